@@ -355,17 +355,7 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 	}
 	step := 0
 	if c.Failed != nil {
-		defer func() {
-			if step == len(p.Steps) {
-				return // success: this test is cheaper than recover
-			}
-			if r := recover(); r != nil {
-				if e, ok := r.(*array.Error); ok {
-					panic(c.Failed(&p.Steps[step], e))
-				}
-				panic(r)
-			}
-		}()
+		defer c.explain(&step)
 	}
 	for i := 0; i < len(p.Steps); i++ {
 		st := &p.Steps[i]
@@ -390,14 +380,7 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 		} else if k != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
 		} else {
-			call := c.call(st, slots, off)
-			if c.inner != nil && c.inner[i] != nil {
-				err = c.inner[i].run(ctx, s, call.Args, call.Out)
-			} else {
-				c.tail(ctx, call, i, nums, slots, off)
-				err = c.routines[i](call)
-			}
-			done(call, st)
+			err = c.routine(ctx, i, nums, slots, off)
 		}
 		if err != nil {
 			if c.Failed != nil {
@@ -410,6 +393,34 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 	// An address in a frame keeps no memory off the Go heap alive.
 	runtime.KeepAlive(slots)
 	return nil
+}
+
+// explain is deferred while step counts the steps of a run. It lets Failed say more of the
+// error that step panics with.
+func (c *Compiled) explain(step *int) {
+	if *step == len(c.Plan.Steps) {
+		return // success: this test is cheaper than recover
+	}
+	if r := recover(); r != nil {
+		if e, ok := r.(*array.Error); ok {
+			panic(c.Failed(&c.Plan.Steps[*step], e))
+		}
+		panic(r)
+	}
+}
+
+// routine runs step i, which is a routine, a loop or a branch.
+func (c *Compiled) routine(ctx context.Context, i int, nums []Number, slots []*array.Storage, off []int) (err error) {
+	st := &c.Plan.Steps[i]
+	call := c.call(st, slots, off)
+	if c.inner != nil && c.inner[i] != nil {
+		err = c.inner[i].run(ctx, c.stream, call.Args, call.Out)
+	} else {
+		c.tail(ctx, call, i, nums, slots, off)
+		err = c.routines[i](call)
+	}
+	done(call, st)
+	return err
 }
 
 // together launches kernels that touch nothing that another one of them writes.

@@ -99,6 +99,21 @@ func read(s device.Stream, v *array.View, to unsafe.Pointer, n int) error {
 	return s.Sync()
 }
 
+// A loopRun is a loop while it runs: which memory each step reads and writes.
+type loopRun struct {
+	op.Looping
+	s     device.Stream
+	steps int          // at most
+	args  []array.View // sequences, first carries, constants
+
+	last, stack, kept []array.View // results: the last carries, carries by step, what else is kept by step
+
+	ins, outs []array.View     // of the body, at the step in hand
+	turns     [][2]array.View  // of carries that are not kept by step: two places that take turns
+	stop      array.View       // whether the loop is over, with Until
+	own       []*array.Storage // memory of the run alone
+}
+
 // loop runs the body of a loop step by step. Carries by step lie in the result that they
 // are; where nobody wants them, the last and the next one take turns in two places.
 func (in *inner) loop(ctx context.Context, s device.Stream, a op.Looping, args, out []array.View) error {
@@ -106,140 +121,177 @@ func (in *inner) loop(ctx context.Context, s device.Stream, a op.Looping, args, 
 	if err != nil {
 		return err
 	}
-	steps, m := a.Steps, a.Carries
+	r := &loopRun{Looping: a, s: s, steps: a.Steps, args: args}
 	if a.Counted {
-		n, err := word(s, &args[len(args)-1])
-		if err != nil {
-			return err
-		}
-		if n < 0 || n > int64(steps) {
-			return &array.Error{Kind: array.Misuse, Op: op.Loop.Name, Arg: "count", Msg: "is not from 0 to the number of steps"}
-		}
-		steps = int(n)
-		args = args[:len(args)-1]
-	}
-	last, stack, kept := out[:m], out[m:2*m], out[2*m:2*m+a.Kept()]
-
-	// What of each step is where.
-	ins := make([]array.View, len(args))
-	copy(ins, args)
-	for i := range ins[:a.Seqs] {
-		ins[i] = row(args[i], 0)
-	}
-	outs := make([]array.View, 0, len(in.used))
-	var turns [][2]array.View // of carries that are not kept by step
-	var own []*array.Storage
-	defer func() {
-		for _, st := range own {
-			s.Free(st)
-		}
-	}()
-	memory := func(t array.View) array.View {
-		st := s.Alloc(t.Size() * t.DType.Size())
-		own = append(own, st)
-		return array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: t.Strides}
-	}
-	turns = make([][2]array.View, m)
-	for j := range m {
-		first := args[a.Seqs+j]
-		if stack[j].Store != nil {
-			at := 0
-			if a.Reverse {
-				at = steps
-			}
-			outs = append(outs, row(stack[j], at))
-			if err := move(s, &outs[j], &first); err != nil {
-				return err
-			}
-			ins[a.Seqs+j] = outs[j]
-			continue
-		}
-		turns[j][0] = last[j]
-		if last[j].Store == nil {
-			turns[j][0] = memory(first)
-		}
-		turns[j][1] = memory(first)
-		outs = append(outs, turns[j][0])
-	}
-	for l := range kept {
-		if kept[l].Store != nil {
-			outs = append(outs, row(kept[l], 0))
-		}
-	}
-	var stop array.View
-	if a.Until {
-		stop = memory(array.View{DType: array.Bool, Shape: []int{}, Strides: []int{}})
-		outs = append(outs, stop)
-	}
-	ptrs := make([]*array.View, len(ins))
-	for i := range ins {
-		ptrs[i] = &ins[i]
-	}
-	taken := 0
-	for t := range steps {
-		if ctx != nil && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		at := t
-		if a.Reverse {
-			at = steps - 1 - t
-		}
-		for i := range ins[:a.Seqs] {
-			ins[i].Offset = args[i].Offset + at*stride(&args[i])
-		}
-		k := m
-		for j := range m {
-			if stack[j].Store != nil {
-				next := at + 1
-				if a.Reverse {
-					next = at
-				}
-				outs[j].Offset = stack[j].Offset + next*stride(&stack[j])
-			} else {
-				outs[j] = turns[j][(steps-1-t)%2]
-			}
-		}
-		for l := range kept {
-			if kept[l].Store != nil {
-				outs[k].Offset = kept[l].Offset + at*stride(&kept[l])
-				k++
-			}
-		}
-		if err := body.run(ctx, ptrs, nil, outs); err != nil {
-			return err
-		}
-		for j := range m {
-			ins[a.Seqs+j] = outs[j]
-		}
-		taken++
-		if a.Until {
-			over, err := word(s, &stop)
-			if err != nil {
-				return err
-			}
-			if over != 0 {
-				break
-			}
-		}
-	}
-	for j := range m {
-		if now := &ins[a.Seqs+j]; last[j].Store != nil && !(now.Store == last[j].Store && now.Offset == last[j].Offset) {
-			if err := move(s, &last[j], now); err != nil {
-				return err
-			}
-		}
-		if err := zeroFrom(s, &stack[j], taken+1); err != nil {
+		if err := r.count(); err != nil {
 			return err
 		}
 	}
-	for l := range kept {
-		if err := zeroFrom(s, &kept[l], taken); err != nil {
-			return err
-		}
+	m := a.Carries
+	r.last, r.stack, r.kept = out[:m], out[m:2*m], out[2*m:2*m+a.Kept()]
+	defer r.free()
+	if err := r.place(len(in.used)); err != nil {
+		return err
+	}
+	taken, err := r.walk(ctx, body)
+	if err != nil {
+		return err
+	}
+	if err := r.finish(taken); err != nil {
+		return err
 	}
 	if a.Until {
 		if count := out[len(out)-1]; count.Store != nil {
 			return s.Fill(device.Ref{Store: count.Store, Offset: count.Offset * 8}, 1, uint64(taken), 8)
+		}
+	}
+	return nil
+}
+
+// count reads the number of steps, which is the last argument, and takes it off.
+func (r *loopRun) count() error {
+	at := len(r.args) - 1
+	n, err := word(r.s, &r.args[at])
+	if err != nil {
+		return err
+	}
+	if n < 0 || n > int64(r.steps) {
+		return &array.Error{Kind: array.Misuse, Op: op.Loop.Name, Arg: "count", Msg: "is not from 0 to the number of steps"}
+	}
+	r.steps, r.args = int(n), r.args[:at]
+	return nil
+}
+
+// memory is new memory for a value like t, until free.
+func (r *loopRun) memory(t array.View) array.View {
+	st := r.s.Alloc(t.Size() * t.DType.Size())
+	r.own = append(r.own, st)
+	return array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: t.Strides}
+}
+
+// free gives back the memory of the run.
+func (r *loopRun) free() {
+	for _, st := range r.own {
+		r.s.Free(st)
+	}
+}
+
+// place gives each argument and each of the results of the body, used in number, its memory
+// at the first step, and moves the first carries to where they are kept by step.
+func (r *loopRun) place(used int) error {
+	r.ins = make([]array.View, len(r.args))
+	copy(r.ins, r.args)
+	for i := range r.ins[:r.Seqs] {
+		r.ins[i] = row(r.args[i], 0)
+	}
+	r.outs = make([]array.View, 0, used)
+	r.turns = make([][2]array.View, r.Carries)
+	for j := range r.Carries {
+		first := r.args[r.Seqs+j]
+		if r.stack[j].Store != nil {
+			at := 0
+			if r.Reverse {
+				at = r.steps
+			}
+			r.outs = append(r.outs, row(r.stack[j], at))
+			if err := move(r.s, &r.outs[j], &first); err != nil {
+				return err
+			}
+			r.ins[r.Seqs+j] = r.outs[j]
+			continue
+		}
+		r.turns[j][0] = r.last[j]
+		if r.last[j].Store == nil {
+			r.turns[j][0] = r.memory(first)
+		}
+		r.turns[j][1] = r.memory(first)
+		r.outs = append(r.outs, r.turns[j][0])
+	}
+	for l := range r.kept {
+		if r.kept[l].Store != nil {
+			r.outs = append(r.outs, row(r.kept[l], 0))
+		}
+	}
+	if r.Until {
+		r.stop = r.memory(array.View{DType: array.Bool, Shape: []int{}, Strides: []int{}})
+		r.outs = append(r.outs, r.stop)
+	}
+	return nil
+}
+
+// walk runs the body until the last step, or until it says that the loop is over, and
+// returns how many steps were taken. Then ins has the last carries.
+func (r *loopRun) walk(ctx context.Context, body *Compiled) (taken int, err error) {
+	ptrs := make([]*array.View, len(r.ins))
+	for i := range r.ins {
+		ptrs[i] = &r.ins[i]
+	}
+	for t := range r.steps {
+		if ctx != nil && ctx.Err() != nil {
+			return taken, ctx.Err()
+		}
+		r.moveTo(t)
+		if err := body.run(ctx, ptrs, nil, r.outs); err != nil {
+			return taken, err
+		}
+		copy(r.ins[r.Seqs:], r.outs[:r.Carries])
+		taken++
+		if !r.Until {
+			continue
+		}
+		if over, err := word(r.s, &r.stop); err != nil || over != 0 {
+			return taken, err
+		}
+	}
+	return taken, nil
+}
+
+// moveTo moves what the body reads and writes to step t, counted from the first that runs.
+func (r *loopRun) moveTo(t int) {
+	at := t
+	if r.Reverse {
+		at = r.steps - 1 - t
+	}
+	for i := range r.ins[:r.Seqs] {
+		r.ins[i].Offset = r.args[i].Offset + at*stride(&r.args[i])
+	}
+	for j := range r.Carries {
+		if r.stack[j].Store != nil {
+			next := at + 1
+			if r.Reverse {
+				next = at
+			}
+			r.outs[j].Offset = r.stack[j].Offset + next*stride(&r.stack[j])
+		} else {
+			r.outs[j] = r.turns[j][(r.steps-1-t)%2]
+		}
+	}
+	k := r.Carries
+	for l := range r.kept {
+		if r.kept[l].Store != nil {
+			r.outs[k].Offset = r.kept[l].Offset + at*stride(&r.kept[l])
+			k++
+		}
+	}
+}
+
+// finish moves the last carries to where results are, and makes what belongs to steps that
+// were not taken zeros.
+func (r *loopRun) finish(taken int) error {
+	for j := range r.Carries {
+		last := &r.last[j]
+		if now := &r.ins[r.Seqs+j]; last.Store != nil && !(now.Store == last.Store && now.Offset == last.Offset) {
+			if err := move(r.s, last, now); err != nil {
+				return err
+			}
+		}
+		if err := zeroFrom(r.s, &r.stack[j], taken+1); err != nil {
+			return err
+		}
+	}
+	for l := range r.kept {
+		if err := zeroFrom(r.s, &r.kept[l], taken); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -177,125 +177,172 @@ func (b *batcher) looping(a Looping, args []Batched) []Batched {
 	return out
 }
 
+// An endingLoop writes a loop whose number of steps differs from example to example: its
+// body, and the arguments of the loop in the order of the body's.
+type endingLoop struct {
+	*batchedFunction
+	b     *batcher
+	a     Looping // of one example
+	args  []Batched
+	count Batched // with Counted
+
+	outer []*node
+	seqs  int // sequences of the loop
+
+	// Inputs of the body.
+	elements, carries, consts []*node
+	goes                      *node // which examples go on
+	taken                     *node // with Until, how many steps each has taken
+}
+
 // ending is a loop whose number of steps differs from example to example. It ends with the
 // last one; the carries of the others stay.
 func (b *batcher) ending(a Looping, args []Batched, count Batched) []Batched {
-	n, m, kept := b.n, a.Carries, a.Kept()
-	if n == 0 || a.Steps == 0 || a.Until && (a.Reverse || a.Counted) || a.Body.effects() {
+	if b.n == 0 || a.Steps == 0 || a.Until && (a.Reverse || a.Counted) || a.Body.effects() {
 		return nil
 	}
-	f := &batchedFunction{n: n, g: ir.New()}
-	var outer []*node
-	input := func(x *node, t ir.Type, leads bool) *node {
-		outer = append(outer, x)
-		return f.input(t, leads)
-	}
+	e := &endingLoop{batchedFunction: &batchedFunction{n: b.n, g: ir.New()}, b: b, a: a, args: args, count: count}
+	e.inputs()
+	in := e.bodyArguments()
+	outs := Batch(e.g, a.Body.outs, b.n, func(x *node) Batched { return in[x.Arg()] })
+	return e.results(e.apply(outs))
+}
+
+// give adds an argument to the loop, and to its body as type t, with an axis of examples or
+// without.
+func (e *endingLoop) give(x *node, t ir.Type, leads bool) *node {
+	e.outer = append(e.outer, x)
+	return e.input(t, leads)
+}
+
+// inputs adds the arguments of the loop: sequences, carries, constants.
+func (e *endingLoop) inputs() {
+	a, b, n, m := e.a, e.b, e.n, e.a.Carries
 	word, flag := ir.Type{DType: array.Int64}, ir.Type{DType: array.Bool}
 	// Sequences, and with Counted the number of the step.
-	elements := make([]*node, a.Seqs)
-	for i, x := range args[:a.Seqs] {
+	e.elements = make([]*node, a.Seqs)
+	for i, x := range e.args[:a.Seqs] {
 		s := x.Node
 		if x.Lead {
 			s = Transpose(s, 0, 1)
 		}
-		elements[i] = input(s, a.Body.Args[i], x.Lead)
+		e.elements[i] = e.give(s, a.Body.Args[i], x.Lead)
 	}
 	steps := numbered(b.g, []int{a.Steps})
 	var at *node
 	if a.Counted {
-		at = input(steps, word, false)
+		at = e.give(steps, word, false)
 	}
-	seqs := len(outer)
+	e.seqs = len(e.outer)
 	// Carries, and with Until whether an example goes on and how many steps it has taken.
-	carries := make([]*node, m)
-	for j, x := range args[a.Seqs : a.Seqs+m] {
-		carries[j] = input(x.Raise(n), a.Body.Args[a.Seqs+j], true)
+	e.carries = make([]*node, m)
+	for j, x := range e.args[a.Seqs : a.Seqs+m] {
+		e.carries[j] = e.give(x.Raise(n), a.Body.Args[a.Seqs+j], true)
 	}
-	var goes, taken *node
 	if a.Until {
-		goes = input(full(b.g, 1, array.Bool, []int{n}), flag, true)
-		taken = input(full(b.g, 0, array.Int64, []int{n}), word, true)
+		e.goes = e.give(full(b.g, 1, array.Bool, []int{n}), flag, true)
+		e.taken = e.give(full(b.g, 0, array.Int64, []int{n}), word, true)
 	}
-	// Constants; the first elements and carries.
-	consts := make([]*node, a.Consts())
-	for i, x := range args[a.Seqs+m:] {
-		consts[i] = input(x.Node, a.Body.Args[a.Seqs+m+i], x.Lead)
+	// Constants.
+	e.consts = make([]*node, a.Consts())
+	for i, x := range e.args[a.Seqs+m:] {
+		e.consts[i] = e.give(x.Node, a.Body.Args[a.Seqs+m+i], x.Lead)
 	}
-	counts := count.Raise
 	if a.Counted {
-		goes = apply(Lt, at, input(counts(n), word, true))
+		e.goes = apply(Lt, at, e.give(e.count.Raise(n), word, true))
 	}
+}
+
+// bodyArguments are what the body of one example takes: elements and carries of the step for
+// examples that go on, the first ones for the others; and constants.
+func (e *endingLoop) bodyArguments() []Batched {
+	a, n, m := e.a, e.n, e.a.Carries
 	in := make([]Batched, 0, len(a.Body.Args))
-	unless := func(x Batched, first *node, t ir.Type) Batched {
-		return Batched{where(forEach(goes, len(t.Shape)), x.Node, first), true}
+	add := func(x, first *node, t ir.Type) {
+		in = append(in, Batched{where(forEach(e.goes, len(t.Shape)), x, first), true})
 	}
-	for i, x := range args[:a.Seqs] {
+	for i, x := range e.args[:a.Seqs] {
 		t := a.Body.Args[i]
-		begin := Narrow(x.Node, 0, 0, 1)
-		if x.Lead {
-			begin = Narrow(x.Node, 1, 0, 1)
-		}
-		if a.Reverse { // each example begins at its own end
-			each := apply(Maximum, sub(counts(n), num(count.Node, 1)), num(count.Node, 0))
-			begin = Apply(Gather, Axis(1), x.Raise(n), expand(forEach(each, 1+len(t.Shape)), append([]int{n, 1}, t.Shape...)))
-		}
 		leads := x.Lead || a.Reverse
 		shape := t.Shape
 		if leads {
 			shape = lead(n, shape)
 		}
-		in = append(in, unless(Batched{Node: elements[i]}, input(reshape(begin, shape), t, leads), t))
+		add(e.elements[i], e.give(reshape(e.firstElement(x, t), shape), t, leads), t)
 	}
-	for j, x := range args[a.Seqs : a.Seqs+m] {
+	for j, x := range e.args[a.Seqs : a.Seqs+m] {
 		t := a.Body.Args[a.Seqs+j]
-		in = append(in, unless(Batched{Node: carries[j]}, input(x.Node, t, x.Lead), t))
+		add(e.carries[j], e.give(x.Node, t, x.Lead), t)
 	}
-	for i, x := range args[a.Seqs+m:] {
-		in = append(in, Batched{consts[i], x.Lead})
+	for i, x := range e.args[a.Seqs+m:] {
+		in = append(in, Batched{e.consts[i], x.Lead})
 	}
-	outs := Batch(f.g, a.Body.outs, n, func(x *node) Batched { return in[x.Arg()] })
+	return in
+}
+
+// firstElement is what the first step of each example reads of the sequence x.
+func (e *endingLoop) firstElement(x Batched, t ir.Type) *node {
+	begin := Narrow(x.Node, 0, 0, 1)
+	if x.Lead {
+		begin = Narrow(x.Node, 1, 0, 1)
+	}
+	if e.a.Reverse { // each example begins at its own end
+		each := apply(Maximum, sub(e.count.Raise(e.n), num(e.count.Node, 1)), num(e.count.Node, 0))
+		begin = Apply(Gather, Axis(1), x.Raise(e.n), expand(forEach(each, 1+len(t.Shape)), append([]int{e.n, 1}, t.Shape...)))
+	}
+	return begin
+}
+
+// apply makes the loop, outs being what the body of one example gives for all of them. With
+// Until, whether examples go on and how many steps they took are the last carries.
+func (e *endingLoop) apply(outs []Batched) (big Looping, res []*node) {
+	a, n, m, kept := e.a, e.n, e.a.Carries, e.a.Kept()
 	var results []*node
 	for j, y := range outs[:m] {
-		results = append(results, where(forEach(goes, len(a.Body.Results[j].Shape)), y.Raise(n), carries[j]))
+		results = append(results, where(forEach(e.goes, len(a.Body.Results[j].Shape)), y.Raise(n), e.carries[j]))
 	}
-	big := Looping{Steps: a.Steps, Seqs: seqs, Carries: m, Reverse: a.Reverse, Until: a.Until, Counted: a.Counted, Truncate: a.Truncate}
+	big = Looping{Steps: a.Steps, Seqs: e.seqs, Carries: m, Reverse: a.Reverse, Until: a.Until, Counted: a.Counted, Truncate: a.Truncate}
 	keeps := make([]*node, kept)
 	for l, y := range outs[m : m+kept] {
 		keeps[l] = y.Raise(n)
 	}
 	if a.Until {
-		on := apply(LogicalAnd, goes, apply(LogicalNot, outs[len(outs)-1].Raise(n)))
-		results = append(results, on, add(taken, Convert(goes, array.Int64)))
+		on := apply(LogicalAnd, e.goes, apply(LogicalNot, outs[len(outs)-1].Raise(n)))
+		results = append(results, on, add(e.taken, Convert(e.goes, array.Int64)))
 		big.Carries += 2
 		keeps = append(keeps, apply(LogicalNot, Apply(Any, Reduction{}, on)))
 	} else {
-		outer = append(outer, Apply(Max, Reduction{}, counts(n)))
+		e.outer = append(e.outer, Apply(Max, Reduction{}, e.count.Raise(n)))
 	}
-	big.Body = NewFunction(f.types, append(results, keeps...))
-	res := ApplyAll(Loop, big, outer...)
-	many := counts
-	if a.Until {
-		many = func(int) *node { return res[m+1] }
+	big.Body = NewFunction(e.types, append(results, keeps...))
+	return big, ApplyAll(Loop, big, e.outer...)
+}
+
+// results are those of the loop of one example, of all examples: what belongs to steps that
+// an example has not taken is 0.
+func (e *endingLoop) results(big Looping, res []*node) (out []Batched) {
+	m := e.a.Carries
+	steps := func() *node { return e.count.Raise(e.n) } // of each example
+	if e.a.Until {
+		steps = func() *node { return res[m+1] }
 	}
-	// What belongs to steps that an example has not taken is 0.
 	cut := func(y *node, more int) *node {
 		y = Transpose(y, 0, 1)
-		row := numbered(b.g, []int{1, a.Steps + more})
-		taken := apply(Lt, row, add(forEach(many(n), 1), num(row, float64(more))))
+		row := numbered(e.b.g, []int{1, e.a.Steps + more})
+		taken := apply(Lt, row, add(forEach(steps(), 1), num(row, float64(more))))
 		return where(forEach(taken, len(y.Shape)-2), y, num(y, 0))
 	}
-	var out []Batched
 	for j := range m {
 		out = append(out, Batched{res[j], true})
 	}
 	for j := range m {
 		out = append(out, Batched{cut(res[big.Carries+j], 1), true})
 	}
-	for l := range kept {
+	for l := range e.a.Kept() {
 		out = append(out, Batched{cut(res[2*big.Carries+l], 0), true})
 	}
-	if a.Until {
-		out = append(out, Batched{many(n), true})
+	if e.a.Until {
+		out = append(out, Batched{steps(), true})
 	}
 	return out
 }

@@ -295,70 +295,21 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 	if c.single != nil {
 		return false
 	}
-	set, row := false, false
-	shape := shapeOf(n)
-	if c.offsets != nil || isSegment(n) {
-		var fits bool
-		if row, fits = b.takeItems(c, n, one); !fits {
-			return false
-		}
-	} else if isReduce(n) {
-		x := n.Args[0]
-		if !array.Equal(x.Shape, c.shape) {
-			return false
-		}
-		g := n.Attrs.(op.Group)
-		if (c.near || c.shared > 0) && several(c.shape[g.Lo:g.Hi]) {
-			return false
-		}
-		inside := b.in(x) == c
-		switch {
-		case c.lo < 0:
-			// Elementwise nodes of a cluster that becomes a column or is cut into
-			// parts keep working: they do not read the result.
-			set = true
-		case c.lo != g.Lo || c.hi != g.Hi:
-			return false
-		case inside && b.spot(x).row:
-			return false
-		case (c.col || c.parts) && inside && b.spot(x).stage > 0:
-			return false
-		}
-		row = true
-	} else {
-		full := false
-		for _, a := range n.Args {
-			if b.in(a) != c || n.Op == op.Iota {
-				continue // an index takes nothing but the shape from its argument
-			}
-			if b.spot(a).row {
-				row = true
-			} else {
-				full = true
-				if !array.Equal(a.Shape, shape) {
-					return false // broadcast of an elementwise value: it must be stored
-				}
-			}
-		}
-		if !row && !full && c.lo >= 0 && b.elsewhere(n, c) {
-			return false
-		}
-		switch {
-		case row && c.blocked():
-			return false // a part's result is not the row's
-		case row && c.col && (full || !array.Equal(shape, c.perRow)):
-			return false
-		case row && !full && array.Equal(shape, c.perRow):
-			// One value a row. Other arguments must be broadcastable to it.
-			if !straight(n) {
-				return false
-			}
-		case array.Equal(shape, c.shape):
-			row = false
-		default:
-			return false
-		}
+	var row, fits bool // whether n has one value a row of c
+	switch {
+	case c.offsets != nil || isSegment(n):
+		row, fits = b.takeItems(c, n, one)
+	case isReduce(n):
+		row, fits = true, b.reductionFits(c, n)
+	default:
+		row, fits = b.elementwiseFits(c, n)
 	}
+	if !fits {
+		return false
+	}
+	// Elementwise nodes of a cluster that becomes a column or is cut into parts keep
+	// working: they do not read the result.
+	set := row && isReduce(n) && c.offsets == nil && c.lo < 0
 	if (one.near || one.shared > 0) && c.lo >= 0 && several(c.shape[c.lo:c.hi]) {
 		return false
 	}
@@ -392,6 +343,61 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 		c.list(n)
 	}
 	return true
+}
+
+// reductionFits reports that a reduction can be computed in the passes of c.
+func (b *planner) reductionFits(c *cluster, n *ir.Node) bool {
+	x := n.Args[0]
+	if !array.Equal(x.Shape, c.shape) {
+		return false
+	}
+	g := n.Attrs.(op.Group)
+	if (c.near || c.shared > 0) && several(c.shape[g.Lo:g.Hi]) {
+		return false
+	}
+	inside := b.in(x) == c
+	switch {
+	case c.lo < 0:
+	case c.lo != g.Lo || c.hi != g.Hi:
+		return false
+	case inside && b.spot(x).row:
+		return false
+	case (c.col || c.parts) && inside && b.spot(x).stage > 0:
+		return false
+	}
+	return true
+}
+
+// elementwiseFits reports that an elementwise node can be computed in c, and whether it has
+// one value a row there.
+func (b *planner) elementwiseFits(c *cluster, n *ir.Node) (row, fits bool) {
+	shape, full := shapeOf(n), false
+	for _, a := range n.Args {
+		if b.in(a) != c || n.Op == op.Iota {
+			continue // an index takes nothing but the shape from its argument
+		}
+		if b.spot(a).row {
+			row = true
+		} else {
+			full = true
+			if !array.Equal(a.Shape, shape) {
+				return false, false // broadcast of an elementwise value: it must be stored
+			}
+		}
+	}
+	if !row && !full && c.lo >= 0 && b.elsewhere(n, c) {
+		return false, false
+	}
+	switch {
+	case row && c.blocked():
+		return false, false // a part's result is not the row's
+	case row && c.col && (full || !array.Equal(shape, c.perRow)):
+		return false, false
+	case row && !full && array.Equal(shape, c.perRow):
+		// One value a row. Other arguments must be broadcastable to it.
+		return true, straight(n)
+	}
+	return false, array.Equal(shape, c.shape)
 }
 
 // elsewhere reports that the value of an elementwise node, which shares nothing with the

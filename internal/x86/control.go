@@ -169,88 +169,38 @@ func (c *compiler) onLine(v loop.Value, f func()) {
 	c.line = line
 }
 
+// A loopLowering is what the parts of a loop share while it is lowered.
+type loopLowering struct {
+	r     *loop.Region
+	f     flag
+	on    []vr // masks of the lanes that go on, one a step; nil if all go the same way
+	along []leaver
+	done  asm.Label
+}
+
 // lowerLoop lowers a loop. Where the condition is the same for all lanes, they make the
 // same number of trips; else a lane that leaves keeps its values while the others go on,
 // until none is left.
 func (c *compiler) lowerLoop(r *loop.Region) {
 	outer := c.masks
-	f := flag{n: -1}
+	x := &loopLowering{r: r, f: flag{n: -1}}
 	if !c.together(r) {
-		f = c.findFlag(r)
+		x.f = c.findFlag(r)
 	}
-	along := c.params(r, f)
-	var on []vr
+	x.along = c.params(r, x.f)
 	if !c.together(r) {
-		for s := range c.lay.k {
-			m := c.newM()
-			if outer == nil {
-				c.emit(pOnes, fDef, m)
-			} else {
-				c.mov(m, outer[s])
-			}
-			if f.n >= 0 {
-				c.notInto(m, r.Init[f.n], s)
-			}
-			on = append(on, m)
-		}
+		x.on = c.entering(r, x.f)
 	}
-	done := c.asm.NewLabel()
-	c.leaveNext(r, f)
-	if on != nil && f.n < 0 && c.isa == jit.AVX512 {
-		for _, v := range f.rest {
+	x.done = c.asm.NewLabel()
+	c.leaveNext(r, x.f)
+	if x.on != nil && x.f.n < 0 && c.isa == jit.AVX512 {
+		for _, v := range x.f.rest {
 			c.leaveCondition(r.Head, v)
-		}
-	}
-	trip := func() {
-		switch {
-		case f.n >= 0:
-			c.masks = on
-			c.none(on, done)
-			c.block(r.Head)
-			for _, v := range f.others {
-				c.unless(v, done)
-			}
-		case on != nil:
-			c.masks = on
-			c.block(r.Head)
-			for _, v := range f.others {
-				c.unless(v, done)
-			}
-			for s, m := range on {
-				for _, v := range f.rest {
-					c.narrowMask(m, v, s)
-				}
-			}
-			c.none(on, done)
-		case r.Cond != loop.NoValue:
-			c.block(r.Head)
-			c.unless(r.Cond, done)
-		}
-		ahead := c.ahead
-		c.ahead = c.worthAsking(r)
-		c.block(r.Body)
-		c.ahead = ahead
-		var less []vr // lanes that go on, before what their flag is made of changes
-		if f.n >= 0 && slices.Contains(r.Params, c.origin(r.Next[f.n])) {
-			for s, m := range on {
-				less = append(less, c.newM())
-				c.mov(less[s], m)
-				c.notInto(less[s], r.Next[f.n], s)
-			}
-		}
-		c.carry(r, f, on, along)
-		for s, m := range on {
-			switch {
-			case less != nil:
-				c.mov(m, less[s])
-			case f.n >= 0:
-				c.notInto(m, r.Next[f.n], s)
-			}
 		}
 	}
 	if r.Axis >= 0 {
 		c.counted(r.Axis, c.size(r.Axis), func() {
-			trip()
+			c.trip(x)
 			if c.p.Fuel(r) {
 				s := c.burn()
 				c.jcc(asm.CondLE, s.stub)
@@ -259,7 +209,7 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 		})
 	} else { // without fuel there it falls through to where it is asked for
 		head := c.loop(true)
-		trip()
+		c.trip(x)
 		s := c.burn()
 		c.jcc(asm.CondG, head)
 		c.jmp(s.stub)
@@ -267,17 +217,90 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 		c.jmp(head)
 		c.end()
 	}
-	c.label(done)
+	c.label(x.done)
 	c.masks = outer
-	if f.n >= 0 && c.kept[r.Params[f.n]] {
-		for s, d := range c.result(r.Params[f.n]) {
-			c.compute(loop.OpNot, loop.B, d, on[s], 0)
+	if x.f.n >= 0 && c.kept[r.Params[x.f.n]] {
+		for s, d := range c.result(r.Params[x.f.n]) {
+			c.compute(loop.OpNot, loop.B, d, x.on[s], 0)
 		}
 	}
-	for _, x := range along { // the results; the loop itself is behind
-		q := r.Params[x.n]
-		c.vals[q] = val{first: int32(len(c.regs)), state: defined}
-		c.regs = append(c.regs, x.regs...)
+	for _, l := range x.along { // the results; the loop itself is behind
+		c.vals[r.Params[l.n]] = val{first: int32(len(c.regs)), state: defined}
+		c.regs = append(c.regs, l.regs...)
+	}
+}
+
+// entering returns the masks of the lanes that enter a loop which they leave one by one.
+func (c *compiler) entering(r *loop.Region, f flag) (on []vr) {
+	for s := range c.lay.k {
+		m := c.newM()
+		if c.masks == nil {
+			c.emit(pOnes, fDef, m)
+		} else {
+			c.mov(m, c.masks[s])
+		}
+		if f.n >= 0 {
+			c.notInto(m, r.Init[f.n], s)
+		}
+		on = append(on, m)
+	}
+	return on
+}
+
+// trip lowers one trip through a loop: condition, body, and what is carried to the next.
+func (c *compiler) trip(x *loopLowering) {
+	r, f := x.r, x.f
+	c.condition(x)
+	ahead := c.ahead
+	c.ahead = c.worthAsking(r)
+	c.block(r.Body)
+	c.ahead = ahead
+	var less []vr // lanes that go on, before what their flag is made of changes
+	if f.n >= 0 && slices.Contains(r.Params, c.origin(r.Next[f.n])) {
+		for s, m := range x.on {
+			less = append(less, c.newM())
+			c.mov(less[s], m)
+			c.notInto(less[s], r.Next[f.n], s)
+		}
+	}
+	c.carry(r, f, x.on, x.along)
+	for s, m := range x.on {
+		switch {
+		case less != nil:
+			c.mov(m, less[s])
+		case f.n >= 0:
+			c.notInto(m, r.Next[f.n], s)
+		}
+	}
+}
+
+// condition lowers the head of a loop: it takes the lanes that leave out of the masks, and
+// jumps to done when none goes on.
+func (c *compiler) condition(x *loopLowering) {
+	r, f := x.r, x.f
+	switch {
+	case f.n >= 0:
+		c.masks = x.on
+		c.none(x.on, x.done)
+		c.block(r.Head)
+		for _, v := range f.others {
+			c.unless(v, x.done)
+		}
+	case x.on != nil:
+		c.masks = x.on
+		c.block(r.Head)
+		for _, v := range f.others {
+			c.unless(v, x.done)
+		}
+		for s, m := range x.on {
+			for _, v := range f.rest {
+				c.narrowMask(m, v, s)
+			}
+		}
+		c.none(x.on, x.done)
+	case r.Cond != loop.NoValue:
+		c.block(r.Head)
+		c.unless(r.Cond, x.done)
 	}
 }
 

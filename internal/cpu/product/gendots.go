@@ -38,7 +38,14 @@ const (
 // lineBytes is what a line of the caches holds.
 const lineBytes = 64
 
-// genDots writes the kernel for groups of nv vectors of columns: a vector has one
+// Registers of the kernels for one row times columns.
+const (
+	dotsRow, dotsOut, dotsNext = asm.R8, asm.RDX, asm.R9 // dotsNext: what is prefetched
+	dotsCount, dotsLeft        = asm.RCX, asm.R10
+	dotsAdds                   = asm.R15 // whether sums are added to C
+)
+
+// A dotsWriter writes the kernel for groups of nv vectors of columns: a vector has one
 // element of each column, put together from 16 bytes of each.
 //
 // A sum waits four cycles for its last product, so one vector of sums is too few. A
@@ -48,151 +55,182 @@ const lineBytes = 64
 // With asks, as many lines as are read are asked for further on, in the order of memory.
 //
 // Columns of float16 and bfloat16 become float32 behind the transposition.
-func genDots(g *gen.Gen, from array.DType, nv int, paired, asks bool) {
-	a := &g.Asm
-	e := 16 / from.Size()
-	n := g.Lanes()
-	perLine := lineBytes / from.Size()
-	blocks := 1 + tile.Bit(paired, 0)
-	base := gen.ColumnBases[:tile.Ceil(nv*n, 8)]
-	const (
-		row, out, next = asm.R8, asm.RDX, asm.R9
-		count, left    = asm.RCX, asm.R10
-		adds           = asm.R15
-	)
-	sums := nv * blocks
-	factor := func(u int) asm.Reg { return g.V(sums + u) }
-	scratch := sums + 4
+type dotsWriter struct {
+	*gen.Gen
+	from         array.DType
+	nv           int
+	paired, asks bool
 
-	// step adds terms, e or one, that lie so many behind.
-	step := func(terms, blocks, behind int) {
-		for block := range blocks {
-			behind := behind + block*numbers.KBlock
-			set := func(u int) { g.Broadcast(factor(u%4), asm.Ptr(row, int32((behind+u)*g.D.Size()))) }
-			if from.Half() { // of which there are more terms than registers
-				for v := range nv {
-					g.HalfTerms(from, terms, v, behind*from.Size(), scratch, gen.Field(unsafe.Offsetof(dt.order)), func(u int, b asm.Reg) {
-						set(u)
-						g.Fma(g.V(block*nv+v), factor(u%4), b)
-					})
-				}
-				continue
-			}
-			for u := range terms {
-				set(u)
-			}
-			for v := range nv {
-				for u, b := range g.ColumnTerms(terms, v, behind*from.Size(), scratch) {
-					g.Fma(g.V(block*nv+v), factor(u), b)
-				}
-			}
-		}
-	}
-	advance := func(terms int) {
-		for _, b := range base {
-			a.RI(asm.ADD, b, int64(terms*from.Size()))
-		}
-		a.RI(asm.ADD, row, int64(terms*g.D.Size()))
-	}
-	every := func(terms int, body func()) {
-		g.Every(terms, count, func() {
-			body()
-			advance(terms)
-		})
-	}
-	// line adds the terms of a line of each column.
-	line := func(blocks int) {
-		lines := nv * n * blocks
-		for behind, asked := 0, 0; behind < perLine; behind += e {
-			step(e, blocks, behind)
-			for ; asks && asked < lines*(behind+e)/perLine; asked++ {
-				a.M(asm.PREFETCHT1, asm.Ptr(next, int32(asked*lineBytes)))
-			}
-		}
-		if asks {
-			a.RI(asm.ADD, next, int64(lines*lineBytes))
-		}
-	}
-	start := func(blocks int) {
-		for i := range nv * blocks {
-			g.Zero(g.V(i))
-		}
-	}
-	// finish adds the sums of blocks to C.
-	finish := func(blocks int) {
-		add := g.Pick(asm.VADDPS, asm.VADDPD)
-		first := a.NewLabel()
-		a.RR(asm.TEST, adds, adds)
-		a.Jcc(asm.CondE, first)
-		for v := range nv {
-			g.Load(g.V(scratch), asm.Ptr(out, int32(v*g.VB())))
-			a.RRR(add, g.V(v), g.V(scratch), g.V(v))
-		}
-		a.Bind(first)
-		for v := range nv {
-			if blocks == 2 {
-				a.RRR(add, g.V(v), g.V(v), g.V(nv+v))
-			}
-			g.Store(asm.Ptr(out, int32(v*g.VB())), g.V(v))
-		}
-		a.RI(asm.MOV, adds, 1)
-	}
+	base    []asm.Reg // of columns
+	sums    int       // registers of sums; factors are behind them
+	scratch int       // registers behind those
+}
+
+// genDots writes the kernel that [dotsWriter] describes.
+func genDots(g *gen.Gen, from array.DType, nv int, paired, asks bool) {
+	w := &dotsWriter{Gen: g, from: from, nv: nv, paired: paired, asks: asks}
+	w.base = gen.ColumnBases[:tile.Ceil(nv*g.Lanes(), 8)]
+	w.sums = nv * (1 + tile.Bit(paired, 0))
+	w.scratch = w.sums + 4
+	a := &g.Asm
 
 	a.RM(asm.MOV, gen.Step1, gen.Field(unsafe.Offsetof(dt.bStep)))
 	a.RM(asm.LEA, gen.Step3, asm.Idx(gen.Step1, gen.Step1, 2, 0))
 	g.ColumnSteps()
-	a.RM(asm.MOV, out, gen.Field(unsafe.Offsetof(dt.c)))
+	a.RM(asm.MOV, dotsOut, gen.Field(unsafe.Offsetof(dt.c)))
 	group := a.Here()
-	a.RM(asm.MOV, base[0], gen.Field(unsafe.Offsetof(dt.b)))
-	g.OtherBases(len(base))
-	a.RM(asm.MOV, row, gen.Field(unsafe.Offsetof(dt.a)))
-	a.RM(asm.MOV, left, gen.Field(unsafe.Offsetof(dt.k)))
-	a.RM(asm.MOV, adds, gen.Field(unsafe.Offsetof(dt.add)))
+	a.RM(asm.MOV, w.base[0], gen.Field(unsafe.Offsetof(dt.b)))
+	g.OtherBases(len(w.base))
+	a.RM(asm.MOV, dotsRow, gen.Field(unsafe.Offsetof(dt.a)))
+	a.RM(asm.MOV, dotsLeft, gen.Field(unsafe.Offsetof(dt.k)))
+	a.RM(asm.MOV, dotsAdds, gen.Field(unsafe.Offsetof(dt.add)))
 	end := a.NewLabel()
 	if asks {
-		a.RM(asm.MOV, next, gen.Field(unsafe.Offsetof(dt.ahead)))
-		a.RR(asm.ADD, next, base[0])
+		a.RM(asm.MOV, dotsNext, gen.Field(unsafe.Offsetof(dt.ahead)))
+		a.RR(asm.ADD, dotsNext, w.base[0])
 	}
 	if paired {
-		rest := a.NewLabel()
-		a.RI(asm.SUB, left, 2*numbers.KBlock)
-		a.Jcc(asm.CondL, rest)
-		pair := a.Here()
-		start(2)
-		a.RI(asm.MOV, count, numbers.KBlock)
-		every(perLine, func() { line(2) })
-		finish(2)
-		advance(numbers.KBlock)
-		a.RI(asm.SUB, left, 2*numbers.KBlock)
-		a.Jcc(asm.CondGE, pair)
-		a.Bind(rest)
-		a.RI(asm.ADD, left, 2*numbers.KBlock)
-		a.Jcc(asm.CondE, end)
+		w.pairs(end)
 	}
-	block := a.Here()
-	start(1)
-	a.RI(asm.MOV, count, numbers.KBlock)
-	a.RR(asm.CMP, left, count)
-	whole := a.NewLabel()
-	a.Jcc(asm.CondGE, whole)
-	a.RR(asm.MOV, count, left)
-	a.Bind(whole)
-	a.RR(asm.SUB, left, count)
-	if asks {
-		every(perLine, func() { line(1) })
-	}
-	every(e, func() { step(e, 1, 0) })
-	every(1, func() { step(1, 1, 0) })
-	finish(1)
-	a.RR(asm.TEST, left, left)
-	a.Jcc(asm.CondNE, block)
+	w.blocks()
 	a.Bind(end)
-	a.RM(asm.ADD, out, gen.Field(unsafe.Offsetof(dt.cGroup)))
-	a.RM(asm.MOV, count, gen.Field(unsafe.Offsetof(dt.bGroup)))
-	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(dt.b)), count)
+	a.RM(asm.ADD, dotsOut, gen.Field(unsafe.Offsetof(dt.cGroup)))
+	a.RM(asm.MOV, dotsCount, gen.Field(unsafe.Offsetof(dt.bGroup)))
+	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(dt.b)), dotsCount)
 	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(dt.groups)), 1)
 	a.Jcc(asm.CondNE, group)
 	g.Done()
+}
+
+// pairs takes two blocks of k at a time while there are two, and jumps to end where none is
+// left.
+func (w *dotsWriter) pairs(end asm.Label) {
+	a := &w.Asm
+	rest := a.NewLabel()
+	a.RI(asm.SUB, dotsLeft, 2*numbers.KBlock)
+	a.Jcc(asm.CondL, rest)
+	pair := a.Here()
+	w.start(2)
+	a.RI(asm.MOV, dotsCount, numbers.KBlock)
+	w.every(w.perLine(), func() { w.line(2) })
+	w.finish(2)
+	w.advance(numbers.KBlock)
+	a.RI(asm.SUB, dotsLeft, 2*numbers.KBlock)
+	a.Jcc(asm.CondGE, pair)
+	a.Bind(rest)
+	a.RI(asm.ADD, dotsLeft, 2*numbers.KBlock)
+	a.Jcc(asm.CondE, end)
+}
+
+// blocks takes the blocks of k one by one.
+func (w *dotsWriter) blocks() {
+	a := &w.Asm
+	block := a.Here()
+	w.start(1)
+	a.RI(asm.MOV, dotsCount, numbers.KBlock)
+	a.RR(asm.CMP, dotsLeft, dotsCount)
+	whole := a.NewLabel()
+	a.Jcc(asm.CondGE, whole)
+	a.RR(asm.MOV, dotsCount, dotsLeft)
+	a.Bind(whole)
+	a.RR(asm.SUB, dotsLeft, dotsCount)
+	if w.asks {
+		w.every(w.perLine(), func() { w.line(1) })
+	}
+	w.every(w.perLoad(), func() { w.step(w.perLoad(), 1, 0) })
+	w.every(1, func() { w.step(1, 1, 0) })
+	w.finish(1)
+	a.RR(asm.TEST, dotsLeft, dotsLeft)
+	a.Jcc(asm.CondNE, block)
+}
+
+// perLine returns the elements of a column in a line, perLoad those in 16 bytes.
+func (w *dotsWriter) perLine() int { return lineBytes / w.from.Size() }
+func (w *dotsWriter) perLoad() int { return 16 / w.from.Size() }
+
+// start sets the sums of blocks to 0.
+func (w *dotsWriter) start(blocks int) {
+	for i := range w.nv * blocks {
+		w.Zero(w.V(i))
+	}
+}
+
+// every runs body, which adds terms, as often as dotsCount has terms more.
+func (w *dotsWriter) every(terms int, body func()) {
+	w.Every(terms, dotsCount, func() {
+		body()
+		w.advance(terms)
+	})
+}
+
+// advance moves the row and the columns on by terms.
+func (w *dotsWriter) advance(terms int) {
+	for _, b := range w.base {
+		w.RI(asm.ADD, b, int64(terms*w.from.Size()))
+	}
+	w.RI(asm.ADD, dotsRow, int64(terms*w.D.Size()))
+}
+
+// line adds the terms of a line of each column.
+func (w *dotsWriter) line(blocks int) {
+	lines := w.nv * w.Lanes() * blocks
+	e, perLine := w.perLoad(), w.perLine()
+	for behind, asked := 0, 0; behind < perLine; behind += e {
+		w.step(e, blocks, behind)
+		for ; w.asks && asked < lines*(behind+e)/perLine; asked++ {
+			w.M(asm.PREFETCHT1, asm.Ptr(dotsNext, int32(asked*lineBytes)))
+		}
+	}
+	if w.asks {
+		w.RI(asm.ADD, dotsNext, int64(lines*lineBytes))
+	}
+}
+
+// step adds terms, those of a load or one, which lie behind terms further on.
+func (w *dotsWriter) step(terms, blocks, behind int) {
+	factor := func(u int) asm.Reg { return w.V(w.sums + u) }
+	for block := range blocks {
+		behind := behind + block*numbers.KBlock
+		set := func(u int) { w.Broadcast(factor(u%4), asm.Ptr(dotsRow, int32((behind+u)*w.D.Size()))) }
+		if w.from.Half() { // there are more terms than registers
+			for v := range w.nv {
+				w.HalfTerms(w.from, terms, v, behind*w.from.Size(), w.scratch, gen.Field(unsafe.Offsetof(dt.order)), func(u int, b asm.Reg) {
+					set(u)
+					w.Fma(w.V(block*w.nv+v), factor(u%4), b)
+				})
+			}
+			continue
+		}
+		for u := range terms {
+			set(u)
+		}
+		for v := range w.nv {
+			for u, b := range w.ColumnTerms(terms, v, behind*w.from.Size(), w.scratch) {
+				w.Fma(w.V(block*w.nv+v), factor(u), b)
+			}
+		}
+	}
+}
+
+// finish adds the sums of blocks to C.
+func (w *dotsWriter) finish(blocks int) {
+	a, nv := &w.Asm, w.nv
+	add := w.Pick(asm.VADDPS, asm.VADDPD)
+	first := a.NewLabel()
+	a.RR(asm.TEST, dotsAdds, dotsAdds)
+	a.Jcc(asm.CondE, first)
+	for v := range nv {
+		w.Load(w.V(w.scratch), asm.Ptr(dotsOut, int32(v*w.VB())))
+		a.RRR(add, w.V(v), w.V(w.scratch), w.V(v))
+	}
+	a.Bind(first)
+	for v := range nv {
+		if blocks == 2 {
+			a.RRR(add, w.V(v), w.V(v), w.V(nv+v))
+		}
+		w.Store(asm.Ptr(dotsOut, int32(v*w.VB())), w.V(v))
+	}
+	a.RI(asm.MOV, dotsAdds, 1)
 }
 
 // A dotsKey names a kernel for nv vectors of columns.

@@ -23,109 +23,41 @@ const manyTerms = 8
 // maxRowsNarrow is the most rows of A that the kernels take.
 const maxRowsNarrow = 8
 
-// genRows writes the kernel that adds terms products to the sums of some rows, or
+// A rowsWriter writes the kernel that adds terms products to the sums of some rows, or
 // starts the sums with them. It reads terms rows of B from front to back, each once,
 // and with asks prefetches as many rows below them. Where B has elements of two bytes there is no
 // last vector.
+type rowsWriter struct {
+	*gen.Gen
+	from        array.DType
+	rows, terms int
+	start, asks bool
+	hold        bool // a single row's factors have registers, and B is read where it is added
+
+	row  [manyTerms]asm.Mem // of B
+	base [3]asm.Reg         // of groups of three rows of A
+}
+
+// genRows writes the kernel that [rowsWriter] describes.
 func genRows(g *gen.Gen, from array.DType, rows, terms int, start, asks bool) {
+	w := &rowsWriter{Gen: g, from: from, rows: rows, terms: terms, start: start, asks: asks, hold: rows == 1 && terms > 1}
+	w.setup()
+	load := func(dst asm.Reg, m asm.Mem) { g.LoadFrom(from, dst, m) }
+	if w.hold && !from.Half() {
+		load = nil
+	}
 	a := &g.Asm
-	bytes := g.Lanes() * from.Size() // of a vector of B
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(tile.Rf.B)))
-	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(tile.Rf.BStep)))
-	a.RM(asm.LEA, asm.RAX, asm.Idx(asm.R13, asm.R13, 2, 0))
-	a.RM(asm.LEA, asm.R11, asm.Idx(asm.R13, asm.R13, 4, 0))
-	a.RM(asm.LEA, asm.R12, asm.Idx(asm.RAX, asm.R13, 4, 0))
-	row := [...]asm.Mem{
-		asm.Ptr(asm.RSI, 0), asm.Idx(asm.RSI, asm.R13, 1, 0), asm.Idx(asm.RSI, asm.R13, 2, 0), asm.Idx(asm.RSI, asm.RAX, 1, 0),
-		asm.Idx(asm.RSI, asm.R13, 4, 0), asm.Idx(asm.RSI, asm.R11, 1, 0), asm.Idx(asm.RSI, asm.RAX, 2, 0), asm.Idx(asm.RSI, asm.R12, 1, 0),
-	}
-	base := [...]asm.Reg{asm.R8, asm.R9, asm.R10}
-	a.RM(asm.MOV, base[0], gen.Field(unsafe.Offsetof(tile.Rf.A)))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(tile.Rf.AStep)))
-	a.RM(asm.LEA, asm.R14, asm.Idx(asm.RDX, asm.RDX, 2, 0))
-	for i := 1; i <= (rows-1)/3; i++ {
-		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], asm.R14, 1, 0))
-	}
-	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tile.Rf.Sums)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tile.Rf.Vectors)))
-	// A single row's factors have registers, and B is read where it is added.
-	hold := rows == 1 && terms > 1
-	if hold {
-		for u := range terms {
-			g.Broadcast(g.V(u), asm.Ptr(base[0], int32(u*g.D.Size())))
-		}
-	}
-	fma := g.Pick(asm.VFMADD231PS, asm.VFMADD231PD)
-	// The rows that the next entry reads, where it follows.
-	a.RM(asm.LEA, asm.R15, asm.Idx(asm.RSI, asm.R13, 8, 0))
-	// vector adds to the vector of sums so many behind the first. What it reads of B is there
-	// where it lies, or what load puts into a register.
-	vector := func(behind int, load func(dst asm.Reg, m asm.Mem)) {
-		ahead := int32(behind * bytes)
-		if !hold {
-			for u := range terms {
-				load(g.V(u), row[u].Add(ahead))
-			}
-		}
-		for r := range rows {
-			sum := asm.Ptr(asm.RBX, int32(r*sumPitch(rows)+behind*g.VB()))
-			// Rows alternate between two registers, the order of their terms is fixed.
-			acc := g.V(8 + (r+behind)&1)
-			if start {
-				g.Zero(acc)
-			} else {
-				g.Load(acc, sum)
-			}
-			for u := range terms {
-				b := base[r/3]
-				m := [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, asm.RDX, 1, 0), asm.Idx(b, asm.RDX, 2, 0)}[r%3].Add(int32(u * g.D.Size()))
-				x := g.V(10 + u&1)
-				switch {
-				case hold && load == nil:
-					a.RRM(fma, acc, g.V(u), row[u].Add(ahead))
-				case hold:
-					load(x, row[u].Add(ahead))
-					g.Fma(acc, g.V(u), x)
-				case g.ISA == jit.AVX512:
-					a.RRM(fma, acc, g.V(u), m.B())
-				default:
-					g.Broadcast(x, m)
-					g.Fma(acc, x, g.V(u))
-				}
-			}
-			g.Store(sum, acc)
-		}
-	}
-	ask := func() {
-		if asks {
-			for _, m := range row {
-				m.Base = asm.R15
-				a.M(asm.PREFETCHT1, m)
-			}
-		}
-	}
-	advance := func(vectors int) {
-		if asks {
-			a.RI(asm.ADD, asm.R15, int64(vectors*bytes))
-		}
-		a.RI(asm.ADD, asm.RSI, int64(vectors*bytes))
-		a.RI(asm.ADD, asm.RBX, int64(vectors*g.VB()))
-	}
-	plain := func(dst asm.Reg, m asm.Mem) { g.LoadFrom(from, dst, m) }
-	if hold && !from.Half() {
-		plain = nil
-	}
 	tail, end := a.NewLabel(), a.NewLabel()
-	if hold && bytes < gen.Line { // a line has two vectors, of which one asks
+	if w.hold && w.bytes() < gen.Line { // a line has two vectors, of which one asks
 		single := a.NewLabel()
 		a.RI(asm.SUB, asm.RCX, 2)
 		a.Jcc(asm.CondL, single)
 		a.Align(16)
 		pair := a.Here()
-		ask()
-		vector(0, plain)
-		vector(1, plain)
-		advance(2)
+		w.ask()
+		w.vector(0, load)
+		w.vector(1, load)
+		w.advance(2)
 		a.RI(asm.SUB, asm.RCX, 2)
 		a.Jcc(asm.CondGE, pair)
 		a.Bind(single)
@@ -135,18 +67,111 @@ func genRows(g *gen.Gen, from array.DType, rows, terms int, start, asks bool) {
 	a.Jcc(asm.CondE, tail)
 	a.Align(16)
 	loop := a.Here()
-	ask()
-	vector(0, plain)
-	advance(1)
+	w.ask()
+	w.vector(0, load)
+	w.advance(1)
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, loop)
 	a.Bind(tail)
 	if !from.Half() {
 		tile.LastVector(g, end)
-		vector(0, func(dst asm.Reg, m asm.Mem) { g.LoadMasked(dst, m, asm.K1, g.V(15)) })
+		w.vector(0, func(dst asm.Reg, m asm.Mem) { g.LoadMasked(dst, m, asm.K1, g.V(15)) })
 	}
 	a.Bind(end)
 	g.Done()
+}
+
+// bytes returns the size of a vector of B.
+func (w *rowsWriter) bytes() int { return w.Lanes() * w.from.Size() }
+
+// setup loads the arguments and, with hold, the factors.
+func (w *rowsWriter) setup() {
+	a := &w.Asm
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(tile.Rf.B)))
+	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(tile.Rf.BStep)))
+	a.RM(asm.LEA, asm.RAX, asm.Idx(asm.R13, asm.R13, 2, 0))
+	a.RM(asm.LEA, asm.R11, asm.Idx(asm.R13, asm.R13, 4, 0))
+	a.RM(asm.LEA, asm.R12, asm.Idx(asm.RAX, asm.R13, 4, 0))
+	w.row = [...]asm.Mem{
+		asm.Ptr(asm.RSI, 0), asm.Idx(asm.RSI, asm.R13, 1, 0), asm.Idx(asm.RSI, asm.R13, 2, 0), asm.Idx(asm.RSI, asm.RAX, 1, 0),
+		asm.Idx(asm.RSI, asm.R13, 4, 0), asm.Idx(asm.RSI, asm.R11, 1, 0), asm.Idx(asm.RSI, asm.RAX, 2, 0), asm.Idx(asm.RSI, asm.R12, 1, 0),
+	}
+	w.base = [...]asm.Reg{asm.R8, asm.R9, asm.R10}
+	a.RM(asm.MOV, w.base[0], gen.Field(unsafe.Offsetof(tile.Rf.A)))
+	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(tile.Rf.AStep)))
+	a.RM(asm.LEA, asm.R14, asm.Idx(asm.RDX, asm.RDX, 2, 0))
+	for i := 1; i <= (w.rows-1)/3; i++ {
+		a.RM(asm.LEA, w.base[i], asm.Idx(w.base[i-1], asm.R14, 1, 0))
+	}
+	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tile.Rf.Sums)))
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tile.Rf.Vectors)))
+	if w.hold {
+		for u := range w.terms {
+			w.Broadcast(w.V(u), asm.Ptr(w.base[0], int32(u*w.D.Size())))
+		}
+	}
+	// The rows that the next entry reads, where it follows.
+	a.RM(asm.LEA, asm.R15, asm.Idx(asm.RSI, asm.R13, 8, 0))
+}
+
+// vector adds to the vector of sums that is behind vectors after the first. What it reads of B
+// is there where it lies, if load is nil, or what load puts into a register.
+func (w *rowsWriter) vector(behind int, load func(dst asm.Reg, m asm.Mem)) {
+	a, rows := &w.Asm, w.rows
+	fma := w.Pick(asm.VFMADD231PS, asm.VFMADD231PD)
+	ahead := int32(behind * w.bytes())
+	if !w.hold {
+		for u := range w.terms {
+			load(w.V(u), w.row[u].Add(ahead))
+		}
+	}
+	for r := range rows {
+		sum := asm.Ptr(asm.RBX, int32(r*sumPitch(rows)+behind*w.VB()))
+		// Rows alternate between two registers, the order of their terms is fixed.
+		acc := w.V(8 + (r+behind)&1)
+		if w.start {
+			w.Zero(acc)
+		} else {
+			w.Load(acc, sum)
+		}
+		for u := range w.terms {
+			b := w.base[r/3]
+			m := [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, asm.RDX, 1, 0), asm.Idx(b, asm.RDX, 2, 0)}[r%3].Add(int32(u * w.D.Size()))
+			x := w.V(10 + u&1)
+			switch {
+			case w.hold && load == nil:
+				a.RRM(fma, acc, w.V(u), w.row[u].Add(ahead))
+			case w.hold:
+				load(x, w.row[u].Add(ahead))
+				w.Fma(acc, w.V(u), x)
+			case w.ISA == jit.AVX512:
+				a.RRM(fma, acc, w.V(u), m.B())
+			default:
+				w.Broadcast(x, m)
+				w.Fma(acc, x, w.V(u))
+			}
+		}
+		w.Store(sum, acc)
+	}
+}
+
+// ask prefetches a line of each row below, if the kernel does.
+func (w *rowsWriter) ask() {
+	if w.asks {
+		for _, m := range w.row {
+			m.Base = asm.R15
+			w.M(asm.PREFETCHT1, m)
+		}
+	}
+}
+
+// advance moves on by vectors.
+func (w *rowsWriter) advance(vectors int) {
+	if w.asks {
+		w.RI(asm.ADD, asm.R15, int64(vectors*w.bytes()))
+	}
+	w.RI(asm.ADD, asm.RSI, int64(vectors*w.bytes()))
+	w.RI(asm.ADD, asm.RBX, int64(vectors*w.VB()))
 }
 
 // A rowsKey names a kernel for some rows of A, which starts the sums or not, and asks for

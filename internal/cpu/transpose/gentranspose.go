@@ -76,6 +76,21 @@ func group(size int) (rows, cols int) {
 	return 32 / size, 16 / size
 }
 
+// Registers of the kernel that transposes tiles.
+const (
+	srcReg, stepReg, step3Reg = asm.RSI, asm.R8, asm.R9
+	dstReg, outReg, out3Reg   = asm.RDX, asm.R13, asm.R14
+	outsReg                   = asm.R15 // a square's columns times outReg
+)
+
+// baseRegs are where groups of four rows of a square begin.
+var baseRegs = [...]asm.Reg{srcReg, asm.R10, asm.R11, asm.R12}
+
+// ofFour returns row i of the four that begin at base and are step apart, step3 being 3 steps.
+func ofFour(base, step, step3 asm.Reg, i int) asm.Mem {
+	return [...]asm.Mem{asm.Ptr(base, 0), asm.Idx(base, step, 1, 0), asm.Idx(base, step, 2, 0), asm.Idx(base, step3, 1, 0)}[i]
+}
+
 // transpose writes the kernel that transposes a strip of tiles. Whole tiles are put
 // together in room, from where full lines go to the destination, since half a line
 // would often be out of the cache before the other half comes: rows that are a
@@ -83,19 +98,12 @@ func group(size int) (rows, cols int) {
 // wider ones gain nothing, for the kernel waits for memory.
 func (g *writer) transpose() {
 	a := &g.Asm
-	size, whole := g.size, g.mode != direct
-	rows, cols := group(size)
-	const (
-		src, step, step3 = asm.RSI, asm.R8, asm.R9
-		dst, out, out3   = asm.RDX, asm.R13, asm.R14
-		outs             = asm.R15 // cols times out
-	)
-	base := [...]asm.Reg{src, asm.R10, asm.R11, asm.R12}
-	a.RM(asm.MOV, step, gen.Field(unsafe.Offsetof(tf.srcStep)))
-	a.RM(asm.LEA, step3, asm.Idx(step, step, 2, 0))
-	a.RM(asm.MOV, out, gen.Field(unsafe.Offsetof(tf.outStep)))
-	a.RM(asm.LEA, out3, asm.Idx(out, out, 2, 0))
-	a.RRI(asm.IMUL, outs, out, int64(cols))
+	_, cols := group(g.size)
+	a.RM(asm.MOV, stepReg, gen.Field(unsafe.Offsetof(tf.srcStep)))
+	a.RM(asm.LEA, step3Reg, asm.Idx(stepReg, stepReg, 2, 0))
+	a.RM(asm.MOV, outReg, gen.Field(unsafe.Offsetof(tf.outStep)))
+	a.RM(asm.LEA, out3Reg, asm.Idx(outReg, outReg, 2, 0))
+	a.RRI(asm.IMUL, outsReg, outReg, int64(cols))
 
 	for _, f := range [][2]uintptr{{unsafe.Offsetof(tf.tileSrc), unsafe.Offsetof(tf.src)},
 		{unsafe.Offsetof(tf.tileOut), unsafe.Offsetof(tf.out)}, {unsafe.Offsetof(tf.tileDst), unsafe.Offsetof(tf.dst)}} {
@@ -103,89 +111,16 @@ func (g *writer) transpose() {
 		a.MR(asm.MOV, gen.Field(f[0]), asm.RAX)
 	}
 	tile := a.Here()
-	a.RM(asm.MOV, src, gen.Field(unsafe.Offsetof(tf.tileSrc)))
-	a.RM(asm.MOV, dst, gen.Field(unsafe.Offsetof(tf.tileOut)))
-	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tf.rows)))
-	rowGroup := a.Here()
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.rowSrc)), src)
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.rowOut)), dst)
-	for i := 1; i < rows/4; i++ {
-		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], step, 4, 0))
-	}
-	row := func(i int) asm.Mem {
-		b := base[i/4]
-		return [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, step, 1, 0), asm.Idx(b, step, 2, 0), asm.Idx(b, step3, 1, 0)}[i%4]
-	}
-	if whole {
-		// The same rows of the next tile.
-		a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.srcNext)))
-		a.RR(asm.ADD, asm.RAX, src)
-		for i := range rows {
-			if i%4 == 0 && i > 0 {
-				a.RM(asm.LEA, asm.RAX, asm.Idx(asm.RAX, step, 4, 0))
-			}
-			m := [...]asm.Mem{asm.Ptr(asm.RAX, 0), asm.Idx(asm.RAX, step, 1, 0), asm.Idx(asm.RAX, step, 2, 0), asm.Idx(asm.RAX, step3, 1, 0)}[i%4]
-			a.M(asm.PREFETCHT0, m)
-		}
-	}
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tf.cols)))
-	square := a.Here()
-	r := g.square(row)
-	for c, v := range r {
-		b := dst
-		if c == 4 {
-			a.RM(asm.LEA, asm.RAX, asm.Idx(dst, out, 4, 0))
-		}
-		if c >= 4 {
-			b = asm.RAX
-		}
-		m := [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, out, 1, 0), asm.Idx(b, out, 2, 0), asm.Idx(b, out3, 1, 0)}[c%4]
-		a.MR(asm.VMOVUPS, m, v)
-	}
-	for i := range rows / 4 {
-		a.RI(asm.ADD, base[i], int64(cols*size))
-	}
-	a.RR(asm.ADD, dst, outs)
-	a.RI(asm.SUB, asm.RCX, 1)
-	a.Jcc(asm.CondNE, square)
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.rowSrc)))
-	a.RM(asm.LEA, src, asm.Idx(asm.RAX, step, 4, 0))
-	for range rows/4 - 1 {
-		a.RM(asm.LEA, src, asm.Idx(src, step, 4, 0))
-	}
-	a.RM(asm.MOV, dst, gen.Field(unsafe.Offsetof(tf.rowOut)))
-	a.RI(asm.ADD, dst, int64(rows*size))
-	a.RI(asm.SUB, asm.RBX, 1)
-	a.Jcc(asm.CondNE, rowGroup)
-
-	if whole {
-		a.RM(asm.MOV, src, gen.Field(unsafe.Offsetof(tf.tileOut)))
-		a.RM(asm.MOV, dst, gen.Field(unsafe.Offsetof(tf.tileDst)))
-		a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(tf.dstStep)))
-		a.MovImm(asm.RCX, int64(gen.Line/size/2))
-		store := asm.VMOVUPS
-		if g.mode == past {
-			store = asm.VMOVNTPS
-		}
-		drain := a.Here()
-		for i := range int32(4) {
-			a.RM(asm.VMOVUPS, asm.Y(int(i)), asm.Ptr(src, 32*i))
-		}
-		a.MR(store, asm.Ptr(dst, 0), asm.Y(0))
-		a.MR(store, asm.Ptr(dst, 32), asm.Y(1))
-		a.MR(store, asm.Idx(dst, asm.R10, 1, 0), asm.Y(2))
-		a.MR(store, asm.Idx(dst, asm.R10, 1, 32), asm.Y(3))
-		a.RI(asm.ADD, src, 2*gen.Line)
-		a.RM(asm.LEA, dst, asm.Idx(dst, asm.R10, 2, 0))
-		a.RI(asm.SUB, asm.RCX, 1)
-		a.Jcc(asm.CondNE, drain)
+	g.tile()
+	if g.mode != direct {
+		g.drain()
 	}
 	next := func(at, by uintptr) {
 		a.RM(asm.MOV, asm.RAX, gen.Field(by))
 		a.MR(asm.ADD, gen.Field(at), asm.RAX)
 	}
 	next(unsafe.Offsetof(tf.tileSrc), unsafe.Offsetof(tf.srcNext))
-	if whole {
+	if g.mode != direct {
 		next(unsafe.Offsetof(tf.tileDst), unsafe.Offsetof(tf.dstNext))
 	} else {
 		next(unsafe.Offsetof(tf.tileOut), unsafe.Offsetof(tf.dstNext))
@@ -196,6 +131,90 @@ func (g *writer) transpose() {
 		a.Op0(asm.SFENCE)
 	}
 	g.Done()
+}
+
+// tile transposes the tile in hand, square by square, to where it is put together.
+func (g *writer) tile() {
+	a := &g.Asm
+	rows, cols := group(g.size)
+	a.RM(asm.MOV, srcReg, gen.Field(unsafe.Offsetof(tf.tileSrc)))
+	a.RM(asm.MOV, dstReg, gen.Field(unsafe.Offsetof(tf.tileOut)))
+	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tf.rows)))
+	rowGroup := a.Here()
+	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.rowSrc)), srcReg)
+	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.rowOut)), dstReg)
+	for i := 1; i < rows/4; i++ {
+		a.RM(asm.LEA, baseRegs[i], asm.Idx(baseRegs[i-1], stepReg, 4, 0))
+	}
+	if g.mode != direct {
+		g.prefetchNext(rows)
+	}
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tf.cols)))
+	square := a.Here()
+	r := g.square(func(i int) asm.Mem { return ofFour(baseRegs[i/4], stepReg, step3Reg, i%4) })
+	for c, v := range r {
+		b := dstReg
+		if c == 4 {
+			a.RM(asm.LEA, asm.RAX, asm.Idx(dstReg, outReg, 4, 0))
+		}
+		if c >= 4 {
+			b = asm.RAX
+		}
+		a.MR(asm.VMOVUPS, ofFour(b, outReg, out3Reg, c%4), v)
+	}
+	for i := range rows / 4 {
+		a.RI(asm.ADD, baseRegs[i], int64(cols*g.size))
+	}
+	a.RR(asm.ADD, dstReg, outsReg)
+	a.RI(asm.SUB, asm.RCX, 1)
+	a.Jcc(asm.CondNE, square)
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.rowSrc)))
+	a.RM(asm.LEA, srcReg, asm.Idx(asm.RAX, stepReg, 4, 0))
+	for range rows/4 - 1 {
+		a.RM(asm.LEA, srcReg, asm.Idx(srcReg, stepReg, 4, 0))
+	}
+	a.RM(asm.MOV, dstReg, gen.Field(unsafe.Offsetof(tf.rowOut)))
+	a.RI(asm.ADD, dstReg, int64(rows*g.size))
+	a.RI(asm.SUB, asm.RBX, 1)
+	a.Jcc(asm.CondNE, rowGroup)
+}
+
+// prefetchNext prefetches the same rows of the next tile.
+func (g *writer) prefetchNext(rows int) {
+	a := &g.Asm
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.srcNext)))
+	a.RR(asm.ADD, asm.RAX, srcReg)
+	for i := range rows {
+		if i%4 == 0 && i > 0 {
+			a.RM(asm.LEA, asm.RAX, asm.Idx(asm.RAX, stepReg, 4, 0))
+		}
+		a.M(asm.PREFETCHT0, ofFour(asm.RAX, stepReg, step3Reg, i%4))
+	}
+}
+
+// drain writes the tile in full lines from where it was put together to the destination.
+func (g *writer) drain() {
+	a := &g.Asm
+	a.RM(asm.MOV, srcReg, gen.Field(unsafe.Offsetof(tf.tileOut)))
+	a.RM(asm.MOV, dstReg, gen.Field(unsafe.Offsetof(tf.tileDst)))
+	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(tf.dstStep)))
+	a.MovImm(asm.RCX, int64(gen.Line/g.size/2))
+	store := asm.VMOVUPS
+	if g.mode == past {
+		store = asm.VMOVNTPS
+	}
+	drain := a.Here()
+	for i := range int32(4) {
+		a.RM(asm.VMOVUPS, asm.Y(int(i)), asm.Ptr(srcReg, 32*i))
+	}
+	a.MR(store, asm.Ptr(dstReg, 0), asm.Y(0))
+	a.MR(store, asm.Ptr(dstReg, 32), asm.Y(1))
+	a.MR(store, asm.Idx(dstReg, asm.R10, 1, 0), asm.Y(2))
+	a.MR(store, asm.Idx(dstReg, asm.R10, 1, 32), asm.Y(3))
+	a.RI(asm.ADD, srcReg, 2*gen.Line)
+	a.RM(asm.LEA, dstReg, asm.Idx(dstReg, asm.R10, 2, 0))
+	a.RI(asm.SUB, asm.RCX, 1)
+	a.Jcc(asm.CondNE, drain)
 }
 
 // square loads a square of elements, given its rows, and returns registers that
