@@ -8,8 +8,8 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/jit"
 	"weft/internal/kernel"
+	"weft/internal/processor"
 )
 
 // IterateOpts are the options of [Func.Iterate], given behind its arguments.
@@ -131,7 +131,7 @@ const (
 // tileBytes is about how much of the arrays is worked on at a time. Steps are shifted by what
 // they read, so that in all they touch half as much again.
 var tileBytes = sync.OnceValue(func() int {
-	if half := jit.DataCache(2) / 2; half >= bandBytes/4 {
+	if half := processor.Host.L2 / 2; half >= bandBytes/4 {
 		return half
 	}
 	return bandBytes
@@ -140,7 +140,7 @@ var tileBytes = sync.OnceValue(func() int {
 // lineBytes is what the rows that an element reads have in the first cache: a tile has columns
 // of rows that are longer.
 var lineBytes = sync.OnceValue(func() int {
-	if n := jit.DataCache(1); n > 0 {
+	if n := processor.Host.L1; n > 0 {
 		return n * 3 / 4
 	}
 	return 24 << 10

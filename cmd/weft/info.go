@@ -12,12 +12,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	syscpu "golang.org/x/sys/cpu"
 
 	"weft"
 	"weft/internal/jit"
 	"weft/internal/limits"
 	"weft/internal/par"
+	"weft/internal/processor"
 )
 
 func newInfo() *cobra.Command {
@@ -25,8 +25,8 @@ func newInfo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info",
 		Short: "Show the processor, the backend in use and measured limits",
-		Long: `Show the processor's features, which backend runs kernels and why, the number of
-threads, and what this machine reaches at most, measured now: bytes read per
+		Long: `Show the processor's features and caches, when stores bypass these, when threads
+are woken, which backend runs kernels and why, the number of threads, and what this machine reaches at most, measured now: bytes read per
 second from buffers of several sizes, and fused multiply-adds on registers.
 
 The environment variable WEFT_JIT chooses the backend: off (the interpreter),
@@ -88,17 +88,39 @@ func version() string {
 
 // A report is what info says.
 type report struct {
-	Version    string    `json:"version"`
-	Go         string    `json:"go"`
-	System     string    `json:"system"`
-	Processor  string    `json:"processor,omitempty"`
-	Features   []string  `json:"features"`
-	Backend    string    `json:"backend"`
-	Reason     string    `json:"reason"` // of the backend
-	Threads    int       `json:"threads"`
-	Processors int       `json:"processors"`
-	Reading    []reading `json:"reading,omitempty"` // nothing is measured if kernels are interpreted
-	FMA        []fma     `json:"fma,omitempty"`
+	Version    string         `json:"version"`
+	Go         string         `json:"go"`
+	System     string         `json:"system"`
+	Processor  string         `json:"processor,omitempty"`
+	Features   []string       `json:"features"`
+	Facts      processorFacts `json:"facts"`
+	Backend    string         `json:"backend"`
+	Reason     string         `json:"reason"` // of the backend
+	Threads    int            `json:"threads"`
+	Processors int            `json:"processors"`
+	Reading    []reading      `json:"reading,omitempty"` // nothing is measured if kernels are interpreted
+	FMA        []fma          `json:"fma,omitempty"`
+}
+
+// processorFacts is what weft takes the processor to be: sizes in bytes, 0 where it does not say, and
+// times in nanoseconds.
+type processorFacts struct {
+	Line            int  `json:"line"`
+	L1              int  `json:"l1"`
+	L2              int  `json:"l2"`
+	L3              int  `json:"l3"`
+	FarLastLevel    bool `json:"farLastLevel"`
+	NonTemporalFrom int  `json:"nonTemporalFrom"`
+	WakeSpinning    int  `json:"wakeSpinning"`
+	WakeSleeping    int  `json:"wakeSleeping"`
+}
+
+func facts() processorFacts {
+	h := &processor.Host
+	return processorFacts{
+		Line: processor.Line, L1: h.L1, L2: h.L2, L3: h.L3, FarLastLevel: h.FarLastLevel, NonTemporalFrom: h.NonTemporalFrom,
+		WakeSpinning: processor.WakeSpinning, WakeSleeping: processor.WakeSleeping,
+	}
 }
 
 // A reading is how fast bytes are read from a buffer.
@@ -118,8 +140,8 @@ type fma struct {
 // look collects a report, and measures.
 func look(backend jit.ISA) (*report, error) {
 	r := &report{
-		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processor: processor(),
-		Features: features(), Backend: backend.String(), Reason: why(backend), Threads: par.Threads(), Processors: runtime.NumCPU(),
+		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processor: processorName(),
+		Features: processor.Features(), Facts: facts(), Backend: backend.String(), Reason: why(backend), Threads: par.Threads(), Processors: runtime.NumCPU(),
 	}
 	if backend == jit.Portable {
 		return r, nil
@@ -154,6 +176,9 @@ func (r *report) print(w io.Writer) {
 		line("processor", "%s", r.Processor)
 	}
 	line("features", "%s", cmp.Or(strings.Join(r.Features, " "), "none that is looked for"))
+	line("caches", "%s", r.Facts)
+	line("stores", "bypass the caches from %s on", kibi(r.Facts.NonTemporalFrom))
+	line("waking", "threads that spin from %d µs of work on, threads that sleep from %d µs on", r.Facts.WakeSpinning/1000, r.Facts.WakeSleeping/1000)
 	line("backend", "%s: %s", r.Backend, r.Reason)
 	line("threads", "%d of %d processors", r.Threads, r.Processors)
 	if r.Reading == nil {
@@ -162,17 +187,35 @@ func (r *report) print(w io.Writer) {
 	for all := r.Reading; len(all) > 0; all = all[4:] {
 		var parts []string
 		for _, x := range all[:4] {
-			size := fmt.Sprintf("%d KiB", x.Bytes>>10)
-			if x.Bytes >= 1<<20 {
-				size = fmt.Sprintf("%d MiB", x.Bytes>>20)
-			}
-			parts = append(parts, fmt.Sprintf("%.0f GB/s from %s", x.Rate, size))
+			parts = append(parts, fmt.Sprintf("%.0f GB/s from %s", x.Rate, kibi(x.Bytes)))
 		}
 		line("reading", "%s%s", strings.Join(parts, ", "), on(all[0].Threads))
 	}
 	for all := r.FMA; len(all) > 0; all = all[2:] {
 		line("fma", "%.0f GFLOP/s %s, %.0f GFLOP/s %s%s", all[0].Rate, all[0].DType, all[1].Rate, all[1].DType, on(all[0].Threads))
 	}
+}
+
+// String lists the caches.
+func (f processorFacts) String() string {
+	parts := []string{fmt.Sprintf("lines of %d bytes", f.Line)}
+	for i, bytes := range []int{f.L1, f.L2, f.L3} {
+		if bytes > 0 {
+			parts = append(parts, fmt.Sprintf("L%d %s", i+1, kibi(bytes)))
+		}
+	}
+	if f.FarLastLevel {
+		parts = append(parts, "the last level is far")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// kibi writes a size in KiB or whole MiB.
+func kibi(bytes int) string {
+	if bytes >= 1<<20 && bytes%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d KiB", bytes>>10)
 }
 
 func on(threads int) string {
@@ -200,28 +243,8 @@ func why(b jit.ISA) string {
 	return "the widest of what " + can
 }
 
-// features lists what of the instruction sets that weft looks at is there.
-func features() []string {
-	x, a := &syscpu.X86, &syscpu.ARM64
-	out := []string{}
-	for _, f := range []struct {
-		name string
-		has  bool
-	}{
-		{"sse4.2", x.HasSSE42}, {"avx", x.HasAVX}, {"avx2", x.HasAVX2}, {"fma", x.HasFMA}, {"f16c", x.HasF16C}, {"bmi2", x.HasBMI2},
-		{"avx512f", x.HasAVX512F}, {"avx512bw", x.HasAVX512BW}, {"avx512dq", x.HasAVX512DQ}, {"avx512vl", x.HasAVX512VL}, {"avx512cd", x.HasAVX512CD},
-		{"avx512vnni", x.HasAVX512VNNI}, {"avx512bf16", x.HasAVX512BF16},
-		{"asimd", a.HasASIMD}, {"sve", a.HasSVE}, {"sve2", a.HasSVE2},
-	} {
-		if f.has {
-			out = append(out, f.name)
-		}
-	}
-	return out
-}
-
-// processor returns the processor's name where the system tells it in a file.
-func processor() string {
+// processorName returns the name of the processor where the system tells it in a file.
+func processorName() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
 		return ""

@@ -276,6 +276,7 @@ func TestInfo(t *testing.T) {
 	}
 	backend := jit.Chosen().ISA
 	want := []string{`(?m)^weft +\S`, `(?m)^system +` + runtime.GOOS + "/" + runtime.GOARCH + `$`, `(?m)^features +\S`,
+		`(?m)^caches +lines of \d+ bytes`, `(?m)^stores +bypass the caches from \d+ MiB on$`, `(?m)^waking +threads that spin from \d+ µs`,
 		`(?m)^backend +` + backend.String() + `: .`, `(?m)^threads +[1-9]`}
 	if backend == jit.Portable {
 		want = append(want, `(?m)^limits +not measured`)

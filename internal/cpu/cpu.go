@@ -279,14 +279,12 @@ func (p *Program) run(code *jit.Code, f *loop.Frame, ctx context.Context) error 
 	return nil
 }
 
-// Work of a chunk, in tenths of a nanosecond by the rough cost: an entry is not
-// preemptible and should end in some 50 us.
+// The rough cost of an element is counted in tenths of a nanosecond.
 const (
-	chunkWork  = 500_000
-	hotWork    = 500_000   // worth waking threads that spin
-	coldWork   = 2_000_000 // worth waking threads that sleep
+	perNS      = 10
+	chunkWork  = 50_000 * perNS // of a chunk: an entry is not preemptible and should end in some 50 µs
 	elementMin = 3
-	hotMin     = 6 // for hotWork: the more is computed, the more the cost is above the time
+	hotMin     = 6 // where workers spin: the more is computed, the more the cost is above the time
 )
 
 // bind fills in the addresses of arguments.
@@ -333,7 +331,7 @@ func (s *stream) launch(l *device.Launch, g *group) error {
 	}
 	work := n * unit
 	threads := 1
-	if work >= coldWork || n*max(unit, hotMin) >= hotWork && par.Hot() {
+	if par.Pays(work/perNS, n*max(unit, hotMin)/perNS) {
 		threads = par.Threads()
 	}
 	if work <= chunkWork && threads == 1 {

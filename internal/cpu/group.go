@@ -47,7 +47,7 @@ func (g *group) add(p *Program, l device.Launch, n, unit int) {
 
 func (g *group) run() error {
 	threads := 1
-	if g.work >= coldWork || g.hot >= hotWork && par.Hot() {
+	if par.Pays(g.work/perNS, g.hot/perNS) {
 		threads = par.Threads()
 	}
 	if threads == 1 && g.shares() {

@@ -148,7 +148,7 @@ func (p *Program) launchItems(l device.Launch, axis int) error {
 	}
 	n := x.work()
 	work, threads := n*unit, 1
-	if work >= coldWork || n*max(unit, hotMin) >= hotWork && par.Hot() {
+	if par.Pays(work/perNS, n*max(unit, hotMin)/perNS) {
 		threads = par.Threads()
 	}
 	t := &itemTask{p: p, l: l, list: x, pieces: n*pace(unit)/chunkWork + 1, apart: p.byElement(axis)}

@@ -13,6 +13,7 @@ import (
 	"weft/internal/numbers"
 	"weft/internal/op"
 	"weft/internal/par"
+	"weft/internal/processor"
 	"weft/internal/x86"
 )
 
@@ -243,16 +244,16 @@ func scanTreeOf(c *device.Call) error {
 	for j, d := range t.accs {
 		r.x.at[j], r.y.at[j] = gen.Ptr(&c.Args[j]), gen.Ptr(&c.Out[j])
 		bytes += 2 * size * d.Size()
-		aligned = aligned && uintptr(r.y.at[j])%cacheLine == 0 && (r.rows == 1 || n*d.Size()%cacheLine == 0)
+		aligned = aligned && uintptr(r.y.at[j])%processor.Line == 0 && (r.rows == 1 || n*d.Size()%processor.Line == 0)
 	}
-	r.past = aligned && bytes >= streamMin
+	r.past = aligned && bytes >= processor.Host.NonTemporalFrom
 	units := r.rows * r.pieces
 	if r.pieces == 1 {
 		r.at = max(t.piece/n, 1)
 		units = (r.rows + r.at - 1) / r.at
 	}
 	threads := 1
-	if work := size * t.unit; work >= coldWork || work >= hotWork && par.Hot() {
+	if ns := size * t.unit / perNS; par.Pays(ns, ns) {
 		threads = par.Threads()
 	}
 	threads = par.Width(units, 1, threads)
@@ -289,7 +290,7 @@ func (w *treeWorker) lay(rows, n int) int {
 	bytes := 0
 	take := func(size, elements int) unsafe.Pointer {
 		at := unsafe.Add(w.room, bytes)
-		bytes += (size*elements + cacheLine - 1) &^ (cacheLine - 1)
+		bytes += (size*elements + processor.Line - 1) &^ (processor.Line - 1)
 		return at
 	}
 	for l := 1; n >= treeWidth; l++ {

@@ -8,6 +8,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/processor"
 	"weft/internal/x86"
 )
 
@@ -15,8 +16,6 @@ const (
 	// streamRow is the least elements of a row that is written past the caches, if there
 	// are several: lines that it shares with others are written to the caches.
 	streamRow = 128
-
-	cacheLine = 64
 
 	// narrowMin is the size in bytes of all buffers from which a light kernel, one
 	// that waits for memory, uses vectors of 256 bits where 512 are to be had: what
@@ -34,21 +33,6 @@ const (
 	// (Zen 5).
 	shortLight = 48
 )
-
-// streamMin is the size in bytes of all buffers from which outputs are written past the
-// caches: a last-level cache then keeps nothing that is worth reading the lines that are
-// replaced, not even for the next reader.
-var streamMin = streamFrom(jit.DataCache(2))
-
-// streamFrom is streamMin where a core has so much of the second cache. Processors that give
-// it 2 MiB have their last-level cache farther away than others, so that the next reader loses
-// less by finding the result in memory.
-func streamFrom(second int) int {
-	if second >= 2<<20 {
-		return 24 << 20
-	}
-	return 32 << 20
-}
 
 // A variant is other code for the same program, compiled when first wanted.
 type variant struct {
@@ -174,7 +158,7 @@ func (p *Program) streams(l *device.Launch) bool {
 			return false
 		}
 	}
-	if p.memory(l) < streamMin {
+	if p.memory(l) < processor.Host.NonTemporalFrom {
 		return false
 	}
 	first, size := -1, 0 // the narrowest output, and of its elements
@@ -198,13 +182,13 @@ func (p *Program) streams(l *device.Launch) bool {
 	if first < 0 {
 		return false
 	}
-	before := int(-uintptr(l.Args.Ptr[first])&(cacheLine-1)) / size
+	before := int(-uintptr(l.Args.Ptr[first])&(processor.Line-1)) / size
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
 		if !p.rowOf(b) {
 			continue
 		}
-		if (uintptr(l.Args.Ptr[i])+uintptr(before*b.DType.Size()))&(cacheLine-1) != 0 {
+		if (uintptr(l.Args.Ptr[i])+uintptr(before*b.DType.Size()))&(processor.Line-1) != 0 {
 			return false
 		}
 		for a := range lane {

@@ -56,13 +56,3 @@ func TestWidth(t *testing.T) {
 		}
 	}
 }
-
-// The size from which results go past the caches is smaller where the last-level cache is
-// farther away, and a processor that says nothing of its caches gets the larger one.
-func TestStreamFrom(t *testing.T) {
-	for _, c := range []struct{ second, want int }{{0, 32 << 20}, {512 << 10, 32 << 20}, {1 << 20, 32 << 20}, {2 << 20, 24 << 20}, {3 << 20, 24 << 20}} {
-		if got := streamFrom(c.second); got != c.want {
-			t.Errorf("%d bytes of second cache: from %d bytes on, want %d", c.second, got, c.want)
-		}
-	}
-}

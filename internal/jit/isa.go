@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sys/cpu"
+	"weft/internal/processor"
 )
 
 // An ISA is what kernels and routines are made of: an instruction set, or Go.
@@ -34,19 +34,16 @@ func (i ISA) VectorBytes() int {
 // ISAs lists what can run here, [Portable] first, the widest last.
 func ISAs() []ISA { return append([]ISA(nil), runnable()...) }
 
-// runnable is the one place that looks at the processor.
 var runnable = sync.OnceValue(func() []ISA {
 	out := []ISA{Portable}
 	if !Available() {
 		return out
 	}
-	x := &cpu.X86
-	if x.HasAVX2 && x.HasFMA && x.HasBMI2 && x.HasF16C {
+	if processor.Host.AVX2 {
 		out = append(out, AVX2)
-		// The kernel must save the wide registers too; x/sys/cpu checks XCR0.
-		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512CD {
-			out = append(out, AVX512)
-		}
+	}
+	if processor.Host.AVX512 {
+		out = append(out, AVX512)
 	}
 	return out
 })

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"weft/internal/processor"
 )
 
 // SpinTime is how long a worker without work, or a caller whose helpers are still
@@ -23,7 +25,7 @@ type worker struct {
 	id      int                 // worker index within the offered job
 	number  int                 // in the pool, from 1
 	wake    chan struct{}
-	_       [64]byte
+	_       [processor.Line]byte
 }
 
 var (
@@ -61,6 +63,12 @@ func Hot() bool {
 	}
 	now := int64(time.Since(started))
 	return now-asked.Swap(now) < int64(steadyTime) && working.Load()+1 < int64(runtime.GOMAXPROCS(0))
+}
+
+// Pays reports that work of ns nanoseconds pays for sharing it with workers. ifSpinning is
+// another estimate of the same work, for workers that need not be woken.
+func Pays(ns, ifSpinning int) bool {
+	return ns >= processor.WakeSleeping || ifSpinning >= processor.WakeSpinning && Hot()
 }
 
 // team returns the workers, after starting as many as are missing to want.

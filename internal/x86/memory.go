@@ -4,6 +4,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -117,8 +118,6 @@ const (
 	// askWork is how many operations of vectors a loop has to each that it reads, at
 	// least, for requests to be worth their place among the instructions.
 	askWork = 6
-	// lineBytes is the size of a line of the cache.
-	lineBytes = 64
 )
 
 // worthAsking reports a loop that computes so much of what it reads that the processor
@@ -147,7 +146,7 @@ func (c *compiler) ask(b int) {
 	if !c.ahead || c.disp != 0 || c.masks != nil || !c.bulk(b) {
 		return
 	}
-	for n := 0; n < c.lay.k*c.lay.lanes*c.p.Bufs[b].DType.Size(); n += lineBytes {
+	for n := 0; n < c.lay.k*c.lay.lanes*c.p.Bufs[b].DType.Size(); n += processor.Line {
 		c.emit(asm.PREFETCHT0, 0, 0).at(0, c.at(b, 0).add(askAhead+n))
 	}
 }

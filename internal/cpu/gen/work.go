@@ -7,27 +7,17 @@ import (
 	"weft/internal/par"
 )
 
-// Line is the size of a cache line.
-const Line = 64
-
-// StreamMin is the size in bytes from which a routine writes past the caches.
-const StreamMin = 32 << 20
-
 // ChunkBytes is about what a chunk of work covers that moves memory: some 10 us, long beside
 // taking a chunk, and short beside what threads are woken for.
 const ChunkBytes = 128 << 10
 
-// Nanoseconds of work from which it pays to share it with threads that spin and with some that
-// sleep: to wake one takes 20 to 130 us.
-const threadedHot, threadedCold = 50_000, 200_000
-
-// Threads returns what [par.Run] wants to hear for work of so many nanoseconds:
-// all threads if that pays for waking them, else one.
+// Threads returns what [par.Run] wants to hear for work of ns nanoseconds:
+// 0, which is all threads, if it pays for waking them, else 1.
 func Threads(ns int) int {
-	if ns < threadedHot || ns < threadedCold && !par.Hot() {
-		return 1
+	if par.Pays(ns, ns) {
+		return 0
 	}
-	return 0
+	return 1
 }
 
 // A Dim is a dimension of a copy: its size, and the bytes from one index to the

@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/cpu/tile"
 	"weft/internal/par"
+	"weft/internal/processor"
 )
 
 // A walk goes through the elements of an array of places along an axis, and says where
@@ -123,12 +124,12 @@ func (w *walk) separate(f func(first int, at []int)) {
 	switch {
 	case w.last:
 		w.checked(w.rows, grain(8*w.n), threads, func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
-	case threads == 1 || w.n < leastParts*gen.Line:
+	case threads == 1 || w.n < leastParts*processor.Line:
 		w.checked(1, 1, 1, func(_, _ int) bool { return w.run(0, w.rows, 0, w.n, f) })
 	default:
 		// Whole lines of the elements that are written, so that threads do not share any.
-		parts := min(par.Threads(), w.n/gen.Line)
-		columns := (w.n/parts + gen.Line - 1) / gen.Line * gen.Line
+		parts := min(par.Threads(), w.n/processor.Line)
+		columns := (w.n/parts + processor.Line - 1) / processor.Line * processor.Line
 		w.checked((w.n+columns-1)/columns, 1, threads, func(begin, end int) bool {
 			return w.run(0, w.rows, begin*columns, min(end*columns, w.n), f)
 		})

@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -29,8 +30,8 @@ const fetchLeast, fetchMost = 4, 64
 // NewFetcher returns a Fetcher of rows of so many bytes. It does nothing for rows
 // that are too short to gain from it, and without machine code.
 func NewFetcher(isa jit.ISA, row int) Fetcher {
-	f := Fetcher{frame: fetchFrame{lines: min((row+gen.Line-1)/gen.Line, fetchMost)}}
-	if isa != jit.Portable && row >= fetchLeast*gen.Line {
+	f := Fetcher{frame: fetchFrame{lines: min((row+processor.Line-1)/processor.Line, fetchMost)}}
+	if isa != jit.Portable && row >= fetchLeast*processor.Line {
 		f.code = gen.Kernel(codes, key{routine: fetchRoutine})
 	}
 	return f
@@ -53,13 +54,13 @@ type Rows struct {
 
 // past says whether to write them past the caches.
 func (r *Rows) past(dst unsafe.Pointer) bool {
-	return r.All >= gen.StreamMin && uintptr(dst)%gen.Line == 0
+	return r.All >= processor.Host.NonTemporalFrom && uintptr(dst)%processor.Line == 0
 }
 
 // Copy copies the rows of src that idx numbers to dst, where they lie side by side. It
 // does nothing, and says so, for rows that are not whole lines and without machine code.
 func (r *Rows) Copy(dst, src unsafe.Pointer, idx []int) bool {
-	if r.ISA == jit.Portable || r.Row%gen.Line != 0 || len(idx) == 0 {
+	if r.ISA == jit.Portable || r.Row%processor.Line != 0 || len(idx) == 0 {
 		return false
 	}
 	code := gen.Kernel(codes, key{routine: rowsRoutine, past: r.past(dst)})
@@ -112,8 +113,8 @@ func (g *writer) rows() {
 	a.RM(asm.VMOVUPS, asm.Y(1), asm.Idx(asm.RAX, asm.R14, 1, 32))
 	a.MR(store, asm.Ptr(asm.R8, 0), asm.Y(0))
 	a.MR(store, asm.Ptr(asm.R8, 32), asm.Y(1))
-	a.RI(asm.ADD, asm.R8, gen.Line)
-	a.RI(asm.ADD, asm.R14, gen.Line)
+	a.RI(asm.ADD, asm.R8, processor.Line)
+	a.RI(asm.ADD, asm.R14, processor.Line)
 	a.RR(asm.CMP, asm.R14, asm.R10)
 	a.Jcc(asm.CondL, copyLine)
 	a.RI(asm.ADD, asm.RCX, 8)
@@ -131,7 +132,7 @@ func (g *writer) rows() {
 // order. base may be nil for zeros. Behind order are [Ahead] more valid numbers. It
 // does nothing, and says so, for rows that are not whole lines and without machine code.
 func (r *Rows) Sum(d array.DType, dst, base, src unsafe.Pointer, start, order []int) bool {
-	if r.ISA == jit.Portable || r.Row%gen.Line != 0 || adds[d] == 0 || len(start) < 2 {
+	if r.ISA == jit.Portable || r.Row%processor.Line != 0 || adds[d] == 0 || len(start) < 2 {
 		return false
 	}
 	k := key{routine: sumRoutine, dtype: d, past: r.past(dst)}
@@ -206,7 +207,7 @@ func (g *writer) sum() {
 	a.Bind(done)
 	a.MR(store, asm.Idx(dst, off, 1, 0), asm.Y(0))
 	a.MR(store, asm.Idx(dst, off, 1, 32), asm.Y(1))
-	a.RI(asm.ADD, off, gen.Line)
+	a.RI(asm.ADD, off, processor.Line)
 	a.RR(asm.CMP, off, row)
 	a.Jcc(asm.CondL, next)
 	a.RR(asm.ADD, dst, row)
@@ -231,7 +232,7 @@ func (g *writer) fetch() {
 	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(fetchFrame{}.lines)))
 	next := a.Here()
 	a.M(asm.PREFETCHT0, asm.Ptr(asm.RSI, 0))
-	a.RI(asm.ADD, asm.RSI, gen.Line)
+	a.RI(asm.ADD, asm.RSI, processor.Line)
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, next)
 	a.RR(asm.XOR32, asm.RAX, asm.RAX)

@@ -8,9 +8,9 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/cputest"
-	"weft/internal/cpu/gen"
 	"weft/internal/jit"
 	"weft/internal/mem/guard"
+	"weft/internal/processor"
 )
 
 // Rows are copied whole, in order, and nothing behind them; results as large as
@@ -18,7 +18,7 @@ import (
 func TestCopyRows(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		const count = 100
-		for _, row := range []int{gen.Line, 3 * gen.Line, 8 * gen.Line, 100} {
+		for _, row := range []int{processor.Line, 3 * processor.Line, 8 * processor.Line, 100} {
 			b, err := guard.End(count * row)
 			if err != nil {
 				t.Skip("SKIPPED: no guard pages here")
@@ -28,18 +28,18 @@ func TestCopyRows(t *testing.T) {
 				src[i] = byte(rand.Uint32())
 			}
 			for _, n := range []int{1, 5, 6, 7, 50, 200} {
-				for _, all := range []int{0, gen.StreamMin} {
-					memory := make([]byte, n*row+3*gen.Line)
-					at := -int(uintptr(unsafe.Pointer(&memory[0]))) & (gen.Line - 1)
-					dst := memory[at:][:n*row+gen.Line]
+				for _, all := range []int{0, processor.Host.NonTemporalFrom} {
+					memory := make([]byte, n*row+3*processor.Line)
+					at := -int(uintptr(unsafe.Pointer(&memory[0]))) & (processor.Line - 1)
+					dst := memory[at:][:n*row+processor.Line]
 					idx, want := make([]int, n), make([]byte, 0, len(dst))
 					for i := range idx {
 						idx[i] = rand.IntN(count)
 						want = append(want, src[idx[i]*row:][:row]...)
 					}
-					want = append(want, make([]byte, gen.Line)...)
+					want = append(want, make([]byte, processor.Line)...)
 					ok := (&Rows{cputest.UnderTest, row, all}).Copy(unsafe.Pointer(&dst[0]), b.Ptr(), idx)
-					if ok != (cputest.UnderTest != jit.Portable && row%gen.Line == 0) {
+					if ok != (cputest.UnderTest != jit.Portable && row%processor.Line == 0) {
 						t.Errorf("rows of %d bytes copied: %v", row, ok)
 					}
 					if ok && !slices.Equal(dst, want) {
@@ -83,13 +83,13 @@ func testSumRows[T int32 | int64 | float32 | float64](t *testing.T, d array.DTyp
 	order = append(order, make([]int, Ahead)...)
 	memory := make([]T, len(ids)*n+8+64)
 	at := 0
-	for uintptr(unsafe.Pointer(&memory[at]))%gen.Line != 0 {
+	for uintptr(unsafe.Pointer(&memory[at]))%processor.Line != 0 {
 		at++
 	}
 	dst := memory[at:][:len(ids)*n+8]
 	base, want := make([]T, len(ids)*n), make([]T, len(dst))
 	for _, from := range []unsafe.Pointer{nil, unsafe.Pointer(&base[0])} {
-		for _, all := range []int{0, gen.StreamMin} {
+		for _, all := range []int{0, processor.Host.NonTemporalFrom} {
 			for i := range base {
 				base[i] = T(i)
 				if want[i] = 0; from != nil {

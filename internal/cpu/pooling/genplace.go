@@ -6,6 +6,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
 	"weft/internal/par"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -55,7 +56,7 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 	most, room := max(1, placeBytes/max(bytes, 1)), 0
 	if past && bytes <= placeAside {
 		most = max(1, placeAside/bytes)
-		room = most*bytes + 2*gen.Line
+		room = most*bytes + 2*processor.Line
 	}
 	used := p.OW * p.KW
 	grain := max(1, min(poolBytes/(p.H*p.W*size), p.Planes/leastChunks))
@@ -67,7 +68,7 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 		var waiting unsafe.Pointer
 		if room > 0 {
 			waiting = unsafe.Pointer(unsafe.SliceData(make([]byte, room)))
-			waiting = unsafe.Add(waiting, -uintptr(waiting)%gen.Line)
+			waiting = unsafe.Add(waiting, -uintptr(waiting)%processor.Line)
 		}
 		for plane := begin; plane < end; plane += planes {
 			in := plane * p.H * p.W
@@ -76,7 +77,7 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 				rows := min(most, planes*p.OH-row)
 				to := unsafe.Add(dx, at)
 				if waiting != nil {
-					to = unsafe.Add(waiting, uintptr(to)%gen.Line)
+					to = unsafe.Add(waiting, uintptr(to)%processor.Line)
 				}
 				f := placeFrame{x: unsafe.Add(x, at), dx: to, y: unsafe.Add(y, out), dy: unsafe.Add(dy, out),
 					step: p.W * size, nextRow: bytes, rows: rows, vectors: vectors,

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/cpu/gen"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -58,7 +59,7 @@ func (w *wholer) asks(op asm.Op, at, left asm.Reg) {
 	a.Jcc(asm.CondE, none)
 	next := a.Here()
 	a.M(op, asm.Ptr(at, 0))
-	a.RI(asm.ADD, at, gen.Line)
+	a.RI(asm.ADD, at, processor.Line)
 	a.RI(asm.SUB, left, 1)
 	a.Jcc(asm.CondNE, next)
 	a.Bind(none)

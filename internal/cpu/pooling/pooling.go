@@ -12,6 +12,7 @@ import (
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
+	"weft/internal/processor"
 )
 
 // A Pool is pooling over planes of H x W elements, in which OH x OW windows lie.
@@ -201,7 +202,7 @@ func greatest[T float](a, b T) T {
 // its window in x that has the bits of the window's maximum, which y gives. All are contiguous.
 func Place[T float](p Pool, dx, x, y, dy unsafe.Pointer) {
 	if c := placeCode[T](&p); c != nil {
-		placeTiled[T](&p, c, dx, x, y, dy, p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= gen.StreamMin)
+		placeTiled[T](&p, c, dx, x, y, dy, p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= processor.Host.NonTemporalFrom)
 		return
 	}
 	n, m := p.H*p.W, p.OH*p.OW

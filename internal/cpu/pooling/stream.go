@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -16,16 +17,16 @@ type streamFrame struct {
 // stream copies n bytes past the caches, as far as they are whole lines of dst. It needs
 // AVX-512. src lies in its line as dst does. Meanwhile it asks for as much memory at ahead.
 func stream(dst, src, ahead unsafe.Pointer, n int) {
-	head := min(int(-uintptr(dst)%gen.Line), n)
-	lines := (n - head) / gen.Line
+	head := min(int(-uintptr(dst)%processor.Line), n)
+	lines := (n - head) / processor.Line
 	copy(unsafe.Slice((*byte)(dst), head), unsafe.Slice((*byte)(src), head))
 	dst, src = unsafe.Add(dst, head), unsafe.Add(src, head)
 	if lines > 0 {
 		f := streamFrame{src, dst, ahead, lines}
 		jit.Call(gen.Kernel(codes, key{routine: streamRoutine, wide: true}), 0, unsafe.Pointer(&f))
 	}
-	if rest := n - head - lines*gen.Line; rest > 0 {
-		copy(unsafe.Slice((*byte)(unsafe.Add(dst, lines*gen.Line)), rest), unsafe.Slice((*byte)(unsafe.Add(src, lines*gen.Line)), rest))
+	if rest := n - head - lines*processor.Line; rest > 0 {
+		copy(unsafe.Slice((*byte)(unsafe.Add(dst, lines*processor.Line)), rest), unsafe.Slice((*byte)(unsafe.Add(src, lines*processor.Line)), rest))
 	}
 }
 
@@ -40,9 +41,9 @@ func (g *writer) stream() {
 	a.M(asm.PREFETCHT1, asm.Ptr(asm.RBX, 0))
 	a.RM(asm.VMOVUPS, asm.Z(0), asm.Ptr(asm.RSI, 0))
 	a.MR(asm.VMOVNTPS, asm.Ptr(asm.RDX, 0), asm.Z(0))
-	a.RI(asm.ADD, asm.RBX, gen.Line)
-	a.RI(asm.ADD, asm.RSI, gen.Line)
-	a.RI(asm.ADD, asm.RDX, gen.Line)
+	a.RI(asm.ADD, asm.RBX, processor.Line)
+	a.RI(asm.ADD, asm.RSI, processor.Line)
+	a.RI(asm.ADD, asm.RDX, processor.Line)
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, next)
 	a.Op0(asm.SFENCE)

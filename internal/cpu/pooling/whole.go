@@ -6,6 +6,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
 	"weft/internal/par"
+	"weft/internal/processor"
 )
 
 // Windows that the kernels of genwhole.go are made for: those of a narrow step find all that
@@ -181,7 +182,7 @@ func (c *whole[T]) row(x, y, at []T, first, end int) {
 		f.ask, f.ahead = c.H*c.W*size, 0
 		if v == 0 && c.ask {
 			f.ask += max(first*c.StepH-c.PadH, 0) * c.W * size
-			f.ahead = (c.StepH*c.W*size + gen.Line - 1) / gen.Line
+			f.ahead = (c.StepH*c.W*size + processor.Line - 1) / processor.Line
 		}
 		f.offX, f.offY, f.offAt = (v*c.StepW-c.PadW)*size, (first*c.OW+v)*size, (c.left+v)*size
 		f.last = c.mask(v, c.OW)
@@ -213,7 +214,7 @@ func (c *whole[T]) line(dx, dy, at []T, first, end, row int) {
 		f.table, f.count = unsafe.Pointer(&c.lines[first]), end-first
 		f.ask, f.ahead = (c.H+first)*c.W*size, 0
 		if v == 0 && c.ask {
-			f.ahead = (c.W*size + gen.Line - 1) / gen.Line
+			f.ahead = (c.W*size + processor.Line - 1) / processor.Line
 		}
 		f.offX, f.offY, f.offAt = (first*c.W+v*c.StepW-c.skip)*size, (c.first+v)*size, (c.left+c.first+v-row*c.pitch)*size
 		for i := range f.masks {

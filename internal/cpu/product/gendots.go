@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/numbers"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -34,9 +35,6 @@ const (
 	dotsMemory = 2
 	dotsPaired = 1
 )
-
-// lineBytes is what a line of the caches holds.
-const lineBytes = 64
 
 // Registers of the kernels for one row times columns.
 const (
@@ -145,7 +143,7 @@ func (w *dotsWriter) blocks() {
 }
 
 // perLine returns the elements of a column in a line, perLoad those in 16 bytes.
-func (w *dotsWriter) perLine() int { return lineBytes / w.from.Size() }
+func (w *dotsWriter) perLine() int { return processor.Line / w.from.Size() }
 func (w *dotsWriter) perLoad() int { return 16 / w.from.Size() }
 
 // start sets the sums of blocks to 0.
@@ -178,11 +176,11 @@ func (w *dotsWriter) line(blocks int) {
 	for behind, asked := 0, 0; behind < perLine; behind += e {
 		w.step(e, blocks, behind)
 		for ; w.asks && asked < lines*(behind+e)/perLine; asked++ {
-			w.M(asm.PREFETCHT1, asm.Ptr(dotsNext, int32(asked*lineBytes)))
+			w.M(asm.PREFETCHT1, asm.Ptr(dotsNext, int32(asked*processor.Line)))
 		}
 	}
 	if w.asks {
-		w.RI(asm.ADD, dotsNext, int64(lines*lineBytes))
+		w.RI(asm.ADD, dotsNext, int64(lines*processor.Line))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -48,7 +49,7 @@ func genRows(g *gen.Gen, from array.DType, rows, terms int, start, asks bool) {
 	}
 	a := &g.Asm
 	tail, end := a.NewLabel(), a.NewLabel()
-	if w.hold && w.bytes() < gen.Line { // a line has two vectors, of which one asks
+	if w.hold && w.bytes() < processor.Line { // a line has two vectors, of which one asks
 		single := a.NewLabel()
 		a.RI(asm.SUB, asm.RCX, 2)
 		a.Jcc(asm.CondL, single)

@@ -5,11 +5,11 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
 	"weft/internal/cpu/tile"
 	"weft/internal/mem"
 	"weft/internal/numbers"
 	"weft/internal/par"
+	"weft/internal/processor"
 )
 
 // Sizes of what stays in a cache while it is used: a block of A in half the second
@@ -20,7 +20,7 @@ const (
 	// panelGap is between packed panels of rows. They are written a term of each at a time, so
 	// their lines must not share the sets of the caches; and as whole vectors, the last of
 	// which ends behind its panel.
-	panelGap    = 2 * gen.Line
+	panelGap    = 2 * processor.Line
 	blockBytesB = 1 << 20
 	tailBytes   = 128 << 10 // of C, finished before a tail runs on it
 	pagesBytes  = 16 << 10  // of all operands of small products side by side: half the first level
@@ -243,7 +243,7 @@ func (j *job) plan(total, threads int) int {
 	j.nv = j.VectorsOf(j.rows, j.taskN)
 	if j.packA {
 		mr := tile.MaxRows(j.ISA, j.nv)
-		j.blockA = tile.Ceil(tile.Ceil(j.rows, mr)*(mr*j.Size*j.Padded(kk)+panelGap), gen.Line) * gen.Line
+		j.blockA = tile.Ceil(tile.Ceil(j.rows, mr)*(mr*j.Size*j.Padded(kk)+panelGap), processor.Line) * processor.Line
 	}
 	if j.packB {
 		j.blockB = tile.Ceil(j.taskN, j.Lanes) * j.VB * j.Padded(kk)
@@ -477,7 +477,7 @@ func (j *job) askColumns(f *tile.Frame, o *operands, x, n0, n1, p0, kk, width in
 	f.AheadRun = tile.Ceil(width*j.Size, tile.AheadBytes)
 	f.AheadStep = f.BStep - f.AheadRun*tile.AheadBytes
 	// The line that they begin in is there by the columns before them.
-	f.Ahead = uintptr(o.b.Ptr) + uintptr((p0*o.b.Row+x)*j.Size+gen.Line-1)
+	f.Ahead = uintptr(o.b.Ptr) + uintptr((p0*o.b.Row+x)*j.Size+processor.Line-1)
 	f.AheadPanel = kk / tile.AheadTerms / f.AheadRun * f.BStep
 }
 

@@ -9,6 +9,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/numbers"
+	"weft/internal/processor"
 )
 
 // A narrowKind is a way to compute a few rows of C, where B is read once and its
@@ -103,11 +104,6 @@ const dotsEntry = 1 << 20
 // it to 0.
 var cachedBytes = 16 << 20
 
-// farCache is set where lines of the last-level cache are worth asking for: those processors
-// give a core 2 MiB of the second cache. Where it is nearer, requests only take time (1000x1000
-// by a column on Zen 5: 60 us with them, 48 without).
-var farCache = jit.DataCache(2) >= 2<<20
-
 // dotsPay reports whether dots is faster than across for columns of B so many elements
 // apart: they must be almost all of B's memory, which is read ahead in its order.
 func (j *job) dotsPay(step int) bool {
@@ -125,7 +121,7 @@ var readBack atomic.Uintptr
 // of a matrix that is read again and again, half may stay in the second cache.
 func (j *job) dots(n0, n1 int, o *operands) int {
 	size := j.size.b
-	nv, asks, direction := dotsCached, farCache && j.D == array.Float32, -1
+	nv, asks, direction := dotsCached, processor.Host.FarLastLevel && j.D == array.Float32, -1
 	if j.k*j.n*size > cachedBytes {
 		nv, asks, direction = dotsMemory, true, 1
 	} else if at := uintptr(o.b.Ptr) + uintptr(n0*o.b.Col*size); readBack.Swap(at) == at {

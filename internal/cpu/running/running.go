@@ -12,6 +12,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
 	"weft/internal/numbers"
+	"weft/internal/processor"
 )
 
 type float interface{ float32 | float64 }
@@ -120,7 +121,7 @@ func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
 		f.x, f.y = unsafe.Pointer(&x[from]), unsafe.Pointer(&y[from])
 		before, sum1, sum0 := c.before[2], c.sums[1], T(0)
 		f.before, f.sum1, f.sum0 = unsafe.Pointer(&before), unsafe.Pointer(&sum1), unsafe.Pointer(&sum0)
-		past := 2*len(x)*size >= gen.StreamMin && uintptr(f.y)%gen.Line == 0
+		past := 2*len(x)*size >= processor.Host.NonTemporalFrom && uintptr(f.y)%processor.Line == 0
 		jit.Call(gen.Kernel(codes, key{wide: isa == jit.AVX512, past: past, size: size, reverse: reverse}), 0, unsafe.Pointer(&f))
 		done += f.groups * f.blocks
 		if f.blocks < numbers.ScanGroup {

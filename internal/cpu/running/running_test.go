@@ -8,10 +8,10 @@ import (
 	"unsafe"
 
 	"weft/internal/cpu/cputest"
-	"weft/internal/cpu/gen"
 	"weft/internal/jit"
 	"weft/internal/mem/guard"
 	"weft/internal/numbers"
+	"weft/internal/processor"
 )
 
 func TestSums(t *testing.T) {
@@ -119,7 +119,7 @@ func same[T float](t *testing.T, got, want []T) {
 func testSums[T float](t *testing.T, isa jit.ISA) {
 	size := int(unsafe.Sizeof(T(0)))
 	r := rand.New(rand.NewPCG(3, uint64(size)))
-	lengths := []int{gen.StreamMin/2/size + 5, 16 * 16 * 64 / size, 3*16*16*64/size + 70*64/size + 3}
+	lengths := []int{processor.Host.NonTemporalFrom/2/size + 5, 16 * 16 * 64 / size, 3*16*16*64/size + 70*64/size + 3}
 	for n := range 70 {
 		lengths = append(lengths, n, n+1000)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -70,7 +71,7 @@ const MaxMasks = 7
 // With every AheadTerms terms a kernel asks for AheadBytes ahead.
 const (
 	AheadTerms = 4
-	AheadBytes = 2 * gen.Line
+	AheadBytes = 2 * processor.Line
 )
 
 // FlagAdd in the flags of a Frame: add to C.
@@ -452,7 +453,7 @@ func (g *tileGen) term(u int) {
 // ask asks for two lines.
 func (g *tileGen) ask() {
 	a := &g.Asm
-	for i := int32(0); i < AheadBytes; i += gen.Line {
+	for i := int32(0); i < AheadBytes; i += processor.Line {
 		a.M(asm.PREFETCHT1, asm.Ptr(regAhead, i))
 	}
 	within := a.NewLabel()

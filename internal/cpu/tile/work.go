@@ -4,18 +4,21 @@
 package tile
 
 import (
-	"weft/internal/cpu/gen"
 	"weft/internal/par"
+	"weft/internal/processor"
 )
 
 // TaskWork is what one entry of par's counter is worth, in multiply-adds.
 const TaskWork = 256 << 10
 
-// From so many multiply-adds on threads pay: some 10 µs if workers spin, for one that
-// sleeps some 30 µs. Tests set them to 0.
-var ThreadHot, ThreadCold = 1 << 20, 4 << 20
+// ThreadHot and ThreadCold are the multiply-adds from which threads pay, if workers spin and if
+// they sleep. Tests set them to 0.
+var ThreadHot, ThreadCold = mulAdds(processor.WakeSpinning), mulAdds(processor.WakeSleeping)
 
-// ThreadsFor returns the threads to use for so many multiply-adds, at most limit.
+// mulAdds is the number of multiply-adds that count as ns nanoseconds of work.
+func mulAdds(ns int) int { return ns * processor.MulAddsPerMS / 1_000_000 }
+
+// ThreadsFor returns the threads to use for work multiply-adds, at most limit.
 func ThreadsFor(work, limit int) int {
 	if limit == 1 || work < ThreadHot || work < ThreadCold && !par.Hot() {
 		return 1
@@ -37,7 +40,7 @@ func Ceil(a, b int) int { return (a + b - 1) / b }
 func Conflict(step int) bool {
 	const near = 1 << 10
 	r := (step%near + near) % near
-	return r < gen.Line || r > near-gen.Line
+	return r < processor.Line || r > near-processor.Line
 }
 
 func Bit(b bool, n int) int {

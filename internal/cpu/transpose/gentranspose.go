@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
@@ -61,7 +62,7 @@ type tileFrame struct {
 	tileSrc, tileOut, tileDst uintptr // of the tile in hand
 	rowSrc, rowOut            uintptr // of the group of rows in hand
 
-	room [gen.Line*gen.Line + gen.Line]byte // a tile, when it is written past the caches
+	room [processor.Line*processor.Line + processor.Line]byte // a tile, when it is written past the caches
 }
 
 var tf tileFrame
@@ -198,7 +199,7 @@ func (g *writer) drain() {
 	a.RM(asm.MOV, srcReg, gen.Field(unsafe.Offsetof(tf.tileOut)))
 	a.RM(asm.MOV, dstReg, gen.Field(unsafe.Offsetof(tf.tileDst)))
 	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(tf.dstStep)))
-	a.MovImm(asm.RCX, int64(gen.Line/g.size/2))
+	a.MovImm(asm.RCX, int64(processor.Line/g.size/2))
 	store := asm.VMOVUPS
 	if g.mode == past {
 		store = asm.VMOVNTPS
@@ -211,7 +212,7 @@ func (g *writer) drain() {
 	a.MR(store, asm.Ptr(dstReg, 32), asm.Y(1))
 	a.MR(store, asm.Idx(dstReg, asm.R10, 1, 0), asm.Y(2))
 	a.MR(store, asm.Idx(dstReg, asm.R10, 1, 32), asm.Y(3))
-	a.RI(asm.ADD, srcReg, 2*gen.Line)
+	a.RI(asm.ADD, srcReg, 2*processor.Line)
 	a.RM(asm.LEA, dstReg, asm.Idx(dstReg, asm.R10, 2, 0))
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, drain)

@@ -10,6 +10,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/par"
+	"weft/internal/processor"
 )
 
 // Copy copies src to dst, which has its shape and does not overlap it. It is made
@@ -128,7 +129,7 @@ func (c *copying) run() {
 		planes *= d.N
 	}
 	bytes *= planes
-	c.stepA, c.stepB = blockA*gen.Line/c.size, blockB*gen.Line/c.size
+	c.stepA, c.stepB = blockA*processor.Line/c.size, blockB*processor.Line/c.size
 	if c.a.N == 1 {
 		c.stepB = max(gen.ChunkBytes/c.size, 1)
 	}
@@ -142,9 +143,9 @@ func (c *copying) run() {
 	if c.tail != nil {
 		c.throughTail()
 	}
-	c.past = c.tail == nil && bytes >= gen.StreamMin && uintptr(c.dst)%gen.Line == 0 && c.a.Dst%gen.Line == 0
+	c.past = c.tail == nil && bytes >= processor.Host.NonTemporalFrom && uintptr(c.dst)%processor.Line == 0 && c.a.Dst%processor.Line == 0
 	for _, d := range c.outer {
-		c.past = c.past && d.Dst%gen.Line == 0
+		c.past = c.past && d.Dst%processor.Line == 0
 	}
 	c.blocksA, c.blocksB = (c.a.N+c.stepA-1)/c.stepA, (c.b.N+c.stepB-1)/c.stepB
 	block := min(c.stepA, c.a.N) * min(c.stepB, c.b.N) * c.size
@@ -159,12 +160,12 @@ func (c *copying) throughTail() {
 	case toPoints:
 		c.stepA = min(c.stepA, max(tailBytes/(c.size*c.b.N), c.points))
 	default:
-		c.stepA = min(tailLines*gen.Line/c.size, c.a.N)
+		c.stepA = min(tailLines*processor.Line/c.size, c.a.N)
 		c.stepB = min(tailBytes/(c.size*c.stepA), c.b.N)
 	}
 	c.cols = c.a.Dst
 	if c.passing != nil && c.few != toPoints { // whose points lie side by side
-		c.a.Dst = (c.stepB*c.size+gen.Line-1)/gen.Line*gen.Line + gen.Line // rows that are not a power of two apart
+		c.a.Dst = (c.stepB*c.size+processor.Line-1)/processor.Line*processor.Line + processor.Line // rows that are not a power of two apart
 	}
 }
 
@@ -175,11 +176,11 @@ var roomsOfBlocks = sync.Pool{New: func() any { return new(room) }}
 
 // at returns n bytes that begin with a line of the cache.
 func (r *room) at(n int) unsafe.Pointer {
-	if 8*len(r.mem) < n+gen.Line {
-		r.mem = make([]uint64, n/8+gen.Line/8+1)
+	if 8*len(r.mem) < n+processor.Line {
+		r.mem = make([]uint64, n/8+processor.Line/8+1)
 	}
 	p := unsafe.Pointer(unsafe.SliceData(r.mem))
-	return unsafe.Add(p, -uintptr(p)%gen.Line)
+	return unsafe.Add(p, -uintptr(p)%processor.Line)
 }
 
 // finish runs the tail on a block whose first element is that many bytes behind the first of the
@@ -284,9 +285,9 @@ func (c *copying) Chunk(_, begin, end int) {
 // tiles copies na by nb elements, strip by strip along the source.
 func (c *copying) tiles(f *tileFrame, src, dst unsafe.Pointer, na, nb int) {
 	rows, cols := group(c.size)
-	side := gen.Line / c.size
+	side := processor.Line / c.size
 	f.srcStep, f.dstStep = c.b.Src, c.a.Dst
-	f.srcNext, f.dstNext = gen.Line, side*c.a.Dst
+	f.srcNext, f.dstNext = processor.Line, side*c.a.Dst
 	for b := 0; b < nb; b += f.rows * rows {
 		b, f.rows = piece(b, nb, rows, side)
 		for a := 0; a < na; {
@@ -303,8 +304,8 @@ func (c *copying) tiles(f *tileFrame, src, dst unsafe.Pointer, na, nb int) {
 					if c.past && b%side == 0 {
 						k.mode = past
 					}
-					f.out = unsafe.Add(unsafe.Pointer(&f.room), -uintptr(unsafe.Pointer(&f.room))%gen.Line)
-					f.outStep = gen.Line
+					f.out = unsafe.Add(unsafe.Pointer(&f.room), -uintptr(unsafe.Pointer(&f.room))%processor.Line)
+					f.outStep = processor.Line
 				}
 			}
 			a += (f.tiles-1)*side + f.cols*cols

@@ -1,6 +1,6 @@
 //go:build linux && amd64
 
-package jit
+package processor
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The caches that the processor speaks of are those that the system knows.
-func TestDataCache(t *testing.T) {
+// TestCachesAreThoseOfTheSystem compares the sizes of caches with those that Linux tells.
+func TestCachesAreThoseOfTheSystem(t *testing.T) {
 	dirs, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*")
 	read := func(dir, name string) string {
 		b, err := os.ReadFile(filepath.Join(dir, name))
@@ -32,7 +32,7 @@ func TestDataCache(t *testing.T) {
 			continue
 		}
 		seen++
-		if got := DataCache(uint32(level[0] - '0')); got != size<<10 {
+		if got := dataCache(uint32(level[0] - '0')); got != size<<10 {
 			t.Errorf("level %s has %d bytes, the system says %d", level, got, size<<10)
 		}
 	}

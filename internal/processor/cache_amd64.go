@@ -1,10 +1,10 @@
-package jit
+package processor
 
 func cpuid(leaf, sub uint32) (a, b, c, d uint32)
 
-// DataCache returns the bytes of a core's cache of a level, the first being 1, that holds
+// dataCache returns the bytes of a core's cache of a level, the first being 1, that holds
 // data; 0 if the processor does not say.
-func DataCache(wanted uint32) int {
+func dataCache(wanted uint32) int {
 	const intel, amd = 4, 0x8000001D // leaves of the same form; a processor has one of them
 	for _, leaf := range [...]uint32{intel, amd} {
 		if most, _, _, _ := cpuid(leaf&^0xFFFF, 0); most < leaf {

@@ -1,7 +1,0 @@
-//go:build !amd64
-
-package jit
-
-// DataCache returns the bytes of a core's cache of a level, the first being 1, that holds
-// data; 0 if the processor does not say.
-func DataCache(wanted uint32) int { return 0 }
