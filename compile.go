@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"runtime"
-	"slices"
 	"time"
 
 	"weft/internal/array"
@@ -14,7 +12,6 @@ import (
 	"weft/internal/exec"
 	"weft/internal/graphtext"
 	"weft/internal/profile"
-	"weft/internal/tracing"
 	"weft/internal/view"
 )
 
@@ -29,7 +26,7 @@ import (
 // others. A call there that would wait for itself is an *[Error].
 type Compiled[F any] struct {
 	fn F
-	c  *goFunc
+	c  *core.GoFunc[Tensor]
 }
 
 // Compile returns f compiled. The first [Compiled.Call] runs f once on tensors without memory,
@@ -72,7 +69,7 @@ func Compile[F any](f F) *Compiled[F] {
 	if v.Kind() != reflect.Func || v.IsNil() {
 		array.Failf("compile", "f", "is %T: want a function of tensors", f)
 	}
-	return &Compiled[F]{fn: f, c: newGoFunc(v)}
+	return &Compiled[F]{fn: f, c: core.NewGoFunc[Tensor](v)}
 }
 
 // Call calls the compiled function and returns its result, nil if it has none. A function with
@@ -80,7 +77,7 @@ func Compile[F any](f F) *Compiled[F] {
 // one that f returns, or an *[Error] of the call or the trace with the line of f at fault.
 func (c *Compiled[F]) Call(args ...any) (*Tensor, error) {
 	c.notNil("call")
-	return c.c.call(context.Background(), args)
+	return c.c.Call(context.Background(), args)
 }
 
 // CallContext is [Compiled.Call] that stops when ctx ends: between operations, steps of loops and
@@ -91,14 +88,14 @@ func (c *Compiled[F]) CallContext(ctx context.Context, args ...any) (*Tensor, er
 	if ctx == nil {
 		return nil, array.Errorf("compile", "ctx", "is nil")
 	}
-	return c.c.call(ctx, args)
+	return c.c.Call(ctx, args)
 }
 
 // Func returns the compiled function as a function of f's type. It panics with *[Error] where
 // Call returns one, unless the last result is an error.
 func (c *Compiled[F]) Func() F {
 	c.notNil("func")
-	return c.c.makeFunc().Interface().(F)
+	return c.c.Func().Interface().(F)
 }
 
 // Why says why the function was traced, a line each time, the latest last.
@@ -111,244 +108,6 @@ func (c *Compiled[F]) notNil(opName string) {
 	if c == nil || c.c == nil {
 		array.Failf("compile", "", "%s of a Compiled that is nil or zero (Compile makes one)", opName)
 	}
-}
-
-// A goFunc is a Go function with its programs. Its type says where arguments and results hold tensors.
-type goFunc struct {
-	core.CompiledFunc
-	f      reflect.Value
-	t      reflect.Type
-	in     []reflect.Type // types of the arguments; of a variadic argument its element type
-	outs   int            // number of results, without an error
-	single bool           // the results are one tensor or none
-	failed bool           // the last result is an error
-}
-
-var (
-	tensorType = reflect.TypeFor[*Tensor]()
-	errorType  = reflect.TypeFor[error]()
-)
-
-func newGoFunc(f reflect.Value) *goFunc {
-	c := &goFunc{f: f, t: f.Type()}
-	c.Name, c.Scoped = "function", true
-	if rf := runtime.FuncForPC(f.Pointer()); rf != nil {
-		c.Name = rf.Name()
-	}
-	n := c.t.NumOut()
-	c.failed = n > 0 && c.t.Out(n-1) == errorType
-	c.outs = n
-	if c.failed {
-		c.outs--
-	}
-	c.single = c.outs == 0 || c.outs == 1 && c.t.Out(0) == tensorType
-	seen := map[reflect.Type]bool{}
-	for i := range c.t.NumIn() {
-		in := c.t.In(i)
-		checkType(in, fmt.Sprintf("argument %d", i), seen)
-		if c.t.IsVariadic() && i == c.t.NumIn()-1 {
-			in = in.Elem()
-		}
-		c.in = append(c.in, in)
-	}
-	for i := range n {
-		if i < n-1 || !c.failed {
-			checkType(c.t.Out(i), fmt.Sprintf("result %d", i), seen)
-		}
-	}
-	return c
-}
-
-// checkType refuses types that values of a compiled function cannot have.
-func checkType(t reflect.Type, what string, seen map[reflect.Type]bool) {
-	if _, ok := tracing.Kinds[t]; ok || t == tensorType || seen[t] {
-		return
-	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Slice, reflect.Array:
-		checkType(t.Elem(), what, seen)
-	case reflect.Map:
-		switch t.Key().Kind() {
-		case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		default:
-			array.Failf("compile", "f", "%s has a map by %s: want strings or integers", what, t.Key())
-		}
-		checkType(t.Elem(), what, seen)
-	case reflect.Struct:
-		for i := range t.NumField() {
-			f := t.Field(i)
-			if !f.IsExported() {
-				array.Failf("compile", "f", "%s is %s by value, which has fields that are not exported: give a pointer, which is part of what is compiled", what, t)
-			}
-			checkType(f.Type, what, seen)
-		}
-	case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr:
-		array.Failf("compile", "f", "%s is %s, which a compiled function cannot take or return", what, t)
-	}
-}
-
-// argument is the type of argument i of a call.
-func (c *goFunc) argument(i int) reflect.Type { return c.in[min(i, len(c.in)-1)] }
-
-// call calls with Go values.
-func (c *goFunc) call(ctx context.Context, args []any) (*Tensor, error) {
-	n := c.outs
-	if !c.single {
-		return nil, array.Errorf("compile", "", "Call returns one tensor or none, the function %d results of other types: use Func", n)
-	}
-	values := func() (in []reflect.Value) {
-		for i, x := range args {
-			v := reflect.ValueOf(x)
-			if x == nil {
-				v = reflect.Zero(c.argument(i))
-			}
-			in = append(in, v)
-		}
-		return in
-	}
-	var e *core.Entry
-	var ts []*Tensor
-	var plain []reflect.Value
-	err := Try(func() {
-		g := newSupplied(ctx)
-		if len(args) != len(c.in) && (!c.t.IsVariadic() || len(args) < len(c.in)-1) {
-			array.Failf("compile", "", "the function takes %d arguments, got %d", len(c.in), len(args))
-		}
-		for i, x := range args {
-			want := c.argument(i)
-			if t, ok := x.(*Tensor); ok && want == tensorType && t != nil {
-				g.Add(t.c())
-				continue
-			}
-			if x != nil && !reflect.TypeOf(x).AssignableTo(want) {
-				array.Failf("compile", "", "argument %d is %T, want %s", i, x, want)
-			}
-			v := reflect.New(want).Elem() // of an interface the type inside counts
-			if x != nil {
-				v.Set(reflect.ValueOf(x))
-			}
-			collect(g, v)
-		}
-		e, ts, plain = c.run(g, values)
-		g.Free()
-	})
-	if err != nil {
-		return nil, err
-	}
-	if e == nil { // f ran itself
-		if c.failed && !plain[n].IsNil() {
-			return nil, plain[n].Interface().(error)
-		}
-		if n == 1 {
-			return plain[0].Interface().(*Tensor), nil
-		}
-		return nil, nil
-	}
-	if e.Err != nil {
-		return nil, e.Err
-	}
-	if n == 1 && len(ts) == 1 {
-		return ts[0], nil
-	}
-	return nil, nil
-}
-
-// makeFunc returns the compiled function with the type of the original.
-func (c *goFunc) makeFunc() reflect.Value {
-	return reflect.MakeFunc(c.t, func(in []reflect.Value) []reflect.Value {
-		var out []reflect.Value
-		err := Try(func() {
-			g := newSupplied(context.Background())
-			args := in
-			if c.t.IsVariadic() {
-				last := in[len(in)-1]
-				args = slices.Clone(in[:len(in)-1])
-				for i := range last.Len() {
-					args = append(args, last.Index(i))
-				}
-			}
-			for _, v := range args {
-				collect(g, v)
-			}
-			e, ts, plain := c.run(g, func() []reflect.Value { return args })
-			g.Free()
-			if e == nil { // f ran itself
-				out = plain
-				return
-			}
-			if e.Code == nil { // it returned an error
-				out = c.zeros(e.Err)
-				return
-			}
-			k := 0
-			for _, v := range e.Rest.([]reflect.Value) {
-				out = append(out, replaced(v, func(*Tensor) *Tensor { k++; return ts[k-1] }))
-			}
-			if c.failed {
-				out = append(out, errorValue(e.Err))
-			}
-		})
-		if err == nil {
-			return out
-		}
-		if !c.failed {
-			panic(err)
-		}
-		return c.zeros(err)
-	})
-}
-
-// run runs the program for the arguments and returns it with the tensors of the results. Where calls
-// are not compiled, it runs the function itself and returns its results as plain.
-func (c *goFunc) run(g *core.Supplied, values func() []reflect.Value) (e *core.Entry, ts []*Tensor, plain []reflect.Value) {
-	if c.Inline(g, func() { plain = c.f.Call(values()) }) {
-		return nil, nil, plain
-	}
-	e, results := c.CompiledFunc.Run(g, func(args []*core.Tensor) ([]*core.Tensor, any, error) {
-		ts, rest, err := c.on(core.Outer[Tensor](args), values())
-		return core.Inner(ts), rest, err
-	})
-	return e, core.Outer[Tensor](results), nil
-}
-
-// on calls the function with tensors in place of those in values. It returns the tensors in its
-// results, and the results.
-func (c *goFunc) on(args []*Tensor, values []reflect.Value) (ts []*Tensor, results any, err error) {
-	k := 0
-	in := slices.Clone(values)
-	for i, v := range in {
-		in[i] = replaced(v, func(*Tensor) *Tensor { k++; return args[k-1] })
-	}
-	out := c.f.Call(in)
-	if c.failed {
-		last := len(out) - 1
-		if x := out[last]; !x.IsNil() {
-			return nil, nil, x.Interface().(error)
-		}
-		out = out[:last]
-	}
-	for _, v := range out {
-		replaced(v, func(t *Tensor) *Tensor { ts = append(ts, t); return t })
-	}
-	return ts, out, nil
-}
-
-// zeros returns the zero results that accompany an error.
-func (c *goFunc) zeros(err error) []reflect.Value {
-	var out []reflect.Value
-	for i := range c.t.NumOut() - 1 {
-		out = append(out, reflect.Zero(c.t.Out(i)))
-	}
-	return append(out, errorValue(err))
-}
-
-func errorValue(err error) reflect.Value {
-	v := reflect.New(errorType).Elem()
-	if err != nil {
-		v.Set(reflect.ValueOf(err))
-	}
-	return v
 }
 
 // DebugOpts are the options of [Compiled.Debug].
@@ -380,7 +139,7 @@ type DebugStep struct {
 func (c *Compiled[F]) Debug(opts ...DebugOpts) *Compiled[F] {
 	o := array.Options("debug", opts)
 	c.notNil("debug")
-	d := newGoFunc(reflect.ValueOf(c.fn))
+	d := core.NewGoFunc[Tensor](reflect.ValueOf(c.fn))
 	d.Name, d.Level, d.Debug = c.c.Name, c.c.Level, o.debugging()
 	return &Compiled[F]{fn: c.fn, c: d}
 }

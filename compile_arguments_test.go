@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"weft/internal/core"
-	"weft/internal/tracing"
 )
 
 // What compiled functions are given: each call is that of the function itself.
@@ -105,11 +104,11 @@ func TestTracedOffConcurrent(t *testing.T) {
 	defer func(off bool) { core.CompileOff = off }(core.CompileOff)
 	core.CompileOff = true
 	w, runs := Zeros(1<<12), 0
-	f := tracing.Compile(func([]*Tensor) []*Tensor {
+	f := core.NewFunc(func([]*core.Tensor) []*core.Tensor {
 		runs++
 		w.Assign(w.Add(1))
 		return nil
-	}, tracing.Options{Name: "count"})
+	}, core.Options{Name: "count"})
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
@@ -147,6 +146,25 @@ func TestCompileLeafArgumentWithGradient(t *testing.T) {
 			if !slices.Equal(Data[float32](got), Data[float32](want)) || !slices.Equal(Data[float32](y.Grad()), Data[float32](x.Grad())) {
 				t.Fatalf("rows %t, call %d: %v, want %v", rows, i, got, want)
 			}
+		}
+	}
+}
+
+// Results of a function of the engine may be nil, arguments and captured tensors.
+func TestFuncResults(t *testing.T) {
+	w := Full(7, 2)
+	f := core.NewFunc(func(args []*core.Tensor) []*core.Tensor {
+		sum := (*Tensor)(args[0]).Add(w)
+		return []*core.Tensor{nil, (*core.Tensor)(sum), args[0], (*core.Tensor)(w), nil}
+	}, core.Options{Name: "results"})
+	x := Full(1, 2)
+	for range 2 {
+		got, err := f.Call(nil, []*core.Tensor{(*core.Tensor)(x)})
+		if err != nil || len(got) != 5 || got[0] != nil || got[4] != nil {
+			t.Fatalf("%v, %v", got, err)
+		}
+		if sum := (*Tensor)(got[1]); sum.Max().Item() != 8 || (*Tensor)(got[2]) != x || (*Tensor)(got[3]) != w {
+			t.Errorf("%v", core.Outer[Tensor](got))
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
-	"weft/internal/tracing"
 )
 
 func (s *Source) check(opName string) {
@@ -326,10 +325,10 @@ func (r *runner) operands(args []any) []core.Operand {
 	return ops
 }
 
-// state takes the next draw of a generator.
-func state(g *weft.Generator) (seed, draw any) {
+// state makes the next draw of a generator.
+func state(g *weft.Generator) (seed, draw core.Operand) {
 	if g == nil {
 		g = weft.DefaultGenerator()
 	}
-	return tracing.Draw(g)
+	return (*core.Generator)(g).Draw()
 }

@@ -149,7 +149,7 @@ var lineBytes = sync.OnceValue(func() int {
 // rows returns how many rows of the first axis a tile has, 0 if tiles are no gain: for small
 // arrays, and where what lies beyond one end is read at the other.
 func (s *stencil) rows() int {
-	if s.opts.BorderFunc != nil || s.opts.Border == Wrap || s.seed != nil || len(s.shape) < 2 {
+	if s.opts.BorderFunc != nil || s.opts.Border == Wrap || s.random || len(s.shape) < 2 {
 		return 0
 	}
 	bytes := 0

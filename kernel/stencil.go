@@ -95,8 +95,9 @@ type stencil struct {
 	shape  []int // of the first
 	lo, hi []int // the neighbourhood: lo <= 0 <= hi unless it is given
 	step   []int
-	seed   any
-	draw   any
+	random bool // seed and draw are arguments
+	seed   core.Operand
+	draw   core.Operand
 }
 
 func (f *Func) stencil(args []any) *stencil {
@@ -141,7 +142,7 @@ func (f *Func) stencil(args []any) *stencil {
 		array.Failf(s.name, "Border", "is %s", s.opts.Border)
 	}
 	s.cval()
-	if takesRandom(s.in) {
+	if s.random = takesRandom(s.in); s.random {
 		s.seed, s.draw = state(s.opts.Generator)
 	}
 	return s
@@ -539,7 +540,7 @@ func (s *stencil) prepare(b box) (*runner, []any) {
 	for i := range s.lo {
 		k = ir.Int(ir.Int(ir.Int(k, s.lo[i]), s.hi[i]), s.step[i])
 	}
-	if s.seed != nil {
+	if s.random {
 		xs = append(xs, s.seed, s.draw)
 	}
 	for _, n := range s.shape {

@@ -7,7 +7,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/op"
-	"weft/internal/tracing"
 )
 
 // AttentionOpts are the options of [ScaledDotProductAttention].
@@ -139,7 +138,7 @@ const (
 // last two axes, and there are many scores. A function that is traced is planned whole.
 func inBands(q, k, v *weft.Tensor) bool {
 	n := q.Rank() - 2
-	if n < 1 || q.DType() != weft.Float32 && q.DType() != weft.Float64 || k.Rank() != n+2 || v.Rank() != n+2 || tracing.Active() {
+	if n < 1 || q.DType() != weft.Float32 && q.DType() != weft.Float64 || k.Rank() != n+2 || v.Rank() != n+2 || core.TracingHere() != nil {
 		return false
 	}
 	heads := sizes(q)[:n]

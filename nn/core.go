@@ -16,6 +16,13 @@ func own(t *weft.Tensor) *weft.Tensor { return (*weft.Tensor)((*core.Tensor)(t).
 // placed is x, integers of any type, as operations take places.
 func placed(x *weft.Tensor) *weft.Tensor { return (*weft.Tensor)(core.Places((*core.Tensor)(x))) }
 
+// within returns x, integers. It panics with an error of that operation and argument if an element is
+// not from lo to hi: text, with a verb for the element, says what is wrong. In a compiled function
+// each call checks.
+func within(x *weft.Tensor, opName, arg string, lo, hi int64, text string) *weft.Tensor {
+	return (*weft.Tensor)(core.RangeCheck{Op: opName, Arg: arg, Min: lo, Max: hi, Text: text}.Of((*core.Tensor)(x)))
+}
+
 // operands are tensors as arguments of an operation by that name.
 func operands(opName string, ts ...*weft.Tensor) []core.Operand {
 	list := make([]core.Operand, len(ts), len(ts)+4)

@@ -6,7 +6,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/tracing"
 )
 
 // EmbeddingOpts are the options of [NewEmbedding].
@@ -70,7 +69,7 @@ func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
 		array.Failf("embedding", "x", "has elements of type %s, want integers: numbers of rows", d)
 	}
 	x = placed(x)
-	x = tracing.Within(x, "embedding", "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect looks at the other end
+	x = within(x, "embedding", "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect looks at the other end
 	if e.Sparse && e.Weight.IsLeaf() && e.Weight.RequiresGrad() {
 		e.Weight.SparseGrad()
 	}

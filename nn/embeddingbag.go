@@ -8,7 +8,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/op"
-	"weft/internal/tracing"
 )
 
 // A BagMode is how [EmbeddingBag] combines the rows of a bag.
@@ -110,7 +109,7 @@ func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tens
 		array.Failf(name, "offsets", "are for a vector of indices, x has shape %s", array.ShapeString(x.Shape()))
 	}
 	x = placed(x)
-	x = tracing.Within(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect checks the upper bound
+	x = within(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect checks the upper bound
 	a := op.Bags{Mode: []op.BagMode{op.BagMean, op.BagSum, op.BagMax}[e.Mode], Padding: -1, Ends: e.IncludeLastOffset}
 	if e.PaddingIdx != nil {
 		a.Padding = *e.PaddingIdx
@@ -140,7 +139,7 @@ func (e *EmbeddingBag) begins(offsets *weft.Tensor) *weft.Tensor {
 	offsets = placed(offsets)
 	if offsets.Size() > 0 {
 		first := offsets.Slice(weft.Range(0, 1))
-		if zero := tracing.Within(first, name, "offsets", 0, 0, "begin at %d, want 0"); zero != first {
+		if zero := within(first, name, "offsets", 0, 0, "begin at %d, want 0"); zero != first {
 			offsets = offsets.Sub(zero) // a compiled call checks only what its results use
 		}
 	}

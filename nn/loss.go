@@ -7,7 +7,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/op"
-	"weft/internal/tracing"
 )
 
 // A Reduction says what a loss makes of its values.
@@ -323,7 +322,7 @@ func (o *CrossEntropyOpts) targets(name string, target *weft.Tensor, c int) (col
 		hit = t.Ne(*o.IgnoreIndex)
 		t = weft.Where(hit, t, 0)
 	}
-	t = tracing.Within(t, name, "target", 0, int64(c-1), fmt.Sprintf("%%d is not a class: want 0 to %d", c-1))
+	t = within(t, name, "target", 0, int64(c-1), fmt.Sprintf("%%d is not a class: want 0 to %d", c-1))
 	return t.Reshape(t.Size(), 1), hit
 }
 

@@ -7,7 +7,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/op"
-	"weft/internal/tracing"
 )
 
 // normalize is (x-mean)/sqrt(variance+eps) over axes of x, and mean and variance, by n
@@ -344,7 +343,7 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 		b.NumBatchesTracked.AddAssign(1)
 		switch {
 		case !b.Cumulative:
-		case tracing.Active():
+		case core.TracingHere() != nil:
 			b.trackTraced(mean, variance, n)
 			return
 		default:

@@ -9,7 +9,6 @@ import (
 	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
-	"weft/internal/tracing"
 )
 
 // AdamOpts are the options of [Adam].
@@ -85,7 +84,7 @@ func (o AdamOpts) update(m *moment) update {
 	same := []core.Operand{core.Num(decay), core.Num(sign(o.Maximize)), shrink, core.Num(beta1), core.Num(1 - beta1), core.Num(beta2), core.Num(1 - beta2), {}, core.Num(eps), {}}
 	n := int64(0)
 	all := func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		if n != p.steps+1 || tracing.Active() {
+		if n != p.steps+1 || core.TracingHere() != nil {
 			n = p.steps + 1
 			same[7] = core.Live(func() float64 { return 1 / math.Sqrt(1-power(beta2, p.steps+1)) })
 			same[9] = core.Live(func() float64 { return m.rate() / (1 - power(beta1, p.steps+1)) })

@@ -9,7 +9,6 @@ import (
 	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
-	"weft/internal/tracing"
 )
 
 // ClipNorm divides the gradients of params, as nn.Params gives them, so that the norm of all
@@ -29,7 +28,7 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 				}
 			}
 		})
-		if tracing.Active() {
+		if core.TracingHere() != nil {
 			var sum *weft.Tensor
 			for i := range grads {
 				if s := sums.Slice(weft.Index(i)); sum == nil {

@@ -7,7 +7,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/ir"
-	"weft/internal/tracing"
 )
 
 // NAdamOpts are the options of [NAdam].
@@ -98,7 +97,7 @@ func (o NAdamOpts) update(m *moment) update {
 	same := []core.Operand{core.Num(decay), core.Num(sign(o.Maximize)), shrink, core.Num(*o.Beta1), core.Num(1 - *o.Beta1), core.Num(*o.Beta2), core.Num(1 - *o.Beta2), core.Num(*o.Eps), {}, {}, {}}
 	n := int64(0)
 	return update{rule: rule{nadam, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		if n != p.steps+1 || tracing.Active() {
+		if n != p.steps+1 || core.TracingHere() != nil {
 			n = p.steps + 1
 			same[8] = core.Live(func() float64 { return 1 - power(*o.Beta2, p.steps+1) })
 			same[9] = core.Live(func() float64 {

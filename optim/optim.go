@@ -7,7 +7,6 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/tracing"
 )
 
 // An Optimizer changes the parameters that it was made for.
@@ -205,14 +204,14 @@ func (m *Method[O]) Step() {
 // LR is the learning rate.
 func (m *Method[O]) LR() float64 {
 	m.notNil("lr")
-	tracing.Refuse("lr", "reads the learning rate as a Go number")
+	core.RefuseHost("lr", "reads the learning rate as a Go number")
 	return m.lr
 }
 
 // SetLR changes the learning rate of the steps to come; see [Optimizer].
 func (m *Method[O]) SetLR(lr float64) {
 	m.notNil("setlr")
-	tracing.Refuse("setlr", "sets the learning rate")
+	core.RefuseHost("setlr", "sets the learning rate")
 	var o O
 	m.lr = notNegative(o.name(), "LR", lr)
 }

@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/tracing"
+	"weft/internal/core"
 )
 
 // A Schedule says what the learning rate is. Schedules are values without a state:
@@ -236,7 +236,7 @@ func (s *Scheduler) set() { s.opt.SetLR(s.s.At(s.step, s.base)) }
 // Step goes on to the next step, after one of the optimizer or after an epoch of it.
 func (s *Scheduler) Step() {
 	s.made()
-	tracing.Do(func() { s.step++; s.set() }, func() { s.step--; s.set() })
+	core.InCalls(func() { s.step++; s.set() }, func() { s.step--; s.set() })
 }
 
 // State returns how many steps were taken and the rate that the optimizer began with.

@@ -7,13 +7,13 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/tracing"
+	"weft/internal/core"
 )
 
 // State returns what the steps to come depend on; see [Optimizer].
 func (m *Method[O]) State() map[string]*weft.Tensor {
 	m.notNil("state")
-	tracing.Refuse("state", "takes the state of an optimizer")
+	core.RefuseHost("state", "takes the state of an optimizer")
 	s := map[string]*weft.Tensor{"lr": weft.ScalarOf(weft.Float64, m.lr)}
 	for p := range m.all() {
 		s["steps."+p.name] = weft.Scalar(p.steps)
@@ -27,7 +27,7 @@ func (m *Method[O]) State() map[string]*weft.Tensor {
 // LoadState copies such a state into the optimizer; see [Optimizer].
 func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 	m.notNil("loadstate")
-	tracing.Refuse("loadstate", "sets the state of an optimizer")
+	core.RefuseHost("loadstate", "sets the state of an optimizer")
 	r := reader{state: state, used: map[string]bool{}}
 	lr := r.number("lr")
 	var loaded []param

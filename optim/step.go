@@ -6,7 +6,6 @@ import (
 	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
-	"weft/internal/tracing"
 )
 
 // A grad is a gradient, as an array or as the rows at some places; all nil: there is none.
@@ -19,7 +18,7 @@ type grad struct {
 // once.
 func step(opName string, params []*param, u update) {
 	if u.rows.f != nil && u.rows.f != u.f {
-		tracing.Refuse(opName, "changes the rows that have a gradient, whose number is known when it is called,")
+		core.RefuseHost(opName, "changes the rows that have a gradient, whose number is known when it is called,")
 	}
 	if u.noRows != "" {
 		for _, p := range params {
@@ -52,8 +51,8 @@ func step(opName string, params []*param, u update) {
 			}
 			switch {
 			case grads[i].t == nil:
-			case tracing.Active():
-				tracing.Do(func() { p.steps++ }, func() { p.steps-- })
+			case core.TracingHere() != nil:
+				core.InCalls(func() { p.steps++ }, func() { p.steps-- })
 			default:
 				p.steps++
 			}
@@ -91,7 +90,7 @@ func (p *param) keep() {
 	if p.state != nil {
 		return
 	}
-	tracing.Outside(func() { // it is kept from step to step
+	core.OutsideTrace(func() { // it is kept from step to step
 		p.state = make([]*weft.Tensor, len(p.slots))
 		for i, s := range p.slots {
 			p.state[i] = weft.ZerosOf(p.t.DType(), sizes(p.t)...)

@@ -1,18 +1,17 @@
 package ragged
 
 import (
-	"reflect"
 	"strconv"
 
 	"weft"
-	"weft/internal/tracing"
+	"weft/internal/core"
 )
 
 // Lists are arguments and results of compiled functions: rows and offsets are tensors of the
 // call, so that other lists with as many items and rows run the same program.
 
 func init() {
-	tracing.Kinds[reflect.TypeFor[*List]()] = tracing.Kind{Split: split, Join: join}
+	core.RegisterHolder(split, join)
 }
 
 // A form is what of a list a program depends on besides its tensors.
@@ -22,32 +21,31 @@ type form struct {
 	names string // of fields, quoted
 }
 
-func split(x any) (tensors []any, static any) {
-	l := x.(*List)
+func split(l *List) (tensors []*core.Tensor, static any) {
 	l.check("compile")
 	f := form{outer: len(l.outer), mode: l.mode}
 	for _, p := range l.levels() {
-		tensors = append(tensors, p.t)
+		tensors = append(tensors, (*core.Tensor)(p.t))
 	}
 	for i := range l.cols {
-		tensors = append(tensors, l.cols[i].live)
+		tensors = append(tensors, (*core.Tensor)(l.cols[i].live))
 		f.names += strconv.Quote(l.cols[i].name)
 	}
 	return tensors, f
 }
 
-func join(tensors []any, static any) any {
+func join(tensors []*core.Tensor, static any) *List {
 	f := static.(form)
 	l := &List{mode: f.mode}
 	for _, t := range tensors[:f.outer] {
-		l.outer = append(l.outer, &partition{t: t.(*weft.Tensor)})
+		l.outer = append(l.outer, &partition{t: (*weft.Tensor)(t)})
 	}
-	l.part = &partition{t: tensors[f.outer].(*weft.Tensor)}
+	l.part = &partition{t: (*weft.Tensor)(tensors[f.outer])}
 	for _, t := range tensors[f.outer+1:] {
 		quoted, _ := strconv.QuotedPrefix(f.names)
 		f.names = f.names[len(quoted):]
 		name, _ := strconv.Unquote(quoted)
-		l.cols = append(l.cols, column{name: name, live: t.(*weft.Tensor)})
+		l.cols = append(l.cols, column{name: name, live: (*weft.Tensor)(t)})
 	}
 	l.rows = l.cols[0].live.Dim(0)
 	return l

@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/core"
-	"weft/internal/tracing"
+	"weft/internal/rewrite"
 )
 
 // Constants of a function. An array whose elements are all equal is a number of the graph, which
@@ -83,16 +83,17 @@ func (v *Var) constant() *weft.Tensor {
 // compute computes variables that have no inputs, as a call of a function would.
 func compute(vars []*Var) ([]*weft.Tensor, error) {
 	var line uintptr
-	f := tracing.Compile(func([]*weft.Tensor) []*weft.Tensor {
+	f := core.NewFunc(func([]*core.Tensor) []*core.Tensor {
 		r := newReplay(vars, &line)
 		r.unfolded = true
 		out := r.all(vars)
 		for i := range out {
 			out[i] = out[i].Detach().Clone()
 		}
-		return out
-	}, tracing.Options{Name: "constant", Line: &line, Level: tracing.Stable, Private: true})
-	return f.Call(context.Background(), nil)
+		return core.Inner(out)
+	}, core.Options{Name: "constant", Line: &line, Level: rewrite.Stable, Private: true})
+	out, err := f.Call(context.Background(), nil)
+	return core.Outer[weft.Tensor](out), err
 }
 
 // number returns v as a number of the graph, nil if v is not a constant of equal elements.

@@ -12,7 +12,8 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/tracing"
+	"weft/internal/core"
+	"weft/internal/rewrite"
 )
 
 // Inputs are the arguments of a function.
@@ -146,11 +147,9 @@ type Fn struct {
 	shared  []*Var // that have updates
 	next    []*Var
 	hold    bool // of [NoDefaultUpdates]
-	run     atomic.Pointer[compiled]
-	debug   any // *weft.DebugOpts; nil: none
+	run     atomic.Pointer[core.Func]
+	debug   *core.Debugging // nil: none
 }
-
-type compiled struct{ tracing.Func[*weft.Tensor] }
 
 // Function compiles a function that takes inputs and returns outputs.
 //
@@ -290,7 +289,8 @@ func checkUpdate(w, to *Var) {
 func (f *Fn) compile() {
 	roots := append(slices.Clone(f.outputs.vars), f.next...)
 	var line uintptr
-	body := func(args []*weft.Tensor) []*weft.Tensor {
+	body := func(inner []*core.Tensor) []*core.Tensor {
+		args := core.Outer[weft.Tensor](inner)
 		defer func() { // with the line of the operation, and what the call was given
 			x := recover()
 			if e, ok := x.(*weft.Error); ok {
@@ -305,7 +305,7 @@ func (f *Fn) compile() {
 				panic(x)
 			}
 		}()
-		if f.hold && !tracing.Active() {
+		if f.hold && core.TracingHere() == nil {
 			for _, v := range order(roots) {
 				if v.from == nil {
 					continue
@@ -328,9 +328,9 @@ func (f *Fn) compile() {
 		for i, w := range f.shared {
 			w.kept.Assign(out[n+i])
 		}
-		return out[:n]
+		return core.Inner(out[:n])
 	}
-	f.run.Store(&compiled{tracing.Compile(body, tracing.Options{Name: f.label(), Line: &line, Level: tracing.Stable, Debug: f.debug, Hold: f.hold})})
+	f.run.Store(core.NewFunc(body, core.Options{Name: f.label(), Line: &line, Level: rewrite.Stable, Debug: f.debug, Hold: f.hold}))
 }
 
 func (f *Fn) label() string {
@@ -415,11 +415,11 @@ func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 			}
 		}
 	}
-	out, err := run.Call(ctx, ts)
+	out, err := run.Call(ctx, core.Inner(ts))
 	if err != nil {
 		panic(err)
 	}
-	return out
+	return core.Outer[weft.Tensor](out)
 }
 
 // argument makes a tensor of an argument and checks its type.
@@ -473,7 +473,7 @@ func (f *Fn) Into(dst any, args ...any) error {
 func (f *Fn) Why() string {
 	f.notNil()
 	if run := f.run.Load(); run != nil {
-		return run.Why()
+		return run.Reasons()
 	}
 	return ""
 }
@@ -535,8 +535,19 @@ func (f *Fn) Copy(opts ...CopyOpts) (c *Fn, err error) {
 func (f *Fn) Debug(opts ...weft.DebugOpts) *Fn {
 	o := array.Options("debug", opts)
 	f.notNil()
-	d := &Fn{name: f.name, hold: f.hold, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: &o}
+	d := &Fn{name: f.name, hold: f.hold, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: debugging(&o)}
 	d.compile()
+	return d
+}
+
+// debugging returns options as the engine takes them.
+func debugging(o *weft.DebugOpts) *core.Debugging {
+	d := &core.Debugging{Verify: o.Verify, NaN: o.NaN}
+	if f := o.Watch; f != nil {
+		d.Watch = func(op, line string, value *core.Tensor) {
+			f(weft.DebugStep{Op: op, Line: line, Value: (*weft.Tensor)(value)})
+		}
+	}
 	return d
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/tracing"
+	"weft/internal/core"
 )
 
 // SetTestValue gives an input a value to try things with: from then on each variable that is
@@ -53,7 +53,7 @@ var tests atomic.Uint64
 // they were given is tried once more for each.
 func (a *apply) try() {
 	n := tests.Load()
-	if n == 0 || tracing.Active() {
+	if n == 0 || core.TracingHere() != nil {
 		return
 	}
 	defer a.was.Store(n)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"reflect"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -13,7 +14,7 @@ import (
 	"weft/internal/lock"
 	"weft/internal/op"
 	"weft/internal/plan"
-	"weft/internal/tracing"
+	"weft/internal/rewrite"
 )
 
 // An Entry is a program for one signature.
@@ -24,7 +25,7 @@ type Entry struct {
 	Outs   []*ir.Node // as traced
 	Traced []origin   // of its nodes
 	From   []origin   // of the nodes that the plan was made of
-	level  tracing.Level
+	level  rewrite.Level
 	dst    []plan.Sig // layouts in which outputs are wanted
 
 	verified atomic.Bool // by Debug
@@ -36,8 +37,8 @@ type Entry struct {
 	ordered  bool // does something on the host that calls must not do at once
 	calls    bool // functions of the user
 	held     map[*array.Storage]bool
-	given    []*Tensor // the arguments of the trace
-	Rest     any       // the rest of the results: see [body]
+	given    []*Tensor       // the arguments of the trace
+	rest     []reflect.Value // see [body]
 	roots    []resultTensor
 	Err      error
 
@@ -46,7 +47,8 @@ type Entry struct {
 	fixed   []lock.Want // of captured memory
 }
 
-// A resultTensor is a tensor among the results: an output, an argument, or one that is captured.
+// A resultTensor is a tensor among the results: an output, an argument, or one that is captured. Where
+// it is nil, out and arg are -1.
 type resultTensor struct {
 	traced   *Tensor
 	out, arg int
@@ -251,7 +253,7 @@ func (e *Entry) give(g *Supplied, outs []array.View) []*Tensor {
 			ts[i] = g.Tensors[x.arg]
 		case x.captured != nil:
 			ts[i] = x.captured
-		default:
+		case x.out >= 0:
 			ts[i] = &Tensor{v: outs[x.out], run: r}
 			ts[i].Track()
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,6 @@ import (
 	"weft/internal/plan"
 	"weft/internal/profile"
 	"weft/internal/rewrite"
-	"weft/internal/tracing"
 )
 
 // maxTraces is the maximum number of programs that a Compiled keeps.
@@ -36,15 +36,25 @@ const maxWhy = 64
 // CompileOff makes calls run the function itself.
 var CompileOff = os.Getenv("WEFT_COMPILE") == "off"
 
+// Options say how a function is compiled.
+type Options struct {
+	Name string // in errors, profiles and [CompiledFunc.Reasons]
+	// Line is where the function writes to which line of the user the next operation belongs, as a
+	// program counter of runtime.Callers; 0 is the nearest caller outside the module, which is also
+	// what nil stands for. Errors name that line: of shapes and types while the function is
+	// traced, of values (an index out of range) when it is called.
+	Line  *uintptr
+	Level rewrite.Level
+	Debug *Debugging // nil: calls show nothing
+
+	Scoped  bool // calls inside WithoutGrad record nothing: they have programs of their own
+	Hold    bool // calls leave generators where they are: each draws the same
+	Private bool // uses no memory that others change: tracing it waits for no other trace
+}
+
 // A CompiledFunc is a function of tensors with its programs.
 type CompiledFunc struct {
-	Name    string
-	Line    *uintptr
-	Level   tracing.Level
-	Scoped  bool       // calls inside WithoutGrad record nothing: they have programs of their own
-	Hold    bool       // draws leave generators where they are
-	Private bool       // uses nothing that others change
-	Debug   *Debugging // set in the copy that Debug returns, else nil
+	Options
 
 	making  lock.Lock  // held while a program is made
 	mu      sync.Mutex // guards writes of the two fields below
@@ -53,13 +63,13 @@ type CompiledFunc struct {
 	why     []string
 }
 
-// A body runs a function on tensors. It returns the tensors of its results and the rest of them, or
-// the error that the function returns.
-type body func(args []*Tensor) (ts []*Tensor, rest any, err error)
+// A body runs a function on tensors. It returns the tensors of its results, which may be nil, and the
+// Go values that hold them if there are some, or the error that the function returns.
+type body func(args []*Tensor) (ts []*Tensor, rest []reflect.Value, err error)
 
-// Inline runs f, which calls the function, and reports true where calls are not compiled: in a trace
+// inline runs f, which calls the function, and reports true where calls are not compiled: in a trace
 // and with WEFT_COMPILE=off.
-func (c *CompiledFunc) Inline(g *Supplied, f func()) bool {
+func (c *CompiledFunc) inline(g *Supplied, f func()) bool {
 	tr := TracingHere()
 	if !CompileOff && tr == nil {
 		return false
@@ -81,13 +91,13 @@ func (c *CompiledFunc) Inline(g *Supplied, f func()) bool {
 	return true
 }
 
-// Run runs the program for the arguments. It traces f if there is none. It returns the program and the
+// run runs the program for the arguments. It traces f if there is none. It returns the program and the
 // tensors of the results.
-func (c *CompiledFunc) Run(g *Supplied, f body) (*Entry, []*Tensor) {
+func (c *CompiledFunc) run(g *Supplied, f body) (*Entry, []*Tensor) {
 	for range maxTries {
-		e := c.Find(g)
+		e := c.find(g)
 		if e == nil {
-			if e = c.Make(g, f); e.Code == nil {
+			if e = c.create(g, f); e.Code == nil {
 				return e, nil // the function returned an error
 			}
 		}
@@ -106,8 +116,8 @@ func (c *CompiledFunc) Reasons() string {
 	return strings.Join(c.why, "\n")
 }
 
-// Find returns the program for the arguments, nil if there is none.
-func (c *CompiledFunc) Find(g *Supplied) *Entry {
+// find returns the program for the arguments, nil if there is none.
+func (c *CompiledFunc) find(g *Supplied) *Entry {
 	list := c.Entries.Load()
 	if list == nil {
 		return nil
@@ -121,11 +131,11 @@ func (c *CompiledFunc) Find(g *Supplied) *Entry {
 	return nil
 }
 
-// Make traces the function for the arguments.
-func (c *CompiledFunc) Make(g *Supplied, f body) *Entry {
+// create traces the function for the arguments.
+func (c *CompiledFunc) create(g *Supplied, f body) *Entry {
 	held := g.hold(c.Name, &c.making)
 	defer held.Release()
-	if e := c.Find(g); e != nil {
+	if e := c.find(g); e != nil {
 		return e
 	}
 	sig := g.signature(c.Scoped && !GradOn())
@@ -200,7 +210,7 @@ func (c *CompiledFunc) trace(g *Supplied, sig signature, f body) *Entry {
 		e.Err = err
 		return e
 	}
-	e.Rest = rest
+	e.rest = rest
 	dst := tr.finish(e, ts)
 	ended = true
 	tr.End()
@@ -286,6 +296,10 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 		return len(e.Outs) - 1
 	}
 	for _, t := range results {
+		if t == nil {
+			e.roots = append(e.roots, resultTensor{out: -1, arg: -1})
+			continue
+		}
 		t.Check("compile")
 		r := resultTensor{traced: t, out: -1, arg: slices.Index(e.given, t)}
 		switch {
@@ -385,7 +399,7 @@ func (e *Entry) compile(name string) {
 	sigs, outs := e.sigs(), e.Outs
 	e.Traced = e.From
 	if len(outs) > 0 {
-		r := rewrite.Run(outs, rewrite.Level(e.level))
+		r := rewrite.Run(outs, e.level)
 		report(&r.Report)
 		outs = r.Outs
 		from := make([]origin, len(r.Origin))

@@ -142,6 +142,10 @@ func AsOperand[F Face](opName, arg string, x any) Operand {
 // name it: package weft imports core.
 type Face interface{ ~fields }
 
+func inner[F Face](t *F) *Tensor { return (*Tensor)(unsafe.Pointer(t)) }
+
+func outer[F Face](t *Tensor) *F { return (*F)(unsafe.Pointer(t)) }
+
 // Inner returns tensors of the face as the engine has them. Both slices have the same memory.
 func Inner[F Face](ts []*F) []*Tensor { return *(*[]*Tensor)(unsafe.Pointer(&ts)) }
 

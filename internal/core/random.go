@@ -65,6 +65,21 @@ func (g *Generator) Skip(n int) GeneratorState {
 	return s
 }
 
+// low32 masks the number of a draw to the bits that kernels take.
+const low32 = 1<<32 - 1
+
+// Draw makes a draw. It returns the seed and the low 32 bits of the draw's number as arguments of
+// operations. A compiled function makes a draw in each call.
+func (g *Generator) Draw() (seed, draw Operand) {
+	tr := TracingHere()
+	if tr == nil {
+		s := g.Next()
+		return Word(s.Seed), Word(s.Draw & low32)
+	}
+	a, b := tr.Draws(Drawing{From: g, Count: 1, Short: true})
+	return Operand{Num: a}, Operand{Num: b}
+}
+
 // Word passes 64 bits as an integer number.
 func Word(x uint64) Operand {
 	return Operand{Num: exec.Number{Int: int64(x), Kind: array.CatInt}}

@@ -42,14 +42,14 @@ type Supplied struct {
 	outs  []array.View
 }
 
-var SuppliedPool = sync.Pool{New: func() any { return new(Supplied) }}
+var suppliedPool = sync.Pool{New: func() any { return new(Supplied) }}
 
 // Free gives the memory of a call back for other calls.
 func (g *Supplied) Free() {
 	clear(g.Tensors)
 	clear(g.Statics)
 	g.Tensors, g.Statics, g.Ctx = g.Tensors[:0], g.Statics[:0], nil
-	SuppliedPool.Put(g)
+	suppliedPool.Put(g)
 }
 
 // end releases the locks of a call and drops its references to memory. It keeps shapes, which are

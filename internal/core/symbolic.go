@@ -108,7 +108,7 @@ func Draws(d Drawing, n int) (seed, numbers *Tensor) {
 	if tr := TracingHere(); tr == nil {
 		s := d.From.Skip(d.Count)
 		if a, b = Word(s.Seed).Num, Word(s.Draw).Num; d.Short {
-			b.Int &= Low32
+			b.Int &= low32
 		}
 		seed, first = NumberOf("scalar", 0, Whole(a.Int).Num, array.Int64), NumberOf("scalar", 0, Whole(b.Int).Num, array.Int64)
 	} else {

@@ -113,6 +113,15 @@ type windowOn struct {
 // operation ask whether it belongs to one.
 var Running sync.Map // uintptr -> *trace
 
+func init() {
+	array.Calls = func() *[]string {
+		if tr := TracingHere(); tr != nil {
+			return &tr.Calls
+		}
+		return nil
+	}
+}
+
 // TracingHere returns the trace of this goroutine, nil if there is none.
 func TracingHere() *Trace {
 	if !array.Tracing.On() {
@@ -481,15 +490,21 @@ func (tr *Trace) Draws(d Drawing) (seed, first exec.Number) {
 		}
 		nums[0], nums[1] = Word(s.Seed).Num, Word(s.Draw).Num
 		if d.Short {
-			nums[1].Int &= Low32
+			nums[1].Int &= low32
 		}
 	})
 	seed.Live, first.Live = at, at+1
 	return seed, first
 }
 
-// Do does what every call does on the host, now too; end undoes it.
-func (tr *Trace) Do(do, undo func()) {
+// InCalls runs do. In a compiled function each call runs it again, in the order in which the function
+// used InCalls and [Live]. undo takes it back, after the trace and where a call fails.
+func InCalls(do, undo func()) {
+	tr := TracingHere()
+	if tr == nil {
+		do()
+		return
+	}
 	tr.Aside(do)
 	tr.Undo = append(tr.Undo, undo)
 	tr.Host = append(tr.Host, func([]exec.Number) func() {
@@ -517,6 +532,16 @@ func (tr *Trace) keepHistory(t *Tensor) {
 		}
 		h.frozen.Store(frozen)
 	})
+}
+
+// OutsideTrace runs f as if no function were traced. What f makes is memory that outlives the trace,
+// such as the state of an optimizer before its first step.
+func OutsideTrace(f func()) {
+	if tr := TracingHere(); tr != nil {
+		tr.Aside(f)
+	} else {
+		f()
+	}
 }
 
 // Aside runs f as if there were no trace.

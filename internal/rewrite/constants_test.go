@@ -10,7 +10,6 @@ import (
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/rewrite"
-	"weft/internal/tracing"
 )
 
 // filled is an array of a constant's value.
@@ -30,8 +29,8 @@ func filled(n *node, shape []int) *weft.Tensor {
 // traced is the graph of what a row is before its rule, replayed by eager operations of a function
 // that is traced. constant gives the value of a constant.
 func traced(before *node, types []ir.Type, constant func(n *node) *weft.Tensor) (out *node, err error) {
-	f := tracing.Compile(func(args []*weft.Tensor) []*weft.Tensor {
-		var nodes [][]*weft.Tensor
+	f := core.NewFunc(func(args []*core.Tensor) []*core.Tensor {
+		var nodes [][]*core.Tensor
 		for id, need := range ir.Reach([]*node{before}) {
 			n := before.Graph.Nodes[id]
 			nodes = append(nodes, nil)
@@ -40,21 +39,19 @@ func traced(before *node, types []ir.Type, constant func(n *node) *weft.Tensor) 
 			case n.Op == ir.Input:
 				nodes[id] = args[n.Arg() : n.Arg()+1]
 			case n.Op == ir.Const:
-				nodes[id] = []*weft.Tensor{constant(n)}
+				nodes[id] = []*core.Tensor{(*core.Tensor)(constant(n))}
 			case n.Op == ir.Result:
 				nodes[id] = nodes[n.Args[0].ID][n.Arg() : n.Arg()+1]
 			default:
 				var in []core.Operand
 				for _, a := range n.Args {
-					in = append(in, core.Of("row", (*core.Tensor)(nodes[a.ID][0])))
+					in = append(in, core.Of("row", nodes[a.ID][0]))
 				}
-				for _, x := range core.Call(op.Of(n), n.Attrs, nil, in...) {
-					nodes[id] = append(nodes[id], (*weft.Tensor)(x))
-				}
+				nodes[id] = core.Call(op.Of(n), n.Attrs, nil, in...)
 			}
 		}
 		return nodes[before.ID]
-	}, tracing.Options{Name: "row", Level: tracing.Exact})
+	}, core.Options{Name: "row", Level: rewrite.Exact})
 	if err := f.Prepare(types); err != nil {
 		return nil, err
 	}

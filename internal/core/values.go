@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"context"
@@ -8,39 +8,61 @@ import (
 	"strings"
 
 	"weft/internal/array"
-	"weft/internal/core"
-	"weft/internal/tracing"
 )
 
-// newSupplied returns a supplied without arguments. free puts it back after a call that did not panic.
-func newSupplied(ctx context.Context) *core.Supplied {
-	g := core.SuppliedPool.Get().(*core.Supplied)
-	if ctx.Done() != nil { // a context that cannot end is not polled
+// How tensors are found in the values that a compiled function takes and returns, and replaced
+// there, by reflection.
+
+// A holder says how the tensors of a type of another package are found and replaced, which no exported
+// field shows.
+type holder struct {
+	split func(x reflect.Value) (tensors []*Tensor, static any)
+	join  func(tensors []*Tensor, static any) reflect.Value
+}
+
+// holders are the types, besides tensors and what shows them, that arguments and results of compiled
+// functions may have. Packages add theirs while they are initialised.
+var holders = map[reflect.Type]holder{}
+
+// RegisterHolder lets compiled functions take and return values of type T, such as the lists of another
+// package. split returns the tensors of a value that is not nil, and what else of it a program
+// depends on, which is compared by ==. join makes a value of other tensors.
+func RegisterHolder[T any](split func(x T) (tensors []*Tensor, static any), join func(tensors []*Tensor, static any) T) {
+	holders[reflect.TypeFor[T]()] = holder{
+		func(x reflect.Value) ([]*Tensor, any) { return split(x.Interface().(T)) },
+		func(tensors []*Tensor, static any) reflect.Value { return reflect.ValueOf(join(tensors, static)) },
+	}
+}
+
+// newSupplied returns a Supplied without arguments. Free puts it back after a call that did not panic.
+func newSupplied(ctx context.Context) *Supplied {
+	g := suppliedPool.Get().(*Supplied)
+	if ctx != nil && ctx.Done() != nil { // a context that cannot end is not polled
 		g.Ctx = ctx
 	}
 	return g
 }
 
 // collect adds the tensors and the constants in v to g.
-func collect(g *core.Supplied, v reflect.Value) {
-	if v.IsValid() && v.Type() == tensorType {
-		t := v.Interface().(*Tensor)
+func collect[F Face](g *Supplied, v reflect.Value) {
+	if v.IsValid() && v.Type() == reflect.TypeFor[*F]() {
+		t := v.Interface().(*F)
 		if t == nil {
 			g.Statics = append(g.Statics, nil)
 			return
 		}
-		g.Add(t.c())
+		g.Add(inner(t))
 		return
 	}
-	if k, nothing, ok := kindOf(v); ok {
+	if h, nothing, ok := holderOf(v); ok {
 		if nothing {
 			g.Statics = append(g.Statics, nil)
 			return
 		}
-		parts, static := k.Split(v.Interface())
+		parts, static := h.split(v)
 		g.Statics = append(g.Statics, static, len(parts))
 		for _, t := range parts {
-			g.Add((*core.Tensor)(t.(*Tensor)))
+			g.Add(t)
 		}
 		return
 	}
@@ -53,24 +75,24 @@ func collect(g *core.Supplied, v reflect.Value) {
 			return
 		}
 		g.Statics = append(g.Statics, v.Elem().Type())
-		collect(g, v.Elem())
+		collect[F](g, v.Elem())
 	case reflect.Slice, reflect.Array:
 		g.Statics = append(g.Statics, length(v))
 		for i := range v.Len() {
-			collect(g, v.Index(i))
+			collect[F](g, v.Index(i))
 		}
 	case reflect.Map:
 		g.Statics = append(g.Statics, length(v))
 		for _, k := range sortedKeys(v) {
 			g.Statics = append(g.Statics, k.Interface())
-			collect(g, v.MapIndex(k))
+			collect[F](g, v.MapIndex(k))
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if !v.Type().Field(i).IsExported() {
 				array.Failf("compile", "", "an argument is %s by value, which has fields that are not exported: give a pointer", v.Type())
 			}
-			collect(g, v.Field(i))
+			collect[F](g, v.Field(i))
 		}
 	case reflect.Float32, reflect.Float64:
 		g.Statics = append(g.Statics, math.Float64bits(v.Float())) // by bits, so that NaN equals itself
@@ -89,14 +111,14 @@ func length(v reflect.Value) int {
 	return v.Len()
 }
 
-// kindOf returns how the tensors of v are found if other packages know; nothing says that v
-// is nil.
-func kindOf(v reflect.Value) (k tracing.Kind, nothing, ok bool) {
+// holderOf returns the holder of v's type if another package registered it. nothing reports that v is
+// nil.
+func holderOf(v reflect.Value) (h holder, nothing, ok bool) {
 	if !v.IsValid() {
-		return k, false, false
+		return h, false, false
 	}
-	k, ok = tracing.Kinds[v.Type()]
-	return k, ok && v.Kind() == reflect.Pointer && v.IsNil(), ok
+	h, ok = holders[v.Type()]
+	return h, ok && v.Kind() == reflect.Pointer && v.IsNil(), ok
 }
 
 func sortedKeys(m reflect.Value) []reflect.Value {
@@ -124,25 +146,25 @@ func compareOrdered[T int64 | uint64](a, b T) int {
 }
 
 // replaced returns v with other tensors in place of those in it.
-func replaced(v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
+func replaced[F Face](v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
 	if !v.IsValid() {
 		return v
 	}
-	if v.Type() == tensorType {
+	if v.Type() == reflect.TypeFor[*F]() {
 		if v.IsNil() {
 			return v
 		}
-		return reflect.ValueOf(f(v.Interface().(*Tensor)))
+		return reflect.ValueOf(outer[F](f(inner(v.Interface().(*F)))))
 	}
-	if k, nothing, ok := kindOf(v); ok {
+	if h, nothing, ok := holderOf(v); ok {
 		if nothing {
 			return v
 		}
-		parts, static := k.Split(v.Interface())
+		parts, static := h.split(v)
 		for i, t := range parts {
-			parts[i] = f(t.(*Tensor))
+			parts[i] = f(t)
 		}
-		return reflect.ValueOf(k.Join(parts, static))
+		return h.join(parts, static)
 	}
 	switch v.Kind() {
 	case reflect.Interface:
@@ -150,7 +172,7 @@ func replaced(v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
 			return v
 		}
 		out := reflect.New(v.Type()).Elem()
-		out.Set(replaced(v.Elem(), f))
+		out.Set(replaced[F](v.Elem(), f))
 		return out
 	case reflect.Slice:
 		if v.IsNil() {
@@ -158,19 +180,19 @@ func replaced(v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
 		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			out.Index(i).Set(replaced(v.Index(i), f))
+			out.Index(i).Set(replaced[F](v.Index(i), f))
 		}
 		return out
 	case reflect.Array, reflect.Struct:
 		out := reflect.New(v.Type()).Elem()
 		if v.Kind() == reflect.Array {
 			for i := range v.Len() {
-				out.Index(i).Set(replaced(v.Index(i), f))
+				out.Index(i).Set(replaced[F](v.Index(i), f))
 			}
 			return out
 		}
 		for i := range v.NumField() {
-			out.Field(i).Set(replaced(v.Field(i), f))
+			out.Field(i).Set(replaced[F](v.Field(i), f))
 		}
 		return out
 	case reflect.Map:
@@ -179,7 +201,7 @@ func replaced(v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
 		}
 		out := reflect.MakeMapWithSize(v.Type(), v.Len())
 		for _, k := range sortedKeys(v) {
-			out.SetMapIndex(k, replaced(v.MapIndex(k), f))
+			out.SetMapIndex(k, replaced[F](v.MapIndex(k), f))
 		}
 		return out
 	}

@@ -1,0 +1,87 @@
+package core
+
+import (
+	"context"
+	"reflect"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// Functions of tensors that packages beside the face compile.
+
+// A Func is a compiled Go function of tensors. It is safe for concurrent use.
+//
+// A call, or [Func.Prepare], runs the function once on abstract tensors, which have types and shapes
+// and no memory. Operations, backward passes, writes, draws and updates of optimizers are recorded
+// in one graph instead of computed. Captured tensors are inputs by reference, and are written
+// back if the function writes into them. The graph is rewritten up to [Options.Level], planned and
+// compiled. Programs are kept: up to 32, one for each set of types, shapes, strides and sharing of
+// memory of the arguments. A second run of the function, for other shapes, must do the same with
+// the tensors that it captures. What it does to Go values happens once a trace.
+type Func struct {
+	CompiledFunc
+	f func(args []*Tensor) []*Tensor
+}
+
+// NewFunc returns f without programs. f returns nil where there is no result.
+func NewFunc(f func(args []*Tensor) []*Tensor, o Options) *Func {
+	return &Func{CompiledFunc{Options: o}, f}
+}
+
+// recorded runs the function. It records for gradients also inside WithoutGrad.
+func (f *Func) recorded(args []*Tensor) (ts []*Tensor) {
+	Recording(true, func() { ts = f.f(args) })
+	return ts
+}
+
+func (f *Func) body(args []*Tensor) ([]*Tensor, []reflect.Value, error) {
+	return f.recorded(args), nil, nil
+}
+
+// Call runs the program for the arguments. It returns new tensors, or arguments and captured tensors
+// that the function returns as they are. A ctx that is not nil ends the call. The error is an
+// *array.Error.
+func (f *Func) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
+	err = array.Try(func() {
+		g := newSupplied(ctx)
+		for _, t := range args {
+			t.Check("compile")
+			if n := t.Node(); n != nil && n.Leaf == nil {
+				t = t.Detach()
+			}
+			g.Tensors = append(g.Tensors, t)
+		}
+		if f.inline(g, func() { ts = f.recorded(args) }) {
+			return
+		}
+		_, ts = f.run(g, f.body)
+		g.Free()
+	})
+	return ts, err
+}
+
+// Prepare makes the program for arguments in row-major order of these types without running it.
+func (f *Func) Prepare(types []ir.Type) error {
+	return array.Try(func() {
+		g := Supplied{}
+		for _, t := range types {
+			n := array.CheckShape("compile", t.Shape, t.DType)
+			st := array.NewAbstract(n*t.DType.Size(), 0, nil, func() {})
+			g.Tensors = append(g.Tensors, New(array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)}, nil, nil, false))
+		}
+		if f.find(&g) == nil {
+			f.create(&g, f.body)
+		}
+	})
+}
+
+// Graph returns the outputs of the latest program's graph as it was traced: results that are
+// computed, then gradients left in leaves, then what is written into captured tensors. It is nil
+// before there is a program.
+func (f *Func) Graph() []*ir.Node {
+	if list := f.Entries.Load(); list != nil {
+		return (*list)[0].Outs
+	}
+	return nil
+}
