@@ -15,9 +15,9 @@ import (
 	"weft/internal/op"
 )
 
-//go:generate go test -run TestNames . -update
+//go:generate go test -run "TestNames|TestDecisions" . -update
 
-var update = flag.Bool("update", false, "write the tables of names into the pages")
+var update = flag.Bool("update", false, "write tables and lists into the pages")
 
 // A nameRow is a line of names.txt.
 type nameRow struct {

@@ -1,0 +1,111 @@
+package docs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// holdPart holds the part of a page between two markers to a text; with -update it writes it.
+func holdPart(t *testing.T, file, begin, end, part string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	old, after, ok2 := strings.Cut(rest, end)
+	switch {
+	case !ok || !ok2:
+		t.Fatalf("%s has no place between %q and %q", file, begin, end)
+	case old == part:
+	case !*update:
+		t.Errorf("%s is out of date: go generate ./docs", file)
+	default:
+		if err := os.WriteFile(file, []byte(before+begin+part+end+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestDecisions holds each page of decisions to one screen and a number of its own, and their
+// list to the pages.
+func TestDecisions(t *testing.T) {
+	files, err := filepath.Glob("decisions/[0-9]*.md")
+	if err != nil || len(files) < 30 {
+		t.Fatal(files, err)
+	}
+	var list strings.Builder
+	list.WriteString("\n")
+	numbers := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(file)
+		number := name[:4]
+		if other := numbers[number]; other != "" {
+			t.Errorf("%s and %s have the same number", name, other)
+		}
+		numbers[number] = name
+		head, _, _ := strings.Cut(string(text), "\n")
+		title, ok := strings.CutPrefix(head, "# "+number+" ")
+		if !ok {
+			t.Errorf("%s begins with %q, want \"# %s Title\"", name, head, number)
+		}
+		if n := len(text); n > 4000 {
+			t.Errorf("%s has %d bytes, which is more than a screen", name, n)
+		}
+		fmt.Fprintf(&list, "- [%s](%s) %s\n", number, name, title)
+	}
+	holdPart(t, "decisions/README.md", "<!-- list: written by go generate ./docs -->\n", "<!-- end of list -->", list.String())
+}
+
+// TestPaths holds the files and folders that pages name to the source tree.
+func TestPaths(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(append(pages, more...), "../README.md", "../CONTRIBUTING.md", "../TESTING.md", "../ROADMAP.md", "../SECURITY.md", "../bench/README.md")
+	code := regexp.MustCompile("(?s)```.*?```|`[^`]*`")
+	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
+	source := regexp.MustCompile("`((?:internal|kernel|nn|optim|sym|ragged|safetensors|npy|checkpoint|docs|bench|examples|half|data|viewer|cmd)/[\\w./-]+|[a-z]\\w*\\.go)`")
+	checked := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(string(text), ""), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			checked++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+			}
+		}
+		if !slices.Contains([]string{"architecture.md", "machine-code.md", "numbers.md", "glossary.md", "performance.md", "add-an-operation.md"}, page) && !strings.HasPrefix(page, "decisions/") {
+			continue
+		}
+		for _, m := range source.FindAllStringSubmatch(string(text), -1) {
+			checked++
+			if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
+				t.Errorf("%s names %s, which is not there", page, m[1])
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d names of files were checked", checked)
+	}
+}
