@@ -8,33 +8,35 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"weft"
 	"weft/internal/atomicfile"
 	"weft/internal/kernel"
 	"weft/internal/kernel/ahead"
 )
 
-func newBuild() *cobra.Command {
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "build FILE.go:FUNC -o DIR",
-		Short: "Write a Go function as a package with vector code",
-		Long: `Write a Go function of numbers as a Go package: the function over slices, as
+func newBuild() *command {
+	var dir text
+	f := newFlags()
+	output(f, &dir, "the `folder` of the package, made if need be")
+	return &command{
+		name:     "build",
+		operands: "FILE.go:FUNC -o DIR",
+		flags:    f,
+		short:    "Write a Go function as a package with vector code",
+		long: `Write a Go function of numbers as a Go package: the function over slices, as
 vector code in assembly for AVX2 and AVX-512 and as plain Go for other
 processors, with a test of the one against the other. The package imports
 nothing of weft. A function with a type parameter is built for one type:
 FILE.go:FUNC[float32]. The source is a file, or standard input as -:FUNC. Files
 of the folder that weft build did not write are not replaced.`,
-		Example: "  weft build escape.go:Escape -o internal/escape",
-		Args: func(_ *cobra.Command, args []string) error {
+		usage: "  weft build escape.go:Escape -o internal/escape",
+		check: func(args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("build: it takes one function, FILE.go:FUNC, got %d", len(args))
+				return fmt.Errorf("it takes one function, FILE.go:FUNC, got %d", len(args))
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		run: func(s *streams, args []string) error {
 			if dir == "" {
 				return errors.New("build: a folder is missing: -o DIR")
 			}
@@ -42,14 +44,12 @@ of the folder that weft build did not write are not replaced.`,
 			if err != nil {
 				return err
 			}
-			if err := where.build(&streams{in: cmd.InOrStdin()}, dir); err != nil {
+			if err := where.build(s, string(dir)); err != nil {
 				return failure{err}
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&dir, "output", "o", "", "the folder of the package, made if need be")
-	return cmd
 }
 
 // A target is the function that is built.

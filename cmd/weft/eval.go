@@ -1,37 +1,40 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"weft"
 )
 
 // evaluation is what the command line of eval asks for.
 type evaluation struct {
-	output  string
-	grads   []string
+	output  text
+	grads   list
 	times   int
 	explain bool
 	json    bool
 }
 
-func newEval() *cobra.Command {
+func newEval() *command {
 	e := &evaluation{}
-	cmd := &cobra.Command{
-		Use:   "eval FORMULA [NAME=VALUE]...",
-		Short: "Compute a formula over arrays from .npy files",
-		Long: `Compute a formula over arrays from .npy files and numbers, compiled as one piece.
+	f := newFlags()
+	output(f, &e.output, "write the result to this .npy `file`")
+	f.Var(&e.grads, "grad", "write the gradient of the sum of the result by `name:file.npy`; may be repeated")
+	f.IntVar(&e.times, "time", 0, "compute it this many `times` more and print the median time of a call")
+	f.BoolVar(&e.explain, "explain", false, "print the kernels: loop language and machine code")
+	f.BoolVar(&e.json, "json", false, "print the result, and the time, as JSON, a value a line")
+	return &command{
+		name:     "eval",
+		operands: "FORMULA [NAME=VALUE]...",
+		flags:    f,
+		short:    "Compute a formula over arrays from .npy files",
+		long: `Compute a formula over arrays from .npy files and numbers, compiled as one piece.
 
 A formula is a Go expression: + - * / % with true division, == != < <= > >=,
 && || !, & | ^ &^ << >> of integers, parentheses, numbers, pi, e, true, false, and calls: elementwise
@@ -46,69 +49,18 @@ Without -o the result is printed. ` + outputHelp + `
 
 The exit status is 0 on success, 1 if the work failed (a formula or a file that
 is wrong) and 2 if the command line was wrong.`,
-		Example: `  weft eval 'exp(-x*x)*sin(x)' x=samples.npy -o out.npy
+		usage: `  weft eval 'exp(-x*x)*sin(x)' x=samples.npy -o out.npy
   weft eval 'mean(pow(p - y, 2))' p=p.npy y=y.npy --grad p:dp.npy
   weft eval '2*a + 3*b' a=a.npz:left b=0.5 --time 1000 --explain
   weft eval 'sum(x, 1)' x=- --json < x.npy`,
-		Args: func(_ *cobra.Command, args []string) error {
+		check: func(args []string) error {
 			if len(args) == 0 {
-				return errors.New("eval: a formula is missing, such as: weft eval '2*a + b' a=a.npy b=1.5")
+				return errors.New("a formula is missing, such as: weft eval '2*a + b' a=a.npy b=1.5")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return e.run(&streams{in: cmd.InOrStdin(), out: cmd.OutOrStdout()}, args[0], args[1:])
-		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if len(args) == 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return complete(args[0], typed), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
-		},
+		run: func(s *streams, args []string) error { return e.run(s, args[0], args[1:]) },
 	}
-	f := cmd.Flags()
-	f.StringVarP(&e.output, "output", "o", "", "write the result to this .npy `file`")
-	f.StringArrayVar(&e.grads, "grad", nil, "write the gradient of the sum of the result by `name:file.npy`; may be repeated")
-	f.IntVar(&e.times, "time", 0, "compute it this many `times` more and print the median time of a call")
-	f.BoolVar(&e.explain, "explain", false, "print the kernels: loop language and machine code")
-	f.BoolVar(&e.json, "json", false, "print the result, and the time, as JSON, a value a line")
-	if err := cmd.MarkFlagFilename("output", "npy"); err != nil {
-		panic(err)
-	}
-	return cmd
-}
-
-// complete proposes names of the formula, and files behind NAME=.
-func complete(text, typed string) []string {
-	var out []string
-	name, path, ok := strings.Cut(typed, "=")
-	if !ok {
-		f, err := weft.ParseExpr(text)
-		if err != nil {
-			return nil
-		}
-		for _, n := range f.Names() {
-			if strings.HasPrefix(n, typed) {
-				out = append(out, n+"=")
-			}
-		}
-		return out
-	}
-	dir, base := filepath.Split(path)
-	entries, err := os.ReadDir(cmp.Or(dir, "."))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		switch {
-		case !strings.HasPrefix(e.Name(), base):
-		case e.IsDir():
-			out = append(out, name+"="+dir+e.Name()+string(filepath.Separator))
-		case strings.HasSuffix(e.Name(), ".npy"), strings.HasSuffix(e.Name(), ".npz"):
-			out = append(out, name+"="+dir+e.Name())
-		}
-	}
-	return out
 }
 
 func (e *evaluation) run(s *streams, text string, bindings []string) error {
@@ -129,7 +81,7 @@ func (e *evaluation) run(s *streams, text string, bindings []string) error {
 	}
 	places := placesOf(grads)
 	if e.output != "" {
-		places = append(places, e.output)
+		places = append(places, string(e.output))
 	}
 	if err := s.claimArrays("eval", e.output == "" || e.explain || e.times > 0, places...); err != nil {
 		return err
@@ -139,7 +91,7 @@ func (e *evaluation) run(s *streams, text string, bindings []string) error {
 		return failure{err}
 	}
 	if e.output != "" {
-		if err := s.write("the result", e.output, result); err != nil {
+		if err := s.write("the result", string(e.output), result); err != nil {
 			return err
 		}
 	} else if err := printResult(s.out, result, e.json); err != nil {
@@ -185,7 +137,7 @@ func (e *evaluation) leaves(f *weft.Formula, vars map[string]any) ([]gradient, e
 		}
 		x, known := vars[name]
 		if !known {
-			return nil, fmt.Errorf("eval: --grad %s: the formula has no %s; its names are %s", g, name, list(f.Names()))
+			return nil, fmt.Errorf("eval: --grad %s: the formula has no %s; its names are %s", g, name, listed(f.Names()))
 		}
 		t, isArray := x.(*weft.Tensor)
 		if !isArray {

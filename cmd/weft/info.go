@@ -4,14 +4,13 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"weft"
 	"weft/internal/jit"
@@ -20,25 +19,32 @@ import (
 	"weft/internal/processor"
 )
 
-func newInfo() *cobra.Command {
+func newInfo() *command {
 	var short, asJSON bool
-	cmd := &cobra.Command{
-		Use:   "info",
-		Short: "Show the processor, the backend in use and measured limits",
-		Long: `Show the processor's features and caches, when stores bypass these, when threads
+	f := newFlags()
+	f.BoolVar(&short, "short", false, "print the version and the backend only")
+	f.BoolVar(&asJSON, "json", false, "print it as JSON")
+	return &command{
+		name:  "info",
+		flags: f,
+		short: "Show the processor, the backend in use and measured limits",
+		long: `Show the processor's features and caches, when stores bypass these, when threads
 are woken, which backend runs kernels and why, the number of threads, and what this machine reaches at most, measured now: bytes read per
 second from buffers of several sizes, and fused multiply-adds on registers.
 
 The environment variable WEFT_JIT chooses the backend: off (the interpreter),
 avx2 or avx512. GOMAXPROCS sets the number of threads.`,
-		Args: func(_ *cobra.Command, args []string) error {
+		check: func(args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("info: it takes no arguments, got %q", args[0])
+				return fmt.Errorf("it takes no arguments, got %q", args[0])
+			}
+			if short && asJSON {
+				return errors.New("--short and --json exclude each other")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			w := cmd.OutOrStdout()
+		run: func(s *streams, _ []string) error {
+			w := s.out
 			backend := jit.Chosen().ISA
 			if short {
 				_, err := fmt.Fprintf(w, "weft %s, backend %s\n", version(), backend)
@@ -55,10 +61,6 @@ avx2 or avx512. GOMAXPROCS sets the number of threads.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&short, "short", false, "print the version and the backend only")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
-	cmd.MarkFlagsMutuallyExclusive("short", "json")
-	return cmd
 }
 
 // version is the version of the module or, in a build from a checkout, of the

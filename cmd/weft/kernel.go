@@ -12,16 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"weft"
 	"weft/kernel"
 )
 
 // kernelRun is what the command line of kernel asks for.
 type kernelRun struct {
-	outputs []string
-	grads   []string
+	outputs list
+	grads   list
 	stencil string
 	leading bool
 	times   int
@@ -31,12 +29,22 @@ type kernelRun struct {
 	opts kernel.StencilOpts
 }
 
-func newKernel() *cobra.Command {
+func newKernel() *command {
 	k := &kernelRun{}
-	cmd := &cobra.Command{
-		Use:   "kernel FILE.go:FUNC [NAME=VALUE]...",
-		Short: "Run a Go function over arrays from .npy files",
-		Long: `Run a Go function of scalars over arrays from .npy files and numbers, compiled
+	f := newFlags()
+	output(f, &k.outputs, "write a result to this .npy `file`; once for each result")
+	f.Var(&k.grads, "grad", "write the gradient of the sum of all results by `name:file.npy`; may be repeated")
+	f.StringVar(&k.stencil, "stencil", "", "how a stencil treats borders: `mode=...,cval=...,neighborhood=...`")
+	f.BoolVar(&k.leading, "leading", false, "align shapes at the first axis, as MATLAB does")
+	f.IntVar(&k.times, "time", 0, "compute it this many `times` more and print the median time of a call")
+	f.BoolVar(&k.explain, "explain", false, "print the source, the loop program and the machine code")
+	f.BoolVar(&k.json, "json", false, "print the results, and the time, as JSON, a value a line")
+	return &command{
+		name:     "kernel",
+		operands: "FILE.go:FUNC [NAME=VALUE]...",
+		flags:    f,
+		short:    "Run a Go function over arrays from .npy files",
+		long: `Run a Go function of scalars over arrays from .npy files and numbers, compiled
 for this processor. Arguments are given by the names of the function's
 parameters; they broadcast. The source is a file, or standard input as -:FUNC.
 
@@ -59,31 +67,17 @@ Without -o the results are printed; -o is given once for each result.
 
 The exit status is 0 on success, 1 if the work failed (a source, a file or a
 value that is wrong) and 2 if the command line was wrong.`,
-		Example: `  weft kernel escape.go:Escape cr=re.npy ci=im.npy -o n.npy
+		usage: `  weft kernel escape.go:Escape cr=re.npy ci=im.npy -o n.npy
   weft kernel blur.go:Blur a=picture.npy --stencil mode=reflect -o out.npy
   weft kernel model.go:Loss x=x.npy w=0.5 --grad x:dx.npy --time 100`,
-		Args: func(_ *cobra.Command, args []string) error {
+		check: func(args []string) error {
 			if len(args) == 0 {
-				return errors.New("kernel: a function is missing, such as: weft kernel file.go:Func x=x.npy")
+				return errors.New("a function is missing, such as: weft kernel file.go:Func x=x.npy")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return k.run(&streams{in: cmd.InOrStdin(), out: cmd.OutOrStdout()}, args[0], args[1:])
-		},
+		run: func(s *streams, args []string) error { return k.run(s, args[0], args[1:]) },
 	}
-	f := cmd.Flags()
-	f.StringArrayVarP(&k.outputs, "output", "o", nil, "write a result to this .npy `file`; once for each result")
-	f.StringArrayVar(&k.grads, "grad", nil, "write the gradient of the sum of all results by `name:file.npy`; may be repeated")
-	f.StringVar(&k.stencil, "stencil", "", "how a stencil treats borders: `mode=...,cval=...,neighborhood=...`")
-	f.BoolVar(&k.leading, "leading", false, "align shapes at the first axis, as MATLAB does")
-	f.IntVar(&k.times, "time", 0, "compute it this many `times` more and print the median time of a call")
-	f.BoolVar(&k.explain, "explain", false, "print the source, the loop program and the machine code")
-	f.BoolVar(&k.json, "json", false, "print the results, and the time, as JSON, a value a line")
-	if err := cmd.MarkFlagFilename("output", "npy"); err != nil {
-		panic(err)
-	}
-	return cmd
 }
 
 func (k *kernelRun) run(s *streams, where string, bindings []string) error {
@@ -215,7 +209,7 @@ func border(name string) (kernel.Border, error) {
 		}
 		names = append(names, b.String())
 	}
-	return 0, fmt.Errorf("kernel: --stencil: mode %q is none of %s", name, list(names))
+	return 0, fmt.Errorf("kernel: --stencil: mode %q is none of %s", name, listed(names))
 }
 
 // options reads --stencil.
@@ -293,7 +287,7 @@ func (k *kernelRun) leaves(f *kernel.Func, vars map[string]any) ([]gradient, err
 		}
 		x, known := vars[name]
 		if !known {
-			return nil, fmt.Errorf("kernel: --grad %s: %s has no parameter %s; it has %s", g, f.Name(), name, list(f.Params()))
+			return nil, fmt.Errorf("kernel: --grad %s: %s has no parameter %s; it has %s", g, f.Name(), name, listed(f.Params()))
 		}
 		t, isArray := x.(*weft.Tensor)
 		switch {

@@ -16,11 +16,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -55,12 +52,8 @@ func run(args []string, input io.Reader, stdout, stderr io.Writer) (code int) {
 			args[i] = stdin + ":" + name
 		}
 	}
-	cmd := newRoot()
-	cmd.SetArgs(args)
-	cmd.SetIn(input)
-	cmd.SetOut(stdout)
-	cmd.SetErr(stderr)
-	err := cmd.Execute()
+	all := []*command{newInfo(), newEval(), newView(), newKernel(), newBuild()}
+	err := execute(all, args, &streams{in: input, out: stdout})
 	if err == nil {
 		return ok
 	}
@@ -70,77 +63,4 @@ func run(args []string, input io.Reader, stdout, stderr io.Writer) (code int) {
 		return failed
 	}
 	return misuse
-}
-
-func newRoot() *cobra.Command {
-	root := &cobra.Command{
-		Use:               "weft",
-		Short:             "Compute formulas over arrays, compiled for this processor",
-		Args:              known,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: checkFlags,
-		Version:           version(),
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	root.SetVersionTemplate("weft {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if (cmd.Name() == "eval" || cmd.Name() == "view") && strings.HasPrefix(err.Error(), "unknown") {
-			err = fmt.Errorf("%w (a formula that begins with - goes in parentheses or behind --)", err)
-		}
-		return flagError(cmd, err)
-	})
-	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(newInfo(), newEval(), newView(), newKernel(), newBuild())
-	return root
-}
-
-// badValue matches what the flag library says of a value that it cannot read.
-var badValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-\w, )?(--\w+)" flag: `)
-
-// flagError is an error of the flag library with the command's name.
-func flagError(cmd *cobra.Command, err error) error {
-	name := cmd.Name()
-	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
-		want := "true or false"
-		if f := cmd.Flags().Lookup(strings.TrimPrefix(m[2], "--")); f != nil && f.Value.Type() == "int" {
-			want = "a whole number"
-		}
-		return fmt.Errorf("%s: %s is %s, want %s", name, m[2], m[1], want)
-	}
-	if name == cmd.Root().Name() {
-		return err
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
-// checkFlags refuses a place "" for results, and a number of calls that is not positive.
-func checkFlags(cmd *cobra.Command, _ []string) error {
-	if f := cmd.Flags().Lookup("output"); f != nil && f.Changed {
-		empty := f.Value.String() == ""
-		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
-			empty = slices.Contains(list.GetSlice(), "")
-		}
-		if empty {
-			return fmt.Errorf("%s: the place behind -o is empty", cmd.Name())
-		}
-	}
-	if f := cmd.Flags().Lookup("time"); f != nil && f.Changed {
-		if n, err := cmd.Flags().GetInt("time"); err != nil || n <= 0 {
-			return fmt.Errorf("%s: --time %d is not positive", cmd.Name(), n)
-		}
-	}
-	return nil
-}
-
-// known refuses what is not a command, and names commands that are spelt like it.
-func known(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := ""
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = ": did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return fmt.Errorf("there is no command %q%s (weft --help lists them)", args[0], hint)
 }

@@ -70,16 +70,16 @@ func (s *streams) values(command, owner, called string, names, bindings []string
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("%s: no value for %s: give %s=FILE.npy or %s=NUMBER", command, list(missing), missing[0], missing[0])
+		return nil, fmt.Errorf("%s: no value for %s: give %s=FILE.npy or %s=NUMBER", command, listed(missing), missing[0], missing[0])
 	}
 	return vars, nil
 }
 
 func has(called string, names []string) string {
 	if called == "" {
-		return "its names are " + list(names)
+		return "its names are " + listed(names)
 	}
-	return "it has " + list(names)
+	return "it has " + listed(names)
 }
 
 // value reads what stands behind NAME=.
@@ -129,7 +129,7 @@ func archived(name, path, member string) (any, error) {
 		member = names[0]
 	}
 	if member == "" || !slices.Contains(names, member) {
-		return nil, fmt.Errorf("%s: %s has %s: give one as %s:NAME", name, path, list(names), path)
+		return nil, fmt.Errorf("%s: %s has %s: give one as %s:NAME", name, path, listed(names), path)
 	}
 	t, err := a.Tensor(member)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *streams) write(what, place string, t *weft.Tensor) error {
 	return nil
 }
 
-func list(names []string) string {
+func listed(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}

@@ -4,32 +4,35 @@ import (
 	"errors"
 	"io"
 
-	"github.com/spf13/cobra"
-
 	"weft"
 	"weft/internal/atomicfile"
 )
 
-func newView() *cobra.Command {
-	output := ""
-	cmd := &cobra.Command{
-		Use:   "view FORMULA [NAME=VALUE]... -o PAGE.html",
-		Short: "Write a page that shows what a formula becomes",
-		Long: `Write a page of HTML that shows what a formula becomes: the graph of operations, and
+func newView() *command {
+	var place text
+	f := newFlags()
+	output(f, &place, "write the page to this .html `file`")
+	return &command{
+		name:     "view",
+		operands: "FORMULA [NAME=VALUE]... -o PAGE.html",
+		flags:    f,
+		short:    "Write a page that shows what a formula becomes",
+		long: `Write a page of HTML that shows what a formula becomes: the graph of operations, and
 the plan with its fused kernels, which open to loop programs and machine code.
 Kernels are coloured by the time that they take: the formula is computed some
 times for that. The page is one file; a browser shows it without a network. -o
 replaces a page, and refuses any other file; -o - writes to standard output.
 
 ` + valueHelp,
-		Example: `  weft view 'softmax(dot(x, w), 1)' x=x.npy w=w.npy -o page.html`,
-		Args: func(_ *cobra.Command, args []string) error {
+		usage: `  weft view 'softmax(dot(x, w), 1)' x=x.npy w=w.npy -o page.html`,
+		check: func(args []string) error {
 			if len(args) == 0 {
-				return errors.New("view: a formula is missing, such as: weft view '2*a + b' a=a.npy b=1.5 -o page.html")
+				return errors.New("a formula is missing, such as: weft view '2*a + b' a=a.npy b=1.5 -o page.html")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		run: func(s *streams, args []string) error {
+			output := string(place)
 			if output == "" {
 				return errors.New("view: no file for the page: give -o PAGE.html")
 			}
@@ -37,7 +40,6 @@ replaces a page, and refuses any other file; -o - writes to standard output.
 			if err != nil {
 				return failure{err}
 			}
-			s := &streams{in: cmd.InOrStdin(), out: cmd.OutOrStdout()}
 			vars, err := s.values("view", "the formula", "", f.Names(), args[1:])
 			if err != nil {
 				return err
@@ -64,9 +66,4 @@ replaces a page, and refuses any other file; -o - writes to standard output.
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write the page to this .html `file`")
-	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
-		panic(err)
-	}
-	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,6 +180,15 @@ var commands = []struct {
 	{"kernl k.go:Axpy", 2, ``, `weft: there is no command "kernl": did you mean kernel\? \(.*\)\n`},
 	{"Info", 2, ``, `weft: there is no command "Info": did you mean info\? \(.*\)\n`},
 	{"info --short --json", 2, ``, `weft: .*short.*\n`},
+	{"info x=1 --short", 2, ``, `weft: info: it takes no arguments, got "x=1"\n`},
+	{"--frob", 2, ``, `weft: unknown flag: --frob .*\n`},
+	{"help frob", 2, ``, `weft: there is no command "frob" \(weft --help lists them\)\n`},
+	{"eval 1 --time", 2, ``, `weft: eval: flag needs an argument: --time\n`},
+	{"eval 1 -o", 2, ``, `weft: eval: flag needs an argument: -o\n`},
+	{"eval --time=x 1", 2, ``, `weft: eval: --time is "x", want a whole number\n`},
+	{"eval --json=false a -- a=-1", 0, `-1\n`, ``},
+	{"eval -o out.npy --output=x.npy a a=2", 0, ``, ``},
+	{"eval x x=x.npy", 0, `2\n`, ``},
 	{"info more", 2, ``, `weft: info: it takes no arguments, got "more"\n`},
 	{"view exp(a)*a a=a.npy -o page.html", 0, ``, ``},
 	{"view", 2, ``, `weft: view: a formula is missing, such as: .*\n`},
@@ -328,32 +338,37 @@ func TestFilesHoldTheResult(t *testing.T) {
 	}
 }
 
-func TestCompletion(t *testing.T) {
-	files(t)
-	if err := os.Mkdir("sub", 0o700); err != nil {
-		t.Fatal(err)
+// TestHelp asks each command for its help, in each way: it names every flag.
+func TestHelp(t *testing.T) {
+	flags := map[string]string{
+		"build":  "-h --help -o --output",
+		"eval":   "-h --help -o --output --explain --grad --json --time",
+		"info":   "-h --help --json --short",
+		"kernel": "-h --help -o --output --explain --grad --json --leading --stencil --time",
+		"view":   "-h --help -o --output",
+		"":       "-h --help -v --version build eval info kernel view",
 	}
-	sep := string(filepath.Separator)
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"eval", "alpha*b", ""}, "alpha= b="},
-		{[]string{"eval", "alpha*b", "al"}, "alpha="},
-		{[]string{"eval", "alpha*b", "b=s"}, "b=short.npy b=sub" + sep},
-		{[]string{"eval", "alpha*", ""}, ""},
-		{[]string{"eval", "a", "a=nowhere" + sep}, ""},
-	} {
-		var out bytes.Buffer
-		run(append([]string{"__completeNoDesc"}, c.args...), strings.NewReader(""), &out, &bytes.Buffer{})
-		lines := strings.Fields(out.String())
-		if got := strings.Join(lines[:len(lines)-1], " "); got != c.want {
-			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+	for name, words := range flags {
+		var texts []string
+		for _, args := range []string{name + " -h", "help " + name, name + " --help"} {
+			var out, errs bytes.Buffer
+			if code := run(strings.Fields(args), strings.NewReader(""), &out, &errs); code != ok || errs.Len() > 0 {
+				t.Errorf("weft %s: exit code %d, %s", args, code, &errs)
+			}
+			texts = append(texts, out.String())
 		}
-	}
-	var out bytes.Buffer
-	if code := run([]string{"completion", "bash"}, strings.NewReader(""), &out, &out); code != 0 || !strings.Contains(out.String(), "__start_weft") {
-		t.Errorf("completion bash: exit code %d", code)
+		_, end, _ := strings.Cut(texts[0], "\nUsage:\n")
+		got := regexp.MustCompile(`(?m)^ +(?:(-\w), +)?(--\w+)|^  (build|eval|info|kernel|view) {2}`).FindAllStringSubmatch(end, -1)
+		var there []string
+		for _, m := range got {
+			there = append(there, strings.Fields(strings.Join(m[1:], " "))...)
+		}
+		want := strings.Fields(words)
+		slices.Sort(there)
+		slices.Sort(want)
+		if !slices.Equal(there, want) || texts[0] != texts[1] || texts[0] != texts[2] {
+			t.Errorf("the help of %q names %q, want %q\n%s", name, there, want, texts[0])
+		}
 	}
 }
 
