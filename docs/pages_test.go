@@ -54,7 +54,7 @@ func TestDecisions(t *testing.T) {
 		}
 		numbers[number] = name
 		head, _, _ := strings.Cut(string(text), "\n")
-		title, ok := strings.CutPrefix(head, "# "+number+" ")
+		title, ok := strings.CutPrefix(strings.Replace(head, number+":", number, 1), "# "+number+" ")
 		if !ok {
 			t.Errorf("%s begins with %q, want \"# %s Title\"", name, head, number)
 		}
