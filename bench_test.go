@@ -1,4 +1,4 @@
-package weft
+package weft_test
 
 import (
 	"fmt"
@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"weft"
 	"weft/internal/plan"
+	"weft/internal/tensortest"
 )
 
 func BenchmarkAdd16(b *testing.B) {
-	x := FromSlice(make([]float32, 16))
-	y := FromSlice(make([]float32, 16))
+	x := weft.FromSlice(make([]float32, 16))
+	y := weft.FromSlice(make([]float32, 16))
 	b.ReportAllocs()
 	for b.Loop() {
 		x.Add(y)
@@ -21,7 +23,7 @@ func BenchmarkAdd16(b *testing.B) {
 
 // BenchmarkItem reads the one element of a tensor.
 func BenchmarkItem(b *testing.B) {
-	x := Scalar(2.5)
+	x := weft.Scalar(2.5)
 	var sum float64
 	b.ReportAllocs()
 	for b.Loop() {
@@ -31,25 +33,25 @@ func BenchmarkItem(b *testing.B) {
 
 // BenchmarkExpr16 runs a formula that is in the cache on 16 floats.
 func BenchmarkExpr16(b *testing.B) {
-	x, y := Ones(16), Ones(16)
-	vars := Vars{"a": x, "b": y}
+	x, y := weft.Ones(16), weft.Ones(16)
+	vars := weft.Vars{"a": x, "b": y}
 	b.ReportAllocs()
 	for b.Loop() {
-		Expr("a+b", vars)
+		weft.Expr("a+b", vars)
 	}
 }
 
 // BenchmarkCall16 calls a compiled function of 16 floats, which captures no arrays or four more
 // arrays.
 func BenchmarkCall16(b *testing.B) {
-	x := Ones(16)
-	c := []*Tensor{Ones(16), Ones(16), Ones(16), Ones(16)}
-	for name, f := range map[string]func(x *Tensor) *Tensor{
-		"argument": func(x *Tensor) *Tensor { return x.Mul(2).Add(1) },
-		"captured": func(x *Tensor) *Tensor { return x.Add(c[0]).Add(c[1]).Add(c[2]).Add(c[3]) },
+	x := weft.Ones(16)
+	c := []*weft.Tensor{weft.Ones(16), weft.Ones(16), weft.Ones(16), weft.Ones(16)}
+	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"argument": func(x *weft.Tensor) *weft.Tensor { return x.Mul(2).Add(1) },
+		"captured": func(x *weft.Tensor) *weft.Tensor { return x.Add(c[0]).Add(c[1]).Add(c[2]).Add(c[3]) },
 	} {
 		b.Run(name, func(b *testing.B) {
-			f := Compile(f)
+			f := weft.Compile(f)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := f.Call(x); err != nil {
@@ -61,18 +63,18 @@ func BenchmarkCall16(b *testing.B) {
 }
 
 func BenchmarkMLPStep(b *testing.B) {
-	x := noise(1, .1, 60, 784)
-	y := FromSlice(make([]int64, 60))
-	w1, b1 := noise(1, .1, 500, 784).RequireGrad(), noise(1, .1, 500).RequireGrad()
-	w2, b2 := noise(1, .1, 10, 500).RequireGrad(), noise(1, .1, 10).RequireGrad()
+	x := tensortest.Noise(1, .1, 60, 784)
+	y := weft.FromSlice(make([]int64, 60))
+	w1, b1 := tensortest.Noise(1, .1, 500, 784).RequireGrad(), tensortest.Noise(1, .1, 500).RequireGrad()
+	w2, b2 := tensortest.Noise(1, .1, 10, 500).RequireGrad(), tensortest.Noise(1, .1, 10).RequireGrad()
 	b.ReportAllocs()
 	for b.Loop() {
-		sc := NewScope()
+		sc := weft.NewScope()
 		h := sc.Track(x).Linear(w1, b1).Tanh().Linear(w2, b2)
-		loss := CrossEntropy(h, y)
+		loss := weft.CrossEntropy(h, y)
 		loss.Backward()
-		for _, p := range []*Tensor{w1, b1, w2, b2} {
-			WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.1)) })
+		for _, p := range []*weft.Tensor{w1, b1, w2, b2} {
+			weft.WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.1)) })
 			p.SetGrad(nil)
 		}
 		sc.Close()
@@ -80,22 +82,22 @@ func BenchmarkMLPStep(b *testing.B) {
 }
 
 func BenchmarkLeNetStep(b *testing.B) {
-	x := noise(1, .1, 60, 1, 32, 32)
-	y := FromSlice(make([]int64, 60))
-	ps := []*Tensor{noise(1, .1, 6, 1, 5, 5), noise(1, .1, 6), noise(1, .1, 16, 6, 5, 5), noise(1, .1, 16), noise(1, .1, 120, 400), noise(1, .1, 120), noise(1, .1, 84, 120), noise(1, .1, 84), noise(1, .1, 10, 84), noise(1, .1, 10)}
+	x := tensortest.Noise(1, .1, 60, 1, 32, 32)
+	y := weft.FromSlice(make([]int64, 60))
+	ps := []*weft.Tensor{tensortest.Noise(1, .1, 6, 1, 5, 5), tensortest.Noise(1, .1, 6), tensortest.Noise(1, .1, 16, 6, 5, 5), tensortest.Noise(1, .1, 16), tensortest.Noise(1, .1, 120, 400), tensortest.Noise(1, .1, 120), tensortest.Noise(1, .1, 84, 120), tensortest.Noise(1, .1, 84), tensortest.Noise(1, .1, 10, 84), tensortest.Noise(1, .1, 10)}
 	for _, p := range ps {
 		p.RequireGrad()
 	}
-	pool := PoolOpts{Window: [2]int{2, 2}}
+	pool := weft.PoolOpts{Window: [2]int{2, 2}}
 	b.ReportAllocs()
 	for b.Loop() {
-		sc := NewScope()
-		h := sc.Track(x).Conv2d(ps[0], ps[1], ConvOpts{}).Tanh().MaxPool2d(pool)
-		h = h.Conv2d(ps[2], ps[3], ConvOpts{}).Tanh().MaxPool2d(pool).Flatten(1)
+		sc := weft.NewScope()
+		h := sc.Track(x).Conv2d(ps[0], ps[1], weft.ConvOpts{}).Tanh().MaxPool2d(pool)
+		h = h.Conv2d(ps[2], ps[3], weft.ConvOpts{}).Tanh().MaxPool2d(pool).Flatten(1)
 		h = h.Linear(ps[4], ps[5]).Tanh().Linear(ps[6], ps[7]).Tanh().Linear(ps[8], ps[9])
-		CrossEntropy(h, y).Backward()
+		weft.CrossEntropy(h, y).Backward()
 		for _, p := range ps {
-			WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.1)) })
+			weft.WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.1)) })
 			p.SetGrad(nil)
 		}
 		sc.Close()
@@ -107,12 +109,12 @@ func BenchmarkLeNetStep(b *testing.B) {
 func BenchmarkColdCompile(b *testing.B) {
 	plan.Verify = false
 	defer func() { plan.Verify = true }()
-	for _, d := range []DType{Float32, Float64} {
+	for _, d := range []weft.DType{weft.Float32, weft.Float64} {
 		b.Run(d.String(), func(b *testing.B) {
-			x := Vars{"x": FullOf(d, 0.5, 16)}
+			x := weft.Vars{"x": weft.FullOf(d, 0.5, 16)}
 			b.ReportAllocs()
 			for b.Loop() {
-				Expr(unseenFormula(), x)
+				weft.Expr(unseenFormula(), x)
 			}
 		})
 	}
@@ -159,19 +161,19 @@ func BenchmarkConv(b *testing.B) {
 		{60, 1, 32, 6, 5, 1, 0}, {60, 6, 14, 16, 5, 1, 0}, {60, 1, 256, 6, 7, 1, 0},
 		{16, 64, 56, 64, 3, 1, 1}, {16, 256, 14, 256, 3, 1, 1}, {16, 3, 224, 64, 7, 2, 3}, {16, 64, 56, 256, 1, 1, 0},
 	} {
-		x, w := noise(1, .1, c.n, c.c, c.size, c.size).RequireGrad(), noise(1, .1, c.o, c.c, c.k, c.k).RequireGrad()
-		o := ConvOpts{Stride: new([2]int{c.stride, c.stride}), Padding: [2]int{c.pad, c.pad}}
+		x, w := tensortest.Noise(1, .1, c.n, c.c, c.size, c.size).RequireGrad(), tensortest.Noise(1, .1, c.o, c.c, c.k, c.k).RequireGrad()
+		o := weft.ConvOpts{Stride: new([2]int{c.stride, c.stride}), Padding: [2]int{c.pad, c.pad}}
 		y := x.Detach().Conv2d(w.Detach(), nil, o)
-		seed := noise(1, .1, y.Shape()...)
+		seed := tensortest.Noise(1, .1, y.Shape()...)
 		flops := 2 * float64(y.Size()*c.c*c.k*c.k)
 		name := fmt.Sprintf("%dx%dx%d-%d-%d", c.n, c.c, c.size, c.o, c.k)
 		b.Run(name+"/forward", func(b *testing.B) {
 			fastest(b, flops, func() { x.Detach().Conv2d(w.Detach(), nil, o).Release() })
 		})
-		backward := func(name string, f func(y *Tensor)) {
+		backward := func(name string, f func(y *weft.Tensor)) {
 			b.Run(name, func(b *testing.B) {
 				fastest(b, 3*flops, func() {
-					s := NewScope()
+					s := weft.NewScope()
 					f(s.Track(x).Conv2d(w, nil, o))
 					x.SetGrad(nil)
 					w.SetGrad(nil)
@@ -179,13 +181,13 @@ func BenchmarkConv(b *testing.B) {
 				})
 			})
 		}
-		backward(name+"/seeded", func(y *Tensor) { BackwardWith([]*Tensor{y}, GradOpts{Seeds: []*Tensor{seed}}) })
-		backward(name+"/summed", func(y *Tensor) { y.Mul(seed).Sum().Backward() })
+		backward(name+"/seeded", func(y *weft.Tensor) { weft.BackwardWith([]*weft.Tensor{y}, weft.GradOpts{Seeds: []*weft.Tensor{seed}}) })
+		backward(name+"/summed", func(y *weft.Tensor) { y.Mul(seed).Sum().Backward() })
 	}
 }
 
 func BenchmarkMaxPool(b *testing.B) {
-	x := noise(1, .1, 16, 64, 112, 112)
-	o := PoolOpts{Window: [2]int{3, 3}, Stride: new([2]int{2, 2}), Padding: [2]int{1, 1}}
+	x := tensortest.Noise(1, .1, 16, 64, 112, 112)
+	o := weft.PoolOpts{Window: [2]int{3, 3}, Stride: new([2]int{2, 2}), Padding: [2]int{1, 1}}
 	b.Run("forward", func(b *testing.B) { fastest(b, 0, func() { x.MaxPool2d(o).Release() }) })
 }

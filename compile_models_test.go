@@ -1,13 +1,23 @@
 package weft_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
 	"weft"
+	"weft/internal/core"
+	"weft/internal/cpu"
+	"weft/internal/par"
+	"weft/internal/tensortest"
 	"weft/nn"
 	"weft/optim"
 )
@@ -209,7 +219,7 @@ func trainBothWays(t *testing.T, make func(g *weft.Generator) model, opt func(p 
 		if err != nil {
 			t.Fatalf("step %d: %v", step, err)
 		}
-		sameBits(t, fmt.Sprintf("step %d: loss", step), got, want)
+		tensortest.SameBits(t, fmt.Sprintf("step %d: loss", step), got, want)
 		states := [2]map[string]*weft.Tensor{}
 		for i, w := range ways {
 			states[i] = maps.Clone(nn.State(w.m.module))
@@ -227,10 +237,429 @@ func trainBothWays(t *testing.T, make func(g *weft.Generator) model, opt func(p 
 			t.Fatalf("step %d: %d tensors of state, want %d", step, len(states[1]), len(states[0]))
 		}
 		for k, want := range states[0] {
-			sameBits(t, fmt.Sprintf("step %d: %s", step, k), states[1][k], want)
+			tensortest.SameBits(t, fmt.Sprintf("step %d: %s", step, k), states[1][k], want)
 		}
 		if t.Failed() {
 			t.Fatal(c.Why())
 		}
+	}
+}
+
+// A randomProgram is a function of tensors made of random steps, which read and write two
+// arguments, two captured tensors, a leaf, views of all of them and what steps before made.
+type randomProgram struct {
+	seed     uint64
+	captured [2]*weft.Tensor
+	leaf     *weft.Tensor
+	draws    *weft.Generator
+	log      []string
+}
+
+func newRandomProgram(seed uint64) *randomProgram {
+	g := weft.NewGenerator(seed)
+	return &randomProgram{seed: seed, captured: [2]*weft.Tensor{g.Randn(4, 6), g.RandnOf(weft.Float64, 6)}, leaf: g.Randn(6, 4).RequireGrad(), draws: g}
+}
+
+// run is the program: results are up to four tensors.
+func (p *randomProgram) run(x, y *weft.Tensor) []*weft.Tensor {
+	r := rand.New(rand.NewPCG(p.seed, 1))
+	p.log = p.log[:0]
+	pool := []*weft.Tensor{x, y, p.captured[0].Detach(), p.captured[1].Detach(), p.leaf}
+	pick := func() *weft.Tensor { return pool[r.IntN(len(pool))] }
+	float := func() *weft.Tensor {
+		t := pick()
+		for !t.DType().Float() {
+			t = pick()
+		}
+		return t
+	}
+	number := func() any { return []any{2, -1, 0.5, 0.0, 1.75}[r.IntN(5)] }
+	view := func(t *weft.Tensor) *weft.Tensor {
+		switch r.IntN(8) {
+		case 0:
+			return t.T()
+		case 1:
+			return t.Flatten(0)
+		case 2:
+			return t.Slice(weft.Range(r.IntN(2), weft.End, 1+r.IntN(2)))
+		case 3:
+			return t.Slice(weft.Ellipsis, weft.Range(weft.End, weft.Begin, -1-r.IntN(2)))
+		case 4:
+			return t.Slice(weft.Index(-1))
+		case 5:
+			return t.Diagonal(r.IntN(3) - 1)
+		case 6:
+			return t.Unsqueeze(0)
+		default:
+			return t.Slice(weft.Ellipsis, weft.Range(1, 3))
+		}
+	}
+	for range 4 + r.IntN(14) {
+		what, before := r.IntN(16), len(pool)
+		err := weft.Try(func() {
+			var t *weft.Tensor
+			switch what {
+			case 0:
+				t = float().Add(float())
+			case 1:
+				t = float().Mul(number())
+			case 2:
+				t = float().Sub(float()).Tanh()
+			case 3:
+				a := float()
+				t = a.MatMul(a.T())
+			case 4:
+				t = float().Sum(0)
+			case 5:
+				t = float().Softmax(-1)
+			case 6:
+				a := pick()
+				t = weft.Where(a.Gt(0), a, number())
+			case 7:
+				t = view(pick())
+			case 8:
+				t = view(view(pick()))
+			case 9: // a write into a view
+				a := view(pick())
+				if a.RequiresGrad() && a.IsLeaf() {
+					a = a.Detach()
+				}
+				switch r.IntN(4) {
+				case 0:
+					a.Assign(number())
+				case 1:
+					a.AddAssign(float().Sum())
+				case 2:
+					a.MulAssign(number())
+				default:
+					a.Assign(view(float()))
+				}
+			case 10: // a write into a whole
+				a := pick()
+				weft.WithoutGrad(func() { a.SubAssign(a.Mean().Mul(0.25)) })
+			case 11:
+				a := pick()
+				t = weft.Cat([]*weft.Tensor{a, a.Neg()}, 0)
+			case 12:
+				a := float()
+				t = a.IndexSelect(0, weft.FromSlice([]int64{0, -1, 0}))
+			case 13:
+				t = p.draws.Rand(6).Add(float())
+			case 14:
+				t = float().To([]weft.DType{weft.Float64, weft.Int32, weft.Float32, weft.Float16}[r.IntN(4)])
+			case 15:
+				t = float().CumSum(0).Reshape(-1)
+			}
+			if t != nil && t.Size() <= 4096 {
+				pool = append(pool, t)
+			}
+		})
+		line := fmt.Sprintf("%d: %d tensors", what, before)
+		if err != nil {
+			line, _, _ = strings.Cut(err.Error(), " (at ")
+		}
+		p.log = append(p.log, line)
+	}
+	if r.IntN(2) == 0 {
+		t := pool[len(pool)-1]
+		for i := len(pool) - 1; i > 0 && !t.RequiresGrad(); i-- {
+			t = pool[i]
+		}
+		err := weft.Try(func() {
+			if r.IntN(2) == 0 {
+				p.leaf.SetGrad(nil)
+			}
+			t.To(weft.Float64).Square().Mean().Backward()
+		})
+		if err != nil {
+			text, _, _ := strings.Cut(err.Error(), ": it is at version")
+			p.log = append(p.log, text)
+		}
+	}
+	var out []*weft.Tensor
+	for i := len(pool) - 1; i >= 0 && len(out) < 4; i-- {
+		out = append(out, pool[i].Detach())
+	}
+	return out
+}
+
+// TestCompileRandom runs random programs eagerly and compiled, several times one after the
+// other: results and what was written are the same bits, and what fails fails in the same way.
+func TestCompileRandom(t *testing.T) {
+	n := 300
+	if s := os.Getenv("WEFT_PROGRAMS"); s != "" {
+		n, _ = strconv.Atoi(s)
+	}
+	for seed := range uint64(n) {
+		eager, traced := newRandomProgram(seed), newRandomProgram(seed)
+		c := weft.Compile(traced.run)
+		f := c.Func()
+		g := weft.NewGenerator(seed + 1)
+		for call := range 3 {
+			x, y := g.Randn(4, 6), g.RandnOf(weft.Float64, 2, 6)
+			x2, y2 := x.Clone(), y.Clone()
+			want := eager.run(x, y)
+			var got []*weft.Tensor
+			err := weft.Try(func() { got = f(x2, y2) })
+			if late := strings.Contains(strings.Join(eager.log, "\n"), "is out of range for size"); late {
+				// A place is looked at in the call, which fails as a whole, if a result needs it.
+				if err != nil && !strings.Contains(err.Error(), "is out of range for size") {
+					t.Errorf("seed %d, call %d: %v\n%s", seed, call, err, strings.Join(eager.log, "\n"))
+				}
+				break
+			}
+			if err != nil {
+				t.Errorf("seed %d, call %d: %v\n%s", seed, call, err, strings.Join(eager.log, "\n"))
+				break
+			}
+			if a, b := strings.Join(eager.log, "\n"), strings.Join(traced.log, "\n"); a != b {
+				t.Errorf("seed %d, call %d: eagerly\n%s\ntraced\n%s", seed, call, a, b)
+			}
+			for i := range want {
+				tensortest.SameBits(t, fmt.Sprintf("seed %d, call %d: result %d", seed, call, i), got[i], want[i])
+			}
+			for i, w := range eager.captured {
+				tensortest.SameBits(t, fmt.Sprintf("seed %d, call %d: captured %d", seed, call, i), traced.captured[i], w)
+			}
+			tensortest.SameBits(t, fmt.Sprintf("seed %d, call %d: leaf", seed, call), traced.leaf, eager.leaf)
+			tensortest.SameBits(t, fmt.Sprintf("seed %d, call %d: argument 0", seed, call), x2, x)
+			tensortest.SameBits(t, fmt.Sprintf("seed %d, call %d: argument 1", seed, call), y2, y)
+			if a, b := eager.leaf.Grad(), traced.leaf.Grad(); (a == nil) != (b == nil) {
+				t.Errorf("seed %d, call %d: a gradient eagerly %v, compiled %v", seed, call, a != nil, b != nil)
+			} else if a != nil {
+				tensortest.SameBits(t, fmt.Sprintf("seed %d, call %d: gradient", seed, call), b, a)
+			}
+			if t.Failed() {
+				t.Log(strings.Join(eager.log, "\n"))
+				break
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// trainingStep is a step of descent of a function of parameters, whose gradients it forgets.
+func trainingStep(params []*weft.Tensor, loss func(x, y *weft.Tensor) *weft.Tensor) func(x, y *weft.Tensor) *weft.Tensor {
+	for _, p := range params {
+		p.RequireGrad()
+	}
+	return func(x, y *weft.Tensor) *weft.Tensor {
+		l := loss(x, y)
+		l.Backward()
+		for _, p := range params {
+			weft.WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.01)) })
+			p.SetGrad(nil)
+		}
+		return l
+	}
+}
+
+// mlpStep is a step of 784-500-10.
+func mlpStep() func(x, y *weft.Tensor) *weft.Tensor {
+	w1, b1, w2, b2 := tensortest.Noise(2, .05, 500, 784), tensortest.Noise(3, .05, 500), tensortest.Noise(4, .05, 10, 500), tensortest.Noise(5, .05, 10)
+	return trainingStep([]*weft.Tensor{w1, b1, w2, b2}, func(x, y *weft.Tensor) *weft.Tensor {
+		return weft.CrossEntropy(x.Linear(w1, b1).Tanh().Linear(w2, b2), y)
+	})
+}
+
+// lenetStep is a step of LeNet-5 on pictures of 32x32.
+func lenetStep() func(x, y *weft.Tensor) *weft.Tensor {
+	w1, b1 := tensortest.Noise(2, .2, 6, 1, 5, 5), tensortest.Noise(3, .2, 6)
+	w2, b2 := tensortest.Noise(4, .1, 16, 6, 5, 5), tensortest.Noise(5, .1, 16)
+	w3, b3 := tensortest.Noise(6, .05, 120, 400), tensortest.Noise(7, .05, 120)
+	w4, b4 := tensortest.Noise(8, .1, 84, 120), tensortest.Noise(9, .1, 84)
+	w5, b5 := tensortest.Noise(10, .1, 10, 84), tensortest.Noise(11, .1, 10)
+	pool := weft.PoolOpts{Window: [2]int{2, 2}}
+	return trainingStep([]*weft.Tensor{w1, b1, w2, b2, w3, b3, w4, b4, w5, b5}, func(x, y *weft.Tensor) *weft.Tensor {
+		h := x.Conv2d(w1, b1, weft.ConvOpts{}).Tanh().MaxPool2d(pool)
+		h = h.Conv2d(w2, b2, weft.ConvOpts{}).Tanh().MaxPool2d(pool).Flatten(1)
+		return weft.CrossEntropy(h.Linear(w3, b3).Tanh().Linear(w4, b4).Tanh().Linear(w5, b5), y)
+	})
+}
+
+// A compiled step that is given a batch of another size is traced and planned again, but all
+// kernels of its plan are there already: numbers that depend on the size are arguments. LeNet
+// starts where arrays of short rows are large enough for kernels of their own.
+func TestNewBatchCompilesNothing(t *testing.T) {
+	pictures := func(n int) *weft.Tensor { return tensortest.Noise(1, 1, n, 1, 32, 32) }
+	rows := func(n int) *weft.Tensor { return tensortest.Noise(1, 1, n, 784) }
+	for _, c := range []struct {
+		name  string
+		step  func(x, y *weft.Tensor) *weft.Tensor
+		x     func(n int) *weft.Tensor
+		sizes []int // the first compiles
+	}{{"MLP", mlpStep(), rows, []int{60, 50, 61, 33, 64, 40, 49}}, {"LeNet", lenetStep(), pictures, []int{24, 31, 32, 60, 25}}} {
+		step := weft.Compile(c.step)
+		for i, n := range c.sizes {
+			x, y := c.x(n), weft.Arange(n).Mod(10).To(weft.Int64)
+			before := cpu.Counters.Compiled.Load()
+			if _, err := step.Call(x, y); err != nil {
+				t.Fatal(err)
+			}
+			if made := cpu.Counters.Compiled.Load() - before; i == 0 && made == 0 {
+				t.Errorf("%s: the first step compiles no kernel: what is counted?", c.name)
+			} else if i > 0 && made > 0 {
+				t.Errorf("%s: %d kernels compiled for a batch of %d after those of %v", c.name, made, n, c.sizes[:i])
+			}
+		}
+	}
+}
+
+// Columns of heights that make trees of all sizes, of truth values and of the greatest: the row
+// that decides is found wherever it is.
+func TestTreesOfColumns(t *testing.T) {
+	tensortest.OnBackends(t, func(t *testing.T) {
+		for rows := 16; rows <= 160; rows += 16 {
+			for at := 5; at < rows; at += 16 {
+				x := weft.Zeros(rows, 3)
+				x.At(at).Fill(1)
+				for name, y := range map[string]*weft.Tensor{"any": x.To(weft.Bool).Any(0), "max": x.Max(0), "all": x.Mul(-1).Add(1).To(weft.Bool).All(0).LogicalNot(), "int64": x.To(weft.Int64).Sum(0)} {
+					if y.To(weft.Float64).Sum().Item() != 3 {
+						t.Fatalf("%s of %d rows with one at %d: %v", name, rows, at, y)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Products that do not depend on each other, none of them worth a thread, are computed side by
+// side in a compiled function, forwards and backwards, with the bits of eager ones.
+func TestCompiledProductsSideBySide(t *testing.T) {
+	defer par.SetThreads(par.SetThreads(3))
+	const m = 16
+	var ws, bs []*weft.Tensor
+	for i := range uint32(m) {
+		ws, bs = append(ws, tensortest.Noise(i+2, .1, 128, 64).RequireGrad()), append(bs, tensortest.Noise(i+90, .1, 64).RequireGrad())
+	}
+	heads := func(x *weft.Tensor) *weft.Tensor {
+		var out []*weft.Tensor
+		for i := range ws {
+			out = append(out, x.MatMul(ws[i]).Add(bs[i]).Tanh())
+		}
+		y := weft.Cat(out, 1)
+		all := []*weft.Tensor{y.Flatten(0)}
+		for _, d := range weft.Grad(y.Square().Sum(), ws) {
+			all = append(all, d.Flatten(0))
+		}
+		return weft.Cat(all, 0)
+	}
+	x := tensortest.Noise(1, 1, 64, 128)
+	want := heads(x)
+	f := weft.Compile(heads)
+	for range 3 {
+		before := cpu.Counters.Grouped.Load()
+		res, err := f.Call(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cpu.Counters.Grouped.Load() - before; got < m {
+			t.Errorf("%d products and kernels side by side, want %d and more", got, m)
+		}
+		if weft.Digest(res) != weft.Digest(want) {
+			t.Fatal("other bits than eagerly")
+		}
+	}
+}
+
+// A product over one term is part of the kernel of what follows it in a compiled function, and
+// has the bits of the routine and of Go's FMA: of zeros with a sign, of what is too small, of
+// what is not finite.
+func TestCompiledOuterProduct(t *testing.T) {
+	list := []float64{0, math.Copysign(0, -1), 1, -1, 1.1, -3.7, 1e-30, -1e-30, 1e-200, -1e-200, 1e30, -1e300, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, -5e-324}
+	f := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor { return x.MatMul(y) })
+	for _, d := range []weft.DType{weft.Float64, weft.Float32, weft.Float16} {
+		x := weft.FromSlice(list, len(list), 1).To(d)
+		y := x.T().Clone()
+		want := x.MatMul(y).To(weft.Float64)
+		res, err := f.Call(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := res.To(weft.Float64)
+		for i := range list {
+			for j := range list {
+				a, b := at(x, i, 0), at(x, j, 0)
+				exact := math.FMA(a, b, 0)
+				if d == weft.Float32 {
+					exact = float64(float32(float64(a*b) + 0)) // the product of two of them is exact
+				}
+				w, g := at(want, i, j), at(got, i, j)
+				if sameFloat(w, g) && (d == weft.Float16 || sameFloat(exact, g)) {
+					continue
+				}
+				t.Errorf("%v: %v * %v is %v compiled, %v eagerly, %v by FMA", d, a, b, g, w, exact)
+			}
+		}
+	}
+	// Beside what it is for: one kernel, no routine.
+	w := weft.Zeros(3, 4)
+	g := weft.Compile(func(x, y *weft.Tensor) { w.Assign(w.Sub(x.T().MatMul(y).Mul(0.1))) })
+	if _, err := g.Call(weft.Ones(1, 3), weft.Ones(1, 4)); err != nil {
+		t.Fatal(err)
+	}
+	if text := g.Explain(); !strings.Contains(text, "term") || strings.Contains(text, "routine") {
+		t.Errorf("want one kernel with the product in it:\n%s", text)
+	}
+}
+
+func sameFloat(x, y float64) bool {
+	return math.Float64bits(x) == math.Float64bits(y) || x != x && y != y
+}
+
+func at(x *weft.Tensor, i, j int) float64 { return x.At(i, j).To(weft.Float64).Item() }
+
+// What follows a large product reads it piece by piece: the bits are those of separate steps,
+// whatever the shape in which it is read, the number of terms and the type.
+func TestCompiledTailOfLargeProduct(t *testing.T) {
+	g := weft.NewGenerator(3)
+	for _, k := range []int{2, 60, 300} {
+		for _, d := range []weft.DType{weft.Float32, weft.Float64} {
+			x, dy, b := g.RandnOf(d, k, 400), g.RandnOf(d, k, 310), g.RandnOf(d, 31, 1, 400)
+			start := g.RandnOf(d, 310, 400)
+			w, v := start.Clone(), start.Clone()
+			update := func(w *weft.Tensor) *weft.Tensor {
+				p := dy.T().MatMul(x)
+				w.Assign(w.Sub(p.Mul(0.1).Mul(p)))
+				return dy.T().MatMul(x.Mul(2)).Reshape(31, 10, 400).Add(b).Tanh()
+			}
+			f := weft.Compile(func() *weft.Tensor { return update(w) })
+			got, err := f.Call()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := update(v); weft.Digest(got) != weft.Digest(want) || weft.Digest(w) != weft.Digest(v) {
+				t.Errorf("%v, %d terms: compiled and eager results differ", d, k)
+			}
+		}
+	}
+}
+
+// With WEFT_COMPILE=off calls run the function itself.
+func TestCompileOff(t *testing.T) {
+	defer func(off bool) { core.CompileOff = off }(core.CompileOff)
+	core.CompileOff = true
+	runs := 0
+	c := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		if runs++; x.Item() > 0 {
+			return x.Add(1)
+		}
+		return nil
+	})
+	for range 3 {
+		y, err := c.Call(weft.Scalar(1.0))
+		if err != nil || y.Item() != 2 {
+			t.Errorf("%v, %v", y, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.CallContext(ctx, weft.Scalar(1.0)); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+	if y := c.Func()(weft.Scalar(-1.0)); y != nil || runs != 4 || c.Why() != "" {
+		t.Errorf("%v after %d runs; %s", y, runs, c.Why())
 	}
 }

@@ -2,13 +2,17 @@ package weft_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"weft"
+	"weft/internal/core"
+	"weft/internal/op"
 	"weft/npy"
 )
 
@@ -37,7 +41,7 @@ func narrowed(x []complex128) []complex64 {
 }
 
 // near compares complex numbers by their distance, in lengths of the expected one.
-func near(t *testing.T, name string, got *weft.Tensor, want []complex128, tol float64) {
+func nearComplex(t *testing.T, name string, got *weft.Tensor, want []complex128, tol float64) {
 	t.Helper()
 	for i, w := range want {
 		g := got.Reshape(-1).At(i).ItemComplex()
@@ -105,8 +109,8 @@ func TestComplexFunctions(t *testing.T) {
 		for i := range xs {
 			want[i] = c.ref(xs[i], ys[i])
 		}
-		near(t, name, c.op(weft.FromSlice(xs), weft.FromSlice(ys)), want, 2e-13)
-		near(t, name, c.op(weft.FromSlice(narrowed(xs)), weft.FromSlice(narrowed(ys))), want, 5e-6)
+		nearComplex(t, name, c.op(weft.FromSlice(xs), weft.FromSlice(ys)), want, 2e-13)
+		nearComplex(t, name, c.op(weft.FromSlice(narrowed(xs)), weft.FromSlice(narrowed(ys))), want, 5e-6)
 	}
 }
 
@@ -182,8 +186,8 @@ func TestComplexArrays(t *testing.T) {
 				product = append(product, s)
 			}
 		}
-		near(t, "matmul", x.MatMul(y), product, 10*tol)
-		near(t, "matmul of transposes", y.T().MatMul(x.T()).T(), product, 10*tol)
+		nearComplex(t, "matmul", x.MatMul(y), product, 10*tol)
+		nearComplex(t, "matmul of transposes", y.T().MatMul(x.T()).T(), product, 10*tol)
 		var rows, cols, moved []complex128
 		prod := complex128(1)
 		for i := range 5 {
@@ -208,13 +212,13 @@ func TestComplexArrays(t *testing.T) {
 				moved = append(moved, xs[i*7+j])
 			}
 		}
-		near(t, "sum of rows", x.Sum(1), rows, 100*tol)
-		near(t, "sum of columns", x.Sum(0), cols, 100*tol)
-		near(t, "prod", x.At(0).Prod(), []complex128{prod}, 10*tol)
-		near(t, "clone of a view", x.Slice(weft.Range(weft.End, weft.Begin, -1)).T().Clone(), moved, tol)
-		near(t, "cat", weft.Cat([]*weft.Tensor{x.At(0), x.At(1)}, 0), xs[:14], tol)
-		near(t, "index", x.IndexSelect(0, weft.FromSlice([]int64{2, 0})), append(append([]complex128{}, xs[14:21]...), xs[:7]...), tol)
-		near(t, "where", weft.Where(x.Ne(x), 0, x), xs, tol)
+		nearComplex(t, "sum of rows", x.Sum(1), rows, 100*tol)
+		nearComplex(t, "sum of columns", x.Sum(0), cols, 100*tol)
+		nearComplex(t, "prod", x.At(0).Prod(), []complex128{prod}, 10*tol)
+		nearComplex(t, "clone of a view", x.Slice(weft.Range(weft.End, weft.Begin, -1)).T().Clone(), moved, tol)
+		nearComplex(t, "cat", weft.Cat([]*weft.Tensor{x.At(0), x.At(1)}, 0), xs[:14], tol)
+		nearComplex(t, "index", x.IndexSelect(0, weft.FromSlice([]int64{2, 0})), append(append([]complex128{}, xs[14:21]...), xs[:7]...), tol)
+		nearComplex(t, "where", weft.Where(x.Ne(x), 0, x), xs, tol)
 		z := x.Clone()
 		z.MulAssign(2i)
 		z.Real().Assign(1)
@@ -222,7 +226,7 @@ func TestComplexArrays(t *testing.T) {
 		for _, v := range xs {
 			want = append(want, complex(1, imag(v*2i)))
 		}
-		near(t, "in place", z, want, tol)
+		nearComplex(t, "in place", z, want, tol)
 		if v := x.Var(); v.DType() != d.Part() || math.Abs(v.Item()-variance(xs)) > 1e-4*variance(xs) {
 			t.Errorf("variance of %s is %v of type %s, want %v", d, v, v.DType(), variance(xs))
 		}
@@ -385,4 +389,258 @@ func TestComplexOfOneValue(t *testing.T) {
 			}
 		})
 	})
+}
+
+// Every operation that takes complex numbers has the gradient dx + i*dy of a real number by
+// them, by differences: also where the operation has a gradient of its own, which was
+// written for real numbers. In complex64 it has the same gradient, less precisely.
+func TestComplexGradientsOfOperations(t *testing.T) {
+	tested := map[string]bool{}
+	for _, d := range op.Table() {
+		samples := d.Samples
+		if len(samples) == 0 && (d.Class == op.Pointwise || d.Class == op.Composite) && d.Arity > 0 {
+			shapes := make([][]int, d.Arity)
+			for i := range shapes {
+				shapes[i] = []int{5}
+			}
+			samples = []op.Sample{{Shapes: shapes}}
+		}
+		for _, s := range samples {
+			if complexGradient(t, d, s) {
+				tested[d.Name] = true
+			}
+		}
+	}
+	for _, name := range []string{"add", "div", "exp", "linear", "matmul", "sum", "prod", "norm", "permute", "pad", "var", "std", "abs", "rsqrt",
+		"powint", "real", "imag", "conj", "where", "gather", "scatter", "index_select", "index_copy", "index_add", "cat"} {
+		if !tested[name] {
+			t.Errorf("%s was not tested", name)
+		}
+	}
+	t.Logf("%d operations", len(tested))
+}
+
+// complexGradient tests the gradients of one sample, and reports whether it has some. Of
+// large arguments it tests some elements.
+func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
+	r := rand.New(rand.NewPCG(1, 2))
+	values := make([][]complex128, len(s.Shapes))
+	places := make([]*weft.Tensor, len(s.Shapes)) // instead of values, integers and truth values
+	for i, shape := range s.Shapes {
+		n := 1
+		for _, k := range shape {
+			n *= k
+		}
+		if n > 400 {
+			return false
+		}
+		values[i] = make([]complex128, n)
+		ints := make([]int64, n)
+		for j := range values[i] {
+			values[i][j] = complex(0.4+r.Float64(), 0.3+r.Float64())
+			ints[j] = r.Int64N(int64(max(s.Max, 2)))
+		}
+		if s.Ascending && i == len(values)-1 { // items with rows, of which one is left out
+			for j := range ints {
+				ints[j] = int64(min(1, s.Max-1) + j*max(s.Max-2, 0)/max(n-1, 1))
+			}
+			places[i] = weft.FromSlice(ints)
+		}
+		if s.DTypes != nil && !s.DTypes[i].Differentiable() {
+			places[i] = weft.FromSlice(ints).Reshape(shape...).To(s.DTypes[i])
+		}
+	}
+	// loss is a real number of both parts of all results, and their types.
+	loss := func(leaf bool, as weft.DType) (x []*weft.Tensor, y *weft.Tensor, narrow bool) {
+		ops := make([]core.Operand, len(values))
+		for i := range values {
+			z := places[i]
+			if z == nil {
+				z = weft.FromSlice(append([]complex128{}, values[i]...)).Reshape(s.Shapes[i]...).To(as)
+				if leaf {
+					z.RequireGrad()
+				}
+			}
+			x, ops[i] = append(x, z), core.Operand{T: (*core.Tensor)(z)}
+		}
+		y = weft.ScalarOf(weft.Float64, 0)
+		for k, z := range core.ApplyAll(d, s.Attrs, ops...) {
+			if !(*weft.Tensor)(z).DType().Differentiable() || z.Size() == 0 {
+				continue
+			}
+			narrow = narrow || (*weft.Tensor)(z).DType() != weft.Float64 && (*weft.Tensor)(z).DType() != weft.Complex128
+			w := weft.NewGenerator(uint64(7+k)).RandnOf(weft.Float64, (*weft.Tensor)(z).Shape()...)
+			y = y.Add((*weft.Tensor)(z).Real().Mul(w).Sum())
+			if (*weft.Tensor)(z).DType().Complex() {
+				y = y.Add((*weft.Tensor)(z).Imag().Mul(w).Mul(0.7).Sum())
+			}
+		}
+		return x, y, narrow
+	}
+	grads := func(as weft.DType) (x []*weft.Tensor, narrow, ok bool) {
+		var y *weft.Tensor
+		if err := weft.Try(func() { x, y, narrow = loss(true, as) }); err != nil || !y.RequiresGrad() {
+			return nil, false, false // not defined for complex numbers, or has no gradient
+		}
+		if err := weft.Try(func() { y.Backward() }); err != nil {
+			t.Errorf("%s of %v: %v", d.Name, s.Shapes, err)
+			return nil, false, false
+		}
+		return x, narrow, true
+	}
+	x, narrow, ok := grads(weft.Complex128)
+	if !ok {
+		return false
+	}
+	low, _, ok := grads(weft.Complex64)
+	if !ok {
+		t.Errorf("%s of %v has a gradient in complex128, not in complex64", d.Name, s.Shapes)
+		return true
+	}
+	at := func(x []*weft.Tensor, i, j int) complex128 {
+		if g := x[i].Grad(); g != nil {
+			return g.Reshape(-1).At(j).ItemComplex()
+		}
+		return 0
+	}
+	// A result that is rounded to fewer digits, as cast's, needs wider differences.
+	h, tolerance := 1e-6, 1e-5
+	if narrow {
+		h, tolerance = 1.0/4, 1e-2
+	}
+	for i := range values {
+		if places[i] != nil {
+			continue
+		}
+		for j := 0; j < len(values[i]); j += 1 + len(values[i])/40 {
+			z := values[i][j]
+			moved := func(dz complex128) float64 {
+				values[i][j] = z + dz
+				_, y, _ := loss(false, weft.Complex128)
+				values[i][j] = z
+				return y.Item()
+			}
+			want := complex((moved(complex(h, 0))-moved(complex(-h, 0)))/(2*h), (moved(complex(0, h))-moved(complex(0, -h)))/(2*h))
+			got, low := at(x, i, j), at(low, i, j)
+			if !(cmplx.Abs(got-want) <= tolerance*math.Max(1, cmplx.Abs(want))) {
+				t.Errorf("%s of %v, %v: gradient %d of argument %d is %v, differences say %v", d.Name, s.Shapes, s.Attrs, j, i, got, want)
+				return true
+			}
+			if !narrow && !(cmplx.Abs(low-want) <= 2e-4*math.Max(1, cmplx.Abs(want))) {
+				t.Errorf("%s of %v, %v: gradient %d of argument %d is %v in complex64, differences say %v", d.Name, s.Shapes, s.Attrs, j, i, low, want)
+				return true
+			}
+		}
+	}
+	return true
+}
+
+// complexFormulas are what testdata/complexgrad.py computes, by name.
+var complexFormulas = map[string]func(x, y *weft.Tensor) *weft.Tensor{
+	"matmul":  func(x, y *weft.Tensor) *weft.Tensor { return x.MatMul(y) },
+	"linear":  func(x, y *weft.Tensor) *weft.Tensor { return x.Linear(y.Transpose(0, 1), nil) },
+	"norm":    func(x, _ *weft.Tensor) *weft.Tensor { return x.Norm(2) },
+	"norm1":   func(x, _ *weft.Tensor) *weft.Tensor { return x.Norm(1, 0) },
+	"norm3":   func(x, _ *weft.Tensor) *weft.Tensor { return x.Norm(3, 1) },
+	"norm0.5": func(x, _ *weft.Tensor) *weft.Tensor { return x.Norm(0.5) },
+	"norm1.5": func(x, _ *weft.Tensor) *weft.Tensor { return x.Norm(1.5, 0) },
+	"norminf": func(x, _ *weft.Tensor) *weft.Tensor { return x.Norm(math.Inf(1), 1) },
+	"norm0":   func(x, _ *weft.Tensor) *weft.Tensor { return x.Norm(0) },
+	"std":     func(x, _ *weft.Tensor) *weft.Tensor { return x.Std(1) },
+	"var":     func(x, _ *weft.Tensor) *weft.Tensor { return x.Var(0) },
+	"prod":    func(x, _ *weft.Tensor) *weft.Tensor { return x.Prod(1) },
+	"einsum":  func(x, y *weft.Tensor) *weft.Tensor { return weft.Einsum("ij,jk->ki", x, y) },
+	"outer":   func(x, y *weft.Tensor) *weft.Tensor { return x.Reshape(-1).Outer(y.Reshape(-1)) },
+	"dot":     func(x, y *weft.Tensor) *weft.Tensor { return x.Reshape(-1).Dot(y.Reshape(-1)) },
+	"div":     func(x, y *weft.Tensor) *weft.Tensor { return x.Div(y.Transpose(0, 1)) },
+	"pow":     func(x, y *weft.Tensor) *weft.Tensor { return x.Pow(y.Transpose(0, 1)) },
+	"root":    func(x, _ *weft.Tensor) *weft.Tensor { return weft.Expr("pow(x, 0.5)", weft.Vars{"x": x}) },
+	"inverse": func(x, _ *weft.Tensor) *weft.Tensor { return weft.Expr("pow(x, -2.0)", weft.Vars{"x": x}) },
+	"angle":   func(x, _ *weft.Tensor) *weft.Tensor { return x.Angle() },
+	"tanh":    func(x, _ *weft.Tensor) *weft.Tensor { return x.Tanh() },
+	"conj":    func(x, _ *weft.Tensor) *weft.Tensor { return x.Conj().Mul(x) },
+}
+
+// Values and gradients are PyTorch's, zeros among the arguments of norms and products
+// included.
+func TestComplexGradientsLikePyTorch(t *testing.T) {
+	b, err := os.ReadFile("testdata/complexgrad.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name         string
+		X, Y, DX, DY []([2]float64)
+		Out          [][2]float64
+		Shape        []int
+	}
+	if err := json.Unmarshal(b, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < len(complexFormulas) {
+		t.Errorf("%d cases", len(cases))
+	}
+	numbers := func(x [][2]float64) []complex128 {
+		out := make([]complex128, len(x))
+		for i, z := range x {
+			out[i] = complex(z[0], z[1])
+		}
+		return out
+	}
+	for _, c := range cases {
+		x := weft.FromSlice(numbers(c.X)).Reshape(2, 3).RequireGrad()
+		y := weft.FromSlice(numbers(c.Y)).Reshape(3, 2).RequireGrad()
+		z := complexFormulas[c.Name](x, y)
+		if !equalInts(z.Shape(), c.Shape) {
+			t.Errorf("%s: shape %v, want %v", c.Name, z.Shape(), c.Shape)
+			continue
+		}
+		// The loss is the sum of the parts, the i-th times (7*i mod 5) - 1.5, the
+		// imaginary ones by 0.7 of that.
+		w := weft.Expr("(7*i % 5) - 1.5", weft.Vars{"i": weft.Arange(z.Size()).To(weft.Float64)}).Reshape(z.Shape()...)
+		loss := z.Real().Mul(w).Sum()
+		if z.DType().Complex() {
+			loss = loss.Add(z.Imag().Mul(w).Mul(0.7).Sum())
+		}
+		if loss.RequiresGrad() {
+			loss.Backward()
+		}
+		compare := func(what string, got *weft.Tensor, want [][2]float64) {
+			for i, w := range numbers(want) {
+				g := complex128(0)
+				if got != nil {
+					g = got.To(weft.Complex128).Reshape(-1).At(i).ItemComplex()
+				}
+				if !(cmplx.Abs(g-w) <= 1e-12*math.Max(1, cmplx.Abs(w))) {
+					t.Errorf("%s: %s %d is %v, PyTorch's %v", c.Name, what, i, g, w)
+				}
+			}
+		}
+		compare("result", z, c.Out)
+		compare("gradient of x", x.Grad(), c.DX)
+		compare("gradient of y", y.Grad(), c.DY)
+	}
+	// What has no order is refused.
+	z := weft.FromSlice([]complex128{1, 2i})
+	for name, f := range map[string]func(){
+		"softmax": func() { z.Softmax(0) }, "max": func() { z.Max() }, "relu": func() { z.Relu() }, "logsumexp": func() { z.LogSumExp(0) },
+	} {
+		if err := weft.Try(f); err == nil {
+			t.Errorf("%s of complex numbers gives something", name)
+		}
+	}
+}
+
+// TestGradientWithComplexNumber: a Go number that is complex counts as its two parts.
+func TestGradientWithComplexNumber(t *testing.T) {
+	for _, create := range []bool{false, true} {
+		z := weft.FromSlice([]complex128{1 + 2i, 3 - 1i}).RequireGrad()
+		y := z.Mul(complex(0, 2)).Mul(z).Add(3).Real().Sum()
+		g := weft.Data[complex128](weft.Grad(y, []*weft.Tensor{z}, weft.GradOpts{Create: create})[0])
+		for i, want := range []complex128{complex(-8, -4), complex(4, -12)} { // the conjugate of 4i*z
+			if g[i] != want {
+				t.Errorf("gradient %d (create %v): %v, want %v", i, create, g[i], want)
+			}
+		}
+	}
 }

@@ -1,13 +1,18 @@
 package weft_test
 
 import (
+	"bytes"
 	"go/ast"
+	"go/doc"
+	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -257,6 +262,468 @@ func TestSkipsAreLoud(t *testing.T) {
 			}
 		}
 		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rootPackage is the documentation of package weft.
+func rootPackage(t *testing.T) *doc.Package {
+	t.Helper()
+	fset := token.NewFileSet()
+	p, err := doc.NewFromFiles(fset, sourceFiles(t, fset, "."), "weft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPackageMap holds the map in the package comment to what is exported: each name of the
+// package, and each method of Tensor, is in it once, and it has no other.
+func TestPackageMap(t *testing.T) {
+	p := rootPackage(t)
+	_, text, ok := strings.Cut(p.Doc, "\n# Map\n")
+	if !ok {
+		t.Fatal("the package comment has no map")
+	}
+	text, _, _ = strings.Cut(text, "\n# ")
+	on := map[string]int{}
+	for _, m := range regexp.MustCompile(`\[([A-Z]\w*(?:\.\w+)?)\]`).FindAllStringSubmatch(text, -1) {
+		on[m[1]]++
+	}
+	there := map[string]bool{}
+	values := func(vs []*doc.Value) {
+		for _, v := range vs {
+			for _, n := range v.Names {
+				if ast.IsExported(n) {
+					there[n] = true
+				}
+			}
+		}
+	}
+	funcs := func(before string, fs []*doc.Func) {
+		for _, f := range fs {
+			there[before+f.Name] = true
+		}
+	}
+	values(p.Consts)
+	values(p.Vars)
+	funcs("", p.Funcs)
+	for _, x := range p.Types {
+		there[x.Name] = true
+		values(x.Consts)
+		values(x.Vars)
+		funcs("", x.Funcs)
+		if x.Name == "Tensor" {
+			funcs("Tensor.", x.Methods)
+		}
+	}
+	for n := range there {
+		if on[n] != 1 {
+			t.Errorf("%s is %d times in the map of the package comment (doc.go), want once, under its subject", n, on[n])
+		}
+	}
+	for n := range on {
+		if !there[n] {
+			t.Errorf("the map of the package comment has %s, which is not exported", n)
+		}
+	}
+}
+
+// TestDocsSayEnough finds comments of Tensor's methods, and of functions that give tensors,
+// that say less than a sentence and a half, and comments of reductions that leave out axes, or
+// what there is for NaN or for no elements.
+func TestDocsSayEnough(t *testing.T) {
+	p := rootPackage(t)
+	axes := regexp.MustCompile(`\baxes\b|\baxis\b|flattened`)
+	checked := 0
+	check := func(f *doc.Func) {
+		checked++
+		text := strings.Join(strings.Fields(f.Doc), " ")
+		if len(text) < 75 {
+			t.Errorf("the comment of %s says too little (shapes, types, errors): %q", f.Name, text)
+		}
+		if !strings.HasPrefix(text, f.Name+" ") {
+			t.Errorf("the comment of %s begins with %.30q", f.Name, text)
+		}
+		reduces := false
+		for _, field := range f.Decl.Type.Params.List {
+			for _, n := range field.Names {
+				reduces = reduces || n.Name == "axes" || n.Name == "axis"
+			}
+		}
+		if reduces && !axes.MatchString(text) {
+			t.Errorf("the comment of %s does not say what axes are: %q", f.Name, text)
+		}
+		if strings.HasSuffix(f.Name, "Keep") || !reduces || f.Decl.Type.Params.List[len(f.Decl.Type.Params.List)-1].Names[0].Name != "axes" {
+			return
+		}
+		if _, variadic := f.Decl.Type.Params.List[len(f.Decl.Type.Params.List)-1].Type.(*ast.Ellipsis); variadic && regexp.MustCompile(`^(Sum|Prod|Mean|Var|Std|Min|Max|SampleVar|SampleStd|All|Any|LogSumExp)$`).MatchString(f.Name) {
+			for _, word := range []string{"NaN", "no elem|of no|no element", "panics"} {
+				if !regexp.MustCompile(word).MatchString(text) {
+					t.Errorf("the comment of %s has nothing of %q: %q", f.Name, word, text)
+				}
+			}
+		}
+	}
+	for _, x := range p.Types {
+		if x.Name != "Tensor" {
+			continue
+		}
+		for _, f := range x.Methods {
+			check(f)
+		}
+		for _, f := range x.Funcs {
+			check(f)
+		}
+	}
+	if checked < 250 {
+		t.Errorf("only %d comments were looked at", checked)
+	}
+}
+
+// TestExampleCount wants two examples for each that there were before the face was made whole.
+func TestExampleCount(t *testing.T) {
+	names, err := filepath.Glob("example*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(regexp.MustCompile(`(?m)^func Example`).FindAll(text, -1))
+	}
+	if n < 2*76 {
+		t.Errorf("%d examples, want %d or more", n, 2*76)
+	}
+}
+
+// The lines of README.md that begin a program of one's own work as they stand, in an empty
+// folder beside the module, and print what the page says.
+func TestReadmeProgram(t *testing.T) {
+	part := section(t, "README.md", "In a program of your own")
+	_, rest, ok := strings.Cut(part, "```bash\n")
+	script, after, ok2 := strings.Cut(rest, "```")
+	_, says, ok3 := strings.Cut(after, "It prints `")
+	want, _, ok4 := strings.Cut(says, "`")
+	if !ok || !ok2 || !ok3 || !ok4 {
+		t.Fatal("README.md has no lines, or not what they print")
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED: there is no bash: ", err)
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The module is where it is, since Go compiles everything again for another path of it.
+	if !strings.Contains(script, "../weft") {
+		t.Fatal("README.md does not have the module in ../weft")
+	}
+	script = strings.ReplaceAll(script, "../weft", root)
+	// The page's first lines of Go run in the same folder.
+	script += "mkdir first\ncat > first/main.go <<'END'\n" + firstLines(t) + "END\ngo run ./first > first.out\n"
+	cmd := exec.Command(bash, "-e")
+	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(script)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	if got := strings.TrimSpace(string(out)); got != want {
+		t.Errorf("prints %q, README.md says %q", got, want)
+	}
+}
+
+// firstLines is a program of the first Go code in README.md.
+func firstLines(t *testing.T) string {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "```go\n")
+	body, _, ok2 := strings.Cut(rest, "```")
+	if !ok || !ok2 {
+		t.Fatal("README.md has no Go code")
+	}
+	return "package main\n\nimport (\n\t\"fmt\"\n\n\t\"weft\"\n)\n\nfunc main() {\n" + body + "}\n"
+}
+
+// TestInlinedFunctions holds what go fix inlines into programs to exported names: a body that
+// has others stays where it is.
+func TestInlinedFunctions(t *testing.T) {
+	folders, err := filepath.Glob("*/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ast.File
+	for _, dir := range append(folders, ".") {
+		files = append(files, sourceFiles(t, token.NewFileSet(), dir)...)
+	}
+	found := 0
+	for _, f := range files {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Doc == nil {
+				continue
+			}
+			inline := false
+			for _, c := range fn.Doc.List {
+				inline = inline || strings.HasPrefix(c.Text, "//go:fix inline")
+			}
+			if !inline {
+				continue
+			}
+			found++
+			ast.Inspect(fn.Body, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && !s.Sel.IsExported() {
+					t.Errorf("the body of %s has %s, which other packages cannot call", fn.Name.Name, s.Sel.Name)
+				}
+				return true
+			})
+			if len(fn.Body.List) != 1 {
+				t.Errorf("the body of %s is not one statement", fn.Name.Name)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no function is inlined by go fix")
+	}
+}
+
+// Every exported type that holds something, which is one with methods on its pointer, says in its
+// documentation what goroutines may do with it, or its package does for all.
+func TestDocsSayWhatGoroutinesMayDo(t *testing.T) {
+	found := 0
+	for _, folder := range []string{".", "nn", "optim", "data", "sym", "kernel", "ragged", "viewer", "npy", "safetensors", "checkpoint", "dlpack", "half"} {
+		set := token.NewFileSet()
+		//lint:ignore SA1019 go/doc takes its packages, and build tags do not matter here
+		pkgs, err := parser.ParseDir(set, folder, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := func(text string) bool {
+			return strings.Contains(text, "goroutine") || strings.Contains(text, "concurrent use")
+		}
+		for _, p := range pkgs {
+			var files []*ast.File
+			for _, f := range p.Files {
+				files = append(files, f)
+			}
+			d, err := doc.NewFromFiles(set, files, folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, typ := range d.Types {
+				holds := false
+				for _, m := range typ.Methods {
+					holds = holds || strings.HasPrefix(m.Recv, "*")
+				}
+				if !holds || strings.HasSuffix(typ.Name, "Error") {
+					continue
+				}
+				found++
+				if !says(typ.Doc) && !says(d.Doc) {
+					t.Errorf("%s: %s.%s does not say what goroutines may do with it", set.Position(typ.Decl.Pos()), d.Name, typ.Name)
+				}
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d types were looked at", found)
+	}
+}
+
+// Memory is touched by the device that has it and by host.go: nothing else takes an
+// address of a storage, but for what compares memory for Debug.
+func TestWhoTouchesMemory(t *testing.T) {
+	allowed := func(path string) bool {
+		for _, p := range []string{"internal/core/host.go", "internal/core/debug.go", "internal/exec/checked.go", "internal/array/", "internal/cpu/", "internal/optest/", "bench/"} {
+			if strings.HasPrefix(path, p) {
+				return true
+			}
+		}
+		return strings.HasSuffix(path, "_test.go")
+	}
+	files := token.NewFileSet()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || allowed(filepath.ToSlash(path)) {
+			return err
+		}
+		f, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) > 0 {
+				return true
+			}
+			sel, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, _ := sel.X.(*ast.SelectorExpr)
+			ofView := x != nil && (x.Sel.Name == "v" || x.Sel.Name == "Store")
+			if sel.Sel.Name == "Host" || sel.Sel.Name == "Ptr" && ofView {
+				t.Errorf("%s takes the address of memory", files.Position(call.Pos()))
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every function that writes into the memory of arrays, or hands it to who may, opens a
+// write, by which the bytes are marked that it touches, or stands here with the reason why
+// it need not. Whoever adds a way to write sees this fail; what runs kernels asks the same
+// of each write when tests run (dirty.Verify).
+func TestWhoWritesMemory(t *testing.T) {
+	const fresh, reads, inside = "it writes into memory that it has just made", "it reads", "its callers open the write"
+	need := map[string]string{
+		"vjp.go run":           fresh,
+		"create.go complexOf":  fresh,
+		"create.go fill":       inside,
+		"create.go full":       fresh,
+		"create.go filled":     fresh,
+		"create.go From":       fresh,
+		"digest.go tensor":     reads,
+		"check.go CallHost":    inside,
+		"random.go CallHost":   inside,
+		"compile.go View":      fresh,
+		"debug.go debugged":    inside,
+		"debug.go spaced":      fresh,
+		"debug.go laidAs":      fresh,
+		"dispatch.go one":      fresh,
+		"dispatch.go applyAll": fresh,
+		"dispatch.go compute":  inside,
+		"fused.go run":         inside,
+		"fused.go trace":       "a call of what is traced opens the writes",
+		"lazy.go ready":        fresh,
+		"lazy.go reduced":      fresh,
+		"lazy.go compute":      fresh,
+		"lazy.go alone":        fresh,
+		"host.go hostView":     fresh,
+		"host.go on":           fresh,
+		"host.go readBytes":    "it writes into a Go slice",
+		"host.go rawBytes":     "its callers read",
+		"check.go outside":     "reads",
+		"inplace.go laidOut":   fresh,
+		"inplace.go copyViews": inside,
+		"inplace.go copyInto":  inside,
+		"host.go copyChanged":  inside,
+		"random.go draw":       fresh,
+		"sparse.go IntoRows":   "putRows opens it",
+		"dispatch.go traced":   fresh,
+		"tensor.go CopyTo":     "it writes into a Go slice",
+	}
+	writers := map[string]bool{"runPlan": true, "RunDirect": true, "copyViews": true, "copyInto": true, "putRows": true, "RunAll": true, "compute": true, "slice": true, "bytesOf": true, "Memory": true}
+	opens := map[string]bool{"openWrite": true, "openWrites": true, "Enter": true, "Lend": true}
+	files, _ := filepath.Glob("*.go")
+	engine, _ := filepath.Glob("internal/core/*.go")
+	files = append(files, engine...)
+	small := func(name string) string { return strings.ToLower(name[:1]) + name[1:] }
+	found := 0
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			var writes token.Pos
+			opened := false
+			ast.Inspect(fn, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				callee := call.Fun
+				if ix, ok := callee.(*ast.IndexExpr); ok {
+					callee = ix.X
+				}
+				name := ""
+				switch c := callee.(type) {
+				case *ast.Ident:
+					name = c.Name
+				case *ast.SelectorExpr:
+					x, _ := c.X.(*ast.Ident)
+					if name = c.Sel.Name; x != nil && x.Name == "core" {
+						break
+					}
+					switch name {
+					case "slice", "putRows", "Slice", "SliceAs":
+						name = "" // methods of those names
+					}
+				}
+				opened = opened || opens[name] || name != "" && opens[small(name)]
+				ofStream := false // of what a device.Ref says
+				for _, a := range call.Args {
+					c, ok := a.(*ast.CompositeLit)
+					if !ok {
+						continue
+					}
+					s, ok := c.Type.(*ast.SelectorExpr)
+					ofStream = ofStream || ok && s.Sel.Name == "Ref"
+				}
+				if (writers[name] || name != "" && writers[small(name)] || ofStream) && !writes.IsValid() {
+					writes = call.Pos()
+				}
+				return true
+			})
+			key := filepath.Base(path) + " " + fn.Name.Name
+			if need[key] == "" {
+				key = filepath.Base(path) + " " + small(fn.Name.Name)
+			}
+			switch {
+			case !writes.IsValid():
+			case opened:
+				found++
+			case need[key] == "":
+				t.Errorf("%s: %s writes into memory, or may, and opens no write: bytes of a tracked array would change and not be marked", set.Position(writes), fn.Name.Name)
+			default:
+				delete(need, key)
+			}
+		}
+	}
+	for key := range need {
+		t.Errorf("%s no longer writes without opening a write: take it off the list", key)
+	}
+	if found < 7 {
+		t.Errorf("only %d functions open a write: this test no longer sees them", found)
+	}
+	// Nothing else in the module runs plans or asks devices to write.
+	allowed := []string{"internal/core/", "internal/exec/", "internal/cpu/", "internal/optest/", "internal/tensortest/", "internal/formula/", "bench/", ".git/"}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		p := filepath.ToSlash(path)
+		if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") || !strings.Contains(p, "/") ||
+			slices.ContainsFunc(allowed, func(dir string) bool { return strings.HasPrefix(p, dir) }) {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		for _, name := range []string{"exec", "device"} {
+			if bytes.Contains(src, []byte(`"weft/internal/`+name+`"`)) {
+				t.Errorf("%s uses internal/%s, by which memory can be written and not marked: go through package weft", path, name)
+			}
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package weft
+package weft_test
 
 import (
 	"fmt"
@@ -7,7 +7,10 @@ import (
 	"sync"
 	"testing"
 
+	"weft"
+	"weft/half"
 	"weft/internal/cpu"
+	"weft/internal/tensortest"
 )
 
 func b2f(b bool) float64 {
@@ -78,7 +81,7 @@ var elementwise = []struct {
 }
 
 // values returns n numbers of both signs, none of them 0, and their float64.
-func values(n int, seed float64) []float64 {
+func waveValues(n int, seed float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = float64(float32(3*math.Sin(seed+1.7*float64(i)) + 0.01))
@@ -86,30 +89,32 @@ func values(n int, seed float64) []float64 {
 	return out
 }
 
-func of(d DType, x []float64, shape ...int) *Tensor { return FromSlice(x, shape...).To(d) }
+func of(d weft.DType, x []float64, shape ...int) *weft.Tensor {
+	return weft.FromSlice(x, shape...).To(d)
+}
 
 func near(got, want, tol float64) bool {
 	return got == want || math.Abs(got-want) <= tol*math.Max(1, math.Abs(want)) || math.IsNaN(got) && math.IsNaN(want)
 }
 
 func TestExprElementwise(t *testing.T) {
-	onBackends(t, func(t *testing.T) {
-		for _, d := range []DType{Float32, Float64} {
+	tensortest.OnBackends(t, func(t *testing.T) {
+		for _, d := range []weft.DType{weft.Float32, weft.Float64} {
 			tol := 2e-6
-			if d == Float64 {
+			if d == weft.Float64 {
 				tol = 4e-15
 			}
 			for _, n := range []int{0, 1, 37} {
-				x, y := values(n, 1), values(n, 2)
+				x, y := waveValues(n, 1), waveValues(n, 2)
 				a, b := of(d, x), of(d, y)
 				for _, c := range elementwise {
 					if c.want == nil {
-						if _, err := ParseExpr(c.text); err == nil {
+						if _, err := weft.ParseExpr(c.text); err == nil {
 							t.Errorf("%q was read", c.text)
 						}
 						continue
 					}
-					got := Data[float64](Expr(c.text, Vars{"a": a, "b": b, "unused": 1}).To(Float64))
+					got := weft.Data[float64](weft.Expr(c.text, weft.Vars{"a": a, "b": b, "unused": 1}).To(weft.Float64))
 					for i := range got {
 						want := c.want(x[i], y[i])
 						if !near(got[i], want, tol) {
@@ -127,35 +132,35 @@ func TestExprElementwise(t *testing.T) {
 }
 
 func TestExprIntegers(t *testing.T) {
-	onBackends(t, func(t *testing.T) {
-		a, b := FromSlice([]int64{7, -7, 0, 3}), FromSlice([]int64{2, 2, 5, -1})
+	tensortest.OnBackends(t, func(t *testing.T) {
+		a, b := weft.FromSlice([]int64{7, -7, 0, 3}), weft.FromSlice([]int64{2, 2, 5, -1})
 		for _, c := range []struct {
 			text string
 			want []float64
-			d    DType
+			d    weft.DType
 		}{
-			{"2*a - b", []float64{12, -16, -5, 7}, Int64},
-			{"a % b", []float64{1, 1, 0, 0}, Int64},
-			{"floordiv(a, b)", []float64{3, -4, 0, -3}, Int64},
-			{"a / b", []float64{3.5, -3.5, 0, -3}, Float32},
-			{"0.5 * a", []float64{3.5, -3.5, 0, 1.5}, Float32},
-			{"float64(a)/3*3", []float64{7, -7, 0, 3}, Float64},
-			{"pow(a, 2)", []float64{49, 49, 0, 9}, Int64},
-			{"pow(a, 2.0)", []float64{49, 49, 0, 9}, Float32},
-			{"pow(a*a, 0.5)", []float64{7, 7, 0, 3}, Float32},
-			{"a + 9007199254740993 - 9007199254740992", []float64{8, -6, 1, 4}, Int64},
-			{"a == 3", []float64{0, 0, 0, 1}, Bool},
-			{"int32(a) + 1", []float64{8, -6, 1, 4}, Int32},
-			{"uint8(300) + uint8(a*0)", []float64{44, 44, 44, 44}, Uint8},
-			{"int32(1e300) - int32(a*0)", []float64{math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32}, Int32},
-			{"int32(3e9) + int32(-3e9) + int32(a*0)", []float64{-1, -1, -1, -1}, Int32},
-			{"uint8(a*0 + 50) < 300", []float64{1, 1, 1, 1}, Bool},
-			{"sum(a < b)", []float64{2}, Int64},
-			{"where(a > 0, a, 0.5)", []float64{7, 0.5, 0.5, 3}, Float32},
-			{"bool(a) || false", []float64{1, 1, 0, 1}, Bool},
+			{"2*a - b", []float64{12, -16, -5, 7}, weft.Int64},
+			{"a % b", []float64{1, 1, 0, 0}, weft.Int64},
+			{"floordiv(a, b)", []float64{3, -4, 0, -3}, weft.Int64},
+			{"a / b", []float64{3.5, -3.5, 0, -3}, weft.Float32},
+			{"0.5 * a", []float64{3.5, -3.5, 0, 1.5}, weft.Float32},
+			{"float64(a)/3*3", []float64{7, -7, 0, 3}, weft.Float64},
+			{"pow(a, 2)", []float64{49, 49, 0, 9}, weft.Int64},
+			{"pow(a, 2.0)", []float64{49, 49, 0, 9}, weft.Float32},
+			{"pow(a*a, 0.5)", []float64{7, 7, 0, 3}, weft.Float32},
+			{"a + 9007199254740993 - 9007199254740992", []float64{8, -6, 1, 4}, weft.Int64},
+			{"a == 3", []float64{0, 0, 0, 1}, weft.Bool},
+			{"int32(a) + 1", []float64{8, -6, 1, 4}, weft.Int32},
+			{"uint8(300) + uint8(a*0)", []float64{44, 44, 44, 44}, weft.Uint8},
+			{"int32(1e300) - int32(a*0)", []float64{math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32}, weft.Int32},
+			{"int32(3e9) + int32(-3e9) + int32(a*0)", []float64{-1, -1, -1, -1}, weft.Int32},
+			{"uint8(a*0 + 50) < 300", []float64{1, 1, 1, 1}, weft.Bool},
+			{"sum(a < b)", []float64{2}, weft.Int64},
+			{"where(a > 0, a, 0.5)", []float64{7, 0.5, 0.5, 3}, weft.Float32},
+			{"bool(a) || false", []float64{1, 1, 0, 1}, weft.Bool},
 		} {
-			r := Expr(c.text, Vars{"a": a, "b": b})
-			got := Data[float64](r.To(Float64))
+			r := weft.Expr(c.text, weft.Vars{"a": a, "b": b})
+			got := weft.Data[float64](r.To(weft.Float64))
 			if r.DType() != c.d || fmt.Sprint(got) != fmt.Sprint(c.want) {
 				t.Errorf("%q is %s %v, want %s %v", c.text, r.DType(), got, c.d, c.want)
 			}
@@ -164,9 +169,9 @@ func TestExprIntegers(t *testing.T) {
 }
 
 func TestExprReductions(t *testing.T) {
-	onBackends(t, func(t *testing.T) {
-		x := values(12, 3)
-		a := FromSlice(x, 3, 4)
+	tensortest.OnBackends(t, func(t *testing.T) {
+		x := waveValues(12, 3)
+		a := weft.FromSlice(x, 3, 4)
 		row := func(f func(r []float64) float64) []float64 {
 			return []float64{f(x[:4]), f(x[4:8]), f(x[8:])}
 		}
@@ -223,13 +228,13 @@ func TestExprReductions(t *testing.T) {
 			{"dot(a, a) ", "", nil},
 		} {
 			if c.want == nil {
-				if err := Try(func() { Expr(c.text, a) }); err == nil || !strings.Contains(err.Error(), "matmul: inner sizes differ, 4 and 3: [3 4] x [3 4]") {
+				if err := weft.Try(func() { weft.Expr(c.text, a) }); err == nil || !strings.Contains(err.Error(), "matmul: inner sizes differ, 4 and 3: [3 4] x [3 4]") {
 					t.Errorf("%q: %v", c.text, err)
 				}
 				continue
 			}
-			r := Expr(c.text, a)
-			got := Data[float64](r.To(Float64))
+			r := weft.Expr(c.text, a)
+			got := weft.Data[float64](r.To(weft.Float64))
 			if fmt.Sprint(r.Shape()) != c.shape {
 				t.Errorf("%q has shape %v, want %s", c.text, r.Shape(), c.shape)
 				continue
@@ -241,14 +246,14 @@ func TestExprReductions(t *testing.T) {
 				}
 			}
 		}
-		v := FromSlice([]float64{1, 2, 3, 4})
-		got := Data[float64](Expr("dot(a, v) - sum(a*v, 1)", a, v))
+		v := weft.FromSlice([]float64{1, 2, 3, 4})
+		got := weft.Data[float64](weft.Expr("dot(a, v) - sum(a*v, 1)", a, v))
 		for _, g := range got {
 			if math.Abs(g) > 1e-14 {
 				t.Errorf("dot and sum of products differ by %v", got)
 			}
 		}
-		if got := Data[int64](Expr("argmax(a, 1)", FromSlice([]float64{1, 5, 2, 9, 8, 7}, 2, 3))); got[0] != 1 || got[1] != 0 {
+		if got := weft.Data[int64](weft.Expr("argmax(a, 1)", weft.FromSlice([]float64{1, 5, 2, 9, 8, 7}, 2, 3))); got[0] != 1 || got[1] != 0 {
 			t.Errorf("argmax: %v", got)
 		}
 	})
@@ -256,15 +261,15 @@ func TestExprReductions(t *testing.T) {
 
 // The program of Theano's tutorial: a product, a sigmoid and a loss.
 func TestExprLogistic(t *testing.T) {
-	x, w := FromSlice(values(12, 1), 4, 3), FromSlice(values(3, 2))
-	y := FromSlice([]float64{0, 1, 1, 0})
+	x, w := weft.FromSlice(waveValues(12, 1), 4, 3), weft.FromSlice(waveValues(3, 2))
+	y := weft.FromSlice([]float64{0, 1, 1, 0})
 	w.RequireGrad()
-	p := Expr("1 / (1 + exp(-dot(x, w) - b))", Vars{"x": x, "w": w, "b": 0.25})
-	loss := Expr("mean(-y*log(p) - (1-y)*log(1-p))", Vars{"y": y, "p": p})
+	p := weft.Expr("1 / (1 + exp(-dot(x, w) - b))", weft.Vars{"x": x, "w": w, "b": 0.25})
+	loss := weft.Expr("mean(-y*log(p) - (1-y)*log(1-p))", weft.Vars{"y": y, "p": p})
 	loss.Backward()
 	// The gradient is X^T (p - y) / n.
-	px, xs, ys := Data[float64](p), Data[float64](x), Data[float64](y)
-	for j, g := range Data[float64](w.Grad()) {
+	px, xs, ys := weft.Data[float64](p), weft.Data[float64](x), weft.Data[float64](y)
+	for j, g := range weft.Data[float64](w.Grad()) {
 		want := 0.0
 		for i := range 4 {
 			want += xs[3*i+j] * (px[i] - ys[i]) / 4
@@ -276,14 +281,14 @@ func TestExprLogistic(t *testing.T) {
 }
 
 func TestExprViews(t *testing.T) {
-	onBackends(t, func(t *testing.T) {
-		a := FromSlice(values(12, 1), 3, 4)
-		v := FromSlice(values(4, 2))
-		got := Expr("2*a + v", a.T(), v.Unsqueeze(1))
+	tensortest.OnBackends(t, func(t *testing.T) {
+		a := weft.FromSlice(waveValues(12, 1), 3, 4)
+		v := weft.FromSlice(waveValues(4, 2))
+		got := weft.Expr("2*a + v", a.T(), v.Unsqueeze(1))
 		if fmt.Sprint(got.Shape()) != "[4 3]" {
 			t.Fatalf("shape %v", got.Shape())
 		}
-		as, vs, gs := Data[float64](a), Data[float64](v), Data[float64](got)
+		as, vs, gs := weft.Data[float64](a), weft.Data[float64](v), weft.Data[float64](got)
 		for i := range 4 {
 			for j := range 3 {
 				if want := 2*as[4*j+i] + vs[i]; gs[3*i+j] != want {
@@ -296,58 +301,58 @@ func TestExprViews(t *testing.T) {
 
 // What is made of numbers alone is computed once, in float64.
 func TestExprNumbers(t *testing.T) {
-	x := FromSlice([]float32{1, 3})
+	x := weft.FromSlice([]float32{1, 3})
 	lr, n := 0.1, 3
-	got := Data[float32](Expr("lr*(n+1)/2*x", Vars{"lr": lr, "n": n, "x": x}))
+	got := weft.Data[float32](weft.Expr("lr*(n+1)/2*x", weft.Vars{"lr": lr, "n": n, "x": x}))
 	for i, v := range []float64{1, 3} {
 		if want := float32(lr*float64(n+1)/2) * float32(v); got[i] != want {
 			t.Errorf("%v, want %v", got[i], want)
 		}
 	}
-	if r := Expr("1/3"); r.DType() != Float64 || r.Item() != 1.0/3 || r.Rank() != 0 {
+	if r := weft.Expr("1/3"); r.DType() != weft.Float64 || r.Item() != 1.0/3 || r.Rank() != 0 {
 		t.Errorf("1/3 is %s %v", r.DType(), r)
 	}
 	for _, c := range []struct {
 		text string
 		want float64
-		d    DType
+		d    weft.DType
 	}{
-		{"7 % n + floordiv(-7, n)", 7%3 - 3, Int64},
-		{"-7 % n", 2, Int64},
-		{"-7.5 % n", 1.5, Float64},
-		{"pow(n, 4)", 81, Int64},
-		{"pow(n, -1)", 1.0 / 3, Float64},
-		{"pow(n*0.5, 3)", 3.375, Float64},
-		{"minimum(n, 2.5) + maximum(n, 4)", 6.5, Float64},
-		{"n > 2 && !(n == 4) || false", 1, Bool},
-		{"n*n - abs(-n) + square(n)", 15, Int64},
-		{"sqrt(n*12)", 6, Float64},
-		{"exp(n*0.0)", 1, Float64},
-		{"(n != 3) + 0", 0, Int64},
+		{"7 % n + floordiv(-7, n)", 7%3 - 3, weft.Int64},
+		{"-7 % n", 2, weft.Int64},
+		{"-7.5 % n", 1.5, weft.Float64},
+		{"pow(n, 4)", 81, weft.Int64},
+		{"pow(n, -1)", 1.0 / 3, weft.Float64},
+		{"pow(n*0.5, 3)", 3.375, weft.Float64},
+		{"minimum(n, 2.5) + maximum(n, 4)", 6.5, weft.Float64},
+		{"n > 2 && !(n == 4) || false", 1, weft.Bool},
+		{"n*n - abs(-n) + square(n)", 15, weft.Int64},
+		{"sqrt(n*12)", 6, weft.Float64},
+		{"exp(n*0.0)", 1, weft.Float64},
+		{"(n != 3) + 0", 0, weft.Int64},
 		{"n <= 3 == true", 0, 0},
 	} {
 		if c.d == 0 {
-			if _, err := ParseExpr(c.text); err == nil {
+			if _, err := weft.ParseExpr(c.text); err == nil {
 				t.Errorf("%q was read", c.text)
 			}
 			continue
 		}
-		if r := Expr(c.text, Vars{"n": n}); r.DType() != c.d || r.Item() != c.want {
+		if r := weft.Expr(c.text, weft.Vars{"n": n}); r.DType() != c.d || r.Item() != c.want {
 			t.Errorf("%q is %s %v, want %s %v", c.text, r.DType(), r, c.d, c.want)
 		}
 	}
 	// The same products as those of an array.
-	a := FromSlice([]float64{1.1})
-	if x, y := Expr("pow(n, 13)", 1.1).Item(), Expr("pow(a, 13)", a).Item(); x != y {
+	a := weft.FromSlice([]float64{1.1})
+	if x, y := weft.Expr("pow(n, 13)", 1.1).Item(), weft.Expr("pow(a, 13)", a).Item(); x != y {
 		t.Errorf("pow of a number %v, of an array %v", x, y)
 	}
 }
 
 // A new number runs the code that was compiled for the last one.
 func TestExprCompilesOnce(t *testing.T) {
-	x := FromSlice(values(5, 1)).RequireGrad()
+	x := weft.FromSlice(waveValues(5, 1)).RequireGrad()
 	step := func(lr float64) {
-		Expr("sum(x - lr*2*sin(x))", Vars{"x": x, "lr": lr}).Backward()
+		weft.Expr("sum(x - lr*2*sin(x))", weft.Vars{"x": x, "lr": lr}).Backward()
 	}
 	step(0.1)
 	step(0.2) // adds to the gradient, which the first did not
@@ -361,13 +366,13 @@ func TestExprCompilesOnce(t *testing.T) {
 }
 
 func TestExprIsOneKernel(t *testing.T) {
-	a, b := FromSlice(values(100, 1)), FromSlice(values(100, 2))
+	a, b := weft.FromSlice(waveValues(100, 1)), weft.FromSlice(waveValues(100, 2))
 	for _, text := range []string{
 		"2*a + 3*b", "pow(a,2)+pow(b,2)+2*a*b", "exp(-a*a)*sin(a)+log1p(abs(a)) + b*0",
 		"(a+1)*(b+2)*(a+3)*(b+4)*(a+5)*(b+6)*(a+7)*(b+8)*(a+9)*(b+10) - (a-1)*(b-2)*(a-3)*(b-4)",
 		"exp(a - max_keep(a, 0))/sum_keep(exp(a - max_keep(a, 0)), 0) + 0*b", "a - log(mean_keep(b, 0))", "where(a < b && a > 0, a, b)/(1 + a*a)",
 	} {
-		f, err := ParseExpr(text)
+		f, err := weft.ParseExpr(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,13 +388,13 @@ func TestExprIsOneKernel(t *testing.T) {
 
 // On a hit Expr allocates what an eager operation does.
 func TestExprAllocations(t *testing.T) {
-	a, b := FromSlice(values(10, 1)), FromSlice(values(10, 2))
+	a, b := weft.FromSlice(waveValues(10, 1)), weft.FromSlice(waveValues(10, 2))
 	add := testing.AllocsPerRun(100, func() { a.Add(b) })
-	if n := testing.AllocsPerRun(100, func() { Expr("2*a+3*b", a, b) }); n > add {
+	if n := testing.AllocsPerRun(100, func() { weft.Expr("2*a+3*b", a, b) }); n > add {
 		t.Errorf("%v allocations, add makes %v", n, add)
 	}
-	vars := Vars{"a": a, "b": b}
-	if n := testing.AllocsPerRun(100, func() { Expr("2*a+3*b", vars) }); n > add {
+	vars := weft.Vars{"a": a, "b": b}
+	if n := testing.AllocsPerRun(100, func() { weft.Expr("2*a+3*b", vars) }); n > add {
 		t.Errorf("%v allocations with Vars, add makes %v", n, add)
 	}
 }
@@ -401,37 +406,44 @@ func TestExprGradients(t *testing.T) {
 		"tanh(a)*2*n + n*n*b", "maximum(a, b) - minimum(a, 0.25)", "clamp(a, -1, b)", "var(a, 1)*sum(b, 0)", "1/(1 + exp(-dot(a, b)))",
 		"prod(a, 1)", "max(a)*b", "b", "a % 2.5",
 	} {
-		f, err := ParseExpr(text)
+		f, err := weft.ParseExpr(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, y := values(9, 1), values(9, 5)
-		vars := func(x, y []float64) Vars {
-			return Vars{"a": FromSlice(x, 3, 3), "b": FromSlice(y, 3, 3), "n": 1.5}
+		x, y := waveValues(9, 1), waveValues(9, 5)
+		vars := func(x, y []float64) weft.Vars {
+			return weft.Vars{"a": weft.FromSlice(x, 3, 3), "b": weft.FromSlice(y, 3, 3), "n": 1.5}
 		}
-		weights := func(out *Tensor) *Tensor { return FromSlice(values(out.Size(), 7), out.Shape()...) }
+		eval := func(v weft.Vars) *weft.Tensor {
+			out, err := f.Eval(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		weights := func(out *weft.Tensor) *weft.Tensor { return weft.FromSlice(waveValues(out.Size(), 7), out.Shape()...) }
 		value := func(x, y []float64) float64 {
-			out := f.eval([]any{vars(x, y)})
+			out := eval(vars(x, y))
 			return out.Mul(weights(out)).Sum().Item()
 		}
 		v := vars(x, y)
-		a, b := v["a"].(*Tensor).RequireGrad(), v["b"].(*Tensor).RequireGrad()
-		out := f.eval([]any{v})
-		grads := Grad(out.Mul(weights(out)).Sum(), []*Tensor{a, b}, GradOpts{AllowUnused: true, Create: true})
+		a, b := v["a"].(*weft.Tensor).RequireGrad(), v["b"].(*weft.Tensor).RequireGrad()
+		out := eval(v)
+		grads := weft.Grad(out.Mul(weights(out)).Sum(), []*weft.Tensor{a, b}, weft.GradOpts{AllowUnused: true, Create: true})
 		// The second order, by the gradient of a weighted sum of the gradient.
-		var second []*Tensor
+		var second []*weft.Tensor
 		var along func(x, y []float64) float64
 		if g := grads[0]; g != nil && g.RequiresGrad() {
-			second = Grad(g.Mul(weights(g)).Sum(), []*Tensor{a, b}, GradOpts{AllowUnused: true})
+			second = weft.Grad(g.Mul(weights(g)).Sum(), []*weft.Tensor{a, b}, weft.GradOpts{AllowUnused: true})
 			along = func(x, y []float64) float64 {
 				v := vars(x, y)
-				a := v["a"].(*Tensor).RequireGrad()
-				out := f.eval([]any{v})
-				g := Grad(out.Mul(weights(out)).Sum(), []*Tensor{a})[0]
+				a := v["a"].(*weft.Tensor).RequireGrad()
+				out := eval(v)
+				g := weft.Grad(out.Mul(weights(out)).Sum(), []*weft.Tensor{a})[0]
 				return g.Mul(weights(g)).Sum().Item()
 			}
 		}
-		compare := func(order string, grads []*Tensor, value func(x, y []float64) float64) {
+		compare := func(order string, grads []*weft.Tensor, value func(x, y []float64) float64) {
 			for k, in := range [][]float64{x, y} {
 				for i := range in {
 					was, h := in[i], 1e-5
@@ -442,7 +454,7 @@ func TestExprGradients(t *testing.T) {
 					in[i] = was
 					got := 0.0
 					if grads[k] != nil {
-						got = Data[float64](grads[k])[i]
+						got = weft.Data[float64](grads[k])[i]
 					}
 					if want := (up - down) / (2 * h); !near(got, want, 1e-5) {
 						t.Errorf("%q: %s gradient of argument %d at %d: %v, finite difference %v", text, order, k, i, got, want)
@@ -461,18 +473,18 @@ func TestExprGradients(t *testing.T) {
 // A sum is one level of a formula, however many terms it has.
 func TestExprOfManyTerms(t *testing.T) {
 	const n = 900
-	x := FromSlice([]float64{1, -3}).RequireGrad()
-	y := Expr("x"+strings.Repeat("-x", n), x)
+	x := weft.FromSlice([]float64{1, -3}).RequireGrad()
+	y := weft.Expr("x"+strings.Repeat("-x", n), x)
 	y.Sum().Backward()
 	for i, v := range []float64{1, -3} {
-		if got := At[float64](y, i); got != v*(1-n) || At[float64](x.Grad(), i) != 1-n {
-			t.Errorf("%v and the gradient %v, want %v and %v", got, At[float64](x.Grad(), i), v*(1-n), 1-n)
+		if got := weft.At[float64](y, i); got != v*(1-n) || weft.At[float64](x.Grad(), i) != 1-n {
+			t.Errorf("%v and the gradient %v, want %v and %v", got, weft.At[float64](x.Grad(), i), v*(1-n), 1-n)
 		}
 	}
 }
 
 func TestExprErrors(t *testing.T) {
-	a, b := Ones(2, 3), Ones(4)
+	a, b := weft.Ones(2, 3), weft.Ones(4)
 	for _, c := range []struct {
 		text string
 		args []any
@@ -482,18 +494,18 @@ func TestExprErrors(t *testing.T) {
 		{"2*a - dot(a, b)", []any{a, b}, "expr: column 7: matmul: inner sizes differ, 3 and 4: [2 3] x [4]\n\t2*a - dot(a, b)\n\t      ^"},
 		{"1 + sum(a, 2)", []any{a}, "expr: column 5: sum: axis: 2 is out of range"},
 		{"mean(a < 1)", []any{a}, "expr: column 1: mean: takes floats, got bool"},
-		{"alpha*x", []any{Vars{"alhpa": 1, "x": a}}, "expr: column 1: alpha has no value: did you mean alhpa?\n\talpha*x\n\t^"},
-		{"x*sin", []any{Vars{"x": a}}, "expr: column 3: sin has no value: it is a function and needs arguments"},
+		{"alpha*x", []any{weft.Vars{"alhpa": 1, "x": a}}, "expr: column 1: alpha has no value: did you mean alhpa?\n\talpha*x\n\t^"},
+		{"x*sin", []any{weft.Vars{"x": a}}, "expr: column 3: sin has no value: it is a function and needs arguments"},
 		{"a + b", []any{a}, `expr: "a + b" takes 2 values, for [a b] in this order, got 1`},
 		{"1", []any{a}, `expr: "1" takes no values, got 1`},
-		{"e*x", []any{Vars{"x": a, "e": 2}}, `expr: e is a constant in "e*x" and cannot be given a value: choose another name`},
+		{"e*x", []any{weft.Vars{"x": a, "e": 2}}, `expr: e is a constant in "e*x" and cannot be given a value: choose another name`},
 		{"a + b", []any{a, "x"}, "expr: column 5: b is string: want a *Tensor or a Go number"},
 		{"a + b", []any{a, nil}, "expr: column 5: b is <nil>: want a *Tensor or a Go number"},
-		{"a + b", []any{(*Tensor)(nil), 1}, "expr: column 1: a is a nil tensor"},
+		{"a + b", []any{(*weft.Tensor)(nil), 1}, "expr: column 1: a is a nil tensor"},
 		{"-(a > 0)", []any{a}, "expr: column 1: neg: is not defined for bool"},
 		{"a +\n b", []any{a, b}, "expr: line 1, column 3: add: shapes do not broadcast: [2 3] and [4]\n\ta +\n\t  ^"},
 	} {
-		f, err := ParseExpr(c.text)
+		f, err := weft.ParseExpr(c.text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -501,55 +513,67 @@ func TestExprErrors(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %v\nwant %s", c.text, err, c.want)
 		}
-		if _, ok := err.(*Error); !ok {
+		if _, ok := err.(*weft.Error); !ok {
 			t.Errorf("%q: the error is %T", c.text, err)
 		}
-		again := Try(func() { Expr(c.text, c.args...) })
+		again := weft.Try(func() { weft.Expr(c.text, c.args...) })
 		if again == nil || again.Error() != err.Error() {
 			t.Errorf("%q: Expr panics with %v, Eval returns %v", c.text, again, err)
 		}
 	}
-	if err := Try(func() { Expr("a +") }); err == nil {
+	if err := weft.Try(func() { weft.Expr("a +") }); err == nil {
 		t.Error("Expr of no formula did not panic with *Error")
 	}
 }
 
 func TestFormula(t *testing.T) {
-	f, err := ParseExpr("b*a + b + pi")
+	f, err := weft.ParseExpr("b*a + b + pi")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(f.Names(), f); got != "[b a] b*a + b + pi" {
 		t.Error(got)
 	}
-	a := Ones(4, 5)
+	a := weft.Ones(4, 5)
 	operations, bytes, err := f.Work(a, 2)
 	if err != nil || operations != 3*20 || bytes != 2*4*20 {
 		t.Errorf("%d operations, %d bytes, %v", operations, bytes, err)
 	}
-	if g, _ := ParseExpr("b*a + b + pi"); g != f {
+	if g, _ := weft.ParseExpr("b*a + b + pi"); g != f {
 		t.Error("the same text is read twice")
 	}
-	m, _ := ParseExpr("sum(dot(a, b))")
-	if operations, _, _ := m.Work(Ones(3, 4), Ones(4, 5)); operations != 2*3*4*5+15 {
+	m, _ := weft.ParseExpr("sum(dot(a, b))")
+	if operations, _, _ := m.Work(weft.Ones(3, 4), weft.Ones(4, 5)); operations != 2*3*4*5+15 {
 		t.Errorf("%d operations of a matrix product and a sum", operations)
 	}
-	p, _ := ParseExpr("pow(a, 10)")
-	if operations, _, _ := p.Work(Ones(7)); operations != 4*7 {
+	p, _ := weft.ParseExpr("pow(a, 10)")
+	if operations, _, _ := p.Work(weft.Ones(7)); operations != 4*7 {
 		t.Errorf("%d operations of a tenth power", operations)
 	}
 }
 
-// The cache of formulas is bounded, and formulas stay usable beyond it.
+// The cache of formulas is bounded, and formulas stay usable beyond it. A formula that is cached
+// is parsed to the same pointer again. Parsing from the newest text on, each miss can only evict.
 func TestFormulaCacheIsBounded(t *testing.T) {
-	first, _ := ParseExpr("a + 0.0")
-	for i := range 2 * maxFormulas {
-		if _, err := ParseExpr(fmt.Sprintf("a + %d.5", i)); err != nil {
+	const most = 1 << 12 // of the cache
+	first, _ := weft.ParseExpr("a + 0.0")
+	text := func(i int) string { return fmt.Sprintf("a + %d.5", i) }
+	made := make([]*weft.Formula, 2*most)
+	for i := range made {
+		f, err := weft.ParseExpr(text(i))
+		if err != nil {
 			t.Fatal(err)
 		}
+		made[i] = f
 	}
-	if n := formulas.Stats().Entries; n > maxFormulas {
-		t.Errorf("%d formulas are kept", n)
+	kept := 0
+	for i := len(made) - 1; i >= 0; i-- {
+		if f, _ := weft.ParseExpr(text(i)); f == made[i] {
+			kept++
+		}
+	}
+	if kept > most || kept == 0 {
+		t.Errorf("%d formulas are kept, want 1 to %d", kept, most)
 	}
 	if r, err := first.Eval(2.0); err != nil || r.Item() != 2 {
 		t.Errorf("%v, %v", r, err)
@@ -558,13 +582,13 @@ func TestFormulaCacheIsBounded(t *testing.T) {
 	for i := range 7 {
 		names = append(names, fmt.Sprintf("x%d", i))
 	}
-	f, _ := ParseExpr(strings.Join(names, " + "))
+	f, _ := weft.ParseExpr(strings.Join(names, " + "))
 	for mask := range 1 << 7 {
-		vars := Vars{}
+		vars := weft.Vars{}
 		for i, n := range names {
 			vars[n] = 1
 			if mask>>i&1 != 0 {
-				vars[n] = Ones()
+				vars[n] = weft.Ones()
 			}
 		}
 		if r, err := f.Eval(vars); err != nil || r.Item() != 7 {
@@ -579,13 +603,13 @@ func TestExprConcurrently(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			x := FromSlice([]float64{float64(g)}).RequireGrad()
+			x := weft.FromSlice([]float64{float64(g)}).RequireGrad()
 			for i := range 50 {
-				y := Expr(fmt.Sprintf("x*x*%d + n", i%10), Vars{"x": x, "n": i})
+				y := weft.Expr(fmt.Sprintf("x*x*%d + n", i%10), weft.Vars{"x": x, "n": i})
 				if y.Item() != float64(g*g*(i%10)+i) {
 					t.Errorf("%v", y)
 				}
-				if d := Grad(y, []*Tensor{x})[0].Item(); d != float64(2*g*(i%10)) {
+				if d := weft.Grad(y, []*weft.Tensor{x})[0].Item(); d != float64(2*g*(i%10)) {
 					t.Errorf("derivative %v", d)
 				}
 			}
@@ -597,33 +621,33 @@ func TestExprConcurrently(t *testing.T) {
 // The largest formulas that are read are planned and run in reasonable time, and
 // more numbers than a kernel has room for are spread over several.
 func TestExprLarge(t *testing.T) {
-	x := FromSlice([]float64{1, 2})
-	if got := Data[float64](Expr("x"+strings.Repeat(" + x*2 - x*2", 120), x)); got[0] != 1 || got[1] != 2 {
+	x := weft.FromSlice([]float64{1, 2})
+	if got := weft.Data[float64](weft.Expr("x"+strings.Repeat(" + x*2 - x*2", 120), x)); got[0] != 1 || got[1] != 2 {
 		t.Errorf("%v", got)
 	}
-	if got := Expr(strings.Repeat("(", 190)+"x"+strings.Repeat("+1)", 190), x); got.Sum().Item() != 383 {
+	if got := weft.Expr(strings.Repeat("(", 190)+"x"+strings.Repeat("+1)", 190), x); got.Sum().Item() != 383 {
 		t.Errorf("%v", got)
 	}
 	var terms []string
-	vars := Vars{"x": x}
+	vars := weft.Vars{"x": x}
 	for i := range 60 {
 		terms = append(terms, fmt.Sprintf("n%d*x", i))
 		vars[fmt.Sprintf("n%d", i)] = float64(i)
 	}
-	if got := Expr(strings.Join(terms, "+"), vars); got.Sum().Item() != 3*59*60/2 {
+	if got := weft.Expr(strings.Join(terms, "+"), vars); got.Sum().Item() != 3*59*60/2 {
 		t.Errorf("%v", got)
 	}
 	var arrays []string
 	for i := range 60 {
 		arrays = append(arrays, fmt.Sprintf("a%d", i))
-		vars[arrays[i]] = FromSlice([]float64{float64(i), 1}).RequireGrad()
+		vars[arrays[i]] = weft.FromSlice([]float64{float64(i), 1}).RequireGrad()
 	}
-	sum := Expr(strings.Join(arrays, "+"), vars).Sum()
+	sum := weft.Expr(strings.Join(arrays, "+"), vars).Sum()
 	if sum.Item() != 59*60/2+60 {
 		t.Errorf("%v", sum)
 	}
 	sum.Backward()
-	if g := vars["a59"].(*Tensor).Grad(); g == nil || g.Sum().Item() != 2 {
+	if g := vars["a59"].(*weft.Tensor).Grad(); g == nil || g.Sum().Item() != 2 {
 		t.Errorf("the gradient of the last of many arrays is %v", g)
 	}
 }
@@ -640,9 +664,9 @@ func FuzzExpr(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		g, err := ParseExpr(text)
+		g, err := weft.ParseExpr(text)
 		if err != nil {
-			if _, ok := err.(*Error); !ok {
+			if _, ok := err.(*weft.Error); !ok {
 				t.Fatalf("%q: error of type %T", text, err)
 			}
 			return
@@ -650,15 +674,15 @@ func FuzzExpr(f *testing.F) {
 		if len(text) > 200 {
 			return // compiling it takes longer than is useful here
 		}
-		vars := Vars{}
+		vars := weft.Vars{}
 		for i, n := range g.Names() {
 			switch i % 5 {
 			case 0:
-				vars[n] = FromSlice([]float64{-1, 0, 2.5, math.NaN(), math.Inf(1), 1e-300}, 2, 3).RequireGrad()
+				vars[n] = weft.FromSlice([]float64{-1, 0, 2.5, math.NaN(), math.Inf(1), 1e-300}, 2, 3).RequireGrad()
 			case 1:
-				vars[n] = FromSlice([]float32{1, -2, 3}).RequireGrad()
+				vars[n] = weft.FromSlice([]float32{1, -2, 3}).RequireGrad()
 			case 2:
-				vars[n] = FromSlice([]int32{5, 0, -7}, 3)
+				vars[n] = weft.FromSlice([]int32{5, 0, -7}, 3)
 			case 3:
 				vars[n] = 0.5
 			case 4:
@@ -667,7 +691,7 @@ func FuzzExpr(f *testing.F) {
 		}
 		r, err := g.Eval(vars)
 		if err != nil {
-			if e, ok := err.(*Error); !ok || e.Kind != Misuse {
+			if e, ok := err.(*weft.Error); !ok || e.Kind != weft.Misuse {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
@@ -676,4 +700,45 @@ func FuzzExpr(f *testing.F) {
 			r.Sum().Backward()
 		}
 	})
+}
+
+// Complex numbers are values of names as they are arguments of methods.
+func TestExprOfComplexNumbers(t *testing.T) {
+	z := weft.From([]complex64{1 + 2i, -3})
+	wide := weft.From([]complex128{1 + 2i, -3})
+	x, y := weft.From([]float32{1, 2}), weft.From([]float64{1, 2})
+	for _, c := range []struct {
+		got, want *weft.Tensor
+	}{
+		{weft.Expr("z*b", weft.Vars{"z": z, "b": 1i}), z.Mul(1i)},
+		{weft.Expr("z*b", z, complex64(1i)), z.Mul(1i)},
+		{weft.Expr("z*b + c", weft.Vars{"z": wide, "b": 0.1i, "c": 2}), wide.Mul(0.1i).Add(2)},
+		{weft.Expr("x - b", x, 2i), x.Sub(2i)},
+		{weft.Expr("y - b", y, 0.1i), y.Sub(weft.From(0.1i))},
+		{weft.Expr("a*b", 2, 1i), weft.From(2i)},
+		{weft.Expr("x*h", x, half.NewFloat16(0.5)), x.Mul(0.5)},
+	} {
+		if c.got.DType() != c.want.DType() || weft.Digest(c.got) != weft.Digest(c.want) {
+			t.Errorf("%v of %s, want %v of %s", c.got, c.got.DType(), c.want, c.want.DType())
+		}
+	}
+	dst := weft.Zeros(2).To(weft.Complex64)
+	f, err := weft.ParseExpr("z*b")
+	if err == nil {
+		err = f.EvalInto(dst, z, 1i)
+	}
+	if err != nil || weft.Digest(dst) != weft.Digest(z.Mul(1i)) {
+		t.Errorf("EvalInto gives %v, %v", dst, err)
+	}
+}
+
+// What is called and is not a function is refused with what is wanted.
+func TestExprCallsValue(t *testing.T) {
+	x := weft.Ones(2)
+	for _, f := range []any{"abc", x, 2.0, new(struct{})} {
+		want := fmt.Sprintf("expr: soft: is called as a function in \"1+soft(x)\": want a *kernel.Func, got %T", f)
+		if err := weft.Try(func() { weft.Expr("1+soft(x)", weft.Vars{"soft": f, "x": x}) }); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
 }

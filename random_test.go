@@ -1,4 +1,4 @@
-package weft
+package weft_test
 
 import (
 	"fmt"
@@ -7,9 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"weft/internal/jit"
+	"weft"
 	"weft/internal/op"
 	"weft/internal/par"
+	"weft/internal/tensortest"
 )
 
 // The known-answer vectors of Random123 1.14 for philox4x32 with 10 rounds.
@@ -33,38 +34,28 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 	}
 }
 
-// eachBackend runs f on every backend that this machine has.
-func eachBackend(t *testing.T, f func(t *testing.T)) {
-	t.Helper()
-	defer keepBackend()()
-	for _, b := range jit.ISAs() {
-		setBackend(b)
-		t.Run(b.String(), f)
-	}
-}
-
 // The kernels make the numbers of the portable function that the vectors check:
 // with seeds and draws of more than 32 bits, and at sizes that end inside a
 // block.
 func TestDrawsAreThoseOfPhilox(t *testing.T) {
-	eachBackend(t, func(t *testing.T) {
-		for _, s := range []GeneratorState{{}, {1, 0}, {0, 1}, {0xfedcba9876543210, 0x0123456789abcdef}, {math.MaxUint64, math.MaxUint64}} {
+	tensortest.EachBackend(t, func(t *testing.T) {
+		for _, s := range []weft.GeneratorState{{}, {1, 0}, {0, 1}, {0xfedcba9876543210, 0x0123456789abcdef}, {math.MaxUint64, math.MaxUint64}} {
 			for _, n := range []int{1, 2, 3, 4, 5, 31, 64, 1000} {
-				g := NewGenerator(0)
+				g := weft.NewGenerator(0)
 				draw := func(f func()) {
 					g.SetState(s)
 					f()
-					if want := (GeneratorState{s.Seed, s.Draw + 1}); g.State() != want {
+					if want := (weft.GeneratorState{s.Seed, s.Draw + 1}); g.State() != want {
 						t.Fatalf("after a draw from %v the state is %v", s, g.State())
 					}
 				}
 				var f32 []float32
 				var f64 []float64
 				var ints, all []int64
-				draw(func() { f32 = Data[float32](g.Rand(n)) })
-				draw(func() { f64 = Data[float64](g.RandOf(Float64, n)) })
-				draw(func() { ints = Data[int64](g.Randint(-7, 1<<40, n)) })
-				draw(func() { all = Data[int64](g.Randint(math.MinInt64, math.MaxInt64, n)) })
+				draw(func() { f32 = weft.Data[float32](g.Rand(n)) })
+				draw(func() { f64 = weft.Data[float64](g.RandOf(weft.Float64, n)) })
+				draw(func() { ints = weft.Data[int64](g.Randint(-7, 1<<40, n)) })
+				draw(func() { all = weft.Data[int64](g.Randint(math.MinInt64, math.MaxInt64, n)) })
 				for i := range n {
 					w := op.Philox(s.Seed, s.Draw, uint64(i/4))
 					if want := float32(w[i%4]>>8) / (1 << 24); f32[i] != want {
@@ -89,10 +80,10 @@ func TestDrawsAreThoseOfPhilox(t *testing.T) {
 
 // Normal numbers are those of Box and Muller's formula in float64.
 func TestNormalFormula(t *testing.T) {
-	eachBackend(t, func(t *testing.T) {
+	tensortest.EachBackend(t, func(t *testing.T) {
 		const n = 1001
-		f32 := Data[float32](NewGenerator(5).Randn(n))
-		f64 := Data[float64](NewGenerator(5).RandnOf(Float64, n))
+		f32 := weft.Data[float32](weft.NewGenerator(5).Randn(n))
+		f64 := weft.Data[float64](weft.NewGenerator(5).RandnOf(weft.Float64, n))
 		for i := range n {
 			w := op.Philox(5, 0, uint64(i/4))
 			j := i % 4 &^ 1
@@ -124,34 +115,34 @@ func TestNormalFormula(t *testing.T) {
 // threads give the same bits.
 func TestDrawsDependOnPositionAlone(t *testing.T) {
 	const n = 60000
-	kinds := map[string]func(g *Generator, shape ...int) *Tensor{
-		"rand":    (*Generator).Rand,
-		"randn":   (*Generator).Randn,
-		"rand64":  func(g *Generator, shape ...int) *Tensor { return g.RandOf(Float64, shape...) },
-		"randn64": func(g *Generator, shape ...int) *Tensor { return g.RandnOf(Float64, shape...) },
-		"randint": func(g *Generator, shape ...int) *Tensor { return g.Randint(0, 1000, shape...) },
-		"dropout": func(g *Generator, shape ...int) *Tensor { return Ones(shape...).Dropout(0.3, g) },
+	kinds := map[string]func(g *weft.Generator, shape ...int) *weft.Tensor{
+		"rand":    (*weft.Generator).Rand,
+		"randn":   (*weft.Generator).Randn,
+		"rand64":  func(g *weft.Generator, shape ...int) *weft.Tensor { return g.RandOf(weft.Float64, shape...) },
+		"randn64": func(g *weft.Generator, shape ...int) *weft.Tensor { return g.RandnOf(weft.Float64, shape...) },
+		"randint": func(g *weft.Generator, shape ...int) *weft.Tensor { return g.Randint(0, 1000, shape...) },
+		"dropout": func(g *weft.Generator, shape ...int) *weft.Tensor { return weft.Ones(shape...).Dropout(0.3, g) },
 	}
 	want := map[string][]uint64{}
 	first := true
-	eachBackend(t, func(t *testing.T) {
+	tensortest.EachBackend(t, func(t *testing.T) {
 		for _, threads := range []int{1, 2, 5} {
 			old := par.SetThreads(threads)
 			for name, draw := range kinds {
 				bits := func(shape ...int) []uint64 {
-					x := draw(NewGenerator(77), shape...)
-					if x.DType() == Int64 {
-						x = x.To(Float64)
+					x := draw(weft.NewGenerator(77), shape...)
+					if x.DType() == weft.Int64 {
+						x = x.To(weft.Float64)
 					}
-					if x.DType() == Float32 {
+					if x.DType() == weft.Float32 {
 						var out []uint64
-						for _, v := range Data[float32](x) {
+						for _, v := range weft.Data[float32](x) {
 							out = append(out, uint64(math.Float32bits(v)))
 						}
 						return out
 					}
 					var out []uint64
-					for _, v := range Data[float64](x) {
+					for _, v := range weft.Data[float64](x) {
 						out = append(out, math.Float64bits(v))
 					}
 					return out
@@ -203,9 +194,9 @@ func kolmogorov(x []float64, cdf func(float64) float64) float64 {
 
 func TestDistributions(t *testing.T) {
 	const n = 1 << 17
-	g := NewGenerator(2026)
-	for _, d := range []DType{Float32, Float64} {
-		u := Data[float64](g.RandOf(d, n).To(Float64))
+	g := weft.NewGenerator(2026)
+	for _, d := range []weft.DType{weft.Float32, weft.Float64} {
+		u := weft.Data[float64](g.RandOf(d, n).To(weft.Float64))
 		mean, variance, _, _ := moments(u)
 		// Five standard errors.
 		if math.Abs(mean-0.5) > 5*math.Sqrt(1.0/12/n) || math.Abs(variance-1.0/12) > 5*math.Sqrt(1.0/180/n) {
@@ -217,7 +208,7 @@ func TestDistributions(t *testing.T) {
 		if u[0] < 0 || u[n-1] >= 1 {
 			t.Errorf("uniform %v: from %v to %v", d, u[0], u[n-1])
 		}
-		z := Data[float64](g.RandnOf(d, n).To(Float64))
+		z := weft.Data[float64](g.RandnOf(d, n).To(weft.Float64))
 		serial := 0.0
 		for i := range n - 1 {
 			serial += z[i] * z[i+1] / n
@@ -233,7 +224,7 @@ func TestDistributions(t *testing.T) {
 	}
 	// Every value of a range that is no power of two is as frequent.
 	count := make([]float64, 37)
-	for _, v := range Data[int32](g.RandintOf(Int32, -5, 32, n)) {
+	for _, v := range weft.Data[int32](g.RandintOf(weft.Int32, -5, 32, n)) {
 		count[v+5]++
 	}
 	chi := 0.0
@@ -245,7 +236,7 @@ func TestDistributions(t *testing.T) {
 		t.Errorf("randint: chi squared is %v: %v", chi, count)
 	}
 	// Dropout drops its share, and scales the rest so that the mean stays.
-	y := Data[float32](Ones(n).Dropout(0.2, g))
+	y := weft.Data[float32](weft.Ones(n).Dropout(0.2, g))
 	kept := 0
 	for _, v := range y {
 		switch v {
@@ -262,9 +253,9 @@ func TestDistributions(t *testing.T) {
 }
 
 func TestRandperm(t *testing.T) {
-	g := NewGenerator(3)
+	g := weft.NewGenerator(3)
 	for _, n := range []int{0, 1, 2, 3, 100, 1001} {
-		p := Data[int64](g.Randperm(n))
+		p := weft.Data[int64](g.Randperm(n))
 		q := slices.Clone(p)
 		slices.Sort(q)
 		for i, v := range q {
@@ -277,7 +268,7 @@ func TestRandperm(t *testing.T) {
 	count := map[string]float64{}
 	const trials = 24 * 400
 	for range trials {
-		count[fmt.Sprint(Data[int64](g.Randperm(4)))]++
+		count[fmt.Sprint(weft.Data[int64](g.Randperm(4)))]++
 	}
 	chi := 0.0
 	for _, c := range count {
@@ -289,43 +280,43 @@ func TestRandperm(t *testing.T) {
 }
 
 func TestGeneratorState(t *testing.T) {
-	g := NewGenerator(9)
+	g := weft.NewGenerator(9)
 	g.Rand(3)
 	s := g.State()
-	a, b := Data[float32](g.Randn(5)), Data[int64](g.Randperm(6))
-	h := NewGenerator(0)
+	a, b := weft.Data[float32](g.Randn(5)), weft.Data[int64](g.Randperm(6))
+	h := weft.NewGenerator(0)
 	h.SetState(s)
-	if !slices.Equal(a, Data[float32](h.Randn(5))) || !slices.Equal(b, Data[int64](h.Randperm(6))) {
+	if !slices.Equal(a, weft.Data[float32](h.Randn(5))) || !slices.Equal(b, weft.Data[int64](h.Randperm(6))) {
 		t.Error("a generator set to a saved state goes on differently")
 	}
-	if slices.Equal(Data[float32](g.Rand(5)), Data[float32](g.Rand(5))) {
+	if slices.Equal(weft.Data[float32](g.Rand(5)), weft.Data[float32](g.Rand(5))) {
 		t.Error("two draws are equal")
 	}
-	Seed(9)
-	if DefaultGenerator().State() != (GeneratorState{Seed: 9}) {
+	weft.Seed(9)
+	if weft.DefaultGenerator().State() != (weft.GeneratorState{Seed: 9}) {
 		t.Error("Seed does not reset the default generator")
 	}
-	want := NewGenerator(9)
-	if !slices.Equal(Data[float32](Rand(4)), Data[float32](want.Rand(4))) ||
-		!slices.Equal(Data[float64](RandOf(Float64, 4)), Data[float64](want.RandOf(Float64, 4))) ||
-		!slices.Equal(Data[float32](Randn(4)), Data[float32](want.Randn(4))) ||
-		!slices.Equal(Data[float64](RandnOf(Float64, 4)), Data[float64](want.RandnOf(Float64, 4))) ||
-		!slices.Equal(Data[int64](Randint(0, 9, 4)), Data[int64](want.Randint(0, 9, 4))) ||
-		!slices.Equal(Data[int64](Randperm(4)), Data[int64](want.Randperm(4))) {
+	want := weft.NewGenerator(9)
+	if !slices.Equal(weft.Data[float32](weft.Rand(4)), weft.Data[float32](want.Rand(4))) ||
+		!slices.Equal(weft.Data[float64](weft.RandOf(weft.Float64, 4)), weft.Data[float64](want.RandOf(weft.Float64, 4))) ||
+		!slices.Equal(weft.Data[float32](weft.Randn(4)), weft.Data[float32](want.Randn(4))) ||
+		!slices.Equal(weft.Data[float64](weft.RandnOf(weft.Float64, 4)), weft.Data[float64](want.RandnOf(weft.Float64, 4))) ||
+		!slices.Equal(weft.Data[int64](weft.Randint(0, 9, 4)), weft.Data[int64](want.Randint(0, 9, 4))) ||
+		!slices.Equal(weft.Data[int64](weft.Randperm(4)), weft.Data[int64](want.Randperm(4))) {
 		t.Error("the functions of the package do not draw from the default generator")
 	}
 }
 
 // Goroutines that share a generator get each draw once.
 func TestGeneratorIsShared(t *testing.T) {
-	g := NewGenerator(4)
+	g := weft.NewGenerator(4)
 	const workers, each = 4, 20
 	seen := make(chan float64, workers*each)
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			for range each {
-				seen <- g.RandOf(Float64).Item()
+				seen <- g.RandOf(weft.Float64).Item()
 			}
 		})
 	}
@@ -344,17 +335,17 @@ func TestGeneratorIsShared(t *testing.T) {
 }
 
 func TestDropoutGradient(t *testing.T) {
-	eachBackend(t, func(t *testing.T) {
-		for _, d := range []DType{Float32, Float64} {
+	tensortest.EachBackend(t, func(t *testing.T) {
+		for _, d := range []weft.DType{weft.Float32, weft.Float64} {
 			for _, shape := range [][]int{{}, {7}, {3, 5}, {2, 3, 4, 5}, {0, 3}} {
-				x := NewGenerator(1).RandnOf(d, shape...).RequireGrad()
-				g := NewGenerator(2)
+				x := weft.NewGenerator(1).RandnOf(d, shape...).RequireGrad()
+				g := weft.NewGenerator(2)
 				y := x.Dropout(0.4, g)
 				// The mask is uniform numbers of the same draw.
-				u := Data[float64](NewGenerator(2).Rand(shape...).To(Float64))
-				gr := Grad(y.Mul(y).Sum(), []*Tensor{x}, GradOpts{Create: true})[0]
-				gg := Grad(gr.Sum(), []*Tensor{x})[0]
-				xs, ys, grs, ggs := Data[float64](x.To(Float64)), Data[float64](y.To(Float64)), Data[float64](gr.To(Float64)), Data[float64](gg.To(Float64))
+				u := weft.Data[float64](weft.NewGenerator(2).Rand(shape...).To(weft.Float64))
+				gr := weft.Grad(y.Mul(y).Sum(), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
+				gg := weft.Grad(gr.Sum(), []*weft.Tensor{x})[0]
+				xs, ys, grs, ggs := weft.Data[float64](x.To(weft.Float64)), weft.Data[float64](y.To(weft.Float64)), weft.Data[float64](gr.To(weft.Float64)), weft.Data[float64](gg.To(weft.Float64))
 				for i := range xs {
 					s := 0.0
 					if u[i] >= 0.4 {
@@ -369,8 +360,8 @@ func TestDropoutGradient(t *testing.T) {
 			}
 		}
 	})
-	g := NewGenerator(1)
-	x := Ones(100)
+	g := weft.NewGenerator(1)
+	x := weft.Ones(100)
 	if s := x.Dropout(0, g).Sum().Item(); s != 100 {
 		t.Errorf("nothing dropped: sum %v", s)
 	}
@@ -378,8 +369,165 @@ func TestDropoutGradient(t *testing.T) {
 		t.Errorf("all dropped: sum %v", s)
 	}
 	// Strided operands.
-	m := NewGenerator(3).Randn(6, 4)
-	if a, b := Data[float32](m.T().Dropout(0.5, NewGenerator(8))), Data[float32](m.T().Clone().Dropout(0.5, NewGenerator(8))); !slices.Equal(a, b) {
+	m := weft.NewGenerator(3).Randn(6, 4)
+	if a, b := weft.Data[float32](m.T().Dropout(0.5, weft.NewGenerator(8))), weft.Data[float32](m.T().Clone().Dropout(0.5, weft.NewGenerator(8))); !slices.Equal(a, b) {
 		t.Errorf("a transposed operand gives %v, a copy of it %v", a, b)
+	}
+}
+
+// The kernels make exponential numbers of the words that the portable Philox gives, on every
+// backend.
+func TestExponentialIsOfPhilox(t *testing.T) {
+	tensortest.EachBackend(t, func(t *testing.T) {
+		for _, s := range []weft.GeneratorState{{}, {1, 0}, {0xfedcba9876543210, 7}} {
+			g := weft.NewGenerator(0)
+			g.SetState(s)
+			f32 := weft.Data[float32](g.Exponential(1, 1001))
+			f64 := weft.Data[float64](g.ExponentialOf(weft.Float64, 1, 1001))
+			for i := range f32 {
+				w := op.Philox(s.Seed, s.Draw, uint64(i/4))
+				want := -math.Log(float64(float32(float64(w[i%4])+1)) * 0x1p-32)
+				if math.Abs(float64(f32[i])-want) > 1.3e-7*want {
+					t.Fatalf("%v: element %d is %v, want %v", s, i, f32[i], want)
+				}
+				w = op.Philox(s.Seed, s.Draw+1, uint64(i/2))
+				x := uint64(w[i%2*2])<<32 | uint64(w[i%2*2+1])
+				want = -math.Log1p(-float64(x>>11) / (1 << 53))
+				if math.Abs(f64[i]-want) > 1e-15*math.Max(want, 1) {
+					t.Fatalf("%v: float64 element %d is %v, want %v", s, i, f64[i], want)
+				}
+			}
+		}
+	})
+}
+
+// chiSquare is the sum of the squared differences of counts from what is expected, over that.
+func chiSquare(counts []int64, p []float64) (x float64) {
+	n := int64(0)
+	for _, c := range counts {
+		n += c
+	}
+	for i, c := range counts {
+		e := p[i] * float64(n)
+		if e > 0 {
+			x += (float64(c) - e) * (float64(c) - e) / e
+		} else if c > 0 {
+			return math.Inf(1)
+		}
+	}
+	return x
+}
+
+func TestSampleDistributions(t *testing.T) {
+	g := weft.NewGenerator(3)
+	const n = 200000
+	weights := []float64{1, 0, 5, 2, 0, 2}
+	p := []float64{0.1, 0, 0.5, 0.2, 0, 0.2}
+	w := weft.FromSlice(weights)
+	// Three degrees of freedom: above 16.3 once in a thousand.
+	if x := chiSquare(weft.Data[int64](g.Multinomial(w, n, weft.MultinomialOpts{}).BinCount(nil, 6)), p); x > 16.3 {
+		t.Errorf("multinomial: chi-square %v", x)
+	}
+	if x := chiSquare(weft.Data[int64](g.Choice(weft.Arange(6), n, weft.ChoiceOpts{Weights: w.To(weft.Float32)}).BinCount(nil, 6)), p); x > 16.3 {
+		t.Errorf("choice with weights: chi-square %v", x)
+	}
+	// The first of distinct places has the same distribution; the second what is left.
+	rows := w.Expand(n, 6)
+	two := g.Multinomial(rows, 2, weft.MultinomialOpts{Distinct: true})
+	if x := chiSquare(weft.Data[int64](two.Slice(weft.All, weft.Index(0)).BinCount(nil, 6)), p); x > 16.3 {
+		t.Errorf("first of two distinct places: chi-square %v", x)
+	}
+	second := make([]float64, 6)
+	for i, a := range p {
+		for k, b := range p {
+			if i != k && a > 0 {
+				second[k] += a * b / (1 - a)
+			}
+		}
+	}
+	if x := chiSquare(weft.Data[int64](two.Slice(weft.All, weft.Index(1)).BinCount(nil, 6)), second); x > 16.3 {
+		t.Errorf("second of two distinct places: chi-square %v", x)
+	}
+	if two.Slice(weft.All, weft.Index(0)).Eq(two.Slice(weft.All, weft.Index(1))).Any().Item() != 0 {
+		t.Error("distinct places are equal")
+	}
+	probabilities := weft.From([]float32{0, 0.3, 1}).Expand(n, 3)
+	mean := weft.Data[float32](g.Bernoulli(probabilities).Mean(0))
+	if mean[0] != 0 || mean[2] != 1 || math.Abs(float64(mean[1])-0.3) > 0.005 {
+		t.Error("bernoulli: means", mean)
+	}
+	e := g.Exponential(4, n).To(weft.Float64)
+	if m, v := e.Mean().Item(), e.Var().Item(); math.Abs(m-0.25) > 0.003 || math.Abs(v-0.0625) > 0.002 || e.Min().Item() < 0 {
+		t.Error("exponential: mean and variance", m, v)
+	}
+	u := g.Uniform(-2, 6, n).To(weft.Float64)
+	if m, lo, hi := u.Mean().Item(), u.Min().Item(), u.Max().Item(); math.Abs(m-2) > 0.03 || lo < -2 || hi > 6 || lo > -1.99 || hi < 5.99 {
+		t.Error("uniform:", m, lo, hi)
+	}
+	z := g.Normal(10, 3, n).To(weft.Float64)
+	if m, s := z.Mean().Item(), z.Std().Item(); math.Abs(m-10) > 0.04 || math.Abs(s-3) > 0.03 {
+		t.Error("normal:", m, s)
+	}
+	x := weft.Arange(1000).Reshape(500, 2)
+	y := g.Permutation(x)
+	back, _ := y.Slice(weft.All, weft.Index(0)).Sort(0, weft.SortOpts{})
+	if back.Eq(x.Slice(weft.All, weft.Index(0))).All().Item() == 0 || y.Eq(x).All().Item() != 0 || y.Slice(weft.All, weft.Index(1)).Sub(y.Slice(weft.All, weft.Index(0))).Eq(1).All().Item() == 0 {
+		t.Error("permutation is none of the rows")
+	}
+	c := g.Choice(weft.Arange(50), 50, weft.ChoiceOpts{Distinct: true})
+	if values, _, _ := c.Unique(); values.Size() != 50 {
+		t.Error("a choice of all distinct elements has", values.Size())
+	}
+}
+
+// A sample has the same bits on every backend and number of threads, and its elements do not
+// depend on how many follow.
+func TestSamplesRepeat(t *testing.T) {
+	w := weft.NewGenerator(1).Rand(1000)
+	draw := func(n int) []*weft.Tensor {
+		g := weft.NewGenerator(9)
+		return []*weft.Tensor{g.Multinomial(w, n, weft.MultinomialOpts{}), g.Exponential(2, n), g.Uniform(1, 3, n), g.Normal(1, 2, n),
+			g.Bernoulli(weft.FullOf(weft.Float32, 0.5, n)), g.Choice(w, n, weft.ChoiceOpts{Weights: w})}
+	}
+	want := draw(3000)
+	tensortest.EachBackend(t, func(t *testing.T) {
+		for _, threads := range []int{1, 3} {
+			defer par.SetThreads(par.SetThreads(threads))
+			for i, x := range draw(3000) {
+				if weft.Digest(x) != weft.Digest(want[i]) {
+					t.Errorf("sample %d differs with %d threads", i, threads)
+				}
+			}
+		}
+		for i, x := range draw(70) {
+			if weft.Digest(x) != weft.Digest(want[i].Slice(weft.Range(0, 70)).Contiguous()) {
+				t.Errorf("sample %d of fewer elements begins with others", i)
+			}
+		}
+	})
+}
+
+func TestSampleMisuse(t *testing.T) {
+	g := weft.NewGenerator(1)
+	for what, f := range map[string]func(){
+		"weights below 0":       func() { g.Multinomial(weft.From([]float32{1, -1}), 1, weft.MultinomialOpts{}) },
+		"weights NaN":           func() { g.Multinomial(weft.From([]float64{1, math.NaN()}), 1, weft.MultinomialOpts{}) },
+		"weights 0":             func() { g.Multinomial(weft.From([]float32{0, 0}), 1, weft.MultinomialOpts{}) },
+		"an infinite sum":       func() { g.Multinomial(weft.From([]float64{1e308, 1e308}), 1, weft.MultinomialOpts{}) },
+		"too few distinct":      func() { g.Multinomial(weft.From([]float32{1, 0, 1}), 3, weft.MultinomialOpts{Distinct: true}) },
+		"too many distinct":     func() { g.Choice(weft.Arange(3), 4, weft.ChoiceOpts{Distinct: true}) },
+		"of nothing":            func() { g.Choice(weft.Zeros(0), 1, weft.ChoiceOpts{}) },
+		"weights of other size": func() { g.Choice(weft.Arange(3), 1, weft.ChoiceOpts{Weights: weft.Ones(2)}) },
+		"integer weights":       func() { g.Multinomial(weft.Arange(3), 1, weft.MultinomialOpts{}) },
+		"three axes":            func() { g.Multinomial(weft.Ones(1, 1, 1), 1, weft.MultinomialOpts{}) },
+		"probability 2":         func() { g.Bernoulli(weft.FullOf(weft.Float32, 2, 3)) },
+		"rate 0":                func() { g.Exponential(0, 3) },
+		"bounds":                func() { g.Uniform(1, 0, 3) },
+		"deviation":             func() { g.Normal(0, -1, 3) },
+		"a number":              func() { g.Permutation(weft.Scalar(1.0)) },
+	} {
+		if err := weft.Try(f); err == nil {
+			t.Errorf("%s is not refused", what)
+		}
 	}
 }

@@ -1,12 +1,16 @@
-package weft
+package weft_test
 
 import (
 	"encoding/json"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
+
+	"weft"
+	"weft/internal/tensortest"
 )
 
 // An expected array, as a script of testdata writes it.
@@ -16,7 +20,7 @@ type expected struct {
 }
 
 // same says what differs, "" if nothing does.
-func (e expected) differs(t *Tensor) string {
+func (e expected) differs(t *weft.Tensor) string {
 	if !slices.Equal(t.Shape(), e.Shape) {
 		return "shapes"
 	}
@@ -27,11 +31,11 @@ func (e expected) differs(t *Tensor) string {
 }
 
 // integers returns t's elements, of complex numbers their real parts.
-func integers(t *Tensor) []int64 {
+func integers(t *weft.Tensor) []int64 {
 	if t.DType().Complex() {
 		t = t.Real()
 	}
-	return Data[int64](t.To(Int64))
+	return weft.Data[int64](t.To(weft.Int64))
 }
 
 // decode reads a file of testdata.
@@ -47,17 +51,17 @@ func decode(t *testing.T, path string, to any) {
 }
 
 // counting is 0, 1, 2 ... in a shape.
-func counting(shape []int) *Tensor {
+func counting(shape []int) *weft.Tensor {
 	n := 1
 	for _, k := range shape {
 		n *= k
 	}
-	return Arange(n).Reshape(shape...)
+	return weft.Arange(n).Reshape(shape...)
 }
 
 // layouts are t and views with the same elements.
-func layouts(t *Tensor) []*Tensor {
-	out := []*Tensor{t}
+func layouts(t *weft.Tensor) []*weft.Tensor {
+	out := []*weft.Tensor{t}
 	if t.Rank() > 0 {
 		o := make([]int, t.Rank())
 		for i := range o {
@@ -69,31 +73,35 @@ func layouts(t *Tensor) []*Tensor {
 }
 
 // rearranged are the functions of testdata/rearrange.json.
-var rearranged = map[string]func(t *Tensor, args []int) []*Tensor{
-	"split":             func(t *Tensor, a []int) []*Tensor { return t.Split(a[0], a[1:]...) },
-	"chunk":             func(t *Tensor, a []int) []*Tensor { return t.Chunk(a[0], a[1]) },
-	"unbind":            func(t *Tensor, a []int) []*Tensor { return t.Unbind(a[0]) },
-	"flip":              func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.Flip(a...)} },
-	"roll":              func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.Roll(a[0], a[1])} },
-	"moveaxis":          func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.MoveAxis(a[0], a[1])} },
-	"unflatten":         func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.Unflatten(a[0], a[1:]...)} },
-	"tile":              func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.Tile(a...)} },
-	"repeat":            func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.Repeat(a...)} },
-	"repeat_interleave": func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.RepeatInterleave(a[0], a[1])} },
-	"repeat_interleave each": func(t *Tensor, a []int) []*Tensor {
-		return []*Tensor{t.RepeatInterleave(a[0], a[1:]), t.RepeatInterleave(a[0], From(a[1:]).To(Int32))}[:1]
+var rearranged = map[string]func(t *weft.Tensor, args []int) []*weft.Tensor{
+	"split":             func(t *weft.Tensor, a []int) []*weft.Tensor { return t.Split(a[0], a[1:]...) },
+	"chunk":             func(t *weft.Tensor, a []int) []*weft.Tensor { return t.Chunk(a[0], a[1]) },
+	"unbind":            func(t *weft.Tensor, a []int) []*weft.Tensor { return t.Unbind(a[0]) },
+	"flip":              func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.Flip(a...)} },
+	"roll":              func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.Roll(a[0], a[1])} },
+	"moveaxis":          func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.MoveAxis(a[0], a[1])} },
+	"unflatten":         func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.Unflatten(a[0], a[1:]...)} },
+	"tile":              func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.Tile(a...)} },
+	"repeat":            func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.Repeat(a...)} },
+	"repeat_interleave": func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.RepeatInterleave(a[0], a[1])} },
+	"repeat_interleave each": func(t *weft.Tensor, a []int) []*weft.Tensor {
+		return []*weft.Tensor{t.RepeatInterleave(a[0], a[1:]), t.RepeatInterleave(a[0], weft.From(a[1:]).To(weft.Int32))}[:1]
 	},
-	"tril":   func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.Tril(a[0])} },
-	"triu":   func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.Triu(a[0])} },
-	"diag":   func(t *Tensor, a []int) []*Tensor { return []*Tensor{t.Diag(a[0])} },
-	"hstack": func(t *Tensor, _ []int) []*Tensor { return []*Tensor{HStack([]*Tensor{t, t.Add(1), t})} },
-	"vstack": func(t *Tensor, _ []int) []*Tensor { return []*Tensor{VStack([]*Tensor{t, t.Add(1), t})} },
-	"meshgrid": func(t *Tensor, _ []int) []*Tensor {
-		var in []*Tensor
+	"tril": func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.Tril(a[0])} },
+	"triu": func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.Triu(a[0])} },
+	"diag": func(t *weft.Tensor, a []int) []*weft.Tensor { return []*weft.Tensor{t.Diag(a[0])} },
+	"hstack": func(t *weft.Tensor, _ []int) []*weft.Tensor {
+		return []*weft.Tensor{weft.HStack([]*weft.Tensor{t, t.Add(1), t})}
+	},
+	"vstack": func(t *weft.Tensor, _ []int) []*weft.Tensor {
+		return []*weft.Tensor{weft.VStack([]*weft.Tensor{t, t.Add(1), t})}
+	},
+	"meshgrid": func(t *weft.Tensor, _ []int) []*weft.Tensor {
+		var in []*weft.Tensor
 		for _, n := range t.Shape() {
-			in = append(in, Arange(n))
+			in = append(in, weft.Arange(n))
 		}
-		return Meshgrid(in...)
+		return weft.Meshgrid(in...)
 	},
 }
 
@@ -108,7 +116,7 @@ func TestRearrange(t *testing.T) {
 	seen := map[string]bool{}
 	for n, c := range cases {
 		seen[c.Op] = true
-		for _, d := range typesOf(n, func(d DType) bool { return d != Bool }) {
+		for _, d := range typesOf(n, func(d weft.DType) bool { return d != weft.Bool }) {
 			for k, x := range layouts(counting(c.Shape).To(d)) {
 				got := rearranged[c.Op](x, c.Args)
 				if len(got) != len(c.Out) {
@@ -133,9 +141,9 @@ func TestRearrange(t *testing.T) {
 
 // Vectors of counts may be tensors; every rank up to the highest is tiled.
 func TestRepeatCountsAndRanks(t *testing.T) {
-	x := Arange(3)
-	for _, d := range []DType{Int64, Int32, Uint8} {
-		if got := Data[int64](x.RepeatInterleave(0, From([]int{2, 0, 1, 9}).Slice(Range(0, 3)).To(d))); !slices.Equal(got, []int64{0, 0, 2}) {
+	x := weft.Arange(3)
+	for _, d := range []weft.DType{weft.Int64, weft.Int32, weft.Uint8} {
+		if got := weft.Data[int64](x.RepeatInterleave(0, weft.From([]int{2, 0, 1, 9}).Slice(weft.Range(0, 3)).To(d))); !slices.Equal(got, []int64{0, 0, 2}) {
 			t.Errorf("%s: %v", d, got)
 		}
 	}
@@ -151,21 +159,21 @@ func TestRepeatCountsAndRanks(t *testing.T) {
 		}
 		// Each copy is the same as the first.
 		for r := range reps[i] {
-			spans := make([]Span, i+1)
+			spans := make([]weft.Span, i+1)
 			for k := range spans {
-				spans[k] = All
+				spans[k] = weft.All
 			}
-			spans[i] = Range(r*shape[i], (r+1)*shape[i])
+			spans[i] = weft.Range(r*shape[i], (r+1)*shape[i])
 			first := slices.Clone(spans)
-			first[i] = Range(0, shape[i])
+			first[i] = weft.Range(0, shape[i])
 			if got.Slice(spans...).Eq(got.Slice(first...)).All().ItemInt() == 0 {
 				t.Errorf("axis %d: copy %d differs", i, r)
 			}
 		}
 	}
-	one := make([]Span, 16)
+	one := make([]weft.Span, 16)
 	for i, n := range shape {
-		one[i] = Range(0, n)
+		one[i] = weft.Range(0, n)
 	}
 	if got.Slice(one...).Eq(counting(shape)).All().ItemInt() == 0 {
 		t.Error("the first copy differs from the argument")
@@ -174,22 +182,22 @@ func TestRepeatCountsAndRanks(t *testing.T) {
 
 // What is a view shares memory, what is not does not.
 func TestRearrangeViews(t *testing.T) {
-	for name, f := range map[string]func(x *Tensor) *Tensor{
-		"split": func(x *Tensor) *Tensor { return x.Split(0, 1)[1] }, "chunk": func(x *Tensor) *Tensor { return x.Chunk(1, 2)[1] },
-		"unbind": func(x *Tensor) *Tensor { return x.Unbind(0)[1] }, "flip": func(x *Tensor) *Tensor { return x.Flip() },
-		"moveaxis": func(x *Tensor) *Tensor { return x.MoveAxis(0, 1) }, "unflatten": func(x *Tensor) *Tensor { return x.Unflatten(1, 2, 2) }, "diag": func(x *Tensor) *Tensor { return x.Diag(0) },
+	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"split": func(x *weft.Tensor) *weft.Tensor { return x.Split(0, 1)[1] }, "chunk": func(x *weft.Tensor) *weft.Tensor { return x.Chunk(1, 2)[1] },
+		"unbind": func(x *weft.Tensor) *weft.Tensor { return x.Unbind(0)[1] }, "flip": func(x *weft.Tensor) *weft.Tensor { return x.Flip() },
+		"moveaxis": func(x *weft.Tensor) *weft.Tensor { return x.MoveAxis(0, 1) }, "unflatten": func(x *weft.Tensor) *weft.Tensor { return x.Unflatten(1, 2, 2) }, "diag": func(x *weft.Tensor) *weft.Tensor { return x.Diag(0) },
 	} {
-		x := Zeros(2, 4)
+		x := weft.Zeros(2, 4)
 		f(x).Fill(1)
 		if x.Sum().Item() == 0 {
 			t.Errorf("%s is not a view", name)
 		}
 	}
-	for name, f := range map[string]func(x *Tensor) *Tensor{
-		"roll": func(x *Tensor) *Tensor { return x.Roll(0, 2) }, "tile": func(x *Tensor) *Tensor { return x.Tile(1, 1) }, "repeat": func(x *Tensor) *Tensor { return x.Repeat(1, 1) },
-		"repeat_interleave": func(x *Tensor) *Tensor { return x.RepeatInterleave(0, 1) }, "tril": func(x *Tensor) *Tensor { return x.Tril(9) }, "masked_fill": func(x *Tensor) *Tensor { return x.MaskedFill(ZerosOf(Bool, 4), 1) },
+	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"roll": func(x *weft.Tensor) *weft.Tensor { return x.Roll(0, 2) }, "tile": func(x *weft.Tensor) *weft.Tensor { return x.Tile(1, 1) }, "repeat": func(x *weft.Tensor) *weft.Tensor { return x.Repeat(1, 1) },
+		"repeat_interleave": func(x *weft.Tensor) *weft.Tensor { return x.RepeatInterleave(0, 1) }, "tril": func(x *weft.Tensor) *weft.Tensor { return x.Tril(9) }, "masked_fill": func(x *weft.Tensor) *weft.Tensor { return x.MaskedFill(weft.ZerosOf(weft.Bool, 4), 1) },
 	} {
-		x := Zeros(2, 4)
+		x := weft.Zeros(2, 4)
 		f(x).Fill(1)
 		if x.Sum().Item() != 0 {
 			t.Errorf("%s is a view", name)
@@ -199,65 +207,69 @@ func TestRearrangeViews(t *testing.T) {
 
 func TestRearrangeGradients(t *testing.T) {
 	at := []float64{0.5, -1.5, 2, 3, 0.25, 1}
-	w := Arange(60.0).To(Float64).Add(1).Sqrt()
-	sum := func(ts ...*Tensor) *Tensor { // weighted, so that each place counts
-		s := ScalarOf(Float64, 0.0)
+	w := weft.Arange(60.0).To(weft.Float64).Add(1).Sqrt()
+	sum := func(ts ...*weft.Tensor) *weft.Tensor { // weighted, so that each place counts
+		s := weft.ScalarOf(weft.Float64, 0.0)
 		for i, x := range ts {
 			f := x.Reshape(-1)
-			s = s.Add(f.Square().Mul(w.Slice(Range(i, i+f.Size()))).Sum())
+			s = s.Add(f.Square().Mul(w.Slice(weft.Range(i, i+f.Size()))).Sum())
 		}
 		return s
 	}
-	mask := From([][]bool{{true, false, true}, {false, false, true}})
-	for name, f := range map[string]func(x *Tensor) *Tensor{
-		"split":       func(x *Tensor) *Tensor { return sum(x.Split(1, 2)...) },
-		"chunk":       func(x *Tensor) *Tensor { return sum(x.Chunk(0, 2)...) },
-		"unbind":      func(x *Tensor) *Tensor { return sum(x.Unbind(1)...) },
-		"flip":        func(x *Tensor) *Tensor { return sum(x.Flip(1)) },
-		"roll":        func(x *Tensor) *Tensor { return sum(x.Roll(1, 2)) },
-		"moveaxis":    func(x *Tensor) *Tensor { return sum(x.MoveAxis(0, 1)) },
-		"unflatten":   func(x *Tensor) *Tensor { return sum(x.Unflatten(1, 3, 1)) },
-		"tile":        func(x *Tensor) *Tensor { return sum(x.Tile(2, 1, 3)) },
-		"repeat":      func(x *Tensor) *Tensor { return sum(x.Repeat(2, 2)) },
-		"interleave":  func(x *Tensor) *Tensor { return sum(x.RepeatInterleave(1, 3), x.RepeatInterleave(1, []int{2, 0, 1})) },
-		"tril":        func(x *Tensor) *Tensor { return sum(x.Tril(0), x.Triu(1)) },
-		"diag":        func(x *Tensor) *Tensor { return sum(x.Diag(1), x.At(0).Diag(-1)) },
-		"meshgrid":    func(x *Tensor) *Tensor { return sum(Meshgrid(x.At(0), x.At(1))...) },
-		"expand_as":   func(x *Tensor) *Tensor { return sum(x.Slice(Index(0)).ExpandAs(x)) },
-		"hstack":      func(x *Tensor) *Tensor { return sum(HStack([]*Tensor{x, x}), VStack([]*Tensor{x, x.At(1)})) },
-		"masked_fill": func(x *Tensor) *Tensor { return sum(x.MaskedFill(mask, 7), x.MaskedFill(mask, x.At(0, 0))) },
+	mask := weft.From([][]bool{{true, false, true}, {false, false, true}})
+	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"split":     func(x *weft.Tensor) *weft.Tensor { return sum(x.Split(1, 2)...) },
+		"chunk":     func(x *weft.Tensor) *weft.Tensor { return sum(x.Chunk(0, 2)...) },
+		"unbind":    func(x *weft.Tensor) *weft.Tensor { return sum(x.Unbind(1)...) },
+		"flip":      func(x *weft.Tensor) *weft.Tensor { return sum(x.Flip(1)) },
+		"roll":      func(x *weft.Tensor) *weft.Tensor { return sum(x.Roll(1, 2)) },
+		"moveaxis":  func(x *weft.Tensor) *weft.Tensor { return sum(x.MoveAxis(0, 1)) },
+		"unflatten": func(x *weft.Tensor) *weft.Tensor { return sum(x.Unflatten(1, 3, 1)) },
+		"tile":      func(x *weft.Tensor) *weft.Tensor { return sum(x.Tile(2, 1, 3)) },
+		"repeat":    func(x *weft.Tensor) *weft.Tensor { return sum(x.Repeat(2, 2)) },
+		"interleave": func(x *weft.Tensor) *weft.Tensor {
+			return sum(x.RepeatInterleave(1, 3), x.RepeatInterleave(1, []int{2, 0, 1}))
+		},
+		"tril":      func(x *weft.Tensor) *weft.Tensor { return sum(x.Tril(0), x.Triu(1)) },
+		"diag":      func(x *weft.Tensor) *weft.Tensor { return sum(x.Diag(1), x.At(0).Diag(-1)) },
+		"meshgrid":  func(x *weft.Tensor) *weft.Tensor { return sum(weft.Meshgrid(x.At(0), x.At(1))...) },
+		"expand_as": func(x *weft.Tensor) *weft.Tensor { return sum(x.Slice(weft.Index(0)).ExpandAs(x)) },
+		"hstack": func(x *weft.Tensor) *weft.Tensor {
+			return sum(weft.HStack([]*weft.Tensor{x, x}), weft.VStack([]*weft.Tensor{x, x.At(1)}))
+		},
+		"masked_fill": func(x *weft.Tensor) *weft.Tensor { return sum(x.MaskedFill(mask, 7), x.MaskedFill(mask, x.At(0, 0))) },
 	} {
-		differences(t, name, func(x *Tensor) *Tensor { return f(x.Reshape(2, 3)) }, at...)
+		tensortest.Differences(t, name, func(x *weft.Tensor) *weft.Tensor { return f(x.Reshape(2, 3)) }, at...)
 	}
 }
 
 func TestMaskedFill(t *testing.T) {
-	x := Arange(6).Reshape(2, 3)
-	if y := x.MaskedFill(From([]bool{true, false, true}), -1); !slices.Equal(Data[int64](y), []int64{-1, 1, -1, -1, 4, -1}) {
+	x := weft.Arange(6).Reshape(2, 3)
+	if y := x.MaskedFill(weft.From([]bool{true, false, true}), -1); !slices.Equal(weft.Data[int64](y), []int64{-1, 1, -1, -1, 4, -1}) {
 		t.Errorf("%v", y)
 	}
 	// The element type stays.
-	mask := From([]bool{true, false})
-	for _, d := range []DType{Bool, Uint8, Int32, Int64, Float32, Float64} {
-		for _, v := range []any{1, true, Scalar(1), Scalar(true), From([]uint8{1})} {
-			y := ZerosOf(d, 2).MaskedFill(mask, v)
+	mask := weft.From([]bool{true, false})
+	for _, d := range []weft.DType{weft.Bool, weft.Uint8, weft.Int32, weft.Int64, weft.Float32, weft.Float64} {
+		for _, v := range []any{1, true, weft.Scalar(1), weft.Scalar(true), weft.From([]uint8{1})} {
+			y := weft.ZerosOf(d, 2).MaskedFill(mask, v)
 			if y.DType() != d || y.At(0).Item() != 1 || y.At(1).Item() != 0 {
 				t.Errorf("%s filled with %v: %s %v", d, v, y.DType(), y)
 			}
-			if y := ZerosOf(d).MaskedFill(mask, v); y.DType() != d || y.At(0).Item() != 1 || y.At(1).Item() != 0 {
+			if y := weft.ZerosOf(d).MaskedFill(mask, v); y.DType() != d || y.At(0).Item() != 1 || y.At(1).Item() != 0 {
 				t.Errorf("0-d %s filled with %v: %s %v", d, v, y.DType(), y)
 			}
 		}
 	}
-	if y := Ones(2).MaskedFill(mask, math.Inf(-1)); !math.IsInf(y.At(0).Item(), -1) {
+	if y := weft.Ones(2).MaskedFill(mask, math.Inf(-1)); !math.IsInf(y.At(0).Item(), -1) {
 		t.Errorf("%v", y)
 	}
 }
 
 func TestRearrangeMisuse(t *testing.T) {
-	x := Ones(2, 3)
-	mask := ZerosOf(Bool, 2, 3)
-	huge := Ones(1).Expand(1 << 45)
+	x := weft.Ones(2, 3)
+	mask := weft.ZerosOf(weft.Bool, 2, 3)
+	huge := weft.Ones(1).Expand(1 << 45)
 	for _, c := range []struct {
 		want string
 		f    func()
@@ -269,48 +281,245 @@ func TestRearrangeMisuse(t *testing.T) {
 		{"split: sizes: [1 1] do not add up to the 3 elements of axis 1", func() { x.Split(1, 1, 1) }},
 		{"split: sizes: [9223372036854775807 9223372036854775807] do not add up to the 3 elements of axis 1", func() { x.Split(1, math.MaxInt, math.MaxInt) }},
 		{"chunk: n: 0: want 1 or more", func() { x.Chunk(0, 0) }},
-		{"unbind: axis: 0 given for an array of no dimensions", func() { Scalar(1).Unbind(0) }},
+		{"unbind: axis: 0 given for an array of no dimensions", func() { weft.Scalar(1).Unbind(0) }},
 		{"flip: axis: 1 is given twice", func() { x.Flip(1, -1) }},
 		{"roll: axis: -3 is out of range for 2 dimensions: want -2 to 1", func() { x.Roll(-3, 1) }},
 		{"moveaxis: axis: 2 is out of range for 2 dimensions: want -2 to 1", func() { x.MoveAxis(0, 2) }},
 		{"unflatten: sizes: [2 2] has 4 elements, [3] has 3", func() { x.Unflatten(1, 2, 2) }},
 		{"unflatten: sizes: has no numbers", func() { x.Unflatten(1) }},
 		{"unflatten: sizes: [-1 -1] has two sizes of -1", func() { x.Unflatten(1, -1, -1) }},
-		{"expand_as: shape: [2 3] does not expand to [3]", func() { x.ExpandAs(Ones(3)) }},
+		{"expand_as: shape: [2 3] does not expand to [3]", func() { x.ExpandAs(weft.Ones(3)) }},
 		{"tile: reps: [1 -1] has a negative number", func() { x.Tile(-1) }},
 		{"tile: reps: [1 9223372036854775807] are too many for shape [2 3]", func() { x.Tile(math.MaxInt) }},
 		{"repeat: reps: [2] has 1 numbers, want one for each of 2 axes or more (Tile takes fewer)", func() { x.Repeat(2) }},
 		{"repeat_interleave: counts: is negative: -1", func() { x.RepeatInterleave(0, -1) }},
 		{"repeat_interleave: counts: -2 at position 1 is negative", func() { x.RepeatInterleave(0, []int{1, -2}) }},
-		{"repeat_interleave: counts: has 2 numbers, axis 1 of shape [2 3] has 3", func() { x.RepeatInterleave(1, Arange(2)) }},
-		{"repeat_interleave: counts: is float32[3], want a vector of integers", func() { x.RepeatInterleave(1, Ones(3)) }},
+		{"repeat_interleave: counts: has 2 numbers, axis 1 of shape [2 3] has 3", func() { x.RepeatInterleave(1, weft.Arange(2)) }},
+		{"repeat_interleave: counts: is float32[3], want a vector of integers", func() { x.RepeatInterleave(1, weft.Ones(3)) }},
 		{"repeat_interleave: counts: is string, want an int, an []int or a *Tensor", func() { x.RepeatInterleave(1, "a") }},
-		{"tril: takes two dimensions or more, got [3]", func() { Ones(3).Tril(0) }},
-		{"diag: takes a vector or a matrix, got shape []: Diagonal takes more dimensions", func() { Ones().Diag(0) }},
-		{"diag: k: -9223372036854775808 is out of range", func() { Ones(3).Diag(math.MinInt) }},
-		{"meshgrid: tensor 0 has shape [2 3], want a vector", func() { Meshgrid(x) }},
-		{"meshgrid: takes one tensor or more, got none", func() { Meshgrid() }},
-		{"hstack: tensor 1 is nil", func() { HStack([]*Tensor{x, nil}) }},
-		{"vstack: takes one tensor or more, got none", func() { VStack(nil) }},
+		{"tril: takes two dimensions or more, got [3]", func() { weft.Ones(3).Tril(0) }},
+		{"diag: takes a vector or a matrix, got shape []: Diagonal takes more dimensions", func() { weft.Ones().Diag(0) }},
+		{"diag: k: -9223372036854775808 is out of range", func() { weft.Ones(3).Diag(math.MinInt) }},
+		{"meshgrid: tensor 0 has shape [2 3], want a vector", func() { weft.Meshgrid(x) }},
+		{"meshgrid: takes one tensor or more, got none", func() { weft.Meshgrid() }},
+		{"hstack: tensor 1 is nil", func() { weft.HStack([]*weft.Tensor{x, nil}) }},
+		{"vstack: takes one tensor or more, got none", func() { weft.VStack(nil) }},
 		{"masked_fill: mask: has elements of type float32, want bool", func() { x.MaskedFill(x, 1) }},
-		{"masked_fill: shapes do not broadcast: [2 3] and [2]", func() { x.MaskedFill(ZerosOf(Bool, 2), 1) }},
-		{"masked_fill: x: has shape [3], want a number: Where takes more", func() { x.MaskedFill(mask, Ones(3)) }},
-		{"masked_fill: x: is a float, which cannot be written into int64: convert the receiver with To first", func() { Arange(3).MaskedFill(ZerosOf(Bool, 3), 0.5) }},
-		{"masked_fill: x: is float32 and cannot be written into int64: convert it with To", func() { Arange(3).MaskedFill(ZerosOf(Bool, 3), Ones()) }},
+		{"masked_fill: shapes do not broadcast: [2 3] and [2]", func() { x.MaskedFill(weft.ZerosOf(weft.Bool, 2), 1) }},
+		{"masked_fill: x: has shape [3], want a number: Where takes more", func() { x.MaskedFill(mask, weft.Ones(3)) }},
+		{"masked_fill: x: is a float, which cannot be written into int64: convert the receiver with To first", func() { weft.Arange(3).MaskedFill(weft.ZerosOf(weft.Bool, 3), 0.5) }},
+		{"masked_fill: x: is float32 and cannot be written into int64: convert it with To", func() { weft.Arange(3).MaskedFill(weft.ZerosOf(weft.Bool, 3), weft.Ones()) }},
 		{"masked_fill: x: takes a *Tensor or a Go number (bool, integer, float or complex), not string", func() { x.MaskedFill(mask, "a") }},
 	} {
-		err := Try(c.f)
+		err := weft.Try(c.f)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
-	for i, f := range []func(){func() { huge.Split(0, 1) }, func() { huge.Chunk(0, math.MaxInt) }, func() { huge.Unbind(0) }, func() { Zeros(0).Chunk(0, math.MaxInt) }, func() { Ones(1).Tile(1 << 50) }} {
-		var e *Error
-		if err := Try(f); !errors.As(err, &e) || e.Kind != OutOfMemory {
+	for i, f := range []func(){func() { huge.Split(0, 1) }, func() { huge.Chunk(0, math.MaxInt) }, func() { huge.Unbind(0) }, func() { weft.Zeros(0).Chunk(0, math.MaxInt) }, func() { weft.Ones(1).Tile(1 << 50) }} {
+		var e *weft.Error
+		if err := weft.Try(f); !errors.As(err, &e) || e.Kind != weft.OutOfMemory {
 			t.Errorf("%d: got %v, want no memory", i, err)
 		}
 	}
-	if err := Try(func() { OnesOf(Uint8, 3).MaskedFill(ZerosOf(Bool, 3), 300) }); err == nil {
+	if err := weft.Try(func() { weft.OnesOf(weft.Uint8, 3).MaskedFill(weft.ZerosOf(weft.Bool, 3), 300) }); err == nil {
 		t.Error("300 fits uint8")
+	}
+}
+
+// A layout is an array in plain Go, the oracle of arrays of many dimensions: where the
+// elements of a tensor's base lie, without any of its code.
+type layout struct {
+	shape, strides []int
+	at             int
+}
+
+// each calls f with the index and the place of each element in row-major order.
+func (g layout) each(f func(index []int, place int)) {
+	index := make([]int, len(g.shape))
+	for {
+		place := g.at
+		for a, i := range index {
+			place += i * g.strides[a]
+		}
+		f(index, place)
+		a := len(index) - 1
+		for ; a >= 0; a-- {
+			if index[a]++; index[a] < g.shape[a] {
+				break
+			}
+			index[a] = 0
+		}
+		if a < 0 {
+			return
+		}
+	}
+}
+
+// many is a tensor of whole numbers of so many dimensions, all of two elements, some
+// of its axes reversed, some expanded, in an order of its own, so that no two of them
+// are walked as one.
+func many(r *rand.Rand, rank int) (*weft.Tensor, layout, []float32) {
+	g := layout{shape: make([]int, rank), strides: make([]int, rank)}
+	base := make([]int, rank)
+	size := 1
+	for a := rank - 1; a >= 0; a-- {
+		g.shape[a], base[a] = 2, 2
+		if r.IntN(4) == 0 {
+			base[a] = 1 // expanded
+			continue
+		}
+		g.strides[a] = size
+		size *= 2
+	}
+	data := make([]float32, size)
+	for i := range data {
+		data[i] = float32(r.IntN(7) - 3)
+	}
+	x := weft.FromSlice(append([]float32{}, data...), base...).Expand(g.shape...)
+	spans := make([]weft.Span, rank)
+	for a := range spans {
+		spans[a] = weft.All
+		if r.IntN(2) == 0 {
+			spans[a] = weft.Range(weft.End, weft.Begin, -1)
+			g.at += g.strides[a]
+			g.strides[a] = -g.strides[a]
+		}
+	}
+	x = x.Slice(spans...)
+	order := r.Perm(rank)
+	h := layout{make([]int, rank), make([]int, rank), g.at}
+	for i, a := range order {
+		h.shape[i], h.strides[i] = g.shape[a], g.strides[a]
+	}
+	return x.Permute(order...), h, data
+}
+
+// All ranks up to 16 work in every operation, whatever the strides: more ways to walk
+// than a kernel has axes.
+func TestManyDimensions(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, rank := range []int{7, 8, 9, 10, 11, 12, 13, 16} {
+		rounds := 6
+		if rank > 12 {
+			rounds = 1
+		}
+		for range rounds {
+			x, gx, dx := many(r, rank)
+			y, gy, dy := many(r, rank)
+			var xs, ys []float32
+			gx.each(func(_ []int, p int) { xs = append(xs, dx[p]) })
+			gy.each(func(_ []int, p int) { ys = append(ys, dy[p]) })
+			pairs := func(f func(a, b float32) float32) []float32 {
+				out := make([]float32, len(xs))
+				for i := range out {
+					out[i] = f(xs[i], ys[i])
+				}
+				return out
+			}
+			same(t, "data", weft.Data[float32](x), xs...)
+			same(t, "contiguous", weft.Data[float32](x.Contiguous().Flatten(0)), xs...)
+			same(t, "add", weft.Data[float32](x.Add(y)), pairs(func(a, b float32) float32 { return a + b })...)
+			same(t, "where", weft.Data[float32](weft.Where(x.Lt(y), y.Mul(2), x)), pairs(func(a, b float32) float32 {
+				if a < b {
+					return 2 * b
+				}
+				return a
+			})...)
+			same(t, "formula", weft.Data[float32](weft.Expr("a*b - 2*a", x, y)), pairs(func(a, b float32) float32 { return a*b - 2*a })...)
+			z := x.Clone().Permute(r.Perm(rank)...).Slice(weft.Range(weft.End, weft.Begin, -1))
+			zs := weft.Data[float32](z)
+			for i := range zs {
+				zs[i] += ys[i]
+			}
+			same(t, "addassign", weft.Data[float32](z.AddAssign(y)), zs...)
+			same(t, "assign", weft.Data[float32](z.Assign(y)), ys...)
+
+			// Reductions: every kind of group, with others between.
+			var axes []int
+			in := make([]bool, rank)
+			for a := range rank {
+				if r.IntN(2) == 0 {
+					axes, in[a] = append(axes, a), true
+				}
+			}
+			if len(axes) == 0 {
+				axes, in[0] = []int{0}, true
+			}
+			var order []int // of results
+			sums, most := map[int]float32{}, map[int]float32{}
+			i := 0
+			gx.each(func(index []int, _ int) {
+				at := 0
+				for a, k := range index {
+					if !in[a] {
+						at = 2*at + k
+					}
+				}
+				if _, known := sums[at]; !known {
+					order = append(order, at)
+					most[at] = -9
+				}
+				sums[at] += xs[i] * ys[i]
+				most[at] = max(most[at], xs[i])
+				i++
+			})
+			want, top := make([]float32, len(order)), make([]float32, len(order))
+			for at := range want {
+				want[at], top[at] = sums[at], most[at]
+			}
+			same(t, "sum", weft.Data[float32](x.Mul(y).Sum(axes...)), want...)
+			same(t, "fused sum", weft.Data[float32](weft.Expr("a*b", x, y).Sum(axes...)), want...)
+			same(t, "max", weft.Data[float32](x.Max(axes...)), top...)
+
+			// Along an axis.
+			axis := r.IntN(rank)
+			inner := 1 << (rank - 1 - axis)
+			var arg []int64
+			var soft []float32
+			for i := range xs {
+				j := i ^ inner // the other of the pair
+				if i&inner == 0 {
+					k := int64(0)
+					if xs[j] > xs[i] {
+						k = 1
+					}
+					arg = append(arg, k)
+				}
+				soft = append(soft, xs[i]-xs[j])
+			}
+			same(t, "argmax", weft.Data[int64](x.ArgMax(axis)), arg...)
+			same(t, "difference along an axis", weft.Data[float32](x.Mul(2).Sub(x.SumKeep(axis))), soft...)
+			same(t, "softmax sums to one", weft.Data[float32](x.Softmax(axis).Sum(axis).Round()), weft.Data[float32](weft.OnesLike(x).Max(axis))...)
+			one := make([]float32, 0, len(xs)/2)
+			for i := range xs {
+				if i&inner != 0 {
+					one = append(one, xs[i])
+				}
+			}
+			same(t, "index select", weft.Data[float32](x.IndexSelect(axis, weft.FromSlice([]int64{1}))), one...)
+			same(t, "cat", weft.Data[float32](weft.Cat([]*weft.Tensor{x, y}, 0)), append(append([]float32{}, xs...), ys...)...)
+
+			leaf := x.Clone().RequireGrad()
+			w := leaf.Permute(r.Perm(rank)...).Slice(weft.Range(weft.End, weft.Begin, -1)).Mul(y).Sum(axes...)
+			w.Mul(w.Detach()).Sum().Backward()
+			if got, want := leaf.Grad().Mul(leaf.Detach()).Sum().Item(), w.Mul(w).Sum().Item(); got != want {
+				t.Errorf("rank %d: gradient times x is %v, want %v", rank, got, want)
+			}
+			if t.Failed() {
+				t.Fatalf("rank %d, shape %v, strides %v and %v", rank, x.Shape(), x.Strides(), y.Strides())
+			}
+		}
+	}
+	spans := make([]weft.Span, 20)
+	for i := range spans {
+		spans[i] = weft.NewAxis
+	}
+	var e *weft.Error
+	if err := weft.Try(func() { weft.Ones(2).Slice(spans...) }); !errors.As(err, &e) || e.Kind != weft.Misuse {
+		t.Errorf("twenty new axes: %v", err)
+	}
+	if x := weft.Ones(2).Slice(spans[:15]...); x.Rank() != 16 {
+		t.Errorf("fifteen new axes: %v", x.Shape())
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package weft
+package weft_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"weft"
 )
 
 // TestOpenSharedForeign puts everything but a file of this user where a segment is: none is
@@ -31,10 +33,7 @@ func TestOpenSharedForeign(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			name := fmt.Sprintf("test-foreign-%d", os.Getpid())
-			path, err := segmentPath(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			path := segmentFile(name)
 			target := filepath.Join(t.TempDir(), "target")
 			if err := os.WriteFile(target, secret, 0o600); err != nil {
 				t.Fatal(err)
@@ -45,7 +44,7 @@ func TestOpenSharedForeign(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			s, err := OpenShared(name)
+			s, err := weft.OpenShared(name)
 			if err == nil {
 				s.Close()
 				t.Error("it was opened")

@@ -122,12 +122,6 @@ func init() {
 	device.Register(cpu.New(c.ISA))
 }
 
-// setBackend makes the default CPU run on another backend; tests use it.
-func setBackend(isa jit.ISA) {
-	device.Replace(0, cpu.New(isa))
-	core.Plans.Clear()
-}
-
 // Shape returns the sizes of the axes, the slowest first; it is empty for a tensor of no axes.
 // The slice is the caller's.
 func (t *Tensor) Shape() []int {

@@ -1,0 +1,9 @@
+package core_test
+
+import (
+	"testing"
+
+	"weft/internal/tensortest"
+)
+
+func TestMain(m *testing.M) { tensortest.Main(m) }

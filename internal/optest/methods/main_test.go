@@ -1,0 +1,9 @@
+package methods_test
+
+import (
+	"testing"
+
+	"weft/internal/tensortest"
+)
+
+func TestMain(m *testing.M) { tensortest.Main(m) }
