@@ -8,6 +8,7 @@ import (
 	"math/cmplx"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"weft"
@@ -591,7 +592,7 @@ func TestComplexGradientsLikePyTorch(t *testing.T) {
 		x := weft.FromSlice(numbers(c.X)).Reshape(2, 3).RequireGrad()
 		y := weft.FromSlice(numbers(c.Y)).Reshape(3, 2).RequireGrad()
 		z := complexFormulas[c.Name](x, y)
-		if !equalInts(z.Shape(), c.Shape) {
+		if !slices.Equal(z.Shape(), c.Shape) {
 			t.Errorf("%s: shape %v, want %v", c.Name, z.Shape(), c.Shape)
 			continue
 		}

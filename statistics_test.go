@@ -54,22 +54,10 @@ func TestUniqueOfSpecials(t *testing.T) {
 		x := weft.Zeros(shape...)
 		values, inverse, counts := x.Unique()
 		n := min(x.Size(), 1)
-		if values.Size() != n || counts.Size() != n || !equalInts(inverse.Shape(), shape) {
+		if values.Size() != n || counts.Size() != n || !slices.Equal(inverse.Shape(), shape) {
 			t.Errorf("unique of %v has shapes %v, %v, %v", shape, values.Shape(), inverse.Shape(), counts.Shape())
 		}
 	}
-}
-
-func equalInts(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // Rows of evenly spaced elements, and almost such, with many values for each: the places that
@@ -355,7 +343,7 @@ func TestStatisticsVectors(t *testing.T) {
 	}
 	compare := func(what string, got *weft.Tensor, want string) {
 		w := readTensor(t, want)
-		if got.DType() != w.DType() || !equalInts(got.Shape(), w.Shape()) {
+		if got.DType() != w.DType() || !slices.Equal(got.Shape(), w.Shape()) {
 			t.Errorf("%s: %v %v, want %s", what, got.DType(), got.Shape(), want)
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/nn"
 )
 
@@ -20,14 +21,14 @@ func TestConvolutionLayers(t *testing.T) {
 		t.Errorf("Conv2d in groups has weights %v", got)
 	}
 	want := x.Conv2d(grouped.Weight, grouped.Bias, weft.ConvOpts{Stride: new([2]int{2, 2}), Padding: [2]int{1, 1}, Dilation: new([2]int{2, 2}), Groups: new(2)})
-	same(t, "Conv2d", grouped.Forward(x), want)
+	tensortest.SameBits(t, "Conv2d", grouped.Forward(x), want)
 
 	rows := nn.NewConv1d(4, 8, 3, nn.Conv1dOpts{Opts: o, Stride: new(2), Padding: 1, Dilation: new(2), Groups: new(4)})
 	if got := rows.Weight.Shape(); !slices.Equal(got, []int{8, 1, 3}) {
 		t.Errorf("Conv1d in groups has weights %v", got)
 	}
 	line := g.Randn(3, 4, 11)
-	same(t, "Conv1d", rows.Forward(line), line.Conv1d(rows.Weight, rows.Bias, weft.Conv1dOpts{Stride: new(2), Padding: 1, Dilation: new(2), Groups: new(4)}))
+	tensortest.SameBits(t, "Conv1d", rows.Forward(line), line.Conv1d(rows.Weight, rows.Bias, weft.Conv1dOpts{Stride: new(2), Padding: 1, Dilation: new(2), Groups: new(4)}))
 
 	// A transposed layer undoes the shape of one of the same options.
 	for _, stride := range []int{1, 2, 3} {
@@ -46,12 +47,5 @@ func TestConvolutionLayers(t *testing.T) {
 		t.Error("a layer without bias has one")
 	}
 	want = x.ConvTranspose2d(wide.Weight, nil, weft.ConvTransposeOpts{Stride: new([2]int{2, 2}), OutputPadding: [2]int{1, 1}, Dilation: new([2]int{3, 3})})
-	same(t, "ConvTranspose2d", wide.Forward(x), want)
-}
-
-func same(t *testing.T, what string, got, want *weft.Tensor) {
-	t.Helper()
-	if !slices.Equal(got.Shape(), want.Shape()) || !slices.Equal(weft.Data[float32](got.Detach()), weft.Data[float32](want.Detach())) {
-		t.Errorf("%s: the layer and the operation differ", what)
-	}
+	tensortest.SameBits(t, "ConvTranspose2d", wide.Forward(x), want)
 }

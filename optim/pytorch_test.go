@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/optim"
 )
 
@@ -54,15 +55,6 @@ func pytorch(t *testing.T) (v vectors) {
 		t.Fatal(err)
 	}
 	return v
-}
-
-func near(t *testing.T, what string, got *weft.Tensor, want []float64, bound float64) {
-	t.Helper()
-	for i, x := range weft.Data[float64](got.Detach().To(weft.Float64)) {
-		if !(math.Abs(x-want[i]) <= bound*(1+math.Abs(want[i]))) {
-			t.Fatalf("%s: element %d is %v, want %v", what, i, x, want[i])
-		}
-	}
 }
 
 func decoded[O any](t *testing.T, b json.RawMessage) (o O) {
@@ -145,7 +137,7 @@ func TestOptimizersAsPyTorch(t *testing.T) {
 					opt.SetLR(opt.LR() * 0.5)
 				}
 				for i := range w {
-					near(t, fmt.Sprintf("%s, step %d, parameter %d", what, step, i), w[i], want[i], bound)
+					tensortest.Near(t, fmt.Sprintf("%s, step %d, parameter %d", what, step, i), w[i], want[i], bound)
 				}
 				if step == 5 {
 					saved := opt.State()
@@ -183,7 +175,7 @@ func TestRowsAsPyTorch(t *testing.T) {
 			if !weft.BorrowRows(w, func(_, _ *weft.Tensor) {}) {
 				t.Fatalf("%s %s: the rows became an array", c.Kind, c.Opts)
 			}
-			near(t, fmt.Sprintf("%s %s, step %d", c.Kind, c.Opts, step), w, values, 1e-12)
+			tensortest.Near(t, fmt.Sprintf("%s %s, step %d", c.Kind, c.Opts, step), w, values, 1e-12)
 		}
 	}
 }
@@ -308,7 +300,7 @@ func TestLBFGSAsPyTorch(t *testing.T) {
 			if math.Abs(loss-c.Losses[step]) > 1e-6*(1+math.Abs(c.Losses[step])) {
 				t.Fatalf("%+v, step %d: loss %v, want %v", c.Opts, step, loss, c.Losses[step])
 			}
-			near(t, fmt.Sprintf("%+v, step %d", c.Opts, step), weft.Cat([]*weft.Tensor{w.Detach(), v.Detach().Flatten(0)}, 0), want, 1e-6)
+			tensortest.Near(t, fmt.Sprintf("%+v, step %d", c.Opts, step), weft.Cat([]*weft.Tensor{w.Detach(), v.Detach().Flatten(0)}, 0), want, 1e-6)
 			saved := opt.State()
 			opt = optim.NewLBFGS(named(w, v), c.Opts)
 			if err := opt.LoadState(saved); err != nil {
@@ -335,12 +327,12 @@ func TestClippingAsPyTorch(t *testing.T) {
 			t.Errorf("norm %v, want %v", norm, c.Norm)
 		}
 		for i := range 2 {
-			near(t, fmt.Sprintf("norm at most %v", c.Limit), w[i].Grad(), c.ByNorm[i], 1e-14)
+			tensortest.Near(t, fmt.Sprintf("norm at most %v", c.Limit), w[i].Grad(), c.ByNorm[i], 1e-14)
 		}
 		set()
 		optim.ClipValue(named(w...), c.Limit)
 		for i := range 2 {
-			near(t, fmt.Sprintf("values at most %v", c.Limit), w[i].Grad(), c.ByValue[i], 0)
+			tensortest.Near(t, fmt.Sprintf("values at most %v", c.Limit), w[i].Grad(), c.ByValue[i], 0)
 		}
 	}
 }
@@ -357,5 +349,5 @@ func TestClipRows(t *testing.T) {
 		t.Error("the rows became an array")
 	}
 	a, b := 0.5, 3/math.Sqrt(90)
-	near(t, "rows", w.Grad(), []float64{0, 0, a, a, 0, 0, b, b, 0, 0}, 1e-6)
+	tensortest.Near(t, "rows", w.Grad(), []float64{0, 0, a, a, 0, 0, b, b, 0, 0}, 1e-6)
 }

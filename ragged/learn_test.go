@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/kernel"
 	"weft/nn"
 )
@@ -25,9 +26,9 @@ func TestExpr(t *testing.T) {
 		}
 		one := l.Sum()
 		v := weft.Data[float64](one)
-		close(t, "2*l + v", Expr("2*l + v", weft.Vars{"l": l, "v": one}).Data(), m.flat(func(x float64, i, _, c int) float64 { return 2*x + v[i*m.k+c] }))
-		close(t, "numbers", Expr("(l + a) * b", weft.Vars{"l": l, "a": 1, "b": 0.5}).Data(), m.flat(func(x float64, _, _, _ int) float64 { return (x + 1) * 0.5 }))
-		close(t, "map", l.Map(kernels.Func("Bend"), one).Data(), m.flat(func(x float64, i, _, c int) float64 { return x*math.Sin(v[i*m.k+c]) + v[i*m.k+c] }))
+		tensortest.Near(t, "2*l + v", Expr("2*l + v", weft.Vars{"l": l, "v": one}).Data(), m.flat(func(x float64, i, _, c int) float64 { return 2*x + v[i*m.k+c] }), 5e-13)
+		tensortest.Near(t, "numbers", Expr("(l + a) * b", weft.Vars{"l": l, "a": 1, "b": 0.5}).Data(), m.flat(func(x float64, _, _, _ int) float64 { return (x + 1) * 0.5 }), 5e-13)
+		tensortest.Near(t, "map", l.Map(kernels.Func("Bend"), one).Data(), m.flat(func(x float64, i, _, c int) float64 { return x*math.Sin(v[i*m.k+c]) + v[i*m.k+c] }), 5e-13)
 	})
 	n := Of([][][]float64{{{1, 2}, {3}}, {}, {{}, {4, 5, 6}}})
 	shows(t, Expr("l*a + b", weft.Vars{"l": n, "a": FromOffsets(n.Sum(-1), n.Offsets()), "b": n.Sum()}), "[ [ [9. 12.] [15.] ] [ ] [ [] [75. 90. 105.] ] ]")

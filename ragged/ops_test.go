@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 )
 
 // model is items of rows of k numbers each, in plain Go.
@@ -54,20 +55,6 @@ func (m model) list() *List {
 	return FromSizes(weft.FromSlice(flat, n, m.k), m.sizes())
 }
 
-// close fails when a tensor does not hold the numbers in row-major order.
-func close(t *testing.T, what string, x *weft.Tensor, want []float64) {
-	t.Helper()
-	got := weft.Data[float64](x.To(weft.Float64))
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if d := math.Abs(got[i] - want[i]); !(d <= 1e-12*max(1, math.Abs(want[i]))) && !(math.IsNaN(got[i]) && math.IsNaN(want[i])) && got[i] != want[i] {
-			t.Fatalf("%s: number %d is %v, want %v", what, i, got[i], want[i])
-		}
-	}
-}
-
 func each(t *testing.T, f func(t *testing.T, m model, l *List, r *rand.Rand)) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, k := range []int{1, 3} {
@@ -109,10 +96,10 @@ func TestElementwise(t *testing.T) {
 			one = weft.RandnOf(weft.Float64, n, m.k)
 		}
 		v := weft.Data[float64](one)
-		close(t, "scalar", l.Mul(2).Data(), m.flat(func(x float64, _, _, _ int) float64 { return 2 * x }))
-		close(t, "list", l.Sub(other.list()).Data(), m.flat(func(x float64, i, p, c int) float64 { return x - other.items[i][p][c] }))
+		tensortest.Near(t, "scalar", l.Mul(2).Data(), m.flat(func(x float64, _, _, _ int) float64 { return 2 * x }), 5e-13)
+		tensortest.Near(t, "list", l.Sub(other.list()).Data(), m.flat(func(x float64, i, p, c int) float64 { return x - other.items[i][p][c] }), 5e-13)
 		if n != 1 {
-			close(t, "item", l.Add(one).Data(), m.flat(func(x float64, i, _, c int) float64 { return x + v[i*m.k+c] }))
+			tensortest.Near(t, "item", l.Add(one).Data(), m.flat(func(x float64, i, _, c int) float64 { return x + v[i*m.k+c] }), 5e-13)
 		}
 		most := l.longest()
 		dense := weft.RandnOf(weft.Float64, n, most+1)
@@ -121,21 +108,21 @@ func TestElementwise(t *testing.T) {
 		}
 		d := weft.Data[float64](dense)
 		if n != 1 {
-			close(t, "dense", l.RSub(dense).Data(), m.flat(func(x float64, i, p, c int) float64 { return d[(i*(most+1)+p)*m.k+c] - x }))
+			tensortest.Near(t, "dense", l.RSub(dense).Data(), m.flat(func(x float64, i, p, c int) float64 { return d[(i*(most+1)+p)*m.k+c] - x }), 5e-13)
 		}
 		if n > 1 {
-			close(t, "positions", l.Add(dense.Slice(weft.Range(0, 1))).Data(), m.flat(func(x float64, _, p, c int) float64 { return x + d[p*m.k+c] }))
-			close(t, "one row", l.Add(dense.Slice(weft.All, weft.Range(0, 1))).Data(), m.flat(func(x float64, i, _, c int) float64 { return x + d[i*(most+1)*m.k+c] }))
+			tensortest.Near(t, "positions", l.Add(dense.Slice(weft.Range(0, 1))).Data(), m.flat(func(x float64, _, p, c int) float64 { return x + d[p*m.k+c] }), 5e-13)
+			tensortest.Near(t, "one row", l.Add(dense.Slice(weft.All, weft.Range(0, 1))).Data(), m.flat(func(x float64, i, _, c int) float64 { return x + d[i*(most+1)*m.k+c] }), 5e-13)
 		}
 		if m.k > 1 {
 			row := weft.FromSlice([]float64{1, 2, 3})
-			close(t, "row", l.Mul(row).Data(), m.flat(func(x float64, _, _, c int) float64 { return x * float64(c+1) }))
+			tensortest.Near(t, "row", l.Mul(row).Data(), m.flat(func(x float64, _, _, c int) float64 { return x * float64(c+1) }), 5e-13)
 			per := FromSizes(l.Data().Slice(weft.All, weft.Index(0)), m.sizes())
-			close(t, "column of a list", l.Add(per).Data(), m.flat(func(x float64, i, p, _ int) float64 { return x + m.items[i][p][0] }))
-			close(t, "a list and its column", per.Add(l).Data(), m.flat(func(x float64, i, p, _ int) float64 { return x + m.items[i][p][0] }))
+			tensortest.Near(t, "column of a list", l.Add(per).Data(), m.flat(func(x float64, i, p, _ int) float64 { return x + m.items[i][p][0] }), 5e-13)
+			tensortest.Near(t, "a list and its column", per.Add(l).Data(), m.flat(func(x float64, i, p, _ int) float64 { return x + m.items[i][p][0] }), 5e-13)
 		}
-		close(t, "apply", l.Apply((*weft.Tensor).Abs).Data(), m.flat(func(x float64, _, _, _ int) float64 { return math.Abs(x) }))
-		close(t, "local index", l.LocalIndex().Data(), model{m.items, 1}.places())
+		tensortest.Near(t, "apply", l.Apply((*weft.Tensor).Abs).Data(), m.flat(func(x float64, _, _, _ int) float64 { return math.Abs(x) }), 5e-13)
+		tensortest.Near(t, "local index", l.LocalIndex().Data(), model{m.items, 1}.places(), 5e-13)
 		if l.Mul(2).part != l.part {
 			t.Error("another partition")
 		}
@@ -187,17 +174,17 @@ func TestReductions(t *testing.T) {
 			})
 		}
 		add := func(a, b float64) float64 { return a + b }
-		close(t, "sum", l.Sum(), fold(0, add))
-		close(t, "prod", l.Prod(), fold(1, func(a, b float64) float64 { return a * b }))
-		close(t, "max", l.Max(), fold(math.Inf(-1), math.Max))
-		close(t, "min", l.Min(), fold(math.Inf(1), math.Min))
-		close(t, "mean", l.Mean(), m.columns(func(x []float64) float64 {
+		tensortest.Near(t, "sum", l.Sum(), fold(0, add), 5e-13)
+		tensortest.Near(t, "prod", l.Prod(), fold(1, func(a, b float64) float64 { return a * b }), 5e-13)
+		tensortest.Near(t, "max", l.Max(), fold(math.Inf(-1), math.Max), 5e-13)
+		tensortest.Near(t, "min", l.Min(), fold(math.Inf(1), math.Min), 5e-13)
+		tensortest.Near(t, "mean", l.Mean(), m.columns(func(x []float64) float64 {
 			y := 0.0
 			for _, e := range x {
 				y += e
 			}
 			return y / float64(len(x))
-		}))
+		}), 5e-13)
 		logsum := func(x []float64) float64 {
 			y := 0.0
 			for _, e := range x {
@@ -205,10 +192,10 @@ func TestReductions(t *testing.T) {
 			}
 			return math.Log(y)
 		}
-		close(t, "logsumexp", l.LogSumExp(), m.columns(logsum))
+		tensortest.Near(t, "logsumexp", l.LogSumExp(), m.columns(logsum), 5e-13)
 		s := m.columns(logsum)
-		close(t, "softmax", l.Softmax().Data(), m.flat(func(x float64, i, _, c int) float64 { return math.Exp(x - s[i*m.k+c]) }))
-		close(t, "log softmax", l.LogSoftmax().Data(), m.flat(func(x float64, i, _, c int) float64 { return x - s[i*m.k+c] }))
+		tensortest.Near(t, "softmax", l.Softmax().Data(), m.flat(func(x float64, i, _, c int) float64 { return math.Exp(x - s[i*m.k+c]) }), 5e-13)
+		tensortest.Near(t, "log softmax", l.LogSoftmax().Data(), m.flat(func(x float64, i, _, c int) float64 { return x - s[i*m.k+c] }), 5e-13)
 		arg := func(less bool) []float64 {
 			return m.columns(func(x []float64) float64 {
 				best := -1
@@ -220,8 +207,8 @@ func TestReductions(t *testing.T) {
 				return float64(best)
 			})
 		}
-		close(t, "argmax", l.ArgMax(), arg(false))
-		close(t, "argmin", l.ArgMin(), arg(true))
+		tensortest.Near(t, "argmax", l.ArgMax(), arg(false), 5e-13)
+		tensortest.Near(t, "argmin", l.ArgMin(), arg(true), 5e-13)
 	})
 }
 
@@ -251,10 +238,10 @@ func TestSort(t *testing.T) {
 				}
 				base += len(item)
 			}
-			close(t, "values", values.Data(), want)
-			close(t, "places", places.Data(), at)
+			tensortest.Near(t, "values", values.Data(), want, 5e-13)
+			tensortest.Near(t, "places", places.Data(), at, 5e-13)
 			if m.k == 1 {
-				close(t, "index", l.Index(places).Data(), want)
+				tensortest.Near(t, "index", l.Index(places).Data(), want, 5e-13)
 			}
 		}
 	})
@@ -288,12 +275,12 @@ func TestPadded(t *testing.T) {
 					in = append(in, 0)
 				}
 			}
-			close(t, "padded", x, want)
-			close(t, "mask", mask, in)
+			tensortest.Near(t, "padded", x, want, 5e-13)
+			tensortest.Near(t, "mask", mask, in, 5e-13)
 			if n >= most {
 				for _, sizes := range []any{m.sizes(), mask} {
 					y := FromPadded(x, sizes)
-					close(t, "back", y.Data(), m.flat(func(x float64, _, _, _ int) float64 { return x }))
+					tensortest.Near(t, "back", y.Data(), m.flat(func(x float64, _, _, _ int) float64 { return x }), 5e-13)
 					holds(t, y.Offsets(), weft.Data[int64](l.Offsets())...)
 				}
 			}
@@ -375,14 +362,14 @@ func equalModel(t *testing.T, l *List, m model) {
 		s = append(s, int64(n))
 	}
 	holds(t, l.Sizes(), s...)
-	close(t, "rows", l.Data(), m.flat(func(x float64, _, _, _ int) float64 { return x }))
+	tensortest.Near(t, "rows", l.Data(), m.flat(func(x float64, _, _, _ int) float64 { return x }), 5e-13)
 }
 
 func TestNested(t *testing.T) {
 	n := Of([][][]float64{{{1, 2}, {3}}, {}, {{}, {4, 5, 6}}})
 	shows(t, n.ListAt(-1), "[ [] [4. 5. 6.] ]")
-	close(t, "sum of inner items", n.Sum(-1), []float64{3, 3, 0, 15})
-	close(t, "sum of outer items", n.Sum(), []float64{6, 0, 15})
+	tensortest.Near(t, "sum of inner items", n.Sum(-1), []float64{3, 3, 0, 15}, 5e-13)
+	tensortest.Near(t, "sum of outer items", n.Sum(), []float64{6, 0, 15}, 5e-13)
 	shows(t, FromOffsets(n.Max(-1), n.Offsets()), "[ [2. 3.] [] [-inf 6.] ]")
 	shows(t, n.Mul(2).Flatten(), "[ [2. 4.] [6.] [] [8. 10. 12.] ]")
 	shows(t, n.Flatten().Unflatten([]int{2, 0, 2}), n.String())
@@ -396,17 +383,17 @@ func TestNested(t *testing.T) {
 	shows(t, n.Mask(n.Gt(2)), "[ [ [] [3.] ] [ ] [ [] [4. 5. 6.] ] ]")
 	shows(t, Concat([]*List{n, n.Range(0, 1)}, 0), "[ [ [1. 2.] [3.] ] [ ] [ [] [4. 5. 6.] ] [ [1. 2.] [3.] ] ]")
 	shows(t, Concat([]*List{n, n}, 1), "[ [ [1. 2.] [3.] [1. 2.] [3.] ] [ ] [ [] [4. 5. 6.] [] [4. 5. 6.] ] ]")
-	close(t, "spread", n.Spread(weft.FromSlice([]float64{1, 2, 3})).Data(), []float64{1, 1, 1, 3, 3, 3})
-	close(t, "spread to inner items", n.Spread(weft.FromSlice([]float64{1, 2, 3, 4}), -1).Data(), []float64{1, 1, 2, 4, 4, 4})
+	tensortest.Near(t, "spread", n.Spread(weft.FromSlice([]float64{1, 2, 3})).Data(), []float64{1, 1, 1, 3, 3, 3}, 5e-13)
+	tensortest.Near(t, "spread to inner items", n.Spread(weft.FromSlice([]float64{1, 2, 3, 4}), -1).Data(), []float64{1, 1, 2, 4, 4, 4}, 5e-13)
 	values, _ := n.Sort(weft.SortOpts{Descending: true})
 	shows(t, values, "[ [ [2. 1.] [3.] ] [ ] [ [] [6. 5. 4.] ] ]")
 	deep := n.Unflatten(3)
 	if deep.Depth() != 3 || deep.Len() != 1 {
 		t.Error(deep)
 	}
-	close(t, "depth 3", deep.Sum(), []float64{21})
-	close(t, "depth 3, level 1", deep.Sum(1), []float64{6, 0, 15})
-	close(t, "an item of depth 3", deep.At(0, 2, 1), []float64{4, 5, 6})
+	tensortest.Near(t, "depth 3", deep.Sum(), []float64{21}, 5e-13)
+	tensortest.Near(t, "depth 3, level 1", deep.Sum(1), []float64{6, 0, 15}, 5e-13)
+	tensortest.Near(t, "an item of depth 3", deep.At(0, 2, 1), []float64{4, 5, 6}, 5e-13)
 }
 
 // An item that is far longer than others is computed in pieces, with the values of each row.

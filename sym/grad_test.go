@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/sym"
 )
 
@@ -34,16 +35,7 @@ func evaluate(t *testing.T, in []*sym.Var, out []*sym.Var, args ...*weft.Tensor)
 // expect compares tensors of float64 with numbers.
 func expect(t *testing.T, what string, got *weft.Tensor, want ...float64) {
 	t.Helper()
-	if got.Size() != len(want) {
-		t.Errorf("%s: %v, want %v", what, got, want)
-		return
-	}
-	for i, x := range weft.Data[float64](got) {
-		if !(math.Abs(x-want[i]) <= 1e-9*(1+math.Abs(want[i]))) {
-			t.Errorf("%s: %v, want %v", what, got, want)
-			return
-		}
-	}
+	tensortest.Near(t, what, got, want, 1e-9)
 }
 
 func TestDerivatives(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/sym"
 )
 
@@ -61,7 +62,7 @@ func TestScanDraws(t *testing.T) {
 				plain := sym.Stack(by, 0)
 				want := call(t, []*sym.Var{x, h0}, append([]*sym.Var{plain}, sym.Grad(plain.Square().Sum(), []*sym.Var{x, h0})...), X, H)
 				for i := range want {
-					near(t, name, got[i], weft.Data[float64](want[i]))
+					tensortest.Near(t, name, got[i], weft.Data[float64](want[i]), 1e-10)
 				}
 			}
 		}
@@ -128,7 +129,7 @@ func TestIfElseDraws(t *testing.T) {
 				h += uniform[4*k+i].Item()
 			}
 		}
-		near(t, "value", got[0], []float64{h})
-		near(t, "gradient", got[1], []float64{slope})
+		tensortest.Near(t, "value", got[0], []float64{h}, 1e-10)
+		tensortest.Near(t, "gradient", got[1], []float64{slope}, 1e-10)
 	}
 }

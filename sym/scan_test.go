@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/sym"
 )
 
@@ -27,19 +28,6 @@ func call(t *testing.T, in []*sym.Var, out []*sym.Var, args ...any) []*weft.Tens
 		t.Fatal(err)
 	}
 	return res
-}
-
-func near(t *testing.T, what string, got *weft.Tensor, want []float64) {
-	t.Helper()
-	g := weft.Data[float64](got.To(weft.Float64))
-	if len(g) != len(want) {
-		t.Fatalf("%s has %d elements, want %d", what, len(g), len(want))
-	}
-	for i := range g {
-		if !(math.Abs(g[i]-want[i]) <= 1e-10*(1+math.Abs(want[i]))) {
-			t.Fatalf("%s: element %d is %v, want %v", what, i, g[i], want[i])
-		}
-	}
 }
 
 // A recurrent network by Scan gives what the same steps one after the other give, and its
@@ -87,7 +75,7 @@ func TestScanUnrolled(t *testing.T) {
 			if want[i] != nil {
 				v = weft.Data[float64](want[i])
 			}
-			near(t, name, got[i], v)
+			tensortest.Near(t, name, got[i], v, 1e-10)
 		}
 	}
 }
@@ -107,9 +95,9 @@ func TestScanStable(t *testing.T) {
 		}
 		return
 	}
-	near(t, "loop", got[0], []float64{1901})
-	near(t, "branch", got[1], []float64{1000, 0, 900})
-	near(t, "gradient", got[2], []float64{2, 0, 2})
+	tensortest.Near(t, "loop", got[0], []float64{1901}, 1e-10)
+	tensortest.Near(t, "branch", got[1], []float64{1000, 0, 900}, 1e-10)
+	tensortest.Near(t, "gradient", got[2], []float64{2, 0, 2}, 1e-10)
 }
 
 func TestScanTaps(t *testing.T) {
@@ -120,11 +108,11 @@ func TestScanTaps(t *testing.T) {
 		return sym.Next{H: []*sym.Var{s.H[0].Add(s.H[1])}}
 	})
 	got := call(t, []*sym.Var{init}, []*sym.Var{r.H[0], r.Last[0]}, two)
-	near(t, "Fibonacci", got[0], []float64{1, 2, 3, 5, 8, 13, 21, 34, 55, 89})
-	near(t, "the last", got[1], []float64{89})
+	tensortest.Near(t, "Fibonacci", got[0], []float64{1, 2, 3, 5, 8, 13, 21, 34, 55, 89}, 1e-10)
+	tensortest.Near(t, "the last", got[1], []float64{89}, 1e-10)
 	// Its gradient: how often each of the first two goes into the last.
 	d := sym.Grad(r.Last[0], []*sym.Var{init})[0]
-	near(t, "its gradient", call(t, []*sym.Var{init}, []*sym.Var{d}, two)[0], []float64{55, 89})
+	tensortest.Near(t, "its gradient", call(t, []*sym.Var{init}, []*sym.Var{d}, two)[0], []float64{55, 89}, 1e-10)
 
 	// Neighbours of a sequence, from the front and from the back.
 	x := sym.Vector("x", weft.Float64)
@@ -136,7 +124,7 @@ func TestScanTaps(t *testing.T) {
 		if back {
 			want = []float64{653, 542, 431}
 		}
-		near(t, "taps", call(t, []*sym.Var{x}, []*sym.Var{r.Out[0]}, weft.FromSlice([]float64{1, 2, 3, 4, 5, 6}))[0], want)
+		tensortest.Near(t, "taps", call(t, []*sym.Var{x}, []*sym.Var{r.Out[0]}, weft.FromSlice([]float64{1, 2, 3, 4, 5, 6}))[0], want, 1e-10)
 	}
 }
 
@@ -148,10 +136,10 @@ func TestScanUntil(t *testing.T) {
 	})
 	d := sym.Grad(r.Last[0], []*sym.Var{x})[0]
 	got := call(t, []*sym.Var{x}, []*sym.Var{r.Count, r.Last[0], d, r.H[0]}, 3.0)
-	near(t, "count", got[0], []float64{5})
-	near(t, "last", got[1], []float64{96})
-	near(t, "gradient", got[2], []float64{32})
-	near(t, "states", got[3].Slice(weft.Range(0, 7)), []float64{6, 12, 24, 48, 96, 0, 0})
+	tensortest.Near(t, "count", got[0], []float64{5}, 1e-10)
+	tensortest.Near(t, "last", got[1], []float64{96}, 1e-10)
+	tensortest.Near(t, "gradient", got[2], []float64{32}, 1e-10)
+	tensortest.Near(t, "states", got[3].Slice(weft.Range(0, 7)), []float64{6, 12, 24, 48, 96, 0, 0}, 1e-10)
 }
 
 func TestFoldsAndMap(t *testing.T) {
@@ -166,7 +154,7 @@ func TestFoldsAndMap(t *testing.T) {
 		}, x, one),
 	}, weft.FromSlice([]float64{2, 3, 4}), 1.0)
 	for i, want := range [][]float64{{1234}, {1432}, {1234}, {4, 9, 16}, {85}} {
-		near(t, "fold", got[i], want)
+		tensortest.Near(t, "fold", got[i], want, 1e-10)
 	}
 }
 
@@ -196,8 +184,8 @@ func TestIfElse(t *testing.T) {
 				want, slope = append(want, math.Exp(2*v)), append(slope, 2*math.Exp(2*v))
 			}
 		}
-		near(t, "value", got[0], want)
-		near(t, "gradient", got[1], slope)
+		tensortest.Near(t, "value", got[0], want, 1e-10)
+		tensortest.Near(t, "gradient", got[1], slope, 1e-10)
 		if (ran["then"] > 0) != yes || (ran["else"] > 0) == yes {
 			t.Errorf("condition %v: ran %v", yes, ran)
 		}
@@ -276,7 +264,7 @@ func TestScanOwnGradients(t *testing.T) {
 		}
 		got := call(t, []*sym.Var{x, h0}, outs, X, 0.7)
 		for i := range 3 {
-			near(t, name, got[i], weft.Data[float64](got[3+i]))
+			tensortest.Near(t, name, got[i], weft.Data[float64](got[3+i]), 1e-10)
 		}
 	}
 }
@@ -297,7 +285,7 @@ func TestScanJacobian(t *testing.T) {
 	hess := sym.Hessian(r.Last[0].Sum(), x)
 	hess2 := sym.Hessian(plain.Sum(), x)
 	got := call(t, []*sym.Var{x, h0}, append(append(outs, hess...), hess2...), weft.FromSlice([]float64{1, 2, 3}), weft.FromSlice([]float64{0.3, 0.4}))
-	near(t, "jacobian x", got[0], weft.Data[float64](got[2]))
-	near(t, "jacobian h", got[1], weft.Data[float64](got[3]))
-	near(t, "hessian", got[4], weft.Data[float64](got[5]))
+	tensortest.Near(t, "jacobian x", got[0], weft.Data[float64](got[2]), 1e-10)
+	tensortest.Near(t, "jacobian h", got[1], weft.Data[float64](got[3]), 1e-10)
+	tensortest.Near(t, "hessian", got[4], weft.Data[float64](got[5]), 1e-10)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/sym"
 )
 
@@ -49,7 +50,7 @@ func TestScanOwnSecond(t *testing.T) {
 			got := call(t, []*sym.Var{x, h0}, outs, X, 0.7)
 			n := len(outs) / 2
 			for i := range n {
-				near(t, "derivative "+string(rune('0'+(i+1)/2)), got[i], weft.Data[float64](got[n+i]))
+				tensortest.Near(t, "derivative "+string(rune('0'+(i+1)/2)), got[i], weft.Data[float64](got[n+i]), 1e-10)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/sym"
 )
 
@@ -41,16 +42,16 @@ func TestTestValues(t *testing.T) {
 	}
 	x.SetTestValue(X)
 	y := x.MatMul(early)
-	near(t, "product", y.TestValue(), []float64{10, 22})
+	tensortest.Near(t, "product", y.TestValue(), []float64{10, 22}, 1e-10)
 	d := sym.Grad(y.Square().Sum(), []*sym.Var{x, w})
-	near(t, "gradient", d[0].TestValue(), []float64{40, -40, 80, 88, -88, 176})
-	near(t, "of shared", d[1].TestValue(), []float64{2 * (20 + 4*44), 2 * (2*20 + 5*44), 2 * (3*20 + 6*44)})
+	tensortest.Near(t, "gradient", d[0].TestValue(), []float64{40, -40, 80, 88, -88, 176}, 1e-10)
+	tensortest.Near(t, "of shared", d[1].TestValue(), []float64{2 * (20 + 4*44), 2 * (2*20 + 5*44), 2 * (3*20 + 6*44)}, 1e-10)
 	var inside []float64
 	sum := sym.FoldL(func(row, h *sym.Var) *sym.Var {
 		inside = append(inside, weft.Data[float64](row.TestValue())...)
 		return h.Add(row)
 	}, x, sym.Const(weft.ZerosOf(weft.Float64, 3)))
-	near(t, "loop", sum.TestValue(), []float64{5, 7, 9})
+	tensortest.Near(t, "loop", sum.TestValue(), []float64{5, 7, 9}, 1e-10)
 	if len(inside) != 3 || inside[2] != 3 {
 		t.Errorf("the step saw %v", inside)
 	}
@@ -58,8 +59,8 @@ func TestTestValues(t *testing.T) {
 		t.Error("a value of an input without one")
 	}
 	got := call(t, []*sym.Var{x}, []*sym.Var{y, sum}, weft.FromSlice([]float64{1, 0, 0}, 1, 3))
-	near(t, "function", got[0], []float64{2})
-	near(t, "function", got[1], []float64{1, 0, 0})
+	tensortest.Near(t, "function", got[0], []float64{2}, 1e-10)
+	tensortest.Near(t, "function", got[1], []float64{1, 0, 0}, 1e-10)
 	x.SetTestValue(nil)
 	if x.Mul(3).TestValue() != nil {
 		t.Error("a value after it was taken away")
@@ -73,7 +74,7 @@ func TestTestValuesLater(t *testing.T) {
 	a.SetTestValue(3)
 	y := a.Mul(b) // b has no value yet
 	b.SetTestValue(4)
-	near(t, "b got one", y.Add(1).TestValue(), []float64{13})
+	tensortest.Near(t, "b got one", y.Add(1).TestValue(), []float64{13}, 1e-10)
 	h := a.Mul(2)
 	z := h.Square().Sum()
 	a.SetTestValue(nil)
@@ -171,8 +172,8 @@ func TestFnDebug(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "value", got[0], []float64{math.Log(2), math.Log(4)})
-	near(t, "update", w.Tensor(), []float64{3})
+	tensortest.Near(t, "value", got[0], []float64{math.Log(2), math.Log(4)}, 1e-10)
+	tensortest.Near(t, "update", w.Tensor(), []float64{3}, 1e-10)
 	if !strings.Contains(strings.Join(seen, "\n"), "log "+at) {
 		t.Errorf("seen %q, want log at %s", seen, at)
 	}
@@ -180,7 +181,7 @@ func TestFnDebug(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "gives NaN: 1 of 2 elements") || !strings.Contains(err.Error(), at) {
 		t.Errorf("got %v, want the line %s", err, at)
 	}
-	near(t, "shared after an error", w.Tensor(), []float64{3})
+	tensortest.Near(t, "shared after an error", w.Tensor(), []float64{3}, 1e-10)
 }
 
 // A loop that does not end of itself is ended by its context, alone or within another.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/sym"
 )
 
@@ -67,12 +68,12 @@ func TestVmapLoops(t *testing.T) {
 				}
 			}
 			for i, what := range []string{"gradient by x", "by h", "by w"} {
-				near(t, what, got[2+i], weft.Data[float64](got[5+i]))
+				tensortest.Near(t, what, got[2+i], weft.Data[float64](got[5+i]), 1e-10)
 			}
 		})
 	}
 	// Axes, and what examples share.
 	x, y := sym.Matrix("x", weft.Float64), sym.Vector("y", weft.Float64)
 	d := sym.Vmap(func(x ...*sym.Var) *sym.Var { return x[0].Mul(x[1]).Sum() }, 1, weft.Unmapped)(x, y)
-	near(t, "axes", call(t, []*sym.Var{x, y}, []*sym.Var{d}, weft.FromSlice([]float64{1, 2, 3, 4}, 2, 2), weft.FromSlice([]float64{1, 10}))[0], []float64{31, 42})
+	tensortest.Near(t, "axes", call(t, []*sym.Var{x, y}, []*sym.Var{d}, weft.FromSlice([]float64{1, 2, 3, 4}, 2, 2), weft.FromSlice([]float64{1, 10}))[0], []float64{31, 42}, 1e-10)
 }
