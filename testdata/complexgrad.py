@@ -2,7 +2,7 @@
 
     python3 testdata/complexgrad.py > testdata/complexgrad.json      (needs torch)
 
-A case has a name, by which complexgrad_test.go knows its function, x [2 3] and y [3 2] of
+A case has a name, by which complex_test.go knows its function, x [2 3] and y [3 2] of
 complex128, the results with their shape, and the gradients of a loss: the sum of the real
 parts of the results, the i-th weighted by (7*i mod 5) - 1.5, and of 0.7 of the imaginary
 parts with the same weights. Numbers are pairs of parts.

@@ -1,4 +1,4 @@
-"""Writes statistics.json: what NumPy and PyTorch give where statistics_vectors_test.go asks.
+"""Writes statistics.json: what NumPy and PyTorch give where statistics_test.go asks.
 
     python3 testdata/statistics.py > testdata/statistics.json      (needs numpy and torch)
 
