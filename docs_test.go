@@ -729,3 +729,30 @@ func TestWhoWritesMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestRootStaysSmall holds the root to at most 60 Go files. Its tests are outside of the package, and
+// each test file has fewer than 800 lines.
+func TestRootStaysSmall(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) > 60 {
+		t.Errorf("the root has %d Go files, want at most 60: put a test into the file of its subject, or into internal/core", len(files))
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains("\n"+string(text), "\npackage weft_test\n") {
+			t.Errorf("%s is not of package weft_test", f)
+		}
+		if n := strings.Count(string(text), "\n"); n >= 800 {
+			t.Errorf("%s has %d lines, want fewer than 800: a file has one subject", f, n)
+		}
+	}
+}

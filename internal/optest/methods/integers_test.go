@@ -236,7 +236,7 @@ func TestUint64MeetsSignedIntegers(t *testing.T) {
 	}
 }
 
-// Sums and products of uint64 are uint64, as NumPy has them; those of other integers are int64.
+// Sums and products of uint64 are uint64, as NumPy has them. Of other integers they are int64.
 func TestSumOfUint64(t *testing.T) {
 	u := weft.FromSlice([]uint64{math.MaxInt64, 5, 1}, 3)
 	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{

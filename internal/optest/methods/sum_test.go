@@ -314,7 +314,7 @@ func TestSumBoundIsTight(t *testing.T) {
 }
 
 // Sums over the first axis add rows in ascending order in blocks of 16, and the blocks by
-// neighbours: their bits are those of that, written out.
+// neighbours. A loop in the test does the same and gives the same bits.
 func TestSumOrderOfColumns(t *testing.T) {
 	const cols = 5
 	for _, n := range []int{1, 2, 15, 16, 17, 33, 50, 80, 90, 100, 128, 130, 1000} {
