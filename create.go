@@ -219,8 +219,7 @@ func LinspaceOf(d DType, start, stop float64, n int) *Tensor {
 // filled returns a vector whose n elements, of type d, f sets.
 func filled[T Element](opName string, d DType, n int, f func(data []T)) *Tensor {
 	t := core.Empty(opName, 0, d, []int{n})
-	f(core.Slice[T](t.View()))
-	core.KeepAlive(t)
+	core.Written(t, func(v *array.View) { f(core.Slice[T](v)) })
 	return (*Tensor)(t)
 }
 
@@ -269,7 +268,8 @@ func From(x any) *Tensor {
 		array.Failf("from", "x", "is %T: want nested slices of bool, integers, floats or complex numbers", x)
 	}
 	out := core.Empty("from", 0, d, shape)
-	first, at := core.BytesOf(out.View()), 0
+	var first unsafe.Pointer
+	at := 0
 	var fill func(v reflect.Value, depth int)
 	fill = func(v reflect.Value, depth int) {
 		if depth < len(shape) {
@@ -312,7 +312,9 @@ func From(x any) *Tensor {
 			*(*complex128)(p) = v.Complex()
 		}
 	}
-	fill(v, 0)
-	core.KeepAlive(out)
+	core.Written(out, func(host *array.View) {
+		first = core.BytesOf(host)
+		fill(v, 0)
+	})
 	return (*Tensor)(out)
 }

@@ -10,7 +10,6 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/jit"
 	"weft/internal/mapped"
@@ -119,7 +118,7 @@ func init() {
 	if c.Note != "" {
 		os.Stderr.WriteString(c.Note + "\n")
 	}
-	device.Register(cpu.New(c.ISA))
+	device.Register(core.NewDevice(c.ISA))
 }
 
 // Shape returns the sizes of the axes, the slowest first; it is empty for a tensor of no axes.
@@ -192,8 +191,8 @@ func Data[T Element](t *Tensor) []T { return core.Data[T](t.c()) }
 // and be of their Go type.
 func CopyTo[T Element](t *Tensor, dst []T) { core.CopyTo[T](t.c(), dst) }
 
-// Borrow lends f the elements of a contiguous tensor without copying. f must not
-// keep the slice. It panics if t is not contiguous or T is not its type. Giving the
+// Borrow lends f the elements of a contiguous tensor without copying; of one whose memory the
+// host does not reach, a copy that goes back when f returns. f must not keep the slice. It panics if t is not contiguous or T is not its type. Giving the
 // memory back while f has it, by [Tensor.Release] or [Scope.Close], panics. So does
 // a write by f into read-only memory, that of a file which is mapped.
 //
@@ -211,9 +210,6 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 	if f == nil {
 		array.Failf("borrow", "f", "is nil")
 	}
-	if !core.OnHost(t.c()) {
-		array.Failf("borrow", "", "the memory is on a device that the host does not reach: use Data or CopyTo")
-	}
 	if !t.v().Store.Lend() {
 		core.FailReleased("borrow", t.v())
 	}
@@ -226,6 +222,7 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 		defer m.Return(start, stop)
 	}
 	f(core.Slice[T](&v))
+	core.PutBack(t.c(), &v)
 	core.KeepAlive(t.c())
 }
 

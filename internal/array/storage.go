@@ -145,7 +145,11 @@ func (s *Storage) Host() unsafe.Pointer {
 	return atomic.LoadPointer(&s.ptr)
 }
 
-// Forget makes the storage one without memory.
+// address is the first byte on the host as a number, 0 if there is none now: it computes nothing.
+func (s *Storage) address() uintptr { return uintptr(atomic.LoadPointer(&s.ptr)) }
+
+// Forget makes the storage one without memory. Work that was issued keeps the memory that the
+// storage had: a device binds addresses at issue, and holds their owner.
 func (s *Storage) Forget() {
 	atomic.StorePointer(&s.ptr, nil)
 	s.owner = nil
@@ -186,7 +190,7 @@ func (s *Storage) Waits() any {
 }
 
 // Settle gives a storage that waits the memory of another one, which has its content, and
-// is forgotten.
+// is forgotten. Work that was issued on from goes on in that memory, which s now has.
 func (s *Storage) Settle(from *Storage) {
 	atomic.StorePointer(&s.ptr, atomic.LoadPointer(&from.ptr))
 	s.owner = from.owner

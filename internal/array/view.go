@@ -120,9 +120,10 @@ func (v *View) Scalars() View {
 	return w.Window(0, append(append([]int{}, w.Shape...), 2), append(w.Strides, 1))
 }
 
-// Overlaps reports whether the two views may share a byte. It compares the
-// address ranges, so views that interleave without sharing count as
-// overlapping. What has no memory shares none but with views of itself.
+// Overlaps reports whether the two views may share a byte. It compares ranges of bytes, so views
+// that interleave without sharing count as overlapping. Memory that the host does not reach, and
+// what is not computed yet, is shared by views of one storage alone. Overlaps neither waits nor
+// copies.
 func (v *View) Overlaps(w *View) bool {
 	vl, vh := v.Span()
 	wl, wh := w.Span()
@@ -130,10 +131,13 @@ func (v *View) Overlaps(w *View) bool {
 		return false
 	}
 	vs, ws := uintptr(v.DType.Size()), uintptr(w.DType.Size())
-	if v.Store.Abstract || w.Store.Abstract {
-		return v.Store == w.Store && vl*int(vs) < wh*int(ws) && wl*int(ws) < vh*int(vs)
+	if v.Store == w.Store {
+		return vl*int(vs) < wh*int(ws) && wl*int(ws) < vh*int(vs)
 	}
-	va, wa := uintptr(v.Store.Host()), uintptr(w.Store.Host())
+	va, wa := v.Store.address(), w.Store.address()
+	if va == 0 || wa == 0 {
+		return false
+	}
 	return va+uintptr(vl)*vs < wa+uintptr(wh)*ws && wa+uintptr(wl)*ws < va+uintptr(vh)*vs
 }
 

@@ -6,8 +6,10 @@ import (
 
 	"weft/half"
 	"weft/internal/array"
+	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/dirty"
+	"weft/internal/jit"
 	"weft/internal/mapped"
 	"weft/internal/par"
 )
@@ -20,6 +22,10 @@ import (
 //   - counts that decide a shape: MaskSelect, NonZero, RepeatInterleave, masks of Index;
 //   - the rows of a sparse gradient;
 //   - what a Tracked sends and a Sink receives.
+
+// NewDevice makes the default device: the CPU with an instruction set. Under the build tag
+// weft_deferred it is a device for tests.
+var NewDevice = func(isa jit.ISA) device.Device { return cpu.New(isa) }
 
 // ToHost is [HostView] for who reads: the memory stays until [Leave], whoever releases t meanwhile.
 func ToHost(t *Tensor) array.View {
@@ -53,14 +59,60 @@ func HostView(t *Tensor) array.View {
 	if OnHost(t) {
 		return t.v
 	}
+	v := array.View{DType: t.v.DType, Shape: t.v.Shape, Strides: array.RowMajor(t.v.Shape)}
+	v.Store = d.Fallback().Default().Alloc(v.Size() * v.DType.Size())
+	download(&v, t)
+	return v
+}
+
+// Reached reports that the host reaches the memory of a device.
+func Reached(number uint8) bool { return device.Get(number).Fallback() == nil }
+
+// here reports that the host reaches the memory of a view, which may belong to a trace.
+func here(v *array.View) bool { return !v.Store.Abstract && v.Store.Host() != nil }
+
+// download copies the elements of t, whose memory the host does not reach, into dst, contiguous
+// memory of the host of the same type.
+func download(dst *array.View, t *Tensor) {
 	c := (&Tensor{v: t.v}).Contiguous()
 	size := c.v.DType.Size()
-	n := c.Size() * size
-	v := array.View{Store: device.Get(0).Default().Alloc(n), DType: c.v.DType, Shape: c.v.Shape, Strides: array.RowMajor(c.v.Shape)}
-	check(d.Default().Copy(device.Ref{Store: v.Store}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, n))
-	wait(d.Default())
+	s := device.Get(c.v.Store.Device).Default()
+	check(s.Copy(device.Ref{Store: dst.Store, Offset: dst.Offset * size}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, c.Size()*size))
+	wait(s)
 	KeepAlive(c)
-	return v
+}
+
+// upload returns a copy of a view of the host's memory on the device whose number it has, with the
+// same strides.
+func upload(v array.View) *Tensor {
+	size := v.DType.Size()
+	lo, hi := v.Span()
+	s := device.Get(v.Store.Device).Default()
+	out := v
+	out.Store, out.Offset = s.Alloc((hi-lo)*size), v.Offset-lo
+	check(s.Copy(device.Ref{Store: out.Store}, device.Ref{Store: v.Store, Offset: lo * size}, (hi-lo)*size))
+	return &Tensor{v: out}
+}
+
+// Written calls f, which writes the elements of t, new and contiguous, in memory of the host.
+func Written(t *Tensor, f func(v *array.View)) {
+	v := t.v
+	if !OnHost(t) {
+		v.Store, v.Offset = device.Get(t.v.Store.Device).Fallback().Default().Alloc(t.Size()*v.DType.Size()), 0
+	}
+	f(&v)
+	PutBack(t, &v)
+	KeepAlive(t)
+}
+
+// PutBack copies v, contiguous memory of the host that stands for that of t, back to t. It does
+// nothing where v is t's own memory.
+func PutBack(t *Tensor, v *array.View) {
+	if v.Store == t.v.Store || t.Size() == 0 {
+		return
+	}
+	size := v.DType.Size()
+	check(device.Get(t.v.Store.Device).Default().Copy(device.Ref{Store: t.v.Store, Offset: t.v.Offset * size}, device.Ref{Store: v.Store, Offset: v.Offset * size}, t.Size()*size))
 }
 
 // OnHost reports that the host reaches t's memory.

@@ -128,8 +128,14 @@ func (c Composite) Apply(args ...Operand) []*Tensor { return Call(c.def, nil, ni
 // Make returns a new tensor whose elements are undefined: who takes it writes all of them.
 func Make(d array.DType, shape []int) *Tensor { return Unset("empty", 0, d, shape) }
 
-// FromView returns a tensor of a strided window.
-func FromView(v array.View) *Tensor { return &Tensor{v: v} }
+// FromView returns a tensor of a strided window. Of memory of the host it is a copy where the device
+// does not reach that.
+func FromView(v array.View) *Tensor {
+	if !Reached(v.Store.Device) && here(&v) {
+		return upload(v)
+	}
+	return &Tensor{v: v}
+}
 
 // Sizes returns the sizes of the axes without a copy: the caller must neither write to the slice
 // nor append to a part of it.

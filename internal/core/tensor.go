@@ -113,7 +113,11 @@ func FromSlice[T Element](data []T, shape ...int) *Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(data)}
 	}
-	return wrap("fromslice", data, append([]int{}, shape...))
+	t := wrap("fromslice", data, append([]int{}, shape...))
+	if !Reached(0) {
+		return upload(t.v)
+	}
+	return t
 }
 
 func wrap[T Element](opName string, data []T, shape []int) *Tensor {
@@ -145,9 +149,14 @@ func CopyTo[T Element](t *Tensor, dst []T) {
 	if len(dst) == 0 {
 		return
 	}
+	to := wrap("copyto", dst, t.v.Shape)
+	if !OnHost(t) {
+		download(&to.v, t)
+		return
+	}
 	v := ToHost(t)
 	defer Leave(&v)
-	CopyInto(wrap("copyto", dst, t.v.Shape), &Tensor{v: v})
+	CopyInto(to, &Tensor{v: v})
 }
 
 // CheckElements refuses a tensor whose elements are not of Go type T.

@@ -42,6 +42,9 @@ func (d *Device) Name() string           { return "cpu" }
 func (d *Device) Attach(number uint8)    { d.number = number }
 func (d *Device) Default() device.Stream { return &d.stream }
 
+// Fallback is nil: the host reaches the memory.
+func (d *Device) Fallback() *device.Host { return nil }
+
 // Counters count what a test or Explain may want to know.
 var Counters struct {
 	Compiled    atomic.Int64 // kernels compiled

@@ -27,6 +27,15 @@ type Device interface {
 	// Routine returns the device's implementation of the op of that name, nil if
 	// it has none.
 	Routine(name string) Routine
+	// Fallback is where routines run that the device lacks. It is nil of a device whose memory
+	// the host reaches.
+	Fallback() *Host
+}
+
+// A Host is the device with the host's memory, on which routines run that another device lacks.
+type Host struct {
+	Device
+	Calls atomic.Int64 // of routines that the other device lacks
 }
 
 // A Program is a compiled kernel.
@@ -51,9 +60,11 @@ type Launch struct {
 	// Op names what computes items, for errors, where the program has a ragged axis, whose
 	// extent is how many rows there are: the launch refuses offsets that descend, or lie
 	// outside of these, with an *array.Error. Ends, if not nil, gets the first offset and the
-	// last.
+	// last by the next Sync.
 	Op   string
 	Ends *[2]int
+	// Late, if not nil, completes an error that the device finds after Launch has returned.
+	Late func(error) error
 }
 
 // A Ref is a place in the memory of a storage.
@@ -101,6 +112,9 @@ type Call struct {
 	Args   []array.View // of any strides, unless the operation asks for contiguous ones
 	Out    []array.View // one a result, contiguous
 	Tail   Tail         // of operations that are Tiled; without Program there is none
+
+	// Late, if not nil, completes an error that the device finds after the routine has returned.
+	Late func(error) error
 }
 
 // An Event is a point in the work of a stream.
@@ -110,7 +124,9 @@ type Event interface {
 	Sync() error
 }
 
-// A Stream runs work in order. The CPU's runs it at once.
+// A Stream runs work in order. The CPU's runs it at once; others run it later, and tell its
+// first error at the next Sync. Addresses are bound at issue: work has the memory that a storage
+// had when it was issued, and keeps that memory, whatever becomes of the storage.
 type Stream interface {
 	Device() Device
 	// Alloc returns memory that work issued to the stream later may use. It
@@ -126,7 +142,8 @@ type Stream interface {
 	// order and at once. After an error any of them may have run.
 	CallAll(rs []Routine, calls []*Call) error
 	// Copy copies n bytes. Each side is memory of the stream's device or memory
-	// that the host reaches.
+	// that the host reaches. The host's memory is read before Copy returns, and
+	// written by the next Sync.
 	Copy(dst, src Ref, n int) error
 	// Fill writes n times the low size bytes of bits, size being 1, 2, 4 or 8.
 	Fill(dst Ref, n int, bits uint64, size int) error

@@ -147,6 +147,7 @@ type Compiled struct {
 	narrow   []plan.ScalarArg // numbers that have bounds
 	seen     atomic.Pointer[[]profile.Step]
 	outside  []atomic.Pointer[device.Program] // by step, of rows in no item: compiled when there are some
+	late     []func(error) error              // by step; nil of a device that fails at the call
 
 	// Failed, unless nil, says more of the error of a step.
 	Failed func(step *plan.Step, err error) error
@@ -166,7 +167,7 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 					c.inner = make([]*inner, len(p.Steps))
 				}
 				c.inner[i] = in
-			} else if c.routines[i] = d.Routine(name); c.routines[i] == nil {
+			} else if c.routines[i] = Routine(d, name); c.routines[i] == nil {
 				return nil, fmt.Errorf("exec: %s has no routine on %s", name, d.Name())
 			}
 		}
@@ -192,6 +193,7 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 			}
 		}
 	}
+	c.late = c.lateErrors()
 	return c, nil
 }
 
@@ -390,6 +392,11 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 		}
 	}
 	step = len(p.Steps)
+	if ctx != nil && ctx.Done() != nil {
+		if err := s.Sync(); err != nil { // the error of a context belongs to this call
+			return err
+		}
+	}
 	// An address in a frame keeps no memory off the Go heap alive.
 	runtime.KeepAlive(slots)
 	return nil
@@ -417,6 +424,7 @@ func (c *Compiled) routine(ctx context.Context, i int, nums []Number, slots []*a
 		err = c.inner[i].run(ctx, c.stream, call.Args, call.Out)
 	} else {
 		c.tail(ctx, call, i, nums, slots, off)
+		call.Late = c.lateOf(i)
 		err = c.routines[i](call)
 	}
 	done(call, st)
@@ -477,6 +485,7 @@ func (c *Compiled) routinesTogether(ctx context.Context, i int, nums []Number, s
 	for k := i; k < i+n; k++ {
 		call := c.call(&c.Plan.Steps[k], slots, off)
 		c.tail(ctx, call, k, nums, slots, off)
+		call.Late = c.lateOf(k)
 		all = append(all, call)
 	}
 	err := c.stream.CallAll(c.routines[i:i+n], all)
@@ -549,7 +558,7 @@ func (c *Compiled) items(ctx context.Context, s device.Stream, step int, nums []
 	var ends [2]int
 	for index := make([]int, len(k.Around)); ; {
 		f := c.bind(k, index, nums, slots, off)
-		err := s.Launch(device.Launch{Program: c.kernels[step], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Op: k.List.Node.Op.OpName(), Ends: &ends})
+		err := s.Launch(device.Launch{Program: c.kernels[step], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Op: k.List.Node.Op.OpName(), Ends: &ends, Late: c.lateOf(step)})
 		f.Free(len(k.Binds))
 		if err != nil {
 			return err
@@ -560,6 +569,9 @@ func (c *Compiled) items(ctx context.Context, s device.Stream, step int, nums []
 	}
 	if k.List.Outside == nil {
 		return nil
+	}
+	if err := s.Sync(); err != nil { // for the ends
+		return err
 	}
 	for _, r := range [...][2]int{{0, ends[0]}, {ends[1], k.List.Rows}} {
 		if r[0] == r[1] {

@@ -1,7 +1,6 @@
 package optest
 
 import (
-	"context"
 	"sync"
 
 	"weft/internal/array"
@@ -37,7 +36,7 @@ func Compute(dev device.Device, outs []*ir.Node, x []*Array) (res []*Array, err 
 		if err != nil {
 			return err
 		}
-		if err := c.Run(context.Background(), views, nil, dst); err != nil {
+		if err := runOn(dev, c, views, dst); err != nil {
 			return err
 		}
 		for i := range dst {

@@ -1,7 +1,6 @@
 package optest
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -103,7 +102,7 @@ func (s *suite) have(outs []*ir.Node) bool {
 	all := true
 	reach := ir.Reach(outs)
 	for i, n := range outs[0].Graph.Nodes[:len(reach)] {
-		if d := op.Of(n); reach[i] && d != nil && d.Class == op.Routine && s.dev.Routine(d.Name) == nil {
+		if d := op.Of(n); reach[i] && d != nil && d.Class == op.Routine && exec.Routine(s.dev, d.Name) == nil {
 			s.skipped[d.Name] = true
 			all = false
 		}
@@ -140,7 +139,7 @@ func compute(dev device.Device, p *plan.Plan, ins, outs []array.View) error {
 		for i := range ins {
 			views[i] = &ins[i]
 		}
-		return c.Run(context.Background(), views, nil, outs)
+		return runOn(dev, c, views, outs)
 	})
 }
 

@@ -35,13 +35,13 @@ func Main(m *testing.M) {
 
 // SetBackend makes the default CPU run on another backend.
 func SetBackend(isa jit.ISA) {
-	device.Replace(0, cpu.New(isa))
+	device.Replace(0, core.NewDevice(isa))
 	core.Plans.Clear()
 }
 
 // KeepBackend returns a function that restores the present backend.
 func KeepBackend() func() {
-	old := device.Get(0).(*cpu.Device).ISA()
+	old := device.Get(0).(interface{ ISA() jit.ISA }).ISA()
 	return func() { SetBackend(old) }
 }
 
