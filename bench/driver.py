@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -205,6 +206,32 @@ def chosen_rows(pattern):
     return sorted(rows, key=lambda row: (subjects.index(row[0].subject), row[3]))
 
 
+# Processors whose model name does not tell them apart, by vendor, family and model.
+GENERATIONS = (
+    ("AuthenticAMD", 25, range(0x00, 0x10), "amd-zen3"),
+    ("AuthenticAMD", 25, range(0x10, 0x20), "amd-zen4"),
+    ("AuthenticAMD", 25, range(0xA0, 0xB0), "amd-zen4"),
+    ("AuthenticAMD", 26, range(0x00, 0x100), "amd-zen5"),
+    ("GenuineIntel", 6, range(0xCF, 0xD0), "intel-emerald-rapids"),
+)
+
+
+def machine_name():
+    """The name of the file with this machine's results."""
+    found = {}
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            key, _, value = line.partition(":")
+            found.setdefault(key.strip(), value.strip())
+        vendor, family, model = found["vendor_id"], int(found["cpu family"]), int(found["model"])
+    except (OSError, KeyError, ValueError):
+        return "-".join(re.findall(r"[a-z0-9]+", f"{platform.system()} {platform.machine()}".lower()))
+    for of, number, models, name in GENERATIONS:
+        if (of, number) == (vendor, family) and model in models:
+            return name
+    return f"{vendor.lower()}-{family}-{model}"
+
+
 def machine():
     model = platform.processor() or platform.machine()
     try:
@@ -216,7 +243,7 @@ def machine():
                     break
     except OSError:
         pass
-    return {"cpu": model, "processors": os.cpu_count(), "system": f"{platform.system()} {platform.release()}"}
+    return {"name": machine_name(), "cpu": model, "processors": os.cpu_count(), "system": f"{platform.system()} {platform.release()}"}
 
 
 def commit():
@@ -302,7 +329,9 @@ def main():
     everything = [r for r in everything if r["case"] in order]
     settings_shown = [(s.name, s.libs, s.env) for s in crew.settings]
     here = Path(__file__).resolve().parent
-    (here / "RESULTS.md").write_text(report.markdown(everything, kept, settings_shown, os.fspath(cache)))
+    results = here / "results"
+    report.write(results / (kept["machine"]["name"] + ".json"), report.results(everything, kept, settings_shown, os.fspath(cache)))
+    (here / "RESULTS.md").write_text(report.page(results))
     page = here.parent / "README.md"
     page.write_text(report.with_summary(page.read_text(), everything, kept["machine"]))
     lock.close()

@@ -1,5 +1,7 @@
-"""Tables of the results: for the terminal and for RESULTS.md."""
+"""Tables of the results: for the terminal, as JSON, and for RESULTS.md, which python3 bench/report.py renders."""
+import json
 import math
+from pathlib import Path
 
 COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "collected", "bar", "beside", "to own", "over T1", "limit", "of limit", "commit")
 
@@ -269,19 +271,11 @@ def text(rows, kept, pattern):
     return "\n".join(out + [f"\nload average before and after: {load[0]:.2f}, {load[1]:.2f}"])
 
 
-def markdown(rows, kept, settings, cache):
-    escape = lambda c: c.replace("|", "\\|").replace("*", "\\*")
+def results(rows, kept, settings, cache):
+    """What a run found on this machine, as write stores it under results/."""
     m, load = kept["machine"], kept["load"]
-    out = [
-        "# Results", "",
-        "Written by `bench/run`; README.md beside this file says how the figures are made. Times are medians; ratio is the best peer's time",
-        "over ours; `~` marks a row whose middle half of samples spreads over more than a fifth of the median. The default column is the",
-        "best peer's library as it comes, in its plainest formulation. The ratio is of a loop that gives its results back with Release, as",
-        "reference counts do; the collected column is the ratio where results are left to Go's collector.", "",
-        f"Machine: {m['cpu']}, {m['processors']} processors, {m['system']}. Load average before and after the last run: {load[0]:.2f}, {load[1]:.2f}.", "",
-        "| " + " | ".join(COLUMNS).replace("|  |", "| which |") + " |", "|---" * len(COLUMNS) + "|",
-    ]  # fmt: skip
-    out += ["| " + " | ".join(map(escape, cells(*r))) + " |" for r in over_one(rows)]
+    columns = ["which" if c == "" else c for c in COLUMNS]
+    parts = [{"title": "All settings", "columns": columns, "rows": [list(cells(*r)) for r in over_one(rows)]}]
     for title, lines in (
         ("Start-up and binary", startup_lines(kept.get("startup"))),
         ("Memory, the collector and planning", fact_lines(kept.get("facts", {}))),
@@ -293,5 +287,60 @@ def markdown(rows, kept, settings, cache):
                       for name, libs, env in settings]),
     ):  # fmt: skip
         if lines:
-            out += ["", f"## {title}", ""] + [f"- {escape(line)}" for line in lines]
-    return "\n".join(out) + "\n"
+            parts.append({"title": title, "lines": lines})
+    dates = sorted({r["date"] for r in rows if "date" in r})
+    return {
+        "machine": f"{m['cpu']}, {m['processors']} processors, {m['system']}, {dates[-1] if dates else '?'}",
+        "about": f"Load average before and after the last run: {load[0]:.2f}, {load[1]:.2f}.",
+        "parts": parts,
+    }
+
+
+def write(path, data):
+    """Writes results as JSON with a row or line of theirs on each line, so that changes can be read."""
+    show = lambda x: json.dumps(x, ensure_ascii=False)
+    several = lambda xs: "[\n" + ",\n".join("    " + show(x) for x in xs) + "\n   ]"
+    field = lambda k, v: f"{show(k)}: " + (several(v) if k in ("rows", "lines") else show(v))
+    parts = ",\n".join("  {" + ",\n   ".join(field(k, v) for k, v in p.items()) + "}" for p in data["parts"])
+    path.write_text(f'{{"machine": {show(data["machine"])},\n "about": {show(data["about"])},\n "parts": [\n{parts}\n ]}}\n')
+
+
+PAGE = """# Results
+
+Written by `bench/run` from the files in [results](results), one a machine. [README.md](README.md) says how figures are made.
+
+- Times are medians. The ratio is the best peer's time over ours: above 1 weft is faster.
+- `~` marks a row whose middle half of samples spreads over more than a fifth of the median.
+- "default" is the best peer's library as it comes, in its plainest formulation.
+- The ratio is of a loop that gives its results back with Release, as reference counts do. "collected" is the ratio where results are left to Go's collector.
+- Quick runs have fewer rounds, and peers at their best settings alone.
+
+| results | machine |
+|---|---|
+"""
+
+
+def page(folder):
+    """RESULTS.md, of all files with results in a folder."""
+    escape = lambda c: c.replace("|", "\\|").replace("*", "\\*")
+    head, body = [PAGE.rstrip("\n")], []
+    for path in sorted(folder.glob("*.json")):
+        data = json.loads(path.read_text())
+        head.append(f"| [{path.stem}](#{path.stem}) | {escape(data['machine'])} |")
+        body += ["", f"## {path.stem}", "", escape(data["machine"]) + ". " + escape(data["about"])]
+        for part in data["parts"]:
+            body += ["", f"### {path.stem}: {escape(part['title'])}"]
+            if part.get("about"):
+                body += ["", part["about"]]
+            if part.get("rows"):
+                columns = part["columns"]
+                body += ["", "| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+                body += ["| " + " | ".join(map(escape, row)) + " |" for row in part["rows"]]
+            if part.get("lines"):
+                body += [""] + [f"- {escape(line)}" for line in part["lines"]]
+    return "\n".join(head + body) + "\n"
+
+
+if __name__ == "__main__":  # renders the page anew
+    here = Path(__file__).resolve().parent
+    (here / "RESULTS.md").write_text(page(here / "results"))

@@ -64,7 +64,7 @@ func read(t *testing.T, file string) *guide {
 	return g
 }
 
-// imports are those of a file with this code.
+// imports returns the import declarations that a file with this code needs.
 func imports(code string) string {
 	var s strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(packages)) {

@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -107,5 +108,59 @@ func TestPaths(t *testing.T) {
 	}
 	if checked < 100 {
 		t.Errorf("only %d names of files were checked", checked)
+	}
+}
+
+// TestResultsPage holds bench/RESULTS.md to the files in bench/results: each of their rows and lines
+// is on the page. python3 bench/report.py renders it.
+func TestResultsPage(t *testing.T) {
+	text, err := os.ReadFile("../bench/RESULTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		there[strings.TrimSuffix(line, "\n")]++
+	}
+	files, err := filepath.Glob("../bench/results/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	escape := strings.NewReplacer("|", `\|`, "*", `\*`)
+	rows := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var results struct {
+			Parts []struct {
+				Columns []string
+				Rows    [][]string
+				Lines   []string
+			}
+		}
+		if err := json.Unmarshal(data, &results); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		take := func(line string) {
+			if there[line]--; there[line] < 0 {
+				t.Errorf("bench/RESULTS.md lacks a line of %s: %s", file, line)
+			}
+		}
+		for _, p := range results.Parts {
+			for _, r := range p.Rows {
+				if rows++; len(r) != len(p.Columns) {
+					t.Errorf("%s: %q has %d cells, want %d", file, r, len(r), len(p.Columns))
+				}
+				take("| " + strings.ReplaceAll(escape.Replace(strings.Join(r, "\x00")), "\x00", " | ") + " |")
+			}
+			for _, l := range p.Lines {
+				take("- " + escape.Replace(l))
+			}
+		}
+	}
+	if rows < 1000 {
+		t.Errorf("only %d rows were checked", rows)
 	}
 }

@@ -114,7 +114,7 @@ const (
 	mostRows     = 1 << 30 // of a part, fewer of narrow elements: see argFinder.mostRows
 	manyRows     = 1 << 8  // from which on short rows are worth a copy
 	scanEntry    = 1 << 20 // bytes an entry, which takes some 50 us
-	chunkOfScan  = 1 << 17 // elements a chunk: threads want long pieces of memory (NOTES)
+	chunkOfScan  = 1 << 17 // elements a chunk: threads want long pieces of memory
 	scannedPerNS = 8       // elements a nanosecond, on one thread
 )
 
