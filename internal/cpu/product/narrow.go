@@ -1,7 +1,6 @@
 package product
 
 import (
-	"sync/atomic"
 	"unsafe"
 
 	"weft/internal/array"
@@ -110,23 +109,15 @@ func (j *job) dotsPay(step int) bool {
 	return j.m == 1 && step >= j.k && step <= j.k+j.k/8 && (j.k >= 2*numbers.KBlock || !tile.Conflict(step*j.size.b))
 }
 
-// readBack is the address of the columns that dots has read from the last to the first, if
-// nothing has read them since: then their beginning is in the second cache.
-var readBack atomic.Uintptr
-
 // dots computes a single row from column n0 on, all whole vectors of 256 bits before n1,
-// and returns the column that follows. In the caches it starts with the last of them, unless
-// it ended with the first before: a training step that has read the same matrix for the
-// gradient has left its end there, and the next step's gradient then finds the beginning; and
-// of a matrix that is read again and again, half may stay in the second cache.
+// and returns the column that follows. It reads a cached matrix from the last column to the
+// first. A training step that has read the same matrix for the gradient left the end of it in
+// the second cache, and the next step's gradient then finds the beginning there.
 func (j *job) dots(n0, n1 int, o *operands) int {
 	size := j.size.b
 	nv, asks, direction := dotsCached, processor.Host.FarLastLevel && j.D == array.Float32, -1
 	if j.k*j.n*size > cachedBytes {
 		nv, asks, direction = dotsMemory, true, 1
-	} else if at := uintptr(o.b.Ptr) + uintptr(n0*o.b.Col*size); readBack.Swap(at) == at {
-		direction = 1
-		readBack.Store(0)
 	}
 	paired := tile.Conflict(o.b.Col * size)
 	if paired {
@@ -199,9 +190,6 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 	if tail := (n1 - n0) % j.Lanes; tail > 0 {
 		f.Mask = 1
 		j.SetMask(&f.Mask, &f.Lanes, tail)
-	}
-	if readBack.Load() != 0 { // a store each call would take the line from other processors
-		readBack.Store(0)
 	}
 	// What the caches hold comes faster unasked.
 	asks := j.k*j.n*j.size.b > cachedBytes
