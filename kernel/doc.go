@@ -49,9 +49,8 @@
 // Pointers, slices, maps, strings, interfaces, closures and variables of the package are
 // refused. What is refused is an [*Error] with file, line and column.
 //
-// Calls are written in place. A large function that is called often outside of loops, or
-// within one, is there once: from some instructions on in straight code, and where code would
-// be much larger also under different conditions, in && and || and through other functions.
+// The body of a function stands in place of each call. A function that grows beyond about
+// 65,000 instructions in this way is refused, with an [*Error] that names it.
 //
 // Values equal Go's, bit for bit, with these rules where Go has none or panics:
 //

@@ -48,12 +48,8 @@ func (l *lowerer) arguments(x *ast.CallExpr) []*value {
 	return args
 }
 
-// local calls a function or method of the source, which is lowered in place unless calls of it
-// share a body: see share.go.
+// local calls a function or method of the source, which is lowered in place.
 func (l *lowerer) local(x *ast.CallExpr, id *ast.Ident, fn *types.Func) []*value {
-	if out, ok := l.fr.taken[x]; ok {
-		return snapshot(out)
-	}
 	return l.inPlace(x, fn, l.bindingOf(x, id, fn), l.argumentsOf(x, fn))
 }
 

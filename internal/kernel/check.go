@@ -325,6 +325,37 @@ func (c *checker) function(fn *types.Func, pos token.Pos) {
 	c.loops, c.depth = loops, depth
 	c.state[fn] = 2
 	c.f.costs[fn], c.f.sizes[fn] = c.f.cost(d.Body), c.f.count(d.Body, asWritten)
+	c.checkInPlace(fn, d.Body)
+}
+
+// checkInPlace refuses a function in which the bodies of the functions that it calls, each of
+// which stands in place of each call, take more than maxInPlace. The error names the one that
+// takes most.
+func (c *checker) checkInPlace(fn *types.Func, body *ast.BlockStmt) {
+	calls, size := map[*types.Func]int{}, 0
+	var most *types.Func
+	ast.Inspect(body, func(n ast.Node) bool {
+		x, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		_, obj := c.f.callee(x)
+		g, ok := obj.(*types.Func)
+		if !ok || g.Pkg() != c.f.pkg {
+			return true
+		}
+		g = g.Origin()
+		calls[g]++
+		size += c.f.sizes[g]
+		if most == nil || calls[g]*c.f.sizes[g] > calls[most]*c.f.sizes[most] {
+			most = g
+		}
+		return true
+	})
+	if size > maxInPlace {
+		c.f.src.refuse(most.Pos(), "%s is about %d instructions and stands in place of each of %d calls in %s; what a function calls may take %d at most",
+			most.Name(), c.f.sizes[most], calls[most], fn.Name(), maxInPlace)
+	}
 }
 
 func (c *checker) no(n ast.Node, what string) {

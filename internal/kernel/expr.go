@@ -123,9 +123,6 @@ func (l *lowerer) binary(op token.Token, a, b *value) *value {
 // shortcut is && or ||: the right side is computed where it decides. Where that is cheap
 // and nothing changes it is computed for all.
 func (l *lowerer) shortcut(x *ast.BinaryExpr) loop.Value {
-	if out, ok := l.fr.taken[x]; ok {
-		return out[0].val.n.v
-	}
 	a := l.expr(x.X).n.v
 	and := x.Op == token.LAND
 	if k, ok := l.knownBool(a); ok {

@@ -609,7 +609,7 @@ func (t twin) again(x float64) twin {
 	return r
 }
 
-// small calls large on a condition, which stands in place.
+// small calls large on a condition.
 func small(x float64) float64 {
 	if x < 0 {
 		_, x = large(x, 1, 1)

@@ -59,11 +59,6 @@ type frame struct {
 	results []*variable
 	gone    *variable // whether the function has returned
 	loops   []*around
-
-	// See share.go.
-	taken  map[ast.Expr][]*variable // what of a statement is computed before it
-	ahead  map[types.Object]bool    // declared before their statement
-	barren map[ast.Stmt]bool        // that no machine begins with
 }
 
 // An around is a statement that break leaves or continue goes on with.
@@ -75,13 +70,14 @@ type around struct {
 
 // Bounds of what a kernel may grow to.
 const (
-	maxSteps = 1 << 18 // expressions and statements lowered
-	maxWrote = 1 << 16 // instructions, a function of package math counting as few
-	maxIns   = 1 << 18 // instructions of the loop program: a second of compiling
-	maxCalls = 100     // calls within each other
-	// Calls that a function makes for an element, loops counted once. Large functions that are
-	// called often share a body, but lanes go through it for each call.
-	maxCallsMade = 1 << 20
+	maxSteps     = 1 << 18 // expressions and statements lowered
+	maxWrote     = 1 << 16 // instructions, a function of package math counting as few
+	maxIns       = 1 << 18 // instructions of the loop program: a second of compiling
+	maxCalls     = 100     // calls within each other
+	maxCallsMade = 1 << 20 // calls that a function makes for an element, loops counted once
+	// maxInPlace bounds a function with the functions that it calls, in instructions as count
+	// has them, loops counted once. The body of a function stands in place of each call.
+	maxInPlace = 1 << 16
 	// Ifs of the loop program within each other: what looks at all of a program takes time and
 	// memory with the square of it.
 	maxNested = 1000

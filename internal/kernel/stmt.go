@@ -11,15 +11,12 @@ import (
 // stmts lowers statements in order. Behind one that may have left the function or a loop
 // the rest runs where it has not.
 func (l *lowerer) stmts(list []ast.Stmt) {
-	for i := 0; i < len(list); i++ {
-		if m, n := l.machineFor(list[i:]); m != nil {
-			m.lower()
-			i += n - 1
-		} else if x, ok := list[i].(*ast.IfStmt); ok && i+1 < len(list) && l.leaves(x) {
+	for i, s := range list {
+		if x, ok := s.(*ast.IfStmt); ok && i+1 < len(list) && l.leaves(x) {
 			l.ifStmt(x, list[i+1:])
 			return
 		} else {
-			l.stmt(list[i])
+			l.stmt(s)
 		}
 		if k, ok := l.knownBool(l.gone()); ok && k {
 			return
@@ -154,11 +151,6 @@ func (l *lowerer) define(n *ast.Ident, v *value) {
 	t := l.typeOfVar(n)
 	if v.t.kind == kElem {
 		l.src.refuse(n.Pos(), "an element of package kernel is a parameter, no variable")
-	}
-	if l.fr.ahead[obj] {
-		l.fr.vars[obj].val = l.assignable(v, t)
-		l.named(l.fr.vars[obj])
-		return
 	}
 	l.fr.vars[obj] = &variable{t: t, val: l.assignable(v, t), name: n.Name}
 	l.named(l.fr.vars[obj])

@@ -363,13 +363,6 @@ func campaign(t testing.TB, short int) (n int, from uint64) {
 	return n, from
 }
 
-// shareCalls makes calls share a body wherever they can until restore is called.
-func shareCalls() (restore func()) {
-	body, code, branched := kernel.SharedBody, kernel.SharedCode, kernel.SharedBranched
-	kernel.SharedBody, kernel.SharedCode, kernel.SharedBranched = 1, 1, 1
-	return func() { kernel.SharedBody, kernel.SharedCode, kernel.SharedBranched = body, code, branched }
-}
-
 // TestRandom compares random kernels, compiled, with the evaluator. WEFT_KERNELS=n asks
 // for n of them, WEFT_KERNELS_FROM for the first seed.
 func TestRandom(t *testing.T) {
@@ -377,13 +370,6 @@ func TestRandom(t *testing.T) {
 	failures := 0
 	for seed := from; seed < from+uint64(n); seed++ {
 		trial := newTrial(seed, kerneltest.Options{})
-		restore := func() {}
-		if seed&1 == 1 {
-			restore = shareCalls()
-		}
-		if seed&3 == 3 { // in straight code alone
-			kernel.SharedBranched = 1 << 30
-		}
 		err := trial.compare(trial.Src)
 		if err != nil {
 			if _, ok := err.(errOracle); ok {
@@ -394,6 +380,5 @@ func TestRandom(t *testing.T) {
 				t.FailNow()
 			}
 		}
-		restore()
 	}
 }
