@@ -392,7 +392,7 @@ func TestDebugComparesKernels(t *testing.T) {
 		"point": op.Apply(op.Sin, nil, op.Apply(op.Add, nil, x, y)),
 		"tail":  op.Apply(op.Add, nil, op.Apply(op.MatMul, nil, x, y), y),
 	} {
-		p := plan.Build([]*ir.Node{out}, []plan.Sig{plan.SigOf(tensortest.View(a)), plan.SigOf(tensortest.View(b))}, nil)
+		p := plan.Build([]*ir.Node{out}, []plan.Sig{plan.SigOf(tensortest.View(a)), plan.SigOf(tensortest.View(b))}, nil, device.Get(0).Model())
 		run := func(oracle device.Device) error {
 			c, err := exec.Compile(p, exec.Checked(device.Get(0), oracle))
 			if err != nil {

@@ -300,7 +300,7 @@ func drawPlan(key drawKey, more int, outs []array.View) *exec.Compiled {
 		for i := range outs {
 			sigs[i] = plan.SigOf(&outs[i])
 		}
-		return core.Compile("draw", plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs), 0), nil
+		return core.Compile("draw", plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs, device.Get(0).Model()), 0), nil
 	})
 	return c
 }

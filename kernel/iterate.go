@@ -3,13 +3,11 @@ package kernel
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/kernel"
-	"weft/internal/processor"
 )
 
 // IterateOpts are the options of [Func.Iterate], given behind its arguments.
@@ -90,6 +88,7 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 				array.Failf(name, a.p.Name, "requires a gradient: Iterate records none (call Stencil in a loop, or Iterate inside WithoutGrad)")
 			}
 		}
+		s.costs = (*core.Tensor)(now[0]).Costs()
 		stencils[i] = s
 		now, next = next, now
 	}
@@ -120,32 +119,6 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 	return now, done
 }
 
-const (
-	// bandBytes is about how much of the arrays is worked on while it is in the last cache,
-	// where the second one is too small.
-	bandBytes = 4 << 20
-	// leastBytes is from which size on arrays go by bands, quarters of small ones.
-	leastBytes = 4 << 20
-)
-
-// tileBytes is about how much of the arrays is worked on at a time. Steps are shifted by what
-// they read, so that in all they touch half as much again.
-var tileBytes = sync.OnceValue(func() int {
-	if half := processor.Host.L2 / 2; half >= bandBytes/4 {
-		return half
-	}
-	return bandBytes
-})
-
-// lineBytes is what the rows that an element reads have in the first cache: a tile has columns
-// of rows that are longer.
-var lineBytes = sync.OnceValue(func() int {
-	if n := processor.Host.L1; n > 0 {
-		return n * 3 / 4
-	}
-	return 24 << 10
-})
-
 // rows returns how many rows of the first axis a tile has, 0 if tiles are no gain: for small
 // arrays, and where what lies beyond one end is read at the other.
 func (s *stencil) rows() int {
@@ -160,10 +133,10 @@ func (s *stencil) rows() int {
 		bytes += d.Size()
 	}
 	row := bytes * array.Size(s.shape[1:])
-	if row == 0 || row*s.shape[0] < leastBytes {
+	if row == 0 || row*s.shape[0] < s.costs.Far {
 		return 0
 	}
-	rows := min(tileBytes()/(row/s.shape[len(s.shape)-1]*s.columns()), s.shape[0]/4)
+	rows := min(s.costs.Sweep/(row/s.shape[len(s.shape)-1]*s.columns()), s.shape[0]/4)
 	if rows < 4*s.skew(0) {
 		return 0
 	}
@@ -224,7 +197,7 @@ func (s *stencil) columns() int {
 	for _, i := range s.near {
 		bytes += s.as[i].dtype.Size() * (s.hi[0] - s.lo[0] + 1)
 	}
-	if n := lineBytes() / bytes &^ 63; n >= 512 && n < s.shape[last] {
+	if n := s.costs.Rows / bytes &^ 63; n >= 512 && n < s.shape[last] {
 		return n
 	}
 	return s.shape[last]

@@ -9,6 +9,7 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/device"
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
@@ -98,6 +99,7 @@ type stencil struct {
 	random bool // seed and draw are arguments
 	seed   core.Operand
 	draw   core.Operand
+	costs  *device.Costs // of the tensors' device, of those that Iterate runs
 }
 
 func (f *Func) stencil(args []any) *stencil {

@@ -122,17 +122,8 @@ func softmaxBack(p, dp *node) *node {
 }
 
 // Scores of many heads at once go through memory between products and softmax, three times
-// forward and five back. So heads are taken a few at a time, whose scores stay in the second
-// cache, by the same operations.
-
-const (
-	// bandBytes is the most bytes of scores that are computed at once, unless those of one head
-	// are more.
-	bandBytes = 512 << 10
-	// bandsFrom is the bytes of all scores from which they are computed so: fewer stay in the
-	// caches anyway.
-	bandsFrom = 4 << 20
-)
+// forward and five back. So heads are taken a few at a time, whose scores stay in a near cache,
+// by the same operations.
 
 // inBands reports whether attention takes a few heads at a time: shapes are the same but for the
 // last two axes, and there are many scores. A function that is traced is planned whole.
@@ -145,7 +136,8 @@ func inBands(q, k, v *weft.Tensor) bool {
 	if !array.Equal(sizes(k)[:n], heads) || !array.Equal(sizes(v)[:n], heads) {
 		return false
 	}
-	return array.Size(heads)*headBytes(q, k) >= bandsFrom && headBytes(q, k) <= 2*bandBytes
+	costs := (*core.Tensor)(q).Costs()
+	return array.Size(heads)*headBytes(q, k) >= costs.Far && headBytes(q, k) <= 2*costs.Band
 }
 
 // headBytes is how many bytes the scores of one head take.
@@ -226,7 +218,7 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 	if causal {
 		forward, weights = causalBand, causalWeights
 	}
-	per := max(bandBytes/headBytes(q, k), 1)
+	per := max((*core.Tensor)(q).Costs().Band/headBytes(q, k), 1)
 	return (&weft.Func{Name: "attention",
 		Forward: func(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 			q, k, v := in[0], in[1], in[2]

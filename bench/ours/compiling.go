@@ -9,6 +9,7 @@ import (
 	"weft"
 	"weft/bench/worker"
 	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/optest/grown"
 	"weft/internal/plan"
 	"weft/internal/rewrite"
@@ -81,7 +82,7 @@ func compiling(sizes []int, runs int) (map[string]float64, error) {
 			best := math.Inf(1)
 			for i := range 1 + runs {
 				start := time.Now()
-				plan.Build(rewrite.Run(g.Outs, rewrite.Fast).Outs, g.Ins, nil)
+				plan.Build(rewrite.Run(g.Outs, rewrite.Fast).Outs, g.Ins, nil, device.Get(0).Model())
 				if i > 0 {
 					best = min(best, float64(time.Since(start).Nanoseconds())/float64(g.Nodes))
 				}

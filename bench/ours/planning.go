@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"weft/bench/worker"
+	"weft/internal/device"
 	"weft/internal/optest/grown"
 	"weft/internal/plan"
 )
@@ -31,7 +32,7 @@ func planning(sizes []int, runs int) (map[string]float64, error) {
 			best := math.Inf(1)
 			for i := range 1 + runs {
 				start := time.Now()
-				plan.Build(g.Outs, g.Ins, nil)
+				plan.Build(g.Outs, g.Ins, nil, device.Get(0).Model())
 				if i > 0 {
 					best = min(best, float64(time.Since(start).Nanoseconds())/float64(g.Nodes))
 				}

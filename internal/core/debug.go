@@ -282,7 +282,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 		dst[i] = plan.SigOf(&outs[i])
 		outs[i].Offset = 0
 	}
-	return check("with other strides the program computes something else", plan.Build(final, sigs, dst), dev, far, outs)
+	return check("with other strides the program computes something else", plan.Build(final, sigs, dst, dev.Model()), dev, far, outs)
 }
 
 // laidAs copies views with their strides.

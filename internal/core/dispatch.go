@@ -205,7 +205,7 @@ func (p *Planned) Compiled() *exec.Compiled {
 		return c
 	}
 	built := profile.InPhase("plan")
-	pl := plan.Build(p.nodes, p.planSigs(), p.dst)
+	pl := plan.Build(p.nodes, p.planSigs(), p.dst, device.Get(p.Device).Model())
 	built()
 	c := Compile(p.def.Name, pl, p.Device)
 	p.ready.Store(c)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/lock"
@@ -413,7 +414,7 @@ func (e *Entry) compile(name string) {
 	p := &plan.Plan{Inputs: len(sigs), Slots: make([]plan.Slot, len(sigs))}
 	if len(outs) > 0 {
 		built := profile.InPhase("plan")
-		p = plan.BuildInto(outs, sigs, e.dst, e.into)
+		p = plan.BuildInto(outs, sigs, e.dst, e.into, device.Get(e.device).Model())
 		built()
 	}
 	e.Code = Compile(name, p, e.device)

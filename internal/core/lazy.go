@@ -9,6 +9,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cache"
+	"weft/internal/device"
 	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -426,5 +427,5 @@ func (c *chain) plan() *exec.Compiled {
 	for k, i := range c.stored {
 		outs[k] = nodes[i]
 	}
-	return Compile("lazy", plan.Build(outs, sigs, nil), c.ops[0].p.Device)
+	return Compile("lazy", plan.Build(outs, sigs, nil, device.Get(c.ops[0].p.Device).Model()), c.ops[0].p.Device)
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -196,7 +197,7 @@ func (v *vjp) compiled(dys []array.View, saved []SavedValue, rows bool) *exec.Co
 	pl := func() *plan.Plan {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		return plan.Build(outs, sigs, nil)
+		return plan.Build(outs, sigs, nil, device.Get(v.p.Device).Model())
 	}()
 	built()
 	c := Compile(v.p.def.Name+" backward", pl, v.p.Device)

@@ -41,6 +41,7 @@ func (d *Device) ISA() jit.ISA { return d.isa }
 func (d *Device) Name() string           { return "cpu" }
 func (d *Device) Attach(number uint8)    { d.number = number }
 func (d *Device) Default() device.Stream { return &d.stream }
+func (d *Device) Model() *device.Model   { return &model }
 
 // Fallback is nil: the host reaches the memory.
 func (d *Device) Fallback() *device.Host { return nil }

@@ -21,6 +21,8 @@ type Device interface {
 	Attach(number uint8)
 	// Default is the stream that eager work runs on.
 	Default() Stream
+	// Model is what plans for the device are made by. Nobody writes to it.
+	Model() *Model
 	// Compile makes a kernel of a verified program. Equal programs give the same
 	// kernel.
 	Compile(p *loop.Program) (Program, error)

@@ -85,7 +85,7 @@ func (w *Walker) compute(n *ir.Node) ([]array.View, error) {
 			outs = append(outs, g.Result(m, i))
 		}
 	}
-	c, err := Compile(plan.Build(outs, sigs, nil), w.Device)
+	c, err := Compile(plan.Build(outs, sigs, nil, w.Device.Model()), w.Device)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func newInner(st *plan.Step, d device.Device) *inner {
 			for i, t := range f.Args {
 				sigs[i] = plan.Sig{DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)}
 			}
-			return Compile(plan.Build(outs, sigs, nil), d)
+			return Compile(plan.Build(outs, sigs, nil, d.Model()), d)
 		})
 	}
 	switch a := in.a.(type) {

@@ -32,7 +32,7 @@ func Compute(dev device.Device, outs []*ir.Node, x []*Array) (res []*Array, err 
 		for i, o := range outs {
 			dst[i] = mem.room(o.DType, o.Shape, Contiguous)
 		}
-		c, err := exec.Compile(plan.Build(outs, sigs(ins), sigs(dst)), dev)
+		c, err := exec.Compile(plan.Build(outs, sigs(ins), sigs(dst), dev.Model()), dev)
 		if err != nil {
 			return err
 		}

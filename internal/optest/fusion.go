@@ -279,7 +279,9 @@ func (s *suite) overInputs(name string, g *Graph, want map[*ir.Node]*Array) {
 	if !some {
 		return
 	}
-	err := attempt(func() error { return compute(s.dev, plan.BuildInto(g.Outs, sigs(ins), nil, into), ins, outs) })
+	err := attempt(func() error {
+		return compute(s.dev, plan.BuildInto(g.Outs, sigs(ins), nil, into, s.dev.Model()), ins, outs)
+	})
 	if err != nil {
 		s.errorf(name, "%s, in place: %v\n%s", name, err, g)
 		return
@@ -339,7 +341,7 @@ func (s *suite) outputs(dev device.Device, outs []*ir.Node, x []*Array, layout f
 	if last.plan == nil || !slices.Equal(last.outs, outs) || !slices.EqualFunc(last.in, in, same) || !slices.EqualFunc(last.to, to, same) {
 		last.plan = nil
 		if err := attempt(func() error {
-			last.plan = plan.Build(outs, in, to)
+			last.plan = plan.Build(outs, in, to, dev.Model())
 			return nil
 		}); err != nil {
 			return nil, err

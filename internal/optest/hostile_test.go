@@ -88,7 +88,7 @@ func (s *suite) hostile(t *testing.T, r *rand.Rand, from *Case, ran map[string]i
 	dst := s.mem.room(out.DType, out.Shape, Contiguous)
 	var p *plan.Plan
 	err = attempt(func() error {
-		p = plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst}))
+		p = plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst}), s.dev.Model())
 		return nil
 	})
 	if typed(err) && typed(s.run(p, ins, []array.View{dst})) {
@@ -195,7 +195,7 @@ func TestHostileOffsets(t *testing.T) {
 						ins = append(ins, s.mem.hold(x, Contiguous))
 					}
 					dst := s.mem.room(out.DType, out.Shape, Contiguous)
-					err = s.run(plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst})), ins, []array.View{dst})
+					err = s.run(plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst}), s.dev.Model()), ins, []array.View{dst})
 					var e *array.Error
 					if !errors.As(err, &e) || e.Kind != array.Misuse || e.Arg != "offsets" || !strings.HasPrefix(e.Op, "segment") {
 						t.Errorf("%s, offset %d of %d is %d: %v", &c, at, items, off[at], err)

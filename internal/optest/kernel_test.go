@@ -8,12 +8,17 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/ir"
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/op"
 	"weft/internal/plan"
 )
+
+// portableModel is the model of the CPU.
+var portableModel = cpu.New(jit.Portable).Model()
 
 // within is the window on x that leaves margins, before and behind, on each axis.
 func within(x *ir.Node, margins ...[2]int) *ir.Node {
@@ -159,7 +164,7 @@ func TestKernelsFuse(t *testing.T) {
 		for _, d := range []array.DType{f, f, array.Int32} {
 			sigs = append(sigs, plan.Sig{DType: d, Shape: sq, Strides: array.RowMajor(sq)})
 		}
-		p := plan.Build(c.build(x, y, n), sigs, nil)
+		p := plan.Build(c.build(x, y, n), sigs, nil, portableModel)
 		loops := 0
 		for _, s := range p.Steps {
 			for _, r := range s.Kernel.Prog.Regions {
@@ -188,7 +193,7 @@ func TestKernelsInPlace(t *testing.T) {
 			args = append(args, g.Input(i, p.DType, []int{50}))
 			sigs = append(sigs, plan.Sig{DType: p.DType, Shape: []int{50}, Strides: []int{1}})
 		}
-		if p := plan.Build(op.ApplyAll(op.Kernel, c.b, args...), sigs, nil); p.InPlace != c.want {
+		if p := plan.Build(op.ApplyAll(op.Kernel, c.b, args...), sigs, nil, portableModel); p.InPlace != c.want {
 			t.Errorf("%s: in place %v", c.b, p.InPlace)
 		}
 	}
@@ -282,7 +287,7 @@ func TestSharedBuffers(t *testing.T) {
 				}
 			}
 			sig := []plan.Sig{{DType: array.Float32, Shape: c.shape, Strides: array.RowMajor(c.shape)}}
-			p := plan.Build([]*ir.Node{sum}, sig, nil)
+			p := plan.Build([]*ir.Node{sum}, sig, nil, dev.Model())
 			if len(p.Steps) != c.steps || c.steps > 0 && len(p.Steps[0].Kernel.Binds) != c.bufs {
 				bufs := []int{}
 				for _, s := range p.Steps {

@@ -235,7 +235,7 @@ func (s *suite) laid(c *Case, out *ir.Node, first *Array, in func(i int) Layout,
 	}
 	var p *plan.Plan
 	err := attempt(func() error {
-		p = plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst}))
+		p = plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst}), s.dev.Model())
 		return nil
 	})
 	if err == nil {
@@ -289,7 +289,7 @@ func (s *suite) inPlace(c *Case, out *ir.Node, first *Array) {
 		for i, x := range c.X {
 			ins[i] = s.mem.hold(x, Contiguous)
 		}
-		p := plan.Build([]*ir.Node{out}, sigs(ins), nil)
+		p := plan.Build([]*ir.Node{out}, sigs(ins), nil, s.dev.Model())
 		if !p.InPlace {
 			return
 		}

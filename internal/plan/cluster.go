@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/ir"
 	"weft/internal/loop"
 	"weft/internal/numbers"
@@ -72,10 +73,6 @@ const (
 	maxLooks    = 1024 // users followed to find out what depends on what
 	maxChain    = 8    // nodes followed to the reduction that they are for
 )
-
-// heavyCost is the cost from which a kernel of the user is not computed in two passes of
-// a row: it is stored.
-const heavyCost = 64
 
 // levelGap is the distance of levels that leaves room for those that come between.
 const levelGap = 1 << 20
@@ -146,7 +143,9 @@ func (b *planner) cluster() {
 		}
 	}
 	b.sink()
-	b.tails()
+	if b.on.Epilogue {
+		b.tails()
+	}
 }
 
 // begin makes a cluster of a node.
@@ -160,7 +159,7 @@ func (b *planner) begin(n *ir.Node) *cluster {
 		c.nodes = append(c.nodes, s.users...)
 		c.stored, s.placed, s.outside = len(s.users), len(s.users), 0
 	}
-	heavy := n.Op == op.Kernel && op.CostOf(n) >= heavyCost
+	heavy := n.Op == op.Kernel && op.CostOf(n) >= b.on.Store
 	for i, a := range n.Args {
 		t := b.spot(a)
 		t.placed++
@@ -215,7 +214,7 @@ func (b *planner) join(n *ir.Node, c *cluster) *cluster {
 	}
 	if isReduce(n) {
 		c.shape = n.Args[0].Shape
-		c.reduce(n)
+		c.reduce(n, &b.on.Costs)
 		s := b.spot(n)
 		s.row, s.stage = true, 1
 	}
@@ -272,12 +271,12 @@ func (b *planner) siblings(n *ir.Node, c *cluster) []*cluster {
 }
 
 // reduce makes the cluster one that reduces the axes of n.
-func (c *cluster) reduce(n *ir.Node) {
+func (c *cluster) reduce(n *ir.Node, costs *device.Costs) {
 	g := n.Attrs.(op.Group)
 	c.lo, c.hi = g.Lo, g.Hi
 	c.col = array.Size(c.shape[c.hi:]) != 1
 	rows := array.Size(c.shape[:c.lo])
-	c.parts = !c.col && rows <= partialRows && array.Size(c.shape[c.lo:c.hi]) >= partialMin
+	c.parts = !c.col && rows <= costs.PartRows && array.Size(c.shape[c.lo:c.hi]) >= costs.PartElements
 	c.perRow = slices.Clone(c.shape)
 	for i := c.lo; i < c.hi; i++ {
 		c.perRow[i] = 1
@@ -337,7 +336,7 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 		s.stage, s.row, s.heavy = stage, row, heavy && !row
 	}
 	if set {
-		c.reduce(n)
+		c.reduce(n, &b.on.Costs)
 	}
 	if isSegment(n) && c.offsets == nil {
 		c.list(n)

@@ -125,7 +125,7 @@ func (e *emitter) across(o Operand) bool {
 			return false // broadcast: what is gathered stays in the cache
 		}
 	}
-	return crosses(Operand{DType: o.DType, Shape: e.c.shape, Strides: array.RowMajor(e.c.shape)}, o)
+	return e.b.crosses(Operand{DType: o.DType, Shape: e.c.shape, Strides: array.RowMajor(e.c.shape)}, o)
 }
 
 // operands finds where arguments are and where results go.
@@ -206,11 +206,11 @@ func (e *emitter) operands() {
 // not written to memory.
 func (e *emitter) afterCopy(before int) {
 	at, shape := len(e.b.p.Steps)-1, e.c.shape
-	if at < before || len(e.stores.nodes) > maxBufs {
+	if !e.b.on.Epilogue || at < before || len(e.stores.nodes) > maxBufs {
 		return
 	}
 	s := &e.b.p.Steps[at]
-	if s.Node == nil || s.Node.Op != op.Copy || !array.Equal(s.Outs[0].Shape, shape) || array.Size(shape)*s.Node.DType.Size() < copiedWhole {
+	if s.Node == nil || s.Node.Op != op.Copy || !array.Equal(s.Outs[0].Shape, shape) || array.Size(shape)*s.Node.DType.Size() < e.b.on.TransposedEpilogue {
 		return
 	}
 	alone := false
@@ -228,8 +228,7 @@ func (e *emitter) afterCopy(before int) {
 
 // Copies that a tail runs on.
 const (
-	copiedWhole   = 2 << 20 // least bytes of a copy: a smaller one stays in the second cache
-	copiedRows    = 16      // of a plane, and columns: of fewer, pieces have short rows
+	copiedRows    = 16 // of a plane, and columns: of fewer, pieces have short rows
 	copiedColumns = 256
 )
 

@@ -1,11 +1,19 @@
 package plan
 
-import "weft/internal/ir"
+import (
+	"weft/internal/cpu"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/jit"
+)
+
+// OnCPU is the model of the CPU.
+var OnCPU = cpu.New(jit.Portable).Model()
 
 // BuildCounted is [Build], and how many nodes and users were looked at to find out
 // what becomes one kernel.
-func BuildCounted(outs []*ir.Node, ins []Sig) (*Plan, int) {
-	b := build(outs, ins, nil, nil)
+func BuildCounted(outs []*ir.Node, ins []Sig, on *device.Model) (*Plan, int) {
+	b := build(outs, ins, nil, nil, on)
 	return b.p, b.visits
 }
 

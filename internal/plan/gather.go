@@ -13,11 +13,6 @@ import (
 // does it: rows of a table, or the same elements of each row. The places are looked at before,
 // which also refuses those that are out of range, and lie where nobody else writes.
 
-// gatherGain is how many bytes are gathered for each place at least, for the way by its memory
-// to be shorter than that by the memory of what is gathered: a place is read, written and
-// read again, what is gathered would be written and read.
-const gatherGain = 64
-
 // takeGathers returns outs with gathers that elementwise work reads as kernels of it.
 func (b *planner) takeGathers(outs []*ir.Node) []*ir.Node {
 	reach := ir.Reach(outs)
@@ -55,11 +50,11 @@ func (b *planner) takeGathers(outs []*ir.Node) []*ir.Node {
 			continue
 		}
 		fresh[id] = n
-		if n.Op == op.Reshape && len(n.Args) == 1 && isGather(n.Args[0]) && !apart[n.Args[0].ID] && worthTaking(n.Args[0]) {
+		if n.Op == op.Reshape && len(n.Args) == 1 && isGather(n.Args[0]) && !apart[n.Args[0].ID] && b.worthTaking(n.Args[0]) {
 			fresh[id] = b.taken(n.Args[0], n.Shape, fresh)
 			continue
 		}
-		if isGather(n) && !apart[id] && worthTaking(n) {
+		if isGather(n) && !apart[id] && b.worthTaking(n) {
 			fresh[id] = b.taken(n, n.Shape, fresh)
 			continue
 		}
@@ -130,8 +125,8 @@ func placesOf(n *ir.Node) *ir.Node {
 }
 
 // worthTaking is the rule of cost.
-func worthTaking(n *ir.Node) bool {
-	return !n.DType.Complex() && !isScalar(n.Args[0]) && n.Size() > 0 && n.Size()*n.DType.Size() >= gatherGain*placesOf(n).Size()
+func (b *planner) worthTaking(n *ir.Node) bool {
+	return !n.DType.Complex() && !isScalar(n.Args[0]) && n.Size() > 0 && n.Size()*n.DType.Size() >= b.on.Gather*placesOf(n).Size()
 }
 
 // taken is a gather, in a shape that splits the axis of its places, as elementwise work on

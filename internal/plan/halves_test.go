@@ -32,7 +32,7 @@ func TestHalvesOfProducts(t *testing.T) {
 				in = append(in, g.Input(i, d, s))
 				sigs = append(sigs, Sig{d, s, array.RowMajor(s)})
 			}
-			p := Build([]*ir.Node{c.build(in)}, sigs, nil)
+			p := Build([]*ir.Node{c.build(in)}, sigs, nil, OnCPU)
 			if got := kinds(p); got != c.steps {
 				t.Errorf("%s of %s: steps %s, want %s\n%s", name, d, got, c.steps, p)
 			}

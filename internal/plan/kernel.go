@@ -252,14 +252,6 @@ func (k *kernel) insert(at int, d dim, strides func(x *access) int) {
 	}
 }
 
-// Rows of up to shortRow elements have kernels made for their number, if there are so many
-// elements, or so much work, that compiling one more is worth it.
-const (
-	shortRow  = 256
-	manyShort = 1 << 15
-	longShort = 1 << 20
-)
-
 // Verify makes [Build] verify all loop programs that it makes. They are right by
 // construction; tests set it. Those that kernels of users are part of are always verified,
 // before their integers are narrowed and behind it.
@@ -299,7 +291,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	axes := make([]loop.Axis, len(order))
 	if k.lo >= 0 && !col {
 		axes[k.lane].Kind = loop.Reduce
-		if n := k.dims[order[k.lane]].size; k.list < 0 && n <= shortRow && array.Size(k.shape) >= manyShort {
+		if n := k.dims[order[k.lane]].size; k.list < 0 && n <= k.b.on.ShortRow && array.Size(k.shape) >= k.b.on.ShortElements {
 			axes[k.lane].Extent = n
 		}
 	}
@@ -333,7 +325,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	}
 	body(k.kb)
 	prog := k.kb.Finish()
-	if n := k.dims[order[k.lane]].size; k.user && k.lo < 0 && k.list < 0 && !k.tail && n <= shortRow && array.Size(k.shape)*k.cost >= longShort && loops(prog) {
+	if n := k.dims[order[k.lane]].size; k.user && k.lo < 0 && k.list < 0 && !k.tail && n <= k.b.on.ShortRow && array.Size(k.shape)*k.cost >= k.b.on.ShortWork && loops(prog) {
 		axes[k.lane].Extent = n
 	}
 	if Verify || k.user {

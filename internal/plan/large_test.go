@@ -20,7 +20,7 @@ func TestLarge(t *testing.T) {
 		var looks, fused [2]float64
 		for i, least := range []int{1_000, 12_000} {
 			g := grown.Grow(kind, least)
-			p, visits := plan.BuildCounted(g.Outs, g.Ins)
+			p, visits := plan.BuildCounted(g.Outs, g.Ins, plan.OnCPU)
 			if err := plan.Check(p); err != nil {
 				t.Errorf("%s of %d nodes: %v", kind, g.Nodes, err)
 			}
@@ -68,7 +68,7 @@ func TestManyPaths(t *testing.T) {
 		g := ir.New()
 		s := []int{8, 8}
 		out := c.f(g.Input(0, array.Float32, s))
-		p := plan.Build([]*ir.Node{out}, []plan.Sig{{DType: array.Float32, Shape: s, Strides: array.RowMajor(s)}}, nil)
+		p := plan.Build([]*ir.Node{out}, []plan.Sig{{DType: array.Float32, Shape: s, Strides: array.RowMajor(s)}}, nil, plan.OnCPU)
 		if err := plan.Check(p); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -88,7 +88,7 @@ func TestDeepWindows(t *testing.T) {
 		x = op.Transpose(op.Narrow(x, 0, 0, x.Shape[0]), 0, 1)
 	}
 	y := op.Apply(op.Exp, nil, x)
-	p := plan.Build([]*ir.Node{y, x}, []plan.Sig{{DType: array.Float32, Shape: s, Strides: array.RowMajor(s)}}, nil)
+	p := plan.Build([]*ir.Node{y, x}, []plan.Sig{{DType: array.Float32, Shape: s, Strides: array.RowMajor(s)}}, nil, plan.OnCPU)
 	if err := plan.Check(p); err != nil || len(p.Steps) != 2 {
 		t.Errorf("%d steps, want 2: %v", len(p.Steps), err)
 	}
@@ -105,7 +105,7 @@ func BenchmarkPlan(b *testing.B) {
 				g := grown.Grow(kind, least)
 				var p *plan.Plan
 				for b.Loop() {
-					p = plan.Build(g.Outs, g.Ins, nil)
+					p = plan.Build(g.Outs, g.Ins, nil, plan.OnCPU)
 				}
 				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(g.Nodes), "us/node")
 				b.ReportMetric(float64(g.Nodes)/float64(len(p.Steps)), "nodes/step")

@@ -19,7 +19,7 @@ func lists(shape []int, items int, build func(x, v, off *ir.Node) []*ir.Node) *P
 	for _, n := range x {
 		sigs = append(sigs, Sig{n.DType, n.Shape, array.RowMajor(n.Shape)})
 	}
-	return Build(build(x[0], x[1], x[2]), sigs, nil)
+	return Build(build(x[0], x[1], x[2]), sigs, nil, OnCPU)
 }
 
 // What over a list becomes one kernel, and with how many passes over an item, forward and

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/ir"
 	"weft/internal/loop"
 	"weft/internal/op"
@@ -13,15 +14,8 @@ import (
 // Memory: temporaries share one arena by when they are alive; an output can be the memory
 // of an input; kernels that touch nothing of each other are launched together.
 
-// arenaAlign is the alignment of temporaries: a cache line.
-const arenaAlign = 64
-
-// groupMost bounds the kernels, or products, that are launched together, and groupWork is how
-// many multiply-adds products are together for which threads could pay; one as large has its own.
-const (
-	groupMost = 32
-	groupWork = 1 << 20
-)
+// groupMost bounds the kernels, or products, that are launched together.
+const groupMost = 32
 
 // intoInput lets output j be the memory of input into[j], -1 for none: the kernel that
 // writes it does so in place if nothing reads the input afterwards, and otherwise what it
@@ -250,7 +244,7 @@ func (b *planner) arena() {
 		first[i], place[i] = -1, i // in the place of which one each begins
 	}
 	h := holes{from: map[int]int{}, to: map[int]int{}}
-	size := func(i int) int { return (max(p.Slots[i].Bytes, 1) + arenaAlign - 1) / arenaAlign * arenaAlign }
+	size := func(i int) int { return (max(p.Slots[i].Bytes, 1) + b.on.Line - 1) / b.on.Line * b.on.Line }
 	live, dead := 0, []int(nil)
 	for at := range p.Steps {
 		s := &p.Steps[at]
@@ -425,17 +419,14 @@ type reach struct {
 	write        bool
 }
 
-// besideMin is how many bytes each of two kernels that read the same array goes through from
-// which they are launched together, so that it is read from memory once.
-const besideMin = 4 << 20
-
-// beside keeps what the first of two such kernels reads last in its place until the second is
-// done, which would otherwise write there and so have to wait for the first.
+// beside finds two kernels that read the same array and go through much memory each. It keeps
+// what the first reads last in its place until the second is done. The second would otherwise
+// write there, and so have to wait for the first.
 func (b *planner) beside() {
 	p := b.p
 	for at := 0; at+1 < len(p.Steps); at++ {
 		k, l := p.Steps[at].Kernel, p.Steps[at+1].Kernel
-		if k == nil || l == nil || k.Bytes() < besideMin || l.Bytes() < besideMin {
+		if k == nil || l == nil || k.Bytes() < int64(b.on.ReadTogether) || l.Bytes() < int64(b.on.ReadTogether) {
 			continue
 		}
 		same, apart := false, true
@@ -479,7 +470,7 @@ func (b *planner) groups() {
 		k := s.Args[0].Shape
 		return array.Size(s.Outs[0].Shape) * k[len(k)-1]
 	}
-	product := func(s *Step) bool { return s.Node != nil && s.Node.Op == op.MatMul2 && work(s) < groupWork }
+	product := func(s *Step) bool { return s.Node != nil && s.Node.Op == op.MatMul2 && work(s) < b.on.WakeMulAdds }
 	var group, one []reach
 	for at := 0; at < len(p.Steps); {
 		s := &p.Steps[at]
@@ -509,7 +500,7 @@ func (b *planner) groups() {
 			for i := range s.Group {
 				all += work(&p.Steps[at+i])
 			}
-			if all < groupWork {
+			if all < b.on.WakeMulAdds {
 				s.Group = 1
 			}
 		}
@@ -520,6 +511,6 @@ func (b *planner) groups() {
 // BuildInto is [Build] where output j may be given the memory of input into[j], -1 for
 // none, which has its type and shape and which no other input overlaps. Its slot is the
 // input's then.
-func BuildInto(outs []*ir.Node, ins, dst []Sig, into []int) *Plan {
-	return build(outs, ins, dst, into).p
+func BuildInto(outs []*ir.Node, ins, dst []Sig, into []int, on *device.Model) *Plan {
+	return build(outs, ins, dst, into, on).p
 }

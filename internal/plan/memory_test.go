@@ -36,7 +36,7 @@ func TestMemoryOfTrainingStep(t *testing.T) {
 		outs = append(outs, apply(op.Sub, params[i], apply(op.Mul, d, g.Number(0.1, array.Float32, false))))
 		into = append(into, params[i].Arg())
 	}
-	p := BuildInto(outs, sigs, nil, into)
+	p := BuildInto(outs, sigs, nil, into, OnCPU)
 	for j, i := range into[1:] {
 		if p.Outs[j+1].Slot != i {
 			t.Errorf("output %d is in slot %d, want that of input %d", j+1, p.Outs[j+1].Slot, i)
@@ -87,7 +87,7 @@ func TestManyParameters(t *testing.T) {
 			d = op.Apply(op.Sum, op.Reduction{Axes: []int{0}, Keep: true}, h)
 			outs, into = append(outs, apply(op.Sub, p, apply(op.Mul, p, d))), append(into, i+1)
 		}
-		b := build(outs, sigs, nil, into)
+		b := build(outs, sigs, nil, into, OnCPU)
 		for j, i := range into {
 			if b.p.Outs[j].Slot != i {
 				t.Fatalf("output %d is in slot %d, want that of input %d", j, b.p.Outs[j].Slot, i)
@@ -117,7 +117,7 @@ func TestSlopesAreNotKept(t *testing.T) {
 		y := apply(op.Tanh, apply(op.MatMul, x, w))
 		slope := apply(op.Sub, g.Number(1, array.Float32, false), apply(c.of, y))
 		z := apply(op.MatMul, apply(op.MatMul, y, w), x)
-		p := Build([]*ir.Node{apply(op.Mul, slope, z), apply(op.Sum, y)}, []Sig{sig, sig}, nil)
+		p := Build([]*ir.Node{apply(op.Mul, slope, z), apply(op.Sum, y)}, []Sig{sig, sig}, nil, OnCPU)
 		wrote := 0
 		for i := range p.Steps {
 			for _, k := range []*Kernel{p.Steps[i].Kernel, p.Steps[i].Tail} {
@@ -159,7 +159,7 @@ func TestCheapValuesAgain(t *testing.T) {
 		if test.given {
 			outs = append(outs, d)
 		}
-		p := Build(outs, []Sig{sig}, nil)
+		p := Build(outs, []Sig{sig}, nil, OnCPU)
 		wrote := 0
 		for i := range p.Steps {
 			for j := range p.Steps[i].Kernel.Binds {
@@ -186,7 +186,7 @@ func TestBesideEachOther(t *testing.T) {
 		s := apply(op.Exp, apply(op.Exp, apply(op.MatMul, r, axes(op.Sum, true, r, 0)))) // in the arena
 		y := apply(op.Mul, s, apply(op.Sub, dy, axes(op.Mean, true, apply(op.Mul, dy, x), 1)))
 		z := axes(op.Sum, false, apply(op.Add, dy, x), 0)
-		p := Build([]*ir.Node{y, z}, []Sig{all, all, row}, nil)
+		p := Build([]*ir.Node{y, z}, []Sig{all, all, row}, nil, OnCPU)
 		most := 0
 		for i := range p.Steps {
 			if k := p.Steps[i].Kernel; k != nil && strings.Contains(k.Prog.Name, "row") {
@@ -220,7 +220,7 @@ func TestProductsTogether(t *testing.T) {
 		{"a chain", []*ir.Node{apply(op.MatMul, p, x[2])}, nil, 1},
 		{"an update", []*ir.Node{p, apply(op.Sub, x[1], apply(op.MatMul, x[0], x[2]))}, []int{-1, 1}, 1},
 	} {
-		p := BuildInto(c.outs, []Sig{sig, sig, sig, sig}, nil, c.into)
+		p := BuildInto(c.outs, []Sig{sig, sig, sig, sig}, nil, c.into, OnCPU)
 		most := 0
 		for i := range p.Steps {
 			if p.Steps[i].Node != nil {
@@ -245,7 +245,7 @@ func TestMemoryOfStandardised(t *testing.T) {
 			keep := op.Reduction{Axes: axes, Keep: true}
 			d := op.Apply(op.Sub, nil, x, op.Apply(op.Mean, keep, x))
 			y := op.Apply(op.Div, nil, d, op.Apply(op.Std, keep, x))
-			p := BuildInto([]*ir.Node{y}, []Sig{{DType: array.Float32, Shape: shape, Strides: array.RowMajor(shape)}}, nil, into)
+			p := BuildInto([]*ir.Node{y}, []Sig{{DType: array.Float32, Shape: shape, Strides: array.RowMajor(shape)}}, nil, into, OnCPU)
 			large := p.Arena >= 4*array.Size(shape)
 			if large && (into == nil || into[0] < 0) {
 				t.Errorf("over axes %v, into %v: %d bytes of temporaries\n%s", axes, into, p.Arena, p)

@@ -27,16 +27,10 @@ import (
 	"strings"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/ir"
 	"weft/internal/loop"
 	"weft/internal/op"
-)
-
-// partialMin is the length from which the rows of a reduction with few rows are
-// cut into parts of [numbers.PartLen] that run side by side.
-const (
-	partialMin  = 1 << 16
-	partialRows = 16
 )
 
 // A Sig describes an array without its memory.
@@ -163,10 +157,15 @@ type Plan struct {
 // Build plans outs. ins describes the inputs of the graph in order. dst, when
 // not nil, gives the layout of the memory that the caller provides for each
 // output (nil Shape: none).
-func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan { return build(outs, ins, dst, nil).p }
+//
+// The model of the device that will run the plan decides how the graph is cut, and no bit of a
+// result.
+func Build(outs []*ir.Node, ins, dst []Sig, on *device.Model) *Plan {
+	return build(outs, ins, dst, nil, on).p
+}
 
-func build(outs []*ir.Node, ins []Sig, dst []Sig, into []int) *planner {
-	b := &planner{p: &Plan{Inputs: len(ins)}}
+func build(outs []*ir.Node, ins, dst []Sig, into []int, on *device.Model) *planner {
+	b := &planner{p: &Plan{Inputs: len(ins)}, on: on}
 	b.outs = b.takeGathers(op.TakeHalves(outs))
 	b.reach = ir.Reach(b.outs)
 	for range ins {
@@ -186,6 +185,7 @@ func build(outs []*ir.Node, ins []Sig, dst []Sig, into []int) *planner {
 
 type planner struct {
 	p     *Plan
+	on    *device.Model
 	ins   []Sig
 	into  []int // the input whose memory each output is given, -1 for none; nil if none is given
 	outs  []*ir.Node
@@ -254,7 +254,7 @@ func (b *planner) assignParts(n *ir.Node) {
 		}
 		if n.Op == op.Cat {
 			axis := int(n.Attrs.(op.Axis))
-			if len(b.spot(a).users) != 1 || axis > 0 && array.Size(a.Shape[axis:])*a.DType.Size() < lineBytes {
+			if len(b.spot(a).users) != 1 || axis > 0 && array.Size(a.Shape[axis:])*a.DType.Size() < b.on.Line {
 				continue
 			}
 		}
@@ -262,9 +262,6 @@ func (b *planner) assignParts(n *ir.Node) {
 		b.spot(a).dst = &o
 	}
 }
-
-// lineBytes is what a line of the caches holds.
-const lineBytes = 64
 
 // temp returns a new contiguous temporary.
 func (b *planner) temp(d array.DType, shape []int) Operand {
@@ -528,7 +525,7 @@ func (b *planner) step(s Step) {
 func (b *planner) copy(dst, src Operand) {
 	v := src.view()
 	src = src.with(v.BroadcastTo(dst.Shape))
-	if dst, src = moved(dst, src); crosses(dst, src) {
+	if dst, src = moved(dst, src); b.crosses(dst, src) {
 		b.step(Step{Node: &ir.Node{Op: op.Copy, DType: dst.DType, Shape: dst.Shape}, Args: []Operand{src}, Outs: []Operand{dst}})
 		return
 	}
@@ -574,7 +571,7 @@ func (b *planner) alternate(n *ir.Node, out Operand, parts []array.View) bool {
 	var from, to []int
 	for i, w := range parts {
 		dst, src := moved(out.with(w), b.value(n.Args[i]))
-		if crosses(dst, src) {
+		if b.crosses(dst, src) {
 			return false
 		}
 		if k == nil {
@@ -604,7 +601,7 @@ func (b *planner) stackAcross(n *ir.Node, out Operand, axis int) bool {
 	each[axis] = 1
 	between := Operand{DType: n.DType, Shape: n.Shape, Strides: array.RowMajor(each)}
 	between.Strides[axis] = array.Size(each)
-	if to, from := moved(out, between); n.DType.Size() > 8 || !crosses(to, from) {
+	if to, from := moved(out, between); n.DType.Size() > 8 || !b.crosses(to, from) {
 		return false
 	}
 	between.Slot = b.temp(n.DType, n.Shape).Slot
@@ -617,14 +614,10 @@ func (b *planner) stackAcross(n *ir.Node, out Operand, axis int) bool {
 	return true
 }
 
-// crossMin is the size in bytes from which a copy between different axes, or an
-// operand that is read across, is worth the routine.
-const crossMin = 4096
-
 // crosses reports that a copy from src to dst, of equal shapes, is a transpose: the
 // axis along which src runs is another than that of dst.
-func crosses(dst, src Operand) bool {
-	if array.Size(dst.Shape)*dst.DType.Size() < crossMin {
+func (b *planner) crosses(dst, src Operand) bool {
+	if array.Size(dst.Shape)*dst.DType.Size() < b.on.Transpose {
 		return false
 	}
 	from, to := -1, -1

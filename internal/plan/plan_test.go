@@ -22,7 +22,7 @@ func kernels(build func(x []*ir.Node) []*ir.Node, shapes ...[]int) *Plan {
 		in = append(in, g.Input(i, array.Float32, s))
 		sigs = append(sigs, Sig{array.Float32, s, array.RowMajor(s)})
 	}
-	return Build(build(in), sigs, nil)
+	return Build(build(in), sigs, nil, OnCPU)
 }
 
 func one(f func(x []*ir.Node) *ir.Node) func(x []*ir.Node) []*ir.Node {
@@ -175,7 +175,7 @@ func TestStepsApart(t *testing.T) {
 	for by, want := range map[int]loop.Step{1: loop.Unit, 2: loop.By2, 3: loop.By3, 4: loop.By4, 5: loop.Any, -1: loop.Back, -2: loop.Back2, -3: loop.Back3, -4: loop.Back4, -5: loop.Any} {
 		g := ir.New()
 		x := g.Input(0, array.Float32, []int{50})
-		p := Build([]*ir.Node{apply(op.Exp, x)}, []Sig{{array.Float32, x.Shape, []int{by}}}, nil)
+		p := Build([]*ir.Node{apply(op.Exp, x)}, []Sig{{array.Float32, x.Shape, []int{by}}}, nil, OnCPU)
 		if s := p.Steps[0].Kernel.Prog.Bufs[0].Steps; len(s) != 1 || s[0] != want {
 			t.Errorf("lanes %d elements apart: steps %v, want %v", by, s, want)
 		}
@@ -274,7 +274,7 @@ func TestConcatenatedInPlace(t *testing.T) {
 		shape := []int{20, c.width}
 		x, y := g.Input(0, array.Float32, shape), g.Input(1, array.Float32, shape)
 		sig := Sig{array.Float32, shape, array.RowMajor(shape)}
-		p := Build(c.build(x, y), []Sig{sig, sig}, nil)
+		p := Build(c.build(x, y), []Sig{sig, sig}, nil, OnCPU)
 		copies := 0
 		for _, s := range p.Steps {
 			if s.Kernel != nil && s.Kernel.Prog.Name == "copy" || s.Node != nil && s.Node.Op == op.Copy {

@@ -146,7 +146,7 @@ func TestOrder(t *testing.T) {
 			steps = 1000
 		}
 		outs, sigs := randomGraph(seed, steps)
-		p := Build(outs, sigs, nil)
+		p := Build(outs, sigs, nil, OnCPU)
 		if err := check(p); err != nil {
 			t.Fatalf("seed %d: %v\n%s%s", seed, err, outs[0].Graph, p)
 		}

@@ -13,12 +13,8 @@ import (
 // the axes that batch normalisation takes, would else be written by one kernel and read by
 // another. Reading y or x there costs no more. What the first kernel needs too, both compute.
 
-const (
-	sinkCost  = 6  // of all operations that are computed elsewhere, rough vector instructions
-	sinkUsers = 8  // of a value that is looked at
-	sinkMost  = 4  // operations
-	sinkSmall = 16 // a value has so many times the elements of what is broadcast to it, which costs nothing to read
-)
+// sinkUsers bounds the users of a value that are looked at.
+const sinkUsers = 8
 
 // sink lets clusters compute such values of others that they read.
 func (b *planner) sink() {
@@ -127,7 +123,7 @@ func (b *planner) cone(c *cluster, v *ir.Node, deep bool) (k cone, ok bool) {
 		if o := op.Of(n); o == nil || o.Class != op.Pointwise || n.Op == op.Iota || n.Results != nil || s.row || s.heavy || !array.Equal(n.Shape, v.Shape) {
 			return k, false
 		}
-		if cost += max(op.CostOf(n), 1); cost > sinkCost || len(k.nodes) > sinkMost {
+		if cost += max(op.CostOf(n), 1); cost > b.on.Recompute || len(k.nodes) > b.on.RecomputeOps {
 			return k, false
 		}
 		for j, a := range n.Args {
@@ -136,7 +132,7 @@ func (b *planner) cone(c *cluster, v *ir.Node, deep bool) (k cone, ok bool) {
 			case a.Op == ir.Const || a == k.from || slices.Contains(k.nodes, a) || slices.Contains(k.small, a):
 			case op.SeenBy(n, j) != op.ByElement:
 				return k, false
-			case isScalar(a) || t.in != c && a.Size() <= v.Size()/sinkSmall && b.lasts(a):
+			case isScalar(a) || t.in != c && a.Size() <= v.Size()/b.on.RecomputeBroadcast && b.lasts(a):
 				k.small = append(k.small, a)
 			case !array.Equal(a.Shape, v.Shape) || isMove(a):
 				return k, false
@@ -168,7 +164,7 @@ func (b *planner) lasts(n *ir.Node) bool {
 	if c == nil {
 		return false // a number seen through windows as an array
 	}
-	if c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
+	if b.on.Epilogue && c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
 		return false // a tail may take it before it is in memory
 	}
 	return !b.spot(n).out || b.into == nil

@@ -47,5 +47,5 @@ func TestVerifyKernels(t *testing.T) {
 			t.Fatalf("%T %v", r, r)
 		}
 	}()
-	plan.Build([]*ir.Node{y}, []plan.Sig{{DType: array.Float32, Shape: s, Strides: array.RowMajor(s)}}, nil)
+	plan.Build([]*ir.Node{y}, []plan.Sig{{DType: array.Float32, Shape: s, Strides: array.RowMajor(s)}}, nil, plan.OnCPU)
 }

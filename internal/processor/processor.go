@@ -23,6 +23,9 @@ const (
 // that stay in the caches, and pay earlier than those of kernels.
 const MulAddsPerMS = 20 << 20
 
+// MulAdds returns the number of multiply-adds of a product that count as ns nanoseconds.
+func MulAdds(ns int) int { return ns * MulAddsPerMS / 1_000_000 }
+
 // A Processor is what the operating system and the processor say once, and what follows from it.
 type Processor struct {
 	// L1, L2 and L3 are the sizes of the caches that hold a core's data: L1 and L2 are a core's

@@ -13,10 +13,7 @@ const TaskWork = 256 << 10
 
 // ThreadHot and ThreadCold are the multiply-adds from which threads pay, if workers spin and if
 // they sleep. Tests set them to 0.
-var ThreadHot, ThreadCold = mulAdds(processor.WakeSpinning), mulAdds(processor.WakeSleeping)
-
-// mulAdds is the number of multiply-adds that count as ns nanoseconds of work.
-func mulAdds(ns int) int { return ns * processor.MulAddsPerMS / 1_000_000 }
+var ThreadHot, ThreadCold = processor.MulAdds(processor.WakeSpinning), processor.MulAdds(processor.WakeSleeping)
 
 // ThreadsFor returns the threads to use for work multiply-adds, at most limit.
 func ThreadsFor(work, limit int) int {

@@ -34,6 +34,7 @@ func New(inner device.Device) *Device {
 
 func (d *Device) Name() string           { return "deferred " + d.inner.Name() }
 func (d *Device) Default() device.Stream { return &d.stream }
+func (d *Device) Model() *device.Model   { return d.inner.Model() }
 func (d *Device) Fallback() *device.Host { return &d.host }
 
 // ISA returns the instruction set of the inner device, a CPU.

@@ -1,0 +1,51 @@
+package cpu
+
+import (
+	"cmp"
+
+	"weft/internal/device"
+	"weft/internal/processor"
+)
+
+// model is what plans for this processor are made by. Its numbers were measured on Zen 4, Zen 5 and
+// Sapphire Rapids, most of them before November 2026; bench/NOTES.md has the rows.
+var model = device.Model{
+	Costs: costsOf(&processor.Host),
+	Caps:  device.Caps{Epilogue: true},
+}
+
+func costsOf(p *processor.Processor) device.Costs {
+	return device.Costs{
+		Line:  processor.Line,
+		Band:  512 << 10,
+		Sweep: sweep(p.L2),
+		Rows:  cmp.Or(p.L1, 32<<10) * 3 / 4,
+		Far:   4 << 20,
+
+		Transpose:          4 << 10,
+		TransposedEpilogue: 2 << 20,
+		ReadTogether:       4 << 20,
+		Gather:             processor.Line,
+
+		WakeMulAdds:  processor.MulAdds(processor.WakeSpinning),
+		PartRows:     16,
+		PartElements: 1 << 16,
+
+		ShortRow:      256,
+		ShortElements: 1 << 15,
+		ShortWork:     1 << 20,
+
+		Recompute:          6,
+		RecomputeOps:       4,
+		RecomputeBroadcast: 16,
+		Store:              64,
+	}
+}
+
+// sweep is half of the second cache, or a part of the last level where the second is too small.
+func sweep(l2 int) int {
+	if half := l2 / 2; half >= 1<<20 {
+		return half
+	}
+	return 4 << 20
+}
