@@ -2,7 +2,6 @@ package interp
 
 import (
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -10,16 +9,8 @@ import (
 
 	"weft/internal/fma"
 	"weft/internal/loop"
+	"weft/internal/loop/looptest"
 )
-
-// bigFma rounds the exact a*b+c.
-func bigFma(a, b, c float32) float32 {
-	x := new(big.Float).SetPrec(700).SetFloat64(float64(a))
-	x.Mul(x, new(big.Float).SetFloat64(float64(b)))
-	x.Add(x, new(big.Float).SetFloat64(float64(c)))
-	r, _ := x.Float32()
-	return r
-}
 
 // hard draws operands whose exact result is next to the middle between two
 // float32, too near for float64 to tell, or near overflow or subnormal.
@@ -81,7 +72,7 @@ func TestFma32(t *testing.T) {
 	slow := 0
 	for range n {
 		a, b, c := hard(r)
-		got, want := fma.Float32(a, b, c), bigFma(a, b, c)
+		got, want := fma.Float32(a, b, c), looptest.Fma32(a, b, c)
 		if math.Float32bits(got) != math.Float32bits(want) {
 			t.Fatalf("Float32(%x, %x, %x) is %x, want %x", a, b, c, got, want)
 		}

@@ -4,48 +4,12 @@ package x86
 
 import (
 	"fmt"
-	"math/big"
-	"math/bits"
 	"math/rand/v2"
 	"testing"
 
 	"weft/internal/loop"
+	"weft/internal/loop/looptest"
 )
-
-// evalBits counts bits one by one, turns and multiplies as package loop says; a and b
-// have so many bits and no sign.
-func evalBits(op loop.Op, width int, a, b uint64) (n uint64) {
-	mask := ^uint64(0) >> (64 - width)
-	switch op {
-	case loop.OpRotL:
-		return (a<<(b%uint64(width)) | a>>(uint64(width)-b%uint64(width))) & mask
-	case loop.OpPopCount:
-		for ; a != 0; a >>= 1 {
-			n += a & 1
-		}
-	case loop.OpLzCnt:
-		return uint64(width - bits.Len64(a))
-	case loop.OpTzCnt:
-		for n < uint64(width) && a>>n&1 == 0 {
-			n++
-		}
-	default:
-		x, y := new(big.Int).SetUint64(a), new(big.Int).SetUint64(b)
-		if op == loop.OpMulHi {
-			shift := 64 - width
-			x.SetInt64(int64(a<<shift) >> shift)
-			y.SetInt64(int64(b<<shift) >> shift)
-		}
-		high := x.Rsh(x.Mul(x, y), uint(width)) // toward -Inf
-		return high.And(high, new(big.Int).SetUint64(mask)).Uint64()
-	}
-	return n
-}
-
-// isBits reports what evalBits computes.
-func isBits(op loop.Op) bool {
-	return op >= loop.OpRotL && op <= loop.OpTzCnt || op == loop.OpMulHi || op == loop.OpMulHiU
-}
 
 // Shifts and rotations by every constant, and by some that are too large.
 func TestConstantCounts(t *testing.T) {
@@ -61,7 +25,7 @@ func TestConstantCounts(t *testing.T) {
 				size := ty.Size()
 				for i := range 40 {
 					c := uint64(count) << (64 - 8*size) >> (64 - 8*size)
-					setWord(want[1], i, size, eval(op, ty, ty, word(s.data[0][i*size:], size), c, 0))
+					setWord(want[1], i, size, looptest.Eval(op, 0, ty, ty, word(s.data[0][i*size:], size), c, 0))
 				}
 				s.check(t, want)
 			}

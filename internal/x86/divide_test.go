@@ -11,6 +11,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/loop/looptest"
 )
 
 // division makes quotients and remainders of the same operands: the quotient in an if
@@ -102,7 +103,7 @@ func TestDivision(t *testing.T) {
 						}
 						v := near(dividend(r, ty, w))
 						setWord(s.data[0], i, size, v)
-						q, m := eval(ops[0], ty, ty, v, w, 0), eval(ops[1], ty, ty, v, w, 0)
+						q, m := looptest.Eval(ops[0], 0, ty, ty, v, w, 0), looptest.Eval(ops[1], 0, ty, ty, v, w, 0)
 						out := want[len(want)-3:]
 						if setWord(out[0], i, size, v); i&1 == 1 {
 							setWord(out[0], i, size, q)
@@ -254,7 +255,7 @@ func TestNarrowDivision(t *testing.T) {
 					switch a, m := i, int(m)&(n-1); {
 					case m == 0:
 					case !d.Unsigned():
-						a, m := int(number(ty, uint64(a))), int(number(ty, uint64(m)))
+						a, m := int(looptest.Int(ty, uint64(a))), int(looptest.Int(ty, uint64(m)))
 						wantQ, wantR = a/m, a%m
 					default:
 						wantQ, wantR = a/m, a%m
@@ -263,7 +264,7 @@ func TestNarrowDivision(t *testing.T) {
 						if j == 0 && i&1 == 0 {
 							want = i
 						}
-						if got := word(bytes[j+1][i*d.Size():], d.Size()); got != cut(ty, int64(want)) {
+						if got := word(bytes[j+1][i*d.Size():], d.Size()); got != looptest.Cut(ty, int64(want)) {
 							t.Fatalf("%s on %s: %#x by %#x: result %d is %#x, want %d", d, isa, i, m, j, got, want)
 						}
 					}

@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/loop"
+	"weft/internal/loop/looptest"
 )
 
 // A generator makes random programs that use the whole language.
@@ -420,7 +421,7 @@ func element(r *rand.Rand, d array.DType) uint64 {
 		return value(r, loop.TypeOf(d))
 	}
 	x := r.NormFloat64() * 10
-	return eval(loop.OpCvt, loop.TypeOf(d), loop.F64, f64(x), 0, 0)
+	return looptest.Eval(loop.OpCvt, 0, loop.TypeOf(d), loop.F64, f64(x), 0, 0)
 }
 
 // widen makes room for offsets: buffer b gets tableLen elements everywhere.

@@ -14,53 +14,11 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/loop"
+	"weft/internal/loop/looptest"
 )
 
-// A halfFormat describes float16 or bfloat16: bits of the fraction, and the exponents of
-// the least and the greatest normal numbers.
-type halfFormat struct{ fraction, least, greatest int }
-
-var halves = map[array.DType]halfFormat{
-	array.Float16:  {10, -14, 15},
-	array.BFloat16: {7, -126, 127},
-}
-
-// value is the number that bits stand for.
-func (h halfFormat) value(bits uint16) float64 {
-	exp, frac := int(bits&0x7FFF)>>h.fraction, int(bits)&(1<<h.fraction-1)
-	x := math.Ldexp(float64(1<<h.fraction+frac), exp-1+h.least-h.fraction)
-	switch {
-	case exp == 0:
-		x = math.Ldexp(float64(frac), h.least-h.fraction)
-	case exp > h.greatest-h.least+1 && frac == 0:
-		x = math.Inf(1)
-	case exp > h.greatest-h.least+1:
-		return math.NaN()
-	}
-	if bits>>15 != 0 {
-		x = -x
-	}
-	return x
-}
-
-// round is the bits of the number nearest to x, of two the even one.
-func (h halfFormat) round(x float64) uint16 {
-	sign, a := uint16(math.Float64bits(x)>>63)<<15, math.Abs(x)
-	infinity := uint16(h.greatest-h.least+2) << h.fraction
-	if x != x {
-		return infinity + 1
-	}
-	if math.IsInf(a, 1) {
-		return sign | infinity
-	}
-	exp := h.least
-	if a >= math.Ldexp(1, h.least) {
-		exp = math.Ilogb(a)
-	}
-	// Units of the last place count the numbers from 0 on, across exponents too.
-	units := math.RoundToEven(math.Ldexp(a, h.fraction-exp))
-	return sign | uint16(min(int(units)+(exp-h.least)<<h.fraction, int(infinity)))
-}
+// halves are the element types of 16 bits.
+var halves = []array.DType{array.Float16, array.BFloat16}
 
 // halfBits are float32 numbers around all that halves can go wrong with: for each sign
 // and exponent fractions that lie on, and next to, numbers and middles between them.
@@ -84,11 +42,11 @@ func halfBits(r *rand.Rand) (out []uint32) {
 // asHalf converts the bits of an element of one float type to another.
 func asHalf(from, to array.DType, x uint64) uint64 {
 	v := float64(math.Float32frombits(uint32(x)))
-	if h, ok := halves[from]; ok {
-		v = h.value(uint16(x))
+	if from.Half() {
+		v = looptest.Half(from, uint16(x))
 	}
-	if h, ok := halves[to]; ok {
-		return uint64(h.round(v))
+	if to.Half() {
+		return uint64(looptest.ToHalf(to, v))
 	}
 	return uint64(math.Float32bits(float32(v)))
 }
@@ -222,7 +180,7 @@ func TestHalves(t *testing.T) {
 func TestRoundHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	x := halfBits(r)
-	for d, h := range halves {
+	for _, d := range halves {
 		b := loop.NewBuilder("round "+d.String(), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
 		in, one := b.Buf(array.Float32, false, loop.Any, loop.Unit), b.Buf(array.Float32, false, loop.Any, loop.Zero)
 		out, row, small := b.Buf(array.Float32, true, loop.Any, loop.Unit), b.Buf(array.Float32, true, loop.Any, loop.Zero), b.Buf(d, true, loop.Any, loop.Unit)
@@ -255,12 +213,12 @@ func TestRoundHalf(t *testing.T) {
 					}
 					return a
 				}
-				y := h.round(float64(math.Float32frombits(uint32(word(s.data[from][at(from):], 4)))))
+				y := looptest.ToHalf(d, float64(math.Float32frombits(uint32(word(s.data[from][at(from):], 4)))))
 				for _, b := range to {
 					if s.p.Bufs[b].DType == d {
 						put(want[b][at(b):], 2, uint64(y))
 					} else {
-						put(want[b][at(b):], 4, f32(float32(h.value(y))))
+						put(want[b][at(b):], 4, f32(float32(looptest.Half(d, y))))
 					}
 				}
 			}
@@ -278,18 +236,15 @@ func TestRoundHalf(t *testing.T) {
 // Numbers of more bits than float32 has are rounded once. Of float64 these are all
 // halves, the middles between them, and numbers beside each; of integers the like.
 func TestHalfOnce(t *testing.T) {
-	for d, h := range halves {
+	for _, d := range halves {
 		var doubles, longs []uint64
 		for i := range 1 << 16 {
-			x, y := h.value(uint16(i)), h.value(uint16(i)+1)
+			x, y := looptest.Half(d, uint16(i)), looptest.Half(d, uint16(i)+1)
 			if x != x || y != y {
 				continue
 			}
-			if math.IsInf(y, 0) {
-				y = math.Copysign(math.Ldexp(1, h.greatest+1), x)
-			}
-			if math.IsInf(x, 0) {
-				y = 2 * x
+			if math.IsInf(y, 0) { // a step above the greatest number
+				y = x + (x - looptest.Half(d, uint16(i)-1))
 			}
 			m := x + (y-x)/2
 			for _, v := range []float64{x, m} {
@@ -341,7 +296,7 @@ func TestHalfOnce(t *testing.T) {
 			})
 			want := [][]byte{s.data[0], make([]byte, len(s.data[1]))}
 			for i, x := range c.x {
-				put(want[1][2*i:], 2, uint64(h.round(c.num(x))))
+				put(want[1][2*i:], 2, uint64(looptest.ToHalf(d, c.num(x))))
 			}
 			s.check(t, want)
 		}
@@ -424,7 +379,7 @@ func TestRoundIntegers(t *testing.T) {
 				if !from.Unsigned() {
 					v = float64(int16(word(s.data[0][2*i:], 2)))
 				}
-				setWord(want[1], i, 4, asHalf(d, array.Float32, uint64(halves[d].round(v))))
+				setWord(want[1], i, 4, asHalf(d, array.Float32, uint64(looptest.ToHalf(d, v))))
 			}
 			s.check(t, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"weft/internal/loop"
+	"weft/internal/loop/looptest"
 )
 
 // program makes out = op(args); the bits of scalars say which operands are
@@ -197,7 +198,7 @@ func value(r *rand.Rand, t loop.Type) uint64 {
 		case loop.F32:
 			x = f32(float32(r.NormFloat64()))
 		case loop.F64:
-			x = eval(loop.OpCvt, loop.F64, loop.F32, f32(float32(r.NormFloat64())), 0, 0) + uint64(r.IntN(1<<20))
+			x = looptest.Eval(loop.OpCvt, 0, loop.F64, loop.F32, f32(float32(r.NormFloat64())), 0, 0) + uint64(r.IntN(1<<20))
 		}
 	}
 	return x

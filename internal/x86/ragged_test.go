@@ -11,6 +11,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/loop/looptest"
 )
 
 // raggedProgram combines the elements of each item, and stores for each element how it
@@ -125,7 +126,7 @@ func raggedCase(t *testing.T, r *rand.Rand, p *loop.Program, most int) {
 					in = p.Ins[v]
 				}
 			}
-			ref, got := reduceRef(in.Type, loop.Reduction(in.Imm), x), word(want[5][i*size:], size)
+			ref, got := looptest.Reduce(loop.Reduction(in.Imm), in.Type, x), word(want[5][i*size:], size)
 			if ref != got && !(isNaN(d, ref) && isNaN(d, got)) {
 				t.Fatalf("%s, item %d of %d elements: %#x, want %#x", p.Name, i, len(x), got, ref)
 			}

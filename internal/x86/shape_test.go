@@ -14,50 +14,8 @@ import (
 	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/loop/looptest"
 )
-
-// reduceRef follows the comment of loop.OpReduce word by word.
-func reduceRef(t loop.Type, k loop.Reduction, x []uint64) uint64 {
-	id := map[loop.Reduction]map[loop.Type]uint64{
-		loop.Sum:  {},
-		loop.Prod: {loop.I8: 1, loop.I16: 1, loop.I32: 1, loop.I64: 1, loop.F32: f32(1), loop.F64: f64(1)},
-		loop.Min:  {loop.I8: math.MaxInt8, loop.I16: math.MaxInt16, loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: f32(float32(math.Inf(1))), loop.F64: f64(math.Inf(1))},
-		loop.Max:  {loop.I8: 1 << 7, loop.I16: 1 << 15, loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: f32(float32(math.Inf(-1))), loop.F64: f64(math.Inf(-1))},
-		loop.MinU: {loop.I8: math.MaxUint8, loop.I16: math.MaxUint16, loop.I32: math.MaxUint32, loop.I64: math.MaxUint64},
-	}[k][t]
-	op := map[loop.Reduction]loop.Op{loop.Sum: loop.OpAdd, loop.Prod: loop.OpMul, loop.Min: loop.OpMin, loop.Max: loop.OpMax,
-		loop.MinU: loop.OpMinU, loop.MaxU: loop.OpMaxU}[k]
-	do := func(a, b uint64) uint64 { return eval(op, t, t, a, b, 0) }
-	v := 256 / t.Size()
-	var blocks []uint64
-	for b := 0; b == 0 || b < len(x); b += 4096 {
-		lanes := make([]uint64, v)
-		for i := range lanes {
-			lanes[i] = id
-		}
-		for i, e := range x[b:min(b+4096, len(x))] {
-			lanes[i%v] = do(lanes[i%v], e)
-		}
-		for h := v / 2; h > 0; h /= 2 {
-			for l := range h {
-				lanes[l] = do(lanes[l], lanes[l+h])
-			}
-		}
-		blocks = append(blocks, lanes[0])
-	}
-	for len(blocks) > 1 {
-		var next []uint64
-		for i := 0; i < len(blocks); i += 2 {
-			if i+1 < len(blocks) {
-				next = append(next, do(blocks[i], blocks[i+1]))
-			} else {
-				next = append(next, blocks[i])
-			}
-		}
-		blocks = next
-	}
-	return blocks[0]
-}
 
 // Every reduction of every type, at lengths around steps, strips and blocks, with
 // the other width in the same pass and without.
@@ -112,7 +70,7 @@ func reduceCase(t *testing.T, r *rand.Rand, p *loop.Program, ty loop.Type, k loo
 	s := random(p, r, rows, n)
 	s.fill(func(b int) uint64 {
 		if k == loop.Prod && ty.Float() {
-			return eval(loop.OpCvt, ty, loop.F64, f64(1+r.NormFloat64()/50), 0, 0)
+			return looptest.Eval(loop.OpCvt, 0, ty, loop.F64, f64(1+r.NormFloat64()/50), 0, 0)
 		}
 		return element(r, p.Bufs[b].DType)
 	})
@@ -131,7 +89,7 @@ func reduceCase(t *testing.T, r *rand.Rand, p *loop.Program, ty loop.Type, k loo
 		for i := range n {
 			x = append(x, word(s.data[0][s.base[0]+row*s.strides[0][0]+i*size:], size))
 		}
-		ref := reduceRef(ty, k, x)
+		ref := looptest.Reduce(k, ty, x)
 		at := s.base[1] + row*s.strides[1][0]
 		setWord(want[1][at:], 0, size, ref)
 	}
@@ -185,16 +143,16 @@ func softmaxRef(x []float32) []float32 {
 	exp := func(x float32) float32 {
 		y := float32(0.25)
 		for i := range 6 {
-			y = fma32(y, x, float32(1/float64(i+2)))
+			y = looptest.Fma32(y, x, float32(1/float64(i+2)))
 		}
 		return y
 	}
-	m := math.Float32frombits(uint32(reduceRef(loop.F32, loop.Max, bits(x))))
+	m := math.Float32frombits(uint32(looptest.Reduce(loop.Max, loop.F32, bits(x))))
 	e := make([]float32, len(x))
 	for i, v := range x {
 		e[i] = exp(v - m)
 	}
-	s := 1 / math.Float32frombits(uint32(reduceRef(loop.F32, loop.Sum, bits(e))))
+	s := 1 / math.Float32frombits(uint32(looptest.Reduce(loop.Sum, loop.F32, bits(e))))
 	for i := range e {
 		e[i] *= s
 	}
@@ -360,7 +318,7 @@ func TestReductionsOfZeros(t *testing.T) {
 						v = append(v, word(s.data[0][at:], ty.Size()))
 					}
 					want := make([]byte, 8)
-					binary.LittleEndian.PutUint64(want, reduceRef(ty, k, v))
+					binary.LittleEndian.PutUint64(want, looptest.Reduce(k, ty, v))
 					s.check(t, [][]byte{s.data[0], want[:ty.Size()]})
 				}
 			}

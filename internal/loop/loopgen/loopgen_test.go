@@ -12,6 +12,7 @@ import (
 	"weft/internal/interp"
 	"weft/internal/loop"
 	"weft/internal/loop/loopgen"
+	"weft/internal/loop/looptest"
 )
 
 // Programs are made and dropped by the thousand, while little is live: with room for four
@@ -28,6 +29,12 @@ func interpreted(p *loop.Program, f *loop.Frame, refill func() bool) error {
 	if !interp.Compile(p).Run(f, refill) {
 		return fmt.Errorf("not done")
 	}
+	return nil
+}
+
+// laneByLane runs a program with the reference of the language.
+func laneByLane(p *loop.Program, f *loop.Frame, _ func() bool) error {
+	looptest.New(p, f).Run()
 	return nil
 }
 
@@ -80,7 +87,7 @@ func check(t *testing.T, seed uint64) *loopgen.Case {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c)
 	}
-	plain, err := loopgen.Run(c, loopgen.Heap, scalarRun)
+	plain, err := loopgen.Run(c, loopgen.Heap, laneByLane)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/loop"
 	"weft/internal/loop/loopgen"
+	"weft/internal/loop/looptest"
 )
 
 // TestNarrow runs random programs lane by lane: integers must be where their notes say,
@@ -29,17 +30,17 @@ func TestNarrow(t *testing.T) {
 			}
 		}
 		run := func(p *loop.Program, f *loop.Frame, _ func() bool) error {
-			s := &scalar{p: p, f: f, val: make([]uint64, len(p.Ins))}
-			s.see = func(v loop.Value) {
+			s := looptest.New(p, f)
+			s.See = func(v loop.Value) {
 				in := &p.Ins[v]
 				if in.Type != loop.I64 || in.Op == loop.OpConst || in.Op == loop.OpReduce {
 					return
 				}
-				if x, ok := of[v]; !ok || int64(s.val[v]) < x.Lo || int64(s.val[v]) > x.Hi {
-					t.Fatalf("v%d = %s is %d, beyond %d to %d (%v)\n%s", v, in.Op, int64(s.val[v]), x.Lo, x.Hi, ok, c)
+				if x, ok := of[v]; !ok || int64(s.Values[v]) < x.Lo || int64(s.Values[v]) > x.Hi {
+					t.Fatalf("v%d = %s is %d, beyond %d to %d (%v)\n%s", v, in.Op, int64(s.Values[v]), x.Lo, x.Hi, ok, c)
 				}
 			}
-			s.rows(0)
+			s.Run()
 			return nil
 		}
 		if c.Extents[c.Program.Lane] > 130 {
@@ -55,7 +56,7 @@ func TestNarrow(t *testing.T) {
 		changed++
 		other := *c
 		other.Program = q
-		for name, run := range map[string]loopgen.Runner{"lane by lane": scalarRun, "interpreted": interpreted} {
+		for name, run := range map[string]loopgen.Runner{"lane by lane": laneByLane, "interpreted": interpreted} {
 			got, err := loopgen.Run(&other, loopgen.Heap, run)
 			if err != nil {
 				t.Fatal(err)

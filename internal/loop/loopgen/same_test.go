@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/loop"
 	"weft/internal/loop/loopgen"
+	"weft/internal/loop/looptest"
 )
 
 // TestSame runs programs lane by lane, and demands that what is said to be the same for
@@ -23,30 +24,30 @@ func TestSame(t *testing.T) {
 				seen := map[string]uint64{}
 				var key []byte
 				run := func(p *loop.Program, f *loop.Frame, _ func() bool) error {
-					s := &scalar{p: p, f: f, val: make([]uint64, len(p.Ins))}
-					s.see = func(v loop.Value) {
+					s := looptest.New(p, f)
+					s.See = func(v loop.Value) {
 						in := &p.Ins[v]
 						// The value of a reduction comes with the end of its pass.
 						if !same[v] || in.Type == loop.None || in.Op == loop.OpReduce || len(seen) > 200_000 {
 							return
 						}
 						key = binary.AppendVarint(key[:0], int64(v))
-						for _, list := range [][]int{s.idx[:first], s.trip} {
+						for _, list := range [][]int{s.Index[:first], s.Trips} {
 							key = binary.AppendVarint(key, int64(len(list)))
 							for _, i := range list {
 								key = binary.AppendVarint(key, int64(i))
 							}
 						}
-						if x, ok := seen[string(key)]; ok && x != s.val[v] {
-							t.Fatalf("v%d = %s.%s %v is %#x and %#x where lanes begin at axis %d\n%s", v, in.Op, in.Type, in.Operands(), x, s.val[v], first, c)
+						if x, ok := seen[string(key)]; ok && x != s.Values[v] {
+							t.Fatalf("v%d = %s.%s %v is %#x and %#x where lanes begin at axis %d\n%s", v, in.Op, in.Type, in.Operands(), x, s.Values[v], first, c)
 						}
-						seen[string(key)] = s.val[v]
+						seen[string(key)] = s.Values[v]
 						said++
 						if in.Op == loop.OpParam || in.Op == loop.OpOut {
 							loops++
 						}
 					}
-					s.rows(0)
+					s.Run()
 					return nil
 				}
 				if c.Extents[p.Lane] > 50 {
