@@ -122,10 +122,18 @@ func TestVariables(t *testing.T) {
 // TestCommands holds the commands of documents to the tests: each pattern of a go test
 // command finds one in each of its packages.
 func TestCommands(t *testing.T) {
-	command := regexp.MustCompile("go test(?: -C (\\S+))?[^`]*? -(?:run|fuzz) '?([A-Z][A-Za-z0-9|]*)'?([^`&]*)`")
+	command := regexp.MustCompile("go test(?: -C (\\S+))?[^`\n]*? -(?:run|fuzz) '?([A-Z][A-Za-z0-9|]*)'?([^`&#\n]*)[`#\n]")
 	tests := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
 	checked := 0
-	for _, file := range []string{"README.md", "TESTING.md", "ROADMAP.md", "docs/architecture.md", "docs/numbers.md"} {
+	files := []string{"README.md", "TESTING.md", "ROADMAP.md", "CONTRIBUTING.md"}
+	for _, pages := range []string{"docs/*.md", "docs/decisions/*.md"} {
+		found, err := filepath.Glob(pages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -112,6 +112,9 @@ func TestGuides(t *testing.T) {
 	for _, page := range pages {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
+			if page == "add-an-operation.md" {
+				return // TestAddAnOperation compiles its snippets
+			}
 			g := read(t, page)
 			if len(g.bodies) == 0 {
 				return
