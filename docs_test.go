@@ -608,7 +608,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"digest.go tensor":     reads,
 		"check.go CallHost":    inside,
 		"random.go CallHost":   inside,
-		"compile.go View":      fresh,
+		"page.go Page":         fresh,
 		"debug.go debugged":    inside,
 		"debug.go spaced":      fresh,
 		"debug.go laidAs":      fresh,

@@ -1,12 +1,16 @@
 package kernel
 
 import (
+	"io"
 	"strconv"
 	"strings"
 
+	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/formula"
+	"weft/internal/graphtext"
+	"weft/internal/htmlview"
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
@@ -21,19 +25,56 @@ import (
 // bytes, as Go's int does where nothing proves that 4 hold it, with their line and the reason.
 func (f *Func) Explain(args ...any) string {
 	f.check()
-	var r *runner
-	var xs []any
-	if f.IsStencil() {
-		s := f.stencil(args)
-		b := s.interior()
-		if b.empty() {
-			array.Failf(f.f.Name(), "", "has border alone in shape %v: nothing runs", s.shape)
-		}
-		r, xs = s.prepare(b)
-	} else {
-		r, _, xs = f.mapping(args)
+	def, ops := f.runs(args)
+	return f.f.Text() + "\n\n" + f.quoted(core.Explain(def, nil, ops...))
+}
+
+// runs returns the operation that computes the function of these arguments, and its operands.
+func (f *Func) runs(args []any) (*op.Def, []core.Operand) {
+	if !f.IsStencil() {
+		r, _, xs := f.mapping(args)
+		return r.def, r.operands(xs)
 	}
-	return f.f.Text() + "\n\n" + f.quoted(core.Explain(r.def, nil, r.operands(xs)...))
+	s := f.stencil(args)
+	b := s.interior()
+	if b.empty() {
+		array.Failf(f.f.Name(), "", "has border alone in shape %v: nothing runs", s.shape)
+	}
+	r, xs := s.prepare(b)
+	return r.def, r.operands(xs)
+}
+
+// View writes a page of HTML that shows what runs for these arguments of [Func.Map], or of
+// [Func.Stencil] where the function is a stencil. Under "passes" the source, the graph, the plan,
+// the loop program and the machine code stand side by side: a line of the source under the mouse
+// marks what comes from it. View runs the function some times for the time of each kernel, unless
+// a [weft.Profile] runs. The page is one file that loads nothing. The error is that of Map, or of
+// w.
+func (f *Func) View(w io.Writer, args ...any) error {
+	if w == nil {
+		return array.Errorf("view", "w", "is nil")
+	}
+	var page *htmlview.Page
+	err := weft.Try(func() {
+		f.check()
+		def, ops := f.runs(args)
+		var names graphtext.Names
+		if params := f.taken; len(params) == len(ops) && !f.IsStencil() {
+			for i, p := range params {
+				if ops[i].T != nil {
+					names.Inputs = append(names.Inputs, p.Name)
+				} else {
+					names.Scalars = append(names.Scalars, p.Name)
+				}
+			}
+		}
+		source := htmlview.Source{Text: f.f.Text(), First: f.f.Pos().Line}
+		page = core.Lookup(def, nil, ops).Page(f.f.Name(), source, names, ops)
+	})
+	if err != nil {
+		return err
+	}
+	return page.Write(w)
 }
 
 // quoted puts the text of the source's lines behind their numbers: "; line 12" becomes

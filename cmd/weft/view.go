@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"regexp"
 
 	"weft"
 	"weft/internal/atomicfile"
@@ -14,17 +15,21 @@ func newView() *command {
 	output(f, &place, "write the page to this .html `file`")
 	return &command{
 		name:     "view",
-		operands: "FORMULA [NAME=VALUE]... -o PAGE.html",
+		operands: "FORMULA|FILE.go:FUNC [NAME=VALUE]... -o PAGE.html",
 		flags:    f,
-		short:    "Write a page that shows what a formula becomes",
-		long: `Write a page of HTML that shows what a formula becomes: the graph of operations, and
-the plan with its fused kernels, which open to loop programs and machine code.
-Kernels are coloured by the time that they take: the formula is computed some
-times for that. The page is one file; a browser shows it without a network. -o
-replaces a page, and refuses any other file; -o - writes to standard output.
+		short:    "Write a page that shows what a formula or a Go function becomes",
+		long: `Write a page of HTML that shows what a formula, or a Go function of scalars,
+becomes: the graph of operations, and the plan with its fused kernels, which open
+to loop programs and machine code. Under "passes" the source, the graph, the plan,
+the loop program and the machine code stand side by side: a line under the mouse
+marks what comes from it, in all of them. Kernels are coloured by the time that
+they take: the work is done some times for that. The page is one file; a browser
+shows it without a network. -o replaces a page, and refuses any other file; -o -
+writes to standard output. WEFT_JIT chooses the machine code, as weft info says.
 
 ` + valueHelp,
-		usage: `  weft view 'softmax(dot(x, w), 1)' x=x.npy w=w.npy -o page.html`,
+		usage: `  weft view 'softmax(dot(x, w), 1)' x=x.npy w=w.npy -o page.html
+  weft view escape.go:Escape cr=re.npy ci=im.npy -o page.html`,
 		check: func(args []string) error {
 			if len(args) == 0 {
 				return errors.New("a formula is missing, such as: weft view '2*a + b' a=a.npy b=1.5 -o page.html")
@@ -36,11 +41,7 @@ replaces a page, and refuses any other file; -o - writes to standard output.
 			if output == "" {
 				return errors.New("view: no file for the page: give -o PAGE.html")
 			}
-			f, err := weft.ParseExpr(args[0])
-			if err != nil {
-				return failure{err}
-			}
-			vars, err := s.values("view", "the formula", "", f.Names(), args[1:])
+			show, err := viewed(s, args)
 			if err != nil {
 				return err
 			}
@@ -49,7 +50,7 @@ replaces a page, and refuses any other file; -o - writes to standard output.
 			}
 			var failed error
 			write := func(w io.Writer) error {
-				failed = f.View(w, weft.Vars(vars))
+				failed = show(w)
 				return failed
 			}
 			if output == "-" {
@@ -67,3 +68,25 @@ replaces a page, and refuses any other file; -o - writes to standard output.
 		},
 	}
 }
+
+// viewed returns what writes the page of a formula, or of FILE.go:FUNC, for the values behind it.
+func viewed(s *streams, args []string) (func(w io.Writer) error, error) {
+	if !isFunction.MatchString(args[0]) {
+		f, err := weft.ParseExpr(args[0])
+		if err != nil {
+			return nil, failure{err}
+		}
+		vars, err := s.values("view", "the formula", "", f.Names(), args[1:])
+		return func(w io.Writer) error { return f.View(w, weft.Vars(vars)) }, err
+	}
+	f, err := lookup(s, args[0])
+	if err != nil {
+		return nil, err
+	}
+	vars, err := s.values("view", f.Name(), "parameter", f.Params(), args[1:])
+	k := &kernelRun{}
+	return func(w io.Writer) error { return f.View(w, k.arguments(f, vars)...) }, err
+}
+
+// isFunction matches FILE.go:FUNC and -:FUNC, which no formula looks like.
+var isFunction = regexp.MustCompile(`^(.+\.go|` + stdin + `):\w+$`)

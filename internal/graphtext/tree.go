@@ -20,42 +20,59 @@ const maxIndent = 40
 //	│  └─ x #3 float32[3]
 //	└─ exp #2 ^
 func Tree(outs []*ir.Node, names Names) string {
+	var b strings.Builder
+	for _, l := range Lines(outs, names) {
+		b.WriteString(l.Text + "\n")
+	}
+	return b.String()
+}
+
+// A TreeLine is a line of a tree, without its end.
+type TreeLine struct {
+	Text string
+	Node *ir.Node // that it shows; nil for none
+}
+
+// Lines returns the lines of [Tree].
+func Lines(outs []*ir.Node, names Names) []TreeLine {
 	w := &tree{names: names, number: map[*ir.Node]int{}}
 	if len(outs) > 0 {
 		w.uses = uses(outs)
 	}
 	for i, o := range outs {
 		if len(outs) > 1 {
-			fmt.Fprintf(&w.b, "%s:\n", outputs(outs)[i])
+			w.add(nil, outputs(outs)[i]+":")
 		}
 		w.line(o, "", "", 0)
 	}
 	for len(w.below) > 0 {
 		n := w.below[0]
 		w.below = w.below[1:]
-		w.b.WriteString("\n")
+		w.add(nil, "")
 		w.show(n, "", "", 0)
 	}
-	return w.b.String()
+	return w.lines
 }
 
 type tree struct {
-	b      strings.Builder
+	lines  []TreeLine
 	names  Names
 	number map[*ir.Node]int
 	uses   []int
 	below  []*ir.Node // what is continued below
 }
 
+func (w *tree) add(n *ir.Node, text string) { w.lines = append(w.lines, TreeLine{text, n}) }
+
 // line shows a node behind first, and what it is computed from behind rest.
 func (w *tree) line(n *ir.Node, first, rest string, depth int) {
 	if at, seen := w.number[n]; seen {
-		fmt.Fprintf(&w.b, "%s%s #%d ^\n", first, w.names.Title(n), at)
+		w.add(n, fmt.Sprintf("%s%s #%d ^", first, w.names.Title(n), at))
 		return
 	}
 	w.number[n] = len(w.number) + 1
 	if depth == maxIndent && len(n.Args) > 0 {
-		fmt.Fprintf(&w.b, "%s%s #%d, below\n", first, w.names.Title(n), w.number[n])
+		w.add(n, fmt.Sprintf("%s%s #%d, below", first, w.names.Title(n), w.number[n]))
 		w.below = append(w.below, n)
 		return
 	}
@@ -63,14 +80,14 @@ func (w *tree) line(n *ir.Node, first, rest string, depth int) {
 }
 
 func (w *tree) show(n *ir.Node, first, rest string, depth int) {
-	fmt.Fprintf(&w.b, "%s%s #%d %s", first, w.names.Title(n), w.number[n], Type(n))
+	text := fmt.Sprintf("%s%s #%d %s", first, w.names.Title(n), w.number[n], Type(n))
 	if k := w.uses[n.ID]; k > 1 && !isLeaf(n) {
-		fmt.Fprintf(&w.b, ", read %d times", k)
+		text += fmt.Sprintf(", read %d times", k)
 	}
 	if s := w.names.note(n); s != "" {
-		w.b.WriteString("  " + s)
+		text += "  " + s
 	}
-	w.b.WriteByte('\n')
+	w.add(n, text)
 	for i, a := range n.Args {
 		if i < len(n.Args)-1 {
 			w.line(a, rest+"├─ ", rest+"│  ", depth+1)

@@ -1,4 +1,4 @@
-package view_test
+package htmlview_test
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/graphtext"
+	"weft/internal/htmlview"
 	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/op"
-	"weft/internal/view"
 )
 
 // formulaPage is the page of a formula with a product, its tail, a row kernel and a gradient's
@@ -33,7 +33,7 @@ func formulaPage(t *testing.T) string {
 }
 
 // data is what a page shows.
-func data(t *testing.T, page string) (p view.Page) {
+func data(t *testing.T, page string) (p htmlview.Page) {
 	t.Helper()
 	_, text, ok := strings.Cut(page, `<script type="application/json" id="data">`)
 	text, _, end := strings.Cut(text, "</script>")
@@ -47,7 +47,7 @@ func data(t *testing.T, page string) (p view.Page) {
 }
 
 // placed holds a drawing to: boxes do not overlap, and each is below all that it reads.
-func placed(t *testing.T, p view.Phase) {
+func placed(t *testing.T, p htmlview.Phase) {
 	t.Helper()
 	for i, a := range p.Boxes {
 		for _, r := range a.Reads {
@@ -75,7 +75,7 @@ func TestPageOfFormula(t *testing.T) {
 	if len(p.Phases) != 2 || p.Phases[0].Name != "graph" || p.Phases[1].Name != "plan" {
 		t.Fatalf("phases: %+v", p.Phases)
 	}
-	titles := map[string]view.Box{}
+	titles := map[string]htmlview.Box{}
 	for _, ph := range p.Phases {
 		placed(t, ph)
 		for _, b := range ph.Boxes {
@@ -112,7 +112,7 @@ func TestPageEscapes(t *testing.T) {
 	g := ir.New()
 	out := op.Apply(op.Exp, nil, g.Input(0, array.Float32, []int{2}))
 	hostile := `</script><script>window.hit = 1</script><img src=x onerror="window.hit = 1">`
-	p := view.Page{Title: hostile, Notes: hostile, Phases: []view.Phase{view.Graph(hostile, []*ir.Node{out}, graphtext.Names{
+	p := htmlview.Page{Title: hostile, Notes: hostile, Columns: []htmlview.Column{{Title: hostile, Rows: []htmlview.Row{{Text: hostile, Is: []string{hostile}}}}}, Phases: []htmlview.Phase{htmlview.Graph(hostile, []*ir.Node{out}, graphtext.Names{
 		Inputs: []string{hostile}, Note: func(*ir.Node) string { return hostile + "{{title}}{{data}}" }})}}
 	var s strings.Builder
 	if err := p.Write(&s); err != nil {
@@ -123,6 +123,10 @@ func TestPageEscapes(t *testing.T) {
 	}
 	b := openPage(t, write(t, s.String()))
 	b.click("#text")
+	b.click("#passes")
+	if n := b.eval(`document.querySelectorAll("#columns div div").length`); n != any(1.0) {
+		t.Errorf("%v rows", n)
+	}
 	if b.eval("window.hit") != nil || b.eval("document.title") != any(hostile) {
 		t.Error("text of the user became part of the page")
 	}
@@ -142,12 +146,12 @@ func TestDrawingOfLargeGraph(t *testing.T) {
 		}
 		outs = append(outs, x)
 	}
-	placed(t, view.Graph("graph", outs, graphtext.Names{}))
+	placed(t, htmlview.Graph("graph", outs, graphtext.Names{}))
 	big := g.Input(0, array.Float32, []int{2})
 	for range 10000 {
 		big = op.Apply(op.Exp, nil, op.Apply(op.Sin, nil, big))
 	}
-	if p := view.Graph("graph", []*ir.Node{big}, graphtext.Names{}); len(p.Boxes) != 20002 {
+	if p := htmlview.Graph("graph", []*ir.Node{big}, graphtext.Names{}); len(p.Boxes) != 20002 {
 		t.Errorf("%d boxes", len(p.Boxes))
 	}
 }

@@ -1,7 +1,7 @@
-// Package view writes pages that show a graph before and after each phase, the plan that it
-// became, its kernels with loop programs and machine code, and where the time goes. A page
-// is one file of HTML that loads nothing.
-package view
+// Package htmlview writes pages that show a graph before and after each phase, the plan that it
+// became, its kernels with loop programs and machine code, where the time goes, and the texts of
+// all passes side by side. A page is one file of HTML that loads nothing.
+package htmlview
 
 import (
 	_ "embed"
@@ -27,6 +27,8 @@ type Page struct {
 	Title  string  `json:"title"`
 	Notes  string  `json:"notes"` // text below the title
 	Phases []Phase `json:"phases"`
+	// Columns are the texts of all passes, side by side.
+	Columns []Column `json:"columns,omitempty"`
 }
 
 // A Phase is the graph at one time: nodes, or the steps of a plan.

@@ -1,4 +1,4 @@
-package view_test
+package htmlview_test
 
 import (
 	"bufio"
