@@ -66,7 +66,8 @@ var runners atomic.Uint64
 
 func newRunner(name string, compose func(args []*ir.Node) []*ir.Node, vjp func(v *op.VJP)) *runner {
 	return &runner{def: &op.Def{Name: name, Hash: runners.Add(1) * 0x9e3779b97f4a7c15, Class: op.Composite, Arity: -1,
-		ComposeAll: func(args []*ir.Node, _ ir.Attrs) []*ir.Node { return compose(args) }, VJP: vjp}}
+		Composed:   op.Composed{ComposeAll: func(args []*ir.Node, _ ir.Attrs) []*ir.Node { return compose(args) }},
+		Derivative: op.Derivative{VJP: vjp}}}
 }
 
 func (m *made) get(key []byte, make func() *runner) *runner {

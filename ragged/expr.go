@@ -33,7 +33,7 @@ func (a fused) AppendKey(k []byte) []byte {
 }
 
 var fusedDef = &op.Def{Name: "ragged_expr", Hash: 0x7a66ed, Class: op.Composite, Arity: -1,
-	Compose: func(x []*ir.Node, attrs ir.Attrs) *ir.Node {
+	Composed: op.Composed{Compose: func(x []*ir.Node, attrs ir.Attrs) *ir.Node {
 		a := attrs.(fused)
 		args := slices.Clone(x[:len(a.items)])
 		for i, off := range a.items {
@@ -42,7 +42,7 @@ var fusedDef = &op.Def{Name: "ragged_expr", Hash: 0x7a66ed, Class: op.Composite,
 			}
 		}
 		return op.Apply(a.f.Def, nil, args...)
-	}}
+	}}}
 
 // Expr computes a formula, in the language of [weft.Expr], over the rows of lists as one fused
 // operation:

@@ -14,17 +14,17 @@ import (
 // and the offsets of those. Rows of an element or two are taken as their places are looked at;
 // the numbers of rows are written down for longer ones and for the gradient.
 var indexDef = &op.Def{Name: "ragged_index", Hash: 0x1dde4, Class: op.Composite, Arity: 4,
-	Compose: func(x []*ir.Node, _ ir.Attrs) *ir.Node {
+	Composed: op.Composed{Compose: func(x []*ir.Node, _ ir.Attrs) *ir.Node {
 		if mover(array.Size(x[0].Shape[1:])*x[0].DType.Size()) != nil {
 			return op.Apply(op.Host, indexing{}, x...)
 		}
 		return numberedRows(x)
-	},
-	VJP: func(v *op.VJP) {
+	}},
+	Derivative: op.Derivative{VJP: func(v *op.VJP) {
 		v.Set(0, func() *ir.Node {
 			return op.Gradient([]*ir.Node{numberedRows(v.X)}, []*ir.Node{v.DY}, v.X[:1])[0]
 		})
-	}}
+	}}}
 
 // numberedRows is indexDef by the numbers of rows.
 func numberedRows(x []*ir.Node) *ir.Node {

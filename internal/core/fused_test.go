@@ -416,7 +416,7 @@ func (c cubesSecond) EmitKernel(e *op.Emit) (out []loop.Value) {
 
 // eagerDef applies a kernel to arguments after converting them.
 var eagerDef = &op.Def{Name: "test.map", Hash: 77, Class: op.Composite, Arity: -1,
-	ComposeAll: func(args []*ir.Node, a ir.Attrs) []*ir.Node { return composeBody(args, a.(op.Body)) }}
+	Composed: op.Composed{ComposeAll: func(args []*ir.Node, a ir.Attrs) []*ir.Node { return composeBody(args, a.(op.Body)) }}}
 
 func composeBody(args []*ir.Node, b op.Body) []*ir.Node {
 	args = slices.Clone(args)

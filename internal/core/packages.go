@@ -118,8 +118,9 @@ type Composite struct{ def *op.Def }
 func NewComposite(name string, compose func(args []*ir.Node) []*ir.Node, gradient func(v *op.VJP)) Composite {
 	h := fnv.New64a()
 	h.Write([]byte("composite " + name))
-	return Composite{&op.Def{Name: name, Hash: h.Sum64(), Class: op.Composite, Arity: -1, VJP: gradient,
-		ComposeAll: func(args []*ir.Node, _ ir.Attrs) []*ir.Node { return compose(args) }}}
+	return Composite{&op.Def{Name: name, Hash: h.Sum64(), Class: op.Composite, Arity: -1,
+		Composed:   op.Composed{ComposeAll: func(args []*ir.Node, _ ir.Attrs) []*ir.Node { return compose(args) }},
+		Derivative: op.Derivative{VJP: gradient}}}
 }
 
 // Apply computes the formula of args and returns its results.

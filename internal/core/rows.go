@@ -45,7 +45,7 @@ func (v *vjp) ofRows() *op.Def {
 		}
 		return res
 	}
-	d := &op.Def{Name: v.p.def.Name, Hash: Mix(0x70e5, RowsSeq.Add(1)), Class: op.Composite, Arity: -1, Results: len(v.outs), ComposeAll: compose}
+	d := &op.Def{Name: v.p.def.Name, Hash: Mix(0x70e5, RowsSeq.Add(1)), Class: op.Composite, Arity: -1, Composed: op.Composed{ComposeAll: compose}, Typing: op.Typing{Results: len(v.outs)}}
 	v.rows.CompareAndSwap(nil, d)
 	return v.rows.Load()
 }
@@ -67,7 +67,7 @@ func (n *GradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
 	if v == nil {
 		v = n.p.vjpFor(n.In)
 	}
-	if n.p.def.Once && create {
+	if n.p.def.NonDifferentiable && create {
 		array.Failf("backward", "", "%s has no second derivative", n.opName())
 	}
 	var r *Run

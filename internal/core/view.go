@@ -324,8 +324,9 @@ func (t *Tensor) Clone() *Tensor {
 }
 
 // cloneDef is the identity, computed.
-var cloneDef = &op.Def{Name: "clone", Class: op.Composite, Arity: 1, Compose: func(x []*ir.Node, _ ir.Attrs) *ir.Node { return x[0] },
-	VJP: func(v *op.VJP) { v.Set(0, func() *ir.Node { return v.DY }) }}
+var cloneDef = &op.Def{Name: "clone", Class: op.Composite, Arity: 1,
+	Composed:   op.Composed{Compose: func(x []*ir.Node, _ ir.Attrs) *ir.Node { return x[0] }},
+	Derivative: op.Derivative{VJP: func(v *op.VJP) { v.Set(0, func() *ir.Node { return v.DY }) }}}
 
 // To does what weft.Tensor.To says.
 func (t *Tensor) To(d array.DType) *Tensor {

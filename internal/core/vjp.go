@@ -358,7 +358,7 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 			r = dy.run
 		}
 	}
-	if n.p.def.Once {
+	if n.p.def.NonDifferentiable {
 		array.Failf("backward", "", "%s has no second derivative", n.opName())
 	}
 	memo := map[*ir.Node]Operand{}

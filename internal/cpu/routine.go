@@ -12,61 +12,62 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/cpu/transpose"
 	"weft/internal/device"
+	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/op"
 )
 
-// routines by the name of the op; each checks nothing that Infer checked, and only unpacks
-// what the packages below this one compute from.
-var routines = map[string]device.Routine{
-	"matmul2":          matmul,
-	"conv2d_core":      conv2d,
-	"conv2d_input":     conv2dInput,
-	"conv2d_weight":    conv2dWeight,
-	"copy":             copyView,
-	"reduce_argmax":    argExtreme(true),
-	"reduce_argmin":    argExtreme(false),
-	"max_pool2d":       ofWindows(pooling.Max[float32], pooling.Max[float64]),
-	"max_pool2d_place": maxPoolGrad(pooling.Place[float32], pooling.Place[float64]),
-	"max_pool2d_pick":  maxPoolGrad(pooling.Pick[float32], pooling.Pick[float64]),
-	"window_mean":      ofWindows(pooling.Mean[float32], pooling.Mean[float64]),
-	"window_spread":    windowSpread(pooling.Spread[float32], pooling.Spread[float64]),
-	"mask_select":      maskSelect,
-	"mask_place":       maskPlace,
-	"count_true":       countTrue,
-	"nonzero":          nonZero,
-	"index_select":     indexSelect,
-	"index_add":        indexAdd,
-	"gather":           gather,
-	"places":           places,
-	"scatter_sum":      scatterSum,
-	"sort":             bySize(sortAlong[uint8], sortAlong[uint16], sortAlong[uint32], sortAlong[uint64]),
-	"kthvalue":         bySize(kthValue[uint8], kthValue[uint16], kthValue[uint32], kthValue[uint64]),
-	"topk":             bySize(topK[uint8], topK[uint16], topK[uint32], topK[uint64]),
-	"searchsorted":     searchSortedIn,
-	"runs":             runsIn,
-	"bincount":         binCount,
-	"scan_sum":         scanOf(floatSums[float32], floatSums[float64], intSums),
-	"scan_prod":        scanOf(products[float32, float64], products[float64, float64], products[int64, int64]),
-	"recurrence":       scanOf(recur[float32], recur[float64], nil),
-	"cummax":           cumExtreme(true),
-	"cummin":           cumExtreme(false),
-	"ravel_index":      ravelIndex,
-	"index_copy":       indexCopy,
-	"scatter":          scatter,
-	"scatter_min":      scatterExtreme(false),
-	"scatter_max":      scatterExtreme(true),
-	"host":             callHost,
-	"scan_tree":        scanTreeOf,
+// routines are the CPU's implementations. Each checks nothing that Infer checked, and only unpacks what
+// the packages below this one compute from.
+var routines = [ir.NumRoutines]device.Routine{
+	ir.RoutineMatMul:         matmul,
+	ir.RoutineConv2d:         conv2d,
+	ir.RoutineConv2dInput:    conv2dInput,
+	ir.RoutineConv2dWeight:   conv2dWeight,
+	ir.RoutineCopy:           copyView,
+	ir.RoutineArgMax:         argExtreme(true),
+	ir.RoutineArgMin:         argExtreme(false),
+	ir.RoutineMaxPool2d:      ofWindows(pooling.Max[float32], pooling.Max[float64]),
+	ir.RoutineMaxPool2dPlace: maxPoolGrad(pooling.Place[float32], pooling.Place[float64]),
+	ir.RoutineMaxPool2dPick:  maxPoolGrad(pooling.Pick[float32], pooling.Pick[float64]),
+	ir.RoutineWindowMean:     ofWindows(pooling.Mean[float32], pooling.Mean[float64]),
+	ir.RoutineWindowSpread:   windowSpread(pooling.Spread[float32], pooling.Spread[float64]),
+	ir.RoutineMaskSelect:     maskSelect,
+	ir.RoutineMaskPlace:      maskPlace,
+	ir.RoutineCountTrue:      countTrue,
+	ir.RoutineNonZero:        nonZero,
+	ir.RoutineIndexSelect:    indexSelect,
+	ir.RoutineIndexAdd:       indexAdd,
+	ir.RoutineGather:         gather,
+	ir.RoutinePlaces:         places,
+	ir.RoutineScatterSum:     scatterSum,
+	ir.RoutineSort:           bySize(sortAlong[uint8], sortAlong[uint16], sortAlong[uint32], sortAlong[uint64]),
+	ir.RoutineKthValue:       bySize(kthValue[uint8], kthValue[uint16], kthValue[uint32], kthValue[uint64]),
+	ir.RoutineTopK:           bySize(topK[uint8], topK[uint16], topK[uint32], topK[uint64]),
+	ir.RoutineSearchSorted:   searchSortedIn,
+	ir.RoutineRuns:           runsIn,
+	ir.RoutineBinCount:       binCount,
+	ir.RoutineScanSum:        scanOf(floatSums[float32], floatSums[float64], intSums),
+	ir.RoutineScanProd:       scanOf(products[float32, float64], products[float64, float64], products[int64, int64]),
+	ir.RoutineRecurrence:     scanOf(recur[float32], recur[float64], nil),
+	ir.RoutineCumMax:         cumExtreme(true),
+	ir.RoutineCumMin:         cumExtreme(false),
+	ir.RoutineRavel:          ravelIndex,
+	ir.RoutineIndexCopy:      indexCopy,
+	ir.RoutineScatter:        scatter,
+	ir.RoutineScatterMin:     scatterExtreme(false),
+	ir.RoutineScatterMax:     scatterExtreme(true),
+	ir.RoutineHost:           callHost,
+	ir.RoutineScanTree:       scanTreeOf,
 
-	"segment_pad": segmentPad, "segment_unpad": segmentUnpad, "segment_take": segmentTake,
-	"segment_sort":   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),
-	"segment_argmin": bySizeOf(segmentArg[uint8](false), segmentArg[uint16](false), segmentArg[uint32](false), segmentArg[uint64](false)),
-	"segment_argmax": bySizeOf(segmentArg[uint8](true), segmentArg[uint16](true), segmentArg[uint32](true), segmentArg[uint64](true)),
+	ir.RoutineSegmentPad: segmentPad, ir.RoutineSegmentUnpad: segmentUnpad, ir.RoutineSegmentTake: segmentTake,
+	ir.RoutineSegmentSort:   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),
+	ir.RoutineSegmentArgMin: bySizeOf(segmentArg[uint8](false), segmentArg[uint16](false), segmentArg[uint32](false), segmentArg[uint64](false)),
+	ir.RoutineSegmentArgMax: bySizeOf(segmentArg[uint8](true), segmentArg[uint16](true), segmentArg[uint32](true), segmentArg[uint64](true)),
 }
 
-// Routine returns the CPU's implementation of an op.
-func (d *Device) Routine(name string) device.Routine { return routines[name] }
+// Routine implements device.Device.
+func (d *Device) Routine(id ir.RoutineID) device.Routine { return routines[id] }
 
 // isaOf returns what the routines of a call's device are made of.
 func isaOf(c *device.Call) jit.ISA { return c.Stream.Device().(*Device).isa }

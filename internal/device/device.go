@@ -26,9 +26,8 @@ type Device interface {
 	// Compile makes a kernel of a verified program. Equal programs give the same
 	// kernel.
 	Compile(p *loop.Program) (Program, error)
-	// Routine returns the device's implementation of the op of that name, nil if
-	// it has none.
-	Routine(name string) Routine
+	// Routine returns the device's implementation of a routine, nil if it has none.
+	Routine(id ir.RoutineID) Routine
 	// Fallback is where routines run that the device lacks. It is nil of a device whose memory
 	// the host reaches.
 	Fallback() *Host

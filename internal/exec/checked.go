@@ -9,6 +9,7 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/ir"
 	"weft/internal/loop"
 )
 
@@ -41,8 +42,8 @@ func (d *checked) Compile(p *loop.Program) (device.Program, error) {
 
 func (d *checked) Default() device.Stream { return &checkedStream{d.Device.Default(), d} }
 
-func (d *checked) Routine(name string) device.Routine {
-	a, b := d.Device.Routine(name), d.oracle.Routine(name)
+func (d *checked) Routine(id ir.RoutineID) device.Routine {
+	a, b := d.Device.Routine(id), d.oracle.Routine(id)
 	if a == nil || b == nil {
 		return a
 	}
@@ -66,7 +67,7 @@ func (d *checked) Routine(name string) device.Routine {
 		if p, ok := c.Tail.Program.(*checkedProgram); ok {
 			writes = append(writes, p.writes(c.Tail.Args)...)
 		}
-		return compare(name, writes, on(d.Device, a, func(p *checkedProgram) device.Program { return p.Program }),
+		return compare(c.Node.Op.OpName(), writes, on(d.Device, a, func(p *checkedProgram) device.Program { return p.Program }),
 			on(d.oracle, b, func(p *checkedProgram) device.Program { return p.oracle }))
 	}
 }

@@ -161,14 +161,13 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 	}
 	for i, s := range p.Steps {
 		if s.Kernel == nil {
-			name := s.Node.Op.OpName()
 			if in := newInner(&s, d); in != nil {
 				if c.inner == nil {
 					c.inner = make([]*inner, len(p.Steps))
 				}
 				c.inner[i] = in
-			} else if c.routines[i] = Routine(d, name); c.routines[i] == nil {
-				return nil, fmt.Errorf("exec: %s has no routine on %s", name, d.Name())
+			} else if c.routines[i] = Routine(d, op.Of(s.Node).Routine); c.routines[i] == nil {
+				return nil, fmt.Errorf("exec: %s has no routine on %s", s.Node.Op.OpName(), d.Name())
 			}
 		}
 		k := s.Kernel

@@ -3,20 +3,21 @@ package exec
 import (
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/ir"
 	"weft/internal/plan"
 )
 
-// Routine returns what computes the op of that name on a device: its own routine, else the
-// host's, on copies of the memory. nil means that neither has one.
-func Routine(d device.Device, name string) device.Routine {
-	if r := d.Routine(name); r != nil {
+// Routine returns what computes a routine on a device: the device's own code, else the host's, on
+// copies of the memory. nil means that neither has one.
+func Routine(d device.Device, id ir.RoutineID) device.Routine {
+	if r := d.Routine(id); r != nil {
 		return r
 	}
 	host := d.Fallback()
 	if host == nil {
 		return nil
 	}
-	r := host.Routine(name)
+	r := host.Routine(id)
 	if r == nil {
 		return nil
 	}

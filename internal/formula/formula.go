@@ -103,7 +103,8 @@ func (f *Formula) Variant(mask uint64) *Variant {
 		v.Numbers = append(v.Numbers, &Node{num: exec.Number{Kind: array.CatInt}})
 	}
 	v.Def = &op.Def{Name: "expr", Class: op.Composite, Arity: len(v.arrays) + len(v.Numbers),
-		Doc: "The formula " + f.Text + ".", Compose: v.compose}
+		Doc:      "The formula " + f.Text + ".",
+		Composed: op.Composed{Compose: v.compose}}
 	return v
 }
 

@@ -42,127 +42,145 @@ var Add, Sub, Mul, Div, FloorDiv, Mod, Neg, Abs, Sign, Minimum, Maximum, Sqrt, R
 
 func init() {
 	Add = define(Def{Name: "add", Arity: 2, ONNX: "Add", Doc: "x + y; on bool, or.",
-		Expr: func(b *bld, n *node, x []val) val {
+		Elementwise: Elementwise{Expr: func(b *bld, n *node, x []val) val {
 			if n.DType == array.Bool {
 				return b.Or(x[0], x[1])
 			}
 			return b.Add(x[0], x[1])
-		},
-		VJP: func(v *VJP) {
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return v.DY })
 			v.Set(1, func() *node { return v.DY })
-		}})
-	Sub = define(Def{Name: "sub", Arity: 2, Rule: NoBool, ONNX: "Sub", Doc: "x - y.",
-		Expr: func(b *bld, n *node, x []val) val { return b.Sub(x[0], x[1]) },
-		VJP: func(v *VJP) {
+		}}})
+	Sub = define(Def{Name: "sub", Arity: 2, ONNX: "Sub", Doc: "x - y.",
+		Elementwise: Elementwise{Rule: NoBool,
+			Expr: func(b *bld, n *node, x []val) val { return b.Sub(x[0], x[1]) }},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return v.DY })
 			v.Set(1, func() *node { return neg(v.DY) })
-		}})
+		}}})
 	Mul = define(Def{Name: "mul", Arity: 2, ONNX: "Mul", Doc: "x * y; on bool, and.",
-		Expr: func(b *bld, n *node, x []val) val {
+		Elementwise: Elementwise{Expr: func(b *bld, n *node, x []val) val {
 			if n.DType == array.Bool {
 				return b.And(x[0], x[1])
 			}
 			return b.Mul(x[0], x[1])
-		},
-		VJP: func(v *VJP) {
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return mul(v.DY, v.X[1]) })
 			v.Set(1, func() *node { return mul(v.DY, v.X[0]) })
-		}})
-	Div = define(Def{Name: "div", Arity: 2, Rule: Float, ONNX: "Div", Doc: "x / y, true division: integers give float32.",
-		Expr: func(b *bld, n *node, x []val) val { return b.Div(x[0], x[1]) },
-		VJP: func(v *VJP) {
+		}}})
+	Div = define(Def{Name: "div", Arity: 2, ONNX: "Div", Doc: "x / y, true division: integers give float32.",
+		Elementwise: Elementwise{Rule: Float,
+			Expr: func(b *bld, n *node, x []val) val { return b.Div(x[0], x[1]) }},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return div(v.DY, v.X[1]) })
 			v.Set(1, func() *node { return neg(div(mul(v.DY, v.Y), v.X[1])) })
-		}})
-	FloorDiv = define(Def{Name: "floordiv", Flat: true, Arity: 2, Rule: NoBool, Cost: 40,
+		}}})
+	FloorDiv = define(Def{Name: "floordiv", Arity: 2,
 		Doc: "The quotient rounded down as if it were exact, so that it fits Mod: 1//0.1 is 9. Floats by 0 give x/0, integers 0.",
-		Expr: func(b *bld, n *node, x []val) val {
-			if n.DType.Float() {
-				return floatFloorDiv(b, x[0], x[1])
-			}
-			if unsigned(n.DType) {
-				return b.QuoU(x[0], x[1])
-			}
-			return intFloorDiv(b, x[0], x[1])
-		}})
-	Mod = define(Def{Name: "mod", Arity: 2, Rule: NoBool, ONNX: "Mod", Cost: 40,
+		Elementwise: Elementwise{Rule: NoBool, Cost: 40,
+			Expr: func(b *bld, n *node, x []val) val {
+				if n.DType.Float() {
+					return floatFloorDiv(b, x[0], x[1])
+				}
+				if unsigned(n.DType) {
+					return b.QuoU(x[0], x[1])
+				}
+				return intFloorDiv(b, x[0], x[1])
+			}},
+		Derivative: Derivative{PiecewiseConstant: true}})
+	Mod = define(Def{Name: "mod", Arity: 2, ONNX: "Mod",
 		Doc: "The remainder of FloorDiv, with the sign of y; integers by 0 give 0.",
-		Expr: func(b *bld, n *node, x []val) val {
-			if n.DType.Float() {
-				return floatMod(b, x[0], x[1])
-			}
-			if unsigned(n.DType) {
-				return b.RemU(x[0], x[1])
-			}
-			zero := b.Int(b.Type(x[0]), 0)
-			if isNumber(b, x[1]) {
-				return b.Select(b.Eq(x[1], zero), zero, b.Sub(x[0], b.Mul(intFloorDiv(b, x[0], x[1]), x[1])))
-			}
-			r := b.Rem(x[0], x[1])
-			fix := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(x[1], zero)))
-			return b.Select(fix, b.Add(r, x[1]), r)
-		},
-		VJP: func(v *VJP) {
+		Elementwise: Elementwise{Rule: NoBool, Cost: 40,
+			Expr: func(b *bld, n *node, x []val) val {
+				if n.DType.Float() {
+					return floatMod(b, x[0], x[1])
+				}
+				if unsigned(n.DType) {
+					return b.RemU(x[0], x[1])
+				}
+				zero := b.Int(b.Type(x[0]), 0)
+				if isNumber(b, x[1]) {
+					return b.Select(b.Eq(x[1], zero), zero, b.Sub(x[0], b.Mul(intFloorDiv(b, x[0], x[1]), x[1])))
+				}
+				r := b.Rem(x[0], x[1])
+				fix := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(x[1], zero)))
+				return b.Select(fix, b.Add(r, x[1]), r)
+			}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return v.DY })
 			v.Set(1, func() *node { return neg(mul(v.DY, apply(FloorDiv, v.X[0], v.X[1]))) })
-		}})
-	Neg = define(Def{Name: "neg", Arity: 1, Rule: NoBool, ONNX: "Neg", Doc: "-x.",
-		Expr: func(b *bld, n *node, x []val) val { return b.Neg(x[0]) },
-		VJP:  func(v *VJP) { v.Set(0, func() *node { return neg(v.DY) }) }})
-	Abs = define(Def{Name: "abs", Arity: 1, Rule: NoBool, ONNX: "Abs", Doc: "|x|.",
-		Expr: func(b *bld, n *node, x []val) val {
-			if n.DType.Unsigned() {
-				return x[0]
-			}
-			return b.Abs(x[0])
-		},
-		VJP: func(v *VJP) {
+		}}})
+	Neg = define(Def{Name: "neg", Arity: 1, ONNX: "Neg", Doc: "-x.",
+		Elementwise: Elementwise{Rule: NoBool,
+			Expr: func(b *bld, n *node, x []val) val { return b.Neg(x[0]) }},
+		Derivative: Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return neg(v.DY) }) }}})
+	Abs = define(Def{Name: "abs", Arity: 1, ONNX: "Abs", Doc: "|x|.",
+		Elementwise: Elementwise{Rule: NoBool,
+			Expr: func(b *bld, n *node, x []val) val {
+				if n.DType.Unsigned() {
+					return x[0]
+				}
+				return b.Abs(x[0])
+			}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				x := v.X[0]
 				return mul(v.DY, where(apply(IsNaN, x), num(x, 0), apply(Sign, x)))
 			})
-		}})
-	Sign = define(Def{Name: "sign", Arity: 1, Flat: true, Rule: NoBool, ONNX: "Sign", Doc: "-1, 0 or 1; NaN stays.",
-		Expr: func(b *bld, n *node, x []val) val {
-			t := b.Type(x[0])
-			zero := b.Number(t, 0)
-			if unsigned(n.DType) {
-				return b.Cvt(t, b.Ne(x[0], zero))
-			}
-			r := b.Select(b.Lt(zero, x[0]), b.Number(t, 1), b.Select(b.Lt(x[0], zero), b.Number(t, -1), zero))
-			if t.Float() {
-				return b.Select(b.Ne(x[0], x[0]), x[0], r)
-			}
-			return r
-		}})
-	Minimum = define(Def{Name: "minimum", Arity: 2, Beyond: [3]Side{TooHigh, TooHigh}, ONNX: "Min", Doc: "The lesser; NaN if either is.",
-		Expr: func(b *bld, n *node, x []val) val {
-			if n.DType == array.Bool {
-				return b.And(x[0], x[1])
-			}
-			return lesser(b, n.DType, x[0], x[1])
-		},
-		VJP: extremeVJP(func() *Def { return Lt })})
-	Maximum = define(Def{Name: "maximum", Arity: 2, Beyond: [3]Side{TooLow, TooLow}, ONNX: "Max", Doc: "The greater; NaN if either is.",
-		Expr: func(b *bld, n *node, x []val) val {
-			if n.DType == array.Bool {
-				return b.Or(x[0], x[1])
-			}
-			return greater(b, n.DType, x[0], x[1])
-		},
-		VJP: extremeVJP(func() *Def { return Gt })})
-	Sqrt = define(Def{Name: "sqrt", Arity: 1, Rule: Float, ONNX: "Sqrt", Domain: [2]float64{0.1, 4}, Cost: 6, Doc: "The square root.",
-		Expr: func(b *bld, n *node, x []val) val { return b.Sqrt(x[0]) },
-		VJP:  func(v *VJP) { v.Set(0, func() *node { return div(scale(v.DY, 0.5), v.Y) }) }})
-	Rsqrt = define(Def{Name: "rsqrt", Wide: true, Arity: 1, Class: Composite, Domain: [2]float64{0.1, 4}, Doc: "1/sqrt(x), each step rounded.",
-		Compose: func(x []*node, _ ir.Attrs) *node { return apply(Reciprocal, apply(Sqrt, x[0])) }})
-	Reciprocal = define(Def{Name: "reciprocal", Arity: 1, Rule: Float, ONNX: "Reciprocal", Domain: [2]float64{0.3, 3}, Cost: 4, Doc: "1/x.",
-		Expr: func(b *bld, n *node, x []val) val { return b.Div(b.Float(b.Type(x[0]), 1), x[0]) },
-		VJP:  func(v *VJP) { v.Set(0, func() *node { return neg(mul(v.DY, mul(v.Y, v.Y))) }) }})
-	Square = define(Def{Name: "square", Arity: 1, Rule: NoBool, Doc: "x*x.",
-		Expr: func(b *bld, n *node, x []val) val { return b.Mul(x[0], x[0]) },
-		VJP:  func(v *VJP) { v.Set(0, func() *node { return mul(v.DY, scale(v.X[0], 2)) }) }})
+		}}})
+	Sign = define(Def{Name: "sign", Arity: 1, ONNX: "Sign", Doc: "-1, 0 or 1; NaN stays.",
+		Elementwise: Elementwise{Rule: NoBool,
+			Expr: func(b *bld, n *node, x []val) val {
+				t := b.Type(x[0])
+				zero := b.Number(t, 0)
+				if unsigned(n.DType) {
+					return b.Cvt(t, b.Ne(x[0], zero))
+				}
+				r := b.Select(b.Lt(zero, x[0]), b.Number(t, 1), b.Select(b.Lt(x[0], zero), b.Number(t, -1), zero))
+				if t.Float() {
+					return b.Select(b.Ne(x[0], x[0]), x[0], r)
+				}
+				return r
+			}},
+		Derivative: Derivative{PiecewiseConstant: true}})
+	Minimum = define(Def{Name: "minimum", Arity: 2, ONNX: "Min", Doc: "The lesser; NaN if either is.",
+		Elementwise: Elementwise{IntegerLimits: [3]Side{TooHigh, TooHigh},
+			Expr: func(b *bld, n *node, x []val) val {
+				if n.DType == array.Bool {
+					return b.And(x[0], x[1])
+				}
+				return lesser(b, n.DType, x[0], x[1])
+			}},
+		Derivative: Derivative{VJP: extremeVJP(func() *Def { return Lt })}})
+	Maximum = define(Def{Name: "maximum", Arity: 2, ONNX: "Max", Doc: "The greater; NaN if either is.",
+		Elementwise: Elementwise{IntegerLimits: [3]Side{TooLow, TooLow},
+			Expr: func(b *bld, n *node, x []val) val {
+				if n.DType == array.Bool {
+					return b.Or(x[0], x[1])
+				}
+				return greater(b, n.DType, x[0], x[1])
+			}},
+		Derivative: Derivative{VJP: extremeVJP(func() *Def { return Gt })}})
+	Sqrt = define(Def{Name: "sqrt", Arity: 1, ONNX: "Sqrt", Doc: "The square root.",
+		Elementwise: Elementwise{Rule: Float, Cost: 6,
+			Expr: func(b *bld, n *node, x []val) val { return b.Sqrt(x[0]) }},
+		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return div(scale(v.DY, 0.5), v.Y) }) }},
+		Conformance: Conformance{Domain: [2]float64{0.1, 4}}})
+	Rsqrt = define(Def{Name: "rsqrt", Arity: 1, Class: Composite, Doc: "1/sqrt(x), each step rounded.",
+		Composed:    Composed{Compose: func(x []*node, _ ir.Attrs) *node { return apply(Reciprocal, apply(Sqrt, x[0])) }},
+		Typing:      Typing{Wide: true},
+		Conformance: Conformance{Domain: [2]float64{0.1, 4}}})
+	Reciprocal = define(Def{Name: "reciprocal", Arity: 1, ONNX: "Reciprocal", Doc: "1/x.",
+		Elementwise: Elementwise{Rule: Float, Cost: 4,
+			Expr: func(b *bld, n *node, x []val) val { return b.Div(b.Float(b.Type(x[0]), 1), x[0]) }},
+		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return neg(mul(v.DY, mul(v.Y, v.Y))) }) }},
+		Conformance: Conformance{Domain: [2]float64{0.3, 3}}})
+	Square = define(Def{Name: "square", Arity: 1, Doc: "x*x.",
+		Elementwise: Elementwise{Rule: NoBool,
+			Expr: func(b *bld, n *node, x []val) val { return b.Mul(x[0], x[0]) }},
+		Derivative: Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return mul(v.DY, scale(v.X[0], 2)) }) }}})
 	for _, r := range []struct {
 		def             **Def
 		name, onnx, doc string
@@ -173,29 +191,33 @@ func init() {
 		{&Round, "round", "Round", "Rounds to nearest, ties to even; integers stay.", loop.OpRint},
 		{&Trunc, "trunc", "", "Rounds toward zero; integers stay.", loop.OpTrunc},
 	} {
-		*r.def = define(Def{Name: r.name, Arity: 1, Flat: true, Rule: NoBool, ONNX: r.onnx, Doc: r.doc,
-			Expr: func(b *bld, n *node, x []val) val {
-				if !n.DType.Float() {
-					return x[0]
-				}
-				return b.Unary(r.op, x[0])
-			}})
+		*r.def = define(Def{Name: r.name, Arity: 1, ONNX: r.onnx, Doc: r.doc,
+			Elementwise: Elementwise{Rule: NoBool,
+				Expr: func(b *bld, n *node, x []val) val {
+					if !n.DType.Float() {
+						return x[0]
+					}
+					return b.Unary(r.op, x[0])
+				}},
+			Derivative: Derivative{PiecewiseConstant: true}})
 	}
-	Clamp = define(Def{Name: "clamp", Arity: 3, Rule: NoBool, Beyond: [3]Side{0, TooLow, TooHigh}, ONNX: "Clip", Doc: "min(max(x, lo), hi); NaN stays.",
-		Expr: func(b *bld, n *node, x []val) val {
-			return lesser(b, n.DType, greater(b, n.DType, x[0], x[1]), x[2])
-		},
-		VJP: func(v *VJP) {
+	Clamp = define(Def{Name: "clamp", Arity: 3, ONNX: "Clip", Doc: "min(max(x, lo), hi); NaN stays.",
+		Elementwise: Elementwise{Rule: NoBool, IntegerLimits: [3]Side{0, TooLow, TooHigh},
+			Expr: func(b *bld, n *node, x []val) val {
+				return lesser(b, n.DType, greater(b, n.DType, x[0], x[1]), x[2])
+			}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			x, lo, hi := v.X[0], v.X[1], v.X[2]
 			v.Set(0, func() *node { return zeroUnless(apply(LogicalAnd, apply(Ge, x, lo), apply(Le, x, hi)), v.DY) })
 			v.Set(1, func() *node { return zeroUnless(apply(LogicalAnd, apply(Lt, x, lo), apply(Le, lo, hi)), v.DY) })
 			v.Set(2, func() *node { return zeroUnless(apply(LogicalOr, apply(Gt, x, hi), apply(Gt, lo, hi)), v.DY) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}, {}, {}}}, {Shapes: [][]int{{4, 3}, {3}, {4, 1}}}}})
-	PowInt = define(Def{Name: "powint", Arity: 1, Attrs: Power(0), Rule: NoBool,
-		Doc:  "x to the constant integer power by a fixed chain: squarings from the highest bit down, times x where a bit is set; negative powers are the reciprocal (floats only).",
-		Expr: func(b *bld, n *node, x []val) val { return powChain(b, x[0], int(n.Attrs.(Power))) },
-		VJP: func(v *VJP) {
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{5, 7}, {}, {}}}, {Shapes: [][]int{{4, 3}, {3}, {4, 1}}}}}})
+	PowInt = define(Def{Name: "powint", Arity: 1, Attrs: Power(0),
+		Doc: "x to the constant integer power by a fixed chain: squarings from the highest bit down, times x where a bit is set; negative powers are the reciprocal (floats only).",
+		Elementwise: Elementwise{Rule: NoBool,
+			Expr: func(b *bld, n *node, x []val) val { return powChain(b, x[0], int(n.Attrs.(Power))) }},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			k := v.Node.Attrs.(Power)
 			v.Set(0, func() *node {
 				if k == 0 {
@@ -203,8 +225,8 @@ func init() {
 				}
 				return mul(v.DY, scale(Apply(PowInt, k-1, v.X[0]), float64(k)))
 			})
-		},
-		Samples: []Sample{{Shapes: [][]int{{13}}, Attrs: Power(10)}, {Shapes: [][]int{{3, 5}}, Attrs: Power(3)}, {Shapes: [][]int{{5}}, Attrs: Power(0)}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{13}}, Attrs: Power(10)}, {Shapes: [][]int{{3, 5}}, Attrs: Power(3)}, {Shapes: [][]int{{5}}, Attrs: Power(0)}}}})
 }
 
 // lesser and greater are the extremes of values of type d.

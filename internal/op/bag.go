@@ -39,12 +39,12 @@ func init() {
 	}
 	weighted := Sample{Shapes: [][]int{{10, 17}, {9}, {9}, {4}}, DTypes: []array.DType{f, i, f, i}, Max: 9, Ascending: true, Attrs: Bags{BagSum, 1, true}}
 	EmbeddingBag = define(Def{Name: "embedding_bag", Class: Composite, Arity: -1, Attrs: Bags{Padding: -1},
-		Doc:     "The sum, mean or greatest of the rows of a table [rows width] at the indices of each bag; 0 for an empty bag. Arguments: the table; indices, [bags n] or a vector; optionally a factor for each index; after a vector the offset at which each bag begins.",
-		Compose: func(x []*node, a ir.Attrs) *node { return composeBags(x, a.(Bags)) },
-		Samples: []Sample{lists(Bags{BagMean, -1, false}), lists(Bags{BagSum, 2, true}), lists(Bags{BagMax, 2, false}), weighted,
+		Doc:      "The sum, mean or greatest of the rows of a table [rows width] at the indices of each bag; 0 for an empty bag. Arguments: the table; indices, [bags n] or a vector; optionally a factor for each index; after a vector the offset at which each bag begins.",
+		Composed: Composed{Compose: func(x []*node, a ir.Attrs) *node { return composeBags(x, a.(Bags)) }},
+		Conformance: Conformance{Samples: []Sample{lists(Bags{BagMean, -1, false}), lists(Bags{BagSum, 2, true}), lists(Bags{BagMax, 2, false}), weighted,
 			{Shapes: [][]int{{5, 20}, {3, 4}}, DTypes: []array.DType{f, i}, Max: 5, Attrs: Bags{BagMean, 1, false}},
 			{Shapes: [][]int{{5, 20}, {3, 4}, {3, 4}}, DTypes: []array.DType{f, i, f}, Max: 5, Attrs: Bags{BagSum, -1, false}},
-			{Shapes: [][]int{{5, 20}, {3, 0}}, DTypes: []array.DType{f, i}, Max: 5, Attrs: Bags{BagMax, -1, false}}}})
+			{Shapes: [][]int{{5, 20}, {3, 0}}, DTypes: []array.DType{f, i}, Max: 5, Attrs: Bags{BagMax, -1, false}}}}})
 }
 
 // composeBags gathers rows, masks the rows of the padding and reduces the rest bag by bag. The

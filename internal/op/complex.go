@@ -27,15 +27,15 @@ type pair struct{ re, im *node }
 func init() {
 	part := func(name, doc string, at int) *Def {
 		return define(Def{Name: name, Class: Move, Arity: 1, Doc: doc,
-			Infer: func(c *Call) (array.DType, []int) {
+			View: func(v array.View, _ *node) array.View { return v.Part(at) },
+			Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 				x := c.Args[0]
 				if !x.DType.Complex() {
 					c.Failf("", "takes complex numbers, got %s", x.DType)
 				}
 				return x.DType.Part(), x.Shape
-			},
-			View: func(v array.View, _ *node) array.View { return v.Part(at) },
-			VJP: func(v *VJP) {
+			}},
+			Derivative: Derivative{VJP: func(v *VJP) {
 				v.Set(0, func() *node {
 					zero := num(v.DY, 0)
 					if at == 0 {
@@ -43,14 +43,14 @@ func init() {
 					}
 					return join2(zero, v.DY)
 				})
-			},
-			Samples: []Sample{{Shapes: [][]int{{5, 7}}, DTypes: []array.DType{array.Complex64}}, {Shapes: [][]int{{3}}, DTypes: []array.DType{array.Complex128}}}})
+			}},
+			Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{5, 7}}, DTypes: []array.DType{array.Complex64}}, {Shapes: [][]int{{3}}, DTypes: []array.DType{array.Complex128}}}}})
 	}
 	Real = part("real", "The real part, a window.", 0)
 	Imag = part("imag", "The imaginary part, a window.", 1)
 	Complex = define(Def{Name: "complex", Class: Assemble, Arity: 2,
 		Doc: "The complex numbers of real and imaginary parts, floats of one type and shape.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, y := c.Args[0], c.Args[1]
 			if x.DType != y.DType || x.DType != array.Float32 && x.DType != array.Float64 {
 				c.Failf("", "takes parts of float32 or float64, got %s and %s", x.DType, y.DType)
@@ -59,12 +59,12 @@ func init() {
 				c.Failf("", "parts have shapes %s and %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
 			}
 			return x.DType.WithParts(), x.Shape
-		},
-		VJP: func(v *VJP) {
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return realOf(v.DY) })
 			v.Set(1, func() *node { return imagOf(v.DY) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}, {5, 7}}, DTypes: []array.DType{array.Float32, array.Float32}}, {Shapes: [][]int{{3}, {3}}, DTypes: []array.DType{array.Float64, array.Float64}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{5, 7}, {5, 7}}, DTypes: []array.DType{array.Float32, array.Float32}}, {Shapes: [][]int{{3}, {3}}, DTypes: []array.DType{array.Float64, array.Float64}}}}})
 }
 
 func init() {
@@ -72,15 +72,15 @@ func init() {
 		return []Sample{{Shapes: [][]int{{5, 7}, {5, 7}}, DTypes: []array.DType{d, d}}}
 	}
 	Conj = define(Def{Name: "conj", Class: Composite, Arity: 1, Doc: "The complex conjugate; real numbers stay.",
-		Compose: func(x []*node, _ ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, _ ir.Attrs) *node {
 			if !x[0].DType.Complex() {
 				return Apply(Reshape, Shape(x[0].Shape), x[0])
 			}
 			return join2(realOf(x[0]), neg(imagOf(x[0])))
-		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{5, 7}}}}}})
 	Angle = define(Def{Name: "angle", Class: Composite, Arity: 1, Doc: "The angle of a complex number from the positive real axis, from -pi to pi: atan2 of its parts. Of a real number, 0 or pi; NaN stays.",
-		Compose: func(x []*node, _ ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, _ ir.Attrs) *node {
 			if x[0].DType.Complex() {
 				return apply(Atan2, imagOf(x[0]), realOf(x[0]))
 			}
@@ -89,18 +89,18 @@ func init() {
 				y = Convert(y, array.Float32)
 			}
 			return where(apply(IsNaN, y), y, where(apply(Lt, y, num(y, 0)), num(y, math.Pi), num(y, 0)))
-		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{5, 7}}}}}})
 	Polar = define(Def{Name: "polar", Class: Composite, Arity: 2, Doc: "The complex numbers of lengths and angles in radians, floats.",
-		Compose: func(x []*node, _ ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, _ ir.Attrs) *node {
 			for _, y := range x {
 				if y.DType.Complex() {
 					array.Failf("polar", "", "takes real numbers, got %s", y.DType)
 				}
 			}
 			return join2(mul(x[0], apply(Cos, x[1])), mul(x[0], apply(Sin, x[1])))
-		},
-		Samples: append(twice(array.Float32), twice(array.Float64)...)})
+		}},
+		Conformance: Conformance{Samples: append(twice(array.Float32), twice(array.Float64)...)}})
 }
 
 // realOf and imagOf are the parts of x; a real number has the imaginary part 0.
@@ -216,7 +216,7 @@ func (d *Def) complexForm() complexForm {
 	switch {
 	case d.Class == Composite && d.Compose != nil:
 		return func(x []*node, a ir.Attrs) *node { return d.Compose(x, a) }
-	case d.Class == Move || d.Class == Assemble || d.Moves:
+	case d.Class == Move || d.Class == Assemble || d.MovesAnyType:
 		return func(x []*node, a ir.Attrs) *node { return applyInferred(d, a, x) }
 	}
 	return nil
@@ -354,26 +354,28 @@ var mulReal, mulImag, divReal, divImag, divScale *Def
 
 func init() {
 	recover := func(name string, at int, fix func(b *bld, a [4]val) [2]val) *Def {
-		return unlisted(Def{Name: name, Arity: 6, Cost: 3,
-			Expr: func(b *bld, n *ir.Node, x []val) val {
-				bad := b.And(b.Ne(x[4], x[4]), b.Ne(x[5], x[5]))
-				return b.If(bad, func() []val { return []val{fix(b, [4]val(x))[at]} }, func() []val { return []val{x[4+at]} })[0]
-			},
-			VJP: func(v *VJP) { v.Set(4+at, func() *node { return v.DY }) }})
+		return unlisted(Def{Name: name, Arity: 6,
+			Elementwise: Elementwise{Cost: 3,
+				Expr: func(b *bld, n *ir.Node, x []val) val {
+					bad := b.And(b.Ne(x[4], x[4]), b.Ne(x[5], x[5]))
+					return b.If(bad, func() []val { return []val{fix(b, [4]val(x))[at]} }, func() []val { return []val{x[4+at]} })[0]
+				}},
+			Derivative: Derivative{VJP: func(v *VJP) { v.Set(4+at, func() *node { return v.DY }) }}})
 	}
 	mulReal, mulImag = recover("complex product, real", 0, productOfInfinities), recover("complex product, imaginary", 1, productOfInfinities)
 	divReal, divImag = recover("complex quotient, real", 0, quotientOfInfinities), recover("complex quotient, imaginary", 1, quotientOfInfinities)
-	divScale = unlisted(Def{Name: "complex divisor's scale", Arity: 2, Cost: 4,
-		Expr: func(b *bld, n *ir.Node, x []val) val {
-			// 2^-e for the exponent e of the greater part, by its bits.
-			t, it, shift, most := loop.F32, loop.I32, int64(23), int64(253)
-			if b.Type(x[0]) == loop.F64 {
-				t, it, shift, most = loop.F64, loop.I64, 52, 2045
-			}
-			exponent := func(x val) val { return b.ShrU(b.Bits(it, b.Abs(x)), b.Int(it, shift)) }
-			e := b.Min(b.Max(exponent(x[0]), exponent(x[1])), b.Int(it, most))
-			return b.Bits(t, b.Shl(b.Sub(b.Int(it, most+1), e), b.Int(it, shift)))
-		}})
+	divScale = unlisted(Def{Name: "complex divisor's scale", Arity: 2,
+		Elementwise: Elementwise{Cost: 4,
+			Expr: func(b *bld, n *ir.Node, x []val) val {
+				// 2^-e for the exponent e of the greater part, by its bits.
+				t, it, shift, most := loop.F32, loop.I32, int64(23), int64(253)
+				if b.Type(x[0]) == loop.F64 {
+					t, it, shift, most = loop.F64, loop.I64, 52, 2045
+				}
+				exponent := func(x val) val { return b.ShrU(b.Bits(it, b.Abs(x)), b.Int(it, shift)) }
+				e := b.Min(b.Max(exponent(x[0]), exponent(x[1])), b.Int(it, most))
+				return b.Bits(t, b.Shl(b.Sub(b.Int(it, most+1), e), b.Int(it, shift)))
+			}}})
 }
 
 // boxed is 1 or 0 with the sign of x: whether that is infinite.
@@ -454,16 +456,17 @@ func absPair(z pair) *node { return apply(absParts, z.re, z.im) }
 var absParts *Def
 
 func init() {
-	absParts = unlisted(Def{Name: "complex absolute value", Arity: 2, Cost: 12,
-		Expr: func(b *bld, n *ir.Node, x []val) val { return hypot(b, x[0], x[1]) },
-		VJP: func(v *VJP) {
+	absParts = unlisted(Def{Name: "complex absolute value", Arity: 2,
+		Elementwise: Elementwise{Cost: 12,
+			Expr: func(b *bld, n *ir.Node, x []val) val { return hypot(b, x[0], x[1]) }},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			for i := range 2 {
 				v.Set(i, func() *node {
 					zero := apply(Eq, v.Y, num(v.Y, 0))
 					return where(zero, num(v.Y, 0), mul(v.DY, div(v.X[i], where(zero, num(v.Y, 1), v.Y))))
 				})
 			}
-		}})
+		}}})
 }
 
 // hypot is sqrt(x*x + y*y) without overflow: both are scaled by a power of two, exactly.

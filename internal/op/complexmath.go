@@ -60,14 +60,15 @@ func copySign(x, y *node) *node {
 var copySignOf *Def
 
 func init() {
-	copySignOf = unlisted(Def{Name: "copysign of parts", Arity: 2, Cost: 3,
-		Expr: func(b *bld, n *ir.Node, x []val) val { return withSign(b, b.Abs(x[0]), x[1]) },
-		VJP: func(v *VJP) {
+	copySignOf = unlisted(Def{Name: "copysign of parts", Arity: 2,
+		Elementwise: Elementwise{Cost: 3,
+			Expr: func(b *bld, n *ir.Node, x []val) val { return withSign(b, b.Abs(x[0]), x[1]) }},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { // the sign of x turns where that of the result differs
 				same := apply(Eq, v.Y, v.X[0])
 				return where(same, v.DY, neg(v.DY))
 			})
-		}})
+		}}})
 }
 
 // expPair takes a large power of e apart, since the cosine may bring it back into range.

@@ -58,69 +58,77 @@ func Geometry(n *node) ConvGeometry {
 }
 
 func init() {
-	conv2d = define(Def{Name: "conv2d_core", Wide: true, Halves: true, Class: Routine, Arity: 2, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, whose C is that of a group.",
-		Infer: func(c *Call) (array.DType, []int) {
-			c.Def = Conv2d // messages name what the user called
-			c.floats(2, 2)
-			x, w := c.Args[0], c.Args[1]
-			return x.DType, convShape(c.Def.Name, x.Shape, w.Shape, c.Attrs.(Conv))
-		},
-		VJP: func(v *VJP) {
+	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, whose C is that of a group.",
+		Typing: Typing{Wide: true,
+			Infer: func(c *Call) (array.DType, []int) {
+				c.Def = Conv2d // messages name what the user called
+				c.floats(2, 2)
+				x, w := c.Args[0], c.Args[1]
+				return x.DType, convShape(c.Def.Name, x.Shape, w.Shape, c.Attrs.(Conv))
+			}},
+		ByRoutine: ByRoutine{Routine: ir.RoutineConv2d, AcceptsHalf: true, Tiled: 2},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			a := v.Node.Attrs.(Conv)
 			x, w := v.X[0], v.X[1]
 			v.Set(0, func() *node { return Apply(conv2dInput, ConvGrad{a, x.Shape}, v.DY, w) })
 			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, w.Shape}, x, v.DY) })
-		},
-		Samples: convSamples})
-	conv2dInput = define(Def{Name: "conv2d_input", Wide: true, Halves: true, Class: Routine, Arity: 2, Tiled: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
-		Infer: func(c *Call) (array.DType, []int) {
-			c.floats(2, 2)
-			a, dy, w := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
-			c.sameShape("dy", dy.Shape, convShape(c.Def.Name, a.Shape, w.Shape, a.Conv))
-			return dy.DType, a.Shape
-		},
-		VJP: func(v *VJP) {
+		}},
+		Conformance: Conformance{Samples: convSamples}})
+	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
+		Typing: Typing{Wide: true,
+			Infer: func(c *Call) (array.DType, []int) {
+				c.floats(2, 2)
+				a, dy, w := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
+				c.sameShape("dy", dy.Shape, convShape(c.Def.Name, a.Shape, w.Shape, a.Conv))
+				return dy.DType, a.Shape
+			}},
+		ByRoutine: ByRoutine{Routine: ir.RoutineConv2dInput, AcceptsHalf: true, Tiled: 2},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			a := v.Node.Attrs.(ConvGrad).Conv
 			v.Set(0, func() *node { return Apply(conv2d, a, v.DY, v.X[1]) })
 			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, v.X[1].Shape}, v.DY, v.X[0]) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ConvGrad{unitConv, []int{2, 3, 5, 5}}},
-			{Shapes: [][]int{{2, 4, 3, 4}, {4, 2, 3, 2}}, Attrs: ConvGrad{grouped, []int{2, 4, 7, 5}}}}})
-	conv2dWeight = define(Def{Name: "conv2d_weight", Wide: true, Halves: true, Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
-		Infer: func(c *Call) (array.DType, []int) {
-			c.floats(2, 2)
-			a, x, dy := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
-			c.sameShape("dy", dy.Shape, convShape(c.Def.Name, x.Shape, a.Shape, a.Conv))
-			return x.DType, a.Shape
-		},
-		VJP: func(v *VJP) {
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ConvGrad{unitConv, []int{2, 3, 5, 5}}},
+			{Shapes: [][]int{{2, 4, 3, 4}, {4, 2, 3, 2}}, Attrs: ConvGrad{grouped, []int{2, 4, 7, 5}}}}}})
+	conv2dWeight = define(Def{Name: "conv2d_weight", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
+		Typing: Typing{Wide: true,
+			Infer: func(c *Call) (array.DType, []int) {
+				c.floats(2, 2)
+				a, x, dy := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
+				c.sameShape("dy", dy.Shape, convShape(c.Def.Name, x.Shape, a.Shape, a.Conv))
+				return x.DType, a.Shape
+			}},
+		ByRoutine: ByRoutine{Routine: ir.RoutineConv2dWeight, AcceptsHalf: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			a := v.Node.Attrs.(ConvGrad).Conv
 			v.Set(0, func() *node { return Apply(conv2dInput, ConvGrad{a, v.X[0].Shape}, v.X[1], v.DY) })
 			v.Set(1, func() *node { return Apply(conv2d, a, v.X[0], v.DY) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3, 5, 5}, {2, 4, 3, 4}}, Attrs: ConvGrad{unitConv, []int{4, 3, 3, 2}}},
-			{Shapes: [][]int{{2, 4, 7, 5}, {2, 4, 3, 4}}, Attrs: ConvGrad{grouped, []int{4, 2, 3, 2}}}}})
-	Conv2d = define(Def{Name: "conv2d", Wide: true, Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3, 5, 5}, {2, 4, 3, 4}}, Attrs: ConvGrad{unitConv, []int{4, 3, 3, 2}}},
+			{Shapes: [][]int{{2, 4, 7, 5}, {2, 4, 3, 4}}, Attrs: ConvGrad{grouped, []int{4, 2, 3, 2}}}}}})
+	Conv2d = define(Def{Name: "conv2d", Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
 		Doc: "Cross-correlation of NCHW pictures with OCHW filters, whose C is that of a group, plus a bias of O elements, if given.",
-		Compose: func(x []*node, a ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, a ir.Attrs) *node {
 			x = sameFloats(Conv2d, x)
 			return biased("conv2d", Apply(conv2d, a, x[0], x[1]), x[2:])
-		},
-		Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: unitConv}}, convSamples...)})
-	Conv1d = define(Def{Name: "conv1d", Wide: true, Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
+		}},
+		Typing:      Typing{Wide: true},
+		Conformance: Conformance{Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: unitConv}}, convSamples...)}})
+	Conv1d = define(Def{Name: "conv1d", Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
 		Doc: "conv2d of pictures of one row: NCL rows with OCL filters. The attributes are the horizontal ones.",
-		Compose: func(x []*node, a ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, a ir.Attrs) *node {
 			x = sameFloats(Conv1d, x)
 			convShape("conv1d", x[0].Shape, x[1].Shape, a.(Conv))
 			y := Apply(conv2d, a, asRow(x[0]), asRow(x[1]))
 			s := y.Shape
 			return biased("conv1d", reshape(y, []int{s[0], s[1], s[3]}), x[2:])
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3, 8}, {4, 3, 3}, {4}}, Attrs: unitConv},
-			{Shapes: [][]int{{2, 4, 9}, {4, 2, 3}}, Attrs: Conv{[2]int{1, 2}, [2]int{0, 1}, [2]int{1, 2}, 2}}}})
-	ConvTranspose2d = define(Def{Name: "conv_transpose2d", Wide: true, Class: Composite, Arity: -1, Attrs: ConvTranspose{Conv: unitConv}, ONNX: "ConvTranspose",
+		}},
+		Typing: Typing{Wide: true},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3, 8}, {4, 3, 3}, {4}}, Attrs: unitConv},
+			{Shapes: [][]int{{2, 4, 9}, {4, 2, 3}}, Attrs: Conv{[2]int{1, 2}, [2]int{0, 1}, [2]int{1, 2}, 2}}}}})
+	ConvTranspose2d = define(Def{Name: "conv_transpose2d", Class: Composite, Arity: -1, Attrs: ConvTranspose{Conv: unitConv}, ONNX: "ConvTranspose",
 		Doc: "The gradient of conv2d for its input, of NCHW pictures with filters of C channels of the argument, then O of a group of the result, plus a bias of O elements, if given.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			const name = "conv_transpose2d"
 			x = sameFloats(ConvTranspose2d, x)
 			a, p, w := attrs.(ConvTranspose), x[0], x[1]
@@ -143,10 +151,11 @@ func init() {
 				p = Apply(Pad, Padding{pads, 0}, p)
 			}
 			return biased(name, Apply(conv2dInput, ConvGrad{a.Conv, shape}, p, w), x[2:])
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3, 3, 4}, {3, 4, 3, 2}, {4}}, Attrs: ConvTranspose{Conv: unitConv}},
+		}},
+		Typing: Typing{Wide: true},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3, 3, 4}, {3, 4, 3, 2}, {4}}, Attrs: ConvTranspose{Conv: unitConv}},
 			{Shapes: [][]int{{1, 4, 3, 3}, {4, 1, 3, 2}}, Attrs: ConvTranspose{Conv{[2]int{2, 3}, [2]int{1, 0}, [2]int{1, 2}, 2}, [2]int{1, 2}}},
-			{Shapes: [][]int{{2, 1, 2, 3}, {1, 2, 2, 3}}, Attrs: ConvTranspose{Conv{[2]int{1, 1}, [2]int{1, 1}, [2]int{3, 2}, 1}, [2]int{2, 1}}}}})
+			{Shapes: [][]int{{2, 1, 2, 3}, {1, 2, 2, 3}}, Attrs: ConvTranspose{Conv{[2]int{1, 1}, [2]int{1, 1}, [2]int{3, 2}, 1}, [2]int{2, 1}}}}}})
 }
 
 // sameFloats are the arguments of a convolution, two or three, in the type in which they meet.

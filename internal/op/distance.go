@@ -49,9 +49,9 @@ func init() {
 		samples = append(samples, Sample{Shapes: [][]int{{7, 5}}, Attrs: Measure{Order: p}},
 			Sample{Shapes: [][]int{{3, 4, 5}}, Attrs: Measure{[]int{i % 3}, i%2 == 0, p}})
 	}
-	Norm = define(Def{Name: "norm", Wide: true, Class: Composite, Arity: 1, Attrs: Measure{Order: 2}, Samples: samples,
+	Norm = define(Def{Name: "norm", Class: Composite, Arity: 1, Attrs: Measure{Order: 2},
 		Doc: "The norm of order p of the elements over axes: the root of order p of the sum of powers of magnitudes, the greatest or the least for infinite p, the number of elements that are not 0 for p = 0.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a, x0 := attrs.(Measure), needFloat("norm", x[0])
 			if a.Order != a.Order {
 				array.Failf("norm", "p", "is NaN")
@@ -87,8 +87,9 @@ func init() {
 				y = nonzero(sum(powers), func(x *node) *node { return PowBy(x, 1/p) })
 			}
 			return dropKept("norm", y, Reduction{Axes: a.Axes, Keep: a.Keep})
-		},
-		VJP: func(v *VJP) {
+		}},
+		Typing: Typing{Wide: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				a, x := v.Node.Attrs.(Measure), v.X[0]
 				r := Reduction{Axes: a.Axes}
@@ -120,10 +121,11 @@ func init() {
 					return mul(mul(x, PowBy(apply(Abs, x), p-2)), over(PowBy(y, p-1)))
 				}
 			})
-		}})
-	Dot = define(Def{Name: "dot", Wide: true, Class: Composite, Arity: 2,
+		}},
+		Conformance: Conformance{Samples: samples}})
+	Dot = define(Def{Name: "dot", Class: Composite, Arity: 2,
 		Doc: "The sum of the products of two vectors, each rounded, in the order of sum: by lanes, unlike a product of matrices.",
-		Compose: func(x []*node, _ ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, _ ir.Attrs) *node {
 			for i, v := range x {
 				if len(v.Shape) != 1 || v.Shape[0] != x[0].Shape[0] {
 					array.Failf("dot", "", "takes two vectors of equal size, got %s and %s", array.ShapeString(x[0].Shape), array.ShapeString(x[1].Shape))
@@ -134,16 +136,19 @@ func init() {
 			}
 			meet := Promote(x...)
 			return Apply(Sum, Reduction{DType: meet}, mul(Convert(x[0], meet), Convert(x[1], meet)))
-		},
-		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{0}, {0}}}, {Shapes: [][]int{{5000}, {5000}}}}})
-	CountNonZero = define(Def{Name: "count_nonzero", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples,
-		Doc: "The number of elements over axes that are not 0, int64.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		}},
+		Typing:      Typing{Wide: true},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{0}, {0}}}, {Shapes: [][]int{{5000}, {5000}}}}}})
+	CountNonZero = define(Def{Name: "count_nonzero", Class: Composite, Arity: 1, Attrs: Reduction{},
+		Doc:      "The number of elements over axes that are not 0, int64.",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			return Apply(Sum, attrs, Convert(x[0], array.Bool))
-		}})
+		}},
+		Conformance: Conformance{Samples: axisSamples}})
 	IsClose = define(Def{Name: "isclose", Class: Composite, Arity: 2, Attrs: Nearness{1e-5, 1e-8, false},
 		Doc: "Whether x and y are equal, or finite and no farther apart than an absolute number and a part of the magnitude of y.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a, meet := attrs.(Nearness), Promote(x...)
 			same := apply(Eq, x[0], x[1])
 			if meet.Category() > array.CatFloat {
@@ -161,11 +166,11 @@ func init() {
 				r = apply(LogicalOr, r, apply(LogicalAnd, apply(IsNaN, p), apply(IsNaN, q)))
 			}
 			return r
-		},
-		Samples: []Sample{{Shapes: [][]int{{19}, {19}}}, {Shapes: [][]int{{3, 1}, {4}}, Attrs: Nearness{0.5, 0, false}}, {Shapes: [][]int{{7}, {}}, Attrs: Nearness{0, 1, true}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{19}, {19}}}, {Shapes: [][]int{{3, 1}, {4}}, Attrs: Nearness{0.5, 0, false}}, {Shapes: [][]int{{7}, {}}, Attrs: Nearness{0, 1, true}}}}})
 	NanToNum = define(Def{Name: "nan_to_num", Class: Composite, Arity: 1, Attrs: Substitutes{0, math.MaxFloat32, -math.MaxFloat32},
 		Doc: "x with numbers in the place of NaN and infinities; integers stay.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a, y := attrs.(Substitutes), x[0]
 			if !y.DType.Float() {
 				if y.DType.Category() > array.CatFloat {
@@ -175,19 +180,20 @@ func init() {
 			}
 			r := where(apply(Eq, y, num(y, inf)), num(y, a.High), where(apply(Eq, y, num(y, -inf)), num(y, a.Low), y))
 			return where(apply(IsNaN, y), num(y, a.NaN), r)
-		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{9}}, Attrs: Substitutes{1, 2, -3}}}})
-	Hypot = define(Def{Name: "hypot", Arity: 2, Rule: Float, Cost: 20, Doc: "The length of the vector (x, y), without overflow on the way; infinite if either is.",
-		Expr: func(b *bld, n *node, x []val) val { return vmath.Hypot(b, x[0], x[1]) },
-		VJP: func(v *VJP) {
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{9}}, Attrs: Substitutes{1, 2, -3}}}}})
+	Hypot = define(Def{Name: "hypot", Arity: 2, Doc: "The length of the vector (x, y), without overflow on the way; infinite if either is.",
+		Elementwise: Elementwise{Rule: Float, Cost: 20,
+			Expr: func(b *bld, n *node, x []val) val { return vmath.Hypot(b, x[0], x[1]) }},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			// At the origin the gradient is 0.
 			r := func() *node { return where(apply(Eq, v.Y, num(v.Y, 0)), one(v.Y), v.Y) }
 			v.Set(0, func() *node { return mul(v.DY, div(v.X[0], r())) })
 			v.Set(1, func() *node { return mul(v.DY, div(v.X[1], r())) })
-		}})
+		}}})
 	Lerp = define(Def{Name: "lerp", Class: Composite, Arity: 3,
 		Doc: "x + w*(y-x), from the nearer end: for w of a half and more y - (y-x)*(1-w).",
-		Compose: func(x []*node, _ ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, _ ir.Attrs) *node {
 			meet := Promote(x...)
 			if !meet.Float() {
 				array.Failf("lerp", "", "takes floats, got %s: convert with To first", meet)
@@ -195,6 +201,6 @@ func init() {
 			a, b, w := Convert(x[0], meet), Convert(x[1], meet), Convert(x[2], meet)
 			d := sub(b, a)
 			return where(apply(Lt, w, num(w, 0.5)), add(a, mul(w, d)), sub(b, mul(d, sub(one(w), w))))
-		},
-		Samples: []Sample{{Shapes: [][]int{{19}, {19}, {}}}, {Shapes: [][]int{{3, 1}, {4}, {3, 4}}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{19}, {19}, {}}}, {Shapes: [][]int{{3, 1}, {4}, {3, 4}}}}}})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // TakeHalves returns outs with conversions of float16 and bfloat16 to float32 left to the
-// routines that do them while they pack ([Def.Halves]), so that nothing else does. What is
+// routines that do them while they pack ([ByRoutine]), so that nothing else does. What is
 // computed, and where it is rounded, stays as it was.
 func TakeHalves(outs []*ir.Node) []*ir.Node {
 	reach := ir.Reach(outs)
@@ -25,7 +25,7 @@ func TakeHalves(outs []*ir.Node) []*ir.Node {
 				args[i] = fresh[a.ID]
 			}
 		}
-		if d := Of(n); d != nil && d.Halves {
+		if d := Of(n); d != nil && d.AcceptsHalf {
 			packed := slices.Clone(args)
 			for i, a := range args {
 				if h := halfOf(a); h != nil {

@@ -8,15 +8,16 @@ import (
 // Host is a function in Go that is called with the elements of its arguments when a plan
 // runs, such as one that prints them or refuses them. It is no part of the table: what it
 // computes is its attribute's, a [HostFunc].
-var Host = unlisted(Def{Name: "host", Class: Routine, Arity: -1, Contig: true,
+var Host = unlisted(Def{Name: "host", Class: Routine, Arity: -1,
 	Doc: "What a function of the user, in Go, makes of whole arrays.",
-	InferAll: func(c *Call) []ir.Type {
+	Typing: Typing{InferAll: func(c *Call) []ir.Type {
 		types := make([]ir.Type, len(c.Args))
 		for i, x := range c.Args {
 			types[i] = ir.Type{DType: x.DType, Shape: x.Shape}
 		}
 		return c.Attrs.(HostFunc).Results(types)
-	}})
+	}},
+	ByRoutine: ByRoutine{Routine: ir.RoutineHost, Contiguous: true}})
 
 // A HostFunc is the attribute of a [Host] node. Its key is that of itself alone: two that
 // have one key are called once where their arguments are equal.

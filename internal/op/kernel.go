@@ -117,9 +117,11 @@ func CostOf(n *ir.Node) int {
 }
 
 func init() {
-	Kernel = define(Def{Name: "kernel", Class: Pointwise, Arity: -1, Rule: Keep,
+	Kernel = define(Def{Name: "kernel", Class: Pointwise, Arity: -1,
 		Doc: "What a function of the user gives for each element of arguments that broadcast; others it reads as whole arrays.",
-		InferAll: func(c *Call) []ir.Type {
+		Elementwise: Elementwise{Rule: Keep,
+			ExprAll: func(e *Emit) []loop.Value { return e.Node.Attrs.(Body).EmitKernel(e) }},
+		Typing: Typing{InferAll: func(c *Call) []ir.Type {
 			b, ok := c.Attrs.(Body)
 			if !ok {
 				c.Failf("", "has no body")
@@ -151,9 +153,8 @@ func init() {
 				types[i] = ir.Type{DType: d, Shape: shape}
 			}
 			return types
-		},
-		ExprAll: func(e *Emit) []loop.Value { return e.Node.Attrs.(Body).EmitKernel(e) },
-		VJP: func(v *VJP) {
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			if v.Node.Results == nil {
 				v.Ys, v.DYs = []*node{v.Y}, []*node{v.DY}
 			}
@@ -162,7 +163,7 @@ func init() {
 				return
 			}
 			ByPartials(v)
-		}})
+		}}})
 }
 
 // maxFused is how many arrays that are read and results a kernel of the planner has at most.

@@ -58,14 +58,15 @@ type Branches struct{ Then, Else *Function }
 func (a Branches) AppendKey(k []byte) []byte { return a.Else.AppendKey(a.Then.AppendKey(k)) }
 
 func init() {
-	Loop = define(Def{Name: "loop", Class: Control, Arity: -1, Contig: true,
-		Doc:      "A function of one element of each sequence, carries from step to step, and constants, for one element after the other.",
-		InferAll: inferLoop,
-		VJP:      loopVJP,
+	Loop = define(Def{Name: "loop", Class: Control, Arity: -1,
+		Doc:        "A function of one element of each sequence, carries from step to step, and constants, for one element after the other.",
+		Typing:     Typing{InferAll: inferLoop},
+		ByRoutine:  ByRoutine{Contiguous: true},
+		Derivative: Derivative{VJP: loopVJP},
 	})
-	Branch = define(Def{Name: "branch", Class: Control, Arity: -1, Contig: true,
+	Branch = define(Def{Name: "branch", Class: Control, Arity: -1,
 		Doc: "One of two functions of the arguments after the first, which says which. The other one is not run.",
-		InferAll: func(c *Call) []ir.Type {
+		Typing: Typing{InferAll: func(c *Call) []ir.Type {
 			a, ok := c.Attrs.(Branches)
 			if !ok {
 				c.Failf("", "has no functions")
@@ -80,8 +81,9 @@ func init() {
 				c.Failf("", "the two functions give %s and %s", typesString(a.Then.Results), typesString(a.Else.Results))
 			}
 			return a.Then.Results
-		},
-		VJP: branchVJP,
+		}},
+		ByRoutine:  ByRoutine{Contiguous: true},
+		Derivative: Derivative{VJP: branchVJP},
 	})
 }
 

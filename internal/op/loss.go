@@ -9,9 +9,9 @@ import (
 var CrossEntropy *Def
 
 func init() {
-	CrossEntropy = define(Def{Name: "cross_entropy", Wide: true, Class: Composite, Arity: 2, ONNX: "SoftmaxCrossEntropyLoss",
+	CrossEntropy = define(Def{Name: "cross_entropy", Class: Composite, Arity: 2, ONNX: "SoftmaxCrossEntropyLoss",
 		Doc: "The mean over rows of logsumexp(row) - row[target]: the negative log-likelihood of integer targets under softmax of the logits [N C].",
-		Compose: func(x []*node, _ ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, _ ir.Attrs) *node {
 			l, hit := crossEntropyParts(x[0], x[1])
 			// The greatest logit is taken off first, from the target's too: added back
 			// at the end it would take the digits of the loss with it.
@@ -19,8 +19,9 @@ func init() {
 			picked := withKeep(Sum, where(hit, d, num(d, 0)), []int{1})
 			lse := apply(Log, withKeep(Sum, apply(Exp, d), []int{1}))
 			return Apply(Mean, nil, sub(lse, picked))
-		},
-		VJP: func(v *VJP) {
+		}},
+		Typing: Typing{Wide: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				l, hit := crossEntropyParts(v.X[0], v.X[1])
 				n := float64(max(l.Shape[0], 1))
@@ -29,8 +30,8 @@ func init() {
 				one := where(hit, num(p, 1), num(p, 0))
 				return mul(sub(p, one), div(reshape(v.DY, []int{1, 1}), num(p, n)))
 			})
-		},
-		Samples: []Sample{{Shapes: [][]int{{6, 5}, {6}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{6, 5}, {6}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5}}}})
 }
 
 // crossEntropyParts are the logits and where a class is the target.

@@ -64,13 +64,16 @@ func init() {
 			return mul(s, add(mul(x, sub(one(s), s)), one(s)))
 		}},
 	} {
-		*f.def = define(Def{Name: f.name, Arity: 1, Rule: Float, ONNX: f.onnx, Cost: f.cost, Domain: f.domain, Doc: f.doc,
-			Expr: func(b *bld, n *node, x []val) val { return f.expr(b, x[0]) },
-			VJP:  func(v *VJP) { v.Set(0, func() *node { return mul(v.DY, f.grad(v.X[0], v.Y)) }) }})
+		*f.def = define(Def{Name: f.name, Arity: 1, ONNX: f.onnx, Doc: f.doc,
+			Elementwise: Elementwise{Rule: Float, Cost: f.cost,
+				Expr: func(b *bld, n *node, x []val) val { return f.expr(b, x[0]) }},
+			Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return mul(v.DY, f.grad(v.X[0], v.Y)) }) }},
+			Conformance: Conformance{Domain: f.domain}})
 	}
-	Atan2 = define(Def{Name: "atan2", Arity: 2, Rule: Float, Cost: 34, Doc: "The angle, in radians, of the point with ordinate x and abscissa y: the first argument is the ordinate.",
-		Expr: func(b *bld, n *node, x []val) val { return vmath.Atan2(b, x[0], x[1]) },
-		VJP: func(v *VJP) {
+	Atan2 = define(Def{Name: "atan2", Arity: 2, Doc: "The angle, in radians, of the point with ordinate x and abscissa y: the first argument is the ordinate.",
+		Elementwise: Elementwise{Rule: Float, Cost: 34,
+			Expr: func(b *bld, n *node, x []val) val { return vmath.Atan2(b, x[0], x[1]) }},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			y, x := v.X[0], v.X[1]
 			// At the origin, where there is no angle, the gradient is 0.
 			r2 := func() *node {
@@ -79,16 +82,17 @@ func init() {
 			}
 			v.Set(0, func() *node { return mul(v.DY, div(x, r2())) })
 			v.Set(1, func() *node { return neg(mul(v.DY, div(y, r2()))) })
-		}})
-	Pow = define(Def{Name: "pow", Arity: 2, Rule: NoBool, ONNX: "Pow", Cost: 60, Domain: [2]float64{0.2, 3},
+		}}})
+	Pow = define(Def{Name: "pow", Arity: 2, ONNX: "Pow",
 		Doc: "x to the y; integers by repeated squaring, where negative powers give 0 unless x is 1 or -1.",
-		Expr: func(b *bld, n *node, x []val) val {
-			if n.DType.Float() {
-				return vmath.Pow(b, x[0], x[1])
-			}
-			return intPow(b, n.DType, x[0], x[1])
-		},
-		VJP: func(v *VJP) {
+		Elementwise: Elementwise{Rule: NoBool, Cost: 60,
+			Expr: func(b *bld, n *node, x []val) val {
+				if n.DType.Float() {
+					return vmath.Pow(b, x[0], x[1])
+				}
+				return intPow(b, n.DType, x[0], x[1])
+			}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			x, y := v.X[0], v.X[1]
 			v.Set(0, func() *node {
 				d := mul(y, apply(Pow, x, sub(y, num(y, 1))))
@@ -100,17 +104,19 @@ func init() {
 				flat := apply(LogicalAnd, apply(Eq, x, num(x, 0)), apply(Ge, y, num(y, 0)))
 				return mul(v.DY, where(flat, num(x, 0), mul(v.Y, l)))
 			})
-		}})
-	Relu = define(Def{Name: "relu", Arity: 1, Rule: NoBool, ONNX: "Relu", Doc: "max(x, 0).",
-		Expr: func(b *bld, n *node, x []val) val {
-			if unsigned(n.DType) {
-				return x[0]
-			}
-			return b.Max(x[0], b.Number(b.Type(x[0]), 0))
-		},
-		VJP: func(v *VJP) {
+		}},
+		Conformance: Conformance{Domain: [2]float64{0.2, 3}}})
+	Relu = define(Def{Name: "relu", Arity: 1, ONNX: "Relu", Doc: "max(x, 0).",
+		Elementwise: Elementwise{Rule: NoBool,
+			Expr: func(b *bld, n *node, x []val) val {
+				if unsigned(n.DType) {
+					return x[0]
+				}
+				return b.Max(x[0], b.Number(b.Type(x[0]), 0))
+			}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return zeroUnless(apply(Gt, v.Y, num(v.Y, 0)), v.DY) })
-		}})
+		}}})
 }
 
 // tetragamma is the derivative of trigamma, out of operations that have gradients of any

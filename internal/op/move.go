@@ -29,23 +29,16 @@ func Transpose(x *node, i, j int) *node {
 
 func init() {
 	Reshape = define(Def{Name: "reshape", Class: Move, Arity: 1, Attrs: Shape(nil), ONNX: "Reshape", Doc: "The elements in row-major order in another shape.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, shape := c.Args[0], c.Attrs.(Shape)
 			if array.Size(shape) != x.Size() {
 				c.Failf("shape", "%s has %d elements, %s %d", array.ShapeString(x.Shape), x.Size(), array.ShapeString(shape), array.Size(shape))
 			}
 			return x.DType, shape
-		},
-		VJP:     func(v *VJP) { v.Set(0, func() *node { return reshape(v.DY, v.X[0].Shape) }) },
-		Samples: []Sample{{Shapes: [][]int{{4, 6}}, Attrs: Shape{3, 8}}, {Shapes: [][]int{{1}}, Attrs: Shape{}}}})
+		}},
+		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return reshape(v.DY, v.X[0].Shape) }) }},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{4, 6}}, Attrs: Shape{3, 8}}, {Shapes: [][]int{{1}}, Attrs: Shape{}}}}})
 	Permute = define(Def{Name: "permute", Class: Move, Arity: 1, Attrs: Order(nil), ONNX: "Transpose", Doc: "The axes in another order.",
-		Infer: func(c *Call) (array.DType, []int) {
-			order := c.Attrs.(Order)
-			if array.Axes(c.Def.Name, order, len(c.Args[0].Shape)); len(order) != len(c.Args[0].Shape) || slices.ContainsFunc(order, func(a int) bool { return a < 0 }) {
-				c.Failf("order", "is %v for %d dimensions", order, len(c.Args[0].Shape))
-			}
-			return viewNode(c)
-		},
 		View: func(v array.View, n *node) array.View {
 			o := n.Attrs.(Order)
 			out := v
@@ -55,7 +48,14 @@ func init() {
 			}
 			return out
 		},
-		VJP: func(v *VJP) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
+			order := c.Attrs.(Order)
+			if array.Axes(c.Def.Name, order, len(c.Args[0].Shape)); len(order) != len(c.Args[0].Shape) || slices.ContainsFunc(order, func(a int) bool { return a < 0 }) {
+				c.Failf("order", "is %v for %d dimensions", order, len(c.Args[0].Shape))
+			}
+			return viewNode(c)
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				order := v.Node.Attrs.(Order)
 				inv := make([]int, len(order))
@@ -64,44 +64,45 @@ func init() {
 				}
 				return permute(v.DY, inv)
 			})
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3, 4}}, Attrs: Order{2, 0, 1}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3, 4}}, Attrs: Order{2, 0, 1}}}}})
 	Expand = define(Def{Name: "expand", Class: Move, Arity: 1, Attrs: Shape(nil), ONNX: "Expand", Doc: "Broadcast to a shape.",
-		Infer: func(c *Call) (array.DType, []int) {
+		View: func(v array.View, n *node) array.View { return v.BroadcastTo(n.Attrs.(Shape)) },
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, s := c.Args[0], []int(c.Attrs.(Shape))
 			if array.CheckShape(c.Def.Name, s, x.DType); !array.BroadcastsTo(x.Shape, s) {
 				c.Failf("shape", "%s does not expand to %s", array.ShapeString(x.Shape), array.ShapeString(s))
 			}
 			return x.DType, s
-		},
-		View:    func(v array.View, n *node) array.View { return v.BroadcastTo(n.Attrs.(Shape)) },
-		VJP:     func(v *VJP) { v.Set(0, func() *node { return v.DY }) },
-		Samples: []Sample{{Shapes: [][]int{{3, 1}}, Attrs: Shape{2, 3, 4}}}})
+		}},
+		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return v.DY }) }},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{3, 1}}, Attrs: Shape{2, 3, 4}}}}})
 	Slice = define(Def{Name: "slice", Class: Move, Arity: 1, Attrs: Window{}, ONNX: "Slice", Doc: "Every step-th element from start, count of them, for each axis.",
-		Infer: func(c *Call) (array.DType, []int) {
+		View: sliceView,
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			c.Attrs.(Window).check(c, c.Args[0].Shape)
 			return viewNode(c)
-		},
-		View: sliceView,
-		VJP: func(v *VJP) {
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return placeIn(v.DY, v.Node.Attrs, v.X[0].Shape) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}}, Attrs: Window{[]int{1, 6}, []int{2, -3}, []int{2, 3}}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{5, 7}}, Attrs: Window{[]int{1, 6}, []int{2, -3}, []int{2, 3}}}}}})
 	Diagonal = define(Def{Name: "diagonal", Class: Move, Arity: 1, Attrs: Offset(0), Doc: "A diagonal over the last two axes, as a last axis.",
-		Infer: viewNode,
-		View:  diagonalView,
-		VJP: func(v *VJP) {
+		View:   diagonalView,
+		Typing: Typing{Infer: viewNode},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return placeIn(v.DY, v.Node.Attrs, v.X[0].Shape) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{4, 6}}}, {Shapes: [][]int{{2, 4, 6}}, Attrs: Offset(2)}, {Shapes: [][]int{{4, 6}}, Attrs: Offset(-1)}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{4, 6}}}, {Shapes: [][]int{{2, 4, 6}}, Attrs: Offset(2)}, {Shapes: [][]int{{4, 6}}, Attrs: Offset(-1)}}}})
 
-	Copy = define(Def{Name: "copy", Moves: true, Class: Routine, Arity: 1, Doc: "The elements in memory of their own; the planner's way to transpose.",
-		Infer:   func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape },
-		VJP:     func(v *VJP) { v.Set(0, func() *node { return v.DY }) },
-		Samples: []Sample{{Shapes: [][]int{{40, 70}}}, {Shapes: [][]int{{3, 5, 2}}}}})
+	Copy = define(Def{Name: "copy", Class: Routine, Arity: 1, Doc: "The elements in memory of their own; the planner's way to transpose.",
+		Typing:      Typing{Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape }},
+		ByRoutine:   ByRoutine{Routine: ir.RoutineCopy, MovesAnyType: true},
+		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return v.DY }) }},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{40, 70}}}, {Shapes: [][]int{{3, 5, 2}}}}}})
 	Place = define(Def{Name: "place", Class: Assemble, Arity: 1, Attrs: Placement{},
 		Doc: "An array filled with a number, with x in a view on it.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, a := c.Args[0], c.Attrs.(Placement)
 			array.CheckShape(c.Def.Name, a.Shape, x.DType)
 			var part []int
@@ -119,8 +120,8 @@ func init() {
 				c.Failf("x", "has shape %s, its place %s", array.ShapeString(x.Shape), array.ShapeString(part))
 			}
 			return x.DType, a.Shape
-		},
-		VJP: func(v *VJP) {
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				view := v.Node.Attrs.(Placement).View
 				if _, window := view.(Window); window {
@@ -128,10 +129,10 @@ func init() {
 				}
 				return Apply(Diagonal, view, v.DY)
 			})
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: Placement{Shape: []int{5, 7}, View: Window{[]int{1, 6}, []int{2, -3}, []int{2, 3}}}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: Placement{Shape: []int{5, 7}, View: Window{[]int{1, 6}, []int{2, -3}, []int{2, 3}}}}}}})
 	Cat = define(Def{Name: "cat", Class: Assemble, Arity: -1, Attrs: Axis(0), ONNX: "Concat", Doc: "The arguments one behind the other along an axis.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, axis := c.Args[0], int(c.Attrs.(Axis))
 			shape := append([]int(nil), x.Shape...)
 			c.inRank(axis, len(shape))
@@ -148,8 +149,8 @@ func init() {
 				shape[axis] = array.AddSizes("cat", shape[axis], y.Shape[axis])
 			}
 			return x.DType, shape
-		},
-		VJP: func(v *VJP) {
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			at, axis := 0, int(v.Node.Attrs.(Axis))
 			for i, x := range v.X {
 				n := x.Shape[axis]
@@ -157,10 +158,10 @@ func init() {
 				v.Set(i, func() *node { return Narrow(v.DY, axis, lo, n) })
 				at += n
 			}
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3}, {4, 3}, {0, 3}}}, {Shapes: [][]int{{2, 3}, {2, 1}}, Attrs: Axis(1)}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3}, {4, 3}, {0, 3}}}, {Shapes: [][]int{{2, 3}, {2, 1}}, Attrs: Axis(1)}}}})
 	Pad = define(Def{Name: "pad", Class: Composite, Arity: 1, Attrs: Padding{}, ONNX: "Pad", Doc: "x with elements of one value around it.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a, r := attrs.(Padding), len(x[0].Shape)
 			if len(a.Pads) != 2*r {
 				array.Failf("pad", "pads", "has %d numbers, want %d: before and after each of %d axes", len(a.Pads), 2*r, r)
@@ -175,13 +176,15 @@ func init() {
 			}
 			array.CheckShape("pad", shape, x[0].DType)
 			return Apply(Place, Placement{shape, w, a.Value}, x[0])
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: Padding{[]int{1, 0, 2, 2}, 1.5}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: Padding{[]int{1, 0, 2, 2}, 1.5}}}}})
 	triangle := []Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{2, 7, 5}}, Attrs: Offset(2)}, {Shapes: [][]int{{4, 4}}, Attrs: Offset(-1)}, {Shapes: [][]int{{3, 0}}}, {Shapes: [][]int{{3, 2}}, Attrs: Offset(9)}}
-	Tril = define(Def{Name: "tril", Class: Composite, Arity: 1, Attrs: Offset(0), ONNX: "Trilu", Doc: "x with zeros above a diagonal of the last two axes.", Samples: triangle,
-		Compose: func(x []*node, a ir.Attrs) *node { return triangleOf("tril", Le, x[0], a.(Offset)) }})
-	Triu = define(Def{Name: "triu", Class: Composite, Arity: 1, Attrs: Offset(0), ONNX: "Trilu", Doc: "x with zeros below a diagonal of the last two axes.", Samples: triangle,
-		Compose: func(x []*node, a ir.Attrs) *node { return triangleOf("triu", Ge, x[0], a.(Offset)) }})
+	Tril = define(Def{Name: "tril", Class: Composite, Arity: 1, Attrs: Offset(0), ONNX: "Trilu", Doc: "x with zeros above a diagonal of the last two axes.",
+		Composed:    Composed{Compose: func(x []*node, a ir.Attrs) *node { return triangleOf("tril", Le, x[0], a.(Offset)) }},
+		Conformance: Conformance{Samples: triangle}})
+	Triu = define(Def{Name: "triu", Class: Composite, Arity: 1, Attrs: Offset(0), ONNX: "Trilu", Doc: "x with zeros below a diagonal of the last two axes.",
+		Composed:    Composed{Compose: func(x []*node, a ir.Attrs) *node { return triangleOf("triu", Ge, x[0], a.(Offset)) }},
+		Conformance: Conformance{Samples: triangle}})
 }
 
 // triangleOf is x where its column compares so with that of the diagonal of its row, and

@@ -33,8 +33,8 @@ func (d *Def) convert(i int, x *ir.Node, to array.DType) *ir.Node {
 		return Convert(x, to)
 	}
 	var side Side
-	if i < len(d.Beyond) {
-		side = d.Beyond[i]
+	if i < len(d.IntegerLimits) {
+		side = d.IntegerLimits[i]
 	}
 	return nearest(d.Name, x, to, side)
 }

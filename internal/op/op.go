@@ -13,190 +13,13 @@ package op
 
 import (
 	"fmt"
-	"hash/maphash"
 	"slices"
-	"sort"
 
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
 )
-
-// A Class says how an operation is computed.
-type Class uint8
-
-const (
-	Pointwise Class = iota // Expr for each element of the broadcast arguments
-	Reduce                 // Kind over a [Group] of axes, kept with size 1
-	Move                   // View: the result is a window on the argument
-	Assemble               // [Parts]: the arguments are put into windows of the result
-	Segment                // of the items of a list, whose offsets are the second argument: Kind over the rows of each, or [SegmentExpand]
-	Routine                // a routine of the device under the op's name
-	Composite              // Compose
-	Control                // package exec runs the functions that its attribute has
-)
-
-// A Rule gives the element types of a pointwise operation.
-type Rule uint8
-
-const (
-	Arith   Rule = iota // arguments meet by promotion, which is the result
-	NoBool              // as Arith, bool is refused
-	Float               // as Arith; integers and bool become float32
-	Compare             // arguments meet by promotion; bool
-	Logic               // any arguments; each is made a truth value; bool
-	Bits                // as Arith, floats are refused
-	Ints                // as Bits, bool is refused
-	Keep                // argument types stand (Def.Infer gives the result)
-)
-
-// Over says which axes of its one argument an operation works over.
-type Over uint8
-
-const (
-	NoAxes  Over = iota
-	AnyAxes      // reduces any, all if none is given, as a [Reduction]
-	OneAxis      // as AnyAxes, but one at most: all are flattened if none is given
-	Along        // one, which stays
-)
-
-// A Def defines an operation.
-type Def struct {
-	Name  string
-	Class Class
-	Arity int // number of arguments; -1 for any
-	Doc   string
-	ONNX  string // the operator of that name in ONNX, if there is one
-	Hash  uint64 // spreads operations over caches; define takes it from Name
-
-	// Attrs are the attributes that stand for none given; nil if the operation
-	// takes none. Those of a node have their type.
-	Attrs ir.Attrs
-
-	// Pointwise.
-	Rule Rule
-	// Beyond says on which side a Go integer may lie outside the type in which the
-	// arguments meet, by argument: the nearest number of the type does the same there.
-	Beyond [3]Side
-	Expr   func(b *loop.Builder, n *ir.Node, x []loop.Value) loop.Value
-	// ExprAll is the Expr of an operation with several results, or one that reads
-	// arguments otherwise than by element.
-	ExprAll func(e *Emit) []loop.Value
-	// Cost is a rough number of vector instructions an element, which decides
-	// when to thread and what to recompute; 0 means 1.
-	Cost int
-
-	// Wide asks that float16 and bfloat16 be converted to float32 and the results rounded
-	// back: an operation that combines many elements, or rounds in several steps, rounds
-	// once so.
-	Wide bool
-
-	// Halves marks a Routine that, in a plan, reads float16 and bfloat16 in the place of
-	// arguments that are conversions of them to float32, and converts what it packs.
-	Halves bool
-
-	// Moves marks a Routine that moves elements of any type, whatever they mean.
-	Moves bool
-
-	// Contig asks for contiguous arguments of a Routine.
-	Contig bool
-
-	// Tiled is not 0 for a Routine whose device runs a tail (device.Tail) on each finished
-	// piece of its result: so many of the last axes are the columns of the matrix as which
-	// pieces see the result, those before them its rows.
-	Tiled int
-
-	// Over says how an operation takes the axes of a [Reduction].
-	Over Over
-
-	Kind    loop.Reduction // Reduce, Segment
-	Compose func(args []*ir.Node, a ir.Attrs) *ir.Node
-	// ComposeAll is the Compose of an operation with several results.
-	ComposeAll func(args []*ir.Node, a ir.Attrs) []*ir.Node
-
-	// View returns the argument's view as the operation shows it.
-	View func(v array.View, n *ir.Node) array.View
-
-	// Infer checks the arguments and returns element type and shape. Pointwise
-	// operations need none.
-	Infer func(c *Call) (array.DType, []int)
-	// Results is the number of results of an operation that has several.
-	Results int
-	// InferAll is the Infer of an operation that may have several results.
-	InferAll func(c *Call) []ir.Type
-
-	// VJP adds to v the gradients of the arguments that need one. A Composite
-	// without VJP is differentiated through its parts; any other Def without one
-	// has no gradient (its result is piecewise constant or not a float).
-	VJP func(v *VJP)
-
-	// Flat marks an operation without VJP whose result is piecewise constant: its gradient is 0.
-	Flat bool
-
-	// Once marks a VJP that is not itself differentiable.
-	Once bool
-
-	// ours marks a Def of this package. Other packages may give theirs the same name.
-	ours bool
-
-	// Samples lists argument sets for the conformance suite beyond those that
-	// the class implies.
-	Samples []Sample
-	// Domain is the range of the random arguments of the conformance suite; 0,0
-	// means -3 to 3.
-	Domain [2]float64
-}
-
-// A Sample is one set of arguments for the conformance suite.
-type Sample struct {
-	Shapes [][]int
-	DTypes []array.DType // nil: float
-	Attrs  ir.Attrs
-	Max    int // integer arguments are drawn from 0 to Max-1
-	// Ascending sorts the last argument, which is int64 and drawn so, the others being floats
-	// unless DTypes says otherwise: offsets of a list.
-	Ascending bool
-}
-
-// OpName implements ir.Op.
-func (d *Def) OpName() string { return d.Name }
-
-var (
-	table = map[string]*Def{}
-	seed  = maphash.MakeSeed()
-)
-
-// define enters a Def into the table.
-func define(d Def) *Def {
-	if _, dup := table[d.Name]; dup {
-		panic("op: " + d.Name + " is defined twice")
-	}
-	p := &d
-	p.Hash = maphash.String(seed, d.Name)
-	p.ours = true
-	table[d.Name] = p
-	return p
-}
-
-// Lookup returns the Def of that name, nil if there is none.
-func Lookup(name string) *Def { return table[name] }
-
-// Table returns all operations in order of names.
-func Table() []*Def {
-	out := make([]*Def, 0, len(table))
-	for _, d := range table {
-		out = append(out, d)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out
-}
-
-// Of returns the Def of a node, nil for leaves.
-func Of(n *ir.Node) *Def {
-	d, _ := n.Op.(*Def)
-	return d
-}
 
 // A Call is what Infer sees.
 type Call struct {
@@ -221,6 +44,23 @@ func (c *Call) count(least, most int) {
 func (c *Call) inRank(axis, rank int) {
 	if axis < 0 || axis >= rank {
 		c.Failf("axis", "%d is out of range for %d dimensions", axis, rank)
+	}
+}
+
+// floats checks that there are least to most arguments, floats of one type.
+func (c *Call) floats(least, most int) {
+	c.count(least, most)
+	for _, x := range c.Args {
+		if d := c.Args[0].DType; x.DType != d || !d.Float() {
+			c.Failf("", "takes floats of one type, got %s and %s", d, x.DType)
+		}
+	}
+}
+
+// sameShape checks the shape of an argument.
+func (c *Call) sameShape(arg string, shape, want []int) {
+	if !array.Equal(shape, want) {
+		c.Failf(arg, "has shape %s, want %s", array.ShapeString(shape), array.ShapeString(want))
 	}
 }
 
@@ -629,13 +469,13 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 			accumulate(o, douts[i])
 		}
 	}
-	// flat are nodes that outs depend on through a Flat operation: their gradient is 0 where
+	// flat are nodes that outs depend on through a piecewise constant operation: their gradient is 0 where
 	// nothing else gives one.
 	flat := make([]bool, n)
 	several := map[*ir.Node][]*ir.Node{} // gradients by result
 	for i := n - 1; i >= 0; i-- {
 		x := g.Nodes[i]
-		if d := Of(x); leads[i] && (grad[i] != nil && d != nil && d.Flat || grad[i] == nil && several[x] == nil && flat[i]) {
+		if d := Of(x); leads[i] && (grad[i] != nil && d != nil && d.PiecewiseConstant || grad[i] == nil && several[x] == nil && flat[i]) {
 			for _, a := range x.Args {
 				flat[a.ID] = flat[a.ID] || leads[a.ID] && a.DType.Differentiable()
 			}

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"hash/maphash"
 	"math/bits"
 
 	"weft/internal/array"
@@ -99,18 +98,12 @@ var (
 )
 
 func distribution(name string, cost int, expr func(b *bld, n *ir.Node, w [4]val, x []val) val) Distribution {
-	return Distribution{unlisted(Def{Name: "random " + name, Rule: Keep, Arity: -1, Cost: cost, Attrs: Element{},
-		Infer: func(c *Call) (array.DType, []int) { return c.Attrs.(Element).DType, c.Args[0].Shape },
-		Expr: func(b *bld, n *ir.Node, x []val) val {
-			return expr(b, n, philox(b, x[0], x[1], x[2]), x[3:])
-		}})}
-}
-
-// unlisted finishes a Def that is no part of the table.
-func unlisted(d Def) *Def {
-	d.Hash = maphash.String(seed, d.Name)
-	d.ours = true
-	return &d
+	return Distribution{unlisted(Def{Name: "random " + name, Arity: -1, Attrs: Element{},
+		Elementwise: Elementwise{Rule: Keep, Cost: cost,
+			Expr: func(b *bld, n *ir.Node, x []val) val {
+				return expr(b, n, philox(b, x[0], x[1], x[2]), x[3:])
+			}},
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) { return c.Attrs.(Element).DType, c.Args[0].Shape }}})}
 }
 
 // Value writes the first number of type dtype that a block gives; block, seed and draw are
@@ -217,7 +210,7 @@ var Dropout *Def
 
 func init() {
 	Dropout = unlisted(Def{Name: "dropout", Class: Composite, Arity: 5,
-		Compose: func(a []*node, _ ir.Attrs) *node {
+		Composed: Composed{Compose: func(a []*node, _ ir.Attrs) *node {
 			x, seed, draw, p, scale := a[0], a[1], a[2], a[3], a[4]
 			n := x.Size()
 			k := Uniform.Block(array.Float32)
@@ -229,9 +222,9 @@ func init() {
 			u := reshape(Apply(Cat, Axis(1), parts...), []int{m * k})
 			u = reshape(Narrow(u, 0, 0, n), x.Shape)
 			return where(apply(Ge, u, p), mul(x, scale), num(x, 0))
-		},
+		}},
 		// The mask is computed again from its seed.
-		VJP: func(v *VJP) {
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return apply(Dropout, v.DY, v.X[1], v.X[2], v.X[3], v.X[4]) })
-		}})
+		}}})
 }

@@ -185,9 +185,10 @@ func init() {
 		if truth {
 			types = []array.DType{array.Bool}
 		}
-		*r.def = define(Def{Name: r.name, Class: Reduce, Arity: 1, Kind: r.kind, Attrs: Group{},
-			Doc: "The primitive of the reduction over neighbouring axes.",
-			Infer: func(c *Call) (array.DType, []int) {
+		*r.def = define(Def{Name: r.name, Class: Reduce, Arity: 1, Attrs: Group{},
+			Doc:      "The primitive of the reduction over neighbouring axes.",
+			Reducing: Reducing{Kind: r.kind},
+			Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 				x := c.Args[0]
 				g := c.Attrs.(Group)
 				if g.Lo < 0 || g.Lo >= g.Hi || g.Hi > len(x.Shape) {
@@ -201,8 +202,8 @@ func init() {
 					out[i] = 1
 				}
 				return x.DType, out
-			},
-			Samples: []Sample{{Shapes: [][]int{{6, 5}}, DTypes: types, Attrs: Group{1, 2}}}})
+			}},
+			Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{6, 5}}, DTypes: types, Attrs: Group{1, 2}}}}})
 	}
 	reduceSum.VJP = func(v *VJP) { v.Set(0, func() *node { return expand(v.DY, v.X[0].Shape) }) }
 	reduceProd.VJP = func(v *VJP) {
@@ -230,16 +231,22 @@ func init() {
 	}
 	reduceMin.VJP, reduceMax.VJP = extreme, extreme
 
-	Sum = define(Def{Name: "sum", Wide: true, Class: Composite, Arity: 1, ONNX: "ReduceSum", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The sum over axes.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+	Sum = define(Def{Name: "sum", Class: Composite, Arity: 1, ONNX: "ReduceSum", Attrs: Reduction{}, Doc: "The sum over axes.",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			return accumulate(reduceSum, "sum", x[0], a)
-		}})
-	Prod = define(Def{Name: "prod", Wide: true, Class: Composite, Arity: 1, ONNX: "ReduceProd", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The product over axes.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		}},
+		Typing:      Typing{Wide: true},
+		Conformance: Conformance{Samples: axisSamples}})
+	Prod = define(Def{Name: "prod", Class: Composite, Arity: 1, ONNX: "ReduceProd", Attrs: Reduction{}, Doc: "The product over axes.",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			return accumulate(reduceProd, "prod", x[0], a)
-		}})
+		}},
+		Typing:      Typing{Wide: true},
+		Conformance: Conformance{Samples: axisSamples}})
 	for _, r := range []struct {
 		def        **Def
 		prim       *Def
@@ -250,69 +257,88 @@ func init() {
 		{&Min, reduceMin, "min", "ReduceMin", "The least element over axes; NaN if one is.", reduceAll},
 		{&Max, reduceMax, "max", "ReduceMax", "The greatest element over axes; NaN if one is.", reduceAny},
 	} {
-		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: r.doc,
-			Compose: func(x []*node, attrs ir.Attrs) *node {
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Attrs: Reduction{}, Doc: r.doc,
+			Reducing: Reducing{Over: AnyAxes},
+			Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 				a := attrs.(Reduction)
 				needSome(r.name, x[0], a)
 				if x[0].DType == array.Bool {
 					return reduceBy(r.isBool, r.name, x[0], a)
 				}
 				return reduceBy(r.prim, r.name, x[0], a)
-			}})
+			}},
+			Conformance: Conformance{Samples: axisSamples}})
 	}
-	All = define(Def{Name: "all", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "True if every element is (not 0).",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+	All = define(Def{Name: "all", Class: Composite, Arity: 1, Attrs: Reduction{}, Doc: "True if every element is (not 0).",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			return reduceBy(reduceAll, "all", Convert(x[0], array.Bool), a)
-		}})
-	Any = define(Def{Name: "any", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "True if some element is (not 0).",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		}},
+		Conformance: Conformance{Samples: axisSamples}})
+	Any = define(Def{Name: "any", Class: Composite, Arity: 1, Attrs: Reduction{}, Doc: "True if some element is (not 0).",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			return reduceBy(reduceAny, "any", Convert(x[0], array.Bool), a)
-		}})
-	Mean = define(Def{Name: "mean", Wide: true, Class: Composite, Arity: 1, ONNX: "ReduceMean", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The mean over axes.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		}},
+		Conformance: Conformance{Samples: axisSamples}})
+	Mean = define(Def{Name: "mean", Class: Composite, Arity: 1, ONNX: "ReduceMean", Attrs: Reduction{}, Doc: "The mean over axes.",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			s := withKeep(Sum, needFloat("mean", x[0]), a.Axes)
 			return dropKept("mean", div(s, num(s, float64(count("mean", x[0], a)))), a)
-		}})
-	Var = define(Def{Name: "var", Wide: true, Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples,
-		Doc: "The variance over axes, the squared distances from the mean divided by n less the correction.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		}},
+		Typing:      Typing{Wide: true},
+		Conformance: Conformance{Samples: axisSamples}})
+	Var = define(Def{Name: "var", Class: Composite, Arity: 1, Attrs: Reduction{},
+		Doc:      "The variance over axes, the squared distances from the mean divided by n less the correction.",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			d := sub(x[0], withKeep(Mean, needFloat("var", x[0]), a.Axes))
 			s := withKeep(Sum, apply(Square, d), a.Axes)
 			return dropKept("var", div(s, num(s, float64(max(count("var", x[0], a)-a.Correction, 0)))), a)
-		}})
-	VarMean = define(Def{Name: "var_mean", Wide: true, Class: Composite, Arity: 1, Results: 2, Attrs: Reduction{}, Samples: axisSamples,
+		}},
+		Typing:      Typing{Wide: true},
+		Conformance: Conformance{Samples: axisSamples}})
+	VarMean = define(Def{Name: "var_mean", Class: Composite, Arity: 1, Attrs: Reduction{},
 		Doc: "var and mean over the same axes, from one reading of the argument.",
-		ComposeAll: func(x []*node, a ir.Attrs) []*node {
+		Composed: Composed{ComposeAll: func(x []*node, a ir.Attrs) []*node {
 			mean := a.(Reduction)
 			mean.Correction = 0
 			return []*node{Apply(Var, a, x...), Apply(Mean, mean, x...)}
-		}})
-	Std = define(Def{Name: "std", Wide: true, Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}, Correction: 1}}},
-		Doc: "The square root of var.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		}},
+		Typing:      Typing{Wide: true, Results: 2},
+		Conformance: Conformance{Samples: axisSamples}})
+	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Attrs: Reduction{},
+		Doc:      "The square root of var.",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			v := Apply(Var, Reduction{Axes: a.Axes, Correction: a.Correction, Keep: true}, needFloat("std", x[0]))
 			// The slope of the root at 0 is infinite, the gradient of equal elements 0.
 			zero := apply(Eq, v, num(v, 0))
 			return dropKept("std", where(zero, v, apply(Sqrt, where(zero, one(v), v))), a)
-		}})
+		}},
+		Typing:      Typing{Wide: true},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}, Correction: 1}}}}})
 
-	Iota = define(Def{Name: "iota", Rule: Keep, Arity: 1, Attrs: Axis(0),
-		Doc: "The index along an axis, int64, in the argument's shape.",
-		Infer: func(c *Call) (array.DType, []int) {
+	Iota = define(Def{Name: "iota", Arity: 1, Attrs: Axis(0),
+		Doc:         "The index along an axis, int64, in the argument's shape.",
+		Elementwise: Elementwise{Rule: Keep},
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			c.inRank(int(c.Attrs.(Axis)), len(c.Args[0].Shape))
 			return array.Int64, c.Args[0].Shape
-		}})
+		}}})
 	for _, r := range []struct {
 		def        **Def
 		name, onnx string
-	}{{&ArgMin, "argmin", "ArgMin"}, {&ArgMax, "argmax", "ArgMax"}} {
-		prim := define(Def{Name: "reduce_" + r.name, Class: Routine, Arity: 1, Attrs: Axis(0), Doc: "The primitive of " + r.name + " along an axis, kept with size 1.",
-			Infer: func(c *Call) (array.DType, []int) {
+		routine    ir.RoutineID
+	}{{&ArgMin, "argmin", "ArgMin", ir.RoutineArgMin}, {&ArgMax, "argmax", "ArgMax", ir.RoutineArgMax}} {
+		prim := define(Def{Name: "reduce_" + r.name, Class: Routine, ByRoutine: ByRoutine{Routine: r.routine}, Arity: 1, Attrs: Axis(0), Doc: "The primitive of " + r.name + " along an axis, kept with size 1.",
+			Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 				x, axis := c.Args[0], c.Attrs.(Axis)
 				c.inRank(int(axis), len(x.Shape))
 				out := append([]int(nil), x.Shape...)
@@ -321,53 +347,63 @@ func init() {
 					array.Failf(r.name, "", "of no elements: shape %s, axis %d", array.ShapeString(x.Shape), axis)
 				}
 				return array.Int64, out
-			},
-			Samples: []Sample{{Shapes: [][]int{{300, 40}}}, {Shapes: [][]int{{3, 300}}, Attrs: Axis(1)}, {Shapes: [][]int{{70, 3}}}}})
-		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Over: OneAxis, Attrs: Reduction{},
-			Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{1}, Keep: true}}},
-			Doc:     "The index, int64, of the first extreme (NaN counts as one) along one axis, or in the flattened array.",
-			Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(prim, r.name, x[0], a.(Reduction)) }})
+			}},
+			Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{300, 40}}}, {Shapes: [][]int{{3, 300}}, Attrs: Axis(1)}, {Shapes: [][]int{{70, 3}}}}}})
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Attrs: Reduction{},
+			Doc:         "The index, int64, of the first extreme (NaN counts as one) along one axis, or in the flattened array.",
+			Reducing:    Reducing{Over: OneAxis},
+			Composed:    Composed{Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(prim, r.name, x[0], a.(Reduction)) }},
+			Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{1}, Keep: true}}}}})
 	}
-	LogSumExp = define(Def{Name: "logsumexp", Wide: true, Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Attrs: Reduction{}, Doc: "log(sum(exp(x))) over axes without overflow.",
+		Reducing: Reducing{Over: AnyAxes},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			m := finiteGreatest(x[0], a.Axes)
 			r := add(apply(Log, withKeep(Sum, apply(Exp, sub(x[0], m)), a.Axes)), m)
 			return dropKept("logsumexp", r, a)
-		},
-		VJP: func(v *VJP) {
+		}},
+		Typing: Typing{Wide: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				x, a := v.X[0], v.Node.Attrs.(Reduction)
 				// Not exp(x - y), in which the rounding of a large y is a factor.
 				e := apply(Exp, sub(x, finiteGreatest(x, a.Axes)))
 				return mul(spread("logsumexp", v.DY, x, a), div(e, withKeep(Sum, e, a.Axes)))
 			})
-		}})
+		}},
+		Conformance: Conformance{Samples: axisSamples}})
 	rowSamples := []Sample{{Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{1}}}, {Shapes: [][]int{{3, 70}}, Attrs: Reduction{Axes: []int{-1}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}}}}
-	Softmax = define(Def{Name: "softmax", Wide: true, Class: Composite, Arity: 1, ONNX: "Softmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Attrs: Reduction{}, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
+		Reducing: Reducing{Over: Along},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			e := apply(Exp, sub(x[0], greatestKeep("softmax", needFloat("softmax", x[0]), a.Axes)))
 			return div(e, withKeep(Sum, e, a.Axes))
-		},
-		VJP: func(v *VJP) {
+		}},
+		Typing: Typing{Wide: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				s := withKeep(Sum, mul(v.DY, v.Y), v.Node.Attrs.(Reduction).Axes)
 				return mul(v.Y, sub(v.DY, s))
 			})
-		}})
-	LogSoftmax = define(Def{Name: "log_softmax", Wide: true, Class: Composite, Arity: 1, ONNX: "LogSoftmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
-		Compose: func(x []*node, attrs ir.Attrs) *node {
+		}},
+		Conformance: Conformance{Samples: rowSamples}})
+	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Attrs: Reduction{}, Doc: "log(softmax(x)) along an axis.",
+		Reducing: Reducing{Over: Along},
+		Composed: Composed{Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			d := sub(x[0], greatestKeep("log_softmax", needFloat("log_softmax", x[0]), a.Axes))
 			return sub(d, apply(Log, withKeep(Sum, apply(Exp, d), a.Axes)))
-		},
-		VJP: func(v *VJP) {
+		}},
+		Typing: Typing{Wide: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				s := withKeep(Sum, v.DY, v.Node.Attrs.(Reduction).Axes)
 				return sub(v.DY, mul(apply(Exp, v.Y), s))
 			})
-		}})
+		}},
+		Conformance: Conformance{Samples: rowSamples}})
 }
 
 // finiteGreatest is the maximum over axes, which are kept, for logsumexp to take off: an

@@ -48,15 +48,16 @@ const ScanTreeAccs = 3
 // are combined in order, the running results of groups are found in the same way and go
 // before those inside each group, and elements behind the last group follow one by one. It is
 // no part of the table, and has no gradient: whoever puts it into a graph knows one.
-var ScanTree = unlisted(Def{Name: "scan_tree", Class: Routine, Arity: -1, Contig: true,
+var ScanTree = unlisted(Def{Name: "scan_tree", Class: Routine, Arity: -1,
 	Doc: "Running results of a function of the user along the last axis.",
-	InferAll: func(c *Call) []ir.Type {
+	Typing: Typing{InferAll: func(c *Call) []ir.Type {
 		var types []ir.Type
 		for _, x := range c.Args {
 			types = append(types, ir.Type{DType: x.DType, Shape: x.Shape})
 		}
 		return types
-	}})
+	}},
+	ByRoutine: ByRoutine{Routine: ir.RoutineScanTree, Contiguous: true}})
 
 // A Combination is the attribute of a [ScanTree]: a body that takes accumulators of the left
 // side, then those of the right side, and gives as many.
@@ -82,31 +83,39 @@ func init() {
 		}
 		return x.DType, x.Shape
 	}
-	ScanSum = define(Def{Name: "scan_sum", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Scan{}, Samples: raw,
-		Doc:   "The primitive of cumsum: of integers each element plus the result before it, of floats in blocks of 64 bytes and groups of 16, whose order scan.go gives.",
-		Infer: wide,
-		VJP: func(v *VJP) {
+	ScanSum = define(Def{Name: "scan_sum", Class: Routine, Arity: 1, Attrs: Scan{},
+		Doc: "The primitive of cumsum: of integers each element plus the result before it, of floats in blocks of 64 bytes and groups of 16, whose order scan.go gives.",
+		Typing: Typing{Wide: true,
+			Infer: wide},
+		ByRoutine: ByRoutine{Routine: ir.RoutineScanSum, Contiguous: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { return Apply(ScanSum, v.Node.Attrs.(Scan).back(), v.DY) })
-		}})
-	scanProd = define(Def{Name: "scan_prod", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Axis(0), Samples: samples,
-		Doc:   "The primitive of cumprod: the product before times each element; the products of float32 are kept in float64, and each is rounded.",
-		Infer: wide,
-		VJP: func(v *VJP) {
+		}},
+		Conformance: Conformance{Samples: raw}})
+	scanProd = define(Def{Name: "scan_prod", Class: Routine, Arity: 1, Attrs: Axis(0),
+		Doc: "The primitive of cumprod: the product before times each element; the products of float32 are kept in float64, and each is rounded.",
+		Typing: Typing{Wide: true,
+			Infer: wide},
+		ByRoutine: ByRoutine{Routine: ir.RoutineScanProd, Contiguous: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			// What follows an element is dy plus the next element times what follows that:
 			// no quotient, so that zeros do no harm.
 			v.Set(0, func() *node {
 				a := Scan{Axis: int(v.Node.Attrs.(Axis))}
 				return mul(a.before(v.Y, 1), Apply(recurrence, a.back(), v.DY, v.X[0]))
 			})
-		}})
-	recurrence = define(Def{Name: "recurrence", Wide: true, Class: Routine, Arity: 2, Contig: true, Attrs: Scan{},
+		}},
+		Conformance: Conformance{Samples: samples}})
+	recurrence = define(Def{Name: "recurrence", Class: Routine, Arity: 2, Attrs: Scan{},
 		Doc: "y[i] = x[i] + a[i]*y[i-1] along an axis, the second argument being a; in reverse x[i] + a[i+1]*y[i+1]. The product is rounded; of float32, y is kept in float64, and each is rounded.",
-		Infer: func(c *Call) (array.DType, []int) {
-			c.floats(2, 2)
-			c.sameShape("a", c.Args[1].Shape, c.Args[0].Shape)
-			return wide(c)
-		},
-		VJP: func(v *VJP) {
+		Typing: Typing{Wide: true,
+			Infer: func(c *Call) (array.DType, []int) {
+				c.floats(2, 2)
+				c.sameShape("a", c.Args[1].Shape, c.Args[0].Shape)
+				return wide(c)
+			}},
+		ByRoutine: ByRoutine{Routine: ir.RoutineRecurrence, Contiguous: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			a := v.Node.Attrs.(Scan)
 			back := func() *node { return Apply(recurrence, a.back(), v.DY, v.X[1]) }
 			v.Set(0, back)
@@ -116,8 +125,8 @@ func init() {
 				}
 				return mul(back(), a.before(v.Y, 0))
 			})
-		},
-		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{5, 3}, {5, 3}}, Attrs: Scan{Reverse: true}}, {Shapes: [][]int{{2, 9}, {2, 9}}, Attrs: Scan{Axis: 1}}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{5, 3}, {5, 3}}, Attrs: Scan{Reverse: true}}, {Shapes: [][]int{{2, 9}, {2, 9}}, Attrs: Scan{Axis: 1}}}}})
 	for _, r := range []struct {
 		def       **Def
 		name, doc string
@@ -129,30 +138,36 @@ func init() {
 		{&CumProd, "cumprod", "The products of each element and all before it along an axis, multiplied in that order, float32 in float64.", "",
 			func(x *node, axis int) *node { return Apply(scanProd, Axis(axis), x) }},
 	} {
-		*r.def = define(Def{Name: r.name, Wide: true, Class: Composite, Arity: 1, Attrs: Axis(0), ONNX: r.onnx, Doc: r.doc, Samples: samples,
-			Compose: func(x []*node, a ir.Attrs) *node {
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, Attrs: Axis(0), ONNX: r.onnx, Doc: r.doc,
+			Composed: Composed{Compose: func(x []*node, a ir.Attrs) *node {
 				(&Call{Def: *r.def, Args: x}).inRank(int(a.(Axis)), len(x[0].Shape))
 				return r.scan(Convert(x[0], accumulator(x[0], Reduction{})), int(a.(Axis)))
-			}})
+			}},
+			Typing:      Typing{Wide: true},
+			Conformance: Conformance{Samples: samples}})
 	}
 	for _, r := range []struct {
 		def        **Def
 		name, what string
-	}{{&CumMax, "cummax", "greatest"}, {&CumMin, "cummin", "least"}} {
-		*r.def = define(Def{Name: r.name, Class: Routine, Arity: 1, Results: 2, Contig: true, Attrs: Axis(0), Samples: samples,
+		routine    ir.RoutineID
+	}{{&CumMax, "cummax", "greatest", ir.RoutineCumMax}, {&CumMin, "cummin", "least", ir.RoutineCumMin}} {
+		*r.def = define(Def{Name: r.name, Class: Routine, Arity: 1, Attrs: Axis(0),
 			Doc: "The " + r.what + " of each element and all before it along an axis, and its place, int64: the last of equal ones. A NaN stays.",
-			InferAll: func(c *Call) []ir.Type {
-				x := c.Args[0]
-				c.inRank(int(c.Attrs.(Axis)), len(x.Shape))
-				if x.DType.Category() > array.CatFloat {
-					c.Failf("", "is not defined for %s, which has no order", x.DType)
-				}
-				return []ir.Type{{DType: x.DType, Shape: x.Shape}, {DType: array.Int64, Shape: x.Shape}}
-			},
-			VJP: func(v *VJP) {
+			Typing: Typing{Results: 2,
+				InferAll: func(c *Call) []ir.Type {
+					x := c.Args[0]
+					c.inRank(int(c.Attrs.(Axis)), len(x.Shape))
+					if x.DType.Category() > array.CatFloat {
+						c.Failf("", "is not defined for %s, which has no order", x.DType)
+					}
+					return []ir.Type{{DType: x.DType, Shape: x.Shape}, {DType: array.Int64, Shape: x.Shape}}
+				}},
+			ByRoutine: ByRoutine{Routine: r.routine, Contiguous: true},
+			Derivative: Derivative{VJP: func(v *VJP) {
 				v.Set(0, func() *node {
 					return Apply(scatterSum, Target{int(v.Node.Attrs.(Axis)), v.X[0].Shape}, v.DYs[0], v.Ys[1])
 				})
-			}})
+			}},
+			Conformance: Conformance{Samples: samples}})
 	}
 }

@@ -47,9 +47,9 @@ func numbered(g *ir.Graph, shape []int) *node {
 }
 
 func init() {
-	Ravel = define(Def{Name: "ravel_index", Class: Routine, Arity: -1, Attrs: Raveling{},
+	Ravel = define(Def{Name: "ravel_index", Class: Routine, ByRoutine: ByRoutine{Routine: ir.RoutineRavel}, Arity: -1, Attrs: Raveling{},
 		Doc: "Arrays of places, broadcast, one for each of several axes, as int64 places in row-major order of all of them.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			a := c.Attrs.(Raveling)
 			c.count(1, array.MaxRank)
 			shapes := make([][]int, len(c.Args))
@@ -71,14 +71,14 @@ func init() {
 			}
 			array.CheckShape(c.Def.Name, a.Sizes, array.Bool)
 			return array.Int64, array.Broadcast(c.Def.Name, shapes...)
-		},
-		Samples: []Sample{
+		}},
+		Conformance: Conformance{Samples: []Sample{
 			{Shapes: [][]int{{7}}, DTypes: []array.DType{array.Int32}, Max: 5, Attrs: Raveling{Sizes: []int{5}, Args: []int{0}, Axes: []int{0}, Ranks: []int{1}}},
 			{Shapes: [][]int{{4, 1}, {2, 1, 3}}, DTypes: []array.DType{array.Int64, array.Int32}, Max: 5, Attrs: Raveling{Sizes: []int{5, 6}, Args: []int{0, 1}, Axes: []int{0, 1}, Ranks: []int{2, 3}}},
-			{Shapes: [][]int{{}, {3}, {0, 1}}, DTypes: []array.DType{array.Int64, array.Int64, array.Int64}, Max: 5, Attrs: Raveling{Sizes: []int{5, 6, 7}, Args: []int{0, 1, 2}, Axes: []int{0, 1, 2}, Ranks: []int{0, 1, 2}, Put: true}}}})
-	IndexCopy = define(Def{Name: "index_copy", Moves: true, Class: Routine, Arity: 3, Contig: true, Attrs: Axis(0),
+			{Shapes: [][]int{{}, {3}, {0, 1}}, DTypes: []array.DType{array.Int64, array.Int64, array.Int64}, Max: 5, Attrs: Raveling{Sizes: []int{5, 6, 7}, Args: []int{0, 1, 2}, Axes: []int{0, 1, 2}, Ranks: []int{0, 1, 2}, Put: true}}}}})
+	IndexCopy = define(Def{Name: "index_copy", Class: Routine, Arity: 3, Attrs: Axis(0),
 		Doc: "The third argument with the sub-arrays of x written at the places of the indices along an axis; of several at one place the last stays.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, idx, base, axis := c.Args[0], c.Args[1], c.Args[2], int(c.Attrs.(Axis))
 			checkIndex(c, 1, axis, len(base.Shape))
 			s := append([]int(nil), base.Shape...)
@@ -90,8 +90,9 @@ func init() {
 				c.Failf("x", "is %s, want %s", array.TypeString(x.DType, x.Shape), array.TypeString(base.DType, s))
 			}
 			return base.DType, base.Shape
-		},
-		VJP: func(v *VJP) {
+		}},
+		ByRoutine: ByRoutine{Routine: ir.RoutineIndexCopy, MovesAnyType: true, Contiguous: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			axis, idx, g := v.Node.Attrs, v.X[1], v.Node.Graph
 			v.Set(0, func() *node {
 				// Only what stayed has a gradient.
@@ -107,10 +108,10 @@ func init() {
 				return where(reshape(stayed, s), Apply(IndexSelect, axis, v.DY, idx), num(v.DY, 0))
 			})
 			v.Set(2, func() *node { return Apply(IndexCopy, axis, full(g, 0, v.DY.DType, v.X[0].Shape), idx, v.DY) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5},
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5},
 			{Shapes: [][]int{{2, 9, 2}, {9}, {2, 4, 2}}, DTypes: []array.DType{array.Float64, array.Int32, array.Float64}, Max: 4, Attrs: Axis(1)},
-			{Shapes: [][]int{{0, 3}, {0}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5}}})
+			{Shapes: [][]int{{0, 3}, {0}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5}}}})
 
 	// scattered checks the arguments of those that write elements into an array.
 	scattered := func(axis func(a ir.Attrs) int) func(c *Call) (array.DType, []int) {
@@ -128,10 +129,11 @@ func init() {
 		}
 	}
 	types := []array.DType{array.Float64, array.Int64, array.Float64}
-	Scatter = define(Def{Name: "scatter", Moves: true, Class: Routine, Arity: 3, Contig: true, Attrs: Axis(0), ONNX: "ScatterElements",
-		Doc:   "The third argument with x's elements written, in row-major order, where gather along the axis would read.",
-		Infer: scattered(func(a ir.Attrs) int { return int(a.(Axis)) }),
-		VJP: func(v *VJP) {
+	Scatter = define(Def{Name: "scatter", Class: Routine, Arity: 3, Attrs: Axis(0), ONNX: "ScatterElements",
+		Doc:       "The third argument with x's elements written, in row-major order, where gather along the axis would read.",
+		Typing:    Typing{Infer: scattered(func(a ir.Attrs) int { return int(a.(Axis)) })},
+		ByRoutine: ByRoutine{Routine: ir.RoutineScatter, MovesAnyType: true, Contiguous: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			axis, idx, g := v.Node.Attrs, v.X[1], v.Node.Graph
 			v.Set(0, func() *node {
 				at := numbered(g, idx.Shape)
@@ -140,25 +142,28 @@ func init() {
 				return where(stayed, Apply(Gather, axis, v.DY, idx), num(v.DY, 0))
 			})
 			v.Set(2, func() *node { return Apply(Scatter, axis, full(g, 0, v.DY.DType, idx.Shape), idx, v.DY) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}, {5, 3}}, DTypes: types, Max: 5},
-			{Shapes: [][]int{{2, 7}, {2, 7}, {3, 4}}, DTypes: types, Max: 4, Attrs: Axis(1)}}})
+		}},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}, {5, 3}}, DTypes: types, Max: 5},
+			{Shapes: [][]int{{2, 7}, {2, 7}, {3, 4}}, DTypes: types, Max: 4, Attrs: Axis(1)}}}})
 	for _, e := range []struct {
 		def        **Def
 		name, what string
-	}{{&ScatterMin, "scatter_min", "least"}, {&ScatterMax, "scatter_max", "greatest"}} {
-		*e.def = define(Def{Name: e.name, Wide: true, Class: Routine, Arity: 3, Contig: true, Attrs: Extreme{}, ONNX: "ScatterElements",
+		routine    ir.RoutineID
+	}{{&ScatterMin, "scatter_min", "least", ir.RoutineScatterMin}, {&ScatterMax, "scatter_max", "greatest", ir.RoutineScatterMax}} {
+		*e.def = define(Def{Name: e.name, Class: Routine, Arity: 3, Attrs: Extreme{}, ONNX: "ScatterElements",
 			Doc: "The third argument, at places where gather along the axis would read the " + e.what + " of what is there (unless that does not count) and of x's elements for them; NaN if one is.",
-			Infer: func(c *Call) (array.DType, []int) {
-				d, s := scattered(func(a ir.Attrs) int { return a.(Extreme).Axis })(c)
-				if d.Category() > array.CatFloat {
-					c.Failf("x", "is %s, which has no order", d)
-				}
-				return d, s
-			},
-			VJP: func(v *VJP) { extremeGradient(v) },
-			Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}, {5, 3}}, DTypes: types, Max: 5},
-				{Shapes: [][]int{{2, 7}, {2, 7}, {3, 4}}, DTypes: types, Max: 4, Attrs: Extreme{Axis: 1, Alone: true}}}})
+			Typing: Typing{Wide: true,
+				Infer: func(c *Call) (array.DType, []int) {
+					d, s := scattered(func(a ir.Attrs) int { return a.(Extreme).Axis })(c)
+					if d.Category() > array.CatFloat {
+						c.Failf("x", "is %s, which has no order", d)
+					}
+					return d, s
+				}},
+			ByRoutine:  ByRoutine{Routine: e.routine, Contiguous: true},
+			Derivative: Derivative{VJP: func(v *VJP) { extremeGradient(v) }},
+			Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}, {5, 3}}, DTypes: types, Max: 5},
+				{Shapes: [][]int{{2, 7}, {2, 7}, {3, 4}}, DTypes: types, Max: 4, Attrs: Extreme{Axis: 1, Alone: true}}}}})
 	}
 }
 

@@ -89,15 +89,17 @@ func init() {
 		if truth {
 			types = []array.DType{array.Bool, array.Int64}
 		}
-		*r.def = define(Def{Name: r.name, Wide: true, Class: Segment, Arity: 2, Kind: r.kind,
-			Doc: "The primitive of the reduction over the rows of each item.",
-			Infer: func(c *Call) (array.DType, []int) {
-				if truth != (c.Args[0].DType == array.Bool) {
-					c.Failf("", "is not defined for %s", c.Args[0].DType)
-				}
-				return c.Args[0].DType, c.items()
-			},
-			Samples: itemSamples(types...)})
+		*r.def = define(Def{Name: r.name, Class: Segment, Arity: 2,
+			Doc:      "The primitive of the reduction over the rows of each item.",
+			Reducing: Reducing{Kind: r.kind},
+			Typing: Typing{Wide: true,
+				Infer: func(c *Call) (array.DType, []int) {
+					if truth != (c.Args[0].DType == array.Bool) {
+						c.Failf("", "is not defined for %s", c.Args[0].DType)
+					}
+					return c.Args[0].DType, c.items()
+				}},
+			Conformance: Conformance{Samples: itemSamples(types...)}})
 	}
 	segmentSum.VJP = func(v *VJP) {
 		v.Set(0, func() *node { return spreadItems(v.DY, v.X[0], v.X[1]) })
@@ -120,7 +122,7 @@ func init() {
 
 	SegmentExpand = define(Def{Name: "segment_expand", Class: Segment, Arity: 2, Attrs: Rows(0),
 		Doc: "Rows, as many as it says: each is the row of x that belongs to its item; 0 in no item.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
 			if len(x.Shape) == 0 || x.Shape[0] != c.offsets(1) {
 				c.Failf("x", "has shape %s, want a row for each of %d items", array.ShapeString(x.Shape), c.offsets(1))
@@ -128,27 +130,33 @@ func init() {
 			s := append([]int(nil), x.Shape...)
 			s[0] = int(c.Attrs.(Rows))
 			return x.DType, s
-		},
-		VJP: func(v *VJP) { v.Set(0, func() *node { return Apply(segmentSum, nil, v.DY, v.X[1]) }) },
-		Samples: []Sample{{Shapes: [][]int{{9}, {10}}, Max: 41, Ascending: true, Attrs: Rows(40)}, {Shapes: [][]int{{5, 3}, {6}}, Max: 13, Ascending: true, Attrs: Rows(12)},
-			{Shapes: [][]int{{3}, {4}}, Max: 1, Ascending: true}, {Shapes: [][]int{{0}, {1}}, Max: 6, Ascending: true, Attrs: Rows(5)}, {Shapes: [][]int{{3, 0}, {4}}, Max: 7, Ascending: true, Attrs: Rows(6)}}})
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return Apply(segmentSum, nil, v.DY, v.X[1]) }) }},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{9}, {10}}, Max: 41, Ascending: true, Attrs: Rows(40)}, {Shapes: [][]int{{5, 3}, {6}}, Max: 13, Ascending: true, Attrs: Rows(12)},
+			{Shapes: [][]int{{3}, {4}}, Max: 1, Ascending: true}, {Shapes: [][]int{{0}, {1}}, Max: 6, Ascending: true, Attrs: Rows(5)}, {Shapes: [][]int{{3, 0}, {4}}, Max: 7, Ascending: true, Attrs: Rows(6)}}}})
 	for _, r := range []struct {
 		def        **Def
 		name, what string
-	}{{&SegmentArgMin, "segment_argmin", "least"}, {&SegmentArgMax, "segment_argmax", "greatest"}} {
-		*r.def = define(Def{Name: r.name, Class: Routine, Arity: 2, Contig: true, Samples: itemSamples(),
+		routine    ir.RoutineID
+	}{{&SegmentArgMin, "segment_argmin", "least", ir.RoutineSegmentArgMin}, {&SegmentArgMax, "segment_argmax", "greatest", ir.RoutineSegmentArgMax}} {
+		*r.def = define(Def{Name: r.name, Class: Routine, Arity: 2,
 			Doc: "The place, int64, of the first " + r.what + " row of each item (NaN counts as one), counted in the item; -1 of none.",
-			Infer: func(c *Call) (array.DType, []int) {
+			Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 				if d := c.Args[0].DType; d.Category() > array.CatFloat {
 					c.Failf("", "is not defined for %s, which has no order", d)
 				}
 				return array.Int64, c.items()
-			}})
+			}},
+			ByRoutine:   ByRoutine{Routine: r.routine, Contiguous: true},
+			Conformance: Conformance{Samples: itemSamples()}})
 	}
 
 	composite := func(name, doc string, wide bool, compose func(x, offsets *node) *node, vjp func(v *VJP)) *Def {
-		return define(Def{Name: name, Wide: wide, Class: Composite, Arity: 2, Doc: doc, VJP: vjp, Samples: itemSamples(),
-			Compose: func(x []*node, _ ir.Attrs) *node { return compose(x[0], x[1]) }})
+		return define(Def{Name: name, Class: Composite, Arity: 2, Doc: doc,
+			Composed:    Composed{Compose: func(x []*node, _ ir.Attrs) *node { return compose(x[0], x[1]) }},
+			Typing:      Typing{Wide: wide},
+			Derivative:  Derivative{VJP: vjp},
+			Conformance: Conformance{Samples: itemSamples()}})
 	}
 	SegmentSum = composite("segment_sum", "The sum of the rows of each item; 0 of none.", true,
 		func(x, off *node) *node { return Apply(segmentSum, nil, Convert(x, accumulator(x, Reduction{})), off) }, nil)

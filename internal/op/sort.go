@@ -59,54 +59,60 @@ func backTo(axis func(a ir.Attrs) int) func(v *VJP) {
 }
 
 func init() {
-	Sort = define(Def{Name: "sort", Wide: true, Class: Routine, Arity: 1, Results: 2, Contig: true, Attrs: Sorting{},
+	Sort = define(Def{Name: "sort", Class: Routine, Arity: 1, Attrs: Sorting{},
 		Doc: "The elements in ascending or descending order along an axis, and the places, int64, at which they were. Equal elements stay in order; NaN counts as greater than every number.",
-		InferAll: func(c *Call) []ir.Type {
-			x := c.Args[0]
-			c.inRank(c.Attrs.(Sorting).Axis, len(x.Shape))
-			c.ordered()
-			return []ir.Type{{DType: x.DType, Shape: x.Shape}, {DType: array.Int64, Shape: x.Shape}}
-		},
-		VJP: backTo(func(a ir.Attrs) int { return a.(Sorting).Axis }),
-		Samples: []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}}, {Shapes: [][]int{{2, 70}}, Attrs: Sorting{Axis: 1}},
-			{Shapes: [][]int{{2, 9, 3}}, Attrs: Sorting{Axis: 1, Descending: true}}, {Shapes: [][]int{{0, 3}}}, {Shapes: [][]int{{3, 0}}}}})
-	TopK = define(Def{Name: "topk", Class: Routine, Arity: 1, Results: 2, Contig: true, Attrs: Selection{}, ONNX: "TopK",
+		Typing: Typing{Wide: true, Results: 2,
+			InferAll: func(c *Call) []ir.Type {
+				x := c.Args[0]
+				c.inRank(c.Attrs.(Sorting).Axis, len(x.Shape))
+				c.ordered()
+				return []ir.Type{{DType: x.DType, Shape: x.Shape}, {DType: array.Int64, Shape: x.Shape}}
+			}},
+		ByRoutine:  ByRoutine{Routine: ir.RoutineSort, Contiguous: true},
+		Derivative: Derivative{VJP: backTo(func(a ir.Attrs) int { return a.(Sorting).Axis })},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}}, {Shapes: [][]int{{2, 70}}, Attrs: Sorting{Axis: 1}},
+			{Shapes: [][]int{{2, 9, 3}}, Attrs: Sorting{Axis: 1, Descending: true}}, {Shapes: [][]int{{0, 3}}}, {Shapes: [][]int{{3, 0}}}}}})
+	TopK = define(Def{Name: "topk", Class: Routine, Arity: 1, Attrs: Selection{}, ONNX: "TopK",
 		Doc: "The first of the sorted elements along an axis, the greatest ones or the least, and the places, int64, at which they were.",
-		InferAll: func(c *Call) []ir.Type {
-			x, a := c.Args[0], c.Attrs.(Selection)
-			c.inRank(a.Axis, len(x.Shape))
-			c.ordered()
-			if a.Count < 0 || a.Count > x.Shape[a.Axis] {
-				c.Failf("k", "%d is not from 0 to %d, the size of axis %d", a.Count, x.Shape[a.Axis], a.Axis)
-			}
-			s := append([]int(nil), x.Shape...)
-			s[a.Axis] = a.Count
-			return []ir.Type{{DType: x.DType, Shape: s}, {DType: array.Int64, Shape: s}}
-		},
-		VJP: backTo(func(a ir.Attrs) int { return a.(Selection).Axis }),
-		Samples: []Sample{{Shapes: [][]int{{7}}, Attrs: Selection{Count: 3}}, {Shapes: [][]int{{2, 70}}, Attrs: Selection{1, 4, true}},
-			{Shapes: [][]int{{2, 9, 3}}, Attrs: Selection{Axis: 1, Count: 9}}, {Shapes: [][]int{{0, 3}}}, {Shapes: [][]int{{3, 0}}, Attrs: Selection{Count: 2}}}})
-	KthValue = define(Def{Name: "kthvalue", Class: Routine, Arity: 1, Results: 2, Contig: true, Attrs: Ranks{},
-		Doc: "The elements that would be at some places if those along an axis were sorted in ascending order, and the places, int64, at which they were.",
-		InferAll: func(c *Call) []ir.Type {
-			x, a := c.Args[0], c.Attrs.(Ranks)
-			c.inRank(a.Axis, len(x.Shape))
-			c.ordered()
-			for _, k := range a.At {
-				if k < 0 || k >= x.Shape[a.Axis] {
-					c.Failf("k", "%d is not from 1 to %d, the size of axis %d", k+1, x.Shape[a.Axis], a.Axis)
+		Typing: Typing{Results: 2,
+			InferAll: func(c *Call) []ir.Type {
+				x, a := c.Args[0], c.Attrs.(Selection)
+				c.inRank(a.Axis, len(x.Shape))
+				c.ordered()
+				if a.Count < 0 || a.Count > x.Shape[a.Axis] {
+					c.Failf("k", "%d is not from 0 to %d, the size of axis %d", a.Count, x.Shape[a.Axis], a.Axis)
 				}
-			}
-			s := append([]int(nil), x.Shape...)
-			s[a.Axis] = len(a.At)
-			return []ir.Type{{DType: x.DType, Shape: s}, {DType: array.Int64, Shape: s}}
-		},
-		VJP: backTo(func(a ir.Attrs) int { return a.(Ranks).Axis }),
-		Samples: []Sample{{Shapes: [][]int{{7}}, Attrs: Ranks{At: []int{3}}}, {Shapes: [][]int{{2, 70}}, Attrs: Ranks{1, []int{69, 0, 35}}},
-			{Shapes: [][]int{{2, 9, 3}}, Attrs: Ranks{1, []int{4, 5}}}, {Shapes: [][]int{{0, 3}}, Attrs: Ranks{1, []int{2}}}, {Shapes: [][]int{{3, 0}}, Attrs: Ranks{}}}})
-	SearchSorted = define(Def{Name: "searchsorted", Class: Routine, Arity: 2, Contig: true, Attrs: Search{},
+				s := append([]int(nil), x.Shape...)
+				s[a.Axis] = a.Count
+				return []ir.Type{{DType: x.DType, Shape: s}, {DType: array.Int64, Shape: s}}
+			}},
+		ByRoutine:  ByRoutine{Routine: ir.RoutineTopK, Contiguous: true},
+		Derivative: Derivative{VJP: backTo(func(a ir.Attrs) int { return a.(Selection).Axis })},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7}}, Attrs: Selection{Count: 3}}, {Shapes: [][]int{{2, 70}}, Attrs: Selection{1, 4, true}},
+			{Shapes: [][]int{{2, 9, 3}}, Attrs: Selection{Axis: 1, Count: 9}}, {Shapes: [][]int{{0, 3}}}, {Shapes: [][]int{{3, 0}}, Attrs: Selection{Count: 2}}}}})
+	KthValue = define(Def{Name: "kthvalue", Class: Routine, Arity: 1, Attrs: Ranks{},
+		Doc: "The elements that would be at some places if those along an axis were sorted in ascending order, and the places, int64, at which they were.",
+		Typing: Typing{Results: 2,
+			InferAll: func(c *Call) []ir.Type {
+				x, a := c.Args[0], c.Attrs.(Ranks)
+				c.inRank(a.Axis, len(x.Shape))
+				c.ordered()
+				for _, k := range a.At {
+					if k < 0 || k >= x.Shape[a.Axis] {
+						c.Failf("k", "%d is not from 1 to %d, the size of axis %d", k+1, x.Shape[a.Axis], a.Axis)
+					}
+				}
+				s := append([]int(nil), x.Shape...)
+				s[a.Axis] = len(a.At)
+				return []ir.Type{{DType: x.DType, Shape: s}, {DType: array.Int64, Shape: s}}
+			}},
+		ByRoutine:  ByRoutine{Routine: ir.RoutineKthValue, Contiguous: true},
+		Derivative: Derivative{VJP: backTo(func(a ir.Attrs) int { return a.(Ranks).Axis })},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7}}, Attrs: Ranks{At: []int{3}}}, {Shapes: [][]int{{2, 70}}, Attrs: Ranks{1, []int{69, 0, 35}}},
+			{Shapes: [][]int{{2, 9, 3}}, Attrs: Ranks{1, []int{4, 5}}}, {Shapes: [][]int{{0, 3}}, Attrs: Ranks{1, []int{2}}}, {Shapes: [][]int{{3, 0}}, Attrs: Ranks{}}}}})
+	SearchSorted = define(Def{Name: "searchsorted", Class: Routine, Arity: 2, Attrs: Search{},
 		Doc: "The places, int64, at which the elements of the second argument go into sorted rows: of the first that is not less, or to the right that is greater. The first argument is one row, or has the axes of the second but for the last.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			s, x := c.Args[0], c.Args[1]
 			c.ordered()
 			if s.DType != x.DType {
@@ -117,29 +123,33 @@ func init() {
 				c.Failf("", "rows of shape %s do not fit %s: want one, or one for each row", array.ShapeString(s.Shape), array.ShapeString(x.Shape))
 			}
 			return array.Int64, x.Shape
-		},
-		Samples: []Sample{{Shapes: [][]int{{0}, {5}}}, {Shapes: [][]int{{1}, {3, 5}}}, {Shapes: [][]int{{1}, {}}, Attrs: Search{true}}}})
-	Runs = define(Def{Name: "runs", Class: Routine, Arity: 2, Results: 2, Contig: true,
+		}},
+		ByRoutine:   ByRoutine{Routine: ir.RoutineSearchSorted, Contiguous: true},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{0}, {5}}}, {Shapes: [][]int{{1}, {3, 5}}}, {Shapes: [][]int{{1}, {}}, Attrs: Search{true}}}}})
+	Runs = define(Def{Name: "runs", Class: Routine, Arity: 2,
 		Doc: "Of the results of sort for a vector: where a run of equal elements begins, NaN being equal to itself, and for each element at its old place, int64, the number of its run.",
-		InferAll: func(c *Call) []ir.Type {
-			x := c.Args[0]
-			c.ordered()
-			if len(x.Shape) != 1 || c.Args[1].DType != array.Int64 {
-				c.Failf("", "takes a sorted vector and int64 places, got %s and %s", array.TypeString(x.DType, x.Shape), array.TypeString(c.Args[1].DType, c.Args[1].Shape))
-			}
-			c.sameShape("places", c.Args[1].Shape, x.Shape)
-			return []ir.Type{{DType: array.Bool, Shape: x.Shape}, {DType: array.Int64, Shape: x.Shape}}
-		},
-		Samples: []Sample{{Shapes: [][]int{{1}, {1}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 1}}})
-	BinCount = define(Def{Name: "bincount", Class: Routine, Arity: 1, Contig: true, Attrs: Count(0),
+		Typing: Typing{Results: 2,
+			InferAll: func(c *Call) []ir.Type {
+				x := c.Args[0]
+				c.ordered()
+				if len(x.Shape) != 1 || c.Args[1].DType != array.Int64 {
+					c.Failf("", "takes a sorted vector and int64 places, got %s and %s", array.TypeString(x.DType, x.Shape), array.TypeString(c.Args[1].DType, c.Args[1].Shape))
+				}
+				c.sameShape("places", c.Args[1].Shape, x.Shape)
+				return []ir.Type{{DType: array.Bool, Shape: x.Shape}, {DType: array.Int64, Shape: x.Shape}}
+			}},
+		ByRoutine:   ByRoutine{Routine: ir.RoutineRuns, Contiguous: true},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{1}, {1}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 1}}}})
+	BinCount = define(Def{Name: "bincount", Class: Routine, Arity: 1, Attrs: Count(0),
 		Doc: "How often each of the first integers occurs in the int64 argument, which has no others.",
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			if d := c.Args[0].DType; d != array.Int64 {
 				c.Failf("", "is not defined for %s", d)
 			}
 			return array.Int64, []int{int(c.Attrs.(Count))}
-		},
-		Samples: []Sample{{Shapes: [][]int{{50}}, DTypes: []array.DType{array.Int64}, Max: 7, Attrs: Count(9)}}})
+		}},
+		ByRoutine:   ByRoutine{Routine: ir.RoutineBinCount, Contiguous: true},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{50}}, DTypes: []array.DType{array.Int64}, Max: 7, Attrs: Count(9)}}}})
 	for _, r := range []struct {
 		def        **Def
 		name, what string
@@ -148,9 +158,9 @@ func init() {
 		{&MaxWithIndex, "max_with_index", "greatest", func() *Def { return ArgMax }},
 		{&MinWithIndex, "min_with_index", "least", func() *Def { return ArgMin }},
 	} {
-		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, Results: 2, Attrs: Axis(0),
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, Attrs: Axis(0),
 			Doc: "The " + r.what + " element along an axis, NaN if one is, and the place, int64, of the first such.",
-			ComposeAll: func(x []*node, a ir.Attrs) []*node {
+			Composed: Composed{ComposeAll: func(x []*node, a ir.Attrs) []*node {
 				c := &Call{Def: *r.def, Args: x}
 				axis := int(a.(Axis))
 				c.inRank(axis, len(x[0].Shape))
@@ -159,7 +169,8 @@ func init() {
 				values := Apply(Gather, Axis(axis), x[0], places)
 				shape := dropShape(values.Shape, []int{axis})
 				return []*node{reshape(values, shape), reshape(places, shape)}
-			},
-			Samples: []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}}, {Shapes: [][]int{{2, 9, 3}}, Attrs: Axis(1)}}})
+			}},
+			Typing:      Typing{Results: 2},
+			Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}}, {Shapes: [][]int{{2, 9, 3}}, Attrs: Axis(1)}}}})
 	}
 }

@@ -34,30 +34,31 @@ func (a StridedWindow) on(v array.View) array.View {
 var Strided, Put *Def
 
 func init() {
-	Strided = unlisted(Def{Name: "strided", Class: Move, Arity: 1, Attrs: StridedWindow{}, Infer: viewNode,
-		View: func(v array.View, n *node) array.View { return n.Attrs.(StridedWindow).on(v) },
-		VJP: func(v *VJP) {
+	Strided = unlisted(Def{Name: "strided", Class: Move, Arity: 1, Attrs: StridedWindow{},
+		View:   func(v array.View, n *node) array.View { return n.Attrs.(StridedWindow).on(v) },
+		Typing: Typing{Infer: viewNode},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node { // places may be seen several times
 				n := v.X[0].Shape[0]
 				places := Apply(Strided, v.Node.Attrs, numbered(v.Node.Graph, []int{n}))
 				size := []int{v.DY.Size()}
 				return Apply(indexAdd, Target{Shape: []int{n}}, reshape(v.DY, size), reshape(places, size))
 			})
-		}})
+		}}})
 	Put = unlisted(Def{Name: "put", Class: Assemble, Arity: 2, Attrs: StridedWindow{},
-		Infer: func(c *Call) (array.DType, []int) {
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, y, a := c.Args[0], c.Args[1], c.Attrs.(StridedWindow)
 			if x.DType != y.DType || !array.Equal(y.Shape, a.Shape) {
 				c.Failf("", "%s into a window of shape %s on %s", array.TypeString(y.DType, y.Shape), array.ShapeString(a.Shape), array.TypeString(x.DType, x.Shape))
 			}
 			return x.DType, x.Shape
-		},
-		VJP: func(v *VJP) {
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				return Apply(Put, v.Node.Attrs, v.DY, full(v.Node.Graph, 0, v.DY.DType, v.X[1].Shape))
 			})
 			v.Set(1, func() *node { return Apply(Strided, v.Node.Attrs, reshape(v.DY, []int{v.DY.Size()})) })
-		}})
+		}}})
 }
 
 // putPart is the window of a Put on its result.

@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/device/deferred"
+	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/op"
 )
@@ -21,7 +22,7 @@ func fastest() *cpu.Device {
 // bare is a device without routines: all of them run on the host.
 type bare struct{ *deferred.Device }
 
-func (bare) Routine(string) device.Routine { return nil }
+func (bare) Routine(ir.RoutineID) device.Routine { return nil }
 
 // onDevices runs f for a device that works late, and for one that has no routines besides.
 func onDevices(t *testing.T, f func(t *testing.T, dev device.Device)) {

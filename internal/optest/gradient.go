@@ -114,7 +114,7 @@ func (s *suite) gradient(c *Case) bool {
 				slope = op.Apply(op.Add, nil, slope, w)
 			}
 		}
-		if slope != nil && !c.Def.Once {
+		if slope != nil && !c.Def.NonDifferentiable {
 			second = op.Gradient([]*ir.Node{slope}, one, wrt)
 		}
 		return nil

@@ -90,7 +90,7 @@ func (s *suite) done() {
 		}
 	}
 	for name := range s.caps.Missing {
-		if s.dev.Routine(name) != nil {
+		if s.dev.Routine(op.Lookup(name).Routine) != nil {
 			s.t.Errorf("%s is listed as missing and has a routine", name)
 		}
 	}
@@ -102,7 +102,7 @@ func (s *suite) have(outs []*ir.Node) bool {
 	all := true
 	reach := ir.Reach(outs)
 	for i, n := range outs[0].Graph.Nodes[:len(reach)] {
-		if d := op.Of(n); reach[i] && d != nil && d.Class == op.Routine && exec.Routine(s.dev, d.Name) == nil {
+		if d := op.Of(n); reach[i] && d != nil && d.Class == op.Routine && exec.Routine(s.dev, d.Routine) == nil {
 			s.skipped[d.Name] = true
 			all = false
 		}

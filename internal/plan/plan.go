@@ -439,7 +439,7 @@ func (b *planner) emitSingle(n *ir.Node) {
 				continue
 			}
 			o := b.value(a)
-			if v := o.view(); d.Contig && !v.Contiguous() {
+			if v := o.view(); d.Contiguous && !v.Contiguous() {
 				t := b.temp(o.DType, o.Shape)
 				b.copy(t, o)
 				o = t

@@ -11,6 +11,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/loop"
 )
@@ -48,9 +49,9 @@ func (d *Device) Attach(number uint8) {
 func (d *Device) Compile(p *loop.Program) (device.Program, error) { return d.inner.Compile(p) }
 
 // Routine returns the inner device's routine, issued to the stream of the call.
-func (d *Device) Routine(name string) device.Routine {
-	r := d.inner.Routine(name)
-	if r == nil || name == "host" {
+func (d *Device) Routine(id ir.RoutineID) device.Routine {
+	r := d.inner.Routine(id)
+	if r == nil || id == ir.RoutineHost {
 		return nil
 	}
 	return func(c *device.Call) error {

@@ -1,0 +1,70 @@
+package ir
+
+// A RoutineID says which routine of a device computes an operation that is not a loop program. The device
+// has the code under it, and the Def of the operation names it.
+type RoutineID uint8
+
+const (
+	NoRoutine RoutineID = iota // of operations that are loop programs
+
+	// Products and convolutions.
+	RoutineMatMul
+	RoutineConv2d
+	RoutineConv2dInput
+	RoutineConv2dWeight
+
+	// Windows of pictures.
+	RoutineMaxPool2d
+	RoutineMaxPool2dPlace
+	RoutineMaxPool2dPick
+	RoutineWindowMean
+	RoutineWindowSpread
+
+	// Elements by index.
+	RoutineCopy
+	RoutineIndexSelect
+	RoutineIndexAdd
+	RoutineIndexCopy
+	RoutineGather
+	RoutineScatter
+	RoutineScatterSum
+	RoutineScatterMin
+	RoutineScatterMax
+	RoutineRavel
+	RoutinePlaces
+	RoutineMaskSelect
+	RoutineMaskPlace
+	RoutineCountTrue
+	RoutineNonZero
+
+	// Order.
+	RoutineArgMax
+	RoutineArgMin
+	RoutineSort
+	RoutineKthValue
+	RoutineTopK
+	RoutineSearchSorted
+	RoutineRuns
+	RoutineBinCount
+
+	// Scans.
+	RoutineScanSum
+	RoutineScanProd
+	RoutineScanTree
+	RoutineRecurrence
+	RoutineCumMax
+	RoutineCumMin
+
+	// Items of lists.
+	RoutineSegmentPad
+	RoutineSegmentUnpad
+	RoutineSegmentTake
+	RoutineSegmentSort
+	RoutineSegmentArgMin
+	RoutineSegmentArgMax
+
+	// Functions of the user.
+	RoutineHost
+
+	NumRoutines // the number of IDs, NoRoutine among them
+)
