@@ -86,6 +86,53 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// TestLayers holds the layers of docs/architecture.md to the imports: a package imports packages of
+// its own layer or of lower ones.
+func TestLayers(t *testing.T) {
+	quoted := regexp.MustCompile("`([^`]*)`")
+	layer := map[string]int{}
+	for line := range strings.Lines(section(t, "docs/architecture.md", "The layers")) {
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| ") && len(cells) == 2 {
+			for _, m := range quoted.FindAllStringSubmatch(cells[1], -1) {
+				layer[m[1]] = len(layer) + 1
+			}
+			for _, m := range quoted.FindAllStringSubmatch(cells[1], -1) {
+				layer[m[1]] = len(layer)
+			}
+		}
+	}
+	if len(layer) < 20 {
+		t.Fatalf("only %d packages are on the list", len(layer))
+	}
+	for dir := range layer {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no files: %v", dir, err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range f.Imports {
+				name, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), "weft")
+				if !ok {
+					continue
+				}
+				if name = strings.TrimPrefix(name, "/"); name == "" {
+					name = "."
+				}
+				if at, on := layer[name]; on && at < layer[dir] {
+					t.Errorf("%s imports %s, which is of a higher layer", file, name)
+				}
+			}
+		}
+	}
+}
+
 // TestVariables holds the table of TESTING.md to the WEFT_ variables that code reads.
 func TestVariables(t *testing.T) {
 	listed := firstCells(section(t, "TESTING.md", "Variables"))
