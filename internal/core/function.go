@@ -450,8 +450,8 @@ func report(r *rewrite.Report) {
 // failed returns the error of a step with the line of the user's code that it comes from.
 func (e *Entry) failed(step *plan.Step, err error) error {
 	n := step.Node
-	if n == nil && step.Kernel != nil && step.Kernel.List != nil {
-		n = step.Kernel.List.Node
+	if n == nil && step.Kernel != nil && step.Kernel.Ragged != nil {
+		n = step.Kernel.Ragged.Node
 	}
 	x, ok := err.(*array.Error)
 	if !ok || n == nil || n.ID >= len(e.From) {

@@ -156,7 +156,7 @@ type Compiled struct {
 // Compile makes a plan ready for a device.
 func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 	c := &Compiled{Plan: p, dev: d, stream: d.Default(), kernels: make([]device.Program, len(p.Steps)), routines: make([]device.Routine, len(p.Steps))}
-	if slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Kernel != nil && s.Kernel.List != nil }) {
+	if slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Kernel != nil && s.Kernel.Ragged != nil }) {
 		c.outside = make([]atomic.Pointer[device.Program], len(p.Steps))
 	}
 	for i, s := range p.Steps {
@@ -374,7 +374,7 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 		} else if st.Group > 1 {
 			err = c.together(ctx, p.Steps[i:i+st.Group], c.kernels[i:], nums, slots, off)
 			i += st.Group - 1
-		} else if k := st.Kernel; k != nil && k.List != nil {
+		} else if k := st.Kernel; k != nil && k.Ragged != nil {
 			err = c.items(ctx, s, i, nums, slots, off)
 		} else if k != nil && len(k.Around) == 0 {
 			err = c.launch(ctx, s, k, c.kernels[i], nums, slots, off, nil)
@@ -557,7 +557,7 @@ func (c *Compiled) items(ctx context.Context, s device.Stream, step int, nums []
 	var ends [2]int
 	for index := make([]int, len(k.Around)); ; {
 		f := c.bind(k, index, nums, slots, off)
-		err := s.Launch(device.Launch{Program: c.kernels[step], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Op: k.List.Node.Op.OpName(), Ends: &ends, Late: c.lateOf(step)})
+		err := s.Launch(device.Launch{Program: c.kernels[step], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Op: k.Ragged.Node.Op.OpName(), Ends: &ends, Late: c.lateOf(step)})
 		f.Free(len(k.Binds))
 		if err != nil {
 			return err
@@ -566,26 +566,26 @@ func (c *Compiled) items(ctx context.Context, s device.Stream, step int, nums []
 			break
 		}
 	}
-	if k.List.Outside == nil {
+	if k.Ragged.Outside == nil {
 		return nil
 	}
 	if err := s.Sync(); err != nil { // for the ends
 		return err
 	}
-	for _, r := range [...][2]int{{0, ends[0]}, {ends[1], k.List.Rows}} {
+	for _, r := range [...][2]int{{0, ends[0]}, {ends[1], k.Ragged.Rows}} {
 		if r[0] == r[1] {
 			continue
 		}
 		prog := c.outside[step].Load()
 		if prog == nil {
-			made, err := c.dev.Compile(k.List.Outside.Prog)
+			made, err := c.dev.Compile(k.Ragged.Outside.Prog)
 			if err != nil {
 				return err
 			}
 			prog = &made
 			c.outside[step].Store(prog)
 		}
-		o := *k.List.Outside
+		o := *k.Ragged.Outside
 		o.Binds, o.Extents, o.Words = slices.Clone(o.Binds), slices.Clone(o.Extents), slices.Clone(o.Words)
 		o.Extents[0] = r[1] - r[0]
 		o.Words[o.Prog.ExtentWord(0)] = uint64(o.Extents[0])

@@ -162,8 +162,8 @@ func (b *planner) forward(order []*cluster) []*cluster {
 // operands calls f with all that a step reads and writes.
 func (s *Step) operands(f func(o *Operand, write bool)) {
 	kernels := [...]*Kernel{s.Kernel, s.Tail, nil}
-	if k := s.Kernel; k != nil && k.List != nil {
-		kernels[2] = k.List.Outside
+	if k := s.Kernel; k != nil && k.Ragged != nil {
+		kernels[2] = k.Ragged.Outside
 	}
 	for _, k := range kernels {
 		if k == nil {
@@ -465,7 +465,7 @@ func (b *planner) groups() {
 		})
 		return to
 	}
-	plain := func(s *Step) bool { return s.Kernel != nil && len(s.Kernel.Around) == 0 && s.Kernel.List == nil }
+	plain := func(s *Step) bool { return s.Kernel != nil && len(s.Kernel.Around) == 0 && s.Kernel.Ragged == nil }
 	work := func(s *Step) int {
 		k := s.Args[0].Shape
 		return array.Size(s.Outs[0].Shape) * k[len(k)-1]

@@ -98,10 +98,10 @@ type Kernel struct {
 	Scalars []ScalarArg
 	Cost    int // rough vector instructions an element
 	Around  []Around
-	List    *List  // of one over the items of a list
-	Columns int    // of a tail, how many of the last axes walk the columns of the result
-	Result  uint32 // of a tail, bits of the buffers that read the result of the routine, if nothing else does
-	Flops   int64  // arithmetic operations, of the kernels that compute the same nodes in the first
+	Ragged  *RaggedAxis // of one over the items of a list
+	Columns int         // of a tail, how many of the last axes walk the columns of the result
+	Result  uint32      // of a tail, bits of the buffers that read the result of the routine, if nothing else does
+	Flops   int64       // arithmetic operations, of the kernels that compute the same nodes in the first
 }
 
 // Bytes is how many bytes the kernel reads and writes, each element of an operand once.
@@ -124,9 +124,9 @@ func (k *Kernel) Bytes() int64 {
 	return sum
 }
 
-// A List is what a kernel over the items of a list has beside: rows of the program's first axis
+// A RaggedAxis is what a kernel over the items of a list has beside: rows of the program's first axis
 // are items, and one more axis is ragged (loop.Axis.Offsets).
-type List struct {
+type RaggedAxis struct {
 	Node *ir.Node // the first operation over items, for errors
 	Rows int      // offsets must be at most this
 	// Outside computes rows that are in no item: its first axis are the rows. Nil if nothing is
@@ -747,7 +747,7 @@ func (k *Kernel) write(s *strings.Builder, name string) {
 		}
 	}
 	fmt.Fprintf(s, "\n%s", k.Prog)
-	if k.List != nil && k.List.Outside != nil {
-		k.List.Outside.write(s, name+", rows in no item")
+	if k.Ragged != nil && k.Ragged.Outside != nil {
+		k.Ragged.Outside.write(s, name+", rows in no item")
 	}
 }

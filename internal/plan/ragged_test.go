@@ -53,7 +53,7 @@ func TestListFusion(t *testing.T) {
 	} {
 		for _, shape := range [][]int{{1000}, {1000, 20}} {
 			p := lists(shape, 50, func(x, v, off *ir.Node) []*ir.Node { return []*ir.Node{c.build(x, v, off)} })
-			if len(p.Steps) != 1 || p.Steps[0].Kernel == nil || p.Steps[0].Kernel.List == nil {
+			if len(p.Steps) != 1 || p.Steps[0].Kernel == nil || p.Steps[0].Kernel.Ragged == nil {
 				t.Errorf("%s of %v: %d steps, want one kernel over items\n%s", name, shape, len(p.Steps), p)
 				continue
 			}

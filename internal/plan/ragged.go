@@ -223,7 +223,7 @@ func (b *planner) emitList(c *cluster) {
 		}
 	})
 	if out != nil { // nil if there is nothing to compute
-		out.List = &List{Node: b.traced(segment), Rows: c.shape[0], Outside: outside}
+		out.Ragged = &RaggedAxis{Node: b.traced(segment), Rows: c.shape[0], Outside: outside}
 		b.step(Step{Kernel: out})
 	}
 	e.copyBack()
