@@ -97,7 +97,7 @@ func upload(v array.View) *Tensor {
 // Written calls f, which writes the elements of t, new and contiguous, in memory of the host.
 func Written(t *Tensor, f func(v *array.View)) {
 	v := t.v
-	if !OnHost(t) {
+	if t.Size() > 0 && !here(&t.v) { // not OnHost, which refuses in a trace: t is new
 		v.Store, v.Offset = device.Get(t.v.Store.Device).Fallback().Default().Alloc(t.Size()*v.DType.Size()), 0
 	}
 	f(&v)
