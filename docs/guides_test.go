@@ -18,8 +18,7 @@ import (
 // module is the path of package weft.
 var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 
-// packages are those that snippets may name, by their names there; they are imported where they
-// are named.
+// packages maps the names that snippets may use to import paths.
 var packages = map[string]string{"fmt": "fmt", "math": "math", "os": "os", "weft": module}
 
 func init() {
@@ -28,8 +27,8 @@ func init() {
 	}
 }
 
-// A guide is what a page says in code: blocks of "go" are the bodies of functions, each with
-// its output in the block behind it, blocks of "go kernels" the functions of one file.
+// A guide holds the code of a page. A block of "go" is the body of a function, and the next block
+// its output. Blocks of "go kernels" are the functions of one file.
 type guide struct {
 	kernels      string
 	bodies, want []string
@@ -75,9 +74,9 @@ func imports(code string) string {
 	return s.String()
 }
 
-// overlay writes files to a temporary folder, and a list for go -overlay that puts them into
-// the folder "guide" of this package. They can import what the module imports, and nothing is
-// written into the source tree.
+// overlay writes files to a temporary folder, and a list for go -overlay that puts them into the
+// folder "guide" of this package. So they can import what the module imports, while the source tree
+// stays as it is.
 func overlay(t *testing.T, files map[string]string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -103,7 +102,7 @@ func overlay(t *testing.T, files map[string]string) string {
 	return at
 }
 
-// TestGuides runs the snippets of all pages: they print what stands behind them.
+// TestGuides runs the snippets of all pages: each prints the block that follows it.
 func TestGuides(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil || len(pages) == 0 {

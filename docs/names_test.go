@@ -58,7 +58,7 @@ func readNames(t *testing.T) (rows []nameRow) {
 	return rows
 }
 
-// exported are the exported names of the module's packages: "Sum" for a method of Tensor or a
+// exported returns the exported names of the module's packages: "Sum" for a method of Tensor or a
 // function of package weft, "Generator.Choice" for methods of other types, "nn.MSE" elsewhere.
 func exported(t *testing.T) map[string]bool {
 	names := map[string]bool{}
@@ -112,7 +112,8 @@ func exported(t *testing.T) map[string]bool {
 	return names
 }
 
-// table is a page's table of names: other is the library that the reader comes from.
+// table returns a page's table of names. other gives the name in the library that the reader comes
+// from.
 func table(rows []nameRow, library string, other func(nameRow) string) string {
 	ops := map[string]*op.Def{}
 	for _, d := range op.Table() {
@@ -142,12 +143,12 @@ func table(rows []nameRow, library string, other func(nameRow) string) string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.ReplaceAll(name, "|", "\\|"), weft, onnx, r.note)
 	}
-	return fmt.Sprintf("\n%d names of %s have one in weft, %d of those that people ask for are missing.\n%s\n", there, library, missing, &b)
+	return fmt.Sprintf("\n%d names of %s have one in weft; %d names that people ask for are missing.\n%s\n", there, library, missing, &b)
 }
 
-// TestNames holds the tables of names to names.txt and the op table, and names.txt to what is
-// exported: what it names there is, and what it calls missing is not there by that name. Each
-// operation of the op table that has a method of its own has a row.
+// TestNames holds the tables of names to names.txt and the op table, and names.txt to the exported
+// names: each name of weft in it exists, and what it calls missing does not exist by that name. Each
+// operation with a method of its own has a row.
 func TestNames(t *testing.T) {
 	rows, there := readNames(t), exported(t)
 	if len(rows) < 200 {

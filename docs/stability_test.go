@@ -114,8 +114,8 @@ func faulty(t *testing.T, list []string) map[int]string {
 	return bad
 }
 
-// In the table of migrations, what a program has before parses and does not compile any more, and
-// what it is to have now compiles.
+// TestMigrationTable holds the table of migrations to the compiler: the old form parses but no
+// longer compiles, and the new form compiles.
 func TestMigrationTable(t *testing.T) {
 	of := packageOf(t)
 	before, now := migration(t)
@@ -146,7 +146,7 @@ func TestMigrationTable(t *testing.T) {
 	}
 }
 
-// go fix turns NoGrad into Detach, as the page says.
+// TestGoFixWritesDetach runs go fix, which turns NoGrad into Detach as the page says.
 func TestGoFixWritesDetach(t *testing.T) {
 	const before, after = "w.NoGrad().SubAssign(g)", "w.Detach().SubAssign(g)"
 	text, err := os.ReadFile("stability.md")
