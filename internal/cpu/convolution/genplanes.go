@@ -58,144 +58,196 @@ func (k planeKey) column(i, lanes int) int {
 }
 
 func (k planeKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.ISA, D: k.D}
-	a := &g.Asm
-	const (
-		src, dst, weights    = asm.RSI, asm.RDX, asm.RBX
-		srcPlane, srcPlane3  = asm.R8, asm.R9
-		dstPlane, dstPlane3  = asm.R10, asm.R11
-		row, height, srcRow  = asm.RCX, asm.R12, asm.R13
-		steps, skip, scratch = asm.R14, asm.R15, asm.RAX
-	)
-	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, gen.Field(offset)) }
-	live, used := k.live(), 0
+	g := &planeGen{Gen: gen.Gen{ISA: k.ISA, D: k.D}, planeKey: k}
+	g.assign()
+	g.constants()
+	g.begin()
+	g.down()
+	g.Done()
+	return g.Install(k)
+}
+
+// General registers of the kernel; planeScratch is free between steps.
+const (
+	planeSrc, planeDst, planeWeights   = asm.RSI, asm.RDX, asm.RBX
+	srcPlane, srcPlane3                = asm.R8, asm.R9
+	dstPlane, dstPlane3                = asm.R10, asm.R11
+	planeRow, planeHeight, planeSrcRow = asm.RCX, asm.R12, asm.R13
+	planeLeft, planeSkip, planeScratch = asm.R14, asm.R15, asm.RAX
+)
+
+// A planeGen writes the kernel.
+type planeGen struct {
+	gen.Gen
+	planeKey
+	sums        [][]asm.Reg // by plane: of the rows of the result that are under way, the next to be stored first
+	taps        []asm.Reg   // elements of a row of the source, by tap
+	zero        asm.Reg
+	pair, order [2]asm.Reg // with a step of two: what is read, and which elements are taken
+}
+
+// assign gives each value its vector register.
+func (g *planeGen) assign() {
+	used := 0
 	register := func() asm.Reg { used++; return g.V(used - 1) }
-	sums := make([][]asm.Reg, k.planes)
-	for p := range sums {
-		for range live {
-			sums[p] = append(sums[p], register())
+	g.sums = make([][]asm.Reg, g.planes)
+	for p := range g.sums {
+		for range g.live() {
+			g.sums[p] = append(g.sums[p], register())
 		}
 	}
-	var taps []asm.Reg
-	for range k.kw {
-		taps = append(taps, register())
+	for range g.kw {
+		g.taps = append(g.taps, register())
 	}
-	zero := register()
-	var pair, order [2]asm.Reg // of a step of two: what is read, and which elements are taken
-	g.Zero(zero)
-	if k.stepX == 2 {
-		for i := range 2 {
-			pair[i], order[i] = register(), register()
-			numbers := make([]byte, 0, 64)
-			for lane := range g.Lanes() {
-				numbers = append(numbers, byte(2*lane+i))
-				numbers = append(numbers, make([]byte, g.D.Size()-1)...)
-			}
-			g.Load(order[i], a.ConstBytes(numbers))
+	g.zero = register()
+	for i := 0; i < 2 && g.stepX == 2; i++ {
+		g.pair[i], g.order[i] = register(), register()
+	}
+}
+
+func (g *planeGen) get(r asm.Reg, offset uintptr) { g.RM(asm.MOV, r, gen.Field(offset)) }
+
+// constants loads the orders of elements and the masks, and clears the sums.
+func (g *planeGen) constants() {
+	a := &g.Asm
+	g.Zero(g.zero)
+	for i := 0; i < 2 && g.stepX == 2; i++ {
+		lanes := make([]byte, 0, 64)
+		for lane := range g.Lanes() {
+			lanes = append(lanes, byte(2*lane+i))
+			lanes = append(lanes, make([]byte, g.D.Size()-1)...)
 		}
+		g.Load(g.order[i], a.ConstBytes(lanes))
 	}
-	for i := range k.loads() {
-		get(scratch, unsafe.Offsetof(pf.masks)+uintptr(i)*8)
-		a.RR(asm.KMOVW, asm.K(1+i), scratch)
+	for i := range g.loads() {
+		g.get(planeScratch, unsafe.Offsetof(pf.masks)+uintptr(i)*8)
+		a.RR(asm.KMOVW, asm.K(1+i), planeScratch)
 	}
-	get(scratch, unsafe.Offsetof(pf.store))
-	a.RR(asm.KMOVW, asm.K7, scratch)
-	for p := range sums {
-		for _, s := range sums[p] {
+	g.get(planeScratch, unsafe.Offsetof(pf.store))
+	a.RR(asm.KMOVW, asm.K7, planeScratch)
+	for p := range g.sums {
+		for _, s := range g.sums[p] {
 			g.Zero(s)
 		}
 	}
-	get(src, unsafe.Offsetof(pf.src))
-	a.RM(asm.ADD, src, gen.Field(unsafe.Offsetof(pf.offset)))
-	get(dst, unsafe.Offsetof(pf.dst))
-	get(weights, unsafe.Offsetof(pf.weights))
-	get(srcPlane, unsafe.Offsetof(pf.srcPlane))
-	get(dstPlane, unsafe.Offsetof(pf.dstPlane))
+}
+
+// begin loads pointers, steps and counters.
+func (g *planeGen) begin() {
+	a := &g.Asm
+	g.get(planeSrc, unsafe.Offsetof(pf.src))
+	a.RM(asm.ADD, planeSrc, gen.Field(unsafe.Offsetof(pf.offset)))
+	g.get(planeDst, unsafe.Offsetof(pf.dst))
+	g.get(planeWeights, unsafe.Offsetof(pf.weights))
+	g.get(srcPlane, unsafe.Offsetof(pf.srcPlane))
+	g.get(dstPlane, unsafe.Offsetof(pf.dstPlane))
 	a.RM(asm.LEA, srcPlane3, asm.Idx(srcPlane, srcPlane, 2, 0))
 	a.RM(asm.LEA, dstPlane3, asm.Idx(dstPlane, dstPlane, 2, 0))
-	get(row, unsafe.Offsetof(pf.row))
-	get(height, unsafe.Offsetof(pf.height))
-	get(srcRow, unsafe.Offsetof(pf.srcRow))
-	get(steps, unsafe.Offsetof(pf.steps))
-	get(skip, unsafe.Offsetof(pf.skip))
-	plane := func(base, step, step3 asm.Reg, p, disp int) asm.Mem {
-		return [...]asm.Mem{asm.Ptr(base, int32(disp)), asm.Idx(base, step, 1, int32(disp)), asm.Idx(base, step, 2, int32(disp)), asm.Idx(base, step3, 1, int32(disp))}[p]
-	}
-	size := g.D.Size()
-	move := g.Pick(asm.VMOVUPS, asm.VMOVUPD)
-	read := func(p int) {
-		at := func(i int) asm.Mem { return plane(src, srcPlane, srcPlane3, p, k.column(i, g.Lanes())*size) }
-		for t := range taps {
-			if k.stepX == 1 {
-				a.MaskZ(asm.K(1+t)).RM(move, taps[t], at(t))
-				continue
-			}
-			if t%2 == 0 {
-				a.MaskZ(asm.K(1+t)).RM(move, pair[0], at(t))
-				a.MaskZ(asm.K(2+t)).RM(move, pair[1], at(t+1))
-			}
-			a.RR(asm.VMOVAPS, taps[t], pair[0])
-			a.RRR(g.Pick(asm.VPERMT2PS, asm.VPERMT2PD), taps[t], order[t%2], pair[1])
-		}
-	}
-	fma := g.Pick(asm.VFMADD231PS, asm.VFMADD231PD)
+	g.get(planeRow, unsafe.Offsetof(pf.row))
+	g.get(planeHeight, unsafe.Offsetof(pf.height))
+	g.get(planeSrcRow, unsafe.Offsetof(pf.srcRow))
+	g.get(planeLeft, unsafe.Offsetof(pf.steps))
+	g.get(planeSkip, unsafe.Offsetof(pf.skip))
+}
 
+// srcOf is the memory disp bytes from base in plane p of the source, dstOf that of the result.
+func srcOf(base asm.Reg, p, disp int) asm.Mem { return planeMem(base, srcPlane, srcPlane3, p, disp) }
+func dstOf(base asm.Reg, p, disp int) asm.Mem { return planeMem(base, dstPlane, dstPlane3, p, disp) }
+
+func planeMem(base, step, step3 asm.Reg, p, disp int) asm.Mem {
+	return [...]asm.Mem{asm.Ptr(base, int32(disp)), asm.Idx(base, step, 1, int32(disp)), asm.Idx(base, step, 2, int32(disp)), asm.Idx(base, step3, 1, int32(disp))}[p]
+}
+
+// down writes the loop over rows of the result.
+func (g *planeGen) down() {
+	a := &g.Asm
 	a.Align(16)
 	next := a.Here()
-	for p := range sums {
-		g.Zero(sums[p][live-1])
+	for p := range g.sums {
+		g.Zero(g.sums[p][g.live()-1])
 	}
-	for r := range k.stepY {
-		// add adds the row's products to the sums that it takes part in.
-		add := func(p int) {
-			for t := range taps {
-				for y := r; y < k.kh; y += k.stepY {
-					a.RRM(fma, sums[p][live-1-y/k.stepY], taps[t], asm.Ptr(weights, int32(((p*k.kh+y)*k.kw+t)*size)).B())
-				}
-			}
-		}
-		outside, done := a.NewLabel(), a.NewLabel()
-		a.RR(asm.CMP, row, height)
-		a.Jcc(asm.CondAE, outside)
-		a.RM(asm.LEA, scratch, asm.Idx(src, srcPlane, uint8(k.planes), 0))
-		for p := range sums {
-			if k.stepX == 1 {
-				// The same row of the next planes.
-				a.M(asm.PREFETCHT0, plane(scratch, srcPlane, srcPlane3, p, 0))
-			}
-			read(p)
-			add(p)
-		}
-		a.Jmp(done)
-		a.Bind(outside)
-		for _, t := range taps {
-			g.Zero(t)
-		}
-		for p := range sums {
-			add(p)
-		}
-		a.Bind(done)
-		a.RI(asm.ADD, row, 1)
-		a.RR(asm.ADD, src, srcRow)
+	for r := range g.stepY {
+		g.row(r)
 	}
 	early := a.NewLabel()
-	a.RI(asm.SUB, skip, 1)
+	a.RI(asm.SUB, planeSkip, 1)
 	a.Jcc(asm.CondGE, early)
-	a.RM(asm.LEA, scratch, asm.Idx(dst, dstPlane, uint8(k.planes), 0))
-	for p := range sums {
-		a.M(asm.PREFETCHW, plane(scratch, dstPlane, dstPlane3, p, 0))
-		a.RRR(g.Pick(asm.VADDPS, asm.VADDPD), sums[p][0], sums[p][0], zero)
-		g.StoreMasked(plane(dst, dstPlane, dstPlane3, p, 0), sums[p][0], asm.K7, 0)
-	}
-	a.RM(asm.ADD, dst, gen.Field(unsafe.Offsetof(pf.dstRow)))
+	g.store()
 	a.Bind(early)
-	for p := range sums {
-		for i := 1; i < live; i++ {
-			a.RR(asm.VMOVAPS, sums[p][i-1], sums[p][i])
+	for p := range g.sums {
+		for i := 1; i < g.live(); i++ {
+			a.RR(asm.VMOVAPS, g.sums[p][i-1], g.sums[p][i])
 		}
 	}
-	a.RI(asm.SUB, steps, 1)
+	a.RI(asm.SUB, planeLeft, 1)
 	a.Jcc(asm.CondNE, next)
-	g.Done()
-	return g.Install(k)
+}
+
+// row adds the products of a row of the source, which is row r modulo the step of the taps. Rows
+// outside of the planes are zeros.
+func (g *planeGen) row(r int) {
+	a := &g.Asm
+	outside, done := a.NewLabel(), a.NewLabel()
+	a.RR(asm.CMP, planeRow, planeHeight)
+	a.Jcc(asm.CondAE, outside)
+	a.RM(asm.LEA, planeScratch, asm.Idx(planeSrc, srcPlane, uint8(g.planes), 0))
+	for p := range g.sums {
+		if g.stepX == 1 {
+			// The same row of the next planes.
+			a.M(asm.PREFETCHT0, srcOf(planeScratch, p, 0))
+		}
+		g.read(p)
+		g.add(p, r)
+	}
+	a.Jmp(done)
+	a.Bind(outside)
+	for _, t := range g.taps {
+		g.Zero(t)
+	}
+	for p := range g.sums {
+		g.add(p, r)
+	}
+	a.Bind(done)
+	a.RI(asm.ADD, planeRow, 1)
+	a.RR(asm.ADD, planeSrc, planeSrcRow)
+}
+
+// read loads the elements of a row of plane p for all taps.
+func (g *planeGen) read(p int) {
+	a := &g.Asm
+	move := g.Pick(asm.VMOVUPS, asm.VMOVUPD)
+	at := func(i int) asm.Mem { return srcOf(planeSrc, p, g.column(i, g.Lanes())*g.D.Size()) }
+	for t, r := range g.taps {
+		if g.stepX == 1 {
+			a.MaskZ(asm.K(1+t)).RM(move, r, at(t))
+			continue
+		}
+		if t%2 == 0 {
+			a.MaskZ(asm.K(1+t)).RM(move, g.pair[0], at(t))
+			a.MaskZ(asm.K(2+t)).RM(move, g.pair[1], at(t+1))
+		}
+		a.RR(asm.VMOVAPS, r, g.pair[0])
+		a.RRR(g.Pick(asm.VPERMT2PS, asm.VPERMT2PD), r, g.order[t%2], g.pair[1])
+	}
+}
+
+// add adds the products of a row of plane p to the sums that it takes part in.
+func (g *planeGen) add(p, r int) {
+	for t, x := range g.taps {
+		for y := r; y < g.kh; y += g.stepY {
+			g.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), g.sums[p][g.live()-1-y/g.stepY], x, asm.Ptr(planeWeights, int32(((p*g.kh+y)*g.kw+t)*g.D.Size())).B())
+		}
+	}
+}
+
+// store writes a row of the result.
+func (g *planeGen) store() {
+	a := &g.Asm
+	a.RM(asm.LEA, planeScratch, asm.Idx(planeDst, dstPlane, uint8(g.planes), 0))
+	for p := range g.sums {
+		a.M(asm.PREFETCHW, dstOf(planeScratch, p, 0))
+		a.RRR(g.Pick(asm.VADDPS, asm.VADDPD), g.sums[p][0], g.sums[p][0], g.zero)
+		g.StoreMasked(dstOf(planeDst, p, 0), g.sums[p][0], asm.K7, 0)
+	}
+	a.RM(asm.ADD, planeDst, gen.Field(unsafe.Offsetof(pf.dstRow)))
 }
