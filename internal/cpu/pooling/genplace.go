@@ -99,162 +99,201 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 	})
 }
 
+// Registers of the kernel. Masks 1 to 5 are the lanes of each line that have the maximum.
+const (
+	placeX, placeDX, placeY, placeDY    = asm.RSI, asm.RBX, asm.R8, asm.R9
+	placeStep, placeStep3, placeLeft    = asm.R10, asm.R12, asm.R11
+	placeUnion, placeTwice, placeNaN    = asm.R13, asm.R14, asm.R15 // lanes with a maximum in any line; in several; windows with NaN
+	placeTaken                          = asm.RDX                   // windows whose place is found
+	placeWindows, placeLanes, unordered = asm.K6, asm.K7, asm.K0
+)
+
+// A placer writes the kernel.
+type placer struct {
+	*writer
+	es, each                      int // bytes of an element, windows of a vector
+	load, permute                 asm.Op
+	best, grad, t, zero, toWindow asm.Reg
+}
+
 // place writes the kernel. A vector is whole windows of a line. Where every line has the
 // maximum of a window at most once, and only one of the lines has it, the lanes that
 // are equal to it are the places; else the first is found among them.
 func (g *writer) place() {
-	const (
-		x, dx, y, dy           = asm.RSI, asm.RBX, asm.R8, asm.R9
-		step, step3, left      = asm.R10, asm.R12, asm.R11
-		union, twice, nan      = asm.R13, asm.R14, asm.R15
-		taken                  = asm.RDX
-		windows, lanes, someNa = asm.K6, asm.K7, asm.K0
-	)
-	best, grad, t, zero, spread := asm.Z(0), asm.Z(1), asm.Z(2), asm.Z(3), asm.Z(4)
-	a := &g.Asm
 	es := g.dtype.Size()
-	n := 64 / es
-	each := n / g.kw
-	pick := func(single, double asm.Op) asm.Op {
-		if es == 4 {
-			return single
-		}
-		return double
-	}
-	load := pick(asm.VMOVUPS, asm.VMOVUPD)
-	permute := pick(asm.VPERMPS, asm.VPERMPD)
-	noNumber := func(k asm.Reg, r asm.Reg) {
-		a.Mask(lanes).RRRI(pick(asm.VCMPPS, asm.VCMPPD), k, r, r, gen.Unordered)
-	}
-	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, gen.Field(offset)) }
-	line := func(base asm.Reg, i int) asm.Mem {
-		return [...]asm.Mem{asm.Ptr(base, 0), asm.Idx(base, step, 1, 0), asm.Idx(base, step, 2, 0),
-			asm.Idx(base, step3, 1, 0), asm.Idx(base, step, 4, 0)}[i]
-	}
-	// lanesFrom has the lanes whose place in their window is at least from and below to.
-	lanesFrom := func(from, to int) int64 {
-		var m int64
-		for i := range each * g.kw {
-			if p := i % g.kw; p >= from && p < to {
-				m |= 1 << i
-			}
-		}
-		return m
-	}
-	// behind sets to to the lanes that have one of m before them in their window.
-	behind := func(to, m, tmp asm.Reg) {
-		a.RR(asm.XOR32, to, to)
-		for s := 1; s < g.kw; s++ {
-			a.RR(asm.MOV, tmp, m)
-			a.RI(asm.SHL, tmp, int64(s))
-			a.RI(asm.AND, tmp, lanesFrom(s, g.kw))
-			a.RR(asm.OR, to, tmp)
-		}
-	}
-
-	index := make([]byte, 64)
-	for i := range n {
-		index[i*es] = byte(min(i/g.kw, each-1))
-	}
-	a.RM(load, spread, a.ConstBytes(index))
-	a.RRR(asm.VXORPS, zero, zero, zero)
-	get(x, unsafe.Offsetof(lf.x))
-	get(dx, unsafe.Offsetof(lf.dx))
-	get(y, unsafe.Offsetof(lf.y))
-	get(dy, unsafe.Offsetof(lf.dy))
-	get(step, unsafe.Offsetof(lf.step))
-	a.RM(asm.LEA, step3, asm.Idx(step, step, 2, 0))
-
-	masks := func(l, w uintptr) {
-		a.RM(asm.KMOVW, lanes, gen.Field(l))
-		a.RM(asm.KMOVW, windows, gen.Field(w))
-	}
+	p := &placer{writer: g, es: es, each: 64 / es / g.kw, load: g.pick(asm.VMOVUPS, asm.VMOVUPD), permute: g.pick(asm.VPERMPS, asm.VPERMPD),
+		best: asm.Z(0), grad: asm.Z(1), t: asm.Z(2), zero: asm.Z(3), toWindow: asm.Z(4)}
+	a := &g.Asm
+	p.begin()
 	row := a.Here()
-	masks(unsafe.Offsetof(lf.lanes), unsafe.Offsetof(lf.windows))
-	get(left, unsafe.Offsetof(lf.vectors))
+	p.masks(unsafe.Offsetof(lf.lanes), unsafe.Offsetof(lf.windows))
+	g.get(placeLeft, unsafe.Offsetof(lf.vectors))
 	vector := a.Here()
-	whole := a.NewLabel()
-	a.RI(asm.CMP, left, 1)
-	a.Jcc(asm.CondNE, whole)
-	masks(unsafe.Offsetof(lf.lastLanes), unsafe.Offsetof(lf.lastWindows))
-	a.Bind(whole)
-	a.MaskZ(windows).RM(load, best, asm.Ptr(y, 0))
-	a.MaskZ(windows).RM(load, grad, asm.Ptr(dy, 0))
-	// Of the next row of windows, since lines are read piece by piece.
-	get(asm.RAX, unsafe.Offsetof(lf.nextRow))
-	a.RR(asm.ADD, asm.RAX, x)
+	p.loadWindows()
+	p.findMaxima()
+	clear := a.NewLabel()
+	a.Jcc(asm.CondE, clear)
+	a.RR(asm.XOR32, placeTaken, placeTaken)
 	for i := range g.kh {
-		a.M(asm.PREFETCHT0, line(asm.RAX, i))
+		p.firstOf(i)
 	}
-	a.RRR(permute, best, spread, best)
-	a.RRR(permute, grad, spread, grad)
-	a.RRR(pick(asm.VADDPS, asm.VADDPD), grad, grad, zero) // as adding to zeros does
-	noNumber(someNa, best)
-	a.RR(asm.KMOVW, nan, someNa)
-	a.RR(asm.MOV, twice, nan)
+	a.Bind(clear)
 	for i := range g.kh {
+		a.MaskZ(asm.K(1+i)).RR(g.pick(asm.VMOVAPS, asm.VMOVAPD), p.t, p.grad)
+		a.Mask(placeLanes).MR(p.load, p.line(placeDX, i), p.t)
+	}
+	p.advance(vector, row)
+	g.Done()
+}
+
+// begin loads constants and pointers.
+func (p *placer) begin() {
+	a := &p.Asm
+	index := make([]byte, 64)
+	for i := range 64 / p.es {
+		index[i*p.es] = byte(min(i/p.kw, p.each-1))
+	}
+	a.RM(p.load, p.toWindow, a.ConstBytes(index))
+	a.RRR(asm.VXORPS, p.zero, p.zero, p.zero)
+	p.get(placeX, unsafe.Offsetof(lf.x))
+	p.get(placeDX, unsafe.Offsetof(lf.dx))
+	p.get(placeY, unsafe.Offsetof(lf.y))
+	p.get(placeDY, unsafe.Offsetof(lf.dy))
+	p.get(placeStep, unsafe.Offsetof(lf.step))
+	a.RM(asm.LEA, placeStep3, asm.Idx(placeStep, placeStep, 2, 0))
+}
+
+// masks loads which lanes and which windows of a vector there are.
+func (p *placer) masks(lanes, windows uintptr) {
+	p.RM(asm.KMOVW, placeLanes, gen.Field(lanes))
+	p.RM(asm.KMOVW, placeWindows, gen.Field(windows))
+}
+
+// line is the memory of line i of the windows at base.
+func (p *placer) line(base asm.Reg, i int) asm.Mem {
+	return [...]asm.Mem{asm.Ptr(base, 0), asm.Idx(base, placeStep, 1, 0), asm.Idx(base, placeStep, 2, 0),
+		asm.Idx(base, placeStep3, 1, 0), asm.Idx(base, placeStep, 4, 0)}[i]
+}
+
+// lanesFrom has the lanes whose place in their window is at least from and below to.
+func (p *placer) lanesFrom(from, to int) int64 {
+	var m int64
+	for i := range p.each * p.kw {
+		if at := i % p.kw; at >= from && at < to {
+			m |= 1 << i
+		}
+	}
+	return m
+}
+
+// behind sets to to the lanes that have one of m before them in their window.
+func (p *placer) behind(to, m, tmp asm.Reg) {
+	a := &p.Asm
+	a.RR(asm.XOR32, to, to)
+	for s := 1; s < p.kw; s++ {
+		a.RR(asm.MOV, tmp, m)
+		a.RI(asm.SHL, tmp, int64(s))
+		a.RI(asm.AND, tmp, p.lanesFrom(s, p.kw))
+		a.RR(asm.OR, to, tmp)
+	}
+}
+
+// noNumber sets k to the lanes of r with NaN.
+func (p *placer) noNumber(k, r asm.Reg) {
+	p.Mask(placeLanes).RRRI(p.pick(asm.VCMPPS, asm.VCMPPD), k, r, r, gen.Unordered)
+}
+
+// loadWindows loads the maxima of a vector of windows and the elements of dy into all lanes of
+// their windows.
+func (p *placer) loadWindows() {
+	a := &p.Asm
+	whole := a.NewLabel()
+	a.RI(asm.CMP, placeLeft, 1)
+	a.Jcc(asm.CondNE, whole)
+	p.masks(unsafe.Offsetof(lf.lastLanes), unsafe.Offsetof(lf.lastWindows))
+	a.Bind(whole)
+	a.MaskZ(placeWindows).RM(p.load, p.best, asm.Ptr(placeY, 0))
+	a.MaskZ(placeWindows).RM(p.load, p.grad, asm.Ptr(placeDY, 0))
+	// Of the next row of windows, since lines are read piece by piece.
+	p.get(asm.RAX, unsafe.Offsetof(lf.nextRow))
+	a.RR(asm.ADD, asm.RAX, placeX)
+	for i := range p.kh {
+		a.M(asm.PREFETCHT0, p.line(asm.RAX, i))
+	}
+	a.RRR(p.permute, p.best, p.toWindow, p.best)
+	a.RRR(p.permute, p.grad, p.toWindow, p.grad)
+	a.RRR(p.pick(asm.VADDPS, asm.VADDPD), p.grad, p.grad, p.zero) // as adding to zeros does
+}
+
+// findMaxima sets the mask of each line to its lanes with the bits of the maximum, and the flag
+// of zero where every window has one place at most and no NaN.
+func (p *placer) findMaxima() {
+	a := &p.Asm
+	p.noNumber(unordered, p.best)
+	a.RR(asm.KMOVW, placeNaN, unordered)
+	a.RR(asm.MOV, placeTwice, placeNaN)
+	for i := range p.kh {
 		k := asm.K(1 + i)
-		a.Mask(lanes).RRM(pick(asm.VPCMPEQD, asm.VPCMPEQQ), k, best, line(x, i))
+		a.Mask(placeLanes).RRM(p.pick(asm.VPCMPEQD, asm.VPCMPEQQ), k, p.best, p.line(placeX, i))
 		if i == 0 {
-			a.RR(asm.KMOVW, union, k)
+			a.RR(asm.KMOVW, placeUnion, k)
 			continue
 		}
 		a.RR(asm.KMOVW, asm.RAX, k)
 		a.RR(asm.MOV, asm.RCX, asm.RAX)
-		a.RR(asm.AND, asm.RCX, union)
-		a.RR(asm.OR, twice, asm.RCX)
-		a.RR(asm.OR, union, asm.RAX)
+		a.RR(asm.AND, asm.RCX, placeUnion)
+		a.RR(asm.OR, placeTwice, asm.RCX)
+		a.RR(asm.OR, placeUnion, asm.RAX)
 	}
-	behind(asm.RCX, union, asm.RAX)
-	a.RR(asm.AND, asm.RCX, union)
-	a.RR(asm.OR, twice, asm.RCX)
-	clear := a.NewLabel()
-	a.Jcc(asm.CondE, clear)
-	a.RR(asm.XOR32, taken, taken)
-	for i := range g.kh {
-		k := asm.K(1 + i)
-		a.MaskZ(lanes).RM(load, t, line(x, i))
-		noNumber(someNa, t)
-		a.RR(asm.KMOVW, asm.RAX, someNa)
-		a.RR(asm.AND, asm.RAX, nan)
-		a.RR(asm.KMOVW, asm.RCX, k)
-		a.RR(asm.OR, asm.RAX, asm.RCX)
-		a.RRR(asm.ANDN, union, taken, asm.RAX)
-		behind(asm.RCX, union, asm.RAX)
-		a.RRR(asm.ANDN, asm.RCX, asm.RCX, union)
-		a.RR(asm.KMOVW, k, asm.RCX)
-		// The one place of each window, moved to the first lane, then to all lanes.
-		for s := g.kw - 1; s > 0; s-- {
-			a.RR(asm.MOV, asm.RAX, asm.RCX)
-			a.RI(asm.SHR, asm.RAX, int64(s))
-			a.RI(asm.AND, asm.RAX, lanesFrom(0, 1))
-			a.RR(asm.OR, taken, asm.RAX)
-		}
-		a.RI(asm.AND, asm.RCX, lanesFrom(0, 1))
-		a.RR(asm.OR, asm.RCX, taken)
-		a.RI(asm.AND, asm.RCX, lanesFrom(0, 1))
-		a.RRI(asm.IMUL, taken, asm.RCX, 1<<g.kw-1)
+	p.behind(asm.RCX, placeUnion, asm.RAX)
+	a.RR(asm.AND, asm.RCX, placeUnion)
+	a.RR(asm.OR, placeTwice, asm.RCX)
+}
+
+// firstOf leaves in the mask of line i the first place of each window that has none in the lines
+// before.
+func (p *placer) firstOf(i int) {
+	a, k := &p.Asm, asm.K(1+i)
+	a.MaskZ(placeLanes).RM(p.load, p.t, p.line(placeX, i))
+	p.noNumber(unordered, p.t)
+	a.RR(asm.KMOVW, asm.RAX, unordered)
+	a.RR(asm.AND, asm.RAX, placeNaN)
+	a.RR(asm.KMOVW, asm.RCX, k)
+	a.RR(asm.OR, asm.RAX, asm.RCX)
+	a.RRR(asm.ANDN, placeUnion, placeTaken, asm.RAX)
+	p.behind(asm.RCX, placeUnion, asm.RAX)
+	a.RRR(asm.ANDN, asm.RCX, asm.RCX, placeUnion)
+	a.RR(asm.KMOVW, k, asm.RCX)
+	// The one place of each window, moved to the first lane, then to all lanes.
+	for s := p.kw - 1; s > 0; s-- {
+		a.RR(asm.MOV, asm.RAX, asm.RCX)
+		a.RI(asm.SHR, asm.RAX, int64(s))
+		a.RI(asm.AND, asm.RAX, p.lanesFrom(0, 1))
+		a.RR(asm.OR, placeTaken, asm.RAX)
 	}
-	a.Bind(clear)
-	for i := range g.kh {
-		a.MaskZ(asm.K(1+i)).RR(pick(asm.VMOVAPS, asm.VMOVAPD), t, grad)
-		a.Mask(lanes).MR(load, line(dx, i), t)
+	a.RI(asm.AND, asm.RCX, p.lanesFrom(0, 1))
+	a.RR(asm.OR, asm.RCX, placeTaken)
+	a.RI(asm.AND, asm.RCX, p.lanesFrom(0, 1))
+	a.RRI(asm.IMUL, placeTaken, asm.RCX, 1<<p.kw-1)
+}
+
+// advance goes on with the next vector of a row, and then with the next row.
+func (p *placer) advance(vector, row asm.Label) {
+	a := &p.Asm
+	for _, r := range []asm.Reg{placeX, placeDX} {
+		a.RI(asm.ADD, r, int64(p.each*p.kw*p.es))
 	}
-	for _, r := range []asm.Reg{x, dx} {
-		a.RI(asm.ADD, r, int64(each*g.kw*es))
+	for _, r := range []asm.Reg{placeY, placeDY} {
+		a.RI(asm.ADD, r, int64(p.each*p.es))
 	}
-	for _, r := range []asm.Reg{y, dy} {
-		a.RI(asm.ADD, r, int64(each*es))
-	}
-	a.RI(asm.SUB, left, 1)
+	a.RI(asm.SUB, placeLeft, 1)
 	a.Jcc(asm.CondNE, vector)
-	for _, r := range []asm.Reg{x, dx} {
+	for _, r := range []asm.Reg{placeX, placeDX} {
 		a.RM(asm.ADD, r, gen.Field(unsafe.Offsetof(lf.nextX)))
 	}
-	for _, r := range []asm.Reg{y, dy} {
+	for _, r := range []asm.Reg{placeY, placeDY} {
 		a.RM(asm.ADD, r, gen.Field(unsafe.Offsetof(lf.nextY)))
 	}
 	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(lf.rows)), 1)
 	a.Jcc(asm.CondNE, row)
-	g.Done()
 }

@@ -81,6 +81,23 @@ func (w *wholer) order(r asm.Reg, at func(i int) int) {
 	w.RM(w.load, r, w.ConstBytes(b))
 }
 
+// General registers of wholeWindows, and its masks.
+const (
+	wholeX, wholeY, wholeAt       = asm.RSI, asm.RBX, asm.RDX
+	wholeTable, wholeCount        = asm.RCX, asm.R8
+	wholeStepX, wholeAtLine       = asm.R9, asm.R10
+	wholeLeft, wholeAsked         = asm.R11, asm.R15
+	wholeNumbers, wholeAllNumbers = asm.R12, asm.R13
+	wholeUnordered, wholeFound    = asm.K6, asm.K7
+)
+
+// Vector registers of wholeWindows.
+var (
+	wholeValue, wholeBest, wholePad, wholeNone = asm.Z(0), asm.Z(1), asm.Z(2), asm.Z(3) // maxima, sums or numbers of places, what the padding holds, all bits
+	wholeEven, wholeOdd, wholeBehind           = asm.Z(4), asm.Z(5), asm.Z(6)           // two places of a line, and the vector behind
+	wholeLow, wholeHigh, wholeScale            = asm.Z(7), asm.Z(8), asm.Z(9)           // orders of the two places; of means
+)
+
 // wholeWindows writes the kernel for a column of windows: their means, or where their maxima
 // are: the number of the first place that has the bits of the maximum, a NaN counting as any
 // other, all bits for none.
@@ -90,169 +107,191 @@ func (w *wholer) order(r asm.Reg, at func(i int) int) {
 // line has.
 func (g *writer) wholeWindows() {
 	w, a := g.wholer(), &g.Asm
-	const (
-		x, y, at, table, count = asm.RSI, asm.RBX, asm.RDX, asm.RCX, asm.R8
-		step, line, left       = asm.R9, asm.R10, asm.R11
-		numbers, all           = asm.R12, asm.R13
-		nan, found             = asm.K6, asm.K7
-	)
-	value, best, pad, none := asm.Z(0), asm.Z(1), asm.Z(2), asm.Z(3)
-	one, two, behind, low, high, scale := asm.Z(4), asm.Z(5), asm.Z(6), asm.Z(7), asm.Z(8), asm.Z(9)
-	w.from(x, unsafe.Offsetof(hf.x), unsafe.Offsetof(hf.offX))
-	w.from(y, unsafe.Offsetof(hf.y), unsafe.Offsetof(hf.offY))
-	w.from(at, unsafe.Offsetof(hf.at), unsafe.Offsetof(hf.offAt))
-	w.get(table, unsafe.Offsetof(hf.table))
-	w.get(count, unsafe.Offsetof(hf.count))
-	w.get(step, unsafe.Offsetof(hf.stepX))
-	w.get(all, unsafe.Offsetof(hf.numbers))
+	w.beginWindows()
+	w.asked(wholeAsked)
+	row := a.Here()
+	w.asks(asm.PREFETCHT1, wholeAsked, wholeLeft)
+	a.RM(asm.MOV, wholeAtLine, asm.Ptr(wholeTable, int32(unsafe.Offsetof(wholeRow{}.x))))
+	a.RR(asm.ADD, wholeAtLine, wholeX)
+	a.RM(asm.MOV, wholeLeft, asm.Ptr(wholeTable, int32(unsafe.Offsetof(wholeRow{}.lines))))
 	if g.mean {
-		a.RM(w.spread1, scale, gen.Field(unsafe.Offsetof(hf.scale)))
+		w.meansOfRow()
+	} else {
+		w.placesOfRow()
+	}
+	a.RI(asm.ADD, wholeTable, int64(unsafe.Sizeof(wholeRow{})))
+	a.RM(asm.ADD, wholeY, gen.Field(unsafe.Offsetof(hf.nextY)))
+	a.RI(asm.SUB, wholeCount, 1)
+	a.Jcc(asm.CondNE, row)
+	g.Done()
+}
+
+// beginWindows loads pointers, constants and masks.
+func (w *wholer) beginWindows() {
+	a := &w.Asm
+	w.from(wholeX, unsafe.Offsetof(hf.x), unsafe.Offsetof(hf.offX))
+	w.from(wholeY, unsafe.Offsetof(hf.y), unsafe.Offsetof(hf.offY))
+	w.from(wholeAt, unsafe.Offsetof(hf.at), unsafe.Offsetof(hf.offAt))
+	w.get(wholeTable, unsafe.Offsetof(hf.table))
+	w.get(wholeCount, unsafe.Offsetof(hf.count))
+	w.get(wholeStepX, unsafe.Offsetof(hf.stepX))
+	w.get(wholeAllNumbers, unsafe.Offsetof(hf.numbers))
+	if w.mean {
+		a.RM(w.spread1, wholeScale, gen.Field(unsafe.Offsetof(hf.scale)))
 	} else {
 		ones := make([]byte, 64)
 		for i := range ones {
 			ones[i] = 0xFF
 		}
-		a.RM(w.load, none, a.ConstBytes(ones))
-		a.RR(asm.VMOVAPS, pad, none) // a NaN, with whose bits no number compares equal
+		a.RM(w.load, wholeNone, a.ConstBytes(ones))
+		a.RR(asm.VMOVAPS, wholePad, wholeNone) // a NaN, with whose bits no number compares equal
 	}
-	if g.stepW == 1 {
-		w.masks(g.kw)
+	if w.stepW == 1 {
+		w.masks(w.kw)
 	} else {
-		w.masks((g.kw + 1) &^ 1)
-		w.order(low, func(i int) int { return 2 * i })
-		w.order(high, func(i int) int { return 2*i + 1 })
+		w.masks((w.kw + 1) &^ 1)
+		w.order(wholeLow, func(i int) int { return 2 * i })
+		w.order(wholeHigh, func(i int) int { return 2*i + 1 })
 	}
-	loaded := func(r, mask asm.Reg, m asm.Mem) {
-		if g.mean {
-			a.MaskZ(mask).RM(w.load, r, m)
-			return
-		}
-		a.RR(asm.VMOVAPS, r, pad)
-		a.Mask(mask).RM(w.load, r, m)
+}
+
+// loaded loads a vector of a line under a mask. Other lanes hold the padding: 0 for means.
+func (w *wholer) loaded(r, mask asm.Reg, m asm.Mem) {
+	if w.mean {
+		w.MaskZ(mask).RM(w.load, r, m)
+		return
 	}
-	// places calls f with each place of a line, down or up, and where its elements are: in a
-	// register, or, with a step of 1, in memory, under a mask.
-	places := func(down bool, f func(k int, r, mask asm.Reg, m asm.Mem)) {
-		ordered := func(n int, f func(i int)) {
-			for i := range n {
-				if down {
-					i = n - 1 - i
-				}
-				f(i)
-			}
+	w.RR(asm.VMOVAPS, r, wholePad)
+	w.Mask(mask).RM(w.load, r, m)
+}
+
+// ordered calls f for 0 to n-1, or down.
+func ordered(n int, down bool, f func(i int)) {
+	for i := range n {
+		if down {
+			i = n - 1 - i
 		}
-		if g.stepW == 1 {
-			ordered(g.kw, func(k int) { f(k, asm.NoReg, asm.K(1+k), asm.Ptr(line, int32(k*w.es))) })
-			return
+		f(i)
+	}
+}
+
+// placesOf calls f with each place of a line, down or up, and where its elements are: in a
+// register, or, with a step of 1, in memory, under a mask.
+func (w *wholer) placesOf(down bool, f func(k int, r, mask asm.Reg, m asm.Mem)) {
+	a := &w.Asm
+	if w.stepW == 1 {
+		ordered(w.kw, down, func(k int) { f(k, asm.NoReg, asm.K(1+k), asm.Ptr(wholeAtLine, int32(k*w.es))) })
+		return
+	}
+	permute := w.pick(asm.VPERMT2PS, asm.VPERMT2PD)
+	ordered((w.kw+1)/2, down, func(pair int) {
+		m := asm.Ptr(wholeAtLine, int32(2*pair*w.es))
+		w.loaded(wholeEven, asm.K(1+2*pair), m)
+		w.loaded(wholeBehind, asm.K(2+2*pair), m.Add(64))
+		odd := 2*pair+1 < w.kw
+		if odd {
+			a.RR(asm.VMOVAPS, wholeOdd, wholeEven)
+			a.RRR(permute, wholeOdd, wholeHigh, wholeBehind)
 		}
-		permute := w.pick(asm.VPERMT2PS, asm.VPERMT2PD)
-		ordered((g.kw+1)/2, func(pair int) {
-			m := asm.Ptr(line, int32(2*pair*w.es))
-			loaded(one, asm.K(1+2*pair), m)
-			loaded(behind, asm.K(2+2*pair), m.Add(64))
-			odd := 2*pair+1 < g.kw
-			if odd {
-				a.RR(asm.VMOVAPS, two, one)
-				a.RRR(permute, two, high, behind)
+		a.RRR(permute, wholeEven, wholeLow, wholeBehind)
+		ordered(2, down, func(i int) {
+			if i == 0 {
+				f(2*pair, wholeEven, asm.NoReg, asm.Mem{})
+			} else if odd {
+				f(2*pair+1, wholeOdd, asm.NoReg, asm.Mem{})
 			}
-			a.RRR(permute, one, low, behind)
-			ordered(2, func(i int) {
-				if i == 0 {
-					f(2*pair, one, asm.NoReg, asm.Mem{})
-				} else if odd {
-					f(2*pair+1, two, asm.NoReg, asm.Mem{})
-				}
-			})
 		})
-	}
-	w.asked(asm.R15)
-	row := a.Here()
-	w.asks(asm.PREFETCHT1, asm.R15, left)
-	a.RM(asm.MOV, line, asm.Ptr(table, int32(unsafe.Offsetof(wholeRow{}.x))))
-	a.RR(asm.ADD, line, x)
-	a.RM(asm.MOV, left, asm.Ptr(table, int32(unsafe.Offsetof(wholeRow{}.lines))))
-	lines := func(f func()) {
-		next := a.Here()
-		f()
-		a.RR(asm.ADD, line, step)
-		a.RI(asm.SUB, left, 1)
-		a.Jcc(asm.CondNE, next)
-	}
-	windows := func() { a.RM(asm.KMOVW, found, gen.Field(unsafe.Offsetof(hf.last))) }
-	if g.mean {
-		a.RM(w.spread1, best, asm.Ptr(table, int32(unsafe.Offsetof(wholeRow{}.start))))
-		lines(func() {
-			places(false, func(_ int, r, mask asm.Reg, m asm.Mem) {
-				if mask != asm.NoReg {
-					loaded(one, mask, m)
-					r = one
-				}
-				a.RRR(w.pick(asm.VADDPS, asm.VADDPD), best, best, r)
-			})
-		})
-		a.RRR(w.pick(asm.VMULPS, asm.VMULPD), best, best, scale)
-		windows()
-		a.Mask(found).MR(w.load, asm.Ptr(y, 0), best)
-	} else {
-		compare := w.pick(asm.VCMPPS, asm.VCMPPD)
-		a.RM(asm.MOV, numbers, asm.Ptr(table, int32(unsafe.Offsetof(wholeRow{}.numbers))))
-		a.RR(asm.ADD, numbers, all)
-		windows()
-		a.MaskZ(found).RM(w.load, value, asm.Ptr(y, 0))
-		a.RR(asm.VMOVAPS, best, none)
-		note := func(k int) {
-			a.Mask(found).RM(w.spread1, best, asm.Ptr(numbers, int32(k*w.es)))
-		}
-		some, done := a.NewLabel(), a.NewLabel()
-		search := func(unordered bool) {
-			lines(func() {
-				places(true, func(k int, r, mask asm.Reg, m asm.Mem) {
-					equal := w.pick(asm.VPCMPEQD, asm.VPCMPEQQ)
-					if mask != asm.NoReg {
-						a.Mask(mask).RRM(equal, found, value, m)
-					} else {
-						a.RRR(equal, found, value, r)
-					}
-					note(k)
-					if !unordered {
-						return
-					}
-					if mask != asm.NoReg {
-						a.MaskZ(mask).RM(w.load, one, m) // zeros are numbers
-						r = one
-					}
-					a.Mask(nan).RRRI(compare, found, r, r, gen.Unordered)
-					note(k)
-				})
-				a.RI(asm.SUB, numbers, int64(g.kw*w.es))
-			})
-		}
-		a.RRRI(compare, nan, value, value, gen.Unordered)
-		a.RR(asm.KORTESTW, nan, nan)
-		a.Jcc(asm.CondNE, some)
-		search(false)
-		a.Jmp(done)
-		a.Bind(some)
-		if g.stepW > 1 { // where any NaN counts the padding is a number
-			infinity := a.Const32(0xFF800000)
-			if w.es == 8 {
-				infinity = a.Const64(0xFFF << 52)
+	})
+}
+
+// eachLine writes a loop over the lines of a row of windows.
+func (w *wholer) eachLine(f func()) {
+	a := &w.Asm
+	next := a.Here()
+	f()
+	a.RR(asm.ADD, wholeAtLine, wholeStepX)
+	a.RI(asm.SUB, wholeLeft, 1)
+	a.Jcc(asm.CondNE, next)
+}
+
+// existing sets the mask of what is found to the lanes that are windows.
+func (w *wholer) existing() { w.RM(asm.KMOVW, wholeFound, gen.Field(unsafe.Offsetof(hf.last))) }
+
+// meansOfRow writes the means of a vector of windows.
+func (w *wholer) meansOfRow() {
+	a := &w.Asm
+	a.RM(w.spread1, wholeBest, asm.Ptr(wholeTable, int32(unsafe.Offsetof(wholeRow{}.start))))
+	w.eachLine(func() {
+		w.placesOf(false, func(_ int, r, mask asm.Reg, m asm.Mem) {
+			if mask != asm.NoReg {
+				w.loaded(wholeEven, mask, m)
+				r = wholeEven
 			}
-			a.RM(w.spread1, pad, infinity)
-			a.MI(asm.MOV, gen.Field(unsafe.Offsetof(hf.undefined)), 1)
+			a.RRR(w.pick(asm.VADDPS, asm.VADDPD), wholeBest, wholeBest, r)
+		})
+	})
+	a.RRR(w.pick(asm.VMULPS, asm.VMULPD), wholeBest, wholeBest, wholeScale)
+	w.existing()
+	a.Mask(wholeFound).MR(w.load, asm.Ptr(wholeY, 0), wholeBest)
+}
+
+// placesOfRow writes where the maxima of a vector of windows are.
+func (w *wholer) placesOfRow() {
+	a := &w.Asm
+	a.RM(asm.MOV, wholeNumbers, asm.Ptr(wholeTable, int32(unsafe.Offsetof(wholeRow{}.numbers))))
+	a.RR(asm.ADD, wholeNumbers, wholeAllNumbers)
+	w.existing()
+	a.MaskZ(wholeFound).RM(w.load, wholeValue, asm.Ptr(wholeY, 0))
+	a.RR(asm.VMOVAPS, wholeBest, wholeNone)
+	some, done := a.NewLabel(), a.NewLabel()
+	a.RRRI(w.pick(asm.VCMPPS, asm.VCMPPD), wholeUnordered, wholeValue, wholeValue, gen.Unordered)
+	a.RR(asm.KORTESTW, wholeUnordered, wholeUnordered)
+	a.Jcc(asm.CondNE, some)
+	w.search(false)
+	a.Jmp(done)
+	a.Bind(some)
+	if w.stepW > 1 { // where any NaN counts the padding is a number
+		infinity := a.Const32(0xFF800000)
+		if w.es == 8 {
+			infinity = a.Const64(0xFFF << 52)
 		}
-		search(true)
-		a.RR(asm.VMOVAPS, pad, none)
-		a.Bind(done)
-		windows()
-		a.Mask(found).MR(w.load, asm.Ptr(at, 0), best)
-		a.RM(asm.ADD, at, gen.Field(unsafe.Offsetof(hf.nextAt)))
+		a.RM(w.spread1, wholePad, infinity)
+		a.MI(asm.MOV, gen.Field(unsafe.Offsetof(hf.undefined)), 1)
 	}
-	a.RI(asm.ADD, table, int64(unsafe.Sizeof(wholeRow{})))
-	a.RM(asm.ADD, y, gen.Field(unsafe.Offsetof(hf.nextY)))
-	a.RI(asm.SUB, count, 1)
-	a.Jcc(asm.CondNE, row)
-	g.Done()
+	w.search(true)
+	a.RR(asm.VMOVAPS, wholePad, wholeNone)
+	a.Bind(done)
+	w.existing()
+	a.Mask(wholeFound).MR(w.load, asm.Ptr(wholeAt, 0), wholeBest)
+	a.RM(asm.ADD, wholeAt, gen.Field(unsafe.Offsetof(hf.nextAt)))
+}
+
+// search notes the number of each place that has the bits of the maximum, from the last place to
+// the first. Where a maximum is NaN any NaN counts.
+func (w *wholer) search(anyNaN bool) {
+	a := &w.Asm
+	note := func(k int) { a.Mask(wholeFound).RM(w.spread1, wholeBest, asm.Ptr(wholeNumbers, int32(k*w.es))) }
+	w.eachLine(func() {
+		w.placesOf(true, func(k int, r, mask asm.Reg, m asm.Mem) {
+			equal := w.pick(asm.VPCMPEQD, asm.VPCMPEQQ)
+			if mask != asm.NoReg {
+				a.Mask(mask).RRM(equal, wholeFound, wholeValue, m)
+			} else {
+				a.RRR(equal, wholeFound, wholeValue, r)
+			}
+			note(k)
+			if !anyNaN {
+				return
+			}
+			if mask != asm.NoReg {
+				a.MaskZ(mask).RM(w.load, wholeEven, m) // zeros are numbers
+				r = wholeEven
+			}
+			a.Mask(wholeUnordered).RRRI(w.pick(asm.VCMPPS, asm.VCMPPD), wholeFound, r, r, gen.Unordered)
+			note(k)
+		})
+		a.RI(asm.SUB, wholeNumbers, int64(w.kw*w.es))
+	})
 }
 
 // wholeSpread writes the kernel for a column of a gradient. Each element is a sum over the
