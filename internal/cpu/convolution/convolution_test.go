@@ -14,7 +14,6 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem/guard"
-	"weft/internal/numbers"
 )
 
 // A testImage is a stack of images in a slice.
@@ -269,216 +268,45 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts int, of [2]array.DType, pixels, weights func(*rand.Rand, int) []E) {
 	t.Helper()
 	d := cputest.DtypeOf[E]()
-	limit := numbers.KBlock
-	threads := []int{1, 2, 5}[r.IntN(3)]
-	conv := Convolution{ISA: cputest.UnderTest, DType: d, Of: of, Geometry: g, Threads: threads}
+	c := &trial[E]{Geometry: g, of: of, threads: []int{1, 2, 5}[r.IntN(3)]}
+	conv := Convolution{ISA: cputest.UnderTest, DType: d, Of: of, Geometry: g, Threads: c.threads}
 	conv.check("test")
-	full := conv.Geometry
-	inC, outC := g.C/full.Groups, g.O/full.Groups // of a group
-	oh, ow := g.OutH(), g.OutW()
-	x := newTestImage(r, pixels, r.IntN(layouts), g.N, g.C, g.H, g.W)
-	y := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.O, oh, ow)
-	w := weights(r, g.O*inC*g.KH*g.KW)
-	xs, ws := x.as(of[0]), halved(of[1], w)
-	weight := func(o, c, kh, kw int) E { return w[((o*inC+c)*g.KH+kh)*g.KW+kw] }
-	source := func(n, c, oy, ox, kh, kw int) E {
-		iy, ix := oy*full.StrideH+kh*full.DilationH-g.PadH, ox*full.StrideW+kw*full.DilationW-g.PadW
-		if iy < 0 || iy >= g.H || ix < 0 || ix >= g.W {
-			return 0
-		}
-		return *x.get(n, c, iy, ix)
-	}
-	compare := func(what string, m, before testImage[E], n, c, h, w int, want []E) {
-		t.Helper()
-		for i := range n {
-			for j := range c {
-				for y := range h {
-					for x := range w {
-						v := want[((i*c+j)*h+y)*w+x]
-						if conv.Tail != nil {
-							v *= -2
-						}
-						if got := *m.get(i, j, y, x); !cputest.SameBits(got, v) {
-							t.Fatalf("%s of %v, %+v, %d threads, strides %v: element %d,%d,%d,%d is %v, not %v", what, of, g, threads, m.Image, i, j, y, x, got, v)
-						}
-						*before.get(i, j, y, x) = *m.get(i, j, y, x)
-					}
-				}
-			}
-		}
-		for i := range m.data {
-			if !cputest.SameBits(m.data[i], before.data[i]) {
-				t.Fatalf("%s of %+v: memory between the elements changed", what, g)
-			}
-		}
-	}
-	// recall is compute, or what it gave for the same operand in an image and weights.
-	recall := func(what string, m testImage[E], compute func() []E) []E {
-		return cputest.Recall(&wanted, fmt.Sprintf("%s %+v %v", what, full, m.strides()), [][]E{m.data, w}, compute)
-	}
-	clone := func(m testImage[E]) testImage[E] {
-		m.data = append([]E(nil), m.data...)
-		return m
-	}
-
-	before := clone(y)
-	if y.Image == ContiguousImage(y.Ptr, g.O, oh, ow) && r.IntN(4) > 0 {
-		conv.Tail = cputest.Tail[E]{Data: y.data, Cols: oh * ow}
-	}
-	conv.Forward(y.Image, xs, ws)
+	c.full, c.inC, c.outC, c.oh, c.ow = conv.Geometry, g.C/conv.Groups, g.O/conv.Groups, g.OutH(), g.OutW()
 	one := conv.group(0)
-	useWinograd := one.useWinograd(oh, ow)
-	compare("convolution", y, before, g.N, g.O, oh, ow, recall(fmt.Sprint("convolution, Winograd ", useWinograd), x, func() []E {
-		all := make([]E, g.N*g.O*oh*ow)
-		terms := inC * g.KH * g.KW
-		patch, sums := make([]E, terms), make([]E, outC)
-		for group := range full.Groups {
-			var winograd func(n, o, y, x int) float32
-			exact := make([]bool, g.N) // images that Winograd's algorithm computes
-			if useWinograd {
-				winograd, exact = refWinograd(g.N, inC, outC, oh, ow, func(n, c, y, x int) float32 {
-					return float32(source(n, group*inC+c, y, x, 0, 0))
-				}, func(o, c, y, x int) float32 { return float32(weight(group*outC+o, c, y, x)) })
-			}
-			for n := range g.N {
-				for oy := range oh {
-					for ox := range ow {
-						if exact[n] {
-							for o := range sums {
-								sums[o] = E(winograd(n, o, oy, ox))
-							}
-						} else {
-							p := 0
-							for c := range inC {
-								for kh := range g.KH {
-									for kw := range g.KW {
-										patch[p] = source(n, group*inC+c, oy, ox, kh, kw)
-										p++
-									}
-								}
-							}
-							cputest.RefDots(sums, patch, w[group*outC*terms:], limit, true)
-						}
-						for o, v := range sums {
-							all[((n*g.O+group*outC+o)*oh+oy)*ow+ox] = v
-						}
-					}
-				}
-			}
-		}
-		return all
-	}))
+	c.x = newTestImage(r, pixels, r.IntN(layouts), g.N, g.C, g.H, g.W)
+	y := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.O, c.oh, c.ow)
+	c.w = weights(r, g.O*c.inC*g.KH*g.KW)
+	xs, ws := c.x.as(of[0]), halved(of[1], c.w)
 
-	dy := newTestImage(r, pixels, r.IntN(layouts), g.N, g.O, oh, ow)
-	dx := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.C, g.H, g.W)
-	before = clone(dx)
-	conv.Tail = nil
-	if dx.Image == ContiguousImage(dx.Ptr, g.C, g.H, g.W) && r.IntN(4) > 0 {
-		conv.Tail = cputest.Tail[E]{Data: dx.data, Cols: g.H * g.W}
+	// tailed sets the epilogue where the result is contiguous, for three of four.
+	tailed := func(m testImage[E], channels, h, w int) {
+		conv.Tail = nil
+		if m.Image == ContiguousImage(m.Ptr, channels, h, w) && r.IntN(4) > 0 {
+			conv.Tail = cputest.Tail[E]{Data: m.data, Cols: h * w}
+		}
 	}
-	conv.GradInput(dx.Image, dy.as(of[0]), ws)
-	useWinograd = one.useWinograd(g.H, g.W)
-	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, recall(fmt.Sprint("gradient of the input, Winograd ", useWinograd), dy, func() []E {
-		all := make([]E, g.N*g.C*g.H*g.W)
-		type tap struct{ o, kh, kw int }
-		sums := make([]E, inC)
-		for group := range full.Groups {
-			var winograd func(n, o, y, x int) float32
-			exact := make([]bool, g.N)
-			if useWinograd {
-				winograd, exact = refWinograd(g.N, outC, inC, g.H, g.W, func(n, o, y, x int) float32 {
-					y, x = y+g.PadH-2, x+g.PadW-2
-					if y < 0 || y >= oh || x < 0 || x >= ow {
-						return 0
-					}
-					return float32(*dy.get(n, group*outC+o, y, x))
-				}, func(c, o, y, x int) float32 { return float32(weight(group*outC+o, c, 2-y, 2-x)) })
-			}
-			for iy := range g.H {
-				for ix := range g.W {
-					var taps []tap
-					for o := group * outC; o < (group+1)*outC; o++ {
-						for kh := range g.KH {
-							for kw := range g.KW {
-								if (iy+g.PadH-kh*full.DilationH)%full.StrideH == 0 && (ix+g.PadW-kw*full.DilationW)%full.StrideW == 0 {
-									taps = append(taps, tap{o, kh, kw})
-								}
-							}
-						}
-					}
-					weights := make([]E, inC*len(taps))
-					for c := range inC {
-						for p, q := range taps {
-							weights[c*len(taps)+p] = weight(q.o, c, q.kh, q.kw)
-						}
-					}
-					slopes := make([]E, len(taps))
-					for n := range g.N {
-						for p, q := range taps {
-							slopes[p] = 0
-							oy, ox := iy+g.PadH-q.kh*full.DilationH, ix+g.PadW-q.kw*full.DilationW
-							if oy, ox = oy/full.StrideH, ox/full.StrideW; oy >= 0 && oy < oh && ox >= 0 && ox < ow {
-								slopes[p] = *dy.get(n, q.o, oy, ox)
-							}
-						}
-						if exact[n] {
-							for c := range sums {
-								sums[c] = E(winograd(n, c, iy, ix))
-							}
-						} else {
-							cputest.RefDots(sums, slopes, weights, limit, true)
-						}
-						for c, v := range sums {
-							all[((n*g.C+group*inC+c)*g.H+iy)*g.W+ix] = v
-						}
-					}
-				}
-			}
-		}
-		return all
-	}))
+	before := y.clone()
+	tailed(y, g.O, c.oh, c.ow)
+	conv.Forward(y.Image, xs, ws)
+	winograd := one.useWinograd(c.oh, c.ow)
+	want := c.recall(fmt.Sprint("convolution, Winograd ", winograd), c.x, func() []E { return c.forward(winograd) })
+	c.compare(t, "convolution", y, before, [4]int{g.N, g.O, c.oh, c.ow}, want, conv.Tail != nil)
 
-	dw := cputest.Random[E](r, len(w))
-	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), xs, dy.as(of[1]))
-	want := cputest.Recall(&wanted, fmt.Sprintf("gradient of the weights %+v %v %v", full, x.strides(), dy.strides()), [][]E{x.data, dy.data}, func() []E {
-		all := make([]E, len(w))
-		terms := g.N * oh * ow
-		slopes := make([]E, 0, g.O*terms)
-		for o := range g.O {
-			for n := range g.N {
-				for oy := range oh {
-					for ox := range ow {
-						slopes = append(slopes, *dy.get(n, o, oy, ox))
-					}
-				}
-			}
-		}
-		pixels, sums := make([]E, 0, terms), make([]E, outC)
-		for group := range full.Groups {
-			for c := range inC {
-				for kh := range g.KH {
-					for kw := range g.KW {
-						pixels = pixels[:0]
-						for n := range g.N {
-							for oy := range oh {
-								for ox := range ow {
-									pixels = append(pixels, source(n, group*inC+c, oy, ox, kh, kw))
-								}
-							}
-						}
-						cputest.RefDots(sums, pixels, slopes[group*outC*terms:], limit, false)
-						for o, v := range sums {
-							all[(((group*outC+o)*inC+c)*g.KH+kh)*g.KW+kw] = v
-						}
-					}
-				}
-			}
-		}
-		return all
-	})
+	c.dy = newTestImage(r, pixels, r.IntN(layouts), g.N, g.O, c.oh, c.ow)
+	dx := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.C, g.H, g.W)
+	before = dx.clone()
+	tailed(dx, g.C, g.H, g.W)
+	conv.GradInput(dx.Image, c.dy.as(of[0]), ws)
+	winograd = one.useWinograd(g.H, g.W)
+	want = c.recall(fmt.Sprint("gradient of the input, Winograd ", winograd), c.dy, func() []E { return c.gradInput(winograd) })
+	c.compare(t, "gradient of the input", dx, before, [4]int{g.N, g.C, g.H, g.W}, want, conv.Tail != nil)
+
+	dw := cputest.Random[E](r, len(c.w))
+	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), xs, c.dy.as(of[1]))
+	want = cputest.Recall(&wanted, fmt.Sprintf("gradient of the weights %+v %v %v", c.full, c.x.strides(), c.dy.strides()), [][]E{c.x.data, c.dy.data}, c.gradWeight)
 	for i, v := range want {
 		if !cputest.SameBits(dw[i], v) {
-			t.Fatalf("gradient of the weights of %+v, %d threads: element %d is %v, not %v", g, threads, i, dw[i], v)
+			t.Fatalf("gradient of the weights of %+v, %d threads: element %d is %v, not %v", g, c.threads, i, dw[i], v)
 		}
 	}
 }
