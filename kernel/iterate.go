@@ -136,7 +136,7 @@ func (s *stencil) rows() int {
 	if row == 0 || row*s.shape[0] < s.costs.Far {
 		return 0
 	}
-	rows := min(s.costs.Sweep/(row/s.shape[len(s.shape)-1]*s.columns()), s.shape[0]/4)
+	rows := min(s.costs.Band/(row/s.shape[len(s.shape)-1]*s.columns()), s.shape[0]/4)
 	if rows < 4*s.skew(0) {
 		return 0
 	}

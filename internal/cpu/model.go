@@ -16,11 +16,10 @@ var model = device.Model{
 
 func costsOf(p *processor.Processor) device.Costs {
 	return device.Costs{
-		Line:  processor.Line,
-		Band:  512 << 10,
-		Sweep: sweep(p.L2),
-		Rows:  cmp.Or(p.L1, 32<<10) * 3 / 4,
-		Far:   4 << 20,
+		Line: processor.Line,
+		Band: band(p.L2),
+		Rows: cmp.Or(p.L1, 32<<10) * 3 / 4,
+		Far:  4 << 20,
 
 		Transpose:          4 << 10,
 		TransposedEpilogue: 2 << 20,
@@ -42,8 +41,9 @@ func costsOf(p *processor.Processor) device.Costs {
 	}
 }
 
-// sweep is half of the second cache, or a part of the last level where the second is too small.
-func sweep(l2 int) int {
+// band is half of the second cache, or a part of the last level where the second is too small: tiles
+// of several steps of a stencil overlap, and the more, the smaller they are.
+func band(l2 int) int {
 	if half := l2 / 2; half >= 1<<20 {
 		return half
 	}

@@ -23,15 +23,12 @@ type Costs struct {
 	Line int
 
 	// Band is the size of arrays over which work may pass again and again at the price of a near
-	// cache: a band of heads in attention.
+	// cache: a band of heads in attention, a tile of several steps of a stencil.
 	Band int
-	// Sweep is the same for work whose parts overlap, as tiles of several steps of a stencil. It
-	// is larger where the near cache is small, since small tiles overlap more.
-	Sweep int
 	// Rows is the size of neighbouring rows that a stencil reads at once from the nearest cache.
 	Rows int
 	// Far is the size of arrays from which passes over all of them come from beyond the near
-	// caches, so that work goes by bands and sweeps.
+	// caches, so that work goes by bands.
 	Far int
 
 	// Transpose is the size from which a copy between different axes, or an operand that is read

@@ -27,12 +27,12 @@ func models(dev device.Device) map[string]device.Model {
 	own := *dev.Model()
 	const never = 1 << 50
 	tiny := device.Model{Caps: own.Caps, Costs: device.Costs{
-		Line: 16, Band: 1, Sweep: 1, Rows: 1, Far: 1, Transpose: 1, TransposedEpilogue: 1, ReadTogether: 1, Gather: 1,
+		Line: 16, Band: 1, Rows: 1, Far: 1, Transpose: 1, TransposedEpilogue: 1, ReadTogether: 1, Gather: 1,
 		WakeMulAdds: 1, PartRows: never, PartElements: 1, ShortRow: 256, ShortElements: 1, ShortWork: 1,
 		Recompute: never, RecomputeOps: 32, RecomputeBroadcast: 1, Store: 1,
 	}}
 	huge := device.Model{Caps: own.Caps, Costs: device.Costs{
-		Line: 4096, Band: never, Sweep: never, Rows: never, Far: never, Transpose: never, TransposedEpilogue: never, ReadTogether: never, Gather: never,
+		Line: 4096, Band: never, Rows: never, Far: never, Transpose: never, TransposedEpilogue: never, ReadTogether: never, Gather: never,
 		WakeMulAdds: never, PartElements: never, ShortElements: never, ShortWork: never, RecomputeBroadcast: never, Store: never,
 	}}
 	line, apart := own, own
