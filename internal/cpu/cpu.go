@@ -53,7 +53,7 @@ var Counters struct {
 	Native      atomic.Int64 // launches that machine code ran
 	Threaded    atomic.Int64 // hand-offs of a launch or a group to several threads
 	Grouped     atomic.Int64 // launches that shared a hand-off
-	Abreast     atomic.Int64 // groups on one thread of which a part of each ran at a time
+	Interleaved atomic.Int64 // groups on one thread whose launches ran a part of each at a time
 	Refused     atomic.Int64 // programs that fell back to the interpreter
 	Streamed    atomic.Int64 // launches that write past the caches
 	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has

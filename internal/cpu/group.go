@@ -50,8 +50,8 @@ func (g *group) run() error {
 	if par.Pays(g.work/perNS, g.hot/perNS) {
 		threads = par.Threads()
 	}
-	if threads == 1 && g.shares() {
-		return g.abreast()
+	if threads == 1 && g.sharesArray() {
+		return g.interleave()
 	}
 	if threads == 1 || len(g.tasks) == 1 {
 		for i := range g.tasks {
@@ -82,20 +82,20 @@ func (g *group) run() error {
 }
 
 const (
-	// sharedMin is how many elements each of two launches goes over from which they are run
-	// abreast if they read the same array: of less, more stays in the second cache from one to
-	// the next.
-	sharedMin = 1 << 20
-	// abreastWork is the work of a part, whose arrays stay in the second cache.
-	abreastWork = chunkWork / 4
+	// interleaveMin is the size from which launches that read the same array are interleaved on one
+	// thread: each covers at least this many elements. Of a smaller array more stays in the
+	// second cache from one launch to the next. docs/decisions/0152 has what it saves.
+	interleaveMin = 1 << 20
+	// interleavedWork is the work of a part. Its arrays stay in the second cache.
+	interleavedWork = chunkWork / 4
 )
 
-// shares reports that the group is launches that go through much memory and read, row by row,
-// an array of the first.
-func (g *group) shares() bool {
+// sharesArray reports that there are several launches, each covers interleaveMin elements, and each
+// reads an array of the first one, row by row.
+func (g *group) sharesArray() bool {
 	for i := range g.tasks {
 		t := &g.tasks[i]
-		if t.n < sharedMin || i > 0 && !g.tasks[0].reads(t) {
+		if t.n < interleaveMin || i > 0 && !g.tasks[0].reads(t) {
 			return false
 		}
 	}
@@ -114,15 +114,15 @@ func (t *task) reads(o *task) bool {
 	return false
 }
 
-// abreast runs the tasks a part of each at a time, so that what one has just read is in the
+// interleave runs a part of each task at a time, so that what one has just read is in the
 // second cache for the others.
-func (g *group) abreast() error {
-	Counters.Abreast.Add(1)
+func (g *group) interleave() error {
+	Counters.Interleaved.Add(1)
 	most := 0
 	for i := range g.tasks {
 		t := &g.tasks[i]
 		t.code = t.p.codeFor(&t.l)
-		n := t.whole(t.cut(abreastWork, 1))
+		n := t.whole(t.cut(interleavedWork, 1))
 		g.ends = append(g.ends, n)
 		most = max(most, n)
 	}

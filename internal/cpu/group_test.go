@@ -115,9 +115,9 @@ func TestLaunchAll(t *testing.T) {
 	}
 }
 
-// On one thread, launches over the same large array run a part of each at a time, with the same
-// results; not those of other arrays, nor small ones.
-func TestAbreast(t *testing.T) {
+// TestLaunchAllInterleaves: on one thread, launches over the same large array run a part of each
+// at a time, with the same results. Launches over other arrays and small ones do not.
+func TestLaunchAllInterleaves(t *testing.T) {
 	defer par.SetThreads(par.SetThreads(1))
 	b := loop.NewBuilder("sum", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce}}, 1)
 	x, y := b.Buf(array.Float32, false, loop.Any, loop.Unit), b.Buf(array.Float32, true, loop.Any, loop.Zero)
@@ -132,9 +132,9 @@ func TestAbreast(t *testing.T) {
 	p := prog.Loop()
 	const each = 300
 	for _, c := range []struct {
-		rows    int
-		same    bool
-		abreast int64
+		rows        int
+		same        bool
+		interleaved int64
 	}{{5003, true, 1}, {5003, false, 0}, {50, true, 0}} {
 		in := [2]*array.Storage{d.Default().Alloc(4 * c.rows * each), d.Default().Alloc(4 * c.rows * each)}
 		for _, st := range in {
@@ -161,20 +161,20 @@ func TestAbreast(t *testing.T) {
 			f.Word[p.StrideWord(1, 0)], f.Word[p.StrideWord(1, 1)] = 4, 0
 			ls = append(ls, device.Launch{Program: prog, Args: f, Extents: extents, Cost: 4})
 		}
-		if c.abreast > 0 {
+		if c.interleaved > 0 {
 			ls[1].Extents = []int{c.rows, each} // two kernels, each over all of it
 			ls[1].Args.Word[p.ExtentWord(0)], ls[1].Args.Word[p.StrideWord(0, 0)] = uint64(c.rows), 4*each
 		}
-		before := Counters.Abreast.Load()
+		before := Counters.Interleaved.Load()
 		if err := d.Default().LaunchAll(ls); err != nil {
 			t.Fatal(err)
 		}
-		if got := Counters.Abreast.Load() - before; got != c.abreast {
-			t.Errorf("%d rows, one array %v: %d groups ran abreast, want %d", c.rows, c.same, got, c.abreast)
+		if got := Counters.Interleaved.Load() - before; got != c.interleaved {
+			t.Errorf("%d rows, one array %v: %d groups were interleaved, want %d", c.rows, c.same, got, c.interleaved)
 		}
 		for k := range out {
 			every := 1
-			if k == 1 && c.abreast == 0 {
+			if k == 1 && c.interleaved == 0 {
 				every = 2
 			}
 			for i, got := range unsafe.Slice((*float32)(out[k].Host()), c.rows/every) {

@@ -54,11 +54,11 @@ const (
 
 // Planes of depthwise convolutions.
 const (
-	planeTaps     = 5 // of a row and of a column at most, for which there are masks
-	planeSteps    = 2 // the greatest step between results
-	planesAbreast = 4 // planes that a kernel goes down together
-	planesTask    = 8 // planes of a task
-	planeWidth    = 6 // the least of a result: vectors of a row of four lanes take 1.5 times as long as vectors of channels
+	planeTaps      = 5 // of a row and of a column at most, for which there are masks
+	planeSteps     = 2 // the greatest step between results
+	planesTogether = 4 // planes that a kernel goes down together
+	planesTask     = 8 // planes of a task
+	planeWidth     = 6 // the least of a result: vectors of a row of four lanes take 1.5 times as long as vectors of channels
 
 	// planeBytes is about what a kernel reads and writes from the top to the bottom, as the next
 	// column of vectors finds the same lines in the second cache; planeRows are the least, since

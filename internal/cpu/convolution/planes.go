@@ -58,7 +58,7 @@ func (r *planeRun) run(g *Convolution, w unsafe.Pointer) bool {
 		return false
 	}
 	r.Machine, r.kh, r.kw, r.weights, r.tail = tile.New(g.ISA, g.DType), g.KH, g.KW, w, g.Tail
-	r.bandH = max(planeRows, planeBytes/(planesAbreast*r.Size*(r.stepY*r.srcW+r.outW)))
+	r.bandH = max(planeRows, planeBytes/(planesTogether*r.Size*(r.stepY*r.srcW+r.outW)))
 	perTask := planesTask * r.outH * r.outW * (r.kh*r.kw + tile.TailWork(r.tail))
 	tasks := r.n * tile.Ceil(r.channels, planesTask)
 	grain := 1
@@ -77,7 +77,7 @@ func (r *planeRun) Chunk(_, begin, end int) {
 		last := min(first+planesTask, r.channels)
 		for y := 0; y < r.outH; y += r.bandH {
 			for c := first; c < last; {
-				n := planesAbreast
+				n := planesTogether
 				if c+n > last {
 					n = 1
 				}
