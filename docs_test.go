@@ -670,6 +670,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"lazy.go alone":        fresh,
 		"host.go download":     "it writes into memory of the host",
 		"host.go upload":       fresh,
+		"host.go deliver":      inside,
 		"host.go putBack":      inside,
 		"host.go on":           fresh,
 		"host.go readBytes":    "it writes into a Go slice",

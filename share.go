@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/mapped"
 	"weft/internal/mem"
 )
@@ -138,6 +139,9 @@ func (s *Segment) Tensor(offset int, d DType, shape ...int) *Tensor {
 	}
 	if offset > s.size || n > s.size-offset {
 		array.Failf("segment", "shape", "%s takes %d bytes from byte %d on, the segment %q has %d", array.TypeString(d, shape), n, offset, s.name, s.size)
+	}
+	if !core.Reached(0) {
+		array.Failf("segment", "", "is memory of the host, which the device does not reach: FromSlice copies")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

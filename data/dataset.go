@@ -70,7 +70,7 @@ func (d *rows) Batch(index []int64) (x, y *weft.Tensor, err error) {
 
 // plain returns t for use as any other tensor: gradients flow past it.
 func plain(t *weft.Tensor) *weft.Tensor {
-	return (*weft.Tensor)(core.FromView((*core.Tensor)(t).Read()))
+	return (*weft.Tensor)(core.FromView(*(*core.Tensor)(t).Layout()))
 }
 
 // join makes a batch of single examples.

@@ -68,6 +68,9 @@ func Export(t *weft.Tensor, opts ...ExportOpts) (Managed, error) {
 		if t.RequiresGrad() {
 			array.Failf("dlpack", "t", "requires a gradient: Detach it")
 		}
+		if !(*core.Tensor)(t).Reached() {
+			array.Failf("dlpack", "t", "is in memory that the host does not reach: Data copies it")
+		}
 		v = (*core.Tensor)(t).Read()
 	}); err != nil {
 		return Managed{}, fmt.Errorf("dlpack: %w", err)

@@ -70,7 +70,7 @@ func (s *stencil) into(dst []*weft.Tensor) []*weft.Tensor {
 			if t == nil || a.t == nil {
 				continue
 			}
-			if v, w := (*core.Tensor)(t).Read(), (*core.Tensor)(a.t).Read(); v.Overlaps(&w) {
+			if (*core.Tensor)(t).Layout().Overlaps((*core.Tensor)(a.t).Layout()) {
 				apart := make([]*weft.Tensor, len(dst))
 				for i, t := range dst {
 					apart[i] = t.Clone()

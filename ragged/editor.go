@@ -140,7 +140,7 @@ func (e *editor) shift(to, from, n int) {
 		return
 	}
 	for _, m := range e.mem {
-		(*core.Tensor)(m).Read() // panics if the memory was released
+		(*core.Tensor)(m).Layout() // panics if the memory was released
 	}
 	for i, w := range e.width {
 		done := core.OpenRows(to, to+n, (*core.Tensor)(e.mem[i]))
@@ -226,6 +226,11 @@ func (l *List) edit(op string) *editor {
 	}
 	if l.needsGrad() {
 		array.Failf(op, "", "the list needs a gradient, and a change of sizes is not recorded: Take and Concat make other lists")
+	}
+	for i := range l.cols {
+		if !(*core.Tensor)(l.cols[i].live).Reached() {
+			array.Failf(op, "", "the rows are on a device that the host does not reach, and a change of sizes moves them on the host: Take and Concat make other lists")
+		}
 	}
 	e := l.ed
 	if e == nil {

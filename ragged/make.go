@@ -104,13 +104,23 @@ func (r rowType) put(cols [][]byte, at int, p unsafe.Pointer, n int) {
 	}
 }
 
-// bytesOf returns the memory of columns.
-func bytesOf(cols []column) [][]byte {
+// written calls f with the memory of new columns, which f fills. What the host does not reach is
+// copied afterwards.
+func written(cols []column, f func(b [][]byte)) {
 	b := make([][]byte, len(cols))
 	for i := range cols {
-		b[i] = memory(cols[i].live)
+		if t := cols[i].live; (*core.Tensor)(t).Reached() {
+			b[i] = memory(t)
+		} else {
+			b[i] = make([]byte, t.Size()*t.DType().Size())
+		}
 	}
-	return b
+	f(b)
+	for i := range cols {
+		if t := (*core.Tensor)(cols[i].live); !t.Reached() {
+			core.WriteBytes(t, 0, b[i])
+		}
+	}
 }
 
 // Of returns a list of nested slices, copied: [][]float64{{0}, {1, 2}}, or deeper ones. A row is
@@ -133,7 +143,7 @@ func of(op string, x any) *List {
 	r := rowTypeOf(op, t)
 	if depth == 1 {
 		l := &List{cols: r.columns(v.Len()), rows: v.Len()}
-		r.put(bytesOf(l.cols), 0, v.UnsafePointer(), v.Len())
+		written(l.cols, func(b [][]byte) { r.put(b, 0, v.UnsafePointer(), v.Len()) })
 		runtime.KeepAlive(x)
 		runtime.KeepAlive(l)
 		l.part = even(v.Len(), 1)
@@ -160,10 +170,11 @@ func of(op string, x any) *List {
 	l := &List{outer: parts[:depth-2], part: last}
 	l.rows = int(last.host[last.items()])
 	l.cols = r.columns(l.rows)
-	b := bytesOf(l.cols)
-	for i, s := range level {
-		r.put(b, int(last.host[i]), s.UnsafePointer(), s.Len())
-	}
+	written(l.cols, func(b [][]byte) {
+		for i, s := range level {
+			r.put(b, int(last.host[i]), s.UnsafePointer(), s.Len())
+		}
+	})
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(l)
 	return l

@@ -222,9 +222,9 @@ func (v *value) apart(op string, e *editor) {
 		if (*core.Tensor)(t).Recorded() {
 			array.Failf(op, "x", "needs a gradient, and a change of sizes is not recorded: Concat records, Detach goes without")
 		}
-		tv := (*core.Tensor)(t).Read()
+		tv := (*core.Tensor)(t).Layout()
 		for _, m := range e.mem {
-			if mv := (*core.Tensor)(m).Read(); tv.Overlaps(&mv) {
+			if tv.Overlaps((*core.Tensor)(m).Layout()) {
 				v.ts[i] = t.Clone()
 			}
 		}

@@ -138,7 +138,7 @@ func (h *host) CallHost(args, out []array.View) error {
 		if t == nil || t.DType() != out[i].DType || !slices.Equal(sizes(t), out[i].Shape) {
 			return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave another type than %s for result %d", array.TypeString(out[i].DType, out[i].Shape), i)}
 		}
-		(*weft.Tensor)(core.FromView(out[i])).Assign(t.Detach())
+		core.Deliver(&out[i], (*core.Tensor)(t))
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/cpu"
@@ -133,8 +132,7 @@ func nans(v *array.View) (count int, first []int) {
 	if !v.DType.Float() || v.Size() == 0 {
 		return 0, nil
 	}
-	c := copyOf(v)
-	b := memoryOf(&c)
+	b, c := elements(v)
 	n := v.DType.Size()
 	for i := range v.Size() {
 		if !exec.IsNaN(v.DType, b[i*n:]) {
@@ -170,22 +168,18 @@ func spaced(v *array.View, step int) array.View {
 		out.Strides[a] *= step
 	}
 	if step > 1 {
-		b := unsafe.Slice((*byte)(out.Store.Host()), bytes)
-		for i := range b {
-			b[i] = 0xa5
-		}
+		check(device.Get(v.Store.Device).Default().Fill(device.Ref{Store: out.Store}, bytes, 0xa5, 1))
 	}
 	CopyViews(&out, v)
 	return out
 }
 
-// memoryOf is the memory of a view in row-major order.
-func memoryOf(v *array.View) []byte {
-	n := v.Size() * v.DType.Size()
-	if n == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Add(v.Store.Host(), v.Offset*v.DType.Size())), n)
+// elements returns the bytes of a view's elements in row-major order, and the view on the host whose
+// memory they are.
+func elements(v *array.View) ([]byte, array.View) {
+	c := copyOf(&FromView(*v).v)
+	h := HostView(&Tensor{v: c})
+	return rawBytes(&h), h
 }
 
 // DebugRules are the rules that Verify checks; a test puts a wrong one among them.
@@ -218,6 +212,10 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 	oracle = plain
 	// Every rewrite, before and after.
 	given := copies(1)
+	for i, v := range given {
+		h := HostView(&Tensor{v: *v})
+		given[i] = &h
+	}
 	w := &exec.Walker{Device: oracle, Ins: given, Nums: nums}
 	var fault error
 	rewrite.RunRules(e.Outs, DebugRules(rewrite.Level(e.level)), func(r *rewrite.Rule, before, after *ir.Node) {
@@ -249,7 +247,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 		if err != nil {
 			return nil // the call itself tells
 		}
-		want[i] = copyOf(&v)
+		want[i] = copyOf(&FromView(v).v)
 	}
 	check := func(what string, p *plan.Plan, d device.Device, ins []*array.View, outs []array.View) error {
 		c, err := exec.Compile(p, d)
@@ -313,10 +311,10 @@ func differ(got, want *array.View, level rewrite.Level) error {
 	if got.DType != want.DType || !array.Equal(got.Shape, want.Shape) {
 		return fmt.Errorf("it is %s, not %s", array.TypeString(got.DType, got.Shape), array.TypeString(want.DType, want.Shape))
 	}
-	a, b := copyOf(got), copyOf(want)
+	x, a := elements(got)
+	y, b := elements(want)
 	defer KeepAlive(&Tensor{v: a})
 	defer KeepAlive(&Tensor{v: b})
-	x, y := memoryOf(&a), memoryOf(&b)
 	d := got.DType
 	if d.Complex() {
 		d = d.Part()

@@ -68,6 +68,9 @@ func HostView(t *Tensor) array.View {
 // Reached reports that the host reaches the memory of a device.
 func Reached(number uint8) bool { return device.Get(number).Fallback() == nil }
 
+// Reached reports that the host reaches the memory of t's device.
+func (t *Tensor) Reached() bool { return Reached(t.v.Store.Device) }
+
 // here reports that the host reaches the memory of a view, which may belong to a trace.
 func here(v *array.View) bool { return !v.Store.Abstract && v.Store.Host() != nil }
 
@@ -80,6 +83,17 @@ func download(dst *array.View, t *Tensor) {
 	check(s.Copy(device.Ref{Store: dst.Store, Offset: dst.Offset * size}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, c.Size()*size))
 	wait(s)
 	KeepAlive(c)
+}
+
+// Deliver writes the elements of t into dst, contiguous memory of the host of the same type and
+// shape: the result of a function of the user.
+func Deliver(dst *array.View, t *Tensor) {
+	t.Check("host")
+	if OnHost(t) {
+		CopyInto(&Tensor{v: *dst}, t)
+		return
+	}
+	download(dst, t)
 }
 
 // upload returns a copy of a view of the host's memory on the device whose number it has, with the

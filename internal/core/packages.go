@@ -145,16 +145,27 @@ func (t *Tensor) Sizes() []int {
 	return slices.Clip(t.v.Shape)
 }
 
-// Read returns the strided window on the host that t is. It refuses memory that was given back.
+// Layout returns the strided window that t is, to compare it with others: it neither waits nor
+// copies. It refuses memory that was given back.
+func (t *Tensor) Layout() *array.View {
+	t.Check("view")
+	return &t.v
+}
+
+// Read returns the strided window on the host that t is, or a copy there. It refuses memory that was
+// given back.
 func (t *Tensor) Read() array.View {
 	t.Check("view")
 	return HostView(t)
 }
 
-// Lend returns the strided window that t is, whose memory cannot be given back before done is
-// called: for what hands it to others' code.
+// Lend returns the strided window on the host that t is, or a copy there. Its memory cannot be given
+// back before done is called: for what hands it to others' code.
 func (t *Tensor) Lend() (v array.View, done func()) {
 	t.Check("view")
+	if !Reached(t.v.Store.Device) {
+		return HostView(t), func() {}
+	}
 	if !t.v.Store.Lend() {
 		FailReleased("view", &t.v)
 	}

@@ -1,9 +1,9 @@
 package exec
 
 import (
-	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"weft/half"
@@ -13,9 +13,9 @@ import (
 	"weft/internal/loop"
 )
 
-// Checked returns a device that runs every kernel and every routine on d and on oracle, both
-// of which reach the host's memory, and fails where their results differ. NaN is NaN,
-// whatever its payload.
+// Checked returns a device that runs every kernel and every routine on d and then on oracle, a
+// device of the host's memory, and fails where their results differ. NaN is NaN, whatever its
+// payload.
 func Checked(d, oracle device.Device) device.Device {
 	return &checked{Device: d, oracle: oracle}
 }
@@ -48,38 +48,37 @@ func (d *checked) Routine(id ir.RoutineID) device.Routine {
 		return a
 	}
 	return func(c *device.Call) error {
-		var writes []written
+		p, tail := c.Tail.Program.(*checkedProgram)
+		t := d.begin(c.Node.Op.OpName())
+		for i := range c.Args {
+			t.reads(c.Args[i].Store)
+		}
 		for i := range c.Out {
 			if o := &c.Out[i]; o.Store != nil {
-				writes = append(writes, written{o.Store, o.Offset * o.DType.Size(), o.DType})
+				t.writes = append(t.writes, written{o.Store, o.Offset * o.DType.Size(), o.DType})
 			}
 		}
-		on := func(d device.Device, r device.Routine, pick func(p *checkedProgram) device.Program) func() error {
-			return func() error {
-				call := *c
-				call.Stream = d.Default()
-				if p, ok := c.Tail.Program.(*checkedProgram); ok {
-					call.Tail.Program = pick(p)
-				}
-				return r(&call)
+		if tail {
+			t.launch(p, c.Tail.Args)
+		}
+		run := func() error {
+			call := *c
+			call.Stream = d.Device.Default()
+			if tail {
+				call.Tail.Program = p.Program
 			}
+			return a(&call)
 		}
-		if p, ok := c.Tail.Program.(*checkedProgram); ok {
-			writes = append(writes, p.writes(c.Tail.Args)...)
-		}
-		return compare(c.Node.Op.OpName(), writes, on(d.Device, a, func(p *checkedProgram) device.Program { return p.Program }),
-			on(d.oracle, b, func(p *checkedProgram) device.Program { return p.oracle }))
+		return t.compare(run, func() error {
+			call := *c
+			call.Stream = d.oracle.Default()
+			call.Args, call.Out = t.views(c.Args), t.views(c.Out)
+			if tail {
+				call.Tail.Program, call.Tail.Args = p.oracle, t.args(p, c.Tail.Args)
+			}
+			return b(&call)
+		})
 	}
-}
-
-// writes is what a launch writes.
-func (p *checkedProgram) writes(a *device.Args) (list []written) {
-	for i, b := range p.Loop().Bufs {
-		if b.Write {
-			list = append(list, written{a.Bufs[i].Store, a.Bufs[i].Offset, b.DType})
-		}
-	}
-	return list
 }
 
 type checkedStream struct {
@@ -91,9 +90,14 @@ func (s *checkedStream) Device() device.Device { return s.d }
 
 func (s *checkedStream) Launch(l device.Launch) error {
 	p := l.Program.(*checkedProgram)
+	t := s.d.begin(p.Loop().Name)
+	t.launch(p, l.Args)
 	a, b := l, l
 	a.Program, b.Program = p.Program, p.oracle
-	return compare(p.Loop().Name, p.writes(l.Args), func() error { return s.Stream.Launch(a) }, func() error { return s.d.oracle.Default().Launch(b) })
+	return t.compare(func() error { return s.Stream.Launch(a) }, func() error {
+		b.Args = t.args(p, l.Args)
+		return s.d.oracle.Default().Launch(b)
+	})
 }
 
 func (s *checkedStream) LaunchAll(ls []device.Launch) error {
@@ -112,40 +116,122 @@ type written struct {
 	dtype  array.DType
 }
 
-// compare runs two ways of writing the same, the second one on the memory as it was before, and
-// compares what they leave; that of the first stays.
-func compare(name string, writes []written, run, oracle func() error) error {
-	memory := map[*array.Storage][]byte{} // of each once
-	for _, w := range writes {
-		if p := w.store.Host(); p != nil {
-			memory[w.store] = unsafe.Slice((*byte)(p), w.store.Bytes)
+// A trial is one piece of work that is done twice: on the device, and by the oracle on twins of the
+// memory.
+type trial struct {
+	d      *checked
+	name   string
+	read   []*array.Storage
+	writes []written
+	twins  map[*array.Storage]*array.Storage
+}
+
+func (d *checked) begin(name string) *trial {
+	return &trial{d: d, name: name, twins: map[*array.Storage]*array.Storage{}}
+}
+
+// reads adds memory that is read.
+func (t *trial) reads(st *array.Storage) {
+	if st != nil {
+		t.read = append(t.read, st)
+	}
+}
+
+// launch adds the memory of a launch.
+func (t *trial) launch(p *checkedProgram, a *device.Args) {
+	for i, b := range p.Loop().Bufs {
+		t.reads(a.Bufs[i].Store)
+		if b.Write {
+			t.writes = append(t.writes, written{a.Bufs[i].Store, a.Bufs[i].Offset, b.DType})
 		}
 	}
-	before, got := map[*array.Storage][]byte{}, map[*array.Storage][]byte{}
-	for s, b := range memory {
-		before[s] = bytes.Clone(b)
+}
+
+// twin returns the memory that stands for st, itself if it has none.
+func (t *trial) twin(st *array.Storage) *array.Storage {
+	if w := t.twins[st]; w != nil {
+		return w
+	}
+	return st
+}
+
+// views returns views on the twins.
+func (t *trial) views(list []array.View) []array.View {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Store = t.twin(out[i].Store)
+	}
+	return out
+}
+
+// args returns the arguments of a launch on the twins.
+func (t *trial) args(p *checkedProgram, a *device.Args) *device.Args {
+	own := device.NewArgs()
+	own.Word = a.Word
+	for i := range p.Loop().Bufs {
+		own.Bufs[i] = device.Ref{Store: t.twin(a.Bufs[i].Store), Offset: a.Bufs[i].Offset}
+	}
+	return own
+}
+
+// fetch returns a copy of the bytes of a storage in memory of the host.
+func (t *trial) fetch(st *array.Storage) (*array.Storage, error) {
+	c := t.d.oracle.Default().Alloc(st.Bytes)
+	s := t.d.Device.Default()
+	if err := s.Copy(device.Ref{Store: c}, device.Ref{Store: st}, st.Bytes); err != nil {
+		return nil, err
+	}
+	return c, s.Sync()
+}
+
+// compare runs the work on the device, then the oracle's on the memory as it was before, and
+// compares what they wrote. What the device wrote stays.
+func (t *trial) compare(run, oracle func() error) (err error) {
+	for _, w := range t.writes {
+		if t.twins[w.store] == nil {
+			if t.twins[w.store], err = t.fetch(w.store); err != nil {
+				return err
+			}
+		}
+	}
+	for _, st := range t.read {
+		if t.twins[st] == nil && st.Host() == nil {
+			if t.twins[st], err = t.fetch(st); err != nil {
+				return err
+			}
+		}
 	}
 	if err := run(); err != nil {
 		return err
 	}
-	for s, b := range memory {
-		got[s] = bytes.Clone(b)
-		copy(b, before[s])
+	if err := t.d.Device.Default().Sync(); err != nil {
+		return err
 	}
 	if err := oracle(); err != nil {
 		return err
 	}
-	var fault error
-	for s, b := range memory {
-		for i := 0; i < len(b) && fault == nil; i++ {
-			if b[i] != got[s][i] && !nan(s, i, writes, b, got[s]) {
-				fault = fmt.Errorf("kernel %q differs from the interpreter's at byte %d of what it writes", name, i)
+	seen := map[*array.Storage]bool{}
+	for _, w := range t.writes {
+		if seen[w.store] {
+			continue
+		}
+		seen[w.store] = true
+		c, err := t.fetch(w.store)
+		if err != nil {
+			return err
+		}
+		got, want := bytesOf(c), bytesOf(t.twins[w.store])
+		for i := range got {
+			if got[i] != want[i] && !nan(w.store, i, t.writes, want, got) {
+				return fmt.Errorf("kernel %q differs from the interpreter's at byte %d of what it writes", t.name, i)
 			}
 		}
-		copy(b, got[s])
 	}
-	return fault
+	return nil
 }
+
+// bytesOf returns the bytes of a storage of the host.
+func bytesOf(st *array.Storage) []byte { return unsafe.Slice((*byte)(st.Host()), st.Bytes) }
 
 // nan reports that byte i of a storage lies in an element that is NaN both times.
 func nan(s *array.Storage, i int, writes []written, a, b []byte) bool {
