@@ -124,7 +124,7 @@ func TestForcedBackend(t *testing.T) {
 	if choice.Wish != "" && choice.Note == "" && want.String() != choice.Wish {
 		t.Errorf("WEFT_JIT=%s chose %s", choice.Wish, want)
 	}
-	if got := device.Get(0).(*cpu.Device).ISA(); got != want {
+	if got := device.Get(0).(interface{ ISA() jit.ISA }).ISA(); got != want {
 		t.Fatalf("%s runs, %s was chosen", got, want)
 	}
 	native, interpreted := cpu.Counters.Native.Load(), cpu.Counters.Interpreted.Load()
@@ -339,7 +339,7 @@ func TestStreamedResults(t *testing.T) {
 // Channels of 1 and 2 bytes that alternate in memory convert to every type, and meet each
 // other, as portable code has it: on each backend, for rows of all lengths about a vector.
 func TestAlternatingNarrowChannels(t *testing.T) {
-	defer tensortest.SetBackend(device.Get(0).(*cpu.Device).ISA())
+	defer tensortest.SetBackend(device.Get(0).(interface{ ISA() jit.ISA }).ISA())
 	compute := func() (digests []string) {
 		for _, from := range []weft.DType{weft.Uint8, weft.Int8, weft.Uint16, weft.Int16, weft.Bool, weft.Float16, weft.BFloat16} {
 			for by := 2; by <= 4; by++ {

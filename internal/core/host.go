@@ -104,6 +104,9 @@ func upload(v array.View) *Tensor {
 	s := device.Get(v.Store.Device).Default()
 	out := v
 	out.Store, out.Offset = s.Alloc((hi-lo)*size), v.Offset-lo
+	if v.Store.ReadOnly() {
+		out.Store.Protect()
+	}
 	check(s.Copy(device.Ref{Store: out.Store}, device.Ref{Store: v.Store, Offset: lo * size}, (hi-lo)*size))
 	return &Tensor{v: out}
 }

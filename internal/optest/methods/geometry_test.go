@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"weft"
-	"weft/internal/cpu"
 	"weft/internal/cpu/tile"
 	"weft/internal/device"
 	"weft/internal/jit"
@@ -255,7 +254,7 @@ func TestGeometries(t *testing.T) {
 	if testing.Short() {
 		count = len(geometries)
 	}
-	best := device.Get(0).(*cpu.Device).ISA()
+	best := device.Get(0).(interface{ ISA() jit.ISA }).ISA()
 	defer tensortest.SetBackend(best)
 	defer par.SetThreads(par.SetThreads(1))
 	hot, cold := tile.ThreadHot, tile.ThreadCold
