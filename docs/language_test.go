@@ -21,7 +21,7 @@ var notClean = []string{
 	"internal/core",
 	"internal/cpu",
 	"internal/cpu/convolution",
-	"internal/cpu/gen",
+	"internal/cpu/codegen",
 	"internal/cpu/index",
 	"internal/cpu/pooling",
 	"internal/cpu/product",

@@ -4,8 +4,8 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/convolution"
-	"weft/internal/cpu/gen"
 	"weft/internal/cpu/index"
 	"weft/internal/cpu/pooling"
 	"weft/internal/cpu/product"
@@ -100,7 +100,7 @@ func contiguous(c *device.Call, v *array.View) (w array.View, free func()) {
 
 func mat(v *array.View) tile.Mat {
 	r := len(v.Shape)
-	return tile.Mat{Ptr: gen.Ptr(v), Row: v.Strides[r-2], Col: v.Strides[r-1]}
+	return tile.Mat{Ptr: codegen.Ptr(v), Row: v.Strides[r-2], Col: v.Strides[r-1]}
 }
 
 func matmul(c *device.Call) error {
@@ -121,7 +121,7 @@ func convolutionOf(c *device.Call) convolution.Convolution {
 
 func image(v *array.View) convolution.Image {
 	s := v.Strides
-	return convolution.Image{Ptr: gen.Ptr(v), N: s[0], C: s[1], H: s[2], W: s[3]}
+	return convolution.Image{Ptr: codegen.Ptr(v), N: s[0], C: s[1], H: s[2], W: s[3]}
 }
 
 func conv2d(c *device.Call) error {
@@ -130,7 +130,7 @@ func conv2d(c *device.Call) error {
 	defer free()
 	return withTail(c, func(t tile.Tail) {
 		g.Tail = t
-		g.Forward(image(&c.Out[0]), image(&c.Args[0]), gen.Ptr(&w))
+		g.Forward(image(&c.Out[0]), image(&c.Args[0]), codegen.Ptr(&w))
 	})
 }
 
@@ -140,12 +140,12 @@ func conv2dInput(c *device.Call) error {
 	defer free()
 	return withTail(c, func(t tile.Tail) {
 		g.Tail = t
-		g.GradInput(image(&c.Out[0]), image(&c.Args[0]), gen.Ptr(&w))
+		g.GradInput(image(&c.Out[0]), image(&c.Args[0]), codegen.Ptr(&w))
 	})
 }
 
 func conv2dWeight(c *device.Call) error {
-	convolutionOf(c).GradWeight(gen.Ptr(&c.Out[0]), image(&c.Args[0]), image(&c.Args[1]))
+	convolutionOf(c).GradWeight(codegen.Ptr(&c.Out[0]), image(&c.Args[0]), image(&c.Args[1]))
 	return nil
 }
 
@@ -175,26 +175,26 @@ type (
 // ofWindows is the routine for windows of an argument, of each of which the result has one element.
 func ofWindows(narrow, wide pools) device.Routine {
 	return pooled(narrow, wide, func(c *device.Call, f pools) {
-		f(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
+		f(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Shape), codegen.Ptr(&c.Out[0]), codegen.Ptr(&c.Args[0]))
 	})
 }
 
 func maxPoolGrad(narrow, wide poolGrads) device.Routine {
 	return pooled(narrow, wide, func(c *device.Call, f poolGrads) {
-		f(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Args[1].Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]), gen.Ptr(&c.Args[1]), gen.Ptr(&c.Args[2]))
+		f(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Args[1].Shape), codegen.Ptr(&c.Out[0]), codegen.Ptr(&c.Args[0]), codegen.Ptr(&c.Args[1]), codegen.Ptr(&c.Args[2]))
 	})
 }
 
 func windowSpread(narrow, wide pools) device.Routine {
 	return pooled(narrow, wide, func(c *device.Call, f pools) {
-		f(pool(c, c.Node.Attrs.(op.PoolGrad).Pool, c.Node.Shape, c.Node.Args[0].Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
+		f(pool(c, c.Node.Attrs.(op.PoolGrad).Pool, c.Node.Shape, c.Node.Args[0].Shape), codegen.Ptr(&c.Out[0]), codegen.Ptr(&c.Args[0]))
 	})
 }
 
 func argExtreme(greatest bool) device.Routine {
 	return func(c *device.Call) error {
 		e := index.Extremes{ISA: isaOf(c), Greatest: greatest, Contiguous: func(v *array.View) (array.View, func()) { return contiguous(c, v) }}
-		e.Find(unsafe.Slice((*int64)(gen.Ptr(&c.Out[0])), c.Out[0].Size()), &c.Args[0], int(c.Node.Attrs.(op.Axis)))
+		e.Find(unsafe.Slice((*int64)(codegen.Ptr(&c.Out[0])), c.Out[0].Size()), &c.Args[0], int(c.Node.Attrs.(op.Axis)))
 		return nil
 	}
 }
@@ -271,7 +271,7 @@ func scatterExtreme(greatest bool) device.Routine {
 }
 
 func mask(c *device.Call, v *array.View) *index.Mask {
-	return &index.Mask{ISA: isaOf(c), Ptr: gen.Ptr(v), N: v.Size()}
+	return &index.Mask{ISA: isaOf(c), Ptr: codegen.Ptr(v), N: v.Size()}
 }
 
 // ranks counts the places under a mask, which must be as many as a vector has elements.
@@ -285,24 +285,24 @@ func ranks(name string, m *index.Mask, vector *array.View) []int {
 
 func maskSelect(c *device.Call) error {
 	m := mask(c, &c.Args[1])
-	m.Select(gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]), c.Out[0].DType.Size(), ranks("mask_select", m, &c.Out[0]))
+	m.Select(codegen.Ptr(&c.Out[0]), codegen.Ptr(&c.Args[0]), c.Out[0].DType.Size(), ranks("mask_select", m, &c.Out[0]))
 	return nil
 }
 
 func maskPlace(c *device.Call) error {
 	m := mask(c, &c.Args[1])
-	m.Place(gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]), c.Out[0].DType.Size(), ranks("mask_place", m, &c.Args[0]))
+	m.Place(codegen.Ptr(&c.Out[0]), codegen.Ptr(&c.Args[0]), c.Out[0].DType.Size(), ranks("mask_place", m, &c.Args[0]))
 	return nil
 }
 
 func countTrue(c *device.Call) error {
 	r := mask(c, &c.Args[0]).Ranks()
-	*(*int64)(gen.Ptr(&c.Out[0])) = int64(r[len(r)-1])
+	*(*int64)(codegen.Ptr(&c.Out[0])) = int64(r[len(r)-1])
 	return nil
 }
 
 func nonZero(c *device.Call) error {
 	m := mask(c, &c.Args[0])
-	m.NonZero(unsafe.Slice((*int64)(gen.Ptr(&c.Out[0])), c.Out[0].Size()), ranks("nonzero", m, &c.Out[0]))
+	m.NonZero(unsafe.Slice((*int64)(codegen.Ptr(&c.Out[0])), c.Out[0].Size()), ranks("nonzero", m, &c.Out[0]))
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/running"
 	"weft/internal/device"
 	"weft/internal/op"
@@ -66,7 +66,7 @@ func bySize(f1, f2, f4, f8 device.Routine) device.Routine {
 }
 
 // elements is what an argument or result, which is contiguous, holds.
-func elements[T any](v *array.View) []T { return unsafe.Slice((*T)(gen.Ptr(v)), v.Size()) }
+func elements[T any](v *array.View) []T { return unsafe.Slice((*T)(codegen.Ptr(v)), v.Size()) }
 
 // together is the number of rows multiplied at once along the last axis. A single row would wait
 // for the latency of each product.

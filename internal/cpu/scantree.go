@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/device"
 	"weft/internal/jit"
 	"weft/internal/loop"
@@ -242,7 +242,7 @@ func scanTreeOf(c *device.Call) error {
 	r.x.row, r.y.row = n, n
 	bytes, aligned := 0, true
 	for j, d := range t.accs {
-		r.x.at[j], r.y.at[j] = gen.Ptr(&c.Args[j]), gen.Ptr(&c.Out[j])
+		r.x.at[j], r.y.at[j] = codegen.Ptr(&c.Args[j]), codegen.Ptr(&c.Out[j])
 		bytes += 2 * size * d.Size()
 		aligned = aligned && uintptr(r.y.at[j])%processor.Line == 0 && (r.rows == 1 || n*d.Size()%processor.Line == 0)
 	}

@@ -4,14 +4,14 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/device"
 	"weft/internal/op"
 )
 
 // bytesOf is the memory of a contiguous argument or result.
 func bytesOf(v *array.View) []byte {
-	return unsafe.Slice((*byte)(gen.Ptr(v)), v.Size()*v.DType.Size())
+	return unsafe.Slice((*byte)(codegen.Ptr(v)), v.Size()*v.DType.Size())
 }
 
 // fill writes copies of one element.
@@ -122,7 +122,7 @@ func segmentSort[U bitsOf](c *device.Call) error {
 		clear(values[gap[0]*l.row : gap[1]*l.row])
 		clear(places[gap[0]*l.row : gap[1]*l.row])
 	}
-	r := rows[U]{order: orderOf(x.DType), descending: c.Node.Attrs.(op.ItemOrder).Descending, step: l.row, src: gen.Ptr(x)}
+	r := rows[U]{order: orderOf(x.DType), descending: c.Node.Attrs.(op.ItemOrder).Descending, step: l.row, src: codegen.Ptr(x)}
 	l.each(func(lo, hi int) {
 		room := c.Stream.Alloc(16 * max(int(most), 1))
 		defer c.Stream.Free(room)

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/device"
 	"weft/internal/op"
 	"weft/internal/par"
@@ -26,7 +26,7 @@ type rows[U bitsOf] struct {
 }
 
 func rowsOf[U bitsOf](v *array.View, axis int, descending bool) rows[U] {
-	return rows[U]{orderOf(v.DType), descending, array.Size(v.Shape[:axis]), v.Shape[axis], array.Size(v.Shape[axis+1:]), gen.Ptr(v)}
+	return rows[U]{orderOf(v.DType), descending, array.Size(v.Shape[:axis]), v.Shape[axis], array.Size(v.Shape[axis+1:]), codegen.Ptr(v)}
 }
 
 // count is the number of rows.

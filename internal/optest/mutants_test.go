@@ -38,7 +38,7 @@ var mutants = []mutant{
 	{"pooling forgets NaN", "pooling/genpool.go", "p.part, r, s, gen.Unordered", "p.part, r, r, gen.Unordered", "max_pool2d"},
 	{"the edge of a transpose is left out", "transpose/transpose.go", "min(c.stepA, c.a.N-a)", "min(c.stepA, c.a.N-a-1)", "copy"},
 	{"of equal elements the last is the greatest", "index/extreme.go", "return x > best ||", "return x >= best ||", "reduce_argmax"},
-	{"machine code finds the last of equal extremes", "gen/gen.go", "NotLessEqual    = 0x16", "NotLessEqual    = 0x15", "reduce_argmax"},
+	{"machine code finds the last of equal extremes", "codegen/gen.go", "NotLessEqual    = 0x16", "NotLessEqual    = 0x15", "reduce_argmax"},
 	{"places from the back are off by one", "index/elements.go", "			k += size & (k >> 63)\n			bad", "			k += (size - 1) & (k >> 63)\n			bad", "gather index_select"},
 	{"the last row is not copied", "index/rows.go", "8*len(part)\n", "8*(len(part)-1)\n", "index_select"},
 	{"rows are added in descending order", "index/places.go", "	for i, k := range idx {\n		order[next[k]] = i\n", "	for i := len(idx) - 1; i >= 0; i-- {\n		k := idx[i]\n		order[next[k]] = i\n", "index_add"},

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
@@ -131,7 +131,7 @@ func (r *channelRun) plan() bool {
 	}
 	r.classY, r.classOfY = edges(r.classY, r.classOfY, c.outH, c.stepY, c.rowAt, r.spanY, c.srcH)
 	for _, k := range r.classX {
-		r.kernels = append(r.kernels, gen.Kernel(channelKernels, channelKey{c.Machine, k.width, r.nv, c.stepX}))
+		r.kernels = append(r.kernels, codegen.Kernel(channelKernels, channelKey{c.Machine, k.width, r.nv, c.stepX}))
 	}
 	return true
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
@@ -57,7 +57,7 @@ type channelKernel struct {
 var channelKernels = jit.NewCache[channelKey, *channelKernel](256)
 
 func (k channelKey) Generate() *channelKernel {
-	g := &channelGen{Gen: gen.Gen{ISA: k.ISA, D: k.D}, channelKey: k}
+	g := &channelGen{Gen: codegen.Gen{ISA: k.ISA, D: k.D}, channelKey: k}
 	asks, from, below := g.emit()
 	c := &channelKernel{code: g.Install(k)}
 	offset := func(l asm.Label) int32 {
@@ -76,7 +76,7 @@ func (k channelKey) Generate() *channelKernel {
 }
 
 type channelGen struct {
-	gen.Gen
+	codegen.Gen
 	channelKey
 }
 
@@ -100,7 +100,7 @@ func (g *channelGen) emit() (asks asm.Label, from, below []asm.Label) {
 		terms, left, first, ahead     = asm.R10, asm.R11, asm.R12, asm.R13
 	)
 	a := &g.Asm
-	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, gen.Field(offset)) }
+	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, codegen.Field(offset)) }
 	get(weights, unsafe.Offsetof(cf.b))
 	get(tiles, unsafe.Offsetof(cf.tiles))
 	get(count, unsafe.Offsetof(cf.tileCount))
@@ -176,12 +176,12 @@ func (g *channelGen) emit() (asks asm.Label, from, below []asm.Label) {
 func (g *channelGen) prefetchResult(tile asm.Reg) {
 	a := &g.Asm
 	skip := a.NewLabel()
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(cf.flags)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(cf.flags)))
 	a.RI(asm.TEST, asm.RAX, flagStore)
 	a.Jcc(asm.CondE, skip)
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(cf.c)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(cf.c)))
 	a.RM(asm.ADD, asm.RAX, asm.Ptr(tile, int32(unsafe.Offsetof(channelTile{}.c))))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(cf.chanStep)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(cf.chanStep)))
 	for range g.nv * g.Lanes() {
 		a.M(asm.PREFETCHW, asm.Ptr(asm.RAX, 0))
 		a.M(asm.PREFETCHW, asm.Ptr(asm.RAX, int32(g.mr*g.Size-1)))
@@ -200,8 +200,8 @@ func (g *channelGen) finish(at asm.Reg) {
 			f(g.V(i), i%g.nv, asm.Ptr(asm.RCX, int32(i*g.VB())))
 		}
 	}
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(cf.flags)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(cf.sums)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(cf.flags)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(cf.sums)))
 	a.RM(asm.ADD, asm.RCX, asm.Ptr(at, int32(unsafe.Offsetof(channelTile{}.sums))))
 	zero := g.V(g.registers() - 1)
 	g.Zero(zero)
@@ -224,12 +224,12 @@ func (g *channelGen) storeTransposed(tile asm.Reg) {
 	a := &g.Asm
 	n := g.Lanes()
 	if g.ISA == jit.AVX512 {
-		a.RM(asm.MOV32, asm.RAX, gen.Field(unsafe.Offsetof(cf.mask)))
+		a.RM(asm.MOV32, asm.RAX, codegen.Field(unsafe.Offsetof(cf.mask)))
 		a.RR(asm.KMOVW, asm.K1, asm.RAX)
 	}
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(cf.c)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(cf.c)))
 	a.RM(asm.ADD, asm.RCX, asm.Ptr(tile, int32(unsafe.Offsetof(channelTile{}.c))))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(cf.chanStep)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(cf.chanStep)))
 	var free []asm.Reg
 	for i := g.mr * g.nv; i < g.registers(); i++ {
 		free = append(free, g.V(i))
@@ -254,7 +254,7 @@ func (g *channelGen) storeTransposed(tile asm.Reg) {
 			}
 			masked := at+n >= g.mr
 			if masked && g.ISA == jit.AVX2 {
-				g.Load(rest[0], gen.Field(unsafe.Offsetof(cf.lanes)))
+				g.Load(rest[0], codegen.Field(unsafe.Offsetof(cf.lanes)))
 			}
 			a.RR(asm.MOV, asm.RAX, asm.RCX)
 			for _, r := range columns {

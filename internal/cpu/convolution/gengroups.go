@@ -3,7 +3,7 @@ package convolution
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
@@ -36,7 +36,7 @@ var groupKernels = jit.NewCache[groupKey, *jit.Code](64)
 const groupPixels = 8
 
 func (k groupKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.ISA, D: k.D}
+	g := &codegen.Gen{ISA: k.ISA, D: k.D}
 	a := &g.Asm
 	const (
 		row, sums, x, cols      = asm.RSI, asm.RDX, asm.R9, asm.RCX
@@ -44,14 +44,14 @@ func (k groupKey) Generate() *jit.Code {
 	)
 	zero, w := g.V(14), g.V(15)
 	g.Zero(zero)
-	a.RM(asm.MOV, row, gen.Field(unsafe.Offsetof(nf.src)))
+	a.RM(asm.MOV, row, codegen.Field(unsafe.Offsetof(nf.src)))
 	tile := func(n int) {
 		for j := range n {
 			g.Zero(g.V(j))
 		}
-		a.RM(asm.MOV, offset, gen.Field(unsafe.Offsetof(nf.offsets)))
-		a.RM(asm.MOV, weights, gen.Field(unsafe.Offsetof(nf.weights)))
-		a.RM(asm.MOV, counts, gen.Field(unsafe.Offsetof(nf.terms)))
+		a.RM(asm.MOV, offset, codegen.Field(unsafe.Offsetof(nf.offsets)))
+		a.RM(asm.MOV, weights, codegen.Field(unsafe.Offsetof(nf.weights)))
+		a.RM(asm.MOV, counts, codegen.Field(unsafe.Offsetof(nf.terms)))
 		a.Align(16)
 		term := a.Here()
 		a.RM(asm.MOV, asm.RAX, asm.Ptr(offset, 0))
@@ -72,8 +72,8 @@ func (k groupKey) Generate() *jit.Code {
 	}
 	next := a.Here()
 	a.RR(asm.MOV, x, row)
-	a.RM(asm.MOV, sums, gen.Field(unsafe.Offsetof(nf.sums)))
-	a.RM(asm.MOV, cols, gen.Field(unsafe.Offsetof(nf.cols)))
+	a.RM(asm.MOV, sums, codegen.Field(unsafe.Offsetof(nf.sums)))
+	a.RM(asm.MOV, cols, codegen.Field(unsafe.Offsetof(nf.cols)))
 	g.Every(groupPixels, cols, func() { tile(groupPixels) })
 	for n := groupPixels / 2; n > 0; n /= 2 {
 		skip := a.NewLabel()
@@ -82,10 +82,10 @@ func (k groupKey) Generate() *jit.Code {
 		tile(n)
 		a.Bind(skip)
 	}
-	a.RM(asm.ADD, row, gen.Field(unsafe.Offsetof(nf.srcStep)))
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(nf.sumStep)))
-	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(nf.sums)), asm.RAX)
-	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(nf.rows)), 1)
+	a.RM(asm.ADD, row, codegen.Field(unsafe.Offsetof(nf.srcStep)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(nf.sumStep)))
+	a.MR(asm.ADD, codegen.Field(unsafe.Offsetof(nf.sums)), asm.RAX)
+	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(nf.rows)), 1)
 	a.Jcc(asm.CondNE, next)
 	g.Done()
 	return g.Install(k)
@@ -126,7 +126,7 @@ var ngf groupGradFrame
 var groupGradKernels = jit.NewCache[groupGradKey, *jit.Code](64)
 
 func (k groupGradKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.ISA, D: k.D}
+	g := &codegen.Gen{ISA: k.ISA, D: k.D}
 	a := &g.Asm
 	const (
 		src, dy, count     = asm.RAX, asm.RBX, asm.RCX
@@ -136,12 +136,12 @@ func (k groupGradKey) Generate() *jit.Code {
 	taps := k.rows * k.run
 	d := g.V(15)
 	for r := range k.rows {
-		a.RM(asm.MOV, rows[r], gen.Field(unsafe.Offsetof(ngf.src)+uintptr(r)*8))
+		a.RM(asm.MOV, rows[r], codegen.Field(unsafe.Offsetof(ngf.src)+uintptr(r)*8))
 	}
-	a.RM(asm.MOV, base, gen.Field(unsafe.Offsetof(ngf.dy)))
-	a.RM(asm.MOV, total, gen.Field(unsafe.Offsetof(ngf.sums)))
-	a.RM(asm.MOV, piece, gen.Field(unsafe.Offsetof(ngf.pieces)))
-	a.RM(asm.MOV, asm.R12, gen.Field(unsafe.Offsetof(ngf.block)))
+	a.RM(asm.MOV, base, codegen.Field(unsafe.Offsetof(ngf.dy)))
+	a.RM(asm.MOV, total, codegen.Field(unsafe.Offsetof(ngf.sums)))
+	a.RM(asm.MOV, piece, codegen.Field(unsafe.Offsetof(ngf.pieces)))
+	a.RM(asm.MOV, asm.R12, codegen.Field(unsafe.Offsetof(ngf.block)))
 	for i := range taps {
 		g.Load(g.V(i), asm.Ptr(asm.R12, int32(i*k.VB)))
 	}
@@ -173,7 +173,7 @@ func (k groupGradKey) Generate() *jit.Code {
 	}
 	a.Bind(same)
 	a.RI(asm.ADD, piece, int64(unsafe.Sizeof(groupPiece{})))
-	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(ngf.pieceCount)), 1)
+	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(ngf.pieceCount)), 1)
 	a.Jcc(asm.CondNE, next)
 	for i := range taps {
 		g.Store(asm.Ptr(asm.R12, int32(i*k.VB)), g.V(i))

@@ -3,7 +3,7 @@ package convolution
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
@@ -45,13 +45,13 @@ var mf imageFrame
 var imageKernels = jit.NewCache[imageKey, *jit.Code](64)
 
 func (k imageKey) Generate() *jit.Code {
-	g := &imageGen{gen.Gen{ISA: k.ISA, D: k.D}, k}
+	g := &imageGen{codegen.Gen{ISA: k.ISA, D: k.D}, k}
 	g.emit()
 	return g.Install(k)
 }
 
 type imageGen struct {
-	gen.Gen
+	codegen.Gen
 	imageKey
 }
 
@@ -67,7 +67,7 @@ func (g *imageGen) emit() {
 		channels, taps, tapCount = asm.R11, asm.R12, asm.R13
 	)
 	a := &g.Asm
-	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, gen.Field(offset)) }
+	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, codegen.Field(offset)) }
 	get(tiles, unsafe.Offsetof(mf.tiles))
 	get(weights, unsafe.Offsetof(mf.weights))
 	tile := a.Here()
@@ -102,8 +102,8 @@ func (g *imageGen) emit() {
 	g.term(asm.Idx(src, asm.RAX, 1, 0), asm.Idx(w, asm.RCX, 1, 0))
 	a.RI(asm.SUB, tapCount, 1)
 	a.Jcc(asm.CondNE, tap)
-	a.RM(asm.ADD, src, gen.Field(unsafe.Offsetof(mf.srcStep)))
-	a.RM(asm.ADD, w, gen.Field(unsafe.Offsetof(mf.weightStep)))
+	a.RM(asm.ADD, src, codegen.Field(unsafe.Offsetof(mf.srcStep)))
+	a.RM(asm.ADD, w, codegen.Field(unsafe.Offsetof(mf.weightStep)))
 	a.RI(asm.SUB, channels, 1)
 	a.Jcc(asm.CondNE, channel)
 	a.RI(asm.ADD, pieces, int64(unsafe.Sizeof(imagePiece{})))
@@ -113,7 +113,7 @@ func (g *imageGen) emit() {
 	a.Bind(end)
 	g.finish(asm.Ptr(tiles, int32(unsafe.Offsetof(imageTile{}.sums))))
 	a.RI(asm.ADD, tiles, int64(unsafe.Sizeof(imageTile{})))
-	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(mf.tileCount)), 1)
+	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(mf.tileCount)), 1)
 	a.Jcc(asm.CondNE, tile)
 	g.Done()
 }
@@ -146,16 +146,16 @@ func (g *imageGen) finish(sums asm.Mem) {
 		}
 	}
 	rows := func(f func(acc asm.Reg, m asm.Mem)) {
-		a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(mf.sums)))
+		a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(mf.sums)))
 		a.RM(asm.ADD, asm.RCX, sums)
 		for i := range g.mr {
 			for v := range g.nv {
 				f(g.acc(i, v), asm.Ptr(asm.RCX, int32(v*g.VB())))
 			}
-			a.RM(asm.ADD, asm.RCX, gen.Field(unsafe.Offsetof(mf.sumStep)))
+			a.RM(asm.ADD, asm.RCX, codegen.Field(unsafe.Offsetof(mf.sumStep)))
 		}
 	}
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(mf.flags)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(mf.flags)))
 	zero := g.Temp(0)
 	g.Zero(zero)
 	every(func(acc asm.Reg) { a.RRR(add, acc, acc, zero) })

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
@@ -33,28 +33,28 @@ type padKey struct {
 var pads = jit.NewCache[padKey, *jit.Code](0)
 
 func (k padKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.isa, D: k.d}
+	g := &codegen.Gen{ISA: k.isa, D: k.d}
 	genPad(g)
 	return g.Install(k)
 }
 
 // genPad writes the kernel. It writes no byte outside of the rows.
-func genPad(g *gen.Gen) {
+func genPad(g *codegen.Gen) {
 	a := &g.Asm
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(df.src)))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(df.dst)))
-	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(df.srcStep)))
-	a.RM(asm.MOV, asm.R9, gen.Field(unsafe.Offsetof(df.dstStep)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(df.rows)))
-	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(df.left)))
-	a.RM(asm.MOV, asm.R11, gen.Field(unsafe.Offsetof(df.tail)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(df.src)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(df.dst)))
+	a.RM(asm.MOV, asm.R8, codegen.Field(unsafe.Offsetof(df.srcStep)))
+	a.RM(asm.MOV, asm.R9, codegen.Field(unsafe.Offsetof(df.dstStep)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(df.rows)))
+	a.RM(asm.MOV, asm.R10, codegen.Field(unsafe.Offsetof(df.left)))
+	a.RM(asm.MOV, asm.R11, codegen.Field(unsafe.Offsetof(df.tail)))
 	masks := [...]asm.Reg{g.V(13), g.V(14), g.V(15)}
 	for i := range masks {
 		if g.ISA == jit.AVX512 {
-			a.RM(asm.MOV32, asm.RAX, gen.Field(unsafe.Offsetof(df.mask)+uintptr(i)*8))
+			a.RM(asm.MOV32, asm.RAX, codegen.Field(unsafe.Offsetof(df.mask)+uintptr(i)*8))
 			a.RR(asm.KMOVW, asm.K(1+i), asm.RAX)
 		} else {
-			g.Load(masks[i], gen.Field(unsafe.Offsetof(df.lanes)+uintptr(i)*32))
+			g.Load(masks[i], codegen.Field(unsafe.Offsetof(df.lanes)+uintptr(i)*32))
 		}
 	}
 	g.Zero(g.V(1))
@@ -63,7 +63,7 @@ func genPad(g *gen.Gen) {
 	a.RR(asm.MOV, asm.R12, asm.RSI)
 	a.RM(asm.LEA, asm.R13, asm.Idx(asm.RDX, asm.R10, 1, 0))
 	last := a.NewLabel()
-	a.RM(asm.MOV, asm.R14, gen.Field(unsafe.Offsetof(df.vectors)))
+	a.RM(asm.MOV, asm.R14, codegen.Field(unsafe.Offsetof(df.vectors)))
 	a.RR(asm.TEST, asm.R14, asm.R14)
 	a.Jcc(asm.CondE, last)
 	vector := a.Here()
@@ -93,10 +93,10 @@ func (c *correlation) pad(dst unsafe.Pointer, dstStep int, src unsafe.Pointer, s
 	for i, l := range [3]int{left, n % m.Lanes, right} {
 		m.SetMask(&f.mask[i], &f.lanes[i], l)
 	}
-	most := max(1, gen.ChunkBytes/(n*m.Size))
+	most := max(1, codegen.ChunkBytes/(n*m.Size))
 	for at := 0; at < rows; at += most {
 		f.src, f.dst = unsafe.Add(src, at*f.srcStep), unsafe.Add(dst, at*f.dstStep)
 		f.rows = min(most, rows-at)
-		jit.Call(gen.Kernel(pads, padKey{m.ISA, m.D}), 0, unsafe.Pointer(&f))
+		jit.Call(codegen.Kernel(pads, padKey{m.ISA, m.D}), 0, unsafe.Pointer(&f))
 	}
 }

@@ -3,7 +3,7 @@ package convolution
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
@@ -58,7 +58,7 @@ func (k planeKey) column(i, lanes int) int {
 }
 
 func (k planeKey) Generate() *jit.Code {
-	g := &planeGen{Gen: gen.Gen{ISA: k.ISA, D: k.D}, planeKey: k}
+	g := &planeGen{Gen: codegen.Gen{ISA: k.ISA, D: k.D}, planeKey: k}
 	g.assign()
 	g.constants()
 	g.begin()
@@ -78,7 +78,7 @@ const (
 
 // A planeGen writes the kernel.
 type planeGen struct {
-	gen.Gen
+	codegen.Gen
 	planeKey
 	sums        [][]asm.Reg // by plane: of the rows of the result that are under way, the next to be stored first
 	taps        []asm.Reg   // elements of a row of the source, by tap
@@ -105,7 +105,7 @@ func (g *planeGen) assign() {
 	}
 }
 
-func (g *planeGen) get(r asm.Reg, offset uintptr) { g.RM(asm.MOV, r, gen.Field(offset)) }
+func (g *planeGen) get(r asm.Reg, offset uintptr) { g.RM(asm.MOV, r, codegen.Field(offset)) }
 
 // constants loads the orders of elements and the masks, and clears the sums.
 func (g *planeGen) constants() {
@@ -136,7 +136,7 @@ func (g *planeGen) constants() {
 func (g *planeGen) begin() {
 	a := &g.Asm
 	g.get(planeSrc, unsafe.Offsetof(pf.src))
-	a.RM(asm.ADD, planeSrc, gen.Field(unsafe.Offsetof(pf.offset)))
+	a.RM(asm.ADD, planeSrc, codegen.Field(unsafe.Offsetof(pf.offset)))
 	g.get(planeDst, unsafe.Offsetof(pf.dst))
 	g.get(planeWeights, unsafe.Offsetof(pf.weights))
 	g.get(srcPlane, unsafe.Offsetof(pf.srcPlane))
@@ -249,5 +249,5 @@ func (g *planeGen) store() {
 		a.RRR(g.Pick(asm.VADDPS, asm.VADDPD), g.sums[p][0], g.sums[p][0], g.zero)
 		g.StoreMasked(dstOf(planeDst, p, 0), g.sums[p][0], asm.K7, 0)
 	}
-	a.RM(asm.ADD, planeDst, gen.Field(unsafe.Offsetof(pf.dstRow)))
+	a.RM(asm.ADD, planeDst, codegen.Field(unsafe.Offsetof(pf.dstRow)))
 }

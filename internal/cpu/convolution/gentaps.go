@@ -3,7 +3,7 @@ package convolution
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
@@ -73,13 +73,13 @@ func maxTapVectors(m tile.Machine, mr int) int {
 var tapKernels = jit.NewCache[tapKey, *jit.Code](256)
 
 func (k tapKey) Generate() *jit.Code {
-	g := &tapGen{gen.Gen{ISA: k.ISA, D: k.D, Narrow: k.VB < k.ISA.VectorBytes()}, k}
+	g := &tapGen{codegen.Gen{ISA: k.ISA, D: k.D, Narrow: k.VB < k.ISA.VectorBytes()}, k}
 	g.emit()
 	return g.Install(k)
 }
 
 type tapGen struct {
-	gen.Gen
+	codegen.Gen
 	tapKey
 }
 
@@ -90,18 +90,18 @@ func (g *tapGen) emit() {
 	a := &g.Asm
 	if g.ISA == jit.AVX512 {
 		for s := range min(g.segments, g.groups) {
-			a.RM(asm.MOV32, asm.RAX, gen.Field(unsafe.Offsetof(wf.mask)+uintptr(s)*8))
+			a.RM(asm.MOV32, asm.RAX, codegen.Field(unsafe.Offsetof(wf.mask)+uintptr(s)*8))
 			a.RR(asm.KMOVW, asm.K(1+s), asm.RAX)
 		}
 	} else if g.masked {
-		g.Load(g.V(14), gen.Field(unsafe.Offsetof(wf.lanes)))
+		g.Load(g.V(14), codegen.Field(unsafe.Offsetof(wf.lanes)))
 	}
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(wf.image)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(wf.image)))
 	for i := range g.groups {
 		a.RM(asm.MOV, tapGroups[i], asm.Ptr(asm.RAX, int32(i*8)))
 	}
-	a.RM(asm.MOV, tapStep, gen.Field(unsafe.Offsetof(wf.dyStep)))
-	a.RM(asm.MOV, tapNext, gen.Field(unsafe.Offsetof(wf.pieces)))
+	a.RM(asm.MOV, tapStep, codegen.Field(unsafe.Offsetof(wf.dyStep)))
+	a.RM(asm.MOV, tapNext, codegen.Field(unsafe.Offsetof(wf.pieces)))
 	block := a.Here()
 	for i := range g.mr * g.vectors() {
 		g.Zero(g.V(i))
@@ -109,7 +109,7 @@ func (g *tapGen) emit() {
 
 	next := a.Here()
 	a.RM(asm.MOV, tapOffset, asm.Ptr(tapNext, int32(unsafe.Offsetof(tapPiece{}.offset))))
-	a.RM(asm.MOV, tapRows[0], gen.Field(unsafe.Offsetof(wf.dy)))
+	a.RM(asm.MOV, tapRows[0], codegen.Field(unsafe.Offsetof(wf.dy)))
 	a.RM(asm.ADD, tapRows[0], asm.Ptr(tapNext, int32(unsafe.Offsetof(tapPiece{}.dy))))
 	if g.mr > 3 {
 		a.RM(asm.LEA, tapRows[1], asm.Idx(tapRows[0], tapStep, 2, 0))
@@ -119,15 +119,15 @@ func (g *tapGen) emit() {
 	g.Chain(tapCount, g.term, g.advance)
 	a.RM(asm.MOV, asm.RAX, asm.Ptr(tapNext, int32(unsafe.Offsetof(tapPiece{}.last))))
 	a.RI(asm.ADD, tapNext, int64(unsafe.Sizeof(tapPiece{})))
-	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(wf.pieceCount)), 1)
+	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(wf.pieceCount)), 1)
 	a.RR(asm.TEST, asm.RAX, asm.RAX)
 	a.Jcc(asm.CondE, next)
 	g.finish()
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(wf.sumBlock)))
-	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(wf.sums)), asm.RAX)
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(wf.flagsLater)))
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(wf.flags)), asm.RAX)
-	a.MI(asm.CMP, gen.Field(unsafe.Offsetof(wf.pieceCount)), 0)
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(wf.sumBlock)))
+	a.MR(asm.ADD, codegen.Field(unsafe.Offsetof(wf.sums)), asm.RAX)
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(wf.flagsLater)))
+	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(wf.flags)), asm.RAX)
+	a.MI(asm.CMP, codegen.Field(unsafe.Offsetof(wf.pieceCount)), 0)
 	a.Jcc(asm.CondNE, block)
 	g.Done()
 }
@@ -174,16 +174,16 @@ func (g *tapGen) advance(n int) {
 func (g *tapGen) finish() {
 	a := &g.Asm
 	rows := func(f func(acc asm.Reg, m asm.Mem)) {
-		a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(wf.sums)))
+		a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(wf.sums)))
 		for i := range g.mr {
 			for v := range g.vectors() {
 				f(g.acc(i, v), asm.Ptr(asm.RAX, int32(v*g.tapKey.VB)))
 			}
-			a.RM(asm.ADD, asm.RAX, gen.Field(unsafe.Offsetof(wf.sumStep)))
+			a.RM(asm.ADD, asm.RAX, codegen.Field(unsafe.Offsetof(wf.sumStep)))
 		}
 	}
 	store := a.NewLabel()
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(wf.flags)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(wf.flags)))
 	a.RI(asm.TEST, asm.RAX, tile.FlagAdd)
 	a.Jcc(asm.CondE, store)
 	rows(func(acc asm.Reg, m asm.Mem) { a.RRM(g.Pick(asm.VADDPS, asm.VADDPD), acc, acc, m) })

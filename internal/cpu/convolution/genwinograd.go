@@ -3,7 +3,7 @@ package convolution
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
@@ -42,7 +42,7 @@ var gf winogradFrame
 var winogradKernels = jit.NewCache[winogradKey, *jit.Code](16)
 
 func (k winogradKey) Generate() *jit.Code {
-	g := &winogradGen{gen.Gen{ISA: k.ISA, D: k.D}}
+	g := &winogradGen{codegen.Gen{ISA: k.ISA, D: k.D}}
 	switch k.step {
 	case winogradSource:
 		g.source()
@@ -55,7 +55,7 @@ func (k winogradKey) Generate() *jit.Code {
 }
 
 // A winogradGen writes the kernels, which do as winogradgo.go does.
-type winogradGen struct{ gen.Gen }
+type winogradGen struct{ codegen.Gen }
 
 // Registers of the kernels: pointers to four of the sixteen matrices, one step, and three.
 var winogradBase = [4]asm.Reg{asm.RBX, asm.RDX, asm.R10, asm.R11}
@@ -69,9 +69,9 @@ const (
 // matrices points to the sixteen matrices from the frame's field at the given offset on.
 func (g *winogradGen) matrices(offset uintptr) {
 	a := &g.Asm
-	a.RM(asm.MOV, winogradOne, gen.Field(unsafe.Offsetof(gf.matrixStep)))
+	a.RM(asm.MOV, winogradOne, codegen.Field(unsafe.Offsetof(gf.matrixStep)))
 	a.RM(asm.LEA, winogradThree, asm.Idx(winogradOne, winogradOne, 2, 0))
-	a.RM(asm.MOV, winogradBase[0], gen.Field(offset))
+	a.RM(asm.MOV, winogradBase[0], codegen.Field(offset))
 	for i := 1; i < 4; i++ {
 		a.RM(asm.LEA, winogradBase[i], asm.Idx(winogradBase[i-1], winogradOne, 4, 0))
 	}
@@ -86,7 +86,7 @@ func (g *winogradGen) matrix(i, j int) asm.Mem {
 // nextTile moves the pointers to the matrices to the next tile.
 func (g *winogradGen) nextTile() {
 	for _, b := range winogradBase {
-		g.RM(asm.ADD, b, gen.Field(unsafe.Offsetof(gf.tileStep)))
+		g.RM(asm.ADD, b, codegen.Field(unsafe.Offsetof(gf.tileStep)))
 	}
 }
 
@@ -106,10 +106,10 @@ func (g *winogradGen) source() {
 	a := &g.Asm
 	const at, three, tiles, rows = asm.RAX, asm.R9, asm.RCX, asm.R14
 	g.matrices(unsafe.Offsetof(gf.dst))
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(gf.src)))
-	a.RM(asm.MOV, winogradRow, gen.Field(unsafe.Offsetof(gf.rowStep)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(gf.src)))
+	a.RM(asm.MOV, winogradRow, codegen.Field(unsafe.Offsetof(gf.rowStep)))
 	a.RM(asm.LEA, three, asm.Idx(winogradRow, winogradRow, 2, 0))
-	a.RM(asm.MOV, rows, gen.Field(unsafe.Offsetof(gf.rows)))
+	a.RM(asm.MOV, rows, codegen.Field(unsafe.Offsetof(gf.rows)))
 	p, q, r := g.set(0), g.set(1), g.set(2)
 	x, y := g.V(12), g.V(13)
 	// column combines the rows of a column of pixels.
@@ -125,7 +125,7 @@ func (g *winogradGen) source() {
 	}
 	row := a.Here()
 	a.RR(asm.MOV, at, asm.RSI)
-	a.RM(asm.MOV, tiles, gen.Field(unsafe.Offsetof(gf.tiles)))
+	a.RM(asm.MOV, tiles, codegen.Field(unsafe.Offsetof(gf.tiles)))
 	column(p, 0)
 	column(q, 1)
 	a.Align(16)
@@ -162,16 +162,16 @@ func (g *winogradGen) result() {
 	a := &g.Asm
 	const at, next, tiles, rows = asm.RSI, asm.R15, asm.RCX, asm.R14
 	g.matrices(unsafe.Offsetof(gf.src))
-	a.RM(asm.MOV, next, gen.Field(unsafe.Offsetof(gf.dst)))
-	a.RM(asm.MOV, winogradRow, gen.Field(unsafe.Offsetof(gf.rowStep)))
-	a.RM(asm.MOV, rows, gen.Field(unsafe.Offsetof(gf.rows)))
+	a.RM(asm.MOV, next, codegen.Field(unsafe.Offsetof(gf.dst)))
+	a.RM(asm.MOV, winogradRow, codegen.Field(unsafe.Offsetof(gf.rowStep)))
+	a.RM(asm.MOV, rows, codegen.Field(unsafe.Offsetof(gf.rows)))
 	top, bottom := g.set(0), g.set(1)
 	x, y, wild, zero := g.V(8), g.V(9), g.V(10), g.V(11)
 	g.Zero(wild)
 	g.Zero(zero)
 	row := a.Here()
 	a.RR(asm.MOV, at, next)
-	a.RM(asm.MOV, tiles, gen.Field(unsafe.Offsetof(gf.tiles)))
+	a.RM(asm.MOV, tiles, codegen.Field(unsafe.Offsetof(gf.tiles)))
 	a.Align(16)
 	again := a.Here()
 	for j := range 4 {
@@ -205,7 +205,7 @@ func (g *winogradGen) result() {
 	a.RM(asm.LEA, next, asm.Idx(next, winogradRow, 2, 0))
 	a.RI(asm.SUB, rows, 1)
 	a.Jcc(asm.CondNE, row)
-	g.Store(gen.Field(unsafe.Offsetof(gf.wild)), wild)
+	g.Store(codegen.Field(unsafe.Offsetof(gf.wild)), wild)
 	g.Done()
 }
 
@@ -216,10 +216,10 @@ func (g *winogradGen) weights(reversed bool) {
 	const channels = asm.RCX
 	pitch := winogradVectors * g.VB()
 	g.matrices(unsafe.Offsetof(gf.dst))
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(gf.src)))
-	a.RM(asm.MOV, channels, gen.Field(unsafe.Offsetof(gf.tiles)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(gf.src)))
+	a.RM(asm.MOV, channels, codegen.Field(unsafe.Offsetof(gf.tiles)))
 	half, x, y := g.V(12), g.V(13), g.V(14)
-	g.Broadcast(half, gen.Field(unsafe.Offsetof(gf.half)))
+	g.Broadcast(half, codegen.Field(unsafe.Offsetof(gf.half)))
 	tap := func(i, j, v int) asm.Mem {
 		t := 3*i + j
 		if reversed {

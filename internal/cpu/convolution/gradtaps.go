@@ -4,7 +4,7 @@ import (
 	"math"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/numbers"
@@ -160,7 +160,7 @@ func (t *gradWeightTask) tapTerms(f *tapFrame, sums unsafe.Pointer, b0 int, mask
 			}
 			code := &t.tapCodes[tile.Bit(key.mr < taps.rows, 0)|tile.Bit(key.groups < taps.perTile, 1)|tile.Bit(masked, 2)]
 			if *code == nil {
-				*code = gen.Kernel(tapKernels, key)
+				*code = codegen.Kernel(tapKernels, key)
 			}
 			jit.Call(*code, 0, unsafe.Pointer(f))
 		}

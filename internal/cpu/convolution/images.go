@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
@@ -216,7 +216,7 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 		srcStep: c.srcH * c.srcW * r.pixelBytes, weightStep: len(r.perChannel()) * c.weightPitch, sumStep: pixels * r.pixelBytes,
 		flags: tile.Bit(b > 0, 0),
 	}
-	code := gen.Kernel(imageKernels, imageKey{c.Machine, rows, r.nv})
+	code := codegen.Kernel(imageKernels, imageKey{c.Machine, rows, r.nv})
 	// One entry takes some 60 us.
 	most := max(1, tile.CallWork/(min(numbers.KBlock, len(c.terms))*rows*r.nv))
 	for tiles := r.tiles[b*pixels : (b+1)*pixels]; len(tiles) > 0; {

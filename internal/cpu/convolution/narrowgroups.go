@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
@@ -175,7 +175,7 @@ func (r *groupRun) Chunk(worker, begin, end int) {
 		clear(unsafe.Slice((*byte)(source), r.sourceBytes))
 		r.clean[worker] = true
 	}
-	code := gen.Kernel(groupKernels, groupKey{r.Machine, r.stepX, r.phaseX})
+	code := codegen.Kernel(groupKernels, groupKey{r.Machine, r.stepX, r.phaseX})
 	f := groupFrame{srcStep: r.stepY * r.cols * r.VB, sumStep: r.phaseY * r.outW * r.VB}
 	for i := begin; i < end; i++ {
 		band, block, image := i%r.bands, i/r.bands%r.blocks, i/r.bands/r.blocks
@@ -490,7 +490,7 @@ func (r *groupGrad) terms(pieces []groupPiece, source, dy, block, sums unsafe.Po
 	for ky := 0; ky < g.KH; ky += rows {
 		for kx := 0; kx < g.KW; kx += run {
 			key := groupGradKey{r.Machine, min(rows, g.KH-ky), min(run, g.KW-kx), g.DilationW, g.StrideW}
-			code := gen.Kernel(groupGradKernels, key)
+			code := codegen.Kernel(groupGradKernels, key)
 			for i := range key.rows {
 				f.src[i] = unsafe.Add(source, ((ky+i)*g.DilationH*r.cols+kx*g.DilationW)*r.VB)
 			}

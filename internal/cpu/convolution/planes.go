@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/par"
@@ -94,7 +94,7 @@ func (r *planeRun) Chunk(_, begin, end int) {
 // planes computes h rows of n planes from row y on, a column of vectors after the other.
 func (r *planeRun) planes(image, channel, n, y, h int) {
 	key := planeKey{r.Machine, r.kh, r.kw, r.stepY, r.stepX, n, r.back}
-	code := gen.Kernel(planeKernels, key)
+	code := codegen.Kernel(planeKernels, key)
 	live := key.live()
 	f := planeFrame{
 		src: r.src.at(image, channel, 0, 0, r.Size), weights: unsafe.Add(r.weights, channel*r.kh*r.kw*r.Size),

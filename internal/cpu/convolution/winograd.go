@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
@@ -101,7 +101,7 @@ func (w *winograd) transform(step winogradStep, f *winogradFrame) {
 		f.run(step, w.Lanes)
 		return
 	}
-	jit.Call(gen.Kernel(winogradKernels, winogradKey{w.Machine, step}), 0, unsafe.Pointer(f))
+	jit.Call(codegen.Kernel(winogradKernels, winogradKey{w.Machine, step}), 0, unsafe.Pointer(f))
 }
 
 // transpose is pack, also without machine code.

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 )
 
@@ -22,8 +22,8 @@ func (w *walk) along(p *Places, out, x *array.View, add bool) bool {
 	if f == nil {
 		return false
 	}
-	from, to, size, places := gen.Ptr(x), gen.Ptr(out), out.DType.Size(), gen.Ptr(p.Of)
-	w.checked(w.rows, grain(8*w.n), gen.Threads(2*w.rows*w.n), func(begin, end int) bool {
+	from, to, size, places := codegen.Ptr(x), codegen.Ptr(out), out.DType.Size(), codegen.Ptr(p.Of)
+	w.checked(w.rows, grain(8*w.n), codegen.Threads(2*w.rows*w.n), func(begin, end int) bool {
 		rows := w.to
 		rows.seek(begin)
 		for r := begin; r < end; r++ {
@@ -69,8 +69,8 @@ func (w *walk) rowsWithTail(p *Places, out, x *array.View, t tile.Tail) bool {
 	some := max(tailBytes/row, 1)
 	passing, _ := t.(tile.PassingTail)
 	aside := passing != nil && w.rows > some && passing.Passing()
-	from, to, places := gen.Ptr(x), gen.Ptr(out), gen.Ptr(p.Of)
-	w.checked(w.rows, max(grain(8*w.n), some), gen.Threads(placeNS*w.rows*w.n), func(begin, end int) bool {
+	from, to, places := codegen.Ptr(x), codegen.Ptr(out), codegen.Ptr(p.Of)
+	w.checked(w.rows, max(grain(8*w.n), some), codegen.Threads(placeNS*w.rows*w.n), func(begin, end int) bool {
 		var room []uint64 // rows that nobody wants to keep
 		if aside {
 			room = make([]uint64, (some*row+7)/8)

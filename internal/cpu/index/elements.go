@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/par"
 	"weft/internal/processor"
@@ -83,7 +83,7 @@ func (w *walk) run(begin, end, c0, c1 int, f func(first int, at []int)) bool {
 
 // read sets at to the elements that places side by side name, the first from base on.
 func (w *walk) read(at []int, first, base int) bool {
-	p := gen.Ptr(w.p.Of)
+	p := codegen.Ptr(w.p.Of)
 	if w.p.Of.DType == array.Int32 {
 		return readPlaces(at, unsafe.Slice((*int32)(p), first+len(at))[first:], base, w)
 	}
@@ -120,7 +120,7 @@ const leastParts = 2
 // where the axis is the last, else columns. Each element is named in row-major order.
 func (w *walk) separate(f func(first int, at []int)) {
 	count := w.rows * w.n
-	threads := gen.Threads(placeNS * count)
+	threads := codegen.Threads(placeNS * count)
 	switch {
 	case w.last:
 		w.checked(w.rows, grain(8*w.n), threads, func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
@@ -160,8 +160,8 @@ func (p *Places) Gather(out, x *array.View) {
 	if w.along(p, out, x, false) {
 		return
 	}
-	f := mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), false)
-	w.checked(w.rows, grain(8*w.n), gen.Threads(placeNS*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
+	f := mover(codegen.Ptr(out), codegen.Ptr(x), out.DType.Size(), false)
+	w.checked(w.rows, grain(8*w.n), codegen.Threads(placeNS*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
 }
 
 // mover copies elements of a size between numbered and computed places: to the former, or to
@@ -206,14 +206,14 @@ func ptrTo[T any](p unsafe.Pointer, i int) *T {
 // in row-major order where Gather would read.
 func (p *Places) Scatter(out, x, base *array.View) {
 	copyWhole(out, base)
-	p.walk(out).separate(mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), true))
+	p.walk(out).separate(mover(codegen.Ptr(out), codegen.Ptr(x), out.DType.Size(), true))
 }
 
 // copyWhole copies a contiguous array.
 func copyWhole(out, x *array.View) {
 	n := out.Size() * out.DType.Size()
-	dst, src := bytes(gen.Ptr(out), n), bytes(gen.Ptr(x), n)
-	par.Run(n, gen.ChunkBytes, 0, func(_, begin, end int) { copy(dst[begin:end], src[begin:end]) })
+	dst, src := bytes(codegen.Ptr(out), n), bytes(codegen.Ptr(x), n)
+	par.Run(n, codegen.ChunkBytes, 0, func(_, begin, end int) { copy(dst[begin:end], src[begin:end]) })
 }
 
 // ScatterAdd writes zeros with the elements of x, which has the shape of the places,
@@ -226,13 +226,13 @@ func (p *Places) ScatterAdd(out, x *array.View, t tile.Tail) {
 		return
 	}
 	n := out.Size() * out.DType.Size()
-	clear(bytes(gen.Ptr(out), n))
+	clear(bytes(codegen.Ptr(out), n))
 	if !w.along(p, out, x, true) {
-		w.separate(adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
+		w.separate(adder(out.DType, codegen.Ptr(out), codegen.Ptr(x)))
 	}
 	if columns := out.Shape[len(out.Shape)-1]; t != nil && columns > 0 {
 		row := columns * out.DType.Size()
-		par.Run(out.Size()/columns, max(gen.ChunkBytes/row, 1), 0, func(_, begin, end int) { t.Run(begin, end, 0, columns) })
+		par.Run(out.Size()/columns, max(codegen.ChunkBytes/row, 1), 0, func(_, begin, end int) { t.Run(begin, end, 0, columns) })
 	}
 }
 
@@ -285,9 +285,9 @@ func (p *Places) Extreme(out, x, base *array.View, greatest, alone bool) error {
 	copyWhole(out, base)
 	w := p.walk(out)
 	if alone { // what is there does not count: one of the elements for it stands there first
-		w.separate(mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), true))
+		w.separate(mover(codegen.Ptr(out), codegen.Ptr(x), out.DType.Size(), true))
 	}
-	w.separate(best(gen.Ptr(out), gen.Ptr(x), greatest))
+	w.separate(best(codegen.Ptr(out), codegen.Ptr(x), greatest))
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/par"
 )
@@ -126,10 +126,10 @@ type argFinder[E element, V value, P place] struct {
 	greatest bool
 	key      func(E) V // what an element is compared as; nil if that is the element
 	src      unsafe.Pointer
-	n, step  int       // along the axis: elements, bytes
-	outer    []gen.Dim // the other axes; dst is in elements of out
-	columns  int       // 0 for rows
-	blocks   int       // of columns
+	n, step  int           // along the axis: elements, bytes
+	outer    []codegen.Dim // the other axes; dst is in elements of out
+	columns  int           // 0 for rows
+	blocks   int           // of columns
 	parts    int
 	part     int       // elements of a part along the axis
 	one, all *jit.Code // for rows, or for one vector of columns and scanVectors of them
@@ -146,10 +146,10 @@ func argExtreme[E element, V value, P place](e *Extremes, out []int64, x *array.
 	size := x.DType.Size()
 	f.src, f.n, f.step = x.Ptr(), x.Shape[axis], x.Strides[axis]*size
 	to := 1
-	dims := make([]gen.Dim, len(x.Shape))
+	dims := make([]codegen.Dim, len(x.Shape))
 	for i := len(x.Shape) - 1; i >= 0; i-- {
 		if i != axis {
-			dims[i] = gen.Dim{N: x.Shape[i], Src: x.Strides[i] * size, Dst: to}
+			dims[i] = codegen.Dim{N: x.Shape[i], Src: x.Strides[i] * size, Dst: to}
 			to *= x.Shape[i]
 		}
 	}
@@ -158,7 +158,7 @@ func argExtreme[E element, V value, P place](e *Extremes, out []int64, x *array.
 			f.outer = append(f.outer, d)
 		}
 	}
-	f.outer = gen.Merge(f.outer)
+	f.outer = codegen.Merge(f.outer)
 	lanes := 32 / int(unsafe.Sizeof(V(0)))
 	last := len(f.outer) - 1
 	switch {
@@ -202,10 +202,10 @@ func (f *argFinder[E, V, P]) run() {
 		k := key{routine: rowRoutine, dtype: f.dtype, greatest: f.greatest}
 		if f.columns > 0 {
 			k.routine, k.wide, k.vectors = scanRoutine, f.isa == jit.AVX512, scanVectors
-			f.all = gen.Kernel(codes, k)
+			f.all = codegen.Kernel(codes, k)
 			k.vectors = 1
 		}
-		f.one = gen.Kernel(codes, k)
+		f.one = codegen.Kernel(codes, k)
 	}
 	f.parts, f.at = 1, f.out
 	if units < enoughUnits || f.columns == 0 || f.n > f.mostRows() {
@@ -220,7 +220,7 @@ func (f *argFinder[E, V, P]) run() {
 		f.best, f.at = make([]V, f.parts*len(f.out)), make([]int64, f.parts*len(f.out))
 	}
 	elements := f.n * len(f.out)
-	par.RunTask(units*f.parts, max(chunkOfScan*units*f.parts/elements, 1), gen.Threads(elements/scannedPerNS), f)
+	par.RunTask(units*f.parts, max(chunkOfScan*units*f.parts/elements, 1), codegen.Threads(elements/scannedPerNS), f)
 	if f.parts == 1 {
 		return
 	}

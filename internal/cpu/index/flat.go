@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 )
 
 // Gather and scatter of single elements with a 1-d index: a loop reads an index, checks it and
@@ -16,7 +16,7 @@ import (
 func (p *Places) flat(outer, size int, f func(row int) bool) {
 	n := p.Of.Size()
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
-	w.checked(outer, max(grain(8*n), 1), gen.Threads(placeNS*outer*n), func(begin, end int) bool {
+	w.checked(outer, max(grain(8*n), 1), codegen.Threads(placeNS*outer*n), func(begin, end int) bool {
 		for row := begin; row < end; row++ {
 			if !f(row) {
 				return false
@@ -53,7 +53,7 @@ func addFlatAt[I int32 | int64](p *Places, d array.DType, dst, src unsafe.Pointe
 
 func addFlatOf[I int32 | int64, T float32 | float64 | uint32 | uint64](p *Places, dst, src unsafe.Pointer, outer, size int) {
 	n := p.Of.Size()
-	at := unsafe.Slice((*I)(gen.Ptr(p.Of)), n)
+	at := unsafe.Slice((*I)(codegen.Ptr(p.Of)), n)
 	d, s := unsafe.Slice((*T)(dst), outer*size), unsafe.Slice((*T)(src), outer*n)
 	p.flat(outer, size, func(row int) bool {
 		d, s := d[row*size:][:size], s[row*n:][:n]
@@ -97,10 +97,10 @@ func selectFlatAt[I int32 | int64](p *Places, bytes int, dst, src unsafe.Pointer
 
 func selectFlatOf[I int32 | int64, T any](p *Places, dst, src unsafe.Pointer, outer, size int) {
 	n := p.Of.Size()
-	at := unsafe.Slice((*I)(gen.Ptr(p.Of)), n)
+	at := unsafe.Slice((*I)(codegen.Ptr(p.Of)), n)
 	d, s := unsafe.Slice((*T)(dst), outer*n), unsafe.Slice((*T)(src), outer*size)
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
-	w.checked(outer*n, grain(8), gen.Threads(placeNS*outer*n), func(begin, end int) bool {
+	w.checked(outer*n, grain(8), codegen.Threads(placeNS*outer*n), func(begin, end int) bool {
 		for begin < end {
 			row, i := begin/n, begin%n
 			part := at[i:min(n, i+end-begin)]

@@ -2,7 +2,7 @@ package index
 
 import (
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 )
 
@@ -59,6 +59,6 @@ func (k key) Generate() *jit.Code {
 
 // A writer writes one routine.
 type writer struct {
-	gen.Gen
+	codegen.Gen
 	key
 }

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/x86/asm"
 )
 
@@ -80,12 +80,12 @@ func (g *writer) scan(n int) {
 	best, at := func(i int) asm.Reg { return v(i) }, func(i int) asm.Reg { return v(n + i) }
 	x, t, u, now, one := v(2*n), v(2*n+1), v(2*n+2), v(2*n+3), v(2*n+4)
 	form, nan := form{v(2*n + 5), v(2*n + 6), u}, v(2*n+7)
-	number := gen.Field(unsafe.Offsetof(sf.now))
+	number := codegen.Field(unsafe.Offsetof(sf.now))
 	broadcast := pick(asm.VPBROADCASTB, asm.VPBROADCASTW, asm.VPBROADCASTD, asm.VPBROADCASTQ)
 
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(sf.src)))
-	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(sf.step)))
-	a.RM(asm.MOV, asm.R9, gen.Field(unsafe.Offsetof(sf.rows)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(sf.src)))
+	a.RM(asm.MOV, asm.R8, codegen.Field(unsafe.Offsetof(sf.step)))
+	a.RM(asm.MOV, asm.R9, codegen.Field(unsafe.Offsetof(sf.rows)))
 	a.RM(asm.VPBROADCASTQ, one, g.bits(1))
 	g.constants(form)
 	if g.dtype.Half() {
@@ -96,13 +96,13 @@ func (g *writer) scan(n int) {
 		a.RM(asm.VPBROADCASTQ, nan, g.bits(x))
 	}
 	group := a.Here()
-	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(sf.group)))
+	a.RM(asm.MOV, asm.RBX, codegen.Field(unsafe.Offsetof(sf.group)))
 	a.RR(asm.CMP, asm.RBX, asm.R9)
 	a.CMov(asm.CondG, asm.RBX, asm.R9)
 	a.RR(asm.MOV, asm.R13, asm.RSI)
-	a.RM(asm.MOV, asm.R14, gen.Field(unsafe.Offsetof(sf.best)))
-	a.RM(asm.MOV, asm.R15, gen.Field(unsafe.Offsetof(sf.at)))
-	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(sf.blocks)))
+	a.RM(asm.MOV, asm.R14, codegen.Field(unsafe.Offsetof(sf.best)))
+	a.RM(asm.MOV, asm.R15, codegen.Field(unsafe.Offsetof(sf.at)))
+	a.RM(asm.MOV, asm.R10, codegen.Field(unsafe.Offsetof(sf.blocks)))
 	block := a.Here()
 	for i := range n {
 		a.RM(asm.VMOVUPS, best(i), asm.Ptr(asm.R14, int32(i*vb)))
@@ -159,22 +159,22 @@ func (g *writer) scan(n int) {
 func (g *writer) beats(x, best, t, u asm.Reg) {
 	a, es := &g.Asm, g.dtype.Size()
 	if g.dtype.Float() && !g.dtype.Half() {
-		cmp, beyond := asm.VCMPPS, int64(gen.NotLessEqual)
+		cmp, beyond := asm.VCMPPS, int64(codegen.NotLessEqual)
 		if es == 8 {
 			cmp = asm.VCMPPD
 		}
 		if !g.greatest {
-			beyond = gen.NotGreaterEqual
+			beyond = codegen.NotGreaterEqual
 		}
 		if g.wide {
 			// Both at once: a comparison under the mask of the other would wait for it.
 			a.RRRI(cmp, asm.K1, x, best, beyond)
-			a.RRRI(cmp, asm.K2, best, best, gen.Ordered)
+			a.RRRI(cmp, asm.K2, best, best, codegen.Ordered)
 			a.RRR(asm.KANDW, asm.K1, asm.K1, asm.K2)
 			return
 		}
 		a.RRRI(cmp, t, x, best, beyond)
-		a.RRRI(cmp, u, best, best, gen.Ordered)
+		a.RRRI(cmp, u, best, best, codegen.Ordered)
 		a.RRR(asm.VANDPS, t, t, u)
 		return
 	}

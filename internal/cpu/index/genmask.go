@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/x86/asm"
 )
 
@@ -31,11 +31,11 @@ const packed, last, spread, mask, groups = asm.R8, asm.R9, asm.RSI, asm.RDX, asm
 // how much was meant, and ends where that would leave packed.
 func (g *writer) pack() {
 	a := &g.Asm
-	a.RM(asm.MOV, packed, gen.Field(unsafe.Offsetof(pf.packed)))
-	a.RM(asm.MOV, last, gen.Field(unsafe.Offsetof(pf.last)))
-	a.RM(asm.MOV, spread, gen.Field(unsafe.Offsetof(pf.spread)))
-	a.RM(asm.MOV, mask, gen.Field(unsafe.Offsetof(pf.mask)))
-	a.RM(asm.MOV, groups, gen.Field(unsafe.Offsetof(pf.groups)))
+	a.RM(asm.MOV, packed, codegen.Field(unsafe.Offsetof(pf.packed)))
+	a.RM(asm.MOV, last, codegen.Field(unsafe.Offsetof(pf.last)))
+	a.RM(asm.MOV, spread, codegen.Field(unsafe.Offsetof(pf.spread)))
+	a.RM(asm.MOV, mask, codegen.Field(unsafe.Offsetof(pf.mask)))
+	a.RM(asm.MOV, groups, codegen.Field(unsafe.Offsetof(pf.groups)))
 	var round func()
 	switch {
 	case g.size < 4:
@@ -57,8 +57,8 @@ func (g *writer) pack() {
 	a.RI(asm.SUB, groups, 1)
 	a.Jmp(next)
 	a.Bind(end)
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(pf.packed)), packed)
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(pf.groups)), groups)
+	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(pf.packed)), packed)
+	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(pf.groups)), groups)
 	g.Done()
 }
 
@@ -196,8 +196,8 @@ type countFrame struct {
 // count writes the kernel.
 func (g *writer) count() {
 	a := &g.Asm
-	a.RM(asm.MOV, mask, gen.Field(unsafe.Offsetof(countFrame{}.mask)))
-	a.RM(asm.MOV, groups, gen.Field(unsafe.Offsetof(countFrame{}.groups)))
+	a.RM(asm.MOV, mask, codegen.Field(unsafe.Offsetof(countFrame{}.mask)))
+	a.RM(asm.MOV, groups, codegen.Field(unsafe.Offsetof(countFrame{}.groups)))
 	for i := range 3 {
 		a.RRR(asm.VPXOR, asm.Y(i), asm.Y(i), asm.Y(i))
 	}
@@ -217,6 +217,6 @@ func (g *writer) count() {
 	a.RRR(asm.VPADDQ, asm.X(0), asm.X(0), asm.X(1))
 	a.RRI(asm.VPSRLDQ, asm.X(1), asm.X(0), 8)
 	a.RRR(asm.VPADDQ, asm.X(0), asm.X(0), asm.X(1))
-	a.MR(asm.VMOVQ, gen.Field(unsafe.Offsetof(countFrame{}.ones)), asm.X(0))
+	a.MR(asm.VMOVQ, codegen.Field(unsafe.Offsetof(countFrame{}.ones)), asm.X(0))
 	g.Done()
 }

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/x86/asm"
 )
 
@@ -56,9 +56,9 @@ func (g *writer) row() {
 	w := &rowWriter{writer: g, form: form{asm.Y(12), asm.Y(13), asm.Y(14)}, best: asm.Y(8), nan: asm.Y(9), t: asm.Y(10)}
 	worst := asm.Y(11)
 	a := &g.Asm
-	a.RM(asm.MOV, rowSrc, gen.Field(unsafe.Offsetof(rf.src)))
-	a.RM(asm.MOV, rowOut, gen.Field(unsafe.Offsetof(rf.out)))
-	a.RM(asm.MOV, rowLeft, gen.Field(unsafe.Offsetof(rf.rows)))
+	a.RM(asm.MOV, rowSrc, codegen.Field(unsafe.Offsetof(rf.src)))
+	a.RM(asm.MOV, rowOut, codegen.Field(unsafe.Offsetof(rf.out)))
+	a.RM(asm.MOV, rowLeft, codegen.Field(unsafe.Offsetof(rf.rows)))
 	a.RM(asm.VPBROADCASTQ, worst, g.worst())
 	g.constants(w.form)
 	row := a.Here()
@@ -66,7 +66,7 @@ func (g *writer) row() {
 	a.RR(asm.MOV, rowAt, rowSrc)
 	a.RR(asm.MOV, rowWinner, rowSrc)
 	a.RR(asm.MOV, rowRowEnd, rowSrc)
-	a.RM(asm.ADD, rowRowEnd, gen.Field(unsafe.Offsetof(rf.bytes)))
+	a.RM(asm.ADD, rowRowEnd, codegen.Field(unsafe.Offsetof(rf.bytes)))
 	a.RM(asm.LEA, rowLast, asm.Ptr(rowRowEnd, -rowVector))
 
 	nextBlock := a.Here()
@@ -89,7 +89,7 @@ func (g *writer) row() {
 	}
 	a.MR(asm.MOV, asm.Ptr(rowOut, 0), rowMost)
 	a.RI(asm.ADD, rowOut, 8)
-	a.RM(asm.ADD, rowSrc, gen.Field(unsafe.Offsetof(rf.step)))
+	a.RM(asm.ADD, rowSrc, codegen.Field(unsafe.Offsetof(rf.step)))
 	a.RI(asm.SUB, rowLeft, 1)
 	a.Jcc(asm.CondNE, row)
 	g.Done()

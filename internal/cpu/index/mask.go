@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/par"
 )
@@ -36,7 +36,7 @@ func (m *Mask) count(b []byte) int {
 	n := 0
 	if groups := len(b) / maskGroup; groups > 0 && m.ISA != jit.Portable {
 		f := countFrame{mask: unsafe.Pointer(&b[0]), groups: groups}
-		jit.Call(gen.Kernel(codes, key{routine: countRoutine}), 0, unsafe.Pointer(&f))
+		jit.Call(codegen.Kernel(codes, key{routine: countRoutine}), 0, unsafe.Pointer(&f))
 		n, b = f.ones, b[groups*maskGroup:]
 	}
 	for ; len(b) >= 8; b = b[8:] {
@@ -53,7 +53,7 @@ func (m *Mask) count(b []byte) int {
 func (m *Mask) Ranks() []int {
 	t := truths(m.Ptr, m.N)
 	r := make([]int, (m.N+maskBlock-1)/maskBlock+1)
-	par.Run(len(r)-1, 1, gen.Threads(m.N/countedPerNS), func(_, begin, end int) {
+	par.Run(len(r)-1, 1, codegen.Threads(m.N/countedPerNS), func(_, begin, end int) {
 		for b := begin; b < end; b++ {
 			r[b+1] = m.count(t[b*maskBlock : min(m.N, (b+1)*maskBlock)])
 		}
@@ -110,10 +110,10 @@ func (p *packing) run(m *Mask, ranks []int) {
 	}
 	ns := m.N
 	if m.ISA != jit.Portable {
-		p.code = gen.Kernel(codes, key{routine: packRoutine, wide: m.ISA == jit.AVX512 && p.size >= 4, size: p.size, apart: p.apart})
+		p.code = codegen.Kernel(codes, key{routine: packRoutine, wide: m.ISA == jit.AVX512 && p.size >= 4, size: p.size, apart: p.apart})
 		ns /= movedPerNS
 	}
-	m.blocks(gen.Threads(ns), ranks, p.block)
+	m.blocks(codegen.Threads(ns), ranks, p.block)
 }
 
 func (p *packing) block(at int, m []byte, from, to int) {
@@ -174,7 +174,7 @@ func packRest[T word](p *packing, at int, m []byte, from, to int) {
 
 // NonZero writes the positions of the ones.
 func (m *Mask) NonZero(dst []int64, ranks []int) {
-	m.blocks(gen.Threads(m.N/writtenPerNS), ranks, func(at int, m []byte, from, to int) {
+	m.blocks(codegen.Threads(m.N/writtenPerNS), ranks, func(at int, m []byte, from, to int) {
 		out := dst[from:to]
 		for i, k := 0, 0; k < len(out) && i < len(m); i++ {
 			out[k] = int64(at + i)

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/transpose"
 	"weft/internal/jit"
 	"weft/internal/mem"
@@ -33,7 +33,7 @@ func (p *Places) checked(size int) []int {
 	p.room(3 * n) // with those that group makes
 	out := make([]int, n)
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
-	w.checked(n, grain(8), gen.Threads(n), func(begin, end int) bool { return w.read(out[begin:end], begin, 0) })
+	w.checked(n, grain(8), codegen.Threads(n), func(begin, end int) bool { return w.read(out[begin:end], begin, 0) })
 	return out
 }
 
@@ -44,10 +44,10 @@ func (p *Places) Count(out *array.View, size int, all []int) {
 	if n == 0 {
 		return
 	}
-	to := unsafe.Slice((*int)(gen.Ptr(out)), n)
+	to := unsafe.Slice((*int)(codegen.Ptr(out)), n)
 	p.all = all
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
-	w.checked(n, grain(8), gen.Threads(n), func(begin, end int) bool { return w.read(to[begin:end], begin, 0) })
+	w.checked(n, grain(8), codegen.Threads(n), func(begin, end int) bool { return w.read(to[begin:end], begin, 0) })
 }
 
 // refuse refuses the first place that is not below size.
@@ -89,7 +89,7 @@ func sizes(shape []int, axis int) (outer, inner int) {
 func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
 // grain is the number of units of n bytes that are worth a chunk.
-func grain(n int) int { return max(gen.ChunkBytes/max(n, 1), 1) }
+func grain(n int) int { return max(codegen.ChunkBytes/max(n, 1), 1) }
 
 // each calls f for the places in batches, in chunks on several threads: the number of the
 // first and what lies from base on in steps of 1, for each of outer axes of the size. Every
@@ -117,7 +117,7 @@ func (p *Places) Select(out, x *array.View) {
 	axis := p.Axis
 	outer, inner := sizes(x.Shape, axis)
 	row := inner * x.DType.Size()
-	src, dst := gen.Ptr(x), gen.Ptr(out)
+	src, dst := codegen.Ptr(x), codegen.Ptr(out)
 	in := x.Shape[axis]
 	if inner == 1 {
 		p.selectFlat(row, dst, src, outer, in)
@@ -204,7 +204,7 @@ func (p *Places) Add(out, x, base *array.View) {
 	}
 	es := x.DType.Size()
 	row := inner * es
-	src, dst := gen.Ptr(x), gen.Ptr(out)
+	src, dst := codegen.Ptr(x), codegen.Ptr(out)
 	p.room(2 * size)
 	start, order := group(idx, size)
 	rows := Rows{ISA: p.ISA, Row: row, All: out.Size() * es}
@@ -216,7 +216,7 @@ func (p *Places) Add(out, x, base *array.View) {
 			to := unsafe.Add(dst, u*row)
 			var from unsafe.Pointer
 			if base != nil {
-				from = unsafe.Add(gen.Ptr(base), u*row)
+				from = unsafe.Add(codegen.Ptr(base), u*row)
 			}
 			if n := min(size-k, end-u); rows.Sum(x.DType, to, from, src, start[k:k+n+1], order) {
 				u += n - 1
@@ -240,13 +240,13 @@ func (p *Places) addElements(out, x, base *array.View, outer, size int) {
 	if base != nil {
 		copyWhole(out, base)
 	} else {
-		clear(bytes(gen.Ptr(out), out.Size()*out.DType.Size()))
+		clear(bytes(codegen.Ptr(out), out.Size()*out.DType.Size()))
 	}
-	if p.addFlat(out.DType, gen.Ptr(out), gen.Ptr(x), outer, size) {
+	if p.addFlat(out.DType, codegen.Ptr(out), codegen.Ptr(x), outer, size) {
 		return
 	}
 	n := p.Of.Size()
-	p.each(outer, size, gen.Threads(placeNS*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
+	p.each(outer, size, codegen.Threads(placeNS*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, codegen.Ptr(out), codegen.Ptr(x)))
 }
 
 // group sorts positions by their index, stably: those of index k are

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/par"
 )
 
@@ -18,7 +18,7 @@ type Ravel struct {
 // Join writes the places, broadcast to out's shape, as places in row-major order of all the
 // axes.
 func (r *Ravel) Join(out *array.View, in []array.View) {
-	dst := unsafe.Slice((*int64)(gen.Ptr(out)), out.Size())
+	dst := unsafe.Slice((*int64)(codegen.Ptr(out)), out.Size())
 	if len(dst) == 0 {
 		// As in NumPy, places are looked at unless they broadcast to none, single ones always.
 		none := false
@@ -45,7 +45,7 @@ func (r *Ravel) Join(out *array.View, in []array.View) {
 			n, step = out.Shape[last], v.Strides[last]
 		}
 		var bad atomic.Bool
-		par.Run(len(dst)/n, grain(8*n), gen.Threads(len(dst)), func(_, begin, end int) {
+		par.Run(len(dst)/n, grain(8*n), codegen.Threads(len(dst)), func(_, begin, end int) {
 			rows := offsets{shape: out.Shape[:max(len(out.Shape)-1, 0)], strides: v.Strides}
 			rows.seek(begin)
 			ok := true
@@ -155,7 +155,7 @@ func (p *Places) Copy(out, x, base *array.View) {
 	}
 	outer, inner := sizes(out.Shape, axis)
 	row := inner * out.DType.Size()
-	src, dst, old := gen.Ptr(x), gen.Ptr(out), gen.Ptr(base)
+	src, dst, old := codegen.Ptr(x), codegen.Ptr(out), codegen.Ptr(base)
 	par.Run(outer*size, grain(row), 0, func(_, begin, end int) {
 		switch row {
 		case 4:

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/processor"
 	"weft/internal/x86/asm"
@@ -32,7 +32,7 @@ const fetchLeast, fetchMost = 4, 64
 func NewFetcher(isa jit.ISA, row int) Fetcher {
 	f := Fetcher{frame: fetchFrame{lines: min((row+processor.Line-1)/processor.Line, fetchMost)}}
 	if isa != jit.Portable && row >= fetchLeast*processor.Line {
-		f.code = gen.Kernel(codes, key{routine: fetchRoutine})
+		f.code = codegen.Kernel(codes, key{routine: fetchRoutine})
 	}
 	return f
 }
@@ -63,7 +63,7 @@ func (r *Rows) Copy(dst, src unsafe.Pointer, idx []int) bool {
 	if r.ISA == jit.Portable || r.Row%processor.Line != 0 || len(idx) == 0 {
 		return false
 	}
-	code := gen.Kernel(codes, key{routine: rowsRoutine, past: r.past(dst)})
+	code := codegen.Kernel(codes, key{routine: rowsRoutine, past: r.past(dst)})
 	f := rowsFrame{dst: uintptr(dst), src: src, row: r.Row, ahead: 8 * Ahead}
 	// The last rows ask for nothing that is not there.
 	for _, part := range [][]int{idx[:max(len(idx)-Ahead, 0)], idx[max(len(idx)-Ahead, 0):]} {
@@ -92,12 +92,12 @@ func (g *writer) rows() {
 	if g.past {
 		store = asm.VMOVNTPS
 	}
-	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(rowsFrame{}.dst)))
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(rowsFrame{}.src)))
-	a.RM(asm.MOV, asm.R9, gen.Field(unsafe.Offsetof(rowsFrame{}.idx)))
-	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(rowsFrame{}.row)))
-	a.RM(asm.MOV, asm.R11, gen.Field(unsafe.Offsetof(rowsFrame{}.ahead)))
-	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(rowsFrame{}.end)))
+	a.RM(asm.MOV, asm.R8, codegen.Field(unsafe.Offsetof(rowsFrame{}.dst)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(rowsFrame{}.src)))
+	a.RM(asm.MOV, asm.R9, codegen.Field(unsafe.Offsetof(rowsFrame{}.idx)))
+	a.RM(asm.MOV, asm.R10, codegen.Field(unsafe.Offsetof(rowsFrame{}.row)))
+	a.RM(asm.MOV, asm.R11, codegen.Field(unsafe.Offsetof(rowsFrame{}.ahead)))
+	a.RM(asm.MOV, asm.R13, codegen.Field(unsafe.Offsetof(rowsFrame{}.end)))
 	a.RR(asm.ADD, asm.R11, asm.R9)
 	a.RR(asm.XOR32, asm.RCX, asm.RCX)
 	next := a.Here()
@@ -120,7 +120,7 @@ func (g *writer) rows() {
 	a.RI(asm.ADD, asm.RCX, 8)
 	a.RR(asm.CMP, asm.RCX, asm.R13)
 	a.Jcc(asm.CondL, next)
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(rowsFrame{}.dst)), asm.R8)
+	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(rowsFrame{}.dst)), asm.R8)
 	if g.past {
 		a.Op0(asm.SFENCE)
 	}
@@ -138,7 +138,7 @@ func (r *Rows) Sum(d array.DType, dst, base, src unsafe.Pointer, start, order []
 	k := key{routine: sumRoutine, dtype: d, past: r.past(dst)}
 	f := sumFrame{dst: uintptr(dst), base: uintptr(base), src: src, order: unsafe.Pointer(unsafe.SliceData(order)),
 		start: unsafe.Pointer(unsafe.SliceData(start)), end: 8 * (len(start) - 1), row: r.Row}
-	jit.Call(gen.Kernel(codes, k), 0, unsafe.Pointer(&f))
+	jit.Call(codegen.Kernel(codes, k), 0, unsafe.Pointer(&f))
 	runtime.KeepAlive(dst)
 	runtime.KeepAlive(base)
 	return true
@@ -168,13 +168,13 @@ func (g *writer) sum() {
 	}
 	dst, base, src, order, start, end, row := asm.R8, asm.R9, asm.RSI, asm.R10, asm.R12, asm.R11, asm.R13
 	at, ahead, id, first, last, off := asm.RAX, asm.R15, asm.RCX, asm.RBX, asm.RDX, asm.R14
-	a.RM(asm.MOV, dst, gen.Field(unsafe.Offsetof(sumFrame{}.dst)))
-	a.RM(asm.MOV, base, gen.Field(unsafe.Offsetof(sumFrame{}.base)))
-	a.RM(asm.MOV, src, gen.Field(unsafe.Offsetof(sumFrame{}.src)))
-	a.RM(asm.MOV, order, gen.Field(unsafe.Offsetof(sumFrame{}.order)))
-	a.RM(asm.MOV, start, gen.Field(unsafe.Offsetof(sumFrame{}.start)))
-	a.RM(asm.MOV, end, gen.Field(unsafe.Offsetof(sumFrame{}.end)))
-	a.RM(asm.MOV, row, gen.Field(unsafe.Offsetof(sumFrame{}.row)))
+	a.RM(asm.MOV, dst, codegen.Field(unsafe.Offsetof(sumFrame{}.dst)))
+	a.RM(asm.MOV, base, codegen.Field(unsafe.Offsetof(sumFrame{}.base)))
+	a.RM(asm.MOV, src, codegen.Field(unsafe.Offsetof(sumFrame{}.src)))
+	a.RM(asm.MOV, order, codegen.Field(unsafe.Offsetof(sumFrame{}.order)))
+	a.RM(asm.MOV, start, codegen.Field(unsafe.Offsetof(sumFrame{}.start)))
+	a.RM(asm.MOV, end, codegen.Field(unsafe.Offsetof(sumFrame{}.end)))
+	a.RM(asm.MOV, row, codegen.Field(unsafe.Offsetof(sumFrame{}.row)))
 	a.RR(asm.ADD, end, start)
 	target := a.Here()
 	a.RM(asm.MOV, first, asm.Ptr(start, 0))
@@ -228,8 +228,8 @@ func (g *writer) sum() {
 // fetch writes the kernel of a Fetcher.
 func (g *writer) fetch() {
 	a := &g.Asm
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(fetchFrame{}.src)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(fetchFrame{}.lines)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(fetchFrame{}.src)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(fetchFrame{}.lines)))
 	next := a.Here()
 	a.M(asm.PREFETCHT0, asm.Ptr(asm.RSI, 0))
 	a.RI(asm.ADD, asm.RSI, processor.Line)

@@ -2,7 +2,7 @@ package pooling
 
 import (
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
@@ -62,7 +62,7 @@ func (k key) Generate() *jit.Code {
 
 // A writer writes one routine.
 type writer struct {
-	gen.Gen
+	codegen.Gen
 	key
 }
 
@@ -75,4 +75,4 @@ func (g *writer) pick(single, double asm.Op) asm.Op {
 }
 
 // get sets r to a field.
-func (g *writer) get(r asm.Reg, offset uintptr) { g.RM(asm.MOV, r, gen.Field(offset)) }
+func (g *writer) get(r asm.Reg, offset uintptr) { g.RM(asm.MOV, r, codegen.Field(offset)) }

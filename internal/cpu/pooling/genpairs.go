@@ -3,7 +3,7 @@ package pooling
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/x86/asm"
@@ -32,9 +32,9 @@ func (p *Pool) paired(lanes int) bool {
 func pairs[T float](p *Pool, r routine, x, y unsafe.Pointer) {
 	size := int(unsafe.Sizeof(T(0)))
 	lanes := 32 / size
-	code := gen.Kernel(codes, key{routine: r, dtype: floatType[T](), kh: p.KH})
+	code := codegen.Kernel(codes, key{routine: r, dtype: floatType[T](), kh: p.KH})
 	n, m := p.H*p.W, p.OH*p.OW
-	par.Run(p.Planes, grain(p.Planes, n*size), gen.Threads(p.Planes*n*size/maximaPerNS), func(_, begin, end int) {
+	par.Run(p.Planes, grain(p.Planes, n*size), codegen.Threads(p.Planes*n*size/maximaPerNS), func(_, begin, end int) {
 		planes := 1
 		if p.H == p.OH*p.KH { // rows of windows go on in the next plane
 			planes = end - begin
@@ -76,7 +76,7 @@ func (g *writer) pairs() {
 	l.get(y, unsafe.Offsetof(pf.y))
 	l.get(step, unsafe.Offsetof(pf.step))
 	l.get(rows, unsafe.Offsetof(pf.rows))
-	a.RM(l.pick(asm.VBROADCASTSS, asm.VBROADCASTSD), scale, gen.Field(unsafe.Offsetof(pf.scale)))
+	a.RM(l.pick(asm.VBROADCASTSS, asm.VBROADCASTSD), scale, codegen.Field(unsafe.Offsetof(pf.scale)))
 	row := a.Here()
 	a.RR(asm.XOR32, off, off)
 	l.get(left, unsafe.Offsetof(pf.vectors))
@@ -122,8 +122,8 @@ func (g *writer) pairs() {
 	a.RI(asm.ADD, off, 32)
 	a.RI(asm.SUB, left, 1)
 	a.Jcc(asm.CondNE, next)
-	a.RM(asm.ADD, x, gen.Field(unsafe.Offsetof(pf.nextX)))
-	a.RM(asm.ADD, y, gen.Field(unsafe.Offsetof(pf.nextY)))
+	a.RM(asm.ADD, x, codegen.Field(unsafe.Offsetof(pf.nextX)))
+	a.RM(asm.ADD, y, codegen.Field(unsafe.Offsetof(pf.nextY)))
 	a.RI(asm.SUB, rows, 1)
 	a.Jcc(asm.CondNE, row)
 	g.Done()

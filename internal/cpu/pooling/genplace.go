@@ -3,7 +3,7 @@ package pooling
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/processor"
@@ -43,7 +43,7 @@ func placeCode[T float](p *Pool) *jit.Code {
 	if p.ISA != jit.AVX512 || p.StepW != p.KW || p.StepH != p.KH || p.PadW != 0 || p.PadH != 0 || p.KH > maxPlaceLines || p.KW > 64/d.Size() || p.OH*p.OW == 0 {
 		return nil
 	}
-	return gen.Kernel(codes, key{routine: placeRoutine, wide: true, dtype: d, kh: p.KH, kw: p.KW})
+	return codegen.Kernel(codes, key{routine: placeRoutine, wide: true, dtype: d, kh: p.KH, kw: p.KW})
 }
 
 // placeTiled is Place by the kernel, perhaps past the caches.
@@ -60,7 +60,7 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 	}
 	used := p.OW * p.KW
 	grain := max(1, min(poolBytes/(p.H*p.W*size), p.Planes/leastChunks))
-	par.Run(p.Planes, grain, gen.Threads(p.Planes*p.H*p.W/placesPerNS), func(_, begin, end int) {
+	par.Run(p.Planes, grain, codegen.Threads(p.Planes*p.H*p.W/placesPerNS), func(_, begin, end int) {
 		planes := 1
 		if p.H == p.OH*p.KH { // rows of windows go on in the next plane
 			planes = end - begin
@@ -165,8 +165,8 @@ func (p *placer) begin() {
 
 // masks loads which lanes and which windows of a vector there are.
 func (p *placer) masks(lanes, windows uintptr) {
-	p.RM(asm.KMOVW, placeLanes, gen.Field(lanes))
-	p.RM(asm.KMOVW, placeWindows, gen.Field(windows))
+	p.RM(asm.KMOVW, placeLanes, codegen.Field(lanes))
+	p.RM(asm.KMOVW, placeWindows, codegen.Field(windows))
 }
 
 // line is the memory of line i of the windows at base.
@@ -200,7 +200,7 @@ func (p *placer) behind(to, m, tmp asm.Reg) {
 
 // noNumber sets k to the lanes of r with NaN.
 func (p *placer) noNumber(k, r asm.Reg) {
-	p.Mask(placeLanes).RRRI(p.pick(asm.VCMPPS, asm.VCMPPD), k, r, r, gen.Unordered)
+	p.Mask(placeLanes).RRRI(p.pick(asm.VCMPPS, asm.VCMPPD), k, r, r, codegen.Unordered)
 }
 
 // loadWindows loads the maxima of a vector of windows and the elements of dy into all lanes of
@@ -289,11 +289,11 @@ func (p *placer) advance(vector, row asm.Label) {
 	a.RI(asm.SUB, placeLeft, 1)
 	a.Jcc(asm.CondNE, vector)
 	for _, r := range []asm.Reg{placeX, placeDX} {
-		a.RM(asm.ADD, r, gen.Field(unsafe.Offsetof(lf.nextX)))
+		a.RM(asm.ADD, r, codegen.Field(unsafe.Offsetof(lf.nextX)))
 	}
 	for _, r := range []asm.Reg{placeY, placeDY} {
-		a.RM(asm.ADD, r, gen.Field(unsafe.Offsetof(lf.nextY)))
+		a.RM(asm.ADD, r, codegen.Field(unsafe.Offsetof(lf.nextY)))
 	}
-	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(lf.rows)), 1)
+	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(lf.rows)), 1)
 	a.Jcc(asm.CondNE, row)
 }

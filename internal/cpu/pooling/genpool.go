@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
@@ -37,7 +37,7 @@ func poolCode[T float](p *Pool, lines int) *jit.Code {
 	if p.ISA == jit.Portable || p.KH > maxPoolSide || p.KW > maxPoolSide || p.StepW > maxPoolStep {
 		return nil
 	}
-	return gen.Kernel(codes, key{routine: poolRoutine, wide: p.ISA == jit.AVX512, dtype: floatType[T](), kh: lines, kw: p.KW, stepW: p.StepW})
+	return codegen.Kernel(codes, key{routine: poolRoutine, wide: p.ISA == jit.AVX512, dtype: floatType[T](), kh: lines, kw: p.KW, stepW: p.StepW})
 }
 
 // A pooler writes the pooling kernel.
@@ -70,7 +70,7 @@ func (g *writer) pool() {
 	p.lanes = p.vb / p.es
 	p.load = p.pick(asm.VMOVUPS, asm.VMOVUPD)
 	p.constants()
-	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, gen.Field(offset)) }
+	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, codegen.Field(offset)) }
 	// each writes body for whole vectors and, under a mask, for what is behind them.
 	each := func(vectors, rest uintptr, mask asm.Reg, body func(mask asm.Reg)) {
 		behind, end := a.NewLabel(), a.NewLabel()
@@ -82,7 +82,7 @@ func (g *writer) pool() {
 		a.RI(asm.SUB, left, 1)
 		a.Jcc(asm.CondNE, next)
 		a.Bind(behind)
-		a.MI(asm.CMP, gen.Field(rest), 0)
+		a.MI(asm.CMP, codegen.Field(rest), 0)
 		a.Jcc(asm.CondE, end)
 		body(mask)
 		a.Bind(end)
@@ -131,8 +131,8 @@ func (g *writer) pool() {
 		a.RI(asm.ADD, from, int64(p.vb*g.stepW))
 		a.RI(asm.ADD, to, int64(p.vb))
 	})
-	a.RM(asm.ADD, x, gen.Field(unsafe.Offsetof(mf.nextX)))
-	a.RM(asm.ADD, y, gen.Field(unsafe.Offsetof(mf.nextY)))
+	a.RM(asm.ADD, x, codegen.Field(unsafe.Offsetof(mf.nextX)))
+	a.RM(asm.ADD, y, codegen.Field(unsafe.Offsetof(mf.nextY)))
 	a.RI(asm.SUB, rows, 1)
 	a.Jcc(asm.CondNE, row)
 	g.Done()
@@ -185,7 +185,7 @@ func (p *pooler) lanesIn(j int) int64 {
 // mask makes a mask of as many first lanes as a field says.
 func (p *pooler) mask(rest uintptr, k, v asm.Reg) asm.Reg {
 	a := &p.Asm
-	a.RM(asm.MOV, asm.RAX, gen.Field(rest))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(rest))
 	if p.wide {
 		a.MovImm(asm.RCX, -1)
 		a.RRR(asm.BZHI, asm.RCX, asm.RCX, asm.RAX)
@@ -280,14 +280,14 @@ func (p *pooler) greatest(n int, get func(r asm.Reg, i int)) asm.Reg {
 	note := func(r, s asm.Reg) {
 		switch {
 		case p.wide && noted:
-			a.Mask(poolOrdered).RRRI(compare, poolOrdered, r, s, gen.Ordered)
+			a.Mask(poolOrdered).RRRI(compare, poolOrdered, r, s, codegen.Ordered)
 		case p.wide:
-			a.RRRI(compare, poolOrdered, r, s, gen.Ordered)
+			a.RRRI(compare, poolOrdered, r, s, codegen.Ordered)
 		case noted:
-			a.RRRI(compare, p.part, r, s, gen.Unordered)
+			a.RRRI(compare, p.part, r, s, codegen.Unordered)
 			a.RRR(asm.VORPS, p.undef, p.undef, p.part)
 		default:
-			a.RRRI(compare, p.undef, r, s, gen.Unordered)
+			a.RRRI(compare, p.undef, r, s, codegen.Unordered)
 		}
 		noted = true
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
@@ -44,7 +44,7 @@ func (g *writer) wholer() *wholer {
 // from sets r to a field and an offset.
 func (w *wholer) from(r asm.Reg, field, offset uintptr) {
 	w.get(r, field)
-	w.RM(asm.ADD, r, gen.Field(offset))
+	w.RM(asm.ADD, r, codegen.Field(offset))
 }
 
 // asked sets r to the first lines that are asked for.
@@ -68,7 +68,7 @@ func (w *wholer) asks(op asm.Op, at, left asm.Reg) {
 // masks loads so many masks into the first mask registers.
 func (w *wholer) masks(n int) {
 	for i := range n {
-		w.RM(asm.KMOVW, asm.K(1+i), gen.Field(unsafe.Offsetof(hf.masks)+uintptr(8*i)))
+		w.RM(asm.KMOVW, asm.K(1+i), codegen.Field(unsafe.Offsetof(hf.masks)+uintptr(8*i)))
 	}
 }
 
@@ -120,7 +120,7 @@ func (g *writer) wholeWindows() {
 		w.placesOfRow()
 	}
 	a.RI(asm.ADD, wholeTable, int64(unsafe.Sizeof(wholeRow{})))
-	a.RM(asm.ADD, wholeY, gen.Field(unsafe.Offsetof(hf.nextY)))
+	a.RM(asm.ADD, wholeY, codegen.Field(unsafe.Offsetof(hf.nextY)))
 	a.RI(asm.SUB, wholeCount, 1)
 	a.Jcc(asm.CondNE, row)
 	g.Done()
@@ -137,7 +137,7 @@ func (w *wholer) beginWindows() {
 	w.get(wholeStepX, unsafe.Offsetof(hf.stepX))
 	w.get(wholeAllNumbers, unsafe.Offsetof(hf.numbers))
 	if w.mean {
-		a.RM(w.spread1, wholeScale, gen.Field(unsafe.Offsetof(hf.scale)))
+		a.RM(w.spread1, wholeScale, codegen.Field(unsafe.Offsetof(hf.scale)))
 	} else {
 		ones := make([]byte, 64)
 		for i := range ones {
@@ -215,7 +215,7 @@ func (w *wholer) eachLine(f func()) {
 }
 
 // existing sets the mask of what is found to the lanes that are windows.
-func (w *wholer) existing() { w.RM(asm.KMOVW, wholeFound, gen.Field(unsafe.Offsetof(hf.last))) }
+func (w *wholer) existing() { w.RM(asm.KMOVW, wholeFound, codegen.Field(unsafe.Offsetof(hf.last))) }
 
 // meansOfRow writes the means of a vector of windows.
 func (w *wholer) meansOfRow() {
@@ -244,7 +244,7 @@ func (w *wholer) placesOfRow() {
 	a.MaskZ(wholeFound).RM(w.load, wholeValue, asm.Ptr(wholeY, 0))
 	a.RR(asm.VMOVAPS, wholeBest, wholeNone)
 	some, done := a.NewLabel(), a.NewLabel()
-	a.RRRI(w.pick(asm.VCMPPS, asm.VCMPPD), wholeUnordered, wholeValue, wholeValue, gen.Unordered)
+	a.RRRI(w.pick(asm.VCMPPS, asm.VCMPPD), wholeUnordered, wholeValue, wholeValue, codegen.Unordered)
 	a.RR(asm.KORTESTW, wholeUnordered, wholeUnordered)
 	a.Jcc(asm.CondNE, some)
 	w.search(false)
@@ -256,14 +256,14 @@ func (w *wholer) placesOfRow() {
 			infinity = a.Const64(0xFFF << 52)
 		}
 		a.RM(w.spread1, wholePad, infinity)
-		a.MI(asm.MOV, gen.Field(unsafe.Offsetof(hf.undefined)), 1)
+		a.MI(asm.MOV, codegen.Field(unsafe.Offsetof(hf.undefined)), 1)
 	}
 	w.search(true)
 	a.RR(asm.VMOVAPS, wholePad, wholeNone)
 	a.Bind(done)
 	w.existing()
 	a.Mask(wholeFound).MR(w.load, asm.Ptr(wholeAt, 0), wholeBest)
-	a.RM(asm.ADD, wholeAt, gen.Field(unsafe.Offsetof(hf.nextAt)))
+	a.RM(asm.ADD, wholeAt, codegen.Field(unsafe.Offsetof(hf.nextAt)))
 }
 
 // search notes the number of each place that has the bits of the maximum, from the last place to
@@ -287,7 +287,7 @@ func (w *wholer) search(anyNaN bool) {
 				a.MaskZ(mask).RM(w.load, wholeEven, m) // zeros are numbers
 				r = wholeEven
 			}
-			a.Mask(wholeUnordered).RRRI(w.pick(asm.VCMPPS, asm.VCMPPD), wholeFound, r, r, gen.Unordered)
+			a.Mask(wholeUnordered).RRRI(w.pick(asm.VCMPPS, asm.VCMPPD), wholeFound, r, r, codegen.Unordered)
 			note(k)
 		})
 		a.RI(asm.SUB, wholeNumbers, int64(w.kw*w.es))
@@ -321,7 +321,7 @@ func (g *writer) wholeSpread() {
 	w.get(count, unsafe.Offsetof(hf.count))
 	if g.mean {
 		w.masks(g.stepW + reach)
-		a.RM(w.spread1, scale, gen.Field(unsafe.Offsetof(hf.scale)))
+		a.RM(w.spread1, scale, codegen.Field(unsafe.Offsetof(hf.scale)))
 	} else {
 		w.masks(g.stepW)
 	}
@@ -375,10 +375,10 @@ func (g *writer) wholeSpread() {
 			}
 		}
 	}
-	a.RM(asm.ADD, dy, gen.Field(unsafe.Offsetof(hf.nextY)))
+	a.RM(asm.ADD, dy, codegen.Field(unsafe.Offsetof(hf.nextY)))
 	if !g.mean {
-		a.RM(asm.ADD, at, gen.Field(unsafe.Offsetof(hf.nextAt)))
-		a.RM(asm.ADD, numbers, gen.Field(unsafe.Offsetof(hf.nextNumbers)))
+		a.RM(asm.ADD, at, codegen.Field(unsafe.Offsetof(hf.nextAt)))
+		a.RM(asm.ADD, numbers, codegen.Field(unsafe.Offsetof(hf.nextNumbers)))
 	}
 	a.RI(asm.SUB, left, 1)
 	a.Jcc(asm.CondNE, next)
@@ -393,7 +393,7 @@ func (g *writer) wholeSpread() {
 	} else {
 		a.Mask(asm.K(1)).MR(w.load, asm.Ptr(dx, 0), sums[0])
 	}
-	a.RM(asm.ADD, dx, gen.Field(unsafe.Offsetof(hf.stepX)))
+	a.RM(asm.ADD, dx, codegen.Field(unsafe.Offsetof(hf.stepX)))
 	a.RI(asm.ADD, table, int64(unsafe.Sizeof(wholeLine{})))
 	a.RI(asm.SUB, count, 1)
 	a.Jcc(asm.CondNE, line)

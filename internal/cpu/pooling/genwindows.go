@@ -3,7 +3,7 @@ package pooling
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/x86/asm"
 )
 
@@ -93,9 +93,9 @@ func (l *laner) walk(off, left asm.Reg, step int, vectors, again, last uintptr, 
 	a.RI(asm.SUB, left, 1)
 	a.Jcc(asm.CondNE, next)
 	a.Bind(one)
-	a.MI(asm.CMP, gen.Field(again), 0)
+	a.MI(asm.CMP, codegen.Field(again), 0)
 	a.Jcc(asm.CondE, end)
-	a.MI(asm.MOV, gen.Field(again), 0)
+	a.MI(asm.MOV, codegen.Field(again), 0)
 	l.get(off, last)
 	a.MovImm(left, 1)
 	a.Jmp(next)
@@ -122,7 +122,7 @@ func (g *writer) windows() {
 		return remainder(line, pitch, pitch3, pitch5, k%g.stepW, int32(k/g.stepW*l.es))
 	}
 	if g.mean {
-		a.RM(l.pick(asm.VBROADCASTSS, asm.VBROADCASTSD), scale, gen.Field(unsafe.Offsetof(wf.scale)))
+		a.RM(l.pick(asm.VBROADCASTSS, asm.VBROADCASTSD), scale, codegen.Field(unsafe.Offsetof(wf.scale)))
 		l.walk(off, left, 32, unsafe.Offsetof(wf.vectors), unsafe.Offsetof(wf.again), unsafe.Offsetof(wf.last), func() {
 			minus := a.Const32(1 << 31) // which is added to anything without a change
 			if l.es == 8 {
@@ -137,7 +137,7 @@ func (g *writer) windows() {
 				a.RRM(l.pick(asm.VADDPS, asm.VADDPD), sum, sum, place(k))
 			}
 			a.RI(asm.ADD, i, 1)
-			a.RM(asm.CMP, i, gen.Field(unsafe.Offsetof(wf.lines)))
+			a.RM(asm.CMP, i, codegen.Field(unsafe.Offsetof(wf.lines)))
 			a.Jcc(asm.CondNE, next)
 			a.RRR(l.pick(asm.VMULPS, asm.VMULPD), sum, sum, scale)
 			a.MR(l.load, asm.Idx(y, off, 1, 0), sum)
@@ -152,7 +152,7 @@ func (g *writer) windows() {
 	places := func(unordered bool) {
 		l.get(i, unsafe.Offsetof(wf.lines))
 		l.get(numbers, unsafe.Offsetof(wf.numbers))
-		a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(wf.from)))
+		a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(wf.from)))
 		a.RR(asm.ADD, asm.RAX, i)
 		a.RRI(asm.IMUL, asm.RAX, asm.RAX, int64(32*g.kw))
 		a.RR(asm.ADD, numbers, asm.RAX)
@@ -164,7 +164,7 @@ func (g *writer) windows() {
 			a.RRM(l.pick(asm.VPCMPEQD, asm.VPCMPEQQ), t, value, place(k))
 			if unordered {
 				a.RM(l.load, part, place(k))
-				a.RRRI(l.pick(asm.VCMPPS, asm.VCMPPD), part, part, part, gen.Unordered)
+				a.RRRI(l.pick(asm.VCMPPS, asm.VCMPPD), part, part, part, codegen.Unordered)
 				a.RRR(asm.VANDPS, part, part, nan)
 				a.RRR(asm.VORPS, t, t, part)
 			}
@@ -179,7 +179,7 @@ func (g *writer) windows() {
 		a.RM(l.load, t, asm.Idx(dy, off, 1, 0))
 		a.MR(l.load, asm.Idx(grad, off, 1, 0), t)
 		a.RRR(l.pick(asm.VPCMPEQD, asm.VPCMPEQQ), best, best, best)
-		a.RRRI(l.pick(asm.VCMPPS, asm.VCMPPD), nan, value, value, gen.Unordered)
+		a.RRRI(l.pick(asm.VCMPPS, asm.VCMPPD), nan, value, value, codegen.Unordered)
 		a.RR(l.pick(asm.VMOVMSKPS, asm.VMOVMSKPD), asm.RAX, nan)
 		some, done := a.NewLabel(), a.NewLabel()
 		a.RR(asm.TEST, asm.RAX, asm.RAX)
@@ -214,7 +214,7 @@ func (g *writer) spread() {
 	l.get(pitch, unsafe.Offsetof(sf.pitch))
 	a.RM(asm.LEA, pitch3, asm.Idx(pitch, pitch, 2, 0))
 	a.RM(asm.LEA, pitch5, asm.Idx(pitch, pitch, 4, 0))
-	a.RM(l.pick(asm.VBROADCASTSS, asm.VBROADCASTSD), start, gen.Field(unsafe.Offsetof(sf.start)))
+	a.RM(l.pick(asm.VBROADCASTSS, asm.VBROADCASTSD), start, codegen.Field(unsafe.Offsetof(sf.start)))
 	l.walk(off, left, 32, unsafe.Offsetof(sf.vectors), unsafe.Offsetof(sf.again), unsafe.Offsetof(sf.last), func() {
 		for s, r := range sums {
 			if s < g.kw {
@@ -225,7 +225,7 @@ func (g *writer) spread() {
 		}
 		none := a.NewLabel()
 		a.RR(asm.XOR32, i, i)
-		a.RM(asm.CMP, i, gen.Field(unsafe.Offsetof(sf.rows)))
+		a.RM(asm.CMP, i, codegen.Field(unsafe.Offsetof(sf.rows)))
 		a.Jcc(asm.CondE, none)
 		next := a.Here()
 		field := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, asm.Idx(asm.RDI, i, 8, int32(offset))) }
@@ -251,7 +251,7 @@ func (g *writer) spread() {
 			}
 		}
 		a.RI(asm.ADD, i, 1)
-		a.RM(asm.CMP, i, gen.Field(unsafe.Offsetof(sf.rows)))
+		a.RM(asm.CMP, i, codegen.Field(unsafe.Offsetof(sf.rows)))
 		a.Jcc(asm.CondNE, next)
 		a.Bind(none)
 		if g.stepW == 2 {

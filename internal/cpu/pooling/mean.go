@@ -4,7 +4,7 @@ import (
 	"math"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/par"
 )
 
@@ -125,7 +125,7 @@ func scaleBits[T float](p *Pool) uint64 {
 
 // portable calls f for every plane.
 func (p *Pool) portable(f func(plane int)) {
-	par.Run(p.Planes, 1, gen.Threads(p.visits()), func(_, begin, end int) {
+	par.Run(p.Planes, 1, codegen.Threads(p.visits()), func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			f(i)
 		}

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
@@ -77,7 +77,7 @@ func Max[T float](p Pool, y, x unsafe.Pointer) {
 	pooling.ahead = p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= aheadMin
 	units := p.Planes * pooling.bands
 	bytes := p.StepH * p.W * pooling.rows * int(unsafe.Sizeof(T(0)))
-	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/leastChunks)), gen.Threads(units*bytes/maximaPerNS), pooling)
+	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/leastChunks)), codegen.Threads(units*bytes/maximaPerNS), pooling)
 }
 
 // maxWide is Max for windows that are wider than the planes: only what lies inside is visited.
@@ -250,7 +250,7 @@ func Pick[T float](p Pool, dy, x, y, dx unsafe.Pointer) {
 // each window the first element of the plane with the bits of its element of y (a
 // NaN: any NaN), -1 if none has them.
 func poolFirsts[T float](p Pool, x, y unsafe.Pointer, f func(in, out, row int, at []int32)) {
-	par.Run(p.Planes, 1, gen.Threads(p.visits()), func(_, begin, end int) {
+	par.Run(p.Planes, 1, codegen.Threads(p.visits()), func(_, begin, end int) {
 		at := make([]int32, p.OW)
 		for plane := begin; plane < end; plane++ {
 			in := plane * p.H * p.W

@@ -3,7 +3,7 @@ package pooling
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/processor"
 	"weft/internal/x86/asm"
@@ -23,7 +23,7 @@ func stream(dst, src, ahead unsafe.Pointer, n int) {
 	dst, src = unsafe.Add(dst, head), unsafe.Add(src, head)
 	if lines > 0 {
 		f := streamFrame{src, dst, ahead, lines}
-		jit.Call(gen.Kernel(codes, key{routine: streamRoutine, wide: true}), 0, unsafe.Pointer(&f))
+		jit.Call(codegen.Kernel(codes, key{routine: streamRoutine, wide: true}), 0, unsafe.Pointer(&f))
 	}
 	if rest := n - head - lines*processor.Line; rest > 0 {
 		copy(unsafe.Slice((*byte)(unsafe.Add(dst, lines*processor.Line)), rest), unsafe.Slice((*byte)(unsafe.Add(src, lines*processor.Line)), rest))
@@ -33,10 +33,10 @@ func stream(dst, src, ahead unsafe.Pointer, n int) {
 // stream writes the kernel.
 func (g *writer) stream() {
 	a := &g.Asm
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(streamFrame{}.src)))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(streamFrame{}.dst)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(streamFrame{}.lines)))
-	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(streamFrame{}.ahead)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(streamFrame{}.src)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(streamFrame{}.dst)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(streamFrame{}.lines)))
+	a.RM(asm.MOV, asm.RBX, codegen.Field(unsafe.Offsetof(streamFrame{}.ahead)))
 	next := a.Here()
 	a.M(asm.PREFETCHT1, asm.Ptr(asm.RBX, 0))
 	a.RM(asm.VMOVUPS, asm.Z(0), asm.Ptr(asm.RSI, 0))

@@ -3,7 +3,7 @@ package pooling
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/processor"
@@ -76,7 +76,7 @@ func newWhole[T float](p *Pool, mean, back bool) *whole[T] {
 		return key{routine: r, wide: true, dtype: floatType[T](), kw: p.KW, stepW: p.StepW, mean: mean}
 	}
 	if !back || !mean {
-		c.windows = gen.Kernel(codes, named(wholeWindowsRoutine))
+		c.windows = codegen.Kernel(codes, named(wholeWindowsRoutine))
 		c.rows = make([]wholeRow, p.OH)
 		for i := range c.rows {
 			top := i*p.StepH - p.PadH
@@ -99,7 +99,7 @@ func newWhole[T float](p *Pool, mean, back bool) *whole[T] {
 	if !back {
 		return c
 	}
-	c.spread = gen.Kernel(codes, named(wholeSpreadRoutine))
+	c.spread = codegen.Kernel(codes, named(wholeSpreadRoutine))
 	c.lines = make([]wholeLine, p.H)
 	for i := range c.lines {
 		low, high := having(i+p.PadH, p.KH, p.StepH, p.OH)
@@ -129,7 +129,7 @@ func (c *whole[T]) places() int { return ((c.band+c.KH-2)/c.StepH + 2) * c.pitch
 func (c *whole[T]) each(f func(at []T, plane int)) {
 	bytes := c.H * c.W * int(unsafe.Sizeof(T(0)))
 	ns := c.Planes * (c.H*c.W + c.OH*c.OW*c.KH*c.KW) / wholePerNS
-	threads := gen.Threads(ns)
+	threads := codegen.Threads(ns)
 	if threads == 0 {
 		threads = par.Threads()
 	}

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/par"
 )
@@ -62,13 +62,13 @@ func newPlane[T float](p *Pool, mean, back bool) *plane[T] {
 		return key{routine: r, dtype: floatType[T](), kw: p.KW, stepW: p.StepW, mean: mean}
 	}
 	if !back || !mean {
-		c.windows = gen.Kernel(codes, named(windowsRoutine))
+		c.windows = codegen.Kernel(codes, named(windowsRoutine))
 		if p.StepW == 2 {
-			c.split = gen.Kernel(codes, key{routine: splitRoutine, dtype: floatType[T]()})
+			c.split = codegen.Kernel(codes, key{routine: splitRoutine, dtype: floatType[T]()})
 		}
 	}
 	if back {
-		c.spread = gen.Kernel(codes, named(spreadRoutine))
+		c.spread = codegen.Kernel(codes, named(spreadRoutine))
 	}
 	return c
 }
@@ -334,7 +334,7 @@ const windowsPerNS = 8
 func (c *plane[T]) each(mean bool, f func(c *plane[T], plane int)) {
 	bytes := c.H * c.W * int(unsafe.Sizeof(T(0)))
 	ns := c.Planes * (c.H*c.W + c.OH*c.OW*c.KH*c.KW) / windowsPerNS
-	threads := gen.Threads(ns)
+	threads := codegen.Threads(ns)
 	if threads == 0 {
 		threads = par.Threads()
 	}

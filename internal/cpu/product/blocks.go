@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
@@ -72,7 +72,7 @@ func (p *Product) runBlocks(total int) {
 
 func runBlocks[E tile.Element](p *Product, o *operands) {
 	j := &blockJob{Machine: tile.New(p.ISA, p.DType), m: p.M, n: p.N, k: p.K, of: p.Of, operands: *o, blocks: p.K / numbers.KBlock}
-	j.code = gen.Kernel(blockKernels, blockKey{p.ISA, p.DType, p.M, p.N})
+	j.code = codegen.Kernel(blockKernels, blockKey{p.ISA, p.DType, p.M, p.N})
 	for j.terms = numbers.KBlock; j.terms > j.Lanes && j.terms*(j.m+j.n)*j.VB > blockPacked; j.terms /= 2 {
 	}
 	groups := tile.Ceil(j.blocks, j.Lanes)
@@ -162,14 +162,14 @@ var blockKernels = jit.NewCache[blockKey, *jit.Code](0)
 // Generate writes the kernel: for each term it adds the products of m vectors of A and n vectors of
 // B to m x n sums.
 func (k blockKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.isa, D: k.d}
+	g := &codegen.Gen{ISA: k.isa, D: k.d}
 	var f blockFrame
 	a := &g.Asm
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(f.a)))
-	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(f.b)))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(f.sums)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(f.k)))
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(f.add)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(f.a)))
+	a.RM(asm.MOV, asm.RBX, codegen.Field(unsafe.Offsetof(f.b)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(f.sums)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(f.k)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(f.add)))
 	vb := int32(g.VB())
 	for i := range k.m * k.n {
 		g.Zero(g.V(i))

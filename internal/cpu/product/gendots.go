@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/numbers"
@@ -23,7 +23,7 @@ type dotsFrame struct {
 	groups  int // of columns, counted down
 	ahead   int // bytes from a group on to the line that is asked for when its first is read
 	add     int // 1: to C
-	order   gen.HalvesOrder
+	order   codegen.HalvesOrder
 }
 
 var dt dotsFrame
@@ -54,7 +54,7 @@ const (
 //
 // Columns of float16 and bfloat16 become float32 behind the transposition.
 type dotsWriter struct {
-	*gen.Gen
+	*codegen.Gen
 	from         array.DType
 	nv           int
 	paired, asks bool
@@ -65,26 +65,26 @@ type dotsWriter struct {
 }
 
 // genDots writes the kernel that [dotsWriter] describes.
-func genDots(g *gen.Gen, from array.DType, nv int, paired, asks bool) {
+func genDots(g *codegen.Gen, from array.DType, nv int, paired, asks bool) {
 	w := &dotsWriter{Gen: g, from: from, nv: nv, paired: paired, asks: asks}
-	w.base = gen.ColumnBases[:tile.Ceil(nv*g.Lanes(), 8)]
+	w.base = codegen.ColumnBases[:tile.Ceil(nv*g.Lanes(), 8)]
 	w.sums = nv * (1 + tile.Bit(paired, 0))
 	w.scratch = w.sums + 4
 	a := &g.Asm
 
-	a.RM(asm.MOV, gen.Step1, gen.Field(unsafe.Offsetof(dt.bStep)))
-	a.RM(asm.LEA, gen.Step3, asm.Idx(gen.Step1, gen.Step1, 2, 0))
+	a.RM(asm.MOV, codegen.Step1, codegen.Field(unsafe.Offsetof(dt.bStep)))
+	a.RM(asm.LEA, codegen.Step3, asm.Idx(codegen.Step1, codegen.Step1, 2, 0))
 	g.ColumnSteps()
-	a.RM(asm.MOV, dotsOut, gen.Field(unsafe.Offsetof(dt.c)))
+	a.RM(asm.MOV, dotsOut, codegen.Field(unsafe.Offsetof(dt.c)))
 	group := a.Here()
-	a.RM(asm.MOV, w.base[0], gen.Field(unsafe.Offsetof(dt.b)))
+	a.RM(asm.MOV, w.base[0], codegen.Field(unsafe.Offsetof(dt.b)))
 	g.OtherBases(len(w.base))
-	a.RM(asm.MOV, dotsRow, gen.Field(unsafe.Offsetof(dt.a)))
-	a.RM(asm.MOV, dotsLeft, gen.Field(unsafe.Offsetof(dt.k)))
-	a.RM(asm.MOV, dotsAdds, gen.Field(unsafe.Offsetof(dt.add)))
+	a.RM(asm.MOV, dotsRow, codegen.Field(unsafe.Offsetof(dt.a)))
+	a.RM(asm.MOV, dotsLeft, codegen.Field(unsafe.Offsetof(dt.k)))
+	a.RM(asm.MOV, dotsAdds, codegen.Field(unsafe.Offsetof(dt.add)))
 	end := a.NewLabel()
 	if asks {
-		a.RM(asm.MOV, dotsNext, gen.Field(unsafe.Offsetof(dt.ahead)))
+		a.RM(asm.MOV, dotsNext, codegen.Field(unsafe.Offsetof(dt.ahead)))
 		a.RR(asm.ADD, dotsNext, w.base[0])
 	}
 	if paired {
@@ -92,10 +92,10 @@ func genDots(g *gen.Gen, from array.DType, nv int, paired, asks bool) {
 	}
 	w.blocks()
 	a.Bind(end)
-	a.RM(asm.ADD, dotsOut, gen.Field(unsafe.Offsetof(dt.cGroup)))
-	a.RM(asm.MOV, dotsCount, gen.Field(unsafe.Offsetof(dt.bGroup)))
-	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(dt.b)), dotsCount)
-	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(dt.groups)), 1)
+	a.RM(asm.ADD, dotsOut, codegen.Field(unsafe.Offsetof(dt.cGroup)))
+	a.RM(asm.MOV, dotsCount, codegen.Field(unsafe.Offsetof(dt.bGroup)))
+	a.MR(asm.ADD, codegen.Field(unsafe.Offsetof(dt.b)), dotsCount)
+	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(dt.groups)), 1)
 	a.Jcc(asm.CondNE, group)
 	g.Done()
 }
@@ -192,7 +192,7 @@ func (w *dotsWriter) step(terms, blocks, behind int) {
 		set := func(u int) { w.Broadcast(factor(u%4), asm.Ptr(dotsRow, int32((behind+u)*w.D.Size()))) }
 		if w.from.Half() { // there are more terms than registers
 			for v := range w.nv {
-				w.HalfTerms(w.from, terms, v, behind*w.from.Size(), w.scratch, gen.Field(unsafe.Offsetof(dt.order)), func(u int, b asm.Reg) {
+				w.HalfTerms(w.from, terms, v, behind*w.from.Size(), w.scratch, codegen.Field(unsafe.Offsetof(dt.order)), func(u int, b asm.Reg) {
 					set(u)
 					w.Fma(w.V(block*w.nv+v), factor(u%4), b)
 				})
@@ -242,7 +242,7 @@ type dotsKey struct {
 var dotsKernels = jit.NewCache[dotsKey, *jit.Code](0)
 
 func (k dotsKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.isa, D: k.d, Narrow: true}
+	g := &codegen.Gen{ISA: k.isa, D: k.d, Narrow: true}
 	genDots(g, k.from, k.nv, k.paired, k.asks)
 	return g.Install(k)
 }

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/processor"
@@ -29,7 +29,7 @@ const maxRowsNarrow = 8
 // and with asks prefetches as many rows below them. Where B has elements of two bytes there is no
 // last vector.
 type rowsWriter struct {
-	*gen.Gen
+	*codegen.Gen
 	from        array.DType
 	rows, terms int
 	start, asks bool
@@ -40,7 +40,7 @@ type rowsWriter struct {
 }
 
 // genRows writes the kernel that [rowsWriter] describes.
-func genRows(g *gen.Gen, from array.DType, rows, terms int, start, asks bool) {
+func genRows(g *codegen.Gen, from array.DType, rows, terms int, start, asks bool) {
 	w := &rowsWriter{Gen: g, from: from, rows: rows, terms: terms, start: start, asks: asks, hold: rows == 1 && terms > 1}
 	w.setup()
 	load := func(dst asm.Reg, m asm.Mem) { g.LoadFrom(from, dst, m) }
@@ -88,8 +88,8 @@ func (w *rowsWriter) bytes() int { return w.Lanes() * w.from.Size() }
 // setup loads the arguments and, with hold, the factors.
 func (w *rowsWriter) setup() {
 	a := &w.Asm
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(tile.Rf.B)))
-	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(tile.Rf.BStep)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(tile.Rf.B)))
+	a.RM(asm.MOV, asm.R13, codegen.Field(unsafe.Offsetof(tile.Rf.BStep)))
 	a.RM(asm.LEA, asm.RAX, asm.Idx(asm.R13, asm.R13, 2, 0))
 	a.RM(asm.LEA, asm.R11, asm.Idx(asm.R13, asm.R13, 4, 0))
 	a.RM(asm.LEA, asm.R12, asm.Idx(asm.RAX, asm.R13, 4, 0))
@@ -98,14 +98,14 @@ func (w *rowsWriter) setup() {
 		asm.Idx(asm.RSI, asm.R13, 4, 0), asm.Idx(asm.RSI, asm.R11, 1, 0), asm.Idx(asm.RSI, asm.RAX, 2, 0), asm.Idx(asm.RSI, asm.R12, 1, 0),
 	}
 	w.base = [...]asm.Reg{asm.R8, asm.R9, asm.R10}
-	a.RM(asm.MOV, w.base[0], gen.Field(unsafe.Offsetof(tile.Rf.A)))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(tile.Rf.AStep)))
+	a.RM(asm.MOV, w.base[0], codegen.Field(unsafe.Offsetof(tile.Rf.A)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(tile.Rf.AStep)))
 	a.RM(asm.LEA, asm.R14, asm.Idx(asm.RDX, asm.RDX, 2, 0))
 	for i := 1; i <= (w.rows-1)/3; i++ {
 		a.RM(asm.LEA, w.base[i], asm.Idx(w.base[i-1], asm.R14, 1, 0))
 	}
-	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tile.Rf.Sums)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tile.Rf.Vectors)))
+	a.RM(asm.MOV, asm.RBX, codegen.Field(unsafe.Offsetof(tile.Rf.Sums)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(tile.Rf.Vectors)))
 	if w.hold {
 		for u := range w.terms {
 			w.Broadcast(w.V(u), asm.Ptr(w.base[0], int32(u*w.D.Size())))
@@ -187,7 +187,7 @@ type rowsKey struct {
 var rowsKernels = jit.NewCache[rowsKey, *jit.Code](0)
 
 func (k rowsKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.isa, D: k.d}
+	g := &codegen.Gen{ISA: k.isa, D: k.d}
 	genRows(g, k.from, k.rows, k.terms, k.start, k.asks)
 	return g.Install(k)
 }

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/numbers"
@@ -153,7 +153,7 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 			f.groups = groups
 			f.ahead = f.bGroup + p0*(lanes-1)*size
 			f.add = tile.Bit(p0 > 0, 0)
-			jit.Call(gen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, j.of[1], nv, paired, asks}), 0, unsafe.Pointer(&f))
+			jit.Call(codegen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, j.of[1], nv, paired, asks}), 0, unsafe.Pointer(&f))
 		}
 		done += groups * lanes
 		vectors -= groups * nv
@@ -207,7 +207,7 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 			f.B = unsafe.Add(o.b.Ptr, (p*o.b.Row+n0)*j.size.b)
 			code := &codes[tile.Bit(p == p0, 0)][terms]
 			if *code == nil {
-				*code = gen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m, terms, p == p0, asks && terms == manyTerms})
+				*code = codegen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m, terms, p == p0, asks && terms == manyTerms})
 			}
 			jit.Call(*code, 0, unsafe.Pointer(&f))
 			p += terms

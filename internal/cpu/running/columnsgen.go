@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
@@ -20,7 +20,7 @@ type columnKey struct {
 
 var columnCodes = jit.NewCache[columnKey, *jit.Code](0)
 
-func columnKernel(k columnKey) *jit.Code { return gen.Kernel(columnCodes, k) }
+func columnKernel(k columnKey) *jit.Code { return codegen.Kernel(columnCodes, k) }
 
 // A columnFrame holds the arguments of a kernel of columns.
 type columnFrame struct {
@@ -37,7 +37,7 @@ type columnFrame struct {
 }
 
 type columnWriter struct {
-	gen.Gen
+	codegen.Gen
 	columnKey
 }
 
@@ -67,7 +67,7 @@ func (k columnKey) Generate() *jit.Code {
 		to asm.Reg
 		at uintptr
 	}{{colX, unsafe.Offsetof(f.x)}, {colY, unsafe.Offsetof(f.y)}, {colStep, unsafe.Offsetof(f.step)}, {colBlocks, unsafe.Offsetof(f.blocks)}, {colVectors, unsafe.Offsetof(f.bits)}} {
-		a.RM(asm.MOV, l.to, gen.Field(l.at))
+		a.RM(asm.MOV, l.to, codegen.Field(l.at))
 	}
 	a.RM(asm.LEA, colStep3, asm.Idx(colStep, colStep, 2, 0))
 	a.RM(asm.LEA, colStep5, asm.Idx(colStep, colStep, 4, 0))
@@ -75,7 +75,7 @@ func (k columnKey) Generate() *jit.Code {
 	if w.wide {
 		a.RR(asm.KMOVW, asm.K(1), colVectors)
 	} else {
-		w.Load(w.V(12), gen.Field(unsafe.Offsetof(f.mask)))
+		w.Load(w.V(12), codegen.Field(unsafe.Offsetof(f.mask)))
 	}
 	done := a.NewLabel()
 	if w.first { // later blocks of the group have it in their carry
@@ -96,9 +96,9 @@ func (k columnKey) Generate() *jit.Code {
 // block writes the sums of one block and moves to the next.
 func (w *columnWriter) block() {
 	a, f := &w.Asm, &columnArguments
-	a.RM(asm.MOV, colSums, gen.Field(unsafe.Offsetof(f.sums)))
-	a.RM(asm.MOV, colGroup, gen.Field(unsafe.Offsetof(f.group)))
-	a.RM(asm.MOV, colVectors, gen.Field(unsafe.Offsetof(f.vectors)))
+	a.RM(asm.MOV, colSums, codegen.Field(unsafe.Offsetof(f.sums)))
+	a.RM(asm.MOV, colGroup, codegen.Field(unsafe.Offsetof(f.group)))
+	a.RM(asm.MOV, colVectors, codegen.Field(unsafe.Offsetof(f.vectors)))
 	rest, done := a.NewLabel(), a.NewLabel()
 	a.RR(asm.TEST, colVectors, colVectors)
 	a.Jcc(asm.CondE, rest)
@@ -111,12 +111,12 @@ func (w *columnWriter) block() {
 	a.RI(asm.SUB, colVectors, 1)
 	a.Jcc(asm.CondNE, again)
 	a.Bind(rest)
-	a.RM(asm.MOV, colVectors, gen.Field(unsafe.Offsetof(f.rest)))
+	a.RM(asm.MOV, colVectors, codegen.Field(unsafe.Offsetof(f.rest)))
 	a.RR(asm.TEST, colVectors, colVectors)
 	a.Jcc(asm.CondE, done)
 	w.vector(true)
 	a.Bind(done)
-	a.RM(asm.MOV, colVectors, gen.Field(unsafe.Offsetof(f.next)))
+	a.RM(asm.MOV, colVectors, codegen.Field(unsafe.Offsetof(f.next)))
 	a.RR(asm.ADD, colX, colVectors)
 	a.RR(asm.ADD, colY, colVectors)
 }

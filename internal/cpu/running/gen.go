@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/numbers"
 	"weft/internal/x86/asm"
@@ -62,7 +62,7 @@ func (k key) Generate() *jit.Code {
 }
 
 type writer struct {
-	gen.Gen
+	codegen.Gen
 	key
 	before, group, above, sum0, sum1, t, none, last, turned asm.Reg
 	steps                                                   []spread
@@ -219,14 +219,14 @@ func (w *writer) advance() {
 // sums writes the kernel of groups of one row.
 func (w *writer) sums() {
 	a, f := &w.Asm, rowFrame{}
-	a.RM(asm.MOV, rowX, gen.Field(unsafe.Offsetof(f.x)))
-	a.RM(asm.MOV, rowY, gen.Field(unsafe.Offsetof(f.y)))
-	a.RM(asm.MOV, rowGroups, gen.Field(unsafe.Offsetof(f.groups)))
-	a.RM(asm.MOV, rowBlocks, gen.Field(unsafe.Offsetof(f.blocks)))
+	a.RM(asm.MOV, rowX, codegen.Field(unsafe.Offsetof(f.x)))
+	a.RM(asm.MOV, rowY, codegen.Field(unsafe.Offsetof(f.y)))
+	a.RM(asm.MOV, rowGroups, codegen.Field(unsafe.Offsetof(f.groups)))
+	a.RM(asm.MOV, rowBlocks, codegen.Field(unsafe.Offsetof(f.blocks)))
 	w.prepare()
-	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.before)))
+	a.RM(asm.MOV, rowScratch, codegen.Field(unsafe.Offsetof(f.before)))
 	w.Broadcast(w.above, asm.Ptr(rowScratch, 0))
-	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.sum1)))
+	a.RM(asm.MOV, rowScratch, codegen.Field(unsafe.Offsetof(f.sum1)))
 	w.Broadcast(w.sum1, asm.Ptr(rowScratch, 0))
 	nextGroup := a.Here()
 	a.RRR(w.add, w.group, w.above, w.sum1)
@@ -244,9 +244,9 @@ func (w *writer) sums() {
 	a.RI(asm.SUB, rowGroups, 1)
 	a.Jcc(asm.CondNE, nextGroup)
 	store := w.Pick(asm.VMOVSS, asm.VMOVSD)
-	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.sum1)))
+	a.RM(asm.MOV, rowScratch, codegen.Field(unsafe.Offsetof(f.sum1)))
 	a.MR(store, asm.Ptr(rowScratch, 0), asm.X(4))
-	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.sum0)))
+	a.RM(asm.MOV, rowScratch, codegen.Field(unsafe.Offsetof(f.sum0)))
 	a.MR(store, asm.Ptr(rowScratch, 0), asm.X(3))
 	if w.past {
 		a.Op0(asm.SFENCE)
@@ -257,19 +257,19 @@ func (w *writer) sums() {
 // shorts writes the kernel of rows that hold at most one group.
 func (w *writer) shorts() {
 	a, f := &w.Asm, shortFrame{}
-	a.RM(asm.MOV, rowX, gen.Field(unsafe.Offsetof(f.x)))
-	a.RM(asm.MOV, rowY, gen.Field(unsafe.Offsetof(f.y)))
-	a.RM(asm.ADD, rowX, gen.Field(unsafe.Offsetof(f.first)))
-	a.RM(asm.ADD, rowY, gen.Field(unsafe.Offsetof(f.first)))
-	a.RM(asm.MOV, rowGroups, gen.Field(unsafe.Offsetof(f.rows)))
-	a.RM(asm.MOV, rowBlocks, gen.Field(unsafe.Offsetof(f.blocks)))
+	a.RM(asm.MOV, rowX, codegen.Field(unsafe.Offsetof(f.x)))
+	a.RM(asm.MOV, rowY, codegen.Field(unsafe.Offsetof(f.y)))
+	a.RM(asm.ADD, rowX, codegen.Field(unsafe.Offsetof(f.first)))
+	a.RM(asm.ADD, rowY, codegen.Field(unsafe.Offsetof(f.first)))
+	a.RM(asm.MOV, rowGroups, codegen.Field(unsafe.Offsetof(f.rows)))
+	a.RM(asm.MOV, rowBlocks, codegen.Field(unsafe.Offsetof(f.blocks)))
 	w.prepare()
-	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.bits)))
+	a.RM(asm.MOV, rowScratch, codegen.Field(unsafe.Offsetof(f.bits)))
 	if w.wide {
 		a.RR(asm.KMOVW, asm.K(5), rowScratch)
 	} else {
 		for i, at := range w.place {
-			w.Load(w.V(14+i), gen.Field(unsafe.Offsetof(f.mask)+uintptr(at)))
+			w.Load(w.V(14+i), codegen.Field(unsafe.Offsetof(f.mask)+uintptr(at)))
 		}
 	}
 	nextRow, next, rest, done := a.Here(), a.NewLabel(), a.NewLabel(), a.NewLabel()
@@ -288,8 +288,8 @@ func (w *writer) shorts() {
 	a.Jcc(asm.CondE, done)
 	w.block(true)
 	a.Bind(done)
-	a.RM(asm.ADD, rowX, gen.Field(unsafe.Offsetof(f.next)))
-	a.RM(asm.ADD, rowY, gen.Field(unsafe.Offsetof(f.next)))
+	a.RM(asm.ADD, rowX, codegen.Field(unsafe.Offsetof(f.next)))
+	a.RM(asm.ADD, rowY, codegen.Field(unsafe.Offsetof(f.next)))
 	a.RI(asm.SUB, rowGroups, 1)
 	a.Jcc(asm.CondNE, nextRow)
 	w.Done()

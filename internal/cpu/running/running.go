@@ -9,7 +9,7 @@ import (
 	"math"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/numbers"
 	"weft/internal/processor"
@@ -101,7 +101,7 @@ func shortRows[T float](isa jit.ISA, y, x []T, n int, reverse bool) {
 		f.mask[from*size/4+i] = -1
 	}
 	f.x, f.y = unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
-	jit.Call(gen.Kernel(codes, key{wide: isa == jit.AVX512, size: size, reverse: reverse, short: true}), 0, unsafe.Pointer(&f))
+	jit.Call(codegen.Kernel(codes, key{wide: isa == jit.AVX512, size: size, reverse: reverse, short: true}), 0, unsafe.Pointer(&f))
 }
 
 // longRow writes the cumulative sums of one row.
@@ -122,7 +122,7 @@ func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
 		before, sum1, sum0 := c.before[2], c.sums[1], T(0)
 		f.before, f.sum1, f.sum0 = unsafe.Pointer(&before), unsafe.Pointer(&sum1), unsafe.Pointer(&sum0)
 		past := 2*len(x)*size >= processor.Host.NonTemporalFrom && uintptr(f.y)%processor.Line == 0
-		jit.Call(gen.Kernel(codes, key{wide: isa == jit.AVX512, past: past, size: size, reverse: reverse}), 0, unsafe.Pointer(&f))
+		jit.Call(codegen.Kernel(codes, key{wide: isa == jit.AVX512, past: past, size: size, reverse: reverse}), 0, unsafe.Pointer(&f))
 		done += f.groups * f.blocks
 		if f.blocks < numbers.ScanGroup {
 			c.sums[0], c.counts[0] = sum0, f.blocks

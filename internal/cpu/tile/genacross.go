@@ -3,7 +3,7 @@ package tile
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
@@ -25,7 +25,7 @@ const (
 func (g *tileGen) chainAcross() {
 	a := &g.Asm
 	e := 16 / g.D.Size()
-	base := gen.ColumnBases[:Ceil(g.Nv*g.Lanes(), 8)]
+	base := codegen.ColumnBases[:Ceil(g.Nv*g.Lanes(), 8)]
 	g.ColumnSteps()
 	g.OtherBases(len(base))
 	n := g.Lanes()
@@ -53,9 +53,9 @@ func (g *tileGen) chainAcross() {
 			rows := make([]asm.Reg, n)
 			for i := range rows {
 				rows[i] = r(i)
-				g.Load(rows[i], gen.Column(v*n+i))
+				g.Load(rows[i], codegen.Column(v*n+i))
 				if g.Mr <= prefetchRows {
-					a.M(asm.PREFETCHT1, gen.Column(v*n+i).Add(prefetchAhead))
+					a.M(asm.PREFETCHT1, codegen.Column(v*n+i).Add(prefetchAhead))
 				}
 			}
 			add(g.Transpose(rows, [2]asm.Reg{r(n), r(n + 1)}), v)
@@ -76,7 +76,7 @@ func (g *tileGen) chainAcross() {
 	}
 
 	end := a.NewLabel()
-	a.RM(asm.MOV, regK, gen.Field(unsafe.Offsetof(tf.K)))
+	a.RM(asm.MOV, regK, codegen.Field(unsafe.Offsetof(tf.K)))
 	every := func(terms int, body func()) {
 		g.Every(terms, regK, func() {
 			body()

@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
@@ -26,26 +26,26 @@ type RowsFrame struct {
 var Rf RowsFrame
 
 // LastVector loads the mask of a RowsFrame, or jumps to end if it is 0.
-func LastVector(g *gen.Gen, end asm.Label) {
-	g.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(Rf.Mask)))
+func LastVector(g *codegen.Gen, end asm.Label) {
+	g.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(Rf.Mask)))
 	g.RR(asm.TEST, asm.RCX, asm.RCX)
 	g.Jcc(asm.CondE, end)
 	if g.ISA == jit.AVX512 {
 		g.RR(asm.KMOVW, asm.K1, asm.RCX)
 	} else {
-		g.Load(g.V(15), gen.Field(unsafe.Offsetof(Rf.Lanes)))
+		g.Load(g.V(15), codegen.Field(unsafe.Offsetof(Rf.Lanes)))
 	}
 }
 
 // genFinish writes the kernel that turns the sums of one row into results, as
 // tileGen.finish does.
-func genFinish(g *gen.Gen) {
+func genFinish(g *codegen.Gen) {
 	a := &g.Asm
 	add := g.Pick(asm.VADDPS, asm.VADDPD)
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(Rf.Sums)))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(Rf.C)))
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(Rf.Flags)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(Rf.Vectors)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(Rf.Sums)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(Rf.C)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(Rf.Flags)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(Rf.Vectors)))
 	vector := func(load func(dst asm.Reg, m asm.Mem), store func(m asm.Mem, src asm.Reg)) {
 		load(g.V(0), asm.Ptr(asm.RSI, 0))
 		g.When(FlagAdd, func() {
@@ -81,12 +81,12 @@ type finishKey struct {
 var finishes = jit.NewCache[finishKey, *jit.Code](0)
 
 func (k finishKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.isa, D: k.d}
+	g := &codegen.Gen{ISA: k.isa, D: k.d}
 	genFinish(g)
 	return g.Install(k)
 }
 
 // Finish turns the sums of a row into results.
 func (f *RowsFrame) Finish(m Machine) {
-	jit.Call(gen.Kernel(finishes, finishKey{m.ISA, m.D}), 0, unsafe.Pointer(f))
+	jit.Call(codegen.Kernel(finishes, finishKey{m.ISA, m.D}), 0, unsafe.Pointer(f))
 }

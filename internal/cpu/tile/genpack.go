@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
@@ -39,7 +39,7 @@ type packKey struct {
 var packs = jit.NewCache[packKey, *jit.Code](0)
 
 func (k packKey) Generate() *jit.Code {
-	g := &gen.Gen{ISA: k.isa, D: k.d}
+	g := &codegen.Gen{ISA: k.isa, D: k.d}
 	if k.transpose {
 		genPackTranspose(g, k.n, k.last, k.from)
 	} else {
@@ -50,20 +50,20 @@ func (k packKey) Generate() *jit.Code {
 
 // genPackCopy writes the kernel that copies k rows of one or more panels of nv vectors,
 // the last one under a mask. It reads whole rows, so that memory is read in long runs.
-func genPackCopy(g *gen.Gen, nv, last int, from array.DType) {
+func genPackCopy(g *codegen.Gen, nv, last int, from array.DType) {
 	a := &g.Asm
 	bytes := g.Lanes() * from.Size() // of a vector in the source
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(pf.src)))
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(pf.dst)))
-	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(pf.srcStep)))
-	a.RM(asm.MOV, asm.R9, gen.Field(unsafe.Offsetof(pf.dstStep)))
-	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(pf.panelStep)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(pf.k)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(pf.src)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(pf.dst)))
+	a.RM(asm.MOV, asm.R8, codegen.Field(unsafe.Offsetof(pf.srcStep)))
+	a.RM(asm.MOV, asm.R9, codegen.Field(unsafe.Offsetof(pf.dstStep)))
+	a.RM(asm.MOV, asm.R10, codegen.Field(unsafe.Offsetof(pf.panelStep)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(pf.k)))
 	packMask(g, g.V(15))
 	row := a.Here()
 	a.RR(asm.MOV, asm.R11, asm.RSI)
 	a.RR(asm.MOV, asm.R12, asm.RDX)
-	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(pf.panels)))
+	a.RM(asm.MOV, asm.R13, codegen.Field(unsafe.Offsetof(pf.panels)))
 	panel := a.Here()
 	for v := range nv {
 		m := asm.Ptr(asm.R11, int32(v*bytes))
@@ -76,7 +76,7 @@ func genPackCopy(g *gen.Gen, nv, last int, from array.DType) {
 	for v := range nv {
 		g.Store(asm.Ptr(asm.R12, int32(v*g.VB())), g.V(v))
 	}
-	a.RM(asm.ADD, asm.R11, gen.Field(unsafe.Offsetof(pf.panelFrom)))
+	a.RM(asm.ADD, asm.R11, codegen.Field(unsafe.Offsetof(pf.panelFrom)))
 	a.RR(asm.ADD, asm.R12, asm.R10)
 	a.RI(asm.SUB, asm.R13, 1)
 	a.Jcc(asm.CondNE, panel)
@@ -88,20 +88,20 @@ func genPackCopy(g *gen.Gen, nv, last int, from array.DType) {
 }
 
 // packMask loads the mask of a packFrame.
-func packMask(g *gen.Gen, t asm.Reg) {
+func packMask(g *codegen.Gen, t asm.Reg) {
 	if g.ISA == jit.AVX512 {
-		g.RM(asm.MOV32, asm.RAX, gen.Field(unsafe.Offsetof(pf.mask)))
+		g.RM(asm.MOV32, asm.RAX, codegen.Field(unsafe.Offsetof(pf.mask)))
 		g.RR(asm.KMOVW, asm.K1, asm.RAX)
 		return
 	}
-	g.Load(t, gen.Field(unsafe.Offsetof(pf.lanes)))
+	g.Load(t, codegen.Field(unsafe.Offsetof(pf.lanes)))
 }
 
 // genPackTranspose writes the kernel that transposes rows, at most as many as a
 // vector has lanes, whose elements lie side by side: term p of the panel holds
 // element p of each row, then zeros. It writes whole vectors, and terms up to the
 // next multiple of the lanes.
-func genPackTranspose(g *gen.Gen, rows, last int, from array.DType) {
+func genPackTranspose(g *codegen.Gen, rows, last int, from array.DType) {
 	a := &g.Asm
 	n := g.Lanes()
 	r := make([]asm.Reg, n)
@@ -109,12 +109,12 @@ func genPackTranspose(g *gen.Gen, rows, last int, from array.DType) {
 		r[i] = g.V(i)
 	}
 	free := [2]asm.Reg{g.V(n), g.V(n + 1)}
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(pf.src)))
-	a.RM(asm.MOV, asm.R14, gen.Field(unsafe.Offsetof(pf.dst)))
-	a.RM(asm.MOV, asm.R15, gen.Field(unsafe.Offsetof(pf.dstStep)))
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(pf.k)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(pf.src)))
+	a.RM(asm.MOV, asm.R14, codegen.Field(unsafe.Offsetof(pf.dst)))
+	a.RM(asm.MOV, asm.R15, codegen.Field(unsafe.Offsetof(pf.dstStep)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(pf.k)))
 	base := [...]asm.Reg{asm.RSI, asm.R8, asm.R9, asm.R10, asm.R11, asm.R12}
-	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(pf.srcStep)))
+	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(pf.srcStep)))
 	a.RM(asm.LEA, asm.RAX, asm.Idx(asm.RDX, asm.RDX, 2, 0))
 	for i := 1; i <= (rows-1)/3; i++ {
 		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], asm.RAX, 1, 0))

@@ -6,7 +6,7 @@ package tile
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/processor"
 	"weft/internal/x86/asm"
@@ -158,11 +158,11 @@ const (
 var vectorBase = [maxVectors]asm.Reg{asm.RSI, asm.RBX, asm.R14, asm.R15}
 
 type tileGen struct {
-	*gen.Gen
+	*codegen.Gen
 	Key
 }
 
-func genTile(g *gen.Gen, key Key) { (&tileGen{g, key}).emit() }
+func genTile(g *codegen.Gen, key Key) { (&tileGen{g, key}).emit() }
 
 // acc is the sum of row i and vector v; b and t are the vectors of B and scratch.
 func (g *tileGen) acc(i, v int) asm.Reg { return g.V(i*g.Nv + v) }
@@ -178,7 +178,7 @@ func (g *tileGen) isMasked(v int) bool {
 // setMask loads the opmask of the last vector of C.
 func (g *tileGen) setMask() {
 	if g.Masked {
-		g.RM(asm.KMOVW, g.mask(g.Nv-1), gen.Field(unsafe.Offsetof(tf.Mask)+uintptr(g.Nv-1)*8))
+		g.RM(asm.KMOVW, g.mask(g.Nv-1), codegen.Field(unsafe.Offsetof(tf.Mask)+uintptr(g.Nv-1)*8))
 	}
 }
 
@@ -219,7 +219,7 @@ func (g *tileGen) loadVector(dst asm.Reg, m asm.Mem, v int) {
 
 // loadLanes fetches the AVX2 mask of vector v into the scratch register.
 func (g *tileGen) loadLanes(v int) {
-	g.Load(g.Temp(0), gen.Field(unsafe.Offsetof(tf.Lanes)+uintptr(v)*32))
+	g.Load(g.Temp(0), codegen.Field(unsafe.Offsetof(tf.Lanes)+uintptr(v)*32))
 }
 
 // vectorAt returns the place of vector v for the pointers in vectorBase.
@@ -239,16 +239,16 @@ func (g *tileGen) bases() int {
 
 func (g *tileGen) emit() {
 	a := &g.Asm
-	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, gen.Field(offset)) }
+	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, codegen.Field(offset)) }
 	if g.ISA == jit.AVX512 && !g.table() {
 		g.setMask()
 	}
 	tile := a.Here()
 	get(asm.RAX, unsafe.Offsetof(tf.Panels))
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.panelsLeft)), asm.RAX)
+	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(tf.panelsLeft)), asm.RAX)
 	a.RR(asm.XOR32, asm.RAX, asm.RAX)
 	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.bAt), unsafe.Offsetof(tf.cAt)} {
-		a.MR(asm.MOV, gen.Field(f), asm.RAX)
+		a.MR(asm.MOV, codegen.Field(f), asm.RAX)
 	}
 	panel := a.Here()
 
@@ -260,14 +260,14 @@ func (g *tileGen) emit() {
 		g.prefetchC()
 	} else {
 		get(regA, unsafe.Offsetof(tf.A))
-		a.RM(asm.ADD, regA, gen.Field(unsafe.Offsetof(tf.aAt)))
+		a.RM(asm.ADD, regA, codegen.Field(unsafe.Offsetof(tf.aAt)))
 		g.rowPointers()
 	}
 	if g.table() {
 		get(asm.RAX, unsafe.Offsetof(tf.Places))
 		for v := range g.Nv {
 			a.RM(asm.MOV, vectorBase[v], place(asm.RAX, v, unsafe.Offsetof(Place{}.Src)))
-			a.RM(asm.ADD, vectorBase[v], gen.Field(unsafe.Offsetof(tf.B)))
+			a.RM(asm.ADD, vectorBase[v], codegen.Field(unsafe.Offsetof(tf.B)))
 		}
 		if g.ISA == jit.AVX512 {
 			g.setParts(asm.RAX)
@@ -275,7 +275,7 @@ func (g *tileGen) emit() {
 		get(regTable, unsafe.Offsetof(tf.Table))
 	} else {
 		get(vectorBase[0], unsafe.Offsetof(tf.B))
-		a.RM(asm.ADD, vectorBase[0], gen.Field(unsafe.Offsetof(tf.bAt)))
+		a.RM(asm.ADD, vectorBase[0], codegen.Field(unsafe.Offsetof(tf.bAt)))
 		get(regTable, unsafe.Offsetof(tf.BStep))
 		a.RM(asm.LEA, asm.RAX, asm.Idx(regTable, regTable, 2, 0))
 	}
@@ -302,7 +302,7 @@ func (g *tileGen) emit() {
 		get(regPieces, unsafe.Offsetof(tf.PieceCount))
 		if g.Run > 0 {
 			get(regGroups, unsafe.Offsetof(tf.A))
-			a.RM(asm.ADD, regGroups, gen.Field(unsafe.Offsetof(tf.aAt)))
+			a.RM(asm.ADD, regGroups, codegen.Field(unsafe.Offsetof(tf.aAt)))
 		}
 		nextPiece = a.Here()
 		a.RM(asm.MOV, regOffset, asm.Ptr(regPiece, 0))
@@ -313,7 +313,7 @@ func (g *tileGen) emit() {
 			}
 		} else {
 			get(regA, unsafe.Offsetof(tf.A))
-			a.RM(asm.ADD, regA, gen.Field(unsafe.Offsetof(tf.aAt)))
+			a.RM(asm.ADD, regA, codegen.Field(unsafe.Offsetof(tf.aAt)))
 			a.RR(asm.ADD, regA, regOffset)
 			g.rowPointers()
 			// rowPointers is done with RAX, three steps of B again.
@@ -339,13 +339,13 @@ func (g *tileGen) emit() {
 // prefetchC asks for the lines of C that the panel's sums are added to.
 func (g *tileGen) prefetchC() {
 	a := &g.Asm
-	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(tf.C)))
-	a.RM(asm.ADD, asm.RSI, gen.Field(unsafe.Offsetof(tf.cAt)))
+	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(tf.C)))
+	a.RM(asm.ADD, asm.RSI, codegen.Field(unsafe.Offsetof(tf.cAt)))
 	for range g.Mr {
 		for v := 0; v < g.Nv*g.VB(); v += 64 {
 			a.M(asm.PREFETCHW, asm.Ptr(asm.RSI, int32(v)))
 		}
-		a.RM(asm.ADD, asm.RSI, gen.Field(unsafe.Offsetof(tf.CStep)))
+		a.RM(asm.ADD, asm.RSI, codegen.Field(unsafe.Offsetof(tf.CStep)))
 	}
 }
 
@@ -356,18 +356,18 @@ func (g *tileGen) endPanel(tile, panel asm.Label) {
 	for _, f := range [][2]uintptr{
 		{unsafe.Offsetof(tf.APanel), unsafe.Offsetof(tf.aAt)}, {unsafe.Offsetof(tf.BPanel), unsafe.Offsetof(tf.bAt)}, {unsafe.Offsetof(tf.cNext), unsafe.Offsetof(tf.cAt)},
 	} {
-		a.RM(asm.MOV, asm.RAX, gen.Field(f[0]))
-		a.MR(asm.ADD, gen.Field(f[1]), asm.RAX)
+		a.RM(asm.MOV, asm.RAX, codegen.Field(f[0]))
+		a.MR(asm.ADD, codegen.Field(f[1]), asm.RAX)
 	}
 	if g.Ahead {
-		a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.AheadPanel)))
-		a.MR(asm.ADD, gen.Field(unsafe.Offsetof(tf.Ahead)), asm.RAX)
+		a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(tf.AheadPanel)))
+		a.MR(asm.ADD, codegen.Field(unsafe.Offsetof(tf.Ahead)), asm.RAX)
 	}
-	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.panelsLeft)), 1)
+	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(tf.panelsLeft)), 1)
 	a.Jcc(asm.CondNE, panel)
 	if g.table() {
-		a.MI(asm.ADD, gen.Field(unsafe.Offsetof(tf.Places)), int64(g.Nv)*int64(unsafe.Sizeof(Place{})))
-		a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.Tiles)), 1)
+		a.MI(asm.ADD, codegen.Field(unsafe.Offsetof(tf.Places)), int64(g.Nv)*int64(unsafe.Sizeof(Place{})))
+		a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(tf.Tiles)), 1)
 		a.Jcc(asm.CondNE, tile)
 	}
 	g.Done()
@@ -375,7 +375,7 @@ func (g *tileGen) endPanel(tile, panel asm.Label) {
 
 // rowPointers sets the registers of A from the first one.
 func (g *tileGen) rowPointers() {
-	g.RM(asm.MOV, regStep, gen.Field(unsafe.Offsetof(tf.AStep)))
+	g.RM(asm.MOV, regStep, codegen.Field(unsafe.Offsetof(tf.AStep)))
 	if g.KMajor {
 		g.RM(asm.LEA, asm.R9, asm.Idx(regStep, regStep, 2, 0))
 	} else if g.Mr > 3 {
@@ -461,7 +461,7 @@ func (g *tileGen) ask() {
 	a.RI(asm.SUB, regAheadLeft, 1)
 	a.Jcc(asm.CondNE, within)
 	a.RR(asm.ADD, regAhead, regAheadStep)
-	a.RM(asm.MOV, regAheadLeft, gen.Field(unsafe.Offsetof(tf.AheadRun)))
+	a.RM(asm.MOV, regAheadLeft, codegen.Field(unsafe.Offsetof(tf.AheadRun)))
 	a.Bind(within)
 }
 
@@ -492,11 +492,11 @@ func (g *tileGen) finish() {
 		for v := range g.bases() {
 			if g.table() {
 				a.RM(asm.MOV, vectorBase[v], place(regTable, v, unsafe.Offsetof(Place{}.Dst)))
-				a.RM(asm.ADD, vectorBase[v], gen.Field(unsafe.Offsetof(tf.C)))
+				a.RM(asm.ADD, vectorBase[v], codegen.Field(unsafe.Offsetof(tf.C)))
 			} else {
-				a.RM(asm.MOV, vectorBase[v], gen.Field(unsafe.Offsetof(tf.C)))
+				a.RM(asm.MOV, vectorBase[v], codegen.Field(unsafe.Offsetof(tf.C)))
 			}
-			a.RM(asm.ADD, vectorBase[v], gen.Field(unsafe.Offsetof(tf.cAt)))
+			a.RM(asm.ADD, vectorBase[v], codegen.Field(unsafe.Offsetof(tf.cAt)))
 		}
 		for i := range g.Mr {
 			for v := range g.Nv {
@@ -511,14 +511,14 @@ func (g *tileGen) finish() {
 		}
 	}
 	if g.table() {
-		a.RM(asm.MOV, regTable, gen.Field(unsafe.Offsetof(tf.Places)))
+		a.RM(asm.MOV, regTable, codegen.Field(unsafe.Offsetof(tf.Places)))
 	}
 	if g.Segments > 1 {
 		g.setCounts(regTable)
 	}
 	add := g.Pick(asm.VADDPS, asm.VADDPD)
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.Flags)))
-	a.RM(asm.MOV, regStep, gen.Field(unsafe.Offsetof(tf.CStep)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(tf.Flags)))
+	a.RM(asm.MOV, regStep, codegen.Field(unsafe.Offsetof(tf.CStep)))
 	if g.table() {
 		// Sums that are zero are +0, whatever terms of the padding were.
 		g.Zero(g.Temp(0))

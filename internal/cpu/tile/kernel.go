@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 )
 
@@ -34,7 +34,7 @@ func (k tileCode) Generate() *jit.Code {
 }
 
 func (k tileCode) install() *jit.Code {
-	g := &gen.Gen{ISA: k.isa, D: k.d}
+	g := &codegen.Gen{ISA: k.isa, D: k.d}
 	genTile(g, k.Key)
 	return g.Install(k)
 }
@@ -54,7 +54,7 @@ func (k Key) plain() bool { return k.Segments == 0 && !k.Pieces && !k.Across }
 // Tile returns the kernel of a tile.
 func (m Machine) Tile(key Key) *jit.Code {
 	if !key.plain() {
-		return gen.Kernel(tiles, tileCode{m.ISA, m.D, key})
+		return codegen.Kernel(tiles, tileCode{m.ISA, m.D, key})
 	}
 	by := &plain[m.ISA][0]
 	if m.D == array.Float64 {
@@ -77,7 +77,7 @@ func (m Machine) Tile(key Key) *jit.Code {
 	}
 	c := t[i].Load()
 	if c == nil {
-		c = gen.Kernel(tiles, tileCode{m.ISA, m.D, key})
+		c = codegen.Kernel(tiles, tileCode{m.ISA, m.D, key})
 		t[i].Store(c)
 	}
 	return c

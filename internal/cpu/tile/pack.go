@@ -5,7 +5,7 @@ import (
 
 	"weft/half"
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 )
 
@@ -74,7 +74,7 @@ func (m Machine) Pack(to Panel, from Mat) {
 		for i := (to.Rows - 1) / m.Lanes * m.Lanes; i >= 0; i -= m.Lanes {
 			f.src = unsafe.Add(from.Ptr, i*from.Row*size)
 			f.dst = unsafe.Add(to.Ptr, i*m.Size)
-			jit.Call(gen.Kernel(packs, m.packKey(true, min(m.Lanes, to.Rows-i), tail)), 0, unsafe.Pointer(&f))
+			jit.Call(codegen.Kernel(packs, m.packKey(true, min(m.Lanes, to.Rows-i), tail)), 0, unsafe.Pointer(&f))
 		}
 	default:
 		m.Gather(to, from)
@@ -101,7 +101,7 @@ func (m Machine) PackPanels(to Panel, step int, from Mat, n int) {
 		size := m.from.Size()
 		f := packFrame{src: from.Ptr, dst: to.Ptr, srcStep: from.Col * size, dstStep: to.Pitch, k: to.K, panels: n, panelFrom: to.Rows * size, panelStep: step}
 		m.SetMask(&f.mask, &f.lanes, last)
-		jit.Call(gen.Kernel(packs, m.packKey(false, nv, last)), 0, unsafe.Pointer(&f))
+		jit.Call(codegen.Kernel(packs, m.packKey(false, nv, last)), 0, unsafe.Pointer(&f))
 		return
 	}
 	for i := range n {
@@ -120,7 +120,7 @@ func (m Machine) PackLines(to Panel, step int, from Mat, fromStep, n int) {
 	if tail != 0 {
 		m.SetMask(&f.mask, &f.lanes, tail)
 	}
-	code := gen.Kernel(packs, m.packKey(true, to.Rows, tail))
+	code := codegen.Kernel(packs, m.packKey(true, to.Rows, tail))
 	for i := range n {
 		f.src, f.dst = unsafe.Add(from.Ptr, i*fromStep), unsafe.Add(to.Ptr, i*step)
 		jit.Call(code, 0, unsafe.Pointer(&f))

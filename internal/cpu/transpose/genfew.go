@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/x86/asm"
 )
 
@@ -36,10 +36,10 @@ func (g *writer) few() {
 		step, step3          = asm.R8, asm.R9
 		step5, step7         = asm.R10, asm.R11
 	)
-	a.RM(asm.MOV, points, gen.Field(unsafe.Offsetof(ff.points)))
-	a.RM(asm.MOV, planes, gen.Field(unsafe.Offsetof(ff.planes)))
-	a.RM(asm.MOV, left, gen.Field(unsafe.Offsetof(ff.blocks)))
-	a.RM(asm.MOV, step, gen.Field(unsafe.Offsetof(ff.step)))
+	a.RM(asm.MOV, points, codegen.Field(unsafe.Offsetof(ff.points)))
+	a.RM(asm.MOV, planes, codegen.Field(unsafe.Offsetof(ff.planes)))
+	a.RM(asm.MOV, left, codegen.Field(unsafe.Offsetof(ff.blocks)))
+	a.RM(asm.MOV, step, codegen.Field(unsafe.Offsetof(ff.step)))
 	a.RM(asm.LEA, step3, asm.Idx(step, step, 2, 0))
 	a.RM(asm.LEA, step5, asm.Idx(step, step, 4, 0))
 	a.RM(asm.LEA, step7, asm.Idx(step3, step, 4, 0))

@@ -3,7 +3,7 @@ package transpose
 import (
 	"unsafe"
 
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
 	"weft/internal/processor"
 	"weft/internal/x86/asm"
@@ -41,7 +41,7 @@ func (k key) Generate() *jit.Code {
 
 // A writer writes the kernel.
 type writer struct {
-	gen.Gen
+	codegen.Gen
 	key
 }
 
@@ -100,16 +100,16 @@ func ofFour(base, step, step3 asm.Reg, i int) asm.Mem {
 func (g *writer) transpose() {
 	a := &g.Asm
 	_, cols := group(g.size)
-	a.RM(asm.MOV, stepReg, gen.Field(unsafe.Offsetof(tf.srcStep)))
+	a.RM(asm.MOV, stepReg, codegen.Field(unsafe.Offsetof(tf.srcStep)))
 	a.RM(asm.LEA, step3Reg, asm.Idx(stepReg, stepReg, 2, 0))
-	a.RM(asm.MOV, outReg, gen.Field(unsafe.Offsetof(tf.outStep)))
+	a.RM(asm.MOV, outReg, codegen.Field(unsafe.Offsetof(tf.outStep)))
 	a.RM(asm.LEA, out3Reg, asm.Idx(outReg, outReg, 2, 0))
 	a.RRI(asm.IMUL, outsReg, outReg, int64(cols))
 
 	for _, f := range [][2]uintptr{{unsafe.Offsetof(tf.tileSrc), unsafe.Offsetof(tf.src)},
 		{unsafe.Offsetof(tf.tileOut), unsafe.Offsetof(tf.out)}, {unsafe.Offsetof(tf.tileDst), unsafe.Offsetof(tf.dst)}} {
-		a.RM(asm.MOV, asm.RAX, gen.Field(f[1]))
-		a.MR(asm.MOV, gen.Field(f[0]), asm.RAX)
+		a.RM(asm.MOV, asm.RAX, codegen.Field(f[1]))
+		a.MR(asm.MOV, codegen.Field(f[0]), asm.RAX)
 	}
 	tile := a.Here()
 	g.tile()
@@ -117,8 +117,8 @@ func (g *writer) transpose() {
 		g.drain()
 	}
 	next := func(at, by uintptr) {
-		a.RM(asm.MOV, asm.RAX, gen.Field(by))
-		a.MR(asm.ADD, gen.Field(at), asm.RAX)
+		a.RM(asm.MOV, asm.RAX, codegen.Field(by))
+		a.MR(asm.ADD, codegen.Field(at), asm.RAX)
 	}
 	next(unsafe.Offsetof(tf.tileSrc), unsafe.Offsetof(tf.srcNext))
 	if g.mode != direct {
@@ -126,7 +126,7 @@ func (g *writer) transpose() {
 	} else {
 		next(unsafe.Offsetof(tf.tileOut), unsafe.Offsetof(tf.dstNext))
 	}
-	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.tiles)), 1)
+	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(tf.tiles)), 1)
 	a.Jcc(asm.CondNE, tile)
 	if g.mode == past {
 		a.Op0(asm.SFENCE)
@@ -138,19 +138,19 @@ func (g *writer) transpose() {
 func (g *writer) tile() {
 	a := &g.Asm
 	rows, cols := group(g.size)
-	a.RM(asm.MOV, srcReg, gen.Field(unsafe.Offsetof(tf.tileSrc)))
-	a.RM(asm.MOV, dstReg, gen.Field(unsafe.Offsetof(tf.tileOut)))
-	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tf.rows)))
+	a.RM(asm.MOV, srcReg, codegen.Field(unsafe.Offsetof(tf.tileSrc)))
+	a.RM(asm.MOV, dstReg, codegen.Field(unsafe.Offsetof(tf.tileOut)))
+	a.RM(asm.MOV, asm.RBX, codegen.Field(unsafe.Offsetof(tf.rows)))
 	rowGroup := a.Here()
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.rowSrc)), srcReg)
-	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.rowOut)), dstReg)
+	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(tf.rowSrc)), srcReg)
+	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(tf.rowOut)), dstReg)
 	for i := 1; i < rows/4; i++ {
 		a.RM(asm.LEA, baseRegs[i], asm.Idx(baseRegs[i-1], stepReg, 4, 0))
 	}
 	if g.mode != direct {
 		g.prefetchNext(rows)
 	}
-	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tf.cols)))
+	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(tf.cols)))
 	square := a.Here()
 	r := g.square(func(i int) asm.Mem { return ofFour(baseRegs[i/4], stepReg, step3Reg, i%4) })
 	for c, v := range r {
@@ -169,12 +169,12 @@ func (g *writer) tile() {
 	a.RR(asm.ADD, dstReg, outsReg)
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, square)
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.rowSrc)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(tf.rowSrc)))
 	a.RM(asm.LEA, srcReg, asm.Idx(asm.RAX, stepReg, 4, 0))
 	for range rows/4 - 1 {
 		a.RM(asm.LEA, srcReg, asm.Idx(srcReg, stepReg, 4, 0))
 	}
-	a.RM(asm.MOV, dstReg, gen.Field(unsafe.Offsetof(tf.rowOut)))
+	a.RM(asm.MOV, dstReg, codegen.Field(unsafe.Offsetof(tf.rowOut)))
 	a.RI(asm.ADD, dstReg, int64(rows*g.size))
 	a.RI(asm.SUB, asm.RBX, 1)
 	a.Jcc(asm.CondNE, rowGroup)
@@ -183,7 +183,7 @@ func (g *writer) tile() {
 // prefetchNext prefetches the same rows of the next tile.
 func (g *writer) prefetchNext(rows int) {
 	a := &g.Asm
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.srcNext)))
+	a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(tf.srcNext)))
 	a.RR(asm.ADD, asm.RAX, srcReg)
 	for i := range rows {
 		if i%4 == 0 && i > 0 {
@@ -196,9 +196,9 @@ func (g *writer) prefetchNext(rows int) {
 // drain writes the tile in full lines from where it was put together to the destination.
 func (g *writer) drain() {
 	a := &g.Asm
-	a.RM(asm.MOV, srcReg, gen.Field(unsafe.Offsetof(tf.tileOut)))
-	a.RM(asm.MOV, dstReg, gen.Field(unsafe.Offsetof(tf.tileDst)))
-	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(tf.dstStep)))
+	a.RM(asm.MOV, srcReg, codegen.Field(unsafe.Offsetof(tf.tileOut)))
+	a.RM(asm.MOV, dstReg, codegen.Field(unsafe.Offsetof(tf.tileDst)))
+	a.RM(asm.MOV, asm.R10, codegen.Field(unsafe.Offsetof(tf.dstStep)))
 	a.MovImm(asm.RCX, int64(processor.Line/g.size/2))
 	store := asm.VMOVUPS
 	if g.mode == past {

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cpu/gen"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/par"
@@ -22,7 +22,7 @@ func Copy(isa jit.ISA, dst, src *array.View) { CopyThrough(isa, dst, src, nil, 0
 // order with rows of cols columns.
 func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Tail, cols int) {
 	size := src.DType.Size()
-	dims := make([]gen.Dim, 0, array.MaxRank)
+	dims := make([]codegen.Dim, 0, array.MaxRank)
 	for i, n := range src.Shape {
 		switch n {
 		case 0:
@@ -30,16 +30,16 @@ func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Tail, cols int) {
 		case 1:
 			continue
 		}
-		d := gen.Dim{N: n, Src: src.Strides[i] * size, Dst: dst.Strides[i] * size}
+		d := codegen.Dim{N: n, Src: src.Strides[i] * size, Dst: dst.Strides[i] * size}
 		at := len(dims)
 		for at > 0 && abs(dims[at-1].Dst) < abs(d.Dst) {
 			at--
 		}
-		dims = append(dims, gen.Dim{})
+		dims = append(dims, codegen.Dim{})
 		copy(dims[at+1:], dims[at:])
 		dims[at] = d
 	}
-	dims = gen.Merge(dims)
+	dims = codegen.Merge(dims)
 	// The axes along which source and destination run.
 	a, b := -1, -1
 	for i, d := range dims {
@@ -54,13 +54,13 @@ func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Tail, cols int) {
 	switch {
 	case a < 0 || b < 0 || a == b:
 		// One row after the other.
-		c.a, c.b = gen.Dim{N: 1}, gen.Dim{N: 1}
+		c.a, c.b = codegen.Dim{N: 1}, codegen.Dim{N: 1}
 		if n := len(dims); n > 0 {
 			c.b, dims = dims[n-1], dims[:n-1]
 		}
 	default:
 		c.a, c.b = dims[a], dims[b]
-		dims = append(append([]gen.Dim{}, dims[:min(a, b)]...), append(dims[min(a, b)+1:max(a, b):max(a, b)], dims[max(a, b)+1:]...)...)
+		dims = append(append([]codegen.Dim{}, dims[:min(a, b)]...), append(dims[min(a, b)+1:max(a, b):max(a, b)], dims[max(a, b)+1:]...)...)
 	}
 	c.outer = dims
 	switch {
@@ -74,7 +74,7 @@ func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Tail, cols int) {
 		c.run()
 	default:
 		c.run()
-		par.Run(dst.Size()/cols, max(gen.ChunkBytes/(cols*size), 1), gen.Threads(dst.Size()*size/copiedPerNS), func(_, begin, end int) { t.Run(begin, end, 0, cols) })
+		par.Run(dst.Size()/cols, max(codegen.ChunkBytes/(cols*size), 1), codegen.Threads(dst.Size()*size/copiedPerNS), func(_, begin, end int) { t.Run(begin, end, 0, cols) })
 	}
 }
 
@@ -91,8 +91,8 @@ type copying struct {
 	isa      jit.ISA
 	size     int
 	src, dst unsafe.Pointer
-	a, b     gen.Dim
-	outer    []gen.Dim
+	a, b     codegen.Dim
+	outer    []codegen.Dim
 	past     bool // write past the caches
 
 	tail    tile.Tail // of planes that follow one another in rows
@@ -131,14 +131,14 @@ func (c *copying) run() {
 	bytes *= planes
 	c.stepA, c.stepB = blockA*processor.Line/c.size, blockB*processor.Line/c.size
 	if c.a.N == 1 {
-		c.stepB = max(gen.ChunkBytes/c.size, 1)
+		c.stepB = max(codegen.ChunkBytes/c.size, 1)
 	}
 	c.fewChannels()
 	switch c.few {
 	case toPlanes:
-		c.stepA, c.stepB = c.a.N, max(gen.ChunkBytes/(c.size*c.a.N), c.points)
+		c.stepA, c.stepB = c.a.N, max(codegen.ChunkBytes/(c.size*c.a.N), c.points)
 	case toPoints:
-		c.stepA, c.stepB = max(gen.ChunkBytes/(c.size*c.b.N), c.points), c.b.N
+		c.stepA, c.stepB = max(codegen.ChunkBytes/(c.size*c.b.N), c.points), c.b.N
 	}
 	if c.tail != nil {
 		c.throughTail()
@@ -149,7 +149,7 @@ func (c *copying) run() {
 	}
 	c.blocksA, c.blocksB = (c.a.N+c.stepA-1)/c.stepA, (c.b.N+c.stepB-1)/c.stepB
 	block := min(c.stepA, c.a.N) * min(c.stepB, c.b.N) * c.size
-	par.RunTask(planes*c.blocksA*c.blocksB, max(gen.ChunkBytes/block, 1), gen.Threads(bytes/copiedPerNS), c)
+	par.RunTask(planes*c.blocksA*c.blocksB, max(codegen.ChunkBytes/block, 1), codegen.Threads(bytes/copiedPerNS), c)
 }
 
 // throughTail makes blocks that stay in the second cache until the tail has run on them.
@@ -217,7 +217,7 @@ func (c *copying) fewBlock(src, dst unsafe.Pointer, na, nb int) {
 		f = fewFrame{points: dst, planes: src, step: c.b.Src}
 		n, channels = na, nb
 	}
-	code := gen.Kernel(codes, key{c.size, c.few, channels})
+	code := codegen.Kernel(codes, key{c.size, c.few, channels})
 	if f.blocks = n / c.points; f.blocks > 0 {
 		jit.Call(code, 0, unsafe.Pointer(&f))
 	}
@@ -309,7 +309,7 @@ func (c *copying) tiles(f *tileFrame, src, dst unsafe.Pointer, na, nb int) {
 				}
 			}
 			a += (f.tiles-1)*side + f.cols*cols
-			jit.Call(gen.Kernel(codes, k), 0, unsafe.Pointer(f)) // which counts tiles down
+			jit.Call(codegen.Kernel(codes, k), 0, unsafe.Pointer(f)) // which counts tiles down
 		}
 	}
 }
@@ -358,7 +358,7 @@ func (c *copying) block(src, dst unsafe.Pointer, na, nb int) {
 	}
 }
 
-func copyBlock[T uint8 | uint16 | uint32 | uint64 | [2]uint64](src, dst unsafe.Pointer, a, b gen.Dim, na, nb int) {
+func copyBlock[T uint8 | uint16 | uint32 | uint64 | [2]uint64](src, dst unsafe.Pointer, a, b codegen.Dim, na, nb int) {
 	size := int(unsafe.Sizeof(*(*T)(dst)))
 	for i := range na {
 		from, to := i*a.Src, i*a.Dst
