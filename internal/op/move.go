@@ -139,7 +139,7 @@ func init() {
 			shape[axis] = 0
 			for i, y := range c.Args {
 				if len(y.Shape) != len(shape) || y.DType != x.DType {
-					c.Failf("", "tensor %d is %s, tensor 0 %s: want the same number of axes and element type", i, array.TypeString(y.DType, y.Shape), array.TypeString(x.DType, x.Shape))
+					c.Failf("", "tensor %d is %s, tensor 0 %s: want the same number of axes", i, array.TypeString(y.DType, y.Shape), array.TypeString(x.DType, x.Shape))
 				}
 				for k, n := range y.Shape {
 					if k != axis && n != shape[k] {
