@@ -26,8 +26,8 @@ func withCosts(set func(c *device.Costs), f func()) {
 	f()
 }
 
-// TestIterateByAnyCosts runs steps of a stencil by tiles of several sizes. The bits are those of steps
-// over the whole array.
+// TestIterateByAnyCosts runs steps of a stencil by tiles of several sizes. They have the bits of
+// steps over the whole array.
 func TestIterateByAnyCosts(t *testing.T) {
 	f := kernels.Func("Diffuse")
 	x := weft.Rand(210, 1500)

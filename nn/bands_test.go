@@ -27,7 +27,7 @@ func withCosts(set func(c *device.Costs), f func()) {
 }
 
 // TestAttentionByAnyCosts takes attention in bands of several sizes, forward and back. The bits are
-// those of all heads at once.
+// the same as of all heads at once.
 func TestAttentionByAnyCosts(t *testing.T) {
 	g := weft.NewGenerator(5)
 	q, k, v := g.Randn(2, 7, 40, 8), g.Randn(2, 7, 50, 8), g.Randn(2, 7, 50, 6)

@@ -22,7 +22,7 @@ type modelled struct {
 
 func (d *modelled) Model() *device.Model { return &d.model }
 
-// models returns the model of a device, and models far from those of any processor.
+// models returns the model of a device, and models that are far from any processor.
 func models(dev device.Device) map[string]device.Model {
 	own := *dev.Model()
 	const never = 1 << 50
@@ -160,7 +160,7 @@ func TestCostsKeepBits(t *testing.T) {
 }
 
 // TestNoEpilogueWithoutIt plans products and convolutions for a device whose routines run no
-// epilogue: no step has one, and the bits are those of the same device with epilogues.
+// epilogue. No step has one, and the bits are the same as with epilogues.
 func TestNoEpilogueWithoutIt(t *testing.T) {
 	for _, name := range []string{"epilogues", "transposes"} {
 		g := costly()[name]
