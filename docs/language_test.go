@@ -42,7 +42,6 @@ var notClean = []string{
 	"internal/processor",
 	"internal/vmath/gen",
 	"internal/x86",
-	"internal/x86/asm",
 	"kernel",
 	"optim",
 	"sym",

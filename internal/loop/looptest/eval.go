@@ -207,8 +207,8 @@ func truth(op loop.Op, a, b uint64) uint64 {
 	panic(op.String())
 }
 
-// integer computes an operation on integers with a sign, or on their bits. They wrap, so the
-// low bits of sums, differences and products are those of numbers without sign.
+// integer computes an operation on integers with a sign, or on their bits. They wrap: the
+// low bits of a sum, difference or product do not depend on the sign.
 func integer(op loop.Op, t loop.Type, a, b uint64) uint64 {
 	x, y := Int(t, a), Int(t, b)
 	switch op {

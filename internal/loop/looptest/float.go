@@ -122,7 +122,7 @@ func round(op loop.Op, x *big.Float) *big.Int {
 
 // A halfFormat is an IEEE format of 16 bits.
 type halfFormat struct {
-	infinity uint16    // its bits: those of numbers are less, those of NaN greater
+	infinity uint16    // its bits: a number's are less, a NaN's greater
 	numbers  []float64 // from 0 to infinity, by their bits
 }
 

@@ -12,7 +12,7 @@ import (
 // A Machine runs a program one lane after the other, as the comments of package loop read,
 // with nothing shared between lanes: no tiles, no masks.
 type Machine struct {
-	Values []uint64           // by value, those of the lane in hand
+	Values []uint64           // of the lane in hand, by value
 	Index  [loop.MaxAxes]int  // of the axes that are being walked
 	Trips  []int              // of the loops around
 	See    func(v loop.Value) // if not nil, called for values that have been computed

@@ -269,8 +269,8 @@ func (k immKind) takes(v int64) bool {
 	return true
 }
 
-// An encoding is an instruction's operands as fields of its bytes: register numbers, of
-// which prefixes take the high bits.
+// An encoding is an instruction's operands as fields of its bytes. Prefixes take the high
+// bits of register numbers.
 type encoding struct {
 	*form
 	l              uint8 // vector length
