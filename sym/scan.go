@@ -73,92 +73,20 @@ type Scanned struct {
 //	})
 //	cost := r.Last[0].Square().Sum()
 func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
-	const name = "scan"
 	if step == nil {
-		array.Failf(name, "step", "is nil")
+		array.Failf(scanName, "step", "is nil")
 	}
-	if n := array.Or(o.Steps, 0); n < 0 {
-		array.Failf(name, "Steps", "are %d, want 0 or more", n)
-	}
-	if n := array.Or(o.Truncate, 1); n < 1 {
-		array.Failf(name, "Truncate", "is %d, want 1 or more", n)
-	}
-	if n := array.Or(o.Checkpoint, 1); n < 1 {
-		array.Failf(name, "Checkpoint", "is %d, want 1 or more", n)
-	}
+	o.check()
 	s := &scan{o: o}
-	var in Step
-	for i, x := range o.Sequences {
-		t := taps(name, "sequence", i, x, []int{0})
-		s.seqs = append(s.seqs, t)
-		if len(t.Var.shape) == 0 {
-			array.Failf(name, "", "sequence %d, %s, has no dimensions%s", i, t.Var, t.Var.where())
-		}
-		for _, k := range t.At {
-			first := k - min(0, slices.Min(t.At))
-			e := element(t.Var, t.Var.shape[1:])
-			e.test.Store(elementTest(t.Var, func(n int) int {
-				if o.Backwards {
-					return n - 1 - first
-				}
-				return first
-			}))
-			in.X = append(in.X, e)
-		}
-	}
-	for i, x := range o.Initial {
-		t := taps(name, "initial state", i, x, nil)
-		s.states = append(s.states, t)
-		shape := t.Var.shape
-		if t.At != nil {
-			past := -slices.Min(t.At)
-			if slices.Max(t.At) >= 0 || len(shape) == 0 || shape[0] != Any && shape[0] < past {
-				array.Failf(name, "", "initial state %d, %s, does not hold the past states %v: offsets are below 0, and its first axis has the last ones%s", i, t.Var, t.At, t.Var.where())
-			}
-			shape = shape[1:]
-			for _, k := range t.At {
-				e := element(t.Var, shape)
-				e.test.Store(elementTest(t.Var, func(n int) int { return n + k }))
-				in.H = append(in.H, e)
-			}
-			continue
-		}
-		e := element(t.Var, shape)
-		e.test.Store(t.Var.tried())
-		in.H = append(in.H, e)
-	}
+	in := Step{X: s.elements(), H: s.past()}
 	if len(s.seqs) == 0 && o.Steps == nil {
-		array.Failf(name, "", "has neither sequences nor a number of steps")
+		array.Failf(scanName, "", "has neither sequences nor a number of steps")
 	}
 	from := ids.Load()
 	next := step(Step{slices.Clone(in.X), slices.Clone(in.H)})
-	if len(next.H) != len(o.Initial) {
-		array.Failf(name, "", "the step gives %d states, there are %d initial ones", len(next.H), len(o.Initial))
-	}
-	s.until = next.Until != nil
-	outs := append(slices.Clone(next.H), next.Out...)
-	if s.until {
-		outs = append(outs, next.Until)
-	}
-	if len(outs) == 0 {
-		array.Failf(name, "", "the step gives nothing")
-	}
-	for i, v := range outs {
-		if v == nil {
-			array.Failf(name, "", "result %d of the step is nil", i)
-		}
-		v.notNil(name)
-	}
-	if s.until && (next.Until.dtype != weft.Bool || len(next.Until.shape) != 0) {
-		array.Failf(name, "until", "is %s, want a bool without dimensions", next.Until)
-	}
-	for _, v := range order(outs) {
-		if v.from != nil && v.from.stateful && v.id > from {
-			array.Failf(name, "step", "draws by MRGStreams, whose state goes on from call to call, not from step to step%s: draw a sequence outside, or by RandomStreams", v.where())
-		}
-	}
+	outs := s.results(next, from)
 	s.kept = len(next.Out)
-	s.body = newBody(name, append(slices.Clone(in.X), in.H...), outs, func(v *Var, dependent bool) bool {
+	s.body = newBody(scanName, append(slices.Clone(in.X), in.H...), outs, func(v *Var, dependent bool) bool {
 		return dependent || len(v.from.random) > 0 && v.id > from // drawn anew in each step
 	})
 	args := make([]*Var, 0, len(s.seqs)+len(s.states)+len(s.body.params))
@@ -176,6 +104,102 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 		out.Count = vars[len(vars)-1]
 	}
 	return out
+}
+
+// scanName is what errors call a scan.
+const scanName = "scan"
+
+// check refuses counts that are too small.
+func (o ScanOpts) check() {
+	if n := array.Or(o.Steps, 0); n < 0 {
+		array.Failf(scanName, "Steps", "are %d, want 0 or more", n)
+	}
+	if n := array.Or(o.Truncate, 1); n < 1 {
+		array.Failf(scanName, "Truncate", "is %d, want 1 or more", n)
+	}
+	if n := array.Or(o.Checkpoint, 1); n < 1 {
+		array.Failf(scanName, "Checkpoint", "is %d, want 1 or more", n)
+	}
+}
+
+// elements notes the sequences, and returns the variables that a step gets for their elements.
+func (s *scan) elements() (xs []*Var) {
+	for i, x := range s.o.Sequences {
+		t := taps(scanName, "sequence", i, x, []int{0})
+		s.seqs = append(s.seqs, t)
+		if len(t.Var.shape) == 0 {
+			array.Failf(scanName, "", "sequence %d, %s, has no dimensions%s", i, t.Var, t.Var.where())
+		}
+		for _, k := range t.At {
+			first := k - min(0, slices.Min(t.At))
+			e := element(t.Var, t.Var.shape[1:])
+			e.test.Store(elementTest(t.Var, func(n int) int {
+				if s.o.Backwards {
+					return n - 1 - first
+				}
+				return first
+			}))
+			xs = append(xs, e)
+		}
+	}
+	return xs
+}
+
+// past notes the states, and returns the variables that a step gets for earlier ones.
+func (s *scan) past() (hs []*Var) {
+	for i, x := range s.o.Initial {
+		t := taps(scanName, "initial state", i, x, nil)
+		s.states = append(s.states, t)
+		shape := t.Var.shape
+		if t.At != nil {
+			past := -slices.Min(t.At)
+			if slices.Max(t.At) >= 0 || len(shape) == 0 || shape[0] != Any && shape[0] < past {
+				array.Failf(scanName, "", "initial state %d, %s, does not hold the past states %v: offsets are below 0, and its first axis has the last ones%s", i, t.Var, t.At, t.Var.where())
+			}
+			shape = shape[1:]
+			for _, k := range t.At {
+				e := element(t.Var, shape)
+				e.test.Store(elementTest(t.Var, func(n int) int { return n + k }))
+				hs = append(hs, e)
+			}
+			continue
+		}
+		e := element(t.Var, shape)
+		e.test.Store(t.Var.tried())
+		hs = append(hs, e)
+	}
+	return hs
+}
+
+// results are what the step gave, checked: states, what is kept, and with Until whether the
+// loop is over. The step made the variables above from.
+func (s *scan) results(next Next, from uint64) []*Var {
+	if len(next.H) != len(s.o.Initial) {
+		array.Failf(scanName, "", "the step gives %d states, there are %d initial ones", len(next.H), len(s.o.Initial))
+	}
+	s.until = next.Until != nil
+	outs := append(slices.Clone(next.H), next.Out...)
+	if s.until {
+		outs = append(outs, next.Until)
+	}
+	if len(outs) == 0 {
+		array.Failf(scanName, "", "the step gives nothing")
+	}
+	for i, v := range outs {
+		if v == nil {
+			array.Failf(scanName, "", "result %d of the step is nil", i)
+		}
+		v.notNil(scanName)
+	}
+	if s.until && (next.Until.dtype != weft.Bool || len(next.Until.shape) != 0) {
+		array.Failf(scanName, "until", "is %s, want a bool without dimensions", next.Until)
+	}
+	for _, v := range order(outs) {
+		if v.from != nil && v.from.stateful && v.id > from {
+			array.Failf(scanName, "step", "draws by MRGStreams, whose state goes on from call to call, not from step to step%s: draw a sequence outside, or by RandomStreams", v.where())
+		}
+	}
+	return outs
 }
 
 // element is a variable that stands for an element of v.

@@ -314,15 +314,10 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 		defer call.End()
 	}
 	var few [12]*array.Storage
-	slots := few[:0]
-	if len(p.Slots) > len(few) {
-		slots = make([]*array.Storage, 0, len(p.Slots))
-	}
-	slots = slots[:len(p.Slots)]
 	var offs [12]int
-	off := offs[:] // of given memory, in bytes
-	if len(p.Slots) > len(offs) {
-		off = make([]int, len(p.Slots))
+	slots, off := few[:], offs[:] // off: of given memory, in bytes
+	if n := len(p.Slots); n > len(few) {
+		slots, off = make([]*array.Storage, n), make([]int, n)
 	}
 	for i := range ins {
 		slots[i], off[i] = ins[i].Store, ins[i].Offset*ins[i].DType.Size()

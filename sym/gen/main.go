@@ -96,7 +96,18 @@ func gives(fset *token.FileSet, d *ast.FuncDecl) bool {
 	return true
 }
 
+// A method is what is written of a function: how its parameters become arguments.
+type method struct {
+	*bytes.Buffer
+	fset  *token.FileSet
+	setup []string // statements before the call
+	call  []string // arguments
+	hints []string // further arguments that say sizes
+}
+
+// write writes the function of variables that stands for d.
 func write(b *bytes.Buffer, fset *token.FileSet, d *ast.FuncDecl) {
+	m := &method{Buffer: b, fset: fset}
 	name := d.Name.Name
 	what := "Tensor." + name
 	if d.Recv == nil {
@@ -107,8 +118,6 @@ func write(b *bytes.Buffer, fset *token.FileSet, d *ast.FuncDecl) {
 		b.WriteString("(v *Var) ")
 	}
 	fmt.Fprintf(b, "%s(", name)
-	var setup, call []string
-	var hints []string
 	for i, p := range d.Type.Params.List {
 		t := show(fset, p.Type)
 		for j, id := range p.Names {
@@ -119,88 +128,105 @@ func write(b *bytes.Buffer, fset *token.FileSet, d *ast.FuncDecl) {
 			if i+j > 0 {
 				b.WriteString(", ")
 			}
-			switch t {
-			case "*Tensor":
-				fmt.Fprintf(b, "%s *Var", n)
-				setup, call = append(setup, fmt.Sprintf("%sOf := op.optional(%s)", n, n)), append(call, n+"Of(ins)")
-			case "any":
-				fmt.Fprintf(b, "%s any", n)
-				setup, call = append(setup, fmt.Sprintf("%sOf := op.any(%s)", n, n)), append(call, n+"Of(ins)")
-			case "[]*Tensor", "...*Tensor":
-				dots := strings.TrimSuffix(t, "*Tensor")
-				fmt.Fprintf(b, "%s %s*Var", n, dots)
-				c := n + "Of(ins)"
-				if dots == "..." {
-					c += "..."
-				}
-				setup, call = append(setup, fmt.Sprintf("%sOf := op.list(%s)", n, n)), append(call, c)
-			case "...any":
-				fmt.Fprintf(b, "%s ...any", n)
-				setup, call = append(setup, fmt.Sprintf("%sOf := op.anys(%s)", n, n)), append(call, n+"Of(ins)...")
-			case "*Generator":
-				fmt.Fprintf(b, "%s %s", n, qualified(t))
-				setup, call = append(setup, fmt.Sprintf("op.draws(%s)", n)), append(call, n)
-			default:
-				fmt.Fprintf(b, "%s %s", n, qualified(t))
-				c := n
-				if strings.HasPrefix(t, "...") {
-					c += "..."
-				}
-				if strings.HasPrefix(t, "...") || strings.HasPrefix(t, "[]") {
-					setup = append(setup, fmt.Sprintf("%s = slices.Clone(%s)", n, n))
-				}
-				if strings.HasSuffix(t, "int") {
-					hints = append(hints, ", "+n)
-				}
-				call = append(call, c)
-			}
+			m.param(n, t)
 		}
 	}
 	b.WriteString(") ")
+	list, count := m.results(d)
+	m.body(d, list, count)
+}
+
+// param writes parameter n of type t.
+func (m *method) param(n, t string) {
+	switch t {
+	case "*Tensor":
+		fmt.Fprintf(m, "%s *Var", n)
+		m.setup, m.call = append(m.setup, fmt.Sprintf("%sOf := op.optional(%s)", n, n)), append(m.call, n+"Of(ins)")
+	case "any":
+		fmt.Fprintf(m, "%s any", n)
+		m.setup, m.call = append(m.setup, fmt.Sprintf("%sOf := op.any(%s)", n, n)), append(m.call, n+"Of(ins)")
+	case "[]*Tensor", "...*Tensor":
+		dots := strings.TrimSuffix(t, "*Tensor")
+		fmt.Fprintf(m, "%s %s*Var", n, dots)
+		c := n + "Of(ins)"
+		if dots == "..." {
+			c += "..."
+		}
+		m.setup, m.call = append(m.setup, fmt.Sprintf("%sOf := op.list(%s)", n, n)), append(m.call, c)
+	case "...any":
+		fmt.Fprintf(m, "%s ...any", n)
+		m.setup, m.call = append(m.setup, fmt.Sprintf("%sOf := op.anys(%s)", n, n)), append(m.call, n+"Of(ins)...")
+	case "*Generator":
+		fmt.Fprintf(m, "%s %s", n, qualified(t))
+		m.setup, m.call = append(m.setup, fmt.Sprintf("op.draws(%s)", n)), append(m.call, n)
+	default:
+		fmt.Fprintf(m, "%s %s", n, qualified(t))
+		c := n
+		if strings.HasPrefix(t, "...") {
+			c += "..."
+		}
+		if strings.HasPrefix(t, "...") || strings.HasPrefix(t, "[]") {
+			m.setup = append(m.setup, fmt.Sprintf("%s = slices.Clone(%s)", n, n))
+		}
+		if strings.HasSuffix(t, "int") {
+			m.hints = append(m.hints, ", "+n)
+		}
+		m.call = append(m.call, c)
+	}
+}
+
+// results writes the types of the results, and reports whether they are one list, and their
+// number.
+func (m *method) results(d *ast.FuncDecl) (list bool, count int) {
 	var results []string
-	count := 0
 	for _, r := range d.Type.Results.List {
 		count += max(len(r.Names), 1)
 		for _, n := range r.Names {
 			results = append(results, n.Name)
 		}
 	}
-	list := show(fset, d.Type.Results.List[0].Type) == "[]*Tensor"
+	list = show(m.fset, d.Type.Results.List[0].Type) == "[]*Tensor"
 	switch {
 	case list:
-		b.WriteString("[]*Var")
+		m.WriteString("[]*Var")
 	case count == 1:
-		b.WriteString("*Var")
+		m.WriteString("*Var")
 	default:
-		fmt.Fprintf(b, "(%s *Var)", strings.Join(results, ", "))
+		fmt.Fprintf(m, "(%s *Var)", strings.Join(results, ", "))
 	}
-	b.WriteString(" {\n")
-	fmt.Fprintf(b, "\top := operation{name: %q}\n", strings.ToLower(name))
+	return list, count
+}
+
+// body writes the statements, which make the operation.
+func (m *method) body(d *ast.FuncDecl, list bool, count int) {
+	name := d.Name.Name
+	m.WriteString(" {\n")
+	fmt.Fprintf(m, "\top := operation{name: %q}\n", strings.ToLower(name))
 	self := "weft."
 	if d.Recv != nil {
-		b.WriteString("\tself := op.arg(v)\n")
+		m.WriteString("\tself := op.arg(v)\n")
 		self = "self(ins)."
 	}
-	for _, s := range setup {
-		fmt.Fprintf(b, "\t%s\n", s)
+	for _, s := range m.setup {
+		fmt.Fprintf(m, "\t%s\n", s)
 	}
-	expr := fmt.Sprintf("%s%s(%s)", self, name, strings.Join(call, ", "))
-	h := strings.Join(hints, "")
+	expr := fmt.Sprintf("%s%s(%s)", self, name, strings.Join(m.call, ", "))
+	h := strings.Join(m.hints, "")
 	switch {
 	case list:
-		fmt.Fprintf(b, "\treturn op.several(func(ins []*weft.Tensor) []*weft.Tensor { return %s }%s)\n", expr, h)
+		fmt.Fprintf(m, "\treturn op.several(func(ins []*weft.Tensor) []*weft.Tensor { return %s }%s)\n", expr, h)
 	case count == 1:
-		fmt.Fprintf(b, "\treturn op.one(func(ins []*weft.Tensor) *weft.Tensor { return %s }%s)\n", expr, h)
+		fmt.Fprintf(m, "\treturn op.one(func(ins []*weft.Tensor) *weft.Tensor { return %s }%s)\n", expr, h)
 	default:
 		letters := []string{"a", "b", "c"}[:count]
-		fmt.Fprintf(b, "\tr := op.several(func(ins []*weft.Tensor) []*weft.Tensor { %s := %s; return []*weft.Tensor{%s} }%s)\n", strings.Join(letters, ", "), expr, strings.Join(letters, ", "), h)
+		fmt.Fprintf(m, "\tr := op.several(func(ins []*weft.Tensor) []*weft.Tensor { %s := %s; return []*weft.Tensor{%s} }%s)\n", strings.Join(letters, ", "), expr, strings.Join(letters, ", "), h)
 		var rs []string
 		for i := range count {
 			rs = append(rs, fmt.Sprintf("r[%d]", i))
 		}
-		fmt.Fprintf(b, "\treturn %s\n", strings.Join(rs, ", "))
+		fmt.Fprintf(m, "\treturn %s\n", strings.Join(rs, ", "))
 	}
-	b.WriteString("}\n")
+	m.WriteString("}\n")
 }
 
 // qualified is a type of package weft as other packages write it.
