@@ -178,6 +178,10 @@ type loopGrad struct {
 	ins   []*ir.Node // of the body: of sequences, carries, constants
 	kind  []byte     // of each input 's', 'c' or 'k'
 	outer []*ir.Node
+
+	steps      int        // that gradients go through
+	next, kept []*ir.Node // results of the body: carries, what is kept by step
+	give       []func(carries, keeps []*ir.Node)
 }
 
 // input adds an argument to the body, outer being that of the loop.
@@ -265,115 +269,141 @@ func loopVJP(v *VJP) {
 		}
 	}
 	grads := a.Body.gradients(b.g, args, ys, dys, wrt)
-	b.write(args, carried, wrt, grads, steps)
+	b.write(wrt, grads, steps)
 }
 
 // write makes the loop and hands out its results.
-func (b *loopGrad) write(args, carried []*ir.Node, wrt []int, grads []*ir.Node, steps int) {
-	v, a, g := b.v, b.a, b.g
-	m := a.Carries
-	var next, kept []*ir.Node // results of the body
-	var give []func(carries, keeps []*ir.Node)
-	keep := func(n *ir.Node) int {
-		if i := slices.Index(kept, n); i >= 0 {
-			return i
-		}
-		kept = append(kept, n)
-		return len(kept) - 1
-	}
-	// A sequence of the loop, or what is kept of it.
-	seq := func(n *ir.Node) func(keeps []*ir.Node) *ir.Node {
-		if i := slices.Index(b.ins, n); i >= 0 && b.kind[i] == 's' {
-			return func([]*ir.Node) *ir.Node { return b.outer[i] }
-		}
-		at := keep(n)
-		return func(keeps []*ir.Node) *ir.Node { return keeps[at] }
-	}
-	sums := map[int]*ir.Node{} // constants whose gradients are carried, to what is added
+func (b *loopGrad) write(wrt []int, grads []*ir.Node, steps int) {
+	a := b.a
+	b.steps = steps
+	var sums []int // constants whose gradients are carried, as places in wrt
 	for w, i := range wrt {
 		dx := grads[w]
-		t := a.Body.Args[i]
 		switch {
-		case i >= a.Seqs && i < a.Seqs+m:
-			j := i - a.Seqs
-			if dx == nil {
-				dx = zeros(g, t)
-			}
-			at := len(next)
-			next = append(next, dx)
-			give = append(give, func(carries, _ []*ir.Node) {
-				if steps < a.Steps {
-					return // cut before the first
-				}
-				v.Set(i, func() *ir.Node {
-					d := carries[at]
-					if by := v.DYs[m+j]; !isZero(by) {
-						var first *ir.Node
-						switch {
-						case a.Reverse && a.Counted: // behind as many as there are
-							first = Apply(IndexSelect, Axis(0), by, reshape(v.X[len(v.X)-1], []int{1}))
-						case a.Reverse:
-							first = Narrow(by, 0, a.Steps, 1)
-						default:
-							first = Narrow(by, 0, 0, 1)
-						}
-						d = add(d, reshape(first, t.Shape))
-					}
-					return d
-				})
-			})
+		case i >= a.Seqs && i < a.Seqs+a.Carries:
+			b.ofCarry(i, dx)
 		case dx == nil:
 		case i < a.Seqs:
-			at := keep(dx)
-			give = append(give, func(_, keeps []*ir.Node) {
-				v.Set(i, func() *ir.Node {
-					if steps < a.Steps {
-						win := AllOf(v.X[i].Shape)
-						win.Start[0], win.Count[0] = a.Steps-steps, steps
-						return Apply(Place, Placement{v.X[i].Shape, win, 0}, keeps[at])
-					}
-					return keeps[at]
-				})
-			})
-		default: // of a constant: the sum over steps
-			if x, y := asProduct(dx); x != nil {
-				// One product over all steps in the place of one a step.
-				xs, yl := seq(x), seq(y)
-				give = append(give, func(_, keeps []*ir.Node) {
-					v.Set(i, func() *ir.Node {
-						return apply(MatMul2, swapLast(flatRows(xs(keeps))), flatRows(yl(keeps)))
-					})
-				})
-				break
-			}
-			if t.DType.Size()*array.Size(t.Shape) <= keepMax {
-				all := seq(dx)
-				give = append(give, func(_, keeps []*ir.Node) {
-					v.Set(i, func() *ir.Node {
-						return Apply(Sum, Reduction{Axes: []int{0}, DType: t.DType}, all(keeps))
-					})
-				})
-				break
-			}
-			sums[i] = dx
+			b.ofSequence(i, dx)
+		case !b.ofConstant(i, dx):
+			sums = append(sums, w)
 		}
 	}
-	for _, i := range wrt {
-		dx, ok := sums[i]
-		if !ok {
-			continue
-		}
-		at := len(next)
-		sum := b.input('c', zeros(v.Node.Graph, a.Body.Args[i]))
-		next = append(next, add(sum, dx))
-		give = append(give, func(carries, _ []*ir.Node) { v.Set(i, func() *ir.Node { return carries[at] }) })
+	for _, w := range sums {
+		b.carriedSum(wrt[w], grads[w])
 	}
-	if len(next)+len(kept) == 0 {
+	if len(b.next)+len(b.kept) == 0 {
 		return
 	}
+	b.apply()
+}
+
+// keep returns which of the values that are kept by step n is, and keeps it.
+func (b *loopGrad) keep(n *ir.Node) int {
+	if i := slices.Index(b.kept, n); i >= 0 {
+		return i
+	}
+	b.kept = append(b.kept, n)
+	return len(b.kept) - 1
+}
+
+// byStep returns n of all steps: a sequence of the loop, or what is kept of it.
+func (b *loopGrad) byStep(n *ir.Node) func(keeps []*ir.Node) *ir.Node {
+	if i := slices.Index(b.ins, n); i >= 0 && b.kind[i] == 's' {
+		return func([]*ir.Node) *ir.Node { return b.outer[i] }
+	}
+	at := b.keep(n)
+	return func(keeps []*ir.Node) *ir.Node { return keeps[at] }
+}
+
+// ofCarry carries dx, the gradient of carry i of the first loop. Behind the last step it is
+// that of the first carry.
+func (b *loopGrad) ofCarry(i int, dx *ir.Node) {
+	v, a, t := b.v, b.a, b.a.Body.Args[i]
+	if dx == nil {
+		dx = zeros(b.g, t)
+	}
+	at := len(b.next)
+	b.next = append(b.next, dx)
+	b.give = append(b.give, func(carries, _ []*ir.Node) {
+		if b.steps < a.Steps {
+			return // cut before the first
+		}
+		v.Set(i, func() *ir.Node {
+			d := carries[at]
+			by := v.DYs[a.Carries+i-a.Seqs]
+			if isZero(by) {
+				return d
+			}
+			var first *ir.Node
+			switch {
+			case a.Reverse && a.Counted: // behind the steps that were taken
+				first = Apply(IndexSelect, Axis(0), by, reshape(v.X[len(v.X)-1], []int{1}))
+			case a.Reverse:
+				first = Narrow(by, 0, a.Steps, 1)
+			default:
+				first = Narrow(by, 0, 0, 1)
+			}
+			return add(d, reshape(first, t.Shape))
+		})
+	})
+}
+
+// ofSequence keeps dx, the gradient of an element of sequence i, by step.
+func (b *loopGrad) ofSequence(i int, dx *ir.Node) {
+	v, a, at := b.v, b.a, b.keep(dx)
+	b.give = append(b.give, func(_, keeps []*ir.Node) {
+		v.Set(i, func() *ir.Node {
+			if b.steps < a.Steps {
+				win := AllOf(v.X[i].Shape)
+				win.Start[0], win.Count[0] = a.Steps-b.steps, b.steps
+				return Apply(Place, Placement{v.X[i].Shape, win, 0}, keeps[at])
+			}
+			return keeps[at]
+		})
+	})
+}
+
+// ofConstant sums dx, the gradient of constant i, over all steps behind the loop: as one
+// product in the place of one a step, or of what is kept by step. It reports false where that
+// would be too large.
+func (b *loopGrad) ofConstant(i int, dx *ir.Node) bool {
+	v, t := b.v, b.a.Body.Args[i]
+	if x, y := asProduct(dx); x != nil {
+		xs, ys := b.byStep(x), b.byStep(y)
+		b.give = append(b.give, func(_, keeps []*ir.Node) {
+			v.Set(i, func() *ir.Node {
+				return apply(MatMul2, swapLast(flatRows(xs(keeps))), flatRows(ys(keeps)))
+			})
+		})
+		return true
+	}
+	if t.DType.Size()*array.Size(t.Shape) > keepMax {
+		return false
+	}
+	all := b.byStep(dx)
+	b.give = append(b.give, func(_, keeps []*ir.Node) {
+		v.Set(i, func() *ir.Node {
+			return Apply(Sum, Reduction{Axes: []int{0}, DType: t.DType}, all(keeps))
+		})
+	})
+	return true
+}
+
+// carriedSum adds up dx, the gradient of constant i, from step to step.
+func (b *loopGrad) carriedSum(i int, dx *ir.Node) {
+	at := len(b.next)
+	sum := b.input('c', zeros(b.v.Node.Graph, b.a.Body.Args[i]))
+	b.next = append(b.next, add(sum, dx))
+	b.give = append(b.give, func(carries, _ []*ir.Node) { b.v.Set(i, func() *ir.Node { return carries[at] }) })
+}
+
+// apply makes the loop, and gives gradients what it results in.
+func (b *loopGrad) apply() {
+	v, a := b.v, b.a
 	outer := slices.Clone(b.outer)
-	body, seqs, carries := NewBody(&outer, b.kind, append(next, kept...))
-	back := Looping{Body: body, Steps: steps, Seqs: seqs, Carries: carries, Reverse: !a.Reverse}
+	body, seqs, carries := NewBody(&outer, b.kind, append(b.next, b.kept...))
+	back := Looping{Body: body, Steps: b.steps, Seqs: seqs, Carries: carries, Reverse: !a.Reverse}
 	if a.Until || a.Counted {
 		back.Counted = true
 		if a.Until {
@@ -386,7 +416,7 @@ func (b *loopGrad) write(args, carried []*ir.Node, wrt []int, grads []*ir.Node, 
 		return
 	}
 	res := ApplyAll(Loop, back, outer...)
-	for _, f := range give {
+	for _, f := range b.give {
 		f(res[:back.Carries], res[2*back.Carries:])
 	}
 }
