@@ -169,127 +169,159 @@ func drawn(r *rand.Rand, d *op.Def, s op.Sample, t array.DType) []*Array {
 
 // Cases returns the applications of d that the suite tries.
 func Cases(d *op.Def) []Case {
-	r := rand.New(rand.NewPCG(1, uint64(len(d.Name))))
-	var out []Case
-	add := func(a ir.Attrs, x ...*Array) {
-		for i := range results(d, a) {
-			c := newCase(d, a, x...)
-			c.Result = i
-			out = append(out, c)
-		}
-	}
-	accepts := only[d.Name]
-	if accepts == nil {
-		accepts = func(array.DType) bool { return true }
-	}
-	random := func(a ir.Attrs, shapes [][]int, types []array.DType, maximum int) {
-		x := make([]*Array, len(shapes))
-		for i, s := range shapes {
-			x[i] = Random(r, types[i], s, d.Domain, maximum)
-		}
-		add(a, x...)
-	}
+	m := &caseMaker{d: d, r: rand.New(rand.NewPCG(1, uint64(len(d.Name))))}
 	samples := d.Samples
 	switch {
 	case d.Name == "iota":
 		samples = []op.Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{5, 7}}, Attrs: op.Axis(1)}, {Shapes: [][]int{{0, 7}}, Attrs: op.Axis(1)}}
 	case elementwise(d):
-		attrs := []ir.Attrs{nil}
-		if d.Name == "powint" {
-			attrs = []ir.Attrs{op.Power(0), op.Power(1), op.Power(2), op.Power(7), op.Power(10), op.Power(64)}
+		m.elementwise()
+	}
+	m.samples(samples)
+	m.byName()
+	if d.Over == op.AnyAxes || d.Over == op.OneAxis {
+		m.reductions()
+	}
+	return m.out
+}
+
+// A caseMaker makes the cases of an operation, with random numbers in the order in which they
+// are made.
+type caseMaker struct {
+	d   *op.Def
+	r   *rand.Rand
+	out []Case
+}
+
+// add adds a case for each result.
+func (m *caseMaker) add(a ir.Attrs, x ...*Array) {
+	for i := range results(m.d, a) {
+		c := newCase(m.d, a, x...)
+		c.Result = i
+		m.out = append(m.out, c)
+	}
+}
+
+// random adds a case of random arguments, up to maximum where that is not 0.
+func (m *caseMaker) random(a ir.Attrs, shapes [][]int, types []array.DType, maximum int) {
+	x := make([]*Array, len(shapes))
+	for i, s := range shapes {
+		x[i] = Random(m.r, types[i], s, m.d.Domain, maximum)
+	}
+	m.add(a, x...)
+}
+
+// elementwise adds cases of an elementwise operation: special values of each type, shapes that
+// are broadcast, types that are mixed.
+func (m *caseMaker) elementwise() {
+	attrs := []ir.Attrs{nil}
+	if m.d.Name == "powint" {
+		attrs = []ir.Attrs{op.Power(0), op.Power(1), op.Power(2), op.Power(7), op.Power(10), op.Power(64)}
+	}
+	for _, t := range realTypes() {
+		types := []array.DType{t, t, t}
+		for _, s := range pointShapes[m.d.Arity] {
+			m.random(attrs[len(attrs)-1], s, types, 0)
 		}
-		for _, t := range realTypes() {
-			types := []array.DType{t, t, t}
-			for _, s := range pointShapes[d.Arity] {
-				random(attrs[len(attrs)-1], s, types, 0)
-			}
-			for _, a := range attrs {
-				row := specials(t, func(n int) []int { return []int{n} })
-				if d.Arity == 1 {
-					add(a, row)
-				} else {
-					col := specials(t, func(n int) []int { return []int{n, 1} })
-					x := []*Array{row, col}
-					if d.Arity == 3 {
-						x = append(x, specials(t, func(n int) []int { return []int{n, 1, 1} }))
-					}
-					add(a, x...)
+		for _, a := range attrs {
+			row := specials(t, func(n int) []int { return []int{n} })
+			if m.d.Arity == 1 {
+				m.add(a, row)
+			} else {
+				col := specials(t, func(n int) []int { return []int{n, 1} })
+				x := []*Array{row, col}
+				if m.d.Arity == 3 {
+					x = append(x, specials(t, func(n int) []int { return []int{n, 1, 1} }))
 				}
-			}
-		}
-		if d.Arity == 2 {
-			for _, t := range realTypes() {
-				for _, u := range realTypes() {
-					if t != u {
-						random(nil, [][]int{{5, 7}, {7}}, []array.DType{t, u}, 0)
-						random(nil, [][]int{{5, 7}, {}}, []array.DType{t, u}, 0)
-					}
-				}
-			}
-		}
-		if d.Name == "powint" {
-			for _, t := range []array.DType{array.Float32, array.Float64} {
-				add(op.Power(-3), specials(t, func(n int) []int { return []int{n} }))
+				m.add(a, x...)
 			}
 		}
 	}
+	if m.d.Arity == 2 {
+		for _, t := range realTypes() {
+			for _, u := range realTypes() {
+				if t != u {
+					m.random(nil, [][]int{{5, 7}, {7}}, []array.DType{t, u}, 0)
+					m.random(nil, [][]int{{5, 7}, {}}, []array.DType{t, u}, 0)
+				}
+			}
+		}
+	}
+	if m.d.Name == "powint" {
+		for _, t := range []array.DType{array.Float32, array.Float64} {
+			m.add(op.Power(-3), specials(t, func(n int) []int { return []int{n} }))
+		}
+	}
+}
+
+// samples adds the samples of an operation, for each type that it takes.
+func (m *caseMaker) samples(samples []op.Sample) {
+	accepts := only[m.d.Name]
+	if accepts == nil {
+		accepts = func(array.DType) bool { return true }
+	}
 	for _, s := range samples {
 		if s.DTypes != nil {
-			add(s.Attrs, drawn(r, d, s, array.Invalid)...)
+			m.add(s.Attrs, drawn(m.r, m.d, s, array.Invalid)...)
 			continue
 		}
 		for _, t := range realTypes() {
 			if accepts(t) {
-				add(s.Attrs, drawn(r, d, s, t)...)
+				m.add(s.Attrs, drawn(m.r, m.d, s, t)...)
 			}
 		}
 	}
-	switch d.Name {
+}
+
+// byName adds cases of operations that have arguments of their own.
+func (m *caseMaker) byName() {
+	switch m.d.Name {
 	case "kernel":
 		for _, k := range kernelCases() {
-			random(k.body, k.shapes, k.types(), k.max)
+			m.random(k.body, k.shapes, k.types(), k.max)
 		}
 	case "loop", "branch":
 		for _, k := range controlCases() {
-			if k.def == d {
-				random(k.attrs, k.shapes, k.types, 0)
+			if k.def == m.d {
+				m.random(k.attrs, k.shapes, k.types, 0)
 			}
 		}
 	case "where", "select":
 		for _, t := range realTypes() {
 			for _, s := range pointShapes[3] {
-				random(nil, s, []array.DType{array.Bool, t, t}, 0)
+				m.random(nil, s, []array.DType{array.Bool, t, t}, 0)
 			}
 		}
 	case "cast":
 		for _, from := range realTypes() {
 			for _, to := range realTypes() {
-				add(op.To(to), specials(from, func(n int) []int { return []int{n} }))
-				random(op.To(to), [][]int{{67}}, []array.DType{from}, 0)
+				m.add(op.To(to), specials(from, func(n int) []int { return []int{n} }))
+				m.random(op.To(to), [][]int{{67}}, []array.DType{from}, 0)
 			}
 		}
 	}
-	if d.Over == op.AnyAxes || d.Over == op.OneAxis {
-		spread := d == op.Var || d == op.Std
-		for _, t := range realTypes() {
-			if t.Float() {
-				for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-					if spread {
-						continue // NaN by way of Inf - Inf
-					}
-					x := Random(r, t, []int{3, 70}, d.Domain, 0)
-					x.F[75] = v
-					add(op.Reduction{Axes: []int{1}}, x)
+}
+
+// reductions adds NaN, infinities, axes of no elements, and long ones.
+func (m *caseMaker) reductions() {
+	spread := m.d == op.Var || m.d == op.Std
+	for _, t := range realTypes() {
+		if t.Float() {
+			for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				if spread {
+					continue // NaN by way of Inf - Inf
 				}
+				x := Random(m.r, t, []int{3, 70}, m.d.Domain, 0)
+				x.F[75] = v
+				m.add(op.Reduction{Axes: []int{1}}, x)
 			}
-			for _, s := range [][]int{{0}, {0, 3}, {3, 0}} {
-				if !spread && d != op.Mean {
-					random(op.Reduction{Axes: []int{0}}, [][]int{s}, []array.DType{t}, 0)
-				}
-			}
-			random(op.Reduction{Axes: []int{-1}}, [][]int{{3, 4200}}, []array.DType{t}, 0)
-			random(op.Reduction{Axes: []int{0}}, [][]int{{131, 19}}, []array.DType{t}, 0)
 		}
+		for _, s := range [][]int{{0}, {0, 3}, {3, 0}} {
+			if !spread && m.d != op.Mean {
+				m.random(op.Reduction{Axes: []int{0}}, [][]int{s}, []array.DType{t}, 0)
+			}
+		}
+		m.random(op.Reduction{Axes: []int{-1}}, [][]int{{3, 4200}}, []array.DType{t}, 0)
+		m.random(op.Reduction{Axes: []int{0}}, [][]int{{131, 19}}, []array.DType{t}, 0)
 	}
-	return out
 }

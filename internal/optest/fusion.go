@@ -452,6 +452,22 @@ func (m *maker) index(n int, shape ...int) *ir.Node {
 	return m.input(Random(m.r, array.Int64, shape, [2]float64{}, n))
 }
 
+// strided takes every second element along an axis, or all of them backwards.
+func (m *maker) strided(x *ir.Node, axis int) *ir.Node {
+	rank := len(x.Shape)
+	start, step, count := make([]int, rank), make([]int, rank), slices.Clone(x.Shape)
+	for i, n := range x.Shape {
+		step[i] = 1
+		if i == axis && n > 0 {
+			start[i], step[i] = n-1, -1
+			if m.r.IntN(2) == 0 {
+				start[i], step[i], count[i] = 0, 2, (n+1)/2
+			}
+		}
+	}
+	return op.Apply(op.Slice, op.Window{Start: start, Step: step, Count: count}, x)
+}
+
 // step returns a new node and the operation that made it, nil if none fits. Misuse
 // panics.
 func (m *maker) step() (*op.Def, *ir.Node) {
@@ -497,18 +513,8 @@ func (m *maker) step() (*op.Def, *ir.Node) {
 		return apply(op.Where, nil, x, m.any(), m.any())
 	case k == 22 && rank > 0 && x.Shape[0] > 0:
 		return op.Slice, op.Narrow(x, 0, 0, max(x.Shape[0]-r.IntN(2), 1))
-	case k == 23 && rank > 0: // every second element, or all of them backwards
-		start, step, count := make([]int, rank), make([]int, rank), slices.Clone(x.Shape)
-		for i, n := range x.Shape {
-			step[i] = 1
-			if i == axis && n > 0 {
-				start[i], step[i] = n-1, -1
-				if r.IntN(2) == 0 {
-					start[i], step[i], count[i] = 0, 2, (n+1)/2
-				}
-			}
-		}
-		return apply(op.Slice, op.Window{Start: start, Step: step, Count: count}, x)
+	case k == 23 && rank > 0:
+		return op.Slice, m.strided(x, axis)
 	case k == 24 && rank > 0:
 		pads := make([]int, 2*rank)
 		for i := range pads {

@@ -308,10 +308,13 @@ func truth(b bool) float64 {
 
 func truthInt(b bool) int64 { return int64(truth(b)) }
 
+// exact adds the reference of an elementwise operation, on floats and on integers.
+func exact(name string, r rule, f func(x []float64) float64, i func(x []int64, d array.DType) int64) {
+	references[name] = point{rule: r, f: f, i: i}.reference
+}
+
+// Arithmetic.
 func init() {
-	exact := func(name string, r rule, f func(x []float64) float64, i func(x []int64, d array.DType) int64) {
-		references[name] = point{rule: r, f: f, i: i}.reference
-	}
 	exact("add", arith, func(x []float64) float64 { return x[0] + x[1] }, func(x []int64, d array.DType) int64 {
 		if d == array.Bool {
 			return x[0] | x[1]
@@ -375,6 +378,10 @@ func init() {
 	}, func(x []int64, d array.DType) int64 {
 		return x[0] - floorQuo(d, x[0], x[1])*x[1]*truthInt(x[1] != 0) - x[0]*truthInt(x[1] == 0)
 	})
+}
+
+// Logic, bits and comparisons.
+func init() {
 	exact("logical_and", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] & x[1] })
 	exact("logical_or", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] | x[1] })
 	exact("logical_xor", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] ^ x[1] })

@@ -349,17 +349,8 @@ func (g *gen) function(name string, isKernel bool) []string {
 		params, types = append(params, "pn N"), append(types, "N")
 	}
 	if isKernel && g.o.Arrays {
-		for i := range 1 + g.n(2) {
-			a := array{name: fmt.Sprintf("grid%d", i), rank: 1 + g.n(2), t: g.basics[g.n(len(g.basics))]}
-			kind := g.pick(ArrayTypes...)
-			t := fmt.Sprintf("kernel.%s%d[%s]", kind, a.rank, a.t.name)
-			params, types = append(params, a.name+" "+t), append(types, t)
-			g.external = append(g.external, a)
-		}
-		if g.once(2) {
-			params, types = append(params, "e kernel.Elem"), append(types, "kernel.Elem")
-			g.elem = true
-		}
+		names, kinds := g.arrays()
+		params, types = append(params, names...), append(types, kinds...)
 	}
 	g.results = nil
 	var results []string
@@ -393,29 +384,50 @@ func (g *gen) function(name string, isKernel bool) []string {
 		}
 	}
 	if h.cost < 300 && !isKernel {
-		if g.generic != nil {
-			replace := func(list []*shape) (out []*shape) {
-				for _, t := range list {
-					if t == g.generic {
-						t = nil
-					}
-					out = append(out, t)
-				}
-				return out
-			}
-			h.params, h.results = replace(h.params), replace(h.results)
-			// What the function's constraint has in any case.
-			if strings.Contains(typeParams, "~int8") {
-				h.name += "[float32]"
-			} else if g.once(2) {
-				h.name += "[float64]"
-			} else {
-				h.name += "[float32]"
-			}
-		}
-		g.helpers = append(g.helpers, h)
+		g.offer(h, typeParams)
 	}
 	return types
+}
+
+// arrays draws the arrays that a kernel is given, and whether it knows the element.
+func (g *gen) arrays() (params, types []string) {
+	for i := range 1 + g.n(2) {
+		a := array{name: fmt.Sprintf("grid%d", i), rank: 1 + g.n(2), t: g.basics[g.n(len(g.basics))]}
+		kind := g.pick(ArrayTypes...)
+		t := fmt.Sprintf("kernel.%s%d[%s]", kind, a.rank, a.t.name)
+		params, types = append(params, a.name+" "+t), append(types, t)
+		g.external = append(g.external, a)
+	}
+	if g.once(2) {
+		params, types = append(params, "e kernel.Elem"), append(types, "kernel.Elem")
+		g.elem = true
+	}
+	return params, types
+}
+
+// offer lets later functions call the helper h.
+func (g *gen) offer(h helper, typeParams string) {
+	if g.generic != nil {
+		replace := func(list []*shape) (out []*shape) {
+			for _, t := range list {
+				if t == g.generic {
+					t = nil
+				}
+				out = append(out, t)
+			}
+			return out
+		}
+		h.params, h.results = replace(h.params), replace(h.results)
+		// What the function's constraint has in any case.
+		if strings.Contains(typeParams, "~int8") {
+			h.name += "[float32]"
+		} else if g.once(2) {
+			h.name += "[float64]"
+		} else {
+			h.name += "[float32]"
+		}
+	}
+	g.helpers = append(g.helpers, h)
 }
 
 // body writes statements and the return at the end.
