@@ -35,7 +35,6 @@ var notClean = []string{
 	"internal/kernel/written",
 	"internal/loop",
 	"internal/loop/loopgen",
-	"internal/loop/looptest",
 	"internal/numbers",
 	"internal/op",
 	"internal/plan",
