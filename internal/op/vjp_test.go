@@ -174,7 +174,7 @@ func TestVJPs(t *testing.T) {
 				all = append(all, inMemory(y.DType, y.Shape, w))
 			}
 			if len(ys) == 0 || len(wrt) == 0 {
-				t.Skip("no floats")
+				t.Skip("SKIPPED: no floats")
 			}
 			var outs []*ir.Node
 			var of []int
@@ -184,7 +184,7 @@ func TestVJPs(t *testing.T) {
 				}
 			}
 			if len(outs) == 0 {
-				t.Skip("no gradient")
+				t.Skip("SKIPPED: no gradient")
 			}
 			checked[d] = true
 			for k, got := range compute(t, outs, all) {
