@@ -2,15 +2,15 @@ package kernel
 
 import (
 	"weft/internal/array"
+	"weft/internal/gokernel"
 	"weft/internal/ir"
-	"weft/internal/kernel"
 	"weft/internal/op"
 )
 
 // takesRandom reports a function that asks for random numbers.
-func takesRandom(in *kernel.Instance) bool {
+func takesRandom(in *gokernel.Instance) bool {
 	for _, i := range in.Inputs() {
-		if i.Kind == kernel.Seed {
+		if i.Kind == gokernel.Seed {
 			return true
 		}
 	}
@@ -29,7 +29,7 @@ type frame struct {
 }
 
 // inputs returns what the function is given.
-func (f *frame) inputs(fn *Func, in *kernel.Instance) []*ir.Node {
+func (f *frame) inputs(fn *Func, in *gokernel.Instance) []*ir.Node {
 	args := f.converted(fn, in)
 	f.prove(fn, in, args)
 	var out []*ir.Node
@@ -40,9 +40,9 @@ func (f *frame) inputs(fn *Func, in *kernel.Instance) []*ir.Node {
 }
 
 // prove checks what is to hold of the arrays that the function reads.
-func (f *frame) prove(fn *Func, in *kernel.Instance, args []*ir.Node) {
+func (f *frame) prove(fn *Func, in *gokernel.Instance, args []*ir.Node) {
 	for k, p := range fn.f.Params() {
-		if (p.Role == kernel.Clamped || p.Role == kernel.Wrapped) && args[k].Size() == 0 {
+		if (p.Role == gokernel.Clamped || p.Role == gokernel.Wrapped) && args[k].Size() == 0 {
 			array.Failf(fn.f.Name(), p.Name, "of shape %v has no element that %s could read", args[k].Shape, p.Type)
 		}
 	}
@@ -54,11 +54,11 @@ func (f *frame) prove(fn *Func, in *kernel.Instance, args []*ir.Node) {
 }
 
 // converted returns the arguments by parameter, in the types that the function takes.
-func (f *frame) converted(fn *Func, in *kernel.Instance) []*ir.Node {
+func (f *frame) converted(fn *Func, in *gokernel.Instance) []*ir.Node {
 	args := make([]*ir.Node, len(fn.f.Params()))
 	n := 0
 	for k, p := range fn.f.Params() {
-		if p.Role != kernel.Element {
+		if p.Role != gokernel.Element {
 			args[k] = op.Convert(f.args[n], in.Args()[n])
 			n++
 		}
@@ -66,19 +66,19 @@ func (f *frame) converted(fn *Func, in *kernel.Instance) []*ir.Node {
 	return args
 }
 
-func (f *frame) input(i kernel.Input, args []*ir.Node) *ir.Node {
+func (f *frame) input(i gokernel.Input, args []*ir.Node) *ir.Node {
 	switch i.Kind {
-	case kernel.Argument:
+	case gokernel.Argument:
 		return part(args[i.Param], i.Part)
-	case kernel.Index:
+	case gokernel.Index:
 		return f.index(i.Axis)
-	case kernel.Extent:
+	case gokernel.Extent:
 		return f.whole(f.extent(i.Axis))
-	case kernel.DimOf:
+	case gokernel.DimOf:
 		return f.whole(f.around[i.Axis])
-	case kernel.Seed:
+	case gokernel.Seed:
 		return op.Convert(f.more[0], array.Int64)
-	case kernel.Draw:
+	case gokernel.Draw:
 		return op.Convert(f.more[1], array.Int64)
 	}
 	// kernel.Flat
@@ -110,7 +110,7 @@ func (f *frame) index(axis int) *ir.Node {
 }
 
 // widen broadcasts the first input that is seen by element to the shape of the results.
-func (f *frame) widen(in *kernel.Instance, args []*ir.Node) {
+func (f *frame) widen(in *gokernel.Instance, args []*ir.Node) {
 	for k, i := range in.Inputs() {
 		if i.Seen() == op.ByElement {
 			args[k] = op.Apply(op.Expand, op.Shape(f.shape), args[k])

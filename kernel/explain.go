@@ -9,10 +9,10 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/formula"
+	"weft/internal/gokernel"
 	"weft/internal/graphtext"
 	"weft/internal/htmlview"
 	"weft/internal/ir"
-	"weft/internal/kernel"
 	"weft/internal/op"
 )
 
@@ -156,7 +156,7 @@ func (f *Func) call(xs []*ir.Node) []*ir.Node {
 	}
 	var shapes [][]int
 	for i, p := range params {
-		if p.Role == kernel.Scalar {
+		if p.Role == gokernel.Scalar {
 			shapes = append(shapes, xs[i].Shape)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/gokernel"
 	"weft/internal/ir"
-	"weft/internal/kernel"
 	"weft/internal/op"
 )
 
@@ -28,17 +28,17 @@ func fail(name string, err error) {
 
 // A Func is a Go function that runs over arrays. It is safe for concurrent use.
 type Func struct {
-	f    *kernel.Func
+	f    *gokernel.Func
 	vjp  *Func // of WithVJP
 	made *made
 	// taken are the parameters that arguments are given for.
-	taken []kernel.Param
+	taken []gokernel.Param
 }
 
-func newFunc(f *kernel.Func, vjp *Func) *Func {
+func newFunc(f *gokernel.Func, vjp *Func) *Func {
 	out := &Func{f: f, vjp: vjp, made: &made{}}
 	for _, p := range f.Params() {
-		if p.Role != kernel.Element {
+		if p.Role != gokernel.Element {
 			out.taken = append(out.taken, p)
 		}
 	}
@@ -132,7 +132,7 @@ func (f *Func) Results() int {
 func (f *Func) IsStencil() bool {
 	f.check()
 	params := f.taken
-	return len(params) > 0 && params[0].Role == kernel.Near
+	return len(params) > 0 && params[0].Role == gokernel.Near
 }
 
 func (f *Func) check() {
@@ -153,7 +153,7 @@ func (f *Func) WithVJP(grad *Func) *Func {
 
 // An argument is one that a kernel is called with.
 type argument struct {
-	p     *kernel.Param
+	p     *gokernel.Param
 	t     *weft.Tensor // nil for a Go number
 	x     any
 	dtype array.DType
@@ -195,14 +195,14 @@ func (f *Func) arguments(out []argument, args []any) []argument {
 			} else if d != a.dtype {
 				array.Failf(name, p.Name, "is %s, got a tensor of %s (Tensor.To converts)", p.Type, d)
 			}
-		case p.Role != kernel.Scalar:
+		case p.Role != gokernel.Scalar:
 			array.Failf(name, p.Name, "is %s: it takes a tensor, got %T", p.Type, args[i])
 		case integral(p.DType) && !whole(args[i]):
 			array.Failf(name, p.Name, "is %s, got %v", p.Type, args[i])
 		case numberDType(args[i]) == array.Invalid:
 			array.Failf(name, p.Name, "takes a tensor or a Go number, got %T", args[i])
 		}
-		if a.t != nil && p.Role != kernel.Scalar && t.Rank() != p.Rank {
+		if a.t != nil && p.Role != gokernel.Scalar && t.Rank() != p.Rank {
 			array.Failf(name, p.Name, "is %s, got a tensor of shape %v", p.Type, t.Shape())
 		}
 		out = append(out, a)
@@ -223,7 +223,7 @@ func (f *Func) arguments(out []argument, args []any) []argument {
 }
 
 // instance returns the function for the element types of args.
-func (f *Func) instance(args []argument) *kernel.Instance {
+func (f *Func) instance(args []argument) *gokernel.Instance {
 	dtypes := make([]array.DType, len(args))
 	for i, a := range args {
 		dtypes[i] = a.dtype

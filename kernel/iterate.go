@@ -7,7 +7,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/kernel"
+	"weft/internal/gokernel"
 )
 
 // IterateOpts are the options of [Func.Iterate], given behind its arguments.
@@ -79,7 +79,7 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 		}
 		s := f.stencil(append(slices.Clone(args), opts.StencilOpts))
 		for k, d := range s.in.Returns() {
-			if a := s.as[k]; a.p.Role != kernel.Near || a.t.DType() != d || !slices.Equal((*core.Tensor)(a.t).Sizes(), s.shape) {
+			if a := s.as[k]; a.p.Role != gokernel.Near || a.t.DType() != d || !slices.Equal((*core.Tensor)(a.t).Sizes(), s.shape) {
 				array.Failf(name, a.p.Name, "is %s of shape %v, result %d, which it is in the next step, %s of shape %v", a.t.DType(), a.t.Shape(), k, d, s.shape)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/gokernel"
 	"weft/internal/ir"
-	"weft/internal/kernel"
 	"weft/internal/op"
 )
 
@@ -103,12 +103,12 @@ func (f *Func) mapping(args []any) (r *runner, out []*weft.Tensor, xs []any) {
 func lead(as []argument, opts *MapOpts) {
 	rank := len(opts.Shape)
 	for _, a := range as {
-		if a.t != nil && a.p.Role == kernel.Scalar {
+		if a.t != nil && a.p.Role == gokernel.Scalar {
 			rank = max(rank, a.t.Rank())
 		}
 	}
 	for i := range as {
-		if a := &as[i]; a.t != nil && a.p.Role == kernel.Scalar {
+		if a := &as[i]; a.t != nil && a.p.Role == gokernel.Scalar {
 			a.t = a.t.Reshape(padded((*core.Tensor)(a.t).Sizes(), rank)...)
 		}
 	}
@@ -134,7 +134,7 @@ func (f *Func) mapper(as []argument, shaped bool) *runner {
 	r := newRunner(f.f.Name(), func(xs []*ir.Node) []*ir.Node {
 		var shapes [][]int
 		for i, p := range params {
-			if p.Role == kernel.Scalar {
+			if p.Role == gokernel.Scalar {
 				shapes = append(shapes, xs[i].Shape)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/gokernel"
 	"weft/internal/ir"
-	"weft/internal/kernel"
 	"weft/internal/op"
 )
 
@@ -150,7 +150,7 @@ func newReduction(name string, m, f *Func, args []any) *reduction {
 		array.Failf(name, "", "takes %d arguments: a combination takes accumulators of the left and of the right side", len(f.f.Params()))
 	}
 	for _, p := range params {
-		if p.Role != kernel.Scalar {
+		if p.Role != gokernel.Scalar {
 			array.Failf(name, p.Name, "is %s: a combination takes numbers", p.Type)
 		}
 	}
@@ -179,7 +179,7 @@ func newReduction(name string, m, f *Func, args []any) *reduction {
 	var shapes [][]int
 	for _, a := range r.as {
 		switch {
-		case a.p.Role != kernel.Scalar:
+		case a.p.Role != gokernel.Scalar:
 			array.Failf(m.f.Name(), a.p.Name, "is %s: what is reduced takes numbers", a.p.Type)
 		case a.t != nil:
 			shapes = append(shapes, (*core.Tensor)(a.t).Sizes())

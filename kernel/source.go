@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"weft/internal/kernel"
+	"weft/internal/gokernel"
 )
 
 // An Error is a fault in the source of a kernel. Its text has file, line and column, the
@@ -20,11 +20,11 @@ import (
 //	Text string // the line
 //
 //	func (e *Error) Error() string // the message with its place, the line and the caret
-type Error = kernel.Error
+type Error = gokernel.Error
 
 // A Source is Go source with functions that can be kernels. It is safe for concurrent use.
 type Source struct {
-	s *kernel.Source
+	s *gokernel.Source
 
 	mu    sync.Mutex
 	funcs map[string]*Func // that were asked for
@@ -33,7 +33,7 @@ type Source struct {
 // Parse reads a Go file from text of at most 16 MiB. What does not matter to the functions
 // that are asked for may be anything.
 func Parse(src string) (*Source, error) {
-	return parse(kernel.File{Src: []byte(src)})
+	return parse(gokernel.File{Src: []byte(src)})
 }
 
 // MustParse is [Parse] for source that is part of the program: it panics with the error.
@@ -48,7 +48,7 @@ func MustParse(src string) *Source {
 // ParseFS reads the files of one package that match the patterns of [fs.Glob], at most 16 MiB
 // together.
 func ParseFS(fsys fs.FS, patterns ...string) (*Source, error) {
-	var files []kernel.File
+	var files []gokernel.File
 	seen := map[string]bool{}
 	if fsys == nil {
 		return nil, errors.New("kernel: the file system is nil")
@@ -66,11 +66,11 @@ func ParseFS(fsys fs.FS, patterns ...string) (*Source, error) {
 				continue
 			}
 			seen[name] = true
-			src, err := readAtMost(fsys, name, kernel.MaxSource+1)
+			src, err := readAtMost(fsys, name, gokernel.MaxSource+1)
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, kernel.File{Name: name, Src: src})
+			files = append(files, gokernel.File{Name: name, Src: src})
 		}
 	}
 	if len(files) == 0 {
@@ -93,8 +93,8 @@ func readAtMost(fsys fs.FS, name string, n int64) ([]byte, error) {
 	return src, nil
 }
 
-func parse(files ...kernel.File) (*Source, error) {
-	s, err := kernel.Parse(files...)
+func parse(files ...gokernel.File) (*Source, error) {
+	s, err := gokernel.Parse(files...)
 	if err != nil {
 		return nil, err
 	}

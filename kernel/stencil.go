@@ -10,8 +10,8 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/device"
+	"weft/internal/gokernel"
 	"weft/internal/ir"
-	"weft/internal/kernel"
 	"weft/internal/op"
 )
 
@@ -91,7 +91,7 @@ type stencil struct {
 	name   string
 	opts   StencilOpts
 	as     []argument
-	in     *kernel.Instance
+	in     *gokernel.Instance
 	near   []int // the arguments that are neighbourhoods
 	shape  []int // of the first
 	lo, hi []int // the neighbourhood: lo <= 0 <= hi unless it is given
@@ -117,7 +117,7 @@ func (f *Func) stencil(args []any) *stencil {
 	}
 	s.as = f.arguments(nil, args)
 	for i, a := range s.as {
-		if a.p.Role == kernel.Near {
+		if a.p.Role == gokernel.Near {
 			s.near = append(s.near, i)
 		}
 	}
@@ -529,9 +529,9 @@ func (s *stencil) prepare(b box) (*runner, []any) {
 	xs := make([]any, len(s.as), len(s.as)+2*rank+2)
 	for i, a := range s.as {
 		switch {
-		case a.p.Role == kernel.Near:
+		case a.p.Role == gokernel.Near:
 			xs[i] = e.part(a.t, s.shape, lo, hi)
-		case a.p.Role == kernel.Scalar && a.t != nil && a.t.Rank() > 0:
+		case a.p.Role == gokernel.Scalar && a.t != nil && a.t.Rank() > 0:
 			xs[i] = s.cut(a, b)
 		default:
 			xs[i] = a.any()
@@ -608,7 +608,7 @@ func (s *stencil) runner() *runner {
 		fr.prove(f, b, args)
 		var inputs []*ir.Node
 		for _, i := range b.Inputs() {
-			if i.Kind != kernel.Argument || i.Role != kernel.Near {
+			if i.Kind != gokernel.Argument || i.Role != gokernel.Near {
 				inputs = append(inputs, fr.input(i, args))
 				continue
 			}

@@ -10,8 +10,8 @@ import (
 
 	"weft"
 	"weft/internal/atomicfile"
-	"weft/internal/kernel"
-	"weft/internal/kernel/ahead"
+	"weft/internal/gokernel"
+	"weft/internal/gokernel/ahead"
 )
 
 func newBuild() *command {
@@ -96,7 +96,7 @@ func (t target) build(in *streams, dir string) error {
 	if err != nil {
 		return err
 	}
-	s, err := kernel.Parse(kernel.File{Name: filepath.Base(file), Src: src})
+	s, err := gokernel.Parse(gokernel.File{Name: filepath.Base(file), Src: src})
 	if err != nil {
 		return err
 	}

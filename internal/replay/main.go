@@ -31,7 +31,7 @@ import (
 )
 
 // packages are the packages whose tests make the most kernels.
-var packages = []string{".", "./nn", "./optim", "./kernel", "./ragged", "./sym", "./internal/cpu/...", "./internal/kernel/...", "./internal/optest", "./internal/rewrite", "./internal/x86", "./examples/...", "./bench/ours"}
+var packages = []string{".", "./nn", "./optim", "./kernel", "./ragged", "./sym", "./internal/cpu/...", "./internal/gokernel/...", "./internal/optest", "./internal/rewrite", "./internal/x86", "./examples/...", "./bench/ours"}
 
 // skipped matches tests whose kernels depend on the order in which goroutines run:
 //   - TestLazyConcurrent: goroutines use parts of one lazy chain at once, and whoever comes

@@ -1,0 +1,236 @@
+// Package ahead writes a kernel as a Go package: machine code for AVX2 and AVX-512 as bytes
+// in Go assembly, plain Go for other processors, and tests of the one against the other. The
+// package imports nothing of weft, needs no executable memory and does nothing at its start.
+package ahead
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"go/format"
+	"go/token"
+	"sort"
+	"strings"
+	"text/template"
+
+	"weft/internal/array"
+	"weft/internal/gokernel"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/op"
+	"weft/internal/x86"
+)
+
+// chunk is how many elements one entry into the machine code computes: less than 100 us.
+const chunk = 4096
+
+// fuel is how often the shortest loop turns in 100 us.
+const fuel = 1 << 14
+
+// A parameter or result as templates see it.
+type field struct {
+	Name string // of the slice
+	Type string // of its elements
+	// Parts are the buffers: of complex numbers two.
+	Parts []part
+}
+
+type part struct {
+	Buf    int
+	Offset int // in bytes
+	Word   int // of the stride
+	Step   int // in bytes
+}
+
+type code struct {
+	ISA   string // as a part of names
+	Lines []string
+	Size  int
+}
+
+type unit struct {
+	Package, Func, Name string // the function, and that over slices
+	Args, Results       []field
+	Source              string
+	Imports             []string
+	Extent, Start       int // words
+	Chunk, Fuel         int
+	Ptrs, Words         int
+	Scratch             int
+	Codes               []code
+	Type                string // arguments of type parameters, in brackets
+}
+
+// Write returns the files of a package, by name, for a function; of is its type parameter,
+// Invalid if it has none.
+func Write(pkg string, f *gokernel.Func, of array.DType) (map[string][]byte, error) {
+	if !token.IsIdentifier(pkg) || pkg == "main" {
+		return nil, fmt.Errorf("build: %q cannot be the name of a package", pkg)
+	}
+	switch n := len(f.TypeParams()); {
+	case n > 1:
+		return nil, fmt.Errorf("build: %s has %d type parameters, one at most can be built", f.Name(), n)
+	case n == 1 && of == array.Invalid:
+		return nil, fmt.Errorf("build: %s has a type parameter: say which, as in %s[float64]", f.Name(), f.Name())
+	case n == 0 && of != array.Invalid:
+		return nil, fmt.Errorf("build: %s has no type parameter", f.Name())
+	}
+	var args []array.DType
+	for _, p := range f.Params() {
+		switch {
+		case p.Role != gokernel.Scalar:
+			return nil, fmt.Errorf("build: parameter %s of %s is %s: what is built takes numbers", p.Name, f.Name(), p.Type)
+		case p.TypeParam >= 0:
+			args = append(args, of)
+		default:
+			args = append(args, p.DType)
+		}
+	}
+	in, err := f.Instantiate(args)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range in.Args() {
+		if d != args[i] {
+			return nil, fmt.Errorf("build: %s cannot be of %s", f.Name(), args[i])
+		}
+	}
+	u := &unit{Package: pkg, Func: f.Name(), Chunk: chunk, Fuel: fuel}
+	u.Name = strings.ToUpper(u.Func[:1]) + u.Func[1:] + "Slice"
+	for i, p := range f.Params() {
+		if p.TypeParam >= 0 {
+			u.Type = "[" + args[i].String() + "]"
+		}
+	}
+	p, err := u.program(f, in)
+	if err != nil {
+		return nil, err
+	}
+	u.Extent, u.Start = p.ExtentWord(0), p.StartWord(0)
+	u.Ptrs, u.Words = loop.MaxBufs, (loop.FrameScratch-loop.FrameWord)/8
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+		k, err := x86.Compile(p, isa)
+		if err != nil {
+			return nil, err
+		}
+		u.Scratch = max(u.Scratch, k.Scratch)
+		u.Codes = append(u.Codes, code{ISA: isa.String(), Lines: data(k.Code), Size: len(k.Code)})
+	}
+	u.Scratch = (u.Scratch + 64) &^ 63
+	text, imports := f.Declarations()
+	u.Source = text
+	for name, path := range imports {
+		u.Imports = append(u.Imports, gokernel.ImportLine(name, path))
+	}
+	sort.Strings(u.Imports)
+	return u.files()
+}
+
+// reserved are names that templates use.
+var reserved = map[string]bool{"_": true, "dst": true, "n": true, "i": true, "f": true, "e": true, "m": true, "at": true, "r": true, "t": true, "s": true, "one": true, "enter": true, "chunk": true,
+	"frames": true, "scalar": true, "vector": true, "run": true, "repeated": true, "len": true, "min": true, "panic": true, "number": true, "compare": true, "panics": true, "make": true, "range": true,
+	"uint64": true, "unsafe": true, "clear": true, "append": true, "bool": true}
+
+// program is the function over one axis.
+func (u *unit) program(f *gokernel.Func, in *gokernel.Instance) (*loop.Program, error) {
+	taken := f.Params()
+	if len(taken) == 0 {
+		return nil, fmt.Errorf("build: %s takes no arguments", u.Func)
+	}
+	b := loop.NewBuilder(u.Func, []loop.Axis{{Kind: loop.Parallel}}, 0)
+	var loads []int
+	add := func(name, typ string, d array.DType, open, write bool) field {
+		fd := field{Name: name, Type: typ}
+		if open {
+			fd.Type = d.String()
+		}
+		step := loop.Unit
+		n, size := 1, d.Size()
+		if d.Complex() {
+			step, n = loop.By2, 2
+			d = d.Part()
+		}
+		for i := range n {
+			buf := b.Buf(d, write, step)
+			fd.Parts = append(fd.Parts, part{Buf: buf, Offset: i * d.Size(), Step: size})
+			if !write {
+				loads = append(loads, buf)
+			}
+		}
+		return fd
+	}
+	for i, p := range taken {
+		name := p.Name
+		if reserved[name] {
+			name = fmt.Sprint("arg", i)
+		}
+		u.Args = append(u.Args, add(name, p.Type, in.Args()[i], p.TypeParam >= 0, false))
+	}
+	for i, d := range in.Returns() {
+		name := "dst"
+		if len(in.Returns()) > 1 {
+			name = fmt.Sprint("dst", i)
+		}
+		u.Results = append(u.Results, add(name, f.Results()[i].Type, d, f.Results()[i].DType == array.Invalid, true))
+	}
+	if n := len(in.Inputs()); n != len(loads) || len(b.Program().Bufs) > loop.MaxBufs {
+		return nil, fmt.Errorf("build: %s takes %d arrays: %d is the most", u.Func, len(b.Program().Bufs), loop.MaxBufs)
+	}
+	b.Pass(func() {
+		var x []loop.Value
+		for _, buf := range loads {
+			x = append(x, b.Load(buf))
+		}
+		k := len(loads)
+		for i, v := range in.EmitKernel(&op.Emit{B: b, X: x}) {
+			b.Store(k+i, v)
+		}
+	})
+	p, err := b.Done()
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range [][]field{u.Args, u.Results} {
+		for _, fd := range list {
+			for i := range fd.Parts {
+				fd.Parts[i].Word = p.StrideWord(fd.Parts[i].Buf, 0)
+			}
+		}
+	}
+	return p, nil
+}
+
+// data returns machine code as lines of Go assembly.
+func data(code []byte) []string {
+	var lines []string
+	for len(code) >= 8 {
+		lines = append(lines, fmt.Sprintf("QUAD $0x%016x", binary.LittleEndian.Uint64(code)))
+		code = code[8:]
+	}
+	for _, b := range code {
+		lines = append(lines, fmt.Sprintf("BYTE $0x%02x", b))
+	}
+	return lines
+}
+
+func (u *unit) files() (map[string][]byte, error) {
+	low := strings.ToLower(u.Func)
+	out := map[string][]byte{}
+	for name, t := range map[string]*template.Template{
+		low + ".go": plain, low + "_amd64.go": amd64, low + "_other.go": other, low + "_test.go": test, low + "_amd64.s": assembly,
+	} {
+		var b bytes.Buffer
+		if err := t.Execute(&b, u); err != nil {
+			return nil, err
+		}
+		text := b.Bytes()
+		if strings.HasSuffix(name, ".go") {
+			var err error
+			if text, err = format.Source(text); err != nil {
+				return nil, fmt.Errorf("build: %s: %w", name, err)
+			}
+		}
+		out[name] = text
+	}
+	return out, nil
+}
