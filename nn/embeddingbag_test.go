@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/nn"
 	"weft/ragged"
 )
@@ -217,6 +218,7 @@ func TestEmbeddingBagPadding(t *testing.T) {
 }
 
 func TestEmbeddingBagMisuse(t *testing.T) {
+	tensortest.SkipLate(t, "the errors come at the next wait")
 	at, begin := weft.FromSlice([]int64{0, 1, 2}), weft.FromSlice([]int64{0, 2})
 	for want, f := range map[string]func(e *nn.EmbeddingBag){
 		"embedding_bag: x: is nil": func(e *nn.EmbeddingBag) { e.Bags(nil, begin) },

@@ -39,6 +39,14 @@ func SetBackend(isa jit.ISA) {
 	core.Plans.Clear()
 }
 
+// SkipLate skips a test on a device that works late in memory of its own, and says why.
+func SkipLate(t *testing.T, why string) {
+	t.Helper()
+	if d := device.Get(0); d.Fallback() != nil {
+		t.Skipf("SKIPPED on %s: %s", d.Name(), why)
+	}
+}
+
 // KeepBackend returns a function that restores the present backend.
 func KeepBackend() func() {
 	old := device.Get(0).(interface{ ISA() jit.ISA }).ISA()
