@@ -132,9 +132,9 @@ type MRGStreams struct {
 	base mrgState // of the next variable
 }
 
-// NewMRGStreams returns streams that begin with a seed: six times the same, or six numbers of
-// which the first three are below 2147483647, the others below 2147462579, and of either three
-// not all 0.
+// NewMRGStreams returns streams that begin with a seed. One number stands for six times the same.
+// Of six numbers, the first three are below 2147483647 and the last three below 2147462579. Neither
+// three may all be 0. Another seed panics with *[weft.Error].
 func NewMRGStreams(seed ...int64) *MRGStreams {
 	var s mrgState
 	switch len(seed) {

@@ -61,8 +61,8 @@ type Scanned struct {
 }
 
 // Scan is a loop: step computes, once, what one step does from variables that stand for its
-// part of the sequences and for the states before it. It may use variables from outside, of
-// which what does not depend on the step is computed once. Random variables of
+// part of the sequences and for the states before it. It may use variables from outside. What
+// does not depend on the step is computed once. Random variables of
 // [RandomStreams] that step makes are drawn anew in each step, and are the same for gradients;
 // those from outside are one draw for all steps. The loop is one operation of the function
 // that it is part of, and has gradients, which go back through time. It panics with

@@ -468,7 +468,7 @@ func TestGradientsInPlace(t *testing.T) {
 	}
 	want("seed", seed, 10, 100)
 
-	// One that several add to, of which an operand is there twice.
+	// Several operations add to one gradient; one of them has an operand twice.
 	x.SetGrad(nil)
 	a = x.Mul(2)
 	a.Add(a).Add(a.Mul(a)).Add(a.Slice(weft.Range(0, 1))).Sum().Backward()

@@ -274,8 +274,8 @@ func TestTracedTensorsPrint(t *testing.T) {
 }
 
 // Gathers that feed elementwise work are part of its kernel in compiled functions: rows of a
-// table, elements of rows, in another shape, with places that count from the back; the bits are
-// those of eager code. A gather of elements, which gains nothing, stays a routine.
+// table, elements of rows, in another shape, with indices that count from the back. Eager code
+// gives the same bits. A gather of elements, which gains nothing, stays a routine.
 func TestGathersFuse(t *testing.T) {
 	table, wide := tensortest.Noise(1, 2, 50, 40), tensortest.Noise(2, 2, 40, 3, 60)
 	at := func(n, size int, d weft.DType) *weft.Tensor {

@@ -94,8 +94,8 @@ func (a *Args) Free(n int) {
 }
 
 // A Tail is a program that a routine runs on its result: over all of it once, piece by
-// piece as they are finished. The result is a matrix to it, of which the last Columns axes
-// of the program walk the columns, and those before them the rows.
+// piece as they are finished. It sees the result as a matrix: the last Columns axes of the
+// program walk the columns, the axes before them the rows.
 type Tail struct {
 	Launch
 	Columns int
@@ -136,11 +136,11 @@ type Stream interface {
 	// Free gives memory back after the work issued so far.
 	Free(s *array.Storage)
 	Launch(l Launch) error
-	// LaunchAll runs launches of which none reads or writes what another one writes,
-	// in any order and at once. After an error any of them may have run.
+	// LaunchAll runs launches in any order and at once. Requires: none reads or writes what
+	// another one writes. After an error any of them may have run.
 	LaunchAll(ls []Launch) error
-	// CallAll calls routines of which none reads or writes what another one writes, in any
-	// order and at once. After an error any of them may have run.
+	// CallAll calls routines in any order and at once. Requires: none reads or writes what
+	// another one writes. After an error any of them may have run.
 	CallAll(rs []Routine, calls []*Call) error
 	// Copy copies n bytes. Each side is memory of the stream's device or memory
 	// that the host reaches. The host's memory is read before Copy returns, and

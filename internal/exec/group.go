@@ -17,8 +17,8 @@ type Task struct {
 	Out  []array.View
 }
 
-// RunAll runs tasks of one stream, of which none reads or writes what another one writes,
-// in any order and at once. Nothing is written if a number does not fit.
+// RunAll runs tasks of one stream in any order and at once. Requires: none reads or writes
+// what another one writes. Nothing is written if a number does not fit.
 func RunAll(tasks []Task) error {
 	for i := range tasks {
 		if err := tasks[i].C.fit(tasks[i].Nums); err != nil {
@@ -90,8 +90,8 @@ func RunAll(tasks []Task) error {
 	return err
 }
 
-// groupMax bounds the launches of a group, each of which holds arguments with their
-// scratch memory until all are done: 2 MiB.
+// groupMax bounds the launches of a group. Each holds arguments with their scratch memory until
+// all are done: 2 MiB.
 const groupMax = 64
 
 // A group is launches that are handed over together.

@@ -24,11 +24,10 @@
 // In between:
 //
 //   - Every general register except RSP and RBP, every vector and mask register
-//     and the flags may be overwritten. That includes R14 and X15, in which Go's
-//     register ABI keeps the current goroutine and a zero: the stub is an ABI0
-//     function, and whoever calls one from Go code (the wrapper the compiler
-//     makes) reloads R14 from thread-local storage and clears X15 after the
-//     call. While machine code runs, signal handlers find the goroutine in
+//     and the flags may be overwritten. That includes R14 and X15, where Go's
+//     register ABI keeps the current goroutine and a zero. The stub is an ABI0
+//     function. The compiler's wrapper, which calls it from Go code, reloads R14
+//     from thread-local storage and clears X15 after the call. While machine code runs, signal handlers find the goroutine in
 //     thread-local storage, never in R14. A test overwrites them all.
 //   - No CALL and no PUSH, RSP and RBP untouched. Jumps between generated
 //     routines through a register are allowed; spills go to memory the frame

@@ -57,9 +57,12 @@ const (
 const ScanTreeWidth = 4
 
 // Winograd's algorithm F(2x2, 3x3) computes other sums than the direct convolution. It is used
-// if and only if all of this holds: the elements are float32; the filters are 3x3; there is one
-// group; strides and dilations are 1; the numbers of input and output channels are positive
-// multiples of [WinogradChannels]; the height and width of a result are at least [WinogradSide].
+// if and only if all of this holds:
+//   - the elements are float32, the filters are 3x3, strides and dilations are 1;
+//   - there is one group;
+//   - the numbers of input and output channels are positive multiples of [WinogradChannels];
+//   - the height and width of a result are at least [WinogradSide].
+//
 // An image whose result is not finite is computed directly. WinogradChannels is a multiple of
 // both vectors of 16 floats that a product computes at a time. With sides of 5 and less the
 // algorithm takes up to 1.7 times the time of the direct sum.
@@ -73,7 +76,7 @@ const (
 // so their bits, except for the sign of a sum of weights' gradients that is zero. The geometry of
 // one image decides: the taps per tap inside the image exceed [SparseRatio] and there are more
 // than [SparseVisits] of them, or the padded image has more than [SparsePixels] pixels and more
-// than [SparseSpan] times those of image and result.
+// than [SparseSpan] times the pixels of image and result.
 const (
 	SparseRatio  = 64.0
 	SparseVisits = 1 << 22

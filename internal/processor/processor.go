@@ -20,7 +20,7 @@ const (
 
 // MulAddsPerMS is the number of multiply-adds of a product that count as a millisecond of work.
 // Products on vectors reach two to five times that, but their threads share packed operands
-// that stay in the caches, and pay earlier than those of kernels.
+// that stay in the caches, and pay earlier than threads of kernels do.
 const MulAddsPerMS = 20 << 20
 
 // MulAdds returns the number of multiply-adds of a product that count as ns nanoseconds.

@@ -209,7 +209,7 @@ func (c *copying) fewChannels() {
 	}
 }
 
-// fewBlock copies na by nb elements, of one of which there are few.
+// fewBlock copies na by nb elements, where na or nb is small.
 func (c *copying) fewBlock(src, dst unsafe.Pointer, na, nb int) {
 	f := fewFrame{points: src, planes: dst, step: c.a.Dst}
 	n, channels := nb, na

@@ -11,7 +11,7 @@ func tanh(x number) number {
 // tangents are 16 polynomials of tanh, each for the numbers from 0 on that have the same
 // four bits above bit 21 when nearest is added to them; they are at that place of their
 // tables. The first row is their centers, at which tanh is all but a float32, the others
-// are coefficients. Those of the interval around zero begin at the square, of what
+// are coefficients. Coefficients of the interval around zero begin at the square, of what
 // tanh(x)/x lacks of 1.
 func tangents() {
 	const nearest, terms = 0.625, 7
