@@ -30,13 +30,9 @@ var notClean = []string{
 	"internal/kernel/written",
 	"internal/loop",
 	"internal/loop/loopgen",
-	"internal/loop/looptest",
 	"internal/op",
-	"internal/optest",
 	"internal/plan",
 	"internal/x86",
-	"kernel",
-	"nn",
 }
 
 // refused are forms of words that readers stumble over, each with a better one.
