@@ -20,8 +20,7 @@ const (
 var notCut = map[string]bool{
 	"compile_models_test.go run":                                           true,
 	"complex_test.go complexGradient":                                      true,
-	"docs_test.go":                                                         true,
-	"internal/kernel/grid_test.go run":                                     true,
+	"internal/gokernel/grid_test.go run":                                   true,
 	"internal/optest/batch_test.go TestBatch":                              true,
 	"internal/optest/batchcontrol_test.go TestBatchControl":                true,
 	"internal/optest/methods/derivatives_test.go functionOfSample":         true,
