@@ -192,8 +192,8 @@ func TestAliasesShowAll(t *testing.T) {
 	}
 }
 
-// Links in the comments of what is exported lead to what is exported: names in brackets are
-// those of the package, of its types' methods and fields, or of another package's.
+// Links in the comments of exported identifiers lead to exported identifiers: of the package, of
+// its types' methods and fields, or of another package.
 func TestDocLinks(t *testing.T) {
 	links := regexp.MustCompile(`(?:^|[\s(])\[\*?([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\]`)
 	seen := 0

@@ -526,10 +526,10 @@ func total(r []float64, f func(float64) float64) (s float64) {
 	return s
 }
 
-// A kernel of rows whose first operand is its own output: an array that a formula of rows is
-// assigned to which reads it, the argument of a compiled function and what it captures, and
-// temporaries whose memory the result takes. Values are those of Go's math, and bits those of
-// the same formula into memory of its own.
+// A row kernel may write over its first operand. That happens for an array that is assigned a
+// row formula of itself, in a compiled function to its argument and to a captured tensor, and
+// for temporaries whose memory the result reuses. Values are near the ones that Go's math gives.
+// Bits equal the result of the same formula in memory of its own.
 func TestRowKernelsOverTheirOperand(t *testing.T) {
 	shapes := [][]int{{2, 3, 33}, {7, 64}, {3, 5}, {4, 300}, {1, 1}, {2, 5000}}
 	if testing.Short() {

@@ -38,7 +38,7 @@ func classes(c int, shape ...int) func(g *weft.Generator, n int) (x, target *wef
 
 func crossEntropy(y, target *weft.Tensor) *weft.Tensor { return nn.CrossEntropy(y, target) }
 
-// models are those of the examples and of the tests of layers, small.
+// models are small versions of the models in the examples and in the tests of layers.
 var models = map[string]func(g *weft.Generator) model{
 	"logistic": func(g *weft.Generator) model {
 		m := &struct{ L *nn.Linear }{nn.NewLinear(7, 1, nn.Opts{Generator: g})}
@@ -611,9 +611,9 @@ func sameFloat(x, y float64) bool {
 
 func at(x *weft.Tensor, i, j int) float64 { return x.At(i, j).To(weft.Float64).Item() }
 
-// What follows a large product reads it piece by piece: the bits are those of separate steps,
-// whatever the shape in which it is read, the number of terms and the type.
-func TestCompiledTailOfLargeProduct(t *testing.T) {
+// Epilogues of a large matmul read it piece by piece. The bits equal the ones of separate steps,
+// for each shape in which it is read, number of terms and type.
+func TestCompiledEpilogueOfLargeMatMul(t *testing.T) {
 	g := weft.NewGenerator(3)
 	for _, k := range []int{2, 60, 300} {
 		for _, d := range []weft.DType{weft.Float32, weft.Float64} {

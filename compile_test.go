@@ -125,8 +125,9 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// Checks of elements are those of the call, with eager's message and the line that asked.
-func TestCompileChecks(t *testing.T) {
+// A compiled function checks elements in each call. The error has the message of eager code and
+// names the line of the function that checks.
+func TestCompileChecksElements(t *testing.T) {
 	w := weft.Ones(4, 3)
 	for name, c := range map[string]struct {
 		f    func(x *weft.Tensor) *weft.Tensor
@@ -431,8 +432,8 @@ func TestCompileScope(t *testing.T) {
 	}
 }
 
-// A nil tensor among those of a variadic function, and a function without results, within
-// another one too, where it runs itself.
+// A variadic function may be given a nil tensor, and a function may have no results. Both hold
+// inside another compiled function too, where they run uncompiled.
 func TestCompileNilAndNothing(t *testing.T) {
 	count := weft.Compile(func(xs ...*weft.Tensor) *weft.Tensor {
 		sum := weft.Zeros(2)

@@ -115,7 +115,7 @@ func TestComplexFunctions(t *testing.T) {
 	}
 }
 
-// Products and quotients of infinities and zeros are those of C99's Annex G: infinite or
+// Products and quotients of infinities and zeros follow C99's Annex G: they are infinite or
 // zero wherever an argument makes them so.
 func TestComplexInfinities(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
@@ -441,7 +441,7 @@ func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
 			values[i][j] = complex(0.4+r.Float64(), 0.3+r.Float64())
 			ints[j] = r.Int64N(int64(max(s.Max, 2)))
 		}
-		if s.Ascending && i == len(values)-1 { // items with rows, of which one is left out
+		if s.Ascending && i == len(values)-1 { // offsets of items; row 0 is in no item
 			for j := range ints {
 				ints[j] = int64(min(1, s.Max-1) + j*max(s.Max-2, 0)/max(n-1, 1))
 			}

@@ -80,9 +80,9 @@ func TestHalfCombines(t *testing.T) {
 	}
 }
 
-// Products of halves are those of the same numbers in float32, rounded once, in any layout:
-// nothing is converted before they are packed, and nothing is rounded on the way.
-func TestHalfProducts(t *testing.T) {
+// A matmul of halves has the bits of the matmul of the same numbers in float32, rounded once, in
+// any layout: nothing is converted before packing, and nothing is rounded on the way.
+func TestHalfMatMul(t *testing.T) {
 	gen := weft.NewGenerator(7)
 	t32 := func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32) }
 	for _, d := range []weft.DType{weft.Float16, weft.BFloat16} {
@@ -137,7 +137,8 @@ func TestHalfProducts(t *testing.T) {
 	}
 }
 
-// Convolutions of halves are those of the same numbers in float32, rounded once.
+// A convolution of halves has the bits of the convolution of the same numbers in float32,
+// rounded once.
 func TestHalfConvolutions(t *testing.T) {
 	gen := weft.NewGenerator(8)
 	t32 := func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32) }
@@ -178,8 +179,8 @@ func TestHalfConvolutions(t *testing.T) {
 	}
 }
 
-// Gradients have the type of the leaf, and the values of PyTorch: those of float32 here,
-// which are exact.
+// Gradients have the type of the leaf, and the values that PyTorch computes. For the numbers here
+// they equal the gradients in float32, which are exact.
 func TestHalfGradients(t *testing.T) {
 	for _, d := range []weft.DType{weft.Float16, weft.BFloat16} {
 		w := weft.From([][]float32{{1, 2}, {3, 4}}).To(d).RequireGrad()

@@ -108,7 +108,7 @@ func ExampleBorrowGrad() {
 	// Output: [0.5 1. ]
 }
 
-// A step on a table of which few rows are read costs what those rows cost.
+// A step that reads few rows of a table costs what those rows cost.
 func ExampleTensor_SparseGrad() {
 	table := weft.Zeros(100000, 2).RequireGrad().SparseGrad()
 	table.IndexSelect(0, weft.FromSlice([]int64{7, 3, 7})).Sum().Backward()
@@ -620,7 +620,7 @@ func ExampleTracked_Measure() {
 	// Output: true true <nil>
 }
 
-// The bytes of one array follow those of another.
+// A sink copies the changed bytes of one array into another.
 func ExampleTensor_Sink() {
 	x, y := weft.Arange(4), weft.Arange(4)
 	d := weft.Track(x)

@@ -341,7 +341,7 @@ func TestExprNumbers(t *testing.T) {
 			t.Errorf("%q is %s %v, want %s %v", c.text, r.DType(), r, c.d, c.want)
 		}
 	}
-	// The same products as those of an array.
+	// A number is multiplied in the same order as an array.
 	a := weft.FromSlice([]float64{1.1})
 	if x, y := weft.Expr("pow(n, 13)", 1.1).Item(), weft.Expr("pow(a, 13)", a).Item(); x != y {
 		t.Errorf("pow of a number %v, of an array %v", x, y)

@@ -128,9 +128,9 @@ type selection struct {
 	arrays []chosen
 	first  bool // the axes of the arrays come first: a span lies between two
 
-	// What join makes of the arrays: places on the axes from lo to before hi of the view as
-	// one, a vector that is made of an array of shape dims. Axes of the view between those
-	// of arrays are a part of it, the last few of dims.
+	// What join makes of the arrays: places on the axes [lo, hi) of the view as one axis, a
+	// vector that is a flattened array of shape dims. The axes of the view that lie between
+	// axes of arrays are a part of it: the last ones of dims, between in number.
 	lo, hi, between int
 	dims            []int
 	places          *Tensor

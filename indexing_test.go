@@ -168,8 +168,8 @@ func TestIndexPut(t *testing.T) {
 	}
 }
 
-// The gradients of all that Index and its writes do, by differences; those of places that
-// several values were written to belong to the last alone.
+// Gradients of all forms of Index and its writes equal finite differences. Where several values
+// were written to one place, the last one alone has a gradient.
 func TestIndexGradients(t *testing.T) {
 	w := weft.Arange(200.0).To(weft.Float64).Add(1).Sqrt()
 	sum := func(x *weft.Tensor) *weft.Tensor {
@@ -308,8 +308,8 @@ func TestIndexMisuse(t *testing.T) {
 	}
 }
 
-// Elements move in the same way whatever they mean: the gradient of the squared length of a
-// complex result has those of its parts as its parts.
+// Index moves complex elements like real ones: the gradient of the squared length of a complex
+// result has the gradients of its real and imaginary parts as its parts.
 func TestIndexComplexGradients(t *testing.T) {
 	at := weft.From([]int{1, 3, 1})
 	for name, f := range map[string]func(x, v *weft.Tensor) *weft.Tensor{

@@ -387,8 +387,9 @@ func TestReleaseOfBorrowedMemory(t *testing.T) {
 	}
 }
 
-// Batches of huge or wrong datasets are refused, those of wide ones come.
-func TestLoaderOfExtremes(t *testing.T) {
+// A loader refuses datasets of a negative or huge length. Batches and prefetches that are larger
+// than the dataset give all of its examples.
+func TestLoaderOfExtremeSizes(t *testing.T) {
 	x := weft.Ones(3, 1)
 	for _, o := range []data.LoaderOpts{{Batch: new(math.MaxInt)}, {Batch: new(2), Prefetch: new(math.MaxInt)}, {Prefetch: new(0)}} {
 		n := 0

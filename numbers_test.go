@@ -155,7 +155,7 @@ func ints(t *weft.Tensor) []int {
 	return out
 }
 
-// Comparisons with a Go integer are those of the numbers, whatever the type.
+// Comparisons with a Go integer compare the numbers exactly, whatever the type of the elements.
 func TestCompareWithWideNumbers(t *testing.T) {
 	tensortest.EachBackend(t, func(t *testing.T) {
 		for _, c := range narrow {
@@ -373,9 +373,9 @@ func TestNumberFills(t *testing.T) {
 	}
 }
 
-// Go integers that no int64 holds: uint64 has them, floats and complex numbers have what is
+// Go integers above the limit of int64: uint64 has them, floats and complex numbers have what is
 // nearest, other integers refuse them, and comparisons take them as they are. Expected values
-// are those of Go's big integers and conversions.
+// are computed with Go's big integers and conversions.
 func TestNumbersBeyondInt64(t *testing.T) {
 	tensortest.EachBackend(t, func(t *testing.T) {
 		for _, n := range []uint64{1 << 63, 1<<63 + 1<<39 + 1, 1<<63 + 1<<55 + 1, math.MaxUint64} {

@@ -84,7 +84,8 @@ func numeric(t types.Type, pointer bool) bool {
 	return false
 }
 
-// numericFields are the exported numeric fields of a struct, with those of embedded ones.
+// numericFields returns the names of a struct's exported numeric fields, with the fields of
+// embedded structs.
 func numericFields(s *types.Struct) (names []string) {
 	for f := range s.Fields() {
 		if inner, ok := f.Type().Underlying().(*types.Struct); ok && f.Embedded() {

@@ -480,8 +480,8 @@ func labels(t *testing.T, file []byte, label string) map[string]int {
 	return count
 }
 
-// Go's CPU profile tells kernels apart, those of workers too.
-func TestProfileLabels(t *testing.T) {
+// Go's CPU profile tells kernels apart, also the ones that workers run.
+func TestCPUProfileLabelsKernels(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Go's profiler does not stop in machine code that is not Go's there")
 	}

@@ -78,7 +78,7 @@ func TestDrawsAreThoseOfPhilox(t *testing.T) {
 	})
 }
 
-// Normal numbers are those of Box and Muller's formula in float64.
+// Normal numbers equal Box and Muller's formula in float64.
 func TestNormalFormula(t *testing.T) {
 	tensortest.EachBackend(t, func(t *testing.T) {
 		const n = 1001

@@ -356,10 +356,9 @@ func (g layout) each(f func(index []int, place int)) {
 	}
 }
 
-// many is a tensor of whole numbers of so many dimensions, all of two elements, some
-// of its axes reversed, some expanded, in an order of its own, so that no two of them
-// are walked as one.
-func many(r *rand.Rand, rank int) (*weft.Tensor, layout, []float32) {
+// scrambled returns a tensor of whole numbers with rank axes, each of two elements. Some axes are
+// reversed, some expanded, and all are permuted, so that no two of them can be walked as one.
+func scrambled(r *rand.Rand, rank int) (*weft.Tensor, layout, []float32) {
 	g := layout{shape: make([]int, rank), strides: make([]int, rank)}
 	base := make([]int, rank)
 	size := 1
@@ -405,8 +404,8 @@ func TestManyDimensions(t *testing.T) {
 			rounds = 1
 		}
 		for range rounds {
-			x, gx, dx := many(r, rank)
-			y, gy, dy := many(r, rank)
+			x, gx, dx := scrambled(r, rank)
+			y, gy, dy := scrambled(r, rank)
 			var xs, ys []float32
 			gx.each(func(_ []int, p int) { xs = append(xs, dx[p]) })
 			gy.each(func(_ []int, p int) { ys = append(ys, dy[p]) })

@@ -99,8 +99,8 @@ func TestSearchInEvenRows(t *testing.T) {
 	}
 }
 
-// The first of long rows, of which few are wanted: those of a stable sort, with equal elements,
-// zeros of both signs, infinities and NaN at random, ascending, and all the same.
+// TopK of a few elements of long rows equals the first elements of a stable sort. Rows are random,
+// sorted, or have equal elements, zeros of both signs, infinities and NaN.
 func TestTopKOfLongRows(t *testing.T) {
 	const rows, n = 3, 5000
 	r := rand.New(rand.NewPCG(5, 6))
@@ -326,8 +326,8 @@ func readTensor(t *testing.T, s string) *weft.Tensor {
 	return weft.FromSlice(append(i, 0)[:len(i)]).Reshape(shape...).To(d)
 }
 
-// TestStatisticsVectors compares values and gradients with those of NumPy and PyTorch.
-func TestStatisticsVectors(t *testing.T) {
+// TestStatisticsAgainstNumPy compares values with NumPy's and gradients with PyTorch's.
+func TestStatisticsAgainstNumPy(t *testing.T) {
 	b, err := os.ReadFile("testdata/statistics.json")
 	if err != nil {
 		t.Fatal(err)

@@ -402,10 +402,9 @@ func TestVmapMisuse(t *testing.T) {
 	}
 }
 
-// TestVmapOwnGradients takes gradients through functions that say themselves what theirs are,
-// by arguments and by what is captured: they are those of the function on one example after
-// the other.
-func TestVmapOwnGradients(t *testing.T) {
+// Vmap of a Func that computes its own gradient: the gradients with respect to arguments and to
+// captured tensors equal the ones of the function on one example after the other.
+func TestVmapOfFuncGradients(t *testing.T) {
 	times := &weft.Func{Name: "times",
 		Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
 			c.Save(x[0], x[1])

@@ -116,8 +116,8 @@ func (r *reduction) inRows(size op.Shape) bool {
 		!slices.ContainsFunc(results, func(d array.DType) bool { return d.Size() < 4 })
 }
 
-// isSum reports a combination that is the sum of two numbers and nothing else, of a type
-// that has a routine for running sums.
+// isSum reports whether the combination is the sum of two numbers and nothing else, of a type
+// that the routine for cumulative sums supports.
 func (r *reduction) isSum() bool {
 	if len(r.accs) != 1 {
 		return false

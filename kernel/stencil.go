@@ -298,8 +298,8 @@ func complexOf(x any) complex128 {
 	return 0
 }
 
-// A box is a range of places of the first argument along each axis. Every step-th
-// of them is computed.
+// A box is the range [lo, hi) of places of the first argument along each axis. The stencil
+// computes every step-th of them.
 type box struct{ lo, hi []int }
 
 func (b box) empty() bool {

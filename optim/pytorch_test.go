@@ -106,8 +106,8 @@ func named(ts ...*weft.Tensor) iter.Seq2[string, *weft.Tensor] {
 	}
 }
 
-// TestOptimizersAsPyTorch takes ten steps of each optimizer with each option. After five
-// steps another optimizer goes on from its state.
+// TestOptimizersAsPyTorch takes ten steps of each optimizer with each option. After the sixth
+// step another optimizer loads the state and goes on.
 func TestOptimizersAsPyTorch(t *testing.T) {
 	v := pytorch(t)
 	for _, c := range v.Optimizers {

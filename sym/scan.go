@@ -61,12 +61,12 @@ type Scanned struct {
 }
 
 // Scan is a loop: step computes, once, what one step does from variables that stand for its
-// part of the sequences and for the states before it. It may use variables from outside. What
-// does not depend on the step is computed once. Random variables of
-// [RandomStreams] that step makes are drawn anew in each step, and are the same for gradients;
-// those from outside are one draw for all steps. The loop is one operation of the function
-// that it is part of, and has gradients, which go back through time. It panics with
-// *[weft.Error] where types or sizes do not fit.
+// part of the sequences and for the states before it. It may use variables from outside; what
+// does not depend on the step is computed once. Random variables of [RandomStreams] that step
+// makes are drawn anew in each step, and are the same for gradients; random variables from
+// outside are one draw for all steps. The loop is one operation of the function that it is part
+// of, and has gradients, which go back through time. It panics with *[weft.Error] where types or
+// sizes do not fit.
 //
 //	r := sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h0}}, func(s sym.Step) sym.Next {
 //		return sym.Next{H: []*sym.Var{s.X[0].Add(s.H[0].MatMul(w)).Tanh()}}

@@ -451,7 +451,7 @@ func TestConcurrentReaders(t *testing.T) {
 			case 2:
 				gs := weft.Grad(v.Mul(2).Sum().Add(u.Sum()), []*weft.Tensor{v, x}, weft.GradOpts{Create: true})
 				if g := weft.Data[float64](gs[0].Flatten(0)); !slices.Equal(g, []float64{2, 3, 2, 2, 3, 2}) {
-					t.Errorf("gradient by a shared view of which there is another: %v", g)
+					t.Errorf("gradient by one of two shared views: %v", g)
 				}
 				if g := weft.Data[float64](gs[1]); !slices.Equal(g, []float64{4, 3, 2, 2, 3, 0}) {
 					t.Errorf("gradient by the leaf: %v", g)

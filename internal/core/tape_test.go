@@ -45,7 +45,7 @@ func TestManyOperands(t *testing.T) {
 				}
 				y := f(xs)
 				if y.RequiresGrad() != some {
-					t.Fatalf("%s of %d of which %s need a gradient: RequiresGrad is %v", name, n, what, !some)
+					t.Fatalf("%s of %d, %s with a gradient: RequiresGrad is %v", name, n, what, !some)
 				}
 				if !some {
 					continue
@@ -54,7 +54,7 @@ func TestManyOperands(t *testing.T) {
 				for i, x := range xs {
 					g := x.Grad()
 					if (g != nil) != need(i) || g != nil && g.Item() != float64(i+1) {
-						t.Fatalf("%s of %d of which %s need a gradient: operand %d has %v", name, n, what, i, g)
+						t.Fatalf("%s of %d, %s with a gradient: operand %d has %v", name, n, what, i, g)
 					}
 				}
 			}
@@ -468,7 +468,7 @@ func TestGradientsInPlace(t *testing.T) {
 	}
 	want("seed", seed, 10, 100)
 
-	// Several operations add to one gradient; one of them has an operand twice.
+	// The gradient of a is a sum of several terms, and one user of a has it as both operands.
 	x.SetGrad(nil)
 	a = x.Mul(2)
 	a.Add(a).Add(a.Mul(a)).Add(a.Slice(weft.Range(0, 1))).Sum().Backward()

@@ -273,10 +273,10 @@ func TestTracedTensorsPrint(t *testing.T) {
 	}
 }
 
-// Gathers that feed elementwise work are part of its kernel in compiled functions: rows of a
-// table, elements of rows, in another shape, with indices that count from the back. Eager code
-// gives the same bits. A gather of elements, which gains nothing, stays a routine.
-func TestGathersFuse(t *testing.T) {
+// In compiled functions a gather that feeds elementwise work is part of its kernel: rows of a
+// table, elements of rows, in another shape, with indices that count from the back. The bits
+// equal eager code's. A gather of single elements, which gains nothing, stays a routine.
+func TestGatherFusesIntoElementwise(t *testing.T) {
 	table, wide := tensortest.Noise(1, 2, 50, 40), tensortest.Noise(2, 2, 40, 3, 60)
 	at := func(n, size int, d weft.DType) *weft.Tensor {
 		return weft.Arange(n).Mul(7).Mod(2 * size).Sub(size).To(d)

@@ -40,8 +40,8 @@ var noVJP = &vjp{}
 // vjpFor returns the gradient for the arguments that have a node in in, nil if
 // there is none.
 func (p *Planned) vjpFor(in []*GradNode) *vjp {
-	// Which of the first three arguments need one is a small number. The other
-	// arguments, any number of them, make a key of one byte each.
+	// A bit each says which of the first three arguments need a gradient. With further arguments
+	// that need one, the key is a string of one byte an argument.
 	few, last := 0, -1
 	for i, n := range in {
 		if n != nil {
