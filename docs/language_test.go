@@ -17,13 +17,6 @@ import (
 // notClean lists the folders whose comments and pages still have forms that TestPlainWords
 // refuses. A folder leaves the list when it is clean; none may be added.
 var notClean = []string{
-	"internal/cpu",
-	"internal/cpu/codegen",
-	"internal/cpu/convolution",
-	"internal/cpu/index",
-	"internal/cpu/pooling",
-	"internal/cpu/product",
-	"internal/cpu/tile",
 	"internal/gokernel",
 	"internal/gokernel/kerneltest",
 	"internal/gokernel/written",

@@ -10,9 +10,9 @@ import (
 	"weft/internal/par"
 )
 
-// A group is launches of which none depends on another. The threads are worth waking for
-// it if all together are, and take pieces of any: the units of the launches are numbered
-// through.
+// A group is launches that do not depend on each other. Whether threads are worth waking is
+// decided by the work of all launches together. Threads take units of any launch: the units
+// are numbered through all launches.
 type group struct {
 	tasks []task
 	ends  []int // of each task's units
@@ -156,7 +156,7 @@ func (g *group) Chunk(worker, begin, end int) {
 	g.tasks[i].Chunk(worker, begin-first, end-first)
 }
 
-// A row is calls of products of which none depends on another.
+// A row is calls of matrix products that do not depend on each other.
 type row struct {
 	rs    []device.Routine
 	calls []*device.Call

@@ -43,7 +43,8 @@ func (l *list) each(f func(lo, hi int)) {
 	})
 }
 
-// piece returns the items of piece p of so many, whose offsets it has checked.
+// piece returns the items of piece p when the list is cut into pieces pieces. It checks their
+// offsets.
 func (l *list) piece(p, pieces int) (lo, hi int) {
 	lo, hi = l.cut(p, pieces), l.cut(p+1, pieces)
 	if lo > hi { // only if offsets do not ascend
@@ -53,8 +54,8 @@ func (l *list) piece(p, pieces int) (lo, hi int) {
 	return lo, hi
 }
 
-// cut returns the item with which piece p of so many begins, the same for all who ask; any
-// item if offsets do not ascend.
+// cut returns the first item of piece p, of pieces pieces. It is a function of the offsets
+// alone, so all threads agree. If offsets do not ascend it may be any item.
 func (l *list) cut(p, pieces int) int {
 	items := len(l.off) - 1
 	if p == 0 || p == pieces {
@@ -77,16 +78,16 @@ func (l *list) before(i int) float64 {
 	return float64(l.off[i]-l.off[0])*float64(l.row) + itemWork*float64(i)
 }
 
-// want is the work before piece p of so many.
+// want returns the work before piece p, of pieces pieces.
 func (l *list) want(p, pieces int) float64 {
 	return l.before(len(l.off)-1) * float64(p) / float64(pieces)
 }
 
-// cutFrom is how many rows an item has that is worth to be cut.
+// cutFrom is the least number of rows of an item that is cut between pieces.
 const cutFrom = 1 << 14
 
-// spot is where piece p of so many begins, the same for all who ask: with an item, or with a
-// row of one that is so long.
+// spot returns where piece p begins, of pieces pieces: at an item, or at a row inside an item
+// of at least cutFrom rows. As for cut, all threads agree.
 func (l *list) spot(p, pieces int) (item int, row int64) {
 	item = l.cut(p, pieces)
 	if p == 0 || p == pieces || item == 0 {

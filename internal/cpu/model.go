@@ -7,8 +7,9 @@ import (
 	"weft/internal/processor"
 )
 
-// model is what plans for this processor are made by. Its numbers were measured on Zen 4, Zen 5 and
-// Sapphire Rapids, most of them before November 2026; bench/NOTES.md has the rows.
+// model is the cost model by which plans for this processor are made. Its numbers were measured
+// on Zen 4, Zen 5 and Sapphire Rapids, most of them before November 2026. docs/performance.md
+// has what was learned.
 var model = device.Model{
 	Costs: costsOf(&processor.Host),
 	Caps:  device.Caps{Epilogue: true},
@@ -41,8 +42,9 @@ func costsOf(p *processor.Processor) device.Costs {
 	}
 }
 
-// band is half of the second cache, or a part of the last level where the second is too small: tiles
-// of several steps of a stencil overlap, and the more, the smaller they are.
+// band returns the size of a band for several steps of a stencil: half of the L2 cache, or part
+// of the last-level cache where the L2 cache is too small. Tiles of several steps overlap, and
+// small tiles overlap more.
 func band(l2 int) int {
 	if half := l2 / 2; half >= 1<<20 {
 		return half

@@ -172,7 +172,8 @@ type (
 	poolGrads = func(p pooling.Pool, out, x, y, third unsafe.Pointer)
 )
 
-// ofWindows is the routine for windows of an argument, of each of which the result has one element.
+// ofWindows returns the routine that computes one element of the result for each window of its
+// argument.
 func ofWindows(narrow, wide pools) device.Routine {
 	return pooled(narrow, wide, func(c *device.Call, f pools) {
 		f(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Shape), codegen.Ptr(&c.Out[0]), codegen.Ptr(&c.Args[0]))

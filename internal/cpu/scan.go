@@ -193,8 +193,8 @@ func products[T number, A int64 | float64](c *device.Call) {
 	})
 }
 
-// scanOf returns the routine for the element type, all of which are floats of 4 or 8 bytes
-// or integers of 8, whose sign changes nothing.
+// scanOf returns the routine that selects by element type: floats of 4 or 8 bytes, or integers
+// of 8 bytes, signed or not.
 func scanOf(f32, f64, i64 func(c *device.Call)) device.Routine {
 	return func(c *device.Call) error {
 		switch c.Out[0].DType {

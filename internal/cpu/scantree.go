@@ -31,7 +31,7 @@ type scanTree struct {
 	down    []*Program // running results of four neighbours: see treeOuts
 	first   []*Program // the same at the begin of a row, where nothing comes before the first group
 	piece   int        // elements, a power of four
-	level   int        // the level of which a piece is one group
+	level   int        // the level at which a piece is one group
 	unit    int        // work of an element
 }
 
@@ -140,8 +140,8 @@ func (w *treeWriter) store(step loop.Step, from int, x []loop.Value) {
 	}
 }
 
-// spread writes the running results of four neighbours from those of their group and of the
-// one before: of accumulators from one number to below another.
+// spread writes the scan results of four neighbours, given the results of their group and of
+// the group before. It does so for accumulators from to to-1.
 func (w *treeWriter) spread(first bool, from, to int) {
 	b := w.b
 	var y [treeWidth][]loop.Value
@@ -304,8 +304,8 @@ func (w *treeWorker) lay(rows, n int) int {
 	return bytes
 }
 
-// compute finds the running results of n elements, number at and those behind, of some rows;
-// of a row of several pieces those of a piece.
+// compute computes the scan of n elements from index at on, for several rows or for one piece
+// of a row.
 func (w *treeWorker) compute(unit, at, rows, n, piece int) {
 	w.lay(rows, n)
 	w.totals[0], w.results[0] = w.x.from(w.accs, at), w.y.from(w.accs, at)
@@ -486,6 +486,6 @@ func (w *treeWorker) callCode(p *Program, code *jit.Code, rows, n int) {
 	}
 	w.bound = 0
 	if err := p.enter(code, f, nil); err != nil {
-		panic(err) // there is no context that could end it
+		panic(err) // cannot happen: only a context ends it early, and there is none
 	}
 }

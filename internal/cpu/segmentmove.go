@@ -90,7 +90,7 @@ func segmentTake(c *device.Call) error {
 		for i := lo; i < hi; i++ {
 			from, n := first[i], l.off[i+1]-l.off[i]
 			to := dst[l.off[i]*size : l.off[i+1]*size]
-			if from < 0 { // rows before those of x
+			if from < 0 { // rows before the first of x
 				none := n
 				if from > -n {
 					none = -from

@@ -48,8 +48,8 @@ func (r *rows[U]) rank(i int) uint64 {
 	return k
 }
 
-// ranks stores the ranks of elements from first on, of which the lower bits, those not in
-// keep, are instead the numbers from the given one on.
+// ranks stores the ranks of the elements from first on. The bits that are not in keep are
+// replaced by ascending numbers, starting with number.
 func (r *rows[U]) ranks(to []uint64, first, number int, keep uint64) {
 	size := unsafe.Sizeof(U(0))
 	p, step, shift := unsafe.Add(r.src, uintptr(first)*size), uintptr(r.step)*size, (64-8*size)&63
@@ -328,8 +328,8 @@ func (p ranked) compare(q ranked) int {
 	return cmp.Compare(p.at, q.at)
 }
 
-// leading appends the places of the first k elements of a row in order, with room for some
-// ranks. It keeps up to 2k candidates, of which only k can be among the first.
+// leading appends the indices of the first k elements of a row in order. room is scratch for
+// ranks. It keeps up to 2k candidates; when it has 2k, it drops all but the best k.
 func (r *rows[U]) leading(first, k int, places, room []uint64) []uint64 {
 	best := make([]ranked, 0, 2*k)
 	limit, full := uint64(math.MaxUint64), false // what comes later must be less
@@ -651,8 +651,9 @@ func between(lo, v, hi float64, orEqual bool) bool {
 	return lo < v && v <= hi
 }
 
-// below says how many of the keys of a sorted row, of which there are some, are below each
-// of k: for four at a time, as one would wait for its loads.
+// below returns for each of k the number of keys in a sorted row that are below it. It requires
+// that row is not empty. Four searches run interleaved, since one alone would wait for its
+// loads.
 func below(row []uint64, k [together]uint64) [together]int {
 	p := unsafe.Pointer(unsafe.SliceData(row))
 	at := func(i int) uint64 { return *(*uint64)(unsafe.Add(p, i*8)) }

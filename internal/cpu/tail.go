@@ -22,7 +22,7 @@ type tail struct {
 	args    *device.Args
 	ctx     context.Context
 	extents []int
-	rows    int    // of the axes, so many walk the rows of the result
+	rows    int    // the number of axes that walk the rows of the result
 	size    int    // elements of the result
 	pace    int    // work of an element
 	result  uint32 // buffers that read the result, if nothing else does
@@ -75,8 +75,8 @@ func (t *tail) Beside() unsafe.Pointer {
 	return nil
 }
 
-// along reports that elements of a buffer follow one another as those of the result do, and
-// are as large.
+// along reports that a buffer has the layout of the result: elements of the same size, in the
+// same order.
 func (t *tail) along(buf int) bool {
 	p, step := t.p.p, t.unit
 	for a := len(t.extents) - 1; a >= 0; a-- {

@@ -17,12 +17,11 @@ const (
 	// are several: lines that it shares with others are written to the caches.
 	streamRow = 128
 
-	// narrowMin is the size in bytes of all buffers from which a light kernel, one
-	// that waits for memory, uses vectors of 256 bits where 512 are to be had: what
-	// comes from the last-level cache and from memory comes faster that way, by a
-	// tenth to a quarter. Not so where AVX2 takes several instructions for one of
-	// AVX-512, converting to int64 lane by lane ten times as long, or both take several:
-	// see x86.Wide.
+	// narrowMin is the size in bytes of all buffers from which a light kernel, which waits for
+	// memory, uses 256-bit vectors on a machine with AVX-512. Loads from the last-level cache
+	// and from memory are then faster by a tenth to a quarter. The exceptions are operations
+	// that take AVX2 several instructions: a conversion to int64, lane by lane, takes it ten
+	// times as long. See x86.Wide.
 	narrowMin = 4 << 20
 
 	// narrowCost is the most instructions an element of a light kernel.
@@ -100,8 +99,8 @@ func (p *Program) short(n, cost int) bool {
 	return n < shortLight && cost <= narrowCost && !slices.ContainsFunc(p.p.Bufs, func(b loop.Buf) bool { return b.DType.Size() != 4 })
 }
 
-// bytes returns how many bytes of memory a launch goes through, without those of elements
-// that are gathered one by one, and whether there are such.
+// bytes returns how many bytes of memory a launch goes through, without elements that are
+// gathered one by one. gathers reports whether there are such elements.
 func (p *Program) bytes(l *device.Launch) (bytes int, gathers bool) {
 	lane := len(p.p.Axes) - 1
 	for i := range p.p.Bufs {

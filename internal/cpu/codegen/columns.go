@@ -32,9 +32,10 @@ func Column(i int) asm.Mem {
 	}[i%8]
 }
 
-// ColumnTerms returns the registers of so many terms, one or as many as 16 bytes hold, of
-// vector v of columns: a register has one element of each column. The terms lie so many
-// bytes behind the bases; six registers from scratch on are used.
+// ColumnTerms loads terms elements of each column in vector v of columns, and returns one
+// register per term: lane i has the element of column i. terms is 1 or the number of elements
+// in 16 bytes. The elements lie behind bytes after the columns' bases. The code uses six
+// registers from scratch on.
 func (g *Gen) ColumnTerms(terms, v, behind, scratch int) []asm.Reg {
 	e := 16 / g.D.Size()
 	var r [6]asm.Reg
@@ -54,10 +55,10 @@ func (g *Gen) ColumnTerms(terms, v, behind, scratch int) []asm.Reg {
 	return g.squares(r[:])[:terms]
 }
 
-// squares returns registers that hold the columns, in order, of the squares in the
-// 128-bit parts of those of r but the last two, which it may use. Of elements of 4 bytes it
-// takes the shuffles of integers: recent Intel processors have two units for those of 256 bits,
-// and one for those of floats.
+// squares transposes the square matrix in each 128-bit part of r, and returns the registers
+// of its columns in order. The last two registers of r are scratch. For elements of 4 bytes it
+// uses integer shuffles: recent Intel processors have two units for 256-bit integer shuffles,
+// and one for float shuffles.
 func (g *Gen) squares(r []asm.Reg) []asm.Reg {
 	a := &g.Asm
 	if g.D.Size() == 8 {

@@ -1,13 +1,12 @@
-// Package codegen is what the CPU's routines are made with: a writer of machine code that
-// names instructions and registers by what they do, for both instruction sets and
-// element types, the way to find code that was written before ([Kernel]), and the sizes
-// by which work is cut.
+// Package codegen generates machine code for the CPU's routines. [Gen] names instructions and
+// registers by what they do, for both instruction sets and element types. [Kernel] finds code
+// that was generated before. The package also has the sizes by which work is cut.
 //
 // # Rules for the kernels
 //
-// A kernel has a frame of its own and keeps nothing that is not in it. Where a
-// frame's pointers move, they do so in fields of type uintptr: behind the end of
-// an array is another object, which the collector must not take for one in use.
-// Nothing is read or written outside of the arrays; where a vector does not fit
-// into what is left, the last one overlaps the one before, or is masked.
+// A kernel has a frame of its own and keeps all its state there. A pointer that the kernel
+// advances is a frame field of type uintptr: behind the end of an array is another object,
+// which the garbage collector must not keep alive. Kernels never read or write outside of
+// their arrays. Where less than a vector is left, the last vector overlaps the one before or
+// is masked.
 package codegen

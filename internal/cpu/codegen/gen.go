@@ -163,8 +163,9 @@ func (g *Gen) When(flag int64, f func()) {
 	g.Bind(skip)
 }
 
-// Chain writes a loop over as many terms as count holds: four at a time, then one.
-// term writes the term that lies so many behind, advance moves on by some.
+// Chain writes a loop over the terms that register count holds the number of: four at a time,
+// then one by one. term(n) writes the code for the term n places further on. advance(n) moves
+// the pointers on by n terms.
 func (g *Gen) Chain(count asm.Reg, term, advance func(n int)) {
 	const unroll = 4
 	g.Every(unroll, count, func() {

@@ -72,9 +72,9 @@ func (r *HalvesOrder) Set() {
 	}
 }
 
-// HalfTerms is ColumnTerms of columns of float16 or bfloat16, with 256-bit vectors: it calls
-// add for so many terms, one or the eight of 16 bytes, each in a register that holds it until
-// the next. order is where a HalvesOrder is.
+// HalfTerms is ColumnTerms for columns of float16 or bfloat16, with 256-bit vectors. It calls
+// add for each term u; register r holds the term until the next call. terms is 1, or 8 for
+// loads of 16 bytes. order is the address of a HalvesOrder.
 func (g *Gen) HalfTerms(d array.DType, terms, v, behind, scratch int, order asm.Mem, add func(u int, r asm.Reg)) {
 	first, second := g.V(scratch), g.V(scratch+1)
 	if terms == 1 {

@@ -146,8 +146,8 @@ func (r *channelRun) pixels(k *channelClass, t term) (from, below int) {
 	return from, below
 }
 
-// edges appends to kinds how far outputs along an axis reach beyond the source, each once,
-// and to of which of these each output has.
+// edges classifies the outputs along an axis by how far they reach beyond the source. It
+// appends each class once to kinds, and to of the index in kinds of each output's class.
 func edges(kinds []edge, of []int, outputs, step, at, span, size int) ([]edge, []int) {
 	for i := range outputs {
 		first := i*step + at
@@ -197,7 +197,8 @@ func (r *channelRun) pack(threads int) bool {
 	return true
 }
 
-// finite reports whether so many bytes of numbers, a multiple of 8, are all finite.
+// finite reports whether all numbers of type d in the given bytes are finite. bytes is a
+// multiple of 8.
 func finite(d array.DType, p unsafe.Pointer, bytes int) bool {
 	var exponent, one uint64 = 0x7FF << 52, 1 << 52
 	if d == array.Float32 {

@@ -142,9 +142,10 @@ func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 
 // GradInput computes dx, of x's shape, from the gradient dy of the result of
 // Forward: also the transposed convolution of dy. The sum runs over the flattened
-// (o,kh,kw) in ascending order, skipping the (kh,kw) that no stride brings to the
-// element; the terms that are left are cut into blocks of numbers.KBlock, a block that is
-// zero counting as +0, and those outside of dy are 0*w; or Winograd's algorithm computes it.
+// (o,kh,kw) in ascending order, and skips the (kh,kw) that no stride brings to the
+// element. The remaining terms are cut into blocks of numbers.KBlock; a block that is
+// zero counts as +0. Terms outside of dy are 0*w. Some shapes are computed by Winograd's
+// algorithm instead, as in Forward.
 func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 	c.check("conv2d gradient of the input")
 	c.lengthen(&dx, &dy)

@@ -55,7 +55,7 @@ func (m *testImage[E]) get(n, c, y, x int) *E {
 	return &m.data[m.origin+n*m.N+c*m.C+y*m.H+x*m.W]
 }
 
-// strides are those of the images, from where they begin.
+// strides returns the offset of the first element and the strides of the images.
 func (m *testImage[E]) strides() [5]int { return [5]int{m.origin, m.N, m.C, m.H, m.W} }
 
 func randomGeometry(r *rand.Rand) Geometry {
@@ -102,8 +102,9 @@ func TestConvGroups(t *testing.T) {
 	})
 }
 
-// Depthwise convolutions, of which planes are read: of fewer and more planes than go side by
-// side, in columns of vectors and bands of rows, with steps, and padding beyond what a kernel sees.
+// Depthwise convolutions whose planes are read in place: fewer and more planes than a kernel
+// takes side by side, several columns of vectors and bands of rows, strides, and padding wider
+// than the filter.
 func TestConvDepthwise(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(3, 5))
@@ -206,7 +207,7 @@ func tiny[E tile.Element](r *rand.Rand, n int) []E {
 	return s
 }
 
-// wild returns numbers of which one may be infinite or NaN.
+// wild returns random numbers; one of them may be infinite or NaN.
 func wild[E tile.Element](r *rand.Rand, n int) []E {
 	s := cputest.Random[E](r, n)
 	if n > 0 {
@@ -220,7 +221,7 @@ func testConv[E tile.Element](t *testing.T, r *rand.Rand, g Geometry) {
 	testConvOf(t, r, g, anyLayout, cputest.Random[E], cputest.Random[E])
 }
 
-// halfTypes are those of the operands that convolutions of float32 are tried with once more.
+// halfTypes lists the operand types with which each float32 convolution is tested again.
 var halfTypes = [...][2]array.DType{{array.Float16, array.Float16}, {array.BFloat16, array.BFloat16}, {array.BFloat16, array.Float32}, {array.Float32, array.Float16}}
 
 // halved rounds numbers to type d and returns them as that: themselves if it is their own.
@@ -346,7 +347,7 @@ func testConvGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer,
 		if d == array.Float32 && r.IntN(3) == 0 {
 			of = halfTypes[r.IntN(len(halfTypes))]
 		}
-		// at is memory for n elements of operand i as argument j of those of the types of.
+		// at returns memory for n elements of operand i; its type is that of argument j.
 		at := func(i, j, n int) unsafe.Pointer {
 			if of[j].Half() {
 				return halfOperand(i, n)

@@ -274,8 +274,8 @@ func (c *correlation) packAllWeights(threads int) {
 	par.Run(panels, 1, threads, func(_, begin, end int) { c.packPanels(begin, end) })
 }
 
-// packPanels packs the weights of panels begin to end-1, those of the groups one after the
-// other.
+// packPanels packs the weights of panels begin to end-1. Panels are numbered through all
+// groups, one group after the other.
 func (c *correlation) packPanels(begin, end int) {
 	for i := begin; i < end; i++ {
 		group, q := i/c.panels, i%c.panels

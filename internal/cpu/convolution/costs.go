@@ -1,8 +1,8 @@
 package convolution
 
-// Numbers that decide how work is cut and which of several ways is taken. None of them has an
-// influence on a bit of a result: what defines bits is in package numbers. What was measured
-// stands in docs/decisions/0008 and docs/performance.md.
+// Constants that decide how work is cut and which of several algorithms runs. None of them
+// influences a bit of a result: package numbers has the constants that do. The measurements
+// are in docs/decisions/0008 and docs/performance.md.
 const (
 	// tasksPerThread is how many tasks a thread should find: one that starts late, or a slow
 	// core, leaves some to the others.
@@ -70,7 +70,7 @@ const (
 // Groups in the vectors.
 const (
 	narrowChannels = 8               // the most of a group, of the source and of the result
-	halfChannels   = 3               // up to so many other ways take twice the time and more: half of the lanes may be idle
+	halfChannels   = 3               // up to this many channels, half of the lanes may be idle: other ways take at least twice the time
 	narrowBytes    = 192 << 10       // about what the pixels of a task may take, in the second cache
 	narrowMost     = 8 * narrowBytes // what a task of a single row may take: beyond it lies out of the caches
 	narrowStep     = 64              // the greatest step between pixels or taps

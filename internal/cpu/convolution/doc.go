@@ -3,35 +3,46 @@
 //
 // # Bits
 //
-// Convolutions are sums as those of products, see package product, but for float32 with kernels of three by three,
-// steps of one and numbers of channels that are multiples of 32, with six by six results
-// an image and more: these are computed by Winograd's F(2x2, 3x3), whose sums over channels are
-// products too. Its error is about that of the direct sum for 64 channels and twice
-// that for 256, but relative to the pixels of a tile of four by four rather than those of a
-// result: beside large pixels small ones lose digits. An image of which a result would not
-// be finite is computed directly. The order of everything is fixed, and nothing but the shape
-// of an image decides which way is taken, so the bits are those of every other path.
+// Convolutions sum in the order of matrix products; see package product. The exception is
+// Winograd's F(2x2, 3x3). It computes float32 convolutions with kernels of three by three and
+// strides of one, where the numbers of channels are multiples of 32 and results have at least
+// six by six pixels. Its sums over channels are matrix products too. Its error is about that
+// of the direct sum for 64 channels, and twice that for 256. But the error is relative to the
+// pixels of a tile of four by four, not to the pixels of one result: small pixels beside large
+// ones lose digits. An image is computed directly if Winograd's algorithm would give a result
+// that is not finite.
+//
+// The order of all sums is fixed. Only the shape of an image, and whether its results are
+// finite, decide between the two algorithms. So all paths give the same bits.
 //
 // # How
 //
-// There is no patch matrix. Forward, and for the gradient of the input, a
-// vector holds output channels where these fill it and the sums are long, and pixels are
-// broadcast from the image (channelRun), or, where padding is much of small pictures, a
-// vector holds the same pixel of many images (imageRun); padding then costs nothing. Else
-// a vector holds neighbouring output pixels, and the row of B for a term is the image
-// itself, moved (correlation); or tiles are transformed, see above (winograd). For the
-// gradient of the weights a vector holds output channels, and patches are broadcast from
-// the image (gradWeight); or, where there are few channels, taps, and the gradient of the
-// result is broadcast (tapTiling).
+// There is no patch matrix (im2col). Forward and the gradient of the input choose what a
+// vector holds:
 //
-// Convolutions in groups are those of each group, one after the other or as tasks of one run.
-// Narrow groups, of a channel or a few, as those of depthwise convolutions, have their groups in
-// the vectors (groupRun, groupGrad), with the orders of all sums as above. With AVX-512
-// depthwise ones of up to five taps a side read planes where they lie (planeRun).
+//   - output channels, where these fill it and the sums are long; pixels are broadcast from the
+//     image (channelRun)
+//   - the same pixel of many images, for small images with much padding, which then costs
+//     nothing (imageRun)
+//   - groups of channels, where a group has few channels, as in depthwise convolutions
+//     (groupRun); the order of sums stays
+//   - neighbouring pixels of one plane, read where they lie, for depthwise convolutions of up
+//     to five taps a side with AVX-512 (planeRun)
+//   - neighbouring output pixels otherwise; the row of B for a term is the image itself, at an
+//     offset (correlation)
 //
-// Images of float16 and bfloat16 become float32 some at a time (inPieces), or, for the gradient of
-// the weights, where they are packed or copied with the zeros around them.
+// Or tiles are transformed for Winograd's algorithm (winograd). For the gradient of the weights
+// a vector holds output channels, and patches are broadcast from the image (gradWeight). With
+// few channels it holds taps, and the gradient of the result is broadcast (tapTiling). With
+// narrow groups it holds groups (groupGrad).
 //
-// Threads share tasks that are bands of images, or blocks of terms whose sums are added in
+// Other convolutions in groups are computed group by group, one after the other or as tasks of
+// one run.
+//
+// Images of float16 and bfloat16 are converted to float32 some at a time (inPieces). The
+// gradient of the weights converts them where it packs them or copies them with the zeros
+// around them.
+//
+// Threads share tasks, which are bands of images, or blocks of terms whose sums are added in
 // order afterwards.
 package convolution

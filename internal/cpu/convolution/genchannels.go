@@ -190,8 +190,8 @@ func (g *channelGen) prefetchResult(tile asm.Reg) {
 	a.Bind(skip)
 }
 
-// finish adds the sums of a tile to those of earlier blocks and stores them, or makes
-// results of them.
+// finish adds the sums of a tile to the sums of earlier blocks. It stores them as sums, or
+// after the last block as results, transposed.
 func (g *channelGen) finish(at asm.Reg) {
 	a := &g.Asm
 	add := g.Pick(asm.VADDPS, asm.VADDPD)

@@ -24,8 +24,8 @@ type groupFrame struct {
 	offsets            *int // of the terms in the source
 	terms              int
 	rows, cols         int // rows are counted down
-	srcStep            int // from the source of a row to that of the next
-	sumStep            int // from the sums of a row to those of the next
+	srcStep            int // from the source of a row to the source of the next
+	sumStep            int // from the sums of a row to the sums of the next
 }
 
 var nf groupFrame
@@ -92,8 +92,9 @@ func (k groupKey) Generate() *jit.Code {
 }
 
 // A groupGradKey names a kernel that adds the products of pixels of the result's gradient and
-// of the source to the gradients of weights: rows of run taps each, dilation pixels of the
-// source from tap to tap, and step from one pixel of the gradient to the next.
+// of the source to the gradients of weights. The kernel has rows of run taps each. Taps are
+// dilation pixels of the source apart; step is the distance in the source from one pixel of
+// the gradient to the next.
 type groupGradKey struct {
 	tile.Machine
 	rows, run, dilation, step int

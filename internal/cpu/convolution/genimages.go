@@ -136,7 +136,7 @@ func (g *imageGen) term(x, w asm.Mem) {
 	}
 }
 
-// finish adds the sums of a tile to those of earlier blocks and stores them.
+// finish adds the sums of a tile to the sums of earlier blocks and stores them.
 func (g *imageGen) finish(sums asm.Mem) {
 	a := &g.Asm
 	add := g.Pick(asm.VADDPS, asm.VADDPD)

@@ -9,8 +9,8 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A planeKey names a kernel that goes down some planes side by side, which share its masks
-// alone: no sum of one waits for those of another.
+// A planeKey names a kernel that goes down some planes side by side. The planes share only its
+// masks: no sum of one plane waits for another plane.
 type planeKey struct {
 	tile.Machine
 	kh, kw, stepY, stepX, planes int
@@ -37,8 +37,8 @@ var planeKernels = jit.NewCache[planeKey, *jit.Code](64)
 // live returns how many rows of the result a row of the source takes part in at most.
 func (k planeKey) live() int { return tile.Ceil(k.kh, k.stepY) }
 
-// loads returns how many vectors are read of a row: one a tap, or with a step of two pairs,
-// whose even and odd elements are those of two taps.
+// loads returns how many vectors are read of a row: one per tap, or with a step of two a pair
+// of vectors for two taps, whose elements are the even and the odd ones.
 func (k planeKey) loads() int {
 	if k.stepX == 1 {
 		return k.kw

@@ -34,7 +34,7 @@ type tapFrame struct {
 	pieceCount int // counted down
 	dyStep     int // from channel to channel
 	sumStep    int
-	sumBlock   int              // from the sums of a block to those of the next
+	sumBlock   int              // from the sums of a block to the sums of the next
 	flags      int              // tile.FlagAdd
 	flagsLater int              // for the blocks behind the first
 	mask       [maxGroup]uint64 // of the segments of a vector
@@ -136,7 +136,7 @@ func (g *tapGen) emit() {
 func (g *tapGen) term(u int) {
 	for i := range g.groups {
 		v, s := i/g.segments, i%g.segments
-		// The lanes of a segment lie behind those of the segments before it.
+		// The lanes of a segment follow the lanes of the segments before it.
 		m := asm.Idx(tapGroups[i], tapOffset, 1, int32((u*g.step-s*g.run)*g.Size))
 		x := g.xReg(v)
 		switch {
@@ -170,7 +170,7 @@ func (g *tapGen) advance(n int) {
 	}
 }
 
-// finish stores the sums, or adds them to those of earlier blocks.
+// finish stores the sums, or adds them to the sums of earlier blocks.
 func (g *tapGen) finish() {
 	a := &g.Asm
 	rows := func(f func(acc asm.Reg, m asm.Mem)) {

@@ -13,8 +13,8 @@ import (
 
 // A gradWeight computes the gradient of a convolution's weights, transposed: a
 // matrix whose rows are (c,kh,kw) and whose columns are output channels. A term is
-// an output pixel; its row of B is dy with the channels side by side, packed for one
-// block of terms at a time, and its column of A is the patch of x, read where it is:
+// an output pixel. Its row of B is dy with the channels side by side, packed for one
+// block of terms at a time. Its column of A is the patch of x, read where it is:
 // the elements for one (c,kh) are neighbours, so a tile's rows are a few groups of
 // kw. Only padding makes a copy of x, of the images that a block touches.
 type gradWeight struct {

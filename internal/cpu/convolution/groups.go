@@ -9,19 +9,19 @@ import (
 	"weft/internal/par"
 )
 
-// Convolutions in groups are as many convolutions, each of its own channels: the bits of an
-// element are those of its group's. Large groups are computed one after the other, which
-// leaves the choice of what is in the vectors to each; many small ones, down to one channel
-// each, are tasks of one correlation.
+// A convolution in groups is one convolution per group, over its own channels, and has the
+// same bits. Large groups are computed one after the other, each with its own choice of what
+// vectors hold. Many small groups, down to one channel each, are tasks of one correlation.
 
-// group returns one of the convolutions that a convolution in groups is.
+// group returns the convolution of one group. All groups have the same shape.
 func (g *Convolution) group(i int) Convolution {
 	one := *g
 	one.C, one.O, one.Groups = g.C/g.Groups, g.O/g.Groups, 1
 	return one
 }
 
-// tailOf is the tail of a group, whose results are so many channels from number first on.
+// tailOf returns the epilogue of a group whose results are the given number of channels from
+// channel first on, of all channels in the result.
 func (g *Convolution) tailOf(first, channels, all int) tile.Tail {
 	if g.Tail == nil {
 		return nil
@@ -29,8 +29,8 @@ func (g *Convolution) tailOf(first, channels, all int) tile.Tail {
 	return groupTail{g.Tail, first, channels, all}
 }
 
-// A groupTail is the tail of a group: a row of it is a channel of an image, of which the
-// whole result has all.
+// A groupTail is the epilogue of a group. Its rows are the group's channels of each image; it
+// maps them to rows of the whole result, which has the channels of all groups.
 type groupTail struct {
 	tile.Tail
 	first, channels, all int
@@ -57,9 +57,9 @@ func (g *Convolution) weightsOf(w unsafe.Pointer, i int) unsafe.Pointer {
 	return unsafe.Add(w, i*(g.O/g.Groups)*(g.C/g.Groups)*g.KH*g.KW*g.DType.Size())
 }
 
-// together reports that a correlation of so many channels to a group and of them, with so many
-// terms, is best computed with pixels in the vectors, all groups in one run. h and w are the
-// sizes of its result.
+// together reports whether all groups are best computed in one run, with pixels in the
+// vectors. channels is the number of result channels of a group, terms the length of a sum,
+// and h and w are the sizes of the result.
 func (g *Convolution) together(channels, terms, h, w int) bool {
 	one := g.group(0)
 	lanes := tile.New(g.ISA, g.DType).Lanes

@@ -9,23 +9,24 @@ import (
 	"weft/internal/par"
 )
 
-// Convolutions of float16 and bfloat16 are those of float32 on some images at a time, converted
-// just before: they stay in the caches, and there is never a copy of all. As no bit of a result
-// depends on other images, these are the bits of a convolution of all in float32. The gradient
-// of the weights, whose sums run over all images, converts what it packs.
+// Convolutions of float16 and bfloat16 convert some images at a time to float32, just before
+// they are used: they stay in the caches, and there is never a copy of all images. No bit of a
+// result depends on other images, so the bits equal a float32 convolution of all images. The
+// gradient of the weights, whose sums run over all images, converts what it packs.
 
-// pieceBytes is about how many bytes of float32 are converted at a time, in the last cache with
-// what else is in use; where the weights are more, so many, as each piece packs them.
-// Tests set it to less.
+// pieceBytes is about how many bytes of float32 are converted at a time: they fit in the last
+// cache beside what else is in use. Each piece packs the weights again, so a piece has at least
+// as many bytes as these. Tests set it to less.
 var pieceBytes = 4 << 20
 
 // linePiece is how many elements a thread converts at a time.
 const linePiece = 64 << 10
 
-// inPieces calls run for pieces of src, of channels of h x w pixels, with the convolution of
-// so many images as the piece has, for results of so many channels; first is the piece's first
-// image. With float32 for src that is once, and the weights are converted alone; nor are there
-// pieces where narrow computes all, with groups in the vectors, which converts what it packs.
+// inPieces calls run for pieces of src, whose images have channels of h x w pixels. run gets
+// the convolution of the piece's images, and first, the number of the first image. results is
+// the number of channels of the result. For src of float32 there is one piece, and only the
+// weights are converted. There are no pieces if narrow computes the whole convolution, with
+// groups in the vectors: it converts what it packs.
 func (c *Convolution) inPieces(src Image, weights unsafe.Pointer, channels, h, w, results int, narrow func(g *Convolution, src Image, weights unsafe.Pointer) bool, run func(one *Convolution, first int, src Image, weights unsafe.Pointer)) {
 	count := c.O * (c.C / c.Groups) * c.KH * c.KW
 	if c.Of[1].Half() {

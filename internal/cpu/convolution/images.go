@@ -92,8 +92,8 @@ func (r *imageRun) taskBytes(nv int) int {
 	return (r.srcC*r.srcH*r.srcW + r.Lanes + r.outC*r.outH*r.outW) * nv * r.VB
 }
 
-// perChannel returns the terms of the source's first channel, which are those of the others
-// too.
+// perChannel returns the terms of the source's first channel. All other channels have the same
+// rows and columns.
 func (r *imageRun) perChannel() []term { return r.terms[:len(r.terms)/r.srcC] }
 
 // countTerms returns the number of terms outside of the padding, of all output pixels

@@ -13,13 +13,14 @@ import (
 	"weft/internal/par"
 )
 
-// Narrow groups, of few channels each, as a depthwise convolution has, have their groups in
-// vectors: the channels of as many groups as a vector has lanes are transposed to lie side by
-// side, zeros around them, and the results back. A vector of weights is then one of each group,
-// no lane is idle at the ends of rows, and the orders of all sums are those of other ways.
+// For narrow groups, with few channels each as in a depthwise convolution, a lane holds a group.
+// One channel of each group in a vector is transposed so that the groups lie side by side, with
+// zeros around each plane; the results are transposed back. A vector of weights then has one
+// weight of each group, and no lane is idle at the ends of rows. The order of sums is the same as
+// in the other algorithms.
 
-// narrow reports that vectors of so many groups of channels are worth it, with half of the lanes
-// idle at most, or a quarter where groups have more channels.
+// narrow reports whether vectors of groups pay: at most half of the lanes may be idle, or a
+// quarter where groups have more than halfChannels channels.
 func narrow(groups, lanes, channels int) bool {
 	if channels > halfChannels {
 		return channels <= narrowChannels && groups*4 >= tile.Ceil(groups, lanes)*lanes*3
@@ -62,15 +63,15 @@ type groupPhase struct {
 	y, x    int
 	terms   []groupTerm
 	offsets []int // of the terms in the source of a task, bytes
-	weights int   // where its weights begin in those of a vector of groups, bytes
+	weights int   // where its weights begin in the packed weights of a vector of groups, bytes
 }
 
 // A groupTerm is a term of a sum: a channel, row and column of the source, counted from the
 // first that is read, and which weight of the group goes with it for its first result.
 type groupTerm struct{ channel, row, col, weight int }
 
-// run computes the sums, if that is possible, and reports whether it did. weightStep is how
-// many weights are between those of two channels of the result.
+// run computes the sums, if that is possible, and reports whether it did. weightStep is the
+// distance from the weights of one channel of the result to the weights of the next.
 func (r *groupRun) run(g *Convolution, w unsafe.Pointer, weightStep int) bool {
 	if g.ISA == jit.Portable || !narrow(r.groups, r.Lanes, max(r.inC, r.outC)) || r.src.W != 1 ||
 		r.stepX > narrowStep || r.phaseX > narrowStep || r.n*r.groups*r.outH*r.outW == 0 {

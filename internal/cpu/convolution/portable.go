@@ -32,7 +32,7 @@ type sweep[E tile.Element] struct {
 }
 
 // read writes what tap t reads at n pixels from number j on of image i to every
-// pitch-th element of dst, and returns the range outside of which these are padding.
+// pitch-th element of dst. All pixels outside of the returned range are padding.
 func (s *sweep[E]) read(dst []float64, pitch, i int, t tap, j, n int) (from, to int) {
 	size := s.of.Size()
 	// The columns of pixels that lie in the image.

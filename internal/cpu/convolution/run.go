@@ -53,7 +53,7 @@ type tailFrom struct {
 
 func (t tailFrom) Run(r0, r1, c0, c1 int) { t.Tail.Run(t.row+r0, t.row+r1, c0, c1) }
 
-// one returns the convolution of one image, whose result has so many channels.
+// one returns the convolution of one image. channels is the number of channels of its result.
 func (g *Convolution) one(image, channels int) Convolution {
 	one := *g
 	one.N = 1

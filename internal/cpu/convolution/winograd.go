@@ -13,14 +13,15 @@ import (
 	"weft/internal/par"
 )
 
-// A winograd computes a convolution with kernels of three by three by Winograd's
-// F(2x2, 3x3): tiles of four by four pixels and the weights are transformed into 16 elements
-// each, of which 16 matrix products make as many sums, which are transformed into tiles of
-// two by two results. That takes 16 products for four results instead of 36. A product has
-// a row for every tile and a column for every output channel.
+// A winograd computes a convolution with kernels of three by three by Winograd's F(2x2, 3x3)
+// (Lavin and Gray, arXiv:1509.09308). Tiles of four by four pixels are transformed into 16
+// elements each, and so are the weights. 16 matrix products, one per element, sum over the
+// channels. Their sums are transformed into tiles of two by two results. That takes 16
+// multiplications for four results instead of 36. A matrix product has a row for every tile
+// and a column for every output channel.
 //
-// The transforms run on vectors of channels: of each, the pixels of some rows are transposed
-// to lie side by side, and the results back.
+// The transforms run on vectors of channels: the pixels of some rows are transposed so that
+// channels lie side by side, and the results are transposed back.
 type winograd struct {
 	tile.Machine
 	n, inC, outC int
@@ -53,9 +54,9 @@ func (g *Convolution) useWinograd(h, w int) bool {
 		min(g.C, g.O) > 0 && g.C%numbers.WinogradChannels == 0 && g.O%numbers.WinogradChannels == 0 && min(h, w) >= numbers.WinogradSide
 }
 
-// run computes the convolution, and calls direct for each image of which a result is not
-// finite: an element that is not finite, or nearly so, spreads to all results of its tiles.
-// What the tail made of these is written over then.
+// run computes the convolution, and calls direct for each image with a result that is not
+// finite: an infinity, NaN or overflow spreads to all results of its tile. direct writes over
+// what the epilogue made of these results.
 func (w *winograd) run(threads int, direct func(image int)) {
 	threads = tile.ThreadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
 	w.wild = make([]atomic.Bool, w.n)
@@ -121,7 +122,7 @@ func (w *winograd) transformWeights(threads int) {
 		threads = 1
 	}
 	par.Run(w.strips, 1, threads, func(_, begin, end int) {
-		// So many channels at a time, and what transposing writes behind them.
+		// WinogradChannels channels at a time, and what transposing writes behind them.
 		buffer := tile.Alloc((9*numbers.WinogradChannels + w.Lanes) * bytes)
 		defer mem.Free(buffer)
 		f := winogradFrame{src: buffer.Ptr(), matrixStep: w.inC * bytes, tileStep: bytes, tiles: numbers.WinogradChannels, half: 0.5}

@@ -118,7 +118,7 @@ func TestWinograd(t *testing.T) {
 	})
 }
 
-// huge returns numbers of which sums may be infinite.
+// huge returns numbers whose sums may be infinite.
 func huge(r *rand.Rand, n int) []float32 {
 	s := cputest.Random[float32](r, n)
 	for range n / 100 {

@@ -2,7 +2,7 @@ package convolution
 
 import "unsafe"
 
-// run does a transform in Go, on so many lanes.
+// run does a transform in Go, on vectors of the given number of lanes.
 func (f *winogradFrame) run(step winogradStep, lanes int) {
 	switch step {
 	case winogradSource:

@@ -99,8 +99,8 @@ func (w *walk) rowsWithTail(p *Places, out, x *array.View, t tile.Tail) bool {
 	return true
 }
 
-// A rowMover goes through n places in a row of so many elements, and reports whether all are
-// in range; it stops where one is not.
+// A rowMover copies elements by n indices into a row of size elements, and reports whether all
+// indices are in range. It stops at the first that is not.
 type rowMover func(dst, src, places unsafe.Pointer, n, size int) bool
 
 // By size of elements, and by element type: for int64 and for int32 places.

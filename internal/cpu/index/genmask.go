@@ -26,9 +26,9 @@ var pf packFrame
 // Registers of these kernels.
 const packed, last, spread, mask, groups = asm.R8, asm.R9, asm.RSI, asm.RDX, asm.RCX
 
-// pack writes the kernel that brings the elements under a mask together, or puts them
-// apart with zeros between. It reads and writes whole vectors, of which the mask says
-// how much was meant, and ends where that would leave packed.
+// pack writes the kernel that compresses the elements under a mask into packed, or expands
+// packed elements with zeros between. It reads and writes whole vectors, and advances by the
+// number of ones in the mask. It ends before a vector would reach beyond packed.
 func (g *writer) pack() {
 	a := &g.Asm
 	a.RM(asm.MOV, packed, codegen.Field(unsafe.Offsetof(pf.packed)))

@@ -24,7 +24,8 @@ const (
 	// rowVector is the size of its vectors in bytes: wider ones wait longer for memory.
 	rowVector = 32
 
-	// rowBlock is the number of bytes of which first only the extreme is found.
+	// rowBlock is the size in bytes of a block: the extreme of a block is found first, and
+	// then its index.
 	rowBlock = 1 << 10
 )
 

@@ -89,8 +89,8 @@ func (m *Mask) Place(dst, src unsafe.Pointer, size int, ranks []int) {
 	p.run(m, ranks)
 }
 
-// A packing moves elements between an array and those of it that are under a mask,
-// side by side.
+// A packing moves elements between an array (spread) and the array of its elements whose mask
+// is 1 (packed).
 type packing struct {
 	packed, spread unsafe.Pointer
 	size           int

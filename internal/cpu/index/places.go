@@ -37,8 +37,9 @@ func (p *Places) checked(size int) []int {
 	return out
 }
 
-// Count writes the places, int64, counted from the front, all below size. They are those of an
-// array of the shape all, of which axes that only repeat them are of one element here.
+// Count writes the indices as int64, counted from the front. It requires that all are below
+// size. all is the shape of the array of indices as the user gave it; p has axes of size 1
+// where that array repeats indices.
 func (p *Places) Count(out *array.View, size int, all []int) {
 	n := p.Of.Size()
 	if n == 0 {
@@ -144,7 +145,7 @@ func (p *Places) Select(out, x *array.View) {
 	})
 }
 
-// SelectStrided is Select for x in any layout, of which it reads no more than it writes.
+// SelectStrided is Select for x in any layout. It reads only the elements that it writes.
 func (p *Places) SelectStrided(out, x *array.View) {
 	idx := p.checked(x.Shape[p.Axis])
 	part := append([]int(nil), x.Shape...)
@@ -249,8 +250,8 @@ func (p *Places) addElements(out, x, base *array.View, outer, size int) {
 	p.each(outer, size, codegen.Threads(placeNS*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, codegen.Ptr(out), codegen.Ptr(x)))
 }
 
-// group sorts positions by their index, stably: those of index k are
-// order[start[k]:start[k+1]]. Behind all are some zeros, which may be read ahead.
+// group sorts positions by their index, stably: the positions of index k are
+// order[start[k]:start[k+1]]. Some zeros follow them, so that kernels may read ahead.
 func group(idx []int, size int) (start, order []int) {
 	start = make([]int, size+1)
 	for _, k := range idx {

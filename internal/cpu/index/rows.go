@@ -27,8 +27,8 @@ type fetchFrame struct {
 // behind which the processor fetches ahead by itself.
 const fetchLeast, fetchMost = 4, 64
 
-// NewFetcher returns a Fetcher of rows of so many bytes. It does nothing for rows
-// that are too short to gain from it, and without machine code.
+// NewFetcher returns a Fetcher of rows of row bytes. The Fetcher does nothing without machine
+// code, or for rows that are too short to gain from a prefetch.
 func NewFetcher(isa jit.ISA, row int) Fetcher {
 	f := Fetcher{frame: fetchFrame{lines: min((row+processor.Line-1)/processor.Line, fetchMost)}}
 	if isa != jit.Portable && row >= fetchLeast*processor.Line {

@@ -15,7 +15,7 @@ type pairsFrame struct {
 	x, y         unsafe.Pointer
 	step         int // from line to line of x
 	rows         int // of windows; counted down
-	vectors      int // of a row, of which the last may overlap the one before
+	vectors      int // of a row; the last may overlap the one before
 	last         int // where that is in y
 	nextX, nextY int // from row to row
 	scale        uint64

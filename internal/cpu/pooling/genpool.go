@@ -20,8 +20,8 @@ const poolAhead = 4 << 10 // bytes that are asked for ahead: the processor's pre
 // A poolFrame holds the arguments of the pooling kernel. Steps are in bytes.
 type poolFrame struct {
 	x, y         unsafe.Pointer // the first row's windows and their maxima
-	maxima       unsafe.Pointer // of columns: where they are written
-	first        unsafe.Pointer // and where those of the first window are
+	maxima       unsafe.Pointer // where the maxima of columns are written
+	first        unsafe.Pointer // where the column maxima of the first window are
 	step         int            // from line to line of x
 	nextX, nextY int            // to the next row of windows
 	sizeX, sizeY int            // of a row of windows, to be asked for ahead, or 0
@@ -55,8 +55,9 @@ type pooler struct {
 // poolOrdered is the mask of lanes without NaN.
 const poolOrdered = asm.K1
 
-// pool writes the kernel. For each row of windows it takes the maxima of columns, which lie
-// side by side, into memory within the first cache, and from there those of rows.
+// pool writes the kernel. For each row of windows it first writes the maximum of each column
+// side by side to memory that fits in the L1 cache. Then it takes the maxima of each window's
+// columns from there.
 func (g *writer) pool() {
 	const (
 		x, y, step, left, rows = asm.RSI, asm.RBX, asm.R10, asm.R11, asm.R15
@@ -270,9 +271,9 @@ func (p *pooler) store(m asm.Mem, r, mask asm.Reg) {
 	}
 }
 
-// greatest computes the maximum of n vectors, each of which get loads: of equal elements
-// the last, NaN if any is. The processor's maximum of two is the second if either is
-// NaN, so that of all but the last it is noted whether they are.
+// greatest computes the maximum of n vectors, which get loads: the last of equal elements, NaN
+// if any is NaN. The processor's maximum of two values is the second if either is NaN. So the
+// code notes for all vectors but the last whether they are NaN.
 func (p *pooler) greatest(n int, get func(r asm.Reg, i int)) asm.Reg {
 	a := &p.Asm
 	greater, compare := p.pick(asm.VMAXPS, asm.VMAXPD), p.pick(asm.VCMPPS, asm.VCMPPD)

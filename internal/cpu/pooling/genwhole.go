@@ -65,7 +65,7 @@ func (w *wholer) asks(op asm.Op, at, left asm.Reg) {
 	a.Bind(none)
 }
 
-// masks loads so many masks into the first mask registers.
+// masks loads n masks into the mask registers from K1 on.
 func (w *wholer) masks(n int) {
 	for i := range n {
 		w.RM(asm.KMOVW, asm.K(1+i), codegen.Field(unsafe.Offsetof(hf.masks)+uintptr(8*i)))
@@ -295,8 +295,8 @@ func (w *wholer) search(anyNaN bool) {
 }
 
 // wholeSpread writes the kernel for a column of a gradient. Each element is a sum over the
-// windows that have it, those of maxima in ascending order, those of means in descending
-// order, which is the ascending one of places.
+// windows that have it. Windows of maxima are added in ascending order. Windows of means are
+// added in descending order, which is the ascending order of places in a window.
 //
 // Masks are the elements of the line, for each vector of it, and then, for means, the lanes
 // that are windows, for each of those side by side that an element can be in.

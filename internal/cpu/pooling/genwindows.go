@@ -195,8 +195,8 @@ func (g *writer) windows() {
 }
 
 // spread writes the kernel for a line of a gradient. Each element is a sum over the windows
-// that have it, those of maxima in ascending order, those of means in descending order,
-// which is the ascending one of places.
+// that have it. Windows of maxima are added in ascending order. Windows of means are added in
+// descending order, which is the ascending order of places in a window.
 func (g *writer) spread() {
 	l, a := g.laner(), &g.Asm
 	const (

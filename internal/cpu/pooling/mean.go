@@ -42,9 +42,10 @@ func Mean[T float](p Pool, y, x unsafe.Pointer) {
 	})
 }
 
-// Spread writes to dx the gradient of Mean: each element is the sum over the places of a
-// window, in ascending order, of the element of dy, divided by their number, of the window in
-// which it is at that place, 0 where there is none. Both are contiguous.
+// Spread writes to dx the gradient of Mean. Each element of dx is a sum over the windows that
+// have it: their elements of dy, divided by the number of places in a window. The sum is in
+// ascending order of the element's place in the window, and 0 where no window has it. dx and
+// dy are contiguous.
 func Spread[T float](p Pool, dx, dy unsafe.Pointer) {
 	if p.paired(32 / int(unsafe.Sizeof(T(0)))) {
 		pairs[T](&p, spreadPairsRoutine, dx, dy)
@@ -96,8 +97,8 @@ func Spread[T float](p Pool, dx, dy unsafe.Pointer) {
 	})
 }
 
-// having returns the first and the last of n windows of so many places, step apart, that
-// have place at.
+// having returns the first and the last of n windows that have the index at. Windows are step
+// apart, and have the given number of places.
 func having(at, places, step, n int) (first, last int) {
 	if at >= places {
 		first = (at-places)/step + 1
@@ -114,7 +115,7 @@ func start[T float](alone bool) T {
 	return 0
 }
 
-// scaleBits are those of one over the places of a window.
+// scaleBits returns the bits of one over the number of places in a window.
 func scaleBits[T float](p *Pool) uint64 {
 	scale := T(p.scale())
 	if unsafe.Sizeof(scale) == 4 {

@@ -245,10 +245,10 @@ func Pick[T float](p Pool, dy, x, y, dx unsafe.Pointer) {
 	})
 }
 
-// poolFirsts calls f for each row of windows, those of a plane in ascending order,
-// with where its plane begins in x, where the row begins in y, its number, and for
-// each window the first element of the plane with the bits of its element of y (a
-// NaN: any NaN), -1 if none has them.
+// poolFirsts calls f for each row of windows, in ascending order within a plane. in is where
+// its plane begins in x, out where the row begins in y. at has for each window the index in
+// the plane of its first element with the same bits as its element of y, or -1 if there is
+// none. All NaN count as equal.
 func poolFirsts[T float](p Pool, x, y unsafe.Pointer, f func(in, out, row int, at []int32)) {
 	par.Run(p.Planes, 1, codegen.Threads(p.visits()), func(_, begin, end int) {
 		at := make([]int32, p.OW)

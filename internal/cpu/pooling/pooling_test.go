@@ -84,7 +84,7 @@ func testPool[T float](t *testing.T, values int) {
 		}
 		for o := range y {
 			plane, row, col := o/(p.OH*p.OW), o/p.OW%p.OH, o%p.OW
-			dy[o] = T(float64(o+1) * 0.7310585) // of which sums round
+			dy[o] = T(float64(o+1) * 0.7310585) // sums of these round
 			best, at := T(math.Inf(-1)), -1
 			for i := range p.KH * p.KW {
 				h, w := row*p.StepH-p.PadH+i/p.KW, col*p.StepW-p.PadW+i%p.KW

@@ -9,8 +9,8 @@ import (
 	"weft/internal/processor"
 )
 
-// Windows that the kernels of genwhole.go are made for: those of a narrow step find all that
-// a vector of them has in two vectors of a line, and masks for all of it in registers.
+// Limits of the windows that the kernels of genwhole.go support. Within them all elements of a
+// vector of windows lie in two vectors of a line, and all masks fit in registers.
 const (
 	wholeStep  = 2
 	wholeSide  = 5       // wide with a step of 1
@@ -36,7 +36,7 @@ type whole[T float] struct {
 	rows    []wholeRow
 	lines   []wholeLine
 	numbers []T  // in their bits: of each place
-	ask     bool // for lines of the next plane: columns of vectors are no stream that the processor knows
+	ask     bool // prefetch lines of the next plane: the hardware prefetcher does not follow columns of vectors
 	band    int  // lines that are done before the next ones are read
 }
 
@@ -116,8 +116,8 @@ func newWhole[T float](p *Pool, mean, back bool) *whole[T] {
 	return c
 }
 
-// alone reports whether elements of a line that is part of so many rows of windows are
-// sums of nothing but windows' terms, so that a zero among those keeps its sign.
+// alone reports whether the elements of a line that is part of the given number of rows of
+// windows are sums of windows' terms only. Then a zero term keeps its sign.
 func (p *Pool) alone(rows int) bool {
 	return p.KH == p.StepH && p.KW == p.StepW || p.KH*p.KW == 1 || p.StepH == 1 && p.StepW == 1 && rows == p.KH
 }

@@ -159,7 +159,7 @@ func (c *plane[T]) take(x []T, end int) {
 // powerOfTwo returns the least that is no less than n.
 func powerOfTwo(n int) int { return 1 << bits.Len(uint(n-1)) }
 
-// cut cuts n places into vectors, of which the last may overlap the one before.
+// cut cuts n elements into vectors; the last may overlap the one before.
 func (c *plane[T]) cut(n int) (vectors, again, last int) {
 	vectors = n / c.lanes
 	if n%c.lanes > 0 {

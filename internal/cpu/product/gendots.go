@@ -184,7 +184,7 @@ func (w *dotsWriter) line(blocks int) {
 	}
 }
 
-// step adds terms, those of a load or one, which lie behind terms further on.
+// step adds terms products, as many as a load has or one. They lie behind terms further on.
 func (w *dotsWriter) step(terms, blocks, behind int) {
 	factor := func(u int) asm.Reg { return w.V(w.sums + u) }
 	for block := range blocks {

@@ -15,7 +15,7 @@ import (
 // the first cache, and few rows read B in longer runs.
 func sumBytes(rows int) int { return max(4096, 16384/rows) }
 
-// sumPitch returns the bytes from the sums of one row to those of the next.
+// sumPitch returns the bytes from the sums of one row to the sums of the next.
 func sumPitch(rows int) int { return sumBytes(rows) + 64 }
 
 // manyTerms is the number of rows of B that are read side by side.
@@ -49,7 +49,7 @@ func genRows(g *codegen.Gen, from array.DType, rows, terms int, start, asks bool
 	}
 	a := &g.Asm
 	tail, end := a.NewLabel(), a.NewLabel()
-	if w.hold && w.bytes() < processor.Line { // a line has two vectors, of which one asks
+	if w.hold && w.bytes() < processor.Line { // a line has two vectors: prefetch once for both
 		single := a.NewLabel()
 		a.RI(asm.SUB, asm.RCX, 2)
 		a.Jcc(asm.CondL, single)

@@ -17,9 +17,9 @@ import (
 const (
 	BlockBytesA = 512 << 10
 	maxTaskRows = 1024
-	// panelGap is between packed panels of rows. They are written a term of each at a time, so
-	// their lines must not share the sets of the caches; and as whole vectors, the last of
-	// which ends behind its panel.
+	// panelGap is the gap in bytes between packed panels of rows. The panels are written one
+	// term of each at a time, so their lines must not share sets of the caches. They are
+	// written as whole vectors, and the last vector ends behind its panel.
 	panelGap    = 2 * processor.Line
 	blockBytesB = 1 << 20
 	tailBytes   = 128 << 10 // of C, finished before a tail runs on it
@@ -29,8 +29,8 @@ const (
 // When operands are packed and when they are read where they lie: bounds found by
 // measurement.
 const (
-	// So many bytes of a block of A, or of B, are in a cache after the first use: from
-	// more on packing them pays.
+	// Up to directA bytes of a block of A, or directB of B, stay in a cache after the first
+	// use. Packing pays for larger blocks.
 	directA = 64 << 10
 	directB = 128 << 10
 	// And with fewer panels of rows than these reading B from the second cache takes no
@@ -41,14 +41,15 @@ const (
 	wholeB         = 4 << 20
 	// Sums this short do not read enough lines for such steps to matter.
 	fewTerms = 16
-	// For so many vectors of columns A is not packed.
+	// A is not packed for up to directColumns vectors of columns.
 	directColumns = 4
 	// Columns of B that lie side by side are read where they are if a block of them is more.
 	turnedB = 64 << 10
 )
 
-// An operand of so many bytes is not in the second cache when a product begins, so what comes
-// next of it is asked for while sums are computed. Tests set it to 0.
+// aheadBytes is the size of an operand from which it is taken not to be in the L2 cache when a
+// product begins. What comes next of it is then prefetched while sums are computed. Tests set
+// it to 0.
 var aheadBytes = 1 << 20
 
 // A job is a batch of products under way: the par.Task of one call.
@@ -100,9 +101,9 @@ func (p *Product) run(total int) {
 	p.runJob(total)
 }
 
-// turnPays reports whether few rows times columns that lie side by side in memory, such as
-// those of a layer's weights, are faster computed as rows times few columns: B is then read
-// where it lies, and C turned back, where else B would be packed for one use.
+// turnPays reports whether the product of few rows and a column-major B, as a layer's weights
+// often are, is faster as the transposed product. B is then read where it lies and C is
+// transposed back. Otherwise B would be packed for a single use.
 func (p *Product) turnPays() bool {
 	lanes, least := p.ISA.VectorBytes()/p.DType.Size(), turnedB
 	if p.M < lanes {
@@ -112,9 +113,9 @@ func (p *Product) turnPays() bool {
 		!p.Of[1].Half() && p.N > p.M && min(p.K, numbers.KBlock)*p.N*p.DType.Size() > least
 }
 
-// fold makes one product of those of the last batch dimensions, as long as they have
-// the same B and the rows of A and of C follow one another, and returns the
-// new number of products.
+// fold joins the products of the last batch dimensions into one with more rows, as long as they
+// have the same B and their rows of A and of C follow one another. It returns the new number
+// of products.
 func (p *Product) fold(total int) int {
 	t := &p.Batch
 	for i := len(t.Count) - 1; i >= 0; i-- {
@@ -275,9 +276,9 @@ func (j *job) Chunk(worker, begin, end int) {
 	}
 }
 
-// pagesChunk computes products begin to end-1, each of which is a task, some at a time: the
-// same panel of all of them is one run of a kernel, since what a product of a few rows
-// takes beside its sums is more than they take.
+// pagesChunk computes products begin to end-1, each a task, several at a time: one call of a
+// kernel computes the same panel of all of them. For products of few rows the overhead of a
+// call would exceed the time for the sums.
 func (j *job) pagesChunk(begin, end int) {
 	t := &j.batch
 	last := len(t.Count) - 1

@@ -103,8 +103,9 @@ const dotsEntry = 1 << 20
 // it to 0.
 var cachedBytes = 16 << 20
 
-// dotsPay reports whether dots is faster than across for columns of B so many elements
-// apart: they must be almost all of B's memory, which is read ahead in its order.
+// dotsPay reports whether dots is faster than across for columns of B that are step elements
+// apart. The columns must fill almost all of B's memory, because the hardware prefetcher reads
+// memory in order.
 func (j *job) dotsPay(step int) bool {
 	return j.m == 1 && step >= j.k && step <= j.k+j.k/8 && (j.k >= 2*numbers.KBlock || !tile.Conflict(step*j.size.b))
 }

@@ -12,8 +12,8 @@ import (
 	"weft/internal/jit"
 )
 
-// A passing is a tail that alone reads the result, of which pieces are where it is told: it
-// notes twice what it reads, and how often.
+// A passing is an epilogue that is the only reader of the result, whose pieces lie where RunAt
+// says. It stores twice what it reads, and counts how often it reads each element.
 type passing struct {
 	c, got []float32 // the result in its place, what was read
 	cols   int

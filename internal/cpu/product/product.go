@@ -26,7 +26,7 @@ type Product struct {
 	A, B, C tile.Mat
 	Batch   Batch
 	Tail    tile.Tail // nil: none. C is contiguous, with its batch, if there is one
-	Threads int       // at most so many; par.Threads() if not positive, and one where the product is small
+	Threads int       // the most threads to use, par.Threads() if not positive; small products use one
 
 	transposed bool // the rows of C are columns of the result to the tail
 }
@@ -92,7 +92,7 @@ func (p Product) Run() {
 	p.run(total)
 }
 
-// operands are those of one product.
+// operands are the matrices of one product.
 type operands struct {
 	a, b, c tile.Mat
 	aside   bool           // c is where the piece in hand is put
@@ -104,8 +104,8 @@ type sizes struct{ a, b, c int }
 
 func (p *Product) sizes() sizes { return sizes{p.Of[0].Size(), p.Of[1].Size(), p.DType.Size()} }
 
-// at returns the operands of product i of the batch, counted with the last
-// dimension fastest, from those of the first.
+// at returns the operands of product i of the batch, given the operands of the first. The last
+// dimension counts fastest.
 func (t *Batch) at(i int, size sizes, first *operands) operands {
 	o := *first
 	for d := len(t.Count) - 1; d >= 0; d-- {

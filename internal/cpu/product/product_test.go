@@ -207,7 +207,7 @@ func testBatch[E tile.Element](t *testing.T) {
 			}
 			total *= count[i]
 		}
-		// Strides for matrices of so many elements one after another, some broadcast.
+		// strides returns strides for matrices of each elements one after another; some are broadcast.
 		strides := func(each int, broadcast bool) []int {
 			s := make([]int, len(count))
 			for i := len(s) - 1; i >= 0; i-- {

@@ -8,8 +8,8 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Few rows take less time than B takes from memory, if not asked for in time: so many
-// bytes ahead in each column.
+// With up to prefetchRows rows the sums take less time than loading B from memory. Then each
+// column is prefetched prefetchAhead bytes ahead.
 const (
 	prefetchRows  = 2
 	prefetchAhead = 512

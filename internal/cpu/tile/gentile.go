@@ -17,24 +17,24 @@ type Key struct {
 	Mr, Nv int
 	KMajor bool // A's rows are one element apart and aStep is between its columns; else the reverse
 	Masked bool // the last vector is loaded and stored under a mask
-	// segments, if not 0, says that rows of B are found in a table and that vectors
-	// have their own places and masks. A vector is put together from so many parts,
-	// each under its own mask and read segmentStep further; kMajor holds. With AVX2
-	// there is one. nv*segments is at most 7, the opmasks there are.
+	// Segments, if not 0, means that rows of B are found in a table and that each vector has
+	// its own Place and masks. A vector is assembled from Segments parts, each under its own
+	// mask and read SegmentStep further. It requires KMajor, one segment with AVX2, and
+	// Nv*Segments <= MaxMasks.
 	Segments int
-	// pieces says that the terms come in runs, each with a place of its own in A, as
-	// the pixels of an image's rows do (see piece). A's columns are then step elements
-	// apart, and its rows come in groups of run rows, each group with its own
-	// pointer and dilation elements between its rows; with run 0 rows are aStep apart.
+	// Pieces means that the terms come in runs with separate offsets in A, as the pixels of an
+	// image's rows do (see [Piece]). A's columns are then Step elements apart. A's rows come in
+	// groups of Run rows; each group has its own pointer, and its rows are Dilation elements
+	// apart. With Run 0 rows are AStep apart.
 	Pieces              bool
 	Step, Run, Dilation int
-	// across says that B's columns, not its rows, lie side by side in memory, bStep
-	// from column to column: they are transposed as they are read. All vectors are
-	// whole, at most AcrossWidth, and there are at most MaxRowsAcross rows.
+	// Across means that B is column-major, with BStep from column to column: its columns are
+	// transposed as they are read. It requires whole vectors, at most AcrossWidth of them, and
+	// at most MaxRowsAcross rows.
 	Across bool
-	// Ahead says that lines of memory are asked for while sums are computed, two with each
-	// four terms, so that what comes next is in the second cache by then: panel i asks for
-	// runs of AheadRun times two lines, AheadStep apart, the first from Ahead + i*AheadPanel on.
+	// Ahead means that the kernel prefetches memory into the L2 cache while it computes sums:
+	// AheadBytes with every AheadTerms terms. Panel i prefetches runs of AheadRun*AheadBytes,
+	// AheadStep apart. The first run begins at Ahead + i*AheadPanel in the frame.
 	Ahead bool
 }
 
@@ -68,7 +68,7 @@ const maxVectors = 4
 // MaxMasks is the number of opmasks that can mask.
 const MaxMasks = 7
 
-// With every AheadTerms terms a kernel asks for AheadBytes ahead.
+// With every AheadTerms terms a kernel prefetches AheadBytes.
 const (
 	AheadTerms = 4
 	AheadBytes = 2 * processor.Line
@@ -97,14 +97,14 @@ type Frame struct {
 	BPanel      int // without a table, of B, where each has its own
 	CPanel      int // of C; 0: their rows follow one another
 	Flags       int
-	Mask        [maxVectors]uint64   // of C, a bit per lane, without a table; only that of the last vector counts
+	Mask        [maxVectors]uint64   // of C, a bit per lane, without a table; only the last vector's is used
 	Lanes       [maxVectors][32]byte // the same for AVX2, also with a table: all ones or zeros in a lane
 	SegmentStep int
-	// With pieces: where they are and how many. If A's rows come in groups, a points to
-	// the pointers of the panels' groups, and aPanel is the size of those of a panel.
+	// With Pieces: where they are and how many. If A's rows come in groups, A points to the
+	// pointers of the groups, and APanel is the size of one panel's pointers.
 	PieceList  unsafe.Pointer
 	PieceCount int
-	Ahead      uintptr // nothing is read there, and it may be behind the memory's end
+	Ahead      uintptr // prefetched only, so it may lie behind the end of the memory
 	AheadRun   int
 	AheadStep  int // from the end of a run to the next one
 	AheadPanel int
@@ -187,8 +187,8 @@ func place(r asm.Reg, v int, offset uintptr) asm.Mem {
 	return asm.Ptr(r, int32(uintptr(v)*unsafe.Sizeof(Place{})+offset))
 }
 
-// setParts loads the opmasks of the parts of B's vectors, setCounts those of C's. Register
-// r points to their places.
+// setParts loads the opmasks for the parts of B's vectors; setCounts loads the opmasks for C's
+// vectors. Register r points to the vectors' Places.
 func (g *tileGen) setParts(r asm.Reg) {
 	for s := range g.Segments {
 		for v := range g.Nv {
@@ -556,6 +556,6 @@ type Place struct {
 	Src   int // offset in bytes from the source of the band
 	Dst   int // the same from the first output of the band
 	Count int
-	Mask  uint64 // of so many lanes
+	Mask  uint64 // of the first Count lanes
 	Parts [3]uint64
 }

@@ -24,13 +24,14 @@ func (m Mat) Offset(n, size int) Mat {
 	return m
 }
 
-// A Tail is run on pieces of a result as they are finished, once over all of it, by the
-// threads that computed them: rows r0 to r1-1 and columns c0 to c1-1. The rows are those of
-// all products of a batch one after the other, or the channels of all images; the columns
-// those of a matrix, or the pixels.
+// A Tail is the epilogue of a product or convolution: elementwise work on each piece of the
+// result as soon as it is finished, by the thread that computed it. Run gets rows r0 to r1-1
+// and columns c0 to c1-1; all calls together cover the result once. For a product, rows are
+// the rows of all matrices of the batch, one after the other. For a convolution, rows are the
+// channels of all images, and columns are the pixels.
 type Tail interface {
 	Run(r0, r1, c0, c1 int)
-	// Work is that of an element, in multiply-adds.
+	// Work returns the work per element, in multiply-adds.
 	Work() int
 }
 

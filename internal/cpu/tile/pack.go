@@ -38,15 +38,15 @@ func (m Machine) Narrow() Machine {
 	return m
 }
 
-// A Panel is where packed elements go: Rows of them for each of K terms, those of term p side
-// by side at Ptr + p*Pitch bytes.
+// A Panel is memory for packed elements: Rows elements for each of K terms. The elements of
+// term p lie side by side at Ptr + p*Pitch bytes.
 type Panel struct {
 	Ptr     unsafe.Pointer
 	Pitch   int
 	Rows, K int
 }
 
-// at returns the panel that lies so many bytes behind p.
+// at returns p moved by the given number of bytes.
 func (p Panel) at(bytes int) Panel {
 	p.Ptr = unsafe.Add(p.Ptr, bytes)
 	return p
@@ -81,8 +81,8 @@ func (m Machine) Pack(to Panel, from Mat) {
 	}
 }
 
-// packKey names the kernel that packs n vectors of columns or transposes n rows, of which
-// the last vector, or the last terms, have so many lanes.
+// packKey names the kernel that packs n vectors of columns or transposes n rows. last is the
+// number of lanes in the last vector, or in the last vector of terms.
 func (m Machine) packKey(transpose bool, n, last int) packKey {
 	key := packKey{m.ISA, m.D, m.from, transpose, n, 0}
 	if m.from.Half() && m.ISA == jit.AVX2 {
@@ -212,8 +212,8 @@ func (m Machine) VectorsOf(rows, n int) int {
 	return best
 }
 
-// LeastCost is that of a tile of few products: a multiply-add takes four cycles, and those of
-// a sum wait for each other.
+// LeastCost is the cost of a tile of few products: a multiply-add takes four cycles, and each
+// one waits for the one before it in its sum.
 const LeastCost = 8
 
 // Cost estimates the half cycles of one term of a tile: two multiply-adds start

@@ -25,7 +25,7 @@ const PortableTile = 256
 type Scratch struct {
 	B      []float64 // a block: terms one after the other, width columns each
 	a, acc []float64
-	From   []int32 // of every term of b, the columns outside of which b holds zeros
+	From   []int32 // for every term of b: columns before From and from To on hold zeros
 	To     []int32
 }
 
