@@ -20,11 +20,8 @@ var notClean = []string{
 	"internal/gokernel",
 	"internal/gokernel/kerneltest",
 	"internal/gokernel/written",
-	"internal/loop",
-	"internal/loop/loopgen",
 	"internal/op",
 	"internal/plan",
-	"internal/x86",
 }
 
 // refused are forms of words that readers stumble over, each with a better one.

@@ -44,7 +44,7 @@ func (u *Users) Count(p *Program) {
 			u.n[o+1]++
 		}
 	}
-	// Operands are numbered before their users, but for those of regions.
+	// Operands are numbered before their users, except what regions read.
 	for v := len(p.Ins) - 1; v >= 0; v-- {
 		if in := &p.Ins[v]; !u.Dead(Value(v)) {
 			u.n[in.A+1]++
@@ -110,9 +110,9 @@ func (u *Users) ByHeight(block []Value, latency func(Op) int32) []Value {
 	return u.order
 }
 
-// Unordered reports a block that may be reordered: nothing in it has an effect but
-// stores, behind which nothing is loaded, and reductions, each of which is by itself.
-// stored tells of a nested block whether there were stores before.
+// Unordered reports whether the instructions of a block may be reordered. They may if the only
+// effects are stores, behind which nothing is loaded, and reductions, which do not depend on each
+// other. For a nested block, stored says whether there were stores before it.
 func (p *Program) Unordered(block []Value, nested, stored bool) bool {
 	for _, v := range block {
 		in := &p.Ins[v]

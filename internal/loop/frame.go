@@ -26,8 +26,8 @@ type Frame struct {
 	Scratch [ScratchLen]byte
 }
 
-// ScalarRoom returns how many scalar arguments a program of so many axes may have,
-// whatever its buffers.
+// ScalarRoom returns the number of scalar arguments that a program with the given number of axes
+// may have, whatever its buffers.
 func ScalarRoom(axes int) int { return maxWords - wordArgs - (2+MaxBufs)*axes }
 
 // Fixed words.
@@ -85,7 +85,7 @@ type LargeFrame struct {
 
 var largeFrames = sync.Pool{New: func() any { return new(LargeFrame) }}
 
-// Enlarge calls run with a large frame whose pointers and words are those of f.
+// Enlarge calls run with a large frame that has the pointers and words of f.
 func (f *Frame) Enlarge(run func(f *Frame)) {
 	l := largeFrames.Get().(*LargeFrame)
 	l.Ptr, l.Word = f.Ptr, f.Word

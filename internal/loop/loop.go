@@ -172,8 +172,8 @@ const (
 	OpXor
 	OpNot
 
-	// Comparisons give B; operands are integers or floats (Eq and Ne also B), of the
-	// last two integers. With a NaN only Ne is true.
+	// Comparisons give B. Operands are integers or floats; of Eq and Ne also B, of LtU and LeU
+	// integers alone. With a NaN only Ne is true.
 	OpEq
 	OpNe
 	OpLt
@@ -197,9 +197,9 @@ const (
 
 	// OpReduce combines A over all lanes of its pass in this order. Lanes are
 	// numbered by their index along the lane axis counted from the start of the
-	// pass. Elements are cut into blocks of numbers.Block; inside a block, element i
-	// goes to virtual lane i mod V where V is numbers.VirtualBytes over the size of the
-	// type; each virtual lane starts from the identity and combines its
+	// pass. Elements are cut into blocks of numbers.Block. Inside a block, element i
+	// goes to virtual lane i mod V, where V is numbers.VirtualBytes over the size of the
+	// type. Each virtual lane starts from the identity and combines its
 	// elements in ascending order as acc = acc op x. The V lanes are folded in
 	// halves: lane l op lane l+V/2, then l+V/4, down to 1. Blocks are combined
 	// by an aligned binary tree of neighbours (0,1), (2,3), then those pairs, in
@@ -261,10 +261,10 @@ type Ins struct {
 //
 // Pass: Body.
 //
-// Loop: each active lane sets Params to Init and then repeats: run Head and
-// leave when Cond is false (a loop without Head always goes on; with an Axis it
-// leaves when the axis is used up, which is tested first); run Body; set Params
-// to Next. The results, [OpOut], are the Params when the lane leaves. Inside
+// Loop: each active lane sets Params to Init and then repeats three steps: run Head and
+// leave when Cond is false; run Body; set Params to Next. A loop without Head always goes
+// on. With an Axis, a lane first leaves if the axis is used up.
+// The results, [OpOut], are the Params when the lane leaves. Inside
 // the loop OpIndex of the axis and the addresses of buffers that step on it
 // follow the iteration. A lane that has left takes no part in stores of later
 // iterations.
@@ -300,10 +300,10 @@ const (
 	Back4
 )
 
-// Elements returns the elements by which a step moves that says so, 0 for Zero and Any.
+// Elements returns the number of elements by which a step moves, 0 for Zero and Any.
 func (s Step) Elements() int { return [...]int{0, 1, 0, 2, 3, 4, -1, -2, -3, -4}[s] }
 
-// StepOf returns the step of lanes that are so many elements apart.
+// StepOf returns the step of lanes with a stride of the given number of elements.
 func StepOf(elements int) Step {
 	switch {
 	case elements == 0:
@@ -351,8 +351,8 @@ type Axis struct {
 	// axis with a small bound needs no fuel. Buffers that are stored into need not
 	// step on a parallel axis with a bound of 1.
 	Bound int
-	// Extent, if not 0, is what the frame says too: rows of few elements run by code that
-	// is made for so many.
+	// Extent, if not 0, is the extent that the frame holds too. Rows of few elements run by
+	// code for exactly this extent.
 	Extent int
 	// Offsets, if not 0, is one more than the number of a buffer of int64 that says, where it
 	// stands in a row, at which element the axis begins in this row, and behind that element

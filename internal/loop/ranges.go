@@ -33,9 +33,9 @@ func (s span) within(o span) bool { return s.lo >= o.lo && s.hi <= o.hi }
 // within32 reports that an I32 holds whatever s allows.
 func (s span) within32() bool { return s.within(everything(I32)) }
 
-// ranges finds the spans of the integers of a program. In a loop they are those of all
-// trips: what a loop carries is widened to the bounds of its type where it grows, and
-// comes down from there by what its condition demands of those that go on.
+// ranges finds the spans of the integers of a program. A span in a loop holds in all trips: a
+// loop-carried value is widened to the bounds of its type where it grows, and narrowed by the
+// condition under which lanes go on (Cousot and Cousot, 1977).
 type ranges struct {
 	p *Program
 	s []span // by value; of a truth value nothing
@@ -234,7 +234,7 @@ func (all span) fit(s span, exact bool) span {
 	return s
 }
 
-// value returns the span of an instruction by those of its operands.
+// value returns the span of an instruction, from the spans of its operands.
 func (r *ranges) value(in *Ins) span {
 	all := everything(in.Type)
 	var a, b span

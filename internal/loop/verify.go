@@ -144,8 +144,8 @@ func (v *verifier) args() {
 	}
 }
 
-// ragged checks an axis whose extent is another in each row: the rows are those of the first
-// axis alone, along which its offsets move, and there is one such axis.
+// ragged checks a ragged axis, whose extent differs by row. A program has at most one. Its offsets
+// move along the first axis alone.
 func (v *verifier) ragged(i int, a Axis) {
 	p := v.p
 	if a.Offsets < 0 || a.Offsets > len(p.Bufs) || p.Ragged() != i || p.Lane == 0 || i == 0 || a.Kind == Parallel || a.Bound != 0 {

@@ -34,8 +34,8 @@ type cover struct {
 	vector, place [16]int
 }
 
-// coverLanes covers lanes that are so many elements apart by vectors that do not go
-// beyond the last one; with own, each element has a place that no other has in its vector.
+// coverLanes returns vectors that cover lanes with a stride of by elements. No vector goes beyond
+// the last lane's element. With own, no two lanes have the same place, whatever their vectors.
 func coverLanes(by, lanes int, own bool) (x cover) {
 	taken := 0
 	for k := range by { // neighbours share an element
@@ -167,9 +167,9 @@ func (c *compiler) storeApart(b int, r vr, i int) {
 	}
 }
 
-// storeTogether writes the values of stores to buffers of which each lies one element behind
-// another, as many as their lanes are apart, so that together they fill whole vectors. It
-// returns how many of the first instructions are such, or none.
+// storeTogether interleaves the values of n stores to n adjacent buffers with stride n, such as
+// the parts of complex numbers, and stores whole vectors. It returns n if the first n
+// instructions of b are such stores, else 0.
 func (c *compiler) storeTogether(b []loop.Value) int {
 	in := &c.p.Ins[b[0]]
 	if in.Op != loop.OpStore || !c.apart(int(in.Imm), loop.NoValue) {
@@ -225,7 +225,7 @@ func (c *compiler) inOrder(b []loop.Value) []loop.Value {
 	return nil
 }
 
-// interleave returns registers in which elements of so many bytes alternate: the first of
+// interleave returns registers in which the elements of r, of size bytes, alternate: the first of
 // each of r, then the second of each.
 func (c *compiler) interleave(r []vr, size int) []vr {
 	d := make([]vr, len(r))

@@ -82,8 +82,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Stores to buffers of which each lies behind another come out as whole vectors, in all
-// orders, and touch nothing else.
+// Stores to adjacent buffers become stores of whole vectors, in whatever order they stand, and
+// touch nothing else.
 func TestTogether(t *testing.T) {
 	for _, by := range []loop.Step{loop.By2, loop.By3, loop.By4} {
 		k := by.Elements()

@@ -78,9 +78,11 @@ var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 }()
 
 // Wide reports whether a pass of p holds an operation for which vectors of 512 bits are
-// faster wherever its operands come from: one that is one instruction of AVX-512 and on
-// AVX2 several, or one a lane, or that takes several of both, as floats do that become
-// integers or bfloat16, or that writes truth values, of which joined masks make whole lines.
+// faster wherever its operands come from. These are
+//   - operations that are one instruction of AVX-512, and on AVX2 several or one a lane;
+//   - operations that take several instructions on both, such as conversions of floats to
+//     integers or bfloat16;
+//   - stores of truth values: masks are joined until they fill a cache line.
 func Wide(p *loop.Program) (found bool) {
 	p, _ = narrowed(p)
 	for _, v := range p.Body {
@@ -120,8 +122,8 @@ var (
 	rounds = [...]byType{jit.AVX2: row(asm.VROUNDPS, asm.VROUNDPD), jit.AVX512: row(asm.VRNDSCALEPS, asm.VRNDSCALEPD)}
 )
 
-// Instructions around masks: comparisons by a predicate, of which AVX2 has those of
-// floats, and its own; choosing by a vector and by an opmask, and moving under one.
+// Instructions around masks: comparisons by a predicate (on AVX2 of floats alone), AVX2's own
+// comparisons of integers, choices by a vector and by an opmask, and moves under an opmask.
 var (
 	cmps   = row(asm.VPCMPD, asm.VPCMPQ, asm.VCMPPS, asm.VCMPPD).bytes(asm.VPCMPB, asm.VPCMPW)
 	cmpsU  = row(asm.VPCMPUD, asm.VPCMPUQ, 0, 0).bytes(asm.VPCMPUB, asm.VPCMPUW)
@@ -146,8 +148,8 @@ const (
 	cmpGE    = 0x1D
 )
 
-// predicates are those of integers and floats for OpEq, OpNe, OpLt and OpLe, and
-// with the operands the other way around.
+// predicates holds the predicates of OpEq, OpNe, OpLt and OpLe: of integers and of floats, each
+// also with the operands swapped.
 var predicates = [2][2][4]int64{
 	{{0, 4, 1, 2}, {0, 4, 6, 5}},
 	{{0, 4, 0x11, 0x12}, {0, 4, 0x1E, cmpGE}},
@@ -301,7 +303,7 @@ func (c *compiler) negative(a vr) vr {
 	return c.v2(asm.VPCMPGTQ, c.constReg(loop.I64, 0), a)
 }
 
-// scaleB multiplies by two powers of two, of which the first product is exact.
+// scaleB sets d to a*2^b as two products by powers of two. The first one is exact.
 func (c *compiler) scaleB(t loop.Type, d, a, b vr) {
 	i, mant, magic := intOf[t], int64(23), 0x1.8p23+2*127
 	if t == loop.F64 {

@@ -26,7 +26,7 @@ type batch struct {
 	element vr // and to its element of a vector of rows
 	accs    []accumulator
 	slots   map[loop.Value]int // vectors of rows, in the frame
-	packed  vr                 // within a pass, the bytes to the row's elements among those of packs
+	packed  vr                 // within a pass, the byte offset of the row's elements in each pack
 	packs   []pack
 }
 
@@ -339,8 +339,8 @@ var pairings = [...][]pairing{
 }
 
 // foldRows folds the vectors of n rows into one with the result of a row in each lane. Two
-// vectors become one at each step, so no lane is idle. A row has so many elements that the
-// lanes behind hold the identity, where it has less than lanes.
+// vectors become one at each step, so no lane is idle. Where a row has fewer elements than there
+// are lanes, the other lanes hold the identity, and foldRows leaves out the operations on them.
 func (c *compiler) foldRows(a *accumulator, n int) vr {
 	steps, parts := pairings[c.isa], c.vb/16
 	var fold func(level, first int) vr

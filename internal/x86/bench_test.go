@@ -239,8 +239,8 @@ func BenchmarkKernels(b *testing.B) {
 	bench(matmul(b), "128", 128*128*128, []int{128, 128, 128}, 128*128, 128*128, 128*128)
 }
 
-// lookups is a polynomial of degree 12 in fma, in which entries of so many tables of n
-// entries are factors instead of x. With n = 0 none are.
+// lookups is a polynomial of degree 12 in fma. In the last steps, one for each of the tables, an
+// entry of a table of n entries is the factor instead of x. With n = 0 there are no tables.
 func lookups(b testing.TB, d array.DType, n, tables int) *loop.Program {
 	t := loop.TypeOf(d)
 	k := loop.NewBuilder(fmt.Sprintf("lookups %s %dx%d", d, tables, n), []loop.Axis{{Kind: loop.Parallel}}, 0)

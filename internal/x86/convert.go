@@ -144,9 +144,9 @@ func unsigned(p *loop.Program, in *loop.Ins) int {
 	return int(min(imm, 1))
 }
 
-// converts holds, by the types from and to, the instructions that convert what fits;
-// those from and to I64 only AVX-512 has, but for VPMOVSXDQ. The second half is of
-// integers without sign, of which AVX2 has only VPMOVZXDQ.
+// converts holds, by the types from and to, the instructions that convert what fits. Only AVX-512
+// has conversions from and to I64, but for VPMOVSXDQ. The second half is for integers without
+// sign, where AVX2 has only VPMOVZXDQ.
 var converts = [2][loop.F64 + 1]byType{{
 	loop.I32: row(0, asm.VPMOVSXDQ, asm.VCVTDQ2PS, asm.VCVTDQ2PD),
 	loop.I64: row(asm.VPMOVQD, 0, asm.VCVTQQ2PS, asm.VCVTQQ2PD),
@@ -423,9 +423,9 @@ func (c *compiler) roundUpper(v loop.Value, a vr) vr {
 		c.op3(pFma, d, a, f, less).imm = fmaNegC
 		return d
 	}
-	// What is added carries into the upper half from halves above the middle, and in the
-	// middle if it is odd; beyond the largest number that comes to infinity. NaN, of which it
-	// could make anything, becomes quiet instead.
+	// The addend carries into the upper half where the lower half is above the middle, and in the
+	// middle if the upper half is odd. Beyond the largest number that gives infinity. Addition
+	// could turn NaN into anything, so NaN becomes quiet instead.
 	d, m := c.newV(), c.newM()
 	if c.isa == jit.AVX512 {
 		const quiet = 2 // what NaN of both kinds is replaced by

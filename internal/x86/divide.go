@@ -6,14 +6,14 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Integers are divided in double precision, where it comes to that; by a number that is
-// the same for all lanes they are divided by products: those of 4 and 8 bytes as Granlund
-// and Montgomery have it (Division by Invariant Integers using Multiplication, figure 4.1),
-// those of 1 and 2 bytes, which are divided in no other way, by factors that are rounded
-// down (see [compiler.divisorOfBytes] and [compiler.divisorOfWords]).
+// Division by a uniform number is a multiplication. Integers of 4 and 8 bytes follow Granlund and
+// Montgomery (Division by Invariant Integers using Multiplication, figure 4.1). Integers of 1 and
+// 2 bytes, which are divided in no other way, take factors that are rounded down (see
+// [compiler.divisorOfBytes] and [compiler.divisorOfWords]). Any other division of integers is
+// done in double precision.
 
-// A divisor is what there is to know of a number that lanes are divided by. Quotients by 0
-// are 0 with it: nothing is left behind the shift, or behind the product of bytes.
+// A divisor holds the factors and shifts that replace division by a uniform number. With it,
+// quotients by 0 are 0: the shift, or the product of bytes, leaves nothing.
 type divisor struct {
 	v            loop.Value
 	u            int
@@ -67,7 +67,8 @@ func (c *compiler) divide(v loop.Value, in *loop.Ins) {
 	}
 }
 
-// unlessZero emits d = a in the lanes that are not those of a zeroMask, and 0 in those.
+// unlessZero emits d = a in the lanes whose divisor is not 0, and 0 in the others. The argument
+// zero comes from zeroMask.
 func (c *compiler) unlessZero(t loop.Type, d, zero, a vr) {
 	if c.isa == jit.AVX512 {
 		c.op1(moves[t], d, a).mask(zero).z()
@@ -76,8 +77,8 @@ func (c *compiler) unlessZero(t loop.Type, d, zero, a vr) {
 	}
 }
 
-// zeroMask returns the mask of the lanes of one register that are 0; on AVX-512, of
-// those that are not.
+// zeroMask returns the mask of the lanes of one register that are 0; on AVX-512, of the lanes
+// that are not 0.
 func (c *compiler) zeroMask(t loop.Type, a vr) vr {
 	m, op := c.newM(), loop.OpEq
 	if c.isa == jit.AVX512 {

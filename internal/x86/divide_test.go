@@ -202,8 +202,8 @@ func TestNearConversions(t *testing.T) {
 	}
 }
 
-// Every quotient and remainder of bytes, and those of all numbers of 2 bytes by several
-// hundred, by a number that all lanes share, in some lanes and in all: against plain Go.
+// TestNarrowDivision divides by uniform numbers, in some lanes and in all, and compares with plain
+// Go: every byte by every byte, and every number of 2 bytes by several hundred.
 func TestNarrowDivision(t *testing.T) {
 	divisors := []uint64{0, 1, 2, 3, 5, 6, 7, 10, 100, 255, 257, 641, 1000, 10000, 21845, 43690, 0xFFFF}
 	for i := range 16 {

@@ -5,31 +5,39 @@
 //
 // [Compile] goes through the program once and writes machine instructions over
 // virtual registers (lower.go and the files by subject: arith.go, bits.go, divide.go,
-// convert.go, masks.go, memory.go, apart.go, lanes.go, control.go, reduce.go). A linear
-// scan gives them registers (regalloc.go), and encode.go hands them to package asm. Two
-// steps make fewer instructions of them: freeze.go lets those that compute a loop's next
-// values leave the lanes alone that have left it, and fold.go lets instructions read
-// memory that was loaded for them alone, spilled registers and constants included.
-// Before that, schedule.go puts what most depends on first in long blocks, and
-// fuse.go finds pairs of operations for which there is one instruction.
-// [Explain] shows the result. There is
-// one lowering for both instruction sets: it differs in tables of instructions
-// (arith.go), in how masks are held, and in what AVX2 lacks and must make up.
+// convert.go, masks.go, memory.go, apart.go, lanes.go, control.go, reduce.go).
+// There is one lowering for both instruction sets. It differs in tables of instructions
+// (arith.go), in how masks are held, and in what AVX2 lacks and must emulate.
+//
+//   - Before that, schedule.go orders long blocks by height, and fuse.go finds pairs of
+//     operations for which there is one instruction.
+//   - freeze.go computes a loop's next values under the mask of the lanes that go on, so that
+//     lanes that have left keep theirs.
+//   - fold.go turns a load with one user into a memory operand of that user, spilled registers
+//     and constants included.
+//   - regalloc.go allocates registers by a linear scan.
+//   - encode.go hands the instructions to package asm.
+//
+// [Explain] shows the result.
 //
 // # Lanes
 //
-// The lanes of a pass are cut into strips of some steps. A step is what a vector
-// register takes: as many lanes as 4-byte elements fit, an 8-byte value then
-// taking two registers; or, where a pass computes with 8-byte types only, as
-// many as 8-byte elements fit. In a program of integers of 1 byte alone, or of 1 and 2,
-// or of truth values, lanes are as wide as those, if all that it does has instructions
-// of that width; in others narrow integers become wider ones first (narrow.go). Steps of
-// a strip are interleaved, 1, 2 or 4 as registers allow. After the strips a loop of single steps under a mask does the
-// rest, so no byte outside a buffer is touched; rows of a stencil begin with such a step, as far as the first whole
-// vector of what is written. A value that is the same for all
-// lanes has one register with all its lanes equal, or, where an offset or a branch is made
-// of it, a general register (general.go); if it depends on nothing in the pass it is
-// computed before its loops.
+// The lanes of a pass are cut into strips, and a strip into steps. A step is one vector
+// register of lanes. The width of a lane is
+//   - 4 bytes in general; an 8-byte value then takes two registers a step;
+//   - 8 bytes where a pass computes with 8-byte types only;
+//   - 1 or 2 bytes in a program of integers of 1 byte, of 1 and 2, or of truth values, if
+//     every operation has an instruction of that width. In other programs narrow integers
+//     are widened first (narrow.go).
+//
+// A strip is 1, 2 or 4 interleaved steps, as registers allow. The epilogue, a loop of single
+// steps under a mask, computes the lanes behind the last strip, so no byte outside a buffer is
+// touched (tail.go). Rows of a stencil also begin with such a step, up to the first aligned
+// vector of the output.
+//
+// A uniform value has one register with all its lanes equal. If it becomes an offset or
+// decides a branch, it has a general register (general.go). If it depends on nothing in the
+// pass, it is computed before the loops of the pass.
 //
 // A mask of lanes is an opmask register on AVX-512. On AVX2 it is a vector of
 // all-ones and zeros as wide as a step's lanes. Either is converted where it

@@ -7,9 +7,9 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Rows of few elements whose number the code is made for: see loop.Axis.Extent. Nothing is
-// asked while it runs, the mask of the last step is a constant, virtual lanes stay in
-// registers, and of a fold there is what elements of the row take part in.
+// Code for rows of a known, small number of elements: see loop.Axis.Extent. Nothing is compared at
+// run time, the mask of the last step is a constant, virtual lanes stay in registers, and a fold
+// has only the operations in which elements of the row take part.
 
 // straight runs body for n lanes from the index on, without a loop.
 func (c *compiler) straight(body []loop.Value, n int) {
@@ -32,7 +32,7 @@ func (c *compiler) straight(body []loop.Value, n int) {
 	c.lay = old
 }
 
-// firstLanes is the mask of so many lanes of a step.
+// firstLanes returns the mask of the first n lanes of a step.
 func (c *compiler) firstLanes(n int) vr {
 	if c.isa == jit.AVX512 {
 		m, bits := c.newM(), c.newG()
@@ -47,7 +47,7 @@ func (c *compiler) firstLanes(n int) vr {
 	return c.listReg(list[:])
 }
 
-// times runs body, which takes a strip, so many times.
+// times emits n runs of body, each of which computes one strip.
 func (c *compiler) times(n, strip int, body func()) {
 	if n > 1 {
 		head := c.loop(true)

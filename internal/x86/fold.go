@@ -1,8 +1,9 @@
 package x86
 
-import "weft/internal/jit"
-
-import "weft/internal/x86/asm"
+import (
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
 
 // What is known of an instruction's memory operand.
 const (
@@ -81,7 +82,7 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 
 // An occurrence counts what the code does with a register.
 type occurrence struct {
-	defs, uses int32 // those of the register zero mean nothing
+	defs, uses int32 // of register zero, which stands for no operand, undefined
 }
 
 // countUses collects the occurrences of registers.

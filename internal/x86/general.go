@@ -9,11 +9,10 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// An integer that all lanes share, of which an offset or a branch is made, is computed in a
-// general register: the counter of a loop, the place that it comes to, its bound. That
-// takes no vector unit, a comparison and its branch are one instruction, and an address is at
-// hand. What vectors read of such values as well is spread to a vector where it is computed.
-// Of the bits of a register behind the width of a value nothing is known.
+// A uniform integer that becomes an offset or decides a branch is computed in a general register:
+// the counter of a loop, an index, a bound. That takes no vector unit, a comparison and its branch
+// are one instruction, and an address is at hand. If vectors read the value as well, it is
+// broadcast where it is computed. The bits of a register above the width of a value are undefined.
 
 // findGeneral notes what is computed in general registers, from what asks for it back to its
 // operands.
@@ -102,8 +101,9 @@ func (c *compiler) branchesOn(in *loop.Ins) (list []loop.Value) {
 	return list
 }
 
-// findJoins notes what joins the conditions of loops of which some are the same for all lanes:
-// it is not computed. It reports whether anything may ask for general registers.
+// findJoins sets joins for each OpAnd that joins the conditions of a loop where some of them are
+// uniform: the loop tests the conditions one by one, and the OpAnd is not computed. findJoins
+// reports whether anything may ask for general registers.
 func (c *compiler) findJoins() (any bool) {
 	for v := range c.p.Ins {
 		in := &c.p.Ins[v]

@@ -312,8 +312,8 @@ func rough(x uint64) float64 {
 	return y
 }
 
-// Products of every float16 and bfloat16 by numbers, of which those of bfloat16 by powers of
-// two from 2 on need no rounding and have none.
+// TestHalfProducts multiplies every float16 and bfloat16 by several numbers. Products of bfloat16
+// by powers of two from 2 on need no rounding, and their code has none.
 func TestHalfProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(37, 38))
 	for _, d := range []array.DType{array.Float16, array.BFloat16} {

@@ -160,8 +160,9 @@ func (c *compiler) emit(op asm.Op, flags uint8, a ...vr) *ins {
 	return i
 }
 
-// opN emits op with so many operands read and the result d, upd with d read too; i
-// stands for an immediate, m for memory. vN is opN with a new vector for the result.
+// op1, op2 and op3 emit op with one, two and three operands read and the result d; upd reads d
+// too. The suffix i stands for an immediate, m for memory. v1 and v2 are op1 and op2 with a new
+// vector for the result.
 
 func (c *compiler) op1(op asm.Op, d, a vr) *ins          { return c.emit(op, fDef, d, a) }
 func (c *compiler) op2(op asm.Op, d, a, b vr) *ins       { return c.emit(op, fDef, d, a, b) }

@@ -247,15 +247,15 @@ func compareWith(c *loopgen.Case, want *loopgen.Output, isa jit.ISA) error {
 			return err
 		}
 		if d := want.Diff(got); d != "" {
-			return fmt.Errorf("interp and %s: %s", []string{"machine code", "code that writes past the caches"}[i], d)
+			return fmt.Errorf("interp and %s: %s", []string{"machine code", "code with non-temporal stores"}[i], d)
 		}
 	}
 	return nil
 }
 
-// streams reports that results of a program can go past the caches wherever its buffers
-// begin: all axes but that of the lanes, which is last, are parallel, and it writes one buffer
-// side by side, so that there is none that it must be in step with.
+// streams reports whether non-temporal stores can write the results of a program wherever its
+// buffers begin. The lane axis must be last and all others parallel. The program must write one
+// buffer, with step Unit: two would have to be aligned alike.
 func streams(p *loop.Program) bool {
 	reduces := p.Axes[p.Lane].Kind == loop.Reduce
 	writes := 0

@@ -304,9 +304,10 @@ func (c *compiler) strips(body []loop.Value, n vr, over bool, align int) {
 }
 
 // aligns returns the buffer whose vectors are to be aligned, -1 if that is not worth a step
-// under a mask at the start of each row: it is for stencils, which read several windows that
-// are as far from whole vectors, and nearly all of whose accesses would meet two lines of
-// the cache otherwise; and for what is written past the caches, which takes whole vectors.
+// under a mask at the start of each row. It is worth it in two cases:
+//   - stencils, which read several windows equally far from aligned vectors: otherwise nearly
+//     all of their accesses meet two cache lines;
+//   - non-temporal stores, which take whole vectors.
 func (c *compiler) aligns(body []loop.Value, s *survey) int {
 	if c.streaming {
 		return c.narrowest(s.writes)
@@ -321,14 +322,14 @@ func (c *compiler) aligns(body []loop.Value, s *survey) int {
 	return b
 }
 
-// narrowest returns the one of some buffers whose lanes lie side by side and are narrowest, -1
-// if there is none: where a vector of it is whole, those of the others are. See
+// narrowest returns the buffer with step Unit and the smallest elements among the buffers of the
+// set, -1 if there is none. Where a vector of it is aligned, vectors of the others are too: see
 // CompileStreaming.
-func (c *compiler) narrowest(of uint32) int {
+func (c *compiler) narrowest(set uint32) int {
 	least := -1
 	for b := range c.p.Bufs {
 		x := &c.p.Bufs[b]
-		if of>>b&1 != 0 && x.Steps[c.p.Lane] == loop.Unit && (least < 0 || x.DType.Size() < c.p.Bufs[least].DType.Size()) {
+		if set>>b&1 != 0 && x.Steps[c.p.Lane] == loop.Unit && (least < 0 || x.DType.Size() < c.p.Bufs[least].DType.Size()) {
 			least = b
 		}
 	}

@@ -13,7 +13,7 @@ func (c *compiler) maskType() loop.Type {
 	return [...]loop.Type{1: loop.I8, 2: loop.I16, 4: loop.I32, 8: loop.I64}[c.lay.es]
 }
 
-// joinMask makes the mask of a step from those of its two 8-byte halves.
+// joinMask makes the mask of a step from the masks of its two 8-byte halves.
 func (c *compiler) joinMask(d, lo, hi vr) {
 	if c.isa == jit.AVX512 {
 		c.op2(asm.KUNPCKBW, d, hi, lo)

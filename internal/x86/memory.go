@@ -34,8 +34,8 @@ var extends = [2][3][9]asm.Op{
 	{1: {2: asm.VPMOVSXBW, 4: asm.VPMOVSXBD, 8: asm.VPMOVSXBQ}, 2: {4: asm.VPMOVSXWD, 8: asm.VPMOVSXWQ}},
 }
 
-// cuts are those of AVX-512 that write the low bytes of lanes, by the sizes of lanes and
-// of elements.
+// cuts are the instructions of AVX-512 that write the low bytes of lanes, by the sizes of lanes
+// and of elements.
 var cuts = [9][3]asm.Op{2: {1: asm.VPMOVWB}, 4: {1: asm.VPMOVDB, 2: asm.VPMOVDW}, 8: {1: asm.VPMOVQB, 2: asm.VPMOVQW}}
 
 // signed is 1 for elements that widen by their sign, else 0.
@@ -335,7 +335,8 @@ func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
 	}
 }
 
-// sized returns the instruction that moves so many bytes, and r by the name that has them.
+// sized returns the instruction that moves a number of bytes, and r as the register (XMM, YMM or
+// ZMM) that has at least that many.
 func (c *compiler) sized(r vr, bytes int) (asm.Op, vr) {
 	switch {
 	case bytes == 4:
@@ -417,7 +418,7 @@ func (c *compiler) storePacked(b int, v loop.Value) bool {
 		store = asm.VMOVNTPS
 	}
 	if c.isa == jit.AVX512 {
-		var order [64]byte // of words, of which one in two lanes is wanted
+		var order [64]byte // of 2-byte words: one of each lane, first of lo and then of hi
 		for i := range 32 {
 			order[2*i] = byte(2 * i)
 			if e == array.BFloat16 {
@@ -522,9 +523,10 @@ func (c *compiler) pack16(v loop.Value) vr {
 	return d
 }
 
-// storePieces writes what is left of a row at its end, on AVX2: of lanes in a register,
-// which begins so many registers behind the index, halves, quarters and so on, as the
-// bits of the count say. A masked store costs AMD processors some 30 ns.
+// storePieces writes the rest of a row, on AVX2: of a register with some lanes, a half, a quarter
+// and so on, as the bits of the number of lanes left say. The register is number part of its
+// value, so its first lane is part*lanes behind the index. A masked store costs AMD processors
+// some 30 ns.
 func (c *compiler) storePieces(r vr, m lmem, size, lanes, part int) {
 	if c.lay.left > 0 {
 		c.storeFirst(r, m, size, lanes, c.lay.left-part*lanes)
@@ -570,7 +572,7 @@ func (c *compiler) storePieces(r vr, m lmem, size, lanes, part int) {
 	c.label(done)
 }
 
-// storeFirst writes so many of the lanes in a register.
+// storeFirst writes the first lanes of a register: left of them, or all if left is larger.
 func (c *compiler) storeFirst(r vr, m lmem, size, lanes, left int) {
 	if left >= lanes {
 		op, x := c.sized(r, lanes*size)

@@ -5,11 +5,12 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// An offset that all lanes share moves the place where a buffer begins: lanes that lie
-// side by side still do, and what serves them without an offset serves them with it. The
-// constant part of it goes into the displacements of instructions.
+// A uniform offset is added to the base pointer of a buffer: contiguous lanes stay contiguous, so
+// the code for accesses without an offset serves. The constant part of the offset goes into the
+// displacements of instructions.
 
-// A movedBase is a register that points root elements of so many bytes behind ptr.
+// A movedBase is a register with the address ptr + root*size, for an offset root that all lanes
+// share.
 type movedBase struct {
 	root    loop.Value
 	ptr, at vr

@@ -33,8 +33,8 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s: %s of %s.%s from %s signs %d", m.isa, m.how, m.op, m.t, m.from, m.sign)
 }
 
-// ways are what can be wrong, with what breaks it: the code of a value, of which it
-// reports whether it did.
+// ways names the kinds of mutation. Each function breaks the code of a value and reports whether
+// it found something to break.
 var ways = map[string]func(c *compiler, v loop.Value, code []ins) bool{
 	"result lost":       loseResult,
 	"operands swapped":  swapOperands,
@@ -110,10 +110,11 @@ func invertBranch(c *compiler, v loop.Value, code []ins) bool {
 	return false
 }
 
-// leftOut are mutants that the campaign leaves out: those that compute the same, as what is
-// clamped is no NaN and equals its bound only as the same number; and those that stand in too
-// few generated programs, or show there by zeros of both signs alone, and that tests of their
-// own notice.
+// leftOut holds the mutants that the campaign leaves out:
+//   - mutants that compute the same, because what is clamped is not NaN and equals its bound only
+//     as the same number;
+//   - mutants in too few generated programs, or whose only effect there is the sign of a zero.
+//     Tests of their own find these.
 var leftOut = func() map[mutant]bool {
 	out := map[mutant]bool{
 		{loop.OpCvt, loop.I32, loop.F64, jit.AVX2, "operands swapped", 0}:               true,

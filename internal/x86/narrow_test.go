@@ -18,8 +18,9 @@ import (
 // quotients are divided by what all lanes share where lanes are 1 or 2 bytes wide.
 var quotients = []loop.Op{loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU}
 
-// narrowLanguages are those of programs whose lanes are 1 byte wide, and 2, of each one where
-// counts may differ from lane to lane, one without counts, and one with quotients instead.
+// narrowLanguages returns languages of programs whose lanes are 1 or 2 bytes wide. For each width
+// there is one where shift counts may differ from lane to lane, one without shifts, and one with
+// quotients instead of shifts.
 func narrowLanguages() (out []loopgen.Language) {
 	for _, d := range [][]array.DType{{array.Bool, array.Int8, array.Uint8}, {array.Bool, array.Int16, array.Uint16}} {
 		l := loopgen.Language{DTypes: d}

@@ -18,7 +18,7 @@ func (c *compiler) ragged() {
 	}
 	of := c.p.Axes[a].Offsets - 1
 	at := c.ptr[of]
-	if a == 1 && c.p.Lane == 1 { // rows are items, the elements of one behind those of the other
+	if a == 1 && c.p.Lane == 1 { // rows are items; their elements are contiguous, in order of rows
 		c.limit = c.newG()
 		c.before(func() {
 			items, first := c.loadG(asm.MOV, wordMem(c.p.ExtentWord(0))), c.loadG(asm.MOV, frameMem(loop.FramePtr+8*of))

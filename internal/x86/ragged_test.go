@@ -54,8 +54,9 @@ func raggedProgram(t testing.TB, d, out array.DType, k loop.Reduction, long int)
 	return finish(t, b)
 }
 
-// Rows of another extent each, the arrays of which end at inaccessible pages: the same as the
-// interpreter, nothing outside the items changed, and sums as the language prescribes.
+// TestRagged runs programs whose rows differ in extent, on arrays that end at inaccessible pages.
+// Results equal the interpreter's, nothing outside the items changes, and sums follow the order
+// that the language prescribes.
 func TestRagged(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	types := []array.DType{array.Float32, array.Float64, array.Int8, array.Uint16, array.Int32, array.Int64, array.Float16, array.BFloat16}

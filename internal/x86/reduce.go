@@ -22,8 +22,8 @@ type accumulator struct {
 	part vr  // the result of a block, in lane 0
 	n    int // elements of a row, in batches of them
 
-	// Lanes take one element each, the first: then registers are those of the elements, and a
-	// sum of them still adds 0, which makes 0 of -0.
+	// Each virtual lane takes at most one element, so it starts from that element and not from
+	// the identity. A sum still adds 0 at its end, which makes 0 of -0: see signless.
 	fresh bool
 }
 

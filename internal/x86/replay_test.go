@@ -17,8 +17,8 @@ import (
 )
 
 // TestRecordsDifferByTheChangedProgram compiles programs in child processes that record them. The
-// records of two children are equal. Those of a child with another instruction in its table differ
-// by the program that needs it.
+// records of two children are equal. The records of a child with another instruction in its table
+// differ by the program that needs it.
 func TestRecordsDifferByTheChangedProgram(t *testing.T) {
 	const variable = "WEFT_REPLAY_CHILD"
 	add, sub := replayed(loop.OpAdd), replayed(loop.OpSub)

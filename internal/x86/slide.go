@@ -17,8 +17,8 @@ const (
 	// slideLeast is how many loads of a row there are for that, at least.
 	slideLeast = 5
 	slideBytes = 64 // of a vector
-	// slideDirect: one in so many is read where it is all the same, as loads and what puts
-	// vectors together are work of different units.
+	// slideDirect: every third load stays a load, as loads and what puts vectors together are
+	// work of different units.
 	slideDirect = 3
 )
 

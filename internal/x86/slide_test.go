@@ -13,8 +13,8 @@ import (
 	"weft/internal/loop/loopgen"
 )
 
-// slideCase folds what lies at some offsets from each of so many lanes, in order, from a
-// buffer that holds just what is read.
+// slideCase combines, for each of lanes lanes, the elements at some offsets from it, in order. The
+// buffer holds just what is read.
 func slideCase(t *testing.T, d array.DType, lanes int, offsets []int64, root bool) *loopgen.Case {
 	t.Helper()
 	least, most := int64(0), int64(0) // the element itself is read too

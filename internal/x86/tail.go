@@ -5,11 +5,10 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// The lanes behind the last full strip are worked off in one of two ways. Short
-// code, and code for two vectors side by side, has a copy for one vector that runs
-// under a mask. Long code, where the copy would double the time of compilation,
-// goes around once more on scratch memory, into which what is left of the arrays
-// is copied, and out of which its results are.
+// The epilogue computes the lanes behind the last full strip in one of two ways. Short code, and
+// code for two vectors side by side, has a copy for one vector that runs under a mask. Long code,
+// where the copy would double the time of compilation, goes around once more on scratch memory:
+// the rest of the arrays is copied there before, and the results are copied back.
 
 // longCode is the number of instructions from which code is not copied.
 const longCode = 40

@@ -38,7 +38,9 @@ func TestWide(t *testing.T) {
 			t.Errorf("%s once a row: Wide", p.Name)
 		}
 	}
-	if found != 5+4+4+2+6+8+7+4+10+1 { // integers, exponents, conversions; without sign: minima, quotients, conversions; bits, and those of narrow integers; floats to integers else, and bfloat16
+	// Integers, exponents, conversions; without sign: minima, quotients, conversions; bits, bits of
+	// narrow integers; other conversions of floats to integers, and to bfloat16.
+	if found != 5+4+4+2+6+8+7+4+10+1 {
 		t.Errorf("%d operations with such instructions", found)
 	}
 }

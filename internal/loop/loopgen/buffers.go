@@ -18,10 +18,10 @@ type bufInfo struct {
 	scattered  bool   // only for StoreAt
 	descending bool   // StoreAt turns the lanes round
 	shift      uint64 // StoreAt adds this
-	parts      int    // of which its elements are part number part, as complex numbers have two; 0 if it is alone
-	part       int
-	offsets    bool // says where items begin
-	sure       bool // written in every lane
+	parts      int    // of what its elements belong to, 2 for complex numbers; 0 if the buffer is alone
+	part       int    // the number of the part that this buffer is
+	offsets    bool   // says where items begin
+	sure       bool   // written in every lane
 }
 
 // moves reports whether all axes on which the buffer moves are being walked.
@@ -61,7 +61,7 @@ func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 	order := r.Perm(len(info.steps))
 	fixed := info.steps[g.lane].Elements()
 	if i := slices.Index(order, g.lane); i > 0 && fixed != 0 {
-		// Steps of so many elements are innermost.
+		// An axis with a step of a fixed number of elements is innermost.
 		order[0], order[i] = order[i], order[0]
 	}
 	// The extra bytes of a stride that is no multiple of the element.

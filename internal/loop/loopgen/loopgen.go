@@ -139,7 +139,7 @@ func Generate(seed uint64, l Language) *Case {
 	default:
 		g.extent(pick(r, laneExtents...))
 	}
-	many := rand.New(rand.NewPCG(seed, 0x6d616e79726f7773)) // so many rows that they go in batches
+	many := rand.New(rand.NewPCG(seed, 0x6d616e79726f7773)) // for enough rows that they go in batches
 	if kind == loop.Reduce && outer > 0 && !g.ragged && g.c.Extents[outer] <= 65 && many.IntN(2) == 0 {
 		g.c.Extents[outer-1] = 15 + many.IntN(20)
 	}
@@ -214,8 +214,9 @@ func (g *generator) cap() {
 	}
 }
 
-// items draws how long items are, whose elements are what the lane axis walks in a row each:
-// there are as many elements as the extent says, some of which may be in no item.
+// items draws the lengths of items and returns their offsets. The lane axis walks the elements of
+// one item in each row. It sets the extent of the lane axis to the number of elements; some may be
+// in no item.
 func (g *generator) items(r *rand.Rand) []int64 {
 	of := []int64{int64(r.IntN(4))}
 	most := pick(r, 2, 20, 40, 70, 300)
