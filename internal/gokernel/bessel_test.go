@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBessel compares with Go's functions, of which the error next to zeros is that of
-// numbers around 1.
+// TestBessel compares with Go's functions, whose error next to zeros is the error of numbers
+// around 1.
 func TestBessel(t *testing.T) {
 	f := kernelOf(t, `import "math"`, `func F(x float64, n int32) (float64, float64, float64, float64, float64, float64) {
 	return math.J0(x), math.J1(x), math.Y0(x), math.Y1(x), math.Jn(int(n), x), math.Yn(int(n), x)

@@ -328,9 +328,8 @@ func (c *checker) function(fn *types.Func, pos token.Pos) {
 	c.checkInPlace(fn, d.Body)
 }
 
-// checkInPlace refuses a function in which the bodies of the functions that it calls, each of
-// which stands in place of each call, take more than maxInPlace. The error names the one that
-// takes most.
+// checkInPlace refuses a function if the bodies that are inlined for its calls take more than
+// maxInPlace. Every call is inlined. The error names the callee that takes most.
 func (c *checker) checkInPlace(fn *types.Func, body *ast.BlockStmt) {
 	calls, size := map[*types.Func]int{}, 0
 	var most *types.Func

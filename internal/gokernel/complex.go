@@ -7,8 +7,8 @@ import (
 	"weft/internal/loop"
 )
 
-// Complex numbers are pairs of floats. Products and quotients are those of Go's compiler:
-// the product is the plain formula, and both are computed in float64, also of complex64.
+// Complex numbers are pairs of floats. Products and quotients are computed as Go's compiler does
+// it: the product is the plain formula, and both are computed in float64, also of complex64.
 
 func (l *lowerer) complexOp(op token.Token, x, y *value) *value {
 	a, b, c, d := x.parts[0].n, x.parts[1].n, y.parts[0].n, y.parts[1].n

@@ -148,7 +148,7 @@ func restore(vars []*variable, vals []*value) {
 	}
 }
 
-// leaves reports an if of which one side always leaves, so that the statements behind it
+// leaves reports whether one side of an if always leaves, so that the statements behind the if
 // belong to the other side.
 func (l *lowerer) leaves(s *ast.IfStmt) bool {
 	return ends(s.Body) || s.Else != nil && ends(s.Else)

@@ -8,11 +8,11 @@ import (
 	"weft/internal/op"
 )
 
-// Derivatives are computed forward, by dual numbers: beside its value a float has a tangent
-// for each input that is differentiated by. An instance that is derived twice has tangents
-// of those as well, which is a product of two such algebras: a float is the list of its
-// coefficients, those of the first derivation side by side, and those of later ones in
-// blocks:
+// Derivatives are computed in forward mode, by dual numbers: beside its value a float has a
+// tangent for each input that is differentiated by. An instance that is derived twice has
+// tangents of the tangents as well, which is a product of two such algebras. A float is the list
+// of its coefficients. The coefficients of the first derivation are side by side, those from
+// later derivations in blocks:
 //
 //	v, d1, d2, ...          the value and its tangents
 //	e1, e1d1, e1d2, ...     the tangent by the first input of the second derivation, and its tangents
@@ -45,8 +45,8 @@ func chosen(list []bool) []int {
 
 // Derive returns the instance whose results are the partial derivatives of each result by
 // each input, result by result, numbered as in [Instance.Results] and [Instance.Inputs].
-// Results that are no floats have zeros; nil is returned if an input is no float that is
-// seen by element.
+// The derivatives of results that are not floats are zeros. Derive returns nil if an input is not
+// a float or is not seen by element.
 func (i *Instance) Derive(results, inputs []int) *Instance {
 	for _, k := range inputs {
 		if in := i.inputs[k]; !in.DType.Float() || in.Seen() != op.ByElement {

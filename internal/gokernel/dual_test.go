@@ -114,7 +114,7 @@ func TestDerivatives(t *testing.T) {
 	}
 }
 
-// TestPartials: several inputs and results at once, and those of a stencil by its offsets.
+// TestPartials: several inputs and results at once, and partials of a stencil by its offsets.
 func TestPartials(t *testing.T) {
 	inst := instance(t, "jacobi", array.Float64).Split()
 	if d := inst.Partials([]bool{true}, []bool{true, false, true, true}); d == nil || len(d.Results()) != 3 || len(d.Params()) != 4 {

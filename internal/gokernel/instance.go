@@ -32,10 +32,10 @@ type Instance struct {
 	active map[[2]int]bool // slots of regions that carry tangents, see packing
 }
 
-// Instantiate settles the type parameters by the element types of the arguments, one for
-// each parameter but those of type kernel.Elem. A type parameter that several arguments
-// give is the type in which these meet; float16 and bfloat16 count as float32. What the
-// arguments are to be converted to, [Instance.Args] says.
+// Instantiate determines the type parameters from the element types of the arguments, one for
+// each parameter that is not a kernel.Elem. A type parameter that several arguments determine is
+// their common type; float16 and bfloat16 count as float32. [Instance.Args] returns the types to
+// which the arguments must be converted.
 func (f *Func) Instantiate(args []array.DType) (*Instance, error) {
 	var few [16]byte
 	k := few[:0]
@@ -156,8 +156,8 @@ func (i *Instance) Params() []op.Param {
 	return p
 }
 
-// Results are the element types of the parts of the results; of partial derivatives, those
-// of the inputs.
+// Results returns the element types of the parts of the results. A partial derivative has the
+// element type of its input.
 func (i *Instance) Results() []array.DType {
 	if n := len(i.wrt); n > 0 {
 		var d []array.DType

@@ -47,9 +47,9 @@ var goFunctions = map[string]any{
 	"cmplx.Sqrt": cmplx.Sqrt, "cmplx.Tan": cmplx.Tan, "cmplx.Tanh": cmplx.Tanh,
 }
 
-// rounds are the functions whose results need not have Go's bits: up to so many units in the
-// last place they may differ, most of which are Go's own error, and what the formulas
-// lack is measured by TestLibraryVectors. All others are exact.
+// rounds maps each function whose result may differ from Go's to the most units in the last place
+// of difference. Most of that is Go's own error; TestLibraryVectors measures the error of the
+// formulas. All other functions are exact.
 var rounds = map[string]float64{
 	"math.Acosh": 2, "math.Asinh": 2, "math.Atan": 2, "math.Atan2": 2, "math.Atanh": 2, "math.Cbrt": 2, "math.Cosh": 2, "math.Erf": 2, "math.Erfc": 4,
 	"math.Exp": 2, "math.Exp2": 2, "math.Expm1": 2, "math.Hypot": 2, "math.Log": 2, "math.Log10": 2, "math.Log1p": 2, "math.Log2": 2, "math.Pow10": 2,

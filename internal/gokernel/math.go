@@ -10,8 +10,8 @@ import (
 	"weft/internal/vmath"
 )
 
-// Functions of package math. Those of which there is a formula have a row here, the others
-// are Go source of the language itself (mathgo.go) or written out below.
+// Functions of package math. Functions with a formula have a row here; the others are Go source
+// of the kernel language (package written) or written out below.
 
 // A fn1 is a function of one argument: its formula in float32 and float64, and its
 // derivative; nil where that is zero.
@@ -369,8 +369,8 @@ func (l *lowerer) fma(x, y, z num) num {
 	return n
 }
 
-// narrow is the argument of a conversion to float32, computed in float32 where that is a
-// function of which there is a formula, of arguments that are float32; else nil.
+// narrow returns the argument of a conversion to float32, computed in float32, if it is a call
+// of a function with a formula and its arguments are float32; else nil.
 func (l *lowerer) narrow(x ast.Expr) *value {
 	c, ok := ast.Unparen(x).(*ast.CallExpr)
 	if !ok || l.info.Types[c.Fun].IsType() {

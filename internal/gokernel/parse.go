@@ -311,8 +311,8 @@ func chains(path []ast.Node, n ast.Node) bool {
 	return false
 }
 
-// maxParts bounds the parts of a type with those of its parts. The checker of types looks at
-// all of them, again and again for types that stand in several places.
+// maxParts bounds the parts of a type, counted with the parts of its parts. The type checker
+// looks at all of them, again and again for types that are used in several places.
 const maxParts = 1 << 12
 
 // parts counts the parts of a type, up to a little more than the bound.

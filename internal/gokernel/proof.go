@@ -34,9 +34,9 @@ type Term struct {
 	Coef int
 }
 
-// An Obligation is to hold before the launch: an index of array parameter Param along Axis
-// is at least the least of Low and at most the greatest of High, so all of Low are to be 0
-// or more, and all of High less than the length.
+// An Obligation is a condition that must hold before the launch. An index of array parameter
+// Param along Axis is at least the least of Low and at most the greatest of High. So all of Low
+// must be at least 0, and all of High less than the length of the axis.
 type Obligation struct {
 	Param, Axis int
 	Low, High   []Linear
@@ -47,8 +47,8 @@ type Obligation struct {
 // Obligations lists what is to hold before the launch.
 func (i *Instance) Obligations() []Obligation { return i.proofs }
 
-// Check checks the obligation: extent are the lengths of the result, dim those of the array
-// of a parameter. The error names the place in the source.
+// Check checks the obligation: extent is the shape of the result, dim returns the shape of the
+// array of a parameter. The error names the position in the source.
 func (o Obligation) Check(extent []int, dim func(param int) []int) error {
 	eval := func(x Linear) int {
 		n := x.Const

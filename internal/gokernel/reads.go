@@ -55,7 +55,7 @@ func (l *lowerer) readings() map[int]reading {
 	return m
 }
 
-// placed are the reads whose places the instance gives: those of its last derivation.
+// placed returns the reads whose indices the instance returns: the reads of its last derivation.
 func (i *Instance) placed() []int {
 	if n := len(i.wrt); n > 0 && i.wrt[n-1].inputs[0]>>readShift > 0 {
 		return i.wrt[n-1].inputs

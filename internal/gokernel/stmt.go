@@ -128,7 +128,7 @@ func (l *lowerer) typeOfVar(n *ast.Ident) *ty {
 	return l.src.typeOf(l.info.Defs[n].Type(), l.fr.env, n.Pos())
 }
 
-// exprs lowers n values: of so many expressions, or of one call.
+// exprs lowers n values: of n expressions, or of one call with n results.
 func (l *lowerer) exprs(list []ast.Expr, n int) []*value {
 	if len(list) == 1 && n > 1 {
 		c := ast.Unparen(list[0]).(*ast.CallExpr)

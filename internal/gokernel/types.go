@@ -86,8 +86,7 @@ func (t *ty) dtype() array.DType {
 	return array.Invalid
 }
 
-// goType returns the Go type of elements of d; those of float16 and bfloat16 are taken as
-// float32.
+// goType returns the Go type of elements of d: float32 for float16 and bfloat16.
 func goType(d array.DType) (types.Type, bool) {
 	if d.Half() {
 		d = array.Float32

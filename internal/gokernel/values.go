@@ -42,7 +42,7 @@ func (l *lowerer) zeroValue(t *ty) *value {
 	return v
 }
 
-// undefined is a value of which nothing matters.
+// undefined returns a value whose contents do not matter.
 func undefined(t *ty) *value {
 	if t.scalar() {
 		return &value{t: t, n: num{v: loop.NoValue}}
@@ -72,8 +72,8 @@ func (v *value) with(i int, p *value) *value {
 	return &c
 }
 
-// A packing says which tangents of what it packs a loop or if carries: those of which the
-// trial found that some are not zero. The slots are counted in order.
+// A packing says which tangents of the values it packs a loop or if carries: the tangents that
+// the trial found to be nonzero somewhere. The slots are counted in order.
 type packing struct{ region, slot int }
 
 // pack appends the loop values of v, with the tangents that the region carries; what does
@@ -232,8 +232,8 @@ func (l *lowerer) proveInside(i loop.Value, n int) {
 	l.src.refuse(l.pos, "the index is outside of an array of %d elements, whatever the arguments", n)
 }
 
-// element is part i of an array, of which i is an integer; an index outside reads the
-// first.
+// element returns part i of an array; i is an integer of type it. An index outside reads the
+// first part.
 func (l *lowerer) element(a *value, i loop.Value, it *ty) *value {
 	if len(a.parts) == 0 {
 		l.src.refuse(l.pos, "an index into an array without elements")

@@ -6,7 +6,7 @@ import (
 )
 
 // A Batched is what [Batch] has for a node of one example: with Lead it has an axis of
-// the examples before those of that node.
+// the examples before the axes of that node.
 type Batched struct {
 	Node *ir.Node
 	Lead bool
@@ -171,8 +171,8 @@ func (b *batcher) raised(args []Batched) []*node {
 	return out
 }
 
-// aligned are arguments that broadcast to the result of so many dimensions of one
-// example, with the axis of examples before those.
+// aligned returns the arguments such that they broadcast to a result with rank dimensions of one
+// example behind the axis of examples.
 func (b *batcher) aligned(args []Batched, rank int) []*node {
 	out := make([]*node, len(args))
 	for i, a := range args {
@@ -295,7 +295,7 @@ func (b *batcher) spreadIndex(idx *node, axis int, shape []int) *node {
 	return expand(reshape(idx, s), lead(b.n, shape))
 }
 
-// batchRules are those of routines, by name.
+// batchRules holds the rules of routines, by name.
 var batchRules map[string]func(b *batcher, x *node, args []Batched) []*node
 
 func init() {

@@ -7,13 +7,14 @@ import (
 	"weft/internal/ir"
 )
 
-// Loops and branches of many examples are one loop and one branch: of functions of all
-// examples. Where examples differ in how many steps they take, or in the side they take,
-// all go on as long as one does, and both sides are computed; what an example has not
-// asked for is not taken. Until then an example that is done repeats its first step, and one
-// that took the other side does what the first example on this side does: so nothing is
-// computed that no example computes alone, which could fail, or have a gradient that is not
-// finite and spoil zeros that it is multiplied by.
+// A loop or branch of many examples is one loop or branch of functions of all examples. If
+// examples differ in their number of steps, all go on as long as one does. If they differ in the
+// side they take, both sides are computed. Results that an example has not asked for are dropped.
+//
+// An example that is done repeats its first step. On the side that an example did not take, it
+// does what the first example on that side does. So nothing is computed that no example computes
+// alone. Such a value could fail, or have a gradient that is not finite, which would spoil the
+// zeros that it is multiplied by.
 //
 // A function with effects, such as one that prints, is run for those examples alone that
 // ask for it, one after the other.
@@ -53,8 +54,8 @@ func (f *batchedFunction) input(t ir.Type, leads bool) *node {
 	return x
 }
 
-// forEach gives a bool of each example the shape to choose by from what has so many more
-// dimensions.
+// forEach appends rank axes of size 1 to yes, a bool of each example, so that it selects from
+// values with rank more dimensions.
 func forEach(yes *node, rank int) *node {
 	s := yes.Shape
 	for range rank {
@@ -318,8 +319,8 @@ func (e *endingLoop) apply(outs []Batched) (big Looping, res []*node) {
 	return big, ApplyAll(Loop, big, e.outer...)
 }
 
-// results are those of the loop of one example, of all examples: what belongs to steps that
-// an example has not taken is 0.
+// results returns, for all examples, the results that the loop of one example has. Values by
+// step are 0 at steps that an example has not taken.
 func (e *endingLoop) results(big Looping, res []*node) (out []Batched) {
 	m := e.a.Carries
 	steps := func() *node { return e.count.Raise(e.n) } // of each example

@@ -15,7 +15,7 @@ import (
 // one kernel.
 //
 // The gradient of a real number by z = x + iy is dx + i*dy, the conjugate Wirtinger
-// derivative as PyTorch scales it; it follows from those of the parts.
+// derivative as PyTorch scales it; it follows from the gradients of the parts.
 
 // Parts and their union; the conjugate, the angle, and the number of a length and an
 // angle.
@@ -348,8 +348,8 @@ func divPairs(z, w pair) pair {
 	return pair{apply(divReal, a, b, w.re, w.im, re, im), apply(divImag, a, b, w.re, w.im, re, im)}
 }
 
-// What follows the plain formulas: x are the parts a, b, c, d of the arguments and those
-// of the result, which is taken where it is a number. The gradient is that of the formula.
+// Corrections of the plain formulas: x are the parts a, b, c, d of the arguments and the parts
+// of the formula's result, which stands unless it is NaN. The gradient is that of the formula.
 var mulReal, mulImag, divReal, divImag, divScale *Def
 
 func init() {

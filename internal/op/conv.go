@@ -140,7 +140,7 @@ func init() {
 			pads := make([]int, 8)
 			for i := range 2 {
 				shape[2+i] = a.size(name, i, p.Shape[2+i], w.Shape[2+i])
-				// A convolution of so many rows more has a row more: of zeros.
+				// Each whole stride in OutPad is one more row in the convolution's result: a row of zeros.
 				pads[5+2*i] = a.OutPad[i] / a.Conv.Stride[i]
 			}
 			if shape[2] == 0 || shape[3] == 0 {
@@ -201,7 +201,7 @@ var convSamples = []Sample{
 	{Shapes: [][]int{{1, 3, 6, 7}, {6, 1, 2, 3}}, Attrs: Conv{[2]int{1, 2}, [2]int{2, 1}, [2]int{2, 3}, 3}},
 }
 
-// convArgs checks what all convolutions ask of pictures x and filters w, of so many axes.
+// convArgs checks what all convolutions ask of pictures x and filters w, which have rank axes.
 func convArgs(name string, x, w []int, rank int, a Conv) {
 	kinds := [2]string{"[N C L]: rows, channels, length", "[N C H W]: pictures, channels, height, width"}
 	if len(x) != rank {

@@ -13,7 +13,7 @@ import (
 // A Function is a graph with arguments, which an operation has as an attribute and runs:
 // the body of a [Loop], a side of a [Branch]. It never changes.
 type Function struct {
-	Args    []ir.Type // of which Input i of the graph is number i
+	Args    []ir.Type // Args[i] is the type of Input i of the graph
 	Results []ir.Type
 	outs    []*ir.Node
 	key     string

@@ -9,8 +9,8 @@ import (
 // from the back when negative, and are checked when the operation runs.
 var IndexSelect, indexAdd, Gather, scatterSum, ScatterAdd, MaskSelect, maskPlace, CountTrue, NonZero *Def
 
-// checkIndex checks that argument i can hold places along an axis of an
-// array of so many dimensions.
+// checkIndex checks that argument i can hold indices along an axis of an
+// array of rank dimensions.
 func checkIndex(c *Call, i, axis, rank int) {
 	if d := c.Args[i].DType; d != array.Int64 && d != array.Int32 {
 		c.Failf("index", "has elements of type %s, want int64 or int32", d)
@@ -42,7 +42,7 @@ var Places = unlisted(Def{Name: "places", Class: Routine, Arity: 1, Attrs: Place
 type PlacesOf struct {
 	Op   string
 	Size int   // of the axis
-	All  []int // the shape of all indices, of which the argument is not expanded
+	All  []int // the shape of all indices; the argument may be smaller, since it is not expanded
 }
 
 // AppendKey implements ir.Attrs.

@@ -69,7 +69,8 @@ func check(t *testing.T, d *op.Def, a ir.Attrs, args, want string) {
 	}
 }
 
-// families are element types of results by those of the arguments, which are alike. "" is an error.
+// families lists operations by the element type of their result. Each field is the result's type
+// if all arguments have the element type that the field names; "" is an error.
 var families = []struct {
 	names            string
 	b, i32, f16, f64 string

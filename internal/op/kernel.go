@@ -18,9 +18,9 @@ type Seen uint8
 
 const (
 	ByElement Seen = iota // its value at the element; broadcast
-	Near                  // at places counted from the element's own, some of which may lie outside the argument's view; broadcast
-	Whole                 // at places counted from its first element; no part in broadcasting
-	AlongAxis             // at its own place but along one axis, whose stride alone an [Access] has; for package plan
+	Near                  // at offsets from the element's own index, which may lie outside the argument's view; broadcast
+	Whole                 // at indices from its first element; takes no part in broadcasting
+	AlongAxis             // at its own index but along one axis, whose stride alone an [Access] has; for package plan
 )
 
 // A Param is an argument that a [Body] takes.
@@ -37,7 +37,7 @@ type Body interface {
 	ir.Attrs
 
 	Name() string // for messages
-	// Params are its arguments, the dtypes of which are exactly these.
+	// Params are its arguments, with exactly these dtypes.
 	Params() []Param
 	// Results are the element types of its results, at least one.
 	Results() []array.DType
@@ -68,11 +68,11 @@ type Reader interface {
 	// Reads returns how often at most an element reads argument i, which is seen whole and
 	// of floats, or why that is not known.
 	Reads(i int) (int, error)
-	// PartialsAt returns a body of the same arguments whose results are the partial
-	// derivatives of each result that is asked for by each of the reads of argument i from
-	// one number to below another, result by result, of the argument's element type, and
-	// behind them, of each of these reads, the place in the argument in row-major order as
-	// int64: its number of elements where nothing is read. It is nil if there is none.
+	// PartialsAt returns a body of the same arguments for the reads of argument i numbered
+	// from from to below to, or nil if there is none. Its results are first the partial
+	// derivatives of each result that is asked for by each of these reads, result by result, in
+	// the argument's element type. Then comes, for each of these reads, the row-major index
+	// in the argument as int64; if nothing is read, the index is the argument's size.
 	PartialsAt(results []bool, i, from, to int) Body
 }
 
@@ -85,10 +85,9 @@ type Emit struct {
 	Window func(i int) Access
 }
 
-// An Access is how an argument is read at places of one's own: at Buf, by the sum of the
-// products of index and stride, of which the first axis comes first. Strides are in
-// elements; both lists have one value an axis of the argument, which is I64 and the same
-// for all elements.
+// An Access is how an argument is read at computed indices: from buffer Buf, at the sum of index
+// times stride over the axes, the first axis first. Strides are in elements. Strides and Extents
+// have one I64 value per axis of the argument, the same for all elements.
 type Access struct {
 	Buf              int
 	Strides, Extents []loop.Value
@@ -169,10 +168,10 @@ func init() {
 // maxFused is how many arrays that are read and results a kernel of the planner has at most.
 const maxFused = 12
 
-// ByPartials sets the gradients of the arguments of a [Kernel] that need one, which are
-// those of its results times the partial derivatives. It sets none if the body has no
-// derivatives, and refuses arguments that are read near the element. What is read of a
-// whole argument has its gradient added up at the place in which it stands.
+// ByPartials sets the gradients of the arguments of a [Kernel] that need one: the gradients of
+// its results times the partial derivatives. It sets none if the body has no derivatives, and
+// refuses arguments that are read near the element. For an argument that is read whole it adds
+// the gradient of each read up at the index that was read.
 func ByPartials(v *VJP) {
 	b := v.Node.Attrs.(Body)
 	results, args := make([]bool, len(v.DYs)), make([]bool, len(v.X))
@@ -197,7 +196,7 @@ func ByPartials(v *VJP) {
 	if !some {
 		return
 	}
-	// So many at once that they fit into a kernel with what they are multiplied with.
+	// As many partials at once as fit into a kernel with the gradients they are multiplied with.
 	wanted := 0
 	for _, r := range results {
 		if r {

@@ -11,9 +11,9 @@ import (
 // to step; Branch runs one of two functions. Both are run by package exec.
 var Loop, Branch *Def
 
-// A Looping is the attribute of a [Loop]. The arguments are sequences, of which an element
-// is what is at one place of the first axis, the first carries, constants, and with Counted
-// how many steps there are, int64, at most Steps.
+// A Looping is the attribute of a [Loop]. The arguments are sequences, the first carries,
+// constants, and with Counted the number of steps, int64, at most Steps. An element of a sequence
+// is what is at one index of its first axis.
 //
 // The results are the last carries; the carries by step, Steps+1 with the first; what Body
 // gives beside carries, by step; and with Until the number of steps, int64. What belongs to
@@ -167,10 +167,11 @@ func byStep(n int, shape []int) []int { return append([]int{n}, shape...) }
 // summed at the end; larger ones are added up from step to step.
 const keepMax = 1 << 14
 
-// A loopGrad writes the loop of the gradients of a loop: a loop the other way, whose
-// sequences are those of the first, the carries before and after each step, and gradients
-// by step; whose carries are gradients of carries, and of large constants; and whose
-// constants are those of the first.
+// A loopGrad writes the loop of the gradients of a loop, which runs the other way:
+//   - its sequences are the sequences of the first loop, the carries before and after each step,
+//     and gradients by step;
+//   - its carries are gradients of carries, and of large constants;
+//   - its constants are the constants of the first loop.
 type loopGrad struct {
 	v     *VJP
 	a     Looping
@@ -213,8 +214,8 @@ func loopVJP(v *VJP) {
 		}
 		steps = a.Truncate
 	}
-	// rows are those of the steps that gradients go through, from is where they begin in
-	// what has a row more.
+	// rows returns the rows of x for the steps that gradients go through, shifted by from: 0 or 1
+	// in an array that has one row more than there are steps.
 	rows := func(x *ir.Node, from int) *ir.Node {
 		return Narrow(x, 0, a.Steps-steps+from, steps)
 	}

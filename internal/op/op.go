@@ -532,8 +532,8 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 	return out
 }
 
-// Replace rebuilds the graph of outs with nodes of to in the places of those of
-// from. nil outputs stay nil.
+// Replace rebuilds the graph of outs with node to[i] in the place of node from[i]. nil outputs
+// stay nil.
 func Replace(outs, from, to []*ir.Node) []*ir.Node {
 	memo := map[*ir.Node]*ir.Node{}
 	for i, n := range from {

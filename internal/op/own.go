@@ -72,8 +72,8 @@ func owned(y *ir.Node, a Owned, args ...*ir.Node) *ir.Node {
 	return y.Graph.Node(Own, a, y.DType, y.Shape, false, slices.Concat([]*ir.Node{y}, args)...)
 }
 
-// own is the rule of [Own] for many examples: what it reads is of all of them, and sums of
-// gradients are those of what was made so.
+// own is the batching rule of [Own]: all arguments get an axis of examples, and Back becomes the
+// function of all examples.
 func (b *batcher) own(x *node, args []Batched) []*node {
 	a, in := x.Attrs.(Owned), b.raised(args)
 	if f := a.Back; f != nil {

@@ -189,8 +189,8 @@ var unitPool = Pool{Window: [2]int{1, 1}, Stride: [2]int{1, 1}}
 // are counted in 32 bits.
 const maxPadded = math.MaxInt32
 
-// StepWithin is the step of a window over so many elements with padding on both
-// sides: one that reaches beyond them is as good as one that just does.
+// StepWithin returns the step of a window over size elements with padding on both sides, at
+// most the padded size: a longer step reaches beyond the elements just as well.
 func StepWithin(step, size, pad int) int { return min(step, max(size+2*pad, 1)) }
 
 func windowCount(name string, size, window, stride, pad int) int {
@@ -261,9 +261,8 @@ func windowCounts(name string, x *node, a Pool) (oh, ow int) {
 // one.
 const maxPlaces = 64
 
-// stages returns the poolings that give sums over windows one after the other: the
-// vertical and the horizontal one where a window has so many places that those of
-// a row and a column are far fewer.
+// stages returns the poolings that give sums over windows when applied one after the other: p
+// itself, or a vertical and a horizontal one if a window has more than maxPlaces places.
 func (p Pool) stages() []Pool {
 	if p.Window[0]*p.Window[1] <= maxPlaces {
 		return []Pool{p}

@@ -43,11 +43,12 @@ func (a Scan) before(x *node, fill float64) *node {
 // ScanTreeAccs is the most accumulators of a [ScanTree].
 const ScanTreeAccs = 3
 
-// ScanTree gives running results of a [Combination] along the last axis of its arguments,
-// one an accumulator, all of elements of 4 or 8 bytes: groups of numbers.ScanTreeWidth neighbours
-// are combined in order, the running results of groups are found in the same way and go
-// before those inside each group, and elements behind the last group follow one by one. It is
-// no part of the table, and has no gradient: whoever puts it into a graph knows one.
+// ScanTree is the scan of a [Combination] along the last axis of its arguments, one argument per
+// accumulator, all with elements of 4 or 8 bytes. Groups of numbers.ScanTreeWidth neighbours are
+// combined in order. The scan over the results of groups is found in the same way and is combined
+// with the scan inside each group. Elements behind the last group follow one by one.
+//
+// It is not in the op table and has no gradient: whoever puts it into a graph provides one.
 var ScanTree = unlisted(Def{Name: "scan_tree", Class: Routine, Arity: -1,
 	Doc: "Running results of a function of the user along the last axis.",
 	Typing: Typing{InferAll: func(c *Call) []ir.Type {
@@ -59,8 +60,8 @@ var ScanTree = unlisted(Def{Name: "scan_tree", Class: Routine, Arity: -1,
 	}},
 	ByRoutine: ByRoutine{Routine: ir.RoutineScanTree, Contiguous: true}})
 
-// A Combination is the attribute of a [ScanTree]: a body that takes accumulators of the left
-// side, then those of the right side, and gives as many.
+// A Combination is the attribute of a [ScanTree]: a body that takes the accumulators of the left
+// side, then the accumulators of the right side, and returns the combined accumulators.
 type Combination struct {
 	Body
 	Made sync.Map // what devices made of it, by device

@@ -8,9 +8,9 @@ import (
 	"weft/internal/loop"
 )
 
-// Operations on the items of a list: rows of an array, of which item i has those from
-// offsets[i] to before offsets[i+1]. Offsets ascend and lie from 0 to the number of rows, which
-// is checked when the operation runs; rows before the first and behind the last are in no item.
+// Operations on the items of a list. Item i is the rows of an array from offsets[i] to before
+// offsets[i+1]. Offsets ascend and lie between 0 and the number of rows, which is checked when
+// the operation runs. Rows before the first offset and behind the last one are in no item.
 //
 // What an item gives depends on its own rows alone. Of rows of one element each, the order of a
 // reduction is that of loop.OpReduce; of longer ones, rows are combined in ascending order,

@@ -48,8 +48,8 @@ func (c *Call) ordered() {
 	}
 }
 
-// backTo is the VJP of elements that were taken from places along an axis: the first result
-// of which the second says where it was.
+// backTo is the VJP of an operation whose first result is elements taken along an axis and whose
+// second result is the indices at which they were.
 func backTo(axis func(a ir.Attrs) int) func(v *VJP) {
 	return func(v *VJP) {
 		v.Set(0, func() *node {

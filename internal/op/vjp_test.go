@@ -55,7 +55,7 @@ func compute(t *testing.T, outs []*ir.Node, ins []*array.View) [][]float64 {
 	return list
 }
 
-// arguments are those of a sample: float64 for floats, with values of which no two are alike.
+// arguments returns arguments of a sample: float64 for floats, no two values alike.
 func arguments(r *rand.Rand, d *op.Def, s op.Sample) []*array.View {
 	lo, hi := d.Domain[0], d.Domain[1]
 	if lo == hi {

@@ -24,12 +24,12 @@ type cluster struct {
 	shape   []int      // the rectangle
 	lo, hi  int        // the reduced axes, -1 when nothing is reduced
 	offsets *ir.Node   // of the items of a list that the first axis is; nil: it is none
-	perRow  []int      // the shape of a value of which there is one a row
+	perRow  []int      // the shape of a value that has one element per row
 	col     bool       // axes follow the reduced ones
 	parts   bool       // long rows are cut into parts; nothing uses the results inside
 	near    bool       // a node reads near its element, where the argument lies: it is not copied
 	heavy   bool       // it has a heavy node
-	shared  int        // so many arrays that it reads have the buffer of another: they are not copied one by one
+	shared  int        // arrays it reads that share the buffer of another array; they must not be copied one by one
 
 	// What fills the frame of a kernel; not kept for a single node.
 	reads  []*ir.Node // arrays and numbers of the caller that nodes take from outside, each once
@@ -43,9 +43,9 @@ type cluster struct {
 type spot struct {
 	in      *cluster   // nil: a leaf, or not wanted, or its turn is to come
 	users   []*ir.Node // in graph order, one for each argument that the node is
-	placed  int        // of the users, so many, the first ones, are in clusters
-	outside int        // of the users, so many are not in the node's cluster; one that is computed again counts again
-	inner   int        // of the users, so many are in the other cluster of unite, which alone needs this
+	placed  int        // leading users already assigned to a cluster
+	outside int        // users outside the node's cluster; each cluster that recomputes a user counts it once more
+	inner   int        // users in the other cluster, during unite alone; else 0
 	stage   int        // how many reductions of its cluster lie on the longest way to its value
 	heavy   bool       // its value takes so much that it is computed once
 	row     bool       // its cluster has one value of it a row, not one an element
@@ -56,7 +56,7 @@ type spot struct {
 	dst   *Operand // where it must be, if it is an output
 }
 
-// Bounds of a kernel, below those of the loop language: buffers and numbers fill
+// Bounds of a kernel, below the bounds of the loop language: buffers and scalars fill
 // the frame; code longer than some hundred operations gains nothing from
 // fusion, and takes more than its share of time to compile.
 const (
@@ -193,7 +193,7 @@ func (b *planner) join(n *ir.Node, c *cluster) *cluster {
 		}
 	}
 	b.looks = maxLooks
-	for _, ragged := range [...]bool{true, false} { // those of lists take in others, not the reverse
+	for _, ragged := range [...]bool{true, false} { // a cluster over a list takes in others, not the reverse
 		for _, a := range n.Args {
 			d := b.in(a)
 			if d == nil || ragged != (d.offsets != nil) || !b.take(d, n, c) {

@@ -13,8 +13,8 @@ import (
 
 // What a cluster computes, as loops: operands and stores, passes over rows and columns.
 
-// emitCluster writes the kernels of a cluster: one, or for a cluster that is
-// reduced in blocks those of the full blocks, of the rest, and of the tree.
+// emitCluster writes the kernels of a cluster. A cluster that is reduced in blocks has
+// kernels for the full blocks, for the rest, and for the tree; any other has one.
 func (b *planner) emitCluster(c *cluster) {
 	if c.offsets != nil {
 		b.emitList(c)

@@ -148,7 +148,7 @@ func (b *planner) taken(n *ir.Node, shape []int, fresh []*ir.Node) *ir.Node {
 }
 
 // taking is the body of elementwise work that reads an array at a place along an axis, and at
-// its own along the others. So many axes of the result stand for that axis.
+// its own along the others. Along is the number of axes of the result that stand for that axis.
 type taking struct {
 	Op          string
 	DType       array.DType

@@ -57,7 +57,7 @@ type kernel struct {
 	user   bool   // what it computes is in part a user's
 	does   string // names of the operations, for people
 	flops  int64
-	stay   int      // so many of the first axes are dimensions even if they are of one element
+	stay   int      // number of leading axes that are dimensions even if they have one element
 	list   int      // the operand of the offsets that rows of the kernel lie at, -1: none
 	into   **Kernel // where the kernel goes; nil: it is a step
 
@@ -361,8 +361,8 @@ func (k *kernel) verify(p *loop.Program) {
 	}
 }
 
-// peel takes so many of the outer axes away, which a program has too many of:
-// [Kernel.Around] walks them. It leaves those whose indices are values.
+// peel moves many outer axes out of the loop program into [Kernel.Around], because a program
+// holds at most [loop.MaxAxes]. Axes whose indices are values stay in the program.
 func (k *kernel) peel(order []int, many int) []int {
 	rest := make([]int, 0, len(order))
 	for i, d := range order {
@@ -453,7 +453,7 @@ func (k *kernel) constant(n, x *ir.Node) loop.Value {
 	return k.scalar(a, t)
 }
 
-// room reports that there is room for a number that the plan knows beside those of the caller.
+// room reports whether the program has room for a scalar of the plan beside the caller's scalars.
 func (k *kernel) room(a scalar) bool {
 	return slices.Contains(k.scalars, a) || len(k.scalars)+maxNumbers < loop.ScalarRoom(len(k.progDim))
 }

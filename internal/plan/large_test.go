@@ -56,8 +56,7 @@ func TestManyPaths(t *testing.T) {
 			return over(op.Sum, squares(apply(op.Sub, x, over(op.Max, x, 1))), 1)
 		}, 1},
 		"of columns": {func(x *ir.Node) *ir.Node { return squares(over(op.Max, x, 0)) }, 1},
-		// Each product depends on the last in two ways, of which one kernel, its tail, makes
-		// both.
+		// Each product depends on the last in two ways. One kernel, its epilogue, computes both.
 		"routines": {func(x *ir.Node) *ir.Node {
 			for range 100 {
 				x = apply(op.MatMul, apply(op.Exp, x), apply(op.Relu, x))

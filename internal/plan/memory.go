@@ -241,7 +241,7 @@ func (b *planner) arena() {
 	}
 	first, place := make([]int, len(p.Slots)-base), make([]int, len(p.Slots)-base)
 	for i := range first {
-		first[i], place[i] = -1, i // in the place of which one each begins
+		first[i], place[i] = -1, i // place: the temporary whose bytes this one takes over, itself at first
 	}
 	h := holes{from: map[int]int{}, to: map[int]int{}}
 	size := func(i int) int { return (max(p.Slots[i].Bytes, 1) + b.on.Line - 1) / b.on.Line * b.on.Line }

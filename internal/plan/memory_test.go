@@ -174,8 +174,9 @@ func TestCheapValuesAgain(t *testing.T) {
 	}
 }
 
-// Sums of rows and of columns of one large array are launched together, though what those of the
-// rows read last leaves a place that those of the columns could write to; of a small array not.
+// Sums of rows and of columns of one large array are launched together. The sums of columns do
+// not write to bytes that the sums of rows read last. Sums of a small array are not launched
+// together.
 func TestBesideEachOther(t *testing.T) {
 	for rows, want := range map[int]int{8192: 2, 64: 1} {
 		g := ir.New()
@@ -199,8 +200,8 @@ func TestBesideEachOther(t *testing.T) {
 	}
 }
 
-// Products of one array are called together, those of each other's results are not, nor one whose
-// tail writes what another one reads.
+// Products of one array are launched together. A product of another one's result is not, and
+// neither is a product whose epilogue writes what another one reads.
 func TestProductsTogether(t *testing.T) {
 	g := ir.New()
 	sig := Sig{DType: array.Float32, Shape: []int{96, 96}, Strides: []int{96, 1}}

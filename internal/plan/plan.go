@@ -134,8 +134,8 @@ type RaggedAxis struct {
 	Outside *Kernel
 }
 
-// Around is an axis around those of a kernel's program, of which loops have at most
-// [loop.MaxAxes]: the program is launched for each index.
+// Around is an axis outside a kernel's program, which holds at most [loop.MaxAxes]. The program
+// is launched once for each index of it.
 type Around struct {
 	Extent  int
 	Strides []int // elements, one a buffer

@@ -250,8 +250,8 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
-// Parts of a concatenation are computed in their places, but for those that others read, those
-// that stand there twice and those of less than a line in a row.
+// Parts of a concatenation are computed in their places. Copied are parts that other nodes read,
+// parts that stand there twice, and parts with less than a cache line in a row.
 func TestConcatenatedInPlace(t *testing.T) {
 	for name, c := range map[string]struct {
 		width  int

@@ -9,14 +9,14 @@ import (
 	"weft/internal/op"
 )
 
-// Items of a list are rows of a kernel that have a length each. A cluster over a list computes
-// values at its elements, which are those of the list's array; values of items, as reductions
-// of them are; and spreads the latter over the elements of each item. Its kernel walks items
-// and, in passes over the elements of one, what a row kernel does; of rows of several
-// elements it walks these as lanes, and the rows of the item in loops.
+// An item of a list is a row of a kernel with a length of its own. A cluster over a list computes
+// values of elements (the elements of the list's array) and values of items (such as reductions).
+// It can expand values of items to the elements of each item. Its kernel has one row per item and
+// does the passes of a row kernel over the item's elements. If the list's array has rows of
+// several elements, these are the lanes, and loops walk the rows of the item.
 //
-// Elements in no item, which there rarely are, are worked off by a kernel of their own, to
-// which every item is 0.
+// Elements in no item are rare. A kernel of their own computes them; it reads 0 for every value
+// of an item.
 
 // isSegment reports an operation on the items of a list.
 func isSegment(n *ir.Node) bool {

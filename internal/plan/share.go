@@ -10,9 +10,9 @@ import (
 	"weft/internal/op"
 )
 
-// Windows on one array that differ in where they begin, as those of a stencil, have one
-// buffer, if there are many: what they read lies at an offset that is the same for all
-// elements, which costs a displacement.
+// Many windows on one array that differ only in their offsets, as in a stencil, share one
+// buffer. Each reads at an offset that is the same for all elements, which costs a displacement
+// in the instruction's address.
 
 const (
 	fewBufs  = 8  // which need not be fewer
@@ -98,8 +98,8 @@ func (k *kernel) load(i int) loop.Value {
 	at := slices.Index(k.acc, x.base)
 	off, rest := loop.NoValue, x.by
 	if x.far {
-		// So many steps along each axis, the longest first: the program is the same for
-		// other sizes.
+		// The offset is a number of steps along each axis, the longest stride first, so that the
+		// program is the same for other sizes.
 		axes := make([]int, 0, len(k.shape))
 		for a, n := range k.shape {
 			if s := x.o.Strides[a]; n > 1 && max(s, -s) > 1 {
@@ -163,8 +163,8 @@ func oneBuffer(a *ir.Node, reads []*ir.Node) bool {
 	return false
 }
 
-// points emits a cluster without reductions: one kernel, or several where one node alone
-// has more results than a kernel has room for, each of which computes some of them.
+// points emits a cluster without reductions: one kernel, or several if one node alone has more
+// results than a kernel has room for. Each kernel then computes some of the results.
 func (e *emitter) points() {
 	all := e.stores
 	e.newKernel() // to count

@@ -8,13 +8,14 @@ import (
 	"weft/internal/op"
 )
 
-// What is cheap is computed where it is read: a few elementwise operations on one array that is
-// in memory anyway, such as the slope 1-y*y of a tanh, or the distance x-mean from the mean of
-// the axes that batch normalisation takes, would else be written by one kernel and read by
-// another. Reading y or x there costs no more. What the first kernel needs too, both compute.
+// Recomputation: a cheap value is computed in every kernel that reads it instead of being stored.
+// Cheap are a few elementwise operations on one array that is in memory anyway. Examples are the
+// slope 1-y*y of a tanh and the distance x-mean in batch normalisation. Without recomputation one
+// kernel would write the value and another read it; reading y or x there costs no more. A value
+// that the first kernel needs too is computed by both.
 
-// sinkUsers bounds the users of a value that are looked at.
-const sinkUsers = 8
+// recomputeUsers is the most users of a value that is recomputed.
+const recomputeUsers = 8
 
 // sink lets clusters compute such values of others that they read.
 func (b *planner) sink() {
@@ -34,7 +35,7 @@ func (b *planner) sink() {
 // c, to which it belongs. What c needs for other values it keeps.
 func (b *planner) sinkNode(c *cluster, v *ir.Node) {
 	s := b.spot(v)
-	if s.out || s.outside == 0 || len(s.users) > sinkUsers {
+	if s.out || s.outside == 0 || len(s.users) > recomputeUsers {
 		return
 	}
 	var readers []*cluster

@@ -167,8 +167,8 @@ func (b *planner) passing() {
 	}
 }
 
-// setTail makes k the tail of the last step, which is a routine's: its last axes are the
-// columns of the result, so many.
+// setTail makes k the epilogue of the last step, which is a routine. cols is the number of
+// columns of the routine's result; the last axes of k walk them.
 func (b *planner) setTail(k *Kernel, cols int) {
 	at := len(b.p.Steps) - 1
 	s := &b.p.Steps[at]

@@ -47,7 +47,7 @@ func (c *compiler) firstLanes(n int) vr {
 	return c.listReg(list[:])
 }
 
-// times emits n runs of body, each of which computes one strip.
+// times emits n runs of body. Each run computes one strip.
 func (c *compiler) times(n, strip int, body func()) {
 	if n > 1 {
 		head := c.loop(true)

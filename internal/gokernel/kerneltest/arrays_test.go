@@ -270,7 +270,7 @@ func dataOf(x *weft.Tensor) reflect.Value {
 
 // TestRandomArrays compares random kernels that read arrays by index, their own index and
 // random numbers, mapped over tensors of two dimensions, with the evaluator over the plain
-// Go types of package kernel. Numbers and first seed are those of [TestRandom].
+// Go types of package kernel. The number of kernels and the first seed are set as in [TestRandom].
 func TestRandomArrays(t *testing.T) {
 	n, from := campaign(t, 140)
 	failures := 0

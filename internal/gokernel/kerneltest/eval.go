@@ -13,8 +13,9 @@ import (
 // ErrSteps is the error of a call that takes more steps than it may.
 var ErrSteps = errors.New("too many steps")
 
-// Call evaluates a function that is no method; arg names the type for its type parameter, if
-// it has one. It returns [ErrSteps] after so many statements and calls, and a runtime.Error where Go panics.
+// Call evaluates a function that is not a method; arg names the type for its type parameter, if
+// it has one. It returns [ErrSteps] after the given number of steps (statements and calls), and a
+// runtime.Error where Go panics.
 func (p *Program) Call(name string, steps int, arg string, args ...any) (results []any, err error) {
 	left := steps
 	defer func() {

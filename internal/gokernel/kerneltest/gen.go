@@ -102,7 +102,7 @@ type gen struct {
 	labels   int
 	generic  *shape  // the type parameter's, inside a generic function
 	external []array // that the function at hand reads
-	elem     bool    // it has a parameter e, of which rank axes may be asked for
+	elem     bool    // it has a parameter e with rank axes
 }
 
 // A global is a constant of the file.
@@ -254,8 +254,7 @@ func (g *gen) declareTypes() {
 		case 2:
 			g.line("type %s struct {", t.name)
 			if len(g.types) > 0 && g.once(3) {
-				// An embedded field goes by the name of its type; those of its own fields are hidden or
-				// promoted.
+				// An embedded field goes by the name of its type; its own fields are hidden or promoted.
 				e := g.types[g.n(len(g.types))]
 				t.fields = append(t.fields, field{e.name, e})
 				g.line("\t%s", e.name)
@@ -293,7 +292,7 @@ func (g *gen) method(t *shape) {
 	}
 }
 
-// begin starts a function of so many statements.
+// begin starts a function of at most the given number of statements.
 func (g *gen) begin(statements int) {
 	g.mult, g.cost, g.budget, g.loops, g.labels, g.named, g.generic = 1, 0, statements, nil, 0, false, nil
 }

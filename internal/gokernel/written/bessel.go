@@ -2,11 +2,14 @@ package written
 
 import "math"
 
-// Bessel's functions of any order, by recurrence from those of orders 0 and 1, of which there
-// are formulas: upward where that is stable, and else downward, whose sum is 1. Terms are pairs
-// of numbers, the second of which is what rounding took from the first, so that no error adds
-// up over the steps: for orders of -400 to 400 and arguments of 1e-3 to 1e6 the result is within
-// 4 units in the last place below the order, and of the height of the waves above it.
+// Bessel functions of any order, by recurrence from the functions of orders 0 and 1, which have
+// formulas. The recurrence runs upward where that is stable, else downward, normalized by a sum
+// that is 1.
+//
+// Terms are pairs of numbers; the second is the rounding error of the first, so that no error
+// adds up over the steps. For orders from -400 to 400 and arguments from 1e-3 to 1e6 the error is
+// at most 4 units in the last place: of the result if the argument is below the order, and of the
+// amplitude of the oscillation above it.
 
 func Jn(n int, x float64) float64 {
 	if x != x {
@@ -91,8 +94,8 @@ func Yn(n int, x float64) float64 {
 	return sign * b
 }
 
-// step returns 2k/x (b+bl) - (a+al): from the functions of orders k and k-1 that of k+1, or
-// from those of k and k+1 that of k-1. The second number is 0 where the first is infinite.
+// step returns 2k/x (b+bl) - (a+al): the function of order k+1 from orders k and k-1, or of order
+// k-1 from orders k and k+1. The second number is 0 if the first is infinite.
 func step(k int, x, b, bl, a, al float64) (float64, float64) {
 	c, cl := quotient(float64(2*k), x)
 	p, pl := product(c, cl, b, bl)
