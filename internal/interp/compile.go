@@ -13,7 +13,7 @@ type compiler struct {
 	c       *code
 	grouped bool
 
-	same    []bool // by value: see loop.Program.Same
+	same    []bool // by value: see loop.Program.Uniform
 	uniform []bool // by root
 	root    []int  // by value: the value whose register it shares
 	typ     []loop.Type
@@ -73,7 +73,7 @@ func compile(p *loop.Program, grouped bool) *code {
 	if grouped {
 		first--
 	}
-	k.same = p.Same(first, false)
+	k.same = p.Uniform(first, false)
 	copy(k.uniform, k.same)
 	k.analyze(p.Body)
 	k.pos = 0
@@ -155,7 +155,7 @@ func (k *compiler) analyzeIf(v loop.Value, r *loop.Region) {
 	for i := range r.Next {
 		k.use(r.Next[i])
 		k.use(r.ElseNext[i])
-		k.results[v] = append(k.results[v], k.result(k.p.Ins[r.Next[i]].Type, k.p.SameResult(k.same, r, i)))
+		k.results[v] = append(k.results[v], k.result(k.p.Ins[r.Next[i]].Type, k.p.UniformResult(k.same, r, i)))
 	}
 }
 

@@ -24,7 +24,7 @@ func (n Note) String() string {
 // Bounds are found from constants, narrower types, masks and remainders, and from what the
 // conditions of loops and ifs demand; a number from memory or an argument has none.
 func Narrow(p *Program) (*Program, []Note) {
-	w := &narrower{s: spans(p), same: p.Same(p.Lane, true), narrow: make([]bool, len(p.Ins))}
+	w := &narrower{s: spans(p), same: p.Uniform(p.Lane, true), narrow: make([]bool, len(p.Ins))}
 	w.p = p
 	short := false
 	for v := range p.Ins {

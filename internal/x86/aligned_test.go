@@ -61,7 +61,7 @@ func TestAlignedRows(t *testing.T) {
 							t.Fatal(err)
 						}
 						if string(got.Memory(3)) != string(want) {
-							t.Fatalf("%s %s, rows of %d from element %d on differ, past the caches: %t", isa, d, n, first, i == 1)
+							t.Fatalf("%s %s, rows of %d from element %d on differ, non-temporal: %t", isa, d, n, first, i == 1)
 						}
 					}
 				}
@@ -120,7 +120,7 @@ func TestStreamedRowsReadInSteps(t *testing.T) {
 	}
 }
 
-// Results of several widths go past the caches as whole vectors where the narrowest do, in
+// Results of several widths have non-temporal stores where the narrowest do, in
 // rows of any length that begin anywhere, also where a thread begins within a row; and nothing
 // around them is touched.
 func TestStreamedRows(t *testing.T) {

@@ -167,7 +167,7 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 				b = b.x()
 			}
 			c.do(in.Op, t, q.x(), a.x(), b)
-			c.op1(elements[t.Size()].spread, d, q.x())
+			c.op1(elements[t.Size()].broadcast, d, q.x())
 			return
 		}
 	case loop.OpMul: // another unit than that of products

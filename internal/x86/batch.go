@@ -9,21 +9,21 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Rows of few elements go several at a time, as many as a vector has lanes: to fold the lanes
-// of each and to compute with one number a row costs as much as the elements themselves. So
-// each pass runs over all rows of a batch, and leaves a vector a row in memory; those are
-// folded together, by the same tree, into one vector whose lanes are rows. What is computed
-// once a row is computed in such lanes, and what a pass needs of it is read from memory.
+// Short rows go in batches of as many rows as a vector has lanes. In a short row, folding the lanes
+// and computing with one number cost as much as the elements themselves. So each pass runs over
+// all rows of a batch and leaves one vector a row in memory. These vectors are folded, by the same
+// tree, into one vector whose lanes are rows. What is computed once a row is computed in such
+// lanes, and a pass reads what it needs of it from memory.
 
-// A batch is the state of such code. Lanes and elements have 4 bytes.
+// A batch is the state of code for a batch of rows. Requires lanes and elements of 4 bytes.
 type batch struct {
-	axis    int // of the rows
-	n       int // rows
-	same    []bool
-	general []bool // none: rows are lanes
+	axis    int    // of the rows
+	n       int    // rows
+	uniform []bool // by value, with rows as lanes too
+	inGPR   []bool // all false: where rows are lanes, nothing is computed in general registers
 	pass    loop.Value
-	row     vr // within a pass, the bytes to the row's vectors,
-	element vr // and to its element of a vector of rows
+	row     vr // within a pass, the byte offset of the row's vectors
+	element vr // within a pass, the byte offset of the row's element in a vector of rows
 	accs    []accumulator
 	slots   map[loop.Value]int // vectors of rows, in the frame
 	packed  vr                 // within a pass, the byte offset of the row's elements in each pack
@@ -111,7 +111,7 @@ func (c *compiler) batches() (*batch, []int) {
 	if a < 0 || c.es != 4 || p.Axes[p.Lane].Extent == 0 || p.Axes[a].Kind != loop.Parallel {
 		return nil, nil
 	}
-	x := &batch{axis: a, n: c.vb / 4, same: p.Same(a, true), general: make([]bool, len(p.Ins)), slots: map[loop.Value]int{}}
+	x := &batch{axis: a, n: c.vb / 4, uniform: p.Uniform(a, true), inGPR: make([]bool, len(p.Ins)), slots: map[loop.Value]int{}}
 	ok, held := true, false
 	var outs []int
 	var once func(block []loop.Value, inside bool)
@@ -141,7 +141,7 @@ func (c *compiler) batches() (*batch, []int) {
 				ok = ok && !inside && p.Ins[in.A].Type.Size() == 4 && e.Size() == 4 && e != array.Bool
 				outs = append(outs, b)
 			case loop.OpLoad:
-				ok = ok && x.same[v]
+				ok = ok && x.uniform[v]
 			case loop.OpIf:
 				once(p.Region(in).Body, true)
 				once(p.Region(in).Else, true)
@@ -165,7 +165,7 @@ func (c *compiler) batches() (*batch, []int) {
 	return x, outs
 }
 
-// varying are the values that a pass reads and that are others for each row.
+// varying returns the values that a pass reads and that differ by row.
 func (c *compiler) varying(x *batch, pass loop.Value) (list []loop.Value) {
 	inside := map[loop.Value]bool{}
 	body := c.p.Region(&c.p.Ins[pass]).Body
@@ -182,7 +182,7 @@ func (c *compiler) varying(x *batch, pass loop.Value) (list []loop.Value) {
 			return
 		}
 		for _, o := range c.reads(in) {
-			if o != loop.NoValue && !inside[o] && !x.same[o] && !c.users.Dead(o) && !slices.Contains(list, o) { // what is dead may read it
+			if o != loop.NoValue && !inside[o] && !x.uniform[o] && !c.users.Dead(o) && !slices.Contains(list, o) { // what is dead may read it
 				list = append(list, o)
 			}
 		}
@@ -243,15 +243,15 @@ func (c *compiler) eachCursor(x *batch, f func(b int)) {
 
 // onceARow lowers what is computed once a row, with rows as lanes.
 func (c *compiler) onceARow(x *batch, v loop.Value) {
-	lay, same, general := c.lay, c.same, c.general
+	lay, uniform, inGPR := c.lay, c.uniform, c.inGPR
 	c.lay = layout{k: 1, lanes: x.n, es: 4, parts: 2}
-	c.same, c.general = x.same, x.general
+	c.uniform, c.inGPR = x.uniform, x.inGPR
 	if in := &c.p.Ins[v]; in.Op == loop.OpStore {
 		c.store(asm.VMOVUPS, lmem{base: c.ptr[in.Imm]}, c.get(in.A, 0))
 	} else {
 		c.lower(v)
 	}
-	c.lay, c.same, c.general = lay, same, general
+	c.lay, c.uniform, c.inGPR = lay, uniform, inGPR
 }
 
 // batchPass runs a pass for all rows of a batch.
@@ -301,7 +301,7 @@ func (c *compiler) batchPass(x *batch, pass loop.Value) {
 	for j := range x.accs {
 		a := &x.accs[j]
 		r := c.foldRows(a, x.n)
-		c.signless(a, &r)
+		c.normalizeZero(a, &r)
 		c.vals[a.v] = val{first: int32(len(c.regs)), state: defined}
 		c.regs = append(c.regs, r)
 	}

@@ -8,22 +8,25 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// findKept notes which results of loops something reads.
-func (c *compiler) findKept() {
-	c.kept, c.along = zeroed(c.kept, len(c.p.Ins)), zeroed(c.along, len(c.p.Ins))
+// findResultsRead sets resultRead for the parameters of loops whose results something reads, and
+// uniformInsideLoop for the uniform ones among them whose loop lanes leave at different times.
+func (c *compiler) findResultsRead() {
+	c.resultRead, c.uniformInsideLoop = zeroed(c.resultRead, len(c.p.Ins)), zeroed(c.uniformInsideLoop, len(c.p.Ins))
 	for v := range c.p.Ins {
 		if in := &c.p.Ins[v]; in.Op == loop.OpOut && c.p.Ins[in.A].Op == loop.OpLoop && !c.users.Dead(loop.Value(v)) {
 			r := c.p.Region(&c.p.Ins[in.A])
 			q := r.Params[in.Imm]
-			c.kept[q], c.along[q] = true, c.same[q] && !c.together(r)
+			c.resultRead[q], c.uniformInsideLoop[q] = true, c.uniform[q] && !c.uniformBranch(r)
 		}
 	}
 }
 
-// together reports a region whose lanes all go the same way.
-func (c *compiler) together(r *loop.Region) bool { return r.Cond == loop.NoValue || c.same[r.Cond] }
+// uniformBranch reports a region whose condition is uniform, so that all lanes go the same way.
+func (c *compiler) uniformBranch(r *loop.Region) bool {
+	return r.Cond == loop.NoValue || c.uniform[r.Cond]
+}
 
-// uniformly runs f for what has one register for all lanes.
+// uniformly runs f under a layout of one register for all lanes.
 func (c *compiler) uniformly(f func()) {
 	uni, k := c.lay.uni, c.lay.k
 	c.lay.uni, c.lay.k = true, 1
@@ -31,34 +34,34 @@ func (c *compiler) uniformly(f func()) {
 	c.lay.uni, c.lay.k = uni, k
 }
 
-// A leaver is a value that is the same for all lanes in their loop, but not at its end:
-// they leave at different times, and take it along in registers.
+// A leaver is a value that is uniform inside a loop, but not at its end, as lanes leave at different
+// times. When a lane leaves, it keeps the value in a vector.
 type leaver struct {
-	n    int // of the parameter
+	n    int // number of the parameter
 	regs []vr
 }
 
-// params gives the carried values of a loop registers of their own, which start
-// as init. What lanes take along when they leave is in others.
+// params gives the loop-carried variables registers of their own and sets them to Init. It returns
+// the leavers, whose vectors are other registers.
 func (c *compiler) params(r *loop.Region, f flag) (along []leaver) {
 	for i, q := range r.Params {
 		if i == f.n {
 			continue
 		}
-		if !c.same[q] {
+		if !c.uniform[q] {
 			for j, d := range c.result(q) {
 				c.mov(d, c.get(r.Init[i], j))
 			}
 			continue
 		}
-		if c.general[q] {
+		if c.inGPR[q] {
 			g := c.newG()
 			c.mov(g, c.g(r.Init[i]))
 			c.setGeneral(q, g)
 		} else {
 			c.uniformly(func() { c.mov(c.result(q)[0], c.get(r.Init[i], 0)) })
 		}
-		if !c.along[q] {
+		if !c.uniformInsideLoop[q] {
 			continue
 		}
 		x := leaver{n: i}
@@ -88,7 +91,7 @@ func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
 			continue
 		}
 		early := slices.Contains(r.Params[:n], c.origin(v)) // overwritten before it is read: set aside
-		if c.general[r.Params[n]] {
+		if c.inGPR[r.Params[n]] {
 			if c.left(v) == nil {
 				s := c.g(v)
 				if early {
@@ -118,14 +121,14 @@ func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
 		if n == f.n || masked && left != nil && left.Op == loop.OpSelect {
 			continue
 		}
-		if c.general[q] {
+		if c.inGPR[q] {
 			x := &c.vals[q]
 			if left != nil {
 				c.onLine(r.Next[n], func() { c.computeGeneral(left, x.g) })
 			} else {
 				c.mov(x.g, next[n][0])
 			}
-			if x.first != nowhere {
+			if x.first != noVector {
 				c.broadcastInto(c.get(q, 0), x.g, t.Size())
 			}
 			continue
@@ -150,7 +153,7 @@ func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
 		t := c.p.Ins[q].Type
 		for i, d := range x.regs {
 			k := c.maskFor(func(s int) vr { return masks[s] }, t, i)
-			if c.vals[q].first == nowhere {
+			if c.vals[q].first == noVector {
 				c.broadcastInto(d, c.vals[q].g, t.Size()).mask(k).rmw()
 			} else {
 				c.merge(t, d, c.get(q, 0), k)
@@ -184,11 +187,11 @@ type loopLowering struct {
 func (c *compiler) lowerLoop(r *loop.Region) {
 	outer := c.masks
 	x := &loopLowering{r: r, f: flag{n: -1}}
-	if !c.together(r) {
+	if !c.uniformBranch(r) {
 		x.f = c.findFlag(r)
 	}
 	x.along = c.params(r, x.f)
-	if !c.together(r) {
+	if !c.uniformBranch(r) {
 		x.on = c.entering(r, x.f)
 	}
 	x.done = c.asm.NewLabel()
@@ -219,7 +222,7 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 	}
 	c.label(x.done)
 	c.masks = outer
-	if x.f.n >= 0 && c.kept[r.Params[x.f.n]] {
+	if x.f.n >= 0 && c.resultRead[r.Params[x.f.n]] {
 		for s, d := range c.result(r.Params[x.f.n]) {
 			c.compute(loop.OpNot, loop.B, d, x.on[s], 0)
 		}
@@ -251,10 +254,10 @@ func (c *compiler) entering(r *loop.Region, f flag) (on []vr) {
 func (c *compiler) trip(x *loopLowering) {
 	r, f := x.r, x.f
 	c.condition(x)
-	ahead := c.ahead
-	c.ahead = c.worthAsking(r)
+	old := c.prefetching
+	c.prefetching = c.worthPrefetching(r)
 	c.block(r.Body)
-	c.ahead = ahead
+	c.prefetching = old
 	var less []vr // lanes that go on, before what their flag is made of changes
 	if f.n >= 0 && slices.Contains(r.Params, c.origin(r.Next[f.n])) {
 		for s, m := range x.on {
@@ -317,7 +320,7 @@ func (c *compiler) burn() suspension {
 // the if is a rare exception, all lanes take what the else gives, and those in the
 // body, if there are any, are corrected: the usual way has one branch and no blend.
 func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
-	if c.together(r) {
+	if c.uniformBranch(r) {
 		c.branches(v, r)
 		return
 	}
@@ -434,7 +437,7 @@ func (c *compiler) branches(v loop.Value, r *loop.Region) {
 
 // countResult returns how many registers result i of an if has.
 func (c *compiler) countResult(r *loop.Region, i int) int {
-	if c.p.SameResult(c.same, r, i) {
+	if c.p.UniformResult(c.uniform, r, i) {
 		return 1
 	}
 	return c.count(c.p.Ins[r.Next[i]].Type)
@@ -459,7 +462,7 @@ func (c *compiler) out(v loop.Value, in *loop.Ins) {
 	of := &c.p.Ins[in.A]
 	if of.Op == loop.OpLoop {
 		c.alias(v, c.p.Region(of).Params[in.Imm])
-		if x := &c.vals[v]; x.first == nowhere && (!c.general[v] || c.spread[v]) {
+		if x := &c.vals[v]; x.first == noVector && (!c.inGPR[v] || c.alsoInVector[v]) {
 			c.set(v, c.broadcast(x.g, in.Type.Size()))
 		}
 		return
@@ -472,5 +475,5 @@ func (c *compiler) out(v loop.Value, in *loop.Ins) {
 		c.setGeneral(v, c.regs[at])
 		return
 	}
-	c.vals[v] = val{first: at, state: defined, uni: c.p.SameResult(c.same, r, int(in.Imm))}
+	c.vals[v] = val{first: at, state: defined, uni: c.p.UniformResult(c.uniform, r, int(in.Imm))}
 }

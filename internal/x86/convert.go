@@ -46,14 +46,14 @@ func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 	if c.scalarCvt(v, in) {
 		x, op := c.newV().x(), [...]asm.Op{loop.F32: asm.VCVTSI2SSQ, loop.F64: asm.VCVTSI2SDQ}[to]
 		c.op2(op, x, c.constReg(to, 0).x(), c.g(in.A))
-		c.op1(elements[to.Size()].spread, d[0], x)
+		c.op1(elements[to.Size()].broadcast, d[0], x)
 		return
 	}
 	if c.isa == jit.AVX2 && emulatedCvt(from, to, u) && (from == loop.I64 || to == loop.I64) {
 		c.nearOrFar(from, u, []loop.Value{in.A}, func() {
-			c.near = true
+			c.below51 = true
 			c.convertAll(in, from, to, u, d)
-			c.near = false
+			c.below51 = false
 		}, func() { c.convertAll(in, from, to, u, d) })
 		return
 	}
@@ -288,7 +288,7 @@ func (c *compiler) saturateU(t loop.Type, d, a vr) {
 		rest := c.v1(asm.VCVTTPS2DQ, c.v2(asm.VSUBPS, x, c.floatReg(t, 0x1p31)))
 		c.op2(asm.VPOR, r, first, c.v2(asm.VPAND, rest, c.v1i(asm.VPSRAD, first, 31)))
 	} else {
-		if c.near {
+		if c.below51 {
 			c.nearInt64(d, x)
 			return
 		}
@@ -326,7 +326,7 @@ func (c *compiler) whole64(a vr) vr {
 // the least integer for all it cannot convert; flipping its bits where the
 // number was at or above the limit gives the greatest.
 func (c *compiler) saturate(t loop.Type, d, a vr) {
-	if c.near {
+	if c.below51 {
 		c.nearInt64(d, a)
 		return
 	}
@@ -352,7 +352,7 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 // putting them under the exponents of 2^52 and 2^84; both are exact, and their
 // sum rounds once.
 func (c *compiler) doubleOfInt64(u int, d, a vr) {
-	if c.near {
+	if c.below51 {
 		c.nearDouble(d, a)
 		return
 	}
@@ -377,7 +377,7 @@ func (c *compiler) singleOfInt64(u int, d vr, h [2]vr) {
 	low := c.constReg(t, 1<<11-1)
 	for q, a := range h {
 		x, f := a, c.newV()
-		if !c.near {
+		if !c.below51 {
 			size, large := a, c.newM()
 			if u == 0 {
 				size = c.v2(asm.VPXOR, a, c.negative(a))

@@ -30,8 +30,8 @@ type quotient struct {
 	q, r []vr
 }
 
-// without is 1 if an operation takes numbers without sign.
-func without(op loop.Op) int {
+// unsignedOp is 1 if an operation takes numbers without sign.
+func unsignedOp(op loop.Op) int {
 	if op >= loop.OpQuoU {
 		return 1
 	}
@@ -90,7 +90,7 @@ func (c *compiler) zeroMask(t loop.Type, a vr) vr {
 
 // quotient divides, unless that was done before in this block or around it.
 func (c *compiler) quotient(in *loop.Ins) *quotient {
-	u := without(in.Op)
+	u := unsignedOp(in.Op)
 	for i := range c.quotients {
 		if x := &c.quotients[i]; x.a == in.A && x.b == in.B && x.u == u {
 			return x

@@ -5,7 +5,7 @@
 //
 // [Compile] goes through the program once and writes machine instructions over
 // virtual registers (lower.go and the files by subject: arith.go, bits.go, divide.go,
-// convert.go, masks.go, memory.go, apart.go, lanes.go, control.go, reduce.go).
+// convert.go, masks.go, memory.go, deinterleave.go, lanes.go, control.go, reduce.go).
 // There is one lowering for both instruction sets. It differs in tables of instructions
 // (arith.go), in how masks are held, and in what AVX2 lacks and must emulate.
 //

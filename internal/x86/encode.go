@@ -164,7 +164,7 @@ func (c *compiler) encodeFma(i *ins, f *fmaForms) {
 }
 
 func (c *compiler) encodeReturn(status int64) {
-	if c.streaming { // orders stores past the caches before all that follows
+	if c.streaming { // orders non-temporal stores before all that follows
 		c.asm.Op0(asm.SFENCE)
 	}
 	c.asm.RI(asm.MOV32, asm.RAX, status)

@@ -23,9 +23,9 @@ func (c *compiler) straight(body []loop.Value, n int) {
 		c.block(body)
 	}
 	if rest := n % old.lanes; rest > 0 {
-		c.lay.k, c.lay.first, c.lay.left = 1, whole, rest
-		c.lay.tail = c.firstLanes(rest)
-		c.masks = []vr{c.lay.tail}
+		c.lay.k, c.lay.first, c.lay.knownRest = 1, whole, rest
+		c.lay.restMask = c.firstLanes(rest)
+		c.masks = []vr{c.lay.restMask}
 		c.block(body)
 		c.masks = nil
 	}
@@ -102,14 +102,14 @@ func (c *compiler) fixedReducing(body []loop.Value, n int) {
 		if x.t != loop.B {
 			c.fold(x, x.regs, n)
 		}
-		c.signless(x, &x.part)
+		c.normalizeZero(x, &x.part)
 		c.finish(x)
 	}
 	c.accs = c.accs[:first]
 }
 
-// signless makes +0 of a sum's -0 where its lanes did not begin with the identity.
-func (c *compiler) signless(x *accumulator, r *vr) {
+// normalizeZero makes +0 of a sum's -0 where its lanes did not begin with the identity.
+func (c *compiler) normalizeZero(x *accumulator, r *vr) {
 	if x.fresh && x.op == loop.OpAdd && x.t.Float() {
 		c.compute(x.op, x.t, *r, *r, c.identity(x)) // -0 + 0
 	}

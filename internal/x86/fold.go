@@ -117,7 +117,7 @@ func (c *compiler) foldOperands() {
 			if x.a[0] != r {
 				continue
 			}
-			m, ok := c.inPlace(x.memory(), spreadOf(x.op), f)
+			m, ok := c.inPlace(x.memory(), broadcastSize(x.op), f)
 			// A load by a masked instruction is a masked load, in which the processor sees no
 			// stream to read ahead of (Zen 5): three times as long from the third cache.
 			if ok = ok && (!masked || m.bcast); ok {
@@ -167,8 +167,8 @@ func (c *compiler) inPlace(m lmem, elem, f uint8) (lmem, bool) {
 	return m, elem == 0 || c.isa == jit.AVX512 && elem >= 4 && f&(elem*foldElement) != 0
 }
 
-// spreadOf returns the size of the element that a load has for all lanes, 0 for none.
-func spreadOf(op asm.Op) uint8 {
+// broadcastSize returns the size of the element that a load has for all lanes, 0 for none.
+func broadcastSize(op asm.Op) uint8 {
 	switch op {
 	case asm.VBROADCASTSS:
 		return 4

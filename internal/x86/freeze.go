@@ -7,27 +7,27 @@ import (
 	"weft/internal/loop"
 )
 
-// What a loop carries is computed where it is carried, at the end of the trip, if one
-// instruction does it: no register is moved. Lanes that have left a loop keep their
-// values; on AVX-512 the instructions that compute the next ones and the condition see to
-// that themselves, under the mask of lanes that go on.
+// The next value of a loop-carried variable is computed in its own register at the end of the trip,
+// if one instruction does it, which saves a move. Lanes that have left a loop keep their values: on
+// AVX-512 the instructions that compute next values and the condition run under the mask of the
+// lanes that go on.
 
-// A flag is a carried truth value that ends a loop: the condition negates it, and it is
-// read nowhere else in the loop. What else the condition asks is the same for all lanes. So it
-// is what the mask of the lanes that go on is not, and no register holds it.
+// A flag is a loop-carried truth value that ends a loop. The condition negates it, nothing else in
+// the loop reads it, and the other conjuncts of the condition are uniform. So the flag is the
+// complement of the mask of the lanes that go on, and no register holds it.
 type flag struct {
-	n      int          // of the parameter, -1 if there is none
-	others []loop.Value // what else the condition asks that is the same for all lanes,
-	rest   []loop.Value // and what is not
+	n      int          // number of the parameter, -1 if there is none
+	others []loop.Value // the uniform conjuncts of the condition
+	rest   []loop.Value // the conjuncts that are not uniform
 }
 
-// conjuncts cuts the condition of a loop that lanes leave at different times into what is the
-// same for all of them and what is not, and returns what joined those as well.
+// conjuncts splits the condition of a loop that lanes leave at different times into the conjuncts
+// that are uniform and the rest, and returns the ANDs that joined them as well.
 func (c *compiler) conjuncts(r *loop.Region) (joins, same, rest []loop.Value) {
 	var split func(v loop.Value)
 	split = func(v loop.Value) {
 		switch in := &c.p.Ins[v]; {
-		case c.same[v]:
+		case c.uniform[v]:
 			same = append(same, v)
 		case in.Op == loop.OpAnd && c.users.Of(v) == 1 && slices.Contains(r.Head, v):
 			joins = append(joins, v)
@@ -41,8 +41,8 @@ func (c *compiler) conjuncts(r *loop.Region) (joins, same, rest []loop.Value) {
 	return joins, same, rest
 }
 
-// findFlag looks for the flag of a loop, whose negation it leaves to it, and for what is the
-// same for all lanes.
+// findFlag returns the flag of a loop, if it has one, and the conjuncts of its condition. It sets
+// fused for the negation of the flag and for the ANDs, which are then not computed.
 func (c *compiler) findFlag(r *loop.Region) flag {
 	joins, others, rest := c.conjuncts(r)
 	f := flag{n: -1, others: others, rest: rest}
@@ -63,15 +63,15 @@ func (c *compiler) findFlag(r *loop.Region) flag {
 	return f
 }
 
-// notInto makes of d, a mask, the lanes of it in which v does not hold.
+// notInto sets the mask d to d AND NOT v, at step s.
 func (c *compiler) notInto(d vr, v loop.Value, s int) {
 	if in := &c.p.Ins[v]; in.Op != loop.OpConst || in.Imm != 0 {
 		c.op2(andns[c.isa], d, c.get(v, s), d)
 	}
 }
 
-// chooseInto overwrites a carried value where the lanes that go on have a condition: its next
-// value is that, or what it was.
+// chooseInto lowers a select whose third operand is the loop-carried value q itself: it overwrites
+// q in the lanes that go on and where the condition holds.
 func (c *compiler) chooseInto(in *loop.Ins, q loop.Value, masks []vr) {
 	both := make([]vr, len(masks))
 	for s, m := range masks {
@@ -83,20 +83,20 @@ func (c *compiler) chooseInto(in *loop.Ins, q loop.Value, masks []vr) {
 	}
 }
 
-// leaveNext notes which next values of a loop are computed where they are carried: by
-// one instruction that reads no other carried value, as that may be gone by then, nor
-// what is left to it.
+// leaveNext sets fused for the next values of a loop that are computed in the register of their
+// variable. That takes one instruction that reads no other loop-carried value, which may be
+// overwritten by then, and nothing that is fused itself.
 //
-// A choice between something and the carried value itself, which under masks is one as
-// well, is one choice, before any value is carried.
+// Under masks, a select between a value and the loop-carried value itself becomes one masked move,
+// before any other variable is overwritten.
 func (c *compiler) leaveNext(r *loop.Region, f flag) {
 	for n, v := range r.Next {
 		if n == f.n {
 			continue
 		}
 		in, q := &c.p.Ins[v], r.Params[n]
-		if c.general[q] {
-			if c.general[v] && in.A == q && in.Op >= loop.OpAdd && in.Op < loop.OpEq && c.users.Of(v) == 1 && (in.B == loop.NoValue || !slices.Contains(r.Params, c.origin(in.B))) {
+		if c.inGPR[q] {
+			if c.inGPR[v] && in.A == q && in.Op >= loop.OpAdd && in.Op < loop.OpEq && c.users.Of(v) == 1 && (in.B == loop.NoValue || !slices.Contains(r.Params, c.origin(in.B))) {
 				c.fused[v] = slices.Contains(r.Body, v)
 			}
 			continue
@@ -105,7 +105,7 @@ func (c *compiler) leaveNext(r *loop.Region, f flag) {
 		if masked {
 			gone := func(o loop.Value) bool { // it may have been chosen already
 				o = c.origin(o)
-				return slices.Contains(r.Params, o) && !c.same[o]
+				return slices.Contains(r.Params, o) && !c.uniform[o]
 			}
 			read := false // its register is carried elsewhere too
 			for m, o := range r.Next {
@@ -133,13 +133,14 @@ func (c *compiler) leaveNext(r *loop.Region, f flag) {
 	}
 }
 
-// masked reports a carried value that keeps, in lanes that have left, what it was.
+// masked reports a loop-carried value that lanes must keep when they have left: something reads
+// it behind the loop, and it is not uniform.
 func (c *compiler) masked(r *loop.Region, q loop.Value) bool {
-	return !c.together(r) && !c.same[q] && c.kept[q]
+	return !c.uniformBranch(r) && !c.uniform[q] && c.resultRead[q]
 }
 
-// nextInto computes register i of a next value that was left, in the lanes of d that
-// k has, or all if that is 0.
+// nextInto computes register i of a fused next value into d, in the lanes of mask k, or in all lanes
+// if k is 0.
 func (c *compiler) nextInto(in *loop.Ins, i int, d, k vr) {
 	if k == 0 {
 		if in.Op == loop.OpFma {
@@ -157,8 +158,8 @@ func (c *compiler) nextInto(in *loop.Ins, i int, d, k vr) {
 	c.code[len(c.code)-1].mask(k).rmw()
 }
 
-// leaveCondition notes which parts of a condition at the end of a head narrow the mask
-// of lanes themselves.
+// leaveCondition sets fused for the comparisons of a condition that write the mask of lanes
+// directly, under that mask.
 func (c *compiler) leaveCondition(head []loop.Value, v loop.Value) {
 	switch in := &c.p.Ins[v]; in.Op {
 	case loop.OpAnd:
@@ -173,7 +174,7 @@ func (c *compiler) leaveCondition(head []loop.Value, v loop.Value) {
 	}
 }
 
-// narrowMask keeps of m, the mask of step s, the lanes where condition v holds.
+// narrowMask clears the lanes of m, the mask of step s, where condition v does not hold.
 func (c *compiler) narrowMask(m vr, v loop.Value, s int) {
 	c.onLine(v, func() {
 		in := c.left(v)

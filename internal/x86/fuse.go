@@ -51,7 +51,7 @@ func (c *compiler) findFusedIn(block []loop.Value) {
 // take1 marks v, the last use of the result of an op in a block.
 func (c *compiler) take1(block []loop.Value, v loop.Value, op loop.Op) {
 	const near = 40 // values live until their user: not for long
-	if c.p.Ins[v].Op == op && c.users.Of(v) == 1 && !c.general[v] {
+	if c.p.Ins[v].Op == op && c.users.Of(v) == 1 && !c.inGPR[v] {
 		c.fused[v] = slices.Contains(block[max(0, len(block)-near):], v)
 	}
 }

@@ -14,29 +14,29 @@ import (
 // are one instruction, and an address is at hand. If vectors read the value as well, it is
 // broadcast where it is computed. The bits of a register above the width of a value are undefined.
 
-// findGeneral notes what is computed in general registers, from what asks for it back to its
-// operands.
-func (c *compiler) findGeneral() {
+// findGPRs sets canUseGPR, inGPR and alsoInVector. It starts at the instructions that need a
+// general register, addresses and branches, and goes back to their operands.
+func (c *compiler) findGPRs() {
 	n := len(c.p.Ins)
-	c.general, c.spread, c.joins, c.fits = zeroed(c.general, n), zeroed(c.spread, n), zeroed(c.joins, n), zeroed(c.fits, n)
-	if !c.findJoins() {
+	c.inGPR, c.alsoInVector, c.joinsConditions, c.canUseGPR = zeroed(c.inGPR, n), zeroed(c.alsoInVector, n), zeroed(c.joinsConditions, n), zeroed(c.canUseGPR, n)
+	if !c.findJoinedConditions() {
 		return
 	}
 	for v := range c.p.Ins {
-		c.fits[v] = c.fit(&c.p.Ins[v], loop.Value(v))
+		c.canUseGPR[v] = c.fitsGPR(&c.p.Ins[v], loop.Value(v))
 	}
-	for changed := true; changed; { // what a loop carries is asked for before its body
+	for changed := true; changed; { // the parameters of a loop stand before its body
 		changed = false
 		want := func(list ...loop.Value) {
 			for _, v := range list {
-				if v != loop.NoValue && !c.general[v] && c.fits[v] {
-					c.general[v], changed = true, true
+				if v != loop.NoValue && !c.inGPR[v] && c.canUseGPR[v] {
+					c.inGPR[v], changed = true, true
 				}
 			}
 		}
 		for v := loop.Value(n - 1); v >= 0; v-- {
 			if in := &c.p.Ins[v]; !c.users.Dead(v) {
-				c.asks(v, in, want)
+				c.gprOperands(v, in, want)
 			}
 		}
 	}
@@ -44,33 +44,33 @@ func (c *compiler) findGeneral() {
 		changed = false
 		for v := loop.Value(n - 1); v >= 0; v-- {
 			if !c.users.Dead(v) {
-				changed = c.findSpread(v) || changed
+				changed = c.findVectorUses(v) || changed
 			}
 		}
 	}
 }
 
-// asks calls want with what an instruction reads in general registers.
-func (c *compiler) asks(v loop.Value, in *loop.Ins, want func(list ...loop.Value)) {
+// gprOperands calls want with the operands that an instruction reads in general registers.
+func (c *compiler) gprOperands(v loop.Value, in *loop.Ins, want func(list ...loop.Value)) {
 	switch in.Op {
 	case loop.OpStoreAt:
 		want(in.B)
 	case loop.OpLoadAt:
 		want(in.A)
 	case loop.OpCvt:
-		if c.general[v] || c.scalarCvt(v, in) {
+		if c.inGPR[v] || c.scalarCvt(v, in) {
 			want(in.A)
 		}
 	case loop.OpLoop, loop.OpIf:
 		r := c.p.Region(in)
 		want(c.branchesOn(in)...)
 		for i, q := range r.Params {
-			if c.general[q] {
+			if c.inGPR[q] {
 				want(r.Init[i], r.Next[i])
 			}
 		}
 	case loop.OpOut:
-		if !c.general[v] {
+		if !c.inGPR[v] {
 			return
 		}
 		of := &c.p.Ins[in.A]
@@ -81,7 +81,7 @@ func (c *compiler) asks(v loop.Value, in *loop.Ins, want func(list ...loop.Value
 			want(r.Next[in.Imm], r.ElseNext[in.Imm])
 		}
 	default:
-		if c.general[v] {
+		if c.inGPR[v] {
 			want(in.A, in.B, in.C)
 		}
 	}
@@ -93,7 +93,7 @@ func (c *compiler) branchesOn(in *loop.Ins) (list []loop.Value) {
 	r := c.p.Region(in)
 	switch {
 	case r.Cond == loop.NoValue:
-	case c.together(r):
+	case c.uniformBranch(r):
 		list = []loop.Value{r.Cond}
 	case in.Op == loop.OpLoop:
 		_, list, _ = c.conjuncts(r)
@@ -101,18 +101,18 @@ func (c *compiler) branchesOn(in *loop.Ins) (list []loop.Value) {
 	return list
 }
 
-// findJoins sets joins for each OpAnd that joins the conditions of a loop where some of them are
-// uniform: the loop tests the conditions one by one, and the OpAnd is not computed. findJoins
+// findJoinedConditions sets joins for each OpAnd that joins the conditions of a loop where some of them are
+// uniform: the loop tests the conditions one by one, and the OpAnd is not computed. findJoinedConditions
 // reports whether anything may ask for general registers.
-func (c *compiler) findJoins() (any bool) {
+func (c *compiler) findJoinedConditions() (any bool) {
 	for v := range c.p.Ins {
 		in := &c.p.Ins[v]
 		switch in.Op {
 		case loop.OpLoop:
-			if any = true; !c.together(c.p.Region(in)) {
+			if any = true; !c.uniformBranch(c.p.Region(in)) {
 				if joins, same, _ := c.conjuncts(c.p.Region(in)); len(same) > 0 {
 					for _, o := range joins {
-						c.joins[o] = true
+						c.joinsConditions[o] = true
 					}
 				}
 			}
@@ -125,21 +125,21 @@ func (c *compiler) findJoins() (any bool) {
 	return any
 }
 
-// fit reports a value that can be computed in a general register; of a truth value, that
-// a branch on it can compare integers. Operands come first.
-func (c *compiler) fit(in *loop.Ins, v loop.Value) bool {
+// fitsGPR reports whether a value can be computed in a general register. For a truth value, it
+// reports whether a branch on it can compare integers. Requires canUseGPR of the operands.
+func (c *compiler) fitsGPR(in *loop.Ins, v loop.Value) bool {
 	wide := func(v loop.Value) bool { return c.p.Ins[v].Type == loop.I32 || c.p.Ins[v].Type == loop.I64 }
 	switch {
-	case !c.same[v]:
+	case !c.uniform[v]:
 		return false
 	case in.Type == loop.B:
 		switch in.Op {
 		case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
-			return wide(in.A) && (c.fits[in.A] || c.fits[in.B])
+			return wide(in.A) && (c.canUseGPR[in.A] || c.canUseGPR[in.B])
 		case loop.OpAnd, loop.OpOr:
-			return c.fits[in.A] && c.fits[in.B]
+			return c.canUseGPR[in.A] && c.canUseGPR[in.B]
 		case loop.OpNot:
-			return c.fits[in.A]
+			return c.canUseGPR[in.A]
 		}
 		return false
 	case !wide(v):
@@ -156,32 +156,32 @@ func (c *compiler) fit(in *loop.Ins, v loop.Value) bool {
 	case loop.OpCvt:
 		return wide(in.A)
 	case loop.OpSelect:
-		return c.fits[in.A] && c.p.Ins[in.A].Op >= loop.OpEq
+		return c.canUseGPR[in.A] && c.p.Ins[in.A].Op >= loop.OpEq
 	case loop.OpOut:
 		of := &c.p.Ins[in.A]
-		return of.Op == loop.OpLoop && !c.along[c.p.Region(of).Params[in.Imm]] || of.Op == loop.OpIf && c.p.SameResult(c.same, c.p.Region(of), int(in.Imm))
+		return of.Op == loop.OpLoop && !c.uniformInsideLoop[c.p.Region(of).Params[in.Imm]] || of.Op == loop.OpIf && c.p.UniformResult(c.uniform, c.p.Region(of), int(in.Imm))
 	}
 	return false
 }
 
-// scalarCvt reports a conversion to floats, of a number that all lanes share, that AVX2 has
-// an instruction for in general registers alone.
+// scalarCvt reports a conversion of a uniform number to floats for which AVX2 has an instruction
+// in general registers alone.
 func (c *compiler) scalarCvt(v loop.Value, in *loop.Ins) bool {
-	return c.isa == jit.AVX2 && c.same[v] && in.Type.Float() && c.p.Ins[in.A].Type == loop.I64 && unsigned(c.p, in) == 0
+	return c.isa == jit.AVX2 && c.uniform[v] && in.Type.Float() && c.p.Ins[in.A].Type == loop.I64 && unsigned(c.p, in) == 0
 }
 
-// findSpread notes what v reads in vectors of what has general registers, and reports whether
-// that is more than it was.
-func (c *compiler) findSpread(v loop.Value) (more bool) {
+// findVectorUses sets alsoInVector for the operands of v that have general registers and that v
+// reads in vectors. It reports whether one was added.
+func (c *compiler) findVectorUses(v loop.Value) (more bool) {
 	in := &c.p.Ins[v]
 	in3 := in.Operands()
 	vectors := in3[:]
 	switch {
-	case c.joins[v] || in.Op == loop.OpLoadAt && c.same[in.A] || in.Op == loop.OpCvt && c.scalarCvt(v, in):
+	case c.joinsConditions[v] || in.Op == loop.OpLoadAt && c.uniform[in.A] || in.Op == loop.OpCvt && c.scalarCvt(v, in):
 		return false
-	case c.general[v] && !(in.Type == loop.B && c.spread[v]): // a mask is compared once more
+	case c.inGPR[v] && !(in.Type == loop.B && c.alsoInVector[v]): // a mask is compared once more
 		return false
-	case in.Op == loop.OpStoreAt && c.same[in.B]:
+	case in.Op == loop.OpStoreAt && c.uniform[in.B]:
 		vectors = vectors[:1]
 	}
 	if r := c.p.Region(in); r != nil {
@@ -190,9 +190,9 @@ func (c *compiler) findSpread(v loop.Value) (more bool) {
 			vectors = append(vectors, r.Cond)
 		}
 		for i, q := range r.Params {
-			if !c.general[q] {
+			if !c.inGPR[q] {
 				vectors = append(vectors, r.Init[i], r.Next[i])
-			} else if c.along[q] { // lanes take it along in vectors
+			} else if c.uniformInsideLoop[q] { // lanes that leave keep it in vectors
 				if vectors = append(vectors, r.Init[i]); c.isa == jit.AVX2 {
 					vectors = append(vectors, q)
 				}
@@ -205,8 +205,8 @@ func (c *compiler) findSpread(v loop.Value) (more bool) {
 		}
 	}
 	for _, o := range vectors {
-		if o != loop.NoValue && c.general[o] && !c.spread[o] {
-			c.spread[o], more = true, true
+		if o != loop.NoValue && c.inGPR[o] && !c.alsoInVector[o] {
+			c.alsoInVector[o], more = true, true
 		}
 	}
 	return more
@@ -215,21 +215,21 @@ func (c *compiler) findSpread(v loop.Value) (more bool) {
 // generalResult reports that result i of an if has a general register.
 func (c *compiler) generalResult(v loop.Value, i int) bool {
 	out := v + 1 + loop.Value(i)
-	return int(out) < len(c.p.Ins) && c.general[out] && c.p.Ins[out].Op == loop.OpOut && c.p.Ins[out].A == v
+	return int(out) < len(c.p.Ins) && c.inGPR[out] && c.p.Ins[out].Op == loop.OpOut && c.p.Ins[out].A == v
 }
 
 // lowerGeneral lowers what is computed in a general register.
 func (c *compiler) lowerGeneral(v loop.Value, in *loop.Ins) {
 	if in.Type == loop.B { // when it comes to the branch
-		if c.vals[v] = (val{first: nowhere, state: defined, uni: true}); c.spread[v] {
+		if c.vals[v] = (val{first: noVector, state: defined, uni: true}); c.alsoInVector[v] {
 			c.lowerIns(v, in)
 		}
 		return
 	}
 	switch in.Op {
 	case loop.OpConst, loop.OpScalar:
-		x := val{first: nowhere, state: defined, uni: true}
-		if c.spread[v] {
+		x := val{first: noVector, state: defined, uni: true}
+		if c.alsoInVector[v] {
 			c.lowerIns(v, in)
 			x = c.vals[v]
 		}
@@ -247,20 +247,20 @@ func (c *compiler) lowerGeneral(v loop.Value, in *loop.Ins) {
 	c.setGeneral(v, d)
 }
 
-// nowhere is the first register of a value that has none of vectors.
-const nowhere = -1
+// noVector is val.first of a value without a vector register.
+const noVector = -1
 
 // setGeneral makes v live in a general register, and in a vector if anything reads it there.
 func (c *compiler) setGeneral(v loop.Value, g vr) {
-	x := val{first: nowhere, g: g, state: defined, uni: true}
-	if c.spread[v] {
+	x := val{first: noVector, g: g, state: defined, uni: true}
+	if c.alsoInVector[v] {
 		x.first = int32(len(c.regs))
 		c.regs = append(c.regs, c.broadcast(g, c.p.Ins[v].Type.Size()))
 	}
 	c.vals[v] = x
 }
 
-// g returns a general register that holds a number that all lanes share.
+// g returns a general register that holds a uniform number.
 func (c *compiler) g(v loop.Value) vr {
 	in, x := &c.p.Ins[v], &c.vals[v]
 	switch {
@@ -288,7 +288,7 @@ func constant64(in *loop.Ins) int64 {
 	return int64(in.Imm)
 }
 
-// small returns a constant that instructions take themselves.
+// small returns a constant that fits the 32-bit immediate of an instruction.
 func (c *compiler) small(v loop.Value) (int64, bool) {
 	in := &c.p.Ins[v]
 	n := constant64(in)
@@ -405,7 +405,7 @@ func (c *compiler) loadGeneral(e array.DType, t loop.Type, d vr, m lmem) {
 	c.load(op, d, m)
 }
 
-// flags compares what v does, and returns the condition that holds if v does.
+// flags emits the comparison v and returns the condition code that holds if v is true.
 func (c *compiler) flags(v loop.Value) asm.Cond {
 	in := &c.p.Ins[v]
 	t := c.p.Ins[in.A].Type
@@ -418,16 +418,16 @@ func (c *compiler) flags(v loop.Value) asm.Cond {
 	return conds[in.Op-loop.OpEq]
 }
 
-// unless jumps to l where a condition that all lanes share does not hold.
+// unless jumps to l if the uniform condition v is false.
 func (c *compiler) unless(v loop.Value, l asm.Label) {
-	if c.general[v] {
+	if c.inGPR[v] {
 		c.onLine(v, func() { c.branchOn(v, false, l) })
 	} else {
 		c.none([]vr{c.get(v, 0)}, l)
 	}
 }
 
-// branchOn jumps to l where a condition is as said.
+// branchOn jumps to l if condition v equals is.
 func (c *compiler) branchOn(v loop.Value, is bool, l asm.Label) {
 	in := &c.p.Ins[v]
 	switch {

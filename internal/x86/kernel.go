@@ -38,15 +38,19 @@ func Compile(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 	return compile(p, isa, false, nil)
 }
 
-// CompileStreaming is Compile for outputs that no cache will hold: whole vectors
-// are written past the caches, which saves reading the lines that they replace. A row
-// begins by ordinary stores, as far as its first whole vector; passes that reduce make
-// ordinary stores alone. All axes of p but that of the lanes must be
-// parallel, the lanes last, and everything that is written in a pass moves by one element a
-// lane, or by as many as are written together. In each row, all buffers
-// that are written with step Unit along the lane axis must come to a multiple of 64
-// bytes after as many elements. Where buffers are written together ([loop.Buf.Pair]), no
-// other is, and rows must begin at such a multiple.
+// CompileStreaming is Compile for outputs that are larger than the caches. It writes whole
+// vectors by non-temporal stores, which saves reading the lines that they replace. A row
+// begins with ordinary stores, up to its first aligned vector. Passes that reduce have
+// ordinary stores alone.
+//
+// CompileStreaming requires that
+//   - the lane axis of p is last, and all others are parallel;
+//   - what a pass writes has step Unit along the lanes, or is a group of n adjacent buffers
+//     with stride n ([loop.Buf.Pair]);
+//   - in each row, all buffers written with step Unit reach a multiple of 64 bytes after the same
+//     number of elements;
+//   - if there is a group of adjacent buffers, nothing else is written, and its rows begin at a
+//     multiple of 64 bytes.
 func CompileStreaming(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 	return compile(p, isa, true, nil)
 }
@@ -63,12 +67,11 @@ func Explain(p *loop.Program, isa jit.ISA) (string, error) {
 		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, shape(p, isa), slow(p, k.stored), b.String()), nil
 }
 
-// slow names what takes much longer than other instructions, with the lines of the source
-// that it comes from; stored are those that spills are of. It is empty where there are no
-// lines.
+// slow lists what takes much longer than other instructions, with its lines in the source. The
+// argument stored holds the lines of spilled values. slow is empty where a program has no lines.
 func slow(p *loop.Program, stored []int32) string {
 	q, _ := narrowed(p)
-	same := q.Same(q.Lane, true)
+	uniform := q.Uniform(q.Lane, true)
 	const gathers, scatters, quotients, roots, loops, spills = 0, 1, 2, 3, 4, 5
 	var lines [6][]int32
 	for i := range q.Ins {
@@ -76,11 +79,11 @@ func slow(p *loop.Program, stored []int32) string {
 		at := loop.Value(i)
 		switch in.Op {
 		case loop.OpLoadAt:
-			if !same[in.A] {
+			if !uniform[in.A] {
 				kind = gathers
 			}
 		case loop.OpStoreAt:
-			if !same[in.B] {
+			if !uniform[in.B] {
 				kind = scatters
 			}
 		case loop.OpDiv, loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU:
@@ -88,7 +91,7 @@ func slow(p *loop.Program, stored []int32) string {
 		case loop.OpSqrt:
 			kind = roots
 		case loop.OpLoop:
-			if r := q.Region(in); r.Cond != loop.NoValue && !same[r.Cond] {
+			if r := q.Region(in); r.Cond != loop.NoValue && !uniform[r.Cond] {
 				kind, at = loops, r.Cond
 			}
 		}
@@ -103,18 +106,21 @@ func slow(p *loop.Program, stored []int32) string {
 			q.Walk(q.Region(in).Body, func(v loop.Value, in *loop.Ins) { inside[v] = true })
 		}
 	}
-	var once [2][]int32 // loops that all lanes run together: of a vector, of a row
+	var inPass, onceARow []int32 // lines of loops that all lanes run together
 	q.Walk(q.Body, func(v loop.Value, in *loop.Ins) {
 		if in.Op != loop.OpLoop {
 			return
 		}
 		r := q.Region(in)
-		if r.Cond == loop.NoValue || !same[r.Cond] {
+		if r.Cond == loop.NoValue || !uniform[r.Cond] {
 			return
 		}
-		n := q.Line(r.Cond)
-		if k := map[bool]int{true: 0, false: 1}[inside[v]]; n > 0 {
-			once[k] = append(once[k], int32(n))
+		switch n := int32(q.Line(r.Cond)); {
+		case n <= 0:
+		case inside[v]:
+			inPass = append(inPass, n)
+		default:
+			onceARow = append(onceARow, n)
 		}
 	})
 	var b strings.Builder
@@ -126,11 +132,12 @@ func slow(p *loop.Program, stored []int32) string {
 			fmt.Fprintf(&b, "; line %d\n", n)
 		}
 	}
-	for k, what := range []string{"loops that all lanes run together, without masks, for each vector", "loops that run once a row, for all vectors"} {
-		if slices.Sort(once[k]); len(once[k]) > 0 {
+	for k, lines := range [][]int32{inPass, onceARow} {
+		what := [...]string{"loops that all lanes run together, without masks, for each vector", "loops that run once a row, for all vectors"}[k]
+		if slices.Sort(lines); len(lines) > 0 {
 			fmt.Fprintf(&b, "; %s\n", what)
 		}
-		for _, n := range slices.Compact(once[k]) {
+		for _, n := range slices.Compact(lines) {
 			fmt.Fprintf(&b, "; line %d\n", n)
 		}
 	}
@@ -143,24 +150,24 @@ func slow(p *loop.Program, stored []int32) string {
 	return b.String()
 }
 
-// shape says how a program lies in vectors, and what of it costs more than one instruction a
+// shape describes the lanes of a program, and counts what costs more than one instruction a
 // vector.
 func shape(p *loop.Program, isa jit.ISA) string {
 	q, es := narrowed(p)
-	same := q.Same(q.Lane, true)
+	uniform := q.Uniform(q.Lane, true)
 	gathers, scatters, loops := 0, 0, 0
 	for i := range q.Ins {
 		switch in := &q.Ins[i]; in.Op {
 		case loop.OpLoadAt:
-			if !same[in.A] {
+			if !uniform[in.A] {
 				gathers++
 			}
 		case loop.OpStoreAt:
-			if !same[in.B] {
+			if !uniform[in.B] {
 				scatters++
 			}
 		case loop.OpLoop:
-			if r := q.Region(in); r.Cond != loop.NoValue && !same[r.Cond] {
+			if r := q.Region(in); r.Cond != loop.NoValue && !uniform[r.Cond] {
 				loops++
 			}
 		}

@@ -39,7 +39,7 @@ func (c *compiler) strideIndex(b int) {
 }
 
 // strided reports that the frame says how far the lanes of buffer b lie apart. A few
-// elements are a stride like another where [compiler.loadApart] does not know better.
+// elements are a stride like another where [compiler.loadDeinterleaved] does not know better.
 func (c *compiler) strided(b int) bool {
 	return c.p.Bufs[b].Steps[c.p.Lane] >= loop.Any
 }

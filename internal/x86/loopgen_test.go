@@ -107,7 +107,7 @@ func TestGenerated(t *testing.T) {
 		}
 	}
 	if streamed < n/3 {
-		t.Errorf("only %d of %d programs write past the caches", streamed, n)
+		t.Errorf("only %d of %d programs have non-temporal stores", streamed, n)
 	}
 	if quick {
 		return

@@ -13,12 +13,12 @@ type compiler struct {
 	p   *loop.Program
 	isa jit.ISA
 	vb  int // bytes of a vector register
-	es  int // bytes a lane, but of passes that compute with 8 bytes alone
+	es  int // bytes a lane, but in passes that compute with 8-byte types alone
 
 	streaming bool // see CompileStreaming
 
 	asm       asm.Asm
-	line      int32 // of the source, of the value that is being lowered; 0 for none
+	line      int32 // the source line of the value that is being lowered, 0 for none
 	code      []ins
 	pre       []ins // code before all loops: constants and arguments
 	other     []ins
@@ -36,15 +36,19 @@ type compiler struct {
 	stage     int   // the staging areas, an offset in the frame; 0 if none yet
 	suspends  []suspension
 
-	vals     []val
-	fused    []bool // by value: left to its user
-	same     []bool // by value: see loop.Program.Same, with leaving
-	kept     []bool // by value: of a loop's parameter, whether anything reads the result
-	along    []bool // by value: of such a parameter, whether it is the same in the loop but not at its end
-	general  []bool // by value: computed in a general register, see findGeneral,
-	spread   []bool // and read by vectors as well
-	fits     []bool // by value: whether it can be
-	joins    []bool // by truth value: joins conditions that a loop asks one by one
+	vals []val
+
+	// Facts by value. reset sets uniform; the methods named below set the others once, before
+	// code is lowered. fused also changes while a loop is lowered.
+	uniform           []bool // all active lanes share it; loop.Program.Uniform with leaving
+	resultRead        []bool // findResultsRead: of a loop's parameter, something reads the loop's result
+	uniformInsideLoop []bool // findResultsRead: of a parameter, uniform in the loop but not at its end; implies resultRead
+	canUseGPR         []bool // findGPRs: a general register could hold it; implies uniform
+	inGPR             []bool // findGPRs: computed in a general register; implies canUseGPR
+	alsoInVector      []bool // findGPRs: vectors read it as well; implies inGPR
+	joinsConditions   []bool // findJoinedConditions: an OpAnd of conditions that a loop tests one by one
+	fused             []bool // findFused, leaveNext, leaveCondition, findFlag: computed by its only user
+
 	users    loop.Users
 	operands [3]loop.Value // see reads
 	readBuf  []loop.Value
@@ -53,54 +57,56 @@ type compiler struct {
 	seen     []occurrence
 	consts   []constant
 
-	near      bool       // see nearOrFar
-	quotients []quotient // known in the block that is being lowered
-	divisors  []divisor
-	bases     []movedBase      // likewise
-	slides    []slide          // of that block
-	disp      int32            // see moved
-	ahead     bool             // see ask
-	tables    [][2]vr          // the registers of each, 0 if it has none yet
-	ptr       [loop.MaxBufs]vr // where each buffer stands
-	limit     vr               // of rows that lie side by side, the element behind the last; 0 if that does not help
-	room      vr               // and how many elements there are to it from where a row begins
-	ctr       [loop.MaxAxes]vr // the counter of an axis that is being walked
-	extent    [loop.MaxAxes]vr
-	stride    [loop.MaxBufs]strideRegs
+	below51     bool          // numbers are below 2^51: see nearOrFar
+	quotients   []quotient    // known in the block that is being lowered
+	divisors    []divisor     // known in that block
+	bases       []basePointer // known in that block
+	loadGroups  []loadGroup   // of that block
+	disp        int32         // bytes added to every access: see withBase
+	prefetching bool          // see prefetch
+	tables      [][2]vr       // the registers of each table, 0 if it has none yet
+
+	ptr      [loop.MaxBufs]vr // the address of each buffer at the current indices
+	limit    vr               // of contiguous ragged rows, the element behind the last row; 0 for other programs
+	headroom vr               // the number of elements from the start of the row to limit
+	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
+	extent   [loop.MaxAxes]vr
+	stride   [loop.MaxBufs]strideRegs
 
 	lay   layout
 	batch *batch // of rows, whose pass is being lowered
 	accs  []accumulator
-	masks []vr // lanes that are active, one a step; nil for all
+	masks []vr // lanes that are active, one register a step; nil for all lanes
 }
 
-// A layout says how the lanes of a pass lie in registers. A step is what one
-// vector of lanes needs: L lanes, being one register of a type as wide as the
-// lanes and two of a type that is twice as wide. Steps are interleaved.
+// A layout says how the lanes of a pass lie in registers. A step is the lanes of one vector
+// register: one register of a type as wide as the lanes, two of a type that is twice as wide.
+// The steps of a strip are interleaved.
 type layout struct {
 	k     int // steps
 	lanes int // lanes a step
-	es    int // bytes a lane: of a mask's elements on AVX2
+	es    int // bytes a lane; on AVX2 also bytes of an element of a mask
 	parts int // registers a step of an 8-byte type
 	uni   bool
-	idx   vr  // index of the first lane
-	tail  vr  // at the end of a row, the mask of what is left of it
-	rest  vr  // and how much that is
-	left  int // or, if not 0, how much it is known to be
+	idx   vr // index of the first lane
 
-	first   int    // the first step, of those that one turn of a loop does
+	restMask  vr  // in the epilogue of a row, the mask of the lanes that are left
+	rest      vr  // the number of those lanes
+	knownRest int // that number if it is known, else 0
+
+	first   int    // the first step, among the steps that one trip through a loop computes
 	at      vr     // where accumulators lie in memory, in the rest of a block; 0 elsewhere
 	strided uint32 // buffers with a cursor of their own along the lane axis
-	over    bool   // vectors go beyond the end of the row: see compiler.over
+	overrun bool   // vectors may go beyond the end of the row: see compiler.mayOverrun
 }
 
-// A val is where a value lives: regs[first:], one register if uniform (all lanes
-// equal), else one a step and part; or in a general register, and then there may be no others.
+// A val says which registers hold a value: one vector register if all lanes are equal, else one a
+// step and part. A value may have a general register instead, or as well.
 type val struct {
-	first int32
-	g     vr
+	first int32 // index of the first vector register in compiler.regs, or noVector
+	g     vr    // the general register, 0 for none
 	state uint8
-	uni   bool
+	uni   bool // one vector register for all lanes
 }
 
 const (
@@ -124,9 +130,9 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	c.suspends = c.suspends[:0]
 	c.vals = zeroed(c.vals, len(p.Ins))
 	c.users.Count(p)
-	c.same = p.Same(p.Lane, true)
-	c.findKept()
-	c.findGeneral()
+	c.uniform = p.Uniform(p.Lane, true)
+	c.findResultsRead()
+	c.findGPRs()
 	c.findFused()
 	c.regs, c.consts, c.rare = c.regs[:0], c.consts[:0], 0
 	c.tables = zeroed(c.tables, len(p.Tables))
@@ -134,7 +140,7 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	clear(c.ctr[:])
 	clear(c.extent[:])
 	c.limit = 0
-	c.accs, c.quotients, c.divisors, c.bases, c.disp, c.slides = c.accs[:0], c.quotients[:0], c.divisors[:0], c.bases[:0], 0, nil
+	c.accs, c.quotients, c.divisors, c.bases, c.disp, c.loadGroups = c.accs[:0], c.quotients[:0], c.divisors[:0], c.bases[:0], 0, nil
 	for _, n := range bound[1:] {
 		c.vregs = append(c.vregs, vinfo{phys: n, bound: true})
 	}
@@ -235,8 +241,7 @@ func (c *compiler) counted(a int, n vr, body func()) {
 	c.ptr = old
 }
 
-// pass lowers a pass: what is uniform first, then strips of full vectors, then
-// what is left of them.
+// pass lowers a pass: uniform values first, then strips of full vectors, then the epilogue.
 func (c *compiler) pass(r *loop.Region) {
 	row := c.lay
 	s := c.hoist(r.Body)
@@ -258,7 +263,7 @@ func (c *compiler) pass(r *loop.Region) {
 	c.gconst(c.lay.idx, 0)
 	c.ctr[c.p.Lane] = c.lay.idx
 	body := c.arrange(r.Body, &s)
-	over, fixed := c.over(body, &s), c.p.Axes[c.p.Lane].Extent
+	over, fixed := c.mayOverrun(body, &s), c.p.Axes[c.p.Lane].Extent
 	streaming := c.streaming
 	c.streaming = streaming && s.held == 0 && fixed == 0
 	switch {
@@ -278,8 +283,8 @@ func (c *compiler) pass(r *loop.Region) {
 	c.lay = row
 }
 
-// strips runs body over all lanes up to n. If a buffer is given, it first goes as far as that
-// buffer's next whole vector, by the code that does the rest behind the last strip.
+// strips runs body over all lanes up to n. If align is a buffer, it first goes as far as that
+// buffer's next aligned vector, by the code of the epilogue.
 func (c *compiler) strips(body []loop.Value, n vr, over bool, align int) {
 	done := c.asm.NewLabel()
 	end, head, rest := n, asm.Label(0), c.asm.NewLabel()
@@ -337,7 +342,7 @@ func (c *compiler) narrowest(set uint32) int {
 }
 
 // aligned returns how many lanes there are to the next whole vector of buffer b: n if the row
-// is shorter, and, but for what is written past the caches, 0 if it is short.
+// is shorter. Without non-temporal stores it is 0 in a row of less than 16 steps.
 func (c *compiler) aligned(b int, n vr) vr {
 	end, whole := c.newG(), c.vb
 	if c.streaming {
@@ -360,14 +365,14 @@ func (c *compiler) aligned(b int, n vr) vr {
 	return end
 }
 
-// wholeStrips runs body as long as a whole strip is left up to end, or, beyond the end of a
-// row, as long as anything is and there is room. The loop is open behind it: it goes on at
-// head while the index is not above last.
+// wholeStrips runs body as long as a whole strip is left up to end. With over it runs as long as a
+// lane is left and a whole strip fits into the headroom. The loop stays open: its caller emits the
+// end, and may jump to head while the index is not above last.
 func (c *compiler) wholeStrips(end vr, strip int, over bool, body func()) (head asm.Label, last vr) {
 	last = c.newG()
 	none := c.asm.NewLabel()
 	if over {
-		c.mov(last, c.room)
+		c.mov(last, c.headroom)
 		c.updi(asm.SUB, last, int64(strip))
 		less := c.loadG(asm.LEA, lmem{base: end, disp: -1})
 		c.use2(asm.CMP, last, less)
@@ -435,7 +440,7 @@ func (c *compiler) iota(size, from int) lmem {
 	return lmem{label: c.asm.ConstBytes(b[:c.vb]).Label}
 }
 
-// reads returns, until the next call, what an instruction and those in its blocks read.
+// reads returns, until the next call, what an instruction and the instructions of its blocks read.
 func (c *compiler) reads(in *loop.Ins) []loop.Value {
 	if c.p.Region(in) == nil { // nearly all: without going through a list
 		c.operands = in.Operands()
@@ -445,12 +450,13 @@ func (c *compiler) reads(in *loop.Ins) []loop.Value {
 	return c.readBuf
 }
 
-// uniform reports whether an instruction has one value for all lanes, in one register.
-func (c *compiler) uniform(v loop.Value, in *loop.Ins) bool { return c.same[v] && oneForAll(in.Op) }
+// inOneRegister reports whether an instruction is uniform and its value has one register.
+func (c *compiler) inOneRegister(v loop.Value, in *loop.Ins) bool {
+	return c.uniform[v] && oneRegisterOp(in.Op)
+}
 
-// oneForAll reports an operation whose value is in one register where it is the same for all
-// lanes.
-func oneForAll(op loop.Op) bool {
+// oneRegisterOp reports an operation whose value has one register where it is uniform.
+func oneRegisterOp(op loop.Op) bool {
 	switch op {
 	case loop.OpLoad, loop.OpLoadAt, loop.OpIndex:
 		return true
@@ -458,10 +464,10 @@ func oneForAll(op loop.Op) bool {
 	return op.Pure()
 }
 
-// known reports a value that has been lowered and is the same for all lanes.
+// known reports a value that has been lowered and has one register for all lanes.
 func (c *compiler) known(v loop.Value) bool { return c.vals[v].uni && c.vals[v].state != undefined }
 
-// early reports an instruction that depends on what is known alone.
+// early reports an instruction that can be hoisted: all its operands are known.
 func (c *compiler) early(in *loop.Ins) bool {
 	if !in.Op.Pure() {
 		return in.Op == loop.OpIndex && int(in.Imm) < c.p.Lane
@@ -474,7 +480,7 @@ func (c *compiler) early(in *loop.Ins) bool {
 	return true
 }
 
-// A survey is what is known of the instructions of a pass that are not hoisted.
+// A survey counts what a pass does, in the instructions that are not hoisted.
 type survey struct {
 	count         int
 	sizes         int    // of types, as bits
@@ -483,7 +489,8 @@ type survey struct {
 	reads, writes uint32 // buffers
 }
 
-// hoist lowers, before the loops of a pass, what is the same for all its lanes.
+// hoist lowers, before the loops of a pass, what depends on uniform values alone (loop-invariant
+// code motion).
 func (c *compiler) hoist(block []loop.Value) (s survey) {
 	c.p.Walk(block, func(v loop.Value, in *loop.Ins) {
 		if c.users.Dead(v) {
@@ -512,12 +519,12 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 		switch in.Op {
 		case loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU:
 			if y := &c.vals[in.B]; y.uni && y.state != undefined {
-				c.divisor(in, without(in.Op))
+				c.divisor(in, unsignedOp(in.Op))
 			}
 		case loop.OpLoadAt:
-			c.moveBefore(int(in.Imm), in.A)
+			c.hoistBase(int(in.Imm), in.A)
 		case loop.OpStoreAt:
-			c.moveBefore(int(in.Imm), in.B)
+			c.hoistBase(int(in.Imm), in.B)
 		}
 		s.count++
 		s.sizes |= in.Type.Size()
@@ -532,17 +539,17 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
-	quotients, divisors, bases, slides := len(c.quotients), len(c.divisors), len(c.bases), c.slides
-	c.slides, b = c.findSlides(b)
+	quotients, divisors, bases, loadGroups := len(c.quotients), len(c.divisors), len(c.bases), c.loadGroups
+	c.loadGroups, b = c.findLoadGroups(b)
 	for at := 0; at < len(b); at++ {
 		if v := b[at]; c.vals[v].state == hoisted || c.fused[v] {
 			continue
 		}
-		if n := c.storeTogether(b[at:]); n > 0 {
+		if n := c.storeInterleaved(b[at:]); n > 0 {
 			at += n - 1
 			continue
 		}
 		c.lower(b[at])
 	}
-	c.quotients, c.divisors, c.bases, c.slides = c.quotients[:quotients], c.divisors[:divisors], c.bases[:bases], slides
+	c.quotients, c.divisors, c.bases, c.loadGroups = c.quotients[:quotients], c.divisors[:divisors], c.bases[:bases], loadGroups
 }

@@ -159,7 +159,7 @@ func (c *compiler) maskRest(n vr) {
 		c.op2m(gts[c.maskType()], m, c.broadcast(rest, c.lay.es), c.iota(c.lay.es, 0))
 	}
 	c.masks = []vr{m}
-	c.lay.tail, c.lay.rest = m, rest
+	c.lay.restMask, c.lay.rest = m, rest
 }
 
 // blend emits d = m ? a : b.

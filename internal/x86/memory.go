@@ -10,19 +10,19 @@ import (
 
 // elementOps are the instructions for elements of one size in memory.
 type elementOps struct {
-	get, put asm.Op // of a general register, or one for all
-	low      asm.Op // of the lowest lane of a vector
-	spread   asm.Op // one element for all lanes
-	spreadG  asm.Op // the same from a general register
-	vector   asm.Op // a vector under an opmask
-	masked   asm.Op // a vector under a vector of masks, on AVX2
-	gather   asm.Op // elements at offsets of 8 bytes
-	gather32 asm.Op // and of 4 bytes
+	get, put   asm.Op // of a general register, or one for all
+	low        asm.Op // of the lowest lane of a vector
+	broadcast  asm.Op // one element for all lanes
+	broadcastG asm.Op // the same from a general register
+	vector     asm.Op // a vector under an opmask
+	masked     asm.Op // a vector under a vector of masks, on AVX2
+	gather     asm.Op // elements at offsets of 8 bytes
+	gather32   asm.Op // and of 4 bytes
 }
 
 var elements = [9]elementOps{
-	1: {get: asm.MOVZX8, put: asm.MOV8, low: asm.VPEXTRB, spread: asm.VPBROADCASTB, spreadG: asm.VPBROADCASTB, vector: asm.VMOVDQU8},
-	2: {get: asm.MOVZX16, put: asm.MOV16, low: asm.VPEXTRW, spread: asm.VPBROADCASTW, spreadG: asm.VPBROADCASTW, vector: asm.VMOVDQU16},
+	1: {get: asm.MOVZX8, put: asm.MOV8, low: asm.VPEXTRB, broadcast: asm.VPBROADCASTB, broadcastG: asm.VPBROADCASTB, vector: asm.VMOVDQU8},
+	2: {get: asm.MOVZX16, put: asm.MOV16, low: asm.VPEXTRW, broadcast: asm.VPBROADCASTW, broadcastG: asm.VPBROADCASTW, vector: asm.VMOVDQU16},
 	4: {asm.MOV32, asm.MOV32, asm.VMOVD, asm.VBROADCASTSS, asm.VPBROADCASTD, asm.VMOVUPS, asm.VMASKMOVPS, asm.VPGATHERQD, asm.VPGATHERDD},
 	8: {asm.MOV, asm.MOV, asm.VMOVQ, asm.VBROADCASTSD, asm.VPBROADCASTQ, asm.VMOVUPD, asm.VMASKMOVPD, asm.VPGATHERQQ, asm.VPGATHERDQ},
 }
@@ -46,7 +46,7 @@ func signed(e array.DType) int {
 	return 0
 }
 
-// activeFor is active for register i of a value of type t.
+// activeFor returns the mask of active lanes for register i of a value of type t, 0 for all lanes.
 func (c *compiler) activeFor(t loop.Type, i int) vr {
 	if c.masks == nil {
 		return 0
@@ -54,33 +54,32 @@ func (c *compiler) activeFor(t loop.Type, i int) vr {
 	return c.maskFor(c.active, t, i)
 }
 
-// touched is activeFor of what is accessed in memory.
+// touched is activeFor for accesses to memory: vectors that overrun a row need no mask.
 func (c *compiler) touched(t loop.Type, i int) vr {
-	if c.lay.over {
+	if c.lay.overrun {
 		return 0
 	}
 	return c.activeFor(t, i)
 }
 
-// bulk reports that the lanes of buffer b lie side by side and can be moved as
-// vectors: AVX2 has no masks for elements of 1 and 2 bytes, and pieces instead at the
-// end of a row.
+// bulk reports whether vectors can access the lanes of buffer b, which then has step Unit. AVX2 has
+// no masks for elements of 1 and 2 bytes; in the epilogue storePieces and loadPieces serve.
 func (c *compiler) bulk(b int) bool {
 	x := &c.p.Bufs[b]
-	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() >= 4 || c.isa == jit.AVX512 || c.masks == nil || c.lay.over || c.atTail())
+	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() >= 4 || c.isa == jit.AVX512 || c.masks == nil || c.lay.overrun || c.inEpilogue())
 }
 
-// atTail reports that the active lanes are what is left of a row.
-func (c *compiler) atTail() bool { return c.masks[0] == c.lay.tail }
+// inEpilogue reports whether the active lanes are the rest of a row. Requires masks.
+func (c *compiler) inEpilogue() bool { return c.masks[0] == c.lay.restMask }
 
 // lowerLoad lowers OpLoad and OpLoadAt.
 func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
-	if c.slid(v) {
+	if c.loadReused(v) {
 		return
 	}
 	b := int(in.Imm)
-	if in.Op == loop.OpLoadAt && c.moved(b, in.A, func() {
-		c.ask(b)
+	if in.Op == loop.OpLoadAt && c.withBase(b, in.A, func() {
+		c.prefetch(b)
 		c.lowerLoad(v, &loop.Ins{Op: loop.OpLoad, Type: in.Type, A: loop.NoValue, Imm: in.Imm})
 	}) {
 		return
@@ -92,13 +91,13 @@ func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 		for i, d := range c.result(v) {
 			c.loadUnit(b, in.Type, d, i)
 		}
-	case c.apart(b, in.A):
+	case c.canDeinterleave(b, in.A):
 		for i, d := range c.result(v) {
-			c.loadApart(b, d, i)
+			c.loadDeinterleaved(b, d, i)
 		}
-	case c.apartSmall(b, in.A):
+	case c.canDeinterleaveSmall(b, in.A):
 		for i, d := range c.result(v) {
-			c.loadApartSmall(b, d, i)
+			c.loadDeinterleavedSmall(b, d, i)
 		}
 	default:
 		d := c.result(v)
@@ -113,48 +112,49 @@ func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 }
 
 const (
-	// askAhead is how many bytes behind what a loop reads it asks for lines.
-	askAhead = 1 << 10
-	// askWork is how many operations of vectors a loop has to each that it reads, at
-	// least, for requests to be worth their place among the instructions.
-	askWork = 6
+	// prefetchDistance is the number of bytes from an element that a loop reads to the line that
+	// it prefetches.
+	prefetchDistance = 1 << 10
+	// prefetchMinWork is the least number of vector operations for each load at which a loop
+	// prefetches.
+	prefetchMinWork = 6
 )
 
-// worthAsking reports a loop that computes so much of what it reads that the processor
-// does not look ahead far enough by itself: what waits for one trip fills the room in
-// which the reads of the next would begin.
-func (c *compiler) worthAsking(r *loop.Region) bool {
+// worthPrefetching reports a loop that computes at least prefetchMinWork operations for each load.
+// The instructions that wait for one trip then fill the reorder buffer, and the loads of the next
+// trips begin late.
+func (c *compiler) worthPrefetching(r *loop.Region) bool {
 	reads, work := 0, 0
 	for _, v := range r.Body {
 		switch in := &c.p.Ins[v]; {
 		case c.p.Region(in) != nil:
 			return false
-		case c.same[v]: // computed once for all lanes
+		case c.uniform[v]: // computed once for all lanes
 		case in.Op == loop.OpLoadAt:
 			reads++
 		case in.Op.Pure() && in.Op != loop.OpConst:
 			work++
 		}
 	}
-	return reads > 0 && work >= askWork*reads
+	return reads > 0 && work >= prefetchMinWork*reads
 }
 
-// ask requests the lines behind those that a loop reads next of buffer b, if it is worth
-// asking: they are what later trips read where those go along the row, and what the
-// next vectors of the row read where they go across. A request beyond the array does nothing.
-func (c *compiler) ask(b int) {
-	if !c.ahead || c.disp != 0 || c.masks != nil || !c.bulk(b) {
+// prefetch emits prefetches of buffer b, prefetchDistance bytes behind the next loads, in a loop
+// that is worthPrefetching. Where trips go along the row, later trips read these lines; where they
+// go across rows, the next vectors of the row do. A prefetch beyond the array does nothing.
+func (c *compiler) prefetch(b int) {
+	if !c.prefetching || c.disp != 0 || c.masks != nil || !c.bulk(b) {
 		return
 	}
 	for n := 0; n < c.lay.k*c.lay.lanes*c.p.Bufs[b].DType.Size(); n += processor.Line {
-		c.emit(asm.PREFETCHT0, 0, 0).at(0, c.at(b, 0).add(askAhead+n))
+		c.emit(asm.PREFETCHT0, 0, 0).at(0, c.at(b, 0).add(prefetchDistance+n))
 	}
 }
 
 // lowerStore lowers OpStore and OpStoreAt.
 func (c *compiler) lowerStore(in *loop.Ins) {
 	b := int(in.Imm)
-	if in.Op == loop.OpStoreAt && c.moved(b, in.B, func() { c.lowerStore(&loop.Ins{Op: loop.OpStore, A: in.A, B: loop.NoValue, Imm: in.Imm}) }) {
+	if in.Op == loop.OpStoreAt && c.withBase(b, in.B, func() { c.lowerStore(&loop.Ins{Op: loop.OpStore, A: in.A, B: loop.NoValue, Imm: in.Imm}) }) {
 		return
 	}
 	k := c.batch.pack(b)
@@ -175,9 +175,9 @@ func (c *compiler) lowerStore(in *loop.Ins) {
 				c.storeUnit(b, t, c.get(in.A, i), i)
 			}
 		}
-	case c.apart(b, in.B):
+	case c.canDeinterleave(b, in.B):
 		for i := range c.count(c.p.Ins[in.A].Type) {
-			c.storeApart(b, c.get(in.A, i), i)
+			c.storeStrided(b, c.get(in.A, i), i)
 		}
 	default:
 		for s := range c.lay.k {
@@ -186,8 +186,7 @@ func (c *compiler) lowerStore(in *loop.Ins) {
 	}
 }
 
-// oneAt is the place of an element that all lanes share, at an offset if there is
-// one.
+// oneAt returns the address of the element that all lanes share, at an offset if off is one.
 func (c *compiler) oneAt(b int, off loop.Value) lmem {
 	m := lmem{base: c.ptr[b]}
 	if off != loop.NoValue {
@@ -208,7 +207,7 @@ func (c *compiler) loadOne(e array.DType, t loop.Type, m lmem) vr {
 	case e == array.Bool:
 		return c.boolMask(c.loadG(asm.MOVZX8, m))
 	case e.Size() == t.Size():
-		return c.loadV(elements[t.Size()].spread, m)
+		return c.loadV(elements[t.Size()].broadcast, m)
 	case signed(e) == 1:
 		return c.broadcast(c.loadG([...]asm.Op{1: asm.MOVSX8, 2: asm.MOVSX16}[e.Size()], m), t.Size())
 	}
@@ -266,7 +265,7 @@ func (c *compiler) loadUnit(b int, t loop.Type, d vr, i int) {
 	case c.isa == jit.AVX512:
 		// Where all loads are masked the processor sees no stream: see foldOperands.
 		if n := c.p.Axes[c.p.Lane].Extent; n > 0 && n < c.lay.lanes {
-			c.emit(asm.PREFETCHT0, 0, 0).at(0, m.add(askAhead))
+			c.emit(asm.PREFETCHT0, 0, 0).at(0, m.add(prefetchDistance))
 		}
 		c.load(elements[e.Size()].vector, d, m).mask(k).z()
 	default:
@@ -328,7 +327,7 @@ func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
 		c.store(asm.VMOVUPS, m, r)
 	case c.isa == jit.AVX512:
 		c.store(elements[size].vector, m, r).mask(k)
-	case c.atTail():
+	case c.inEpilogue():
 		c.storePieces(r, m, size, c.vb/size, i)
 	default:
 		c.emit(elements[size].masked, 0, 0, k, r).at(0, m)
@@ -528,8 +527,8 @@ func (c *compiler) pack16(v loop.Value) vr {
 // value, so its first lane is part*lanes behind the index. A masked store costs AMD processors
 // some 30 ns.
 func (c *compiler) storePieces(r vr, m lmem, size, lanes, part int) {
-	if c.lay.left > 0 {
-		c.storeFirst(r, m, size, lanes, c.lay.left-part*lanes)
+	if c.lay.knownRest > 0 {
+		c.storeFirst(r, m, size, lanes, c.lay.knownRest-part*lanes)
 		return
 	}
 	rest := c.newG()
@@ -608,9 +607,9 @@ func (c *compiler) storeFirst(r vr, m lmem, size, lanes, left int) {
 // the last of them first, as the bits of the count say. The rest becomes zero.
 func (c *compiler) loadPieces(d vr, m lmem, size int) {
 	rest, lanes := c.lay.rest, c.lay.lanes
-	if c.lay.left > 0 {
+	if c.lay.knownRest > 0 {
 		rest = c.newG()
-		c.gconst(rest, int64(c.lay.left))
+		c.gconst(rest, int64(c.lay.knownRest))
 	}
 	whole, done := c.asm.NewLabel(), c.asm.NewLabel()
 	c.branchi(rest, asm.CondGE, int64(lanes), whole)

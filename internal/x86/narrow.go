@@ -2,11 +2,11 @@ package x86
 
 import "weft/internal/loop"
 
-// Lanes are 1 or 2 bytes wide where all values of a program are, and all that is done to
-// them has instructions of that width.
+// Lanes are 1 or 2 bytes wide where all values of a program are, and each operation has an
+// instruction of that width.
 
-// narrowed returns a program that computes what p does, with integers of 4 and 8 bytes
-// or all of the bytes a lane that it returns too.
+// narrowed returns a program that computes what p does, and the bytes a lane that it computes in.
+// Either all integers have that width, or they have 4 and 8 bytes.
 func narrowed(p *loop.Program) (*loop.Program, int) {
 	if es := laneBytes(p); es != 0 {
 		return p, es
@@ -17,20 +17,21 @@ func narrowed(p *loop.Program) (*loop.Program, int) {
 	return loop.Widen(p, loop.I32), 4
 }
 
-// laneBytes returns the bytes a lane that p computes in: 1 or 2 if its values are so wide,
-// and 0 if it has some that are and must become wider.
+// laneBytes returns the bytes a lane that p computes in: 1 or 2 if all its values have that width
+// and every operation has an instruction of it, 0 if it has such values and they must be widened,
+// else 4.
 func laneBytes(p *loop.Program) int {
 	types, narrow := uint(1), true
-	var same []bool // what all lanes share, once a quotient asks
+	var uniform []bool // computed when the first quotient needs it
 	for i := range p.Ins {
 		in := &p.Ins[i]
 		types |= 1 << in.Type
 		switch in.Op {
 		case loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU: // by products
-			if same == nil {
-				same = p.Same(p.Lane, true)
+			if uniform == nil {
+				uniform = p.Uniform(p.Lane, true)
 			}
-			narrow = narrow && same[in.B] && oneForAll(p.Ins[in.B].Op)
+			narrow = narrow && uniform[in.B] && oneRegisterOp(p.Ins[in.B].Op)
 		case loop.OpMulHi, loop.OpMulHiU, loop.OpRotL, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt:
 			narrow = false
 		case loop.OpShl, loop.OpShr, loop.OpShrU:
@@ -53,7 +54,7 @@ func laneBytes(p *loop.Program) int {
 	return 4
 }
 
-// shared reports a value that all lanes of a pass share.
+// shared reports a value that is uniform by its operation alone.
 func shared(p *loop.Program, v loop.Value) bool {
 	switch in := &p.Ins[v]; in.Op {
 	case loop.OpConst, loop.OpScalar:

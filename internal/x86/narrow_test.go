@@ -121,7 +121,7 @@ func TestNarrowLengths(t *testing.T) {
 	}
 }
 
-// Results that go past the caches are whole vectors where memory is aligned, of every
+// Non-temporal stores write whole vectors where memory is aligned, of every
 // type from every other.
 func TestStreaming(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))

@@ -7,10 +7,10 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Rows of another extent each: where one begins and ends is read from the offsets.
+// Ragged axes: the begin and end of each row are read from the offsets.
 
-// ragged reads how long the ragged axis is in this row, and moves the cursors of buffers that
-// step on it to where it begins.
+// ragged reads the extent of the ragged axis in this row, and moves the cursors of buffers that
+// step on it to its begin.
 func (c *compiler) ragged() {
 	a := c.p.Ragged()
 	if a < 0 {
@@ -29,9 +29,9 @@ func (c *compiler) ragged() {
 	c.extent[a] = c.loadG(asm.MOV, lmem{base: at, disp: 8})
 	c.upd(asm.SUB, c.extent[a], begin)
 	if c.limit != 0 {
-		c.room = c.newG()
-		c.mov(c.room, c.limit)
-		c.upd(asm.SUB, c.room, begin)
+		c.headroom = c.newG()
+		c.mov(c.headroom, c.limit)
+		c.upd(asm.SUB, c.headroom, begin)
 	}
 	for b := range c.p.Bufs {
 		switch x := &c.p.Bufs[b]; x.Steps[a] {
@@ -48,11 +48,10 @@ func (c *compiler) ragged() {
 	}
 }
 
-// over reports that vectors of a pass may go beyond the end of its row, up to the limit: they
-// read elements of rows behind, and write into them before these rows do, who come later. So
-// the end of a row, which comes often, needs no other code. Lanes that are no elements of the
-// row count in no reduction.
-func (c *compiler) over(block []loop.Value, s *survey) bool {
+// mayOverrun reports whether vectors of a pass may go beyond the end of its row, up to the limit.
+// They read elements of the next rows, and write into them before those rows overwrite them. So the
+// end of a row, which comes often, needs no epilogue. Reductions ignore the lanes behind the row.
+func (c *compiler) mayOverrun(block []loop.Value, s *survey) bool {
 	if c.limit == 0 || s.indexed || c.streaming || !c.p.Unordered(block, false, false) {
 		return false
 	}
@@ -65,9 +64,9 @@ func (c *compiler) over(block []loop.Value, s *survey) bool {
 	return true
 }
 
-// shortRow works off a row that is a strip at most, and behind which there is room for one, in
-// registers alone: masks say what counts. It jumps to done, or falls through where the row is
-// longer.
+// shortRow lowers the path for a row of at most a strip that has a strip of headroom: in registers
+// alone, with masks of the elements that count. The code jumps to done, or falls through if the row
+// is longer.
 func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done asm.Label) {
 	row := c.lay
 	strip := numbers.VirtualBytes / row.es
@@ -84,7 +83,7 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 	}
 	long, whole, half := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
 	c.branchi(n, asm.CondG, int64(strip), long)
-	c.branchi(c.room, asm.CondL, int64(strip), long)
+	c.branchi(c.headroom, asm.CondL, int64(strip), long)
 	for j := range c.accs {
 		x := &c.accs[j]
 		for _, r := range x.regs[:min(len(x.regs), steps)] {
@@ -94,7 +93,7 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 	}
 	length := c.lengths(n)
 	c.lay.k = min(row.k, steps)
-	c.lay.over = true
+	c.lay.overrun = true
 	for s := 0; s < steps; s += c.lay.k {
 		switch {
 		case s > 0 && halves && s <= first:
@@ -128,14 +127,14 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 	}
 	for j := range c.accs {
 		x := &c.accs[j]
-		c.signless(x, &x.part)
+		c.normalizeZero(x, &x.part)
 		x.fresh = false
 	}
 	c.jmp(done)
 	c.label(long)
 }
 
-// lengths is n, at most 256, in each lane, for below.
+// lengths returns a vector with n, at most 256, in each lane, for below.
 func (c *compiler) lengths(n vr) vr {
 	if c.isa == jit.AVX512 {
 		return 0
@@ -143,7 +142,8 @@ func (c *compiler) lengths(n vr) vr {
 	return c.broadcast(n, max(c.lay.es, 2))
 }
 
-// below is the mask of a step whose first lane is element from of n.
+// below returns the mask of the lanes that are elements of a row of n, for a step whose first lane is
+// element from.
 func (c *compiler) below(length, n vr, from int) vr {
 	m := c.newM()
 	switch {

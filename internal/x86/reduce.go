@@ -23,7 +23,7 @@ type accumulator struct {
 	n    int // elements of a row, in batches of them
 
 	// Each virtual lane takes at most one element, so it starts from that element and not from
-	// the identity. A sum still adds 0 at its end, which makes 0 of -0: see signless.
+	// the identity. A sum still adds 0 at its end, which makes 0 of -0: see normalizeZero.
 	fresh bool
 }
 
@@ -53,9 +53,10 @@ func (c *compiler) virtual(t loop.Type) int {
 	return numbers.VirtualBytes / c.vb
 }
 
-// reducing lowers a pass with reductions. The virtual lanes are as many bytes as
-// a strip of vectors, so every strip meets the same registers. With over, rows of a strip at
-// most go a shorter way. With nothing else to do, a row whose result is settled is left.
+// reducing lowers a pass with reductions. The virtual lanes have as many bytes as
+// a strip of vectors, so every strip meets the same registers. With over, rows of at most a strip
+// take a shorter path. With only, the pass has no effect but its reductions, and a reduction of
+// truth values stops at the element that decides it.
 func (c *compiler) reducing(body []loop.Value, n vr, over, only bool) {
 	first := len(c.accs)
 	strip := numbers.VirtualBytes / c.lay.es
@@ -98,7 +99,7 @@ func (c *compiler) reducing(body []loop.Value, n vr, over, only bool) {
 		}
 		c.lay.first = 0
 		if only && len(all) == 1 && all[0].t == loop.B {
-			c.settled(&all[0], single)
+			c.shortCircuit(&all[0], single)
 		}
 	})
 	c.end()
@@ -145,8 +146,8 @@ func (c *compiler) accumulators(body []loop.Value) {
 	}
 }
 
-// settled jumps to l if no further element changes a reduction of truth values.
-func (c *compiler) settled(x *accumulator, l asm.Label) {
+// shortCircuit jumps to l if an element of a reduction of truth values has decided its result.
+func (c *compiler) shortCircuit(x *accumulator, l asm.Label) {
 	m := x.regs[0]
 	if x.op == loop.OpAnd {
 		m = c.newM()
@@ -363,7 +364,7 @@ func (c *compiler) eachPart(accs []accumulator, level vr, f func(x *accumulator,
 // finish makes the result visible as a uniform value.
 func (c *compiler) finish(x *accumulator) {
 	if x.t != loop.B {
-		c.set(x.v, c.v1(elements[x.t.Size()].spread, x.part.x()))
+		c.set(x.v, c.v1(elements[x.t.Size()].broadcast, x.part.x()))
 		return
 	}
 	some := x.regs[0]

@@ -1,16 +1,17 @@
 package x86
 
-import "weft/internal/jit"
+import (
+	"weft/internal/jit"
+	"weft/internal/loop"
+)
 
-import "weft/internal/loop"
+// List scheduling by height. Out-of-order execution reaches some hundred instructions ahead only.
+// In long code whose dependency chains stand one behind the other, the processor would wait for
+// each chain in turn. So the instruction with the longest chain behind it comes first.
 
-// The processor looks ahead by some hundred instructions only. In long code whose
-// chains of operations stand one behind the other it would wait for each chain in
-// turn; so what most depends on comes first.
-
-// schedule orders a block by its heights. It returns the block itself if that is short,
-// has an order of its own to keep, or registers would not be enough. live is the pressure
-// of the order by height, if there is one.
+// schedule orders a block by height. It returns the block itself if it is short, must keep its
+// order, or needs too many registers in the new order. live is the register pressure of the order
+// by height, if there is one.
 func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live int) {
 	order = block
 	if len(block) >= longCode && c.p.Unordered(block, false, false) {
@@ -71,9 +72,9 @@ func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
 	return block
 }
 
-// waits reports a block with a loop that takes as many trips as its lanes ask for. Each trip
-// waits for the one before, which several steps side by side do together; to read in memory
-// what does not find a register then costs less than to wait.
+// waits reports a block with a loop whose number of trips is not given by an axis. Each trip waits
+// for the one before. Interleaved steps wait at the same time, so they pay even where spilled
+// registers must be read from memory.
 func (c *compiler) waits(block []loop.Value) bool {
 	for _, v := range block {
 		r := c.p.Region(&c.p.Ins[v])
@@ -160,7 +161,7 @@ func (c *compiler) origin(v loop.Value) loop.Value {
 // width returns the registers that a value takes in each step beyond one for all.
 func (c *compiler) width(v loop.Value) int {
 	t := c.p.Ins[v].Type
-	if c.same[v] && !c.along[v] || t == loop.None || t == loop.B && c.isa == jit.AVX512 {
+	if c.uniform[v] && !c.uniformInsideLoop[v] || t == loop.None || t == loop.B && c.isa == jit.AVX512 {
 		return 0
 	}
 	if t.Size() == 8 {

@@ -16,11 +16,11 @@ func (c *compiler) lower(v loop.Value) {
 	if n := c.p.Line(v); n > 0 {
 		c.line = int32(n)
 	}
-	if c.uniform(v, in) {
+	if c.inOneRegister(v, in) {
 		c.lay.uni, c.lay.k = true, 1
 	}
 	from := len(c.code)
-	if c.general[v] {
+	if c.inGPR[v] {
 		c.lowerGeneral(v, in)
 	} else {
 		c.lowerIns(v, in)
@@ -86,7 +86,7 @@ func (c *compiler) get(v loop.Value, i int) vr {
 	if x.uni {
 		i = 0
 	}
-	if x.first == nowhere {
+	if x.first == noVector {
 		panic("x86: what is in a general register alone is read as a vector")
 	}
 	return c.regs[int(x.first)+i]
@@ -207,7 +207,7 @@ func (c *compiler) scalar(i int) vr {
 	}
 	r := c.newV()
 	x := &c.vregs[r]
-	x.elem, x.at, x.remat = uint8(t.Size()), m.disp, elements[t.Size()].spread
+	x.elem, x.at, x.remat = uint8(t.Size()), m.disp, elements[t.Size()].broadcast
 	op := x.remat
 	c.before(func() { c.load(op, r, m) })
 	return r
@@ -221,7 +221,7 @@ func (c *compiler) broadcast(g vr, size int) vr {
 }
 
 func (c *compiler) broadcastInto(d, g vr, size int) *ins {
-	mov, bc := asm.VMOVD, elements[size].spreadG
+	mov, bc := asm.VMOVD, elements[size].broadcastG
 	if size == 8 {
 		mov = asm.VMOVQ
 	}

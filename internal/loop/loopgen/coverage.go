@@ -87,7 +87,7 @@ type Histogram map[Item]int
 
 // Count adds the instructions of a program.
 func (h Histogram) Count(p *loop.Program) {
-	h.block(p, p.Same(p.Lane, true), p.Body, Row)
+	h.block(p, p.Uniform(p.Lane, true), p.Body, Row)
 }
 
 func (h Histogram) block(p *loop.Program, same []bool, block []loop.Value, w Where) {

@@ -13,9 +13,9 @@ import (
 	"weft/internal/loop/loopgen"
 )
 
-// slideCase combines, for each of lanes lanes, the elements at some offsets from it, in order. The
+// loadReuseCase combines, for each of lanes lanes, the elements at some offsets from it, in order. The
 // buffer holds just what is read.
-func slideCase(t *testing.T, d array.DType, lanes int, offsets []int64, root bool) *loopgen.Case {
+func loadReuseCase(t *testing.T, d array.DType, lanes int, offsets []int64, root bool) *loopgen.Case {
 	t.Helper()
 	least, most := int64(0), int64(0) // the element itself is read too
 	for _, o := range offsets {
@@ -71,7 +71,7 @@ func TestSlides(t *testing.T) {
 		for _, d := range []array.DType{array.Float32, array.Float64, array.Int32, array.Int64, array.Int16, array.Float16} {
 			for _, lanes := range []int{0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 200, 301} {
 				for _, root := range []bool{false, true} {
-					c := slideCase(t, d, lanes, offsets, root)
+					c := loadReuseCase(t, d, lanes, offsets, root)
 					want, err := loopgen.Run(c, loopgen.Heap, interpreted)
 					if err != nil {
 						t.Fatal(err)
@@ -99,7 +99,7 @@ func TestSlidesAreVectors(t *testing.T) {
 		offsets []int64
 		want    bool
 	}{{[]int64{-2, -1, 0, 1, 2}, true}, {[]int64{-1, 0, 1}, false}, {[]int64{0, 1, 2, 100, 101, 102}, false}} {
-		text, err := Explain(slideCase(t, array.Float32, 100, c.offsets, false).Program, jit.AVX512)
+		text, err := Explain(loadReuseCase(t, array.Float32, 100, c.offsets, false).Program, jit.AVX512)
 		if err != nil {
 			t.Fatal(err)
 		}

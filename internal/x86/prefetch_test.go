@@ -17,7 +17,7 @@ func TestAhead(t *testing.T) {
 	const trips = 16
 	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
 		for _, d := range []array.DType{array.Float32, array.Float64} {
-			for _, work := range []int{1, askWork - 1, askWork, askWork + 4} {
+			for _, work := range []int{1, prefetchMinWork - 1, prefetchMinWork, prefetchMinWork + 4} {
 				b := loop.NewBuilder("sums", []loop.Axis{{Kind: loop.Parallel}}, 0)
 				x, out, step := b.Buf(d, false, loop.Unit), b.Buf(d, true, loop.Unit), b.ScalarArg(loop.I64)
 				b.Pass(func() {
@@ -38,7 +38,7 @@ func TestAhead(t *testing.T) {
 					t.Fatal(err)
 				}
 				// The main loop reads whole lines, which is also where all are asked for.
-				if asked := strings.Count(text, "prefetcht0"); (asked > 0) != (work >= askWork) || asked > 4 {
+				if asked := strings.Count(text, "prefetcht0"); (asked > 0) != (work >= prefetchMinWork) || asked > 4 {
 					t.Errorf("%s, %v, %d operations a trip: asks for %d lines:\n%s", isa, d, work, asked, text)
 				}
 			}

@@ -39,10 +39,10 @@ var sharedOffsets = map[string]func(b *loop.Builder, c *loopgen.Case, n int64) l
 	},
 }
 
-// movedCase copies a buffer moved by n elements, of those that are 3 elements longer on
+// offsetCase copies a buffer moved by n elements, of those that are 3 elements longer on
 // both sides; with store, into one that is so moved. Every second element is copied in an
 // if where masked is set.
-func movedCase(t *testing.T, d array.DType, step loop.Step, lanes int, n int64, offset string, store, masked bool) (*loopgen.Case, []byte) {
+func offsetCase(t *testing.T, d array.DType, step loop.Step, lanes int, n int64, offset string, store, masked bool) (*loopgen.Case, []byte) {
 	c := &loopgen.Case{Seed: uint64(n + 3), Extents: []int{lanes}, Starts: []int{0}, Fuel: 1 << 30}
 	b := loop.NewBuilder(fmt.Sprintf("moved %s by %d, a %s, store %v masked %v", d, n, offset, store, masked), []loop.Axis{{Kind: loop.Parallel}}, 0)
 	size, by := d.Size(), step.Elements()
@@ -118,7 +118,7 @@ func TestMoved(t *testing.T) {
 					runs := map[int64]map[jit.ISA]loopgen.Runner{}
 					for _, lanes := range []int{1, 3, 8, 19, 33, 64, 130} {
 						n := int64(lanes%7 - 3)
-						c, want := movedCase(t, d, step, lanes, n, offset, kind[0], kind[1])
+						c, want := offsetCase(t, d, step, lanes, n, offset, kind[0], kind[1])
 						if programs[n] == nil {
 							programs[n], runs[n] = c.Program, map[jit.ISA]loopgen.Runner{0: interpreted}
 							for _, isa := range isas {
@@ -157,7 +157,7 @@ func TestMovedIsPlain(t *testing.T) {
 		for offset := range sharedOffsets {
 			for _, d := range []array.DType{array.Float32, array.Float64, array.Int32} {
 				for _, masked := range []bool{false, true} {
-					c, _ := movedCase(t, d, loop.Unit, 8, 2, offset, false, masked)
+					c, _ := offsetCase(t, d, loop.Unit, 8, 2, offset, false, masked)
 					text, err := Explain(c.Program, isa)
 					if err != nil {
 						t.Fatal(err)

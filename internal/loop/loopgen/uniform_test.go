@@ -10,9 +10,9 @@ import (
 	"weft/internal/loop/looptest"
 )
 
-// TestSame runs programs lane by lane, and demands that what is said to be the same for
+// TestUniform runs programs lane by lane, and demands that what is said to be the same for
 // all lanes is.
-func TestSame(t *testing.T) {
+func TestUniform(t *testing.T) {
 	n := max(campaign(t), 200)
 	said, loops := 0, 0
 	for seed := range n {
@@ -20,7 +20,7 @@ func TestSame(t *testing.T) {
 		p := c.Program
 		for _, leaving := range []bool{false, true} {
 			for first := p.Lane; first >= max(p.Lane-1, 0); first-- {
-				same := p.Same(first, leaving)
+				same := p.Uniform(first, leaving)
 				seen := map[string]uint64{}
 				var key []byte
 				run := func(p *loop.Program, f *loop.Frame, _ func() bool) error {
@@ -64,9 +64,9 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSameFinds has what the analysis must see: a counter, its offset, the result of a loop
+// TestUniformFinds has what the analysis must see: a counter, its offset, the result of a loop
 // that lanes leave together, and of one that they do not.
-func TestSameFinds(t *testing.T) {
+func TestUniformFinds(t *testing.T) {
 	b := loop.NewBuilder("same", []loop.Axis{{Kind: loop.Parallel}}, 0)
 	table, x, out := b.Buf(array.Float32, false, loop.Zero), b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
 	n := b.Scalar(b.ScalarArg(loop.I64))
@@ -92,7 +92,7 @@ func TestSameFinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, leaving := range []bool{false, true} {
-		same := p.Same(0, leaving)
+		same := p.Uniform(0, leaving)
 		// counter, entry and sum are of the loop that lanes leave one by one.
 		for i, want := range map[loop.Value]bool{together[0]: true, together[1]: true, together[2]: false, apart[0]: false, apart[1]: false, counter: leaving, entry: leaving, sum: leaving} {
 			if same[i] != want {

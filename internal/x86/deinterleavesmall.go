@@ -11,8 +11,8 @@ import (
 // load 16 bytes per 128-bit part of a register, then shuffle bytes so that each element is in its
 // lane.
 
-// apartSmall reports that buffer b is read so, at no offset.
-func (c *compiler) apartSmall(b int, off loop.Value) bool {
+// canDeinterleaveSmall reports whether buffer b is read so. Requires no offset and no mask.
+func (c *compiler) canDeinterleaveSmall(b int, off loop.Value) bool {
 	x := &c.p.Bufs[b]
 	size, by := x.DType.Size(), x.Steps[c.p.Lane].Elements()
 	switch {
@@ -24,11 +24,12 @@ func (c *compiler) apartSmall(b int, off loop.Value) bool {
 	return c.smallBytes(by, size) >= 8
 }
 
-// smallBytes is from the first byte of a register's elements to behind the last.
+// smallBytes returns the number of bytes from the first element of a register to the end of the
+// last.
 func (c *compiler) smallBytes(by, size int) int { return ((c.lay.lanes-1)*by + 1) * size }
 
-// loadApartSmall reads register i.
-func (c *compiler) loadApartSmall(b int, d vr, i int) {
+// loadDeinterleavedSmall reads register i.
+func (c *compiler) loadDeinterleavedSmall(b int, d vr, i int) {
 	e := c.p.Bufs[b].DType
 	size, by, es := e.Size(), c.p.Bufs[b].Steps[c.p.Lane].Elements(), c.lay.es
 	m := lmem{base: c.ptr[b], disp: c.disp + int32((i+c.lay.first)*c.lay.lanes*by*size)}

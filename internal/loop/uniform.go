@@ -1,14 +1,14 @@
 package loop
 
-// Same reports, by value, which values are the same for all lanes wherever they are
+// Uniform reports, by value, which values are the same for all lanes wherever they are
 // computed: of the lanes that run side by side along the axes from first to the lane axis,
 // those that are active. Branches on such values need no masks.
 //
 // What a loop carries may be the same for those that are still in it, as a counter is,
 // while they leave at different times: its result then differs. With leaving, such values
 // count as the same; without, only if no lane leaves before others.
-func (p *Program) Same(first int, leaving bool) []bool {
-	s := sameness{p: p, first: first, leaving: leaving, differs: make([]bool, len(p.Ins))}
+func (p *Program) Uniform(first int, leaving bool) []bool {
+	s := uniformity{p: p, first: first, leaving: leaving, differs: make([]bool, len(p.Ins))}
 	for s.changed = true; s.changed; { // what a loop carries is known behind its body
 		s.changed = false
 		p.Walk(p.Body, s.ins)
@@ -19,9 +19,9 @@ func (p *Program) Same(first int, leaving bool) []bool {
 	return s.differs
 }
 
-// SameResult reports, by what [Program.Same] says, whether result i of an if or a loop is
+// UniformResult reports, by what [Program.Uniform] says, whether result i of an if or a loop is
 // the same for all lanes.
-func (p *Program) SameResult(same []bool, r *Region, i int) bool {
+func (p *Program) UniformResult(same []bool, r *Region, i int) bool {
 	if r.Cond != NoValue && !same[r.Cond] {
 		return false
 	}
@@ -31,7 +31,7 @@ func (p *Program) SameResult(same []bool, r *Region, i int) bool {
 	return same[r.Next[i]] && same[r.ElseNext[i]]
 }
 
-type sameness struct {
+type uniformity struct {
 	p       *Program
 	first   int
 	leaving bool
@@ -39,13 +39,13 @@ type sameness struct {
 	changed bool
 }
 
-func (s *sameness) differ(v Value, yes bool) {
+func (s *uniformity) differ(v Value, yes bool) {
 	if yes && !s.differs[v] {
 		s.differs[v], s.changed = true, true
 	}
 }
 
-func (s *sameness) ins(v Value, in *Ins) {
+func (s *uniformity) ins(v Value, in *Ins) {
 	p := s.p
 	d := s.differs
 	switch in.Op {
@@ -87,4 +87,4 @@ func (s *sameness) ins(v Value, in *Ins) {
 }
 
 // along reports an axis of lanes that run side by side.
-func (s *sameness) along(axis int) bool { return axis >= s.first && axis <= s.p.Lane }
+func (s *uniformity) along(axis int) bool { return axis >= s.first && axis <= s.p.Lane }

@@ -9,27 +9,27 @@ import (
 // the code for accesses without an offset serves. The constant part of the offset goes into the
 // displacements of instructions.
 
-// A movedBase is a register with the address ptr + root*size, for an offset root that all lanes
+// A basePointer is a register with the address ptr + root*size, for an offset root that all lanes
 // share.
-type movedBase struct {
+type basePointer struct {
 	root    loop.Value
 	ptr, at vr
 	size    int
 }
 
-// moved runs f with buffer b moved by an offset, if all lanes share that and it is not
-// one element that they share as well; it reports whether it did.
-func (c *compiler) moved(b int, off loop.Value, f func()) bool {
+// withBase runs f with a uniform offset added to the base pointer of buffer b, and reports whether
+// it did. It does not if the offset is not uniform or if all lanes share one element of b.
+func (c *compiler) withBase(b int, off loop.Value, f func()) bool {
 	if c.lay.uni || !c.known(off) || c.p.Bufs[b].Steps[c.p.Lane] == loop.Zero {
 		return false
 	}
 	ptr, streaming := c.ptr[b], c.streaming
 	root, more := c.splitOffset(off, c.p.Bufs[b].DType.Size())
 	if root != loop.NoValue {
-		c.ptr[b] = c.movedTo(b, root)
+		c.ptr[b] = c.basePlus(b, root)
 	}
-	c.streaming = false // it takes vectors that are aligned
-	if c.bulk(b) || c.apart(b, loop.NoValue) || c.apartSmall(b, loop.NoValue) {
+	c.streaming = false // non-temporal stores need aligned vectors
+	if c.bulk(b) || c.canDeinterleave(b, loop.NoValue) || c.canDeinterleaveSmall(b, loop.NoValue) {
 		c.disp = more
 	} else if more != 0 {
 		c.ptr[b] = c.loadG(asm.LEA, lmem{base: c.ptr[b], disp: more})
@@ -39,7 +39,7 @@ func (c *compiler) moved(b int, off loop.Value, f func()) bool {
 	return true
 }
 
-// splitOffset cuts an offset into a value, NoValue for 0, and bytes for a displacement.
+// splitOffset splits an offset into a value, NoValue for 0, and a displacement in bytes.
 func (c *compiler) splitOffset(off loop.Value, size int) (root loop.Value, more int32) {
 	const most = 1 << 28               // strips come on top
 	if c.p.Ins[off].Type == loop.I32 { // sums may wrap
@@ -80,8 +80,8 @@ func (c *compiler) splitOffset(off loop.Value, size int) (root loop.Value, more 
 	}
 }
 
-// movedTo returns a register that points root elements behind where buffer b stands.
-func (c *compiler) movedTo(b int, root loop.Value) vr {
+// basePlus returns a register with the address root elements behind the base pointer of buffer b.
+func (c *compiler) basePlus(b int, root loop.Value) vr {
 	size := c.p.Bufs[b].DType.Size()
 	for _, m := range c.bases {
 		if m.root == root && m.ptr == c.ptr[b] && m.size == size {
@@ -90,11 +90,11 @@ func (c *compiler) movedTo(b int, root loop.Value) vr {
 	}
 	g := c.offsetOf(root)
 	at := c.loadG(asm.LEA, lmem{base: c.ptr[b], index: g, scale: uint8(size)})
-	c.bases = append(c.bases, movedBase{root, c.ptr[b], at, size})
+	c.bases = append(c.bases, basePointer{root, c.ptr[b], at, size})
 	return at
 }
 
-// offsetOf returns an offset that all lanes share in a general register.
+// offsetOf returns a uniform offset in a general register.
 func (c *compiler) offsetOf(off loop.Value) vr {
 	g := c.g(off)
 	if c.p.Ins[off].Type == loop.I32 {
@@ -105,13 +105,14 @@ func (c *compiler) offsetOf(off loop.Value) vr {
 	return g
 }
 
-// moveBefore does what it can of moving a buffer before the loops of a pass.
-func (c *compiler) moveBefore(b int, off loop.Value) {
+// hoistBase computes the base pointer for an access before the loops of a pass, if its offset is
+// known there.
+func (c *compiler) hoistBase(b int, off loop.Value) {
 	steps := c.p.Bufs[b].Steps
 	if !c.known(off) || steps[c.p.Lane] == loop.Zero || c.strided(b) {
 		return // strided ones have pointers of their own in each pass
 	}
 	if root, _ := c.splitOffset(off, c.p.Bufs[b].DType.Size()); root != loop.NoValue && c.known(root) {
-		c.movedTo(b, root)
+		c.basePlus(b, root)
 	}
 }

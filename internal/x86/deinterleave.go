@@ -9,26 +9,27 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Lanes that are two to four elements apart, as the parts of complex numbers and the
-// channels of pictures are, or that lie the other way round, are put
-// together of whole vectors where all are active.
+// Strided access with a step of 2 to 4 elements, such as the parts of complex numbers and the
+// channels of pictures, or with a negative step: load whole vectors and deinterleave them by
+// shuffles. Requires a full (unmasked) strip.
 
-// apart reports that buffer b is one whose lanes can be accessed so, at no offset.
-func (c *compiler) apart(b int, off loop.Value) bool {
+// canDeinterleave reports whether the lanes of buffer b, whose elements have 4 or 8 bytes or lie in
+// reverse order, are accessed so. Requires no offset and no mask.
+func (c *compiler) canDeinterleave(b int, off loop.Value) bool {
 	x := &c.p.Bufs[b]
 	step, size := x.Steps[c.p.Lane], x.DType.Size()
 	return off == loop.NoValue && c.masks == nil && step > loop.Any && (size >= 4 || step == loop.Back && size == c.lay.es)
 }
 
-// apartAt is the place of the first lane of register i, and how many lanes it has.
-func (c *compiler) apartAt(b, i int) (m lmem, lanes int) {
+// interleavedAt returns the address of the first lane of register i, and its number of lanes.
+func (c *compiler) interleavedAt(b, i int) (m lmem, lanes int) {
 	size := c.p.Bufs[b].DType.Size()
 	lanes = c.vb / size
 	at := (i*lanes + c.lay.first*c.lay.lanes) * c.p.Bufs[b].Steps[c.p.Lane].Elements()
 	return lmem{base: c.ptr[b], disp: c.disp + int32(at*size)}, lanes
 }
 
-// A cover of lanes has, by lane, the vector and the place in it where its element is.
+// A cover says, by lane, which vector holds its element, and at which index.
 type cover struct {
 	start         []int // of the vectors, in elements
 	vector, place [16]int
@@ -60,10 +61,10 @@ func coverLanes(by, lanes int, own bool) (x cover) {
 	return x
 }
 
-// loadApart reads register i. On AVX2 places are brought together and then put in order;
-// AVX-512 does both at once.
-func (c *compiler) loadApart(b int, d vr, i int) {
-	m, lanes := c.apartAt(b, i)
+// loadDeinterleaved reads register i. AVX2 blends vectors and then permutes the result; AVX-512
+// does both by one permutation of two registers.
+func (c *compiler) loadDeinterleaved(b int, d vr, i int) {
+	m, lanes := c.interleavedAt(b, i)
 	if c.p.Bufs[b].Steps[c.p.Lane] == loop.Back {
 		x := c.loadV(asm.VMOVUPS, m.add(c.vb/lanes-c.vb))
 		if c.p.Bufs[b].DType == array.Bool {
@@ -116,8 +117,8 @@ func (c *compiler) loadApart(b int, d vr, i int) {
 	}
 }
 
-// reverse returns a register with the lanes of r the other way round: words of 4 bytes, and
-// what is in them.
+// reverse returns a register with the lanes of r in reverse order: 4-byte words by a permutation,
+// lanes within words by a shuffle.
 func (c *compiler) reverse(r vr, lanes int) vr {
 	var order, within [64]byte
 	size := c.vb / lanes
@@ -135,9 +136,10 @@ func (c *compiler) reverse(r vr, lanes int) vr {
 	return c.v2(asm.VPSHUFB, d, c.listReg(within[:c.vb]))
 }
 
-// storeApart writes register i element by element: nothing between them is touched.
-func (c *compiler) storeApart(b int, r vr, i int) {
-	m, lanes := c.apartAt(b, i)
+// storeStrided writes register i element by element: nothing between them is touched. Lanes in
+// reverse order are one vector.
+func (c *compiler) storeStrided(b int, r vr, i int) {
+	m, lanes := c.interleavedAt(b, i)
 	by, size := c.p.Bufs[b].Steps[c.p.Lane].Elements(), c.vb/lanes
 	if by == -1 {
 		if c.p.Bufs[b].DType == array.Bool {
@@ -167,12 +169,12 @@ func (c *compiler) storeApart(b int, r vr, i int) {
 	}
 }
 
-// storeTogether interleaves the values of n stores to n adjacent buffers with stride n, such as
+// storeInterleaved interleaves the values of n stores to n adjacent buffers with stride n, such as
 // the parts of complex numbers, and stores whole vectors. It returns n if the first n
 // instructions of b are such stores, else 0.
-func (c *compiler) storeTogether(b []loop.Value) int {
+func (c *compiler) storeInterleaved(b []loop.Value) int {
 	in := &c.p.Ins[b[0]]
-	if in.Op != loop.OpStore || !c.apart(int(in.Imm), loop.NoValue) {
+	if in.Op != loop.OpStore || !c.canDeinterleave(int(in.Imm), loop.NoValue) {
 		return 0
 	}
 	n := c.p.Bufs[in.Imm].Steps[c.p.Lane].Elements()
@@ -189,7 +191,7 @@ func (c *compiler) storeTogether(b []loop.Value) int {
 		store = asm.VMOVNTPS
 	}
 	for i := range c.count(c.p.Ins[in.A].Type) {
-		m, lanes := c.apartAt(first, i)
+		m, lanes := c.interleavedAt(first, i)
 		r := make([]vr, n)
 		for k, v := range values {
 			r[k] = c.get(c.p.Ins[v].A, i)
@@ -201,7 +203,7 @@ func (c *compiler) storeTogether(b []loop.Value) int {
 	return n
 }
 
-// inOrder returns stores in the order in which their buffers lie one behind another, or nil.
+// inOrder returns stores in the order in which their buffers are adjacent, or nil if they are not.
 func (c *compiler) inOrder(b []loop.Value) []loop.Value {
 	if slices.ContainsFunc(b, func(v loop.Value) bool { return c.p.Ins[v].Op != loop.OpStore }) {
 		return nil
