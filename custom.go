@@ -80,7 +80,7 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		}
 		ops[i].T = t.c()
 		t.c().Check(f.Name)
-		x := t.c().CutHere()
+		x := t.c().DetachHere()
 		hidden[i] = (*Tensor)(core.New(*x.View(), t.c().Run(), nil, true))
 	}
 	c := &FuncContext{Need: make([]bool, len(x))}
@@ -104,7 +104,7 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		return out
 	}
 	// The number is taken when the operands' nodes are there: that of a view is made when it is asked for.
-	n := &core.GradNode{Seq: core.TapeSeq.Add(1), In: in, Rare: &core.Rare{Name: f.Name, DType: y.v().DType, Shape: y.v().Shape}}
+	n := &core.GradNode{Seq: core.TapeSeq.Add(1), In: in, NodeInfo: &core.NodeInfo{Name: f.Name, DType: y.v().DType, Shape: y.v().Shape}}
 	if tr := core.TracingHere(); tr != nil && tr.Callee {
 		*out.v() = f.owned(tr, c, x, y)
 	}
@@ -145,7 +145,7 @@ func (f *Func) backward(n *core.GradNode, c *FuncContext, saved []core.SavedValu
 		use.saved = append(use.saved, t)
 	}
 	if !create {
-		dy = (*Tensor)(dy.c().Bare())
+		dy = (*Tensor)(dy.c().WithoutHistory())
 	}
 	if f.Backward == nil {
 		array.Failf(f.Name, "", "has no Backward")

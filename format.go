@@ -548,7 +548,7 @@ func (t *Tensor) json(opName string) []byte {
 	}
 	v := core.ToHost(t.c())
 	defer core.Leave(&v)
-	w := jsonWriter{op: opName, p: printer{v: &v}, out: make([]byte, 0, core.Room(opName, least, Uint8))}
+	w := jsonWriter{op: opName, p: printer{v: &v}, out: make([]byte, 0, core.CheckHeap(opName, least, Uint8))}
 	w.axis(0, v.Offset)
 	return w.out
 }

@@ -191,7 +191,7 @@ func (t *Tensor) RepeatInterleave(axis int, counts any) *Tensor {
 		if c.Size() != n && c.Size() != 1 {
 			array.Failf(name, "counts", "has %d numbers, axis %d of shape %s has %d", c.Size(), a, array.ShapeString(t.v().Shape), n)
 		}
-		each = make([]int, core.Room(name, c.Size(), Int64))
+		each = make([]int, core.CheckHeap(name, c.Size(), Int64))
 		v := core.ToHost(c.To(Int64).c())
 		defer core.Leave(&v)
 		for i := range each {

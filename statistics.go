@@ -147,7 +147,7 @@ func (o *HistogramOpts) even(x *Tensor) (edges *Tensor, last float64) {
 		lo, hi = lo-0.5, hi+0.5
 	}
 	n := array.AddSizes("histogram", bins, 1)
-	e := filled("histogram", Float64, core.Room("histogram", n, Float64), func(data []float64) {
+	e := filled("histogram", Float64, core.CheckHeap("histogram", n, Float64), func(data []float64) {
 		step := (hi - lo) / float64(bins)
 		for i := range data {
 			data[i] = lo + float64(float64(i)*step)

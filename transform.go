@@ -161,7 +161,7 @@ func (d *derivation) result(t *Tensor) *Tensor {
 	if d.create {
 		return t
 	}
-	return (*Tensor)(core.New(t.c().Ungraded(), d.x.c().Run(), nil, t.c().Shared() || t.v().Store == d.x.v().Store))
+	return (*Tensor)(core.New(t.c().DetachedView(), d.x.c().Run(), nil, t.c().Shared() || t.v().Store == d.x.v().Store))
 }
 
 // zeros is a derivative of what does not depend on x.

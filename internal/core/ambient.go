@@ -90,17 +90,18 @@ func Recording(on bool, f func()) {
 	inScope(a, f)
 }
 
-// Bare returns t without its history: for what is computed without recording.
-func (t *Tensor) Bare() *Tensor {
+// WithoutHistory returns t without its history, for computing with it unrecorded.
+func (t *Tensor) WithoutHistory() *Tensor {
 	if t.hist == nil {
 		return t
 	}
 	return &Tensor{v: t.v, run: t.run, view: true}
 }
 
-// CutHere returns t as an operation reads it: t.Detach() where nothing is recorded while a trace
-// runs whose graph is differentiated later. There the tape alone does not keep gradients from t.
-func (t *Tensor) CutHere() *Tensor {
+// DetachHere returns t as an operation reads it. That is t.Detach() inside WithoutGrad in a trace
+// whose graph is differentiated later: there, a tape without the operation does not keep
+// gradients from t.
+func (t *Tensor) DetachHere() *Tensor {
 	if !array.Scoped.On() || !array.Tracing.On() || GradOn() || t.Node() == nil {
 		return t
 	}

@@ -11,68 +11,67 @@ import (
 	"weft/internal/op"
 )
 
-// A History says where a tensor's value comes from, as far as gradients care.
+// History is a tensor's place on the tape: the node that computed its value.
 type History struct {
 	Node   *GradNode   // nil: nothing upstream needs a gradient
-	frozen atomic.Bool // RequireGrad(false) of a leaf: as if it were none
+	frozen atomic.Bool // RequireGrad(false): the leaf is treated as if it needed no gradient
 
-	*taken    // of a view, nil of all else
-	*LeafGrad // of what is a leaf or was one
+	*viewOrigin // nil unless the tensor is a view
+	*LeafGrad   // set if the tensor is or was a leaf
 }
 
-// A view knows the tensor that it was taken of, which may be a view too, and how, so that a
-// write through either changes the history of both. Its node is the window on the node which
-// that tensor had when it was made. Most views are never asked, so that what is known of one
-// that was lies aside.
-type taken struct {
-	of    *Tensor
-	move  *op.Def // nil of At: how it was taken is only looked for where a gradient flows
-	list  []int   // what move goes by: see attrsOf; of At the indices
-	few   [2]int  // memory of short lists of these
-	aside atomic.Pointer[asked]
+// viewOrigin says of which tensor, itself possibly a view, a view was taken, and by which op. A
+// write through either tensor thus changes the history of both. The view's node is the view op on
+// the base's current node. Most views never need a node, so the details are made on demand.
+type viewOrigin struct {
+	base    *Tensor
+	viewOp  *op.Def // nil of At: its ops are only made where a gradient flows
+	list    []int   // the view op's attributes: see attrsOf; of At the indices
+	buf     [2]int  // memory of a short list
+	details atomic.Pointer[viewDetails]
 }
 
-// asked is what is known of a view whose node was asked for.
-type asked struct {
-	attrs ir.Attrs // of its own
-	by    atomic.Pointer[Planned]
-	seen  atomic.Pointer[GradNode]
-	long  atomic.Pointer[History] // of At: by a window and a reshape
+// viewDetails is what gradients need of a view.
+type viewDetails struct {
+	attrs    ir.Attrs
+	plan     atomic.Pointer[Planned]
+	node     atomic.Pointer[GradNode]
+	resolved atomic.Pointer[History] // of At: a Slice, then a Reshape
 }
 
-// A LeafGrad is the gradient of a leaf.
+// LeafGrad is the gradient of a leaf.
 type LeafGrad struct {
 	calls lock.Lock // of calls of compiled functions that change it
 
 	Mu   sync.Mutex
 	Grad *Tensor
-	Mine bool // nobody else has seen grad: its memory can be given back with it
+	Mine bool // nobody else has seen Grad: its memory can be given back with it
 	lent int  // calls of BorrowGrad and BorrowRows that have not returned: the memory must stay
 
-	Sparse atomic.Bool // SparseGrad: keep what comes as rows as rows
-	Rows   *RowGrad    // instead of grad
+	Sparse atomic.Bool // SparseGrad: gradients that come as rows stay rows
+	Rows   *RowGrad    // instead of Grad
 }
 
-// A GradNode is one operation on the tape.
+// GradNode is one operation on the tape.
 type GradNode struct {
 	Seq   uint64
-	In    []*GradNode // by operand; nil where no gradient is needed
+	In    []*GradNode // the nodes of the operands; nil where no gradient is needed
 	p     *Planned
 	vjp   *vjp // nil: found when needed
 	nums  []exec.Number
-	saved []SavedValue // by input of the VJP's graph, but the gradient itself
+	saved []SavedValue // the inputs of the VJP's graph, without the gradients
 
-	*Rare // ordinary unless more is to be said
+	*NodeInfo // noInfo for most nodes
 
 	mu   sync.Mutex // of saved and done
 	done bool       // saved values were released
 }
 
-// Rare is what few nodes have, so that the others are small.
-type Rare struct {
+// NodeInfo holds fields that few nodes need. They are apart from GradNode to keep it small.
+type NodeInfo struct {
 	Leaf *History // set in the node of a leaf
 
-	// Of what has no plan: that knows it otherwise.
+	// Of a node without a plan, which would know these.
 	Name  string
 	DType array.DType
 	Shape []int
@@ -80,19 +79,19 @@ type Rare struct {
 	// An operation with several results has a joint node, which takes the gradients of all
 	// results, and a part for each result, which hands its gradient on to the joint node.
 	results []*GradNode // of a joint node: its parts, nil for a result that is not a float
-	which   int         // of a part: the number of its result
+	which   int         // of a part: the index of its result
 	part    bool        // the node is a part
 
-	// Instead of a plan: a function, or that the second operand was written into a place
-	// in the first.
+	// Instead of a plan: a Go function, or the view of the first operand that the second one
+	// was written into.
 	Back func(saved []SavedValue, dy *Tensor, create bool) []*Tensor
-	put  *place
+	put  *viewPath
 }
 
-// ordinary is the Rare of most nodes, which have nothing rare. It is never written to.
-var ordinary = &Rare{}
+// noInfo is the NodeInfo of most nodes. It is never written to.
+var noInfo = &NodeInfo{}
 
-// opName is the name of the operation.
+// opName returns the name of the operation.
 func (n *GradNode) opName() string {
 	if n.p != nil {
 		return n.p.def.Name
@@ -100,7 +99,7 @@ func (n *GradNode) opName() string {
 	return n.Name
 }
 
-// TypeOf is the type of the result, of several that of the first.
+// TypeOf returns the element type and shape of the first result.
 func (n *GradNode) TypeOf() (array.DType, []int) {
 	if n.p != nil {
 		return n.p.DType, n.p.Shape
@@ -108,31 +107,31 @@ func (n *GradNode) TypeOf() (array.DType, []int) {
 	return n.DType, n.Shape
 }
 
-// sizes is the shape of the result.
+// sizes returns the shape of the first result.
 func (n *GradNode) sizes() []int {
 	_, shape := n.TypeOf()
 	return shape
 }
 
-// window reports that n only shows a part of its operand, or all of it in another
-// shape.
-func (n *GradNode) window() bool { return n.p != nil && n.p.def.Class == op.Move }
+// isViewOp reports whether n is a view op, whose result shares its operand's memory.
+func (n *GradNode) isViewOp() bool { return n.p != nil && n.p.def.Class == op.Move }
 
-// A place is a window on a tensor.
-type place struct {
+// viewPath is the view ops that lead from a tensor to a view of it.
+type viewPath struct {
 	chain []*Planned
-	of    array.View // without memory
+	base  array.View // the tensor's type and layout, without memory
 }
 
-// A SavedValue is a tensor's value that a gradient needs.
+// SavedValue is a tensor's value that a gradient needs.
 type SavedValue struct {
 	V       array.View
 	version uint32
 	From    *GradNode // its history, for gradients of gradients
 	Result  bool      // of the operation itself, not an argument
-	Arg     int
+	Arg     int       // index of the argument or result
 }
 
+// TapeSeq is the number of the newest node: a node has a greater Seq than its operands.
 var TapeSeq atomic.Uint64
 
 // Node returns the producer of t's value, nil if no gradient flows through t.
@@ -141,93 +140,93 @@ func (t *Tensor) Node() *GradNode {
 	if h == nil {
 		return nil
 	}
-	if h.taken == nil {
+	if h.viewOrigin == nil {
 		if h.frozen.Load() {
 			return nil
 		}
 		return h.Node
 	}
-	if h.of.Node() == nil {
+	if h.base.Node() == nil {
 		return nil
 	}
-	w := h.whole()
-	from, known := w.of.Node(), w.asked()
-	// Readers that make the node of a view at the same time agree on one.
+	w := h.resolve()
+	from, known := w.base.Node(), w.loadDetails()
+	// Goroutines that make the node of a view at the same time agree on one node.
 	for {
-		old := known.seen.Load()
+		old := known.node.Load()
 		if old != nil && old.In[0] == from {
 			return old
 		}
-		if n := newNode(w.planned(), []*GradNode{from}); known.seen.CompareAndSwap(old, n) {
+		if n := newNode(w.planned(), []*GradNode{from}); known.node.CompareAndSwap(old, n) {
 			return n
 		}
 	}
 }
 
-// whole returns the history of a view that says how it was taken: of one at indices first the
-// window, whose axes have size 1 there, then what leaves these out.
-func (h *taken) whole() *taken {
-	if h.move != nil {
+// resolve returns h with its view op. For At these are two: a Slice, whose indexed axes have size
+// 1, and a Reshape without these axes.
+func (h *viewOrigin) resolve() *viewOrigin {
+	if h.viewOp != nil {
 		return h
 	}
-	known := h.asked()
-	if long := known.long.Load(); long != nil {
-		return long.taken
+	known := h.loadDetails()
+	if long := known.resolved.Load(); long != nil {
+		return long.viewOrigin
 	}
-	v := &h.of.v
+	v := &h.base.v
 	w, offset := op.AllOf(v.Shape), 0
 	for i, k := range h.list {
 		w.Start[i], w.Count[i] = k, 1
 		offset += k * v.Strides[i]
 	}
-	cut := &taken{of: h.of, move: op.Slice}
-	cut.aside.Store(&asked{attrs: w})
-	part := &Tensor{v: v.Window(offset, w.Count, v.Strides), run: h.of.run, view: true, hist: &History{taken: cut}}
-	known.long.CompareAndSwap(nil, &History{taken: &taken{of: part, move: op.Reshape, list: v.Shape[len(h.list):]}})
-	return known.long.Load().taken
+	cut := &viewOrigin{base: h.base, viewOp: op.Slice}
+	cut.details.Store(&viewDetails{attrs: w})
+	part := &Tensor{v: v.Window(offset, w.Count, v.Strides), run: h.base.run, view: true, hist: &History{viewOrigin: cut}}
+	known.resolved.CompareAndSwap(nil, &History{viewOrigin: &viewOrigin{base: part, viewOp: op.Reshape, list: v.Shape[len(h.list):]}})
+	return known.resolved.Load().viewOrigin
 }
 
-// asked returns what is known of a view that is asked how it was taken.
-func (h *taken) asked() *asked {
-	known := h.aside.Load()
+// loadDetails returns the details of a view, which it makes the first time.
+func (h *viewOrigin) loadDetails() *viewDetails {
+	known := h.details.Load()
 	if known == nil {
-		known = &asked{}
-		if h.move != nil {
-			known.attrs = attrsOf(h.move, h.list)
+		known = &viewDetails{}
+		if h.viewOp != nil {
+			known.attrs = attrsOf(h.viewOp, h.list)
 		}
-		if !h.aside.CompareAndSwap(nil, known) {
-			known = h.aside.Load()
+		if !h.details.CompareAndSwap(nil, known) {
+			known = h.details.Load()
 		}
 	}
 	return known
 }
 
-// planned returns how a view was taken as a planned operation. Most views are never asked:
-// each has numbers of its own, and their plans would fill the cache.
-func (h *taken) planned() *Planned {
-	known := h.asked()
-	p := known.by.Load()
+// planned returns the view op as a planned operation. It is made on demand: each view has
+// attributes of its own, and plans of all views would fill the cache.
+func (h *viewOrigin) planned() *Planned {
+	known := h.loadDetails()
+	p := known.plan.Load()
 	if p == nil {
-		p = Lookup(h.move, known.attrs, []Operand{{T: h.of}})
-		known.by.Store(p)
+		p = Lookup(h.viewOp, known.attrs, []Operand{{T: h.base}})
+		known.plan.Store(p)
 	}
 	return p
 }
 
-// root returns the tensor at the end of t's chain of views, which is not a view itself, and the
-// windows that lead from it to t.
+// root returns the tensor at the start of t's chain of views, which is not a view itself, and the
+// view ops that lead from it to t.
 func (t *Tensor) root() (*Tensor, []*Planned) {
-	if t.hist == nil || t.hist.taken == nil {
+	if t.hist == nil || t.hist.viewOrigin == nil {
 		return t, nil
 	}
-	h := t.hist.whole()
-	b, chain := h.of.root()
+	h := t.hist.resolve()
+	b, chain := h.base.root()
 	return b, append(chain, h.planned())
 }
 
-// newNode is the tape's entry for an operation that saves nothing.
+// newNode returns a node for an operation that saves nothing.
 func newNode(p *Planned, in []*GradNode) *GradNode {
-	return &GradNode{Seq: TapeSeq.Add(1), In: in, p: p, Rare: ordinary}
+	return &GradNode{Seq: TapeSeq.Add(1), In: in, p: p, NodeInfo: noInfo}
 }
 
 // RequireGrad does what weft.Tensor.RequireGrad says.
@@ -256,7 +255,7 @@ func (t *Tensor) RequireGrad(on ...bool) *Tensor {
 		return t
 	}
 	h := &History{LeafGrad: &LeafGrad{}}
-	h.Node = &GradNode{Seq: TapeSeq.Add(1), Rare: &Rare{Name: "leaf", DType: t.v.DType, Shape: t.v.Shape, Leaf: h}}
+	h.Node = &GradNode{Seq: TapeSeq.Add(1), NodeInfo: &NodeInfo{Name: "leaf", DType: t.v.DType, Shape: t.v.Shape, Leaf: h}}
 	t.hist = h
 	return t
 }
@@ -354,11 +353,10 @@ func (t *Tensor) SetGrad(g *Tensor) {
 // Detach does what weft.Tensor.Detach says.
 func (t *Tensor) Detach() *Tensor {
 	t.Check("detach")
-	return &Tensor{v: t.Ungraded(), run: t.run, view: true}
+	return &Tensor{v: t.DetachedView(), run: t.run, view: true}
 }
 
-// record puts an operation on the tape if an operand needs a gradient; outs are its
-// results.
+// record puts an operation with the results outs on the tape if an operand needs a gradient.
 func record(p *Planned, ops []Operand, outs ...*Tensor) {
 	one := (*recorded)(nil)
 	for i := range ops {
@@ -382,7 +380,7 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 	if v == nil {
 		return
 	}
-	n.Seq, n.p, n.vjp, n.Rare = TapeSeq.Add(1), p, v, ordinary
+	n.Seq, n.p, n.vjp, n.NodeInfo = TapeSeq.Add(1), p, v, noInfo
 	n.nums = one.nums[:0]
 	if v.saves {
 		n.saved = make([]SavedValue, 0, len(v.use)-len(outs))
@@ -404,30 +402,32 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 		outs[0].SetNode(n)
 		return
 	}
-	n.Rare = &Rare{results: make([]*GradNode, len(outs))}
+	n.NodeInfo = &NodeInfo{results: make([]*GradNode, len(outs))}
 	for i, out := range outs {
 		if t := p.Outs[i]; t.DType.Differentiable() {
-			n.results[i] = &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{n}, Rare: &Rare{Name: p.def.Name, DType: t.DType, Shape: t.Shape, which: i, part: true}}
+			n.results[i] = &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{n}, NodeInfo: &NodeInfo{Name: p.def.Name, DType: t.DType, Shape: t.Shape, which: i, part: true}}
 			out.SetNode(n.results[i])
 		}
 	}
 }
 
-// recorded is a node with what most have in one piece of memory.
+// recorded is a node together with memory for the few operands that most nodes have: one
+// allocation instead of three.
 type recorded struct {
 	node GradNode
 	in   [2]*GradNode
 	nums [1]exec.Number
 }
 
-// Save keeps a value for the gradient and counts that its memory is needed as it is.
+// Save keeps a value for the gradient, and notes in its storage that the elements must not change.
 func (n *GradNode) Save(s SavedValue) {
 	s.V.Store.Save()
 	s.version = s.V.Store.Version()
 	n.saved = append(n.saved, s)
 }
 
-// saveIf saves a value that is used, and leaves a gap for another, unless none is.
+// saveIf saves a value that the VJP uses. For another value it leaves a gap, unless the VJP uses no
+// value.
 func (n *GradNode) saveIf(used bool, s SavedValue) {
 	switch {
 	case used:
@@ -443,5 +443,5 @@ func (t *Tensor) SetNode(n *GradNode) {
 		t.hist = &History{}
 	}
 	t.hist.Node = n
-	t.hist.frozen.Store(false) // a leaf that was written to with a history is none any more
+	t.hist.frozen.Store(false) // a leaf that a recorded value was written into is not a leaf any more
 }

@@ -9,28 +9,28 @@ import (
 	"weft/internal/op"
 )
 
-// A pass is one walk over the tape, from outputs to leaves.
-type pass struct {
+// gradPass is one backward pass: a walk over the tape from outputs to leaves.
+type gradPass struct {
 	create, retain bool
 	rows           int                 // length of the first axis of all gradients; 0: they have no such axis
-	leaves         bool                // gradients go to leaves, and not to inputs that were asked for
-	want           map[*GradNode][]int // inputs whose gradients were asked for
-	grads          map[*GradNode]*partial
-	several        map[*GradNode][]partial // of nodes with several results, by result
-	todo           tape                    // the nodes in grads and several
+	leaves         bool                // gradients are added to leaves; else they are returned for inputs
+	want           map[*GradNode][]int // the indices of the inputs that are this node
+	grads          map[*GradNode]*partialGrad
+	several        map[*GradNode][]partialGrad // of nodes with several results, by result
+	todo           tape                        // the nodes in grads and several
 
 	memory gradMemory
-	one    [1]*Tensor // of single
-	spare  []*partial // for those that are done
+	one    [1]*Tensor     // memory of single
+	spare  []*partialGrad // to be used again
 }
 
-// single is a list of one gradient, good until the next.
-func (p *pass) single(dy *Tensor) []*Tensor {
+// single returns a list of one gradient, valid until the next call.
+func (p *gradPass) single(dy *Tensor) []*Tensor {
 	p.one[0] = dy
 	return p.one[:]
 }
 
-// tape orders nodes: the latest first.
+// tape is a heap of nodes; the newest comes first.
 type tape []*GradNode
 
 func (h tape) Len() int { return len(h) }
@@ -54,20 +54,20 @@ type WalkOpts struct {
 	Seeds                       []*Tensor
 }
 
-// Walk goes over the tape from outputs to inputs, or to leaves if inputs is nil, and returns the
-// gradients of inputs. name is in errors.
+// Walk runs a backward pass from outputs to inputs, or to all leaves if inputs is nil, and returns
+// the gradients of inputs. name is in errors.
 func Walk(name string, outputs, inputs []*Tensor, o WalkOpts) []*Tensor {
 	return WalkRows(name, outputs, inputs, o, 0)
 }
 
-// WalkRows is walk, for rows of gradients unless there are 0: seeds and results have them
-// as their first axis.
+// WalkRows is Walk for rows gradients at once, which are the first axis of seeds and results. With
+// 0 rows it is Walk.
 func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res []*Tensor) {
 	if o.Create && !GradOn() {
 		Recording(true, func() { res = WalkRows(name, outputs, inputs, o, rows) })
 		return res
 	}
-	p := &pass{create: o.Create, retain: o.Retain || o.Create, rows: rows, leaves: inputs == nil, want: map[*GradNode][]int{}, grads: map[*GradNode]*partial{}}
+	p := &gradPass{create: o.Create, retain: o.Retain || o.Create, rows: rows, leaves: inputs == nil, want: map[*GradNode][]int{}, grads: map[*GradNode]*partialGrad{}}
 	for i, t := range outputs {
 		t.Check(name)
 		n := t.Node()
@@ -75,10 +75,10 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way", i)
 		}
 		if rows > 0 {
-			p.give(n, partial{t: t.seedRows(name, rows, o.Seeds[i])})
+			p.addGrad(n, partialGrad{t: t.seedRows(name, rows, o.Seeds[i])})
 			continue
 		}
-		p.give(n, partial{t: t.seed(name, i, o.Seeds)})
+		p.addGrad(n, partialGrad{t: t.seed(name, i, o.Seeds)})
 	}
 	for i, t := range inputs {
 		t.Check(name)
@@ -92,13 +92,13 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 	for len(p.todo) > 0 {
 		n := heap.Pop(&p.todo).(*GradNode)
 		if n.results != nil {
-			if inputs == nil || p.leads(n) {
-				p.joint(n)
+			if inputs == nil || p.mayReachWanted(n) {
+				p.stepJoint(n)
 			}
 			continue
 		}
-		if g := p.grads[n]; g.blank != nil {
-			g.fill()
+		if g := p.grads[n]; g.unset != nil {
+			g.zeroUnset()
 		} else if p.byRows(n, g) {
 			delete(p.grads, n)
 			n.Leaf.addRows(p, n, g)
@@ -108,7 +108,7 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 		g := p.grads[n]
 		dy := g.sum(n)
 		delete(p.grads, n)
-		*g = partial{}
+		*g = partialGrad{}
 		p.spare = append(p.spare, g)
 		if dy.lent && !dy.ours && p.want[n] != nil {
 			dy.t, dy.lent, dy.ours = dy.t.Clone(), false, true
@@ -116,10 +116,10 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 		for _, i := range p.want[n] {
 			res[i] = dy.t
 			if !o.Create {
-				// A result, not a part of the pass: computing with it is recorded.
+				// A result is an ordinary tensor: computing with it is recorded.
 				res[i] = &Tensor{v: dy.t.v, run: outputs[0].run}
 				if !GradOn() {
-					res[i].v = cutView(dy.t.v)
+					res[i].v = stoppedView(dy.t.v)
 				}
 			}
 			dy.ours = false
@@ -130,8 +130,8 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 				n.Leaf.accumulate(dy, o.Create)
 			}
 		case n.part:
-			p.take(n, dy)
-		case inputs == nil || p.leads(n):
+			p.takePart(n, dy)
+		case inputs == nil || p.mayReachWanted(n):
 			p.step(n, dy)
 		}
 	}
@@ -145,7 +145,7 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 	return res
 }
 
-// seed returns the gradient of output i, which is t.
+// seed returns the gradient that the pass begins with at output i, which is t: seeds[i], or 1.
 func (t *Tensor) seed(name string, i int, seeds []*Tensor) *Tensor {
 	var seed *Tensor
 	if i < len(seeds) {
@@ -168,9 +168,9 @@ func (t *Tensor) seed(name string, i int, seeds []*Tensor) *Tensor {
 	return seed
 }
 
-// leads reports whether the walk may still meet a wanted node behind n: nodes are
-// older than what was computed from them.
-func (p *pass) leads(n *GradNode) bool {
+// mayReachWanted reports whether an input may lie upstream of n: nodes are older than the nodes
+// computed from them.
+func (p *gradPass) mayReachWanted(n *GradNode) bool {
 	for w := range p.want {
 		if w.Seq < n.Seq {
 			return true
@@ -179,24 +179,24 @@ func (p *pass) leads(n *GradNode) bool {
 	return false
 }
 
-// step hands the gradient of n on to its operands.
-func (p *pass) step(n *GradNode, dy partial) {
+// step computes the gradients of n's operands from dy, the gradient of n.
+func (p *gradPass) step(n *GradNode, dy partialGrad) {
 	switch {
 	case n.put != nil && p.rows > 0:
-		p.putRows(n, dy)
+		p.stepPutRows(n, dy)
 	case n.put != nil:
-		p.put(n, dy)
+		p.stepPut(n, dy)
 	case p.rows > 0:
-		p.hand(n, p.single(dy.t), false)
+		p.propagate(n, p.single(dy.t), false)
 		dy.free()
-	case n.window() && (p.addWindow(n, dy) || p.reshape(n, dy)):
+	case n.isViewOp() && (p.addWindow(n, dy) || p.reshape(n, dy)):
 	case n.p != nil && (n.p.def == op.IndexSelect || n.p.def == op.Gather):
 		n.values()
-		g := p.at(n.In[0])
-		g.picked = append(g.picked, picked{n, dy})
+		g := p.gradOf(n.In[0])
+		g.indexed = append(g.indexed, indexedGrad{n, dy})
 		return // the saved places are needed until then
 	default:
-		if !p.hand(n, p.single(dy.t), dy.ours) && n.Back == nil {
+		if !p.propagate(n, p.single(dy.t), dy.ours) && n.Back == nil {
 			dy.free()
 		}
 	}
@@ -205,11 +205,11 @@ func (p *pass) step(n *GradNode, dy partial) {
 	}
 }
 
-// hand computes the gradients of n's operands from dys, the gradients of its results, and gives
-// them to the operands. ours says that the pass made the only one of dys. hand reports whether an
-// operand has that one now.
-func (p *pass) hand(n *GradNode, dys []*Tensor, ours bool) (passed bool) {
-	plans := n.Back == nil && !p.create // a plan writes each result to memory of its own
+// propagate computes the gradients of n's operands from dys, the gradients of its results, and
+// adds them to the operands' gradients. ours says that dys has one gradient, which the pass made.
+// propagate reports whether an operand's gradient now lies in that memory.
+func (p *gradPass) propagate(n *GradNode, dys []*Tensor, ours bool) (passed bool) {
+	plans := n.Back == nil && !p.create // a plan writes each result into new memory
 	var gs []*Tensor
 	if p.rows > 0 {
 		gs = n.runRows(p.rows, dys, p.create)
@@ -221,23 +221,23 @@ func (p *pass) hand(n *GradNode, dys []*Tensor, ours bool) (passed bool) {
 		case g == nil || n.In[i] == nil:
 		case plans && g == dys[0]:
 			passed = true
-			p.give(n.In[i], partial{t: g, ours: ours, lent: !ours})
+			p.addGrad(n.In[i], partialGrad{t: g, ours: ours, lent: !ours})
 		default:
-			p.give(n.In[i], partial{t: g, ours: plans})
+			p.addGrad(n.In[i], partialGrad{t: g, ours: plans})
 		}
 	}
 	return passed
 }
 
-// take keeps the gradient of one result until the gradients of the other results are there: the
-// joint node is older than all parts.
-func (p *pass) take(n *GradNode, dy partial) {
+// takePart keeps the gradient of one result until the other results' gradients are complete: the
+// joint node is older than all its parts.
+func (p *gradPass) takePart(n *GradNode, dy partialGrad) {
 	of := n.In[0]
 	list := p.several[of]
 	if list == nil {
-		list = make([]partial, len(of.results))
+		list = make([]partialGrad, len(of.results))
 		if p.several == nil {
-			p.several = map[*GradNode][]partial{}
+			p.several = map[*GradNode][]partialGrad{}
 		}
 		p.several[of] = list
 		heap.Push(&p.todo, of)
@@ -245,9 +245,9 @@ func (p *pass) take(n *GradNode, dy partial) {
 	list[n.which] = dy
 }
 
-// joint is the step of a node with several results: those that nothing depends on
-// have a gradient of zeros.
-func (p *pass) joint(n *GradNode) {
+// stepJoint is step for a node with several results. Results that nothing depends on have a
+// gradient of zeros.
+func (p *gradPass) stepJoint(n *GradNode) {
 	list := p.several[n]
 	delete(p.several, n)
 	dys := make([]*Tensor, len(list))
@@ -271,7 +271,7 @@ func (p *pass) joint(n *GradNode) {
 			dys[i] = &Tensor{v: z.v, run: r}
 		}
 	}
-	p.hand(n, dys, false)
+	p.propagate(n, dys, false)
 	for _, g := range list {
 		if g.t != nil {
 			g.free()
@@ -282,25 +282,25 @@ func (p *pass) joint(n *GradNode) {
 	}
 }
 
-// put takes the gradient of a tensor that had a value written into a window: the
-// value gets that of the window, what was there before gets none.
-func (p *pass) put(n *GradNode, dy partial) {
+// stepPut is step for a tensor that a value was written into, through a view. The value's
+// gradient is the view's part of dy. The former elements of the view get none.
+func (p *gradPass) stepPut(n *GradNode, dy partialGrad) {
 	base, value := n.In[0], n.In[1]
 	if !p.create {
-		dy.t = dy.t.Bare()
+		dy.t = dy.t.WithoutHistory()
 	}
 	if value != nil {
-		p.give(value, partial{t: dy.t.through(n.put.chain).Clone(), ours: !p.create})
+		p.addGrad(value, partialGrad{t: dy.t.applyViews(n.put.chain).Clone(), ours: !p.create})
 	}
 	if base == nil {
 		dy.free()
 		return
 	}
-	w, ok := windowOf(dy.t.v, n.put.chain)
+	w, ok := viewThrough(dy.t.v, n.put.chain)
 	if !dy.ours || !ok || !w.Writable() {
 		strides := array.RowMajor(n.Shape)
-		if w, ok = windowOf(array.View{DType: n.DType, Shape: n.Shape, Strides: strides}, n.put.chain); !ok {
-			strides = n.put.of.Strides
+		if w, ok = viewThrough(array.View{DType: n.DType, Shape: n.Shape, Strides: strides}, n.put.chain); !ok {
+			strides = n.put.base.Strides
 		}
 		t := &Tensor{v: laidOut(&dy.t.v, strides), run: dy.t.run}
 		t.Track()
@@ -308,20 +308,20 @@ func (p *pass) put(n *GradNode, dy partial) {
 			t.SetNode(putNode(from, nil, n.put))
 		}
 		dy.free()
-		dy = partial{t: t, ours: !p.create}
-		w, _ = windowOf(t.v, n.put.chain)
+		dy = partialGrad{t: t, ours: !p.create}
+		w, _ = viewThrough(t.v, n.put.chain)
 	}
 	zero(w)
-	p.give(base, dy)
+	p.addGrad(base, dy)
 }
 
-// Unrecorded is a view as a tensor that is written to behind the tape's back.
+// Unrecorded returns a tensor for writing into v without a record on the tape.
 func Unrecorded(v array.View) *Tensor { return &Tensor{v: v} }
 
 // zero writes 0 into a view and records nothing.
 func zero(v array.View) { Unrecorded(v).Assigned("assign", "x", Whole(0), (*Tensor).CopyFrom) }
 
-// addInto adds x to t and records nothing.
+// addInto adds x to v and records nothing.
 func addInto(v, x array.View) {
 	t := Unrecorded(v)
 	t.AssignAs(op.Add, nil, "addassign", Operand{T: t}, Operand{T: Unrecorded(x)})
@@ -330,18 +330,17 @@ func addInto(v, x array.View) {
 // plus returns a + b, recorded on the tape.
 func plus(a, b *Tensor) *Tensor { return Apply(op.Add, nil, Operand{T: a}, Operand{T: b}) }
 
-// through returns the view of t that a row of windows shows, or a copy.
-func (t *Tensor) through(chain []*Planned) *Tensor {
+// applyViews returns t after a chain of view ops: a view, or a copy where strides do not allow one.
+func (t *Tensor) applyViews(chain []*Planned) *Tensor {
 	for _, p := range chain {
 		t = Window(p.def, p.A, t)
 	}
 	return t
 }
 
-// windowOf returns what a row of windows shows of v, if strides allow.
-func windowOf(v array.View, chain []*Planned) (array.View, bool) {
+// viewThrough returns v after a chain of view ops; ok is false where strides do not allow a view.
+func viewThrough(v array.View, chain []*Planned) (_ array.View, ok bool) {
 	for _, p := range chain {
-		var ok bool
 		if v, ok = viewOf(p.def, p.A, v); !ok {
 			return v, false
 		}
@@ -349,38 +348,38 @@ func windowOf(v array.View, chain []*Planned) (array.View, bool) {
 	return v, true
 }
 
-// A partial gradient is on its way through the tape.
-type partial struct {
+// partialGrad is the sum of the gradients that a node has got so far.
+type partialGrad struct {
 	t    *Tensor
 	ours bool // the pass made it, and nothing else has seen it
 	lent bool // unless ours: it lies in the memory of another gradient, or of a seed
 
-	blank []reach // of t's memory, in order: what no gradient has come to yet; it is not set
+	unset []interval // the parts of t's memory, ascending, that were not written yet; they count as 0
 
-	// With Create, what was added up in t's memory without being recorded, and into
-	// which windows.
+	// With Create: gradients that were added to t's memory without a record, and through
+	// which view ops.
 	parts []*GradNode
 	where [][]*Planned
 
-	// What elements at computed places get, which is added up together: each alone
+	// Gradients of gathers from the node. They are scattered together, because each alone
 	// would take an array of zeros.
-	picked []picked
+	indexed []indexedGrad
 }
 
-// A picked is the gradient of what a node took from computed places.
-type picked struct {
+// indexedGrad is the gradient dy of a node n that gathers elements of another node.
+type indexedGrad struct {
 	n  *GradNode
-	dy partial
+	dy partialGrad
 }
 
-// at returns the gradient of n, which has no tensor yet if there was none.
-func (p *pass) at(n *GradNode) *partial {
+// gradOf returns the partial gradient of n, which has no tensor yet if it is new.
+func (p *gradPass) gradOf(n *GradNode) *partialGrad {
 	g := p.grads[n]
 	if g == nil {
 		if k := len(p.spare) - 1; k >= 0 {
 			g, p.spare = p.spare[k], p.spare[:k]
 		} else {
-			g = &partial{}
+			g = &partialGrad{}
 		}
 		p.grads[n] = g
 		heap.Push(&p.todo, n)
@@ -388,17 +387,17 @@ func (p *pass) at(n *GradNode) *partial {
 	return g
 }
 
-// A reach is elements of memory, from lo up to hi.
-type reach struct{ lo, hi int }
+// interval is the elements [lo, hi) of a storage.
+type interval struct{ lo, hi int }
 
-// maxBlank bounds the parts of a gradient that wait to be set.
-const maxBlank = 32
+// maxUnset is the maximum number of unset intervals of a gradient. With more, all are set to zero.
+const maxUnset = 32
 
-// first writes the gradient of a view as the first one of its window w of g, if that is one row
-// of memory, in whatever order, that is blank: zero plus it, as if zeros had been there, which
-// make +0 of -0. It reports false, having done nothing, elsewhere.
-func (g *partial) first(w, dy array.View) bool {
-	if len(g.blank) == 0 || w.Size() == 0 || w.DType.Complex() || w.DType != g.t.v.DType || dy.DType != w.DType {
+// setFirst writes 0 + dy into the window w of g's memory, as if zeros had been there: that makes
+// +0 of -0. It does so only if w is one unset interval of memory, with axes in any order. Otherwise
+// it does nothing and reports false.
+func (g *partialGrad) setFirst(w, dy array.View) bool {
+	if len(g.unset) == 0 || w.Size() == 0 || w.DType.Complex() || w.DType != g.t.v.DType || dy.DType != w.DType {
 		return false
 	}
 	order, ok := dense(&w)
@@ -406,48 +405,48 @@ func (g *partial) first(w, dy array.View) bool {
 		return false
 	}
 	for _, v := range [...]*array.View{&w, &dy} {
-		v.Shape, v.Strides = pick1(v.Shape, order), pick1(v.Strides, order)
+		v.Shape, v.Strides = permutedList(v.Shape, order), permutedList(v.Strides, order)
 	}
 	lo, hi := w.Offset, w.Offset+w.Size()
-	i, _ := slices.BinarySearchFunc(g.blank, lo, func(r reach, lo int) int { return r.hi - lo - 1 })
-	if i == len(g.blank) || lo < g.blank[i].lo || hi > g.blank[i].hi {
+	i, _ := slices.BinarySearchFunc(g.unset, lo, func(r interval, lo int) int { return r.hi - lo - 1 })
+	if i == len(g.unset) || lo < g.unset[i].lo || hi > g.unset[i].hi {
 		return false
 	}
-	r := g.blank[i]
-	rest := [...]reach{{r.lo, lo}, {hi, r.hi}}
-	g.blank = slices.Replace(g.blank, i, i+1, slices.DeleteFunc(rest[:], func(r reach) bool { return r.lo == r.hi })...)
+	r := g.unset[i]
+	rest := [...]interval{{r.lo, lo}, {hi, r.hi}}
+	g.unset = slices.Replace(g.unset, i, i+1, slices.DeleteFunc(rest[:], func(r interval) bool { return r.lo == r.hi })...)
 	ops := []Operand{Of("backward", &Tensor{v: dy}), Whole(0)}
 	sum := Lookup(op.Add, nil, ops)
 	func() {
 		defer OpenWrite(&w).Done()
 		sum.Compute(ops, unsafe.Slice(&w, 1))
 	}()
-	if len(g.blank) > maxBlank {
-		g.fill()
+	if len(g.unset) > maxUnset {
+		g.zeroUnset()
 	}
 	return true
 }
 
-// fill sets what is blank to zero.
-func (g *partial) fill() {
-	for _, r := range g.blank {
+// zeroUnset writes zeros into the unset parts.
+func (g *partialGrad) zeroUnset() {
+	for _, r := range g.unset {
 		n := r.hi - r.lo
 		zero(array.View{Store: g.t.v.Store, Offset: r.lo, DType: g.t.v.DType, Shape: []int{n}, Strides: []int{1}})
 	}
-	g.blank = nil
+	g.unset = nil
 }
 
-// free gives back what nobody reads any more, earlier than a scope or the collector.
-func (g partial) free() {
+// free gives g's memory back if the pass made it, earlier than a scope or the collector would.
+func (g partialGrad) free() {
 	if g.ours {
 		Free(g.t.v.Store)
 	}
 }
 
-// give adds g to the gradient of n.
-func (p *pass) give(n *GradNode, g partial) {
-	old := p.at(n)
-	old.fill()
+// addGrad adds g to the gradient of n.
+func (p *gradPass) addGrad(n *GradNode, g partialGrad) {
+	old := p.gradOf(n)
+	old.zeroUnset()
 	switch {
 	case old.t == nil:
 		old.t, old.ours, old.lent = g.t, g.ours, g.lent
@@ -456,20 +455,19 @@ func (p *pass) give(n *GradNode, g partial) {
 	case p.create:
 		old.t = plus(old.t, g.t)
 	default:
-		sum := plus(old.t.Bare(), g.t.Bare())
+		sum := plus(old.t.WithoutHistory(), g.t.WithoutHistory())
 		old.free()
 		g.free()
 		old.t, old.ours = sum, true
 	}
 }
 
-// addWindow adds the gradient of a view in place to that of the tensor behind it, so
-// that many windows on one array take no more than their own sizes. It reports
-// false, having done nothing, where the view's own gradient serves better: for one
-// that shows all elements, which is often a transpose, or elements several times.
-func (p *pass) addWindow(n *GradNode, dy partial) bool {
+// addWindow adds dy, the gradient of the view n, in place to the gradient of its base. Gradients of
+// many windows on one array thus take no arrays of zeros. It does nothing and reports false where
+// that does not serve: for a view of all elements, often a transpose, or of elements several times.
+func (p *gradPass) addWindow(n *GradNode, dy partialGrad) bool {
 	base, chain := n.In[0], []*Planned{n.p}
-	for base.window() && p.want[base] == nil {
+	for base.isViewOp() && p.want[base] == nil {
 		base, chain = base.In[0], append(chain, base.p)
 	}
 	dtype, shape := base.TypeOf()
@@ -482,51 +480,51 @@ func (p *pass) addWindow(n *GradNode, dy partial) bool {
 	if old != nil && old.t != nil && (old.ours || old.parts != nil) {
 		at = old.t.v
 	}
-	if w, ok := windowOf(at, chain); !ok || !w.Writable() {
+	if w, ok := viewThrough(at, chain); !ok || !w.Writable() {
 		return false
 	}
-	old = p.at(base)
+	old = p.gradOf(base)
 	switch {
 	case old.t == nil && !p.create && TracingHere() == nil:
 		t := Empty("backward", dy.t.v.Store.Device, dtype, shape)
-		old.t, old.ours, old.blank = &Tensor{v: t.v, run: dy.t.run}, true, []reach{{0, t.Size()}}
+		old.t, old.ours, old.unset = &Tensor{v: t.v, run: dy.t.run}, true, []interval{{0, t.Size()}}
 		old.t.Track()
 	case old.t == nil:
 		t := Full("full", Whole(0), dy.t.v.Store.Device, dtype, shape)
 		old.t, old.ours = &Tensor{v: t.v, run: dy.t.run}, !p.create
 		old.t.Track()
 	case p.create && old.parts == nil:
-		c := old.t.Bare().Clone()
+		c := old.t.WithoutHistory().Clone()
 		old.parts, old.where = []*GradNode{old.t.Node()}, [][]*Planned{nil}
 		old.t = &Tensor{v: c.v, run: old.t.run}
 	case !p.create && !old.ours:
-		old.t, old.ours = old.t.Bare().Clone(), true
+		old.t, old.ours = old.t.WithoutHistory().Clone(), true
 	}
-	if w, _ := windowOf(old.t.v, chain); !old.first(w, dy.t.v) {
-		old.fill()
+	if w, _ := viewThrough(old.t.v, chain); !old.setFirst(w, dy.t.v) {
+		old.zeroUnset()
 		old.add(chain, dy.t, p.create)
 	}
 	dy.free()
 	return true
 }
 
-// reshape hands the gradient of a reshaped array on as the same elements in the shape that
-// they had before, without a copy. It reports false, having done nothing, for another window
-// and where elements do not lie in order.
-func (p *pass) reshape(n *GradNode, dy partial) bool {
+// reshape adds dy, the gradient of a Reshape, to its operand's gradient in the operand's shape,
+// without a copy. It does nothing and reports false for other ops and for a dy that is not
+// contiguous.
+func (p *gradPass) reshape(n *GradNode, dy partialGrad) bool {
 	if n.p.def != op.Reshape || p.create || !dy.t.v.Contiguous() {
 		return false
 	}
 	v := dy.t.v
 	v.Shape = n.In[0].sizes()
 	v.Strides = array.RowMajor(v.Shape)
-	p.give(n.In[0], partial{t: &Tensor{v: v, run: dy.t.run}, ours: dy.ours, lent: !dy.ours})
+	p.addGrad(n.In[0], partialGrad{t: &Tensor{v: v, run: dy.t.run}, ours: dy.ours, lent: !dy.ours})
 	return true
 }
 
-// add adds t to what a row of windows shows of g's own memory.
-func (g *partial) add(chain []*Planned, t *Tensor, create bool) {
-	w, _ := windowOf(g.t.v, chain)
+// add adds t to the view of g's memory through a chain of view ops.
+func (g *partialGrad) add(chain []*Planned, t *Tensor, create bool) {
+	w, _ := viewThrough(g.t.v, chain)
 	if w.Size() > 0 {
 		addInto(w, t.v)
 	}
@@ -536,36 +534,36 @@ func (g *partial) add(chain []*Planned, t *Tensor, create bool) {
 	}
 }
 
-// scatter adds what was picked from n's value to its gradient g: the rows of picks
-// along the same axis behind each other at once.
-func (p *pass) scatter(n *GradNode, g *partial) {
-	for len(g.picked) > 0 {
-		first := g.picked[0]
-		var same, other []picked
-		for _, k := range g.picked {
-			if k.alongside(first) {
+// scatter adds the gradients of gathers from n to its gradient g. Gradients of gathers along the
+// same axis are concatenated and scattered at once.
+func (p *gradPass) scatter(n *GradNode, g *partialGrad) {
+	for len(g.indexed) > 0 {
+		first := g.indexed[0]
+		var same, other []indexedGrad
+		for _, k := range g.indexed {
+			if k.sameAxis(first) {
 				same = append(same, k)
 			} else {
 				other = append(other, k)
 			}
 		}
-		g.picked = other
+		g.indexed = other
 		if len(same) == 1 {
-			p.give(n, partial{t: first.n.run(&p.memory, p.single(first.dy.t), false, p.create)[0], ours: !p.create})
+			p.addGrad(n, partialGrad{t: first.n.run(&p.memory, p.single(first.dy.t), false, p.create)[0], ours: !p.create})
 		} else {
 			axis := int(first.n.p.A.(op.Axis))
 			dys, places := make([]*Tensor, len(same)), make([]*Tensor, len(same))
 			for i, k := range same {
 				if dys[i] = k.dy.t; !p.create {
-					dys[i] = dys[i].Bare()
+					dys[i] = dys[i].WithoutHistory()
 				}
 				places[i] = &Tensor{v: k.n.values()[1].V, run: dys[i].run}
 			}
 			to := op.Target{Axis: axis, Shape: n.sizes()}
 			if first.n.p.def == op.Gather {
-				p.give(n, partial{t: WithAttrs(op.Lookup("scatter_sum"), to, Cat(dys, axis), Cat(places, axis)), ours: !p.create})
+				p.addGrad(n, partialGrad{t: WithAttrs(op.Lookup("scatter_sum"), to, Cat(dys, axis), Cat(places, axis)), ours: !p.create})
 			} else {
-				p.give(n, partial{t: WithAttrs(op.Lookup("index_add"), to, Cat(dys, axis), Cat(places, 0)), ours: !p.create})
+				p.addGrad(n, partialGrad{t: WithAttrs(op.Lookup("index_add"), to, Cat(dys, axis), Cat(places, 0)), ours: !p.create})
 			}
 		}
 		for _, k := range same {
@@ -577,9 +575,8 @@ func (p *pass) scatter(n *GradNode, g *partial) {
 	}
 }
 
-// alongside reports that the gradients of two picks can be laid behind each other
-// along their axis.
-func (k picked) alongside(o picked) bool {
+// sameAxis reports whether the gradients of two gathers can be concatenated along their axis.
+func (k indexedGrad) sameAxis(o indexedGrad) bool {
 	if k.n.p.def != o.n.p.def || k.n.p.A != o.n.p.A {
 		return false
 	}
@@ -588,36 +585,36 @@ func (k picked) alongside(o picked) bool {
 	return array.Equal(a[:axis], b[:axis]) && array.Equal(a[axis+1:], b[axis+1:])
 }
 
-// sum returns the gradient of n when all of it has come.
-func (g *partial) sum(n *GradNode) partial {
+// sum returns the complete gradient of n, with its history if parts were recorded.
+func (g *partialGrad) sum(n *GradNode) partialGrad {
 	if g.parts == nil {
 		return *g
 	}
 	if !slices.ContainsFunc(g.parts, func(n *GradNode) bool { return n != nil }) {
-		return partial{t: g.t}
+		return partialGrad{t: g.t}
 	}
 	where := g.where
-	s := &GradNode{Seq: TapeSeq.Add(1), In: g.parts, Rare: &Rare{Name: "sum of windows"}}
+	s := &GradNode{Seq: TapeSeq.Add(1), In: g.parts, NodeInfo: &NodeInfo{Name: "sum of windows"}}
 	s.DType, s.Shape = n.TypeOf()
 	s.Back = func(_ []SavedValue, dy *Tensor, create bool) []*Tensor {
 		if !create {
-			dy = dy.Bare()
+			dy = dy.WithoutHistory()
 		}
 		out := make([]*Tensor, len(where))
 		for i, chain := range where {
 			if out[i] = dy; chain != nil {
-				out[i] = dy.through(chain).Clone()
+				out[i] = dy.applyViews(chain).Clone()
 			}
 		}
 		return out
 	}
 	g.t.SetNode(s)
-	return partial{t: g.t}
+	return partialGrad{t: g.t}
 }
 
-// accumulate adds g to the gradient of a leaf. The gradient is the leaf's own
-// memory, outside any scope: that of g where the pass made it.
-func (h *History) accumulate(g partial, create bool) {
+// accumulate adds g to the gradient of a leaf. That gradient lies outside any scope, in memory of
+// its own or in g's memory if the pass made g.
+func (h *History) accumulate(g partialGrad, create bool) {
 	h.Enter()
 	h.Mu.Lock()
 	defer h.Mu.Unlock()

@@ -80,8 +80,8 @@ func fullOf(number uint8, n exec.Number, d array.DType) *Tensor {
 	return t
 }
 
-// fillMost is how many bytes are filled by the thread that asks; more are for a kernel.
-const fillMost = 1 << 16
+// maxInlineFill is the maximum number of bytes that the calling thread fills; a kernel fills more.
+const maxInlineFill = 1 << 16
 
 // fills reports that the operand, a Go number, is the same bits at each place of v, which lie in
 // one row. It refuses a number that the type does not hold.
@@ -89,7 +89,7 @@ func (o *Operand) fills(opName string, v *array.View) bool {
 	if o.Num.Kind == array.CatComplex || v.DType.Complex() || !v.Contiguous() || TracingViews(v) != nil {
 		return false
 	}
-	if n := v.Size(); n == 0 || n*v.DType.Size() > fillMost {
+	if n := v.Size(); n == 0 || n*v.DType.Size() > maxInlineFill {
 		return false
 	}
 	if err := o.Num.Check(opName, v.DType); err != nil {
@@ -117,9 +117,9 @@ func Full(opName string, o Operand, number uint8, d array.DType, shape []int) *T
 	return t
 }
 
-// Room returns n, or panics with an [Error] of kind OutOfMemory if as many elements
-// do not fit on the Go heap: running out of that would end the process.
-func Room(opName string, n int, d array.DType) int {
+// CheckHeap returns n. It panics with an [Error] of kind OutOfMemory if n elements of type d do
+// not fit on the Go heap, because running out of it would end the process.
+func CheckHeap(opName string, n int, d array.DType) int {
 	if err := mem.Room(n * d.Size()); err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: opName, Msg: "the result does not fit in memory", Err: err})
 	}

@@ -156,11 +156,11 @@ func indexOf(i int, shape []int) []int {
 }
 
 // copyOf is a copy of a view in row-major order.
-func copyOf(v *array.View) array.View { return spaced(v, 1) }
+func copyOf(v *array.View) array.View { return copyWithStep(v, 1) }
 
-// spaced is a copy of a view in memory of its own, whose elements lie step times as far apart as in
-// row-major order; what is between them is not 0.
-func spaced(v *array.View, step int) array.View {
+// copyWithStep returns a copy of a view in new memory whose strides are step times the row-major
+// ones. The gaps are not 0.
+func copyWithStep(v *array.View, step int) array.View {
 	out := array.View{DType: v.DType, Shape: v.Shape, Strides: array.RowMajor(v.Shape)}
 	bytes := max(v.Size()*step*v.DType.Size(), 1)
 	out.Store = device.Get(v.Store.Device).Default().Alloc(bytes)
@@ -201,7 +201,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 	copies := func(step int) []*array.View {
 		out := make([]*array.View, len(ins))
 		for i, v := range ins {
-			c := spaced(v, step)
+			c := copyWithStep(v, step)
 			out[i] = &c
 		}
 		return out
@@ -233,7 +233,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 		if err != nil {
 			names := e.Names(nil)
 			fault = &array.Error{Kind: array.DeviceFailed, Op: "debug", Msg: fmt.Sprintf("rule %q, which is %s, changes what is computed: it makes %s of %s: %v", r.Name, r.Level,
-				onLine(graphtext.Formula([]*ir.Node{after}, names)), onLine(graphtext.Formula([]*ir.Node{before}, names)), err)}
+				oneLine(graphtext.Formula([]*ir.Node{after}, names)), oneLine(graphtext.Formula([]*ir.Node{before}, names)), err)}
 		}
 	})
 	if fault != nil {
@@ -265,7 +265,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 		return nil
 	}
 	// The program as it runs, each kernel beside the interpreter.
-	if err := check("the compiled program computes something else than its operations do", e.Code.Plan, exec.Checked(dev, oracle), laidAs(ins), make([]array.View, len(want))); err != nil {
+	if err := check("the compiled program computes something else than its operations do", e.Code.Plan, exec.Checked(dev, oracle), copiesWithStrides(ins), make([]array.View, len(want))); err != nil {
 		return err
 	}
 	// Other strides of what is read, and results in memory of the caller's.
@@ -276,15 +276,15 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 		sigs[i] = plan.SigOf(v)
 	}
 	for i := range want {
-		outs[i] = spaced(&want[i], 3)
+		outs[i] = copyWithStep(&want[i], 3)
 		dst[i] = plan.SigOf(&outs[i])
 		outs[i].Offset = 0
 	}
 	return check("with other strides the program computes something else", plan.Build(final, sigs, dst, dev.Model()), dev, far, outs)
 }
 
-// laidAs copies views with their strides.
-func laidAs(ins []*array.View) []*array.View {
+// copiesWithStrides returns copies of views with the same strides.
+func copiesWithStrides(ins []*array.View) []*array.View {
 	out := make([]*array.View, len(ins))
 	for i, v := range ins {
 		lo, hi := v.Span()
@@ -295,8 +295,8 @@ func laidAs(ins []*array.View) []*array.View {
 	return out
 }
 
-// onLine is the text of formulas on one line.
-func onLine(s string) string {
+// oneLine returns the text of formulas on one line.
+func oneLine(s string) string {
 	s = strings.TrimPrefix(strings.ReplaceAll(strings.TrimSpace(s), "\n", "; "), "out = ")
 	if len(s) > 200 {
 		s = s[:200] + "..."

@@ -293,7 +293,7 @@ func Apply(d *op.Def, a ir.Attrs, ops ...Operand) *Tensor {
 // one computes a planned operation with one result.
 func (p *Planned) one(ops []Operand) *Tensor {
 	out := p.result(MergeRuns(p.def.Name, ops), ops)
-	if out.run == nil || !out.run.Lazy || TracingOf(ops) != nil || !(p.later(ops, out) || p.reduced(ops, out)) {
+	if out.run == nil || !out.run.Lazy || TracingOf(ops) != nil || !(p.deferOp(ops, out) || p.fuseReduction(ops, out)) {
 		p.Compute(ops, unsafe.Slice(&out.v, 1))
 	}
 	out.Track()

@@ -68,7 +68,7 @@ func (e *Entry) ready(g *Supplied) bool {
 // run runs the program. If a leaf has lost or got a gradient meanwhile, it does nothing and reports
 // false.
 func (e *Entry) run(c *CompiledFunc, g *Supplied) ([]*Tensor, bool) {
-	e.lay(c, g)
+	e.bind(c, g)
 	defer g.end()
 	var err error
 	g.held, err = lock.Acquire(g.Ctx, g.wants, jit.Goroutine, e.calls || c.Debug != nil)
@@ -152,16 +152,16 @@ func (e *Entry) run(c *CompiledFunc, g *Supplied) ([]*Tensor, bool) {
 	}
 	done = true
 	for _, l := range e.leaves {
-		l.leave(g, outs)
+		l.store(g, outs)
 	}
 	runtime.KeepAlive(g)
-	return e.give(g, outs), true
+	return e.results(g, outs), true
 }
 
-// lay fills the working memory of a call: the views of the inputs, and the locks of their memory and
-// of leaves whose gradients the call changes. It writes fields one by one: copying a struct right
-// after its fields were stored stalls on store forwarding.
-func (e *Entry) lay(c *CompiledFunc, g *Supplied) {
+// bind fills the working memory of a call: the views of the inputs, and the locks of their memory
+// and of leaves whose gradients the call changes. It writes fields one by one: copying a struct
+// right after its fields were stored stalls on store forwarding.
+func (e *Entry) bind(c *CompiledFunc, g *Supplied) {
 	n := len(e.sources)
 	g.ins, g.views = slices.Grow(g.ins[:0], n)[:n], slices.Grow(g.views[:0], n)[:n]
 	k := len(e.fixed)
@@ -224,8 +224,8 @@ func (g *Supplied) Refused(name string, err error) error {
 	return err
 }
 
-// give returns the tensors among the results.
-func (e *Entry) give(g *Supplied, outs []array.View) []*Tensor {
+// results returns the tensors among the results of a call.
+func (e *Entry) results(g *Supplied, outs []array.View) []*Tensor {
 	var r *Run
 	for _, t := range g.Tensors {
 		if t.run == nil || t.run == r {
@@ -348,8 +348,8 @@ func (l *leafState) ready(g *Supplied) bool {
 	return l.grad == nil || h.Grad.v.Same(&array.View{Store: h.Grad.v.Store, DType: l.grad.v.DType, Offset: l.grad.v.Offset, Shape: l.grad.v.Shape, Strides: l.grad.v.Strides})
 }
 
-// leave puts what a call leaves in the leaf there.
-func (l *leafState) leave(g *Supplied, outs []array.View) {
+// store puts the gradient that a call computed into the leaf.
+func (l *leafState) store(g *Supplied, outs []array.View) {
 	if l.final != nil && l.final == l.grad {
 		return // written where it was
 	}

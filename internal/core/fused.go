@@ -37,13 +37,13 @@ func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
 // needs one is written through its [Tensor.Detach].
 func (f *Fused) Into(dst []*Tensor, args []Operand) {
 	m := fusedMemories.Get().(*fusedMemory)
-	c := m.take(f, dst, args)
+	c := m.add(f, dst, args)
 	if tr := TracingOf(c.ops); tr != nil {
 		f.trace(tr, c)
 		return
 	}
 	f.prepare(m, c)
-	c.alone()
+	c.runAlone()
 	m.free()
 }
 
@@ -58,7 +58,7 @@ func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []Operand]) {
 	}
 	m := fusedMemories.Get().(*fusedMemory)
 	for dst, args := range calls {
-		c := m.take(f, dst, args)
+		c := m.add(f, dst, args)
 		if tr := TracingOf(c.ops); tr != nil {
 			f.trace(tr, c)
 			m.calls = m.calls[:len(m.calls)-1]
@@ -75,7 +75,7 @@ func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []Operand]) {
 func (m *fusedMemory) run(name string) {
 	w := OpenWrites(m.dst)
 	defer w.Done()
-	apart := m.apart()
+	apart := m.disjoint()
 	for i := range m.calls {
 		c := &m.calls[i]
 		if apart && c.inPlace && (len(m.group) == 0 || c.C.Stream() == m.group[0].C.Stream()) {
@@ -96,21 +96,21 @@ func (m *fusedMemory) run(name string) {
 // the results where they belong, without a copy.
 func (f *Fused) InPlace(dst []*Tensor, args []Operand) bool {
 	m := &fusedMemory{}
-	c := f.prepare(m, m.take(f, dst, args))
+	c := f.prepare(m, m.add(f, dst, args))
 	return c.inPlace && c.direct()
 }
 
-// A fusedCall is a formula with its operands.
+// fusedCall is a formula with its operands.
 type fusedCall struct {
 	name string
 	ops  []Operand // arguments, then dst
 	dst  []*Tensor
 	exec.Task
-	inPlace bool // one kernel, which may write over an argument that is just a place of a result
+	inPlace bool // one kernel, which may overwrite an argument that is the same view as a result
 	grouped bool // runs with others
 }
 
-// fusedMemory is what calls are kept in while they run.
+// fusedMemory is the working memory of calls.
 type fusedMemory struct {
 	ops   []Operand
 	dst   []*Tensor
@@ -119,12 +119,12 @@ type fusedMemory struct {
 	outs  []array.View
 	calls []fusedCall
 	group []exec.Task
-	spans []span
+	spans []memSpan
 }
 
 var fusedMemories = sync.Pool{New: func() any { return new(fusedMemory) }}
 
-// free makes m ready for other calls and gives it back.
+// free empties m and puts it back into the pool.
 func (m *fusedMemory) free() {
 	m.ops, m.dst, m.ins, m.outs = emptied(m.ops), emptied(m.dst), emptied(m.ins), emptied(m.outs)
 	m.calls, m.group = emptied(m.calls), emptied(m.group)
@@ -132,7 +132,7 @@ func (m *fusedMemory) free() {
 	fusedMemories.Put(m)
 }
 
-// emptied returns a slice without elements in the memory of s, which holds nothing alive.
+// emptied returns s with length 0. Its memory keeps nothing alive.
 func emptied[T any](s []T) []T {
 	clear(s)
 	return s[:0]
@@ -145,8 +145,8 @@ func (f *Fused) NotNil() {
 	}
 }
 
-// take keeps a call.
-func (m *fusedMemory) take(f *Fused, dst []*Tensor, args []Operand) *fusedCall {
+// add appends a call.
+func (m *fusedMemory) add(f *Fused, dst []*Tensor, args []Operand) *fusedCall {
 	f.NotNil()
 	op, out := len(m.ops), len(m.dst)
 	m.ops = append(m.ops, args...)
@@ -195,8 +195,8 @@ func (f *Fused) trace(tr *Trace, c *fusedCall) {
 	}
 }
 
-// direct reports whether the results can be computed where they belong: nothing is written
-// while it is read, and no place is part of another one.
+// direct reports whether the results can be written straight into dst: no result overlaps another
+// one or, unless in place, an argument.
 func (c *fusedCall) direct() bool {
 	for i, t := range c.dst {
 		if !t.v.Contiguous() {
@@ -216,8 +216,8 @@ func (c *fusedCall) direct() bool {
 	return true
 }
 
-// alone runs the call.
-func (c *fusedCall) alone() {
+// runAlone opens the writes into dst and runs the call.
+func (c *fusedCall) runAlone() {
 	w := OpenWrites(c.dst)
 	defer w.Done()
 	c.run()
@@ -237,18 +237,19 @@ func (c *fusedCall) run() {
 	}
 }
 
-// A span is the memory of an operand.
-type span struct {
+// memSpan is the memory of an operand: the addresses [lo, hi).
+type memSpan struct {
 	lo, hi uintptr
 	write  bool
 }
 
-// apart reports that no call touches what another one writes. A call that writes over
-// what it reads at other places, or over a result of its own, counts as another.
-func (m *fusedMemory) apart() bool {
+// disjoint reports whether the calls can run at the same time: no call reads or writes memory that
+// another one writes. It is false, too, if a call's results overlap each other, or an argument
+// that is not the same view.
+func (m *fusedMemory) disjoint() bool {
 	add := func(v *array.View, write bool) {
 		if lo, hi := v.Bytes(); lo < hi {
-			m.spans = append(m.spans, span{lo, hi, write})
+			m.spans = append(m.spans, memSpan{lo, hi, write})
 		}
 	}
 	for i := range m.calls {
@@ -262,7 +263,7 @@ func (m *fusedMemory) apart() bool {
 			}
 		}
 	}
-	slices.SortFunc(m.spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortFunc(m.spans, func(a, b memSpan) int { return cmp.Compare(a.lo, b.lo) })
 	var touched, written uintptr // up to where
 	for _, s := range m.spans {
 		if s.lo < written || s.write && s.lo < touched {

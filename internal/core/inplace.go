@@ -160,11 +160,12 @@ func (t *Tensor) NotExpanded(name string) {
 // Wrote counts a write into t's memory.
 func (t *Tensor) Wrote() { t.v.Store.Bump(array.Caller) }
 
-// rebase makes n, which may be nil, the producer of what was just written into t.
+// rebase makes n, which may be nil, the producer of the value just written into t. If t is a view,
+// its root's history changes.
 func (t *Tensor) rebase(n *GradNode) {
 	b := t
-	for b.hist != nil && b.hist.taken != nil {
-		b = b.hist.of
+	for b.hist != nil && b.hist.viewOrigin != nil {
+		b = b.hist.base
 	}
 	if tr := TracingViews(&b.v); tr != nil && tr.given(&b.v) {
 		tr.keepHistory(b)
@@ -177,14 +178,14 @@ func (t *Tensor) rebase(n *GradNode) {
 	}
 	if bn := b.Node(); n != nil || bn != nil {
 		_, chain := t.root()
-		b.SetNode(putNode(bn, n, &place{chain, array.View{DType: b.v.DType, Shape: b.v.Shape, Strides: b.v.Strides}}))
+		b.SetNode(putNode(bn, n, &viewPath{chain, array.View{DType: b.v.DType, Shape: b.v.Shape, Strides: b.v.Strides}}))
 	}
 }
 
-// putNode is the tape's entry for writing a value, which may be nil, into a place in
-// base, which may be too.
-func putNode(base, value *GradNode, at *place) *GradNode {
-	return &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{base, value}, Rare: &Rare{Name: "assign", DType: at.of.DType, Shape: at.of.Shape, put: at}}
+// putNode returns a node for writing a value into a view of base. Either may be nil: it needs no
+// gradient.
+func putNode(base, value *GradNode, at *viewPath) *GradNode {
+	return &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{base, value}, NodeInfo: &NodeInfo{Name: "assign", DType: at.base.DType, Shape: at.base.Shape, put: at}}
 }
 
 // CopyViews copies src's elements, converted, into dst's memory; the two must not
@@ -282,7 +283,7 @@ func (t *Tensor) Assigned(opName, arg string, o Operand, write func(t, x *Tensor
 		n = x.Node()
 	}
 	if t.Size() > 0 {
-		x := o.T.CutHere()
+		x := o.T.DetachHere()
 		captureHere(x)
 		write(t, x)
 	}

@@ -20,12 +20,12 @@ import (
 // result runs the chain that leads to it as one kernel. That stores the result, and values that the
 // tape or several waiting operations need. Results that nobody uses are not computed.
 
-// LazyMost is the maximum number of operations in a waiting chain: a larger kernel gains little.
-const LazyMost = 32
+// MaxLazyChain is the maximum number of waiting operations in a chain: a larger kernel gains little.
+const MaxLazyChain = 32
 
-// lazyLeast is the number of elements from which waiting pays: a smaller kernel takes less time
-// than looking up the kernel of a chain.
-const lazyLeast = 2048
+// minLazySize is the minimum number of elements of a result that waits: a smaller kernel takes less
+// time than looking up the kernel of a chain.
+const minLazySize = 2048
 
 // Lazy does what weft.Scope.Lazy says.
 func (s *Scope) Lazy() *Scope {
@@ -34,12 +34,12 @@ func (s *Scope) Lazy() *Scope {
 	return s
 }
 
-// A waiting is an operation whose result was not used yet.
-type waiting struct {
+// lazyOp is a waiting operation: its result was not used yet.
+type lazyOp struct {
 	p    *Planned
 	nums []exec.Number
-	Args []waitingArg // of tensors
-	out  array.View   // where the result will be: its storage has no memory before
+	Args []lazyArg  // the tensor operands
+	out  array.View // the result: its storage has no memory before it is computed
 
 	Count int          // operations that wait, this one included
 	users atomic.Int32 // operations that wait for this one
@@ -48,31 +48,31 @@ type waiting struct {
 	done atomic.Bool
 }
 
-// A waitingArg is a tensor operand.
-type waitingArg struct {
+// lazyArg is a tensor operand of a waiting operation.
+type lazyArg struct {
 	V       array.View
 	version uint32
 }
 
-// Readers are the storages that waiting operations read, so that a write can have these
-// computed before it. It holds nothing alive.
-var Readers = waitingReaders{By: map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]{}, Limit: 64}
+// LazyReaders has the waiting operations by the storages that they read, so that a write into one
+// computes them before. It keeps nothing alive.
+var LazyReaders = lazyReaders{By: map[weak.Pointer[array.Storage]][]weak.Pointer[lazyOp]{}, Limit: 64}
 
-type waitingReaders struct {
+type lazyReaders struct {
 	Mu      sync.Mutex
-	By      map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]
-	Entries int  // in all the lists together
-	Limit   int  // of entries, at which those that wait no longer are looked for
-	some    bool // array.Deferring is on for these
+	By      map[weak.Pointer[array.Storage]][]weak.Pointer[lazyOp]
+	Entries int  // the length of all lists together
+	Limit   int  // the number of entries at which operations that no longer wait are removed
+	some    bool // there are entries, so that array.Deferring is on
 }
 
-// later makes out, the result of p, wait; it reports false if p is to be computed now.
-func (p *Planned) later(ops []Operand, out *Tensor) bool {
+// deferOp makes out, the result of p, wait. It reports false if p is to be computed now.
+func (p *Planned) deferOp(ops []Operand, out *Tensor) bool {
 	gather := p.def == op.IndexSelect || p.def == op.Gather
-	if p.def.Class != op.Pointwise && !gather || p.def == op.Iota || array.Size(p.Shape) < lazyLeast {
+	if p.def.Class != op.Pointwise && !gather || p.def == op.Iota || array.Size(p.Shape) < minLazySize {
 		return false
 	}
-	w := &waiting{p: p, Count: 1}
+	w := &lazyOp{p: p, Count: 1}
 	for i := range ops {
 		if ops[i].T == nil {
 			w.nums = ops[i].numbers(w.nums)
@@ -81,24 +81,24 @@ func (p *Planned) later(ops []Operand, out *Tensor) bool {
 		t := ops[i].T
 		t.Check(p.def.Name)
 		if t.v.Store.Lent() {
-			return false // who has a slice of it may write at any time
+			return false // a holder of its slice may write at any time
 		}
-		w.Args = append(w.Args, waitingArg{t.v, t.v.Store.Version()})
-		if d := WaitingIn(t.v.Store); d != nil {
+		w.Args = append(w.Args, lazyArg{t.v, t.v.Store.Version()})
+		if d := LazyOpOf(t.v.Store); d != nil {
 			w.Count += d.Count
 		}
 	}
 	if err := p.Compiled().Fits(w.nums); err != nil {
 		failed(p.def.Name, err)
 	}
-	if w.Count > LazyMost {
+	if w.Count > MaxLazyChain {
 		for i := range w.Args {
 			w.Args[i].V.Store.Ready()
 		}
 		w.Count = 1
 	}
 	for i := range w.Args {
-		if d := WaitingIn(w.Args[i].V.Store); d != nil {
+		if d := LazyOpOf(w.Args[i].V.Store); d != nil {
 			d.users.Add(1)
 		}
 	}
@@ -111,7 +111,7 @@ func (p *Planned) later(ops []Operand, out *Tensor) bool {
 }
 
 // ready computes the result, once.
-func (w *waiting) ready() {
+func (w *lazyOp) ready() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.done.Load() {
@@ -120,21 +120,21 @@ func (w *waiting) ready() {
 	}
 }
 
-// reduced computes out, the result of p, a reduction, with what its operands wait for as one
-// kernel; it reports false if they wait for nothing.
-func (p *Planned) reduced(ops []Operand, out *Tensor) bool {
+// fuseReduction computes out, the result of the reduction p, and the operations that its operands
+// wait for as one kernel. It reports false if no operand waits.
+func (p *Planned) fuseReduction(ops []Operand, out *Tensor) bool {
 	if p.def.Class != op.Reduce && p.def.Over == op.NoAxes {
 		return false
 	}
-	w := &waiting{p: p, Count: 1}
+	w := &lazyOp{p: p, Count: 1}
 	for i := range ops {
 		if ops[i].T == nil {
 			return false
 		}
 		t := ops[i].T
 		t.Check(p.def.Name)
-		w.Args = append(w.Args, waitingArg{t.v, t.v.Store.Version()})
-		if d := WaitingIn(t.v.Store); d != nil {
+		w.Args = append(w.Args, lazyArg{t.v, t.v.Store.Version()})
+		if d := LazyOpOf(t.v.Store); d != nil {
 			w.Count += d.Count
 		}
 	}
@@ -145,43 +145,43 @@ func (p *Planned) reduced(ops []Operand, out *Tensor) bool {
 	return true
 }
 
-// WaitingIn returns the operation whose result a storage waits for, nil if there is none.
-func WaitingIn(st *array.Storage) *waiting {
-	w, _ := st.Waits().(*waiting)
+// LazyOpOf returns the waiting operation that computes a storage, nil if there is none.
+func LazyOpOf(st *array.Storage) *lazyOp {
+	w, _ := st.Waits().(*lazyOp)
 	return w
 }
 
-// note enters w among the readers of what it reads.
-func (w *waiting) note() {
-	Readers.Mu.Lock()
-	defer Readers.Mu.Unlock()
-	if Readers.Entries >= Readers.Limit {
-		Readers.Entries = 0
-		for st, list := range Readers.By {
-			list = slices.DeleteFunc(list, func(r weak.Pointer[waiting]) bool {
+// note enters w among the readers of its operands' storages.
+func (w *lazyOp) note() {
+	LazyReaders.Mu.Lock()
+	defer LazyReaders.Mu.Unlock()
+	if LazyReaders.Entries >= LazyReaders.Limit {
+		LazyReaders.Entries = 0
+		for st, list := range LazyReaders.By {
+			list = slices.DeleteFunc(list, func(r weak.Pointer[lazyOp]) bool {
 				w := r.Value()
 				return w == nil || w.done.Load()
 			})
 			if st.Value() == nil || len(list) == 0 {
-				delete(Readers.By, st)
+				delete(LazyReaders.By, st)
 				continue
 			}
-			Readers.By[st] = list
-			Readers.Entries += len(list)
+			LazyReaders.By[st] = list
+			LazyReaders.Entries += len(list)
 		}
-		Readers.Limit = max(64, 2*Readers.Entries)
+		LazyReaders.Limit = max(64, 2*LazyReaders.Entries)
 	}
 	me := weak.Make(w)
 	for i := range w.Args {
 		st := weak.Make(w.Args[i].V.Store)
-		Readers.By[st] = append(Readers.By[st], me)
-		Readers.Entries++
+		LazyReaders.By[st] = append(LazyReaders.By[st], me)
+		LazyReaders.Entries++
 	}
-	Readers.deferring()
+	LazyReaders.deferring()
 }
 
-// deferring turns [array.Deferring] on while storages are read by what waits. The caller holds mu.
-func (r *waitingReaders) deferring() {
+// deferring turns [array.Deferring] on while there are entries. Requires that the caller holds Mu.
+func (r *lazyReaders) deferring() {
 	switch some := len(r.By) > 0; {
 	case some && !r.some:
 		array.Deferring.Enter()
@@ -193,52 +193,52 @@ func (r *waitingReaders) deferring() {
 	r.some = !r.some
 }
 
-// ComputeReaders computes what waits and reads a storage that is about to change.
+// ComputeReaders computes the waiting operations that read a storage that is about to change.
 func ComputeReaders(st *array.Storage) {
 	if !array.Deferring.On() {
 		return
 	}
-	Readers.Mu.Lock()
+	LazyReaders.Mu.Lock()
 	key := weak.Make(st)
-	list := Readers.By[key]
-	delete(Readers.By, key)
-	Readers.Entries -= len(list)
-	Readers.deferring()
-	Readers.Mu.Unlock()
+	list := LazyReaders.By[key]
+	delete(LazyReaders.By, key)
+	LazyReaders.Entries -= len(list)
+	LazyReaders.deferring()
+	LazyReaders.Mu.Unlock()
 	for _, r := range list {
 		if w := r.Value(); w != nil && !w.out.Store.Released() {
-			_ = Try(w.ready) // who uses the result is told, not who writes
+			_ = Try(w.ready) // the user of the result gets the error, not the writer
 		}
 	}
 }
 
-// A chain is a waiting operation with those that it waits for, as one graph.
+// chain is a waiting operation and the waiting operations upstream of it, as one graph.
 type chain struct {
-	ops    []*waiting     // each after those that it waits for
-	from   [][]lazySource // of each its operands
-	at     map[*waiting]int
+	ops    []*lazyOp      // in topological order
+	from   [][]lazySource // the operands of each operation
+	at     map[*lazyOp]int
 	leaves []array.View
 	nums   []exec.Number
 	key    []byte
 	stored []int // operations whose results are stored, the last one first
 }
 
-// A lazySource is where an operand comes from: an operation of the chain, or a leaf.
+// lazySource is where an operand comes from: an operation of the chain, or a leaf.
 type lazySource struct {
-	waits bool
-	at    int
+	waits bool // an operation of the chain
+	at    int  // its index in ops, or the leaf's in leaves
 }
 
-// collect adds w and what it waits for. The key tells chains apart: planned operations by
-// their addresses, which last as long as a plan that holds them.
-func (c *chain) collect(w *waiting) int {
+// collect adds w and the operations that it waits for, and returns w's index. The key identifies
+// planned operations by their addresses, which are not used again while a plan holds them.
+func (c *chain) collect(w *lazyOp) int {
 	if i, ok := c.at[w]; ok {
 		return i
 	}
 	from := make([]lazySource, len(w.Args))
 	for i := range w.Args {
 		v := &w.Args[i].V
-		if d := WaitingIn(v.Store); d != nil {
+		if d := LazyOpOf(v.Store); d != nil {
 			if _, ok := windowOnto(nil, d, v); ok {
 				from[i] = lazySource{true, c.collect(d)}
 				continue
@@ -256,9 +256,9 @@ func (c *chain) collect(w *waiting) int {
 	return i
 }
 
-// leaf returns the number of an operand that is there.
-func (c *chain) leaf(w *waiting, i int) int {
-	v := w.there(i)
+// leaf returns the index of an operand among the leaves; it computes one that waits.
+func (c *chain) leaf(w *lazyOp, i int) int {
+	v := w.operand(i)
 	for k := range c.leaves {
 		if c.leaves[k].Same(v) {
 			return k
@@ -268,9 +268,9 @@ func (c *chain) leaf(w *waiting, i int) int {
 	return len(c.leaves) - 1
 }
 
-// there returns operand i, computed. That it is as it was when the operation was called is
-// seen to by who writes or gives back memory.
-func (w *waiting) there(i int) *array.View {
+// operand returns operand i, computed. Code that writes or releases memory calls ComputeReaders
+// before, so the elements are as they were when the operation was called; else it panics.
+func (w *lazyOp) operand(i int) *array.View {
 	a := &w.Args[i]
 	switch {
 	case a.V.Store.Released():
@@ -282,8 +282,9 @@ func (w *waiting) there(i int) *array.View {
 	return &a.V
 }
 
-// windowOnto returns what v shows of the result of d, which x is (nil: whether it can).
-func windowOnto(x *ir.Node, d *waiting, v *array.View) (*ir.Node, bool) {
+// windowOnto returns the node for v, a view of d's result x: x itself, reshaped or expanded. It
+// reports false for other views. With a nil x it only reports.
+func windowOnto(x *ir.Node, d *lazyOp, v *array.View) (*ir.Node, bool) {
 	o := &d.out
 	switch {
 	case v.DType != o.DType || v.Offset != 0:
@@ -294,7 +295,7 @@ func windowOnto(x *ir.Node, d *waiting, v *array.View) (*ir.Node, bool) {
 		}
 		return op.Apply(op.Reshape, op.Shape(v.Shape), x), true
 	}
-	// Repeated along axes.
+	// Expanded along axes.
 	k := len(v.Shape) - len(o.Shape)
 	if k < 0 {
 		return nil, false
@@ -313,25 +314,25 @@ func windowOnto(x *ir.Node, d *waiting, v *array.View) (*ir.Node, bool) {
 	return op.Apply(op.Expand, op.Shape(v.Shape), x), true
 }
 
-// A lazyPlan is the kernel of a chain, from the second time that it is met.
+// lazyPlan is the kernel of a chain. It is compiled at the chain's second sighting.
 type lazyPlan struct {
 	met  atomic.Bool
 	once sync.Once
 	c    *exec.Compiled
-	ops  []*Planned // held, so that their addresses mean nothing else
+	ops  []*Planned // kept alive, so that their addresses identify them
 }
 
-// chains has the kernels of chains.
+// chains caches the kernels of chains by key.
 var chains = cache.NewKeyed[string, *lazyPlan](1 << 12)
 
 // compute returns the result.
-func (w *waiting) compute() array.View {
-	c := &chain{at: map[*waiting]int{}}
+func (w *lazyOp) compute() array.View {
+	c := &chain{at: map[*lazyOp]int{}}
 	if w.Count > 1 {
 		c.collect(w)
 	}
 	if len(c.ops) < 2 {
-		return w.alone()
+		return w.computeAlone()
 	}
 	for i := len(c.ops) - 1; i >= 0; i-- {
 		if o := c.ops[i]; o == w || o.users.Load() > 1 || o.out.Store.Saved() {
@@ -347,7 +348,7 @@ func (w *waiting) compute() array.View {
 		return lp, nil
 	})
 	if !lp.met.Swap(true) {
-		return w.alone()
+		return w.computeAlone()
 	}
 	lp.once.Do(func() { lp.c = c.plan() })
 	ins := make([]*array.View, len(c.leaves))
@@ -361,16 +362,16 @@ func (w *waiting) compute() array.View {
 		if o == w {
 			continue
 		}
-		if taken := o.take(outs[k].Store); !taken { // it was computed meanwhile
+		if adopted := o.adopt(outs[k].Store); !adopted { // it was computed meanwhile
 			Free(outs[k].Store)
 		}
 	}
 	return outs[0]
 }
 
-// take makes st, which has the result, the memory of w's; it reports false if that is
-// there or on its way.
-func (w *waiting) take(st *array.Storage) bool {
+// adopt makes st, which holds w's result, the memory of w.out. It reports false if the result is
+// computed or being computed.
+func (w *lazyOp) adopt(st *array.Storage) bool {
 	if !w.mu.TryLock() {
 		return false
 	}
@@ -383,18 +384,18 @@ func (w *waiting) take(st *array.Storage) bool {
 	return true
 }
 
-// alone computes the result by its own kernel.
-func (w *waiting) alone() array.View {
+// computeAlone computes the result by the operation's own kernel.
+func (w *lazyOp) computeAlone() array.View {
 	ins := make([]*array.View, len(w.Args))
 	for i := range ins {
-		ins[i] = w.there(i)
+		ins[i] = w.operand(i)
 	}
 	var out [1]array.View
 	RunPlan(w.p.def.Name, w.p.Compiled(), ins, w.nums, out[:])
 	return out[0]
 }
 
-// plan makes the kernel of the chain.
+// plan compiles the kernel of the chain.
 func (c *chain) plan() *exec.Compiled {
 	g := ir.New()
 	leaves := make([]*ir.Node, len(c.leaves))

@@ -185,24 +185,24 @@ func TestLazyFuses(t *testing.T) {
 	}
 	want := weft.Digest(chain())
 	y := chain()
-	w := core.WaitingIn(tensortest.View(y).Store)
+	w := core.LazyOpOf(tensortest.View(y).Store)
 	if w == nil || w.Count != 20 {
 		t.Fatal("the chain does not wait")
 	}
-	if weft.Digest(y) != want || core.WaitingIn(tensortest.View(y).Store) != nil {
+	if weft.Digest(y) != want || core.LazyOpOf(tensortest.View(y).Store) != nil {
 		t.Fatal("a chain that was met before differs")
 	}
-	if core.WaitingIn(w.Args[0].V.Store) == nil {
+	if core.LazyOpOf(w.Args[0].V.Store) == nil {
 		t.Error("the operation before the last one was computed, though nothing used it")
 	}
 	long := x.Lazy()
 	for range 100 {
 		long = long.Add(1)
 	}
-	if w := core.WaitingIn(tensortest.View(long).Store); w == nil || w.Count > core.LazyMost {
+	if w := core.LazyOpOf(tensortest.View(long).Store); w == nil || w.Count > core.MaxLazyChain {
 		t.Error("more operations wait for each other than may")
 	}
-	if x.Lazy().Slice(weft.Range(0, 2)).Add(1); core.WaitingIn(tensortest.View(weft.Ones(3).Lazy().Add(1)).Store) != nil {
+	if x.Lazy().Slice(weft.Range(0, 2)).Add(1); core.LazyOpOf(tensortest.View(weft.Ones(3).Lazy().Add(1)).Store) != nil {
 		t.Error("a small operation waits")
 	}
 }
@@ -254,25 +254,25 @@ func TestLazyReadersAreForgotten(t *testing.T) {
 	// What other tests left waiting is not this one's: the next reader looks for what is done.
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so that no collection forgets for us
-	core.Readers.Mu.Lock()
-	core.Readers.Limit = 0
-	core.Readers.Mu.Unlock()
+	core.LazyReaders.Mu.Lock()
+	core.LazyReaders.Limit = 0
+	core.LazyReaders.Mu.Unlock()
 	used(1)
-	core.Readers.Mu.Lock()
-	limit := core.Readers.Limit
-	core.Readers.Mu.Unlock()
+	core.LazyReaders.Mu.Lock()
+	limit := core.LazyReaders.Limit
+	core.LazyReaders.Mu.Unlock()
 	used(999)
-	core.Readers.Mu.Lock()
-	defer core.Readers.Mu.Unlock()
+	core.LazyReaders.Mu.Lock()
+	defer core.LazyReaders.Mu.Unlock()
 	listed := 0
-	for _, l := range core.Readers.By {
+	for _, l := range core.LazyReaders.By {
 		listed += len(l)
 	}
-	if listed != core.Readers.Entries || listed > limit {
+	if listed != core.LazyReaders.Entries || listed > limit {
 		t.Errorf("%d readers are listed and %d counted, after %d results that were all used; %d were expected at most",
-			listed, core.Readers.Entries, len(held), limit)
+			listed, core.LazyReaders.Entries, len(held), limit)
 	}
-	if mine := len(core.Readers.By[weak.Make(tensortest.View(leaf).Store)]); mine > limit {
+	if mine := len(core.LazyReaders.By[weak.Make(tensortest.View(leaf).Store)]); mine > limit {
 		t.Errorf("%d readers of the leaf are listed, %d were expected at most", mine, limit)
 	}
 }

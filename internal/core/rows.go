@@ -9,15 +9,14 @@ import (
 	"weft/internal/op"
 )
 
-// A backward pass may have many gradients of each result at once, its rows, along a first
-// axis that they all have: each operation of the pass is then one for all rows, which
-// op.Batch makes of the gradient's graph.
+// A backward pass may compute several gradients of each result at once: its rows, the first axis
+// of every gradient. op.Batch makes of each gradient's graph one operation for all rows.
 
-// RowsSeq spreads the operations of rows over the plan cache.
+// RowsSeq numbers these operations, so that their hashes spread over the plan cache.
 var RowsSeq atomic.Uint64
 
-// ofRows returns the gradient as an operation: of the saved values that it uses, of the
-// gradients of the results, behind an axis of rows, and of the numbers. Its attribute is
+// ofRows returns the gradient for rows as an operation. Its arguments are the saved values that it
+// uses, the gradients of the results with a first axis of rows, and the numbers. Its attribute is
 // the number of rows.
 func (v *vjp) ofRows() *op.Def {
 	if d := v.rows.Load(); d != nil {
@@ -50,7 +49,7 @@ func (v *vjp) ofRows() *op.Def {
 	return v.rows.Load()
 }
 
-// isArg reports that input i of the gradient's graph is an argument of ofRows.
+// isArg reports whether input i of the gradient's graph is an argument of ofRows.
 func (v *vjp) isArg(i int) bool {
 	k := len(v.p.Outs)
 	first := len(v.use) - k
@@ -89,7 +88,7 @@ func (n *GradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
 	}
 	if !create {
 		for i := range ops {
-			ops[i].T = ops[i].T.Bare()
+			ops[i].T = ops[i].T.WithoutHistory()
 		}
 	}
 	for _, x := range n.nums {
@@ -102,7 +101,7 @@ func (n *GradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
 	return out
 }
 
-// savedTensor is a saved value as a tensor, with its history if the pass is recorded.
+// savedTensor returns a saved value as a tensor, with its history if the pass is recorded.
 func (n *GradNode) savedTensor(s *SavedValue, r *Run, create bool) *Tensor {
 	t := &Tensor{v: s.V, run: r}
 	from := s.From
@@ -118,7 +117,7 @@ func (n *GradNode) savedTensor(s *SavedValue, r *Run, create bool) *Tensor {
 	return t
 }
 
-// backRows runs a gradient that is a Go function, a row after the other.
+// backRows runs a gradient that is a Go function row by row.
 func (n *GradNode) backRows(saved []SavedValue, rows int, dy *Tensor, create bool) []*Tensor {
 	each := make([][]*Tensor, len(n.In))
 	for i := range rows {
@@ -137,23 +136,24 @@ func (n *GradNode) backRows(saved []SavedValue, rows int, dy *Tensor, create boo
 	return out
 }
 
-// putRows is put for rows of gradients.
-func (p *pass) putRows(n *GradNode, dy partial) {
+// stepPutRows is stepPut for rows of gradients.
+func (p *gradPass) stepPutRows(n *GradNode, dy partialGrad) {
 	if !p.create {
-		dy.t = dy.t.Bare()
+		dy.t = dy.t.WithoutHistory()
 	}
 	if value := n.In[1]; value != nil {
-		p.give(value, partial{t: p.through(n, dy.t).Clone()})
+		p.addGrad(value, partialGrad{t: p.applyViews(n, dy.t).Clone()})
 	}
 	if base := n.In[0]; base != nil {
 		c := dy.t.Clone()
-		p.through(n, c).Assigned("assign", "x", Whole(0), (*Tensor).CopyFrom)
-		p.give(base, partial{t: c})
+		p.applyViews(n, c).Assigned("assign", "x", Whole(0), (*Tensor).CopyFrom)
+		p.addGrad(base, partialGrad{t: c})
 	}
 }
 
-// through returns what a row of windows shows of each row of t, or a copy.
-func (p *pass) through(n *GradNode, t *Tensor) *Tensor {
+// applyViews applies n's chain of view ops to each row of t. It returns a view, or a copy where
+// strides do not allow one.
+func (p *gradPass) applyViews(n *GradNode, t *Tensor) *Tensor {
 	for _, w := range n.put.chain {
 		for _, m := range op.BatchMoves(w.def, w.A, p.rows, t.v.Shape) {
 			t = Window(m.Def, m.Attrs, t)

@@ -8,11 +8,11 @@ import (
 	"weft/internal/op"
 )
 
-// A RowGrad is the gradient of a leaf as the rows that have one. Both tensors are the leaf's own
+// RowGrad is a sparse gradient of a leaf: the rows that have one. Both tensors are the leaf's own
 // memory, outside any scope.
 type RowGrad struct {
-	Places *Tensor // [n] int64, ascending, each once
-	Values *Tensor // [n, ...]: the rows there
+	Places *Tensor // [n] int64: indices of the rows, ascending, without duplicates
+	Values *Tensor // [n, ...]: the rows' gradients
 }
 
 func (g *RowGrad) free() {
@@ -20,34 +20,34 @@ func (g *RowGrad) free() {
 	Free(g.Values.v.Store)
 }
 
-// byRows reports that all of a leaf's gradient in this pass is what was picked from
-// its rows, and that the leaf keeps that as it is.
-func (p *pass) byRows(n *GradNode, g *partial) bool {
-	if n.Leaf == nil || !n.Leaf.Sparse.Load() || !p.leaves || p.create || g.t != nil || len(g.picked) == 0 || p.want[n] != nil {
+// byRows reports whether a leaf's gradient in this pass comes only from IndexSelects of its rows,
+// and the leaf keeps sparse gradients.
+func (p *gradPass) byRows(n *GradNode, g *partialGrad) bool {
+	if n.Leaf == nil || !n.Leaf.Sparse.Load() || !p.leaves || p.create || g.t != nil || len(g.indexed) == 0 || p.want[n] != nil {
 		return false
 	}
-	for _, k := range g.picked {
+	for _, k := range g.indexed {
 		if k.n.p.def != op.IndexSelect || k.n.p.A != op.Axis(0) {
 			return false
 		}
 	}
-	return TracingHere() == nil // how many rows there are is known when a function is called
+	return TracingHere() == nil // in a trace, the number of distinct rows is unknown
 }
 
-// addRows adds what was picked from a leaf's rows to its gradient.
-func (h *History) addRows(p *pass, n *GradNode, g *partial) {
-	places, values := make([]*Tensor, len(g.picked)), make([]*Tensor, len(g.picked))
-	for i, k := range g.picked {
+// addRows adds the gradients of IndexSelects of a leaf's rows to its gradient.
+func (h *History) addRows(p *gradPass, n *GradNode, g *partialGrad) {
+	places, values := make([]*Tensor, len(g.indexed)), make([]*Tensor, len(g.indexed))
+	for i, k := range g.indexed {
 		places[i], values[i] = (&Tensor{v: k.n.values()[1].V}).To(array.Int64), &Tensor{v: k.dy.t.v}
 	}
 	r := coalesce(places, values, n.Shape[0])
-	for _, k := range g.picked {
+	for _, k := range g.indexed {
 		k.dy.free()
 		if !p.retain {
 			k.n.release()
 		}
 	}
-	g.picked = nil
+	g.indexed = nil
 	h.Mu.Lock()
 	defer h.Mu.Unlock()
 	switch {
@@ -68,14 +68,14 @@ func (h *History) addRows(p *pass, n *GradNode, g *partial) {
 	}
 }
 
-// A pick is where a row goes, and its number among those that were picked.
+// pick is the index of a row in the leaf, and its position among all rows that were selected.
 type pick struct {
 	place int64
 	from  int
 }
 
-// coalesce adds up the rows of the same place, in the order in which they come. Places lie below
-// size.
+// coalesce sums the rows with the same index, in the order in which they come. size is the number
+// of rows of the leaf.
 func coalesce(places, values []*Tensor, size int) *RowGrad {
 	at, x := places[0], values[0]
 	if len(places) > 1 {
@@ -111,12 +111,12 @@ func coalesce(places, values []*Tensor, size int) *RowGrad {
 	}
 }
 
-// dense is the gradient as an array of the leaf's shape.
+// dense returns the gradient as an array of the leaf's shape.
 func (g *RowGrad) dense(shape []int) *Tensor {
 	return WithAttrs(op.Lookup("index_add"), op.Target{Shape: shape}, g.Values, g.Places)
 }
 
-// Fill turns a gradient that is kept as rows into an array. The caller holds h.mu.
+// Fill turns a sparse gradient into an array. Requires that the caller holds h.Mu.
 func (h *History) Fill() {
 	if h.Rows == nil {
 		return
@@ -128,10 +128,10 @@ func (h *History) Fill() {
 	h.Rows = nil
 }
 
-// IntoRows is Into for some rows of the tensors in dst, which are as long along
-// their first axis: an argument that is one of dst stands for the same rows of it, and
-// the others are taken as they are. places holds the numbers of the rows, a vector of
-// int64, each once. What it costs depends on the rows alone.
+// IntoRows is Into for the rows of the tensors in dst at the indices places, a vector of int64
+// without duplicates. All of dst have the same number of rows. An argument that is one of dst
+// stands for the same rows of it; other arguments are used whole. The cost depends on the number
+// of places alone.
 func (f *Fused) IntoRows(places *Tensor, dst []*Tensor, args []Operand) {
 	if f == nil || f.compose == nil {
 		array.Failf("fused", "", "the Fused is nil or composes nothing")

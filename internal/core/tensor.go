@@ -135,7 +135,7 @@ func wrap[T Element](opName string, data []T, shape []int) *Tensor {
 // Data does what weft.Data says.
 func Data[T Element](t *Tensor) []T {
 	CheckElements[T]("data", t)
-	out := make([]T, Room("data", t.Size(), t.v.DType))
+	out := make([]T, CheckHeap("data", t.Size(), t.v.DType))
 	CopyTo(t, out)
 	return out
 }

@@ -82,35 +82,35 @@ const (
 	fromGrad
 )
 
-// A cell is what a storage holds at some moment of a trace.
+// cell stands for a storage during a trace: node is the value that the memory would hold now.
 type cell struct {
-	at      array.View // which elements of the storage: in order, without gaps
-	node    *ir.Node   // their value, nil: undefined
-	seen    map[string]*ir.Node
-	source  int // -1: none
-	Written bool
-	part    []op.StridedWindow // what was written, unless it was all
-	taken   bool               // without a gradient: writing into it does not write where that is
+	at       array.View // which elements of the storage: in order, without gaps
+	node     *ir.Node   // their value, nil: undefined
+	seen     map[string]*ir.Node
+	source   int // -1: none
+	Written  bool
+	part     []op.StridedWindow // the windows that were written, unless all was
+	detached bool               // a copy without gradient (see stoppedView): a write would not reach the original
 }
 
-// MaxWindows is how many windows on a cell are told apart.
+// MaxWindows is the maximum number of written windows that a cell remembers.
 const MaxWindows = 16
 
-// A windowKey is a view of a storage.
+// windowKey identifies a view of a storage.
 type windowKey struct {
 	store  *array.Storage
 	layout string
 }
 
-// A windowOn is by what operation a view was taken of another one.
+// windowOn is the view op d, with attributes a, that made a view of another view.
 type windowOn struct {
 	of array.View
 	d  *op.Def
 	a  ir.Attrs
 }
 
-// Running has the traces under way by goroutine. Only while [array.Tracing] is on does an
-// operation ask whether it belongs to one.
+// Running has the running traces by goroutine. Operations look there only while [array.Tracing]
+// is on.
 var Running sync.Map // uintptr -> *trace
 
 func init() {
@@ -273,30 +273,31 @@ func RefuseRead(opName string, t *Tensor) {
 	}
 }
 
-// Ungraded returns t's memory cut from the tape. In a function that is differentiated when it has
-// been traced that is another value, which an op.Stop node computes.
-func (t *Tensor) Ungraded() array.View {
+// DetachedView returns t's data cut from the tape. In the trace of a function that is
+// differentiated afterwards that is an op.Stop node, so that the outer gradient sees the cut.
+func (t *Tensor) DetachedView() array.View {
 	if !array.Tracing.On() || t.Node() == nil {
 		return t.v
 	}
-	return cutView(t.v)
+	return stoppedView(t.v)
 }
 
-// cutView returns what v holds as a constant to gradients taken of the graph of a trace.
-func cutView(v array.View) array.View {
+// stoppedView returns v's value as a constant to gradients of the trace's graph: an op.Stop node
+// or, for a value known while tracing, a copy. Outside such a trace it returns v.
+func stoppedView(v array.View) array.View {
 	tr := TracingViews(&v)
 	if tr == nil || !tr.Callee {
 		return v
 	}
-	if !v.Store.Abstract && tr.once() { // memory of its own, which the trace knows by no gradient
+	if !v.Store.Abstract && tr.once() { // a copy, which has no gradient in the trace
 		var c array.View
 		tr.Aside(func() { c = (&Tensor{v: v}).Clone().v })
 		tr.keep([]array.View{c})
-		tr.cellOf(&c).taken = true // a write would not reach v
+		tr.cellOf(&c).detached = true // a write would not reach v
 		return c
 	}
 	c := tr.Result(op.Apply(op.Stop, nil, tr.Value(&v)))
-	tr.cells[c.Store].taken = true
+	tr.cells[c.Store].detached = true
 	return c
 }
 
@@ -553,7 +554,7 @@ func (tr *Trace) Aside(f func()) {
 
 // Operand returns the value of what an operation reads, and keeps in mind what was captured.
 func (tr *Trace) Operand(t *Tensor) *ir.Node {
-	t = t.CutHere()
+	t = t.DetachHere()
 	tr.captured(t)
 	return tr.Value(&t.v)
 }

@@ -25,11 +25,11 @@ func dense(v *array.View) (order []int, ok bool) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return v.Strides[b] - v.Strides[a] })
-	w := array.View{DType: v.DType, Shape: pick1(v.Shape, order), Strides: pick1(v.Strides, order)}
+	w := array.View{DType: v.DType, Shape: permutedList(v.Shape, order), Strides: permutedList(v.Strides, order)}
 	return order, w.Contiguous() && v.Size() > 0
 }
 
-func pick1(list, order []int) []int {
+func permutedList(list, order []int) []int {
 	out := make([]int, len(order))
 	for i, a := range order {
 		out[i] = list[a]
@@ -41,7 +41,7 @@ func pick1(list, order []int) []int {
 // are dense and all of it, else all, as a vector.
 func block(v *array.View, all bool) array.View {
 	if order, ok := dense(v); ok && (!all || v.Offset == 0 && v.Size()*v.DType.Size() == v.Store.Bytes) {
-		s := pick1(v.Shape, order)
+		s := permutedList(v.Shape, order)
 		return array.View{Store: v.Store, DType: v.DType, Offset: v.Offset, Shape: s, Strides: array.RowMajor(s)}
 	}
 	lo, hi := v.Span()
@@ -133,7 +133,7 @@ func (tr *Trace) zero(d array.DType) *ir.Node {
 func (tr *Trace) look(c *cell, v *array.View, key string) *ir.Node {
 	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
 		if order, ok := dense(v); ok {
-			return permuted(ReshapeTo(c.node, pick1(v.Shape, order)), inverse(order))
+			return permuted(ReshapeTo(c.node, permutedList(v.Shape, order)), inverse(order))
 		}
 	}
 	if w, ok := tr.windows[windowKey{v.Store, key}]; ok {
@@ -214,7 +214,7 @@ func (tr *Trace) write(v *array.View, n *ir.Node) {
 	}
 	defer tr.mark(len(tr.G.Nodes), "assign")
 	c := tr.cellOf(v)
-	if c.taken {
+	if c.detached {
 		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or WithoutGrad gave%s: Clone it", Here())
 	}
 	switch z, part := partOf(v, c.at.DType); part {

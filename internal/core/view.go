@@ -8,11 +8,11 @@ import (
 	"weft/internal/op"
 )
 
-// Window takes a view of t with an op of class Move, and remembers it, with a, for
-// gradients. A reshape that strides do not allow copies.
+// Window returns a view of t by the view op d with attributes a, with its origin for gradients. A
+// reshape that strides do not allow copies.
 func Window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	t.Check(d.Name)
-	t = t.CutHere()
+	t = t.DetachHere()
 	v, ok := viewOf(d, a, t.v)
 	if !ok {
 		return Window(d, a, t.Clone()).Own()
@@ -20,26 +20,26 @@ func Window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	if list := listOf(a); list != nil {
 		return windowAt(d, list, t, v)
 	}
-	out := t.seenAs(v)
+	out := t.newView(v)
 	if tr := TracingViews(&t.v); tr != nil {
 		tr.window(&out.v, &t.v, d, a)
 	}
 	if h := out.hist; h != nil {
-		h.move = d
-		h.aside.Store(&asked{attrs: a})
+		h.viewOp = d
+		h.details.Store(&viewDetails{attrs: a})
 	}
 	return out
 }
 
-// windowAt is window where the view is known, and a list is what d goes by: attributes are
-// only made of it where somebody asks.
+// windowAt is Window where the view v is known and d's attributes are a list. They are only made
+// of it on demand.
 func windowAt(d *op.Def, list []int, t *Tensor, v array.View) *Tensor {
-	out := t.seenAs(v)
+	out := t.newView(v)
 	if tr := TracingViews(&t.v); tr != nil {
 		tr.window(&out.v, &t.v, d, attrsOf(d, list))
 	}
 	if h := out.hist; h != nil {
-		h.move, h.list = d, list
+		h.viewOp, h.list = d, list
 	}
 	return out
 }
@@ -68,30 +68,29 @@ func listOf(a ir.Attrs) []int {
 	return nil
 }
 
-// seenAs returns a view of t, with a history, if it can have one, that does not say yet how the
-// view was taken.
-func (t *Tensor) seenAs(v array.View) *Tensor {
+// newView returns t with the view v. If it can have a history, the caller sets the view op there.
+func (t *Tensor) newView(v array.View) *Tensor {
 	if !t.v.DType.Differentiable() || !GradOn() {
 		return &Tensor{v: v, run: t.run, view: true}
 	}
-	one := new(struct { // one piece of memory
+	one := new(struct { // one allocation
 		t Tensor
 		h History
-		w taken
+		w viewOrigin
 	})
 	one.t.v, one.t.run, one.t.view, one.t.hist = v, t.run, true, &one.h
-	one.h.taken, one.w.of = &one.w, t
+	one.h.viewOrigin, one.w.base = &one.w, t
 	return &one.t
 }
 
-// Own says that nobody else has the memory of t, a view of what was just computed: t gives it
-// back.
+// Own makes t, a view of a value that was just computed, the owner of its memory. Requires that no
+// other tensor has it.
 func (t *Tensor) Own() *Tensor {
 	t.view = false
 	return t
 }
 
-// viewOf returns what an op of class Move shows of v, if strides allow.
+// viewOf returns the result of the view op d on v; ok is false where strides do not allow a view.
 func viewOf(d *op.Def, a ir.Attrs, v array.View) (array.View, bool) {
 	if d == op.Reshape {
 		return v.Reshape(a.(op.Shape))
@@ -153,7 +152,7 @@ func (s AxisPart) Bounds(opName string, axis, n int) (start, step, count int) {
 // SliceAs returns a view of a part of each axis. opName is in errors.
 func (t *Tensor) SliceAs(opName string, spans []AxisPart) *Tensor {
 	t.Check(opName)
-	t = t.CutHere()
+	t = t.DetachHere()
 	n := len(t.v.Shape)
 	lists := make([]int, 4*n)
 	start, step, count, strides := lists[:n:n], lists[n:2*n:2*n], lists[2*n:3*n:3*n], lists[3*n:]
@@ -217,14 +216,14 @@ func (t *Tensor) AtAs(opName string, index []int) *Tensor {
 	t.Check(opName)
 	n := len(t.v.Shape)
 	if len(index) <= n && TracingViews(&t.v) == nil {
-		out := t.seenAs(t.v)
+		out := t.newView(t.v)
 		offset := 0
 		for i, k := range index {
 			k, _, _ = AxisPart{Start: k, Index: true}.Bounds(opName, i, t.v.Shape[i])
 			offset += k * t.v.Strides[i]
 			if h := out.hist; h != nil {
 				if h.list == nil {
-					h.list = h.few[:0]
+					h.list = h.buf[:0]
 				}
 				h.list = append(h.list, k)
 			}
@@ -242,7 +241,7 @@ func (t *Tensor) AtAs(opName string, index []int) *Tensor {
 // Reshape does what weft.Tensor.Reshape says.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
 	t.Check("reshape")
-	t = t.CutHere()
+	t = t.DetachHere()
 	s := Reshaped("reshape", "shape", t.v.Shape, t.Size(), t.v.DType, shape)
 	if v, ok := t.v.Reshape(s); ok {
 		return windowAt(op.Reshape, s, t, v)

@@ -247,7 +247,7 @@ func (n *GradNode) release() {
 	n.mu.Lock()
 	saved := n.saved
 	n.saved = nil
-	n.done = !n.window()
+	n.done = !n.isViewOp()
 	n.mu.Unlock()
 	for i := range saved {
 		if st := saved[i].V.Store; st != nil {

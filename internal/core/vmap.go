@@ -20,7 +20,7 @@ func (tr *Trace) Reached(n *GradNode, began uint64) {
 		}
 		seen[n] = true
 		// The window that a view is has no number that says when the view was taken.
-		if n.Seq <= began && !n.window() {
+		if n.Seq <= began && !n.isViewOp() {
 			array.Failf("vmap", "f", "captures a result of %s that needs a gradient, in a way that has none: give it as an argument, or as Detach()", n.opName())
 		}
 		todo = append(todo, n.In...)
