@@ -55,9 +55,9 @@ var Counters struct {
 	Grouped     atomic.Int64 // launches that shared a hand-off
 	Interleaved atomic.Int64 // groups on one thread whose launches ran a part of each at a time
 	Refused     atomic.Int64 // programs that fell back to the interpreter
-	Streamed    atomic.Int64 // launches that write past the caches
+	Streamed    atomic.Int64 // launches with non-temporal stores
 	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has
-	Tails       atomic.Int64 // pieces of results of routines that a tail ran on
+	Epilogues   atomic.Int64 // pieces of routines' results on which an epilogue ran
 }
 
 // A Program is a kernel compiled for a backend.
@@ -67,9 +67,9 @@ type Program struct {
 	code *jit.Code
 	in   *interp.Kernel
 
-	large        bool // the code needs a loop.LargeFrame
-	narrow, past variant
-	wide         struct { // see x86.Wide
+	large               bool // the code needs a loop.LargeFrame
+	narrow, nonTemporal variant
+	wide                struct { // see x86.Wide
 		sync.Once
 		is bool
 	}
@@ -344,9 +344,9 @@ func (s *stream) launch(l *device.Launch, g *group) error {
 	return (&task{p: p, l: *l, n: n, unit: unit}).spread(threads)
 }
 
-// pace is the work of an element as time, more closely: the cost is that of
-// instructions, which do several elements each.
-func pace(unit int) int { return max(unit/4, elementMin) }
+// elementWork returns the time that an element takes, given its cost in instructions: an
+// instruction computes several elements.
+func elementWork(unit int) int { return max(unit/4, elementMin) }
 
 // run is launch's end where a group has one thread or one task.
 func (t *task) run(threads int) error {
@@ -398,7 +398,7 @@ func (t *task) cut(chunk, threads int) (units int) {
 			inner *= e
 		}
 	}
-	t.axis, t.step = axis, max(chunk/(max(inner, 1)*pace(unit)), 1)
+	t.axis, t.step = axis, max(chunk/(max(inner, 1)*elementWork(unit)), 1)
 	if threads > 1 { // as much for each
 		pieces := (extents[axis] + threads*t.step - 1) / (threads * t.step) * threads
 		t.step = (extents[axis] + pieces - 1) / pieces

@@ -42,7 +42,7 @@ func (g *group) add(p *Program, l device.Launch, n, unit int) {
 	g.tasks = append(g.tasks, task{p: p, l: l, n: n, unit: unit})
 	g.work += n * unit
 	g.hot += n * max(unit, hotMin)
-	g.time += n * pace(unit)
+	g.time += n * elementWork(unit)
 }
 
 func (g *group) run() error {

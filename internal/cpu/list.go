@@ -152,7 +152,7 @@ func (p *Program) launchItems(l device.Launch, axis int) error {
 	if par.Pays(work/perNS, n*max(unit, hotMin)/perNS) {
 		threads = par.Threads()
 	}
-	t := &itemTask{p: p, l: l, list: x, pieces: n*pace(unit)/chunkWork + 1, apart: p.byElement(axis)}
+	t := &itemTask{p: p, l: l, list: x, pieces: n*elementWork(unit)/chunkWork + 1, divisible: p.byElement(axis)}
 	if threads > 1 { // as much for each
 		Counters.Threaded.Add(1)
 		t.pieces = (t.pieces + threads - 1) / threads * threads
@@ -194,12 +194,12 @@ func (prog *Program) byElement(axis int) bool {
 
 // An itemTask is a launch over items in pieces of as many elements each.
 type itemTask struct {
-	p      *Program
-	l      device.Launch
-	list   *list
-	pieces int
-	apart  bool // items may be cut
-	err    atomic.Pointer[error]
+	p         *Program
+	l         device.Launch
+	list      *list
+	pieces    int
+	divisible bool // an item may be cut between pieces
+	err       atomic.Pointer[error]
 }
 
 // Chunk runs pieces begin to end.
@@ -207,7 +207,7 @@ func (t *itemTask) Chunk(_, begin, end int) {
 	f := loop.NewFrame()
 	defer f.Free(len(t.p.p.Bufs))
 	for u := begin; u < end && t.err.Load() == nil; u++ {
-		if !t.apart {
+		if !t.divisible {
 			lo, hi := t.list.piece(u, t.pieces)
 			t.run(f, lo, hi, nil)
 			continue

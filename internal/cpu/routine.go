@@ -78,7 +78,7 @@ func callHost(c *device.Call) error {
 }
 
 func copyView(c *device.Call) error {
-	return withTail(c, func(t tile.Tail) {
+	return withEpilogue(c, func(t tile.Epilogue) {
 		cols := 0
 		if t != nil {
 			cols = array.Size(c.Tail.Launch.Extents[len(c.Tail.Launch.Extents)-c.Tail.Columns:])
@@ -106,10 +106,10 @@ func mat(v *array.View) tile.Mat {
 func matmul(c *device.Call) error {
 	a, b, out := &c.Args[0], &c.Args[1], &c.Out[0]
 	r := len(a.Shape)
-	return withTail(c, func(t tile.Tail) {
+	return withEpilogue(c, func(t tile.Epilogue) {
 		product.Product{ISA: isaOf(c), DType: out.DType, Of: [2]array.DType{a.DType, b.DType}, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(out),
-			Batch: product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
-			Tail:  t}.Run()
+			Batch:    product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
+			Epilogue: t}.Run()
 	})
 }
 
@@ -128,8 +128,8 @@ func conv2d(c *device.Call) error {
 	g := convolutionOf(c)
 	w, free := contiguous(c, &c.Args[1])
 	defer free()
-	return withTail(c, func(t tile.Tail) {
-		g.Tail = t
+	return withEpilogue(c, func(t tile.Epilogue) {
+		g.Epilogue = t
 		g.Forward(image(&c.Out[0]), image(&c.Args[0]), codegen.Ptr(&w))
 	})
 }
@@ -138,8 +138,8 @@ func conv2dInput(c *device.Call) error {
 	g := convolutionOf(c)
 	w, free := contiguous(c, &c.Args[1])
 	defer free()
-	return withTail(c, func(t tile.Tail) {
-		g.Tail = t
+	return withEpilogue(c, func(t tile.Epilogue) {
+		g.Epilogue = t
 		g.GradInput(image(&c.Out[0]), image(&c.Args[0]), codegen.Ptr(&w))
 	})
 }
@@ -239,7 +239,7 @@ func gather(c *device.Call) error {
 }
 
 func scatterSum(c *device.Call) error {
-	return withTail(c, func(t tile.Tail) {
+	return withEpilogue(c, func(t tile.Epilogue) {
 		(&index.Places{ISA: isaOf(c), Op: "scatter_add", Axis: c.Node.Attrs.(op.Target).Axis, Of: &c.Args[1]}).ScatterAdd(&c.Out[0], &c.Args[0], t)
 	})
 }

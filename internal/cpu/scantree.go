@@ -181,12 +181,12 @@ func (w *treeWriter) spread(first bool, from, to int) {
 // A treeRun is one call: rows of n elements.
 type treeRun struct {
 	*scanTree
-	x, y    treeLevel
-	rows, n int
-	pieces  int  // of a row
-	at      int  // how many rows are computed at a time, if each is one piece
-	past    bool // results are written past the caches
-	workers []treeWorker
+	x, y        treeLevel
+	rows, n     int
+	pieces      int  // of a row
+	at          int  // how many rows are computed at a time, if each is one piece
+	nonTemporal bool // results are written by non-temporal stores
+	workers     []treeWorker
 
 	turn atomic.Int64 // the piece that may use what follows
 	top  [treeLevels]struct {
@@ -215,9 +215,9 @@ func (l treeLevel) from(accs []array.DType, at int) treeLevel {
 // A treeWorker is what one thread works with.
 type treeWorker struct {
 	*treeRun
-	room    unsafe.Pointer
+	scratch unsafe.Pointer
 	totals  [treeLevels]treeLevel // of groups
-	results [treeLevels]treeLevel // that run; one before the first has room
+	results [treeLevels]treeLevel // scans of groups; there is memory for one before the first
 	carry   treeValue             // the running result before the piece
 	values  [3]treeValue
 
@@ -246,7 +246,7 @@ func scanTreeOf(c *device.Call) error {
 		bytes += 2 * size * d.Size()
 		aligned = aligned && uintptr(r.y.at[j])%processor.Line == 0 && (r.rows == 1 || n*d.Size()%processor.Line == 0)
 	}
-	r.past = aligned && bytes >= processor.Host.NonTemporalFrom
+	r.nonTemporal = aligned && bytes >= processor.Host.NonTemporalFrom
 	units := r.rows * r.pieces
 	if r.pieces == 1 {
 		r.at = max(t.piece/n, 1)
@@ -258,13 +258,13 @@ func scanTreeOf(c *device.Call) error {
 	}
 	threads = par.Width(units, 1, threads)
 	bytes = (&treeWorker{treeRun: r}).lay(r.at, min(n, t.piece))
-	room := c.Stream.Alloc(threads * bytes)
-	defer c.Stream.Free(room)
+	scratch := c.Stream.Alloc(threads * bytes)
+	defer c.Stream.Free(scratch)
 	r.workers = make([]treeWorker, threads)
 	for i := range r.workers {
 		f := loop.NewFrame()
 		defer f.Free(loop.MaxBufs)
-		r.workers[i] = treeWorker{treeRun: r, f: f, room: unsafe.Add(room.Host(), i*bytes)}
+		r.workers[i] = treeWorker{treeRun: r, f: f, scratch: unsafe.Add(scratch.Host(), i*bytes)}
 	}
 	par.RunTask(units, 1, threads, r)
 	runtime.KeepAlive(c)
@@ -289,7 +289,7 @@ func (r *treeRun) Chunk(worker, begin, end int) {
 func (w *treeWorker) lay(rows, n int) int {
 	bytes := 0
 	take := func(size, elements int) unsafe.Pointer {
-		at := unsafe.Add(w.room, bytes)
+		at := unsafe.Add(w.scratch, bytes)
 		bytes += (size*elements + processor.Line - 1) &^ (processor.Line - 1)
 		return at
 	}
@@ -336,8 +336,8 @@ func (w *treeWorker) compute(unit, at, rows, n, piece int) {
 				}
 			}
 			code := p.code
-			if w.past && top == 0 && code != nil {
-				if c := p.past.get(x86.CompileStreaming, p.p, p.isa); c != nil {
+			if w.nonTemporal && top == 0 && code != nil {
+				if c := p.nonTemporal.get(x86.CompileStreaming, p.p, p.isa); c != nil {
 					code = c
 				}
 			}

@@ -23,7 +23,7 @@ func fill(to, element []byte) {
 
 // shortRoom is the size in bytes of an item up to which the filling is written first, and what
 // is there over it: bytes twice cost less than a wrong guess of where the filling begins.
-const shortRoom = 1024
+const shortPadded = 1024
 
 // segmentPad gives items the same length.
 func segmentPad(c *device.Call) error {
@@ -32,17 +32,17 @@ func segmentPad(c *device.Call) error {
 	l.check(0, len(l.off)-1)
 	size := l.row * x.DType.Size()
 	dst, src, one := bytesOf(out), bytesOf(x), bytesOf(&c.Args[1])
-	room := out.Shape[1] * size
-	if room == 0 {
+	padded := out.Shape[1] * size
+	if padded == 0 {
 		return nil
 	}
 	// Of items that are short a copy of the filling is faster than filling each by doubling.
-	blank := make([]byte, min(room, 4096/len(one)*len(one)))
+	blank := make([]byte, min(padded, 4096/len(one)*len(one)))
 	fill(blank, one)
-	short := room <= shortRoom
+	short := padded <= shortPadded
 	l.each(func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			to, from := dst[i*room:(i+1)*room], src[int(l.off[i])*size:int(l.off[i+1])*size]
+			to, from := dst[i*padded:(i+1)*padded], src[int(l.off[i])*size:int(l.off[i+1])*size]
 			if short { // of a known length, which no branch has to guess
 				copy(to, blank)
 				copy(to, from)
@@ -64,13 +64,13 @@ func segmentUnpad(c *device.Call) error {
 	l.check(0, len(l.off)-1)
 	size := l.row * x.DType.Size()
 	dst, src := bytesOf(out), bytesOf(x)
-	room := x.Shape[1] * size
+	padded := x.Shape[1] * size
 	clear(dst[:int(l.off[0])*size])
 	clear(dst[int(l.off[len(l.off)-1])*size:])
 	l.each(func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			to := dst[int(l.off[i])*size : int(l.off[i+1])*size]
-			clear(to[copy(to, src[i*room:(i+1)*room]):])
+			clear(to[copy(to, src[i*padded:(i+1)*padded]):])
 		}
 	})
 	return nil
@@ -124,9 +124,9 @@ func segmentSort[U bitsOf](c *device.Call) error {
 	}
 	r := rows[U]{order: orderOf(x.DType), descending: c.Node.Attrs.(op.ItemOrder).Descending, step: l.row, src: codegen.Ptr(x)}
 	l.each(func(lo, hi int) {
-		room := c.Stream.Alloc(16 * max(int(most), 1))
-		defer c.Stream.Free(room)
-		both := unsafe.Slice((*uint64)(room.Host()), 2*int(most))
+		scratch := c.Stream.Alloc(16 * max(int(most), 1))
+		defer c.Stream.Free(scratch)
+		both := unsafe.Slice((*uint64)(scratch.Host()), 2*int(most))
 		for i := lo; i < hi; i++ {
 			n := int(l.off[i+1] - l.off[i])
 			for j := range l.row {

@@ -77,18 +77,18 @@ func (r *rows[U]) ranks(to []uint64, first, number int, keep uint64) {
 	}
 }
 
-// A placed number is the high half of the key of an element, and in its low half the place
-// of the element: so numbers differ, and are in the order of equal elements too.
+// A placed number has the high half of an element's key, and in its low half the index of the
+// element. So all numbers differ, and equal elements keep their order.
 const placeBits = 32
 
-// sortRow sorts the elements from first on and returns numbers with their places in the low
-// halves. a and b are room for as many.
+// sortRow sorts the elements of the row from first on. It returns numbers with the elements'
+// indices in the low halves. a and b are scratch as long as the row.
 func (r *rows[U]) sortRow(first int, a, b []uint64) []uint64 {
 	r.ranks(a, first, 0, ^uint64(math.MaxUint32))
 	return r.sortPlaced(first, a, b)
 }
 
-// sortPlaced sorts the numbers a of some elements of a row; b is room for as many.
+// sortPlaced sorts the numbers a of some elements of a row; b is scratch of the same length.
 func (r *rows[U]) sortPlaced(first int, a, b []uint64) []uint64 {
 	a, b = radix(a, b, 64-min(8*int(unsafe.Sizeof(U(0))), 32))
 	if unsafe.Sizeof(U(0)) < 8 {
@@ -114,8 +114,8 @@ func (r *rows[U]) sortPlaced(first int, a, b []uint64) []uint64 {
 	return a
 }
 
-// radix sorts the numbers of a by their bits from lo on, and by the lower ones where few
-// are sorted; b is room for as many. It returns where the result is, and the other.
+// radix sorts the numbers of a by their bits from lo on; a few numbers are sorted by all bits.
+// b is scratch of the same length. It returns the sorted slice, a or b, and the other one.
 func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 	if len(a) <= mergeMost {
 		return byMerging(a, b)
@@ -163,8 +163,8 @@ const wideDigits = 1 << 16
 // hundred numbers.
 const mergeMost = 1 << 8
 
-// byMerging sorts the numbers of a, b is room for as many. It returns where the result is, and
-// the other. No branch depends on a number but where one of two runs ends.
+// byMerging is a merge sort of a; b is scratch of the same length. It returns the sorted slice,
+// a or b, and the other one. The only branch that depends on numbers is the end of a run.
 func byMerging(a, b []uint64) (sorted, other []uint64) {
 	i := 0
 	for ; i+4 <= len(a); i += 4 {
@@ -245,7 +245,7 @@ func byDigit(a, b []uint64, lo int, ends []uint32) (sorted, other []uint64) {
 	return b, a
 }
 
-// each calls f for every row on all threads, with room for a row's placed numbers twice.
+// each calls f for every row on all threads. a and b are scratch for a row's placed numbers.
 func (r *rows[U]) each(c *device.Call, f func(u int, a, b []uint64)) error {
 	if uint64(r.n) > 1<<placeBits {
 		return array.Errorf(op.Of(c.Node).Name, "axis", "has %d elements, more than %d", r.n, uint64(1)<<placeBits)
@@ -254,9 +254,9 @@ func (r *rows[U]) each(c *device.Call, f func(u int, a, b []uint64)) error {
 		return nil
 	}
 	par.Run(r.count(), max(sortGrain/r.n, 1), 0, func(_, begin, end int) {
-		room := c.Stream.Alloc(16 * r.n)
-		defer c.Stream.Free(room)
-		both := unsafe.Slice((*uint64)(room.Host()), 2*r.n)
+		scratch := c.Stream.Alloc(16 * r.n)
+		defer c.Stream.Free(scratch)
+		both := unsafe.Slice((*uint64)(scratch.Host()), 2*r.n)
 		for u := begin; u < end; u++ {
 			f(u, both[:r.n:r.n], both[r.n:])
 		}
@@ -328,9 +328,9 @@ func (p ranked) compare(q ranked) int {
 	return cmp.Compare(p.at, q.at)
 }
 
-// leading appends the indices of the first k elements of a row in order. room is scratch for
+// leading appends the indices of the first k elements of a row in order. It uses scratch for
 // ranks. It keeps up to 2k candidates; when it has 2k, it drops all but the best k.
-func (r *rows[U]) leading(first, k int, places, room []uint64) []uint64 {
+func (r *rows[U]) leading(first, k int, places, scratch []uint64) []uint64 {
 	best := make([]ranked, 0, 2*k)
 	limit, full := uint64(math.MaxUint64), false // what comes later must be less
 	var last U                                   // the element of that rank
@@ -357,14 +357,14 @@ func (r *rows[U]) leading(first, k int, places, room []uint64) []uint64 {
 			}
 			continue
 		}
-		room = room[:min(len(room), 1<<10, r.n-begin)]
-		r.ranks(room, first+begin*r.step, 0, math.MaxUint64)
-		for i, key := range room {
+		scratch = scratch[:min(len(scratch), 1<<10, r.n-begin)]
+		r.ranks(scratch, first+begin*r.step, 0, math.MaxUint64)
+		for i, key := range scratch {
 			if key < limit || !full {
 				take(key, uint64(begin+i))
 			}
 		}
-		begin += len(room)
+		begin += len(scratch)
 	}
 	slices.SortFunc(best, ranked.compare)
 	for _, p := range best[:k] {
@@ -420,8 +420,8 @@ func kthValue[U bitsOf](c *device.Call) error {
 	})
 }
 
-// among finds the numbers, placed, that would be at some places of a sorted row, unless too many
-// elements share their leading bits. x and y are room for a row.
+// among finds the placed numbers that would be at the given indices of the sorted row. It
+// reports false if too many elements share their leading bits. x and y are scratch for a row.
 func (r *rows[U]) among(first int, places []int, x, y, found []uint64) bool {
 	const shift, part = 64 - 12, 1 << 10
 	var counts [1 << 12]uint32
@@ -537,9 +537,9 @@ func searchSorted[U bitsOf](c *device.Call) error {
 	if count := sorted.Size() / n; len(sorted.Shape) > 1 {
 		each = len(queries) / count
 	}
-	room := c.Stream.Alloc(8 * sorted.Size())
-	defer c.Stream.Free(room)
-	keys := unsafe.Slice((*uint64)(room.Host()), sorted.Size())
+	scratch := c.Stream.Alloc(8 * sorted.Size())
+	defer c.Stream.Free(scratch)
+	keys := unsafe.Slice((*uint64)(scratch.Host()), sorted.Size())
 	for i, e := range elements[U](sorted) {
 		keys[i] = o.key(uint64(e) << o.shift)
 	}
@@ -739,9 +739,9 @@ func binCount(c *device.Call) error {
 	}
 	// Equal numbers in a row would wait for each other on processors before Zen 5: they are
 	// counted in four tables by turns.
-	room := c.Stream.Alloc(4 * 8 * len(counts))
-	defer c.Stream.Free(room)
-	tables := unsafe.Slice((*int64)(room.Host()), 4*len(counts))
+	scratch := c.Stream.Alloc(4 * 8 * len(counts))
+	defer c.Stream.Free(scratch)
+	tables := unsafe.Slice((*int64)(scratch.Host()), 4*len(counts))
 	clear(tables)
 	part := func(t int) []int64 { return tables[t*len(counts):][:len(counts)] }
 	a, b, d, e := part(0), part(1), part(2), part(3)

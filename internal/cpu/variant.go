@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// streamRow is the least elements of a row that is written past the caches, if there
-	// are several: lines that it shares with others are written to the caches.
+	// streamRow is the least number of elements in each of several rows for non-temporal stores:
+	// lines that two rows share are written by ordinary stores.
 	streamRow = 128
 
 	// narrowMin is the size in bytes of all buffers from which a light kernel, which waits for
@@ -59,7 +59,7 @@ func (p *Program) codeFor(l *device.Launch) *jit.Code {
 		isa = p.width(l)
 	}
 	if p.streams(l) {
-		if c := p.past.get(x86.CompileStreaming, p.p, isa); c != nil {
+		if c := p.nonTemporal.get(x86.CompileStreaming, p.p, isa); c != nil {
 			Counters.Streamed.Add(1)
 			return c
 		}
@@ -143,10 +143,10 @@ func (p *Program) variants() bool {
 	return true
 }
 
-// streams reports whether the launch should write past the caches: it goes over long rows of
-// long arrays, and what it writes is not read too. A row may begin anywhere: the
-// code goes by ordinary stores to where a line of the cache begins, which must be after as
-// many elements for all outputs. One value a row, as of a reduction, goes through the caches.
+// streams reports whether the launch should use non-temporal stores: it goes over long rows of
+// long arrays, and does not read what it writes. A row may begin anywhere: the code uses
+// ordinary stores up to the next cache line, which must begin after the same number of elements
+// in all outputs. A reduction, which writes one value a row, uses ordinary stores.
 func (p *Program) streams(l *device.Launch) bool {
 	lane := p.p.Lane
 	if lane != len(l.Extents)-1 || lane > 0 && l.Extents[lane] < streamRow {

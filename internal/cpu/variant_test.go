@@ -10,7 +10,7 @@ import (
 )
 
 // Light launches on much memory use 256-bit vectors, unless AVX2 lacks an instruction of
-// the program: the choice alone, which any processor can be asked for.
+// the program: only the choice, which is the same on every processor.
 func TestWidth(t *testing.T) {
 	program := func(from, to array.DType, f func(b *loop.Builder, x loop.Value) loop.Value) *Program {
 		b := loop.NewBuilder("width", []loop.Axis{{Kind: loop.Parallel}}, 0)

@@ -74,9 +74,9 @@ func TestFusion(t *testing.T) {
 		if n, err := strconv.Atoi(os.Getenv("WEFT_GRAPHS")); err == nil {
 			caps.Graphs = n
 		}
-		tails := cpu.Counters.Tails.Load()
+		tails := cpu.Counters.Epilogues.Load()
 		Fusion(t, dev, caps)
-		if tails = cpu.Counters.Tails.Load() - tails; caps.Graphs >= 1000 && tails < int64(caps.Graphs/20) {
+		if tails = cpu.Counters.Epilogues.Load() - tails; caps.Graphs >= 1000 && tails < int64(caps.Graphs/20) {
 			t.Errorf("%d graphs ran tails %d times", caps.Graphs, tails)
 		}
 		t.Logf("%d tails", tails)

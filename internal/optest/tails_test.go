@@ -74,9 +74,9 @@ func TestTails(t *testing.T) {
 					g.X = append(g.X, Random(r, y.DType, shape, [2]float64{}, 0))
 					return graph.Input(len(g.X)-1, y.DType, shape)
 				})
-				before := cpu.Counters.Tails.Load()
+				before := cpu.Counters.Epilogues.Load()
 				s.fused(fmt.Sprintf("%s of %s", name, &c), g, allContiguous, func(k int) Layout {
-					if k == 0 && cpu.Counters.Tails.Load() == before { // what is contiguous has run
+					if k == 0 && cpu.Counters.Epilogues.Load() == before { // what is contiguous has run
 						t.Errorf("%s of %s ran no tail\n%s", name, &c, g)
 					}
 					return Layout(i+k) % numLayouts

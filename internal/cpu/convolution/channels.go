@@ -261,7 +261,7 @@ func (r *channelRun) makeLists() {
 			for x := range r.classX {
 				k, kernel := &r.classX[x], r.kernels[x]
 				list := r.lists[at][:0]
-				asked := term{channel: -1}
+				prefetched := term{channel: -1}
 				for i, t := range terms {
 					if row := int(t.row); row < y.before || row > r.spanY-y.behind {
 						continue
@@ -274,9 +274,9 @@ func (r *channelRun) makeLists() {
 					switch {
 					case below < k.width:
 						entry = kernel.below[below-1]
-					case from == 0 && r.asksFor(t) && (t.channel != asked.channel || t.row != asked.row):
+					case from == 0 && r.prefetches(t) && (t.channel != prefetched.channel || t.row != prefetched.row):
 						// Other taps of the row are in the same line.
-						entry, asked = kernel.asks, t
+						entry, prefetched = kernel.prefetch, t
 					}
 					a := (int(t.channel)*c.src.C + int(t.row)*c.src.H + int(t.col)) * c.Size
 					list = append(list, channelTerm{int32(a), int32(i * c.weightPitch), entry})
@@ -288,10 +288,10 @@ func (r *channelRun) makeLists() {
 	}
 }
 
-// asksFor reports whether a term asks for what lies ahead of its element. Rows of the output
-// next to each other read the same rows of the source: each of those is asked for once, in a
-// band as it is read for the first time, of a whole image by the tap that sees every row.
-func (r *channelRun) asksFor(t term) bool {
+// prefetches reports whether a term prefetches an element further on. Neighbouring rows of the
+// output read the same rows of the source, and each row is prefetched once. In a band the term
+// that reads a row first prefetches; in whole images the tap that sees every row.
+func (r *channelRun) prefetches(t term) bool {
 	first := r.spanY - r.stepY + 1
 	if r.bands == 1 {
 		first = max(0, -r.rowAt)
@@ -307,15 +307,15 @@ func (r *channelRun) Chunk(worker, begin, end int) {
 		row := i / r.parts % r.bands * r.bandH
 		first := i % r.parts * r.stripsEach
 		// What the next row of tiles reads first, or where a task is whole images the next task.
-		ahead := r.stepY * r.src.H * r.Size
+		prefetch := r.stepY * r.src.H * r.Size
 		if r.bands == 1 {
 			next := (i + r.parts) / r.parts * r.images
-			ahead = (next - image) * r.src.N * r.Size
+			prefetch = (next - image) * r.src.N * r.Size
 		}
 		imageEnd, rowEnd, end := min(image+r.images, r.n), min(row+r.bandH, r.outH), min(first+r.stripsEach, r.strips)
 		tiles := r.makeTiles(worker, image, imageEnd, row, rowEnd)
 		for s := first; s < end; s++ {
-			r.strip(worker, s, tiles, ahead)
+			r.strip(worker, s, tiles, prefetch)
 		}
 		channels := r.nv * r.Lanes // of a strip
 		r.finish(image, imageEnd, first*channels, end*channels, row, rowEnd)
@@ -350,10 +350,10 @@ func (r *channelRun) makeTiles(worker, n0, n1, y0, y1 int) channelTiles {
 }
 
 // strip computes the tiles of a task for one strip of channels.
-func (r *channelRun) strip(worker, s int, tiles channelTiles, ahead int) {
+func (r *channelRun) strip(worker, s int, tiles channelTiles, prefetch int) {
 	c := r.correlation
 	o := s * r.nv * c.Lanes
-	f := channelFrame{a: c.src.Ptr, c: c.dst.at(0, o, 0, 0, c.Size), chanStep: c.dst.C * c.Size, ahead: ahead}
+	f := channelFrame{a: c.src.Ptr, c: c.dst.at(0, o, 0, 0, c.Size), chanStep: c.dst.C * c.Size, prefetch: prefetch}
 	if r.sumsBytes > 0 {
 		f.sums = unsafe.Add(c.buffer.Ptr(), worker*r.sumsBytes)
 	}

@@ -57,8 +57,8 @@ type Convolution struct {
 	DType array.DType    // of the result: Float32 or Float64
 	Of    [2]array.DType // of the operands in their order, if not DType: with Float32 each may be Float16 or BFloat16
 	Geometry
-	Tail    tile.Tail // of Forward and GradInput, nil: none; the result is contiguous if there is one
-	Threads int       // as in a Product
+	Epilogue tile.Epilogue // of Forward and GradInput, nil: none; the result is contiguous if there is one
+	Threads  int           // as in a Product
 }
 
 // check panics with an *array.Error of op if c is no convolution, and fills in

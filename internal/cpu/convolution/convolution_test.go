@@ -249,7 +249,7 @@ func (m *testImage[E]) as(d array.DType) Image {
 	return image
 }
 
-// wanted are results by their definition: each instruction set is asked for the same ones.
+// wanted keeps results by definition, since every instruction set must give the same ones.
 var wanted cputest.Memo
 
 // testConvOf compares with the definition, with images and weights as given, in one of the
@@ -279,28 +279,28 @@ func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layou
 	c.w = weights(r, g.O*c.inC*g.KH*g.KW)
 	xs, ws := c.x.as(of[0]), halved(of[1], c.w)
 
-	// tailed sets the epilogue where the result is contiguous, for three of four.
-	tailed := func(m testImage[E], channels, h, w int) {
-		conv.Tail = nil
+	// setEpilogue sets the epilogue where the result is contiguous, for three of four.
+	setEpilogue := func(m testImage[E], channels, h, w int) {
+		conv.Epilogue = nil
 		if m.Image == ContiguousImage(m.Ptr, channels, h, w) && r.IntN(4) > 0 {
-			conv.Tail = cputest.Tail[E]{Data: m.data, Cols: h * w}
+			conv.Epilogue = cputest.Epilogue[E]{Data: m.data, Cols: h * w}
 		}
 	}
 	before := y.clone()
-	tailed(y, g.O, c.oh, c.ow)
+	setEpilogue(y, g.O, c.oh, c.ow)
 	conv.Forward(y.Image, xs, ws)
 	winograd := one.useWinograd(c.oh, c.ow)
 	want := c.recall(fmt.Sprint("convolution, Winograd ", winograd), c.x, func() []E { return c.forward(winograd) })
-	c.compare(t, "convolution", y, before, [4]int{g.N, g.O, c.oh, c.ow}, want, conv.Tail != nil)
+	c.compare(t, "convolution", y, before, [4]int{g.N, g.O, c.oh, c.ow}, want, conv.Epilogue != nil)
 
 	c.dy = newTestImage(r, pixels, r.IntN(layouts), g.N, g.O, c.oh, c.ow)
 	dx := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.C, g.H, g.W)
 	before = dx.clone()
-	tailed(dx, g.C, g.H, g.W)
+	setEpilogue(dx, g.C, g.H, g.W)
 	conv.GradInput(dx.Image, c.dy.as(of[0]), ws)
 	winograd = one.useWinograd(g.H, g.W)
 	want = c.recall(fmt.Sprint("gradient of the input, Winograd ", winograd), c.dy, func() []E { return c.gradInput(winograd) })
-	c.compare(t, "gradient of the input", dx, before, [4]int{g.N, g.C, g.H, g.W}, want, conv.Tail != nil)
+	c.compare(t, "gradient of the input", dx, before, [4]int{g.N, g.C, g.H, g.W}, want, conv.Epilogue != nil)
 
 	dw := cputest.Random[E](r, len(c.w))
 	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), xs, c.dy.as(of[1]))

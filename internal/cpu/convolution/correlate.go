@@ -36,7 +36,7 @@ type correlation struct {
 	rowAt, colAt  int // the source's row and column of row 0 and column 0
 	rows, cols    int // of the source around all outputs
 	dst           Image
-	tail          tile.Tail
+	epilogue      tile.Epilogue
 	packWeights   func(to tile.Panel, group, o int) // packs rows of a group, from row o on
 	exchanged     bool                              // the row axis of this plan is the image's column axis; a band is the whole image
 	direct        bool                              // the source is read where it is
@@ -70,7 +70,7 @@ var correlations = sync.Pool{New: func() any { return new(correlation) }}
 
 // run computes the correlation on machine code.
 func (c *correlation) run(threads int) {
-	work := c.n * c.groups * c.outC * c.outH * c.outW * (max(len(c.terms), 1) + tile.TailWork(c.tail))
+	work := c.n * c.groups * c.outC * c.outH * c.outW * (max(len(c.terms), 1) + tile.EpilogueWork(c.epilogue))
 	threads = tile.ThreadsFor(work, threads)
 	c.layout()
 	c.cut(threads)
@@ -340,17 +340,17 @@ func (c *correlation) Chunk(worker, begin, end int) {
 	}
 }
 
-// finish runs the tail on rows y0 to y1-1 of channels o0 to o1-1, of all groups', of images
-// n0 to n1-1.
+// finish runs the epilogue on rows y0 to y1-1 of images n0 to n1-1. o0 and o1 delimit the
+// channels, counted through all groups.
 func (c *correlation) finish(n0, n1, o0, o1, y0, y1 int) {
 	all := c.groups * c.outC
 	switch {
-	case c.tail == nil:
+	case c.epilogue == nil:
 	case o1-o0 == all:
-		c.tail.Run(n0*all, n1*all, y0*c.outW, y1*c.outW)
+		c.epilogue.Run(n0*all, n1*all, y0*c.outW, y1*c.outW)
 	default:
 		for n := n0; n < n1; n++ {
-			c.tail.Run(n*all+o0, n*all+o1, y0*c.outW, y1*c.outW)
+			c.epilogue.Run(n*all+o0, n*all+o1, y0*c.outW, y1*c.outW)
 		}
 	}
 }

@@ -20,7 +20,7 @@ const (
 	halvedVectors = 16        // of pixels, from which a band may be cut in two for more threads
 	exchangeBytes = 512 << 10 // largest image, and largest result, whose axes are exchanged: both fit in the L2 cache
 	exchangeCost  = 3         // half cycles to copy one element with a scalar load and store
-	maxSegments   = 3         // rows of pixels in a vector, for which a tile.Place has room
+	maxSegments   = 3         // rows of pixels in a vector, as many as a tile.Place has Parts
 )
 
 // Channels in the vectors.
@@ -44,7 +44,7 @@ const (
 
 // Gradients of weights.
 const (
-	stridedRows   = 14       // of a tile whose rows of A are apart, as tile.MaxRows: five registers address three each
+	stridedRows   = 14       // the most of a tile whose rows of A have a stride: each of five registers addresses three
 	maxBlockSums  = 64 << 20 // bytes of the sums of all blocks, beyond which threads share panels, not blocks
 	tapProduct    = 4        // a product of taps, in units of their costs; loads take as long
 	tapMerge      = 2        // merging a segment of a vector with others, under a mask

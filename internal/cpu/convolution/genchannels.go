@@ -34,7 +34,7 @@ type channelFrame struct {
 	tiles         *channelTile
 	tileCount     int
 	chanStep      int      // from channel to channel of c
-	ahead         int      // from a source element to one that is needed later
+	prefetch      int      // from a source element to one that is needed later
 	flags         int      // as of a tile.Frame, and flagStore
 	mask          uint64   // of the pixels in the last vector of the transposed tile
 	lanes         [32]byte // the same for AVX2
@@ -45,27 +45,27 @@ const flagStore = 16
 
 var cf channelFrame
 
-// A channelKernel is the code, and where in it a term begins that counts for the pixels
-// from some number on, for those below some number, and for all pixels, asking for an
-// element of a later task.
+// A channelKernel is the code and its entries for a term: from[i] for the pixels from i on,
+// below[i] for the pixels up to i, and prefetch for all pixels with a prefetch of an element
+// that is needed later.
 type channelKernel struct {
 	code        *jit.Code
 	from, below []int32
-	asks        int32
+	prefetch    int32
 }
 
 var channelKernels = jit.NewCache[channelKey, *channelKernel](256)
 
 func (k channelKey) Generate() *channelKernel {
 	g := &channelGen{Gen: codegen.Gen{ISA: k.ISA, D: k.D}, channelKey: k}
-	asks, from, below := g.emit()
+	prefetch, from, below := g.emit()
 	c := &channelKernel{code: g.Install(k)}
 	offset := func(l asm.Label) int32 {
 		at, _ := g.Offset(l)
 		first, _ := g.Offset(from[0])
 		return int32(at - first)
 	}
-	c.asks = offset(asks)
+	c.prefetch = offset(prefetch)
 	for _, l := range from {
 		c.from = append(c.from, offset(l))
 	}
@@ -94,22 +94,22 @@ func (g *channelGen) registers() int {
 
 // emit writes the kernel. A term jumps to its first pixel; pixels come in both orders,
 // so that a term may leave out some at either end, where the source ends.
-func (g *channelGen) emit() (asks asm.Label, from, below []asm.Label) {
+func (g *channelGen) emit() (prefetch asm.Label, from, below []asm.Label) {
 	const (
 		source, weights, tiles, count = asm.RSI, asm.RBX, asm.R8, asm.R9
-		terms, left, first, ahead     = asm.R10, asm.R11, asm.R12, asm.R13
+		terms, left, first, distance  = asm.R10, asm.R11, asm.R12, asm.R13
 	)
 	a := &g.Asm
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, codegen.Field(offset)) }
 	get(weights, unsafe.Offsetof(cf.b))
 	get(tiles, unsafe.Offsetof(cf.tiles))
 	get(count, unsafe.Offsetof(cf.tileCount))
-	get(ahead, unsafe.Offsetof(cf.ahead))
+	get(distance, unsafe.Offsetof(cf.prefetch))
 	for range g.mr {
 		from = append(from, a.NewLabel())
 		below = append(below, a.NewLabel())
 	}
-	asks = a.NewLabel()
+	prefetch = a.NewLabel()
 	a.LeaLabel(first, from[0])
 	tile := a.Here()
 	get(source, unsafe.Offsetof(cf.a))
@@ -148,8 +148,8 @@ func (g *channelGen) emit() (asks asm.Label, from, below []asm.Label) {
 			g.Fma(g.acc(i, v), t, g.spare(v))
 		}
 	}
-	a.Bind(asks)
-	a.M(asm.PREFETCHT1, asm.Idx(asm.RAX, ahead, 1, 0))
+	a.Bind(prefetch)
+	a.M(asm.PREFETCHT1, asm.Idx(asm.RAX, distance, 1, 0))
 	for i := range g.mr {
 		a.Bind(from[i])
 		pixel(i)
@@ -169,10 +169,10 @@ func (g *channelGen) emit() (asks asm.Label, from, below []asm.Label) {
 	a.RI(asm.SUB, count, 1)
 	a.Jcc(asm.CondNE, tile)
 	g.Done()
-	return asks, from, below
+	return prefetch, from, below
 }
 
-// prefetchResult asks for the lines that a tile's results go to, early enough.
+// prefetchResult prefetches the lines to which a tile's results will be stored.
 func (g *channelGen) prefetchResult(tile asm.Reg) {
 	a := &g.Asm
 	skip := a.NewLabel()

@@ -300,7 +300,7 @@ func (t *gradWeightTask) block(b int) {
 		first := s * t.nv * t.Lanes
 		width := min(t.nv*t.Lanes, g.O-first)
 		nv := tile.Ceil(width, t.Lanes)
-		// Whole vectors are stored, the result has room for them.
+		// Whole vectors are stored: the result has memory for them.
 		key := tile.Key{Nv: nv, Pieces: true, Step: g.StrideW, Run: t.run, Dilation: g.DilationW, Masked: t.ISA == jit.AVX512}
 		if key.Run == 1 {
 			key.Dilation = 1

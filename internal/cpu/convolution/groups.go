@@ -20,28 +20,28 @@ func (g *Convolution) group(i int) Convolution {
 	return one
 }
 
-// tailOf returns the epilogue of a group whose results are the given number of channels from
+// epilogueOf returns the epilogue of a group whose results are the given number of channels from
 // channel first on, of all channels in the result.
-func (g *Convolution) tailOf(first, channels, all int) tile.Tail {
-	if g.Tail == nil {
+func (g *Convolution) epilogueOf(first, channels, all int) tile.Epilogue {
+	if g.Epilogue == nil {
 		return nil
 	}
-	return groupTail{g.Tail, first, channels, all}
+	return groupEpilogue{g.Epilogue, first, channels, all}
 }
 
-// A groupTail is the epilogue of a group. Its rows are the group's channels of each image; it
+// A groupEpilogue is the epilogue of a group. Its rows are the group's channels of each image; it
 // maps them to rows of the whole result, which has the channels of all groups.
-type groupTail struct {
-	tile.Tail
+type groupEpilogue struct {
+	tile.Epilogue
 	first, channels, all int
 }
 
-func (t groupTail) Run(r0, r1, c0, c1 int) {
+func (t groupEpilogue) Run(r0, r1, c0, c1 int) {
 	for r0 < r1 {
 		image, at := r0/t.channels, r0%t.channels
 		n := min(t.channels-at, r1-r0)
 		row := image*t.all + t.first + at
-		t.Tail.Run(row, row+n, c0, c1)
+		t.Epilogue.Run(row, row+n, c0, c1)
 		r0 += n
 	}
 }
@@ -72,7 +72,7 @@ func (g *Convolution) forwardGroups(y, x Image, w unsafe.Pointer) {
 	}
 	for i := range g.Groups {
 		one := g.group(i)
-		one.Tail = g.tailOf(i*one.O, one.O, g.O)
+		one.Epilogue = g.epilogueOf(i*one.O, one.O, g.O)
 		one.forward(y.channels(i*one.O, g.DType), x.channels(i*one.C, g.DType), g.weightsOf(w, i))
 	}
 }
@@ -83,7 +83,7 @@ func (g *Convolution) gradInputGroups(dx, dy Image, w unsafe.Pointer) {
 	}
 	for i := range g.Groups {
 		one := g.group(i)
-		one.Tail = g.tailOf(i*one.C, one.C, g.C)
+		one.Epilogue = g.epilogueOf(i*one.C, one.C, g.C)
 		one.gradInput(dx.channels(i*one.C, g.DType), dy.channels(i*one.O, g.DType), g.weightsOf(w, i))
 	}
 }

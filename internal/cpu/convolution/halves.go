@@ -52,8 +52,8 @@ func (c *Convolution) inPieces(src Image, weights unsafe.Pointer, channels, h, w
 	defer mem.Free(buffer)
 	for first := 0; first < c.N; first += most {
 		one.N = min(most, c.N-first)
-		if c.Tail != nil {
-			one.Tail = tailFrom{c.Tail, first * results}
+		if c.Epilogue != nil {
+			one.Epilogue = epilogueFrom{c.Epilogue, first * results}
 		}
 		c.widen(buffer.Ptr(), c.Of[0], src.image(first, c.Of[0]), one.N, channels, h, w)
 		run(&one, first, ContiguousImage(buffer.Ptr(), channels, h, w), weights)

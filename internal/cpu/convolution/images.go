@@ -86,8 +86,8 @@ func (r *imageRun) plan(threads int) bool {
 	return best > 0 && best*10 < imageTenths*(c.n*c.pixelCost*len(c.terms)/threads)
 }
 
-// taskBytes returns the bytes of a task of nv vectors of images: the images, with the room
-// that transposing them takes, then the results.
+// taskBytes returns the bytes of a task of nv vectors of images: the images, with scratch for
+// transposing them, then the results.
 func (r *imageRun) taskBytes(nv int) int {
 	return (r.srcC*r.srcH*r.srcW + r.Lanes + r.outC*r.outH*r.outW) * nv * r.VB
 }

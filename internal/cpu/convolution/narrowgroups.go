@@ -44,7 +44,7 @@ type groupRun struct {
 	span, cols           int // rows that a row of results needs, and columns of all
 	phases               []groupPhase
 	groupWeights         int // weights of a group
-	tail                 tile.Tail
+	epilogue             tile.Epilogue
 
 	blocks       int // vectors of groups
 	bandH, bands int // in rows of a phase
@@ -85,7 +85,7 @@ func (r *groupRun) run(g *Convolution, w unsafe.Pointer, weightStep int) bool {
 		terms = max(terms, len(r.phases[i].terms))
 	}
 	r.blocks = tile.Ceil(r.groups, r.Lanes)
-	work := r.n * r.groups * r.outC * tile.Ceil(r.outH, r.phaseY) * tile.Ceil(r.outW, r.phaseX) * len(r.phases) * (max(terms, 1) + tile.TailWork(r.tail))
+	work := r.n * r.groups * r.outC * tile.Ceil(r.outH, r.phaseY) * tile.Ceil(r.outW, r.phaseX) * len(r.phases) * (max(terms, 1) + tile.EpilogueWork(r.epilogue))
 	threads := tile.ThreadsFor(work, g.Threads)
 	r.cut(threads)
 	if r.perWorker > narrowMost {
@@ -214,9 +214,9 @@ func (r *groupRun) Chunk(worker, begin, end int) {
 			}
 			r.store(sums, rows, image, first*r.outC+o, n, y0, y1-y0)
 		}
-		if r.tail != nil {
+		if r.epilogue != nil {
 			all := r.groups * r.outC
-			r.tail.Run(image*all+first*r.outC, image*all+(first+n)*r.outC, y0*r.outW, y1*r.outW)
+			r.epilogue.Run(image*all+first*r.outC, image*all+(first+n)*r.outC, y0*r.outW, y1*r.outW)
 		}
 	}
 }
@@ -261,7 +261,7 @@ func (r *groupRun) store(sums, rows unsafe.Pointer, image, first, n, y, h int) {
 func (g *Convolution) narrowForward(y, x Image, w unsafe.Pointer) bool {
 	r := &groupRun{Machine: tile.New(g.ISA, g.DType), n: g.N, groups: g.Groups, inC: g.C / g.Groups, outC: g.O / g.Groups,
 		src: x, dst: y, of: g.Of[0], srcH: g.H, srcW: g.W, outH: g.OutH(), outW: g.OutW(), stepY: g.StrideH, stepX: g.StrideW, phaseY: 1, phaseX: 1,
-		rowAt: -g.PadH, colAt: -g.PadW, span: (g.KH-1)*g.DilationH + 1, tail: g.Tail}
+		rowAt: -g.PadH, colAt: -g.PadW, span: (g.KH-1)*g.DilationH + 1, epilogue: g.Epilogue}
 	r.cols = (r.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
 	k := r.inC * g.KH * g.KW
 	r.groupWeights = r.outC * k
@@ -280,7 +280,7 @@ func (g *Convolution) narrowForward(y, x Image, w unsafe.Pointer) bool {
 func (g *Convolution) narrowGradInput(dx, dy Image, w unsafe.Pointer) bool {
 	r := &groupRun{Machine: tile.New(g.ISA, g.DType), n: g.N, groups: g.Groups, inC: g.O / g.Groups, outC: g.C / g.Groups,
 		src: dy, dst: dx, of: g.Of[0], srcH: g.OutH(), srcW: g.OutW(), outH: g.H, outW: g.W, stepY: 1, stepX: 1,
-		phaseY: min(g.StrideH, g.H), phaseX: min(g.StrideW, g.W), tail: g.Tail}
+		phaseY: min(g.StrideH, g.H), phaseX: min(g.StrideW, g.W), epilogue: g.Epilogue}
 	if r.inC*g.KH*g.KW > numbers.KBlock || r.phaseY*r.phaseX > narrowStep {
 		return false
 	}

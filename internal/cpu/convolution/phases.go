@@ -47,14 +47,14 @@ func phasesOf(stride, size, pad, taps, dilation int) []axisPhase {
 	return phases
 }
 
-// eachPhase calls f for the phases of dx, with the tail if there is one phase that is all of
-// dx. It writes zeros where no tap reaches, and runs the tail behind several phases.
-func (g *Convolution) eachPhase(dx Image, f func(y, x *axisPhase, tail tile.Tail)) {
+// eachPhase calls f for the phases of dx. f gets the epilogue if one phase covers all of dx.
+// Otherwise eachPhase runs the epilogue after all phases. It writes zeros where no tap reaches.
+func (g *Convolution) eachPhase(dx Image, f func(y, x *axisPhase, epilogue tile.Epilogue)) {
 	rows := phasesOf(g.StrideH, g.H, g.PadH, g.KH, g.DilationH)
 	cols := phasesOf(g.StrideW, g.W, g.PadW, g.KW, g.DilationW)
 	stepY, stepX := min(g.StrideH, g.H), min(g.StrideW, g.W)
 	if stepY*stepX == 1 && len(rows)*len(cols) == 1 {
-		f(&rows[0], &cols[0], g.Tail)
+		f(&rows[0], &cols[0], g.Epilogue)
 		return
 	}
 	if len(rows) < stepY || len(cols) < stepX {
@@ -72,8 +72,8 @@ func (g *Convolution) eachPhase(dx Image, f func(y, x *axisPhase, tail tile.Tail
 			f(&rows[i], &cols[j], nil)
 		}
 	}
-	if g.Tail != nil {
-		g.Tail.Run(0, g.N*g.C, 0, g.H*g.W)
+	if g.Epilogue != nil {
+		g.Epilogue.Run(0, g.N*g.C, 0, g.H*g.W)
 	}
 }
 

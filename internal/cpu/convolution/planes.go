@@ -25,7 +25,7 @@ type planeRun struct {
 	kh, kw       int
 	back         bool // taps of a row go from right to left
 	weights      unsafe.Pointer
-	tail         tile.Tail
+	epilogue     tile.Epilogue
 	bandH        int // rows of the result that a column of vectors goes down
 }
 
@@ -57,9 +57,9 @@ func (r *planeRun) run(g *Convolution, w unsafe.Pointer) bool {
 	if r.src.W != 1 || r.dst.W != 1 || r.outW < planeWidth {
 		return false
 	}
-	r.Machine, r.kh, r.kw, r.weights, r.tail = tile.New(g.ISA, g.DType), g.KH, g.KW, w, g.Tail
+	r.Machine, r.kh, r.kw, r.weights, r.epilogue = tile.New(g.ISA, g.DType), g.KH, g.KW, w, g.Epilogue
 	r.bandH = max(planeRows, planeBytes/(planesTogether*r.Size*(r.stepY*r.srcW+r.outW)))
-	perTask := planesTask * r.outH * r.outW * (r.kh*r.kw + tile.TailWork(r.tail))
+	perTask := planesTask * r.outH * r.outW * (r.kh*r.kw + tile.EpilogueWork(r.epilogue))
 	tasks := r.n * tile.Ceil(r.channels, planesTask)
 	grain := 1
 	if perTask < min(tile.TaskWork, tile.ThreadHot) {
@@ -85,8 +85,8 @@ func (r *planeRun) Chunk(_, begin, end int) {
 				c += n
 			}
 		}
-		if r.tail != nil {
-			r.tail.Run(image*r.channels+first, image*r.channels+last, 0, r.outH*r.outW)
+		if r.epilogue != nil {
+			r.epilogue.Run(image*r.channels+first, image*r.channels+last, 0, r.outH*r.outW)
 		}
 	}
 }

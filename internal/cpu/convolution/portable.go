@@ -118,7 +118,7 @@ func portableForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointe
 	tile.PortableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
 			tile.PortableResult{Ptr: y.at(n, 0, 0, 0, size), Row: y.C, Width: g.OutW(), High: y.H, Step: y.W, Positive: true}
-	}, tailPieces(g.Tail, g.O))
+	}, epiloguePieces(g.Epilogue, g.O))
 }
 
 // forwardSweep returns the taps of a convolution over its input.
@@ -134,19 +134,19 @@ func forwardSweep[E tile.Element](x Image, of array.DType, g *Geometry) *sweep[E
 	return s
 }
 
-// tailPieces returns a function that runs a tail on pixels of images with the given channels, or
-// nil without a tail.
-func tailPieces(tail tile.Tail, channels int) func(n, c0, c1, at, to int) {
-	if tail == nil {
+// epiloguePieces returns a function that runs an epilogue on pixels of images with the given channels, or
+// nil without an epilogue.
+func epiloguePieces(epilogue tile.Epilogue, channels int) func(n, c0, c1, at, to int) {
+	if epilogue == nil {
 		return nil
 	}
-	return func(n, c0, c1, at, to int) { tail.Run(n*channels+c0, n*channels+c1, at, to) }
+	return func(n, c0, c1, at, to int) { epilogue.Run(n*channels+c0, n*channels+c1, at, to) }
 }
 
 func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
 	kernel := g.KH * g.KW
-	g.eachPhase(dx, func(y, x *axisPhase, tail tile.Tail) {
+	g.eachPhase(dx, func(y, x *axisPhase, epilogue tile.Epilogue) {
 		s := &sweep[E]{src: dy, of: g.DType, h: g.OutH(), w: g.OutW(), stepY: 1, stepX: 1, outW: x.outputs}
 		for o := range g.O {
 			for i, row := range y.taps {
@@ -159,7 +159,7 @@ func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Po
 		tile.PortableProducts[E](g.N, g.C, y.outputs*x.outputs, len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 			return &sweepOperands[E]{s, n, w, kernel},
 				tile.PortableResult{Ptr: dst.at(n, 0, 0, 0, size), Row: dst.C, Width: x.outputs, High: dst.H, Step: dst.W, Positive: true}
-		}, tailPieces(tail, g.C))
+		}, epiloguePieces(epilogue, g.C))
 	})
 }
 

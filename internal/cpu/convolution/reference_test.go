@@ -34,7 +34,7 @@ func (c *trial[E]) recall(what string, m testImage[E], compute func() []E) []E {
 
 // compare fails unless m has what is wanted, times -2 behind an epilogue, and what lies between
 // its elements is as before.
-func (c *trial[E]) compare(t *testing.T, what string, m, before testImage[E], shape [4]int, want []E, tailed bool) {
+func (c *trial[E]) compare(t *testing.T, what string, m, before testImage[E], shape [4]int, want []E, withEpilogue bool) {
 	t.Helper()
 	p := 0
 	for i := range shape[0] {
@@ -42,7 +42,7 @@ func (c *trial[E]) compare(t *testing.T, what string, m, before testImage[E], sh
 			for y := range shape[2] {
 				for x := range shape[3] {
 					v := want[p]
-					if p++; tailed {
+					if p++; withEpilogue {
 						v *= -2
 					}
 					if got := *m.get(i, j, y, x); !cputest.SameBits(got, v) {

@@ -19,7 +19,7 @@ func (c *correlation) ready(g *Convolution) {
 
 func (c *correlation) release() {
 	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
-	c.src, c.dst, c.tail = Image{}, Image{}, nil
+	c.src, c.dst, c.epilogue = Image{}, Image{}, nil
 	correlations.Put(c)
 }
 
@@ -37,7 +37,7 @@ func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
 	}
 	(&winograd{
 		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
-		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, tail: g.Tail,
+		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, epilogue: g.Epilogue,
 		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
 	}).run(g.Threads, func(image int) {
 		one := g.one(image, g.O)
@@ -45,20 +45,20 @@ func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
 	})
 }
 
-// tailFrom is a tail for images whose first channel is a row of the result further on.
-type tailFrom struct {
-	tile.Tail
+// epilogueFrom is an epilogue for images whose first channel is row number row of the result.
+type epilogueFrom struct {
+	tile.Epilogue
 	row int
 }
 
-func (t tailFrom) Run(r0, r1, c0, c1 int) { t.Tail.Run(t.row+r0, t.row+r1, c0, c1) }
+func (t epilogueFrom) Run(r0, r1, c0, c1 int) { t.Epilogue.Run(t.row+r0, t.row+r1, c0, c1) }
 
 // one returns the convolution of one image. channels is the number of channels of its result.
 func (g *Convolution) one(image, channels int) Convolution {
 	one := *g
 	one.N = 1
-	if one.Tail != nil {
-		one.Tail = tailFrom{one.Tail, image * channels}
+	if one.Epilogue != nil {
+		one.Epilogue = epilogueFrom{one.Epilogue, image * channels}
 	}
 	return one
 }
@@ -85,7 +85,7 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C/g.Groups, g.H, g.W, -g.PadH, -g.PadW
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
 	c.cols = (c.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
-	c.dst, c.tail = y, g.Tail
+	c.dst, c.epilogue = y, g.Epilogue
 	for ch := range c.srcC {
 		for kh := range g.KH {
 			for kw := range g.KW {
@@ -115,7 +115,7 @@ func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
 	}
 	(&winograd{
 		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.O, outC: g.C, outH: g.H, outW: g.W, src: dy, dst: dx,
-		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, tail: g.Tail,
+		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, epilogue: g.Epilogue,
 		weights: w, outStep: 9, inStep: 9 * g.C, step: winogradWeightsReversed,
 	}).run(g.Threads, func(image int) {
 		one := g.one(image, g.C)
@@ -133,18 +133,18 @@ func (g *Convolution) directGradInput(dx, dy Image, w unsafe.Pointer) {
 		}
 		return
 	}
-	g.eachPhase(dx, func(y, x *axisPhase, tail tile.Tail) { g.gradInputPhase(dx, dy, w, y, x, tail) })
+	g.eachPhase(dx, func(y, x *axisPhase, epilogue tile.Epilogue) { g.gradInputPhase(dx, dy, w, y, x, epilogue) })
 }
 
 // gradInputPhase computes the elements of dx of a phase.
-func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, y, x *axisPhase, tail tile.Tail) {
+func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, y, x *axisPhase, epilogue tile.Epilogue) {
 	c := correlations.Get().(*correlation)
 	c.ready(g)
 	kh, rows, kw, cols := y.taps, y.at, x.taps, x.at
 	c.n, c.outC, c.stepY, c.stepX = g.N, g.C/g.Groups, 1, 1
 	c.outH, c.outW = y.outputs, x.outputs
 	c.src, c.srcC, c.srcH, c.srcW = dy, g.O/g.Groups, g.OutH(), g.OutW()
-	c.dst, c.tail = g.phaseImage(dx, y, x), tail
+	c.dst, c.epilogue = g.phaseImage(dx, y, x), epilogue
 	c.rows, c.cols = c.outH, c.outW
 	if len(kh) > 0 && len(kw) > 0 {
 		// Indices fall as taps rise.

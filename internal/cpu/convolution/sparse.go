@@ -157,23 +157,23 @@ func computeSparseForward[E tile.Element](g *Convolution, y, x Image, w unsafe.P
 	}
 	s.weightRow = func(o, c, i int) int { return (o*s.channels+c)*taps + i*g.KW }
 	s.compute()
-	if g.Tail != nil {
-		g.Tail.Run(0, g.N*g.O, 0, g.OutH()*g.OutW())
+	if g.Epilogue != nil {
+		g.Epilogue.Run(0, g.N*g.O, 0, g.OutH()*g.OutW())
 	}
 }
 
 // computeSparseGradInput is GradInput, by the taps inside.
 func computeSparseGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Pointer) {
 	taps := g.KH * g.KW
-	g.eachPhase(dx, func(y, x *axisPhase, tail tile.Tail) {
+	g.eachPhase(dx, func(y, x *axisPhase, epilogue tile.Epilogue) {
 		s := sparseSums[E]{g: g, weights: w, channels: g.O / g.Groups, results: g.C / g.Groups, src: dy}
 		s.dst = g.phaseImage(dx, y, x)
 		s.rows, s.cols = y.axis(g.OutH()), x.axis(g.OutW())
 		s.columns = x.taps
 		s.weightRow = func(c, o, i int) int { return (o*s.results+c)*taps + y.taps[i]*g.KW }
 		s.compute()
-		if tail != nil {
-			tail.Run(0, g.N*g.C, 0, g.H*g.W)
+		if epilogue != nil {
+			epilogue.Run(0, g.N*g.C, 0, g.H*g.W)
 		}
 	})
 }

@@ -43,7 +43,7 @@ type winograd struct {
 	planeBytes   int           // of a worker's pixels of some channels
 	tileStep     int           // bytes from tile to tile of the transformed source
 	wild         []atomic.Bool // by image: a result is not finite
-	tail         tile.Tail
+	epilogue     tile.Epilogue
 }
 
 // useWinograd reports whether a convolution with h x w results for an image is computed by
@@ -166,8 +166,8 @@ func (w *winograd) Chunk(worker, begin, end int) {
 				w.result(plane, unsafe.Add(sums, v*w.VB), image, (s*winogradVectors+v)*w.Lanes, first, rows)
 			}
 		}
-		if w.tail != nil {
-			w.tail.Run(image*w.outC, (image+1)*w.outC, 2*first*w.outW, min(2*(first+rows), w.outH)*w.outW)
+		if w.epilogue != nil {
+			w.epilogue.Run(image*w.outC, (image+1)*w.outC, 2*first*w.outW, min(2*(first+rows), w.outH)*w.outW)
 		}
 	}
 }

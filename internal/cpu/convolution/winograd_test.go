@@ -13,7 +13,7 @@ import (
 )
 
 // refWinograd returns the results of a convolution by Winograd's algorithm, before the
-// tail, and for which images they are all finite. source gives the element that tap
+// epilogue, and for which images they are all finite. source gives the element that tap
 // 0, 0 of output y, x reads.
 func refWinograd(n, inC, outC, h, w int, source func(n, c, y, x int) float32, weight func(o, c, i, j int) float32) (func(n, o, y, x int) float32, []bool) {
 	transform := func(v []float32, size int, combine func(v []float32) []float32) []float32 {

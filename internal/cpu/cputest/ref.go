@@ -94,8 +94,8 @@ type Memo struct {
 	kept map[uint64]any
 }
 
-// Recall returns what compute gives for inputs and what else key says, from the last time if
-// it was asked for.
+// Recall returns the result of compute for inputs and key, and keeps it for later calls with the
+// same inputs and key.
 func Recall[E tile.Element](m *Memo, key string, inputs [][]E, compute func() []E) []E {
 	if m.kept == nil {
 		m.seed, m.kept = maphash.MakeSeed(), map[uint64]any{}
@@ -174,14 +174,14 @@ func EveryISA(t *testing.T, f func(t *testing.T, isa jit.ISA)) {
 	}
 }
 
-// A Tail multiplies what it runs on by -2: whether it has run once on each element of a
-// result, when that was there, shows in its value.
-type Tail[E tile.Element] struct {
+// An Epilogue multiplies what it runs on by -2. So the values show whether it ran exactly once
+// on each element, after the element was written.
+type Epilogue[E tile.Element] struct {
 	Data []E // of the whole result
 	Cols int
 }
 
-func (t Tail[E]) Run(r0, r1, c0, c1 int) {
+func (t Epilogue[E]) Run(r0, r1, c0, c1 int) {
 	for r := r0; r < r1; r++ {
 		row := t.Data[r*t.Cols:][:t.Cols]
 		for i := range row[c0:c1] {
@@ -190,7 +190,7 @@ func (t Tail[E]) Run(r0, r1, c0, c1 int) {
 	}
 }
 
-func (Tail[E]) Work() int { return 1 }
+func (Epilogue[E]) Work() int { return 1 }
 
 // EveryGuard runs tests on machine code with memory before and behind an inaccessible page.
 func EveryGuard(t *testing.T, tests ...func(t *testing.T, place func(int) (*guard.Buffer, error))) {

@@ -53,33 +53,33 @@ func (w *walk) mover(row [2]rowMover) rowMover {
 	return row[0]
 }
 
-// tailBytes is about how much of a result the tail goes over at a time.
-const tailBytes = 16 << 10
+// epilogueBytes is about how many bytes of a result the epilogue reads at a time.
+const epilogueBytes = 16 << 10
 
-// rowsWithTail adds x to rows of zeros and runs the tail on them while they are in the first
-// cache, where each row has places, and reports whether it did. What nothing but the tail
-// reads is not stored.
-func (w *walk) rowsWithTail(p *Places, out, x *array.View, t tile.Tail) bool {
+// rowsWithEpilogue adds x to rows of zeros, and runs the epilogue on them while they are in the
+// L1 cache. It requires that each row has its own indices, and reports whether it did the work.
+// A result that only the epilogue reads is not stored.
+func (w *walk) rowsWithEpilogue(p *Places, out, x *array.View, t tile.Epilogue) bool {
 	f, last := w.mover(rowAdders[out.DType]), len(out.Shape)-1
 	if f == nil || !array.Equal(out.Shape[:last], p.Of.Shape[:last]) {
 		return false
 	}
 	es := out.DType.Size()
 	row := w.size * es
-	some := max(tailBytes/row, 1)
-	passing, _ := t.(tile.PassingTail)
-	aside := passing != nil && w.rows > some && passing.Passing()
+	some := max(epilogueBytes/row, 1)
+	consuming, _ := t.(tile.ConsumingEpilogue)
+	aside := consuming != nil && w.rows > some && consuming.Consumes()
 	from, to, places := codegen.Ptr(x), codegen.Ptr(out), codegen.Ptr(p.Of)
 	w.checked(w.rows, max(grain(8*w.n), some), codegen.Threads(placeNS*w.rows*w.n), func(begin, end int) bool {
-		var room []uint64 // rows that nobody wants to keep
+		var scratch []uint64 // rows that nobody wants to keep
 		if aside {
-			room = make([]uint64, (some*row+7)/8)
+			scratch = make([]uint64, (some*row+7)/8)
 		}
 		for r := begin; r < end; r += some {
 			n := min(some, end-r)
 			at := unsafe.Add(to, r*row)
 			if aside {
-				at = unsafe.Pointer(unsafe.SliceData(room))
+				at = unsafe.Pointer(unsafe.SliceData(scratch))
 			}
 			clear(bytes(at, n*row))
 			for i := range n {
@@ -89,7 +89,7 @@ func (w *walk) rowsWithTail(p *Places, out, x *array.View, t tile.Tail) bool {
 				}
 			}
 			if aside {
-				passing.RunAt(at, row, r, r+n, 0, w.size)
+				consuming.RunAt(at, row, r, r+n, 0, w.size)
 			} else {
 				t.Run(r, r+n, 0, w.size)
 			}

@@ -164,8 +164,8 @@ func (p *Places) Gather(out, x *array.View) {
 	w.checked(w.rows, grain(8*w.n), codegen.Threads(placeNS*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
 }
 
-// mover copies elements of a size between numbered and computed places: to the former, or to
-// the latter if asked for.
+// mover returns a function that copies elements of size bytes. It gathers elements at the
+// indices at to dst, which it fills in order; if to is set it scatters instead.
 func mover(dst, src unsafe.Pointer, size int, to bool) func(first int, at []int) {
 	switch size {
 	case 1:
@@ -216,13 +216,12 @@ func copyWhole(out, x *array.View) {
 	par.Run(n, codegen.ChunkBytes, 0, func(_, begin, end int) { copy(dst[begin:end], src[begin:end]) })
 }
 
-// ScatterAdd writes zeros with the elements of x, which has the shape of the places,
-// added in row-major order where Gather would read. The tail, which may be nil, runs on rows of
-// the result: on some at a time, while they are in the first cache, where they are added to
-// one by one.
-func (p *Places) ScatterAdd(out, x *array.View, t tile.Tail) {
+// ScatterAdd writes zeros, and adds the elements of x in row-major order to the elements that
+// Gather would read. x has the shape of the indices. The epilogue t may be nil. It runs on some
+// rows of the result at a time, where possible while they are in the L1 cache.
+func (p *Places) ScatterAdd(out, x *array.View, t tile.Epilogue) {
 	w := p.walk(out)
-	if t != nil && w.rowsWithTail(p, out, x, t) {
+	if t != nil && w.rowsWithEpilogue(p, out, x, t) {
 		return
 	}
 	n := out.Size() * out.DType.Size()

@@ -21,17 +21,17 @@ const (
 
 // A key names one piece of machine code: all that its generator reads.
 type key struct {
-	routine routine
-	wide    bool // AVX-512
-	past    bool // write past the caches
-	dtype   array.DType
-	size    int // bytes of an element
+	routine     routine
+	wide        bool // AVX-512
+	nonTemporal bool // with non-temporal stores
+	dtype       array.DType
+	size        int // bytes of an element
 
 	// Of a search for extremes.
 	greatest bool
 	vectors  int
 
-	apart bool // of elements under a mask: from side by side
+	expand bool // expand elements under a mask; otherwise compress
 }
 
 var codes = jit.NewCache[key, *jit.Code](0)

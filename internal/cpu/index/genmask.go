@@ -11,8 +11,8 @@ import (
 // maskGroup is the number of elements that a round of the kernels under a mask takes.
 const maskGroup = 64
 
-// A packFrame holds the arguments of the kernels that bring the elements under a
-// mask together or apart.
+// A packFrame holds the arguments of the kernels that compress or expand the elements under a
+// mask.
 type packFrame struct {
 	packed uintptr // the elements under the mask, side by side; moves
 	last   uintptr // the last place in packed where a round may begin
@@ -67,9 +67,9 @@ func (g *writer) pack() {
 func (g *writer) packWide() func() {
 	a := &g.Asm
 	n := 64 / g.size
-	together, apart, low := asm.VPCOMPRESSD, asm.VPEXPANDD, asm.MOVZX16
+	compress, expand, low := asm.VPCOMPRESSD, asm.VPEXPANDD, asm.MOVZX16
 	if g.size == 8 {
-		together, apart, low = asm.VPCOMPRESSQ, asm.VPEXPANDQ, asm.MOVZX8
+		compress, expand, low = asm.VPCOMPRESSQ, asm.VPEXPANDQ, asm.MOVZX8
 	}
 	all, k := asm.K1, asm.K2
 	return func() {
@@ -82,13 +82,13 @@ func (g *writer) packWide() func() {
 			a.RR(low, asm.RBX, asm.RAX)
 			a.RR(asm.POPCNT, asm.RBX, asm.RBX)
 			a.RI(asm.SHR, asm.RAX, int64(n))
-			if g.apart {
+			if g.expand {
 				a.RM(asm.VMOVUPS, z, asm.Ptr(packed, 0))
-				a.MaskZ(k).RR(apart, z, z)
+				a.MaskZ(k).RR(expand, z, z)
 				a.MR(asm.VMOVUPS, at, z)
 			} else {
 				a.RM(asm.VMOVUPS, z, at)
-				a.MaskZ(k).RR(together, z, z)
+				a.MaskZ(k).RR(compress, z, z)
 				a.MR(asm.VMOVUPS, asm.Ptr(packed, 0), z)
 			}
 			a.RM(asm.LEA, packed, asm.Idx(packed, asm.RBX, uint8(g.size), 0))
@@ -113,7 +113,7 @@ func (g *writer) packNarrow() func() {
 		for i := range n {
 			rank := bits.OnesCount(uint(m) & (1<<i - 1))
 			from, to := i, rank
-			if g.apart {
+			if g.expand {
 				from, to = rank, i
 			}
 			for p := range g.size / 4 {
@@ -133,7 +133,7 @@ func (g *writer) packNarrow() func() {
 			a.RM(load, asm.RAX, asm.Ptr(mask, int32(i*n)))
 			a.RRR(asm.PEXT, asm.RBX, asm.RAX, ones)
 			a.RM(asm.VPMOVZXBD, y, asm.Idx(table, asm.RBX, 8, 0))
-			if g.apart {
+			if g.expand {
 				a.RRM(asm.VPERMD, y, y, asm.Ptr(packed, 0))
 				widen, sub := asm.VPMOVZXBD, asm.VPSUBD
 				if g.size == 8 {
@@ -171,7 +171,7 @@ func (g *writer) packBytes() func() {
 				a.RM(asm.MOV, asm.RAX, asm.Ptr(mask, int32(i*n)))
 			}
 			a.RRI(asm.IMUL, asm.RBX, asm.RAX, 1<<(8*g.size)-1) // all bits of an element
-			if g.apart {
+			if g.expand {
 				a.RM(asm.MOV, asm.R12, asm.Ptr(packed, 0))
 				a.RRR(asm.PDEP, asm.R12, asm.R12, asm.RBX)
 				a.MR(asm.MOV, at, asm.R12)

@@ -85,7 +85,7 @@ func (m *Mask) Select(dst, src unsafe.Pointer, size int, ranks []int) {
 
 // Place is the opposite of [Mask.Select]: zeros where the mask is 0.
 func (m *Mask) Place(dst, src unsafe.Pointer, size int, ranks []int) {
-	p := packing{packed: src, spread: dst, size: size, apart: true}
+	p := packing{packed: src, spread: dst, size: size, expand: true}
 	p.run(m, ranks)
 }
 
@@ -94,7 +94,7 @@ func (m *Mask) Place(dst, src unsafe.Pointer, size int, ranks []int) {
 type packing struct {
 	packed, spread unsafe.Pointer
 	size           int
-	apart          bool // from packed to spread
+	expand         bool // from packed to spread
 	code           *jit.Code
 }
 
@@ -110,7 +110,7 @@ func (p *packing) run(m *Mask, ranks []int) {
 	}
 	ns := m.N
 	if m.ISA != jit.Portable {
-		p.code = codegen.Kernel(codes, key{routine: packRoutine, wide: m.ISA == jit.AVX512 && p.size >= 4, size: p.size, apart: p.apart})
+		p.code = codegen.Kernel(codes, key{routine: packRoutine, wide: m.ISA == jit.AVX512 && p.size >= 4, size: p.size, expand: p.expand})
 		ns /= movedPerNS
 	}
 	m.blocks(codegen.Threads(ns), ranks, p.block)
@@ -147,7 +147,7 @@ type word interface {
 // elements, which may lie far apart.
 func packRest[T word](p *packing, at int, m []byte, from, to int) {
 	few, all := unsafe.Slice((*T)(p.packed), to)[from:], unsafe.Slice((*T)(p.spread), at+len(m))[at:]
-	if p.apart {
+	if p.expand {
 		clear(all)
 	}
 	k := 0
@@ -162,7 +162,7 @@ func packRest[T word](p *packing, at int, m []byte, from, to int) {
 			if k == len(few) {
 				return
 			}
-			if p.apart {
+			if p.expand {
 				all[i+j] = few[k] * T(b)
 			} else {
 				few[k] = all[i+j]

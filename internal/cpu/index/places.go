@@ -30,7 +30,7 @@ type Places struct {
 // checked returns the places, all below size.
 func (p *Places) checked(size int) []int {
 	n := p.Of.Size()
-	p.room(3 * n) // with those that group makes
+	p.requireMemory(3 * n) // with those that group makes
 	out := make([]int, n)
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
 	w.checked(n, grain(8), codegen.Threads(n), func(begin, end int) bool { return w.read(out[begin:end], begin, 0) })
@@ -75,8 +75,8 @@ func (p *Places) position(i int) int {
 	return at
 }
 
-// room refuses n ints on the Go heap where there is no memory for them.
-func (p *Places) room(n int) {
+// requireMemory panics with an *array.Error if there is no memory for n ints on the Go heap.
+func (p *Places) requireMemory(n int) {
 	if err := mem.Room(8 * n); err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: p.Op, Msg: "no memory to sort the places", Err: err})
 	}
@@ -137,8 +137,8 @@ func (p *Places) Select(out, x *array.View) {
 				u += n - 1
 				continue
 			}
-			if i+Ahead < len(idx) {
-				f.Fetch(unsafe.Add(src, (o*in+idx[i+Ahead])*row))
+			if i+prefetchRows < len(idx) {
+				f.Fetch(unsafe.Add(src, (o*in+idx[i+prefetchRows])*row))
 			}
 			copy(bytes(unsafe.Add(dst, u*row), row), bytes(unsafe.Add(src, (o*in+idx[i])*row), row))
 		}
@@ -206,7 +206,7 @@ func (p *Places) Add(out, x, base *array.View) {
 	es := x.DType.Size()
 	row := inner * es
 	src, dst := codegen.Ptr(x), codegen.Ptr(out)
-	p.room(2 * size)
+	p.requireMemory(2 * size)
 	start, order := group(idx, size)
 	rows := Rows{ISA: p.ISA, Row: row, All: out.Size() * es}
 	par.Run(outer*size, grain(row*(len(idx)/size+1)), 0, func(_, begin, end int) {
@@ -229,7 +229,7 @@ func (p *Places) Add(out, x, base *array.View) {
 				clear(bytes(to, row))
 			}
 			for at := start[k]; at < start[k+1]; at++ {
-				f.Fetch(unsafe.Add(src, order[at+Ahead]*row))
+				f.Fetch(unsafe.Add(src, order[at+prefetchRows]*row))
 				addInto(x.DType, to, unsafe.Add(src, order[at]*row), inner)
 			}
 		}
@@ -261,7 +261,7 @@ func group(idx []int, size int) (start, order []int) {
 		start[k+1] += start[k]
 	}
 	next := append([]int(nil), start[:size]...)
-	order = make([]int, len(idx)+Ahead)
+	order = make([]int, len(idx)+prefetchRows)
 	for i, k := range idx {
 		order[next[k]] = i
 		next[k]++

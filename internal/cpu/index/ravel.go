@@ -142,7 +142,7 @@ func (o *offsets) seek(i int) {
 func (p *Places) Copy(out, x, base *array.View) {
 	axis := p.Axis
 	size := out.Shape[axis]
-	p.room(size)
+	p.requireMemory(size)
 	from := make([]int, size) // the position of what each place gets, from 1 on
 	n := p.Of.Size()
 	p.each(1, size, 1, n, func(first int, at []int) {

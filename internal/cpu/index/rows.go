@@ -11,8 +11,8 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A Fetcher asks for rows that are needed soon: those at computed places would each
-// be waited for.
+// A Fetcher prefetches rows that are needed soon. The hardware prefetcher does not, because
+// their addresses are computed.
 type Fetcher struct {
 	code  *jit.Code
 	frame fetchFrame
@@ -23,8 +23,8 @@ type fetchFrame struct {
 	lines int
 }
 
-// Lines of a row: shorter ones gain nothing from being asked for, and of longer ones a page is,
-// behind which the processor fetches ahead by itself.
+// fetchLeast is the number of lines from which rows gain from a prefetch. At most fetchMost
+// lines, a page, are prefetched: behind them the hardware prefetcher takes over.
 const fetchLeast, fetchMost = 4, 64
 
 // NewFetcher returns a Fetcher of rows of row bytes. The Fetcher does nothing without machine
@@ -37,7 +37,7 @@ func NewFetcher(isa jit.ISA, row int) Fetcher {
 	return f
 }
 
-// Fetch asks for the row at p.
+// Fetch prefetches the row at p.
 func (f *Fetcher) Fetch(p unsafe.Pointer) {
 	if f.code != nil {
 		f.frame.src = p
@@ -52,26 +52,26 @@ type Rows struct {
 	All int // bytes that this call writes, and others that belong to it
 }
 
-// past says whether to write them past the caches.
-func (r *Rows) past(dst unsafe.Pointer) bool {
+// nonTemporal reports whether to write the rows by non-temporal stores.
+func (r *Rows) nonTemporal(dst unsafe.Pointer) bool {
 	return r.All >= processor.Host.NonTemporalFrom && uintptr(dst)%processor.Line == 0
 }
 
-// Copy copies the rows of src that idx numbers to dst, where they lie side by side. It
-// does nothing, and says so, for rows that are not whole lines and without machine code.
+// Copy copies the rows of src at indices idx to dst, one behind the other. It returns false, and
+// does nothing, for rows that are not whole lines and without machine code.
 func (r *Rows) Copy(dst, src unsafe.Pointer, idx []int) bool {
 	if r.ISA == jit.Portable || r.Row%processor.Line != 0 || len(idx) == 0 {
 		return false
 	}
-	code := codegen.Kernel(codes, key{routine: rowsRoutine, past: r.past(dst)})
-	f := rowsFrame{dst: uintptr(dst), src: src, row: r.Row, ahead: 8 * Ahead}
-	// The last rows ask for nothing that is not there.
-	for _, part := range [][]int{idx[:max(len(idx)-Ahead, 0)], idx[max(len(idx)-Ahead, 0):]} {
+	code := codegen.Kernel(codes, key{routine: rowsRoutine, nonTemporal: r.nonTemporal(dst)})
+	f := rowsFrame{dst: uintptr(dst), src: src, row: r.Row, prefetch: 8 * prefetchRows}
+	// The last rows prefetch nothing, since no rows follow.
+	for _, part := range [][]int{idx[:max(len(idx)-prefetchRows, 0)], idx[max(len(idx)-prefetchRows, 0):]} {
 		if len(part) > 0 {
 			f.idx, f.end = unsafe.Pointer(unsafe.SliceData(part)), 8*len(part)
 			jit.Call(code, 0, unsafe.Pointer(&f))
 		}
-		f.ahead = 0
+		f.prefetch = 0
 	}
 	runtime.KeepAlive(dst)
 	return true
@@ -82,21 +82,21 @@ type rowsFrame struct {
 	src, idx unsafe.Pointer
 	row      int // bytes
 	end      int // bytes of idx
-	ahead    int // bytes in idx to the row that is asked for
+	prefetch int // bytes in idx to the index of the row that is prefetched
 }
 
 // rows writes the kernel of Rows.Copy.
 func (g *writer) rows() {
 	a := &g.Asm
 	store := asm.VMOVUPS
-	if g.past {
+	if g.nonTemporal {
 		store = asm.VMOVNTPS
 	}
 	a.RM(asm.MOV, asm.R8, codegen.Field(unsafe.Offsetof(rowsFrame{}.dst)))
 	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(rowsFrame{}.src)))
 	a.RM(asm.MOV, asm.R9, codegen.Field(unsafe.Offsetof(rowsFrame{}.idx)))
 	a.RM(asm.MOV, asm.R10, codegen.Field(unsafe.Offsetof(rowsFrame{}.row)))
-	a.RM(asm.MOV, asm.R11, codegen.Field(unsafe.Offsetof(rowsFrame{}.ahead)))
+	a.RM(asm.MOV, asm.R11, codegen.Field(unsafe.Offsetof(rowsFrame{}.prefetch)))
 	a.RM(asm.MOV, asm.R13, codegen.Field(unsafe.Offsetof(rowsFrame{}.end)))
 	a.RR(asm.ADD, asm.R11, asm.R9)
 	a.RR(asm.XOR32, asm.RCX, asm.RCX)
@@ -121,21 +121,21 @@ func (g *writer) rows() {
 	a.RR(asm.CMP, asm.RCX, asm.R13)
 	a.Jcc(asm.CondL, next)
 	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(rowsFrame{}.dst)), asm.R8)
-	if g.past {
+	if g.nonTemporal {
 		a.Op0(asm.SFENCE)
 	}
 	g.Done()
 }
 
-// Sum writes to dst rows of elements of type d, one behind the other: row k is that of
-// base plus the rows of src that order[start[k]:start[k+1]] numbers, added in that
-// order. base may be nil for zeros. Behind order are [Ahead] more valid numbers. It
-// does nothing, and says so, for rows that are not whole lines and without machine code.
+// Sum writes to dst rows of elements of type d, one behind the other. Row k is the row of base
+// plus the rows of src at order[start[k]:start[k+1]], added in that order. base may be nil for
+// zeros. It requires prefetchRows more valid numbers behind order. Sum returns false, and does
+// nothing, for rows that are not whole lines and without machine code.
 func (r *Rows) Sum(d array.DType, dst, base, src unsafe.Pointer, start, order []int) bool {
 	if r.ISA == jit.Portable || r.Row%processor.Line != 0 || adds[d] == 0 || len(start) < 2 {
 		return false
 	}
-	k := key{routine: sumRoutine, dtype: d, past: r.past(dst)}
+	k := key{routine: sumRoutine, dtype: d, nonTemporal: r.nonTemporal(dst)}
 	f := sumFrame{dst: uintptr(dst), base: uintptr(base), src: src, order: unsafe.Pointer(unsafe.SliceData(order)),
 		start: unsafe.Pointer(unsafe.SliceData(start)), end: 8 * (len(start) - 1), row: r.Row}
 	jit.Call(codegen.Kernel(codes, k), 0, unsafe.Pointer(&f))
@@ -144,8 +144,8 @@ func (r *Rows) Sum(d array.DType, dst, base, src unsafe.Pointer, start, order []
 	return true
 }
 
-// Ahead is the number of rows that are asked for before they are read.
-const Ahead = 6
+// prefetchRows is how many rows before its use a row is prefetched.
+const prefetchRows = 6
 
 type sumFrame struct {
 	dst, base         uintptr // move
@@ -163,11 +163,11 @@ func (g *writer) sum() {
 	a := &g.Asm
 	add := adds[g.dtype]
 	store := asm.VMOVUPS
-	if g.past {
+	if g.nonTemporal {
 		store = asm.VMOVNTPS
 	}
 	dst, base, src, order, start, end, row := asm.R8, asm.R9, asm.RSI, asm.R10, asm.R12, asm.R11, asm.R13
-	at, ahead, id, first, last, off := asm.RAX, asm.R15, asm.RCX, asm.RBX, asm.RDX, asm.R14
+	at, prefetch, id, first, last, off := asm.RAX, asm.R15, asm.RCX, asm.RBX, asm.RDX, asm.R14
 	a.RM(asm.MOV, dst, codegen.Field(unsafe.Offsetof(sumFrame{}.dst)))
 	a.RM(asm.MOV, base, codegen.Field(unsafe.Offsetof(sumFrame{}.base)))
 	a.RM(asm.MOV, src, codegen.Field(unsafe.Offsetof(sumFrame{}.src)))
@@ -194,12 +194,12 @@ func (g *writer) sum() {
 	a.Bind(sum)
 	a.RR(asm.CMP, id, last)
 	a.Jcc(asm.CondGE, done)
-	for i, r := range []asm.Reg{at, ahead} {
-		a.RM(asm.MOV, r, asm.Ptr(id, int32(8*Ahead*i)))
+	for i, r := range []asm.Reg{at, prefetch} {
+		a.RM(asm.MOV, r, asm.Ptr(id, int32(8*prefetchRows*i)))
 		a.RR(asm.IMUL, r, row)
 		a.RR(asm.ADD, r, src)
 	}
-	a.M(asm.PREFETCHT0, asm.Idx(ahead, off, 1, 0))
+	a.M(asm.PREFETCHT0, asm.Idx(prefetch, off, 1, 0))
 	a.RRM(add, asm.Y(0), asm.Y(0), asm.Idx(at, off, 1, 0))
 	a.RRM(add, asm.Y(1), asm.Y(1), asm.Idx(at, off, 1, 32))
 	a.RI(asm.ADD, id, 8)
@@ -219,7 +219,7 @@ func (g *writer) sum() {
 	a.RI(asm.ADD, start, 8)
 	a.RR(asm.CMP, start, end)
 	a.Jcc(asm.CondL, target)
-	if g.past {
+	if g.nonTemporal {
 		a.Op0(asm.SFENCE)
 	}
 	g.Done()

@@ -13,8 +13,8 @@ import (
 	"weft/internal/processor"
 )
 
-// Rows are copied whole, in order, and nothing behind them; results as large as
-// those that are written past the caches too.
+// Rows are copied whole and in order, and nothing is written behind them. Sizes include results
+// that are written by non-temporal stores.
 func TestCopyRows(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		const count = 100
@@ -80,7 +80,7 @@ func testSumRows[T int32 | int64 | float32 | float64](t *testing.T, d array.DTyp
 		order = append(order, l...)
 		start = append(start, len(order))
 	}
-	order = append(order, make([]int, Ahead)...)
+	order = append(order, make([]int, prefetchRows)...)
 	memory := make([]T, len(ids)*n+8+64)
 	at := 0
 	for uintptr(unsafe.Pointer(&memory[at]))%processor.Line != 0 {

@@ -16,7 +16,7 @@ const maxPlaceLines = 5
 
 const (
 	placeBytes  = 1 << 18  // of lines an entry, which takes some 50 us
-	placeAside  = 32 << 10 // of lines an entry that wait to be written past the caches: in the first
+	placeAside  = 32 << 10 // of lines an entry that wait for non-temporal stores: they fit in the L1 cache
 	placesPerNS = 2        // elements of x a nanosecond, on one thread
 )
 
@@ -46,17 +46,17 @@ func placeCode[T float](p *Pool) *jit.Code {
 	return codegen.Kernel(codes, key{routine: placeRoutine, wide: true, dtype: d, kh: p.KH, kw: p.KW})
 }
 
-// placeTiled is Place by the kernel, perhaps past the caches.
-func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past bool) {
+// placeTiled is Place by the kernel, with non-temporal stores if nonTemporal is set.
+func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, nonTemporal bool) {
 	size := int(unsafe.Sizeof(T(0)))
 	each := 64 / size / p.KW // windows in a vector
 	vectors := (p.OW + each - 1) / each
 	last := p.OW - (vectors-1)*each
 	bytes := p.KH * p.W * size // of a row of windows
-	most, room := max(1, placeBytes/max(bytes, 1)), 0
-	if past && bytes <= placeAside {
+	most, scratch := max(1, placeBytes/max(bytes, 1)), 0
+	if nonTemporal && bytes <= placeAside {
 		most = max(1, placeAside/bytes)
-		room = most*bytes + 2*processor.Line
+		scratch = most*bytes + 2*processor.Line
 	}
 	used := p.OW * p.KW
 	grain := max(1, min(poolBytes/(p.H*p.W*size), p.Planes/leastChunks))
@@ -66,8 +66,8 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 			planes = end - begin
 		}
 		var waiting unsafe.Pointer
-		if room > 0 {
-			waiting = unsafe.Pointer(unsafe.SliceData(make([]byte, room)))
+		if scratch > 0 {
+			waiting = unsafe.Pointer(unsafe.SliceData(make([]byte, scratch)))
 			waiting = unsafe.Add(waiting, -uintptr(waiting)%processor.Line)
 		}
 		for plane := begin; plane < end; plane += planes {

@@ -15,7 +15,7 @@ const (
 	maxPoolStep = 6 // with AVX-512, a mask for each vector that windows begin in, but for two
 )
 
-const poolAhead = 4 << 10 // bytes that are asked for ahead: the processor's prefetch ends with the page
+const prefetchDistance = 4 << 10 // bytes; the hardware prefetcher stops at the end of a page
 
 // A poolFrame holds the arguments of the pooling kernel. Steps are in bytes.
 type poolFrame struct {
@@ -24,7 +24,7 @@ type poolFrame struct {
 	first        unsafe.Pointer // where the column maxima of the first window are
 	step         int            // from line to line of x
 	nextX, nextY int            // to the next row of windows
-	sizeX, sizeY int            // of a row of windows, to be asked for ahead, or 0
+	sizeX, sizeY int            // bytes of a row of windows to prefetch, or 0
 	rows         int            // of windows
 	// Of a line and of a row of windows: whole vectors, and elements behind them.
 	vectors, rest, outVectors, outRest int
@@ -88,13 +88,13 @@ func (g *writer) pool() {
 		body(mask)
 		a.Bind(end)
 	}
-	// ask is for what rows of windows further on read or write.
-	ask := func(op asm.Op, base asm.Reg, bytes uintptr) {
+	// prefetch writes a loop that prefetches what the next rows of windows read or write.
+	prefetch := func(op asm.Op, base asm.Reg, bytes uintptr) {
 		none := a.NewLabel()
 		get(left, bytes)
 		a.RR(asm.TEST, left, left)
 		a.Jcc(asm.CondE, none)
-		a.RM(asm.LEA, from, asm.Ptr(base, poolAhead))
+		a.RM(asm.LEA, from, asm.Ptr(base, prefetchDistance))
 		next := a.Here()
 		a.M(op, asm.Ptr(from, 0))
 		a.RI(asm.ADD, from, 64)
@@ -108,8 +108,8 @@ func (g *writer) pool() {
 	get(step, unsafe.Offsetof(mf.step))
 	get(rows, unsafe.Offsetof(mf.rows))
 	row := a.Here()
-	ask(asm.PREFETCHT0, x, unsafe.Offsetof(mf.sizeX))
-	ask(asm.PREFETCHW, y, unsafe.Offsetof(mf.sizeY))
+	prefetch(asm.PREFETCHT0, x, unsafe.Offsetof(mf.sizeX))
+	prefetch(asm.PREFETCHW, y, unsafe.Offsetof(mf.sizeY))
 	a.RR(asm.MOV, from, x)
 	get(to, unsafe.Offsetof(mf.maxima))
 	each(unsafe.Offsetof(mf.vectors), unsafe.Offsetof(mf.rest), p.restX, func(mask asm.Reg) {
@@ -127,7 +127,7 @@ func (g *writer) pool() {
 	get(from, unsafe.Offsetof(mf.first))
 	a.RR(asm.MOV, to, y)
 	each(unsafe.Offsetof(mf.outVectors), unsafe.Offsetof(mf.outRest), p.restY, func(mask asm.Reg) {
-		best := p.greatest(g.kw, func(r asm.Reg, i int) { p.apart(r, asm.Ptr(from, 0), i) })
+		best := p.greatest(g.kw, func(r asm.Reg, i int) { p.deinterleave(r, asm.Ptr(from, 0), i) })
 		p.store(asm.Ptr(to, 0), best, mask)
 		a.RI(asm.ADD, from, int64(p.vb*g.stepW))
 		a.RI(asm.ADD, to, int64(p.vb))
@@ -220,7 +220,7 @@ func (p *pooler) column(r asm.Reg, m asm.Mem, mask asm.Reg) {
 }
 
 // apart loads element k of each window.
-func (p *pooler) apart(r asm.Reg, m asm.Mem, k int) {
+func (p *pooler) deinterleave(r asm.Reg, m asm.Mem, k int) {
 	a := &p.Asm
 	// Where all are in the same vectors, these are read as they were written: any other load
 	// of what was just stored waits long.

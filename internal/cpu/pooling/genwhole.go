@@ -12,18 +12,18 @@ import (
 // A wholeFrame holds the arguments of the kernels that go down a plane. Steps and offsets are
 // in bytes; an offset may lead before an array, for lanes that a mask leaves out.
 type wholeFrame struct {
-	x, y, at, numbers unsafe.Pointer // of a plane, of its windows, of places, of their numbers
-	offX, offY, offAt int            // where the vector's column begins
-	table             unsafe.Pointer // of the first row or line
-	count             int            // of rows or lines; counted down
-	stepX             int            // from line to line
-	nextY, nextAt     int            // from row to row
-	nextNumbers       int
-	ask, ahead        int       // offset of the lines of x that are asked for, and how many for each row or line
-	undefined         int       // set where there was a NaN and the padding counted as -Inf
-	last              uint64    // lanes that are windows
-	masks             [8]uint64 // see the kernels
-	scale             uint64    // of means
+	x, y, at, numbers       unsafe.Pointer // of a plane, of its windows, of places, of their numbers
+	offX, offY, offAt       int            // where the vector's column begins
+	table                   unsafe.Pointer // of the first row or line
+	count                   int            // of rows or lines; counted down
+	stepX                   int            // from line to line
+	nextY, nextAt           int            // from row to row
+	nextNumbers             int
+	prefetch, prefetchLines int       // offset in x of the lines to prefetch, and how many for each row or line
+	undefined               int       // set where there was a NaN and the padding counted as -Inf
+	last                    uint64    // lanes that are windows
+	masks                   [8]uint64 // see the kernels
+	scale                   uint64    // of means
 }
 
 var hf wholeFrame
@@ -47,14 +47,16 @@ func (w *wholer) from(r asm.Reg, field, offset uintptr) {
 	w.RM(asm.ADD, r, codegen.Field(offset))
 }
 
-// asked sets r to the first lines that are asked for.
-func (w *wholer) asked(r asm.Reg) { w.from(r, unsafe.Offsetof(hf.x), unsafe.Offsetof(hf.ask)) }
+// prefetchBase sets r to the first lines to prefetch.
+func (w *wholer) prefetchBase(r asm.Reg) {
+	w.from(r, unsafe.Offsetof(hf.x), unsafe.Offsetof(hf.prefetch))
+}
 
-// asks asks for the lines from at on that belong to a row or line, and moves on.
-func (w *wholer) asks(op asm.Op, at, left asm.Reg) {
+// prefetch prefetches the next prefetchLines lines from at on, and advances at.
+func (w *wholer) prefetch(op asm.Op, at, left asm.Reg) {
 	a := &w.Asm
 	none := a.NewLabel()
-	w.get(left, unsafe.Offsetof(hf.ahead))
+	w.get(left, unsafe.Offsetof(hf.prefetchLines))
 	a.RR(asm.TEST, left, left)
 	a.Jcc(asm.CondE, none)
 	next := a.Here()
@@ -86,7 +88,7 @@ const (
 	wholeX, wholeY, wholeAt       = asm.RSI, asm.RBX, asm.RDX
 	wholeTable, wholeCount        = asm.RCX, asm.R8
 	wholeStepX, wholeAtLine       = asm.R9, asm.R10
-	wholeLeft, wholeAsked         = asm.R11, asm.R15
+	wholeLeft, wholePrefetch      = asm.R11, asm.R15
 	wholeNumbers, wholeAllNumbers = asm.R12, asm.R13
 	wholeUnordered, wholeFound    = asm.K6, asm.K7
 )
@@ -108,9 +110,9 @@ var (
 func (g *writer) wholeWindows() {
 	w, a := g.wholer(), &g.Asm
 	w.beginWindows()
-	w.asked(wholeAsked)
+	w.prefetchBase(wholePrefetch)
 	row := a.Here()
-	w.asks(asm.PREFETCHT1, wholeAsked, wholeLeft)
+	w.prefetch(asm.PREFETCHT1, wholePrefetch, wholeLeft)
 	a.RM(asm.MOV, wholeAtLine, asm.Ptr(wholeTable, int32(unsafe.Offsetof(wholeRow{}.x))))
 	a.RR(asm.ADD, wholeAtLine, wholeX)
 	a.RM(asm.MOV, wholeLeft, asm.Ptr(wholeTable, int32(unsafe.Offsetof(wholeRow{}.lines))))
@@ -329,9 +331,9 @@ func (g *writer) wholeSpread() {
 		w.order(low, func(i int) int { return i/2 + i%2*n })
 		w.order(high, func(i int) int { return (i+n)/2 + i%2*n })
 	}
-	w.asked(asm.R15)
+	w.prefetchBase(asm.R15)
 	line := a.Here()
-	w.asks(asm.PREFETCHW, asm.R15, left)
+	w.prefetch(asm.PREFETCHW, asm.R15, left)
 	for s, r := range sums[:g.stepW] {
 		if g.mean && s < g.kw {
 			a.RM(w.spread1, r, asm.Ptr(table, int32(unsafe.Offsetof(wholeLine{}.start))))

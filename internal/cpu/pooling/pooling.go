@@ -47,7 +47,7 @@ func floatType[T float]() array.DType {
 const (
 	poolColumns = 512     // of windows, whose columns are in the first cache
 	poolBytes   = 1 << 17 // of lines an entry, which takes some 10 us
-	aheadMin    = 2 << 20 // of all lines, from where they are not in the second cache
+	prefetchMin = 2 << 20 // bytes of all lines, from which they are not in the L2 cache
 	leastChunks = 8       // that threads should find, so that one which starts late leaves some to others
 	maximaPerNS = 24      // bytes of lines a nanosecond, on one thread
 	widePool    = 1 << 10 // from which windows wider than the planes are not laid out with their padding
@@ -74,7 +74,7 @@ func Max[T float](p Pool, y, x unsafe.Pointer) {
 	pooling := &pooling[T]{Pool: p, x: x, y: y, rows: (p.OH + bands - 1) / bands}
 	pooling.bands = (p.OH + pooling.rows - 1) / pooling.rows
 	pooling.whole = poolCode[T](&p, p.KH)
-	pooling.ahead = p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= aheadMin
+	pooling.prefetch = p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= prefetchMin
 	units := p.Planes * pooling.bands
 	bytes := p.StepH * p.W * pooling.rows * int(unsafe.Sizeof(T(0)))
 	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/leastChunks)), codegen.Threads(units*bytes/maximaPerNS), pooling)
@@ -111,7 +111,7 @@ type pooling[T float] struct {
 	x, y        unsafe.Pointer
 	bands, rows int       // bands of a plane, rows of a band
 	whole       *jit.Code // for windows without padding above and below, nil if there is none
-	ahead       bool      // ask for lines ahead
+	prefetch    bool      // prefetch the next lines
 }
 
 func (p *pooling[T]) Chunk(_, begin, end int) {
@@ -165,7 +165,7 @@ func (p *pooling[T]) windows(maxima []T, plane, row, last, col int) (rows int) {
 		step: p.W * size, nextX: p.StepH * p.W * size, nextY: p.OW * size,
 		rows:    rows,
 		vectors: columns / lanes, rest: columns % lanes, outVectors: wins / lanes, outRest: wins % lanes}
-	if p.ahead {
+	if p.prefetch {
 		f.sizeX, f.sizeY = p.StepH*columns*size, wins*size
 	}
 	jit.Call(c, 0, unsafe.Pointer(&f))

@@ -104,15 +104,15 @@ func testPool[T float](t *testing.T, values int) {
 			back[o] = T(at)
 		}
 		args := [4]unsafe.Pointer{unsafe.Pointer(unsafe.SliceData(dx)), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y)), unsafe.Pointer(unsafe.SliceData(dy))}
-		for _, past := range []bool{false, true} {
-			if c := placeCode[T](&p); past && c != nil {
+		for _, nonTemporal := range []bool{false, true} {
+			if c := placeCode[T](&p); nonTemporal && c != nil {
 				placeTiled[T](&p, c, args[0], args[1], args[2], args[3], true)
 			} else {
 				Place[T](p, args[0], args[1], args[2], args[3])
 			}
 			for i := range want {
 				if !same(dx[i], want[i]) {
-					t.Fatalf("%+v, past the caches %v: element %d gets %v, want %v", p, past, i, dx[i], want[i])
+					t.Fatalf("%+v, past the caches %v: element %d gets %v, want %v", p, nonTemporal, i, dx[i], want[i])
 				}
 				dx[i] = T(i)
 			}

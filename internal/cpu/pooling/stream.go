@@ -10,19 +10,19 @@ import (
 )
 
 type streamFrame struct {
-	src, dst, ahead unsafe.Pointer
-	lines           int
+	src, dst, prefetch unsafe.Pointer
+	lines              int
 }
 
-// stream copies n bytes past the caches, as far as they are whole lines of dst. It needs
-// AVX-512. src lies in its line as dst does. Meanwhile it asks for as much memory at ahead.
-func stream(dst, src, ahead unsafe.Pointer, n int) {
+// stream copies n bytes, with non-temporal stores for whole lines of dst. Meanwhile it prefetches
+// n bytes at prefetch. It requires AVX-512, and that src and dst have the same offset in a line.
+func stream(dst, src, prefetch unsafe.Pointer, n int) {
 	head := min(int(-uintptr(dst)%processor.Line), n)
 	lines := (n - head) / processor.Line
 	copy(unsafe.Slice((*byte)(dst), head), unsafe.Slice((*byte)(src), head))
 	dst, src = unsafe.Add(dst, head), unsafe.Add(src, head)
 	if lines > 0 {
-		f := streamFrame{src, dst, ahead, lines}
+		f := streamFrame{src, dst, prefetch, lines}
 		jit.Call(codegen.Kernel(codes, key{routine: streamRoutine, wide: true}), 0, unsafe.Pointer(&f))
 	}
 	if rest := n - head - lines*processor.Line; rest > 0 {
@@ -36,7 +36,7 @@ func (g *writer) stream() {
 	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(streamFrame{}.src)))
 	a.RM(asm.MOV, asm.RDX, codegen.Field(unsafe.Offsetof(streamFrame{}.dst)))
 	a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(streamFrame{}.lines)))
-	a.RM(asm.MOV, asm.RBX, codegen.Field(unsafe.Offsetof(streamFrame{}.ahead)))
+	a.RM(asm.MOV, asm.RBX, codegen.Field(unsafe.Offsetof(streamFrame{}.prefetch)))
 	next := a.Here()
 	a.M(asm.PREFETCHT1, asm.Ptr(asm.RBX, 0))
 	a.RM(asm.VMOVUPS, asm.Z(0), asm.Ptr(asm.RSI, 0))

@@ -33,11 +33,11 @@ type whole[T float] struct {
 
 	windows, spread *jit.Code
 
-	rows    []wholeRow
-	lines   []wholeLine
-	numbers []T  // in their bits: of each place
-	ask     bool // prefetch lines of the next plane: the hardware prefetcher does not follow columns of vectors
-	band    int  // lines that are done before the next ones are read
+	rows     []wholeRow
+	lines    []wholeLine
+	numbers  []T  // in their bits: of each place
+	prefetch bool // prefetch lines of the next plane: the hardware prefetcher does not follow columns of vectors
+	band     int  // lines that are done before the next ones are read
 }
 
 // A wholeRow says what a row of windows has of a plane. Offsets are in bytes.
@@ -67,7 +67,7 @@ func newWhole[T float](p *Pool, mean, back bool) *whole[T] {
 	size := int(unsafe.Sizeof(T(0)))
 	c := &whole[T]{Pool: p, mean: mean, lanes: 64 / size, left: (p.KW-1)/p.StepW + 1, first: p.PadW / p.StepW, skip: p.PadW % p.StepW}
 	c.pitch = c.left + max(p.OW, (p.W-1+p.PadW)/p.StepW+1) + c.lanes
-	c.ask = p.Planes*p.H*p.W*size >= aheadMin
+	c.prefetch = p.Planes*p.H*p.W*size >= prefetchMin
 	c.band = min(max(wholeBytes/(p.W*size), p.KH+8*p.StepH), p.H)
 	if !mean && (p.KH > wholeLines || c.places()*size > planeBytes) {
 		return nil
@@ -179,10 +179,10 @@ func (c *whole[T]) row(x, y, at []T, first, end int) {
 	}
 	for v := 0; v < c.OW; v += c.lanes {
 		f.table, f.count = unsafe.Pointer(&c.rows[first]), end-first
-		f.ask, f.ahead = c.H*c.W*size, 0
-		if v == 0 && c.ask {
-			f.ask += max(first*c.StepH-c.PadH, 0) * c.W * size
-			f.ahead = (c.StepH*c.W*size + processor.Line - 1) / processor.Line
+		f.prefetch, f.prefetchLines = c.H*c.W*size, 0
+		if v == 0 && c.prefetch {
+			f.prefetch += max(first*c.StepH-c.PadH, 0) * c.W * size
+			f.prefetchLines = (c.StepH*c.W*size + processor.Line - 1) / processor.Line
 		}
 		f.offX, f.offY, f.offAt = (v*c.StepW-c.PadW)*size, (first*c.OW+v)*size, (c.left+v)*size
 		f.last = c.mask(v, c.OW)
@@ -212,9 +212,9 @@ func (c *whole[T]) line(dx, dy, at []T, first, end, row int) {
 	}
 	for v := 0; v*c.StepW-c.skip < c.W; v += c.lanes {
 		f.table, f.count = unsafe.Pointer(&c.lines[first]), end-first
-		f.ask, f.ahead = (c.H+first)*c.W*size, 0
-		if v == 0 && c.ask {
-			f.ahead = (c.W*size + processor.Line - 1) / processor.Line
+		f.prefetch, f.prefetchLines = (c.H+first)*c.W*size, 0
+		if v == 0 && c.prefetch {
+			f.prefetchLines = (c.W*size + processor.Line - 1) / processor.Line
 		}
 		f.offX, f.offY, f.offAt = (first*c.W+v*c.StepW-c.skip)*size, (c.first+v)*size, (c.left+c.first+v-row*c.pitch)*size
 		for i := range f.masks {

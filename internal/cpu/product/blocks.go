@@ -61,11 +61,11 @@ func (p *Product) runBlocks(total int) {
 			runBlocks[float64](p, &o)
 		}
 		switch {
-		case p.Tail == nil:
+		case p.Epilogue == nil:
 		case p.transposed:
-			p.Tail.Run(i*p.N, (i+1)*p.N, 0, p.M)
+			p.Epilogue.Run(i*p.N, (i+1)*p.N, 0, p.M)
 		default:
-			p.Tail.Run(i*p.M, (i+1)*p.M, 0, p.N)
+			p.Epilogue.Run(i*p.M, (i+1)*p.M, 0, p.N)
 		}
 	}
 }
@@ -87,12 +87,12 @@ func runBlocks[E tile.Element](p *Product, o *operands) {
 	par.RunTask(groups, grain, threads, j)
 
 	sums := unsafe.Slice((*E)(j.sums.Ptr()), groups*j.m*j.n*j.Lanes)
-	tail := make([]E, j.m*j.n)
+	lastBlock := make([]E, j.m*j.n)
 	if rest := p.K - j.blocks*numbers.KBlock; rest > 0 {
 		last, at := *p, j.blocks*numbers.KBlock
-		last.K, last.Batch, last.Tail, last.Threads = rest, Batch{}, nil, 1
+		last.K, last.Batch, last.Epilogue, last.Threads = rest, Batch{}, nil, 1
 		last.A, last.B = o.a.Offset(at*o.a.Col, p.Of[0].Size()), o.b.Offset(at*o.b.Row, p.Of[1].Size())
-		last.C = tile.Mat{Ptr: unsafe.Pointer(&tail[0]), Row: j.n, Col: 1}
+		last.C = tile.Mat{Ptr: unsafe.Pointer(&lastBlock[0]), Row: j.n, Col: 1}
 		last.run(1)
 	}
 	for i := range j.m * j.n {
@@ -102,7 +102,7 @@ func runBlocks[E tile.Element](p *Product, o *operands) {
 			sum += at(b)
 		}
 		if p.K > j.blocks*numbers.KBlock {
-			sum += tail[i]
+			sum += lastBlock[i]
 		}
 		*(*E)(unsafe.Add(o.c.Ptr, (i/j.n*o.c.Row+i%j.n*o.c.Col)*j.Size)) = sum
 	}

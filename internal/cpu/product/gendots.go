@@ -15,15 +15,15 @@ import (
 // A dotsFrame holds the arguments of the kernels for one row times columns of B that
 // lie side by side in memory.
 type dotsFrame struct {
-	a, b, c unsafe.Pointer
-	bStep   int // bytes from column to column
-	bGroup  int // to the next group
-	cGroup  int
-	k       int // at least 1
-	groups  int // of columns, counted down
-	ahead   int // bytes from a group on to the line that is asked for when its first is read
-	add     int // 1: to C
-	order   codegen.HalvesOrder
+	a, b, c  unsafe.Pointer
+	bStep    int // bytes from column to column
+	bGroup   int // to the next group
+	cGroup   int
+	k        int // at least 1
+	groups   int // of columns, counted down
+	prefetch int // bytes from a group to the line that is prefetched when the group's first line is read
+	add      int // 1: to C
+	order    codegen.HalvesOrder
 }
 
 var dt dotsFrame
@@ -48,16 +48,16 @@ const (
 //
 // A sum waits four cycles for its last product, so one vector of sums is too few. A
 // paired group has two, of neighbouring blocks of k: where the addresses of columns
-// share a set of the first cache, no more than eight columns have room there.
+// share a set of the L1 cache, at most eight columns fit there.
 //
-// With asks, as many lines as are read are asked for further on, in the order of memory.
+// With prefetch, the kernel prefetches as many lines as it reads, further on in memory order.
 //
 // Columns of float16 and bfloat16 become float32 behind the transposition.
 type dotsWriter struct {
 	*codegen.Gen
-	from         array.DType
-	nv           int
-	paired, asks bool
+	from             array.DType
+	nv               int
+	paired, prefetch bool
 
 	base    []asm.Reg // of columns
 	sums    int       // registers of sums; factors are behind them
@@ -65,8 +65,8 @@ type dotsWriter struct {
 }
 
 // genDots writes the kernel that [dotsWriter] describes.
-func genDots(g *codegen.Gen, from array.DType, nv int, paired, asks bool) {
-	w := &dotsWriter{Gen: g, from: from, nv: nv, paired: paired, asks: asks}
+func genDots(g *codegen.Gen, from array.DType, nv int, paired, prefetch bool) {
+	w := &dotsWriter{Gen: g, from: from, nv: nv, paired: paired, prefetch: prefetch}
 	w.base = codegen.ColumnBases[:tile.Ceil(nv*g.Lanes(), 8)]
 	w.sums = nv * (1 + tile.Bit(paired, 0))
 	w.scratch = w.sums + 4
@@ -83,8 +83,8 @@ func genDots(g *codegen.Gen, from array.DType, nv int, paired, asks bool) {
 	a.RM(asm.MOV, dotsLeft, codegen.Field(unsafe.Offsetof(dt.k)))
 	a.RM(asm.MOV, dotsAdds, codegen.Field(unsafe.Offsetof(dt.add)))
 	end := a.NewLabel()
-	if asks {
-		a.RM(asm.MOV, dotsNext, codegen.Field(unsafe.Offsetof(dt.ahead)))
+	if prefetch {
+		a.RM(asm.MOV, dotsNext, codegen.Field(unsafe.Offsetof(dt.prefetch)))
 		a.RR(asm.ADD, dotsNext, w.base[0])
 	}
 	if paired {
@@ -132,7 +132,7 @@ func (w *dotsWriter) blocks() {
 	a.RR(asm.MOV, dotsCount, dotsLeft)
 	a.Bind(whole)
 	a.RR(asm.SUB, dotsLeft, dotsCount)
-	if w.asks {
+	if w.prefetch {
 		w.every(w.perLine(), func() { w.line(1) })
 	}
 	w.every(w.perLoad(), func() { w.step(w.perLoad(), 1, 0) })
@@ -173,13 +173,13 @@ func (w *dotsWriter) advance(terms int) {
 func (w *dotsWriter) line(blocks int) {
 	lines := w.nv * w.Lanes() * blocks
 	e, perLine := w.perLoad(), w.perLine()
-	for behind, asked := 0, 0; behind < perLine; behind += e {
+	for behind, prefetched := 0, 0; behind < perLine; behind += e {
 		w.step(e, blocks, behind)
-		for ; w.asks && asked < lines*(behind+e)/perLine; asked++ {
-			w.M(asm.PREFETCHT1, asm.Ptr(dotsNext, int32(asked*processor.Line)))
+		for ; w.prefetch && prefetched < lines*(behind+e)/perLine; prefetched++ {
+			w.M(asm.PREFETCHT1, asm.Ptr(dotsNext, int32(prefetched*processor.Line)))
 		}
 	}
-	if w.asks {
+	if w.prefetch {
 		w.RI(asm.ADD, dotsNext, int64(lines*processor.Line))
 	}
 }
@@ -233,16 +233,16 @@ func (w *dotsWriter) finish(blocks int) {
 
 // A dotsKey names a kernel for nv vectors of columns.
 type dotsKey struct {
-	isa          jit.ISA
-	d, from      array.DType // of the sums and of B
-	nv           int
-	paired, asks bool
+	isa              jit.ISA
+	d, from          array.DType // of the sums and of B
+	nv               int
+	paired, prefetch bool
 }
 
 var dotsKernels = jit.NewCache[dotsKey, *jit.Code](0)
 
 func (k dotsKey) Generate() *jit.Code {
 	g := &codegen.Gen{ISA: k.isa, D: k.d, Narrow: true}
-	genDots(g, k.from, k.nv, k.paired, k.asks)
+	genDots(g, k.from, k.nv, k.paired, k.prefetch)
 	return g.Install(k)
 }

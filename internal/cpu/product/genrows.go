@@ -25,37 +25,37 @@ const manyTerms = 8
 const maxRowsNarrow = 8
 
 // A rowsWriter writes the kernel that adds terms products to the sums of some rows, or
-// starts the sums with them. It reads terms rows of B from front to back, each once,
-// and with asks prefetches as many rows below them. Where B has elements of two bytes there is no
-// last vector.
+// starts the sums with them. It reads terms rows of B from front to back, each once.
+// With prefetch it prefetches the next terms rows. Where B has elements of two bytes there is
+// no last vector.
 type rowsWriter struct {
 	*codegen.Gen
-	from        array.DType
-	rows, terms int
-	start, asks bool
-	hold        bool // a single row's factors have registers, and B is read where it is added
+	from            array.DType
+	rows, terms     int
+	start, prefetch bool
+	hold            bool // a single row's factors have registers, and B is read where it is added
 
 	row  [manyTerms]asm.Mem // of B
 	base [3]asm.Reg         // of groups of three rows of A
 }
 
 // genRows writes the kernel that [rowsWriter] describes.
-func genRows(g *codegen.Gen, from array.DType, rows, terms int, start, asks bool) {
-	w := &rowsWriter{Gen: g, from: from, rows: rows, terms: terms, start: start, asks: asks, hold: rows == 1 && terms > 1}
+func genRows(g *codegen.Gen, from array.DType, rows, terms int, start, prefetch bool) {
+	w := &rowsWriter{Gen: g, from: from, rows: rows, terms: terms, start: start, prefetch: prefetch, hold: rows == 1 && terms > 1}
 	w.setup()
 	load := func(dst asm.Reg, m asm.Mem) { g.LoadFrom(from, dst, m) }
 	if w.hold && !from.Half() {
 		load = nil
 	}
 	a := &g.Asm
-	tail, end := a.NewLabel(), a.NewLabel()
+	rest, end := a.NewLabel(), a.NewLabel()
 	if w.hold && w.bytes() < processor.Line { // a line has two vectors: prefetch once for both
 		single := a.NewLabel()
 		a.RI(asm.SUB, asm.RCX, 2)
 		a.Jcc(asm.CondL, single)
 		a.Align(16)
 		pair := a.Here()
-		w.ask()
+		w.prefetchBelow()
 		w.vector(0, load)
 		w.vector(1, load)
 		w.advance(2)
@@ -65,15 +65,15 @@ func genRows(g *codegen.Gen, from array.DType, rows, terms int, start, asks bool
 		a.RI(asm.ADD, asm.RCX, 2)
 	}
 	a.RR(asm.TEST, asm.RCX, asm.RCX)
-	a.Jcc(asm.CondE, tail)
+	a.Jcc(asm.CondE, rest)
 	a.Align(16)
 	loop := a.Here()
-	w.ask()
+	w.prefetchBelow()
 	w.vector(0, load)
 	w.advance(1)
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, loop)
-	a.Bind(tail)
+	a.Bind(rest)
 	if !from.Half() {
 		tile.LastVector(g, end)
 		w.vector(0, func(dst asm.Reg, m asm.Mem) { g.LoadMasked(dst, m, asm.K1, g.V(15)) })
@@ -120,10 +120,10 @@ func (w *rowsWriter) setup() {
 func (w *rowsWriter) vector(behind int, load func(dst asm.Reg, m asm.Mem)) {
 	a, rows := &w.Asm, w.rows
 	fma := w.Pick(asm.VFMADD231PS, asm.VFMADD231PD)
-	ahead := int32(behind * w.bytes())
+	distance := int32(behind * w.bytes())
 	if !w.hold {
 		for u := range w.terms {
-			load(w.V(u), w.row[u].Add(ahead))
+			load(w.V(u), w.row[u].Add(distance))
 		}
 	}
 	for r := range rows {
@@ -141,9 +141,9 @@ func (w *rowsWriter) vector(behind int, load func(dst asm.Reg, m asm.Mem)) {
 			x := w.V(10 + u&1)
 			switch {
 			case w.hold && load == nil:
-				a.RRM(fma, acc, w.V(u), w.row[u].Add(ahead))
+				a.RRM(fma, acc, w.V(u), w.row[u].Add(distance))
 			case w.hold:
-				load(x, w.row[u].Add(ahead))
+				load(x, w.row[u].Add(distance))
 				w.Fma(acc, w.V(u), x)
 			case w.ISA == jit.AVX512:
 				a.RRM(fma, acc, w.V(u), m.B())
@@ -156,9 +156,9 @@ func (w *rowsWriter) vector(behind int, load func(dst asm.Reg, m asm.Mem)) {
 	}
 }
 
-// ask prefetches a line of each row below, if the kernel does.
-func (w *rowsWriter) ask() {
-	if w.asks {
+// prefetchBelow prefetches a line of each row below, if the kernel has prefetch set.
+func (w *rowsWriter) prefetchBelow() {
+	if w.prefetch {
 		for _, m := range w.row {
 			m.Base = asm.R15
 			w.M(asm.PREFETCHT1, m)
@@ -168,26 +168,26 @@ func (w *rowsWriter) ask() {
 
 // advance moves on by vectors.
 func (w *rowsWriter) advance(vectors int) {
-	if w.asks {
+	if w.prefetch {
 		w.RI(asm.ADD, asm.R15, int64(vectors*w.bytes()))
 	}
 	w.RI(asm.ADD, asm.RSI, int64(vectors*w.bytes()))
 	w.RI(asm.ADD, asm.RBX, int64(vectors*w.VB()))
 }
 
-// A rowsKey names a kernel for some rows of A, which starts the sums or not, and asks for
-// the rows below or not.
+// A rowsKey names a kernel for some rows of A. start says whether it starts the sums, prefetch
+// whether it prefetches the rows below.
 type rowsKey struct {
-	isa         jit.ISA
-	d, from     array.DType // of the sums and of B
-	rows, terms int
-	start, asks bool
+	isa             jit.ISA
+	d, from         array.DType // of the sums and of B
+	rows, terms     int
+	start, prefetch bool
 }
 
 var rowsKernels = jit.NewCache[rowsKey, *jit.Code](0)
 
 func (k rowsKey) Generate() *jit.Code {
 	g := &codegen.Gen{ISA: k.isa, D: k.d}
-	genRows(g, k.from, k.rows, k.terms, k.start, k.asks)
+	genRows(g, k.from, k.rows, k.terms, k.start, k.prefetch)
 	return g.Install(k)
 }

@@ -20,10 +20,10 @@ const (
 	// panelGap is the gap in bytes between packed panels of rows. The panels are written one
 	// term of each at a time, so their lines must not share sets of the caches. They are
 	// written as whole vectors, and the last vector ends behind its panel.
-	panelGap    = 2 * processor.Line
-	blockBytesB = 1 << 20
-	tailBytes   = 128 << 10 // of C, finished before a tail runs on it
-	pagesBytes  = 16 << 10  // of all operands of small products side by side: half the first level
+	panelGap      = 2 * processor.Line
+	blockBytesB   = 1 << 20
+	epilogueBytes = 128 << 10 // of C, finished before the epilogue runs on it
+	pagesBytes    = 16 << 10  // of all operands of small products side by side: half the first level
 )
 
 // When operands are packed and when they are read where they lie: bounds found by
@@ -47,32 +47,32 @@ const (
 	turnedB = 64 << 10
 )
 
-// aheadBytes is the size of an operand from which it is taken not to be in the L2 cache when a
+// prefetchFrom is the size of an operand from which it is taken not to be in the L2 cache when a
 // product begins. What comes next of it is then prefetched while sums are computed. Tests set
 // it to 0.
-var aheadBytes = 1 << 20
+var prefetchFrom = 1 << 20
 
 // A job is a batch of products under way: the par.Task of one call.
 type job struct {
 	tile.Machine
-	batch    Batch
-	m, n, k  int
-	operands // C has unit column stride, unless through is set
-	tail     tile.Tail
-	passing  tile.PassingTail // the tail, where pieces of C lie in buffers of workers, in turns
-	through  bool             // so do they where no kernel stores to C, which they are copied to
-	flipped  bool             // Product.transposed
-	size     sizes
-	of       [2]array.DType // Product.Of
+	batch     Batch
+	m, n, k   int
+	operands  // C has unit column stride, unless through is set
+	epilogue  tile.Epilogue
+	consuming tile.ConsumingEpilogue // the epilogue, if pieces of C lie in workers' buffers, one after the other
+	through   bool                   // pieces lie in workers' buffers and are copied to C, because kernels cannot store to C
+	flipped   bool                   // Product.transposed
+	size      sizes
+	of        [2]array.DType // Product.Of
 
-	packA, packB   bool
-	aheadA, aheadB bool // asked for ahead, being read where it lies
-	narrow         narrowKind
-	pages          int // products of the last batch dimension that are computed side by side, or 0
-	taskM, taskN   int // rows and columns of a task
-	tilesM, tilesN int
-	rows, nv       int // rows of A in a block, vectors of a tile
-	buffer         mem.Block
+	packA, packB         bool
+	prefetchA, prefetchB bool // the operand is read where it lies, and prefetched
+	narrow               narrowKind
+	pages                int // products of the last batch dimension that are computed side by side, or 0
+	taskM, taskN         int // rows and columns of a task
+	tilesM, tilesN       int
+	rows, nv             int // rows of A in a block, vectors of a tile
+	buffer               mem.Block
 
 	blockA, blockB, blockC int // bytes of a worker's buffers
 }
@@ -139,11 +139,11 @@ func (p *Product) operands() operands { return operands{a: p.A, b: p.B, c: p.C} 
 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
-	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), tail: p.Tail, through: p.C.Col != 1 && p.N > 1, flipped: p.transposed, size: p.sizes(), of: p.Of}
+	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), epilogue: p.Epilogue, through: p.C.Col != 1 && p.N > 1, flipped: p.transposed, size: p.sizes(), of: p.Of}
 	threads := j.plan(total, p.Threads)
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
-	if work := j.taskM * j.taskN * (max(j.k, 1) + tile.TailWork(j.tail)); work < min(tile.TaskWork, tile.ThreadHot) {
+	if work := j.taskM * j.taskN * (max(j.k, 1) + tile.EpilogueWork(j.epilogue)); work < min(tile.TaskWork, tile.ThreadHot) {
 		grain = tile.TaskWork / work
 	}
 	workers := par.Width(tasks, grain, threads)
@@ -168,7 +168,7 @@ func (j *job) blocks() int { return j.blockA + j.blockB + j.blockC }
 // plan chooses what is packed and how the product is cut, and returns the threads
 // to use. None of it has an influence on any bit of the result.
 func (j *job) plan(total, threads int) int {
-	work := j.m * j.n * (max(j.k, 1) + tile.TailWork(j.tail))
+	work := j.m * j.n * (max(j.k, 1) + tile.EpilogueWork(j.epilogue))
 	// Reading a byte of B takes as long as a product. Not where whole rows are read: a
 	// training step has just written those, and the other processor would fetch them.
 	if j.narrow = j.narrowPath(); j.narrow == acrossRows {
@@ -182,14 +182,14 @@ func (j *job) plan(total, threads int) int {
 	kk := min(j.k, numbers.KBlock)
 	// Packing pays where a panel is used often, and where strides put its elements
 	// into too few sets of the cache or make no kernel's pattern.
-	rowsApart := j.a.Col == 1 || j.k == 1
-	colsApart := j.a.Row == 1 || j.m == 1
+	rowMajor := j.a.Col == 1 || j.k == 1
+	columnMajor := j.a.Row == 1 || j.m == 1
 	bytesA := j.m * kk * j.Size
 	switch {
-	case !rowsApart && !colsApart:
+	case !rowMajor && !columnMajor:
 		j.packA = true
 	case j.n <= directColumns*j.Lanes:
-	case rowsApart:
+	case rowMajor:
 		j.packA = bytesA > directA || tile.Conflict(j.a.Row*j.Size) && j.m > 4
 	default:
 		j.packA = bytesA > directA || tile.Conflict(j.a.Col*j.Size) && kk > fewTerms
@@ -211,8 +211,8 @@ func (j *job) plan(total, threads int) int {
 	// Halves become float32 while they are packed.
 	j.packA = j.packA || j.of[0].Half()
 	j.packB = j.packB || j.of[1].Half()
-	j.aheadA = !j.packA && j.a.Col == 1 && j.m*j.k*j.Size >= aheadBytes
-	j.aheadB = !j.packB && j.k*j.n*j.Size >= aheadBytes
+	j.prefetchA = !j.packA && j.a.Col == 1 && j.m*j.k*j.Size >= prefetchFrom
+	j.prefetchB = !j.packB && j.k*j.n*j.Size >= prefetchFrom
 	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(numbers.KBlock*j.Size))
 	if threads > 1 {
 		minM, minN := 2*tile.MaxRows(j.ISA, 2), 4*j.Lanes
@@ -235,10 +235,10 @@ func (j *job) plan(total, threads int) int {
 		j.blockC = tile.Ceil(j.rows*j.taskN*j.Size, 64) * 64
 	}
 	j.tilesM, j.tilesN = tile.Ceil(j.m, j.taskM), tile.Ceil(j.n, j.taskN)
-	if t, ok := j.tail.(tile.PassingTail); ok && t.Passing() && !j.flipped && !j.through && j.k <= numbers.KBlock && j.m*j.n*j.Size > tailBytes {
-		// What only the tail reads stays in the second cache.
-		j.passing = t
-		j.rows = min(j.rows, max(tailBytes/(j.taskN*j.Size), 4*tile.MaxRows(j.ISA, 1)))
+	if t, ok := j.epilogue.(tile.ConsumingEpilogue); ok && t.Consumes() && !j.flipped && !j.through && j.k <= numbers.KBlock && j.m*j.n*j.Size > epilogueBytes {
+		// What only the epilogue reads stays in the L2 cache.
+		j.consuming = t
+		j.rows = min(j.rows, max(epilogueBytes/(j.taskN*j.Size), 4*tile.MaxRows(j.ISA, 1)))
 		j.blockC = tile.Ceil(j.rows*j.c.Row*j.Size, 64) * 64
 	}
 	j.nv = j.VectorsOf(j.rows, j.taskN)
@@ -249,7 +249,7 @@ func (j *job) plan(total, threads int) int {
 	if j.packB {
 		j.blockB = tile.Ceil(j.taskN, j.Lanes) * j.VB * j.Padded(kk)
 	}
-	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && j.tilesM*j.tilesN == 1 && !j.packA && !j.packB && j.passing == nil && !j.through && j.k <= numbers.KBlock && 2*small <= pagesBytes {
+	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && j.tilesM*j.tilesN == 1 && !j.packA && !j.packB && j.consuming == nil && !j.through && j.k <= numbers.KBlock && 2*small <= pagesBytes {
 		j.pages = pagesBytes / small
 	}
 	return threads
@@ -296,28 +296,28 @@ func (j *job) pagesChunk(begin, end int) {
 		o := t.at(i, j.size, &j.operands)
 		j.block(&f, 0, j.m, 0, j.n, 0, j.k, n, &o, nil, nil)
 		switch {
-		case j.tail == nil:
+		case j.epilogue == nil:
 		case j.flipped:
-			j.tail.Run(i*j.n, (i+n)*j.n, 0, j.m)
+			j.epilogue.Run(i*j.n, (i+n)*j.n, 0, j.m)
 		default:
-			j.tail.Run(i*j.m, (i+n)*j.m, 0, j.n)
+			j.epilogue.Run(i*j.m, (i+n)*j.m, 0, j.n)
 		}
 		i += n
 	}
 }
 
-// finish runs the tail on a finished rectangle of C, which is where C is.
+// finish runs the epilogue on a finished rectangle of C that lies in C.
 func (j *job) finish(item, m0, m1, n0, n1 int) {
 	switch {
-	case j.tail == nil:
+	case j.epilogue == nil:
 	case j.flipped:
-		j.tail.Run(item*j.n+n0, item*j.n+n1, m0, m1)
+		j.epilogue.Run(item*j.n+n0, item*j.n+n1, m0, m1)
 	default:
-		j.tail.Run(item*j.m+m0, item*j.m+m1, n0, n1)
+		j.epilogue.Run(item*j.m+m0, item*j.m+m1, n0, n1)
 	}
 }
 
-// task computes one rectangle of C and runs the tail on it.
+// task computes one rectangle of C and runs the epilogue on it.
 func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 	base := unsafe.Pointer(nil)
 	if n := j.blocks(); n > 0 {
@@ -333,12 +333,12 @@ func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 		})
 		return
 	}
-	if j.passing != nil {
-		if at := j.passing.Beside(); at != nil {
+	if j.consuming != nil {
+		if at := j.consuming.Beside(); at != nil {
 			aside.beside = unsafe.Add(at, item*j.m*j.n*j.Size)
 		}
 		j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, &aside, func(i0, i1 int) {
-			j.passing.RunAt(aside.c.Ptr, j.n*j.Size, item*j.m+i0, item*j.m+i1, n0, n1)
+			j.consuming.RunAt(aside.c.Ptr, j.n*j.Size, item*j.m+i0, item*j.m+i1, n0, n1)
 		})
 		return
 	}
@@ -414,8 +414,8 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 		} else {
 			f.B[0] = unsafe.Add(o.b.Ptr, (p0*o.b.Row+x)*j.Size)
 			f.BStep = o.b.Row * j.Size
-			if j.aheadB {
-				j.askColumns(f, o, x+width, n0, n1, p0, kk, width)
+			if j.prefetchB {
+				j.prefetchColumns(f, o, x+width, n0, n1, p0, kk, width)
 			}
 		}
 		for _, part := range parts {
@@ -447,14 +447,14 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 			if !j.packA {
 				f.APanel = part.rows * o.a.Row * j.Size
 			}
-			switch key.Ahead = true; {
-			case j.aheadB:
-			case j.aheadA && x == n0:
-				j.askRows(f, kk)
+			switch key.Prefetch = true; {
+			case j.prefetchB:
+			case j.prefetchA && x == n0:
+				j.prefetchRows(f, kk)
 			case beside.bytes > 0:
-				j.askBeside(f, &beside, kk, part.panels)
+				j.prefetchBeside(f, &beside, kk, part.panels)
 			default:
-				key.Ahead = false
+				key.Prefetch = false
 			}
 			f.Panels = part.panels
 			f.Tile(j.Machine, key)
@@ -462,36 +462,38 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 	}
 }
 
-// askRows asks for the rows of the panel of A that follows, whose terms are side by side.
-func (j *job) askRows(f *tile.Frame, kk int) {
-	f.AheadRun = tile.Ceil(kk*j.Size, tile.AheadBytes)
-	f.AheadStep = f.AStep - f.AheadRun*tile.AheadBytes
-	f.Ahead, f.AheadPanel = uintptr(f.A)+uintptr(f.APanel), f.APanel
+// prefetchRows makes the kernel prefetch the rows of the next panel of A, whose terms are side
+// by side.
+func (j *job) prefetchRows(f *tile.Frame, kk int) {
+	f.PrefetchRun = tile.Ceil(kk*j.Size, tile.PrefetchBytes)
+	f.PrefetchStep = f.AStep - f.PrefetchRun*tile.PrefetchBytes
+	f.Prefetch, f.PrefetchPanel = uintptr(f.A)+uintptr(f.APanel), f.APanel
 }
 
-// askColumns asks for the columns x to x+width-1 of B, or for the first ones of the next terms
-// if there are none: each panel for as many rows of them as it has time for.
-func (j *job) askColumns(f *tile.Frame, o *operands, x, n0, n1, p0, kk, width int) {
+// prefetchColumns makes the kernel prefetch columns x to x+width-1 of B. If there are none it
+// prefetches the first columns of the next terms. Each panel prefetches as many rows as it has
+// time for.
+func (j *job) prefetchColumns(f *tile.Frame, o *operands, x, n0, n1, p0, kk, width int) {
 	if x >= n1 {
 		x, p0 = n0, p0+kk
 	}
-	f.AheadRun = tile.Ceil(width*j.Size, tile.AheadBytes)
-	f.AheadStep = f.BStep - f.AheadRun*tile.AheadBytes
-	// The line that they begin in is there by the columns before them.
-	f.Ahead = uintptr(o.b.Ptr) + uintptr((p0*o.b.Row+x)*j.Size+processor.Line-1)
-	f.AheadPanel = kk / tile.AheadTerms / f.AheadRun * f.BStep
+	f.PrefetchRun = tile.Ceil(width*j.Size, tile.PrefetchBytes)
+	f.PrefetchStep = f.BStep - f.PrefetchRun*tile.PrefetchBytes
+	// The line in which they begin was loaded with the columns before them.
+	f.Prefetch = uintptr(o.b.Ptr) + uintptr((p0*o.b.Row+x)*j.Size+processor.Line-1)
+	f.PrefetchPanel = kk / tile.PrefetchTerms / f.PrefetchRun * f.BStep
 }
 
-// A region is memory that is still to be asked for.
+// A region is memory that is still to be prefetched.
 type region struct {
 	at    uintptr
 	bytes int
 }
 
-// askBeside asks for as much of r as some panels have time for.
-func (j *job) askBeside(f *tile.Frame, r *region, kk, panels int) {
-	f.AheadRun, f.AheadStep = r.bytes, 0 // one run
-	f.Ahead, f.AheadPanel = r.at, kk/tile.AheadTerms*tile.AheadBytes
-	r.at += uintptr(panels * f.AheadPanel)
-	r.bytes -= panels * f.AheadPanel
+// prefetchBeside makes the kernel prefetch as much of r as the panels have time for.
+func (j *job) prefetchBeside(f *tile.Frame, r *region, kk, panels int) {
+	f.PrefetchRun, f.PrefetchStep = r.bytes, 0 // one run
+	f.Prefetch, f.PrefetchPanel = r.at, kk/tile.PrefetchTerms*tile.PrefetchBytes
+	r.at += uintptr(panels * f.PrefetchPanel)
+	r.bytes -= panels * f.PrefetchPanel
 }

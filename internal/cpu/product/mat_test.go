@@ -101,14 +101,14 @@ func checkOf[E tile.Element](t *testing.T, of [2]array.DType, m, n, k int, a, b,
 	fb, b := b.halved(of[1])
 	p := Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: fa, B: fb, C: c.mat(), Threads: threads}
 	if c.row == n && c.col == 1 && (m+n+k)%4 > 0 {
-		p.Tail = cputest.Tail[E]{Data: c.data[c.origin:], Cols: n}
+		p.Epilogue = cputest.Epilogue[E]{Data: c.data[c.origin:], Cols: n}
 	}
 	p.Run()
 	want := wantOf(m, n, k, a, b)
 	for i := range m {
 		for j := range n {
 			v := want[i*n+j]
-			if p.Tail != nil {
+			if p.Epilogue != nil {
 				v *= -2
 			}
 			if got := *c.at(i, j); !cputest.SameBits(got, v) {
@@ -124,7 +124,7 @@ func checkOf[E tile.Element](t *testing.T, of [2]array.DType, m, n, k int, a, b,
 	}
 }
 
-// wanted are the products by their definition: AVX2 and AVX-512 are asked for the same ones.
+// wanted keeps products by definition, since AVX2 and AVX-512 must give the same ones.
 var wanted cputest.Memo
 
 // wantOf is the product by its definition, row by row.

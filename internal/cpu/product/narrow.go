@@ -116,13 +116,13 @@ func (j *job) dotsPay(step int) bool {
 // the second cache, and the next step's gradient then finds the beginning there.
 func (j *job) dots(n0, n1 int, o *operands) int {
 	size := j.size.b
-	nv, asks, direction := dotsCached, processor.Host.FarLastLevel && j.D == array.Float32, -1
+	nv, prefetch, direction := dotsCached, processor.Host.FarLastLevel && j.D == array.Float32, -1
 	if j.k*j.n*size > cachedBytes {
-		nv, asks, direction = dotsMemory, true, 1
+		nv, prefetch, direction = dotsMemory, true, 1
 	}
 	paired := tile.Conflict(o.b.Col * size)
 	if paired {
-		nv, asks = dotsPaired, true
+		nv, prefetch = dotsPaired, true
 	}
 	narrow := j.Machine.Narrow()
 	column := o.b.Col * size
@@ -152,9 +152,9 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 			f.c = unsafe.Add(o.c.Ptr, x*j.Size)
 			f.k = min(terms, j.k-p0)
 			f.groups = groups
-			f.ahead = f.bGroup + p0*(lanes-1)*size
+			f.prefetch = f.bGroup + p0*(lanes-1)*size
 			f.add = tile.Bit(p0 > 0, 0)
-			jit.Call(codegen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, j.of[1], nv, paired, asks}), 0, unsafe.Pointer(&f))
+			jit.Call(codegen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, j.of[1], nv, paired, prefetch}), 0, unsafe.Pointer(&f))
 		}
 		done += groups * lanes
 		vectors -= groups * nv
@@ -193,7 +193,7 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 		j.SetMask(&f.Mask, &f.Lanes, tail)
 	}
 	// What the caches hold comes faster unasked.
-	asks := j.k*j.n*j.size.b > cachedBytes
+	prefetch := j.k*j.n*j.size.b > cachedBytes
 	// To look a kernel up takes as long as some vectors.
 	var codes [2][manyTerms + 1]*jit.Code // by whether it starts the sums, and terms
 	for p0 := 0; p0 < j.k; p0 += numbers.KBlock {
@@ -208,7 +208,7 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 			f.B = unsafe.Add(o.b.Ptr, (p*o.b.Row+n0)*j.size.b)
 			code := &codes[tile.Bit(p == p0, 0)][terms]
 			if *code == nil {
-				*code = codegen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m, terms, p == p0, asks && terms == manyTerms})
+				*code = codegen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m, terms, p == p0, prefetch && terms == manyTerms})
 			}
 			jit.Call(*code, 0, unsafe.Pointer(&f))
 			p += terms

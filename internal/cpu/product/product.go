@@ -19,16 +19,16 @@ func (p *Product) transpose() {
 
 // A Product is C = A*B, A being M x K, B K x N and C M x N.
 type Product struct {
-	ISA     jit.ISA
-	DType   array.DType    // of C: Float32 or Float64
-	Of      [2]array.DType // of A and B, if not DType: with Float32 each may be Float16 or BFloat16
-	M, N, K int
-	A, B, C tile.Mat
-	Batch   Batch
-	Tail    tile.Tail // nil: none. C is contiguous, with its batch, if there is one
-	Threads int       // the most threads to use, par.Threads() if not positive; small products use one
+	ISA      jit.ISA
+	DType    array.DType    // of C: Float32 or Float64
+	Of       [2]array.DType // of A and B, if not DType: with Float32 each may be Float16 or BFloat16
+	M, N, K  int
+	A, B, C  tile.Mat
+	Batch    Batch
+	Epilogue tile.Epilogue // nil: none. C is contiguous, with its batch, if there is one
+	Threads  int           // the most threads to use, par.Threads() if not positive; small products use one
 
-	transposed bool // the rows of C are columns of the result to the tail
+	transposed bool // rows of C are columns of the result for the epilogue
 }
 
 // A Batch describes products that share their shape and strides. Count holds the
@@ -96,7 +96,7 @@ func (p Product) Run() {
 type operands struct {
 	a, b, c tile.Mat
 	aside   bool           // c is where the piece in hand is put
-	beside  unsafe.Pointer // what the tail reads beside the result, as far from element to element; or nil
+	beside  unsafe.Pointer // what the epilogue reads together with the result, with the same strides; or nil
 }
 
 // sizes are the bytes of an element of each operand.

@@ -52,8 +52,8 @@ func testSizes[E tile.Element](t *testing.T, isa jit.ISA) {
 
 func TestLarge(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
-		defer func(old int) { aheadBytes = old }(aheadBytes)
-		for _, aheadBytes = range []int{aheadBytes, 0} {
+		defer func(old int) { prefetchFrom = old }(prefetchFrom)
+		for _, prefetchFrom = range []int{prefetchFrom, 0} {
 			testLarge[float32](t, isa)
 			testLarge[float64](t, isa)
 		}
@@ -224,19 +224,19 @@ func testBatch[E tile.Element](t *testing.T) {
 		if seed%5 == 0 {
 			batch.A = nil
 		}
-		var tail tile.Tail
+		var epilogue tile.Epilogue
 		if seed%3 == 0 {
-			tail = cputest.Tail[E]{Data: c, Cols: n}
+			epilogue = cputest.Epilogue[E]{Data: c, Cols: n}
 		}
 		before := append([]E(nil), c...)
 		mat := func(s []E, cols int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: cols, Col: 1} }
-		Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Tail: tail, Threads: 1 + r.IntN(5)}.Run()
+		Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Epilogue: epilogue, Threads: 1 + r.IntN(5)}.Run()
 		for i := range total {
 			o := batch.at(i, sizes{of[0].Size(), of[1].Size(), d.Size()}, &operands{a: mat(a, k), b: mat(b, n), c: mat(before, n)})
 			Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Threads: 1}.Run()
 		}
-		if tail != nil {
-			cputest.Tail[E]{Data: before, Cols: n}.Run(0, total*m, 0, n)
+		if epilogue != nil {
+			cputest.Epilogue[E]{Data: before, Cols: n}.Run(0, total*m, 0, n)
 		}
 		for i := range c {
 			if !cputest.SameBits(c[i], before[i]) {
@@ -247,7 +247,7 @@ func testBatch[E tile.Element](t *testing.T) {
 }
 
 // TestBatchSmallerThanThreads multiplies fewer small matrices than there are threads: each product
-// is cut into several tasks, and the tail runs once on each element and nowhere else.
+// is cut into several tasks, and the epilogue runs once on each element and nowhere else.
 func TestBatchSmallerThanThreads(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		const count, n = 60, 26
@@ -259,12 +259,12 @@ func TestBatchSmallerThanThreads(t *testing.T) {
 		}
 		mat := func(x []float32, i int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&x[i*n*n]), Row: n, Col: 1} }
 		step := []int{n * n}
-		Product{ISA: isa, DType: array.Float32, M: n, N: n, K: n, A: mat(a, 0), B: mat(b, 0), C: mat(got, 0), Threads: 64, Tail: cputest.Tail[float32]{Data: got, Cols: n},
+		Product{ISA: isa, DType: array.Float32, M: n, N: n, K: n, A: mat(a, 0), B: mat(b, 0), C: mat(got, 0), Threads: 64, Epilogue: cputest.Epilogue[float32]{Data: got, Cols: n},
 			Batch: Batch{Count: []int{count}, A: step, B: step, C: step}}.Run()
 		for i := range count {
 			Product{ISA: isa, DType: array.Float32, M: n, N: n, K: n, A: mat(a, i), B: mat(b, i), C: mat(want, i), Threads: 1}.Run()
 		}
-		cputest.Tail[float32]{Data: want, Cols: n}.Run(0, count*n, 0, n)
+		cputest.Epilogue[float32]{Data: want, Cols: n}.Run(0, count*n, 0, n)
 		want = append(want, 7)
 		for i, x := range got {
 			if y := want[min(i, count*n*n)]; !cputest.SameBits(x, y) {
@@ -491,18 +491,18 @@ func testTurned[E tile.Element](t *testing.T, isa jit.ISA) {
 	if isa == jit.Portable {
 		return
 	}
-	// A batch with a tail, beside its products one by one.
+	// A batch with an epilogue equals its products one by one.
 	const count, m, n, k = 3, 32, 600, 300
 	a, b, c := cputest.Random[E](r, count*m*k), cputest.Random[E](r, n*k), cputest.Random[E](r, count*m*n)
 	want := append([]E(nil), c...)
 	A, B := tile.Mat{Ptr: unsafe.Pointer(&a[0]), Row: 1, Col: m}, tile.Mat{Ptr: unsafe.Pointer(&b[0]), Row: 1, Col: k}
 	rows := func(s []E) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: n, Col: 1} }
-	Product{ISA: isa, DType: d, M: m, N: n, K: k, A: A, B: B, C: rows(c), Tail: cputest.Tail[E]{Data: c, Cols: n}, Threads: 2,
+	Product{ISA: isa, DType: d, M: m, N: n, K: k, A: A, B: B, C: rows(c), Epilogue: cputest.Epilogue[E]{Data: c, Cols: n}, Threads: 2,
 		Batch: Batch{Count: []int{count}, A: []int{m * k}, B: []int{0}, C: []int{m * n}}}.Run()
 	for i := range count {
 		Product{ISA: isa, DType: d, M: m, N: n, K: k, A: A.Offset(i*m*k, d.Size()), B: B, C: rows(want).Offset(i*m*n, d.Size()), Threads: 1}.Run()
 	}
-	cputest.Tail[E]{Data: want, Cols: n}.Run(0, count*m, 0, n)
+	cputest.Epilogue[E]{Data: want, Cols: n}.Run(0, count*m, 0, n)
 	for i, x := range want {
 		if !cputest.SameBits(c[i], x) {
 			t.Fatalf("batch: element %d is %v, not %v", i, c[i], x)

@@ -13,11 +13,11 @@ import (
 
 // A key names one piece of machine code for rows.
 type key struct {
-	wide    bool // AVX-512: a block is one vector, otherwise two
-	past    bool // non-temporal stores
-	size    int  // bytes of an element
-	reverse bool // x and y point to the last block, which is added first
-	short   bool // many rows that hold at most one group each
+	wide        bool // AVX-512: a block is one vector, otherwise two
+	nonTemporal bool // non-temporal stores
+	size        int  // bytes of an element
+	reverse     bool // x and y point to the last block, which is added first
+	short       bool // many rows that hold at most one group each
 }
 
 var codes = jit.NewCache[key, *jit.Code](0)
@@ -189,7 +189,7 @@ func (w *writer) block(masked bool) {
 		a.RRR(add, w.vectors[1], w.t, w.vectors[1])
 	}
 	store := asm.VMOVUPS
-	if w.past {
+	if w.nonTemporal {
 		store = asm.VMOVNTPS
 	}
 	for i, v := range w.vectors {
@@ -248,7 +248,7 @@ func (w *writer) sums() {
 	a.MR(store, asm.Ptr(rowScratch, 0), asm.X(4))
 	a.RM(asm.MOV, rowScratch, codegen.Field(unsafe.Offsetof(f.sum0)))
 	a.MR(store, asm.Ptr(rowScratch, 0), asm.X(3))
-	if w.past {
+	if w.nonTemporal {
 		a.Op0(asm.SFENCE)
 	}
 	w.Done()

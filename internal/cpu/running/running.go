@@ -121,8 +121,8 @@ func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
 		f.x, f.y = unsafe.Pointer(&x[from]), unsafe.Pointer(&y[from])
 		before, sum1, sum0 := c.before[2], c.sums[1], T(0)
 		f.before, f.sum1, f.sum0 = unsafe.Pointer(&before), unsafe.Pointer(&sum1), unsafe.Pointer(&sum0)
-		past := 2*len(x)*size >= processor.Host.NonTemporalFrom && uintptr(f.y)%processor.Line == 0
-		jit.Call(codegen.Kernel(codes, key{wide: isa == jit.AVX512, past: past, size: size, reverse: reverse}), 0, unsafe.Pointer(&f))
+		nonTemporal := 2*len(x)*size >= processor.Host.NonTemporalFrom && uintptr(f.y)%processor.Line == 0
+		jit.Call(codegen.Kernel(codes, key{wide: isa == jit.AVX512, nonTemporal: nonTemporal, size: size, reverse: reverse}), 0, unsafe.Pointer(&f))
 		done += f.groups * f.blocks
 		if f.blocks < numbers.ScanGroup {
 			c.sums[0], c.counts[0] = sum0, f.blocks

@@ -9,10 +9,10 @@ import (
 )
 
 // With up to prefetchRows rows the sums take less time than loading B from memory. Then each
-// column is prefetched prefetchAhead bytes ahead.
+// column is prefetched prefetchDistance bytes ahead.
 const (
-	prefetchRows  = 2
-	prefetchAhead = 512
+	prefetchRows     = 2
+	prefetchDistance = 512
 )
 
 // chainAcross writes the loop over k of a tile whose B is transposed as it is read.
@@ -55,7 +55,7 @@ func (g *tileGen) chainAcross() {
 				rows[i] = r(i)
 				g.Load(rows[i], codegen.Column(v*n+i))
 				if g.Mr <= prefetchRows {
-					a.M(asm.PREFETCHT1, codegen.Column(v*n+i).Add(prefetchAhead))
+					a.M(asm.PREFETCHT1, codegen.Column(v*n+i).Add(prefetchDistance))
 				}
 			}
 			add(g.Transpose(rows, [2]asm.Reg{r(n), r(n + 1)}), v)

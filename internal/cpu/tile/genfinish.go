@@ -54,16 +54,16 @@ func genFinish(g *codegen.Gen) {
 		})
 		store(asm.Ptr(asm.RDX, 0), g.V(0))
 	}
-	tail, end := a.NewLabel(), a.NewLabel()
+	rest, end := a.NewLabel(), a.NewLabel()
 	a.RR(asm.TEST, asm.RCX, asm.RCX)
-	a.Jcc(asm.CondE, tail)
+	a.Jcc(asm.CondE, rest)
 	loop := a.Here()
 	vector(g.Load, g.Store)
 	a.RI(asm.ADD, asm.RSI, int64(g.VB()))
 	a.RI(asm.ADD, asm.RDX, int64(g.VB()))
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, loop)
-	a.Bind(tail)
+	a.Bind(rest)
 	LastVector(g, end)
 	vector(
 		func(dst asm.Reg, m asm.Mem) { g.LoadMasked(dst, m, asm.K1, g.V(15)) },

@@ -133,9 +133,9 @@ func genPackTranspose(g *codegen.Gen, rows, last int, from array.DType) {
 			a.RR(asm.ADD, asm.R14, asm.R15)
 		}
 	}
-	tail, end := a.NewLabel(), a.NewLabel()
+	rest, end := a.NewLabel(), a.NewLabel()
 	a.RI(asm.SUB, asm.RCX, int64(n))
-	a.Jcc(asm.CondL, tail)
+	a.Jcc(asm.CondL, rest)
 	loop := a.Here()
 	block(func(dst asm.Reg, m asm.Mem) { g.LoadFrom(from, dst, m) })
 	for i := 0; i <= (rows-1)/3; i++ {
@@ -143,7 +143,7 @@ func genPackTranspose(g *codegen.Gen, rows, last int, from array.DType) {
 	}
 	a.RI(asm.SUB, asm.RCX, int64(n))
 	a.Jcc(asm.CondGE, loop)
-	a.Bind(tail)
+	a.Bind(rest)
 	a.RI(asm.ADD, asm.RCX, int64(n))
 	a.Jcc(asm.CondE, end)
 	packMask(g, g.V(15))

@@ -32,10 +32,11 @@ type Key struct {
 	// transposed as they are read. It requires whole vectors, at most AcrossWidth of them, and
 	// at most MaxRowsAcross rows.
 	Across bool
-	// Ahead means that the kernel prefetches memory into the L2 cache while it computes sums:
-	// AheadBytes with every AheadTerms terms. Panel i prefetches runs of AheadRun*AheadBytes,
-	// AheadStep apart. The first run begins at Ahead + i*AheadPanel in the frame.
-	Ahead bool
+	// Prefetch means that the kernel prefetches memory into the L2 cache while it computes
+	// sums: PrefetchBytes with every PrefetchTerms terms. The frame says what: panel i
+	// prefetches runs of PrefetchRun*PrefetchBytes bytes. The first run begins at
+	// Prefetch + i*PrefetchPanel, and PrefetchStep bytes lie between runs.
+	Prefetch bool
 }
 
 // AcrossWidth returns the most vectors of a tile of mr rows that transposes B: a
@@ -68,10 +69,10 @@ const maxVectors = 4
 // MaxMasks is the number of opmasks that can mask.
 const MaxMasks = 7
 
-// With every AheadTerms terms a kernel prefetches AheadBytes.
+// With every PrefetchTerms terms a kernel prefetches PrefetchBytes.
 const (
-	AheadTerms = 4
-	AheadBytes = 2 * processor.Line
+	PrefetchTerms = 4
+	PrefetchBytes = 2 * processor.Line
 )
 
 // FlagAdd in the flags of a Frame: add to C.
@@ -102,13 +103,13 @@ type Frame struct {
 	SegmentStep int
 	// With Pieces: where they are and how many. If A's rows come in groups, A points to the
 	// pointers of the groups, and APanel is the size of one panel's pointers.
-	PieceList  unsafe.Pointer
-	PieceCount int
-	Ahead      uintptr // prefetched only, so it may lie behind the end of the memory
-	AheadRun   int
-	AheadStep  int // from the end of a run to the next one
-	AheadPanel int
-	cNext      int // CPanel, once that is known
+	PieceList     unsafe.Pointer
+	PieceCount    int
+	Prefetch      uintptr // prefetched only, so it may lie behind the end of the memory
+	PrefetchRun   int
+	PrefetchStep  int // from the end of a run to the next one
+	PrefetchPanel int
+	cNext         int // CPanel, once that is known
 	// The kernel's own: offsets of the current panel, and how many are left.
 	aAt, bAt, cAt, panelsLeft int
 
@@ -136,8 +137,8 @@ func MaxWidth(isa jit.ISA) int {
 	return 2
 }
 
-// Registers of a tile kernel. R8 to R12 hold A: with rows apart, one register
-// for three rows each; with columns apart, R8 alone, R9 three steps.
+// Registers of a tile kernel. R8 to R12 point to A: with a stride between rows, one register
+// for every three rows; with KMajor, R8 alone, and R9 holds three steps.
 const (
 	regA     = asm.R8
 	regStep  = asm.RDX
@@ -149,9 +150,9 @@ const (
 	regPiece, regPieces, regOffset = asm.RBX, asm.R14, asm.R15
 	// With groups, whose rows need no step.
 	regGroups = regStep
-	// Of what is asked for ahead, which has neither table nor pieces: the place, the step
-	// between runs, and how much is left of a run.
-	regAhead, regAheadStep, regAheadLeft = asm.RBX, asm.R14, asm.R15
+	// With Prefetch, which excludes tables and pieces: the address, the step between runs, and
+	// how much is left of a run.
+	regPrefetch, regPrefetchStep, regPrefetchLeft = asm.RBX, asm.R14, asm.R15
 )
 
 // vectorBase holds B of each vector in the loop over k, and C of each afterwards.
@@ -285,10 +286,10 @@ func (g *tileGen) emit() {
 		}
 	}
 
-	if g.Ahead {
-		get(regAhead, unsafe.Offsetof(tf.Ahead))
-		get(regAheadStep, unsafe.Offsetof(tf.AheadStep))
-		get(regAheadLeft, unsafe.Offsetof(tf.AheadRun))
+	if g.Prefetch {
+		get(regPrefetch, unsafe.Offsetof(tf.Prefetch))
+		get(regPrefetchStep, unsafe.Offsetof(tf.PrefetchStep))
+		get(regPrefetchLeft, unsafe.Offsetof(tf.PrefetchRun))
 	}
 
 	if g.Across {
@@ -336,7 +337,7 @@ func (g *tileGen) emit() {
 	g.endPanel(tile, panel)
 }
 
-// prefetchC asks for the lines of C that the panel's sums are added to.
+// prefetchC prefetches the lines of C to which the panel's sums are added.
 func (g *tileGen) prefetchC() {
 	a := &g.Asm
 	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(tf.C)))
@@ -359,9 +360,9 @@ func (g *tileGen) endPanel(tile, panel asm.Label) {
 		a.RM(asm.MOV, asm.RAX, codegen.Field(f[0]))
 		a.MR(asm.ADD, codegen.Field(f[1]), asm.RAX)
 	}
-	if g.Ahead {
-		a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(tf.AheadPanel)))
-		a.MR(asm.ADD, codegen.Field(unsafe.Offsetof(tf.Ahead)), asm.RAX)
+	if g.Prefetch {
+		a.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(tf.PrefetchPanel)))
+		a.MR(asm.ADD, codegen.Field(unsafe.Offsetof(tf.Prefetch)), asm.RAX)
 	}
 	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(tf.panelsLeft)), 1)
 	a.Jcc(asm.CondNE, panel)
@@ -386,7 +387,7 @@ func (g *tileGen) rowPointers() {
 	}
 }
 
-// registersA returns how many registers hold A where rows are apart.
+// registersA returns how many registers point to A where rows have a stride.
 func (g *tileGen) registersA() int {
 	if g.Run > 0 {
 		return g.Mr / g.Run
@@ -394,7 +395,7 @@ func (g *tileGen) registersA() int {
 	return (g.Mr + 2) / 3
 }
 
-// termStep returns the bytes from a term to the next where rows are apart.
+// termStep returns the bytes from a term to the next where rows have a stride.
 func (g *tileGen) termStep() int { return max(g.Step, 1) * g.D.Size() }
 
 // term adds the products of step u of an unrolled loop.
@@ -450,25 +451,25 @@ func (g *tileGen) term(u int) {
 	}
 }
 
-// ask asks for two lines.
-func (g *tileGen) ask() {
+// prefetch prefetches PrefetchBytes and advances to the next bytes.
+func (g *tileGen) prefetch() {
 	a := &g.Asm
-	for i := int32(0); i < AheadBytes; i += processor.Line {
-		a.M(asm.PREFETCHT1, asm.Ptr(regAhead, i))
+	for i := int32(0); i < PrefetchBytes; i += processor.Line {
+		a.M(asm.PREFETCHT1, asm.Ptr(regPrefetch, i))
 	}
 	within := a.NewLabel()
-	a.RI(asm.ADD, regAhead, AheadBytes)
-	a.RI(asm.SUB, regAheadLeft, 1)
+	a.RI(asm.ADD, regPrefetch, PrefetchBytes)
+	a.RI(asm.SUB, regPrefetchLeft, 1)
 	a.Jcc(asm.CondNE, within)
-	a.RR(asm.ADD, regAhead, regAheadStep)
-	a.RM(asm.MOV, regAheadLeft, codegen.Field(unsafe.Offsetof(tf.AheadRun)))
+	a.RR(asm.ADD, regPrefetch, regPrefetchStep)
+	a.RM(asm.MOV, regPrefetchLeft, codegen.Field(unsafe.Offsetof(tf.PrefetchRun)))
 	a.Bind(within)
 }
 
 // advance moves the pointers by n terms, 1 or 4.
 func (g *tileGen) advance(n int) {
-	if g.Ahead && n > 1 {
-		g.ask()
+	if g.Prefetch && n > 1 {
+		g.prefetch()
 	}
 	if g.table() {
 		g.RI(asm.ADD, regTable, int64(8*n))
@@ -487,7 +488,7 @@ func (g *tileGen) advance(n int) {
 // finish turns the sums of a panel into results and stores them.
 func (g *tileGen) finish() {
 	a := &g.Asm
-	// The steps that flags ask for are jumped over one by one.
+	// Each step that depends on a flag is jumped over if the flag is not set.
 	rows := func(f func(i, v int, m asm.Mem)) {
 		for v := range g.bases() {
 			if g.table() {

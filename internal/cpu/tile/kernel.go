@@ -20,12 +20,12 @@ var tiles = jit.NewCache[tileCode, *jit.Code](0)
 
 func (k tileCode) Generate() *jit.Code {
 	if jit.Recording() && k.plain() {
-		// Mr and Ahead depend on how tasks are cut, and so on the threads that are awake. All
-		// tiles with these vectors are recorded, so that every run records the same.
+		// Mr and Prefetch depend on how tasks are cut, and so on the threads that are awake.
+		// All tiles with these vectors are recorded, so that every run records the same.
 		for mr := 1; mr <= MaxRows(k.isa, k.Nv); mr++ {
-			for _, ahead := range []bool{false, true} {
+			for _, prefetch := range []bool{false, true} {
 				other := k
-				other.Mr, other.Ahead = mr, ahead
+				other.Mr, other.Prefetch = mr, prefetch
 				other.install()
 			}
 		}
@@ -66,7 +66,7 @@ func (m Machine) Tile(key Key) *jit.Code {
 		t = by.Load()
 	}
 	i := (key.Mr*(maxVectors+1) + key.Nv) * 8
-	if key.Ahead {
+	if key.Prefetch {
 		i += 4
 	}
 	if key.KMajor {

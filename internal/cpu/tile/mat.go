@@ -24,32 +24,33 @@ func (m Mat) Offset(n, size int) Mat {
 	return m
 }
 
-// A Tail is the epilogue of a product or convolution: elementwise work on each piece of the
+// An Epilogue is the epilogue of a product or convolution: elementwise work on each piece of the
 // result as soon as it is finished, by the thread that computed it. Run gets rows r0 to r1-1
 // and columns c0 to c1-1; all calls together cover the result once. For a product, rows are
 // the rows of all matrices of the batch, one after the other. For a convolution, rows are the
 // channels of all images, and columns are the pixels.
-type Tail interface {
+type Epilogue interface {
 	Run(r0, r1, c0, c1 int)
 	// Work returns the work per element, in multiply-adds.
 	Work() int
 }
 
-// A PassingTail may be all that reads a result: then pieces of that need not be where the
-// result is.
-type PassingTail interface {
-	Tail
-	// Passing reports that nothing else reads the result.
-	Passing() bool
+// A ConsumingEpilogue may be the only reader of a result. Then its pieces need not be stored
+// where the result would lie.
+type ConsumingEpilogue interface {
+	Epilogue
+	// Consumes reports that nothing else reads the result.
+	Consumes() bool
 	// RunAt is Run on a piece whose first element is at at, with rows of row bytes.
 	RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int)
-	// Beside returns an array that the tail reads beside the result, of as many bytes and in
-	// the same order, or nil: such as the weights that a gradient changes.
+	// Beside returns an array that the epilogue reads together with the result, or nil: such as
+	// the weights that a gradient changes. It has as many bytes as the result, in the same
+	// order.
 	Beside() unsafe.Pointer
 }
 
-// TailWork is the work of an element of t, which may be nil.
-func TailWork(t Tail) int {
+// EpilogueWork returns the work per element of t, 0 if t is nil.
+func EpilogueWork(t Epilogue) int {
 	if t == nil {
 		return 0
 	}

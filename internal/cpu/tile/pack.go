@@ -53,8 +53,9 @@ func (p Panel) at(bytes int) Panel {
 }
 
 // Pack writes a panel: element i of term p is element (i, p) of from. It writes whole vectors,
-// in the order of terms and up to a multiple of lanes of them, so the panel needs room for those, and
-// for a vector behind the last term where the pitch is less than whole vectors.
+// in the order of terms, and rounds the number of terms up to a multiple of lanes. So the panel
+// must have memory for these terms, and for one vector more behind the last term if the pitch
+// is not a multiple of the vector size.
 func (m Machine) Pack(to Panel, from Mat) {
 	if to.K == 0 {
 		return
@@ -176,7 +177,7 @@ func gatherHalf[H interface{ Float32() float32 }](to Panel, from Mat) {
 	}
 }
 
-// Padded returns the terms that a panel of kk has room for.
+// Padded returns the number of terms that a panel for kk terms has memory for.
 func (m Machine) Padded(kk int) int { return Ceil(kk, m.Lanes) * m.Lanes }
 
 // SetMask makes mask or lanes cover the first n lanes of a vector.

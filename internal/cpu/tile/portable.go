@@ -36,8 +36,8 @@ var Scratches = sync.Pool{New: func() any {
 	}
 }}
 
-// room returns memory for n elements of B.
-func (s *Scratch) room(n int) []float64 {
+// scratchB returns memory for n elements of B.
+func (s *Scratch) scratchB(n int) []float64 {
 	if cap(s.B) < n {
 		s.B = make([]float64, n)
 	}
@@ -46,9 +46,9 @@ func (s *Scratch) room(n int) []float64 {
 
 // PortableOperands are the factors of a product C = A*B as portable code reads them.
 type PortableOperands interface {
-	// packA writes len(dst) terms of row i, from term k on.
+	// PackA writes len(dst) terms of row i, from term k on.
 	PackA(dst []float64, i, k int)
-	// packB writes to s.b, which has room, the columns j to j+width-1 of n terms from
+	// PackB writes to s.B, which is large enough, the columns j to j+width-1 of n terms from
 	// term k on, fills in s.from and s.to, and returns the magnitudes of elements that
 	// include these, if they are float32.
 	PackB(s *Scratch, k, n, j, width int) Magnitudes
@@ -93,7 +93,7 @@ func tame(a, b Magnitudes) bool {
 // Block computes one block, n terms from term k on, of rows i0 to i1-1 and of width
 // columns from column j on, and gives each row of sums to put.
 func (s *Scratch) Block(op PortableOperands, single bool, k, n, i0, i1, j, width int, put func(i int, sums []float64)) {
-	s.B = s.room(n * width)
+	s.B = s.scratchB(n * width)
 	var mb Magnitudes
 	if n > 0 {
 		mb = op.PackB(s, k, n, j, width)

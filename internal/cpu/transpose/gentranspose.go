@@ -13,10 +13,10 @@ import (
 type mode uint8
 
 const (
-	direct   mode = iota // parts of tiles
-	whole                // tiles, in full lines
-	past                 // the same, past the caches
-	toPlanes             // few channels, see few
+	direct      mode = iota // parts of tiles
+	whole                   // tiles, in full lines
+	nonTemporal             // the same, by non-temporal stores
+	toPlanes                // few channels, see few
 	toPoints
 )
 
@@ -62,7 +62,7 @@ type tileFrame struct {
 	tileSrc, tileOut, tileDst uintptr // of the tile in hand
 	rowSrc, rowOut            uintptr // of the group of rows in hand
 
-	room [processor.Line*processor.Line + processor.Line]byte // a tile, when it is written past the caches
+	scratch [processor.Line*processor.Line + processor.Line]byte // a tile, before non-temporal stores write it
 }
 
 var tf tileFrame
@@ -92,11 +92,11 @@ func ofFour(base, step, step3 asm.Reg, i int) asm.Mem {
 	return [...]asm.Mem{asm.Ptr(base, 0), asm.Idx(base, step, 1, 0), asm.Idx(base, step, 2, 0), asm.Idx(base, step3, 1, 0)}[i]
 }
 
-// transpose writes the kernel that transposes a strip of tiles. Whole tiles are put
-// together in room, from where full lines go to the destination, since half a line
-// would often be out of the cache before the other half comes: rows that are a
-// power of two apart share few places in it. It is made of 256-bit instructions:
-// wider ones gain nothing, for the kernel waits for memory.
+// transpose writes the kernel that transposes a strip of tiles. Whole tiles are assembled in
+// scratch and copied from there to the destination in full lines. Otherwise half a line would
+// often be evicted from the cache before the other half is written: rows whose distance is a
+// power of two share few sets of the cache. The kernel has 256-bit instructions: it waits for
+// memory, so wider ones gain nothing.
 func (g *writer) transpose() {
 	a := &g.Asm
 	_, cols := group(g.size)
@@ -128,7 +128,7 @@ func (g *writer) transpose() {
 	}
 	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(tf.tiles)), 1)
 	a.Jcc(asm.CondNE, tile)
-	if g.mode == past {
+	if g.mode == nonTemporal {
 		a.Op0(asm.SFENCE)
 	}
 	g.Done()
@@ -201,7 +201,7 @@ func (g *writer) drain() {
 	a.RM(asm.MOV, asm.R10, codegen.Field(unsafe.Offsetof(tf.dstStep)))
 	a.MovImm(asm.RCX, int64(processor.Line/g.size/2))
 	store := asm.VMOVUPS
-	if g.mode == past {
+	if g.mode == nonTemporal {
 		store = asm.VMOVNTPS
 	}
 	drain := a.Here()

@@ -18,9 +18,9 @@ import (
 // by tiles of a cache line square.
 func Copy(isa jit.ISA, dst, src *array.View) { CopyThrough(isa, dst, src, nil, 0) }
 
-// CopyThrough is Copy with an optional tail t that runs on the copy. Requires dst in row-major
+// CopyThrough is Copy with an optional epilogue t that runs on the copy. Requires dst in row-major
 // order with rows of cols columns.
-func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Tail, cols int) {
+func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Epilogue, cols int) {
 	size := src.DType.Size()
 	dims := make([]codegen.Dim, 0, array.MaxRank)
 	for i, n := range src.Shape {
@@ -67,9 +67,9 @@ func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Tail, cols int) {
 	case t == nil:
 		c.run()
 	case c.a.N > 1 && c.b.N == cols && c.a.Dst == cols*size:
-		c.tail = t
-		if p, ok := t.(tile.PassingTail); ok && p.Passing() {
-			c.passing = p
+		c.epilogue = t
+		if p, ok := t.(tile.ConsumingEpilogue); ok && p.Consumes() {
+			c.consuming = p
 		}
 		c.run()
 	default:
@@ -88,16 +88,16 @@ func abs(n int) int {
 // A copying is a copy of planes: b is the axis along which the destination runs, a
 // the one along which the source does, if that is another.
 type copying struct {
-	isa      jit.ISA
-	size     int
-	src, dst unsafe.Pointer
-	a, b     codegen.Dim
-	outer    []codegen.Dim
-	past     bool // write past the caches
+	isa         jit.ISA
+	size        int
+	src, dst    unsafe.Pointer
+	a, b        codegen.Dim
+	outer       []codegen.Dim
+	nonTemporal bool // write by non-temporal stores
 
-	tail    tile.Tail // of planes that follow one another in rows
-	passing tile.PassingTail
-	cols    int // bytes of a row of the result
+	epilogue  tile.Epilogue // of planes that follow one another in rows
+	consuming tile.ConsumingEpilogue
+	cols      int // bytes of a row of the result
 
 	few    mode // toPlanes or toPoints if there are few channels, along a or along b
 	points int  // that fewBytes of a plane hold
@@ -112,10 +112,10 @@ const (
 	blockB = 4
 )
 
-// Blocks that a tail runs on.
+// Sizes of the blocks on which an epilogue runs.
 const (
-	tailLines = 16        // along the source
-	tailBytes = 256 << 10 // in all
+	epilogueLines = 16        // along the source
+	epilogueBytes = 256 << 10 // in all
 )
 
 const (
@@ -140,42 +140,42 @@ func (c *copying) run() {
 	case toPoints:
 		c.stepA, c.stepB = max(codegen.ChunkBytes/(c.size*c.b.N), c.points), c.b.N
 	}
-	if c.tail != nil {
-		c.throughTail()
+	if c.epilogue != nil {
+		c.throughEpilogue()
 	}
-	c.past = c.tail == nil && bytes >= processor.Host.NonTemporalFrom && uintptr(c.dst)%processor.Line == 0 && c.a.Dst%processor.Line == 0
+	c.nonTemporal = c.epilogue == nil && bytes >= processor.Host.NonTemporalFrom && uintptr(c.dst)%processor.Line == 0 && c.a.Dst%processor.Line == 0
 	for _, d := range c.outer {
-		c.past = c.past && d.Dst%processor.Line == 0
+		c.nonTemporal = c.nonTemporal && d.Dst%processor.Line == 0
 	}
 	c.blocksA, c.blocksB = (c.a.N+c.stepA-1)/c.stepA, (c.b.N+c.stepB-1)/c.stepB
 	block := min(c.stepA, c.a.N) * min(c.stepB, c.b.N) * c.size
 	par.RunTask(planes*c.blocksA*c.blocksB, max(codegen.ChunkBytes/block, 1), codegen.Threads(bytes/copiedPerNS), c)
 }
 
-// throughTail makes blocks that stay in the second cache until the tail has run on them.
-func (c *copying) throughTail() {
+// throughEpilogue chooses blocks that stay in the L2 cache until the epilogue has run on them.
+func (c *copying) throughEpilogue() {
 	switch c.few {
 	case toPlanes:
-		c.stepB = min(c.stepB, max(tailBytes/(c.size*c.a.N), c.points))
+		c.stepB = min(c.stepB, max(epilogueBytes/(c.size*c.a.N), c.points))
 	case toPoints:
-		c.stepA = min(c.stepA, max(tailBytes/(c.size*c.b.N), c.points))
+		c.stepA = min(c.stepA, max(epilogueBytes/(c.size*c.b.N), c.points))
 	default:
-		c.stepA = min(tailLines*processor.Line/c.size, c.a.N)
-		c.stepB = min(tailBytes/(c.size*c.stepA), c.b.N)
+		c.stepA = min(epilogueLines*processor.Line/c.size, c.a.N)
+		c.stepB = min(epilogueBytes/(c.size*c.stepA), c.b.N)
 	}
 	c.cols = c.a.Dst
-	if c.passing != nil && c.few != toPoints { // whose points lie side by side
-		c.a.Dst = (c.stepB*c.size+processor.Line-1)/processor.Line*processor.Line + processor.Line // rows that are not a power of two apart
+	if c.consuming != nil && c.few != toPoints { // whose points lie side by side
+		c.a.Dst = (c.stepB*c.size+processor.Line-1)/processor.Line*processor.Line + processor.Line // the distance of rows is not a power of two
 	}
 }
 
-// A room is scratch memory for a block that only the tail reads.
-type room struct{ mem []uint64 }
+// A scratch is memory for a block that only the epilogue reads.
+type scratch struct{ mem []uint64 }
 
-var roomsOfBlocks = sync.Pool{New: func() any { return new(room) }}
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // at returns n bytes that begin with a line of the cache.
-func (r *room) at(n int) unsafe.Pointer {
+func (r *scratch) at(n int) unsafe.Pointer {
 	if 8*len(r.mem) < n+processor.Line {
 		r.mem = make([]uint64, n/8+processor.Line/8+1)
 	}
@@ -183,14 +183,14 @@ func (r *room) at(n int) unsafe.Pointer {
 	return unsafe.Add(p, -uintptr(p)%processor.Line)
 }
 
-// finish runs the tail on a block whose first element is that many bytes behind the first of the
+// finish runs the epilogue on a block whose first element is that many bytes behind the first of the
 // result.
 func (c *copying) finish(at unsafe.Pointer, to, na, nb int) {
 	r0, c0 := to/c.cols, to%c.cols/c.size
-	if c.passing != nil {
-		c.passing.RunAt(at, c.a.Dst, r0, r0+na, c0, c0+nb)
+	if c.consuming != nil {
+		c.consuming.RunAt(at, c.a.Dst, r0, r0+na, c0, c0+nb)
 	} else {
-		c.tail.Run(r0, r0+na, c0, c0+nb)
+		c.epilogue.Run(r0, r0+na, c0, c0+nb)
 	}
 }
 
@@ -235,15 +235,15 @@ var tileFrames = sync.Pool{New: func() any { return new(tileFrame) }}
 // Chunk copies blocks begin to end.
 func (c *copying) Chunk(_, begin, end int) {
 	f := tileFrames.Get().(*tileFrame)
-	var own *room
-	if c.passing != nil {
-		own = roomsOfBlocks.Get().(*room)
+	var own *scratch
+	if c.consuming != nil {
+		own = scratches.Get().(*scratch)
 	}
 	defer func() {
 		f.src, f.dst, f.out = nil, nil, nil
 		tileFrames.Put(f)
 		if own != nil {
-			roomsOfBlocks.Put(own)
+			scratches.Put(own)
 		}
 	}()
 	for u := begin; u < end; u++ {
@@ -260,13 +260,13 @@ func (c *copying) Chunk(_, begin, end int) {
 		b *= c.stepB
 		src += a*c.a.Src + b*c.b.Src
 		step := c.a.Dst
-		if c.tail != nil {
+		if c.epilogue != nil {
 			step = c.cols
 		}
 		dst += a*step + b*c.b.Dst
 		na, nb := min(c.stepA, c.a.N-a), min(c.stepB, c.b.N-b)
 		to := unsafe.Add(c.dst, dst)
-		if c.passing != nil {
+		if c.consuming != nil {
 			to = own.at(c.stepA * c.a.Dst)
 		}
 		if c.few != direct && max(na, nb) >= c.points {
@@ -276,7 +276,7 @@ func (c *copying) Chunk(_, begin, end int) {
 		} else {
 			c.portable(unsafe.Add(c.src, src), to, na, nb)
 		}
-		if c.tail != nil {
+		if c.epilogue != nil {
 			c.finish(to, dst, na, nb)
 		}
 	}
@@ -301,10 +301,10 @@ func (c *copying) tiles(f *tileFrame, src, dst unsafe.Pointer, na, nb int) {
 				f.tiles = (na - a) / side
 				if f.rows*rows == side {
 					k.mode = whole
-					if c.past && b%side == 0 {
-						k.mode = past
+					if c.nonTemporal && b%side == 0 {
+						k.mode = nonTemporal
 					}
-					f.out = unsafe.Add(unsafe.Pointer(&f.room), -uintptr(unsafe.Pointer(&f.room))%processor.Line)
+					f.out = unsafe.Add(unsafe.Pointer(&f.scratch), -uintptr(unsafe.Pointer(&f.scratch))%processor.Line)
 					f.outStep = processor.Line
 				}
 			}

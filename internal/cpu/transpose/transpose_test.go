@@ -147,7 +147,7 @@ func TestCopyGuard(t *testing.T) {
 	})
 }
 
-// A copy that is long enough is written past the caches.
+// A copy that is long enough is written by non-temporal stores.
 func TestCopyLarge(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		const n = 2912
@@ -166,13 +166,13 @@ func TestCopyLarge(t *testing.T) {
 	})
 }
 
-// reads is a tail that notes what it is given of a copy, and how often.
+// reads is an epilogue that records which elements of a copy it gets, and how often.
 type reads struct {
-	cols    int
-	copied  []float32 // nil: pieces are given where they lie
-	got     []float32
-	times   []int32
-	passing bool
+	cols     int
+	copied   []float32 // nil: pieces are given where they lie
+	got      []float32
+	times    []int32
+	consumes bool
 }
 
 func (r *reads) Run(r0, r1, c0, c1 int) {
@@ -188,11 +188,11 @@ func (r *reads) RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int) {
 	}
 }
 
-func (r *reads) Passing() bool          { return r.passing }
+func (r *reads) Consumes() bool         { return r.consumes }
 func (r *reads) Beside() unsafe.Pointer { return nil }
 func (r *reads) Work() int              { return 1 }
 
-// A tail is given each element of a copy once, whether the copy is kept or not.
+// An epilogue is given each element of a copy once, whether the copy is kept or not.
 func TestCopyThrough(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		for _, c := range []struct {
@@ -218,12 +218,12 @@ func TestCopyThrough(t *testing.T) {
 			want := make([]float32, n)
 			to := array.View{Store: array.NewStorage(unsafe.Pointer(&want[0]), 4*n, want), DType: array.Float32, Shape: src.Shape, Strides: dst.Strides}
 			Copy(jit.Portable, &to, &src)
-			for _, passing := range []bool{false, true} {
-				r := &reads{c.cols, y, make([]float32, n), make([]int32, n), passing}
+			for _, consumes := range []bool{false, true} {
+				r := &reads{c.cols, y, make([]float32, n), make([]int32, n), consumes}
 				CopyThrough(cputest.UnderTest, &dst, &src, r, c.cols)
 				for i := range want {
 					if r.times[i] != 1 || r.got[i] != want[i] {
-						t.Fatalf("%v permuted %v, %d columns, passing %t: element %d is read %d times, as %v, want %v", c.shape, c.perm, c.cols, passing, i, r.times[i], r.got[i], want[i])
+						t.Fatalf("%v permuted %v, %d columns, passing %t: element %d is read %d times, as %v, want %v", c.shape, c.perm, c.cols, consumes, i, r.times[i], r.got[i], want[i])
 					}
 				}
 			}

@@ -12,20 +12,21 @@ import (
 	"weft/internal/jit"
 )
 
-// A passing is an epilogue that is the only reader of the result, whose pieces lie where RunAt
-// says. It stores twice what it reads, and counts how often it reads each element.
-type passing struct {
+// A consumer is an epilogue that is the only reader of the result. Pieces lie where RunAt says.
+// It adds twice what it reads to got, so an element that is read twice shows there. aside
+// counts the pieces that do not lie in the result.
+type consumer struct {
 	c, got []float32 // the result in its place, what was read
 	cols   int
 	aside  atomic.Int64
 }
 
-func (p *passing) Run(r0, r1, c0, c1 int) {
+func (p *consumer) Run(r0, r1, c0, c1 int) {
 	p.RunAt(unsafe.Pointer(&p.c[r0*p.cols+c0]), p.cols*4, r0, r1, c0, c1)
 	p.aside.Add(-1)
 }
 
-func (p *passing) RunAt(at unsafe.Pointer, bytes, r0, r1, c0, c1 int) {
+func (p *consumer) RunAt(at unsafe.Pointer, bytes, r0, r1, c0, c1 int) {
 	p.aside.Add(1)
 	for r := r0; r < r1; r++ {
 		row := unsafe.Slice((*float32)(unsafe.Add(at, (r-r0)*bytes)), c1-c0)
@@ -35,13 +36,13 @@ func (p *passing) RunAt(at unsafe.Pointer, bytes, r0, r1, c0, c1 int) {
 	}
 }
 
-func (p *passing) Passing() bool          { return true }
-func (p *passing) Beside() unsafe.Pointer { return unsafe.Pointer(&p.got[0]) }
-func (p *passing) Work() int              { return 1 }
+func (p *consumer) Consumes() bool         { return true }
+func (p *consumer) Beside() unsafe.Pointer { return unsafe.Pointer(&p.got[0]) }
+func (p *consumer) Work() int              { return 1 }
 
-// Pieces of a result that a tail alone reads are given to it once each, with the bits that the
+// A consuming epilogue gets each piece of the result once, with the bits that the
 // result has without it, wherever they are.
-func TestPassing(t *testing.T) {
+func TestConsumingEpilogue(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		aside := 0
 		for seed, s := range [][4]int{{300, 200, 60, 1}, {500, 784, 60, 1}, {130, 1100, 3, 2}, {300, 200, 256, 1}, {300, 200, 300, 1}, {7, 5000, 40, 3}, {1, 40000, 9, 1}, {40000, 1, 9, 1}} {
@@ -53,13 +54,13 @@ func TestPassing(t *testing.T) {
 			p := Product{ISA: isa, DType: array.Float32, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(want, n),
 				Batch: Batch{Count: []int{batch}, A: []int{m * k}, B: []int{k * n}, C: []int{m * n}}, Threads: 3}
 			p.Run()
-			tail := &passing{c: c, got: make([]float32, len(c)), cols: n}
-			p.C, p.Tail = mat(c, n), tail
+			epilogue := &consumer{c: c, got: make([]float32, len(c)), cols: n}
+			p.C, p.Epilogue = mat(c, n), epilogue
 			p.Run()
-			aside += int(tail.aside.Load())
+			aside += int(epilogue.aside.Load())
 			for i := range want {
-				if !cputest.SameBits(tail.got[i], 2*want[i]) {
-					t.Fatalf("%d of %dx%dx%d: element %d is %v, not %v", batch, m, k, n, i, tail.got[i], 2*want[i])
+				if !cputest.SameBits(epilogue.got[i], 2*want[i]) {
+					t.Fatalf("%d of %dx%dx%d: element %d is %v, not %v", batch, m, k, n, i, epilogue.got[i], 2*want[i])
 				}
 			}
 		}

@@ -14,35 +14,35 @@ import (
 	"weft/internal/op"
 )
 
-// A tail runs a program on pieces of the result of a routine, on the threads that
+// An epilogue runs a program on pieces of the result of a routine, on the threads that
 // computed them.
-type tail struct {
-	p       *Program
-	code    *jit.Code
-	args    *device.Args
-	ctx     context.Context
-	extents []int
-	rows    int    // the number of axes that walk the rows of the result
-	size    int    // elements of the result
-	pace    int    // work of an element
-	result  uint32 // buffers that read the result, if nothing else does
-	unit    int    // bytes of an element of that
-	err     atomic.Pointer[error]
+type epilogue struct {
+	p           *Program
+	code        *jit.Code
+	args        *device.Args
+	ctx         context.Context
+	extents     []int
+	rows        int    // the number of axes that walk the rows of the result
+	size        int    // elements of the result
+	elementWork int    // work of an element
+	result      uint32 // buffers that read the result, if nothing else does
+	unit        int    // bytes of an element of that
+	err         atomic.Pointer[error]
 }
 
-var tails = sync.Pool{New: func() any { return new(tail) }}
+var epilogues = sync.Pool{New: func() any { return new(epilogue) }}
 
-// withTail calls the routine with what runs the tail of the call, nil if it has none.
-func withTail(c *device.Call, routine func(t tile.Tail)) error {
+// withEpilogue calls the routine with the epilogue of the call, nil if it has none.
+func withEpilogue(c *device.Call, routine func(t tile.Epilogue)) error {
 	if c.Tail.Program == nil {
 		routine(nil)
 		return nil
 	}
 	l := &c.Tail.Launch
-	t := tails.Get().(*tail)
+	t := epilogues.Get().(*epilogue)
 	t.p, t.args, t.ctx, t.extents = l.Program.(*Program), l.Args, l.Context, l.Extents
 	t.rows = len(l.Extents) - c.Tail.Columns
-	t.pace, t.size = max(l.Cost/4, elementMin), 1
+	t.elementWork, t.size = max(l.Cost/4, elementMin), 1
 	for _, n := range l.Extents {
 		t.size *= n
 	}
@@ -54,18 +54,18 @@ func withTail(c *device.Call, routine func(t tile.Tail)) error {
 	routine(t)
 	err := t.err.Swap(nil)
 	t.p, t.code, t.args, t.ctx, t.extents = nil, nil, nil, nil, nil
-	tails.Put(t)
+	epilogues.Put(t)
 	if err != nil {
 		return *err
 	}
 	return nil
 }
 
-// Passing reports that nothing but the tail reads the result.
-func (t *tail) Passing() bool { return t.result != 0 }
+// Consumes reports that nothing but the epilogue reads the result.
+func (t *epilogue) Consumes() bool { return t.result != 0 }
 
-// Beside returns the first array that the program goes through as it goes through the result.
-func (t *tail) Beside() unsafe.Pointer {
+// Beside returns the first array that the program reads in the order of the result, or nil.
+func (t *epilogue) Beside() unsafe.Pointer {
 	p := t.p.p
 	for i := range p.Bufs {
 		if t.result>>i&1 == 0 && t.along(i) {
@@ -77,7 +77,7 @@ func (t *tail) Beside() unsafe.Pointer {
 
 // along reports that a buffer has the layout of the result: elements of the same size, in the
 // same order.
-func (t *tail) along(buf int) bool {
+func (t *epilogue) along(buf int) bool {
 	p, step := t.p.p, t.unit
 	for a := len(t.extents) - 1; a >= 0; a-- {
 		if s := p.Bufs[buf].Steps[a]; s != loop.Unit && s != loop.Any || t.args.Word[p.StrideWord(buf, a)] != uint64(step) {
@@ -89,46 +89,46 @@ func (t *tail) along(buf int) bool {
 }
 
 // RunAt runs the program on a piece of the result that lies at at, with rows of row bytes.
-func (t *tail) RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int) {
-	Counters.Tails.Add(1)
-	t.pieces(rectangles{tail: t, at: at, row: row, r0: r0, c0: c0, c1: c1}, r1)
+func (t *epilogue) RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int) {
+	Counters.Epilogues.Add(1)
+	t.pieces(rectangles{epilogue: t, at: at, row: row, r0: r0, c0: c0, c1: c1}, r1)
 }
 
 // Run runs the program on rows r0 to r1-1 and columns c0 to c1-1 of the result.
-func (t *tail) Run(r0, r1, c0, c1 int) {
-	Counters.Tails.Add(1)
-	if n := (r1 - r0) * (c1 - c0); n == t.size && n*t.pace <= chunkWork {
+func (t *epilogue) Run(r0, r1, c0, c1 int) {
+	Counters.Epilogues.Add(1)
+	if n := (r1 - r0) * (c1 - c0); n == t.size && n*t.elementWork <= chunkWork {
 		t.enter(&t.args.Frame) // all of a small result
 		return
 	}
-	t.pieces(rectangles{tail: t, r0: r0, c0: c0, c1: c1}, r1)
+	t.pieces(rectangles{epilogue: t, r0: r0, c0: c0, c1: c1}, r1)
 }
 
 // pieces runs the program on rows up to r1-1, some at a time.
-func (t *tail) pieces(r rectangles, r1 int) {
+func (t *epilogue) pieces(r rectangles, r1 int) {
 	r.f = loop.NewFrame()
-	step := max(1, chunkWork/max(1, (r.c1-r.c0)*t.pace))
+	step := max(1, chunkWork/max(1, (r.c1-r.c0)*t.elementWork))
 	for at := r.r0; at < r1; at += step {
 		r.cut(0, t.rows, at, min(at+step, r1))
 	}
 	r.f.Free(len(t.p.p.Bufs))
 }
 
-// Work is that of an element, as product and convolution count theirs.
-func (t *tail) Work() int { return t.pace }
+// Work returns the work per element in multiply-adds, as products and convolutions count it.
+func (t *epilogue) Work() int { return t.elementWork }
 
 // enter runs the program on a frame.
-func (t *tail) enter(f *loop.Frame) {
+func (t *epilogue) enter(f *loop.Frame) {
 	if err := t.p.enter(t.code, f, t.ctx); err != nil {
 		first := err // which alone is on the heap
 		t.err.CompareAndSwap(nil, &first)
 	}
 }
 
-// rectangles are what a piece of a tail is cut into: indices from first on, count of them,
-// of each axis of the program.
+// rectangles are the parts into which a piece of the result is cut. A rectangle has count
+// indices from first on along each axis of the program.
 type rectangles struct {
-	*tail
+	*epilogue
 	f            *loop.Frame
 	r0, c0, c1   int
 	at           unsafe.Pointer // where the result at r0 and c0 is; nil: in its place
