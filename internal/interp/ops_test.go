@@ -4,59 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
 	"testing"
 
 	"weft/internal/array"
 	"weft/internal/loop"
 	"weft/internal/loop/looptest"
 )
-
-// specials returns the values of a type where something may go wrong.
-func specials(t loop.Type) []uint64 { return allSpecials()[t] }
-
-var allSpecials = sync.OnceValue(func() (all [loop.I16 + 1][]uint64) {
-	for t := range all {
-		all[t] = listSpecials(loop.Type(t))
-	}
-	return all
-})
-
-func listSpecials(t loop.Type) (out []uint64) {
-	switch t {
-	case loop.B:
-		return []uint64{0, 1}
-	case loop.I8:
-		for x := range 256 {
-			out = append(out, uint64(x))
-		}
-	case loop.I16:
-		for _, x := range []int16{0, 1, -1, 2, -2, 3, 7, -7, 8, 15, 16, 17, -15, 127, 128, -128, -129, 255, 256, 257, 12345, -23456, math.MaxInt16, math.MaxInt16 - 1, math.MinInt16, math.MinInt16 + 1} {
-			out = append(out, uint64(uint16(x)))
-		}
-	case loop.I32:
-		for _, x := range []int32{0, 1, -1, 2, -2, 3, 7, -7, 31, 32, 33, 63, -31, 255, 256, 65535, 1 << 24, 1<<24 + 1, 123456789, -987654321, math.MaxInt32, math.MaxInt32 - 1, math.MinInt32, math.MinInt32 + 1} {
-			out = append(out, uint64(uint32(x)))
-		}
-	case loop.I64:
-		for _, x := range []int64{0, 1, -1, 2, -2, 3, -7, 31, 32, 63, 64, 65, -63, 1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, -1<<31 - 1, 1<<32 + 5, 1<<53 + 1, -1<<53 - 1, 1<<62 + 1, 1<<54 + 1<<30 + 1, math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1} {
-			out = append(out, uint64(x))
-		}
-	case loop.F32:
-		for _, x := range []float32{0, 1, 0.5, 1.5, 2.5, 3.5, 0.49999997, 1.0000001, 0.99999994, 1. / 3, math.Pi, 3, 1 << 23, 1<<23 + 1, 1 << 24, 1<<24 - 1, 8388607.5, 4194304.5, 1 << 31, 1<<31 - 128, 1 << 32, 1 << 63, 1 << 62, 127.5, 128, 255.5, 256, 32767.5, 65504, 65519.996, 65520, 65536, 1 << 64, 0x1.004p0, 0x1.00c0p0, 0x1.01p0, 0x1.03p0, 0x1p-24, 0x1p-25, 0x1.8p-24, 0x1.ffcp-15, 0x1.ffep-15, 0x1p-133, 0x1.8p-133, 0x1.fep127, 0x1.ffp127, 1e20, 1e-20, math.MaxFloat32, 0x1p-126, 0x1.fffffcp-127, 0x1p-149, 0x1p-148, 0x1.8p-75, float32(math.Inf(1))} {
-			u := uint64(math.Float32bits(x))
-			out = append(out, u, u|1<<31)
-		}
-		out = append(out, 0x7fc00000, 0xffc00001, 0x7f800001)
-	case loop.F64:
-		for _, x := range []float64{0, 1, 0.5, 1.5, 2.5, 0.49999999999999994, 1. / 3, math.Pi, 3, 1 << 52, 1<<53 - 1, 4503599627370495.5, 1 << 31, 1<<31 - 1, 1<<31 - 0.5, 1<<31 + 0.5, 1 << 63, 1<<63 - 1024, 1<<64 - 2048, 1 << 64, 127.5, 128, 255.5, 256, 32767.5, 32768, 65535.5, 65536, 1<<32 - 0.5, 1 << 32, 1e300, 1e-300, 0x1.000001p0, 0x1.0000010000001p0, 0x1.ffffffp127, 0x1.fffffefp127, 0x1p-150, 0x1.8p-150, 0x1.00000000001p-150, 0x1.000003p-126, math.MaxFloat64, 0x1p-1022, 0x0.fffffffffffffp-1022, 0x1p-1074, math.Inf(1)} {
-			u := math.Float64bits(x)
-			out = append(out, u, u|1<<63)
-		}
-		out = append(out, 0x7ff8<<48, 0xfff8<<48|1, 0x7ff0<<48|1)
-	}
-	return out
-}
 
 // dtypeOf is the element type that holds values of t as they are.
 func dtypeOf(t loop.Type) array.DType {
@@ -300,7 +253,7 @@ func (o operation) eval(x [3]uint64) uint64 {
 
 // randomBits is a value of any kind.
 func randomBits(r *rand.Rand, t loop.Type) uint64 {
-	s := specials(t)
+	s := looptest.Specials(t)
 	x := r.Uint64() >> (r.IntN(4) * 16)
 	switch {
 	case t == loop.B:
@@ -321,7 +274,7 @@ func (o operation) arguments(r *rand.Rand) [][]uint64 {
 	args := make([][]uint64, len(o.args))
 	total := 1
 	for _, a := range o.args {
-		total *= len(specials(a))
+		total *= len(looptest.Specials(a))
 	}
 	for k := 0; k < total; k++ {
 		if total > 10000 && r.IntN(total/10000+1) != 0 {
@@ -329,7 +282,7 @@ func (o operation) arguments(r *rand.Rand) [][]uint64 {
 		}
 		rest := k
 		for i, a := range o.args {
-			s := specials(a)
+			s := looptest.Specials(a)
 			args[i] = append(args[i], s[rest%len(s)])
 			rest /= len(s)
 		}

@@ -189,7 +189,7 @@ func (o operation) operand(r *rand.Rand, j int) uint64 {
 
 // value picks a special or a random value; scalars of fewer bits are canonical.
 func value(r *rand.Rand, t loop.Type) uint64 {
-	sp := specials(t)
+	sp := looptest.Specials(t)
 	x := sp[r.IntN(len(sp))]
 	if r.IntN(3) == 0 {
 		switch t {

@@ -3,9 +3,6 @@
 package x86
 
 import (
-	"math"
-	"sync"
-
 	"weft/internal/array"
 	"weft/internal/loop"
 	"weft/internal/loop/looptest"
@@ -104,43 +101,4 @@ func (o operation) eval(a [3]uint64) uint64 {
 		return looptest.Eval(o.op, uint64(o.half), o.t, o.args[0], a[0], a[1], a[2])
 	}
 	return looptest.Eval(o.op, uint64(o.sign), o.t, o.args[0], a[0], a[1], a[2])
-}
-
-// specials returns values of a type where something may go wrong.
-func specials(t loop.Type) []uint64 { return allSpecials()[t] }
-
-var allSpecials = sync.OnceValue(func() (all [loop.I16 + 1][]uint64) {
-	for t := range all {
-		all[t] = listSpecials(loop.Type(t))
-	}
-	return all
-})
-
-func listSpecials(t loop.Type) (out []uint64) {
-	switch t {
-	case loop.B:
-		return []uint64{0, 1}
-	case loop.I8, loop.I16, loop.I32, loop.I64:
-		for _, x := range []int64{0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<32 + 1, 1<<53 + 1, 1<<54 + 1<<30 + 1, 1<<62 + 1, math.MaxInt64, math.MinInt64} {
-			for _, y := range []int64{x, -x} {
-				out = append(out, looptest.Cut(t, y))
-			}
-		}
-	default:
-		for _, x := range []float64{0, 0.5, 1, 1.5, 2.5, 3, 0x1.fffffep-2, 0x1.fffffffffffffp-2, 1. / 3, 1 << 23, 1<<23 + 1, 1<<52 + 1, 4194304.5, 8388607.5, 1<<31 - 1, 1 << 31, 1<<31 - 0.5, 1<<31 + 0.5, 1 << 32, 1 << 62, 1 << 63, 1<<63 - 1024, 1 << 64, 0x1.000001p0, 0x1.0000010000001p0, 0x1.ffffffp127, math.MaxFloat32, math.MaxFloat64, 0x1p-126, 0x1p-149, 0x1.8p-150, 0x1p-1022, 0x1p-1074, math.Inf(1), math.NaN()} {
-			for _, y := range []float64{x, -x} {
-				if t == loop.F32 {
-					out = append(out, uint64(math.Float32bits(float32(y))))
-				} else {
-					out = append(out, math.Float64bits(y))
-				}
-			}
-		}
-		if t == loop.F32 {
-			out = append(out, 0x7F800001) // signalling
-		} else {
-			out = append(out, 0x7FF<<52|1)
-		}
-	}
-	return out
 }

@@ -1,19 +1,11 @@
 package looptest
 
 import (
-	"cmp"
 	"math"
-	"math/big"
+	mathbits "math/bits"
 
 	"weft/internal/array"
 	"weft/internal/loop"
-)
-
-// exact is enough bits that a sum of two products of float64 is exact, exact32
-// of float32.
-const (
-	exact   = 5000
-	exact32 = 800
 )
 
 // Eval returns the result of a pure operation on lanes a, b and c, as bits. The type of the
@@ -98,98 +90,74 @@ func bits(b bool) uint64 {
 	return 0
 }
 
-// number returns a lane as a big.Float; not for NaN.
-func number(t loop.Type, x uint64) *big.Float {
-	f := new(big.Float).SetPrec(exact)
-	if t == loop.F32 {
-		f.SetPrec(exact32)
-	}
-	return f.SetFloat64(Float(t, x))
-}
-
-// nearest rounds to nearest even.
-func nearest(t loop.Type, f *big.Float) uint64 {
-	if t == loop.F32 {
-		x, _ := f.Float32()
-		return uint64(math.Float32bits(x))
-	}
-	x, _ := f.Float64()
-	return math.Float64bits(x)
-}
-
-// whole returns a lane of an integer type, with its sign, as a big.Int.
-func whole(t loop.Type, x uint64) *big.Int { return big.NewInt(Int(t, x)) }
-
-// natural returns a lane of an integer type, without sign, as a big.Int.
-func natural(t loop.Type, x uint64) *big.Int { return new(big.Int).SetUint64(Cut(t, int64(x))) }
-
-// wrap returns the low bits of a number.
-func wrap(t loop.Type, x *big.Int) uint64 {
-	if x.IsInt64() {
-		return Cut(t, x.Int64())
-	}
-	m := new(big.Int).Lsh(big.NewInt(1), width(t))
-	return m.Mod(x, m).Uint64()
-}
-
 func compare(op loop.Op, t loop.Type, a, b uint64) uint64 {
-	var r int
+	var less, equal bool
 	switch {
 	case t.Float():
-		if IsNaN(t, a) || IsNaN(t, b) {
+		x, y := Float(t, a), Float(t, b)
+		if x != x || y != y {
 			return bits(op == loop.OpNe)
 		}
-		r = number(t, a).Cmp(number(t, b))
+		less, equal = x < y, x == y
 	case op == loop.OpLtU || op == loop.OpLeU:
-		r = cmp.Compare(Cut(t, int64(a)), Cut(t, int64(b)))
+		x, y := Cut(t, int64(a)), Cut(t, int64(b))
+		less, equal = x < y, x == y
 	default:
-		r = cmp.Compare(Int(t, a), Int(t, b))
+		x, y := Int(t, a), Int(t, b)
+		less, equal = x < y, x == y
 	}
 	switch op {
 	case loop.OpEq:
-		return bits(r == 0)
+		return bits(equal)
 	case loop.OpNe:
-		return bits(r != 0)
+		return bits(!equal)
 	case loop.OpLt, loop.OpLtU:
-		return bits(r < 0)
+		return bits(less)
 	}
-	return bits(r <= 0)
+	return bits(less || equal)
 }
 
 func convert(t, from loop.Type, kind, a uint64) uint64 {
-	if !from.Float() {
-		x := whole(from, a)
-		if kind&loop.FromUnsigned != 0 {
-			x = natural(from, a)
-		}
-		if t.Float() {
-			return nearest(t, new(big.Float).SetPrec(exact).SetInt(x))
-		}
-		return wrap(t, x)
-	}
-	if IsNaN(from, a) {
-		if t.Float() {
-			return floatBits(t, math.NaN())
-		}
-		return 0
-	}
-	x := number(from, a)
-	if t.Float() {
-		return nearest(t, x)
-	}
-	least := new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), width(t)-1))
-	greatest := new(big.Int).Not(least)
-	if kind&loop.ToUnsigned != 0 {
-		least, greatest = new(big.Int), new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), width(t)), big.NewInt(1))
-	}
-	i, _ := x.Int(nil) // truncates; nil if infinite
+	unsigned := kind&loop.FromUnsigned != 0
 	switch {
-	case i == nil && x.Signbit() || i != nil && i.Cmp(least) < 0:
-		i = least
-	case i == nil || i.Cmp(greatest) > 0:
-		i = greatest
+	case from.Float() && t.Float():
+		return floatBits(t, Float(from, a))
+	case from.Float():
+		return saturate(t, kind&loop.ToUnsigned != 0, Float(from, a))
+	case t == loop.F32 && unsigned:
+		return uint64(math.Float32bits(float32(Cut(from, int64(a)))))
+	case t == loop.F32:
+		return uint64(math.Float32bits(float32(Int(from, a))))
+	case t == loop.F64 && unsigned:
+		return math.Float64bits(float64(Cut(from, int64(a))))
+	case t == loop.F64:
+		return math.Float64bits(float64(Int(from, a)))
+	case unsigned:
+		return Cut(t, int64(Cut(from, int64(a))))
 	}
-	return wrap(t, i)
+	return Cut(t, Int(from, a))
+}
+
+// saturate returns x without its fraction as an integer of type t, or the limit that x is
+// beyond. NaN becomes 0.
+func saturate(t loop.Type, unsigned bool, x float64) uint64 {
+	least, end := math.Ldexp(-1, int(width(t))-1), math.Ldexp(1, int(width(t))-1)
+	if unsigned {
+		least, end = 0, 2*end
+	}
+	switch {
+	case x != x:
+		return 0
+	case x <= least:
+		return Cut(t, int64(least))
+	case x < end && unsigned:
+		return uint64(x)
+	case x < end:
+		return Cut(t, int64(x))
+	case unsigned:
+		return Cut(t, -1)
+	}
+	return Cut(t, -1) >> 1
 }
 
 // truth computes an operation on truth values.
@@ -238,77 +206,77 @@ func integer(op loop.Op, t loop.Type, a, b uint64) uint64 {
 	case loop.OpNot:
 		return Cut(t, int64(^a))
 	}
-	return exactly(op, t, whole(t, a), whole(t, b))
+	outside := y < 0 || y >= int64(width(t))
+	switch {
+	case (op == loop.OpQuo || op == loop.OpRem) && y == 0, op == loop.OpShl && outside:
+		return 0
+	case op == loop.OpQuo:
+		return Cut(t, x/y)
+	case op == loop.OpRem:
+		return Cut(t, x%y)
+	case op == loop.OpShl:
+		return Cut(t, x<<y)
+	case op == loop.OpShr && outside:
+		return Cut(t, x>>63)
+	case op == loop.OpShr:
+		return Cut(t, x>>y)
+	case op == loop.OpMulHi:
+		return highProduct(t, x, y)
+	}
+	panic(op.String())
 }
 
-// exactly computes an operation on integers whose exact result may need more bits.
-func exactly(op loop.Op, t loop.Type, x, y *big.Int) uint64 {
-	z := new(big.Int)
-	outside := y.Sign() < 0 || y.Cmp(big.NewInt(int64(width(t)))) >= 0
-	switch op {
-	case loop.OpQuo:
-		if y.Sign() != 0 {
-			z.Quo(x, y)
-		}
-	case loop.OpRem:
-		if y.Sign() != 0 {
-			z.Rem(x, y)
-		}
-	case loop.OpShl:
-		if !outside {
-			z.Lsh(x, uint(y.Int64()))
-		}
-	case loop.OpShr:
-		switch {
-		case !outside:
-			z.Rsh(x, uint(y.Int64()))
-		case x.Sign() < 0:
-			z.SetInt64(-1)
-		}
-	case loop.OpMulHi:
-		z.Rsh(z.Mul(x, y), width(t)) // rounds down
-	default:
-		panic(op.String())
+// highProduct returns the high half of the product of two integers with signs.
+func highProduct(t loop.Type, x, y int64) uint64 {
+	if t != loop.I64 {
+		return Cut(t, x*y>>width(t))
 	}
-	return wrap(t, z)
+	hi, _ := mathbits.Mul64(uint64(x), uint64(y))
+	// As an integer without sign, a negative number is 1<<64 greater.
+	if x < 0 {
+		hi -= uint64(y)
+	}
+	if y < 0 {
+		hi -= uint64(x)
+	}
+	return hi
 }
 
 // unsigned computes an operation on integers without sign.
 func unsigned(op loop.Op, t loop.Type, a, b uint64) uint64 {
-	a, b = Cut(t, int64(a)), Cut(t, int64(b))
-	x, y, z := natural(t, a), natural(t, b), new(big.Int)
+	w := uint64(width(t))
+	x, y := Cut(t, int64(a)), Cut(t, int64(b))
 	switch op {
 	case loop.OpMulHiU:
-		z.Rsh(z.Mul(x, y), width(t))
+		hi, lo := mathbits.Mul64(x, y)
+		if t == loop.I64 {
+			return hi
+		}
+		return lo >> w
 	case loop.OpRotL:
-		z.Lsh(x, uint(b%uint64(width(t))))
-		z.Or(z, new(big.Int).Rsh(z, width(t)))
+		k := y % w
+		return Cut(t, int64(x<<k|x>>(w-k)))
 	case loop.OpShrU:
-		if b < uint64(width(t)) {
-			z.Rsh(x, uint(b))
+		if y >= w {
+			return 0
 		}
+		return x >> y
 	case loop.OpQuoU:
-		if b != 0 {
-			z.Quo(x, y)
+		if y == 0 {
+			return 0
 		}
+		return x / y
 	case loop.OpRemU:
-		if b != 0 {
-			z.Rem(x, y)
+		if y == 0 {
+			return 0
 		}
+		return x % y
 	case loop.OpMinU:
-		z = x
-		if y.Cmp(x) < 0 {
-			z = y
-		}
+		return min(x, y)
 	case loop.OpMaxU:
-		z = x
-		if y.Cmp(x) > 0 {
-			z = y
-		}
-	default:
-		panic(op.String())
+		return max(x, y)
 	}
-	return wrap(t, z)
+	panic(op.String())
 }
 
 // count counts bits one by one.

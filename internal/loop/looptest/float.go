@@ -8,116 +8,114 @@ import (
 	"weft/internal/loop"
 )
 
-// float computes an operation on floats: exactly, then rounded once.
-func float(op loop.Op, t loop.Type, a, b, c uint64) (result uint64) {
-	nan := floatBits(t, math.NaN())
+// exact is enough bits that a product of two float64 plus another is exact.
+const exact = 5000
+
+// float computes an operation on floats.
+func float(op loop.Op, t loop.Type, a, b, c uint64) uint64 {
 	sign := uint64(1) << (width(t) - 1)
 	switch op {
 	case loop.OpNeg:
 		return a ^ sign
 	case loop.OpAbs:
 		return a &^ sign
-	}
-	operands := [3]uint64{a, b, c}
-	n := operandsOf(op)
-	for _, v := range operands[:n] {
-		if IsNaN(t, v) {
-			return nan
-		}
-	}
-	x, z := number(t, a), new(big.Float)
-	z.SetPrec(x.Prec())
-	y := x
-	if n > 1 {
-		y = number(t, b)
-	}
-	// What is not a number in the end is a panic in math/big.
-	defer func() {
-		if e := recover(); e != nil {
-			if _, ok := e.(big.ErrNaN); !ok {
-				panic(e)
-			}
-			result = nan
-		}
-	}()
-	switch op {
-	case loop.OpMin:
-		if x.Cmp(y) < 0 {
-			return a
-		}
-		return b
-	case loop.OpMax:
-		if x.Cmp(y) > 0 {
-			return a
-		}
-		return b
-	case loop.OpAdd:
-		z.Add(x, y)
-	case loop.OpSub:
-		z.Sub(x, y)
-	case loop.OpMul:
-		z.Mul(x, y)
-	case loop.OpDiv:
-		z.SetPrec(300).Quo(x, y)
-	case loop.OpFma:
-		z.Add(new(big.Float).SetPrec(x.Prec()).Mul(x, y), number(t, c))
-	case loop.OpSqrt:
+	case loop.OpMin, loop.OpMax:
+		x, y := Float(t, a), Float(t, b)
 		switch {
-		case x.Sign() == 0:
-			return a
-		case x.Sign() < 0:
-			return nan
-		}
-		z.SetPrec(300).Sqrt(x)
-	case loop.OpLogB:
-		z.SetInt64(int64(x.MantExp(nil) - 1))
-	case loop.OpScaleB:
-		k, _ := y.Int64() // any beyond the bound
-		z.SetMantExp(x, int(min(max(k, -1<<20), 1<<20)))
-	case loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
-		if x.IsInf() {
+		case x != x || y != y:
+			return floatBits(t, math.NaN())
+		case op == loop.OpMin && x < y, op == loop.OpMax && x > y:
 			return a
 		}
-		return nearest(t, z.SetInt(round(op, x))) | a&sign // zeros keep the sign
-	default:
-		panic(op.String())
+		return b
+	case loop.OpFma:
+		return fma(t, a, b, c)
 	}
-	return nearest(t, z)
+	if t == loop.F32 {
+		x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
+		return uint64(math.Float32bits(rounded(op, x, y)))
+	}
+	return math.Float64bits(rounded(op, math.Float64frombits(a), math.Float64frombits(b)))
+}
+
+// rounded computes an operation whose exact result is rounded once to F. Go and IEEE 754
+// define its arithmetic so.
+func rounded[F float32 | float64](op loop.Op, x, y F) F {
+	switch op {
+	case loop.OpAdd:
+		return x + y
+	case loop.OpSub:
+		return x - y
+	case loop.OpMul:
+		return x * y
+	case loop.OpDiv:
+		return x / y
+	case loop.OpSqrt:
+		// Rounding twice is rounding once for square roots: float64 has more than twice
+		// the digits of float32 (Figueroa 1995, When is double rounding innocuous?).
+		return F(math.Sqrt(float64(x)))
+	case loop.OpLogB:
+		if x == 0 || math.IsInf(float64(x), 0) {
+			return -1
+		}
+		_, e := math.Frexp(float64(x))
+		return F(e-1) + 0*x // NaN stays NaN
+	case loop.OpScaleB:
+		const beyond = 5000 // the exponents of float64 and float32
+		if x != x || y != y {
+			return x + y
+		}
+		return F(math.Ldexp(float64(x), int(min(max(float64(y), -beyond), beyond))))
+	case loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
+		return F(whole(op, float64(x)))
+	}
+	panic(op.String())
+}
+
+// whole returns the whole number that op rounds x to, with the sign of x.
+func whole(op loop.Op, x float64) float64 {
+	if !(math.Abs(x) < 1<<52) { // whole, infinite or NaN
+		return x
+	}
+	i := int64(x)
+	rest := x - float64(i) // exact
+	switch {
+	case op == loop.OpFloor && rest < 0:
+		i--
+	case op == loop.OpCeil && rest > 0:
+		i++
+	case op == loop.OpRint && (rest > 0.5 || rest == 0.5 && i%2 != 0):
+		i++
+	case op == loop.OpRint && (rest < -0.5 || rest == -0.5 && i%2 != 0):
+		i--
+	}
+	return math.Copysign(float64(i), x)
+}
+
+// fma returns a*b+c rounded once.
+func fma(t loop.Type, a, b, c uint64) uint64 {
+	x, y, z := Float(t, a), Float(t, b), Float(t, c)
+	switch finite := x-x == 0 && y-y == 0; {
+	case !finite || z != z:
+		return floatBits(t, x*y+z) // infinite or NaN
+	case math.IsInf(z, 0):
+		return c
+	}
+	p := new(big.Float).SetPrec(exact).SetFloat64(x)
+	p.Mul(p, new(big.Float).SetFloat64(y))
+	p.Add(p, new(big.Float).SetFloat64(z))
+	if t == loop.F32 {
+		r, _ := p.Float32()
+		return uint64(math.Float32bits(r))
+	}
+	r, _ := p.Float64()
+	return math.Float64bits(r)
 }
 
 // Fma32 returns a*b+c rounded once.
 func Fma32(a, b, c float32) float32 {
 	bits := func(x float32) uint64 { return floatBits(loop.F32, float64(x)) }
 	return math.Float32frombits(uint32(Eval(loop.OpFma, 0, loop.F32, loop.F32, bits(a), bits(b), bits(c))))
-}
-
-// operandsOf returns the number of operands of an operation on floats.
-func operandsOf(op loop.Op) int {
-	switch op {
-	case loop.OpFma:
-		return 3
-	case loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint, loop.OpLogB:
-		return 1
-	}
-	return 2
-}
-
-// round returns the whole number that op rounds a finite x to.
-func round(op loop.Op, x *big.Float) *big.Int {
-	i, _ := x.Int(nil)
-	rest := new(big.Float).SetPrec(exact).Sub(x, new(big.Float).SetPrec(exact).SetInt(i))
-	switch {
-	case op == loop.OpFloor && rest.Sign() < 0:
-		i.Sub(i, big.NewInt(1))
-	case op == loop.OpCeil && rest.Sign() > 0:
-		i.Add(i, big.NewInt(1))
-	case op == loop.OpRint:
-		half := new(big.Float).Abs(rest).Cmp(big.NewFloat(0.5))
-		if half > 0 || half == 0 && i.Bit(0) == 1 {
-			i.Add(i, big.NewInt(int64(rest.Sign())))
-		}
-	}
-	return i
 }
 
 // A halfFormat is an IEEE format of 16 bits.

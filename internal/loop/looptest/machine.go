@@ -19,12 +19,21 @@ type Machine struct {
 
 	p        *loop.Program
 	f        *loop.Frame
-	elements map[loop.Value][]uint64 // of the reductions of the pass in hand
+	elements [][]uint64     // of the reductions of the pass in hand, by value
+	outs     [][]loop.Value // the OpOut of an instruction, by value
+	next     []uint64       // see assign
 }
 
 // New returns a machine for a program and its frame.
 func New(p *loop.Program, f *loop.Frame) *Machine {
-	return &Machine{p: p, f: f, Values: make([]uint64, len(p.Ins))}
+	n := len(p.Ins)
+	m := &Machine{p: p, f: f, Values: make([]uint64, n), elements: make([][]uint64, n), outs: make([][]loop.Value, n)}
+	for v := range p.Ins {
+		if in := &p.Ins[v]; in.Op == loop.OpOut {
+			m.outs[in.A] = append(m.outs[in.A], loop.Value(v))
+		}
+	}
+	return m
 }
 
 // Run runs the program.
@@ -144,19 +153,18 @@ func (m *Machine) ins(v loop.Value) {
 
 // pass runs a pass, and reduces what it was given.
 func (m *Machine) pass(r *loop.Region) {
-	m.elements = map[loop.Value][]uint64{}
 	for _, x := range r.Body {
-		if m.p.Ins[x].Op == loop.OpReduce {
-			m.elements[x] = nil
-		}
+		m.elements[x] = m.elements[x][:0]
 	}
 	for i := range m.extent(m.p.Lane) {
 		m.Index[m.p.Lane] = i
 		m.block(r.Body)
 	}
 	m.Index[m.p.Lane] = 0
-	for x, elements := range m.elements {
-		m.Values[x] = Reduce(loop.Reduction(m.p.Ins[x].Imm), m.p.Ins[x].Type, elements)
+	for _, x := range r.Body {
+		if in := &m.p.Ins[x]; in.Op == loop.OpReduce {
+			m.Values[x] = Reduce(loop.Reduction(in.Imm), in.Type, m.elements[x])
+		}
 	}
 }
 
@@ -192,21 +200,19 @@ func (m *Machine) loop(r *loop.Region) {
 
 // assign sets all of to at once.
 func (m *Machine) assign(to, from []loop.Value) {
-	var x []uint64
+	m.next = m.next[:0]
 	for _, v := range from {
-		x = append(x, m.Values[v])
+		m.next = append(m.next, m.Values[v])
 	}
 	for i, v := range to {
-		m.Values[v] = x[i]
+		m.Values[v] = m.next[i]
 	}
 }
 
 // results sets the OpOut of an instruction.
 func (m *Machine) results(of loop.Value, from []loop.Value) {
-	for v := range m.p.Ins {
-		if in := &m.p.Ins[v]; in.Op == loop.OpOut && in.A == of {
-			m.Values[v] = m.Values[from[in.Imm]]
-		}
+	for _, v := range m.outs[of] {
+		m.Values[v] = m.Values[from[m.p.Ins[v].Imm]]
 	}
 }
 
