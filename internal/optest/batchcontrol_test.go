@@ -15,6 +15,29 @@ import (
 // What is differentiated afterwards agrees to rounding, since sums over examples have another
 // order.
 func TestBatchControl(t *testing.T) {
+	for _, c := range batchControlCases() {
+		t.Run(c.name, func(t *testing.T) {
+			s := newSuite(t, oracle, Caps{Missing: missing})
+			defer s.mem.Close()
+			for mask := 1; mask < 1<<len(c.args); mask++ {
+				for seed := range uint64(3) {
+					b := c.draw(mask, seed)
+					b.compare(t, s, c)
+				}
+			}
+		})
+	}
+}
+
+// A batchControlCase builds a graph with loops or branches.
+type batchControlCase struct {
+	name    string
+	args    []ir.Type
+	choices map[int][]int64 // of the elements of integer arguments
+	build   func(x []*ir.Node) []*ir.Node
+}
+
+func batchControlCases() []batchControlCase {
 	type node = ir.Node
 	apply := func(d *op.Def, x ...*node) *node { return op.Apply(d, nil, x...) }
 	named := func(name string, x ...*node) *node { return op.Apply(op.Lookup(name), nil, x...) }
@@ -47,12 +70,7 @@ func TestBatchControl(t *testing.T) {
 	}
 	f64, f32, i64, yes := array.Float64, array.Float32, array.Int64, array.Bool
 	until := op.Looping{Until: true}
-	for _, c := range []struct {
-		name  string
-		args  []ir.Type
-		draw  map[int][]int64 // integers to choose from
-		build func(x []*node) []*node
-	}{
+	return []batchControlCase{
 		{"network", []ir.Type{{DType: f64, Shape: []int{5, 2, 3}}, {DType: f64, Shape: []int{2, 3}}, {DType: f64, Shape: []int{3, 3}}}, nil, func(x []*node) []*node {
 			return scan(op.Looping{}, x[:1], x[1:2], x[2:], func(s, c, k []*node) []*node {
 				h := named("tanh", apply(op.Add, s[0], apply(op.MatMul, c[0], k[0])))
@@ -145,149 +163,158 @@ func TestBatchControl(t *testing.T) {
 			r := scan(op.Looping{}, x[:1], x[1:], nil, func(s, c, _ []*node) []*node { return []*node{apply(op.Sin, apply(op.Add, s[0], c[0]))} })
 			return []*node{apply(op.Mul, step(r[1], 1), r[0])}
 		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := newSuite(t, oracle, Caps{Missing: missing})
-			defer s.mem.Close()
-			// with adds the gradients of the sum of squares.
-			with := func(outs, in []*node) []*node {
-				var y, wrt []*node
-				for _, o := range outs {
-					if o.DType.Differentiable() {
-						y = append(y, o)
-					}
-				}
-				for _, x := range in {
-					if x.DType.Differentiable() {
-						wrt = append(wrt, x)
-					}
-				}
-				for i, d := range op.Gradient(y, y, wrt) {
-					if d == nil {
-						d = op.Apply(op.Expand, op.Shape(wrt[i].Shape), num(wrt[i], 0))
-					}
-					outs = append(outs, d)
-				}
-				return outs
-			}
-			loops := func(outs []*node) (n int) {
-				for id, need := range ir.Reach(outs) {
-					if x := outs[0].Graph.Nodes[id]; need && (x.Op == op.Loop || x.Op == op.Branch) {
-						n++
-					}
-				}
-				return n
-			}
-			const n = 4
-			for mask := 1; mask < 1<<len(c.args); mask++ {
-				for seed := range uint64(3) {
-					r := rand.New(rand.NewPCG(seed, 3))
-					x := make([][]*Array, n)
-					var all []*Array
-					for e := range x {
-						for k, a := range c.args {
-							if e > 0 && mask>>k&1 == 0 {
-								x[e] = append(x[e], x[0][k])
-								continue
-							}
-							v := Random(r, a.DType, a.Shape, [2]float64{}, 2)
-							if from := c.draw[k]; from != nil {
-								for i := range v.I {
-									v.I[i] = from[r.IntN(len(from))]
-								}
-							}
-							x[e] = append(x[e], v)
-						}
-					}
-					for k, a := range c.args {
-						joined := x[0][k]
-						if mask>>k&1 == 1 {
-							joined = New(a.DType, append([]int{n}, a.Shape...))
-							for e := range x {
-								copy(joined.F[e*len(x[e][k].F):], x[e][k].F)
-								copy(joined.I[e*len(x[e][k].I):], x[e][k].I)
-							}
-						}
-						all = append(all, joined)
-					}
-					inputs := func(of []*Array) []*node {
-						g := ir.New()
-						var out []*node
-						for k, a := range of {
-							out = append(out, g.Input(k, a.DType, a.Shape))
-						}
-						return out
-					}
-					in := inputs(x[0])
-					plain := c.build(in)
-					one := with(plain, in)
-					batch := func(outs []*node) (res, leaves []*node) {
-						leaves = inputs(all)
-						for _, y := range op.Batch(leaves[0].Graph, outs, n, func(x *node) op.Batched {
-							return op.Batched{Node: leaves[x.Arg()], Lead: mask>>x.Arg()&1 == 1}
-						}) {
-							res = append(res, y.Raise(n))
-						}
-						return res, leaves
-					}
-					many, _ := batch(one)
-					if got := loops(many); got > 2*loops(one) && c.name != "until, backwards" {
-						t.Errorf("%d loops and branches of %d", got, loops(one))
-					}
-					var each [][]*Array
-					for e := range x {
-						y, err := s.outputs(s.dev, one, x[e], allContiguous)
-						if err != nil {
-							t.Fatal(err)
-						}
-						each = append(each, y)
-					}
-					got, err := s.outputs(s.dev, many, all, allContiguous)
-					if err != nil {
-						t.Fatalf("arguments %b: %v", mask, err)
-					}
-					for k, y := range got {
-						for e := range x {
-							if d := Same(example(y, e, each[e][k]), each[e][k]); d != "" {
-								t.Fatalf("arguments %b, result %d of %d, example %d: %s", mask, k, len(plain), e, d)
-							}
-						}
-					}
-					// Gradients through it.
-					batched, leaves := batch(plain)
-					got, err = s.outputs(s.dev, with(batched, leaves)[len(plain):], all, allContiguous)
-					if err != nil {
-						t.Fatalf("arguments %b: %v", mask, err)
-					}
-					at := 0
-					for k, a := range c.args {
-						if !a.DType.Differentiable() {
-							continue
-						}
-						y := got[at]
-						for i := range y.F {
-							want := 0.0
-							if cells := array.Size(a.Shape); mask>>k&1 == 1 {
-								want = each[i/cells][len(plain)+at].F[i%cells]
-							} else {
-								for e := range x {
-									want += each[e][len(plain)+at].F[i]
-								}
-							}
-							eps := 1e-11
-							if a.DType == array.Float32 {
-								eps = 1e-5
-							}
-							if d := y.F[i] - want; !(d*d <= eps*eps*(1+want*want)) && (y.F[i] == y.F[i] || want == want) {
-								t.Fatalf("arguments %b, gradient of argument %d, element %d: %v, one by one %v", mask, k, i, y.F[i], want)
-							}
-						}
-						at++
-					}
-				}
-			}
-		})
 	}
+}
+
+// controlExamples is the number of examples of a batch.
+const controlExamples = 4
+
+// draw draws arguments for each example. Those in the set mask differ.
+func (c *batchControlCase) draw(mask int, seed uint64) *batchCase {
+	b := &batchCase{name: c.name, mask: mask}
+	r := rand.New(rand.NewPCG(seed, 3))
+	x := make([][]*Array, controlExamples)
+	for e := range x {
+		for k, a := range c.args {
+			if e > 0 && mask>>k&1 == 0 {
+				x[e] = append(x[e], x[0][k])
+				continue
+			}
+			v := Random(r, a.DType, a.Shape, [2]float64{}, 2)
+			if from := c.choices[k]; from != nil {
+				for i := range v.I {
+					v.I[i] = from[r.IntN(len(from))]
+				}
+			}
+			x[e] = append(x[e], v)
+		}
+	}
+	for k, a := range c.args {
+		joined := x[0][k]
+		if mask>>k&1 == 1 {
+			joined = New(a.DType, append([]int{controlExamples}, a.Shape...))
+			for e := range x {
+				copy(joined.F[e*len(x[e][k].F):], x[e][k].F)
+				copy(joined.I[e*len(x[e][k].I):], x[e][k].I)
+			}
+		}
+		b.all = append(b.all, joined)
+	}
+	b.x = x
+	return b
+}
+
+// batch returns outs for all examples, and the inputs.
+func (b *batchCase) batch(outs []*ir.Node) (res, leaves []*ir.Node) {
+	g := ir.New()
+	leaves = inputs(g, b.all)
+	for _, y := range op.Batch(g, outs, controlExamples, func(x *ir.Node) op.Batched {
+		return op.Batched{Node: leaves[x.Arg()], Lead: b.mask>>x.Arg()&1 == 1}
+	}) {
+		res = append(res, y.Raise(controlExamples))
+	}
+	return res, leaves
+}
+
+// compare compares the graph for all examples, and its gradients, with the graph on each
+// example alone.
+func (b *batchCase) compare(t *testing.T, s *suite, c batchControlCase) {
+	in := inputs(ir.New(), b.x[0])
+	plain := c.build(in)
+	one := withGradients(plain, in)
+	many, _ := b.batch(one)
+	if got := loopsOf(many); got > 2*loopsOf(one) && c.name != "until, backwards" {
+		t.Errorf("%d loops and branches of %d", got, loopsOf(one))
+	}
+	var each [][]*Array
+	for e := range b.x {
+		y, err := s.outputs(s.dev, one, b.x[e], allContiguous)
+		if err != nil {
+			t.Fatal(err)
+		}
+		each = append(each, y)
+	}
+	got, err := s.outputs(s.dev, many, b.all, allContiguous)
+	if err != nil {
+		t.Fatalf("arguments %b: %v", b.mask, err)
+	}
+	for k, y := range got {
+		for e := range b.x {
+			if d := Same(example(y, e, each[e][k]), each[e][k]); d != "" {
+				t.Fatalf("arguments %b, result %d of %d, example %d: %s", b.mask, k, len(plain), e, d)
+			}
+		}
+	}
+	// Gradients through it.
+	batched, leaves := b.batch(plain)
+	got, err = s.outputs(s.dev, withGradients(batched, leaves)[len(plain):], b.all, allContiguous)
+	if err != nil {
+		t.Fatalf("arguments %b: %v", b.mask, err)
+	}
+	for e := range each {
+		each[e] = each[e][len(plain):]
+	}
+	at := 0
+	for k, a := range c.args {
+		if a.DType.Differentiable() {
+			b.compareGradient(t, k, a, at, got[at], each)
+			at++
+		}
+	}
+}
+
+// compareGradient compares gradient at, that of argument k, with the sum of those of the
+// examples, or with each where the argument differs.
+func (b *batchCase) compareGradient(t *testing.T, k int, a ir.Type, at int, y *Array, each [][]*Array) {
+	for i := range y.F {
+		want := 0.0
+		if cells := array.Size(a.Shape); b.mask>>k&1 == 1 {
+			want = each[i/cells][at].F[i%cells]
+		} else {
+			for e := range b.x {
+				want += each[e][at].F[i]
+			}
+		}
+		eps := 1e-11
+		if a.DType == array.Float32 {
+			eps = 1e-5
+		}
+		if d := y.F[i] - want; !(d*d <= eps*eps*(1+want*want)) && (y.F[i] == y.F[i] || want == want) {
+			t.Fatalf("arguments %b, gradient of argument %d, element %d: %v, one by one %v", b.mask, k, i, y.F[i], want)
+		}
+	}
+}
+
+// withGradients adds the gradients of the sum of squares.
+func withGradients(outs, in []*ir.Node) []*ir.Node {
+	var y, wrt []*ir.Node
+	for _, o := range outs {
+		if o.DType.Differentiable() {
+			y = append(y, o)
+		}
+	}
+	for _, x := range in {
+		if x.DType.Differentiable() {
+			wrt = append(wrt, x)
+		}
+	}
+	for i, d := range op.Gradient(y, y, wrt) {
+		if d == nil {
+			d = op.Apply(op.Expand, op.Shape(wrt[i].Shape), wrt[i].Graph.Number(0, wrt[i].DType, false))
+		}
+		outs = append(outs, d)
+	}
+	return outs
+}
+
+// loopsOf returns the number of loops and branches of a graph.
+func loopsOf(outs []*ir.Node) (n int) {
+	for id, need := range ir.Reach(outs) {
+		if x := outs[0].Graph.Nodes[id]; need && (x.Op == op.Loop || x.Op == op.Branch) {
+			n++
+		}
+	}
+	return n
 }
 
 // example is one of those that x begins with an axis of.

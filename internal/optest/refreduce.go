@@ -182,106 +182,176 @@ func plainLogSumExp(x []float64, eps float64) (y, bound float64) {
 	return y, worst/s + eps*(depth(len(x))+4*math.Abs(math.Log(s))+2*math.Abs(y)+4)
 }
 
-func init() {
-	extreme := func(max bool) reference {
-		return func(x []*Array, a ir.Attrs) Result {
-			if array.Size(x[0].Shape) == 0 {
-				if _, m := groups(x[0].Shape, axesOf(a, len(x[0].Shape)), true); len(m) > 0 {
-					panic(refusal{})
-				}
+// extremeOf returns the reference of min or max: NaN wins.
+func extremeOf(max bool) reference {
+	return func(x []*Array, a ir.Attrs) Result {
+		if array.Size(x[0].Shape) == 0 {
+			if _, m := groups(x[0].Shape, axesOf(a, len(x[0].Shape)), true); len(m) > 0 {
+				panic(refusal{})
 			}
-			if x[0].F == nil {
-				return reduceInts(x[0], x[0].DType, a, func(v []int64) int64 {
-					r := v[0]
-					for _, e := range v {
-						if e != r && compareInts(x[0].DType, e, r) < 0 != max {
-							r = e
-						}
-					}
-					return r
-				})
-			}
-			return reduceFloats(x[0], a, func(v []float64, _ float64) (float64, float64) {
+		}
+		if x[0].F == nil {
+			return reduceInts(x[0], x[0].DType, a, func(v []int64) int64 {
 				r := v[0]
 				for _, e := range v {
-					if e != e {
-						return e, 0
-					}
-					if e < r != max && e != r {
+					if e != r && compareInts(x[0].DType, e, r) < 0 != max {
 						r = e
 					}
 				}
-				return r, 0
+				return r
 			})
 		}
-	}
-	references["min"], references["max"] = extreme(false), extreme(true)
-	truthOf := func(all bool) reference {
-		return func(x []*Array, a ir.Attrs) Result {
-			return reduceInts(convert(x[0], array.Bool), array.Bool, a, func(v []int64) int64 {
-				for _, e := range v {
-					if (e != 0) != all {
-						return truthInt(!all)
-					}
+		return reduceFloats(x[0], a, func(v []float64, _ float64) (float64, float64) {
+			r := v[0]
+			for _, e := range v {
+				if e != e {
+					return e, 0
 				}
-				return truthInt(all)
-			})
-		}
+				if e < r != max && e != r {
+					r = e
+				}
+			}
+			return r, 0
+		})
 	}
+}
+
+// truthOf returns the reference of all or any.
+func truthOf(all bool) reference {
+	return func(x []*Array, a ir.Attrs) Result {
+		return reduceInts(convert(x[0], array.Bool), array.Bool, a, func(v []int64) int64 {
+			for _, e := range v {
+				if (e != 0) != all {
+					return truthInt(!all)
+				}
+			}
+			return truthInt(all)
+		})
+	}
+}
+
+// wideFor returns x in the type in which a sum or product of it is computed.
+func wideFor(x *Array, a ir.Attrs) *Array {
+	switch {
+	case a.(op.Reduction).DType != array.Invalid:
+		return convert(x, a.(op.Reduction).DType)
+	case x.F == nil && x.DType != array.Uint64:
+		return convert(x, array.Int64)
+	}
+	return x
+}
+
+// totalOf returns the sums of the groups of x.
+func totalOf(x *Array, a ir.Attrs) Result {
+	if x.F != nil {
+		return reduceFloats(x, a, exactSum)
+	}
+	return reduceInts(x, x.DType, a, func(v []int64) int64 {
+		var s int64
+		for _, e := range v {
+			s += e
+		}
+		return s
+	})
+}
+
+// productOf returns the products of the groups of x.
+func productOf(x *Array, a ir.Attrs) Result {
+	if x.F != nil {
+		return reduceFloats(x, a, exactProd)
+	}
+	return reduceInts(x, x.DType, a, func(v []int64) int64 {
+		s := int64(1)
+		for _, e := range v {
+			s *= e
+		}
+		return s
+	})
+}
+
+// floatsOnly returns f, which refuses arrays of other types than floats.
+func floatsOnly(f reference) reference {
+	return func(x []*Array, a ir.Attrs) Result {
+		if x[0].F == nil {
+			panic(refusal{})
+		}
+		return f(x, a)
+	}
+}
+
+// softmaxOf returns the reference of softmax, or of its logarithm.
+func softmaxOf(log bool) reference {
+	return floatsOnly(func(x []*Array, a ir.Attrs) Result {
+		e := eps(x[0].DType)
+		out := Result{Array: New(x[0].DType, x[0].Shape), Bound: make([]float64, x[0].Size())}
+		_, m := groups(x[0].Shape, axesOf(a, len(x[0].Shape)), true)
+		for _, g := range m {
+			top, s := math.Inf(-1), 0.0
+			for _, j := range g {
+				top = math.Max(top, x[0].F[j])
+			}
+			far := 0.0
+			for _, j := range g {
+				s += math.Exp(x[0].F[j] - top)
+				far = math.Max(far, math.Abs(x[0].F[j]-top))
+			}
+			for _, j := range g {
+				d := x[0].F[j] - top
+				if log {
+					out.F[j] = d - math.Log(s)
+					out.Bound[j] = e * (depth(len(g)) + 8 + 2*far + 3*math.Abs(out.F[j]))
+				} else {
+					out.F[j] = math.Exp(d) / s
+					out.Bound[j] = out.F[j]*e*(depth(len(g))+10+2*far) + 1e-45
+				}
+			}
+		}
+		return out
+	})
+}
+
+// argOf returns the reference of argmin or argmax: the first NaN wins.
+func argOf(max bool) reference {
+	return func(x []*Array, a ir.Attrs) Result {
+		x0 := x[0]
+		shape, m := groups(x0.Shape, axesOf(a, len(x0.Shape)), a.(op.Reduction).Keep)
+		out := New(array.Int64, shape)
+		for i, in := range axesOf(a, len(x0.Shape)) {
+			if in && x0.Shape[i] == 0 {
+				panic(refusal{})
+			}
+		}
+		for i, g := range m {
+			best := 0
+			for k, j := range g {
+				b := g[best]
+				switch {
+				case x0.F == nil && x0.I[j] != x0.I[b] && (compareInts(x0.DType, x0.I[j], x0.I[b]) > 0) == max,
+					x0.F != nil && x0.F[b] == x0.F[b] && (x0.F[j] != x0.F[j] || x0.F[j] != x0.F[b] && (x0.F[j] > x0.F[b]) == max):
+					best = k
+				}
+			}
+			out.I[i] = int64(best)
+		}
+		return Result{Array: out, Exact: true}
+	}
+}
+
+func init() {
+	references["min"], references["max"] = extremeOf(false), extremeOf(true)
 	references["all"], references["any"] = truthOf(true), truthOf(false)
-	wide := func(x *Array, a ir.Attrs) *Array {
-		switch {
-		case a.(op.Reduction).DType != array.Invalid:
-			return convert(x, a.(op.Reduction).DType)
-		case x.F == nil && x.DType != array.Uint64:
-			return convert(x, array.Int64)
-		}
-		return x
-	}
-	total := func(x *Array, a ir.Attrs) Result {
-		if x.F != nil {
-			return reduceFloats(x, a, exactSum)
-		}
-		return reduceInts(x, x.DType, a, func(v []int64) int64 {
-			var s int64
-			for _, e := range v {
-				s += e
-			}
-			return s
-		})
-	}
-	product := func(x *Array, a ir.Attrs) Result {
-		if x.F != nil {
-			return reduceFloats(x, a, exactProd)
-		}
-		return reduceInts(x, x.DType, a, func(v []int64) int64 {
-			s := int64(1)
-			for _, e := range v {
-				s *= e
-			}
-			return s
-		})
-	}
-	references["sum"] = func(x []*Array, a ir.Attrs) Result { return total(wide(x[0], a), a) }
-	references["prod"] = func(x []*Array, a ir.Attrs) Result { return product(wide(x[0], a), a) }
-	references["reduce_sum"] = func(x []*Array, a ir.Attrs) Result { return total(x[0], rawAxes(a)) }
-	references["reduce_prod"] = func(x []*Array, a ir.Attrs) Result { return product(x[0], rawAxes(a)) }
+	references["sum"] = func(x []*Array, a ir.Attrs) Result { return totalOf(wideFor(x[0], a), a) }
+	references["prod"] = func(x []*Array, a ir.Attrs) Result { return productOf(wideFor(x[0], a), a) }
+	references["reduce_sum"] = func(x []*Array, a ir.Attrs) Result { return totalOf(x[0], rawAxes(a)) }
+	references["reduce_prod"] = func(x []*Array, a ir.Attrs) Result { return productOf(x[0], rawAxes(a)) }
 	for _, n := range []string{"min", "max", "all", "any"} {
 		references["reduce_"+n] = func(x []*Array, a ir.Attrs) Result { return references[n](x, rawAxes(a)) }
 	}
-	floats := func(f reference) reference {
-		return func(x []*Array, a ir.Attrs) Result {
-			if x[0].F == nil {
-				panic(refusal{})
-			}
-			return f(x, a)
-		}
-	}
-	references["mean"] = floats(func(x []*Array, a ir.Attrs) Result { return reduceFloats(x[0], a, plainMean) })
-	references["var"] = floats(func(x []*Array, a ir.Attrs) Result {
+	references["mean"] = floatsOnly(func(x []*Array, a ir.Attrs) Result { return reduceFloats(x[0], a, plainMean) })
+	references["var"] = floatsOnly(func(x []*Array, a ir.Attrs) Result {
 		return reduceFloats(x[0], a, func(v []float64, e float64) (float64, float64) { return plainVar(v, a.(op.Reduction).Correction, e) })
 	})
-	references["std"] = floats(func(x []*Array, a ir.Attrs) Result {
+	references["std"] = floatsOnly(func(x []*Array, a ir.Attrs) Result {
 		return reduceFloats(x[0], a, func(v []float64, e float64) (float64, float64) {
 			y, b := plainVar(v, a.(op.Reduction).Correction, e)
 			s := math.Sqrt(y)
@@ -291,63 +361,9 @@ func init() {
 			return s, b/(2*s) + s*2*e
 		})
 	})
-	references["logsumexp"] = floats(func(x []*Array, a ir.Attrs) Result { return reduceFloats(x[0], a, plainLogSumExp) })
-	soft := func(log bool) reference {
-		return floats(func(x []*Array, a ir.Attrs) Result {
-			e := eps(x[0].DType)
-			out := Result{Array: New(x[0].DType, x[0].Shape), Bound: make([]float64, x[0].Size())}
-			_, m := groups(x[0].Shape, axesOf(a, len(x[0].Shape)), true)
-			for _, g := range m {
-				top, s := math.Inf(-1), 0.0
-				for _, j := range g {
-					top = math.Max(top, x[0].F[j])
-				}
-				far := 0.0
-				for _, j := range g {
-					s += math.Exp(x[0].F[j] - top)
-					far = math.Max(far, math.Abs(x[0].F[j]-top))
-				}
-				for _, j := range g {
-					d := x[0].F[j] - top
-					if log {
-						out.F[j] = d - math.Log(s)
-						out.Bound[j] = e * (depth(len(g)) + 8 + 2*far + 3*math.Abs(out.F[j]))
-					} else {
-						out.F[j] = math.Exp(d) / s
-						out.Bound[j] = out.F[j]*e*(depth(len(g))+10+2*far) + 1e-45
-					}
-				}
-			}
-			return out
-		})
-	}
-	references["softmax"], references["log_softmax"] = soft(false), soft(true)
-	arg := func(max bool) reference {
-		return func(x []*Array, a ir.Attrs) Result {
-			x0 := x[0]
-			shape, m := groups(x0.Shape, axesOf(a, len(x0.Shape)), a.(op.Reduction).Keep)
-			out := New(array.Int64, shape)
-			for i, in := range axesOf(a, len(x0.Shape)) {
-				if in && x0.Shape[i] == 0 {
-					panic(refusal{})
-				}
-			}
-			for i, g := range m {
-				best := 0
-				for k, j := range g {
-					b := g[best]
-					switch {
-					case x0.F == nil && x0.I[j] != x0.I[b] && (compareInts(x0.DType, x0.I[j], x0.I[b]) > 0) == max,
-						x0.F != nil && x0.F[b] == x0.F[b] && (x0.F[j] != x0.F[j] || x0.F[j] != x0.F[b] && (x0.F[j] > x0.F[b]) == max):
-						best = k
-					}
-				}
-				out.I[i] = int64(best)
-			}
-			return Result{Array: out, Exact: true}
-		}
-	}
-	references["argmin"], references["argmax"] = arg(false), arg(true)
+	references["logsumexp"] = floatsOnly(func(x []*Array, a ir.Attrs) Result { return reduceFloats(x[0], a, plainLogSumExp) })
+	references["softmax"], references["log_softmax"] = softmaxOf(false), softmaxOf(true)
+	references["argmin"], references["argmax"] = argOf(false), argOf(true)
 	for _, n := range []string{"argmin", "argmax"} {
 		references["reduce_"+n] = func(x []*Array, a ir.Attrs) Result {
 			return references[n](x, op.Reduction{Axes: []int{int(a.(op.Axis))}, Keep: true})
