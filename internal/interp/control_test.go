@@ -133,8 +133,8 @@ func TestFuel(t *testing.T) {
 	}
 }
 
-// TestSwap carries values that change places, which must happen at once.
-func TestSwap(t *testing.T) {
+// TestCarriedValuesSwap has loop-carried values that swap, which must happen at once.
+func TestCarriedValuesSwap(t *testing.T) {
 	b := loop.NewBuilder("fibonacci", []loop.Axis{{Kind: loop.Parallel}}, 0)
 	n := b.Buf(array.Int32, false, loop.Unit)
 	out := b.Buf(array.Int64, true, loop.Unit)
@@ -200,8 +200,8 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// TestForgets: an idle kernel keeps no memory of its callers alive.
-func TestForgets(t *testing.T) {
+// TestIdleKernelKeepsNoMemory demands that an idle kernel keeps no memory of its callers alive.
+func TestIdleKernelKeepsNoMemory(t *testing.T) {
 	p := pointwise(t, 1, func(b *loop.Builder, x []loop.Value) loop.Value { return b.Add(x[0], x[0]) })
 	k := Compile(p)
 	run := func() weak.Pointer[[4096]float32] {

@@ -91,8 +91,8 @@ func TestWidening(t *testing.T) {
 	}, func(i int) int64 { return int64((i*257+32768)%65536 - 32768) }, func(i int) int64 { return int64((2*i*257+32768)%65536 - 32768) })
 }
 
-// TestOverwrite stores into what was read before: the old values must stay.
-func TestOverwrite(t *testing.T) {
+// TestStoresKeepLoadedValues stores into memory that was loaded before: loaded values must stay.
+func TestStoresKeepLoadedValues(t *testing.T) {
 	b := loop.NewBuilder("overwrite", []loop.Axis{{Kind: loop.Parallel}}, 0)
 	x := b.Buf(array.Float32, true, loop.Unit)
 	y := b.Buf(array.Float32, true, loop.Unit)

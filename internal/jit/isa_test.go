@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What each wish gives on processors of each kind.
-func TestChoose(t *testing.T) {
+// TestChosenISA has what each value of WEFT_JIT gives on each kind of processor.
+func TestChosenISA(t *testing.T) {
 	all := []ISA{Portable, AVX2, AVX512}
 	for _, c := range []struct {
 		wish string

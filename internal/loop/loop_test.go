@@ -41,7 +41,9 @@ func mandelbrot() *Builder {
 	return b
 }
 
-func TestBuilt(t *testing.T) {
+// TestKeyAndText demands that a key is stable and differs by program, and that the text has what
+// was built.
+func TestKeyAndText(t *testing.T) {
 	for _, b := range []*Builder{softmax(), mandelbrot()} {
 		p, err := b.Done()
 		if err != nil {
@@ -73,8 +75,9 @@ func lookup() *Builder {
 	return b
 }
 
-// Equal tables are one, and what is in them belongs to a program.
-func TestTables(t *testing.T) {
+// TestEqualTablesAreOne demands that equal tables are kept once, and that the key and the text of a
+// program depend on their entries.
+func TestEqualTablesAreOne(t *testing.T) {
 	p := lookup().Program()
 	if n := len(p.Tables); n != 1 {
 		t.Errorf("%d tables, want 1 of two equal halves", n)
@@ -91,9 +94,9 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Equal pure instructions are shared within reach only, also when there are more
-// than the table begins with.
-func TestShared(t *testing.T) {
+// TestCommonSubexpressions demands that equal pure instructions are one within their scope only,
+// also when there are more than the table begins with.
+func TestCommonSubexpressions(t *testing.T) {
 	b := NewBuilder("shared", []Axis{{Kind: Parallel}}, 0)
 	out := b.Buf(array.Int32, true, Unit)
 	b.Pass(func() {

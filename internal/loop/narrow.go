@@ -2,12 +2,12 @@ package loop
 
 import "fmt"
 
-// A Note says what [Narrow] found of an integer of 8 bytes.
+// A Note says what [Narrow] found out about an integer of 8 bytes.
 type Note struct {
-	Value  Value  // of the program that was given
-	Lo, Hi int64  // between which it is
+	Value  Value  // in the program that Narrow was given
+	Lo, Hi int64  // its bounds, both included
 	Narrow bool   // it is computed in 4 bytes
-	Why    string // if not: the reason
+	Why    string // the reason if it is not
 }
 
 func (n Note) String() string {
@@ -17,19 +17,19 @@ func (n Note) String() string {
 	return fmt.Sprintf("v%d: 64 bits, %s", n.Value, n.Why)
 }
 
-// Narrow returns a program that gives the same bits and computes integers of 8 bytes in 4
-// where they provably never need more: twice as many then fit into a vector. It is p
-// itself if there are none, or if all else takes 8 bytes, so that nothing is gained.
+// Narrow returns a program that gives the same bits and computes integers of 8 bytes in 4 where
+// interval analysis proves that these suffice: twice as many fit into a vector. Narrow returns p
+// itself if there are none, or if all other values have 8 bytes, so that nothing is gained.
 //
-// Bounds are found from constants, narrower types, masks and remainders, and from what the
-// conditions of loops and ifs demand; a number from memory or an argument has none.
+// Bounds come from constants, narrower types, masks, remainders, and the conditions of loops and
+// ifs. A number of 8 bytes from memory or an argument has none.
 func Narrow(p *Program) (*Program, []Note) {
-	w := &narrower{s: spans(p), same: p.Uniform(p.Lane, true), narrow: make([]bool, len(p.Ins))}
+	w := &narrower{s: spans(p), uniform: p.Uniform(p.Lane, true), narrow: make([]bool, len(p.Ins))}
 	w.p = p
 	short := false
 	for v := range p.Ins {
 		t := p.Ins[v].Type
-		short = short || t.Size() > 0 && t.Size() < 8 && !w.same[v]
+		short = short || t.Size() > 0 && t.Size() < 8 && !w.uniform[v]
 	}
 	some := false
 	for w.changed = short; w.changed; {
@@ -64,23 +64,23 @@ func Narrow(p *Program) (*Program, []Note) {
 	return q, notes
 }
 
-// A Kept is a variable of the source, or a number that it comes from, which [Narrow] left in
-// 8 bytes.
+// A Kept names a variable of the source that [Narrow] left in 8 bytes, or an operand of such a
+// variable.
 type Kept struct {
 	Line int    // of the source
 	What string // the variable, and why
 }
 
-// kept is what of notes people want to know: where a variable differs from lane to lane,
-// how far it may reach; of what all lanes share, what such a variable is made of.
+// kept returns the notes that help users: the bounds of variables that differ by lane, and the
+// uniform values that such variables are computed from.
 func (w *narrower) kept(notes []Note) []Kept {
 	const far = 1 << 62
 	p := w.p
 	var out []Kept
 	seen := map[string]bool{}
-	made := map[Value]bool{} // what is an operand of one that differs and is kept
+	made := map[Value]bool{} // operands of values that differ by lane and are kept
 	for _, n := range notes {
-		if !n.Narrow && !w.same[n.Value] {
+		if !n.Narrow && !w.uniform[n.Value] {
 			in := &p.Ins[n.Value]
 			for _, o := range in.Operands() {
 				if o != NoValue {
@@ -88,7 +88,7 @@ func (w *narrower) kept(notes []Note) []Kept {
 				}
 			}
 			if r := p.Region(&p.Ins[max(in.A, 0)]); in.Op == OpOut && len(r.Params) > 0 {
-				made[r.Params[in.Imm]] = true // which those that are in the loop share
+				made[r.Params[in.Imm]] = true // uniform inside the loop
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (w *narrower) kept(notes []Note) []Kept {
 		v := n.Value
 		in, name := &p.Ins[v], p.Names[n.Value]
 		root := in.Op == OpScalar || in.Op == OpLoad || in.Op == OpLoadAt
-		if n.Narrow || w.same[v] && !made[v] || name == "" && (!root || !made[v]) {
+		if n.Narrow || w.uniform[v] && !made[v] || name == "" && (!root || !made[v]) {
 			continue
 		}
 		switch {
@@ -132,8 +132,8 @@ func (w *narrower) kept(notes []Note) []Kept {
 	return out
 }
 
-// carries returns the lines of the source by value, of what a loop carries those where it
-// changes, and why it may be any number.
+// carries returns the source lines of values, and why a loop-carried value may be any number. The
+// line of a loop-carried value is where it changes.
 func (w *narrower) carries() (lines map[Value]int, why map[Value]string) {
 	p := w.p
 	lines, why = map[Value]int{}, map[Value]string{}
@@ -162,7 +162,7 @@ const allElse = "as all else is computed"
 type narrower struct {
 	rewriter
 	s       []span // by value of the program
-	same    []bool
+	uniform []bool
 	narrow  []bool // by value of the program: computed in 4 bytes
 	changed bool
 }
@@ -185,7 +185,7 @@ func (w *narrower) note(notes []Note, v Value, short bool) []Note {
 		n.Why = "an element of 8 bytes"
 	case !w.s[v].within32():
 		n.Why = fmt.Sprintf("between %d and %d", n.Lo, n.Hi)
-	case w.same[v]:
+	case w.uniform[v]:
 		n.Why = "one for all lanes"
 	default:
 		n.Why = "of operands of 64 bits"
@@ -198,11 +198,11 @@ func (w *narrower) fits(v Value) bool {
 	return w.p.Ins[v].Type == I64 && w.s[v].within32()
 }
 
-// plus reports one that is not below 0 too.
+// plus reports an integer that 4 bytes hold and that is not negative.
 func (w *narrower) plus(v Value) bool { return w.fits(v) && w.s[v].lo >= 0 }
 
-// decide marks values that are to be narrow: those that differ from lane to lane, and
-// what is made of such.
+// decide marks the values to be computed in 4 bytes: values that differ by lane, and values
+// computed from marked ones.
 func (w *narrower) decide(v Value, in *Ins) {
 	p := w.p
 	mark := func(v Value, yes bool) {
@@ -213,8 +213,8 @@ func (w *narrower) decide(v Value, in *Ins) {
 	switch r := p.Region(in); in.Op {
 	case OpLoop:
 		for i, q := range r.Params {
-			leaves := r.Cond != NoValue && !w.same[r.Cond]
-			mark(q, w.fits(q) && (leaves || !w.same[q] || w.narrow[r.Init[i]] || w.narrow[r.Next[i]]))
+			leaves := r.Cond != NoValue && !w.uniform[r.Cond]
+			mark(q, w.fits(q) && (leaves || !w.uniform[q] || w.narrow[r.Init[i]] || w.narrow[r.Next[i]]))
 		}
 		return
 	case OpOut:
@@ -222,7 +222,7 @@ func (w *narrower) decide(v Value, in *Ins) {
 		mark(v, w.resultNarrow(r, int(in.Imm)))
 		return
 	}
-	mark(v, w.possible(in) && w.fits(v) && (!w.same[v] || w.narrowed(in)))
+	mark(v, w.possible(in) && w.fits(v) && (!w.uniform[v] || w.narrowed(in)))
 }
 
 // resultNarrow reports a result of a loop or if that is narrow.
@@ -244,8 +244,8 @@ func (w *narrower) narrowed(in *Ins) bool {
 	return false
 }
 
-// possible reports an operation that gives in 4 bytes, of operands that 4 bytes hold, what
-// it gives in 8, if 4 hold that.
+// possible reports an operation whose operands fit in 4 bytes and which, if its result fits too,
+// gives the same result in 4 bytes as in 8.
 func (w *narrower) possible(in *Ins) bool {
 	switch in.Op {
 	case OpAdd, OpSub, OpMul, OpMin, OpMax, OpAnd, OpOr, OpXor, OpQuo, OpRem, OpShr,
@@ -273,7 +273,7 @@ func (w *narrower) possible(in *Ins) bool {
 	return false
 }
 
-// get returns v as t, if it is an integer of 8 bytes that 4 hold, else as it is.
+// get returns v converted to t if v is an integer of 8 bytes that fits in 4, else v itself.
 func (w *narrower) get(v Value, t Type) Value {
 	if v == NoValue {
 		return v
@@ -287,11 +287,11 @@ func (w *narrower) get(v Value, t Type) Value {
 	return w.b.Cvt(t, w.vals[v])
 }
 
-// offset returns an offset. One that all lanes share is of 8 bytes, and constants that are
-// added to it are added last, where backends find them.
+// offset returns an offset. A uniform one has 8 bytes, and its constants are added last, where
+// backends find them.
 func (w *narrower) offset(v Value) Value {
 	in := &w.p.Ins[v]
-	if !w.same[v] {
+	if !w.uniform[v] {
 		return w.vals[v]
 	}
 	if k := in.B; (in.Op == OpAdd || in.Op == OpSub) && w.narrow[v] && w.p.Ins[k].Op == OpConst {

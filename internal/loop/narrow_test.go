@@ -245,9 +245,9 @@ func TestSpansOfConversions(t *testing.T) {
 	}
 }
 
-// TestSpansUnder draws conditions, and demands that what they say of their operands is so
+// TestSpansOfConditions draws conditions, and demands that what they say of their operands is so
 // where they hold and where they do not.
-func TestSpansUnder(t *testing.T) {
+func TestSpansOfConditions(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	draw := func() (span, int64) {
 		a, b, c := r.Int64N(9)-4, r.Int64N(9)-4, r.Int64N(9)-4

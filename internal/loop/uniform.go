@@ -1,15 +1,15 @@
 package loop
 
-// Uniform reports, by value, which values are the same for all lanes wherever they are
-// computed: of the lanes that run side by side along the axes from first to the lane axis,
-// those that are active. Branches on such values need no masks.
+// Uniform reports, by value, which values are uniform: wherever they are computed, all active lanes
+// have the same. Lanes are the indices along the axes from first to the lane axis. Branches on
+// uniform values need no masks.
 //
-// What a loop carries may be the same for those that are still in it, as a counter is,
-// while they leave at different times: its result then differs. With leaving, such values
-// count as the same; without, only if no lane leaves before others.
+// A loop-carried value, such as a counter, may be the same in all lanes that are still in the loop,
+// while lanes leave at different times, so that the loop's result differs. With leaving, such a
+// value counts as uniform. Without, it does only if all lanes leave together.
 func (p *Program) Uniform(first int, leaving bool) []bool {
 	s := uniformity{p: p, first: first, leaving: leaving, differs: make([]bool, len(p.Ins))}
-	for s.changed = true; s.changed; { // what a loop carries is known behind its body
+	for s.changed = true; s.changed; { // to a fixed point: loops carry values back to their head
 		s.changed = false
 		p.Walk(p.Body, s.ins)
 	}
@@ -19,18 +19,19 @@ func (p *Program) Uniform(first int, leaving bool) []bool {
 	return s.differs
 }
 
-// UniformResult reports, by what [Program.Uniform] says, whether result i of an if or a loop is
-// the same for all lanes.
-func (p *Program) UniformResult(same []bool, r *Region, i int) bool {
-	if r.Cond != NoValue && !same[r.Cond] {
+// UniformResult reports whether result i of an if or a loop is uniform. Requires the result of
+// [Program.Uniform].
+func (p *Program) UniformResult(uniform []bool, r *Region, i int) bool {
+	if r.Cond != NoValue && !uniform[r.Cond] {
 		return false
 	}
 	if len(r.Params) > 0 {
-		return same[r.Params[i]]
+		return uniform[r.Params[i]]
 	}
-	return same[r.Next[i]] && same[r.ElseNext[i]]
+	return uniform[r.Next[i]] && uniform[r.ElseNext[i]]
 }
 
+// uniformity is the state of [Program.Uniform].
 type uniformity struct {
 	p       *Program
 	first   int
@@ -86,5 +87,5 @@ func (s *uniformity) ins(v Value, in *Ins) {
 	}
 }
 
-// along reports an axis of lanes that run side by side.
+// along reports whether lanes differ in their index along an axis.
 func (s *uniformity) along(axis int) bool { return axis >= s.first && axis <= s.p.Lane }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestCachesAreThoseOfTheSystem compares the sizes of caches with those that Linux tells.
-func TestCachesAreThoseOfTheSystem(t *testing.T) {
+// TestCacheSizesMatchLinux compares the sizes of caches with the ones that Linux reports.
+func TestCacheSizesMatchLinux(t *testing.T) {
 	dirs, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*")
 	read := func(dir, name string) string {
 		b, err := os.ReadFile(filepath.Join(dir, name))

@@ -236,7 +236,7 @@ var cos32Rest = []float64{
 }
 
 // phi is log2 of the normal distribution from -8.185 to 5.6. Error 2^-26.8.
-var phi = pieces{
+var phi = piecewise{
 	scale: 0x1.2924924924924p+00,
 	tables: [][]float64{
 		{0x0p+00, 0x1.b894fap-01, 0x1.b93ebp+00, 0x1.4ad7c8p+01, 0x1.b9203cp+01, 0x1.13b222p+02, 0x1.4ad97cp+02, -0x1.f05422p+02, -0x1.b94cep+02, -0x1.81eb54p+02, -0x1.4aa7aep+02, -0x1.139122p+02, -0x1.b861b2p+01, -0x1.4b095p+01, -0x1.b96fd6p+00, -0x1.bc447cp-01},
@@ -252,7 +252,7 @@ var phi = pieces{
 }
 
 // phiFar is log2 of the normal distribution from -14.62 to -7.425. Error 2^-30.1.
-var phiFar = pieces{
+var phiFar = piecewise{
 	scale: 0x1.1c71c71c71c72p+01,
 	tables: [][]float64{
 		{-0x1.ccc5f2p+03, -0x1.be5b2ap+03, -0x1.b002c4p+03, -0x1.a190acp+03, -0x1.932ae2p+03, -0x1.84cda8p+03, -0x1.76610cp+03, -0x1.67fb32p+03, -0x1.59a458p+03, -0x1.4b3a4ep+03, -0x1.3cdc5p+03, -0x1.2e65acp+03, -0x1.1ffad6p+03, -0x1.11a2f2p+03, -0x1.032c34p+03, -0x1.e9982ap+02},

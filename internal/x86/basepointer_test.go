@@ -16,7 +16,7 @@ import (
 	"weft/internal/loop/loopgen"
 )
 
-// sharedOffsets are the ways to say how far a buffer is moved, by -3 to 3 elements.
+// sharedOffsets are the kinds of uniform offsets, of -3 to 3 elements.
 var sharedOffsets = map[string]func(b *loop.Builder, c *loopgen.Case, n int64) loop.Value{
 	"constant": func(b *loop.Builder, _ *loopgen.Case, n int64) loop.Value { return b.Int(loop.I64, n) },
 	"scalar": func(b *loop.Builder, c *loopgen.Case, n int64) loop.Value {
@@ -39,9 +39,8 @@ var sharedOffsets = map[string]func(b *loop.Builder, c *loopgen.Case, n int64) l
 	},
 }
 
-// offsetCase copies a buffer moved by n elements, of those that are 3 elements longer on
-// both sides; with store, into one that is so moved. Every second element is copied in an
-// if where masked is set.
+// offsetCase copies from a buffer at a uniform offset of n elements, or with store into one. The
+// buffer has 3 more elements on both sides. With masked, an if copies every second element.
 func offsetCase(t *testing.T, d array.DType, step loop.Step, lanes int, n int64, offset string, store, masked bool) (*loopgen.Case, []byte) {
 	c := &loopgen.Case{Seed: uint64(n + 3), Extents: []int{lanes}, Starts: []int{0}, Fuel: 1 << 30}
 	b := loop.NewBuilder(fmt.Sprintf("moved %s by %d, a %s, store %v masked %v", d, n, offset, store, masked), []loop.Axis{{Kind: loop.Parallel}}, 0)
@@ -104,8 +103,8 @@ func offsetCase(t *testing.T, d array.DType, step loop.Step, lanes int, n int64,
 	return c, to
 }
 
-// TestMoved has offsets that all lanes share, with memory that ends where the lanes do.
-func TestMoved(t *testing.T) {
+// TestUniformOffset has uniform offsets, with memory that ends where the lanes do.
+func TestUniformOffset(t *testing.T) {
 	isas := isas(t)
 	for _, d := range loopgen.DTypes() {
 		for _, step := range []loop.Step{loop.Unit, loop.By2, loop.By3, loop.By4, loop.Any} {
@@ -150,9 +149,9 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestMovedIsPlain demands that nothing is gathered where lanes lie side by side, and that
-// constants stand in displacements.
-func TestMovedIsPlain(t *testing.T) {
+// TestUniformOffsetNeedsNoGather demands that contiguous lanes are not gathered, and that constants
+// stand in displacements.
+func TestUniformOffsetNeedsNoGather(t *testing.T) {
 	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
 		for offset := range sharedOffsets {
 			for _, d := range []array.DType{array.Float32, array.Float64, array.Int32} {
@@ -174,9 +173,9 @@ func TestMovedIsPlain(t *testing.T) {
 	}
 }
 
-// TestMovedTruths has truth values behind an offset of 4 bytes in lanes of 4 bytes, whose rests
-// AVX2 reads in pieces.
-func TestMovedTruths(t *testing.T) {
+// TestUniformOffsetOfBools loads truth values at an offset of 4 bytes into lanes of 4 bytes. At the
+// end of a row AVX2 reads them by loadPieces.
+func TestUniformOffsetOfBools(t *testing.T) {
 	b := loop.NewBuilder("truths", []loop.Axis{{Kind: loop.Parallel}}, 0)
 	x, y, out := b.Buf(array.Bool, false, loop.Unit), b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
 	off := b.ScalarArg(loop.I32) // 0

@@ -24,7 +24,7 @@ func axpby(t testing.TB) *loop.Program {
 }
 
 // Every length around strips and tails, against arithmetic done here.
-func TestLengths(t *testing.T) {
+func TestRowLengths(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	p := axpby(t)
 	for n := range 200 {

@@ -90,7 +90,7 @@ func TestBatchesOfLoops(t *testing.T) {
 // Passes behind one that reduces read what is made of its result: a number that ends a loop
 // all lanes of a row run together, a choice between two, and, where nothing reads what reads
 // it, nothing.
-func TestBatchesOfNumbers(t *testing.T) {
+func TestBatchesReadReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	for _, n := range []int{1, 7, 16, 33} {
 		b := loop.NewBuilder("numbers", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce, Extent: n}}, 1)
@@ -119,7 +119,7 @@ func TestBatchesOfNumbers(t *testing.T) {
 
 // A pass that stores where it loads from, as softmax does, and one that then reads what it has
 // stored; rows one behind the other, and apart.
-func TestBatchesOverwrite(t *testing.T) {
+func TestBatchesInPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, again := range []bool{false, true} {
 		for _, n := range []int{1, 3, 7, 10, 15, 16, 17, 31, 33, 40, 63, 64, 65, 100} {

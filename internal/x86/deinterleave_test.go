@@ -15,8 +15,8 @@ import (
 	"weft/internal/loop"
 )
 
-// Vectors that cover lanes hold each element where they say, and do not go beyond the
-// last one. On AVX2 elements must have places of their own.
+// TestCoverLanes demands that each element is in the vector and at the index that the cover says,
+// and that no vector goes beyond the last element. With own, indices must differ.
 func TestCoverLanes(t *testing.T) {
 	for by := 2; by <= 4; by++ {
 		for _, lanes := range []int{4, 8, 16} {
@@ -37,9 +37,9 @@ func TestCoverLanes(t *testing.T) {
 	}
 }
 
-// Elements some others apart are copied to such and to neighbours, with nothing else
-// touched.
-func TestApart(t *testing.T) {
+// TestDeinterleave copies strided elements to strided and to contiguous ones. Nothing else may
+// change.
+func TestDeinterleave(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	for by := loop.By2; by <= loop.Back4; by++ {
 		for _, ty := range []loop.Type{loop.I32, loop.F64, loop.I8, loop.I16} {
@@ -84,7 +84,7 @@ func TestApart(t *testing.T) {
 
 // Stores to adjacent buffers become stores of whole vectors, in whatever order they stand, and
 // touch nothing else.
-func TestTogether(t *testing.T) {
+func TestInterleavedStores(t *testing.T) {
 	for _, by := range []loop.Step{loop.By2, loop.By3, loop.By4} {
 		k := by.Elements()
 		for _, d := range []array.DType{array.Float32, array.Float64} {
@@ -166,8 +166,9 @@ func testTogether(t *testing.T, p *loop.Program, d array.DType, k int) {
 	}
 }
 
-// A load of the first part beside the store to the second is no store.
-func TestTogetherBesideLoad(t *testing.T) {
+// TestInterleavedStoresBesideLoad has a load of the first part beside the store to the second,
+// which must not count as a store.
+func TestInterleavedStoresBesideLoad(t *testing.T) {
 	b := loop.NewBuilder("beside", []loop.Axis{{Kind: loop.Parallel}}, 0)
 	first, second := b.Buf(array.Float32, true, loop.By2), b.Buf(array.Float32, true, loop.By2)
 	out := b.Buf(array.Float32, true, loop.Unit)
@@ -184,9 +185,9 @@ func TestTogetherBesideLoad(t *testing.T) {
 	}
 }
 
-// A store to the second of two parts, followed by what is no store but has a number like that
-// of the first: a constant of the buffer's number.
-func TestTogetherButForOne(t *testing.T) {
+// TestLoneStoreIsNotInterleaved has a store to the second of two parts, followed by a constant
+// whose Imm equals the number of the first part's buffer.
+func TestLoneStoreIsNotInterleaved(t *testing.T) {
 	b := loop.NewBuilder("one", []loop.Axis{{Kind: loop.Parallel}}, 0)
 	first, second := b.Buf(array.Float64, true, loop.By2), b.Buf(array.Float64, true, loop.By2)
 	b.Program().Bufs[second].Pair = first + 1

@@ -156,7 +156,7 @@ func TestDivisions(t *testing.T) {
 
 // Conversions of 64-bit integers where all numbers of a step are small, and where one is
 // not.
-func TestNearConversions(t *testing.T) {
+func TestConversionsBelow51Bits(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	for _, o := range operations() {
 		if o.op != loop.OpCvt || o.t != loop.I64 && o.args[0] != loop.I64 || !o.t.Float() && !o.args[0].Float() {

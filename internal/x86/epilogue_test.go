@@ -43,8 +43,9 @@ func long(t *testing.T, from, to array.DType) *loop.Program {
 	return finish(t, b)
 }
 
-// Long code is there once, and right for every length and between guard pages.
-func TestRepeated(t *testing.T) {
+// TestLongCodeIsNotCopied demands that long code has no second copy for the epilogue, and that it
+// is right for every length and between guard pages.
+func TestLongCodeIsNotCopied(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, c := range [][2]array.DType{
 		{array.Float32, array.Float32}, {array.Float64, array.Float64}, {array.Float64, array.Int64},

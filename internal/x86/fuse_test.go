@@ -178,9 +178,9 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// TestDead demands that nothing is made of values that nobody reads, nor of what only
-// they read.
-func TestDead(t *testing.T) {
+// TestDeadCodeIsNotEmitted demands that there is no code for values that nothing reads, nor for
+// values that only those read.
+func TestDeadCodeIsNotEmitted(t *testing.T) {
 	program := func(dead bool) *loop.Program {
 		b := loop.NewBuilder("dead", []loop.Axis{{Kind: loop.Parallel}}, 0)
 		in, out := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)

@@ -146,7 +146,7 @@ func put(b []byte, size int, x uint64) {
 
 // Every float16 and bfloat16 is read, and numbers all over the range of float32 are
 // rounded, by every kind of access.
-func TestHalves(t *testing.T) {
+func TestHalfAccess(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	var all, floats []uint64
 	for x := range uint64(1 << 16) {
@@ -235,7 +235,7 @@ func TestRoundHalf(t *testing.T) {
 
 // Numbers of more bits than float32 has are rounded once. Of float64 these are all
 // halves, the middles between them, and numbers beside each; of integers the like.
-func TestHalfOnce(t *testing.T) {
+func TestHalfRoundsOnce(t *testing.T) {
 	for _, d := range halves {
 		var doubles, longs []uint64
 		for i := range 1 << 16 {

@@ -57,9 +57,9 @@ func loadReuseCase(t *testing.T, d array.DType, lanes int, offsets []int64, root
 	return c
 }
 
-// Loads some elements apart are right wherever they lie, in rows of any length, and read
-// nothing beside what they say.
-func TestSlides(t *testing.T) {
+// TestLoadReuse compares loads at constant distances with the interpreter, in rows of many lengths,
+// between inaccessible pages: nothing else may be read.
+func TestLoadReuse(t *testing.T) {
 	long := make([]int64, 31)
 	for i := range long {
 		long[i] = int64(i - 15)
@@ -93,8 +93,9 @@ func TestSlides(t *testing.T) {
 	}
 }
 
-// TestSlidesAreVectors demands that vectors are put together where that pays, and there alone.
-func TestSlidesAreVectors(t *testing.T) {
+// TestLoadReuseWhereItPays demands VALIGND for five loads within a vector, but not for fewer or for
+// distant ones.
+func TestLoadReuseWhereItPays(t *testing.T) {
 	for _, c := range []struct {
 		offsets []int64
 		want    bool

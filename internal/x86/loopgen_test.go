@@ -150,9 +150,9 @@ func TestNarrowed(t *testing.T) {
 	}
 }
 
-// TestSharedCondition has a condition that is the same for all lanes, so that all
+// TestUniformCondition has a condition that is the same for all lanes, so that all
 // masks take it from one register, and that an inner loop takes as well.
-func TestSharedCondition(t *testing.T) {
+func TestUniformCondition(t *testing.T) {
 	b := loop.NewBuilder("shared", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Serial}, {Kind: loop.Serial}}, 0)
 	limit := b.Buf(array.Int32, false, loop.Zero, loop.Zero, loop.Zero)
 	out := b.Buf(array.Int32, true, loop.Unit, loop.Zero, loop.Zero)

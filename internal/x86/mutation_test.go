@@ -123,14 +123,14 @@ var leftOut = func() map[mutant]bool {
 		{loop.OpReduce, loop.F32, loop.F32, jit.AVX512, "operands swapped", 0}:          true, // TestReductionsOfZeros
 		{loop.OpReduce, loop.F64, loop.F64, jit.AVX512, "operands swapped", 0}:          true,
 		{loop.OpRound, loop.F32, loop.F32, jit.AVX512, "operands swapped", 0}:           true, // TestRoundIntegers
-		{loop.OpLoadAt, loop.B, loop.I32, jit.AVX2, "another immediate", 0}:             true, // TestMovedTruths
+		{loop.OpLoadAt, loop.B, loop.I32, jit.AVX2, "another immediate", 0}:             true, // TestUniformOffsetOfBools
 	}
 	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
 		out[mutant{loop.OpMax, loop.I32, loop.I32, isa, "operands swapped", 0}] = true  // of bounds of floats, as conversions above
 		out[mutant{loop.OpMax, loop.I32, loop.I32, isa, "another immediate", 0}] = true // TestFused
 		for _, offset := range []loop.Type{loop.I32, loop.I64} {
 			for _, t := range []loop.Type{loop.F32, loop.I64} {
-				out[mutant{loop.OpLoadAt, t, offset, isa, "operands swapped", 0}] = true // TestMoved
+				out[mutant{loop.OpLoadAt, t, offset, isa, "operands swapped", 0}] = true // TestUniformOffset
 			}
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"weft/internal/loop"
 )
 
-// A loop that computes much of what it reads asks for the lines that it reads later, each
-// once a trip; one that computes little leaves that to the processor.
-func TestAhead(t *testing.T) {
+// TestPrefetch demands that a loop with much work for each load prefetches each line that it reads
+// later once a trip, and that a loop with little work leaves that to the processor.
+func TestPrefetch(t *testing.T) {
 	const trips = 16
 	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
 		for _, d := range []array.DType{array.Float32, array.Float64} {

@@ -9,9 +9,10 @@ import (
 	"weft/internal/loop"
 )
 
-// A row of truth values is left where its result is settled: behind that there is no memory.
-// One without such an element is read to its end.
-func TestSettled(t *testing.T) {
+// TestBoolReductionStopsEarly demands that a reduction of truth values ends at the element that
+// decides it: behind the first 1024 elements there is no memory. A row without such an element is
+// read to its end.
+func TestBoolReductionStopsEarly(t *testing.T) {
 	for _, kind := range []loop.Reduction{loop.Or, loop.And} {
 		for _, d := range []array.DType{array.Bool, array.Int16, array.Float32, array.Float64} {
 			b := loop.NewBuilder("settled", []loop.Axis{{Kind: loop.Reduce}}, 0)

@@ -26,17 +26,17 @@ func (w Where) String() string { return whereNames[w] }
 // An Item is a kind of instruction. Type is that of its result, or of what a
 // store writes; for comparisons it is that of the operands.
 type Item struct {
-	Op    loop.Op
-	Type  loop.Type
-	From  loop.Type      // of OpCvt and OpBits; I32 of OpLoadAt and OpStoreAt if the offset is that
-	Sign  uint64         // of OpCvt: its Imm
-	DType array.DType    // of loads and stores, and what OpRound rounds to
-	Step  loop.Step      // of loads and stores: along the lane axis
-	Kind  loop.Reduction // of OpReduce
-	Cond  bool           // of OpLoop: it has a condition
-	Axis  bool           // of OpLoop: it has an axis
-	Same  bool           // of OpIf, OpLoop and OpLoadAt: condition or offset are the same for all lanes, while the buffer moves
-	Where Where
+	Op      loop.Op
+	Type    loop.Type
+	From    loop.Type      // of OpCvt and OpBits; I32 of OpLoadAt and OpStoreAt if the offset is that
+	Sign    uint64         // of OpCvt: its Imm
+	DType   array.DType    // of loads and stores, and what OpRound rounds to
+	Step    loop.Step      // of loads and stores: along the lane axis
+	Kind    loop.Reduction // of OpReduce
+	Cond    bool           // of OpLoop: it has a condition
+	Axis    bool           // of OpLoop: it has an axis
+	Uniform bool           // of OpIf, OpLoop and OpLoadAt: condition or offset are uniform, while the buffer moves
+	Where   Where
 }
 
 func (i Item) String() string {
@@ -59,8 +59,8 @@ func (i Item) String() string {
 	if i.From == loop.I32 && (i.Op == loop.OpLoadAt || i.Op == loop.OpStoreAt) {
 		s += " by i32"
 	}
-	if i.Same {
-		s += " same"
+	if i.Uniform {
+		s += " uniform"
 	}
 	return s + " " + i.Where.String()
 }
@@ -90,32 +90,32 @@ func (h Histogram) Count(p *loop.Program) {
 	h.block(p, p.Uniform(p.Lane, true), p.Body, Row)
 }
 
-func (h Histogram) block(p *loop.Program, same []bool, block []loop.Value, w Where) {
+func (h Histogram) block(p *loop.Program, uniform []bool, block []loop.Value, w Where) {
 	for _, v := range block {
 		in := &p.Ins[v]
 		i := Item{Op: in.Op, Type: in.Type, Where: w}
 		r := p.Region(in)
 		switch in.Op {
 		case loop.OpPass:
-			h.block(p, same, r.Body, Dense)
+			h.block(p, uniform, r.Body, Dense)
 		case loop.OpIf:
 			inside := w
-			if i.Same = same[r.Cond]; !i.Same {
+			if i.Uniform = uniform[r.Cond]; !i.Uniform {
 				inside = Masked
 			}
-			h.block(p, same, r.Body, inside)
-			h.block(p, same, r.Else, inside)
+			h.block(p, uniform, r.Body, inside)
+			h.block(p, uniform, r.Else, inside)
 		case loop.OpLoop:
 			i.Axis, i.Cond = r.Axis >= 0, r.Cond != loop.NoValue
 			inside := w
-			if i.Same = !i.Cond || same[r.Cond]; !i.Same {
+			if i.Uniform = !i.Cond || uniform[r.Cond]; !i.Uniform {
 				inside = Masked
 			}
 			for _, q := range r.Params {
 				h[Item{Op: loop.OpParam, Type: p.Ins[q].Type, Where: inside}]++
 			}
-			h.block(p, same, r.Head, inside)
-			h.block(p, same, r.Body, inside)
+			h.block(p, uniform, r.Head, inside)
+			h.block(p, uniform, r.Body, inside)
 		case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 			i.Type = p.Ins[in.A].Type
 		case loop.OpCvt, loop.OpBits:
@@ -131,8 +131,8 @@ func (h Histogram) block(p *loop.Program, same []bool, block []loop.Value, w Whe
 			if in.Op == loop.OpStoreAt {
 				off = in.B
 			}
-			if in.Op == loop.OpLoadAt && i.Step != loop.Zero && same[off] {
-				h[Item{Op: in.Op, Type: i.Type, DType: i.DType, Same: true, Where: w}]++
+			if in.Op == loop.OpLoadAt && i.Step != loop.Zero && uniform[off] {
+				h[Item{Op: in.Op, Type: i.Type, DType: i.DType, Uniform: true, Where: w}]++
 			}
 			if (in.Op == loop.OpLoadAt || in.Op == loop.OpStoreAt) && p.Ins[off].Type == loop.I32 {
 				h[Item{Op: in.Op, From: loop.I32, Step: i.Step, Where: w}]++
@@ -209,7 +209,7 @@ func Combinations(l Language) []Item {
 				add(i, inPass...)
 			}
 		}
-		add(Item{Op: loop.OpLoadAt, Type: t, DType: d, Same: true}, inPass...)
+		add(Item{Op: loop.OpLoadAt, Type: t, DType: d, Uniform: true}, inPass...)
 	}
 	for step := loop.Zero; step <= loop.Back; step++ {
 		add(Item{Op: loop.OpLoadAt, From: loop.I32, Step: step}, inPass...)
@@ -217,15 +217,15 @@ func Combinations(l Language) []Item {
 	}
 	add(Item{Op: loop.OpPass}, Row)
 	add(Item{Op: loop.OpIf}, inPass...)
-	add(Item{Op: loop.OpIf, Same: true}, everywhere...)
+	add(Item{Op: loop.OpIf, Uniform: true}, everywhere...)
 	for _, t := range types {
 		add(Item{Op: loop.OpParam, Type: t}, everywhere...)
 		add(Item{Op: loop.OpOut, Type: t}, everywhere...)
 	}
-	add(Item{Op: loop.OpLoop, Axis: true, Same: true}, everywhere...)
+	add(Item{Op: loop.OpLoop, Axis: true, Uniform: true}, everywhere...)
 	for _, axis := range []bool{false, true} {
 		add(Item{Op: loop.OpLoop, Axis: axis, Cond: true}, inPass...)
-		add(Item{Op: loop.OpLoop, Axis: axis, Cond: true, Same: true}, everywhere...)
+		add(Item{Op: loop.OpLoop, Axis: axis, Cond: true, Uniform: true}, everywhere...)
 	}
 	return out
 }

@@ -10,8 +10,8 @@ import (
 	"weft/internal/loop/looptest"
 )
 
-// TestUniform runs programs lane by lane, and demands that what is said to be the same for
-// all lanes is.
+// TestUniform runs programs lane by lane, and demands that the values that Program.Uniform reports
+// are the same in all lanes.
 func TestUniform(t *testing.T) {
 	n := max(campaign(t), 200)
 	said, loops := 0, 0
@@ -20,7 +20,7 @@ func TestUniform(t *testing.T) {
 		p := c.Program
 		for _, leaving := range []bool{false, true} {
 			for first := p.Lane; first >= max(p.Lane-1, 0); first-- {
-				same := p.Uniform(first, leaving)
+				uniform := p.Uniform(first, leaving)
 				seen := map[string]uint64{}
 				var key []byte
 				run := func(p *loop.Program, f *loop.Frame, _ func() bool) error {
@@ -28,7 +28,7 @@ func TestUniform(t *testing.T) {
 					s.See = func(v loop.Value) {
 						in := &p.Ins[v]
 						// The value of a reduction comes with the end of its pass.
-						if !same[v] || in.Type == loop.None || in.Op == loop.OpReduce || len(seen) > 200_000 {
+						if !uniform[v] || in.Type == loop.None || in.Op == loop.OpReduce || len(seen) > 200_000 {
 							return
 						}
 						key = binary.AppendVarint(key[:0], int64(v))
@@ -92,11 +92,11 @@ func TestUniformFinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, leaving := range []bool{false, true} {
-		same := p.Uniform(0, leaving)
+		uniform := p.Uniform(0, leaving)
 		// counter, entry and sum are of the loop that lanes leave one by one.
 		for i, want := range map[loop.Value]bool{together[0]: true, together[1]: true, together[2]: false, apart[0]: false, apart[1]: false, counter: leaving, entry: leaving, sum: leaving} {
-			if same[i] != want {
-				t.Errorf("leaving %v: v%d: %v\n%s", leaving, i, same[i], p)
+			if uniform[i] != want {
+				t.Errorf("leaving %v: v%d: %v\n%s", leaving, i, uniform[i], p)
 			}
 		}
 	}

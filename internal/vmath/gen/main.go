@@ -116,7 +116,7 @@ func normals() {
 			}
 			row(x)
 		}
-		printf("var %s = pieces{\n\tscale: %x,\n\ttables: [][]float64{\n", s.name, 1/s.width)
+		printf("var %s = piecewise{\n\tscale: %x,\n\ttables: [][]float64{\n", s.name, 1/s.width)
 		pieces(func(q piece) float64 { return q.center })
 		pieces(func(q piece) float64 { return 0x1.8p19 + float64(q.steps)/16 })
 		for i := range s.terms {

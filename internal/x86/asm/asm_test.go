@@ -45,10 +45,10 @@ func buildProgram(a *Asm) {
 	a.Op0(RET)
 }
 
-// TestProgram compares labels, jumps in both directions and lengths, RIP-relative
+// TestAssembledProgram compares labels, jumps in both directions and lengths, RIP-relative
 // operands with and without an immediate behind them, and the layout of the
 // constant pool with what GNU as makes of the same program.
-func TestProgram(t *testing.T) {
+func TestAssembledProgram(t *testing.T) {
 	const golden = "testdata/program.hex"
 	if os.Getenv(goldenEnv) == "write" {
 		src, err := os.ReadFile("testdata/program.s")

@@ -26,7 +26,7 @@ func TestUpToDate(t *testing.T) {
 	}
 }
 
-func TestBadRows(t *testing.T) {
+func TestTableRefusesBadRows(t *testing.T) {
 	const good = "VADDPS NP.0F.58 0 0 f4 R V M"
 	if _, err := Generate([]byte(good)); err != nil {
 		t.Fatal(err)

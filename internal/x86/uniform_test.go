@@ -47,10 +47,10 @@ func window(t testing.TB, row bool) *loop.Program {
 	return finish(t, b)
 }
 
-// TestWindows compares loops over neighbours with plain Go, with little fuel and much, and
-// demands that their elements are loaded side by side and that no lane is chosen where
-// all go the same way.
-func TestWindows(t *testing.T) {
+// TestUniformLoops compares loops over neighbours with plain Go, with little fuel and much. It
+// demands that their elements are loaded as vectors, and that there are no masks where all lanes
+// go the same way.
+func TestUniformLoops(t *testing.T) {
 	for _, row := range []bool{false, true} {
 		p := window(t, row)
 		for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {

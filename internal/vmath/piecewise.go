@@ -2,19 +2,21 @@ package vmath
 
 import "weft/internal/loop"
 
-// pieces are polynomials of the logarithm to base 2 of a float32 function, each for
-// an interval 1/scale wide around a multiple of that. Each of the tables has the entry
-// of interval i at i mod 16: first the center c of the polynomial, then a multiple of
-// 1/16, plus 1.5*2^19, then what is left of the function at c and the coefficients of
-// the powers of x-c.
-type pieces struct {
+// piecewise is a piecewise polynomial for the logarithm to base 2 of a float32 function. Each
+// polynomial serves an interval of width 1/scale around a multiple of 1/scale. Each of the tables
+// has the entry of interval i at i mod 16:
+//   - table 0: the center c of the polynomial
+//   - table 1: a multiple of 1/16 near the value at c, plus 1.5*2^19
+//   - table 2: the value at c less that multiple
+//   - table j from 3 on: the coefficient of (x-c)^(j-2)
+type piecewise struct {
 	scale  float64
 	tables [][]float64
 }
 
-// exp2Of is 2^p(x), as t*(1+v) with |v| < 1/40. t is given as the integer of its bits,
-// in which the exponent may be out of range.
-func (f *form) exp2Of(p *pieces, x loop.Value) (t, v loop.Value) {
+// exp2Of returns 2^p(x) as t*(1+v) with |v| < 1/40. t is the integer with the bits of the float,
+// whose exponent may be out of range.
+func (f *form) exp2Of(p *piecewise, x loop.Value) (t, v loop.Value) {
 	i := f.toInt(f.Fma(x, f.c(p.scale), f.c(f.shift)))
 	at := func(j int) loop.Value { return f.Lookup(p.tables[j], i) }
 	d := f.Sub(x, at(0))
@@ -36,18 +38,18 @@ func (f *form) exp2Of(p *pieces, x loop.Value) (t, v loop.Value) {
 	return f.exp2Step(f.toInt(n)), f.poly(r, exp2Rest32)
 }
 
-// exp2Step is the bits of 2^(n/16) for the low bits of n, less a little for exp2Rest32
-// to make up.
+// exp2Step returns the bits of 2^(n/16) for the low bits of n, less a small correction that
+// exp2Rest32 adds.
 func (f *form) exp2Step(n loop.Value) loop.Value {
 	return f.Add(f.toInt(f.Lookup(exp2Steps32, n)), f.Shl(n, f.n(19)))
 }
 
-// times is x*t*(1+v).
+// times returns x*t*(1+v).
 func (f *form) times(x, t, v loop.Value) loop.Value {
 	return f.Fma(x, t, f.Mul(f.Mul(x, t), v))
 }
 
-// gelu32 is x times the normal distribution. From 5.6 on that is x; there v
+// gelu32 returns x times the cumulative normal distribution. From 5.6 on that is x; there v
 // is above 0, so that infinity stays.
 func gelu32(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)

@@ -9,9 +9,9 @@ import (
 	"weft/internal/loop/loopgen"
 )
 
-// Programs whose lane axis is that of items do what a program without does that is given one
-// item after the other, and change nothing of elements that are in no item.
-func TestItems(t *testing.T) {
+// TestRaggedAxis compares programs with a ragged lane axis to the same programs without it, run on
+// one item after the other. Elements that are in no item must not change.
+func TestRaggedAxis(t *testing.T) {
 	n, count, seen := uint64(1200), 0, 0
 	if testing.Short() {
 		n = 300
