@@ -12,21 +12,21 @@ import (
 // byType holds an instruction by the type that it computes in; B is a mask.
 type byType [loop.I16 + 1]asm.Op
 
-// row is the instructions for I32, I64, F32 and F64, or the last of these, or for B
-// too.
+// row returns the given instructions by type. They are for the last of the types B, I32, I64, F32
+// and F64: two are for F32 and F64, four for all but B.
 func row(ops ...asm.Op) (t byType) {
 	copy(t[int(loop.F64)+1-len(ops):], ops)
 	return t
 }
 
-// bytes adds those for I8 and I16.
+// bytes returns t with instructions for I8 and I16 added.
 func (t byType) bytes(ops ...asm.Op) byType {
 	copy(t[loop.I8:], ops)
 	return t
 }
 
-// direct holds the operations that are one instruction. In compute stands what is
-// made of several.
+// direct holds the operations that are one instruction. [compiler.compute] emits the others as
+// several.
 var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 	t[jit.AVX2] = [loop.NumOps]byType{
 		loop.OpAdd:  row(asm.VPADDD, asm.VPADDQ, asm.VADDPS, asm.VADDPD).bytes(asm.VPADDB, asm.VPADDW),
@@ -155,8 +155,8 @@ var predicates = [2][2][4]int64{
 	{{0, 4, 0x11, 0x12}, {0, 4, 0x1E, cmpGE}},
 }
 
-// arith emits in for one register: as operands that are constants allow, or as
-// compute does.
+// arith emits instruction in for one register. It has special cases for constant operands; compute
+// does the rest.
 func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 	t := in.Type
 	switch in.Op {
@@ -216,8 +216,8 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 	c.compute(in.Op, t, d, a, b)
 }
 
-// do emits d = op(a, b), or op(a) where b is 0. It returns nil where that is not one
-// instruction.
+// do emits d = op(a, b), or d = op(a) if b is 0. It emits nothing and returns nil where that is
+// not one instruction.
 func (c *compiler) do(op loop.Op, t loop.Type, d, a, b vr) *ins {
 	switch x := direct[c.isa][op][t]; {
 	case x == 0:
@@ -325,17 +325,17 @@ func (c *compiler) floatReg(t loop.Type, x float64) vr {
 	return c.constReg(t, math.Float64bits(x))
 }
 
-// mul64 makes the product of 64-bit integers of the low product, plus the cross
-// products shifted by 32.
+// mul64 emits the product of 64-bit integers: the product of the low halves, plus the cross products
+// shifted by 32.
 func (c *compiler) mul64(d, a, b vr) {
 	cross := c.v2(asm.VPMULLD, c.v1i(asm.VPSHUFD, b, 0xB1), a) // a.lo*b.hi, a.hi*b.lo
 	sum := c.v2(asm.VPADDD, c.v1i(asm.VPSRLQ, cross, 32), cross)
 	c.op2(asm.VPADDQ, d, c.v2(asm.VPMULUDQ, a, b), c.v1i(asm.VPSLLQ, sum, 32))
 }
 
-// mulBytes multiplies the even bytes, and the odd ones where they stand: what is below them
-// in the one factor is 0, and what is above them in the other is beyond the product. all says
-// that b is the same byte everywhere, else its odd ones come down for that.
+// mulBytes emits products of bytes by two products of 2-byte words: one for the even bytes, one for
+// the odd bytes. In the second, the byte below the odd one is cleared in a, and b is shifted down by
+// a byte, unless all says that all its bytes are equal.
 func (c *compiler) mulBytes(d, a, b vr, all bool) {
 	t, odd := loop.I16, b
 	if !all {
@@ -358,8 +358,8 @@ func (c *compiler) andOr(d, a, mask, b vr) {
 	c.mov(d, r)
 }
 
-// shiftAll shifts elements of 1 and 2 bytes by a count that all lanes share, bytes as
-// halves of words. The instructions take counts from the width on as the language does.
+// shiftAll shifts elements of 1 and 2 bytes by a uniform count, bytes as halves of words. For counts
+// beyond the width, the instructions give what the language says.
 func (c *compiler) shiftAll(op loop.Op, t loop.Type, d, a, b vr) {
 	count := c.newV().x()
 	if t == loop.I8 {
@@ -403,9 +403,9 @@ func (c *compiler) number(v loop.Value) bool {
 	return in.Op == loop.OpConst && f == f
 }
 
-// minmax of floats follows the loop language: the first operand if it compares so,
-// else the second, which is also what VMINPS does; but NaN, which a sum is, if either
-// is.
+// minmax emits the minimum or maximum of floats by the loop language: the first operand if it
+// compares so, else the second, which is what VMINPS gives too. If either is NaN the result is their
+// sum, which is NaN.
 func (c *compiler) minmax(op loop.Op, t loop.Type, d, a, b vr) {
 	k, r := c.newM(), c.newV()
 	c.op2i(cmps[t], k, a, b, cmpUnord)

@@ -6,7 +6,7 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// What the processor does to bits only in part: rotations, counts, and high products.
+// Rotations, bit counts and high products, for which the processor has instructions in part only.
 
 // bits emits d = op(a, b) for integers.
 func (c *compiler) bits(op loop.Op, t loop.Type, d, a, b vr) {
@@ -31,7 +31,7 @@ func (c *compiler) bits(op loop.Op, t loop.Type, d, a, b vr) {
 	}
 }
 
-// rotate is a rotation by a constant.
+// rotate emits a rotation by a constant.
 func (c *compiler) rotate(t loop.Type, d, a vr, n int64) {
 	if c.isa == jit.AVX512 {
 		c.op1i(row(asm.VPROLD, asm.VPROLQ, 0, 0)[t], d, a, n)
@@ -48,7 +48,7 @@ func (c *compiler) opV(op loop.Op, t loop.Type, a, b vr) vr {
 	return d
 }
 
-// bytesReg returns a register that holds b again and again.
+// bytesReg returns a register with b in every 128-bit part.
 func (c *compiler) bytesReg(b [16]byte) vr {
 	list := make([]byte, 0, 64)
 	for len(list) < c.vb {
@@ -72,9 +72,9 @@ func (c *compiler) popCount(t loop.Type, d, a vr) {
 	c.do(loop.OpAnd, t, d, n, c.constReg(t, 0x3F))
 }
 
-// leadingZeros reads them, on AVX2, from the exponent of the number as a float: without
-// the bit below the highest it is not rounded up to the next. Numbers with a sign have
-// the one above all exponents, and that of 0 is one of a shift by more than the width.
+// leadingZeros counts zeros, on AVX2, by the exponent of the number as a float. The bit below the
+// highest is cleared, so that rounding does not reach the next power of two. Negative numbers have
+// their sign above the exponent, and 0 has an exponent that gives a shift beyond the width.
 func (c *compiler) leadingZeros(t loop.Type, d, a vr) {
 	x := a
 	top := c.v2(asm.VPANDN, c.v1i(asm.VPSRLD, x, 1), x)
@@ -99,7 +99,7 @@ func (c *compiler) signs(t loop.Type, a vr) vr {
 	return c.v1i(shifts[loop.OpShr-loop.OpShl][t], a, int64(8*t.Size()-1))
 }
 
-// highProduct makes the high half of a product of products of 32 bits. bh is b, shifted down
+// highProduct emits the high half of a product, by products of 32-bit halves. bh is b shifted down
 // by 32.
 func (c *compiler) highProduct(op loop.Op, t loop.Type, d, a, b, bh vr) {
 	up := func(x vr) vr { return c.v1i(asm.VPSRLQ, x, 32) }

@@ -9,7 +9,7 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// narrow is r under the name that half of its bytes have.
+// narrow returns the lower half of r: a YMM register for ZMM, an XMM register for YMM.
 func (c *compiler) narrow(r vr) vr {
 	if c.isa == jit.AVX2 {
 		return r.x()
@@ -17,7 +17,7 @@ func (c *compiler) narrow(r vr) vr {
 	return r.y()
 }
 
-// half returns half q of a register under a narrower name.
+// half returns half q of a register as a narrower register.
 func (c *compiler) half(r vr, q int) vr {
 	if q == 0 {
 		return c.narrow(r)
@@ -64,8 +64,8 @@ func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 // if it has one, the low bits of a double.
 const nearMagic = 0x4338 << 48
 
-// nearOrFar emits, on AVX2, a short way for numbers of type t that are below 2^51 in all
-// lanes, and one for others.
+// nearOrFar emits two paths, on AVX2: near for steps whose numbers of type t are all below 2^51, far
+// for others.
 func (c *compiler) nearOrFar(t loop.Type, u int, numbers []loop.Value, near, far func()) {
 	all := vr(0)
 	bias := uint64(1-u) << 51 // puts what has a sign above 0
@@ -130,7 +130,7 @@ func (c *compiler) convertAll(in *loop.Ins, from, to loop.Type, u int, d []vr) {
 	}
 }
 
-// unsigned is 1 if it matters to an OpCvt that integers have no sign, and it says so; else 0.
+// unsigned returns 1 for an OpCvt of integers without sign whose result depends on that, else 0.
 func unsigned(p *loop.Program, in *loop.Ins) int {
 	from, imm := p.Ins[in.A].Type, in.Imm
 	switch {
@@ -199,7 +199,7 @@ func (c *compiler) shorten(from, to loop.Type, u int, d, lo, hi vr) {
 	c.shortenFitting(from, to, u, d, h)
 }
 
-// shortenFitting is shorten of what fits.
+// shortenFitting is shorten for numbers that fit the narrower type.
 func (c *compiler) shortenFitting(from, to loop.Type, u int, d vr, h [2]vr) {
 	switch {
 	case c.isa == jit.AVX2 && from == loop.I64 && to == loop.F32:
@@ -224,8 +224,9 @@ func (c *compiler) lowBits(a vr) vr {
 	return c.v2(asm.VADDPD, c.v1i(asm.VROUNDPD, a, 3|8), c.floatReg(loop.F64, 0x1p52))
 }
 
-// convertBetween converts floats between the bounds of most and least, which left its
-// operand to it: within them nothing overflows. NaN becomes 0.
+// convertBetween lowers most, a maximum of least, a minimum of a conversion of floats; least and the
+// conversion are fused. It clamps the floats to the bounds and then converts: nothing overflows. NaN
+// becomes 0.
 func (c *compiler) convertBetween(v loop.Value, most, least *loop.Ins) {
 	x := c.p.Ins[least.A].A
 	t, lo := c.p.Ins[x].Type, int32(c.p.Ins[most.B].Imm)
@@ -369,9 +370,9 @@ func (c *compiler) singleOfUint32(d, a vr) {
 	c.op3(pFma, d, c.v1(asm.VCVTDQ2PS, c.v1i(asm.VPSRLD, a, 16)), c.floatReg(t, 0x1p16), lo)
 }
 
-// singleOfInt64 converts on AVX2 by way of double, which holds a large number if the low
-// bits are cut off; one in the last place that is left stands for any of them, so that
-// the result is rounded as if they were there.
+// singleOfInt64 converts on AVX2 by way of double. The low bits of a large number are cut off; if
+// one of them is set, the last remaining bit becomes 1 (rounding to odd), so that the result is
+// rounded as if the low bits were there (Boldo and Melquiond, 2008).
 func (c *compiler) singleOfInt64(u int, d vr, h [2]vr) {
 	t := loop.I64
 	low := c.constReg(t, 1<<11-1)

@@ -23,7 +23,7 @@ type divisor struct {
 	zero         vr // see zeroMask
 }
 
-// A quotient is the result of a division; the remainder stands there if it came with it.
+// A quotient is the result of a division, and the remainder if the division gave it too.
 type quotient struct {
 	a, b loop.Value
 	u    int
@@ -88,7 +88,8 @@ func (c *compiler) zeroMask(t loop.Type, a vr) vr {
 	return m
 }
 
-// quotient divides, unless that was done before in this block or around it.
+// quotient returns the quotient of a division. It reuses a division of the same operands in this
+// block or around it.
 func (c *compiler) quotient(in *loop.Ins) *quotient {
 	u := unsignedOp(in.Op)
 	for i := range c.quotients {
@@ -122,7 +123,7 @@ func (c *compiler) quotient(in *loop.Ins) *quotient {
 	return &c.quotients[len(c.quotients)-1]
 }
 
-// magnitude returns a without its sign, if it has one.
+// magnitude returns the absolute value of a, or a itself if its type has no sign.
 func (c *compiler) magnitude(t loop.Type, u int, a vr) vr {
 	if u == 1 {
 		return a
@@ -130,7 +131,7 @@ func (c *compiler) magnitude(t loop.Type, u int, a vr) vr {
 	return c.opV(loop.OpAbs, t, a, 0)
 }
 
-// turn gives the sign of s to a size.
+// turn emits d = a with the sign of s, for a magnitude a.
 func (c *compiler) turn(t loop.Type, u int, d, a, s vr) {
 	if u == 1 {
 		c.mov(d, a)
@@ -148,7 +149,7 @@ func (c *compiler) turn(t loop.Type, u int, d, a, s vr) {
 	c.do(loop.OpSub, t, d, c.opV(loop.OpXor, t, a, s), s)
 }
 
-// divisor returns what there is to know of a divisor, once.
+// divisor returns the factors and shifts of a divisor. It computes them once in a block.
 func (c *compiler) divisor(in *loop.Ins, u int) *divisor {
 	for i := range c.divisors {
 		if x := &c.divisors[i]; x.v == in.B && x.u == u {
@@ -206,7 +207,7 @@ func (c *compiler) divideG(d, high, low, by vr) {
 	c.mov(d, raxReg)
 }
 
-// noneLeft returns n, a count of shifts, with all bits set where a divisor is 0.
+// noneLeft returns the shift count n with all bits set where a divisor is 0: the shift gives 0.
 func (c *compiler) noneLeft(t loop.Type, zero, n vr) vr {
 	if c.isa == jit.AVX2 {
 		return c.v2(asm.VPOR, n, zero)
@@ -247,7 +248,7 @@ func (c *compiler) divisorOfWords(x *divisor, y vr) {
 	x.second = c.noneLeft(loop.I16, x.zero, n)
 }
 
-// byMagic divides register i.
+// byMagic divides register i by a uniform divisor.
 func (c *compiler) byMagic(in *loop.Ins, y *divisor, i int) vr {
 	t, a, d := in.Type, c.get(in.A, i), c.newV()
 	n := c.magnitude(t, y.u, a)
@@ -309,7 +310,7 @@ func (c *compiler) divideNear(in *loop.Ins, x *quotient) {
 	}, func() { c.divideFar(in, x) })
 }
 
-// divideFar divides sizes in steps. The inverse of the divisor is smaller by 2^-50, so
+// divideFar divides magnitudes in steps. The inverse of the divisor is smaller by 2^-50, so
 // that the first quotient is not too large, and too small by less than 2^15. The
 // remainder, divided again, misses at most one.
 func (c *compiler) divideFar(in *loop.Ins, x *quotient) {

@@ -172,11 +172,11 @@ func (c *compiler) encodeReturn(status int64) {
 	c.asm.Op0(asm.RET)
 }
 
-// A suspension is a place where a kernel may run out of fuel.
+// A suspension is a point in the code where a kernel may run out of fuel.
 type suspension struct{ stub, back asm.Label }
 
-// encodeSuspensions puts behind the code what saves all registers where fuel has
-// run out, and what restores them and goes on there.
+// encodeSuspensions emits, behind the code, the stubs that save all registers when fuel has run out,
+// and the dispatch that restores them and resumes there.
 func (c *compiler) encodeSuspensions(dispatch asm.Label) {
 	a := &c.asm
 	save, word := a.NewLabel(), c.mem(wordMem(loop.WordResume))
@@ -201,8 +201,8 @@ func (c *compiler) encodeSuspensions(dispatch asm.Label) {
 	a.Jmp(c.suspends[0].back)
 }
 
-// eachMachineReg calls f for the registers that allocation hands out, each with
-// the instruction that moves it and a place in scratch.
+// eachMachineReg calls f for the allocatable registers, each with the instruction that moves it and
+// an address in scratch.
 func (c *compiler) eachMachineReg(f func(op asm.Op, r asm.Reg, m asm.Mem)) {
 	at := int32(loop.FrameScratch + c.save)
 	for class, set := range allocatable[c.isa] {

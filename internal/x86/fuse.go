@@ -7,12 +7,12 @@ import (
 	"weft/internal/loop"
 )
 
-// Some instructions do the work of two of the loop language: a product and sum
-// can change signs, and AVX-512 has a test of common bits and rounds an exponent down
-// itself. The first of two such instructions, if nothing else uses it, is not lowered
-// by itself; its user finds it here.
+// Some machine instructions do the work of two instructions of the loop language: an FMA can negate
+// operands, and AVX-512 has a test of common bits and rounds an exponent down itself. The first of
+// such a pair, if it has no other user, is fused: it is not lowered by itself, and its user finds it
+// by left.
 
-// findFused notes what is left to the user of its value.
+// findFused sets fused.
 func (c *compiler) findFused() {
 	c.fused = zeroed(c.fused, len(c.p.Ins))
 	for _, r := range c.p.Regions {
@@ -22,7 +22,7 @@ func (c *compiler) findFused() {
 	}
 }
 
-// findFusedIn looks for pairs within a block: beyond it the operands of the first
+// findFusedIn looks for pairs within a block. In another block the operands of the first instruction
 // may have changed.
 func (c *compiler) findFusedIn(block []loop.Value) {
 	for at, v := range block {
@@ -48,7 +48,7 @@ func (c *compiler) findFusedIn(block []loop.Value) {
 	}
 }
 
-// take1 marks v, the last use of the result of an op in a block.
+// take1 marks v as fused if it is an op of the block, near its end, with one user.
 func (c *compiler) take1(block []loop.Value, v loop.Value, op loop.Op) {
 	const near = 40 // values live until their user: not for long
 	if c.p.Ins[v].Op == op && c.users.Of(v) == 1 && !c.inGPR[v] {
@@ -74,7 +74,7 @@ func (c *compiler) takeBounds(block []loop.Value, in *loop.Ins) {
 	}
 }
 
-// left returns the instruction of a value that was left to its user, or nil.
+// left returns the instruction of a fused value that has not been lowered, or nil.
 func (c *compiler) left(v loop.Value) *loop.Ins {
 	if c.fused[v] && c.vals[v].state == undefined {
 		return &c.p.Ins[v]
@@ -88,7 +88,7 @@ const (
 	fmaNegA = 2 // -a1*a2 + a3
 )
 
-// fma emits a product and sum; signs of its operands may be left to it.
+// fma emits a fused multiply-add, with the negations of its operands that are fused.
 func (c *compiler) fma(v loop.Value, in *loop.Ins) {
 	x, z, variant := in.A, in.C, int64(0)
 	if n := c.left(x); n != nil {

@@ -8,13 +8,11 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Lanes that do not lie side by side are gathered, or worked off one by one: vectors
-// are written to a staging area in scratch memory, and a scalar loop walks the
-// lanes that are active.
+// Lanes that are not contiguous are gathered, or accessed one by one: vectors are written to a
+// staging area in scratch memory, and a scalar loop walks the active lanes.
 
-// strideRegs hold what strided access along the lane axis needs: the bytes from
-// one step to the next, and in 8-byte lanes the bytes from the first lane of a
-// step to each.
+// strideRegs hold what strided access along the lane axis needs: the bytes from one step to the
+// next, and vectors with the byte offsets of lanes from the first lane of a step.
 type strideRegs struct {
 	step vr
 	lane [2]vr
@@ -38,13 +36,13 @@ func (c *compiler) strideIndex(b int) {
 	c.stride[b] = r
 }
 
-// strided reports that the frame says how far the lanes of buffer b lie apart. A few
-// elements are a stride like another where [compiler.loadDeinterleaved] does not know better.
+// strided reports whether the lanes of buffer b have a stride in the frame. This includes steps of
+// a few elements, which [compiler.loadDeinterleaved] reads where it can.
 func (c *compiler) strided(b int) bool {
 	return c.p.Bufs[b].Steps[c.p.Lane] >= loop.Any
 }
 
-// stepBase returns a register with where step s of a strided buffer begins.
+// stepBase returns a register with the address of the first lane of step s of a strided buffer.
 func (c *compiler) stepBase(b, s int) vr {
 	s += c.lay.first
 	if s == 0 {
@@ -85,7 +83,8 @@ func (c *compiler) gather(b int, t loop.Type, d []vr, s int, off loop.Value) {
 	c.concat(d[s], h[0], h[1])
 }
 
-// gatherShort is gather where the lanes have nothing but offsets of 4 bytes.
+// gatherShort is gather for lanes whose addresses differ by offsets of type I32 alone. It reports
+// whether it applies.
 func (c *compiler) gatherShort(b int, t loop.Type, d []vr, s int, off loop.Value) bool {
 	if off == loop.NoValue || c.p.Ins[off].Type != loop.I32 || c.p.Bufs[b].Steps[c.p.Lane] != loop.Zero {
 		return false
@@ -186,7 +185,7 @@ func (c *compiler) storeLanes(b int, v loop.Value, s int, off loop.Value) {
 	})
 }
 
-// laneBase is where the first lane of step s begins. Offsets go to staging area 1.
+// laneBase returns the address of the first lane of step s, and writes offsets to staging area 1.
 func (c *compiler) laneBase(b, s int, off loop.Value) vr {
 	if off != loop.NoValue {
 		c.stageStore(1, off, s)
@@ -197,7 +196,7 @@ func (c *compiler) laneBase(b, s int, off loop.Value) vr {
 	return c.ptr[b]
 }
 
-// laneAt is the place of lane j of step s, plus its offset.
+// laneAt returns the address of lane j of step s, plus its offset.
 func (c *compiler) laneAt(b int, base vr, s int, j vr, off loop.Value) lmem {
 	size := c.p.Bufs[b].DType.Size()
 	m := lmem{base: base, scale: uint8(size)}
@@ -261,8 +260,8 @@ func (c *compiler) stageStore(n int, v loop.Value, s int) {
 // eachLane runs f for every lane of a step that mask k has, 0 meaning all.
 func (c *compiler) eachLane(k vr, f func(j vr)) { c.eachBit(c.bitsOf(k), k == 0, f) }
 
-// eachBit runs f for the number of every bit of a register, the lowest first, which
-// leaves it zero; some says that it has one.
+// eachBit runs f for the number of every set bit of a register, the lowest first, and leaves the
+// register zero. The argument some says that a bit is set.
 func (c *compiler) eachBit(bits vr, some bool, f func(n vr)) {
 	done := c.asm.NewLabel()
 	if !some {

@@ -22,8 +22,8 @@ func (c *compiler) joinMask(d, lo, hi vr) {
 	c.join(d, lo, hi)
 }
 
-// partMask returns what of a step's mask concerns part q of an 8-byte value; 0
-// stays all lanes.
+// partMask returns the part of a step's mask for part q of an 8-byte value. 0 means all lanes, in
+// and out.
 func (c *compiler) partMask(m vr, q int) vr {
 	switch {
 	case m == 0 || c.lay.parts == 1 || c.lay.uni:
@@ -38,7 +38,7 @@ func (c *compiler) partMask(m vr, q int) vr {
 	return m
 }
 
-// maskFor returns the mask of register i of a value of type t, of masks by step.
+// maskFor returns the mask for register i of a value of type t, given the masks of steps.
 func (c *compiler) maskFor(m func(s int) vr, t loop.Type, i int) vr {
 	if t.Size() != 8 {
 		return m(i)
@@ -54,7 +54,7 @@ func (c *compiler) active(s int) vr {
 	return c.masks[s]
 }
 
-// nonzero makes a mask of the lanes, as wide as masks are, that are not zero.
+// nonzero sets d to the mask of the lanes of a that are not zero. Requires lanes as wide as masks.
 func (c *compiler) nonzero(d, a vr) {
 	t := c.maskType()
 	if c.isa == jit.AVX512 {
@@ -64,7 +64,7 @@ func (c *compiler) nonzero(d, a vr) {
 	}
 }
 
-// ones makes numbers 1 of type t where mask m is, and 0 elsewhere.
+// ones sets d to 1 of type t in the lanes of mask m, and to 0 elsewhere.
 func (c *compiler) ones(t loop.Type, d, m vr) {
 	one := c.constReg(t, [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52, loop.I8: 1, loop.I16: 1}[t])
 	if c.isa == jit.AVX512 {
@@ -74,7 +74,7 @@ func (c *compiler) ones(t loop.Type, d, m vr) {
 	}
 }
 
-// bitsOf moves a mask to a general register, a bit a lane; 0 means all lanes.
+// bitsOf moves a mask to a general register, one bit for each lane. Mask 0 means all lanes.
 func (c *compiler) bitsOf(k vr) vr {
 	g := c.newG()
 	switch {
@@ -98,7 +98,7 @@ func (c *compiler) bitsOf(k vr) vr {
 	return g
 }
 
-// kmov moves the mask of a step.
+// kmov returns the instruction that moves the mask of a step.
 func (c *compiler) kmov() asm.Op {
 	return [...]asm.Op{1: asm.KMOVQ, 2: asm.KMOVD, 4: asm.KMOVW, 8: asm.KMOVB}[c.lay.es]
 }
@@ -118,7 +118,7 @@ func (c *compiler) boolMask(g vr) vr {
 	return m
 }
 
-// none jumps to l if no mask has a lane.
+// none jumps to l if no mask has an active lane.
 func (c *compiler) none(masks []vr, l asm.Label) *ins {
 	m, last := masks[0], len(masks)-1
 	for i := 1; i < last; i++ {
@@ -140,8 +140,7 @@ func (c *compiler) none(masks []vr, l asm.Label) *ins {
 	return c.jcc(asm.CondE, l)
 }
 
-// maskRest makes the lanes from the current index up to n the active ones of a
-// single step.
+// maskRest sets masks, for a single step, to the lanes from the current index up to n.
 func (c *compiler) maskRest(n vr) {
 	rest, m := c.newG(), c.newM()
 	c.mov(rest, n)
@@ -177,7 +176,7 @@ func (c *compiler) blend(t loop.Type, d, m, a, b vr) {
 	}
 }
 
-// merge overwrites the lanes of d that k has.
+// merge overwrites the lanes of d that are in mask k.
 func (c *compiler) merge(t loop.Type, d, s, k vr) {
 	if c.isa == jit.AVX512 && t != loop.B {
 		c.op1(moves[t], d, s).mask(k).rmw()

@@ -8,16 +8,14 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Register allocation is a linear scan over live intervals without holes. A
-// register that finds no room is spilled everywhere: each use gets its own tiny
-// register, or reads memory directly where the instruction can, and the scan
-// starts again. Constants and arguments are not stored: their uses read the
-// place they came from. Spilled registers share slots in memory: one is free for
-// the next when the interval of the register that has it ends.
+// Register allocation is a linear scan (Poletto and Sarkar, 1999) over live intervals without holes.
+// A virtual register without a machine register is spilled everywhere: each use gets its own tiny
+// register, or reads memory directly where the instruction can, and the scan starts again. Constants
+// and arguments are not stored but rematerialized. Spilled registers share slots in memory: a slot is
+// free again when the interval of its register ends.
 
-// allocatable is the registers that a scan may hand out. RAX and RDX are left to
-// DIV and to suspensions, RDI is the frame; RSP and RBP belong to Go. K0 cannot be
-// a mask.
+// allocatable holds the registers that a scan may assign. RAX and RDX are left to DIV and to
+// suspensions, RDI is the frame, RSP and RBP belong to Go. K0 cannot be a mask.
 var allocatable = [...][numClasses]uint32{
 	jit.AVX2:   {gprs, 1<<16 - 1, 0},
 	jit.AVX512: {gprs, 1<<32 - 1, 0xFE},
@@ -28,7 +26,8 @@ const gprs = 0xFFFF &^ (1<<0 | 1<<2 | 1<<4 | 1<<5 | 1<<7)
 // A span is a loop in the code.
 type span struct{ start, end int32 }
 
-// allocate gives every register a place; scratch may be more than there is.
+// allocate gives every virtual register a machine register or a slot. It may use more scratch than
+// there is, which compile reports.
 func (c *compiler) allocate() {
 	if c.spills > 0 {
 		c.rewrite()
@@ -79,7 +78,7 @@ func (i *ins) written() int {
 	return 0
 }
 
-// rarity is how much less what runs rarely, the exceptions of formulas, counts.
+// rarity divides the weight of uses in code that runs rarely, such as the exceptions of formulas.
 const rarity = 64
 
 // intervals finds start, end and weight of every register.
@@ -137,8 +136,8 @@ func (c *compiler) intervals() {
 	c.open = open
 }
 
-// touch extends the interval of r to pos, and to the end of the outermost loop
-// around pos that r was defined before.
+// touch extends the interval of v to pos. If v was defined before a loop around pos, it extends the
+// interval to the end of the outermost such loop.
 func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 	r := &c.vregs[v.id()]
 	if r.start < 0 && !r.bound {
@@ -188,8 +187,8 @@ func (c *compiler) release(pos int) {
 	c.ends[pos] = 0
 }
 
-// place finds a register for v, which starts at i, and reports whether that
-// spilled one.
+// place assigns a machine register to v, whose interval starts at i, or spills v or another register.
+// It reports whether it spilled one.
 func (c *compiler) place(v int32, i *ins) bool {
 	r := &c.vregs[v]
 	r.price()
@@ -219,8 +218,7 @@ func (c *compiler) place(v int32, i *ins) bool {
 // never is the cost of a register that is not spilled.
 const never = math.MaxFloat32
 
-// price sets the cost of spilling r: how often it is used, over how long it
-// occupies a register.
+// price sets the cost of spilling r: the weight of its uses over the length of its interval.
 func (r *vinfo) price() {
 	r.cost = r.weight / float32(r.end-r.start+4)
 	if r.remat != 0 {
@@ -231,8 +229,8 @@ func (r *vinfo) price() {
 	}
 }
 
-// choose picks one of the free registers, if possible that of an operand of i
-// that dies here, so that moves vanish and destructive forms fit.
+// choose picks a free register, if possible the register of an operand whose last use is i. Then
+// moves vanish, and instructions that overwrite an operand need no copy.
 func (c *compiler) choose(i *ins, class uint8, free uint32) int {
 	for _, a := range [...]vr{i.a[3], i.a[1], i.a[2]} {
 		if x := &c.vregs[a.id()]; x.class == class && x.phys >= 0 && free>>x.phys&1 != 0 {
@@ -340,7 +338,7 @@ func (c *compiler) regBytes(class uint8) int {
 // moveOps load and store a register by class.
 var moveOps = [numClasses]asm.Op{asm.MOV, asm.VMOVUPS, asm.KMOVQ}
 
-// spillStore stores a spilled register, which a line of the source gives.
+// spillStore stores a spilled register. The line is the source line of its value.
 func (c *compiler) spillStore(r, t vr, line int32) {
 	i := c.store(moveOps[c.vregs[r.id()].class], slotMem(r), t)
 	i.line, i.spill = line, true
