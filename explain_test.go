@@ -383,14 +383,14 @@ func (d swapped) Compile(p *loop.Program) (device.Program, error) {
 	return d.Device.Compile(&q)
 }
 
-// A kernel that differs from the interpreter's is named, and so is the tail of a routine.
+// A kernel that differs from the interpreter's is named, and so is the epilogue of a routine.
 func TestDebugComparesKernels(t *testing.T) {
 	g := ir.New()
 	x, y := g.Input(0, weft.Float32, []int{64, 64}), g.Input(1, weft.Float32, []int{64, 64})
 	a, b := tensortest.Noise(1, 1, 64, 64), tensortest.Noise(2, 1, 64, 64)
 	for name, out := range map[string]*ir.Node{
-		"point": op.Apply(op.Sin, nil, op.Apply(op.Add, nil, x, y)),
-		"tail":  op.Apply(op.Add, nil, op.Apply(op.MatMul, nil, x, y), y),
+		"point":    op.Apply(op.Sin, nil, op.Apply(op.Add, nil, x, y)),
+		"epilogue": op.Apply(op.Add, nil, op.Apply(op.MatMul, nil, x, y), y),
 	} {
 		p := plan.Build([]*ir.Node{out}, []plan.Sig{plan.SigOf(tensortest.View(a)), plan.SigOf(tensortest.View(b))}, nil, device.Get(0).Model())
 		run := func(oracle device.Device) error {

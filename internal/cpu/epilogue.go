@@ -34,14 +34,14 @@ var epilogues = sync.Pool{New: func() any { return new(epilogue) }}
 
 // withEpilogue calls the routine with the epilogue of the call, nil if it has none.
 func withEpilogue(c *device.Call, routine func(t tile.Epilogue)) error {
-	if c.Tail.Program == nil {
+	if c.Epilogue.Program == nil {
 		routine(nil)
 		return nil
 	}
-	l := &c.Tail.Launch
+	l := &c.Epilogue.Launch
 	t := epilogues.Get().(*epilogue)
 	t.p, t.args, t.ctx, t.extents = l.Program.(*Program), l.Args, l.Context, l.Extents
-	t.rows = len(l.Extents) - c.Tail.Columns
+	t.rows = len(l.Extents) - c.Epilogue.Columns
 	t.elementWork, t.size = max(l.Cost/4, elementMin), 1
 	for _, n := range l.Extents {
 		t.size *= n
@@ -50,7 +50,7 @@ func withEpilogue(c *device.Call, routine func(t tile.Epilogue)) error {
 	if t.code = t.p.code; c.Node.Op == op.Copy {
 		t.code = t.p.codeFor(l) // the pieces are all that there is to do
 	}
-	t.result, t.unit = c.Tail.Result, c.Out[0].DType.Size()
+	t.result, t.unit = c.Epilogue.Result, c.Out[0].DType.Size()
 	routine(t)
 	err := t.err.Swap(nil)
 	t.p, t.code, t.args, t.ctx, t.extents = nil, nil, nil, nil, nil

@@ -81,7 +81,7 @@ func copyView(c *device.Call) error {
 	return withEpilogue(c, func(t tile.Epilogue) {
 		cols := 0
 		if t != nil {
-			cols = array.Size(c.Tail.Launch.Extents[len(c.Tail.Launch.Extents)-c.Tail.Columns:])
+			cols = array.Size(c.Epilogue.Launch.Extents[len(c.Epilogue.Launch.Extents)-c.Epilogue.Columns:])
 		}
 		transpose.CopyThrough(isaOf(c), &c.Out[0], &c.Args[0], t, cols)
 	})

@@ -9,7 +9,7 @@ type Model struct {
 
 // Caps say what a device can do beyond running programs and routines.
 type Caps struct {
-	// Epilogue holds if routines of tiled operations run [Call.Tail] on finished pieces of their
+	// Epilogue holds if routines of tiled operations run [Call.Epilogue] on finished pieces of their
 	// result. Plans for other devices have the same work as a kernel behind the routine.
 	Epilogue bool
 }

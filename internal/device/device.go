@@ -93,10 +93,10 @@ func (a *Args) Free(n int) {
 	pooled.Put(a)
 }
 
-// A Tail is a program that a routine runs on its result: over all of it once, piece by
+// An Epilogue is a program that a routine runs on its result: over all of it once, piece by
 // piece as they are finished. It sees the result as a matrix: the last Columns axes of the
 // program walk the columns, the axes before them the rows.
-type Tail struct {
+type Epilogue struct {
 	Launch
 	Columns int
 	Result  uint32 // bits of the program's buffers that read the result, if nothing else does; it need not be stored then
@@ -108,11 +108,11 @@ type Routine func(c *Call) error
 
 // A Call is one application of a routine.
 type Call struct {
-	Stream Stream
-	Node   *ir.Node
-	Args   []array.View // of any strides, unless the operation asks for contiguous ones
-	Out    []array.View // one a result, contiguous
-	Tail   Tail         // of operations that are Tiled; without Program there is none
+	Stream   Stream
+	Node     *ir.Node
+	Args     []array.View // of any strides, unless the operation asks for contiguous ones
+	Out      []array.View // one a result, contiguous
+	Epilogue Epilogue     // of operations that are Tiled; without Program there is none
 
 	// Late, if not nil, completes an error that the device finds after the routine has returned.
 	Late func(error) error

@@ -48,7 +48,7 @@ func (d *checked) Routine(id ir.RoutineID) device.Routine {
 		return a
 	}
 	return func(c *device.Call) error {
-		p, tail := c.Tail.Program.(*checkedProgram)
+		p, isEpilogue := c.Epilogue.Program.(*checkedProgram)
 		t := d.begin(c.Node.Op.OpName())
 		for i := range c.Args {
 			t.reads(c.Args[i].Store)
@@ -58,14 +58,14 @@ func (d *checked) Routine(id ir.RoutineID) device.Routine {
 				t.writes = append(t.writes, written{o.Store, o.Offset * o.DType.Size(), o.DType})
 			}
 		}
-		if tail {
-			t.launch(p, c.Tail.Args)
+		if isEpilogue {
+			t.launch(p, c.Epilogue.Args)
 		}
 		run := func() error {
 			call := *c
 			call.Stream = d.Device.Default()
-			if tail {
-				call.Tail.Program = p.Program
+			if isEpilogue {
+				call.Epilogue.Program = p.Program
 			}
 			return a(&call)
 		}
@@ -73,8 +73,8 @@ func (d *checked) Routine(id ir.RoutineID) device.Routine {
 			call := *c
 			call.Stream = d.oracle.Default()
 			call.Args, call.Out = t.views(c.Args), t.views(c.Out)
-			if tail {
-				call.Tail.Program, call.Tail.Args = p.oracle, t.args(p, c.Tail.Args)
+			if isEpilogue {
+				call.Epilogue.Program, call.Epilogue.Args = p.oracle, t.args(p, c.Epilogue.Args)
 			}
 			return b(&call)
 		})

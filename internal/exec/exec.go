@@ -141,7 +141,7 @@ type Compiled struct {
 	Name     string // what profiles call it
 	dev      device.Device
 	stream   device.Stream    // the default one of dev
-	kernels  []device.Program // by step; of a routine that of its tail
+	kernels  []device.Program // by step; of a routine that of its epilogue
 	routines []device.Routine
 	inner    []*inner         // by step, of loops and branches; nil where there are none
 	narrow   []plan.ScalarArg // numbers that have bounds
@@ -172,7 +172,7 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 		}
 		k := s.Kernel
 		if k == nil {
-			k = s.Tail
+			k = s.Epilogue
 		}
 		if k == nil {
 			continue
@@ -219,7 +219,7 @@ func (c *Compiled) Source(step int) string {
 	st := &c.Plan.Steps[step]
 	prog := st.Kernel
 	if prog == nil {
-		prog = st.Tail
+		prog = st.Epilogue
 	}
 	if p, ok := k.(interface {
 		SourceOf(*loop.Program) string
@@ -417,7 +417,7 @@ func (c *Compiled) routine(ctx context.Context, i int, nums []Number, slots []*a
 	if c.inner != nil && c.inner[i] != nil {
 		err = c.inner[i].run(ctx, c.stream, call.Args, call.Out)
 	} else {
-		c.tail(ctx, call, i, nums, slots, off)
+		c.setEpilogue(ctx, call, i, nums, slots, off)
 		call.Late = c.lateOf(i)
 		err = c.routines[i](call)
 	}
@@ -452,18 +452,18 @@ func (c *Compiled) call(st *plan.Step, slots []*array.Storage, off []int) *devic
 	return call
 }
 
-// tail gives the call of step i its tail, if it has one.
-func (c *Compiled) tail(ctx context.Context, call *device.Call, i int, nums []Number, slots []*array.Storage, off []int) {
-	if k := c.Plan.Steps[i].Tail; k != nil {
+// setEpilogue gives the call of step i its epilogue, if it has one.
+func (c *Compiled) setEpilogue(ctx context.Context, call *device.Call, i int, nums []Number, slots []*array.Storage, off []int) {
+	if k := c.Plan.Steps[i].Epilogue; k != nil {
 		f := c.bind(k, nil, nums, slots, off)
-		call.Tail = device.Tail{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns, Result: k.Result}
+		call.Epilogue = device.Epilogue{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns, Result: k.Result}
 	}
 }
 
 // done takes back a call that is over.
 func done(call *device.Call, st *plan.Step) {
-	if k := st.Tail; k != nil {
-		call.Tail.Args.Free(len(k.Binds))
+	if k := st.Epilogue; k != nil {
+		call.Epilogue.Args.Free(len(k.Binds))
 	}
 	clear(call.Args)
 	clear(call.Out)
@@ -478,7 +478,7 @@ func (c *Compiled) routinesTogether(ctx context.Context, i int, nums []Number, s
 	all := few[:0]
 	for k := i; k < i+n; k++ {
 		call := c.call(&c.Plan.Steps[k], slots, off)
-		c.tail(ctx, call, k, nums, slots, off)
+		c.setEpilogue(ctx, call, k, nums, slots, off)
 		call.Late = c.lateOf(k)
 		all = append(all, call)
 	}

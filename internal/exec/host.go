@@ -59,8 +59,8 @@ func onHost(host *device.Host, r device.Routine, c *device.Call) error {
 			return err
 		}
 	}
-	if c.Tail.Program != nil {
-		return c.Stream.Launch(c.Tail.Launch)
+	if c.Epilogue.Program != nil {
+		return c.Stream.Launch(c.Epilogue.Launch)
 	}
 	return nil
 }

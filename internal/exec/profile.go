@@ -73,7 +73,7 @@ func (c *Compiled) describe(s *profile.Step, i int) {
 		}
 	}
 	s.Flops = op.Arithmetic(st.Node)
-	if t := st.Tail; t != nil {
+	if t := st.Epilogue; t != nil {
 		s.Name += fmt.Sprintf(", %s", t.Prog.Name)
 		s.Bytes += t.Bytes()
 		s.Flops += t.Flops

@@ -137,7 +137,7 @@ func program(s *plan.Step) *plan.Kernel {
 	if s.Kernel != nil {
 		return s.Kernel
 	}
-	return s.Tail
+	return s.Epilogue
 }
 
 // steps is the column of the plan.
@@ -161,8 +161,8 @@ func steps(p *plan.Plan, v *values, graphs []Stage) Column {
 			if len(graphs) > 0 {
 				r.Is = append(r.Is, v.keys(s.Node, graphs[len(graphs)-1].Names)...)
 			}
-			if s.Tail != nil {
-				r.Text += ", then " + s.Tail.Prog.Name
+			if s.Epilogue != nil {
+				r.Text += ", then " + s.Epilogue.Prog.Name
 			}
 		}
 		c.Rows = append(c.Rows, r)

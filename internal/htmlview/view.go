@@ -136,7 +136,7 @@ func Plan(name string, pl *plan.Plan, names graphtext.Names, source func(step in
 		var writes []int
 		k := s.Kernel
 		if k == nil {
-			b.Kind, b.Title, k = "routine", s.Node.Op.OpName(), s.Tail
+			b.Kind, b.Title, k = "routine", s.Node.Op.OpName(), s.Epilogue
 			for _, o := range s.Args {
 				read(&b, o.Slot)
 			}

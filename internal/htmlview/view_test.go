@@ -17,7 +17,7 @@ import (
 	"weft/internal/op"
 )
 
-// formulaPage is the page of a formula with a product, its tail, a row kernel and a gradient's
+// formulaPage is the page of a formula with a product, its epilogue, a row kernel and a gradient's
 // worth of nodes.
 func formulaPage(t *testing.T) string {
 	t.Helper()

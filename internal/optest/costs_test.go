@@ -103,7 +103,7 @@ func costly() map[string]*Graph {
 	for seed := range uint64(24) {
 		used := map[*op.Def]int{}
 		g := RandomGraph(seed, used)
-		g.addTails(seed)
+		g.addEpilogues(seed)
 		g.addLists(seed, used)
 		g.addPlaces(seed, used)
 		graphs[fmt.Sprintf("random %d", seed)] = g
@@ -173,7 +173,7 @@ func TestNoEpilogueWithoutIt(t *testing.T) {
 		without.model.Epilogue = false
 		epilogues := func(d *modelled) (n int) {
 			for _, s := range plan.Build(g.Outs, ins, nil, &d.model).Steps {
-				if s.Tail != nil {
+				if s.Epilogue != nil {
 					n++
 				}
 			}

@@ -42,7 +42,7 @@ func Fusion(t T, dev device.Device, caps Caps) {
 			layout = func(i int) Layout { return Layout(seed/2+uint64(i)) % numLayouts }
 		}
 		g := RandomGraph(seed, used)
-		g.addTails(seed)
+		g.addEpilogues(seed)
 		g.addKernels(seed, used)
 		g.addLists(seed, used)
 		g.addPlaces(seed, used)
@@ -67,9 +67,9 @@ func Fusion(t T, dev device.Device, caps Caps) {
 	t.Logf("%d graphs; the rarest operation, %s, %d times", caps.Graphs, rare, least)
 }
 
-// addTails makes outputs of elementwise operations of each product and convolution, and of
+// addEpilogues makes outputs of elementwise operations of each product and convolution, and of
 // some other node.
-func (g *Graph) addTails(seed uint64) {
+func (g *Graph) addEpilogues(seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 8))
 	nodes := g.Outs[:0:0]
 	if len(g.Outs) > 0 {

@@ -74,12 +74,12 @@ func TestFusion(t *testing.T) {
 		if n, err := strconv.Atoi(os.Getenv("WEFT_GRAPHS")); err == nil {
 			caps.Graphs = n
 		}
-		tails := cpu.Counters.Epilogues.Load()
+		epilogues := cpu.Counters.Epilogues.Load()
 		Fusion(t, dev, caps)
-		if tails = cpu.Counters.Epilogues.Load() - tails; caps.Graphs >= 1000 && tails < int64(caps.Graphs/20) {
-			t.Errorf("%d graphs ran tails %d times", caps.Graphs, tails)
+		if epilogues = cpu.Counters.Epilogues.Load() - epilogues; caps.Graphs >= 1000 && epilogues < int64(caps.Graphs/20) {
+			t.Errorf("%d graphs ran epilogues %d times", caps.Graphs, epilogues)
 		}
-		t.Logf("%d tails", tails)
+		t.Logf("%d epilogues", epilogues)
 	})
 }
 

@@ -18,7 +18,7 @@ type cluster struct {
 	seq     int      // clusters in the order in which they were begun
 	level   int      // greater than the level of every cluster that this one reads
 	single  *ir.Node // the node that is no kernel
-	head    *cluster // the routine on whose result the kernel is run as a tail
+	head    *cluster // the routine on whose result the kernel is run as an epilogue
 	nodes   []*ir.Node
 	again   []*ir.Node // of them, those that belong to another cluster, which computes them too
 	shape   []int      // the rectangle
@@ -144,7 +144,7 @@ func (b *planner) cluster() {
 	}
 	b.sink()
 	if b.on.Epilogue {
-		b.tails()
+		b.epilogues()
 	}
 }
 

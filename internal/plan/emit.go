@@ -66,7 +66,7 @@ type emitter struct {
 	back   [][2]Operand // outputs that are copied from where the kernel put them
 	index  byNode[int]
 	cutAt  int  // kernel.cut
-	copied bool // the kernel is the tail of the copy of an operand
+	copied bool // the kernel is the epilogue of the copy of an operand
 
 	row   memo
 	pass  memo
@@ -201,7 +201,7 @@ func (e *emitter) operands() {
 	}
 }
 
-// afterCopy makes the kernel the tail of the last step, if that is one from step before on that
+// afterCopy makes the kernel the epilogue of the last step, if that is one from step before on that
 // transposes an operand for it alone: what was copied is then read from the cache, in pieces, and
 // not written to memory.
 func (e *emitter) afterCopy(before int) {
@@ -226,7 +226,7 @@ func (e *emitter) afterCopy(before int) {
 	}
 }
 
-// Copies that a tail runs on.
+// Copies that an epilogue runs on.
 const (
 	copiedRows    = 16 // of a plane, and columns: of fewer, pieces have short rows
 	copiedColumns = 256
@@ -278,7 +278,7 @@ func (e *emitter) newKernel() {
 		name = "row"
 	}
 	e.k = newKernel(e.b, name, c.shape, c.lo, c.hi)
-	e.k.cut, e.k.tail = e.cutAt, c.head != nil || e.copied
+	e.k.cut, e.k.epilogue = e.cutAt, c.head != nil || e.copied
 	e.index, e.stash = byNode[int]{}, byNode[int]{}
 	e.index.room(len(e.loads.nodes) + len(e.stores.nodes))
 	for _, n := range c.nodes {

@@ -46,20 +46,20 @@ type access struct {
 
 // A kernel is a loop program in the making.
 type kernel struct {
-	b      *planner
-	name   string
-	shape  []int
-	lo, hi int
-	acc    []*access
-	keep   []int  // axes, or reducedAxes, whose indices are values: they do not merge with others
-	cut    int    // axes from this one on must not merge with those before it
-	tail   bool   // the kernel is the tail of the last step
-	user   bool   // what it computes is in part a user's
-	does   string // names of the operations, for people
-	flops  int64
-	stay   int      // number of leading axes that are dimensions even if they have one element
-	list   int      // the operand of the offsets that rows of the kernel lie at, -1: none
-	into   **Kernel // where the kernel goes; nil: it is a step
+	b        *planner
+	name     string
+	shape    []int
+	lo, hi   int
+	acc      []*access
+	keep     []int  // axes, or reducedAxes, whose indices are values: they do not merge with others
+	cut      int    // axes from this one on must not merge with those before it
+	epilogue bool   // the kernel is the epilogue of the last step
+	user     bool   // what it computes is in part a user's
+	does     string // names of the operations, for people
+	flops    int64
+	stay     int      // number of leading axes that are dimensions even if they have one element
+	list     int      // the operand of the offsets that rows of the kernel lie at, -1: none
+	into     **Kernel // where the kernel goes; nil: it is a step
 
 	dims    []dim
 	kb      *loop.Builder
@@ -325,7 +325,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	}
 	body(k.kb)
 	prog := k.kb.Finish()
-	if n := k.dims[order[k.lane]].size; k.user && k.lo < 0 && k.list < 0 && !k.tail && n <= k.b.on.ShortRow && array.Size(k.shape)*k.cost >= k.b.on.ShortWork && loops(prog) {
+	if n := k.dims[order[k.lane]].size; k.user && k.lo < 0 && k.list < 0 && !k.epilogue && n <= k.b.on.ShortRow && array.Size(k.shape)*k.cost >= k.b.on.ShortWork && loops(prog) {
 		axes[k.lane].Extent = n
 	}
 	if Verify || k.user {
@@ -508,8 +508,8 @@ func (k *kernel) finish(p *loop.Program) {
 	case k.into != nil:
 		*k.into = out
 		return
-	case k.tail && len(out.Around) == 0:
-		k.b.setTail(out, array.Size(k.shape[k.cut:]))
+	case k.epilogue && len(out.Around) == 0:
+		k.b.setEpilogue(out, array.Size(k.shape[k.cut:]))
 		return
 	}
 	k.b.step(Step{Kernel: out})

@@ -85,7 +85,7 @@ func (b *planner) late(c *cluster) bool {
 	return c.single != nil && mine(c.single) || slices.ContainsFunc(c.nodes, mine)
 }
 
-// forward moves products whose tails write into the memory of inputs to where nothing reads
+// forward moves products whose epilogues write into the memory of inputs to where nothing reads
 // these any more, so that what they read need not be kept. Plain kernels stay at the end,
 // where they are launched together.
 func (b *planner) forward(order []*cluster) []*cluster {
@@ -161,7 +161,7 @@ func (b *planner) forward(order []*cluster) []*cluster {
 
 // operands calls f with all that a step reads and writes.
 func (s *Step) operands(f func(o *Operand, write bool)) {
-	kernels := [...]*Kernel{s.Kernel, s.Tail, nil}
+	kernels := [...]*Kernel{s.Kernel, s.Epilogue, nil}
 	if k := s.Kernel; k != nil && k.Ragged != nil {
 		kernels[2] = k.Ragged.Outside
 	}
@@ -194,7 +194,7 @@ func (b *planner) operands(at int, f func(o *Operand, write bool)) {
 func (s *Step) inPlace(in, out int) bool {
 	k := s.Kernel
 	if k == nil {
-		if k = s.Tail; k == nil {
+		if k = s.Epilogue; k == nil {
 			return false
 		}
 		for _, o := range append(s.Args[:len(s.Args):len(s.Args)], s.Outs...) {

@@ -120,7 +120,7 @@ func TestSlopesAreNotKept(t *testing.T) {
 		p := Build([]*ir.Node{apply(op.Mul, slope, z), apply(op.Sum, y)}, []Sig{sig, sig}, nil, OnCPU)
 		wrote := 0
 		for i := range p.Steps {
-			for _, k := range []*Kernel{p.Steps[i].Kernel, p.Steps[i].Tail} {
+			for _, k := range []*Kernel{p.Steps[i].Kernel, p.Steps[i].Epilogue} {
 				for j := 0; k != nil && strings.Contains(k.Prog.Name, "tanh") && j < len(k.Binds); j++ {
 					if k.Prog.Bufs[j].Write && p.Slots[k.Binds[j].Slot].Bytes == 4*n*n {
 						wrote++

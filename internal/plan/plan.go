@@ -81,12 +81,12 @@ type ScalarArg struct {
 
 // A Step is a kernel, or a routine when Node is set.
 type Step struct {
-	Kernel *Kernel
-	Tail   *Kernel  // what the routine runs on each finished piece of its result
-	Node   *ir.Node // the routine's node
-	Args   []Operand
-	Outs   []Operand // of a routine, contiguous, one a result; Slot -1 of a loop's that nobody uses
-	Group  int       // how many steps from this one on, all kernels or all products, are launched together
+	Kernel   *Kernel
+	Epilogue *Kernel  // what the routine runs on each finished piece of its result
+	Node     *ir.Node // the routine's node
+	Args     []Operand
+	Outs     []Operand // of a routine, contiguous, one a result; Slot -1 of a loop's that nobody uses
+	Group    int       // how many steps from this one on, all kernels or all products, are launched together
 }
 
 // A Kernel is a loop program bound to operands.
@@ -99,8 +99,8 @@ type Kernel struct {
 	Cost    int // rough vector instructions an element
 	Around  []Around
 	Ragged  *RaggedAxis // of one over the items of a list
-	Columns int         // of a tail, how many of the last axes walk the columns of the result
-	Result  uint32      // of a tail, bits of the buffers that read the result of the routine, if nothing else does
+	Columns int         // of an epilogue, how many of the last axes walk the columns of the result
+	Result  uint32      // of an epilogue, bits of the buffers that read the result of the routine, if nothing else does
 	Flops   int64       // arithmetic operations, of the kernels that compute the same nodes in the first
 }
 
@@ -370,7 +370,7 @@ func (b *planner) emit() {
 	b.p.Steps = make([]Step, 0, len(order))
 	for _, c := range order {
 		if c.head != nil {
-			b.emitTailed(c)
+			b.emitWithEpilogue(c)
 			continue
 		}
 		if c.single != nil {
@@ -716,8 +716,8 @@ func (p *Plan) String() string {
 				fmt.Fprintf(&s, " s%d%s", o.Slot, array.ShapeString(o.Shape))
 			}
 			s.WriteString("\n")
-			if st.Tail != nil {
-				st.Tail.write(&s, fmt.Sprintf("tail %d", i))
+			if st.Epilogue != nil {
+				st.Epilogue.write(&s, fmt.Sprintf("epilogue %d", i))
 			}
 			continue
 		}

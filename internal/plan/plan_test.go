@@ -112,7 +112,7 @@ func TestNoCycle(t *testing.T) {
 		m := apply(op.MatMul, a, x[1]) // a routine between
 		return apply(op.Add, a, m)
 	}), []int{8, 8}, []int{8, 8})
-	if got := kinds(p); got != "kernel routine+tail" {
+	if got := kinds(p); got != "kernel routine+epilogue" {
 		t.Errorf("steps %s\n%s", got, p)
 	}
 }
@@ -124,8 +124,8 @@ func kinds(p *Plan) string {
 		switch {
 		case s.Kernel != nil:
 			order = append(order, "kernel")
-		case s.Tail != nil:
-			order = append(order, "routine+tail")
+		case s.Epilogue != nil:
+			order = append(order, "routine+epilogue")
 		default:
 			order = append(order, "routine")
 		}

@@ -112,7 +112,7 @@ func check(p *Plan) error {
 		if err := run(); err != nil {
 			return err
 		}
-		for _, k := range []*Kernel{s.Kernel, s.Tail} {
+		for _, k := range []*Kernel{s.Kernel, s.Epilogue} {
 			if k == nil {
 				continue
 			}

@@ -166,7 +166,7 @@ func (b *planner) lasts(n *ir.Node) bool {
 		return false // a number seen through windows as an array
 	}
 	if b.on.Epilogue && c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
-		return false // a tail may take it before it is in memory
+		return false // an epilogue may take it before it is in memory
 	}
 	return !b.spot(n).out || b.into == nil
 }

@@ -11,7 +11,7 @@ import (
 // Products of matrices. Each element of one is a chain of products in ascending order,
 // whatever is beside it, so transposing, cutting and stacking products keeps their bits. What
 // follows a product elementwise (a factor, a sum with another array, a bias, an activation)
-// is its tail, which the planner finds.
+// is its epilogue, which the planner finds.
 
 var productRules = []*Rule{
 	rule(BLAS, Exact, "transposed product", "(x@y)T -> yT@xT", func(c *Context, n *ir.Node) *ir.Node {
@@ -67,7 +67,7 @@ var productRules = []*Rule{
 		}
 		return nil
 	}, op.MatMul2),
-	rule(BLAS, Fast, "factor of an operand", "(x*c)@y, x@(y*c) -> (x@y)*c with one number c, where it runs in the tail", func(c *Context, n *ir.Node) *ir.Node {
+	rule(BLAS, Fast, "factor of an operand", "(x*c)@y, x@(y*c) -> (x@y)*c with one number c, where it runs in the epilogue", func(c *Context, n *ir.Node) *ir.Node {
 		x, y := n.Args[0], n.Args[1]
 		if m, f := scaled(c, x); m != nil {
 			return apply(op.Mul, apply(op.MatMul2, m, y), f)

@@ -56,7 +56,7 @@ func (d *Device) Routine(id ir.RoutineID) device.Routine {
 	}
 	return func(c *device.Call) error {
 		s := c.Stream.(*stream)
-		call := &device.Call{Stream: s.inner, Node: c.Node, Args: slices.Clone(c.Args), Out: slices.Clone(c.Out), Tail: c.Tail}
+		call := &device.Call{Stream: s.inner, Node: c.Node, Args: slices.Clone(c.Args), Out: slices.Clone(c.Out), Epilogue: c.Epilogue}
 		for _, views := range [...][]array.View{call.Args, call.Out} {
 			for i := range views {
 				if views[i].Store == nil {
@@ -69,12 +69,12 @@ func (d *Device) Routine(id ir.RoutineID) device.Routine {
 				views[i].Store = st
 			}
 		}
-		if c.Tail.Program != nil {
-			l, err := s.bound(&c.Tail.Launch)
+		if c.Epilogue.Program != nil {
+			l, err := s.bound(&c.Epilogue.Launch)
 			if err != nil {
 				return err
 			}
-			call.Tail.Launch = l
+			call.Epilogue.Launch = l
 		}
 		s.issue(c.Late, func() error { return r(call) })
 		return nil

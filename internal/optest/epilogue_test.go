@@ -17,10 +17,10 @@ import (
 	"weft/internal/par"
 )
 
-// TestTails compares products and convolutions of all kinds, with elementwise operations
-// behind them, with the same node by node, and demands that these ran as tails.
-func TestTails(t *testing.T) {
-	tails := map[string]func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node{
+// TestEpilogues compares products and convolutions of all kinds, with elementwise operations
+// behind them, with the same node by node, and demands that these ran as epilogues.
+func TestEpilogues(t *testing.T) {
+	epilogues := map[string]func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node{
 		"bias and gelu": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {
 			b := input(y.Shape[len(y.Shape)-1])
 			if len(y.Shape) == 4 {
@@ -50,11 +50,11 @@ func TestTails(t *testing.T) {
 		defer s.mem.Close()
 		defer par.SetThreads(par.SetThreads(1))
 		for i, c := range routines {
-			for k, name := range slices.Sorted(maps.Keys(tails)) {
+			for k, name := range slices.Sorted(maps.Keys(epilogues)) {
 				if (i+k)%2 == 1 && os.Getenv("WEFT_EXHAUSTIVE") != "1" {
 					continue // each routine in turn
 				}
-				tail := tails[name]
+				epilogue := epilogues[name]
 				par.SetThreads([]int{1, 2, 5}[i%3])
 				r := rand.New(rand.NewPCG(3, uint64(i)))
 				g := &Graph{X: append([]*Array(nil), c.X...)}
@@ -70,14 +70,14 @@ func TestTails(t *testing.T) {
 					args = append(args, graph.Input(k, x.DType, x.Shape))
 				}
 				y := op.Apply(c.Def, c.Attrs, args...)
-				g.Outs = tail(y, func(shape ...int) *ir.Node {
+				g.Outs = epilogue(y, func(shape ...int) *ir.Node {
 					g.X = append(g.X, Random(r, y.DType, shape, [2]float64{}, 0))
 					return graph.Input(len(g.X)-1, y.DType, shape)
 				})
 				before := cpu.Counters.Epilogues.Load()
 				s.fused(fmt.Sprintf("%s of %s", name, &c), g, allContiguous, func(k int) Layout {
 					if k == 0 && cpu.Counters.Epilogues.Load() == before { // what is contiguous has run
-						t.Errorf("%s of %s ran no tail\n%s", name, &c, g)
+						t.Errorf("%s of %s ran no epilogue\n%s", name, &c, g)
 					}
 					return Layout(i+k) % numLayouts
 				})

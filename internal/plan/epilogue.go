@@ -8,34 +8,34 @@ import (
 	"weft/internal/op"
 )
 
-// Tails: a kernel of elementwise nodes that reads the result of a tiled routine runs on
+// Epilogues: a kernel of elementwise nodes that reads the result of a tiled routine runs on
 // each piece of that as it is finished, while it is in the cache.
 
-// tails gives every tiled routine the cluster that can be its tail, if there is one.
-func (b *planner) tails() {
+// epilogues attaches to every tiled routine the cluster that can be its epilogue, if there is one.
+func (b *planner) epilogues() {
 	for _, c := range b.clusters {
 		if c == nil || c.single == nil || op.Of(c.single) == nil || op.Of(c.single).Tiled == 0 || c.single.Size() == 0 {
 			continue
 		}
 		b.looks = maxLooks
-		b.giveTail(c)
+		b.findEpilogue(c)
 	}
 }
 
-// giveTail looks for the tail of the routine that is alone in c among what reads its
+// findEpilogue looks for the epilogue of the routine that is alone in c among what reads its
 // result, also in another shape with the same columns.
-func (b *planner) giveTail(c *cluster) {
+func (b *planner) findEpilogue(c *cluster) {
 	users := b.spot(c.single).users
 	for _, u := range users[:min(len(users), maxSiblings)] {
 		if u.Op != op.Reshape {
-			if b.asTail(b.in(u), c, c.single) {
+			if b.attachEpilogue(b.in(u), c, c.single) {
 				return
 			}
 			continue
 		}
 		readers := b.spot(u).users
 		for _, v := range readers[:min(len(readers), maxSiblings)] {
-			if b.asTail(b.in(v), c, u) {
+			if b.attachEpilogue(b.in(v), c, u) {
 				return
 			}
 		}
@@ -54,10 +54,10 @@ func columns(n *ir.Node, shape []int) int {
 	return -1
 }
 
-// asTail makes t the tail of the routine that is alone in c, whose result t reads as x.
+// attachEpilogue makes t the epilogue of the routine that is alone in c, whose result t reads as x.
 // It reports false if t cannot be that, such as when something between the two depends
 // on the routine.
-func (b *planner) asTail(t, c *cluster, x *ir.Node) bool {
+func (b *planner) attachEpilogue(t, c *cluster, x *ir.Node) bool {
 	n := c.single
 	if t.single != nil || t.head != nil || t.lo >= 0 || t.offsets != nil || t.arrays+t.stored > maxBufs || !array.Equal(t.shape, x.Shape) || columns(n, x.Shape) < 0 {
 		return false
@@ -94,12 +94,12 @@ func (b *planner) asTail(t, c *cluster, x *ir.Node) bool {
 	return true
 }
 
-// emitTailed writes a routine with its tail.
-func (b *planner) emitTailed(c *cluster) {
+// emitWithEpilogue writes a routine with its epilogue.
+func (b *planner) emitWithEpilogue(c *cluster) {
 	n := c.head.single
 	b.shareHome(c)
 	for _, m := range c.head.nodes {
-		b.spot(m).in = c.head // the tail reads it from outside
+		b.spot(m).in = c.head // the epilogue reads it from outside
 	}
 	home := b.home(n)
 	if v := home.view(); !v.Contiguous() {
@@ -115,7 +115,7 @@ func (b *planner) emitTailed(c *cluster) {
 	e.kernel(0, -1)
 }
 
-// shareHome puts the result of a routine into the memory of a result of its tail, if that
+// shareHome puts the result of a routine into the memory of a result of its epilogue, if that
 // has its element type and order and nothing else reads what the routine computes.
 func (b *planner) shareHome(c *cluster) {
 	n := c.head.single
@@ -132,7 +132,7 @@ func (b *planner) shareHome(c *cluster) {
 		}
 		home := b.home(m)
 		if b.given(home.Slot) {
-			continue // the tail reads what is there
+			continue // the epilogue reads what is there
 		}
 		if v := home.view(); v.Contiguous() {
 			b.spot(n).place = &Operand{home.Slot, home.Offset, n.DType, n.Shape, array.RowMajor(n.Shape)}
@@ -141,42 +141,42 @@ func (b *planner) shareHome(c *cluster) {
 	}
 }
 
-// passing notes the tails that alone read what their routine computes.
+// passing notes the epilogues that alone read what their routine computes.
 func (b *planner) passing() {
 	for at := range b.p.Steps {
 		s := &b.p.Steps[at]
-		if s.Tail == nil {
+		if s.Epilogue == nil {
 			continue
 		}
 		slot, seen := s.Outs[0].Slot, uint32(0)
 		if slot < b.p.Inputs+len(b.p.Outs) || b.p.Slots[slot].Last != at {
 			continue
 		}
-		for i := range s.Tail.Binds {
-			o := &s.Tail.Binds[i]
+		for i := range s.Epilogue.Binds {
+			o := &s.Epilogue.Binds[i]
 			if o.Slot != slot {
 				continue
 			}
-			if v := o.view(); s.Tail.Prog.Bufs[i].Write || o.Offset != 0 || o.DType != s.Outs[0].DType || !v.Contiguous() {
+			if v := o.view(); s.Epilogue.Prog.Bufs[i].Write || o.Offset != 0 || o.DType != s.Outs[0].DType || !v.Contiguous() {
 				seen = 0
 				break
 			}
 			seen |= 1 << i
 		}
-		s.Tail.Result = seen
+		s.Epilogue.Result = seen
 	}
 }
 
-// setTail makes k the epilogue of the last step, which is a routine. cols is the number of
+// setEpilogue makes k the epilogue of the last step, which is a routine. cols is the number of
 // columns of the routine's result; the last axes of k walk them.
-func (b *planner) setTail(k *Kernel, cols int) {
+func (b *planner) setEpilogue(k *Kernel, cols int) {
 	at := len(b.p.Steps) - 1
 	s := &b.p.Steps[at]
 	for a, n := len(k.Extents), 1; n < cols; k.Columns++ {
 		a--
 		n *= k.Extents[a]
 	}
-	s.Tail = k
+	s.Epilogue = k
 	for _, o := range k.Binds {
 		b.p.Slots[o.Slot].Last = at
 	}
