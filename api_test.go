@@ -148,7 +148,7 @@ func TestNoInternalTypes(t *testing.T) {
 
 // What a name that is given to an internal type hides in go doc, its comment says: each
 // exported field and method stands there as it is declared.
-func TestAliasesShowAll(t *testing.T) {
+func TestAliasCommentsShowMembers(t *testing.T) {
 	shown := 0
 	for path, p := range publicPackages(t) {
 		dir := "." + strings.TrimPrefix(path, module)
@@ -379,8 +379,8 @@ func TestOptionsAreLastAndVariadic(t *testing.T) {
 	}
 }
 
-// TestTwoStructsOfOptions gives more options than one.
-func TestTwoStructsOfOptions(t *testing.T) {
+// TestSeveralOptionStructsAreRefused gives more options than one.
+func TestSeveralOptionStructsAreRefused(t *testing.T) {
 	for name, f := range map[string]func(){
 		"sort":   func() { weft.Ones(3).Sort(0, weft.SortOpts{}, weft.SortOpts{Descending: true}) },
 		"linear": func() { nn.NewLinear(2, 3, nn.Opts{}, nn.Opts{}) },

@@ -133,7 +133,7 @@ func TestPromotion(t *testing.T) {
 
 // Go numbers take the type of the array, rounded once, and may stand on either
 // side.
-func TestNumbers(t *testing.T) {
+func TestNumberOperandsTakeTheArrayType(t *testing.T) {
 	for _, c := range []struct {
 		got  *weft.Tensor
 		want float64
@@ -225,7 +225,7 @@ func TestConstructors(t *testing.T) {
 	}
 }
 
-func TestReadingBack(t *testing.T) {
+func TestDataCopyToAndBorrow(t *testing.T) {
 	x := weft.Arange(6).Reshape(2, 3)
 	data := weft.Data[int64](x)
 	data[0] = 100
@@ -298,7 +298,7 @@ func TestConversion(t *testing.T) {
 }
 
 // Arrays without elements, and without dimensions, go everywhere.
-func TestEmptyAndZeroDimensional(t *testing.T) {
+func TestEmptyAndScalarTensors(t *testing.T) {
 	e := weft.Zeros(0, 3)
 	for name, c := range map[string]struct {
 		x    *weft.Tensor
@@ -343,7 +343,7 @@ func TestEmptyAndZeroDimensional(t *testing.T) {
 	}
 }
 
-func TestJoining(t *testing.T) {
+func TestCatStackPadAndSplit(t *testing.T) {
 	a, b := weft.Arange(4).Reshape(2, 2), weft.Arange(2.0).Reshape(2, 1)
 	c := weft.Cat([]*weft.Tensor{a, b, a}, -1)
 	if c.DType() != weft.Float32 || !slices.Equal(weft.Data[float32](c), []float32{0, 1, 0, 0, 1, 2, 3, 1, 2, 3}) {
@@ -414,7 +414,7 @@ func TestViewsAllocate(t *testing.T) {
 }
 
 // Set writes where a Go index expression of nested slices does, and nowhere else.
-func TestSet(t *testing.T) {
+func TestSetMatchesNestedSlices(t *testing.T) {
 	at := func(want []float64, i, j, k int) *float64 { return &want[(i*3+j)*4+k] }
 	for _, d := range []weft.DType{weft.Bool, weft.Uint8, weft.Int16, weft.Int64, weft.Float32, weft.Float64} {
 		for name, x := range map[string]*weft.Tensor{"rows": weft.ZerosOf(d, 2, 3, 4), "turned": weft.ZerosOf(d, 4, 3, 2).T(), "part": weft.ZerosOf(d, 4, 3, 8).Slice(weft.Range(1, 3), weft.All, weft.Range(6, weft.Begin, -2))} {
@@ -484,7 +484,7 @@ func TestSetGradient(t *testing.T) {
 }
 
 // -1 keeps the size of an axis; every element is where broadcasting puts it.
-func TestExpandKeeps(t *testing.T) {
+func TestExpandOfMinusOne(t *testing.T) {
 	x := weft.FromSlice([]float32{1, 2}, 2, 1)
 	for _, c := range []struct{ shape, want []int }{
 		{[]int{-1, 3}, []int{2, 3}}, {[]int{-1, -1}, []int{2, 1}}, {[]int{4, -1, 3}, []int{4, 2, 3}}, {[]int{0, -1, -1}, []int{0, 2, 1}}, {[]int{2, 3}, []int{2, 3}},
@@ -669,8 +669,8 @@ func TestAtAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestRows walks rows, stops early, and takes gradients and a compiled function through them.
-func TestRows(t *testing.T) {
+// TestRowsIterator walks rows, stops early, and takes gradients and a compiled function through them.
+func TestRowsIterator(t *testing.T) {
 	x := weft.Arange(0.0, 6).Reshape(3, 2).RequireGrad()
 	var seen []int
 	sum := weft.Scalar(0.0)

@@ -178,7 +178,7 @@ func TestDigestCanonicalForm(t *testing.T) {
 	}
 }
 
-func TestDigestTellsApart(t *testing.T) {
+func TestDigestsOfDifferentTensorsDiffer(t *testing.T) {
 	x := weft.NewGenerator(1).Randn(100, 70)
 	seen := map[string]string{}
 	for name, d := range map[string]string{
@@ -204,7 +204,7 @@ func TestDigestTellsApart(t *testing.T) {
 }
 
 // Light work on much memory uses narrow vectors, with the same bits as wide ones.
-func TestNarrowVectors(t *testing.T) {
+func TestLightKernelsUseNarrowVectors(t *testing.T) {
 	if b := jit.ISAs(); b[len(b)-1] != jit.AVX512 {
 		t.Skip("SKIPPED: this processor lacks AVX-512")
 	}
@@ -253,7 +253,7 @@ func TestNarrowVectors(t *testing.T) {
 
 // Results of long arrays are written past the caches: every element, the last ones that
 // fill no vector included, and not where the memory is read too or not aligned.
-func TestStreamedResults(t *testing.T) {
+func TestNonTemporalStoresOfResults(t *testing.T) {
 	const n = 8<<20 + 13
 	portable := map[weft.DType]string{} // digests of the interpreter's conversions
 	for _, b := range jit.ISAs() {
@@ -338,7 +338,7 @@ func TestStreamedResults(t *testing.T) {
 
 // Channels of 1 and 2 bytes that alternate in memory convert to every type, and meet each
 // other, as portable code has it: on each backend, for rows of all lengths about a vector.
-func TestAlternatingNarrowChannels(t *testing.T) {
+func TestInterleavedNarrowChannels(t *testing.T) {
 	defer tensortest.SetBackend(device.Get(0).(interface{ ISA() jit.ISA }).ISA())
 	compute := func() (digests []string) {
 		for _, from := range []weft.DType{weft.Uint8, weft.Int8, weft.Uint16, weft.Int16, weft.Bool, weft.Float16, weft.BFloat16} {
@@ -388,7 +388,7 @@ func TestAlternatingNarrowChannels(t *testing.T) {
 
 // Elementwise work on an array and others that lie across it, large enough to go by tiles, is
 // that of plain Go, in every order of axes, also in place.
-func TestElementwiseAcross(t *testing.T) {
+func TestElementwiseOfTransposedOperands(t *testing.T) {
 	for _, c := range []struct {
 		shape, perm []int
 		dtype       weft.DType
@@ -530,7 +530,7 @@ func total(r []float64, f func(float64) float64) (s float64) {
 // row formula of itself, in a compiled function to its argument and to a captured tensor, and
 // for temporaries whose memory the result reuses. Values are near the ones that Go's math gives.
 // Bits equal the result of the same formula in memory of its own.
-func TestRowKernelsOverTheirOperand(t *testing.T) {
+func TestRowKernelsInPlace(t *testing.T) {
 	shapes := [][]int{{2, 3, 33}, {7, 64}, {3, 5}, {4, 300}, {1, 1}, {2, 5000}}
 	if testing.Short() {
 		shapes = shapes[:2]

@@ -482,7 +482,7 @@ func lenetStep() func(x, y *weft.Tensor) *weft.Tensor {
 // A compiled step that is given a batch of another size is traced and planned again, but all
 // kernels of its plan are there already: numbers that depend on the size are arguments. LeNet
 // starts where arrays of short rows are large enough for kernels of their own.
-func TestNewBatchCompilesNothing(t *testing.T) {
+func TestNewBatchSizeReusesKernels(t *testing.T) {
 	pictures := func(n int) *weft.Tensor { return tensortest.Noise(1, 1, n, 1, 32, 32) }
 	rows := func(n int) *weft.Tensor { return tensortest.Noise(1, 1, n, 784) }
 	for _, c := range []struct {
@@ -509,7 +509,7 @@ func TestNewBatchCompilesNothing(t *testing.T) {
 
 // Columns of heights that make trees of all sizes, of truth values and of the greatest: the row
 // that decides is found wherever it is.
-func TestTreesOfColumns(t *testing.T) {
+func TestColumnReductionTrees(t *testing.T) {
 	tensortest.OnBackends(t, func(t *testing.T) {
 		for rows := 16; rows <= 160; rows += 16 {
 			for at := 5; at < rows; at += 16 {
@@ -527,7 +527,7 @@ func TestTreesOfColumns(t *testing.T) {
 
 // Products that do not depend on each other, none of them worth a thread, are computed side by
 // side in a compiled function, forwards and backwards, with the bits of eager ones.
-func TestCompiledProductsSideBySide(t *testing.T) {
+func TestCompiledMatMulsRunInParallel(t *testing.T) {
 	defer par.SetThreads(par.SetThreads(3))
 	const m = 16
 	var ws, bs []*weft.Tensor
@@ -567,7 +567,7 @@ func TestCompiledProductsSideBySide(t *testing.T) {
 // A product over one term is part of the kernel of what follows it in a compiled function, and
 // has the bits of the routine and of Go's FMA: of zeros with a sign, of what is too small, of
 // what is not finite.
-func TestCompiledOuterProduct(t *testing.T) {
+func TestCompiledOuterProductMatchesEager(t *testing.T) {
 	list := []float64{0, math.Copysign(0, -1), 1, -1, 1.1, -3.7, 1e-30, -1e-30, 1e-200, -1e-200, 1e30, -1e300, math.Inf(1), math.Inf(-1), math.NaN(), 5e-324, -5e-324}
 	f := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor { return x.MatMul(y) })
 	for _, d := range []weft.DType{weft.Float64, weft.Float32, weft.Float16} {

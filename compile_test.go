@@ -51,7 +51,7 @@ func newMLP(seed uint64) (*mlp, *optim.SGD) {
 	return m, optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(0.1)})
 }
 
-func TestCompileStep(t *testing.T) {
+func TestCompileTrainingStep(t *testing.T) {
 	step := func(seed uint64) (func(x, y *weft.Tensor) *weft.Tensor, *mlp) {
 		m, opt := newMLP(seed)
 		return func(x, y *weft.Tensor) *weft.Tensor {
@@ -204,7 +204,7 @@ func TestCompileFailedStep(t *testing.T) {
 }
 
 // Arguments and results of all kinds.
-func TestCompileValues(t *testing.T) {
+func TestCompileArgumentAndResultTypes(t *testing.T) {
 	type pair struct {
 		A, B *weft.Tensor
 		N    int
@@ -261,7 +261,7 @@ func TestCompileValues(t *testing.T) {
 }
 
 // Arguments may share memory with one another; with what is captured and written they may not.
-func TestCompileSharing(t *testing.T) {
+func TestCompileSharedMemory(t *testing.T) {
 	f := func(x, y *weft.Tensor) *weft.Tensor {
 		x.AddAssign(1)
 		y.MulAssign(3)
@@ -349,7 +349,7 @@ func TestCompileConcurrent(t *testing.T) {
 }
 
 // The cache has a bound, and an old program is traced anew.
-func TestCompileBound(t *testing.T) {
+func TestCompileCacheIsBounded(t *testing.T) {
 	traced := 0
 	c := weft.Compile(func(x *weft.Tensor) *weft.Tensor { traced++; return x.Add(1) })
 	for range 2 {
@@ -369,7 +369,7 @@ func TestCompileBound(t *testing.T) {
 
 // A call within a function that is traced becomes part of it, and a leaf among the arguments
 // gets its gradient.
-func TestCompileWithin(t *testing.T) {
+func TestCompileNestedCall(t *testing.T) {
 	inner := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.Square() })
 	outer := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
 		y, err := inner.Call(x)
@@ -434,7 +434,7 @@ func TestCompileScope(t *testing.T) {
 
 // A variadic function may be given a nil tensor, and a function may have no results. Both hold
 // inside another compiled function too, where they run uncompiled.
-func TestCompileNilAndNothing(t *testing.T) {
+func TestCompileNilArgumentAndNoResult(t *testing.T) {
 	count := weft.Compile(func(xs ...*weft.Tensor) *weft.Tensor {
 		sum := weft.Zeros(2)
 		for _, x := range xs {

@@ -324,7 +324,7 @@ func TestComplexGradients(t *testing.T) {
 }
 
 // Complex numbers are made, printed, hashed and written like others.
-func TestComplexElements(t *testing.T) {
+func TestComplexInputAndOutput(t *testing.T) {
 	x := weft.FromSlice([]complex64{1 + 2i, 3 - 4i, 0.5, -10})
 	for want, got := range map[string]string{ // as NumPy 2 prints them
 		"[  1. +2.j   3. -4.j   0.5+0.j -10. +0.j]": fmt.Sprint(x),

@@ -46,9 +46,9 @@ func firstCells(part string) map[string]bool {
 	return out
 }
 
-// TestMap holds the map of docs/architecture.md to the folders with Go files: each is on it, but for
+// TestArchitectureMapListsFolders holds the map of docs/architecture.md to the folders with Go files: each is on it, but for
 // those inside examples and bench, and it has no other.
-func TestMap(t *testing.T) {
+func TestArchitectureMapListsFolders(t *testing.T) {
 	onMap := firstCells(section(t, "docs/architecture.md", "The map"))
 	there := map[string]bool{}
 	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
@@ -84,9 +84,9 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestLayers holds the layers of docs/architecture.md to the imports: a package imports packages of
+// TestArchitectureLayersOfImports holds the layers of docs/architecture.md to the imports: a package imports packages of
 // its own layer or of lower ones.
-func TestLayers(t *testing.T) {
+func TestArchitectureLayersOfImports(t *testing.T) {
 	quoted := regexp.MustCompile("`([^`]*)`")
 	layer := map[string]int{}
 	for line := range strings.Lines(section(t, "docs/architecture.md", "The layers")) {
@@ -131,8 +131,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestVariables holds the table of TESTING.md to the WEFT_ variables that code reads.
-func TestVariables(t *testing.T) {
+// TestEnvironmentVariablesAreDocumented holds the table of TESTING.md to the WEFT_ variables that code reads.
+func TestEnvironmentVariablesAreDocumented(t *testing.T) {
 	listed := firstCells(section(t, "TESTING.md", "Variables"))
 	read := map[string]string{}
 	name := regexp.MustCompile(`WEFT_[A-Z0-9_]*[A-Z0-9]`)
@@ -164,9 +164,9 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestCommands holds the commands of documents to the tests: each pattern of a go test
+// TestDocumentedTestCommands holds the commands of documents to the tests: each pattern of a go test
 // command finds one in each of its packages.
-func TestCommands(t *testing.T) {
+func TestDocumentedTestCommands(t *testing.T) {
 	command := regexp.MustCompile("go test(?: -C (\\S+))?[^`\n]*? -(?:run|fuzz) '?([A-Z][A-Za-z0-9|]*)'?([^`&#\n]*)[`#\n]")
 	tests := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
 	checked := 0
@@ -332,9 +332,9 @@ func rootPackage(t *testing.T) *doc.Package {
 	return p
 }
 
-// TestPackageMap holds the map in the package comment to what is exported: each name of the
+// TestPackageMapListsExports holds the map in the package comment to what is exported: each name of the
 // package, and each method of Tensor, is in it once, and it has no other.
-func TestPackageMap(t *testing.T) {
+func TestPackageMapListsExports(t *testing.T) {
 	p := rootPackage(t)
 	_, text, ok := strings.Cut(p.Doc, "\n# Map\n")
 	if !ok {

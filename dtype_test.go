@@ -26,7 +26,7 @@ func halves(x ...float64) []half.Float16 {
 }
 
 // Floats of 16 bits round at every node, fused or not.
-func TestHalfRounds(t *testing.T) {
+func TestHalfRoundsAtEveryNode(t *testing.T) {
 	x := weft.FromSlice(halves(2048, 2050, 1, 0.1, 65504, 6e-8))
 	want := halves(2048, 2052, 3, 2.1, 65504, 2)
 	want[3] = half.NewFloat16(half.NewFloat16(half.NewFloat16(0.1).Float32()+1).Float32() + 1)
@@ -48,7 +48,7 @@ func TestHalfRounds(t *testing.T) {
 }
 
 // What combines many elements does so in float32.
-func TestHalfCombines(t *testing.T) {
+func TestHalfReductionsAccumulateInFloat32(t *testing.T) {
 	for _, d := range []weft.DType{weft.Float16, weft.BFloat16} {
 		x := weft.OnesOf(d, 300, 100)
 		for name, y := range map[string]*weft.Tensor{
@@ -200,7 +200,7 @@ func TestHalfGradients(t *testing.T) {
 }
 
 // Floats of 16 bits are made, read, printed, hashed, drawn and written like others.
-func TestHalfElements(t *testing.T) {
+func TestHalfInputAndOutput(t *testing.T) {
 	x := weft.FullOf(weft.Float16, 1.5, 2)
 	if x.At(0).Item() != 1.5 {
 		t.Errorf("Full(1.5) is %v", x)
@@ -248,7 +248,7 @@ func TestHalfElements(t *testing.T) {
 
 // A formula gives what the methods give, in every combination of types: the same type and
 // the same bits, or a refusal from both. A float64 array beside them changes nothing.
-func TestExprTypesAreThoseOfMethods(t *testing.T) {
+func TestExprTypesMatchMethods(t *testing.T) {
 	binaries := []struct {
 		text string
 		do   func(a *weft.Tensor, b any) *weft.Tensor

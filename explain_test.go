@@ -184,7 +184,7 @@ step 0: `
 }
 
 // A compiled function shows the lines of the user, from the trace to the plan.
-func TestCompiledShows(t *testing.T) {
+func TestExplainOfCompiledNamesUserLines(t *testing.T) {
 	w := tensortest.Noise(1, .1, 20, 5).RequireGrad()
 	_, file, line, _ := runtime.Caller(0)
 	at := func(below int) string { return fmt.Sprintf("%s:%d", filepath.Base(file), line+below) }
@@ -351,7 +351,7 @@ func TestDebugNaNGiven(t *testing.T) {
 }
 
 // Calls at the same time are verified once; a call that is ended stops.
-func TestDebugCalls(t *testing.T) {
+func TestDebugConcurrentCallsVerifyOnce(t *testing.T) {
 	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.Sin().Sum() }).Debug(weft.DebugOpts{Verify: true})
 	var wg sync.WaitGroup
 	for range 4 {

@@ -620,7 +620,7 @@ func TestExprConcurrently(t *testing.T) {
 
 // The largest formulas that are read are planned and run in reasonable time, and
 // more numbers than a kernel has room for are spread over several.
-func TestExprLarge(t *testing.T) {
+func TestExprOfLargestFormulas(t *testing.T) {
 	x := weft.FromSlice([]float64{1, 2})
 	if got := weft.Data[float64](weft.Expr("x"+strings.Repeat(" + x*2 - x*2", 120), x)); got[0] != 1 || got[1] != 2 {
 		t.Errorf("%v", got)

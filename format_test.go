@@ -249,7 +249,7 @@ func TestLogValue(t *testing.T) {
 }
 
 // A tensor without elements takes no time, however long its other axes are.
-func TestLongAxesOfNothing(t *testing.T) {
+func TestFormatOfEmptyLongAxes(t *testing.T) {
 	for _, shape := range [][]int{{1 << 40, 0}, {0, 1 << 40}, {1 << 20, 0, 1 << 20}} {
 		x := weft.Zeros(shape...)
 		for _, format := range []string{"%v", "%s", "%+v", "%#v", "%.2f", "%8.3e"} {

@@ -395,7 +395,7 @@ func TestIndexOpsCheckTheirArguments(t *testing.T) {
 
 // Where receiver and values have different types, sums are made in the type in
 // which the two meet, not in that of the values.
-func TestIndexAddMeetsByPromotion(t *testing.T) {
+func TestIndexAddPromotesTypes(t *testing.T) {
 	const n = 300 // more than a uint8 counts
 	places, ones := weft.ZerosOf(weft.Int64, n), weft.OnesOf(weft.Uint8, n)
 	if y := weft.ZerosOf(weft.Int64, 2).ScatterAdd(0, places, ones); y.DType() != weft.Int64 || y.At(0).ItemInt() != n {
@@ -443,9 +443,9 @@ var indexed = []struct {
 	}},
 }
 
-// TestPlacesOfEveryType gives each operation that takes indices integers of every type: the results
+// TestIndicesOfEveryType gives each operation that takes indices integers of every type: the results
 // equal the results by int64, eagerly and compiled.
-func TestPlacesOfEveryType(t *testing.T) {
+func TestIndicesOfEveryType(t *testing.T) {
 	x := weft.Arange(0.0, 9).Reshape(3, 3)
 	for i, c := range indexed {
 		lists := [][]int64{{2, 0, 1}}
@@ -477,9 +477,9 @@ func TestPlacesOfEveryType(t *testing.T) {
 	}
 }
 
-// TestPlacesRefused gives indices out of range, and tensors that are not of integers: the error
+// TestIndicesOutOfRangeAreRefused gives indices out of range, and tensors that are not of integers: the error
 // names the operation that was called.
-func TestPlacesRefused(t *testing.T) {
+func TestIndicesOutOfRangeAreRefused(t *testing.T) {
 	x := weft.Arange(0.0, 9).Reshape(3, 3)
 	for _, c := range indexed {
 		for what, p := range map[string]*weft.Tensor{
@@ -648,7 +648,7 @@ func TestScatterMisuse(t *testing.T) {
 }
 
 // Places in no rows name nothing.
-func TestScatterNothing(t *testing.T) {
+func TestScatterOfEmptyRows(t *testing.T) {
 	x := weft.OnesOf(weft.Float32, 0, 3, 2)
 	index := weft.ZerosOf(weft.Int64, 0, 3, 2)
 	if y := weft.ZerosOf(weft.Float32, 0, 4, 2).ScatterAdd(1, index, x); y.Size() != 0 {

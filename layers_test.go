@@ -138,7 +138,7 @@ func ExampleTensor_ConvTranspose2d() {
 
 // What goes through exponentials and logarithms of sums, in float32 against float64:
 // numbers far from 0 must cost no digits.
-func TestLargeLogits(t *testing.T) {
+func TestLargeLogitsKeepPrecision(t *testing.T) {
 	tensortest.EachBackend(t, func(t *testing.T) {
 		for _, scale := range []float64{0, 10, 20, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, -20, -1e4, -1e8} {
 			row := make([]float32, 6)

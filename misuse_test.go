@@ -429,7 +429,7 @@ func (nilPart) LoadState(map[string]*weft.Tensor) error { return nil }
 
 // States with a nil tensor lack it, as far as LoadState is concerned, and an
 // optimizer takes no nil parameter.
-func TestStatesRefuseNil(t *testing.T) {
+func TestLoadStateRefusesNilTensors(t *testing.T) {
 	params := func(yield func(string, *weft.Tensor) bool) { yield("w", none) }
 	l := nn.NewLinear(1, 1)
 	loader := data.NewLoader(data.Tensors(weft.Ones(2), nil), data.LoaderOpts{Batch: new(1)})
@@ -578,7 +578,7 @@ var mistakes = []struct {
 
 // An error that nobody recovers ends a program with the line of the program's own that is at
 // fault, first of all; one that [weft.Try] gives, or that is recovered, says only what is wrong.
-func TestUncaughtLine(t *testing.T) {
+func TestUncaughtErrorNamesUserLine(t *testing.T) {
 	if name := flag.Arg(0); name != "" {
 		for _, m := range mistakes {
 			if m.name == name {
@@ -588,7 +588,7 @@ func TestUncaughtLine(t *testing.T) {
 		os.Exit(0)
 	}
 	for _, m := range mistakes {
-		out, err := exec.Command(os.Args[0], "-test.run=^TestUncaughtLine$", m.name).CombinedOutput()
+		out, err := exec.Command(os.Args[0], "-test.run=^TestUncaughtErrorNamesUserLine$", m.name).CombinedOutput()
 		if err == nil {
 			t.Errorf("%s does not end the program", m.name)
 			continue

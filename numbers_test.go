@@ -334,7 +334,7 @@ func TestGradientBesideWideNumbers(t *testing.T) {
 
 // A number written into a window is its bits at each place of it and nowhere else: in rows of
 // all lengths, that one thread fills or a kernel, in columns and turned arrays, of every type.
-func TestNumberFills(t *testing.T) {
+func TestFillOfWindows(t *testing.T) {
 	for _, d := range array.DTypes() {
 		for _, number := range []any{0, 1, true, 3.25, math.Copysign(0, -1), math.Inf(-1), math.NaN(), 1 - 2i} {
 			var one []byte

@@ -97,8 +97,8 @@ func numericFields(s *types.Struct) (names []string) {
 	return names
 }
 
-// TestOptionsAreHeld looks for numeric fields of exported structs that no case covers.
-func TestOptionsAreHeld(t *testing.T) {
+// TestNumericOptionsHaveCases looks for numeric fields of exported structs that no case covers.
+func TestNumericOptionsHaveCases(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range publicPackages(t) {
 		for _, name := range p.Scope().Names() {
@@ -133,8 +133,8 @@ func TestOptionsAreHeld(t *testing.T) {
 	}
 }
 
-// TestOptionsOfZero sets each numeric field to 0: the result is that of 0, whatever the default is.
-func TestOptionsOfZero(t *testing.T) {
+// TestNumericOptionsSetToZero sets each numeric field to 0: the result is that of 0, whatever the default is.
+func TestNumericOptionsSetToZero(t *testing.T) {
 	for typ, c := range optionCases {
 		for name, f := range c.fields {
 			t.Run(typ+"."+name, func(t *testing.T) {

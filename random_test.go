@@ -37,7 +37,7 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 // The kernels make the numbers of the portable function that the vectors check:
 // with seeds and draws of more than 32 bits, and at sizes that end inside a
 // block.
-func TestDrawsAreThoseOfPhilox(t *testing.T) {
+func TestRandomBitsMatchPhilox(t *testing.T) {
 	tensortest.EachBackend(t, func(t *testing.T) {
 		for _, s := range []weft.GeneratorState{{}, {1, 0}, {0, 1}, {0xfedcba9876543210, 0x0123456789abcdef}, {math.MaxUint64, math.MaxUint64}} {
 			for _, n := range []int{1, 2, 3, 4, 5, 31, 64, 1000} {
@@ -377,7 +377,7 @@ func TestDropoutGradient(t *testing.T) {
 
 // The kernels make exponential numbers of the words that the portable Philox gives, on every
 // backend.
-func TestExponentialIsOfPhilox(t *testing.T) {
+func TestExponentialMatchesPhilox(t *testing.T) {
 	tensortest.EachBackend(t, func(t *testing.T) {
 		for _, s := range []weft.GeneratorState{{}, {1, 0}, {0xfedcba9876543210, 7}} {
 			g := weft.NewGenerator(0)

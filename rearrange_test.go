@@ -396,7 +396,7 @@ func scrambled(r *rand.Rand, rank int) (*weft.Tensor, layout, []float32) {
 
 // All ranks up to 16 work in every operation, whatever the strides: more ways to walk
 // than a kernel has axes.
-func TestManyDimensions(t *testing.T) {
+func TestOperationsUpToRank16(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, rank := range []int{7, 8, 9, 10, 11, 12, 13, 16} {
 		rounds := 6

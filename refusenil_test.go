@@ -190,7 +190,7 @@ func TestFunctionsRefuseNil(t *testing.T) {
 
 // A receiver that is nil, or the zero value of a type that is made by a function, is
 // refused, as are functions, readers and writers that are nil.
-func TestReceiversThatWereNotMade(t *testing.T) {
+func TestZeroReceiversAreRefused(t *testing.T) {
 	x := weft.Ones(2)
 	g, s, f := (*weft.Generator)(nil), (*weft.Scope)(nil), (*weft.Formula)(nil)
 	dataset := data.Tensors(x, nil)

@@ -196,7 +196,7 @@ func array15() []weft.DType {
 }
 
 // A segment that a process left behind can be opened, and its name removed.
-func TestShareLeftBehind(t *testing.T) {
+func TestShareOfExitedProcess(t *testing.T) {
 	s := segment(t, 8)
 	s.Tensor(0, weft.Float64).Fill(5)
 	other, err := weft.OpenShared(s.Name())

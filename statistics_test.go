@@ -19,7 +19,7 @@ import (
 
 // What asks only where elements are must not stop the recording of what is computed from
 // its result.
-func TestPlacesRecordGradients(t *testing.T) {
+func TestIndexResultsKeepGradients(t *testing.T) {
 	x := weft.From([]float32{3, 0, 2}).RequireGrad()
 	for name, index := range map[string]*weft.Tensor{
 		"NonZero":      x.NonZero(),
@@ -35,7 +35,7 @@ func TestPlacesRecordGradients(t *testing.T) {
 	}
 }
 
-func TestUniqueOfSpecials(t *testing.T) {
+func TestUniqueOfNaNAndSignedZeros(t *testing.T) {
 	nan, zero := math.NaN(), math.Copysign(0, -1)
 	values, inverse, counts := weft.From([]float64{nan, zero, 0, math.Inf(1), nan, math.Inf(-1)}).Unique()
 	want := []float64{math.Inf(-1), zero, math.Inf(1), nan}
@@ -62,7 +62,7 @@ func TestUniqueOfSpecials(t *testing.T) {
 
 // Rows of evenly spaced elements, and almost such, with many values for each: the places that
 // sort.Search finds.
-func TestSearchInEvenRows(t *testing.T) {
+func TestSearchSortedInEvenRows(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	rows := map[string][]float64{"even": nil, "doubled": nil, "bent": nil, "zeros": {-2, -1, math.Copysign(0, -1), 0, 0, 1, 2, 3}, "infinite": {-inf, -1, 0, 1, 2, 3, 4, inf}, "nan": {0, 1, 2, 3, 4, 5, 6, nan}}
 	for i := range 64 {
@@ -428,9 +428,9 @@ func TestStatisticsAgainstNumPy(t *testing.T) {
 	}
 }
 
-// TestSortMany sorts rows long enough for wide digits, and for values that are made of keys,
+// TestSortLongRows sorts rows long enough for wide digits, and for values that are made of keys,
 // beside Go's stable sort: with zeros of both signs, infinities and NaN.
-func TestSortMany(t *testing.T) {
+func TestSortLongRows(t *testing.T) {
 	const n = 1<<16 + 321
 	r := rand.New(rand.NewPCG(21, 22))
 	f, i, b := make([]float32, 2*n), make([]int32, 2*n), make([]uint8, 2*n)
@@ -502,7 +502,7 @@ func sortedAs[E float32 | int32 | uint8](t *testing.T, orders map[string][]int, 
 
 // Running sums and products of a million numbers are as accurate as sums, along every axis and
 // back through the gradient.
-func TestRunningSumsOfAMillion(t *testing.T) {
+func TestCumSumOfAMillionElements(t *testing.T) {
 	const n = 1_000_000
 	check := func(what string, got *weft.Tensor, want func(i int) float64, relative float64) {
 		t.Helper()
@@ -532,7 +532,7 @@ func TestRunningSumsOfAMillion(t *testing.T) {
 
 // The order of a running sum depends on the length of the axis alone: neither on which axis it
 // is, nor on what is beside it, nor on strides; the gradient has the order from the end.
-func TestRunningSumsHaveOneOrder(t *testing.T) {
+func TestCumSumOrderIsFixed(t *testing.T) {
 	for _, d := range []weft.DType{weft.Float16, weft.BFloat16, weft.Float32, weft.Float64} {
 		for _, n := range []int{1, 7, 8, 15, 16, 17, 40, 255, 256, 257, 1000, 5000} {
 			g := weft.NewGenerator(uint64(n))

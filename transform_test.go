@@ -461,7 +461,7 @@ func TestVmapOfFuncGradients(t *testing.T) {
 
 // A mapped function writes into what it computed of captured tensors alone: each example into its
 // own, with the gradients of the same without Vmap.
-func TestVmapWritesIntoWhatItComputed(t *testing.T) {
+func TestVmapInPlaceWrites(t *testing.T) {
 	for name, write := range map[string]func(w, x *weft.Tensor) *weft.Tensor{
 		"in place":    func(w, x *weft.Tensor) *weft.Tensor { return w.Mul(2).AddAssign(x).Mul(3) },
 		"a view":      func(w, x *weft.Tensor) *weft.Tensor { z := w.Mul(2); z.At(0).MulAssign(x.At(1)); return z.Mul(z) },

@@ -404,7 +404,7 @@ func TestOverlappingAssignment(t *testing.T) {
 
 // Reductions of no elements give their identity or NaN, as NumPy's do, whatever
 // memory the result gets, over one, two or three axes of size 0 and others.
-func TestReductionsOfNothing(t *testing.T) {
+func TestReductionsOfEmptyTensors(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, shape := range [][]int{{0}, {0, 0}, {0, 0, 0}, {2, 0, 0}, {0, 0, 2}, {0, 2, 0}, {2, 0, 3, 0, 2}, {0, 3}, {3, 0}, {2, 0, 0, 3}} {
 		for bits := 1; bits < 1<<len(shape); bits++ {
@@ -565,7 +565,7 @@ func TestViewsStayInside(t *testing.T) {
 
 // A pointer behind an empty array lets Go's collector end the process: every
 // operation is applied to windows of empty ones, with the collector at work.
-func TestCollectorMeetsNoStrayPointers(t *testing.T) {
+func TestEmptyViewsHoldNoStrayPointers(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	rounds := 2000
 	if testing.Short() {

@@ -52,7 +52,7 @@ func epoch(t *testing.T, l *data.Loader) [][]int64 {
 
 func equal(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal) }
 
-func TestOrder(t *testing.T) {
+func TestLoaderOrder(t *testing.T) {
 	for _, prefetch := range []int{0, 1, 2, 5} {
 		l := data.NewLoader(numbers{n: 7}, data.LoaderOpts{Batch: new(3), Prefetch: new(prefetch)})
 		if got := epoch(t, l); !equal(got, [][]int64{{0, 1, 2}, {3, 4, 5}, {6}}) || l.Len() != 3 || l.Epoch() != 1 || l.Next() != 0 {
@@ -150,7 +150,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestErrors(t *testing.T) {
+func TestDatasetErrors(t *testing.T) {
 	boom := errors.New("boom")
 	for _, prefetch := range []int{0, 2} {
 		d := numbers{n: 10, hook: func(i int) error {
@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestPanics(t *testing.T) {
+func TestDatasetPanics(t *testing.T) {
 	for _, prefetch := range []int{0, 2} {
 		l := data.NewLoader(numbers{n: 10, hook: func(i int) error { panic("broken dataset") }}, data.LoaderOpts{Prefetch: new(prefetch)})
 		got := func() (v any) {
@@ -261,8 +261,8 @@ func TestCancelBetweenExamples(t *testing.T) {
 	}
 }
 
-// TestNoLeak breaks, fails and panics out of loops: no goroutine may stay.
-func TestNoLeak(t *testing.T) {
+// TestLoaderLeaksNoGoroutines breaks, fails and panics out of loops: no goroutine may stay.
+func TestLoaderLeaksNoGoroutines(t *testing.T) {
 	for i := range 50 {
 		l := data.NewLoader(numbers{n: 1000}, data.LoaderOpts{Prefetch: new(1 + i%3)})
 		func() {
@@ -294,8 +294,8 @@ func goroutines() string {
 	return string(b[:runtime.Stack(b, true)])
 }
 
-// TestBounded reads ahead no further than the queue.
-func TestBounded(t *testing.T) {
+// TestPrefetchIsBounded reads ahead no further than the queue.
+func TestPrefetchIsBounded(t *testing.T) {
 	read := make(chan int, 100)
 	l := data.NewLoader(numbers{n: 50, hook: func(i int) error { read <- i; return nil }}, data.LoaderOpts{Prefetch: new(3)})
 	for b := range l.Batches(t.Context()) {

@@ -18,17 +18,17 @@ const (
 
 // notCut are files and functions that are larger, and still to be cut.
 var notCut = map[string]bool{
-	"compile_models_test.go run":                                           true,
-	"complex_test.go complexGradient":                                      true,
-	"internal/gokernel/grid_test.go run":                                   true,
-	"internal/optest/methods/derivatives_test.go functionOfSample":         true,
-	"internal/optest/methods/place_test.go TestReductionsOfPlacedElements": true,
-	"internal/rewrite/random_test.go step":                                 true,
-	"numbers_test.go beyondInt64":                                          true,
-	"ragged/behaviours_test.go edits":                                      true,
-	"ragged/nested_edit_test.go nestedEdits":                               true,
-	"rearrange_test.go TestManyDimensions":                                 true,
-	"view_test.go randomView":                                              true,
+	"compile_models_test.go run":                                    true,
+	"complex_test.go complexGradient":                               true,
+	"internal/gokernel/grid_test.go run":                            true,
+	"internal/optest/methods/derivatives_test.go functionOfSample":  true,
+	"internal/optest/methods/place_test.go TestReductionsOfIndices": true,
+	"internal/rewrite/random_test.go step":                          true,
+	"numbers_test.go beyondInt64":                                   true,
+	"ragged/behaviours_test.go edits":                               true,
+	"ragged/nested_edit_test.go nestedEdits":                        true,
+	"rearrange_test.go TestOperationsUpToRank16":                    true,
+	"view_test.go randomView":                                       true,
 }
 
 // TestRooms holds files and functions to their sizes, but for generated files. The lines of a

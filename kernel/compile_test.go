@@ -11,7 +11,7 @@ import (
 
 // Kernels within compiled functions give the bits that they give eagerly, from the same draws,
 // and write into results of the caller, in place or not.
-func TestCompiled(t *testing.T) {
+func TestKernelsInCompiledFunctions(t *testing.T) {
 	grid := weft.NewGenerator(1).Rand(5, 6)
 	scale := weft.Ones(1)
 	var draws [2]*weft.Generator

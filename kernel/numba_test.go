@@ -144,7 +144,7 @@ var numbaElsewhere = []string{"basic24", "basic25", "basic29", "basic32", "basic
 
 // Every call of Numba's own tests of @stencil, and of testdata/stencil.py, that has a result in
 // Numba has the same result here.
-func TestNumba(t *testing.T) {
+func TestStencilsMatchNumba(t *testing.T) {
 	source := kernel.MustParse(numbaSource)
 	names := source.Names()
 	for name, c := range numbaCalls(t) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Looking a function up gives one Func, from any number of goroutines.
-func TestLookupsGiveOneFunc(t *testing.T) {
+func TestLookupReturnsOneFunc(t *testing.T) {
 	s := kernel.MustParse("package k\nfunc Twice(x float32) float32 { return 2 * x }\nfunc Bad(x float32) float32 { return y }\n")
 	first := s.Func("Twice")
 	var wg sync.WaitGroup

@@ -221,7 +221,7 @@ func TestStencilInPlace(t *testing.T) {
 }
 
 // Steps on nothing are no work.
-func TestIterateNothing(t *testing.T) {
+func TestIterateOfEmptyArrays(t *testing.T) {
 	got, steps := kernels.Func("Diffuse").Iterate(1<<61, weft.Zeros(0, 3))
 	if steps != 1<<61 || got[0].Size() != 0 {
 		t.Errorf("%d steps, shape %v", steps, got[0].Shape())

@@ -10,7 +10,7 @@ import (
 )
 
 // What an index outside does is the type's, as plain Go.
-func TestPlainArrays(t *testing.T) {
+func TestGoArraysOutOfRange(t *testing.T) {
 	data := []int{0, 1, 2, 3, 4, 5}
 	near := kernel.Near2[int]{data, [2]int{2, 3}, [2]int{1, 1}}
 	if got := near.At(-1, 1); got != 2 {

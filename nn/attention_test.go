@@ -48,7 +48,7 @@ func TestAttentionMasks(t *testing.T) {
 // Attention that takes a few heads at a time gives the bits of attention to all at once, which a
 // mask that hides nothing asks for, forward and back, whatever the layout and whichever
 // arguments need gradients; and so do second derivatives. Some rows are computed by hand.
-func TestAttentionInBands(t *testing.T) {
+func TestAttentionByHeadGroupsKeepsBits(t *testing.T) {
 	g := weft.NewGenerator(3)
 	for name, c := range map[string]struct {
 		q, k, v *weft.Tensor

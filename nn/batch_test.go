@@ -11,7 +11,7 @@ import (
 
 // Layers that divide by the number of examples, their losses and an optimizer: a batch of another
 // size compiles no kernel. (Division of arrays by a power of two is a product, another kernel.)
-func TestNewBatchCompilesNothing(t *testing.T) {
+func TestNewBatchSizeReusesKernels(t *testing.T) {
 	net := nn.Sequential{nn.NewLinear(20, 30), nn.NewBatchNorm1d(30), nn.Tanh{}, nn.NewLinear(30, 40), nn.NewLayerNorm([]int{40}), nn.Tanh{}, nn.NewLinear(40, 5)}
 	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.01)})
 	step := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor {

@@ -71,7 +71,7 @@ func emptyInputs() []struct {
 
 // Every layer takes an empty batch, forward and backward, eagerly and compiled. Gradients of
 // parameters are zeros, and statistics do not change.
-func TestLayersOfNothing(t *testing.T) {
+func TestLayersOfEmptyBatches(t *testing.T) {
 	for _, c := range emptyInputs() {
 		for _, compiled := range []bool{false, true} {
 			name := c.name
@@ -125,7 +125,7 @@ func TestLayersOfNothing(t *testing.T) {
 
 // The loss of an empty batch is NaN as a mean and 0 as a sum. The gradient has the shape of its
 // argument.
-func TestLossesOfNothing(t *testing.T) {
+func TestLossesOfEmptyBatches(t *testing.T) {
 	classes := func() *weft.Tensor { return weft.ZerosOf(weft.Int64, 0) }
 	for name, f := range map[string]func(x *weft.Tensor, r nn.Reduction) *weft.Tensor{
 		"MSE": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
@@ -184,7 +184,7 @@ func TestLossesOfNothing(t *testing.T) {
 
 // Attention to no keys gives zeros, as for a query that may see none. Queries, batches and widths
 // of 0 give empty results.
-func TestAttentionOfNothing(t *testing.T) {
+func TestAttentionOfEmptySequences(t *testing.T) {
 	for _, c := range []struct{ q, k, v []int }{
 		{[]int{1, 3, 2}, []int{1, 0, 2}, []int{1, 0, 2}}, {[]int{1, 0, 2}, []int{1, 4, 2}, []int{1, 4, 2}}, {[]int{0, 3, 2}, []int{0, 4, 2}, []int{0, 4, 2}},
 		{[]int{1, 3, 2}, []int{1, 4, 2}, []int{1, 4, 0}}, {[]int{1, 3, 0}, []int{1, 4, 0}, []int{1, 4, 2}}, {[]int{3, 2}, []int{0, 2}, []int{0, 2}},

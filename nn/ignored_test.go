@@ -10,7 +10,7 @@ import (
 
 // Rows with an ignored target do not affect a loss or its gradient. If all rows are ignored the
 // gradient is zeros and a mean is NaN, as in PyTorch.
-func TestIgnoredTargets(t *testing.T) {
+func TestLossesIgnoreTargets(t *testing.T) {
 	losses := map[string]func(x, y *weft.Tensor, o nn.CrossEntropyOpts) *weft.Tensor{
 		"CrossEntropy": func(x, y *weft.Tensor, o nn.CrossEntropyOpts) *weft.Tensor { return nn.CrossEntropy(x, y, o) },
 		"smoothed": func(x, y *weft.Tensor, o nn.CrossEntropyOpts) *weft.Tensor {

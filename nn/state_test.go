@@ -131,7 +131,7 @@ type named struct {
 
 // Names of fields become PyTorch's; a state whose names differ in case and underscores
 // alone fits, where there is no doubt.
-func TestNames(t *testing.T) {
+func TestStateNamesAsPyTorch(t *testing.T) {
 	m := &named{}
 	v := reflect.ValueOf(m).Elem()
 	for i := range v.NumField() - 1 {

@@ -211,7 +211,7 @@ func torchCases(file map[string]*weft.Tensor) map[string]torchCase {
 
 // Values and gradients, by arguments and parameters, of every layer and loss are
 // PyTorch's, whose state dicts load as they are, names included.
-func TestTorch(t *testing.T) {
+func TestLayersMatchPyTorch(t *testing.T) {
 	file, _, err := safetensors.ReadFile("testdata/torch.safetensors")
 	if err != nil {
 		t.Fatal(err)

@@ -35,8 +35,8 @@ func all(ps map[string]*weft.Tensor) func(func(string, *weft.Tensor) bool) {
 	}
 }
 
-// TestOneHandOff holds the promise that parameters share one hand-off to the threads.
-func TestOneHandOff(t *testing.T) {
+// TestStepWakesThreadsOnce holds the promise that parameters share one hand-off to the threads.
+func TestStepWakesThreadsOnce(t *testing.T) {
 	tensortest.SkipLate(t, "it hands launches over one by one")
 	defer par.SetThreads(par.SetThreads(2))
 	ps := many(40)
@@ -61,9 +61,9 @@ func TestOneHandOff(t *testing.T) {
 	}
 }
 
-// TestTogetherAsAlone steps forty parameters together and each alone; some have no
+// TestStepOfAllMatchesStepOfEach steps forty parameters together and each alone; some have no
 // gradient in some steps.
-func TestTogetherAsAlone(t *testing.T) {
+func TestStepOfAllMatchesStepOfEach(t *testing.T) {
 	for name, make := range map[string]func(iter.Seq2[string, *weft.Tensor]) Optimizer{
 		"sgd": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
 			return NewSGD(ps, SGDOpts{LR: new(0.1), WeightDecay: 0.01})

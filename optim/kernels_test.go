@@ -6,8 +6,8 @@ import (
 	"weft"
 )
 
-// TestOneKernel holds the promise that an update is one kernel in place.
-func TestOneKernel(t *testing.T) {
+// TestUpdateIsOneKernel holds the promise that an update is one kernel in place.
+func TestUpdateIsOneKernel(t *testing.T) {
 	w, g := weft.Zeros(4, 5).RequireGrad(), weft.Zeros(4, 5)
 	one := func(yield func(string, *weft.Tensor) bool) { yield("w", w) }
 	inPlace := func(name string, params []*param, u update) {

@@ -77,7 +77,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-func TestTrains(t *testing.T) {
+func TestOptimizersLowerTheLoss(t *testing.T) {
 	for name, newOpt := range makers {
 		m, step := problem()
 		before := weft.Data[float32](m.Weight)

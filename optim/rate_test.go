@@ -8,9 +8,9 @@ import (
 	"weft/optim"
 )
 
-// TestRateOfEmptyOptions compares the rate of empty options with what PyTorch's documentation says
+// TestLROfEmptyOptions compares the rate of empty options with what PyTorch's documentation says
 // of lr in torch.optim.
-func TestRateOfEmptyOptions(t *testing.T) {
+func TestLROfEmptyOptions(t *testing.T) {
 	p := nn.Params([]*weft.Tensor{nn.Param(weft.Ones(2))})
 	for name, c := range map[string]struct {
 		opt  optim.Rated
@@ -44,9 +44,9 @@ func made(o optim.SGDOpts) (w *weft.Tensor, opt *optim.SGD, step func() float64)
 
 func alike(x, y float64) bool { return x-y < 1e-12 && y-x < 1e-12 }
 
-// TestRateFromSchedule holds which rate a step has: the default, what a schedule makes of it, and
+// TestLRFromSchedule holds which rate a step has: the default, what a schedule makes of it, and
 // what SetLR says.
-func TestRateFromSchedule(t *testing.T) {
+func TestLRFromSchedule(t *testing.T) {
 	_, opt, step := made(optim.SGDOpts{})
 	if got := step(); !alike(got, 1e-3) {
 		t.Errorf("by default a step is %v, want 1e-3", got)

@@ -38,7 +38,7 @@ func holds(t *testing.T, x *weft.Tensor, want ...int64) {
 type xy struct{ X, Y float64 }
 
 // The behaviours that lists of the founding document have tests for, by the names of those.
-func TestBehaviours(t *testing.T) {
+func TestListBehaviours(t *testing.T) {
 	none := func() *List { return Empty(weft.Int64) }
 	ten := func(size int) *List { return FromSizes(ints(10), size) }
 	three := func() *List { return Of([][]int64{{1}, {1, 2, 3}, {4, 5}}) }
@@ -220,7 +220,7 @@ func TestBehaviours(t *testing.T) {
 }
 
 // What the sources of the founding document do wrong, by its letters.
-func TestFaults(t *testing.T) {
+func TestListFaultsOfOrigin(t *testing.T) {
 	t.Run("a: an item grows and shrinks in place", func(t *testing.T) {
 		l := Of([][]int64{{0}, {1, 2}, {3}})
 		l.Set(1, 1, 1, 1)

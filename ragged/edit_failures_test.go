@@ -166,7 +166,7 @@ func shown(depth int, items []any) string {
 	return ragged.Concat(l, 0).String()
 }
 
-func TestErrorsNameTheWayOut(t *testing.T) {
+func TestErrorsNameTheFix(t *testing.T) {
 	flat, nested := ragged.Of([][]float64{{1, 2}}), ragged.Of([][][]float64{{{1, 2}}})
 	for want, f := range map[string]func(){
 		"at: index: has 2 indices, want 1, one for each level: At of the item takes the rest":    func() { flat.At(0, 1) },

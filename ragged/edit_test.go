@@ -11,7 +11,7 @@ import (
 
 // A change of values is seen through windows, and one through windows by the list; a change of
 // sizes leaves older windows with the memory that they are of.
-func TestWindows(t *testing.T) {
+func TestWindowsShareMemory(t *testing.T) {
 	l := Of([][]int64{{1}, {2, 3}, {4}})
 	item, data := l.At(1), l.Data()
 	item.Assign(7)
@@ -44,7 +44,7 @@ func TestWindows(t *testing.T) {
 }
 
 // Rows come from Go values of any kind; what does not fit is refused before anything changes.
-func TestValues(t *testing.T) {
+func TestAppendedGoValues(t *testing.T) {
 	l := Of([][][2]float32{{{1, 2}}})
 	l.Append([2]float32{3, 4})
 	l.Append([][2]float32{{5, 6}, {7, 8}})
@@ -113,7 +113,7 @@ func TestValues(t *testing.T) {
 }
 
 // Rows that lie in memory which moves are taken out of the way first.
-func TestItsOwnMemory(t *testing.T) {
+func TestInsertOfOwnRows(t *testing.T) {
 	l := FromSizes(ints(6), 1)
 	l.Reserve(10, 10)
 	weft.Borrow(l.Data(), func(x []int64) { l.Insert(0, x[3:]) })
@@ -171,7 +171,7 @@ func TestGrowth(t *testing.T) {
 }
 
 // A change at the place of the last one moves nothing.
-func TestGap(t *testing.T) {
+func TestEditAtGapMovesNothing(t *testing.T) {
 	l := FromSizes(ints(100000), 1)
 	l.Insert(50000, 0)
 	e := l.ed
@@ -254,7 +254,7 @@ func TestSharedOffsets(t *testing.T) {
 
 // What is written into the memory of a list without an operation, rows that move and values of
 // Go, is marked where that is tracked, and what waits to read it is computed before.
-func TestEditsAreWrites(t *testing.T) {
+func TestEditsMarkTrackedBytes(t *testing.T) {
 	type point struct {
 		X float32
 		P [2]int64
@@ -312,7 +312,7 @@ func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 
 // Appending rows as those before takes a shorter way, which marks what is tracked and refuses
 // what the longer one does.
-func TestAppendsLikeTheOneBefore(t *testing.T) {
+func TestRepeatedAppends(t *testing.T) {
 	l := Empty(weft.Int64)
 	l.Reserve(100, 1000)
 	two := []int64{1, 2}

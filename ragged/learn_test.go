@@ -203,7 +203,7 @@ func TestGradients(t *testing.T) {
 }
 
 // What does not fit is refused with an error that names the operation.
-func TestRefusals(t *testing.T) {
+func TestMisfitsAreRefused(t *testing.T) {
 	l := Of([][]float64{{1}, {2, 3}})
 	n := l.Unflatten(2)
 	s := Of([][]xy{{{1, 2}}, {}})

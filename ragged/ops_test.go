@@ -297,7 +297,7 @@ func TestPadded(t *testing.T) {
 	holds(t, x, 1, 2, 9, 9, 4, 5)
 }
 
-func TestTakes(t *testing.T) {
+func TestTakeOfRandomItems(t *testing.T) {
 	each(t, func(t *testing.T, m model, l *List, r *rand.Rand) {
 		n := len(m.items)
 		var items []int

@@ -284,7 +284,7 @@ func TestWaitingCallEndsWithContext(t *testing.T) {
 
 // Inner calls run if neither they nor the outer call write the shared memory, else they are
 // refused. Where two would deadlock, one is refused.
-func TestCallsInsideCalls(t *testing.T) {
+func TestNestedCalls(t *testing.T) {
 	if os.Getenv("WEFT_COMPILE") == "off" {
 		t.Skip("SKIPPED: with WEFT_COMPILE=off nobody knows what a call uses, and calls inside it run")
 	}
@@ -385,7 +385,7 @@ func TestCallsInsideCalls(t *testing.T) {
 }
 
 // The first calls of several functions, which trace them, do not disturb one another or later calls.
-func TestFirstCallsAtOnce(t *testing.T) {
+func TestConcurrentFirstCalls(t *testing.T) {
 	for range 60 {
 		leaf, other := weft.Ones(300).RequireGrad(), weft.Ones(300).RequireGrad()
 		var fs []*weft.Compiled[func() *weft.Tensor]

@@ -86,8 +86,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestUpdates: all are computed of what was before, then written; results are from before too.
-func TestUpdates(t *testing.T) {
+// TestUpdatesUseOldValues: all are computed of what was before, then written; results are from before too.
+func TestUpdatesUseOldValues(t *testing.T) {
 	a, b := sym.Shared("a", weft.FromSlice([]float64{1, 2})), sym.Shared("b", weft.FromSlice([]float64{3, 4}))
 	swap, err := sym.Function(sym.In(), sym.Out(a, a.Add(b)), sym.Updates{a: b, b: a})
 	if err != nil {
@@ -184,8 +184,8 @@ func TestFunctionForms(t *testing.T) {
 	}
 }
 
-// TestMethods fails where a method of tensors has neither a counterpart nor a reason.
-func TestMethods(t *testing.T) {
+// TestVarHasTensorMethods fails where a method of tensors has neither a counterpart nor a reason.
+func TestVarHasTensorMethods(t *testing.T) {
 	vars, tensors := reflect.TypeFor[*sym.Var](), reflect.TypeFor[*weft.Tensor]()
 	for i := range tensors.NumMethod() {
 		name := tensors.Method(i).Name

@@ -122,8 +122,8 @@ func TestOpFromGraph(t *testing.T) {
 	}
 }
 
-// TestOwnOp: Go functions as operations.
-func TestOwnOp(t *testing.T) {
+// TestGoFunctionAsOp: Go functions as operations.
+func TestGoFunctionAsOp(t *testing.T) {
 	calls := 0
 	cube := &sym.Op{Name: "cube",
 		Forward: func(x []*weft.Tensor) ([]*weft.Tensor, error) {

@@ -60,9 +60,9 @@ var models = []model{
 		}},
 }
 
-// TestModels trains the same models eagerly, compiled and through sym: compiled to the bit,
+// TestModelsMatchEager trains the same models eagerly, compiled and through sym: compiled to the bit,
 // sym, which computes more accurate forms, nearly so.
-func TestModels(t *testing.T) {
+func TestModelsMatchEager(t *testing.T) {
 	const steps = 5
 	for _, m := range models {
 		t.Run(m.name, func(t *testing.T) {

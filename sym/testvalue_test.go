@@ -69,7 +69,7 @@ func TestTestValues(t *testing.T) {
 
 // A value that an input gets, or loses, after variables were made of it counts for those that are
 // made from then on.
-func TestTestValuesLater(t *testing.T) {
+func TestTestValuesSetAfterUse(t *testing.T) {
 	a, b := sym.Scalar("a", weft.Float64), sym.Scalar("b", weft.Float64)
 	a.SetTestValue(3)
 	y := a.Mul(b) // b has no value yet

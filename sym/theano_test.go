@@ -8,9 +8,9 @@ import (
 	"weft/sym"
 )
 
-// TestPaper trains the logistic regression of Theano's paper through sym, and compares
+// TestLogisticRegressionOfTheano trains the logistic regression of Theano's paper through sym, and compares
 // every step with plain Go in float64.
-func TestPaper(t *testing.T) {
+func TestLogisticRegressionOfTheano(t *testing.T) {
 	const n, feats, steps = 4, 100, 10
 	g := weft.NewGenerator(3)
 	w0, X, Y := g.RandnOf(weft.Float64, feats), g.RandnOf(weft.Float64, n, feats), weft.FromSlice([]float64{1, 0, 0, 1})

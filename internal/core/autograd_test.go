@@ -18,7 +18,7 @@ import (
 	"weft/sym"
 )
 
-func TestFirstSteps(t *testing.T) {
+func TestBasicOperationsAndGradients(t *testing.T) {
 	x := weft.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	y := x.Add(1)
 	got := weft.Data[float32](y)
@@ -53,7 +53,7 @@ func TestFirstSteps(t *testing.T) {
 }
 
 // What Grad returns is an ordinary tensor: gradients flow from computing with it.
-func TestGradResultRecords(t *testing.T) {
+func TestGradResultIsRecorded(t *testing.T) {
 	x := weft.FromSlice([]float64{1, 2}).RequireGrad()
 	g := weft.Grad(x.Mul(x).Add(x).Sum(), []*weft.Tensor{x})[0]
 	w := weft.FromSlice([]float64{3, 4}).RequireGrad()
@@ -64,7 +64,7 @@ func TestGradResultRecords(t *testing.T) {
 }
 
 // A value that a gradient needs was overwritten: the error says which, and where.
-func TestOverwrittenValue(t *testing.T) {
+func TestBackwardRefusesOverwrittenValues(t *testing.T) {
 	w := tensortest.Vector(1, 2).RequireGrad()
 	y := w.Exp() // its gradient reads the result
 	y.At(0)
@@ -147,7 +147,7 @@ func TestGradientThroughWrites(t *testing.T) {
 	}
 }
 
-func TestBackwardRules(t *testing.T) {
+func TestBackwardTwiceNeedsRetain(t *testing.T) {
 	w := tensortest.Vector(2, 3).RequireGrad()
 	loss := w.Mul(w).Sum()
 	loss.Backward()
@@ -249,7 +249,7 @@ func TestScopes(t *testing.T) {
 
 // The memory of a gradient that nobody has seen goes back when it is forgotten; one
 // that was handed out stays, and so does one that was set.
-func TestGradMemory(t *testing.T) {
+func TestGradMemoryIsFreedUnlessSeen(t *testing.T) {
 	x := weft.Ones(1000).RequireGrad()
 	back := func() { x.Mul(3).Sum().Backward() }
 	back()
@@ -292,7 +292,7 @@ func TestGradMemory(t *testing.T) {
 
 // A gradient that flows to one place twice, and one that is also asked for, is not
 // given back too early.
-func TestGradShared(t *testing.T) {
+func TestSharedGradIsNotFreedEarly(t *testing.T) {
 	x := weft.FromSlice([]float64{1, 2, 3}).RequireGrad()
 	y := x.Mul(2)
 	z := y.Add(y).Mul(y) // 8x^2
@@ -450,7 +450,7 @@ func TestWithoutGradIdioms(t *testing.T) {
 }
 
 // The state belongs to one goroutine, ends with the function even if it panics, and nests.
-func TestWithoutGradEnds(t *testing.T) {
+func TestWithoutGradNestsAndEnds(t *testing.T) {
 	w := weft.Ones(2).RequireGrad()
 	recorded := func() bool { return w.Mul(2).RequiresGrad() }
 	check := func(where string, want bool) {
@@ -581,7 +581,7 @@ var twice = &weft.Func{Name: "twice",
 // A tensor made inside WithoutGrad is a constant in a graph outside. The other operand of a product
 // gets it as its gradient, and w gets no gradient through it. This holds eagerly, in a compiled
 // function, mapped and in the body of a loop.
-func TestWithoutGradProducers(t *testing.T) {
+func TestWithoutGradResultsAreConstants(t *testing.T) {
 	kernels := kernel.MustParse("package k\nfunc Square(x float64) float64 { return x*x + 1 }\n")
 	all := map[string]func(w *weft.Tensor) *weft.Tensor{
 		"kernel":  func(w *weft.Tensor) *weft.Tensor { return kernels.Func("Square").Map(w) },

@@ -471,7 +471,7 @@ func unused(t *weft.Tensor) bool {
 
 // Memory that a user function releases while weft calls it stays until the call returns. The call
 // gives the right result or an *Error. Each table runs in a process of its own.
-func TestCallbacks(t *testing.T) {
+func TestReleaseInsideCallbacks(t *testing.T) {
 	tables := map[string]map[string]func(s *stage){"releases": releases, "comings": comings}
 	if table := tables[flag.Arg(0)]; table != nil {
 		for site := range sites {
@@ -502,7 +502,7 @@ func TestCallbacks(t *testing.T) {
 	for name := range tables {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			runChild(t, "TestCallbacks", name)
+			runChild(t, "TestReleaseInsideCallbacks", name)
 		})
 	}
 }

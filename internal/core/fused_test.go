@@ -104,9 +104,9 @@ func TestFusedInto(t *testing.T) {
 	}
 }
 
-// TestFusedTwoOfOneExp computes the two softmaxes of one array together: the exp
+// TestFusedSoftmaxesShareExp computes the two softmaxes of one array together: the exp
 // that both need waits in the memory of one of the results.
-func TestFusedTwoOfOneExp(t *testing.T) {
+func TestFusedSoftmaxesShareExp(t *testing.T) {
 	f := newGiven("softmaxes", func(x []*ir.Node) []*ir.Node {
 		a := op.Reduction{Axes: []int{1}}
 		return []*ir.Node{op.Apply(op.LogSoftmax, a, x[0]), op.Apply(op.Softmax, a, x[0])}
@@ -262,7 +262,7 @@ func TestFusedIntoAllInOrder(t *testing.T) {
 
 // The same tensors as arguments and results in other parts are another plan: what has
 // been computed from one argument into two places is refused for two and one.
-func TestFusedPartsInKey(t *testing.T) {
+func TestFusedPlansDependOnAliasing(t *testing.T) {
 	f := newGiven("parts", func(x []*ir.Node) []*ir.Node {
 		y := op.Apply(op.Neg, nil, x[0])
 		return []*ir.Node{y, op.Apply(op.Add, nil, x[0], y)}
@@ -441,7 +441,7 @@ func asOperands(opName string, args []any) []core.Operand {
 
 func cubed(args ...any) []*weft.Tensor { return applied(eagerDef, cubes{}, nil, args...) }
 
-func TestEagerKernels(t *testing.T) {
+func TestKernelsCalledEagerly(t *testing.T) {
 	tensortest.OnBackends(t, func(t *testing.T) {
 		x := weft.FromSlice([]float64{1, 2, -3}, 3)
 		y := weft.FromSlice([]float64{10, 20}, 2, 1)
@@ -518,9 +518,9 @@ type caller formula.Func
 
 func (c *caller) ExprFunc() any { return (*formula.Func)(c) }
 
-// TestEagerInto writes results into tensors of any layout, that overlap arguments or each
+// TestCallIntoExistingTensors writes results into tensors of any layout, that overlap arguments or each
 // other, and refuses what does not fit.
-func TestEagerInto(t *testing.T) {
+func TestCallIntoExistingTensors(t *testing.T) {
 	tensortest.OnBackends(t, func(t *testing.T) {
 		x := weft.FromSlice([]float64{1, 2, -3, 4, 5, 6}, 2, 3)
 		wantCube, wantSum := weft.Data[float64](cubed(x, 1, 1)[0]), weft.Data[float64](cubed(x, 1, 1)[1])
@@ -590,7 +590,7 @@ func (noFunction) ExprFunc() any { return 1 }
 
 // Operations with several results: values, gradients of each result alone and of
 // all together, second order, and what is saved.
-func TestSeveralResults(t *testing.T) {
+func TestOperationsWithSeveralResults(t *testing.T) {
 	tensortest.OnBackends(t, func(t *testing.T) {
 		x := weft.FromSlice([]float64{3, 1, 2, 9, 7, 8}, 2, 3).RequireGrad()
 		v, i := x.Sort(-1, weft.SortOpts{})

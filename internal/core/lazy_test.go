@@ -18,7 +18,7 @@ import (
 
 // Chains of lazy operations have the bits of the same operations run one by one, whatever
 // is looked at first, and however often they were met.
-func TestLazyBits(t *testing.T) {
+func TestLazyChainsKeepBits(t *testing.T) {
 	tensortest.OnBackends(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		rounds := 25
@@ -174,7 +174,7 @@ func TestLazyGathersRecorded(t *testing.T) {
 }
 
 // A chain that was met before is one kernel, which stores its end alone.
-func TestLazyFuses(t *testing.T) {
+func TestLazyChainIsOneKernel(t *testing.T) {
 	x := weft.NewGenerator(1).Randn(100, 100)
 	chain := func() *weft.Tensor {
 		y := x.Lazy()

@@ -143,7 +143,7 @@ func TestDeferredStorage(t *testing.T) {
 
 // Elements that run backward, alternate in the result or stand in short rows, in every type
 // and around the lengths of vectors, against plain loops over bytes.
-func TestOrderOfElements(t *testing.T) {
+func TestReversedAndInterleavedElements(t *testing.T) {
 	for _, d := range array.DTypes() {
 		size := d.Size()
 		of := func(from, n int) (*weft.Tensor, []byte) {
@@ -201,7 +201,7 @@ func TestOrderOfElements(t *testing.T) {
 
 // Rows of a length that kernels are made for have the bits of those in arrays too small for
 // that, and of the order that sums have.
-func TestShortRows(t *testing.T) {
+func TestReductionsOfShortRowsKeepBits(t *testing.T) {
 	special := []float64{math.Copysign(0, -1), math.Inf(1), math.NaN(), 0, math.Inf(-1), 1e-40}
 	for _, m := range []int{1, 2, 3, 4, 5, 7, 8, 9, 10, 16, 17, 31, 32, 33, 40, 63, 64, 65, 100, 128, 129, 200, 255, 256, 257} {
 		n := 1<<15/m + 2

@@ -15,7 +15,7 @@ import (
 )
 
 // Every operand of an operation with many gets its gradient, whichever need one.
-func TestManyOperands(t *testing.T) {
+func TestGradientsOfManyOperands(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 63, 64, 65, 100, 1000} {
 		needs := map[string]func(i int) bool{
 			"all": func(int) bool { return true }, "the last": func(i int) bool { return i == n-1 },
@@ -75,7 +75,7 @@ func TestManyOperands(t *testing.T) {
 }
 
 // The gradients of one operation are kept apart by the operands that need one.
-func TestOperandSets(t *testing.T) {
+func TestGradientsByOperandsThatNeedThem(t *testing.T) {
 	for set := range 1 << 5 {
 		xs := make([]*weft.Tensor, 5)
 		for i := range xs {
@@ -480,7 +480,7 @@ func TestGradientsInPlace(t *testing.T) {
 }
 
 // A pass over a chain takes no memory an operation.
-func TestChainAllocates(t *testing.T) {
+func TestViewChainAllocates(t *testing.T) {
 	if jit.Chosen().ISA == jit.Portable {
 		t.Skip("SKIPPED: the interpreter allocates in each run")
 	}
@@ -595,7 +595,7 @@ func TestSparseGradOtherUses(t *testing.T) {
 
 // IntoRows changes the rows that are named as Into would change arrays of them, and no
 // others.
-func TestIntoRows(t *testing.T) {
+func TestFusedIntoRows(t *testing.T) {
 	step := newGiven("rows", func(x []*ir.Node) []*ir.Node {
 		v := op.Apply(op.Add, nil, op.Apply(op.Mul, nil, x[1], x[3]), x[2])
 		return []*ir.Node{op.Apply(op.Sub, nil, x[0], v), v}

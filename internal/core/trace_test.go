@@ -25,7 +25,7 @@ import (
 // What decides by values on the host eagerly is computed by each call of a compiled function,
 // with the same bits: limits of gradients' norms, on both sides of the limit, shares of
 // batches, random orders.
-func TestCompileDecides(t *testing.T) {
+func TestCompileHostDecisions(t *testing.T) {
 	for _, limit := range []float64{0.05, 1e6} {
 		step := func() (func(x, y *weft.Tensor) *weft.Tensor, func() []*weft.Tensor) {
 			g := weft.NewGenerator(4)
@@ -89,7 +89,7 @@ func TestCompileDecides(t *testing.T) {
 }
 
 // A call ends when its context does.
-func TestCompileContext(t *testing.T) {
+func TestCompileCallEndsWithContext(t *testing.T) {
 	c := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.MatMul(x).Exp().Sum() })
 	x := weft.Ones(30, 30)
 	if _, err := c.CallContext(context.Background(), x); err != nil {
@@ -475,7 +475,7 @@ var loops = map[string]func(x *weft.Tensor, n int) *weft.Tensor{
 
 // The backward pass of a loop over parts of an array takes work in proportion to the
 // parts, not to their number times the array.
-func TestUnrolledWork(t *testing.T) {
+func TestBackwardOfUnrolledLoopIsLinear(t *testing.T) {
 	old := device.Get(0).(*cpu.Device)
 	defer tensortest.SetBackend(old.ISA())
 	for name, loop := range loops {

@@ -60,7 +60,7 @@ func within(t testing.TB, name string, before, after []byte, pending []weft.Byte
 
 // The examples that the original works through: 88 bytes for 16 that were written, and all
 // of a fresh array.
-func TestTrackedAsTheOriginal(t *testing.T) {
+func TestTrackedFlushedBytes(t *testing.T) {
 	if got := weft.Track(weft.ZerosOf(weft.Float64, 5, 5), weft.TrackOpts{OneInterval: true}).Pending(); !slices.Equal(got, spans(0, 200)) {
 		t.Errorf("a fresh array: %v, want (0, 200)", got)
 	}
@@ -95,7 +95,7 @@ func TestTrackedAsTheOriginal(t *testing.T) {
 
 // Each way to write marks what it writes and, where that is known, nothing else; bytes are
 // compared with what they were.
-func TestEveryWriteMarks(t *testing.T) {
+func TestWritesMarkTrackedBytes(t *testing.T) {
 	twice := newGiven("trackedtwice", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Add, nil, x[0], x[0]), op.Apply(op.Mul, nil, x[0], x[0])}
 	})

@@ -30,7 +30,7 @@ import (
 //	WEFT_TRACKED=200000 go test -run RandomWrites -timeout 0 .
 //
 // plays 200,000 scripts.
-func TestRandomWrites(t *testing.T) {
+func TestTrackedRandomWrites(t *testing.T) {
 	scripts := 4000
 	if testing.Short() {
 		scripts = 1500
@@ -290,7 +290,7 @@ func (s wholeSink) WriteAt(p []byte, off int64) (int, error) {
 
 // Arrays flushed to one another in a circle, and writes into two of them, do not wait for
 // one another for ever.
-func TestFlushesInACircle(t *testing.T) {
+func TestFlushCyclesDoNotDeadlock(t *testing.T) {
 	a, b := weft.Zeros(100), weft.Zeros(100)
 	da, db := weft.Track(a), weft.Track(b)
 	add := newGiven("trackedcircle", func(x []*ir.Node) []*ir.Node { return []*ir.Node{x[0], x[1]} })

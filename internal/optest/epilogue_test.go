@@ -17,8 +17,8 @@ import (
 	"weft/internal/par"
 )
 
-// TestEpilogues compares products and convolutions of all kinds, with elementwise operations
-// behind them, with the same node by node, and demands that these ran as epilogues.
+// TestEpilogues compares matmuls and convolutions of all kinds, followed by elementwise operations,
+// with the same graph computed node by node. The elementwise operations must run as epilogues.
 func TestEpilogues(t *testing.T) {
 	epilogues := map[string]func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node{
 		"bias and gelu": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {

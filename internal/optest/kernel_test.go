@@ -29,10 +29,10 @@ func within(x *ir.Node, margins ...[2]int) *ir.Node {
 	return op.Apply(op.Slice, w, x)
 }
 
-// TestNear reads beside the elements of windows on arrays of every layout, that are
+// TestNearAcceptsRounding reads beside the elements of windows on arrays of every layout, that are
 // inputs or computed, alone and fused with what comes before and behind, and compares with
 // plain Go.
-func TestNear(t *testing.T) {
+func TestNearAcceptsRounding(t *testing.T) {
 	each(t, func(t *testing.T, dev device.Device, caps Caps) {
 		s := newSuite(t, dev, caps)
 		defer s.done()
@@ -199,8 +199,8 @@ func TestKernelsInPlace(t *testing.T) {
 	}
 }
 
-// TestManyResults stores more results of one kernel than a loop program has operands.
-func TestManyResults(t *testing.T) {
+// TestKernelsOfManyResults stores more results of one kernel than a loop program has operands.
+func TestKernelsOfManyResults(t *testing.T) {
 	each(t, func(t *testing.T, dev device.Device, caps Caps) {
 		s := newSuite(t, dev, caps)
 		defer s.done()

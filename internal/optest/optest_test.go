@@ -91,9 +91,9 @@ func TestGradients(t *testing.T) {
 	each(t, func(t *testing.T, dev device.Device, caps Caps) { Gradients(t, dev, caps) })
 }
 
-// TestManySpills runs graphs whose kernels keep thousands of values in memory, one
+// TestKernelsOfManySpills runs graphs whose kernels keep thousands of values in memory, one
 // place of scratch each being more than a frame has: no backend refuses them.
-func TestManySpills(t *testing.T) {
+func TestKernelsOfManySpills(t *testing.T) {
 	each(t, func(t *testing.T, dev device.Device, caps Caps) {
 		s := newSuite(t, dev, caps)
 		defer s.mem.Close()

@@ -71,10 +71,10 @@ func exported(t *testing.T) (functions, types []string) {
 	return functions, types
 }
 
-// TestSurface fails when the module exports a function or a type that the table
+// TestTableListsExports fails when the module exports a function or a type that the table
 // lacks, or no longer exports one that it has. Methods need no row: they are found
 // by reflection.
-func TestSurface(t *testing.T) {
+func TestTableListsExports(t *testing.T) {
 	fs, ts := exported(t)
 	compare := func(what string, have, want map[string]bool) {
 		for n := range want {

@@ -36,7 +36,7 @@ func rows[T any](list []row[T]) map[string]T {
 }
 
 // functions are the exported functions of the module, generic ones for each of their
-// types. TestSurface compares the names with the source.
+// types. TestTableListsExports compares the names with the source.
 var functions = rows([]row[any]{
 	{"weft.Arange[int]", weft.Arange[int]},
 	{"weft.Arange[float64]", weft.Arange[float64]},

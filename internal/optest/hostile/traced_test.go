@@ -251,7 +251,7 @@ func (c *tracedCall) mapped(ts []*weft.Tensor) (out []*weft.Tensor) {
 // Everything that computes tensors of tensors gives in a compiled function, of its arguments and
 // of what it captures, what it gives outside, and for examples at once what it gives for each; or
 // it is refused by a typed error that says why.
-func TestEverythingTraced(t *testing.T) {
+func TestTracedCallsMatchEager(t *testing.T) {
 	ways := map[string]func(c *tracedCall) ([]*weft.Tensor, error){
 		"compiled": func(c *tracedCall) (out []*weft.Tensor, err error) {
 			err = weft.Try(func() { out = weft.Compile(c.run).Func()(c.ts) })

@@ -420,7 +420,7 @@ func TestMedianOfHalvesIsRoundedOnce(t *testing.T) {
 }
 
 // What would drop imaginary parts is refused, whatever they are, and says what to take instead.
-func TestComplexNumbersDoNotBecomeRealUnsaid(t *testing.T) {
+func TestComplexToRealIsRefused(t *testing.T) {
 	z := weft.FromSlice([]complex128{1 + 2i, 3})
 	real := func(d weft.DType) *weft.Tensor { return weft.ZerosOf(d, 2) }
 	for _, d := range []weft.DType{weft.Float16, weft.BFloat16, weft.Float32, weft.Float64, weft.Int8, weft.Int64, weft.Uint64} {
@@ -449,7 +449,7 @@ func TestComplexNumbersDoNotBecomeRealUnsaid(t *testing.T) {
 }
 
 // Formulas hold every int64, in every base, and print what they read.
-func TestFormulaOfTheLeastInteger(t *testing.T) {
+func TestFormulaOfInt64Limits(t *testing.T) {
 	for text, want := range map[string]int64{
 		"-9223372036854775808": math.MinInt64, "-0x8000000000000000": math.MinInt64, "-(9223372036854775807)": -math.MaxInt64, "9223372036854775807": math.MaxInt64,
 		"-9223372036854775808 + 1": math.MinInt64 + 1, "+-9223372036854775808": math.MinInt64, "-9_223_372_036_854_775_808": math.MinInt64,

@@ -293,7 +293,7 @@ var placeShapes = [][]int{
 // reference in plain Go. They run eagerly, compiled, as formulas, by package sym, in bodies of
 // scans and under Vmap. Debug runs each kernel by the interpreter too. Elements are small integers,
 // whose sums are exact in any order.
-func TestReductionsOfPlacedElements(t *testing.T) {
+func TestReductionsOfIndices(t *testing.T) {
 	type combination struct{ shape, axes []int }
 	var all []combination
 	for _, shape := range placeShapes {
@@ -423,7 +423,7 @@ func TestReductionsOfPlacedElements(t *testing.T) {
 }
 
 // The epilogue of a matrix product gets the index of each element in the whole result.
-func TestPlacedElementsOfProducts(t *testing.T) {
+func TestMatMulEpilogueIndices(t *testing.T) {
 	for i, shape := range [][]int{{5, 7}, {130, 70}, {3, 65, 64}, {2, 3, 33, 300}, {1, 600, 600}} {
 		r := rand.New(rand.NewPCG(uint64(i), 27))
 		n := len(shape)
