@@ -13,22 +13,22 @@ type compiler struct {
 	c       *code
 	grouped bool
 
-	same    []bool // by value: see loop.Program.Uniform
-	uniform []bool // by root
-	root    []int  // by value: the value whose register it shares
-	typ     []loop.Type
-	operand []opd // by root
-	first   []int // by root: loops around the definition
-	last    []int // by root: the position of the last use
-	at, end []int // by instruction: its position, and that behind its region
-	cond    []int // by instruction: the position behind a loop's head
-	results [][]int
-	pos     int
-	loops   []loop.Value // being walked
-	extend  map[loop.Value][]int
-	live    map[loop.Value][]int // by loop: values from outside in registers
-	stores  []int                // positions
-	reduces []int                // of the pass being emitted
+	uniformValue []bool // by value: loop.Program.Uniform, without leaving
+	uniformRoot  []bool // by root: it has a cell and not a register
+	root         []int  // by value: the value whose register it shares
+	typ          []loop.Type
+	operand      []opd // by root
+	first        []int // by root: loops around the definition
+	last         []int // by root: the position of the last use
+	at, end      []int // by instruction: its position, and the position behind its region
+	cond         []int // by instruction: the position behind a loop's head
+	results      [][]int
+	pos          int
+	loops        []loop.Value // being walked
+	extend       map[loop.Value][]int
+	live         map[loop.Value][]int // by loop: values from outside in registers
+	stores       []int                // positions
+	reduces      []int                // of the pass being emitted
 
 	active []assigned
 	free   map[class][]opd
@@ -51,8 +51,8 @@ func compile(p *loop.Program, grouped bool) *code {
 	n := len(p.Ins)
 	k := &compiler{
 		p: p, grouped: grouped,
-		c:       &code{p: p, grouped: grouped, ragged: p.Ragged(), regs: []int32{0}, memory: 1},
-		uniform: make([]bool, n), root: make([]int, n), typ: make([]loop.Type, n),
+		c:           &code{p: p, grouped: grouped, ragged: p.Ragged(), regs: []int32{0}, memory: 1},
+		uniformRoot: make([]bool, n), root: make([]int, n), typ: make([]loop.Type, n),
 		operand: make([]opd, n), first: make([]int, n), last: make([]int, n),
 		at: make([]int, n), end: make([]int, n), cond: make([]int, n), results: make([][]int, n),
 		extend: map[loop.Value][]int{}, live: map[loop.Value][]int{}, free: map[class][]opd{},
@@ -73,8 +73,8 @@ func compile(p *loop.Program, grouped bool) *code {
 	if grouped {
 		first--
 	}
-	k.same = p.Uniform(first, false)
-	copy(k.uniform, k.same)
+	k.uniformValue = p.Uniform(first, false)
+	copy(k.uniformRoot, k.uniformValue)
 	k.analyze(p.Body)
 	k.pos = 0
 	k.c.body = k.block(p.Body, grouped)
@@ -121,11 +121,11 @@ func operands(in *loop.Ins) []loop.Value {
 	return all[:n]
 }
 
-// use notes that a value is needed at the current position. In a loop that the
-// value comes into from outside it is needed until the end.
+// use extends the live range of a value to the current position. A value from outside a loop lives
+// until the end of the loop.
 func (k *compiler) use(v loop.Value) {
 	r := k.root[v]
-	if k.uniform[r] {
+	if k.uniformRoot[r] {
 		return
 	}
 	k.last[r] = max(k.last[r], k.pos)
@@ -139,7 +139,7 @@ func (k *compiler) result(t loop.Type, same bool) int {
 	r := len(k.root)
 	k.root = append(k.root, r)
 	k.typ = append(k.typ, t)
-	k.uniform = append(k.uniform, same)
+	k.uniformRoot = append(k.uniformRoot, same)
 	k.operand = append(k.operand, none)
 	k.first = append(k.first, len(k.loops))
 	k.last = append(k.last, k.pos)
@@ -155,7 +155,7 @@ func (k *compiler) analyzeIf(v loop.Value, r *loop.Region) {
 	for i := range r.Next {
 		k.use(r.Next[i])
 		k.use(r.ElseNext[i])
-		k.results[v] = append(k.results[v], k.result(k.p.Ins[r.Next[i]].Type, k.p.UniformResult(k.same, r, i)))
+		k.results[v] = append(k.results[v], k.result(k.p.Ins[r.Next[i]].Type, k.p.UniformResult(k.uniformValue, r, i)))
 	}
 }
 
@@ -238,7 +238,7 @@ func (k *compiler) register(c class, last int) opd {
 	return r
 }
 
-// cell returns a place for a value that is the same for all lanes.
+// cell returns a new cell, which holds a uniform value.
 func (k *compiler) cell() opd {
 	k.c.cells++
 	return ^opd(k.c.cells - 1)
@@ -246,9 +246,9 @@ func (k *compiler) cell() opd {
 
 func size(t loop.Type) int32 { return int32(max(t.Size(), 1)) }
 
-// assign gives a value its place.
+// assign gives a value a cell if it is uniform, else a register.
 func (k *compiler) assign(r int, direct bool) opd {
-	if k.uniform[r] {
+	if k.uniformRoot[r] {
 		k.operand[r] = k.cell()
 	} else {
 		k.operand[r] = k.register(class{size(k.typ[r]), direct}, k.last[r])
@@ -318,7 +318,7 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 		s.short = in.Op == loop.OpLoadAt && k.p.Ins[in.A].Type == loop.I32
 		d := k.p.Bufs[s.buf].DType
 		s.run = loadFor(d, in.Type)
-		direct := isDirect(d, in.Type) && !k.uniform[v] && s.a <= none && !k.storeBetween(k.at[v], k.last[v])
+		direct := isDirect(d, in.Type) && !k.uniformRoot[v] && s.a <= none && !k.storeBetween(k.at[v], k.last[v])
 		s.d = k.assign(int(v), direct)
 		if direct {
 			s.copied = s.run
@@ -340,8 +340,8 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 	return s
 }
 
-// isDirect reports whether an element of type d is in memory what a value of type t
-// is in a register, so that a load need not copy.
+// isDirect reports whether an element of type d has the same bytes in memory as a value of type t in
+// a register, so that a load need not copy.
 func isDirect(d array.DType, t loop.Type) bool { return d.Size() == t.Size() }
 
 // storeBetween reports whether something is stored after position from and
@@ -409,7 +409,7 @@ func (k *compiler) loopCode(v loop.Value, r *loop.Region, pass bool) instr {
 		// A param that has been overwritten when its turn comes.
 		if j, ok := number[k.root[x]]; ok && j < i {
 			var t opd
-			if k.uniform[k.root[x]] {
+			if k.uniformRoot[k.root[x]] {
 				t = k.cell()
 			} else {
 				t = k.register(class{size: c.size}, end)
@@ -426,7 +426,7 @@ func (k *compiler) loopCode(v loop.Value, r *loop.Region, pass bool) instr {
 func (k *compiler) headValues(v loop.Value, r *loop.Region) []spare {
 	var out []spare
 	add := func(x int) {
-		if !k.uniform[x] && k.operand[x] > none && k.last[x] > k.cond[v] {
+		if !k.uniformRoot[x] && k.operand[x] > none && k.last[x] > k.cond[v] {
 			out = append(out, spare{reg: k.operand[x], size: size(k.typ[x])})
 		}
 	}

@@ -136,14 +136,14 @@ type loopCode struct {
 
 	// For a conditional loop.
 	mask  opd
-	from  opd     // where a lane was when the loop began
-	ids   opd     // what [machine.ids] then is
+	from  opd     // by lane: its index in the tile when the loop began
+	ids   opd     // the register of [machine.ids] after lanes have been compacted
 	live  []spare // registers from outside that are read inside
 	heads []spare // registers of the head that the body reads
-	saved int     // where in machine.saved they and the params keep their places
+	saved int     // index in machine.saved of the pointers of live, heads and the params
 }
 
-// carry is a value that a loop carries.
+// carry is a loop-carried value.
 type carry struct {
 	param, init, next opd
 	size              int32
@@ -155,15 +155,14 @@ type temp struct {
 	size int32
 }
 
-// spare is a register whose lanes move together when others leave, and the
-// register in whose memory they then are.
+// spare is a register whose lanes are compacted when other lanes leave, and the register whose
+// memory holds them then.
 type spare struct {
 	reg, spare opd
 	size       int32
 }
 
-// fewest is the number of lanes below which moving lanes together is not worth
-// it.
+// fewest is the least number of lanes that are compacted: below it, that does not pay.
 const fewest = 64
 
 func loopStep(m *machine, in *instr) {
@@ -216,7 +215,7 @@ func loopStep(m *machine, in *instr) {
 	m.mask, m.ids, m.n = outer, ids, n
 }
 
-// narrow switches off the lanes whose condition fails and returns how many are
+// narrow clears the mask of the lanes whose condition fails and returns the number of lanes that are
 // left.
 func (m *machine) narrow(l *loopCode, c []uint8) int {
 	t := vec[uint8](m, l.mask)
@@ -323,7 +322,7 @@ func gather[T any](d, a []T, which []int32) {
 	}
 }
 
-// spare notes where the registers are that will be moved.
+// spare saves the pointers of the registers that will be compacted.
 func (m *machine) spare(l *loopCode) {
 	s := m.saved[l.saved:]
 	for i := range l.carried {
@@ -335,7 +334,7 @@ func (m *machine) spare(l *loopCode) {
 	}
 }
 
-// spread puts the registers back that [machine.spare] noted.
+// spread restores the pointers that [machine.spare] saved.
 func (m *machine) spread(l *loopCode) {
 	s := m.saved[l.saved:]
 	for i := range l.carried {
@@ -347,8 +346,8 @@ func (m *machine) spread(l *loopCode) {
 	}
 }
 
-// writeBack stores the params of the lanes at hand where they belong in the tile
-// of n lanes with which the loop began.
+// writeBack stores the params of the current lanes at their indices in the tile of n lanes with
+// which the loop began.
 func (m *machine) writeBack(l *loopCode, n int) {
 	from := unsafe.Slice((*int32)(m.reg[l.from]), m.n)
 	for i := range l.carried {

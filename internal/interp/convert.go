@@ -48,8 +48,8 @@ func convert[T, D number](d []D, a []T) {
 	}
 }
 
-// truncate makes integers of floats: what is beyond the type is the nearest that it
-// has, and NaN is 0.
+// truncate converts floats to integers. Numbers beyond the limits of the type saturate, and NaN
+// becomes 0.
 func truncate[T float, D integer](d []D, a []T) {
 	least, greatest := limits[D]()
 	// Powers of two and 0, so both are exact.
@@ -80,7 +80,7 @@ func limits[T integer]() (least, greatest T) {
 	return least, ^least
 }
 
-// round makes of values what a store as elements of type M and a load make of them.
+// round rounds values as a store as elements of type M and a load do.
 func round[M interface{ Float32() float32 }](one func(float32) M) step {
 	return unary(func(d, a []float32) {
 		a = a[:len(d)]

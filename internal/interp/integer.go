@@ -64,8 +64,8 @@ func intStep[T signed, U unsigned](op loop.Op) step {
 // bitWidth returns the bits of an integer type.
 func bitWidth[T integer]() int { return 8 * int(unsafe.Sizeof(*new(T))) }
 
-// mulHi is that of the operands without sign, less each operand where the other one
-// is below 0.
+// mulHi returns the high half of products. For 64 bits it takes the high half of the unsigned product
+// and subtracts each operand where the other one is negative (Hacker's Delight, section 8-3).
 func mulHi[T signed](d, a, b []T) {
 	w := bitWidth[T]()
 	sa, sb := min(len(a)-1, 1), min(len(b)-1, 1)
@@ -168,8 +168,8 @@ func rem[T integer](d, a, b []T) {
 	}
 }
 
-// Shift counts are taken as unsigned, so that one below 0 is as good as one that
-// is too large; Go shifts everything out then.
+// Shift counts are taken as unsigned, so that a negative count is a large one. Go shifts everything
+// out then.
 
 func minInt[T integer](d, a, b []T) {
 	if len(a) == 1 {

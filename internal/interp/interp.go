@@ -5,15 +5,15 @@
 // # How it works
 //
 // [Compile] turns a program into a list of steps. A step does one instruction
-// for a tile of up to [Tile] lanes in one Go loop over typed slices. What is the
-// same for all lanes (constants, scalar arguments, outer indices, results of
-// reductions and what follows from them) is computed once, not once a lane.
+// for a tile of up to [Tile] lanes in one Go loop over typed slices. Uniform values
+// (constants, scalar arguments, outer indices, results of reductions and what is
+// computed from them) are computed once, not once a lane.
 //
-// Instructions without effect run on all lanes of the tile, also on those that
-// are switched off by an if or have left a loop: nothing in the language traps,
-// and nobody looks at what they compute. Only memory, reductions and the way
-// out of loops look at the mask. A loop whose lanes leave at different times
-// moves the remaining lanes together when half of them have left.
+// Instructions without effect run on all lanes of the tile, even if an if masks
+// them or they have left a loop: nothing in the language traps, and nothing reads
+// their results. Only memory accesses, reductions and the conditions of loops
+// use the mask. A loop whose lanes leave at different times compacts the
+// remaining lanes when half of them have left.
 //
 // Rows shorter than a tile are run several at a time, unless the program
 // reduces along them.
@@ -75,15 +75,14 @@ func (k *Kernel) Run(f *loop.Frame, refill func() bool) (done bool) {
 	return done
 }
 
-// wantGroup reports whether the frame has so short rows that several fit into a
-// tile.
+// wantGroup reports whether the rows of the frame are short enough that several fit into a tile.
 func (k *Kernel) wantGroup(f *loop.Frame) bool {
 	lane := f.Word[k.p.ExtentWord(k.p.Lane)]
 	return lane > 0 && lane <= Tile/2 && f.Word[k.p.ExtentWord(k.p.Lane-1)] > 1
 }
 
-// groupable reports whether rows may share a tile: there is an outer axis, one
-// pass, and nothing outside it has an effect.
+// groupable reports whether rows may share a tile. Requires an outer axis and one pass, and no
+// effect outside it.
 func groupable(p *loop.Program) bool {
 	passes, effects := 0, false
 	for _, v := range p.Body {
@@ -141,7 +140,7 @@ func (m *machine) rowGroups() {
 	}
 }
 
-// ragged reads where an axis whose extent is another in each row begins and ends.
+// ragged reads the begin and end of the ragged axis in this row.
 func (m *machine) ragged() {
 	p := m.c.p
 	a := m.c.ragged
@@ -156,8 +155,8 @@ func (m *machine) ragged() {
 	}
 }
 
-// step moves on by n along axis a and carries into the axes before it; it
-// reports false at the end.
+// step advances the indices by n along axis a, with carry into the axes before it. It reports false
+// at the end.
 func (m *machine) step(a, n int) bool {
 	for ; a >= 0; a-- {
 		m.idx[a] += n

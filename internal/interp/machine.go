@@ -11,14 +11,14 @@ import (
 type code struct {
 	p       *loop.Program
 	grouped bool
-	ragged  int // the axis whose extent is another in each row, -1: none
+	ragged  int // the ragged axis, -1 for none
 	body    []instr
 	bufs    []bufInfo
 	regs    []int32 // bytes of a lane, by register
 	direct  []int32 // registers that may point into a buffer
 	memory  int     // words of all registers
 	cells   int
-	saved   int        // pointers that loops keep while lanes are moved
+	saved   int        // number of pointers that loops save while lanes are compacted
 	consts  []cellInit // Imm is the constant's bits
 	scalars []cellInit // Imm is the scalar's word in the frame
 	reds    []redInfo
@@ -40,7 +40,7 @@ type cellInit struct {
 // complement of a cell (one value for all).
 type opd int32
 
-// none stands for no operand. Its value is never looked at.
+// none stands for no operand. Nothing reads its value.
 const none opd = 0
 
 func (o opd) uniform() bool { return o < 0 }
@@ -67,8 +67,8 @@ type machine struct {
 
 	// The tile: n lanes that are rows of inner lanes, beginning with index t0 of
 	// the lane axis. In a row the lane axis advances, from row to row the axis
-	// before it. Lanes whose mask is 0 take no part; nil means all do. If ids is
-	// not nil, lane i is what was lane ids[i] of the tile.
+	// before it. Lanes whose mask is 0 are inactive; a nil mask means that all are active. If ids is
+	// not nil, lanes have been compacted: lane i was lane ids[i] of the tile.
 	n, rows, inner, t0 int
 	mask               []uint8
 	ids                []int32
@@ -114,7 +114,7 @@ func (c *code) get() *machine {
 	return m
 }
 
-// put gives a machine back, without any pointer to what it worked on.
+// put gives a machine back to the pool. It keeps no pointer to the caller's memory.
 func (c *code) put(m *machine) {
 	if m.stop { // in the midst of something
 		copy(m.reg, m.own)
@@ -199,8 +199,8 @@ func (m *machine) addr(buf int) unsafe.Pointer {
 	return unsafe.Add(m.f.Ptr[buf], off)
 }
 
-// laneOffset returns what lane i adds to an address that moves by row and lane
-// strides.
+// laneOffset returns the byte offset of lane i, given the strides from row to row and from lane to
+// lane.
 func (m *machine) laneOffset(i, row, lane int) int {
 	if m.ids != nil {
 		i = int(m.ids[i])
@@ -211,7 +211,7 @@ func (m *machine) laneOffset(i, row, lane int) int {
 	return i/m.inner*row + i%m.inner*lane
 }
 
-// rowStride returns by how much a buffer moves from row to row of the tile.
+// rowStride returns the byte stride of a buffer from row to row of the tile.
 func (m *machine) rowStride(buf int) int {
 	if m.rows == 1 {
 		return 0

@@ -141,7 +141,7 @@ func (b *Builder) pure(op Op, t Type, x, y, z Value, imm uint64) Value {
 	return v
 }
 
-// hash spreads pure instructions over the table.
+// hash returns the hash of a pure instruction in the table.
 func hash(op Op, t Type, x, y, z Value, imm uint64) uint64 {
 	const k = 0x9e3779b97f4a7c15
 	h := imm*k ^ uint64(op)<<8 ^ uint64(t)
@@ -164,8 +164,8 @@ func (b *Builder) grow() {
 	}
 }
 
-// forget takes all but the first n pure instructions out of reach. They go in the
-// reverse of the order in which they came, so that no search misses an older one.
+// forget removes all but the first n pure instructions from the table. It removes the newest first,
+// so that no probe misses an older one.
 func (b *Builder) forget(n int) {
 	if n == 0 {
 		clear(b.table)
@@ -394,10 +394,10 @@ func (b *Builder) Round(d array.DType, x Value) Value {
 	return b.pure(OpRound, F32, x, NoValue, NoValue, uint64(d))
 }
 
-// Half is x, of any type, as the nearest value of d, Float16 or BFloat16, rounded once;
-// of integers, sign says as in [Builder.CvtSigned] whether they have one. What has too
-// many bits for F32 goes there by rounding to odd, which a second rounding cannot tell from
-// all of them: what is cut off sets the last bit that stays.
+// Half converts x, of any type, to the nearest value of d, Float16 or BFloat16, rounded once. For
+// integers, sign is as in [Builder.CvtSigned]. A value with too many bits for F32 is first rounded
+// to odd, after which a second rounding gives the same result as one rounding would (Boldo and
+// Melquiond, 2008).
 func (b *Builder) Half(d array.DType, x Value, sign int) Value {
 	t := b.Type(x)
 	// Of integers, small ones are exact as they are. Those that F32 rounds are infinite as
@@ -433,8 +433,8 @@ func (b *Builder) Half(d array.DType, x Value, sign int) Value {
 	return b.Round(d, b.CvtSigned(F32, x, sign))
 }
 
-// odd cuts the bits low, which are the last of x, an integer, off; where one of them is 1
-// the next becomes 1.
+// odd rounds the integer x to odd: it clears the lowest bits, the mask low, and sets the bit above
+// them if one of them was set.
 func (b *Builder) odd(x Value, low int64) Value {
 	l := b.Int(b.Type(x), low)
 	return b.And(b.Or(x, b.Add(b.And(x, l), l)), b.Int(b.Type(x), ^low))

@@ -2,17 +2,16 @@ package loop
 
 import "slices"
 
-// A rewriter makes a program of another, instruction by instruction, and keeps its
-// structure and its arguments.
+// A rewriter rewrites a program instruction by instruction, and keeps its structure and arguments.
 type rewriter struct {
 	p    *Program
 	b    *Builder
-	vals []Value   // by value of p: the one that stands for it
+	vals []Value   // by value of p: its value in the new program
 	outs [][]Value // by loop or if of p: the results
 	how  rewriting
 }
 
-// A rewriting says what becomes of the parts of a program.
+// A rewriting says how parts of a program are rewritten.
 type rewriting interface {
 	ins(v Value) Value                     // adds an instruction without blocks of its own
 	carry(r *Region, i int, x Value) Value // x as result i of an if or as a loop carries it
@@ -59,7 +58,7 @@ func (w *rewriter) block(block []Value) {
 	}
 }
 
-// branch makes a block, and returns what it comes to.
+// branch rewrites a block, and returns the values that it yields.
 func (w *rewriter) branch(r *Region, block, next []Value) []Value {
 	w.block(block)
 	return w.carried(r, next)

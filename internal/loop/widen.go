@@ -1,7 +1,7 @@
 package loop
 
-// A form says what the bits are that a wide value has above the narrow one in it; a value
-// whose narrow one has 0 as its highest bit may have both forms.
+// A form says what the high bits of a wide value are that holds a narrow one. A value whose narrow
+// one has 0 as its highest bit may have both forms.
 type form uint8
 
 const (
@@ -11,15 +11,14 @@ const (
 	dirty  form = 0 // anything
 )
 
-// Widen returns a program that gives the same bits and has no type of integers narrower
-// than t, which is I16 or I32; p itself if it has none. Buffers and scalar arguments stay
-// where they are: loads of narrower integers give values of type t, see [Program.Wide].
+// Widen returns a program that gives the same bits and has no integers narrower than t, which is
+// I16 or I32. It returns p itself if p has none. Buffers and scalar arguments stay as they are:
+// loads of narrower integers give values of type t, see [Program.Wide].
 //
-// Where a narrow value lives in a wide one, the high bits are what operations left there:
-// sums and products need none of them, so that 2*a+3*b of bytes is what it is of wide
-// integers. They are made copies of the sign, or zeros, only where an operation looks at
-// them. For operands without sign that are widened by zeros the operations with a sign
-// serve.
+// The high bits of a wide value that holds a narrow one are left as operations leave them. Sums
+// and products ignore them, so 2*a+3*b needs no extension of a or b. Only where an operation
+// depends on the high bits are they extended, by the sign or by zeros. On operands that are
+// extended by zeros, operations with a sign replace operations without.
 func Widen(p *Program, t Type) *Program {
 	w := &widener{t: t}
 	w.p = p
@@ -77,8 +76,8 @@ func (w *widener) needed() bool {
 	return false
 }
 
-// settle finds the forms of values, from the best ones down, and reports whether any got
-// worse: what loops carry is known behind their bodies only.
+// settle lowers the forms of values and reports whether any changed. It runs until none does, as
+// loops carry values from their ends to their heads.
 func (w *widener) settle() (changed bool) {
 	lower := func(v Value, f form) {
 		if f &= w.forms[v]; f != w.forms[v] {
@@ -100,8 +99,8 @@ func (w *widener) settle() (changed bool) {
 	return changed
 }
 
-// free reports a constant with the sign of negative numbers, which is made in the form
-// that is wanted. Others have both.
+// free reports a negative constant, which is made in whatever form is wanted. Other constants have
+// both forms.
 func (w *widener) free(v Value) bool {
 	in := &w.p.Ins[v]
 	return in.Op == OpConst && w.narrow(in.Type) && in.Imm>>(8*in.Type.Size()-1) != 0
@@ -110,7 +109,7 @@ func (w *widener) free(v Value) bool {
 // has reports that a value has a form or is made in it.
 func (w *widener) has(v Value, f form) bool { return w.free(v) || w.forms[v]&f == f }
 
-// common is the form that two values have both, or can be made in.
+// common returns the form that both values have, or can be made in.
 func (w *widener) common(x, y Value) form {
 	f, free := either, false
 	for _, v := range [...]Value{x, y} {
@@ -126,11 +125,11 @@ func (w *widener) common(x, y Value) form {
 	return f
 }
 
-// small reports a value whose narrow one has 0 as its highest bit, in both forms.
+// small reports a value that has both forms: the highest bit of its narrow value is 0.
 func (w *widener) small(v Value) bool { return !w.free(v) && w.forms[v] == either }
 
-// as is the rule of an operation that takes all operands in form f and gives result, or
-// both forms where the operands that decide it are small.
+// as returns the rule of an operation that takes all operands in form f. Its result has the given
+// form, or both forms if small.
 func as(f, result form, small bool) ([3]form, form) {
 	if small {
 		result = either
@@ -138,8 +137,8 @@ func as(f, result form, small bool) ([3]form, form) {
 	return [3]form{f, f, f}, result
 }
 
-// rule returns the forms in which an instruction takes its operands A, B and C where they
-// are narrow, and that of its result if that is.
+// rule returns the forms in which an instruction takes its operands A, B and C, and the form of its
+// result, for those that are narrow.
 func (w *widener) rule(in *Ins) (need [3]form, result form) {
 	switch in.Op {
 	case OpConst, OpLoad, OpLoadAt, OpOut:

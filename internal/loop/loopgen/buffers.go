@@ -34,8 +34,8 @@ func (g *generator) moves(b *bufInfo) bool {
 	return true
 }
 
-// choose returns a buffer that is of type t and fits, or nil; it may also be nil
-// so that a new one is made while there is room.
+// choose returns a buffer of type t that fits, or nil if there is none. While more buffers are
+// allowed, it may return nil so that the caller makes a new one.
 func (g *generator) choose(t loop.Type, fits func(*bufInfo) bool) *bufInfo {
 	var fit []*bufInfo
 	for i := range g.bufs {
@@ -52,8 +52,8 @@ func (g *generator) choose(t loop.Type, fits func(*bufInfo) bool) *bufInfo {
 
 func (g *generator) full() bool { return len(g.bufs) >= loop.MaxBufs }
 
-// newBuffer lays out a buffer with the given steps in memory of its own. If apart
-// is set, no two indices share an element.
+// newBuffer lays out a buffer with the given steps in memory of its own. With apart, no two indices
+// share an element.
 func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 	r := g.r
 	size := info.dtype.Size()
@@ -196,12 +196,12 @@ func (g *generator) alias(t loop.Type) *bufInfo {
 	return nil
 }
 
-// unsettled reports that there can be anything in a buffer that is written: in an item of a
-// list that no store has passed yet (see loop.Axis).
+// unsettled reports whether the content of a written buffer is undefined: vectors may have written
+// elements of items that the program has not reached yet (see loop.Axis.Offsets).
 func (g *generator) unsettled(b *bufInfo) bool { return g.ragged && b.inPass && !b.sure }
 
-// sibling makes a buffer of another part of what one that fits has a part of, or
-// returns nil. No two buffers that are written have the same part.
+// sibling makes a buffer for the next part (such as the imaginary part) of the memory of a buffer
+// that fits, or returns nil. No two written buffers have the same part.
 func (g *generator) sibling(fits func(*bufInfo) bool) *bufInfo {
 	for i := range g.bufs {
 		b := g.bufs[i]

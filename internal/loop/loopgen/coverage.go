@@ -10,7 +10,7 @@ import (
 	"weft/internal/loop"
 )
 
-// A Where says in which surroundings an instruction stands.
+// A Where says where an instruction stands in a program.
 type Where uint8
 
 const (
@@ -23,8 +23,8 @@ var whereNames = [...]string{"row", "dense", "masked"}
 
 func (w Where) String() string { return whereNames[w] }
 
-// An Item is a kind of instruction. Type is that of its result, or of what a
-// store writes; for comparisons it is that of the operands.
+// An Item is a kind of instruction. Type is the type of its result, of the value that a store writes,
+// or of the operands of a comparison.
 type Item struct {
 	Op      loop.Op
 	Type    loop.Type

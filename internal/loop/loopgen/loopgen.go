@@ -70,7 +70,7 @@ func (c *Case) String() string {
 	return s.String()
 }
 
-// extents that are worth a try for the lane axis; the larger ones are rare.
+// Extents around which backends change their code, for the lane axis; the long ones are rare.
 var laneExtents = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 23, 31, 32, 33, 47, 63, 64, 65, 95, 96, 97, 127, 128, 129, 200, 255, 256, 257}
 
 var longExtents = []int{500, 511, 512, 513, 1000, 1023, 1025, 4095, 4096, 4097, 4100, 8191, 8192, 8193, 12288, 12300, 20481}
@@ -78,11 +78,11 @@ var longExtents = []int{500, 511, 512, 513, 1000, 1023, 1025, 4095, 4096, 4097, 
 // A Language is what programs may contain. The zero value is all that there is.
 type Language struct {
 	DTypes []array.DType // of buffers; nil for all
-	// Lacks names what is left out. An item stands for all that have its fields but
-	// for those that are zero: a mere type for every instruction of that type.
+	// Lacks names what is left out. An item stands for all items that equal it in its
+	// nonzero fields: an item with a type alone stands for every instruction of that type.
 	Lacks []Item
-	// Streamed is for programs whose results may be written past the caches wherever they
-	// begin: there are no serial axes, and passes write one buffer, side by side.
+	// Streamed is for programs whose results non-temporal stores may write wherever buffers
+	// begin: there are no serial axes, and passes write one buffer, with step Unit.
 	Streamed bool
 }
 
@@ -198,7 +198,7 @@ func (g *generator) extent(n int) {
 	g.c.Starts = append(g.c.Starts, pick(g.r, 0, 0, 1, 5, 1000, 1<<33+3, -7))
 }
 
-// cap makes extents smaller that together are too much work.
+// cap lowers extents whose product is too much work.
 func (g *generator) cap() {
 	e := g.c.Extents
 	for _, atMost := range []int{2, 1} {
