@@ -1,5 +1,5 @@
-// Package cpu is the CPU as a device: it compiles loop programs for an instruction
-// set, cuts launches into chunks and spreads them over threads, and has routines.
+// Package cpu implements the CPU as a device. It compiles loop programs for an instruction set,
+// cuts launches into chunks, distributes them over threads, and implements the routines.
 package cpu
 
 import (
@@ -19,8 +19,8 @@ import (
 	"weft/internal/x86"
 )
 
-// A Device is the CPU with one instruction set. Devices of different ones live side by
-// side, each with its own kernels and routines.
+// A Device is the CPU with one instruction set. Devices with different instruction sets can be
+// in use at the same time, each with its own kernels and routines.
 type Device struct {
 	isa    jit.ISA
 	number uint8
@@ -28,14 +28,14 @@ type Device struct {
 	stream stream
 }
 
-// New returns the CPU with an instruction set, which must be one of [jit.ISAs].
+// New returns the CPU with instruction set isa. It requires one of [jit.ISAs].
 func New(isa jit.ISA) *Device {
 	d := &Device{isa: isa, cache: jit.NewCache[string, *Program](0)}
 	d.stream.d = d
 	return d
 }
 
-// ISA returns the instruction set of kernels and routines.
+// ISA returns the instruction set of the device's kernels and routines.
 func (d *Device) ISA() jit.ISA { return d.isa }
 
 func (d *Device) Name() string           { return "cpu" }
@@ -46,7 +46,7 @@ func (d *Device) Model() *device.Model   { return &model }
 // Fallback is nil: the host reaches the memory.
 func (d *Device) Fallback() *device.Host { return nil }
 
-// Counters count what a test or Explain may want to know.
+// Counters counts events for tests and Explain.
 var Counters struct {
 	Compiled    atomic.Int64 // kernels compiled
 	Interpreted atomic.Int64 // launches that the interpreter ran
@@ -95,8 +95,8 @@ func (p *Program) SourceOf(q *loop.Program) string {
 // Interpreted reports that there is no machine code.
 func (p *Program) Interpreted() bool { return p.code == nil }
 
-// Compile returns the kernel of a program. A program that the machine-code
-// backend refuses, or fails on, is interpreted, and counted.
+// Compile returns the kernel of a program. A program that the machine-code backend refuses, or
+// fails on, is interpreted, and counted in Counters.Refused.
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	return d.cache.Get(p.Key(), func() (*Program, error) {
 		Counters.Compiled.Add(1)
@@ -141,7 +141,7 @@ func (s *stream) Sync() error               { return nil }
 func (s *stream) Record() device.Event      { return s }
 func (s *stream) Wait(e device.Event) error { return e.Sync() }
 
-// address returns where a reference points to, nil into an empty storage.
+// address returns the address of a reference, nil if its storage is empty.
 func address(r device.Ref) unsafe.Pointer {
 	if p := r.Store.Host(); p != nil {
 		return unsafe.Add(p, r.Offset)
@@ -149,7 +149,7 @@ func address(r device.Ref) unsafe.Pointer {
 	return nil
 }
 
-// use keeps memory that is about to be touched until the storage's Unuse.
+// use keeps the memory of r, which is about to be accessed, until the storage's Unuse.
 func use(r device.Ref) error {
 	if !r.Store.Use() {
 		return array.Errorf("copy", "", "the memory was released, or its scope closed")
@@ -176,7 +176,7 @@ func (s *stream) Copy(dst, src device.Ref, n int) error {
 	return nil
 }
 
-// Fill writes n elements of the same bits.
+// Fill writes n elements with the same bits.
 func (s *stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
 	if mapped.Any() {
 		defer mapped.Explain()
@@ -207,8 +207,8 @@ func (s *stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
 	return nil
 }
 
-// Alloc returns host memory: small storages inside their Go object, larger ones
-// from the pool, to which they return when the storage is unreachable.
+// Alloc returns host memory. Small storages lie inside their Go object. Larger ones come from
+// the pool, and return to it when the storage is unreachable.
 func (s *stream) Alloc(bytes int) *array.Storage {
 	if bytes <= array.SmallMax && Memory == nil {
 		st := array.NewSmall(bytes)
@@ -220,9 +220,8 @@ func (s *stream) Alloc(bytes int) *array.Storage {
 	return st
 }
 
-// Memory, if a test has set it, gives the memory of streams in place of the pool,
-// such as memory between inaccessible pages. It returns nil for sizes that it leaves
-// to the pool.
+// Memory allocates the memory of streams instead of the pool, if a test sets it: for example
+// between inaccessible pages. It returns nil for sizes that it leaves to the pool.
 var Memory func(bytes int) *array.Storage
 
 func alloc(bytes int) *array.Storage {
@@ -241,16 +240,16 @@ func alloc(bytes int) *array.Storage {
 	return array.NewStorage(l.Ptr(), bytes, l)
 }
 
-// Free gives the memory of a storage back to the pool before it is unreachable.
-// A storage that does not come from the pool is only marked.
+// Free returns the memory of a storage to the pool before the storage is unreachable. A storage
+// that does not come from the pool is only marked as free.
 func (s *stream) Free(st *array.Storage) {
 	st.Release()
 }
 
-// fuelPerEntry is about 100 us of the shortest loop.
+// fuelPerEntry is the fuel of one call of machine code: about 100 us of the shortest loop.
 const fuelPerEntry = 1 << 14
 
-// enter runs the kernel on a frame until it is done.
+// enter runs the kernel on a frame until it is done, calling machine code as often as needed.
 func (p *Program) enter(code *jit.Code, f *loop.Frame, ctx context.Context) (err error) {
 	if p.large {
 		f.Enlarge(func(f *loop.Frame) { err = p.run(code, f, ctx) })
@@ -283,7 +282,7 @@ func (p *Program) run(code *jit.Code, f *loop.Frame, ctx context.Context) error 
 	return nil
 }
 
-// The rough cost of an element is counted in tenths of a nanosecond.
+// Limits of work. The rough cost of an element is in tenths of a nanosecond.
 const (
 	perNS      = 10
 	chunkWork  = 50_000 * perNS // of a chunk: an entry is not preemptible and should end in some 50 µs
@@ -306,7 +305,7 @@ func (p *Program) bind(a *device.Args) {
 // Launch runs the program over the rectangle, in chunks.
 func (s *stream) Launch(l device.Launch) error { return s.launch(&l, nil) }
 
-// launch runs a launch, or puts it into a group if that is not nil.
+// launch runs a launch, or adds it to g if g is not nil.
 func (s *stream) launch(l *device.Launch, g *group) error {
 	p := l.Program.(*Program)
 	p.bind(l.Args)
@@ -348,7 +347,7 @@ func (s *stream) launch(l *device.Launch, g *group) error {
 // instruction computes several elements.
 func elementWork(unit int) int { return max(unit/4, elementMin) }
 
-// run is launch's end where a group has one thread or one task.
+// run runs a task outside of a group: directly if it is one chunk on one thread, else by spread.
 func (t *task) run(threads int) error {
 	if t.n*t.unit <= chunkWork && threads == 1 {
 		return t.p.enter(t.p.code, &t.l.Args.Frame, t.l.Context)
@@ -356,7 +355,7 @@ func (t *task) run(threads int) error {
 	return t.spread(threads)
 }
 
-// spread runs a launch of more than a chunk or for several threads.
+// spread cuts a launch of more than one chunk into units and runs them on up to threads threads.
 func (t *task) spread(threads int) error {
 	units := t.cut(chunkWork, threads)
 	if units == 0 {
@@ -373,8 +372,8 @@ func (t *task) spread(threads int) error {
 	return nil
 }
 
-// cut divides the launch into units of up to chunk, and evenly for the threads. It
-// returns how many, 0 for one row that stays whole.
+// cut divides the launch into units of at most chunk work, evenly for the threads. It returns
+// the number of units, 0 for one row that is not cut.
 func (t *task) cut(chunk, threads int) (units int) {
 	p, extents, unit := t.p.p, t.l.Extents, t.unit
 	lane := p.Lane
@@ -414,8 +413,8 @@ func (t *task) cut(chunk, threads int) (units int) {
 	return units
 }
 
-// A task is a launch of n elements, of so much work each, cut into units: one index of
-// each axis before axis, and a piece of that.
+// A task is a launch of n elements with unit work each. It is cut into units: a unit has one
+// index of each axis before axis, and a piece of axis.
 type task struct {
 	p      *Program
 	code   *jit.Code

@@ -84,9 +84,9 @@ func (g *group) run() error {
 const (
 	// interleaveMin is the size from which launches that read the same array are interleaved on one
 	// thread: each covers at least this many elements. Of a smaller array more stays in the
-	// second cache from one launch to the next. docs/decisions/0152 has what it saves.
+	// L2 cache from one launch to the next. docs/decisions/0152 has what it saves.
 	interleaveMin = 1 << 20
-	// interleavedWork is the work of a part. Its arrays stay in the second cache.
+	// interleavedWork is the work of a part. Its arrays stay in the L2 cache.
 	interleavedWork = chunkWork / 4
 )
 
@@ -115,7 +115,7 @@ func (t *task) reads(o *task) bool {
 }
 
 // interleave runs a part of each task at a time, so that what one has just read is in the
-// second cache for the others.
+// L2 cache for the others.
 func (g *group) interleave() error {
 	Counters.Interleaved.Add(1)
 	most := 0

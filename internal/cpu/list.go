@@ -10,27 +10,27 @@ import (
 	"weft/internal/par"
 )
 
-// A list is rows of elements that lie side by side, and offsets that say which item has which.
+// A list is an array of rows, and offsets: item i has rows off[i] to off[i+1]-1.
 type list struct {
 	op   string
 	off  []int64
 	rows int
-	row  int // elements of one
+	row  int // elements per row
 }
 
-// listOf is the list of a call whose second argument are the offsets of rows of v.
+// listOf returns the list of a call with rows of v. Its second argument is the offsets.
 func listOf(c *device.Call, v *array.View) *list {
 	return &list{op: c.Node.Op.OpName(), off: elements[int64](&c.Args[1]), rows: v.Shape[0], row: array.Size(v.Shape[1:])}
 }
 
-// itemWork is what an item costs beside its elements, in elements.
+// itemWork is the overhead of an item, in elements.
 const itemWork = 16
 
-// work is how many elements items are worth.
+// work returns the work of all items, in elements.
 func (l *list) work() int { return l.rows*l.row + itemWork*(len(l.off)-1) }
 
-// each calls f for items from lo to before hi, whose offsets are checked, on all threads: as
-// many elements for each.
+// each calls f on all threads for pieces of the list with about the same work. A piece has items
+// lo to hi-1, whose offsets are checked.
 func (l *list) each(f func(lo, hi int)) {
 	pieces, threads := 1, par.Threads()
 	if n := l.work(); n >= scanGrain && threads > 1 {
@@ -46,7 +46,7 @@ func (l *list) each(f func(lo, hi int)) {
 // piece returns the items of piece p when the list is cut into pieces pieces. It checks their
 // offsets.
 func (l *list) piece(p, pieces int) (lo, hi int) {
-	lo, hi = l.cut(p, pieces), l.cut(p+1, pieces)
+	lo, hi = l.firstItem(p, pieces), l.firstItem(p+1, pieces)
 	if lo > hi { // only if offsets do not ascend
 		lo, hi = 0, len(l.off)-1
 	}
@@ -54,14 +54,14 @@ func (l *list) piece(p, pieces int) (lo, hi int) {
 	return lo, hi
 }
 
-// cut returns the first item of piece p, of pieces pieces. It is a function of the offsets
+// firstItem returns the first item of piece p, of pieces pieces. It is a function of the offsets
 // alone, so all threads agree. If offsets do not ascend it may be any item.
-func (l *list) cut(p, pieces int) int {
+func (l *list) firstItem(p, pieces int) int {
 	items := len(l.off) - 1
 	if p == 0 || p == pieces {
 		return items * (p / pieces)
 	}
-	want := l.want(p, pieces)
+	want := l.workBefore(p, pieces)
 	lo, hi := 0, items
 	for lo < hi {
 		if mid := int(uint(lo+hi) / 2); l.before(mid) < want {
@@ -73,35 +73,35 @@ func (l *list) cut(p, pieces int) int {
 	return lo
 }
 
-// before is the work of the items before item i.
+// before returns the work of the items before item i.
 func (l *list) before(i int) float64 {
 	return float64(l.off[i]-l.off[0])*float64(l.row) + itemWork*float64(i)
 }
 
-// want returns the work before piece p, of pieces pieces.
-func (l *list) want(p, pieces int) float64 {
+// workBefore returns the work before piece p, of pieces pieces.
+func (l *list) workBefore(p, pieces int) float64 {
 	return l.before(len(l.off)-1) * float64(p) / float64(pieces)
 }
 
 // cutFrom is the least number of rows of an item that is cut between pieces.
 const cutFrom = 1 << 14
 
-// spot returns where piece p begins, of pieces pieces: at an item, or at a row inside an item
-// of at least cutFrom rows. As for cut, all threads agree.
-func (l *list) spot(p, pieces int) (item int, row int64) {
-	item = l.cut(p, pieces)
+// pieceStart returns where piece p begins, of pieces pieces: at an item, or at a row inside an item
+// of at least cutFrom rows. As for firstItem, all threads agree.
+func (l *list) pieceStart(p, pieces int) (item int, row int64) {
+	item = l.firstItem(p, pieces)
 	if p == 0 || p == pieces || item == 0 {
 		return item, 0
 	}
 	n := l.off[item] - l.off[item-1]
-	if k := (l.want(p, pieces) - l.before(item-1)) / float64(l.row); n >= cutFrom && k >= 0 && k < float64(n) {
+	if k := (l.workBefore(p, pieces) - l.before(item-1)) / float64(l.row); n >= cutFrom && k >= 0 && k < float64(n) {
 		return item - 1, int64(k) &^ 63
 	}
 	return item, 0
 }
 
-// check refuses offsets of items from lo to before hi that do not ascend, or lie outside the
-// rows.
+// check panics with an *array.Error if an offset of items lo to hi-1 does not ascend or lies
+// outside the rows.
 func (l *list) check(lo, hi int) {
 	off := l.off[lo : hi+1]
 	last, bad := int64(0), int64(0) // is negative once an offset is, or less than that before it
@@ -128,8 +128,8 @@ func (l *list) refuse(i int) {
 	array.Failf(l.op, "offsets", "offset %d is %d, less than %d before it", i, l.off[i], l.off[max(i-1, 0)])
 }
 
-// launchItems runs a program with a ragged axis: the offsets are checked piece by piece, in
-// the thread that reads them next.
+// launchItems runs a program with a ragged axis. Each thread checks the offsets of a piece just
+// before it reads them.
 func (p *Program) launchItems(l device.Launch, axis int) error {
 	of := p.p.Axes[axis].Offsets - 1
 	x := &list{op: l.Op, off: unsafe.Slice((*int64)(l.Args.Ptr[of]), l.Extents[0]+1), rows: l.Extents[axis], row: 1}
@@ -165,15 +165,15 @@ func (p *Program) launchItems(l device.Launch, axis int) error {
 	return nil
 }
 
-// ends gives the first offset and the last.
+// ends stores the first and the last offset in to.
 func (l *list) ends(to *[2]int) {
 	if to != nil {
 		*to = [2]int{int(l.off[0]), int(l.off[len(l.off)-1])}
 	}
 }
 
-// byElement reports that a program over items computes each element by itself and writes
-// nothing else, so that an item can be cut.
+// byElement reports whether a program over items computes each element independently and writes
+// nothing else. Then an item can be cut between pieces.
 func (prog *Program) byElement(axis int) bool {
 	p := prog.p
 	if axis != p.Lane || len(p.Axes) != 2 {
@@ -192,7 +192,7 @@ func (prog *Program) byElement(axis int) bool {
 	return true
 }
 
-// An itemTask is a launch over items in pieces of as many elements each.
+// An itemTask is a launch over items, in pieces with about the same work.
 type itemTask struct {
 	p         *Program
 	l         device.Launch
@@ -213,8 +213,8 @@ func (t *itemTask) Chunk(_, begin, end int) {
 			continue
 		}
 		// The rest of an item, whole ones, the begin of another one.
-		lo, from := t.list.spot(u, t.pieces)
-		hi, to := t.list.spot(u+1, t.pieces)
+		lo, from := t.list.pieceStart(u, t.pieces)
+		hi, to := t.list.pieceStart(u+1, t.pieces)
 		if lo > hi || lo == hi && from > to { // only if offsets do not ascend
 			lo, from, hi, to = 0, 0, len(t.list.off)-1, 0
 		}
@@ -234,7 +234,7 @@ func (t *itemTask) Chunk(_, begin, end int) {
 	}
 }
 
-// run runs items lo to hi-1; of one item these rows, if part is given.
+// run runs items lo to hi-1. If part is not nil, it runs only those rows of the one item.
 func (t *itemTask) run(f *loop.Frame, lo, hi int, part *[2]int64) {
 	if lo == hi || part != nil && part[0] == part[1] {
 		return

@@ -7,7 +7,7 @@ import (
 
 // Pieces of a list follow one another, each row is in one of them, and none is much more than
 // its share, however long an item is.
-func TestSpots(t *testing.T) {
+func TestListPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	cut := 0
 	for range 500 {
@@ -22,13 +22,13 @@ func TestSpots(t *testing.T) {
 		items := len(l.off) - 1
 		l.rows = int(l.off[items])
 		pieces := 1 + r.IntN(20)
-		item, row := l.spot(0, pieces)
+		item, row := l.pieceStart(0, pieces)
 		if item != 0 || row != 0 {
 			t.Fatalf("the first piece begins with row %d of item %d", row, item)
 		}
 		most := l.work()/pieces + cutFrom + 2*64
 		for p := 1; p <= pieces; p++ {
-			next, at := l.spot(p, pieces)
+			next, at := l.pieceStart(p, pieces)
 			if next < item || next == item && at < row || at > 0 && at >= l.off[next+1]-l.off[next] {
 				t.Fatalf("piece %d of %d is from row %d of item %d to row %d of item %d: %v", p-1, pieces, row, item, at, next, l.off)
 			}

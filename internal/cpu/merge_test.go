@@ -7,7 +7,7 @@ import (
 )
 
 // Runs of all lengths merge to what the standard library sorts, with equal numbers in both.
-func TestMerge(t *testing.T) {
+func TestMergeSortedRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 40 {
 		for m := range 40 {

@@ -17,8 +17,8 @@ import (
 	"weft/internal/op"
 )
 
-// routines are the CPU's implementations. Each checks nothing that Infer checked, and only unpacks what
-// the packages below this one compute from.
+// routines are the CPU's implementations of routines. They rely on the checks of Infer, and only
+// unpack arguments for the packages below this one.
 var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineMatMul:         matmul,
 	ir.RoutineConv2d:         conv2d,
@@ -69,10 +69,10 @@ var routines = [ir.NumRoutines]device.Routine{
 // Routine implements device.Device.
 func (d *Device) Routine(id ir.RoutineID) device.Routine { return routines[id] }
 
-// isaOf returns what the routines of a call's device are made of.
+// isaOf returns the instruction set of a call's device.
 func isaOf(c *device.Call) jit.ISA { return c.Stream.Device().(*Device).isa }
 
-// callHost calls a function of the user.
+// callHost calls the user's function.
 func callHost(c *device.Call) error {
 	return c.Node.Attrs.(op.HostFunc).CallHost(c.Args, c.Out)
 }
@@ -87,8 +87,7 @@ func copyView(c *device.Call) error {
 	})
 }
 
-// contiguous returns v in row-major order, in memory of its own if need be, and what
-// frees that.
+// contiguous returns v in row-major order: v itself or a copy. free frees the copy.
 func contiguous(c *device.Call, v *array.View) (w array.View, free func()) {
 	if v.Contiguous() {
 		return *v, func() {}
@@ -155,7 +154,8 @@ func pool(c *device.Call, a op.Pool, x, y []int) pooling.Pool {
 		KH: a.Window[0], KW: a.Window[1], StepH: op.StepWithin(a.Stride[0], x[r-2], a.Pad[0]), StepW: op.StepWithin(a.Stride[1], x[r-1], a.Pad[1]), PadH: a.Pad[0], PadW: a.Pad[1], Sum: a.Sum}
 }
 
-// pooled is a routine of the narrow or the wide one of a pair, by the type of the result.
+// pooled returns a routine that runs narrow or wide, by the type of the result: float32 or
+// float64.
 func pooled[F any](narrow, wide F, run func(c *device.Call, f F)) device.Routine {
 	return func(c *device.Call) error {
 		if c.Out[0].DType == array.Float64 {
@@ -205,7 +205,7 @@ func indexSelect(c *device.Call) error {
 	out, x := &c.Out[0], &c.Args[0]
 	at, free := contiguous(c, &c.Args[1])
 	defer free()
-	p := &index.Places{ISA: isaOf(c), Op: "index_select", Axis: axis, Of: &at}
+	p := &index.Indices{ISA: isaOf(c), Op: "index_select", Axis: axis, Of: &at}
 	if !x.Contiguous() && out.Size() < x.Size()/2 {
 		p.SelectStrided(out, x)
 		return nil
@@ -218,7 +218,7 @@ func indexSelect(c *device.Call) error {
 
 func places(c *device.Call) error {
 	a := c.Node.Attrs.(op.PlacesOf)
-	(&index.Places{ISA: isaOf(c), Op: a.Op, Of: &c.Args[0]}).Count(&c.Out[0], a.Size, a.All)
+	(&index.Indices{ISA: isaOf(c), Op: a.Op, Of: &c.Args[0]}).Count(&c.Out[0], a.Size, a.All)
 	return nil
 }
 
@@ -227,20 +227,20 @@ func indexAdd(c *device.Call) error {
 	if len(c.Args) > 2 {
 		base = &c.Args[2]
 	}
-	(&index.Places{ISA: isaOf(c), Op: "index_add", Axis: c.Node.Attrs.(op.Target).Axis, Of: &c.Args[1]}).Add(&c.Out[0], &c.Args[0], base)
+	(&index.Indices{ISA: isaOf(c), Op: "index_add", Axis: c.Node.Attrs.(op.Target).Axis, Of: &c.Args[1]}).Add(&c.Out[0], &c.Args[0], base)
 	return nil
 }
 
 func gather(c *device.Call) error {
 	at, free := contiguous(c, &c.Args[1])
 	defer free()
-	(&index.Places{ISA: isaOf(c), Op: "gather", Axis: int(c.Node.Attrs.(op.Axis)), Of: &at}).Gather(&c.Out[0], &c.Args[0])
+	(&index.Indices{ISA: isaOf(c), Op: "gather", Axis: int(c.Node.Attrs.(op.Axis)), Of: &at}).Gather(&c.Out[0], &c.Args[0])
 	return nil
 }
 
 func scatterSum(c *device.Call) error {
 	return withEpilogue(c, func(t tile.Epilogue) {
-		(&index.Places{ISA: isaOf(c), Op: "scatter_add", Axis: c.Node.Attrs.(op.Target).Axis, Of: &c.Args[1]}).ScatterAdd(&c.Out[0], &c.Args[0], t)
+		(&index.Indices{ISA: isaOf(c), Op: "scatter_add", Axis: c.Node.Attrs.(op.Target).Axis, Of: &c.Args[1]}).ScatterAdd(&c.Out[0], &c.Args[0], t)
 	})
 }
 
@@ -255,19 +255,19 @@ func ravelIndex(c *device.Call) error {
 }
 
 func indexCopy(c *device.Call) error {
-	(&index.Places{ISA: isaOf(c), Op: "index_copy", Axis: int(c.Node.Attrs.(op.Axis)), Of: &c.Args[1]}).Copy(&c.Out[0], &c.Args[0], &c.Args[2])
+	(&index.Indices{ISA: isaOf(c), Op: "index_copy", Axis: int(c.Node.Attrs.(op.Axis)), Of: &c.Args[1]}).Copy(&c.Out[0], &c.Args[0], &c.Args[2])
 	return nil
 }
 
 func scatter(c *device.Call) error {
-	(&index.Places{ISA: isaOf(c), Op: "scatter", Axis: int(c.Node.Attrs.(op.Axis)), Of: &c.Args[1]}).Scatter(&c.Out[0], &c.Args[0], &c.Args[2])
+	(&index.Indices{ISA: isaOf(c), Op: "scatter", Axis: int(c.Node.Attrs.(op.Axis)), Of: &c.Args[1]}).Scatter(&c.Out[0], &c.Args[0], &c.Args[2])
 	return nil
 }
 
 func scatterExtreme(greatest bool) device.Routine {
 	return func(c *device.Call) error {
 		a := c.Node.Attrs.(op.Extreme)
-		return (&index.Places{ISA: isaOf(c), Op: "scatter_reduce", Axis: a.Axis, Of: &c.Args[1]}).Extreme(&c.Out[0], &c.Args[0], &c.Args[2], greatest, a.Alone)
+		return (&index.Indices{ISA: isaOf(c), Op: "scatter_reduce", Axis: a.Axis, Of: &c.Args[1]}).Extreme(&c.Out[0], &c.Args[0], &c.Args[2], greatest, a.Alone)
 	}
 }
 
@@ -275,7 +275,8 @@ func mask(c *device.Call, v *array.View) *index.Mask {
 	return &index.Mask{ISA: isaOf(c), Ptr: codegen.Ptr(v), N: v.Size()}
 }
 
-// ranks counts the places under a mask, which must be as many as a vector has elements.
+// ranks returns the ranks of m. It panics if the mask does not have as many ones as vector has
+// elements.
 func ranks(name string, m *index.Mask, vector *array.View) []int {
 	r := m.Ranks()
 	if n := r[len(r)-1]; n != vector.Size() {
@@ -292,7 +293,7 @@ func maskSelect(c *device.Call) error {
 
 func maskPlace(c *device.Call) error {
 	m := mask(c, &c.Args[1])
-	m.Place(codegen.Ptr(&c.Out[0]), codegen.Ptr(&c.Args[0]), c.Out[0].DType.Size(), ranks("mask_place", m, &c.Args[0]))
+	m.Expand(codegen.Ptr(&c.Out[0]), codegen.Ptr(&c.Args[0]), c.Out[0].DType.Size(), ranks("mask_place", m, &c.Args[0]))
 	return nil
 }
 

@@ -129,7 +129,7 @@ func floatSums[T float32 | float64](c *device.Call) {
 // strips is blocks with columns that fill cache lines, and as few parts as keep all threads busy.
 // The rows of a part are read together.
 func (r line) strips(f func(first, step, columns int)) {
-	const most = 1 << 10 // columns, whose sums so far stay in the first cache
+	const most = 1 << 10 // columns, whose sums so far stay in the L1 cache
 	width := (r.inner + 2*par.Threads() - 1) / (2 * par.Threads())
 	r.parts(min(max((width+15)&^15, 64), most), f)
 }

@@ -141,7 +141,7 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 		a, b = byDigit(a, b, 43, ends[1][:])
 		return byDigit(a, b, 54, ends[2][:1<<10])
 	}
-	// Digits of eight bits: as many places to write to as the first cache holds lines of.
+	// Digits of eight bits: as many places to write to as the L1 cache holds lines of.
 	var ends [4][1 << 8]uint32
 	for _, x := range a {
 		ends[0][x>>32&0xff]++
@@ -156,7 +156,7 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 }
 
 // wideDigits is from how many numbers on three passes with more places to write to, which
-// the second cache holds lines of, are faster than four.
+// the L2 cache holds lines of, are faster than four.
 const wideDigits = 1 << 16
 
 // mergeMost is up to where merging beats counting digits, whose tables take as long as some

@@ -24,7 +24,7 @@ const (
 	// times as long. See x86.Wide.
 	narrowMin = 4 << 20
 
-	// narrowCost is the most instructions an element of a light kernel.
+	// narrowCost is the most instructions per element of a light kernel.
 	narrowCost = 12
 
 	// shortLight is the length from which rows of a light kernel gain from vectors of 512
@@ -33,7 +33,7 @@ const (
 	shortLight = 48
 )
 
-// A variant is other code for the same program, compiled when first wanted.
+// A variant is alternative code for a program. The first launch that needs it compiles it.
 type variant struct {
 	once sync.Once
 	code *jit.Code // nil if that is not possible
@@ -93,8 +93,8 @@ func (p *Program) width(l *device.Launch) jit.ISA {
 	return jit.AVX2
 }
 
-// short reports that rows of n elements, for which the code is made, take less time by
-// vectors of 256 bits: see shortLight.
+// short reports whether rows of n elements take less time with vectors of 256 bits: see
+// shortLight.
 func (p *Program) short(n, cost int) bool {
 	return n < shortLight && cost <= narrowCost && !slices.ContainsFunc(p.p.Bufs, func(b loop.Buf) bool { return b.DType.Size() != 4 })
 }
@@ -123,8 +123,8 @@ func (p *Program) bytes(l *device.Launch) (bytes int, gathers bool) {
 	return bytes, gathers
 }
 
-// variants reports that other code may be faster: over rows not where each element
-// takes long, as an extreme does, or where memory is crossed by steps.
+// variants reports whether the program may have faster variants. A program over rows has none if
+// an element takes long, as in a maximum, or if its last axis is serial.
 func (p *Program) variants() bool {
 	axes := p.p.Axes
 	if last := axes[len(axes)-1].Kind; last == loop.Parallel {
@@ -199,20 +199,20 @@ func (p *Program) streams(l *device.Launch) bool {
 	return true
 }
 
-// rowOf reports that a buffer is an output with more than one value a row.
+// rowOf reports whether a buffer is an output with more than one value per row.
 func (p *Program) rowOf(b *loop.Buf) bool {
 	return b.Write && (b.Steps[p.p.Lane] != loop.Zero || p.p.Axes[p.p.Lane].Kind != loop.Reduce)
 }
 
-// reads reports that the program reads buffer i, which one pass of a row may have written for
-// another.
+// reads reports whether the program reads buffer i. One pass of a row may have written it for a
+// later pass.
 func (p *Program) reads(i int) bool {
 	return slices.ContainsFunc(p.p.Ins, func(in loop.Ins) bool {
 		return (in.Op == loop.OpLoad || in.Op == loop.OpLoadAt) && int(in.Imm) == i
 	})
 }
 
-// stride is how many bytes buffer i goes on by along an axis before the lanes.
+// stride returns the byte stride of buffer i along an axis before the lane axis.
 func (p *Program) stride(l *device.Launch, i, axis int) int {
 	if p.p.Bufs[i].Steps[axis] == loop.Zero {
 		return 0
@@ -220,8 +220,8 @@ func (p *Program) stride(l *device.Launch, i, axis int) int {
 	return int(int64(l.Args.Word[p.p.StrideWord(i, axis)]))
 }
 
-// memory returns how many bytes of memory a launch goes through, of windows on the same array
-// each only once.
+// memory returns how many bytes of memory a launch goes through. Several windows on one array
+// count once.
 func (p *Program) memory(l *device.Launch) int {
 	type span struct {
 		from, to uintptr

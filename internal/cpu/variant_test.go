@@ -11,7 +11,7 @@ import (
 
 // Light launches on much memory use 256-bit vectors, unless AVX2 lacks an instruction of
 // the program: only the choice, which is the same on every processor.
-func TestWidth(t *testing.T) {
+func TestVectorWidthOfLightKernels(t *testing.T) {
 	program := func(from, to array.DType, f func(b *loop.Builder, x loop.Value) loop.Value) *Program {
 		b := loop.NewBuilder("width", []loop.Axis{{Kind: loop.Parallel}}, 0)
 		x, y := b.Buf(from, false, loop.Unit), b.Buf(to, true, loop.Unit)

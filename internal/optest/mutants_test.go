@@ -41,7 +41,7 @@ var mutants = []mutant{
 	{"machine code finds the last of equal extremes", "codegen/gen.go", "NotLessEqual    = 0x16", "NotLessEqual    = 0x15", "reduce_argmax"},
 	{"places from the back are off by one", "index/elements.go", "			k += size & (k >> 63)\n			bad", "			k += (size - 1) & (k >> 63)\n			bad", "gather index_select"},
 	{"the last row is not copied", "index/rows.go", "8*len(part)\n", "8*(len(part)-1)\n", "index_select"},
-	{"rows are added in descending order", "index/places.go", "	for i, k := range idx {\n		order[next[k]] = i\n", "	for i := len(idx) - 1; i >= 0; i-- {\n		k := idx[i]\n		order[next[k]] = i\n", "index_add"},
+	{"rows are added in descending order", "index/indices.go", "	for i, k := range idx {\n		order[next[k]] = i\n", "	for i := len(idx) - 1; i >= 0; i-- {\n		k := idx[i]\n		order[next[k]] = i\n", "index_add"},
 	{"elements are added to what was there", "index/elements.go", "	clear(bytes(codegen.Ptr(out), n))\n", "	_ = n\n", "scatter_sum"},
 	{"rows with an epilogue begin as what was there", "index/along.go", "clear(bytes(at, n*row))", "_ = row", "scatter_add"},
 	{"elements under a mask lose a bit", "index/genmask.go", "1<<(8*g.size)-1) // all bits", "1<<(8*g.size-1)-1) // all bits", "mask_select"},

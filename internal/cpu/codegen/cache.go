@@ -7,7 +7,7 @@ import (
 	"weft/internal/jit"
 )
 
-// Install maps what g generated for a key.
+// Install makes the code that g generated executable. key names it.
 func (g *Gen) Install(key any) *jit.Code {
 	text, err := g.Finish()
 	if err != nil {
@@ -22,13 +22,13 @@ func (g *Gen) Install(key any) *jit.Code {
 	return c
 }
 
-// A Key names a kernel by all that its generator reads, and makes it.
+// A Key names a kernel by everything that its generator reads, and generates it.
 type Key[V any] interface {
 	comparable
 	Generate() V
 }
 
-// Kernel returns the kernel of a key, which is made when first wanted.
+// Kernel returns the kernel of a key. The first call for a key generates it.
 func Kernel[K Key[V], V any](made *jit.Cache[K, V], key K) V {
 	if c, ok := made.Lookup(key); ok {
 		return c

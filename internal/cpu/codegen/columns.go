@@ -5,19 +5,19 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Columns of B side by side in memory: one register for eight of them, others for the odd
-// multiples of the step from one to the next.
+// ColumnBases are the registers that address columns of a column-major B: one for every eight
+// columns. Step1, Step3 and others hold odd multiples of the distance between columns.
 var ColumnBases = [...]asm.Reg{asm.RSI, asm.RBX, asm.R14, asm.R15}
 
 const Step1, Step3, step5, step7 = asm.R13, asm.RAX, asm.R11, asm.R12
 
-// ColumnSteps sets the multiples of the step that are not known: one and three are.
+// ColumnSteps computes five and seven times the step. It requires that Step1 and Step3 are set.
 func (g *Gen) ColumnSteps() {
 	g.RM(asm.LEA, step5, asm.Idx(Step1, Step1, 4, 0))
 	g.RM(asm.LEA, step7, asm.Idx(Step3, Step1, 4, 0))
 }
 
-// OtherBases sets the first n bases but the first.
+// OtherBases computes the bases 1 to n-1 from base 0.
 func (g *Gen) OtherBases(n int) {
 	for i := 1; i < n; i++ {
 		g.RM(asm.LEA, ColumnBases[i], asm.Idx(ColumnBases[i-1], Step1, 8, 0))
@@ -77,7 +77,7 @@ func (g *Gen) squares(r []asm.Reg) []asm.Reg {
 	return r[2:]
 }
 
-// loadPart loads 128-bit part of dst. Part 0 comes first and clears the others.
+// loadPart loads a 128-bit part of dst. Part 0 must be loaded first: it clears the others.
 func (g *Gen) loadPart(dst asm.Reg, m asm.Mem, part int) {
 	switch {
 	case part == 0:
@@ -89,8 +89,8 @@ func (g *Gen) loadPart(dst asm.Reg, m asm.Mem, part int) {
 	}
 }
 
-// loadOne puts the element at m into the first lane of a 128-bit part of dst. Part 0
-// comes first and clears the others.
+// loadOne loads the element at m into the first lane of a 128-bit part of dst. Part 0 must be
+// loaded first: it clears the others.
 func (g *Gen) loadOne(dst asm.Reg, m asm.Mem, part int) {
 	load := g.Pick(asm.VMOVSS, asm.VMOVSD)
 	if part == 0 {

@@ -6,8 +6,8 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A Gen writes one routine. It names instructions and registers by what they do,
-// so that a generator is written once for both instruction sets and types.
+// A Gen generates the machine code of one routine. It names instructions and registers by what
+// they do, so that one generator serves both instruction sets and both element types.
 type Gen struct {
 	asm.Asm
 	ISA    jit.ISA
@@ -15,7 +15,7 @@ type Gen struct {
 	Narrow bool // 256-bit vectors with AVX-512
 }
 
-// Pick returns the instruction for the element type.
+// Pick returns the one of two instructions that fits the element type: float32 or float64.
 func (g *Gen) Pick(single, double asm.Op) asm.Op {
 	if g.D == array.Float32 {
 		return single
@@ -31,7 +31,7 @@ func (g *Gen) V(i int) asm.Reg {
 	return asm.Y(i)
 }
 
-// Temp returns a register behind the others: with AVX-512 there are two.
+// Temp returns temporary register i: one of the last two registers with AVX-512, else the last.
 func (g *Gen) Temp(i int) asm.Reg {
 	if g.ISA == jit.AVX512 {
 		return g.V(31 - i&1)
@@ -39,7 +39,7 @@ func (g *Gen) Temp(i int) asm.Reg {
 	return g.V(15)
 }
 
-// Vb returns the bytes of a vector.
+// VB returns the bytes of a vector.
 func (g *Gen) VB() int {
 	if g.Narrow {
 		return 32
@@ -64,7 +64,7 @@ func (g *Gen) Fma(acc, x, y asm.Reg) {
 	g.RRR(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, x, y)
 }
 
-// LoadMasked reads the lanes of a mask and sets the others to zero. The mask is
+// LoadMasked loads the lanes of a mask and sets the other lanes to zero. The mask is
 // opmask register k, or with AVX2 the vector in register t, which may be dst.
 func (g *Gen) LoadMasked(dst asm.Reg, m asm.Mem, k, t asm.Reg) {
 	if g.ISA == jit.AVX512 {
@@ -82,7 +82,7 @@ func (g *Gen) StoreMasked(m asm.Mem, src, k, t asm.Reg) {
 	g.MRR(g.Pick(asm.VMASKMOVPS, asm.VMASKMOVPD), m, t, src)
 }
 
-// Done returns status 0.
+// Done writes the end of the routine, which returns status 0.
 func (g *Gen) Done() {
 	g.RR(asm.XOR32, asm.RAX, asm.RAX)
 	g.Op0(asm.VZEROUPPER)
@@ -92,9 +92,8 @@ func (g *Gen) Done() {
 // Field returns the operand of a frame's field at the given offset.
 func Field(offset uintptr) asm.Mem { return asm.Ptr(asm.RDI, int32(offset)) }
 
-// Transpose returns registers that hold the columns, in order, of the square whose
-// rows are in r, as many as a vector has lanes. It uses the registers of r and two
-// free ones.
+// Transpose transposes the square matrix whose rows are in r, one row per lane of a vector. It
+// returns the registers of its columns in order. It overwrites r and free.
 func (g *Gen) Transpose(r []asm.Reg, free [2]asm.Reg) []asm.Reg {
 	n := len(r)
 	r = append([]asm.Reg(nil), r...)
@@ -184,8 +183,8 @@ func (g *Gen) Chain(count asm.Reg, term, advance func(n int)) {
 	g.Bind(end)
 }
 
-// Every writes a loop over steps of some terms, which leaves fewer in count and sets the
-// flags by it.
+// Every writes a loop that runs body while count has at least terms, and subtracts terms each
+// time. The rest stays in count, and the flags are set by it.
 func (g *Gen) Every(terms int, count asm.Reg, body func()) {
 	rest := g.NewLabel()
 	g.RI(asm.SUB, count, int64(terms))
@@ -199,8 +198,8 @@ func (g *Gen) Every(terms int, count asm.Reg, body func()) {
 	g.RI(asm.ADD, count, int64(terms))
 }
 
-// Predicates of comparisons that are true of NaN too, the one that is false of
-// it alone, and its opposite.
+// Predicates of vector comparisons. NotGreaterEqual, NotLessEqual and Unordered hold if an
+// operand is NaN; Ordered holds if none is.
 const (
 	NotGreaterEqual = 0x19
 	NotLessEqual    = 0x16

@@ -6,8 +6,7 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// LoadFrom reads as many elements of type d as a vector has lanes, and converts float16
-// and bfloat16 to float32.
+// LoadFrom loads a vector of elements of type d, and converts float16 and bfloat16 to float32.
 func (g *Gen) LoadFrom(d array.DType, dst asm.Reg, m asm.Mem) {
 	if d.Half() {
 		g.RM(widens(d), dst, m)
@@ -17,8 +16,9 @@ func (g *Gen) LoadFrom(d array.DType, dst asm.Reg, m asm.Mem) {
 	g.Load(dst, m)
 }
 
-// LoadFromMasked is LoadFrom of some lanes; the others become zero. AVX2 has no mask for
-// elements of two bytes: there n lanes are read in pieces, fewer than there are.
+// LoadFromMasked is LoadFrom under a mask of the first n lanes; the other lanes become zero.
+// AVX2 has no masks for elements of two bytes: there n elements are loaded in pieces, and n
+// must be less than the number of lanes.
 func (g *Gen) LoadFromMasked(d array.DType, dst asm.Reg, m asm.Mem, n int, k, t asm.Reg) {
 	switch {
 	case !d.Half():
@@ -47,8 +47,8 @@ func (g *Gen) LoadFromMasked(d array.DType, dst asm.Reg, m asm.Mem, n int, k, t 
 	g.widened(d, dst)
 }
 
-// widens is the instruction that puts halves into lanes of float32: float16 by value,
-// bfloat16 by its bits, which widened shifts into their place.
+// widens returns the instruction that loads halves into lanes of float32. It converts float16 by
+// value. It copies the bits of bfloat16, and widened then shifts them into their place.
 func widens(d array.DType) asm.Op {
 	if d == array.Float16 {
 		return asm.VCVTPH2PS
@@ -62,8 +62,8 @@ func (g *Gen) widened(d array.DType, r asm.Reg) {
 	}
 }
 
-// A HalvesOrder is what HalfTerms needs in memory: the order of bytes that puts the first halves
-// of the lanes of a 128-bit part before the second ones.
+// A HalvesOrder is the byte shuffle that HalfTerms needs in memory: in each 128-bit part, the
+// first halves of all lanes go before the second halves.
 type HalvesOrder [32]byte
 
 func (r *HalvesOrder) Set() {
@@ -106,5 +106,5 @@ func (g *Gen) HalfTerms(d array.DType, terms, v, behind, scratch int, order asm.
 	}
 }
 
-// low is the name of the first 128 bits of a vector register.
+// low returns the register for the first 128 bits of a vector register.
 func low(r asm.Reg) asm.Reg { return asm.X(int(r & 0xFF)) }

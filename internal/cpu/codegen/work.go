@@ -7,12 +7,12 @@ import (
 	"weft/internal/par"
 )
 
-// ChunkBytes is about what a chunk of work covers that moves memory: some 10 us, long beside
-// taking a chunk, and short beside what threads are woken for.
+// ChunkBytes is about how many bytes a chunk of work copies: some 10 us. That is much longer than
+// fetching a chunk takes, and much shorter than the work for which threads are woken.
 const ChunkBytes = 128 << 10
 
-// Threads returns what [par.Run] wants to hear for work of ns nanoseconds:
-// 0, which is all threads, if it pays for waking them, else 1.
+// Threads returns the thread count to pass to [par.Run] for work of ns nanoseconds: 0, which
+// means all threads, if the work is worth waking them, else 1.
 func Threads(ns int) int {
 	if par.Pays(ns, ns) {
 		return 0
@@ -24,7 +24,7 @@ func Threads(ns int) int {
 // next in source and destination.
 type Dim struct{ N, Src, Dst int }
 
-// Merge joins neighbours that source and destination walk as one.
+// Merge joins neighbouring dimensions over which source and destination have one stride.
 func Merge(dims []Dim) []Dim {
 	out := dims[:0]
 	for _, d := range dims {
@@ -37,7 +37,7 @@ func Merge(dims []Dim) []Dim {
 	return out
 }
 
-// Ptr is the address of a view's first element, nil if it has no memory.
+// Ptr returns the address of a view's first element, nil if it has no memory.
 func Ptr(v *array.View) unsafe.Pointer {
 	if v.Store.Host() == nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 // broadcast from where they lie, and terms in the padding are left out. That leaves the
 // sums as they are if the weights are finite, as sums of a block that are zero are +0.
 //
-// Rows, and tiles of a row, for which the same terms count are of one class.
+// Rows, and tiles of a row, that have the same terms are of one class.
 type channelRun struct {
 	*correlation
 	nv, strips   int
@@ -56,8 +56,8 @@ type channelTiles [][]channelTile
 
 var channelRuns = sync.Pool{New: func() any { return new(channelRun) }}
 
-// runChannels computes the correlation by channels if that takes less time, and
-// reports whether it did.
+// runChannels computes the correlation with output channels in the vectors, if that is
+// estimated to be faster. It reports whether it did.
 func (c *correlation) runChannels(work, threads int) bool {
 	vectors := c.outC / c.Lanes
 	if c.outC%c.Lanes != 0 || vectors > 1 && vectors%2 != 0 || c.through || c.src.W != 1 || len(c.terms) < channelTerms {
@@ -136,7 +136,8 @@ func (r *channelRun) plan() bool {
 	return true
 }
 
-// pixels returns for which pixels of a tile a term's element is in a row of the source.
+// pixels returns the range of a tile's pixels for which a term's element lies in a row of the
+// source.
 func (r *channelRun) pixels(k *channelClass, t term) (from, below int) {
 	step, col := r.stepX, int(t.col)
 	from, below = tile.Ceil(max(0, k.before-col), step), k.width
@@ -156,7 +157,7 @@ func edges(kinds []edge, of []int, outputs, step, at, span, size int) ([]edge, [
 	return kinds, of
 }
 
-// indexOf returns the place of x in list, to which it is appended if it is not there.
+// indexOf returns the index of x in list. It appends x if list does not have it.
 func indexOf[T comparable](list *[]T, x T) int {
 	i := slices.Index(*list, x)
 	if i < 0 {
@@ -211,8 +212,8 @@ func finite(d array.DType, p unsafe.Pointer, bytes int) bool {
 	return carry&^(exponent) == 0
 }
 
-// cut chooses the tasks. Together the sums of a task fit in the second cache beside a
-// block of weights.
+// cut chooses the tasks. The sums of a task fit in the L2 cache together with a block of
+// weights.
 func (r *channelRun) cut(threads int) {
 	c := r.correlation
 	pixels := channelSums / c.weightPitch

@@ -312,9 +312,9 @@ func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layou
 	}
 }
 
-// TestGuard puts every operand against an inaccessible page, at its end and at its
+// TestConvStaysInOperands puts every operand against an inaccessible page, at its end and at its
 // beginning.
-func TestConvGuard(t *testing.T) {
+func TestConvStaysInOperands(t *testing.T) {
 	cputest.EveryGuard(t, testConvGuard[float32], testConvGuard[float64])
 }
 
@@ -375,8 +375,8 @@ func testConvGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer,
 	}
 }
 
-// TestConvNothing computes sums of no terms from operands that have no memory.
-func TestConvNothing(t *testing.T) {
+// TestConvWithoutTerms computes sums of no terms from operands that have no memory.
+func TestConvWithoutTerms(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		const m, n = 33, 50
 		c := make([]float32, m*n)
@@ -402,7 +402,7 @@ func TestConvNothing(t *testing.T) {
 	})
 }
 
-func TestConvMisuse(t *testing.T) {
+func TestConvMisusePanics(t *testing.T) {
 	var x [4]float32
 	im := Image{Ptr: unsafe.Pointer(&x), W: 1}
 	for name, f := range map[string]func(){

@@ -15,14 +15,13 @@ import (
 
 // A correlation is what the forward convolution and the gradient of its input have
 // in common: output channel o at (t, u) is the sum over terms of weight[o, term] *
-// source[channel, t*stepY + row, u*stepX + col], the term giving channel, row and
-// col. Rows and columns count from origin, which may lie outside of the source; there
-// it is zero.
+// source[channel, t*stepY + row, u*stepX + col]. A term has a channel, a row and a column. Rows
+// and columns count from an origin, which may lie outside of the source, where elements are 0.
 //
-// No patch matrix is made. A tile's vectors are output positions, and the row of B
-// for a term is the source itself, moved by the term's offset. Where padding or
-// steps stand in the way, the source of a band of output rows is first copied to a
-// buffer with zeros around it, columns sorted by their remainder modulo stepX.
+// There is no patch matrix. A tile's vectors are output positions, and the row of B for a term
+// is the source itself at the term's offset. With padding or strides the source of a band of
+// output rows is first copied to a buffer with zeros around it, and its columns are sorted by
+// their remainder modulo stepX.
 type correlation struct {
 	tile.Machine
 	terms         []term
@@ -146,8 +145,7 @@ func (c *correlation) layout() {
 	c.through = c.dst.W != 1
 }
 
-// cut chooses tiles, bands and tasks. None of it has an influence on any bit of the
-// result.
+// cut chooses tiles, bands and tasks. No choice influences a bit of the result.
 func (c *correlation) cut(threads int) {
 	c.bandH = c.outH
 	if perRow := c.srcC * c.stepY * c.rowPitch * c.Size; perRow > 0 && !c.direct && !c.exchanged {
@@ -423,7 +421,7 @@ func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, first, 
 	}
 }
 
-// whole reports whether the vectors at the places have no lane to spare.
+// whole reports whether every lane of the vectors at the places is used.
 func (c *correlation) whole(places []tile.Place) bool {
 	for i := range places {
 		if places[i].Count < c.Lanes {

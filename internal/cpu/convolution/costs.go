@@ -15,7 +15,7 @@ const (
 
 // Correlations, with pixels in the vectors.
 const (
-	bandSource    = 512 << 10 // bytes of a band's copied pixels: half of the second cache
+	bandSource    = 512 << 10 // bytes of a band's copied pixels: half of the L2 cache
 	bandVectors   = 8         // of pixels, the least of a band: below it packed weights are read too often
 	halvedVectors = 16        // of pixels, from which a band may be cut in two for more threads
 	exchangeBytes = 512 << 10 // largest image, and largest result, whose axes are exchanged: both fit in the L2 cache
@@ -26,7 +26,7 @@ const (
 // Channels in the vectors.
 const (
 	channelTerms = 48        // the least terms of a sum: with fewer, what is around a tile outweighs what full vectors save
-	channelSums  = 128 << 10 // bytes of a task's sums, which lie in the second cache beside a block of weights
+	channelSums  = 128 << 10 // bytes of a task's sums, which lie in the L2 cache beside a block of weights
 	channelRows  = 4         // of a band that is cut no further for threads
 	termLoads    = 8         // what a term takes beside pixels and weights, in loads
 
@@ -37,7 +37,7 @@ const (
 
 // Images in the vectors.
 const (
-	imageTask     = 1 << 20 // bytes of a task: the second cache
+	imageTask     = 1 << 20 // bytes of a task: the L2 cache
 	transposeCost = 10      // half cycles of a vector, to transpose it
 	imageTenths   = 9       // of the estimate for pixels, below which that for images has to be
 )
@@ -61,7 +61,7 @@ const (
 	planeWidth     = 6 // the least of a result: vectors of a row of four lanes take 1.5 times as long as vectors of channels
 
 	// planeBytes is about what a kernel reads and writes from the top to the bottom, as the next
-	// column of vectors finds the same lines in the second cache; planeRows are the least, since
+	// column of vectors finds the same lines in the L2 cache; planeRows are the least, since
 	// above them some rows are read again.
 	planeBytes = 96 << 10
 	planeRows  = 8
@@ -71,7 +71,7 @@ const (
 const (
 	narrowChannels = 8               // the most of a group, of the source and of the result
 	halfChannels   = 3               // up to this many channels, half of the lanes may be idle: other ways take at least twice the time
-	narrowBytes    = 192 << 10       // about what the pixels of a task may take, in the second cache
+	narrowBytes    = 192 << 10       // about what the pixels of a task may take, in the L2 cache
 	narrowMost     = 8 * narrowBytes // what a task of a single row may take: beyond it lies out of the caches
 	narrowStep     = 64              // the greatest step between pixels or taps
 	narrowRows     = 8               // of a band that is cut no further for threads

@@ -71,7 +71,7 @@ func (r *imageRun) plan(threads int) bool {
 	for groups := 1; groups*c.Lanes <= c.n; groups++ {
 		images := tile.Ceil(c.n, groups)
 		nv := tile.Ceil(images, c.Lanes)
-		// The last task has whole vectors too, and a task stays in the second cache.
+		// The last task has whole vectors too, and a task stays in the L2 cache.
 		if nv > tile.MaxWidth(c.ISA) || c.n-(groups-1)*images < c.Lanes || r.taskBytes(nv) > imageTask {
 			continue
 		}

@@ -75,12 +75,12 @@ func (w *winograd) run(threads int, direct func(image int)) {
 	}
 }
 
-// plan cuts images into bands, whose tiles stay in the second cache together.
+// plan cuts images into bands, whose tiles stay in the L2 cache together.
 func (w *winograd) plan(threads int) {
 	w.tilesW = tile.Ceil(w.outW, 2)
 	tilesH := tile.Ceil(w.outH, 2)
 	w.strips = w.outC / (winogradVectors * w.Lanes)
-	// Rows of a power of two would fall into few sets of the first cache.
+	// Rows of a power of two would fall into few sets of the L1 cache.
 	w.tileStep = w.inC*w.Size + 64
 	w.bandTiles = min(tilesH, max(1, winogradBytes/(16*w.tilesW*w.tileStep)))
 	for threads > 1 && w.n*tile.Ceil(tilesH, w.bandTiles) < winogradTasks*threads && w.bandTiles > winogradBand {

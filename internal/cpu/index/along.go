@@ -8,12 +8,12 @@ import (
 	"weft/internal/cpu/tile"
 )
 
-// Places along the last axis name elements of a row that lies in order, which mostly stays in
-// the first cache: each is looked at where it is used, and none is written down on the way.
+// Indices along the last axis are indices into one contiguous row, which mostly stays in the L1
+// cache. So each index is read where it is used, without an array of offsets.
 
-// along gathers from x to out, or adds x to out, so, for elements of the usual sizes, and
-// reports whether it did.
-func (w *walk) along(p *Places, out, x *array.View, add bool) bool {
+// along gathers from x to out, or adds x to out, in this way. It supports elements of the usual
+// sizes, and reports whether it did the work.
+func (w *walk) along(p *Indices, out, x *array.View, add bool) bool {
 	row := rowGatherers[out.DType.Size()]
 	if add {
 		row = rowAdders[out.DType]
@@ -42,7 +42,8 @@ func (w *walk) along(p *Places, out, x *array.View, add bool) bool {
 	return true
 }
 
-// mover is what goes along rows of places, nil if that cannot be.
+// mover returns the function for rows of indices of the walk's type, or nil if the walk does not
+// go along contiguous rows.
 func (w *walk) mover(row [2]rowMover) rowMover {
 	switch {
 	case !w.last || w.step != 1 || w.size == 0 || w.n == 0:
@@ -59,7 +60,7 @@ const epilogueBytes = 16 << 10
 // rowsWithEpilogue adds x to rows of zeros, and runs the epilogue on them while they are in the
 // L1 cache. It requires that each row has its own indices, and reports whether it did the work.
 // A result that only the epilogue reads is not stored.
-func (w *walk) rowsWithEpilogue(p *Places, out, x *array.View, t tile.Epilogue) bool {
+func (w *walk) rowsWithEpilogue(p *Indices, out, x *array.View, t tile.Epilogue) bool {
 	f, last := w.mover(rowAdders[out.DType]), len(out.Shape)-1
 	if f == nil || !array.Equal(out.Shape[:last], p.Of.Shape[:last]) {
 		return false
@@ -70,7 +71,7 @@ func (w *walk) rowsWithEpilogue(p *Places, out, x *array.View, t tile.Epilogue) 
 	consuming, _ := t.(tile.ConsumingEpilogue)
 	aside := consuming != nil && w.rows > some && consuming.Consumes()
 	from, to, places := codegen.Ptr(x), codegen.Ptr(out), codegen.Ptr(p.Of)
-	w.checked(w.rows, max(grain(8*w.n), some), codegen.Threads(placeNS*w.rows*w.n), func(begin, end int) bool {
+	w.checked(w.rows, max(grain(8*w.n), some), codegen.Threads(indexNS*w.rows*w.n), func(begin, end int) bool {
 		var scratch []uint64 // rows that nobody wants to keep
 		if aside {
 			scratch = make([]uint64, (some*row+7)/8)

@@ -11,10 +11,11 @@ import (
 	"weft/internal/processor"
 )
 
-// A walk goes through the elements of an array of places along an axis, and says where
-// in another array the element is that each names: at its own index but for the axis.
+// A walk goes through an array of indices along an axis. For each it computes the offset of an
+// element of another array: at the index along that axis, and at the position of the index along
+// the other axes.
 type walk struct {
-	p    *Places
+	p    *Indices
 	n    int // elements of a row, along the last axis
 	rows int
 	size int     // of the axis
@@ -24,7 +25,7 @@ type walk struct {
 	to   offsets // of the rows' first elements, the axis apart
 }
 
-func (p *Places) walk(x *array.View) *walk {
+func (p *Indices) walk(x *array.View) *walk {
 	w := &walk{p: p, n: 1, rows: 1, size: 1, step: 1}
 	last := len(x.Shape) - 1
 	if last < 0 { // one place, of the one element
@@ -42,15 +43,15 @@ func (p *Places) walk(x *array.View) *walk {
 	return w
 }
 
-// batch is the number of places that are looked at at a time: 4 KB of them, in the first cache.
+// batch is the number of offsets that are computed at a time: 4 KB of them fit in the L1 cache.
 const batch = 512
 
-// placeNS is about what a place takes: reading it, and moving or adding its element.
-const placeNS = 2
+// placeNS is about the time for an index: reading it, and moving or adding its element.
+const indexNS = 2
 
-// run calls f for places side by side in columns c0 to before c1 of rows begin to before
-// end, in row-major order: the number of the first in the array of places, and the elements
-// that they name. It reports whether all are in range, and stops where one is not.
+// run calls f for runs of indices in columns c0 to c1-1 of rows begin to end-1, in row-major
+// order. f gets the position of the first index, and the offsets of the elements. run reports
+// whether all indices are in range, and stops at the first that is not.
 func (w *walk) run(begin, end, c0, c1 int, f func(first int, at []int)) bool {
 	if begin == end { // an axis may have no elements
 		return true
@@ -81,7 +82,7 @@ func (w *walk) run(begin, end, c0, c1 int, f func(first int, at []int)) bool {
 	return true
 }
 
-// read sets at to the elements that places side by side name, the first from base on.
+// read sets at to the offsets of the elements for neighbouring indices, the first at base.
 func (w *walk) read(at []int, first, base int) bool {
 	p := codegen.Ptr(w.p.Of)
 	if w.p.Of.DType == array.Int32 {
@@ -113,14 +114,15 @@ func readPlaces[T int32 | int64](at []int, places []T, base int, w *walk) bool {
 	return bad >= 0
 }
 
-// leastParts is how many parts of whole lines a row has to have to be shared.
+// leastParts is the least number of whole-line parts of a row that threads share.
 const leastParts = 2
 
-// separate runs the walk on all threads where every thread has elements of its own: rows
-// where the axis is the last, else columns. Each element is named in row-major order.
+// separate runs the walk on all threads so that no two threads write the same element. It
+// divides rows if the axis is the last, else columns. Writes to one element are in row-major
+// order.
 func (w *walk) separate(f func(first int, at []int)) {
 	count := w.rows * w.n
-	threads := codegen.Threads(placeNS * count)
+	threads := codegen.Threads(indexNS * count)
 	switch {
 	case w.last:
 		w.checked(w.rows, grain(8*w.n), threads, func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
@@ -136,8 +138,8 @@ func (w *walk) separate(f func(first int, at []int)) {
 	}
 }
 
-// checked runs f over chunks, and refuses the first place that is out of range if one says
-// that there is any.
+// checked runs f over chunks. If f reports an index that is out of range, it panics with an
+// *array.Error for the first such index.
 func (w *walk) checked(n, grain, threads int, f func(begin, end int) bool) {
 	var bad atomic.Bool
 	par.Run(n, grain, threads, func(_, begin, end int) {
@@ -150,9 +152,9 @@ func (w *walk) checked(n, grain, threads int, f func(begin, end int) bool) {
 	}
 }
 
-// Gather writes, for each place, the element of x there and at the place's own index along
-// the other axes. x may be strided.
-func (p *Places) Gather(out, x *array.View) {
+// Gather writes for each index the element of x at that index along the axis, and at the
+// position of the index along the other axes. x may be strided.
+func (p *Indices) Gather(out, x *array.View) {
 	if out.Size() == 0 {
 		return
 	}
@@ -161,7 +163,7 @@ func (p *Places) Gather(out, x *array.View) {
 		return
 	}
 	f := mover(codegen.Ptr(out), codegen.Ptr(x), out.DType.Size(), false)
-	w.checked(w.rows, grain(8*w.n), codegen.Threads(placeNS*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
+	w.checked(w.rows, grain(8*w.n), codegen.Threads(indexNS*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
 }
 
 // mover returns a function that copies elements of size bytes. It gathers elements at the
@@ -197,14 +199,14 @@ func moverOf[T any](dst, src unsafe.Pointer, to bool) func(first int, at []int) 
 	}
 }
 
-// ptrTo is the address of an element.
+// ptrTo returns the address of element i.
 func ptrTo[T any](p unsafe.Pointer, i int) *T {
 	return (*T)(unsafe.Add(p, i*int(unsafe.Sizeof(*new(T)))))
 }
 
-// Scatter writes base with the elements of x, which has the shape of the places, written
-// in row-major order where Gather would read.
-func (p *Places) Scatter(out, x, base *array.View) {
+// Scatter writes base, and then the elements of x in row-major order to the elements that Gather
+// would read. x has the shape of the indices.
+func (p *Indices) Scatter(out, x, base *array.View) {
 	copyWhole(out, base)
 	p.walk(out).separate(mover(codegen.Ptr(out), codegen.Ptr(x), out.DType.Size(), true))
 }
@@ -219,7 +221,7 @@ func copyWhole(out, x *array.View) {
 // ScatterAdd writes zeros, and adds the elements of x in row-major order to the elements that
 // Gather would read. x has the shape of the indices. The epilogue t may be nil. It runs on some
 // rows of the result at a time, where possible while they are in the L1 cache.
-func (p *Places) ScatterAdd(out, x *array.View, t tile.Epilogue) {
+func (p *Indices) ScatterAdd(out, x *array.View, t tile.Epilogue) {
 	w := p.walk(out)
 	if t != nil && w.rowsWithEpilogue(p, out, x, t) {
 		return
@@ -235,7 +237,8 @@ func (p *Places) ScatterAdd(out, x *array.View, t tile.Epilogue) {
 	}
 }
 
-// adder adds numbered elements to those at computed places.
+// adder returns a function that adds the elements of src from first on to the elements of dst at
+// offsets at.
 func adder(d array.DType, dst, src unsafe.Pointer) func(first int, at []int) {
 	switch d {
 	case array.Float32:
@@ -273,10 +276,10 @@ func adderOf[T uint8 | uint16 | uint32 | uint64 | float32 | float64 | complex64 
 	}
 }
 
-// Extreme writes base with the greatest, or the least, of what is at a place and of the
-// elements of x, which has the shape of the places, for which Gather would read there.
-// Alone means that what was there before does not count. NaN stays.
-func (p *Places) Extreme(out, x, base *array.View, greatest, alone bool) error {
+// Extreme writes base. It replaces each element that Gather would read by the maximum, or the
+// minimum, of itself and of the elements of x for it. x has the shape of the indices. With alone
+// the old element does not count. A NaN stays.
+func (p *Indices) Extreme(out, x, base *array.View, greatest, alone bool) error {
 	best := extremers[out.DType]
 	if best == nil {
 		return array.Errorf(p.Op, "", "is not defined for %s", out.DType)
@@ -290,8 +293,8 @@ func (p *Places) Extreme(out, x, base *array.View, greatest, alone bool) error {
 	return nil
 }
 
-// An extremer makes what keeps the lesser or the greater of the elements at computed places
-// and of numbered ones.
+// An extremer returns a function that keeps the maximum, or minimum, of the elements of dst at
+// offsets at and of the elements of src from first on.
 type extremer func(dst, src unsafe.Pointer, greatest bool) func(first int, at []int)
 
 var extremers = map[array.DType]extremer{

@@ -68,7 +68,7 @@ func TestElements(t *testing.T) {
 					}
 				}
 			}
-			p := &Places{Op: "test", Axis: c.axis, Of: view(array.Int64, places, c.idx...)}
+			p := &Indices{Op: "test", Axis: c.axis, Of: view(array.Int64, places, c.idx...)}
 			got, to, v, base := make([]float32, m), make([]float32, n), view(array.Float32, values, c.idx...), view(array.Float32, x, c.x...)
 			out := view(array.Float32, to, c.x...)
 			p.Gather(view(array.Float32, got, c.idx...), base)

@@ -105,7 +105,7 @@ func behind[V element](x, best V, greatest bool) bool {
 
 // Sizes of the work. A part is what of a long axis is looked at by itself.
 const (
-	scanColumns  = 1024    // of a block: their best and its row stay in the first cache
+	scanColumns  = 1024    // of a block: their best and its row stay in the L1 cache
 	scanRows     = 8       // read side by side
 	scanVectors  = 4       // of columns side by side, where there are as many
 	partRows     = 1 << 13 // of a part of columns

@@ -13,10 +13,10 @@ import (
 
 // flat runs f over outer rows. Where f returns false it panics with an error that names the first
 // index out of range.
-func (p *Places) flat(outer, size int, f func(row int) bool) {
+func (p *Indices) flat(outer, size int, f func(row int) bool) {
 	n := p.Of.Size()
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
-	w.checked(outer, max(grain(8*n), 1), codegen.Threads(placeNS*outer*n), func(begin, end int) bool {
+	w.checked(outer, max(grain(8*n), 1), codegen.Threads(indexNS*outer*n), func(begin, end int) bool {
 		for row := begin; row < end; row++ {
 			if !f(row) {
 				return false
@@ -28,14 +28,14 @@ func (p *Places) flat(outer, size int, f func(row int) bool) {
 
 // addFlat adds outer rows of src, each with one element per index, into rows of dst with size
 // elements, in ascending order. It returns false for element types without native addition.
-func (p *Places) addFlat(d array.DType, dst, src unsafe.Pointer, outer, size int) bool {
+func (p *Indices) addFlat(d array.DType, dst, src unsafe.Pointer, outer, size int) bool {
 	if p.Of.DType == array.Int32 {
 		return addFlatAt[int32](p, d, dst, src, outer, size)
 	}
 	return addFlatAt[int64](p, d, dst, src, outer, size)
 }
 
-func addFlatAt[I int32 | int64](p *Places, d array.DType, dst, src unsafe.Pointer, outer, size int) bool {
+func addFlatAt[I int32 | int64](p *Indices, d array.DType, dst, src unsafe.Pointer, outer, size int) bool {
 	switch {
 	case d == array.Float32:
 		addFlatOf[I, float32](p, dst, src, outer, size)
@@ -51,7 +51,7 @@ func addFlatAt[I int32 | int64](p *Places, d array.DType, dst, src unsafe.Pointe
 	return true
 }
 
-func addFlatOf[I int32 | int64, T float32 | float64 | uint32 | uint64](p *Places, dst, src unsafe.Pointer, outer, size int) {
+func addFlatOf[I int32 | int64, T float32 | float64 | uint32 | uint64](p *Indices, dst, src unsafe.Pointer, outer, size int) {
 	n := p.Of.Size()
 	at := unsafe.Slice((*I)(codegen.Ptr(p.Of)), n)
 	d, s := unsafe.Slice((*T)(dst), outer*size), unsafe.Slice((*T)(src), outer*n)
@@ -72,7 +72,7 @@ func addFlatOf[I int32 | int64, T float32 | float64 | uint32 | uint64](p *Places
 }
 
 // selectFlat gathers from outer rows of size elements: it writes one element per index and row.
-func (p *Places) selectFlat(bytes int, dst, src unsafe.Pointer, outer, size int) {
+func (p *Indices) selectFlat(bytes int, dst, src unsafe.Pointer, outer, size int) {
 	if p.Of.DType == array.Int32 {
 		selectFlatAt[int32](p, bytes, dst, src, outer, size)
 	} else {
@@ -80,7 +80,7 @@ func (p *Places) selectFlat(bytes int, dst, src unsafe.Pointer, outer, size int)
 	}
 }
 
-func selectFlatAt[I int32 | int64](p *Places, bytes int, dst, src unsafe.Pointer, outer, size int) {
+func selectFlatAt[I int32 | int64](p *Indices, bytes int, dst, src unsafe.Pointer, outer, size int) {
 	switch bytes {
 	case 1:
 		selectFlatOf[I, uint8](p, dst, src, outer, size)
@@ -95,12 +95,12 @@ func selectFlatAt[I int32 | int64](p *Places, bytes int, dst, src unsafe.Pointer
 	}
 }
 
-func selectFlatOf[I int32 | int64, T any](p *Places, dst, src unsafe.Pointer, outer, size int) {
+func selectFlatOf[I int32 | int64, T any](p *Indices, dst, src unsafe.Pointer, outer, size int) {
 	n := p.Of.Size()
 	at := unsafe.Slice((*I)(codegen.Ptr(p.Of)), n)
 	d, s := unsafe.Slice((*T)(dst), outer*n), unsafe.Slice((*T)(src), outer*size)
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
-	w.checked(outer*n, grain(8), codegen.Threads(placeNS*outer*n), func(begin, end int) bool {
+	w.checked(outer*n, grain(8), codegen.Threads(indexNS*outer*n), func(begin, end int) bool {
 		for begin < end {
 			row, i := begin/n, begin%n
 			part := at[i:min(n, i+end-begin)]

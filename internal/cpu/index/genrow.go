@@ -41,7 +41,7 @@ const (
 
 // A rowWriter writes the kernel that looks for extremes of rows. A block of a row costs what
 // its extreme costs, which is no more than memory takes to deliver it. The best block so far
-// is remembered, and in the end its element is looked for, in the first cache. A block with a
+// is remembered, and in the end its element is looked for, in the L1 cache. A block with a
 // NaN ends the row.
 type rowWriter struct {
 	*writer

@@ -11,14 +11,14 @@ import (
 	"weft/internal/par"
 )
 
-// maskBlock is the number of elements under a mask that are a chunk.
+// maskBlock is the number of elements under a mask per chunk.
 const maskBlock = 1 << 16
 
 // Elements a nanosecond, on one thread: ones that are counted, elements that a kernel moves, and
 // positions that are written. Go moves one.
 const countedPerNS, movedPerNS, writtenPerNS = 32, 4, 2
 
-// truths reads a mask of bytes 0 and 1.
+// truths returns the bytes of a mask, each 0 or 1.
 func truths(mask unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(mask), n) }
 
 // eight returns the first eight bytes of b.
@@ -48,8 +48,8 @@ func (m *Mask) count(b []byte) int {
 	return n
 }
 
-// Ranks returns how many bytes are 1 before each of the mask's blocks, and last of all
-// how many there are.
+// Ranks returns the number of ones before each block of the mask, and last the number of all
+// ones.
 func (m *Mask) Ranks() []int {
 	t := truths(m.Ptr, m.N)
 	r := make([]int, (m.N+maskBlock-1)/maskBlock+1)
@@ -76,15 +76,15 @@ func (m *Mask) blocks(threads int, ranks []int, f func(at int, m []byte, from, t
 	})
 }
 
-// Select writes the elements of src, of size bytes, whose byte of the mask is 1 one
-// behind the other.
+// Select compresses: it writes the elements of src whose mask is 1 one behind the other.
+// Elements have size bytes.
 func (m *Mask) Select(dst, src unsafe.Pointer, size int, ranks []int) {
 	p := packing{packed: dst, spread: src, size: size}
 	p.run(m, ranks)
 }
 
-// Place is the opposite of [Mask.Select]: zeros where the mask is 0.
-func (m *Mask) Place(dst, src unsafe.Pointer, size int, ranks []int) {
+// Expand is the inverse of [Mask.Select]. It writes zeros where the mask is 0.
+func (m *Mask) Expand(dst, src unsafe.Pointer, size int, ranks []int) {
 	p := packing{packed: src, spread: dst, size: size, expand: true}
 	p.run(m, ranks)
 }
@@ -136,15 +136,15 @@ func (p *packing) block(at int, m []byte, from, to int) {
 	}
 }
 
-// at is the address of an element of packed.
+// at returns the address of element i of packed.
 func (p *packing) at(i int) uintptr { return uintptr(p.packed) + uintptr(i*p.size) }
 
 type word interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// packRest does without machine code what it does not reach: the last of the packed
-// elements, which may lie far apart.
+// packRest computes in Go what the kernel leaves: the last packed elements, which may lie far
+// from each other in spread.
 func packRest[T word](p *packing, at int, m []byte, from, to int) {
 	few, all := unsafe.Slice((*T)(p.packed), to)[from:], unsafe.Slice((*T)(p.spread), at+len(m))[at:]
 	if p.expand {

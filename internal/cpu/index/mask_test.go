@@ -49,7 +49,7 @@ func testMaskPairs(t *testing.T) {
 	few := guarded[[2]uint64](t, count)
 	mask := &Mask{ISA: cputest.UnderTest, Ptr: unsafe.Pointer(&m[0]), N: n}
 	mask.Select(unsafe.Pointer(&few[0]), unsafe.Pointer(&x[0]), 16, mask.Ranks())
-	mask.Place(unsafe.Pointer(&back[0]), unsafe.Pointer(&few[0]), 16, mask.Ranks())
+	mask.Expand(unsafe.Pointer(&back[0]), unsafe.Pointer(&few[0]), 16, mask.Ranks())
 	k := 0
 	for i, b := range m {
 		want := [2]uint64{}
@@ -100,7 +100,7 @@ func testMaskOf[T word](t *testing.T, n, often int) {
 	}
 	size := int(unsafe.Sizeof(T(0)))
 	mask.Select(unsafe.Pointer(unsafe.SliceData(got)), src, size, r)
-	mask.Place(unsafe.Pointer(unsafe.SliceData(again)), unsafe.Pointer(unsafe.SliceData(got)), size, r)
+	mask.Expand(unsafe.Pointer(unsafe.SliceData(again)), unsafe.Pointer(unsafe.SliceData(got)), size, r)
 	mask.NonZero(at, r)
 	for i := range want {
 		if got[i] != want[i] || at[i] != places[i] {
@@ -141,7 +141,7 @@ func benchmarkSelect[T word](b *testing.B) {
 	})
 	b.Run("place", func(b *testing.B) {
 		for b.Loop() {
-			mask.Place(unsafe.Pointer(&x[0]), unsafe.Pointer(&out[0]), int(unsafe.Sizeof(T(0))), r)
+			mask.Expand(unsafe.Pointer(&x[0]), unsafe.Pointer(&out[0]), int(unsafe.Sizeof(T(0))), r)
 		}
 	})
 }

@@ -9,18 +9,18 @@ import (
 	"weft/internal/par"
 )
 
-// Ravel joins arrays of places, one for each of several axes.
+// A Ravel converts arrays of indices, one for each of several axes, to flat indices.
 type Ravel struct {
 	Op                       string // for errors
 	Sizes, Args, Axes, Ranks []int  // of each array: as in op.Raveling
 }
 
-// Join writes the places, broadcast to out's shape, as places in row-major order of all the
-// axes.
+// Join writes the flat indices in row-major order of all the axes. The arrays of indices are
+// broadcast to out's shape.
 func (r *Ravel) Join(out *array.View, in []array.View) {
 	dst := unsafe.Slice((*int64)(codegen.Ptr(out)), out.Size())
 	if len(dst) == 0 {
-		// As in NumPy, places are looked at unless they broadcast to none, single ones always.
+		// As in NumPy, indices are checked unless they broadcast to none; single ones always.
 		none := false
 		for k := range in {
 			none = none || r.Axes[k] >= 0 && in[k].Size() == 0
@@ -67,8 +67,8 @@ func (r *Ravel) Join(out *array.View, in []array.View) {
 	}
 }
 
-// joinRow adds places, step elements apart, times a weight to a row, or starts it with them,
-// and reports that all are in range.
+// joinRow adds weight times the indices, which are step elements apart, to a row; with first it
+// starts the row with them. It reports whether all are in range.
 func joinRow[T int32 | int64](row []int64, from *T, step, size, weight int, first bool) bool {
 	ok := true
 	for i := range row {
@@ -85,7 +85,7 @@ func joinRow[T int32 | int64](row []int64, from *T, step, size, weight int, firs
 	return ok
 }
 
-// check refuses array k if one of its places is out of range.
+// check panics with an *array.Error if an index of array k is out of range.
 func (r *Ravel) check(k int, v *array.View) {
 	size := r.Sizes[k]
 	o := offsets{shape: v.Shape, strides: v.Strides}
@@ -127,7 +127,7 @@ func (o *offsets) next() int {
 	return at
 }
 
-// seek makes element i the next.
+// seek makes element i the next one.
 func (o *offsets) seek(i int) {
 	o.at = 0
 	for a := len(o.shape) - 1; a >= 0; a-- {
@@ -137,9 +137,9 @@ func (o *offsets) seek(i int) {
 	}
 }
 
-// Copy writes base with the sub-arrays of x in the place of those that a vector of places
-// names; of several at one place the last stays. All arrays are contiguous.
-func (p *Places) Copy(out, x, base *array.View) {
+// Copy writes base, with the sub-arrays at a vector of indices replaced by the sub-arrays of x.
+// If an index repeats, the last sub-array stays. All arrays are contiguous.
+func (p *Indices) Copy(out, x, base *array.View) {
 	axis := p.Axis
 	size := out.Shape[axis]
 	p.requireMemory(size)

@@ -12,7 +12,7 @@ import (
 
 // Means and their gradients have the bits of sums over places in ascending order, zeros of
 // either sign included, and nothing is read or written beside the arrays.
-func TestMean(t *testing.T) {
+func TestAvgPool(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		for _, p := range []Pool{
 			{cputest.UnderTest, 3, 28, 28, 0, 0, 2, 2, 2, 2, 0, 0, false},
@@ -33,7 +33,7 @@ func TestMean(t *testing.T) {
 			{cputest.UnderTest, 2, 12, 30, 0, 0, 5, 5, 1, 1, 4, 4, false},
 			{cputest.UnderTest, 2, 30, 1, 0, 0, 3, 1, 7, 1, 0, 0, false},
 			{cputest.UnderTest, 2, 5, 50, 0, 0, 1, 3, 1, 6, 0, 2, false},
-			{cputest.UnderTest, 180, 56, 57, 0, 0, 3, 3, 2, 2, 1, 1, false}, // out of the second cache
+			{cputest.UnderTest, 180, 56, 57, 0, 0, 3, 3, 2, 2, 1, 1, false}, // out of the L2 cache
 			{cputest.UnderTest, 2, 33, 47, 0, 0, 4, 4, 1, 2, 1, 2, false},
 			{cputest.UnderTest, 2, 33, 47, 0, 0, 5, 5, 3, 1, 2, 1, false},
 			{cputest.UnderTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1, true},

@@ -45,7 +45,7 @@ func floatType[T float]() array.DType {
 
 // Sizes of the work of Max.
 const (
-	poolColumns = 512     // of windows, whose columns are in the first cache
+	poolColumns = 512     // of windows, whose columns are in the L1 cache
 	poolBytes   = 1 << 17 // of lines an entry, which takes some 10 us
 	prefetchMin = 2 << 20 // bytes of all lines, from which they are not in the L2 cache
 	leastChunks = 8       // that threads should find, so that one which starts late leaves some to others

@@ -64,7 +64,7 @@ func testPool[T float](t *testing.T, values int) {
 		{cputest.UnderTest, 1, 40, 50, 26, 26, 15, 3, 1, 2, 0, 2, false},
 		{cputest.UnderTest, 1, 400, 100, 200, 50, 3, 3, 2, 2, 1, 1, false}, // more than one band
 		{cputest.UnderTest, 1, 300, 70, 300, 70, 3, 3, 1, 1, 1, 1, false},
-		{cputest.UnderTest, 180, 56, 57, 28, 29, 3, 3, 2, 2, 1, 1, false}, // out of the second cache
+		{cputest.UnderTest, 180, 56, 57, 28, 29, 3, 3, 2, 2, 1, 1, false}, // out of the L2 cache
 		{cputest.UnderTest, 3, 33, 47, 31, 23, 4, 4, 1, 2, 1, 2, false},
 		{cputest.UnderTest, 3, 33, 47, 11, 45, 5, 5, 3, 1, 2, 1, false},
 		{cputest.UnderTest, 2, 4, 5, 0, 0, 300, 2000, 150, 999, 299, 1999, false}, // wider than the plane

@@ -37,7 +37,7 @@ type plane[T float] struct {
 }
 
 // planeBytes is the most memory that a worker takes for lines and rows: beyond it they are
-// out of the second cache, and portable code is as good.
+// out of the L2 cache, and portable code is as good.
 const planeBytes = 1 << 20
 
 // newPlane returns nil where the kernels are not for such windows.

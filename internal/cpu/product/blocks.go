@@ -23,8 +23,8 @@ const (
 	blockPacked = 16 << 10 // bytes that are transposed at a time
 )
 
-// byBlocks reports whether the product is computed with blocks in the lanes. Its operands must
-// be such as packing transposes in vectors.
+// byBlocks reports whether the product is computed with blocks in the lanes. It requires layouts
+// that packing can transpose in vectors.
 func (p *Product) byBlocks() bool {
 	// With more rows and columns than these, transposing them takes longer than waiting.
 	most := 6
@@ -79,7 +79,7 @@ func runBlocks[E tile.Element](p *Product, o *operands) {
 	j.groupBytes = j.m * j.n * j.VB
 	j.sums = tile.Alloc(groups * j.groupBytes)
 	defer mem.Free(j.sums)
-	// A term is as much work as its elements are to transpose.
+	// The work of a term is transposing its elements.
 	threads := tile.ThreadsFor(8*p.K*(p.M+p.N), p.Threads)
 	grain := max(1, groups/(4*max(threads, 1)))
 	j.workers = tile.Alloc(j.packedBytes() * par.Width(groups, grain, threads))
@@ -108,7 +108,8 @@ func runBlocks[E tile.Element](p *Product, o *operands) {
 	}
 }
 
-// packedBytes is what a worker transposes to. Packing writes whole vectors, perhaps one behind.
+// packedBytes returns the size of a worker's buffer for transposed operands. Packing writes whole
+// vectors, up to one behind the last term.
 func (j *blockJob) packedBytes() int { return (j.terms*(j.m+j.n) + j.Lanes) * j.VB }
 
 // Chunk computes the sums of groups begin to end-1.

@@ -25,7 +25,7 @@
 // computed in registers by code that internal/x86/asm assembles when a tile of that
 // shape is first needed (some 35 µs). Operands are read where they lie if that is
 // as fast, and otherwise packed, by generated code too: B in strips that stay in the
-// first cache, A in blocks of half the second. A few rows times a large B take other
+// L1 cache, A in blocks of half the second. A few rows times a large B take other
 // kernels, which read B once in long runs, or transpose it in registers. Few results of many
 // terms, such as a dot product, have blocks of terms in the lanes (blocks.go).
 //

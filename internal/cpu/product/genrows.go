@@ -12,7 +12,7 @@ import (
 )
 
 // sumBytes returns the most bytes of sums of one of some rows: together they stay in
-// the first cache, and few rows read B in longer runs.
+// the L1 cache, and few rows read B in longer runs.
 func sumBytes(rows int) int { return max(4096, 16384/rows) }
 
 // sumPitch returns the bytes from the sums of one row to the sums of the next.

@@ -12,8 +12,9 @@ import (
 	"weft/internal/processor"
 )
 
-// Sizes of what stays in a cache while it is used: a block of A in half the second
-// level beside the strip of B it meets, and the columns of B packed together.
+// Sizes of blocks that stay in a cache while they are used. BlockBytesA is a block of A: half of
+// the L2 cache, beside the strip of B that it is multiplied with. blockBytesB is a packed block
+// of B.
 const (
 	BlockBytesA = 512 << 10
 	maxTaskRows = 1024
@@ -23,17 +24,17 @@ const (
 	panelGap      = 2 * processor.Line
 	blockBytesB   = 1 << 20
 	epilogueBytes = 128 << 10 // of C, finished before the epilogue runs on it
-	pagesBytes    = 16 << 10  // of all operands of small products side by side: half the first level
+	pagesBytes    = 16 << 10  // of all operands of small products side by side: half of the L1 cache
 )
 
-// When operands are packed and when they are read where they lie: bounds found by
-// measurement.
+// Bounds, found by measurement, that decide whether operands are packed or read where they
+// lie.
 const (
 	// Up to directA bytes of a block of A, or directB of B, stay in a cache after the first
 	// use. Packing pays for larger blocks.
 	directA = 64 << 10
 	directB = 128 << 10
-	// And with fewer panels of rows than these reading B from the second cache takes no
+	// And with fewer panels of rows than these reading B from the L2 cache takes no
 	// longer than packing it, unless all of it is more than that cache and the next hold;
 	// with steps that fall into few sets of the cache (tile.Conflict) earlier.
 	fewPanels      = 5
@@ -44,7 +45,7 @@ const (
 	// A is not packed for up to directColumns vectors of columns.
 	directColumns = 4
 	// Columns of B that lie side by side are read where they are if a block of them is more.
-	turnedB = 64 << 10
+	transposedB = 64 << 10
 )
 
 // prefetchFrom is the size of an operand from which it is taken not to be in the L2 cache when a
@@ -79,7 +80,7 @@ type job struct {
 
 var jobs = sync.Pool{New: func() any { return new(job) }}
 
-// run computes a batch of products that is not empty by machine code.
+// run computes a batch of products by machine code. The batch is not empty.
 func (p *Product) run(total int) {
 	total = p.fold(total)
 	if p.byBlocks() {
@@ -95,19 +96,19 @@ func (p *Product) run(total int) {
 	case p.C.Col != 1 && (p.C.Row == 1 || p.M == 1):
 		p.transpose()
 	}
-	if p.turnPays() {
+	if p.transposePays() {
 		p.transpose()
 	}
 	p.runJob(total)
 }
 
-// turnPays reports whether the product of few rows and a column-major B, as a layer's weights
+// transposePays reports whether the product of few rows and a column-major B, as a layer's weights
 // often are, is faster as the transposed product. B is then read where it lies and C is
 // transposed back. Otherwise B would be packed for a single use.
-func (p *Product) turnPays() bool {
-	lanes, least := p.ISA.VectorBytes()/p.DType.Size(), turnedB
+func (p *Product) transposePays() bool {
+	lanes, least := p.ISA.VectorBytes()/p.DType.Size(), transposedB
 	if p.M < lanes {
-		least = turnedB * 8 // they are turned back one by one
+		least = transposedB * 8 // they are turned back one by one
 	}
 	return p.B.Row == 1 && p.B.Col != 1 && p.C.Col == 1 && p.M > tile.MaxRowsAcross(p.ISA) && p.M <= directColumns*lanes &&
 		!p.Of[1].Half() && p.N > p.M && min(p.K, numbers.KBlock)*p.N*p.DType.Size() > least
@@ -199,7 +200,7 @@ func (j *job) plan(total, threads int) int {
 		j.packB = true
 	case j.m <= tile.MaxRows(j.ISA, 2):
 	default:
-		// Few panels of rows read B from the second cache about as fast where it lies.
+		// Few panels of rows read B from the L2 cache about as fast where it lies.
 		panels := tile.Ceil(j.m, tile.MaxRows(j.ISA, 2))
 		large := kk*j.n*j.Size > directB
 		if tile.Conflict(j.b.Row * j.Size) {

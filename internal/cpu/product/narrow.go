@@ -11,20 +11,20 @@ import (
 	"weft/internal/processor"
 )
 
-// A narrowKind is a way to compute a few rows of C, where B is read once and its
-// bandwidth is what counts.
+// A narrowKind is an algorithm for products with few rows. They read B once, so memory bandwidth
+// limits them.
 type narrowKind uint8
 
 const (
 	notNarrow  narrowKind = iota
-	alongRows             // B's rows lie side by side: read whole rows, sums in the first cache
+	alongRows             // B's rows lie side by side: read whole rows, sums in the L1 cache
 	acrossRows            // B's columns do: transpose them in registers
 )
 
-// narrowBytes is the size of B from which on reading whole rows pays.
+// narrowBytes is the size of B from which reading whole rows pays.
 const narrowBytes = 1 << 20
 
-// narrowPath returns the way to take.
+// narrowPath returns the algorithm to use.
 func (j *job) narrowPath() narrowKind {
 	switch {
 	case j.k < 2 || j.through:
@@ -43,7 +43,7 @@ func (j *job) narrowPath() narrowKind {
 	return notNarrow
 }
 
-// planNarrow is plan for the narrow ways.
+// planNarrow is plan for products with few rows.
 func (j *job) planNarrow(total, threads int) {
 	j.taskM, j.tilesM = j.m, 1
 	j.taskN = sumBytes(j.m) / j.Size
@@ -96,11 +96,10 @@ func (j *job) narrowTask(worker, n0, n1 int, o *operands) {
 	}
 }
 
-// dotsEntry is what one entry reads: some 50 µs.
+// dotsEntry is how many bytes one call of the kernel reads: some 50 µs.
 const dotsEntry = 1 << 20
 
-// cachedBytes is the size of B up to which it is taken to be in the caches. Tests set
-// it to 0.
+// cachedBytes is the size up to which B is assumed to be in the caches. Tests set it to 0.
 var cachedBytes = 16 << 20
 
 // dotsPay reports whether dots is faster than across for columns of B that are step elements
@@ -113,7 +112,7 @@ func (j *job) dotsPay(step int) bool {
 // dots computes a single row from column n0 on, all whole vectors of 256 bits before n1,
 // and returns the column that follows. It reads a cached matrix from the last column to the
 // first. A training step that has read the same matrix for the gradient left the end of it in
-// the second cache, and the next step's gradient then finds the beginning there.
+// the L2 cache, and the next step's gradient then finds the beginning there.
 func (j *job) dots(n0, n1 int, o *operands) int {
 	size := j.size.b
 	nv, prefetch, direction := dotsCached, processor.Host.FarLastLevel && j.D == array.Float32, -1

@@ -8,8 +8,7 @@ import (
 	"weft/internal/jit"
 )
 
-// transpose makes p the product of the transposed operands, whose result is that of p
-// transposed.
+// transpose replaces p by the product of the transposed operands, B^T*A^T = C^T.
 func (p *Product) transpose() {
 	p.M, p.N, p.A, p.B, p.C = p.N, p.M, p.B.T(), p.A.T(), p.C.T()
 	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
@@ -31,18 +30,17 @@ type Product struct {
 	transposed bool // rows of C are columns of the result for the epilogue
 }
 
-// A Batch describes products that share their shape and strides. Count holds the
-// sizes of the batch dimensions, and A, B and C the element strides of each
-// operand along them, 0 where it is broadcast; a nil slice stands for zeros
-// (C must not be broadcast over a dimension larger than 1). The zero Batch is
-// one product.
+// A Batch describes products that share their shape and strides. Count holds the sizes of the
+// batch dimensions. A, B and C hold each operand's element strides along them: 0 means
+// broadcast, and a nil slice stands for zeros. C must not be broadcast over a dimension larger
+// than 1. The zero Batch is one product.
 type Batch struct {
 	Count   []int
 	A, B, C []int
 }
 
-// Run computes the product, or all of a batch. It panics with an *array.Error if the
-// product makes no sense.
+// Run computes the product, or all products of a batch. It panics with an *array.Error if types,
+// sizes or strides are invalid.
 func (p Product) Run() {
 	tile.CheckType("matmul", p.DType)
 	batch := &p.Batch
@@ -95,11 +93,11 @@ func (p Product) Run() {
 // operands are the matrices of one product.
 type operands struct {
 	a, b, c tile.Mat
-	aside   bool           // c is where the piece in hand is put
+	aside   bool           // c is a worker's buffer for the current piece
 	beside  unsafe.Pointer // what the epilogue reads together with the result, with the same strides; or nil
 }
 
-// sizes are the bytes of an element of each operand.
+// sizes are the bytes per element of each operand.
 type sizes struct{ a, b, c int }
 
 func (p *Product) sizes() sizes { return sizes{p.Of[0].Size(), p.Of[1].Size(), p.DType.Size()} }

@@ -16,7 +16,7 @@ import (
 	"weft/internal/numbers"
 )
 
-func TestSizes(t *testing.T) {
+func TestProductSizes(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		testSizes[float32](t, isa)
 		testSizes[float64](t, isa)
@@ -50,7 +50,7 @@ func testSizes[E tile.Element](t *testing.T, isa jit.ISA) {
 	}
 }
 
-func TestLarge(t *testing.T) {
+func TestProductLarge(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		defer func(old int) { prefetchFrom = old }(prefetchFrom)
 		for _, prefetchFrom = range []int{prefetchFrom, 0} {
@@ -78,9 +78,9 @@ func testLarge[E tile.Element](t *testing.T, isa jit.ISA) {
 	}
 }
 
-// TestNarrow tries few rows with a B that is read only once, in both orientations,
+// TestProductFewRows tries few rows with a B that is read only once, in both orientations,
 // with tails of k and of columns, in the caches and not.
-func TestNarrow(t *testing.T) {
+func TestProductFewRows(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		defer func(old int) { cachedBytes = old }(cachedBytes)
 		for _, cachedBytes = range []int{cachedBytes, 0} {
@@ -106,9 +106,9 @@ func testNarrow[E tile.Element](t *testing.T) {
 	}
 }
 
-// TestByBlocks multiplies matrices with few results and many terms: whole and partial groups of
+// TestProductFewResults multiplies matrices with few results and many terms: whole and partial groups of
 // blocks, terms after the last block, and all layouts.
-func TestByBlocks(t *testing.T) {
+func TestProductFewResults(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		testByBlocks[float32](t)
 		testByBlocks[float64](t)
@@ -146,9 +146,9 @@ func testByBlocks[E tile.Element](t *testing.T) {
 	}
 }
 
-// TestDots tries a single row times columns that lie side by side: in the caches and not,
+// TestRowTimesColumns tries a single row times columns that lie side by side: in the caches and not,
 // with addresses that share sets of the first one, and so long that an entry ends within them.
-func TestDots(t *testing.T) {
+func TestRowTimesColumns(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		defer func(old int) { cachedBytes = old }(cachedBytes)
 		for _, cachedBytes = range []int{cachedBytes, 0} {
@@ -174,9 +174,9 @@ func testDots[E tile.Element](t *testing.T) {
 	}
 }
 
-// TestBatch compares batches, with broadcasting in every operand, with the single
+// TestProductBatch compares batches, with broadcasting in every operand, with the single
 // products.
-func TestBatch(t *testing.T) {
+func TestProductBatch(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		testBatch[float32](t)
 		testBatch[float64](t)
@@ -246,9 +246,9 @@ func testBatch[E tile.Element](t *testing.T) {
 	}
 }
 
-// TestBatchSmallerThanThreads multiplies fewer small matrices than there are threads: each product
+// TestProductBatchSmallerThanThreads multiplies fewer small matrices than there are threads: each product
 // is cut into several tasks, and the epilogue runs once on each element and nowhere else.
-func TestBatchSmallerThanThreads(t *testing.T) {
+func TestProductBatchSmallerThanThreads(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		const count, n = 60, 26
 		r := rand.New(rand.NewPCG(16, 17))
@@ -274,9 +274,9 @@ func TestBatchSmallerThanThreads(t *testing.T) {
 	})
 }
 
-// TestSpecial puts infinities, NaN, zeros of both signs and subnormals in, which must
+// TestProductSpecialValues puts infinities, NaN, zeros of both signs and subnormals in, which must
 // meet the same operations on every path.
-func TestSpecial(t *testing.T) {
+func TestProductSpecialValues(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		testSpecial[float32](t)
 		testSpecial[float64](t)
@@ -311,9 +311,9 @@ func testSpecial[E tile.Element](t *testing.T) {
 	}
 }
 
-// TestGuard puts every operand against an inaccessible page, at its end and at its
+// TestProductStaysInOperands puts every operand against an inaccessible page, at its end and at its
 // beginning.
-func TestGuard(t *testing.T) {
+func TestProductStaysInOperands(t *testing.T) {
 	cputest.EveryGuard(t, testGuard[float32], testGuard[float64])
 }
 
@@ -369,8 +369,8 @@ func testGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer, err
 	try(130, 300, 300)
 }
 
-// TestNothing computes sums of no terms from operands that have no memory.
-func TestNothing(t *testing.T) {
+// TestProductWithoutTerms computes sums of no terms from operands that have no memory.
+func TestProductWithoutTerms(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		const m, n = 33, 50
 		c := make([]float32, m*n)
@@ -387,7 +387,7 @@ func TestNothing(t *testing.T) {
 	})
 }
 
-func TestMisuse(t *testing.T) {
+func TestProductMisusePanics(t *testing.T) {
 	var x [4]float32
 	m := tile.Mat{Ptr: unsafe.Pointer(&x), Row: 1, Col: 1}
 	for name, f := range map[string]func(){
@@ -414,9 +414,9 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestConcurrent runs products of several shapes on several goroutines at once, as
+// TestProductsConcurrently runs products of several shapes on several goroutines at once, as
 // the first to need their kernels or not.
-func TestConcurrent(t *testing.T) {
+func TestProductsConcurrently(t *testing.T) {
 	const m, n, k = 37, 61, 300
 	r := rand.New(rand.NewPCG(12, 12))
 	a, b := cputest.Random[float32](r, m*k), cputest.Random[float32](r, k*n)
@@ -443,8 +443,8 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestAllocs keeps a small product free of allocations.
-func TestAllocs(t *testing.T) {
+// TestSmallProductAllocatesNothing keeps a small product free of allocations.
+func TestSmallProductAllocatesNothing(t *testing.T) {
 	if cputest.UnderTest == jit.Portable {
 		t.Skip("SKIPPED: the portable path allocates a closure")
 	}
@@ -459,10 +459,10 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// TestTurned tries rows that are few with columns that lie side by side in memory, which are
+// TestProductTransposed tries rows that are few with columns that lie side by side in memory, which are
 // computed as the transposed product: with rows that fill vectors and not, several pieces, tails
 // and batches.
-func TestTurned(t *testing.T) {
+func TestProductTransposed(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		testTurned[float32](t, isa)
 		testTurned[float64](t, isa)
@@ -482,7 +482,7 @@ func testTurned[E tile.Element](t *testing.T, isa jit.ISA) {
 			a, b, c := newTestMat[E](r, at%4, m, k), newTestMat[E](r, 1+at%2*2, k, n), newTestMat[E](r, 0, m, n)
 			turned := Product{ISA: isa, DType: d, Of: [2]array.DType{d, d}, M: m, N: n, K: k, A: a.mat(), B: b.mat(), C: c.mat()}
 			lanes := isa.VectorBytes() / d.Size()
-			if want := isa != jit.Portable && m >= lanes && m <= directColumns*lanes && m > tile.MaxRowsAcross(isa); want && !turned.turnPays() {
+			if want := isa != jit.Portable && m >= lanes && m <= directColumns*lanes && m > tile.MaxRowsAcross(isa); want && !turned.transposePays() {
 				t.Errorf("%dx%dx%d of %s is not turned", m, k, n, d)
 			}
 			checkProduct(t, m, n, k, a, b, c, 1+at%3)

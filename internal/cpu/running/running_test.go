@@ -14,7 +14,7 @@ import (
 	"weft/internal/processor"
 )
 
-func TestSums(t *testing.T) {
+func TestCumulativeSum(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		t.Run("float32", func(t *testing.T) { testSums[float32](t, isa) })
 		t.Run("float64", func(t *testing.T) { testSums[float64](t, isa) })
@@ -170,7 +170,7 @@ func testSums[T float](t *testing.T, isa jit.ISA) {
 }
 
 // The sums of a row do not depend on other rows.
-func TestSumsOfRows(t *testing.T) {
+func TestCumulativeSumOfRows(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		t.Run("float32", func(t *testing.T) { testRows[float32](t, isa) })
 		t.Run("float64", func(t *testing.T) { testRows[float64](t, isa) })
@@ -212,7 +212,7 @@ func testRows[T float](t *testing.T, isa jit.ISA) {
 }
 
 // A column sums to the bits of a row with the same elements, whatever its neighbours.
-func TestSumsOfColumns(t *testing.T) {
+func TestCumulativeSumOfColumns(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		t.Run("float32", func(t *testing.T) { testColumns[float32](t, isa) })
 		t.Run("float64", func(t *testing.T) { testColumns[float64](t, isa) })

@@ -9,8 +9,8 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A RowsFrame holds the arguments of the kernels for a few rows of A and a B too
-// large for the caches, and of the one that finishes their sums.
+// A RowsFrame holds the arguments of the kernels for a few rows of A and a B that is too large
+// for the caches, and of the kernel that finishes their sums.
 type RowsFrame struct {
 	A, B    unsafe.Pointer
 	Sums    unsafe.Pointer // rows are sumPitch(rows) bytes apart
@@ -37,8 +37,8 @@ func LastVector(g *codegen.Gen, end asm.Label) {
 	}
 }
 
-// genFinish writes the kernel that turns the sums of one row into results, as
-// tileGen.finish does.
+// genFinish writes the kernel that makes results of the sums of one row, as tileGen.finish
+// does.
 func genFinish(g *codegen.Gen) {
 	a := &g.Asm
 	add := g.Pick(asm.VADDPS, asm.VADDPD)
@@ -86,7 +86,7 @@ func (k finishKey) Generate() *jit.Code {
 	return g.Install(k)
 }
 
-// Finish turns the sums of a row into results.
+// Finish makes results of the sums of a row.
 func (f *RowsFrame) Finish(m Machine) {
 	jit.Call(codegen.Kernel(finishes, finishKey{m.ISA, m.D}), 0, unsafe.Pointer(f))
 }

@@ -1,6 +1,3 @@
-// Package tile computes sums of products, a tile of them at a time in registers, for
-// products and convolutions: the kernels and their packing, and the same sums, with the
-// same bits, in Go.
 package tile
 
 import (
@@ -12,10 +9,10 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A Key names a kernel that computes tiles of mr rows and nv vectors of columns.
+// A Key names a kernel that computes tiles of Mr rows and Nv vectors of columns.
 type Key struct {
 	Mr, Nv int
-	KMajor bool // A's rows are one element apart and aStep is between its columns; else the reverse
+	KMajor bool // A is column-major, with AStep between columns; else row-major, with AStep between rows
 	Masked bool // the last vector is loaded and stored under a mask
 	// Segments, if not 0, means that rows of B are found in a table and that each vector has
 	// its own Place and masks. A vector is assembled from Segments parts, each under its own
@@ -39,8 +36,8 @@ type Key struct {
 	Prefetch bool
 }
 
-// AcrossWidth returns the most vectors of a tile of mr rows that transposes B: a
-// square of registers, two more and a broadcast are taken.
+// AcrossWidth returns the most vectors of a tile of mr rows that transposes B. The transpose
+// takes a square of registers and two more, and a broadcast takes one.
 func (m Machine) AcrossWidth(mr int) int {
 	registers := 32
 	if m.ISA == jit.AVX2 {
@@ -57,13 +54,13 @@ func MaxRowsAcross(isa jit.ISA) int {
 	return 3
 }
 
-// A Piece is a run of terms: n of them from offset bytes on in A.
+// A Piece is a run of N terms, from Offset bytes on in A.
 type Piece struct{ Offset, N int }
 
 // MaxGroups is the number of registers for A.
 const MaxGroups = 5
 
-// MaxVectors is the most vectors of columns in a tile.
+// maxVectors is the most vectors of columns in a tile.
 const maxVectors = 4
 
 // MaxMasks is the number of opmasks that can mask.
@@ -78,11 +75,12 @@ const (
 // FlagAdd in the flags of a Frame: add to C.
 const FlagAdd = 1
 
-// A Frame holds the arguments of a tile kernel: a column of row panels, each of
-// mr rows, from top to bottom. Steps are in bytes. Vector v of B's row p is at
-// B[0] + p*bStep + v vectors. With a table there are several tiles, one after the other:
-// vector v of a tile lies where its place says, from B[0] and C[0] on, and its row p
-// table[p] further.
+// A Frame holds the arguments of a tile kernel, which computes a column of row panels of Mr
+// rows each, from top to bottom. Steps are in bytes. Vector v of B's row p is at
+// B[0] + p*BStep + v vectors.
+//
+// With a table the kernel computes several tiles, one after the other. Vector v of a tile lies
+// at the offsets of its Place from B[0] and C[0], and its row p is Table[p] bytes further.
 type Frame struct {
 	A           unsafe.Pointer
 	B, C        [maxVectors]unsafe.Pointer

@@ -9,7 +9,7 @@ import (
 	"weft/internal/jit"
 )
 
-// A tileCode names the kernel of a tile.
+// A tileCode is the cache key of a tile kernel.
 type tileCode struct {
 	isa jit.ISA
 	d   array.DType
@@ -39,16 +39,16 @@ func (k tileCode) install() *jit.Code {
 	return g.Install(k)
 }
 
-// plain has the kernels of the tiles that products are made of, by number: a small
-// product takes a fifth longer where each is looked up by its key.
+// plain holds the kernels of plain matmul tiles in an array: a small product takes a fifth
+// longer if each kernel is looked up by its key.
 var plain [jit.AVX512 + 1][2]atomic.Pointer[plainTiles]
 
 type plainTiles [(maxRows + 1) * (maxVectors + 1) * 8]atomic.Pointer[jit.Code]
 
-// maxRows is the most rows of a tile, by any instruction set.
+// maxRows is the most rows of a tile with any instruction set.
 const maxRows = 14
 
-// plain reports whether the tile is that of a plain matmul: whole vectors, B not transposed.
+// plain reports whether the tile belongs to a plain matmul: no table, pieces or transposed B.
 func (k Key) plain() bool { return k.Segments == 0 && !k.Pieces && !k.Across }
 
 // Tile returns the kernel of a tile.
@@ -83,8 +83,8 @@ func (m Machine) Tile(key Key) *jit.Code {
 	return c
 }
 
-// Tile enters the kernel of a tile. Of those that are no plain ones it remembers the
-// last four, which a loop over rows of pictures and panels takes in turn.
+// Tile runs the kernel of a tile. It caches the last four kernels that are not plain, because a
+// loop over rows of images and panels uses them in turn.
 func (f *Frame) Tile(m Machine, key Key) {
 	if f.cNext = f.CPanel; f.cNext == 0 {
 		f.cNext = f.CStep * key.Mr

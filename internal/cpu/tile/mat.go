@@ -24,8 +24,8 @@ func (m Mat) Offset(n, size int) Mat {
 	return m
 }
 
-// An Epilogue is the epilogue of a product or convolution: elementwise work on each piece of the
-// result as soon as it is finished, by the thread that computed it. Run gets rows r0 to r1-1
+// An Epilogue is elementwise work on the result of a product or convolution: on each piece as
+// soon as it is finished, by the thread that computed it. Run gets rows r0 to r1-1
 // and columns c0 to c1-1; all calls together cover the result once. For a product, rows are
 // the rows of all matrices of the batch, one after the other. For a convolution, rows are the
 // channels of all images, and columns are the pixels.
@@ -64,7 +64,7 @@ func CheckType(op string, d array.DType) {
 	}
 }
 
-// CopyMat copies an m x n matrix, of what mach packs.
+// CopyMat copies an m x n matrix. src has elements of the type that mach packs.
 func CopyMat(mach Machine, m, n int, dst, src Mat) {
 	if mach.from.Half() && src.Col == 1 && dst.Col == 1 && mach.ISA != jit.Portable {
 		whole := n / mach.Lanes

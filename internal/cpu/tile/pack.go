@@ -9,7 +9,7 @@ import (
 	"weft/internal/jit"
 )
 
-// A Machine is an instruction set and an element type.
+// A Machine is an instruction set with an element type, and the sizes of its vectors.
 type Machine struct {
 	ISA   jit.ISA
 	D     array.DType
@@ -25,14 +25,14 @@ func New(isa jit.ISA, d array.DType) Machine {
 	return Machine{isa, d, d.Size(), vb / d.Size(), vb, d}
 }
 
-// From returns the machine that packs elements of type d: its own, or float16 and
-// bfloat16, which become float32 on the way.
+// From returns a Machine that packs elements of type d: the machine's own type, or float16 and
+// bfloat16, which packing converts to float32.
 func (m Machine) From(d array.DType) Machine {
 	m.from = d
 	return m
 }
 
-// Narrow returns the machine with vectors of 256 bits.
+// Narrow returns m with vectors of 256 bits.
 func (m Machine) Narrow() Machine {
 	m.Lanes, m.VB = 32/m.Size, 32
 	return m
@@ -92,9 +92,9 @@ func (m Machine) packKey(transpose bool, n, last int) packKey {
 	return key
 }
 
-// PackPanels packs n panels, which follow each other in from, to and step bytes behind each
-// other, as Pack does one by one. Where rows lie side by side it goes term by term through all
-// panels, so that memory is read in long runs.
+// PackPanels packs n panels of rows that follow one another in from, as Pack does one by one.
+// The packed panels are step bytes apart. Where rows lie side by side, it packs each term of all
+// panels before the next term, so that memory is read in long runs.
 func (m Machine) PackPanels(to Panel, step int, from Mat, n int) {
 	if from.Row == 1 && n > 0 && to.K > 0 {
 		nv := Ceil(to.Rows, m.Lanes)
@@ -110,8 +110,9 @@ func (m Machine) PackPanels(to Panel, step int, from Mat, n int) {
 	}
 }
 
-// PackLines packs n panels of at most as many rows as a vector has lanes, whose terms lie side
-// by side in from, as Pack does one by one: step and fromStep bytes from one to the next.
+// PackLines packs n panels, as Pack does one by one. A panel has at most as many rows as a
+// vector has lanes, and its terms lie side by side in from. Panels are fromStep bytes apart in
+// from, and step bytes apart when packed.
 func (m Machine) PackLines(to Panel, step int, from Mat, fromStep, n int) {
 	if to.K == 0 || n <= 0 {
 		return
@@ -128,7 +129,7 @@ func (m Machine) PackLines(to Panel, step int, from Mat, fromStep, n int) {
 	}
 }
 
-// Gather is Pack for any strides, in Go.
+// Gather is Pack in portable Go, for any strides.
 func (m Machine) Gather(to Panel, from Mat) {
 	switch {
 	case m.from == array.Float16:
@@ -192,8 +193,8 @@ func (m Machine) SetMask(mask *uint64, lanes *[32]byte, n int) {
 	}
 }
 
-// VectorsOf chooses the width of tiles, in vectors, for m rows and n columns: the one
-// with the least estimated cycles for a term.
+// VectorsOf returns the width of tiles, in vectors, for the given rows and n columns: the width
+// with the lowest estimated cycles per term.
 func (m Machine) VectorsOf(rows, n int) int {
 	vectors := Ceil(n, m.Lanes)
 	best, bestCost := 1, 0

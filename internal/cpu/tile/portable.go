@@ -15,13 +15,13 @@ import (
 // Element is the type of an operand's elements.
 type Element interface{ float32 | float64 }
 
-// PortableTile is how many columns portable code works on at a time: their sums stay
-// in the first cache and a block of B's rows, as float64, in the second.
+// PortableTile is how many columns portable code computes at a time: their sums stay in the
+// L1 cache, and a block of B's rows, as float64, in the L2 cache.
 const PortableTile = 256
 
-// A Scratch is what one task of a portable product works in. Elements of both types
-// are float64 there, which saves conversions: one instruction takes an element of B
-// from memory and multiplies it.
+// A Scratch is the scratch memory of one task of a portable product. Elements of both types are
+// converted to float64 there once. Then one instruction loads an element of B and multiplies
+// it.
 type Scratch struct {
 	B      []float64 // a block: terms one after the other, width columns each
 	a, acc []float64
@@ -44,7 +44,7 @@ func (s *Scratch) scratchB(n int) []float64 {
 	return s.B[:n]
 }
 
-// PortableOperands are the factors of a product C = A*B as portable code reads them.
+// PortableOperands packs the factors of a product C = A*B for portable code.
 type PortableOperands interface {
 	// PackA writes len(dst) terms of row i, from term k on.
 	PackA(dst []float64, i, k int)
@@ -69,11 +69,10 @@ func (m *Magnitudes) Add(x float64) {
 	m.high = max(m.high, u)
 }
 
-// tame reports whether no product of an element within a and one within b is so small
-// or so large that a chain of them could meet a subnormal that is not exact, a zero
-// of negative sign, or infinity. A product is a multiple of 2^(ea+eb-46) if ea and eb
-// are the exponents of its factors, and so are then all sums; if that is a multiple
-// of the least float32 too, sums below the normal range are exact.
+// tame reports whether a sum of products of elements within a and within b can never be a
+// subnormal that is not exact, a zero of negative sign, or infinity. If ea and eb are the least
+// exponents of the factors, products are multiples of 2^(ea+eb-46), and so are all sums. If
+// that is a multiple of the least float32, sums below the normal range are exact.
 func tame(a, b Magnitudes) bool {
 	const inf = 0x7ff << 53
 	exponent := func(u uint64) int { return int(u>>53) - 1023 }
@@ -90,8 +89,8 @@ func tame(a, b Magnitudes) bool {
 	return exponent(a.low+1)+exponent(b.low+1) >= least && exponent(a.high)+exponent(b.high)+growth <= 127
 }
 
-// Block computes one block, n terms from term k on, of rows i0 to i1-1 and of width
-// columns from column j on, and gives each row of sums to put.
+// Block computes one block of n terms from term k on, for rows i0 to i1-1 and width columns from
+// column j on. It calls put with the sums of each row.
 func (s *Scratch) Block(op PortableOperands, single bool, k, n, i0, i1, j, width int, put func(i int, sums []float64)) {
 	s.B = s.scratchB(n * width)
 	var mb Magnitudes
@@ -127,8 +126,8 @@ func (s *Scratch) Block(op PortableOperands, single bool, k, n, i0, i1, j, width
 	}
 }
 
-// tame32 adds the products of a with the rows of b to acc. Products with 0 are left
-// out: sums here start from +0 and are never -0, so these change nothing.
+// tame32 adds the products of a with the rows of B to acc. It skips products with 0: sums start
+// from +0 and are never -0, so adding a zero changes nothing.
 func (s *Scratch) tame32(acc, a []float64) {
 	width := len(acc)
 	first := -1
@@ -164,8 +163,8 @@ func fmaPair32(acc, x, y []float64, a, b float64) {
 	}
 }
 
-// easyPair32 is fmaPair32 up to the first element where a sum, which float64 rounds
-// already, is halfway between two float32; it returns the index of that element.
+// easyPair32 is fmaPair32 up to the first element whose sum in float64 is halfway between two
+// float32. It returns the index of that element, where rounding twice could differ.
 //
 // A sum is rounded to 24 bits by Veltkamp's splitting (Dekker, "A floating-point
 // technique for extending the available precision", Numer. Math. 18, 1971), which
@@ -192,7 +191,7 @@ func easyPair32(acc, x, y []float64, a, b float64) int {
 // of them: its low 29 bits are 1 and zeros.
 func halfway32(s float64) bool { return uint32(math.Float64bits(s))<<3 == 1<<31 }
 
-// wild32 adds a*x to acc, rounded once to float32, whatever float32 numbers these are.
+// wild32 adds a*x to acc, rounded once to float32, for any float32 numbers.
 func wild32(acc, x []float64, a float64) {
 	for {
 		n := easy32(acc, x, a)
@@ -204,7 +203,8 @@ func wild32(acc, x []float64, a float64) {
 	}
 }
 
-// easy32 is wild32 up to the first element that takes care; it returns its index.
+// easy32 is wild32 up to the first element that needs a careful rounding. It returns the index
+// of that element.
 func easy32(acc, x []float64, a float64) int {
 	x = x[:len(acc)]
 	for j, c := range acc {
@@ -226,7 +226,7 @@ func fma64s(acc, x []float64, a float64) {
 	}
 }
 
-// PortableResult is where a product goes: element (i, j) is at
+// A PortableResult is the layout of a result in memory: element (i, j) is at
 // i*Row + j/Width*High + j%Width*Step elements from Ptr.
 type PortableResult struct {
 	Ptr                    unsafe.Pointer
@@ -257,13 +257,13 @@ func put[E Element](r *PortableResult, i, j int, sums []float64, add bool) {
 	}
 }
 
-// PortableGrain is about how many multiply-adds one chunk of a threaded portable
-// product has: some 50 µs.
+// PortableGrain is about how many multiply-adds a chunk of a threaded portable product has:
+// some 50 µs.
 const PortableGrain = 64 << 10
 
-// PortableProducts computes count products of m x n elements, sums of k terms, in Go.
-// item returns the operands of one of them and the place of its result; done, if there is
-// one, is called for rectangles of the results as they are finished.
+// PortableProducts computes count products of m x n elements with sums of k terms, in Go. item
+// returns the operands of product i and the layout of its result. done may be nil; otherwise it
+// is called for each rectangle of a result as soon as it is finished.
 func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (PortableOperands, PortableResult), done func(i, m0, m1, n0, n1 int)) {
 	if threads <= 0 {
 		threads = par.Threads()
@@ -342,8 +342,8 @@ func (o *matOperands[E]) PackB(s *Scratch, k, n, j, width int) Magnitudes {
 	return m
 }
 
-// Widen copies n elements of type d, which is E or that of halves, that lie step apart from src
-// on to every pitch-th of dst.
+// Widen copies n elements to every pitch-th element of dst. They lie step elements apart from
+// src on. Their type d is E, float16 or bfloat16.
 func Widen[E Element](d array.DType, dst []float64, pitch int, src unsafe.Pointer, step, n int) {
 	switch d {
 	case array.Float16:
@@ -376,9 +376,8 @@ func widenFloat[E Element](dst []float64, pitch int, src unsafe.Pointer, step, n
 	}
 }
 
-// PortableMats computes count products of m x n elements, sums of k terms, of factors with
-// elements of the types of: E, or halves. item returns the operands of one of them; done is
-// as for PortableProducts.
+// PortableMats is PortableProducts for matrices. item returns the matrices of product i. The
+// element types of the factors are of: E, float16 or bfloat16.
 func PortableMats[E Element](count, m, n, k, threads int, of [2]array.DType, item func(i int) (a, b, c Mat), done func(i, m0, m1, n0, n1 int)) {
 	// Long rows of sums, so that the loops over them are long.
 	flip := n < m && n < 64

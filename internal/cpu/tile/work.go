@@ -1,6 +1,6 @@
-// Package tile holds what matrix products and convolutions are made of: rectangles of the
-// result that are computed in registers, the packing of their operands, and the same in
-// portable Go.
+// Package tile computes tiles of matrix products and convolutions: rectangles of the result
+// that are accumulated in registers. It also packs the operands, and has the same algorithms,
+// with the same bits, in portable Go.
 package tile
 
 import (
@@ -8,11 +8,11 @@ import (
 	"weft/internal/processor"
 )
 
-// TaskWork is what one entry of par's counter is worth, in multiply-adds.
+// TaskWork is the least work, in multiply-adds, for which a thread fetches tasks once from par.
 const TaskWork = 256 << 10
 
-// ThreadHot and ThreadCold are the multiply-adds from which threads pay, if workers spin and if
-// they sleep. Tests set them to 0.
+// ThreadHot and ThreadCold are the multiply-adds from which threads pay: ThreadHot if workers
+// spin, ThreadCold if they sleep. Tests set them to 0.
 var ThreadHot, ThreadCold = processor.MulAdds(processor.WakeSpinning), processor.MulAdds(processor.WakeSleeping)
 
 // ThreadsFor returns the threads to use for work multiply-adds, at most limit.
@@ -26,14 +26,14 @@ func ThreadsFor(work, limit int) int {
 	return limit
 }
 
-// CallWork is what one entry into machine code computes at most, in fused multiply-adds of
-// vectors: some 100 µs, so that a collection need not wait longer.
+// CallWork is the most work of one call of machine code, in fused multiply-adds of vectors:
+// some 100 µs. The garbage collector cannot stop machine code, so it waits at most as long.
 const CallWork = 200 << 10
 
 func Ceil(a, b int) int { return (a + b - 1) / b }
 
-// Conflict reports a step in bytes at which lines fall into few sets of the first
-// cache: a multiple of 1 KB or nearly so.
+// Conflict reports whether lines that are step bytes apart fall into few sets of the L1 cache:
+// step is a multiple of 1 KB or nearly so.
 func Conflict(step int) bool {
 	const near = 1 << 10
 	r := (step%near + near) % near

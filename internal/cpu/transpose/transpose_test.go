@@ -118,7 +118,7 @@ func pooled(b testing.TB, d array.DType, shape ...int) array.View {
 }
 
 // Machine code reads and writes nothing outside of its arrays.
-func TestCopyGuard(t *testing.T) {
+func TestCopyStaysInViews(t *testing.T) {
 	if !guard.Available {
 		t.Skip("SKIPPED: no guard pages here")
 	}

@@ -1,8 +1,7 @@
-// Package index reads and writes at places that are known when a routine runs: rows and
-// elements at indices, elements under a mask, and the places of extremes. What is done to
-// memory at large is machine code; around it, and instead of it where there is none, is
-// Go. Bits are moved, or added in an order that does not depend on either, so that both
-// give the same.
+// Package index reads and writes arrays at indices that are known only at run time: rows and
+// elements at indices, elements under a mask, and the indices of extremes. Loops over memory are
+// machine code, with Go around them, and Go alone where there is no machine code. Both move
+// bits, or add them in the same order, so that they give the same bits.
 package index
 
 import (
@@ -16,9 +15,9 @@ import (
 	"weft/internal/par"
 )
 
-// Places are where an array is read or written along an axis: an array of int32 or int64,
-// which may count from the back.
-type Places struct {
+// Indices are an array of int32 or int64 indices along an axis of another array. Negative ones
+// count from the back.
+type Indices struct {
 	ISA  jit.ISA
 	Op   string // for errors
 	Axis int
@@ -27,8 +26,9 @@ type Places struct {
 	all []int // see Count
 }
 
-// checked returns the places, all below size.
-func (p *Places) checked(size int) []int {
+// checked returns the indices, counted from the front. It panics with an *array.Error unless all
+// are in range for size.
+func (p *Indices) checked(size int) []int {
 	n := p.Of.Size()
 	p.requireMemory(3 * n) // with those that group makes
 	out := make([]int, n)
@@ -40,7 +40,7 @@ func (p *Places) checked(size int) []int {
 // Count writes the indices as int64, counted from the front. It requires that all are below
 // size. all is the shape of the array of indices as the user gave it; p has axes of size 1
 // where that array repeats indices.
-func (p *Places) Count(out *array.View, size int, all []int) {
+func (p *Indices) Count(out *array.View, size int, all []int) {
 	n := p.Of.Size()
 	if n == 0 {
 		return
@@ -51,8 +51,8 @@ func (p *Places) Count(out *array.View, size int, all []int) {
 	w.checked(n, grain(8), codegen.Threads(n), func(begin, end int) bool { return w.read(to[begin:end], begin, 0) })
 }
 
-// refuse refuses the first place that is not below size.
-func (p *Places) refuse(size int) {
+// refuse panics with an *array.Error for the first index that is out of range for size.
+func (p *Indices) refuse(size int) {
 	o := offsets{shape: []int{p.Of.Size()}, strides: []int{1}}
 	for i := range p.Of.Size() {
 		if x := integer(p.Of, o.next()); x < int64(-size) || x >= int64(size) {
@@ -61,8 +61,8 @@ func (p *Places) refuse(size int) {
 	}
 }
 
-// position is where place i comes first among all.
-func (p *Places) position(i int) int {
+// position returns the first position of index i in the array as the user gave it.
+func (p *Indices) position(i int) int {
 	if len(p.all) != len(p.Of.Shape) {
 		return i
 	}
@@ -76,26 +76,27 @@ func (p *Places) position(i int) int {
 }
 
 // requireMemory panics with an *array.Error if there is no memory for n ints on the Go heap.
-func (p *Places) requireMemory(n int) {
+func (p *Indices) requireMemory(n int) {
 	if err := mem.Room(8 * n); err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: p.Op, Msg: "no memory to sort the places", Err: err})
 	}
 }
 
-// sizes returns the product of the sizes before an axis and behind it.
+// sizes returns the number of elements over the axes before an axis, and over the axes behind
+// it.
 func sizes(shape []int, axis int) (outer, inner int) {
 	return array.Size(shape[:axis]), array.Size(shape[axis+1:])
 }
 
 func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
-// grain is the number of units of n bytes that are worth a chunk.
+// grain returns the number of units of n bytes in a chunk.
 func grain(n int) int { return max(codegen.ChunkBytes/max(n, 1), 1) }
 
-// each calls f for the places in batches, in chunks on several threads: the number of the
-// first and what lies from base on in steps of 1, for each of outer axes of the size. Every
-// place must be in range.
-func (p *Places) each(outer, size, threads int, grain int, f func(first int, at []int)) {
+// each calls f for the indices in batches, in chunks on several threads. It goes through the
+// indices once for each of outer sub-arrays with size elements along the axis. f gets the position
+// of the first index and the offsets of the elements. It requires that all indices are in range.
+func (p *Indices) each(outer, size, threads int, grain int, f func(first int, at []int)) {
 	n := p.Of.Size()
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
 	w.checked(outer*n, grain, threads, func(begin, end int) bool {
@@ -113,8 +114,8 @@ func (p *Places) each(outer, size, threads int, grain int, f func(first int, at 
 	})
 }
 
-// Select writes the sub-arrays of x at a vector of places. Both arrays are contiguous.
-func (p *Places) Select(out, x *array.View) {
+// Select writes the sub-arrays of x at a vector of indices. Both arrays are contiguous.
+func (p *Indices) Select(out, x *array.View) {
 	axis := p.Axis
 	outer, inner := sizes(x.Shape, axis)
 	row := inner * x.DType.Size()
@@ -146,7 +147,7 @@ func (p *Places) Select(out, x *array.View) {
 }
 
 // SelectStrided is Select for x in any layout. It reads only the elements that it writes.
-func (p *Places) SelectStrided(out, x *array.View) {
+func (p *Indices) SelectStrided(out, x *array.View) {
 	idx := p.checked(x.Shape[p.Axis])
 	part := append([]int(nil), x.Shape...)
 	part[p.Axis] = 1
@@ -188,10 +189,10 @@ func addSlices[T uint8 | uint16 | int32 | int64 | float32 | float64](a, b []T) {
 	}
 }
 
-// Add writes base, or zeros if it is nil, with the sub-arrays of x added at a
-// vector of places. All arrays are contiguous. Each target belongs to one chunk, which
-// adds in ascending order of position: the result does not depend on threads.
-func (p *Places) Add(out, x, base *array.View) {
+// Add writes base, or zeros if it is nil, and adds the sub-arrays of x at a vector of indices.
+// All arrays are contiguous. Each target belongs to one chunk, which adds in ascending order of
+// position, so the result does not depend on threads.
+func (p *Indices) Add(out, x, base *array.View) {
 	axis := p.Axis
 	size := out.Shape[axis]
 	outer, inner := sizes(x.Shape, axis)
@@ -236,8 +237,9 @@ func (p *Places) Add(out, x, base *array.View) {
 	})
 }
 
-// addElements is Add where the sub-arrays are single elements: in order, without sorting.
-func (p *Places) addElements(out, x, base *array.View, outer, size int) {
+// addElements is Add where sub-arrays are single elements. It adds them in order, without
+// sorting the indices.
+func (p *Indices) addElements(out, x, base *array.View, outer, size int) {
 	if base != nil {
 		copyWhole(out, base)
 	} else {
@@ -247,7 +249,7 @@ func (p *Places) addElements(out, x, base *array.View, outer, size int) {
 		return
 	}
 	n := p.Of.Size()
-	p.each(outer, size, codegen.Threads(placeNS*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, codegen.Ptr(out), codegen.Ptr(x)))
+	p.each(outer, size, codegen.Threads(indexNS*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, codegen.Ptr(out), codegen.Ptr(x)))
 }
 
 // group sorts positions by their index, stably: the positions of index k are
