@@ -43,7 +43,7 @@
 // # Preemption
 //
 // The runtime cannot preempt a goroutine inside machine code: its PC belongs to
-// no function, so it is no safe point. A stop-the-world waits until the code
+// no function, so it is not a safe point. A stop-the-world waits until the code
 // returns. Two things keep that wait short. The code does a bounded amount of
 // work per entry (50 to 100 µs, 250 µs at most); and the stub is not NOSPLIT, so
 // its stack check is a point where a pending request is honoured on each entry.

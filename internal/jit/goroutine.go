@@ -9,9 +9,9 @@ import (
 // Goroutine returns a number that no other goroutine has while this one lives.
 func Goroutine() uintptr {
 	if goroutineKnown {
-		return goroutine() // where the runtime keeps it: an address that nothing else is done with
+		return goroutine() // the address of the runtime's g, used as a number only
 	}
-	// What is said of it to people takes some 20 us, since the whole stack is gone through.
+	// runtime.Stack takes some 20 µs, since it walks the whole stack.
 	var buf [64]byte
 	b := buf[:runtime.Stack(buf[:], false)]
 	b = bytes.TrimPrefix(b, []byte("goroutine "))

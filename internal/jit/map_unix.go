@@ -11,9 +11,8 @@ import (
 
 func pageSize() int { return unix.Getpagesize() }
 
-// chunkSize is how much memory is asked of the system at once. Each code takes
-// whole pages of it: asking for those by themselves took twice as long, and a
-// system allows some ten thousands of mappings only.
+// chunkSize is the size of a mapping. Each code takes whole pages of one: a mapping for each code
+// took twice as long, and a system allows some ten thousands of mappings only.
 const chunkSize = 256 << 10
 
 // chunk is what is left of the chunk in use: writable pages that were never

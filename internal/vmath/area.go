@@ -2,23 +2,23 @@ package vmath
 
 import "weft/internal/loop"
 
-// Area functions are logarithms of 1 + t. t has a second part tlo, digits behind the first
-// float's, which a logarithm of t alone would lose. float32 is computed in float64, which needs none.
+// Inverse hyperbolic functions are logarithms of 1 + t. The second part tlo holds the bits that t
+// lacks (double-float arithmetic). float32 is computed in float64, which needs no second part.
 
-// ln1pLong is ln(1+t+tlo) as ln1pSum gives it.
+// ln1pLong returns ln(1+t+tlo) as ln1pSum gives it.
 func (f *form) ln1pLong(t, tlo loop.Value) (hi, lo loop.Value) {
 	hi, lo = f.ln1pSum(t)
 	return hi, f.Add(lo, f.Div(tlo, f.Add(t, f.c(1))))
 }
 
-// twoSum is a+b as its rounded value and the error of that, whichever is greater (Knuth).
+// twoSum returns a+b rounded, and the rounding error, for a and b in any order (Knuth's TwoSum).
 func (f *form) twoSum(a, b loop.Value) (hi, lo loop.Value) {
 	hi = f.Add(a, b)
 	v := f.Sub(hi, a)
 	return hi, f.Add(f.Sub(a, f.Sub(hi, v)), f.Sub(b, v))
 }
 
-// ln2Of is y, but ln(2a) where a, which is not below 0, is large; infinity and NaN stay.
+// ln2Of returns y, but ln(2a) where a is large. Requires a of at least 0. Infinity and NaN stay.
 func (f *form) ln2Of(a, y loop.Value) loop.Value {
 	return f.rare(f.reaches(a, 0x1p28), y, func() loop.Value {
 		ln := f.logNormal(&natural, f.Mul(a, f.c(0x1p-4)), f.c(5))

@@ -6,10 +6,10 @@ import (
 	"weft/internal/loop"
 )
 
-// Bessel's functions of orders 0 and 1, computed in float64 also for float32. Below 7.5 they are
-// pieces as in the gamma family, one around each zero. From there on they are waves whose height
-// and phase are polynomials in 1/x^2. Near zeros of the waves the error is small beside their
-// height.
+// Bessel functions of orders 0 and 1, computed in float64 also for float32. Below 7.5 they are
+// piecewise polynomials as in the gamma family, one piece around each zero. From there on they are
+// waves whose amplitude and phase are polynomials in 1/x^2. Near zeros of the waves the error is
+// small relative to the amplitude.
 type bessel struct {
 	j, y                [][]float64
 	height, phase, rest []float64
@@ -27,8 +27,8 @@ const (
 	threePi4, threePi4Lo   = 0x1.2d97c7f3321d2p1, 0x1.a79394c9e8a0ap-54
 )
 
-// wave is a function of x from 7.5 on, which is sin(x+pi/4+phase) or, if not ahead,
-// sin(x-pi/4+phase) times its height.
+// wave returns a Bessel function for x from 7.5 on: its amplitude times sin(x+pi/4+phase) or, if
+// not ahead, times sin(x-pi/4+phase).
 func (f *form) wave(o *bessel, x loop.Value, ahead bool) loop.Value {
 	inv := f.Div(f.c(1), x)
 	t := f.Mul(inv, inv)
@@ -51,7 +51,7 @@ func (f *form) wave(o *bessel, x loop.Value, ahead bool) loop.Value {
 	return f.Mul(f.Div(f.poly(t, o.height), f.Sqrt(x)), y)
 }
 
-// besselPiece is the value of pieces for a from 0 to 7.5.
+// besselPiece returns the value of the piecewise polynomial for a from 0 to 7.5.
 func (f *form) besselPiece(p [][]float64, a loop.Value) loop.Value {
 	s := f.piece(p, gammaArg{y: a, index: f.toInt(f.Add(a, f.c(f.shift)))})
 	return f.Add(s.hi, s.lo)

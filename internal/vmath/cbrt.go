@@ -10,7 +10,7 @@ func Cbrt(b *loop.Builder, x loop.Value) loop.Value {
 		u := f.Mul(a, f.Select(tiny, f.c(0x1p54), f.c(1)))
 		k := f.Floor(f.Mul(f.Add(f.LogB(u), f.c(0.5)), f.c(1./3)))
 		m := f.Mul(u, f.ScaleB(f.c(1), f.Mul(k, f.c(-3)))) // in [1, 8)
-		// Halley's method from two digits on: each step has three times as many.
+		// Halley's method, from two digits on: each step triples the number of correct digits.
 		y := f.poly(m, []float64{0.6929, 0.352, -0.03983, 0.002045})
 		two := f.Add(m, m)
 		for range 2 {

@@ -82,22 +82,22 @@
 //   - Rounding to an integer is adding 1.5*2^mantissa: the integer is then in the
 //     low bits. Scaling by 2^k is one operation of the loop language, which rounds
 //     once, so that subnormal results and overflow come by themselves.
-//   - The last operation is a sum of a large exact term and a small one; where a
-//     rounding before that would cost too much, its error is computed by a fused
-//     product or Dekker's sum and added to the small term.
-//   - Processors have fewer units for products and for comparisons that give a
-//     mask than for the rest: so float32 sine chooses coefficients rather than
+//   - The last operation is a sum of a large exact term and a small one. Where a
+//     rounding before that would cost too much, its error is computed by an FMA or
+//     Dekker's sum and added to the small term.
+//   - Processors have fewer units for products, and for comparisons that give a
+//     mask, than for other operations. So float32 sine selects coefficients and not
 //     between two polynomials, and bounds are tested as integers.
 //   - Tables have 16 entries in float32 and 8 in float64, as many as a vector
 //     register, and come with the constants. Exponentials look up 2^(j/16) or 2^(j/8).
 //     In float32 all powers are multiplied by a number slightly below 1 that makes
-//     their rounding small, and the polynomial of the rest makes up for it.
+//     their rounding errors small, and the polynomial of the rest corrects this.
 //   - Natural logarithms multiply with one of 16 or 8 factors, so that a short polynomial
 //     does. The factors are chosen so that their logarithms nearly are numbers of few
 //     bits, which sums with multiples of ln(2) do not round.
 //   - float32 [Gelu] is x times a power of two of the logarithm of the normal
-//     distribution. The logarithm is a polynomial for each of 16 intervals: smooth
-//     for both signs, and right relatively where the distribution is small.
+//     distribution. The logarithm is a polynomial for each of 16 intervals: it is smooth
+//     for both signs, and its relative error stays small where the distribution is small.
 //   - float32 [Tanh] is a polynomial for each of 16 intervals, which are narrow around zero; the upper
 //     bits of |x|+5/8 tell which.
 //   - float32 [Pow], [Atan2], [Erfc], [Hypot] and the area functions compute in float64 with shorter

@@ -26,7 +26,7 @@ func (f *form) rootLn(p, plo, by loop.Value) sum {
 	return sum{s, f.Div(f.Add(f.Fma(f.Neg(s), s, w), wlo), f.Add(s, s))}
 }
 
-// erfinvPiece is s times the ratio that a table of pieces gives for it.
+// erfinvPiece returns s times a ratio, which is a piecewise polynomial of s.
 func (f *form) erfinvPiece(p [][]float64, index loop.Value, s sum) loop.Value {
 	at := func(j int) loop.Value { return f.Lookup(p[j], index) }
 	d := f.Sub(s.hi, at(0))

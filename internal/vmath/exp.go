@@ -11,7 +11,7 @@ const (
 	ln2Lo64 = 0x1.abc9e3b39803fp-56
 	log2E   = 0x1.71547652b82fep+0
 
-	log2ELo32 = 0x1.4ae0cp-26 // what it lacks as a float32
+	log2ELo32 = 0x1.4ae0cp-26 // its rounding error as a float32
 )
 
 // A reduced argument of an exponential: x = k*ln(2) + r.
@@ -31,19 +31,19 @@ func (f *form) reduce(x loop.Value) reduced {
 	return reduced{f.toInt(t), k, r, r1}
 }
 
-// low is what r lacks of its exact value.
+// low returns the rounding error of r.
 func (f *form) low(e reduced) loop.Value {
 	return f.Fma(e.k, f.c(-pick(f, ln2Lo32, ln2Lo64)), f.Sub(e.r1, e.r))
 }
 
-// halves gives two powers of two with product 2^k, each within the normal range.
+// halves returns two powers of two with product 2^k, both normal numbers.
 func (f *form) halves(bits loop.Value) (s1, s2 loop.Value) {
 	h := f.ShrU(bits, f.n(1)) // bias + floor(k/2)
 	return f.pow2(h), f.pow2(f.Sub(bits, h))
 }
 
-// steps takes the nearest multiple k of 1/16 (float32) or 1/8 out of s*x, and looks up
-// 2^(k-floor(k)): in float32 a little less, for which exp2Rest32 makes up.
+// steps subtracts the nearest multiple k of 1/16 (float32) or 1/8 from s*x, and looks up
+// 2^(k-floor(k)). In float32 the entries are slightly smaller, which exp2Rest32 corrects.
 func (f *form) steps(x loop.Value, s float64) (k, power loop.Value) {
 	magic := f.c(pick(f, 0x1.8p19, 0x1.8p49))
 	n := f.Add(x, magic)

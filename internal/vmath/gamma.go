@@ -9,14 +9,14 @@ import (
 // The gamma family. All of it is computed in float64, which is then exact enough for
 // float32. Three ways, by a = |x|:
 //   - in [3/4, 19/4) a polynomial for each of eight intervals, whose coefficients are looked
-//     up; where the function has a zero the interval lies around it, so that the result
-//     is right relatively;
+//     up; where the function has a zero the interval lies around it, so that the relative
+//     error is small;
 //   - below as far as 0 the same polynomials of 1+a and one step of the recurrence;
-//   - above, Stirling's series, fitted: what it lacks is a polynomial in 1/a^2.
+//   - above, Stirling's formula, whose correction is a fitted polynomial in 1/a^2.
 //
-// Negative x go by reflection, whose sines are taken of the distance to the nearest integer,
-// which is exact. There two terms may cancel. Near the zeros of lgamma below -2, and the zeros of
-// digamma below 0, the error is small beside the terms, not beside the result.
+// Negative x take the reflection formula. Its sines are of the distance to the nearest integer,
+// which is exact. Two terms may cancel: near the zeros of lgamma below -2, and near the zeros of
+// digamma below 0, the error is small relative to the terms, not to the result.
 
 // A sum is hi + lo, with a small lo.
 type sum struct{ hi, lo loop.Value }
@@ -25,7 +25,7 @@ func (f *form) choose(c loop.Value, x, y sum) sum {
 	return sum{f.Select(c, x.hi, y.hi), f.Select(c, x.lo, y.lo)}
 }
 
-// A gammaArg is what the functions of this family find out about a, which is not negative.
+// A gammaArg holds what all functions of this family need of the argument a, which is at least 0.
 type gammaArg struct{ a, low, far, y, index loop.Value }
 
 func (f *form) gammaArg(a loop.Value) gammaArg {
@@ -35,7 +35,7 @@ func (f *form) gammaArg(a loop.Value) gammaArg {
 	return gammaArg{a, low, f.Le(f.c(4.75), a), y, f.toInt(f.Fma(y, f.c(2), f.c(f.shift)))}
 }
 
-// piece is the polynomial of a table of pieces at 1+y.
+// piece returns the value of a piecewise polynomial at 1+y.
 func (f *form) piece(p [][]float64, g gammaArg) sum {
 	at := func(j int) loop.Value { return f.Lookup(p[j], g.index) }
 	d := f.Sub(f.Sub(g.y, at(0)), at(1))
@@ -47,7 +47,7 @@ func (f *form) piece(p [][]float64, g gammaArg) sum {
 	return sum{hi, lo}
 }
 
-// lnOf is ln(v) for positive finite v.
+// lnOf returns ln(v) for positive finite v.
 func (f *form) lnOf(v loop.Value) sum {
 	tiny, huge := f.Lt(v, f.c(0x1p-960)), f.Lt(f.c(0x1p960), v)
 	u := f.Mul(v, f.Select(tiny, f.c(0x1p120), f.Select(huge, f.c(0x1p-120), f.c(1))))
@@ -88,10 +88,10 @@ func (f *form) sinPi(r loop.Value) sum {
 	return sum{hi, lo}
 }
 
-// fromInteger is a less the integer nearest to it, which is exact.
+// fromInteger returns a minus the integer nearest to it, which is exact.
 func (f *form) fromInteger(a loop.Value) loop.Value { return f.Sub(a, f.Rint(a)) }
 
-// in64 computes a function in float64, whatever the type of x is.
+// in64 computes a function in float64 for x of either type.
 func in64(b *loop.Builder, x loop.Value, fn func(f *form, x loop.Value) loop.Value) loop.Value {
 	return b.Cvt(b.Type(x), fn(formOf(b, loop.F64), b.Cvt(loop.F64, x)))
 }
