@@ -262,96 +262,13 @@ func newRandomProgram(seed uint64) *randomProgram {
 
 // run is the program: results are up to four tensors.
 func (p *randomProgram) run(x, y *weft.Tensor) []*weft.Tensor {
-	r := rand.New(rand.NewPCG(p.seed, 1))
+	g := &randomRun{p: p, r: rand.New(rand.NewPCG(p.seed, 1)), pool: []*weft.Tensor{x, y, p.captured[0].Detach(), p.captured[1].Detach(), p.leaf}}
 	p.log = p.log[:0]
-	pool := []*weft.Tensor{x, y, p.captured[0].Detach(), p.captured[1].Detach(), p.leaf}
-	pick := func() *weft.Tensor { return pool[r.IntN(len(pool))] }
-	float := func() *weft.Tensor {
-		t := pick()
-		for !t.DType().Float() {
-			t = pick()
-		}
-		return t
-	}
-	number := func() any { return []any{2, -1, 0.5, 0.0, 1.75}[r.IntN(5)] }
-	view := func(t *weft.Tensor) *weft.Tensor {
-		switch r.IntN(8) {
-		case 0:
-			return t.T()
-		case 1:
-			return t.Flatten(0)
-		case 2:
-			return t.Slice(weft.Range(r.IntN(2), weft.End, 1+r.IntN(2)))
-		case 3:
-			return t.Slice(weft.Ellipsis, weft.Range(weft.End, weft.Begin, -1-r.IntN(2)))
-		case 4:
-			return t.Slice(weft.Index(-1))
-		case 5:
-			return t.Diagonal(r.IntN(3) - 1)
-		case 6:
-			return t.Unsqueeze(0)
-		default:
-			return t.Slice(weft.Ellipsis, weft.Range(1, 3))
-		}
-	}
-	for range 4 + r.IntN(14) {
-		what, before := r.IntN(16), len(pool)
+	for range 4 + g.r.IntN(14) {
+		what, before := g.r.IntN(16), len(g.pool)
 		err := weft.Try(func() {
-			var t *weft.Tensor
-			switch what {
-			case 0:
-				t = float().Add(float())
-			case 1:
-				t = float().Mul(number())
-			case 2:
-				t = float().Sub(float()).Tanh()
-			case 3:
-				a := float()
-				t = a.MatMul(a.T())
-			case 4:
-				t = float().Sum(0)
-			case 5:
-				t = float().Softmax(-1)
-			case 6:
-				a := pick()
-				t = weft.Where(a.Gt(0), a, number())
-			case 7:
-				t = view(pick())
-			case 8:
-				t = view(view(pick()))
-			case 9: // a write into a view
-				a := view(pick())
-				if a.RequiresGrad() && a.IsLeaf() {
-					a = a.Detach()
-				}
-				switch r.IntN(4) {
-				case 0:
-					a.Assign(number())
-				case 1:
-					a.AddAssign(float().Sum())
-				case 2:
-					a.MulAssign(number())
-				default:
-					a.Assign(view(float()))
-				}
-			case 10: // a write into a whole
-				a := pick()
-				weft.WithoutGrad(func() { a.SubAssign(a.Mean().Mul(0.25)) })
-			case 11:
-				a := pick()
-				t = weft.Cat([]*weft.Tensor{a, a.Neg()}, 0)
-			case 12:
-				a := float()
-				t = a.IndexSelect(0, weft.FromSlice([]int64{0, -1, 0}))
-			case 13:
-				t = p.draws.Rand(6).Add(float())
-			case 14:
-				t = float().To([]weft.DType{weft.Float64, weft.Int32, weft.Float32, weft.Float16}[r.IntN(4)])
-			case 15:
-				t = float().CumSum(0).Reshape(-1)
-			}
-			if t != nil && t.Size() <= 4096 {
-				pool = append(pool, t)
+			if t := g.step(what); t != nil && t.Size() <= 4096 {
+				g.pool = append(g.pool, t)
 			}
 		})
 		line := fmt.Sprintf("%d: %d tensors", what, before)
@@ -360,27 +277,133 @@ func (p *randomProgram) run(x, y *weft.Tensor) []*weft.Tensor {
 		}
 		p.log = append(p.log, line)
 	}
-	if r.IntN(2) == 0 {
-		t := pool[len(pool)-1]
-		for i := len(pool) - 1; i > 0 && !t.RequiresGrad(); i-- {
-			t = pool[i]
-		}
-		err := weft.Try(func() {
-			if r.IntN(2) == 0 {
-				p.leaf.SetGrad(nil)
-			}
-			t.To(weft.Float64).Square().Mean().Backward()
-		})
-		if err != nil {
-			text, _, _ := strings.Cut(err.Error(), ": it is at version")
-			p.log = append(p.log, text)
-		}
+	if g.r.IntN(2) == 0 {
+		g.backward()
 	}
 	var out []*weft.Tensor
-	for i := len(pool) - 1; i >= 0 && len(out) < 4; i-- {
-		out = append(out, pool[i].Detach())
+	for i := len(g.pool) - 1; i >= 0 && len(out) < 4; i-- {
+		out = append(out, g.pool[i].Detach())
 	}
 	return out
+}
+
+// A randomRun is a run of a random program with the tensors there are.
+type randomRun struct {
+	p    *randomProgram
+	r    *rand.Rand
+	pool []*weft.Tensor
+}
+
+func (g *randomRun) pick() *weft.Tensor { return g.pool[g.r.IntN(len(g.pool))] }
+
+func (g *randomRun) float() *weft.Tensor {
+	t := g.pick()
+	for !t.DType().Float() {
+		t = g.pick()
+	}
+	return t
+}
+
+func (g *randomRun) number() any { return []any{2, -1, 0.5, 0.0, 1.75}[g.r.IntN(5)] }
+
+func (g *randomRun) view(t *weft.Tensor) *weft.Tensor {
+	switch g.r.IntN(8) {
+	case 0:
+		return t.T()
+	case 1:
+		return t.Flatten(0)
+	case 2:
+		return t.Slice(weft.Range(g.r.IntN(2), weft.End, 1+g.r.IntN(2)))
+	case 3:
+		return t.Slice(weft.Ellipsis, weft.Range(weft.End, weft.Begin, -1-g.r.IntN(2)))
+	case 4:
+		return t.Slice(weft.Index(-1))
+	case 5:
+		return t.Diagonal(g.r.IntN(3) - 1)
+	case 6:
+		return t.Unsqueeze(0)
+	default:
+		return t.Slice(weft.Ellipsis, weft.Range(1, 3))
+	}
+}
+
+// step returns a new tensor, or writes into one.
+func (g *randomRun) step(what int) (t *weft.Tensor) {
+	switch what {
+	case 0:
+		t = g.float().Add(g.float())
+	case 1:
+		t = g.float().Mul(g.number())
+	case 2:
+		t = g.float().Sub(g.float()).Tanh()
+	case 3:
+		a := g.float()
+		t = a.MatMul(a.T())
+	case 4:
+		t = g.float().Sum(0)
+	case 5:
+		t = g.float().Softmax(-1)
+	case 6:
+		a := g.pick()
+		t = weft.Where(a.Gt(0), a, g.number())
+	case 7:
+		t = g.view(g.pick())
+	case 8:
+		t = g.view(g.view(g.pick()))
+	case 9:
+		g.write(g.view(g.pick()))
+	case 10: // a write into a whole
+		a := g.pick()
+		weft.WithoutGrad(func() { a.SubAssign(a.Mean().Mul(0.25)) })
+	case 11:
+		a := g.pick()
+		t = weft.Cat([]*weft.Tensor{a, a.Neg()}, 0)
+	case 12:
+		a := g.float()
+		t = a.IndexSelect(0, weft.FromSlice([]int64{0, -1, 0}))
+	case 13:
+		t = g.p.draws.Rand(6).Add(g.float())
+	case 14:
+		t = g.float().To([]weft.DType{weft.Float64, weft.Int32, weft.Float32, weft.Float16}[g.r.IntN(4)])
+	case 15:
+		t = g.float().CumSum(0).Reshape(-1)
+	}
+	return t
+}
+
+// write writes into a view.
+func (g *randomRun) write(a *weft.Tensor) {
+	if a.RequiresGrad() && a.IsLeaf() {
+		a = a.Detach()
+	}
+	switch g.r.IntN(4) {
+	case 0:
+		a.Assign(g.number())
+	case 1:
+		a.AddAssign(g.float().Sum())
+	case 2:
+		a.MulAssign(g.number())
+	default:
+		a.Assign(g.view(g.float()))
+	}
+}
+
+// backward takes the gradient of the last tensor that has one.
+func (g *randomRun) backward() {
+	t := g.pool[len(g.pool)-1]
+	for i := len(g.pool) - 1; i > 0 && !t.RequiresGrad(); i-- {
+		t = g.pool[i]
+	}
+	err := weft.Try(func() {
+		if g.r.IntN(2) == 0 {
+			g.p.leaf.SetGrad(nil)
+		}
+		t.To(weft.Float64).Square().Mean().Backward()
+	})
+	if err != nil {
+		text, _, _ := strings.Cut(err.Error(), ": it is at version")
+		g.p.log = append(g.p.log, text)
+	}
 }
 
 // TestCompileRandom runs random programs eagerly and compiled, several times one after the

@@ -337,165 +337,220 @@ func TestEditScripts(t *testing.T) {
 	t.Run("structs", func(t *testing.T) { edits(t, steps, func(i int) xy { return xy{float64(i), float64(-i)} }) })
 }
 
+// An edited is a list that is edited beside a plain model.
+type edited[T any] struct {
+	r      *rand.Rand
+	l      *List
+	model  [][]T
+	number func(i int) T // the rows, in order
+	next   int
+	kept   []editedBefore[T] // copies, which later changes must not reach
+}
+
+// An editedBefore is a copy with what it must hold, and offsets that were read.
+type editedBefore[T any] struct {
+	l       *List
+	model   [][]T
+	offsets *weft.Tensor
+	were    []int64
+}
+
+// rows returns n new rows.
+func (e *edited[T]) rows(n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i], e.next = e.number(e.next), e.next+1
+	}
+	return x
+}
+
+func (e *edited[T]) insert(at int, items ...[]T) {
+	e.model = append(e.model[:at:at], append(items, e.model[at:]...)...)
+}
+
 func edits[T any](t *testing.T, steps int, number func(i int) T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	l, model := Of([][]T{}), [][]T{}
-	next := 0
-	rows := func(n int) []T {
-		x := make([]T, n)
-		for i := range x {
-			x[i], next = number(next), next+1
-		}
-		return x
-	}
-	insert := func(at int, items ...[]T) {
-		model = append(model[:at:at], append(items, model[at:]...)...)
-	}
-	type old struct {
-		l       *List
-		model   [][]T
-		offsets *weft.Tensor
-		were    []int64
-	}
-	var kept []old // copies, which later changes must not reach
+	e := &edited[T]{r: rand.New(rand.NewPCG(1, 2)), l: Of([][]T{}), model: [][]T{}, number: number}
 	for step := range steps {
-		n := len(model)
-		at := r.IntN(n + 1)
-		op := r.IntN(16)
+		n := len(e.model)
+		at := e.r.IntN(n + 1)
+		op := e.r.IntN(16)
 		if n > 200 {
-			op = 9 + r.IntN(3)
+			op = 9 + e.r.IntN(3)
 		}
 		name := fmt.Sprint("step ", step, " op ", op)
-		switch op {
-		case 0, 1:
-			x := rows(r.IntN(5))
-			l.Append(x)
-			insert(n, x)
-		case 2, 3:
-			x := rows(r.IntN(9))
-			l.Insert(at, x)
-			insert(at, x)
-		case 4:
-			x := [][]T{rows(r.IntN(4)), rows(0), rows(r.IntN(4))}
-			l.Insert(at-n-1+1, x) // -n+at counts from the back, 0 is the front
-			if at == n {
-				insert(0, x...)
-			} else {
-				insert(at, x...)
-			}
-		case 5:
-			x := rows(6)
-			l.Insert(at, x, []int{1, 2, 3})
-			insert(at, x[:1], x[1:3], x[3:])
-		case 6:
-			x := rows(6)
-			l.Append(x, 2)
-			insert(n, x[:2], x[2:4], x[4:])
-		case 7, 8:
-			if n > 0 {
-				i := r.IntN(n)
-				x := rows(r.IntN(7))
-				l.Set(i-n*r.IntN(2), x)
-				model[i] = x
-			}
-		case 9:
-			if n > 0 {
-				i := r.IntN(n)
-				l.Delete(i - n*r.IntN(2))
-				model = append(model[:i:i], model[i+1:]...)
-			}
-		case 10:
-			a, b := r.IntN(n+1), r.IntN(n+1)
-			l.DeleteRange(a, b)
-			a, b = min(a, b), max(a, b)
-			model = append(model[:a:a], model[b:]...)
-		case 11:
-			by := 2 + r.IntN(3)
-			if r.IntN(2) == 0 {
-				by = -by
-			}
-			start, stop := pickOne(r, weft.Begin, weft.End, at), pickOne(r, weft.End, weft.Begin, n/2)
-			gone := map[int]bool{}
-			for i := range n { // every place asks whether it is meant
-				a, b := start, stop
-				if by < 0 {
-					if a >= n {
-						a = n - 1
-					}
-					if i <= a && (b == weft.Begin || i > b) && (a-i)%by == 0 {
-						gone[i] = true
-					}
-				} else if a = max(a, 0); i >= a && i < b && (i-a)%by == 0 {
-					gone[i] = true
-				}
-			}
-			l.DeleteRange(start, stop, by)
-			var stay [][]T
-			for i, x := range model {
-				if !gone[i] {
-					stay = append(stay, x)
-				}
-			}
-			model = stay
-		case 12:
-			if n > 0 {
-				i := r.IntN(n)
-				x := rows(1)
-				l.Set(i, x[0])
-				one := make([]T, len(model[i]))
-				for k := range one {
-					one[k] = x[0]
-				}
-				model[i] = one
-			}
-		case 13:
-			a, b := r.IntN(n+1), r.IntN(n+1)
-			x := make([][]T, max(a, b)-min(a, b))
-			for i := range x {
-				x[i] = rows(r.IntN(4))
-			}
-			if len(x) > 0 {
-				l.SetRange(a, b, x)
-				copy(model[min(a, b):], x)
-			}
-		case 14:
-			switch r.IntN(4) {
-			case 0:
-				l.Shrink()
-			case 1:
-				l.Reserve(r.IntN(40), r.IntN(100))
-			case 2:
-				a := r.IntN(n + 1)
-				l.Insert(at, l.Range(a, n)) // items of itself
-				insert(at, append([][]T{}, model[a:]...)...)
-			case 3:
-				kept = append(kept, old{l.Clone(), append([][]T{}, model...), l.Offsets(), weft.Data[int64](l.Offsets())})
-			}
-		case 15:
-			o := l.Offsets()
-			kept = append(kept, old{l.Take(ints(n)), append([][]T{}, model...), o, weft.Data[int64](o)})
+		switch {
+		case op < 7:
+			e.lengthen(op, n, at)
+		case op >= 9 && op <= 11:
+			e.shorten(op, n, at)
+		case op < 14:
+			e.replace(op, n)
+		default:
+			e.keep(op, n, at)
 		}
-		if r.IntN(3) == 0 {
-			same(t, l, model)
-		}
-		if len(model) > 0 && r.IntN(4) == 0 && l.cols[0].name == "" {
-			i := r.IntN(len(model))
-			if got := l.At(i).Dim(0); got != len(model[i]) {
-				t.Fatalf("%s: item %d has %d rows, want %d", name, i, got, len(model[i]))
-			}
-		}
-		if len(kept) > 3 {
-			for _, k := range kept {
-				same(t, k.l, k.model)
-				holds(t, k.offsets, k.were...)
-			}
-			kept = nil
-		}
-		if t.Failed() {
+		if e.check(t, name); t.Failed() {
 			t.Fatal(name)
 		}
 	}
-	same(t, l, model)
+	same(t, e.l, e.model)
+}
+
+// lengthen adds items behind the n there are, or at a place.
+func (e *edited[T]) lengthen(op, n, at int) {
+	switch op {
+	case 0, 1:
+		x := e.rows(e.r.IntN(5))
+		e.l.Append(x)
+		e.insert(n, x)
+	case 2, 3:
+		x := e.rows(e.r.IntN(9))
+		e.l.Insert(at, x)
+		e.insert(at, x)
+	case 4:
+		x := [][]T{e.rows(e.r.IntN(4)), e.rows(0), e.rows(e.r.IntN(4))}
+		e.l.Insert(at-n-1+1, x) // -n+at counts from the back, 0 is the front
+		if at == n {
+			e.insert(0, x...)
+		} else {
+			e.insert(at, x...)
+		}
+	case 5:
+		x := e.rows(6)
+		e.l.Insert(at, x, []int{1, 2, 3})
+		e.insert(at, x[:1], x[1:3], x[3:])
+	case 6:
+		x := e.rows(6)
+		e.l.Append(x, 2)
+		e.insert(n, x[:2], x[2:4], x[4:])
+	}
+}
+
+// replace writes other rows to items.
+func (e *edited[T]) replace(op, n int) {
+	switch op {
+	case 7, 8:
+		if n > 0 {
+			i := e.r.IntN(n)
+			x := e.rows(e.r.IntN(7))
+			e.l.Set(i-n*e.r.IntN(2), x)
+			e.model[i] = x
+		}
+	case 12:
+		if n > 0 {
+			i := e.r.IntN(n)
+			x := e.rows(1)
+			e.l.Set(i, x[0])
+			one := make([]T, len(e.model[i]))
+			for k := range one {
+				one[k] = x[0]
+			}
+			e.model[i] = one
+		}
+	case 13:
+		a, b := e.r.IntN(n+1), e.r.IntN(n+1)
+		x := make([][]T, max(a, b)-min(a, b))
+		for i := range x {
+			x[i] = e.rows(e.r.IntN(4))
+		}
+		if len(x) > 0 {
+			e.l.SetRange(a, b, x)
+			copy(e.model[min(a, b):], x)
+		}
+	}
+}
+
+// shorten deletes an item, a range, or a range with steps.
+func (e *edited[T]) shorten(op, n, at int) {
+	switch op {
+	case 9:
+		if n > 0 {
+			i := e.r.IntN(n)
+			e.l.Delete(i - n*e.r.IntN(2))
+			e.model = append(e.model[:i:i], e.model[i+1:]...)
+		}
+	case 10:
+		a, b := e.r.IntN(n+1), e.r.IntN(n+1)
+		e.l.DeleteRange(a, b)
+		a, b = min(a, b), max(a, b)
+		e.model = append(e.model[:a:a], e.model[b:]...)
+	case 11:
+		by := 2 + e.r.IntN(3)
+		if e.r.IntN(2) == 0 {
+			by = -by
+		}
+		start, stop := pickOne(e.r, weft.Begin, weft.End, at), pickOne(e.r, weft.End, weft.Begin, n/2)
+		gone := steppedOver(n, start, stop, by)
+		e.l.DeleteRange(start, stop, by)
+		var stay [][]T
+		for i, x := range e.model {
+			if !gone[i] {
+				stay = append(stay, x)
+			}
+		}
+		e.model = stay
+	}
+}
+
+// steppedOver returns the items of n that a range with steps meets: it asks at every place.
+func steppedOver(n, start, stop, by int) map[int]bool {
+	gone := map[int]bool{}
+	for i := range n { // every place asks whether it is meant
+		a, b := start, stop
+		if by < 0 {
+			if a >= n {
+				a = n - 1
+			}
+			if i <= a && (b == weft.Begin || i > b) && (a-i)%by == 0 {
+				gone[i] = true
+			}
+		} else if a = max(a, 0); i >= a && i < b && (i-a)%by == 0 {
+			gone[i] = true
+		}
+	}
+	return gone
+}
+
+// keep takes copies, and changes what memory a list has.
+func (e *edited[T]) keep(op, n, at int) {
+	switch op {
+	case 14:
+		switch e.r.IntN(4) {
+		case 0:
+			e.l.Shrink()
+		case 1:
+			e.l.Reserve(e.r.IntN(40), e.r.IntN(100))
+		case 2:
+			a := e.r.IntN(n + 1)
+			e.l.Insert(at, e.l.Range(a, n)) // items of itself
+			e.insert(at, append([][]T{}, e.model[a:]...)...)
+		case 3:
+			e.kept = append(e.kept, editedBefore[T]{e.l.Clone(), append([][]T{}, e.model...), e.l.Offsets(), weft.Data[int64](e.l.Offsets())})
+		}
+	case 15:
+		o := e.l.Offsets()
+		e.kept = append(e.kept, editedBefore[T]{e.l.Take(ints(n)), append([][]T{}, e.model...), o, weft.Data[int64](o)})
+	}
+}
+
+// check compares the list with its model, and from time to time the copies with theirs.
+func (e *edited[T]) check(t *testing.T, name string) {
+	t.Helper()
+	if e.r.IntN(3) == 0 {
+		same(t, e.l, e.model)
+	}
+	if len(e.model) > 0 && e.r.IntN(4) == 0 && e.l.cols[0].name == "" {
+		i := e.r.IntN(len(e.model))
+		if got := e.l.At(i).Dim(0); got != len(e.model[i]) {
+			t.Fatalf("%s: item %d has %d rows, want %d", name, i, got, len(e.model[i]))
+		}
+	}
+	if len(e.kept) > 3 {
+		for _, k := range e.kept {
+			same(t, k.l, k.model)
+			holds(t, k.offsets, k.were...)
+		}
+		e.kept = nil
+	}
 }
 
 func pickOne(r *rand.Rand, x ...int) int { return x[r.IntN(len(x))] }

@@ -88,6 +88,15 @@ func (w *window) WriteAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
+// flush makes w what d tracks, and notes what was written.
+func (w *window) flush(t *testing.T, d *weft.Tracked) {
+	t.Helper()
+	w.lo, w.hi = len(w.bytes), 0
+	if _, err := d.Flush(w); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestNestedEditScripts edits lists of two and three levels, and nested slices beside them, at
 // random. WEFT_EDITS is the number of steps.
 func TestNestedEditScripts(t *testing.T) {
@@ -135,207 +144,269 @@ func mapped[T any](x T, f func(float64) float64) T {
 	return walk(reflect.ValueOf(x)).Interface().(T)
 }
 
+// A nestedEdit edits a list of items of type []E beside a model.
+type nestedEdit[E any] struct {
+	r       *rand.Rand
+	newItem func() []E
+	l       *ragged.List
+	model   [][]E
+	kept    []nestedBefore[E] // what later edits must not reach
+
+	// Of the step in hand.
+	step, n  int // n items before it
+	at, back int // an item, counted from the back if at-back is negative
+	first    int // row where its writes may begin
+	last     int // row where a write of the same lengths ends, or -1
+}
+
+// A nestedBefore is a copy with what it must hold, and offsets that were read.
+type nestedBefore[E any] struct {
+	l       *ragged.List
+	model   [][]E
+	offsets []*weft.Tensor
+	were    [][]int64
+}
+
+const mirrored = 4000 // rows that a flush looks at
+
 // nestedEdits edits a list of items of type []E; newItem makes each.
 func nestedEdits[E any](t *testing.T, r *rand.Rand, steps int, newItem func() []E) {
-	const room = 4000 // rows that a flush looks at
-	model := [][]E{}
-	l := ragged.Of(model)
-	type old struct {
-		l       *ragged.List
-		model   [][]E
-		offsets []*weft.Tensor
-		were    [][]int64
-	}
-	var kept []old // what later edits must not reach
-
+	e := &nestedEdit[E]{r: r, newItem: newItem, model: [][]E{}}
+	e.l = ragged.Of(e.model)
 	// Tracked memory: a window that is longer than the list will be.
-	l.Reserve(1000, 3*room)
-	l.Append(weft.ZerosOf(weft.Float64, append(slices.Repeat([]int{1}, l.Depth()-1), room)...))
-	x := l.Data()
-	l.Clear()
-	mirror := &window{bytes: make([]byte, 8*room)}
+	e.l.Reserve(1000, 3*mirrored)
+	e.l.Append(weft.ZerosOf(weft.Float64, append(slices.Repeat([]int{1}, e.l.Depth()-1), mirrored)...))
+	x := e.l.Data()
+	e.l.Clear()
+	mirror := &window{bytes: make([]byte, 8*mirrored)}
 	d := weft.Track(x)
 	defer d.Stop()
-	flush := func() {
-		mirror.lo, mirror.hi = len(mirror.bytes), 0
-		if _, err := d.Flush(mirror); err != nil {
-			t.Fatal(err)
-		}
-	}
-	firstRow := func(items int) int {
-		_, rows := levelsOf(model[:items])
-		return len(rows)
-	}
 	for step := range steps {
-		n := len(model)
+		e.step, e.n = step, len(e.model)
 		settled := r.IntN(2) == 0
 		if settled {
-			l.Data()
-			flush()
+			e.l.Data()
+			mirror.flush(t, d)
 		}
-		at, back := r.IntN(n+1), 0
-		if at < n && r.IntN(2) == 0 {
-			back = n
-		}
-		op := r.IntN(14)
-		if n > 60 {
-			op = 6 + r.IntN(4)
-		}
-		last := -1 // row where a write of the same lengths ends
-		first := firstRow(at)
-		switch op {
-		case 0:
-			first = firstRow(n)
-			y := newItem()
-			l.Append(y)
-			model = append(slices.Clip(model), y)
-		case 1:
-			y := newItem()
-			l.Insert(at-back, y)
-			model = slices.Insert(slices.Clone(model), at, y)
-		case 2:
-			y := manyOf(r.IntN(4), newItem)
-			l.Insert(at-back, y)
-			model = slices.Insert(slices.Clone(model), at, y...)
-		case 3:
-			y := newItem()
-			l.Insert(at-back, ragged.Of(y))
-			model = slices.Insert(slices.Clone(model), at, y)
-		case 4:
-			y := newItem()
-			k := r.IntN(len(y) + 1)
-			l.Insert(at-back, y, []int{k, len(y) - k})
-			model = slices.Insert(slices.Clone(model), at, y[:k:k], y[k:])
-		case 5:
-			a := r.IntN(n + 1)
-			l.Insert(at-back, l.Range(a, min(n, a+4))) // items of itself
-			model = slices.Insert(slices.Clone(model), at, model[a:min(n, a+4)]...)
-		case 6:
-			if at < n {
-				l.Delete(at - back)
-				model = slices.Delete(slices.Clone(model), at, at+1)
-			}
-		case 7:
-			b := r.IntN(n + 1)
-			first = firstRow(min(at, b))
-			l.DeleteRange(at, b)
-			model = slices.Delete(slices.Clone(model), min(at, b), max(at, b))
-		case 8:
-			by := 2 + r.IntN(3)
-			var stay [][]E
-			for i, y := range model {
-				if i < at || (i-at)%by != 0 {
-					stay = append(stay, y)
-				}
-			}
-			if r.IntN(2) == 0 {
-				l.DeleteRange(at, n, by)
-			} else if at < n { // the same items, backwards
-				stop := at - 1
-				if at == 0 {
-					stop = weft.Begin
-				}
-				l.DeleteRange(at+(n-1-at)/by*by, stop, -by)
-			}
-			model = stay
-		case 9:
-			if at < n {
-				model = slices.Clone(model)
-				model[at] = newItem()
-				switch r.IntN(4) {
-				case 0:
-					l.Set(at-back, ragged.Of(model[at]))
-				case 1:
-					l.Set(at-back, [][]E{model[at]})
-				case 2:
-					if len(model[at]) != 1 {
-						several := make([]any, len(model[at]))
-						for i, y := range model[at] {
-							several[i] = y
-						}
-						l.Set(at-back, several...)
-						break
-					}
-					fallthrough
-				default:
-					l.Set(at-back, model[at])
-				}
-			}
-		case 10: // the same lengths
-			if at < n {
-				last, model = firstRow(at+1), slices.Clone(model)
-				model[at] = mapped(model[at], func(x float64) float64 { return x + 1 })
-				l.Set(at-back, model[at])
-			}
-		case 11:
-			b := r.IntN(n + 1)
-			lo, hi := min(at, b), max(at, b)
-			first = firstRow(lo)
-			y := manyOf(hi-lo, newItem)
-			if r.IntN(3) == 0 {
-				y, last = mapped(model[lo:hi], func(x float64) float64 { return x + 2 }), firstRow(hi)
-				flat := []E{} // items of the next level
-				for _, z := range y {
-					flat = append(flat, z...)
-				}
-				l.SetRange(at, b, flat)
-			} else {
-				l.SetRange(at, b, y)
-			}
-			model = slices.Replace(slices.Clone(model), lo, hi, y...)
-		case 12:
-			if at < n {
-				model, last = slices.Clone(model), firstRow(at+1)
-				model[at] = mapped(model[at], func(float64) float64 { return float64(step) })
-				l.Set(at-back, step)
-			}
-		case 13:
-			switch r.IntN(9) {
-			case 0:
-				l.Reserve(r.IntN(40), 0)
-			case 1:
-				l.Clear()
-				first, model = 0, nil
-			default:
-				k := old{l: l.Clone(), model: model}
-				for level := range l.Depth() {
-					k.offsets = append(k.offsets, l.Offsets(level))
-					k.were = append(k.were, weft.Data[int64](l.Offsets(level)))
-				}
-				kept = append(kept, k)
-			}
+		op := e.choose()
+		switch {
+		case op < 6:
+			e.insert(op)
+		case op < 9:
+			e.remove(op)
+		case op < 13:
+			e.write(op)
+		default:
+			e.keep()
 		}
 		if settled {
-			equalsModel(t, l, model)
-			flush()
-			end := len(mirror.bytes)
-			if last >= 0 {
-				end = 8 * last
-			}
-			if mirror.lo < 8*first || mirror.hi > end {
-				t.Fatalf("step %d, operation %d wrote bytes %d to %d of those from %d to %d", step, op, mirror.lo, mirror.hi, 8*first, end)
-			}
-			var want bytes.Buffer
-			if err := binary.Write(&want, binary.NativeEndian, weft.Data[float64](x)); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(mirror.bytes, want.Bytes()) {
-				t.Fatalf("step %d, operation %d: flushes wrote other bytes than there are", step, op)
-			}
-		} else if l.Len() != len(model) {
-			t.Fatalf("step %d, operation %d: %d items, want %d", step, op, l.Len(), len(model))
+			equalsModel(t, e.l, e.model)
+			mirror.flush(t, d)
+			e.checkWrites(t, op, mirror, x)
+		} else if e.l.Len() != len(e.model) {
+			t.Fatalf("step %d, operation %d: %d items, want %d", step, op, e.l.Len(), len(e.model))
 		}
-		if len(kept) > 3 {
-			for _, k := range kept {
-				equalsModel(t, k.l, k.model)
-				for level, o := range k.offsets {
-					if got := weft.Data[int64](o); !slices.Equal(got, k.were[level]) {
-						t.Fatalf("offsets of level %d that were read became %v, from %v", level, got, k.were[level])
-					}
-				}
+		e.checkKept(t)
+	}
+	equalsModel(t, e.l, e.model)
+}
+
+// choose draws an item and an operation.
+func (e *nestedEdit[E]) choose() (op int) {
+	e.at, e.back = e.r.IntN(e.n+1), 0
+	if e.at < e.n && e.r.IntN(2) == 0 {
+		e.back = e.n
+	}
+	op = e.r.IntN(14)
+	if e.n > 60 {
+		op = 6 + e.r.IntN(4)
+	}
+	e.first, e.last = e.firstRow(e.at), -1
+	return op
+}
+
+// firstRow returns the row where an item begins.
+func (e *nestedEdit[E]) firstRow(item int) int {
+	_, rows := levelsOf(e.model[:item])
+	return len(rows)
+}
+
+// insert puts items in.
+func (e *nestedEdit[E]) insert(op int) {
+	at, back, n := e.at, e.back, e.n
+	switch op {
+	case 0:
+		e.first = e.firstRow(n)
+		y := e.newItem()
+		e.l.Append(y)
+		e.model = append(slices.Clip(e.model), y)
+	case 1:
+		y := e.newItem()
+		e.l.Insert(at-back, y)
+		e.model = slices.Insert(slices.Clone(e.model), at, y)
+	case 2:
+		y := manyOf(e.r.IntN(4), e.newItem)
+		e.l.Insert(at-back, y)
+		e.model = slices.Insert(slices.Clone(e.model), at, y...)
+	case 3:
+		y := e.newItem()
+		e.l.Insert(at-back, ragged.Of(y))
+		e.model = slices.Insert(slices.Clone(e.model), at, y)
+	case 4:
+		y := e.newItem()
+		k := e.r.IntN(len(y) + 1)
+		e.l.Insert(at-back, y, []int{k, len(y) - k})
+		e.model = slices.Insert(slices.Clone(e.model), at, y[:k:k], y[k:])
+	case 5:
+		a := e.r.IntN(n + 1)
+		e.l.Insert(at-back, e.l.Range(a, min(n, a+4))) // items of itself
+		e.model = slices.Insert(slices.Clone(e.model), at, e.model[a:min(n, a+4)]...)
+	}
+}
+
+// remove deletes an item, a range, or a range with steps.
+func (e *nestedEdit[E]) remove(op int) {
+	at, back, n := e.at, e.back, e.n
+	switch op {
+	case 6:
+		if at < n {
+			e.l.Delete(at - back)
+			e.model = slices.Delete(slices.Clone(e.model), at, at+1)
+		}
+	case 7:
+		b := e.r.IntN(n + 1)
+		e.first = e.firstRow(min(at, b))
+		e.l.DeleteRange(at, b)
+		e.model = slices.Delete(slices.Clone(e.model), min(at, b), max(at, b))
+	case 8:
+		by := 2 + e.r.IntN(3)
+		var stay [][]E
+		for i, y := range e.model {
+			if i < at || (i-at)%by != 0 {
+				stay = append(stay, y)
 			}
-			kept = nil
+		}
+		if e.r.IntN(2) == 0 {
+			e.l.DeleteRange(at, n, by)
+		} else if at < n { // the same items, backwards
+			stop := at - 1
+			if at == 0 {
+				stop = weft.Begin
+			}
+			e.l.DeleteRange(at+(n-1-at)/by*by, stop, -by)
+		}
+		e.model = stay
+	}
+}
+
+// write replaces items, or their elements.
+func (e *nestedEdit[E]) write(op int) {
+	at, back, n := e.at, e.back, e.n
+	switch op {
+	case 9:
+		if at < n {
+			e.model = slices.Clone(e.model)
+			e.model[at] = e.newItem()
+			switch e.r.IntN(4) {
+			case 0:
+				e.l.Set(at-back, ragged.Of(e.model[at]))
+			case 1:
+				e.l.Set(at-back, [][]E{e.model[at]})
+			case 2:
+				if len(e.model[at]) != 1 {
+					several := make([]any, len(e.model[at]))
+					for i, y := range e.model[at] {
+						several[i] = y
+					}
+					e.l.Set(at-back, several...)
+					break
+				}
+				fallthrough
+			default:
+				e.l.Set(at-back, e.model[at])
+			}
+		}
+	case 10: // the same lengths
+		if at < n {
+			e.last, e.model = e.firstRow(at+1), slices.Clone(e.model)
+			e.model[at] = mapped(e.model[at], func(x float64) float64 { return x + 1 })
+			e.l.Set(at-back, e.model[at])
+		}
+	case 11:
+		b := e.r.IntN(n + 1)
+		lo, hi := min(at, b), max(at, b)
+		e.first = e.firstRow(lo)
+		y := manyOf(hi-lo, e.newItem)
+		if e.r.IntN(3) == 0 {
+			y, e.last = mapped(e.model[lo:hi], func(x float64) float64 { return x + 2 }), e.firstRow(hi)
+			flat := []E{} // items of the next level
+			for _, z := range y {
+				flat = append(flat, z...)
+			}
+			e.l.SetRange(at, b, flat)
+		} else {
+			e.l.SetRange(at, b, y)
+		}
+		e.model = slices.Replace(slices.Clone(e.model), lo, hi, y...)
+	case 12:
+		if at < n {
+			e.model, e.last = slices.Clone(e.model), e.firstRow(at+1)
+			e.model[at] = mapped(e.model[at], func(float64) float64 { return float64(e.step) })
+			e.l.Set(at-back, e.step)
 		}
 	}
-	equalsModel(t, l, model)
+}
+
+// keep keeps a copy, or changes what memory a list has.
+func (e *nestedEdit[E]) keep() {
+	switch e.r.IntN(9) {
+	case 0:
+		e.l.Reserve(e.r.IntN(40), 0)
+	case 1:
+		e.l.Clear()
+		e.first, e.model = 0, nil
+	default:
+		k := nestedBefore[E]{l: e.l.Clone(), model: e.model}
+		for level := range e.l.Depth() {
+			k.offsets = append(k.offsets, e.l.Offsets(level))
+			k.were = append(k.were, weft.Data[int64](e.l.Offsets(level)))
+		}
+		e.kept = append(e.kept, k)
+	}
+}
+
+// checkWrites compares what a flush wrote with the rows that the step may change, and the
+// mirror with memory.
+func (e *nestedEdit[E]) checkWrites(t *testing.T, op int, mirror *window, x *weft.Tensor) {
+	t.Helper()
+	end := len(mirror.bytes)
+	if e.last >= 0 {
+		end = 8 * e.last
+	}
+	if mirror.lo < 8*e.first || mirror.hi > end {
+		t.Fatalf("step %d, operation %d wrote bytes %d to %d of those from %d to %d", e.step, op, mirror.lo, mirror.hi, 8*e.first, end)
+	}
+	var want bytes.Buffer
+	if err := binary.Write(&want, binary.NativeEndian, weft.Data[float64](x)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(mirror.bytes, want.Bytes()) {
+		t.Fatalf("step %d, operation %d: flushes wrote other bytes than there are", e.step, op)
+	}
+}
+
+// checkKept compares the copies with what they must hold, from time to time.
+func (e *nestedEdit[E]) checkKept(t *testing.T) {
+	t.Helper()
+	if len(e.kept) > 3 {
+		for _, k := range e.kept {
+			equalsModel(t, k.l, k.model)
+			for level, o := range k.offsets {
+				if got := weft.Data[int64](o); !slices.Equal(got, k.were[level]) {
+					t.Fatalf("offsets of level %d that were read became %v, from %v", level, got, k.were[level])
+				}
+			}
+		}
+		e.kept = nil
+	}
 }

@@ -105,98 +105,32 @@ func (m *grower) step() *node {
 	if rank > 0 {
 		axis = r.IntN(rank)
 	}
-	pick := func(defs ...*op.Def) *op.Def { return defs[r.IntN(len(defs))] }
 	switch k := r.IntN(35); {
-	case k == 31 && rank > 0: // joint arrays of parts, of joint arrays and of windows
-		parts := []*node{x}
-		if n := x.Shape[axis]; n > 1 {
-			parts = []*node{op.Narrow(x, axis, 0, 1), op.Narrow(x, axis, 1, n-1)}
-			if r.IntN(3) == 0 {
-				parts[1] = op.Narrow(x, axis, n-1, 1)
-			}
-		}
-		if r.IntN(3) == 0 {
-			parts = append(parts, op.Narrow(x, axis, 0, 0))
-		}
-		if r.IntN(2) == 0 {
-			parts[0] = op.Apply(op.Cat, op.Axis(axis), x, x)
-		}
-		return op.Apply(op.Cat, op.Axis(axis), parts...)
-	case k == 32 && rank > 0 && x.Shape[axis] > 0: // places that are known
-		at := op.Apply(op.Iota, op.Axis(0), op.Apply(op.Expand, op.Shape{x.Shape[axis]}, num(x, 1)))
-		if r.IntN(2) == 0 {
-			at = op.Apply(op.Expand, op.Shape{1 + r.IntN(3)}, m.g.Number(float64(-1-r.IntN(x.Shape[axis])), array.Int64, false))
-		}
-		return op.Apply(op.IndexSelect, op.Axis(axis), x, at)
-	case k == 33: // sums of integers, of what has factors and signs
-		z := op.Convert(apply(op.Relu, x), array.Int64)
-		if x.DType == array.Bool || rank == 0 {
-			return nil
-		}
-		c := op.Apply(op.Sum, op.Reduction{Axes: []int{axis}, Keep: true}, z)
-		switch r.IntN(4) {
-		case 3:
-			z = apply(op.Mul, apply(op.Mul, z, num(z, 3)), num(z, 5))
-		case 0:
-			z = apply(op.Neg, z)
-		case 1:
-			z = apply(op.Mul, z, c)
-		}
-		z = op.Apply(op.Sum, op.Reduction{Axes: []int{rank - 1}, Keep: true}, z)
-		if rank > 1 && r.IntN(2) == 0 {
-			z = op.Apply(op.Lookup("reduce_sum"), op.Group{Lo: 0, Hi: 1}, z)
-		}
-		return z
-	case k == 34 && rank == 1: // the diagonal, and parts of complex numbers
-		if x.DType == array.Float32 && r.IntN(2) == 0 {
-			z := m.g.Node(op.Complex, nil, array.Complex64, x.Shape, false, x, apply(op.Neg, x))
-			return m.g.Node(pick(op.Real, op.Imag), nil, array.Float32, x.Shape, false, z)
-		}
-		n := x.Shape[0]
-		z := op.Apply(op.Place, op.Placement{Shape: []int{n, n + 1}, View: op.Offset(1), Fill: 2}, x)
-		return op.Apply(op.Diagonal, op.Offset(r.IntN(2)), z)
+	case k == 31 && rank > 0:
+		return m.joined(x, axis)
+	case k == 32 && rank > 0 && x.Shape[axis] > 0:
+		return m.selected(x, axis)
+	case k == 33:
+		return m.summed(x, axis)
+	case k == 34 && rank == 1:
+		return m.diagonal(x)
 	case k == 34 && rank == 2 && x.DType.Float(): // a batch of products
 		z := op.Apply(op.Expand, op.Shape{2, x.Shape[0], x.Shape[1]}, x)
 		return apply(op.MatMul, apply(op.Neg, z), op.Apply(op.Expand, op.Shape{2, x.Shape[1], x.Shape[0]}, op.Transpose(x, 0, 1)))
-	case k == 30 && x.Size() > 0: // a write into a part of x, and a read
-		k := 1 + r.IntN(x.Size())
-		lo, step := r.IntN(x.Size()-k+1), 1
-		if r.IntN(3) == 0 {
-			lo, step = lo+k-1, -1
-		}
-		w := op.StridedWindow{Offset: lo, Shape: []int{k}, Strides: []int{step}}
-		part := op.Convert(m.any(), x.DType)
-		if r.IntN(4) == 0 {
-			part = x
-		}
-		part = op.Apply(op.Reshape, op.Shape{part.Size()}, part)
-		for part.Size() < k {
-			part = op.Apply(op.Cat, op.Axis(0), part, part)
-		}
-		if r.IntN(4) == 0 {
-			part = op.Apply(op.Strided, w, op.Apply(op.Reshape, op.Shape{x.Size()}, x))
-		}
-		for range 1 + r.IntN(2) {
-			x = op.Apply(op.Put, w, x, op.Narrow(part, 0, 0, k))
-		}
-		m.pool = append(m.pool, x)
-		if r.IntN(2) == 0 {
-			w.Offset = r.IntN(x.Size())
-			w.Shape = []int{1}
-		}
-		return op.Apply(op.Strided, w, op.Apply(op.Reshape, op.Shape{x.Size()}, x))
+	case k == 30 && x.Size() > 0:
+		return m.written(x)
 	case k < 7:
-		return apply(pick(op.Add, op.Sub, op.Mul, op.Div, op.Add, op.Sub, op.Mul, op.Maximum, op.Minimum, op.FloorDiv, op.Pow), x, y)
+		return apply(m.pick(op.Add, op.Sub, op.Mul, op.Div, op.Add, op.Sub, op.Mul, op.Maximum, op.Minimum, op.FloorDiv, op.Pow), x, y)
 	case k < 10:
-		return apply(pick(op.Neg, op.Neg, op.Abs, op.Square, op.Relu, op.Sign, op.Floor, op.Round, op.Reciprocal, op.Sqrt), x)
+		return apply(m.pick(op.Neg, op.Neg, op.Abs, op.Square, op.Relu, op.Sign, op.Floor, op.Round, op.Reciprocal, op.Sqrt), x)
 	case k < 12:
-		return apply(pick(op.Exp, op.Log, op.Sigmoid, op.Log1p, op.Expm1, op.Softplus, op.Tanh, op.Erf), x)
+		return apply(m.pick(op.Exp, op.Log, op.Sigmoid, op.Log1p, op.Expm1, op.Softplus, op.Tanh, op.Erf), x)
 	case k < 14:
-		return apply(pick(op.Eq, op.Ne, op.Lt, op.Le, op.Gt, op.Ge), x, y)
+		return apply(m.pick(op.Eq, op.Ne, op.Lt, op.Le, op.Gt, op.Ge), x, y)
 	case k < 16:
-		return apply(pick(op.LogicalAnd, op.LogicalOr, op.LogicalXor, op.BitAnd, op.BitOr, op.BitXor), x, y)
+		return apply(m.pick(op.LogicalAnd, op.LogicalOr, op.LogicalXor, op.BitAnd, op.BitOr, op.BitXor), x, y)
 	case k == 16:
-		return apply(pick(op.LogicalNot, op.BitNot), x)
+		return apply(m.pick(op.LogicalNot, op.BitNot), x)
 	case k < 19:
 		return op.Apply(op.Where, nil, m.any(), x, y)
 	case k < 21:
@@ -205,9 +139,9 @@ func (m *grower) step() *node {
 		return op.Apply(op.PowInt, op.Power(r.IntN(4)), x)
 	case k == 22 && rank > 1 && x.Shape[(axis+1)%rank] > 1 && r.IntN(4) == 0: // a part of a reduction
 		other := (axis + 1) % rank
-		return op.Narrow(op.Apply(pick(op.Sum, op.Max), op.Reduction{Axes: []int{axis}, Keep: true}, x), other, r.IntN(2), x.Shape[other]-1)
+		return op.Narrow(op.Apply(m.pick(op.Sum, op.Max), op.Reduction{Axes: []int{axis}, Keep: true}, x), other, r.IntN(2), x.Shape[other]-1)
 	case k == 22 && rank > 0:
-		return op.Apply(pick(op.Sum, op.Max, op.Min, op.Prod, op.Any, op.All), op.Reduction{Axes: []int{axis}, Keep: r.IntN(2) == 0}, x)
+		return op.Apply(m.pick(op.Sum, op.Max, op.Min, op.Prod, op.Any, op.All), op.Reduction{Axes: []int{axis}, Keep: r.IntN(2) == 0}, x)
 	case k == 23 && rank > 1:
 		return op.Transpose(x, 0, rank-1)
 	case k == 24:
@@ -236,7 +170,7 @@ func (m *grower) step() *node {
 		}
 		return op.Apply(op.Cat, op.Axis(axis), x, op.Convert(y, x.DType))
 	case k == 29 && r.IntN(2) == 0:
-		return apply(pick(op.Maximum, op.Minimum), apply(op.Neg, x), apply(op.Neg, y))
+		return apply(m.pick(op.Maximum, op.Minimum), apply(op.Neg, x), apply(op.Neg, y))
 	case k == 29 && rank == 2 && x.DType.Float():
 		if r.IntN(2) == 0 && x.Size() > 0 { // of a column with a row
 			return apply(op.MatMul, op.Narrow(x, 1, 0, 1), op.Narrow(x, 0, 0, 1))
@@ -245,6 +179,104 @@ func (m *grower) step() *node {
 	}
 	return nil
 }
+
+// joined joins parts of x, x with itself, and windows of x.
+func (m *grower) joined(x *node, axis int) *node {
+	r := m.r
+	parts := []*node{x}
+	if n := x.Shape[axis]; n > 1 {
+		parts = []*node{op.Narrow(x, axis, 0, 1), op.Narrow(x, axis, 1, n-1)}
+		if r.IntN(3) == 0 {
+			parts[1] = op.Narrow(x, axis, n-1, 1)
+		}
+	}
+	if r.IntN(3) == 0 {
+		parts = append(parts, op.Narrow(x, axis, 0, 0))
+	}
+	if r.IntN(2) == 0 {
+		parts[0] = op.Apply(op.Cat, op.Axis(axis), x, x)
+	}
+	return op.Apply(op.Cat, op.Axis(axis), parts...)
+}
+
+// selected reads x at indices that are known.
+func (m *grower) selected(x *node, axis int) *node {
+	r := m.r
+	at := op.Apply(op.Iota, op.Axis(0), op.Apply(op.Expand, op.Shape{x.Shape[axis]}, num(x, 1)))
+	if r.IntN(2) == 0 {
+		at = op.Apply(op.Expand, op.Shape{1 + r.IntN(3)}, m.g.Number(float64(-1-r.IntN(x.Shape[axis])), array.Int64, false))
+	}
+	return op.Apply(op.IndexSelect, op.Axis(axis), x, at)
+}
+
+// summed sums integers, and integers with factors and signs.
+func (m *grower) summed(x *node, axis int) *node {
+	r := m.r
+	rank := len(x.Shape)
+	z := op.Convert(apply(op.Relu, x), array.Int64)
+	if x.DType == array.Bool || rank == 0 {
+		return nil
+	}
+	c := op.Apply(op.Sum, op.Reduction{Axes: []int{axis}, Keep: true}, z)
+	switch r.IntN(4) {
+	case 3:
+		z = apply(op.Mul, apply(op.Mul, z, num(z, 3)), num(z, 5))
+	case 0:
+		z = apply(op.Neg, z)
+	case 1:
+		z = apply(op.Mul, z, c)
+	}
+	z = op.Apply(op.Sum, op.Reduction{Axes: []int{rank - 1}, Keep: true}, z)
+	if rank > 1 && r.IntN(2) == 0 {
+		z = op.Apply(op.Lookup("reduce_sum"), op.Group{Lo: 0, Hi: 1}, z)
+	}
+	return z
+}
+
+// diagonal reads the diagonal of a matrix of x, or a part of a complex number.
+func (m *grower) diagonal(x *node) *node {
+	r := m.r
+	if x.DType == array.Float32 && r.IntN(2) == 0 {
+		z := m.g.Node(op.Complex, nil, array.Complex64, x.Shape, false, x, apply(op.Neg, x))
+		return m.g.Node(m.pick(op.Real, op.Imag), nil, array.Float32, x.Shape, false, z)
+	}
+	n := x.Shape[0]
+	z := op.Apply(op.Place, op.Placement{Shape: []int{n, n + 1}, View: op.Offset(1), Fill: 2}, x)
+	return op.Apply(op.Diagonal, op.Offset(r.IntN(2)), z)
+}
+
+// written writes into a part of x, and reads it.
+func (m *grower) written(x *node) *node {
+	r := m.r
+	k := 1 + r.IntN(x.Size())
+	lo, step := r.IntN(x.Size()-k+1), 1
+	if r.IntN(3) == 0 {
+		lo, step = lo+k-1, -1
+	}
+	w := op.StridedWindow{Offset: lo, Shape: []int{k}, Strides: []int{step}}
+	part := op.Convert(m.any(), x.DType)
+	if r.IntN(4) == 0 {
+		part = x
+	}
+	part = op.Apply(op.Reshape, op.Shape{part.Size()}, part)
+	for part.Size() < k {
+		part = op.Apply(op.Cat, op.Axis(0), part, part)
+	}
+	if r.IntN(4) == 0 {
+		part = op.Apply(op.Strided, w, op.Apply(op.Reshape, op.Shape{x.Size()}, x))
+	}
+	for range 1 + r.IntN(2) {
+		x = op.Apply(op.Put, w, x, op.Narrow(part, 0, 0, k))
+	}
+	m.pool = append(m.pool, x)
+	if r.IntN(2) == 0 {
+		w.Offset = r.IntN(x.Size())
+		w.Shape = []int{1}
+	}
+	return op.Apply(op.Strided, w, op.Apply(op.Reshape, op.Shape{x.Size()}, x))
+}
+
+func (m *grower) pick(defs ...*op.Def) *op.Def { return defs[m.r.IntN(len(defs))] }
 
 // devices are the oracle and the best that the processor has.
 func best() device.Device {
