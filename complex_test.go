@@ -424,6 +424,37 @@ func TestComplexGradientsOfOperations(t *testing.T) {
 // complexGradient tests the gradients of one sample, and reports whether it has some. Of
 // large arguments it tests some elements.
 func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
+	c := newComplexSample(d, s)
+	if c == nil {
+		return false
+	}
+	x, narrow, ok := c.grads(t, weft.Complex128)
+	if !ok {
+		return false
+	}
+	low, _, ok := c.grads(t, weft.Complex64)
+	if !ok {
+		t.Errorf("%s of %v has a gradient in complex128, not in complex64", d.Name, s.Shapes)
+		return true
+	}
+	for i := range c.values {
+		if c.places[i] == nil && !c.compare(t, i, x[i], low[i], narrow) {
+			break
+		}
+	}
+	return true
+}
+
+// A complexSample is a sample with complex arguments.
+type complexSample struct {
+	d      *op.Def
+	s      op.Sample
+	values [][]complex128
+	places []*weft.Tensor // instead of values, integers and truth values
+}
+
+// newComplexSample draws the arguments; nil if they are large.
+func newComplexSample(d *op.Def, s op.Sample) *complexSample {
 	r := rand.New(rand.NewPCG(1, 2))
 	values := make([][]complex128, len(s.Shapes))
 	places := make([]*weft.Tensor, len(s.Shapes)) // instead of values, integers and truth values
@@ -433,7 +464,7 @@ func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
 			n *= k
 		}
 		if n > 400 {
-			return false
+			return nil
 		}
 		values[i] = make([]complex128, n)
 		ints := make([]int64, n)
@@ -451,55 +482,56 @@ func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
 			places[i] = weft.FromSlice(ints).Reshape(shape...).To(s.DTypes[i])
 		}
 	}
-	// loss is a real number of both parts of all results, and their types.
-	loss := func(leaf bool, as weft.DType) (x []*weft.Tensor, y *weft.Tensor, narrow bool) {
-		ops := make([]core.Operand, len(values))
-		for i := range values {
-			z := places[i]
-			if z == nil {
-				z = weft.FromSlice(append([]complex128{}, values[i]...)).Reshape(s.Shapes[i]...).To(as)
-				if leaf {
-					z.RequireGrad()
-				}
-			}
-			x, ops[i] = append(x, z), core.Operand{T: (*core.Tensor)(z)}
-		}
-		y = weft.ScalarOf(weft.Float64, 0)
-		for k, z := range core.ApplyAll(d, s.Attrs, ops...) {
-			if !(*weft.Tensor)(z).DType().Differentiable() || z.Size() == 0 {
-				continue
-			}
-			narrow = narrow || (*weft.Tensor)(z).DType() != weft.Float64 && (*weft.Tensor)(z).DType() != weft.Complex128
-			w := weft.NewGenerator(uint64(7+k)).RandnOf(weft.Float64, (*weft.Tensor)(z).Shape()...)
-			y = y.Add((*weft.Tensor)(z).Real().Mul(w).Sum())
-			if (*weft.Tensor)(z).DType().Complex() {
-				y = y.Add((*weft.Tensor)(z).Imag().Mul(w).Mul(0.7).Sum())
+	return &complexSample{d, s, values, places}
+}
+
+// loss returns a real number of both parts of all results, and the arguments; narrow if a
+// result has fewer digits than float64.
+func (c *complexSample) loss(leaf bool, as weft.DType) (x []*weft.Tensor, y *weft.Tensor, narrow bool) {
+	ops := make([]core.Operand, len(c.values))
+	for i := range c.values {
+		z := c.places[i]
+		if z == nil {
+			z = weft.FromSlice(append([]complex128{}, c.values[i]...)).Reshape(c.s.Shapes[i]...).To(as)
+			if leaf {
+				z.RequireGrad()
 			}
 		}
-		return x, y, narrow
+		x, ops[i] = append(x, z), core.Operand{T: (*core.Tensor)(z)}
 	}
-	grads := func(as weft.DType) (x []*weft.Tensor, narrow, ok bool) {
-		var y *weft.Tensor
-		if err := weft.Try(func() { x, y, narrow = loss(true, as) }); err != nil || !y.RequiresGrad() {
-			return nil, false, false // not defined for complex numbers, or has no gradient
+	y = weft.ScalarOf(weft.Float64, 0)
+	for k, z := range core.ApplyAll(c.d, c.s.Attrs, ops...) {
+		if !(*weft.Tensor)(z).DType().Differentiable() || z.Size() == 0 {
+			continue
 		}
-		if err := weft.Try(func() { y.Backward() }); err != nil {
-			t.Errorf("%s of %v: %v", d.Name, s.Shapes, err)
-			return nil, false, false
+		narrow = narrow || (*weft.Tensor)(z).DType() != weft.Float64 && (*weft.Tensor)(z).DType() != weft.Complex128
+		w := weft.NewGenerator(uint64(7+k)).RandnOf(weft.Float64, (*weft.Tensor)(z).Shape()...)
+		y = y.Add((*weft.Tensor)(z).Real().Mul(w).Sum())
+		if (*weft.Tensor)(z).DType().Complex() {
+			y = y.Add((*weft.Tensor)(z).Imag().Mul(w).Mul(0.7).Sum())
 		}
-		return x, narrow, true
 	}
-	x, narrow, ok := grads(weft.Complex128)
-	if !ok {
-		return false
+	return x, y, narrow
+}
+
+// grads returns the arguments with their gradients. It is false where the operation is not
+// defined for complex numbers, or has no gradient.
+func (c *complexSample) grads(t *testing.T, as weft.DType) (x []*weft.Tensor, narrow, ok bool) {
+	var y *weft.Tensor
+	if err := weft.Try(func() { x, y, narrow = c.loss(true, as) }); err != nil || !y.RequiresGrad() {
+		return nil, false, false
 	}
-	low, _, ok := grads(weft.Complex64)
-	if !ok {
-		t.Errorf("%s of %v has a gradient in complex128, not in complex64", d.Name, s.Shapes)
-		return true
+	if err := weft.Try(func() { y.Backward() }); err != nil {
+		t.Errorf("%s of %v: %v", c.d.Name, c.s.Shapes, err)
+		return nil, false, false
 	}
-	at := func(x []*weft.Tensor, i, j int) complex128 {
-		if g := x[i].Grad(); g != nil {
+	return x, narrow, true
+}
+
+// compare compares gradients of argument i, in x and low, with differences.
+func (c *complexSample) compare(t *testing.T, i int, x, low *weft.Tensor, narrow bool) bool {
+	at := func(x *weft.Tensor, j int) complex128 {
+		if g := x.Grad(); g != nil {
 			return g.Reshape(-1).At(j).ItemComplex()
 		}
 		return 0
@@ -509,28 +541,23 @@ func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
 	if narrow {
 		h, tolerance = 1.0/4, 1e-2
 	}
-	for i := range values {
-		if places[i] != nil {
-			continue
+	for j := 0; j < len(c.values[i]); j += 1 + len(c.values[i])/40 {
+		z := c.values[i][j]
+		moved := func(dz complex128) float64 {
+			c.values[i][j] = z + dz
+			_, y, _ := c.loss(false, weft.Complex128)
+			c.values[i][j] = z
+			return y.Item()
 		}
-		for j := 0; j < len(values[i]); j += 1 + len(values[i])/40 {
-			z := values[i][j]
-			moved := func(dz complex128) float64 {
-				values[i][j] = z + dz
-				_, y, _ := loss(false, weft.Complex128)
-				values[i][j] = z
-				return y.Item()
-			}
-			want := complex((moved(complex(h, 0))-moved(complex(-h, 0)))/(2*h), (moved(complex(0, h))-moved(complex(0, -h)))/(2*h))
-			got, low := at(x, i, j), at(low, i, j)
-			if !(cmplx.Abs(got-want) <= tolerance*math.Max(1, cmplx.Abs(want))) {
-				t.Errorf("%s of %v, %v: gradient %d of argument %d is %v, differences say %v", d.Name, s.Shapes, s.Attrs, j, i, got, want)
-				return true
-			}
-			if !narrow && !(cmplx.Abs(low-want) <= 2e-4*math.Max(1, cmplx.Abs(want))) {
-				t.Errorf("%s of %v, %v: gradient %d of argument %d is %v in complex64, differences say %v", d.Name, s.Shapes, s.Attrs, j, i, low, want)
-				return true
-			}
+		want := complex((moved(complex(h, 0))-moved(complex(-h, 0)))/(2*h), (moved(complex(0, h))-moved(complex(0, -h)))/(2*h))
+		got, low := at(x, j), at(low, j)
+		if !(cmplx.Abs(got-want) <= tolerance*math.Max(1, cmplx.Abs(want))) {
+			t.Errorf("%s of %v, %v: gradient %d of argument %d is %v, differences say %v", c.d.Name, c.s.Shapes, c.s.Attrs, j, i, got, want)
+			return false
+		}
+		if !narrow && !(cmplx.Abs(low-want) <= 2e-4*math.Max(1, cmplx.Abs(want))) {
+			t.Errorf("%s of %v, %v: gradient %d of argument %d is %v in complex64, differences say %v", c.d.Name, c.s.Shapes, c.s.Attrs, j, i, low, want)
+			return false
 		}
 	}
 	return true

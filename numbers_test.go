@@ -390,7 +390,38 @@ func TestNumbersBeyondInt64(t *testing.T) {
 }
 
 func beyondInt64(t *testing.T, n uint64, d weft.DType) {
-	// nearest is n as d has it.
+	b := &numberBeyond{n: n, d: d, nearest: nearestOf(n, d), elems: []int{0, 1, 3}}
+	if d == weft.Bool {
+		b.elems = []int{0, 1}
+	}
+	b.x = weft.From(b.elems).To(d)
+	b.constant = b.held(func(int) any { return b.value(n, b.nearest) })
+	b.fills(t)
+	b.arithmetic(t)
+	b.comparisons(t)
+	if !d.Complex() {
+		if d == weft.Uint64 {
+			b.bothSides(t)
+		}
+		if d != weft.Bool {
+			b.limits(t)
+		}
+		b.formulas(t)
+	}
+}
+
+// A numberBeyond is a number that int64 does not hold, which meets elements of type d.
+type numberBeyond struct {
+	n        uint64
+	d        weft.DType
+	nearest  float64 // n as d has it
+	elems    []int
+	x        *weft.Tensor // of elems
+	constant func(i int) any
+}
+
+// nearestOf returns n as d has it.
+func nearestOf(n uint64, d weft.DType) float64 {
 	nearest := float64(n)
 	switch digits := map[weft.DType]uint{weft.BFloat16: 8, weft.Float32: 24, weft.Complex64: 24}[d]; {
 	case d == weft.Float16:
@@ -400,148 +431,171 @@ func beyondInt64(t *testing.T, n uint64, d weft.DType) {
 	case digits > 0:
 		nearest, _ = new(big.Float).SetMode(big.ToNearestEven).SetPrec(digits).SetUint64(n).Float64()
 	}
-	refused := d.Integer() && d != weft.Uint64
-	check := func(what string, want func(i int) any, f func() *weft.Tensor) {
-		t.Helper()
-		var y *weft.Tensor
-		err := weft.Try(func() { y = f() })
-		if want == nil {
-			if e, ok := err.(*weft.Error); !ok || e.Kind != weft.Misuse {
-				t.Errorf("%s: %v, %v, want a refusal", what, y, err)
-			}
-			return
-		}
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-			return
-		}
-		for i := range y.Size() {
-			var got any
-			switch x := y.Reshape(-1).At(i); {
-			case x.DType() == weft.Uint64:
-				got = weft.Data[uint64](x)[0]
-			case x.DType() == weft.Bool:
-				got = weft.Data[bool](x)[0]
-			case x.DType().Integer():
-				got = x.ItemInt()
-			case x.DType().Complex():
-				got = x.ItemComplex()
-			default:
-				got = x.Item()
-			}
-			if w := want(i); got != w {
-				t.Errorf("%s: element %d is %v (%T), want %v (%T)", what, i, got, got, w, w)
-			}
-		}
-	}
-	// value is a number of uint64 or of floats as an element of d.
-	value := func(u uint64, f float64) any {
-		switch {
-		case d == weft.Uint64:
-			return u
-		case d == weft.Bool:
-			return f != 0
-		case d.Complex():
-			return complex(f, 0)
-		}
-		return f
-	}
-	held := func(f func(i int) any) func(i int) any {
-		if refused {
-			return nil
-		}
-		return f
-	}
-	constant := held(func(int) any { return value(n, nearest) })
-	check("full", constant, func() *weft.Tensor { return weft.FullOf(d, n, 2) })
-	check("scalar", constant, func() *weft.Tensor { return weft.ScalarOf(d, n) })
-	check("full_like", constant, func() *weft.Tensor { return weft.FullLike(weft.ZerosOf(d, 3), n) })
-	check("fill", constant, func() *weft.Tensor { x := weft.ZerosOf(d, 3); x.Assign(n); return x })
+	return nearest
+}
 
-	elems := []int{0, 1, 3}
-	if d == weft.Bool {
-		elems = []int{0, 1}
+// check compares the elements of what f returns with want. Where want is nil, f must refuse.
+func (b *numberBeyond) check(t *testing.T, what string, want func(i int) any, f func() *weft.Tensor) {
+	t.Helper()
+	var y *weft.Tensor
+	err := weft.Try(func() { y = f() })
+	if want == nil {
+		if e, ok := err.(*weft.Error); !ok || e.Kind != weft.Misuse {
+			t.Errorf("%s: %v, %v, want a refusal", what, y, err)
+		}
+		return
 	}
-	x := weft.From(elems).To(d)
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	for i := range y.Size() {
+		var got any
+		switch x := y.Reshape(-1).At(i); {
+		case x.DType() == weft.Uint64:
+			got = weft.Data[uint64](x)[0]
+		case x.DType() == weft.Bool:
+			got = weft.Data[bool](x)[0]
+		case x.DType().Integer():
+			got = x.ItemInt()
+		case x.DType().Complex():
+			got = x.ItemComplex()
+		default:
+			got = x.Item()
+		}
+		if w := want(i); got != w {
+			t.Errorf("%s: element %d is %v (%T), want %v (%T)", what, i, got, got, w, w)
+		}
+	}
+}
+
+// value returns a number of uint64 or of floats as an element of d.
+func (b *numberBeyond) value(u uint64, f float64) any {
+	switch {
+	case b.d == weft.Uint64:
+		return u
+	case b.d == weft.Bool:
+		return f != 0
+	case b.d.Complex():
+		return complex(f, 0)
+	}
+	return f
+}
+
+// held returns f where d has such numbers, or nil.
+func (b *numberBeyond) held(f func(i int) any) func(i int) any {
+	if b.d.Integer() && b.d != weft.Uint64 {
+		return nil
+	}
+	return f
+}
+
+// fills makes tensors of the number.
+func (b *numberBeyond) fills(t *testing.T) {
+	n, d := b.n, b.d
+	b.check(t, "full", b.constant, func() *weft.Tensor { return weft.FullOf(d, n, 2) })
+	b.check(t, "scalar", b.constant, func() *weft.Tensor { return weft.ScalarOf(d, n) })
+	b.check(t, "full_like", b.constant, func() *weft.Tensor { return weft.FullLike(weft.ZerosOf(d, 3), n) })
+	b.check(t, "fill", b.constant, func() *weft.Tensor { x := weft.ZerosOf(d, 3); x.Assign(n); return x })
+}
+
+// arithmetic adds, multiplies and chooses.
+func (b *numberBeyond) arithmetic(t *testing.T) {
+	n, d, x := b.n, b.d, b.x
 	sum := func(i int) any {
-		u := uint64(elems[i]) + n
+		u := uint64(b.elems[i]) + n
 		switch {
 		case d == weft.Bool: // which meets the number in uint64
 			return u
 		case d == weft.Float16:
 			return math.Inf(1)
 		}
-		return value(u, nearest) // so little is lost
+		return b.value(u, b.nearest) // so little is lost
 	}
-	check("add", held(sum), func() *weft.Tensor { return x.Add(n) })
+	b.check(t, "add", b.held(sum), func() *weft.Tensor { return x.Add(n) })
 	if d != weft.Float16 {
-		check("mul", held(func(i int) any {
-			u := uint64(elems[i]) * n
+		b.check(t, "mul", b.held(func(i int) any {
+			u := uint64(b.elems[i]) * n
 			if d == weft.Bool {
 				return u
 			}
-			exact := float64(elems[i]) * nearest
+			exact := float64(b.elems[i]) * b.nearest
 			if digits := map[weft.DType]uint{weft.BFloat16: 8, weft.Float32: 24, weft.Complex64: 24, weft.Float64: 53, weft.Complex128: 53}[d]; digits > 0 {
-				p := new(big.Float).SetPrec(200).Mul(big.NewFloat(float64(elems[i])), big.NewFloat(nearest))
+				p := new(big.Float).SetPrec(200).Mul(big.NewFloat(float64(b.elems[i])), big.NewFloat(b.nearest))
 				exact, _ = new(big.Float).SetPrec(digits).Set(p).Float64()
 			}
-			return value(u, exact)
+			return b.value(u, exact)
 		}), func() *weft.Tensor { return x.Mul(n) })
 	}
-	check("where", held(func(i int) any {
+	b.check(t, "where", b.held(func(i int) any {
 		if i == 0 && d == weft.Bool {
 			return n
 		}
 		if i == 0 {
-			return value(n, nearest)
+			return b.value(n, b.nearest)
 		}
 		if d == weft.Bool {
-			return uint64(elems[i])
+			return uint64(b.elems[i])
 		}
-		return value(uint64(elems[i]), float64(elems[i]))
+		return b.value(uint64(b.elems[i]), float64(b.elems[i]))
 	}), func() *weft.Tensor { return weft.Where(x.Eq(0), n, x) })
-	check("eq", func(int) any { return false }, func() *weft.Tensor { return x.Eq(n) })
-	check("ne", func(int) any { return true }, func() *weft.Tensor { return x.Ne(n) })
+}
+
+// comparisons compares elements with the number: all are less.
+func (b *numberBeyond) comparisons(t *testing.T) {
+	n, d, x := b.n, b.d, b.x
+	b.check(t, "eq", func(int) any { return false }, func() *weft.Tensor { return x.Eq(n) })
+	b.check(t, "ne", func(int) any { return true }, func() *weft.Tensor { return x.Ne(n) })
 	if d.Complex() {
 		return
 	}
-	check("lt", func(int) any { return true }, func() *weft.Tensor { return x.Lt(n) })
-	check("le", func(int) any { return true }, func() *weft.Tensor { return x.Le(n) })
-	check("gt", func(int) any { return false }, func() *weft.Tensor { return x.Gt(n) })
-	check("ge", func(int) any { return false }, func() *weft.Tensor { return x.Ge(n) })
-	if d == weft.Uint64 { // elements on both sides
-		y := weft.FromSlice([]uint64{n - 1, n, math.MaxUint64})
-		v := []uint64{n - 1, n, math.MaxUint64}
-		check("eq", func(i int) any { return v[i] == n }, func() *weft.Tensor { return y.Eq(n) })
-		check("lt", func(i int) any { return v[i] < n }, func() *weft.Tensor { return y.Lt(n) })
-		check("le", func(i int) any { return v[i] <= n }, func() *weft.Tensor { return y.Le(n) })
-		check("gt", func(i int) any { return v[i] > n }, func() *weft.Tensor { return y.Gt(n) })
-		check("ge", func(i int) any { return v[i] >= n }, func() *weft.Tensor { return y.Ge(n) })
-		check("clamp", func(i int) any { return min(v[i], n) }, func() *weft.Tensor { return y.Clamp(0, n) })
-		check("sub", func(i int) any { return v[i] - n }, func() *weft.Tensor { return y.Sub(n) })
-		check("floordiv", func(i int) any { return v[i] / n }, func() *weft.Tensor { return y.FloorDiv(n) })
-		check("mod", func(i int) any { return v[i] % n }, func() *weft.Tensor { return y.Mod(n) })
-	}
-	if d != weft.Bool {
-		own := func(i int) any {
-			if d.Integer() && d != weft.Uint64 {
-				return int64(elems[i])
-			}
-			return value(uint64(elems[i]), float64(elems[i]))
-		}
-		check("clamp", own, func() *weft.Tensor { return x.Clamp(0, n) })
-		check("minimum", own, func() *weft.Tensor { return x.Minimum(n) })
-		check("clamp from", constant, func() *weft.Tensor { return x.Clamp(n, n) })
-		check("maximum", constant, func() *weft.Tensor { return x.Maximum(n) })
+	b.check(t, "lt", func(int) any { return true }, func() *weft.Tensor { return x.Lt(n) })
+	b.check(t, "le", func(int) any { return true }, func() *weft.Tensor { return x.Le(n) })
+	b.check(t, "gt", func(int) any { return false }, func() *weft.Tensor { return x.Gt(n) })
+	b.check(t, "ge", func(int) any { return false }, func() *weft.Tensor { return x.Ge(n) })
+}
 
-		if d == weft.Uint64 || d.Float() {
-			// A plan for the same operation of smaller numbers is another.
-			check("minimum of small", own, func() *weft.Tensor { return x.Minimum(uint64(7)) })
+// bothSides computes with elements of uint64 on both sides of the number.
+func (b *numberBeyond) bothSides(t *testing.T) {
+	n := b.n
+	y := weft.FromSlice([]uint64{n - 1, n, math.MaxUint64})
+	v := []uint64{n - 1, n, math.MaxUint64}
+	b.check(t, "eq", func(i int) any { return v[i] == n }, func() *weft.Tensor { return y.Eq(n) })
+	b.check(t, "lt", func(i int) any { return v[i] < n }, func() *weft.Tensor { return y.Lt(n) })
+	b.check(t, "le", func(i int) any { return v[i] <= n }, func() *weft.Tensor { return y.Le(n) })
+	b.check(t, "gt", func(i int) any { return v[i] > n }, func() *weft.Tensor { return y.Gt(n) })
+	b.check(t, "ge", func(i int) any { return v[i] >= n }, func() *weft.Tensor { return y.Ge(n) })
+	b.check(t, "clamp", func(i int) any { return min(v[i], n) }, func() *weft.Tensor { return y.Clamp(0, n) })
+	b.check(t, "sub", func(i int) any { return v[i] - n }, func() *weft.Tensor { return y.Sub(n) })
+	b.check(t, "floordiv", func(i int) any { return v[i] / n }, func() *weft.Tensor { return y.FloorDiv(n) })
+	b.check(t, "mod", func(i int) any { return v[i] % n }, func() *weft.Tensor { return y.Mod(n) })
+}
+
+// limits bounds elements by the number.
+func (b *numberBeyond) limits(t *testing.T) {
+	n, d, x := b.n, b.d, b.x
+	own := func(i int) any {
+		if d.Integer() && d != weft.Uint64 {
+			return int64(b.elems[i])
 		}
+		return b.value(uint64(b.elems[i]), float64(b.elems[i]))
 	}
-	// A formula computes with numbers as int64.
-	check("formula", nil, func() *weft.Tensor { return weft.Expr("x + n", weft.Vars{"x": x, "n": n}) })
-	check("formula of uint64", func(i int) any { return elems[i] != 0 }, func() *weft.Tensor { return weft.Expr("x > n", weft.Vars{"x": x.To(weft.Int32), "n": uint64(0)}) })
+	b.check(t, "clamp", own, func() *weft.Tensor { return x.Clamp(0, n) })
+	b.check(t, "minimum", own, func() *weft.Tensor { return x.Minimum(n) })
+	b.check(t, "clamp from", b.constant, func() *weft.Tensor { return x.Clamp(n, n) })
+	b.check(t, "maximum", b.constant, func() *weft.Tensor { return x.Maximum(n) })
+
+	if d == weft.Uint64 || d.Float() {
+		// A plan for the same operation of smaller numbers is another.
+		b.check(t, "minimum of small", own, func() *weft.Tensor { return x.Minimum(uint64(7)) })
+	}
+}
+
+// formulas uses numbers in formulas, which compute with them as int64.
+func (b *numberBeyond) formulas(t *testing.T) {
+	n, x := b.n, b.x
+	b.check(t, "formula", nil, func() *weft.Tensor { return weft.Expr("x + n", weft.Vars{"x": x, "n": n}) })
+	b.check(t, "formula of uint64", func(i int) any { return b.elems[i] != 0 }, func() *weft.Tensor { return weft.Expr("x > n", weft.Vars{"x": x.To(weft.Int32), "n": uint64(0)}) })
 }
 
 // Sizes that no array can have, or no memory holds, are typed errors, whichever

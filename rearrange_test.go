@@ -404,112 +404,20 @@ func TestOperationsUpToRank16(t *testing.T) {
 			rounds = 1
 		}
 		for range rounds {
-			x, gx, dx := scrambled(r, rank)
-			y, gy, dy := scrambled(r, rank)
-			var xs, ys []float32
-			gx.each(func(_ []int, p int) { xs = append(xs, dx[p]) })
-			gy.each(func(_ []int, p int) { ys = append(ys, dy[p]) })
-			pairs := func(f func(a, b float32) float32) []float32 {
-				out := make([]float32, len(xs))
-				for i := range out {
-					out[i] = f(xs[i], ys[i])
-				}
-				return out
-			}
-			same(t, "data", weft.Data[float32](x), xs...)
-			same(t, "contiguous", weft.Data[float32](x.Contiguous().Flatten(0)), xs...)
-			same(t, "add", weft.Data[float32](x.Add(y)), pairs(func(a, b float32) float32 { return a + b })...)
-			same(t, "where", weft.Data[float32](weft.Where(x.Lt(y), y.Mul(2), x)), pairs(func(a, b float32) float32 {
-				if a < b {
-					return 2 * b
-				}
-				return a
-			})...)
-			same(t, "formula", weft.Data[float32](weft.Expr("a*b - 2*a", x, y)), pairs(func(a, b float32) float32 { return a*b - 2*a })...)
-			z := x.Clone().Permute(r.Perm(rank)...).Slice(weft.Range(weft.End, weft.Begin, -1))
-			zs := weft.Data[float32](z)
-			for i := range zs {
-				zs[i] += ys[i]
-			}
-			same(t, "addassign", weft.Data[float32](z.AddAssign(y)), zs...)
-			same(t, "assign", weft.Data[float32](z.Assign(y)), ys...)
-
-			// Reductions: every kind of group, with others between.
-			var axes []int
-			in := make([]bool, rank)
-			for a := range rank {
-				if r.IntN(2) == 0 {
-					axes, in[a] = append(axes, a), true
-				}
-			}
-			if len(axes) == 0 {
-				axes, in[0] = []int{0}, true
-			}
-			var order []int // of results
-			sums, most := map[int]float32{}, map[int]float32{}
-			i := 0
-			gx.each(func(index []int, _ int) {
-				at := 0
-				for a, k := range index {
-					if !in[a] {
-						at = 2*at + k
-					}
-				}
-				if _, known := sums[at]; !known {
-					order = append(order, at)
-					most[at] = -9
-				}
-				sums[at] += xs[i] * ys[i]
-				most[at] = max(most[at], xs[i])
-				i++
-			})
-			want, top := make([]float32, len(order)), make([]float32, len(order))
-			for at := range want {
-				want[at], top[at] = sums[at], most[at]
-			}
-			same(t, "sum", weft.Data[float32](x.Mul(y).Sum(axes...)), want...)
-			same(t, "fused sum", weft.Data[float32](weft.Expr("a*b", x, y).Sum(axes...)), want...)
-			same(t, "max", weft.Data[float32](x.Max(axes...)), top...)
-
-			// Along an axis.
-			axis := r.IntN(rank)
-			inner := 1 << (rank - 1 - axis)
-			var arg []int64
-			var soft []float32
-			for i := range xs {
-				j := i ^ inner // the other of the pair
-				if i&inner == 0 {
-					k := int64(0)
-					if xs[j] > xs[i] {
-						k = 1
-					}
-					arg = append(arg, k)
-				}
-				soft = append(soft, xs[i]-xs[j])
-			}
-			same(t, "argmax", weft.Data[int64](x.ArgMax(axis)), arg...)
-			same(t, "difference along an axis", weft.Data[float32](x.Mul(2).Sub(x.SumKeep(axis))), soft...)
-			same(t, "softmax sums to one", weft.Data[float32](x.Softmax(axis).Sum(axis).Round()), weft.Data[float32](weft.OnesLike(x).Max(axis))...)
-			one := make([]float32, 0, len(xs)/2)
-			for i := range xs {
-				if i&inner != 0 {
-					one = append(one, xs[i])
-				}
-			}
-			same(t, "index select", weft.Data[float32](x.IndexSelect(axis, weft.FromSlice([]int64{1}))), one...)
-			same(t, "cat", weft.Data[float32](weft.Cat([]*weft.Tensor{x, y}, 0)), append(append([]float32{}, xs...), ys...)...)
-
-			leaf := x.Clone().RequireGrad()
-			w := leaf.Permute(r.Perm(rank)...).Slice(weft.Range(weft.End, weft.Begin, -1)).Mul(y).Sum(axes...)
-			w.Mul(w.Detach()).Sum().Backward()
-			if got, want := leaf.Grad().Mul(leaf.Detach()).Sum().Item(), w.Mul(w).Sum().Item(); got != want {
-				t.Errorf("rank %d: gradient times x is %v, want %v", rank, got, want)
-			}
+			d := newManyDimensions(r, rank)
+			d.elements(t)
+			axes := d.reductions(t)
+			d.alongAxis(t)
+			d.gradient(t, axes)
 			if t.Failed() {
-				t.Fatalf("rank %d, shape %v, strides %v and %v", rank, x.Shape(), x.Strides(), y.Strides())
+				t.Fatalf("rank %d, shape %v, strides %v and %v", rank, d.x.Shape(), d.x.Strides(), d.y.Strides())
 			}
 		}
 	}
+}
+
+// TestNewAxesUpToRank16 adds axes of size 1 up to the limit of 16, and beyond it.
+func TestNewAxesUpToRank16(t *testing.T) {
 	spans := make([]weft.Span, 20)
 	for i := range spans {
 		spans[i] = weft.NewAxis
@@ -520,5 +428,135 @@ func TestOperationsUpToRank16(t *testing.T) {
 	}
 	if x := weft.Ones(2).Slice(spans[:15]...); x.Rank() != 16 {
 		t.Errorf("fifteen new axes: %v", x.Shape())
+	}
+}
+
+// manyDimensions are two tensors of a shape, in other orders of memory, and their elements.
+type manyDimensions struct {
+	r      *rand.Rand
+	rank   int
+	x, y   *weft.Tensor
+	gx     layout
+	xs, ys []float32
+}
+
+func newManyDimensions(r *rand.Rand, rank int) *manyDimensions {
+	d := &manyDimensions{r: r, rank: rank}
+	x, gx, dx := scrambled(r, rank)
+	y, gy, dy := scrambled(r, rank)
+	d.x, d.y, d.gx = x, y, gx
+	gx.each(func(_ []int, p int) { d.xs = append(d.xs, dx[p]) })
+	gy.each(func(_ []int, p int) { d.ys = append(d.ys, dy[p]) })
+	return d
+}
+
+// elements compares operations on elements, and writes.
+func (d *manyDimensions) elements(t *testing.T) {
+	r, rank, x, y, xs, ys := d.r, d.rank, d.x, d.y, d.xs, d.ys
+	pairs := func(f func(a, b float32) float32) []float32 {
+		out := make([]float32, len(xs))
+		for i := range out {
+			out[i] = f(xs[i], ys[i])
+		}
+		return out
+	}
+	same(t, "data", weft.Data[float32](x), xs...)
+	same(t, "contiguous", weft.Data[float32](x.Contiguous().Flatten(0)), xs...)
+	same(t, "add", weft.Data[float32](x.Add(y)), pairs(func(a, b float32) float32 { return a + b })...)
+	same(t, "where", weft.Data[float32](weft.Where(x.Lt(y), y.Mul(2), x)), pairs(func(a, b float32) float32 {
+		if a < b {
+			return 2 * b
+		}
+		return a
+	})...)
+	same(t, "formula", weft.Data[float32](weft.Expr("a*b - 2*a", x, y)), pairs(func(a, b float32) float32 { return a*b - 2*a })...)
+	z := x.Clone().Permute(r.Perm(rank)...).Slice(weft.Range(weft.End, weft.Begin, -1))
+	zs := weft.Data[float32](z)
+	for i := range zs {
+		zs[i] += ys[i]
+	}
+	same(t, "addassign", weft.Data[float32](z.AddAssign(y)), zs...)
+	same(t, "assign", weft.Data[float32](z.Assign(y)), ys...)
+}
+
+// reductions compares reductions over random axes, which it returns: every kind of group,
+// with others between.
+func (d *manyDimensions) reductions(t *testing.T) (axes []int) {
+	r, rank, x, y, xs, ys := d.r, d.rank, d.x, d.y, d.xs, d.ys
+	in := make([]bool, rank)
+	for a := range rank {
+		if r.IntN(2) == 0 {
+			axes, in[a] = append(axes, a), true
+		}
+	}
+	if len(axes) == 0 {
+		axes, in[0] = []int{0}, true
+	}
+	var order []int // of results
+	sums, most := map[int]float32{}, map[int]float32{}
+	i := 0
+	d.gx.each(func(index []int, _ int) {
+		at := 0
+		for a, k := range index {
+			if !in[a] {
+				at = 2*at + k
+			}
+		}
+		if _, known := sums[at]; !known {
+			order = append(order, at)
+			most[at] = -9
+		}
+		sums[at] += xs[i] * ys[i]
+		most[at] = max(most[at], xs[i])
+		i++
+	})
+	want, top := make([]float32, len(order)), make([]float32, len(order))
+	for at := range want {
+		want[at], top[at] = sums[at], most[at]
+	}
+	same(t, "sum", weft.Data[float32](x.Mul(y).Sum(axes...)), want...)
+	same(t, "fused sum", weft.Data[float32](weft.Expr("a*b", x, y).Sum(axes...)), want...)
+	same(t, "max", weft.Data[float32](x.Max(axes...)), top...)
+	return axes
+}
+
+// alongAxis compares operations along one axis.
+func (d *manyDimensions) alongAxis(t *testing.T) {
+	x, y, xs, ys := d.x, d.y, d.xs, d.ys
+	axis := d.r.IntN(d.rank)
+	inner := 1 << (d.rank - 1 - axis)
+	var arg []int64
+	var soft []float32
+	for i := range xs {
+		j := i ^ inner // the other of the pair
+		if i&inner == 0 {
+			k := int64(0)
+			if xs[j] > xs[i] {
+				k = 1
+			}
+			arg = append(arg, k)
+		}
+		soft = append(soft, xs[i]-xs[j])
+	}
+	same(t, "argmax", weft.Data[int64](x.ArgMax(axis)), arg...)
+	same(t, "difference along an axis", weft.Data[float32](x.Mul(2).Sub(x.SumKeep(axis))), soft...)
+	same(t, "softmax sums to one", weft.Data[float32](x.Softmax(axis).Sum(axis).Round()), weft.Data[float32](weft.OnesLike(x).Max(axis))...)
+	one := make([]float32, 0, len(xs)/2)
+	for i := range xs {
+		if i&inner != 0 {
+			one = append(one, xs[i])
+		}
+	}
+	same(t, "index select", weft.Data[float32](x.IndexSelect(axis, weft.FromSlice([]int64{1}))), one...)
+	same(t, "cat", weft.Data[float32](weft.Cat([]*weft.Tensor{x, y}, 0)), append(append([]float32{}, xs...), ys...)...)
+}
+
+// gradient compares the gradient of a sum over axes with what it is for a square.
+func (d *manyDimensions) gradient(t *testing.T, axes []int) {
+	leaf := d.x.Clone().RequireGrad()
+	w := leaf.Permute(d.r.Perm(d.rank)...).Slice(weft.Range(weft.End, weft.Begin, -1)).Mul(d.y).Sum(axes...)
+	w.Mul(w.Detach()).Sum().Backward()
+	if got, want := leaf.Grad().Mul(leaf.Detach()).Sum().Item(), w.Mul(w).Sum().Item(); got != want {
+		t.Errorf("rank %d: gradient times x is %v, want %v", d.rank, got, want)
 	}
 }

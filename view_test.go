@@ -83,167 +83,207 @@ func pythonRange(start, stop, step, n int) []int {
 
 // randomView applies one random view to a tensor and to its grid.
 func randomView(r *rand.Rand, t *weft.Tensor, g grid) (*weft.Tensor, grid, string) {
-	n := len(g.shape)
 	switch r.IntN(8) {
-	case 0, 1: // a slice with spans of every kind
-		var spans []weft.Span
-		var pick [][]int // indices taken along each axis of g
-		var shape []int
-		var source []int // axis of the result -> axis of g, -1 for a new one
-		text := "slice"
-		for a := range n {
-			if r.IntN(6) == 0 && len(shape) < 6 {
-				spans = append(spans, weft.NewAxis)
-				shape, source = append(shape, 1), append(source, -1)
-				text += " new"
-			}
-			size := g.shape[a]
-			switch k := r.IntN(5); {
-			case k == 0 && size > 0:
-				i := r.IntN(2*size) - size
-				spans = append(spans, weft.Index(i))
-				pick = append(pick, []int{(i + size) % size})
-				text += fmt.Sprint(" ", i)
-				continue
-			case k == 1:
-				spans = append(spans, weft.All)
-				pick = append(pick, pythonRange(0, weft.End, 1, size))
-				text += " :"
-			default:
-				bound := func() int {
-					switch k := r.IntN(2*size + 8); k {
-					case 0:
-						return weft.Begin
-					case 1:
-						return weft.End
-					default:
-						return k - size - 4
-					}
-				}
-				start, stop, step := bound(), bound(), r.IntN(7)-3
-				if step == 0 {
-					step = 1
-				}
-				if step < 0 && start == weft.Begin || step > 0 && start == weft.End {
-					start = 0
-				}
-				if step > 0 && stop == weft.Begin || step < 0 && stop == weft.End {
-					stop = 0
-				}
-				spans = append(spans, weft.Range(start, stop, step))
-				pick = append(pick, pythonRange(start, stop, step, size))
-				text += fmt.Sprintf(" %d:%d:%d", start, stop, step)
-			}
-			shape, source = append(shape, len(pick[a])), append(source, a)
-		}
-		h := gridOf(shape, func(index []int) int {
-			full := make([]int, n)
-			for a := range full {
-				if len(pick[a]) > 0 {
-					full[a] = pick[a][0]
-				}
-			}
-			for k, a := range source {
-				if a >= 0 {
-					full[a] = pick[a][index[k]]
-				}
-			}
-			return g.get(full)
-		})
-		return t.Slice(spans...), h, text
+	case 0, 1:
+		return randomSlice(r, t, g)
 	case 2:
-		order := r.Perm(n)
-		shape := make([]int, n)
-		for i, a := range order {
-			shape[i] = g.shape[a]
-		}
-		return t.Permute(order...), gridOf(shape, func(index []int) int {
-			full := make([]int, n)
-			for i, a := range order {
-				full[a] = index[i]
-			}
-			return g.get(full)
-		}), fmt.Sprint("permute ", order)
+		return randomPermute(r, t, g)
 	case 3:
-		if n == 0 {
-			return t.T(), g, "T"
-		}
-		i, j := r.IntN(n), r.IntN(n)
-		shape := slices.Clone(g.shape)
-		shape[i], shape[j] = shape[j], shape[i]
-		return t.Transpose(i-n, j), gridOf(shape, func(index []int) int {
-			full := slices.Clone(index)
-			full[i], full[j] = full[j], full[i]
-			return g.get(full)
-		}), fmt.Sprint("transpose ", i, j)
-	case 4: // expand axes of size 1, and add some in front
-		shape := slices.Clone(g.shape)
-		for a := range shape {
-			if shape[a] == 1 && r.IntN(2) == 0 {
-				shape[a] = r.IntN(4)
-			}
-		}
-		front := 0
-		if n < 5 {
-			front = r.IntN(2)
-		}
-		if front == 1 {
-			shape = append([]int{r.IntN(3) + 1}, shape...)
-		}
-		return t.Expand(shape...), gridOf(shape, func(index []int) int {
-			full := slices.Clone(index[front:])
-			for a := range full {
-				if g.shape[a] == 1 {
-					full[a] = 0
-				}
-			}
-			return g.get(full)
-		}), fmt.Sprint("expand ", shape)
-	case 5, 6: // any factors of the size
-		shape := []int{}
-		left := len(g.at)
-		if left == 0 {
-			shape = append(shape, 0, r.IntN(3))
-			left = 1
-		}
-		for left > 1 && len(shape) < 5 {
-			d := 1
-			for _, p := range r.Perm(left) {
-				if left%(p+1) == 0 {
-					d = p + 1
-					break
-				}
-			}
-			shape = append(shape, d)
-			left /= d
-		}
-		if left > 1 || r.IntN(3) == 0 {
-			shape = append(shape, left)
-		}
-		arg := slices.Clone(shape)
-		if len(arg) > 0 && len(g.at) > 0 && r.IntN(2) == 0 {
-			arg[r.IntN(len(arg))] = -1
-		}
-		return t.Reshape(arg...), grid{shape, g.at}, fmt.Sprint("reshape ", arg)
+		return randomTranspose(r, t, g)
+	case 4:
+		return randomExpand(r, t, g)
+	case 5, 6:
+		return randomReshape(r, t, g)
 	default:
-		if n < 2 {
-			return t.Unsqueeze(-1), grid{append(slices.Clone(g.shape), 1), g.at}, "unsqueeze"
+		return randomDiagonal(r, t, g)
+	}
+}
+
+// randomSlice slices t with spans of every kind.
+func randomSlice(r *rand.Rand, t *weft.Tensor, g grid) (*weft.Tensor, grid, string) {
+	n := len(g.shape)
+	var spans []weft.Span
+	var pick [][]int // indices taken along each axis of g
+	var shape []int
+	var source []int // axis of the result -> axis of g, -1 for a new one
+	text := "slice"
+	for a := range n {
+		if r.IntN(6) == 0 && len(shape) < 6 {
+			spans = append(spans, weft.NewAxis)
+			shape, source = append(shape, 1), append(source, -1)
+			text += " new"
 		}
-		k := r.IntN(7) - 3
-		rows, cols := g.shape[n-2], g.shape[n-1]
-		var cells [][2]int
-		for i := range rows {
-			if j := i + k; j >= 0 && j < cols {
-				cells = append(cells, [2]int{i, j})
+		size := g.shape[a]
+		switch k := r.IntN(5); {
+		case k == 0 && size > 0:
+			i := r.IntN(2*size) - size
+			spans = append(spans, weft.Index(i))
+			pick = append(pick, []int{(i + size) % size})
+			text += fmt.Sprint(" ", i)
+			continue
+		case k == 1:
+			spans = append(spans, weft.All)
+			pick = append(pick, pythonRange(0, weft.End, 1, size))
+			text += " :"
+		default:
+			start, stop, step := randomRange(r, size)
+			spans = append(spans, weft.Range(start, stop, step))
+			pick = append(pick, pythonRange(start, stop, step, size))
+			text += fmt.Sprintf(" %d:%d:%d", start, stop, step)
+		}
+		shape, source = append(shape, len(pick[a])), append(source, a)
+	}
+	h := gridOf(shape, func(index []int) int {
+		full := make([]int, n)
+		for a := range full {
+			if len(pick[a]) > 0 {
+				full[a] = pick[a][0]
 			}
 		}
-		shape := append(slices.Clone(g.shape[:n-2]), len(cells))
-		return t.Diagonal(k), gridOf(shape, func(index []int) int {
-			full := slices.Clone(index[:n-2])
-			c := cells[index[n-2]]
-			return g.get(append(full, c[0], c[1]))
-		}), fmt.Sprint("diagonal ", k)
+		for k, a := range source {
+			if a >= 0 {
+				full[a] = pick[a][index[k]]
+			}
+		}
+		return g.get(full)
+	})
+	return t.Slice(spans...), h, text
+}
+
+// randomPermute permutes the axes of t.
+func randomPermute(r *rand.Rand, t *weft.Tensor, g grid) (*weft.Tensor, grid, string) {
+	n := len(g.shape)
+	order := r.Perm(n)
+	shape := make([]int, n)
+	for i, a := range order {
+		shape[i] = g.shape[a]
 	}
+	return t.Permute(order...), gridOf(shape, func(index []int) int {
+		full := make([]int, n)
+		for i, a := range order {
+			full[a] = index[i]
+		}
+		return g.get(full)
+	}), fmt.Sprint("permute ", order)
+}
+
+// randomTranspose exchanges two axes of t.
+func randomTranspose(r *rand.Rand, t *weft.Tensor, g grid) (*weft.Tensor, grid, string) {
+	n := len(g.shape)
+	if n == 0 {
+		return t.T(), g, "T"
+	}
+	i, j := r.IntN(n), r.IntN(n)
+	shape := slices.Clone(g.shape)
+	shape[i], shape[j] = shape[j], shape[i]
+	return t.Transpose(i-n, j), gridOf(shape, func(index []int) int {
+		full := slices.Clone(index)
+		full[i], full[j] = full[j], full[i]
+		return g.get(full)
+	}), fmt.Sprint("transpose ", i, j)
+}
+
+// randomExpand expands axes of size 1, and adds one in front.
+func randomExpand(r *rand.Rand, t *weft.Tensor, g grid) (*weft.Tensor, grid, string) {
+	n := len(g.shape)
+	shape := slices.Clone(g.shape)
+	for a := range shape {
+		if shape[a] == 1 && r.IntN(2) == 0 {
+			shape[a] = r.IntN(4)
+		}
+	}
+	front := 0
+	if n < 5 {
+		front = r.IntN(2)
+	}
+	if front == 1 {
+		shape = append([]int{r.IntN(3) + 1}, shape...)
+	}
+	return t.Expand(shape...), gridOf(shape, func(index []int) int {
+		full := slices.Clone(index[front:])
+		for a := range full {
+			if g.shape[a] == 1 {
+				full[a] = 0
+			}
+		}
+		return g.get(full)
+	}), fmt.Sprint("expand ", shape)
+}
+
+// randomReshape reshapes t to any factors of its size.
+func randomReshape(r *rand.Rand, t *weft.Tensor, g grid) (*weft.Tensor, grid, string) {
+	shape := []int{}
+	left := len(g.at)
+	if left == 0 {
+		shape = append(shape, 0, r.IntN(3))
+		left = 1
+	}
+	for left > 1 && len(shape) < 5 {
+		d := 1
+		for _, p := range r.Perm(left) {
+			if left%(p+1) == 0 {
+				d = p + 1
+				break
+			}
+		}
+		shape = append(shape, d)
+		left /= d
+	}
+	if left > 1 || r.IntN(3) == 0 {
+		shape = append(shape, left)
+	}
+	arg := slices.Clone(shape)
+	if len(arg) > 0 && len(g.at) > 0 && r.IntN(2) == 0 {
+		arg[r.IntN(len(arg))] = -1
+	}
+	return t.Reshape(arg...), grid{shape, g.at}, fmt.Sprint("reshape ", arg)
+}
+
+// randomDiagonal reads a diagonal of t, or adds an axis where t has fewer than two.
+func randomDiagonal(r *rand.Rand, t *weft.Tensor, g grid) (*weft.Tensor, grid, string) {
+	n := len(g.shape)
+	if n < 2 {
+		return t.Unsqueeze(-1), grid{append(slices.Clone(g.shape), 1), g.at}, "unsqueeze"
+	}
+	k := r.IntN(7) - 3
+	rows, cols := g.shape[n-2], g.shape[n-1]
+	var cells [][2]int
+	for i := range rows {
+		if j := i + k; j >= 0 && j < cols {
+			cells = append(cells, [2]int{i, j})
+		}
+	}
+	shape := append(slices.Clone(g.shape[:n-2]), len(cells))
+	return t.Diagonal(k), gridOf(shape, func(index []int) int {
+		full := slices.Clone(index[:n-2])
+		c := cells[index[n-2]]
+		return g.get(append(full, c[0], c[1]))
+	}), fmt.Sprint("diagonal ", k)
+}
+
+// randomRange returns a range of an axis, with limits in and beyond it.
+func randomRange(r *rand.Rand, size int) (start, stop, step int) {
+	bound := func() int {
+		switch k := r.IntN(2*size + 8); k {
+		case 0:
+			return weft.Begin
+		case 1:
+			return weft.End
+		default:
+			return k - size - 4
+		}
+	}
+	start, stop, step = bound(), bound(), r.IntN(7)-3
+	if step == 0 {
+		step = 1
+	}
+	if step < 0 && start == weft.Begin || step > 0 && start == weft.End {
+		start = 0
+	}
+	if step > 0 && stop == weft.Begin || step < 0 && stop == weft.End {
+		stop = 0
+	}
+	return start, stop, step
 }
 
 // Chains of random views show the elements that index arithmetic says, and writes

@@ -16,28 +16,12 @@ const (
 	maxFile     = 800
 )
 
-// notCut are files and functions that are larger, and still to be cut.
-var notCut = map[string]bool{
-	"compile_models_test.go run":                                    true,
-	"complex_test.go complexGradient":                               true,
-	"internal/gokernel/grid_test.go run":                            true,
-	"internal/optest/methods/derivatives_test.go functionOfSample":  true,
-	"internal/optest/methods/place_test.go TestReductionsOfIndices": true,
-	"internal/rewrite/random_test.go step":                          true,
-	"numbers_test.go beyondInt64":                                   true,
-	"ragged/behaviours_test.go edits":                               true,
-	"ragged/nested_edit_test.go nestedEdits":                        true,
-	"rearrange_test.go TestOperationsUpToRank16":                    true,
-	"view_test.go randomView":                                       true,
-}
-
 // TestRooms holds files and functions to their sizes, but for generated files. The lines of a
 // function go from its first to its last brace. The rows of tables do not count: composite
 // literals, function literals given to a call that is a statement, such as t.Run, and function
 // literals assigned to an element of a table. A function in a row is measured by itself.
 func TestRooms(t *testing.T) {
 	set := token.NewFileSet()
-	long := map[string]bool{}
 	err := filepath.WalkDir("..", func(p string, d fs.DirEntry, err error) error {
 		p = filepath.ToSlash(p)
 		switch {
@@ -53,17 +37,13 @@ func TestRooms(t *testing.T) {
 			return err
 		}
 		if n := set.Position(f.FileEnd).Line; n > maxFile {
-			long[p[3:]] = true
-			if !notCut[p[3:]] {
-				t.Errorf("%s has %d lines, at most %d: divide it by subject", p[3:], n, maxFile)
-			}
+			t.Errorf("%s has %d lines, at most %d: divide it by subject", p[3:], n, maxFile)
 		}
 		for _, decl := range f.Decls {
 			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
 				for _, n := range lengths(set, fn.Body) {
-					name := p[3:] + " " + fn.Name.Name
-					if long[name] = long[name] || n > maxFunction; n > maxFunction && !notCut[name] {
-						t.Errorf("%s has %d lines, at most %d: cut it where a subject ends", name, n, maxFunction)
+					if n > maxFunction {
+						t.Errorf("%s %s has %d lines, at most %d: cut it where a subject ends", p[3:], fn.Name.Name, n, maxFunction)
 					}
 				}
 			}
@@ -72,11 +52,6 @@ func TestRooms(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for name := range notCut {
-		if !long[name] {
-			t.Errorf("%s is short or gone: take it off the list notCut", name)
-		}
 	}
 }
 

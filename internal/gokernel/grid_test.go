@@ -46,118 +46,147 @@ func run(t *testing.T, inst *Instance, arrays map[int]grid, scalars map[int][]fl
 			t.Fatal(err)
 		}
 	}
-	b := loop.NewBuilder(inst.Name(), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
-	type buffer struct {
-		at      unsafe.Pointer
-		strides [2]int
+	k := &gridProgram{
+		b:      loop.NewBuilder(inst.Name(), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1),
+		arrays: arrays, scalars: scalars, windows: map[int]op.Access{},
 	}
-	var bufs []buffer
-	var words []uint64
-	scalar := func(x int) loop.Value {
-		words = append(words, uint64(x))
-		return b.Scalar(b.ScalarArg(loop.I64))
-	}
-	var out [][]float64
-	e := &op.Emit{B: b}
-	windows := map[int]op.Access{}
-	e.Window = func(i int) op.Access { return windows[i] }
-	type lazy func() loop.Value
-	var xs []lazy
-	for k, in := range inst.Inputs() {
-		xs = append(xs, func() loop.Value { return loop.NoValue })
-		switch in.Kind {
-		case Argument:
-			g, ok := arrays[in.Param]
-			if !ok {
-				buf := b.Buf(array.Float64, false, loop.Any, loop.Unit)
-				bufs = append(bufs, buffer{unsafe.Pointer(&scalars[in.Param][0]), [2]int{cols * 8, 8}})
-				xs[k] = func() loop.Value { return b.Load(buf) }
-				break
-			}
-			strides := make([]int, len(g.shape))
-			n := 1
-			for a := len(strides) - 1; a >= 0; a-- {
-				strides[a] = n
-				n *= g.shape[a]
-			}
-			if in.Role == Near {
-				at := halo*strides[0] + halo
-				for a, d := range in.At {
-					at += d * strides[a]
-				}
-				buf := b.Buf(array.Float64, false, loop.Any, loop.Unit)
-				bufs = append(bufs, buffer{unsafe.Pointer(&g.data[at]), [2]int{strides[0] * 8, 8}})
-				if in.At != nil {
-					xs[k] = func() loop.Value { return b.Load(buf) }
-					break
-				}
-				windows[k] = op.Access{Buf: buf, Strides: []loop.Value{scalar(strides[0]), scalar(1)}, Extents: []loop.Value{scalar(rows), scalar(cols)}}
-				break
-			}
-			w := op.Access{Buf: b.Buf(array.Float64, false, loop.Zero, loop.Zero)}
-			bufs = append(bufs, buffer{at: unsafe.Pointer(&g.data[0])})
-			for a := range g.shape {
-				w.Strides, w.Extents = append(w.Strides, scalar(strides[a])), append(w.Extents, scalar(g.shape[a]))
-			}
-			windows[k] = w
-		case Index:
-			xs[k] = func() loop.Value { return b.Index(in.Axis) }
-		case Extent:
-			v := scalar([]int{rows, cols}[in.Axis])
-			xs[k] = func() loop.Value { return v }
-		case DimOf:
-			v := scalar(arrays[in.Param].shape[in.Axis])
-			xs[k] = func() loop.Value { return v }
-		case Flat:
-			xs[k] = func() loop.Value {
-				return b.Add(b.Mul(b.Index(0), b.Int(loop.I64, cols)), b.Index(1))
-			}
-		case Seed:
-			v := scalar(99)
-			xs[k] = func() loop.Value { return v }
-		case Draw:
-			v := scalar(7)
-			xs[k] = func() loop.Value { return v }
-		}
-	}
-	for range inst.Results() {
-		out = append(out, make([]float64, rows*cols))
+	e := &op.Emit{B: k.b, Window: func(i int) op.Access { return k.windows[i] }}
+	var xs []func() loop.Value
+	for i, in := range inst.Inputs() {
+		xs = append(xs, k.input(i, in))
 	}
 	var stores []int
-	for i, d := range inst.Results() {
+	for _, d := range inst.Results() {
 		if d != array.Float64 {
 			t.Fatal("results are float64 here")
 		}
-		stores = append(stores, b.Buf(d, true, loop.Any, loop.Unit))
-		bufs = append(bufs, buffer{unsafe.Pointer(&out[i][0]), [2]int{cols * 8, 8}})
+		x := make([]float64, rows*cols)
+		k.out = append(k.out, x)
+		stores = append(stores, k.b.Buf(d, true, loop.Any, loop.Unit))
+		k.bufs = append(k.bufs, gridBuffer{unsafe.Pointer(&x[0]), [2]int{cols * 8, 8}})
 	}
-	b.Pass(func() {
+	k.b.Pass(func() {
 		for _, x := range xs {
-			e.X = append(e.X, x())
+			v := loop.NoValue
+			if x != nil {
+				v = x()
+			}
+			e.X = append(e.X, v)
 		}
 		for i, v := range inst.EmitKernel(e) {
-			b.Store(stores[i], v)
+			k.b.Store(stores[i], v)
 		}
 	})
-	p, err := b.Done()
+	p, err := k.b.Done()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, b.Program())
+		t.Fatalf("%v\n%s", err, k.b.Program())
 	}
+	k.run(t, p, check)
+}
+
+// A gridProgram is a loop program for a result of rows by cols, with its memory.
+type gridProgram struct {
+	b       *loop.Builder
+	arrays  map[int]grid
+	scalars map[int][]float64
+	windows map[int]op.Access // of inputs that are read as a whole or around an element
+	bufs    []gridBuffer
+	words   []uint64 // of the program's scalars
+	out     [][]float64
+}
+
+// A gridBuffer is where a buffer begins, with its strides in bytes.
+type gridBuffer struct {
+	at      unsafe.Pointer
+	strides [2]int
+}
+
+// scalar adds a scalar to the program.
+func (k *gridProgram) scalar(x int) loop.Value {
+	k.words = append(k.words, uint64(x))
+	return k.b.Scalar(k.b.ScalarArg(loop.I64))
+}
+
+// input returns what makes the value of an input in the pass, nil if it has none.
+func (k *gridProgram) input(i int, in Input) func() loop.Value {
+	switch in.Kind {
+	case Argument:
+		if g, ok := k.arrays[in.Param]; ok {
+			return k.array(i, in, g)
+		}
+		buf := k.b.Buf(array.Float64, false, loop.Any, loop.Unit)
+		k.bufs = append(k.bufs, gridBuffer{unsafe.Pointer(&k.scalars[in.Param][0]), [2]int{cols * 8, 8}})
+		return func() loop.Value { return k.b.Load(buf) }
+	case Index:
+		return func() loop.Value { return k.b.Index(in.Axis) }
+	case Extent:
+		v := k.scalar([]int{rows, cols}[in.Axis])
+		return func() loop.Value { return v }
+	case DimOf:
+		v := k.scalar(k.arrays[in.Param].shape[in.Axis])
+		return func() loop.Value { return v }
+	case Flat:
+		return func() loop.Value {
+			return k.b.Add(k.b.Mul(k.b.Index(0), k.b.Int(loop.I64, cols)), k.b.Index(1))
+		}
+	case Seed:
+		v := k.scalar(99)
+		return func() loop.Value { return v }
+	case Draw:
+		v := k.scalar(7)
+		return func() loop.Value { return v }
+	}
+	return nil
+}
+
+// array adds the buffer of an array, for an element of it or for a window.
+func (k *gridProgram) array(i int, in Input, g grid) func() loop.Value {
+	strides := make([]int, len(g.shape))
+	n := 1
+	for a := len(strides) - 1; a >= 0; a-- {
+		strides[a] = n
+		n *= g.shape[a]
+	}
+	if in.Role == Near {
+		at := halo*strides[0] + halo
+		for a, d := range in.At {
+			at += d * strides[a]
+		}
+		buf := k.b.Buf(array.Float64, false, loop.Any, loop.Unit)
+		k.bufs = append(k.bufs, gridBuffer{unsafe.Pointer(&g.data[at]), [2]int{strides[0] * 8, 8}})
+		if in.At != nil {
+			return func() loop.Value { return k.b.Load(buf) }
+		}
+		k.windows[i] = op.Access{Buf: buf, Strides: []loop.Value{k.scalar(strides[0]), k.scalar(1)}, Extents: []loop.Value{k.scalar(rows), k.scalar(cols)}}
+		return nil
+	}
+	w := op.Access{Buf: k.b.Buf(array.Float64, false, loop.Zero, loop.Zero)}
+	k.bufs = append(k.bufs, gridBuffer{at: unsafe.Pointer(&g.data[0])})
+	for a := range g.shape {
+		w.Strides, w.Extents = append(w.Strides, k.scalar(strides[a])), append(w.Extents, k.scalar(g.shape[a]))
+	}
+	k.windows[i] = w
+	return nil
+}
+
+// run runs the program on all backends.
+func (k *gridProgram) run(t *testing.T, p *loop.Program, check func(backend string, out [][]float64)) {
+	t.Helper()
 	for name, run := range backends(t, p) {
 		f := new(loop.Frame)
 		f.Word[p.ExtentWord(0)], f.Word[p.ExtentWord(1)] = rows, cols
-		for i, w := range words {
+		for i, w := range k.words {
 			f.Word[p.ScalarWord(i)] = w
 		}
-		for i, q := range bufs {
+		for i, q := range k.bufs {
 			f.Ptr[i] = q.at
 			f.Word[p.StrideWord(i, 0)], f.Word[p.StrideWord(i, 1)] = uint64(q.strides[0]), uint64(q.strides[1])
 		}
-		for _, o := range out {
+		for _, o := range k.out {
 			clear(o)
 		}
 		run(f)
-		check(name, out)
+		check(name, k.out)
 	}
 }
 

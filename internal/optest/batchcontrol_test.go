@@ -263,8 +263,8 @@ func (b *batchCase) compare(t *testing.T, s *suite, c batchControlCase) {
 	}
 }
 
-// compareGradient compares gradient at, that of argument k, with the sum of those of the
-// examples, or with each where the argument differs.
+// compareGradient compares y, gradient at of the batch and argument k, with the gradients of
+// the examples. Where the argument is the same for all, their sum counts.
 func (b *batchCase) compareGradient(t *testing.T, k int, a ir.Type, at int, y *Array, each [][]*Array) {
 	for i := range y.F {
 		want := 0.0

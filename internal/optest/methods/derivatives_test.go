@@ -41,56 +41,21 @@ func functionOfSample(d *op.Def, s op.Sample, complex bool) (f *scalarFunction, 
 	if domain == [2]float64{} {
 		domain = [2]float64{-2, 2}
 	}
-	type part struct {
-		shape    []int
-		at       int // in the vector
-		complex  bool
-		constant *weft.Tensor
-	}
-	var parts []part
+	var parts []samplePart
 	shapes := ""
 	some := false
 	for i, shape := range s.Shapes {
-		size := array.Size(shape)
-		dt := weft.Float64
-		switch {
-		case s.DTypes != nil:
-			dt = s.DTypes[i]
-		case s.Ascending && i == len(s.Shapes)-1:
-			dt = weft.Int64
-		}
+		dt := typeOfArgument(s, i)
 		shapes += " " + array.TypeString(dt, shape)
 		if !dt.Differentiable() {
-			ints := make([]int64, size)
-			for j := range ints {
-				ints[j] = r.Int64N(int64(max(s.Max, 2)))
-				if s.Ascending {
-					ints[j] = int64(min(1, s.Max-1) + j*max(s.Max-2, 0)/max(size-1, 1))
-				}
-			}
-			parts = append(parts, part{constant: weft.FromSlice(ints, shape...).To(dt)})
+			parts = append(parts, samplePart{constant: weft.FromSlice(intsOfSample(r, s, array.Size(shape)), shape...).To(dt)})
 			continue
 		}
 		some = true
 		c := dt.Complex() || complex
 		f.complex = f.complex || c
-		parts = append(parts, part{shape: shape, at: f.n, complex: c})
-		for range size {
-			lo, hi := domain[0], domain[1]
-			if c {
-				lo, hi = 0.4, 1.4
-			}
-			f.smooth = append(f.smooth, lo+(hi-lo)*r.Float64())
-			f.special = append(f.special, []float64{0, 0, 1, 1, -1}[r.IntN(5)])
-		}
-		f.n += size
-		if c {
-			for range size {
-				f.smooth = append(f.smooth, 0.3+r.Float64())
-				f.special = append(f.special, []float64{0, 0, 1}[r.IntN(3)])
-			}
-			f.n += size
-		}
+		parts = append(parts, samplePart{shape: shape, at: f.n, complex: c})
+		f.draw(r, domain, array.Size(shape), c)
 	}
 	if !some || f.n == 0 || f.n > mostVariables {
 		return f, false
@@ -100,46 +65,106 @@ func functionOfSample(d *op.Def, s op.Sample, complex bool) (f *scalarFunction, 
 		f.name += " complex"
 	}
 	f.of = func(p *weft.Tensor) *weft.Tensor {
-		args := make([]any, len(parts))
-		for i, x := range parts {
-			if x.constant != nil {
-				args[i] = x.constant
-				continue
-			}
-			n := array.Size(x.shape)
-			y := p.Slice(weft.Range(x.at, x.at+n)).Reshape(x.shape...)
-			if x.complex {
-				y = weft.Complex(y, p.Slice(weft.Range(x.at+n, x.at+2*n)).Reshape(x.shape...))
-			}
-			args[i] = y
-		}
-		sum := p.Slice(weft.Range(0, 0)).Sum()
-		salt := 0.7
-		add := func(y *weft.Tensor) {
-			if y.DType() != weft.Float64 {
-				y = y.To(weft.Float64)
-			}
-			y = y.Reshape(y.Size())
-			w := weft.Arange(y.Size()).To(weft.Float64).Add(1).Mul(salt).Cos()
-			salt++
-			sum = sum.Add(y.Mul(w).Sum()).Add(y.Mul(y).Mul(w).Sum().Mul(0.2))
-		}
-		for _, y := range evaluated(d, s.Attrs, args) {
-			if y.DType().Differentiable() {
-				f.least = max(f.least, precision(y.DType()))
-			}
-			switch {
-			case y.Size() == 0 || !y.DType().Differentiable():
-			case y.DType().Complex():
-				add(y.Real())
-				add(y.Imag())
-			default:
-				add(y)
-			}
-		}
-		return sum
+		return f.sum(p, evaluated(d, s.Attrs, argumentsOf(p, parts)))
 	}
 	return f, true
+}
+
+// A samplePart is an argument of a sample: a part of the vector, or a constant.
+type samplePart struct {
+	shape    []int
+	at       int // in the vector
+	complex  bool
+	constant *weft.Tensor
+}
+
+func typeOfArgument(s op.Sample, i int) weft.DType {
+	switch {
+	case s.DTypes != nil:
+		return s.DTypes[i]
+	case s.Ascending && i == len(s.Shapes)-1:
+		return weft.Int64
+	}
+	return weft.Float64
+}
+
+// intsOfSample draws integers for an argument of a sample.
+func intsOfSample(r *rand.Rand, s op.Sample, size int) []int64 {
+	ints := make([]int64, size)
+	for j := range ints {
+		ints[j] = r.Int64N(int64(max(s.Max, 2)))
+		if s.Ascending {
+			ints[j] = int64(min(1, s.Max-1) + j*max(s.Max-2, 0)/max(size-1, 1))
+		}
+	}
+	return ints
+}
+
+// draw adds an argument of this size to both points.
+func (f *scalarFunction) draw(r *rand.Rand, domain [2]float64, size int, complex bool) {
+	for range size {
+		lo, hi := domain[0], domain[1]
+		if complex {
+			lo, hi = 0.4, 1.4
+		}
+		f.smooth = append(f.smooth, lo+(hi-lo)*r.Float64())
+		f.special = append(f.special, []float64{0, 0, 1, 1, -1}[r.IntN(5)])
+	}
+	f.n += size
+	if complex {
+		for range size {
+			f.smooth = append(f.smooth, 0.3+r.Float64())
+			f.special = append(f.special, []float64{0, 0, 1}[r.IntN(3)])
+		}
+		f.n += size
+	}
+}
+
+// argumentsOf returns the arguments that the vector p stands for.
+func argumentsOf(p *weft.Tensor, parts []samplePart) []any {
+	args := make([]any, len(parts))
+	for i, x := range parts {
+		if x.constant != nil {
+			args[i] = x.constant
+			continue
+		}
+		n := array.Size(x.shape)
+		y := p.Slice(weft.Range(x.at, x.at+n)).Reshape(x.shape...)
+		if x.complex {
+			y = weft.Complex(y, p.Slice(weft.Range(x.at+n, x.at+2*n)).Reshape(x.shape...))
+		}
+		args[i] = y
+	}
+	return args
+}
+
+// sum adds up results, each with other weights, and their squares. It notes their precision.
+func (f *scalarFunction) sum(p *weft.Tensor, results []*weft.Tensor) *weft.Tensor {
+	sum := p.Slice(weft.Range(0, 0)).Sum()
+	salt := 0.7
+	add := func(y *weft.Tensor) {
+		if y.DType() != weft.Float64 {
+			y = y.To(weft.Float64)
+		}
+		y = y.Reshape(y.Size())
+		w := weft.Arange(y.Size()).To(weft.Float64).Add(1).Mul(salt).Cos()
+		salt++
+		sum = sum.Add(y.Mul(w).Sum()).Add(y.Mul(y).Mul(w).Sum().Mul(0.2))
+	}
+	for _, y := range results {
+		if y.DType().Differentiable() {
+			f.least = max(f.least, precision(y.DType()))
+		}
+		switch {
+		case y.Size() == 0 || !y.DType().Differentiable():
+		case y.DType().Complex():
+			add(y.Real())
+			add(y.Imag())
+		default:
+			add(y)
+		}
+	}
+	return sum
 }
 
 // sampledFunctions are the functions of all samples in the op table, with real and with complex

@@ -294,8 +294,27 @@ var placeShapes = [][]int{
 // scans and under Vmap. Debug runs each kernel by the interpreter too. Elements are small integers,
 // whose sums are exact in any order.
 func TestReductionsOfIndices(t *testing.T) {
-	type combination struct{ shape, axes []int }
-	var all []combination
+	all := placeCombinations()
+	n := 2 * len(all)
+	if s := os.Getenv("WEFT_PROGRAMS"); s != "" {
+		n, _ = strconv.Atoi(s)
+	}
+	ops := placedOperations()
+	for i := range n {
+		if c := newPlaceCase(i, all[i%len(all)], ops); c != nil {
+			c.compare(t)
+		}
+		if t.Failed() {
+			break
+		}
+	}
+}
+
+// A placeCombination is a shape and the axes of a reduction.
+type placeCombination struct{ shape, axes []int }
+
+// placeCombinations returns every set of axes of every shape.
+func placeCombinations() (all []placeCombination) {
 	for _, shape := range placeShapes {
 		for set := 1; set < 1<<len(shape); set++ {
 			var axes []int
@@ -304,122 +323,159 @@ func TestReductionsOfIndices(t *testing.T) {
 					axes = append(axes, a)
 				}
 			}
-			all = append(all, combination{shape, axes})
+			all = append(all, placeCombination{shape, axes})
 		}
 	}
-	n := 2 * len(all)
-	if s := os.Getenv("WEFT_PROGRAMS"); s != "" {
-		n, _ = strconv.Atoi(s)
+	return all
+}
+
+// A placeCase is a reduction of an operation on elements by their index.
+type placeCase struct {
+	i    int
+	name string
+	o    placed
+	ch   change
+	how  string
+	axes []int
+	x, y grid // the argument, and what the operation makes of it
+	want grid
+	in   *weft.Tensor // x
+}
+
+// newPlaceCase draws case i; nil if nothing is left to reduce.
+func newPlaceCase(i int, of placeCombination, ops []placed) *placeCase {
+	r := rand.New(rand.NewPCG(uint64(i), 26))
+	c := &placeCase{i: i}
+	c.o, c.ch = ops[r.IntN(len(ops))], changes[r.IntN(len(changes))]
+	for c.o.rank > len(of.shape) {
+		c.o = ops[r.IntN(len(ops))]
 	}
-	ops := placedOperations()
-	for i := range n {
-		r := rand.New(rand.NewPCG(uint64(i), 26))
-		c := all[i%len(all)]
-		o, ch := ops[r.IntN(len(ops))], changes[r.IntN(len(changes))]
-		for o.rank > len(c.shape) {
-			o = ops[r.IntN(len(ops))]
-		}
-		how := []string{"sum", "max", "variance"}[r.IntN(3)]
-		x := with(c.shape, func([]int) float64 { return float64(r.IntN(9) - 4) })
-		y := o.grid(x)
-		moved := ch.grid(y)
-		var axes []int
-		for _, a := range c.axes {
-			if a < len(moved.shape) {
-				axes = append(axes, a)
-			}
-		}
-		if len(axes) == 0 || len(moved.x) == 0 {
-			continue
-		}
-		want := moved.reduced(axes, how)
-		name := fmt.Sprintf("case %d: %v, %s, %s, %s over axes %v of %v", i, c.shape, o.name, ch.name, how, axes, moved.shape)
-		in := weft.FromSlice(x.x, x.shape...)
-		if r.IntN(2) == 0 && len(x.shape) > 1 { // the same elements, in another order in memory
-			in = in.Transpose(0, -1).Clone().Transpose(0, -1)
-		}
-		reduced := func(y *weft.Tensor) *weft.Tensor {
-			switch how {
-			case "sum":
-				return y.Sum(axes...)
-			case "max":
-				return y.Max(axes...)
-			}
-			return y.Var(axes...)
-		}
-		f := func(x *weft.Tensor) *weft.Tensor { return reduced(ch.tensor(o.tensor(x))) }
-		check := func(path string, got *weft.Tensor, err error) {
-			t.Helper()
-			if err != nil {
-				t.Errorf("%s, %s: %v", name, path, err)
-				return
-			}
-			if !slices.Equal(got.Shape(), want.shape) && len(want.shape)+len(got.Shape()) > 0 {
-				t.Errorf("%s, %s: shape %v, want %v", name, path, got.Shape(), want.shape)
-				return
-			}
-			for j, y := range weft.Data[float64](got) {
-				if w := want.x[j]; !(math.Abs(y-w) <= 0) && !(how == "variance" && math.Abs(y-w) <= 1e-12*(1+w)) {
-					t.Errorf("%s, %s: element %d is %v, want %v", name, path, j, y, w)
-					return
-				}
-			}
-		}
-		check("eager", f(in), nil)
-		compiled := weft.Compile(f)
-		got, err := compiled.Call(in)
-		check("compiled", got, err)
-		if i%8 == 0 {
-			got, err = compiled.Debug(weft.DebugOpts{Verify: true}).Call(in)
-			check("debug", got, err)
-		}
-		if i%8 == 1 && o.name != "random number" && o.name != "neighbour" {
-			got = weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return f(x[0]) })(weft.Stack([]*weft.Tensor{in, in}, 0))
-			check("vmap", got.Slice(weft.Index(1)), nil)
-			check("vmap", got.Slice(weft.Index(0)), nil)
-		}
-		if o.formula != "" && ch.name == "as it is" && how != "variance" {
-			text := fmt.Sprintf("%s(%s, %s)", map[string]string{"sum": "sum", "max": "amax"}[how], o.formula, strings.Trim(strings.ReplaceAll(fmt.Sprint(axes), " ", ", "), "[]"))
-			at := weft.ScalarOf(weft.Float64, x.x[0]).Add(weft.Arange[int](7).To(weft.Float64).Reshape(7, 1))
-			vars := weft.Vars{"x": in, "at": at, "First": placeKernels.Func("First"), "Second": placeKernels.Func("Second"), "Turned": placeKernels.Func("Turned")}
-			check("formula", weft.Expr(text, vars), nil)
-		}
-		if o.vari != nil && i%2 == 0 {
-			v := sym.New("x", weft.Float64, x.shape...)
-			body := func(x *sym.Var) *sym.Var {
-				z := ch.vari(o.vari(x), y.shape)
-				switch how {
-				case "sum":
-					return z.Sum(axes...)
-				case "max":
-					return z.Max(axes...)
-				}
-				return z.Var(axes...)
-			}
-			fn, err := sym.Function(sym.In(v), sym.Out(body(v)))
-			if err != nil {
-				t.Fatal(name, err)
-			}
-			res, err := fn.Call(in)
-			if err == nil {
-				got = res[0]
-			}
-			check("sym", got, err)
-			seq := sym.New("xs", weft.Float64, append([]int{2}, x.shape...)...)
-			scan := sym.Scan(sym.ScanOpts{Sequences: []any{seq}}, func(s sym.Step) sym.Next { return sym.Next{Out: []*sym.Var{body(s.X[0])}} })
-			if fn, err = sym.Function(sym.In(seq), sym.Out(scan.Out[0])); err != nil {
-				t.Fatal(name, err)
-			}
-			res, err = fn.Call(weft.Stack([]*weft.Tensor{in, in}, 0))
-			if err == nil {
-				got = res[0].Slice(weft.Index(1))
-			}
-			check("scan", got, err)
-		}
-		if t.Failed() {
-			break
+	c.how = []string{"sum", "max", "variance"}[r.IntN(3)]
+	c.x = with(of.shape, func([]int) float64 { return float64(r.IntN(9) - 4) })
+	c.y = c.o.grid(c.x)
+	moved := c.ch.grid(c.y)
+	for _, a := range of.axes {
+		if a < len(moved.shape) {
+			c.axes = append(c.axes, a)
 		}
 	}
+	if len(c.axes) == 0 || len(moved.x) == 0 {
+		return nil
+	}
+	c.want = moved.reduced(c.axes, c.how)
+	c.name = fmt.Sprintf("case %d: %v, %s, %s, %s over axes %v of %v", i, of.shape, c.o.name, c.ch.name, c.how, c.axes, moved.shape)
+	c.in = weft.FromSlice(c.x.x, c.x.shape...)
+	if r.IntN(2) == 0 && len(of.shape) > 1 { // the same elements, in another order in memory
+		c.in = c.in.Transpose(0, -1).Clone().Transpose(0, -1)
+	}
+	return c
+}
+
+// compare computes the case in every way.
+func (c *placeCase) compare(t *testing.T) {
+	t.Helper()
+	c.tensors(t)
+	if c.o.formula != "" && c.ch.name == "as it is" && c.how != "variance" {
+		c.formula(t)
+	}
+	if c.o.vari != nil && c.i%2 == 0 {
+		c.graphs(t)
+	}
+}
+
+// check compares a result with the reference.
+func (c *placeCase) check(t *testing.T, path string, got *weft.Tensor, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s, %s: %v", c.name, path, err)
+		return
+	}
+	if !slices.Equal(got.Shape(), c.want.shape) && len(c.want.shape)+len(got.Shape()) > 0 {
+		t.Errorf("%s, %s: shape %v, want %v", c.name, path, got.Shape(), c.want.shape)
+		return
+	}
+	for j, y := range weft.Data[float64](got) {
+		if w := c.want.x[j]; !(math.Abs(y-w) <= 0) && !(c.how == "variance" && math.Abs(y-w) <= 1e-12*(1+w)) {
+			t.Errorf("%s, %s: element %d is %v, want %v", c.name, path, j, y, w)
+			return
+		}
+	}
+}
+
+// result returns the reduction of tensors.
+func (c *placeCase) result(x *weft.Tensor) *weft.Tensor {
+	y := c.ch.tensor(c.o.tensor(x))
+	switch c.how {
+	case "sum":
+		return y.Sum(c.axes...)
+	case "max":
+		return y.Max(c.axes...)
+	}
+	return y.Var(c.axes...)
+}
+
+// tensors computes eagerly, compiled, and in some cases with Debug or Vmap.
+func (c *placeCase) tensors(t *testing.T) {
+	t.Helper()
+	in := c.in
+	c.check(t, "eager", c.result(in), nil)
+	compiled := weft.Compile(c.result)
+	got, err := compiled.Call(in)
+	c.check(t, "compiled", got, err)
+	if c.i%8 == 0 {
+		got, err = compiled.Debug(weft.DebugOpts{Verify: true}).Call(in)
+		c.check(t, "debug", got, err)
+	}
+	if c.i%8 == 1 && c.o.name != "random number" && c.o.name != "neighbour" {
+		got = weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return c.result(x[0]) })(weft.Stack([]*weft.Tensor{in, in}, 0))
+		c.check(t, "vmap", got.Slice(weft.Index(1)), nil)
+		c.check(t, "vmap", got.Slice(weft.Index(0)), nil)
+	}
+}
+
+// formula computes by a formula.
+func (c *placeCase) formula(t *testing.T) {
+	t.Helper()
+	text := fmt.Sprintf("%s(%s, %s)", map[string]string{"sum": "sum", "max": "amax"}[c.how], c.o.formula, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.axes), " ", ", "), "[]"))
+	at := weft.ScalarOf(weft.Float64, c.x.x[0]).Add(weft.Arange[int](7).To(weft.Float64).Reshape(7, 1))
+	vars := weft.Vars{"x": c.in, "at": at, "First": placeKernels.Func("First"), "Second": placeKernels.Func("Second"), "Turned": placeKernels.Func("Turned")}
+	c.check(t, "formula", weft.Expr(text, vars), nil)
+}
+
+// graphs computes by package sym, by itself and in the body of a scan.
+func (c *placeCase) graphs(t *testing.T) {
+	t.Helper()
+	v := sym.New("x", weft.Float64, c.x.shape...)
+	body := func(x *sym.Var) *sym.Var {
+		z := c.ch.vari(c.o.vari(x), c.y.shape)
+		switch c.how {
+		case "sum":
+			return z.Sum(c.axes...)
+		case "max":
+			return z.Max(c.axes...)
+		}
+		return z.Var(c.axes...)
+	}
+	fn, err := sym.Function(sym.In(v), sym.Out(body(v)))
+	if err != nil {
+		t.Fatal(c.name, err)
+	}
+	var got *weft.Tensor
+	res, err := fn.Call(c.in)
+	if err == nil {
+		got = res[0]
+	}
+	c.check(t, "sym", got, err)
+	seq := sym.New("xs", weft.Float64, append([]int{2}, c.x.shape...)...)
+	scan := sym.Scan(sym.ScanOpts{Sequences: []any{seq}}, func(s sym.Step) sym.Next { return sym.Next{Out: []*sym.Var{body(s.X[0])}} })
+	if fn, err = sym.Function(sym.In(seq), sym.Out(scan.Out[0])); err != nil {
+		t.Fatal(c.name, err)
+	}
+	res, err = fn.Call(weft.Stack([]*weft.Tensor{c.in, c.in}, 0))
+	if err == nil {
+		got = res[0].Slice(weft.Index(1))
+	}
+	c.check(t, "scan", got, err)
 }
 
 // The epilogue of a matrix product gets the index of each element in the whole result.
