@@ -15,8 +15,8 @@ import (
 	"weft/internal/loop/loopgen"
 )
 
-// Rows that begin anywhere, and are written by whole vectors that lie where vectors do, hold
-// what plain Go computes, and nothing around them is touched.
+// TestAlignedRows has rows that begin anywhere and are written by aligned vectors. They must equal
+// what plain Go computes, and nothing around them may change.
 func TestAlignedRows(t *testing.T) {
 	const rows, behind = 3, 5 // elements of others behind a row
 	for _, d := range []array.DType{array.Float32, array.Float64} {
@@ -70,7 +70,8 @@ func TestAlignedRows(t *testing.T) {
 	}
 }
 
-// What is read in steps goes on behind the first, short step of a row where that ended.
+// TestStreamedRowsReadInSteps demands that strided reads go on where the first, short step of a row
+// ended.
 func TestStreamedRowsReadInSteps(t *testing.T) {
 	const rows, by = 2, 4
 	for _, step := range []loop.Step{loop.By2, loop.By4, loop.Any, loop.Back2} {
@@ -120,9 +121,9 @@ func TestStreamedRowsReadInSteps(t *testing.T) {
 	}
 }
 
-// Results of several widths have non-temporal stores where the narrowest do, in
-// rows of any length that begin anywhere, also where a thread begins within a row; and nothing
-// around them is touched.
+// TestStreamedRows has results of several widths, all with non-temporal stores where the narrowest
+// is aligned. Rows have any length and begin anywhere, also where a thread begins within a row.
+// Nothing around them may change.
 func TestStreamedRows(t *testing.T) {
 	const rows = 2
 	for _, types := range [][]array.DType{

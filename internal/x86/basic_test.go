@@ -23,7 +23,7 @@ func axpby(t testing.TB) *loop.Program {
 	return finish(t, b)
 }
 
-// Every length around strips and tails, against arithmetic done here.
+// TestRowLengths compares rows of every length around strips and epilogues with plain Go.
 func TestRowLengths(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	p := axpby(t)

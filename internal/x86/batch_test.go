@@ -10,8 +10,9 @@ import (
 	"weft/internal/loop"
 )
 
-// Rows that go in batches, what is left of them, and results too far apart for that: two
-// passes with numbers between that are computed once a row, some of them by a branch.
+// TestBatches has rows in batches, rows behind the last batch, and results with a stride that
+// excludes batches. Its programs have two passes, and between them numbers that are computed once a
+// row, some of them by a branch.
 func TestBatches(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, d := range []array.DType{array.Float32, array.BFloat16, array.Float16} {
@@ -60,7 +61,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A loop in a pass carries values that are others for each row and are computed nowhere else.
+// TestBatchesOfLoops has a loop in a pass with loop-carried values that differ by row.
 func TestBatchesOfLoops(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, n := range []int{1, 7, 16, 33} {
@@ -87,9 +88,8 @@ func TestBatchesOfLoops(t *testing.T) {
 	}
 }
 
-// Passes behind one that reduces read what is made of its result: a number that ends a loop
-// all lanes of a row run together, a choice between two, and, where nothing reads what reads
-// it, nothing.
+// TestBatchesReadReductions has passes that read values computed from a reduction of an earlier
+// pass: the bound of a uniform loop, a select, and a value that is dead.
 func TestBatchesReadReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	for _, n := range []int{1, 7, 16, 33} {
@@ -117,8 +117,8 @@ func TestBatchesReadReductions(t *testing.T) {
 	}
 }
 
-// A pass that stores where it loads from, as softmax does, and one that then reads what it has
-// stored; rows one behind the other, and apart.
+// TestBatchesInPlace has a pass that stores where it loads from, as softmax does, and a pass that
+// then loads this. Rows are contiguous or have gaps.
 func TestBatchesInPlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, again := range []bool{false, true} {

@@ -12,8 +12,8 @@ import (
 	"weft/internal/jit"
 )
 
-// TestReloadedConstants holds that the usual way through a loop spreads no constant:
-// it loads whole vectors.
+// TestReloadedConstants demands that the common path of a loop loads constants as whole vectors,
+// without a broadcast.
 func TestReloadedConstants(t *testing.T) {
 	label := regexp.MustCompile(`(L\d+)(:?)$`)
 	for _, d := range []array.DType{array.Float32, array.Float64} {

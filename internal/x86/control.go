@@ -75,8 +75,8 @@ func (c *compiler) params(r *loop.Region, f flag) (along []leaver) {
 	return along
 }
 
-// carry moves the next values into the carried ones, of the lanes in masks. What nobody
-// reads at the end may change in lanes that have left.
+// carry moves the next values into the loop-carried variables, in the lanes of masks. Variables that
+// nothing reads behind the loop may change in lanes that have left.
 func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
 	for n, v := range r.Next {
 		if in := c.left(v); in != nil && in.Op == loop.OpSelect && c.masked(r, r.Params[n]) {
@@ -162,7 +162,7 @@ func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
 	}
 }
 
-// onLine runs f for the line of the source that v is of.
+// onLine runs f with line set to the source line of v.
 func (c *compiler) onLine(v loop.Value, f func()) {
 	line := c.line
 	if n := c.p.Line(v); n > 0 {
@@ -172,7 +172,7 @@ func (c *compiler) onLine(v loop.Value, f func()) {
 	c.line = line
 }
 
-// A loopLowering is what the parts of a loop share while it is lowered.
+// A loopLowering is the state of a loop that is being lowered.
 type loopLowering struct {
 	r     *loop.Region
 	f     flag
@@ -181,9 +181,8 @@ type loopLowering struct {
 	done  asm.Label
 }
 
-// lowerLoop lowers a loop. Where the condition is the same for all lanes, they make the
-// same number of trips; else a lane that leaves keeps its values while the others go on,
-// until none is left.
+// lowerLoop lowers a loop. With a uniform condition, all lanes make the same number of trips. Else a
+// lane that leaves keeps its values while the others go on, until none is left.
 func (c *compiler) lowerLoop(r *loop.Region) {
 	outer := c.masks
 	x := &loopLowering{r: r, f: flag{n: -1}}
@@ -210,7 +209,7 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 				c.label(s.back)
 			}
 		})
-	} else { // without fuel there it falls through to where it is asked for
+	} else { // without fuel it falls through to the jump to the stub
 		head := c.loop(true)
 		c.trip(x)
 		s := c.burn()
@@ -227,7 +226,7 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 			c.compute(loop.OpNot, loop.B, d, x.on[s], 0)
 		}
 	}
-	for _, l := range x.along { // the results; the loop itself is behind
+	for _, l := range x.along { // the loop is done: now their values are its results
 		c.vals[r.Params[l.n]] = val{first: int32(len(c.regs)), state: defined}
 		c.regs = append(c.regs, l.regs...)
 	}
@@ -250,7 +249,7 @@ func (c *compiler) entering(r *loop.Region, f flag) (on []vr) {
 	return on
 }
 
-// trip lowers one trip through a loop: condition, body, and what is carried to the next.
+// trip lowers one trip through a loop: condition, body, and the moves of next values.
 func (c *compiler) trip(x *loopLowering) {
 	r, f := x.r, x.f
 	c.condition(x)
@@ -277,8 +276,8 @@ func (c *compiler) trip(x *loopLowering) {
 	}
 }
 
-// condition lowers the head of a loop: it takes the lanes that leave out of the masks, and
-// jumps to done when none goes on.
+// condition lowers the head of a loop: it clears the lanes that leave in the masks, and jumps to
+// done when none goes on.
 func (c *compiler) condition(x *loopLowering) {
 	r, f := x.r, x.f
 	switch {
@@ -307,8 +306,8 @@ func (c *compiler) condition(x *loopLowering) {
 	}
 }
 
-// burn takes a unit of fuel, and leaves it to a branch on its being above zero to go on or
-// to suspend the kernel, by the stub, until it comes back.
+// burn subtracts a unit of fuel. The caller emits the branch on the result: above zero the kernel
+// goes on, else it jumps to the stub, which suspends the kernel and returns to the label back.
 func (c *compiler) burn() suspension {
 	s := suspension{stub: c.asm.NewLabel(), back: c.asm.NewLabel()}
 	c.suspends = append(c.suspends, s)
@@ -316,9 +315,9 @@ func (c *compiler) burn() suspension {
 	return s
 }
 
-// lowerIf lowers an if: each side runs under its mask unless no lane takes it. Where
-// the if is a rare exception, all lanes take what the else gives, and those in the
-// body, if there are any, are corrected: the usual way has one branch and no blend.
+// lowerIf lowers an if: each side runs under its mask unless no lane takes it. If isRare, all lanes
+// first take the result of the else, and then the body, if any lane takes it, overwrites the results
+// of its lanes: the common path has one branch and no blend.
 func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 	if c.uniformBranch(r) {
 		c.branches(v, r)
@@ -344,7 +343,7 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 			}
 		}
 	}
-	// yield gives the results what a block came to, for the lanes in masks or for all.
+	// yield sets the results to the values that a block yields, in the lanes of masks or in all.
 	yield := func(next []loop.Value, masks []vr) {
 		at := first
 		for _, o := range next {
@@ -396,7 +395,7 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 	c.masks = outer
 }
 
-// branches lowers an if whose lanes all go the same way.
+// branches lowers an if with a uniform condition, as a branch.
 func (c *compiler) branches(v loop.Value, r *loop.Region) {
 	first, results := len(c.regs), make([][]vr, len(r.Next))
 	c.vals[v] = val{first: int32(first), state: defined}
@@ -443,11 +442,10 @@ func (c *compiler) countResult(r *loop.Region, i int) int {
 	return c.count(c.p.Ins[r.Next[i]].Type)
 }
 
-// cheapElse is the most instructions of an else that are computed for all lanes.
+// cheapElse is the largest number of instructions of an else that is computed for all lanes.
 const cheapElse = 4
 
-// isRare reports an if whose body is an exception: its else is cheap and has no
-// effect.
+// isRare reports an if whose body counts as a rare exception: its else is cheap and has no effect.
 func (c *compiler) isRare(r *loop.Region) bool {
 	for _, v := range r.Else {
 		if !c.p.Ins[v].Op.Pure() {

@@ -121,7 +121,8 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// A remainder takes the quotient that is there, and a scalar is divided by once a row.
+// TestDivisions demands that a remainder reuses the quotient of the same operands, and that the
+// factors of a scalar divisor are computed once a row.
 func TestDivisions(t *testing.T) {
 	for _, ty := range []loop.Type{loop.I32, loop.I64} {
 		for _, scalar := range []bool{false, true} {
@@ -154,8 +155,8 @@ func TestDivisions(t *testing.T) {
 	}
 }
 
-// Conversions of 64-bit integers where all numbers of a step are small, and where one is
-// not.
+// TestConversionsBelow51Bits converts 64-bit integers where all numbers of a step are below 2^51,
+// and where one is not.
 func TestConversionsBelow51Bits(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	for _, o := range operations() {

@@ -6,7 +6,7 @@ import (
 )
 
 // The epilogue computes the lanes behind the last full strip in one of two ways. Short code, and
-// code for two vectors side by side, has a copy for one vector that runs under a mask. Long code,
+// code for interleaved steps, has a copy for one vector that runs under a mask. Long code,
 // where the copy would double the time of compilation, goes around once more on scratch memory:
 // the rest of the arrays is copied there before, and the results are copied back.
 

@@ -14,7 +14,7 @@ import (
 
 const live = 24
 
-// long makes a program that is worked off by repeating its code: rows, a rare
+// long makes a program whose epilogue repeats its main loop: rows, a rare
 // branch, a buffer that is read and written, and a result of another type.
 func long(t *testing.T, from, to array.DType) *loop.Program {
 	b := loop.NewBuilder("long", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
@@ -25,7 +25,7 @@ func long(t *testing.T, from, to array.DType) *loop.Program {
 	ty := loop.TypeOf(from)
 	b.Pass(func() {
 		v, w := b.Load(x), b.Load(both)
-		terms := make([]loop.Value, live) // too many for two vectors side by side
+		terms := make([]loop.Value, live) // too many for two interleaved vectors
 		for i := range terms {
 			terms[i] = b.Sub(v, b.Number(ty, float64(i%3)))
 			v = b.Sub(b.Number(ty, 1), v)

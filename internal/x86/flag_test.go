@@ -14,9 +14,9 @@ import (
 	"weft/internal/loop/loopgen"
 )
 
-// Loops that end by a flag: lanes leave at different times, at once by a count, or not at
-// all; what they carry is chosen where they leave, in turn, or is the next flag. Against the
-// same loop in Go.
+// TestFlags compares loops that end by a flag with the same loops in Go. Lanes leave at different
+// times, together by a count, or not at all. Their values are selected where lanes leave, swap, or
+// are the next flag.
 func TestFlags(t *testing.T) {
 	build := func(early bool) *loop.Program {
 		b := loop.NewBuilder("flags", []loop.Axis{{Kind: loop.Parallel}}, 0)

@@ -14,8 +14,8 @@ import (
 	"weft/internal/loop"
 )
 
-// Pairs of instructions that become one, against the interpreter; and what they
-// become.
+// TestFused compares pairs of instructions that become one with the interpreter, and demands the
+// instruction that they become.
 func TestFused(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	type build = func(b *loop.Builder, x, y, z loop.Value) loop.Value
@@ -107,8 +107,8 @@ func TestFused(t *testing.T) {
 	}
 }
 
-// TestFusedNext has next values of a loop in which lanes leave at different times, with
-// operands that are pairs themselves and read what the loop carries.
+// TestFusedNext has a loop that lanes leave at different times. Operands of its next values are
+// fused pairs that read loop-carried values.
 func TestFusedNext(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for _, ty := range []loop.Type{loop.F32, loop.F64} {
@@ -130,8 +130,8 @@ func TestFusedNext(t *testing.T) {
 	}
 }
 
-// A long block is reordered so that chains run side by side; its stores stay
-// behind its loads.
+// TestSchedule demands that a long block is reordered so that dependency chains interleave, and that
+// its stores stay behind its loads.
 func TestSchedule(t *testing.T) {
 	b := loop.NewBuilder("chains", []loop.Axis{{Kind: loop.Parallel}}, 0)
 	x, out := b.Buf(dtype(loop.F32), false, loop.Unit), b.Buf(dtype(loop.F32), true, loop.Unit)

@@ -144,8 +144,8 @@ func put(b []byte, size int, x uint64) {
 	}
 }
 
-// Every float16 and bfloat16 is read, and numbers all over the range of float32 are
-// rounded, by every kind of access.
+// TestHalfAccess loads every float16 and bfloat16, and stores numbers from the whole range of
+// float32, by every kind of access.
 func TestHalfAccess(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	var all, floats []uint64
@@ -175,8 +175,8 @@ func TestHalfAccess(t *testing.T) {
 	}
 }
 
-// OpRound gives what storing and loading gives, and rounds what is rounded to itself,
-// in lanes and in rows.
+// TestRoundHalf demands that OpRound gives the same as a store and a load, and that rounding twice
+// is rounding once, in lanes and in rows.
 func TestRoundHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	x := halfBits(r)
@@ -233,8 +233,8 @@ func TestRoundHalf(t *testing.T) {
 	}
 }
 
-// Numbers of more bits than float32 has are rounded once. Of float64 these are all
-// halves, the middles between them, and numbers beside each; of integers the like.
+// TestHalfRoundsOnce converts numbers with more bits than float32: float64 at all halves, at the
+// middles between them and next to each, and integers alike.
 func TestHalfRoundsOnce(t *testing.T) {
 	for _, d := range halves {
 		var doubles, longs []uint64

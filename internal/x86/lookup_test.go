@@ -12,8 +12,8 @@ import (
 	"weft/internal/loop"
 )
 
-// Where constants are many, a table is read from memory by the instruction that looks
-// up; the next value of a loop is looked up under the mask of the lanes that go on.
+// TestLookup demands that, where there are many constants, the lookup instruction reads the table
+// from memory, and that a loop's next value is looked up under the mask of the lanes that go on.
 func TestLookup(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 19))
 	for _, ty := range []loop.Type{loop.F32, loop.F64} {

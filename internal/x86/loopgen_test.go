@@ -118,8 +118,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestNarrowed compares generated programs whose integers loop.Narrow has cut with the
-// interpreter, which runs them as they were.
+// TestNarrowed compares generated programs after loop.Narrow with the interpreter, which runs the
+// originals.
 func TestNarrowed(t *testing.T) {
 	changed := 0
 	for seed := range uint64(600) {
@@ -150,8 +150,8 @@ func TestNarrowed(t *testing.T) {
 	}
 }
 
-// TestUniformCondition has a condition that is the same for all lanes, so that all
-// masks take it from one register, and that an inner loop takes as well.
+// TestUniformCondition has a uniform condition, which all masks take from one register and which an
+// inner loop reads as well.
 func TestUniformCondition(t *testing.T) {
 	b := loop.NewBuilder("shared", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Serial}, {Kind: loop.Serial}}, 0)
 	limit := b.Buf(array.Int32, false, loop.Zero, loop.Zero, loop.Zero)

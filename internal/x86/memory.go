@@ -603,8 +603,8 @@ func (c *compiler) storeFirst(r vr, m lmem, size, lanes, left int) {
 	}
 }
 
-// loadPieces reads what is left of a row at its end, elements of 1 or 2 bytes, on AVX2:
-// the last of them first, as the bits of the count say. The rest becomes zero.
+// loadPieces reads the rest of a row of elements of 1 or 2 bytes, on AVX2: pieces of 1, 2, 4 and more
+// elements as the bits of their number say, the last piece first. Other lanes become zero.
 func (c *compiler) loadPieces(d vr, m lmem, size int) {
 	rest, lanes := c.lay.rest, c.lay.lanes
 	if c.lay.knownRest > 0 {

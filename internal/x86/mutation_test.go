@@ -262,7 +262,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// A compiler that fails says so: its callers have the interpreter.
+// TestCompilerFails demands that a panic in the compiler becomes an error: its callers have the
+// interpreter.
 func TestCompilerFails(t *testing.T) {
 	b := loop.NewBuilder("fails", []loop.Axis{{Kind: loop.Parallel}}, 0)
 	x, y := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)

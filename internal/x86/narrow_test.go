@@ -15,7 +15,7 @@ import (
 	"weft/internal/loop/loopgen"
 )
 
-// quotients are divided by what all lanes share where lanes are 1 or 2 bytes wide.
+// quotients have uniform divisors where lanes are 1 or 2 bytes wide.
 var quotients = []loop.Op{loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU}
 
 // narrowLanguages returns languages of programs whose lanes are 1 or 2 bytes wide. For each width
@@ -95,7 +95,8 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// Rows of every length end where their memory does, and strips begin anywhere.
+// TestNarrowLengths has rows of every length that end where their memory does, and strips that begin
+// anywhere.
 func TestNarrowLengths(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	types := []array.DType{array.Bool, array.Int8, array.Uint8, array.Int16, array.Uint16, array.Int32, array.Float16, array.Float32, array.Float64}
@@ -121,8 +122,8 @@ func TestNarrowLengths(t *testing.T) {
 	}
 }
 
-// Non-temporal stores write whole vectors where memory is aligned, of every
-// type from every other.
+// TestStreaming demands that non-temporal stores write whole vectors where memory is aligned, of
+// every type from every other.
 func TestStreaming(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	types := array.DTypes()

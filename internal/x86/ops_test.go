@@ -79,8 +79,8 @@ func (o operation) build(b *loop.Builder, x []loop.Value) loop.Value {
 	return b.Binary(o.op, x[0], x[1])
 }
 
-// Every operation on special and random values, in all places where an operand
-// or the operation can stand, against plain Go.
+// TestOperations compares every operation on special and random values with plain Go. Operands and
+// operations stand in passes and in rows.
 func TestOperations(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, o := range operations() {
@@ -204,8 +204,8 @@ func value(r *rand.Rand, t loop.Type) uint64 {
 	return x
 }
 
-// The same operations where the pass also has the other width, so that a value
-// takes two registers or a mask meets two widths; against plain Go.
+// TestMixedWidths does the same in passes that also have the other width, so that a value takes two
+// registers or a mask meets two widths.
 func TestMixedWidths(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, o := range operations() {

@@ -156,8 +156,8 @@ func (c *compiler) shortCircuit(x *accumulator, l asm.Label) {
 	c.none([]vr{m}, l).cond = asm.CondNE
 }
 
-// rest works off what is left of a block after its strips, a step at a time,
-// with the virtual lanes in memory.
+// rest computes the elements of a block behind its last strip, a step at a time, with the virtual
+// lanes in memory.
 func (c *compiler) rest(body []loop.Value, accs []accumulator, end vr) {
 	at := c.newG()
 	c.gconst(at, 0)

@@ -67,7 +67,7 @@ func (c *compiler) alias(v, o loop.Value) {
 	c.vals[v].state = defined
 }
 
-// set makes v live in the given register, the same for all lanes.
+// set makes v live in the given register, as a uniform value.
 func (c *compiler) set(v loop.Value, r vr) {
 	c.regs = append(c.regs, r)
 	c.vals[v] = val{first: int32(len(c.regs) - 1), state: defined, uni: true}
