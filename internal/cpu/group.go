@@ -17,14 +17,13 @@ type group struct {
 	tasks []task
 	ends  []int // of each task's units
 
-	// What all together are: work, the same as a reason to wake threads that spin,
-	// and as time.
+	// Totals of all launches: work, work as counted for waking threads that spin, and time.
 	work, hot, time int
 }
 
 var groups = sync.Pool{New: func() any { return new(group) }}
 
-// LaunchAll runs launches at once.
+// LaunchAll runs launches that do not depend on each other as one group.
 func (s *stream) LaunchAll(ls []device.Launch) error {
 	g := groups.Get().(*group)
 	for i := range ls {
@@ -37,7 +36,7 @@ func (s *stream) LaunchAll(ls []device.Launch) error {
 	return err
 }
 
-// add puts a launch of n elements of so much work each into the group.
+// add adds a launch of n elements to the group. unit is the work per element.
 func (g *group) add(p *Program, l device.Launch, n, unit int) {
 	g.tasks = append(g.tasks, task{p: p, l: l, n: n, unit: unit})
 	g.work += n * unit
@@ -102,7 +101,8 @@ func (g *group) sharesArray() bool {
 	return len(g.tasks) > 1
 }
 
-// reads reports that both tasks read an array from the same place on, along their first axes.
+// reads reports whether both tasks read an array from the same address on, along their first
+// axes.
 func (t *task) reads(o *task) bool {
 	for i, a := range t.p.p.Bufs {
 		for j, b := range o.p.p.Bufs {
@@ -114,8 +114,8 @@ func (t *task) reads(o *task) bool {
 	return false
 }
 
-// interleave runs a part of each task at a time, so that what one has just read is in the
-// L2 cache for the others.
+// interleave runs a part of each task at a time, so that the others find in the L2 cache what
+// one has just read.
 func (g *group) interleave() error {
 	Counters.Interleaved.Add(1)
 	most := 0
@@ -138,7 +138,7 @@ func (g *group) interleave() error {
 	return nil
 }
 
-// whole makes the whole a unit where there are none, and returns how many there are.
+// whole makes the whole task one unit if units is 0. It returns the number of units.
 func (t *task) whole(units int) int {
 	if units == 0 {
 		t.axis, t.step, t.pieces, units = 0, t.l.Extents[0], 1, 1
@@ -146,7 +146,7 @@ func (t *task) whole(units int) int {
 	return units
 }
 
-// Chunk runs a unit: of the first task that ends behind it.
+// Chunk runs units begin to end-1. A unit belongs to the first task whose units end behind it.
 func (g *group) Chunk(worker, begin, end int) {
 	i, _ := slices.BinarySearch(g.ends, end)
 	first := 0
@@ -163,8 +163,8 @@ type row struct {
 	errs  []error
 }
 
-// CallAll calls routines at once where each is too small for threads of its own and all
-// together are not.
+// CallAll calls routines at the same time on several threads, if each is too small for several
+// threads but all together are not.
 func (s *stream) CallAll(rs []device.Routine, calls []*device.Call) error {
 	work, most := 0, 0
 	if par.Threads() > 1 {

@@ -2,13 +2,13 @@ package cpu
 
 import "weft/internal/array"
 
-// bitsOf are the integers that hold the bits of elements.
+// bitsOf is the integer types that hold the bits of elements.
 type bitsOf interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// An order makes unsigned integers of elements that stand in the same order: zeros are
-// equal, NaN is the greatest. Elements and keys are in the high bits of 64.
+// An order maps elements to unsigned integers, keys, in the same order: zeros are equal, and NaN
+// is the greatest. Elements and keys are in the high bits of a uint64.
 type order struct {
 	float, signed bool
 	shift         int    // which brings an element there
@@ -26,8 +26,7 @@ func orderOf(d array.DType) order {
 
 const signBit = 1 << 63
 
-// key is the key of an element that stands in the high bits. That of a NaN has all bits
-// set, also those below the element's.
+// key returns the key of an element in the high bits. A NaN's key has all 64 bits set.
 func (o order) key(u uint64) uint64 {
 	if !o.float {
 		if o.signed {
@@ -47,8 +46,8 @@ func (o order) key(u uint64) uint64 {
 	return u | signBit
 }
 
-// element is the element of a key of at most 32 bits, in the high bits; lower ones do not
-// count. It is not known of keys that several elements have: zeros and NaN.
+// element returns the element for a key of at most 32 bits, which is in the high bits. It ignores
+// lower bits. known is false for keys that several elements share: zeros and NaN.
 func (o order) element(key uint64) (u uint64, known bool) {
 	if !o.float {
 		if o.signed {

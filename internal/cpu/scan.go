@@ -11,11 +11,11 @@ import (
 	"weft/internal/par"
 )
 
-// scanGrain is the number of elements that are worth a chunk of their own.
+// scanGrain is the least number of elements of a chunk.
 const scanGrain = 1 << 15
 
-// A line is the axis of a running result in an array: outer blocks of n rows of inner
-// elements that lie side by side.
+// A line describes the axis of a scan in an array: outer blocks of n rows of inner elements that
+// lie side by side.
 type line struct {
 	outer, n, inner int
 	reverse         bool
@@ -25,8 +25,8 @@ func runningOf(shape []int, axis int, reverse bool) line {
 	return line{array.Size(shape[:axis]), shape[axis], array.Size(shape[axis+1:]), reverse}
 }
 
-// blocks calls f for parts of the array on all threads: for rows of columns lo to hi of
-// one block, the offset of the first row that the result reaches, and the step to the next.
+// blocks calls f for parts of the array on all threads. A part has some columns of one block. f
+// gets the offset of the row that the scan reaches first, and the step to the next row.
 func (r line) blocks(f func(first, step, columns int)) {
 	r.parts(max(scanGrain/max(r.n, 1), 16), f)
 }
@@ -65,7 +65,7 @@ func bySize(f1, f2, f4, f8 device.Routine) device.Routine {
 	}
 }
 
-// elements is what an argument or result, which is contiguous, holds.
+// elements returns the elements of a contiguous argument or result.
 func elements[T any](v *array.View) []T { return unsafe.Slice((*T)(codegen.Ptr(v)), v.Size()) }
 
 // together is the number of rows multiplied at once along the last axis. A single row would wait
@@ -74,7 +74,7 @@ const together = 4
 
 type number interface{ int64 | float32 | float64 }
 
-// intSums adds in order, which does not matter.
+// intSums adds integers, where the order does not matter.
 func intSums(c *device.Call) {
 	a := c.Node.Attrs.(op.Scan)
 	x, y := elements[int64](&c.Args[0]), elements[int64](&c.Out[0])
@@ -238,7 +238,8 @@ func recur[T float32 | float64](c *device.Call) {
 	})
 }
 
-// cumExtreme gives the extremes so far and their places, the last of equal ones.
+// cumExtreme returns the routine of cumulative maxima or minima and their indices. Among equal
+// elements the last counts.
 func cumExtreme(greatest bool) device.Routine {
 	return bySize(extremesSoFar[uint8](greatest), extremesSoFar[uint16](greatest), extremesSoFar[uint32](greatest), extremesSoFar[uint64](greatest))
 }

@@ -17,19 +17,20 @@ import (
 	"weft/internal/x86"
 )
 
-// A scanTree is what running results of a combination are computed with, by the tree of
-// [op.ScanTree]: groups of four neighbours are combined, the running results of groups are
-// found in the same way, and go before those inside each group. Each level is a kernel that
-// reads four neighbours in four lanes, so that no value has to go from one lane to another.
+// A scanTree holds the programs of a scan with a user's combination, by the tree of
+// [op.ScanTree]. Groups of four neighbours are combined, and the groups are scanned in the same
+// way. The scan of the groups before a group is then combined with its elements. Each level is a
+// kernel that reads four neighbours as four strided buffers, so that no value moves between
+// lanes.
 //
-// A row is gone through in pieces that stay in the cache from the way up the tree to the way
-// down. What stands above the pieces is a combination or two a piece.
+// A row is cut into pieces that stay in the cache from the way up the tree to the way down. The
+// levels above the pieces take one or two combinations per piece.
 type scanTree struct {
 	accs    []array.DType
-	combine *Program   // of one and one
+	combine *Program   // of two elements
 	up      *Program   // of four neighbours
-	down    []*Program // running results of four neighbours: see treeOuts
-	first   []*Program // the same at the begin of a row, where nothing comes before the first group
+	down    []*Program // scans of four neighbours: see treeOuts
+	first   []*Program // the same at the start of a row, where no group comes before
 	piece   int        // elements, a power of four
 	level   int        // the level at which a piece is one group
 	unit    int        // work of an element
@@ -46,11 +47,12 @@ const (
 	treeLevels = 32
 )
 
-// treeOuts is how many accumulators of accs a program writes: it reads three neighbours and
-// the results of groups of each accumulator, and writes four of each of these.
+// treeOuts returns how many of accs accumulators one program writes. A program reads three
+// neighbours and the group's result for all accumulators, and writes four results for each one
+// that it writes.
 func treeOuts(accs int) int { return max((loop.MaxBufs-4*accs)/4, 1) }
 
-// treeOf returns the programs of a combination, which are made once.
+// treeOf returns the programs of a combination. They are compiled once.
 func treeOf(d *Device, c *op.Combination) (*scanTree, error) {
 	if t, ok := c.Made.Load(d); ok {
 		return t.(*scanTree), nil
@@ -124,7 +126,7 @@ func (w *treeWriter) combined(x, y []loop.Value) []loop.Value {
 	return w.EmitKernel(&op.Emit{B: w.b, X: append(x[:len(x):len(x)], y...)})
 }
 
-// load loads an element of each accumulator, of buffers of their own.
+// load loads an element of each accumulator. Each accumulator has its own buffer.
 func (w *treeWriter) load(step loop.Step) []loop.Value {
 	var x []loop.Value
 	for _, d := range w.Results() {
@@ -133,7 +135,7 @@ func (w *treeWriter) load(step loop.Step) []loop.Value {
 	return x
 }
 
-// store stores an element of accumulators from one number on.
+// store stores an element of each accumulator from number from on.
 func (w *treeWriter) store(step loop.Step, from int, x []loop.Value) {
 	for i, v := range x {
 		w.b.Store(w.b.Buf(w.Results()[from+i], true, loop.Any, step), v)
@@ -191,20 +193,20 @@ type treeRun struct {
 	turn atomic.Int64 // the piece that may use what follows
 	top  [treeLevels]struct {
 		inside treeValue // of the group that is open
-		last   treeValue // the running result that was found last
+		last   treeValue // the last scan result
 	}
 }
 
 // A treeValue is one element of each accumulator, in the low bytes of a word.
 type treeValue [op.ScanTreeAccs]uint64
 
-// A treeLevel is elements of some rows, by accumulator.
+// A treeLevel is the memory of a level for some rows, by accumulator.
 type treeLevel struct {
 	at  [op.ScanTreeAccs]unsafe.Pointer
 	row int // elements to the next row
 }
 
-// from is the elements from number at on.
+// from returns the elements from index at on.
 func (l treeLevel) from(accs []array.DType, at int) treeLevel {
 	for j, d := range accs {
 		l.at[j] = unsafe.Add(l.at[j], at*d.Size())
@@ -212,13 +214,13 @@ func (l treeLevel) from(accs []array.DType, at int) treeLevel {
 	return l
 }
 
-// A treeWorker is what one thread works with.
+// A treeWorker is the state of one thread.
 type treeWorker struct {
 	*treeRun
 	scratch unsafe.Pointer
 	totals  [treeLevels]treeLevel // of groups
 	results [treeLevels]treeLevel // scans of groups; there is memory for one before the first
-	carry   treeValue             // the running result before the piece
+	carry   treeValue             // the scan result before the piece
 	values  [3]treeValue
 
 	f        *loop.Frame
@@ -226,7 +228,7 @@ type treeWorker struct {
 	rowBytes [loop.MaxBufs]int // to the next row
 }
 
-// scanTreeOf computes running results along the last axis.
+// scanTreeOf computes a scan along the last axis.
 func scanTreeOf(c *device.Call) error {
 	t, err := treeOf(c.Stream.Device().(*Device), c.Node.Attrs.(*op.Combination))
 	if err != nil {
@@ -271,7 +273,7 @@ func scanTreeOf(c *device.Call) error {
 	return nil
 }
 
-// Chunk computes units: rows, or a piece of one.
+// Chunk computes units begin to end-1: some rows, or a piece of one row.
 func (r *treeRun) Chunk(worker, begin, end int) {
 	w := &r.workers[worker]
 	for u := begin; u < end; u++ {
@@ -285,7 +287,7 @@ func (r *treeRun) Chunk(worker, begin, end int) {
 	}
 }
 
-// lay gives levels above n elements of some rows their memory, and returns its size.
+// lay assigns scratch memory to the levels above n elements of some rows, and returns its size.
 func (w *treeWorker) lay(rows, n int) int {
 	bytes := 0
 	take := func(size, elements int) unsafe.Pointer {
@@ -347,8 +349,8 @@ func (w *treeWorker) compute(unit, at, rows, n, piece int) {
 	}
 }
 
-// climb waits for the piece before and finds what comes before this one. If the piece is
-// whole, the running result at its end too.
+// climb waits for the piece before and computes the scan result before this piece. If the piece
+// is whole, it also computes the result at its end.
 func (w *treeWorker) climb(unit, piece, top int, whole bool) bool {
 	for w.turn.Load() != int64(unit) {
 		runtime.Gosched()
@@ -376,7 +378,7 @@ func (w *treeWorker) climb(unit, piece, top int, whole bool) bool {
 	return true
 }
 
-// push takes the next total of a level, number i, and returns the running result there.
+// push adds total number i of a level, and returns the scan result there.
 func (w *treeWorker) push(l, i int, total treeValue) treeValue {
 	s := &w.top[l]
 	y := total
@@ -411,7 +413,7 @@ func (w *treeWorker) combineTwo(x, y treeValue) treeValue {
 	return w.values[2]
 }
 
-// follow finds the running results of elements of a level, each from the one before.
+// follow computes the scan of elements of a level one by one.
 func (w *treeWorker) follow(l, rows, from, to int, before bool) {
 	x, y := &w.totals[l], &w.results[l]
 	for k := from; k < to; k++ {
@@ -443,7 +445,7 @@ func copyElement(to, from unsafe.Pointer, size int) {
 	}
 }
 
-// bind makes elements of a level from number k on the next buffers, one an accumulator.
+// bind makes the elements of a level from index k on the next buffers, one per accumulator.
 func (w *treeWorker) bind(l *treeLevel, k int) {
 	for j := range w.accs {
 		w.bindOne(l, j, k)
@@ -456,7 +458,7 @@ func (w *treeWorker) bindOne(l *treeLevel, j, k int) {
 	w.bound++
 }
 
-// four binds elements from one number to below another.
+// four binds elements from to to-1 of each group of four.
 func (w *treeWorker) four(l *treeLevel, from, to int) {
 	for k := from; k < to; k++ {
 		w.bind(l, k)
@@ -470,10 +472,10 @@ func (w *treeWorker) bindValue(v *treeValue) {
 	}
 }
 
-// call runs a program over n lanes of some rows on what was bound.
+// call runs a program over n lanes of some rows on the bound buffers.
 func (w *treeWorker) call(p *Program, rows, n int) { w.callCode(p, p.code, rows, n) }
 
-// callCode is call with code for the program.
+// callCode is call with the given code of the program.
 func (w *treeWorker) callCode(p *Program, code *jit.Code, rows, n int) {
 	f, q := w.f, p.p
 	for a, extent := range [2]int{rows, n} {

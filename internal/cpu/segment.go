@@ -10,7 +10,7 @@ func bySizeOf(f1, f2, f4, f8 device.Routine) device.Routine {
 	}
 }
 
-// segmentArg gives the place of the first extreme of each item, counted in it.
+// segmentArg returns the routine for the index of the first extreme in each item.
 func segmentArg[U bitsOf](greatest bool) device.Routine {
 	return func(c *device.Call) error {
 		x, y := elements[U](&c.Args[0]), elements[int64](&c.Out[0])

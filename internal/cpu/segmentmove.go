@@ -9,23 +9,24 @@ import (
 	"weft/internal/op"
 )
 
-// bytesOf is the memory of a contiguous argument or result.
+// bytesOf returns the memory of a contiguous argument or result.
 func bytesOf(v *array.View) []byte {
 	return unsafe.Slice((*byte)(codegen.Ptr(v)), v.Size()*v.DType.Size())
 }
 
-// fill writes copies of one element.
+// fill fills to with copies of one element.
 func fill(to, element []byte) {
 	for n := copy(to, element); n > 0 && n < len(to); n *= 2 {
 		copy(to[n:], to[:n])
 	}
 }
 
-// shortRoom is the size in bytes of an item up to which the filling is written first, and what
-// is there over it: bytes twice cost less than a wrong guess of where the filling begins.
+// shortPadded is the size in bytes up to which all of a padded item is written as padding first,
+// and then overwritten by the item. Writing twice costs less than a mispredicted branch at the
+// end of the item.
 const shortPadded = 1024
 
-// segmentPad gives items the same length.
+// segmentPad pads all items to the same length.
 func segmentPad(c *device.Call) error {
 	x, out := &c.Args[0], &c.Out[0]
 	l := &list{op: "segment_pad", off: elements[int64](&c.Args[2]), rows: x.Shape[0], row: array.Size(x.Shape[1:])}
@@ -57,7 +58,7 @@ func segmentPad(c *device.Call) error {
 	return nil
 }
 
-// segmentUnpad is the way back.
+// segmentUnpad is the inverse of segmentPad.
 func segmentUnpad(c *device.Call) error {
 	x, out := &c.Args[0], &c.Out[0]
 	l := listOf(c, out)
@@ -76,7 +77,7 @@ func segmentUnpad(c *device.Call) error {
 	return nil
 }
 
-// segmentTake puts runs of rows one behind another.
+// segmentTake copies runs of rows one behind the other.
 func segmentTake(c *device.Call) error {
 	x, out := &c.Args[0], &c.Out[0]
 	first, have := elements[int64](&c.Args[1]), int64(x.Shape[0])

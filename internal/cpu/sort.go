@@ -14,10 +14,10 @@ import (
 	"weft/internal/par"
 )
 
-// sortGrain is the number of elements that are worth a chunk of their own.
+// sortGrain is the least number of elements of a chunk.
 const sortGrain = 1 << 12
 
-// Rows are elements that are sorted together, a step apart.
+// rows describes the rows of an array that are sorted. The elements of a row are step apart.
 type rows[U bitsOf] struct {
 	order
 	descending     bool
@@ -29,17 +29,17 @@ func rowsOf[U bitsOf](v *array.View, axis int, descending bool) rows[U] {
 	return rows[U]{orderOf(v.DType), descending, array.Size(v.Shape[:axis]), v.Shape[axis], array.Size(v.Shape[axis+1:]), codegen.Ptr(v)}
 }
 
-// count is the number of rows.
+// count returns the number of rows.
 func (r *rows[U]) count() int { return r.outer * r.step }
 
-// first is where row u begins.
+// first returns the index at which row u begins.
 func (r *rows[U]) first(u int) int { return u/r.step*r.n*r.step + u%r.step }
 
 func (r *rows[U]) at(i int) U {
 	return *(*U)(unsafe.Add(r.src, uintptr(i)*unsafe.Sizeof(U(0))))
 }
 
-// rank is the key of element i, by which the elements ascend in the order that is wanted.
+// rank returns the key of element i. Keys ascend in the order of the sort.
 func (r *rows[U]) rank(i int) uint64 {
 	k := r.key(uint64(r.at(i)) << r.shift)
 	if r.descending {
@@ -141,7 +141,7 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 		a, b = byDigit(a, b, 43, ends[1][:])
 		return byDigit(a, b, 54, ends[2][:1<<10])
 	}
-	// Digits of eight bits: as many places to write to as the L1 cache holds lines of.
+	// Digits of eight bits: the L1 cache holds a line for each of the places to write to.
 	var ends [4][1 << 8]uint32
 	for _, x := range a {
 		ends[0][x>>32&0xff]++
@@ -155,12 +155,12 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 	return a, b
 }
 
-// wideDigits is from how many numbers on three passes with more places to write to, which
-// the L2 cache holds lines of, are faster than four.
+// wideDigits is the number of elements from which three passes with wider digits are faster than
+// four. Then the L2 cache holds a line for each of the places to write to.
 const wideDigits = 1 << 16
 
-// mergeMost is up to where merging beats counting digits, whose tables take as long as some
-// hundred numbers.
+// mergeMost is the most numbers for which merging beats radix sort, whose tables take as long as
+// some hundred numbers.
 const mergeMost = 1 << 8
 
 // byMerging is a merge sort of a; b is scratch of the same length. It returns the sorted slice,
@@ -191,8 +191,8 @@ func byMerging(a, b []uint64) (sorted, other []uint64) {
 	return a, b
 }
 
-// merge writes two sorted runs in order: from both ends at once, since each end waits for its
-// own last step alone, for as many numbers as no run can end before.
+// merge merges two sorted runs, from both ends at once: the two chains of dependent steps run
+// interleaved. It goes on for as many numbers as neither run can end before.
 func merge(to, x, y []uint64) {
 	n := min(len(x), len(y))
 	// i and j numbers of x and y are written at the front, p and q are left in front of the back.
@@ -264,7 +264,7 @@ func (r *rows[U]) each(c *device.Call, f func(u int, a, b []uint64)) error {
 	return nil
 }
 
-// sortAlong sorts the elements along an axis and gives the places where they were.
+// sortAlong sorts the elements along an axis, and writes their indices before the sort.
 func sortAlong[U bitsOf](c *device.Call) error {
 	a := c.Node.Attrs.(op.Sorting)
 	r := rowsOf[U](&c.Args[0], a.Axis, a.Descending)
@@ -274,12 +274,12 @@ func sortAlong[U bitsOf](c *device.Call) error {
 	})
 }
 
-// give stores the elements at the places of the row from first on, and the places, in the
-// results from to on.
+// give writes the elements of the row at the placed numbers' indices, and the indices, to the
+// results from index to on.
 func (r *rows[U]) give(c *device.Call, first, to int, placed []uint64) {
 	values, places := elements[U](&c.Out[0]), elements[int64](&c.Out[1])
 	if unsafe.Sizeof(U(0)) <= 4 && r.n >= wideDigits {
-		// Elements are made of their keys, as reading them would be at random places.
+		// Elements are computed from their keys, since loading them would be random access.
 		flip := uint64(0)
 		if r.descending {
 			flip = math.MaxUint64
@@ -300,8 +300,7 @@ func (r *rows[U]) give(c *device.Call, first, to int, placed []uint64) {
 	}
 }
 
-// topK gives the first elements of the sorted ones: where few are wanted without sorting
-// the others.
+// topK writes the first k elements in sorted order. For small k it does not sort the others.
 func topK[U bitsOf](c *device.Call) error {
 	a := c.Node.Attrs.(op.Selection)
 	r := rowsOf[U](&c.Args[0], a.Axis, !a.Smallest)
@@ -318,7 +317,7 @@ func topK[U bitsOf](c *device.Call) error {
 	})
 }
 
-// A ranked element is one with its key and place.
+// A ranked is the key and the index of an element.
 type ranked struct{ key, at uint64 }
 
 func (p ranked) compare(q ranked) int {
@@ -348,7 +347,7 @@ func (r *rows[U]) leading(first, k int, places, scratch []uint64) []uint64 {
 	}
 	for begin := 0; begin < r.n; {
 		if full && r.float && unsafe.Sizeof(last) >= 4 {
-			// Numbers are compared as they are; what passes is looked at again by its rank.
+			// Compare numbers as they are first; compare a candidate by its rank.
 			if begin = r.before(last, first, begin); begin < r.n {
 				if key := r.rank(first + begin*r.step); key < limit {
 					take(key, uint64(begin))
@@ -373,8 +372,8 @@ func (r *rows[U]) leading(first, k int, places, scratch []uint64) []uint64 {
 	return places
 }
 
-// before returns the place of the first number of a row, from one on, that is ordered before
-// a limit, or is NaN; the row's length if there is none.
+// before returns the index of the first element of a row, from index from on, that is ordered
+// before a limit or is NaN. It returns the row's length if there is none.
 func (r *rows[U]) before(limit U, first, from int) int {
 	bytes := r.step * int(unsafe.Sizeof(limit))
 	p := unsafe.Add(r.src, first*int(unsafe.Sizeof(limit)))
@@ -400,8 +399,8 @@ func notBehind[F float32 | float64](limit F, p unsafe.Pointer, step, i, n int, d
 	return i
 }
 
-// kthValue gives the elements that would be at some places if rows were sorted: of long ones
-// only those that share the leading bits with one of these are.
+// kthValue writes the elements that would be at given indices if rows were sorted. In a long row
+// it sorts only the elements that share their leading bits with one of these.
 func kthValue[U bitsOf](c *device.Call) error {
 	a := c.Node.Attrs.(op.Ranks)
 	r := rowsOf[U](&c.Args[0], a.Axis, false)
@@ -477,8 +476,8 @@ func (r *rows[U]) among(first int, places []int, x, y, found []uint64) bool {
 	return true
 }
 
-// split moves the k least elements to the front, by Hoare's selection with the median of
-// three as pivot, or by sorting where that takes too long.
+// split moves the k least elements to the front, by Hoare's selection (quickselect) with the
+// median of three as pivot. It sorts if the selection takes too long.
 func split(p []ranked, k int) {
 	for rounds := 0; len(p) > 1; rounds++ {
 		if rounds > 40 {
@@ -520,7 +519,7 @@ func split(p []ranked, k int) {
 	}
 }
 
-// searchSorted gives the places at which elements go into sorted rows.
+// searchSorted writes the indices at which elements would be inserted into sorted rows.
 func searchSorted[U bitsOf](c *device.Call) error {
 	sorted, x := &c.Args[0], &c.Args[1]
 	o := orderOf(sorted.DType)
@@ -598,7 +597,7 @@ func searchSorted[U bitsOf](c *device.Call) error {
 	return nil
 }
 
-// value is a float of four or eight bytes.
+// value returns the float with the bits u, of four or eight bytes.
 func value[U bitsOf](u U) float64 {
 	if unsafe.Sizeof(u) == 4 {
 		return float64(math.Float32frombits(uint32(u)))
@@ -606,8 +605,8 @@ func value[U bitsOf](u U) float64 {
 	return math.Float64frombits(uint64(u))
 }
 
-// A guess says about how many elements of a sorted row are not above a value, taking them to
-// be as far apart from each other everywhere, as the edges of a histogram are.
+// A guess estimates how many elements of a sorted row are not above a value, by linear
+// interpolation. It is good for evenly spaced elements, such as the edges of a histogram.
 type guess[U bitsOf] struct {
 	even         bool
 	first, scale float64 // elements for each 1
@@ -619,8 +618,8 @@ func guessOf[U bitsOf](row []U) guess[U] {
 	return guess[U]{scale > 0 && !math.IsInf(scale, 0), first, scale} // false for a NaN
 }
 
-// search gives how many elements of the row are below each value, or not above it, or -1
-// where the guess is wrong by more than one.
+// search writes how many elements of the row are below each value, or not above it with orEqual.
+// It writes -1 where the guess is wrong by more than one.
 func (g guess[U]) search(places []int64, values, row []U, orEqual bool) {
 	n := len(row)
 	for i, u := range values {
@@ -683,8 +682,8 @@ func searchSortedIn(c *device.Call) error {
 	return searchSorted[uint64](c)
 }
 
-// runs marks the first of each run of equal elements, NaN being equal to itself, of sorted
-// ones, and numbers for each element, by the place where it was, its run.
+// runs marks the first element of each run of equal elements in a sorted row; NaN equals NaN. It
+// also writes the number of its run for each element, at the element's index before the sort.
 func runs[U bitsOf](c *device.Call) error {
 	sorted, places := elements[U](&c.Args[0]), elements[int64](&c.Args[1])
 	first, number := elements[bool](&c.Out[0]), elements[int64](&c.Out[1])

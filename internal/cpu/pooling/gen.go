@@ -7,7 +7,7 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A routine says which generator makes a piece of code.
+// A routine names the generator of a piece of code.
 type routine uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	wholeSpreadRoutine
 )
 
-// A key names one piece of machine code: all that its generator reads.
+// A key names one piece of machine code by everything that its generator reads.
 type key struct {
 	routine routine
 	wide    bool // AVX-512
@@ -66,7 +66,7 @@ type writer struct {
 	key
 }
 
-// pick is the instruction for the elements of the kernel.
+// pick returns the one of two instructions that fits the kernel's elements.
 func (g *writer) pick(single, double asm.Op) asm.Op {
 	if g.dtype.Size() == 4 {
 		return single
@@ -74,5 +74,5 @@ func (g *writer) pick(single, double asm.Op) asm.Op {
 	return double
 }
 
-// get sets r to a field.
+// get loads a field of the frame into r.
 func (g *writer) get(r asm.Reg, offset uintptr) { g.RM(asm.MOV, r, codegen.Field(offset)) }

@@ -23,7 +23,8 @@ type pairsFrame struct {
 
 var pf pairsFrame
 
-// paired reports whether windows are such, at least as many in a row as a vector holds.
+// paired reports whether windows have that form, with at least as many in a row as a vector
+// holds.
 func (p *Pool) paired(lanes int) bool {
 	return p.ISA != jit.Portable && p.KW == 2 && p.StepW == 2 && p.StepH == p.KH && p.KH <= maxSide && p.PadH == 0 && p.PadW == 0 && p.OW >= lanes
 }
@@ -52,7 +53,7 @@ func pairs[T float](p *Pool, r routine, x, y unsafe.Pointer) {
 	})
 }
 
-// clearBeside clears what no window of a plane has.
+// clearBeside writes zeros to the elements of a plane that no window has.
 func clearBeside[T float](p *Pool, dx []T) {
 	for h := 0; h < p.H && p.OW*p.KW < p.W; h++ {
 		clear(dx[h*p.W+p.OW*p.KW : (h+1)*p.W])

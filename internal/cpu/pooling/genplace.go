@@ -10,8 +10,8 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// maxPlaceLines is the height of windows up to which there is a kernel: a mask for each
-// line of a window, and two.
+// maxPlaceLines is the most lines of a window for the kernel: each line takes a mask register,
+// and two more are in use.
 const maxPlaceLines = 5
 
 const (
@@ -175,7 +175,7 @@ func (p *placer) line(base asm.Reg, i int) asm.Mem {
 		asm.Idx(base, placeStep3, 1, 0), asm.Idx(base, placeStep, 4, 0)}[i]
 }
 
-// lanesFrom has the lanes whose place in their window is at least from and below to.
+// lanesFrom returns the mask of the lanes whose index in their window is from to to-1.
 func (p *placer) lanesFrom(from, to int) int64 {
 	var m int64
 	for i := range p.each * p.kw {

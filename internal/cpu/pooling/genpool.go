@@ -9,7 +9,7 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Windows that the pooling kernel is made for: it is unrolled over their elements.
+// Limits of the windows that the pooling kernel supports: it is unrolled over their elements.
 const (
 	maxPoolSide = 16
 	maxPoolStep = 6 // with AVX-512, a mask for each vector that windows begin in, but for two
@@ -32,7 +32,7 @@ type poolFrame struct {
 
 var mf poolFrame
 
-// poolCode returns the kernel for windows of as many lines, nil if there is none.
+// poolCode returns the kernel for windows of the given number of lines, nil if there is none.
 func poolCode[T float](p *Pool, lines int) *jit.Code {
 	if p.ISA == jit.Portable || p.KH > maxPoolSide || p.KW > maxPoolSide || p.StepW > maxPoolStep {
 		return nil
@@ -146,7 +146,7 @@ func (p *pooler) pick(single, double asm.Op) asm.Op {
 	return double
 }
 
-// constants loads what stays in registers.
+// constants loads the constants that stay in registers.
 func (p *pooler) constants() {
 	a := &p.Asm
 	p.lowest, p.nan, p.spread = p.v(4), p.v(5), [2]asm.Reg{p.v(6), p.v(11)}
@@ -171,8 +171,7 @@ func (p *pooler) constants() {
 	}
 }
 
-// lanesIn has the lanes whose window begins in vector j of those that a vector of
-// windows begins in.
+// lanesIn returns the mask of the lanes whose window begins in vector j of the line.
 func (p *pooler) lanesIn(j int) int64 {
 	var m int64
 	for i := range p.lanes {
@@ -183,7 +182,7 @@ func (p *pooler) lanesIn(j int) int64 {
 	return m
 }
 
-// mask makes a mask of as many first lanes as a field says.
+// mask makes a mask of the first lanes; a field has their number.
 func (p *pooler) mask(rest uintptr, k, v asm.Reg) asm.Reg {
 	a := &p.Asm
 	a.RM(asm.MOV, asm.RAX, codegen.Field(rest))
@@ -219,7 +218,7 @@ func (p *pooler) column(r asm.Reg, m asm.Mem, mask asm.Reg) {
 	}
 }
 
-// apart loads element k of each window.
+// deinterleave loads element k of each window.
 func (p *pooler) deinterleave(r asm.Reg, m asm.Mem, k int) {
 	a := &p.Asm
 	// Where all are in the same vectors, these are read as they were written: any other load

@@ -7,16 +7,16 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Sizes of windows that the kernels of this file are made for: they are unrolled over a
-// line of a window.
+// Limits of the windows that the kernels of this file support: they are unrolled over a line of
+// a window.
 const (
 	maxSide = 16
 	maxStep = 6
 )
 
-// The kernels of this file read lines that were taken apart: the elements of each
-// remainder modulo the horizontal step lie side by side, and so elements at the same place of
-// neighbouring windows do. They are made of 256-bit instructions for either instruction set.
+// The kernels of this file read deinterleaved lines: the elements of each remainder modulo the
+// horizontal step lie side by side. So elements with the same index in neighbouring windows are
+// neighbours. The kernels have 256-bit instructions for both instruction sets.
 
 // A windowsFrame holds the arguments of the kernel for a row of windows. Offsets are in bytes.
 type windowsFrame struct {
@@ -47,7 +47,7 @@ type spreadFrame struct {
 	at, g, numbers [maxSide]unsafe.Pointer
 }
 
-// A splitFrame holds the arguments of the kernel that takes a line apart for a step of two.
+// A splitFrame holds the arguments of the kernel that deinterleaves a line for a step of two.
 type splitFrame struct {
 	line, even, odd unsafe.Pointer
 	vectors         int // of each
@@ -72,7 +72,7 @@ func (g *writer) laner() *laner {
 	return l
 }
 
-// remainder is the memory of remainder s of the line at base.
+// remainder returns the operand for remainder s of the line at base.
 func remainder(base, pitch, pitch3, pitch5 asm.Reg, s int, disp int32) asm.Mem {
 	return [...]asm.Mem{asm.Ptr(base, disp), asm.Idx(base, pitch, 1, disp), asm.Idx(base, pitch, 2, disp),
 		asm.Idx(base, pitch3, 1, disp), asm.Idx(base, pitch, 4, disp), asm.Idx(base, pitch5, 1, disp)}[s]
@@ -271,7 +271,7 @@ func (g *writer) spread() {
 	g.Done()
 }
 
-// split writes the kernel that takes a line apart into its even and its odd elements.
+// split writes the kernel that deinterleaves a line into its even and its odd elements.
 func (g *writer) split() {
 	l, a := g.laner(), &g.Asm
 	const line, even, odd, left = asm.RSI, asm.RDX, asm.RCX, asm.R8

@@ -8,8 +8,9 @@ import (
 	"weft/internal/par"
 )
 
-// Mean writes to y the means of the windows of x, zeros of the padding counted: the sum of
-// the places in ascending order times one over their number. Both are contiguous.
+// Mean writes to y the means of the windows of x, with the zeros of the padding: the sum of the
+// window's elements in ascending order, times one over their number. Both arrays are
+// contiguous.
 func Mean[T float](p Pool, y, x unsafe.Pointer) {
 	if p.paired(32 / int(unsafe.Sizeof(T(0)))) {
 		pairs[T](&p, meanPairsRoutine, x, y)
@@ -106,8 +107,8 @@ func having(at, places, step, n int) (first, last int) {
 	return first, min(at/step, n-1)
 }
 
-// start is the zero that a sum starts from: where nothing but its terms is added it has the
-// sign that leaves them as they are, else that of the zeros that are.
+// start returns the zero from which a sum starts: -0 if only windows' terms are added, so that
+// a zero term keeps its sign, else +0, as padding adds +0.
 func start[T float](alone bool) T {
 	if alone {
 		return T(math.Copysign(0, -1))

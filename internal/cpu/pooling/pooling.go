@@ -1,5 +1,4 @@
-// Package pooling takes maxima and means of windows, and brings gradients back to where they
-// came from.
+// Package pooling computes max and average pooling, and their gradients.
 package pooling
 
 import (
@@ -15,7 +14,7 @@ import (
 	"weft/internal/processor"
 )
 
-// A Pool is pooling over planes of H x W elements, in which OH x OW windows lie.
+// A Pool describes pooling over planes of H x W elements with OH x OW windows each.
 type Pool struct {
 	ISA                              jit.ISA
 	Planes, H, W, OH, OW             int
@@ -23,7 +22,7 @@ type Pool struct {
 	Sum                              bool // of Mean and Spread: sums instead of means
 }
 
-// scale is what sums of windows are multiplied by.
+// scale returns the factor for the sums of windows.
 func (p *Pool) scale() float64 {
 	if p.Sum {
 		return 1
@@ -31,7 +30,7 @@ func (p *Pool) scale() float64 {
 	return 1 / float64(p.KH*p.KW)
 }
 
-// visits returns how many elements the windows see together.
+// visits returns the total number of elements in all windows.
 func (p *Pool) visits() int { return p.Planes * p.OH * p.OW * min(p.KH, p.H) * min(p.KW, p.W) }
 
 type float interface{ float32 | float64 }
@@ -54,8 +53,9 @@ const (
 	behind      = 32      // maxima that the last vectors write behind those that count, for each step
 )
 
-// Max writes to y the maxima of the windows of x: of equal elements, that with the last
-// column and then the last row, and NaN if any is. Both are contiguous.
+// Max writes to y the maxima of the windows of x. Among equal elements it takes the one in the
+// last column, and there in the last row. It is NaN if any element is NaN. Both arrays are
+// contiguous.
 func Max[T float](p Pool, y, x unsafe.Pointer) {
 	if p.Planes*p.OH*p.OW == 0 {
 		return
@@ -101,8 +101,8 @@ func maxWide[T float](p *Pool, y, x unsafe.Pointer) {
 	})
 }
 
-// maxima is the number of maxima of columns that are kept at a time, with what the
-// last vectors reach behind them.
+// maxima returns the number of column maxima that are kept at a time, with what the last vectors
+// write behind them.
 func (p *Pool) maxima() int { return min(p.OW, poolColumns)*p.StepW + p.KW + behind*(p.StepW+1) }
 
 // A pooling is the work of Max: bands of rows of windows.
@@ -127,8 +127,8 @@ func (p *pooling[T]) Chunk(_, begin, end int) {
 	}
 }
 
-// windows takes the maxima of windows from col on, of at least one row of those before
-// last, and returns of how many.
+// windows computes the maxima of windows from column col on, for at least one row of windows
+// before last. It returns the number of rows.
 func (p *pooling[T]) windows(maxima []T, plane, row, last, col int) (rows int) {
 	size := int(unsafe.Sizeof(T(0)))
 	top, left := row*p.StepH-p.PadH, col*p.StepW-p.PadW
@@ -172,7 +172,7 @@ func (p *pooling[T]) windows(maxima []T, plane, row, last, col int) (rows int) {
 	return rows
 }
 
-// portable is the kernel for one row of windows.
+// portable does the kernel's work for one row of windows in Go.
 func (p *pooling[T]) portable(y []T, x unsafe.Pointer, lines int, maxima []T, pad, columns int) {
 	best := maxima[pad:][:columns]
 	copy(best, unsafe.Slice((*T)(x), columns))
@@ -190,7 +190,7 @@ func (p *pooling[T]) portable(y []T, x unsafe.Pointer, lines int, maxima []T, pa
 	}
 }
 
-// greatest is the maximum in the loop language: b of equal ones.
+// greatest returns the maximum as the loop language defines it: b if both are equal.
 func greatest[T float](a, b T) T {
 	if a == b {
 		return b
@@ -198,8 +198,9 @@ func greatest[T float](a, b T) T {
 	return max(a, b)
 }
 
-// Place writes to dx zeros, and adds each element of dy to the first place of
-// its window in x that has the bits of the window's maximum, which y gives. All are contiguous.
+// Place computes the gradient of Max. It writes zeros to dx, and adds each element of dy to the
+// first element of its window in x that has the bits of the window's maximum in y. All arrays
+// are contiguous.
 func Place[T float](p Pool, dx, x, y, dy unsafe.Pointer) {
 	if c := placeCode[T](&p); c != nil {
 		placeTiled[T](&p, c, dx, x, y, dy, p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= processor.Host.NonTemporalFrom)
@@ -231,7 +232,8 @@ func Place[T float](p Pool, dx, x, y, dy unsafe.Pointer) {
 	})
 }
 
-// Pick writes to dy what dx has where Place adds, 0 where it adds nothing.
+// Pick is the adjoint of Place: it writes to each element of dy the element of dx to which Place
+// would add it, 0 if there is none.
 func Pick[T float](p Pool, dy, x, y, dx unsafe.Pointer) {
 	poolFirsts[T](p, x, y, func(in, out, _ int, at []int32) {
 		d := unsafe.Slice((*T)(dx), p.Planes*p.H*p.W)[in:][:p.H*p.W]
@@ -270,8 +272,8 @@ func poolFirsts[T float](p Pool, x, y unsafe.Pointer, f func(in, out, row int, a
 	})
 }
 
-// firsts finds the places for one row of windows, which begins at line top of x. inf
-// are the bits of infinity, twice: elements are compared as integers.
+// firsts finds the indices for one row of windows, which begins at line top of x. inf is the
+// bits of infinity times two: elements are compared as integers.
 func firsts[T uint32 | uint64](p *Pool, at []int32, x, y unsafe.Pointer, in, out, top int, inf T) {
 	plane := unsafe.Slice((*T)(x), p.Planes*p.H*p.W)[in:][:p.H*p.W]
 	row := unsafe.Slice((*T)(y), p.Planes*p.OH*p.OW)[out:][:len(at)]
@@ -303,12 +305,12 @@ func firsts[T uint32 | uint64](p *Pool, at []int32, x, y unsafe.Pointer, in, out
 	}
 }
 
-// fewPlaces is the size of windows up to which it is faster to look at all elements,
-// which leaves no branch that depends on them, than to stop at the first.
+// fewPlaces is the size of windows up to which comparing all elements is faster than stopping at
+// the first match: it needs no branch that depends on elements.
 const fewPlaces = 12
 
-// match notes the places, step apart, where the plane has the elements of row. It is
-// not inlined: it wants all registers.
+// match stores in at the indices, step apart, at which the plane has the elements of row. It is
+// not inlined because it needs all registers.
 //
 //go:noinline
 func match[T uint32 | uint64](at []int32, row, plane []T, place, step int) {

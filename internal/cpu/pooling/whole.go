@@ -19,9 +19,9 @@ const (
 	wholeBytes = 1 << 16 // of lines that are done before the next ones are read
 )
 
-// A whole computes over planes by kernels that go down a column of vectors, under masks,
-// straight from where the plane lies. What lines and rows have of each other is the same in
-// all planes and stands in tables. It needs AVX-512.
+// A whole computes pooling over planes by kernels that go down a column of vectors, under masks,
+// and read planes where they lie. Tables say which lines a row of windows has; they are the same
+// for all planes. It requires AVX-512.
 type whole[T float] struct {
 	*Pool
 	mean  bool
@@ -40,7 +40,7 @@ type whole[T float] struct {
 	band     int  // lines that are done before the next ones are read
 }
 
-// A wholeRow says what a row of windows has of a plane. Offsets are in bytes.
+// A wholeRow says which lines of a plane a row of windows has. Offsets are in bytes.
 type wholeRow struct {
 	x       int // the line that is read first: for means the first, else the last
 	lines   int
@@ -55,7 +55,7 @@ type wholeLine struct {
 	start           int
 }
 
-// newWhole returns nil where the kernels are not for such windows.
+// newWhole returns nil if the kernels do not support the windows.
 func newWhole[T float](p *Pool, mean, back bool) *whole[T] {
 	side := wholeSide
 	if p.StepW == 2 {
@@ -122,10 +122,10 @@ func (p *Pool) alone(rows int) bool {
 	return p.KH == p.StepH && p.KW == p.StepW || p.KH*p.KW == 1 || p.StepH == 1 && p.StepW == 1 && rows == p.KH
 }
 
-// places is how many places of maxima are kept at a time, with margins.
+// places returns how many indices of maxima are kept at a time, with margins.
 func (c *whole[T]) places() int { return ((c.band+c.KH-2)/c.StepH + 2) * c.pitch }
 
-// each runs f over all planes, with a worker's own memory for places.
+// each calls f for all planes. Each worker has its own memory for indices of maxima.
 func (c *whole[T]) each(f func(at []T, plane int)) {
 	bytes := c.H * c.W * int(unsafe.Sizeof(T(0)))
 	ns := c.Planes * (c.H*c.W + c.OH*c.OW*c.KH*c.KW) / wholePerNS
@@ -147,16 +147,16 @@ func (c *whole[T]) each(f func(at []T, plane int)) {
 	})
 }
 
-// wholePerNS is elements of planes times places of windows a nanosecond, on one thread.
+// wholePerNS is the speed of one thread: elements times places of a window, per nanosecond.
 const wholePerNS = 32
 
 // means writes the means of the windows of a plane.
 func (c *whole[T]) means(y, x []T) { c.row(x, y, nil, 0, c.OH) }
 
-// spreads writes the gradient of a plane, from that of its windows.
+// spreads writes the gradient of a plane for average pooling, given the gradient of its windows.
 func (c *whole[T]) spreads(dx, dy []T) { c.line(dx, dy, nil, 0, c.H, 0) }
 
-// gives writes the gradient of a plane whose windows' maxima are y.
+// gives writes the gradient of a plane for max pooling. y has the maxima of its windows.
 func (c *whole[T]) gives(dx, x, y, dy, at []T) {
 	for line := 0; line < c.H; line += c.band {
 		end := min(line+c.band, c.H)
@@ -228,7 +228,8 @@ func (c *whole[T]) line(dx, dy, at []T, first, end, row int) {
 	}
 }
 
-// mask has the lanes of a vector from element at on that are of the first n.
+// mask returns the mask of the lanes that lie in elements 0 to n-1, for a vector that begins at
+// element at.
 func (c *whole[T]) mask(at, n int) (m uint64) {
 	from, to := min(max(-at, 0), c.lanes), min(max(n-at, 0), c.lanes)
 	if from >= to {

@@ -10,12 +10,12 @@ import (
 	"weft/internal/par"
 )
 
-// A plane computes over rows of windows and lines of planes by the kernels of
-// genwindows.go. A worker has one.
+// A plane computes pooling over rows of windows and lines of planes by the kernels of
+// genwindows.go. Each worker has its own.
 type plane[T float] struct {
 	*Pool
 	lanes int
-	pitch int // elements from remainder to remainder of a line that was taken apart
+	pitch int // elements from remainder to remainder of a deinterleaved line
 	wide  int // elements of a row of windows with its margins
 	left  int // of them, before the first window
 	first int // the place of the first element of a plane within its remainder
@@ -28,19 +28,19 @@ type plane[T float] struct {
 	t splitFrame
 
 	line    []T     // of a gradient, remainder by remainder or in order
-	whole   []T     // a line with its margins, before it is taken apart
-	lines   [][]T   // taken apart: line i of a plane is at i modulo a power of two; the last is padding
-	have    int     // lines that were taken apart
+	whole   []T     // a line with its margins, before it is deinterleaved
+	lines   [][]T   // deinterleaved: line i of a plane is at i modulo a power of two; the last is padding
+	have    int     // deinterleaved lines
 	rows    [][2]*T // of windows, as lines: places of maxima, and what is spread
 	numbers []T     // in their bits: a vector of each place
 	few     [2][]T  // a row of fewer windows than lanes: y and dy
 }
 
-// planeBytes is the most memory that a worker takes for lines and rows: beyond it they are
-// out of the L2 cache, and portable code is as good.
+// planeBytes is the most memory that a worker takes for lines and rows. More memory does not fit
+// in the L2 cache, and portable code is then as fast.
 const planeBytes = 1 << 20
 
-// newPlane returns nil where the kernels are not for such windows.
+// newPlane returns nil if the kernels do not support the windows.
 func newPlane[T float](p *Pool, mean, back bool) *plane[T] {
 	if p.ISA == jit.Portable || p.KH > maxSide || p.KW > maxSide || p.StepW > maxStep || p.OH*p.OW*p.H*p.W == 0 {
 		return nil
@@ -73,7 +73,7 @@ func newPlane[T float](p *Pool, mean, back bool) *plane[T] {
 	return c
 }
 
-// start gives a worker its memory.
+// start allocates the memory of a worker.
 func (c *plane[T]) start(mean bool) *plane[T] {
 	own := *c
 	c = &own
@@ -119,7 +119,7 @@ func (c *plane[T]) start(mean bool) *plane[T] {
 	return c
 }
 
-// number is the float with the bits of a whole number, ones that with all bits.
+// number returns the float whose bits are the integer i.
 func number[T float](i int) (v T) {
 	if unsafe.Sizeof(v) == 4 {
 		*(*uint32)(unsafe.Pointer(&v)) = uint32(i)
@@ -131,9 +131,8 @@ func number[T float](i int) (v T) {
 
 func ones[T float]() T { return number[T](-1) }
 
-// take takes lines of a plane apart up to the one before end. What stands around them does
-// not change.
-func (c *plane[T]) take(x []T, end int) {
+// deinterleaveTo deinterleaves the lines of a plane up to end-1. The margins around them stay.
+func (c *plane[T]) deinterleaveTo(x []T, end int) {
 	for ; c.have < min(end, c.H); c.have++ {
 		to, from := c.lines[c.have&(len(c.lines)-2)], x[c.have*c.W:][:c.W]
 		if c.StepW == 1 {
@@ -156,7 +155,7 @@ func (c *plane[T]) take(x []T, end int) {
 	}
 }
 
-// powerOfTwo returns the least that is no less than n.
+// powerOfTwo returns the least power of two that is at least n.
 func powerOfTwo(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // cut cuts n elements into vectors; the last may overlap the one before.
@@ -183,7 +182,7 @@ func (c *plane[T]) means(y, x []T) {
 	c.w.lines = c.KH
 	for row := range c.OH {
 		top := row*c.StepH - c.PadH
-		c.take(x, top+c.KH)
+		c.deinterleaveTo(x, top+c.KH)
 		for i := range c.KH {
 			line := c.lines[len(c.lines)-1]
 			if l := top + i; l >= 0 && l < c.H {
@@ -201,14 +200,14 @@ func (c *plane[T]) means(y, x []T) {
 	}
 }
 
-// places writes where the maxima of a plane's windows are, row by row, and calls done with
-// each row's number.
+// places writes the indices of the maxima of a plane's windows, row by row, and calls done after
+// each row.
 func (c *plane[T]) places(x, y, dy []T, done func(row int)) {
 	c.have = 0
 	c.w.numbers = unsafe.Pointer(&c.numbers[0])
 	for row := range c.OH {
 		top := row*c.StepH - c.PadH
-		c.take(x, top+c.KH)
+		c.deinterleaveTo(x, top+c.KH)
 		c.w.from = max(-top, 0)
 		c.w.lines = min(top+c.KH, c.H) - max(top, 0)
 		for i := range c.w.lines {
@@ -232,8 +231,8 @@ func (c *plane[T]) places(x, y, dy []T, done func(row int)) {
 	}
 }
 
-// atBorder looks again at windows of a row that begin in the padding and have nothing greater
-// than what stands there. In others the first place is one of the plane.
+// atBorder corrects the indices for windows of a row that begin in the padding and have no
+// greater element than the padding. In all other windows the first index lies in the plane.
 func atBorder[T float](p *Pool, x, maxima, at []T, row int) {
 	top := row*p.StepH - p.PadH
 	for i := 0; i < p.OW && i*p.StepW < p.PadW; i++ {
@@ -254,7 +253,7 @@ func atBorder[T float](p *Pool, x, maxima, at []T, row int) {
 	}
 }
 
-// scaled takes down what the means of a row of windows spread.
+// scaled stores the elements of dy times the scale, which a row of windows adds to its elements.
 func (c *plane[T]) scaled(row int, dy []T) {
 	scale := T(c.scale())
 	g := unsafe.Slice(c.rows[row&(len(c.rows)-1)][1], c.wide)[c.left:]
@@ -263,8 +262,8 @@ func (c *plane[T]) scaled(row int, dy []T) {
 	}
 }
 
-// spreads writes lines of a gradient that no row behind row reaches, of those from line
-// on, and returns the next.
+// spreads writes the lines of a gradient from line on that no row of windows behind row reaches.
+// It returns the next line.
 func (c *plane[T]) spreads(dx []T, row, line int, mean bool) (next int) {
 	end := c.H
 	if row+1 < c.OH {
@@ -322,15 +321,15 @@ func (c *plane[T]) spreadLine(dx []T, line int, mean bool) {
 	}
 }
 
-// grain is how many planes a chunk has, given the bytes of one.
+// grain returns how many planes a chunk has, given the bytes of a plane.
 func grain(planes, bytes int) int {
 	return max(1, min(poolBytes/max(bytes, 1), planes/leastChunks))
 }
 
-// windowsPerNS is elements of planes times places of windows a nanosecond, on one thread.
+// windowsPerNS is the speed of one thread: elements times places of a window, per nanosecond.
 const windowsPerNS = 8
 
-// each runs f over all planes with a worker's own memory.
+// each calls f for all planes. Each worker has its own memory.
 func (c *plane[T]) each(mean bool, f func(c *plane[T], plane int)) {
 	bytes := c.H * c.W * int(unsafe.Sizeof(T(0)))
 	ns := c.Planes * (c.H*c.W + c.OH*c.OW*c.KH*c.KW) / windowsPerNS

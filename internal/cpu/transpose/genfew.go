@@ -8,15 +8,15 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// fewBytes is what the kernel for few channels goes on by in each plane.
+// fewBytes is how many bytes of each plane an iteration of the kernel for few channels copies.
 const fewBytes = 32
 
-// maxFew is the most channels for which there is a kernel that goes by shuffles: it has as
-// many for 16 bytes.
+// maxFew is the most channels for the kernel with shuffles. It needs one shuffle per channel for
+// each 16 bytes.
 const maxFew = 8
 
-// A fewFrame holds the arguments of the kernel for few channels: between points, whose
-// channels lie side by side, and planes, in which a channel's points do.
+// A fewFrame holds the arguments of the kernel for few channels. It copies between points, whose
+// channels lie side by side, and planes, which have the points of one channel side by side.
 type fewFrame struct {
 	points, planes unsafe.Pointer
 	step           int // bytes from plane to plane

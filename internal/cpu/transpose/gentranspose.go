@@ -84,7 +84,7 @@ const (
 	outsReg                   = asm.R15 // a square's columns times outReg
 )
 
-// baseRegs are where groups of four rows of a square begin.
+// baseRegs hold the addresses of groups of four rows of a square.
 var baseRegs = [...]asm.Reg{srcReg, asm.R10, asm.R11, asm.R12}
 
 // ofFour returns row i of the four that begin at base and are step apart, step3 being 3 steps.
@@ -134,7 +134,7 @@ func (g *writer) transpose() {
 	g.Done()
 }
 
-// tile transposes the tile in hand, square by square, to where it is put together.
+// tile transposes the current tile square by square to where it is assembled.
 func (g *writer) tile() {
 	a := &g.Asm
 	rows, cols := group(g.size)
@@ -193,7 +193,7 @@ func (g *writer) prefetchNext(rows int) {
 	}
 }
 
-// drain writes the tile in full lines from where it was put together to the destination.
+// drain copies the assembled tile in full lines to the destination.
 func (g *writer) drain() {
 	a := &g.Asm
 	a.RM(asm.MOV, srcReg, codegen.Field(unsafe.Offsetof(tf.tileOut)))

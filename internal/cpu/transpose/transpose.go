@@ -13,9 +13,9 @@ import (
 	"weft/internal/processor"
 )
 
-// Copy copies src to dst, which has its shape and does not overlap it. It is made
-// for copies in which source and destination run along different axes: these go
-// by tiles of a cache line square.
+// Copy copies src to dst. It requires that dst has the same shape and does not overlap src. If
+// source and destination are contiguous along different axes, it copies square tiles with the
+// side of a cache line.
 func Copy(isa jit.ISA, dst, src *array.View) { CopyThrough(isa, dst, src, nil, 0) }
 
 // CopyThrough is Copy with an optional epilogue t that runs on the copy. Requires dst in row-major
@@ -40,7 +40,7 @@ func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Epilogue, cols int) {
 		dims[at] = d
 	}
 	dims = codegen.Merge(dims)
-	// The axes along which source and destination run.
+	// The axes along which source and destination are contiguous.
 	a, b := -1, -1
 	for i, d := range dims {
 		if d.Src == size {
@@ -85,8 +85,8 @@ func abs(n int) int {
 	return n
 }
 
-// A copying is a copy of planes: b is the axis along which the destination runs, a
-// the one along which the source does, if that is another.
+// A copying is a copy of planes. The destination is contiguous along b, the source along a, if
+// that is another axis.
 type copying struct {
 	isa         jit.ISA
 	size        int
@@ -183,8 +183,8 @@ func (r *scratch) at(n int) unsafe.Pointer {
 	return unsafe.Add(p, -uintptr(p)%processor.Line)
 }
 
-// finish runs the epilogue on a block whose first element is that many bytes behind the first of the
-// result.
+// finish runs the epilogue on a block whose first element is to bytes behind the first element
+// of the result. at is where the block lies.
 func (c *copying) finish(at unsafe.Pointer, to, na, nb int) {
 	r0, c0 := to/c.cols, to%c.cols/c.size
 	if c.consuming != nil {
@@ -194,8 +194,8 @@ func (c *copying) finish(at unsafe.Pointer, to, na, nb int) {
 	}
 }
 
-// fewChannels sets few where points with few channels side by side become planes, or the other
-// way.
+// fewChannels sets few if points with few channels side by side become planes, or planes become
+// such points.
 func (c *copying) fewChannels() {
 	if c.isa == jit.Portable || c.size > tileSize {
 		return
@@ -229,7 +229,7 @@ func (c *copying) fewBlock(src, dst unsafe.Pointer, na, nb int) {
 	}
 }
 
-// A frame points into itself, so it would not stay on the stack.
+// tileFrames keeps frames for reuse: a frame points into itself, so it cannot stay on the stack.
 var tileFrames = sync.Pool{New: func() any { return new(tileFrame) }}
 
 // Chunk copies blocks begin to end.
