@@ -114,7 +114,7 @@ func (n *GradNode) sizes() []int {
 }
 
 // isViewOp reports whether n is a view op, whose result shares its operand's memory.
-func (n *GradNode) isViewOp() bool { return n.p != nil && n.p.def.Class == op.Move }
+func (n *GradNode) isViewOp() bool { return n.p != nil && n.p.def.Class == op.View }
 
 // viewPath is the view ops that lead from a tensor to a view of it.
 type viewPath struct {

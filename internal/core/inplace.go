@@ -23,7 +23,7 @@ func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *T
 	}
 	r := MergeRuns(name, ops)
 	grad := GradOn()
-	direct := TracingOf(append(ops, Operand{T: t})) == nil && p.DType == t.v.DType && p.def.Class != op.Move && p.Compiled().Plan.InPlace && t.v.Contiguous()
+	direct := TracingOf(append(ops, Operand{T: t})) == nil && p.DType == t.v.DType && p.def.Class != op.View && p.Compiled().Plan.InPlace && t.v.Contiguous()
 	for i := range ops {
 		if x := ops[i].T; x != nil && direct && x.v.Overlaps(&t.v) && !x.v.Same(&t.v) {
 			direct = false

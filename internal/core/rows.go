@@ -155,7 +155,7 @@ func (p *gradPass) stepPutRows(n *GradNode, dy partialGrad) {
 // strides do not allow one.
 func (p *gradPass) applyViews(n *GradNode, t *Tensor) *Tensor {
 	for _, w := range n.put.chain {
-		for _, m := range op.BatchMoves(w.def, w.A, p.rows, t.v.Shape) {
+		for _, m := range op.BatchViews(w.def, w.A, p.rows, t.v.Shape) {
 			t = Window(m.Def, m.Attrs, t)
 		}
 	}

@@ -412,7 +412,7 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 					}
 				}
 			}
-			if d.Class == op.Move {
+			if d.Class == op.View {
 				o.T = Window(d, x.Attrs, args[0].T)
 				break
 			}

@@ -363,12 +363,12 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 			call.Step(c.profiled(i))
 		}
 		var err error
-		if st.Group > 1 && st.Kernel == nil {
+		if st.Concurrent > 1 && st.Kernel == nil {
 			err = c.routinesTogether(ctx, i, nums, slots, off)
-			i += st.Group - 1
-		} else if st.Group > 1 {
-			err = c.together(ctx, p.Steps[i:i+st.Group], c.kernels[i:], nums, slots, off)
-			i += st.Group - 1
+			i += st.Concurrent - 1
+		} else if st.Concurrent > 1 {
+			err = c.together(ctx, p.Steps[i:i+st.Concurrent], c.kernels[i:], nums, slots, off)
+			i += st.Concurrent - 1
 		} else if k := st.Kernel; k != nil && k.Ragged != nil {
 			err = c.items(ctx, s, i, nums, slots, off)
 		} else if k != nil && len(k.Around) == 0 {
@@ -473,7 +473,7 @@ func done(call *device.Call, st *plan.Step) {
 
 // routinesTogether calls the routines of a group that begins with step i.
 func (c *Compiled) routinesTogether(ctx context.Context, i int, nums []Number, slots []*array.Storage, off []int) error {
-	n := c.Plan.Steps[i].Group
+	n := c.Plan.Steps[i].Concurrent
 	var few [4]*device.Call
 	all := few[:0]
 	for k := i; k < i+n; k++ {

@@ -20,7 +20,7 @@ func (c *Compiled) profiled(i int) *profile.Step {
 		}
 		// Launches that are handed over together are seen as one.
 		for i := range all {
-			if n := c.Plan.Steps[i].Group; n > 1 {
+			if n := c.Plan.Steps[i].Concurrent; n > 1 {
 				all[i] = sideBySide(all[i : i+n])
 			}
 		}

@@ -126,9 +126,9 @@ func (b *batcher) apply(x *node, args []Batched) []*node {
 	case Reduce:
 		a := x.Attrs.(Group)
 		return []*node{Apply(d, Group{a.Lo + 1, a.Hi + 1}, args[0].Node)}
-	case Move:
-		return []*node{BatchMove(d, x.Attrs, b.n, args[0].Node)}
-	case Assemble:
+	case View:
+		return []*node{BatchView(d, x.Attrs, b.n, args[0].Node)}
+	case Concat:
 		var a ir.Attrs
 		switch at := x.Attrs.(type) {
 		case Axis:
@@ -240,28 +240,27 @@ func (b *batcher) loop(x *node, args []Batched) []*node {
 	return out
 }
 
-// BatchMove is a window of an operation of class Move on each of n examples, which are
-// the first axis of x.
-func BatchMove(d *Def, a ir.Attrs, n int, x *node) *node {
-	for _, m := range BatchMoves(d, a, n, x.Shape) {
+// BatchView applies the view op d to each of n examples, which are the first axis of x.
+func BatchView(d *Def, a ir.Attrs, n int, x *node) *node {
+	for _, m := range BatchViews(d, a, n, x.Shape) {
 		x = Apply(m.Def, m.Attrs, x)
 	}
 	return x
 }
 
-// A Moving is a window: an operation of class Move with its attributes.
-type Moving struct {
+// A ViewOp is an operation of class View with its attributes.
+type ViewOp struct {
 	Def   *Def
 	Attrs ir.Attrs
 }
 
-// BatchMoves returns the windows that [BatchMove] takes one after the other of an array
-// of that shape, which begins with the axis of the examples.
-func BatchMoves(d *Def, a ir.Attrs, n int, shape []int) []Moving {
+// BatchViews returns the view ops that [BatchView] applies one after the other to an array of
+// the given shape, whose first axis is the examples.
+func BatchViews(d *Def, a ir.Attrs, n int, shape []int) []ViewOp {
 	switch a := a.(type) {
 	case Shape:
 		if d == Reshape {
-			return []Moving{{d, Shape(lead(n, a))}}
+			return []ViewOp{{d, Shape(lead(n, a))}}
 		}
 		full := make([]int, len(a)+1)
 		for i := range full {
@@ -269,19 +268,19 @@ func BatchMoves(d *Def, a ir.Attrs, n int, shape []int) []Moving {
 		}
 		full[0] = n
 		copy(full[len(full)-len(shape)+1:], shape[1:])
-		return []Moving{{Reshape, Shape(full)}, {d, Shape(lead(n, a))}}
+		return []ViewOp{{Reshape, Shape(full)}, {d, Shape(lead(n, a))}}
 	case Order:
 		order := Order{0}
 		for _, k := range a {
 			order = append(order, k+1)
 		}
-		return []Moving{{d, order}}
+		return []ViewOp{{d, order}}
 	case Window:
-		return []Moving{{d, a.lead(n)}}
+		return []ViewOp{{d, a.lead(n)}}
 	case StridedWindow:
-		return []Moving{{Reshape, Shape{n * shape[1]}}, {d, a.lead(n, shape[1])}}
+		return []ViewOp{{Reshape, Shape{n * shape[1]}}, {d, a.lead(n, shape[1])}}
 	}
-	return []Moving{{d, a}} // of the last axes, or of each element
+	return []ViewOp{{d, a}} // of the last axes, or of each element
 }
 
 // spreadIndex gives batched places along an axis, rows of a vector each, the shape of

@@ -26,7 +26,7 @@ type pair struct{ re, im *node }
 
 func init() {
 	part := func(name, doc string, at int) *Def {
-		return define(Def{Name: name, Class: Move, Arity: 1, Doc: doc,
+		return define(Def{Name: name, Class: View, Arity: 1, Doc: doc,
 			View: func(v array.View, _ *node) array.View { return v.Part(at) },
 			Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 				x := c.Args[0]
@@ -48,7 +48,7 @@ func init() {
 	}
 	Real = part("real", "The real part, a window.", 0)
 	Imag = part("imag", "The imaginary part, a window.", 1)
-	Complex = define(Def{Name: "complex", Class: Assemble, Arity: 2,
+	Complex = define(Def{Name: "complex", Class: Concat, Arity: 2,
 		Doc: "The complex numbers of real and imaginary parts, floats of one type and shape.",
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, y := c.Args[0], c.Args[1]
@@ -118,7 +118,7 @@ func partOf(d *Def, at int, x *node) *node {
 		return x.Args[at]
 	}
 	// A window on what was put together is that of its parts.
-	if w := Of(x); w != nil && w.Class == Move && puttogether(x.Args[0]) {
+	if w := Of(x); w != nil && w.Class == View && puttogether(x.Args[0]) {
 		return Apply(w, x.Attrs, partOf(d, at, x.Args[0]))
 	}
 	return applyOne(d, nil, []*node{x})
@@ -129,7 +129,7 @@ func puttogether(x *node) bool {
 		if x.Op == Complex {
 			return true
 		}
-		if w := Of(x); w == nil || w.Class != Move || !x.DType.Complex() {
+		if w := Of(x); w == nil || w.Class != View || !x.DType.Complex() {
 			return false
 		}
 		x = x.Args[0]
@@ -216,7 +216,7 @@ func (d *Def) complexForm() complexForm {
 	switch {
 	case d.Class == Composite && d.Compose != nil:
 		return func(x []*node, a ir.Attrs) *node { return d.Compose(x, a) }
-	case d.Class == Move || d.Class == Assemble || d.MovesAnyType:
+	case d.Class == View || d.Class == Concat || d.MovesAnyType:
 		return func(x []*node, a ir.Attrs) *node { return applyInferred(d, a, x) }
 	}
 	return nil

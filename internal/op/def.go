@@ -15,8 +15,8 @@ type Class uint8
 const (
 	Pointwise Class = iota // [Elementwise]: a value for each element of the broadcast arguments
 	Reduce                 // Kind over a [Group] of axes, kept with size 1
-	Move                   // View: the result is a window on the argument
-	Assemble               // [Parts]: the arguments are put into windows of the result
+	View                   // View: the result is a window on the argument
+	Concat                 // [Parts]: the arguments are put into windows of the result
 	Segment                // of the items of a list, whose offsets are the second argument: Kind over the rows of each, or [SegmentExpand]
 	Routine                // a routine of the device: [ByRoutine]
 	Composite              // [Composed]
@@ -36,7 +36,7 @@ type Def struct {
 	// node have the same type.
 	Attrs ir.Attrs
 
-	// View returns the argument's view as an operation of class Move shows it.
+	// View returns the view that an operation of class View takes of its argument's view.
 	View func(v array.View, n *ir.Node) array.View
 
 	Elementwise
@@ -127,7 +127,7 @@ type ByRoutine struct {
 	MovesAnyType bool
 	// Contiguous asks for contiguous arguments.
 	Contiguous bool
-	// Tiled is not 0 for a routine whose device runs an epilogue (device.Tail) on each finished
+	// Tiled is not 0 for a routine whose device runs an epilogue (device.Epilogue) on each finished
 	// piece of its result. Pieces see the result as a matrix: the last Tiled axes are its columns,
 	// the axes before them its rows.
 	Tiled int

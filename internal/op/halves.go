@@ -58,7 +58,7 @@ func halfOf(n *ir.Node) *ir.Node {
 	switch d := Of(n); {
 	case d == Cast && n.DType == array.Float32 && n.Args[0].DType.Half():
 		return n.Args[0]
-	case d != nil && d.Class == Move && len(n.Args) == 1:
+	case d != nil && d.Class == View && len(n.Args) == 1:
 		if h := halfOf(n.Args[0]); h != nil {
 			return n.Graph.Node(n.Op, n.Attrs, h.DType, n.Shape, false, h)
 		}

@@ -53,7 +53,7 @@ func TestTable(t *testing.T) {
 			ok = (d.Expr != nil) != (d.ExprAll != nil) || d == op.Iota
 		case op.Composite:
 			ok = (d.Compose != nil) != (d.ComposeAll != nil) && (d.ComposeAll != nil) == (d.Results > 0)
-		case op.Move:
+		case op.View:
 			ok = d.Infer != nil && (d.View != nil || d == op.Reshape)
 		case op.Control:
 			ok = d.InferAll != nil && d.Results == 0

@@ -41,8 +41,8 @@ func (a Owned) AppendKey(k []byte) []byte {
 func init() {
 	first := func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape }
 	same := func(v array.View, _ *ir.Node) array.View { return v }
-	Stop = unlisted(Def{Name: "stop", Class: Move, Arity: 1, View: same, Doc: "x, which no gradient goes through.", Typing: Typing{Infer: first}})
-	Own = unlisted(Def{Name: "own", Class: Move, Arity: -1, View: same, Doc: "x with a gradient of its own.",
+	Stop = unlisted(Def{Name: "stop", Class: View, Arity: 1, View: same, Doc: "x, which no gradient goes through.", Typing: Typing{Infer: first}})
+	Own = unlisted(Def{Name: "own", Class: View, Arity: -1, View: same, Doc: "x with a gradient of its own.",
 		Typing: Typing{Infer: first},
 		Derivative: Derivative{VJP: func(v *VJP) {
 			a := v.Node.Attrs.(Owned)

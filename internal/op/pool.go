@@ -12,7 +12,7 @@ import (
 var MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, windowMean, windowSpread, Interleave *Def
 
 func init() {
-	Interleave = define(Def{Name: "interleave", Class: Assemble, Arity: -1, Attrs: Interleaving{},
+	Interleave = define(Def{Name: "interleave", Class: Concat, Arity: -1, Attrs: Interleaving{},
 		Doc: "The opposite of the windows of a pooling without overlap: argument ky*kw+kx goes to rows ky, ky+kh, ... and columns kx, kx+kw, ... of the last two axes; what no argument reaches is 0.",
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, a, r := c.Args[0], c.Attrs.(Interleaving), len(c.Args[0].Shape)

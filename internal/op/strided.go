@@ -34,7 +34,7 @@ func (a StridedWindow) on(v array.View) array.View {
 var Strided, Put *Def
 
 func init() {
-	Strided = unlisted(Def{Name: "strided", Class: Move, Arity: 1, Attrs: StridedWindow{},
+	Strided = unlisted(Def{Name: "strided", Class: View, Arity: 1, Attrs: StridedWindow{},
 		View:   func(v array.View, n *node) array.View { return n.Attrs.(StridedWindow).on(v) },
 		Typing: Typing{Infer: viewNode},
 		Derivative: Derivative{VJP: func(v *VJP) {
@@ -45,7 +45,7 @@ func init() {
 				return Apply(indexAdd, Target{Shape: []int{n}}, reshape(v.DY, size), reshape(places, size))
 			})
 		}}})
-	Put = unlisted(Def{Name: "put", Class: Assemble, Arity: 2, Attrs: StridedWindow{},
+	Put = unlisted(Def{Name: "put", Class: Concat, Arity: 2, Attrs: StridedWindow{},
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, y, a := c.Args[0], c.Args[1], c.Attrs.(StridedWindow)
 			if x.DType != y.DType || !array.Equal(y.Shape, a.Shape) {

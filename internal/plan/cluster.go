@@ -36,20 +36,20 @@ type cluster struct {
 	arrays int        // of these
 	stored int        // nodes that are read outside, or are outputs
 
-	seen int // the last walk that came by
+	walkID int // of the last walk that visited it
 }
 
-// A spot is what the planner knows of a node.
-type spot struct {
-	in      *cluster   // nil: a leaf, or not wanted, or its turn is to come
-	users   []*ir.Node // in graph order, one for each argument that the node is
-	placed  int        // leading users already assigned to a cluster
-	outside int        // users outside the node's cluster; each cluster that recomputes a user counts it once more
-	inner   int        // users in the other cluster, during unite alone; else 0
-	stage   int        // how many reductions of its cluster lie on the longest way to its value
-	heavy   bool       // its value takes so much that it is computed once
-	row     bool       // its cluster has one value of it a row, not one an element
-	out     bool       // it is an output
+// A nodeInfo is what the planner knows of a node.
+type nodeInfo struct {
+	in        *cluster   // nil: a leaf, or not wanted, or its turn is to come
+	users     []*ir.Node // in graph order, one for each argument that the node is
+	clustered int        // leading users already assigned to a cluster
+	outside   int        // users outside the node's cluster; each cluster that recomputes a user counts it once more
+	inner     int        // users in the other cluster, during unite alone; else 0
+	stage     int        // how many reductions of its cluster lie on the longest way to its value
+	heavy     bool       // its value takes so much that it is computed once
+	row       bool       // its cluster has one value of it a row, not one an element
+	out       bool       // it is an output
 
 	place *Operand // where its value is
 	copy  *Operand // in row-major order, if its windows are read across
@@ -70,21 +70,21 @@ const (
 // if it lies far apart or has very many users.
 const (
 	maxSiblings = 64   // users of an argument whose clusters are tried
-	maxLooks    = 1024 // users followed to find out what depends on what
+	maxBudget   = 1024 // users followed to find out what depends on what
 	maxChain    = 8    // nodes followed to the reduction that they are for
 )
 
 // levelGap is the distance of levels that leaves room for those that come between.
 const levelGap = 1 << 20
 
-func (b *planner) spot(n *ir.Node) *spot { return &b.spots[n.ID] }
+func (b *planner) info(n *ir.Node) *nodeInfo { return &b.infos[n.ID] }
 
-func (b *planner) in(n *ir.Node) *cluster { return b.spots[n.ID].in }
+func (b *planner) in(n *ir.Node) *cluster { return b.infos[n.ID].in }
 
 // full reports that a node of the cluster has a value at each element, not each
 // row.
 func (b *planner) full(c *cluster, n *ir.Node) bool {
-	return !b.spot(n).row && array.Equal(shapeOf(n), c.shape)
+	return !b.info(n).row && array.Equal(shapeOf(n), c.shape)
 }
 
 func isReduce(n *ir.Node) bool {
@@ -98,31 +98,31 @@ func combines(n *ir.Node) bool { return isReduce(n) || isSegment(n) && n.Op != o
 // cluster puts each node into a cluster, greedily in graph order.
 func (b *planner) cluster() {
 	nodes := b.outs[0].Graph.Nodes[:len(b.reach)]
-	b.spots = make([]spot, len(nodes))
+	b.infos = make([]nodeInfo, len(nodes))
 	all := 0
 	for id, n := range nodes {
 		if b.reach[id] {
 			for _, a := range n.Args {
-				b.spot(a).outside++
+				b.info(a).outside++
 				all++
 			}
 		}
 	}
 	room := make([]*ir.Node, all)
-	for id := range b.spots {
-		s := &b.spots[id]
+	for id := range b.infos {
+		s := &b.infos[id]
 		s.users, room = room[:0:s.outside], room[s.outside:]
 	}
 	for id, n := range nodes {
 		if b.reach[id] {
 			for _, a := range n.Args {
-				s := b.spot(a)
+				s := b.info(a)
 				s.users = append(s.users, n)
 			}
 		}
 	}
 	for _, n := range b.outs {
-		b.spot(n).out = true
+		b.info(n).out = true
 	}
 	for id, n := range nodes {
 		if !b.reach[id] || n.Op == ir.Input || isScalar(n) {
@@ -142,7 +142,7 @@ func (b *planner) cluster() {
 			b.clusters = append(b.clusters, c)
 		}
 	}
-	b.sink()
+	b.recompute()
 	if b.on.Epilogue {
 		b.epilogues()
 	}
@@ -151,18 +151,18 @@ func (b *planner) cluster() {
 // begin makes a cluster of a node.
 func (b *planner) begin(n *ir.Node) *cluster {
 	c := &cluster{nodes: []*ir.Node{n}, lo: -1, hi: -1, shape: shapeOf(n), stored: 1}
-	s := b.spot(n)
+	s := b.info(n)
 	s.in = c
 	d := op.Of(n)
 	if d != nil && d.Class == op.Pointwise && n.Results != nil {
 		// Its results are values of the same kernel.
 		c.nodes = append(c.nodes, s.users...)
-		c.stored, s.placed, s.outside = len(s.users), len(s.users), 0
+		c.stored, s.clustered, s.outside = len(s.users), len(s.users), 0
 	}
 	heavy := n.Op == op.Kernel && op.CostOf(n) >= b.on.Store
 	for i, a := range n.Args {
-		t := b.spot(a)
-		t.placed++
+		t := b.info(a)
+		t.clustered++
 		if t.in != nil {
 			c.level = max(c.level, t.in.level+levelGap)
 		}
@@ -171,7 +171,7 @@ func (b *planner) begin(n *ir.Node) *cluster {
 	}
 	c.heavy = heavy
 	for _, m := range c.nodes {
-		b.spot(m).in, b.spot(m).heavy = c, heavy
+		b.info(m).in, b.info(m).heavy = c, heavy
 	}
 	return c
 }
@@ -192,7 +192,7 @@ func (b *planner) join(n *ir.Node, c *cluster) *cluster {
 			c.read(a)
 		}
 	}
-	b.looks = maxLooks
+	b.budget = maxBudget
 	for _, ragged := range [...]bool{true, false} { // a cluster over a list takes in others, not the reverse
 		for _, a := range n.Args {
 			d := b.in(a)
@@ -215,11 +215,11 @@ func (b *planner) join(n *ir.Node, c *cluster) *cluster {
 	if isReduce(n) {
 		c.shape = n.Args[0].Shape
 		c.reduce(n, &b.on.Costs)
-		s := b.spot(n)
+		s := b.info(n)
 		s.row, s.stage = true, 1
 	}
 	if isSegment(n) {
-		b.beginList(n, c)
+		b.beginRagged(n, c)
 	}
 	return c
 }
@@ -239,12 +239,12 @@ func (c *cluster) read(a *ir.Node) {
 // siblings returns the kernels that read an array that n reads, or compute the other part
 // of a complex number, the latest first, but not that of n.
 func (b *planner) siblings(n *ir.Node, c *cluster) []*cluster {
-	b.walk++
-	c.seen = b.walk
+	b.walkID++
+	c.walkID = b.walkID
 	found := b.found[:0]
 	look := func(u *ir.Node) {
-		if d := b.in(u); d != nil && d.single == nil && d.seen != b.walk {
-			d.seen = b.walk
+		if d := b.in(u); d != nil && d.single == nil && d.walkID != b.walkID {
+			d.walkID = b.walkID
 			found = append(found, d)
 		}
 	}
@@ -252,14 +252,14 @@ func (b *planner) siblings(n *ir.Node, c *cluster) []*cluster {
 		if isScalar(a) {
 			continue
 		}
-		s := b.spot(a)
-		users := s.users[max(s.placed-maxSiblings, 0):s.placed]
-		b.visits += len(users)
+		s := b.info(a)
+		users := s.users[max(s.clustered-maxSiblings, 0):s.clustered]
+		b.statVisits += len(users)
 		for _, u := range users {
 			look(u)
 		}
 	}
-	users := b.spot(n).users
+	users := b.info(n).users
 	for _, u := range users[:min(len(users), maxSiblings)] {
 		if u.Op == op.Complex {
 			look(u.Args[0])
@@ -312,15 +312,15 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 	if (one.near || one.shared > 0) && c.lo >= 0 && several(c.shape[c.lo:c.hi]) {
 		return false
 	}
-	stage, heavy := 0, b.spot(n).heavy
+	stage, heavy := 0, b.info(n).heavy
 	for _, a := range n.Args {
 		if b.in(a) == c {
-			stage = max(stage, b.spot(a).stage)
-			heavy = heavy || b.spot(a).heavy
+			stage = max(stage, b.info(a).stage)
+			heavy = heavy || b.info(a).heavy
 		}
 	}
 	for _, a := range n.Args {
-		if s := b.spot(a); s.in == c && s.heavy && !s.row && s.stage < stage {
+		if s := b.info(a); s.in == c && s.heavy && !s.row && s.stage < stage {
 			return false // another pass would compute it again
 		}
 	}
@@ -332,14 +332,14 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 		heavy = false
 	}
 	for _, m := range one.nodes {
-		s := b.spot(m)
+		s := b.info(m)
 		s.stage, s.row, s.heavy = stage, row, heavy && !row
 	}
 	if set {
 		c.reduce(n, &b.on.Costs)
 	}
 	if isSegment(n) && c.offsets == nil {
-		c.list(n)
+		c.makeRagged(n)
 	}
 	return true
 }
@@ -359,9 +359,9 @@ func (b *planner) reductionFits(c *cluster, n *ir.Node) bool {
 	case c.lo < 0:
 	case c.lo != g.Lo || c.hi != g.Hi:
 		return false
-	case inside && b.spot(x).row:
+	case inside && b.info(x).row:
 		return false
-	case (c.col || c.parts) && inside && b.spot(x).stage > 0:
+	case (c.col || c.parts) && inside && b.info(x).stage > 0:
 		return false
 	}
 	return true
@@ -375,7 +375,7 @@ func (b *planner) elementwiseFits(c *cluster, n *ir.Node) (row, fits bool) {
 		if b.in(a) != c || n.Op == op.Iota {
 			continue // an index takes nothing but the shape from its argument
 		}
-		if b.spot(a).row {
+		if b.info(a).row {
 			row = true
 		} else {
 			full = true
@@ -404,7 +404,7 @@ func (b *planner) elementwiseFits(c *cluster, n *ir.Node) (row, fits bool) {
 // c would have to store it.
 func (b *planner) elsewhere(n *ir.Node, c *cluster) bool {
 	for range maxChain {
-		s := b.spot(n)
+		s := b.info(n)
 		if s.out || len(s.users) != 1 {
 			return false
 		}
@@ -438,14 +438,14 @@ func (b *planner) absorb(c, d *cluster) {
 			return
 		}
 		for _, n := range c.nodes {
-			if d.heavy && b.spot(n).stage > 0 && b.full(c, n) {
+			if d.heavy && b.info(n).stage > 0 && b.full(c, n) {
 				return // which may compute it in another pass
 			}
 		}
 		// Values a row must not meet nodes that were not made for them, nor be
 		// computed from values of an element.
 		for _, n := range c.nodes {
-			if combines(n) || !b.spot(n).row {
+			if combines(n) || !b.info(n).row {
 				continue
 			}
 			for _, a := range n.Args {
@@ -466,9 +466,9 @@ func (b *planner) absorb(c, d *cluster) {
 	b.clusters[d.seq] = nil
 	for i := 0; c.heavy && i < len(c.nodes); i++ {
 		n := c.nodes[i]
-		s := b.spot(n)
+		s := b.info(n)
 		for _, a := range n.Args {
-			if t := b.spot(a); t.in == c && t.heavy && !s.row && !combines(n) {
+			if t := b.info(a); t.in == c && t.heavy && !s.row && !combines(n) {
 				s.heavy = true
 			}
 		}
@@ -495,16 +495,16 @@ func (b *planner) unite(c, d *cluster) bool {
 				both.read(a)
 			}
 		}
-		b.visits += len(e.reads)
+		b.statVisits += len(e.reads)
 		if !between {
 			continue
 		}
-		b.visits += len(e.nodes)
+		b.statVisits += len(e.nodes)
 		for _, n := range e.nodes {
 			for i, a := range n.Args {
 				if b.in(a) == other {
 					apart = apart || op.SeenBy(n, i) != op.ByElement
-					s := b.spot(a)
+					s := b.info(a)
 					if s.inner == 0 {
 						touched = append(touched, s)
 					}
@@ -549,7 +549,7 @@ func (b *planner) unite(c, d *cluster) bool {
 	c.near, c.heavy = c.near || d.near, c.heavy || d.heavy
 	c.reads, c.arrays, c.stored = append(c.reads[:0], both.reads...), both.arrays, both.stored
 	for _, n := range d.nodes {
-		b.spot(n).in = c
+		b.info(n).in = c
 	}
 	sorted := c.nodes[len(c.nodes)-1].ID < d.nodes[0].ID
 	c.nodes = append(c.nodes, d.nodes...)
@@ -577,25 +577,25 @@ func (b *planner) level(c, d *cluster, reads []*ir.Node) (int, bool) {
 	}
 	// What depends on the lower one: if d does through others, one of them is read
 	// by d, so that it is lower than this level.
-	b.walk++
-	c.seen = b.walk
+	b.walkID++
+	c.walkID = b.walkID
 	found := append(b.above[:0], c)
 	defer func() { b.above = found }()
 	for i := 0; i < len(found); i++ {
 		for part := found[i]; part != nil; part = part.head {
 			for _, n := range part.nodes {
-				s := b.spot(n)
-				if b.looks -= 1 + s.placed; b.looks < 0 {
+				s := b.info(n)
+				if b.budget -= 1 + s.clustered; b.budget < 0 {
 					return 0, false
 				}
-				b.visits += 1 + s.placed
-				for _, u := range s.users[:s.placed] {
+				b.statVisits += 1 + s.clustered
+				for _, u := range s.users[:s.clustered] {
 					e := b.in(u)
 					if e == d && i > 0 {
 						return 0, false
 					}
-					if e != d && e.seen != b.walk && e.level <= level+maxLooks {
-						e.seen = b.walk
+					if e != d && e.walkID != b.walkID && e.level <= level+maxBudget {
+						e.walkID = b.walkID
 						found = append(found, e)
 					}
 				}
@@ -617,7 +617,7 @@ func (b *planner) level(c, d *cluster, reads []*ir.Node) (int, bool) {
 // order returns the clusters so that each comes after those that it reads,
 // otherwise in the order in which they were begun.
 func (b *planner) order() []*cluster {
-	b.walk++
+	b.walkID++
 	var order []*cluster
 	// The clusters that are begun, with what is left to do before each.
 	type begun struct {
@@ -627,14 +627,14 @@ func (b *planner) order() []*cluster {
 	var open []begun
 	var before []*cluster // the last one first
 	push := func(c *cluster) {
-		c.seen = b.walk
+		c.walkID = b.walkID
 		lo := len(before)
 		reads := c.reads
 		if c.single != nil {
 			reads = c.single.Args
 		}
 		for _, a := range reads {
-			if d := b.in(a); d != nil && d.seen != b.walk {
+			if d := b.in(a); d != nil && d.walkID != b.walkID {
 				before = append(before, d)
 			}
 		}
@@ -656,7 +656,7 @@ func (b *planner) order() []*cluster {
 		clusters = append(clusters, late...)
 	}
 	for _, c := range clusters {
-		if c == nil || c.seen == b.walk {
+		if c == nil || c.walkID == b.walkID {
 			continue
 		}
 		for push(c); len(open) > 0; {
@@ -664,7 +664,7 @@ func (b *planner) order() []*cluster {
 			if n := len(before); n > top.lo {
 				d := before[n-1]
 				before = before[:n-1]
-				if d.seen != b.walk {
+				if d.walkID != b.walkID {
 					push(d)
 				}
 				continue

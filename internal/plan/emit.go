@@ -17,7 +17,7 @@ import (
 // kernels for the full blocks, for the rest, and for the tree; any other has one.
 func (b *planner) emitCluster(c *cluster) {
 	if c.offsets != nil {
-		b.emitList(c)
+		b.emitRagged(c)
 		return
 	}
 	e := &emitter{b: b, c: c}
@@ -76,8 +76,8 @@ type emitter struct {
 	now   int         // pass
 	does  string      // of the cluster, once a kernel of it has its arithmetic
 
-	list    *list // of a cluster over the items of a list
-	outside bool  // the kernel is that of rows in no item
+	ragged  *raggedLoads // of a cluster over the items of a list
+	outside bool         // the kernel is that of rows in no item
 }
 
 // memo holds the values of nodes.
@@ -89,7 +89,7 @@ func (e *emitter) has(n *ir.Node) bool { return e.c.has(e.b, n) }
 // used reports that a node of the cluster is an output or something outside the
 // cluster reads it.
 func (e *emitter) used(n *ir.Node) bool {
-	s := e.b.spot(n)
+	s := e.b.info(n)
 	return s.in == e.c && (s.out || s.outside > 0)
 }
 
@@ -97,7 +97,7 @@ func (e *emitter) used(n *ir.Node) bool {
 func (e *emitter) full(n *ir.Node) bool { return e.b.full(e.c, n) }
 
 // perRow reports that a node of the cluster has one value a row.
-func (e *emitter) perRow(n *ir.Node) bool { return e.b.spot(n).row }
+func (e *emitter) perRow(n *ir.Node) bool { return e.b.info(n).row }
 
 // even reports that the operand walks the reduced axes as one dimension.
 func (e *emitter) even(o Operand) bool {
@@ -156,15 +156,15 @@ func (e *emitter) operands() {
 				continue
 			}
 			o := wide(b.value(a))
-			if e.across(o) && a.Op == op.Slice && b.spot(a.Args[0]).copy == nil && oneBuffer(a, c.reads) {
+			if e.across(o) && a.Op == op.Slice && b.info(a.Args[0]).copy == nil && oneBuffer(a, c.reads) {
 				// Other windows on the same array are read too: all are copied at once.
 				x := b.value(a.Args[0])
 				t := b.temp(x.DType, x.Shape)
 				b.copy(t, x)
-				b.spot(a.Args[0]).copy = &t
+				b.info(a.Args[0]).copy = &t
 			}
-			if a.Op == op.Slice && b.spot(a.Args[0]).copy != nil && e.across(o) {
-				o = wide(b.window(a, *b.spot(a.Args[0]).copy))
+			if a.Op == op.Slice && b.info(a.Args[0]).copy != nil && e.across(o) {
+				o = wide(b.window(a, *b.info(a.Args[0]).copy))
 			}
 			if !e.even(o) || e.across(o) {
 				t := b.temp(a.DType, c.shape)
@@ -476,8 +476,8 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	memo, index := e.pass, &e.index
 	if memo == nil {
 		memo = e.row
-		if e.list != nil && !e.has(n) {
-			memo, index = e.list.values, &e.list.index
+		if e.ragged != nil && !e.has(n) {
+			memo, index = e.ragged.values, &e.ragged.index
 		}
 	}
 	if v, ok := memo[n]; ok {
@@ -497,7 +497,7 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 		// All of what is computed together, once.
 		of := n.Args[0]
 		for i, y := range e.values(kb, of) {
-			for _, r := range e.b.spot(of).users {
+			for _, r := range e.b.info(of).users {
 				if r.Arg() == i && !e.stashed(r) {
 					memo[r] = y
 				}
@@ -519,7 +519,7 @@ func (e *emitter) stashed(n *ir.Node) bool {
 // stage is the pass in which a value of an element can be had first; for a value
 // of a row, the number of passes that must have ended.
 func (e *emitter) stage(n *ir.Node) int {
-	if s := e.b.spot(n); s.in == e.c {
+	if s := e.b.info(n); s.in == e.c {
 		return s.stage
 	}
 	return 0
@@ -564,7 +564,7 @@ func (e *emitter) planStash(last int) {
 
 func (e *emitter) rowBody(kb *loop.Builder) {
 	e.row = memo{}
-	if e.list != nil {
+	if e.ragged != nil {
 		e.items(kb)
 	}
 	last := e.passes()

@@ -17,7 +17,7 @@ func (b *planner) epilogues() {
 		if c == nil || c.single == nil || op.Of(c.single) == nil || op.Of(c.single).Tiled == 0 || c.single.Size() == 0 {
 			continue
 		}
-		b.looks = maxLooks
+		b.budget = maxBudget
 		b.findEpilogue(c)
 	}
 }
@@ -25,7 +25,7 @@ func (b *planner) epilogues() {
 // findEpilogue looks for the epilogue of the routine that is alone in c among what reads its
 // result, also in another shape with the same columns.
 func (b *planner) findEpilogue(c *cluster) {
-	users := b.spot(c.single).users
+	users := b.info(c.single).users
 	for _, u := range users[:min(len(users), maxSiblings)] {
 		if u.Op != op.Reshape {
 			if b.attachEpilogue(b.in(u), c, c.single) {
@@ -33,7 +33,7 @@ func (b *planner) findEpilogue(c *cluster) {
 			}
 			continue
 		}
-		readers := b.spot(u).users
+		readers := b.info(u).users
 		for _, v := range readers[:min(len(readers), maxSiblings)] {
 			if b.attachEpilogue(b.in(v), c, u) {
 				return
@@ -72,7 +72,7 @@ func (b *planner) attachEpilogue(t, c *cluster, x *ir.Node) bool {
 	if own := b.in(x); own != c {
 		// The other shape of the result, which is no work, belongs to the routine.
 		b.clusters[own.seq] = nil
-		b.spot(x).in = c
+		b.info(x).in = c
 		c.nodes = append(c.nodes, x)
 	}
 	reads := append(b.reads[:0], n.Args...)
@@ -88,7 +88,7 @@ func (b *planner) attachEpilogue(t, c *cluster, x *ir.Node) bool {
 	}
 	t.level, t.head, t.reads = level, c, slices.Clone(reads)
 	for _, m := range c.nodes {
-		b.spot(m).in = t
+		b.info(m).in = t
 	}
 	b.clusters[c.seq] = nil
 	return true
@@ -99,7 +99,7 @@ func (b *planner) emitWithEpilogue(c *cluster) {
 	n := c.head.single
 	b.shareHome(c)
 	for _, m := range c.head.nodes {
-		b.spot(m).in = c.head // the epilogue reads it from outside
+		b.info(m).in = c.head // the epilogue reads it from outside
 	}
 	home := b.home(n)
 	if v := home.view(); !v.Contiguous() {
@@ -120,13 +120,13 @@ func (b *planner) emitWithEpilogue(c *cluster) {
 func (b *planner) shareHome(c *cluster) {
 	n := c.head.single
 	for _, m := range c.head.nodes {
-		s := b.spot(m)
+		s := b.info(m)
 		if s.out || s.dst != nil || slices.ContainsFunc(s.users, func(u *ir.Node) bool { return b.in(u) != c }) {
 			return
 		}
 	}
 	for _, m := range c.nodes {
-		s := b.spot(m)
+		s := b.info(m)
 		if !s.out && s.outside == 0 || m.DType != n.DType {
 			continue
 		}
@@ -135,7 +135,7 @@ func (b *planner) shareHome(c *cluster) {
 			continue // the epilogue reads what is there
 		}
 		if v := home.view(); v.Contiguous() {
-			b.spot(n).place = &Operand{home.Slot, home.Offset, n.DType, n.Shape, array.RowMajor(n.Shape)}
+			b.info(n).place = &Operand{home.Slot, home.Offset, n.DType, n.Shape, array.RowMajor(n.Shape)}
 			return
 		}
 	}

@@ -14,7 +14,7 @@ var OnCPU = cpu.New(jit.Portable).Model()
 // what becomes one kernel.
 func BuildCounted(outs []*ir.Node, ins []Sig, on *device.Model) (*Plan, int) {
 	b := build(outs, ins, nil, nil, on)
-	return b.p, b.visits
+	return b.p, b.statVisits
 }
 
 // Check demands that the steps of a plan can run one after the other.

@@ -57,8 +57,8 @@ type kernel struct {
 	user     bool   // what it computes is in part a user's
 	does     string // names of the operations, for people
 	flops    int64
-	stay     int      // number of leading axes that are dimensions even if they have one element
-	list     int      // the operand of the offsets that rows of the kernel lie at, -1: none
+	keptDims int      // number of leading axes that are dimensions even if they have one element
+	offsets  int      // the operand of the offsets that rows of the kernel lie at, -1: none
 	into     **Kernel // where the kernel goes; nil: it is a step
 
 	dims    []dim
@@ -81,7 +81,7 @@ type scalar struct {
 }
 
 func newKernel(b *planner, name string, shape []int, lo, hi int) *kernel {
-	return &kernel{b: b, name: name, shape: shape, lo: lo, hi: hi, list: -1}
+	return &kernel{b: b, name: name, shape: shape, lo: lo, hi: hi, offsets: -1}
 }
 
 // operand registers an operand, which has the kernel's shape, and returns its
@@ -166,7 +166,7 @@ func (k *kernel) collapse() {
 		case k.lo >= 0 && a >= k.hi:
 			c = trail
 		}
-		if n == 1 && a >= k.stay {
+		if n == 1 && a >= k.keptDims {
 			continue
 		}
 		if c == run && k.emptyRun() {
@@ -219,7 +219,7 @@ func (k *kernel) collapse() {
 
 // emptyRun reports a reduction of no elements.
 func (k *kernel) emptyRun() bool {
-	return k.lo >= 0 && k.list < 0 && array.Size(k.shape[k.lo:k.hi]) == 0
+	return k.lo >= 0 && k.offsets < 0 && array.Size(k.shape[k.lo:k.hi]) == 0
 }
 
 // st2 is the stride of the nearest axis at or before a that is longer than 1.
@@ -291,14 +291,14 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	axes := make([]loop.Axis, len(order))
 	if k.lo >= 0 && !col {
 		axes[k.lane].Kind = loop.Reduce
-		if n := k.dims[order[k.lane]].size; k.list < 0 && n <= k.b.on.ShortRow && array.Size(k.shape) >= k.b.on.ShortElements {
+		if n := k.dims[order[k.lane]].size; k.offsets < 0 && n <= k.b.on.ShortRow && array.Size(k.shape) >= k.b.on.ShortElements {
 			axes[k.lane].Extent = n
 		}
 	}
 	if col {
 		k.serial = len(order)
 		axes = append(axes, loop.Axis{Kind: loop.Serial, Bound: numbers.ColumnBlock})
-		if k.list >= 0 {
+		if k.offsets >= 0 {
 			axes[k.serial].Bound = 0
 		}
 		if runDim < 0 {
@@ -320,12 +320,12 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	}
 	k.progDim = order
 	k.kb = loop.NewBuilder(k.name+k.does, axes, k.lane)
-	if k.list >= 0 {
-		axes[slices.Index(k.progDim, runDim)].Offsets = k.buf(k.list) + 1
+	if k.offsets >= 0 {
+		axes[slices.Index(k.progDim, runDim)].Offsets = k.buf(k.offsets) + 1
 	}
 	body(k.kb)
 	prog := k.kb.Finish()
-	if n := k.dims[order[k.lane]].size; k.user && k.lo < 0 && k.list < 0 && !k.epilogue && n <= k.b.on.ShortRow && array.Size(k.shape)*k.cost >= k.b.on.ShortWork && loops(prog) {
+	if n := k.dims[order[k.lane]].size; k.user && k.lo < 0 && k.offsets < 0 && !k.epilogue && n <= k.b.on.ShortRow && array.Size(k.shape)*k.cost >= k.b.on.ShortWork && loops(prog) {
 		axes[k.lane].Extent = n
 	}
 	if Verify || k.user {

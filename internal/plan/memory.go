@@ -14,8 +14,8 @@ import (
 // Memory: temporaries share one arena by when they are alive; an output can be the memory
 // of an input; kernels that touch nothing of each other are launched together.
 
-// groupMost bounds the kernels, or products, that are launched together.
-const groupMost = 32
+// maxConcurrent bounds the kernels, or products, that are launched together.
+const maxConcurrent = 32
 
 // intoInput lets output j be the memory of input into[j], -1 for none: the kernel that
 // writes it does so in place if nothing reads the input afterwards, and otherwise what it
@@ -79,7 +79,7 @@ func (b *planner) late(c *cluster) bool {
 		return false
 	}
 	mine := func(n *ir.Node) bool {
-		d := b.spot(n).dst
+		d := b.info(n).dst
 		return d != nil && b.given(d.Slot)
 	}
 	return c.single != nil && mine(c.single) || slices.ContainsFunc(c.nodes, mine)
@@ -98,7 +98,7 @@ func (b *planner) forward(order []*cluster) []*cluster {
 	// own are the inputs whose memory a cluster writes.
 	own := func(c *cluster) (list []int) {
 		for _, n := range c.nodes {
-			if d := b.spot(n).dst; d != nil && b.given(d.Slot) {
+			if d := b.info(n).dst; d != nil && b.given(d.Slot) {
 				list = append(list, b.into[d.Slot-b.p.Inputs])
 			}
 		}
@@ -111,7 +111,7 @@ func (b *planner) forward(order []*cluster) []*cluster {
 		place[c] = at
 		mine := own(c)
 		for _, a := range reads(c) {
-			for isMove(a) {
+			for isView(a) {
 				a = a.Args[0]
 			}
 			if a.Op == ir.Input && !slices.Contains(mine, a.Arg()) {
@@ -129,7 +129,7 @@ func (b *planner) forward(order []*cluster) []*cluster {
 					if d := b.in(a); d != nil {
 						to = max(to, place[d])
 					}
-					if !isMove(a) {
+					if !isView(a) {
 						break
 					}
 				}
@@ -185,7 +185,7 @@ func (s *Step) operands(f func(o *Operand, write bool)) {
 
 // operands calls f with all that step at reads and writes, and counts the look at it.
 func (b *planner) operands(at int, f func(o *Operand, write bool)) {
-	b.visits++
+	b.statVisits++
 	b.p.Steps[at].operands(f)
 }
 
@@ -280,48 +280,49 @@ func (b *planner) arena() {
 			h.give(p.Slots[i].Offset, size(i))
 		}
 	}
-	b.visits += h.looks
-	if len(first) <= mostPlaced && p.Arena > p.Live {
-		b.place(base, first, place, size)
+	b.statVisits += h.statVisits
+	if len(first) <= maxPlaced && p.Arena > p.Live {
+		b.placeLargestFirst(base, first, place, size)
 	}
 }
 
-// mostPlaced bounds the temporaries that [planner.place] looks at in pairs.
-const mostPlaced = 256
+// maxPlaced bounds the temporaries that [planner.placeLargestFirst] compares in pairs.
+const maxPlaced = 256
 
-// A stay is a place in the arena that is taken from one step to another, both among them.
-type stay struct{ from, to, bytes, at int }
+// A liveRange is the steps [from, to] during which a temporary occupies bytes of the arena, and
+// their offset at.
+type liveRange struct{ from, to, bytes, at int }
 
-// place gives temporaries other places, the largest first, each the lowest that is free as long as
-// it is needed, if the arena becomes smaller by that: what comes in order of time leaves gaps that
-// nothing fits into later.
-func (b *planner) place(base int, first, place []int, size func(slot int) int) {
+// placeLargestFirst assigns the temporaries' offsets again if the arena becomes smaller: the
+// largest first, each at the lowest offset that is free during its live range. Offsets that were
+// assigned in order of time leave gaps that nothing fits into later.
+func (b *planner) placeLargestFirst(base int, first, place []int, size func(slot int) int) {
 	p := b.p
-	stays := make([]stay, len(first))
+	ranges := make([]liveRange, len(first))
 	var order []int
 	for i, at := range first {
 		if at < 0 {
 			continue
 		}
-		s := &stays[place[i]]
+		s := &ranges[place[i]]
 		s.to = max(s.to, at, p.Slots[base+i].Last)
 		if place[i] == i {
 			s.from, s.bytes = at, size(base+i)
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return stays[y].bytes - stays[x].bytes })
+	slices.SortStableFunc(order, func(x, y int) int { return ranges[y].bytes - ranges[x].bytes })
 	arena := 0
-	var near []stay // those beside a stay, by where they are
+	var near []liveRange // placed ranges that overlap s in time, by offset
 	for k, i := range order {
-		s := &stays[i]
+		s := &ranges[i]
 		near = near[:0]
 		for _, j := range order[:k] {
-			if o := stays[j]; o.from <= s.to && s.from <= o.to {
+			if o := ranges[j]; o.from <= s.to && s.from <= o.to {
 				near = append(near, o)
 			}
 		}
-		slices.SortFunc(near, func(x, y stay) int { return x.at - y.at })
+		slices.SortFunc(near, func(x, y liveRange) int { return x.at - y.at })
 		for _, o := range near {
 			if o.at >= s.at+s.bytes {
 				break
@@ -336,7 +337,7 @@ func (b *planner) place(base int, first, place []int, size func(slot int) int) {
 	p.Arena = arena
 	for i, at := range first {
 		if at >= 0 {
-			p.Slots[base+i].Offset = stays[place[i]].at
+			p.Slots[base+i].Offset = ranges[place[i]].at
 		}
 	}
 }
@@ -344,13 +345,13 @@ func (b *planner) place(base int, first, place []int, size func(slot int) int) {
 // holes are the gaps of an arena, none next to another, by where they begin, where they end
 // and how long they are, to the power of two. However many there are, a few are looked at.
 type holes struct {
-	from, to map[int]int              // the end by the begin, and the reverse
-	long     [bits.UintSize + 1][]int // begins, some of gaps that are gone or have another length now
-	looks    int
+	from, to   map[int]int              // the end by the begin, and the reverse
+	long       [bits.UintSize + 1][]int // begins, some of gaps that are gone or have another length now
+	statVisits int
 }
 
-// mostHoles bounds the gaps among which the best is taken.
-const mostHoles = 32
+// maxHoles bounds the gaps among which the best is taken.
+const maxHoles = 32
 
 func (h *holes) add(lo, hi int) {
 	h.from[lo], h.to[hi] = hi, lo
@@ -377,8 +378,8 @@ func (h *holes) take(bytes int, arena *int) int {
 	for c := bits.Len(uint(bytes)); c < len(h.long); c++ {
 		list := h.long[c]
 		best, least := -1, 0
-		for i, looks := len(list)-1, 0; i >= 0 && looks < mostHoles; i-- {
-			h.looks++
+		for i, looks := len(list)-1, 0; i >= 0 && looks < maxHoles; i-- {
+			h.statVisits++
 			hi, ok := h.from[list[i]]
 			if n := hi - list[i]; !ok || bits.Len(uint(n)) != c { // it is gone
 				list = slices.Delete(list, i, i+1)
@@ -449,9 +450,9 @@ func (b *planner) beside() {
 	}
 }
 
-// groups finds the kernels, and the products of matrices, that follow each other and touch
-// nothing that another one of them writes.
-func (b *planner) groups() {
+// findConcurrent finds the kernels, and the matrix products, that follow each other and touch
+// nothing that another one of them writes. It sets [Step.Concurrent].
+func (b *planner) findConcurrent() {
 	p := b.p
 	base := p.Inputs + len(p.Outs)
 	touched := func(at int, to []reach) []reach {
@@ -474,7 +475,7 @@ func (b *planner) groups() {
 	var group, one []reach
 	for at := 0; at < len(p.Steps); {
 		s := &p.Steps[at]
-		s.Group = 1
+		s.Concurrent = 1
 		like := plain
 		if product(s) {
 			like = product
@@ -483,8 +484,8 @@ func (b *planner) groups() {
 			continue
 		}
 		group = touched(at, group[:0])
-		for s.Group < groupMost && at+s.Group < len(p.Steps) && like(&p.Steps[at+s.Group]) {
-			one = touched(at+s.Group, one[:0])
+		for s.Concurrent < maxConcurrent && at+s.Concurrent < len(p.Steps) && like(&p.Steps[at+s.Concurrent]) {
+			one = touched(at+s.Concurrent, one[:0])
 			if slices.ContainsFunc(one, func(x reach) bool {
 				return slices.ContainsFunc(group, func(y reach) bool {
 					return (x.write || y.write) && x.slot == y.slot && x.lo < y.hi && y.lo < x.hi
@@ -493,18 +494,18 @@ func (b *planner) groups() {
 				break
 			}
 			group = append(group, one...)
-			s.Group++
+			s.Concurrent++
 		}
-		if s.Node != nil && s.Group > 1 {
+		if s.Node != nil && s.Concurrent > 1 {
 			all := 0
-			for i := range s.Group {
+			for i := range s.Concurrent {
 				all += work(&p.Steps[at+i])
 			}
 			if all < b.on.WakeMulAdds {
-				s.Group = 1
+				s.Concurrent = 1
 			}
 		}
-		at += s.Group
+		at += s.Concurrent
 	}
 }
 

@@ -49,7 +49,7 @@ func TestMemoryOfTrainingStep(t *testing.T) {
 				copies++
 			}
 		})
-		together = max(together, s.Group)
+		together = max(together, s.Concurrent)
 	}
 	if copies > 0 {
 		t.Errorf("%d copies, want every parameter to be updated in place\n%s", copies, p)
@@ -93,7 +93,7 @@ func TestManyParameters(t *testing.T) {
 				t.Fatalf("output %d is in slot %d, want that of input %d", j, b.p.Outs[j].Slot, i)
 			}
 		}
-		looks[k] = float64(b.visits) / float64(params)
+		looks[k] = float64(b.statVisits) / float64(params)
 	}
 	if looks[1] > 1.25*looks[0] {
 		t.Errorf("%.0f looks a parameter with 200 of them, %.0f with 2000", looks[0], looks[1])
@@ -191,7 +191,7 @@ func TestBesideEachOther(t *testing.T) {
 		most := 0
 		for i := range p.Steps {
 			if k := p.Steps[i].Kernel; k != nil && strings.Contains(k.Prog.Name, "row") {
-				most = max(most, p.Steps[i].Group)
+				most = max(most, p.Steps[i].Concurrent)
 			}
 		}
 		if most != want {
@@ -225,7 +225,7 @@ func TestProductsTogether(t *testing.T) {
 		most := 0
 		for i := range p.Steps {
 			if p.Steps[i].Node != nil {
-				most = max(most, p.Steps[i].Group)
+				most = max(most, p.Steps[i].Concurrent)
 			}
 		}
 		if most != c.want {

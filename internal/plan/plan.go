@@ -81,12 +81,12 @@ type ScalarArg struct {
 
 // A Step is a kernel, or a routine when Node is set.
 type Step struct {
-	Kernel   *Kernel
-	Epilogue *Kernel  // what the routine runs on each finished piece of its result
-	Node     *ir.Node // the routine's node
-	Args     []Operand
-	Outs     []Operand // of a routine, contiguous, one a result; Slot -1 of a loop's that nobody uses
-	Group    int       // how many steps from this one on, all kernels or all products, are launched together
+	Kernel     *Kernel
+	Epilogue   *Kernel  // what the routine runs on each finished piece of its result
+	Node       *ir.Node // the routine's node
+	Args       []Operand
+	Outs       []Operand // of a routine, contiguous, one a result; Slot -1 of a loop's that nobody uses
+	Concurrent int       // number of steps from this one on, all kernels or all products, that are launched together
 }
 
 // A Kernel is a loop program bound to operands.
@@ -191,19 +191,19 @@ type planner struct {
 	outs  []*ir.Node
 	reach []bool
 
-	spots    []spot     // by node ID
-	clusters []*cluster // in the order in which they were begun; nil: absorbed
-	walk     int        // number of the walk over clusters
-	looks    int        // how many more users are looked at for the node in hand
-	windows  bool       // a kernel reads arguments otherwise than by element: their memory is not written meanwhile
-	visits   int        // nodes and users looked at so far
+	infos        []nodeInfo // by node ID
+	clusters     []*cluster // in the order in which they were begun; nil: absorbed
+	walkID       int        // number of the current walk over clusters
+	budget       int        // users that may still be visited for the current node
+	readsWindows bool       // a kernel reads arguments otherwise than by element: their memory is not written meanwhile
+	statVisits   int        // nodes and users visited so far, for tests
 
 	origins map[*ir.Node]int // of nodes of the planner's own: the number of what they stand for
 
 	// Scratch of one function each.
 	found, above []*cluster
 	reads        []*ir.Node
-	touched      []*spot
+	touched      []*nodeInfo
 }
 
 // assign gives every output its slot.
@@ -216,7 +216,7 @@ func (b *planner) assign(dst []Sig) {
 			o.Strides = dst[i].Strides
 		}
 		b.p.Outs = append(b.p.Outs, o)
-		if at := b.spot(n); at.dst == nil {
+		if at := b.info(n); at.dst == nil {
 			at.dst = &o
 		}
 		// A reshaped result is computed in its place.
@@ -224,7 +224,7 @@ func (b *planner) assign(dst []Sig) {
 		for m.Op == op.Reshape {
 			m = m.Args[0]
 		}
-		if at := b.spot(m); m != n && at.dst == nil && m.Op != ir.Input && !isScalar(m) && !isMove(m) {
+		if at := b.info(m); m != n && at.dst == nil && m.Op != ir.Input && !isScalar(m) && !isView(m) {
 			if v := o.view(); v.Contiguous() {
 				at.dst = &Operand{Slot: slot, DType: n.DType, Shape: m.Shape, Strides: array.RowMajor(m.Shape)}
 			}
@@ -249,17 +249,17 @@ func (b *planner) assignParts(n *ir.Node) {
 	home := b.home(n)
 	parts, _, _ := op.Parts(n, home.view())
 	for i, a := range n.Args {
-		if a.Op == ir.Input || isScalar(a) || isMove(a) || b.spot(a).dst != nil {
+		if a.Op == ir.Input || isScalar(a) || isView(a) || b.info(a).dst != nil {
 			continue
 		}
 		if n.Op == op.Cat {
 			axis := int(n.Attrs.(op.Axis))
-			if len(b.spot(a).users) != 1 || axis > 0 && array.Size(a.Shape[axis:])*a.DType.Size() < b.on.Line {
+			if len(b.info(a).users) != 1 || axis > 0 && array.Size(a.Shape[axis:])*a.DType.Size() < b.on.Line {
 				continue
 			}
 		}
 		o := home.with(parts[i])
-		b.spot(a).dst = &o
+		b.info(a).dst = &o
 	}
 }
 
@@ -272,7 +272,7 @@ func (b *planner) temp(d array.DType, shape []int) Operand {
 // home returns where the value of n goes when it is computed: its output slot
 // or a temporary.
 func (b *planner) home(n *ir.Node) Operand {
-	s := b.spot(n)
+	s := b.info(n)
 	if s.place == nil {
 		if s.place = s.dst; s.place == nil {
 			o := b.temp(n.DType, n.Shape)
@@ -286,13 +286,13 @@ func (b *planner) home(n *ir.Node) Operand {
 func (b *planner) value(n *ir.Node) Operand {
 	// From the first node on the way to n that has a place.
 	var windows []*ir.Node
-	for ; isMove(n); n = n.Args[0] {
-		if b.spot(n).place != nil {
+	for ; isView(n); n = n.Args[0] {
+		if b.info(n).place != nil {
 			break
 		}
 		windows = append(windows, n)
 	}
-	if b.spot(n).place == nil {
+	if b.info(n).place == nil {
 		var x Operand
 		switch {
 		case n.Op == ir.Input:
@@ -305,13 +305,13 @@ func (b *planner) value(n *ir.Node) Operand {
 		default:
 			panic(fmt.Sprintf("plan: %s has no place yet", n))
 		}
-		b.spot(n).place = &x
+		b.info(n).place = &x
 	}
-	x := b.spot(n).place
+	x := b.info(n).place
 	for i := len(windows) - 1; i >= 0; i-- {
 		y := b.window(windows[i], *x)
 		x = &y
-		b.spot(windows[i]).place = x
+		b.info(windows[i]).place = x
 	}
 	return *x
 }
@@ -333,10 +333,10 @@ func (b *planner) window(n *ir.Node, x Operand) Operand {
 	return x.with(w)
 }
 
-// isMove reports a node that is a window on its argument.
-func isMove(n *ir.Node) bool {
+// isView reports a view op: a node whose result is a window on its argument.
+func isView(n *ir.Node) bool {
 	d := op.Of(n)
-	return d != nil && d.Class == op.Move
+	return d != nil && d.Class == op.View
 }
 
 func isScalar(n *ir.Node) bool {
@@ -381,10 +381,10 @@ func (b *planner) emit() {
 	}
 	for i, n := range b.outs {
 		want := b.p.Outs[i]
-		if isMove(n) {
+		if isView(n) {
 			b.value(n)
 		}
-		if o := b.spot(n).place; o != nil && o.Slot == want.Slot {
+		if o := b.info(n).place; o != nil && o.Slot == want.Slot {
 			continue
 		}
 		// An input, a window, a number or the same node twice.
@@ -402,9 +402,9 @@ func (b *planner) emitSingle(n *ir.Node) {
 	}
 	d := op.Of(n)
 	switch d.Class {
-	case op.Move:
+	case op.View:
 		// Windows are taken when they are read.
-	case op.Assemble:
+	case op.Concat:
 		out := b.home(n)
 		parts, covered, fill := op.Parts(n, out.view())
 		if !covered {
@@ -424,7 +424,7 @@ func (b *planner) emitSingle(n *ir.Node) {
 				continue
 			}
 			to := out.with(w)
-			if at := b.spot(n.Args[i]).place; at != nil && at.Slot == to.Slot && at.Offset == to.Offset {
+			if at := b.info(n.Args[i]).place; at != nil && at.Slot == to.Slot && at.Offset == to.Offset {
 				continue // it was computed there
 			}
 			b.copy(to, b.value(n.Args[i]))
@@ -494,7 +494,7 @@ func (b *planner) traced(n *ir.Node) *ir.Node {
 // nobody uses.
 func (b *planner) results(n *ir.Node) []*ir.Node {
 	out := make([]*ir.Node, len(n.Results))
-	for _, u := range b.spot(n).users {
+	for _, u := range b.info(n).users {
 		out[u.Arg()] = u
 	}
 	return out
@@ -525,7 +525,7 @@ func (b *planner) step(s Step) {
 func (b *planner) copy(dst, src Operand) {
 	v := src.view()
 	src = src.with(v.BroadcastTo(dst.Shape))
-	if dst, src = moved(dst, src); b.crosses(dst, src) {
+	if dst, src = asKernelTypes(dst, src); b.crosses(dst, src) {
 		b.step(Step{Node: &ir.Node{Op: op.Copy, DType: dst.DType, Shape: dst.Shape}, Args: []Operand{src}, Outs: []Operand{dst}})
 		return
 	}
@@ -537,8 +537,9 @@ func (b *planner) copy(dst, src Operand) {
 	})
 }
 
-// moved is a copy by elements that kernels move.
-func moved(dst, src Operand) (Operand, Operand) {
+// asKernelTypes returns the operands of a copy with element types that kernels have: integers or
+// parts instead of complex numbers.
+func asKernelTypes(dst, src Operand) (Operand, Operand) {
 	switch v, w := src.view(), dst.view(); dst.DType {
 	case array.Complex64: // 8 bytes, whatever they mean
 		dst.DType, src.DType = array.Int64, array.Int64
@@ -570,7 +571,7 @@ func (b *planner) alternate(n *ir.Node, out Operand, parts []array.View) bool {
 	var k *kernel
 	var from, to []int
 	for i, w := range parts {
-		dst, src := moved(out.with(w), b.value(n.Args[i]))
+		dst, src := asKernelTypes(out.with(w), b.value(n.Args[i]))
 		if b.crosses(dst, src) {
 			return false
 		}
@@ -601,7 +602,7 @@ func (b *planner) stackAcross(n *ir.Node, out Operand, axis int) bool {
 	each[axis] = 1
 	between := Operand{DType: n.DType, Shape: n.Shape, Strides: array.RowMajor(each)}
 	between.Strides[axis] = array.Size(each)
-	if to, from := moved(out, between); n.DType.Size() > 8 || !b.crosses(to, from) {
+	if to, from := asKernelTypes(out, between); n.DType.Size() > 8 || !b.crosses(to, from) {
 		return false
 	}
 	between.Slot = b.temp(n.DType, n.Shape).Slot
@@ -649,7 +650,7 @@ func (b *planner) finish() {
 	if len(b.p.Steps) == 1 && b.p.Steps[0].Kernel != nil {
 		k := b.p.Steps[0].Kernel
 		p := k.Prog
-		b.p.InPlace = !b.windows && p.Axes[p.Lane].Kind == loop.Parallel && len(p.Axes) == p.Lane+1
+		b.p.InPlace = !b.readsWindows && p.Axes[p.Lane].Kind == loop.Parallel && len(p.Axes) == p.Lane+1
 		for i := range k.Binds {
 			b.p.InPlace = b.p.InPlace && b.inPlace(&k.Binds[i])
 		}
@@ -657,7 +658,7 @@ func (b *planner) finish() {
 	b.passing()
 	b.beside()
 	b.arena()
-	b.groups()
+	b.findConcurrent()
 }
 
 // inPlace reports that what is read or written at o are the elements of an input or of an

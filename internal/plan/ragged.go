@@ -32,18 +32,18 @@ func elementsOf(n *ir.Node) []int {
 	return n.Args[0].Shape
 }
 
-// list makes the cluster one over the list of n.
-func (c *cluster) list(n *ir.Node) {
+// makeRagged makes the cluster one over the list of n.
+func (c *cluster) makeRagged(n *ir.Node) {
 	c.offsets = n.Args[1]
 	c.shape = elementsOf(n)
 	c.perRow = slices.Clone(c.shape)
 	c.perRow[0] = c.offsets.Shape[0] - 1
 }
 
-// beginList makes the cluster of n alone one over a list.
-func (b *planner) beginList(n *ir.Node, c *cluster) {
-	c.list(n)
-	if s := b.spot(n); combines(n) {
+// beginRagged makes the cluster of n alone one over a list.
+func (b *planner) beginRagged(n *ir.Node, c *cluster) {
+	c.makeRagged(n)
+	if s := b.info(n); combines(n) {
 		s.row, s.stage = true, 1
 	}
 }
@@ -77,8 +77,8 @@ func (b *planner) takeItems(c *cluster, n *ir.Node, one *cluster) (row, fits boo
 		items, elements := false, false
 		for _, a := range n.Args {
 			if b.in(a) == c {
-				items = items || b.spot(a).row
-				elements = elements || !b.spot(a).row
+				items = items || b.info(a).row
+				elements = elements || !b.info(a).row
 				if !array.Equal(a.Shape, shapeOf(n)) {
 					return false, false
 				}
@@ -101,9 +101,9 @@ func (b *planner) takeItems(c *cluster, n *ir.Node, one *cluster) (row, fits boo
 	}
 	inside := b.in(x) == c
 	if n.Op == op.SegmentExpand {
-		return false, !inside || b.spot(x).row
+		return false, !inside || b.info(x).row
 	}
-	return true, !inside || !b.spot(x).row
+	return true, !inside || !b.info(x).row
 }
 
 // elementsOfList reports whether the elementwise cluster d can be part of c, which is over a
@@ -146,24 +146,24 @@ func (b *planner) absorbItems(c, d *cluster) bool {
 	}
 	b.clusters[at] = nil
 	for _, n := range nodes {
-		s := b.spot(n)
+		s := b.info(n)
 		s.row, s.stage, s.heavy = true, 0, false
 	}
 	return true
 }
 
-// list is what an emitter knows beside of a cluster over a list.
-type list struct {
+// raggedLoads is what an emitter knows about the items of a cluster over a list.
+type raggedLoads struct {
 	loads  byNode[Operand] // values of items from outside
 	index  byNode[int]
 	values memo
 	at     Operand // the offsets
 }
 
-// emitList writes the kernel of a cluster over a list.
-func (b *planner) emitList(c *cluster) {
-	e := &emitter{b: b, c: c, list: &list{}}
-	e.listOperands()
+// emitRagged writes the kernel of a cluster over a list.
+func (b *planner) emitRagged(c *cluster) {
+	e := &emitter{b: b, c: c, ragged: &raggedLoads{}}
+	e.raggedOperands()
 	if array.Size(c.shape[1:]) == 0 || len(e.stores.nodes) == 0 {
 		return
 	}
@@ -181,7 +181,7 @@ func (b *planner) emitList(c *cluster) {
 		return Operand{o.Slot, o.Offset, o.DType, shape, s}
 	}
 	k := newKernel(b, "items", shape, 1, 2)
-	k.stay, k.keep = 2, []int{0, reducedAxes}
+	k.keptDims, k.keep = 2, []int{0, reducedAxes}
 	e.k, e.index, e.stash = k, byNode[int]{}, byNode[int]{}
 	for i, n := range e.loads.nodes {
 		e.index.set(n, k.operand(lift(e.loads.values[i], false), false))
@@ -191,11 +191,11 @@ func (b *planner) emitList(c *cluster) {
 		w.at = k.operand(lift(w.wide, false), false)
 		k.acc[w.at].fixed = true
 	}
-	for i, n := range e.list.loads.nodes {
-		e.list.index.set(n, k.operand(lift(e.list.loads.values[i], true), false))
+	for i, n := range e.ragged.loads.nodes {
+		e.ragged.index.set(n, k.operand(lift(e.ragged.loads.values[i], true), false))
 	}
-	at := e.list.at
-	k.list = k.operand(Operand{at.Slot, at.Offset, at.DType, shape, append([]int{1}, make([]int, len(c.shape))...)}, false)
+	at := e.ragged.at
+	k.offsets = k.operand(Operand{at.Slot, at.Offset, at.DType, shape, append([]int{1}, make([]int, len(c.shape))...)}, false)
 	for i, n := range e.stores.nodes {
 		e.index.set(n, k.operand(lift(e.stores.values[i], e.perRow(n)), true))
 	}
@@ -215,7 +215,7 @@ func (b *planner) emitList(c *cluster) {
 	k.into = &out
 	k.collapse()
 	k.build(func(kb *loop.Builder) {
-		e.list.values = memo{}
+		e.ragged.values = memo{}
 		if k.serial >= 0 {
 			e.itemColumns(kb)
 		} else {
@@ -229,8 +229,8 @@ func (b *planner) emitList(c *cluster) {
 	e.copyBack()
 }
 
-// listOperands finds where arguments are and where results go.
-func (e *emitter) listOperands() {
+// raggedOperands finds where arguments are and where results go.
+func (e *emitter) raggedOperands() {
 	b, c := e.b, e.c
 	wide := func(a *ir.Node, shape []int) Operand {
 		o := b.value(a)
@@ -250,8 +250,8 @@ func (e *emitter) listOperands() {
 				if n.Op == op.SegmentExpand && isScalar(numberOf(a)) {
 					continue
 				}
-				if _, ok := e.list.loads.get(a); !ok {
-					e.list.loads.set(a, wide(a, c.perRow))
+				if _, ok := e.ragged.loads.get(a); !ok {
+					e.ragged.loads.set(a, wide(a, c.perRow))
 				}
 			} else if _, ok := e.loads.get(a); !ok {
 				o := wide(a, c.shape)
@@ -264,11 +264,11 @@ func (e *emitter) listOperands() {
 			}
 		}
 	}
-	e.list.at = b.value(c.offsets)
-	if v := e.list.at.view(); !v.Contiguous() {
+	e.ragged.at = b.value(c.offsets)
+	if v := e.ragged.at.view(); !v.Contiguous() {
 		t := b.temp(c.offsets.DType, c.offsets.Shape)
-		b.copy(t, e.list.at)
-		e.list.at = t
+		b.copy(t, e.ragged.at)
+		e.ragged.at = t
 	}
 	for _, n := range c.nodes {
 		if e.used(n) {
@@ -279,7 +279,7 @@ func (e *emitter) listOperands() {
 
 // numberOf is the number that all elements of n are, if they are windows on one.
 func numberOf(n *ir.Node) *ir.Node {
-	for isMove(n) {
+	for isView(n) {
 		n = n.Args[0]
 	}
 	return n
@@ -348,7 +348,7 @@ func (e *emitter) itemColumns(kb *loop.Builder) {
 func (e *emitter) outsideItems() (out *Kernel) {
 	k := newKernel(e.b, "outside", e.c.shape, -1, -1)
 	k.does = " " + does(e.c.nodes)
-	k.stay, k.keep, k.into = 1, []int{0}, &out
+	k.keptDims, k.keep, k.into = 1, []int{0}, &out
 	o := &emitter{b: e.b, c: e.c, k: k, outside: true, seen: slices.Clone(e.seen)}
 	for i, n := range e.loads.nodes {
 		o.index.set(n, k.operand(e.loads.values[i], false))

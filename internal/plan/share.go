@@ -36,7 +36,7 @@ func (k *kernel) share() {
 			if d := x.o.Offset - base.o.Offset; d <= nearMost {
 				x.base, x.by = base, d
 				n--
-				k.b.windows = true
+				k.b.readsWindows = true
 			} else {
 				base = x
 			}
@@ -48,7 +48,7 @@ func (k *kernel) share() {
 	for _, g := range groups {
 		for _, x := range g[1:] {
 			x.base, x.by, x.far = g[0], x.o.Offset-g[0].o.Offset, true
-			k.b.windows = true
+			k.b.readsWindows = true
 		}
 	}
 }

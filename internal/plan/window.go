@@ -28,7 +28,7 @@ func (e *emitter) look(n *ir.Node, i int) {
 	if e.window(n, i) != nil {
 		return
 	}
-	e.b.windows = true
+	e.b.readsWindows = true
 	a := n.Args[i]
 	w := window{of: a, seen: op.SeenBy(n, i), o: e.b.value(a)}
 	switch w.seen {

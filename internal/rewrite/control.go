@@ -349,7 +349,7 @@ func (l *opened) frontier(which func(x *ir.Node) bool) []*ir.Node {
 // shows reports an operation that shows elements of its argument otherwise.
 func shows(x *ir.Node) bool {
 	d := op.Of(x)
-	return d != nil && d.Class == op.Move
+	return d != nil && d.Class == op.View
 }
 
 func product2(x *ir.Node) bool { return x.Op == op.MatMul2 && len(x.Shape) == 2 }
@@ -364,7 +364,7 @@ func (l *opened) spreads(x *ir.Node) bool {
 			return true
 		}
 		seen[x] = true
-		if d := op.Of(x); d == nil || x.Results != nil || d.Class != op.Pointwise && d.Class != op.Move && !product2(x) {
+		if d := op.Of(x); d == nil || x.Results != nil || d.Class != op.Pointwise && d.Class != op.View && !product2(x) {
 			return false
 		}
 		for i, y := range x.Args {

@@ -10,7 +10,7 @@ import (
 // Windows on an array, and their opposites, which place arrays into a new one.
 var Reshape, Permute, Expand, Slice, Diagonal, Place, Cat, Pad, Tril, Triu, Copy *Def
 
-// viewNode infers a Move by applying its View to a view with no storage.
+// viewNode infers a view op by applying its View to a view with no storage.
 func viewNode(c *Call) (array.DType, []int) {
 	x := c.Args[0]
 	v := array.View{DType: x.DType, Shape: x.Shape, Strides: array.RowMajor(x.Shape)}
@@ -28,7 +28,7 @@ func Transpose(x *node, i, j int) *node {
 }
 
 func init() {
-	Reshape = define(Def{Name: "reshape", Class: Move, Arity: 1, Attrs: Shape(nil), ONNX: "Reshape", Doc: "The elements in row-major order in another shape.",
+	Reshape = define(Def{Name: "reshape", Class: View, Arity: 1, Attrs: Shape(nil), ONNX: "Reshape", Doc: "The elements in row-major order in another shape.",
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, shape := c.Args[0], c.Attrs.(Shape)
 			if array.Size(shape) != x.Size() {
@@ -38,7 +38,7 @@ func init() {
 		}},
 		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return reshape(v.DY, v.X[0].Shape) }) }},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{4, 6}}, Attrs: Shape{3, 8}}, {Shapes: [][]int{{1}}, Attrs: Shape{}}}}})
-	Permute = define(Def{Name: "permute", Class: Move, Arity: 1, Attrs: Order(nil), ONNX: "Transpose", Doc: "The axes in another order.",
+	Permute = define(Def{Name: "permute", Class: View, Arity: 1, Attrs: Order(nil), ONNX: "Transpose", Doc: "The axes in another order.",
 		View: func(v array.View, n *node) array.View {
 			o := n.Attrs.(Order)
 			out := v
@@ -66,7 +66,7 @@ func init() {
 			})
 		}},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3, 4}}, Attrs: Order{2, 0, 1}}}}})
-	Expand = define(Def{Name: "expand", Class: Move, Arity: 1, Attrs: Shape(nil), ONNX: "Expand", Doc: "Broadcast to a shape.",
+	Expand = define(Def{Name: "expand", Class: View, Arity: 1, Attrs: Shape(nil), ONNX: "Expand", Doc: "Broadcast to a shape.",
 		View: func(v array.View, n *node) array.View { return v.BroadcastTo(n.Attrs.(Shape)) },
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, s := c.Args[0], []int(c.Attrs.(Shape))
@@ -77,7 +77,7 @@ func init() {
 		}},
 		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return v.DY }) }},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{3, 1}}, Attrs: Shape{2, 3, 4}}}}})
-	Slice = define(Def{Name: "slice", Class: Move, Arity: 1, Attrs: Window{}, ONNX: "Slice", Doc: "Every step-th element from start, count of them, for each axis.",
+	Slice = define(Def{Name: "slice", Class: View, Arity: 1, Attrs: Window{}, ONNX: "Slice", Doc: "Every step-th element from start, count of them, for each axis.",
 		View: sliceView,
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			c.Attrs.(Window).check(c, c.Args[0].Shape)
@@ -87,7 +87,7 @@ func init() {
 			v.Set(0, func() *node { return placeIn(v.DY, v.Node.Attrs, v.X[0].Shape) })
 		}},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{5, 7}}, Attrs: Window{[]int{1, 6}, []int{2, -3}, []int{2, 3}}}}}})
-	Diagonal = define(Def{Name: "diagonal", Class: Move, Arity: 1, Attrs: Offset(0), Doc: "A diagonal over the last two axes, as a last axis.",
+	Diagonal = define(Def{Name: "diagonal", Class: View, Arity: 1, Attrs: Offset(0), Doc: "A diagonal over the last two axes, as a last axis.",
 		View:   diagonalView,
 		Typing: Typing{Infer: viewNode},
 		Derivative: Derivative{VJP: func(v *VJP) {
@@ -100,7 +100,7 @@ func init() {
 		ByRoutine:   ByRoutine{Routine: ir.RoutineCopy, MovesAnyType: true},
 		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return v.DY }) }},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{40, 70}}}, {Shapes: [][]int{{3, 5, 2}}}}}})
-	Place = define(Def{Name: "place", Class: Assemble, Arity: 1, Attrs: Placement{},
+	Place = define(Def{Name: "place", Class: Concat, Arity: 1, Attrs: Placement{},
 		Doc: "An array filled with a number, with x in a view on it.",
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, a := c.Args[0], c.Attrs.(Placement)
@@ -131,7 +131,7 @@ func init() {
 			})
 		}},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: Placement{Shape: []int{5, 7}, View: Window{[]int{1, 6}, []int{2, -3}, []int{2, 3}}}}}}})
-	Cat = define(Def{Name: "cat", Class: Assemble, Arity: -1, Attrs: Axis(0), ONNX: "Concat", Doc: "The arguments one behind the other along an axis.",
+	Cat = define(Def{Name: "cat", Class: Concat, Arity: -1, Attrs: Axis(0), ONNX: "Concat", Doc: "The arguments one behind the other along an axis.",
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, axis := c.Args[0], int(c.Attrs.(Axis))
 			shape := append([]int(nil), x.Shape...)
@@ -283,8 +283,8 @@ func (o Offset) on(v array.View) array.View {
 	return v.Window(offset, shape, strides)
 }
 
-// Parts returns the windows of the result of an Assemble into which the
-// arguments go, whether they cover it, and the number that is everywhere else.
+// Parts returns the windows of the result of an operation of class Concat into which the
+// arguments go, whether they cover the result, and the number that is everywhere else.
 func Parts(n *node, out array.View) (parts []array.View, covered bool, fill float64) {
 	switch n.Op {
 	case Place:
@@ -314,5 +314,5 @@ func Parts(n *node, out array.View) (parts []array.View, covered bool, fill floa
 	if n.Op == Complex {
 		return []array.View{out.Part(0), out.Part(1)}, true, 0
 	}
-	panic("op: " + n.Op.OpName() + " is not an Assemble")
+	panic("op: " + n.Op.OpName() + " is not of class Concat")
 }

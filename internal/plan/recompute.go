@@ -17,24 +17,24 @@ import (
 // recomputeUsers is the most users of a value that is recomputed.
 const recomputeUsers = 8
 
-// sink lets clusters compute such values of others that they read.
-func (b *planner) sink() {
+// recompute lets clusters compute such values of other clusters that they read.
+func (b *planner) recompute() {
 	for _, c := range slices.Backward(b.clusters) {
 		if c == nil || c.single != nil || c.offsets != nil {
 			continue
 		}
 		for i := len(c.nodes) - 1; i >= 0 && len(c.nodes) > 1; i-- {
 			if i < len(c.nodes) && b.in(c.nodes[i]) == c {
-				b.sinkNode(c, c.nodes[i])
+				b.recomputeNode(c, c.nodes[i])
 			}
 		}
 	}
 }
 
-// sinkNode lets the clusters that read v compute it, with what it is computed of, instead of
-// c, to which it belongs. What c needs for other values it keeps.
-func (b *planner) sinkNode(c *cluster, v *ir.Node) {
-	s := b.spot(v)
+// recomputeNode lets the clusters that read v compute it, with the nodes it is computed from,
+// instead of c, to which it belongs. Nodes that c needs for other values stay in c too.
+func (b *planner) recomputeNode(c *cluster, v *ir.Node) {
+	s := b.info(v)
 	if s.out || s.outside == 0 || len(s.users) > recomputeUsers {
 		return
 	}
@@ -58,11 +58,11 @@ func (b *planner) sinkNode(c *cluster, v *ir.Node) {
 	if outside != s.outside || !inside && len(readers) > 1 {
 		return
 	}
-	k, ok := b.cone(c, v, true)
+	k, ok := b.cheapSubgraph(c, v, true)
 	if !ok {
-		k, ok = b.cone(c, v, false)
+		k, ok = b.cheapSubgraph(c, v, false)
 	}
-	if !ok || k.all(c) {
+	if !ok || k.covers(c) {
 		return
 	}
 	for _, d := range readers {
@@ -75,7 +75,7 @@ func (b *planner) sinkNode(c *cluster, v *ir.Node) {
 	if !inside {
 		left = k.nodes[:1:1]
 		for _, n := range k.nodes[1:] {
-			if t := b.spot(n); t.outside == 0 && !slices.ContainsFunc(t.users, func(u *ir.Node) bool { return !slices.Contains(left, u) }) {
+			if t := b.info(n); t.outside == 0 && !slices.ContainsFunc(t.users, func(u *ir.Node) bool { return !slices.Contains(left, u) }) {
 				left = append(left, n)
 			}
 		}
@@ -87,13 +87,13 @@ func (b *planner) sinkNode(c *cluster, v *ir.Node) {
 			}
 			leaves := slices.Contains(left, n)
 			if d.nodes = append(d.nodes, n); leaves {
-				b.spot(n).in, b.spot(n).stage = d, 0
+				b.info(n).in, b.info(n).stage = d, 0
 			} else {
 				d.again = append(d.again, n)
 			}
 			for _, a := range n.Args {
 				if e := b.in(a); e != nil && !slices.Contains(k.nodes, a) && (!leaves || e == c) {
-					b.spot(a).outside++
+					b.info(a).outside++
 				}
 			}
 		}
@@ -106,21 +106,22 @@ func (b *planner) sinkNode(c *cluster, v *ir.Node) {
 	b.reread(c)
 }
 
-// A cone is a value and what it is computed of, the users first.
-type cone struct {
+// A subgraph is a value and the nodes it is computed from, the users first.
+type subgraph struct {
 	nodes []*ir.Node
 	from  *ir.Node   // the array that is read by element
-	small []*ir.Node // what is broadcast to it
+	small []*ir.Node // arguments that are broadcast to it
 }
 
-// cone returns the cone of v in c, if it is cheap and reads one array, which is in memory. A deep
-// one goes on to where what it reads comes into c, others end at an array that c stores.
-func (b *planner) cone(c *cluster, v *ir.Node, deep bool) (k cone, ok bool) {
+// cheapSubgraph returns the subgraph of v in c if it is cheap and reads one array, which is in
+// memory. A deep subgraph continues to the arrays that c reads; another one ends at an array that
+// c stores.
+func (b *planner) cheapSubgraph(c *cluster, v *ir.Node, deep bool) (k subgraph, ok bool) {
 	k.nodes = []*ir.Node{v}
 	cost := 0
 	for i := 0; i < len(k.nodes); i++ {
 		n := k.nodes[i]
-		s := b.spot(n)
+		s := b.info(n)
 		if o := op.Of(n); o == nil || o.Class != op.Pointwise || n.Op == op.Iota || n.Results != nil || s.row || s.heavy || !array.Equal(n.Shape, v.Shape) {
 			return k, false
 		}
@@ -128,14 +129,14 @@ func (b *planner) cone(c *cluster, v *ir.Node, deep bool) (k cone, ok bool) {
 			return k, false
 		}
 		for j, a := range n.Args {
-			t := b.spot(a)
+			t := b.info(a)
 			switch {
 			case a.Op == ir.Const || a == k.from || slices.Contains(k.nodes, a) || slices.Contains(k.small, a):
 			case op.SeenBy(n, j) != op.ByElement:
 				return k, false
 			case isScalar(a) || t.in != c && a.Size() <= v.Size()/b.on.RecomputeBroadcast && b.lasts(a):
 				k.small = append(k.small, a)
-			case !array.Equal(a.Shape, v.Shape) || isMove(a):
+			case !array.Equal(a.Shape, v.Shape) || isView(a):
 				return k, false
 			case t.in == c && !t.out && (deep || t.outside == 0):
 				k.nodes = append(k.nodes, a)
@@ -154,7 +155,7 @@ func (b *planner) cone(c *cluster, v *ir.Node, deep bool) (k cone, ok bool) {
 // lasts reports that an array that some kernel reads can be read by another one as well, where
 // it lies.
 func (b *planner) lasts(n *ir.Node) bool {
-	for isMove(n) {
+	for isView(n) {
 		n = n.Args[0]
 	}
 	if n.Op == ir.Input {
@@ -168,21 +169,21 @@ func (b *planner) lasts(n *ir.Node) bool {
 	if b.on.Epilogue && c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
 		return false // an epilogue may take it before it is in memory
 	}
-	return !b.spot(n).out || b.into == nil
+	return !b.info(n).out || b.into == nil
 }
 
-// all reports that there is nothing else in c.
-func (k *cone) all(c *cluster) bool {
+// covers reports that c has no other nodes.
+func (k *subgraph) covers(c *cluster) bool {
 	return !slices.ContainsFunc(c.nodes, func(n *ir.Node) bool { return !slices.Contains(k.nodes, n) })
 }
 
-// fits reports whether d can compute the cone.
-func (k *cone) fits(b *planner, d *cluster) bool {
+// fits reports whether d can compute the subgraph.
+func (k *subgraph) fits(b *planner, d *cluster) bool {
 	if d.lo >= 0 && len(k.small) > 0 && several(d.shape[d.lo:d.hi]) {
 		return false // what is broadcast would be copied
 	}
 	for _, n := range k.nodes {
-		for _, u := range b.spot(n).users {
+		for _, u := range b.info(n).users {
 			for i, a := range u.Args {
 				if a == n && b.in(u) == d && op.SeenBy(u, i) != op.ByElement {
 					return false // it is read whole
