@@ -117,7 +117,7 @@ const (
 	// Memory. Imm is the buffer. The address is the buffer's base plus, for each
 	// axis, index times stride; axes on which the buffer has step Zero add
 	// nothing. Lanes that are not active (beyond the end, outside an if, out of
-	// their loop) touch no memory. A store in a uniform place writes once a row.
+	// their loop) touch no memory. A store outside passes writes once a row.
 	OpLoad
 	OpStore   // A is the value; the buffer steps on every parallel axis around the store that is not bound to one element
 	OpLoadAt  // as OpLoad, plus A (I32 or I64) times the element size
@@ -183,9 +183,9 @@ const (
 
 	OpSelect // A is B: A ? B : C; operands may be of type B
 
-	// OpLookup is the entry of table Imm that A, modulo their number, names: of A the
-	// low bits count. The table has the type of the result; A is I32 if that is F32,
-	// and I64 if it is F64.
+	// OpLookup is entry A modulo n of table Imm, which has n entries: only the low bits of
+	// A count. The table has the type of the result. A is I32 if that is F32, and I64 if it
+	// is F64.
 	OpLookup
 
 	// OpCvt converts A between integers and floats and from B (to 0 or 1). Int to
@@ -325,9 +325,9 @@ type Buf struct {
 	Write bool
 	Steps []Step // one an axis
 	// Pair, if not 0, is one more than the number of a buffer whose elements lie just
-	// before these: both are written, By2 to By4, and move alike, as the parts of complex
-	// numbers and the channels of pictures do. Stores to as many as lanes are elements apart
-	// that stand side by side may be made as one.
+	// before these, as the real part before the imaginary part. Requires that both are written
+	// and have the same steps, By2 to By4 along the lanes. A backend may merge adjacent stores
+	// to n such buffers with stride n into stores of whole vectors.
 	Pair int
 }
 
@@ -354,19 +354,19 @@ type Axis struct {
 	// Extent, if not 0, is the extent that the frame holds too. Rows of few elements run by
 	// code for exactly this extent.
 	Extent int
-	// Offsets, if not 0, is one more than the number of a buffer of int64 that says, where it
-	// stands in a row, at which element the axis begins in this row, and behind that element
-	// at which it ends. Buffers that step on the axis begin at that element; its indices count
-	// from 0 in each row. Its extent in the frame means nothing.
+	// Offsets, if not 0, makes the axis ragged: it is one more than the number of a buffer of
+	// int64. In each row that buffer holds the element at which the axis begins, and its next
+	// element holds the end. Buffers that step on the axis start at the begin; indices along the
+	// axis count from 0 in each row. The extent of the axis in the frame is ignored.
 	//
-	// Whoever launches such a program has checked that offsets ascend in the order of rows
-	// and lie within the buffers. Rows are walked in order, and nothing outside the program
-	// looks at elements behind the end of a row before the program has come by the row that
-	// they belong to: a backend may write there what it likes until then.
+	// Requires of the caller that offsets ascend in the order of rows and lie within the
+	// buffers, and that nothing outside the program reads elements of a row before the program
+	// has computed that row. A backend computes rows in order, and until then may write
+	// anything into the elements of later rows.
 	Offsets int
 }
 
-// Ragged returns the axis whose extent is another in each row, -1 if there is none.
+// Ragged returns the ragged axis, whose extent differs by row, or -1 if there is none.
 func (p *Program) Ragged() int {
 	for a := range p.Axes {
 		if p.Axes[a].Offsets != 0 {
@@ -376,8 +376,7 @@ func (p *Program) Ragged() int {
 	return -1
 }
 
-// A Table holds the constants of F32 or F64 that [OpLookup] chooses from, [TableBytes]
-// of them, as bits.
+// A Table holds TableBytes bytes of constants of F32 or F64, from which [OpLookup] selects, as bits.
 type Table struct {
 	Type Type
 	Bits []uint64
@@ -395,16 +394,16 @@ type Program struct {
 	Tables  []Table
 	Axes    []Axis
 	Lane    int  // index of the lane axis in Axes; axes before it are outer
-	Wide    Type // if not None, integers in memory that are narrower are of this type; loads widen by the sign of the element type
+	Wide    Type // if not None, loads widen narrower integers to this type, by the sign of the element type
 	Ins     []Ins
 	Regions []*Region
 	Body    []Value // the row
 
-	// For people, and no part of the key:
+	// For people; not part of the key:
 	Lines    []int32          // by value: the line of the source that it comes from, 0 or beyond the end for none
 	Names    map[Value]string // of variables of the source that are these values, integers of 8 bytes
 	Narrowed int              // how many integers [Narrow] found to fit in 4 bytes
-	Kept     []Kept           // what of variables it left in 8 bytes
+	Kept     []Kept           // variables that it left in 8 bytes
 }
 
 // Line is the line of the source that a value comes from, 0 for none.
@@ -435,7 +434,7 @@ func (p *Program) Region(in *Ins) *Region {
 // SmallBound is the largest Axis.Bound whose loops run without fuel.
 const SmallBound = 4096
 
-// Fuel reports whether a loop must burn fuel: one unit each time around.
+// Fuel reports whether a loop must burn fuel: one unit for each trip.
 func (p *Program) Fuel(r *Region) bool {
 	if r.Axis < 0 {
 		return true

@@ -32,7 +32,7 @@
 //
 // A strip is 1, 2 or 4 interleaved steps, as registers allow. The epilogue, a loop of single
 // steps under a mask, computes the lanes behind the last strip, so no byte outside a buffer is
-// touched (tail.go). Rows of a stencil also begin with such a step, up to the first aligned
+// touched (epilogue.go). Rows of a stencil also begin with such a step, up to the first aligned
 // vector of the output.
 //
 // A uniform value has one register with all its lanes equal. If it becomes an offset or
