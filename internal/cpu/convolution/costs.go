@@ -4,12 +4,12 @@ package convolution
 // influences a bit of a result: package numbers has the constants that do. The measurements
 // are in docs/decisions/0008 and docs/performance.md.
 const (
-	// tasksPerThread is how many tasks a thread should find: one that starts late, or a slow
-	// core, leaves some to the others.
+	// tasksPerThread is how many tasks each thread should have: a thread that starts late, or
+	// runs on a slow core, leaves some to the others.
 	tasksPerThread = 4
 
-	// threadedWeights is the least number of weights that threads pack together: the 256 KB of
-	// them take some 10 us to copy, and a thread no less to wake.
+	// threadedWeights is the least number of weights that several threads pack: copying these
+	// 256 KB takes some 10 us, and waking a thread takes as long.
 	threadedWeights = 64 << 10
 )
 
@@ -28,10 +28,10 @@ const (
 	channelTerms = 48        // the least terms of a sum: with fewer, what is around a tile outweighs what full vectors save
 	channelSums  = 128 << 10 // bytes of a task's sums, which lie in the L2 cache beside a block of weights
 	channelRows  = 4         // of a band that is cut no further for threads
-	termLoads    = 8         // what a term takes beside pixels and weights, in loads
+	termLoads    = 8         // overhead of a term, in loads
 
-	// Pixels in the vectors also need a copy with zeros around, which estimates leave out: so
-	// much more may channels cost by them, in hundredths.
+	// The estimate for pixels in the vectors leaves out their copy with zeros around. So channels
+	// in the vectors may cost channelMargin hundredths of it.
 	channelMargin = 105
 )
 

@@ -17,13 +17,13 @@ type channelKey struct {
 	mr, nv, stepX int
 }
 
-// A channelTerm is one term of a sum, for all pixels of a tile or some of them: where
-// its element for the first pixel is, its row of weights, and where in the kernel to
-// begin. Offsets are in bytes.
+// A channelTerm is one term of a sum, for all or some pixels of a tile. a is the offset of its
+// element for the first pixel, b of its row of weights, and entry of its code in the kernel.
+// Offsets are in bytes.
 type channelTerm struct{ a, b, entry int32 }
 
-// A channelTile is where a tile's first pixel is in the source, in the result and among
-// the sums of earlier blocks, in bytes.
+// A channelTile has the offsets of a tile's first pixel in the source, in the result and in the
+// sums of earlier blocks, in bytes.
 type channelTile struct{ a, c, sums int }
 
 // A channelFrame holds the arguments of a kernel. Steps are in bytes.
@@ -34,13 +34,13 @@ type channelFrame struct {
 	tiles         *channelTile
 	tileCount     int
 	chanStep      int      // from channel to channel of c
-	prefetch      int      // from a source element to one that is needed later
+	prefetch      int      // bytes from a source element to the one to prefetch
 	flags         int      // as of a tile.Frame, and flagStore
 	mask          uint64   // of the pixels in the last vector of the transposed tile
 	lanes         [32]byte // the same for AVX2
 }
 
-// flagStore says that these are the last terms: the tile goes to the result, transposed.
+// flagStore means that these are the last terms: the tile is stored to the result, transposed.
 const flagStore = 16
 
 var cf channelFrame
@@ -92,8 +92,8 @@ func (g *channelGen) registers() int {
 	return 16
 }
 
-// emit writes the kernel. A term jumps to its first pixel; pixels come in both orders,
-// so that a term may leave out some at either end, where the source ends.
+// emit writes the kernel. A term jumps to the code of its first pixel. The code has the pixels in
+// both orders, so that a term can leave out pixels at either end.
 func (g *channelGen) emit() (prefetch asm.Label, from, below []asm.Label) {
 	const (
 		source, weights, tiles, count = asm.RSI, asm.RBX, asm.R8, asm.R9

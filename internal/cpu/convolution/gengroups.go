@@ -9,9 +9,9 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A groupKey names a kernel whose vectors are groups of channels at one pixel: sums of the
-// products of pixels and weights, step pixels of the source from one to the next, which are out
-// pixels of the result apart.
+// A groupKey names a kernel whose vectors are groups of channels at one pixel. It sums products
+// of pixels and weights. Neighbouring sums are step pixels apart in the source, and out pixels
+// apart in the result.
 type groupKey struct {
 	tile.Machine
 	step, out int
@@ -32,7 +32,7 @@ var nf groupFrame
 
 var groupKernels = jit.NewCache[groupKey, *jit.Code](64)
 
-// groupPixels is how many pixels a tile has: chains of products that do not wait for each other.
+// groupPixels is how many pixels a tile has: their sums are independent chains.
 const groupPixels = 8
 
 func (k groupKey) Generate() *jit.Code {
@@ -100,15 +100,15 @@ type groupGradKey struct {
 	rows, run, dilation, step int
 }
 
-// maxGroupTaps is how many taps a kernel takes, which have a register each, and maxGroupRows
-// in how many rows.
+// maxGroupTaps is the most taps of a kernel; each takes a register. maxGroupRows is the most rows
+// of taps.
 const (
 	maxGroupTaps = 12
 	maxGroupRows = 4
 )
 
-// A groupPiece is a run of terms: n pixels from src bytes on in the source and from dy bytes on
-// in the gradient of the result. The last of a block is marked by a 1.
+// A groupPiece is a run of terms: n pixels from src bytes on in the source, and from dy bytes on
+// in the gradient of the result. last is 1 for the last run of a block.
 type groupPiece struct{ src, dy, n, last int }
 
 // A groupGradFrame holds the arguments of a kernel. Both kinds of sums are vectors, one for

@@ -16,8 +16,8 @@ type imageKey struct {
 	mr, nv int
 }
 
-// An imageTap is a term of a sum for one channel of the source: where its pixel is from
-// that of the tap at 0, 0 on, and where its weights are, in bytes.
+// An imageTap is a term of a sum for one channel of the source: the offset of its pixel from the
+// pixel of tap (0, 0), and the offset of its weights, in bytes.
 type imageTap struct{ src, weights int32 }
 
 // An imagePiece is a run of terms: the same taps for some channels. The first tap is taps

@@ -10,8 +10,8 @@ import (
 	"weft/internal/numbers"
 )
 
-// A tapTiling says how vectors of taps cover the gradient of the weights. Its matrix has a
-// row for every output channel, and a whole number of vectors for every tile of a row.
+// A tapTiling describes how vectors of taps cover the gradient of the weights. Its matrix has a
+// row for every output channel, and whole vectors for every tile of a row.
 type tapTiling struct {
 	tile.Machine
 	rows      int // output channels in most tiles
@@ -23,9 +23,8 @@ type tapTiling struct {
 	wholeTo int
 }
 
-// tileTaps returns the tiling that takes the least cost for a term, as tile.Cost. The
-// cost is 0 if taps cannot be in vectors: if they are not neighbours, or if
-// neighbouring pixels of dy are not.
+// tileTaps returns the tiling with the lowest cost per term, in the units of tile.Cost. The cost
+// is 0 if taps cannot be in vectors: taps and pixels of dy must be neighbours in memory.
 func (w *gradWeight) tileTaps() (tapTiling, int) {
 	g := w.g
 	if w.dy.W != 1 || g.DilationW != 1 && g.KW > 1 {
@@ -74,7 +73,7 @@ func (w *gradWeight) useTaps(t tapTiling) {
 	w.packBytes = 0
 }
 
-// setWholeTo finds out how far vectors may be read whole.
+// setWholeTo computes wholeTo.
 func (w *gradWeight) setWholeTo() {
 	x, g := &w.xImage, w.g
 	switch {
@@ -93,7 +92,7 @@ func (w *gradWeight) reach(slot, y, x int) int {
 	return slot*m.N + (g.C-1)*m.C + (y*g.StrideH+(g.KH-1)*g.DilationH)*m.H + x*g.StrideW
 }
 
-// tapBlocks is how many blocks of terms one entry into the kernel adds, some 30 us.
+// tapBlocks is how many blocks of terms one call of the kernel adds: some 30 us.
 const tapBlocks = 16
 
 // blocksOfTaps adds the terms of blocks b0 to b1-1.
@@ -136,7 +135,7 @@ func (t *gradWeightTask) blocksOfTaps(b0, b1 int) {
 	t.tapTerms(&f, sums, b0, masked)
 }
 
-// tapTerms enters the kernel for each tile.
+// tapTerms calls the kernel for each tile.
 func (t *gradWeightTask) tapTerms(f *tapFrame, sums unsafe.Pointer, b0 int, masked bool) {
 	taps := t.taps
 	key := tapKey{Machine: taps.Machine, segments: taps.segments, run: t.run, step: t.g.StrideW, masked: masked}

@@ -201,7 +201,7 @@ func (w *gradWeight) Chunk(worker, begin, end int) {
 	}
 }
 
-// A gradWeightTask is what one worker does.
+// A gradWeightTask is the state of one worker.
 type gradWeightTask struct {
 	*gradWeight
 	packed, images         unsafe.Pointer
@@ -372,7 +372,8 @@ func (t *gradWeightTask) fill(image int) {
 	}
 }
 
-// dyImage is where dy is read when vectors hold taps: where it lies, or the worker's images.
+// dyImage returns the images of dy to read when vectors hold taps: dy itself, or the worker's
+// converted images.
 func (t *gradWeightTask) dyImage() *Image {
 	if t.dyBytes == 0 {
 		return &t.dy

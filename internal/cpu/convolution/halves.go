@@ -60,7 +60,8 @@ func (c *Convolution) inPieces(src Image, weights unsafe.Pointer, channels, h, w
 	}
 }
 
-// widen writes n images of halves of type d to dst, contiguous, by all threads that c may use.
+// widen converts n images of type d, float16 or bfloat16, to contiguous float32 at dst, on all
+// threads that c may use.
 func (c *Convolution) widen(dst unsafe.Pointer, d array.DType, src Image, n, channels, h, w int) {
 	m := tile.New(c.ISA, c.DType).From(d)
 	threads := c.Threads
@@ -89,7 +90,7 @@ func (c *Convolution) widen(dst unsafe.Pointer, d array.DType, src Image, n, cha
 	})
 }
 
-// widenPlane writes a channel of what m packs, which lies at p as in the image src, to dst.
+// widenPlane converts a channel at p, with the strides of src and the type that m packs, to dst.
 func widenPlane(m tile.Machine, dst, p unsafe.Pointer, src Image, h, w int) {
 	to, from := tile.Mat{Ptr: dst, Row: w, Col: 1}, tile.Mat{Ptr: p, Row: src.H, Col: src.W}
 	if src.W == 1 && src.H == w {

@@ -12,10 +12,10 @@ import (
 	"weft/internal/par"
 )
 
-// An imageRun computes a correlation with images in the vectors: the same pixel of all
-// images of a task side by side, to which the images are transposed first and the results
-// last. Terms in the padding are left out, as by a channelRun. That pays where padding is
-// much of a small picture.
+// An imageRun computes a correlation with images in the vectors: the same pixel of all images of
+// a task lies side by side. The images are transposed first, and the results are transposed
+// back. Terms in the padding are left out, as in a channelRun. That pays for small images with
+// much padding.
 type imageRun struct {
 	*correlation
 	nv          int // vectors of images
@@ -31,8 +31,8 @@ type imageRun struct {
 
 var imageRuns = sync.Pool{New: func() any { return new(imageRun) }}
 
-// runImages computes the correlation by images if that takes less time, and reports
-// whether it did.
+// runImages computes the correlation with images in the vectors, if that is estimated to be
+// faster. It reports whether it did.
 func (c *correlation) runImages(threads int) bool {
 	flat := c.src.W == 1 && c.src.H == c.srcW && c.src.C == c.srcH*c.srcW &&
 		c.dst.W == 1 && c.dst.H == c.outW && c.dst.C == c.outH*c.outW
@@ -63,7 +63,8 @@ func (c *correlation) runImages(threads int) bool {
 	return true
 }
 
-// plan cuts the images into tasks. It reports false if pixels in the vectors take less time.
+// plan cuts the images into tasks. It reports false if pixels in the vectors are estimated to be
+// faster.
 func (r *imageRun) plan(threads int) bool {
 	c := r.correlation
 	terms := r.countTerms()
@@ -226,9 +227,8 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 	}
 }
 
-// store transposes the results of n images from the first on to where they belong. What is
-// left of them behind whole vectors, of images or pixels, is transposed together with some
-// before it again.
+// store transposes the results of n images from the first on back to the images. Where images or
+// pixels do not fill the last vector, it overlaps the vector before.
 func (r *imageRun) store(sums unsafe.Pointer, first, n int) {
 	c := r.correlation
 	results := c.outC * c.outH * c.outW

@@ -28,9 +28,9 @@ func narrow(groups, lanes, channels int) bool {
 	return groups >= lanes/2
 }
 
-// A groupRun computes sums over few channels of the source for each of many groups, forward or
-// for the gradient of the input. With steps the latter has phases: results that lie interleaved,
-// each with taps of its own.
+// A groupRun computes sums over few channels of the source for each of many groups: the
+// convolution, or the gradient of its input. With strides the gradient has phases: interleaved
+// results, each phase with its own taps.
 type groupRun struct {
 	tile.Machine
 	n, groups, inC, outC int // channels of a group
@@ -66,8 +66,8 @@ type groupPhase struct {
 	weights int   // where its weights begin in the packed weights of a vector of groups, bytes
 }
 
-// A groupTerm is a term of a sum: a channel, row and column of the source, counted from the
-// first that is read, and which weight of the group goes with it for its first result.
+// A groupTerm is a term of a sum. channel, row and col are its element of the source, counted
+// from the first that is read. weight is the index of its weight for the group's first result.
 type groupTerm struct{ channel, row, col, weight int }
 
 // run computes the sums, if that is possible, and reports whether it did. weightStep is the
@@ -106,7 +106,7 @@ func (r *groupRun) run(g *Convolution, w unsafe.Pointer, weightStep int) bool {
 	return true
 }
 
-// cut chooses bands.
+// cut chooses the height of bands and the sizes of buffers.
 func (r *groupRun) cut(threads int) {
 	rows := tile.Ceil(r.outH, r.phaseY)
 	perRow := (r.inC*r.stepY*r.cols + 2*r.phaseY*r.outW) * r.VB
@@ -123,7 +123,8 @@ func (r *groupRun) cut(threads int) {
 	r.perWorker = r.sourceBytes + 2*r.sumBytes // sums, and these in rows
 }
 
-// pack makes vectors of weights: by vector of groups, phase, channel of the result and term.
+// pack packs the weights into vectors, ordered by vector of groups, phase, channel of the result
+// and term.
 func (r *groupRun) pack(w unsafe.Pointer, step int) {
 	at := 0
 	for i := range r.phases {
@@ -198,7 +199,7 @@ func (r *groupRun) Chunk(worker, begin, end int) {
 					continue
 				}
 				if f.terms == 0 {
-					r.nothing(to, f.rows, f.cols)
+					r.clearPhase(to, f.rows, f.cols)
 					continue
 				}
 				f.offsets = &p.offsets[0]
@@ -221,8 +222,8 @@ func (r *groupRun) Chunk(worker, begin, end int) {
 	}
 }
 
-// nothing makes the sums of a phase that no tap reaches zero.
-func (r *groupRun) nothing(sums unsafe.Pointer, rows, cols int) {
+// clearPhase sets the sums of a phase that no tap reaches to zero.
+func (r *groupRun) clearPhase(sums unsafe.Pointer, rows, cols int) {
 	for y := range rows {
 		for x := range cols {
 			clear(unsafe.Slice((*byte)(unsafe.Add(sums, (y*r.phaseY*r.outW+x*r.phaseX)*r.VB)), r.VB))
@@ -230,8 +231,8 @@ func (r *groupRun) nothing(sums unsafe.Pointer, rows, cols int) {
 	}
 }
 
-// store transposes the sums of h rows of n groups to where they belong, in channels from the
-// first on, from row y on.
+// store transposes the sums of h rows of n groups to the result, in channels from the first on,
+// from row y on.
 func (r *groupRun) store(sums, rows unsafe.Pointer, image, first, n, y, h int) {
 	pixels := h * r.outW
 	dst, step := r.dst.at(image, first, y, 0, r.Size), r.outC*r.dst.C
@@ -320,8 +321,7 @@ func (g *Convolution) narrowGradInput(dx, dy Image, w unsafe.Pointer) bool {
 	return r.run(g, w, g.KH*g.KW)
 }
 
-// lanesOf is n channels of images, each step channels behind the one before, that become the
-// lanes of vectors.
+// lanesOf describes n channels of images, step channels apart, that become the lanes of vectors.
 type lanesOf struct {
 	tile.Machine
 	src         Image
@@ -331,9 +331,9 @@ type lanesOf struct {
 	h, w        int
 }
 
-// fill writes rows x cols pixels from row y and column x on to dst, of channels from number
-// more behind the first on. What lies outside of the images must be zero in dst already, but
-// for whole rows.
+// fill writes rows x cols pixels from row y and column x on to dst, for the channels that are
+// more behind the first ones. It writes zeros for whole rows outside of the images. It requires
+// that dst already has zeros for all other pixels outside.
 func (l *lanesOf) fill(dst unsafe.Pointer, image, more, y, x, rows, cols int) {
 	row := cols * l.VB
 	left := max(0, -x)
@@ -420,7 +420,7 @@ func (r *groupGrad) Chunk(worker, begin, end int) {
 		first := begin * r.Lanes
 		n := min(r.Lanes, g.Groups-first)
 		clear(unsafe.Slice((*byte)(block), sumBytes))
-		// To -0 anything can be added.
+		// -0 is the neutral element of addition.
 		r.negativeZeros(sums, sumBytes)
 		xs := lanesOf{r.Machine, r.x, r.of[0], first * r.inC, r.inC, n, g.H, g.W}
 		ds := lanesOf{r.Machine, r.dy, r.of[1], first * r.outC, r.outC, n, r.oh, r.ow}

@@ -16,7 +16,7 @@ type axisPhase struct {
 	at             []int // for each of taps, the index into the gradient for the first element: falling
 }
 
-// axis returns how the taps meet an output gradient of length gradient.
+// axis returns the axis of the correlation over an output gradient of the given length.
 func (p *axisPhase) axis(gradient int) axis {
 	return axis{outputs: p.outputs, source: gradient, step: 1, at: p.at, falls: true}
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // A planeRun computes a depthwise convolution, or the gradient of its input, from the planes
-// where they lie: vectors are neighbours in a row, which a kernel follows down the plane. Each
-// row is read once, for all rows of the result that it takes part in, and nothing is
-// transposed. It needs masks, and AVX-512 has them.
+// where they lie. A vector holds neighbours in a row, and a kernel goes down the plane. It reads
+// each row once, for all rows of the result that need it, and transposes nothing. It requires
+// AVX-512, for its masks.
 type planeRun struct {
 	tile.Machine
 	n, channels  int
@@ -29,15 +29,15 @@ type planeRun struct {
 	bandH        int // rows of the result that a column of vectors goes down
 }
 
-// planesForward computes the convolution that way, if it is depthwise and that is possible, and
-// reports whether it did.
+// planesForward computes a depthwise convolution by a planeRun, if that is possible. It reports
+// whether it did.
 func (g *Convolution) planesForward(y, x Image, w unsafe.Pointer) bool {
 	return g.depthwise() && (&planeRun{n: g.N, channels: g.C, src: x, dst: y, srcH: g.H, srcW: g.W, outH: g.OutH(), outW: g.OutW(),
 		rowAt: -g.PadH, colAt: -g.PadW, stepY: g.StrideH, stepX: g.StrideW}).run(g, w)
 }
 
-// planesGradInput computes the gradient of the input that way. Its sums go up along the taps, and
-// so up and left in the gradient of the result: planes are taken upside down.
+// planesGradInput computes the gradient of the input by a planeRun. As taps ascend, its sums go
+// up and left in the gradient of the result. So planes are read upside down.
 func (g *Convolution) planesGradInput(dx, dy Image, w unsafe.Pointer) bool {
 	upsideDown := func(m Image, rows int) Image {
 		return Image{m.at(0, 0, rows-1, 0, g.DType.Size()), m.N, m.C, -m.H, m.W}
@@ -46,8 +46,8 @@ func (g *Convolution) planesGradInput(dx, dy Image, w unsafe.Pointer) bool {
 		srcH: g.OutH(), srcW: g.OutW(), outH: g.H, outW: g.W, rowAt: g.PadH - g.KH + 1, colAt: g.PadW, stepY: 1, stepX: 1, back: true}).run(g, w)
 }
 
-// depthwise reports that each channel is a convolution by itself, and one that planes can be
-// read for.
+// depthwise reports whether the convolution is depthwise, with a geometry that a planeRun
+// supports.
 func (g *Convolution) depthwise() bool {
 	return g.ISA == jit.AVX512 && g.Groups == g.C && g.Groups == g.O && g.Of == [2]array.DType{g.DType, g.DType} &&
 		max(g.KH, g.KW) <= planeTaps && max(g.StrideH, g.StrideW) <= planeSteps && max(g.DilationH, g.DilationW) == 1
@@ -91,7 +91,7 @@ func (r *planeRun) Chunk(_, begin, end int) {
 	}
 }
 
-// planes computes h rows of n planes from row y on, a column of vectors after the other.
+// planes computes h rows of n planes from row y on, one column of vectors after the other.
 func (r *planeRun) planes(image, channel, n, y, h int) {
 	key := planeKey{r.Machine, r.kh, r.kw, r.stepY, r.stepX, n, r.back}
 	code := codegen.Kernel(planeKernels, key)

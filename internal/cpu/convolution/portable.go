@@ -13,15 +13,15 @@ func (m *Image) at(n, c, y, x, size int) unsafe.Pointer {
 	return unsafe.Add(m.Ptr, (n*m.N+c*m.C+y*m.H+x*m.W)*size)
 }
 
-// A tap says what output pixel (0, 0) reads of an image, padding included, and which
-// weight goes with that, in elements from the first weight of an output channel.
+// A tap is a term of a convolution: c, y and x are the element that output pixel (0, 0) reads,
+// which may lie in the padding. weight is the index of its weight in an output channel.
 type tap struct {
 	c, y, x int
 	weight  int
 }
 
-// A sweep is a set of taps that moves over images: the matrix of a convolution's
-// source with a row for every tap and a column for every output pixel.
+// A sweep is the matrix of a convolution's source (im2col), which is never stored as a whole: it
+// has a row for every tap and a column for every output pixel.
 type sweep[E tile.Element] struct {
 	src          Image
 	of           array.DType // of src
@@ -134,8 +134,8 @@ func forwardSweep[E tile.Element](x Image, of array.DType, g *Geometry) *sweep[E
 	return s
 }
 
-// epiloguePieces returns a function that runs an epilogue on pixels of images with the given channels, or
-// nil without an epilogue.
+// epiloguePieces returns a function that runs an epilogue on pixels of images with the given
+// number of channels, or nil without an epilogue.
 func epiloguePieces(epilogue tile.Epilogue, channels int) func(n, c0, c1, at, to int) {
 	if epilogue == nil {
 		return nil
@@ -172,8 +172,8 @@ type gradWeightOperands[E tile.Element] struct {
 	pixels int // of an image of dy
 }
 
-// images calls f for the images that n terms from term k on belong to: f's terms begin
-// at pixel j of an image and are the terms at and following of the n.
+// images calls f for the images to which n terms from term k on belong. Each call has n terms,
+// from pixel j of an image on; at is the index of the first of them among all the terms.
 func (o *gradWeightOperands[E]) images(k, n int, f func(image, j, at, n int)) {
 	for at := 0; at < n; {
 		j := (k + at) % o.pixels
@@ -212,8 +212,8 @@ func (o *gradWeightOperands[E]) PackB(s *tile.Scratch, k, n, j, width int) tile.
 	return m
 }
 
-// portableSums is about how many sums of blocks wait to be added to the gradient of
-// the weights.
+// portableSums is about how many sums of blocks are stored before they are added to the gradient
+// of the weights.
 const portableSums = 1 << 18
 
 // portableGradWeight computes blocks of terms side by side, as there may be few

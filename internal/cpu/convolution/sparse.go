@@ -27,8 +27,8 @@ var (
 	sparsePixels = numbers.SparsePixels
 )
 
-// An axis is how the taps of a correlation meet its source along one axis: output i reads
-// source i*step + at[k] for tap k. at is monotone.
+// An axis describes a correlation along one axis: output i reads source element i*step + at[k]
+// for tap k. at is monotone.
 type axis struct {
 	outputs, source, step int
 	at                    []int
@@ -54,7 +54,8 @@ func (a *axis) outputsOf(k int) (from, to int) {
 	return from, max(from, min(tile.Ceil(max(0, a.source-a.at[k]), a.step), a.outputs))
 }
 
-// visits returns how often a tap is visited, and how often one that is inside.
+// visits returns the number of pairs of an output and a tap, and how many of them read the
+// source.
 func (a *axis) visits() (all, inside float64) {
 	for k := range a.at {
 		from, to := a.outputsOf(k)
@@ -84,7 +85,8 @@ func (g *Geometry) forwardAxes() (rows, cols axis) {
 	return axisOf(g.H, g.OutH(), g.KH, g.StrideH, g.PadH, g.DilationH), axisOf(g.W, g.OutW(), g.KW, g.StrideW, g.PadW, g.DilationW)
 }
 
-// A visitCount is what a correlation costs by kernels and what it has to.
+// A visitCount counts the terms of a correlation: all that dense kernels compute, and the ones
+// inside the source. span and pixels bound the pixels that are read and written.
 type visitCount struct{ all, inside, span, pixels float64 }
 
 func (v *visitCount) add(rows, cols *axis) {
@@ -96,27 +98,28 @@ func (v *visitCount) add(rows, cols *axis) {
 	v.pixels = max(v.pixels, float64(rows.outputs)*float64(cols.outputs)+float64(rows.source)*float64(cols.source))
 }
 
-// sparse decides by the geometry of an image alone.
+// sparse reports whether the sparse path is taken. Only the geometry of an image decides.
 func (g *Geometry) sparse(v visitCount) bool {
 	pairs := float64(g.O) * float64(g.C/g.Groups)
 	return v.all*pairs > float64(sparseVisits) && v.all > sparseRatio*v.inside ||
 		v.span > float64(sparsePixels) && v.span > sparseSpan*v.pixels
 }
 
-// small reports a correlation that no way takes long for, by bounds of the visits and of the
-// pixels that are read, padding included. It allocates nothing.
+// small reports whether a correlation is fast on every path. It uses bounds on the visits and on
+// the pixels that are read, padding included. It allocates nothing.
 func (g *Geometry) small(outH, outW, spanH, spanW int) bool {
 	visits := float64(g.O) * float64(g.C/g.Groups) * float64(outH) * float64(outW) * float64(g.KH) * float64(g.KW)
 	return visits <= float64(sparseVisits) && float64(spanH)*float64(spanW) <= float64(sparsePixels)
 }
 
-// sparseForward reports whether the convolution is to be computed by the taps inside.
+// sparseForward reports whether Forward takes the sparse path.
 func (g *Convolution) sparseForward() bool {
 	one := g.group(0)
 	return g.sparseGradWeight() && !one.useWinograd(g.OutH(), g.OutW())
 }
 
-// sparseGradWeight is sparseForward for the gradient of the weights, which visits the same.
+// sparseGradWeight reports whether GradWeight takes the sparse path. It has the same visits as
+// Forward.
 func (g *Convolution) sparseGradWeight() bool {
 	h, w := g.OutH(), g.OutW()
 	if g.small(h, w, (h-1)*g.StrideH+(g.KH-1)*g.DilationH+1, (w-1)*g.StrideW+(g.KW-1)*g.DilationW+1) {
@@ -128,7 +131,7 @@ func (g *Convolution) sparseGradWeight() bool {
 	return g.sparse(v)
 }
 
-// sparseGradInput is sparseForward for the gradient of the input.
+// sparseGradInput reports whether GradInput takes the sparse path.
 func (g *Convolution) sparseGradInput() bool {
 	h, w := tile.Ceil(g.H, g.StrideH), tile.Ceil(g.W, g.StrideW)
 	if g.small(h, w, h+(g.KH-1)*g.DilationH/g.StrideH+1, w+(g.KW-1)*g.DilationW/g.StrideW+1) {
@@ -147,7 +150,7 @@ func (g *Convolution) sparseGradInput() bool {
 	return g.sparse(v)
 }
 
-// computeSparseForward is Forward, by the taps inside.
+// computeSparseForward is Forward on the sparse path.
 func computeSparseForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointer) {
 	s := sparseSums[E]{g: g, weights: w, channels: g.C / g.Groups, results: g.O / g.Groups, src: x, dst: y}
 	s.rows, s.cols = g.forwardAxes()
@@ -162,7 +165,7 @@ func computeSparseForward[E tile.Element](g *Convolution, y, x Image, w unsafe.P
 	}
 }
 
-// computeSparseGradInput is GradInput, by the taps inside.
+// computeSparseGradInput is GradInput on the sparse path.
 func computeSparseGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Pointer) {
 	taps := g.KH * g.KW
 	g.eachPhase(dx, func(y, x *axisPhase, epilogue tile.Epilogue) {
@@ -210,7 +213,8 @@ func (s *sparseSums[E]) compute() {
 	})
 }
 
-// of returns the weights of a result's group, and its number in that.
+// of returns the weights of the group of a result channel, and the channel's number in the
+// group.
 func (s *sparseSums[E]) of(result int) (weights []E, number int) {
 	count := s.channels * s.results * s.g.KH * s.g.KW
 	return unsafe.Slice((*E)(s.g.weightsOf(s.weights, result/s.results)), count), result % s.results
@@ -286,7 +290,7 @@ func (s *blockSum[E]) end() E {
 	return s.total + s.sum
 }
 
-// computeSparseGradWeight is GradWeight, by the taps inside.
+// computeSparseGradWeight is GradWeight on the sparse path.
 func computeSparseGradWeight[E tile.Element](g *Convolution, dw unsafe.Pointer, x, dy Image) {
 	oh, ow := g.OutH(), g.OutW()
 	for i, m := range []*Image{&x, &dy} {

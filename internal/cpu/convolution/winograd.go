@@ -105,7 +105,7 @@ func (w *winograd) transform(step winogradStep, f *winogradFrame) {
 	jit.Call(codegen.Kernel(winogradKernels, winogradKey{w.Machine, step}), 0, unsafe.Pointer(f))
 }
 
-// transpose is pack, also without machine code.
+// transpose is Pack, or Gather without machine code.
 func (w *winograd) transpose(to tile.Panel, from tile.Mat) {
 	if w.ISA == jit.Portable {
 		w.Gather(to, from)
@@ -225,8 +225,8 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 	}
 }
 
-// result makes results of the sums of a vector of channels from o on, and transposes them to
-// where they belong.
+// result transforms the sums of a vector of channels from o on into results, and transposes them
+// to the image.
 func (w *winograd) result(plane, sums unsafe.Pointer, image, o, first, rows int) {
 	cols := 2 * w.tilesW
 	f := winogradFrame{

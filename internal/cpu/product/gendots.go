@@ -12,8 +12,7 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A dotsFrame holds the arguments of the kernels for one row times columns of B that
-// lie side by side in memory.
+// A dotsFrame holds the arguments of the kernels for one row times a column-major B.
 type dotsFrame struct {
 	a, b, c  unsafe.Pointer
 	bStep    int // bytes from column to column
@@ -142,7 +141,7 @@ func (w *dotsWriter) blocks() {
 	a.Jcc(asm.CondNE, block)
 }
 
-// perLine returns the elements of a column in a line, perLoad those in 16 bytes.
+// perLine returns the elements of a column in a cache line, perLoad the elements in 16 bytes.
 func (w *dotsWriter) perLine() int { return processor.Line / w.from.Size() }
 func (w *dotsWriter) perLoad() int { return 16 / w.from.Size() }
 

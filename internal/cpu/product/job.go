@@ -34,23 +34,23 @@ const (
 	// use. Packing pays for larger blocks.
 	directA = 64 << 10
 	directB = 128 << 10
-	// And with fewer panels of rows than these reading B from the L2 cache takes no
-	// longer than packing it, unless all of it is more than that cache and the next hold;
-	// with steps that fall into few sets of the cache (tile.Conflict) earlier.
+	// With fewer than fewPanels panels of rows, reading B from the L2 cache takes no longer than
+	// packing it, unless B has more than wholeB bytes. With strides that fall into few sets of
+	// the cache (tile.Conflict) the limit is conflictPanels.
 	fewPanels      = 5
 	conflictPanels = 3
 	wholeB         = 4 << 20
-	// Sums this short do not read enough lines for such steps to matter.
+	// With up to fewTerms terms a sum does not read enough lines for such strides to matter.
 	fewTerms = 16
 	// A is not packed for up to directColumns vectors of columns.
 	directColumns = 4
-	// Columns of B that lie side by side are read where they are if a block of them is more.
+	// A column-major B is read where it lies if a block of its columns has more bytes.
 	transposedB = 64 << 10
 )
 
-// prefetchFrom is the size of an operand from which it is taken not to be in the L2 cache when a
-// product begins. What comes next of it is then prefetched while sums are computed. Tests set
-// it to 0.
+// prefetchFrom is the size in bytes from which an operand is assumed not to be in the L2 cache
+// when a product begins. Its next part is then prefetched while sums are computed. Tests set it
+// to 0.
 var prefetchFrom = 1 << 20
 
 // A job is a batch of products under way: the par.Task of one call.
@@ -163,11 +163,11 @@ func (p *Product) runJob(total int) {
 	jobs.Put(shared)
 }
 
-// blocks is the bytes of a worker's buffers.
+// blocks returns the bytes of a worker's buffers.
 func (j *job) blocks() int { return j.blockA + j.blockB + j.blockC }
 
-// plan chooses what is packed and how the product is cut, and returns the threads
-// to use. None of it has an influence on any bit of the result.
+// plan chooses which operands are packed and how the product is cut. It returns the number of
+// threads to use. No choice influences a bit of the result.
 func (j *job) plan(total, threads int) int {
 	work := j.m * j.n * (max(j.k, 1) + tile.EpilogueWork(j.epilogue))
 	// Reading a byte of B takes as long as a product. Not where whole rows are read: a
@@ -217,7 +217,7 @@ func (j *job) plan(total, threads int) int {
 	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(numbers.KBlock*j.Size))
 	if threads > 1 {
 		minM, minN := 2*tile.MaxRows(j.ISA, 2), 4*j.Lanes
-		// Four tasks a thread end together better than one; but each packs for itself.
+		// With four tasks a thread, threads end at about the same time; but each task packs anew.
 		want := max(threads, min(4*threads, total*work/max(tile.ThreadHot, 1)))
 		for total*tile.Ceil(j.m, j.taskM)*tile.Ceil(j.n, j.taskN) < want {
 			if j.taskM > minM && (j.taskM >= j.taskN || j.taskN <= minN) {
@@ -231,7 +231,7 @@ func (j *job) plan(total, threads int) int {
 	}
 	j.rows = min(j.taskM, max(BlockBytesA/max(kk*j.Size, 1), 4*tile.MaxRows(j.ISA, 1)))
 	if j.through {
-		// A piece is a task, as it is not done before its last terms.
+		// A piece is a whole task, because it is finished only with its last terms.
 		j.taskM = j.rows
 		j.blockC = tile.Ceil(j.rows*j.taskN*j.Size, 64) * 64
 	}
@@ -346,8 +346,8 @@ func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 	j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, o, func(i0, i1 int) { j.finish(item, i0, i1, n0, n1) })
 }
 
-// taskWith computes a rectangle of C with buffers to pack into, and calls done for some
-// rows of it after the other.
+// taskWith computes a rectangle of C, with buffers to pack into. It calls done for each range of
+// rows as soon as it is finished.
 func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operands, done func(i0, i1 int)) {
 	width := j.nv * j.Lanes
 	var f tile.Frame
@@ -376,8 +376,8 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 	}
 }
 
-// block computes what the terms p0 to p0+kk-1 add to rows i0 to i1-1: of one product with pages
-// 0, else of as many products as f knows the steps between, none of them packed.
+// block adds the terms p0 to p0+kk-1 to rows i0 to i1-1. With pages 0 it does so for one product.
+// Otherwise it does so for pages products whose strides f has, without packing.
 func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operands, bufA, bufB unsafe.Pointer) {
 	c0, c1 := 0, 0 // the element of C at its address
 	if o.aside {

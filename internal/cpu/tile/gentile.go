@@ -63,7 +63,7 @@ const MaxGroups = 5
 // maxVectors is the most vectors of columns in a tile.
 const maxVectors = 4
 
-// MaxMasks is the number of opmasks that can mask.
+// MaxMasks is the number of opmask registers that can mask: k0 cannot.
 const MaxMasks = 7
 
 // With every PrefetchTerms terms a kernel prefetches PrefetchBytes.
@@ -163,13 +163,13 @@ type tileGen struct {
 
 func genTile(g *codegen.Gen, key Key) { (&tileGen{g, key}).emit() }
 
-// acc is the sum of row i and vector v; b and t are the vectors of B and scratch.
+// acc returns the register of the sum of row i and vector v.
 func (g *tileGen) acc(i, v int) asm.Reg { return g.V(i*g.Nv + v) }
 func (g *tileGen) bReg(v int) asm.Reg   { return g.V(g.Mr*g.Nv + v) }
 
 func (g *tileGen) table() bool { return g.Segments > 0 }
 
-// isMasked reports whether vector v goes through a mask.
+// isMasked reports whether vector v is loaded and stored under a mask.
 func (g *tileGen) isMasked(v int) bool {
 	return g.Masked && (g.table() || v == g.Nv-1)
 }
@@ -181,7 +181,8 @@ func (g *tileGen) setMask() {
 	}
 }
 
-// A place is a field of the place of vector v, to which register r points.
+// place returns the operand for a field of the Place of vector v. Register r points to the
+// Places.
 func place(r asm.Reg, v int, offset uintptr) asm.Mem {
 	return asm.Ptr(r, int32(uintptr(v)*unsafe.Sizeof(Place{})+offset))
 }
