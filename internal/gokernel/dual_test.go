@@ -133,9 +133,9 @@ func TestPartials(t *testing.T) {
 	}
 }
 
-// TestCarried: a loop carries the tangents that there are: the counter, a, s and the
+// TestTangentsCarriedByLoops: a loop carries the tangents that there are: the counter, a, s and the
 // derivative of s here, not that of a.
-func TestCarried(t *testing.T) {
+func TestTangentsCarriedByLoops(t *testing.T) {
 	d := instance(t, "decay", array.Float64, array.Float64).Derive([]int{0}, []int{0})
 	b := loop.NewBuilder("decay", []loop.Axis{{}}, 0)
 	b.Pass(func() { d.EmitKernel(emitter(b, d)) })

@@ -6,8 +6,8 @@ import (
 	"weft/internal/loop"
 )
 
-// TestReach lowers functions whose values were once used where they are out of reach.
-func TestReach(t *testing.T) {
+// TestValuesUsedOutOfScope lowers functions whose values were once used where they are out of reach.
+func TestValuesUsedOutOfScope(t *testing.T) {
 	for _, text := range []string{
 		"func F(p, q int32) int32 { switch { case p == 0: for v := p; v > 0; v-- {}; case p == 1:  }; return 0 }",
 		"func F(p, q int32) int32 { switch { case p == 0: v := q+3; v /= q; case p == 1:  }; return 0 }",

@@ -12,18 +12,18 @@ import (
 	"weft/internal/op"
 )
 
-// A cluster is a set of nodes that become one kernel, or a single node that is
-// none (a routine, a window).
+// A cluster is a set of nodes that become one kernel, or a single node that is not
+// in a kernel (a routine, a view op).
 type cluster struct {
 	seq     int      // clusters in the order in which they were begun
 	level   int      // greater than the level of every cluster that this one reads
-	single  *ir.Node // the node that is no kernel
-	head    *cluster // the routine on whose result the kernel is run as an epilogue
+	single  *ir.Node // the node that is not in a kernel
+	head    *cluster // the routine whose epilogue the kernel is
 	nodes   []*ir.Node
-	again   []*ir.Node // of them, those that belong to another cluster, which computes them too
-	shape   []int      // the rectangle
-	lo, hi  int        // the reduced axes, -1 when nothing is reduced
-	offsets *ir.Node   // of the items of a list that the first axis is; nil: it is none
+	again   []*ir.Node // the nodes among them that are recomputed: they belong to another cluster
+	shape   []int      // the shape of elementwise values
+	lo, hi  int        // the reduced axes [lo, hi), -1 if nothing is reduced
+	offsets *ir.Node   // the offsets of the list if the first axis is ragged, else nil
 	perRow  []int      // the shape of a value that has one element per row
 	col     bool       // axes follow the reduced ones
 	parts   bool       // long rows are cut into parts; nothing uses the results inside
@@ -46,10 +46,10 @@ type nodeInfo struct {
 	clustered int        // leading users already assigned to a cluster
 	outside   int        // users outside the node's cluster; each cluster that recomputes a user counts it once more
 	inner     int        // users in the other cluster, during unite alone; else 0
-	stage     int        // how many reductions of its cluster lie on the longest way to its value
-	heavy     bool       // its value takes so much that it is computed once
-	row       bool       // its cluster has one value of it a row, not one an element
-	out       bool       // it is an output
+	stage     int        // most reductions of its cluster on a path to its value
+	heavy     bool       // its value is expensive, so it is computed only once
+	row       bool       // it has one value per row of its cluster, not one per element
+	out       bool       // it is an output of the graph
 
 	place *Operand // where its value is
 	copy  *Operand // in row-major order, if its windows are read across
@@ -602,8 +602,8 @@ func (b *planner) level(c, d *cluster, reads []*ir.Node) (int, bool) {
 			}
 		}
 	}
-	// At most maxLooks are lifted, by one each, so that they do not reach those that
-	// were left out.
+	// At most maxBudget clusters are lifted, by one each, so that they do not reach the clusters
+	// that were left out.
 	up := found[1:]
 	slices.SortFunc(up, func(x, y *cluster) int { return x.level - y.level })
 	at := level

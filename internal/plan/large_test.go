@@ -14,7 +14,7 @@ import (
 
 // Planning looks at as many nodes for each one of a large graph as of a small one,
 // and makes kernels as large, without nesting calls.
-func TestLarge(t *testing.T) {
+func TestPlanningTimeIsLinear(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(1 << 19))
 	for _, kind := range grown.Kinds {
 		var looks, fused [2]float64

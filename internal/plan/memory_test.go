@@ -103,7 +103,7 @@ func TestManyParameters(t *testing.T) {
 
 // The slope of a tanh, which is cheap and computed of its result alone, is computed by the kernel
 // that needs it, so that the result alone is kept; an exponential of it is kept.
-func TestSlopesAreNotKept(t *testing.T) {
+func TestTanhSlopeIsRecomputed(t *testing.T) {
 	const n = 64
 	for _, c := range []struct {
 		name  string
@@ -137,7 +137,7 @@ func TestSlopesAreNotKept(t *testing.T) {
 // What is left of a value without its mean over several groups of axes, which the variance and the
 // result need, is computed by the kernels of both, so that arrays are read alone, until the result
 // is written; an exponential of it is stored. A result that is given is stored as well.
-func TestCheapValuesAgain(t *testing.T) {
+func TestCheapValueOfSeveralReadersIsRecomputed(t *testing.T) {
 	const n, c, size = 8, 16, 100
 	shape := []int{n, c, size}
 	for _, test := range []struct {
@@ -177,7 +177,7 @@ func TestCheapValuesAgain(t *testing.T) {
 // Sums of rows and of columns of one large array are launched together. The sums of columns do
 // not write to bytes that the sums of rows read last. Sums of a small array are not launched
 // together.
-func TestBesideEachOther(t *testing.T) {
+func TestRowAndColumnSumsAreConcurrent(t *testing.T) {
 	for rows, want := range map[int]int{8192: 2, 64: 1} {
 		g := ir.New()
 		shape := []int{rows, 512}
@@ -202,7 +202,7 @@ func TestBesideEachOther(t *testing.T) {
 
 // Products of one array are launched together. A product of another one's result is not, and
 // neither is a product whose epilogue writes what another one reads.
-func TestProductsTogether(t *testing.T) {
+func TestIndependentProductsAreConcurrent(t *testing.T) {
 	g := ir.New()
 	sig := Sig{DType: array.Float32, Shape: []int{96, 96}, Strides: []int{96, 1}}
 	var x []*ir.Node
@@ -237,7 +237,7 @@ func TestProductsTogether(t *testing.T) {
 // Distances from a mean are computed where they are read, of an input that stays as it is:
 // nothing as large as it is stored but the result. An input that the result replaces cannot be
 // read again.
-func TestMemoryOfStandardised(t *testing.T) {
+func TestMemoryOfStandardisation(t *testing.T) {
 	for _, axes := range [][]int{{0}, {1}, {0, 1}} {
 		for _, into := range [][]int{nil, {-1}, {0}} {
 			shape := []int{2000, 300}

@@ -82,29 +82,29 @@ type ScalarArg struct {
 // A Step is a kernel, or a routine when Node is set.
 type Step struct {
 	Kernel     *Kernel
-	Epilogue   *Kernel  // what the routine runs on each finished piece of its result
+	Epilogue   *Kernel  // the kernel that the routine runs on each finished piece of its result, or nil
 	Node       *ir.Node // the routine's node
 	Args       []Operand
-	Outs       []Operand // of a routine, contiguous, one a result; Slot -1 of a loop's that nobody uses
+	Outs       []Operand // of a routine, contiguous, one per result; Slot is -1 for unused results of a loop
 	Concurrent int       // number of steps from this one on, all kernels or all products, that are launched together
 }
 
 // A Kernel is a loop program bound to operands.
 type Kernel struct {
 	Prog    *loop.Program
-	Binds   []Operand // one a buffer of Prog: slot and offset count
-	Words   []uint64  // the frame's words, scalars open
+	Binds   []Operand // one per buffer of Prog; only slot and offset matter
+	Words   []uint64  // the frame's words; scalars are filled in at each run
 	Extents []int
 	Scalars []ScalarArg
-	Cost    int // rough vector instructions an element
+	Cost    int // rough number of vector instructions per element
 	Around  []Around
-	Ragged  *RaggedAxis // of one over the items of a list
-	Columns int         // of an epilogue, how many of the last axes walk the columns of the result
-	Result  uint32      // of an epilogue, bits of the buffers that read the result of the routine, if nothing else does
-	Flops   int64       // arithmetic operations, of the kernels that compute the same nodes in the first
+	Ragged  *RaggedAxis // of a kernel over the items of a list, else nil
+	Columns int         // of an epilogue: number of last axes that walk the columns of the routine's result
+	Result  uint32      // of an epilogue: bits of the buffers that read the routine's result, 0 if other steps read it too
+	Flops   int64       // arithmetic operations; if several kernels compute the same nodes, the first one has them
 }
 
-// Bytes is how many bytes the kernel reads and writes, each element of an operand once.
+// Bytes returns the bytes that the kernel reads and writes, each element of an operand once.
 func (k *Kernel) Bytes() int64 {
 	sum := int64(0)
 	for i, b := range k.Prog.Bufs {
@@ -124,8 +124,8 @@ func (k *Kernel) Bytes() int64 {
 	return sum
 }
 
-// A RaggedAxis is what a kernel over the items of a list has beside: rows of the program's first axis
-// are items, and one more axis is ragged (loop.Axis.Offsets).
+// A RaggedAxis describes a kernel over the items of a list. Rows of the program's first axis are
+// items, and one more axis is ragged (loop.Axis.Offsets).
 type RaggedAxis struct {
 	Node *ir.Node // the first operation over items, for errors
 	Rows int      // offsets must be at most this

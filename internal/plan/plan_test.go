@@ -106,7 +106,7 @@ func TestFusion(t *testing.T) {
 }
 
 // A node joins a cluster only if nothing in between depends on the cluster.
-func TestNoCycle(t *testing.T) {
+func TestFusionMakesNoCycle(t *testing.T) {
 	p := kernels(one(func(x []*ir.Node) *ir.Node {
 		a := apply(op.Exp, x[0])
 		m := apply(op.MatMul, a, x[1]) // a routine between
@@ -158,7 +158,7 @@ func TestManyBuffers(t *testing.T) {
 }
 
 // Neighbouring axes that all operands walk evenly become one.
-func TestCollapse(t *testing.T) {
+func TestAxesCollapse(t *testing.T) {
 	p := kernels(one(func(x []*ir.Node) *ir.Node { return apply(op.Add, x[0], x[1]) }), []int{4, 5, 6, 7}, []int{4, 5, 6, 7})
 	if e := p.Steps[0].Kernel.Extents; len(e) != 1 || e[0] != 840 {
 		t.Errorf("contiguous operands: extents %v", e)
@@ -171,7 +171,7 @@ func TestCollapse(t *testing.T) {
 
 // Lanes up to four elements apart, either way, have steps of their own; the parts of complex numbers
 // that are computed together are stored together.
-func TestStepsApart(t *testing.T) {
+func TestStridesOfLanes(t *testing.T) {
 	for by, want := range map[int]loop.Step{1: loop.Unit, 2: loop.By2, 3: loop.By3, 4: loop.By4, 5: loop.Any, -1: loop.Back, -2: loop.Back2, -3: loop.Back3, -4: loop.Back4, -5: loop.Any} {
 		g := ir.New()
 		x := g.Input(0, array.Float32, []int{50})
@@ -199,7 +199,7 @@ func TestStepsApart(t *testing.T) {
 
 // Long rows of a reduction are cut into parts, whose number follows from the
 // length alone.
-func TestParts(t *testing.T) {
+func TestLongReductionHasParts(t *testing.T) {
 	p := kernels(one(func(x []*ir.Node) *ir.Node { return axes(op.Sum, false, x[0]) }), []int{1 << 20})
 	if e := p.Steps[0].Kernel.Extents; len(e) != 2 || e[0] != 32 || e[1] != numbers.PartLen {
 		t.Errorf("extents %v\n%s", e, p)

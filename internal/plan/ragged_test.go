@@ -86,7 +86,7 @@ func TestListFusion(t *testing.T) {
 
 // Clusters over lists do not take in what they must not: another list, values that meet
 // without an expansion, operations that want to know their place.
-func TestListsApart(t *testing.T) {
+func TestListsThatDoNotFuse(t *testing.T) {
 	spread := func(v, x, off *ir.Node) *ir.Node { return op.Apply(op.SegmentExpand, op.Rows(x.Shape[0]), v, off) }
 	for name, build := range map[string]func(x, v, off *ir.Node) []*ir.Node{
 		"items as rows": func(x, v, off *ir.Node) []*ir.Node { // as many items as rows

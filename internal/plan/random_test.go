@@ -135,7 +135,7 @@ func check(p *Plan) error {
 
 // The steps of any graph come in an order in which they can run, and its kernels
 // keep within their bounds.
-func TestOrder(t *testing.T) {
+func TestStepOrderOfRandomGraphs(t *testing.T) {
 	seeds := 2000
 	if testing.Short() {
 		seeds = 300

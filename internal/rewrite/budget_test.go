@@ -83,7 +83,7 @@ func TestBudget(t *testing.T) {
 
 // Every node of the result comes from one of the graph given: one that was replaced from
 // that in whose place it is.
-func TestOrigin(t *testing.T) {
+func TestOriginOfNodes(t *testing.T) {
 	for seed := range uint64(200) {
 		outs, _ := grow(seed)
 		for _, l := range []rewrite.Level{rewrite.Exact, rewrite.Fast} {
@@ -112,7 +112,7 @@ func TestOrigin(t *testing.T) {
 }
 
 // The same graph becomes the same, and what has been rewritten stays as it is.
-func TestSettled(t *testing.T) {
+func TestRewritingTwiceChangesNothing(t *testing.T) {
 	for seed := range uint64(400) {
 		outs, _ := grow(seed)
 		for _, l := range []rewrite.Level{rewrite.Exact, rewrite.Stable, rewrite.Fast} {

@@ -55,7 +55,7 @@ var stays = []row{
 }
 
 // Exact rules leave what is not the same to the bit, or make something else of it that is.
-func TestStays(t *testing.T) {
+func TestExactRulesKeepBits(t *testing.T) {
 	for _, w := range stays {
 		in := w.inputs(ir.New())
 		n := w.before(in)
