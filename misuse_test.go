@@ -20,6 +20,7 @@ import (
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
+	"weft/internal/tensortest"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
@@ -34,7 +35,7 @@ type mistake struct {
 	want string
 }
 
-func misuse(f func()) func() error { return func() error { return weft.Try(f) } }
+func misuse(f func()) func() error { return func() error { return tensortest.Try(f) } }
 
 // The line of a write names a file of the machine.
 var place = regexp.MustCompile(`at \S+_test\.go:\d+$`)

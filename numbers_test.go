@@ -673,7 +673,7 @@ func TestSizesThatOverflow(t *testing.T) {
 		{"argmax", weft.OutOfMemory, func() { weft.Ones(1).Expand(1 << 44).ArgMax() }},
 	} {
 		var e *weft.Error
-		if err := weft.Try(c.f); !errors.As(err, &e) || e.Kind != c.kind {
+		if err := tensortest.Try(c.f); !errors.As(err, &e) || e.Kind != c.kind {
 			t.Errorf("%s: got %v, want kind %d", c.name, err, c.kind)
 		}
 	}

@@ -33,6 +33,7 @@ func segment(t *testing.T, bytes int) *weft.Segment {
 
 // Two processes, one memory: the child sees what the parent wrote, and the other way round.
 func TestShareChild(t *testing.T) {
+	tensortest.SkipLate(t, "a segment is memory of the host")
 	if flag.NArg() == 2 && flag.Arg(0) == "share" {
 		child(flag.Arg(1))
 		return
@@ -108,6 +109,7 @@ func child(name string) {
 }
 
 func TestShareRefuses(t *testing.T) {
+	tensortest.SkipLate(t, "a segment is memory of the host")
 	s := segment(t, 64)
 	if _, err := weft.Share(s.Name(), 128); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "of 64 bytes") {
 		t.Errorf("a name that exists: %v", err)
@@ -197,6 +199,7 @@ func array15() []weft.DType {
 
 // A segment that a process left behind can be opened, and its name removed.
 func TestShareOfExitedProcess(t *testing.T) {
+	tensortest.SkipLate(t, "a segment is memory of the host")
 	s := segment(t, 8)
 	s.Tensor(0, weft.Float64).Fill(5)
 	other, err := weft.OpenShared(s.Name())
@@ -261,6 +264,7 @@ func aliases[T weft.Element](t *testing.T, d weft.DType, one T) {
 
 // Slices of every element type go in and out without copying.
 func TestSlicesAlias(t *testing.T) {
+	tensortest.SkipLate(t, "a slice is memory of the host")
 	seen := map[weft.DType]bool{}
 	check := func(d weft.DType) weft.DType { seen[d] = true; return d }
 	aliases(t, check(weft.Bool), true)

@@ -13,6 +13,7 @@ import (
 
 	"weft"
 	"weft/internal/core"
+	"weft/internal/tensortest"
 )
 
 // checkArchive compares with what make_archives.py wrote.
@@ -113,6 +114,7 @@ func TestArchiveOfNumPy(t *testing.T) {
 // What is written is read again, in both ways, by the same bytes for the same arrays; data
 // that is stored lies where it can be mapped.
 func TestWriteArchive(t *testing.T) {
+	tensortest.SkipLate(t, "the host's copy is in row-major order")
 	tensors, err := ReadArchiveFile(filepath.Join("testdata", "stored.npz"))
 	if !errors.As(err, new(*LeftOutError)) {
 		t.Fatal(err)

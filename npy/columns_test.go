@@ -13,6 +13,7 @@ import (
 
 	"weft"
 	"weft/internal/core"
+	"weft/internal/tensortest"
 )
 
 // structured returns the files that NumPy wrote, by name.
@@ -119,6 +120,7 @@ func (Column) shapeOfRecords(shapes [][]int) []int {
 }
 
 func TestColumnsOfNumPy(t *testing.T) {
+	tensortest.SkipLate(t, "columns are copied to the device")
 	files := structured(t)
 	if len(files) != len(columnsOfNumPy) {
 		t.Errorf("%d files, %d are known", len(files), len(columnsOfNumPy))

@@ -15,10 +15,12 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/tensortest"
 )
 
 // All that Read reads, Map maps or reads: the same elements, in the same memory order.
 func TestMapGolden(t *testing.T) {
+	tensortest.SkipLate(t, "a mapped file is memory of the host")
 	path := filepath.Join(t.TempDir(), "x.npy")
 	mapped := 0
 	golden(t, func(name string, data []byte) {
@@ -63,6 +65,7 @@ func saved(t *testing.T, x *weft.Tensor) string {
 
 // Every way of writing is refused, with a typed error, and changes nothing.
 func TestMapReadOnly(t *testing.T) {
+	tensortest.SkipLate(t, "a mapped file is memory of the host")
 	path := saved(t, weft.Arange[float64](12).Reshape(3, 4))
 	before, _ := os.ReadFile(path)
 	x, err := Map(path, ReadOnly)
@@ -136,6 +139,7 @@ func TestMapCopyOnWrite(t *testing.T) {
 // A file cut while it is mapped: uses panic with a typed error, none ends the process, and
 // what is written over it afterwards is used again.
 func TestMapCut(t *testing.T) {
+	tensortest.SkipLate(t, "a mapped file is memory of the host")
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows does not cut mapped files")
 	}
@@ -192,6 +196,7 @@ func TestMapCut(t *testing.T) {
 // What is cut off in the middle of a use is a panic of that use, on every thread, in
 // machine code too.
 func TestMapCutMeanwhile(t *testing.T) {
+	tensortest.SkipLate(t, "a mapped file is memory of the host")
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows does not cut mapped files")
 	}

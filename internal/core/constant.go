@@ -13,8 +13,12 @@ func (tr *Trace) fixed(t *Tensor) (value *Tensor, number bool) {
 	if t.v.Store.Abstract || t.Size() == 0 {
 		return t, false
 	}
+	var whole *Tensor
 	var v array.View
-	tr.Aside(func() { v = ToHost((&Tensor{v: t.v}).Contiguous()) })
+	tr.Aside(func() {
+		whole = (&Tensor{v: t.v}).Contiguous()
+		v = ToHost(whole)
+	})
 	defer Leave(&v)
 	b, size := rawBytes(&v), v.DType.Size()
 	if bytes.Equal(b[size:], b[:len(b)-size]) {
@@ -24,12 +28,18 @@ func (tr *Trace) fixed(t *Tensor) (value *Tensor, number bool) {
 		return &Tensor{v: x}, true
 	}
 	for _, c := range tr.constants {
-		if c.v.DType == t.v.DType && array.Equal(c.v.Shape, t.v.Shape) && bytes.Equal(rawBytes(&c.v), b) {
-			return c, false
+		if c.host.DType == t.v.DType && array.Equal(c.host.Shape, t.v.Shape) && bytes.Equal(rawBytes(&c.host), b) {
+			return c.tensor, false
 		}
 	}
-	tr.constants = append(tr.constants, &Tensor{v: v})
-	return &Tensor{v: v}, false
+	tr.constants = append(tr.constants, constant{&Tensor{v: whole.v}, v})
+	return &Tensor{v: whole.v}, false
+}
+
+// A constant is a contiguous tensor and its elements on the host.
+type constant struct {
+	tensor *Tensor
+	host   array.View
 }
 
 // element is the first element of a view on the host as a constant.

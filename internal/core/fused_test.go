@@ -148,6 +148,7 @@ var pull = newGiven("pull", func(x []*ir.Node) []*ir.Node {
 // TestFusedIntoAll compares many formulas at once with one after the other: places of
 // all sizes, none and such that are not contiguous, and arguments that are broadcast.
 func TestFusedIntoAll(t *testing.T) {
+	tensortest.SkipLate(t, "it hands launches over one by one")
 	parts := func() (ps []fusedPair, all []*weft.Tensor) {
 		for i := range 40 {
 			var w *weft.Tensor

@@ -320,6 +320,9 @@ func (t *Tensor) On(number uint8) *Tensor {
 	}
 	RefuseHost("on", "copies from a device to another one")
 	c := t.Contiguous()
+	if !OnHost(c) { // devices copy between their own memory and the host's
+		c = &Tensor{v: HostView(c)}
+	}
 	size := c.v.DType.Size()
 	from, to := device.Get(old).Default(), device.Get(number).Default()
 	out := &Tensor{v: array.View{Store: to.Alloc(c.Size() * size), DType: c.v.DType, Shape: c.v.Shape, Strides: array.RowMajor(c.v.Shape)}, run: t.run}

@@ -148,7 +148,7 @@ func TestLazyGathers(t *testing.T) {
 		}
 		i.Fill(500)
 		bad := x.Lazy().IndexSelect(0, i)
-		if err := weft.Try(func() { bad.Reshape(100, 8, 64).Sum(1) }); err == nil || !strings.Contains(err.Error(), "is out of range") {
+		if err := tensortest.Try(func() { bad.Reshape(100, 8, 64).Sum(1) }); err == nil || !strings.Contains(err.Error(), "is out of range") {
 			t.Errorf("index out of range: %v", err)
 		}
 	}

@@ -388,6 +388,7 @@ func (r *releaser) Write(p []byte) (int, error) {
 // What is being written to a file is not given back meanwhile, as what is borrowed
 // is not.
 func TestReleaseWhileWritten(t *testing.T) {
+	tensortest.SkipLate(t, "files are written from a copy")
 	const n = 1 << 16
 	for name, write := range map[string]func(w io.Writer, x *weft.Tensor) error{
 		"npy": func(w io.Writer, x *weft.Tensor) error { return npy.Write(w, x) },

@@ -50,7 +50,7 @@ type Trace struct {
 	byLeaf    map[*History]*leafState
 	held      []lock.Held                       // locks of leaves
 	args      map[*array.Storage]*array.Storage // of arguments: their stand-ins
-	constants []*Tensor                         // constants that are not scalars, all with different elements
+	constants []constant                        // constants that are not scalars, all with different elements
 	shared    uintptr                           // the line that captured the memory of an argument, if one did
 }
 

@@ -180,9 +180,13 @@ func Register(d Device) uint8 {
 	return number
 }
 
-// Replace puts another device in the place of a number: tests run the default
-// device with one backend after the other.
+// Replace puts another device in the place of a number: tests run the default device with one
+// backend after the other. Storages of the old device are used on with the number, so Replace waits
+// for its work. It panics with the error of that work.
 func Replace(number uint8, d Device) {
+	if err := Get(number).Default().Sync(); err != nil {
+		panic(err)
+	}
 	registering.Lock()
 	defer registering.Unlock()
 	list := append([]Device(nil), *devices.Load()...)

@@ -32,7 +32,8 @@ func checkWithin(c *Call, axis int, index, shape []int, whose string) {
 }
 
 // Places are indices along an axis, looked at: an error of the operation that they are of where
-// one is out of range, else counted from the front. It is the planner's, no part of the table.
+// one is out of range, else counted from the front. After an error all are 0: a device that finds the
+// error late has issued the work that reads there. It is the planner's, no part of the table.
 var Places = unlisted(Def{Name: "places", Class: Routine, Arity: 1, Attrs: PlacesOf{},
 	Doc:       "Indices that are in range, counted from the front.",
 	Typing:    Typing{Infer: func(c *Call) (array.DType, []int) { return array.Int64, c.Args[0].Shape }},

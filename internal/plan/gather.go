@@ -124,9 +124,9 @@ func placesOf(n *ir.Node) *ir.Node {
 	return p
 }
 
-// worthTaking is the rule of cost.
+// worthTaking is the rule of cost. Place 0 of the array exists, see [op.Places].
 func (b *planner) worthTaking(n *ir.Node) bool {
-	return !n.DType.Complex() && !isScalar(n.Args[0]) && n.Size() > 0 && n.Size()*n.DType.Size() >= b.on.Gather*placesOf(n).Size()
+	return n.Args[0].Size() > 0 && !n.DType.Complex() && !isScalar(n.Args[0]) && n.Size() > 0 && n.Size()*n.DType.Size() >= b.on.Gather*placesOf(n).Size()
 }
 
 // taken is a gather, in a shape that splits the axis of its places, as elementwise work on

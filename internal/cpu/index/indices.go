@@ -39,7 +39,7 @@ func (p *Indices) checked(size int) []int {
 
 // Count writes the indices as int64, counted from the front. It requires that all are below
 // size. all is the shape of the array of indices as the user gave it; p has axes of size 1
-// where that array repeats indices.
+// where that array repeats indices. Where Count panics, all it has written is 0.
 func (p *Indices) Count(out *array.View, size int, all []int) {
 	n := p.Of.Size()
 	if n == 0 {
@@ -48,7 +48,14 @@ func (p *Indices) Count(out *array.View, size int, all []int) {
 	to := unsafe.Slice((*int)(codegen.Ptr(out)), n)
 	p.all = all
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
+	good := false
+	defer func() {
+		if !good {
+			clear(to)
+		}
+	}()
 	w.checked(n, grain(8), codegen.Threads(n), func(begin, end int) bool { return w.read(to[begin:end], begin, 0) })
+	good = true
 }
 
 // refuse panics with an *array.Error for the first index that is out of range for size.

@@ -89,3 +89,19 @@ func TestBorrowCopiesBack(t *testing.T) {
 		t.Errorf("%v, want 5 at 1", got)
 	}
 }
+
+// The kernel that gathers was issued when the error is found: it reads within the table.
+func TestFusedGatherAfterAnError(t *testing.T) {
+	f := weft.Compile(func(x, at *weft.Tensor) *weft.Tensor { return x.IndexSelect(0, at).Mul(3.5).Add(1).Tanh() })
+	x, at := on(weft.Ones(50, 40)), on(weft.FullOf(weft.Int64, 1<<40, 90))
+	for range 20 {
+		y, err := f.Call(x, at)
+		if err == nil {
+			err = weft.Try(func() { weft.Data[float32](y) })
+		}
+		var e *weft.Error
+		if !errors.As(err, &e) || e.Op != "index_select" {
+			t.Fatalf("%v, want an error of index_select", err)
+		}
+	}
+}
