@@ -244,7 +244,7 @@ func (r *channelRun) cut(threads int) {
 	if r.blocks > 1 {
 		r.sumsBytes = r.images * c.bandH * c.outW * c.weightPitch
 	}
-	// One entry takes some 60 us.
+	// One call takes some 60 us.
 	r.callTiles = max(1, tile.CallWork/(min(numbers.KBlock, len(c.terms))*r.widths[0]*r.nv))
 }
 

@@ -449,7 +449,7 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 		perBlock := max(1, product.BlockBytesA/(max(kk, 1)*c.weightPitch))
 		for b0 := q0; b0 < q1; b0 += perBlock {
 			b1 := min(b0+perBlock, q1)
-			// One entry takes some 60 us.
+			// One call takes some 60 us.
 			most := max(1, tile.CallWork/((b1-b0)*(c.panelRows+1)*c.nv*max(kk, 1)))
 			for at := 0; at < len(tiles); {
 				places := tiles[at:min(at+c.nv, len(tiles))]

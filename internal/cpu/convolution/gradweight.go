@@ -314,7 +314,7 @@ func (t *gradWeightTask) block(b int) {
 		for _, part := range [2]struct{ from, to, groups int }{{t.p0, wide, t.perPanel + 1}, {wide, t.p1, t.perPanel}} {
 			key.Mr = part.groups * t.run
 			for p := part.from; p < part.to; {
-				// One entry takes some 60 us.
+				// One call takes some 60 us.
 				n := min(part.to-p, max(1, tile.CallWork/((to-from)*key.Mr*nv)))
 				f.Panels = n
 				g0 := t.firstGroup(p)

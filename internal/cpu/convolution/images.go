@@ -218,7 +218,7 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 		flags: tile.Bit(b > 0, 0),
 	}
 	code := codegen.Kernel(imageKernels, imageKey{c.Machine, rows, r.nv})
-	// One entry takes some 60 us.
+	// One call takes some 60 us.
 	most := max(1, tile.CallWork/(min(numbers.KBlock, len(c.terms))*rows*r.nv))
 	for tiles := r.tiles[b*pixels : (b+1)*pixels]; len(tiles) > 0; {
 		f.tiles, f.tileCount = &tiles[0], min(most, len(tiles))

@@ -204,7 +204,7 @@ func (r *groupRun) Chunk(worker, begin, end int) {
 				}
 				f.offsets = &p.offsets[0]
 				f.weights = unsafe.Add(r.weights.Ptr(), block*r.vectorBytes+p.weights+o*len(p.terms)*r.VB)
-				// One entry takes some 60 us.
+				// One call takes some 60 us.
 				most := max(1, tile.CallWork/(f.cols*f.terms))
 				for y, left := 0, f.rows; left > 0; left -= most {
 					f.src, f.sums = unsafe.Add(source, y*f.srcStep), unsafe.Add(to, y*f.sumStep)
@@ -497,7 +497,7 @@ func (r *groupGrad) terms(pieces []groupPiece, source, dy, block, sums unsafe.Po
 			}
 			at := (ky*g.KW + kx) * r.VB
 			f.block, f.sums = unsafe.Add(block, at), unsafe.Add(sums, at)
-			// One entry takes some 60 us.
+			// One call takes some 60 us.
 			most := max(1, tile.CallWork/(r.ow*key.rows*key.run))
 			for from := 0; from < len(pieces); from += most {
 				f.pieces, f.pieceCount = &pieces[from], min(most, len(pieces)-from)

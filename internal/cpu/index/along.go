@@ -104,7 +104,7 @@ func (w *walk) rowsWithEpilogue(p *Indices, out, x *array.View, t tile.Epilogue)
 // indices are in range. It stops at the first that is not.
 type rowMover func(dst, src, places unsafe.Pointer, n, size int) bool
 
-// By size of elements, and by element type: for int64 and for int32 places.
+// The row movers by size of elements and by element type: for int64 and for int32 indices.
 var rowGatherers = map[int][2]rowMover{
 	1: {gatherRow[uint8, int64], gatherRow[uint8, int32]}, 2: {gatherRow[uint16, int64], gatherRow[uint16, int32]},
 	4: {gatherRow[uint32, int64], gatherRow[uint32, int32]}, 8: {gatherRow[uint64, int64], gatherRow[uint64, int32]},

@@ -19,7 +19,7 @@ type walk struct {
 	n    int // elements of a row, along the last axis
 	rows int
 	size int     // of the axis
-	step int     // elements from place to place
+	step int     // elements from index to index
 	last bool    // the axis is the last
 	inc  int     // elements from column to column but for that
 	to   offsets // of the rows' first elements, the axis apart
@@ -28,7 +28,7 @@ type walk struct {
 func (p *Indices) walk(x *array.View) *walk {
 	w := &walk{p: p, n: 1, rows: 1, size: 1, step: 1}
 	last := len(x.Shape) - 1
-	if last < 0 { // one place, of the one element
+	if last < 0 { // one index, of a single element
 		return w
 	}
 	st := append([]int(nil), x.Strides...)
@@ -60,7 +60,7 @@ func (w *walk) run(begin, end, c0, c1 int, f func(first int, at []int)) bool {
 	to := w.to
 	to.seek(begin)
 	whole := c1-c0 == w.n
-	m := 0 // places that wait in at, those before begin*w.n+c0
+	m := 0 // indices collected in at, which end before begin*w.n+c0
 	for r := begin; r < end; r++ {
 		base := to.next()
 		for c := c0; c < c1; {

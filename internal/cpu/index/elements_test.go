@@ -18,8 +18,8 @@ func view[T any](d array.DType, data []T, shape ...int) *array.View {
 	return &array.View{Store: st, DType: d, Shape: shape, Strides: array.RowMajor(shape)}
 }
 
-// Elements at places are the same on any number of threads as in a plain loop, for shapes
-// that are cut into rows or into columns, also where the array of places is the smaller.
+// Elements at indices are the same on any number of threads as in a plain loop, for shapes
+// that are cut into rows or into columns, also where the array of indices is smaller.
 func TestElements(t *testing.T) {
 	for _, threads := range []int{1, 3} {
 		defer par.SetThreads(par.SetThreads(threads))
@@ -42,7 +42,7 @@ func TestElements(t *testing.T) {
 				x[i] = float32(rand.NormFloat64())
 			}
 			st := array.RowMajor(c.x)
-			at := func(i int) int { // the element that place i names
+			at := func(i int) int { // the offset of the element at index i
 				k, out := int((places[i]+int64(size))%int64(size)), 0
 				for a := len(c.idx) - 1; a >= 0; a-- {
 					if a == c.axis {

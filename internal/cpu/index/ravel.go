@@ -143,7 +143,7 @@ func (p *Indices) Copy(out, x, base *array.View) {
 	axis := p.Axis
 	size := out.Shape[axis]
 	p.requireMemory(size)
-	from := make([]int, size) // the position of what each place gets, from 1 on
+	from := make([]int, size) // the position, from 1 on, of the sub-array for each index
 	n := p.Of.Size()
 	p.each(1, size, 1, n, func(first int, at []int) {
 		for i, k := range at {
@@ -182,7 +182,7 @@ func (p *Indices) Copy(out, x, base *array.View) {
 	})
 }
 
-// replace is Copy of elements begin to before end of all the places one after the other,
+// replace is Copy of elements begin to end-1, counted through the sub-arrays of all indices,
 // which get the element before the position in from, or stay.
 func replace[T any](dst, src, old unsafe.Pointer, begin, end int, from []int, n int) {
 	o, k := begin/len(from), begin%len(from)

@@ -45,7 +45,7 @@ func (f *Fetcher) Fetch(p unsafe.Pointer) {
 	}
 }
 
-// Rows are rows of memory at computed places.
+// Rows are rows of memory at computed addresses.
 type Rows struct {
 	ISA jit.ISA
 	Row int // bytes of one
