@@ -77,7 +77,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"debug.go debugged":          inside,
 		"debug.go copyWithStep":      fresh,
 		"debug.go copiesWithStrides": fresh,
-		"dispatch.go one":            fresh,
+		"dispatch.go applyOne":       fresh,
 		"dispatch.go applyAll":       fresh,
 		"dispatch.go compute":        inside,
 		"fused.go run":               inside,

@@ -42,7 +42,7 @@ func Share(name string, bytes int) (*Segment, error) {
 	if bytes <= 0 || bytes > array.MaxBytes {
 		return nil, fmt.Errorf("share: %d bytes is not the size of a segment", bytes)
 	}
-	if err := mem.Room(bytes); err != nil {
+	if err := mem.CheckHeap(bytes); err != nil {
 		return nil, fmt.Errorf("share: the segment %q: %w", name, err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

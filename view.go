@@ -295,7 +295,7 @@ func (t *Tensor) Unbind(axis int) []*Tensor {
 // roomForViews refuses more views than the Go heap has room for.
 func roomForViews(opName string, n int) {
 	const each = 512 // a Tensor with shape, strides and history
-	if err := mem.Room(min(n, 1<<48) * each); err != nil {
+	if err := mem.CheckHeap(min(n, 1<<48) * each); err != nil {
 		panic(&Error{Kind: OutOfMemory, Op: opName, Msg: "the views do not fit in memory", Err: err})
 	}
 }

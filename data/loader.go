@@ -248,7 +248,7 @@ func guarded(read func(k int) (Batch, error), k int) (r result) {
 // order returns the order of the examples in an epoch.
 func (l *Loader) order(epoch int) []int64 {
 	n := l.examples()
-	if err := mem.Room(8 * min(n, math.MaxInt/8)); err != nil {
+	if err := mem.CheckHeap(8 * min(n, math.MaxInt/8)); err != nil {
 		panic(&weft.Error{Kind: weft.OutOfMemory, Op: "loader", Msg: fmt.Sprintf("the order of %d examples does not fit in memory", n), Err: err})
 	}
 	order := make([]int64, n)

@@ -105,7 +105,7 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 			steps = min(steps, every-done%every)
 		}
 		steps = min(steps, stencils[0].depth())
-		sweep(stencils, now, next, done, steps)
+		iterateTiles(stencils, now, next, done, steps)
 		if done += steps; steps%2 == 1 {
 			now, next = next, now
 		}
@@ -149,10 +149,10 @@ func (s *stencil) skew(axis int) int { return max(-s.lo[axis], s.hi[axis], 1) }
 // depth is how many steps are made at once.
 func (s *stencil) depth() int { return max(1, s.rows()/(2*s.skew(0))) }
 
-// sweep makes steps steps, beginning with number from, tile by tile. Each step of a tile is
-// shifted, along the first and the last axis, towards the elements that the step before has
-// finished. So what a step reads is there, and the step after it has not yet overwritten it.
-func sweep(stencils [2]*stencil, now, next []*weft.Tensor, from, steps int) {
+// iterateTiles does steps steps, beginning with number from, tile by tile (time skewing). Each step
+// of a tile is shifted, along the first and the last axis, towards the elements that the step
+// before has finished. So the elements that a step reads are computed and not yet overwritten.
+func iterateTiles(stencils [2]*stencil, now, next []*weft.Tensor, from, steps int) {
 	s := stencils[0]
 	last := len(s.shape) - 1
 	n := s.shape[0]

@@ -67,7 +67,7 @@ func (f *Func) mapping(args []any) (r *runner, out []*weft.Tensor, xs []any) {
 		array.Failf(f.f.Name(), "Shape", "is needed: no argument gives a shape")
 	}
 	if opts.Leading {
-		lead(as, &opts)
+		alignRanks(as, &opts)
 	}
 	var few [16]byte
 	k := append(key(few[:0], as), 'm')
@@ -98,9 +98,9 @@ func (f *Func) mapping(args []any) (r *runner, out []*weft.Tensor, xs []any) {
 	return r, opts.Out, xs
 }
 
-// lead gives every tensor that broadcasts as many axes as the one with most has, behind
-// its own.
-func lead(as []argument, opts *MapOpts) {
+// alignRanks appends axes of size 1 to the tensors that broadcast, and to opts.Shape, so that all
+// have the same rank.
+func alignRanks(as []argument, opts *MapOpts) {
 	rank := len(opts.Shape)
 	for _, a := range as {
 		if a.t != nil && a.p.Role == gokernel.Scalar {

@@ -45,8 +45,8 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 	if !(o.Dropout >= 0 && o.Dropout <= 1) {
 		array.Failf(name, "Dropout", "%v is not a probability: want 0 to 1", o.Dropout)
 	}
-	if inBands(q, k, v) && o.Mask == nil && o.Dropout == 0 {
-		return attendInBands(q, k, v, o.Causal, array.Or(o.Scale, 1/math.Sqrt(float64(width))))
+	if splitsHeads(q, k, v) && o.Mask == nil && o.Dropout == 0 {
+		return attendByHeadGroups(q, k, v, o.Causal, array.Or(o.Scale, 1/math.Sqrt(float64(width))))
 	}
 	scores := q.MatMul(k.Transpose(-2, -1))
 	args := append(operands(name, scores), core.Num(array.Or(o.Scale, 1/math.Sqrt(float64(max(width, 1))))))
@@ -78,7 +78,7 @@ var (
 // attentionWeights is softmax over the last axis of scores times a factor, plus or under
 // a mask; zeros where all is masked.
 func attentionWeights(name string, causal bool) core.Composite {
-	return core.NewComposite(name, single(func(x []*node) *node {
+	return core.NewComposite(name, asList(func(x []*node) *node {
 		s := mul(x[0], x[1])
 		if len(x) > 2 {
 			if m := x[2]; m.DType == array.Bool {
@@ -110,24 +110,24 @@ func softmaxOfSeen(s *node, causal bool) *node {
 		seen := apply(op.Ge, op.Apply(op.Iota, op.Axis(last-1), s), op.Apply(op.Iota, op.Axis(last), s))
 		s = apply(op.Where, seen, s, none)
 	}
-	top := over(op.Max, s, last)
+	top := reduceOver(op.Max, s, last)
 	e := apply(op.Exp, sub(s, apply(op.Where, apply(op.Eq, top, none), g.Number(0, s.DType, false), top)))
-	sum := over(op.Sum, e, last)
-	return div(e, apply(op.Where, apply(op.Eq, sum, g.Number(0, s.DType, false)), one(sum), sum))
+	sum := reduceOver(op.Sum, e, last)
+	return div(e, apply(op.Where, apply(op.Eq, sum, g.Number(0, s.DType, false)), oneLike(sum), sum))
 }
 
 // softmaxBack returns the gradient of scores whose softmax is p.
 func softmaxBack(p, dp *node) *node {
-	return mul(p, sub(dp, over(op.Sum, mul(dp, p), len(p.Shape)-1)))
+	return mul(p, sub(dp, reduceOver(op.Sum, mul(dp, p), len(p.Shape)-1)))
 }
 
-// Scores of many heads at once go through memory between products and softmax, three times
-// forward and five back. So heads are taken a few at a time, whose scores stay in a near cache,
-// by the same operations.
+// Scores of many heads at once go through memory between matmuls and softmax, three times forward
+// and five times backward. So the same operations compute a few heads at a time, whose scores stay
+// in a near cache.
 
-// inBands reports whether attention takes a few heads at a time: shapes are the same but for the
-// last two axes, and there are many scores. A function that is traced is planned whole.
-func inBands(q, k, v *weft.Tensor) bool {
+// splitsHeads reports whether attention computes a few heads at a time: shapes are equal but for
+// the last two axes, and there are many scores. A function that is traced is planned whole.
+func splitsHeads(q, k, v *weft.Tensor) bool {
 	n := q.Rank() - 2
 	if n < 1 || q.DType() != weft.Float32 && q.DType() != weft.Float64 || k.Rank() != n+2 || v.Rank() != n+2 || core.TracingHere() != nil {
 		return false
@@ -140,21 +140,21 @@ func inBands(q, k, v *weft.Tensor) bool {
 	return array.Size(heads)*headBytes(q, k) >= costs.Far && headBytes(q, k) <= 2*costs.Band
 }
 
-// headBytes is how many bytes the scores of one head take.
+// headBytes returns the size in bytes of the scores of one head.
 func headBytes(q, k *weft.Tensor) int {
 	return q.Dim(q.Rank()-2) * k.Dim(k.Rank()-2) * q.DType().Size()
 }
 
-// bands calls f with the parts of tensors that belong to the heads of each band: along the last
-// axis of heads, for each place of those before it.
-func bands(per int, f func(part []*weft.Tensor), ts ...*weft.Tensor) {
+// forHeadGroups calls f with the parts of tensors that belong to each group of per heads. Groups
+// lie along the last axis of heads, for each index of the axes before it.
+func forHeadGroups(per int, f func(part []*weft.Tensor), ts ...*weft.Tensor) {
 	if ts[0].Rank() > 3 {
 		for i := range ts[0].Dim(0) {
 			parts := make([]*weft.Tensor, len(ts))
 			for j, t := range ts {
 				parts[j] = t.Slice(weft.Index(i))
 			}
-			bands(per, f, parts...)
+			forHeadGroups(per, f, parts...)
 		}
 		return
 	}
@@ -167,15 +167,16 @@ func bands(per int, f func(part []*weft.Tensor), ts ...*weft.Tensor) {
 	}
 }
 
-// bandForward are attention and its weights, of queries, keys, values and a factor.
-func bandForward(causal bool) *core.Fused {
+// headGroupForward returns a formula for attention and its weights, of queries, keys, values and a
+// factor.
+func headGroupForward(causal bool) *core.Fused {
 	return core.NewFused("attention", func(x []*node) []*node {
-		p := softmaxOfSeen(mul(product(x[0], across(x[1])), x[3]), causal)
-		return []*node{product(p, x[2]), p}
+		p := softmaxOfSeen(mul(matmul(x[0], transposeLast(x[1])), x[3]), causal)
+		return []*node{matmul(p, x[2]), p}
 	})
 }
 
-var plainBand, causalBand = bandForward(false), bandForward(true)
+var plainBand, causalBand = headGroupForward(false), headGroupForward(true)
 
 // bandBackward has a formula for each set of queries, keys and values, bits from the lowest, that
 // need gradients. Its arguments are the gradient, the weights, queries, keys, values, a factor.
@@ -183,15 +184,15 @@ var bandBackward = func() (list [8]*core.Fused) {
 	for need := range list {
 		list[need] = core.NewFused("attention_gradient", func(x []*node) (out []*node) {
 			dy, p, q, k, v := x[0], x[1], x[2], x[3], x[4]
-			ds := mul(softmaxBack(p, product(dy, across(v))), x[5])
+			ds := mul(softmaxBack(p, matmul(dy, transposeLast(v))), x[5])
 			if need&1 != 0 {
-				out = append(out, product(ds, k))
+				out = append(out, matmul(ds, k))
 			}
 			if need&2 != 0 {
-				out = append(out, product(across(ds), q))
+				out = append(out, matmul(transposeLast(ds), q))
 			}
 			if need&4 != 0 {
-				out = append(out, product(across(p), dy))
+				out = append(out, matmul(transposeLast(p), dy))
 			}
 			return out
 		})
@@ -199,10 +200,11 @@ var bandBackward = func() (list [8]*core.Fused) {
 	return list
 }()
 
-func product(x, y *node) *node { return apply(op.MatMul, x, y) }
+// matmul returns the matrix product of x and y.
+func matmul(x, y *node) *node { return apply(op.MatMul, x, y) }
 
-// across is x with its last two axes the other way round.
-func across(x *node) *node {
+// transposeLast returns x with its last two axes exchanged.
+func transposeLast(x *node) *node {
 	order := make(op.Order, len(x.Shape))
 	for i := range order {
 		order[i] = i
@@ -212,8 +214,8 @@ func across(x *node) *node {
 	return op.Apply(op.Permute, order, x)
 }
 
-// attendInBands is attention by bands of heads.
-func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tensor {
+// attendByHeadGroups computes attention by groups of heads.
+func attendByHeadGroups(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tensor {
 	forward, weights := plainBand, plainWeights
 	if causal {
 		forward, weights = causalBand, causalWeights
@@ -227,7 +229,7 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 			y := unset(q, shape...)
 			shape[n-1] = k.Dim(n - 2)
 			p := unset(q, shape...)
-			bands(per, func(t []*weft.Tensor) {
+			forHeadGroups(per, func(t []*weft.Tensor) {
 				forward.Into(core.Inner(t[:2]), append(operands("attention", t[2:5]...), core.Num(scale)))
 			}, y, p, q, k, v)
 			f.Save(q, k, v, p)
@@ -249,7 +251,7 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 				}
 			}
 			results := len(ts)
-			bands(per, func(t []*weft.Tensor) {
+			forHeadGroups(per, func(t []*weft.Tensor) {
 				bandBackward[need].Into(core.Inner(t[:results]), append(operands("attention_gradient", t[results:]...), core.Num(scale)))
 			}, append(ts, dy, p, q, k, v)...)
 			return out

@@ -13,13 +13,13 @@ func sizes(t *weft.Tensor) []int { return (*core.Tensor)(t).Sizes() }
 // own says that nobody else has the memory of t, a view of what the caller computed.
 func own(t *weft.Tensor) *weft.Tensor { return (*weft.Tensor)((*core.Tensor)(t).Own()) }
 
-// placed is x, integers of any type, as operations take places.
-func placed(x *weft.Tensor) *weft.Tensor { return (*weft.Tensor)(core.Places((*core.Tensor)(x))) }
+// asIndices returns x, integers of any type, in a type that operations take as indices.
+func asIndices(x *weft.Tensor) *weft.Tensor { return (*weft.Tensor)(core.Places((*core.Tensor)(x))) }
 
-// within returns x, integers. It panics with an error of that operation and argument if an element is
-// not from lo to hi: text, with a verb for the element, says what is wrong. In a compiled function
-// each call checks.
-func within(x *weft.Tensor, opName, arg string, lo, hi int64, text string) *weft.Tensor {
+// checkRange returns x, integers. It panics with an error of that operation and argument if an
+// element is not from lo to hi: text, with a verb for the element, says what is wrong. In a compiled
+// function each call checks.
+func checkRange(x *weft.Tensor, opName, arg string, lo, hi int64, text string) *weft.Tensor {
 	return (*weft.Tensor)(core.RangeCheck{Op: opName, Arg: arg, Min: lo, Max: hi, Text: text}.Of((*core.Tensor)(x)))
 }
 

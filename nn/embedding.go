@@ -68,8 +68,8 @@ func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
 	if d := x.DType(); !d.Integer() {
 		array.Failf("embedding", "x", "has elements of type %s, want integers: numbers of rows", d)
 	}
-	x = placed(x)
-	x = within(x, "embedding", "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect looks at the other end
+	x = asIndices(x)
+	x = checkRange(x, "embedding", "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect looks at the other end
 	if e.Sparse && e.Weight.IsLeaf() && e.Weight.RequiresGrad() {
 		e.Weight.SparseGrad()
 	}

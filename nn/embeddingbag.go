@@ -108,8 +108,8 @@ func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tens
 	case x.Rank() == 2 && offsets != nil:
 		array.Failf(name, "offsets", "are for a vector of indices, x has shape %s", array.ShapeString(x.Shape()))
 	}
-	x = placed(x)
-	x = within(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect checks the upper bound
+	x = asIndices(x)
+	x = checkRange(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect checks the upper bound
 	a := op.Bags{Mode: []op.BagMode{op.BagMean, op.BagSum, op.BagMax}[e.Mode], Padding: -1, Ends: e.IncludeLastOffset}
 	if e.PaddingIdx != nil {
 		a.Padding = *e.PaddingIdx
@@ -136,10 +136,10 @@ func (e *EmbeddingBag) begins(offsets *weft.Tensor) *weft.Tensor {
 	if e.IncludeLastOffset && offsets.Size() == 0 {
 		array.Failf(name, "offsets", "is empty: IncludeLastOffset needs the end of the last bag")
 	}
-	offsets = placed(offsets)
+	offsets = asIndices(offsets)
 	if offsets.Size() > 0 {
 		first := offsets.Slice(weft.Range(0, 1))
-		if zero := within(first, name, "offsets", 0, 0, "begin at %d, want 0"); zero != first {
+		if zero := checkRange(first, name, "offsets", 0, 0, "begin at %d, want 0"); zero != first {
 			offsets = offsets.Sub(zero) // a compiled call checks only what its results use
 		}
 	}

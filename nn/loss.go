@@ -115,16 +115,16 @@ func (o *BCEOpts) of(op string, x *weft.Tensor) *weft.Tensor {
 
 // crossProbability is the binary cross-entropy, whose logarithms are at least -100 and
 // whose gradient divides by at least 1e-12, as PyTorch's.
-var crossProbability = core.NewComposite("bce", single(func(x []*node) *node {
+var crossProbability = core.NewComposite("bce", asList(func(x []*node) *node {
 	p, y := x[0], x[1]
 	least := p.Graph.Number(-100, p.DType, false)
 	q := apply(op.Maximum, apply(op.Log, p), least)
 	r := apply(op.Maximum, apply(op.Log1p, apply(op.Neg, p)), least)
-	return sub(mul(sub(y, one(y)), r), mul(y, q))
+	return sub(mul(sub(y, oneLike(y)), r), mul(y, q))
 }), func(v *op.VJP) {
 	p, y := v.X[0], v.X[1]
 	v.Set(0, func() *node {
-		d := apply(op.Maximum, mul(sub(one(p), p), p), p.Graph.Number(1e-12, p.DType, false))
+		d := apply(op.Maximum, mul(sub(oneLike(p), p), p), p.Graph.Number(1e-12, p.DType, false))
 		return mul(v.DY, div(sub(p, y), d))
 	})
 	v.Set(1, func() *node {
@@ -316,13 +316,13 @@ func classRows(x *weft.Tensor) *weft.Tensor {
 // targets returns target classes as a column, with 0 for those that are ignored, and a
 // mask of the others.
 func (o *CrossEntropyOpts) targets(name string, target *weft.Tensor, c int) (column, hit *weft.Tensor) {
-	t := placed(target.Reshape(target.Size())).To(weft.Int64)
+	t := asIndices(target.Reshape(target.Size())).To(weft.Int64)
 	hit = weft.OnesOf(weft.Bool, t.Size())
 	if o.IgnoreIndex != nil {
 		hit = t.Ne(*o.IgnoreIndex)
 		t = weft.Where(hit, t, 0)
 	}
-	t = within(t, name, "target", 0, int64(c-1), fmt.Sprintf("%%d is not a class: want 0 to %d", c-1))
+	t = checkRange(t, name, "target", 0, int64(c-1), fmt.Sprintf("%%d is not a class: want 0 to %d", c-1))
 	return t.Reshape(t.Size(), 1), hit
 }
 
@@ -345,16 +345,16 @@ func (o *CrossEntropyOpts) finish(name string, loss, w *weft.Tensor, shape []int
 
 // crossRows is logsumexp(row) - row[target] for each row of a matrix and a column of
 // targets.
-var crossRows = core.NewComposite("cross_entropy", single(func(x []*node) *node {
-	d := sub(x[0], over(op.Max, x[0], 1))
+var crossRows = core.NewComposite("cross_entropy", asList(func(x []*node) *node {
+	d := sub(x[0], reduceOver(op.Max, x[0], 1))
 	hit := apply(op.Eq, op.Apply(op.Iota, op.Axis(1), x[0]), x[1])
-	picked := over(op.Sum, apply(op.Where, hit, d, d.Graph.Number(0, d.DType, false)), 1)
-	return sub(apply(op.Log, over(op.Sum, apply(op.Exp, d), 1)), picked)
+	picked := reduceOver(op.Sum, apply(op.Where, hit, d, d.Graph.Number(0, d.DType, false)), 1)
+	return sub(apply(op.Log, reduceOver(op.Sum, apply(op.Exp, d), 1)), picked)
 }), func(v *op.VJP) {
 	v.Set(0, func() *node {
 		x := v.X[0]
-		e := apply(op.Exp, sub(x, over(op.Max, x, 1)))
+		e := apply(op.Exp, sub(x, reduceOver(op.Max, x, 1)))
 		hit := apply(op.Eq, op.Apply(op.Iota, op.Axis(1), x), v.X[1])
-		return mul(sub(div(e, over(op.Sum, e, 1)), op.Convert(hit, x.DType)), v.DY)
+		return mul(sub(div(e, reduceOver(op.Sum, e, 1)), op.Convert(hit, x.DType)), v.DY)
 	})
 })

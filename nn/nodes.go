@@ -16,15 +16,15 @@ func div(x, y *node) *node { return op.Apply(op.Div, nil, x, y) }
 
 func apply(d *op.Def, x ...*node) *node { return op.Apply(d, nil, x...) }
 
-// one is the number 1 in the type of x.
-func one(x *node) *node { return x.Graph.Number(1, x.DType, false) }
+// oneLike returns the number 1 in the type of x.
+func oneLike(x *node) *node { return x.Graph.Number(1, x.DType, false) }
 
-// over reduces x over axes, which stay with size 1.
-func over(d *op.Def, x *node, axes ...int) *node {
+// reduceOver reduces x over axes, which stay with size 1.
+func reduceOver(d *op.Def, x *node, axes ...int) *node {
 	return op.Apply(d, op.Reduction{Axes: axes, Keep: true}, x)
 }
 
-// single turns a formula of one result into one of a list.
-func single(f func(x []*node) *node) func(x []*node) []*node {
+// asList returns a formula of one result as a formula of a list of results.
+func asList(f func(x []*node) *node) func(x []*node) []*node {
 	return func(x []*node) []*node { return []*node{f(x)} }
 }

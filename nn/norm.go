@@ -14,9 +14,9 @@ import (
 // pass over x is one kernel.
 func normalize(name string, axes ...int) core.Composite {
 	return core.NewComposite(name, func(x []*node) []*node {
-		mean := over(op.Mean, x[0], axes...)
+		mean := reduceOver(op.Mean, x[0], axes...)
 		d := sub(x[0], mean)
-		v := over(op.Mean, apply(op.Square, d), axes...)
+		v := reduceOver(op.Mean, apply(op.Square, d), axes...)
 		y := mul(d, apply(op.Rsqrt, add(v, x[1])))
 		if len(x) > 2 {
 			y = mul(y, x[2])
@@ -36,7 +36,7 @@ func normalize(name string, axes ...int) core.Composite {
 				g = mul(g, v.X[2])
 			}
 			n := x.Graph.Number(float64(x.Size()/max(mean.Size(), 1)), x.DType, false)
-			dx := mul(r, sub(sub(g, over(op.Mean, g, axes...)), mul(h, over(op.Mean, mul(g, h), axes...))))
+			dx := mul(r, sub(sub(g, reduceOver(op.Mean, g, axes...)), mul(h, reduceOver(op.Mean, mul(g, h), axes...))))
 			// What depends on mean and variance themselves.
 			two := x.Graph.Number(2, x.DType, false)
 			return add(dx, add(div(v.DYs[1], n), mul(d, div(mul(two, v.DYs[2]), n))))
@@ -62,7 +62,7 @@ var (
 	channelNorm = normalize("batch_norm", 0, 2)
 
 	// restore is a batch normalisation by numbers that are known.
-	restore = core.NewComposite("batch_norm", single(func(x []*node) *node {
+	restore = core.NewComposite("batch_norm", asList(func(x []*node) *node {
 		y := mul(sub(x[0], x[1]), apply(op.Rsqrt, add(x[2], x[3])))
 		if len(x) > 4 {
 			y = mul(y, x[4])
@@ -73,7 +73,7 @@ var (
 		return y
 	}), nil)
 
-	rmsNorm = core.NewComposite("rms_norm", single(func(x []*node) *node {
+	rmsNorm = core.NewComposite("rms_norm", asList(func(x []*node) *node {
 		y := mul(x[0], rootMean(x))
 		if len(x) > 2 {
 			y = mul(y, x[2])
@@ -87,7 +87,7 @@ var (
 				g = mul(g, v.X[2])
 			}
 			h := mul(x, r)
-			return mul(r, sub(g, mul(h, over(op.Mean, mul(g, h), 1))))
+			return mul(r, sub(g, mul(h, reduceOver(op.Mean, mul(g, h), 1))))
 		})
 		if len(v.X) > 2 {
 			v.Set(2, func() *node { return mul(v.DY, mul(x, r)) })
@@ -98,7 +98,7 @@ var (
 // rootMean is 1 over the root of the mean square of each row of the first argument, plus
 // the second.
 func rootMean(x []*node) *node {
-	return apply(op.Rsqrt, add(over(op.Mean, apply(op.Square, x[0]), 1), x[1]))
+	return apply(op.Rsqrt, add(reduceOver(op.Mean, apply(op.Square, x[0]), 1), x[1]))
 }
 
 // NormOpts are the options of normalisations; the defaults are PyTorch's.
@@ -121,8 +121,8 @@ func (o *NormOpts) affine(shape ...int) (weight, bias *weft.Tensor) {
 	return weight, bias
 }
 
-// some are the arguments that are not nil, each in the given shape.
-func some(args []core.Operand, shape []int, ts ...*weft.Tensor) []core.Operand {
+// presentOperands appends to args the tensors before the first nil one, each in the given shape.
+func presentOperands(args []core.Operand, shape []int, ts ...*weft.Tensor) []core.Operand {
 	for _, t := range ts {
 		if t == nil {
 			break
@@ -157,7 +157,7 @@ func (l *LayerNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		failNil("layer_norm", "NewLayerNorm")
 	}
 	n := tail("layer_norm", x, l.Shape, l.Weight)
-	return own(first(rowsNorm, some(append(operands("layer_norm", x.Reshape(-1, n)), core.Num(l.Eps)), []int{n}, l.Weight, l.Bias)...).Reshape(sizes(x)...))
+	return own(first(rowsNorm, presentOperands(append(operands("layer_norm", x.Reshape(-1, n)), core.Num(l.Eps)), []int{n}, l.Weight, l.Bias)...).Reshape(sizes(x)...))
 }
 
 // RMSNorm divides each example's last axes by the root of the mean of their squares, then
@@ -186,7 +186,7 @@ func (l *RMSNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		failNil("rms_norm", "NewRMSNorm")
 	}
 	n := tail("rms_norm", x, l.Shape, l.Weight)
-	return own(first(rmsNorm, some(append(operands("rms_norm", x.Reshape(-1, n)), core.Num(l.Eps)), []int{n}, l.Weight)...).Reshape(sizes(x)...))
+	return own(first(rmsNorm, presentOperands(append(operands("rms_norm", x.Reshape(-1, n)), core.Num(l.Eps)), []int{n}, l.Weight)...).Reshape(sizes(x)...))
 }
 
 // tail checks the last axes of x, and the weights, and returns their size.
@@ -324,12 +324,12 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 	running := b.RunningMean != nil && b.RunningVar != nil
 	if b.eval && running {
 		in := append(operands(name, rows, b.RunningMean.Reshape(c, 1), b.RunningVar.Reshape(c, 1)), core.Num(b.Eps))
-		return own(first(restore, some(in, shape, b.Weight, b.Bias)...).Reshape(sizes(x)...))
+		return own(first(restore, presentOperands(in, shape, b.Weight, b.Bias)...).Reshape(sizes(x)...))
 	}
 	if !b.eval && n*size == 1 {
 		array.Failf(name, "x", "has shape %s: the variance of one value a channel says nothing", array.ShapeString(x.Shape()))
 	}
-	out := channelNorm.Apply(some(append(operands(name, rows), core.Num(b.Eps)), shape, b.Weight, b.Bias)...)
+	out := channelNorm.Apply(presentOperands(append(operands(name, rows), core.Num(b.Eps)), shape, b.Weight, b.Bias)...)
 	if !b.eval && running && n*size > 0 {
 		b.track((*weft.Tensor)(out[1]), (*weft.Tensor)(out[2]), float64(n*size))
 	}

@@ -82,7 +82,7 @@ func means(x *weft.Tensor, axis, n, size int) *weft.Tensor {
 	shape := slices.Insert(slices.Clone(x.Shape()), axis+1, most)
 	shape[axis] = n
 	array.CheckShape("adaptive_avg_pool2d", shape, weft.Float64)
-	if err := mem.Room(n * (9*most + 8)); err != nil {
+	if err := mem.CheckHeap(n * (9*most + 8)); err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: "adaptive_avg_pool2d", Arg: "Size", Msg: "no memory for the places of its parts", Err: err})
 	}
 	at, in, counts := make([]int64, n*most), make([]bool, n*most), make([]int64, n)

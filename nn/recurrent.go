@@ -342,9 +342,9 @@ var lstmStep = core.NewFused("lstm", func(x []*node) []*node {
 var lstmBack = core.NewFused("lstm_gradient", func(x []*node) []*node {
 	dh, i, f, g, o := add(x[0], x[2]), x[4], x[5], x[6], x[7]
 	c := apply(op.Tanh, x[8])
-	dc := add(add(x[1], x[3]), mul(mul(dh, o), sub(one(c), apply(op.Square, c))))
-	sigmoid := func(dy, y *node) *node { return mul(dy, mul(y, sub(one(y), y))) }
-	z := op.Apply(op.Cat, op.Axis(1), sigmoid(mul(dc, g), i), sigmoid(mul(dc, x[9]), f), mul(mul(dc, i), sub(one(g), apply(op.Square, g))), sigmoid(mul(dh, c), o))
+	dc := add(add(x[1], x[3]), mul(mul(dh, o), sub(oneLike(c), apply(op.Square, c))))
+	sigmoid := func(dy, y *node) *node { return mul(dy, mul(y, sub(oneLike(y), y))) }
+	z := op.Apply(op.Cat, op.Axis(1), sigmoid(mul(dc, g), i), sigmoid(mul(dc, x[9]), f), mul(mul(dc, i), sub(oneLike(g), apply(op.Square, g))), sigmoid(mul(dh, c), o))
 	return []*node{z, mul(dc, f)}
 })
 
@@ -464,7 +464,7 @@ var gruStep = core.NewFused("gru", func(x []*node) []*node {
 	z := apply(op.Sigmoid, add(part(x[0], 1, 3), part(x[1], 1, 3)))
 	m := part(x[1], 2, 3)
 	n := apply(op.Tanh, add(part(x[0], 2, 3), mul(r, m)))
-	return []*node{add(mul(sub(one(z), z), n), mul(z, x[2])), r, z, n, m}
+	return []*node{add(mul(sub(oneLike(z), z), n), mul(z, x[2])), r, z, n, m}
 })
 
 // Arguments: gradients of the output from outside and from the step behind, the gates,
@@ -472,8 +472,8 @@ var gruStep = core.NewFused("gru", func(x []*node) []*node {
 // inputs and what the outputs before give, and of the outputs before in the result.
 var gruBack = core.NewFused("gru_gradient", func(x []*node) []*node {
 	dh, r, z, n, m := add(x[0], x[1]), x[2], x[3], x[4], x[5]
-	sigmoid := func(dy, y *node) *node { return mul(dy, mul(y, sub(one(y), y))) }
-	dn := mul(mul(dh, sub(one(z), z)), sub(one(n), apply(op.Square, n)))
+	sigmoid := func(dy, y *node) *node { return mul(dy, mul(y, sub(oneLike(y), y))) }
+	dn := mul(mul(dh, sub(oneLike(z), z)), sub(oneLike(n), apply(op.Square, n)))
 	dr, dz := sigmoid(mul(dn, m), r), sigmoid(mul(dh, sub(x[6], n)), z)
 	return []*node{op.Apply(op.Cat, op.Axis(1), dr, dz, dn), op.Apply(op.Cat, op.Axis(1), dr, dz, mul(dn, r)), mul(dh, z)}
 })

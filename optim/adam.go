@@ -56,8 +56,8 @@ func (o AdamOpts) rate() *float64 { return o.LR }
 
 func (o AdamOpts) filled() AdamOpts {
 	o.LR = new(notNegative("adam", "LR", array.Or(o.LR, 1e-3)))
-	o.Beta1 = new(fraction("adam", "Beta1", array.Or(o.Beta1, 0.9)))
-	o.Beta2 = new(fraction("adam", "Beta2", array.Or(o.Beta2, 0.999)))
+	o.Beta1 = new(requireFraction("adam", "Beta1", array.Or(o.Beta1, 0.9)))
+	o.Beta2 = new(requireFraction("adam", "Beta2", array.Or(o.Beta2, 0.999)))
 	o.Eps = new(notNegative("adam", "Eps", array.Or(o.Eps, 1e-8)))
 	notNegative("adam", "WeightDecay", o.WeightDecay)
 	if o.Sparse && (o.WeightDecay != 0 || o.AMSGrad) {
@@ -89,7 +89,7 @@ func (o AdamOpts) update(m *moment) update {
 			same[7] = core.Live(func() float64 { return 1 / math.Sqrt(1-power(beta2, p.steps+1)) })
 			same[9] = core.Live(func() float64 { return m.rate() / (1 - power(beta1, p.steps+1)) })
 		}
-		return p.kept(append(append(list, of(p.w), of(g)), same...))
+		return p.kept(append(append(list, operand(p.w), operand(g)), same...))
 	}
 	u := update{rule: rule{adam, all}}
 	switch {
@@ -99,7 +99,7 @@ func (o AdamOpts) update(m *moment) update {
 		u.rows = rule{adamRows, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
 			n := p.steps + 1
 			rate := float64(m.rate()*math.Sqrt(1-power(beta2, n))) / (1 - power(beta1, n))
-			return p.kept(numbers(append(list, of(p.w), of(g)), sign(o.Maximize), 1-beta1, 1-beta2, eps, rate))
+			return p.kept(numbers(append(list, operand(p.w), operand(g)), sign(o.Maximize), 1-beta1, 1-beta2, eps, rate))
 		}}
 		return u
 	}

@@ -43,9 +43,9 @@ func (o RMSpropOpts) rate() *float64 { return o.LR }
 
 func (o RMSpropOpts) filled() RMSpropOpts {
 	o.LR = new(notNegative("rmsprop", "LR", array.Or(o.LR, 1e-2)))
-	o.Alpha = new(fraction("rmsprop", "Alpha", array.Or(o.Alpha, 0.99)))
+	o.Alpha = new(requireFraction("rmsprop", "Alpha", array.Or(o.Alpha, 0.99)))
 	o.Eps = new(notNegative("rmsprop", "Eps", array.Or(o.Eps, 1e-8)))
-	fraction("rmsprop", "Momentum", o.Momentum)
+	requireFraction("rmsprop", "Momentum", o.Momentum)
 	notNegative("rmsprop", "WeightDecay", o.WeightDecay)
 	return o
 }
@@ -63,7 +63,7 @@ func (o RMSpropOpts) slots() []slot {
 
 func (o RMSpropOpts) update(m *moment) update {
 	return update{rule: rule{rmsprop[bit(o.Centered)][bit(o.Momentum > 0)], func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		list = append(numbers(append(list, of(p.w), of(g)), o.WeightDecay, sign(o.Maximize)), core.Live(m.rate))
+		list = append(numbers(append(list, operand(p.w), operand(g)), o.WeightDecay, sign(o.Maximize)), core.Live(m.rate))
 		return p.kept(numbers(list, *o.Alpha, 1-*o.Alpha, *o.Eps, o.Momentum))
 	}}}
 }
@@ -146,7 +146,7 @@ func (o AdagradOpts) slots() []slot { return []slot{{"sum", o.Initial}} }
 func (o AdagradOpts) update(m *moment) update {
 	r := rule{adagrad, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
 		rate := core.Live(func() float64 { return m.rate() / (1 + float64(float64(p.steps)*o.LRDecay)) })
-		list = append(numbers(append(list, of(p.w), of(g)), o.WeightDecay, sign(o.Maximize)), rate)
+		list = append(numbers(append(list, operand(p.w), operand(g)), o.WeightDecay, sign(o.Maximize)), rate)
 		return p.kept(numbers(list, *o.Eps))
 	}}
 	if o.WeightDecay != 0 {

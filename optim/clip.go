@@ -19,11 +19,11 @@ import (
 // number, and is NaN. It panics with *weft.Error if the limit is negative or NaN.
 func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float64) {
 	notNegative("clip_norm", "limit", limit)
-	each("clip_norm", params, func(grads []*weft.Tensor) {
+	forGrads("clip_norm", params, func(grads []*weft.Tensor) {
 		sums := weft.ZerosOf(weft.Float64, len(grads))
 		squares.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 			for i, g := range grads {
-				if !yield([]*core.Tensor{(*core.Tensor)(sums.Slice(weft.Index(i)))}, []core.Operand{of(g)}) {
+				if !yield([]*core.Tensor{(*core.Tensor)(sums.Slice(weft.Index(i)))}, []core.Operand{operand(g)}) {
 					return
 				}
 			}
@@ -39,7 +39,7 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 			}
 			// Times one no bit changes.
 			scale := weft.ScalarOf(weft.Float64, limit).Div(sum.Sqrt().Add(1e-6))
-			change(scaled, grads, func(g *weft.Tensor) core.Operand { return of(weft.Where(scale.Ge(1), 1.0, scale).To(g.DType())) })
+			rewriteGrads(scaled, grads, func(g *weft.Tensor) core.Operand { return operand(weft.Where(scale.Ge(1), 1.0, scale).To(g.DType())) })
 			norm = math.NaN()
 			return
 		}
@@ -49,7 +49,7 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 		}
 		norm = math.Sqrt(sum)
 		if scale := limit / (norm + 1e-6); !(scale >= 1) {
-			change(scaled, grads, func(*weft.Tensor) core.Operand { return core.Num(scale) })
+			rewriteGrads(scaled, grads, func(*weft.Tensor) core.Operand { return core.Num(scale) })
 		}
 	})
 	return norm
@@ -59,14 +59,14 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 // [-limit, limit]. It panics with *weft.Error if the limit is negative or NaN.
 func ClipValue(params iter.Seq2[string, *weft.Tensor], limit float64) {
 	notNegative("clip_value", "limit", limit)
-	each("clip_value", params, func(grads []*weft.Tensor) {
-		change(limited, grads, func(*weft.Tensor) core.Operand { return core.Num(limit) })
+	forGrads("clip_value", params, func(grads []*weft.Tensor) {
+		rewriteGrads(limited, grads, func(*weft.Tensor) core.Operand { return core.Num(limit) })
 	})
 }
 
-// each calls f with the gradients of the parameters that have one: of those that are kept as
-// rows, the rows.
-func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []*weft.Tensor)) {
+// forGrads calls f with the gradients of the parameters that have one. Of a sparse gradient f gets
+// the rows.
+func forGrads(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []*weft.Tensor)) {
 	if params == nil {
 		array.Failf(opName, "params", "is nil: nn.Params returns the parameters of a module")
 	}
@@ -76,7 +76,7 @@ func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []
 		if t == nil {
 			array.Failf(opName, "params", "%q is nil", name)
 		}
-		real(opName, name, t)
+		requireReal(opName, name, t)
 		if !seen[t] {
 			seen[t] = true
 			list = append(list, &param{name: name, t: t})
@@ -95,11 +95,11 @@ func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []
 	})
 }
 
-// change writes what a formula makes of each gradient and a number of it over the gradient.
-func change(f *core.Fused, grads []*weft.Tensor, x func(g *weft.Tensor) core.Operand) {
+// rewriteGrads replaces each gradient g by the formula f of g and x(g).
+func rewriteGrads(f *core.Fused, grads []*weft.Tensor, x func(g *weft.Tensor) core.Operand) {
 	f.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 		for _, g := range grads {
-			if !yield([]*core.Tensor{(*core.Tensor)(g)}, []core.Operand{of(g), x(g)}) {
+			if !yield([]*core.Tensor{(*core.Tensor)(g)}, []core.Operand{operand(g), x(g)}) {
 				return
 			}
 		}

@@ -10,8 +10,8 @@ import (
 // sizes returns t's shape without a copy. Callers must neither write to it nor append to a part.
 func sizes(t *weft.Tensor) []int { return (*core.Tensor)(t).Sizes() }
 
-// of is a tensor as an argument of a formula.
-func of(t *weft.Tensor) core.Operand { return core.Of("optim", (*core.Tensor)(t)) }
+// operand returns a tensor as an argument of a formula.
+func operand(t *weft.Tensor) core.Operand { return core.Of("optim", (*core.Tensor)(t)) }
 
 // numbers appends Go numbers to the arguments of a formula.
 func numbers(list []core.Operand, xs ...float64) []core.Operand {
@@ -24,7 +24,7 @@ func numbers(list []core.Operand, xs ...float64) []core.Operand {
 // kept appends what is kept for p to the arguments of a formula.
 func (p *param) kept(list []core.Operand) []core.Operand {
 	for _, t := range p.state {
-		list = append(list, of(t))
+		list = append(list, operand(t))
 	}
 	return list
 }

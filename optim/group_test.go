@@ -121,7 +121,7 @@ func BenchmarkAdam(b *testing.B) {
 	var args [][]core.Operand
 	for p := range a.all() {
 		dst = append(dst, p.places(nil))
-		args = append(args, p.kept(numbers([]core.Operand{of(p.w), of(p.t.Grad().Detach())}, 0.0, 1.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3)))
+		args = append(args, p.kept(numbers([]core.Operand{operand(p.w), operand(p.t.Grad().Detach())}, 0.0, 1.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3)))
 	}
 	for _, threads := range []int{1, 2} {
 		for name, step := range map[string]func(){

@@ -32,5 +32,5 @@ func TestUpdateIsOneKernel(t *testing.T) {
 	}
 	inPlace("adagrad", NewAdagrad(one, AdagradOpts{LR: new(1.0)}).groups[0].params, AdagradOpts{LR: new(1.0)}.filled().update(&moment{rate: func() float64 { return 1 }}))
 	n := NewNAdam(one, NAdamOpts{LR: new(1.0)})
-	inPlace("nadam", n.groups[0].params, n.groups[0].o.update(&moment{rate: func() float64 { return 1 }, memo: &memo{}}))
+	inPlace("nadam", n.groups[0].params, n.groups[0].o.update(&moment{rate: func() float64 { return 1 }, memo: &momentumProduct{}}))
 }

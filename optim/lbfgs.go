@@ -45,7 +45,7 @@ type LBFGS struct {
 	direction, grad         *weft.Tensor // the last, flat
 	length                  float64      // of the last step
 	scale                   float64      // of the first guess of the inverse of the Hessian
-	changes                 []move
+	changes                 []correctionPair
 }
 
 // limits are the options that end a Step, and the number of changes that are kept.
@@ -54,10 +54,11 @@ type limits struct {
 	gradient, change                 float64
 }
 
-// A move is a step and what it changed of the gradient, flat.
-type move struct {
+// correctionPair is a step and the change of the gradient that it made, both flat: the pair (s, y)
+// of L-BFGS.
+type correctionPair struct {
 	step, grad *weft.Tensor
-	over       float64 // one over their product
+	rho        float64 // 1 over their dot product
 }
 
 // NewLBFGS returns an optimizer of params, as nn.Params gives them, which are of one element
@@ -86,7 +87,7 @@ func NewLBFGS(params iter.Seq2[string, *weft.Tensor], opts ...LBFGSOpts) *LBFGS 
 		if d := l.params[0].t.DType(); p.t.DType() != d {
 			array.Failf(name, "params", "%q is %s and %q %s, want one type", l.params[0].name, d, p.name, p.t.DType())
 		}
-		real(name, p.name, p.t)
+		requireReal(name, p.name, p.t)
 		p.w = p.t.Detach()
 	}
 	return l
@@ -140,7 +141,7 @@ func (l *LBFGS) aim(g *weft.Tensor) {
 	}
 	y, s := g.Sub(l.grad), l.direction.Mul(l.length)
 	if ys := dot(y, s); ys > 1e-10 {
-		l.changes = append(l.changes, move{s, y, 1 / ys})
+		l.changes = append(l.changes, correctionPair{s, y, 1 / ys})
 		if len(l.changes) > l.limits.history {
 			l.changes = l.changes[1:]
 		}
@@ -150,13 +151,13 @@ func (l *LBFGS) aim(g *weft.Tensor) {
 	parts := make([]float64, len(l.changes))
 	for i := len(l.changes) - 1; i >= 0; i-- {
 		c := &l.changes[i]
-		parts[i] = float64(dot(c.step, q) * c.over)
-		axpy.Into([]*core.Tensor{(*core.Tensor)(q)}, []core.Operand{of(q), of(c.grad), core.Num(-parts[i])})
+		parts[i] = float64(dot(c.step, q) * c.rho)
+		axpy.Into([]*core.Tensor{(*core.Tensor)(q)}, []core.Operand{operand(q), operand(c.grad), core.Num(-parts[i])})
 	}
 	q.MulAssign(l.scale)
 	for i := range l.changes {
 		c := &l.changes[i]
-		axpy.Into([]*core.Tensor{(*core.Tensor)(q)}, []core.Operand{of(q), of(c.step), core.Num(parts[i] - float64(dot(c.grad, q)*c.over))})
+		axpy.Into([]*core.Tensor{(*core.Tensor)(q)}, []core.Operand{operand(q), operand(c.step), core.Num(parts[i] - float64(dot(c.grad, q)*c.rho))})
 	}
 	l.direction = q
 }
@@ -235,9 +236,9 @@ func (l *LBFGS) LoadState(state map[string]*weft.Tensor) error {
 			r.fail("changes", "is %d, more than the history of %d", count, l.limits.history)
 		}
 		for i := int64(0); i < count && r.err == nil; i++ {
-			c := move{step: get(fmt.Sprintf("change.step.%d", i)), grad: get(fmt.Sprintf("change.gradient.%d", i))}
+			c := correctionPair{step: get(fmt.Sprintf("change.step.%d", i)), grad: get(fmt.Sprintf("change.gradient.%d", i))}
 			if r.err == nil {
-				c.over = 1 / dot(c.grad, c.step)
+				c.rho = 1 / dot(c.grad, c.step)
 			}
 			n.changes = append(n.changes, c)
 		}
@@ -259,7 +260,7 @@ var (
 
 func dot(x, y *weft.Tensor) float64 {
 	to := weft.ZerosOf(x.DType())
-	dots.Into([]*core.Tensor{(*core.Tensor)(to)}, []core.Operand{of(x), of(y)})
+	dots.Into([]*core.Tensor{(*core.Tensor)(to)}, []core.Operand{operand(x), operand(y)})
 	return to.Item()
 }
 

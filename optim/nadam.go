@@ -47,8 +47,8 @@ func (o NAdamOpts) rate() *float64 { return o.LR }
 
 func (o NAdamOpts) filled() NAdamOpts {
 	o.LR = new(notNegative("nadam", "LR", array.Or(o.LR, 2e-3)))
-	o.Beta1 = new(fraction("nadam", "Beta1", array.Or(o.Beta1, 0.9)))
-	o.Beta2 = new(fraction("nadam", "Beta2", array.Or(o.Beta2, 0.999)))
+	o.Beta1 = new(requireFraction("nadam", "Beta1", array.Or(o.Beta1, 0.9)))
+	o.Beta2 = new(requireFraction("nadam", "Beta2", array.Or(o.Beta2, 0.999)))
 	o.Eps = new(notNegative("nadam", "Eps", array.Or(o.Eps, 1e-8)))
 	o.MomentumDecay = new(notNegative("nadam", "MomentumDecay", array.Or(o.MomentumDecay, 4e-3)))
 	notNegative("nadam", "WeightDecay", o.WeightDecay)
@@ -57,8 +57,8 @@ func (o NAdamOpts) filled() NAdamOpts {
 
 func (NAdamOpts) slots() []slot { return []slot{{name: "mean"}, {name: "square"}} }
 
-// A memo is the product of momenta up to a step, which the next step goes on from.
-type memo struct {
+// momentumProduct is the product of the momenta up to a step. The next step goes on from it.
+type momentumProduct struct {
 	step    int64
 	product float64
 	base    float64 // 0.96 to the power MomentumDecay
@@ -68,7 +68,7 @@ type memo struct {
 const ln096 = -0.040821994520255166
 
 // momentum returns u(t).
-func (o *NAdamOpts) momentum(m *memo, t int64) float64 {
+func (o *NAdamOpts) momentum(m *momentumProduct, t int64) float64 {
 	if m.base == 0 {
 		m.base = weft.ScalarOf(weft.Float64, float64(*o.MomentumDecay*ln096)).Exp().Item() // the same bits everywhere
 	}
@@ -76,7 +76,7 @@ func (o *NAdamOpts) momentum(m *memo, t int64) float64 {
 }
 
 // upTo returns the product of the momenta of steps 1 to t.
-func (o *NAdamOpts) upTo(m *memo, t int64) float64 {
+func (o *NAdamOpts) upTo(m *momentumProduct, t int64) float64 {
 	if m.step > t || m.step == 0 {
 		m.step, m.product = 0, 1
 	}
@@ -110,7 +110,7 @@ func (o NAdamOpts) update(m *moment) update {
 				return float64(m.rate()*next) / (1 - float64(o.upTo(m.memo, n)*next))
 			})
 		}
-		return p.kept(append(append(list, of(p.w), of(g)), same...))
+		return p.kept(append(append(list, operand(p.w), operand(g)), same...))
 	}}}
 }
 

@@ -67,7 +67,7 @@ type slot struct {
 // A moment is when an update is.
 type moment struct {
 	rate func() float64 // asked for again by each call of a compiled step
-	memo *memo
+	memo *momentumProduct
 }
 
 // An update is how the parameters of a group change in a step.
@@ -90,7 +90,7 @@ type group[O any] struct {
 	o      O
 	ratio  float64 // of its learning rate to the first group's
 	params []*param
-	memo   memo
+	memo   momentumProduct
 }
 
 // A param is a parameter with the state kept for it.
@@ -119,7 +119,7 @@ func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O) *group[O] {
 	_, linear := any(o).(SGDOpts)
 	for _, p := range g.params {
 		if !linear {
-			real(op, p.name, p.t) // all others square the gradient
+			requireReal(op, p.name, p.t) // all others square the gradient
 		}
 		p.slots = g.o.slots()
 	}
@@ -241,8 +241,8 @@ func (m *Method[O]) made(method string) {
 	}
 }
 
-// real refuses complex numbers.
-func real(op, name string, t *weft.Tensor) {
+// requireReal refuses complex numbers.
+func requireReal(op, name string, t *weft.Tensor) {
 	if !t.DType().Float() {
 		array.Failf(op, "params", "%q is %s, want real numbers", name, t.DType())
 	}
@@ -255,8 +255,8 @@ func notNegative(opName, arg string, x float64) float64 {
 	return x
 }
 
-// fraction checks a number that must be in [0, 1).
-func fraction(opName, arg string, x float64) float64 {
+// requireFraction returns a number. It panics unless the number is in [0, 1).
+func requireFraction(opName, arg string, x float64) float64 {
 	if !(x >= 0 && x < 1) {
 		array.Failf(opName, arg, "is %v, want at least 0 and less than 1", x)
 	}

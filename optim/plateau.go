@@ -35,7 +35,7 @@ func NewPlateau(opt Rated, opts ...PlateauOpts) *Plateau {
 	if opt == nil {
 		array.Failf(op, "opt", "is nil")
 	}
-	o.Factor = new(fraction(op, "Factor", array.Or(o.Factor, 0.1)))
+	o.Factor = new(requireFraction(op, "Factor", array.Or(o.Factor, 0.1)))
 	o.Threshold = new(notNegative(op, "Threshold", array.Or(o.Threshold, 1e-4)))
 	o.Patience = new(array.Or(o.Patience, 10))
 	if *o.Patience < 0 || o.Cooldown < 0 {

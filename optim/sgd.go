@@ -43,8 +43,8 @@ func (o SGDOpts) rate() *float64 { return o.LR }
 
 func (o SGDOpts) filled() SGDOpts {
 	o.LR = new(notNegative("sgd", "LR", array.Or(o.LR, 1e-3)))
-	fraction("sgd", "Momentum", o.Momentum)
-	fraction("sgd", "Dampening", o.Dampening)
+	requireFraction("sgd", "Momentum", o.Momentum)
+	requireFraction("sgd", "Dampening", o.Dampening)
 	notNegative("sgd", "WeightDecay", o.WeightDecay)
 	if o.Nesterov && (o.Momentum == 0 || o.Dampening != 0) {
 		array.Failf("sgd", "Nesterov", "needs a momentum and no dampening")
@@ -61,7 +61,7 @@ func (o SGDOpts) slots() []slot {
 
 func (o SGDOpts) update(m *moment) update {
 	plain := rule{sgdPlain, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		return append(numbers(append(list, of(p.w), of(g)), o.WeightDecay, sign(o.Maximize)), core.Live(m.rate))
+		return append(numbers(append(list, operand(p.w), operand(g)), o.WeightDecay, sign(o.Maximize)), core.Live(m.rate))
 	}}
 	switch {
 	case o.Momentum == 0 && o.WeightDecay == 0:

@@ -115,7 +115,7 @@ func (l *List) Set(i int, x ...any) {
 	const op = "set"
 	defer array.Named(op).End()
 	l.writable(op)
-	i = place(op, i, l.Len())
+	i = resolveIndex(op, i, l.Len())
 	var v value
 	switch len(x) {
 	case 0:
@@ -217,7 +217,7 @@ func (l *List) SetRange(start, stop int, x any) {
 	const op = "setrange"
 	defer array.Named(op).End()
 	l.writable(op)
-	r := resolve(op, start, stop, nil, l.Len())
+	r := resolveRange(op, start, stop, nil, l.Len())
 	v := l.value(op, x)
 	l.check(op)
 	lo, hi := r.first, r.first+r.count
@@ -345,7 +345,7 @@ func (l *List) appended(x any) bool {
 	v := reflect.ValueOf(x)
 	o := &e.levels[0] // only a list of depth 1 has e.slice
 	n, w, at := v.Len(), e.width[0], o.lo+1
-	if o.hi < o.room() || at == len(o.offsets) || at < o.shared || n > e.hi-e.lo || l.cols[0].live.RequiresGrad() || !(*core.Tensor)(e.mem[0]).MarkPlain() {
+	if o.hi < o.capacity() || at == len(o.offsets) || at < o.shared || n > e.hi-e.lo || l.cols[0].live.RequiresGrad() || !(*core.Tensor)(e.mem[0]).MarkPlain() {
 		return false
 	}
 	copy(e.bytes[0][e.lo*w:], unsafe.Slice((*byte)(v.UnsafePointer()), n*w))
@@ -359,7 +359,7 @@ func (l *List) appended(x any) bool {
 func (l *List) Delete(i int) {
 	defer array.Named("delete").End()
 	e := l.edit("delete")
-	k := place("delete", i, e.items())
+	k := resolveIndex("delete", i, e.items())
 	e.move(k + 1)
 	e.drop(1)
 }
@@ -369,7 +369,7 @@ func (l *List) Delete(i int) {
 func (l *List) DeleteRange(start, stop int, step ...int) {
 	defer array.Named("deleterange").End()
 	e := l.edit("deleterange")
-	r := resolve("deleterange", start, stop, step, e.items())
+	r := resolveRange("deleterange", start, stop, step, e.items())
 	if r.count == 0 {
 		return
 	}
@@ -421,7 +421,7 @@ func (l *List) Shrink() {
 			e.resizeItems("shrink", k, x.items())
 		}
 	}
-	if e.rows() < e.room {
+	if e.rows() < e.capacity {
 		e.resizeRows("shrink", e.rows())
 	}
 }

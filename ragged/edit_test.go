@@ -164,8 +164,8 @@ func TestGrowth(t *testing.T) {
 	for i := range 100000 {
 		before := l.Rows()
 		l.Append([]int32{int32(i), 1})
-		if l.ed.room != room {
-			copied, room = copied+before, l.ed.room
+		if l.ed.capacity != room {
+			copied, room = copied+before, l.ed.capacity
 		}
 	}
 	if copied > 2*l.Rows() || l.Len() != 100000 {

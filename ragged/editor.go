@@ -15,11 +15,11 @@ import (
 // level. A change at the gap costs what it writes. A change elsewhere first moves the gap there. A
 // list is read with the gap behind everything, so that rows are contiguous.
 type editor struct {
-	mem    []*weft.Tensor // [room, inner...], one a column
-	bytes  [][]byte       // their memory
-	width  []int          // bytes a row
-	lo, hi int            // free rows of mem: from lo to before hi
-	room   int            // rows that mem has
+	mem      []*weft.Tensor // [room, inner...], one a column
+	bytes    [][]byte       // their memory
+	width    []int          // bytes a row
+	lo, hi   int            // free rows of mem: from lo to before hi
+	capacity int            // rows that mem has
 
 	levels []ends // outermost first
 
@@ -42,11 +42,11 @@ type ends struct {
 	shared  int // offsets before this are in a partition, which never changes
 }
 
-func (x *ends) room() int  { return len(x.offsets) - 1 }
-func (x *ends) items() int { return x.lo + x.room() - x.hi }
+func (x *ends) capacity() int { return len(x.offsets) - 1 }
+func (x *ends) items() int    { return x.lo + x.capacity() - x.hi }
 
 func (e *editor) items() int { return e.levels[0].items() }
-func (e *editor) rows() int  { return e.lo + e.room - e.hi }
+func (e *editor) rows() int  { return e.lo + e.capacity - e.hi }
 
 // item returns the rows of item i. Requires a list of depth 1 and the gap behind everything.
 func (e *editor) item(i int) (lo, hi int) {
@@ -173,13 +173,13 @@ func (e *editor) need(op string, v *value, n int) {
 
 // resizeItems makes room for n items of level k.
 func (e *editor) resizeItems(op string, k, n int) {
-	if err := mem.Room((n + 1) * 8); err != nil {
+	if err := mem.CheckHeap((n + 1) * 8); err != nil {
 		panic(&weft.Error{Kind: weft.OutOfMemory, Op: op, Msg: "the offsets of items do not fit in memory", Err: err})
 	}
 	x := &e.levels[k]
 	o := make([]int64, n+1)
 	copy(o, x.offsets[:x.lo+1])
-	hi := n - (x.room() - x.hi)
+	hi := n - (x.capacity() - x.hi)
 	copy(o[hi+1:], x.offsets[x.hi+1:])
 	if k > 0 {
 		e.levels[k-1].shift(hi - x.hi)
@@ -202,15 +202,15 @@ func (e *editor) resizeRows(op string, n int) {
 	for i, m := range e.mem {
 		fresh[i] = (*weft.Tensor)(core.Make(m.DType(), append([]int{n}, (*core.Tensor)(m).Sizes()[1:]...)))
 	}
-	tail := e.room - e.hi
+	tail := e.capacity - e.hi
 	for i, w := range e.width {
 		b := memory(fresh[i])
 		copy(b, e.bytes[i][:e.lo*w])
 		copy(b[(n-tail)*w:], e.bytes[i][e.hi*w:])
 		e.mem[i], e.bytes[i] = fresh[i], b
 	}
-	e.levels[len(e.levels)-1].shift(n - e.room)
-	e.room, e.hi = n, n-tail
+	e.levels[len(e.levels)-1].shift(n - e.capacity)
+	e.capacity, e.hi = n, n-tail
 }
 
 // edit returns the editor of the list for a change of sizes. It panics if sizes must not change.
@@ -246,7 +246,7 @@ func (l *List) edit(op string) *editor {
 
 // newEditor returns an editor of the list's rows. Columns that the list does not own are copied.
 func (l *List) newEditor() *editor {
-	e := &editor{lo: l.rows, hi: l.rows, room: l.rows}
+	e := &editor{lo: l.rows, hi: l.rows, capacity: l.rows}
 	for _, p := range l.levels() {
 		n := p.items()
 		e.levels = append(e.levels, ends{offsets: p.at(), lo: n, hi: n, shared: n + 1})

@@ -195,8 +195,8 @@ func (l *List) Field(name string) *List {
 	return nil
 }
 
-// place resolves an index that may count from the back.
-func place(op string, i, n int) int {
+// resolveIndex resolves an index that may count from the back.
+func resolveIndex(op string, i, n int) int {
 	k := i
 	if k < 0 {
 		k += n
@@ -221,12 +221,12 @@ func (l *List) At(index ...int) *weft.Tensor {
 	}
 	if l.ed != nil && l.ed.stale && len(l.outer) == 0 {
 		l.ed.move(l.ed.items())
-		lo, hi := l.ed.item(place("at", index[0], l.ed.items()))
+		lo, hi := l.ed.item(resolveIndex("at", index[0], l.ed.items()))
 		return l.ed.mem[0].Slice(weft.Range(lo, hi))
 	}
 	base, n := 0, l.Len()
 	for k, i := range index {
-		i = place("at", i, n) + base
+		i = resolveIndex("at", i, n) + base
 		o := l.level("at", []int{k}).at()
 		base, n = int(o[i]), int(o[i+1]-o[i])
 	}
@@ -240,7 +240,7 @@ func (l *List) ListAt(i int) *List {
 	if len(l.outer) == 0 {
 		array.Failf("listat", "", "items of a list of depth 1 are tensors: At returns one")
 	}
-	i = place("listat", i, l.Len())
+	i = resolveIndex("listat", i, l.Len())
 	out := l.items(i, i+1).inner()
 	out.mode = max(l.mode, window)
 	return out
@@ -274,7 +274,7 @@ func (l *List) All() iter.Seq2[int, *weft.Tensor] {
 // may not. With a step it is a copy.
 func (l *List) Range(start, stop int, step ...int) *List {
 	l.check("range")
-	r := resolve("range", start, stop, step, l.Len())
+	r := resolveRange("range", start, stop, step, l.Len())
 	if len(step) > 0 {
 		return l.pick(r)
 	}
@@ -283,11 +283,11 @@ func (l *List) Range(start, stop int, step ...int) *List {
 	return out
 }
 
-// A run is count places from first on, step apart.
-type run struct{ first, step, count int }
+// indexRange is the count indices from first on, step apart.
+type indexRange struct{ first, step, count int }
 
-// resolve makes a run of n places of bounds as Range takes them.
-func resolve(op string, start, stop int, step []int, n int) run {
+// resolveRange returns the indices, of n, that bounds and a step select; bounds are as in Range.
+func resolveRange(op string, start, stop int, step []int, n int) indexRange {
 	if len(step) > 1 {
 		array.Failf(op, "step", "takes one at most, got %d", len(step))
 	}
@@ -310,18 +310,18 @@ func resolve(op string, start, stop int, step []int, n int) run {
 			lo, hi = hi, lo
 		}
 		if hi <= lo {
-			return run{lo, by, 0}
+			return indexRange{lo, by, 0}
 		}
-		return run{lo, by, (hi-lo-1)/by + 1}
+		return indexRange{lo, by, (hi-lo-1)/by + 1}
 	}
 	lo, hi := bound(start, -1, n-1), bound(stop, -1, n-1)
 	switch {
 	case lo <= hi:
-		return run{0, by, 0}
+		return indexRange{0, by, 0}
 	case by < -n:
-		return run{lo, by, 1}
+		return indexRange{lo, by, 1}
 	}
-	return run{lo, by, (lo-hi-1)/-by + 1}
+	return indexRange{lo, by, (lo-hi-1)/-by + 1}
 }
 
 // levels returns all levels, outermost first.

@@ -104,9 +104,9 @@ func (r rowType) put(cols [][]byte, at int, p unsafe.Pointer, n int) {
 	}
 }
 
-// written calls f with the memory of new columns, which f fills. What the host does not reach is
-// copied afterwards.
-func written(cols []column, f func(b [][]byte)) {
+// fillColumns calls f with the memory of new columns, which f fills. For memory that the host does
+// not reach, f fills a buffer that is copied there.
+func fillColumns(cols []column, f func(b [][]byte)) {
 	b := make([][]byte, len(cols))
 	for i := range cols {
 		if t := cols[i].live; (*core.Tensor)(t).Reached() {
@@ -143,10 +143,10 @@ func of(op string, x any) *List {
 	r := rowTypeOf(op, t)
 	if depth == 1 {
 		l := &List{cols: r.columns(v.Len()), rows: v.Len()}
-		written(l.cols, func(b [][]byte) { r.put(b, 0, v.UnsafePointer(), v.Len()) })
+		fillColumns(l.cols, func(b [][]byte) { r.put(b, 0, v.UnsafePointer(), v.Len()) })
 		runtime.KeepAlive(x)
 		runtime.KeepAlive(l)
-		l.part = even(v.Len(), 1)
+		l.part = evenPartition(v.Len(), 1)
 		return l
 	}
 	// Offsets first: they say how much memory rows take.
@@ -170,7 +170,7 @@ func of(op string, x any) *List {
 	l := &List{outer: parts[:depth-2], part: last}
 	l.rows = int(last.host[last.items()])
 	l.cols = r.columns(l.rows)
-	written(l.cols, func(b [][]byte) {
+	fillColumns(l.cols, func(b [][]byte) {
 		for i, s := range level {
 			r.put(b, int(last.host[i]), s.UnsafePointer(), s.Len())
 		}
@@ -180,8 +180,8 @@ func of(op string, x any) *List {
 	return l
 }
 
-// even divides n rows into items of the same size.
-func even(n, size int) *partition {
+// evenPartition divides n rows into items of the same size.
+func evenPartition(n, size int) *partition {
 	if n == 0 {
 		return partitionOf([]int64{0})
 	}
@@ -222,7 +222,7 @@ func divided(op string, sizes any, n int) *partition {
 		if s < 0 || s == 0 && n > 0 || s > 0 && n%s != 0 {
 			array.Failf(op, "sizes", "%d rows cannot be divided into items of %d", n, s)
 		}
-		return even(n, max(s, 1))
+		return evenPartition(n, max(s, 1))
 	}
 	v := integers(op, "sizes", sizes)
 	offsets := make([]int64, len(v)+1)

@@ -58,7 +58,7 @@ func (l *List) take(items *weft.Tensor) *List {
 }
 
 // pick returns the items of a run.
-func (l *List) pick(r run) *List {
+func (l *List) pick(r indexRange) *List {
 	return l.take(weft.Arange(r.count).Mul(r.step).Add(r.first))
 }
 

@@ -115,7 +115,7 @@ func (l *List) value(op string, x any) (v value) {
 	n := 1
 	for _, k := range (*core.Tensor)(t).Sizes()[1:more] {
 		n *= t.Dim(len(v.parts))
-		if err := mem.Room((n + 1) * 8); err != nil {
+		if err := mem.CheckHeap((n + 1) * 8); err != nil {
 			panic(&weft.Error{Kind: weft.OutOfMemory, Op: op, Msg: "the offsets of items do not fit in memory", Err: err})
 		}
 		part := make([]int64, n+1)

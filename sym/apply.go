@@ -42,7 +42,7 @@ func asVar(opName string, x any) *Var {
 		x.notNil(opName)
 		return x
 	case *weft.Tensor:
-		return keep(opName, "", x, constant)
+		return tensorVar(opName, "", x, constant)
 	}
 	array.Failf(opName, "", "takes a *sym.Var, a *weft.Tensor or a Go number, not %T", x)
 	return nil

@@ -23,7 +23,7 @@ func ZeroGrad(x *Var) *Var { return GradScale(x, 0) }
 
 // GradScale returns x as a variable whose gradient is multiplied by a number.
 func GradScale(x *Var, by float64) *Var {
-	return regraded("gradscale", x, func(dy *weft.Tensor) *weft.Tensor {
+	return withGradient("gradscale", x, func(dy *weft.Tensor) *weft.Tensor {
 		if by == 0 { // also where the gradient is not finite
 			return weft.ZerosLike(dy)
 		}
@@ -36,11 +36,11 @@ func GradClip(x *Var, lo, hi float64) *Var {
 	if !(lo <= hi) {
 		array.Failf("gradclip", "", "cannot be from %v to %v", lo, hi)
 	}
-	return regraded("gradclip", x, func(dy *weft.Tensor) *weft.Tensor { return dy.Clamp(lo, hi) })
+	return withGradient("gradclip", x, func(dy *weft.Tensor) *weft.Tensor { return dy.Clamp(lo, hi) })
 }
 
-// regraded is x with another gradient.
-func regraded(name string, x *Var, back func(dy *weft.Tensor) *weft.Tensor) *Var {
+// withGradient returns x with another gradient.
+func withGradient(name string, x *Var, back func(dy *weft.Tensor) *weft.Tensor) *Var {
 	x.notNil(name)
 	o := operation{name: name}
 	t := o.arg(x)

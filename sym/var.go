@@ -98,15 +98,15 @@ func ranked(name string, d weft.DType, rank int) *Var {
 
 // Shared returns a variable that is a tensor: functions read its elements where they are, and
 // may update them. Others see that, and what they write functions see.
-func Shared(name string, t *weft.Tensor) *Var { return keep("sym", name, t, shared) }
+func Shared(name string, t *weft.Tensor) *Var { return tensorVar("sym", name, t, shared) }
 
 // Const returns a variable that is a tensor. Its elements must not change. Functions compute
 // subgraphs of constants once (constant folding), and treat a constant of equal elements as a Go
 // number.
-func Const(t *weft.Tensor) *Var { return keep("sym", "", t, constant) }
+func Const(t *weft.Tensor) *Var { return tensorVar("sym", "", t, constant) }
 
-// keep returns a variable that is a tensor, for what opName calls.
-func keep(opName, name string, t *weft.Tensor, r role) *Var {
+// tensorVar returns a variable that is a tensor. opName is in errors.
+func tensorVar(opName, name string, t *weft.Tensor, r role) *Var {
 	defer array.Named(opName).End()
 	if t == nil {
 		array.Failf(opName, name, "the tensor is nil")

@@ -20,7 +20,7 @@ type History struct {
 	*LeafGrad   // set if the tensor is or was a leaf
 }
 
-// viewOrigin says of which tensor, itself possibly a view, a view was taken, and by which op. A
+// viewOrigin is the tensor that a view was taken of, itself possibly a view, and the view op. A
 // write through either tensor thus changes the history of both. The view's node is the view op on
 // the base's current node. Most views never need a node, so the details are made on demand.
 type viewOrigin struct {
@@ -383,7 +383,7 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 	n.Seq, n.p, n.vjp, n.NodeInfo = TapeSeq.Add(1), p, v, noInfo
 	n.nums = one.nums[:0]
 	if v.saves {
-		n.saved = make([]SavedValue, 0, len(v.use)-len(outs))
+		n.saved = make([]SavedValue, 0, len(v.used)-len(outs))
 	}
 	k := 0
 	for i := range ops {
@@ -392,11 +392,11 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 			n.nums = ops[i].numbers(n.nums)
 			continue
 		}
-		n.saveIf(v.use[k], SavedValue{V: t.v, From: n.In[i], Arg: i})
+		n.saveIf(v.used[k], SavedValue{V: t.v, From: n.In[i], Arg: i})
 		k++
 	}
 	for i, out := range outs {
-		n.saveIf(v.use[k+i], SavedValue{V: out.v, Result: true, Arg: i})
+		n.saveIf(v.used[k+i], SavedValue{V: out.v, Result: true, Arg: i})
 	}
 	if len(outs) == 1 {
 		outs[0].SetNode(n)

@@ -120,7 +120,7 @@ func Full(opName string, o Operand, number uint8, d array.DType, shape []int) *T
 // CheckHeap returns n. It panics with an [Error] of kind OutOfMemory if n elements of type d do
 // not fit on the Go heap, because running out of it would end the process.
 func CheckHeap(opName string, n int, d array.DType) int {
-	if err := mem.Room(n * d.Size()); err != nil {
+	if err := mem.CheckHeap(n * d.Size()); err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: opName, Msg: "the result does not fit in memory", Err: err})
 	}
 	return n

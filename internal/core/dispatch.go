@@ -19,12 +19,11 @@ import (
 	"weft/internal/profile"
 )
 
-// KeepAlive keeps t's memory until here.
+// KeepAlive keeps t's memory from being collected before this call.
 func KeepAlive(t *Tensor) { runtime.KeepAlive(t.v.Store) }
 
-// A Planned is an operation made ready for one set of types, shapes and strides
-// on one device. What its results are is known at once; its kernels are compiled
-// when it first runs.
+// Planned is an operation planned for one set of types, shapes and strides on one device. The types
+// and shapes of its results are known at once. Its kernels are compiled when it first runs.
 type Planned struct {
 	planKey
 	A       ir.Attrs
@@ -32,7 +31,7 @@ type Planned struct {
 	nums    int         // Go numbers among the arguments
 	Outs    []ir.Type   // of the results
 	float   bool        // a result has gradients
-	defined bool        // by the Def alone
+	defined bool        // the Def alone determines the results, without a composer
 	DType   array.DType // of the first result
 	Shape   []int
 
@@ -41,11 +40,11 @@ type Planned struct {
 	dst   []plan.Sig // layouts in which the results are wanted, nil for row-major order
 	ready atomic.Pointer[exec.Compiled]
 
-	vjps [8]atomic.Pointer[vjp] // by which of the first three arguments need a gradient
-	more sync.Map               // by which of all do, a string: *vjp
+	vjps [8]atomic.Pointer[vjp] // by the set of the first three arguments that need a gradient
+	more sync.Map               // further ones by the set of all arguments, a string: *vjp
 }
 
-// A planKey is what a plan depends on.
+// planKey holds the properties that a plan depends on.
 type planKey struct {
 	def   *op.Def
 	attrs string // the key of the attributes
@@ -53,7 +52,7 @@ type planKey struct {
 	Sigs  []sig
 }
 
-// A sig is what of an operand a plan depends on.
+// sig holds the properties of an operand that a plan depends on.
 type sig struct {
 	num     bool
 	kind    array.Category
@@ -109,14 +108,14 @@ func hashOperands(h uint64, ops []Operand) uint64 {
 // keys are buffers for the keys of attributes.
 var keys = sync.Pool{New: func() any { return new([]byte) }}
 
-// Lookup returns the planned operation, planning it the first time. Without attributes it has
-// the attributes of the Def.
+// Lookup returns the planned operation, which it plans the first time. With nil attributes it uses
+// the Def's attributes.
 func Lookup(d *op.Def, a ir.Attrs, ops []Operand) *Planned {
 	return LookupInto(d, a, ops, len(ops), nil)
 }
 
-// A composer builds the results of an operation over graph nodes and says in
-// which layouts they are wanted.
+// composer builds the results of an operation over graph nodes, and returns the layouts in which
+// they are wanted.
 type composer func(p *Planned, args []*ir.Node) (outs []*ir.Node, dst []plan.Sig)
 
 // LookupInto is [Lookup] for an operation that writes into memory that exists: the first nargs
@@ -165,7 +164,7 @@ func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []Operand, n
 	return p
 }
 
-// is reports that the key is that of an operation with attributes of that key.
+// is reports whether the key equals the key of this operation, attributes and operands.
 func (p *planKey) is(d *op.Def, attrs string, nargs int, ops []Operand) bool {
 	if p.def != d || p.attrs != attrs || p.Nargs != nargs || len(p.Sigs) != len(ops) {
 		return false
@@ -178,7 +177,7 @@ func (p *planKey) is(d *op.Def, attrs string, nargs int, ops []Operand) bool {
 	return true
 }
 
-// infer finds out what the results are, and checks the arguments by that.
+// infer sets the types and shapes of the results, and checks the arguments.
 func (p *Planned) infer(compose composer) {
 	args := p.Inputs(ir.New())
 	if compose != nil {
@@ -232,8 +231,7 @@ func (p *Planned) Explain(names graphtext.Names) string {
 	return fmt.Sprintf("%s\n%s\n%s", graphtext.Formula(outs, names), graphtext.Tree(outs, names), p.Compiled().Explain())
 }
 
-// Inputs makes the graph's leaves for the operands: tensors and numbers are
-// counted apart.
+// Inputs makes the graph's leaves for the operands. Tensors and numbers are numbered separately.
 func (p *Planned) Inputs(g *ir.Graph) []*ir.Node {
 	args := make([]*ir.Node, p.Nargs)
 	nt, nn := 0, 0
@@ -287,11 +285,11 @@ func Compile(name string, p *plan.Plan, number uint8) *exec.Compiled {
 
 // Apply computes an operation eagerly and records it for gradients.
 func Apply(d *op.Def, a ir.Attrs, ops ...Operand) *Tensor {
-	return Lookup(d, a, ops).one(ops)
+	return Lookup(d, a, ops).applyOne(ops)
 }
 
-// one computes a planned operation with one result.
-func (p *Planned) one(ops []Operand) *Tensor {
+// applyOne computes a planned operation with one result.
+func (p *Planned) applyOne(ops []Operand) *Tensor {
 	out := p.result(MergeRuns(p.def.Name, ops), ops)
 	if out.run == nil || !out.run.Lazy || TracingOf(ops) != nil || !(p.deferOp(ops, out) || p.fuseReduction(ops, out)) {
 		p.Compute(ops, unsafe.Slice(&out.v, 1))
@@ -303,8 +301,8 @@ func (p *Planned) one(ops []Operand) *Tensor {
 	return out
 }
 
-// result is a tensor for the result of one operation, with room for a history where gradients
-// flow and are recorded.
+// result returns a tensor for the result of one operation. Where a gradient is recorded, its
+// history lies in the same allocation.
 func (p *Planned) result(r *Run, ops []Operand) *Tensor {
 	if p.float {
 		for i := range ops {
@@ -324,11 +322,11 @@ func (p *Planned) result(r *Run, ops []Operand) *Tensor {
 	return &Tensor{run: r}
 }
 
-// ApplyAll is apply for an operation with several results.
+// ApplyAll is Apply for an operation with several results.
 func ApplyAll(d *op.Def, a ir.Attrs, ops ...Operand) []*Tensor {
 	p := Lookup(d, a, ops)
 	if len(p.Outs) == 1 {
-		return []*Tensor{p.one(ops)}
+		return []*Tensor{p.applyOne(ops)}
 	}
 	r := MergeRuns(d.Name, ops)
 	views := make([]array.View, len(p.Outs))
@@ -344,8 +342,8 @@ func ApplyAll(d *op.Def, a ir.Attrs, ops ...Operand) []*Tensor {
 	return outs
 }
 
-// Compute runs the plan on the operands; a view with a Store receives the result
-// there.
+// Compute runs the plan on the operands. A result whose view in outs has a Store is written there;
+// others get new memory.
 func (p *Planned) Compute(ops []Operand, outs []array.View) {
 	if array.Tracing.On() && p.traced(ops, outs) {
 		return
@@ -376,8 +374,8 @@ func (p *Planned) Compute(ops []Operand, outs []array.View) {
 	}
 }
 
-// traced adds the operation to the trace that the operands belong to; it reports false if there is
-// none.
+// traced adds the operation to the trace that the operands belong to. It reports false if they
+// belong to none.
 func (p *Planned) traced(ops []Operand, outs []array.View) bool {
 	tr := TracingOf(ops)
 	if tr == nil {

@@ -22,10 +22,10 @@ func (v *vjp) ofRows() *op.Def {
 	if d := v.rows.Load(); d != nil {
 		return d
 	}
-	first := len(v.use) - len(v.p.Outs) // of the inputs that are gradients
+	first := len(v.used) - len(v.p.Outs) // of the inputs that are gradients
 	compose := func(args []*ir.Node, a ir.Attrs) []*ir.Node {
 		rows := int(a.(op.Count))
-		g, inputs, k := args[0].Graph, make([]*ir.Node, len(v.use)), 0
+		g, inputs, k := args[0].Graph, make([]*ir.Node, len(v.used)), 0
 		for i := range inputs {
 			if v.isArg(i) {
 				inputs[i] = args[k]
@@ -52,8 +52,8 @@ func (v *vjp) ofRows() *op.Def {
 // isArg reports whether input i of the gradient's graph is an argument of ofRows.
 func (v *vjp) isArg(i int) bool {
 	k := len(v.p.Outs)
-	first := len(v.use) - k
-	return v.use[i] || i >= first && v.p.Outs[i-first].DType.Differentiable()
+	first := len(v.used) - k
+	return v.used[i] || i >= first && v.p.Outs[i-first].DType.Differentiable()
 }
 
 // runRows is run for gradients of the results that have a first axis of rows.
@@ -76,11 +76,11 @@ func (n *GradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
 		}
 	}
 	var ops []Operand
-	for i := range v.use {
+	for i := range v.used {
 		if !v.isArg(i) {
 			continue
 		}
-		if k := i - (len(v.use) - len(dys)); k >= 0 {
+		if k := i - (len(v.used) - len(dys)); k >= 0 {
 			ops = append(ops, Operand{T: dys[k]})
 		} else {
 			ops = append(ops, Operand{T: n.savedTensor(&saved[i], r, create)})

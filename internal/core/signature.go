@@ -18,8 +18,9 @@ type argument struct {
 	device         uint8
 	leaf           bool
 	shape, strides []int
-	same, apart    int // the number of an earlier argument in the same memory, or -1; how far behind that it begins
-	twin           int // the number of an earlier argument that is the same leaf, or -1
+	same           int // the index of an earlier argument in the same memory, or -1
+	offset         int // the elements from the start of that argument to the start of this one
+	twin           int // the index of an earlier argument that is the same leaf, or -1
 }
 
 // A signature holds the properties of all arguments that a program depends on.
@@ -122,7 +123,7 @@ func (g *Supplied) signature(noGrad bool) signature {
 	for i, t := range g.Tensors {
 		a := argument{dtype: t.v.DType, device: t.v.Store.Device, leaf: t.leaf(), shape: t.v.Shape, strides: t.v.Strides, same: sameMemory(g.Tensors, i)}
 		if a.same >= 0 {
-			a.apart = t.v.Offset - g.Tensors[a.same].v.Offset
+			a.offset = t.v.Offset - g.Tensors[a.same].v.Offset
 		}
 		a.twin = sameLeaf(g.Tensors, i, a.same)
 		s.tensors = append(s.tensors, a)
@@ -142,7 +143,7 @@ func (s *signature) fits(g *Supplied) bool {
 			return false
 		}
 		same := sameMemory(g.Tensors, i)
-		if a.same != same || same >= 0 && a.apart != t.v.Offset-g.Tensors[same].v.Offset || a.twin != sameLeaf(g.Tensors, i, same) {
+		if a.same != same || same >= 0 && a.offset != t.v.Offset-g.Tensors[same].v.Offset || a.twin != sameLeaf(g.Tensors, i, same) {
 			return false
 		}
 	}
@@ -173,7 +174,7 @@ func (s *signature) differs(o *signature) string {
 			return fmt.Sprintf("tensor %d is on device %d, before %d", i, b.device, a.device)
 		case a.leaf != b.leaf:
 			return fmt.Sprintf("whether tensor %d records gradients changed", i)
-		case a.same != b.same || a.apart != b.apart || a.twin != b.twin:
+		case a.same != b.same || a.offset != b.offset || a.twin != b.twin:
 			return fmt.Sprintf("tensor %d shares its memory otherwise with the others", i)
 		}
 	}

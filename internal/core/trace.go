@@ -617,7 +617,7 @@ func (tr *Trace) added(mu *sync.Mutex, name string, results func() []*ir.Node, i
 func (tr *Trace) gradient(v *vjp, n *GradNode, ins []*array.View, outs []array.View) {
 	nodes := make([]*ir.Node, len(ins))
 	for i, x := range ins {
-		if x.Store != nil && v.use[i] {
+		if x.Store != nil && v.used[i] {
 			nodes[i] = tr.Value(x)
 		}
 	}

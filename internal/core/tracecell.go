@@ -9,9 +9,9 @@ import (
 	"weft/internal/op"
 )
 
-// Cells of a trace: which node stands for a memory, and which for each window on it.
+// Cells of a trace: which node stands for a storage, and which for each view of it.
 
-// layoutKey tells views of a storage apart.
+// layoutKey returns a key of v's layout; views of a storage with equal keys show equal elements.
 func layoutKey(v *array.View) string {
 	k := append(make([]byte, 0, 64), byte(v.DType))
 	return string(ir.Ints(ir.Ints(ir.Int(k, v.Offset), v.Shape), v.Strides))
@@ -37,8 +37,9 @@ func permutedList(list, order []int) []int {
 	return out
 }
 
-// block is the elements that a cell holds for a storage first seen through v: v's own if they
-// are dense and all of it, else all, as a vector.
+// block returns the view that a cell holds of a storage first seen through v. If v is dense and,
+// with all, is the whole storage, it is v with its axes in the order of memory. Otherwise it is a
+// vector: the whole storage with all, else v's span.
 func block(v *array.View, all bool) array.View {
 	if order, ok := dense(v); ok && (!all || v.Offset == 0 && v.Size()*v.DType.Size() == v.Store.Bytes) {
 		s := permutedList(v.Shape, order)
@@ -51,7 +52,7 @@ func block(v *array.View, all bool) array.View {
 	return array.View{Store: v.Store, DType: v.DType, Offset: lo, Shape: []int{hi - lo}, Strides: []int{1}}
 }
 
-// cellOf returns the cell of v's storage; one that was captured becomes an input.
+// cellOf returns the cell of v's storage. A captured storage becomes an input.
 func (tr *Trace) cellOf(v *array.View) *cell {
 	st := v.Store
 	if c := tr.cells[st]; c != nil {
@@ -72,7 +73,7 @@ func (tr *Trace) cellOf(v *array.View) *cell {
 	return tr.Input(Source{Kind: fromCapture, At: block(v, true), PC: array.Caller()})
 }
 
-// within reports that the trace runs inside another one.
+// within reports whether the trace runs inside the trace o.
 func (tr *Trace) within(o *Trace) bool {
 	for tr = tr.Outer; tr != nil && tr != o; {
 		tr = tr.Outer
@@ -80,7 +81,7 @@ func (tr *Trace) within(o *Trace) bool {
 	return tr != nil
 }
 
-// given reports that v's memory is there before a call.
+// given reports whether v's memory exists before a call: it is an argument or captured.
 func (tr *Trace) given(v *array.View) bool {
 	c := tr.cells[v.Store]
 	return !tr.Made[v.Store] && (!v.Store.Abstract || c != nil && c.source >= 0)
@@ -95,7 +96,7 @@ func (tr *Trace) Input(s Source) *cell {
 	return c
 }
 
-// Value returns what v holds by now.
+// Value returns the node of v's present value.
 func (tr *Trace) Value(v *array.View) *ir.Node {
 	if v.Size() == 0 {
 		n := op.Apply(op.Expand, op.Shape(v.Shape), tr.zero(v.DType))
@@ -112,7 +113,7 @@ func (tr *Trace) Value(v *array.View) *ir.Node {
 	if n := c.seen[key]; n != nil {
 		return n
 	}
-	n := tr.look(c, v, key)
+	n := tr.windowOfCell(c, v, key)
 	if c.seen == nil {
 		c.seen = map[string]*ir.Node{}
 	}
@@ -120,7 +121,7 @@ func (tr *Trace) Value(v *array.View) *ir.Node {
 	return n
 }
 
-// zero is the number 0 as an element of d.
+// zero returns the number 0 of type d.
 func (tr *Trace) zero(d array.DType) *ir.Node {
 	if d.Complex() {
 		z := tr.G.Number(0, d.Part(), false)
@@ -129,8 +130,8 @@ func (tr *Trace) zero(d array.DType) *ir.Node {
 	return tr.G.Number(0, d, false)
 }
 
-// look is the window on a cell that v shows.
-func (tr *Trace) look(c *cell, v *array.View, key string) *ir.Node {
+// windowOfCell returns the node of the view v of a cell.
+func (tr *Trace) windowOfCell(c *cell, v *array.View, key string) *ir.Node {
 	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
 		if order, ok := dense(v); ok {
 			return permuted(ReshapeTo(c.node, permutedList(v.Shape, order)), inverse(order))
@@ -171,7 +172,7 @@ func partOf(v *array.View, d array.DType) (z array.View, part *op.Def) {
 	return z, op.Imag
 }
 
-// windowIn returns the window on a cell's memory that v's elements are.
+// windowIn returns v as a strided window on a cell's memory.
 func (tr *Trace) windowIn(c *cell, v *array.View) op.StridedWindow {
 	lo, hi := v.Span()
 	if v.DType != c.at.DType || lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {
@@ -188,7 +189,7 @@ func inverse(order []int) []int {
 	return inv
 }
 
-// permuted is x with its axes in another order.
+// permuted returns x with its axes in another order.
 func permuted(x *ir.Node, order []int) *ir.Node {
 	if slices.IsSorted(order) {
 		return x
@@ -196,7 +197,7 @@ func permuted(x *ir.Node, order []int) *ir.Node {
 	return op.Apply(op.Permute, op.Order(order), x)
 }
 
-// ReshapeTo is x in another shape.
+// ReshapeTo returns x in another shape.
 func ReshapeTo(x *ir.Node, shape []int) *ir.Node {
 	for x.Op == op.Reshape {
 		x = x.Args[0]
@@ -207,7 +208,7 @@ func ReshapeTo(x *ir.Node, shape []int) *ir.Node {
 	return op.Apply(op.Reshape, op.Shape(shape), x)
 }
 
-// write makes n, of v's shape and type, what v holds from now on.
+// write makes n, of v's shape and type, the value of v from now on.
 func (tr *Trace) write(v *array.View, n *ir.Node) {
 	if v.Size() == 0 {
 		return
@@ -247,7 +248,7 @@ func (tr *Trace) write(v *array.View, n *ir.Node) {
 
 func (c *cell) set(n *ir.Node) { c.node, c.seen, c.Written = n, nil, true }
 
-// window notes by what operation a view was taken of another one.
+// window notes that the view op d, with attributes a, made the view v of the view of.
 func (tr *Trace) window(v, of *array.View, d *op.Def, a ir.Attrs) {
 	if v.Store != of.Store || v.Same(of) || v.Size() == 0 {
 		return

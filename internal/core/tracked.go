@@ -8,9 +8,8 @@ import (
 	"weft/internal/op"
 )
 
-// A write is one that goes on: whoever opens it is done with it when the memory is
-// written, or has failed to be, and then the bytes that the views can touch are marked if
-// their memory is tracked.
+// write is a write in progress. Its opener calls Done when the memory is written, or writing has
+// failed. Done marks the bytes that the view can touch if their memory is tracked.
 type write struct {
 	m    *dirty.Monitor
 	v    *array.View

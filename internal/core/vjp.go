@@ -15,18 +15,18 @@ import (
 	"weft/internal/profile"
 )
 
-// The gradient of one operation: a graph over its saved values, planned and compiled once and
-// found again by a hash, or run operation by operation where it is to be differentiated itself.
+// The gradient of one operation is a graph over its saved values. It is compiled once and found
+// again by a hash. Where it is to be differentiated itself, it runs operation by operation.
 
-// A vjp is the gradient of a planned operation for one set of arguments that
-// need it: a small graph over the saved values and the gradient of the result.
+// vjp is the gradient of a planned operation for one set of arguments that need it: a graph over the
+// saved values and the gradients of the results.
 type vjp struct {
-	p     *Planned
-	outs  []*ir.Node // gradients
-	which []int      // by output: the argument that it is the gradient for
-	use   []bool     // inputs of the graph: tensor arguments, results, their gradients
-	saves bool       // some argument or result
-	on    int        // which of outs is the gradient of the result as it is, -1: none
+	p      *Planned
+	outs   []*ir.Node // gradients
+	which  []int      // by output: the argument that it is the gradient for
+	used   []bool     // inputs of the graph: tensor arguments, results, their gradients
+	saves  bool       // some argument or result
+	passed int        // which of outs is the gradient of the result as it is, -1: none
 
 	mu    sync.Mutex                    // of the graph
 	plain atomic.Pointer[exec.Compiled] // for contiguous gradients, of outs without on
@@ -34,11 +34,11 @@ type vjp struct {
 	rows  atomic.Pointer[op.Def]        // for many gradients at once
 }
 
-// none marks an operation without gradient.
+// noVJP marks an operation without gradient.
 var noVJP = &vjp{}
 
-// vjpFor returns the gradient for the arguments that have a node in in, nil if
-// there is none.
+// vjpFor returns the VJP for the arguments whose node in in is not nil. It returns nil if there is
+// none.
 func (p *Planned) vjpFor(in []*GradNode) *vjp {
 	// A bit each says which of the first three arguments need a gradient. With further arguments
 	// that need one, the key is a string of one byte an argument.
@@ -122,7 +122,7 @@ func (p *Planned) makeVJP(in []*GradNode) *vjp {
 		}
 		grads = op.Replace(grads, from, to)
 	}
-	v := &vjp{p: p, use: make([]bool, tensors+2*k)}
+	v := &vjp{p: p, used: make([]bool, tensors+2*k)}
 	for i, n := range grads {
 		if n != nil && in[i] != nil {
 			v.outs = append(v.outs, n)
@@ -134,13 +134,13 @@ func (p *Planned) makeVJP(in []*GradNode) *vjp {
 	}
 	for id, needed := range ir.Reach(v.outs) {
 		if n := g.Nodes[id]; needed && n.Op == ir.Input {
-			v.use[n.Arg()] = true
+			v.used[n.Arg()] = true
 		}
 	}
-	v.saves = slices.Contains(v.use[:tensors+k], true)
-	v.on = -1
+	v.saves = slices.Contains(v.used[:tensors+k], true)
+	v.passed = -1
 	if k == 1 {
-		v.on = slices.Index(v.outs, dys[0])
+		v.passed = slices.Index(v.outs, dys[0])
 	}
 	return v
 }
@@ -191,8 +191,8 @@ func (v *vjp) compiled(dys []array.View, saved []SavedValue, rows bool) *exec.Co
 	}
 	built := profile.InPhase("plan")
 	outs := v.outs
-	if rows && v.on >= 0 {
-		outs = slices.Delete(slices.Clone(outs), v.on, v.on+1)
+	if rows && v.passed >= 0 {
+		outs = slices.Delete(slices.Clone(outs), v.passed, v.passed+1)
 	}
 	pl := func() *plan.Plan {
 		v.mu.Lock()
@@ -269,10 +269,10 @@ func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 		v = n.p.vjpFor(n.In)
 	}
 	if saved == nil {
-		if saved = nothing[:]; len(v.use)-len(dys) > len(saved) {
-			saved = make([]SavedValue, len(v.use)-len(dys))
+		if saved = nothing[:]; len(v.used)-len(dys) > len(saved) {
+			saved = make([]SavedValue, len(v.used)-len(dys))
 		}
-		saved = saved[:len(v.use)-len(dys)]
+		saved = saved[:len(v.used)-len(dys)]
 	}
 	if create {
 		return n.runOps(v, saved, dys, make([]*Tensor, len(n.In)))
@@ -300,7 +300,7 @@ func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 	} else {
 		rows := inRows(seeds, saved)
 		if rows {
-			on = v.on
+			on = v.passed
 		}
 		switch {
 		case on >= 0 && len(outs) == 1:

@@ -16,7 +16,7 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 	if access == Shared {
 		return nil, errors.ErrUnsupported
 	}
-	if err := mem.Room(size); err != nil {
+	if err := mem.CheckHeap(size); err != nil {
 		return nil, err
 	}
 	words := make([]uint64, (size+7)/8)

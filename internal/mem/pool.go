@@ -93,8 +93,8 @@ func Alloc(n int) (Block, error) { return std.Alloc(n) }
 // AllocZeroed returns a block of n zero bytes from the default pool.
 func AllocZeroed(n int) (Block, error) { return std.AllocZeroed(n) }
 
-// Room is [Pool.Room] of the default pool.
-func Room(n int) error { return std.Room(n) }
+// CheckHeap is [Pool.CheckHeap] of the default pool.
+func CheckHeap(n int) error { return std.CheckHeap(n) }
 
 // Free returns a block to the pool it is from.
 func Free(b Block) { b.release() }
@@ -335,11 +335,11 @@ func (p *Pool) obtain(size uintptr) (unsafe.Pointer, *Error) {
 	return mem, nil
 }
 
-// Room returns an [*Error] if n more bytes on the Go heap would pass what the
-// process may have. Go ends a process that runs out of memory, so that sizes that
-// come from users are asked for here first.
-func (p *Pool) Room(n int) error {
-	if n < roomMin {
+// CheckHeap returns an [*Error] if n more bytes on the Go heap would exceed the process's memory
+// limit. Go ends a process that runs out of memory. Allocations whose size comes from users
+// therefore call CheckHeap first.
+func (p *Pool) CheckHeap(n int) error {
+	if n < checkHeapMin {
 		return nil
 	}
 	over := func() bool {
@@ -360,8 +360,8 @@ func (p *Pool) Room(n int) error {
 	return &Error{Size: n, Live: p.live.Load(), Limit: p.limits().hard}
 }
 
-// roomMin is the size in bytes from which there is a question: less never matters.
-const roomMin = 1 << 20
+// checkHeapMin is the least number of bytes that CheckHeap checks: less never matters.
+const checkHeapMin = 1 << 20
 
 // unmap returns a mapping whose blocks are all free.
 func (p *Pool) unmap(r *region) {

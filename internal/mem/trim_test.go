@@ -215,23 +215,23 @@ func TestHardLimit(t *testing.T) {
 	p.Trim()
 }
 
-// Memory of the Go heap is refused where it would pass the limit.
-func TestRoom(t *testing.T) {
+// CheckHeap refuses memory of the Go heap that would exceed the limit.
+func TestCheckHeapLimit(t *testing.T) {
 	var mapped atomic.Int64
 	p := testPool(&mapped)
 	p.system.limits = func() limits { return limits{soft: 64 << 20, hard: 64 << 20} }
 	a := mustAlloc(t, p, 40<<20)
-	if err := p.Room(16 << 20); err != nil {
+	if err := p.CheckHeap(16 << 20); err != nil {
 		t.Errorf("16 of 24 MiB: %v", err)
 	}
 	for _, n := range []int{32 << 20, 1 << 40, math.MaxInt} {
-		e, ok := p.Room(n).(*Error)
+		e, ok := p.CheckHeap(n).(*Error)
 		if !ok || e.Size != n || e.Limit != 64<<20 {
 			t.Errorf("%d bytes: %#v", n, e)
 		}
 	}
 	p.Free(a)
-	if err := p.Room(32 << 20); err != nil {
+	if err := p.CheckHeap(32 << 20); err != nil {
 		t.Errorf("32 of 64 MiB: %v", err)
 	}
 	p.Trim()

@@ -273,7 +273,7 @@ func zstdMost(r *io.SectionReader) (most int64, err error) {
 		if window < 0 || window > windowMost && window > frame {
 			return most, malformed("a window of %d bytes for %d", window, frame)
 		}
-		if err := mem.Room(int(window)); err != nil {
+		if err := mem.CheckHeap(int(window)); err != nil {
 			return most, malformed("%v", err)
 		}
 	}

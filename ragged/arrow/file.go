@@ -200,7 +200,7 @@ func (c *careful) demand(n int) {
 	if c.left -= int64(n); c.left < 0 {
 		panic(malformed("buffers are larger than a file of this size can say"))
 	}
-	if err := mem.Room(n); err != nil {
+	if err := mem.CheckHeap(n); err != nil {
 		panic(malformed("%v", err))
 	}
 }

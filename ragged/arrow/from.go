@@ -224,7 +224,7 @@ func room(n, w int) ([]int64, error) {
 	if w > 0 && n > array.MaxBytes/size/w {
 		return nil, malformed("%d times %d elements overflow", n, w)
 	}
-	if err := mem.Room(n * w * size); err != nil {
+	if err := mem.CheckHeap(n * w * size); err != nil {
 		return nil, malformed("%v", err)
 	}
 	return make([]int64, 0, n*w), nil
@@ -290,7 +290,7 @@ func validOf(d apache.ArrayData, s selection) ([]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mem.Room(s.n); err != nil {
+	if err := mem.CheckHeap(s.n); err != nil {
 		return nil, malformed("%v", err)
 	}
 	out := make([]bool, s.n)
@@ -516,7 +516,7 @@ func numbers(d apache.ArrayData, s selection) (*weft.Tensor, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := mem.Room(s.n); err != nil {
+			if err := mem.CheckHeap(s.n); err != nil {
 				return nil, malformed("%v", err)
 			}
 			out = make([]bool, s.n)

@@ -235,7 +235,7 @@ func (m *made) unviewed(d apache.ArrayData, s selection) (apache.ArrayData, sele
 	if err != nil {
 		return d, s, err
 	}
-	if err := mem.Room((s.n + 1) * 8); err != nil {
+	if err := mem.CheckHeap((s.n + 1) * 8); err != nil {
 		return d, s, malformed("%v", err)
 	}
 	offsets := binary.LittleEndian.AppendUint64(make([]byte, 0, (s.n+1)*8), 0)
@@ -258,7 +258,7 @@ func (m *made) unviewed(d apache.ArrayData, s selection) (apache.ArrayData, sele
 				return d, s, malformed("a view of %s has %d bytes", typeName(d.DataType()), n)
 			}
 			if cap(text)-len(text) < n {
-				if err := mem.Room(2 * (len(text) + n)); err != nil {
+				if err := mem.CheckHeap(2 * (len(text) + n)); err != nil {
 					return d, s, malformed("%v", err)
 				}
 			}

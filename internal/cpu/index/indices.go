@@ -84,7 +84,7 @@ func (p *Indices) position(i int) int {
 
 // requireMemory panics with an *array.Error if there is no memory for n ints on the Go heap.
 func (p *Indices) requireMemory(n int) {
-	if err := mem.Room(8 * n); err != nil {
+	if err := mem.CheckHeap(8 * n); err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: p.Op, Msg: "no memory to sort the places", Err: err})
 	}
 }

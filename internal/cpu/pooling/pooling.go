@@ -64,7 +64,7 @@ func Max[T float](p Pool, y, x unsafe.Pointer) {
 		maxWide[T](&p, y, x)
 		return
 	}
-	if err := mem.Room(p.maxima() * int(unsafe.Sizeof(T(0))) * par.Threads()); err != nil {
+	if err := mem.CheckHeap(p.maxima() * int(unsafe.Sizeof(T(0))) * par.Threads()); err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: "max_pool2d", Msg: "no memory for the columns of a window", Err: err})
 	}
 	if p.PadH == 0 && p.KH <= p.StepH && p.H == p.OH*p.StepH { // rows of windows go on in the next plane
