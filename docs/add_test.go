@@ -76,6 +76,7 @@ func TestAddAnOperation(t *testing.T) {
 	run("build", "-overlay="+overlay, "./internal/op")
 	if os.Getenv("WEFT_ADD") != "" {
 		run("build", "-overlay="+overlay, ".")
+		run("test", "-overlay="+overlay, "./internal/op")
 		run("test", "-overlay="+overlay, "-run=^(TestValues|TestGradients|TestOperations.*)$", "./internal/optest")
 	}
 }

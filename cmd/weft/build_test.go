@@ -3,7 +3,6 @@ package main
 import (
 	"go/ast"
 	gobuild "go/build"
-	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"weft/internal/gokernel/kerneltest"
 )
 
 const buildSource = `package k
@@ -139,7 +140,7 @@ func elsewhere(t *testing.T, dir string) {
 			}
 			parsed = append(parsed, f)
 		}
-		types := types.Config{Importer: importer.ForCompiler(files, "source", nil), Sizes: types.SizesFor("gc", arch)}
+		types := types.Config{Importer: kerneltest.SourceImporter(files), Sizes: types.SizesFor("gc", arch)}
 		if _, err := types.Check(p.Name, files, parsed, nil); err != nil {
 			t.Errorf("%s for %s: %v", dir, arch, err)
 		}

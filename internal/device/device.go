@@ -13,7 +13,8 @@ import (
 	"weft/internal/loop"
 )
 
-// A Device compiles kernels and has memory.
+// A Device compiles kernels and has memory. All its methods may be called from several goroutines
+// at once, except Attach, which [Register] and [Replace] call before anything else uses the device.
 type Device interface {
 	// Name is what a user calls it, such as "cpu".
 	Name() string
@@ -126,12 +127,15 @@ type Event interface {
 }
 
 // A Stream runs work in order. The CPU's runs it at once; others run it later, and tell its
-// first error at the next Sync. Addresses are bound at issue: work has the memory that a storage
+// first error at the next Sync. All methods may be called from several goroutines at once.
+//
+// A stream calls [array.Storage.Ready] on every storage before its work uses the memory. Addresses are bound at issue: work has the memory that a storage
 // had when it was issued, and keeps that memory, whatever becomes of the storage.
 type Stream interface {
 	Device() Device
-	// Alloc returns memory that work issued to the stream later may use. It
-	// panics with an *array.Error when there is none.
+	// Alloc returns memory that work issued to the stream later may use. It panics with an
+	// *array.Error when there is none. Ensures: Storage.Device is the number that Attach gave. The
+	// owner of memory that must be given back has a method Return; see [array.NewStorage].
 	Alloc(bytes int) *array.Storage
 	// Free gives memory back after the work issued so far.
 	Free(s *array.Storage)

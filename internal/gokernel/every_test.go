@@ -2,19 +2,19 @@ package gokernel_test
 
 import (
 	"fmt"
-	"go/importer"
 	"go/token"
 	"go/types"
 	"strings"
 	"testing"
 
 	. "weft/internal/gokernel"
+	"weft/internal/gokernel/kerneltest"
 )
 
 // TestEveryFunction compiles a kernel of each function that Go's math packages export.
 func TestEveryFunction(t *testing.T) {
 	panics := map[string]bool{"Div": true, "Div32": true, "Div64": true, "Rem": true, "Rem32": true, "Rem64": true}
-	imp := importer.ForCompiler(token.NewFileSet(), "source", nil)
+	imp := kerneltest.SourceImporter(token.NewFileSet())
 	for _, path := range []string{"math", "math/bits", "math/cmplx"} {
 		p, err := imp.Import(path)
 		if err != nil {

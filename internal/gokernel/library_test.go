@@ -3,7 +3,6 @@ package gokernel_test
 import (
 	"bufio"
 	"fmt"
-	"go/importer"
 	"go/token"
 	"go/types"
 	"math"
@@ -15,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"weft/internal/gokernel/kerneltest"
 )
 
 // goFunctions are Go's own functions, which kernels call by the same names.
@@ -66,7 +67,7 @@ var rounds = map[string]float64{
 // TestLibrary: a kernel can call every function of Go's packages math, math/bits and
 // math/cmplx, as Go's own source lists them, and gets what Go computes.
 func TestLibrary(t *testing.T) {
-	imp := importer.ForCompiler(token.NewFileSet(), "source", nil)
+	imp := kerneltest.SourceImporter(token.NewFileSet())
 	listed := 0
 	for _, path := range []string{"math", "math/bits", "math/cmplx"} {
 		pkg, err := imp.Import(path)

@@ -29,7 +29,7 @@ func num(x *node, f float64) *node { return x.Graph.Number(f, x.DType, false) }
 // A row is a rewrite that a rule must make: of what before builds what after builds.
 type row struct {
 	rule          string
-	types         string // of the arguments, such as "f32[3 4] i64[]"
+	types         string // of the arguments, such as "f32[3,4] i64[]"
 	before, after func(x []*node) *node
 }
 

@@ -2,11 +2,14 @@ package kerneltest
 
 import (
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -57,6 +60,22 @@ var lib = struct {
 	byPath map[string]*types.Package
 }{fset: token.NewFileSet(), byPath: map[string]*types.Package{}}
 
+// SourceImporter returns an importer that reads packages of the standard library from source. A
+// binary built with -trimpath does not know GOROOT, so it asks the go command.
+func SourceImporter(fset *token.FileSet) types.Importer {
+	findRoot()
+	return importer.ForCompiler(fset, "source", nil)
+}
+
+// findRoot sets build.Default.GOROOT, which the source importer reads.
+var findRoot = sync.OnceFunc(func() {
+	if build.Default.GOROOT == "" {
+		if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
+			build.Default.GOROOT = strings.TrimSpace(string(out))
+		}
+	}
+})
+
 type libraryImporter string
 
 func (dir libraryImporter) Import(path string) (*types.Package, error) {
@@ -65,7 +84,7 @@ func (dir libraryImporter) Import(path string) (*types.Package, error) {
 		return p, nil
 	}
 	if lib.std == nil {
-		lib.std = importer.ForCompiler(lib.fset, "source", nil)
+		lib.std = SourceImporter(lib.fset)
 	}
 	find := lib.std.Import
 	if path == "weft/kernel" {
