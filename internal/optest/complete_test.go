@@ -37,12 +37,36 @@ func words(t *testing.T, path, begin, end string, row *regexp.Regexp) map[string
 	return out
 }
 
+// checkMeasured demands of the row of a pointwise operation a measured error for float32 and for
+// float64, each within the bound that the text above the table states.
+func checkMeasured(t *testing.T, table, name string) {
+	t.Helper()
+	bounds := [2]float64{1, 2}
+	if name == "digamma" {
+		bounds = [2]float64{4, 4}
+	}
+	m := regexp.MustCompile(`(?mi)^//\t` + name + ` +(\S+) +\S+ +(\S+) +\S+$`).FindStringSubmatch(table)
+	if m == nil {
+		t.Errorf("the row of %s in internal/vmath/doc.go is not: function, error and argument for float32, the same for float64", name)
+		return
+	}
+	for i, text := range m[1:] {
+		if ulp, err := strconv.ParseFloat(text, 64); err != nil || !(ulp >= 0 && ulp <= bounds[i]) {
+			t.Errorf("%s: %q is not a measured error of at most %v ULP for float%d", name, text, bounds[i], 32<<i)
+		}
+	}
+}
+
 // TestOperationsHaveAccuracy fails where an operation that rounds more than once has no
 // row of its errors: elementwise ones in package vmath, where the worst is measured, the
 // others in docs/numbers.md, where the bound is said that this package holds them to. Rows of
 // what is not there fail as well.
 func TestOperationsHaveAccuracy(t *testing.T) {
 	functions := words(t, "../vmath/doc.go", "function   float32 ULP", "[PowInt]", regexp.MustCompile(`(?m)^//\t([A-Z]\w*) `))
+	table, err := os.ReadFile("../vmath/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	bounds := map[string]bool{}
 	rows := words(t, "../../docs/numbers.md", "## Accuracy", "\n## ", regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|"))
 	for row := range rows {
@@ -67,6 +91,9 @@ func TestOperationsHaveAccuracy(t *testing.T) {
 			t.Errorf("%s rounds more than once and has no row in %s", d.Name, where)
 		} else if exact && rows[d.Name] {
 			t.Errorf("%s is exact and has a row in %s", d.Name, where)
+		}
+		if d.Class == op.Pointwise && functions[d.Name] {
+			checkMeasured(t, string(table), d.Name)
 		}
 		delete(rows, d.Name)
 	}
