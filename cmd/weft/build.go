@@ -17,7 +17,7 @@ import (
 func newBuild() *command {
 	var dir text
 	f := newFlags()
-	output(f, &dir, "the `folder` of the package, made if need be")
+	f.Var(&dir, "output", "the `folder` of the package, made if need be")
 	return &command{
 		name:     "build",
 		operands: "FILE.go:FUNC -o DIR",

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -28,17 +27,15 @@ type list []string
 func (l *list) String() string     { return strings.Join(*l, ",") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
-// newFlags returns an empty set of flags.
+// letters are the flags that a single letter stands for.
+var letters = map[string]string{"h": "help", "o": "output"}
+
+// newFlags returns a set with --help alone. Only command.parse sets its flags: package flag
+// itself reads -name and --name as the same flag, and hides where the flags end.
 func newFlags() *flag.FlagSet {
 	f := flag.NewFlagSet("", flag.ContinueOnError)
-	f.SetOutput(io.Discard) // its errors come back, and the help is ours
+	f.Bool("help", false, "print this")
 	return f
-}
-
-// output adds -o, --output.
-func output(f *flag.FlagSet, v flag.Value, usage string) {
-	f.Var(v, "output", usage)
-	f.Var(v, "o", usage)
 }
 
 // A text is a flag with a string.
@@ -57,21 +54,20 @@ func execute(all []*command, args []string, s *streams) error {
 	case name == "-v" || name == "--version":
 		_, err := fmt.Fprintf(s.out, "weft %s\n", version())
 		return err
-	case name == "-h" || name == "--help" || name == "help" && len(rest) == 0:
+	case name == "help" && len(rest) > 0 && !slices.Contains([]string{"help", "-h", "--help"}, rest[0]):
+		c, err := find(all, rest[0])
+		if err != nil {
+			return err
+		}
+		return c.help(s.out)
+	case name == "-h" || name == "--help" || name == "help":
 		return overview(s.out, all)
 	case strings.HasPrefix(name, "-"):
 		return fmt.Errorf("unknown flag: %s (weft --help lists the commands)", name)
 	}
-	help := name == "help"
-	if help {
-		name = rest[0]
-	}
 	c, err := find(all, name)
 	if err != nil {
 		return err
-	}
-	if help {
-		return c.help(s.out)
 	}
 	operands, err := c.parse(rest)
 	if errors.Is(err, flag.ErrHelp) {
@@ -101,52 +97,73 @@ func find(all []*command, name string) (*command, error) {
 	return nil, fmt.Errorf("there is no command %q%s (weft --help lists them)", name, hint)
 }
 
-// parse sets the flags and returns the operands. Flags may stand between them, up to --.
+// parse sets the flags and returns the operands. Flags may stand between them, up to --. Its
+// error is flag.ErrHelp at --help.
 func (c *command) parse(args []string) (operands []string, err error) {
-	for len(args) > 0 {
-		err := c.flags.Parse(args)
-		rest := c.flags.Args()
-		last := "" // that Parse has read
-		if n := len(args) - len(rest); n > 0 {
-			last = args[n-1]
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			return append(operands, args[i+1:]...), nil
 		}
-		switch {
-		case err != nil:
-			return nil, c.flagError(err, last)
-		case last == "--":
-			return append(operands, rest...), nil
-		case len(rest) == 0:
-			return operands, nil
+		if arg == "-" || !strings.HasPrefix(arg, "-") {
+			operands = append(operands, arg)
+			continue
 		}
-		operands, args = append(operands, rest[0]), rest[1:]
+		spelling, value, hasValue := strings.Cut(arg, "=")
+		f := c.lookup(spelling)
+		if f == nil {
+			return nil, c.unknown(arg, spelling)
+		}
+		want := "a whole number" // flags with text take any value
+		switch boolean, _ := f.Value.(interface{ IsBoolFlag() bool }); {
+		case boolean != nil:
+			want = "true or false"
+			if !hasValue {
+				value = "true"
+			}
+		case !hasValue && i+1 == len(args):
+			return nil, fmt.Errorf("flag needs an argument: %s", arg)
+		case !hasValue:
+			i++
+			value = args[i]
+		}
+		if err := c.flags.Set(f.Name, value); err != nil {
+			return nil, fmt.Errorf("--%s is %q, want %s", f.Name, value, want)
+		}
+		if f.Name == "help" && f.Value.String() == "true" {
+			return nil, flag.ErrHelp
+		}
 	}
 	return operands, nil
 }
 
-// badValue matches what package flag says of a value that it cannot read.
-var badValue = regexp.MustCompile(`^invalid (boolean )?value (".*") for (?:flag )?-(\w+): `)
+// lookup returns the flag of a spelling, -x or --name. It returns nil if there is none.
+func (c *command) lookup(spelling string) *flag.Flag {
+	if name, long := strings.CutPrefix(spelling, "--"); long {
+		return c.flags.Lookup(name)
+	}
+	return c.flags.Lookup(letters[spelling[1:]])
+}
 
-// flagError says what is wrong with a flag, the last argument that was read.
-func (c *command) flagError(err error, last string) error {
-	m := badValue.FindStringSubmatch(err.Error())
+// unknown says what is wrong with an argument whose spelling is not a flag.
+func (c *command) unknown(arg, spelling string) error {
+	name := strings.TrimPrefix(spelling[1:], "-")
+	if name == "" || name[0] == '-' {
+		return fmt.Errorf("bad flag syntax: %s", arg)
+	}
 	hint := ""
+	switch short := !strings.HasPrefix(arg, "--"); {
+	case c.flags.Lookup(name) != nil:
+		hint = ": write --" + name
+	case c.lookup("-"+name) != nil:
+		hint = ": write -" + name
+	case short && name[0] == 'o' && c.lookup("-o") != nil:
+		hint = ": write -o " + arg[2:]
+	}
 	if c.name == "eval" || c.name == "view" {
-		hint = " (a formula that begins with - goes in parentheses or behind --)"
+		hint += " (a formula that begins with - goes in parentheses or behind --)"
 	}
-	name, _, _ := strings.Cut(last, "=")
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return err
-	case m != nil && m[1] != "":
-		return fmt.Errorf("--%s is %s, want true or false", m[3], m[2])
-	case m != nil:
-		return fmt.Errorf("--%s is %s, want a whole number", m[3], m[2])
-	case strings.HasPrefix(err.Error(), "flag needs an argument"):
-		return fmt.Errorf("flag needs an argument: %s", name)
-	case strings.HasPrefix(last, "--"):
-		return fmt.Errorf("unknown flag: %s%s", name, hint)
-	}
-	return fmt.Errorf("unknown shorthand flag: %q in %s%s", []rune(last)[1], last, hint)
+	return fmt.Errorf("unknown flag: %s%s", arg, hint)
 }
 
 // checkValues refuses a place "" for results, and a number of calls that is not positive.
@@ -156,7 +173,7 @@ func (c *command) checkValues() (err error) {
 		switch {
 		case f.Name == "time" && f.Value.(flag.Getter).Get().(int) <= 0:
 			err = fmt.Errorf("--time %s is not positive", f.Value)
-		case f.Name != "output" && f.Name != "o":
+		case f.Name != "output":
 		case f.Value.String() == "" || isList && slices.Contains(*places, ""):
 			err = errors.New("the place behind -o is empty")
 		}
@@ -183,17 +200,14 @@ func (c *command) help(w io.Writer) error {
 	if c.usage != "" {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.usage)
 	}
-	rows := [][2]string{{"-h, --help", "print this"}}
+	var rows [][2]string
 	c.flags.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)
-		name := strings.TrimSpace(f.Name + " " + value)
-		switch f.Name {
-		case "o": // stands beside --output
-		case "output":
-			rows = append(rows, [2]string{"-o, --" + name, usage})
-		default:
-			rows = append(rows, [2]string{"    --" + name, usage})
+		letter := "    "
+		if letters[f.Name[:1]] == f.Name {
+			letter = "-" + f.Name[:1] + ", "
 		}
+		rows = append(rows, [2]string{letter + "--" + strings.TrimSpace(f.Name+" "+value), usage})
 	})
 	width := 0
 	for _, r := range rows {

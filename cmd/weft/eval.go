@@ -24,7 +24,7 @@ type evaluation struct {
 func newEval() *command {
 	e := &evaluation{}
 	f := newFlags()
-	output(f, &e.output, "write the result to this .npy `file`")
+	f.Var(&e.output, "output", "write the result to this .npy `file`")
 	f.Var(&e.grads, "grad", "write the gradient of the sum of the result by `name:file.npy`; may be repeated")
 	f.IntVar(&e.times, "time", 0, "compute it this many `times` more and print the median time of a call")
 	f.BoolVar(&e.explain, "explain", false, "print the kernels: loop language and machine code")

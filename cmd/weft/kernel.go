@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ type kernelRun struct {
 func newKernel() *command {
 	k := &kernelRun{}
 	f := newFlags()
-	output(f, &k.outputs, "write a result to this .npy `file`; once for each result")
+	f.Var(&k.outputs, "output", "write a result to this .npy `file`; once for each result")
 	f.Var(&k.grads, "grad", "write the gradient of the sum of all results by `name:file.npy`; may be repeated")
 	f.StringVar(&k.stencil, "stencil", "", "how a stencil treats borders: `mode=...,cval=...,neighborhood=...`")
 	f.BoolVar(&k.leading, "leading", false, "align shapes at the first axis, as MATLAB does")
@@ -154,15 +155,16 @@ func lookup(s *streams, where string) (*kernel.Func, error) {
 		}
 	} else {
 		dir, base := filepath.Split(file)
-		if dir == "" {
-			dir = "."
-		}
 		if _, err := os.Stat(file); err != nil {
 			return nil, failf("%s: %w", file, plain(err))
 		}
 		var err error
-		if source, err = kernel.ParseFS(exactly{os.DirFS(dir), base}, base); err != nil {
-			return nil, failf("%s: %w", file, err)
+		source, err = kernel.ParseFS(exactly{os.DirFS(cmp.Or(dir, ".")), base}, base)
+		switch {
+		case err != nil && strings.HasPrefix(err.Error(), base+":"): // a position, without the folder
+			return nil, failf("%s%w", dir, err)
+		case err != nil:
+			return nil, failf("%s: %w", file, plain(err))
 		}
 	}
 	f, err := source.Lookup(name)

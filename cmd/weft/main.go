@@ -8,7 +8,7 @@
 // The language of formulas is described at weft.Expr.
 //
 // The exit code of every command is 0 on success, 1 if the work failed, such as a formula, a
-// kernel or a file that is wrong, and 2 if the command line was wrong.
+// kernel or a file that is wrong or output that cannot be written, and 2 if the command line was wrong.
 package main
 
 import (
@@ -37,6 +37,20 @@ func (f failure) Unwrap() error { return f.error }
 // failf returns a failure.
 func failf(format string, args ...any) error { return failure{fmt.Errorf(format, args...)} }
 
+// A printer is standard output. It holds the first error of a write, which is a failure.
+type printer struct {
+	io.Writer
+	err error
+}
+
+func (p *printer) Write(b []byte) (int, error) {
+	n, err := p.Writer.Write(b)
+	if err != nil && p.err == nil {
+		p.err = failf("standard output: %w", plain(err))
+	}
+	return n, p.err
+}
+
 // run executes the command and returns its exit code.
 func run(args []string, input io.Reader, stdout, stderr io.Writer) (code int) {
 	defer func() {
@@ -53,7 +67,11 @@ func run(args []string, input io.Reader, stdout, stderr io.Writer) (code int) {
 		}
 	}
 	all := []*command{newInfo(), newEval(), newView(), newKernel(), newBuild()}
-	err := execute(all, args, &streams{in: input, out: stdout})
+	out := &printer{Writer: stdout}
+	err := execute(all, args, &streams{in: input, out: out})
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return ok
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -108,5 +110,27 @@ func TestJSONIsJSON(t *testing.T) {
 	run([]string{"eval", "x", "x=u.npy", "--json"}, strings.NewReader(""), &out, &out)
 	if want := `{"dtype": "uint64", "shape": [2], "data": [18446744073709551615, 0]}` + "\n"; out.String() != want {
 		t.Errorf("%s, want %s", &out, want)
+	}
+}
+
+// fullDisk is an output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: errors.New("no space left on device")}
+}
+
+// TestUnwritableOutputFails runs commands whose output cannot be written: that is failed work,
+// not a wrong command line.
+func TestUnwritableOutputFails(t *testing.T) {
+	files(t)
+	for _, args := range []string{"", "-h", "--version", "help eval", "eval -h", "info", "info --short", "info --json", "eval 1", "eval 1 --json",
+		"eval a a=a.npy -o -", "eval a a=1 -o x.npy --explain", "eval a+1 a=1 -o x.npy --time 1", "eval a+1 a=1 -o x.npy --time 1 --json",
+		"kernel k.go:Split x=1", "kernel k.go:Split x=1 -o x.npy --time 1", "view a a=1 -o -"} {
+		var errs bytes.Buffer
+		code := run(strings.Fields(args), strings.NewReader(""), fullDisk{}, &errs)
+		if said := errs.String(); code != failed || !strings.HasSuffix(said, "standard output: no space left on device\n") {
+			t.Errorf("weft %s: exit %d, %s", args, code, said)
+		}
 	}
 }

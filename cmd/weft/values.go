@@ -219,9 +219,8 @@ func listed(names []string) string {
 // plain leaves the operation and the path out of an error of the file system:
 // the message has named the file.
 func plain(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
+	for p := (*fs.PathError)(nil); errors.As(err, &p); {
+		err = p.Err
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 func newView() *command {
 	var place text
 	f := newFlags()
-	output(f, &place, "write the page to this .html `file`")
+	f.Var(&place, "output", "write the page to this .html `file`")
 	return &command{
 		name:     "view",
 		operands: "FORMULA|FILE.go:FUNC [NAME=VALUE]... -o PAGE.html",

@@ -52,6 +52,14 @@ func files(t *testing.T) {
 	if err := os.WriteFile("k.go", []byte(kernelSource), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(os.Mkdir("sub", 0o700), os.Mkdir("dir.go", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"bad.go", "sub/bad.go"} {
+		if err := os.WriteFile(name, []byte("package k\nfun F()\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, data := range map[string][]byte{"short.npy": good[:len(good)-3], "text.npy": []byte("1 2 3\n"), "none.npy": nil, "huge.npy": huge} {
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -201,10 +209,34 @@ var commands = []struct {
 	{"view a+b a=1 -o p.html", 2, ``, `weft: view: no value for b: give b=FILE.npy or b=NUMBER\n`},
 	{"view a+ a=1 -o p.html", 1, ``, `weft: expr: column 3: expected operand(.|\n)*`},
 	{"view a a=1 -o no/such/p.html", 1, ``, `weft: write the page to no/such/p.html: .*\n`},
-	{"view -a a=1 -o p.html", 2, ``, `weft: view: unknown shorthand flag: 'a' in -a .*\n`},
+	{"view -a a=1 -o p.html", 2, ``, `weft: view: unknown flag: -a .*\n`},
+	{"eval ---x", 2, ``, `weft: eval: bad flag syntax: ---x\n`},
+	{"eval -=x", 2, ``, `weft: eval: bad flag syntax: -=x\n`},
+	{"view --=", 2, ``, `weft: view: bad flag syntax: --=\n`},
+	{"info ---json", 2, ``, `weft: info: bad flag syntax: ---json\n`},
+	{"kernel -=", 2, ``, `weft: kernel: bad flag syntax: -=\n`},
+	{"eval -o -- a*2 a=a.npy --json", 0, ``, ``},
+	{"eval a*2 a=3 -o=out.npy", 0, ``, ``},
+	{"eval a*2 a=3 -oout.npy", 2, ``, `weft: eval: unknown flag: -oout\.npy: write -o out\.npy \(a formula .*\)\n`},
+	{"kernel k.go:Axpy -ox=y.npy", 2, ``, `weft: kernel: unknown flag: -ox=y\.npy: write -o x=y\.npy\n`},
+	{"kernel k.go:Axpy --o out.npy", 2, ``, `weft: kernel: unknown flag: --o: write -o\n`},
+	{"kernel k.go:Axpy -output=x", 2, ``, `weft: kernel: unknown flag: -output=x: write --output\n`},
+	{"info -json", 2, ``, `weft: info: unknown flag: -json: write --json\n`},
+	{"info -o x", 2, ``, `weft: info: unknown flag: -o\n`},
+	{"info -ox", 2, ``, `weft: info: unknown flag: -ox\n`},
+	{"info --h", 2, ``, `weft: info: unknown flag: --h: write -h\n`},
+	{"info --help=false --short", 0, `weft \S+, backend \w+\n`, ``},
+	{"eval --help=false 1", 0, `1\n`, ``},
+	{"eval -h=x 1", 2, ``, `weft: eval: --help is "x", want true or false\n`},
+	{"help help", 0, `Compute formulas(.|\n)*`, ``},
+	{"help -h", 0, `Compute formulas(.|\n)*`, ``},
+	{"help --help", 0, `Compute formulas(.|\n)*`, ``},
+	{"view bad.go:F x=1 -o p.html", 1, ``, `weft: bad\.go:2:1: [^:]*\n(.|\n)*`},
+	{"kernel sub/bad.go:F x=1", 1, ``, `weft: sub/bad\.go:2:1: [^:]*\n(.|\n)*`},
+	{"kernel dir.go:F x=1", 1, ``, `weft: dir\.go: [^:]*\n`},
 	{"eval", 2, ``, `weft: eval: a formula is missing, such as: .*\n`},
 	{"eval a --frob", 2, ``, `weft: eval: unknown flag: --frob \(a formula that begins with - .*\)\n`},
-	{"eval -a a=3", 2, ``, `weft: eval: unknown shorthand flag: 'a' in -a \(a formula that begins with - goes in parentheses or behind --\)\n`},
+	{"eval -a a=3", 2, ``, `weft: eval: unknown flag: -a \(a formula that begins with - goes in parentheses or behind --\)\n`},
 	{"eval 1 --time x", 2, ``, `weft: eval: --time is "x", want a whole number\n`},
 	{"eval 1 --time 0", 2, ``, `weft: eval: --time 0 is not positive\n`},
 	{"eval 1 --output=", 2, ``, `weft: eval: the place behind -o is empty\n`},
