@@ -305,7 +305,7 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 		r := resultTensor{traced: t, out: -1, arg: slices.Index(e.given, t)}
 		switch {
 		case r.arg >= 0:
-		case !t.v.Store.Abstract:
+		case !t.v.Store.Abstract && !tr.literals[t.v.Store]:
 			r.captured = t
 		default:
 			var strides []int
@@ -334,6 +334,9 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 			if s.PC == 0 {
 				s.PC = tr.caller()
 			}
+		}
+		if tr.literals[s.At.Store] {
+			s.Cell.Written = false // each call wrote into a copy
 		}
 		if s.Cell.Written {
 			out(s.Cell.node, s.At.Strides, i)

@@ -67,9 +67,7 @@ func checkType[F Face](t reflect.Type, what string, seen map[reflect.Type]bool) 
 	case reflect.Slice, reflect.Array:
 		checkType[F](t.Elem(), what, seen)
 	case reflect.Map:
-		switch t.Key().Kind() {
-		case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		default:
+		if !ordered(t.Key()) {
 			array.Failf("compile", "f", "%s has a map by %s: want strings or integers", what, t.Key())
 		}
 		checkType[F](t.Elem(), what, seen)

@@ -120,6 +120,9 @@ func Written(t *Tensor, f func(v *array.View)) {
 	f(&v)
 	PutBack(t, &v)
 	KeepAlive(t)
+	if tr := TracingHere(); tr != nil && t.Size() > 0 {
+		tr.literal(t.v.Store)
+	}
 }
 
 // PutBack copies v, contiguous memory of the host that stands for that of t, back to t. It does
@@ -303,7 +306,7 @@ func Free(st *array.Storage) {
 		st.Release()
 		return
 	}
-	if tr := TracingHere(); tr != nil && tr.Made[st] {
+	if tr := TracingHere(); tr != nil && (tr.Made[st] || tr.literals[st]) {
 		return // the graph may read it
 	}
 	ComputeReaders(st)

@@ -179,8 +179,11 @@ func (s *signature) differs(o *signature) string {
 		}
 	}
 	for i := range o.statics {
-		if i >= len(s.statics) || s.statics[i] != o.statics[i] {
-			return fmt.Sprintf("a value is %v, before %v", o.statics[i], s.statics[min(i, len(s.statics)-1)])
+		if i >= len(s.statics) {
+			return fmt.Sprintf("%d values, before %d", len(o.statics), len(s.statics))
+		}
+		if s.statics[i] != o.statics[i] {
+			return fmt.Sprintf("a value is %v, before %v", o.statics[i], s.statics[i])
 		}
 	}
 	return "gradients were there or not"

@@ -51,6 +51,7 @@ type Trace struct {
 	held      []lock.Held                       // locks of leaves
 	args      map[*array.Storage]*array.Storage // of arguments: their stand-ins
 	constants []constant                        // constants that are not scalars, all with different elements
+	literals  map[*array.Storage]bool           // memory of arrays that the traced function made of Go values
 	shared    uintptr                           // the line that captured the memory of an argument, if one did
 }
 
@@ -564,6 +565,16 @@ func (tr *Trace) captured(t *Tensor) {
 	if st := t.v.Store; tr.Seen != nil && (!st.Abstract || st.Owner() != any(tr)) {
 		tr.capture(t)
 	}
+}
+
+// literal notes memory of an array that the traced function made of Go values, such as Arange. The
+// program reads it in each call as it was made. Each call has a copy of its own of what is returned
+// or written into, as each run of the function would make one.
+func (tr *Trace) literal(st *array.Storage) {
+	if tr.literals == nil {
+		tr.literals = map[*array.Storage]bool{}
+	}
+	tr.literals[st] = true
 }
 
 // captureHere is captured for what is copied without an operation.

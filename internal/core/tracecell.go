@@ -84,7 +84,7 @@ func (tr *Trace) within(o *Trace) bool {
 // given reports whether v's memory exists before a call: it is an argument or captured.
 func (tr *Trace) given(v *array.View) bool {
 	c := tr.cells[v.Store]
-	return !tr.Made[v.Store] && (!v.Store.Abstract || c != nil && c.source >= 0)
+	return !tr.Made[v.Store] && !tr.literals[v.Store] && (!v.Store.Abstract || c != nil && c.source >= 0)
 }
 
 // Input makes a cell of what every call reads.

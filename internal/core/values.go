@@ -44,7 +44,19 @@ func newSupplied(ctx context.Context) *Supplied {
 }
 
 // collect adds the tensors and the constants in v to g.
-func collect[F Face](g *Supplied, v reflect.Value) {
+func collect[F Face](g *Supplied, v reflect.Value) { collectAt[F](g, v, 0) }
+
+// maxNesting bounds how deep values nest, so that one that contains itself is an error.
+const maxNesting = 1000
+
+func checkDepth(depth int, what string) {
+	if depth > maxNesting {
+		array.Failf("compile", "", "%s nests more than %d values, or contains itself", what, maxNesting)
+	}
+}
+
+func collectAt[F Face](g *Supplied, v reflect.Value, depth int) {
+	checkDepth(depth, "an argument")
 	if v.IsValid() && v.Type() == reflect.TypeFor[*F]() {
 		t := v.Interface().(*F)
 		if t == nil {
@@ -75,24 +87,24 @@ func collect[F Face](g *Supplied, v reflect.Value) {
 			return
 		}
 		g.Statics = append(g.Statics, v.Elem().Type())
-		collect[F](g, v.Elem())
+		collectAt[F](g, v.Elem(), depth+1)
 	case reflect.Slice, reflect.Array:
 		g.Statics = append(g.Statics, length(v))
 		for i := range v.Len() {
-			collect[F](g, v.Index(i))
+			collectAt[F](g, v.Index(i), depth+1)
 		}
 	case reflect.Map:
 		g.Statics = append(g.Statics, length(v))
-		for _, k := range sortedKeys(v) {
+		for _, k := range sortedKeys(v, "an argument") {
 			g.Statics = append(g.Statics, k.Interface())
-			collect[F](g, v.MapIndex(k))
+			collectAt[F](g, v.MapIndex(k), depth+1)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if !v.Type().Field(i).IsExported() {
 				array.Failf("compile", "", "an argument is %s by value, which has fields that are not exported: give a pointer", v.Type())
 			}
-			collect[F](g, v.Field(i))
+			collectAt[F](g, v.Field(i), depth+1)
 		}
 	case reflect.Float32, reflect.Float64:
 		g.Statics = append(g.Statics, math.Float64bits(v.Float())) // by bits, so that NaN equals itself
@@ -121,7 +133,12 @@ func holderOf(v reflect.Value) (h holder, nothing, ok bool) {
 	return h, ok && v.Kind() == reflect.Pointer && v.IsNil(), ok
 }
 
-func sortedKeys(m reflect.Value) []reflect.Value {
+// sortedKeys returns the keys of a map in ascending order, in which its tensors are numbered. It
+// panics if they are not strings or integers.
+func sortedKeys(m reflect.Value, what string) []reflect.Value {
+	if !ordered(m.Type().Key()) {
+		array.Failf("compile", "", "%s has a map by %s: want strings or integers", what, m.Type().Key())
+	}
 	keys := m.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int {
 		switch {
@@ -133,6 +150,16 @@ func sortedKeys(m reflect.Value) []reflect.Value {
 		return strings.Compare(a.String(), b.String())
 	})
 	return keys
+}
+
+// ordered reports a type of keys by which maps of arguments and results may be.
+func ordered(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return true
+	}
+	return false
 }
 
 func compareOrdered[T int64 | uint64](a, b T) int {
@@ -147,6 +174,11 @@ func compareOrdered[T int64 | uint64](a, b T) int {
 
 // replaced returns v with other tensors in place of those in it.
 func replaced[F Face](v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
+	return replacedAt[F](v, f, 0)
+}
+
+func replacedAt[F Face](v reflect.Value, f func(t *Tensor) *Tensor, depth int) reflect.Value {
+	checkDepth(depth, "a result")
 	if !v.IsValid() {
 		return v
 	}
@@ -172,7 +204,7 @@ func replaced[F Face](v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value 
 			return v
 		}
 		out := reflect.New(v.Type()).Elem()
-		out.Set(replaced[F](v.Elem(), f))
+		out.Set(replacedAt[F](v.Elem(), f, depth+1))
 		return out
 	case reflect.Slice:
 		if v.IsNil() {
@@ -180,19 +212,22 @@ func replaced[F Face](v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value 
 		}
 		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		for i := range v.Len() {
-			out.Index(i).Set(replaced[F](v.Index(i), f))
+			out.Index(i).Set(replacedAt[F](v.Index(i), f, depth+1))
 		}
 		return out
 	case reflect.Array, reflect.Struct:
 		out := reflect.New(v.Type()).Elem()
 		if v.Kind() == reflect.Array {
 			for i := range v.Len() {
-				out.Index(i).Set(replaced[F](v.Index(i), f))
+				out.Index(i).Set(replacedAt[F](v.Index(i), f, depth+1))
 			}
 			return out
 		}
 		for i := range v.NumField() {
-			out.Field(i).Set(replaced[F](v.Field(i), f))
+			if !v.Type().Field(i).IsExported() {
+				array.Failf("compile", "", "a result is %s by value, which has fields that are not exported: give a pointer", v.Type())
+			}
+			out.Field(i).Set(replacedAt[F](v.Field(i), f, depth+1))
 		}
 		return out
 	case reflect.Map:
@@ -200,8 +235,8 @@ func replaced[F Face](v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value 
 			return v
 		}
 		out := reflect.MakeMapWithSize(v.Type(), v.Len())
-		for _, k := range sortedKeys(v) {
-			out.SetMapIndex(k, replaced[F](v.MapIndex(k), f))
+		for _, k := range sortedKeys(v, "a result") {
+			out.SetMapIndex(k, replacedAt[F](v.MapIndex(k), f, depth+1))
 		}
 		return out
 	}
