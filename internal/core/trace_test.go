@@ -533,7 +533,7 @@ func TestFuncResults(t *testing.T) {
 	}, core.Options{Name: "results"})
 	x := weft.Full(1, 2)
 	for range 2 {
-		got, err := f.Call(nil, []*core.Tensor{(*core.Tensor)(x)})
+		got, err := f.Call(t.Context(), []*core.Tensor{(*core.Tensor)(x)})
 		if err != nil || len(got) != 5 || got[0] != nil || got[4] != nil {
 			t.Fatalf("%v, %v", got, err)
 		}
