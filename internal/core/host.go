@@ -59,6 +59,7 @@ func HostView(t *Tensor) array.View {
 	if OnHost(t) {
 		return t.v
 	}
+	checkUnreached(t)
 	v := array.View{DType: t.v.DType, Shape: t.v.Shape, Strides: array.RowMajor(t.v.Shape)}
 	v.Store = d.Fallback().Default().Alloc(v.Size() * v.DType.Size())
 	download(&v, t)
@@ -74,9 +75,18 @@ func (t *Tensor) Reached() bool { return Reached(t.v.Store.Device) }
 // here reports that the host reaches the memory of a view, which may belong to a trace.
 func here(v *array.View) bool { return !v.Store.Abstract && v.Store.Host() != nil }
 
+// checkUnreached panics if the host reaches the memory of t's device. t, which has no memory there,
+// was then released by another goroutine.
+func checkUnreached(t *Tensor) {
+	if t.Reached() {
+		FailReleased("read", &t.v)
+	}
+}
+
 // download copies the elements of t, whose memory the host does not reach, into dst, contiguous
 // memory of the host of the same type.
 func download(dst *array.View, t *Tensor) {
+	checkUnreached(t)
 	c := (&Tensor{v: t.v}).Contiguous()
 	size := c.v.DType.Size()
 	s := device.Get(c.v.Store.Device).Default()
