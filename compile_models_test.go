@@ -524,7 +524,7 @@ func TestNewBatchSizeReusesKernels(t *testing.T) {
 			if made := cpu.Counters.Compiled.Load() - before; i == 0 && made == 0 {
 				t.Errorf("%s: the first step compiles no kernel: what is counted?", c.name)
 			} else if i > 0 && made > 0 {
-				t.Errorf("%s: %d kernels compiled for a batch of %d after those of %v", c.name, made, n, c.sizes[:i])
+				t.Errorf("%s: %d kernels compiled for a batch of %d after the batches %v", c.name, made, n, c.sizes[:i])
 			}
 		}
 	}

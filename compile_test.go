@@ -477,8 +477,8 @@ func TestCompileNilArgumentAndNoResult(t *testing.T) {
 	}
 }
 
-// What a call that failed has written in part is seen by the tape: no gradient is computed of
-// values that are no longer there.
+// The tape sees what a failed call has written in part: it computes no gradient from values that
+// were overwritten.
 func TestCompileFailedWrite(t *testing.T) {
 	tensortest.SkipLate(t, "the errors come at the next wait")
 	w := weft.Ones(1000).RequireGrad()

@@ -552,7 +552,7 @@ func ExampleTrack() {
 	// then 124 bytes; same: true
 }
 
-// One interval, as a vertex buffer has it, and as many as are worth a transfer.
+// One interval, as a vertex buffer has it, and one for each gap that is worth another transfer.
 func ExampleTrackOpts() {
 	for _, o := range []weft.TrackOpts{
 		{OneInterval: true},

@@ -144,7 +144,7 @@ func (f *Fused) IntoRows(places *Tensor, dst []*Tensor, args []Operand) {
 	for i, t := range dst {
 		t.Writable(f.Def.Name)
 		if t.Rank() == 0 || t.v.Shape[0] != dst[0].v.Shape[0] {
-			array.Failf(f.Def.Name, "dst", "number %d has shape %s: want as many rows as the first", i, array.ShapeString(t.v.Shape))
+			array.Failf(f.Def.Name, "dst", "number %d has shape %s: want the number of rows of the first", i, array.ShapeString(t.v.Shape))
 		}
 		rows[i] = (&Tensor{v: t.v}).IndexSelect(0, places.Detach())
 	}
