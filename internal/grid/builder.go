@@ -139,6 +139,9 @@ func (b *Builder) Store(s Space, e Elem, addr Reg, offset int, pred Reg, x ...Re
 // Barrier waits for all threads of the block.
 func (b *Builder) Barrier() { b.Ins(Ins{Op: Barrier}) }
 
+// WarpBarrier waits for the threads of the warp.
+func (b *Builder) WarpBarrier() { b.Ins(Ins{Op: WarpBarrier}) }
+
 // Down returns what x is n lanes further on.
 func (b *Builder) Down(x Reg, n int) Reg {
 	d := b.Var(b.Type(x))

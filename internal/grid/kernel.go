@@ -46,7 +46,8 @@ const (
 	// thread can cut in two. Dst, if not NoReg, gets the value before. Pred as for Store.
 	Add
 
-	Barrier // waits for all threads of the block; their writes before it are seen after it
+	Barrier     // waits for all threads of the block; their writes before it are seen after it
+	WarpBarrier // waits for the 32 threads of the warp; their writes before it are seen after it
 
 	// Shuffle sets Dst to the value that A has in another lane of the warp: Down by Imm lanes (own
 	// value if there is none), Xor, or lane B (I32, modulo 32) for Lane. All 32 lanes take part.
@@ -111,6 +112,7 @@ type Ins struct {
 	Elem    Elem    // of Load and Store
 	Space   Space   // of Load, Store and Add
 	Uniform bool    // of If and While: all threads of a warp agree, always
+	Fresh   bool    // of Load: sees what others wrote while the kernel runs
 	Dst     Reg
 	A, B, C Reg
 	Pred    Reg
