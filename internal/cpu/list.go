@@ -103,29 +103,9 @@ func (l *list) pieceStart(p, pieces int) (item int, row int64) {
 // check panics with an *array.Error if an offset of items lo to hi-1 does not ascend or lies
 // outside the rows.
 func (l *list) check(lo, hi int) {
-	off := l.off[lo : hi+1]
-	last, bad := int64(0), int64(0) // is negative once an offset is, or less than that before it
-	for _, o := range off {
-		bad |= o | (o - last)
-		last = o
+	if err := device.CheckOffsets(l.op, l.off[lo:hi+1], lo, l.rows); err != nil {
+		panic(err)
 	}
-	if bad >= 0 && last <= int64(l.rows) {
-		return
-	}
-	last = off[0]
-	for i, o := range off {
-		if o < last || o < 0 || o > int64(l.rows) {
-			l.refuse(lo + i)
-		}
-		last = o
-	}
-}
-
-func (l *list) refuse(i int) {
-	if o := l.off[i]; o < 0 || o > int64(l.rows) {
-		array.Failf(l.op, "offsets", "offset %d is %d, which is not from 0 to %d, the number of rows", i, o, l.rows)
-	}
-	array.Failf(l.op, "offsets", "offset %d is %d, less than %d before it", i, l.off[i], l.off[max(i-1, 0)])
 }
 
 // launchItems runs a program with a ragged axis. Each thread checks the offsets of a piece just

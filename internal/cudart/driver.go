@@ -28,6 +28,7 @@ type Info struct {
 	Shared       int // bytes of shared memory that a block may take
 	L2           int // bytes of the cache of the whole GPU
 	Driver       string
+	CUDA         int // version of the driver's interface: 1000 times the major, 10 times the minor number; 0 if unknown
 }
 
 // An Addr is an address in the memory of a GPU.
@@ -97,10 +98,12 @@ func (e *DriverError) Error() string { return fmt.Sprintf("%s: %s (error %d)", e
 
 // Codes of [DriverError] that decide what happens next, numbered as CUresult is.
 const (
+	CodeInvalid     = 1 // an argument; of a launch: nothing ran
 	CodeOutOfMemory = 2
 	CodeNoDevice    = 100
 	CodeBadText     = 218 // the text of a module does not compile
 	CodeFault       = 700 // an address that a kernel may not use: the context is lost
+	CodeResources   = 701 // a launch wants more than a multiprocessor has: nothing ran
 	CodeTimeout     = 702
 	CodeLaunch      = 719 // a kernel failed: the context is lost
 )

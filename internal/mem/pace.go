@@ -118,6 +118,10 @@ func collect() {
 	}
 }
 
+// Collect runs a garbage collection and waits, some milliseconds at most, for the cleanups that it
+// queued: devices with memory of their own get back what dead tensors have.
+func Collect() { collect() }
+
 // cleanupsWait reports whether a cleanup is queued that has not run.
 func cleanupsWait() bool {
 	s := [...]metrics.Sample{{Name: "/gc/cleanups/executed:cleanups"}, {Name: "/gc/cleanups/queued:cleanups"}}
