@@ -1,0 +1,184 @@
+package ptxsim
+
+import "slices"
+
+// A cell says who used a granule of memory last: a work of a queue, and within a launch the thread
+// and the barriers that its block had passed. So one cell serves the races of threads and those of
+// queues. For shared memory the run of a block stands for the work.
+type cell struct {
+	writer, reader       uint32 // works; 0 none
+	others               uint32 // a set of earlier readers that the reader is not ordered after
+	writeThread          uint32
+	readThread           uint32
+	writeEpoch, readEpoc uint16
+}
+
+const (
+	epochMask  = 1<<14 - 1
+	atomicUse  = 1 << 15 // of writeEpoch: an atomic access; of readEpoc: a volatile one
+	manyUse    = 1 << 14 // of readEpoc: several threads of the block of readThread
+	everywhere = ^uint32(0)
+)
+
+// An actor is who accesses memory.
+type actor struct {
+	work   uint32
+	thread uint32 // within the launch
+	block  uint32 // threads of a block: threads t and u are of one block if t/block == u/block
+	epoch  uint16
+	atomic bool
+	c      *context // orders works; nil in shared memory
+	okPast uint32   // a work that was found to be before
+}
+
+func (a *actor) sameBlock(thread uint32) bool { return thread/a.block == a.thread/a.block }
+
+// before reports whether a work is ordered before the actor's.
+func (a *actor) before(work uint32) bool {
+	if work == 0 || work == a.okPast || a.c == nil {
+		return true
+	}
+	if a.c.ordered(work) {
+		a.okPast = work
+		return true
+	}
+	return false
+}
+
+// split makes the granules of a page smaller.
+func (p *page) split(shift uint8) {
+	old := p.cells
+	if old != nil {
+		by := p.shift - shift
+		p.cells = make([]cell, len(old)<<by)
+		for i := range p.cells {
+			p.cells[i] = old[i>>by]
+		}
+	}
+	p.shift = shift
+}
+
+// granules returns the cells of n bytes at o.
+func (p *page) granules(o, n int) []cell {
+	if both := uint(o|n) & 3; both != 0 && p.shift > 0 {
+		shift := uint8(0)
+		if both&1 == 0 {
+			shift = 1
+		}
+		if shift < p.shift {
+			p.split(shift)
+		}
+	}
+	if p.cells == nil {
+		p.cells = make([]cell, (len(p.data)+1<<p.shift-1)>>p.shift)
+	}
+	return p.cells[o>>p.shift : (o+n+1<<p.shift-1)>>p.shift]
+}
+
+// read notes a read of n bytes at o. It returns what it races with, "" for nothing.
+func (p *page) read(a *actor, o, n int) string {
+	cells := p.granules(o, n)
+	for i := range cells {
+		c := &cells[i]
+		if c.writer == a.work {
+			if c.writeThread != a.thread && !(a.sameBlock(c.writeThread) && c.writeEpoch&epochMask != a.epoch) &&
+				!(a.atomic && c.writeEpoch&atomicUse != 0) {
+				return "a write of another thread without a barrier between"
+			}
+		} else if c.writer != 0 && !a.before(c.writer) {
+			return "a write of " + a.c.describe(c.writer) + " without an event between"
+		}
+		c.noteRead(a)
+	}
+	return ""
+}
+
+func (c *cell) noteRead(a *actor) {
+	epoch := a.epoch
+	if a.atomic {
+		epoch |= atomicUse
+	}
+	if c.reader != a.work {
+		if c.reader != 0 && a.c != nil && !a.before(c.reader) {
+			c.others = a.c.readers.add(c.others, c.reader)
+		}
+		c.reader, c.readThread, c.readEpoc = a.work, a.thread, epoch
+		return
+	}
+	switch {
+	case c.readThread == a.thread && c.readEpoc&manyUse == 0:
+		c.readEpoc = epoch | c.readEpoc&epoch&atomicUse
+	case c.readThread == everywhere:
+	case !a.sameBlock(c.readThread):
+		c.readThread = everywhere
+	case c.readEpoc&epochMask != a.epoch:
+		c.readThread, c.readEpoc = a.thread, epoch
+	default:
+		c.readEpoc |= manyUse
+		if !a.atomic {
+			c.readEpoc &^= atomicUse
+		}
+	}
+}
+
+// write notes a write of n bytes at o. It returns what it races with, "" for nothing.
+func (p *page) write(a *actor, o, n int) string {
+	cells := p.granules(o, n)
+	epoch := a.epoch
+	if a.atomic {
+		epoch |= atomicUse
+	}
+	for i := range cells {
+		c := &cells[i]
+		if c.writer == a.work {
+			if c.writeThread != a.thread && !(a.sameBlock(c.writeThread) && c.writeEpoch&epochMask != a.epoch) &&
+				!(a.atomic && c.writeEpoch&atomicUse != 0) {
+				return "a write of another thread without a barrier between"
+			}
+		} else if c.writer != 0 && !a.before(c.writer) {
+			return "a write of " + a.c.describe(c.writer) + " without an event between"
+		}
+		if c.reader == a.work {
+			ordered := c.readThread != everywhere && a.sameBlock(c.readThread) && c.readEpoc&epochMask != a.epoch
+			own := c.readThread == a.thread && c.readEpoc&manyUse == 0
+			if !own && !ordered && !(a.atomic && c.readEpoc&atomicUse != 0) {
+				return "a read of another thread without a barrier between"
+			}
+		} else if c.reader != 0 && !a.before(c.reader) {
+			return "a read of " + a.c.describe(c.reader) + " without an event between"
+		}
+		if c.others != 0 {
+			for _, r := range a.c.readers.sets[c.others] {
+				if !a.before(r) {
+					return "a read of " + a.c.describe(r) + " without an event between"
+				}
+			}
+		}
+		*c = cell{writer: a.work, writeThread: a.thread, writeEpoch: epoch}
+	}
+	return ""
+}
+
+// readerSets numbers sets of works, so that a cell holds one in a word. Set 0 is empty.
+type readerSets struct {
+	sets [][]uint32
+	next map[[2]uint32]uint32
+}
+
+// add returns the set with a work more.
+func (s *readerSets) add(set, work uint32) uint32 {
+	if s.next == nil {
+		s.sets, s.next = [][]uint32{nil}, map[[2]uint32]uint32{}
+	}
+	if slices.Contains(s.sets[set], work) {
+		return set
+	}
+	key := [2]uint32{set, work}
+	n, ok := s.next[key]
+	if !ok {
+		n = uint32(len(s.sets))
+		s.sets = append(s.sets, append(slices.Clone(s.sets[set]), work))
+		s.next[key] = n
+	}
+	return n
+}
