@@ -101,7 +101,7 @@ func (w *warp) each(a *access, m uint32, f func(lane int, p *page, o int)) {
 	} else {
 		thread += uint32(w.b.index) * uint32(w.b.threads)
 	}
-	act.atomic = a.atomic
+	act.atomic, act.warp = a.atomic, w.epoch
 	base := &w.r[a.base]
 	for i := range base {
 		if m>>i&1 == 0 {
@@ -201,8 +201,6 @@ func compileLoad(b *builder, x *inst) step {
 	switch space {
 	case inGlobal, inShared:
 		return func(w *warp, m uint32) {
-			base := w.r[a.base] // a copy, since a loaded value may replace the address
-			_ = base
 			w.each(&a, m, func(lane int, p *page, o int) { put(w, lane, p.data, o) })
 		}
 	}

@@ -57,7 +57,7 @@ func (c *context) call(name string) error {
 // loseBy loses the context if an error is one after which a driver goes on with nothing.
 func (c *context) loseBy(err error) {
 	var e *cudart.DriverError
-	if errors.As(err, &e) && (e.Code >= 700 && e.Code <= 719 || e.Code == 999 || e.Code == 46) {
+	if errors.As(err, &e) && (e.Code >= 700 && e.Code <= 719 && e.Code != cudart.CodeResources || e.Code == 999 || e.Code == 46) {
 		c.lost = err
 	}
 }
@@ -80,7 +80,7 @@ func (c *context) Alloc(bytes int) (cudart.Addr, error) {
 		return 0, err
 	}
 	if bytes <= 0 {
-		return 0, driverError(call, codeInvalidValue, "invalid argument")
+		return 0, driverError(call, cudart.CodeInvalid, "invalid argument")
 	}
 	if n := roundUp(bytes, 512); n > c.d.opts.Memory-c.used {
 		return 0, driverError(call, cudart.CodeOutOfMemory, "out of memory")
@@ -100,7 +100,7 @@ func (c *context) Free(a cudart.Addr) error {
 	}
 	r := c.regions[a]
 	if r == nil {
-		return driverError("cuMemFree_v2", codeInvalidValue, "invalid argument")
+		return driverError("cuMemFree_v2", cudart.CodeInvalid, "invalid argument")
 	}
 	delete(c.regions, a)
 	c.used -= roundUp(r.size, 512)
@@ -121,7 +121,7 @@ func (c *context) AllocPinned(bytes int) (unsafe.Pointer, error) {
 		return nil, err
 	}
 	if bytes <= 0 {
-		return nil, driverError("cuMemHostAlloc", codeInvalidValue, "invalid argument")
+		return nil, driverError("cuMemHostAlloc", cudart.CodeInvalid, "invalid argument")
 	}
 	b := make([]byte, bytes+pageBytes)
 	skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (pageBytes - 1)
@@ -144,7 +144,7 @@ func (c *context) FreePinned(p unsafe.Pointer) error {
 			return nil
 		}
 	}
-	return driverError("cuMemFreeHost", codeInvalidValue, "invalid argument")
+	return driverError("cuMemFreeHost", cudart.CodeInvalid, "invalid argument")
 }
 
 func (c *context) Load(text string) (cudart.Module, error) {

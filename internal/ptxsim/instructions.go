@@ -46,11 +46,25 @@ func compileLeave(b *builder, x *inst, in *ins) {
 }
 
 func compileBarrier(b *builder, x *inst, in *ins) {
+	if x.take("warp") != "" {
+		in.exec = b.warpBarrier(x)
+		return
+	}
 	x.need("sync")
 	x.count(1)
 	in.kind, in.id = barrier, int32(b.number(x, 0))
 	if in.id < 0 || in.id > 15 {
 		fail(x.line, "barrier %d", in.id)
+	}
+}
+
+func (b *builder) warpBarrier(x *inst) step {
+	x.need("sync")
+	x.count(1)
+	members := b.src(x, 0, u32)
+	return func(w *warp, m uint32) {
+		w.together(m, &w.r[members])
+		w.epoch = (w.epoch + 1) & epochMask
 	}
 }
 

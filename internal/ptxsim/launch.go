@@ -35,13 +35,13 @@ func (c *context) Launch(h cudart.Queue, f cudart.Func, blocks, threads, shared 
 	}
 	switch {
 	case blocks < 1 || blocks > 1<<31-1 || threads < 1 || threads > k.maxThreads || k.exactThreads && threads != k.maxThreads:
-		return driverError(call, codeInvalidValue, "invalid argument: %d blocks of %d threads of %s, at most %d", blocks, threads, k.name, k.maxThreads)
+		return driverError(call, cudart.CodeInvalid, "invalid argument: %d blocks of %d threads of %s, at most %d", blocks, threads, k.name, k.maxThreads)
 	case uint64(blocks)*uint64(threads) >= uint64(everywhere):
-		return driverError(call, codeInvalidValue, "the simulator runs less than 2^32-1 threads")
+		return driverError(call, cudart.CodeInvalid, "the simulator runs less than 2^32-1 threads")
 	case shared < 0 || roundUp(k.shared, 16)+shared > c.d.opts.Shared:
-		return driverError(call, codeInvalidValue, "invalid argument: %d bytes of shared memory, at most %d", k.shared+shared, c.d.opts.Shared)
+		return driverError(call, cudart.CodeInvalid, "invalid argument: %d bytes of shared memory, at most %d", k.shared+shared, c.d.opts.Shared)
 	case len(args) != k.paramBytes:
-		return driverError(call, codeInvalidValue, "invalid argument: %d bytes of parameters of %s, not %d", len(args), k.name, k.paramBytes)
+		return driverError(call, cudart.CodeInvalid, "invalid argument: %d bytes of parameters of %s, not %d", len(args), k.name, k.paramBytes)
 	}
 	l := &launch{c: c, k: k, blocks: blocks, threads: threads, shared: shared, races: !c.d.opts.NoRaces}
 	l.args = append([]byte(nil), args...)

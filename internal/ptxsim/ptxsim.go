@@ -28,7 +28,7 @@ type Options struct {
 
 	// Fail is asked before the n-th call, from 1, of a name: one of the driver's, or "run KERNEL"
 	// when a kernel begins to run. Its error is what the call returns. A *cudart.DriverError with
-	// a code from 700 to 719 loses the context. Fail must not call the driver.
+	// a code from 700 to 719, but 701, loses the context. Fail must not call the driver.
 	Fail func(call string, n int) error
 }
 
@@ -93,7 +93,6 @@ func driverError(call string, code int, format string, a ...any) error {
 
 // Codes of CUresult that package cudart does not name.
 const (
-	codeInvalidValue  = 1
 	codeInvalidDevice = 101
 	codeNoImage       = 209 // no code for this GPU
 	codeInvalidHandle = 400
@@ -124,7 +123,7 @@ func (d *Driver) Info(ordinal int) (cudart.Info, error) {
 		return cudart.Info{}, driverError("cuDeviceGet", codeInvalidDevice, "invalid device ordinal")
 	}
 	return cudart.Info{Name: "ptxsim", Major: d.opts.Major, Minor: d.opts.Minor, Units: 4, Memory: d.opts.Memory,
-		Shared: d.opts.Shared, L2: 1 << 20, Driver: "simulated 13.0"}, nil
+		Shared: d.opts.Shared, L2: 1 << 20, Driver: "simulated 13.0", CUDA: 13000}, nil
 }
 
 // Open makes a GPU ready for work.

@@ -337,7 +337,7 @@ func (c *context) CopyIn(h cudart.Queue, dst cudart.Addr, src unsafe.Pointer, by
 		return err
 	}
 	if bytes < 0 || src == nil {
-		return driverError(call, codeInvalidValue, "invalid argument")
+		return driverError(call, cudart.CodeInvalid, "invalid argument")
 	}
 	w := &work{name: call}
 	if c.pinnedAt(src, bytes) {
@@ -365,7 +365,7 @@ func (c *context) CopyOut(h cudart.Queue, dst unsafe.Pointer, src cudart.Addr, b
 		return err
 	}
 	if bytes < 0 || dst == nil {
-		return driverError(call, codeInvalidValue, "invalid argument")
+		return driverError(call, cudart.CodeInvalid, "invalid argument")
 	}
 	w := &work{name: call}
 	if c.pinnedAt(dst, bytes) {
@@ -391,7 +391,7 @@ func (c *context) Copy(h cudart.Queue, dst, src cudart.Addr, bytes int) error {
 		return err
 	}
 	if bytes < 0 {
-		return driverError(call, codeInvalidValue, "invalid argument")
+		return driverError(call, cudart.CodeInvalid, "invalid argument")
 	}
 	c.issue(q, &work{name: call, run: func(w *work) { c.copyRange(w, uint64(dst), uint64(src), bytes) }})
 	return nil
@@ -400,7 +400,7 @@ func (c *context) Copy(h cudart.Queue, dst, src cudart.Addr, bytes int) error {
 func (c *context) Fill(h cudart.Queue, dst cudart.Addr, n int, bits uint32, size int) error {
 	call := map[int]string{1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}[size]
 	if call == "" {
-		return driverError("cuMemsetD8Async", codeInvalidValue, "elements of %d bytes", size)
+		return driverError("cuMemsetD8Async", cudart.CodeInvalid, "elements of %d bytes", size)
 	}
 	q, err := c.queueCall(call, h)
 	defer c.mu.Unlock()
@@ -408,7 +408,7 @@ func (c *context) Fill(h cudart.Queue, dst cudart.Addr, n int, bits uint32, size
 		return err
 	}
 	if n < 0 || uint64(dst)%uint64(size) != 0 {
-		return driverError(call, codeInvalidValue, "invalid argument")
+		return driverError(call, cudart.CodeInvalid, "invalid argument")
 	}
 	c.issue(q, &work{name: call, run: func(w *work) {
 		c.each(w, uint64(dst), n*size, true, func(p *page, o, k int) {

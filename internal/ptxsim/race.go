@@ -3,20 +3,20 @@ package ptxsim
 import "slices"
 
 // A cell says who used a granule of memory last: a work of a queue, and within a launch the thread
-// and the barriers that its block had passed. So one cell serves the races of threads and those of
-// queues. For shared memory the run of a block stands for the work.
+// and the barriers that its block and its warp had passed. So one cell serves the races of threads
+// and those of queues. For shared memory the run of a block stands for the work.
 type cell struct {
-	writer, reader       uint32 // works; 0 none
-	others               uint32 // a set of earlier readers that the reader is not ordered after
-	writeThread          uint32
-	readThread           uint32
-	writeEpoch, readEpoc uint16
+	writer, reader          uint32 // works; 0 none
+	others                  uint32 // a set of earlier readers that the reader is not ordered after
+	writeThread, readThread uint32
+	writeEpoch, readEpoch   uint16 // barriers of the block, and flags
+	writeWarp, readWarp     uint16 // barriers of the warp, and flags
 }
 
 const (
 	epochMask  = 1<<14 - 1
-	atomicUse  = 1 << 15 // of writeEpoch: an atomic access; of readEpoc: a volatile one
-	manyUse    = 1 << 14 // of readEpoc: several threads of the block of readThread
+	atomicUse  = 1 << 15 // of writeEpoch and readEpoch: an atomic or volatile access
+	manyUse    = 1 << 14 // of readEpoch: several warps of a block read; of readWarp: several lanes of a warp
 	everywhere = ^uint32(0)
 )
 
@@ -25,13 +25,45 @@ type actor struct {
 	work   uint32
 	thread uint32 // within the launch
 	block  uint32 // threads of a block: threads t and u are of one block if t/block == u/block
-	epoch  uint16
+	epoch  uint16 // barriers of the block
+	warp   uint16 // barriers of the warp
 	atomic bool
 	c      *context // orders works; nil in shared memory
 	okPast uint32   // a work that was found to be before
 }
 
 func (a *actor) sameBlock(thread uint32) bool { return thread/a.block == a.thread/a.block }
+
+func (a *actor) sameWarp(thread uint32) bool {
+	return a.sameBlock(thread) && thread%a.block/32 == a.thread%a.block/32
+}
+
+// after reports whether a barrier lies between the access of a thread and the actor.
+func (a *actor) after(thread uint32, epoch, warp uint16) bool {
+	return a.sameBlock(thread) && (epoch&epochMask != a.epoch || a.sameWarp(thread) && warp&epochMask != a.warp)
+}
+
+// clashes reports whether the last write, by the actor's own work, is a race with it.
+func (c *cell) clashes(a *actor) bool {
+	return c.writeThread != a.thread && !a.after(c.writeThread, c.writeEpoch, c.writeWarp) &&
+		!(a.atomic && c.writeEpoch&atomicUse != 0)
+}
+
+// readClashes reports whether a read, by the actor's own work, is a race with its write.
+func (c *cell) readClashes(a *actor) bool {
+	several := c.readEpoch&manyUse != 0
+	switch {
+	case a.atomic && c.readEpoch&atomicUse != 0:
+		return false
+	case c.readThread == everywhere:
+		return true
+	case c.readThread == a.thread && !several && c.readWarp&manyUse == 0:
+		return false
+	case several:
+		return !a.sameBlock(c.readThread) || c.readEpoch&epochMask == a.epoch
+	}
+	return !a.after(c.readThread, c.readEpoch, c.readWarp)
+}
 
 // before reports whether a work is ordered before the actor's.
 func (a *actor) before(work uint32) bool {
@@ -81,8 +113,7 @@ func (p *page) read(a *actor, o, n int) string {
 	for i := range cells {
 		c := &cells[i]
 		if c.writer == a.work {
-			if c.writeThread != a.thread && !(a.sameBlock(c.writeThread) && c.writeEpoch&epochMask != a.epoch) &&
-				!(a.atomic && c.writeEpoch&atomicUse != 0) {
+			if c.clashes(a) {
 				return "a write of another thread without a barrier between"
 			}
 		} else if c.writer != 0 && !a.before(c.writer) {
@@ -102,22 +133,25 @@ func (c *cell) noteRead(a *actor) {
 		if c.reader != 0 && a.c != nil && !a.before(c.reader) {
 			c.others = a.c.readers.add(c.others, c.reader)
 		}
-		c.reader, c.readThread, c.readEpoc = a.work, a.thread, epoch
+		c.reader, c.readThread, c.readEpoch, c.readWarp = a.work, a.thread, epoch, a.warp
 		return
 	}
+	if !a.atomic {
+		c.readEpoch &^= atomicUse
+	}
 	switch {
-	case c.readThread == a.thread && c.readEpoc&manyUse == 0:
-		c.readEpoc = epoch | c.readEpoc&epoch&atomicUse
 	case c.readThread == everywhere:
 	case !a.sameBlock(c.readThread):
 		c.readThread = everywhere
-	case c.readEpoc&epochMask != a.epoch:
-		c.readThread, c.readEpoc = a.thread, epoch
-	default:
-		c.readEpoc |= manyUse
-		if !a.atomic {
-			c.readEpoc &^= atomicUse
-		}
+	case c.readEpoch&epochMask != a.epoch:
+		c.readThread, c.readEpoch, c.readWarp = a.thread, epoch, a.warp
+	case c.readEpoch&manyUse != 0:
+	case !a.sameWarp(c.readThread):
+		c.readEpoch |= manyUse
+	case c.readWarp&epochMask != a.warp:
+		c.readThread, c.readEpoch, c.readWarp = a.thread, epoch, a.warp
+	case c.readThread != a.thread:
+		c.readWarp |= manyUse
 	}
 }
 
@@ -131,17 +165,14 @@ func (p *page) write(a *actor, o, n int) string {
 	for i := range cells {
 		c := &cells[i]
 		if c.writer == a.work {
-			if c.writeThread != a.thread && !(a.sameBlock(c.writeThread) && c.writeEpoch&epochMask != a.epoch) &&
-				!(a.atomic && c.writeEpoch&atomicUse != 0) {
+			if c.clashes(a) {
 				return "a write of another thread without a barrier between"
 			}
 		} else if c.writer != 0 && !a.before(c.writer) {
 			return "a write of " + a.c.describe(c.writer) + " without an event between"
 		}
 		if c.reader == a.work {
-			ordered := c.readThread != everywhere && a.sameBlock(c.readThread) && c.readEpoc&epochMask != a.epoch
-			own := c.readThread == a.thread && c.readEpoc&manyUse == 0
-			if !own && !ordered && !(a.atomic && c.readEpoc&atomicUse != 0) {
+			if c.readClashes(a) {
 				return "a read of another thread without a barrier between"
 			}
 		} else if c.reader != 0 && !a.before(c.reader) {
@@ -154,7 +185,7 @@ func (p *page) write(a *actor, o, n int) string {
 				}
 			}
 		}
-		*c = cell{writer: a.work, writeThread: a.thread, writeEpoch: epoch}
+		*c = cell{writer: a.work, writeThread: a.thread, writeEpoch: epoch, writeWarp: a.warp}
 	}
 	return ""
 }

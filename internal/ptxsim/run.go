@@ -35,6 +35,7 @@ type warp struct {
 	exited  uint32
 	stack   []part
 	waiting bool
+	epoch   uint16 // barriers of the warp that it passed
 	barrier int32
 	steps   int
 	in      *ins
@@ -85,7 +86,7 @@ func (b *block) start(index int) {
 		w := &b.warps[i]
 		w.b = b
 		w.exited = ^w.lanes
-		w.waiting, w.steps = false, 0
+		w.waiting, w.steps, w.epoch = false, 0, 0
 		w.stack = append(w.stack[:0], part{0, int32(len(b.k.code)), w.lanes})
 		clear(w.written)
 		clear(w.pwrote)
