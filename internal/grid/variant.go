@@ -1,0 +1,190 @@
+package grid
+
+import (
+	"encoding/binary"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+	"weft/internal/numbers"
+)
+
+// A Variant is how a program is laid on the grid. [Long] may be added to each.
+type Variant uint8
+
+const (
+	Flat       Variant = iota // a thread computes one lane of one row
+	FlatVector                // a thread computes neighbouring lanes and moves them as vectors
+	WarpRows                  // a warp computes a row
+	BlockRows                 // a block computes a row
+
+	// Long variants count rows and lanes with 8 bytes instead of 4.
+	Long Variant = 4
+
+	numVariants = 2 * Long
+)
+
+var variantNames = [numVariants]string{"flat", "vector", "warp", "block", "flatlong", "vectorlong", "warplong", "blocklong"}
+
+func (v Variant) String() string { return variantNames[v] }
+
+// blockThreads is the number of threads of each block.
+const blockThreads = 256
+
+// blockWarps is the number of warps of a block.
+const blockWarps = blockThreads / Warp
+
+// blocksPerUnit limits the blocks of a launch: each multiprocessor gets this number at most, and
+// threads take several lanes or rows.
+const blocksPerUnit = 16
+
+// maxShort is the largest number of lanes, rows or elements that variants without [Long] count.
+// Twice as much still fits 4 bytes, so a counter can pass the end.
+const maxShort = 1 << 30
+
+// Legal reports whether a program can be laid on the grid in this way, for some frame.
+func Legal(p *loop.Program, v Variant) bool {
+	if v >= numVariants {
+		return false
+	}
+	switch v &^ Long {
+	case Flat:
+		return independent(p)
+	case FlatVector:
+		return independent(p) && vectorLanes(p) > 1
+	}
+	return true
+}
+
+// independent reports a program whose lanes depend on nothing that other lanes of their row write
+// or compute. It has one pass and no other effects, and outside the pass it loads nothing that the
+// pass could overwrite.
+func independent(p *loop.Program) bool {
+	passes := 0
+	ok := p.Ragged() != p.Lane
+	for _, v := range p.Body {
+		inPass := p.Ins[v].Op == loop.OpPass
+		if inPass {
+			passes++
+		}
+		p.Walk([]loop.Value{v}, func(_ loop.Value, in *loop.Ins) {
+			switch in.Op {
+			case loop.OpReduce:
+				ok = false
+			case loop.OpLoad, loop.OpLoadAt, loop.OpStore, loop.OpStoreAt:
+				ok = ok && inPass
+			}
+		})
+	}
+	return ok && passes == 1
+}
+
+// vectorLanes returns the number of neighbouring lanes that a thread of [FlatVector] computes, 1
+// if the program moves nothing as vectors.
+func vectorLanes(p *loop.Program) int {
+	size := 0
+	for i := range p.Bufs {
+		if b := &p.Bufs[i]; b.Steps[p.Lane] == loop.Unit {
+			size = max(size, b.DType.Size())
+		}
+	}
+	switch {
+	case size == 0:
+		return 1
+	case size == 8:
+		return 2
+	}
+	return 4
+}
+
+// vectorLen returns the number of elements that one access of [FlatVector] moves.
+func vectorLen(p *loop.Program, d array.DType) int { return min(vectorLanes(p), 16/d.Size()) }
+
+// Choose returns the variant and the number of blocks for a launch. Words of the frame are its
+// extents and strides, addrs the addresses of the buffers on the device, units the number of
+// multiprocessors. The number of blocks is 0 if there is nothing to compute.
+func Choose(p *loop.Program, f *loop.Frame, addrs []uint64, units int) (Variant, int) {
+	rows := 1
+	long := Variant(0)
+	most := 1 // elements along all axes before the serial ones
+	for a := range p.Axes {
+		if a == p.Ragged() {
+			continue // the kernel counts it with 8 bytes
+		}
+		n := max(int(f.Word[p.ExtentWord(a)]), 0)
+		if n > maxShort {
+			long = Long
+		}
+		if a < p.Lane {
+			rows = product(rows, n)
+		}
+		if a <= p.Lane {
+			most = product(most, n)
+		}
+	}
+	if most > maxShort {
+		long = Long
+	}
+	lanes := 0
+	if p.Ragged() != p.Lane {
+		lanes = int(f.Word[p.ExtentWord(p.Lane)])
+	}
+	v, work := WarpRows, (rows+blockWarps-1)/blockWarps
+	switch {
+	case independent(p):
+		v, work = Flat, product(rows, max(lanes, 0))
+		if k := vectorLanes(p); k > 1 && lanes%k == 0 && aligned(p, f, addrs) {
+			v, work = FlatVector, work/k
+		}
+		work = (work + blockThreads - 1) / blockThreads
+	case lanes > 2*numbers.Block || rows < units && lanes > 8*Warp:
+		v, work = BlockRows, rows
+	}
+	return v | long, min(work, blocksPerUnit*max(units, 1))
+}
+
+// product returns the product of two counts, or the greatest int if that is less.
+func product(x, y int) int {
+	const greatest = 1<<63 - 1
+	if y > 0 && x > greatest/y {
+		return greatest
+	}
+	return x * y
+}
+
+// aligned reports whether the buffers with step Unit allow for vectors in each row.
+func aligned(p *loop.Program, f *loop.Frame, addrs []uint64) bool {
+	for i := range p.Bufs {
+		b := &p.Bufs[i]
+		if b.Steps[p.Lane] != loop.Unit {
+			continue
+		}
+		x := addrs[i]
+		for a, s := range b.Steps {
+			if s != loop.Zero && a != p.Lane {
+				x |= f.Word[p.StrideWord(i, a)]
+			}
+		}
+		if x%uint64(vectorLen(p, b.DType)*b.DType.Size()) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// The argument block of a launch: addresses of the buffers, the words of the frame, and the address
+// of the word that cancels.
+
+func argWord(p *loop.Program, word int) int { return 8 * (len(p.Bufs) + word) }
+func argCancel(p *loop.Program) int         { return argWord(p, p.Words()) }
+
+// AppendArgs appends the argument block of a launch. Loops that burn fuel end soon after the 4
+// bytes at the address cancel are not 0. Without such an address, 0, they don't look.
+func AppendArgs(to []byte, p *loop.Program, f *loop.Frame, addrs []uint64, cancel uint64) []byte {
+	for _, a := range addrs[:len(p.Bufs)] {
+		to = binary.LittleEndian.AppendUint64(to, a)
+	}
+	for _, w := range f.Word[:p.Words()] {
+		to = binary.LittleEndian.AppendUint64(to, w)
+	}
+	return binary.LittleEndian.AppendUint64(to, cancel)
+}
