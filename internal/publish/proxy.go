@@ -143,7 +143,17 @@ func main() {
 	opt.Step()
 	fmt.Println(w, weft.Try(func() { x.MatMul(weft.Ones(2, 2)) }) != nil)
 }
-`, "14 [ 2.  5. 10.] [0. 4. 0.]\n[0.5 1. ] true\n"}, {"/ragged/arrow", `package main
+`, "14 [ 2.  5. 10.] [0. 4. 0.]\n[0.5 1. ] true\n"}, {"/cuda", `package main
+
+import (
+	"fmt"
+
+	"PATH"
+	_ "PATH/cuda"
+)
+
+func main() { fmt.Println(weft.Arange(4).Sum()) }
+`, "6\n"}, {"/ragged/arrow", `package main
 
 import (
 	"fmt"
