@@ -227,6 +227,8 @@ func controlKernel() *grid.Kernel {
 	g := grid.NewBuilder("control", 64)
 	g.K.Args, g.K.Shared = 16, MaxStatic+16
 	i, n := g.Thread(), g.Copy(g.I32(0))
+	g.Store(grid.Shared, grid.W32, g.I64(16), 0, g.Eq(i, n), n)
+	g.Barrier()
 	trips := g.Load(grid.Global, grid.W32, loop.I32, g.Arg(loop.I64, 0), 0, grid.NoReg)
 	g.Ins(grid.Ins{Op: grid.Load, Elem: grid.W32, A: g.Arg(loop.I64, 0), Imm: 4, Fresh: true, Regs: []grid.Reg{g.Var(loop.I32)}})
 	g.While(true, func() grid.Reg { return g.Lt(n, trips) }, func() {
