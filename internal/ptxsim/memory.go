@@ -143,20 +143,13 @@ func store(b []byte, o, n int, x uint64) {
 	}
 }
 
-// find returns the region of an address of the GPU or of pinned memory, nil where there is none.
+// find returns the region of an address of the GPU or of pinned memory, nil where there is none. The
+// address may be before or behind the region.
 func (c *context) find(a uint64) *region {
 	if i := (a - firstChunk) >> chunkShift; a >= firstChunk && i < uint64(len(c.chunks)) {
-		if r := c.chunks[i]; r != nil && a-r.base < uint64(r.size) && a >= r.base {
-			return r
-		}
-		return nil
+		return c.chunks[i]
 	}
-	for _, r := range c.pinned {
-		if a >= r.base && a-r.base < uint64(r.size) {
-			return r
-		}
-	}
-	return nil
+	return c.findPinned(a)
 }
 
 // alloc makes a region. Requires c's lock.
@@ -173,7 +166,7 @@ func (c *context) alloc(n int) *region {
 	return r
 }
 
-// A span is a range of bytes within pages of a region: the parts that copies go through.
+// spans calls each for the parts of a range of bytes that lie in one page.
 func (r *region) spans(off, n int, each func(p *page, o, n int)) {
 	for n > 0 {
 		p := r.at(off)
