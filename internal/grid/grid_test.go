@@ -22,9 +22,8 @@ func interpreted(p *loop.Program, f *loop.Frame, refill func() bool) error {
 	return nil
 }
 
-// onGrid runs a case as a kernel of a variant; with [numVariants], of the one that Choose says. Break
-// may change the kernel.
-func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool, change func(*Kernel)) loopgen.Runner {
+// onGrid runs a case as a kernel of a variant; with [numVariants], of the one that Choose says.
+func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool) loopgen.Runner {
 	return func(p *loop.Program, f *loop.Frame, _ func() bool) error {
 		m := &machine{blocks: blocks, backward: backward, steps: 100_000_000, memory: make([][]byte, len(c.Memory))}
 		addrs := make([]uint64, len(c.Buffers))
@@ -45,9 +44,6 @@ func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool, change func(*
 		if err := Verify(k); err != nil {
 			return err
 		}
-		if change != nil {
-			change(k)
-		}
 		m.k, m.args = k, AppendArgs(nil, p, f, addrs, 0)
 		return m.run()
 	}
@@ -56,7 +52,7 @@ func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool, change func(*
 var errSkip = errors.New("not laid out so")
 
 // compare runs a case on the grid in all ways, and with the interpreter.
-func compare(c *loopgen.Case, change func(*Kernel)) error {
+func compare(c *loopgen.Case) error {
 	want, err := loopgen.Run(c, loopgen.Heap, interpreted)
 	if err != nil {
 		return nil
@@ -68,7 +64,7 @@ func compare(c *loopgen.Case, change func(*Kernel)) error {
 		if v&Long != 0 && v < numVariants && c.Seed%4 != 0 {
 			continue // costs time
 		}
-		got, err := loopgen.Run(c, loopgen.Heap, onGrid(c, v, 1+int(c.Seed%3), c.Seed%2 == 0, change))
+		got, err := loopgen.Run(c, loopgen.Heap, onGrid(c, v, 1+int(c.Seed%3), c.Seed%2 == 0))
 		if errors.Is(err, errSkip) {
 			continue
 		}
@@ -97,9 +93,9 @@ func TestGenerated(t *testing.T) {
 	failures := 0
 	for seed := first; seed < first+n; seed++ {
 		c := loopgen.Generate(uint64(seed), loopgen.Language{})
-		if err := compare(c, nil); err != nil {
-			small := loopgen.Shrink(c, func(c *loopgen.Case) bool { return compare(c, nil) != nil })
-			t.Errorf("%v\nmade smaller: %v\n%s", err, compare(small, nil), small)
+		if err := compare(c); err != nil {
+			small := loopgen.Shrink(c, func(c *loopgen.Case) bool { return compare(c) != nil })
+			t.Errorf("%v\nmade smaller: %v\n%s", err, compare(small), small)
 			if failures++; failures == 3 {
 				t.FailNow()
 			}
