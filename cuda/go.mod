@@ -8,4 +8,9 @@ require (
 	weft v0.0.0
 )
 
+require (
+	golang.org/x/image v0.47.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
+
 replace weft => ..

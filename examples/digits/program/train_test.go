@@ -1,10 +1,11 @@
-package main
+package program
 
 import (
 	"context"
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,5 +60,25 @@ func TestResume(t *testing.T) {
 	other := newTrainer(epochs, 8, train, test)
 	if err := other.load(path); err == nil {
 		t.Error("a checkpoint of another seed was loaded")
+	}
+}
+
+// TestStepsAreLimited compares a run that stops after some steps, in an epoch or at its end, with
+// the beginning of one that does not.
+func TestStepsAreLimited(t *testing.T) {
+	train, test := Render(1, 320), Render(2, 100)
+	losses := func(limit int) []float64 {
+		r := newTrainer(2, 7, train, test)
+		r.limit = limit
+		if err := r.train(context.Background(), show.NewProgress(io.Discard, false, "images", 2, r.steps())); err != nil {
+			t.Fatal(err)
+		}
+		return r.curve.losses
+	}
+	whole := losses(0)
+	for _, limit := range []int{1, 5, 7, 10, 11} {
+		if got, want := losses(limit), whole[:min(limit, 10)]; !slices.Equal(got, want) {
+			t.Errorf("losses of %d steps: %v, want %v", limit, got, want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"context"
@@ -59,6 +59,7 @@ func tensors(s Set) (x, y *weft.Tensor) {
 // A trainer is a run: what a checkpoint holds, and the data.
 type trainer struct {
 	epochs       int
+	limit        int // steps after which training stops, 0 for none
 	seed         uint64
 	net          *LeNet
 	opt          *optim.Adam
@@ -147,9 +148,13 @@ func (t *trainer) step(x, y *weft.Tensor) (loss float64, right int) {
 	return l.Item(), int(hits.ItemInt())
 }
 
-// train runs the epochs that are left. It returns ctx's error between two steps.
+// stopped reports whether the limit of steps is reached.
+func (t *trainer) stopped() bool { return t.limit > 0 && len(t.curve.losses) >= t.limit }
+
+// train runs the epochs that are left, or up to the limit of steps. It returns ctx's error between
+// two steps.
 func (t *trainer) train(ctx context.Context, p *show.Progress) error {
-	for t.loader.Epoch() < t.epochs {
+	for t.loader.Epoch() < t.epochs && !t.stopped() {
 		p.StartEpoch(t.loader.Epoch()+1, t.loader.Next())
 		for b, err := range t.loader.Batches(ctx) {
 			if err != nil {
@@ -158,6 +163,9 @@ func (t *trainer) train(ctx context.Context, p *show.Progress) error {
 			loss, right := t.step(b.X, b.Y)
 			t.curve.losses = append(t.curve.losses, loss)
 			p.Step(loss, right, batchSize)
+			if t.stopped() {
+				break
+			}
 		}
 		s := t.evaluate()
 		t.curve.epochs = append(t.curve.epochs, s)
