@@ -86,11 +86,13 @@ func (e *absentError) Error() string { return e.msg }
 
 // openLibrary loads the first of the files that can be loaded and looks up what is called.
 func openLibrary(files []string) (*library, error) {
-	var failures []string
+	var failures []string // of files that are there
 	for _, file := range files {
 		handle, err := loadFile(file)
 		if err != nil {
-			failures = append(failures, err.Error())
+			if !strings.Contains(err.Error(), "No such file") {
+				failures = append(failures, "; "+err.Error())
+			}
 			continue
 		}
 		l := new(library)
@@ -101,7 +103,7 @@ func openLibrary(files []string) (*library, error) {
 		}
 		return l, nil
 	}
-	return nil, &absentError{"no library of NVIDIA's driver can be loaded: " + strings.Join(failures, "; ")}
+	return nil, &absentError{"no library of NVIDIA's driver can be loaded: tried " + strings.Join(files, ", ") + strings.Join(failures, "")}
 }
 
 // call calls a function of the library. Pointers to Go memory are converted to uintptr in the

@@ -1,0 +1,94 @@
+"""PyTorch's figures for the rows that weft is compared with: medians of events, in ms, a line of
+JSON each, written as they are measured. peer.py SECONDS begins no row after that time. TF32 is off."""
+
+import json
+import statistics
+import sys
+import time
+
+begin = time.time()
+limit = float(sys.argv[1]) if len(sys.argv) > 1 else 200
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.allow_tf32 = False
+
+
+def say(**row):
+    print(json.dumps(row), flush=True)
+
+
+def measure(name, run, repeats=11):
+    if time.time() - begin > limit:
+        say(row=name, skipped="no time is left")
+        return
+    try:
+        for _ in range(3):
+            run()
+        times = []
+        for _ in range(repeats):
+            first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            first.record()
+            run()
+            last.record()
+            last.synchronize()
+            times.append(first.elapsed_time(last))
+        say(row=name, ms=statistics.median(times))
+    except Exception as e:  # one row that fails stops no other
+        say(row=name, failed=repr(e)[:300])
+    torch.cuda.empty_cache()
+
+
+def training(name, model, size):
+    x, y = torch.randn(60, *size, device="cuda"), torch.randint(0, 10, (60,), device="cuda")
+    model = model.cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+    measure(name, step)
+
+
+def main():
+    say(torch=torch.__version__, gpu=torch.cuda.get_device_name(0))
+    n = 1 << 28
+    a, b = torch.randn(n, device="cuda"), torch.randn(n, device="cuda")
+    rows = a[: 1 << 27].view(32768, 4096)
+    both = {
+        "2a+3b 2^28": lambda: 2 * a + 3 * b,
+        "exp 2^28": lambda: torch.exp(a),
+        "softmax 32768x4096": lambda: torch.softmax(rows, 1),
+    }
+    for name, run in both.items():
+        measure(name + " eager", run)
+        measure(name + " compile", torch.compile(run))
+    measure("sum 2^28", lambda: a.sum())
+    measure("sum axis 0 32768x4096", lambda: rows.sum(0))
+    measure("sum axis 1 32768x4096", lambda: rows.sum(1))
+    del a, b, rows
+    both.clear()
+    for size, dtype in ((1024, torch.float32), (4096, torch.float32), (4096, torch.float64)):
+        p, q = (torch.randn(size, size, device="cuda", dtype=dtype) for _ in range(2))
+        measure(f"matmul {str(dtype)[6:]} {size}", lambda: p @ q)
+    training("step MLP b60", nn.Sequential(nn.Linear(784, 500), nn.Tanh(), nn.Linear(500, 10)), (784,))
+    lenet = nn.Sequential(
+        nn.Conv2d(1, 6, 5, padding=2), nn.Tanh(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.Tanh(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(400, 120), nn.Tanh(), nn.Linear(120, 84), nn.Tanh(), nn.Linear(84, 10))
+    training("step LeNet b60", lenet, (1, 28, 28))
+    s, t = torch.randn(16, device="cuda"), torch.randn(16, device="cuda")
+    for _ in range(200):
+        s + t
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(10000):
+        s + t
+    say(row="host time of add of 16", us=(time.perf_counter() - start) * 100)
+
+
+main()
