@@ -97,11 +97,7 @@ func Eye(n int) *Tensor { return EyeOf(Float32, n) }
 
 // EyeOf returns the n x n identity matrix of type d: ones on the main diagonal, zeros elsewhere. It
 // panics with *[Error] where n is negative.
-func EyeOf(d DType, n int) *Tensor {
-	t := core.Full("eye", core.Whole(0), 0, d, []int{n, n})
-	(*Tensor)(t).Diagonal(0).Assign(1)
-	return (*Tensor)(t)
-}
+func EyeOf(d DType, n int) *Tensor { return CPU.EyeOf(d, n) }
 
 // Arange returns start, start+step, ... before stop: float64 arguments give float32, ints int64.
 // One argument is stop; two are start and stop. [ArangeOf] takes an element type.
@@ -117,7 +113,10 @@ func Arange[T int | float64](args ...T) *Tensor {
 // two are start and stop. Numbers are computed exactly from ints and in float64 from floats, then
 // rounded once to a float type. Floats become integers as by [Tensor.To]. It panics with *[Error]
 // where d is Bool or an integer type that does not hold all ints.
-func ArangeOf[T int | float64](d DType, args ...T) *Tensor {
+func ArangeOf[T int | float64](d DType, args ...T) *Tensor { return arange(0, d, args) }
+
+// arange is [ArangeOf] on the device of that number.
+func arange[T int | float64](number uint8, d DType, args []T) *Tensor {
 	var start, stop, step T
 	step = 1
 	switch len(args) {
@@ -137,25 +136,26 @@ func ArangeOf[T int | float64](d DType, args ...T) *Tensor {
 		array.Failf("arange", "step", "is 0")
 	}
 	if _, ok := any(start).(int); ok {
-		return arangeInts(d, int(start), int(stop), int(step))
+		return arangeInts(number, d, int(start), int(stop), int(step))
 	}
 	size := math.Ceil((float64(stop) - float64(start)) / float64(step))
 	if !(size < maxRange) {
 		array.Failf("arange", "", "from %v to %v by %v is not a size", start, stop, step)
 	}
-	return numbered("arange", d, int(max(size, 0)), func(i int) float64 { return float64(start) + float64(float64(i)*float64(step)) })
+	return numbered("arange", number, d, int(max(size, 0)), func(i int) float64 { return float64(start) + float64(float64(i)*float64(step)) })
 }
 
-// numbered returns a vector of n numbers of type d, which are computed in float64 and rounded once.
-func numbered(opName string, d DType, n int, f func(i int) float64) *Tensor {
+// numbered returns a vector of n numbers of type d on the device of that number. They are computed
+// in float64 and rounded once.
+func numbered(opName string, number uint8, d DType, n int, f func(i int) float64) *Tensor {
 	if d == Float32 {
-		return filled(opName, d, n, func(data []float32) {
+		return filled(opName, number, d, n, func(data []float32) {
 			for i := range data {
 				data[i] = float32(f(i))
 			}
 		})
 	}
-	return filled(opName, Float64, n, func(data []float64) {
+	return filled(opName, number, Float64, n, func(data []float64) {
 		for i := range data {
 			data[i] = f(i)
 		}
@@ -165,7 +165,7 @@ func numbered(opName string, d DType, n int, f func(i int) float64) *Tensor {
 // maxRange is more than the length of any tensor.
 const maxRange = 1 << 62
 
-func arangeInts(d DType, start, stop, step int) *Tensor {
+func arangeInts(number uint8, d DType, start, stop, step int) *Tensor {
 	// Differences of two ints need all 64 bits.
 	way, by := uint64(stop)-uint64(start), uint64(step)
 	if step < 0 {
@@ -185,7 +185,7 @@ func arangeInts(d DType, start, stop, step int) *Tensor {
 			}
 		}
 	}
-	return filled("arange", Int64, int(n), func(data []int64) {
+	return filled("arange", number, Int64, int(n), func(data []int64) {
 		for i := range data {
 			data[i] = int64(start) + int64(i)*int64(step)
 		}
@@ -200,13 +200,18 @@ func Linspace(start, stop float64, n int) *Tensor { return LinspaceOf(Float32, s
 // vector. They are computed in float64 and rounded once; an integer type takes what [Tensor.To]
 // makes of them. It panics with *[Error] where n is negative or d is Bool.
 func LinspaceOf(d DType, start, stop float64, n int) *Tensor {
+	return CPU.LinspaceOf(d, start, stop, n)
+}
+
+// linspace is [LinspaceOf] on the device of that number.
+func linspace(number uint8, d DType, start, stop float64, n int) *Tensor {
 	if n < 0 {
 		array.Failf("linspace", "n", "%d is negative", n)
 	}
 	if !d.Supported() || d == Bool {
 		array.Failf("linspace", "dtype", "%s is not supported", d)
 	}
-	return numbered("linspace", d, n, func(i int) float64 {
+	return numbered("linspace", number, d, n, func(i int) float64 {
 		f := 0.0
 		if n > 1 {
 			f = float64(i) / float64(n-1)
@@ -216,9 +221,9 @@ func LinspaceOf(d DType, start, stop float64, n int) *Tensor {
 	})
 }
 
-// filled returns a vector whose n elements, of type d, f sets.
-func filled[T Element](opName string, d DType, n int, f func(data []T)) *Tensor {
-	t := core.Empty(opName, 0, d, []int{n})
+// filled returns a vector on the device of that number whose n elements, of type d, f sets.
+func filled[T Element](opName string, number uint8, d DType, n int, f func(data []T)) *Tensor {
+	t := core.Empty(opName, number, d, []int{n})
 	core.Written(t, func(v *array.View) { f(core.Slice[T](v)) })
 	return (*Tensor)(t)
 }
@@ -240,7 +245,10 @@ func dtypeOf(t reflect.Type) (DType, bool) {
 // From returns a tensor of a Go number or of nested slices or arrays of an
 // [Element] type, copied: From([][]float32{{1, 2}, {3, 4}}). It panics when rows
 // differ in length.
-func From(x any) *Tensor {
+func From(x any) *Tensor { return CPU.From(x) }
+
+// from is [From] on the device of that number.
+func from(number uint8, x any) *Tensor {
 	v := reflect.ValueOf(x)
 	var shape []int
 	t := v
@@ -267,7 +275,7 @@ func From(x any) *Tensor {
 	if !ok {
 		array.Failf("from", "x", "is %T: want nested slices of bool, integers, floats or complex numbers", x)
 	}
-	out := core.Empty("from", 0, d, shape)
+	out := core.Empty("from", number, d, shape)
 	var first unsafe.Pointer
 	at := 0
 	var fill func(v reflect.Value, depth int)

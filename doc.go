@@ -171,6 +171,8 @@
 //
 //   - Formulas: [Expr], [ParseExpr], [Formula], [Vars]
 //   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep]
+//   - On other devices: [Device], [CPU], [CUDA], [Devices], [DeviceByName], [Tensor.On],
+//     [Tensor.Device]
 //   - Profiles: [StartProfile], [Profile], [ProfileOpts], [ProfileRow]
 //
 // Random numbers: [Seed], [Rand], [RandOf], [Randn], [RandnOf], [Randint], [RandintOf],

@@ -673,3 +673,23 @@ func ExampleFormula_View() {
 	fmt.Println(strings.HasPrefix(page.String(), "<!doctype html>"), err)
 	// Output: true <nil>
 }
+
+// A program that runs on the device that its user names.
+func ExampleDeviceByName() {
+	dev, err := weft.DeviceByName("cpu") // "" is the variable WEFT_DEVICE, "cuda:1" a GPU
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := dev.Ones(2, 3)
+	y := weft.FromSlice([]float32{1, 2, 3}).On(dev)
+	fmt.Println(x.Mul(y).Sum().Item(), x.Device())
+	// Output: 12 cpu
+}
+
+// Random numbers have the same bits on every device.
+func ExampleGenerator_On() {
+	g := weft.NewGenerator(1)
+	fmt.Println(g.On(weft.CPU).Randint(0, 10, 5).Device(), g.State().Draw)
+	// Output: cpu 1
+}

@@ -188,7 +188,7 @@ func (f *Formula) evalInto(dst *Tensor, args []any) {
 	case p.DType != d.DType || !array.Equal(p.Shape, d.Shape):
 		array.Failf(name, "dst", "is %s, the result %s", array.TypeString(d.DType, d.Shape), array.TypeString(p.DType, p.Shape))
 	case p.Device != d.Store.Device:
-		array.Failf(name, "dst", "is on device %d, the result on device %d", d.Store.Device, p.Device)
+		array.Failf(name, "dst", "is on %s, the result on %s", dst.Device(), Device{p.Device})
 	case recorded && dst.RequiresGrad():
 		array.Failf(name, "dst", "requires a gradient, which a result written into it would not have: call inside WithoutGrad")
 	}
@@ -389,7 +389,7 @@ func complexTensors(ops []core.Operand) {
 	device := core.DeviceOf("expr", ops)
 	for i := range ops {
 		if o := &ops[i]; o.T == nil {
-			o.T = ScalarOf(d, complex(o.Num.Float, o.Imag)).c().On(device)
+			o.T = o.Number("expr", device, d)
 			o.Num = exec.Number{}
 		}
 	}

@@ -90,6 +90,8 @@ func (t *Tensor) put(s *selection, value core.Operand, write func(v *Tensor, x a
 	x := value.T
 	if x == nil {
 		x = core.NumberOf(s.opName, t.v().Store.Device, value.Num, t.v().DType)
+	} else if x.Rank() == 0 {
+		x = x.On(t.v().Store.Device)
 	}
 	out := t
 	if s.part || s.arrays == nil {
@@ -172,10 +174,10 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 				left--
 			}
 		case []int:
-			args[i] = (*Tensor)(From(x).c().On(t.v().Store.Device))
+			args[i] = t.Device().From(x)
 			left--
 		case []bool:
-			args[i] = (*Tensor)(From(x).c().On(t.v().Store.Device))
+			args[i] = t.Device().From(x)
 			left--
 		case *Tensor:
 			x.c().Check(opName)
@@ -294,9 +296,9 @@ func (s *selection) join(v *Tensor, put bool) {
 		for ; axis < c.axis; axis++ {
 			seen++
 			n := v.v().Shape[axis]
-			x := Arange(n).c().On(v.v().Store.Device)
+			x := v.Device().Arange(n)
 			s.dims = append(s.dims, n)
-			add((*Tensor)(x.Reshape(append([]int{n}, ones(s.between-seen)...)...)), n, chosen{places: (*Tensor)(x), of: -1})
+			add(x.Reshape(append([]int{n}, ones(s.between-seen)...)...), n, chosen{places: x, of: -1})
 		}
 		shape := append(append([]int{}, c.places.v().Shape...), ones(s.between)...)
 		add(c.places.Reshape(shape...), array.Size(v.v().Shape[c.axis:c.axis+c.axes]), c)

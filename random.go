@@ -33,6 +33,10 @@ type GeneratorState struct {
 // NewGenerator returns a generator that has made no draws.
 func NewGenerator(seed uint64) *Generator { return (*Generator)(core.NewGenerator(seed)) }
 
+// On returns a generator that makes its tensors on a device. It shares the state of g: each draw of
+// one is a draw of both, and its numbers have the same bits on every device.
+func (g *Generator) On(dev Device) *Generator { return (*Generator)(g.c().On(dev.number)) }
+
 // State returns what [Generator.SetState] takes to go on from here.
 func (g *Generator) State() GeneratorState { return GeneratorState(g.c().State()) }
 
@@ -135,11 +139,12 @@ func (g *Generator) Randperm(n int) *Tensor {
 	if n < 0 {
 		array.Failf("randperm", "n", "%d is negative", n)
 	}
-	if core.TracingHere() != nil {
+	if tr := core.TracingHere(); tr != nil {
+		tr.PlaceDraw(g.c())
 		seed, draw := g.words("randperm")
 		return (*Tensor)(core.Apply(op.Host, shuffle{n}, seed, draw))
 	}
-	return filled("randperm", Int64, n, func(data []int64) {
+	return filled("randperm", g.c().Device(), Int64, n, func(data []int64) {
 		s := g.Next()
 		shuffled(data, s.Seed, s.Draw)
 	})
@@ -271,10 +276,12 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 	k := kind.Block(d)
 	m := (n + k - 1) / k
 	if tr := core.TracingHere(); tr != nil {
+		tr.PlaceDraw(g.c())
 		seed, draw := g.words(opName)
 		return made(tr.Result(core.ReshapeTo(tr.Draw(opName, kind, d, n, append([]exec.Number{seed.Num, draw.Num}, more...)), s)))
 	}
-	st := core.Alloc(0, m*k*d.Size())
+	number := g.c().Device()
+	st := core.Alloc(number, m*k*d.Size())
 	state := g.Next()
 	t := made(array.View{Store: st, DType: d, Shape: s, Strides: array.RowMajor(s)})
 	if n == 0 {
@@ -285,11 +292,11 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 		outs[i] = array.View{Store: st, DType: d, Offset: i, Shape: []int{m}, Strides: []int{k}}
 	}
 	nums := append([]exec.Number{core.Word(state.Seed).Num, core.Word(state.Draw).Num}, more...)
-	core.RunPlan(opName, drawPlan(drawKey{device.Get(0), kind, d, m}, len(more), outs), nil, nums, outs)
+	core.RunPlan(opName, drawPlan(drawKey{device.Get(number), kind, d, m}, number, len(more), outs), nil, nums, outs)
 	return t
 }
 
-func drawPlan(key drawKey, more int, outs []array.View) *exec.Compiled {
+func drawPlan(key drawKey, number uint8, more int, outs []array.View) *exec.Compiled {
 	c, _ := draws.Get(key, func() (*exec.Compiled, error) {
 		g := ir.New()
 		nums := make([]*ir.Node, 2+more)
@@ -300,7 +307,7 @@ func drawPlan(key drawKey, more int, outs []array.View) *exec.Compiled {
 		for i := range outs {
 			sigs[i] = plan.SigOf(&outs[i])
 		}
-		return core.Compile("draw", plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs, device.Get(0).Model()), 0), nil
+		return core.Compile("draw", plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs, key.dev.Model()), number), nil
 	})
 	return c
 }
@@ -388,8 +395,8 @@ func (g *Generator) Bernoulli(p *Tensor) *Tensor {
 	if d != Float64 {
 		of = Float32
 	}
-	u := g.draw("bernoulli", op.Uniform, of, p.v().Shape).c().On(p.v().Store.Device)
-	return (*Tensor)(u).Lt(p.To(of)).To(d)
+	u := g.On(p.Device()).draw("bernoulli", op.Uniform, of, p.v().Shape)
+	return u.Lt(p.To(of)).To(d)
 }
 
 // Permutation returns the sub-arrays of t along the first axis in random order.
@@ -399,7 +406,7 @@ func (g *Generator) Permutation(t *Tensor) *Tensor {
 	if t.Rank() == 0 {
 		array.Failf("permutation", "", "takes one dimension or more, got a number")
 	}
-	return t.IndexSelect(0, (*Tensor)(g.Randperm(t.v().Shape[0]).c().On(t.v().Store.Device)))
+	return t.IndexSelect(0, g.On(t.Device()).Randperm(t.v().Shape[0]))
 }
 
 // ChoiceOpts are the options of [Generator.Choice].
@@ -420,21 +427,22 @@ func (g *Generator) Choice(t *Tensor, n int, opts ...ChoiceOpts) *Tensor {
 	of := t.v().Shape[0]
 	checkChoices("choice", n, of, o.Distinct)
 	var places *Tensor
+	g = g.On(t.Device())
 	switch {
 	case o.Weights != nil:
 		o.Weights.c().Check("choice")
 		if !array.Equal(o.Weights.v().Shape, []int{of}) {
 			array.Failf("choice", "weights", "have shape %s, want [%d]", array.ShapeString(o.Weights.v().Shape), of)
 		}
-		places = g.multinomial("choice", o.Weights, n, o.Distinct)
+		places = g.multinomial("choice", o.Weights.On(t.Device()), n, o.Distinct)
 	case o.Distinct:
 		places = g.Randperm(of).Slice(Range(0, n))
 	case n == 0:
-		places = ZerosOf(Int64, 0)
+		places = t.Device().ZerosOf(Int64, 0)
 	default:
 		places = g.Randint(0, int64(of), n)
 	}
-	return t.IndexSelect(0, (*Tensor)(places.c().On(t.v().Store.Device)))
+	return t.IndexSelect(0, places)
 }
 
 // MultinomialOpts are the options of [Generator.Multinomial].
@@ -478,18 +486,18 @@ func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct 
 	if n > 0 {
 		w = w.where(opName, "weights", fmt.Sprintf("are above 0 at too few places: want %d", least), w.Gt(0).To(Int64).Sum(-1).Ge(least))
 	}
-	number := w.v().Store.Device
+	g = g.On(w.Device())
 	if distinct {
 		// Each place has a clock that runs at the rate of its weight: the first n to ring are chosen.
-		waits := (*Tensor)(g.draw(opName, op.Exponential, Float64, w.v().Shape).c().On(number)).Div(w)
+		waits := g.draw(opName, op.Exponential, Float64, w.v().Shape).Div(w)
 		waits = Where(w.Gt(0), waits, math.NaN()) // behind those that wait without end
 		_, places := waits.TopK(n, -1, TopKOpts{Smallest: true})
 		return places
 	}
 	shape := append(append([]int{}, w.v().Shape[:w.Rank()-1]...), n)
-	u := g.draw(opName, op.Uniform, Float64, shape).c().On(number)
+	u := g.draw(opName, op.Uniform, Float64, shape)
 	if w.Size() == 0 || u.Size() == 0 {
-		return (*Tensor)(ZerosOf(Int64, shape...).c().On(number))
+		return w.Device().ZerosOf(Int64, shape...)
 	}
 	sums := w.CumSum(-1)
 	last := make([]Span, w.Rank())
@@ -500,7 +508,7 @@ func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct 
 	total := sums.Slice(last...)
 	total = total.where(opName, "weights", "have a sum that is not finite", total.IsFinite())
 	// A product is below the total, as u is below 1 by a unit or more.
-	return sums.SearchSorted((*Tensor)(u).Mul(total), SearchOpts{Right: true})
+	return sums.SearchSorted(u.Mul(total), SearchOpts{Right: true})
 }
 
 // where returns t, floats, if all elements of ok are true. Otherwise it panics with text. In a

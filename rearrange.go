@@ -211,7 +211,7 @@ func (t *Tensor) RepeatInterleave(axis int, counts any) *Tensor {
 			array.Failf(name, "counts", "%d at position %d is negative", c, i)
 		}
 	}
-	places := filled(name, Int64, array.AddSizes(name, each...), func(data []int64) {
+	places := filled(name, t.v().Store.Device, Int64, array.AddSizes(name, each...), func(data []int64) {
 		at := 0
 		for i, c := range each {
 			for range c {
@@ -220,7 +220,7 @@ func (t *Tensor) RepeatInterleave(axis int, counts any) *Tensor {
 			}
 		}
 	})
-	return t.IndexSelect(a, (*Tensor)(places.c().On(t.v().Store.Device)))
+	return t.IndexSelect(a, places)
 }
 
 // repeatEach repeats each element of axis a c times.

@@ -119,8 +119,8 @@ func (t *Tensor) Scatter(axis int, index *Tensor, x any) *Tensor {
 	if o.T == nil {
 		o.T = core.NumberOf("scatter", t.v().Store.Device, o.Num, t.v().DType)
 	}
-	if len(o.T.View().Shape) == 0 {
-		o.T = (*Tensor)(o.T).Expand(index.v().Shape...).c()
+	if o.T.Rank() == 0 {
+		o.T = (*Tensor)(o.T).On(t.Device()).Expand(index.v().Shape...).c()
 	}
 	return (*Tensor)(core.WithAttrs(op.Scatter, op.Axis(a), o.T, index.c(), t.c()))
 }

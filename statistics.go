@@ -147,14 +147,14 @@ func (o *HistogramOpts) even(x *Tensor) (edges *Tensor, last float64) {
 		lo, hi = lo-0.5, hi+0.5
 	}
 	n := array.AddSizes("histogram", bins, 1)
-	e := filled("histogram", Float64, core.CheckHeap("histogram", n, Float64), func(data []float64) {
+	e := filled("histogram", x.v().Store.Device, Float64, core.CheckHeap("histogram", n, Float64), func(data []float64) {
 		step := (hi - lo) / float64(bins)
 		for i := range data {
 			data[i] = lo + float64(float64(i)*step)
 		}
 		data[bins] = hi
 	})
-	return (*Tensor)(e.c().On(x.v().Store.Device).To(x.v().DType)), hi
+	return e.To(x.v().DType), hi
 }
 
 // bool reads a Bool tensor of one element.
@@ -251,7 +251,6 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 		}
 		lower[i], upper[i] = int(low), int(high)
 	}
-	number := t.v().Store.Device
 	// The last place is for NaN, which is the greatest.
 	places := op.Ranks{Axis: 1, At: append(slices.Concat(lower, upper), n-1)}
 	some := core.ApplyAll(op.KthValue, places, core.Operand{T: t.Permute(append(order, axes...)...).Reshape(t.Size()/n, n).c()})[0]
@@ -260,10 +259,10 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 	if d.Half() { // rounded once, at the end
 		low, high, greatest, d = low.To(Float32), high.To(Float32), greatest.To(Float32), Float32
 	}
-	w := FromSlice(weight).c().On(number).To(d)
-	y := low.Lerp(high, (*Tensor)(w))
+	w := FromSlice(weight).On(t.Device()).To(d)
+	y := low.Lerp(high, w)
 	// The difference of the two may be infinite: a mean of infinities is one, or NaN of both signs.
-	y = Where(y.IsFinite(), y, Where((*Tensor)(w).Eq(0), low, low.Mul((*Tensor)(w).Neg().Add(1)).Add(high.Mul((*Tensor)(w)))))
+	y = Where(y.IsFinite(), y, Where(w.Eq(0), low, low.Mul(w.Neg().Add(1)).Add(high.Mul(w))))
 	// Between equal infinities, and of an element and itself, is nothing.
 	y = Where(low.Eq(high), low, y)
 	y = Where(greatest.IsNaN(), greatest, y)

@@ -202,7 +202,7 @@ func (d *derivation) transposed() (u, g *Tensor) {
 
 // rows is the derivative of the m elements of y by x, a row each.
 func (d *derivation) rows(name string, y, x *Tensor, m int) *Tensor {
-	seeds := Eye(m).To(y.v().DType).c().On(y.v().Store.Device).Reshape(append([]int{m}, y.v().Shape...)...)
+	seeds := y.Device().Eye(m).To(y.v().DType).Reshape(append([]int{m}, y.v().Shape...)...)
 	g := core.WalkRows(name, core.Inner([]*Tensor{y}), core.Inner([]*Tensor{x}), core.WalkOpts{Seeds: core.Inner([]*Tensor{(*Tensor)(seeds)}), Create: d.create, AllowUnused: true}, m)[0]
 	if g == nil {
 		return d.zeros(append([]int{m}, x.v().Shape...))

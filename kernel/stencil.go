@@ -371,7 +371,7 @@ func (s *stencil) run(dst []*weft.Tensor) []*weft.Tensor {
 	fresh := dst == nil
 	if fresh {
 		for _, d := range s.in.Returns() {
-			dst = append(dst, (*weft.Tensor)(core.Make(d, whole.hi)))
+			dst = append(dst, (*weft.Tensor)(core.Make(0, d, whole.hi)))
 		}
 	}
 	s.write(dst, inner, all, first, at, reads, fresh || s.opts.Cval != nil)

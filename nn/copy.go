@@ -31,13 +31,37 @@ func Unfreeze(m any) {
 // values but without gradients. Tensors and layers that are there twice are so in the
 // copy. Generators, functions and what unexported fields point to are shared.
 func Copy[M any](m M) M {
-	c := copier{done: map[visit]reflect.Value{}}
+	return copied(m, func(t *weft.Tensor) *weft.Tensor { return (*weft.Tensor)(core.CopyLeaf((*core.Tensor)(t))) })
+}
+
+// On returns a module on a device: m itself if all its tensors are there, else a copy as [Copy]
+// makes it, with parameters and buffers there. Optimizers are made after it, of the result's
+// parameters: their states lie beside these. [LoadState] into the result leaves it on its device.
+func On[M any](m M, dev weft.Device) M {
+	there := true
+	for _, t := range tensors(m) {
+		there = there && t.Device() == dev
+	}
+	if there {
+		return m
+	}
+	return copied(m, func(t *weft.Tensor) *weft.Tensor {
+		return (*weft.Tensor)(core.CopyLeafTo((*core.Tensor)(t), (*core.Tensor)(t.Detach().On(dev))))
+	})
+}
+
+// copied returns a copy of m whose tensors leaf makes.
+func copied[M any](m M, leaf func(t *weft.Tensor) *weft.Tensor) M {
+	c := copier{done: map[visit]reflect.Value{}, leaf: leaf}
 	var out M
 	reflect.ValueOf(&out).Elem().Set(c.copy(reflect.ValueOf(&m).Elem()))
 	return out
 }
 
-type copier struct{ done map[visit]reflect.Value }
+type copier struct {
+	done map[visit]reflect.Value
+	leaf func(t *weft.Tensor) *weft.Tensor // the copy of a tensor
+}
 
 var moduleType = reflect.TypeFor[weft.Tensor]().PkgPath()
 
@@ -59,7 +83,7 @@ func (c *copier) copy(v reflect.Value) reflect.Value {
 			return old
 		}
 		if t == tensorType {
-			c.done[k] = reflect.ValueOf((*weft.Tensor)(core.CopyLeaf((*core.Tensor)(v.Interface().(*weft.Tensor)))))
+			c.done[k] = reflect.ValueOf(c.leaf(v.Interface().(*weft.Tensor)))
 			return c.done[k]
 		}
 		if t.Elem().PkgPath() == moduleType {

@@ -1,6 +1,7 @@
 package nn_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -137,4 +138,10 @@ func TestSummary(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, s)
 		}
 	}
+}
+
+func ExampleOn() {
+	net := nn.On(nn.NewLinear(3, 2), weft.CPU) // a GPU: weft.CUDA(0)
+	fmt.Println(net.Weight.Device(), net.Forward(weft.Ones(4, 3)).Shape())
+	// Output: cpu [4 2]
 }

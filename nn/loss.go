@@ -317,7 +317,7 @@ func classRows(x *weft.Tensor) *weft.Tensor {
 // mask of the others.
 func (o *CrossEntropyOpts) targets(name string, target *weft.Tensor, c int) (column, hit *weft.Tensor) {
 	t := asIndices(target.Reshape(target.Size())).To(weft.Int64)
-	hit = weft.OnesOf(weft.Bool, t.Size())
+	hit = t.Device().OnesOf(weft.Bool, t.Size())
 	if o.IgnoreIndex != nil {
 		hit = t.Ne(*o.IgnoreIndex)
 		t = weft.Where(hit, t, 0)

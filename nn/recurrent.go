@@ -317,7 +317,7 @@ func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 
 // unset returns uninitialised memory of the type of x; the steps write every element.
 func unset(x *weft.Tensor, shape ...int) *weft.Tensor {
-	return (*weft.Tensor)(core.Make(x.DType(), shape))
+	return (*weft.Tensor)(core.Make((*core.Tensor)(x).View().Store.Device, x.DType(), shape))
 }
 
 // part returns part i of n equal parts of the columns of x.
@@ -357,7 +357,7 @@ func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 	d := w.DType()
 	w = columns(w)
 	dsteps := unset(w, n, batch, 4*hidden)
-	dh, dc, dcBefore := weft.ZerosOf(d, batch, hidden), weft.ZerosOf(d, batch, hidden), unset(w, batch, hidden)
+	dh, dc, dcBefore := w.Device().ZerosOf(d, batch, hidden), w.Device().ZerosOf(d, batch, hidden), unset(w, batch, hidden)
 	for t := n - 1; t >= 0; t-- {
 		at, before := weft.Index(t), c0
 		if t > 0 {
@@ -435,7 +435,7 @@ func recurrent(dz, h0, y *weft.Tensor) *weft.Tensor {
 // gru is the cell of a GRU.
 func gru(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor) {
 	if b == nil {
-		b = weft.ZerosOf(w.DType(), w.Dim(0))
+		b = w.Device().ZerosOf(w.DType(), w.Dim(0))
 	}
 	y = (&weft.Func{Name: "gru", Forward: gruForward, Backward: gruBackward}).Apply(steps, w, b, state[0])
 	return y, []*weft.Tensor{y.Slice(weft.Index(steps.Dim(0) - 1))}
@@ -487,7 +487,7 @@ func gruBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 	d := w.DType()
 	w = columns(w)
 	dsteps, dsums := unset(w, n, batch, 3*hidden), unset(w, n, batch, 3*hidden)
-	dh := weft.ZerosOf(d, batch, hidden)
+	dh := w.Device().ZerosOf(d, batch, hidden)
 	for t := n - 1; t >= 0; t-- {
 		at, before := weft.Index(t), h0
 		if t > 0 {

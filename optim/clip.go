@@ -21,6 +21,9 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 	notNegative("clip_norm", "limit", limit)
 	forGrads("clip_norm", params, func(grads []*weft.Tensor) {
 		sums := weft.ZerosOf(weft.Float64, len(grads))
+		if len(grads) > 0 {
+			sums = grads[0].Device().ZerosOf(weft.Float64, len(grads))
+		}
 		squares.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 			for i, g := range grads {
 				if !yield([]*core.Tensor{(*core.Tensor)(sums.Slice(weft.Index(i)))}, []core.Operand{operand(g)}) {

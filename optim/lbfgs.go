@@ -259,7 +259,7 @@ var (
 )
 
 func dot(x, y *weft.Tensor) float64 {
-	to := weft.ZerosOf(x.DType())
+	to := x.Device().ZerosOf(x.DType())
 	dots.Into([]*core.Tensor{(*core.Tensor)(to)}, []core.Operand{operand(x), operand(y)})
 	return to.Item()
 }

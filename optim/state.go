@@ -51,7 +51,7 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 		loaded = loaded[1:]
 		p.steps, p.state = l.steps, nil
 		for _, t := range l.state {
-			p.state = append(p.state, copyOf(t))
+			p.state = append(p.state, copyOf(t.On(p.t.Device())))
 		}
 	}
 	return nil

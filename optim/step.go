@@ -93,7 +93,7 @@ func (p *param) keep() {
 	core.OutsideTrace(func() { // it is kept from step to step
 		p.state = make([]*weft.Tensor, len(p.slots))
 		for i, s := range p.slots {
-			p.state[i] = weft.ZerosOf(p.t.DType(), sizes(p.t)...)
+			p.state[i] = p.t.Device().ZerosOf(p.t.DType(), sizes(p.t)...)
 			if s.first != 0 {
 				p.state[i].AddAssign(s.first)
 			}

@@ -33,7 +33,7 @@ func (s *search) evaluate() (loss float64, g *weft.Tensor) {
 	borrow(s.l.params, false, func(grads []grad) {
 		for i, p := range s.l.params {
 			if grads[i].t == nil {
-				list[i] = weft.ZerosOf(p.t.DType(), p.t.Size())
+				list[i] = p.t.Device().ZerosOf(p.t.DType(), p.t.Size())
 			} else {
 				list[i] = grads[i].t.Detach().Flatten(0)
 			}

@@ -161,7 +161,7 @@ func (l *List) several(op string, x []any) value {
 	ts := make([]any, len(l.cols))
 	for c := range l.cols {
 		live := l.cols[c].live
-		t := (*weft.Tensor)(core.Make(live.DType(), append([]int{len(x)}, (*core.Tensor)(live).Sizes()[1:]...)))
+		t := (*weft.Tensor)(core.Make(0, live.DType(), append([]int{len(x)}, (*core.Tensor)(live).Sizes()[1:]...)))
 		for k, one := range x {
 			v := l.value(op, one)
 			if !v.each {

@@ -200,7 +200,7 @@ func (x *ends) shift(n int) {
 func (e *editor) resizeRows(op string, n int) {
 	fresh := make([]*weft.Tensor, len(e.mem))
 	for i, m := range e.mem {
-		fresh[i] = (*weft.Tensor)(core.Make(m.DType(), append([]int{n}, (*core.Tensor)(m).Sizes()[1:]...)))
+		fresh[i] = (*weft.Tensor)(core.Make(0, m.DType(), append([]int{n}, (*core.Tensor)(m).Sizes()[1:]...)))
 	}
 	tail := e.capacity - e.hi
 	for i, w := range e.width {
@@ -254,7 +254,7 @@ func (l *List) newEditor() *editor {
 	for i := range l.cols {
 		t := l.cols[i].live
 		if !l.cols[i].own {
-			m := (*weft.Tensor)(core.Make(t.DType(), (*core.Tensor)(t).Sizes()))
+			m := (*weft.Tensor)(core.Make(0, t.DType(), (*core.Tensor)(t).Sizes()))
 			if t.Size() > 0 {
 				m.Assign(t)
 			}

@@ -78,7 +78,7 @@ func elementType(t reflect.Type) (d weft.DType, ok bool) {
 func (r rowType) columns(n int) []column {
 	cols := make([]column, len(r.fields))
 	for i, f := range r.fields {
-		cols[i] = column{name: f.name, own: true, live: (*weft.Tensor)(core.Make(f.dtype, append([]int{n}, f.inner...)))}
+		cols[i] = column{name: f.name, own: true, live: (*weft.Tensor)(core.Make(0, f.dtype, append([]int{n}, f.inner...)))}
 	}
 	return cols
 }

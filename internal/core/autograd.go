@@ -277,7 +277,14 @@ func (t *Tensor) Freeze(on bool) {
 // gradient kept as rows, frozen; it has no gradient.
 func CopyLeaf(t *Tensor) *Tensor {
 	t.Check("copyleaf")
-	c := (&Tensor{v: t.v}).Clone()
+	return CopyLeafTo(t, (&Tensor{v: t.v}).Clone())
+}
+
+// CopyLeafTo is [CopyLeaf] with c, or a copy of it if c has the memory of t, as the copy of t's elements.
+func CopyLeafTo(t, c *Tensor) *Tensor {
+	if c = (&Tensor{v: c.v}); c.v.Store == t.v.Store {
+		c = c.Clone()
+	}
 	if h := t.hist; h != nil && h.Node != nil && h.Node.Leaf == h {
 		c.RequireGrad()
 		c.hist.Sparse.Store(h.Sparse.Load())

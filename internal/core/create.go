@@ -19,6 +19,9 @@ func Unset(opName string, number uint8, d array.DType, shape []int) *Tensor {
 	}
 	s := append([]int{}, shape...)
 	array.CheckShape(opName, s, d)
+	if number != 0 {
+		tr.place(number)
+	}
 	return &Tensor{v: tr.Fresh(d, s)}
 }
 

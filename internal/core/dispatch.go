@@ -109,7 +109,8 @@ func hashOperands(h uint64, ops []Operand) uint64 {
 var keys = sync.Pool{New: func() any { return new([]byte) }}
 
 // Lookup returns the planned operation, which it plans the first time. With nil attributes it uses
-// the Def's attributes.
+// the Def's attributes. Where the operation runs on another device than the host, it replaces 0-d
+// operands on the host by copies there.
 func Lookup(d *op.Def, a ir.Attrs, ops []Operand) *Planned {
 	return LookupInto(d, a, ops, len(ops), nil)
 }
@@ -146,9 +147,16 @@ func LookupInto(d *op.Def, a ir.Attrs, ops []Operand, nargs int, compose compose
 }
 
 func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []Operand, nargs int, compose composer) *Planned {
-	p := &Planned{planKey: planKey{def: d, attrs: attrs, Nargs: nargs}, Device: DeviceOf(d.Name, ops), A: ir.CopyAttrs(a)}
+	number := DeviceOf(d.Name, ops)
+	if nargs == len(ops) && moveScalars(number, ops) {
+		return LookupInto(d, a, ops, nargs, compose)
+	}
+	p := &Planned{planKey: planKey{def: d, attrs: attrs, Nargs: nargs}, Device: number, A: ir.CopyAttrs(a)}
 	for i := range ops {
 		o := &ops[i]
+		if o.T != nil && o.T.v.Store.Device != number { // a copy of what is written would be written
+			failDevices(d.Name, o.T.v.Store.Device, number)
+		}
 		if o.T == nil {
 			p.Sigs = append(p.Sigs, sig{num: true, kind: o.Num.Kind, big: o.Num.Big})
 			p.nums++

@@ -226,12 +226,12 @@ func (tr *Trace) arguments(g *Supplied, sig signature) []*Tensor {
 	stores := make([]*array.Storage, len(g.Tensors))
 	out := make([]*Tensor, len(g.Tensors))
 	if len(g.Tensors) > 0 {
-		tr.Device = g.Tensors[0].v.Store.Device
+		tr.place(g.Tensors[0].v.Store.Device)
 	}
 	shift := make([]int, len(g.Tensors)) // of the offset
 	for i, t := range g.Tensors {
-		if t.v.Store.Device != tr.Device {
-			array.Failf("compile", "", "arguments are on two devices")
+		if n := t.v.Store.Device; n != tr.Device {
+			array.Failf("compile", "", "arguments are on different devices, %s and %s: On moves a tensor", device.Get(tr.Device).Name(), device.Get(n).Name())
 		}
 		if k := sig.tensors[i].same; k >= 0 {
 			stores[i], shift[i] = stores[k], shift[k]

@@ -289,22 +289,47 @@ func readComplexElement(v *array.View, at int) complex128 {
 	return complex(readElement(v, at), 0)
 }
 
-// DeviceOf returns the number of the device that the operands are on; numbers are
-// on any.
+// DeviceOf returns the number of the device that an operation of the operands runs on. Go numbers
+// and 0-d tensors on the host go where the other operands are. It panics if these are on different
+// devices.
 func DeviceOf(opName string, ops []Operand) uint8 {
-	number, found := uint8(0), false
+	number, found, scalars := uint8(0), false, false // scalars: all so far are 0-d on the host
 	for i := range ops {
 		t := ops[i].T
 		if t == nil {
 			continue
 		}
-		if n := t.v.Store.Device; !found {
-			number, found = n, true
-		} else if n != number {
-			array.Failf(opName, "", "operands are on different devices, %s %d and %s %d", device.Get(number).Name(), number, device.Get(n).Name(), n)
+		n := t.v.Store.Device
+		scalar := n == 0 && len(t.v.Shape) == 0
+		switch {
+		case !found:
+			number, found, scalars = n, true, scalar
+		case n == number:
+			scalars = scalars && scalar
+		case scalar:
+		case scalars:
+			number, scalars = n, false
+		default:
+			failDevices(opName, number, n)
 		}
 	}
 	return number
+}
+
+// failDevices panics: operands are on devices a and b.
+func failDevices(opName string, a, b uint8) {
+	array.Failf(opName, "", "operands are on different devices, %s and %s: On moves a tensor", device.Get(a).Name(), device.Get(b).Name())
+}
+
+// moveScalars replaces the operands that are not on a device by copies there, and reports whether
+// there were any.
+func moveScalars(number uint8, ops []Operand) (moved bool) {
+	for i := range ops {
+		if t := ops[i].T; t != nil && t.v.Store.Device != number {
+			ops[i].T, moved = t.On(number), true
+		}
+	}
+	return moved
 }
 
 // Alloc returns memory on a device.
@@ -323,21 +348,48 @@ func Free(st *array.Storage) {
 	device.Get(st.Device).Default().Free(st)
 }
 
-// On returns t on another device: t itself if it is there, else a copy in row-major
-// order, which is not recorded for gradients.
+// On does what weft.Tensor.On says, for a device by its number.
 func (t *Tensor) On(number uint8) *Tensor {
 	t.Check("on")
-	old := t.v.Store.Device
-	if old == number {
+	from := t.v.Store.Device
+	if from == number {
 		return t
 	}
-	RefuseHost("on", "copies from a device to another one")
-	c := t.Contiguous()
+	if tr := TracingHere(); tr != nil {
+		if t.Size() > 0 && (!tr.literals[t.v.Store] || tr.wrote(t)) {
+			failHost("on", "moves a tensor to another device")
+		}
+		var out *Tensor
+		tr.Aside(func() { out = t.moved(number) })
+		if t.Size() > 0 {
+			tr.literal(out.v.Store)
+		}
+		return out
+	}
+	out := t.moved(number)
+	if !t.v.DType.Differentiable() || !GradOn() {
+		return out
+	}
+	if n := t.Node(); n != nil {
+		out.SetNode(&GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{n}, NodeInfo: &NodeInfo{Name: "on", DType: t.v.DType, Shape: t.v.Shape,
+			Back: func(_ []SavedValue, dy *Tensor, create bool) []*Tensor {
+				if !create {
+					dy = dy.WithoutHistory()
+				}
+				return []*Tensor{dy.On(from)}
+			}}})
+	}
+	return out
+}
+
+// moved returns a copy of t on another device, in row-major order, without a history.
+func (t *Tensor) moved(number uint8) *Tensor {
+	c := (&Tensor{v: t.v}).Contiguous()
 	if !OnHost(c) { // devices copy between their own memory and the host's
 		c = &Tensor{v: HostView(c)}
 	}
 	size := c.v.DType.Size()
-	from, to := device.Get(old).Default(), device.Get(number).Default()
+	from, to := device.Get(t.v.Store.Device).Default(), device.Get(number).Default()
 	out := &Tensor{v: array.View{Store: to.Alloc(c.Size() * size), DType: c.v.DType, Shape: c.v.Shape, Strides: array.RowMajor(c.v.Shape)}, run: t.run}
 	check(to.Wait(from.Record()))
 	check(to.Copy(device.Ref{Store: out.v.Store}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, c.Size()*size))

@@ -18,6 +18,9 @@ func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *T
 		}
 	}
 	p := Lookup(d, a, ops)
+	if p.Device != t.v.Store.Device {
+		failDevices(name, t.v.Store.Device, p.Device)
+	}
 	if p.DType.Category() > t.v.DType.Category() {
 		array.Failf(name, "", "a result of type %s cannot be written into %s: convert the receiver with To first", p.DType, t.v.DType)
 	}
@@ -273,6 +276,7 @@ func (t *Tensor) Assigned(opName, arg string, o Operand, write func(t, x *Tensor
 	if !array.BroadcastsTo(o.T.v.Shape, t.v.Shape) {
 		array.Failf(opName, arg, "has shape %s, which does not broadcast to the receiver's %s", array.ShapeString(o.T.v.Shape), array.ShapeString(t.v.Shape))
 	}
+	o.T = o.T.On(t.v.Store.Device)
 	grad := GradOn() && t.v.DType.Differentiable()
 	var n *GradNode
 	if grad && o.T.RequiresGrad() {

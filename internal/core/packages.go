@@ -126,8 +126,8 @@ func NewComposite(name string, compose func(args []*ir.Node) []*ir.Node, gradien
 // Apply computes the formula of args and returns its results.
 func (c Composite) Apply(args ...Operand) []*Tensor { return Call(c.def, nil, nil, args...) }
 
-// Make returns a new tensor whose elements are undefined: who takes it writes all of them.
-func Make(d array.DType, shape []int) *Tensor { return Unset("empty", 0, d, shape) }
+// Make returns a new tensor on a device whose elements are undefined: the caller writes all of them.
+func Make(number uint8, d array.DType, shape []int) *Tensor { return Unset("empty", number, d, shape) }
 
 // FromView returns a tensor of a strided window. Of memory of the host it is a copy where the device
 // does not reach that.

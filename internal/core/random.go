@@ -9,8 +9,33 @@ import (
 
 // A Generator counts the draws of a weft.Generator.
 type Generator struct {
-	mu    sync.Mutex
-	state GeneratorState
+	mu     sync.Mutex
+	state  GeneratorState
+	of     *Generator // that counts the draws, nil: this one
+	device uint8      // that draws are made on
+}
+
+// On returns a generator of the same draws that makes them on a device.
+func (g *Generator) On(number uint8) *Generator {
+	g.NotNil("on")
+	if g.device == number {
+		return g
+	}
+	return &Generator{of: g.counter(), device: number}
+}
+
+// Device returns the number of the device that draws are made on.
+func (g *Generator) Device() uint8 {
+	g.NotNil("generator")
+	return g.device
+}
+
+// counter returns the generator that counts the draws of g.
+func (g *Generator) counter() *Generator {
+	if g.of != nil {
+		return g.of
+	}
+	return g
 }
 
 // A GeneratorState has the fields of weft.GeneratorState.
@@ -35,6 +60,7 @@ func (g *Generator) NotNil(opName string) {
 func (g *Generator) State() GeneratorState {
 	g.NotNil("state")
 	RefuseHost("state", "reads the state of a generator")
+	g = g.counter()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.state
@@ -44,6 +70,7 @@ func (g *Generator) State() GeneratorState {
 func (g *Generator) SetState(s GeneratorState) {
 	g.NotNil("setstate")
 	RefuseHost("setstate", "sets the state of a generator")
+	g = g.counter()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state = s
@@ -58,6 +85,7 @@ func (g *Generator) Next() GeneratorState {
 
 // Skip makes some draws without computing them and returns the state before them.
 func (g *Generator) Skip(n int) GeneratorState {
+	g = g.counter()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.state

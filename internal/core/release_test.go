@@ -227,7 +227,7 @@ func TestReleaseBesideUse(t *testing.T) {
 // for those that do not look at elements.
 func TestMethodsRefuseReleased(t *testing.T) {
 	typ := reflect.TypeFor[*weft.Tensor]()
-	looksAway := map[string]bool{"Shape": true, "Strides": true, "Dim": true, "Rank": true, "Size": true, "DType": true, "IsContiguous": true,
+	looksAway := map[string]bool{"Shape": true, "Strides": true, "Dim": true, "Rank": true, "Size": true, "DType": true, "Device": true, "IsContiguous": true,
 		"RequireGrad": true, "RequiresGrad": true, "IsLeaf": true, "Grad": true, "Release": true,
 		"Contiguous": true,                 // t itself
 		"LogValue":   true,                 // says so

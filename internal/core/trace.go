@@ -24,6 +24,7 @@ type Trace struct {
 	Calls   []string // functions that run now, outermost first, for errors
 	G       *ir.Graph
 	Device  uint8
+	placed  bool    // an argument, or memory that was used, is on Device
 	Thread  uintptr // which goroutine
 	over    atomic.Bool
 	Refused error
@@ -468,8 +469,16 @@ type Drawing struct {
 	Short bool // the number of a draw has 32 bits
 }
 
+// PlaceDraw says that the trace has a draw of a generator, on the device of that.
+func (tr *Trace) PlaceDraw(g *Generator) {
+	if g.device != 0 {
+		tr.place(g.device)
+	}
+}
+
 // Draws makes room for draws in each call: the numbers are their seed and which is the first.
 func (tr *Trace) Draws(d Drawing) (seed, first exec.Number) {
+	d.From = d.From.counter()
 	seed, first = Word(0).Num, Word(0).Num
 	if tr.Callee {
 		tr.drawn = append(tr.drawn, d)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -65,12 +66,25 @@ func (tr *Trace) cellOf(v *array.View) *cell {
 		tr.shared = array.Caller()
 	}
 	if v.Size() > 0 {
-		if len(tr.Sources) > 0 && st.Device != tr.Device {
-			array.Failf("compile", "", "tensors on two devices are used in one compiled function%s", Here())
-		}
-		tr.Device = st.Device
+		tr.place(st.Device)
 	}
 	return tr.Input(Source{Kind: fromCapture, At: block(v, true), PC: array.Caller()})
+}
+
+// place says that the trace uses memory of a device: the whole function runs there.
+func (tr *Trace) place(number uint8) {
+	if tr.Device != number {
+		if tr.placed {
+			array.Failf("compile", "", "tensors on different devices, %s and %s, are used in one compiled function%s: move them with On before it is called", device.Get(tr.Device).Name(), device.Get(number).Name(), Here())
+		}
+		tr.Device = number
+		for st := range tr.cells { // made of Go numbers before
+			if st.Abstract && st.Owner() == any(tr) {
+				st.Device = number
+			}
+		}
+	}
+	tr.placed = true
 }
 
 // within reports whether the trace runs inside the trace o.

@@ -1,0 +1,273 @@
+package weft
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/device"
+)
+
+// A Device has memory for tensors and computes with what lies there. Devices are compared with ==.
+// The zero Device is [CPU]. Other devices come from [CUDA], [DeviceByName] and [Devices].
+//
+// There is no default device to set: constructors of the package such as [Zeros] make tensors on
+// the CPU, methods of a Device make them there, and [Tensor.On] moves. A program that takes a device
+// by a flag gives it to [DeviceByName].
+type Device struct{ number uint8 }
+
+// CPU is the host: its processor and its memory.
+var CPU Device
+
+// CUDA returns GPU i of NVIDIA, from 0 on, and opens it at the first call. The program imports
+// package weft/cuda for its effect; the error, an *[Error], says so where it does not. Without a
+// driver, or without that GPU, the error says what was looked for.
+func CUDA(i int) (Device, error) { return openDevice("cuda", i) }
+
+func openDevice(kind string, i int) (Device, error) {
+	d, err := device.Open(kind, i)
+	if err != nil {
+		return Device{}, err
+	}
+	return Device{uint8(slices.Index(device.List(), d))}, nil
+}
+
+// Devices returns the devices that can be used: the CPU, then the devices of packages that the program
+// imports, such as weft/cuda. It opens them. Devices that cannot be opened are left out: [CUDA]
+// says why.
+func Devices() []Device {
+	for _, kind := range device.KindNames() {
+		k, err := device.FindKind(kind)
+		if err != nil {
+			continue
+		}
+		n, _ := k.Count()
+		for i := range n {
+			_, _ = device.Open(kind, i)
+		}
+	}
+	all := make([]Device, len(device.List()))
+	for i := range all {
+		all[i].number = uint8(i)
+	}
+	return all
+}
+
+// DeviceByName returns a device by its name: "cpu", "cuda" or "cuda:1". No number is number 0. For
+// "" it takes the name from the environment variable WEFT_DEVICE; if that is empty too, the CPU. The
+// error is an *[Error].
+func DeviceByName(name string) (Device, error) {
+	from := ""
+	if name == "" {
+		if name = os.Getenv("WEFT_DEVICE"); name == "" {
+			return CPU, nil
+		}
+		from = "WEFT_DEVICE: "
+	}
+	for i, d := range device.List() {
+		if d.Name() == name || d.Name() == name+":0" {
+			return Device{uint8(i)}, nil
+		}
+	}
+	kind, number, numbered := strings.Cut(name, ":")
+	i := 0
+	if numbered {
+		var err error
+		if i, err = strconv.Atoi(number); err != nil || i < 0 {
+			return CPU, array.Errorf("device", "name", "%s%q is not like cpu, cuda or cuda:1", from, name)
+		}
+	}
+	dev, err := openDevice(kind, i)
+	if e, ok := err.(*array.Error); ok && from != "" {
+		own := *e
+		own.Msg = from + own.Msg
+		err = &own
+	}
+	return dev, err
+}
+
+func (d Device) device() device.Device { return device.Get(d.number) }
+
+func (d Device) info() device.Info {
+	if i, ok := d.device().(device.Informer); ok {
+		return i.Info()
+	}
+	return device.Info{}
+}
+
+// Name returns the name that [DeviceByName] takes, such as "cpu" or "cuda:0".
+func (d Device) Name() string { return d.device().Name() }
+
+// String is [Device.Name].
+func (d Device) String() string { return d.Name() }
+
+// Kind returns the sort of device, "cpu" or "cuda".
+func (d Device) Kind() string {
+	kind, _, _ := strings.Cut(d.Name(), ":")
+	return kind
+}
+
+// Index returns the number of the device within its kind, from 0 on.
+func (d Device) Index() int {
+	_, number, _ := strings.Cut(d.Name(), ":")
+	i, _ := strconv.Atoi(number)
+	return i
+}
+
+// Card returns the product's name, such as "NVIDIA H100 80GB HBM3", or "" if the device does not
+// tell it.
+func (d Device) Card() string { return d.info().Card }
+
+// Memory returns the number of bytes that the device has in all, used ones included, or 0 if it does
+// not tell.
+func (d Device) Memory() int64 { return d.info().Memory }
+
+// Capability returns the compute capability of a CUDA device, such as 9 and 0. Other devices have
+// none: 0 and 0.
+func (d Device) Capability() (major, minor int) {
+	i := d.info()
+	return i.Major, i.Minor
+}
+
+// Sync waits until the device has done the work that it was given before the call, and returns the
+// first error of that work since the last Sync. Reads, such as [Tensor.Item], [Data] and printing,
+// wait by themselves.
+func (d Device) Sync() error { return d.device().Default().Sync() }
+
+// Device returns the device whose memory t lies in, [CPU] unless a constructor of another device or
+// [Tensor.On] made it. Results are on the device of their operands. Of the nil and the zero Tensor it
+// panics with *[Error].
+func (t *Tensor) Device() Device {
+	t.c().Argument("device", "t")
+	return Device{t.v().Store.Device}
+}
+
+// On returns t on a device: t itself if it is there, else a copy in row-major order. Gradients flow
+// back through the copy to t's device. [Tensor.To] converts the element type. In a compiled function
+// On moves only arrays that the function makes of Go values, such as [From]; other tensors are
+// moved before the call, and On panics with *[Error].
+func (t *Tensor) On(dev Device) *Tensor { return (*Tensor)(t.c().On(dev.number)) }
+
+// Zeros is [Zeros] on the device.
+func (d Device) Zeros(shape ...int) *Tensor { return d.ZerosOf(Float32, shape...) }
+
+// ZerosOf is [ZerosOf] on the device.
+func (d Device) ZerosOf(t DType, shape ...int) *Tensor {
+	return (*Tensor)(core.Full("zeros", core.Whole(0), d.number, t, shape))
+}
+
+// Ones is [Ones] on the device.
+func (d Device) Ones(shape ...int) *Tensor { return d.OnesOf(Float32, shape...) }
+
+// OnesOf is [OnesOf] on the device.
+func (d Device) OnesOf(t DType, shape ...int) *Tensor {
+	return (*Tensor)(core.Full("ones", core.Whole(1), d.number, t, shape))
+}
+
+// Full is [Full] on the device.
+func (d Device) Full(x any, shape ...int) *Tensor {
+	o := numberOperand("full", x)
+	return (*Tensor)(core.Full("full", o, d.number, o.WeakType(), shape))
+}
+
+// FullOf is [FullOf] on the device.
+func (d Device) FullOf(t DType, x any, shape ...int) *Tensor {
+	return (*Tensor)(core.Full("full", numberOperand("full", x), d.number, t, shape))
+}
+
+// From is [From] on the device. FromSlice(data, shape...).On(d) takes a flat slice.
+func (d Device) From(x any) *Tensor { return from(d.number, x) }
+
+// Eye is [Eye] on the device.
+func (d Device) Eye(n int) *Tensor { return d.EyeOf(Float32, n) }
+
+// EyeOf is [EyeOf] on the device.
+func (d Device) EyeOf(t DType, n int) *Tensor {
+	x := (*Tensor)(core.Full("eye", core.Whole(0), d.number, t, []int{n, n}))
+	x.Diagonal(0).Assign(1)
+	return x
+}
+
+// Arange is [Arange] on the device. Its numbers are ints, which give int64, or floats, which give
+// float32; ints among floats are floats.
+func (d Device) Arange(args ...any) *Tensor {
+	ints, floats := rangeNumbers(args)
+	if floats == nil {
+		return arange(d.number, Int64, ints)
+	}
+	return arange(d.number, Float32, floats)
+}
+
+// ArangeOf is [ArangeOf] on the device. It takes the numbers that [Device.Arange] takes.
+func (d Device) ArangeOf(t DType, args ...any) *Tensor {
+	ints, floats := rangeNumbers(args)
+	if floats == nil {
+		return arange(d.number, t, ints)
+	}
+	return arange(d.number, t, floats)
+}
+
+// rangeNumbers returns ints as such, and other lists of ints and floats as floats.
+func rangeNumbers(args []any) (ints []int, floats []float64) {
+	whole := true
+	for _, x := range args {
+		switch x := x.(type) {
+		case int:
+			ints, floats = append(ints, x), append(floats, float64(x))
+		case float64:
+			whole, floats = false, append(floats, x)
+		default:
+			array.Failf("arange", "", "takes numbers of type int or float64, not %T", x)
+		}
+	}
+	if whole {
+		return ints, nil
+	}
+	return nil, floats
+}
+
+// Linspace is [Linspace] on the device.
+func (d Device) Linspace(start, stop float64, n int) *Tensor {
+	return d.LinspaceOf(Float32, start, stop, n)
+}
+
+// LinspaceOf is [LinspaceOf] on the device.
+func (d Device) LinspaceOf(t DType, start, stop float64, n int) *Tensor {
+	return linspace(d.number, t, start, stop, n)
+}
+
+// Rand is [Rand] on the device: the same draw of the default generator, with the same bits. For
+// other distributions there is [Generator.On].
+func (d Device) Rand(shape ...int) *Tensor { return defaultGenerator.On(d).Rand(shape...) }
+
+// RandOf is [RandOf] on the device.
+func (d Device) RandOf(t DType, shape ...int) *Tensor {
+	return defaultGenerator.On(d).RandOf(t, shape...)
+}
+
+// Randn is [Randn] on the device: the same draw of the default generator, with the same bits.
+func (d Device) Randn(shape ...int) *Tensor { return defaultGenerator.On(d).Randn(shape...) }
+
+// RandnOf is [RandnOf] on the device.
+func (d Device) RandnOf(t DType, shape ...int) *Tensor {
+	return defaultGenerator.On(d).RandnOf(t, shape...)
+}
+
+// Randint is [Randint] on the device.
+func (d Device) Randint(lo, hi int64, shape ...int) *Tensor {
+	return defaultGenerator.On(d).Randint(lo, hi, shape...)
+}
+
+// RandintOf is [RandintOf] on the device.
+func (d Device) RandintOf(t DType, lo, hi int64, shape ...int) *Tensor {
+	return defaultGenerator.On(d).RandintOf(t, lo, hi, shape...)
+}
+
+// Randperm is [Randperm] on the device.
+func (d Device) Randperm(n int) *Tensor { return defaultGenerator.On(d).Randperm(n) }
+
+// RandpermOf is [RandpermOf] on the device.
+func (d Device) RandpermOf(t DType, n int) *Tensor { return defaultGenerator.On(d).RandpermOf(t, n) }

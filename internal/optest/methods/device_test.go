@@ -1,0 +1,281 @@
+package methods_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/cpu"
+	"weft/internal/device"
+	"weft/internal/device/deferred"
+	"weft/internal/jit"
+	"weft/internal/tensortest"
+)
+
+// A second is a device that works late, in memory out of the host's reach, under another name.
+type second struct {
+	*deferred.Device
+	name string
+}
+
+func (d second) Name() string { return d.name }
+
+// gpu is a second device of the test process.
+var gpu = func() weft.Device {
+	device.Register(second{deferred.New(cpu.New(jit.Chosen().ISA)), "late:0"})
+	d, err := weft.DeviceByName("late")
+	if err != nil {
+		panic(err)
+	}
+	return d
+}()
+
+// same reports an error unless got is on gpu and has the type, shape and bits of want.
+func same(t *testing.T, what string, got, want *weft.Tensor) {
+	t.Helper()
+	switch {
+	case got.Device() != gpu:
+		t.Errorf("%s: is on %s, want %s", what, got.Device(), gpu)
+	case got.DType() != want.DType() || fmt.Sprint(got.Shape()) != fmt.Sprint(want.Shape()) || weft.Digest(got.On(weft.CPU)) != weft.Digest(want):
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func TestDeviceOfTensorMoves(t *testing.T) {
+	for _, d := range []weft.DType{weft.Bool, weft.Int8, weft.Uint64, weft.Float16, weft.BFloat16, weft.Float32, weft.Float64, weft.Complex64, weft.Complex128} {
+		x := weft.ArangeOf(weft.Int64, 24).Reshape(4, 6).To(d)
+		for what, v := range map[string]*weft.Tensor{
+			"matrix": x, "transpose": x.T(), "part": x.Slice(weft.Range(1, 3), weft.Range(0, 6, 2)), "row": x.At(2), "scalar": x.At(1, 1),
+			"empty": x.Slice(weft.Range(0, 0)), "expanded": x.At(0, 3).Expand(2, 3),
+		} {
+			y := v.On(gpu)
+			same(t, fmt.Sprint(d, " ", what), y, v)
+			if y.On(gpu) != y || v.On(weft.CPU) != v {
+				t.Errorf("%s %s: a tensor that is there was copied", d, what)
+			}
+			same(t, fmt.Sprint(d, " back from a view of ", what), y.On(gpu).Reshape(-1), v.Reshape(-1))
+		}
+	}
+}
+
+func TestGradientFlowsThroughOn(t *testing.T) {
+	w := tensortest.Noise(1, 1, 3, 4).RequireGrad()
+	x := tensortest.Noise(2, 1, 4, 2).On(gpu).RequireGrad()
+	y := w.T().On(gpu).T().MatMul(x).Tanh().On(weft.CPU).Mul(3).Sum()
+	y.Backward()
+	w2, x2 := w.Detach().Clone().RequireGrad(), x.On(weft.CPU).Detach().RequireGrad()
+	w2.MatMul(x2).Tanh().Mul(3).Sum().Backward()
+	if w.Grad().Device() != weft.CPU || weft.Digest(w.Grad()) != weft.Digest(w2.Grad()) {
+		t.Errorf("the gradient of w is %v, want %v", w.Grad(), w2.Grad())
+	}
+	same(t, "gradient of x", x.Grad(), x2.Grad())
+
+	a := tensortest.Noise(3, 1, 5).RequireGrad() // the second derivative
+	second := func(y *weft.Tensor) *weft.Tensor {
+		g := weft.Grad(y.Sum(), []*weft.Tensor{a}, weft.GradOpts{Create: true})[0]
+		return weft.Grad(g.Square().Sum(), []*weft.Tensor{a})[0]
+	}
+	if got, want := second(a.On(gpu).Exp().On(weft.CPU)), second(a.Exp()); weft.Digest(got) != weft.Digest(want) {
+		t.Errorf("the second derivative is %v, want %v", got, want)
+	}
+}
+
+func TestConstructorsOfDevice(t *testing.T) {
+	c := weft.CPU
+	for what, f := range map[string]func(d weft.Device) *weft.Tensor{
+		"zeros":    func(d weft.Device) *weft.Tensor { return d.Zeros(2, 3) },
+		"ones":     func(d weft.Device) *weft.Tensor { return d.OnesOf(weft.BFloat16, 5) },
+		"full":     func(d weft.Device) *weft.Tensor { return d.Full(2.5, 70000) },
+		"complex":  func(d weft.Device) *weft.Tensor { return d.FullOf(weft.Complex128, 2+3i, 4) },
+		"from":     func(d weft.Device) *weft.Tensor { return d.From([][]float64{{1, 2}, {3, 4}}) },
+		"eye":      func(d weft.Device) *weft.Tensor { return d.Eye(4) },
+		"arange":   func(d weft.Device) *weft.Tensor { return d.Arange(2, 9) },
+		"range":    func(d weft.Device) *weft.Tensor { return d.Arange(0, 1, 0.25) },
+		"linspace": func(d weft.Device) *weft.Tensor { return d.LinspaceOf(weft.Float64, 0, 1, 7) },
+		"like":     func(d weft.Device) *weft.Tensor { return weft.FullLike(d.Zeros(3), 7).Add(weft.OnesLike(d.Zeros(3))) },
+	} {
+		same(t, what, f(gpu), f(c))
+	}
+	same(t, "arange of ints", gpu.Arange(7), weft.Arange(7))
+	same(t, "arange of floats", gpu.Arange(0.0, 2, .5), weft.Arange(0, 2, .5))
+}
+
+func TestRandomBitsEqualOnDevice(t *testing.T) {
+	p := weft.Linspace(0, 1, 50)
+	for what, f := range map[string]func(g *weft.Generator, on func(*weft.Tensor) *weft.Tensor) *weft.Tensor{
+		"rand": func(g *weft.Generator, _ func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Rand(33, 3) },
+		"rand half": func(g *weft.Generator, _ func(*weft.Tensor) *weft.Tensor) *weft.Tensor {
+			return g.RandOf(weft.Float16, 33)
+		},
+		"randn": func(g *weft.Generator, _ func(*weft.Tensor) *weft.Tensor) *weft.Tensor {
+			return g.RandnOf(weft.Float64, 33)
+		},
+		"randint":     func(g *weft.Generator, _ func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Randint(-5, 100, 33) },
+		"randperm":    func(g *weft.Generator, _ func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Randperm(33) },
+		"uniform":     func(g *weft.Generator, _ func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Uniform(-1, 3, 33) },
+		"normal":      func(g *weft.Generator, _ func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Normal(1, 3, 33) },
+		"exponential": func(g *weft.Generator, _ func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Exponential(2, 33) },
+		"bernoulli":   func(g *weft.Generator, on func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Bernoulli(on(p)) },
+		"permutation": func(g *weft.Generator, on func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Permutation(on(p)) },
+		"choice":      func(g *weft.Generator, on func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return g.Choice(on(p), 9) },
+		"weighted": func(g *weft.Generator, on func(*weft.Tensor) *weft.Tensor) *weft.Tensor {
+			return g.Choice(on(p), 9, weft.ChoiceOpts{Distinct: true, Weights: p})
+		},
+		"multinomial": func(g *weft.Generator, on func(*weft.Tensor) *weft.Tensor) *weft.Tensor {
+			return g.Multinomial(on(p), 20)
+		},
+		"dropout": func(g *weft.Generator, on func(*weft.Tensor) *weft.Tensor) *weft.Tensor { return on(p).Dropout(.5, g) },
+	} {
+		a, b := weft.NewGenerator(7), weft.NewGenerator(7)
+		want := f(a, func(x *weft.Tensor) *weft.Tensor { return x })
+		same(t, what, f(b.On(gpu), func(x *weft.Tensor) *weft.Tensor { return x.On(gpu) }), want)
+		if a.State() != b.State() || b.On(gpu).State() != b.State() {
+			t.Errorf("%s: states are %v and %v", what, a.State(), b.On(gpu).State())
+		}
+	}
+	weft.Seed(3)
+	want := weft.Randn(5)
+	weft.Seed(3)
+	same(t, "default generator", gpu.Randn(5), want)
+}
+
+func TestMixedDevicesAreRefused(t *testing.T) {
+	x, y := weft.Ones(3), gpu.Ones(3)
+	at, there := weft.Arange(2), gpu.Arange(2)
+	formula, _ := weft.ParseExpr("a + exp(b)")
+	for what, f := range map[string]func(){
+		"add":       func() { x.Add(y) },
+		"add back":  func() { y.Add(x) },
+		"matmul":    func() { y.Reshape(1, 3).MatMul(x.Reshape(3, 1)) },
+		"where":     func() { weft.Where(y.Gt(0), x, y) },
+		"lerp":      func() { y.Lerp(x, 0.5) },
+		"cat":       func() { weft.Cat([]*weft.Tensor{x, y}, 0) },
+		"addassign": func() { y.AddAssign(x) },
+		"index":     func() { y.Index(at) },
+		"gather":    func() { x.Gather(0, there) },
+		"scatter":   func() { y.Scatter(0, there, weft.Ones(2)) },
+		"index add": func() { y.IndexAdd(0, there, weft.Ones(2)) },
+		"index put": func() { y.IndexPut(weft.Ones(2), there) },
+		"expr":      func() { weft.Expr("a + exp(b)", x, y) },
+		"formula":   func() { formula.EvalInto(x, y, y) },
+		"to host":   func() { weft.Scalar(1.0).AddAssign(y.Sum()) },
+	} {
+		err := weft.Try(func() {
+			f()
+		})
+		if what == "formula" {
+			err = formula.EvalInto(x, y, y)
+		}
+		var e *weft.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Msg, "cpu") || !strings.Contains(e.Msg, "late:0") {
+			t.Errorf("%s: %v, want an error that names both devices", what, err)
+		}
+	}
+}
+
+func TestHostScalarsAreOperands(t *testing.T) {
+	x := tensortest.Noise(1, 1, 3, 4)
+	s, b := weft.ScalarOf(weft.Float32, 1.5), weft.Scalar(true)
+	i := gpu.From([]int{0, 2})
+	hosti := weft.From([]int{0, 2})
+	g := x.On(gpu)
+	same(t, "add", g.Add(s), x.Add(s))
+	same(t, "first operand", s.Sub(g), s.Sub(x))
+	same(t, "two scalars", s.Mul(g.At(0, 0)), s.Mul(x.At(0, 0)))
+	same(t, "where", weft.Where(b, g, s), weft.Where(b, x, s))
+	same(t, "lerp", g.Lerp(g.Mul(2), s), x.Lerp(x.Mul(2), s))
+	same(t, "clamp", g.Clamp(-0.5, 0.5), x.Clamp(-0.5, 0.5))
+	same(t, "in place", g.Clone().AddAssign(s).MulAssign(2), x.Clone().AddAssign(s).MulAssign(2))
+	same(t, "index put", g.IndexPut(s, i), x.IndexPut(s, hosti))
+	same(t, "index put add", g.IndexPutAdd(s, i), x.IndexPutAdd(s, hosti))
+	same(t, "masked fill", g.MaskedFill(g.Gt(0), s), x.MaskedFill(x.Gt(0), s))
+	same(t, "mask put", g.IndexPut(s, g.Gt(0)), x.IndexPut(s, x.Gt(0)))
+	same(t, "scatter", g.Scatter(0, gpu.Full(1, 1, 4), s), x.Scatter(0, weft.Full(1, 1, 4), s))
+	same(t, "expr", weft.Expr("a*b", g, s), weft.Expr("a*b", x, s))
+	same(t, "assign", g.Clone().Assign(s), x.Clone().Assign(s))
+	same(t, "assign all", gpu.Zeros(3, 4).Assign(x.T().Contiguous().T()), x)
+	same(t, "index by Go", g.Index([]int{2, 0}, []bool{true, false, true, false}), x.Index([]int{2, 0}, []int{0, 2}))
+
+	w := weft.ScalarOf(weft.Float32, 2.0).RequireGrad()
+	g.Mul(w).Sum().Backward()
+	if w.Grad().Device() != weft.CPU || weft.Digest(w.Grad()) != weft.Digest(x.Sum()) {
+		t.Errorf("the gradient of a host scalar is %v, want %v", w.Grad(), x.Sum())
+	}
+}
+
+func TestCompiledFunctionOnDevice(t *testing.T) {
+	w := tensortest.Noise(1, 1, 3, 3)
+	run := func(dev weft.Device) (*weft.Tensor, *weft.Tensor) {
+		w := w.On(dev).Detach().RequireGrad()
+		gen := weft.NewGenerator(5).On(dev)
+		step := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+			y := x.MatMul(w).Add(gen.Randn(3)).Index([]int{2, 0}).Mul(dev.Arange(0.0, 3))
+			w.SetGrad(nil)
+			y.Square().Sum().Backward()
+			return y.Add(dev.Ones(3)).Add(weft.From([]float32{1, 2, 3}).On(dev))
+		})
+		var y *weft.Tensor
+		for range 3 {
+			var err error
+			if y, err = step.Call(weft.Eye(3).Add(1).On(dev)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return y, w.Grad()
+	}
+	wantY, wantG := run(weft.CPU)
+	gotY, gotG := run(gpu)
+	same(t, "result", gotY, wantY)
+	same(t, "gradient", gotG, wantG)
+
+	alone := weft.Compile(func() *weft.Tensor { return gpu.Zeros(3).Add(1) })
+	y, err := alone.Call()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "function without arguments", y, weft.Ones(3))
+
+	for what, f := range map[string]any{
+		"captured":  func(x *weft.Tensor) *weft.Tensor { return x.Add(w) },
+		"moves":     func(x *weft.Tensor) *weft.Tensor { return x.On(weft.CPU) },
+		"move in":   func(x *weft.Tensor) *weft.Tensor { return x.Add(w.On(gpu)) },
+		"generator": func(x *weft.Tensor) *weft.Tensor { return weft.Ones(3, 3).Add(w).Add(gpu.Rand(3, 3)) },
+	} {
+		_, err := weft.Compile(f).Call(gpu.Eye(3))
+		var e *weft.Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), "device") {
+			t.Errorf("%s: %v, want an error about devices", what, err)
+		}
+	}
+}
+
+func TestDeviceByName(t *testing.T) {
+	for name, want := range map[string]weft.Device{"cpu": weft.CPU, "cpu:0": {}, "late": gpu, "late:0": gpu} {
+		if d, err := weft.DeviceByName(name); err != nil && name != "cpu:0" || err == nil && d != want {
+			t.Errorf("%q is %v (%v), want %v", name, d, err, want)
+		}
+	}
+	t.Setenv("WEFT_DEVICE", "late")
+	if d, err := weft.DeviceByName(""); err != nil || d != gpu {
+		t.Errorf("the device of WEFT_DEVICE is %v (%v), want %v", d, err, gpu)
+	}
+	for _, name := range []string{"cuda", "cuda:-1", "cuda:x", "tpu"} {
+		_, err := weft.DeviceByName(name)
+		var e *weft.Error
+		if !errors.As(err, &e) || name == "cuda" && !strings.Contains(err.Error(), "weft/cuda") {
+			t.Errorf("%q: %v, want an *Error", name, err)
+		}
+	}
+	t.Setenv("WEFT_DEVICE", "tpu")
+	if _, err := weft.DeviceByName(""); err == nil || !strings.Contains(err.Error(), "WEFT_DEVICE") {
+		t.Errorf("%v, want an error that names WEFT_DEVICE", err)
+	}
+	if all := weft.Devices(); len(all) < 2 || all[0] != weft.CPU || gpu.Kind() != "late" || gpu.Index() != 0 {
+		t.Errorf("devices are %v, the second is %s %d", all, gpu.Kind(), gpu.Index())
+	}
+	if err := gpu.Sync(); err != nil {
+		t.Error(err)
+	}
+}
