@@ -104,10 +104,11 @@ func (p *printer) checkTypes(in *grid.Ins, t, to loop.Type) {
 // constant prints a constant.
 func (p *printer) constant(in *grid.Ins, t loop.Type) {
 	bits := uint64(in.Imm)
-	switch {
-	case t == loop.B:
-		bits &= 1
-	case t.Size() == 4:
+	if t == loop.B {
+		p.line("setp.eq.u32 %s, %d, 1", p.reg(in.Dst), bits&1)
+		return
+	}
+	if t.Size() == 4 {
 		bits = uint64(uint32(bits))
 	}
 	p.line("mov.%s %s, 0x%X", classTypes[classOf(t)], p.reg(in.Dst), bits)
