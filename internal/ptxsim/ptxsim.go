@@ -14,6 +14,11 @@ import (
 	"weft/internal/cudart"
 )
 
+var (
+	_ cudart.Driver  = (*Driver)(nil)
+	_ cudart.Context = (*context)(nil)
+)
+
 // Options says what GPUs there are, and what goes wrong.
 type Options struct {
 	Seed         uint64
