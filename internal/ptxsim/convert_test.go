@@ -184,9 +184,9 @@ func TestConversions(t *testing.T) {
 			}
 		}
 	}
-	// 8x8 pairs of integers, with and without .sat; 8x4 to integers in 4 roundings, with and without
-	// .sat; 4x8 to floats in 4 roundings; floats: 12 pairs, 7 of them narrower in 4 roundings, and the
-	// types themselves, f32 and f64 also in 4 roundings to integers.
+	// Pairs of integers, twice for .sat. Floats to integers in 4 roundings, twice. Integers to floats
+	// in 4 roundings. Floats to narrower ones in 4 roundings, and to wider ones. Floats to their own
+	// type, and f32 and f64 to integral values in 4 roundings.
 	if want := 128 + 256 + 128 + 7*4 + 5 + 4 + 8; len(fs) != want {
 		t.Errorf("%d conversions, not %d", len(fs), want)
 	}

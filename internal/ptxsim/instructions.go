@@ -6,7 +6,7 @@ type compiler func(b *builder, x *inst) step
 // instructions holds all instructions by name. What is not here a text may not have.
 var instructions map[string]compiler
 
-// flowInstructions are those of instructions that change the flow of control; they fill in an ins.
+// flowInstructions compile what changes the flow of control, by filling in an ins.
 var flowInstructions = map[string]func(b *builder, x *inst, in *ins){
 	"bra": compileBranch, "ret": compileLeave, "exit": compileLeave, "bar": compileBarrier,
 }

@@ -3,8 +3,8 @@ package ptxsim
 import "slices"
 
 // A cell says who used a granule of memory last: a work of a queue, and within a launch the thread
-// and the barriers that its block and its warp had passed. So one cell serves the races of threads
-// and those of queues. For shared memory the run of a block stands for the work.
+// and the barriers that its block and its warp had passed. So one cell serves races of threads and
+// races of queues. For shared memory the run of a block stands for the work.
 type cell struct {
 	writer, reader          uint32 // works; 0 none
 	others                  uint32 // a set of earlier readers that the reader is not ordered after

@@ -58,8 +58,8 @@ func compileShuffle(b *builder, x *inst) step {
 	}
 }
 
-// shuffleLane returns the lane that lane i reads, and whether it is in its segment. The names are
-// those of the manual.
+// shuffleLane returns the lane that lane i reads, and whether it is in its segment. Names are as
+// in the manual.
 func shuffleLane(mode string, i, bval, c int) (int, bool) {
 	cval, mask := c&31, c>>8&31
 	maxLane, minLane := i&mask|cval&^mask, i&mask
