@@ -34,6 +34,7 @@ import (
 	"os/signal"
 	"time"
 
+	"weft"
 	"weft/examples/internal/show"
 )
 
@@ -47,6 +48,7 @@ func Main() {
 	var o options
 	flag.IntVar(&o.epochs, "epochs", 4, "passes over the training set")
 	flag.IntVar(&o.limit, "steps", 0, "stop after this number of steps; 0 for all epochs")
+	flag.StringVar(&o.device, "device", "", `where to train, "cpu" or "cuda:1"; "" is WEFT_DEVICE, or the CPU`)
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the weights and of the order of batches")
 	flag.StringVar(&o.picture, "o", "digits.png", "where to draw the result")
 	flag.StringVar(&o.checkpoint, "checkpoint", "digits.ckpt", "where Ctrl-C saves the run")
@@ -70,6 +72,7 @@ func Main() {
 type options struct {
 	epochs     int
 	limit      int
+	device     string
 	seed       uint64
 	picture    string
 	checkpoint string
@@ -80,12 +83,16 @@ type options struct {
 var errInterrupted = errors.New("interrupted")
 
 func run(ctx context.Context, o options) error {
+	dev, err := weft.DeviceByName(o.device)
+	if err != nil {
+		return err
+	}
 	start := time.Now()
 	train, test := Render(trainSeed, trainSize), Render(testSeed, testSize)
 	fmt.Printf("rendered %s training and %s test digits in %.2f s\n",
 		show.Thousands(train.Len()), show.Thousands(test.Len()), time.Since(start).Seconds())
 
-	t := newTrainer(o.epochs, o.seed, train, test)
+	t := newTrainer(dev, o.epochs, o.seed, train, test)
 	t.limit = o.limit
 	if o.resume {
 		if err := t.load(o.checkpoint); err != nil {

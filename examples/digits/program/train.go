@@ -58,6 +58,7 @@ func tensors(s Set) (x, y *weft.Tensor) {
 
 // A trainer is a run: what a checkpoint holds, and the data.
 type trainer struct {
+	dev          weft.Device
 	epochs       int
 	limit        int // steps after which training stops, 0 for none
 	seed         uint64
@@ -68,10 +69,11 @@ type trainer struct {
 	testX, testY *weft.Tensor
 }
 
-// newTrainer returns a run at its beginning.
-func newTrainer(epochs int, seed uint64, train, test Set) *trainer {
-	t := &trainer{epochs: epochs, seed: seed}
-	t.net = newLeNet(weft.NewGenerator(seed))
+// newTrainer returns a run at its beginning. The network and the optimizer's state are on dev; the
+// data stays on the host, and each batch moves there.
+func newTrainer(dev weft.Device, epochs int, seed uint64, train, test Set) *trainer {
+	t := &trainer{dev: dev, epochs: epochs, seed: seed}
+	t.net = nn.On(newLeNet(weft.NewGenerator(seed)), dev)
 	t.opt = optim.NewAdam(nn.Params(t.net), optim.AdamOpts{LR: new(firstRate)})
 	x, y := tensors(train)
 	t.loader = data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(batchSize), Shuffle: true, Seed: seed, DropLast: true})
@@ -139,7 +141,8 @@ func (t *trainer) step(x, y *weft.Tensor) (loss float64, right int) {
 	scope := weft.NewScope()
 	defer scope.Close()
 	t.opt.SetLR(firstRate * (1 - float64(len(t.curve.losses))/float64(t.epochs*t.steps())))
-	logits := t.net.Forward(scope.Track(x))
+	x, y = scope.Track(x.On(t.dev)), scope.Track(y.On(t.dev))
+	logits := t.net.Forward(x)
 	l := nn.CrossEntropy(logits, y)
 	t.opt.ZeroGrad()
 	l.Backward()
@@ -179,7 +182,7 @@ func (t *trainer) logits(f func(first int, logits *weft.Tensor)) {
 	const piece = 500
 	for i := 0; i < t.testX.Dim(0); i += piece {
 		scope := weft.NewScope()
-		x := scope.Track(t.testX.Slice(weft.Range(i, i+piece)))
+		x := scope.Track(t.testX.Slice(weft.Range(i, i+piece)).On(t.dev))
 		weft.WithoutGrad(func() { f(i, t.net.Forward(x)) })
 		scope.Close()
 	}
@@ -190,7 +193,7 @@ func (t *trainer) evaluate() show.Evaluation {
 	total := float64(t.testX.Dim(0))
 	t.logits(func(first int, logits *weft.Tensor) {
 		n := logits.Dim(0)
-		y := t.testY.Slice(weft.Range(first, first+n))
+		y := t.testY.Slice(weft.Range(first, first+n)).On(t.dev)
 		s.Loss += nn.CrossEntropy(logits, y).Item() * float64(n) / total
 		s.Accuracy += float64(logits.ArgMax(1).Eq(y).Sum().ItemInt()) / total
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"weft"
 	"weft/examples/internal/show"
 )
 
@@ -17,14 +18,14 @@ import (
 func TestResume(t *testing.T) {
 	train, test := Render(1, 640), Render(2, 500)
 	const epochs = 2
-	whole := newTrainer(epochs, 7, train, test)
+	whole := newTrainer(weft.CPU, epochs, 7, train, test)
 	if err := whole.train(context.Background(), show.NewProgress(io.Discard, false, "images", epochs, whole.steps())); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "run.ckpt")
 	for _, stop := range []int{1, 7, 10, 13, 19} {
 		ctx, cancel := context.WithCancel(context.Background())
-		broken := newTrainer(epochs, 7, train, test)
+		broken := newTrainer(weft.CPU, epochs, 7, train, test)
 		p := show.NewProgress(io.Discard, false, "images", epochs, broken.steps())
 		// The display's clock is asked at every step: it stops the run.
 		asked := p.Now
@@ -43,7 +44,7 @@ func TestResume(t *testing.T) {
 		if err := broken.save(path); err != nil {
 			t.Fatal(err)
 		}
-		resumed := newTrainer(epochs, 7, train, test)
+		resumed := newTrainer(weft.CPU, epochs, 7, train, test)
 		if err := resumed.load(path); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("stopped after %d steps: the curve has %d losses and %d epochs", stop, len(resumed.curve.losses), len(resumed.curve.epochs))
 		}
 	}
-	other := newTrainer(epochs, 8, train, test)
+	other := newTrainer(weft.CPU, epochs, 8, train, test)
 	if err := other.load(path); err == nil {
 		t.Error("a checkpoint of another seed was loaded")
 	}
@@ -68,7 +69,7 @@ func TestResume(t *testing.T) {
 func TestStepsAreLimited(t *testing.T) {
 	train, test := Render(1, 320), Render(2, 100)
 	losses := func(limit int) []float64 {
-		r := newTrainer(2, 7, train, test)
+		r := newTrainer(weft.CPU, 2, 7, train, test)
 		r.limit = limit
 		if err := r.train(context.Background(), show.NewProgress(io.Discard, false, "images", 2, r.steps())); err != nil {
 			t.Fatal(err)
