@@ -64,10 +64,9 @@ var Counters struct {
 type Program struct {
 	p    *loop.Program
 	isa  jit.ISA
-	code *jit.Code
+	code *x86.Code
 	in   *interp.Kernel
 
-	large               bool // the code needs a loop.LargeFrame
 	narrow, nonTemporal variant
 	wide                struct { // see x86.Wide
 		sync.Once
@@ -107,8 +106,7 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 		if d.isa != jit.Portable {
 			c, err := x86.Compile(p, k.isa)
 			if err == nil {
-				k.large = c.Scratch > loop.ScratchLen
-				k.code, err = jit.Map(c.Code)
+				k.code, err = c.Map()
 			}
 			if err == nil {
 				return k, nil
@@ -249,37 +247,29 @@ func (s *stream) Free(st *array.Storage) {
 // fuelPerEntry is the fuel of one call of machine code: about 100 us of the shortest loop.
 const fuelPerEntry = 1 << 14
 
-// enter runs the kernel on a frame until it is done, calling machine code as often as needed.
-func (p *Program) enter(code *jit.Code, f *loop.Frame, ctx context.Context) (err error) {
-	if p.large {
-		f.Enlarge(func(f *loop.Frame) { err = p.run(code, f, ctx) })
-		return err
-	}
-	return p.run(code, f, ctx)
-}
-
-func (p *Program) run(code *jit.Code, f *loop.Frame, ctx context.Context) error {
+// enter runs the kernel on a frame until it is done, or the context is.
+func (p *Program) enter(code *x86.Code, f *loop.Frame, ctx context.Context) error {
 	f.Word[loop.WordFuel] = fuelPerEntry
-	f.Word[loop.WordResume] = 0
+	var done bool
 	if code == nil {
 		Counters.Interpreted.Add(1)
-		refill := func() bool {
-			f.Word[loop.WordFuel] = fuelPerEntry
-			return ctx == nil || ctx.Err() == nil
-		}
-		if !p.in.Run(f, refill) {
-			return ctx.Err()
-		}
-		return nil
+		done = p.in.Run(f, refill(f, ctx))
+	} else {
+		Counters.Native.Add(1)
+		done = code.Run(f, refill(f, ctx))
 	}
-	Counters.Native.Add(1)
-	for jit.Call(code, 0, unsafe.Pointer(f)) == loop.Resume {
-		if ctx != nil && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		f.Word[loop.WordFuel] = fuelPerEntry
+	if !done {
+		return ctx.Err()
 	}
 	return nil
+}
+
+// refill returns a function that gives the frame new fuel unless the context is done.
+func refill(f *loop.Frame, ctx context.Context) func() bool {
+	return func() bool {
+		f.Word[loop.WordFuel] = fuelPerEntry
+		return ctx == nil || ctx.Err() == nil
+	}
 }
 
 // Limits of work. The rough cost of an element is in tenths of a nanosecond.
@@ -417,7 +407,7 @@ func (t *task) cut(chunk, threads int) (units int) {
 // index of each axis before axis, and a piece of axis.
 type task struct {
 	p      *Program
-	code   *jit.Code
+	code   *x86.Code
 	l      device.Launch
 	n      int
 	unit   int

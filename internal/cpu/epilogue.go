@@ -9,16 +9,16 @@ import (
 
 	"weft/internal/cpu/tile"
 	"weft/internal/device"
-	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/op"
+	"weft/internal/x86"
 )
 
 // An epilogue runs a program on pieces of the result of a routine, on the threads that
 // computed them.
 type epilogue struct {
 	p           *Program
-	code        *jit.Code
+	code        *x86.Code
 	args        *device.Args
 	ctx         context.Context
 	extents     []int

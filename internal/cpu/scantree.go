@@ -8,7 +8,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/codegen"
 	"weft/internal/device"
-	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/numbers"
 	"weft/internal/op"
@@ -476,7 +475,7 @@ func (w *treeWorker) bindValue(v *treeValue) {
 func (w *treeWorker) call(p *Program, rows, n int) { w.callCode(p, p.code, rows, n) }
 
 // callCode is call with the given code of the program.
-func (w *treeWorker) callCode(p *Program, code *jit.Code, rows, n int) {
+func (w *treeWorker) callCode(p *Program, code *x86.Code, rows, n int) {
 	f, q := w.f, p.p
 	for a, extent := range [2]int{rows, n} {
 		f.Word[q.ExtentWord(a)], f.Word[q.StartWord(a)] = uint64(extent), 0

@@ -36,13 +36,13 @@ const (
 // A variant is alternative code for a program. The first launch that needs it compiles it.
 type variant struct {
 	once sync.Once
-	code *jit.Code // nil if that is not possible
+	code *x86.Code // nil if that is not possible
 }
 
-func (v *variant) get(compile func(*loop.Program, jit.ISA) (*x86.Kernel, error), p *loop.Program, isa jit.ISA) *jit.Code {
+func (v *variant) get(compile func(*loop.Program, jit.ISA) (*x86.Kernel, error), p *loop.Program, isa jit.ISA) *x86.Code {
 	v.once.Do(func() {
-		if k, err := compile(p, isa); err == nil && k.Scratch <= loop.ScratchLen {
-			v.code, _ = jit.Map(k.Code)
+		if k, err := compile(p, isa); err == nil {
+			v.code, _ = k.Map()
 		}
 	})
 	return v.code
@@ -50,9 +50,9 @@ func (v *variant) get(compile func(*loop.Program, jit.ISA) (*x86.Kernel, error),
 
 // codeFor returns the code for a launch: a variant if it is elementwise on long arrays or
 // sums long rows.
-func (p *Program) codeFor(l *device.Launch) *jit.Code {
-	if p.code == nil || p.large {
-		return p.code
+func (p *Program) codeFor(l *device.Launch) *x86.Code {
+	if p.code == nil {
+		return nil
 	}
 	isa := p.isa
 	if p.variants() {

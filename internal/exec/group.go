@@ -90,8 +90,7 @@ func RunAll(tasks []Task) error {
 	return err
 }
 
-// groupMax bounds the launches of a group. Each holds arguments with their scratch memory until
-// all are done: 2 MiB.
+// groupMax bounds the launches of a group. Each holds arguments until all are done: 112 KiB.
 const groupMax = 64
 
 // A group is launches that are handed over together.

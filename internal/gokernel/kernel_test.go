@@ -83,14 +83,13 @@ func backends(t testing.TB, p *loop.Program) map[string]func(*loop.Frame) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, err := jit.Map(k.Code)
+		code, err := k.Map()
 		if err != nil {
 			t.Fatal(err)
 		}
 		out[fmt.Sprint(isa)] = func(f *loop.Frame) {
-			for f.Word[loop.WordFuel] = 1 << 20; jit.Call(code, 0, unsafe.Pointer(f)) == loop.Resume; {
-				f.Word[loop.WordFuel] = 1 << 20
-			}
+			f.Word[loop.WordFuel] = 1 << 20
+			code.Run(f, nil)
 		}
 	}
 	return out

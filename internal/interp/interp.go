@@ -52,8 +52,8 @@ func Compile(p *loop.Program) *Kernel {
 func (k *Kernel) Program() *loop.Program { return k.p }
 
 // Run runs the chunk that the frame describes: its pointers, extents, starts,
-// strides and scalars are laid out as for machine code. The resume word and
-// the scratch are not used. Loops burn fuel from word [loop.WordFuel], one unit
+// strides and scalars are laid out as for machine code. The resume word is not
+// used. Loops burn fuel from word [loop.WordFuel], one unit
 // for each time around a tile; when it is used up, Run calls refill, which
 // stores new fuel in that word, or returns false to give up: then Run returns
 // false and the outputs are half written. A nil refill always goes on.

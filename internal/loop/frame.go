@@ -7,28 +7,26 @@ import (
 
 // Limits of a program's arguments.
 const (
-	MaxBufs    = 16
-	MaxAxes    = 8
-	maxWords   = 176
-	ScratchLen = 32 << 10
-	LargeLen   = 4 << 20 // see LargeFrame
+	MaxBufs  = 16
+	MaxAxes  = 8
+	MaxWords = 176
 )
 
-// A Frame is the argument block of one entry into a kernel, the same for every
-// backend: buffers as pointers, then words. A worker owns its frame for the
-// length of a call and the kernel may use Scratch for spills and saved state.
+// A Frame is the argument block of one run of a kernel, the same for every
+// backend: buffers as pointers, then words. It has no memory for the backend's
+// own state, so a device can take it as a small buffer. A worker owns its frame
+// for the length of a run.
 //
 // Words are laid out as: fuel, resume point, then scalars, extents and starts of
 // the axes, and strides in bytes, buffer by buffer, axis by axis.
 type Frame struct {
-	Ptr     [MaxBufs]unsafe.Pointer
-	Word    [maxWords]uint64
-	Scratch [ScratchLen]byte
+	Ptr  [MaxBufs]unsafe.Pointer
+	Word [MaxWords]uint64
 }
 
 // ScalarRoom returns the number of scalar arguments that a program with the given number of axes
 // may have, whatever its buffers.
-func ScalarRoom(axes int) int { return maxWords - wordArgs - (2+MaxBufs)*axes }
+func ScalarRoom(axes int) int { return MaxWords - wordArgs - (2+MaxBufs)*axes }
 
 // Fixed words.
 const (
@@ -39,9 +37,8 @@ const (
 
 // Byte offsets in a Frame for generated code.
 const (
-	FramePtr     = 0
-	FrameWord    = MaxBufs * 8
-	FrameScratch = FrameWord + maxWords*8
+	FramePtr  = 0
+	FrameWord = MaxBufs * 8
 )
 
 // Statuses that a kernel returns.
@@ -71,28 +68,11 @@ func (p *Program) StrideWord(buf, axis int) int {
 // Words returns the number of words in use.
 func (p *Program) Words() int { return p.StrideWord(len(p.Bufs), 0) }
 
-// Frames are large; they are pooled.
+// Frames are pooled, because the interpreter makes them escape to the heap.
 var frames = sync.Pool{New: func() any { return new(Frame) }}
 
 // NewFrame returns a frame whose words hold anything.
 func NewFrame() *Frame { return frames.Get().(*Frame) }
-
-// A LargeFrame has LargeLen bytes of scratch memory, which few kernels take.
-type LargeFrame struct {
-	Frame
-	_ [LargeLen - ScratchLen]byte // behind that of the frame
-}
-
-var largeFrames = sync.Pool{New: func() any { return new(LargeFrame) }}
-
-// Enlarge calls run with a large frame that has the pointers and words of f.
-func (f *Frame) Enlarge(run func(f *Frame)) {
-	l := largeFrames.Get().(*LargeFrame)
-	l.Ptr, l.Word = f.Ptr, f.Word
-	run(&l.Frame)
-	clear(l.Ptr[:])
-	largeFrames.Put(l)
-}
 
 // Free gives a frame back; n is the number of pointers in use.
 func (f *Frame) Free(n int) {

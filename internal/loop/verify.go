@@ -80,8 +80,8 @@ func (v *verifier) args() {
 	if len(p.Axes) > MaxAxes || len(p.Axes) == 0 {
 		v.fail(NoValue, "%d axes, 1 to %d", len(p.Axes), MaxAxes)
 	}
-	if p.Words() > maxWords {
-		v.fail(NoValue, "%d argument words, at most %d", p.Words(), maxWords)
+	if p.Words() > MaxWords {
+		v.fail(NoValue, "%d argument words, at most %d", p.Words(), MaxWords)
 	}
 	if p.Lane < 0 || p.Lane >= len(p.Axes) {
 		v.fail(NoValue, "lane axis %d of %d", p.Lane, len(p.Axes))

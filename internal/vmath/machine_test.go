@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/interp"
@@ -22,14 +21,11 @@ func machine(t testing.TB, p *loop.Program, isa jit.ISA) func(*loop.Frame) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := jit.Map(k.Code)
+	code, err := k.Map()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(f *loop.Frame) {
-		for jit.Call(code, 0, unsafe.Pointer(f)) == loop.Resume {
-		}
-	}
+	return func(f *loop.Frame) { code.Run(f, nil) }
 }
 
 // fastest compiles p by the best means there are.

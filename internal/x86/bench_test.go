@@ -25,7 +25,7 @@ func framed(b testing.TB, p *loop.Program, isa jit.ISA, extents []int, bufs ...u
 	if err != nil {
 		b.Fatal(err)
 	}
-	code, err := jit.Map(k.Code)
+	code, err := k.Map()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,9 +45,7 @@ func framed(b testing.TB, p *loop.Program, isa jit.ISA, extents []int, bufs ...u
 	}
 	return func() {
 		f.Word[loop.WordFuel] = 1 << 30
-		for jit.Call(code, 0, unsafe.Pointer(f)) == loop.Resume {
-			f.Word[loop.WordFuel] = 1 << 30
-		}
+		code.Run(f, nil)
 	}, f
 }
 

@@ -17,9 +17,11 @@ import (
 type Kernel struct {
 	Code    []byte // position independent; the entry is at offset 0
 	Text    int    // bytes of Code that are instructions; constants follow
-	Scratch int    // bytes of loop.Frame.Scratch in use; beyond its length a loop.LargeFrame is needed
+	Scratch int    // bytes in use behind the loop.Frame; 0 if the code runs on a loop.Frame alone
 	Spills  int    // values kept in scratch for want of registers
 	ISA     jit.ISA
+
+	bufs, words int // of the program
 
 	stored []int32 // the lines of the source, for Explain, of what is stored as spilled
 }
@@ -209,7 +211,7 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (k
 	c.reset(p, es, isa)
 	c.program()
 	c.allocate()
-	if c.scratch > loop.LargeLen {
+	if c.scratch > largeLen {
 		return nil, fmt.Errorf("%w: it needs %d bytes of scratch memory", ErrUnsupported, c.scratch)
 	}
 	c.asm.Listing = listing
@@ -221,9 +223,11 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (k
 	k = &Kernel{
 		Code:    append([]byte(nil), code...),
 		Text:    c.asm.CodeLen(),
-		Scratch: c.scratch,
+		Scratch: c.scratchUsed(),
 		Spills:  c.spills,
 		ISA:     isa,
+		bufs:    len(p.Bufs),
+		words:   p.Words(),
 	}
 	if listing == nil {
 		form := "kernel"

@@ -249,5 +249,5 @@ func (c *compiler) alloc(n, align int) int {
 	c.scratch = (c.scratch + align - 1) &^ (align - 1)
 	off := c.scratch
 	c.scratch += n
-	return loop.FrameScratch + off
+	return frameScratch + off
 }

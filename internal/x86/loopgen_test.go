@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/interp"
@@ -25,14 +24,14 @@ func compiled(isa jit.ISA) loopgen.Runner { return compiledBy(Compile, isa) }
 
 func compiledBy(compile func(*loop.Program, jit.ISA) (*Kernel, error), isa jit.ISA) loopgen.Runner {
 	var last *loop.Program
-	var code *jit.Code
+	var code *Code
 	return func(p *loop.Program, f *loop.Frame, refill func() bool) (err error) {
 		if p != last {
 			k, err := compile(p, isa)
 			if err != nil {
 				return err
 			}
-			if code, err = jit.Map(k.Code); err != nil {
+			if code, err = k.Map(); err != nil {
 				return err
 			}
 			last = p
@@ -43,19 +42,11 @@ func compiledBy(compile func(*loop.Program, jit.ISA) (*Kernel, error), isa jit.I
 				err = fmt.Errorf("panic: %v", e)
 			}
 		}()
-		f.Scratch = usedScratch
-		for {
-			switch st := jit.Call(code, 0, unsafe.Pointer(f)); st {
-			case loop.Done:
-				return nil
-			case loop.Resume:
-				if !refill() {
-					return errEndless
-				}
-			default:
-				return fmt.Errorf("status %d", st)
-			}
+		done, err := code.runPoisoned(f, refill)
+		if err == nil && !done {
+			err = errEndless
 		}
+		return err
 	}
 }
 

@@ -146,7 +146,19 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	}
 	c.masks = nil
 	c.save = c.scratch
-	c.scratch += 32*c.vb + 24*8
+	c.scratch += c.saveBytes()
+}
+
+// saveBytes returns the size of all registers, which a suspended kernel saves.
+func (c *compiler) saveBytes() int { return 32*c.vb + 24*8 }
+
+// scratchUsed returns the bytes of scratch that the code accesses. The place of saved registers is
+// always reserved, but only a kernel that can be suspended uses it.
+func (c *compiler) scratchUsed() int {
+	if len(c.suspends) == 0 && c.scratch == c.saveBytes() {
+		return 0
+	}
+	return c.scratch
 }
 
 // program lowers the whole kernel.

@@ -5,6 +5,8 @@ package x86
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
@@ -181,17 +183,17 @@ func contents(ms []memory) (out [][]byte) {
 // lastMapped are the kernels that ran last, as code: most run many times in a row.
 var lastMapped [8]struct {
 	k    *Kernel
-	code *jit.Code
+	code *Code
 }
 
-func mapped(t testing.TB, k *Kernel) *jit.Code {
+func mapped(t testing.TB, k *Kernel) *Code {
 	t.Helper()
 	for _, m := range lastMapped {
 		if m.k == k {
 			return m.code
 		}
 	}
-	code, err := jit.Map(k.Code)
+	code, err := k.Map()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,12 +203,29 @@ func mapped(t testing.TB, k *Kernel) *jit.Code {
 }
 
 // usedScratch is scratch memory that others have written.
-var usedScratch = func() (scratch [len(loop.Frame{}.Scratch)]byte) {
+var usedScratch = func() (scratch [scratchLen]byte) {
 	for i := range scratch {
 		scratch[i] = 0xA5
 	}
 	return scratch
 }()
+
+// runPoisoned is Run in scratch memory that others have written. It fails if the code writes behind
+// the bytes that the kernel declares, or if the frame keeps a pointer.
+func (c *Code) runPoisoned(f *loop.Frame, refill func() bool) (done bool, err error) {
+	if c.scratch > scratchLen {
+		return c.Run(f, refill), nil
+	}
+	x := &frame{scratch: usedScratch}
+	done = c.runOn(&x.Frame, f, refill)
+	if !bytes.Equal(x.scratch[c.scratch:], usedScratch[c.scratch:]) {
+		return done, fmt.Errorf("scratch behind the %d bytes in use was written", c.scratch)
+	}
+	if x.Ptr != (loop.Frame{}).Ptr {
+		return done, errors.New("the frame keeps pointers")
+	}
+	return done, nil
+}
 
 // execute runs a kernel with so much fuel an entry and returns the buffers and
 // the number of entries.
@@ -214,21 +233,16 @@ func (s *setup) execute(t testing.TB, k *Kernel, fuel uint64) (out [][]byte, ent
 	t.Helper()
 	code := mapped(t, k)
 	f, ms := s.frame(t)
-	f.Scratch = usedScratch
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if e := recover(); e != nil {
 			t.Fatalf("%s on %s, extents %v: %v\n%s", s.p.Name, k.ISA, s.extents, e, s.p)
 		}
 	}()
-	for {
-		entries++
-		f.Word[loop.WordFuel] = fuel
-		if st := jit.Call(code, 0, unsafe.Pointer(f)); st == loop.Done {
-			break
-		} else if st != loop.Resume {
-			t.Fatalf("status %d", st)
-		}
+	entries = 1
+	f.Word[loop.WordFuel] = fuel
+	if _, err := code.runPoisoned(f, func() bool { entries++; return true }); err != nil {
+		t.Fatal(err)
 	}
 	return contents(ms), entries
 }

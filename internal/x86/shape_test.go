@@ -254,7 +254,7 @@ func TestScratchLimit(t *testing.T) {
 	x, out := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
 	b.Pass(func() {
 		v := []loop.Value{b.Load(x)}
-		for i := range loop.LargeLen/32 + 1000 {
+		for i := range largeLen/32 + 1000 {
 			v = append(v, b.Sub(b.Mul(v[i], v[0]), v[i/2]))
 		}
 		s := v[0]

@@ -107,7 +107,7 @@ func Write(pkg string, f *gokernel.Func, of array.DType) (map[string][]byte, err
 		return nil, err
 	}
 	u.Extent, u.Start = p.ExtentWord(0), p.StartWord(0)
-	u.Ptrs, u.Words = loop.MaxBufs, (loop.FrameScratch-loop.FrameWord)/8
+	u.Ptrs, u.Words = loop.MaxBufs, loop.MaxWords
 	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
 		k, err := x86.Compile(p, isa)
 		if err != nil {

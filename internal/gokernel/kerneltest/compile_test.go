@@ -136,20 +136,18 @@ func backends(p *loop.Program) (map[string]func(*loop.Frame) error, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", isa, err)
 		}
-		code, err := jit.Map(k.Code)
+		code, err := k.Map()
 		if err != nil {
 			return nil, err
 		}
 		out[fmt.Sprint(isa)] = func(f *loop.Frame) error {
 			// Little at a time, so that kernels leave and go on.
-			for n := 0; ; n += 1 << 9 {
-				f.Word[loop.WordFuel] = 1 << 9
-				if jit.Call(code, 0, unsafe.Pointer(f)) != loop.Resume {
-					return nil
-				} else if n > fuel {
-					return errEndless
-				}
+			n := 0
+			f.Word[loop.WordFuel] = 1 << 9
+			if !code.Run(f, func() bool { n += 1 << 9; return n <= fuel }) {
+				return errEndless
 			}
+			return nil
 		}
 	}
 	return out, nil
@@ -211,7 +209,7 @@ func compile(src, name string, args []array.DType) (c *compiled, err error) {
 }
 
 // run runs a program on n elements.
-func (c *compiled) run(run func(*loop.Frame) error, columns []*column, n int) (err error) {
+func (c *compiled) run(run func(*loop.Frame) error, columns []*column, n int) error {
 	f := new(loop.Frame)
 	f.Word[c.p.ExtentWord(0)] = uint64(n)
 	i := 0
@@ -222,8 +220,7 @@ func (c *compiled) run(run func(*loop.Frame) error, columns []*column, n int) (e
 			i++
 		}
 	}
-	f.Enlarge(func(f *loop.Frame) { err = run(f) })
-	return err
+	return run(f)
 }
 
 // A trial is a kernel with arguments.
