@@ -12,6 +12,9 @@ type accesses struct {
 	leader bool // stores by the leader
 }
 
+// shortBody is the largest number of instructions of a pass whose slots run four abreast.
+const shortBody = 48
+
 // rows walks rows: a warp or a block computes one, and then one some rows further on.
 func (e *emitter) rows() {
 	p := e.p
@@ -237,7 +240,7 @@ func (e *emitter) pass(r *loop.Region) {
 	e.orderPass(r.Body)
 	var reds []*reduction
 	e.reds = map[loop.Value]*reduction{}
-	slots := 1
+	slots := e.abreast(r.Body)
 	for _, v := range r.Body {
 		in := &e.p.Ins[v]
 		if in.Op != loop.OpReduce {
@@ -288,6 +291,22 @@ func (e *emitter) pass(r *loop.Region) {
 	if e.rowWarps == 1 { // else the warps have waited for each other behind what the pass did
 		e.touch(r.Body)
 	}
+}
+
+// abreast returns the number of slots of a pass. The loads of a short body are in flight together:
+// one for each thread would not fill the way to memory.
+func (e *emitter) abreast(block []loop.Value) int {
+	n := 0
+	e.p.Walk(block, func(_ loop.Value, in *loop.Ins) {
+		n++
+		if in.Op == loop.OpLoop || in.Op == loop.OpIf {
+			n += shortBody // its slots would run one after the other
+		}
+	})
+	if n > shortBody {
+		return 1
+	}
+	return 4
 }
 
 // warp1 returns the number of the warp in its row.
