@@ -346,3 +346,19 @@ func TestFloatArithmetic(t *testing.T) {
 		family{"abs.f64 %g9, %g0", func(a, _, _ uint64) uint64 { return a << 1 >> 1 }},
 		family{"copysign.f32 %f9, %f0, %f1", func(a, b, _ uint64) uint64 { return b&0x7fffffff | a&(1<<31) }}))
 }
+
+// (1+2^-12)^2 + 2^-80 lies just above the middle of two float32. A sum in float64 loses the 2^-80.
+func TestFmaRoundsOnce(t *testing.T) {
+	a, c := uint64(math.Float32bits(1+0x1p-12)), uint64(math.Float32bits(0x1p-80))
+	family{"fma.rn.f32 %f9, %f0, %f1, %f2", func(_, _, _ uint64) uint64 {
+		return uint64(math.Float32bits(1 + 0x1p-11 + 0x1p-23))
+	}}.run(t, open(t, Options{}), [3][]uint64{repeated(a), repeated(a), repeated(c)})
+}
+
+func repeated(x uint64) []uint64 {
+	s := make([]uint64, 256)
+	for i := range s {
+		s[i] = x
+	}
+	return s
+}

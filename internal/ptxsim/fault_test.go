@@ -259,3 +259,19 @@ func TestEventsAreLate(t *testing.T) {
 		t.Fatal("a closed queue is taken")
 	}
 }
+
+// A barrier of one warp orders nothing with the reads of another. Both warps read before the write.
+func TestWarpBarrierIsOfOneWarp(t *testing.T) {
+	body := "ld.global.u32 %r0, [%a0]; mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 4000; @%p0 bra L;\n" +
+		"bar.warp.sync 0xffffffff; setp.eq.u32 %p1, %t, 0; @%p1 st.global.u32 [%a0], %t;"
+	for seed := range uint64(6) {
+		g := open(t, Options{Seed: seed})
+		if err := g.launch(text(1, body), 1, 64, put(g, []uint32{1})); code(err) != cudart.CodeFault {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		g = open(t, Options{Seed: seed})
+		if err := g.launch(text(1, body), 1, 32, put(g, []uint32{1})); err != nil {
+			t.Fatalf("seed %d, one warp: %v", seed, err)
+		}
+	}
+}
