@@ -115,7 +115,7 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *w
 	dtype := r.meet(x)
 	if state == nil {
 		for range keeps {
-			state = append(state, weft.ZerosOf(dtype, r.Layers*r.ways(), batch, r.Hidden))
+			state = append(state, x.Device().ZerosOf(dtype, r.Layers*r.ways(), batch, r.Hidden))
 		}
 	}
 	for i, s := range state {

@@ -19,6 +19,7 @@ type evaluation struct {
 	times   int
 	explain bool
 	json    bool
+	device  string
 }
 
 func newEval() *command {
@@ -28,6 +29,7 @@ func newEval() *command {
 	f.Var(&e.grads, "grad", "write the gradient of the sum of the result by `name:file.npy`; may be repeated")
 	f.IntVar(&e.times, "time", 0, "compute it this many `times` more and print the median time of a call")
 	f.BoolVar(&e.explain, "explain", false, "print the kernels: loop language and machine code")
+	f.StringVar(&e.device, "device", "", deviceHelp)
 	f.BoolVar(&e.json, "json", false, "print the result, and the time, as JSON, a value a line")
 	return &command{
 		name:     "eval",
@@ -73,6 +75,9 @@ func (e *evaluation) run(s *streams, text string, bindings []string) error {
 	}
 	vars, err := s.values("eval", "the formula", "", f.Names(), bindings)
 	if err != nil {
+		return err
+	}
+	if err := moveTo(e.device, vars); err != nil {
 		return err
 	}
 	grads, err := e.leaves(f, vars)

@@ -100,6 +100,8 @@ type report struct {
 	Reason     string         `json:"reason"` // of the backend
 	Threads    int            `json:"threads"`
 	Processors int            `json:"processors"`
+	Devices    []deviceFacts  `json:"devices"`
+	NoCUDA     string         `json:"noCUDA,omitempty"`  // why there is no GPU
 	Reading    []reading      `json:"reading,omitempty"` // nothing is measured if kernels are interpreted
 	FMA        []fma          `json:"fma,omitempty"`
 }
@@ -125,6 +127,41 @@ func facts() processorFacts {
 	}
 }
 
+// deviceFacts describes a device. A figure that it does not know is 0.
+type deviceFacts struct {
+	Name   string `json:"name"`
+	Card   string `json:"card,omitempty"`
+	Memory int64  `json:"memory,omitempty"` // bytes
+	Major  int    `json:"major,omitempty"`  // of the compute capability
+	Minor  int    `json:"minor,omitempty"`
+}
+
+func (d deviceFacts) String() string {
+	s := d.Name
+	if d.Card != "" {
+		s += ": " + d.Card
+	}
+	if d.Memory > 0 {
+		s += fmt.Sprintf(", %d MiB", d.Memory>>20)
+	}
+	if d.Major > 0 {
+		s += fmt.Sprintf(", compute capability %d.%d", d.Major, d.Minor)
+	}
+	return s
+}
+
+// lookAtDevices lists the devices in the report.
+func (r *report) lookAtDevices() {
+	for _, d := range weft.Devices() {
+		f := deviceFacts{Name: d.Name(), Card: d.Card(), Memory: d.Memory()}
+		f.Major, f.Minor = d.Capability()
+		r.Devices = append(r.Devices, f)
+	}
+	if _, err := weft.CUDA(0); err != nil {
+		r.NoCUDA = err.Error()
+	}
+}
+
 // A reading is how fast bytes are read from a buffer.
 type reading struct {
 	Threads int     `json:"threads"`
@@ -145,6 +182,7 @@ func look(backend jit.ISA) (*report, error) {
 		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processor: processorName(),
 		Features: processor.Features(), Facts: facts(), Backend: backend.String(), Reason: why(backend), Threads: par.Threads(), Processors: runtime.NumCPU(),
 	}
+	r.lookAtDevices()
 	if backend == jit.Portable {
 		return r, nil
 	}
@@ -183,6 +221,12 @@ func (r *report) print(w io.Writer) {
 	line("waking", "threads that spin from %d µs of work on, threads that sleep from %d µs on", r.Facts.WakeSpinning/1000, r.Facts.WakeSleeping/1000)
 	line("backend", "%s: %s", r.Backend, r.Reason)
 	line("threads", "%d of %d processors", r.Threads, r.Processors)
+	for _, d := range r.Devices {
+		line("device", "%s", d)
+	}
+	if r.NoCUDA != "" {
+		line("no GPU", "%s", r.NoCUDA)
+	}
 	if r.Reading == nil {
 		line("limits", "not measured: kernels are interpreted")
 	}

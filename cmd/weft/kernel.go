@@ -19,6 +19,7 @@ import (
 
 // kernelRun is what the command line of kernel asks for.
 type kernelRun struct {
+	device  string
 	outputs list
 	grads   list
 	stencil string
@@ -39,6 +40,7 @@ func newKernel() *command {
 	f.BoolVar(&k.leading, "leading", false, "align shapes at the first axis, as MATLAB does")
 	f.IntVar(&k.times, "time", 0, "compute it this many `times` more and print the median time of a call")
 	f.BoolVar(&k.explain, "explain", false, "print the source, the loop program and the machine code")
+	f.StringVar(&k.device, "device", "", deviceHelp)
 	f.BoolVar(&k.json, "json", false, "print the results, and the time, as JSON, a value a line")
 	return &command{
 		name:     "kernel",
@@ -97,6 +99,9 @@ func (k *kernelRun) run(s *streams, where string, bindings []string) error {
 	}
 	vars, err := s.values("kernel", f.Name(), "parameter", f.Params(), bindings)
 	if err != nil {
+		return err
+	}
+	if err := moveTo(k.device, vars); err != nil {
 		return err
 	}
 	grads, err := k.leaves(f, vars)

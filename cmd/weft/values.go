@@ -138,6 +138,25 @@ func archived(name, path, member string) (any, error) {
 	return t, nil
 }
 
+// moveTo moves the arrays among vars to the device of that name; "" is that of WEFT_DEVICE.
+func moveTo(device string, vars map[string]any) error {
+	dev, err := weft.DeviceByName(device)
+	if err != nil {
+		return failure{err}
+	}
+	for name, x := range vars {
+		if t, ok := x.(*weft.Tensor); ok {
+			if err := weft.Try(func() { vars[name] = t.On(dev) }); err != nil {
+				return failure{err}
+			}
+		}
+	}
+	return nil
+}
+
+// deviceHelp is the usage of the flag that takes a device.
+const deviceHelp = "compute on this `device`, such as cuda or cuda:1; without it WEFT_DEVICE says, or the CPU"
+
 // parseNumber reads a Go number, real or complex, true or false.
 func parseNumber(s string) (any, bool) {
 	if i, err := strconv.ParseInt(s, 0, 64); err == nil {

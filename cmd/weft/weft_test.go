@@ -379,9 +379,9 @@ func TestFilesHoldTheResult(t *testing.T) {
 func TestHelp(t *testing.T) {
 	flags := map[string]string{
 		"build":  "-h --help -o --output",
-		"eval":   "-h --help -o --output --explain --grad --json --time",
+		"eval":   "-h --help -o --output --device --explain --grad --json --time",
 		"info":   "-h --help --json --short",
-		"kernel": "-h --help -o --output --explain --grad --json --leading --stencil --time",
+		"kernel": "-h --help -o --output --device --explain --grad --json --leading --stencil --time",
 		"view":   "-h --help -o --output",
 		"":       "-h --help -v --version build eval info kernel view",
 	}

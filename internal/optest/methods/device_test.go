@@ -3,15 +3,21 @@ package methods_test
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"weft"
+	"weft/checkpoint"
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
 	"weft/internal/tensortest"
+	"weft/nn"
+	"weft/npy"
+	"weft/optim"
+	"weft/safetensors"
 )
 
 // A second is a device that works late, in memory out of the host's reach, under another name.
@@ -277,5 +283,112 @@ func TestDeviceByName(t *testing.T) {
 	}
 	if err := gpu.Sync(); err != nil {
 		t.Error(err)
+	}
+}
+
+// trained trains a small network with a normalisation, dropout and an LSTM on a device, by way of
+// checkpoint files, and returns its state.
+func trained(t *testing.T, dev weft.Device, compiled bool) map[string]*weft.Tensor {
+	t.Helper()
+	type model struct {
+		Conv *nn.Conv2d
+		Norm *nn.BatchNorm2d
+		LSTM *nn.LSTM
+		Out  *nn.Linear
+	}
+	g := weft.NewGenerator(3)
+	o := nn.Opts{Generator: g}
+	fresh := func() *model {
+		return nn.On(&model{nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Opts: o}), nn.NewBatchNorm2d(4), nn.NewLSTM(4, 5, nn.RNNOpts{Generator: g}), nn.NewLinear(5, 3, o)}, dev)
+	}
+	m := fresh()
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(0.01)})
+	file := filepath.Join(t.TempDir(), "state")
+	x, y := tensortest.Noise(4, 1, 6, 1, 6, 6).On(dev), weft.From([]int{0, 1, 2, 0, 1, 2}).On(dev)
+	drop := weft.NewGenerator(9)
+	step := func(x, y *weft.Tensor) *weft.Tensor {
+		z := m.Norm.Forward(m.Conv.Forward(x)).Relu().MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}}).Flatten(2).Dropout(0.2, drop)
+		h := m.LSTM.Forward(z.Permute(2, 0, 1))
+		loss := nn.CrossEntropy(m.Out.Forward(h.At(-1)), y)
+		opt.ZeroGrad()
+		loss.Backward()
+		optim.ClipNorm(nn.Params(m), 1)
+		opt.Step()
+		return loss
+	}
+	for i := range 4 {
+		if compiled {
+			if _, err := weft.Compile(step).Call(x, y); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			step(x, y)
+		}
+		if i == 1 { // the rest of the steps is that of a program that reads the checkpoint
+			if err := checkpoint.Save(file, checkpoint.Parts{"model": checkpoint.Module(m), "optimizer": opt}, nil); err != nil {
+				t.Fatal(err)
+			}
+			m = fresh()
+			opt = optim.NewAdam(nn.Params(m))
+			if _, err := checkpoint.Load(file, checkpoint.Parts{"model": checkpoint.Module(m), "optimizer": opt}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, p := range nn.Params(m) {
+		if p.Device() != dev || p.Grad().Device() != dev {
+			t.Errorf("a parameter is on %s, its gradient on %s, want %s", p.Device(), p.Grad().Device(), dev)
+		}
+	}
+	for name, s := range opt.State() {
+		if s.Rank() > 0 && s.Device() != dev {
+			t.Errorf("state %s is on %s, want %s", name, s.Device(), dev)
+		}
+	}
+	return nn.State(m)
+}
+
+func TestTrainingBitsEqualOnDevice(t *testing.T) {
+	for _, compiled := range []bool{false, true} {
+		want := trained(t, weft.CPU, compiled)
+		got := trained(t, gpu, compiled)
+		for name, w := range want {
+			same(t, fmt.Sprint(name, ", compiled: ", compiled), got[name].Detach(), w.Detach())
+		}
+	}
+}
+
+func TestFilesOfDeviceTensors(t *testing.T) {
+	dir := t.TempDir()
+	x := tensortest.Noise(1, 1, 5, 4)
+	g := x.On(gpu).T()
+	if err := safetensors.WriteFile(filepath.Join(dir, "x"), map[string]*weft.Tensor{"x": g}, nil); err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := safetensors.ReadFile(filepath.Join(dir, "x"))
+	if err != nil || weft.Digest(all["x"]) != weft.Digest(x.T()) {
+		t.Errorf("safetensors: %v (%v), want %v", all["x"], err, x.T())
+	}
+	if err := npy.WriteFile(filepath.Join(dir, "x.npy"), g); err != nil {
+		t.Fatal(err)
+	}
+	if y, err := npy.ReadFile(filepath.Join(dir, "x.npy")); err != nil || weft.Digest(y) != weft.Digest(x.T()) {
+		t.Errorf("npy: %v (%v), want %v", y, err, x.T())
+	}
+	if fmt.Sprint(g) != fmt.Sprint(x.T()) || fmt.Sprint(weft.Data[float32](g)) != fmt.Sprint(weft.Data[float32](x.T())) {
+		t.Errorf("%v, want %v", g, x.T())
+	}
+}
+
+func TestModuleOnDevice(t *testing.T) {
+	m := nn.NewLinear(2, 3)
+	d := nn.On(m, gpu)
+	if nn.On(m, weft.CPU) != m || nn.On(d, gpu) != d || m.Weight.Device() != weft.CPU || !d.Weight.RequiresGrad() {
+		t.Error("a module that is there was copied, or one was moved in place")
+	}
+	same(t, "weight", d.Weight.Detach(), m.Weight.Detach())
+	type two struct{ A, B *nn.Linear }
+	if s := nn.On(&two{m, m}, gpu); s.A.Weight != s.B.Weight {
+		t.Error("tied weights are two tensors")
 	}
 }
