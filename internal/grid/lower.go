@@ -36,6 +36,8 @@ type emitter struct {
 
 	thread, inWarp, warp Reg // numbers of the thread in its block and warp, and of its warp
 	rowWarps             int // warps that compute a row
+	width, first, inRows Reg // of ShortRows, I32: lanes of a row, the row's first lane, the lane in the row
+	row                  Reg // of ShortRows, B: the row exists
 	cancelled            Reg // B: the launch has been cancelled; NoReg if no loop burns fuel
 	cancel, watched      Reg // address of the word that cancels, and whether there is one
 	parity               Reg // I64: where in shared memory values are exchanged next
@@ -63,7 +65,7 @@ func Lower(p *loop.Program, v Variant) (*Kernel, error) {
 		e.count = loop.I64
 	}
 	e.uniform = e.same
-	if e.flat() {
+	if e.flat() || e.kind == ShortRows {
 		e.uniform = p.Uniform(0, true)
 		if p.Ragged() >= 0 { // loops over it end at different times
 			e.uniform = make([]bool, n)
@@ -71,9 +73,12 @@ func Lower(p *loop.Program, v Variant) (*Kernel, error) {
 	}
 	e.whole(1)
 	e.begin()
-	if e.flat() {
+	switch {
+	case e.flat():
 		e.flatLanes()
-	} else {
+	case e.kind == ShortRows:
+		e.shortRows()
+	default:
 		e.rows()
 	}
 	b.K.Body = append(e.prologue, b.K.Body...)
@@ -265,13 +270,12 @@ func (e *emitter) ins(v loop.Value) {
 	case loop.OpLoad, loop.OpLoadAt:
 		e.load(v, in)
 	case loop.OpStore, loop.OpStoreAt:
+		pred := e.pred[0]
 		if row {
 			e.pred[0] = e.leads()
 		}
 		e.store(in)
-		if row {
-			e.pred[0] = NoReg
-		}
+		e.pred[0] = pred
 	case loop.OpLoop, loop.OpIf:
 		if row && e.writes([]loop.Value{v}) {
 			e.lead(v, in)

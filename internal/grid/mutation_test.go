@@ -93,6 +93,7 @@ func TestMutants(t *testing.T) {
 	var runs []run
 	for _, v := range []Variant{WarpRows, BlockRows} {
 		runs = append(runs, run{orderCase(t), v})
+		runs = append(runs, run{reduceCase(t, array.Float32, 50, 11), ShortRows})
 		for _, d := range []array.DType{array.Bool, array.Int8, array.Float32} {
 			runs = append(runs, run{reduceCase(t, d, 9, 77), v}, run{reduceCase(t, d, 2, 12400), v})
 		}
@@ -197,7 +198,8 @@ func TestChoose(t *testing.T) {
 		{point(loop.Any, loop.Unit), 1 << 20, 1 << 20, 0, FlatVector | Long, 2112},
 		{sum(), 1000, 4096, 0, WarpRows, 125},
 		{sum(), 2, 100_000, 0, BlockRows, 2},
-		{sum(), 100_000, 1, 0, WarpRows, 2112},
+		{sum(), 100_000, 40, 0, WarpRows, 2112},
+		{sum(), 1000, 5, 0, ShortRows, 32},
 		{sum(), 1, 1 << 31, 0, BlockRows | Long, 1},
 		{sum(), 0, 100, 0, WarpRows, 0},
 	} {

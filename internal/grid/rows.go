@@ -53,11 +53,13 @@ func (e *emitter) inRow() bool { return !e.flat() && e.k == 1 && e.lane == nil &
 
 // leads returns whether the thread is the first of its row.
 func (e *emitter) leads() Reg {
-	t := e.thread
-	if e.rowWarps == 1 {
-		t = e.inWarp
+	switch {
+	case e.kind == ShortRows:
+		return e.And(e.row, e.Eq(e.inRows, e.I32(0)))
+	case e.rowWarps == 1:
+		return e.Eq(e.inWarp, e.I32(0))
 	}
-	return e.Eq(t, e.I32(0))
+	return e.Eq(e.thread, e.I32(0))
 }
 
 // writes reports whether a block stores.
@@ -155,10 +157,15 @@ func (e *emitter) fromLeader(offset int, x Reg) Reg {
 	if e.rowWarps > 1 {
 		return e.unshare(e.Type(x), e.parity, offset)
 	}
-	if e.Type(x) == loop.B {
-		return e.Any(e.And(x, e.leads()))
+	lane := e.first
+	if lane == NoReg {
+		lane = e.I32(0)
 	}
-	return e.FromLane(x, e.I32(0))
+	if e.Type(x) == loop.B {
+		x = e.FromLane(e.Do(loop.OpCvt, loop.I32, 0, x), lane)
+		return e.Do(loop.OpNe, loop.B, 0, x, e.I32(0))
+	}
+	return e.FromLane(x, lane)
 }
 
 // share writes x into shared memory where the exchange at hand is.

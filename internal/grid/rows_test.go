@@ -22,13 +22,17 @@ type rowCase struct {
 	of   []int // by buffer: its memory
 }
 
-// newCase lays out rows of n lanes. Buffers step as elements of one array, or of one a row.
-func newCase(t *testing.T, b *loop.Builder, rows, n int) *rowCase {
+func done(t *testing.T, b *loop.Builder) *loop.Program {
 	t.Helper()
 	p, err := b.Done()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// newCase lays out rows of n lanes. Buffers step as elements of one array, or of one a row.
+func newCase(p *loop.Program, rows, n int) *rowCase {
 	c := &rowCase{p: p, f: new(loop.Frame)}
 	c.f.Word[p.ExtentWord(0)], c.f.Word[p.ExtentWord(1)] = uint64(rows), uint64(n)
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -127,7 +131,7 @@ func reduceCase(t *testing.T, d array.DType, rows, n int) *rowCase {
 	for _, r := range results {
 		b.Store(b.Buf(d, true, loop.Any, loop.Zero), r)
 	}
-	return newCase(t, b, rows, n)
+	return newCase(done(t, b), rows, n)
 }
 
 func diff(got, want [][]byte) string {
@@ -145,18 +149,24 @@ func diff(got, want [][]byte) string {
 // changes its ways.
 func TestReduceExtents(t *testing.T) {
 	types := []array.DType{array.Bool, array.Int8, array.Int16, array.Int32, array.Int64, array.Float32, array.Float64}
-	for i, n := range []int{0, 1, 31, 32, 33, 65, 4095, 4096, 4097, 8193, 33000, 100_000} {
+	for i, n := range []int{0, 1, 2, 3, 7, 16, 31, 32, 33, 65, 4095, 4096, 4097, 8193, 33000, 100_000} {
 		for j, d := range types {
 			if n > 5000 && (i+j)%3 != 0 && d != array.Float32 {
 				continue // costs time
 			}
 			rows := 3
+			if n <= Warp {
+				rows = 300
+			}
 			if n > 10_000 {
 				rows = 1
 			}
 			c := reduceCase(t, d, rows, n)
 			want := c.interpreted()
-			for _, v := range []Variant{WarpRows, BlockRows} {
+			for _, v := range []Variant{WarpRows, BlockRows, ShortRows} {
+				if v == ShortRows && n > Warp {
+					continue
+				}
 				if n == 100_000 {
 					v |= Long
 				}
@@ -195,7 +205,7 @@ func orderCase(t *testing.T) *rowCase {
 		return []loop.Value{b.Load(oneAt)}
 	}, func() []loop.Value { return []loop.Value{b.Float(loop.F32, 0)} })[0]
 	b.Pass(func() { b.Store(x, b.Add(b.Load(x), sum)) })
-	c := newCase(t, b, rows, n)
+	c := newCase(done(t, b), rows, n)
 	for at, of := range map[int]int{xAt: x, yAt: y, oneAt: one} {
 		c.of[at] = of
 		c.f.Word[c.p.StrideWord(at, 0)] = c.f.Word[c.p.StrideWord(of, 0)]
@@ -255,8 +265,13 @@ func TestCancel(t *testing.T) {
 			sum = b.Reduce(loop.Sum, x)
 		})
 		b.Store(out, b.Cvt(loop.I32, sum))
-		c := newCase(t, b, 40, 300)
-		for _, v := range []Variant{WarpRows, BlockRows} {
+		p := done(t, b)
+		for _, v := range []Variant{WarpRows, BlockRows, ShortRows} {
+			n := 300
+			if v == ShortRows {
+				n = 11
+			}
+			c := newCase(p, 40, n)
 			m := c.machine(t, v, 1)
 			cancel := len(c.data)
 			m.args = AppendArgs(nil, c.p, c.f, c.addrs(), uint64(cancel+1)<<40)
@@ -270,7 +285,7 @@ func TestCancel(t *testing.T) {
 	b := loop.NewBuilder("flat", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
 	out := b.Buf(array.Int32, true, loop.Any, loop.Unit)
 	b.Pass(func() { b.Store(out, endless(b, b.Index(1))) })
-	c := newCase(t, b, 5, 100)
+	c := newCase(done(t, b), 5, 100)
 	for _, v := range []Variant{Flat, FlatVector} {
 		m := c.machine(t, v, 1)
 		m.args = AppendArgs(nil, c.p, c.f, c.addrs(), uint64(len(c.data)+1)<<40)

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"weft/internal/array"
 	"weft/internal/loop"
@@ -16,16 +17,24 @@ const (
 	FlatVector                // a thread computes neighbouring lanes and moves them as vectors
 	WarpRows                  // a warp computes a row
 	BlockRows                 // a block computes a row
+	ShortRows                 // a warp computes several rows, each of at most Warp lanes
 
 	// Long variants count rows and lanes with 8 bytes instead of 4.
-	Long Variant = 4
+	Long Variant = 8
 
 	numVariants = 2 * Long
 )
 
-var variantNames = [numVariants]string{"flat", "vector", "warp", "block", "flatlong", "vectorlong", "warplong", "blocklong"}
+func (v Variant) String() string {
+	s := [...]string{"flat", "vector", "warp", "block", "short"}[v&^Long]
+	if v&Long != 0 {
+		s += "long"
+	}
+	return s
+}
 
-func (v Variant) String() string { return variantNames[v] }
+// shortRow is the largest number of lanes of rows that share a warp: half of it.
+const shortRow = Warp / 2
 
 // blockThreads is the number of threads of each block.
 const blockThreads = 256
@@ -43,16 +52,17 @@ const maxShort = 1 << 30
 
 // Legal reports whether a program can be laid on the grid in this way, for some frame.
 func Legal(p *loop.Program, v Variant) bool {
-	if v >= numVariants {
-		return false
-	}
 	switch v &^ Long {
 	case Flat:
 		return independent(p)
 	case FlatVector:
 		return independent(p) && vectorLanes(p) > 1
+	case WarpRows, BlockRows:
+		return true
+	case ShortRows:
+		return p.Ragged() < 0
 	}
-	return true
+	return false
 }
 
 // independent reports a program whose lanes depend on nothing that other lanes of their row write
@@ -136,6 +146,9 @@ func Choose(p *loop.Program, f *loop.Frame, addrs []uint64, units int) (Variant,
 			v, work = FlatVector, work/k
 		}
 		work = (work + blockThreads - 1) / blockThreads
+	case lanes <= shortRow && p.Ragged() < 0:
+		perBlock := blockThreads >> bits.Len(uint(max(lanes, 1)-1))
+		v, work = ShortRows, (rows+perBlock-1)/perBlock
 	case lanes > 2*numbers.Block || rows < units && lanes > 8*Warp:
 		v, work = BlockRows, rows
 	}
