@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -58,7 +59,7 @@ func NewGPT(chars int, g *weft.Generator) *GPT {
 
 // Forward maps the numbers of characters [batch, steps] to logits [batch, steps, chars].
 func (m *GPT) Forward(x *weft.Tensor) *weft.Tensor {
-	h := m.Chars.Forward(x).Add(m.Places.Forward(weft.Arange(x.Dim(1))))
+	h := m.Chars.Forward(x).Add(m.Places.Forward(x.Device().Arange(x.Dim(1))))
 	for _, b := range m.Blocks {
 		h = b.Forward(h)
 	}
@@ -81,8 +82,8 @@ func Encode(text string) (alphabet string, codes *weft.Tensor) {
 func Step(m *GPT, opt *optim.Adam, codes *weft.Tensor, g *weft.Generator) float64 {
 	scope := weft.NewScope()
 	defer scope.Close()
-	starts := scope.Track(g.Randint(0, int64(codes.Size()-context), batch, 1))
-	at := starts.Add(weft.Arange(context))
+	starts := scope.Track(g.On(codes.Device()).Randint(0, int64(codes.Size()-context), batch, 1))
+	at := starts.Add(codes.Device().Arange(context))
 	logits := m.Forward(codes.Index(at))
 	loss := nn.CrossEntropy(logits.Reshape(batch*context, -1), codes.Index(at.Add(1)).Flatten(0))
 	opt.ZeroGrad()
@@ -99,7 +100,7 @@ func Sample(m *GPT, alphabet, text string, n int, g *weft.Generator) string {
 		for _, c := range []byte(text[max(0, len(text)-context):]) {
 			seen = append(seen, int64(strings.IndexByte(alphabet, c)))
 		}
-		x := scope.Track(weft.FromSlice(seen, 1, len(seen)))
+		x := scope.Track(weft.FromSlice(seen, 1, len(seen)).On(m.Head.Weight.Device()))
 		p := m.Forward(x).Index(0, -1).Mul(1.5).Softmax(0) // 1.5 prefers likely ones
 		text += string(alphabet[g.Multinomial(p, 1, weft.MultinomialOpts{}).ItemInt()])
 		scope.Close()
@@ -112,10 +113,16 @@ func Sample(m *GPT, alphabet, text string, n int, g *weft.Generator) string {
 
 func main() {
 	steps := flag.Int("steps", 1000, "steps of training")
+	device := flag.String("device", "", "the device to train on, such as cpu; without it WEFT_DEVICE says, or the CPU")
 	flag.Parse()
+	dev, err := weft.DeviceByName(*device)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gpt:", err)
+		os.Exit(1)
+	}
 	g := weft.NewGenerator(1)
 	alphabet, codes := Encode(text)
-	m := NewGPT(len(alphabet), g)
+	m, codes := nn.On(NewGPT(len(alphabet), g), dev), codes.On(dev)
 	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
 	for i := range *steps {
 		if loss := Step(m, opt, codes, g); i%100 == 0 || i == *steps-1 {

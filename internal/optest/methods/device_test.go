@@ -392,3 +392,28 @@ func TestModuleOnDevice(t *testing.T) {
 		t.Error("tied weights are two tensors")
 	}
 }
+
+func TestAttentionOnDevice(t *testing.T) {
+	type model struct {
+		Chars *nn.Embedding
+		Norm  *nn.LayerNorm
+		Attn  *nn.MultiheadAttention
+		GRU   *nn.GRU
+	}
+	g := weft.NewGenerator(3)
+	m := &model{nn.NewEmbedding(10, 8, nn.EmbeddingOpts{Generator: g}), nn.NewLayerNorm([]int{8}),
+		nn.NewMultiheadAttention(8, 2, nn.MultiheadAttentionOpts{BatchFirst: true, Generator: g}), nn.NewGRU(8, 4, nn.RNNOpts{Generator: g})}
+	run := func(m *model, x *weft.Tensor) *weft.Tensor {
+		h := m.Norm.Forward(m.Chars.Forward(x))
+		y := m.GRU.Forward(m.Attn.Attend(h, h, h, nn.AttendOpts{Causal: true}).Transpose(0, 1))
+		nn.AdaptiveAvgPool2d{Size: [2]*int{new(2), new(3)}}.Forward(y.Unsqueeze(1)).Square().Sum().Backward()
+		return y.Detach()
+	}
+	x := weft.NewGenerator(4).Randint(0, 10, 3, 5)
+	d := nn.On(m, gpu)
+	same(t, "result", run(d, x.On(gpu)), run(m, x))
+	want := nn.State(m)
+	for name, p := range nn.Params(d) {
+		same(t, "gradient of "+name, p.Grad(), want[name].Grad())
+	}
+}
