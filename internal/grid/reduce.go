@@ -128,7 +128,7 @@ func (e *emitter) fold(reds []*reduction, base, n Reg) {
 		first := e.Eq(e.inWarp, e.I32(0))
 		for i, x := range values {
 			at := e.Add(e.parity, e.Wide(e.Mul(e.warp, e.I32(8))))
-			e.put8(at, 8*blockWarps*i, x, first)
+			e.share(at, 8*blockWarps*i, x, first)
 		}
 		e.Barrier()
 		t := e.Type(n)

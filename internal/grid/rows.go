@@ -136,7 +136,7 @@ func (e *emitter) lead(v loop.Value, in *loop.Ins) {
 	}, nil)
 	if e.rowWarps > 1 && len(regs) > 0 {
 		for i, x := range regs {
-			e.share(8*i, x, e.leads())
+			e.share(e.parity, 8*i, x, e.leads())
 		}
 		e.Barrier()
 		e.seen = accesses{}
@@ -168,19 +168,15 @@ func (e *emitter) fromLeader(offset int, x Reg) Reg {
 	return e.FromLane(x, lane)
 }
 
-// share writes x into shared memory where the exchange at hand is.
-func (e *emitter) share(offset int, x, pred Reg) {
-	e.put8(e.parity, offset, x, pred)
-}
-
-func (e *emitter) put8(addr Reg, offset int, x, pred Reg) {
+// share writes a value into shared memory, a truth value as 0 or 1.
+func (e *emitter) share(addr Reg, offset int, x, pred Reg) {
 	if e.Type(x) == loop.B {
 		x = e.Do(loop.OpCvt, loop.I32, 0, x)
 	}
 	e.Store(Shared, word(e.Type(x)), addr, offset, pred, x)
 }
 
-// unshare reads a value from shared memory.
+// unshare reads a value of type t that was shared.
 func (e *emitter) unshare(t loop.Type, addr Reg, offset int) Reg {
 	if t == loop.B {
 		return e.Do(loop.OpNe, loop.B, 0, e.Load(Shared, W32, loop.I32, addr, offset, NoReg), e.I32(0))
@@ -235,7 +231,7 @@ func (e *emitter) leaveRow() {
 		return
 	}
 	lead := e.leads()
-	e.share(0, e.fresh(e.cancel, e.And(lead, e.watched)), lead)
+	e.share(e.parity, 0, e.fresh(e.cancel, e.And(lead, e.watched)), lead)
 	e.Barrier()
 	stop := e.unshare(loop.B, e.parity, 0)
 	e.swap()
@@ -285,12 +281,12 @@ func (e *emitter) pass(r *loop.Region) {
 		})
 	}
 	if len(reds) == 0 {
-		strips(e.Mul(e.as(t, e.warp1()), count(slots*Warp)), n, e.rowWarps)
+		strips(e.Mul(e.as(t, e.warpInRow()), count(slots*Warp)), n, e.rowWarps)
 		e.touch(r.Body)
 		return
 	}
 	e.reduce(reds, n, func(base Reg) {
-		first := e.Add(base, e.Mul(e.as(t, e.warp1()), count(numbers.Block)))
+		first := e.Add(base, e.Mul(e.as(t, e.warpInRow()), count(numbers.Block)))
 		end := e.Add(first, count(numbers.Block))
 		end = e.Select(e.Lt(end, n), end, n)
 		strips(first, end, 1)
@@ -316,8 +312,8 @@ func (e *emitter) abreast(block []loop.Value) int {
 	return 4
 }
 
-// warp1 returns the number of the warp in its row.
-func (e *emitter) warp1() Reg {
+// warpInRow returns the number of the warp in its row.
+func (e *emitter) warpInRow() Reg {
 	if e.rowWarps == 1 {
 		return e.I32(0)
 	}

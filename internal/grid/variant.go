@@ -60,7 +60,7 @@ func Legal(p *loop.Program, v Variant) bool {
 	case WarpRows, BlockRows:
 		return true
 	case ShortRows:
-		return p.Ragged() < 0
+		return p.Ragged() < 0 && p.Lane > 0
 	}
 	return false
 }
@@ -146,7 +146,7 @@ func Choose(p *loop.Program, f *loop.Frame, addrs []uint64, units int) (Variant,
 			v, work = FlatVector, work/k
 		}
 		work = (work + blockThreads - 1) / blockThreads
-	case lanes <= shortRow && p.Ragged() < 0:
+	case lanes <= shortRow && Legal(p, ShortRows):
 		perBlock := blockThreads >> bits.Len(uint(max(lanes, 1)-1))
 		v, work = ShortRows, (rows+perBlock-1)/perBlock
 	case lanes > 2*numbers.Block || rows < units && lanes > 8*Warp:
