@@ -113,7 +113,9 @@ func (d *Device) Fallback() *device.Host { return &d.host }
 func (d *Device) Routine(ir.RoutineID) device.Routine { return nil }
 
 // Info says what the GPU is.
-func (d *Device) Info() Info { return d.info }
+func (d *Device) Info() device.Info {
+	return device.Info{Card: d.info.Name, Memory: int64(d.info.Memory), Major: d.info.Major, Minor: d.info.Minor}
+}
 
 // MemoryStats returns the allocator's figures.
 func (d *Device) MemoryStats() MemoryStats { return d.memory.Stats() }

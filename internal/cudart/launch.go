@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/grid"
 	"weft/internal/loop"
 )
 
@@ -59,10 +60,10 @@ func (s *Stream) Launch(l device.Launch) error {
 			return err
 		}
 	}
-	if empty(p.p, l.Extents) {
+	v, blocks := grid.Choose(p.p, &l.Args.Frame, addrs, d.info.Units)
+	if blocks == 0 {
 		return nil
 	}
-	v, blocks := choose(p.p, &l.Args.Frame, addrs, d.info.Units)
 	k, err := d.programs.get(p, v)
 	if err != nil {
 		return err
@@ -84,7 +85,7 @@ func (s *Stream) issue(l *device.Launch, p *Program, k *kernel, blocks int, addr
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.args = appendArgs(s.args[:0], p.p, &l.Args.Frame, addrs, c.address())
+	s.args = grid.AppendArgs(s.args[:0], p.p, &l.Args.Frame, addrs, c.address())
 	if err := d.ctx.Launch(s.q, k.fn, blocks, k.threads, k.shared, s.args); err != nil {
 		c.end(d)
 		if refused(err) {
@@ -98,17 +99,6 @@ func (s *Stream) issue(l *device.Launch, p *Program, k *kernel, blocks int, addr
 		s.cancels = append(s.cancels, c)
 	}
 	return s.each(p.p.Name, l.Late)
-}
-
-// empty reports that a launch has nothing to compute: an axis without elements, except one that is
-// reduced.
-func empty(p *loop.Program, extents []int) bool {
-	for a, n := range extents {
-		if n == 0 && p.Axes[a].Offsets == 0 && (a < p.Lane || a == p.Lane && p.Axes[a].Kind == loop.Parallel) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkOffsets reads the offsets of a ragged axis and refuses those that descend or lie outside.

@@ -1,9 +1,7 @@
 package cudart
 
 import (
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -11,8 +9,10 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/grid"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/ptx"
 )
 
 // A Program is a kernel of a GPU. Its code is made at a launch: there is a variant of it for each way
@@ -20,27 +20,37 @@ import (
 type Program struct {
 	d       *Device
 	p       *loop.Program
-	name    string // of its kernels: a hash of what they compute
-	fuel    bool   // it has loops that may not end
-	kernels [variants]atomic.Pointer[kernel]
+	fuel    bool // it has loops that may not end
+	kernels [2 * grid.Long]atomic.Pointer[kernel]
 }
 
 // A kernel is a variant of a program, loaded.
 type kernel struct {
 	fn              Func
+	name            string
 	threads, shared int
 	err             error // why there is no fn
 }
 
 func (p *Program) Loop() *loop.Program { return p.p }
 
-// Source returns the text of the program's first variant.
+// Source returns the text of the variant that is likely to run.
 func (p *Program) Source() string {
-	text, _, err := p.d.print([]want{{p, 0}})
+	text, _, err := p.d.print([]want{{p, p.likely()}})
 	if err != nil {
 		return err.Error()
 	}
 	return text
+}
+
+// likely is the variant of most launches.
+func (p *Program) likely() grid.Variant {
+	for _, v := range []grid.Variant{grid.FlatVector, grid.Flat} {
+		if grid.Legal(p.p, v) {
+			return v
+		}
+	}
+	return grid.WarpRows
 }
 
 // programs are the kernels of a device. A text has all programs that were compiled since the last one:
@@ -66,8 +76,7 @@ func (l *programs) init(d *Device) {
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	l := &d.programs
 	return l.known.Get(p.Key(), func() (*Program, error) {
-		hash := sha256.Sum256([]byte(p.Key()))
-		k := &Program{d: d, p: p, name: fmt.Sprintf("k%x", hash[:12])}
+		k := &Program{d: d, p: p}
 		for i := range p.Ins {
 			if in := &p.Ins[i]; in.Op == loop.OpLoop && p.Fuel(p.Region(in)) {
 				k.fuel = true
@@ -83,13 +92,11 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 // want is a kernel to be loaded.
 type want struct {
 	p *Program
-	v variant
+	v grid.Variant
 }
 
-func (w want) name() string { return fmt.Sprintf("%s_%d", w.p.name, w.v) }
-
 // get returns a variant of a program, loaded.
-func (l *programs) get(p *Program, v variant) (*kernel, error) {
+func (l *programs) get(p *Program, v grid.Variant) (*kernel, error) {
 	k := p.kernels[v].Load()
 	if k == nil {
 		if err := l.load(want{p, v}); err != nil {
@@ -111,8 +118,8 @@ func (l *programs) load(w want) error {
 	l.waits.Lock()
 	list := []want{w}
 	for _, p := range l.waits.list {
-		if p != w.p && p.kernels[0].Load() == nil {
-			list = append(list, want{p, 0})
+		if x := (want{p, p.likely()}); p != w.p && p.kernels[x.v].Load() == nil {
+			list = append(list, x)
 		}
 	}
 	l.waits.list = nil
@@ -149,7 +156,7 @@ func (l *programs) text(list []want) error {
 	}
 	l.modules = append(l.modules, m)
 	for i := range list {
-		if kernels[i].fn, err = d.ctx.Function(m, list[i].name()); err != nil {
+		if kernels[i].fn, err = d.ctx.Function(m, kernels[i].name); err != nil {
 			return err
 		}
 	}
@@ -162,11 +169,20 @@ func (l *programs) text(list []want) error {
 // errNoText says that no text could be made of a program.
 var errNoText = errors.New("the program cannot be printed")
 
-// print returns the text of kernels, in the order of their names.
+// print returns the text of kernels, in the order of their names, which are hashes of what they
+// compute. kernels are in the order of the list.
 func (d *Device) print(list []want) (string, []*kernel, error) {
-	slices.SortFunc(list, func(x, y want) int { return strings.Compare(x.name(), y.name()) })
-	kernels := make([]*kernel, len(list))
-	text, err := write(&d.info, list, kernels)
+	kernels, low := make([]*kernel, len(list)), make([]*grid.Kernel, len(list))
+	for i, w := range list {
+		k, err := grid.Lower(w.p.p, w.v)
+		if err != nil {
+			return "", nil, err
+		}
+		low[i] = k
+		kernels[i] = &kernel{name: k.Name, threads: k.Threads, shared: ptx.DynamicShared(k)}
+	}
+	slices.SortFunc(low, func(x, y *grid.Kernel) int { return strings.Compare(x.Name, y.Name) })
+	text, err := ptx.Print(ptx.Target{Major: d.info.Major, Minor: d.info.Minor}, low...)
 	return text, kernels, err
 }
 

@@ -1,0 +1,70 @@
+package cudart_test
+
+import (
+	"testing"
+
+	"weft"
+	"weft/internal/core"
+	"weft/internal/cudart"
+	"weft/internal/device"
+	"weft/internal/ptxsim"
+	"weft/optim"
+)
+
+// simulated registers a simulated GPU and returns its number.
+func simulated(t *testing.T, o ptxsim.Options) (uint8, *cudart.Device) {
+	t.Helper()
+	sim := ptxsim.New(o)
+	d, err := cudart.Open(sim, 0, device.Get(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, f := range sim.Faults() {
+			t.Errorf("fault: %v", f)
+		}
+	})
+	return device.Register(d), d
+}
+
+// on returns a copy of a tensor on a device.
+func on(t *weft.Tensor, number uint8) *weft.Tensor {
+	return (*weft.Tensor)((*core.Tensor)(t).On(number))
+}
+
+// Tensors on the simulated GPU have the bits of those on the CPU.
+func TestTensorsAsOnCPU(t *testing.T) {
+	for seed := range uint64(3) {
+		gpu, _ := simulated(t, ptxsim.Options{Seed: seed})
+		x := weft.Arange(0, 6*37, 1).Reshape(6, 37).Mul(0.37).Sub(20)
+		for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+			"elementwise": func(x *weft.Tensor) *weft.Tensor { return x.Tanh().Mul(x).Add(1) },
+			"column":      func(x *weft.Tensor) *weft.Tensor { return x.Sum(0) },
+			"rows":        func(x *weft.Tensor) *weft.Tensor { return x.Sum(1) },
+			"all":         func(x *weft.Tensor) *weft.Tensor { return x.Sum() },
+			"softmax":     func(x *weft.Tensor) *weft.Tensor { return x.Softmax(1) },
+			"transposed":  func(x *weft.Tensor) *weft.Tensor { return x.T().Mul(2).Contiguous() },
+			"matmul":      func(x *weft.Tensor) *weft.Tensor { return x.MatMul(x.T()) },
+			"types":       func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Int64).To(weft.Float64).Exp() },
+			"step":        step,
+		} {
+			want, got := f(x), f(on(x, gpu))
+			if w, g := weft.Digest(want), weft.Digest(got); w != g {
+				t.Errorf("seed %d, %s: digest %v, want %v", seed, name, g, w)
+			}
+		}
+	}
+}
+
+// step returns the weights of a layer after two steps of an optimizer.
+func step(x *weft.Tensor) *weft.Tensor {
+	n := (*core.Tensor)(x).Layout().Store.Device
+	w := on(weft.Arange(0, 37*4, 1).Reshape(37, 4).Sub(70).Mul(0.001), n).RequireGrad()
+	o := optim.NewAdam(func(yield func(string, *weft.Tensor) bool) { yield("w", w) })
+	for range 2 {
+		x.MatMul(w).Tanh().Sum().Backward()
+		o.Step()
+		o.ZeroGrad()
+	}
+	return w.Detach()
+}
