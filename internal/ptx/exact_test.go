@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 	"weft/internal/grid"
 	"weft/internal/loop"
 	"weft/internal/loop/looptest"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 	"weft/internal/grid"
 	"weft/internal/interp"
 	"weft/internal/loop"

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 // A context is an open GPU. Its lock is held by every method, and while work runs.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 // A Fault is a mistake of a kernel or of the order of work, which the simulator found.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 const at4 = "mul.wide.u32 %d0, %t, 4; add.u64 %d0, %d0, %a0;\n" // %d0 = &p0[t], of 4 bytes

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 // A launch is a grid of blocks that runs.

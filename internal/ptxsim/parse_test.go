@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 // Texts that a driver or the rules of weft refuse, with the line and a word of the message.

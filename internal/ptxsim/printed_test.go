@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 	"weft/internal/grid"
 	"weft/internal/loop"
 	"weft/internal/ptx"

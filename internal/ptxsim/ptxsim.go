@@ -11,7 +11,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 const header = ".version 8.0\n.target sm_90\n.address_size 64\n"

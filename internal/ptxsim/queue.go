@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 // A queue holds work in the order of its issue.

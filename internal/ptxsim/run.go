@@ -3,7 +3,7 @@ package ptxsim
 import (
 	"math/bits"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 const allLanes = ^uint32(0)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"weft/internal/cudart"
+	cudart "weft/internal/cudart/driver"
 )
 
 // Shuffles of segments, against a table of what each lane gets, written by hand.
