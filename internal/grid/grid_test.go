@@ -36,7 +36,7 @@ func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool) loopgen.Runne
 			v, m.blocks = Choose(p, f, addrs, 2)
 		} else if v&^Long == FlatVector && (int(f.Word[p.ExtentWord(p.Lane)])%vectorLanes(p) != 0 || !aligned(p, f, addrs)) {
 			return errSkip
-		} else if v&^Long == ShortRows && int(f.Word[p.ExtentWord(p.Lane)]) > Warp {
+		} else if n := int(f.Word[p.ExtentWord(p.Lane)]); v&^Long == ShortRows && (n < 1 || n > Warp) {
 			return errSkip
 		}
 		k, err := Lower(p, v)

@@ -2,7 +2,7 @@ package grid
 
 import "weft/internal/loop"
 
-// shortRows walks rows of at most [Warp] lanes. The lanes of a row are neighbours, a power of two of
+// shortRows walks rows of 1 to [Warp] lanes. The lanes of a row are neighbours, a power of two of
 // them. Each lane holds one element, so it is one virtual lane of a reduction. Virtual lanes without
 // an element hold the identity, which changes no value that they are combined with.
 func (e *emitter) shortRows() {
@@ -14,7 +14,7 @@ func (e *emitter) shortRows() {
 		lanes = e.Do(loop.OpCvt, loop.I32, 0, n)
 	}
 	one := e.I32(1)
-	shift := e.Sub(e.I32(32), e.Do(loop.OpLzCnt, loop.I32, 0, e.Sub(e.Do(loop.OpMax, loop.I32, 0, lanes, one), one)))
+	shift := e.Sub(e.I32(32), e.Do(loop.OpLzCnt, loop.I32, 0, e.Sub(lanes, one)))
 	e.width = e.Do(loop.OpShl, loop.I32, 0, one, shift)
 	e.inRows = e.And(e.inWarp, e.Sub(e.width, one))
 	e.first = e.Sub(e.inWarp, e.inRows)

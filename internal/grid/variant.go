@@ -17,7 +17,7 @@ const (
 	FlatVector                // a thread computes neighbouring lanes and moves them as vectors
 	WarpRows                  // a warp computes a row
 	BlockRows                 // a block computes a row
-	ShortRows                 // a warp computes several rows, each of at most Warp lanes
+	ShortRows                 // a warp computes several rows, each of 1 to Warp lanes
 
 	// Long variants count rows and lanes with 8 bytes instead of 4.
 	Long Variant = 8
@@ -146,8 +146,8 @@ func Choose(p *loop.Program, f *loop.Frame, addrs []uint64, units int) (Variant,
 			v, work = FlatVector, work/k
 		}
 		work = (work + blockThreads - 1) / blockThreads
-	case lanes <= shortRow && Legal(p, ShortRows):
-		perBlock := blockThreads >> bits.Len(uint(max(lanes, 1)-1))
+	case lanes > 0 && lanes <= shortRow && Legal(p, ShortRows):
+		perBlock := blockThreads >> bits.Len(uint(lanes-1))
 		v, work = ShortRows, (rows+perBlock-1)/perBlock
 	case lanes > 2*numbers.Block || rows < units && lanes > 8*Warp:
 		v, work = BlockRows, rows
