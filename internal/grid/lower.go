@@ -277,7 +277,7 @@ func (e *emitter) ins(v loop.Value) {
 		e.store(in)
 		e.pred[0] = pred
 	case loop.OpLoop, loop.OpIf:
-		if row && e.writes([]loop.Value{v}) {
+		if row && stores(e.p, []loop.Value{v}) {
 			e.lead(v, in)
 			return
 		}

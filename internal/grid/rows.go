@@ -62,9 +62,9 @@ func (e *emitter) leads() Reg {
 	return e.Eq(e.thread, e.I32(0))
 }
 
-// writes reports whether a block stores.
-func (e *emitter) writes(block []loop.Value) (yes bool) {
-	e.p.Walk(block, func(_ loop.Value, in *loop.Ins) {
+// stores reports whether a block stores.
+func stores(p *loop.Program, block []loop.Value) (yes bool) {
+	p.Walk(block, func(_ loop.Value, in *loop.Ins) {
 		yes = yes || in.Op == loop.OpStore || in.Op == loop.OpStoreAt
 	})
 	return yes
@@ -81,7 +81,7 @@ func (e *emitter) loads(block []loop.Value) (yes bool) {
 // order waits, if need be, before an instruction of the row. Any two buffers may share memory.
 func (e *emitter) order(v loop.Value) {
 	b := []loop.Value{v}
-	if e.writes(b) {
+	if stores(e.p, b) {
 		if e.seen.loads || e.seen.stores {
 			e.wait()
 		}
@@ -96,7 +96,7 @@ func (e *emitter) order(v loop.Value) {
 
 // orderPass waits, if need be, before a pass.
 func (e *emitter) orderPass(block []loop.Value) {
-	loads, stores := e.loads(block), e.writes(block)
+	loads, stores := e.loads(block), stores(e.p, block)
 	if stores && e.seen.loads || (loads || stores) && (e.seen.stores || e.seen.leader) {
 		e.wait()
 	}
@@ -105,7 +105,7 @@ func (e *emitter) orderPass(block []loop.Value) {
 // touch notes what a pass does to memory.
 func (e *emitter) touch(block []loop.Value) {
 	e.seen.loads = e.seen.loads || e.loads(block)
-	e.seen.stores = e.seen.stores || e.writes(block)
+	e.seen.stores = e.seen.stores || stores(e.p, block)
 }
 
 // wait makes the threads of the row wait for each other.
@@ -157,15 +157,10 @@ func (e *emitter) fromLeader(offset int, x Reg) Reg {
 	if e.rowWarps > 1 {
 		return e.unshare(e.Type(x), e.parity, offset)
 	}
-	lane := e.first
-	if lane == NoReg {
-		lane = e.I32(0)
-	}
 	if e.Type(x) == loop.B {
-		x = e.FromLane(e.Do(loop.OpCvt, loop.I32, 0, x), lane)
-		return e.Do(loop.OpNe, loop.B, 0, x, e.I32(0))
+		return e.Any(e.And(x, e.leads()))
 	}
-	return e.FromLane(x, lane)
+	return e.FromLane(x, e.I32(0))
 }
 
 // share writes a value into shared memory, a truth value as 0 or 1.
@@ -205,7 +200,7 @@ func (e *emitter) exchanged() int {
 			continue
 		}
 		if in.Op != loop.OpPass {
-			if e.writes([]loop.Value{v}) {
+			if stores(e.p, []loop.Value{v}) {
 				n = max(n, 8*len(r.Next))
 			}
 			continue

@@ -3,6 +3,7 @@ package grid
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/loop"
@@ -60,9 +61,18 @@ func Legal(p *loop.Program, v Variant) bool {
 	case WarpRows, BlockRows:
 		return true
 	case ShortRows:
-		return p.Ragged() < 0 && p.Lane > 0
+		return p.Ragged() < 0 && p.Lane > 0 && !leads(p)
 	}
 	return false
+}
+
+// leads reports a program with a loop or if in the row that stores. One thread of the row runs it;
+// rows that don't exist would have another result.
+func leads(p *loop.Program) bool {
+	return slices.ContainsFunc(p.Body, func(v loop.Value) bool {
+		op := p.Ins[v].Op
+		return (op == loop.OpLoop || op == loop.OpIf) && stores(p, []loop.Value{v})
+	})
 }
 
 // independent reports a program whose lanes depend on nothing that other lanes of their row write
