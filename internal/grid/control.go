@@ -21,8 +21,12 @@ func (e *emitter) region(v loop.Value, in *loop.Ins) {
 	if in.Op == loop.OpLoop {
 		emit = e.loop
 	}
+	burns := e.burns([]loop.Value{v})
 	if !e.divergent && (r.Cond == loop.NoValue || e.uniform[r.Cond]) && !(e.flat() && r.Axis >= 0 && r.Axis == e.p.Ragged()) {
 		emit(v, r)
+		if burns {
+			e.stop()
+		}
 		return
 	}
 	slots, pred, outer := e.slots, e.pred, e.divergent
@@ -40,9 +44,27 @@ func (e *emitter) region(v loop.Value, in *loop.Ins) {
 		emit(v, r)
 	}
 	e.slots, e.pred, e.divergent = slots, pred, outer
-	if !outer && e.cancelled != NoReg && e.burns([]loop.Value{v}) {
-		e.Set(e.cancelled, e.Any(e.cancelled))
+	if burns {
+		e.stop()
 	}
+}
+
+// stop emits what follows a loop that a cancelled launch has left. What it computed is wrong, so no
+// address may depend on it. Threads end, or access no memory any more if others wait for them.
+func (e *emitter) stop() {
+	if !e.divergent {
+		e.Set(e.cancelled, e.Any(e.cancelled))
+		if e.rowWarps <= 1 {
+			e.leave()
+			return
+		}
+	}
+	live := e.Not(e.cancelled)
+	e.pred = slices.Clone(e.pred)
+	for _, s := range e.slots {
+		e.pred[s] = e.both(e.pred[s], live)
+	}
+	e.live = live
 }
 
 // burns reports whether a block has a loop that burns fuel.

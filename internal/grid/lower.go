@@ -39,6 +39,7 @@ type emitter struct {
 	width, first, inRows Reg // of ShortRows, I32: lanes of a row, the row's first lane, the lane in the row
 	row                  Reg // of ShortRows, B: the row exists
 	cancelled            Reg // B: the launch has been cancelled; NoReg if no loop burns fuel
+	live                 Reg // B: what NoReg stands for as a predicate behind a loop that may have been left
 	cancel, watched      Reg // address of the word that cancels, and whether there is one
 	parity               Reg // I64: where in shared memory values are exchanged next
 	exchange             int // bytes of one exchange
@@ -178,7 +179,6 @@ func (e *emitter) flatLanes() {
 			e.laneAddresses(r.Body, 1)
 			e.block(r.Body)
 		})
-		e.leave()
 		e.Update(base, loop.OpAdd, base, by)
 	})
 }
@@ -202,6 +202,10 @@ func (e *emitter) body(pass func(r *loop.Region)) {
 		} else {
 			e.ins(v)
 		}
+		if e.rowWarps > 1 && e.burns([]loop.Value{v}) {
+			e.leaveRow()
+			e.pred, e.live = []Reg{NoReg}, NoReg
+		}
 	}
 }
 
@@ -214,9 +218,11 @@ func (e *emitter) leave() {
 }
 
 func (e *emitter) block(block []loop.Value) {
+	pred, live := e.pred, e.live
 	for _, v := range block {
 		e.ins(v)
 	}
+	e.pred, e.live = pred, live
 }
 
 // get returns the register that holds a value in a slot.
@@ -270,12 +276,14 @@ func (e *emitter) ins(v loop.Value) {
 	case loop.OpLoad, loop.OpLoadAt:
 		e.load(v, in)
 	case loop.OpStore, loop.OpStoreAt:
-		pred := e.pred[0]
 		if row {
-			e.pred[0] = e.leads()
+			pred := e.pred
+			e.pred = []Reg{e.leads()}
+			e.store(in)
+			e.pred = pred
+			break
 		}
 		e.store(in)
-		e.pred[0] = pred
 	case loop.OpLoop, loop.OpIf:
 		if row && stores(e.p, []loop.Value{v}) {
 			e.lead(v, in)

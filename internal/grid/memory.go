@@ -85,7 +85,7 @@ func (e *emitter) load(v loop.Value, in *loop.Ins) {
 	e.each(v, func(s int) Reg {
 		pred := e.pred[s]
 		if e.uniform[v] && !e.divergent {
-			pred = NoReg // some active lane reads it
+			pred = e.live // some active lane reads it
 		}
 		r := e.address(buf, in.A, s)
 		return value(e.Load(Global, el, t, r.reg, r.off, pred))

@@ -43,7 +43,6 @@ func (e *emitter) rows() {
 		}
 		e.rowAddresses(NoReg)
 		e.body(e.pass)
-		e.leaveRow()
 		e.Update(row, loop.OpAdd, row, by)
 	})
 }
@@ -127,9 +126,11 @@ func (e *emitter) lead(v loop.Value, in *loop.Ins) {
 		regs[i] = e.Copy(e.Const(t, 0))
 	}
 	e.If(e.leads(), false, func() {
+		pred := e.pred
 		e.divergent = true
 		e.region(v, in)
 		e.divergent = false
+		e.pred, e.live = pred, NoReg
 		for i, x := range regs {
 			e.Set(x, e.outs[v][i][0])
 		}
@@ -148,7 +149,7 @@ func (e *emitter) lead(v loop.Value, in *loop.Ins) {
 		e.swap()
 	}
 	if e.cancelled != NoReg && e.burns([]loop.Value{v}) {
-		e.Set(e.cancelled, e.Any(e.cancelled))
+		e.stop()
 	}
 }
 
@@ -219,12 +220,8 @@ func (e *emitter) exchanged() int {
 	return n
 }
 
-// leaveRow ends the threads of the row, all together, if the launch is cancelled.
+// leaveRow ends the threads of a block, all together, if the launch is cancelled.
 func (e *emitter) leaveRow() {
-	if e.rowWarps == 1 || e.cancelled == NoReg {
-		e.leave()
-		return
-	}
 	lead := e.leads()
 	e.share(e.parity, 0, e.fresh(e.cancel, e.And(lead, e.watched)), lead)
 	e.Barrier()
@@ -258,6 +255,10 @@ func (e *emitter) pass(r *loop.Region) {
 		step := slots * Warp
 		e.While(true, func() Reg { return e.Lt(at, end) }, func() {
 			e.whole(slots)
+			e.live = NoReg
+			if e.cancelled != NoReg && e.rowWarps > 1 {
+				e.live = e.Not(e.cancelled)
+			}
 			e.lane = make([]Reg, slots)
 			lane := e.Add(at, e.as(t, e.inWarp))
 			for s := range e.lane {
@@ -265,13 +266,13 @@ func (e *emitter) pass(r *loop.Region) {
 				if s > 0 {
 					e.lane[s] = e.Add(lane, count(s*Warp))
 				}
-				e.pred[s] = e.Lt(e.lane[s], end)
+				e.pred[s] = e.both(e.live, e.Lt(e.lane[s], end))
 			}
 			e.laneAddresses(r.Body, Warp)
 			e.block(r.Body)
 			e.Update(at, loop.OpAdd, at, count(step*warps))
 			copy(e.refs, refs)
-			e.lane = nil
+			e.lane, e.live = nil, NoReg
 			e.whole(1)
 		})
 	}

@@ -250,16 +250,22 @@ func TestCancel(t *testing.T) {
 			b.Store(out, endless(b, b.Index(0)))
 		}
 		var sum loop.Value
+		// The result would lead to an element beyond the memory.
+		far := func(x loop.Value) loop.Value {
+			at := b.Add(b.Mul(b.Cvt(loop.I64, x), b.Int(loop.I64, 1<<20)), b.Int(loop.I64, 1<<30))
+			b.StoreAt(out, b.Cvt(loop.I32, b.LoadAt(in, at)), at)
+			return x
+		}
 		b.Pass(func() {
 			x := b.Load(in)
 			switch where {
 			case "pass":
-				x = b.Cvt(loop.F32, endless(b, b.Index(1)))
+				x = b.Cvt(loop.F32, far(endless(b, b.Index(1))))
 			case "pass, all lanes":
-				x = b.Cvt(loop.F32, endless(b, b.Index(0)))
+				x = b.Cvt(loop.F32, far(endless(b, b.Index(0))))
 			case "branch":
 				x = b.If(b.Lt(b.Float(loop.F32, 2), x), func() []loop.Value {
-					return []loop.Value{b.Cvt(loop.F32, endless(b, b.Index(1)))}
+					return []loop.Value{b.Cvt(loop.F32, far(endless(b, b.Index(1))))}
 				}, func() []loop.Value { return []loop.Value{x} })[0]
 			}
 			sum = b.Reduce(loop.Sum, x)

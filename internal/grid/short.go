@@ -36,7 +36,6 @@ func (e *emitter) shortRows() {
 		}
 		e.rowAddresses(e.row)
 		e.body(func(r *loop.Region) { e.shortPass(r, lanes) })
-		e.leave()
 		e.Update(base, loop.OpAdd, base, by)
 	})
 }
