@@ -96,7 +96,7 @@ func (p *pool) remove(b *block) {
 	b.free = false
 }
 
-// pools are those of one queue.
+// pools belong to one queue.
 type pools struct{ small, large pool }
 
 func newPools() *pools { return &pools{small: pool{small: true}} }

@@ -110,7 +110,7 @@ func (s *Stream) passed(n uint64, wait func() error) error {
 	return err
 }
 
-// unnamed is the error of work of which it is not known what failed.
+// unnamed returns the error of a piece of work that cannot be named.
 func (d *Device) unnamed(err error) error {
 	err = d.failed(err)
 	if e, ok := err.(*array.Error); ok && !d.each {
