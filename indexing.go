@@ -16,6 +16,8 @@ import (
 //   - an []bool or a Bool *Tensor, a mask: the places where it is true. A mask of n axes is for
 //     the next n axes of t, of the same sizes
 //
+// Arrays on the CPU may select elements of a tensor on another device.
+//
 // Places may count from the back. Arrays of places broadcast against each other, and a
 // mask is as one vector of places. The axes of the shape to which they broadcast stand
 // where the first of them was; where a Span lies between two of them, they come first. Ints
@@ -181,7 +183,9 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 			left--
 		case *Tensor:
 			x.c().Check(opName)
-			args[i] = x
+			if args[i] = x; x.Device() == CPU {
+				args[i] = x.On(t.Device())
+			}
 			switch {
 			case x.v().DType == Bool:
 				left -= len(x.v().Shape)

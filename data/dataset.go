@@ -61,9 +61,9 @@ func (d *rows) Get(i int) (x, y *weft.Tensor, err error) {
 }
 
 func (d *rows) Batch(index []int64) (x, y *weft.Tensor, err error) {
-	i := weft.FromSlice(index)
+	i := weft.FromSlice(index).On(d.x.Device())
 	if d.y != nil {
-		y = plain(d.y.IndexSelect(0, i))
+		y = plain(d.y.IndexSelect(0, i.On(d.y.Device())))
 	}
 	return plain(d.x.IndexSelect(0, i)), y, nil
 }

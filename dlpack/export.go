@@ -69,7 +69,7 @@ func Export(t *weft.Tensor, opts ...ExportOpts) (Managed, error) {
 			array.Failf("dlpack", "t", "requires a gradient: Detach it")
 		}
 		if !(*core.Tensor)(t).Reached() {
-			array.Failf("dlpack", "t", "is in memory that the host does not reach: Data copies it")
+			array.Failf("dlpack", "t", "is on %s, whose memory the host does not reach: On(weft.CPU) copies it", t.Device())
 		}
 		v = (*core.Tensor)(t).Read()
 	}); err != nil {

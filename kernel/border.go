@@ -133,7 +133,7 @@ func (e edge) part(x *weft.Tensor, shape, lo, hi []int) *weft.Tensor {
 			}
 			index[j] = int64(i)
 		}
-		x = x.IndexSelect(k, weft.FromSlice(index, len(index)))
+		x = x.IndexSelect(k, weft.FromSlice(index, len(index)).On(x.Device()))
 		inner[k] = weft.All
 		pads = append(pads, 0, 0)
 	}

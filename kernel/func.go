@@ -222,6 +222,20 @@ func (f *Func) arguments(out []argument, args []any) []argument {
 	return out
 }
 
+// deviceOf returns the device of the first argument that is a tensor with axes. Without one it is
+// that of the first element of out, else the CPU.
+func deviceOf(args []argument, out []*weft.Tensor) weft.Device {
+	for i := range args {
+		if t := args[i].t; t != nil && t.Rank() > 0 {
+			return t.Device()
+		}
+	}
+	if len(out) > 0 {
+		return out[0].Device()
+	}
+	return weft.CPU
+}
+
 // instance returns the function for the element types of args.
 func (f *Func) instance(args []argument) *gokernel.Instance {
 	dtypes := make([]array.DType, len(args))

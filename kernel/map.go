@@ -19,7 +19,8 @@ type MapOpts struct {
 	// and element type. No gradient is recorded.
 	Out []*weft.Tensor
 	// Shape is that of the results of a kernel without arguments; else arguments
-	// broadcast to it as well.
+	// broadcast to it as well. Without tensors as arguments the kernel runs on the device
+	// of Out, or on the CPU.
 	Shape []int
 	// Generator gives the random numbers of kernel.Elem; nil means weft.DefaultGenerator.
 	Generator *weft.Generator
@@ -90,7 +91,7 @@ func (f *Func) mapping(args []any) (r *runner, out []*weft.Tensor, xs []any) {
 		xs = append(xs, seed, draw)
 	}
 	if opts.Shape != nil {
-		xs = append(xs, weft.Scalar(false).Expand(opts.Shape...))
+		xs = append(xs, deviceOf(as, opts.Out).Full(false).Expand(opts.Shape...))
 	}
 	if opts.Out != nil && len(opts.Out) != len(f.f.Results()) {
 		array.Failf(f.f.Name(), "Out", "has %d tensors for %d results", len(opts.Out), len(f.f.Results()))

@@ -92,7 +92,7 @@ var pageOps = [...]struct {
 	FlipUD:     {"flipud", 1, func(x []*weft.Tensor) *weft.Tensor { return x[0].Flip(-2) }},
 	Rot90:      {"rot90", 1, func(x []*weft.Tensor) *weft.Tensor { return x[0].Transpose(-1, -2).Flip(-2) }},
 	Inv: {"inv", 1, func(x []*weft.Tensor) *weft.Tensor {
-		return solve("inv", x[0], weft.Eye(x[0].Dim(-2)).To(x[0].DType()))
+		return solve("inv", x[0], x[0].Device().EyeOf(x[0].DType(), x[0].Dim(-2)))
 	}},
 	LeftDivide: {"leftdivide", 2, func(x []*weft.Tensor) *weft.Tensor { return solve("leftdivide", x[0], x[1]) }},
 	RightDivide: {"rightdivide", 2, func(x []*weft.Tensor) *weft.Tensor {

@@ -81,8 +81,9 @@ func reduce(m, f *Func, args []any) []*weft.Tensor {
 			array.Failf(name, "", "there is nothing to reduce in shape %v: ReduceOpts.Identity is needed", shape)
 		}
 		var outs []*weft.Tensor
+		dev := deviceOf(r.as, nil)
 		for i, d := range r.accs {
-			outs = append(outs, weft.FullOf(d, opts.Identity[i], reduced(shape, axes, opts.Keep)...))
+			outs = append(outs, dev.FullOf(d, opts.Identity[i], reduced(shape, axes, opts.Keep)...))
 		}
 		return outs
 	}

@@ -74,7 +74,7 @@ func pagesOf[T float32 | float64 | complex64 | complex128](a, b *weft.Tensor, si
 	n, m := shape[len(shape)-2], shape[len(shape)-1]
 	x := weft.Data[T](b)
 	if len(x) == 0 {
-		return weft.Zeros(shape...).To(b.DType())
+		return b.Device().ZerosOf(b.DType(), shape...)
 	}
 	lu := weft.Data[T](a)
 	par.Run(len(x)/(n*m), max(1, 1<<14/(n*n*(n+m))), 0, func(_, begin, end int) {
@@ -84,7 +84,7 @@ func pagesOf[T float32 | float64 | complex64 | complex128](a, b *weft.Tensor, si
 			eliminate(page, x[p*n*m:(p+1)*n*m], n, m, size)
 		}
 	})
-	return weft.FromSlice(x, shape...)
+	return weft.FromSlice(x, shape...).On(b.Device())
 }
 
 // eliminate puts the solution into b, n rows of m; a, n rows of n, is used up.

@@ -371,7 +371,7 @@ func (s *stencil) run(dst []*weft.Tensor) []*weft.Tensor {
 	fresh := dst == nil
 	if fresh {
 		for _, d := range s.in.Returns() {
-			dst = append(dst, (*weft.Tensor)(core.Make(0, d, whole.hi)))
+			dst = append(dst, (*weft.Tensor)(core.Make((*core.Tensor)(s.as[0].t).View().Store.Device, d, whole.hi)))
 		}
 	}
 	s.write(dst, inner, all, first, at, reads, fresh || s.opts.Cval != nil)
@@ -470,7 +470,7 @@ func (s *stencil) filled(dst []*weft.Tensor, shape []int) []*weft.Tensor {
 func (s *stencil) filledWith(shape []int) []*weft.Tensor {
 	var out []*weft.Tensor
 	for _, d := range s.in.Returns() {
-		y := weft.FullOf(d, s.fill(d), shape...)
+		y := s.as[0].t.Device().FullOf(d, s.fill(d), shape...)
 		for _, a := range s.as {
 			if a.t != nil && a.t.RequiresGrad() && (d.Float() || d.Complex()) && a.t.DType() == d {
 				y = y.Add(a.t.Flatten(0).Slice(weft.Range(0, 0)).Sum()) // 0, with a gradient of zeros
@@ -502,7 +502,7 @@ func pad(x *weft.Tensor, pads []int, fill any) *weft.Tensor {
 			in[i] = weft.Range(pads[2*i], pads[2*i]+n)
 			shape[i] += pads[2*i] + pads[2*i+1]
 		}
-		y := weft.FullOf(d, fill, shape...)
+		y := x.Device().FullOf(d, fill, shape...)
 		y.Slice(in...).Assign(x)
 		return y
 	}

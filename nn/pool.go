@@ -168,7 +168,7 @@ func (u Upsample) along(x *weft.Tensor, axis, n, size int, step float64) *weft.T
 	case u.Bilinear:
 		text = "maximum((i+0.5)*step-0.5, 0)"
 	}
-	at := weft.Expr(text, weft.Vars{"i": weft.Arange(size).To(weft.Float64), "step": step})
+	at := weft.Expr(text, weft.Vars{"i": x.Device().Arange(size).To(weft.Float64), "step": step})
 	lo := at.Floor().To(weft.Int64).Minimum(last)
 	a := x.IndexSelect(axis, lo)
 	if !u.Bilinear {

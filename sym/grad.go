@@ -129,7 +129,7 @@ func gradients(outs, seeds, xs []*weft.Tensor, create bool) []*weft.Tensor {
 	}
 	for i, g := range grads {
 		if g == nil {
-			grads[i] = weft.ZerosOf(xs[i].DType(), sizes(xs[i])...)
+			grads[i] = weft.ZerosLike(xs[i])
 		}
 	}
 	return grads
@@ -221,7 +221,7 @@ func Rop(y, x, v []*Var) []*Var {
 		out := make([]*weft.Tensor, len(y))
 		for i, t := range r.all(y) {
 			// The gradient for a gradient u is linear in u.
-			u := weft.ZerosOf(t.DType(), sizes(t)...).RequireGrad()
+			u := weft.ZerosLike(t).RequireGrad()
 			gs := gradients([]*weft.Tensor{t}, []*weft.Tensor{u}, r.all(x), true)
 			out[i] = gradients(gs, r.all(v), []*weft.Tensor{u}, create)[0]
 		}

@@ -149,7 +149,7 @@ func TestRandomBitsEqualOnDevice(t *testing.T) {
 
 func TestMixedDevicesAreRefused(t *testing.T) {
 	x, y := weft.Ones(3), gpu.Ones(3)
-	at, there := weft.Arange(2), gpu.Arange(2)
+	there := gpu.Arange(2)
 	formula, _ := weft.ParseExpr("a + exp(b)")
 	for what, f := range map[string]func(){
 		"add":       func() { x.Add(y) },
@@ -159,7 +159,7 @@ func TestMixedDevicesAreRefused(t *testing.T) {
 		"lerp":      func() { y.Lerp(x, 0.5) },
 		"cat":       func() { weft.Cat([]*weft.Tensor{x, y}, 0) },
 		"addassign": func() { y.AddAssign(x) },
-		"index":     func() { y.Index(at) },
+		"index":     func() { x.Index(there) },
 		"gather":    func() { x.Gather(0, there) },
 		"scatter":   func() { y.Scatter(0, there, weft.Ones(2)) },
 		"index add": func() { y.IndexAdd(0, there, weft.Ones(2)) },
@@ -202,6 +202,9 @@ func TestHostScalarsAreOperands(t *testing.T) {
 	same(t, "expr", weft.Expr("a*b", g, s), weft.Expr("a*b", x, s))
 	same(t, "assign", g.Clone().Assign(s), x.Clone().Assign(s))
 	same(t, "assign all", gpu.Zeros(3, 4).Assign(x.T().Contiguous().T()), x)
+	same(t, "index by a host tensor", g.Index(hosti, weft.From([]bool{true, false, true, false})), x.Index(hosti, []int{0, 2}))
+	same(t, "index put by a host tensor", g.IndexPut(2, hosti), x.IndexPut(2, hosti))
+	same(t, "index put by a host mask", g.IndexPut(2, x.Gt(0)), x.IndexPut(2, x.Gt(0)))
 	same(t, "index by Go", g.Index([]int{2, 0}, []bool{true, false, true, false}), x.Index([]int{2, 0}, []int{0, 2}))
 
 	w := weft.ScalarOf(weft.Float32, 2.0).RequireGrad()

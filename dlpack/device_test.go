@@ -1,0 +1,34 @@
+package dlpack
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/cpu"
+	"weft/internal/device"
+	"weft/internal/device/deferred"
+	"weft/internal/jit"
+)
+
+// TestExportOfDeviceTensorIsRefused: the host reads the struct, so its memory must be the host's.
+func TestExportOfDeviceTensorIsRefused(t *testing.T) {
+	d := deferred.New(cpu.New(jit.Chosen().ISA))
+	device.Register(d)
+	dev, err := weft.DeviceByName(d.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := dev.Arange(3)
+	_, err = Export(x)
+	var e *weft.Error
+	if !errors.As(err, &e) || e.Arg != "t" || !strings.Contains(e.Msg, dev.Name()) {
+		t.Errorf("%v, want an error that names t and %s", err, dev)
+	}
+	m, err := Export(x.On(weft.CPU))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Free()
+}
