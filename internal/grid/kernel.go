@@ -128,6 +128,7 @@ type Ins struct {
 type Kernel struct {
 	Name    string
 	Threads int // of a block, a multiple of Warp
+	Abreast int // blocks that a multiprocessor has registers for at a time, at least; 0 leaves it open
 	Args    int // bytes of the argument block, a multiple of 8
 	Shared  int // bytes of shared memory of a block
 	Tables  []loop.Table

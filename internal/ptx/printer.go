@@ -71,7 +71,11 @@ func (m *module) entry(k *grid.Kernel) string {
 	if k.Args > 0 {
 		fmt.Fprintf(&w, ".param .align 8 .b8 args[%d]", k.Args)
 	}
-	fmt.Fprintf(&w, ")\n.maxntid %d, 1, 1\n{\n", k.Threads)
+	fmt.Fprintf(&w, ")\n.maxntid %d, 1, 1\n", k.Threads)
+	if k.Abreast > 0 {
+		fmt.Fprintf(&w, ".minnctapersm %d\n", k.Abreast)
+	}
+	w.WriteString("{\n")
 	for c, n := range p.counts {
 		if n > 0 {
 			fmt.Fprintf(&w, "\t.reg .%s %%%c<%d>;\n", classTypes[c], classLetters[c], n)
@@ -100,6 +104,8 @@ func (p *printer) check() {
 		p.fail("no name")
 	case k.Threads <= 0 || k.Threads%grid.Warp != 0 || k.Threads > 1024:
 		p.fail("%d threads, a multiple of %d up to 1024", k.Threads, grid.Warp)
+	case k.Abreast < 0 || k.Abreast > 32:
+		p.fail("%d blocks of threads a multiprocessor", k.Abreast)
 	case k.Args < 0 || k.Args%8 != 0 || k.Args > 4096:
 		p.fail("%d bytes of arguments, a multiple of 8 up to 4096", k.Args)
 	case k.Shared < 0:

@@ -1,0 +1,96 @@
+package product
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"weft/internal/array"
+)
+
+var types = [][3]array.DType{
+	{array.Float32, array.Float32, array.Float32}, {array.Float64, array.Float64, array.Float64}, {array.Float32, array.BFloat16, array.BFloat16},
+	{array.Float32, array.Float32, array.Float16}, {array.Float32, array.Float16, array.BFloat16},
+}
+
+// Sizes around those of tiles, of vectors and of blocks of terms.
+var (
+	sides = []int{0, 1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 33, 63, 64, 65, 80, 127, 128, 129, 130}
+	terms = []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 255, 256, 257, 272, 513}
+)
+
+// randomCase returns a product of at most work multiply-adds, as the tiles count them.
+func randomCase(chance *rand.Rand, work int) testCase {
+	for {
+		t := types[chance.IntN(len(types))]
+		c := testCase{d: t[0], of: [2]array.DType{t[1], t[2]}, tile: Tile(chance.IntN(int(numTiles)))}
+		c.m, c.n, c.k = sides[chance.IntN(len(sides))], sides[chance.IntN(len(sides))], terms[chance.IntN(len(terms))]
+		c.values, c.aligned = values(chance.IntN(int(numValues))), chance.IntN(2) == 0
+		c.kinds = [3]int{chance.IntN(numKinds), chance.IntN(numKinds), chance.IntN(broadcast)}
+		for range max(0, chance.IntN(9)-3) {
+			c.batch = append(c.batch, chance.IntN(4))
+		}
+		s := shapes[c.d][c.tile]
+		n := ceil(c.m, s.m) * s.m * ceil(c.n, s.n) * s.n * ceil(max(c.k, 1), depth) * depth * array.Size(c.batch)
+		if n <= work {
+			return c
+		}
+	}
+}
+
+// count returns the number of random cases: WEFT_PRODUCTS, else n.
+func count(t *testing.T, n int) int {
+	s := os.Getenv("WEFT_PRODUCTS")
+	if s == "" {
+		return n
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Random products have the CPU's bits, and nothing else is written.
+func TestRandomProducts(t *testing.T) {
+	n := count(t, 80)
+	chance := rand.New(rand.NewPCG(1, uint64(n)))
+	for _, major := range []int{8, 9} {
+		g := newGPU(t, major)
+		for range n {
+			g.check(chance, randomCase(chance, 1<<20))
+		}
+	}
+}
+
+// Each tile, in each way to read and write it, where the last vector is cut and where it is whole, of
+// one block of terms and several. A sum of -0 shows what is added to it.
+func TestTiles(t *testing.T) {
+	chance := rand.New(rand.NewPCG(3, 2))
+	kinds := [][3]int{{padded, padded, padded}, {padded, transposed, plain}, {transposed, padded, transposed}, {transposed, transposed, padded}, {odd, odd, odd}}
+	for _, major := range []int{8, 9} {
+		g := newGPU(t, major)
+		for _, d := range []array.DType{array.Float32, array.Float64} {
+			for i, s := range shapes[d] {
+				for j, k := range kinds {
+					c := testCase{d: d, of: [2]array.DType{d, d}, tile: Tile(i), m: s.m, n: s.n, k: 24, kinds: k, aligned: true, values: usual}
+					if j == 0 || j == 2 {
+						c.m, c.n, c.k = s.m-1, s.n-1, 23
+					}
+					g.check(chance, c)
+				}
+				for _, k := range []int{0, 255, 257, 513} {
+					c := testCase{d: d, of: [2]array.DType{d, d}, tile: Tile(i), m: s.m / 4, n: s.n / 8, k: k, values: tiny}
+					if k > 512 {
+						c.values = usual
+					}
+					if s.sumsShared && k > 257 {
+						continue // the simulator takes its time
+					}
+					g.check(chance, c)
+				}
+			}
+		}
+	}
+}

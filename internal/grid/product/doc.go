@@ -1,0 +1,268 @@
+// Package product computes matrix products on a GPU: kernels of package grid with the bits of the
+// CPU's products.
+//
+// # Bits
+//
+// A sum is cut into blocks of numbers.KBlock terms. A block is one chain of fused multiply-adds in
+// ascending order, from +0; blocks are added in ascending order. Terms that fill a tile behind the
+// last one are -0 times +0: adding their product changes nothing, not even -0. For the same reason
+// the sum of blocks starts from -0. A product without terms is a block of such terms: +0.
+//
+// # How
+//
+// A block of threads computes a tile of C. It takes tiles of A and B through shared memory, in two
+// buffers: while one is multiplied, the next tile is on its way in registers. Elements of float32
+// are sums in the registers of a thread. Those of float64 come from mma.sync, whose elements are the
+// same chain.
+package product
+
+import (
+	"fmt"
+
+	"weft/internal/array"
+	"weft/internal/grid"
+	"weft/internal/loop"
+	"weft/internal/numbers"
+)
+
+// threads is the number of threads of a block, in warps.
+const (
+	threads = 256
+	warps   = threads / grid.Warp
+)
+
+// depth is the number of terms of a tile. It divides numbers.KBlock.
+const depth = 16
+
+// A Tile is what a block of threads computes, by size.
+type Tile uint8
+
+const (
+	Large Tile = iota // for products that fill the GPU with such tiles
+	Medium
+	Thin // of few rows
+	numTiles
+)
+
+// A tileShape says how a tile is shared between threads.
+type tileShape struct {
+	m, n int
+	// Of float32: the rows and columns of a thread.
+	rows, cols int
+	// Of float64: the number of warps one below the other. Others stand beside them.
+	down int
+	// sumsShared: the sums of blocks of terms stay in shared memory.
+	sumsShared bool
+	// abreast is the number of blocks of threads that a multiprocessor has registers for.
+	abreast int
+}
+
+var shapes = map[array.DType][numTiles]tileShape{
+	array.Float32: {
+		Large:  {m: 128, n: 128, rows: 8, cols: 8, sumsShared: true, abreast: 2},
+		Medium: {m: 64, n: 64, rows: 4, cols: 4, abreast: 3},
+		Thin:   {m: 16, n: 64, rows: 2, cols: 2, abreast: 4},
+	},
+	array.Float64: {
+		Large:  {m: 128, n: 64, down: 4, abreast: 1},
+		Medium: {m: 64, n: 64, down: 4, abreast: 1},
+		Thin:   {m: 16, n: 64, down: 1, abreast: 3},
+	},
+}
+
+// A Layout is how tiles of an operand are read.
+type Layout struct {
+	Of     array.DType // the elements': the product's type, or a half of float32
+	AlongK bool        // neighbouring threads read neighbouring terms, not rows of A or columns of B
+	Vector bool        // several elements at a time
+}
+
+// A Variant is a kernel of products.
+type Variant struct {
+	DType  array.DType // of C: Float32 or Float64
+	Tile   Tile
+	A, B   Layout
+	Vector bool // rows of C are written several elements at a time
+	Blocks bool // there may be more than numbers.KBlock terms
+	Wide   bool // compute capability 9.0 and up: matrices of float64 by the shape M16N8K8
+}
+
+// Name identifies the variant.
+func (v Variant) Name() string {
+	flag := func(on bool, yes string) string {
+		if on {
+			return yes
+		}
+		return ""
+	}
+	side := func(l Layout) string {
+		return l.Of.String() + flag(l.AlongK, "k") + flag(l.Vector, "v")
+	}
+	return fmt.Sprintf("matmul_%s_%d_%s_%s%s%s%s", v.DType, v.Tile, side(v.A), side(v.B), flag(v.Vector, "_v"), flag(v.Blocks, "_b"), flag(v.Wide, "_w"))
+}
+
+// Variants returns all variants of a capability.
+func Variants(wide bool) (out []Variant) {
+	flags := []bool{false, true}
+	layouts := func(of []array.DType) (out []Layout) {
+		for _, d := range of {
+			for i := range 4 {
+				out = append(out, Layout{d, i&1 != 0, i&2 != 0})
+			}
+		}
+		return out
+	}
+	for _, d := range []array.DType{array.Float32, array.Float64} {
+		of := []array.DType{d}
+		if d == array.Float32 {
+			of = append(of, array.Float16, array.BFloat16)
+		}
+		for tile := range numTiles {
+			for _, a := range layouts(of) {
+				for _, b := range layouts(of) {
+					for _, vector := range flags {
+						for _, blocks := range flags {
+							if !blocks && shapes[d][tile].sumsShared {
+								continue
+							}
+							out = append(out, Variant{d, tile, a, b, vector, blocks, wide && d == array.Float64})
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// lanes returns how many elements of a type are moved at a time.
+func lanes(d array.DType) int { return min(4, 16/d.Size()) }
+
+// elems has the elements in memory.
+var elems = map[array.DType]grid.Elem{array.Float16: grid.Half, array.BFloat16: grid.BHalf, array.Float32: grid.W32, array.Float64: grid.W64}
+
+// The argument block: addresses of A, B and C; byte strides of places and of terms of A and B, then of
+// rows and columns of C; the bytes to a thread's next read in a tile and to the next tile, of A and of
+// B; the number of tiles of terms, and terms of the last one; sizes; the batch's sizes and byte strides
+// of A, B and C. What the loop needs is read there, since it takes no register so.
+const (
+	argPtr     = 0
+	argStrides = 24
+	argNext    = argStrides + 48
+	argDeep    = argNext + 32
+	argLast    = argDeep + 4
+	argM       = argLast + 4
+	argN       = argM + 4
+	argTilesM  = argN + 4
+	argTilesN  = argTilesM + 4
+	argCount   = argTilesN + 4
+	argBatch   = argCount + 4*maxBatch
+	argBytes   = argBatch + 3*8*maxBatch
+)
+
+// maxBatch is the number of batch dimensions of a launch.
+const maxBatch = 4
+
+// A writer writes a kernel.
+type writer struct {
+	*grid.Builder
+	v     Variant
+	shape tileShape
+	t     loop.Type // of sums
+	size  int       // bytes of an element in shared memory
+	a, b  side
+
+	thread        grid.Reg // its number
+	m0, n0, batch grid.Reg // the first row and column of the tile, the number in the batch
+	buffer        grid.Reg // I32: the offset of the buffer that is multiplied
+	sums          []group
+	totals        int // bytes before the sums of blocks in shared memory; 0 if they are not there
+	mma           grid.Shape
+}
+
+// A group is sums of neighbouring columns that a thread holds.
+type group struct {
+	row, col  int // from the first of the thread
+	sum, both []grid.Reg
+}
+
+// Lower returns the kernel of a variant.
+func Lower(v Variant) *grid.Kernel {
+	w := &writer{Builder: grid.NewBuilder(v.Name(), threads), v: v, shape: shapes[v.DType][v.Tile], t: loop.F32, size: v.DType.Size(), mma: grid.M8N8K4}
+	if v.DType == array.Float64 {
+		w.t = loop.F64
+	}
+	if v.Wide {
+		w.mma = grid.M16N8K8
+	}
+	w.K.Args, w.K.Abreast = argBytes, w.shape.abreast
+	w.write()
+	return w.K
+}
+
+// write writes the whole kernel.
+func (w *writer) write() {
+	w.thread = w.Thread()
+	w.place()
+	w.a = w.side(0, w.v.A, w.shape.m, 0)
+	w.b = w.side(1, w.v.B, w.shape.n, w.a.bytes(w.size))
+	bufferBytes := w.a.bytes(w.size) + w.b.bytes(w.size)
+	w.K.Shared = 2 * bufferBytes
+	w.buffer = w.Copy(w.I32(0))
+	row, col := w.initSums()
+	w.initTotals()
+
+	tile := w.Copy(w.I32(0)) // the number of the tile that is multiplied, from 1
+	w.fetch(tile)
+	w.put()
+	w.Barrier()
+	w.While(true, func() grid.Reg { return w.Lt(tile, w.Arg(loop.I32, argDeep)) }, func() {
+		w.Update(tile, loop.OpAdd, tile, w.I32(1))
+		more := w.Lt(tile, w.Arg(loop.I32, argDeep))
+		w.If(more, true, func() { w.fetch(tile) }, nil)
+		w.multiply(row, col)
+		if w.v.Blocks {
+			last := w.Eq(w.And(tile, w.I32(numbers.KBlock/depth-1)), w.I32(0))
+			w.If(w.Or(last, w.Not(more)), true, w.endBlock, nil)
+		}
+		w.If(more, true, func() {
+			w.Set(w.buffer, w.Sub(w.I32(int32(bufferBytes)), w.buffer))
+			w.put()
+			w.Barrier()
+		}, nil)
+	})
+	w.store(row, col)
+}
+
+// tileGroup is the number of rows of tiles that go together, column by column: their parts of A and B
+// stay in the cache of the GPU.
+const tileGroup = 8
+
+// place finds the block's tile.
+func (w *writer) place() {
+	id := w.Block()
+	tilesM, tilesN := w.Arg(loop.I32, argTilesM), w.Arg(loop.I32, argTilesN)
+	tiles := w.Mul(tilesM, tilesN)
+	w.batch = w.QuoU(id, tiles)
+	id = w.RemU(id, tiles)
+	grouped := w.Mul(tilesN, w.I32(tileGroup))
+	first := w.Mul(w.QuoU(id, grouped), w.I32(tileGroup))
+	high := w.Do(loop.OpMin, loop.I32, 0, w.Sub(tilesM, first), w.I32(tileGroup))
+	id = w.RemU(id, grouped)
+	w.m0 = w.Mul(w.Add(first, w.RemU(id, high)), w.I32(int32(w.shape.m)))
+	w.n0 = w.Mul(w.QuoU(id, high), w.I32(int32(w.shape.n)))
+}
+
+// pointer returns the address of A, B or C, numbered from 0, in the block's element of the batch.
+func (w *writer) pointer(i int) grid.Reg {
+	ptr := w.Copy(w.Arg(loop.I64, argPtr+8*i))
+	w.If(w.Lt(w.I32(0), w.batch), true, func() {
+		rest := w.batch
+		for d := maxBatch - 1; d >= 0; d-- {
+			count := w.Arg(loop.I32, argCount+4*d)
+			w.Update(ptr, loop.OpAdd, ptr, w.Mul(w.Wide(w.RemU(rest, count)), w.Arg(loop.I64, argBatch+8*(maxBatch*i+d))))
+			rest = w.QuoU(rest, count)
+		}
+	}, nil)
+	return ptr
+}

@@ -1,0 +1,150 @@
+package product
+
+import (
+	"math/bits"
+
+	"weft/internal/array"
+	"weft/internal/grid"
+	"weft/internal/loop"
+)
+
+// A way is how the threads of a block read a tile of an operand.
+type way struct {
+	lanes               int // elements that are read at a time
+	across              int // threads along the contiguous elements
+	reads               int // of all threads
+	count               int // of one thread
+	stepPlace, stepTerm int // from a read of a thread to its next one: one of them is 0
+}
+
+// way returns how a tile with a number of places is read.
+func (l Layout) way(width int) way {
+	s := way{lanes: 1}
+	if l.Vector {
+		s.lanes = lanes(l.Of)
+	}
+	s.reads = width * depth / s.lanes
+	s.count = max(1, s.reads/threads)
+	if l.AlongK {
+		s.across = depth / s.lanes
+		s.stepPlace = threads / s.across
+	} else {
+		s.across = width / s.lanes
+		s.stepTerm = threads / s.across
+	}
+	return s
+}
+
+// A side is the way of A's or B's tiles through a thread's registers into shared memory, where an
+// element lies at term*pitch + place; its place is the row of A or the column of B.
+type side struct {
+	Layout
+	way
+	operand int // 0 is A, 1 is B
+	width   int // places of a tile
+	offset  int // bytes, in a buffer of shared memory
+
+	placesLeft grid.Reg   // I32: places of the operand from the thread's first on
+	term       grid.Reg   // I32: of the thread's first element in a tile
+	busy       grid.Reg   // B: the thread's elements belong to the tile; NoReg where those of all do
+	at         grid.Reg   // I64: the address of its first element in the next tile
+	to         grid.Reg   // I32: the place of its first element in shared memory
+	staged     []grid.Reg // elements on their way
+}
+
+// pitch is the distance of two terms in shared memory, in elements. Four more than the tile has
+// places: lanes that read four terms of eight places, or write them, use different banks.
+func (s *side) pitch() int { return s.width + 4 }
+
+// bytes returns the size of a tile in shared memory.
+func (s *side) bytes(size int) int { return s.pitch() * depth * size }
+
+// log2 returns the logarithm of a power of two.
+func log2(n int) int32 { return int32(bits.TrailingZeros(uint(n))) }
+
+// split returns the remainder and the quotient of an I32 and a power of two.
+func (w *writer) split(x grid.Reg, n int) (rem, quo grid.Reg) {
+	return w.And(x, w.I32(int32(n-1))), w.Do(loop.OpShrU, loop.I32, 0, x, w.I32(log2(n)))
+}
+
+// side prepares the reading of operand 0 or 1.
+func (w *writer) side(operand int, l Layout, width, offset int) side {
+	s := side{Layout: l, way: l.way(width), operand: operand, width: width, offset: offset, busy: grid.NoReg}
+	if s.reads < threads {
+		s.busy = w.Lt(w.thread, w.I32(int32(s.reads)))
+	}
+	x, y := w.split(w.thread, s.across)
+	x = w.Mul(x, w.I32(int32(s.lanes)))
+	place := y
+	if s.term = x; !l.AlongK {
+		place, s.term = x, y
+	}
+	first, size := w.m0, argM
+	if operand == 1 {
+		first, size = w.n0, argN
+	}
+	first = w.Add(first, place)
+	s.placesLeft = w.Sub(w.Arg(loop.I32, size), first)
+	stridePlace, strideTerm := w.Arg(loop.I64, argStrides+16*operand), w.Arg(loop.I64, argStrides+16*operand+8)
+	s.at = w.Copy(w.Add(w.pointer(operand), w.Add(w.Mul(w.Wide(first), stridePlace), w.Mul(w.Wide(s.term), strideTerm))))
+	s.to = w.Mul(w.Add(w.Mul(s.term, w.I32(int32(s.pitch()))), place), w.I32(int32(w.size)))
+	for range s.count * s.lanes {
+		s.staged = append(s.staged, w.Var(w.t))
+	}
+	return s
+}
+
+// fetch begins to read the tiles of a number, from 0, and moves on.
+func (w *writer) fetch(tile grid.Reg) {
+	whole := w.Lt(w.Add(tile, w.I32(1)), w.Arg(loop.I32, argDeep))
+	terms := w.Select(whole, w.I32(depth), w.Arg(loop.I32, argLast))
+	for _, s := range []*side{&w.a, &w.b} {
+		at := s.at
+		for i := range s.count {
+			if i > 0 {
+				at = w.Add(at, w.Arg(loop.I64, argNext+16*s.operand))
+			}
+			inside := w.Lt(w.Add(s.term, w.I32(int32(i*s.stepTerm))), terms)
+			pred := w.And(inside, w.Lt(w.I32(int32(i*s.stepPlace)), s.placesLeft))
+			regs := s.staged[i*s.lanes : (i+1)*s.lanes]
+			w.Ins(grid.Ins{Op: grid.Load, Space: grid.Global, Elem: elems[s.Of], A: at, Pred: pred, Regs: regs})
+			if s.operand == 0 {
+				for _, r := range regs {
+					w.Set(r, w.Select(inside, r, w.minusZero()))
+				}
+			}
+		}
+		w.Update(s.at, loop.OpAdd, s.at, w.Arg(loop.I64, argNext+16*s.operand+8))
+	}
+}
+
+// put writes what was fetched to the buffer in shared memory.
+func (w *writer) put() {
+	for _, s := range []*side{&w.a, &w.b} {
+		to := w.Wide(w.Add(s.to, w.buffer))
+		for i := range s.count {
+			regs := s.staged[i*s.lanes : (i+1)*s.lanes]
+			at := s.offset + (i*s.stepTerm*s.pitch()+i*s.stepPlace)*w.size
+			if !s.AlongK {
+				w.Store(grid.Shared, w.elem(), to, at, s.busy, regs...)
+				continue
+			}
+			for j, r := range regs {
+				w.Store(grid.Shared, w.elem(), to, at+j*s.pitch()*w.size, s.busy, r)
+			}
+		}
+	}
+}
+
+// elem is an element in shared memory and in C.
+func (w *writer) elem() grid.Elem { return elems[w.v.DType] }
+
+// zero and minusZero are constants of the sums' type.
+func (w *writer) zero() grid.Reg { return w.Const(w.t, 0) }
+
+func (w *writer) minusZero() grid.Reg {
+	if w.v.DType == array.Float64 {
+		return w.Const(w.t, 1<<63)
+	}
+	return w.Const(w.t, 1<<31)
+}
