@@ -109,8 +109,8 @@ func (d *Device) Default() device.Stream { return d.streams.all[0] }
 func (d *Device) Model() *device.Model   { return &d.model }
 func (d *Device) Fallback() *device.Host { return &d.host }
 
-// Routine returns nil: every routine runs on the host.
-func (d *Device) Routine(ir.RoutineID) device.Routine { return nil }
+// Routine returns nil for the routines that run on the host.
+func (d *Device) Routine(id ir.RoutineID) device.Routine { return routines[id] }
 
 // Info says what the GPU is.
 func (d *Device) Info() device.Info {

@@ -86,19 +86,28 @@ func (s *Stream) issue(l *device.Launch, p *Program, k *kernel, blocks int, addr
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.args = grid.AppendArgs(s.args[:0], p.p, &l.Args.Frame, addrs, c.address())
-	if err := d.ctx.Launch(s.q, k.fn, blocks, k.threads, k.shared, s.args); err != nil {
+	if err := s.start(p.p.Name, k, blocks, s.args); err != nil {
 		c.end(d)
-		if refused(err) {
-			return &array.Error{Kind: array.DeviceFailed, Op: p.p.Name, Msg: fmt.Sprintf("%s refused the launch of %d blocks of %d threads", d.name, blocks, k.threads), Err: err}
-		}
-		return d.failed(err)
+		return err
 	}
-	s.issued++
 	if c != nil {
 		c.n, c.late = s.issued, l.Late
 		s.cancels = append(s.cancels, c)
 	}
 	return s.each(p.p.Name, l.Late)
+}
+
+// start gives a kernel to the driver. The caller holds s.mu.
+func (s *Stream) start(op string, k *kernel, blocks int, args []byte) error {
+	d := s.d
+	if err := d.ctx.Launch(s.q, k.fn, blocks, k.threads, k.shared, args); err != nil {
+		if refused(err) {
+			return &array.Error{Kind: array.DeviceFailed, Op: op, Msg: fmt.Sprintf("%s refused the launch of %d blocks of %d threads", d.name, blocks, k.threads), Err: err}
+		}
+		return d.failed(err)
+	}
+	s.issued++
+	return nil
 }
 
 // checkOffsets reads the offsets of a ragged axis and refuses those that descend or lie outside.

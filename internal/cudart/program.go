@@ -36,7 +36,7 @@ func (p *Program) Loop() *loop.Program { return p.p }
 
 // Source returns the text of the variant that is likely to run.
 func (p *Program) Source() string {
-	text, _, err := p.d.print([]want{{p, p.likely()}})
+	text, _, err := p.d.print([]want{p.want(p.likely())})
 	if err != nil {
 		return err.Error()
 	}
@@ -61,6 +61,8 @@ type programs struct {
 
 	mu      sync.Mutex // held while a text is loaded
 	modules []Module
+
+	routines sync.Map // the kernels of routines: *atomic.Pointer[kernel] by name
 
 	waits struct {
 		sync.Mutex
@@ -91,34 +93,49 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 
 // want is a kernel to be loaded.
 type want struct {
-	p *Program
-	v grid.Variant
+	of    *Program // nil for a routine
+	op    string   // for errors
+	to    *atomic.Pointer[kernel]
+	lower func() (*grid.Kernel, error)
+}
+
+// want returns what is wanted for a variant of a program.
+func (p *Program) want(v grid.Variant) want {
+	return want{p, p.p.Name, &p.kernels[v], func() (*grid.Kernel, error) { return grid.Lower(p.p, v) }}
 }
 
 // get returns a variant of a program, loaded.
 func (l *programs) get(p *Program, v grid.Variant) (*kernel, error) {
-	k := p.kernels[v].Load()
-	if k == nil {
-		if err := l.load(want{p, v}); err != nil {
-			return nil, err
-		}
-		k = p.kernels[v].Load()
+	if k := p.kernels[v].Load(); k != nil {
+		return k, k.err
 	}
-	return k, k.err
+	return l.load(p.want(v))
 }
 
-// load loads a kernel together with the programs that wait. A program that is refused has a kernel
-// with an error.
-func (l *programs) load(w want) error {
+// routine returns a kernel of a routine by its name, loaded.
+func (l *programs) routine(op, name string, lower func() *grid.Kernel) (*kernel, error) {
+	at, ok := l.routines.Load(name)
+	if !ok {
+		at, _ = l.routines.LoadOrStore(name, new(atomic.Pointer[kernel]))
+	}
+	to := at.(*atomic.Pointer[kernel])
+	if k := to.Load(); k != nil {
+		return k, k.err
+	}
+	return l.load(want{nil, op, to, func() (*grid.Kernel, error) { return lower(), nil }})
+}
+
+// load loads a kernel together with the programs that wait. A kernel that is refused has an error.
+func (l *programs) load(w want) (*kernel, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if w.p.kernels[w.v].Load() != nil {
-		return nil
+	if k := w.to.Load(); k != nil {
+		return k, k.err
 	}
 	l.waits.Lock()
 	list := []want{w}
 	for _, p := range l.waits.list {
-		if x := (want{p, p.likely()}); p != w.p && p.kernels[x.v].Load() == nil {
+		if x := p.want(p.likely()); p != w.of && x.to.Load() == nil {
 			list = append(list, x)
 		}
 	}
@@ -128,19 +145,19 @@ func (l *programs) load(w want) error {
 	if code(err) == CodeBadText && len(list) > 1 || errors.Is(err, errNoText) {
 		// One of them is at fault: each by itself says which.
 		for _, x := range list {
-			if e := l.text([]want{x}); x == w {
+			if e := l.text([]want{x}); x.to == w.to {
 				err = e
 			}
 		}
 	}
 	switch {
-	case err == nil:
-		return nil
 	case code(err) == CodeBadText || errors.Is(err, errNoText):
-		w.p.kernels[w.v].Store(&kernel{err: &array.Error{Kind: array.DeviceFailed, Op: w.p.p.Name, Msg: l.d.name + " has no code for a program", Err: err}})
-		return nil
+		w.to.Store(&kernel{err: &array.Error{Kind: array.DeviceFailed, Op: w.op, Msg: l.d.name + " has no code for a program", Err: err}})
+	case err != nil:
+		return nil, l.d.failed(err)
 	}
-	return l.d.failed(err)
+	k := w.to.Load()
+	return k, k.err
 }
 
 // text loads kernels as one text, all of them or none.
@@ -161,7 +178,7 @@ func (l *programs) text(list []want) error {
 		}
 	}
 	for i, w := range list {
-		w.p.kernels[w.v].Store(kernels[i])
+		w.to.Store(kernels[i])
 	}
 	return nil
 }
@@ -174,7 +191,7 @@ var errNoText = errors.New("the program cannot be printed")
 func (d *Device) print(list []want) (string, []*kernel, error) {
 	kernels, low := make([]*kernel, len(list)), make([]*grid.Kernel, len(list))
 	for i, w := range list {
-		k, err := grid.Lower(w.p.p, w.v)
+		k, err := w.lower()
 		if err != nil {
 			return "", nil, err
 		}

@@ -68,3 +68,31 @@ func step(x *weft.Tensor) *weft.Tensor {
 	}
 	return w.Detach()
 }
+
+// Products run on the GPU, with the CPU's bits, of each type and layout.
+func TestProductsAsOnCPU(t *testing.T) {
+	gpu, d := simulated(t, ptxsim.Options{Seed: 4})
+	x := weft.Arange(0, 6*37, 1).Reshape(6, 37).Mul(0.37).Sub(20).Sin()
+	for _, d := range []weft.DType{weft.Float32, weft.Float64, weft.BFloat16, weft.Float16} {
+		for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+			"square":     func(x *weft.Tensor) *weft.Tensor { return x.MatMul(x.T()) },
+			"transposed": func(x *weft.Tensor) *weft.Tensor { return x.T().MatMul(x) },
+			"vector":     func(x *weft.Tensor) *weft.Tensor { return x.MatMul(x.Slice(weft.Range(3, 4)).Reshape(37)) },
+			"batch":      func(x *weft.Tensor) *weft.Tensor { return x.Reshape(3, 2, 37).MatMul(x.T().Reshape(1, 37, 6)) },
+			"empty":      func(x *weft.Tensor) *weft.Tensor { return x.Slice(weft.Range(0, 0)).MatMul(x.T()) },
+			"no terms": func(x *weft.Tensor) *weft.Tensor {
+				return x.Slice(weft.Range(0, 6), weft.Range(0, 0)).MatMul(x.T().Slice(weft.Range(0, 0)))
+			},
+			"layer": func(x *weft.Tensor) *weft.Tensor { return x.Linear(x.Mul(0.5), nil).Tanh() },
+		} {
+			y := x.To(d)
+			want, got := f(y), f(on(y, gpu))
+			if w, g := weft.Digest(want), weft.Digest(got); w != g {
+				t.Errorf("%s, %s: digest %v, want %v", d, name, g, w)
+			}
+		}
+	}
+	if n := d.Fallback().Calls.Load(); n != 0 {
+		t.Errorf("%d routines ran on the host", n)
+	}
+}

@@ -1,4 +1,4 @@
-package product
+package product_test
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/grid/product"
 )
 
 var types = [][3]array.DType{
@@ -24,20 +25,23 @@ var (
 func randomCase(chance *rand.Rand, work int) testCase {
 	for {
 		t := types[chance.IntN(len(types))]
-		c := testCase{d: t[0], of: [2]array.DType{t[1], t[2]}, tile: Tile(chance.IntN(int(numTiles)))}
+		c := testCase{d: t[0], of: [2]array.DType{t[1], t[2]}, tile: product.Tile(chance.IntN(int(product.NumTiles)))}
 		c.m, c.n, c.k = sides[chance.IntN(len(sides))], sides[chance.IntN(len(sides))], terms[chance.IntN(len(terms))]
 		c.values, c.aligned = values(chance.IntN(int(numValues))), chance.IntN(2) == 0
 		c.kinds = [3]int{chance.IntN(numKinds), chance.IntN(numKinds), chance.IntN(broadcast)}
 		for range max(0, chance.IntN(9)-3) {
 			c.batch = append(c.batch, chance.IntN(4))
 		}
-		s := shapes[c.d][c.tile]
-		n := ceil(c.m, s.m) * s.m * ceil(c.n, s.n) * s.n * ceil(max(c.k, 1), depth) * depth * array.Size(c.batch)
-		if n <= work {
+		m, n, _ := product.TileSize(c.d, c.tile)
+		size := up(c.m, m) * up(c.n, n) * up(max(c.k, 1), product.Depth) * array.Size(c.batch)
+		if size <= work {
 			return c
 		}
 	}
 }
+
+// up rounds up to a multiple.
+func up(a, b int) int { return (a + b - 1) / b * b }
 
 // count returns the number of random cases: WEFT_PRODUCTS, else n.
 func count(t *testing.T, n int) int {
@@ -72,20 +76,21 @@ func TestTiles(t *testing.T) {
 	for _, major := range []int{8, 9} {
 		g := newGPU(t, major)
 		for _, d := range []array.DType{array.Float32, array.Float64} {
-			for i, s := range shapes[d] {
+			for i := range product.NumTiles {
+				m, n, shared := product.TileSize(d, i)
 				for j, k := range kinds {
-					c := testCase{d: d, of: [2]array.DType{d, d}, tile: Tile(i), m: s.m, n: s.n, k: 24, kinds: k, aligned: true, values: usual}
+					c := testCase{d: d, of: [2]array.DType{d, d}, tile: i, m: m, n: n, k: 24, kinds: k, aligned: true, values: usual}
 					if j == 0 || j == 2 {
-						c.m, c.n, c.k = s.m-1, s.n-1, 23
+						c.m, c.n, c.k = m-1, n-1, 23
 					}
 					g.check(chance, c)
 				}
 				for _, k := range []int{0, 255, 257, 513} {
-					c := testCase{d: d, of: [2]array.DType{d, d}, tile: Tile(i), m: s.m / 4, n: s.n / 8, k: k, values: tiny}
+					c := testCase{d: d, of: [2]array.DType{d, d}, tile: i, m: m / 4, n: n / 8, k: k, values: tiny}
 					if k > 512 {
 						c.values = usual
 					}
-					if s.sumsShared && k > 257 {
+					if shared && k > 257 {
 						continue // the simulator takes its time
 					}
 					g.check(chance, c)

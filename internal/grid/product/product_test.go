@@ -1,4 +1,4 @@
-package product
+package product_test
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/cudart"
 	"weft/internal/grid"
+	"weft/internal/grid/product"
 	"weft/internal/jit"
 	"weft/internal/ptx"
 	"weft/internal/ptxsim"
@@ -25,12 +26,12 @@ type gpu struct {
 	c     cudart.Context
 	q     cudart.Queue
 	major int
-	known map[Variant]cudart.Func
+	known map[product.Variant]cudart.Func
 }
 
 func newGPU(t *testing.T, major int) *gpu {
 	t.Helper()
-	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3, Major: major}), major: major, known: map[Variant]cudart.Func{}}
+	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3, Major: major}), major: major, known: map[product.Variant]cudart.Func{}}
 	g.c = must(g.d.Open(0))
 	g.q = must(g.c.NewQueue(0))
 	return g
@@ -44,10 +45,10 @@ func must[T any](x T, err error) T {
 }
 
 // run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(list []Launch) {
+func (g *gpu) run(list []product.Launch) {
 	g.t.Helper()
 	for _, l := range list {
-		k := Lower(l.Variant)
+		k := product.Lower(l.Variant)
 		f, ok := g.known[l.Variant]
 		if !ok {
 			if err := grid.Verify(k); err != nil {
@@ -177,7 +178,7 @@ func (m *matrix) ptr() unsafe.Pointer { return unsafe.Pointer(&m.data[m.first*m.
 type testCase struct {
 	d       array.DType
 	of      [2]array.DType
-	tile    Tile
+	tile    product.Tile
 	m, n, k int
 	kinds   [3]int
 	batch   []int
@@ -220,16 +221,16 @@ func (g *gpu) check(chance *rand.Rand, c testCase) {
 			m.fill(func() float64 { return math.Ldexp(chance.NormFloat64(), -chance.IntN(2)*10) })
 		}
 	}
-	p := Product{DType: c.d, Of: c.of, M: c.m, N: c.n, K: c.k, Batch: Batch{c.batch, a.batch, b.batch, out.batch}}
+	p := product.Product{DType: c.d, Of: c.of, M: c.m, N: c.n, K: c.k, Batch: product.Batch{c.batch, a.batch, b.batch, out.batch}}
 	var addr [3]cudart.Addr
 	for i, m := range []*matrix{a, b, out} {
 		addr[i] = must(g.c.Alloc(len(m.data)))
 		if err := g.c.CopyIn(g.q, addr[i], unsafe.Pointer(&m.data[0]), len(m.data)); err != nil {
 			g.t.Fatal(err)
 		}
-		*[]*Mat{&p.A, &p.B, &p.C}[i] = Mat{uint64(addr[i]) + uint64(m.first*m.d.Size()), m.row, m.col}
+		*[]*product.Mat{&p.A, &p.B, &p.C}[i] = product.Mat{uint64(addr[i]) + uint64(m.first*m.d.Size()), m.row, m.col}
 	}
-	list := p.launches(g.major, func(*Product) Tile { return c.tile })
+	list := p.LaunchesOf(c.tile, g.major)
 	g.run(list)
 	mat := func(m *matrix) tile.Mat { return tile.Mat{Ptr: m.ptr(), Row: m.row, Col: m.col} }
 	cpu.Product{ISA: jit.Portable, DType: c.d, Of: c.of, M: c.m, N: c.n, K: c.k, A: mat(a), B: mat(b), C: mat(out),

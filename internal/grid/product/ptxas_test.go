@@ -1,4 +1,4 @@
-package product
+package product_test
 
 import (
 	"fmt"
@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"weft/internal/grid"
+	"weft/internal/grid/product"
 	"weft/internal/ptx"
 )
 
 var usage = regexp.MustCompile(`(?s)Function properties for (\S+)\s+\d+ bytes stack frame, (\d+) bytes spill stores.*?Used (\d+) registers`)
 
 // sampled returns the variants that are likely, and of the others some.
-func sampled(wide bool) (out []Variant) {
-	for i, v := range Variants(wide) {
+func sampled(wide bool) (out []product.Variant) {
+	for i, v := range product.Variants(wide) {
 		likely := v.A.Of == v.DType && v.B.Of == v.DType && v.Vector && v.A.Vector && v.B.Vector
 		if likely || i%97 == 0 || os.Getenv("WEFT_PTXAS_ALL") == "1" {
 			out = append(out, v)
@@ -34,7 +35,7 @@ func TestPtxasSpillsNothing(t *testing.T) {
 	for _, major := range []int{8, 9} {
 		var kernels []*grid.Kernel
 		for _, v := range sampled(major >= 9) {
-			kernels = append(kernels, Lower(v))
+			kernels = append(kernels, product.Lower(v))
 		}
 		text, err := ptx.Print(ptx.Target{Major: major}, kernels...)
 		if err != nil {

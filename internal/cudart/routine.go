@@ -1,0 +1,55 @@
+package cudart
+
+import (
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/grid"
+	"weft/internal/grid/product"
+	"weft/internal/ir"
+)
+
+// routines are those of the GPU. They rely on the checks of Infer. Others run on the host.
+var routines = [ir.NumRoutines]device.Routine{
+	ir.RoutineMatMul: matmul,
+}
+
+// startRoutine issues a kernel of a routine, whose name says all that the kernel depends on.
+func (s *Stream) startRoutine(c *device.Call, name string, lower func() *grid.Kernel, blocks int, args []byte) error {
+	d, op := s.d, c.Node.Op.OpName()
+	if err := d.enter(); err != nil {
+		return err
+	}
+	defer d.leave()
+	k, err := d.programs.routine(op, name, lower)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.start(op, k, blocks, args); err != nil {
+		return err
+	}
+	return s.each(op, c.Late)
+}
+
+func matmul(c *device.Call) error {
+	s := c.Stream.(*Stream)
+	a, b, out := &c.Args[0], &c.Args[1], &c.Out[0]
+	r := len(a.Shape)
+	p := product.Product{DType: out.DType, Of: [2]array.DType{a.DType, b.DType}, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1],
+		Batch: product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]}}
+	for i, m := range [...]*product.Mat{&p.A, &p.B, &p.C} {
+		v := [...]*array.View{a, b, out}[i]
+		addr, err := s.address(device.Ref{Store: v.Store, Offset: v.Offset * v.DType.Size()})
+		if err != nil {
+			return err
+		}
+		*m = product.Mat{Addr: uint64(addr), Row: v.Strides[r-2], Col: v.Strides[r-1]}
+	}
+	for _, l := range p.Launches(s.d.info.Units, s.d.info.Major) {
+		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return product.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
