@@ -135,7 +135,8 @@ func (e *emitter) counter(x Reg) Reg {
 	return x
 }
 
-// flatLanes walks lanes of all rows. The trips of a warp are the same in its threads.
+// flatLanes walks lanes of all rows. The trips of a warp are the same in its threads, and its first
+// thread has a lane in each of them.
 func (e *emitter) flatLanes() {
 	p, k := e.p, 1
 	if e.kind == FlatVector {
@@ -150,10 +151,10 @@ func (e *emitter) flatLanes() {
 		total = e.Mul(total, e.extent[a])
 	}
 	threads := e.number(blockThreads)
-	base := e.Copy(e.Mul(e.counter(e.Block()), threads))
+	base := e.Copy(e.Add(e.Mul(e.counter(e.Block()), threads), e.counter(e.Sub(e.thread, e.inWarp))))
 	by := e.Mul(e.counter(e.Blocks()), threads)
 	e.While(true, func() Reg { return e.Lt(base, total) }, func() {
-		i := e.Add(base, e.counter(e.thread))
+		i := e.Add(base, e.counter(e.inWarp))
 		e.whole(1)
 		act := e.Lt(i, total)
 		e.pred[0] = act

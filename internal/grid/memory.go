@@ -84,10 +84,15 @@ func (e *emitter) load(v loop.Value, in *loop.Ins) {
 	}
 	e.each(v, func(s int) Reg {
 		pred := e.pred[s]
+		r := e.address(buf, in.A, s)
 		if e.uniform[v] && !e.divergent {
+			if e.flat() {
+				// The first lane of a warp exists. Threads without a lane must not read: the element may
+				// be one that the only lane writes.
+				return value(e.FromLane(e.Load(Global, el, t, r.reg, r.off, pred), e.I32(0)))
+			}
 			pred = e.live // some active lane reads it
 		}
-		r := e.address(buf, in.A, s)
 		return value(e.Load(Global, el, t, r.reg, r.off, pred))
 	})
 }

@@ -19,6 +19,20 @@ func Gradients(t T, dev device.Device, caps Caps) {
 	s := newSuite(t, dev, caps)
 	defer s.mem.Close()
 	tested := 0
+	gradientCases(func(c *Case) {
+		if s.gradient(c) {
+			tested++
+		}
+	})
+	t.Logf("%d samples with gradients", tested)
+	if tested < 100 {
+		t.Errorf("only %d samples had gradients", tested)
+	}
+}
+
+// gradientCases calls f with the cases of every operation in float64, none of them large. f keeps no
+// case.
+func gradientCases(f func(c *Case)) {
 	for _, d := range op.Table() {
 		samples := d.Samples
 		if elementwise(d) {
@@ -57,15 +71,11 @@ func Gradients(t T, dev device.Device, caps Caps) {
 						continue // not defined for floats
 					}
 				}
-				if small && s.gradient(&c) {
-					tested++
+				if small {
+					f(&c)
 				}
 			}
 		}
-	}
-	t.Logf("%d samples with gradients", tested)
-	if tested < 100 {
-		t.Errorf("only %d samples had gradients", tested)
 	}
 }
 
@@ -81,11 +91,15 @@ func position(x *ir.Node) *ir.Node {
 	return op.Apply(op.Reshape, op.Shape(x.Shape), op.Apply(op.Iota, nil, flat))
 }
 
-// gradient checks one case; it reports whether it has a gradient.
-func (s *suite) gradient(c *Case) bool {
-	var value, slope *ir.Node
-	var first, second []*ir.Node
-	err := attempt(func() error {
+// derivatives are the graphs of a case and its gradients: value is a sum of the result, slope one of
+// value's gradients, and second has the gradients of slope. What does not exist is nil.
+type derivatives struct {
+	value, slope  *ir.Node
+	first, second []*ir.Node
+}
+
+func derive(c *Case) (d derivatives, err error) {
+	err = attempt(func() error {
 		g := ir.New()
 		args := make([]*ir.Node, len(c.X))
 		var wrt []*ir.Node
@@ -100,35 +114,41 @@ func (s *suite) gradient(c *Case) bool {
 		if out.DType != array.Float64 || len(wrt) == 0 || out.Size() == 0 {
 			return nil
 		}
-		value = weighted(out, 0)
+		d.value = weighted(out, 0)
 		one := []*ir.Node{g.Number(1, array.Float64, false)}
-		first = op.Gradient([]*ir.Node{value}, one, wrt)
-		for i, d := range first {
-			if d == nil {
+		d.first = op.Gradient([]*ir.Node{d.value}, one, wrt)
+		for i, x := range d.first {
+			if x == nil {
 				continue
 			}
-			w := weighted(d, i+1)
-			if slope == nil {
-				slope = w
+			w := weighted(x, i+1)
+			if d.slope == nil {
+				d.slope = w
 			} else {
-				slope = op.Apply(op.Add, nil, slope, w)
+				d.slope = op.Apply(op.Add, nil, d.slope, w)
 			}
 		}
-		if slope != nil && !c.Def.NonDifferentiable {
-			second = op.Gradient([]*ir.Node{slope}, one, wrt)
+		if d.slope != nil && !c.Def.NonDifferentiable {
+			d.second = op.Gradient([]*ir.Node{d.slope}, one, wrt)
 		}
 		return nil
 	})
+	return d, err
+}
+
+// gradient checks one case; it reports whether it has a gradient.
+func (s *suite) gradient(c *Case) bool {
+	d, err := derive(c)
 	if err != nil {
 		s.errorf(c.Def.Name, "gradient of %s: %v", c, err)
 		return false
 	}
-	if slope == nil || !s.have([]*ir.Node{slope}) {
+	if d.slope == nil || !s.have([]*ir.Node{d.slope}) {
 		return false
 	}
-	s.slopes(c, value, first, "gradient")
-	if second != nil {
-		s.slopes(c, slope, second, "second gradient")
+	s.slopes(c, d.value, d.first, "gradient")
+	if d.second != nil {
+		s.slopes(c, d.slope, d.second, "second gradient")
 	}
 	return true
 }

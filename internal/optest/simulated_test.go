@@ -1,0 +1,106 @@
+package optest
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"weft/internal/cudart"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/ptxsim"
+)
+
+// onSimulated runs f on a simulated GPU, which searches for races and for memory that was never
+// written.
+func onSimulated(t *testing.T, seed uint64, f func(dev device.Device)) {
+	t.Helper()
+	sim := ptxsim.New(ptxsim.Options{Seed: seed})
+	gpu, err := cudart.Open(sim, 0, fastest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f(gpu)
+	if err := gpu.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	for i, fault := range sim.Faults() {
+		if i == maxReports {
+			t.Errorf("%d faults in all", len(sim.Faults()))
+			break
+		}
+		t.Errorf("fault: %v", &fault)
+	}
+}
+
+// With WEFT_OPS=all the test compares all operations, with names those.
+func TestSimulatedValues(t *testing.T) {
+	only := strings.Fields(os.Getenv("WEFT_OPS"))
+	switch {
+	case len(only) == 0:
+		for i, d := range op.Table() {
+			if i%32 == 0 {
+				only = append(only, d.Name)
+			}
+		}
+	case only[0] == "all":
+		only = nil
+	}
+	onSimulated(t, 1, func(dev device.Device) { Values(t, dev, Caps{Oracle: oracle, Only: only}) })
+}
+
+// Random graphs give the oracle's bits on the simulated GPU, planned as one and node by node.
+func TestSimulatedGraphs(t *testing.T) {
+	graphs := 100
+	if n, err := strconv.Atoi(os.Getenv("WEFT_GRAPHS")); err == nil {
+		graphs = n
+	}
+	onSimulated(t, 2, func(dev device.Device) { Fusion(t, dev, Caps{Oracle: oracle, Graphs: graphs}) })
+}
+
+// Gradients, and gradients of gradients, have the oracle's bits on the simulated GPU. With
+// WEFT_OPS=all the test compares all cases, else one of ten.
+func TestSimulatedGradients(t *testing.T) {
+	every := 10
+	if os.Getenv("WEFT_OPS") == "all" {
+		every = 1
+	}
+	onSimulated(t, 3, func(dev device.Device) {
+		s := newSuite(t, dev, Caps{Oracle: oracle})
+		defer s.mem.Close()
+		n := 0
+		gradientCases(func(c *Case) {
+			if n++; n%every != 0 {
+				return
+			}
+			d, err := derive(c)
+			if err != nil {
+				t.Fatalf("gradient of %s: %v", c, err)
+			}
+			outs := slices.DeleteFunc(slices.Concat(d.first, d.second), func(x *ir.Node) bool { return x == nil })
+			if len(outs) == 0 {
+				return
+			}
+			want, err := s.outputs(oracle, outs, c.X, allContiguous)
+			if err != nil {
+				t.Fatalf("gradients of %s on the oracle: %v", c, err)
+			}
+			want = slices.Clone(want)
+			got, err := s.outputs(dev, outs, c.X, allContiguous)
+			if err != nil {
+				t.Fatalf("gradients of %s: %v", c, err)
+			}
+			for i := range outs {
+				if k := same(want[i], got[i]); k >= 0 {
+					t.Errorf("gradient %d of %s: element %s, want %s", i, c, got[i].at(k), want[i].at(k))
+				}
+			}
+		})
+		if s.checks < 400/every {
+			t.Errorf("%d cases had gradients, want more", s.checks)
+		}
+	})
+}
