@@ -11,7 +11,6 @@ import (
 	"unsafe"
 
 	"weft"
-	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/jit"
 	"weft/internal/par"
@@ -127,10 +126,10 @@ func TestForcedBackend(t *testing.T) {
 	if got := device.Get(0).(interface{ ISA() jit.ISA }).ISA(); got != want {
 		t.Fatalf("%s runs, %s was chosen", got, want)
 	}
-	native, interpreted := cpu.Counters.Native.Load(), cpu.Counters.Interpreted.Load()
+	native, interpreted := device.Get(0).Counters().Native.Load(), device.Get(0).Counters().Interpreted.Load()
 	tensortest.Noise(1, 1, 1000).Mul(3).Add(1).Sum().Item()
-	native = cpu.Counters.Native.Load() - native
-	interpreted = cpu.Counters.Interpreted.Load() - interpreted
+	native = device.Get(0).Counters().Native.Load() - native
+	interpreted = device.Get(0).Counters().Interpreted.Load() - interpreted
 	if (want == jit.Portable) != (native == 0) || (want == jit.Portable) != (interpreted > 0) {
 		t.Errorf("%s: %d launches of machine code, %d interpreted", want, native, interpreted)
 	}
@@ -238,9 +237,9 @@ func TestLightKernelsUseNarrowVectors(t *testing.T) {
 		{"gathered", 8 * n, func(a *weft.Tensor) *weft.Tensor { return weft.Expr("a*a+a/3", a.Slice(weft.Range(0, 8*n-1, 7))) }, 0},
 	} {
 		a := weft.FromSlice(x[:c.n])
-		before := cpu.Counters.Narrowed.Load()
+		before := device.Get(0).Counters().Narrowed.Load()
 		y := c.f(a)
-		if got := cpu.Counters.Narrowed.Load() - before; got != c.want {
+		if got := device.Get(0).Counters().Narrowed.Load() - before; got != c.want {
 			t.Errorf("%s: %d launches with narrow vectors, want %d", c.name, got, c.want)
 		}
 		tensortest.SetBackend(jit.Portable)
@@ -271,9 +270,9 @@ func TestNonTemporalStoresOfResults(t *testing.T) {
 			}
 			streamed := func(want int64, f func()) {
 				t.Helper()
-				before := cpu.Counters.Streamed.Load()
+				before := device.Get(0).Counters().Streamed.Load()
 				f()
-				if got := cpu.Counters.Streamed.Load() - before; got != want {
+				if got := device.Get(0).Counters().Streamed.Load() - before; got != want {
 					t.Errorf("%d launches past the caches, want %d", got, want)
 				}
 			}

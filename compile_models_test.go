@@ -15,7 +15,7 @@ import (
 
 	"weft"
 	"weft/internal/core"
-	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/par"
 	"weft/internal/tensortest"
 	"weft/nn"
@@ -517,11 +517,11 @@ func TestNewBatchSizeReusesKernels(t *testing.T) {
 		step := weft.Compile(c.step)
 		for i, n := range c.sizes {
 			x, y := c.x(n), weft.Arange(n).Mod(10).To(weft.Int64)
-			before := cpu.Counters.Compiled.Load()
+			before := device.Get(0).Counters().Compiled.Load()
 			if _, err := step.Call(x, y); err != nil {
 				t.Fatal(err)
 			}
-			if made := cpu.Counters.Compiled.Load() - before; i == 0 && made == 0 {
+			if made := device.Get(0).Counters().Compiled.Load() - before; i == 0 && made == 0 {
 				t.Errorf("%s: the first step compiles no kernel: what is counted?", c.name)
 			} else if i > 0 && made > 0 {
 				t.Errorf("%s: %d kernels compiled for a batch of %d after the batches %v", c.name, made, n, c.sizes[:i])
@@ -574,12 +574,12 @@ func TestCompiledMatMulsRunInParallel(t *testing.T) {
 	want := heads(x)
 	f := weft.Compile(heads)
 	for range 3 {
-		before := cpu.Counters.Grouped.Load()
+		before := device.Get(0).Counters().Grouped.Load()
 		res, err := f.Call(x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := cpu.Counters.Grouped.Load() - before; got < m {
+		if got := device.Get(0).Counters().Grouped.Load() - before; got < m {
 			t.Errorf("%d products and kernels side by side, want %d and more", got, m)
 		}
 		if weft.Digest(res) != weft.Digest(want) {

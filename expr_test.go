@@ -9,7 +9,7 @@ import (
 
 	"weft"
 	"weft/half"
-	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/tensortest"
 )
 
@@ -356,11 +356,11 @@ func TestExprCompilesOnce(t *testing.T) {
 	}
 	step(0.1)
 	step(0.2) // adds to the gradient, which the first did not
-	was := cpu.Counters.Compiled.Load()
+	was := device.Get(0).Counters().Compiled.Load()
 	for i := range 10 {
 		step(float64(i))
 	}
-	if n := cpu.Counters.Compiled.Load() - was; n != 0 {
+	if n := device.Get(0).Counters().Compiled.Load() - was; n != 0 {
 		t.Errorf("%d kernels were compiled again", n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/profile"
 )
 
@@ -70,15 +72,18 @@ func (p *Profile) Region(name string) (end func()) {
 
 // A ProfileRow is what the calls of one operation, kernel or phase add up to.
 type ProfileRow struct {
-	Name  string
-	Shape string // of a kernel, the extents that it runs over
-	Calls int64
-	Time  time.Duration
-	Share float64 // of the time of all rows
-	Bytes int64   // read and written
-	Flops int64   // arithmetic operations, a function such as exp counted as one
+	Name string
+	// Device is where an operation or a kernel ran, such as "cpu"; "" of phases and rules, which
+	// are the host's work.
+	Device string
+	Shape  string // of a kernel, the extents that it runs over
+	Calls  int64
+	Time   time.Duration
+	Share  float64 // of the time of all rows
+	Bytes  int64   // read and written
+	Flops  int64   // arithmetic operations, a function such as exp counted as one
 	// Memory is how many bytes calls of an operation took for results and temporaries, Peak the
-	// most that was in use at the end of one.
+	// most that the device had in use at the end of one.
 	Memory, Peak int64
 }
 
@@ -105,7 +110,7 @@ func ranked(rows []ProfileRow) []ProfileRow {
 		rows[i].Share = float64(rows[i].Time) / float64(max(sum, 1))
 	}
 	slices.SortFunc(rows, func(a, b ProfileRow) int {
-		return cmp.Or(-cmp.Compare(a.Time, b.Time), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Shape, b.Shape))
+		return cmp.Or(-cmp.Compare(a.Time, b.Time), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Shape, b.Shape), cmp.Compare(a.Device, b.Device))
 	})
 	return rows
 }
@@ -118,16 +123,26 @@ func rowsOf(m map[string]profile.Total) []ProfileRow {
 	return ranked(rows)
 }
 
-// Operations returns a row an operation, under the names that errors have for them;
+func operationRows(m map[profile.Operation]profile.Total) []ProfileRow {
+	var rows []ProfileRow
+	for o, t := range m {
+		r := row(o.Name, t)
+		r.Device = device.Label(o.Device)
+		rows = append(rows, r)
+	}
+	return ranked(rows)
+}
+
+// Operations returns a row for each operation and device, under the names that errors have for them;
 // gradients are "matmul backward" and so on. The time is that of the call, from
 // taking memory for the result to its last element.
 func (p *Profile) Operations() []ProfileRow {
 	p.notNil()
 	ops, _, _, _, _ := p.r.Snapshot()
-	return rowsOf(ops)
+	return operationRows(ops)
 }
 
-// Kernels returns a row for each kernel and shape that it ran over. A fused kernel's name says
+// Kernels returns a row for each kernel, device and shape that it ran over. A fused kernel's name says
 // which operations are in it; what is computed by a routine has the routine's name.
 func (p *Profile) Kernels() []ProfileRow {
 	p.notNil()
@@ -136,12 +151,15 @@ func (p *Profile) Kernels() []ProfileRow {
 }
 
 func kernelRows(steps map[*profile.Step]profile.Total) []ProfileRow {
-	type key struct{ name, shape string }
+	type key struct {
+		device      uint8
+		name, shape string
+	}
 	sums := map[key]ProfileRow{}
 	for s, t := range steps {
-		k := key{s.Name, s.Shape}
+		k := key{s.Device, s.Name, s.Shape}
 		r, u := row(s.Name, t), sums[k]
-		r.Shape = s.Shape
+		r.Shape, r.Device = s.Shape, device.Label(s.Device)
 		r.Calls, r.Time, r.Bytes, r.Flops = r.Calls+u.Calls, r.Time+u.Time, r.Bytes+u.Bytes, r.Flops+u.Flops
 		sums[k] = r
 	}
@@ -173,7 +191,7 @@ func (p *Profile) Elapsed() time.Duration {
 	return p.r.Elapsed()
 }
 
-// Peak is the most memory in bytes that arrays had in use, as far as the profile saw it
+// Peak is the most memory in bytes that arrays had in use, on all devices together, as far as the profile saw it
 // change. Arrays of at most 1 KB are not counted.
 func (p *Profile) Peak() int64 {
 	p.notNil()
@@ -190,7 +208,7 @@ func (p *Profile) WriteTrace(w io.Writer) error {
 		return &Error{Kind: array.Misuse, Op: "profile", Msg: "has no trace: start it with ProfileOpts{Trace: true}"}
 	}
 	_, _, _, events, lost := p.r.Snapshot()
-	return profile.WriteTrace(w, events, lost)
+	return profile.WriteTrace(w, events, lost, device.Label)
 }
 
 // shown is how many rows of a table String shows.
@@ -207,7 +225,7 @@ func (p *Profile) String() string {
 		inside += r.Time
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "profile of %v: %v in operations, at most %s of arrays in use\n", rounded(p.Elapsed()), rounded(inside), size(p.Peak()))
+	fmt.Fprintf(&b, "profile of %v: %v in operations, at most %s of arrays in use%s\n", rounded(p.Elapsed()), rounded(inside), size(p.Peak()), byDevice(p.r.Peaks()))
 	table(&b, "operations", ops, true)
 	table(&b, "kernels", kernels, false)
 	table(&b, "before the first run", p.Phases(), false)
@@ -221,6 +239,19 @@ func (p *Profile) String() string {
 	return b.String()
 }
 
+// byDevice returns peaks as text where several devices have one, else "".
+func byDevice(peaks map[uint8]int64) string {
+	if len(peaks) < 2 {
+		return ""
+	}
+	s := ""
+	for _, d := range slices.Sorted(maps.Keys(peaks)) {
+		s += fmt.Sprintf(", %s on %s", size(peaks[d]), device.Label(d))
+	}
+	return s
+}
+
+// table writes rows under a title. Rows of several devices have a column that names them.
 func table(b *strings.Builder, title string, rows []ProfileRow, memory bool) {
 	if len(rows) == 0 {
 		return
@@ -231,6 +262,10 @@ func table(b *strings.Builder, title string, rows []ProfileRow, memory bool) {
 	if memory {
 		head += "memory\tpeak\t"
 	}
+	devices := slices.ContainsFunc(rows, func(r ProfileRow) bool { return r.Device != rows[0].Device })
+	if devices {
+		head += "device\t"
+	}
 	fmt.Fprintf(w, "%s  %s\n", head, title)
 	for i, r := range rows {
 		if i == shown {
@@ -240,6 +275,9 @@ func table(b *strings.Builder, title string, rows []ProfileRow, memory bool) {
 		fmt.Fprintf(w, "%d\t%v\t%.1f%%\t%v\t%s\t%s\t", r.Calls, rounded(r.Time), 100*r.Share, rounded(r.Mean()), rate(r.GBps()), rate(r.GFLOPS()))
 		if memory {
 			fmt.Fprintf(w, "%s\t%s\t", size(r.Memory), size(r.Peak))
+		}
+		if devices {
+			fmt.Fprintf(w, "%s\t", r.Device)
 		}
 		fmt.Fprintf(w, "  %s\n", strings.TrimSpace(r.Name+" "+r.Shape))
 	}

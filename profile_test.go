@@ -19,6 +19,7 @@ import (
 
 	"weft"
 	"weft/internal/core"
+	"weft/internal/device"
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
@@ -344,7 +345,7 @@ func TestTraceOfMemory(t *testing.T) {
 	x := weft.Ones(n)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(math.MaxInt64)) // near a limit the pool keeps nothing
 	runtime.GC()
-	mem.Default().Trim() // of blocks that others gave back
+	device.Get(0).Memory().(*mem.Pool).Trim() // of blocks that others gave back
 	iteration := func(p *weft.Profile, name string) {
 		defer p.Region(name)()
 		s := weft.NewScope()
@@ -551,7 +552,7 @@ func settled() int64 {
 	for {
 		runtime.GC()
 		time.Sleep(time.Millisecond) // memory comes back after the collection
-		now := mem.Default().Stats().Live
+		now := device.Get(0).Memory().Stats().Live
 		if now == live {
 			return live
 		}

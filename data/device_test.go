@@ -10,12 +10,13 @@ import (
 	"weft/internal/device"
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
+	"weft/internal/mem"
 )
 
 // TestBatchesOnDevice: a batch of tensors on the CPU is moved by On, and tensors on a device give
 // batches there, from the rows themselves and from single examples.
 func TestBatchesOnDevice(t *testing.T) {
-	d := deferred.New(cpu.New(jit.Chosen().ISA))
+	d := deferred.New(cpu.NewIn(mem.NewPool(), jit.Chosen().ISA), cpu.New(jit.Chosen().ISA))
 	device.Register(d)
 	dev, err := weft.DeviceByName(d.Name())
 	if err != nil {

@@ -10,11 +10,12 @@ import (
 	"weft/internal/device"
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
+	"weft/internal/mem"
 )
 
 // TestExportOfDeviceTensorIsRefused: the host reads the struct, so its memory must be the host's.
 func TestExportOfDeviceTensorIsRefused(t *testing.T) {
-	d := deferred.New(cpu.New(jit.Chosen().ISA))
+	d := deferred.New(cpu.NewIn(mem.NewPool(), jit.Chosen().ISA), cpu.New(jit.Chosen().ISA))
 	device.Register(d)
 	dev, err := weft.DeviceByName(d.Name())
 	if err != nil {

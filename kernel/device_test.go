@@ -9,13 +9,14 @@ import (
 	"weft/internal/device"
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/tensortest"
 	"weft/kernel"
 )
 
 // late is a second device, whose memory the host does not reach.
 var late = func() weft.Device {
-	d := deferred.New(cpu.New(jit.Chosen().ISA))
+	d := deferred.New(cpu.NewIn(mem.NewPool(), jit.Chosen().ISA), cpu.New(jit.Chosen().ISA))
 	device.Register(d)
 	dev, err := weft.DeviceByName(d.Name())
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"weft"
-	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/jit"
 	"weft/internal/tensortest"
 	"weft/kernel"
@@ -236,9 +236,9 @@ func TestStencilStreams(t *testing.T) {
 	f := kernels.Func("Uneven")
 	const h, w = 1031, 2053
 	x := fill(rand.New(rand.NewPCG(3, 4)), h*w)
-	before := cpu.Counters.Streamed.Load()
+	before := device.Get(0).Counters().Streamed.Load()
 	y := f.Stencil(weft.FromSlice(x, h, w), kernel.StencilOpts{Cval: 7})
-	if got := cpu.Counters.Streamed.Load() - before; got != 1 && jit.Chosen().ISA != jit.Portable {
+	if got := device.Get(0).Counters().Streamed.Load() - before; got != 1 && jit.Chosen().ISA != jit.Portable {
 		t.Errorf("%d launches past the caches, want 1", got)
 	}
 	got := weft.Data[float64](y)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"weft"
-	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/nn"
 	"weft/optim"
 )
@@ -24,11 +24,11 @@ func TestNewBatchSizeReusesKernels(t *testing.T) {
 		return l
 	})
 	for i, n := range []int{60, 50, 61, 33, 40} {
-		before := cpu.Counters.Compiled.Load()
+		before := device.Get(0).Counters().Compiled.Load()
 		if _, err := step.Call(weft.Rand(n, 20), weft.Rand(n, 5)); err != nil {
 			t.Fatal(err)
 		}
-		if made := cpu.Counters.Compiled.Load() - before; (i == 0) != (made > 0) {
+		if made := device.Get(0).Counters().Compiled.Load() - before; (i == 0) != (made > 0) {
 			t.Errorf("%d kernels compiled for a batch of %d", made, n)
 		}
 	}

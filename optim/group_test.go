@@ -7,7 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/core"
-	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/par"
 	"weft/internal/tensortest"
 )
@@ -52,9 +52,9 @@ func TestStepWakesThreadsOnce(t *testing.T) {
 		"adagrad":  NewAdagrad(all(ps), AdagradOpts{LR: new(0.1)}),
 	} {
 		o.Step()
-		threaded, grouped := cpu.Counters.Threaded.Load(), cpu.Counters.Grouped.Load()
+		threaded, grouped := device.Get(0).Counters().Threaded.Load(), device.Get(0).Counters().Grouped.Load()
 		o.Step()
-		threaded, grouped = cpu.Counters.Threaded.Load()-threaded, cpu.Counters.Grouped.Load()-grouped
+		threaded, grouped = device.Get(0).Counters().Threaded.Load()-threaded, device.Get(0).Counters().Grouped.Load()-grouped
 		if threaded != 1 || grouped != 40 {
 			t.Errorf("%s: %d hand-offs, shared by %d launches, want 1 by 40", name, threaded, grouped)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"weft"
 	"weft/bench/worker"
-	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/optest/grown"
 	"weft/internal/plan"
@@ -68,13 +67,13 @@ func compiling(sizes []int, runs int) (map[string]float64, error) {
 		n    int
 	}{{"step", 60}, {"new batch", 50}} {
 		x, y := n.x.Slice(weft.Range(0, batch.n)).Clone(), n.y.Slice(weft.Range(0, batch.n)).Clone()
-		kernels := cpu.Counters.Compiled.Load()
+		kernels := device.Get(0).Counters().Compiled.Load()
 		first, next, err := calls(x, y)
 		if err != nil {
 			return nil, err
 		}
 		v[batch.name] = float64((first - next).Nanoseconds())
-		v[batch.name+", kernels"] = float64(cpu.Counters.Compiled.Load() - kernels)
+		v[batch.name+", kernels"] = float64(device.Get(0).Counters().Compiled.Load() - kernels)
 	}
 	for _, kind := range grown.Kinds {
 		for _, size := range sizes {

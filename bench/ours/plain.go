@@ -8,7 +8,7 @@ import (
 
 	"weft"
 	"weft/bench/worker"
-	"weft/internal/mem"
+	"weft/internal/device"
 	"weft/nn"
 )
 
@@ -244,13 +244,13 @@ func newSizes() (map[string]float64, error) {
 			if err != nil {
 				return nil, err
 			}
-			peak, mapped = max(peak, now-before), max(mapped, mem.Default().Stats().Reserved)
+			peak, mapped = max(peak, now-before), max(mapped, device.Get(0).Memory().Stats().Reserved)
 		}
 	}
 	runtime.GC()
 	return map[string]float64{
 		"live": 4 * 2 * most, "resident": peak, "plans": goHeap() - heap,
-		"tensors": float64(mem.Default().Stats().Peak), "reserved": float64(mapped),
+		"tensors": float64(device.Get(0).Memory().Stats().Peak), "reserved": float64(mapped),
 	}, nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"weft"
 	"weft/bench/worker"
-	"weft/internal/mem"
+	"weft/internal/device"
 )
 
 // Facts about a process rather than times of a work. Each wants a process of its
@@ -67,7 +67,7 @@ func memory(scoped bool) (map[string]float64, error) {
 	live := 4 * float64(2*params+n*in+2*(2*n*hidden+n*out))
 	return map[string]float64{
 		"steps 1000-2000": early, "last 1000 steps": late, "peak": peak, "live": live,
-		"peak of the pool": float64(mem.Default().Stats().Peak),
+		"peak of the pool": float64(device.Get(0).Memory().Stats().Peak),
 	}, nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/formula"
 	"weft/internal/ir"
 	"weft/internal/loop"
@@ -184,11 +184,11 @@ func TestFusedIntoAll(t *testing.T) {
 		for _, threads := range []int{1, 2, 5} {
 			par.SetThreads(threads)
 			ps, all := parts()
-			threaded, grouped := cpu.Counters.Threaded.Load(), cpu.Counters.Grouped.Load()
+			threaded, grouped := device.Get(0).Counters().Threaded.Load(), device.Get(0).Counters().Grouped.Load()
 			for range 3 {
 				pull.IntoAll(pairs(ps))
 			}
-			threaded, grouped = cpu.Counters.Threaded.Load()-threaded, cpu.Counters.Grouped.Load()-grouped
+			threaded, grouped = device.Get(0).Counters().Threaded.Load()-threaded, device.Get(0).Counters().Grouped.Load()-grouped
 			// All but an empty one and four that are not contiguous, three times.
 			if want := min(int64(threads)-1, 1) * 3 * 35; grouped != want {
 				t.Errorf("%d threads: %d launches shared a hand-off, want %d", threads, grouped, want)

@@ -17,6 +17,7 @@ import (
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/tensortest"
 )
 
@@ -25,7 +26,7 @@ import (
 func TestTwoDevices(t *testing.T) {
 	var numbers []uint8
 	for _, isa := range jit.ISAs() {
-		numbers = append(numbers, device.Register(cpu.New(isa)))
+		numbers = append(numbers, device.Register(cpu.NewIn(mem.NewPool(), isa)))
 	}
 	net := func(number uint8) []*weft.Tensor {
 		x := (*core.Tensor)(tensortest.Noise(1, 2, 8, 3, 12, 12)).On(number)
@@ -68,7 +69,7 @@ func TestTwoDevices(t *testing.T) {
 
 // A view of a view that was given back is still on its device.
 func TestReleasedViewOnDevice(t *testing.T) {
-	n := device.Register(cpu.New(jit.Portable))
+	n := device.Register(cpu.NewIn(mem.NewPool(), jit.Portable))
 	x := (*core.Tensor)(tensortest.Noise(1, 1, 4, 6)).On(n).RequireGrad()
 	r := x.Reshape(3, 8)
 	y := (*weft.Tensor)(r).T()

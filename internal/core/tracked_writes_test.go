@@ -20,6 +20,7 @@ import (
 	"weft/internal/dirty"
 	"weft/internal/ir"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/op"
 	"weft/internal/tensortest"
 )
@@ -325,7 +326,7 @@ func TestSinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	other := device.Register(cpu.New(jit.ISAs()[0]))
+	other := device.Register(cpu.NewIn(mem.NewPool(), jit.ISAs()[0]))
 	there := (*core.Tensor)(weft.Zeros(100, 10)).On(other)
 	here := weft.Zeros(1000)
 	chained := weft.Track(here, every)

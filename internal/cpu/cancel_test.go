@@ -44,7 +44,7 @@ func TestCancelEndlessLoop(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := Counters.Refused.Load(); n != 0 {
+		if n := d.counters.Refused.Load(); n != 0 {
 			t.Fatalf("%s: %d programs fell back to the interpreter", backend, n)
 		}
 		x, y := d.Default().Alloc(4*64), d.Default().Alloc(4*64)

@@ -22,15 +22,22 @@ import (
 // A Device is the CPU with one instruction set. Devices with different instruction sets can be
 // in use at the same time, each with its own kernels and routines.
 type Device struct {
-	isa    jit.ISA
-	number uint8
-	cache  *jit.Cache[string, *Program]
-	stream stream
+	isa      jit.ISA
+	number   uint8
+	cache    *jit.Cache[string, *Program]
+	memory   *mem.Pool
+	counters *device.Counters // of its own: what threads write lies apart from what they read
+	stream   stream
 }
 
-// New returns the CPU with instruction set isa. It requires one of [jit.ISAs].
-func New(isa jit.ISA) *Device {
-	d := &Device{isa: isa, cache: jit.NewCache[string, *Program](0)}
+// New returns the CPU with instruction set isa on the memory of the host. It requires one of
+// [jit.ISAs].
+func New(isa jit.ISA) *Device { return NewIn(mem.Default(), isa) }
+
+// NewIn returns the CPU with instruction set isa and the memory of a pool. It requires one of
+// [jit.ISAs]. Scratch memory of workers is the host's also there.
+func NewIn(memory *mem.Pool, isa jit.ISA) *Device {
+	d := &Device{isa: isa, cache: jit.NewCache[string, *Program](0), memory: memory, counters: new(device.Counters)}
 	d.stream.d = d
 	return d
 }
@@ -38,34 +45,24 @@ func New(isa jit.ISA) *Device {
 // ISA returns the instruction set of the device's kernels and routines.
 func (d *Device) ISA() jit.ISA { return d.isa }
 
-func (d *Device) Name() string           { return "cpu" }
-func (d *Device) Attach(number uint8)    { d.number = number }
-func (d *Device) Default() device.Stream { return &d.stream }
-func (d *Device) Model() *device.Model   { return &model }
+func (d *Device) Name() string               { return "cpu" }
+func (d *Device) Attach(number uint8)        { d.number = number }
+func (d *Device) Number() uint8              { return d.number }
+func (d *Device) Default() device.Stream     { return &d.stream }
+func (d *Device) Model() *device.Model       { return &model }
+func (d *Device) Memory() device.Memory      { return d.memory }
+func (d *Device) Counters() *device.Counters { return d.counters }
 
 // Fallback is nil: the host reaches the memory.
-func (d *Device) Fallback() *device.Host { return nil }
-
-// Counters counts events for tests and Explain.
-var Counters struct {
-	Compiled    atomic.Int64 // kernels compiled
-	Interpreted atomic.Int64 // launches that the interpreter ran
-	Native      atomic.Int64 // launches that machine code ran
-	Threaded    atomic.Int64 // hand-offs of a launch or a group to several threads
-	Grouped     atomic.Int64 // launches that shared a hand-off
-	Interleaved atomic.Int64 // groups on one thread whose launches ran a part of each at a time
-	Refused     atomic.Int64 // programs that fell back to the interpreter
-	Streamed    atomic.Int64 // launches with non-temporal stores
-	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has
-	Epilogues   atomic.Int64 // pieces of routines' results on which an epilogue ran
-}
+func (d *Device) Fallback() device.Device { return nil }
 
 // A Program is a kernel compiled for a backend.
 type Program struct {
-	p    *loop.Program
-	isa  jit.ISA
-	code *x86.Code
-	in   *interp.Kernel
+	p        *loop.Program
+	isa      jit.ISA
+	code     *x86.Code
+	in       *interp.Kernel
+	counters *device.Counters // of the device
 
 	narrow, nonTemporal variant
 	wide                struct { // see x86.Wide
@@ -95,14 +92,14 @@ func (p *Program) SourceOf(q *loop.Program) string {
 func (p *Program) Interpreted() bool { return p.code == nil }
 
 // Compile returns the kernel of a program. A program that the machine-code backend refuses, or
-// fails on, is interpreted, and counted in Counters.Refused.
+// fails on, is interpreted, and counted as refused.
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	return d.cache.Get(p.Key(), func() (*Program, error) {
-		Counters.Compiled.Add(1)
+		d.counters.Compiled.Add(1)
 		if jit.Recording() {
 			record(p)
 		}
-		k := &Program{p: p, isa: d.isa}
+		k := &Program{p: p, isa: d.isa, counters: d.counters}
 		if d.isa != jit.Portable {
 			c, err := x86.Compile(p, k.isa)
 			if err == nil {
@@ -111,7 +108,7 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 			if err == nil {
 				return k, nil
 			}
-			Counters.Refused.Add(1)
+			d.counters.Refused.Add(1)
 		}
 		k.in = interp.Compile(p)
 		return k, nil
@@ -208,34 +205,18 @@ func (s *stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
 // Alloc returns host memory. Small storages lie inside their Go object. Larger ones come from
 // the pool, and return to it when the storage is unreachable.
 func (s *stream) Alloc(bytes int) *array.Storage {
-	if bytes <= array.SmallMax && Memory == nil {
+	if bytes <= array.SmallMax {
 		st := array.NewSmall(bytes)
 		st.Device = s.d.number
 		return st
 	}
-	st := alloc(bytes)
-	st.Device = s.d.number
-	return st
-}
-
-// Memory allocates the memory of streams instead of the pool, if a test sets it: for example
-// between inaccessible pages. It returns nil for sizes that it leaves to the pool.
-var Memory func(bytes int) *array.Storage
-
-func alloc(bytes int) *array.Storage {
-	if Memory != nil {
-		if s := Memory(bytes); s != nil {
-			return s
-		}
-	}
-	if bytes <= array.SmallMax {
-		return array.NewSmall(bytes)
-	}
-	l, err := mem.Lend(bytes)
+	l, err := s.d.memory.Lend(bytes)
 	if err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: "the result does not fit in memory", Err: err})
 	}
-	return array.NewStorage(l.Ptr(), bytes, l)
+	st := array.NewStorage(l.Ptr(), bytes, l)
+	st.Device = s.d.number
+	return st
 }
 
 // Free returns the memory of a storage to the pool before the storage is unreachable. A storage
@@ -252,10 +233,10 @@ func (p *Program) enter(code *x86.Code, f *loop.Frame, ctx context.Context) erro
 	f.Word[loop.WordFuel] = fuelPerEntry
 	var done bool
 	if code == nil {
-		Counters.Interpreted.Add(1)
+		p.counters.Interpreted.Add(1)
 		done = p.in.Run(f, refill(f, ctx))
 	} else {
-		Counters.Native.Add(1)
+		p.counters.Native.Add(1)
 		done = code.Run(f, refill(f, ctx))
 	}
 	if !done {
@@ -353,7 +334,7 @@ func (t *task) spread(threads int) error {
 	}
 	t.code = t.p.codeFor(&t.l)
 	if threads > 1 {
-		Counters.Threaded.Add(1)
+		t.p.counters.Threaded.Add(1)
 	}
 	par.RunTask(units, 1, threads, t)
 	if e := t.err.Load(); e != nil {

@@ -90,13 +90,13 @@ func (t *epilogue) along(buf int) bool {
 
 // RunAt runs the program on a piece of the result that lies at at, with rows of row bytes.
 func (t *epilogue) RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int) {
-	Counters.Epilogues.Add(1)
+	t.p.counters.Epilogues.Add(1)
 	t.pieces(rectangles{epilogue: t, at: at, row: row, r0: r0, c0: c0, c1: c1}, r1)
 }
 
 // Run runs the program on rows r0 to r1-1 and columns c0 to c1-1 of the result.
 func (t *epilogue) Run(r0, r1, c0, c1 int) {
-	Counters.Epilogues.Add(1)
+	t.p.counters.Epilogues.Add(1)
 	if n := (r1 - r0) * (c1 - c0); n == t.size && n*t.elementWork <= chunkWork {
 		t.enter(&t.args.Frame) // all of a small result
 		return

@@ -69,8 +69,9 @@ func (g *group) run() error {
 		units += t.whole(t.cut(chunk, 1))
 		g.ends = append(g.ends, units)
 	}
-	Counters.Threaded.Add(1)
-	Counters.Grouped.Add(int64(len(g.tasks)))
+	counters := g.tasks[0].p.counters
+	counters.Threaded.Add(1)
+	counters.Grouped.Add(int64(len(g.tasks)))
 	par.RunTask(units, 1, threads, g)
 	for i := range g.tasks {
 		if e := g.tasks[i].err.Load(); e != nil {
@@ -117,7 +118,7 @@ func (t *task) reads(o *task) bool {
 // interleave runs a part of each task at a time, so that the others find in the L2 cache what
 // one has just read.
 func (g *group) interleave() error {
-	Counters.Interleaved.Add(1)
+	g.tasks[0].p.counters.Interleaved.Add(1)
 	most := 0
 	for i := range g.tasks {
 		t := &g.tasks[i]
@@ -185,8 +186,8 @@ func (s *stream) CallAll(rs []device.Routine, calls []*device.Call) error {
 		}
 		return nil
 	}
-	Counters.Threaded.Add(1)
-	Counters.Grouped.Add(int64(len(calls)))
+	s.d.counters.Threaded.Add(1)
+	s.d.counters.Grouped.Add(int64(len(calls)))
 	t := &row{rs, slices.Clone(calls), make([]error, len(calls))}
 	par.RunTask(len(calls), 1, threads, t)
 	for _, err := range t.errs {

@@ -96,12 +96,12 @@ func TestLaunchAll(t *testing.T) {
 				add(some, n, 9)
 				add(some, 3, n)
 			}
-			before := Counters.Grouped.Load()
+			before := d.counters.Grouped.Load()
 			if err := d.Default().LaunchAll(ls); err != nil {
 				t.Fatal(err)
 			}
 			// Two have nothing to do.
-			if got, want := Counters.Grouped.Load()-before, int64(len(ls)-2); threads > 1 && got != want || threads == 1 && got != 0 {
+			if got, want := d.counters.Grouped.Load()-before, int64(len(ls)-2); threads > 1 && got != want || threads == 1 && got != 0 {
 				t.Errorf("%s, %d threads: %d launches shared a hand-off, %d were given", isa, threads, got, want)
 			}
 			for i := range ls {
@@ -165,11 +165,11 @@ func TestLaunchAllInterleaves(t *testing.T) {
 			ls[1].Extents = []int{c.rows, each} // two kernels, each over all of it
 			ls[1].Args.Word[p.ExtentWord(0)], ls[1].Args.Word[p.StrideWord(0, 0)] = uint64(c.rows), 4*each
 		}
-		before := Counters.Interleaved.Load()
+		before := d.counters.Interleaved.Load()
 		if err := d.Default().LaunchAll(ls); err != nil {
 			t.Fatal(err)
 		}
-		if got := Counters.Interleaved.Load() - before; got != c.interleaved {
+		if got := d.counters.Interleaved.Load() - before; got != c.interleaved {
 			t.Errorf("%d rows, one array %v: %d groups were interleaved, want %d", c.rows, c.same, got, c.interleaved)
 		}
 		for k := range out {
@@ -213,11 +213,11 @@ func TestCancelGroup(t *testing.T) {
 		f.Word[p.StrideWord(0, 0)], f.Word[p.StrideWord(1, 0)] = 4, 4
 		ls = append(ls, device.Launch{Program: prog, Args: f, Extents: []int{n}, Cost: 1000, Context: ctx})
 	}
-	grouped := Counters.Grouped.Load()
+	grouped := d.counters.Grouped.Load()
 	if err := d.Default().LaunchAll(ls); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the context's error", err)
 	}
-	if Counters.Grouped.Load() == grouped {
+	if d.counters.Grouped.Load() == grouped {
 		t.Error("no group was made")
 	}
 }

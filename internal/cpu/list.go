@@ -134,7 +134,7 @@ func (p *Program) launchItems(l device.Launch, axis int) error {
 	}
 	t := &itemTask{p: p, l: l, list: x, pieces: n*elementWork(unit)/chunkWork + 1, divisible: p.byElement(axis)}
 	if threads > 1 { // as much for each
-		Counters.Threaded.Add(1)
+		p.counters.Threaded.Add(1)
 		t.pieces = (t.pieces + threads - 1) / threads * threads
 	}
 	par.RunTask(t.pieces, 1, threads, t)

@@ -60,13 +60,13 @@ func (p *Program) codeFor(l *device.Launch) *x86.Code {
 	}
 	if p.streams(l) {
 		if c := p.nonTemporal.get(x86.CompileStreaming, p.p, isa); c != nil {
-			Counters.Streamed.Add(1)
+			p.counters.Streamed.Add(1)
 			return c
 		}
 	}
 	if isa != p.isa {
 		if c := p.narrow.get(x86.Compile, p.p, isa); c != nil {
-			Counters.Narrowed.Add(1)
+			p.counters.Narrowed.Add(1)
 			return c
 		}
 	}

@@ -23,7 +23,7 @@ type Device struct {
 	info   Info
 	name   string
 	number uint8
-	host   device.Host
+	host   device.Device
 	model  device.Model
 	each   bool // WEFT_CUDA_SYNC: every piece of work is waited for
 
@@ -33,6 +33,7 @@ type Device struct {
 	failure atomic.Pointer[error] // the first error that ended all use
 
 	memory   allocator
+	counters device.Counters
 	events   events
 	pinned   pinned
 	programs programs
@@ -80,8 +81,7 @@ func Open(driver Driver, ordinal int, host device.Device) (*Device, error) {
 	if err != nil {
 		return refuse(err, "cannot be opened")
 	}
-	d := &Device{ctx: ctx, info: info, name: name, model: modelOf(&info), each: os.Getenv("WEFT_CUDA_SYNC") == "1"}
-	d.host.Device = host
+	d := &Device{ctx: ctx, info: info, name: name, host: host, model: modelOf(&info), each: os.Getenv("WEFT_CUDA_SYNC") == "1"}
 	d.events.ctx = ctx
 	d.pinned.ctx = ctx
 	d.programs.init(d)
@@ -103,11 +103,14 @@ func (a *allocator) init(d *Device) {
 // headroom is the least number of bytes by which live memory grows between two collections.
 const headroom = 256 << 20
 
-func (d *Device) Name() string           { return d.name }
-func (d *Device) Attach(number uint8)    { d.number = number }
-func (d *Device) Default() device.Stream { return d.streams.all[0] }
-func (d *Device) Model() *device.Model   { return &d.model }
-func (d *Device) Fallback() *device.Host { return &d.host }
+func (d *Device) Name() string               { return d.name }
+func (d *Device) Attach(number uint8)        { d.number = number }
+func (d *Device) Number() uint8              { return d.number }
+func (d *Device) Default() device.Stream     { return d.streams.all[0] }
+func (d *Device) Model() *device.Model       { return &d.model }
+func (d *Device) Fallback() device.Device    { return d.host }
+func (d *Device) Memory() device.Memory      { return &d.memory }
+func (d *Device) Counters() *device.Counters { return &d.counters }
 
 // Routine returns nil for the routines that run on the host.
 func (d *Device) Routine(id ir.RoutineID) device.Routine { return routines[id] }
@@ -117,8 +120,8 @@ func (d *Device) Info() device.Info {
 	return device.Info{Card: d.info.Name, Memory: int64(d.info.Memory), Major: d.info.Major, Minor: d.info.Minor}
 }
 
-// MemoryStats returns the allocator's figures.
-func (d *Device) MemoryStats() MemoryStats { return d.memory.Stats() }
+// MemoryStats returns the figures of the allocator, more of them than Memory has.
+func (d *Device) MemoryStats() MemoryStats { return d.memory.figures() }
 
 // Err returns the error that ended all use of the device, nil if there was none.
 func (d *Device) Err() error {

@@ -90,6 +90,7 @@ func (s *Stream) issue(l *device.Launch, p *Program, k *kernel, blocks int, addr
 		c.end(d)
 		return err
 	}
+	d.counters.Native.Add(1)
 	if c != nil {
 		c.n, c.late = s.issued, l.Late
 		s.cancels = append(s.cancels, c)

@@ -2,10 +2,13 @@ package cudart
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"weft/internal/mem"
+	"weft/internal/profile"
 )
 
 // Sizes of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp): cuMemAlloc takes 35 to
@@ -126,6 +129,7 @@ type allocator struct {
 	settling bool
 	settled  sync.Cond // settling ended
 	stats    MemoryStats
+	owner    int // the number of the device plus 1; 0 before Attach
 }
 
 // waiting is freed memory that other queues may use until events have passed.
@@ -165,6 +169,7 @@ func (a *allocator) take(of *pools, bytes int, events *events) (*block, error) {
 	s.Requested += int64(bytes)
 	raise(&s.Peak, s.Live)
 	raise(&s.PeakActive, s.Active)
+	a.report()
 	return b, nil
 }
 
@@ -224,12 +229,34 @@ func (a *allocator) grow(p *pool, size int, events *events) (*block, error) {
 	return b, err
 }
 
+// Attach tells the number of the device, under which profiles record the memory. It panics if the
+// allocator has another number.
+func (a *allocator) Attach(number uint8) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := int(number) + 1; a.owner != 0 && a.owner != n {
+		panic(fmt.Sprintf("cudart: Attach: the memory of device %d is given to device %d", a.owner-1, number))
+	}
+	a.owner = int(number) + 1
+}
+
+// report tells a profile how much memory is in use. a.mu is held.
+func (a *allocator) report() {
+	if r := profile.On(); r != nil && a.owner > 0 {
+		r.Memory(uint8(a.owner-1), a.stats.Live, a.stats.Reserved)
+	}
+}
+
 // segment asks the driver for a segment, as one block.
 func (a *allocator) segment(p *pool, size int) (*block, error) {
 	n := segmentSize(size)
+	start := time.Now()
 	at, err := a.alloc(n)
 	if err != nil {
 		return nil, err
+	}
+	if r := profile.On(); r != nil && a.owner > 0 {
+		r.Mapped(uint8(a.owner-1), start, int64(n))
 	}
 	s := &a.stats
 	s.Misses++
@@ -266,6 +293,7 @@ func (a *allocator) put(b *block, others []Event) {
 	s.Frees++
 	s.Live -= int64(b.size)
 	s.Requested -= int64(b.asked)
+	a.report()
 	if len(others) > 0 {
 		a.waiting = append(a.waiting, waiting{b, others})
 		return
@@ -363,8 +391,11 @@ func (a *allocator) add(p *pools) {
 	a.pools = append(a.pools, p)
 }
 
-// Stats returns the figures so far.
-func (a *allocator) Stats() MemoryStats {
+// Stats returns the figures that every device has.
+func (a *allocator) Stats() mem.Stats { return a.figures().Stats }
+
+// figures returns the figures so far.
+func (a *allocator) figures() MemoryStats {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.stats

@@ -171,7 +171,7 @@ func TestAllocatorAsItsModel(t *testing.T) {
 			live = append(live, taken{b, bytes})
 			sum, asked = sum+int64(size), asked+int64(bytes)
 			peak = max(peak, sum)
-			s := a.Stats()
+			s := a.figures()
 			if s.Live != sum || s.Active != sum || s.Requested != asked || s.Peak != peak || s.Reserved != int64(m.reserved) || s.Reserved != int64(segs.used) || s.Segments != int64(len(m.segs)) || s.Hits+s.Misses != s.Allocations || s.Allocations-s.Frees != int64(len(live)) {
 				t.Fatalf("seed %d: %+v, want live %d, requested %d, peak %d, reserved %d", seed, s, sum, asked, peak, m.reserved)
 			}
@@ -182,7 +182,7 @@ func TestAllocatorAsItsModel(t *testing.T) {
 		a.mu.Lock()
 		check(t, a.giveBack(l))
 		a.mu.Unlock()
-		if s := a.Stats(); len(segs.live) != 0 || s.Live != 0 || s.Reserved != 0 || s.Segments != 0 || s.Requested != 0 {
+		if s := a.figures(); len(segs.live) != 0 || s.Live != 0 || s.Reserved != 0 || s.Segments != 0 || s.Requested != 0 {
 			t.Errorf("seed %d: %d segments stay when everything is free: %+v", seed, len(segs.live), s)
 		}
 	}
@@ -216,7 +216,7 @@ func TestAllocatorGivesBack(t *testing.T) {
 	if _, err := a.take(q, 1<<20, l); !outOfMemory(err) || settled != 2 {
 		t.Errorf("%v after %d collections, want no memory", err, settled)
 	}
-	if s := a.Stats(); s.Retries != 3 || s.Failed != 1 || s.Collections != 2 {
+	if s := a.figures(); s.Retries != 3 || s.Failed != 1 || s.Collections != 2 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -180,6 +180,7 @@ func (l *programs) text(list []want) error {
 	for i, w := range list {
 		w.to.Store(kernels[i])
 	}
+	d.counters.Compiled.Add(int64(len(list)))
 	return nil
 }
 

@@ -92,7 +92,7 @@ func TestProductsAsOnCPU(t *testing.T) {
 			}
 		}
 	}
-	if n := d.Fallback().Calls.Load(); n != 0 {
+	if n := d.Counters().Fallbacks.Load(); n != 0 {
 		t.Errorf("%d routines ran on the host", n)
 	}
 }

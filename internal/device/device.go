@@ -4,6 +4,7 @@ package device
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
+	"weft/internal/mem"
 )
 
 // A Device compiles kernels and has memory. All its methods may be called from several goroutines
@@ -20,6 +22,8 @@ type Device interface {
 	Name() string
 	// Attach tells the device its number, which its storages carry.
 	Attach(number uint8)
+	// Number is the number that Attach told, 0 before.
+	Number() uint8
 	// Default is the stream that eager work runs on.
 	Default() Stream
 	// Model is what plans for the device are made by. Nobody writes to it.
@@ -29,15 +33,39 @@ type Device interface {
 	Compile(p *loop.Program) (Program, error)
 	// Routine returns the device's implementation of a routine, nil if it has none.
 	Routine(id ir.RoutineID) Routine
-	// Fallback is where routines run that the device lacks. It is nil of a device whose memory
-	// the host reaches.
-	Fallback() *Host
+	// Fallback is a device with the host's memory. Routines that this device lacks run there,
+	// and elements lie there that the host reads. It is nil of a device whose memory the host
+	// reaches.
+	Fallback() Device
+	// Memory is what the device allocates from.
+	Memory() Memory
+	// Counters counts what the device did.
+	Counters() *Counters
 }
 
-// A Host is the device with the host's memory, on which routines run that another device lacks.
-type Host struct {
-	Device
-	Calls atomic.Int64 // of routines that the other device lacks
+// A Memory is what the storages of one device are allocated from. Storages of at most
+// [array.SmallMax] bytes that lie in Go objects are not part of it.
+type Memory interface {
+	// Stats returns the figures so far.
+	Stats() mem.Stats
+	// Attach tells the number of the device, under which profiles record the memory. It panics
+	// if the memory belongs to a device with another number.
+	Attach(number uint8)
+}
+
+// Counters count events of one device since it was made. Those that a device does not know stay 0.
+type Counters struct {
+	Compiled    atomic.Int64 // kernels compiled
+	Refused     atomic.Int64 // programs that fell back to the interpreter
+	Native      atomic.Int64 // launches that machine code ran
+	Interpreted atomic.Int64 // launches that the interpreter ran
+	Fallbacks   atomic.Int64 // calls of routines that ran on the host, for lack of one
+	Threaded    atomic.Int64 // hand-offs of a launch or a group to several threads
+	Grouped     atomic.Int64 // launches that shared a hand-off
+	Interleaved atomic.Int64 // groups on one thread whose launches ran a part of each at a time
+	Streamed    atomic.Int64 // launches with non-temporal stores
+	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has
+	Epilogues   atomic.Int64 // pieces of routines' results on which an epilogue ran
 }
 
 // A Program is a compiled kernel.
@@ -166,8 +194,8 @@ var devices atomic.Pointer[[]Device]
 
 var registering sync.Mutex
 
-// Register makes a device known by the next number and attaches it to that. The
-// CPU registers first and is number 0.
+// Register makes a device known by the next number and attaches it and its memory to that. The
+// CPU registers first and is number 0. It panics if a registered device has the same memory.
 func Register(d Device) uint8 {
 	registering.Lock()
 	defer registering.Unlock()
@@ -180,6 +208,7 @@ func Register(d Device) uint8 {
 	}
 	number := uint8(len(list))
 	d.Attach(number)
+	d.Memory().Attach(number)
 	list = append(list, d)
 	devices.Store(&list)
 	return number
@@ -196,9 +225,23 @@ func Replace(number uint8, d Device) {
 	defer registering.Unlock()
 	list := append([]Device(nil), *devices.Load()...)
 	d.Attach(number)
+	d.Memory().Attach(number)
 	list[number] = d
 	devices.Store(&list)
 }
 
 // Get returns a registered device.
 func Get(number uint8) Device { return (*devices.Load())[number] }
+
+// Label returns the name of a registered device, with its number behind it if another one has the
+// same name.
+func Label(number uint8) string {
+	list := *devices.Load()
+	name := list[number].Name()
+	for i, d := range list {
+		if i != int(number) && d.Name() == name {
+			return fmt.Sprint(name, " ", number)
+		}
+	}
+	return name
+}

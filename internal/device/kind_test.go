@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/mem"
 )
 
 // fakeKind opens devices that do nothing.
@@ -13,10 +14,17 @@ type fakeKind struct{ opened int }
 
 type fakeDevice struct {
 	Device
+	memory fakeMemory
 	number uint8
 }
 
 func (d *fakeDevice) Attach(n uint8) { d.number = n }
+func (d *fakeDevice) Memory() Memory { return &d.memory }
+
+type fakeMemory struct{ number uint8 }
+
+func (m *fakeMemory) Attach(n uint8)   { m.number = n }
+func (m *fakeMemory) Stats() mem.Stats { return mem.Stats{} }
 
 func (k *fakeKind) Count() (int, error) { return 2, nil }
 
@@ -35,8 +43,8 @@ func TestOpenOfKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if Get(first.(*fakeDevice).number) != first {
-		t.Error("an opened device is not registered")
+	if d := first.(*fakeDevice); Get(d.number) != first || d.memory.number != d.number {
+		t.Errorf("an opened device is not registered: its number is %d, that of its memory %d", d.number, d.memory.number)
 	}
 	if again, err := Open("fake", 0); err != nil || again != first || k.opened != 1 {
 		t.Errorf("the second Open gave %v, %v after %d openings, want the same device", again, err, k.opened)

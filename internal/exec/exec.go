@@ -310,7 +310,7 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 	}
 	var call *profile.Call
 	if r := profile.On(); r != nil {
-		call = r.Begin(c.Name, int64(p.Arena))
+		call = r.Begin(c.dev.Number(), c.Name, int64(p.Arena))
 		defer call.End()
 	}
 	var few [12]*array.Storage

@@ -15,6 +15,7 @@ import (
 	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/op"
 	"weft/internal/plan"
 )
@@ -101,11 +102,11 @@ func TestRunRefusesNumbers(t *testing.T) {
 // lacking is a device without routines. Its host, which may be nil, has them.
 type lacking struct {
 	device.Device
-	host *device.Host
+	host device.Device
 }
 
 func (lacking) Routine(ir.RoutineID) device.Routine { return nil }
-func (d lacking) Fallback() *device.Host            { return d.host }
+func (d lacking) Fallback() device.Device           { return d.host }
 
 // A routine that neither the device nor its host has is an error that names both.
 func TestCompileWithoutRoutine(t *testing.T) {
@@ -121,7 +122,7 @@ func TestCompileWithoutRoutine(t *testing.T) {
 
 // A routine that the device lacks runs on the host, on copies, and is counted.
 func TestRoutineOnHost(t *testing.T) {
-	late := deferred.New(cpu.New(jit.Portable))
+	late := deferred.New(cpu.NewIn(mem.NewPool(), jit.Portable), cpu.New(jit.Portable))
 	dev := lacking{late, late.Fallback()}
 	s := dev.Default()
 	x := matrix(2, 2, 1, 2, 3, 4)
@@ -133,7 +134,7 @@ func TestRoutineOnHost(t *testing.T) {
 	c := compiled(t, dev, []*array.View{&on}, func(_ *ir.Graph, x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.MatMul2, nil, x[0], x[0])}
 	})
-	before, out := dev.host.Calls.Load(), make([]array.View, 1)
+	before, out := dev.Counters().Fallbacks.Load(), make([]array.View, 1)
 	if err := c.Run(t.Context(), []*array.View{&on}, nil, out); err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +145,8 @@ func TestRoutineOnHost(t *testing.T) {
 	if err := s.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	if want := []float64{7, 10, 15, 22}; !slices.Equal(elements(*got), want) || dev.host.Calls.Load() != before+1 {
-		t.Errorf("%v after %d calls on the host, want %v", elements(*got), dev.host.Calls.Load()-before, want)
+	if want := []float64{7, 10, 15, 22}; !slices.Equal(elements(*got), want) || dev.Counters().Fallbacks.Load() != before+1 {
+		t.Errorf("%v after %d calls on the host, want %v", elements(*got), dev.Counters().Fallbacks.Load()-before, want)
 	}
 }
 

@@ -26,7 +26,7 @@ func RunAll(tasks []Task) error {
 		}
 	}
 	if r := profile.On(); r != nil {
-		call := r.Begin(tasks[0].C.Name, 0)
+		call := r.Begin(tasks[0].C.dev.Number(), tasks[0].C.Name, 0)
 		defer call.End()
 		steps := make([]profile.Step, len(tasks))
 		for i := range tasks {

@@ -21,14 +21,17 @@ func Routine(d device.Device, id ir.RoutineID) device.Routine {
 	if r == nil {
 		return nil
 	}
-	return func(c *device.Call) error { return onHost(host, r, c) }
+	counters := d.Counters()
+	return func(c *device.Call) error {
+		counters.Fallbacks.Add(1)
+		return onHost(host, r, c)
+	}
 }
 
 // onHost calls a routine of the host for a call on another device: it copies the arguments to
 // the host, waits for them, computes, and copies the results back. An epilogue runs on the device
 // afterwards.
-func onHost(host *device.Host, r device.Routine, c *device.Call) error {
-	host.Calls.Add(1)
+func onHost(host device.Device, r device.Routine, c *device.Call) error {
 	call := &device.Call{Stream: host.Default(), Node: c.Node, Args: make([]array.View, len(c.Args)), Out: make([]array.View, len(c.Out))}
 	for i := range c.Args {
 		v, err := fetch(host, c.Stream, &c.Args[i])

@@ -48,6 +48,7 @@ func (c *Compiled) Costs(r *profile.Recorder) []profile.Total {
 // describe fills in what profiles say of a step.
 func (c *Compiled) describe(s *profile.Step, i int) {
 	st := &c.Plan.Steps[i]
+	s.Device = c.dev.Number()
 	if k := c.kernels[i]; k != nil {
 		p, ok := k.(interface{ Interpreted() bool })
 		s.Interpreted = ok && p.Interpreted()
@@ -82,7 +83,7 @@ func (c *Compiled) describe(s *profile.Step, i int) {
 
 // sideBySide describes launches that are handed over as one.
 func sideBySide(steps []profile.Step) profile.Step {
-	all := profile.Step{Name: steps[0].Name, Shape: steps[0].Shape, Routine: steps[0].Routine}
+	all := profile.Step{Device: steps[0].Device, Name: steps[0].Name, Shape: steps[0].Shape, Routine: steps[0].Routine}
 	if n := len(steps); n > 1 {
 		all.Name, all.Shape = fmt.Sprintf("%s, %d side by side", all.Name, n), ""
 	}

@@ -12,8 +12,8 @@ import (
 	"weft/internal/profile"
 )
 
-// Pool hands out blocks. It is safe for concurrent use. Programs use the one of
-// the package functions; tests make their own.
+// Pool hands out blocks. It is safe for concurrent use. The one of the package functions has the
+// host's memory. A device with memory of its own makes another one.
 type Pool struct {
 	live     atomic.Int64 // bytes handed out, in whole blocks
 	_        [120]byte    // live changes with every call, what follows hardly ever
@@ -32,6 +32,7 @@ type Pool struct {
 	armed       atomic.Bool // the trim timer runs
 	collections atomic.Int64
 	failed      atomic.Int64
+	owner       atomic.Int32 // the number of the device whose memory it is, plus 1; 0: none
 
 	known    atomic.Pointer[known]
 	trimming sync.Mutex
@@ -84,8 +85,25 @@ type list struct {
 
 var std = NewPool()
 
-// Default returns the pool of the package functions.
+// Default returns the pool of the package functions. It belongs to the host's device, also where
+// others use it: scratch memory of workers, elements read from files, copies on their way to
+// another device.
 func Default() *Pool { return std }
+
+// Attach says whose memory the pool hands out: profiles record it under the number of that device.
+// It panics if the pool belongs to another device.
+func (p *Pool) Attach(device uint8) {
+	if n := int32(device) + 1; !p.owner.CompareAndSwap(0, n) && p.owner.Load() != n {
+		panic(fmt.Sprintf("mem: Attach: the memory of device %d is given to device %d", p.owner.Load()-1, device))
+	}
+}
+
+// report tells a recorder that live bytes are in use.
+func (p *Pool) report(r *profile.Recorder, live int64) {
+	if owner := p.owner.Load(); owner > 0 {
+		r.Memory(uint8(owner-1), live, p.reserved.Load())
+	}
+}
 
 // Alloc returns a block of n bytes with arbitrary content from the default pool.
 func Alloc(n int) (Block, error) { return std.Alloc(n) }
@@ -99,13 +117,28 @@ func CheckHeap(n int) error { return std.CheckHeap(n) }
 // Free returns a block to the pool it is from.
 func Free(b Block) { b.release() }
 
+// mapped is how many bytes the pools of the process have from the system, which share its limits.
+var mapped atomic.Int64
+
 // NewPool returns an empty pool.
 func NewPool() *Pool {
-	return newPool(system{
-		alloc: osMap, free: osUnmap, limits: systemLimits, other: goMemory,
-		collect: collect, heap: goHeap, percent: gcPercent, interval: trimInterval,
+	p := newPool(system{
+		alloc: func(size uintptr) (unsafe.Pointer, error) {
+			at, err := osMap(size)
+			if err == nil {
+				mapped.Add(int64(size))
+			}
+			return at, err
+		},
+		free: func(at unsafe.Pointer, size uintptr) {
+			osUnmap(at, size)
+			mapped.Add(-int64(size))
+		},
+		limits: systemLimits, collect: collect, heap: goHeap, percent: gcPercent, interval: trimInterval,
 		floor: headroomMin,
 	})
+	p.system.other = func() int64 { return goMemory() + max(mapped.Load()-p.reserved.Load(), 0) }
+	return p
 }
 
 // Of each class there are four lists to a processor: goroutines find theirs by chance, and
@@ -169,8 +202,8 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 	live := p.live.Add(int64(s.r.block))
 	raise(&p.peak, live)
 	raise(&p.need, live)
-	if r := profile.On(); r != nil && p == std {
-		r.Memory(live, p.reserved.Load())
+	if r := profile.On(); r != nil {
+		p.report(r, live)
 	}
 	return b, fresh, nil
 }
@@ -247,8 +280,8 @@ func (b Block) release() {
 	if live < p.lowered.Load() {
 		p.lower(live)
 	}
-	if r := profile.On(); r != nil && p == std {
-		r.Memory(live, p.reserved.Load())
+	if r := profile.On(); r != nil {
+		p.report(r, live)
 	}
 	if len(b.r.gens) == 1 {
 		if reserved := p.reserved.Load(); reserved > p.ceiling.Load() || reserved-live > p.keep.Load() {
@@ -274,8 +307,8 @@ func (p *Pool) grow(c, n int) (spare, error) {
 	count := blocksPerMap(block)
 	size := (uintptr(block)*uintptr(count) + mapUnit - 1) &^ (mapUnit - 1)
 	var start time.Time
-	recorder := profile.On()
-	if recorder != nil && p == std {
+	recorder, owner := profile.On(), p.owner.Load()
+	if recorder != nil && owner > 0 {
 		start = time.Now()
 	}
 	mem, err := p.obtain(size)
@@ -297,7 +330,7 @@ func (p *Pool) grow(c, n int) (spare, error) {
 	}
 	p.reserved.Add(int64(size))
 	if !start.IsZero() {
-		recorder.Mapped(start, int64(size))
+		recorder.Mapped(uint8(owner-1), start, int64(size))
 	}
 	r := &region{pool: p, mem: mem, size: size, class: c, block: block, gens: make([]atomic.Uint32, count), leases: make([]*Lease, count)}
 	if count > 1 {
@@ -389,7 +422,7 @@ func (p *Pool) budget(l limits, other int64) {
 	p.keep.Store(l.soft / 2)
 }
 
-// Stats are the counts of a [Pool]. Sizes are in bytes.
+// Stats are the figures of a [Pool], or of another allocator that a device has. Sizes are in bytes.
 type Stats struct {
 	Live        int64 // handed out, in whole blocks
 	Peak        int64 // the most that Live has been

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"weft/internal/array"
-	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -185,12 +184,12 @@ func TestNoEpilogueWithoutIt(t *testing.T) {
 		if n := epilogues(without); n != 0 {
 			t.Errorf("%s: the plan has %d epilogues on a device without them", name, n)
 		}
-		before := cpu.Counters.Epilogues.Load()
+		before := oracle.Counters().Epilogues.Load()
 		got, err := Compute(without, g.Outs, g.X)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := cpu.Counters.Epilogues.Load() - before; n != 0 {
+		if n := oracle.Counters().Epilogues.Load() - before; n != 0 {
 			t.Errorf("%s: %d pieces of epilogues ran on a device without them", name, n)
 		}
 		want, err := Compute(with, g.Outs, g.X)

@@ -10,6 +10,7 @@ import (
 	"weft/internal/device/deferred"
 	"weft/internal/ir"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/op"
 )
 
@@ -19,6 +20,12 @@ func fastest() *cpu.Device {
 	return cpu.New(all[len(all)-1])
 }
 
+// late returns a device that works late, with memory of its own.
+func late() *deferred.Device {
+	isa := fastest().ISA()
+	return deferred.New(cpu.NewIn(mem.NewPool(), isa), cpu.New(isa))
+}
+
 // bare is a device without routines: all of them run on the host.
 type bare struct{ *deferred.Device }
 
@@ -26,14 +33,14 @@ func (bare) Routine(ir.RoutineID) device.Routine { return nil }
 
 // onDevices runs f for a device that works late, and for one that has no routines besides.
 func onDevices(t *testing.T, f func(t *testing.T, dev device.Device)) {
-	for _, dev := range []device.Device{deferred.New(fastest()), bare{deferred.New(fastest())}} {
+	for _, dev := range []device.Device{late(), bare{late()}} {
 		name := "late"
 		if _, ok := dev.(bare); ok {
 			name = "no routines"
 		}
 		t.Run(name, func(t *testing.T) {
 			f(t, dev)
-			calls := dev.Fallback().Calls.Load()
+			calls := dev.Counters().Fallbacks.Load()
 			t.Logf("%d calls of routines on the host", calls)
 			if _, ok := dev.(bare); ok && calls == 0 {
 				t.Error("no routine ran on the host")

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"weft/internal/array"
-	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -74,9 +73,9 @@ func TestEpilogues(t *testing.T) {
 					g.X = append(g.X, Random(r, y.DType, shape, [2]float64{}, 0))
 					return graph.Input(len(g.X)-1, y.DType, shape)
 				})
-				before := cpu.Counters.Epilogues.Load()
+				before := dev.Counters().Epilogues.Load()
 				s.fused(fmt.Sprintf("%s of %s", name, &c), g, allContiguous, func(k int) Layout {
-					if k == 0 && cpu.Counters.Epilogues.Load() == before { // what is contiguous has run
+					if k == 0 && dev.Counters().Epilogues.Load() == before { // what is contiguous has run
 						t.Errorf("%s of %s ran no epilogue\n%s", name, &c, g)
 					}
 					return Layout(i+k) % numLayouts

@@ -37,12 +37,15 @@ func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
 		t.Run(b.String(), func(t *testing.T) {
 			c := Caps{Missing: missing, Graphs: 400}
 			dev := oracle
-			ran, other := &cpu.Counters.Interpreted, &cpu.Counters.Native
 			if b != jit.Portable {
 				dev, c.Oracle = cpu.New(b), oracle
+			}
+			counters := dev.Counters()
+			ran, other := &counters.Interpreted, &counters.Native
+			if b != jit.Portable {
 				ran, other = other, ran
 			}
-			refused, start := cpu.Counters.Refused.Load(), ran.Load()
+			start := ran.Load()
 			c.Around = func(run func()) error {
 				n := other.Load()
 				run()
@@ -52,7 +55,7 @@ func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
 				return nil
 			}
 			f(t, dev, c)
-			if n := cpu.Counters.Refused.Load() - refused; n != 0 {
+			if n := counters.Refused.Load(); n != 0 {
 				t.Errorf("%s refused %d programs", b, n)
 			}
 			if ran.Load() == start {
@@ -74,9 +77,9 @@ func TestFusion(t *testing.T) {
 		if n, err := strconv.Atoi(os.Getenv("WEFT_GRAPHS")); err == nil {
 			caps.Graphs = n
 		}
-		epilogues := cpu.Counters.Epilogues.Load()
+		epilogues := dev.Counters().Epilogues.Load()
 		Fusion(t, dev, caps)
-		if epilogues = cpu.Counters.Epilogues.Load() - epilogues; caps.Graphs >= 1000 && epilogues < int64(caps.Graphs/20) {
+		if epilogues = dev.Counters().Epilogues.Load() - epilogues; caps.Graphs >= 1000 && epilogues < int64(caps.Graphs/20) {
 			t.Errorf("%d graphs ran epilogues %d times", caps.Graphs, epilogues)
 		}
 		t.Logf("%d epilogues", epilogues)

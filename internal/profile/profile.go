@@ -1,5 +1,5 @@
 // Package profile takes down what runs: calls of plans, their steps, shares of workers,
-// phases of compilation, and memory. One [Recorder] at a time is switched on for the whole
+// phases of compilation, and memory, each by the number of its device. One [Recorder] at a time is switched on for the whole
 // process, since work is done by goroutines that know nothing of each other; while none is,
 // everything here costs a load and a test.
 //
@@ -10,6 +10,7 @@ package profile
 import (
 	"bytes"
 	"context"
+	"math"
 	"runtime"
 	"runtime/pprof"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 
 // A Step describes one step of a plan: a kernel or a routine. It is made once a plan.
 type Step struct {
+	Device  uint8  // that it runs on
 	Name    string // the operations in it
 	Shape   string // of what it computes
 	Routine bool
@@ -41,7 +43,13 @@ type Total struct {
 	Bytes  int64
 	Flops  int64
 	Memory int64 // bytes taken for results and temporaries
-	Peak   int64 // the most memory that was in use at the end of a call
+	Peak   int64 // the most memory of the device that was in use at the end of a call
+}
+
+// An Operation is the name of calls on one device.
+type Operation struct {
+	Device uint8
+	Name   string
 }
 
 func (t *Total) add(d time.Duration, bytes, flops int64) {
@@ -61,14 +69,16 @@ const (
 	Work               // the share of a worker in a step
 	Phase              // of compilation
 	Region             // that the user named
-	Map                // memory asked of the system
-	Memory             // what is in use and reserved, Value and More
+	Map                // memory that a device asked of the system
+	Memory             // bytes of a device in use and reserved, Value and More
 )
 
 // An Event is what happened, at Start for Time since the recorder was switched on. Track is
-// the goroutine, of Work the worker, counted from 1.
+// the goroutine, of Work the worker, counted from 1. Device is 0 for a Phase and a Region, which
+// are the host's.
 type Event struct {
 	Kind        Kind
+	Device      uint8
 	Name        string
 	Track       int64
 	Start, Time time.Duration
@@ -89,13 +99,14 @@ type Recorder struct {
 	Options
 	Start time.Time
 
-	live, peak atomic.Int64
-	current    sync.Map // by goroutine: *Call; with Events or Labels alone
-	labels     sync.Map // by [2]string, operation and kernel: context.Context with the labels of pprof
+	memory  [math.MaxUint8 + 1]memory // by device
+	all     memory                    // the sum over devices
+	current sync.Map                  // by goroutine: *Call; with Events or Labels alone
+	labels  sync.Map                  // by [2]string, operation and kernel: context.Context with the labels of pprof
 
 	mu     sync.Mutex
 	end    time.Duration
-	ops    map[string]*Total
+	ops    map[Operation]*Total
 	steps  map[*Step]*Total
 	phases map[string]*Total
 	rules  map[string]*Total
@@ -110,7 +121,7 @@ func On() *Recorder { return on.Load() }
 
 // Begin switches a new recorder on. It returns nil if one is on already.
 func Begin(o Options) *Recorder {
-	r := &Recorder{Options: o, Start: time.Now(), ops: map[string]*Total{}, steps: map[*Step]*Total{}, phases: map[string]*Total{}, rules: map[string]*Total{}}
+	r := &Recorder{Options: o, Start: time.Now(), ops: map[Operation]*Total{}, steps: map[*Step]*Total{}, phases: map[string]*Total{}, rules: map[string]*Total{}}
 	array.Profiling.Enter()
 	if !on.CompareAndSwap(nil, r) {
 		array.Profiling.Leave()
@@ -165,7 +176,7 @@ func total[K comparable](m map[K]*Total, k K) *Total {
 // A Call is one run of a plan.
 type Call struct {
 	r            *Recorder
-	name         string
+	op           Operation
 	track        int64
 	start        time.Duration
 	step         *Step
@@ -175,9 +186,9 @@ type Call struct {
 	outer        *Call // around it on the same goroutine
 }
 
-// Begin begins a call of the operation, which takes so much memory.
-func (r *Recorder) Begin(name string, memory int64) *Call {
-	c := &Call{r: r, name: name, memory: memory}
+// Begin begins a call of an operation on a device. It takes memory bytes for temporaries.
+func (r *Recorder) Begin(device uint8, name string, memory int64) *Call {
+	c := &Call{r: r, op: Operation{device, name}, memory: memory}
 	if r.Events || r.Labels {
 		c.track = goroutine()
 		if o, ok := r.current.Load(c.track); ok {
@@ -199,7 +210,7 @@ func (c *Call) Step(s *Step) {
 	c.finish(now)
 	c.step, c.began = s, now
 	if c.r.Labels && s != nil {
-		pprof.SetGoroutineLabels(c.r.labelled(c.name, s.Name))
+		pprof.SetGoroutineLabels(c.r.labelled(c.op.Name, s.Name))
 	}
 }
 
@@ -213,7 +224,7 @@ func (c *Call) finish(now time.Duration) {
 	c.flops += s.Flops
 	c.r.mu.Lock()
 	total(c.r.steps, s).add(now-c.began, s.Bytes, s.Flops)
-	c.r.event(Event{Kind: Run, Name: s.Name, Track: c.track, Start: c.began, Time: now - c.began, Value: s.Bytes, More: s.Flops})
+	c.r.event(Event{Kind: Run, Device: c.op.Device, Name: s.Name, Track: c.track, Start: c.began, Time: now - c.began, Value: s.Bytes, More: s.Flops})
 	c.r.mu.Unlock()
 	c.step = nil
 }
@@ -233,20 +244,20 @@ func (c *Call) End() {
 	if r.Labels {
 		back := context.Background()
 		if c.outer != nil && c.outer.step != nil {
-			back = r.labelled(c.outer.name, c.outer.step.Name)
+			back = r.labelled(c.outer.op.Name, c.outer.step.Name)
 		}
 		pprof.SetGoroutineLabels(back)
 	}
-	if c.name == "" {
-		return // the steps of a loop, which are part of the call around them
+	if c.op.Name == "" {
+		return // part of a call around it: the steps of a loop, work that runs late
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := total(r.ops, c.name)
+	t := total(r.ops, c.op)
 	t.add(now-c.start, c.bytes, c.flops)
 	t.Memory += c.memory
-	t.Peak = max(t.Peak, r.live.Load())
-	r.event(Event{Kind: Op, Name: c.name, Track: c.track, Start: c.start, Time: now - c.start, Value: c.memory})
+	t.Peak = max(t.Peak, r.memory[c.op.Device].live.Load())
+	r.event(Event{Kind: Op, Device: c.op.Device, Name: c.op.Name, Track: c.track, Start: c.start, Time: now - c.start, Value: c.memory})
 }
 
 // labelled is the labels of pprof while a kernel runs as part of an operation.
@@ -263,7 +274,7 @@ func (r *Recorder) labelled(op, kernel string) context.Context {
 // A Share is what workers do of the step that a goroutine is at.
 type Share struct {
 	r    *Recorder
-	name string
+	op   Operation
 	step *Step
 }
 
@@ -276,7 +287,7 @@ func (r *Recorder) Share() *Share {
 	s := &Share{r: r}
 	if c, ok := r.current.Load(goroutine()); ok {
 		c := c.(*Call)
-		s.name, s.step = c.name, c.step
+		s.op, s.step = c.op, c.step
 	}
 	return s
 }
@@ -287,7 +298,7 @@ func (s *Share) Begin(worker int) (end func()) {
 	if s.step != nil {
 		name = s.step.Name
 		if s.r.Labels {
-			pprof.SetGoroutineLabels(s.r.labelled(s.name, s.step.Name))
+			pprof.SetGoroutineLabels(s.r.labelled(s.op.Name, s.step.Name))
 		}
 	}
 	start := s.r.now()
@@ -298,7 +309,7 @@ func (s *Share) Begin(worker int) (end func()) {
 		}
 		s.r.mu.Lock()
 		defer s.r.mu.Unlock()
-		s.r.event(Event{Kind: Work, Name: name, Track: int64(worker), Start: start, Time: now - start})
+		s.r.event(Event{Kind: Work, Device: s.op.Device, Name: name, Track: int64(worker), Start: start, Time: now - start})
 	}
 }
 
@@ -357,40 +368,58 @@ func (r *Recorder) Rules() map[string]Total {
 	return copied(r.rules)
 }
 
-// Mapped takes down that memory was asked of the system, from start on.
-func (r *Recorder) Mapped(start time.Time, bytes int64) {
+// Mapped takes down that a device asked the system for memory, from start on.
+func (r *Recorder) Mapped(device uint8, start time.Time, bytes int64) {
 	at, now := start.Sub(r.Start), r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	total(r.phases, mapping).add(now-at, bytes, 0)
-	r.event(Event{Kind: Map, Name: mapping, Start: max(at, 0), Time: now - max(at, 0), Value: bytes})
+	r.event(Event{Kind: Map, Device: device, Name: mapping, Start: max(at, 0), Time: now - max(at, 0), Value: bytes})
 }
 
 const mapping = "memory from the system"
 
-// Memory takes down how many bytes are in use and reserved.
-func (r *Recorder) Memory(live, reserved int64) {
-	r.live.Store(live)
-	for {
-		p := r.peak.Load()
-		if live <= p || r.peak.CompareAndSwap(p, live) {
-			break
-		}
+// A memory is what is in use, in bytes.
+type memory struct{ live, peak atomic.Int64 }
+
+// raise makes the peak at least live.
+func (m *memory) raise(live int64) {
+	for p := m.peak.Load(); live > p && !m.peak.CompareAndSwap(p, live); p = m.peak.Load() {
 	}
+}
+
+// Memory takes down how many bytes of a device are in use and reserved.
+func (r *Recorder) Memory(device uint8, live, reserved int64) {
+	m := &r.memory[device]
+	old := m.live.Swap(live)
+	m.raise(live)
+	r.all.raise(r.all.live.Add(live - old))
 	if !r.Events {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.event(Event{Kind: Memory, Name: "memory", Start: r.now(), Value: live, More: reserved})
+	r.event(Event{Kind: Memory, Device: device, Name: "memory", Start: r.now(), Value: live, More: reserved})
 }
 
-// Peak is the most memory that was in use, as far as it comes from the pool.
-func (r *Recorder) Peak() int64 { return r.peak.Load() }
+// Peak returns the most bytes that were in use on all devices together, of those devices whose
+// memory changed since the recorder was switched on.
+func (r *Recorder) Peak() int64 { return r.all.peak.Load() }
+
+// Peaks returns the most bytes that were in use by device, without devices that used none.
+func (r *Recorder) Peaks() map[uint8]int64 {
+	out := map[uint8]int64{}
+	for i := range r.memory {
+		if p := r.memory[i].peak.Load(); p > 0 {
+			out[uint8(i)] = p
+		}
+	}
+	return out
+}
 
 // Snapshot returns what was taken down so far. The events are not copied: they are only
 // added to.
-func (r *Recorder) Snapshot() (ops map[string]Total, steps map[*Step]Total, phases map[string]Total, events []Event, lost int) {
+func (r *Recorder) Snapshot() (ops map[Operation]Total, steps map[*Step]Total, phases map[string]Total, events []Event, lost int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return copied(r.ops), copied(r.steps), copied(r.phases), r.events[:len(r.events):len(r.events)], r.lost

@@ -9,12 +9,19 @@ import (
 	"time"
 )
 
-// Processes of a trace, which viewers show as groups of tracks.
+// Processes of a trace, which viewers show as groups of tracks: the host and two for each device.
 const (
-	host   = 1 // calls, phases and regions, a track a goroutine
-	device = 2 // kernels and routines as they run, a track a goroutine and one a worker
-	memory = 3
+	hostPID     = 1 // calls, phases and regions, a track a goroutine
+	firstDevice = 2
+	perDevice   = 2
 )
+
+// workPID returns the process with the kernels and routines of a device as they run, a track a
+// goroutine and one a worker.
+func workPID(device uint8) int { return firstDevice + perDevice*int(device) }
+
+// memoryPID returns the process with the memory of a device.
+func memoryPID(device uint8) int { return workPID(device) + 1 }
 
 // workerTrack is the number of the track of worker 0, beyond all tracks of goroutines.
 const workerTrack = 1 << 30 // viewers read 32 bits
@@ -35,8 +42,8 @@ type traceEvent struct {
 
 var categories = [...]string{Op: "op", Run: "kernel", Work: "kernel", Phase: "compile", Region: "region", Map: "memory", Memory: "memory"}
 
-// WriteTrace writes events in the Trace Event Format.
-func WriteTrace(to io.Writer, events []Event, lost int) error {
+// WriteTrace writes events in the Trace Event Format. nameOf names a device.
+func WriteTrace(to io.Writer, events []Event, lost int, nameOf func(device uint8) string) error {
 	w := bufio.NewWriter(to)
 	fmt.Fprintf(w, `{"displayTimeUnit":"ns","otherData":{"lost":"%d"},"traceEvents":[`, lost)
 	first := true
@@ -58,8 +65,16 @@ func WriteTrace(to io.Writer, events []Event, lost int) error {
 		}
 		return put(traceEvent{Name: what + "_sort_index", Phase: "M", PID: pid, TID: tid, Args: map[string]any{"sort_index": sort}})
 	}
-	for pid, s := range map[int]string{host: "host", device: "cpu", memory: "memory"} {
-		if err := name("process", pid, 0, s, int64(pid)); err != nil {
+	if err := name("process", hostPID, 0, "host", hostPID); err != nil {
+		return err
+	}
+	for _, d := range devicesOf(events) {
+		pid, called := workPID(d), nameOf(d)
+		if err := name("process", pid, 0, called, int64(pid)); err != nil {
+			return err
+		}
+		pid = memoryPID(d)
+		if err := name("process", pid, 0, called+" memory", int64(pid)); err != nil {
 			return err
 		}
 	}
@@ -78,23 +93,23 @@ func WriteTrace(to io.Writer, events []Event, lost int) error {
 	})
 	us := func(d time.Duration) float64 { return float64(d) / 1e3 }
 	for i, e := range sorted {
-		t := track{host, e.Track}
+		t := track{hostPID, e.Track}
 		called := fmt.Sprint("goroutine ", e.Track)
 		args := map[string]any{}
 		switch e.Kind {
 		case Op:
 			args["memory"] = e.Value
 		case Run:
-			t.pid = device
+			t.pid = workPID(e.Device)
 			called = fmt.Sprintf("goroutine %d, which calls", e.Track)
 			args["bytes"], args["flops"] = e.Value, e.More
 		case Work:
-			t = track{device, workerTrack + e.Track}
+			t = track{workPID(e.Device), workerTrack + e.Track}
 			called = fmt.Sprint("worker ", e.Track)
 		case Map:
 			// Several goroutines may ask at once: spans that may overlap.
 			args["bytes"] = e.Value
-			at := traceEvent{Name: e.Name, Phase: "b", Cat: "memory", Time: us(e.Start), PID: memory, ID: i + 1, Args: args}
+			at := traceEvent{Name: e.Name, Phase: "b", Cat: "memory", Time: us(e.Start), PID: memoryPID(e.Device), ID: i + 1, Args: args}
 			if err := put(at); err != nil {
 				return err
 			}
@@ -104,7 +119,7 @@ func WriteTrace(to io.Writer, events []Event, lost int) error {
 			}
 			continue
 		case Memory:
-			if err := put(traceEvent{Name: "bytes", Phase: "C", Time: us(e.Start), PID: memory, Args: map[string]any{"in use": e.Value, "kept for reuse": e.More - e.Value}}); err != nil {
+			if err := put(traceEvent{Name: "bytes", Phase: "C", Time: us(e.Start), PID: memoryPID(e.Device), Args: map[string]any{"in use": e.Value, "kept for reuse": e.More - e.Value}}); err != nil {
 				return err
 			}
 			continue
@@ -122,4 +137,16 @@ func WriteTrace(to io.Writer, events []Event, lost int) error {
 	}
 	w.WriteString("\n]}\n")
 	return w.Flush()
+}
+
+// devicesOf returns the devices that have events, the host's aside, in ascending order.
+func devicesOf(events []Event) []uint8 {
+	var list []uint8
+	for i := range events {
+		if e := &events[i]; e.Kind != Phase && e.Kind != Region && !slices.Contains(list, e.Device) {
+			list = append(list, e.Device)
+		}
+	}
+	slices.Sort(list)
+	return list
 }

@@ -14,7 +14,6 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/dirty"
 	"weft/internal/jit"
@@ -83,18 +82,16 @@ func OnBackends(t *testing.T, f func(t *testing.T)) {
 	defer KeepBackend()()
 	for _, b := range jit.ISAs() {
 		SetBackend(b)
-		native, interpreted := cpu.Counters.Native.Load(), cpu.Counters.Interpreted.Load()
-		refused := cpu.Counters.Refused.Load()
+		counters := device.Get(0).Counters()
 		t.Run(b.String(), f)
 		if err := Wait(); err != nil {
 			t.Error(err)
 		}
-		native = cpu.Counters.Native.Load() - native
-		interpreted = cpu.Counters.Interpreted.Load() - interpreted
+		native, interpreted := counters.Native.Load(), counters.Interpreted.Load()
 		if b == jit.Portable && native > 0 || b != jit.Portable && (interpreted > 0 || native == 0 && core.Reached(0)) {
 			t.Errorf("%s: %d launches of machine code, %d interpreted", b, native, interpreted)
 		}
-		if n := cpu.Counters.Refused.Load() - refused; n > 0 {
+		if n := counters.Refused.Load(); n > 0 {
 			t.Errorf("%s: %d programs were refused", b, n)
 		}
 	}

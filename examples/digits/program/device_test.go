@@ -14,6 +14,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/ptxsim"
 )
 
@@ -42,7 +43,7 @@ func TestDeviceWithoutImport(t *testing.T) {
 // TestTrainingOnDevices: ten steps end in the same weights on each device as on the CPU: a simulated
 // GPU, and a device whose memory the host does not reach.
 func TestTrainingOnDevices(t *testing.T) {
-	late := deferred.New(cpu.New(jit.Chosen().ISA))
+	late := deferred.New(cpu.NewIn(mem.NewPool(), jit.Chosen().ISA), cpu.New(jit.Chosen().ISA))
 	device.Register(late)
 	device.RegisterKind("simulated", simulated{ptxsim.New(ptxsim.Options{Seed: 1})})
 	if _, err := device.Open("simulated", 0); err != nil {

@@ -14,36 +14,42 @@ import (
 	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/profile"
 )
 
-// A Device runs work of an inner device, which has the host's memory, late.
+// A Device runs work late, on an inner device. Memory and counters of that are its own.
 type Device struct {
 	inner  device.Device
-	host   device.Host
-	number uint8
+	host   device.Device
 	stream stream
 }
 
-// New returns a device that runs its work on inner. It has the routines of inner, except those
-// that call functions of the user: they belong to the goroutine that asked.
-func New(inner device.Device) *Device {
-	d := &Device{inner: inner, host: device.Host{Device: inner}}
+// New returns a device that runs its work on inner and has the routines of inner, except those
+// that call functions of the user: they belong to the goroutine that asked. They run on host, which
+// also has the memory that copies pass through. Requires: the host reaches the memory of both, and
+// nothing else uses these two devices.
+func New(inner, host device.Device) *Device {
+	d := &Device{inner: inner, host: host}
 	d.stream.d, d.stream.inner = d, inner.Default()
 	d.stream.changed.L = &d.stream.mu
 	return d
 }
 
-func (d *Device) Name() string           { return "deferred " + d.inner.Name() }
-func (d *Device) Default() device.Stream { return &d.stream }
-func (d *Device) Model() *device.Model   { return d.inner.Model() }
-func (d *Device) Fallback() *device.Host { return &d.host }
+func (d *Device) Name() string               { return "deferred " + d.inner.Name() }
+func (d *Device) Number() uint8              { return d.inner.Number() }
+func (d *Device) Default() device.Stream     { return &d.stream }
+func (d *Device) Model() *device.Model       { return d.inner.Model() }
+func (d *Device) Fallback() device.Device    { return d.host }
+func (d *Device) Memory() device.Memory      { return d.inner.Memory() }
+func (d *Device) Counters() *device.Counters { return d.inner.Counters() }
 
 // ISA returns the instruction set of the inner device, a CPU.
 func (d *Device) ISA() jit.ISA { return d.inner.(interface{ ISA() jit.ISA }).ISA() }
 
+// Attach also tells the number to the host's device: elements that it holds stand for the device's.
 func (d *Device) Attach(number uint8) {
-	d.number = number
 	d.inner.Attach(number)
+	d.host.Attach(number)
 }
 
 func (d *Device) Compile(p *loop.Program) (device.Program, error) { return d.inner.Compile(p) }
@@ -132,7 +138,7 @@ func (s *stream) Device() device.Device { return s.d }
 
 func (s *stream) Alloc(bytes int) *array.Storage {
 	st := array.NewStorage(nil, bytes, &block{s, s.inner.Alloc(bytes)})
-	st.Device = s.d.number
+	st.Device = s.d.Number()
 	return st
 }
 
@@ -207,7 +213,7 @@ func (s *stream) Copy(dst, src device.Ref, n int) error {
 	}
 	var err error
 	if src.Store.Host() != nil {
-		held := s.inner.Alloc(n)
+		held := s.d.host.Default().Alloc(n)
 		if err := s.inner.Copy(device.Ref{Store: held}, src, n); err != nil {
 			return err
 		}
@@ -264,7 +270,7 @@ func (s *stream) drain() {
 		s.todo[0] = work{}
 		s.todo = s.todo[1:]
 		s.mu.Unlock()
-		err := guarded(w.run)
+		err := s.run(w)
 		if err != nil && w.late != nil {
 			err = w.late(err)
 		}
@@ -277,6 +283,14 @@ func (s *stream) drain() {
 	s.todo = nil
 	s.running = false
 	s.changed.Broadcast()
+}
+
+// run does a piece of work. A profile sees what workers do for it as the device's.
+func (s *stream) run(w work) error {
+	if r := profile.On(); r != nil {
+		defer r.Begin(s.d.Number(), "", 0).End()
+	}
+	return guarded(w.run)
 }
 
 // guarded returns what f panics with as an error.

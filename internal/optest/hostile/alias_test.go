@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"weft"
-	"weft/internal/cpu"
 	"weft/internal/profile"
 )
 
@@ -123,8 +122,8 @@ const (
 func observe(tg *target, seed uint64, what int) (digest uint64, text string, ok bool) {
 	weft.Seed(seed)
 	m := &memory{live: map[*block]bool{}}
-	cpu.Memory = m.source
-	defer func() { cpu.Memory = nil }()
+	m.use()
+	defer fence().from.Store(nil)
 	fresh := func(salt uint64) *gen {
 		return &gen{r: rand.New(rand.NewPCG(seed+salt, 0x770ef7)), m: m, dir: "."}
 	}

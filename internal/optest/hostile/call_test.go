@@ -16,7 +16,6 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/cpu"
 	"weft/internal/dirty"
 	"weft/internal/plan"
 	"weft/internal/profile"
@@ -420,7 +419,7 @@ func once(seed uint64, dir string, describe bool) (tg *target, faults []string, 
 	var rs []result
 	for _, w := range ways {
 		m := &memory{poison: w.poison, start: w.start, live: map[*block]bool{}}
-		cpu.Memory = m.source
+		m.use()
 		r := perform(tg, seed, m, dir, describe)
 		if p := profile.On(); p != nil {
 			p.End() // it is the process's

@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/mem/guard"
 )
 
@@ -84,13 +88,40 @@ func (m *memory) take(n int, aligned bool) *array.Storage {
 	return array.NewStorage(unsafe.Add(buf.Ptr(), b.at), n, o)
 }
 
-// source is what the CPU allocates with.
-func (m *memory) source(n int) *array.Storage {
-	if n > guardMax {
-		return nil
-	}
-	return m.take(n, true)
+// A fenced is the CPU with storages of up to guardMax bytes from a memory, while there is one.
+type fenced struct {
+	*cpu.Device
+	from atomic.Pointer[memory]
 }
+
+func (d *fenced) Default() device.Stream { return fencedStream{d.Device.Default(), d} }
+
+// A fencedStream has the CPU as its device: routines of that ask for its instruction set.
+type fencedStream struct {
+	device.Stream
+	d *fenced
+}
+
+func (s fencedStream) Alloc(n int) *array.Storage {
+	m := s.d.from.Load()
+	if m == nil || n > guardMax {
+		return s.Stream.Alloc(n)
+	}
+	st := m.take(n, true)
+	st.Device = s.d.Number()
+	return st
+}
+
+// fence is the default device of a process that uses it.
+var fence = sync.OnceValue(func() *fenced {
+	d := &fenced{Device: device.Get(0).(*cpu.Device)}
+	device.Replace(0, d)
+	core.Plans.Clear()
+	return d
+})
+
+// use makes the default device allocate from m until another memory is used.
+func (m *memory) use() { fence().from.Store(m) }
 
 // whole notes canaries that were written over.
 func (b *block) whole() {

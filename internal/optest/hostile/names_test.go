@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"weft"
-	"weft/internal/cpu"
 	"weft/sym"
 )
 
@@ -252,7 +251,7 @@ func namesChild(what string) {
 		failed := false
 		for k, start := 0, time.Now(); k < calls && (k == 0 || time.Since(start) < time.Second); k++ {
 			m := &memory{live: map[*block]bool{}}
-			cpu.Memory = m.source
+			m.use()
 			seed := uint64(i + k*len(targets))
 			weft.Seed(seed)
 			g := &gen{r: rand.New(rand.NewPCG(seed, 0x770ef7)), m: m, dir: "."}

@@ -13,6 +13,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/tensortest"
 	"weft/nn"
 	"weft/npy"
@@ -30,7 +31,7 @@ func (d second) Name() string { return d.name }
 
 // gpu is a second device of the test process.
 var gpu = func() weft.Device {
-	device.Register(second{deferred.New(cpu.New(jit.Chosen().ISA)), "late:0"})
+	device.Register(second{deferred.New(cpu.NewIn(mem.NewPool(), jit.Chosen().ISA), cpu.New(jit.Chosen().ISA)), "late:0"})
 	d, err := weft.DeviceByName("late")
 	if err != nil {
 		panic(err)
