@@ -1,6 +1,7 @@
 package cudart_test
 
 import (
+	"errors"
 	"testing"
 
 	"weft"
@@ -94,5 +95,32 @@ func TestProductsAsOnCPU(t *testing.T) {
 	}
 	if n := d.Counters().Fallbacks.Load(); n != 0 {
 		t.Errorf("%d routines ran on the host", n)
+	}
+}
+
+// gpus are simulated GPUs as a kind of device.
+type gpus struct{ *ptxsim.Driver }
+
+func (g gpus) Open(ordinal int) (device.Device, error) {
+	d, err := cudart.Open(g.Driver, ordinal, device.Get(0))
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// A GPU says what it is.
+func TestDescription(t *testing.T) {
+	device.RegisterKind("cuda", gpus{ptxsim.New(ptxsim.Options{Devices: 2, Major: 8, Minor: 6, Memory: 3 << 20})})
+	d, err := weft.CUDA(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	major, minor := d.Capability()
+	if d.Card() != "ptxsim" || d.Memory() != 3<<20 || major != 8 || minor != 6 || d.Name() != "cuda:1" || d.Kind() != "cuda" || d.Index() != 1 {
+		t.Errorf("%v: card %q, %d bytes, capability %d.%d, kind %s, number %d", d, d.Card(), d.Memory(), major, minor, d.Kind(), d.Index())
+	}
+	if _, err := weft.CUDA(2); !errors.Is(err, cudart.ErrNoDevice) {
+		t.Errorf("GPU 2 of 2: %v", err)
 	}
 }

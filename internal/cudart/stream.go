@@ -151,11 +151,11 @@ func (s *Stream) each(op string, late func(error) error) error {
 	}
 	if err := s.d.ctx.Sync(s.q); err != nil {
 		err = s.d.failed(err)
-		if e, ok := err.(*array.Error); ok {
-			e.Op = op
-		}
 		if late != nil {
 			err = late(err)
+		}
+		if e, ok := err.(*array.Error); ok && e.Op == "device" {
+			e.Op = op
 		}
 		return err
 	}

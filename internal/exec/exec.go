@@ -308,6 +308,10 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 			return err // before anything is written
 		}
 	}
+	step := -1 // memory is taken
+	if c.Failed != nil || c.late != nil {
+		defer c.explain(&step)
+	}
 	var call *profile.Call
 	if r := profile.On(); r != nil {
 		call = r.Begin(c.dev.Number(), c.Name, int64(p.Arena))
@@ -349,10 +353,6 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 			slots[i], off[i] = arena, p.Slots[i].Offset
 		}
 	}
-	step := 0
-	if c.Failed != nil {
-		defer c.explain(&step)
-	}
 	for i := 0; i < len(p.Steps); i++ {
 		st := &p.Steps[i]
 		step = i
@@ -367,14 +367,14 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 			err = c.routinesTogether(ctx, i, nums, slots, off)
 			i += st.Concurrent - 1
 		} else if st.Concurrent > 1 {
-			err = c.together(ctx, p.Steps[i:i+st.Concurrent], c.kernels[i:], nums, slots, off)
+			err = c.together(ctx, i, nums, slots, off)
 			i += st.Concurrent - 1
 		} else if k := st.Kernel; k != nil && k.Ragged != nil {
 			err = c.items(ctx, s, i, nums, slots, off)
 		} else if k != nil && len(k.Around) == 0 {
-			err = c.launch(ctx, s, k, c.kernels[i], nums, slots, off, nil)
+			err = c.launch(ctx, s, k, c.kernels[i], c.lateOf(i), nums, slots, off, nil)
 		} else if k != nil {
-			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
+			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], c.lateOf(i), nums, slots, off)
 		} else {
 			err = c.routine(ctx, i, nums, slots, off)
 		}
@@ -396,17 +396,22 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 	return nil
 }
 
-// explain is deferred while step counts the steps of a run. It lets Failed say more of the
-// error that step panics with.
+// explain is deferred while step counts the steps of a run, from -1 while memory is taken. It names
+// what an error belongs to that the run panics with.
 func (c *Compiled) explain(step *int) {
 	if *step == len(c.Plan.Steps) {
 		return // success: this test is cheaper than recover
 	}
-	if r := recover(); r != nil {
-		if e, ok := r.(*array.Error); ok {
-			panic(c.Failed(&c.Plan.Steps[*step], e))
-		}
+	r := recover()
+	e, ok := r.(*array.Error)
+	switch {
+	case r == nil:
+	case !ok:
 		panic(r)
+	case *step < 0:
+		panic(c.ofOp(e))
+	default:
+		panic(c.named(&c.Plan.Steps[*step], e))
 	}
 }
 
@@ -425,12 +430,14 @@ func (c *Compiled) routine(ctx context.Context, i int, nums []Number, slots []*a
 	return err
 }
 
-// together launches kernels that touch nothing that another one of them writes.
-func (c *Compiled) together(ctx context.Context, steps []plan.Step, kernels []device.Program, nums []Number, slots []*array.Storage, off []int) error {
-	g := make(group, 0, len(steps))
-	for i := range steps {
-		k := steps[i].Kernel
-		g = append(g, device.Launch{Program: kernels[i], Args: c.bind(k, nil, nums, slots, off), Extents: k.Extents, Cost: k.Cost, Context: ctx})
+// together launches the kernels of a group that begins with step i. They touch nothing that another
+// one of them writes.
+func (c *Compiled) together(ctx context.Context, i int, nums []Number, slots []*array.Storage, off []int) error {
+	n := c.Plan.Steps[i].Concurrent
+	g := make(group, 0, n)
+	for j := i; j < i+n; j++ {
+		k := c.Plan.Steps[j].Kernel
+		g = append(g, device.Launch{Program: c.kernels[j], Args: c.bind(k, nil, nums, slots, off), Extents: k.Extents, Cost: k.Cost, Context: ctx, Late: c.lateOf(j)})
 	}
 	return g.run(c.stream)
 }
@@ -456,7 +463,7 @@ func (c *Compiled) call(st *plan.Step, slots []*array.Storage, off []int) *devic
 func (c *Compiled) setEpilogue(ctx context.Context, call *device.Call, i int, nums []Number, slots []*array.Storage, off []int) {
 	if k := c.Plan.Steps[i].Epilogue; k != nil {
 		f := c.bind(k, nil, nums, slots, off)
-		call.Epilogue = device.Epilogue{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns, Result: k.Result}
+		call.Epilogue = device.Epilogue{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Late: c.lateOf(i)}, Columns: k.Columns, Result: k.Result}
 	}
 }
 
@@ -526,21 +533,21 @@ func view(o *plan.Operand, slots []*array.Storage, off []int) array.View {
 }
 
 // kernel launches a kernel at each index of the axes around its program.
-func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off []int) error {
+func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, late func(error) error, nums []Number, slots []*array.Storage, off []int) error {
 	if len(k.Around) == 0 {
-		return c.launch(ctx, s, k, prog, nums, slots, off, nil)
+		return c.launch(ctx, s, k, prog, late, nums, slots, off, nil)
 	}
 	for index := make([]int, len(k.Around)); ; {
-		if err := c.launch(ctx, s, k, prog, nums, slots, off, index); err != nil || !advance(index, k.Around) {
+		if err := c.launch(ctx, s, k, prog, late, nums, slots, off, index); err != nil || !advance(index, k.Around) {
 			return err
 		}
 	}
 }
 
 // launch runs a kernel at one index of the axes around its program.
-func (c *Compiled) launch(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off, index []int) error {
+func (c *Compiled) launch(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, late func(error) error, nums []Number, slots []*array.Storage, off, index []int) error {
 	f := c.bind(k, index, nums, slots, off)
-	err := s.Launch(device.Launch{Program: prog, Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
+	err := s.Launch(device.Launch{Program: prog, Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Late: late})
 	f.Free(len(k.Binds))
 	return err
 }
@@ -588,7 +595,7 @@ func (c *Compiled) items(ctx context.Context, s device.Stream, step int, nums []
 			b := &o.Binds[i]
 			b.Offset += r[0] * int(int64(o.Words[o.Prog.StrideWord(i, 0)])) / b.DType.Size()
 		}
-		if err := c.kernel(ctx, s, &o, *prog, nums, slots, off); err != nil {
+		if err := c.kernel(ctx, s, &o, *prog, c.lateOf(step), nums, slots, off); err != nil {
 			return err
 		}
 	}

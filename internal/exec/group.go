@@ -75,7 +75,7 @@ func RunAll(tasks []Task) error {
 		}
 		k := t.C.Plan.Steps[0].Kernel
 		for index := make([]int, len(k.Around)); ; {
-			l := device.Launch{Program: t.C.kernels[0], Args: t.C.bind(k, index, t.Nums, slots, off), Extents: k.Extents, Cost: k.Cost}
+			l := device.Launch{Program: t.C.kernels[0], Args: t.C.bind(k, index, t.Nums, slots, off), Extents: k.Extents, Cost: k.Cost, Late: t.C.lateOf(0)}
 			if err := g.add(s, l); err != nil {
 				return err
 			}

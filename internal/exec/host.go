@@ -80,8 +80,8 @@ func fetch(host device.Device, s device.Stream, v *array.View) (array.View, erro
 	return w, s.Copy(device.Ref{Store: w.Store}, device.Ref{Store: v.Store, Offset: lo * size}, (hi-lo)*size)
 }
 
-// lateErrors returns, for each step that is a routine or has a ragged axis, what completes an
-// error that a device finds after the step was issued. The CPU needs none.
+// lateErrors returns, for each step, what completes an error that a device finds after the step was
+// issued. The CPU needs none.
 func (c *Compiled) lateErrors() []func(error) error {
 	if c.dev.Fallback() == nil {
 		return nil
@@ -99,12 +99,21 @@ func (c *Compiled) named(st *plan.Step, err error) error {
 	if c.Failed != nil {
 		return c.Failed(st, err)
 	}
-	if e, ok := err.(*array.Error); ok && e.Op == "" {
-		named := *e
-		named.Op = c.Name
-		return &named
+	if e, ok := err.(*array.Error); ok {
+		return c.ofOp(e)
 	}
 	return err
+}
+
+// ofOp returns an error with the name of what runs, unless it names an operation. A device that
+// does not know one says "device" or "alloc".
+func (c *Compiled) ofOp(e *array.Error) *array.Error {
+	if e.Op != "" && e.Op != "device" && e.Op != "alloc" {
+		return e
+	}
+	named := *e
+	named.Op = c.Name
+	return &named
 }
 
 // lateOf returns what completes a late error of step i.
