@@ -58,7 +58,7 @@ func count(t *testing.T, n int) int {
 
 // Random products have the CPU's bits, and nothing else is written.
 func TestRandomProducts(t *testing.T) {
-	n := count(t, 80)
+	n := count(t, 60)
 	chance := rand.New(rand.NewPCG(1, uint64(n)))
 	for _, major := range []int{8, 9} {
 		g := newGPU(t, major)
@@ -96,6 +96,36 @@ func TestTiles(t *testing.T) {
 					g.check(chance, c)
 				}
 			}
+		}
+	}
+}
+
+// Products beyond the limits of a launch are several, which have the same bits.
+func TestSplitProducts(t *testing.T) {
+	chance := rand.New(rand.NewPCG(5, 2))
+	g := newGPU(t, 9)
+	for i := range 30 {
+		back := product.SetLimits(1<<30, 1)
+		if i%2 > 0 {
+			back()
+			back = product.SetLimits(20, 1<<24)
+		}
+		g.check(chance, randomCase(chance, 1<<18))
+		back()
+	}
+}
+
+// A tile is chosen that keeps the multiprocessors busy; few columns are rows of the transposed product.
+func TestChosenTiles(t *testing.T) {
+	for _, c := range []struct {
+		m, n, batch int
+		want        product.Tile
+	}{{4096, 4096, 1, product.Large}, {1024, 1024, 1, product.Medium}, {1024, 1024, 8, product.Large}, {1, 4096, 1, product.Thin}, {4096, 16, 1, product.Thin}, {17, 17, 1, product.Medium}} {
+		p := product.Product{DType: array.Float32, Of: [2]array.DType{array.Float32, array.Float32}, M: c.m, N: c.n, K: 64,
+			A: product.Mat{Row: 64, Col: 1}, B: product.Mat{Row: c.n, Col: 1}, C: product.Mat{Row: c.n, Col: 1},
+			Batch: product.Batch{Count: []int{c.batch}, A: []int{c.m * 64}, B: []int{0}, C: []int{c.m * c.n}}}
+		if l := p.Launches(132, 9); len(l) != 1 || l[0].Variant.Tile != c.want {
+			t.Errorf("%+v: %v", c, l)
 		}
 	}
 }

@@ -18,3 +18,10 @@ const (
 	Depth    = depth
 	NumTiles = numTiles
 )
+
+// SetLimits sets the limits of a launch, and returns what sets them back.
+func SetLimits(side, blocks int) (back func()) {
+	x, y := maxSide, maxBlocks
+	maxSide, maxBlocks = side, blocks
+	return func() { maxSide, maxBlocks = x, y }
+}
