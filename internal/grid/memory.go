@@ -86,7 +86,7 @@ func (e *emitter) load(v loop.Value, in *loop.Ins) {
 		pred := e.pred[s]
 		r := e.address(buf, in.A, s)
 		if e.uniform[v] && !e.divergent {
-			if e.flat() {
+			if e.lane != nil {
 				// The first lane of a warp exists. Threads without a lane must not read: the element may
 				// be one that the only lane writes.
 				return value(e.FromLane(e.Load(Global, el, t, r.reg, r.off, pred), e.I32(0)))

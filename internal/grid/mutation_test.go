@@ -93,7 +93,7 @@ func TestMutants(t *testing.T) {
 	var runs []run
 	for _, v := range []Variant{WarpRows, BlockRows} {
 		runs = append(runs, run{orderCase(t), v})
-		runs = append(runs, run{reduceCase(t, array.Float32, 50, 11), ShortRows})
+		runs = append(runs, run{reduceCase(t, array.Float32, 51, 11), ShortRows})
 		for _, d := range []array.DType{array.Bool, array.Int8, array.Float32} {
 			runs = append(runs, run{reduceCase(t, d, 9, 77), v}, run{reduceCase(t, d, 2, 12400), v})
 		}

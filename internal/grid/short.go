@@ -4,7 +4,8 @@ import "weft/internal/loop"
 
 // shortRows walks rows of 1 to [Warp] lanes. The lanes of a row are neighbours, a power of two of
 // them. Each lane holds one element, so it is one virtual lane of a reduction. Virtual lanes without
-// an element hold the identity, which changes no value that they are combined with.
+// an element hold the identity, which changes no value that they are combined with. The first lane of
+// a warp has a row in each trip.
 func (e *emitter) shortRows() {
 	p := e.p
 	e.rowWarps = 1
@@ -18,9 +19,10 @@ func (e *emitter) shortRows() {
 	e.width = e.Do(loop.OpShl, loop.I32, 0, one, shift)
 	e.inRows = e.And(e.inWarp, e.Sub(e.width, one))
 	e.first = e.Sub(e.inWarp, e.inRows)
-	mine := e.counter(e.Do(loop.OpShrU, loop.I32, 0, e.thread, shift))
-	perBlock := e.counter(e.Do(loop.OpShrU, loop.I32, 0, e.I32(blockThreads), shift))
-	base, by := e.Copy(e.Mul(e.counter(e.Block()), perBlock)), e.Mul(e.counter(e.Blocks()), perBlock)
+	rowsOf := func(threads Reg) Reg { return e.counter(e.Do(loop.OpShrU, loop.I32, 0, threads, shift)) }
+	mine, perBlock := rowsOf(e.inWarp), rowsOf(e.I32(blockThreads))
+	base := e.Copy(e.Add(e.Mul(e.counter(e.Block()), perBlock), rowsOf(e.Sub(e.thread, e.inWarp))))
+	by := e.Mul(e.counter(e.Blocks()), perBlock)
 	total := e.number(1)
 	for a := range p.Lane {
 		total = e.Mul(total, e.extent[a])
