@@ -113,6 +113,10 @@ func TestSplitProducts(t *testing.T) {
 		g.check(chance, randomCase(chance, 1<<18))
 		back()
 	}
+	defer product.SetLimits(20, 1<<24)()
+	for _, of := range [][2]array.DType{{array.Float32, array.Float16}, {array.BFloat16, array.Float32}} {
+		g.check(chance, testCase{d: array.Float32, of: of, tile: product.Medium, m: 45, n: 41, k: 9, values: usual})
+	}
 }
 
 // A tile is chosen that keeps the multiprocessors busy; few columns are rows of the transposed product.
