@@ -48,11 +48,12 @@ func verify(f func(x []*Var) *Var, points []*weft.Tensor, o VerifyOpts) {
 	y := f(x)
 	y.notNil(name)
 	streams := NewRandomStreams(o.Seed)
-	weights, err := must(Function(In(), Out(streams.UniformLike(Const(typical(y, x, inputs, given)), 0.5, 1.5)))).Call()
+	at := typical(y, x, inputs, given)
+	weights, err := must(Function(In(), Out(streams.UniformLike(Const(at), 0.5, 1.5)))).Call()
 	if err != nil {
 		panic(err)
 	}
-	cost := y.Mul(weights[0]).Sum()
+	cost := y.Mul(weights[0].On(at.Device())).Sum()
 	fn := must(Function(In(inputs...), Out(cost), IgnoreUnused))
 	grads, err := must(Function(In(inputs...), Out(Grad(cost, x, GradOpts{Disconnected: true})...), IgnoreUnused)).Call(given...)
 	if err != nil {

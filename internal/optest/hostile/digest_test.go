@@ -55,7 +55,13 @@ func (d *digester) tensor(t *weft.Tensor) {
 		d.put("zero tensor")
 		return
 	}
-	v, err := try(func() array.View { return (*core.Tensor)(t).Read() })
+	here := t
+	v, err := try(func() array.View {
+		if t.Device() != weft.CPU {
+			here = t.Detach().On(weft.CPU)
+		}
+		return (*core.Tensor)(here).Read()
+	})
 	if err != nil {
 		d.put("released")
 		return

@@ -1,0 +1,320 @@
+package hostile
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/cpu"
+	"weft/internal/device"
+	"weft/internal/device/deferred"
+	"weft/internal/jit"
+	"weft/internal/profile"
+)
+
+// hostOnly are the functions and packages that are not compared, and why.
+var hostOnly = map[string]string{
+	"ragged":                "offsets are on the CPU, and this test does not reach the rows",
+	"dlpack":                "exports the host's memory only",
+	"sym.Var":               "a variable keeps the tensor that it was made of",
+	"checkpoint.Part.State": "a state may be that of the CPU",
+	"data.Dataset.Get":      "this test does not reach the rows",
+	"data.Batcher.Batch":    "this test does not reach the rows",
+	"data.Loader.Batches":   "this test does not reach the rows",
+	"data.Loader.State":     "counters are on the CPU",
+	"nn.NewLinear":          "parameters begin on the CPU: nn.On moves them",
+	"weft.JVP":              "the function that is differentiated may return a constant of the CPU",
+	"weft.Func.Apply":       "the function may return a constant of the CPU",
+	"weft.VJP":              "the function that is differentiated may return a constant of the CPU",
+	"weft.Formula.Explain":  "the text tells the layout of the arguments, which On changes",
+	"weft.Scope.Track":      "a closed scope gives the copy back that the test reads",
+	"weft.Tensor.On":        "moves",
+
+	"weft.Tensor.IsContiguous": "On changes the layout",
+	"weft.Tensor.Strides":      "On changes the layout",
+	"weft.Tracked":             "tracks the tensor that it was made of",
+}
+
+// compared reports whether the results of a target are compared.
+func compared(tg *target) bool {
+	base, _, _ := strings.Cut(tg.name, "[")
+	parts := strings.Split(base, ".")
+	if strings.HasPrefix(base, "optim.") && parts[len(parts)-1] == "State" {
+		return false // counters are on the CPU
+	}
+	for i := range parts {
+		if hostOnly[strings.Join(parts[:i+1], ".")] != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// A mover moves the tensors that a value holds to a device, each once.
+type mover struct {
+	to    weft.Device
+	moved map[*weft.Tensor]*weft.Tensor
+	stuck bool // a tensor cannot be read, or is too large to copy
+}
+
+// tensor returns t on the device. Leaves stay leaves. What cannot be read stays where it is.
+func (m *mover) tensor(t *weft.Tensor) *weft.Tensor {
+	if t == nil || isZero(t) {
+		return t
+	}
+	if y := m.moved[t]; y != nil {
+		return y
+	}
+	if t.Size() > maxRead {
+		m.stuck = true
+		return t
+	}
+	y := t
+	err := weft.Try(func() {
+		if !t.IsLeaf() {
+			y = t.On(m.to)
+			return
+		}
+		g := t.Grad()
+		y = t.Detach().On(m.to)
+		if t.RequiresGrad() {
+			y = y.RequireGrad()
+		}
+		if g != nil {
+			y.SetGrad(g.On(m.to))
+		}
+	})
+	m.stuck = m.stuck || err != nil
+	m.moved[t] = y
+	return y
+}
+
+// value returns v with its tensors on the device: those in slices, maps, interfaces and structs.
+// Structs behind pointers are changed in place.
+func (m *mover) value(v reflect.Value, depth int) reflect.Value {
+	if !v.IsValid() || depth > 5 {
+		return v
+	}
+	if t, ok := v.Interface().(*weft.Tensor); ok {
+		return reflect.ValueOf(m.tensor(t))
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.New(v.Type()).Elem()
+		out.Set(m.value(v.Elem(), depth+1))
+		return out
+	case reflect.Slice:
+		if v.IsNil() || v.Len() > 1<<10 {
+			return v
+		}
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(m.value(v.Index(i), depth+1))
+		}
+		return out
+	case reflect.Map:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeMap(v.Type())
+		for _, k := range v.MapKeys() {
+			out.SetMapIndex(k, m.value(v.MapIndex(k), depth+1))
+		}
+		return out
+	case reflect.Struct:
+		out := reflect.New(v.Type()).Elem()
+		out.Set(v)
+		m.fields(out, depth)
+		return out
+	case reflect.Pointer:
+		if e := v.Type().Elem(); !v.IsNil() && e.Kind() == reflect.Struct && e.NumField() > 0 {
+			m.fields(v.Elem(), depth)
+		}
+	}
+	return v
+}
+
+func (m *mover) fields(v reflect.Value, depth int) {
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case f.CanSet():
+			f.Set(m.value(f, depth+1))
+		case v.Type().Field(i).Anonymous && f.Kind() == reflect.Struct: // has settable fields
+			m.fields(f, depth+1)
+		}
+	}
+}
+
+// callOn makes the call of a seed with its tensors on a device. It returns what shows, the panic if
+// there was one, and the number of tensors that it was given. ok is false if the arguments cannot be
+// made, or the call returned an error.
+func callOn(tg *target, seed uint64, dev weft.Device) (d *digester, thrown *panicked, moved int, ok bool) {
+	weft.Seed(seed)
+	m := &memory{live: map[*block]bool{}}
+	cpu.Memory = m.source
+	defer func() { cpu.Memory = nil }()
+	g := &gen{r: rand.New(rand.NewPCG(seed, 0x770ef7)), m: m, dir: "."}
+	defer func() {
+		for _, s := range g.scopes {
+			s.Close()
+		}
+		if p := profile.On(); p != nil {
+			p.End()
+		}
+	}()
+	args, thrown := g.arguments(tg)
+	if thrown != nil || g.endless || steps(tg, args) > 1<<10 {
+		return nil, thrown, 0, false
+	}
+	move := &mover{to: dev, moved: map[*weft.Tensor]*weft.Tensor{}}
+	for i := range args {
+		args[i] = move.value(args[i], 0)
+	}
+	if move.stuck {
+		return nil, nil, 0, false
+	}
+	for i, l := range g.leaves {
+		g.leaves[i] = move.tensor(l)
+	}
+	d = &digester{h: fnv.New64a(), seen: map[any]bool{}}
+	outs, thrown := guarded(tg, args)
+	if thrown != nil {
+		return d, thrown, len(move.moved), true
+	}
+	for _, o := range outs {
+		if err, failed := o.Interface().(error); failed && err != nil {
+			return nil, nil, len(move.moved), false
+		}
+	}
+	_, thrown = safely(func() {
+		for _, o := range outs {
+			d.value(o, 0)
+		}
+		g.differentiate(d)
+	})
+	return d, thrown, len(move.moved), true
+}
+
+// compareOn returns what differs between a call with tensors of the CPU and the same call with tensors
+// of a device, and whether it gave a value.
+func compareOn(tg *target, seed uint64, dev weft.Device) (faults []string, value bool) {
+	want, thrown, n, ok := callOn(tg, seed, weft.CPU)
+	if !ok || thrown != nil || n == 0 {
+		return nil, false
+	}
+	if again, _, _, _ := callOn(tg, seed, weft.CPU); again == nil || again.h.Sum64() != want.h.Sum64() {
+		return nil, false // it counts its calls, or takes the time
+	}
+	got, thrown, n, ok := callOn(tg, seed, dev)
+	switch {
+	case !ok && n == 0:
+		return nil, false // tensors cannot be moved
+	case !ok:
+		return []string{"gives an error"}, true
+	case thrown != nil:
+		o, _ := judge(thrown, nil)
+		if o == "untyped" {
+			o = thrown.String() + "\n" + thrown.stack
+		}
+		return []string{"panics: " + o}, true
+	case got.h.Sum64() != want.h.Sum64():
+		return []string{fmt.Sprintf("gives\n\t%s\n\twant %s", strings.Join(got.text, "; "), strings.Join(want.text, "; "))}, true
+	}
+	for i, t := range got.out {
+		if t.Device() != dev && (t.Rank() > 0 || !strings.Contains(tg.name, "Expr") && !strings.Contains(tg.name, "Formula")) { // formulas may be constants
+			return []string{fmt.Sprintf("result %d of shape %v is on %s", i, t.Shape(), t.Device())}, true
+		}
+	}
+	return nil, true
+}
+
+// TestDevicesGiveTheSameBits calls every exported function and method with tensors of the CPU, and
+// with the same tensors on a device whose memory the host does not reach. What the CPU computes, the
+// device computes too: the results are there, with the same bits, and gradients likewise. Functions
+// in hostOnly are left out.
+//
+//	WEFT_HOSTILE_DEVICES=20 go test -run Devices -timeout 0 ./internal/optest/hostile
+//
+// makes twenty calls of each.
+func TestDevicesGiveTheSameBits(t *testing.T) {
+	if s := os.Getenv("WEFT_HOSTILE_DEVICES_CHILD"); s != "" {
+		devicesChild(s)
+		return
+	}
+	if !limited {
+		t.Skip("SKIPPED: nothing bounds the memory and the files of hostile calls on this platform")
+	}
+	rounds := 1
+	if n, err := strconv.Atoi(os.Getenv("WEFT_HOSTILE_DEVICES")); err == nil {
+		rounds = n
+	}
+	var list []string
+	for i := range targets {
+		if compared(&targets[i]) {
+			list = append(list, strconv.Itoa(i))
+		}
+	}
+	values := map[string]int{}
+	for len(list) > 0 {
+		c := runChild(t, "^TestDevicesGiveTheSameBits$", "WEFT_HOSTILE_DEVICES_CHILD="+strconv.Itoa(rounds)+","+t.TempDir()+","+strings.Join(list, " "))
+		for _, f := range c.faults {
+			t.Error(f)
+		}
+		for n, k := range c.values {
+			values[n] += k
+		}
+		list = list[min(max(1, int(c.next)), len(list)):]
+	}
+	if len(values) < 300 {
+		t.Errorf("only %d functions and methods were compared", len(values))
+	}
+	t.Logf("%d functions and methods were compared", len(values))
+	for i := range targets {
+		if n := targets[i].name; compared(&targets[i]) && strings.HasPrefix(n, "weft.Tensor.") && values[n] == 0 {
+			t.Logf("never compared: %s", n)
+		}
+	}
+}
+
+// devicesChild makes the calls of a list of targets.
+func devicesChild(what string) {
+	parts := strings.SplitN(what, ",", 3)
+	rounds, err := strconv.Atoi(parts[0])
+	if err := cmp.Or(err, os.Chdir(parts[1]), limit(room)); err != nil {
+		panic(err)
+	}
+	late := deferred.New(cpu.New(jit.Chosen().ISA))
+	device.Register(late)
+	dev, err := weft.DeviceByName(late.Name())
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range strings.Fields(parts[2]) {
+		i, _ := strconv.Atoi(s)
+		tg := &targets[i]
+		fmt.Printf("begin %d %s\n", i, tg.name)
+		n := 0
+		var faults []string
+		for try := 0; n < rounds && try < 8*rounds && len(faults) == 0; try++ {
+			f, ok := compareOn(tg, uint64(i+try*len(targets)), dev)
+			if faults = f; ok {
+				n++
+			}
+		}
+		for _, f := range slices.Compact(faults) {
+			fmt.Printf("fault %q\n", f)
+		}
+		fmt.Println("end", n > 0)
+	}
+}
