@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"os"
 
 	"weft"
 	"weft/nn"
@@ -29,14 +30,15 @@ type Game struct {
 	rng        *weft.Generator
 }
 
-func NewGame(seed uint64) *Game {
+// NewGame returns a game on a device.
+func NewGame(seed uint64, dev weft.Device) *Game {
 	rng := weft.NewGenerator(seed)
 	net := func(in, out int) nn.Sequential {
 		o := nn.Opts{Weight: nn.KaimingNormal, Generator: rng}
 		return nn.Sequential{nn.NewLinear(in, 32, o), nn.LeakyRelu{Slope: new(0.2)},
 			nn.NewLinear(32, 32, o), nn.LeakyRelu{Slope: new(0.2)}, nn.NewLinear(32, out, o)}
 	}
-	p := &Game{G: net(noise, 2), D: net(2, 1), rng: rng}
+	p := &Game{G: nn.On(net(noise, 2), dev), D: nn.On(net(2, 1), dev), rng: rng.On(dev)}
 	p.optG = optim.NewAdam(nn.Params(p.G), optim.AdamOpts{LR: new(2e-3), Beta1: new(0.5)})
 	p.optD = optim.NewAdam(nn.Params(p.D), optim.AdamOpts{LR: new(2e-3), Beta1: new(0.5)})
 	return p
@@ -48,7 +50,7 @@ func (p *Game) Step() (lossD, lossG float64) {
 	defer scope.Close()
 	real := scope.Track(Real(batch, p.rng))
 	fake := p.G.Forward(scope.Track(p.rng.Randn(batch, noise)))
-	ones, zeros := scope.Track(weft.Ones(batch, 1)), scope.Track(weft.Zeros(batch, 1))
+	ones, zeros := scope.Track(real.Device().Ones(batch, 1)), scope.Track(real.Device().Zeros(batch, 1))
 
 	p.optD.ZeroGrad()
 	errD := nn.BCEWithLogits(p.D.Forward(real), ones).Add(nn.BCEWithLogits(p.D.Forward(fake.Detach()), zeros))
@@ -87,8 +89,14 @@ func Coverage(points *weft.Tensor) (near float64, shares [modes]float64) {
 
 func main() {
 	steps := flag.Int("steps", 3000, "steps of training")
+	device := flag.String("device", "", "the device to train on, such as cpu; without it WEFT_DEVICE says, or the CPU")
 	flag.Parse()
-	p := NewGame(1)
+	dev, err := weft.DeviceByName(*device)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gan:", err)
+		os.Exit(1)
+	}
+	p := NewGame(1, dev)
 	for i := range *steps {
 		if d, g := p.Step(); (i+1)%250 == 0 {
 			near, _ := Coverage(p.Fake(2000))

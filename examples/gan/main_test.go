@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"weft"
+	"weft/examples/internal/late"
 )
 
 // A short training puts the points on the ring, with its moments, and not all in one place.
 func TestGame(t *testing.T) {
-	p := NewGame(1)
+	p := NewGame(1, weft.CPU)
 	before, _ := Coverage(p.Fake(2000))
 	for range 900 {
 		p.Step()
@@ -55,4 +56,15 @@ func TestCoverage(t *testing.T) {
 	if near, _ := Coverage(weft.Zeros(10, 2)); near != 0 {
 		t.Errorf("%.3f of points in the centre are near", near)
 	}
+}
+
+// A second device trains to the bits of the CPU.
+func TestTrainingOnDevice(t *testing.T) {
+	late.Same(t, func(dev weft.Device) string {
+		p := NewGame(1, dev)
+		for range 3 {
+			p.Step()
+		}
+		return weft.Digest(p.Fake(10).On(weft.CPU))
+	})
 }

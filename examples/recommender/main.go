@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 
 	"weft"
 	"weft/data"
@@ -73,11 +74,17 @@ func step(m *Model, opt *optim.Adam, b data.Batch) float64 {
 
 func main() {
 	epochs := flag.Int("epochs", 12, "passes over the ratings")
+	device := flag.String("device", "", "the device to train on, such as cpu; without it WEFT_DEVICE says, or the CPU")
 	flag.Parse()
+	dev, err := weft.DeviceByName(*device)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "recommender:", err)
+		os.Exit(1)
+	}
 	g := weft.NewGenerator(1)
 	pairs, y := Ratings(ratings+held, g)
 	seen, unseen := weft.Range(0, ratings), weft.Range(ratings, ratings+held)
-	m := NewModel(g)
+	m, pairs, y := nn.On(NewModel(g), dev), pairs.On(dev), y.On(dev)
 	Train(m, pairs.Slice(seen), y.Slice(seen), *epochs, 0.03, func(epoch int, loss float64) {
 		fmt.Printf("epoch %2d  mean squared error %.4f\n", epoch, loss)
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/examples/internal/late"
 	"weft/nn"
 	"weft/optim"
 )
@@ -51,4 +52,15 @@ func TestSparse(t *testing.T) {
 			t.Errorf("user %d: %v, was %v", user, after[i], before[i])
 		}
 	}
+}
+
+// A second device trains to the bits of the CPU.
+func TestTrainingOnDevice(t *testing.T) {
+	late.Same(t, func(dev weft.Device) string {
+		g := weft.NewGenerator(1)
+		pairs, y := Ratings(2*batch, g)
+		m := nn.On(NewModel(g), dev)
+		Train(m, pairs.On(dev), y.On(dev), 1, 0.03, func(int, float64) {})
+		return weft.DigestNamed(nn.Params(m))
+	})
 }

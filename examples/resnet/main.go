@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
+	"os"
 
 	"weft"
 	"weft/data"
@@ -103,13 +104,19 @@ func Right(net nn.Sequential, x, y *weft.Tensor) float64 {
 
 func main() {
 	epochs := flag.Int("epochs", 8, "passes over the pictures")
+	device := flag.String("device", "", "the device to train on, such as cpu; without it WEFT_DEVICE says, or the CPU")
 	flag.Parse()
+	dev, err := weft.DeviceByName(*device)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "resnet:", err)
+		os.Exit(1)
+	}
 	x, y, err := Digits()
 	if err != nil {
 		panic(err) // the file is a part of the program
 	}
 	seen, unseen := weft.Range(0, trained), weft.Range(trained, all)
-	net := NewNet(weft.NewGenerator(1))
+	net, x, y := nn.On(NewNet(weft.NewGenerator(1)), dev), x.On(dev), y.On(dev)
 	Train(net, x.Slice(seen), y.Slice(seen), *epochs, func(epoch int, loss float64) {
 		fmt.Printf("epoch %2d  loss %.4f\n", epoch, loss)
 	})

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"weft"
+	"weft/examples/internal/late"
+	"weft/nn"
 )
 
 // The counts and the sum are what digits.py prints.
@@ -45,4 +47,21 @@ func TestReads(t *testing.T) {
 	if before > 0.3 || after < 0.85 {
 		t.Errorf("right %.3f, %.3f before training", after, before)
 	}
+}
+
+// A second device trains to the bits of the CPU.
+func TestTrainingOnDevice(t *testing.T) {
+	x, y, err := Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := weft.Range(0, 2*batch)
+	late.Same(t, func(dev weft.Device) string {
+		net := nn.On(NewNet(weft.NewGenerator(1)), dev)
+		Train(net, x.Slice(part).On(dev), y.Slice(part).On(dev), 1, func(int, float64) {})
+		if Right(net, x.Slice(part).On(dev), y.Slice(part).On(dev)) == 0 {
+			t.Error("nothing is read right")
+		}
+		return weft.DigestNamed(nn.Params(net))
+	})
 }

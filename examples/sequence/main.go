@@ -6,6 +6,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"os"
 
 	"weft"
 	"weft/nn"
@@ -18,7 +19,7 @@ const hidden, batch = 32, 64
 // each half, and the sums [n, 1] of the two marked numbers.
 func Sequences(steps, n int, g *weft.Generator) (x, y *weft.Tensor) {
 	numbers := g.Rand(steps, n)
-	marks := weft.Zeros(steps, n)
+	marks := weft.ZerosLike(numbers)
 	half := int64(steps / 2)
 	for _, place := range []*weft.Tensor{g.Randint(0, half, 1, n), g.Randint(half, int64(steps), 1, n)} {
 		marks = marks.Scatter(0, place, 1)
@@ -66,11 +67,17 @@ func Accuracy(m *Net, length, n int, g *weft.Generator) float64 {
 func main() {
 	steps := flag.Int("steps", 800, "steps of training")
 	length := flag.Int("length", 20, "numbers in a sequence")
+	device := flag.String("device", "", "the device to train on, such as cpu; without it WEFT_DEVICE says, or the CPU")
 	flag.Parse()
+	dev, err := weft.DeviceByName(*device)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sequence:", err)
+		os.Exit(1)
+	}
 	g := weft.NewGenerator(1)
 	o := nn.RNNOpts{Generator: g}
 	for _, memory := range []nn.Layer{nn.NewLSTM(2, hidden, o), nn.NewGRU(2, hidden, o)} {
-		m := NewNet(memory, g)
+		m, g := nn.On(NewNet(memory, g), dev), g.On(dev)
 		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(1e-2)})
 		for i := range *steps {
 			if loss := Step(m, opt, *length, g); (i+1)%100 == 0 {

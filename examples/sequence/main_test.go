@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/examples/internal/late"
 	"weft/nn"
 	"weft/optim"
 )
@@ -47,4 +48,17 @@ func TestSequences(t *testing.T) {
 			t.Errorf("sequence %d: marks %v, sum %v, answer %v", i, marks, sum, ys[i])
 		}
 	}
+}
+
+// A second device trains to the bits of the CPU.
+func TestTrainingOnDevice(t *testing.T) {
+	late.Same(t, func(dev weft.Device) string {
+		g := weft.NewGenerator(1)
+		m := nn.On(NewNet(nn.NewGRU(2, hidden, nn.RNNOpts{Generator: g}), g), dev)
+		opt := optim.NewAdam(nn.Params(m))
+		for range 3 {
+			Step(m, opt, 6, g.On(dev))
+		}
+		return weft.DigestNamed(nn.Params(m))
+	})
 }

@@ -1,0 +1,27 @@
+// Package late gives the tests of examples a second device, whose memory the host does not reach.
+package late
+
+import (
+	"testing"
+
+	"weft"
+	"weft/internal/cpu"
+	"weft/internal/device"
+	"weft/internal/device/deferred"
+	"weft/internal/jit"
+)
+
+// Same calls digest with the CPU and with the second device, and reports an error if the results
+// differ.
+func Same(t *testing.T, digest func(dev weft.Device) string) {
+	t.Helper()
+	d := deferred.New(cpu.New(jit.Chosen().ISA))
+	device.Register(d)
+	dev, err := weft.DeviceByName(d.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := digest(weft.CPU), digest(dev); got != want {
+		t.Errorf("digest %s on %s, want %s as on the CPU", got, dev, want)
+	}
+}
