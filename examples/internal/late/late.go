@@ -9,13 +9,14 @@ import (
 	"weft/internal/device"
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
+	"weft/internal/mem"
 )
 
 // Same calls digest with the CPU and with the second device, and reports an error if the results
 // differ.
 func Same(t *testing.T, digest func(dev weft.Device) string) {
 	t.Helper()
-	d := deferred.New(cpu.New(jit.Chosen().ISA))
+	d := deferred.New(cpu.NewIn(mem.NewPool(), jit.Chosen().ISA), cpu.New(jit.Chosen().ISA))
 	device.Register(d)
 	dev, err := weft.DeviceByName(d.Name())
 	if err != nil {

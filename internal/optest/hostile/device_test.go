@@ -17,6 +17,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/profile"
 )
 
@@ -162,8 +163,8 @@ func (m *mover) fields(v reflect.Value, depth int) {
 func callOn(tg *target, seed uint64, dev weft.Device) (d *digester, thrown *panicked, moved int, ok bool) {
 	weft.Seed(seed)
 	m := &memory{live: map[*block]bool{}}
-	cpu.Memory = m.source
-	defer func() { cpu.Memory = nil }()
+	m.use()
+	defer fence().from.Store(nil)
 	g := &gen{r: rand.New(rand.NewPCG(seed, 0x770ef7)), m: m, dir: "."}
 	defer func() {
 		for _, s := range g.scopes {
@@ -294,7 +295,7 @@ func devicesChild(what string) {
 	if err := cmp.Or(err, os.Chdir(parts[1]), limit(room)); err != nil {
 		panic(err)
 	}
-	late := deferred.New(cpu.New(jit.Chosen().ISA))
+	late := deferred.New(cpu.NewIn(mem.NewPool(), jit.Chosen().ISA), cpu.New(jit.Chosen().ISA))
 	device.Register(late)
 	dev, err := weft.DeviceByName(late.Name())
 	if err != nil {
