@@ -126,20 +126,20 @@ func (u *uploader) idle(d *Device) {
 	u.spent = u.spent[:0]
 }
 
-// upload issues a copy of n bytes of the host's memory, which it has read when it returns. The
-// stream's lock is held.
-func (s *Stream) upload(dst Addr, src unsafe.Pointer, n int) error {
-	for n > 0 {
-		p, k, err := s.room(n)
+// upload issues a copy of the host's memory, which it has read when it returns. The stream's lock is
+// held.
+func (s *Stream) upload(dst Addr, src []byte) error {
+	for len(src) > 0 {
+		p, k, err := s.room(len(src))
 		if err != nil {
 			return err
 		}
-		copy(bytesAt(p, k), bytesAt(src, k))
+		copy(bytesAt(p, k), src)
 		if err := s.d.ctx.CopyIn(s.q, dst, p, k); err != nil {
 			return err
 		}
 		s.issued++
-		dst, src, n = dst+Addr(k), unsafe.Add(src, k), n-k
+		dst, src = dst+Addr(k), src[k:]
 	}
 	return nil
 }

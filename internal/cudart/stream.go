@@ -213,7 +213,7 @@ func (s *Stream) Copy(dst, src device.Ref, n int) error {
 	case from != nil:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		err = s.upload(dstAt, unsafe.Add(from, src.Offset), n)
+		err = s.upload(dstAt, bytesAt(unsafe.Add(from, src.Offset), n))
 	default:
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -276,7 +276,7 @@ func (s *Stream) fill8(at Addr, n int, bits uint64) error {
 		first[i] = bits
 	}
 	have, all := min(8*len(first), 8*n), 8*n
-	if err := s.upload(at, unsafe.Pointer(&first), have); err != nil {
+	if err := s.upload(at, bytesAt(unsafe.Pointer(&first), have)); err != nil {
 		return err
 	}
 	for have < all {
