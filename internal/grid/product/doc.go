@@ -196,6 +196,9 @@ func Lower(v Variant) *grid.Kernel {
 		w.mma = grid.M16N8K8
 	}
 	w.K.Args, w.K.Abreast = argBytes, w.shape.abreast
+	if w.shape.sumsShared && !(v.A.Vector && v.B.Vector && v.A.Of == v.B.Of && v.A.Of == v.DType) {
+		w.K.Abreast = 1 // conversions and single elements take more registers
+	}
 	w.write()
 	return w.K
 }
