@@ -2,7 +2,6 @@ package weft
 
 import (
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -32,7 +31,7 @@ func openDevice(kind string, i int) (Device, error) {
 	if err != nil {
 		return Device{}, err
 	}
-	return Device{uint8(slices.Index(device.List(), d))}, nil
+	return Device{d.Number()}, nil
 }
 
 // Devices returns the devices that can be used: the CPU, then the devices of packages that the program
@@ -117,13 +116,30 @@ func (d Device) Index() int {
 	return i
 }
 
-// Card returns the product's name, such as "NVIDIA H100 80GB HBM3", or "" if the device does not
-// tell it.
+// Card returns the name of the GPU or the processor, such as "NVIDIA H100 80GB HBM3", or "" if it is
+// not known.
 func (d Device) Card() string { return d.info().Card }
 
-// Memory returns the number of bytes that the device has in all, used ones included, or 0 if it does
-// not tell.
+// Memory returns the number of bytes that the device has in all, used ones included, or 0 if it is
+// not known. That of the CPU is the main memory of the machine. [Device.MemoryStats] tells what is
+// used.
 func (d Device) Memory() int64 { return d.info().Memory }
+
+// MemoryStats are figures of the memory that tensors and kernels of one device use, in bytes. Tensors
+// of at most 1024 bytes may lie in memory of Go, which is not counted. Memory of [FromSlice] and
+// of mapped files is not counted either.
+type MemoryStats struct {
+	Allocated int64 // in use, in whole blocks; what nothing refers to counts until the collector runs
+	Peak      int64 // the most that Allocated has been
+	Reserved  int64 // taken from the device: Allocated, and what is kept for the next allocations
+	Failed    int64 // number of allocations that failed
+}
+
+// MemoryStats returns the figures of the device's memory so far.
+func (d Device) MemoryStats() MemoryStats {
+	s := d.device().Memory().Stats()
+	return MemoryStats{s.Live, s.Peak, s.Reserved, s.Failed}
+}
 
 // Capability returns the compute capability of a CUDA device, such as 9 and 0. Other devices have
 // none: 0 and 0.

@@ -171,7 +171,7 @@
 //
 //   - Formulas: [Expr], [ParseExpr], [Formula], [Vars]
 //   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep]
-//   - On other devices: [Device], [CPU], [CUDA], [Devices], [DeviceByName], [Tensor.On],
+//   - On other devices: [Device], [MemoryStats], [CPU], [CUDA], [Devices], [DeviceByName], [Tensor.On],
 //     [Tensor.Device]
 //   - Profiles: [StartProfile], [Profile], [ProfileOpts], [ProfileRow]
 //

@@ -621,3 +621,11 @@ func ExampleTensor_MaskedFill() {
 	fmt.Println(x.MaskedFill(x.Lt(0), 0))
 	// Output: [0. 2. 0.]
 }
+
+func ExampleDevice_MemoryStats() {
+	before := weft.CPU.MemoryStats()
+	x := weft.Zeros(1000, 1000)
+	after := weft.CPU.MemoryStats()
+	fmt.Println(x.Size(), after.Peak >= after.Allocated, after.Reserved >= after.Allocated, after.Failed-before.Failed)
+	// Output: 1000000 true true 0
+}

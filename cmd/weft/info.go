@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -179,7 +177,7 @@ type fma struct {
 // look collects a report, and measures.
 func look(backend jit.ISA) (*report, error) {
 	r := &report{
-		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processor: processorName(),
+		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processor: processor.Name(),
 		Features: processor.Features(), Facts: facts(), Backend: backend.String(), Reason: why(backend), Threads: par.Threads(), Processors: runtime.NumCPU(),
 	}
 	r.lookAtDevices()
@@ -287,20 +285,4 @@ func why(b jit.ISA) string {
 		return "machine code is made for amd64 only"
 	}
 	return "the widest of what " + can
-}
-
-// processorName returns the name of the processor where the system tells it in a file.
-func processorName() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	s := bufio.NewScanner(f)
-	for s.Scan() {
-		if name, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
 }

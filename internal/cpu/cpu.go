@@ -16,6 +16,7 @@ import (
 	"weft/internal/mapped"
 	"weft/internal/mem"
 	"weft/internal/par"
+	"weft/internal/processor"
 	"weft/internal/x86"
 )
 
@@ -44,6 +45,11 @@ func NewIn(memory *mem.Pool, isa jit.ISA) *Device {
 
 // ISA returns the instruction set of the device's kernels and routines.
 func (d *Device) ISA() jit.ISA { return d.isa }
+
+// Info describes the processor and the main memory.
+func (d *Device) Info() device.Info {
+	return device.Info{Card: processor.Name(), Memory: mem.Physical()}
+}
 
 func (d *Device) Name() string               { return "cpu" }
 func (d *Device) Attach(number uint8)        { d.number = number }

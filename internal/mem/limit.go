@@ -29,6 +29,14 @@ func systemLimits() limits {
 	}
 }
 
+// Physical returns the bytes of main memory, or 0 if the system does not tell.
+func Physical() int64 {
+	if n, _ := physicalMemory(); n != noLimit {
+		return n
+	}
+	return 0
+}
+
 // together is the sum of two bounds, noLimit if either is.
 func together(memory, swap int64) int64 {
 	if memory >= noLimit || swap >= noLimit-memory {

@@ -185,7 +185,7 @@ func (d *digester) value(v reflect.Value, depth int) {
 		return
 	}
 	switch v.Interface().(type) {
-	case weft.Cost, kernel.Benchmark:
+	case weft.Cost, weft.MemoryStats, kernel.Benchmark:
 		return // it was measured
 	}
 	if av, ok := v.Interface().(array.View); ok {

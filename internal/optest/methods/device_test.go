@@ -14,6 +14,7 @@ import (
 	"weft/internal/device/deferred"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/processor"
 	"weft/internal/tensortest"
 	"weft/nn"
 	"weft/npy"
@@ -287,6 +288,32 @@ func TestDeviceByName(t *testing.T) {
 	}
 	if err := gpu.Sync(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestMemoryStatsOfDevice(t *testing.T) {
+	const n = 3 << 20
+	begin, host := gpu.MemoryStats(), weft.CPU.MemoryStats()
+	x := gpu.Zeros(n)
+	used := gpu.MemoryStats()
+	if by := used.Allocated - begin.Allocated; by < 4*n {
+		t.Errorf("%d bytes more are allocated after Zeros, want at least %d", by, 4*n)
+	}
+	if used.Peak < used.Allocated || used.Reserved < used.Allocated {
+		t.Errorf("the figures are %+v: Peak and Reserved are less than Allocated", used)
+	}
+	if by := weft.CPU.MemoryStats().Allocated - host.Allocated; by >= 4*n {
+		t.Errorf("%d bytes more are allocated on the CPU", by)
+	}
+	x.Release()
+	if err := gpu.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if end := gpu.MemoryStats(); end.Allocated > used.Allocated-4*n || end.Peak < used.Peak {
+		t.Errorf("after Release the figures are %+v, before %+v", end, used)
+	}
+	if weft.CPU.Memory() != mem.Physical() || weft.CPU.Card() != processor.Name() {
+		t.Errorf("the CPU is %q with %d bytes, want %q with %d", weft.CPU.Card(), weft.CPU.Memory(), processor.Name(), mem.Physical())
 	}
 }
 
