@@ -37,6 +37,8 @@ var hostOnly = map[string]string{
 	"weft.VJP":              "the function that is differentiated may return a constant of the CPU",
 	"weft.Formula.Explain":  "the text tells the layout of the arguments, which On changes",
 	"weft.Scope.Track":      "a closed scope gives the copy back that the test reads",
+	"nn.On":                 "moves",
+	"weft.Device":           "constructors of the CPU",
 	"weft.Tensor.On":        "moves",
 
 	"weft.Tensor.IsContiguous": "On changes the layout",
