@@ -8,7 +8,7 @@ import (
 	"weft/internal/ir"
 )
 
-// routines are those of the GPU. They rely on the checks of Infer. Others run on the host.
+// routines run on the GPU. They rely on the checks of Infer. Others run on the host.
 var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineMatMul: matmul,
 }

@@ -15,7 +15,7 @@ var types = [][3]array.DType{
 	{array.Float32, array.Float32, array.Float16}, {array.Float32, array.Float16, array.BFloat16},
 }
 
-// Sizes around those of tiles, of vectors and of blocks of terms.
+// Sizes around the sizes of tiles, of vectors and of blocks of terms.
 var (
 	sides = []int{0, 1, 2, 3, 4, 7, 8, 9, 12, 15, 16, 17, 31, 33, 63, 64, 65, 80, 127, 128, 129, 130}
 	terms = []int{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 64, 255, 256, 257, 272, 513}

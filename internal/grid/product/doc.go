@@ -12,7 +12,7 @@
 //
 // A block of threads computes a tile of C. It takes tiles of A and B through shared memory, in two
 // buffers: while one is multiplied, the next tile is on its way in registers. Elements of float32
-// are sums in the registers of a thread. Those of float64 come from mma.sync, whose elements are the
+// are sums in the registers of a thread. Sums of float64 come from mma.sync, whose elements are the
 // same chain.
 package product
 
@@ -141,10 +141,16 @@ func lanes(d array.DType) int { return min(4, 16/d.Size()) }
 // elems has the elements in memory.
 var elems = map[array.DType]grid.Elem{array.Float16: grid.Half, array.BFloat16: grid.BHalf, array.Float32: grid.W32, array.Float64: grid.W64}
 
-// The argument block: addresses of A, B and C; byte strides of places and of terms of A and B, then of
-// rows and columns of C; the bytes to a thread's next read in a tile and to the next tile, of A and of
-// B; the number of tiles of terms, and terms of the last one; sizes; the batch's sizes and byte strides
-// of A, B and C. What the loop needs is read there, since it takes no register so.
+// The argument block, in order:
+//
+//   - addresses of A, B and C
+//   - byte strides of places and of terms of A and B, then of rows and columns of C
+//   - the bytes to a thread's next read in a tile and to the next tile, of A and of B
+//   - the number of tiles of terms, and terms of the last one
+//   - sizes
+//   - the batch's sizes and byte strides of A, B and C
+//
+// The loop reads what it needs there, which takes no register.
 const (
 	argPtr     = 0
 	argStrides = 24

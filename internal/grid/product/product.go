@@ -90,7 +90,7 @@ func (p *Product) blocks(t Tile) int {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// split appends the launches of p, of which one has limits.
+// split appends the launches of p. One of them has limits.
 func (p Product) split(list []Launch, major int, choose func(p *Product) Tile) []Launch {
 	t := &p.Batch
 	part := func(change func(q *Product)) {

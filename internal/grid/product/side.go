@@ -46,7 +46,7 @@ type side struct {
 
 	placesLeft grid.Reg   // I32: places of the operand from the thread's first on
 	term       grid.Reg   // I32: of the thread's first element in a tile
-	busy       grid.Reg   // B: the thread's elements belong to the tile; NoReg where those of all do
+	busy       grid.Reg   // B: the thread's elements belong to the tile; NoReg where the elements of all threads do
 	at         grid.Reg   // I64: the address of its first element in the next tile
 	to         grid.Reg   // I32: the place of its first element in shared memory
 	staged     []grid.Reg // elements on their way
