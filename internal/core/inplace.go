@@ -276,7 +276,9 @@ func (t *Tensor) Assigned(opName, arg string, o Operand, write func(t, x *Tensor
 	if !array.BroadcastsTo(o.T.v.Shape, t.v.Shape) {
 		array.Failf(opName, arg, "has shape %s, which does not broadcast to the receiver's %s", array.ShapeString(o.T.v.Shape), array.ShapeString(t.v.Shape))
 	}
-	o.T = o.T.On(t.v.Store.Device)
+	if o.T.v.Store.Device != t.v.Store.Device {
+		o.T = o.T.On(t.v.Store.Device)
+	}
 	grad := GradOn() && t.v.DType.Differentiable()
 	var n *GradNode
 	if grad && o.T.RequiresGrad() {
