@@ -394,11 +394,13 @@ func TestMaskSelect(t *testing.T) {
 // Views and small writes take little memory: no plan, no kernel, no tensor for a number.
 func TestViewsAllocate(t *testing.T) {
 	tensortest.SkipLate(t, "work that waits allocates")
-	x, y := weft.Rand(1000), weft.Rand(10, 100)
+	x, y, z := weft.Rand(1000), weft.Rand(10, 100), weft.Rand(1000)
+	x.Assign(z) // makes the plan
 	for name, c := range map[string]struct {
 		most float64
 		f    func()
 	}{
+		"x[:] = z":    {0, func() { x.Assign(z) }},
 		"x[3]":        {1, func() { y.At(3) }},
 		"x[10:26]":    {2, func() { x.Slice(weft.Range(10, 26)) }},
 		"reshape":     {3, func() { x.Reshape(10, 100) }},

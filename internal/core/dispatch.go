@@ -112,7 +112,12 @@ var keys = sync.Pool{New: func() any { return new([]byte) }}
 // the Def's attributes. Where the operation runs on another device than the host, it replaces 0-d
 // operands on the host by copies there.
 func Lookup(d *op.Def, a ir.Attrs, ops []Operand) *Planned {
-	return LookupInto(d, a, ops, len(ops), nil)
+	p := LookupInto(d, a, ops, len(ops), nil)
+	if p == nil {
+		moveScalars(DeviceOf(d.Name, ops), ops)
+		p = LookupInto(d, a, ops, len(ops), nil)
+	}
+	return p
 }
 
 // composer builds the results of an operation over graph nodes, and returns the layouts in which
@@ -121,7 +126,8 @@ type composer func(p *Planned, args []*ir.Node) (outs []*ir.Node, dst []plan.Sig
 
 // LookupInto is [Lookup] for an operation that writes into memory that exists: the first nargs
 // operands are arguments, the others receive the results. compose builds the results; nil stands
-// for the Def itself.
+// for the Def itself. It moves no operand, so that a caller's tensors may stay on its stack: it
+// returns nil if all operands are arguments and scalars must be moved.
 func LookupInto(d *op.Def, a ir.Attrs, ops []Operand, nargs int, compose composer) *Planned {
 	if a == nil {
 		a = d.Attrs
@@ -148,13 +154,14 @@ func LookupInto(d *op.Def, a ir.Attrs, ops []Operand, nargs int, compose compose
 
 func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []Operand, nargs int, compose composer) *Planned {
 	number := DeviceOf(d.Name, ops)
-	if nargs == len(ops) && moveScalars(number, ops) {
-		return LookupInto(d, a, ops, nargs, compose)
-	}
 	p := &Planned{planKey: planKey{def: d, attrs: attrs, Nargs: nargs}, Device: number, A: ir.CopyAttrs(a)}
 	for i := range ops {
 		o := &ops[i]
-		if o.T != nil && o.T.v.Store.Device != number { // a copy of what is written would be written
+		if o.T != nil && o.T.v.Store.Device != number {
+			if nargs == len(ops) {
+				return nil
+			}
+			// A copy of what is written would be written.
 			failDevices(d.Name, o.T.v.Store.Device, number)
 		}
 		if o.T == nil {

@@ -321,15 +321,13 @@ func failDevices(opName string, a, b uint8) {
 	array.Failf(opName, "", "operands are on different devices, %s and %s: On moves a tensor", device.Get(a).Name(), device.Get(b).Name())
 }
 
-// moveScalars replaces the operands that are not on a device by copies there, and reports whether
-// there were any.
-func moveScalars(number uint8, ops []Operand) (moved bool) {
+// moveScalars replaces the operands that are not on a device by copies there.
+func moveScalars(number uint8, ops []Operand) {
 	for i := range ops {
 		if t := ops[i].T; t != nil && t.v.Store.Device != number {
-			ops[i].T, moved = t.On(number), true
+			ops[i].T = t.On(number)
 		}
 	}
-	return moved
 }
 
 // Alloc returns memory on a device.
