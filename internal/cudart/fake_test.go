@@ -44,7 +44,6 @@ type fakeQueue struct {
 	todo   []func()
 	issued int
 	done   int
-	err    error
 }
 
 // A fakePoint is where an event was recorded.

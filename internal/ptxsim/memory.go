@@ -2,6 +2,7 @@ package ptxsim
 
 import (
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -115,7 +116,7 @@ func (p *page) setInit(o int, was bool) {
 	}
 }
 
-// load returns the n bytes at o as an integer.
+// load returns the n bytes at o as an integer. The host may write 4 bytes of pinned memory meanwhile.
 func load(b []byte, o, n int) uint64 {
 	p := unsafe.Pointer(&b[o])
 	switch n {
@@ -124,7 +125,7 @@ func load(b []byte, o, n int) uint64 {
 	case 2:
 		return uint64(*(*uint16)(p))
 	case 4:
-		return uint64(*(*uint32)(p))
+		return uint64(atomic.LoadUint32((*uint32)(p)))
 	}
 	return *(*uint64)(p)
 }
