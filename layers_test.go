@@ -254,7 +254,7 @@ func TestCrossEntropyPasses(t *testing.T) {
 // library for it. Only module weft/cuda loads one.
 func TestProgramIsStatic(t *testing.T) {
 	if testing.Short() {
-		t.Skip("links a program")
+		t.Skip("SKIPPED: links a program")
 	}
 	binary := filepath.Join(t.TempDir(), "digits")
 	build := exec.Command("go", "build", "-o", binary, "./examples/digits")

@@ -55,7 +55,7 @@ func optionsOf[T any](run func(o T) []float64, fields map[string]optionField) op
 // their zero values are not options.
 var notOptions = map[string]bool{
 	"weft.Batch": true, "data.Batch": true, "weft.ByteRange": true, "weft.Error": true, "weft.FuncContext": true, "weft.Func": true,
-	"weft.GeneratorState": true, "weft.ProfileRow": true, "weft.DebugStep": true, "kernel.Benchmark": true, "kernel.Elem": true, "kernel.Error": true,
+	"weft.GeneratorState": true, "weft.MemoryStats": true, "weft.ProfileRow": true, "weft.DebugStep": true, "kernel.Benchmark": true, "kernel.Elem": true, "kernel.Error": true,
 	"nn.Mismatch": true, "safetensors.Info": true, "sym.Type": true, "npy.Info": true, "safetensors.Unsupported": true,
 }
 

@@ -52,7 +52,7 @@ type fake struct {
 
 func openFake(t *testing.T) *fake {
 	if built == "" {
-		t.Skip("no gcc or no source here: the calls of the driver are not tested against a library")
+		t.Skip("SKIPPED: no gcc or no source here: the calls of the driver are not tested against a library")
 	}
 	f := &fake{t: t, driver: newDriver([]string{built})}
 	f.fail("", 0)
@@ -333,7 +333,7 @@ func TestRegistered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := k.Count(); err == nil && n > 0 {
-		t.Skip("this machine has a GPU")
+		t.Skip("SKIPPED: this machine has a GPU")
 	}
 	_, err = device.Open("cuda", 0)
 	var e *array.Error

@@ -47,7 +47,7 @@ ret;
 func TestCallsOnGPU(t *testing.T) {
 	d := newDriver(libraryFiles)
 	if n, err := (gpus{d}).Count(); err != nil || n == 0 {
-		t.Skipf("there is no GPU here: %d, %v", n, err)
+		t.Skipf("SKIPPED: there is no GPU here: %d, %v", n, err)
 	}
 	exercise(t, d)
 }

@@ -18,7 +18,7 @@ func assemble(t *testing.T, target Target, kernels []*grid.Kernel) (spills []str
 	t.Helper()
 	ptxas := os.Getenv("WEFT_PTXAS")
 	if ptxas == "" {
-		t.Skip("WEFT_PTXAS does not name NVIDIA's assembler; .ci/ptxas fetches it")
+		t.Skip("SKIPPED: WEFT_PTXAS does not name NVIDIA's assembler; .ci/ptxas fetches it")
 	}
 	text, err := Print(target, kernels...)
 	if err != nil {

@@ -31,18 +31,14 @@ func (s simulated) Open(ordinal int) (device.Device, error) {
 	return d, nil
 }
 
-// TestDeviceWithoutImport runs before another test makes GPUs known.
-func TestDeviceWithoutImport(t *testing.T) {
-	err := run(context.Background(), options{epochs: 1, device: "cuda"})
+// TestTrainingOnDevices: ten steps end in the same weights on each device as on the CPU: a simulated
+// GPU, and a device whose memory the host does not reach.
+func TestTrainingOnDevices(t *testing.T) {
+	err := run(context.Background(), options{epochs: 1, device: "cuda"}) // before GPUs are known
 	var e *weft.Error
 	if !errors.As(err, &e) || e.Kind != weft.DeviceFailed {
 		t.Errorf("%v, want a *weft.Error that says what to import", err)
 	}
-}
-
-// TestTrainingOnDevices: ten steps end in the same weights on each device as on the CPU: a simulated
-// GPU, and a device whose memory the host does not reach.
-func TestTrainingOnDevices(t *testing.T) {
 	late := deferred.New(cpu.NewIn(mem.NewPool(), jit.Chosen().ISA), cpu.New(jit.Chosen().ISA))
 	device.Register(late)
 	device.RegisterKind("simulated", simulated{ptxsim.New(ptxsim.Options{Seed: 1})})

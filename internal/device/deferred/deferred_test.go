@@ -162,14 +162,14 @@ func TestFiguresOfOneDevice(t *testing.T) {
 func TestCompiledOnOneDevice(t *testing.T) {
 	x, y := on(weft.Ones(300)), (*weft.Tensor)((*core.Tensor)(weft.Ones(300)).On(second))
 	first, then := figuresOf(number), figuresOf(second)
-	x.Sinh().Release()
+	x.Asinh().Release() // which no other test here computes
 	if now := figuresOf(number); now.compiled != first.compiled+1 {
 		t.Errorf("%d kernels compiled for one operation", now.compiled-first.compiled)
 	}
 	if now := figuresOf(second); now.compiled != then.compiled {
 		t.Error("another device compiled it too")
 	}
-	y.Sinh().Release()
+	y.Asinh().Release()
 	if now := figuresOf(second); now.compiled != then.compiled+1 {
 		t.Errorf("%d kernels compiled on the second device", now.compiled-then.compiled)
 	}

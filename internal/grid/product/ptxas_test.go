@@ -33,7 +33,7 @@ func sampled(major int) (out []product.Variant) {
 func TestPtxasSpillsNothing(t *testing.T) {
 	ptxas := os.Getenv("WEFT_PTXAS")
 	if ptxas == "" {
-		t.Skip("WEFT_PTXAS does not name NVIDIA's assembler; .ci/ptxas fetches it")
+		t.Skip("SKIPPED: WEFT_PTXAS does not name NVIDIA's assembler; .ci/ptxas fetches it")
 	}
 	for _, major := range []int{8, 9} {
 		var kernels []*grid.Kernel
