@@ -113,7 +113,7 @@ func TestNoDriver(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestLibraryWithoutSymbol opens a library that is no driver.
+// TestLibraryWithoutSymbol opens a library without the functions of a driver.
 func TestLibraryWithoutSymbol(t *testing.T) {
 	_, err := openLibrary([]string{"libc.so.6"})
 	var absent *absentError

@@ -10,8 +10,8 @@ import (
 
 const at4 = "mul.wide.u32 %d0, %t, 4; add.u64 %d0, %d0, %a0;\n" // %d0 = &p0[t], of 4 bytes
 
-// Each mistake of a kernel is found, where it is, and loses the context. p0 is memory of 256 words,
-// p1 memory of as many that was never written.
+// Each mistake of a kernel is found, where it is, and loses the context. p0 and p1 are 256 words of
+// memory each; nothing wrote to p1.
 func TestFaults(t *testing.T) {
 	shared := ".shared .align 16 .b8 sm[256];\nmul.lo.u32 %r1, %t, 4; mov.u32 %r2, sm; add.u32 %r1, %r1, %r2;\n"
 	for _, c := range []struct {

@@ -329,15 +329,25 @@ func (c *context) findPinned(a uint64) *region {
 	return nil
 }
 
+// copyCall begins a copy between the GPU and the host's memory at p, and returns the queue, nil if
+// there is nothing to do. It takes c's lock.
+func (c *context) copyCall(call string, h cudart.Queue, p unsafe.Pointer, bytes int) (*queue, error) {
+	q, err := c.queueCall(call, h)
+	switch {
+	case err != nil || bytes == 0:
+		return nil, err
+	case bytes < 0 || p == nil:
+		return nil, driverError(call, cudart.CodeInvalid, "invalid argument")
+	}
+	return q, nil
+}
+
 func (c *context) CopyIn(h cudart.Queue, dst cudart.Addr, src unsafe.Pointer, bytes int) error {
 	const call = "cuMemcpyHtoDAsync_v2"
-	q, err := c.queueCall(call, h)
+	q, err := c.copyCall(call, h, src, bytes)
 	defer c.mu.Unlock()
-	if err != nil || bytes == 0 {
+	if q == nil {
 		return err
-	}
-	if bytes < 0 || src == nil {
-		return driverError(call, cudart.CodeInvalid, "invalid argument")
 	}
 	w := &work{name: call}
 	if c.pinnedAt(src, bytes) {
@@ -359,13 +369,10 @@ func (c *context) CopyIn(h cudart.Queue, dst cudart.Addr, src unsafe.Pointer, by
 
 func (c *context) CopyOut(h cudart.Queue, dst unsafe.Pointer, src cudart.Addr, bytes int) error {
 	const call = "cuMemcpyDtoHAsync_v2"
-	q, err := c.queueCall(call, h)
+	q, err := c.copyCall(call, h, dst, bytes)
 	defer c.mu.Unlock()
-	if err != nil || bytes == 0 {
+	if q == nil {
 		return err
-	}
-	if bytes < 0 || dst == nil {
-		return driverError(call, cudart.CodeInvalid, "invalid argument")
 	}
 	w := &work{name: call}
 	if c.pinnedAt(dst, bytes) {

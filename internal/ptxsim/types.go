@@ -47,7 +47,7 @@ func (t typ) integer() bool { return t.class == 'u' || t.class == 's' }
 func (t typ) float() bool   { return t.class == 'f' || t.class == 'g' }
 func (t typ) bytes() int    { return t.bits / 8 }
 
-// ones returns as many set bits as the type is wide.
+// ones returns a value of the type with all bits set.
 func (t typ) ones() uint64 { return 1<<(t.bits-1)<<1 - 1 }
 
 // sign extends the low bits of x by their sign.

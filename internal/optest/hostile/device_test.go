@@ -258,31 +258,13 @@ func TestDevicesGiveTheSameBits(t *testing.T) {
 	if !limited {
 		t.Skip("SKIPPED: nothing bounds the memory and the files of hostile calls on this platform")
 	}
-	rounds := 1
-	if n, err := strconv.Atoi(os.Getenv("WEFT_HOSTILE_DEVICES")); err == nil {
-		rounds = n
-	}
 	var list []string
 	for i := range targets {
 		if compared(&targets[i]) {
 			list = append(list, strconv.Itoa(i))
 		}
 	}
-	values := map[string]int{}
-	for len(list) > 0 {
-		c := runChild(t, "^TestDevicesGiveTheSameBits$", "WEFT_HOSTILE_DEVICES_CHILD="+strconv.Itoa(rounds)+","+t.TempDir()+","+strings.Join(list, " "))
-		for _, f := range c.faults {
-			t.Error(f)
-		}
-		for n, k := range c.values {
-			values[n] += k
-		}
-		list = list[min(max(1, int(c.next)), len(list)):]
-	}
-	if len(values) < 300 {
-		t.Errorf("only %d functions and methods were compared", len(values))
-	}
-	t.Logf("%d functions and methods were compared", len(values))
+	values := inChildren(t, "WEFT_HOSTILE_DEVICES", list)
 	for i := range targets {
 		if n := targets[i].name; compared(&targets[i]) && strings.HasPrefix(n, "weft.Tensor.") && values[n] == 0 {
 			t.Logf("never compared: %s", n)

@@ -142,6 +142,32 @@ func run(t *testing.T, first, end uint64) report {
 	return r
 }
 
+// inChildren runs the test in children that call the targets of a list, by number. The variable says
+// how many calls of each, 1 if it is not set. A child that ends leaves the rest of the list to the next.
+// The result counts the calls that gave something to compare, by target.
+func inChildren(t *testing.T, variable string, list []string) map[string]int {
+	rounds := 1
+	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
+		rounds = n
+	}
+	values := map[string]int{}
+	for len(list) > 0 {
+		c := runChild(t, "^"+t.Name()+"$", variable+"_CHILD="+strconv.Itoa(rounds)+","+t.TempDir()+","+strings.Join(list, " "))
+		for _, f := range c.faults {
+			t.Error(f)
+		}
+		for n, k := range c.values {
+			values[n] += k
+		}
+		list = list[min(max(1, int(c.next)), len(list)):]
+	}
+	if len(values) < 300 {
+		t.Errorf("only %d functions and methods were compared", len(values))
+	}
+	t.Logf("%d functions and methods were compared", len(values))
+	return values
+}
+
 // runChild runs a test in a child that makes calls, and reads what it reports of them. next is how
 // many it made.
 func runChild(t *testing.T, test, env string) (r report) {
