@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"fmt"
 	"testing"
 
 	"weft/internal/array"
@@ -10,7 +11,7 @@ import (
 )
 
 // TestPtxasKeepsFunctionsInRegisters assembles functions of package vmath, whose tables and
-// branches are the hardest kernels of a user. None may spill.
+// branches are the hardest kernels of a user. None may spill, except a list.
 func TestPtxasKeepsFunctionsInRegisters(t *testing.T) {
 	functions := map[string]func(*loop.Builder, loop.Value) loop.Value{
 		"exp": vmath.Exp, "expm1": vmath.Expm1, "log": vmath.Log, "log1p": vmath.Log1p, "sin": vmath.Sin, "cos": vmath.Cos,
@@ -37,12 +38,24 @@ func TestPtxasKeepsFunctionsInRegisters(t *testing.T) {
 					t.Fatal(err)
 				}
 				kernels, of[k.Name] = append(kernels, k), name+" of "+d.String()
+				if v == grid.FlatVector {
+					of[k.Name] += ", vector"
+				}
 			}
 		}
 	}
+	// ptxas keeps this one to 80 registers, so that three blocks fit, and spills 8 bytes.
+	listed := map[string]bool{"{9 0} pow of float32, vector": true}
 	for _, target := range targets {
 		for _, name := range assemble(t, target, kernels) {
-			t.Errorf("%v: registers of %s spill in %s", target, of[name], name)
+			what := fmt.Sprint(target, " ", of[name])
+			if !listed[what] {
+				t.Errorf("registers of %s spill in %s", what, name)
+			}
+			delete(listed, what)
 		}
+	}
+	for what := range listed {
+		t.Errorf("%s no longer spills: take it off the list", what)
 	}
 }
