@@ -4,13 +4,19 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/grid"
+	"weft/internal/grid/pooling"
 	"weft/internal/grid/product"
 	"weft/internal/ir"
 )
 
 // routines run on the GPU. They rely on the checks of Infer. Others run on the host.
 var routines = [ir.NumRoutines]device.Routine{
-	ir.RoutineMatMul: matmul,
+	ir.RoutineMatMul:         matmul,
+	ir.RoutineMaxPool2d:      onWindows(pooling.Max),
+	ir.RoutineMaxPool2dPlace: onWindows(pooling.Place),
+	ir.RoutineMaxPool2dPick:  onWindows(pooling.Pick),
+	ir.RoutineWindowMean:     onWindows(pooling.Mean),
+	ir.RoutineWindowSpread:   onWindows(pooling.Spread),
 }
 
 // startRoutine issues a kernel of a routine, whose name says all that the kernel depends on.
@@ -32,6 +38,12 @@ func (s *Stream) startRoutine(c *device.Call, name string, lower func() *grid.Ke
 	return s.each(op, c.Late)
 }
 
+// first returns the address of the first element of an operand of a routine.
+func (s *Stream) first(v *array.View) (uint64, error) {
+	addr, err := s.address(device.Ref{Store: v.Store, Offset: v.Offset * v.DType.Size()})
+	return uint64(addr), err
+}
+
 func matmul(c *device.Call) error {
 	s := c.Stream.(*Stream)
 	a, b, out := &c.Args[0], &c.Args[1], &c.Out[0]
@@ -40,11 +52,11 @@ func matmul(c *device.Call) error {
 		Batch: product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]}}
 	for i, m := range [...]*product.Mat{&p.A, &p.B, &p.C} {
 		v := [...]*array.View{a, b, out}[i]
-		addr, err := s.address(device.Ref{Store: v.Store, Offset: v.Offset * v.DType.Size()})
+		addr, err := s.first(v)
 		if err != nil {
 			return err
 		}
-		*m = product.Mat{Addr: uint64(addr), Row: v.Strides[r-2], Col: v.Strides[r-1]}
+		*m = product.Mat{Addr: addr, Row: v.Strides[r-2], Col: v.Strides[r-1]}
 	}
 	for _, l := range p.Launches(s.d.info.Units, s.d.info.Major) {
 		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return product.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {

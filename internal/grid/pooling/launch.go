@@ -1,0 +1,94 @@
+package pooling
+
+import (
+	"encoding/binary"
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/grid"
+)
+
+// A Pool is pooling of contiguous planes of H x W elements, with OH x OW windows each. Steps are at
+// most the padded sizes.
+type Pool struct {
+	DType                            array.DType // Float32 or Float64
+	Planes, H, W, OH, OW             int
+	KH, KW, StepH, StepW, PadH, PadW int
+	Sum                              bool // of Mean and Spread: sums instead of means
+}
+
+// A Launch is one run of a kernel.
+type Launch struct {
+	Variant Variant
+	Blocks  int
+	Args    []byte
+}
+
+// maxElements is the number of elements of a launch, which counts them, and rows, in 4 bytes.
+// Tests lower it.
+var maxElements = 1 << 30
+
+// Launches returns the launches that compute an operation, given the addresses of its result and
+// its arguments. Most take one launch; a result without elements takes none.
+func (p Pool) Launches(o Op, out uint64, args ...uint64) (list []Launch) {
+	v := Variant{Op: o, DType: p.DType}
+	if (o == Max || o == Mean) && p.KH == p.KW && (p.KH == 2 || p.KH == 3) {
+		v.Side = p.KH
+	}
+	rows, cols := p.OH, p.OW
+	if o.Back() {
+		rows, cols = p.H, p.W
+	}
+	total := p.Planes * rows * cols
+	for at := 0; at < total; {
+		row, col := at/cols%rows, at%cols
+		n := min(maxElements, total-at)
+		if cols > maxElements {
+			n = min(n, cols-col)
+		}
+		if rows > maxElements {
+			n = min(n, (rows-row)*cols-col)
+		}
+		a := make([]byte, 0, argBytes) // zeros behind the last argument too
+		a = appendInts(a, int(out)+at*p.DType.Size())
+		for i := range 3 {
+			addr := 0
+			if i < len(args) {
+				addr = int(args[i])
+			}
+			a = appendInts(a, addr)
+		}
+		size := p.DType.Size()
+		a = binary.LittleEndian.AppendUint64(a, p.scale())
+		a = appendInts(a, p.W*size, p.H*p.W*size, p.OW*size, p.OH*p.OW*size, at/(rows*cols))
+		for _, x := range [...]int{row, col, n, p.H, p.W, p.OH, p.OW, p.KH, p.KW, p.StepH, p.StepW, p.PadH, p.PadW} {
+			a = binary.LittleEndian.AppendUint32(a, uint32(x))
+		}
+		for _, n := range [...]int{cols, rows, p.StepW, p.StepH} {
+			a = grid.AppendDivisor(a, n)
+		}
+		list = append(list, Launch{v, (n + threads - 1) / threads, a[:argBytes]})
+		at += n
+	}
+	return list
+}
+
+// appendInts appends integers of 8 bytes.
+func appendInts(a []byte, x ...int) []byte {
+	for _, x := range x {
+		a = binary.LittleEndian.AppendUint64(a, uint64(x))
+	}
+	return a
+}
+
+// scale returns the bits of the factor of sums of windows.
+func (p *Pool) scale() uint64 {
+	scale := 1.0
+	if !p.Sum {
+		scale = 1 / float64(p.KH*p.KW)
+	}
+	if p.DType == array.Float64 {
+		return math.Float64bits(scale)
+	}
+	return uint64(math.Float32bits(float32(scale)))
+}

@@ -1,0 +1,219 @@
+// Package pooling computes max and average pooling and their gradients on a GPU: kernels of package
+// grid with the CPU's bits.
+//
+// # Bits
+//
+// A maximum visits its window column by column, and the last of equal elements stays. A mean is
+// the sum of its window in row-major order, times one over the number of places. The gradients
+// gather: each element walks the windows that hold it, in the order in which the CPU adds them.
+//
+// # How
+//
+// A thread computes an element of the result, its neighbour the next one. Windows of 2x2 and 3x3
+// are read without loops.
+package pooling
+
+import (
+	"fmt"
+
+	"weft/internal/array"
+	"weft/internal/grid"
+	"weft/internal/loop"
+)
+
+// threads is the number of threads of a block.
+const threads = 256
+
+// An Op is what is computed.
+type Op uint8
+
+const (
+	Max    Op = iota // maxima of the windows of x
+	Mean             // their means
+	Pick             // of x, y and dx: the element of dx at the first place of a window that has the maximum y
+	Place            // of x, y and dy: the gradient of Max
+	Spread           // of dy: the gradient of Mean
+	numOps
+)
+
+func (o Op) String() string { return [...]string{"max", "mean", "pick", "place", "spread"}[o] }
+
+// Back reports an operation whose result has the size of the picture, not of its windows.
+func (o Op) Back() bool { return o == Place || o == Spread }
+
+// A Variant is a kernel of pooling.
+type Variant struct {
+	Op    Op
+	DType array.DType // Float32 or Float64
+	Side  int         // rows and columns of the windows of Max and Mean: 2 or 3; 0 of any windows
+}
+
+// Name identifies the variant.
+func (v Variant) Name() string {
+	if v.Side == 0 {
+		return fmt.Sprintf("pool_%s_%s", v.Op, v.DType)
+	}
+	return fmt.Sprintf("pool_%s_%s_%d", v.Op, v.DType, v.Side)
+}
+
+// Variants returns all variants.
+func Variants() (out []Variant) {
+	for o := range numOps {
+		for _, d := range []array.DType{array.Float32, array.Float64} {
+			out = append(out, Variant{o, d, 0})
+			if o == Max || o == Mean {
+				out = append(out, Variant{o, d, 2}, Variant{o, d, 3})
+			}
+		}
+	}
+	return out
+}
+
+// The argument block, in order:
+//
+//   - addresses: of the first element that the launch writes, and of the arguments
+//   - one over the number of places, as an element
+//   - bytes of a row and of a plane of pictures, then of windows
+//   - the plane, the row and the column of the first element, and the number of elements
+//   - sizes of pictures and numbers of windows
+//   - windows, their steps and padding
+//   - divisors: of columns and rows of the result, and the steps
+const (
+	argPtr      = 0
+	argScale    = argPtr + 8*4
+	argRowX     = argScale + 8
+	argPlaneX   = argRowX + 8
+	argRowY     = argPlaneX + 8
+	argPlaneY   = argRowY + 8
+	argPlane    = argPlaneY + 8
+	argRow      = argPlane + 8
+	argCol      = argRow + 4
+	argElements = argCol + 4
+	argH        = argElements + 4
+	argW        = argH + 4
+	argOH       = argW + 4
+	argOW       = argOH + 4
+	argKH       = argOW + 4
+	argKW       = argKH + 4
+	argStepH    = argKW + 4
+	argStepW    = argStepH + 4
+	argPadH     = argStepW + 4
+	argPadW     = argPadH + 4
+	argDivide   = argPadW + 4
+	argBytes    = (argDivide + 4*grid.DivisorBytes + 7) / 8 * 8
+)
+
+// A writer writes a kernel.
+type writer struct {
+	*grid.Builder
+	v    Variant
+	t    loop.Type
+	elem grid.Elem
+	size int // bytes of an element
+
+	plane     grid.Reg // I64
+	row, col  grid.Reg // of the element that the thread computes
+	i         grid.Reg // its number in the launch
+	zero, one grid.Reg // I32
+}
+
+// Lower returns the kernel of a variant.
+func Lower(v Variant) *grid.Kernel {
+	w := &writer{Builder: grid.NewBuilder(v.Name(), threads), v: v, t: loop.F32, elem: grid.W32, size: v.DType.Size()}
+	if v.DType == array.Float64 {
+		w.t, w.elem = loop.F64, grid.W64
+	}
+	w.K.Args = argBytes
+	if v.Op == Place {
+		w.K.Abreast = 6 // its loops in loops take more registers
+	}
+	w.zero, w.one = w.I32(0), w.I32(1)
+	w.i = w.Add(w.Mul(w.Block(), w.I32(threads)), w.Thread())
+	w.If(w.Lt(w.i, w.arg(argElements)), false, func() {
+		w.find()
+		result := [...]func() grid.Reg{Max: w.max, Mean: w.mean, Pick: w.pick, Place: w.place, Spread: w.spread}[v.Op]()
+		w.Store(grid.Global, w.elem, w.element(w.Arg(loop.I64, argPtr), w.i), 0, grid.NoReg, result)
+	}, nil)
+	return w.K
+}
+
+func (w *writer) arg(at int) grid.Reg { return w.Arg(loop.I32, at) }
+
+// element returns the address of element i, an I32.
+func (w *writer) element(addr, i grid.Reg) grid.Reg {
+	return w.Add(addr, w.Mul(w.Wide(i), w.I64(int64(w.size))))
+}
+
+// load returns an element of the type of the variant.
+func (w *writer) load(addr grid.Reg) grid.Reg {
+	return w.Load(grid.Global, w.elem, w.t, addr, 0, grid.NoReg)
+}
+
+// divide returns the quotient and the remainder of x and a divisor.
+func (w *writer) divide(x grid.Reg, divisor int) (quo, rem grid.Reg) {
+	return w.Divide(x, argDivide+grid.DivisorBytes*divisor)
+}
+
+// The divisors.
+const (
+	cols = iota
+	rows
+	stepW
+	stepH
+)
+
+// find finds the plane, row and column of the element.
+func (w *writer) find() {
+	row, col := w.divide(w.Add(w.i, w.arg(argCol)), cols)
+	plane, row := w.divide(w.Add(row, w.arg(argRow)), rows)
+	w.plane, w.row, w.col = w.Add(w.Wide(plane), w.Arg(loop.I64, argPlane)), row, col
+}
+
+// planeOf returns the address of the plane at hand of argument i, which is one of pictures or of windows.
+func (w *writer) planeOf(i, bytes int) grid.Reg {
+	return w.Add(w.Arg(loop.I64, argPtr+8+8*i), w.Mul(w.plane, w.Arg(loop.I64, bytes)))
+}
+
+// at returns the address of an element of a plane.
+func (w *writer) at(plane, row, col grid.Reg, rowBytes int) grid.Reg {
+	return w.element(w.Add(plane, w.Mul(w.Wide(row), w.Arg(loop.I64, rowBytes))), col)
+}
+
+func (w *writer) least(x, y grid.Reg) grid.Reg { return w.Do(loop.OpMin, loop.I32, 0, x, y) }
+func (w *writer) most(x, y grid.Reg) grid.Reg  { return w.Do(loop.OpMax, loop.I32, 0, x, y) }
+
+// minusZero is the number that changes nothing when it is added, not even -0.
+func (w *writer) minusZero() grid.Reg { return w.bits(1<<31, 1<<63) }
+
+// bits is the constant of these bits.
+func (w *writer) bits(narrow uint32, wide uint64) grid.Reg {
+	if w.size == 8 {
+		return w.Const(w.t, wide)
+	}
+	return w.Const(w.t, uint64(narrow))
+}
+
+// walk writes a loop over the numbers from first to last; f gets the number and an address that
+// moves on by bytes. Down turns the loop round, from last to first: addr belongs to where it
+// begins. It ends early where done, if it is not NoReg, becomes true.
+func (w *writer) walk(first, last grid.Reg, down bool, addr, bytes, done grid.Reg, f func(i, addr grid.Reg)) {
+	op, i := loop.OpAdd, w.Copy(first)
+	if down {
+		op, i = loop.OpSub, w.Copy(last)
+	}
+	addr = w.Copy(addr)
+	w.While(false, func() grid.Reg {
+		more := w.Le(i, last)
+		if down {
+			more = w.Le(first, i)
+		}
+		if done != grid.NoReg {
+			more = w.And(more, w.Not(done))
+		}
+		return more
+	}, func() {
+		f(i, addr)
+		w.Update(i, op, i, w.one)
+		w.Update(addr, op, addr, bytes)
+	})
+}
