@@ -37,7 +37,7 @@ type Device struct {
 	events   events
 	pinned   pinned
 	programs programs
-	words    words
+	lines    lines
 
 	streams struct {
 		sync.Mutex

@@ -1,11 +1,8 @@
 package cudart
 
 import (
-	"context"
 	"fmt"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"weft/internal/array"
@@ -92,8 +89,8 @@ func (s *Stream) issue(l *device.Launch, p *Program, k *kernel, blocks int, addr
 	}
 	d.counters.Native.Add(1)
 	if c != nil {
-		c.n, c.late = s.issued, l.Late
-		s.cancels = append(s.cancels, c)
+		c.late = l.Late
+		s.watched = append(s.watched, watched{s.issued, c})
 	}
 	return s.each(p.p.Name, l.Late)
 }
@@ -124,103 +121,4 @@ func (s *Stream) checkOffsets(l *device.Launch, axis int, at Addr) error {
 		*l.Ends = [2]int{int(off[0]), int(off[len(off)-1])}
 	}
 	return nil
-}
-
-// A cancel is a word of pinned memory that a kernel with loops reads: it ends early where that is
-// not 0.
-type cancel struct {
-	ctx  context.Context
-	word *uint32
-	n    uint64 // number of the work
-	late func(error) error
-	halt func() bool // of the context
-
-	mu   sync.Mutex
-	over bool
-}
-
-// cancelStep is the distance of two words: a line of the cache, so that launches share none.
-const cancelStep = 64
-
-// newCancel returns a word that is set when a context ends.
-func (d *Device) newCancel(ctx context.Context) (*cancel, error) {
-	w, err := d.words.take(&d.pinned)
-	if err != nil {
-		return nil, err
-	}
-	c := &cancel{ctx: ctx, word: w}
-	c.halt = context.AfterFunc(ctx, c.set)
-	return c, nil
-}
-
-func (c *cancel) set() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.over {
-		atomic.StoreUint32(c.word, 1)
-	}
-}
-
-// address is the word's, 0 without one.
-func (c *cancel) address() uint64 {
-	if c == nil {
-		return 0
-	}
-	return uint64(uintptr(unsafe.Pointer(c.word)))
-}
-
-// stop ends the use of the word, and reports whether it was set.
-func (c *cancel) stop() bool {
-	c.halt()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.over = true
-	return atomic.LoadUint32(c.word) != 0
-}
-
-// end takes the word back when the kernel is done, and returns the error of a context that ended it.
-func (c *cancel) end(d *Device) error {
-	if c == nil {
-		return nil
-	}
-	set := c.stop()
-	d.words.put(c.word)
-	switch {
-	case !set:
-		return nil
-	case c.late != nil:
-		return c.late(c.ctx.Err())
-	}
-	return c.ctx.Err()
-}
-
-// words are those that kernels read while they run.
-type words struct {
-	mu   sync.Mutex
-	free []*uint32
-}
-
-func (l *words) take(p *pinned) (*uint32, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.free) == 0 {
-		b, err := p.take()
-		if err != nil {
-			return nil, err
-		}
-		for at := 0; at < pinnedBytes; at += cancelStep {
-			l.free = append(l.free, (*uint32)(unsafe.Add(b, at)))
-		}
-	}
-	n := len(l.free) - 1
-	w := l.free[n]
-	l.free = l.free[:n]
-	atomic.StoreUint32(w, 0)
-	return w, nil
-}
-
-func (l *words) put(w *uint32) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.free = append(l.free, w)
 }

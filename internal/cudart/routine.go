@@ -17,6 +17,9 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineMaxPool2dPick:  onWindows(pooling.Pick),
 	ir.RoutineWindowMean:     onWindows(pooling.Mean),
 	ir.RoutineWindowSpread:   onWindows(pooling.Spread),
+
+	ir.RoutineIndexSelect: indexSelect,
+	ir.RoutineGather:      gather,
 }
 
 // startRoutine issues a kernel of a routine, whose name says all that the kernel depends on.

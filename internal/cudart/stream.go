@@ -28,7 +28,7 @@ type Stream struct {
 	down    unsafe.Pointer // pinned memory of downs, nil before the first
 	downAt  int            // bytes in use
 	downs   []download
-	cancels []*cancel
+	watched []watched
 	err     error  // the first since the last Sync, of this stream alone
 	args    []byte // of the launch under way
 }
@@ -133,12 +133,13 @@ func (s *Stream) complete(n uint64) {
 		s.downAt = 0
 	}
 	k = 0
-	for ; k < len(s.cancels) && s.cancels[k].n <= n; k++ {
-		if err := s.cancels[k].end(s.d); err != nil && s.err == nil {
+	for ; k < len(s.watched) && s.watched[k].n <= n; k++ {
+		if err := s.watched[k].end(s.d); err != nil && s.err == nil {
 			s.err = err
 		}
 	}
-	s.cancels = append(s.cancels[:0], s.cancels[k:]...)
+	s.watched = append(s.watched[:0], s.watched[k:]...)
+	clear(s.watched[len(s.watched):cap(s.watched)])
 	if n == s.issued {
 		s.up.idle(s.d)
 	}
@@ -306,8 +307,8 @@ func (s *Stream) Close() error {
 func (s *Stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.cancels {
-		c.stop()
+	for _, w := range s.watched {
+		w.forget()
 	}
-	s.cancels, s.downs = nil, nil
+	s.watched, s.downs = nil, nil
 }

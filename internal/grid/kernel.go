@@ -46,6 +46,10 @@ const (
 	// thread can cut in two. Dst, if not NoReg, gets the value before. Pred as for Store.
 	Add
 
+	// Min replaces the integer at address B plus Imm by the lesser of it and A, without sign. It is
+	// one step as Add is, and has the same operands, but no Dst.
+	Min
+
 	Barrier     // waits for all threads of the block; their writes before it are seen after it
 	WarpBarrier // waits for the 32 threads of the warp; their writes before it are seen after it
 
@@ -110,7 +114,7 @@ type Ins struct {
 	Op      Op
 	Loop    loop.Op // of Compute
 	Elem    Elem    // of Load and Store
-	Space   Space   // of Load, Store and Add
+	Space   Space   // of Load, Store, Add and Min
 	Uniform bool    // of If and While: all threads of a warp agree, always
 	Fresh   bool    // of Load: sees what others wrote while the kernel runs
 	Dst     Reg

@@ -99,6 +99,10 @@ func (v *verifier) ins(in *Ins) {
 		if in.Dst != NoReg {
 			v.write(in.Dst, t)
 		}
+	case Min:
+		v.pred(in.Pred)
+		v.read(in.B, loop.I64)
+		v.read(in.A, loop.I32, loop.I64)
 	case Barrier, WarpBarrier:
 		v.together(in)
 	case ShuffleDown, ShuffleXor, ShuffleLane:

@@ -292,6 +292,7 @@ func TestControlFlow(t *testing.T) {
 	const trips = 9
 	in, out := make([]byte, 8), make([]byte, 4*68)
 	in[0] = trips
+	binary.LittleEndian.PutUint32(out[12:], math.MaxUint32)
 	newMachine(t, sm80, k).run(k, 1, in, out)
 	var ones int
 	var sum uint32
@@ -314,6 +315,9 @@ func TestControlFlow(t *testing.T) {
 	}
 	if got := binary.LittleEndian.Uint32(out[8:]); got != sum {
 		t.Errorf("sum %d, want %d", got, sum)
+	}
+	if got := binary.LittleEndian.Uint32(out[12:]); got != 1 {
+		t.Errorf("minimum %d, want 1", got)
 	}
 	for i := range k.Threads {
 		want := uint32(trips)

@@ -222,7 +222,7 @@ func warpKernel(t loop.Type) *grid.Kernel {
 }
 
 // controlKernel returns a kernel with ifs and whiles, uniform ones inside others and the reverse, a
-// return of some threads, atomic additions and a load that sees late writes.
+// return of some threads, atomic additions and minima, and a load that sees late writes.
 func controlKernel() *grid.Kernel {
 	g := grid.NewBuilder("control", 64)
 	g.K.Args, g.K.Shared = 16, MaxStatic+16
@@ -243,6 +243,8 @@ func controlKernel() *grid.Kernel {
 		g.Barrier()
 		g.Update(n, loop.OpAdd, n, g.I32(1))
 	})
+	// Without sign -5 to -1 are large, and thread 5, which has 0, takes no part: the least is 1.
+	g.Ins(grid.Ins{Op: grid.Min, A: g.Sub(i, g.I32(5)), B: g.Arg(loop.I64, 8), Imm: 12, Pred: g.Not(g.Eq(i, g.I32(5)))})
 	g.If(g.Lt(i, g.I32(7)), false, g.Return, nil)
 	storeValue(g, 8, g.Add(i, g.I32(4)), n, grid.NoReg)
 	return g.K

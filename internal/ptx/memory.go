@@ -102,17 +102,17 @@ func (p *printer) store(in *grid.Ins) {
 	}
 }
 
-// atomicAdd prints an addition to an integer in memory.
-func (p *printer) atomicAdd(in *grid.Ins) {
+// atomic prints an operation on an integer in memory.
+func (p *printer) atomic(in *grid.Ins, op string) {
 	x := p.typed(in.A, ints)
 	size := 8 * p.typeOf(in.A).Size()
 	address, guard := p.address(in.Space, in.B, nil), p.guard(in)
 	if in.Dst == grid.NoReg {
-		p.line("%sred.%s.add.u%d [%s+%d], %s", guard, spaceName(in.Space), size, address, in.Imm, x)
+		p.line("%sred.%s.%s.u%d [%s+%d], %s", guard, spaceName(in.Space), op, size, address, in.Imm, x)
 		return
 	}
 	dst := p.typed(in.Dst, 1<<p.typeOf(in.A))
-	p.line("%satom.%s.add.u%d %s, [%s+%d], %s", guard, spaceName(in.Space), size, dst, address, in.Imm, x)
+	p.line("%satom.%s.%s.u%d %s, [%s+%d], %s", guard, spaceName(in.Space), op, size, dst, address, in.Imm, x)
 }
 
 func spaceName(s grid.Space) string {

@@ -200,7 +200,9 @@ func (p *printer) ins(in *grid.Ins) {
 	case grid.Store:
 		p.store(in)
 	case grid.Add:
-		p.atomicAdd(in)
+		p.atomic(in, "add")
+	case grid.Min:
+		p.atomic(in, "min")
 	case grid.Barrier:
 		p.together()
 		p.line("bar.sync 0")
@@ -231,7 +233,7 @@ func opName(in *grid.Ins) string {
 		return in.Loop.String()
 	}
 	names := [...]string{grid.Move: "move", grid.ThreadIndex: "thread index", grid.BlockIndex: "block index", grid.Blocks: "blocks",
-		grid.Arg: "arg", grid.Load: "load", grid.Store: "store", grid.Add: "atomic add", grid.Barrier: "barrier", grid.WarpBarrier: "warp barrier",
+		grid.Arg: "arg", grid.Load: "load", grid.Store: "store", grid.Add: "atomic add", grid.Min: "atomic min", grid.Barrier: "barrier", grid.WarpBarrier: "warp barrier",
 		grid.ShuffleDown: "shuffle down", grid.ShuffleXor: "shuffle xor", grid.ShuffleLane: "shuffle lane", grid.Any: "any", grid.All: "all",
 		grid.MMA: "mma", grid.If: "if", grid.While: "while", grid.Return: "return"}
 	if int(in.Op) < len(names) {

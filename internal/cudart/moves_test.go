@@ -1,0 +1,96 @@
+package cudart_test
+
+import (
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/cudart"
+	"weft/internal/ptxsim"
+)
+
+// refusals are calls with indices out of range.
+var refusals = map[string]func(x *weft.Tensor) *weft.Tensor{
+	"index_select": func(x *weft.Tensor) *weft.Tensor { return x.IndexSelect(0, ints(x, 0, 5, 6, -7, 6)) },
+	"columns":      func(x *weft.Tensor) *weft.Tensor { return x.IndexSelect(1, ints(x, 36, -37, -38)) },
+	"few": func(x *weft.Tensor) *weft.Tensor {
+		return x.IndexSelect(0, ints(x, 1<<40+3, 0).To(weft.Int64)).Mul(2)
+	},
+	"int32": func(x *weft.Tensor) *weft.Tensor { return x.IndexSelect(0, ints(x, 0, -100000, 7).To(weft.Int32)) },
+	"least": func(x *weft.Tensor) *weft.Tensor {
+		return x.IndexSelect(0, ints(x, 0, -1<<63, 7))
+	},
+	"large": func(x *weft.Tensor) *weft.Tensor {
+		i := weft.ArangeOf(weft.Int64, 3000).Sub(2990).Maximum(0)
+		return x.IndexSelect(0, i.On(x.Device())).Mul(2)
+	},
+	"nothing to select": func(x *weft.Tensor) *weft.Tensor {
+		return x.Slice(weft.Range(0, 6), weft.Range(0, 0)).IndexSelect(0, ints(x, 5, 6))
+	},
+	"nothing to select from": func(x *weft.Tensor) *weft.Tensor { return x.Slice(weft.Range(0, 0)).IndexSelect(0, ints(x, 0)) },
+	"gather":                 func(x *weft.Tensor) *weft.Tensor { return x.Gather(0, ints(x, 5, 0, 0, 1, 2, 6, -7, 2).Reshape(2, 4)) },
+	"gather rows": func(x *weft.Tensor) *weft.Tensor {
+		return x.Gather(1, ints(x, 5, 0, 0, 1, 2, 6, -37, 37).Reshape(2, 4))
+	},
+}
+
+// ints returns integers on the device of x.
+func ints(x *weft.Tensor, v ...int64) *weft.Tensor { return weft.FromSlice(v, len(v)).On(x.Device()) }
+
+// An index out of range is the CPU's error, told by the call that waits, once. The device goes on.
+func TestRefusedIndexIsErrorOfCPU(t *testing.T) {
+	for seed := range uint64(2) {
+		gpu, d := simulated(t, ptxsim.Options{Seed: seed})
+		x := weft.Arange(0, 6*37, 1).Reshape(6, 37)
+		y := on(x, gpu)
+		for name, f := range refusals {
+			want := weft.Try(func() { f(x) })
+			if want == nil {
+				t.Fatalf("%s: the CPU takes it", name)
+			}
+			got := weft.Try(func() { weft.Digest(f(y)) })
+			if got == nil { // a digest of nothing waits for nothing
+				got = d.Sync()
+			}
+			if got == nil || got.Error() != want.Error() {
+				t.Errorf("%s: got %v, want %v", name, got, want)
+			}
+			if err := d.Sync(); err != nil {
+				t.Errorf("%s: told again: %v", name, err)
+			}
+			if weft.Digest(y.Mul(2)) != weft.Digest(x.Mul(2)) {
+				t.Errorf("%s: the device does not go on", name)
+			}
+		}
+		if n := d.Counters().Fallbacks.Load(); n != 0 {
+			t.Errorf("%d routines ran on the host", n)
+		}
+	}
+}
+
+// With WEFT_CUDA_SYNC=1 the call itself fails.
+func TestRefusedIndexAtOnce(t *testing.T) {
+	t.Setenv("WEFT_CUDA_SYNC", "1")
+	gpu, _ := simulated(t, ptxsim.Options{})
+	x := on(weft.Arange(0, 6, 1), gpu)
+	err := weft.Try(func() { x.IndexSelect(0, ints(x, 6)) })
+	if err == nil || !strings.Contains(err.Error(), "6 at position 0 is out of range for size 6") {
+		t.Error(err)
+	}
+}
+
+// The first of several refused calls is told, and routines that nobody waits for do not pile up.
+func TestFirstRefusalIsTold(t *testing.T) {
+	gpu, d := simulated(t, ptxsim.Options{})
+	defer cudart.SetMostWatched(3)()
+	x := on(weft.Arange(0, 6, 1), gpu)
+	for i := range int64(10) {
+		x.IndexSelect(0, ints(x, 5+i))
+	}
+	if err := d.Sync(); err == nil || !strings.Contains(err.Error(), "6 at position 0 is out of range for size 6") {
+		t.Error(err)
+	}
+	if n := d.Watched(); n != 0 {
+		t.Errorf("%d watches are left", n)
+	}
+}

@@ -1,0 +1,123 @@
+package moves
+
+import (
+	"fmt"
+
+	"weft/internal/array"
+	"weft/internal/grid"
+	"weft/internal/loop"
+)
+
+// A Mode is what [Places] does with indices in range.
+type Mode uint8
+
+const (
+	Put   Mode = iota // writes them
+	Add               // adds them to what is there
+	Check             // nothing
+	numModes
+)
+
+// Places are indices along an axis, counted from the front and multiplied by a weight, as contiguous
+// int64. An index out of range counts as 0.
+type Places struct {
+	Mode          Mode
+	Index         array.DType // Int32 or Int64
+	Count         []int       // the shape of the indices and of the result
+	Out           uint64      // not of Check
+	At            Array
+	Along, Weight int    // the size of the axis
+	Report        uint64 // the address of a [grid.Report]; positions are row-major
+}
+
+// placesVariant is a kernel of [Places].
+type placesVariant struct {
+	mode  Mode
+	index array.DType
+	axes  int
+	each  int // indices of a thread
+}
+
+func (v placesVariant) name() string {
+	return fmt.Sprintf("places_%d_%s_%d_%d", v.mode, v.index, v.axes, v.each)
+}
+
+// The argument block of Places.
+const (
+	placesOut    = 0 // addresses
+	placesAt     = 8
+	placesFirst  = 16 // the position of the first index
+	placesReport = 24 // address
+	placesAlong  = 32 // the size of the axis
+	placesWeight = 40
+	placesNumber = 48 // of indices
+	placesBox    = 56 // with the steps of the indices, in bytes
+)
+
+// Launches returns the launches of p on a GPU with a number of multiprocessors.
+func (p Places) Launches(processors int) (list []Launch) {
+	if array.Size(p.Count) == 0 {
+		return nil
+	}
+	b := box{p.Count, [][]int{scaled(p.At.Strides, p.Index.Size())}}.joined()
+	first := 0
+	b.each([]int{int(p.At.Addr)}, func(b box, begin []int) {
+		n := array.Size(b.count)
+		v := placesVariant{p.Mode, p.Index, len(b.count), eachFor(n, processors)}
+		var a arguments
+		a.long(int(p.Out)+8*first, begin[0], first, int(p.Report), p.Along, p.Weight)
+		a.short(n)
+		a.pad()
+		b.append(&a)
+		first += n
+		list = append(list, Launch{v.name(), v.lower, ceil(n, threads*v.each), a})
+	})
+	return list
+}
+
+// lower returns the kernel.
+func (v placesVariant) lower() *grid.Kernel {
+	w := writer{grid.NewBuilder(v.name(), threads)}
+	w.K.Args = placesBox + boxBytes(v.axes, 1)
+	first := w.Add(w.Mul(w.Block(), w.I32(int32(threads*v.each))), w.Thread())
+	type item struct{ number, in, raw, to, old grid.Reg }
+	items := make([]item, v.each)
+	for i := range items {
+		x := &items[i]
+		number := w.Add(first, w.I32(int32(threads*i)))
+		x.in = w.Lt(number, w.short(placesNumber))
+		x.raw = w.index(v.index, w.walk(w.long(placesAt), w.position(number, v.axes, placesBox), 0, placesBox), x.in)
+		x.number = w.Wide(number)
+		if x.to = w.Add(w.long(placesOut), w.Mul(x.number, w.I64(8))); v.mode == Add {
+			x.old = w.Load(grid.Global, grid.W64, loop.I64, x.to, 0, x.in)
+		}
+	}
+	for i := range items {
+		x := &items[i]
+		index, bad := w.checked(x.raw, w.long(placesAlong), x.in)
+		if v.mode != Check {
+			value := w.Select(bad, w.I64(0), w.Mul(index, w.long(placesWeight)))
+			if v.mode == Add {
+				value = w.Add(value, x.old)
+			}
+			w.Store(grid.Global, grid.W64, x.to, 0, x.in, value)
+		}
+		w.If(bad, false, func() { w.Report(w.long(placesReport), x.raw, w.Add(w.long(placesFirst), x.number)) }, nil)
+	}
+	return w.K
+}
+
+// index loads an index as an I64.
+func (w writer) index(d array.DType, addr, pred grid.Reg) grid.Reg {
+	if d == array.Int32 {
+		return w.Wide(w.Load(grid.Global, grid.W32, loop.I32, addr, 0, pred))
+	}
+	return w.Load(grid.Global, grid.W64, loop.I64, addr, 0, pred)
+}
+
+// checked returns an index counted from the front, and whether it is out of range for size where in
+// holds.
+func (w writer) checked(raw, size, in grid.Reg) (index, bad grid.Reg) {
+	index = w.Select(w.Lt(raw, w.I64(0)), w.Add(raw, size), raw)
+	return index, w.And(in, w.Do(loop.OpLeU, loop.B, 0, size, index))
+}
