@@ -110,15 +110,19 @@ func (s *Stream) start(op string, k *kernel, blocks int, args []byte) error {
 
 // checkOffsets reads the offsets of a ragged axis and refuses those that descend or lie outside.
 func (s *Stream) checkOffsets(l *device.Launch, axis int, at Addr) error {
-	off := make([]int64, l.Extents[0]+1)
-	if err := s.fetchNow(bytesAt(unsafe.Pointer(&off[0]), 8*len(off)), at); err != nil {
-		return s.d.failed(err)
-	}
-	if err := device.CheckOffsets(l.Op, off, 0, l.Extents[axis]); err != nil {
-		return err
-	}
-	if l.Ends != nil {
+	off, err := s.offsets(l.Op, at, l.Extents[0], l.Extents[axis])
+	if err == nil && l.Ends != nil {
 		*l.Ends = [2]int{int(off[0]), int(off[len(off)-1])}
 	}
-	return nil
+	return err
+}
+
+// offsets returns the offsets of a number of items. It waits for them, and refuses those that descend
+// or lie outside of the rows.
+func (s *Stream) offsets(op string, at Addr, items, rows int) ([]int64, error) {
+	off := make([]int64, items+1)
+	if err := s.fetchNow(bytesAt(unsafe.Pointer(&off[0]), 8*len(off)), at); err != nil {
+		return nil, s.d.failed(err)
+	}
+	return off, device.CheckOffsets(op, off, 0, rows)
 }

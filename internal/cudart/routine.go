@@ -20,6 +20,11 @@ var routines = [ir.NumRoutines]device.Routine{
 
 	ir.RoutineIndexSelect: indexSelect,
 	ir.RoutineGather:      gather,
+
+	ir.RoutineArgMax:        argExtreme(true),
+	ir.RoutineArgMin:        argExtreme(false),
+	ir.RoutineSegmentArgMax: segmentArg(true),
+	ir.RoutineSegmentArgMin: segmentArg(false),
 }
 
 // startRoutine issues a kernel of a routine, whose name says all that the kernel depends on.
