@@ -6,11 +6,11 @@ import (
 )
 
 // holding returns the first and the last of the windows that hold a row or column of the picture.
-func (w *writer) holding(at grid.Reg, pad, places, divisor, count int) (first, last grid.Reg) {
+func (w *writer) holding(at grid.Reg, pad, places, step, count int) (first, last grid.Reg) {
 	at = w.Add(at, w.arg(pad))
 	beyond := w.Sub(at, w.arg(places)) // from 0 on, the first window has ended
-	ended, _ := w.divide(w.most(beyond, w.zero), divisor)
-	begun, _ := w.divide(at, divisor)
+	ended, _ := w.Divide(w.most(beyond, w.zero), step)
+	begun, _ := w.Divide(at, step)
 	first = w.Select(w.Lt(beyond, w.zero), w.zero, w.Add(ended, w.one))
 	return first, w.least(begun, w.Sub(w.arg(count), w.one))
 }
@@ -18,8 +18,8 @@ func (w *writer) holding(at grid.Reg, pad, places, divisor, count int) (first, l
 // spread returns the gradient of Mean: the sum over the windows that hold the element, by ascending
 // places, which are descending windows. Places that no window has at the element add 0.
 func (w *writer) spread() grid.Reg {
-	low, high := w.holding(w.row, argPadH, argKH, stepH, argOH)
-	left, right := w.holding(w.col, argPadW, argKW, stepW, argOW)
+	low, high := w.holding(w.row, argPadH, argKH, argDivH, argOH)
+	left, right := w.holding(w.col, argPadW, argKW, argDivW, argOW)
 	all := w.And(w.whole(low, high, argKH), w.whole(left, right, argKW))
 	// Windows side by side are put between each other, not added up.
 	alone := w.And(w.Eq(w.arg(argKH), w.arg(argStepH)), w.Eq(w.arg(argKW), w.arg(argStepW)))
@@ -37,8 +37,8 @@ func (w *writer) spread() grid.Reg {
 // place returns the gradient of Max: the sum over the windows whose first maximum is the element, by
 // ascending windows.
 func (w *writer) place() grid.Reg {
-	low, high := w.holding(w.row, argPadH, argKH, stepH, argOH)
-	left, right := w.holding(w.col, argPadW, argKW, stepW, argOW)
+	low, high := w.holding(w.row, argPadH, argKH, argDivH, argOH)
+	left, right := w.holding(w.col, argPadW, argKW, argDivW, argOW)
 	x := w.planeOf(0, argPlaneX)
 	own := w.key(w.load(w.at(x, w.row, w.col, argRowX)))
 	toDY := w.Sub(w.Arg(loop.I64, argPtr+24), w.Arg(loop.I64, argPtr+16))

@@ -24,9 +24,8 @@ type Launch struct {
 	Args    []byte
 }
 
-// maxElements is the number of elements of a launch, which counts them, and rows, in 4 bytes.
-// Tests lower it.
-var maxElements = 1 << 30
+// maxElements is the number of elements of a launch. Tests lower it.
+var maxElements = grid.MaxPart
 
 // Launches returns the launches that compute an operation, given the addresses of its result and
 // its arguments. Most take one launch; a result without elements takes none.
@@ -39,18 +38,9 @@ func (p Pool) Launches(o Op, out uint64, args ...uint64) (list []Launch) {
 	if o.Back() {
 		rows, cols = p.H, p.W
 	}
-	total := p.Planes * rows * cols
-	for at := 0; at < total; {
-		row, col := at/cols%rows, at%cols
-		n := min(maxElements, total-at)
-		if cols > maxElements {
-			n = min(n, cols-col)
-		}
-		if rows > maxElements {
-			n = min(n, (rows-row)*cols-col)
-		}
-		a := make([]byte, 0, argBytes) // zeros behind the last argument too
-		a = appendInts(a, int(out)+at*p.DType.Size())
+	size := p.DType.Size()
+	for _, part := range grid.Parts(p.Planes, rows, cols, maxElements) {
+		a := appendInts(make([]byte, 0, argBytes), int(out)+part.First()*size)
 		for i := range 3 {
 			addr := 0
 			if i < len(args) {
@@ -58,17 +48,14 @@ func (p Pool) Launches(o Op, out uint64, args ...uint64) (list []Launch) {
 			}
 			a = appendInts(a, addr)
 		}
-		size := p.DType.Size()
 		a = binary.LittleEndian.AppendUint64(a, p.scale())
-		a = appendInts(a, p.W*size, p.H*p.W*size, p.OW*size, p.OH*p.OW*size, at/(rows*cols))
-		for _, x := range [...]int{row, col, n, p.H, p.W, p.OH, p.OW, p.KH, p.KW, p.StepH, p.StepW, p.PadH, p.PadW} {
+		a = appendInts(a, p.W*size, p.H*p.W*size, p.OW*size, p.OH*p.OW*size)
+		a = part.Append(a)
+		for _, x := range [...]int{p.H, p.W, p.OH, p.OW, p.KH, p.KW, p.StepH, p.StepW, p.PadH, p.PadW} {
 			a = binary.LittleEndian.AppendUint32(a, uint32(x))
 		}
-		for _, n := range [...]int{cols, rows, p.StepW, p.StepH} {
-			a = grid.AppendDivisor(a, n)
-		}
-		list = append(list, Launch{v, (n + threads - 1) / threads, a[:argBytes]})
-		at += n
+		a = grid.AppendDivisor(grid.AppendDivisor(a, p.StepH), p.StepW)
+		list = append(list, Launch{v, part.Blocks(threads), a})
 	}
 	return list
 }

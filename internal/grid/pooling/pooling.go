@@ -74,33 +74,31 @@ func Variants() (out []Variant) {
 //   - addresses: of the first element that the launch writes, and of the arguments
 //   - one over the number of places, as an element
 //   - bytes of a row and of a plane of pictures, then of windows
-//   - the plane, the row and the column of the first element, and the number of elements
+//   - the part of the result
 //   - sizes of pictures and numbers of windows
 //   - windows, their steps and padding
-//   - divisors: of columns and rows of the result, and the steps
+//   - the steps as divisors
 const (
-	argPtr      = 0
-	argScale    = argPtr + 8*4
-	argRowX     = argScale + 8
-	argPlaneX   = argRowX + 8
-	argRowY     = argPlaneX + 8
-	argPlaneY   = argRowY + 8
-	argPlane    = argPlaneY + 8
-	argRow      = argPlane + 8
-	argCol      = argRow + 4
-	argElements = argCol + 4
-	argH        = argElements + 4
-	argW        = argH + 4
-	argOH       = argW + 4
-	argOW       = argOH + 4
-	argKH       = argOW + 4
-	argKW       = argKH + 4
-	argStepH    = argKW + 4
-	argStepW    = argStepH + 4
-	argPadH     = argStepW + 4
-	argPadW     = argPadH + 4
-	argDivide   = argPadW + 4
-	argBytes    = (argDivide + 4*grid.DivisorBytes + 7) / 8 * 8
+	argPtr    = 0
+	argScale  = argPtr + 8*4
+	argRowX   = argScale + 8
+	argPlaneX = argRowX + 8
+	argRowY   = argPlaneX + 8
+	argPlaneY = argRowY + 8
+	argPart   = argPlaneY + 8
+	argH      = argPart + grid.PartBytes
+	argW      = argH + 4
+	argOH     = argW + 4
+	argOW     = argOH + 4
+	argKH     = argOW + 4
+	argKW     = argKH + 4
+	argStepH  = argKW + 4
+	argStepW  = argStepH + 4
+	argPadH   = argStepW + 4
+	argPadW   = argPadH + 4
+	argDivH   = argPadW + 4
+	argDivW   = argDivH + grid.DivisorBytes
+	argBytes  = argDivW + grid.DivisorBytes
 )
 
 // A writer writes a kernel.
@@ -113,7 +111,6 @@ type writer struct {
 
 	plane     grid.Reg // I64
 	row, col  grid.Reg // of the element that the thread computes
-	i         grid.Reg // its number in the launch
 	zero, one grid.Reg // I32
 }
 
@@ -128,12 +125,11 @@ func Lower(v Variant) *grid.Kernel {
 		w.K.Abreast = 6 // its loops in loops take more registers
 	}
 	w.zero, w.one = w.I32(0), w.I32(1)
-	w.i = w.Add(w.Mul(w.Block(), w.I32(threads)), w.Thread())
-	w.If(w.Lt(w.i, w.arg(argElements)), false, func() {
-		w.find()
+	w.ForElement(argPart, func(e grid.Element) {
+		w.plane, w.row, w.col = e.Plane, e.Row, e.Col
 		result := [...]func() grid.Reg{Max: w.max, Mean: w.mean, Pick: w.pick, Place: w.place, Spread: w.spread}[v.Op]()
-		w.Store(grid.Global, w.elem, w.element(w.Arg(loop.I64, argPtr), w.i), 0, grid.NoReg, result)
-	}, nil)
+		w.Store(grid.Global, w.elem, w.element(w.Arg(loop.I64, argPtr), e.Number), 0, grid.NoReg, result)
+	})
 	return w.K
 }
 
@@ -147,26 +143,6 @@ func (w *writer) element(addr, i grid.Reg) grid.Reg {
 // load returns an element of the type of the variant.
 func (w *writer) load(addr grid.Reg) grid.Reg {
 	return w.Load(grid.Global, w.elem, w.t, addr, 0, grid.NoReg)
-}
-
-// divide returns the quotient and the remainder of x and a divisor.
-func (w *writer) divide(x grid.Reg, divisor int) (quo, rem grid.Reg) {
-	return w.Divide(x, argDivide+grid.DivisorBytes*divisor)
-}
-
-// The divisors.
-const (
-	cols = iota
-	rows
-	stepW
-	stepH
-)
-
-// find finds the plane, row and column of the element.
-func (w *writer) find() {
-	row, col := w.divide(w.Add(w.i, w.arg(argCol)), cols)
-	plane, row := w.divide(w.Add(row, w.arg(argRow)), rows)
-	w.plane, w.row, w.col = w.Add(w.Wide(plane), w.Arg(loop.I64, argPlane)), row, col
 }
 
 // planeOf returns the address of the plane at hand of argument i, which is one of pictures or of windows.

@@ -239,25 +239,3 @@ func TestMeanOfPadding(t *testing.T) {
 		}
 	}
 }
-
-// Rows and columns of the largest pictures fit in 31 bits, as kernels count them.
-func TestLargestPictures(t *testing.T) {
-	const most = math.MaxInt32
-	for _, p := range []pooling.Pool{
-		{Planes: 1, H: 1, W: most}, {Planes: 3, H: most, W: 1}, {Planes: 2, H: 2, W: most}, {Planes: 1, H: most, W: 2}, {Planes: 1 << 33, H: 1, W: 1},
-	} {
-		p.DType, p.KH, p.KW, p.StepH, p.StepW = array.Float32, 1, 1, 1, 1
-		p = counted(p)
-		all := 0
-		for _, l := range p.Launches(pooling.Spread, 0, 0) {
-			row, col, n := l.Begin()
-			if col+n > most+1 || row+(col+n-1)/p.W > most {
-				t.Fatalf("%+v: a launch of %d elements begins at row %d, column %d", p, n, row, col)
-			}
-			all += n
-		}
-		if all != p.Planes*p.H*p.W {
-			t.Errorf("%+v: %d elements in all launches", p, all)
-		}
-	}
-}
