@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"weft/internal/array"
 	"weft/internal/core"
@@ -148,10 +149,90 @@ func (d Device) Capability() (major, minor int) {
 	return i.Major, i.Minor
 }
 
-// Sync waits until the device has done the work that it was given before the call, and returns the
-// first error of that work since the last Sync. Reads, such as [Tensor.Item], [Data] and printing,
+// Sync waits until the device has done the work that all its streams were given before the call, and
+// returns the first error of that work since the last Sync. Reads, such as [Tensor.Item], [Data] and printing,
 // wait by themselves.
-func (d Device) Sync() error { return d.device().Default().Sync() }
+func (d Device) Sync() error { return d.device().Sync() }
+
+// A Stream is a queue of work of one device. Work of a stream is done in the order in which it was
+// given. Work of two streams may be done at once, such as a copy beside a computation.
+//
+// Work is given to a stream by its tensors: [Stream.Track] makes a tensor one of the stream, and what
+// is computed of it runs on that stream. Everything else runs on the device's default stream.
+// Memory is safe on every stream: work waits for what other streams did before to the memory that it
+// reads or writes. So results have the same bits as on one stream, and no event is needed
+// for that. [Stream.Wait] is for an order beyond it.
+//
+// The CPU has one stream, which does work at once. A Stream may be used from several goroutines.
+type Stream core.Stream
+
+// NewStream opens a stream of the device. [Stream.Close] gives it back; a GPU has at most 64. The
+// error is an *[Error].
+func (d Device) NewStream() (*Stream, error) {
+	s, err := core.NewStream(d.number)
+	return (*Stream)(s), err
+}
+
+// DefaultStream returns the stream that work runs on unless its tensors are of another one.
+func (d Device) DefaultStream() *Stream { return (*Stream)(core.DefaultStream(d.number)) }
+
+// Device returns the device of the stream.
+func (s *Stream) Device() Device { return Device{s.c().Device()} }
+
+// Track returns t as a tensor of the stream, with the same memory: what is computed of it on the
+// stream's device, and its gradient, runs on the stream. Results are tensors of the stream too. An
+// operation whose operands are of several streams runs on that of the first. A tensor of another device
+// may be tracked: [Tensor.On] then copies it on the stream. Writes into t from other tensors,
+// optimizers and random numbers run on the default stream. Inside a compiled function Track changes
+// nothing: such a function runs on the stream of its arguments.
+func (s *Stream) Track(t *Tensor) *Tensor { return (*Tensor)(s.c().Track(t.c())) }
+
+// Record returns the point behind the work that the stream was given so far.
+func (s *Stream) Record() *Event { return &Event{s.c().Issue("record").Record(true), s.Device()} }
+
+// Wait makes the work that the stream is given from now on wait for an event of another stream. One of
+// another device is waited for at once.
+func (s *Stream) Wait(e *Event) error { return s.c().Issue("wait").Wait(e.at("wait")) }
+
+// Sync waits until the device has done the work that the stream was given before the call, and returns
+// the first error of it.
+func (s *Stream) Sync() error { return s.c().Issue("sync").Sync() }
+
+// Close waits for the work of the stream and gives it back. Work on its tensors then runs on the
+// default stream. Other methods panic with *[Error]. A second Close does nothing.
+func (s *Stream) Close() error { return s.c().Close() }
+
+// An Event is a point in the work of a stream, from [Stream.Record]. It may be used from several
+// goroutines.
+type Event struct {
+	e  device.Event
+	on Device
+}
+
+func (e *Event) at(opName string) device.Event {
+	if e == nil || e.e == nil {
+		array.Failf(opName, "event", "is nil or the zero Event (Stream.Record makes one)")
+	}
+	return e.e
+}
+
+// Sync waits until the stream has passed the event, and returns the first error of the work before.
+func (e *Event) Sync() error { return e.at("sync").Sync() }
+
+// Done reports whether the stream has passed the event.
+func (e *Event) Done() (bool, error) { return e.at("done").Done() }
+
+// Since returns the time that the device took from an earlier event to e, and waits for both. A GPU
+// measures it to half a microsecond. Both events are of one device, or Since panics with
+// *[Error].
+func (e *Event) Since(start *Event) (time.Duration, error) {
+	from := start.at("since")
+	to := e.at("since")
+	if e.on != start.on {
+		array.Failf("since", "start", "is on %s, the event on %s", start.on, e.on)
+	}
+	return to.Since(from)
+}
 
 // Device returns the device whose memory t lies in, [CPU] unless a constructor of another device or
 // [Tensor.On] made it. Results are on the device of their operands. Of the nil and the zero Tensor it

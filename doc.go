@@ -172,7 +172,7 @@
 //   - Formulas: [Expr], [ParseExpr], [Formula], [Vars]
 //   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep]
 //   - On other devices: [Device], [MemoryStats], [CPU], [CUDA], [Devices], [DeviceByName], [Tensor.On],
-//     [Tensor.Device]
+//     [Tensor.Device], [Stream], [Event]
 //   - Profiles: [StartProfile], [Profile], [ProfileOpts], [ProfileRow]
 //
 // Random numbers: [Seed], [Rand], [RandOf], [Randn], [RandnOf], [Randint], [RandintOf],

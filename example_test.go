@@ -693,3 +693,40 @@ func ExampleGenerator_On() {
 	fmt.Println(g.On(weft.CPU).Randint(0, 10, 5).Device(), g.State().Draw)
 	// Output: cpu 1
 }
+
+// A second stream copies the next batch while the default stream computes with this one.
+func ExampleStream() {
+	dev := weft.CPU // or a GPU
+	copies, err := dev.NewStream()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer copies.Close()
+	compute := dev.DefaultStream()
+	batches := []*weft.Tensor{weft.Ones(2, 3), weft.Full(2.0, 2, 3)}
+	next := copies.Track(batches[0]).On(dev) // issued to copies
+	ready := copies.Record()
+	for i := range batches {
+		x := compute.Track(next)
+		compute.Wait(ready) // not for the copy issued next
+		if i+1 < len(batches) {
+			next = copies.Track(batches[i+1]).On(dev)
+			ready = copies.Record()
+		}
+		fmt.Println(x.Square().Sum().Item())
+	}
+	// Output:
+	// 6
+	// 24
+}
+
+// The time that a device takes is measured between two events of a stream.
+func ExampleEvent_Since() {
+	stream := weft.CPU.DefaultStream()
+	start := stream.Record()
+	stream.Track(weft.Ones(100, 100)).Exp()
+	took, err := stream.Record().Since(start)
+	fmt.Println(took > 0, err)
+	// Output: true <nil>
+}

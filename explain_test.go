@@ -398,7 +398,7 @@ func TestDebugComparesKernels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return c.Run(context.Background(), []*array.View{tensortest.View(a), tensortest.View(b)}, nil, make([]array.View, 1))
+			return c.Run(context.Background(), nil, []*array.View{tensortest.View(a), tensortest.View(b)}, nil, make([]array.View, 1))
 		}
 		oracle := cpu.New(jit.Portable)
 		if err := run(oracle); err != nil {

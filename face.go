@@ -12,6 +12,8 @@ func (t *Tensor) c() *core.Tensor { return (*core.Tensor)(t) }
 
 func (s *Scope) c() *core.Scope { return (*core.Scope)(s) }
 
+func (s *Stream) c() *core.Stream { return (*core.Stream)(s) }
+
 func (g *Generator) c() *core.Generator { return (*core.Generator)(g) }
 
 // v is the strided window on memory that t is.

@@ -292,7 +292,7 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 		outs[i] = array.View{Store: st, DType: d, Offset: i, Shape: []int{m}, Strides: []int{k}}
 	}
 	nums := append([]exec.Number{core.Word(state.Seed).Num, core.Word(state.Draw).Num}, more...)
-	core.RunPlan(opName, drawPlan(drawKey{device.Get(number), kind, d, m}, number, len(more), outs), nil, nums, outs)
+	core.RunPlan(opName, nil, drawPlan(drawKey{device.Get(number), kind, d, m}, number, len(more), outs), nil, nums, outs)
 	return t
 }
 

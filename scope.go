@@ -51,7 +51,7 @@ func (t *Tensor) Lazy() *Tensor {
 	t.c().Check("lazy")
 	r := &core.Run{Lazy: true}
 	if t.c().Run() != nil {
-		r.Scope = t.c().Run().Scope
+		r.Scope, r.Stream = t.c().Run().Scope, t.c().Run().Stream
 	}
 	return (*Tensor)(core.New(*t.v(), r, t.c().Hist(), true))
 }

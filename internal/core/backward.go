@@ -155,15 +155,23 @@ func (t *Tensor) seed(name string, i int, seeds []*Tensor) *Tensor {
 		if t.Size() != 1 {
 			array.Failf(name, "", "output %d has shape %s, want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds", i, array.ShapeString(t.v.Shape))
 		}
-		seed = Full("full", Whole(1), t.v.Store.Device, t.v.DType, t.v.Shape)
+		seed = t.ones()
 	} else {
 		seed.Check(name)
 		if seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, t.v.Shape) {
 			array.Failf(name, "seeds", "number %d is %s, its output %s", i, array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
 		}
 	}
+	return t.passRun(seed)
+}
+
+// passRun returns a seed of t's gradient with t's scope and stream.
+func (t *Tensor) passRun(seed *Tensor) *Tensor {
 	if t.run != nil && t.run.Scope != nil {
 		seed = t.run.Scope.Track(seed)
+	}
+	if s := t.run.stream(); s != nil {
+		seed = s.Track(seed)
 	}
 	return seed
 }

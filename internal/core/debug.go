@@ -32,7 +32,7 @@ func (e *Entry) debugged(o *Debugging, ctx context.Context, ins []*array.View, n
 		}
 	}
 	if !o.NaN && o.Watch == nil {
-		return e.Code.Run(ctx, ins, nums, outs)
+		return e.Code.Run(ctx, nil, ins, nums, outs)
 	}
 	if err := e.Code.Fits(nums); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 	check := func(what string, p *plan.Plan, d device.Device, ins []*array.View, outs []array.View) error {
 		c, err := exec.Compile(p, d)
 		if err == nil {
-			err = c.Run(context.Context(nil), ins, nums, outs)
+			err = c.Run(context.Context(nil), nil, ins, nums, outs)
 		}
 		for i := range outs {
 			if err == nil {

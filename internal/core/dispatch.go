@@ -366,6 +366,7 @@ func (p *Planned) Compute(ops []Operand, outs []array.View) {
 	var views [4]*array.View
 	var numbers [4]exec.Number
 	ins, nums := views[:0], numbers[:0]
+	var s *Stream
 	direct := true // no input has to be waited for, or kept from being released
 	for i := range ops {
 		t := ops[i].T
@@ -377,13 +378,16 @@ func (p *Planned) Compute(ops []Operand, outs []array.View) {
 			direct = false
 			t.Check(p.def.Name)
 		}
+		if t.run != nil && s == nil {
+			s = t.run.Stream
+		}
 		ins = append(ins, &t.v)
 	}
 	for i := range outs {
 		direct = direct && outs[i].Store == nil
 	}
-	if !direct {
-		RunPlan(p.def.Name, p.Compiled(), ins, nums, outs)
+	if !direct || s != nil {
+		RunPlan(p.def.Name, s, p.Compiled(), ins, nums, outs)
 	} else if err := p.Compiled().RunDirect(ins, nums, outs); err != nil {
 		failed(p.def.Name, err)
 	}
@@ -405,15 +409,15 @@ func (p *Planned) traced(ops []Operand, outs []array.View) bool {
 	return true
 }
 
-// RunPlan runs a plan. Typed errors, of a number that does
+// RunPlan runs a plan, on the device's default stream if s is nil or of another device. Typed errors, of a number that does
 // not fit or of a routine, reach the caller as they are.
-func RunPlan(opName string, c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
+func RunPlan(opName string, s *Stream, c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
 	for _, x := range ins {
 		if x.Store != nil {
 			x.Store.Ready()
 		}
 	}
-	if err := c.Run(context.Context(nil), ins, nums, outs); err != nil {
+	if err := c.Run(context.Context(nil), s.of(c), ins, nums, outs); err != nil {
 		failed(opName, err)
 	}
 }

@@ -142,7 +142,7 @@ func (e *Entry) run(c *CompiledFunc, g *Supplied) ([]*Tensor, bool) {
 	if c.Debug != nil {
 		err = e.debugged(c.Debug, g.Ctx, ins, nums, outs)
 	} else {
-		err = e.Code.Run(g.Ctx, ins, nums, outs)
+		err = e.Code.Run(g.Ctx, g.stream().of(e.Code), ins, nums, outs)
 	}
 	if err != nil {
 		if ended := g.ended(c.Name); ended != nil {
@@ -222,6 +222,16 @@ func (g *Supplied) Refused(name string, err error) error {
 		return ended
 	}
 	return err
+}
+
+// stream returns the stream of the first argument that has one, nil if none has.
+func (g *Supplied) stream() *Stream {
+	for _, t := range g.Tensors {
+		if s := t.run.stream(); s != nil {
+			return s
+		}
+	}
+	return nil
 }
 
 // results returns the tensors among the results of a call.

@@ -228,7 +228,7 @@ func (c *fusedCall) run() {
 	if !direct {
 		clear(c.Out)
 	}
-	RunPlan(c.name, c.C, c.Ins, c.Nums, c.Out)
+	RunPlan(c.name, nil, c.C, c.Ins, c.Nums, c.Out)
 	if !direct {
 		for i, t := range c.dst {
 			CopyViews(&t.v, &c.Out[i])

@@ -55,7 +55,7 @@ func HostView(t *Tensor) array.View {
 	if t.Size() == 0 {
 		return t.v
 	}
-	wait(d.Default())
+	wait(t.stream())
 	if OnHost(t) {
 		return t.v
 	}
@@ -87,9 +87,9 @@ func checkUnreached(t *Tensor) {
 // memory of the host of the same type.
 func download(dst *array.View, t *Tensor) {
 	checkUnreached(t)
-	c := (&Tensor{v: t.v}).Contiguous()
+	c := (&Tensor{v: t.v, run: t.run.onStream()}).Contiguous()
 	size := c.v.DType.Size()
-	s := device.Get(c.v.Store.Device).Default()
+	s := t.stream()
 	check(s.Copy(device.Ref{Store: dst.Store, Offset: dst.Offset * size}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, c.Size()*size))
 	wait(s)
 	KeepAlive(c)
@@ -382,14 +382,14 @@ func (t *Tensor) On(number uint8) *Tensor {
 
 // moved returns a copy of t on another device, in row-major order, without a history.
 func (t *Tensor) moved(number uint8) *Tensor {
-	c := (&Tensor{v: t.v}).Contiguous()
+	c := (&Tensor{v: t.v, run: t.run.onStream()}).Contiguous()
 	if !OnHost(c) { // devices copy between their own memory and the host's
 		c = &Tensor{v: HostView(c)}
 	}
 	size := c.v.DType.Size()
-	from, to := device.Get(t.v.Store.Device).Default(), device.Get(number).Default()
+	from, to := t.stream(), t.run.stream().on(number)
 	out := &Tensor{v: array.View{Store: to.Alloc(c.Size() * size), DType: c.v.DType, Shape: c.v.Shape, Strides: array.RowMajor(c.v.Shape)}, run: t.run}
-	check(to.Wait(from.Record()))
+	check(to.Wait(from.Record(false)))
 	check(to.Copy(device.Ref{Store: out.v.Store}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, c.Size()*size))
 	KeepAlive(c)
 	out.Track()

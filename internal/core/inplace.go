@@ -199,7 +199,7 @@ func CopyViews(dst, src *array.View) {
 		return
 	}
 	p := LookupInto(copyDef, nil, []Operand{{T: &Tensor{v: *src}}, {T: &Tensor{v: *dst}}}, 1, composeCopy)
-	RunPlan("copy", p.Compiled(), []*array.View{src}, nil, unsafe.Slice(dst, 1))
+	RunPlan("copy", nil, p.Compiled(), []*array.View{src}, nil, unsafe.Slice(dst, 1))
 }
 
 // copyDef marks copies in the plan cache.

@@ -36,10 +36,11 @@ func (s *Scope) Lazy() *Scope {
 
 // lazyOp is a waiting operation: its result was not used yet.
 type lazyOp struct {
-	p    *Planned
-	nums []exec.Number
-	Args []lazyArg  // the tensor operands
-	out  array.View // the result: its storage has no memory before it is computed
+	p      *Planned
+	nums   []exec.Number
+	Args   []lazyArg  // the tensor operands
+	stream *Stream    // nil for the default one
+	out    array.View // the result: its storage has no memory before it is computed
 
 	Count int          // operations that wait, this one included
 	users atomic.Int32 // operations that wait for this one
@@ -72,7 +73,7 @@ func (p *Planned) deferOp(ops []Operand, out *Tensor) bool {
 	if p.def.Class != op.Pointwise && !gather || p.def == op.Iota || array.Size(p.Shape) < minLazySize {
 		return false
 	}
-	w := &lazyOp{p: p, Count: 1}
+	w := &lazyOp{p: p, stream: out.run.Stream, Count: 1}
 	for i := range ops {
 		if ops[i].T == nil {
 			w.nums = ops[i].numbers(w.nums)
@@ -126,7 +127,7 @@ func (p *Planned) fuseReduction(ops []Operand, out *Tensor) bool {
 	if p.def.Class != op.Reduce && p.def.Over == op.NoAxes {
 		return false
 	}
-	w := &lazyOp{p: p, Count: 1}
+	w := &lazyOp{p: p, stream: out.run.Stream, Count: 1}
 	for i := range ops {
 		if ops[i].T == nil {
 			return false
@@ -356,7 +357,7 @@ func (w *lazyOp) compute() array.View {
 		ins[i] = &c.leaves[i]
 	}
 	outs := make([]array.View, len(c.stored))
-	RunPlan(w.p.def.Name, lp.c, ins, c.nums, outs)
+	RunPlan(w.p.def.Name, w.stream, lp.c, ins, c.nums, outs)
 	for k, i := range c.stored {
 		o := c.ops[i]
 		if o == w {
@@ -391,7 +392,7 @@ func (w *lazyOp) computeAlone() array.View {
 		ins[i] = w.operand(i)
 	}
 	var out [1]array.View
-	RunPlan(w.p.def.Name, w.p.Compiled(), ins, w.nums, out[:])
+	RunPlan(w.p.def.Name, w.stream, w.p.Compiled(), ins, w.nums, out[:])
 	return out[0]
 }
 

@@ -168,8 +168,5 @@ func (t *Tensor) seedRows(name string, rows int, seed *Tensor) *Tensor {
 	if want := slices.Insert(slices.Clone(t.v.Shape), 0, rows); seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, want) {
 		array.Failf(name, "seeds", "are %s, want %s", array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, want))
 	}
-	if t.run != nil && t.run.Scope != nil {
-		seed = t.run.Scope.Track(seed)
-	}
-	return seed
+	return t.passRun(seed)
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -8,13 +9,15 @@ import (
 )
 
 // A Run is the state that results inherit from their operands: the scope that gives temporaries
-// back, and whether results wait. Leaves and their gradients carry none.
+// back, the stream that they are computed on, and whether results wait. Leaves and their gradients carry none.
 type Run struct {
-	Lazy  bool
-	Scope *Scope
+	Lazy   bool
+	Scope  *Scope
+	Stream *Stream
 }
 
-// MergeRuns is the run of a result: a nested scope wins over those around it.
+// MergeRuns is the run of a result: a nested scope wins over those around it, and the stream of the
+// first operand that has one.
 func MergeRuns(opName string, ops []Operand) *Run {
 	var r *Run
 	for i := range ops {
@@ -40,12 +43,13 @@ func (r *Run) merge(opName string, s *Run) *Run {
 	default:
 		array.Failf(opName, "", "operands belong to two scopes, and neither scope is inside the other (Scope.Nest makes a scope inside another)")
 	}
+	stream := cmp.Or(r.Stream, s.Stream)
 	for _, x := range []*Run{r, s} {
-		if scope == x.Scope && (x.Lazy || !r.Lazy && !s.Lazy) {
+		if scope == x.Scope && stream == x.Stream && (x.Lazy || !r.Lazy && !s.Lazy) {
 			return x
 		}
 	}
-	return &Run{Lazy: true, Scope: scope}
+	return &Run{Lazy: r.Lazy || s.Lazy, Scope: scope, Stream: stream}
 }
 
 // A Scope owns the memory of a weft.Scope.

@@ -383,6 +383,8 @@ type meter struct {
 
 func (m *meter) Default() device.Stream { return meterStream{m.Stream, m} }
 
+func (m *meter) Sync() error { return m.Stream.Sync() }
+
 type meterStream struct {
 	device.Stream
 	m *meter

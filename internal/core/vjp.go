@@ -305,7 +305,7 @@ func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 		switch {
 		case on >= 0 && len(outs) == 1:
 		case on >= 0:
-			RunPlan(n.p.def.Name, v.compiled(seeds, saved, rows), ins, n.nums, outs[:len(outs)-1])
+			RunPlan(n.p.def.Name, r.stream(), v.compiled(seeds, saved, rows), ins, n.nums, outs[:len(outs)-1])
 			copy(outs[on+1:], outs[on:])
 		default:
 			c := v.compiled(seeds, saved, rows)
@@ -316,7 +316,7 @@ func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 				ComputeReaders(seeds[0].Store)
 				outs[on] = seeds[0]
 			}
-			RunPlan(n.p.def.Name, c, ins, n.nums, outs)
+			RunPlan(n.p.def.Name, r.stream(), c, ins, n.nums, outs)
 		}
 	}
 	out := slices.Grow(m.out[:0], len(n.In))[:len(n.In)]

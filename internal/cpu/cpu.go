@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"weft/internal/array"
@@ -58,6 +59,12 @@ func (d *Device) Default() device.Stream     { return &d.stream }
 func (d *Device) Model() *device.Model       { return &model }
 func (d *Device) Memory() device.Memory      { return d.memory }
 func (d *Device) Counters() *device.Counters { return d.counters }
+
+// NewStream returns the one stream: work is done when it is issued.
+func (d *Device) NewStream() (device.Stream, error) { return &d.stream, nil }
+
+// Sync returns nil for the same reason.
+func (d *Device) Sync() error { return nil }
 
 // Fallback is nil: the host reaches the memory.
 func (d *Device) Fallback() device.Device { return nil }
@@ -139,8 +146,25 @@ func (s *stream) Device() device.Device { return s.d }
 // Work is done when it is issued: to wait for it takes nothing.
 
 func (s *stream) Sync() error               { return nil }
-func (s *stream) Record() device.Event      { return s }
+func (s *stream) Close() error              { return nil }
 func (s *stream) Wait(e device.Event) error { return e.Sync() }
+
+func (s *stream) Record(timed bool) device.Event {
+	if timed {
+		return event{time.Now()}
+	}
+	return event{}
+}
+
+// An event is when it was recorded.
+type event struct{ at time.Time }
+
+func (e event) Sync() error         { return nil }
+func (e event) Done() (bool, error) { return true, nil }
+
+func (e event) Since(start device.Event) (time.Duration, error) {
+	return e.at.Sub(start.(event).at), nil
+}
 
 // address returns the address of a reference, nil if its storage is empty.
 func address(r device.Ref) unsafe.Pointer {

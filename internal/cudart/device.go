@@ -89,7 +89,7 @@ func Open(driver Driver, ordinal int, host device.Device) (*Device, error) {
 	d.pinned.ctx = ctx
 	d.programs.init(d)
 	d.memory.init(d)
-	if _, err := d.NewStream(0); err != nil {
+	if _, err := d.NewStream(); err != nil {
 		return nil, errors.Join(err, ctx.Close())
 	}
 	return d, nil
@@ -116,7 +116,12 @@ func (d *Device) Memory() device.Memory      { return &d.memory }
 func (d *Device) Counters() *device.Counters { return &d.counters }
 
 // Routine returns nil for the routines that run on the host.
-func (d *Device) Routine(id ir.RoutineID) device.Routine { return routines[id] }
+func (d *Device) Routine(id ir.RoutineID) device.Routine {
+	if r := routines[id]; r != nil {
+		return ordered(r)
+	}
+	return nil
+}
 
 // Info says what the GPU is.
 func (d *Device) Info() device.Info {

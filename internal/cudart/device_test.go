@@ -169,7 +169,7 @@ func TestClosedDevice(t *testing.T) {
 	f := newFake(6)
 	d := opened(t, f)
 	s := d.Default()
-	x, e := s.Alloc(100), s.Record()
+	x, e := s.Alloc(100), s.Record(false)
 	check(t, d.Close())
 	for name, f := range map[string]func() error{
 		"alloc":  func() error { return array.Try(func() { s.Alloc(1) }) },
@@ -178,7 +178,7 @@ func TestClosedDevice(t *testing.T) {
 		"sync":   s.Sync,
 		"event":  e.Sync,
 		"wait":   func() error { return s.Wait(e) },
-		"stream": func() error { _, err := d.NewStream(0); return err },
+		"stream": func() error { _, err := d.NewStream(); return err },
 		"trim":   d.Trim,
 		"close":  d.Close,
 	} {
@@ -220,14 +220,14 @@ func TestMemoryOnTwoStreams(t *testing.T) {
 		f := newFake(seed)
 		d := opened(t, f)
 		a := d.Default()
-		b, err := d.NewStream(0)
+		b, err := d.NewStream()
 		check(t, err)
 		const n = 5000
 		var got [20][]byte
 		for i := range got {
 			x := a.Alloc(n)
 			check(t, a.Fill(device.Ref{Store: x}, n, uint64(i+1), 1))
-			check(t, b.Wait(a.Record()))
+			check(t, b.Wait(a.Record(false)))
 			got[i] = make([]byte, n)
 			check(t, b.Copy(device.Ref{Store: hostBytes(got[i])}, device.Ref{Store: x}, n))
 			a.Free(x)
@@ -289,16 +289,16 @@ func scenario(f *fake) (err error) {
 		keep(s.Copy(device.Ref{Store: x, Offset: 5}, device.Ref{Store: y}, 1000))
 		keep(s.Copy(device.Ref{Store: hostBytes(big[:50])}, device.Ref{Store: x}, 50))
 		keep(s.Copy(device.Ref{Store: hostBytes(big)}, device.Ref{Store: x}, len(big)))
-		o, e := d.NewStream(0)
+		o, e := d.NewStream()
 		keep(e)
 		if o != nil {
-			keep(o.Wait(s.Record()))
+			keep(o.Wait(s.Record(false)))
 			keep(o.Fill(device.Ref{Store: x}, 1000, 7, 4))
 			x.Release()
 			keep(o.Sync())
 			keep(o.Close())
 		}
-		keep(s.Record().Sync())
+		keep(s.Record(false).Sync())
 		y.Release()
 		keep(d.Trim())
 		s.Alloc(11 << 20).Release()
@@ -337,9 +337,9 @@ func TestManyGoroutines(t *testing.T) {
 	d := opened(t, newFake(10))
 	var streams [4]*Stream
 	for i := range streams {
-		s, err := d.NewStream(0)
+		s, err := d.NewStream()
 		check(t, err)
-		streams[i] = s
+		streams[i] = s.(*Stream)
 	}
 	var all sync.WaitGroup
 	for g := range 16 {
@@ -353,7 +353,7 @@ func TestManyGoroutines(t *testing.T) {
 				err := s.Copy(device.Ref{Store: x}, device.Ref{Store: hostBytes(b)}, n)
 				other := streams[chance.IntN(len(streams))]
 				if err == nil {
-					err = other.Wait(s.Record())
+					err = other.Wait(s.Record(false))
 				}
 				if err == nil {
 					err = other.Copy(device.Ref{Store: hostBytes(got)}, device.Ref{Store: x}, n)

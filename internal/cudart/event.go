@@ -3,6 +3,7 @@ package cudart
 import (
 	"runtime"
 	"sync"
+	"time"
 
 	"weft/internal/device"
 )
@@ -12,43 +13,59 @@ type events struct {
 	ctx  Context
 	mu   sync.Mutex
 	all  []Event
-	free []Event // nobody uses them: to be recorded again
+	free [2][]Event // nobody uses them: to be recorded again; those with times are the second
 }
 
 // take returns an event.
-func (l *events) take() (Event, error) {
+func (l *events) take(timed bool) (Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n := len(l.free) - 1; n >= 0 {
-		e := l.free[n]
-		l.free = l.free[:n]
+	free := l.list(timed)
+	if n := len(*free) - 1; n >= 0 {
+		e := (*free)[n]
+		*free = (*free)[:n]
 		return e, nil
 	}
-	e, err := l.ctx.NewEvent(false)
+	e, err := l.ctx.NewEvent(timed)
 	if err == nil {
 		l.all = append(l.all, e)
 	}
 	return e, err
 }
 
-// record returns an event behind the work of a queue.
-func (l *events) record(q Queue) (Event, error) {
-	e, err := l.take()
+// list is where free events with times are, or those without.
+func (l *events) list(timed bool) *[]Event {
+	if timed {
+		return &l.free[1]
+	}
+	return &l.free[0]
+}
+
+// record returns an event without a time behind the work of a queue.
+func (l *events) record(q Queue) (Event, error) { return l.recordTimed(q, false) }
+
+func (l *events) recordTimed(q Queue, timed bool) (Event, error) {
+	e, err := l.take(timed)
 	if err != nil {
 		return 0, err
 	}
 	if err := l.ctx.Record(e, q); err != nil {
-		l.put(e)
+		l.giveBack(e, timed)
 		return 0, err
 	}
 	return e, nil
 }
 
-// put takes an event back that nobody waits for any more.
-func (l *events) put(e Event) {
+// put takes an event without a time back that nobody waits for any more.
+func (l *events) put(e Event) { l.giveBack(e, false) }
+
+func (l *events) putTimed(e Event) { l.giveBack(e, true) }
+
+func (l *events) giveBack(e Event, timed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.free = append(l.free, e)
+	free := l.list(timed)
+	*free = append(*free, e)
 }
 
 // close destroys all events, in use or not.
@@ -60,7 +77,7 @@ func (l *events) close() (err error) {
 			err = e
 		}
 	}
-	l.all, l.free = nil, nil
+	l.all, l.free = nil, [2][]Event{}
 	return err
 }
 
@@ -73,7 +90,7 @@ type event struct {
 }
 
 // Record returns the point behind the work issued so far.
-func (s *Stream) Record() device.Event {
+func (s *Stream) Record(timed bool) device.Event {
 	e := &event{s: s}
 	if e.err = s.d.enter(); e.err != nil {
 		return e
@@ -82,13 +99,17 @@ func (s *Stream) Record() device.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.n = s.issued
-	x, err := s.d.events.record(s.q)
+	x, err := s.d.events.recordTimed(s.q, timed)
 	if err != nil {
 		e.err = s.d.failed(err)
 		return e
 	}
 	e.e = x
-	runtime.AddCleanup(e, s.d.events.put, x)
+	if timed {
+		runtime.AddCleanup(e, s.d.events.putTimed, x)
+	} else {
+		runtime.AddCleanup(e, s.d.events.put, x)
+	}
 	return e
 }
 
@@ -116,6 +137,30 @@ func (e *event) Sync() error {
 	return e.s.passed(e.n, func() error { return e.s.d.ctx.SyncEvent(e.e) })
 }
 
+// Since returns the time from an event to this one.
+func (e *event) Since(start device.Event) (time.Duration, error) {
+	from := start.(*event)
+	for _, x := range []*event{from, e} {
+		if err := x.Sync(); err != nil {
+			return 0, err
+		}
+	}
+	d := e.s.d
+	if err := d.enter(); err != nil {
+		return 0, err
+	}
+	defer d.leave()
+	defer runtime.KeepAlive(e)
+	defer runtime.KeepAlive(from)
+	for _, x := range []*event{from, e} { // without work before it, Sync has not waited
+		if err := d.ctx.SyncEvent(x.e); err != nil {
+			return 0, d.failed(err)
+		}
+	}
+	ms, err := d.ctx.Elapsed(from.e, e.e)
+	return time.Duration(float64(ms) * 1e6), d.failed(err)
+}
+
 // Wait makes the work issued from now on wait for an event. One of another device is waited for at
 // once.
 func (s *Stream) Wait(x device.Event) error {
@@ -140,5 +185,6 @@ func (s *Stream) Wait(x device.Event) error {
 		return s.d.failed(err)
 	}
 	s.issued++
+	s.waited[e.s.number] = max(s.waited[e.s.number], e.n)
 	return nil
 }

@@ -1,5 +1,7 @@
 package cudart
 
+import "weft/internal/device"
+
 // SetMostWatched sets mostWatched, and returns what sets it back.
 func SetMostWatched(n int) (back func()) {
 	old := mostWatched
@@ -13,4 +15,12 @@ func (d *Device) Watched() (n int) {
 		n += len(s.watched)
 	}
 	return n
+}
+
+// Issued returns the number of pieces of work that a stream was given.
+func Issued(s device.Stream) uint64 {
+	x := s.(*Stream)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.issued
 }

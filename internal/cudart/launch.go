@@ -41,7 +41,7 @@ func (s *Stream) Launch(l device.Launch) error {
 	}
 	var at [loop.MaxBufs]uint64
 	for i := range p.p.Bufs {
-		a, err := s.address(l.Args.Bufs[i])
+		a, err := s.place(l.Args.Bufs[i], p.p.Bufs[i].Write)
 		if err != nil {
 			return err
 		}
@@ -66,6 +66,11 @@ func (s *Stream) Launch(l device.Launch) error {
 		return err
 	}
 	err = s.issue(&l, p, k, blocks, addrs)
+	var list [loop.MaxBufs]access
+	for i := range addrs {
+		list[i] = access{l.Args.Bufs[i].Store, p.p.Bufs[i].Write}
+	}
+	s.used(list[:len(addrs)]...)
 	runtime.KeepAlive(l.Args)
 	return err
 }

@@ -24,6 +24,7 @@ type held struct {
 	s      *Stream // whose work orders the memory
 	b      *block
 	others atomic.Uint64 // streams beside s whose work uses the memory, a bit for each number
+	uses   uses
 	gone   atomic.Bool
 }
 

@@ -216,7 +216,7 @@ func (s *Stream) fetchNow(dst []byte, src Addr) (err error) {
 			continue
 		}
 		if bufs[k] == nil {
-			if filled[k], err = d.events.take(); err != nil {
+			if filled[k], err = d.events.take(false); err != nil {
 				return err
 			}
 			if bufs[k], err = d.pinned.take(); err != nil {

@@ -29,13 +29,13 @@ type Stream struct {
 	downAt  int            // bytes in use
 	downs   []download
 	watched []watched
-	err     error  // the first since the last Sync, of this stream alone
-	args    []byte // of the launch under way
+	waited  [maxStreams]uint64 // numbers of work of other streams that work issued from now on comes after
+	err     error              // the first since the last Sync, of this stream alone
+	args    []byte             // of the launch under way
 }
 
-// NewStream opens a stream. Work with a lower priority number goes first; 0 is the default. Closed
-// streams are opened again.
-func (d *Device) NewStream(priority int) (*Stream, error) {
+// NewStream opens a stream. Closed streams are opened again.
+func (d *Device) NewStream() (device.Stream, error) {
 	if err := d.enter(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (d *Device) NewStream(priority int) (*Stream, error) {
 	l := &d.streams
 	l.Lock()
 	defer l.Unlock()
-	if n := len(l.idle) - 1; n >= 0 && priority == 0 {
+	if n := len(l.idle) - 1; n >= 0 {
 		s := l.idle[n]
 		l.idle = l.idle[:n]
 		return s, nil
@@ -51,7 +51,7 @@ func (d *Device) NewStream(priority int) (*Stream, error) {
 	if len(l.all) == maxStreams {
 		return nil, array.Errorf("stream", "", "%s has %d streams open, which is the most", d.name, maxStreams)
 	}
-	q, err := d.ctx.NewQueue(priority)
+	q, err := d.ctx.NewQueue(0)
 	if err != nil {
 		return nil, d.failed(err)
 	}
@@ -191,15 +191,16 @@ func (s *Stream) Copy(dst, src device.Ref, n int) error {
 	var dstAt, srcAt Addr
 	var err error
 	if to == nil {
-		if dstAt, err = s.address(dst); err != nil {
+		if dstAt, err = s.place(dst, true); err != nil {
 			return err
 		}
 	}
 	if from == nil {
-		if srcAt, err = s.address(src); err != nil {
+		if srcAt, err = s.place(src, false); err != nil {
 			return err
 		}
 	}
+	defer s.used(access{dst.Store, true}, access{src.Store, false})
 	d := s.d
 	if err := d.enter(); err != nil {
 		return err
@@ -241,10 +242,11 @@ func (s *Stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
 	if err := within(dst, n*size); err != nil {
 		return err
 	}
-	at, err := s.address(dst)
+	at, err := s.place(dst, true)
 	if err != nil {
 		return err
 	}
+	defer s.used(access{dst.Store, true})
 	d := s.d
 	if err := d.enter(); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -24,8 +25,14 @@ type Device interface {
 	Attach(number uint8)
 	// Number is the number that Attach told, 0 before.
 	Number() uint8
-	// Default is the stream that eager work runs on.
+	// Default is the stream that work runs on unless it was given another one.
 	Default() Stream
+	// NewStream opens a stream, whose work may run beside that of others. Streams take turns in using
+	// memory: work waits for what other streams do with its memory. On a device that works at once
+	// it returns Default.
+	NewStream() (Stream, error)
+	// Sync waits for the work of all streams, and returns the first error of it.
+	Sync() error
 	// Model is what plans for the device are made by. Nobody writes to it.
 	Model() *Model
 	// Compile makes a kernel of a verified program. Equal programs give the same
@@ -153,6 +160,11 @@ type Event interface {
 	// Sync waits until the stream has passed it and returns the error of the work
 	// before.
 	Sync() error
+	// Done reports whether the stream has passed it.
+	Done() (bool, error)
+	// Since returns the time that the device took from one event to this one. Requires: both were
+	// recorded with times, on streams of one device. It waits for both.
+	Since(start Event) (time.Duration, error)
 }
 
 // A Stream runs work in order. The CPU's runs it at once; others run it later, and tell its
@@ -181,12 +193,16 @@ type Stream interface {
 	Copy(dst, src Ref, n int) error
 	// Fill writes n times the low size bytes of bits, size being 1, 2, 4 or 8.
 	Fill(dst Ref, n int, bits uint64, size int) error
-	// Record returns the point behind the work issued so far.
-	Record() Event
+	// Record returns the point behind the work issued so far. Only one with a time has
+	// [Event.Since].
+	Record(timed bool) Event
 	// Wait makes the work issued from now on wait for a point of another stream.
 	Wait(e Event) error
 	// Sync waits for the work issued so far and returns its error.
 	Sync() error
+	// Close waits for the work and gives the stream back. Its memory may be used on. The default
+	// stream stays open.
+	Close() error
 }
 
 // devices has the registered ones by number. It is replaced, not written to.
@@ -218,7 +234,7 @@ func Register(d Device) uint8 {
 // backend after the other. Storages of the old device are used on with the number, so Replace waits
 // for its work. It panics with the error of that work.
 func Replace(number uint8, d Device) {
-	if err := Get(number).Default().Sync(); err != nil {
+	if err := Get(number).Sync(); err != nil {
 		panic(err)
 	}
 	registering.Lock()

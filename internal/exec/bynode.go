@@ -93,7 +93,7 @@ func (w *Walker) compute(n *ir.Node) ([]array.View, error) {
 		return nil, w.Context.Err()
 	}
 	vs := make([]array.View, len(outs))
-	if err := c.Run(w.Context, ins, w.Nums, vs); err != nil {
+	if err := c.Run(w.Context, nil, ins, w.Nums, vs); err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Op.OpName(), err)
 	}
 	if w.Each != nil && len(n.Args) > 0 {

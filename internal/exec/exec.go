@@ -196,7 +196,7 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 	return c, nil
 }
 
-// Stream returns what the plan runs on.
+// Stream returns what the plan runs on unless [Compiled.Run] is given another one.
 func (c *Compiled) Stream() device.Stream { return c.stream }
 
 // Explain returns the steps with loop programs and machine code.
@@ -233,30 +233,31 @@ func (c *Compiled) Source(step int) string {
 // gives memory for an output where its Store is set, and receives the views of
 // the others. An output may be given the memory of an input only if the plan
 // allows it. A number that does not fit gives an *array.Error without Op, and so does memory that
-// was released. What is released meanwhile stays until the run is over.
-func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
+// was released. What is released meanwhile stays until the run is over. The stream belongs to the
+// device; nil stands for its default one.
+func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, nums []Number, out []array.View) error {
 	for _, v := range ins {
 		if v.Store != nil && !v.Store.Stays() {
-			return c.runUsing(ctx, ins, nums, out)
+			return c.runUsing(ctx, s, ins, nums, out)
 		}
 	}
 	for i := range out {
 		if st := out[i].Store; st != nil && !st.Stays() {
-			return c.runUsing(ctx, ins, nums, out)
+			return c.runUsing(ctx, s, ins, nums, out)
 		}
 	}
-	return c.run(ctx, ins, nums, out)
+	return c.run(ctx, s, ins, nums, out)
 }
 
 // RunDirect is [Compiled.Run] for inputs whose memory stays ([array.Storage.Direct]), and results
-// that have none yet.
+// that have none yet, on the default stream.
 func (c *Compiled) RunDirect(ins []*array.View, nums []Number, out []array.View) error {
 	//lint:ignore SA1012 without a context no step asks one, which small calls would notice
-	return c.run(nil, ins, nums, out)
+	return c.run(nil, nil, ins, nums, out)
 }
 
 // runUsing calls run while the memory is marked as used. The marks are removed also if run panics.
-func (c *Compiled) runUsing(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
+func (c *Compiled) runUsing(ctx context.Context, s device.Stream, ins []*array.View, nums []Number, out []array.View) error {
 	used := 0
 	defer func() { unuse(ins[:used]) }()
 	for _, v := range ins {
@@ -280,7 +281,7 @@ func (c *Compiled) runUsing(ctx context.Context, ins []*array.View, nums []Numbe
 		}
 		given = append(given, out[i].Store)
 	}
-	return c.run(ctx, ins, nums, out)
+	return c.run(ctx, s, ins, nums, out)
 }
 
 // unuse ends uses of the memory of views.
@@ -298,11 +299,14 @@ func released(v *array.View) error {
 }
 
 // run is Run of memory that stays.
-func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
+func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, nums []Number, out []array.View) error {
 	if mapped.Any() {
 		defer mapped.Explain()
 	}
-	p, s := c.Plan, c.stream
+	p := c.Plan
+	if s == nil {
+		s = c.stream
+	}
 	if len(c.narrow) > 0 {
 		if err := c.fit(nums); err != nil {
 			return err // before anything is written
@@ -364,10 +368,10 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 		}
 		var err error
 		if st.Concurrent > 1 && st.Kernel == nil {
-			err = c.routinesTogether(ctx, i, nums, slots, off)
+			err = c.routinesTogether(ctx, s, i, nums, slots, off)
 			i += st.Concurrent - 1
 		} else if st.Concurrent > 1 {
-			err = c.together(ctx, i, nums, slots, off)
+			err = c.together(ctx, s, i, nums, slots, off)
 			i += st.Concurrent - 1
 		} else if k := st.Kernel; k != nil && k.Ragged != nil {
 			err = c.items(ctx, s, i, nums, slots, off)
@@ -376,7 +380,7 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 		} else if k != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], c.lateOf(i), nums, slots, off)
 		} else {
-			err = c.routine(ctx, i, nums, slots, off)
+			err = c.routine(ctx, s, i, nums, slots, off)
 		}
 		if err != nil {
 			if c.Failed != nil {
@@ -416,11 +420,11 @@ func (c *Compiled) explain(step *int) {
 }
 
 // routine runs step i, which is a routine, a loop or a branch.
-func (c *Compiled) routine(ctx context.Context, i int, nums []Number, slots []*array.Storage, off []int) (err error) {
+func (c *Compiled) routine(ctx context.Context, s device.Stream, i int, nums []Number, slots []*array.Storage, off []int) (err error) {
 	st := &c.Plan.Steps[i]
-	call := c.call(st, slots, off)
+	call := c.call(s, st, slots, off)
 	if c.inner != nil && c.inner[i] != nil {
-		err = c.inner[i].run(ctx, c.stream, call.Args, call.Out)
+		err = c.inner[i].run(ctx, s, call.Args, call.Out)
 	} else {
 		c.setEpilogue(ctx, call, i, nums, slots, off)
 		call.Late = c.lateOf(i)
@@ -432,20 +436,20 @@ func (c *Compiled) routine(ctx context.Context, i int, nums []Number, slots []*a
 
 // together launches the kernels of a group that begins with step i. They touch nothing that another
 // one of them writes.
-func (c *Compiled) together(ctx context.Context, i int, nums []Number, slots []*array.Storage, off []int) error {
+func (c *Compiled) together(ctx context.Context, s device.Stream, i int, nums []Number, slots []*array.Storage, off []int) error {
 	n := c.Plan.Steps[i].Concurrent
 	g := make(group, 0, n)
 	for j := i; j < i+n; j++ {
 		k := c.Plan.Steps[j].Kernel
 		g = append(g, device.Launch{Program: c.kernels[j], Args: c.bind(k, nil, nums, slots, off), Extents: k.Extents, Cost: k.Cost, Context: ctx, Late: c.lateOf(j)})
 	}
-	return g.run(c.stream)
+	return g.run(s)
 }
 
 // call is that of the routine of a step.
-func (c *Compiled) call(st *plan.Step, slots []*array.Storage, off []int) *device.Call {
+func (c *Compiled) call(s device.Stream, st *plan.Step, slots []*array.Storage, off []int) *device.Call {
 	call := calls.Get().(*device.Call)
-	call.Stream, call.Node = c.stream, st.Node
+	call.Stream, call.Node = s, st.Node
 	for j := range st.Args {
 		call.Args = append(call.Args, view(&st.Args[j], slots, off))
 	}
@@ -479,17 +483,17 @@ func done(call *device.Call, st *plan.Step) {
 }
 
 // routinesTogether calls the routines of a group that begins with step i.
-func (c *Compiled) routinesTogether(ctx context.Context, i int, nums []Number, slots []*array.Storage, off []int) error {
+func (c *Compiled) routinesTogether(ctx context.Context, s device.Stream, i int, nums []Number, slots []*array.Storage, off []int) error {
 	n := c.Plan.Steps[i].Concurrent
 	var few [4]*device.Call
 	all := few[:0]
 	for k := i; k < i+n; k++ {
-		call := c.call(&c.Plan.Steps[k], slots, off)
+		call := c.call(s, &c.Plan.Steps[k], slots, off)
 		c.setEpilogue(ctx, call, k, nums, slots, off)
 		call.Late = c.lateOf(k)
 		all = append(all, call)
 	}
-	err := c.stream.CallAll(c.routines[i:i+n], all)
+	err := s.CallAll(c.routines[i:i+n], all)
 	for k, call := range all {
 		done(call, &c.Plan.Steps[i+k])
 	}

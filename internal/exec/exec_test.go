@@ -58,7 +58,7 @@ func TestRunSteps(t *testing.T) {
 		c := compiled(t, cpu.New(isa), []*array.View{x, y}, product)
 		given := matrix(2, 1, 0, 0)
 		out := []array.View{*given, {}}
-		if err := c.Run(t.Context(), []*array.View{x, y}, nil, out); err != nil {
+		if err := c.Run(t.Context(), nil, []*array.View{x, y}, nil, out); err != nil {
 			t.Fatal(err)
 		}
 		if p, sum := elements(*given), elements(out[1]); !slices.Equal(p, []float64{17, 39}) || !slices.Equal(sum, []float64{17*17 + 39*39}) {
@@ -74,7 +74,7 @@ func TestRunEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	given := matrix(2, 2, 7, 7, 7, 7)
-	if err := c.Run(ctx, []*array.View{x, x}, nil, []array.View{*given, {}}); !errors.Is(err, context.Canceled) {
+	if err := c.Run(ctx, nil, []*array.View{x, x}, nil, []array.View{*given, {}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if !slices.Equal(elements(*given), []float64{7, 7, 7, 7}) {
@@ -91,10 +91,10 @@ func TestRunRefusesNumbers(t *testing.T) {
 	})
 	out := make([]array.View, 1)
 	var e *array.Error
-	if err := c.Run(t.Context(), []*array.View{x}, []exec.Number{{Int: 1 << 40, Kind: array.CatInt}}, out); !errors.As(err, &e) || out[0].Store != nil {
+	if err := c.Run(t.Context(), nil, []*array.View{x}, []exec.Number{{Int: 1 << 40, Kind: array.CatInt}}, out); !errors.As(err, &e) || out[0].Store != nil {
 		t.Errorf("%v, %v", err, out)
 	}
-	if err := c.Run(t.Context(), []*array.View{x}, []exec.Number{{Int: 3, Kind: array.CatInt}}, out); err != nil || *(*int32)(out[0].Store.Host()) != 4 {
+	if err := c.Run(t.Context(), nil, []*array.View{x}, []exec.Number{{Int: 3, Kind: array.CatInt}}, out); err != nil || *(*int32)(out[0].Store.Host()) != 4 {
 		t.Errorf("%v", err)
 	}
 }
@@ -135,7 +135,7 @@ func TestRoutineOnHost(t *testing.T) {
 		return []*ir.Node{op.Apply(op.MatMul2, nil, x[0], x[0])}
 	})
 	before, out := dev.Counters().Fallbacks.Load(), make([]array.View, 1)
-	if err := c.Run(t.Context(), []*array.View{&on}, nil, out); err != nil {
+	if err := c.Run(t.Context(), nil, []*array.View{&on}, nil, out); err != nil {
 		t.Fatal(err)
 	}
 	got := matrix(2, 2, 0, 0, 0, 0)
@@ -169,10 +169,10 @@ func TestCheckedDevice(t *testing.T) {
 	ins := []*array.View{x, x}
 	right := cpu.New(jit.Portable)
 	out := make([]array.View, 2)
-	if err := compiled(t, exec.Checked(right, cpu.New(jit.Portable)), ins, product).Run(t.Context(), ins, nil, out); err != nil || !slices.Equal(elements(out[0]), []float64{7, 10, 15, 22}) {
+	if err := compiled(t, exec.Checked(right, cpu.New(jit.Portable)), ins, product).Run(t.Context(), nil, ins, nil, out); err != nil || !slices.Equal(elements(out[0]), []float64{7, 10, 15, 22}) {
 		t.Errorf("%v", err)
 	}
-	err := compiled(t, exec.Checked(wrong{right}, cpu.New(jit.Portable)), ins, product).Run(t.Context(), ins, nil, make([]array.View, 2))
+	err := compiled(t, exec.Checked(wrong{right}, cpu.New(jit.Portable)), ins, product).Run(t.Context(), nil, ins, nil, make([]array.View, 2))
 	if err == nil || !strings.Contains(err.Error(), `"matmul2" differs`) {
 		t.Errorf("%v", err)
 	}

@@ -76,7 +76,7 @@ func (in *inner) run(ctx context.Context, s device.Stream, args, out []array.Vie
 	for i := range ins {
 		ins[i] = &args[i+1]
 	}
-	return c.run(ctx, ins, nil, out)
+	return c.run(ctx, s, ins, nil, out)
 }
 
 // word reads a bool or an int64 without dimensions.
@@ -231,7 +231,7 @@ func (r *loopRun) walk(ctx context.Context, body *Compiled) (taken int, err erro
 			return taken, ctx.Err()
 		}
 		r.moveTo(t)
-		if err := body.run(ctx, ptrs, nil, r.outs); err != nil {
+		if err := body.run(ctx, r.s, ptrs, nil, r.outs); err != nil {
 			return taken, err
 		}
 		copy(r.ins[r.Seqs:], r.outs[:r.Carries])

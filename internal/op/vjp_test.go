@@ -36,7 +36,7 @@ func compute(t *testing.T, outs []*ir.Node, ins []*array.View) [][]float64 {
 		t.Fatal(err)
 	}
 	views := make([]array.View, len(outs))
-	if err := c.Run(t.Context(), ins, nil, views); err != nil {
+	if err := c.Run(t.Context(), nil, ins, nil, views); err != nil {
 		t.Fatal(err)
 	}
 	list := make([][]float64, len(outs))

@@ -12,7 +12,7 @@ import (
 // on copies of all of it, whose bytes come back, also those between elements.
 func runOn(dev device.Device, c *exec.Compiled, ins []*array.View, outs []array.View) (err error) {
 	if dev.Fallback() == nil {
-		return c.Run(context.Background(), ins, nil, outs)
+		return c.Run(context.Background(), nil, ins, nil, outs)
 	}
 	defer func() {
 		if e := dev.Default().Sync(); err == nil {
@@ -53,7 +53,7 @@ func runOn(dev device.Device, c *exec.Compiled, ins []*array.View, outs []array.
 		}
 		into[i] = w
 	}
-	if err := c.Run(context.Background(), on, nil, into); err != nil {
+	if err := c.Run(context.Background(), nil, on, nil, into); err != nil {
 		return err
 	}
 	for _, st := range order {

@@ -4,10 +4,12 @@
 package deferred
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"weft/internal/array"
 	"weft/internal/device"
@@ -42,6 +44,11 @@ func (d *Device) Model() *device.Model       { return d.inner.Model() }
 func (d *Device) Fallback() device.Device    { return d.host }
 func (d *Device) Memory() device.Memory      { return d.inner.Memory() }
 func (d *Device) Counters() *device.Counters { return d.inner.Counters() }
+
+// NewStream returns the one stream.
+func (d *Device) NewStream() (device.Stream, error) { return &d.stream, nil }
+
+func (d *Device) Sync() error { return d.stream.Sync() }
 
 // ISA returns the instruction set of the inner device, a CPU.
 func (d *Device) ISA() jit.ISA { return d.inner.(interface{ ISA() jit.ISA }).ISA() }
@@ -329,16 +336,36 @@ func (s *stream) passed(n int) error {
 	return err
 }
 
+// Close waits for the work. The stream stays.
+func (s *stream) Close() error { return s.Sync() }
+
 // An event is a number of pieces of work.
 type event struct {
-	s *stream
-	n int
+	s  *stream
+	n  int
+	at *time.Time // when the last of them was done, if that is wanted
 }
 
-func (s *stream) Record() device.Event {
+func (s *stream) Record(timed bool) device.Event {
+	var at *time.Time
+	if timed {
+		at = new(time.Time)
+		s.issue(nil, func() error { *at = time.Now(); return nil })
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return event{s, s.issued}
+	return event{s, s.issued, at}
+}
+
+// Done waits: what is late for no reason but the test is done then.
+func (e event) Done() (bool, error) { return true, e.Sync() }
+
+func (e event) Since(start device.Event) (time.Duration, error) {
+	from := start.(event)
+	if err := errors.Join(from.Sync(), e.Sync()); err != nil {
+		return 0, err
+	}
+	return e.at.Sub(*from.at), nil
 }
 
 func (e event) Sync() error {

@@ -36,6 +36,8 @@ var hostOnly = map[string]string{
 	"weft.Func.Apply":       "the function may return a constant of the CPU",
 	"weft.VJP":              "the function that is differentiated may return a constant of the CPU",
 	"weft.Formula.Explain":  "the text tells the layout of the arguments, which On changes",
+	"weft.Stream":           "times differ",
+	"weft.Event":            "times differ",
 	"weft.Scope.Track":      "a closed scope gives the copy back that the test reads",
 	"nn.On":                 "moves",
 	"weft.Device":           "constructors of the CPU",

@@ -418,6 +418,15 @@ func init() {
 			closed.Close()
 			return pick(g, g.scope(), g.scope(), g.scope(), closed, nil, &weft.Scope{})
 		},
+		typ[*weft.Stream](): func(g *gen) any {
+			open, _ := weft.CPU.NewStream()
+			closed, _ := weft.CPU.NewStream()
+			closed.Close()
+			return pick(g, open, weft.CPU.DefaultStream(), closed, nil, &weft.Stream{})
+		},
+		typ[*weft.Event](): func(g *gen) any {
+			return pick(g, weft.CPU.DefaultStream().Record(), weft.CPU.DefaultStream().Record(), nil, &weft.Event{})
+		},
 		typ[*kernel.Source](): func(g *gen) any {
 			if g.chance(10) {
 				return pick(g, nil, &kernel.Source{})

@@ -348,6 +348,8 @@ var types = rows([]row[reflect.Type]{
 	{"weft.ProfileOpts", reflect.TypeFor[weft.ProfileOpts]()},
 	{"weft.ProfileRow", reflect.TypeFor[weft.ProfileRow]()},
 	{"weft.Scope", reflect.TypeFor[weft.Scope]()},
+	{"weft.Stream", reflect.TypeFor[weft.Stream]()},
+	{"weft.Event", reflect.TypeFor[weft.Event]()},
 	{"weft.Segment", reflect.TypeFor[weft.Segment]()},
 	{"weft.Span", reflect.TypeFor[weft.Span]()},
 	{"weft.Tensor", reflect.TypeFor[weft.Tensor]()},
