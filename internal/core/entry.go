@@ -226,6 +226,9 @@ func (g *Supplied) Refused(name string, err error) error {
 
 // stream returns the stream of the first argument that has one, nil if none has.
 func (g *Supplied) stream() *Stream {
+	if !streamTracked.Load() {
+		return nil
+	}
 	for _, t := range g.Tensors {
 		if s := t.run.stream(); s != nil {
 			return s

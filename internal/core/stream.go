@@ -16,6 +16,9 @@ type Stream struct {
 	closed atomic.Bool
 }
 
+// streamTracked reports that tensors of streams were made. It spares small calls the search for one.
+var streamTracked atomic.Bool
+
 // NewStream opens a stream on a device.
 func NewStream(number uint8) (*Stream, error) {
 	s, err := device.Get(number).NewStream()
@@ -31,6 +34,7 @@ func DefaultStream(number uint8) *Stream { return newStream(number, device.Get(n
 func newStream(number uint8, s device.Stream) *Stream {
 	x := &Stream{s: s, number: number}
 	x.run = &Run{Stream: x}
+	streamTracked.Store(true)
 	return x
 }
 
