@@ -218,7 +218,8 @@ func indexSelect(c *device.Call) error {
 
 func places(c *device.Call) error {
 	a := c.Node.Attrs.(op.PlacesOf)
-	(&index.Indices{ISA: isaOf(c), Op: a.Op, Of: &c.Args[0]}).Count(&c.Out[0], a.Size, a.All)
+	x := &c.Args[0]
+	(&index.Indices{ISA: isaOf(c), Op: a.Op, Of: x}).Count(&c.Out[0], a.Size, func(i int) int { return a.Position(x.Shape, i) })
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package cudart_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -28,10 +29,27 @@ var refusals = map[string]func(x *weft.Tensor) *weft.Tensor{
 		return x.Slice(weft.Range(0, 6), weft.Range(0, 0)).IndexSelect(0, ints(x, 5, 6))
 	},
 	"nothing to select from": func(x *weft.Tensor) *weft.Tensor { return x.Slice(weft.Range(0, 0)).IndexSelect(0, ints(x, 0)) },
-	"gather":                 func(x *weft.Tensor) *weft.Tensor { return x.Gather(0, ints(x, 5, 0, 0, 1, 2, 6, -7, 2).Reshape(2, 4)) },
+	"two arrays":             func(x *weft.Tensor) *weft.Tensor { return x.Index(ints(x, 0, 1, 6), ints(x, 5, -38, 7)) },
+	"second array":           func(x *weft.Tensor) *weft.Tensor { return x.Index(ints(x, 0, 1, 5), ints(x, 36, 37, 7)) },
+	"second of columns": func(x *weft.Tensor) *weft.Tensor {
+		return x.Index(ints(x, 0, 1).Reshape(2, 1, 1), ints(x, 36, 3, 37, 40, 7, 1).Reshape(2, 3).To(weft.Int32))
+	},
+	"array of nothing": func(x *weft.Tensor) *weft.Tensor { return x.Index(ints(x, 0, 6), ints(x)) },
+	"gather":           func(x *weft.Tensor) *weft.Tensor { return x.Gather(0, ints(x, 5, 0, 0, 1, 2, 6, -7, 2).Reshape(2, 4)) },
 	"gather rows": func(x *weft.Tensor) *weft.Tensor {
 		return x.Gather(1, ints(x, 5, 0, 0, 1, 2, 6, -37, 37).Reshape(2, 4))
 	},
+}
+
+// fused are compiled functions whose kernels read elements at indices that were looked at before.
+var fused = map[string]struct {
+	indices []int64
+	f       func(x, i *weft.Tensor) *weft.Tensor
+}{
+	"fused rows": {[]int64{0, 5, 6, -7, 6}, func(x, i *weft.Tensor) *weft.Tensor { return x.IndexSelect(0, i).Mul(2) }},
+	"fused repeated": {[]int64{5, 0, 37, 1}, func(x, i *weft.Tensor) *weft.Tensor {
+		return x.Gather(1, i.Reshape(4, 1).Expand(4, 9)).Add(1)
+	}},
 }
 
 // ints returns integers on the device of x.
@@ -43,7 +61,11 @@ func TestRefusedIndexIsErrorOfCPU(t *testing.T) {
 		gpu, d := simulated(t, ptxsim.Options{Seed: seed})
 		x := weft.Arange(0, 6*37, 1).Reshape(6, 37)
 		y := on(x, gpu)
-		for name, f := range refusals {
+		all := maps.Clone(refusals)
+		for name, c := range fused {
+			all[name] = func(x *weft.Tensor) *weft.Tensor { return weft.Compile(c.f).Func()(x, ints(x, c.indices...)) }
+		}
+		for name, f := range all {
 			want := weft.Try(func() { f(x) })
 			if want == nil {
 				t.Fatalf("%s: the CPU takes it", name)

@@ -20,6 +20,8 @@ var routines = [ir.NumRoutines]device.Routine{
 
 	ir.RoutineIndexSelect: indexSelect,
 	ir.RoutineGather:      gather,
+	ir.RoutinePlaces:      places,
+	ir.RoutineRavel:       ravelIndex,
 
 	ir.RoutineArgMax:        argExtreme(true),
 	ir.RoutineArgMin:        argExtreme(false),

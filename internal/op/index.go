@@ -32,8 +32,8 @@ func checkWithin(c *Call, axis int, index, shape []int, whose string) {
 }
 
 // Places are indices along an axis, looked at: an error of the operation that they are of where
-// one is out of range, else counted from the front. After an error all are 0: a device that finds the
-// error late has issued the work that reads there. It is the planner's, no part of the table.
+// one is out of range, else counted from the front. After an error they are in range all the same: a
+// device that finds the error late has issued the work that reads there. It is the planner's, no part of the table.
 var Places = unlisted(Def{Name: "places", Class: Routine, Arity: 1, Attrs: PlacesOf{},
 	Doc:       "Indices that are in range, counted from the front.",
 	Typing:    Typing{Infer: func(c *Call) (array.DType, []int) { return array.Int64, c.Args[0].Shape }},
@@ -44,6 +44,21 @@ type PlacesOf struct {
 	Op   string
 	Size int   // of the axis
 	All  []int // the shape of all indices; the argument may be smaller, since it is not expanded
+}
+
+// Position returns the first position, in the array of all indices, of index i of the argument, which
+// has a shape.
+func (p PlacesOf) Position(shape []int, i int) int {
+	if len(p.All) != len(shape) {
+		return i
+	}
+	at, step := 0, 1
+	for a := len(p.All) - 1; a >= 0; a-- {
+		at += i % shape[a] * step
+		i /= shape[a]
+		step *= p.All[a]
+	}
+	return at
 }
 
 // AppendKey implements ir.Attrs.

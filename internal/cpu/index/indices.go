@@ -23,7 +23,7 @@ type Indices struct {
 	Axis int
 	Of   *array.View
 
-	all []int // see Count
+	position func(i int) int // see Count
 }
 
 // checked returns the indices, counted from the front. It panics with an *array.Error unless all
@@ -38,15 +38,15 @@ func (p *Indices) checked(size int) []int {
 }
 
 // Count writes the indices as int64, counted from the front. It requires that all are below
-// size. all is the shape of the array of indices as the user gave it; p has axes of size 1
-// where that array repeats indices. Where Count panics, all it has written is 0.
-func (p *Indices) Count(out *array.View, size int, all []int) {
+// size. position returns the position of index i in the array as the user gave it. Where Count
+// panics, all it has written is 0.
+func (p *Indices) Count(out *array.View, size int, position func(i int) int) {
 	n := p.Of.Size()
 	if n == 0 {
 		return
 	}
 	to := unsafe.Slice((*int)(codegen.Ptr(out)), n)
-	p.all = all
+	p.position = position
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
 	good := false
 	defer func() {
@@ -63,23 +63,12 @@ func (p *Indices) refuse(size int) {
 	o := offsets{shape: []int{p.Of.Size()}, strides: []int{1}}
 	for i := range p.Of.Size() {
 		if x := integer(p.Of, o.next()); x < int64(-size) || x >= int64(size) {
-			array.Failf(p.Op, "index", "%d at position %d is out of range for size %d", x, p.position(i), size)
+			if p.position != nil {
+				i = p.position(i)
+			}
+			array.Failf(p.Op, "index", "%d at position %d is out of range for size %d", x, i, size)
 		}
 	}
-}
-
-// position returns the first position of index i in the array as the user gave it.
-func (p *Indices) position(i int) int {
-	if len(p.all) != len(p.Of.Shape) {
-		return i
-	}
-	at, step := 0, 1
-	for a := len(p.all) - 1; a >= 0; a-- {
-		at += i % p.Of.Shape[a] * step
-		i /= p.Of.Shape[a]
-		step *= p.all[a]
-	}
-	return at
 }
 
 // requireMemory panics with an *array.Error if there is no memory for n ints on the Go heap.

@@ -1,0 +1,194 @@
+package moves_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cudart"
+	"weft/internal/grid"
+	"weft/internal/grid/moves"
+	"weft/internal/ptx"
+	"weft/internal/ptxsim"
+)
+
+// A gpu is a simulated one with what was loaded to it.
+type gpu struct {
+	t     *testing.T
+	d     *ptxsim.Driver
+	c     cudart.Context
+	q     cudart.Queue
+	known map[string]cudart.Func
+}
+
+func newGPU(t *testing.T) *gpu {
+	t.Helper()
+	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3}), known: map[string]cudart.Func{}}
+	g.c = must(g.d.Open(0))
+	g.q = must(g.c.NewQueue(0))
+	return g
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// run runs launches, and fails the test if the simulator finds a fault.
+func (g *gpu) run(list []moves.Launch) {
+	g.t.Helper()
+	for _, l := range list {
+		k := l.Lower()
+		if k.Name != l.Name || k.Args != len(l.Args) {
+			g.t.Fatalf("kernel %s with %d bytes of arguments, want %s with %d", k.Name, k.Args, l.Name, len(l.Args))
+		}
+		f, ok := g.known[l.Name]
+		if !ok {
+			if err := grid.Verify(k); err != nil {
+				g.t.Fatal(err)
+			}
+			f = must(g.c.Function(must(g.c.Load(must(ptx.Print(ptx.Target{Major: 8}, k)))), k.Name))
+			g.known[l.Name] = f
+		}
+		if err := g.c.Launch(g.q, f, l.Blocks, k.Threads, ptx.DynamicShared(k), l.Args); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+	if err := g.c.Sync(g.q); err != nil {
+		g.t.Fatal(err)
+	}
+	if f := g.d.Faults(); len(f) > 0 {
+		g.t.Fatalf("%s: faults: %v", list[0].Name, f)
+	}
+}
+
+// put returns the address of a copy of bytes, behind skip other bytes.
+func (g *gpu) put(b []byte, skip int) uint64 {
+	b = append(make([]byte, skip), b...)
+	at := must(g.c.Alloc(max(len(b), 1)))
+	if len(b) > 0 {
+		must(0, g.c.CopyIn(g.q, at, unsafe.Pointer(&b[0]), len(b)))
+	}
+	return uint64(at) + uint64(skip)
+}
+
+// room returns the address of n bytes, aligned to align.
+func (g *gpu) room(n, align int) uint64 {
+	return uint64(must(g.c.Alloc(n+align))) + uint64(align)%512
+}
+
+// get returns n bytes at an address.
+func (g *gpu) get(at uint64, n int) []byte {
+	b := make([]byte, n)
+	if n > 0 {
+		must(0, g.c.CopyOut(g.q, unsafe.Pointer(&b[0]), cudart.Addr(at), n))
+	}
+	return b
+}
+
+// report returns a clear report, and what reads it.
+func (g *gpu) report() (at uint64, refused func() (int64, int, bool)) {
+	var r grid.Report
+	r.Clear()
+	at = g.put(unsafe.Slice((*byte)(unsafe.Pointer(&r)), len(r)*8), 0)
+	return at, func() (int64, int, bool) {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&r)), len(r)*8), g.get(at, len(r)*8))
+		return r.Refused()
+	}
+}
+
+// A strided array is one of random bytes, and of random strides.
+type strided struct {
+	size, first int
+	shape       []int
+	strides     []int
+	data        []byte
+}
+
+// newStrided returns an array of elements with a size. Its axes may be permuted, reversed, repeated, or
+// have gaps.
+func newStrided(chance *rand.Rand, size int, shape []int) *strided {
+	s := &strided{size: size, shape: shape, strides: make([]int, len(shape))}
+	order := chance.Perm(len(shape))
+	if chance.IntN(2) == 0 {
+		for i := range order {
+			order[i] = len(shape) - 1 - i
+		}
+	}
+	step, last := 1, 0
+	if chance.IntN(4) == 0 {
+		step = 1 + chance.IntN(3)
+	}
+	for _, d := range order {
+		switch n := shape[d]; {
+		case chance.IntN(9) == 0: // repeated
+		case chance.IntN(6) == 0 && n > 0:
+			s.strides[d] = -step
+			s.first += step * (n - 1)
+			last += step * (n - 1)
+			step *= n
+		default:
+			s.strides[d] = step
+			last += step * max(n-1, 0)
+			step *= max(n, 1)
+		}
+		if chance.IntN(6) == 0 {
+			step += chance.IntN(5)
+		}
+	}
+	s.data = make([]byte, (last+1)*size)
+	for i := range s.data {
+		s.data[i] = byte(chance.Uint32())
+	}
+	return s
+}
+
+// at returns the element at a position, moved by a number of elements.
+func (s *strided) at(p []int, more int) []byte {
+	i := s.first + more
+	for d, x := range p {
+		i += x * s.strides[d]
+	}
+	return s.data[i*s.size:][:s.size]
+}
+
+// on returns the array on a GPU, mostly aligned.
+func (s *strided) on(g *gpu, chance *rand.Rand) moves.Array {
+	skip := 0
+	if chance.IntN(4) == 0 {
+		skip = s.size * (1 + chance.IntN(4))
+	}
+	return moves.Array{Addr: g.put(s.data, skip) + uint64(s.first*s.size), Strides: s.strides}
+}
+
+// each calls f for the positions of a shape in row-major order, with their number.
+func each(shape []int, f func(i int, p []int)) {
+	p := make([]int, len(shape))
+	for i := range array.Size(shape) {
+		f(i, p)
+		for d := len(p) - 1; d >= 0; d-- {
+			if p[d]++; p[d] < shape[d] {
+				break
+			}
+			p[d] = 0
+		}
+	}
+}
+
+var sides = []int{0, 1, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257}
+
+// randomShape returns a shape of some axes with at most most elements.
+func randomShape(chance *rand.Rand, axes, most int) []int {
+	for {
+		s := make([]int, axes)
+		for i := range s {
+			s[i] = sides[chance.IntN(len(sides))]
+		}
+		if array.Size(s) <= most {
+			return s
+		}
+	}
+}
