@@ -36,6 +36,8 @@ type Caps struct {
 	Only []string
 	// Graphs is the number of random graphs.
 	Graphs int
+	// Every is the distance of the cases whose gradients are compared; 0 for all.
+	Every int
 }
 
 // A suite is a run of the suite on one device.
