@@ -55,6 +55,7 @@ type suite struct {
 	given   *Array   // what the oracle is known to give for what laid computes
 
 	planned struct { // what outputs planned last: differences compute one graph many times
+		on     device.Device
 		outs   []*ir.Node
 		in, to []plan.Sig
 		plan   *plan.Plan
