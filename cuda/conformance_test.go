@@ -91,9 +91,28 @@ func number(t *testing.T, name string, n int) int {
 	return x
 }
 
-// With WEFT_OPS the test compares operations of those names.
+// With WEFT_OPS the test compares operations of those names. With WEFT_PART=2/8 it compares the third of
+// eight parts of them.
 func TestValuesOnGPU(t *testing.T) {
-	optest.Values(t, open(t), optest.Caps{Oracle: oracle, Only: strings.Fields(os.Getenv("WEFT_OPS"))})
+	only := strings.Fields(os.Getenv("WEFT_OPS"))
+	if len(only) == 0 {
+		for _, d := range op.Table() {
+			only = append(only, d.Name)
+		}
+	}
+	part, parts := 0, 1
+	if s := os.Getenv("WEFT_PART"); s != "" {
+		if _, err := fmt.Sscanf(s, "%d/%d", &part, &parts); err != nil || parts < 1 {
+			t.Fatalf("WEFT_PART is %q, not such as 2/8", s)
+		}
+	}
+	var mine []string
+	for i, name := range only {
+		if i%parts == part {
+			mine = append(mine, name)
+		}
+	}
+	optest.Values(t, open(t), optest.Caps{Oracle: oracle, Only: mine})
 }
 
 func TestLargeOnGPU(t *testing.T) { optest.Large(t, open(t), optest.Caps{Oracle: oracle}) }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime/pprof"
 	"slices"
 	"time"
 
@@ -176,7 +177,19 @@ func main() {
 	seconds := flag.Float64("seconds", 120, "no row begins after this time")
 	only := flag.String("rows", "", "regular expression of rows")
 	small := flag.Int("small", 1, "divisor of sizes, to try the program on the CPU")
+	profile := flag.String("profile", "", "file for a profile of this process's time")
 	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	dev, err := weft.DeviceByName(*name)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
