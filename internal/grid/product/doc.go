@@ -85,6 +85,10 @@ type Variant struct {
 	Vector bool // rows of C are written several elements at a time
 	Blocks bool // there may be more than numbers.KBlock terms
 	Wide   bool // compute capability 9.0 and up: matrices of float64 by the shape M16N8K8
+
+	Windows  bool // a [Windows]: B is read from pictures
+	Digits   bool // of Windows: the terms of A have several strides
+	Positive bool // of Windows: a block that is -0 counts as +0
 }
 
 // Name identifies the variant.
@@ -98,11 +102,33 @@ func (v Variant) Name() string {
 	side := func(l Layout) string {
 		return l.Of.String() + flag(l.AlongK, "k") + flag(l.Vector, "v")
 	}
-	return fmt.Sprintf("matmul_%s_%d_%s_%s%s%s%s", v.DType, v.Tile, side(v.A), side(v.B), flag(v.Vector, "_v"), flag(v.Blocks, "_b"), flag(v.Wide, "_w"))
+	name := fmt.Sprintf("%s_%d_%s_%s%s%s%s", v.DType, v.Tile, side(v.A), side(v.B), flag(v.Vector, "_v"), flag(v.Blocks, "_b"), flag(v.Wide, "_w"))
+	if v.Windows {
+		return "windows_" + name + flag(v.Digits, "_d") + flag(v.Positive, "_p")
+	}
+	return "matmul_" + name
 }
 
-// Variants returns all variants of a capability.
+// Variants returns all variants of matrices for a capability.
 func Variants(wide bool) (out []Variant) {
+	each(wide, true, func(v Variant) { out = append(out, v) })
+	return out
+}
+
+// WindowVariants returns all variants of Windows for a capability.
+func WindowVariants(wide bool) (out []Variant) {
+	each(wide, false, func(v Variant) {
+		v.Windows = true
+		for i := range 4 {
+			v.Digits, v.Positive = i&1 != 0, i&2 != 0
+			out = append(out, v)
+		}
+	})
+	return out
+}
+
+// each calls f with all variants of matrices, or with those that read no vectors of B.
+func each(wide, vectorsOfB bool, f func(v Variant)) {
 	flags := []bool{false, true}
 	layouts := func(of []array.DType) (out []Layout) {
 		for _, d := range of {
@@ -122,17 +148,16 @@ func Variants(wide bool) (out []Variant) {
 				for _, b := range layouts(of) {
 					for _, vector := range flags {
 						for _, blocks := range flags {
-							if !blocks && shapes[d][tile].sumsShared {
+							if !blocks && shapes[d][tile].sumsShared || b.Vector && !vectorsOfB {
 								continue
 							}
-							out = append(out, Variant{d, tile, a, b, vector, blocks, wide && d == array.Float64})
+							f(Variant{DType: d, Tile: tile, A: a, B: b, Vector: vector, Blocks: blocks, Wide: wide && d == array.Float64})
 						}
 					}
 				}
 			}
 		}
 	}
-	return out
 }
 
 // lanes returns how many elements of a type are moved at a time.
@@ -149,6 +174,7 @@ var elems = map[array.DType]grid.Elem{array.Float16: grid.Half, array.BFloat16: 
 //   - the number of tiles of terms, and terms of the last one
 //   - sizes
 //   - the batch's sizes and byte strides of A, B and C
+//   - of Windows what windows.go adds
 //
 // The loop reads what it needs there, which takes no register.
 const (
@@ -180,6 +206,7 @@ type writer struct {
 
 	thread        grid.Reg // its number
 	m0, n0, batch grid.Reg // the first row and column of the tile, the number in the batch
+	firstTerm     grid.Reg // of Windows, I32: the first term of the block of terms
 	buffer        grid.Reg // I32: the offset of the buffer that is multiplied
 	sums          []group
 	totals        int // bytes before the sums of blocks in shared memory; 0 if they are not there
@@ -202,7 +229,10 @@ func Lower(v Variant) *grid.Kernel {
 		w.mma = grid.M16N8K8
 	}
 	w.K.Args, w.K.Abreast = argBytes, w.shape.abreast
-	if w.shape.sumsShared && !(v.A.Vector && v.B.Vector && v.A.Of == v.B.Of && v.A.Of == v.DType) {
+	if v.Windows {
+		w.K.Args = argWindowsBytes
+	}
+	if w.shape.sumsShared && !(v.A.Vector && v.B.Vector && v.A.Of == v.B.Of && v.A.Of == v.DType) && !(v.Windows && !v.B.AlongK) {
 		w.K.Abreast = 1 // conversions and single elements take more registers
 	}
 	w.write()
@@ -213,8 +243,9 @@ func Lower(v Variant) *grid.Kernel {
 func (w *writer) write() {
 	w.thread = w.Thread()
 	w.place()
-	w.a = w.side(0, w.v.A, w.shape.m, 0)
-	w.b = w.side(1, w.v.B, w.shape.n, w.a.bytes(w.size))
+	ruleA, ruleB := w.rules()
+	w.a = w.side(0, w.v.A, ruleA, w.shape.m, 0)
+	w.b = w.side(1, w.v.B, ruleB, w.shape.n, w.a.bytes(w.size))
 	bufferBytes := w.a.bytes(w.size) + w.b.bytes(w.size)
 	w.K.Shared = 2 * bufferBytes
 	w.buffer = w.Copy(w.I32(0))
@@ -260,6 +291,10 @@ func (w *writer) place() {
 	id = w.RemU(id, grouped)
 	w.m0 = w.Mul(w.Add(first, w.RemU(id, high)), w.I32(int32(w.shape.m)))
 	w.n0 = w.Mul(w.QuoU(id, high), w.I32(int32(w.shape.n)))
+	if w.v.Windows {
+		block := w.RemU(w.batch, w.Arg(loop.I32, argCount+4*(maxBatch-1)))
+		w.firstTerm = w.Add(w.Arg(loop.I32, argFirst), w.Mul(block, w.I32(numbers.KBlock)))
+	}
 }
 
 // pointer returns the address of A, B or C, numbered from 0, in the block's element of the batch.

@@ -1,7 +1,6 @@
 package product
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"weft/internal/array"
@@ -175,28 +174,18 @@ func (p *Product) launch(t Tile, major int) Launch {
 	v.A = layout(p.Of[0], p.A, p.M, p.K, p.Batch.A)
 	v.B = layout(p.Of[1], p.B.t(), p.N, p.K, p.Batch.B)
 	v.Vector = vectors(p.DType, p.C, p.N, p.Batch.C)
-	a := make([]byte, 0, argBytes)
-	long := func(x ...int) {
-		for _, x := range x {
-			a = binary.LittleEndian.AppendUint64(a, uint64(x))
-		}
-	}
-	short := func(x ...int) {
-		for _, x := range x {
-			a = binary.LittleEndian.AppendUint32(a, uint32(x))
-		}
-	}
+	a := argBlock(make([]byte, 0, argBytes))
 	x, y, z := p.Of[0].Size(), p.Of[1].Size(), p.DType.Size()
-	long(int(p.A.Addr), int(p.B.Addr), int(p.C.Addr))
-	long(p.A.Row*x, p.A.Col*x, p.B.Col*y, p.B.Row*y, p.C.Row*z, p.C.Col*z)
+	a.long(int(p.A.Addr), int(p.B.Addr), int(p.C.Addr))
+	a.long(p.A.Row*x, p.A.Col*x, p.B.Col*y, p.B.Row*y, p.C.Row*z, p.C.Col*z)
 	wa, wb := v.A.way(s.m), v.B.way(s.n)
-	long((wa.stepPlace*p.A.Row+wa.stepTerm*p.A.Col)*x, depth*p.A.Col*x)
-	long((wb.stepPlace*p.B.Col+wb.stepTerm*p.B.Row)*y, depth*p.B.Row*y)
+	a.long((wa.stepPlace*p.A.Row+wa.stepTerm*p.A.Col)*x, depth*p.A.Col*x)
+	a.long((wb.stepPlace*p.B.Col+wb.stepTerm*p.B.Row)*y, depth*p.B.Row*y)
 	deep := max(1, ceil(p.K, depth))
-	short(deep, p.K-(deep-1)*depth, p.M, p.N, ceil(p.M, s.m), ceil(p.N, s.n))
+	a.short(deep, p.K-(deep-1)*depth, p.M, p.N, ceil(p.M, s.m), ceil(p.N, s.n))
 	batch := [maxBatch]int{1, 1, 1, 1}
 	from := maxBatch - copy(batch[maxBatch-len(p.Batch.Count):], p.Batch.Count)
-	short(batch[:]...)
+	a.short(batch[:]...)
 	for _, o := range []struct {
 		strides []int
 		size    int
@@ -205,7 +194,7 @@ func (p *Product) launch(t Tile, major int) Launch {
 		for i, n := range o.strides {
 			batch[from+i] = n * o.size
 		}
-		long(batch[:]...)
+		a.long(batch[:]...)
 	}
 	return Launch{v, p.blocks(t), a}
 }

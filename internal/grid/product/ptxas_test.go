@@ -26,6 +26,13 @@ func sampled(major int) (out []product.Variant) {
 			out = append(out, v)
 		}
 	}
+	for i, v := range product.WindowVariants(major >= 9) {
+		// The likely ones are a convolution, the gradient of the input and that of the weights.
+		likely := v.A.Of == v.DType && v.B.Of == v.DType && v.A.AlongK && (v.Vector || !v.Positive) && v.A.Vector == !v.Digits && v.B.AlongK == !v.Positive
+		if likely || i%97 == 0 || all {
+			out = append(out, v)
+		}
+	}
 	return out
 }
 

@@ -43,6 +43,7 @@ type side struct {
 	operand int // 0 is A, 1 is B
 	width   int // places of a tile
 	offset  int // bytes, in a buffer of shared memory
+	rule    rule
 
 	placesLeft grid.Reg   // I32: places of the operand from the thread's first on
 	term       grid.Reg   // I32: of the thread's first element in a tile
@@ -50,6 +51,7 @@ type side struct {
 	at         grid.Reg   // I64: the address of its first element in the next tile
 	to         grid.Reg   // I32: the place of its first element in shared memory
 	staged     []grid.Reg // elements on their way
+	columns    []column   // of windows: those that the thread reads
 }
 
 // pitch is the distance of two terms in shared memory, in elements. Four more than the tile has
@@ -68,8 +70,8 @@ func (w *writer) split(x grid.Reg, n int) (rem, quo grid.Reg) {
 }
 
 // side prepares the reading of operand 0 or 1.
-func (w *writer) side(operand int, l Layout, width, offset int) side {
-	s := side{Layout: l, way: l.way(width), operand: operand, width: width, offset: offset, busy: grid.NoReg}
+func (w *writer) side(operand int, l Layout, rule rule, width, offset int) side {
+	s := side{Layout: l, way: l.way(width), operand: operand, width: width, offset: offset, rule: rule, busy: grid.NoReg}
 	if s.reads < threads {
 		s.busy = w.Lt(w.thread, w.I32(int32(s.reads)))
 	}
@@ -85,8 +87,7 @@ func (w *writer) side(operand int, l Layout, width, offset int) side {
 	}
 	first = w.Add(first, place)
 	s.placesLeft = w.Sub(w.Arg(loop.I32, size), first)
-	stridePlace, strideTerm := w.Arg(loop.I64, argStrides+16*operand), w.Arg(loop.I64, argStrides+16*operand+8)
-	s.at = w.Copy(w.Add(w.pointer(operand), w.Add(w.Mul(w.Wide(first), stridePlace), w.Mul(w.Wide(s.term), strideTerm))))
+	w.start(&s, first)
 	s.to = w.Mul(w.Add(w.Mul(s.term, w.I32(int32(s.pitch()))), place), w.I32(int32(w.size)))
 	for range s.count * s.lanes {
 		s.staged = append(s.staged, w.Var(w.t))
@@ -94,18 +95,42 @@ func (w *writer) side(operand int, l Layout, width, offset int) side {
 	return s
 }
 
+// start sets the place of the thread's first element in memory; first is its row or column of C.
+func (w *writer) start(s *side, first grid.Reg) {
+	if s.rule == pixels {
+		w.startColumns(s, first)
+		return
+	}
+	stridePlace, strideTerm := w.Arg(loop.I64, argStrides+16*s.operand), w.Arg(loop.I64, argStrides+16*s.operand+8)
+	if s.rule == digits {
+		s.at = w.Add(w.pointer(s.operand), w.Mul(w.Wide(first), stridePlace))
+		return
+	}
+	term := s.term
+	if w.v.Windows {
+		term = w.Add(term, w.firstTerm)
+	}
+	s.at = w.Copy(w.Add(w.pointer(s.operand), w.Add(w.Mul(w.Wide(first), stridePlace), w.Mul(w.Wide(term), strideTerm))))
+}
+
+// termsFrom returns the number of terms from a tile's first one on, depth or more if the tile is full.
+func (w *writer) termsFrom(tile grid.Reg) grid.Reg {
+	if w.v.Windows {
+		return w.Sub(w.Sub(w.Arg(loop.I32, argTerms), w.firstTerm), w.Mul(tile, w.I32(depth)))
+	}
+	whole := w.Lt(w.Add(tile, w.I32(1)), w.Arg(loop.I32, argDeep))
+	return w.Select(whole, w.I32(depth), w.Arg(loop.I32, argLast))
+}
+
 // fetch begins to read the tiles of a number, from 0, and moves on.
 func (w *writer) fetch(tile grid.Reg) {
-	whole := w.Lt(w.Add(tile, w.I32(1)), w.Arg(loop.I32, argDeep))
-	terms := w.Select(whole, w.I32(depth), w.Arg(loop.I32, argLast))
+	terms := w.termsFrom(tile)
 	for _, s := range []*side{&w.a, &w.b} {
-		at := s.at
+		locate := w.locate(s, tile)
 		for i := range s.count {
-			if i > 0 {
-				at = w.Add(at, w.Arg(loop.I64, argNext+16*s.operand))
-			}
+			at, exists := locate(i)
 			inside := w.Lt(w.Add(s.term, w.I32(int32(i*s.stepTerm))), terms)
-			pred := w.And(inside, w.Lt(w.I32(int32(i*s.stepPlace)), s.placesLeft))
+			pred := w.And(inside, exists())
 			regs := s.staged[i*s.lanes : (i+1)*s.lanes]
 			w.Ins(grid.Ins{Op: grid.Load, Space: grid.Global, Elem: elems[s.Of], A: at, Pred: pred, Regs: regs})
 			if s.operand == 0 {
@@ -114,7 +139,27 @@ func (w *writer) fetch(tile grid.Reg) {
 				}
 			}
 		}
-		w.Update(s.at, loop.OpAdd, s.at, w.Arg(loop.I64, argNext+16*s.operand+8))
+		if s.rule == strides {
+			w.Update(s.at, loop.OpAdd, s.at, w.Arg(loop.I64, argNext+16*s.operand+8))
+		}
+	}
+}
+
+// locate returns what gives the address of the thread's read i of a tile, and whether its row or
+// column exists. Reads are asked for in ascending order.
+func (w *writer) locate(s *side, tile grid.Reg) func(i int) (at grid.Reg, exists func() grid.Reg) {
+	if s.rule == pixels {
+		return w.locatePixels(s, tile)
+	}
+	at := s.at
+	return func(i int) (grid.Reg, func() grid.Reg) {
+		switch {
+		case s.rule == digits && (i == 0 || s.stepTerm > 0):
+			at = w.Add(s.at, w.offset(w.termDigits(s, tile, i, argTermA), argTermStrideA))
+		case i > 0:
+			at = w.Add(at, w.Arg(loop.I64, argNext+16*s.operand))
+		}
+		return at, func() grid.Reg { return w.Lt(w.I32(int32(i*s.stepPlace)), s.placesLeft) }
 	}
 }
 

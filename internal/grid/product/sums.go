@@ -113,15 +113,23 @@ func (w *writer) endBlock() {
 	for _, g := range w.sums {
 		for i, r := range g.sum {
 			if w.totals == 0 {
-				w.Update(g.both[i], loop.OpAdd, g.both[i], r)
+				w.Update(g.both[i], loop.OpAdd, g.both[i], w.signed(r))
 			} else {
 				before := w.Load(grid.Shared, w.elem(), w.t, at, n*threads*w.size, grid.NoReg)
-				w.Store(grid.Shared, w.elem(), at, n*threads*w.size, grid.NoReg, w.Add(before, r))
+				w.Store(grid.Shared, w.elem(), at, n*threads*w.size, grid.NoReg, w.Add(before, w.signed(r)))
 			}
 			w.Set(r, w.zero())
 			n++
 		}
 	}
+}
+
+// signed returns the sum of a block as it counts: -0 as +0 where the variant demands it.
+func (w *writer) signed(sum grid.Reg) grid.Reg {
+	if w.v.Positive {
+		return w.Add(sum, w.zero())
+	}
+	return sum
 }
 
 // multiply adds the products of a tile of A and of B to the sums.
@@ -203,9 +211,12 @@ func (w *writer) multiplyMatrices() {
 
 // store writes the sums to C.
 func (w *writer) store(row, col grid.Reg) {
-	strideRow, strideCol := w.Arg(loop.I64, argStrides+32), w.Arg(loop.I64, argStrides+40)
+	strideRow, strideCol := w.Arg(loop.I64, argStrides+32), grid.NoReg
+	if !w.v.Windows {
+		strideCol = w.Arg(loop.I64, argStrides+40)
+	}
 	row, col = w.Add(w.m0, row), w.Add(w.n0, col)
-	start := w.Add(w.pointer(2), w.Add(w.Mul(w.Wide(row), strideRow), w.Mul(w.Wide(col), strideCol)))
+	address := w.addresses(row, col, strideRow, strideCol)
 	rowsLeft, colsLeft := w.Sub(w.Arg(loop.I32, argM), row), w.Sub(w.Arg(loop.I32, argN), col)
 	n := 0
 	for _, g := range w.sums {
@@ -219,18 +230,37 @@ func (w *writer) store(row, col grid.Reg) {
 			}
 		case w.v.Blocks:
 			x = g.both
+		case w.v.Positive:
+			x = nil
+			for _, r := range g.sum {
+				x = append(x, w.signed(r))
+			}
 		}
 		inRow := w.Lt(w.I32(int32(g.row)), rowsLeft)
-		at := w.Add(start, w.Add(w.Mul(strideRow, w.I64(int64(g.row))), w.Mul(strideCol, w.I64(int64(g.col)))))
 		if w.v.Vector {
-			w.Store(grid.Global, w.elem(), at, 0, w.And(inRow, w.Lt(w.I32(int32(g.col)), colsLeft)), x...)
+			w.Store(grid.Global, w.elem(), address(g, 0), 0, w.And(inRow, w.Lt(w.I32(int32(g.col)), colsLeft)), x...)
 			continue
 		}
 		for j, r := range x {
-			if j > 0 {
-				at = w.Add(at, strideCol)
-			}
-			w.Store(grid.Global, w.elem(), at, 0, w.And(inRow, w.Lt(w.I32(int32(g.col+j)), colsLeft)), r)
+			w.Store(grid.Global, w.elem(), address(g, j), 0, w.And(inRow, w.Lt(w.I32(int32(g.col+j)), colsLeft)), r)
 		}
+	}
+}
+
+// addresses returns what gives the address of column j of a group in C, in ascending order of j; row
+// and col are the first of the thread.
+func (w *writer) addresses(row, col, strideRow, strideCol grid.Reg) func(g group, j int) grid.Reg {
+	if w.v.Windows {
+		return w.addressesOfColumns(row, col, strideRow)
+	}
+	start := w.Add(w.pointer(2), w.Add(w.Mul(w.Wide(row), strideRow), w.Mul(w.Wide(col), strideCol)))
+	var at grid.Reg
+	return func(g group, j int) grid.Reg {
+		if j > 0 {
+			at = w.Add(at, strideCol)
+		} else {
+			at = w.Add(start, w.Add(w.Mul(strideRow, w.I64(int64(g.row))), w.Mul(strideCol, w.I64(int64(g.col)))))
+		}
+		return at
 	}
 }
