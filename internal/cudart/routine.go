@@ -4,6 +4,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/grid"
+	"weft/internal/grid/conv"
 	"weft/internal/grid/pooling"
 	"weft/internal/grid/product"
 	"weft/internal/ir"
@@ -27,6 +28,10 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineArgMin:        argExtreme(false),
 	ir.RoutineSegmentArgMax: segmentArg(true),
 	ir.RoutineSegmentArgMin: segmentArg(false),
+
+	ir.RoutineConv2d:       convolution(conv.Convolution.Forward),
+	ir.RoutineConv2dInput:  convolution(conv.Convolution.Input),
+	ir.RoutineConv2dWeight: convolution(conv.Convolution.Weight),
 }
 
 // startRoutine issues a kernel of a routine, whose name says all that the kernel depends on.
