@@ -26,6 +26,11 @@
 // changed, their sizes may not. [List.Flatten], [List.Unflatten], [FromSizes] and [FromOffsets]
 // return lists that share rows with their source. Their first change of sizes copies the rows.
 //
+// # Devices
+//
+// Rows and offsets lie on one device, where operations on the list are computed: [List.On] moves it.
+// Sizes of items change on the CPU alone.
+//
 // # What an edit costs
 //
 // Rows and the offsets of each level are gap buffers: their free memory is at the place of the last

@@ -161,7 +161,7 @@ func (l *List) several(op string, x []any) value {
 	ts := make([]any, len(l.cols))
 	for c := range l.cols {
 		live := l.cols[c].live
-		t := (*weft.Tensor)(core.Make(0, live.DType(), append([]int{len(x)}, (*core.Tensor)(live).Sizes()[1:]...)))
+		t := l.device().ZerosOf(live.DType(), append([]int{len(x)}, (*core.Tensor)(live).Sizes()[1:]...)...)
 		for k, one := range x {
 			v := l.value(op, one)
 			if !v.each {
@@ -317,7 +317,7 @@ func (l *List) insert(op string, at int, x any, sizes []any) {
 		if len(v.parts) > len(l.outer) {
 			array.Failf(op, "sizes", "are given for items that have their own")
 		}
-		v.parts = slices.Insert(v.parts, 0, divided(op, sizes[0], v.top()).at())
+		v.parts = slices.Insert(v.parts, 0, divided(op, sizes[0], weft.CPU, v.top()).at())
 	case len(v.parts) == len(l.outer):
 		e.single(&v)
 	}

@@ -229,7 +229,7 @@ func (l *List) edit(op string) *editor {
 	}
 	for i := range l.cols {
 		if !(*core.Tensor)(l.cols[i].live).Reached() {
-			array.Failf(op, "", "the rows are on a device that the host does not reach, and a change of sizes moves them on the host: Take and Concat make other lists")
+			array.Failf(op, "", "the rows are on %s, and sizes change on the CPU: On(weft.CPU) moves the list, Take and Concat make other lists", l.device())
 		}
 	}
 	e := l.ed
@@ -284,7 +284,7 @@ func (l *List) settle() {
 	for k := range e.levels {
 		x := &e.levels[k]
 		n := x.lo + 1
-		p := partitionOf(x.offsets[:n:n])
+		p := partitionOf(weft.CPU, x.offsets[:n:n])
 		if x.shared = max(x.shared, n); k < len(l.outer) {
 			l.outer[k] = p
 		} else {

@@ -237,3 +237,15 @@ func ExampleList_ReadOnly() {
 	// Output:
 	// set: the list is read-only
 }
+
+// A list on the device that the user of a program names.
+func ExampleList_On() {
+	dev, err := weft.DeviceByName("cpu") // or "cuda"
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	l := ragged.Of([][]float64{{0}, {1, 2}, {3, 4, 5}}).On(dev)
+	fmt.Println(l.Softmax().Sum(), l.Device())
+	// Output: [1. 1. 1.] cpu
+}

@@ -201,7 +201,7 @@ func Attention(q, k, v *List, opts ...nn.AttentionOpts) *List {
 	if len(groups) <= 1 {
 		return attend(q, k, v, opts)
 	}
-	at := weft.FromSlice(order)
+	at := weft.FromSlice(order).On(q.device())
 	q, k, v = q.take(at), k.take(at), v.take(at)
 	var done []*List
 	for first := 0; len(groups) > 0; groups = groups[1:] {
@@ -213,7 +213,7 @@ func Attention(q, k, v *List, opts ...nn.AttentionOpts) *List {
 	for i, k := range order {
 		back[k] = int64(i)
 	}
-	return Concat(done, 0).take(weft.FromSlice(back))
+	return Concat(done, 0).take(weft.FromSlice(back).On(q.device()))
 }
 
 // digits is the number of binary digits.

@@ -39,7 +39,7 @@ type column struct {
 
 // A partition says where items begin and end. It never changes.
 type partition struct {
-	t    *weft.Tensor // int64 [items+1]: ascends from 0 to the number of what it divides
+	t    *weft.Tensor // int64 [items+1], on the device of rows: ascends from 0 to the number of what it divides
 	once sync.Once
 	host []int64
 }
@@ -56,9 +56,46 @@ func (p *partition) at() []int64 {
 
 func (p *partition) items() int { return p.t.Dim(0) - 1 }
 
-// partitionOf has the offsets that are in Go memory, which nobody writes any more.
-func partitionOf(offsets []int64) *partition {
-	return &partition{t: weft.FromSlice(offsets), host: offsets}
+// partitionOf has the offsets that are in Go memory, which nobody writes any more, for rows on a
+// device.
+func partitionOf(dev weft.Device, offsets []int64) *partition {
+	return &partition{t: weft.FromSlice(offsets).On(dev), host: offsets}
+}
+
+// on returns the partition on a device.
+func (p *partition) on(dev weft.Device) *partition {
+	if p.t.Device() == dev {
+		return p
+	}
+	return &partition{t: p.t.On(dev), host: p.at()}
+}
+
+// device is where rows and offsets are.
+func (l *List) device() weft.Device { return l.part.t.Device() }
+
+// Device returns the device whose memory rows and offsets lie in. Lists are made on the CPU, those
+// of tensors ([FromSizes], [FromOffsets], [FromPadded]) on the tensor's device; [List.On] moves.
+func (l *List) Device() weft.Device {
+	l.check("device")
+	return l.device()
+}
+
+// On returns l on a device: l itself if it is there, else a copy. Gradients flow back through the
+// copy. Sizes of items change on the CPU alone: edits that change them, such as [List.Insert], panic with
+// *weft.Error of a list on another device.
+func (l *List) On(dev weft.Device) *List {
+	l.check("on")
+	if l.device() == dev {
+		return l
+	}
+	out := &List{rows: l.rows, part: l.part.on(dev)}
+	for _, p := range l.outer {
+		out.outer = append(out.outer, p.on(dev))
+	}
+	for _, c := range l.cols {
+		out.cols = append(out.cols, column{name: c.name, live: c.live.On(dev), own: true})
+	}
+	return out
 }
 
 // notNil refuses a nil list and the zero List.

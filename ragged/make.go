@@ -146,7 +146,7 @@ func of(op string, x any) *List {
 		fillColumns(l.cols, func(b [][]byte) { r.put(b, 0, v.UnsafePointer(), v.Len()) })
 		runtime.KeepAlive(x)
 		runtime.KeepAlive(l)
-		l.part = evenPartition(v.Len(), 1)
+		l.part = evenPartition(weft.CPU, v.Len(), 1)
 		return l
 	}
 	// Offsets first: they say how much memory rows take.
@@ -164,7 +164,7 @@ func of(op string, x any) *List {
 				offsets = append(offsets, n)
 			}
 		}
-		parts[k], level = partitionOf(offsets), next
+		parts[k], level = partitionOf(weft.CPU, offsets), next
 	}
 	last := parts[depth-2]
 	l := &List{outer: parts[:depth-2], part: last}
@@ -180,13 +180,12 @@ func of(op string, x any) *List {
 	return l
 }
 
-// evenPartition divides n rows into items of the same size.
-func evenPartition(n, size int) *partition {
+// evenPartition divides n rows on a device into items of the same size.
+func evenPartition(dev weft.Device, n, size int) *partition {
 	if n == 0 {
-		return partitionOf([]int64{0})
+		return partitionOf(dev, []int64{0})
 	}
-	t := weft.Arange(0, n+1, size)
-	return &partition{t: t}
+	return &partition{t: dev.Arange(0, n+1, size)}
 }
 
 // rowsOf returns columns of flat data: a tensor, whose memory is used, or a slice of rows, which
@@ -206,23 +205,23 @@ func rowsOf(op string, data any) (cols []column, n int) {
 	return []column{{live: t}}, t.Dim(0)
 }
 
-// FromSizes returns a list of data, a tensor [rows, inner...], whose memory the list uses, or a
-// slice of rows as [Of] takes them, which is copied. sizes says how many rows an item has: an int
+// FromSizes returns a list of data, a tensor [rows, inner...] on any device, whose memory the list
+// uses, or a slice of rows as [Of] takes them, which is copied. sizes says how many rows an item has: an int
 // that all have, which must divide the number of rows, or a vector ([]int, []int64 or a tensor of
 // integers) whose sum it is.
 func FromSizes(data, sizes any) *List {
 	const op = "fromsizes"
 	cols, n := rowsOf(op, data)
-	return &List{cols: cols, rows: n, part: divided(op, sizes, n)}
+	return &List{cols: cols, rows: n, part: divided(op, sizes, cols[0].live.Device(), n)}
 }
 
-// divided makes the partition of n rows by sizes.
-func divided(op string, sizes any, n int) *partition {
+// divided makes the partition of n rows on a device by sizes.
+func divided(op string, sizes any, dev weft.Device, n int) *partition {
 	if s, ok := sizes.(int); ok {
 		if s < 0 || s == 0 && n > 0 || s > 0 && n%s != 0 {
 			array.Failf(op, "sizes", "%d rows cannot be divided into items of %d", n, s)
 		}
-		return evenPartition(n, max(s, 1))
+		return evenPartition(dev, n, max(s, 1))
 	}
 	v := integers(op, "sizes", sizes)
 	offsets := make([]int64, len(v)+1)
@@ -235,7 +234,7 @@ func divided(op string, sizes any, n int) *partition {
 	if last := offsets[len(v)]; last != int64(n) {
 		array.Failf(op, "sizes", "%d rows cannot be divided as asked: the sizes are %d together", n, last)
 	}
-	return partitionOf(offsets)
+	return partitionOf(dev, offsets)
 }
 
 // integers returns a vector of integers in Go memory.
@@ -259,8 +258,8 @@ func integers(op, arg string, x any) []int64 {
 	return nil
 }
 
-// FromOffsets returns a list of data. A tensor [rows, inner...] is used as memory, a slice of rows as
-// in [Of] is copied. Item i is rows offsets[i] to offsets[i+1]-1. Offsets are []int, []int64 or a
+// FromOffsets returns a list of data. A tensor [rows, inner...] on any device is used as memory, a
+// slice of rows as in [Of] is copied. Item i is rows offsets[i] to offsets[i+1]-1. Offsets are []int, []int64 or a
 // tensor of integers, ascend and lie between 0 and the number of rows. Rows before the first offset
 // and behind the last are not part of the list. For a nested list offsets are given from the
 // outermost level to the last. All but the last count items of the next level.
@@ -273,6 +272,10 @@ func FromOffsets(data any, offsets ...any) *List {
 // fromOffsets makes a list of columns that have as many rows.
 func fromOffsets(op string, cols []column, offsets []any) *List {
 	n := -1
+	dev := weft.CPU
+	if len(cols) > 0 {
+		dev = cols[0].live.Device()
+	}
 	for _, c := range cols {
 		switch {
 		case c.live.Rank() == 0:
@@ -281,6 +284,8 @@ func fromOffsets(op string, cols []column, offsets []any) *List {
 			array.Failf(op, "data", "is rows and fields of rows")
 		case n >= 0 && c.live.Dim(0) != n:
 			array.Failf(op, "data", "has fields of %d and %d rows", n, c.live.Dim(0))
+		case c.live.Device() != dev:
+			array.Failf(op, "data", "has fields on %s and %s", dev, c.live.Device())
 		}
 		n = c.live.Dim(0)
 	}
@@ -308,7 +313,7 @@ func fromOffsets(op string, cols []column, offsets []any) *List {
 		}
 		if k < len(offsets)-1 {
 			l = l.items(lo, hi)
-			l.outer = append([]*partition{partitionOf(rebased)}, l.levels()...)
+			l.outer = append([]*partition{partitionOf(dev, rebased)}, l.levels()...)
 			l.part, l.outer = l.outer[len(l.outer)-1], l.outer[:len(l.outer)-1]
 		} else {
 			if lo > 0 || hi < n {
@@ -316,7 +321,7 @@ func fromOffsets(op string, cols []column, offsets []any) *List {
 					cols[i].live = cols[i].live.Slice(weft.Range(lo, hi))
 				}
 			}
-			l = &List{cols: cols, rows: hi - lo, part: partitionOf(rebased)}
+			l = &List{cols: cols, rows: hi - lo, part: partitionOf(dev, rebased)}
 		}
 		n = len(o) - 1
 	}
@@ -326,5 +331,5 @@ func fromOffsets(op string, cols []column, offsets []any) *List {
 // Empty returns a list without items, for rows of the given type and shape.
 func Empty(d weft.DType, inner ...int) *List {
 	r := rowType{fields: []field{{dtype: d, inner: inner}}}
-	return &List{cols: r.columns(0), part: partitionOf([]int64{0})}
+	return &List{cols: r.columns(0), part: partitionOf(weft.CPU, []int64{0})}
 }

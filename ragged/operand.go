@@ -55,6 +55,7 @@ func (p *partition) same(q *partition) bool {
 
 // samePartition refuses another partition of the levels that both lists have.
 func (l *List) samePartition(op, arg string, x *List) {
+	l.on(op, arg, x.device())
 	a, b := l.levels(), x.levels()
 	if len(b) > len(a) {
 		array.Failf(op, arg, "has depth %d, the list %d", len(b), len(a))
@@ -64,6 +65,13 @@ func (l *List) samePartition(op, arg string, x *List) {
 			array.Failf(op, arg, "has other items: %d, with %d of the next level or rows, the list %d, with %d",
 				b[k].items(), b[k].total(), a[k].items(), a[k].total())
 		}
+	}
+}
+
+// on refuses an argument on another device.
+func (l *List) on(op, arg string, dev weft.Device) {
+	if own := l.device(); own != dev {
+		array.Failf(op, arg, "is on %s, the list on %s: On moves it", dev, own)
 	}
 }
 
@@ -158,7 +166,7 @@ func (l *List) longest() int {
 
 // places are the places of rows in their items, int64 [rows].
 func (l *List) places() *weft.Tensor {
-	return weft.Arange(l.rows).Sub(l.part.spread(l.part.t.Slice(weft.Range(0, -1)), l.rows))
+	return l.device().Arange(l.rows).Sub(l.part.spread(l.part.t.Slice(weft.Range(0, -1)), l.rows))
 }
 
 // alignRows gives rows rank axes: it inserts the missing ones in front.
@@ -213,6 +221,7 @@ func (l *List) With(x *weft.Tensor) *List {
 		}
 		array.Failf("with", "x", "has %s: want %d rows", shape, l.rows)
 	}
+	l.on("with", "x", x.Device())
 	return l.with(column{live: x})
 }
 
@@ -233,6 +242,7 @@ func (l *List) Spread(x *weft.Tensor, level ...int) *List {
 	if x == nil || x.Rank() == 0 || x.Dim(0) != l.levels()[k].items() {
 		array.Failf("spread", "x", "has no value for each of %d items", l.levels()[k].items())
 	}
+	l.on("spread", "x", x.Device())
 	return l.with(column{live: l.whole(k).spread(x, l.rows)})
 }
 

@@ -24,7 +24,7 @@ func (l *List) Flatten() *List {
 func (l *List) Unflatten(sizes any) *List {
 	l.check("unflatten")
 	out := l.alias()
-	out.outer = append([]*partition{divided("unflatten", sizes, l.Len())}, l.outer...)
+	out.outer = append([]*partition{divided("unflatten", sizes, l.device(), l.Len())}, l.outer...)
 	return out
 }
 
@@ -77,7 +77,7 @@ func (p *partition) ahead(n int) *weft.Tensor {
 	if n <= math.MaxInt16 { // as narrow as what is written
 		sizes, d = sizes.Minimum(n), weft.Int16
 	}
-	return sizes.To(d).Unsqueeze(1).Gt(weft.Arange(n).To(d))
+	return sizes.To(d).Unsqueeze(1).Gt(p.t.Device().Arange(n).To(d))
 }
 
 // FromPadded returns a list of the rows of x, [items, length, inner...], that belong to items.
@@ -110,7 +110,7 @@ func FromPadded(x *weft.Tensor, sizes any) *List {
 		}
 		offsets[i+1] = offsets[i] + s
 	}
-	p := partitionOf(offsets)
+	p := partitionOf(x.Device(), offsets)
 	rows := int(offsets[n])
 	return &List{part: p, rows: rows, cols: []column{{live: apply(op.SegmentUnpad, op.Rows(rows), x, p.t)[0]}}}
 }
@@ -133,6 +133,7 @@ func Concat(lists []*List, axis int) *List {
 		}
 		l.check(name)
 		first := lists[0]
+		first.on(name, "lists", l.device())
 		switch {
 		case len(l.outer) != len(first.outer):
 			array.Failf(name, "lists", "number %d has depth %d, the first %d", i, len(l.outer)+1, len(first.outer)+1)
@@ -177,7 +178,7 @@ func Concat(lists []*List, axis int) *List {
 	}
 	// Items that belong together come to stand side by side, and are joined.
 	n, k := lists[0].Len(), len(lists)
-	out = out.take(weft.Arange(n*k).Reshape(k, n).T().Reshape(n * k))
+	out = out.take(out.device().Arange(n*k).Reshape(k, n).T().Reshape(n * k))
 	first := &out.part
 	if len(out.outer) > 0 {
 		first = &out.outer[0]

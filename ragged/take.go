@@ -9,7 +9,7 @@ import (
 
 // offsetsOf are the offsets of items of the given sizes, int64 [items].
 func offsetsOf(sizes *weft.Tensor) *weft.Tensor {
-	return weft.Cat([]*weft.Tensor{weft.ZerosOf(weft.Int64, 1), sizes.CumSum(0)}, 0)
+	return weft.Cat([]*weft.Tensor{sizes.Device().ZerosOf(weft.Int64, 1), sizes.CumSum(0)}, 0)
 }
 
 // sizes are the lengths of items, int64 [items].
@@ -36,7 +36,7 @@ func (l *List) Take(items any) *List {
 			array.Failf(op, "items", "number %d is %d, out of range for %d items", i, k, n)
 		}
 	}
-	t := weft.From(at)
+	t := l.device().From(at)
 	return l.take(t.Add(t.Lt(0).To(weft.Int64).Mul(n)))
 }
 
@@ -47,7 +47,7 @@ func (l *List) take(items *weft.Tensor) *List {
 		first, q := p.taken(items)
 		out.outer = append(out.outer, q)
 		n := q.total()
-		items = weft.Arange(n).Add(q.spread(first.Sub(q.t.Slice(weft.Range(0, -1))), n))
+		items = l.device().Arange(n).Add(q.spread(first.Sub(q.t.Slice(weft.Range(0, -1))), n))
 	}
 	first, q := l.part.taken(items)
 	out.part, out.rows = q, q.total()
@@ -59,7 +59,7 @@ func (l *List) take(items *weft.Tensor) *List {
 
 // pick returns the items of a run.
 func (l *List) pick(r indexRange) *List {
-	return l.take(weft.Arange(r.count).Mul(r.step).Add(r.first))
+	return l.take(l.device().Arange(r.count).Mul(r.step).Add(r.first))
 }
 
 // Index returns a list of the items' rows at the places that idx, a list of integers with as many
@@ -74,6 +74,7 @@ func (l *List) Index(idx *List) *List {
 	}
 	c := idx.single(name)
 	idx.check(name)
+	l.on(name, "idx", idx.device())
 	if d := c.live.DType(); !d.Integer() || d == weft.Bool || c.live.Rank() != 1 {
 		array.Failf(name, "idx", "has rows %s, want integers", array.TypeString(d, c.live.Shape()[1:]))
 	}
@@ -115,7 +116,7 @@ func (l *List) Mask(mask any) *List {
 		}
 		l.samePartition(name, "mask", m)
 		at := c.live.NonZero().Reshape(-1)
-		kept := weft.Cat([]*weft.Tensor{weft.ZerosOf(weft.Int64, 1), c.live.To(weft.Int64).CumSum(0)}, 0)
+		kept := weft.Cat([]*weft.Tensor{l.device().ZerosOf(weft.Int64, 1), c.live.To(weft.Int64).CumSum(0)}, 0)
 		out := &List{outer: l.outer, part: &partition{t: kept.IndexSelect(0, l.part.t)}, rows: at.Dim(0)}
 		for _, c := range l.cols {
 			out.cols = append(out.cols, column{name: c.name, live: c.live.IndexSelect(0, at)})

@@ -16,6 +16,8 @@ func Zip(names []string, lists ...*List) *List {
 	}
 	cols := make([]column, len(lists))
 	for i, l := range lists {
+		l.check(op)
+		lists[0].on(op, "lists", l.device())
 		cols[i] = column{name: names[i], live: l.single(op).live}
 		switch first := lists[0]; {
 		case names[i] == "" || slices.Contains(names[:i], names[i]):

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -100,21 +101,27 @@ func Accuracy(m *Net, letters *ragged.List, is *weft.Tensor) float64 {
 
 func main() {
 	steps := flag.Int("steps", 60, "steps of training")
+	device := flag.String("device", "", "the device to train on, such as cpu; without it WEFT_DEVICE says, or the CPU")
 	flag.Parse()
+	dev, err := weft.DeviceByName(*device)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ragged:", err)
+		os.Exit(1)
+	}
 	train, test, trainIs, testIs := Sentences()
-	x, y := Encode(train), weft.From(trainIs)
+	x, y := Encode(train).On(dev), dev.From(trainIs)
 	shortest, most := x.Sizes().Min().ItemInt(), x.Sizes().Max().ItemInt()
 	fmt.Printf("%d sentences of %d to %d letters: %d in all, %d if they were padded\n", x.Len(), shortest, most, x.Rows(), x.Len()*int(most))
-	m := NewNet(weft.NewGenerator(1))
+	m := nn.On(NewNet(weft.NewGenerator(1)), dev)
 	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(1e-2)})
 	for i := range *steps {
 		if loss := Step(m, opt, x, y); (i+1)%15 == 0 {
 			fmt.Printf("step %3d  loss %.4f\n", i+1, loss)
 		}
 	}
-	fmt.Printf("right: %.0f %% of %d sentences that it has not seen\n", 100*Accuracy(m, Encode(test), weft.From(testIs)), len(test))
+	fmt.Printf("right: %.0f %% of %d sentences that it has not seen\n", 100*Accuracy(m, Encode(test).On(dev), dev.From(testIs)), len(test))
 	for _, s := range []string{"the wind blows over the hills", "der wind weht über die hügel", "le vent souffle sur les collines", "el viento sopla sobre las colinas"} {
-		k := m.Forward(Encode([]string{s})).ArgMax(1).ItemInt()
+		k := m.Forward(Encode([]string{s}).On(dev)).ArgMax(1).ItemInt()
 		fmt.Printf("%s: %s\n", languages[k], s)
 	}
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"weft"
+	"weft/examples/internal/late"
 	"weft/nn"
 	"weft/optim"
 )
@@ -36,4 +38,19 @@ func TestAlone(t *testing.T) {
 			t.Errorf("%q: %v alone, %v beside others", train[i], alone, all.At(i))
 		}
 	}
+}
+
+// A second device trains to the bits of the CPU.
+func TestTrainingOnDevice(t *testing.T) {
+	late.Same(t, func(dev weft.Device) string {
+		train, _, is, _ := Sentences()
+		x, y := Encode(train[:12]).On(dev), dev.From(is[:12])
+		m := nn.On(NewNet(weft.NewGenerator(1)), dev)
+		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(1e-2)})
+		text := ""
+		for range 3 {
+			text += fmt.Sprintln(Step(m, opt, x, y))
+		}
+		return text + fmt.Sprint(weft.Digest(m.Out.Weight))
+	})
 }

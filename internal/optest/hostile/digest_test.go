@@ -25,6 +25,7 @@ type digester struct {
 	seen   map[any]bool
 	out    []*weft.Tensor // tensors found
 	text   []string       // what was hashed, for messages
+	most   int            // larger tensors are not read, unless 0
 }
 
 // maxRead is how many elements of a tensor are read.
@@ -53,6 +54,10 @@ func (d *digester) tensor(t *weft.Tensor) {
 	}
 	if isZero(t) {
 		d.put("zero tensor")
+		return
+	}
+	if d.most > 0 && t.Size() > d.most {
+		d.put("large %s %v", t.DType(), t.Shape())
 		return
 	}
 	here := t
