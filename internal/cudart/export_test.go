@@ -1,5 +1,7 @@
 package cudart
 
+import "slices"
+
 import "weft/internal/device"
 
 // SetMostWatched sets mostWatched, and returns what sets it back.
@@ -23,4 +25,14 @@ func Issued(s device.Stream) uint64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.issued
+}
+
+// Routines returns the names of the kernels of routines that were loaded.
+func (d *Device) Routines() (names []string) {
+	d.programs.routines.Range(func(name, _ any) bool {
+		names = append(names, name.(string))
+		return true
+	})
+	slices.Sort(names)
+	return names
 }

@@ -2,6 +2,7 @@ package cudart_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,4 +116,25 @@ func TestFirstRefusalIsTold(t *testing.T) {
 	if n := d.Watched(); n != 0 {
 		t.Errorf("%d watches are left", n)
 	}
+}
+
+// Large transposes go through tiles, copied and as operands of other work; small ones do not.
+func TestLargeTransposesTakeTiles(t *testing.T) {
+	gpu, d := simulated(t, ptxsim.Options{})
+	check := func(f func(x *weft.Tensor) *weft.Tensor, x *weft.Tensor, want ...string) {
+		t.Helper()
+		if weft.Digest(f(x)) != weft.Digest(f(on(x, gpu))) {
+			t.Error("another digest than on the CPU")
+		}
+		if got := d.Routines(); !slices.Equal(got, want) {
+			t.Errorf("kernels of routines %v, want %v", got, want)
+		}
+	}
+	turned := func(x *weft.Tensor) *weft.Tensor { return x.T().Contiguous() }
+	added := func(x *weft.Tensor) *weft.Tensor { return x.T().Add(x.Reshape(40, x.Size()/40)) }
+	x := weft.Arange(0, 6600*40, 1).To(weft.Float32).Reshape(6600, 40)
+	check(turned, x.Slice(weft.Range(0, 100)))
+	check(added, x.Slice(weft.Range(0, 100)).To(weft.Float64))
+	check(added, x, "transpose_4_2")
+	check(turned, x.Slice(weft.Range(0, 3300)).To(weft.Complex64), "transpose_4_2", "transpose_8_2")
 }

@@ -19,6 +19,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineWindowMean:     onWindows(pooling.Mean),
 	ir.RoutineWindowSpread:   onWindows(pooling.Spread),
 
+	ir.RoutineCopy:        copyView,
 	ir.RoutineIndexSelect: indexSelect,
 	ir.RoutineGather:      gather,
 	ir.RoutinePlaces:      places,

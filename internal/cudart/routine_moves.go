@@ -31,6 +31,17 @@ func (s *Stream) addressesOf(views ...*array.View) ([]uint64, error) {
 	return out, nil
 }
 
+// copyView copies between any strides, which the planner wants of transposes.
+func copyView(c *device.Call) error {
+	s, x, out := c.Stream.(*Stream), &c.Args[0], &c.Out[0]
+	addr, err := s.addressesOf(out, x)
+	if err != nil {
+		return err
+	}
+	m := moves.Copy{Size: out.DType.Size(), Count: out.Shape, To: moves.Array{Addr: addr[0], Strides: out.Strides}, From: moves.Array{Addr: addr[1], Strides: x.Strides}}
+	return s.startMoves(c, m.Launches(s.d.info.Units))
+}
+
 // refuseIndex returns what makes the error of an index out of range.
 func refuseIndex(name string, size int) func(index int64, position int) error {
 	return func(index int64, position int) error {

@@ -30,6 +30,9 @@ func variants(all bool) (list []variant) {
 		axes = array.MaxRank
 	}
 	for n := 1; n <= axes; n++ {
+		for unit := 1; unit <= 16; unit *= 2 {
+			list = append(list, linearVariant{unit, n, 1}, linearVariant{unit, n, manyEach}, tileVariant{unit, n})
+		}
 		for _, each := range []int{1, manyEach} {
 			for _, index := range []array.DType{array.Int32, array.Int64} {
 				for unit := 1; unit <= 16; unit *= 2 {

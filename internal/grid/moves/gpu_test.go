@@ -20,6 +20,7 @@ type gpu struct {
 	c     cudart.Context
 	q     cudart.Queue
 	known map[string]cudart.Func
+	taken []cudart.Addr
 }
 
 func newGPU(t *testing.T) *gpu {
@@ -65,10 +66,24 @@ func (g *gpu) run(list []moves.Launch) {
 	}
 }
 
+// alloc returns memory until free.
+func (g *gpu) alloc(n int) cudart.Addr {
+	at := must(g.c.Alloc(max(n, 1)))
+	g.taken = append(g.taken, at)
+	return at
+}
+
+func (g *gpu) free() {
+	for _, at := range g.taken {
+		must(0, g.c.Free(at))
+	}
+	g.taken = nil
+}
+
 // put returns the address of a copy of bytes, behind skip other bytes.
 func (g *gpu) put(b []byte, skip int) uint64 {
 	b = append(make([]byte, skip), b...)
-	at := must(g.c.Alloc(max(len(b), 1)))
+	at := g.alloc(len(b))
 	if len(b) > 0 {
 		must(0, g.c.CopyIn(g.q, at, unsafe.Pointer(&b[0]), len(b)))
 	}
@@ -77,7 +92,7 @@ func (g *gpu) put(b []byte, skip int) uint64 {
 
 // room returns the address of n bytes, aligned to align.
 func (g *gpu) room(n, align int) uint64 {
-	return uint64(must(g.c.Alloc(n+align))) + uint64(align)%512
+	return uint64(g.alloc(n+align)) + uint64(align)%512
 }
 
 // get returns n bytes at an address.
@@ -108,9 +123,9 @@ type strided struct {
 	data        []byte
 }
 
-// newStrided returns an array of elements with a size. Its axes may be permuted, reversed, repeated, or
-// have gaps.
-func newStrided(chance *rand.Rand, size int, shape []int) *strided {
+// newStrided returns an array of elements with a size. Its axes may be permuted, reversed, have gaps, or
+// be repeated if they may.
+func newStrided(chance *rand.Rand, size int, shape []int, repeated bool) *strided {
 	s := &strided{size: size, shape: shape, strides: make([]int, len(shape))}
 	order := chance.Perm(len(shape))
 	if chance.IntN(2) == 0 {
@@ -124,7 +139,7 @@ func newStrided(chance *rand.Rand, size int, shape []int) *strided {
 	}
 	for _, d := range order {
 		switch n := shape[d]; {
-		case chance.IntN(9) == 0: // repeated
+		case repeated && chance.IntN(9) == 0:
 		case chance.IntN(6) == 0 && n > 0:
 			s.strides[d] = -step
 			s.first += step * (n - 1)
@@ -155,10 +170,18 @@ func (s *strided) at(p []int, more int) []byte {
 	return s.data[i*s.size:][:s.size]
 }
 
-// on returns the array on a GPU, mostly aligned.
+// chosen returns a number below n, 0 without chance.
+func chosen(chance *rand.Rand, n int) int {
+	if chance == nil {
+		return 0
+	}
+	return chance.IntN(n)
+}
+
+// on returns the array on a GPU, aligned without chance and mostly with it.
 func (s *strided) on(g *gpu, chance *rand.Rand) moves.Array {
 	skip := 0
-	if chance.IntN(4) == 0 {
+	if chosen(chance, 4) == 3 {
 		skip = s.size * (1 + chance.IntN(4))
 	}
 	return moves.Array{Addr: g.put(s.data, skip) + uint64(s.first*s.size), Strides: s.strides}

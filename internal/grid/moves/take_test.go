@@ -74,14 +74,12 @@ func TestTakeOfRandomArrays(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 7))
 	g := newGPU(t)
 	for i := range 150 {
-		if i%3 == 0 {
-			defer moves.SetMaxBox(50 + chance.IntN(2000))()
-		}
+		back := moves.SetMaxBox([]int{1 << 30, 1 << 30, 50 + chance.IntN(2000)}[i%3])
 		shape := randomShape(chance, 1+chance.IntN(4), 6000)
 		axis, size := chance.IntN(len(shape)), []int{1, 2, 4, 8, 16}[chance.IntN(5)]
 		of := append([]int(nil), shape...) // of X
 		of[axis] = sides[chance.IntN(len(sides))]
-		x := newStrided(chance, size, of)
+		x := newStrided(chance, size, of, true)
 		indexShape, position := shape, array.RowMajor(shape)
 		if chance.IntN(2) == 0 {
 			indexShape, position = make([]int, len(shape)), make([]int, len(shape))
@@ -90,7 +88,7 @@ func TestTakeOfRandomArrays(t *testing.T) {
 			}
 			indexShape[axis], position[axis] = shape[axis], 1
 		}
-		at := newStrided(chance, 4+4*chance.IntN(2), indexShape)
+		at := newStrided(chance, 4+4*chance.IntN(2), indexShape, true)
 		setIndices(chance, at, of[axis], []int{0, 0, 1, 2, 100}[chance.IntN(5)])
 		if len(indexShape) > 0 && !array.Equal(indexShape, shape) {
 			for i := range at.strides {
@@ -124,6 +122,8 @@ func TestTakeOfRandomArrays(t *testing.T) {
 			t.Fatalf("case %d: %+v differs", i, tk)
 		}
 		g.checkRefusal("take", refused, bad)
+		g.free()
+		back()
 	}
 }
 
@@ -157,11 +157,9 @@ func TestPlacesOfRandomArrays(t *testing.T) {
 	chance := rand.New(rand.NewPCG(2, 7))
 	g := newGPU(t)
 	for i := range 60 {
-		if i%3 == 0 {
-			defer moves.SetMaxBox(50 + chance.IntN(2000))()
-		}
+		back := moves.SetMaxBox([]int{1 << 30, 1 << 30, 50 + chance.IntN(2000)}[i%3])
 		shape := randomShape(chance, chance.IntN(4), 6000)
-		at := newStrided(chance, 4+4*chance.IntN(2), shape)
+		at := newStrided(chance, 4+4*chance.IntN(2), shape, true)
 		size := sides[chance.IntN(len(sides))]
 		setIndices(chance, at, size, []int{0, 0, 1, 2, 100}[chance.IntN(5)])
 		n, weight := array.Size(shape), chance.IntN(7)
@@ -194,5 +192,7 @@ func TestPlacesOfRandomArrays(t *testing.T) {
 			t.Fatalf("case %d: %+v differs", i, p)
 		}
 		g.checkRefusal("places", refused, bad)
+		g.free()
+		back()
 	}
 }
