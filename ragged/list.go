@@ -73,8 +73,9 @@ func (p *partition) on(dev weft.Device) *partition {
 // device is where rows and offsets are.
 func (l *List) device() weft.Device { return l.part.t.Device() }
 
-// Device returns the device whose memory rows and offsets lie in. Lists are made on the CPU, those
-// of tensors ([FromSizes], [FromOffsets], [FromPadded]) on the tensor's device; [List.On] moves.
+// Device returns the device whose memory rows and offsets lie in. A list of Go
+// values is made on the CPU, a list of a tensor ([FromSizes], [FromOffsets], [FromPadded]) on the
+// device of the tensor. [List.On] moves.
 func (l *List) Device() weft.Device {
 	l.check("device")
 	return l.device()
