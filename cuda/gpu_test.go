@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"encoding/binary"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -126,4 +127,63 @@ func exercise(t *testing.T, d cudart.Driver) {
 	must(c.Unload(m))
 	must(c.Free(a))
 	must(c.CloseQueue(q))
+}
+
+// BenchmarkCalls measures calls of the driver: of the context's number alone, and launches of an empty
+// range with and without it; each launch of 10,000 is followed by no wait.
+func BenchmarkCalls(b *testing.B) {
+	d := newDriver(libraryFiles)
+	if n, err := (gpus{d}).Count(); err != nil || n == 0 {
+		b.Skipf("SKIPPED: there is no GPU here: %d, %v", n, err)
+	}
+	opened, err := d.Open(0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := opened.(*context)
+	must := func(err error) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	a, err := c.Alloc(4096)
+	must(err)
+	q, err := c.NewQueue(0)
+	must(err)
+	m, err := c.Load(addText)
+	must(err)
+	f, err := c.Function(m, "add")
+	must(err)
+	e, err := c.NewEvent(false)
+	must(err)
+	args := binary.LittleEndian.AppendUint64(nil, uint64(a))
+	args = binary.LittleEndian.AppendUint64(args, 16)
+	args = binary.LittleEndian.AppendUint64(args, 5)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for _, r := range []struct {
+		name string
+		run  func() error
+	}{
+		{"SetCurrent", func() error { return c.library.call(cuCtxSetCurrent, c.handle) }},
+		{"Launch", func() error { return c.Launch(q, f, 1, 128, 1024, args) }},
+		{"Record", func() error { return c.Record(e, q) }},
+		{"Done", func() error { _, err := c.Done(e); return err }},
+	} {
+		b.Run(r.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := r.run(); err != nil && err != error(notReady) {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			must(c.Sync(q))
+		})
+	}
+	b.Run("LaunchAndSync", func(b *testing.B) {
+		for b.Loop() {
+			must(c.Launch(q, f, 1, 128, 1024, args))
+			must(c.Sync(q))
+		}
+	})
 }

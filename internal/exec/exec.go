@@ -172,7 +172,9 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 		}
 		k := s.Kernel
 		if k == nil {
-			k = s.Epilogue
+			if k = s.Epilogue; k != nil && !d.Model().Epilogue {
+				return nil, fmt.Errorf("exec: the plan of another device has an epilogue of %s, which %s does not run", s.Node.Op.OpName(), d.Name())
+			}
 		}
 		if k == nil {
 			continue

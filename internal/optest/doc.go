@@ -8,7 +8,7 @@
 //   - [Large] demands the same bits for any number of threads on arrays that are
 //     cut into chunks, blocks and parts.
 //   - [Gradients] compares gradients, and gradients of gradients, with finite
-//     differences.
+//     differences, and [SameGradients] with the oracle's, bit by bit.
 //   - [Fusion] demands that a graph planned as one and the same graph evaluated
 //     node by node give the same bits; [RandomGraph] makes graphs.
 //

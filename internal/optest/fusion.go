@@ -338,7 +338,7 @@ func (s *suite) outputs(dev device.Device, outs []*ir.Node, x []*Array, layout f
 		return a.DType == b.DType && array.Equal(a.Shape, b.Shape) && array.Equal(a.Strides, b.Strides)
 	}
 	last := &s.planned
-	if last.plan == nil || !slices.Equal(last.outs, outs) || !slices.EqualFunc(last.in, in, same) || !slices.EqualFunc(last.to, to, same) {
+	if last.plan == nil || last.on != dev || !slices.Equal(last.outs, outs) || !slices.EqualFunc(last.in, in, same) || !slices.EqualFunc(last.to, to, same) {
 		last.plan = nil
 		if err := attempt(func() error {
 			last.plan = plan.Build(outs, in, to, dev.Model())
@@ -346,7 +346,7 @@ func (s *suite) outputs(dev device.Device, outs []*ir.Node, x []*Array, layout f
 		}); err != nil {
 			return nil, err
 		}
-		last.outs, last.in, last.to = slices.Clone(outs), in, to
+		last.on, last.outs, last.in, last.to = dev, slices.Clone(outs), in, to
 	}
 	var err error
 	if dev == s.dev {

@@ -30,6 +30,52 @@ func Gradients(t T, dev device.Device, caps Caps) {
 	}
 }
 
+// SameGradients demands that gradients, and gradients of gradients, have the oracle's bits.
+func SameGradients(t T, dev device.Device, caps Caps) {
+	t.Helper()
+	s := newSuite(t, dev, caps)
+	defer s.mem.Close()
+	every := max(1, caps.Every)
+	n := 0
+	gradientCases(func(c *Case) {
+		if n++; n%every == 0 {
+			s.sameGradients(c)
+		}
+	})
+	t.Logf("gradients of %d cases", s.checks)
+	if s.checks < 400/every {
+		t.Errorf("%d cases had gradients, want more", s.checks)
+	}
+}
+
+func (s *suite) sameGradients(c *Case) {
+	d, err := derive(c)
+	if err != nil {
+		s.errorf(c.Def.Name, "gradient of %s: %v", c, err)
+		return
+	}
+	outs := slices.DeleteFunc(slices.Concat(d.first, d.second), func(x *ir.Node) bool { return x == nil })
+	if len(outs) == 0 {
+		return
+	}
+	want, err := s.outputs(s.caps.Oracle, outs, c.X, allContiguous)
+	if err != nil {
+		s.errorf(c.Def.Name, "gradients of %s on the oracle: %v", c, err)
+		return
+	}
+	want = slices.Clone(want)
+	got, err := s.outputs(s.dev, outs, c.X, allContiguous)
+	if err != nil {
+		s.errorf(c.Def.Name, "gradients of %s: %v", c, err)
+		return
+	}
+	for i := range outs {
+		if k := same(want[i], got[i]); k >= 0 {
+			s.errorf(c.Def.Name, "gradient %d of %s: element %s, want %s", i, c, got[i].at(k), want[i].at(k))
+		}
+	}
+}
+
 // gradientCases calls f with the cases of every operation in float64, none of them large. f keeps no
 // case.
 func gradientCases(f func(c *Case)) {

@@ -2,14 +2,12 @@ package optest
 
 import (
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"weft/internal/cudart"
 	"weft/internal/device"
-	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/ptxsim"
 )
@@ -68,39 +66,5 @@ func TestSimulatedGradients(t *testing.T) {
 	if os.Getenv("WEFT_OPS") == "all" {
 		every = 1
 	}
-	onSimulated(t, 3, func(dev device.Device) {
-		s := newSuite(t, dev, Caps{Oracle: oracle})
-		defer s.mem.Close()
-		n := 0
-		gradientCases(func(c *Case) {
-			if n++; n%every != 0 {
-				return
-			}
-			d, err := derive(c)
-			if err != nil {
-				t.Fatalf("gradient of %s: %v", c, err)
-			}
-			outs := slices.DeleteFunc(slices.Concat(d.first, d.second), func(x *ir.Node) bool { return x == nil })
-			if len(outs) == 0 {
-				return
-			}
-			want, err := s.outputs(oracle, outs, c.X, allContiguous)
-			if err != nil {
-				t.Fatalf("gradients of %s on the oracle: %v", c, err)
-			}
-			want = slices.Clone(want)
-			got, err := s.outputs(dev, outs, c.X, allContiguous)
-			if err != nil {
-				t.Fatalf("gradients of %s: %v", c, err)
-			}
-			for i := range outs {
-				if k := same(want[i], got[i]); k >= 0 {
-					t.Errorf("gradient %d of %s: element %s, want %s", i, c, got[i].at(k), want[i].at(k))
-				}
-			}
-		})
-		if s.checks < 400/every {
-			t.Errorf("%d cases had gradients, want more", s.checks)
-		}
-	})
+	onSimulated(t, 3, func(dev device.Device) { SameGradients(t, dev, Caps{Oracle: oracle, Every: every}) })
 }

@@ -36,6 +36,8 @@ type Caps struct {
 	Only []string
 	// Graphs is the number of random graphs.
 	Graphs int
+	// Every is the distance of the cases whose gradients are compared; 0 for all.
+	Every int
 }
 
 // A suite is a run of the suite on one device.
@@ -53,6 +55,7 @@ type suite struct {
 	given   *Array   // what the oracle is known to give for what laid computes
 
 	planned struct { // what outputs planned last: differences compute one graph many times
+		on     device.Device
 		outs   []*ir.Node
 		in, to []plan.Sig
 		plan   *plan.Plan
