@@ -201,7 +201,7 @@ func main() {
 	b.all()
 }
 
-// counters returns those of a device.
+// counters returns the counters of a device.
 func counters(dev weft.Device) *device.Counters {
 	if dev == weft.CPU {
 		return device.Get(0).Counters()
