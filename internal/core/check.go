@@ -12,7 +12,7 @@ import (
 )
 
 // A RangeCheck returns its argument if all elements, integers, are from Min to Max, and panics
-// otherwise. In a compiled function each call checks.
+// otherwise. In a compiled function each call checks. A device other than the host tells later.
 type RangeCheck struct {
 	Op, Arg  string
 	Min, Max int64
@@ -39,7 +39,7 @@ func (r RangeCheck) CallHost(args, out []array.View) error {
 	v := &args[0]
 	n := v.Size()
 	if i := r.outside(v, n); i < n {
-		return r.err(IntElement(v, v.Offset+i), i)
+		return r.Refuse(IntElement(v, v.Offset+i), i)
 	}
 	if n > 0 {
 		src, _ := v.Memory()
@@ -69,7 +69,11 @@ func (r RangeCheck) outside(v *array.View, n int) int {
 	return n
 }
 
-func (r RangeCheck) err(x int64, row int) error {
+// Bounds implements op.RangeFunc.
+func (r RangeCheck) Bounds() (least, most int64) { return r.Min, r.Max }
+
+// Refuse implements op.RangeFunc.
+func (r RangeCheck) Refuse(x int64, row int) error {
 	if r.Rows {
 		return array.Errorf(r.Op, r.Arg, "%s", fmt.Sprintf(r.Text, x, row, r.Max))
 	}
@@ -77,12 +81,16 @@ func (r RangeCheck) err(x int64, row int) error {
 }
 
 // Of returns t if its elements are in range, and panics otherwise. Unless Rows, it compares only the
-// least and the greatest element, which the device computes.
+// least and the greatest element on the host. What a device or a compiled function checks are int32
+// or int64: others become int64.
 func (r RangeCheck) Of(t *Tensor) *Tensor {
 	if t.Size() == 0 {
 		return t
 	}
-	if TracingViews(&t.v) != nil {
+	if TracingViews(&t.v) != nil || !OnHost(t) {
+		if d := t.v.DType; d != array.Int32 && d != array.Int64 {
+			t = Apply(op.Cast, op.To(array.Int64), Operand{T: t})
+		}
 		return Apply(op.Host, r, Operand{T: t})
 	}
 	if r.Rows {
@@ -90,17 +98,17 @@ func (r RangeCheck) Of(t *Tensor) *Tensor {
 		defer Leave(&v)
 		for i := range t.v.Shape[0] {
 			if x := IntElement(&v, v.Offset+i*v.Strides[0]); x < r.Min || x > r.Max {
-				panic(r.err(x, i))
+				panic(r.Refuse(x, i))
 			}
 		}
 		return t
 	}
 	if least := extreme(op.Min, t); least < r.Min {
-		panic(r.err(least, 0))
+		panic(r.Refuse(least, 0))
 	}
 	if r.Max < math.MaxInt64 {
 		if most := extreme(op.Max, t); most > r.Max {
-			panic(r.err(most, 0))
+			panic(r.Refuse(most, 0))
 		}
 	}
 	return t

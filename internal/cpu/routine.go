@@ -58,6 +58,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineScatterMin:     scatterExtreme(false),
 	ir.RoutineScatterMax:     scatterExtreme(true),
 	ir.RoutineHost:           callHost,
+	ir.RoutineCheckRange:     callHost,
 	ir.RoutineScanTree:       scanTreeOf,
 
 	ir.RoutineSegmentPad: segmentPad, ir.RoutineSegmentUnpad: segmentUnpad, ir.RoutineSegmentTake: segmentTake,

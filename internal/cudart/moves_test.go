@@ -9,6 +9,7 @@ import (
 	"weft"
 	"weft/internal/cudart"
 	"weft/internal/ptxsim"
+	"weft/nn"
 )
 
 // refusals are calls with indices out of range.
@@ -36,7 +37,17 @@ var refusals = map[string]func(x *weft.Tensor) *weft.Tensor{
 		return x.Index(ints(x, 0, 1).Reshape(2, 1, 1), ints(x, 36, 3, 37, 40, 7, 1).Reshape(2, 3).To(weft.Int32))
 	},
 	"array of nothing": func(x *weft.Tensor) *weft.Tensor { return x.Index(ints(x, 0, 6), ints(x)) },
-	"gather":           func(x *weft.Tensor) *weft.Tensor { return x.Gather(0, ints(x, 5, 0, 0, 1, 2, 6, -7, 2).Reshape(2, 4)) },
+	"classes":          func(x *weft.Tensor) *weft.Tensor { return weft.CrossEntropy(x.To(weft.Float32), ints(x, 0, 36, 1, 37, -1, 2)) },
+	"classes of bytes": func(x *weft.Tensor) *weft.Tensor {
+		return weft.CrossEntropy(x.To(weft.Float32), ints(x, 0, 36, 1, 3, 200, 2).To(weft.Uint8))
+	},
+	"classes by a function": func(x *weft.Tensor) *weft.Tensor {
+		return weft.Compile(weft.CrossEntropy).Func()(x.To(weft.Float32), ints(x, 0, -1, 1, 37, 1, 2).To(weft.Int32))
+	},
+	"smoothed classes": func(x *weft.Tensor) *weft.Tensor {
+		return nn.CrossEntropy(x.To(weft.Float32), ints(x, 0, 1, 1, 40, 1, 2), nn.CrossEntropyOpts{Smoothing: 0.1})
+	},
+	"gather": func(x *weft.Tensor) *weft.Tensor { return x.Gather(0, ints(x, 5, 0, 0, 1, 2, 6, -7, 2).Reshape(2, 4)) },
 	"gather rows": func(x *weft.Tensor) *weft.Tensor {
 		return x.Gather(1, ints(x, 5, 0, 0, 1, 2, 6, -37, 37).Reshape(2, 4))
 	},

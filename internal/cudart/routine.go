@@ -24,6 +24,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineGather:      gather,
 	ir.RoutinePlaces:      places,
 	ir.RoutineRavel:       ravelIndex,
+	ir.RoutineCheckRange:  checkRange,
 
 	ir.RoutineArgMax:        argExtreme(true),
 	ir.RoutineArgMin:        argExtreme(false),

@@ -147,6 +147,13 @@ func refuseRaveled(a op.Raveling, k int, shape, all []int) func(index int64, pos
 	}
 }
 
+// checkRange copies integers and refuses those out of a range.
+func checkRange(c *device.Call) error {
+	r := c.Node.Attrs.(op.RangeFunc)
+	least, most := r.Bounds()
+	return putPlaces(c, &c.Args[0], moves.Places{Mode: moves.Within, Along: int(most), Weight: int(least)}, r.Refuse)
+}
+
 // checkPlaces looks at indices for their errors alone.
 func checkPlaces(c *device.Call, at *array.View, refuse func(index int64, position int) error, size int) error {
 	return putPlaces(c, at, moves.Places{Mode: moves.Check, Along: size}, refuse)

@@ -166,7 +166,7 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 					c.inner = make([]*inner, len(p.Steps))
 				}
 				c.inner[i] = in
-			} else if c.routines[i] = Routine(d, op.Of(s.Node).Routine); c.routines[i] == nil {
+			} else if c.routines[i] = Routine(d, op.RoutineOf(s.Node)); c.routines[i] == nil {
 				return nil, fmt.Errorf("exec: %s has no routine on %s", s.Node.Op.OpName(), d.Name())
 			}
 		}

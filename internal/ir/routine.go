@@ -63,8 +63,9 @@ const (
 	RoutineSegmentArgMin
 	RoutineSegmentArgMax
 
-	// Functions of the user.
+	// Functions of the user, and those of them that check a range.
 	RoutineHost
+	RoutineCheckRange
 
 	NumRoutines // the number of IDs, NoRoutine among them
 )

@@ -30,3 +30,23 @@ type HostFunc interface {
 	// reaches the caller of the plan.
 	CallHost(args, out []array.View) error
 }
+
+// A RangeFunc is a HostFunc that returns its argument, int32 or int64, and refuses elements out of a
+// range: [ir.RoutineCheckRange] does so on a device.
+type RangeFunc interface {
+	HostFunc
+	// Bounds are the least and the greatest element.
+	Bounds() (least, most int64)
+	// Refuse makes the error of an element by its position in row-major order.
+	Refuse(x int64, position int) error
+}
+
+// RoutineOf returns the routine that computes a node of an operation of class Routine.
+func RoutineOf(n *ir.Node) ir.RoutineID {
+	if _, ok := n.Attrs.(RangeFunc); ok {
+		return ir.RoutineCheckRange
+	}
+	return Of(n).Routine
+}
+
+func init() { byRoutine[ir.RoutineCheckRange] = Host }

@@ -15,18 +15,19 @@ const (
 	Put   Mode = iota // writes them
 	Add               // adds them to what is there
 	Check             // nothing
+	Within            // writes them as they are, in their own type
 	numModes
 )
 
 // Places are indices along an axis, counted from the front and multiplied by a weight, as contiguous
-// int64. An index out of range counts as 0.
+// int64. An index out of range counts as 0. Of Within, range is from Weight to Along, both included.
 type Places struct {
 	Mode          Mode
 	Index         array.DType // Int32 or Int64
 	Count         []int       // the shape of the indices and of the result
 	Out           uint64      // not of Check
 	At            Array
-	Along, Weight int    // the size of the axis
+	Along, Weight int    // the size of the axis; the weight
 	Report        uint64 // the address of a [grid.Report]; positions are row-major
 }
 
@@ -61,11 +62,12 @@ func (p Places) Launches(processors int) (list []Launch) {
 	}
 	b := box{p.Count, [][]int{scaled(p.At.Strides, p.Index.Size())}}.joined()
 	first := 0
+	size := (placesVariant{mode: p.Mode, index: p.Index}).result().Size()
 	b.each([]int{int(p.At.Addr)}, func(b box, begin []int) {
 		n := array.Size(b.count)
 		v := placesVariant{p.Mode, p.Index, len(b.count), eachFor(n, processors)}
 		var a arguments
-		a.long(int(p.Out)+8*first, begin[0], first, int(p.Report), p.Along, p.Weight)
+		a.long(int(p.Out)+size*first, begin[0], first, int(p.Report), p.Along, p.Weight)
 		a.short(n)
 		a.pad()
 		b.append(&a)
@@ -88,14 +90,24 @@ func (v placesVariant) lower() *grid.Kernel {
 		x.in = w.Lt(number, w.short(placesNumber))
 		x.raw = w.index(v.index, w.walk(w.long(placesAt), w.position(number, v.axes, placesBox), 0, placesBox), x.in)
 		x.number = w.Wide(number)
-		if x.to = w.Add(w.long(placesOut), w.Mul(x.number, w.I64(8))); v.mode == Add {
+		if x.to = w.Add(w.long(placesOut), w.Mul(x.number, w.I64(int64(v.result().Size())))); v.mode == Add {
 			x.old = w.Load(grid.Global, grid.W64, loop.I64, x.to, 0, x.in)
 		}
 	}
 	for i := range items {
 		x := &items[i]
-		index, bad := w.checked(x.raw, w.long(placesAlong), x.in)
-		if v.mode != Check {
+		var index, bad grid.Reg
+		if v.mode == Within {
+			index, bad = x.raw, w.And(x.in, w.Or(w.Lt(x.raw, w.long(placesWeight)), w.Lt(w.long(placesAlong), x.raw)))
+			value := x.raw
+			if v.index == array.Int32 {
+				value = w.Do(loop.OpCvt, loop.I32, 0, value)
+			}
+			w.Store(grid.Global, v.result(), x.to, 0, x.in, value)
+		} else {
+			index, bad = w.checked(x.raw, w.long(placesAlong), x.in)
+		}
+		if v.mode == Put || v.mode == Add {
 			value := w.Select(bad, w.I64(0), w.Mul(index, w.long(placesWeight)))
 			if v.mode == Add {
 				value = w.Add(value, x.old)
@@ -105,6 +117,14 @@ func (v placesVariant) lower() *grid.Kernel {
 		w.If(bad, false, func() { w.Report(w.long(placesReport), x.raw, w.Add(w.long(placesFirst), x.number)) }, nil)
 	}
 	return w.K
+}
+
+// result is how an element of the result is stored.
+func (v placesVariant) result() grid.Elem {
+	if v.mode == Within && v.index == array.Int32 {
+		return grid.W32
+	}
+	return grid.W64
 }
 
 // index loads an index as an I64.

@@ -167,11 +167,20 @@ func TestPlacesOfRandomArrays(t *testing.T) {
 		for i := range old {
 			old[i] = byte(chance.Uint32())
 		}
-		mode := moves.Mode(chance.IntN(3))
+		mode := moves.Mode(chance.IntN(4))
+		least := weight - 3
 		want := append([]byte(nil), old...)
 		var bad refusal
 		each(shape, func(i int, p []int) {
-			k, ok := bad.look(indexOf(at.at(p, 0)), size, i)
+			raw := at.at(p, 0)
+			if mode == moves.Within {
+				if x := indexOf(raw); (x < int64(least) || x > int64(size)) && !bad.ok {
+					bad = refusal{x, i, true}
+				}
+				copy(want[len(raw)*i:], raw)
+				return
+			}
+			k, ok := bad.look(indexOf(raw), size, i)
 			if !ok {
 				k = 0
 			}
@@ -187,6 +196,9 @@ func TestPlacesOfRandomArrays(t *testing.T) {
 		report, refused := g.report()
 		out := g.put(old, 0)
 		p := moves.Places{Mode: mode, Index: indexTypes[at.size], Count: shape, Out: out, At: at.on(g, chance), Along: size, Weight: weight, Report: report}
+		if mode == moves.Within {
+			p.Weight = least
+		}
 		g.run(p.Launches(chance.IntN(2)))
 		if !bytes.Equal(g.get(out, 8*n), want) {
 			t.Fatalf("case %d: %+v differs", i, p)
