@@ -37,7 +37,9 @@ var refusals = map[string]func(x *weft.Tensor) *weft.Tensor{
 		return x.Index(ints(x, 0, 1).Reshape(2, 1, 1), ints(x, 36, 3, 37, 40, 7, 1).Reshape(2, 3).To(weft.Int32))
 	},
 	"array of nothing": func(x *weft.Tensor) *weft.Tensor { return x.Index(ints(x, 0, 6), ints(x)) },
-	"classes":          func(x *weft.Tensor) *weft.Tensor { return weft.CrossEntropy(x.To(weft.Float32), ints(x, 0, 36, 1, 37, -1, 2)) },
+	"classes": func(x *weft.Tensor) *weft.Tensor {
+		return weft.CrossEntropy(x.To(weft.Float32), ints(x, 0, 36, 1, 37, -1, 2))
+	},
 	"classes of bytes": func(x *weft.Tensor) *weft.Tensor {
 		return weft.CrossEntropy(x.To(weft.Float32), ints(x, 0, 36, 1, 3, 200, 2).To(weft.Uint8))
 	},

@@ -12,10 +12,10 @@ import (
 type Mode uint8
 
 const (
-	Put   Mode = iota // writes them
-	Add               // adds them to what is there
-	Check             // nothing
-	Within            // writes them as they are, in their own type
+	Put    Mode = iota // writes them
+	Add                // adds them to what is there
+	Check              // nothing
+	Within             // writes them as they are, in their own type
 	numModes
 )
 
