@@ -7,6 +7,7 @@ import (
 	"weft/internal/grid/conv"
 	"weft/internal/grid/pooling"
 	"weft/internal/grid/product"
+	"weft/internal/grid/scatter"
 	"weft/internal/ir"
 )
 
@@ -34,6 +35,13 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineConv2d:       convolution(conv.Convolution.Forward),
 	ir.RoutineConv2dInput:  convolution(conv.Convolution.Input),
 	ir.RoutineConv2dWeight: convolution(conv.Convolution.Weight),
+
+	ir.RoutineIndexAdd:   indexAdd,
+	ir.RoutineIndexCopy:  indexCopy,
+	ir.RoutineScatter:    scatterCopy,
+	ir.RoutineScatterSum: scatterSum,
+	ir.RoutineScatterMin: scatterExtreme(scatter.Min),
+	ir.RoutineScatterMax: scatterExtreme(scatter.Max),
 }
 
 // startRoutine issues a kernel of a routine, whose name says all that the kernel depends on.
