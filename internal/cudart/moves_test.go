@@ -7,7 +7,11 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/cudart"
+	"weft/internal/grid/gridtest"
+	"weft/internal/ir"
+	"weft/internal/op"
 	"weft/internal/ptxsim"
 	"weft/nn"
 )
@@ -150,4 +154,58 @@ func TestLargeTransposesTakeTiles(t *testing.T) {
 	check(added, x.Slice(weft.Range(0, 100)).To(weft.Float64))
 	check(added, x, "transpose_4_2")
 	check(turned, x.Slice(weft.Range(0, 3300)).To(weft.Complex64), "transpose_4_2", "transpose_8_2")
+}
+
+// Masks count, find, select and place on the GPU as on the CPU, forward and back.
+func TestMasksAsOnCPU(t *testing.T) {
+	gpu, d := simulated(t, ptxsim.Options{Seed: 5})
+	for _, dtype := range []weft.DType{weft.Bool, weft.BFloat16, weft.Float32, weft.Int64, weft.Complex128} {
+		x := weft.Arange(0, 97*51, 1).Mul(0.37).Sin().Reshape(97, 51)
+		mask := x.Gt(0.3)
+		values := x.To(dtype)
+		for name, f := range map[string]func(x, mask *weft.Tensor) *weft.Tensor{
+			"select":  func(x, mask *weft.Tensor) *weft.Tensor { return x.MaskSelect(mask) },
+			"all":     func(x, mask *weft.Tensor) *weft.Tensor { return x.MaskSelect(mask.LogicalOr(mask.LogicalNot())) },
+			"none":    func(x, mask *weft.Tensor) *weft.Tensor { return x.MaskSelect(mask.LogicalAnd(mask.LogicalNot())) },
+			"turned":  func(x, mask *weft.Tensor) *weft.Tensor { return x.T().MaskSelect(mask.T()) },
+			"nonzero": func(_, mask *weft.Tensor) *weft.Tensor { return mask.NonZero() },
+			"empty": func(x, mask *weft.Tensor) *weft.Tensor {
+				return x.Slice(weft.Range(0, 0)).MaskSelect(mask.Slice(weft.Range(0, 0)))
+			},
+			"gradient": func(x, mask *weft.Tensor) *weft.Tensor {
+				if !x.DType().Differentiable() {
+					return x
+				}
+				x = x.Detach().RequireGrad()
+				x.MaskSelect(mask).Square().Abs().Sum().Backward()
+				return x.Grad()
+			},
+		} {
+			want, got := f(values, mask), f(on(values, gpu), on(mask, gpu))
+			if weft.Digest(want) != weft.Digest(got) {
+				t.Errorf("%s of %s: another digest", name, dtype)
+			}
+		}
+	}
+	if n := d.Counters().Fallbacks.Load(); n != 0 {
+		t.Errorf("%d routines ran on the host", n)
+	}
+}
+
+// A mask that is true at another number of places than the operation says is the CPU's error.
+func TestRefusedMaskIsErrorOfCPU(t *testing.T) {
+	g := gridtest.New(t)
+	for name, want := range map[string]string{"mask_select": "3 places, not 4", "mask_place": "3 places, not 5", "nonzero": "3 places, not 2"} {
+		var attrs ir.Attrs
+		args := []array.View{g.Dense(array.Uint8, []byte{1, 2, 3, 4, 5}, 5), g.Dense(array.Bool, []byte{0, 1, 1, 0, 1}, 5)}
+		switch name {
+		case "mask_select":
+			attrs = op.Count(4)
+		case "nonzero":
+			attrs, args = op.Count(2), args[1:]
+		}
+		if _, err := g.Call(op.Lookup(name), attrs, args...); err == nil || err.Error() != name+": mask: is true at "+want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/grid"
 	"weft/internal/grid/conv"
+	"weft/internal/grid/moves"
 	"weft/internal/grid/pooling"
 	"weft/internal/grid/product"
 	"weft/internal/grid/scatter"
@@ -25,6 +26,10 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineGather:      gather,
 	ir.RoutinePlaces:      places,
 	ir.RoutineRavel:       ravelIndex,
+	ir.RoutineMaskSelect:  onMask(moves.MaskSelect, "mask_select"),
+	ir.RoutineMaskPlace:   onMask(moves.MaskPlace, "mask_place"),
+	ir.RoutineCountTrue:   onMask(moves.CountTrue, "count_true"),
+	ir.RoutineNonZero:     onMask(moves.Positions, "nonzero"),
 	ir.RoutineCheckRange:  checkRange,
 
 	ir.RoutineArgMax:        argExtreme(true),

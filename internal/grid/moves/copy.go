@@ -140,7 +140,7 @@ const (
 func linear(b box, size int, begin []int, processors int) (list []Launch) {
 	b.each(begin, func(b box, begin []int) {
 		n := array.Size(b.count)
-		v := linearVariant{size, len(b.count), eachFor(n, processors)}
+		v := linearVariant{size, len(b.count), eachFor(n, len(b.count), processors)}
 		var a arguments
 		a.long(begin...)
 		a.short(n)

@@ -27,7 +27,7 @@ func (g *gpu) copyOn(chance *rand.Rand, x, y *strided) []moves.Launch {
 	return list
 }
 
-// Copies between random strides are those of plain Go, and nothing else is written.
+// Copies between random strides are as in plain Go, and nothing else is written.
 func TestCopyOfRandomArrays(t *testing.T) {
 	chance := rand.New(rand.NewPCG(3, 7))
 	g := newGPU(t)

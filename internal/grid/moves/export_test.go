@@ -23,26 +23,37 @@ func Kernels(all bool) (list []*grid.Kernel) {
 // A variant is a kernel.
 type variant interface{ lower() *grid.Kernel }
 
-// variants returns the variants of up to 16 axes if all is set, else of up to 3.
+// variants returns all variants if all is set, else those of few axes.
 func variants(all bool) (list []variant) {
-	axes := 3
+	for k := maskCount; k < maskMove; k++ {
+		list = append(list, maskVariant{kernel: k})
+	}
+	list = append(list, maskVariant{maskMove, Positions, 0})
+	for unit := 1; unit <= 16; unit *= 2 {
+		list = append(list, maskVariant{maskMove, MaskSelect, unit}, maskVariant{maskMove, MaskPlace, unit})
+	}
+	axes := fewAxes
 	if all {
 		axes = array.MaxRank
 	}
 	for n := 1; n <= axes; n++ {
 		for unit := 1; unit <= 16; unit *= 2 {
-			list = append(list, linearVariant{unit, n, 1}, linearVariant{unit, n, manyEach}, tileVariant{unit, n})
+			list = append(list, tileVariant{unit, n})
 		}
 		for _, each := range []int{1, manyEach} {
-			for _, index := range []array.DType{array.Int32, array.Int64} {
-				for unit := 1; unit <= 16; unit *= 2 {
-					list = append(list, takeVariant{unit, index, n, each})
-				}
-				for mode := range numModes {
-					list = append(list, placesVariant{mode, index, n, each})
-				}
+			if each > 1 && n > fewAxes {
+				continue
+			}
+			for unit := 1; unit <= 16; unit *= 2 {
+				list = append(list, linearVariant{unit, n, each}, takeVariant{unit, array.Int32, n, each}, takeVariant{unit, array.Int64, n, each})
+			}
+			for mode := range numModes {
+				list = append(list, placesVariant{mode, array.Int32, n, each}, placesVariant{mode, array.Int64, n, each})
 			}
 		}
 	}
 	return list
 }
+
+// SumsLaunch is sumsLaunch.
+var SumsLaunch = sumsLaunch

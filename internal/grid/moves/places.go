@@ -65,7 +65,7 @@ func (p Places) Launches(processors int) (list []Launch) {
 	size := (placesVariant{mode: p.Mode, index: p.Index}).result().Size()
 	b.each([]int{int(p.At.Addr)}, func(b box, begin []int) {
 		n := array.Size(b.count)
-		v := placesVariant{p.Mode, p.Index, len(b.count), eachFor(n, processors)}
+		v := placesVariant{p.Mode, p.Index, len(b.count), eachFor(n, len(b.count), processors)}
 		var a arguments
 		a.long(int(p.Out)+size*first, begin[0], first, int(p.Report), p.Along, p.Weight)
 		a.short(n)

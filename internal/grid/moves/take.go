@@ -62,12 +62,16 @@ const (
 	takeOperands
 )
 
-// manyEach is the number of units of a thread where there are enough to fill the GPU.
-const manyEach = 4
+// manyEach is the number of units of a thread where there are enough to fill the GPU, and at most
+// fewAxes: the coordinates of more take registers that a thread does not have.
+const (
+	manyEach = 4
+	fewAxes  = 3
+)
 
-// eachFor returns the number of units of a thread, for a number of units and of multiprocessors.
-func eachFor(n, processors int) int {
-	if n < 8*threads*manyEach*processors {
+// eachFor returns the number of units of a thread, for a number of units, of axes and of multiprocessors.
+func eachFor(n, axes, processors int) int {
+	if axes > fewAxes || n < 8*threads*manyEach*processors {
 		return 1
 	}
 	return manyEach
@@ -82,7 +86,7 @@ func (t Take) Launches(processors int) (list []Launch) {
 	size := t.widen(&b)
 	b.each([]int{int(t.X.Addr), int(t.At.Addr), 0}, func(b box, begin []int) {
 		n := array.Size(b.count)
-		v := takeVariant{size, t.Index, len(b.count), eachFor(n, processors)}
+		v := takeVariant{size, t.Index, len(b.count), eachFor(n, len(b.count), processors)}
 		var a arguments
 		a.long(int(t.Out), begin[ofX], begin[ofAt], begin[ofPosition], int(t.Report), t.Along, t.Step*t.Size)
 		a.short(n)
@@ -130,24 +134,23 @@ func (v takeVariant) lower() *grid.Kernel {
 	first := w.Add(w.Mul(w.Block(), w.I32(int32(threads*v.each))), w.Thread())
 	n := w.short(takeUnits)
 	type item struct {
-		number, in, bad  grid.Reg
-		at               []grid.Reg
-		index, from, raw grid.Reg
-		value            []grid.Reg
+		number, in, bad grid.Reg
+		index, from     grid.Reg
+		value           []grid.Reg
 	}
 	items := make([]item, v.each)
 	for i := range items {
 		x := &items[i]
 		x.number = w.Add(first, w.I32(int32(threads*i)))
 		x.in = w.Lt(x.number, n)
-		x.at = w.position(x.number, v.axes, takeBox)
-		x.raw = w.index(v.index, w.walk(w.long(takeAt), x.at, ofAt, takeBox), x.in)
-		x.from = w.walk(w.long(takeX), x.at, ofX, takeBox)
+		at := w.position(x.number, v.axes, takeBox)
+		x.index = w.index(v.index, w.walk(w.long(takeAt), at, ofAt, takeBox), x.in)
+		x.from = w.walk(w.long(takeX), at, ofX, takeBox)
 	}
 	anyBad := grid.NoReg
 	for i := range items {
 		x := &items[i]
-		x.index, x.bad = w.checked(x.raw, w.long(takeAlong), x.in)
+		x.index, x.bad = w.checked(x.index, w.long(takeAlong), x.in)
 		x.value = w.load(v.unit, w.Add(x.from, w.Mul(x.index, w.long(takeStep))), w.And(x.in, w.Not(x.bad)))
 		if anyBad == grid.NoReg {
 			anyBad = x.bad
@@ -163,8 +166,10 @@ func (v takeVariant) lower() *grid.Kernel {
 	w.If(anyBad, false, func() {
 		for i := range items {
 			x := &items[i]
-			w.If(x.bad, false, func() {
-				w.Report(w.long(takeReport), x.raw, w.walk(w.long(takeFirst), x.at, ofPosition, takeBox))
+			w.If(x.bad, false, func() { // what it takes is computed anew, and so in no register before
+				at := w.position(x.number, v.axes, takeBox)
+				raw := w.index(v.index, w.walk(w.long(takeAt), at, ofAt, takeBox), grid.NoReg)
+				w.Report(w.long(takeReport), raw, w.walk(w.long(takeFirst), at, ofPosition, takeBox))
 			}, nil)
 		}
 	}, nil)

@@ -68,7 +68,7 @@ func (g *gpu) checkRefusal(name string, refused func() (int64, int, bool), want 
 
 var indexTypes = map[int]array.DType{4: array.Int32, 8: array.Int64}
 
-// Random selections and gathers are those of plain Go, in each size of elements and indices, with
+// Random selections and gathers are as in plain Go, for each size of elements and indices, with
 // indices out of range.
 func TestTakeOfRandomArrays(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 7))
