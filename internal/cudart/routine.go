@@ -8,6 +8,7 @@ import (
 	"weft/internal/grid/moves"
 	"weft/internal/grid/pooling"
 	"weft/internal/grid/product"
+	"weft/internal/grid/scan"
 	"weft/internal/grid/scatter"
 	"weft/internal/ir"
 )
@@ -20,6 +21,12 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineMaxPool2dPick:  onWindows(pooling.Pick),
 	ir.RoutineWindowMean:     onWindows(pooling.Mean),
 	ir.RoutineWindowSpread:   onWindows(pooling.Spread),
+
+	ir.RoutineScanSum:    scanned(scan.Sum),
+	ir.RoutineScanProd:   scanned(scan.Prod),
+	ir.RoutineCumMax:     scanned(scan.Max),
+	ir.RoutineCumMin:     scanned(scan.Min),
+	ir.RoutineRecurrence: scanned(scan.Recurrence),
 
 	ir.RoutineCopy:        copyView,
 	ir.RoutineIndexSelect: indexSelect,

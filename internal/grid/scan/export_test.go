@@ -1,0 +1,8 @@
+package scan
+
+// SetLimit sets the number of elements of a launch, and returns what sets it back.
+func SetLimit(elements int) (back func()) {
+	old := maxElements
+	maxElements = elements
+	return func() { maxElements = old }
+}
