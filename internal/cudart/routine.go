@@ -54,6 +54,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineScatterSum: scatterSum,
 	ir.RoutineScatterMin: scatterExtreme(scatter.Min),
 	ir.RoutineScatterMax: scatterExtreme(scatter.Max),
+	ir.RoutineBinCount:   binCount,
 }
 
 // startRoutine issues a kernel of a routine, whose name says all that the kernel depends on.

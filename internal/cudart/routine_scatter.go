@@ -39,12 +39,7 @@ func writeAt(c *device.Call, name string, w scatter.Scatter, base *array.View, a
 			defer free()
 			pairs = at
 		}
-		for _, l := range w.Launches(units, pairs) {
-			if err := s.startRoutine(c, l.Name, l.Lower, l.Blocks, l.Args); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.startScatter(c, w.Launches(units, pairs))
 	})
 }
 
@@ -107,4 +102,35 @@ func scatterExtreme(o scatter.Op) device.Routine {
 		w := scatter.Scatter{Op: o, Axis: a.Axis, Alone: a.Alone}
 		return writeAt(c, "scatter_reduce", w, &c.Args[2], array.RowMajor(c.Args[0].Shape))
 	}
+}
+
+func binCount(c *device.Call) error {
+	s, x, out := c.Stream.(*Stream), &c.Args[0], &c.Out[0]
+	if err := s.begin(out, nil); err != nil {
+		return err
+	}
+	at, err := s.addressesOf(x, out)
+	if err != nil {
+		return err
+	}
+	b := scatter.BinCount{X: at[0], Counts: at[1], N: x.Size(), Bins: out.Size()}
+	refuse := func(k int64, position int) error {
+		if k < 0 {
+			return array.Errorf("bincount", "", "takes integers that are not negative, got %d", k)
+		}
+		return array.Errorf("bincount", "", "%d at position %d is not from 0 to %d", k, position, b.Bins-1)
+	}
+	return s.reporting(c, refuse, func(report uint64) error {
+		b.Report = report
+		return s.startScatter(c, b.Launches(s.d.info.Units))
+	})
+}
+
+func (s *Stream) startScatter(c *device.Call, list []scatter.Launch) error {
+	for _, l := range list {
+		if err := s.startRoutine(c, l.Name, l.Lower, l.Blocks, l.Args); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -35,7 +35,7 @@ func Kernels() (out []*grid.Kernel) {
 		for _, v := range indexTypes {
 			out = append(out, keysVariant{v, long}.lower())
 		}
-		out = append(out, countVariant{long}.lower(), scanVariant{long}.lower(), orderVariant{false, long}.lower(), orderVariant{true, long}.lower())
+		out = append(out, countVariant{long}.lower(), scanVariant{long}.lower(), orderVariant{false, long}.lower(), orderVariant{true, long}.lower(), binVariant{long}.lower())
 	}
 	return out
 }
