@@ -21,7 +21,7 @@ type Program struct {
 	d       *Device
 	p       *loop.Program
 	fuel    bool // it has loops that may not end
-	kernels [2 * grid.Long]atomic.Pointer[kernel]
+	kernels [grid.NumVariants]atomic.Pointer[kernel]
 }
 
 // A kernel is a variant of a program, loaded.

@@ -22,7 +22,7 @@ func interpreted(p *loop.Program, f *loop.Frame, refill func() bool) error {
 	return nil
 }
 
-// onGrid runs a case as a kernel of a variant; with [numVariants], of the one that Choose says.
+// onGrid runs a case as a kernel of a variant; with [NumVariants], of the one that Choose says.
 func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool) loopgen.Runner {
 	return func(p *loop.Program, f *loop.Frame, _ func() bool) error {
 		m := &machine{blocks: blocks, backward: backward, steps: 100_000_000, memory: make([][]byte, len(c.Memory))}
@@ -32,11 +32,13 @@ func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool) loopgen.Runne
 			m.memory[b.Memory] = unsafe.Slice((*byte)(unsafe.Add(f.Ptr[i], -b.Offset)), n)
 			addrs[i] = uint64(b.Memory+1)<<40 + uint64(b.Offset)
 		}
-		if v == numVariants {
+		if v == NumVariants {
 			v, m.blocks = Choose(p, f, addrs, 2)
-		} else if v&^Long == FlatVector && (int(f.Word[p.ExtentWord(p.Lane)])%vectorLanes(p) != 0 || !aligned(p, f, addrs)) {
+		} else if v.kind() == FlatVector && (int(f.Word[p.ExtentWord(p.Lane)])%vectorLanes(p) != 0 || !aligned(p, f, addrs)) {
 			return errSkip
-		} else if n := int(f.Word[p.ExtentWord(p.Lane)]); v&^Long == ShortRows && (n < 1 || n > Warp) {
+		} else if n := int(f.Word[p.ExtentWord(p.Lane)]); v.kind() == ShortRows && (n < 1 || n > Warp) {
+			return errSkip
+		} else if v&Kept != 0 && (n > keptLanes(v.level()) || v&Whole != 0 && n != keptLanes(v.level())) {
 			return errSkip
 		}
 		k, err := Lower(p, v)
@@ -59,11 +61,11 @@ func compare(c *loopgen.Case) error {
 	if err != nil {
 		return nil
 	}
-	for v := range numVariants + 1 {
-		if v < numVariants && !Legal(c.Program, v) {
+	for v := range NumVariants + 1 {
+		if v < NumVariants && !Legal(c.Program, v) {
 			continue
 		}
-		if v&Long != 0 && v < numVariants && c.Seed%4 != 0 {
+		if v.long() && v < NumVariants && c.Seed%4 != 0 {
 			continue // costs time
 		}
 		got, err := loopgen.Run(c, loopgen.Heap, onGrid(c, v, 1+int(c.Seed%3), c.Seed%2 == 0))

@@ -45,6 +45,8 @@ type emitter struct {
 	exchange             int // bytes of one exchange
 	seen                 accesses
 	reds                 map[loop.Value]*reduction // of the pass at hand
+	reuse                *reuse                    // of Kept
+	gather               *gather                   // of Kept
 }
 
 // Lower maps a program that [loop.Verify] accepts to a kernel. Requires that the variant is
@@ -54,15 +56,15 @@ func Lower(p *loop.Program, v Variant) (*Kernel, error) {
 		return nil, fmt.Errorf("grid: %s: a program that is not laid out as %s", p.Name, v)
 	}
 	key := sha256.Sum256([]byte(p.Key()))
-	b := NewBuilder(fmt.Sprintf("k%x_%s", key[:8], v), blockThreads)
+	b := NewBuilder(fmt.Sprintf("k%x_%s", key[:8], v), v.threads())
 	b.K.Tables, b.K.Args = p.Tables, argCancel(p)+8
 	n := len(p.Ins)
 	e := &emitter{
-		Builder: b, p: p, kind: v &^ Long, count: loop.I32, args: map[[2]int]Reg{},
+		Builder: b, p: p, kind: v.kind(), count: loop.I32, args: map[[2]int]Reg{},
 		vals: make([][]Reg, n), outs: make([][][]Reg, n), refs: make([][]ref, len(p.Bufs)),
 		index: make([]Reg, len(p.Axes)), extent: make([]Reg, len(p.Axes)), same: p.Uniform(p.Lane, true),
 	}
-	if v&Long != 0 {
+	if v.long() {
 		e.count = loop.I64
 	}
 	e.uniform = e.same
@@ -277,6 +279,9 @@ func (e *emitter) ins(v loop.Value) {
 	case loop.OpLoad, loop.OpLoadAt:
 		e.load(v, in)
 	case loop.OpStore, loop.OpStoreAt:
+		if e.reuse != nil && e.reuse.dead[v] {
+			return
+		}
 		if row {
 			pred := e.pred
 			e.pred = []Reg{e.leads()}

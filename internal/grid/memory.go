@@ -62,6 +62,10 @@ func (e *emitter) wide(x Reg) Reg {
 // load emits an OpLoad or OpLoadAt.
 func (e *emitter) load(v loop.Value, in *loop.Ins) {
 	buf := int(in.Imm)
+	if x := e.found(v); x != loop.NoValue {
+		e.again(v, x, buf)
+		return
+	}
 	d := e.p.Bufs[buf].DType
 	el, t := elem(d, in.Type), registerType(in.Type)
 	if d == array.Bool {

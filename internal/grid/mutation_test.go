@@ -98,6 +98,9 @@ func TestMutants(t *testing.T) {
 			runs = append(runs, run{reduceCase(t, d, 9, 77), v}, run{reduceCase(t, d, 2, 12400), v})
 		}
 	}
+	for _, n := range []int{50, 700} {
+		runs = append(runs, run{softmaxCase(t, array.Float32, 3, n), Kept + keptLevel(n)})
+	}
 	for name, how := range ways {
 		made, noticed := 0, 0
 		for i, r := range runs {
@@ -183,6 +186,15 @@ func TestChoose(t *testing.T) {
 		b.Store(out, s)
 		return b
 	}
+	variance := func() *loop.Builder {
+		b := rowBuilder("variance")
+		in, out := b.Buf(array.Float32, false, loop.Any, loop.Unit), b.Buf(array.Float32, true, loop.Any, loop.Zero)
+		var s loop.Value
+		b.Pass(func() { s = b.Reduce(loop.Sum, b.Load(in)) })
+		b.Pass(func() { s = b.Reduce(loop.Sum, b.Sub(b.Load(in), s)) })
+		b.Store(out, s)
+		return b
+	}
 	for _, x := range []struct {
 		b       *loop.Builder
 		rows, n int
@@ -202,6 +214,14 @@ func TestChoose(t *testing.T) {
 		{sum(), 1000, 5, 0, ShortRows, 32},
 		{sum(), 1, 1 << 31, 0, BlockRows | Long, 1},
 		{sum(), 0, 100, 0, WarpRows, 0},
+		{variance(), 1000, 16, 0, ShortRows, 63},
+		{variance(), 1000, 17, 0, Kept, 125},
+		{variance(), 1000, 64, 0, Kept | Whole, 125},
+		{variance(), 1 << 20, 65, 0, Kept + 1, 8448},
+		{variance(), 32768, 4096, 0, Kept + 6 | Whole, 32768},
+		{variance(), 1, 10_000, 0, Kept + 8, 1},
+		{variance(), 1, 16_385, 0, BlockRows, 1},
+		{variance(), 1<<30 + 1, 100, 0, WarpRows | Long, 2112},
 	} {
 		p, err := x.b.Done()
 		if err != nil {

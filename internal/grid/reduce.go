@@ -18,6 +18,7 @@ type reduction struct {
 	kind   loop.Reduction
 	chains int   // virtual lanes of a thread
 	acc    []Reg // by chain
+	parts  Reg   // of a kept row of several warps: address of the thread's parts
 	result Reg
 	tree   Reg
 }
@@ -33,6 +34,12 @@ func newReduction(v loop.Value, in *loop.Ins) *reduction {
 // ordered reports whether the order shows in the result. Integers and truth values combine in any
 // order.
 func (r *reduction) ordered() bool { return r.t.Float() }
+
+// serial reports sums and products, whose elements combine one by one. Minima and maxima of
+// neighbouring parts of a chain can be combined later: the last one of equals stays.
+func (r *reduction) serial() bool {
+	return r.ordered() && (r.kind == loop.Sum || r.kind == loop.Prod)
+}
 
 // identity returns what the chains of a reduction begin with.
 func (e *emitter) identity(r *reduction) Reg {
@@ -72,9 +79,22 @@ func (e *emitter) combine(r *reduction, x, y Reg) Reg {
 func (e *emitter) take(v loop.Value, in *loop.Ins) {
 	r := e.reds[v]
 	for _, s := range e.slots {
+		x := e.get(in.A, s)
+		if len(r.acc) == 0 { // of a kept row: lanes that don't exist add the identity
+			e.share(r.parts, s*Warp*word(r.t).Size(), e.where(e.pred[s], x, e.identity(r)), NoReg)
+			continue
+		}
 		acc := r.acc[s%len(r.acc)]
-		e.Set(acc, e.Select(e.pred[s], e.combine(r, acc, e.get(in.A, s)), acc))
+		e.Set(acc, e.where(e.pred[s], e.combine(r, acc, x), acc))
 	}
+}
+
+// where returns x where c holds, else y; c may be NoReg.
+func (e *emitter) where(c, x, y Reg) Reg {
+	if c == NoReg {
+		return x
+	}
+	return e.Select(c, x, y)
 }
 
 // reduce emits the pass of reductions over n lanes. Round emits what the row's warps do with one
@@ -118,11 +138,7 @@ func (e *emitter) reduce(reds []*reduction, n Reg, round func(base Reg)) {
 func (e *emitter) fold(reds []*reduction, base, n Reg) {
 	values := make([]Reg, len(reds))
 	for i, r := range reds {
-		x := r.acc[0]
-		if len(r.acc) > 1 {
-			x = e.combine(r, x, r.acc[1])
-		}
-		values[i] = e.foldWarp(r, x, Warp, NoReg)
+		values[i] = e.foldLanes(r)
 	}
 	if e.rowWarps > 1 {
 		first := e.Eq(e.inWarp, e.I32(0))
@@ -143,15 +159,29 @@ func (e *emitter) fold(reds []*reduction, base, n Reg) {
 		e.swap()
 	}
 	for i, r := range reds {
-		x := values[i]
-		if r.t != loop.B {
-			x = e.FromLane(x, e.I32(0))
-		}
+		x := e.toLanes(r, values[i])
 		if !r.ordered() {
 			x = e.combine(r, r.result, x)
 		}
 		e.Set(r.result, x)
 	}
+}
+
+// foldLanes combines the chains of a warp, into the first lane; truth values into all lanes.
+func (e *emitter) foldLanes(r *reduction) Reg {
+	x := r.acc[0]
+	if len(r.acc) > 1 {
+		x = e.combine(r, x, r.acc[1])
+	}
+	return e.foldWarp(r, x, Warp, NoReg)
+}
+
+// toLanes returns what foldWarp has in the first lane, in all lanes.
+func (e *emitter) toLanes(r *reduction, x Reg) Reg {
+	if r.t == loop.B {
+		return x
+	}
+	return e.FromLane(x, e.I32(0))
 }
 
 // foldWarp combines the values of the first n lanes into the first lane; truth values into all

@@ -17,16 +17,21 @@ const shortBody = 48
 
 // rows walks rows: a warp or a block computes one, and then one some rows further on.
 func (e *emitter) rows() {
-	p := e.p
+	p, pass := e.p, e.pass
 	e.rowWarps = 1
 	row, by := e.counter(e.Block()), e.counter(e.Blocks())
-	if e.kind == BlockRows {
+	switch {
+	case e.kind == BlockRows:
 		e.rowWarps = blockWarps
 		if e.exchange = e.exchanged(); e.exchange > 0 {
 			e.K.Shared = 2 * e.exchange
 			e.parity = e.Copy(e.I64(0))
 		}
-	} else {
+	case e.kind&Kept != 0:
+		e.reuse, e.gather, pass = reuses(p), newGather(p, e.kind.level()), e.keptPass
+		e.rowWarps, e.K.Shared = e.gather.warps, e.gather.bytes
+	}
+	if e.rowWarps == 1 {
 		n := e.number(blockWarps)
 		row, by = e.Add(e.Mul(row, n), e.counter(e.warp)), e.Mul(by, n)
 	}
@@ -42,7 +47,7 @@ func (e *emitter) rows() {
 			e.split(row)
 		}
 		e.rowAddresses(NoReg)
-		e.body(e.pass)
+		e.body(pass)
 		e.Update(row, loop.OpAdd, row, by)
 	})
 }
@@ -69,12 +74,20 @@ func stores(p *loop.Program, block []loop.Value) (yes bool) {
 	return yes
 }
 
-// loads reports whether a block loads.
+// loads reports whether a block loads from memory.
 func (e *emitter) loads(block []loop.Value) (yes bool) {
-	e.p.Walk(block, func(_ loop.Value, in *loop.Ins) {
-		yes = yes || in.Op == loop.OpLoad || in.Op == loop.OpLoadAt
+	e.p.Walk(block, func(v loop.Value, in *loop.Ins) {
+		yes = yes || (in.Op == loop.OpLoad || in.Op == loop.OpLoadAt) && e.found(v) == loop.NoValue
 	})
 	return yes
+}
+
+// found returns the value that a load finds again in registers, NoValue if it reads memory.
+func (e *emitter) found(v loop.Value) loop.Value {
+	if e.reuse == nil {
+		return loop.NoValue
+	}
+	return e.reuse.from[v]
 }
 
 // order waits, if need be, before an instruction of the row. Any two buffers may share memory.

@@ -2,6 +2,7 @@ package grid
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -10,7 +11,8 @@ import (
 	"weft/internal/numbers"
 )
 
-// A Variant is how a program is laid on the grid. [Long] may be added to each.
+// A Variant is how a program is laid on the grid: one of the first five, to which [Long] may be
+// added, or [Kept] plus a level, to which [Whole] may be added.
 type Variant uint8
 
 const (
@@ -23,13 +25,51 @@ const (
 	// Long variants count rows and lanes with 8 bytes instead of 4.
 	Long Variant = 8
 
-	numVariants = 2 * Long
+	// Kept plus a level below keptLevels computes rows of at most 64<<level lanes, which stay in
+	// registers between passes.
+	Kept Variant = 16
+
+	// Whole variants have rows of exactly 64<<level lanes.
+	Whole Variant = 32
+
+	NumVariants Variant = 64
 )
 
+func (v Variant) long() bool { return v&Kept == 0 && v&Long != 0 }
+
+// level returns the level of a Kept variant.
+func (v Variant) level() int { return int(v &^ (Kept | Whole)) }
+
+// kind returns the variant without Long.
+func (v Variant) kind() Variant {
+	if v.long() {
+		return v &^ Long
+	}
+	return v
+}
+
+// threads returns the number of threads of a block.
+func (v Variant) threads() int {
+	if v&Kept != 0 {
+		if _, warps := keptShape(v.level()); warps > 1 {
+			return warps * Warp
+		}
+	}
+	return blockThreads
+}
+
 func (v Variant) String() string {
-	s := [...]string{"flat", "vector", "warp", "block", "short"}[v&^Long]
-	if v&Long != 0 {
+	s := ""
+	if v&Kept != 0 {
+		s = fmt.Sprint("kept", keptLanes(v.level()))
+	} else {
+		s = [...]string{"flat", "vector", "warp", "block", "short"}[v.kind()]
+	}
+	if v.long() {
 		s += "long"
+	}
+	if v&Whole != 0 {
+		s += "whole"
 	}
 	return s
 }
@@ -53,7 +93,7 @@ const maxShort = 1 << 30
 
 // Legal reports whether a program can be laid on the grid in this way, for some frame.
 func Legal(p *loop.Program, v Variant) bool {
-	switch v &^ Long {
+	switch v.kind() {
 	case Flat:
 		return independent(p)
 	case FlatVector:
@@ -63,7 +103,7 @@ func Legal(p *loop.Program, v Variant) bool {
 	case ShortRows:
 		return p.Ragged() < 0 && p.Lane > 0 && !leads(p)
 	}
-	return false
+	return v&Kept != 0 && legalKept(p, v.level())
 }
 
 // leads reports a program with a loop or if in the row that stores. One thread of the row runs it;
@@ -159,11 +199,24 @@ func Choose(p *loop.Program, f *loop.Frame, addrs []uint64, units int) (Variant,
 	case lanes > 0 && lanes <= shortRow && Legal(p, ShortRows):
 		perBlock := blockThreads >> bits.Len(uint(lanes-1))
 		v, work = ShortRows, (rows+perBlock-1)/perBlock
+	case lanes > shortRow && lanes <= keptLanes(keptLevels-1) && rows <= maxShort && Legal(p, Kept+keptLevel(lanes)):
+		v, work = Kept+keptLevel(lanes), rows
+		level := v.level()
+		if lanes == keptLanes(level) {
+			v |= Whole
+		}
+		if _, warps := keptShape(level); warps > 1 {
+			return v, min(work, maxShort) // the blocks are alike, and hardware starts one when another ends
+		}
+		return v, min((work+blockWarps-1)/blockWarps, 4*blocksPerUnit*max(units, 1))
 	case lanes > 2*numbers.Block || rows < units && lanes > 8*Warp:
 		v, work = BlockRows, rows
 	}
 	return v | long, min(work, blocksPerUnit*max(units, 1))
 }
+
+// keptLevel returns the lowest level for rows of a number of lanes.
+func keptLevel(lanes int) Variant { return Variant(max(bits.Len(uint(lanes-1)), 6) - 6) }
 
 // product returns the product of two counts, or the greatest int if that is less.
 func product(x, y int) int {

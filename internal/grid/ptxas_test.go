@@ -1,0 +1,78 @@
+package grid_test
+
+import (
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/grid"
+	"weft/internal/grid/gridtest"
+	"weft/internal/loop"
+	"weft/internal/vmath"
+)
+
+// TestPtxasTakesKept assembles a softmax and a layer normalization of each type in all variants that
+// keep rows.
+func TestPtxasTakesKept(t *testing.T) {
+	var kernels []*grid.Kernel
+	for _, d := range []array.DType{array.Float32, array.Float64, array.BFloat16} {
+		for _, p := range []*loop.Program{softmax(t, d), normalization(t, d)} {
+			for v := grid.Kept; grid.Legal(p, v); v++ {
+				for _, v := range []grid.Variant{v, v | grid.Whole} {
+					k, err := grid.Lower(p, v)
+					if err != nil {
+						t.Fatal(err)
+					}
+					kernels = append(kernels, k)
+				}
+			}
+		}
+	}
+	if len(kernels) < 60 {
+		t.Errorf("%d kernels", len(kernels))
+	}
+	gridtest.SpillsNothing(t, kernels)
+}
+
+func rows(name string) *loop.Builder {
+	return loop.NewBuilder(name, []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce}}, 1)
+}
+
+func program(t *testing.T, b *loop.Builder) *loop.Program {
+	t.Helper()
+	p, err := b.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func softmax(t *testing.T, d array.DType) *loop.Program {
+	b := rows("softmax " + d.String())
+	x, y := b.Buf(d, false, loop.Any, loop.Unit), b.Buf(d, true, loop.Any, loop.Unit)
+	var most, sum loop.Value
+	b.Pass(func() { most = b.Reduce(loop.Max, b.Load(x)) })
+	b.Pass(func() {
+		e := vmath.Exp(b, b.Sub(b.Load(x), most))
+		b.Store(y, e)
+		sum = b.Reduce(loop.Sum, e)
+	})
+	b.Pass(func() { b.Store(y, b.Div(b.Load(y), sum)) })
+	return program(t, b)
+}
+
+func normalization(t *testing.T, d array.DType) *loop.Program {
+	b := rows("normalization " + d.String())
+	x, y := b.Buf(d, false, loop.Any, loop.Unit), b.Buf(d, true, loop.Any, loop.Unit)
+	weight, bias := b.Buf(d, false, loop.Zero, loop.Unit), b.Buf(d, false, loop.Zero, loop.Unit)
+	n := b.Float(loop.TypeOf(d), 4096)
+	var sum, squares loop.Value
+	b.Pass(func() { sum = b.Reduce(loop.Sum, b.Load(x)) })
+	mean := b.Div(sum, n)
+	b.Pass(func() {
+		c := b.Sub(b.Load(x), mean)
+		squares = b.Reduce(loop.Sum, b.Mul(c, c))
+	})
+	scale := b.Div(b.Float(loop.TypeOf(d), 1), b.Sqrt(b.Div(squares, n)))
+	b.Pass(func() { b.Store(y, b.Add(b.Mul(b.Mul(b.Sub(b.Load(x), mean), scale), b.Load(weight)), b.Load(bias))) })
+	return program(t, b)
+}
