@@ -158,6 +158,9 @@ func (c *context) Load(text string) (cudart.Module, error) {
 	if err != nil {
 		return 0, driverError(call, cudart.CodeBadText, "a PTX JIT compilation failed: %v", err)
 	}
+	if err := keep(text); err != nil {
+		return 0, driverError(call, cudart.CodeInvalid, "WEFT_PTX: %v", err)
+	}
 	h := cudart.Module(c.handle())
 	c.modules[h] = m
 	return h, nil
