@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -450,6 +451,39 @@ func report(r *rewrite.Report) {
 	}
 }
 
+// failedKernel returns an error of the device with the operations that a kernel computes, as the user
+// called them, and the line of the last.
+func (e *Entry) failedKernel(k *plan.Kernel, x *array.Error) error {
+	if x.Kind != array.DeviceFailed && x.Kind != array.OutOfMemory {
+		return x
+	}
+	const most = 4
+	var names []string
+	line := ""
+	for _, id := range k.Nodes {
+		if int(id) >= len(e.From) {
+			continue
+		}
+		o := e.From[id]
+		if at := At(o.pc); at != "" {
+			line = at
+		}
+		if name := cmp.Or(o.called, o.op); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return x
+	}
+	if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	c := *x
+	c.Op = strings.Join(names, "+")
+	c.Msg = strings.TrimSuffix(c.Msg, line) + line // which a device that works late has added
+	return &c
+}
+
 // failed returns the error of a step with the line of the user's code that it comes from.
 func (e *Entry) failed(step *plan.Step, err error) error {
 	n := step.Node
@@ -457,6 +491,9 @@ func (e *Entry) failed(step *plan.Step, err error) error {
 		n = step.Kernel.Ragged.Node
 	}
 	x, ok := err.(*array.Error)
+	if ok && n == nil && step.Kernel != nil {
+		return e.failedKernel(step.Kernel, x)
+	}
 	if !ok || n == nil || n.ID >= len(e.From) {
 		return err
 	}
@@ -466,6 +503,7 @@ func (e *Entry) failed(step *plan.Step, err error) error {
 	} else if c.Op == "" {
 		c.Op = o.op
 	}
-	c.Msg += At(o.pc)
+	line := At(o.pc)
+	c.Msg = strings.TrimSuffix(c.Msg, line) + line
 	return &c
 }

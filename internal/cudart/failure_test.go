@@ -3,6 +3,7 @@ package cudart_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -135,6 +136,35 @@ func TestNameOfFailedOperation(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, WEFT_CUDA_SYNC=%s: %v, want %q in it", name, sync, err, want)
 			}
+		}
+	}
+}
+
+// With WEFT_CUDA_SYNC=1 a compiled function's error names the operations that the kernel or the routine
+// at fault computes, and their line.
+func TestNameInCompiledFunction(t *testing.T) {
+	t.Setenv("WEFT_CUDA_SYNC", "1")
+	for n, want := range []string{"exp+mul+add", "matmul2", "tanh+sum"} {
+		var left atomic.Int64 // kernels until the one that fails
+		left.Store(math.MaxInt64)
+		gpu, d := failing(t, ptxsim.Options{Fail: func(call string, _ int) error {
+			if strings.HasPrefix(call, "run ") && left.Add(-1) == -1 {
+				return &cudart.DriverError{Call: call, Code: cudart.CodeLaunch, Text: "injected"}
+			}
+			return nil
+		}})
+		x := on(weft.Ones(5, 5), gpu)
+		check(t, d.Sync())
+		f := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+			y := x.Exp().Mul(x)
+			y = y.MatMul(y.Add(1))
+			return y.Tanh().Sum(1)
+		})
+		left.Store(int64(n))
+		_, err := f.Call(x)
+		isFailure(t, want, err, cudart.CodeLaunch)
+		if err == nil || !strings.HasPrefix(err.Error(), want+": ") || strings.Count(err.Error(), "failure_test.go:") != 1 {
+			t.Errorf("%v, want %s and its line", err, want)
 		}
 	}
 }

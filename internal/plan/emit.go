@@ -68,13 +68,13 @@ type emitter struct {
 	cutAt  int  // kernel.cut
 	copied bool // the kernel is the epilogue of the copy of an operand
 
-	row   memo
-	pass  memo
-	args  []loop.Value // of nodes, one after the other
-	one   [1]loop.Value
-	stash byNode[int] // values kept in an output's memory between passes
-	now   int         // pass
-	does  string      // of the cluster, once a kernel of it has its arithmetic
+	row     memo
+	pass    memo
+	args    []loop.Value // of nodes, one after the other
+	one     [1]loop.Value
+	stash   byNode[int] // values kept in an output's memory between passes
+	now     int         // pass
+	counted bool        // a kernel of the cluster has its arithmetic
 
 	ragged  *raggedLoads // of a cluster over the items of a list
 	outside bool         // the kernel is that of rows in no item
@@ -416,13 +416,13 @@ func does(nodes []*ir.Node) string {
 
 // body builds the program of the kernel in hand.
 func (e *emitter) body() {
-	if e.does == "" {
-		e.does = " " + does(e.c.nodes)
+	e.k.computes(e.c.nodes)
+	if !e.counted {
+		e.counted = true
 		for _, n := range e.c.nodes {
 			e.k.flops += op.Arithmetic(n)
 		}
 	}
-	e.k.does = e.does
 	switch {
 	case e.c.lo < 0:
 		e.k.build(func(kb *loop.Builder) { e.pointBody(kb) })

@@ -51,11 +51,12 @@ type kernel struct {
 	shape    []int
 	lo, hi   int
 	acc      []*access
-	keep     []int  // axes, or reducedAxes, whose indices are values: they do not merge with others
-	cut      int    // axes from this one on must not merge with those before it
-	epilogue bool   // the kernel is the epilogue of the last step
-	user     bool   // what it computes is in part a user's
-	does     string // names of the operations, for people
+	keep     []int   // axes, or reducedAxes, whose indices are values: they do not merge with others
+	cut      int     // axes from this one on must not merge with those before it
+	epilogue bool    // the kernel is the epilogue of the last step
+	user     bool    // what it computes is in part a user's
+	does     string  // names of the operations, for people
+	nodes    []int32 // numbers of what it computes
 	flops    int64
 	keptDims int      // number of leading axes that are dimensions even if they have one element
 	offsets  int      // the operand of the offsets that rows of the kernel lie at, -1: none
@@ -82,6 +83,14 @@ type scalar struct {
 
 func newKernel(b *planner, name string, shape []int, lo, hi int) *kernel {
 	return &kernel{b: b, name: name, shape: shape, lo: lo, hi: hi, offsets: -1}
+}
+
+// computes notes what the kernel computes.
+func (k *kernel) computes(nodes []*ir.Node) {
+	k.does, k.nodes = " "+does(nodes), make([]int32, len(nodes))
+	for i, n := range nodes {
+		k.nodes[i] = int32(n.ID)
+	}
 }
 
 // operand registers an operand, which has the kernel's shape, and returns its
@@ -470,7 +479,7 @@ func (k *kernel) scalar(x scalar, t loop.Type) loop.Value {
 
 // finish binds the program to its operands.
 func (k *kernel) finish(p *loop.Program) {
-	out := &Kernel{Prog: p, Words: make([]uint64, p.Words()), Extents: make([]int, len(p.Axes)), Cost: max(k.cost, 1), Flops: k.flops, Binds: make([]Operand, len(p.Bufs))}
+	out := &Kernel{Prog: p, Words: make([]uint64, p.Words()), Extents: make([]int, len(p.Axes)), Cost: max(k.cost, 1), Flops: k.flops, Nodes: k.nodes, Binds: make([]Operand, len(p.Bufs))}
 	for a, d := range k.progDim {
 		out.Extents[a] = k.dims[d].size
 		out.Words[p.ExtentWord(a)] = uint64(k.dims[d].size)

@@ -101,6 +101,7 @@ type Kernel struct {
 	Ragged  *RaggedAxis // of a kernel over the items of a list, else nil
 	Columns int         // of an epilogue: number of last axes that walk the columns of the routine's result
 	Result  uint32      // of an epilogue: bits of the buffers that read the routine's result, 0 if other steps read it too
+	Nodes   []int32     // numbers of the nodes that it computes, which it keeps no graph for
 	Flops   int64       // arithmetic operations; if several kernels compute the same nodes, the first one has them
 }
 

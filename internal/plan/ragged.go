@@ -210,7 +210,7 @@ func (b *planner) emitRagged(c *cluster) {
 			k.flops += op.Arithmetic(n)
 		}
 	}
-	k.does = " " + does(c.nodes)
+	k.computes(c.nodes)
 	var out *Kernel
 	k.into = &out
 	k.collapse()
@@ -347,7 +347,7 @@ func (e *emitter) itemColumns(kb *loop.Builder) {
 // outsideItems is the kernel of rows that are in no item, over all rows.
 func (e *emitter) outsideItems() (out *Kernel) {
 	k := newKernel(e.b, "outside", e.c.shape, -1, -1)
-	k.does = " " + does(e.c.nodes)
+	k.computes(e.c.nodes)
 	k.keptDims, k.keep, k.into = 1, []int{0}, &out
 	o := &emitter{b: e.b, c: e.c, k: k, outside: true, seen: slices.Clone(e.seen)}
 	for i, n := range e.loads.nodes {
