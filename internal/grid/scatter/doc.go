@@ -24,6 +24,7 @@ package scatter
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/grid"
@@ -173,14 +174,20 @@ func (b box) each(begin [3]int, f func(part box, begin [3]int)) {
 	case size <= maxBox && len(b) <= maxDims:
 		f(b, begin)
 	default:
-		d := b[0]
-		for _, r := range [...][2]int{{0, d.n / 2}, {d.n / 2, d.n}} {
-			part, at := append(box{{r[1] - r[0], d.steps}}, b[1:]...).joined(), begin
-			for k, s := range d.steps {
-				at[k] += r[0] * s
-			}
-			part.each(at, f)
+		b.halves(0, begin, func(part box, begin [3]int) { part.joined().each(begin, f) })
+	}
+}
+
+// halves calls f for the halves of a box along an axis, with where the operands begin.
+func (b box) halves(axis int, begin [3]int, f func(part box, begin [3]int)) {
+	n := b[axis].n
+	for _, r := range [...][2]int{{0, n / 2}, {n / 2, n}} {
+		part, at := slices.Clone(b), begin
+		part[axis].n = r[1] - r[0]
+		for k, s := range b[axis].steps {
+			at[k] += r[0] * s
 		}
+		f(part, at)
 	}
 }
 

@@ -1,9 +1,6 @@
 package scatter
 
-import (
-	"weft/internal/array"
-	"weft/internal/grid"
-)
+import "weft/internal/grid"
 
 // Limits are what tests change.
 type Limits struct{ MaxBox, ShortLine, UnitLines, MaxNumber, MostBlocks, LeastChunk int }
@@ -18,17 +15,20 @@ func SetLimits(l Limits) (back func()) {
 	return func() { set(was) }
 }
 
-// Kernels returns all kernels of sums and copies, and a sample of the other ones.
+// Kernels returns the kernels of copies and of sums of floats, and a sample of the other ones.
 func Kernels() (out []*grid.Kernel) {
 	for i, c := range cells() {
-		if c.op > Sum && c.dtype != array.Float64 && i%7 > 0 {
+		if c.op > Copy && !(c.op == Sum && c.dtype.Float()) && i%7 > 0 {
 			continue
 		}
 		for _, v := range indexTypes {
 			out = append(out, walkVariant{c, v}.lower())
 		}
 		for _, long := range []bool{false, true} {
-			out = append(out, runsVariant{c, long}.lower())
+			out = append(out, runsVariant{c, false, long}.lower())
+			if c.op != Copy {
+				out = append(out, runsVariant{c, true, long}.lower())
+			}
 		}
 	}
 	for _, long := range []bool{false, true} {
