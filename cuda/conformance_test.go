@@ -121,8 +121,9 @@ func TestGradientsOnGPU(t *testing.T) {
 	optest.SameGradients(t, open(t), optest.Caps{Oracle: oracle, Every: number(t, "WEFT_EVERY", 1)})
 }
 
+// WEFT_GRAPHS is the number of random graphs, WEFT_FIRST the seed of the first.
 func TestGraphsOnGPU(t *testing.T) {
-	optest.Fusion(t, open(t), optest.Caps{Oracle: oracle, Graphs: number(t, "WEFT_GRAPHS", 100)})
+	optest.Fusion(t, open(t), optest.Caps{Oracle: oracle, Graphs: number(t, "WEFT_GRAPHS", 100), First: uint64(number(t, "WEFT_FIRST", 0))})
 }
 
 // TestProgramsOnGPU compares random loop programs with the interpreter, in each way that they can be

@@ -34,8 +34,9 @@ type Caps struct {
 	Missing map[string]bool
 	// Only, if not empty, names the operations whose values are compared.
 	Only []string
-	// Graphs is the number of random graphs.
+	// Graphs is the number of random graphs, and First the seed of the first.
 	Graphs int
+	First  uint64
 	// Every is the distance of the cases whose gradients are compared; 0 for all.
 	Every int
 }
