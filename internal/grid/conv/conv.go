@@ -177,7 +177,7 @@ func (c Convolution) Weight(g GPU, dw, x, dy Image) []Launch {
 		return nil
 	}
 	p := product.Windows{
-		DType: c.DType, Of: [2]array.DType{c.Of[1], c.Of[0]}, M: out, Groups: c.Groups,
+		DType: c.DType, Of: [2]array.DType{c.Of[1], c.Of[0]}, M: out, Groups: c.Groups, Positive: c.sparse(),
 		Columns: product.Axis{in, c.KH, c.KW}, Terms: product.Axis{c.N, c.OH, c.OW},
 		A: product.Left{Addr: dy.Addr, Row: dy.C, Term: dy.pixels()}, GroupA: out * dy.C,
 		GroupB: in * x.C,
@@ -198,7 +198,7 @@ func (c Convolution) Weight(g GPU, dw, x, dy Image) []Launch {
 	for p.From = 0; p.From < blocks; p.From = p.To {
 		p.To = min(p.From+part, blocks)
 		if narrow {
-			list = append(list, c.directWeight(sums, x, dy, p.From, p.To))
+			list = append(list, c.directWeight(sums, x, dy, p.From, p.To, p.Positive))
 		} else {
 			list = append(list, products(p.Launches(g.Units, g.Major))...)
 		}

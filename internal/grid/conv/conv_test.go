@@ -206,7 +206,7 @@ const (
 	usual   values = iota
 	special        // infinities, zeros and tiny ones too
 	tiny           // all products are less than the least number
-	numValues
+	wild           // usual, but the first of pictures is infinite
 )
 
 // noise returns elements of an operand.
@@ -223,6 +223,15 @@ func (v values) noise(r *rand.Rand, d array.DType, negative bool) func() float64
 				return r.NormFloat64() * 0x1p-130
 			case 3:
 				return math.Inf(1 - 2*r.IntN(2)*r.IntN(2))
+			}
+			return r.NormFloat64()
+		}
+	case wild:
+		first := true
+		return func() float64 {
+			if first {
+				first = false
+				return math.Inf(1)
 			}
 			return r.NormFloat64()
 		}
@@ -249,7 +258,11 @@ func (g *gpu) check(r *rand.Rand, c testCase) {
 		DilationH: c.DilationH, DilationW: c.DilationW, Groups: c.Groups, OH: c.OutH(), OW: c.OutW()}
 	at := conv.GPU{Units: 4, Major: g.major, Alloc: g.alloc}
 	x := newPicture(g, r, c.of[0], c.layouts[0], c.values.noise(r, c.of[0], false), c.N, c.C, c.H, c.W)
-	w := newPicture(g, r, c.of[1], plain, c.values.noise(r, c.of[1], true), c.O, c.C/c.Groups, c.KH, c.KW)
+	ofWeights := c.values
+	if ofWeights == wild {
+		ofWeights = usual
+	}
+	w := newPicture(g, r, c.of[1], plain, ofWeights.noise(r, c.of[1], true), c.O, c.C/c.Groups, c.KH, c.KW)
 	y := newPicture(g, r, c.d, c.layouts[1], r.NormFloat64, c.N, c.O, c.OutH(), c.OutW())
 	other := w // the same weights elsewhere
 	if c.layouts[2] != plain {

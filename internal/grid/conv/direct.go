@@ -25,11 +25,12 @@ const (
 
 // A directVariant is a kernel in which a thread computes results by itself.
 type directVariant struct {
-	kind    kind
-	dtype   array.DType
-	of      [2]array.DType // of the picture that is read and of the weights, or of input and gradient
-	unit    bool           // of input: the strides are 1
-	flagged bool           // only pictures whose flag is set
+	kind     kind
+	dtype    array.DType
+	of       [2]array.DType // of the picture that is read and of the weights, or of input and gradient
+	unit     bool           // of input: the strides are 1
+	flagged  bool           // of forward and input: only pictures whose flag is set
+	positive bool           // of weight: a block of terms that is -0 counts as +0, as it does in the others
 }
 
 func (v directVariant) name() string {
@@ -40,6 +41,9 @@ func (v directVariant) name() string {
 	if v.flagged {
 		name += "_flagged"
 	}
+	if v.positive {
+		name += "_positive"
+	}
 	return name
 }
 
@@ -47,17 +51,18 @@ func (v directVariant) name() string {
 func directVariants() (out []directVariant) {
 	types := []array.DType{array.Float32, array.Float16, array.BFloat16}
 	add := func(d array.DType, of [2]array.DType) {
-		for _, unit := range []bool{false, true} {
-			out = append(out, directVariant{input, d, of, unit, false})
+		for _, flag := range []bool{false, true} {
+			out = append(out, directVariant{kind: input, dtype: d, of: of, unit: flag}, directVariant{kind: weight, dtype: d, of: of, positive: flag})
 		}
-		out = append(out, directVariant{forward, d, of, false, false}, directVariant{weight, d, of, false, false})
+		out = append(out, directVariant{kind: forward, dtype: d, of: of})
 	}
 	add(array.Float64, [2]array.DType{array.Float64, array.Float64})
 	for _, x := range types {
 		for _, w := range types {
 			of := [2]array.DType{x, w}
 			add(array.Float32, of)
-			out = append(out, directVariant{forward, array.Float32, of, false, true}, directVariant{input, array.Float32, of, true, true})
+			out = append(out, directVariant{kind: forward, dtype: array.Float32, of: of, flagged: true},
+				directVariant{kind: input, dtype: array.Float32, of: of, unit: true, flagged: true})
 		}
 	}
 	return out

@@ -22,9 +22,10 @@ type weightArgs struct {
 	PadH, PadW, DilationH, DilationW int32
 }
 
-// directWeight returns the launch that computes blocks from to to-1 of all weights.
-func (c *Convolution) directWeight(sums uint64, x, dy Image, from, to int) Launch {
-	v := directVariant{kind: weight, dtype: c.DType, of: c.Of}
+// directWeight returns the launch that computes blocks from to to-1 of all weights; with positive a
+// block that is -0 counts as +0.
+func (c *Convolution) directWeight(sums uint64, x, dy Image, from, to int, positive bool) Launch {
+	v := directVariant{kind: weight, dtype: c.DType, of: c.Of, positive: positive}
 	in, out := c.group()
 	s, z := c.Of[0].Size(), c.Of[1].Size()
 	each, results := c.OH*c.OW, c.O*in*c.KH*c.KW
@@ -85,6 +86,9 @@ func lowerWeight(v directVariant) *grid.Kernel {
 		}, nil)
 	})
 	at := w.offset(w.Add(w.long(&a.Sums), w.Mul(w.Mul(w.Wide(block), w.Wide(results)), size)), i, size)
+	if v.positive {
+		sum = w.Add(sum, zero(w.Builder, t))
+	}
 	w.Store(grid.Global, elem(v.dtype), at, 0, exists, sum)
 	return w.K
 }

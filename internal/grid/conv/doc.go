@@ -6,7 +6,8 @@
 // The order of sums is that of package internal/cpu/convolution. A sum is cut into blocks of
 // numbers.KBlock terms, each a chain of fused multiply-adds in ascending order. Blocks are added in
 // ascending order. Terms in the padding count: they are 0 times a weight, which is NaN for an infinite
-// one. In a convolution and in the gradient of the input a block that is -0 counts as +0.
+// one. In a convolution and in the gradient of the input a block that is -0 counts as +0, and in the
+// gradient of the weights where the CPU leaves out terms in the padding.
 //
 // Winograd's algorithm computes the shapes that package numbers names, and only their images whose
 // results are finite.

@@ -25,3 +25,8 @@ func SetLimits(side, blocks int) (back func()) {
 	maxSide, maxBlocks = side, blocks
 	return func() { maxSide, maxBlocks = x, y }
 }
+
+// LaunchesOf is Launches with a given tile.
+func (p Windows) LaunchesOf(t Tile, major int) []Launch {
+	return p.launches(major, func(*Windows) Tile { return t })
+}
