@@ -96,7 +96,16 @@ func matmul(c *device.Call) error {
 		}
 		*m = product.Mat{Addr: addr, Row: v.Strides[r-2], Col: v.Strides[r-1]}
 	}
-	for _, l := range p.Launches(s.d.info.Units, s.d.info.Major) {
+	units, scratch := s.d.info.Units, uint64(0)
+	if bytes := p.Scratch(units); bytes > 0 {
+		at, free, err := s.scratch(bytes)
+		if err != nil {
+			return err
+		}
+		defer free()
+		scratch = at
+	}
+	for _, l := range p.Launches(units, s.d.info.Major, scratch) {
 		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return product.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
 			return err
 		}

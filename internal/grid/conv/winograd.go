@@ -104,7 +104,7 @@ func (t *transformed) launches(g GPU, r room) []Launch {
 				DType: array.Float32, Of: [2]array.DType{array.Float32, array.Float32}, M: t.out, N: all, K: t.in,
 				A: product.Mat{Addr: r.weights, Row: t.in, Col: 1}, B: product.Mat{Addr: r.source, Row: all, Col: 1}, C: product.Mat{Addr: r.sums, Row: all, Col: 1},
 				Batch: product.Batch{Count: []int{16}, A: []int{t.in * t.out}, B: []int{t.in * all}, C: []int{t.out * all}},
-			}.Launches(g.Units, g.Major))...)
+			}.Launches(g.Units, g.Major, 0))...)
 			list = append(list, t.transformSums(p, r.sums, r.flags))
 		}
 	}

@@ -196,7 +196,7 @@ func (p *Windows) launch(t Tile, major int) Launch {
 		}
 	}
 	v := Variant{DType: p.DType, Tile: t, Windows: true, Positive: p.Positive, Wide: p.DType == array.Float64 && major >= 9,
-		Blocks: s.sumsShared || !p.Apart && k > numbers.KBlock}
+		Blocks: !p.Apart && k > numbers.KBlock}
 	terms, termA := p.Terms.joined(p.A.Term)
 	v.Digits = terms[1] > 1
 	v.A = layout(p.Of[0], Mat{p.A.Addr, p.A.Row, termA[2]}, p.M, terms[2], []int{p.GroupA, termA[0], termA[1]})
@@ -204,17 +204,17 @@ func (p *Windows) launch(t Tile, major int) Launch {
 	columns, columnC := p.Columns.joined(p.C.Column)
 	v.Vector = vectors(p.DType, Mat{p.C.Addr, p.C.Row, columnC[2]}, columns[2], []int{p.GroupC, p.C.Block, columnC[0], columnC[1]})
 
-	blocks, deep := 1, max(1, ceil(k, depth))
+	blocks, deep := 1, max(1, ceil(k, s.depth))
 	if p.Apart {
 		blocks = p.To - p.From
-		deep, k = min(deep, numbers.KBlock/depth), min(k, first+blocks*numbers.KBlock)
+		deep, k = min(deep, numbers.KBlock/s.depth), min(k, first+blocks*numbers.KBlock)
 	}
 	x, y, z := p.Of[0].Size(), p.Of[1].Size(), p.DType.Size()
 	a := argBlock(make([]byte, 0, argWindowsBytes))
 	a.long(int(p.A.Addr), int(p.B.Addr), int(p.C.Addr))
 	a.long(p.A.Row*x, termA[2]*x, 0, 0, p.C.Row*z, 0)
-	wa := v.A.way(s.m)
-	a.long((wa.stepPlace*p.A.Row+wa.stepTerm*termA[2])*x, depth*termA[2]*x, 0, 0)
+	wa := v.A.way(s.m, s)
+	a.long((wa.stepPlace*p.A.Row+wa.stepTerm*termA[2])*x, s.depth*termA[2]*x, 0, 0)
 	n := p.Columns.Size()
 	a.short(deep, 0, p.M, n, ceil(p.M, s.m), ceil(n, s.n))
 	a.short(1, 1, p.Groups, blocks)

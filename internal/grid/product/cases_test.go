@@ -25,8 +25,9 @@ var (
 func randomCase(chance *rand.Rand, work int) testCase {
 	for {
 		t := types[chance.IntN(len(types))]
-		c := testCase{d: t[0], of: [2]array.DType{t[1], t[2]}, tile: product.Tile(chance.IntN(int(product.NumTiles)))}
+		c := testCase{d: t[0], of: [2]array.DType{t[1], t[2]}, tile: product.Tile(chance.IntN(product.Tiles(t[0])))}
 		c.m, c.n, c.k = sides[chance.IntN(len(sides))], sides[chance.IntN(len(sides))], terms[chance.IntN(len(terms))]
+		c.apart = chance.IntN(2) == 0
 		c.values, c.aligned = values(chance.IntN(int(numValues))), chance.IntN(2) == 0
 		c.kinds = [3]int{chance.IntN(numKinds), chance.IntN(numKinds), chance.IntN(broadcast)}
 		for range max(0, chance.IntN(9)-3) {
@@ -76,7 +77,7 @@ func TestTiles(t *testing.T) {
 	for _, major := range []int{8, 9} {
 		g := newGPU(t, major)
 		for _, d := range []array.DType{array.Float32, array.Float64} {
-			for i := range product.NumTiles {
+			for i := range product.Tile(product.Tiles(d)) {
 				m, n, shared := product.TileSize(d, i)
 				for j, k := range kinds {
 					c := testCase{d: d, of: [2]array.DType{d, d}, tile: i, m: m, n: n, k: 24, kinds: k, aligned: true, values: usual}
@@ -94,6 +95,9 @@ func TestTiles(t *testing.T) {
 						continue // the simulator takes its time
 					}
 					g.check(chance, c)
+					if c.apart = k > 256; c.apart {
+						g.check(chance, c)
+					}
 				}
 			}
 		}
@@ -128,7 +132,7 @@ func TestChosenTiles(t *testing.T) {
 		p := product.Product{DType: array.Float32, Of: [2]array.DType{array.Float32, array.Float32}, M: c.m, N: c.n, K: 64,
 			A: product.Mat{Row: 64, Col: 1}, B: product.Mat{Row: c.n, Col: 1}, C: product.Mat{Row: c.n, Col: 1},
 			Batch: product.Batch{Count: []int{c.batch}, A: []int{c.m * 64}, B: []int{0}, C: []int{c.m * c.n}}}
-		if l := p.Launches(132, 9); len(l) != 1 || l[0].Variant.Tile != c.want {
+		if l := p.Launches(132, 9, 0); len(l) != 1 || l[0].Variant.Tile != c.want {
 			t.Errorf("%+v: %v", c, l)
 		}
 	}

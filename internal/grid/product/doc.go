@@ -11,9 +11,12 @@
 // # How
 //
 // A block of threads computes a tile of C. It takes tiles of A and B through shared memory, in two
-// buffers: while one is multiplied, the next tile is on its way in registers. Elements of float32
-// are sums in the registers of a thread. Sums of float64 come from mma.sync, whose elements are the
-// same chain.
+// buffers: while one is multiplied, the other is filled with the next tile from registers, into which
+// the tile behind that begins to be read. So a read of global memory has as long as a tile takes. The
+// body of the loop has one barrier and no branch. Factors are read a step ahead, across the barrier too.
+//
+// Elements of float32 are sums in the registers of a thread. Sums of float64 come from mma.sync, whose
+// elements are the same chain.
 package product
 
 import (
@@ -24,15 +27,6 @@ import (
 	"weft/internal/loop"
 	"weft/internal/numbers"
 )
-
-// threads is the number of threads of a block, in warps.
-const (
-	threads = 256
-	warps   = threads / grid.Warp
-)
-
-// depth is the number of terms of a tile. It divides numbers.KBlock.
-const depth = 16
 
 // A Tile is what a block of threads computes, by size.
 type Tile uint8
@@ -46,28 +40,56 @@ const (
 
 // A tileShape says how a tile is shared between threads.
 type tileShape struct {
-	m, n int
-	// Of float32: the rows and columns of a thread.
-	rows, cols int
+	m, n    int
+	depth   int // terms of a tile; it divides numbers.KBlock
+	threads int
+	// Of float32: the rows and columns of a thread, and the number of lanes of a warp that stand beside
+	// each other.
+	rows, cols, beside int
 	// Of float64: the number of warps one below the other. Others stand beside them.
 	down int
+	mma  grid.Shape // of float64, where the GPU has it
 	// sumsShared: the sums of blocks of terms stay in shared memory.
 	sumsShared bool
 	// abreast is the number of blocks of threads that a multiprocessor has registers for.
 	abreast int
 }
 
-var shapes = map[array.DType][numTiles]tileShape{
+var shapes = map[array.DType][]tileShape{
 	array.Float32: {
-		Large:  {m: 128, n: 128, rows: 8, cols: 8, sumsShared: true, abreast: 2},
-		Medium: {m: 64, n: 64, rows: 4, cols: 4, abreast: 3},
-		Thin:   {m: 16, n: 64, rows: 2, cols: 2, abreast: 4},
+		Large:  {m: 128, n: 128, depth: 8, threads: 128, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 2},
+		Medium: {m: 64, n: 64, depth: 16, threads: 256, rows: 4, cols: 4, beside: 16, abreast: 2},
+		Thin:   {m: 16, n: 64, depth: 16, threads: 256, rows: 2, cols: 2, beside: 32, abreast: 4},
+		// Candidates.
+		{m: 128, n: 128, depth: 16, threads: 256, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 2},
+		{m: 128, n: 128, depth: 16, threads: 256, rows: 8, cols: 8, beside: 16, sumsShared: true, abreast: 2},
+		{m: 128, n: 128, depth: 8, threads: 256, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 2},
+		{m: 256, n: 128, depth: 16, threads: 256, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 1},
+		{m: 256, n: 128, depth: 8, threads: 256, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 1},
+		{m: 128, n: 256, depth: 16, threads: 512, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 1},
+		{m: 128, n: 128, depth: 16, threads: 128, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 2},
+		{m: 128, n: 128, depth: 8, threads: 256, rows: 8, cols: 8, beside: 16, sumsShared: true, abreast: 2},
 	},
 	array.Float64: {
-		Large:  {m: 128, n: 64, down: 4, abreast: 1},
-		Medium: {m: 64, n: 64, down: 4, abreast: 1},
-		Thin:   {m: 16, n: 64, down: 1, abreast: 3},
+		Large:  {m: 128, n: 64, depth: 16, threads: 256, down: 4, mma: grid.M16N8K4, abreast: 1},
+		Medium: {m: 64, n: 64, depth: 16, threads: 256, down: 4, mma: grid.M16N8K8, abreast: 1},
+		Thin:   {m: 16, n: 64, depth: 16, threads: 256, down: 1, mma: grid.M16N8K8, abreast: 2},
+		// Candidates.
+		{m: 128, n: 64, depth: 16, threads: 256, down: 4, mma: grid.M16N8K8, abreast: 1},
+		{m: 128, n: 128, depth: 16, threads: 256, down: 2, mma: grid.M16N8K4, sumsShared: true, abreast: 1},
+		{m: 128, n: 128, depth: 8, threads: 256, down: 2, mma: grid.M16N8K4, sumsShared: true, abreast: 1},
+		{m: 128, n: 128, depth: 16, threads: 512, down: 4, mma: grid.M16N8K4, sumsShared: true, abreast: 1},
+		{m: 128, n: 64, depth: 8, threads: 128, down: 2, mma: grid.M16N8K4, sumsShared: true, abreast: 2},
+		{m: 128, n: 64, depth: 8, threads: 256, down: 4, mma: grid.M16N8K4, sumsShared: true, abreast: 2},
 	},
+}
+
+// Tiles returns the number of shapes of tiles, and TileSize the rows and columns of one.
+func Tiles(d array.DType) int { return len(shapes[d]) }
+
+func TileSize(d array.DType, t Tile) (m, n int, sumsShared bool) {
+	s := shapes[d][t]
+	return s.m, s.n, s.sumsShared
 }
 
 // A Layout is how tiles of an operand are read.
@@ -84,11 +106,13 @@ type Variant struct {
 	A, B   Layout
 	Vector bool // rows of C are written several elements at a time
 	Blocks bool // there may be more than numbers.KBlock terms
-	Wide   bool // compute capability 9.0 and up: matrices of float64 by the shape M16N8K8
+	Wide   bool // compute capability 9.0 and up: matrices of float64 by a shape of 16 rows
 
 	Windows  bool // a [Windows]: B is read from pictures
 	Digits   bool // of Windows: the terms of A have several strides
 	Positive bool // of Windows: a block that is -0 counts as +0
+
+	Add bool // not a product but the sum of blocks of terms; of the fields above DType and Vector matter
 }
 
 // Name identifies the variant.
@@ -98,6 +122,9 @@ func (v Variant) Name() string {
 			return yes
 		}
 		return ""
+	}
+	if v.Add {
+		return "matmul_add_" + v.DType.String() + flag(v.Vector, "_v")
 	}
 	side := func(l Layout) string {
 		return l.Of.String() + flag(l.AlongK, "k") + flag(l.Vector, "v")
@@ -111,6 +138,9 @@ func (v Variant) Name() string {
 
 // Variants returns all variants of matrices for a capability.
 func Variants(wide bool) (out []Variant) {
+	for _, d := range []array.DType{array.Float32, array.Float64} {
+		out = append(out, Variant{DType: d, Add: true}, Variant{DType: d, Add: true, Vector: true})
+	}
 	each(wide, true, func(v Variant) { out = append(out, v) })
 	return out
 }
@@ -148,7 +178,7 @@ func each(wide, vectorsOfB bool, f func(v Variant)) {
 				for _, b := range layouts(of) {
 					for _, vector := range flags {
 						for _, blocks := range flags {
-							if !blocks && shapes[d][tile].sumsShared || b.Vector && !vectorsOfB {
+							if b.Vector && !vectorsOfB {
 								continue
 							}
 							f(Variant{DType: d, Tile: tile, A: a, B: b, Vector: vector, Blocks: blocks, Wide: wide && d == array.Float64})
@@ -203,11 +233,12 @@ type writer struct {
 	t     loop.Type // of sums
 	size  int       // bytes of an element in shared memory
 	a, b  side
+	now   factors // of the step that is multiplied
+	next  factors
 
 	thread        grid.Reg // its number
 	m0, n0, batch grid.Reg // the first row and column of the tile, the number in the batch
 	firstTerm     grid.Reg // of Windows, I32: the first term of the block of terms
-	buffer        grid.Reg // I32: the offset of the buffer that is multiplied
 	sums          []group
 	totals        int // bytes before the sums of blocks in shared memory; 0 if they are not there
 	mma           grid.Shape
@@ -221,12 +252,16 @@ type group struct {
 
 // Lower returns the kernel of a variant.
 func Lower(v Variant) *grid.Kernel {
-	w := &writer{Builder: grid.NewBuilder(v.Name(), threads), v: v, shape: shapes[v.DType][v.Tile], t: loop.F32, size: v.DType.Size(), mma: grid.M8N8K4}
+	if v.Add {
+		return lowerAdd(v)
+	}
+	s := shapes[v.DType][v.Tile]
+	w := &writer{Builder: grid.NewBuilder(v.Name(), s.threads), v: v, shape: s, t: loop.F32, size: v.DType.Size(), mma: grid.M8N8K4}
 	if v.DType == array.Float64 {
 		w.t = loop.F64
 	}
 	if v.Wide {
-		w.mma = grid.M16N8K8
+		w.mma = s.mma
 	}
 	w.K.Args, w.K.Abreast = argBytes, w.shape.abreast
 	if v.Windows {
@@ -246,32 +281,58 @@ func (w *writer) write() {
 	ruleA, ruleB := w.rules()
 	w.a = w.side(0, w.v.A, ruleA, w.shape.m, 0)
 	w.b = w.side(1, w.v.B, ruleB, w.shape.n, w.a.bytes(w.size))
-	bufferBytes := w.a.bytes(w.size) + w.b.bytes(w.size)
-	w.K.Shared = 2 * bufferBytes
-	w.buffer = w.Copy(w.I32(0))
+	w.K.Shared = 2 * (w.a.bytes(w.size) + w.b.bytes(w.size))
 	row, col := w.initSums()
 	w.initTotals()
+	w.now, w.next = w.factors(), w.factors()
+	w.places(row, col)
 
 	tile := w.Copy(w.I32(0)) // the number of the tile that is multiplied, from 1
 	w.fetch(tile)
-	w.put()
+	w.put(tile)
+	w.fetch(w.Add(tile, w.I32(1)))
 	w.Barrier()
-	w.While(true, func() grid.Reg { return w.Lt(tile, w.Arg(loop.I32, argDeep)) }, func() {
-		w.Update(tile, loop.OpAdd, tile, w.I32(1))
-		more := w.Lt(tile, w.Arg(loop.I32, argDeep))
-		w.If(more, true, func() { w.fetch(tile) }, nil)
-		w.multiply(row, col)
-		if w.v.Blocks {
-			last := w.Eq(w.And(tile, w.I32(numbers.KBlock/depth-1)), w.I32(0))
-			w.If(w.Or(last, w.Not(more)), true, w.endBlock, nil)
-		}
-		w.If(more, true, func() {
-			w.Set(w.buffer, w.Sub(w.I32(int32(bufferBytes)), w.buffer))
-			w.put()
-			w.Barrier()
-		}, nil)
-	})
+	w.read(&w.now, 0)
+	all := w.Arg(loop.I32, argDeep)
+	if !w.v.Blocks {
+		w.While(true, func() grid.Reg { return w.Lt(tile, all) }, func() { w.turn(tile) })
+	} else {
+		end := w.Var(loop.I32) // the number of the last tile of the block of terms
+		w.While(true, func() grid.Reg { return w.Lt(tile, all) }, func() {
+			next := w.Add(tile, w.I32(int32(numbers.KBlock/w.shape.depth)))
+			w.Set(end, w.Select(w.Lt(next, all), next, all))
+			w.While(true, func() grid.Reg { return w.Lt(tile, end) }, func() { w.turn(tile) })
+			w.endBlock()
+		})
+	}
 	w.store(row, col)
+}
+
+// turn multiplies the next tile, and makes the one behind it ready.
+func (w *writer) turn(tile grid.Reg) {
+	w.Update(tile, loop.OpAdd, tile, w.I32(1))
+	bytes := int32(w.a.bytes(w.size) + w.b.bytes(w.size))
+	by := w.Select(w.Eq(w.And(tile, w.I32(1)), w.I32(0)), w.I32(-bytes), w.I32(bytes)) // to the other buffer
+	steps, all := w.steps(), w.products()
+	for step := range steps {
+		if step == steps-1 {
+			w.Barrier()
+			for _, s := range []*side{&w.a, &w.b} {
+				w.Update(s.from, loop.OpAdd, s.from, by)
+			}
+		}
+		w.read(&w.next, (step+1)%steps)
+		w.multiply(&w.now, 0, all/2)
+		if step == steps-2 {
+			for _, s := range []*side{&w.a, &w.b} {
+				w.Update(s.to, loop.OpAdd, s.to, by)
+			}
+			w.put(tile)
+			w.fetch(w.Add(tile, w.I32(1)))
+		}
+		w.multiply(&w.now, all/2, all)
+		w.now, w.next = w.next, w.now
+	}
 }
 
 // tileGroup is the number of rows of tiles that go together, column by column: their parts of A and B

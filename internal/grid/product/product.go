@@ -43,23 +43,50 @@ var (
 	maxBlocks = 1 << 24
 )
 
-// Launches returns the launches that compute a product, on a GPU with a number of multiprocessors
-// and the major number of a compute capability. Most products are one launch; one without elements
-// is none.
-func (p Product) Launches(units, major int) []Launch {
-	return p.launches(major, func(p *Product) Tile { return p.tile(units) })
+// Scratch returns the bytes of scratch memory that Launches needs, 0 for most products.
+func (p Product) Scratch(units int) int {
+	if !p.prepare() || !p.apart(units) {
+		return 0
+	}
+	return p.scratch()
 }
 
-// launches is Launches with a choice of the tile.
-func (p Product) launches(major int, choose func(p *Product) Tile) []Launch {
+// Launches returns the launches that compute a product, on a GPU with a number of multiprocessors
+// and the major number of a compute capability. Most products are one launch; one without elements
+// is none. Without scratch memory, which is 0, a product that wants it takes longer.
+func (p Product) Launches(units, major int, scratch uint64) []Launch {
+	choose := func(p *Product) Tile { return p.tile(units) }
+	switch {
+	case !p.prepare():
+		return nil
+	case scratch != 0 && p.apart(units):
+		return p.launchesApart(major, choose, scratch)
+	}
+	return p.split(nil, major, choose)
+}
+
+// LaunchesOf is Launches with a given tile. Blocks of terms are apart if scratch is not 0.
+func (p Product) LaunchesOf(t Tile, major int, scratch uint64) []Launch {
+	choose := func(*Product) Tile { return t }
+	switch {
+	case !p.prepare():
+		return nil
+	case scratch != 0:
+		return p.launchesApart(major, choose, scratch)
+	}
+	return p.split(nil, major, choose)
+}
+
+// prepare joins batch dimensions, and makes few columns few rows. It reports whether C has elements.
+func (p *Product) prepare() bool {
 	p.Batch = p.Batch.joined()
 	if p.M == 0 || p.N == 0 || array.Size(p.Batch.Count) == 0 {
-		return nil
+		return false
 	}
 	if p.N < p.M && p.N <= shapes[p.DType][Thin].m {
 		p.transpose()
 	}
-	return p.split(nil, major, choose)
+	return true
 }
 
 // transpose replaces p by the product of the transposed operands, C^T = B^T*A^T.
@@ -170,7 +197,7 @@ func (t Batch) joined() (out Batch) {
 // launch returns the launch of a product that one computes.
 func (p *Product) launch(t Tile, major int) Launch {
 	s := shapes[p.DType][t]
-	v := Variant{DType: p.DType, Tile: t, Blocks: s.sumsShared || p.K > numbers.KBlock, Wide: p.DType == array.Float64 && major >= 9}
+	v := Variant{DType: p.DType, Tile: t, Blocks: p.K > numbers.KBlock, Wide: p.DType == array.Float64 && major >= 9}
 	v.A = layout(p.Of[0], p.A, p.M, p.K, p.Batch.A)
 	v.B = layout(p.Of[1], p.B.t(), p.N, p.K, p.Batch.B)
 	v.Vector = vectors(p.DType, p.C, p.N, p.Batch.C)
@@ -178,11 +205,11 @@ func (p *Product) launch(t Tile, major int) Launch {
 	x, y, z := p.Of[0].Size(), p.Of[1].Size(), p.DType.Size()
 	a.long(int(p.A.Addr), int(p.B.Addr), int(p.C.Addr))
 	a.long(p.A.Row*x, p.A.Col*x, p.B.Col*y, p.B.Row*y, p.C.Row*z, p.C.Col*z)
-	wa, wb := v.A.way(s.m), v.B.way(s.n)
-	a.long((wa.stepPlace*p.A.Row+wa.stepTerm*p.A.Col)*x, depth*p.A.Col*x)
-	a.long((wb.stepPlace*p.B.Col+wb.stepTerm*p.B.Row)*y, depth*p.B.Row*y)
-	deep := max(1, ceil(p.K, depth))
-	a.short(deep, p.K-(deep-1)*depth, p.M, p.N, ceil(p.M, s.m), ceil(p.N, s.n))
+	wa, wb := v.A.way(s.m, s), v.B.way(s.n, s)
+	a.long((wa.stepPlace*p.A.Row+wa.stepTerm*p.A.Col)*x, s.depth*p.A.Col*x)
+	a.long((wb.stepPlace*p.B.Col+wb.stepTerm*p.B.Row)*y, s.depth*p.B.Row*y)
+	deep := max(1, ceil(p.K, s.depth))
+	a.short(deep, p.K-(deep-1)*s.depth, p.M, p.N, ceil(p.M, s.m), ceil(p.N, s.n))
 	batch := [maxBatch]int{1, 1, 1, 1}
 	from := maxBatch - copy(batch[maxBatch-len(p.Batch.Count):], p.Batch.Count)
 	a.short(batch[:]...)

@@ -183,6 +183,7 @@ type testCase struct {
 	kinds   [3]int
 	batch   []int
 	values  values
+	apart   bool // blocks of terms are, without a batch
 	aligned bool // to vectors, so far as sizes allow
 }
 
@@ -230,7 +231,11 @@ func (g *gpu) check(chance *rand.Rand, c testCase) {
 		}
 		*[]*product.Mat{&p.A, &p.B, &p.C}[i] = product.Mat{uint64(addr[i]) + uint64(m.first*m.d.Size()), m.row, m.col}
 	}
-	list := p.LaunchesOf(c.tile, g.major)
+	scratch := cudart.Addr(0)
+	if c.apart && c.k > 256 && len(c.batch) == 0 {
+		scratch = must(g.c.Alloc(c.m*c.n*c.d.Size()*((c.k+255)/256) + 1))
+	}
+	list := p.LaunchesOf(c.tile, g.major, uint64(scratch))
 	g.run(list)
 	mat := func(m *matrix) tile.Mat { return tile.Mat{Ptr: m.ptr(), Row: m.row, Col: m.col} }
 	cpu.Product{ISA: jit.Portable, DType: c.d, Of: c.of, M: c.m, N: c.n, K: c.k, A: mat(a), B: mat(b), C: mat(out),

@@ -18,8 +18,8 @@ type way struct {
 }
 
 // way returns how a tile with a number of places is read.
-func (l Layout) way(width int) way {
-	s := way{lanes: 1}
+func (l Layout) way(width int, t tileShape) way {
+	s, depth, threads := way{lanes: 1}, t.depth, t.threads
 	if l.Vector {
 		s.lanes = lanes(l.Of)
 	}
@@ -42,6 +42,7 @@ type side struct {
 	way
 	operand int // 0 is A, 1 is B
 	width   int // places of a tile
+	depth   int // terms of a tile
 	offset  int // bytes, in a buffer of shared memory
 	rule    rule
 
@@ -49,7 +50,8 @@ type side struct {
 	term       grid.Reg   // I32: of the thread's first element in a tile
 	busy       grid.Reg   // B: the thread's elements belong to the tile; NoReg where the elements of all threads do
 	at         grid.Reg   // I64: the address of its first element in the next tile
-	to         grid.Reg   // I32: the place of its first element in shared memory
+	to         grid.Reg   // I32: the place of its first element in shared memory, in the buffer written last
+	from       grid.Reg   // I32: the place of the thread's first factor, in the buffer read last
 	staged     []grid.Reg // elements on their way
 	columns    []column   // of windows: those that the thread reads
 }
@@ -59,7 +61,7 @@ type side struct {
 func (s *side) pitch() int { return s.width + 4 }
 
 // bytes returns the size of a tile in shared memory.
-func (s *side) bytes(size int) int { return s.pitch() * depth * size }
+func (s *side) bytes(size int) int { return s.pitch() * s.depth * size }
 
 // log2 returns the logarithm of a power of two.
 func log2(n int) int32 { return int32(bits.TrailingZeros(uint(n))) }
@@ -71,15 +73,20 @@ func (w *writer) split(x grid.Reg, n int) (rem, quo grid.Reg) {
 
 // side prepares the reading of operand 0 or 1.
 func (w *writer) side(operand int, l Layout, rule rule, width, offset int) side {
-	s := side{Layout: l, way: l.way(width), operand: operand, width: width, offset: offset, rule: rule, busy: grid.NoReg}
-	if s.reads < threads {
+	s := side{Layout: l, way: l.way(width, w.shape), operand: operand, width: width, depth: w.shape.depth, offset: offset, rule: rule, busy: grid.NoReg}
+	if s.reads < w.shape.threads {
 		s.busy = w.Lt(w.thread, w.I32(int32(s.reads)))
 	}
 	x, y := w.split(w.thread, s.across)
+	across := x
 	x = w.Mul(x, w.I32(int32(s.lanes)))
 	place := y
 	if s.term = x; !l.AlongK {
 		place, s.term = x, y
+	} else if n := w.banks() / (4 * s.lanes); n < s.across {
+		// Terms that are n reads apart are in the same banks, so they are of different places.
+		_, far := w.split(across, n)
+		place = w.Do(loop.OpXor, loop.I32, 0, y, w.Mul(far, w.I32(int32(w.banks()/s.across))))
 	}
 	first, size := w.m0, argM
 	if operand == 1 {
@@ -88,7 +95,7 @@ func (w *writer) side(operand int, l Layout, rule rule, width, offset int) side 
 	first = w.Add(first, place)
 	s.placesLeft = w.Sub(w.Arg(loop.I32, size), first)
 	w.start(&s, first)
-	s.to = w.Mul(w.Add(w.Mul(s.term, w.I32(int32(s.pitch()))), place), w.I32(int32(w.size)))
+	s.to = w.Copy(w.Mul(w.Add(w.Mul(s.term, w.I32(int32(s.pitch()))), place), w.I32(int32(w.size))))
 	for range s.count * s.lanes {
 		s.staged = append(s.staged, w.Var(w.t))
 	}
@@ -113,31 +120,31 @@ func (w *writer) start(s *side, first grid.Reg) {
 	s.at = w.Copy(w.Add(w.pointer(s.operand), w.Add(w.Mul(w.Wide(first), stridePlace), w.Mul(w.Wide(term), strideTerm))))
 }
 
-// termsFrom returns the number of terms from a tile's first one on, depth or more if the tile is full.
+// banks is the number of elements that shared memory moves at a time.
+func (w *writer) banks() int { return 128 / w.size }
+
+// termsFrom returns the number of terms from a tile's first one on, depth or more if the tile is full. A
+// tile is counted from 0. Behind the last one it is 0.
 func (w *writer) termsFrom(tile grid.Reg) grid.Reg {
+	deep, depth := w.Arg(loop.I32, argDeep), w.I32(int32(w.shape.depth))
 	if w.v.Windows {
-		return w.Sub(w.Sub(w.Arg(loop.I32, argTerms), w.firstTerm), w.Mul(tile, w.I32(depth)))
+		left := w.Sub(w.Sub(w.Arg(loop.I32, argTerms), w.firstTerm), w.Mul(tile, depth))
+		return w.Select(w.Lt(tile, deep), left, w.I32(0))
 	}
-	whole := w.Lt(w.Add(tile, w.I32(1)), w.Arg(loop.I32, argDeep))
-	return w.Select(whole, w.I32(depth), w.Arg(loop.I32, argLast))
+	last := w.Select(w.Lt(tile, deep), w.Arg(loop.I32, argLast), w.I32(0))
+	return w.Select(w.Lt(w.Add(tile, w.I32(1)), deep), depth, last)
 }
 
-// fetch begins to read the tiles of a number, from 0, and moves on.
+// fetch begins to read the tiles of a number, from 0, and moves on. It reads nothing behind the last
+// tile.
 func (w *writer) fetch(tile grid.Reg) {
 	terms := w.termsFrom(tile)
 	for _, s := range []*side{&w.a, &w.b} {
 		locate := w.locate(s, tile)
 		for i := range s.count {
 			at, exists := locate(i)
-			inside := w.Lt(w.Add(s.term, w.I32(int32(i*s.stepTerm))), terms)
-			pred := w.And(inside, exists())
-			regs := s.staged[i*s.lanes : (i+1)*s.lanes]
-			w.Ins(grid.Ins{Op: grid.Load, Space: grid.Global, Elem: elems[s.Of], A: at, Pred: pred, Regs: regs})
-			if s.operand == 0 {
-				for _, r := range regs {
-					w.Set(r, w.Select(inside, r, w.minusZero()))
-				}
-			}
+			pred := w.And(w.inside(s, i, terms), exists())
+			w.Ins(grid.Ins{Op: grid.Load, Space: grid.Global, Elem: elems[s.Of], A: at, Pred: pred, Regs: s.staged[i*s.lanes : (i+1)*s.lanes]})
 		}
 		if s.rule == strides {
 			w.Update(s.at, loop.OpAdd, s.at, w.Arg(loop.I64, argNext+16*s.operand+8))
@@ -163,12 +170,24 @@ func (w *writer) locate(s *side, tile grid.Reg) func(i int) (at grid.Reg, exists
 	}
 }
 
-// put writes what was fetched to the buffer in shared memory.
-func (w *writer) put() {
+// inside returns whether read i of the thread is of a tile with a number of terms.
+func (w *writer) inside(s *side, i int, terms grid.Reg) grid.Reg {
+	return w.Lt(w.Add(s.term, w.I32(int32(i*s.stepTerm))), terms)
+}
+
+// put waits for the tiles of a number, and writes them to shared memory.
+func (w *writer) put(tile grid.Reg) {
+	terms := w.termsFrom(tile)
 	for _, s := range []*side{&w.a, &w.b} {
-		to := w.Wide(w.Add(s.to, w.buffer))
+		to := w.Wide(s.to)
 		for i := range s.count {
 			regs := s.staged[i*s.lanes : (i+1)*s.lanes]
+			if s.operand == 0 {
+				inside := w.inside(s, i, terms)
+				for _, r := range regs {
+					w.Set(r, w.Select(inside, r, w.minusZero()))
+				}
+			}
 			at := s.offset + (i*s.stepTerm*s.pitch()+i*s.stepPlace)*w.size
 			if !s.AlongK {
 				w.Store(grid.Shared, w.elem(), to, at, s.busy, regs...)

@@ -1,6 +1,8 @@
 package product
 
 import (
+	"slices"
+
 	"weft/internal/array"
 	"weft/internal/grid"
 	"weft/internal/loop"
@@ -29,7 +31,7 @@ func (w *writer) initSums() (row, col grid.Reg) {
 		down, across := w.split(warp, s.down)
 		inRow, inCol := w.laneOf(lane)
 		row = w.Add(w.Mul(down, w.I32(int32(s.m/s.down))), inRow)
-		col = w.Add(w.Mul(across, w.I32(int32(s.n*s.down/warps))), w.Mul(inCol, w.I32(2)))
+		col = w.Add(w.Mul(across, w.I32(int32(s.warpCols()))), w.Mul(inCol, w.I32(2)))
 	} else {
 		m, n := w.run(s.rows), w.run(s.cols)
 		for i := range s.rows {
@@ -37,7 +39,10 @@ func (w *writer) initSums() (row, col grid.Reg) {
 				add(i/m*(s.m*m/s.rows)+i%m, j*(s.n*n/s.cols), n)
 			}
 		}
-		x, y := w.split(w.thread, s.n/s.cols)
+		lane, warp := w.split(w.thread, grid.Warp)
+		x, y := w.split(lane, s.beside)
+		right, down := w.split(warp, s.n/s.cols/s.beside)
+		x, y = w.Add(x, w.Mul(right, w.I32(int32(s.beside)))), w.Add(y, w.Mul(down, w.I32(int32(grid.Warp/s.beside))))
 		row, col = w.Mul(y, w.I32(int32(m))), w.Mul(x, w.I32(int32(n)))
 	}
 	return row, col
@@ -61,33 +66,37 @@ func (w *writer) mmaRows() int {
 }
 
 func (w *writer) mmaTerms() int {
-	if w.mma == grid.M8N8K4 {
-		return 4
+	if w.mma == grid.M16N8K8 {
+		return 8
 	}
-	return 8
+	return 4
 }
+
+// warpCols is the number of columns of a warp, of float64.
+func (s *tileShape) warpCols() int { return s.n * s.down * grid.Warp / s.threads }
 
 // fragments returns how many matrices of mma.sync a warp has, one below the other, beside each
 // other, and by terms of a tile.
 func (w *writer) fragments() (high, wide, deep int) {
 	s := w.shape
-	return s.m / s.down / w.mmaRows(), s.n * s.down / warps / 8, depth / w.mmaTerms()
+	return s.m / s.down / w.mmaRows(), s.warpCols() / 8, s.depth / w.mmaTerms()
 }
 
 // initTotals makes room for the sums of blocks, and sets them to -0.
 func (w *writer) initTotals() {
+	s := w.shape
 	switch {
 	case !w.v.Blocks:
 	case w.shape.sumsShared:
 		w.totals = w.K.Shared
-		n := 0
-		for _, g := range w.sums {
-			n += len(g.sum)
-		}
-		w.K.Shared += n * threads * w.size
-		at, zero := w.total(), w.minusZero()
-		for i := range n {
-			w.Store(grid.Shared, w.elem(), at, i*threads*w.size, grid.NoReg, zero)
+		for i, g := range w.sums {
+			n := len(g.sum)
+			w.K.Shared += n * s.threads * w.size
+			zero := make([]grid.Reg, n)
+			for i := range zero {
+				zero[i] = w.minusZero()
+			}
+			w.Store(grid.Shared, w.elem(), w.total(), w.totalOf(i), grid.NoReg, zero...)
 		}
 	default:
 		for i := range w.sums {
@@ -99,27 +108,32 @@ func (w *writer) initTotals() {
 	}
 }
 
-// total returns the place (I64) of the thread's first sum of blocks in shared memory.
+// total returns the place (I64) of the thread's first group of sums of blocks in shared memory, and
+// totalOf the bytes from there to another group. Groups have one size.
 func (w *writer) total() grid.Reg {
-	return w.Wide(w.Add(w.Mul(w.thread, w.I32(int32(w.size))), w.I32(int32(w.totals))))
+	return w.Wide(w.Add(w.Mul(w.thread, w.I32(int32(w.size*len(w.sums[0].sum)))), w.I32(int32(w.totals))))
+}
+
+func (w *writer) totalOf(group int) int { return group * len(w.sums[0].sum) * w.shape.threads * w.size }
+
+// loadTotal returns the sums of blocks of a group.
+func (w *writer) loadTotal(i int) []grid.Reg {
+	return w.LoadN(grid.Shared, w.elem(), w.t, len(w.sums[i].sum), w.total(), w.totalOf(i), grid.NoReg)
 }
 
 // endBlock adds a block to the sum of blocks before it, and begins the next one.
 func (w *writer) endBlock() {
-	at, n := grid.NoReg, 0
-	if w.totals > 0 {
-		at = w.total()
-	}
-	for _, g := range w.sums {
-		for i, r := range g.sum {
-			if w.totals == 0 {
-				w.Update(g.both[i], loop.OpAdd, g.both[i], w.signed(r))
-			} else {
-				before := w.Load(grid.Shared, w.elem(), w.t, at, n*threads*w.size, grid.NoReg)
-				w.Store(grid.Shared, w.elem(), at, n*threads*w.size, grid.NoReg, w.Add(before, w.signed(r)))
-			}
+	for i, g := range w.sums {
+		sum := g.both
+		if w.totals > 0 {
+			sum = w.loadTotal(i)
+		}
+		for j, r := range g.sum {
+			w.Update(sum[j], loop.OpAdd, sum[j], w.signed(r))
 			w.Set(r, w.zero())
-			n++
+		}
+		if w.totals > 0 {
+			w.Store(grid.Shared, w.elem(), w.total(), w.totalOf(i), grid.NoReg, sum...)
 		}
 	}
 }
@@ -132,79 +146,118 @@ func (w *writer) signed(sum grid.Reg) grid.Reg {
 	return sum
 }
 
-// multiply adds the products of a tile of A and of B to the sums.
-func (w *writer) multiply(row, col grid.Reg) {
-	if w.v.DType == array.Float64 {
-		w.multiplyMatrices()
-		return
-	}
-	s := w.shape
-	a, b := w.from(row), w.from(col)
-	m, n := w.run(s.rows), w.run(s.cols)
-	for k := range depth {
-		var x, y []grid.Reg
-		for i := range s.rows / m {
-			x = append(x, w.LoadN(grid.Shared, w.elem(), w.t, m, a, w.a.offsetOf(w.size, k, i*(s.m*m/s.rows)), grid.NoReg)...)
-		}
-		for j := range s.cols / n {
-			y = append(y, w.LoadN(grid.Shared, w.elem(), w.t, n, b, w.b.offsetOf(w.size, k, j*(s.n*n/s.cols)), grid.NoReg)...)
-		}
-		for i := range s.rows {
-			for j := range s.cols {
-				r := w.sums[(i*s.cols+j)/n].sum[j%n]
-				w.Update(r, loop.OpFma, x[i], y[j], r)
+// Factors are the elements of A and B that a thread multiplies in a step: of float32, one term; of
+// float64, the terms of a matrix of mma.sync. Of those a lane holds element i of A at row
+// lane/4 + 8*(i%2) and term lane%4 + 4*(i/2), or at term lane%4 of eight rows alone, and B by columns
+// in the same way.
+type factors struct{ a, b [][]grid.Reg }
+
+// factors returns registers.
+func (w *writer) factors() factors {
+	regs := func(groups, n int) (out [][]grid.Reg) {
+		for range groups {
+			g := make([]grid.Reg, n)
+			for i := range g {
+				g[i] = w.Var(w.t)
 			}
+			out = append(out, g)
 		}
+		return out
 	}
+	if w.v.DType == array.Float64 {
+		high, wide, _ := w.fragments()
+		fours := w.mmaTerms() / 4
+		return factors{regs(high, w.mmaRows()/8*fours), regs(wide, fours)}
+	}
+	s, m, n := w.shape, w.run(w.shape.rows), w.run(w.shape.cols)
+	return factors{regs(s.rows/m, m), regs(s.cols/n, n)}
 }
 
-// from returns the place in the buffer (I64) of a place in a tile (I32).
-func (w *writer) from(place grid.Reg) grid.Reg {
-	return w.Wide(w.Add(w.Mul(place, w.I32(int32(w.size))), w.buffer))
+// steps is the number of steps of a tile, which is even.
+func (w *writer) steps() int {
+	if w.v.DType == array.Float64 {
+		return w.shape.depth / w.mmaTerms()
+	}
+	return w.shape.depth
+}
+
+// products is the number of parts that the products of a step have: rows of float32, matrices.
+func (w *writer) products() int {
+	if w.v.DType == array.Float64 {
+		high, wide, _ := w.fragments()
+		return high * wide
+	}
+	return w.shape.rows
+}
+
+// places finds the thread's first factors in A and B.
+func (w *writer) places(row, col grid.Reg) {
+	if w.v.DType == array.Float64 {
+		lane, warp := w.split(w.thread, grid.Warp)
+		down, across := w.split(warp, w.shape.down)
+		eighth, term := w.laneOf(lane)
+		first := func(s *side, warp grid.Reg, places int) grid.Reg {
+			place := w.Add(w.Mul(warp, w.I32(int32(places))), eighth)
+			return w.Add(place, w.Mul(term, w.I32(int32(s.pitch()))))
+		}
+		row, col = first(&w.a, down, w.shape.m/w.shape.down), first(&w.b, across, w.shape.warpCols())
+	}
+	w.a.from = w.Copy(w.Mul(row, w.I32(int32(w.size))))
+	w.b.from = w.Copy(w.Mul(col, w.I32(int32(w.size))))
 }
 
 // offsetOf returns the bytes in the buffer from a place of the first term to a place behind it, of
 // another term.
 func (s *side) offsetOf(size, term, place int) int { return s.offset + (term*s.pitch()+place)*size }
 
-// multiplyMatrices is multiply by mma.sync. A lane holds element i of A at row lane/4 + 8*(i%2) and
-// term lane%4 + 4*(i/2), or at term lane%4 of eight rows alone, and B by columns in the same way.
-func (w *writer) multiplyMatrices() {
+// read reads the factors of a step.
+func (w *writer) read(f *factors, step int) {
+	at := [2]grid.Reg{w.Wide(w.a.from), w.Wide(w.b.from)}
+	load := func(s *side, term, place int, regs ...grid.Reg) {
+		w.Ins(grid.Ins{Op: grid.Load, Space: grid.Shared, Elem: w.elem(), A: at[s.operand], Imm: int64(s.offsetOf(w.size, term, place)), Regs: regs})
+	}
 	s := w.shape
-	high, wide, deep := w.fragments()
-	lane, warp := w.split(w.thread, grid.Warp)
-	down, across := w.split(warp, s.down)
-	eighth, term := w.laneOf(lane)
-	first := func(o *side, warp grid.Reg, places int) grid.Reg {
-		place := w.Add(w.Mul(warp, w.I32(int32(places))), eighth)
-		return w.from(w.Add(place, w.Mul(term, w.I32(int32(o.pitch())))))
-	}
-	a, b := first(&w.a, down, s.m/s.down), first(&w.b, across, s.n*s.down/warps)
-	halves, fours := w.mmaRows()/8, w.mmaTerms()/4
-	load := func(addr grid.Reg, o *side, k, place int) grid.Reg {
-		return w.Load(grid.Shared, w.elem(), w.t, addr, o.offsetOf(w.size, k, place), grid.NoReg)
-	}
-	for d := range deep {
-		k := d * w.mmaTerms()
-		left, right := make([][]grid.Reg, high), make([][]grid.Reg, wide)
-		for i := range left {
-			for e := range halves * fours {
-				left[i] = append(left[i], load(a, &w.a, k+4*(e/halves), i*w.mmaRows()+8*(e%halves)))
-			}
+	if w.v.DType == array.Float32 {
+		for i, regs := range f.a {
+			load(&w.a, step, i*(s.m*len(regs)/s.rows), regs...)
 		}
-		for j := range right {
-			for e := range fours {
-				right[j] = append(right[j], load(b, &w.b, k+4*e, 8*j))
-			}
+		for j, regs := range f.b {
+			load(&w.b, step, j*(s.n*len(regs)/s.cols), regs...)
 		}
-		for i := range left {
-			for j := range right {
-				var sum []grid.Reg
-				for half := range halves {
-					sum = append(sum, w.sums[(i*wide+j)*halves+half].sum...)
-				}
-				w.Ins(grid.Ins{Op: grid.MMA, Imm: int64(w.mma), Regs: sum, AB: append(append([]grid.Reg(nil), left[i]...), right[j]...)})
+		return
+	}
+	k, halves := step*w.mmaTerms(), w.mmaRows()/8
+	for i, regs := range f.a {
+		for e, r := range regs {
+			load(&w.a, k+4*(e/halves), i*w.mmaRows()+8*(e%halves), r)
+		}
+	}
+	for j, regs := range f.b {
+		for e, r := range regs {
+			load(&w.b, k+4*e, 8*j, r)
+		}
+	}
+}
+
+// multiply adds parts of the products of factors to the sums.
+func (w *writer) multiply(f *factors, first, end int) {
+	if w.v.DType == array.Float64 {
+		halves := w.mmaRows() / 8
+		for p := first; p < end; p++ {
+			i, j := p/len(f.b), p%len(f.b)
+			var sum []grid.Reg
+			for half := range halves {
+				sum = append(sum, w.sums[p*halves+half].sum...)
 			}
+			w.Ins(grid.Ins{Op: grid.MMA, Imm: int64(w.mma), Regs: sum, AB: slices.Concat(f.a[i], f.b[j])})
+		}
+		return
+	}
+	m, n := len(f.a[0]), len(f.b[0])
+	for i := first; i < end; i++ {
+		for j := range w.shape.cols {
+			r := w.sums[(i*w.shape.cols+j)/n].sum[j%n]
+			w.Update(r, loop.OpFma, f.a[i/m][i%m], f.b[j/n][j%n], r)
 		}
 	}
 }
@@ -218,16 +271,11 @@ func (w *writer) store(row, col grid.Reg) {
 	row, col = w.Add(w.m0, row), w.Add(w.n0, col)
 	address := w.addresses(row, col, strideRow, strideCol)
 	rowsLeft, colsLeft := w.Sub(w.Arg(loop.I32, argM), row), w.Sub(w.Arg(loop.I32, argN), col)
-	n := 0
-	for _, g := range w.sums {
+	for i, g := range w.sums {
 		x := g.sum
 		switch {
 		case w.totals > 0:
-			x = nil
-			for range g.sum {
-				x = append(x, w.Load(grid.Shared, w.elem(), w.t, w.total(), n*threads*w.size, grid.NoReg))
-				n++
-			}
+			x = w.loadTotal(i)
 		case w.v.Blocks:
 			x = g.both
 		case w.v.Positive:

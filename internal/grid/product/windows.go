@@ -95,7 +95,7 @@ func (w *writer) locatePixels(s *side, tile grid.Reg) func(i int) (at grid.Reg, 
 
 // termDigits returns the digits of the term of the thread's read i in a tile.
 func (w *writer) termDigits(s *side, tile grid.Reg, i, axis int) [3]grid.Reg {
-	first := w.Add(w.firstTerm, w.Mul(tile, w.I32(depth)))
+	first := w.Add(w.firstTerm, w.Mul(tile, w.I32(int32(w.shape.depth))))
 	return w.digits(w.Add(first, w.Add(s.term, w.I32(int32(i*s.stepTerm)))), axis)
 }
 
