@@ -248,7 +248,7 @@ func (v tileVariant) lower() *grid.Kernel {
 	lane := w.And(w.Thread(), w.I32(grid.Warp-1))
 	warp := w.Do(loop.OpShrU, loop.I32, 0, w.Thread(), w.I32(5))
 
-	// A warp has the same line at a time, of which each lane has some elements.
+	// A warp has one line at a time. Each lane has some elements of it.
 	type element struct {
 		lane, line int // from the thread's first
 		value      []grid.Reg

@@ -12,7 +12,7 @@ func SetMaxBox(n int) (back func()) {
 	return func() { maxBox = old }
 }
 
-// Kernels returns kernels of all routines, each of them if all is set, else those of few axes.
+// Kernels returns kernels of all routines, each of them if all is set, else the ones of few axes.
 func Kernels(all bool) (list []*grid.Kernel) {
 	for _, v := range variants(all) {
 		list = append(list, v.lower())
@@ -23,7 +23,7 @@ func Kernels(all bool) (list []*grid.Kernel) {
 // A variant is a kernel.
 type variant interface{ lower() *grid.Kernel }
 
-// variants returns all variants if all is set, else those of few axes.
+// variants returns all variants if all is set, else the ones of few axes.
 func variants(all bool) (list []variant) {
 	for k := maskCount; k < maskMove; k++ {
 		list = append(list, maskVariant{kernel: k})

@@ -9,7 +9,7 @@ import (
 	"weft/internal/grid/moves"
 )
 
-// maskSizes are sizes around those of a thread's, a warp's and a block's part of a mask, and several
+// maskSizes are sizes around the part of a mask that a thread, a warp and a block have, and of several
 // blocks.
 var maskSizes = []int{0, 1, 15, 16, 17, 31, 33, 511, 512, 513, 4095, 4096, 4097, 8192, 12289}
 

@@ -9,7 +9,7 @@ import (
 )
 
 // NVIDIA's assembler takes the kernels and spills no registers. With WEFT_PTXAS_ALL these are all,
-// else those of few axes.
+// else the ones of few axes.
 func TestPtxasSpillsNothing(t *testing.T) {
 	gridtest.SpillsNothing(t, moves.Kernels(os.Getenv("WEFT_PTXAS_ALL") != ""))
 }
