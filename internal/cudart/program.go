@@ -45,7 +45,7 @@ func (p *Program) Source() string {
 
 // likely is the variant of most launches.
 func (p *Program) likely() grid.Variant {
-	for _, v := range []grid.Variant{grid.FlatVector, grid.Flat} {
+	for _, v := range []grid.Variant{grid.FlatWide, grid.FlatVector, grid.Flat} {
 		if grid.Legal(p.p, v) {
 			return v
 		}

@@ -57,6 +57,30 @@ func TestTensorsAsOnCPU(t *testing.T) {
 	}
 }
 
+// Elements of 1 and 2 bytes, which move 16 bytes at a time, have the bits of the CPU. So have rows that
+// stay in registers between passes.
+func TestWideAndKeptAsOnCPU(t *testing.T) {
+	gpu, _ := simulated(t, ptxsim.Options{Seed: 5})
+	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"bytes":       func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Uint8).Add(x.To(weft.Uint8)).Sub(7) },
+		"signed":      func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Int8).Mul(x.To(weft.Int8)).Add(1) },
+		"shorts":      func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Int16).Mul(x.To(weft.Int16)).Sub(9) },
+		"halves":      func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float16).Mul(x.To(weft.Float16)).Exp() },
+		"bfloats":     func(x *weft.Tensor) *weft.Tensor { return x.To(weft.BFloat16).Mul(x.To(weft.BFloat16)).Exp() },
+		"truth":       func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Int8).Lt(x.To(weft.Int8).Mul(3)).LogicalNot() },
+		"softmax":     func(x *weft.Tensor) *weft.Tensor { return x.Softmax(1) },
+		"log softmax": func(x *weft.Tensor) *weft.Tensor { return x.To(weft.BFloat16).LogSoftmax(1) },
+		"variance":    func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float64).Var(1) },
+	} {
+		for _, n := range []int{17, 48, 512, 1000, 4096} {
+			x := weft.Arange(0, float64(2*n), 1).Reshape(2, n).Sin().Mul(50)
+			if w, g := weft.Digest(f(x)), weft.Digest(f(on(x, gpu))); w != g {
+				t.Errorf("%s, %d columns: digest %v, want %v", name, n, g, w)
+			}
+		}
+	}
+}
+
 // step returns the weights of a layer after two steps of an optimizer.
 func step(x *weft.Tensor) *weft.Tensor {
 	n := (*core.Tensor)(x).Layout().Store.Device

@@ -121,7 +121,7 @@ func (b *Builder) Load(s Space, e Elem, t loop.Type, addr Reg, offset int, pred 
 	return b.LoadN(s, e, t, 1, addr, offset, pred)[0]
 }
 
-// LoadN returns n neighbouring elements, 1, 2 or 4.
+// LoadN returns n neighbouring elements; see [Load].
 func (b *Builder) LoadN(s Space, e Elem, t loop.Type, n int, addr Reg, offset int, pred Reg) []Reg {
 	regs := make([]Reg, n)
 	for i := range regs {
@@ -131,7 +131,7 @@ func (b *Builder) LoadN(s Space, e Elem, t loop.Type, n int, addr Reg, offset in
 	return regs
 }
 
-// Store writes neighbouring elements, 1, 2 or 4.
+// Store writes neighbouring elements; see [Load].
 func (b *Builder) Store(s Space, e Elem, addr Reg, offset int, pred Reg, x ...Reg) {
 	b.Ins(Ins{Op: Store, Space: s, Elem: e, A: addr, Imm: int64(offset), Pred: pred, Regs: x})
 }

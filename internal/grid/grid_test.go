@@ -34,7 +34,7 @@ func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool) loopgen.Runne
 		}
 		if v == NumVariants {
 			v, m.blocks = Choose(p, f, addrs, 2)
-		} else if v.kind() == FlatVector && (int(f.Word[p.ExtentWord(p.Lane)])%vectorLanes(p) != 0 || !aligned(p, f, addrs)) {
+		} else if v.lanes(p) > 1 && (int(f.Word[p.ExtentWord(p.Lane)])%v.lanes(p) != 0 || !aligned(p, f, addrs, v.lanes(p))) {
 			return errSkip
 		} else if n := int(f.Word[p.ExtentWord(p.Lane)]); v.kind() == ShortRows && (n < 1 || n > Warp) {
 			return errSkip

@@ -149,8 +149,7 @@ func legalKept(p *loop.Program, level int) bool {
 		case loop.OpLoop:
 			ok = ok && !p.Fuel(r)
 		case loop.OpPass:
-			ok = ok && len(r.Body) <= shortBody
-			p.Walk(r.Body, func(_ loop.Value, in *loop.Ins) { ok = ok && p.Region(in) == nil })
+			ok = ok && brief(p, r.Body)
 		}
 	})
 	if !ok {

@@ -35,10 +35,11 @@ const (
 
 	Arg // Dst = the bits at byte Imm of the argument block, aligned to the size of Dst
 
-	// Load and Store move len(Regs) neighbouring elements, 1, 2 or 4, between registers and memory
-	// at address A (I64) plus Imm bytes. The address is aligned to the size of all of them. A
-	// global address is one of the device; a shared address counts from 0 in the block's shared
-	// memory. If Pred is a register that is false, Load gives zeros and Store does nothing.
+	// Load and Store move len(Regs) neighbouring elements between registers and memory at address A
+	// (I64) plus Imm bytes. They are 1, 2, 4, 8 or 16 elements of at most 16 bytes together. The
+	// address is aligned to the size of all of them. A global address is one of the device; a shared
+	// address counts from 0 in the block's shared memory. If Pred is a register that is false, Load gives
+	// zeros and Store does nothing.
 	Load
 	Store
 

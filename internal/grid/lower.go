@@ -88,7 +88,7 @@ func Lower(p *loop.Program, v Variant) (*Kernel, error) {
 	return b.K, nil
 }
 
-func (e *emitter) flat() bool { return e.kind == Flat || e.kind == FlatVector }
+func (e *emitter) flat() bool { return e.kind == Flat || e.kind == FlatVector || e.kind == FlatWide }
 
 // whole begins code for k slots that all take part and whose lanes exist.
 func (e *emitter) whole(k int) {
@@ -140,10 +140,7 @@ func (e *emitter) counter(x Reg) Reg {
 // flatLanes walks lanes of all rows. The trips of a warp are the same in its threads, and its first
 // thread has a lane in each of them.
 func (e *emitter) flatLanes() {
-	p, k := e.p, 1
-	if e.kind == FlatVector {
-		k = vectorLanes(p)
-	}
+	p, k := e.p, e.kind.lanes(e.p)
 	perRow := e.extent[p.Lane]
 	if k > 1 {
 		perRow = e.QuoU(perRow, e.number(k))

@@ -128,10 +128,10 @@ func (e *emitter) store(in *loop.Ins) {
 // vector returns the number of neighbouring elements that an access moves at once.
 func (e *emitter) vector(in *loop.Ins, buf int) int {
 	b := &e.p.Bufs[buf]
-	if e.kind != FlatVector || len(e.slots) < e.k || e.k == 1 || b.Steps[e.p.Lane] != loop.Unit || in.Op != loop.OpLoad && in.Op != loop.OpStore {
+	if !e.flat() || len(e.slots) < e.k || e.k == 1 || b.Steps[e.p.Lane] != loop.Unit || in.Op != loop.OpLoad && in.Op != loop.OpStore {
 		return 1
 	}
-	return vectorLen(e.p, b.DType)
+	return vectorLen(e.k, b.DType)
 }
 
 // stride returns the bytes by which a buffer moves along an axis, as a constant if they are known.

@@ -186,6 +186,12 @@ func TestChoose(t *testing.T) {
 		b.Store(out, s)
 		return b
 	}
+	bytes := func() *loop.Builder {
+		b := loop.NewBuilder("bytes", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
+		in, out := b.Buf(array.Uint8, false, loop.Any, loop.Unit), b.Buf(array.Bool, true, loop.Any, loop.Unit)
+		b.Pass(func() { b.Store(out, b.Lt(b.Load(in), b.Int(loop.I8, 3))) })
+		return b
+	}
 	variance := func() *loop.Builder {
 		b := rowBuilder("variance")
 		in, out := b.Buf(array.Float32, false, loop.Any, loop.Unit), b.Buf(array.Float32, true, loop.Any, loop.Zero)
@@ -204,6 +210,9 @@ func TestChoose(t *testing.T) {
 	}{
 		{point(loop.Any, loop.Unit), 10, 1024, 0, FlatVector, 10},
 		{point(loop.Any, loop.Unit), 10, 1024, 4, Flat, 40},
+		{bytes(), 10, 4096, 0, FlatWide, 10},
+		{bytes(), 10, 4096, 4, FlatVector, 40},
+		{bytes(), 10, 1028, 0, FlatVector, 11},
 		{point(loop.Any, loop.Unit), 10, 1023, 0, Flat, 40},
 		{point(loop.Any, loop.Any), 10, 1024, 0, FlatVector, 10},
 		{point(loop.Any, loop.Unit), 10, 0, 0, FlatVector, 0},

@@ -33,6 +33,31 @@ func TestPtxasTakesKept(t *testing.T) {
 	gridtest.SpillsNothing(t, kernels)
 }
 
+// TestPtxasTakesWide assembles an exponential of each type of 2 bytes, and sums of bytes.
+func TestPtxasTakesWide(t *testing.T) {
+	var kernels []*grid.Kernel
+	for _, d := range []array.DType{array.Float16, array.BFloat16, array.Int8, array.Uint8, array.Bool} {
+		b := loop.NewBuilder("wide "+d.String(), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
+		x, y := b.Buf(d, false, loop.Any, loop.Unit), b.Buf(d, true, loop.Any, loop.Unit)
+		b.Pass(func() {
+			switch v := b.Load(x); loop.TypeOf(d) {
+			case loop.B:
+				b.Store(y, b.Not(v))
+			case loop.F32:
+				b.Store(y, vmath.Exp(b, v))
+			default:
+				b.Store(y, b.Add(v, v))
+			}
+		})
+		k, err := grid.Lower(program(t, b), grid.FlatWide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernels = append(kernels, k)
+	}
+	gridtest.SpillsNothing(t, kernels)
+}
+
 func rows(name string) *loop.Builder {
 	return loop.NewBuilder(name, []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce}}, 1)
 }

@@ -11,7 +11,7 @@ import (
 	"weft/internal/numbers"
 )
 
-// A Variant is how a program is laid on the grid: one of the first five, to which [Long] may be
+// A Variant is how a program is laid on the grid: one of the first six, to which [Long] may be
 // added, or [Kept] plus a level, to which [Whole] may be added.
 type Variant uint8
 
@@ -21,6 +21,7 @@ const (
 	WarpRows                  // a warp computes a row
 	BlockRows                 // a block computes a row
 	ShortRows                 // a warp computes several rows, each of 1 to Warp lanes
+	FlatWide                  // as FlatVector, of elements of 1 and 2 bytes: 16 and 8 lanes a thread
 
 	// Long variants count rows and lanes with 8 bytes instead of 4.
 	Long Variant = 8
@@ -63,7 +64,7 @@ func (v Variant) String() string {
 	if v&Kept != 0 {
 		s = fmt.Sprint("kept", keptLanes(v.level()))
 	} else {
-		s = [...]string{"flat", "vector", "warp", "block", "short"}[v.kind()]
+		s = [...]string{"flat", "vector", "warp", "block", "short", "wide"}[v.kind()]
 	}
 	if v.long() {
 		s += "long"
@@ -98,6 +99,8 @@ func Legal(p *loop.Program, v Variant) bool {
 		return independent(p)
 	case FlatVector:
 		return independent(p) && vectorLanes(p) > 1
+	case FlatWide:
+		return independent(p) && wideLanes(p) > 1
 	case WarpRows, BlockRows:
 		return true
 	case ShortRows:
@@ -138,26 +141,65 @@ func independent(p *loop.Program) bool {
 	return ok && passes == 1
 }
 
-// vectorLanes returns the number of neighbouring lanes that a thread of [FlatVector] computes, 1
-// if the program moves nothing as vectors.
-func vectorLanes(p *loop.Program) int {
+// widest returns the bytes of the largest element that moves as vectors, 0 if none does.
+func widest(p *loop.Program) int {
 	size := 0
 	for i := range p.Bufs {
 		if b := &p.Bufs[i]; b.Steps[p.Lane] == loop.Unit {
 			size = max(size, b.DType.Size())
 		}
 	}
-	switch {
-	case size == 0:
+	return size
+}
+
+// vectorLanes returns the number of neighbouring lanes that a thread of [FlatVector] computes, 1
+// if the program moves nothing as vectors.
+func vectorLanes(p *loop.Program) int {
+	switch widest(p) {
+	case 0:
 		return 1
-	case size == 8:
+	case 8:
 		return 2
 	}
 	return 4
 }
 
-// vectorLen returns the number of elements that one access of [FlatVector] moves.
-func vectorLen(p *loop.Program, d array.DType) int { return min(vectorLanes(p), 16/d.Size()) }
+// wideLanes returns the number of neighbouring lanes that a thread of [FlatWide] computes, 1 if that
+// variant does not fit the program: elements are larger, or code for each lane would be long.
+func wideLanes(p *loop.Program) int {
+	if size := widest(p); size == 1 || size == 2 {
+		for _, v := range p.Body {
+			if r := p.Region(&p.Ins[v]); r != nil && p.Ins[v].Op == loop.OpPass && !brief(p, r.Body) {
+				return 1
+			}
+		}
+		return 16 / size
+	}
+	return 1
+}
+
+// brief reports a body that threads may run for several lanes abreast: few instructions without
+// branches.
+func brief(p *loop.Program, body []loop.Value) bool {
+	if len(body) > shortBody {
+		return false
+	}
+	return !slices.ContainsFunc(body, func(v loop.Value) bool { return p.Region(&p.Ins[v]) != nil })
+}
+
+// lanes returns the number of neighbouring lanes of a thread.
+func (v Variant) lanes(p *loop.Program) int {
+	switch v.kind() {
+	case FlatVector:
+		return vectorLanes(p)
+	case FlatWide:
+		return wideLanes(p)
+	}
+	return 1
+}
+
+// vectorLen returns the number of elements that one access of a thread with k lanes moves.
+func vectorLen(k int, d array.DType) int { return min(k, 16/d.Size()) }
 
 // Choose returns the variant and the number of blocks for a launch. Words of the frame are its
 // extents and strides, addrs the addresses of the buffers on the device, units the number of
@@ -192,8 +234,11 @@ func Choose(p *loop.Program, f *loop.Frame, addrs []uint64, units int) (Variant,
 	switch {
 	case independent(p):
 		v, work = Flat, product(rows, max(lanes, 0))
-		if k := vectorLanes(p); k > 1 && lanes%k == 0 && aligned(p, f, addrs) {
-			v, work = FlatVector, work/k
+		for _, wider := range []Variant{FlatWide, FlatVector} {
+			if k := wider.lanes(p); k > 1 && lanes%k == 0 && aligned(p, f, addrs, k) {
+				v, work = wider, work/k
+				break
+			}
 		}
 		work = (work + blockThreads - 1) / blockThreads
 	case lanes > 0 && lanes <= shortRow && Legal(p, ShortRows):
@@ -227,8 +272,9 @@ func product(x, y int) int {
 	return x * y
 }
 
-// aligned reports whether the buffers with step Unit allow for vectors in each row.
-func aligned(p *loop.Program, f *loop.Frame, addrs []uint64) bool {
+// aligned reports whether the buffers with step Unit allow for vectors in each row, of k lanes a
+// thread.
+func aligned(p *loop.Program, f *loop.Frame, addrs []uint64, k int) bool {
 	for i := range p.Bufs {
 		b := &p.Bufs[i]
 		if b.Steps[p.Lane] != loop.Unit {
@@ -240,7 +286,7 @@ func aligned(p *loop.Program, f *loop.Frame, addrs []uint64) bool {
 				x |= f.Word[p.StrideWord(i, a)]
 			}
 		}
-		if x%uint64(vectorLen(p, b.DType)*b.DType.Size()) != 0 {
+		if x%uint64(vectorLen(k, b.DType)*b.DType.Size()) != 0 {
 			return false
 		}
 	}

@@ -166,7 +166,7 @@ func (v *verifier) access(in *Ins) {
 	v.pred(in.Pred)
 	v.read(in.A, loop.I64)
 	n := len(in.Regs)
-	if n != 1 && n != 2 && n != 4 || n*in.Elem.Size() > 16 {
+	if n != 1 && n != 2 && n != 4 && n != 8 && n != 16 || n*in.Elem.Size() > 16 {
 		v.fail("access of %d elements of %d bytes", n, in.Elem.Size())
 	}
 	want := []loop.Type{loop.I32}

@@ -193,7 +193,10 @@ func memoryKernels() (out []*grid.Kernel) {
 		{grid.S8, computed[1:2]}, {grid.U8, computed[1:2]}, {grid.S16, computed[1:2]}, {grid.U16, computed[1:2]},
 		{grid.Half, computed[3:4]}, {grid.BHalf, computed[3:4]}} {
 		for _, t := range c.types {
-			for _, n := range []int{1, 2, 4} {
+			for _, n := range []int{1, 2, 4, 8, 16} {
+				if n > 4 && n*c.e.Size() > 16 {
+					continue
+				}
 				out = append(out, memoryKernel(grid.Global, c.e, t, n), memoryKernel(grid.Shared, c.e, t, n))
 			}
 		}

@@ -45,7 +45,7 @@ func (p *printer) form(in *grid.Ins) (*memoryForm, [][]grid.Reg) {
 	if int(in.Elem) >= len(memoryForms) {
 		p.fail("element type %d", in.Elem)
 	}
-	if n != 1 && n != 2 && n != 4 {
+	if n != 1 && n != 2 && n != 4 && (n != 8 && n != 16 || n*in.Elem.Size() > 16) {
 		p.fail("%d elements", n)
 	}
 	f := &memoryForms[in.Elem]
@@ -63,6 +63,17 @@ func (p *printer) load(in *grid.Ins) {
 	space := spaceName(in.Space)
 	if in.Fresh {
 		space = map[grid.Space]string{grid.Global: "relaxed.sys.", grid.Shared: "volatile."}[in.Space] + space
+	}
+	if len(in.Regs) > 4 {
+		words := p.words(in)
+		if guard != "" {
+			for _, w := range words {
+				p.line("mov.b32 %s, 0", w)
+			}
+		}
+		p.line("%sld.%s%s.b32 %s, [%s+%d]", guard, space, vector(words), list(words), address, in.Imm)
+		p.unpack(in.Elem, words, in.Regs)
+		return
 	}
 	for i, group := range groups {
 		names := make([]string, len(group))
@@ -89,6 +100,12 @@ func (p *printer) load(in *grid.Ins) {
 func (p *printer) store(in *grid.Ins) {
 	f, groups := p.form(in)
 	address, guard := p.address(in.Space, in.A, nil), p.guard(in)
+	if len(in.Regs) > 4 {
+		words := p.words(in)
+		p.pack(in.Elem, words, in.Regs)
+		p.line("%sst.%s%s.b32 [%s+%d], %s", guard, spaceName(in.Space), vector(words), address, in.Imm, list(words))
+		return
+	}
 	for i, group := range groups {
 		names := make([]string, len(group))
 		for j, r := range group {
@@ -99,6 +116,62 @@ func (p *printer) store(in *grid.Ins) {
 			}
 		}
 		p.line("%sst.%s%s.%s [%s+%d], %s", guard, spaceName(in.Space), vector(names), f.store, address, in.Imm+int64(16*i), list(names))
+	}
+}
+
+// words returns registers of 4 bytes for all elements of a load or store.
+func (p *printer) words(in *grid.Ins) []string {
+	w := make([]string, len(in.Regs)*in.Elem.Size()/4)
+	for i := range w {
+		w[i] = p.temp(bits32)
+	}
+	return w
+}
+
+// unpack prints how words with several elements become registers of one each.
+func (p *printer) unpack(e grid.Elem, words []string, regs []grid.Reg) {
+	f := &memoryForms[e]
+	for i, r := range regs {
+		bit := 8 * e.Size() * i
+		dst, w, low := p.reg(r), words[bit/32], bit%32
+		switch {
+		case e == grid.Half:
+			h := p.temp(bits16)
+			parts := []string{h, "_"}
+			if low > 0 {
+				parts = []string{"_", h}
+			}
+			p.line("mov.b32 %s, %s", list(parts), w)
+			p.line(f.after, dst, h)
+		case e == grid.BHalf && low == 0:
+			p.line("shl.b32 %s, %s, 16", dst, w)
+		case e == grid.BHalf:
+			p.line("and.b32 %s, %s, 0xFFFF0000", dst, w)
+		default:
+			p.line("bfe.%c32 %s, %s, %d, %d", f.load[0], dst, w, low, 8*e.Size())
+		}
+	}
+}
+
+// pack prints how registers of one element become words with several.
+func (p *printer) pack(e grid.Elem, words []string, regs []grid.Reg) {
+	f := &memoryForms[e]
+	for i, w := range words {
+		switch in := regs[i*4/e.Size():]; {
+		case f.before != "":
+			h := []string{p.temp(bits16), p.temp(bits16)}
+			for j := range h {
+				p.line(f.before, h[j], p.reg(in[j]))
+			}
+			p.line("mov.b32 %s, %s", w, list(h))
+		case e.Size() == 2:
+			p.line("prmt.b32 %s, %s, %s, 0x5410", w, p.reg(in[0]), p.reg(in[1]))
+		default:
+			low, high := p.temp(bits32), p.temp(bits32)
+			p.line("prmt.b32 %s, %s, %s, 0x0040", low, p.reg(in[0]), p.reg(in[1]))
+			p.line("prmt.b32 %s, %s, %s, 0x0040", high, p.reg(in[2]), p.reg(in[3]))
+			p.line("prmt.b32 %s, %s, %s, 0x5410", w, low, high)
+		}
 	}
 }
 
