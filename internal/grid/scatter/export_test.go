@@ -3,13 +3,13 @@ package scatter
 import "weft/internal/grid"
 
 // Limits are what tests change.
-type Limits struct{ MaxBox, ShortLine, UnitLines, MaxNumber, MostBlocks, LeastChunk int }
+type Limits struct{ MaxBox, ShortLine, UnitLines, MaxNumber, MostBlocks, LeastChunk, SmallSort int }
 
 // SetLimits sets the limits, and returns what sets them back.
 func SetLimits(l Limits) (back func()) {
-	was := Limits{maxBox, shortLine, unitLines, maxNumber, mostBlocks, leastChunk}
+	was := Limits{maxBox, shortLine, unitLines, maxNumber, mostBlocks, leastChunk, smallSort}
 	set := func(l Limits) {
-		maxBox, shortLine, unitLines, maxNumber, mostBlocks, leastChunk = l.MaxBox, l.ShortLine, l.UnitLines, l.MaxNumber, l.MostBlocks, l.LeastChunk
+		maxBox, shortLine, unitLines, maxNumber, mostBlocks, leastChunk, smallSort = l.MaxBox, l.ShortLine, l.UnitLines, l.MaxNumber, l.MostBlocks, l.LeastChunk, l.SmallSort
 	}
 	set(l)
 	return func() { set(was) }
@@ -35,7 +35,7 @@ func Kernels() (out []*grid.Kernel) {
 		for _, v := range indexTypes {
 			out = append(out, keysVariant{v, long}.lower())
 		}
-		out = append(out, countVariant{long}.lower(), scanVariant{long}.lower(), orderVariant{false, long}.lower(), orderVariant{true, long}.lower(), binVariant{long}.lower())
+		out = append(out, countVariant{long}.lower(), scanVariant{long}.lower(), orderVariant{false, long}.lower(), orderVariant{true, long}.lower(), binVariant{long}.lower(), smallVariant{long}.lower())
 	}
 	return out
 }

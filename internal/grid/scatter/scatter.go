@@ -31,6 +31,7 @@ var (
 	maxNumber  = 1 << 30 // numbers in pairs of 4 bytes are below it
 	mostBlocks = 1 << 11 // of a sort; beyond that a block orders several tiles
 	leastChunk = tile    // pairs of a block
+	smallSort  = tile    // pairs up to which one block sorts all, at most tile
 )
 
 // cell returns the element of X as a cell.
@@ -172,6 +173,10 @@ func (s *Scatter) sorted(scratch uint64) (list []Launch) {
 	o := s.sort()
 	at := func(i int) int { return int(scratch) + i*o.list() }
 	list = s.keys(&o, at(0))
+	if o.pairs <= smallSort {
+		list = append(list, o.small(at(0), at(2)))
+		return append(list, s.runs(&o, at(0), at(2))...)
+	}
 	keys, sources := [2]int{at(0), at(1)}, [2]int{at(2), at(3)}
 	for pass := range o.passes {
 		var a arguments

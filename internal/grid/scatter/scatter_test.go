@@ -245,10 +245,10 @@ func randomCase(chance *rand.Rand, number, most int) testCase {
 }
 
 // usual are the limits of the package.
-var usual = scatter.Limits{MaxBox: 1 << 30, ShortLine: 128, UnitLines: 512, MaxNumber: 1 << 30, MostBlocks: 1 << 11, LeastChunk: scatter.Tile}
+var usual = scatter.Limits{MaxBox: 1 << 30, ShortLine: 128, UnitLines: 512, MaxNumber: 1 << 30, MostBlocks: 1 << 11, LeastChunk: scatter.Tile, SmallSort: scatter.Tile}
 
 // sorting are limits by which all is sorted.
-var sorting = scatter.Limits{MaxBox: 1 << 30, UnitLines: 1 << 30, MaxNumber: 1 << 30, MostBlocks: 1 << 11, LeastChunk: scatter.Tile}
+var sorting = scatter.Limits{MaxBox: 1 << 30, UnitLines: 1 << 30, MaxNumber: 1 << 30, MostBlocks: 1 << 11, LeastChunk: scatter.Tile, SmallSort: scatter.Tile}
 
 func testRandom(t *testing.T, seed uint64, n, most int, limits func(chance *rand.Rand) scatter.Limits) {
 	t.Helper()
@@ -268,11 +268,12 @@ func TestWalks(t *testing.T) {
 	testRandom(t, 1, 150, 3000, func(*rand.Rand) scatter.Limits { return usual })
 }
 
-// Pairs are sorted, also those with numbers of 8 bytes.
+// Pairs are sorted, by one block or by several launches, also pairs of numbers of 8 bytes.
 func TestSorts(t *testing.T) {
-	testRandom(t, 2, 50, 1500, func(chance *rand.Rand) scatter.Limits {
+	testRandom(t, 2, 60, 1500, func(chance *rand.Rand) scatter.Limits {
 		l := sorting
 		l.MaxNumber >>= 30 * chance.IntN(2)
+		l.SmallSort *= chance.IntN(2)
 		return l
 	})
 }
@@ -290,7 +291,7 @@ func TestSplits(t *testing.T) {
 func TestLargeSorts(t *testing.T) {
 	chance := rand.New(rand.NewPCG(8, 4))
 	g := gridtest.New(t)
-	for i, c := range []struct{ sources, targets, blocks, chunk int }{{4096, 31, 1 << 11, scatter.Tile}, {4097, 32, 1 << 11, scatter.Tile}, {8200, 1023, 2, scatter.Tile}, {5000, 1024, 3, 1024}, {4500, 40000, 1, scatter.Tile}, {4200, 100, 1 << 11, 64}} {
+	for i, c := range []struct{ sources, targets, blocks, chunk int }{{4096, 31, 1 << 11, scatter.Tile}, {4095, 5000, 1 << 11, scatter.Tile}, {4097, 32, 1 << 11, scatter.Tile}, {8200, 1023, 2, scatter.Tile}, {5000, 1024, 3, 1024}, {4500, 40000, 1, scatter.Tile}, {4200, 100, 1 << 11, 64}} {
 		l := sorting
 		l.MostBlocks, l.LeastChunk = c.blocks, c.chunk
 		back := scatter.SetLimits(l)

@@ -218,6 +218,24 @@ func (w writer) upTo(x, lane grid.Reg) grid.Reg {
 	return x
 }
 
+// scanDigits replaces the counts of each digit in shared memory by the sums over lower threads, and returns
+// the totals of the digits of the warp.
+func (w writer) scanDigits(lane, warp grid.Reg) (totals [warpDigits]grid.Reg) {
+	at := w.counter(w.Mul(warp, w.I32(warpDigits)), lane)
+	for d := range totals {
+		before := w.I32(0)
+		for j := range warps {
+			off := 4 * (threads*d + grid.Warp*j)
+			n := w.Load(grid.Shared, grid.W32, loop.I32, at, off, grid.NoReg)
+			all := w.upTo(n, lane)
+			w.Store(grid.Shared, grid.W32, at, off, grid.NoReg, w.Add(before, w.Sub(all, n)))
+			before = w.Add(before, w.FromLane(all, w.I32(grid.Warp-1)))
+		}
+		totals[d] = before
+	}
+	return totals
+}
+
 // An orderVariant is a kernel that orders pairs by a digit.
 type orderVariant struct {
 	first bool // sources are the places of the pairs
@@ -264,20 +282,7 @@ func (v orderVariant) lower() *grid.Kernel {
 			w.count(counters[u], in[u])
 		}
 		w.Barrier()
-		first := w.Mul(warp, w.I32(warpDigits))
-		at := w.counter(first, lane)
-		var totals [warpDigits]grid.Reg
-		for d := range warpDigits {
-			before := w.I32(0)
-			for j := range warps {
-				off := 4 * (threads*d + grid.Warp*j)
-				n := w.Load(grid.Shared, grid.W32, loop.I32, at, off, grid.NoReg)
-				all := w.upTo(n, lane)
-				w.Store(grid.Shared, grid.W32, at, off, grid.NoReg, w.Add(before, w.Sub(all, n)))
-				before = w.Add(before, w.FromLane(all, w.I32(grid.Warp-1)))
-			}
-			totals[d] = before
-		}
+		totals := w.scanDigits(lane, warp)
 		w.Barrier()
 		for u, key := range keys {
 			n := w.count(counters[u], in[u])
@@ -287,6 +292,7 @@ func (v orderVariant) lower() *grid.Kernel {
 			w.Store(grid.Global, elemOf(t), w.place(w.long(sortTo), to, t.Size()), 0, in[u], sources[u])
 		}
 		w.Barrier()
+		first := w.Mul(warp, w.I32(warpDigits))
 		for d, n := range totals {
 			at, lead := start(w.Add(first, w.I32(int32(d)))), w.Eq(lane, w.I32(0))
 			s := w.Load(grid.Shared, elemOf(t), t, at, starts, lead)
