@@ -53,7 +53,8 @@ func (p *Profile) notNil() {
 	}
 }
 
-// Stop ends the profile, whose results stay. To stop it again does nothing.
+// Stop ends the profile, whose results stay. It waits for the work of GPUs in it, whose times are
+// taken down. To stop it again does nothing.
 func (p *Profile) Stop() {
 	p.notNil()
 	p.r.End()
@@ -78,10 +79,12 @@ type ProfileRow struct {
 	Device string
 	Shape  string // of a kernel, the extents that it runs over
 	Calls  int64
-	Time   time.Duration
-	Share  float64 // of the time of all rows
-	Bytes  int64   // read and written
-	Flops  int64   // arithmetic operations, a function such as exp counted as one
+	// Time is that of the device: a GPU measures when work began and ended on its stream. On the CPU
+	// it is the time of the calls.
+	Time  time.Duration
+	Share float64 // of the time of all rows
+	Bytes int64   // read and written
+	Flops int64   // arithmetic operations, a function such as exp counted as one
 	// Memory is how many bytes calls of an operation took for results and temporaries, Peak the
 	// most that the device had in use at the end of one.
 	Memory, Peak int64

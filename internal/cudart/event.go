@@ -1,6 +1,8 @@
 package cudart
 
 import (
+	"cmp"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -137,13 +139,11 @@ func (e *event) Sync() error {
 	return e.s.passed(e.n, func() error { return e.s.d.ctx.SyncEvent(e.e) })
 }
 
-// Since returns the time from an event to this one.
+// Since returns the time from an event to this one. Errors of work before them stay for Sync.
 func (e *event) Since(start device.Event) (time.Duration, error) {
 	from := start.(*event)
-	for _, x := range []*event{from, e} {
-		if err := x.Sync(); err != nil {
-			return 0, err
-		}
+	if err := cmp.Or(from.err, e.err); err != nil {
+		return 0, err
 	}
 	d := e.s.d
 	if err := d.enter(); err != nil {
@@ -152,13 +152,13 @@ func (e *event) Since(start device.Event) (time.Duration, error) {
 	defer d.leave()
 	defer runtime.KeepAlive(e)
 	defer runtime.KeepAlive(from)
-	for _, x := range []*event{from, e} { // without work before it, Sync has not waited
+	for _, x := range []*event{from, e} {
 		if err := d.ctx.SyncEvent(x.e); err != nil {
 			return 0, d.failed(err)
 		}
 	}
 	ms, err := d.ctx.Elapsed(from.e, e.e)
-	return time.Duration(float64(ms) * 1e6), d.failed(err)
+	return time.Duration(math.Round(float64(ms) * 1e6)), d.failed(err)
 }
 
 // Wait makes the work issued from now on wait for an event. One of another device is waited for at

@@ -92,7 +92,6 @@ func (s *Stream) issue(l *device.Launch, p *Program, k *kernel, blocks int, addr
 		c.end(d)
 		return err
 	}
-	d.counters.Native.Add(1)
 	if c != nil {
 		c.late = l.Late
 		s.watched = append(s.watched, watched{s.issued, c})
@@ -110,6 +109,7 @@ func (s *Stream) start(op string, k *kernel, blocks int, args []byte) error {
 		return d.failed(err)
 	}
 	s.issued++
+	d.counters.Native.Add(1)
 	return nil
 }
 

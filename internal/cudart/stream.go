@@ -70,6 +70,10 @@ func (d *Device) stream(number int) *Stream {
 
 func (s *Stream) Device() device.Device { return s.d }
 
+// Number tells the streams of a device apart, 0 being the default one. A stream that has it tells
+// profiles the times of its work.
+func (s *Stream) Number() int { return s.number }
+
 // count counts a piece of work that was issued.
 func (s *Stream) count() {
 	s.mu.Lock()

@@ -321,6 +321,7 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 	var call *profile.Call
 	if r := profile.On(); r != nil {
 		call = r.Begin(c.dev.Number(), c.Name, int64(p.Arena))
+		onStream(call, s)
 		defer call.End()
 	}
 	var few [12]*array.Storage

@@ -27,6 +27,7 @@ func RunAll(tasks []Task) error {
 	}
 	if r := profile.On(); r != nil {
 		call := r.Begin(tasks[0].C.dev.Number(), tasks[0].C.Name, 0)
+		onStream(call, tasks[0].C.stream)
 		defer call.End()
 		steps := make([]profile.Step, len(tasks))
 		for i := range tasks {

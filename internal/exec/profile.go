@@ -2,8 +2,10 @@ package exec
 
 import (
 	"fmt"
+	"time"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/op"
 	"weft/internal/plan"
 	"weft/internal/profile"
@@ -95,4 +97,27 @@ func sideBySide(steps []profile.Step) profile.Step {
 		all.Interpreted = all.Interpreted || s.Interpreted
 	}
 	return all
+}
+
+// onStream lets a profile ask the device for times, where that works late and has a clock.
+func onStream(call *profile.Call, s device.Stream) {
+	if n, ok := s.(interface{ Number() int }); ok {
+		call.On(stream{s, n.Number()})
+	}
+}
+
+// A stream is a device's stream with its number, for profiles.
+type stream struct {
+	device.Stream
+	number int
+}
+
+func (s stream) Number() int        { return s.number }
+func (s stream) Mark() profile.Mark { return mark{s.Record(true)} }
+
+// A mark is an event for profiles.
+type mark struct{ device.Event }
+
+func (m mark) Since(start profile.Mark) (time.Duration, error) {
+	return m.Event.Since(start.(mark).Event)
 }

@@ -67,6 +67,7 @@ const (
 	Op     Kind = iota // a call of a plan, on the goroutine that made it
 	Run                // a step of it, on the same goroutine
 	Work               // the share of a worker in a step
+	Late               // a step as a device that works late ran it
 	Phase              // of compilation
 	Region             // that the user named
 	Map                // memory that a device asked of the system
@@ -74,7 +75,7 @@ const (
 )
 
 // An Event is what happened, at Start for Time since the recorder was switched on. Track is
-// the goroutine, of Work the worker, counted from 1. Device is 0 for a Phase and a Region, which
+// the goroutine, of Work the worker, counted from 1, of Late the stream. Device is 0 for a Phase and a Region, which
 // are the host's.
 type Event struct {
 	Kind        Kind
@@ -102,6 +103,7 @@ type Recorder struct {
 	memory  [math.MaxUint8 + 1]memory // by device
 	all     memory                    // the sum over devices
 	current sync.Map                  // by goroutine: *Call; with Events or Labels alone
+	bases   sync.Map                  // by streamKey: timeBase; with Events alone
 	labels  sync.Map                  // by [2]string, operation and kernel: context.Context with the labels of pprof
 
 	mu     sync.Mutex
@@ -111,6 +113,7 @@ type Recorder struct {
 	phases map[string]*Total
 	rules  map[string]*Total
 	events []Event
+	late   []lateSpan
 	lost   int
 }
 
@@ -133,6 +136,7 @@ func Begin(o Options) *Recorder {
 // End switches the recorder off. What is under way then is not taken down. Doing so again
 // does nothing.
 func (r *Recorder) End() {
+	r.settle()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if on.CompareAndSwap(r, nil) {
@@ -184,6 +188,10 @@ type Call struct {
 	bytes, flops int64
 	memory       int64
 	outer        *Call // around it on the same goroutine
+
+	stream      Stream // of a device that works late, or nil
+	key         streamKey
+	first, last Mark // on the stream: where the call began, and its last step ended
 }
 
 // Begin begins a call of an operation on a device. It takes memory bytes for temporaries.
@@ -222,8 +230,16 @@ func (c *Call) finish(now time.Duration) {
 	}
 	c.bytes += s.Bytes
 	c.flops += s.Flops
+	took := now - c.began
+	var late lateSpan
+	if c.stream != nil {
+		late, took = c.mark(s, took), 0
+	}
 	c.r.mu.Lock()
-	total(c.r.steps, s).add(now-c.began, s.Bytes, s.Flops)
+	if c.stream != nil {
+		c.r.wait(late)
+	}
+	total(c.r.steps, s).add(took, s.Bytes, s.Flops)
 	c.r.event(Event{Kind: Run, Device: c.op.Device, Name: s.Name, Track: c.track, Start: c.began, Time: now - c.began, Value: s.Bytes, More: s.Flops})
 	c.r.mu.Unlock()
 	c.step = nil
@@ -251,10 +267,18 @@ func (c *Call) End() {
 	if c.op.Name == "" {
 		return // part of a call around it: the steps of a loop, work that runs late
 	}
+	took := now - c.start
+	if c.stream != nil {
+		defer r.settleMany() // without the lock
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if c.stream != nil {
+		r.wait(lateSpan{c.op, nil, c.key, c.first, c.last, took})
+		took = 0
+	}
 	t := total(r.ops, c.op)
-	t.add(now-c.start, c.bytes, c.flops)
+	t.add(took, c.bytes, c.flops)
 	t.Memory += c.memory
 	t.Peak = max(t.Peak, r.memory[c.op.Device].live.Load())
 	r.event(Event{Kind: Op, Device: c.op.Device, Name: c.op.Name, Track: c.track, Start: c.start, Time: now - c.start, Value: c.memory})
@@ -420,6 +444,7 @@ func (r *Recorder) Peaks() map[uint8]int64 {
 // Snapshot returns what was taken down so far. The events are not copied: they are only
 // added to.
 func (r *Recorder) Snapshot() (ops map[Operation]Total, steps map[*Step]Total, phases map[string]Total, events []Event, lost int) {
+	r.settle()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return copied(r.ops), copied(r.steps), copied(r.phases), r.events[:len(r.events):len(r.events)], r.lost

@@ -17,7 +17,7 @@ const (
 )
 
 // workPID returns the process with the kernels and routines of a device as they run, a track a
-// goroutine and one a worker.
+// goroutine and one a worker or stream.
 func workPID(device uint8) int { return firstDevice + perDevice*int(device) }
 
 // memoryPID returns the process with the memory of a device.
@@ -40,7 +40,7 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-var categories = [...]string{Op: "op", Run: "kernel", Work: "kernel", Phase: "compile", Region: "region", Map: "memory", Memory: "memory"}
+var categories = [...]string{Op: "op", Run: "kernel", Work: "kernel", Late: "kernel", Phase: "compile", Region: "region", Map: "memory", Memory: "memory"}
 
 // WriteTrace writes events in the Trace Event Format. nameOf names a device.
 func WriteTrace(to io.Writer, events []Event, lost int, nameOf func(device uint8) string) error {
@@ -106,6 +106,9 @@ func WriteTrace(to io.Writer, events []Event, lost int, nameOf func(device uint8
 		case Work:
 			t = track{workPID(e.Device), workerTrack + e.Track}
 			called = fmt.Sprint("worker ", e.Track)
+		case Late:
+			t = track{workPID(e.Device), workerTrack + e.Track}
+			called = fmt.Sprint("stream ", e.Track)
 		case Map:
 			// Several goroutines may ask at once: spans that may overlap.
 			args["bytes"] = e.Value
