@@ -152,8 +152,8 @@ func TestLargeTransposesTakeTiles(t *testing.T) {
 	x := weft.Arange(0, 6600*40, 1).To(weft.Float32).Reshape(6600, 40)
 	check(turned, x.Slice(weft.Range(0, 100)))
 	check(added, x.Slice(weft.Range(0, 100)).To(weft.Float64))
-	check(added, x, "transpose_4_2")
-	check(turned, x.Slice(weft.Range(0, 3300)).To(weft.Complex64), "transpose_4_2", "transpose_8_2")
+	check(added, x, "transpose_4_1_2")
+	check(turned, x.Slice(weft.Range(0, 3300)).To(weft.Complex64), "transpose_4_1_2", "transpose_8_1_2")
 }
 
 // Masks count, find, select and place on the GPU as on the CPU, forward and back.

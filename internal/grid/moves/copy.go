@@ -7,7 +7,6 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/grid"
-	"weft/internal/loop"
 )
 
 // A Copy copies elements between arrays of any strides that do not overlap.
@@ -17,16 +16,11 @@ type Copy struct {
 	To, From Array
 }
 
-// Operands of the box of Copy, with steps of bytes. The box of tiles has the first row and column of a
-// tile beside them.
+// Operands of the box of Copy, with steps of bytes.
 const (
 	ofTo = iota
 	ofFrom
 	copyOperands
-
-	ofRow = iota - 1
-	ofColumn
-	tileOperands
 )
 
 // sector is the size of the pieces in which a GPU reads memory. Elements that lie further apart gain
@@ -166,129 +160,6 @@ func (v linearVariant) lower() *grid.Kernel {
 	}
 	for _, f := range stores {
 		f()
-	}
-	return w.K
-}
-
-// tileVariant is a kernel whose blocks of threads turn a tile around in shared memory: they read along
-// the rows' neighbours, and write along the columns' neighbours.
-type tileVariant struct {
-	unit int // bytes of an element
-	axes int // of the box of tiles
-}
-
-func (v tileVariant) name() string { return fmt.Sprintf("transpose_%d_%d", v.unit, v.axes) }
-
-// side returns the number of rows and columns of a tile. Threads have more small elements on their
-// way than large ones.
-func (v tileVariant) side() int {
-	if v.unit <= 2 {
-		return 64
-	}
-	return 32
-}
-
-// pitch returns the bytes from row to row in shared memory. They are an odd number of words, or of
-// larger elements, so that the elements of a column lie in different banks.
-func (v tileVariant) pitch() int { return v.side()*v.unit + max(4, v.unit) }
-
-// The argument block of a tiled copy. Steps are in bytes.
-const (
-	tileTo         = 0 // addresses
-	tileFrom       = 8
-	tileRow        = 16 // the first row and column of the first tile
-	tileColumn     = 24
-	tileToRow      = 32 // steps from row to row
-	tileFromRow    = 40
-	tileToColumn   = 48 // steps from column to column
-	tileFromColumn = 56
-	tileRows       = 64 // sizes
-	tileColumns    = 68
-	tileBox        = 72
-)
-
-// tiled returns the launches of a transpose, one block for each element of the box of tiles.
-func tiled(b box, size int, begin []int, row, column int) (list []Launch) {
-	v := tileVariant{unit: size}
-	side := v.side()
-	t := box{count: slices.Clone(b.count), steps: make([][]int, tileOperands)}
-	for k := range t.steps {
-		if t.steps[k] = make([]int, len(b.count)); k < copyOperands {
-			copy(t.steps[k], b.steps[k])
-		}
-	}
-	for _, x := range [...][2]int{{row, ofRow}, {column, ofColumn}} {
-		d := x[0]
-		t.count[d] = ceil(b.count[d], side)
-		t.steps[ofTo][d] *= side
-		t.steps[ofFrom][d] *= side
-		t.steps[x[1]][d] = side
-	}
-	t.joined().each(append(slices.Clone(begin), 0, 0), func(t box, begin []int) {
-		v.axes = len(t.count)
-		var a arguments
-		a.long(begin...)
-		a.long(b.steps[ofTo][row], b.steps[ofFrom][row], b.steps[ofTo][column], b.steps[ofFrom][column])
-		a.short(b.count[row], b.count[column])
-		t.append(&a)
-		list = append(list, Launch{v.name(), v.lower, array.Size(t.count), a})
-	})
-	return list
-}
-
-// lower returns the kernel.
-func (v tileVariant) lower() *grid.Kernel {
-	w := writer{grid.NewBuilder(v.name(), threads)}
-	w.K.Args = tileBox + boxBytes(v.axes, tileOperands)
-	w.K.Shared = v.side() * v.pitch()
-	at := w.position(w.Block(), v.axes, tileBox)
-	narrow := func(x grid.Reg) grid.Reg { return w.Do(loop.OpCvt, loop.I32, 0, x) }
-	rows := w.Sub(w.short(tileRows), narrow(w.walk(w.long(tileRow), at, ofRow, tileBox)))
-	columns := w.Sub(w.short(tileColumns), narrow(w.walk(w.long(tileColumn), at, ofColumn, tileBox)))
-	lane := w.And(w.Thread(), w.I32(grid.Warp-1))
-	warp := w.Do(loop.OpShrU, loop.I32, 0, w.Thread(), w.I32(5))
-
-	// A warp has one line at a time. Each lane has some elements of it.
-	type element struct {
-		lane, line int // from the thread's first
-		value      []grid.Reg
-	}
-	var all []element
-	for line := 0; line < v.side(); line += threads / grid.Warp {
-		for x := 0; x < v.side(); x += grid.Warp {
-			all = append(all, element{lane: x, line: line})
-		}
-	}
-	// address returns where an element is whose lanes have one step, whose lines another.
-	address := func(begin grid.Reg, e *element, stepLane, stepLine int) grid.Reg {
-		begin = w.Add(begin, w.Mul(w.Wide(w.Add(lane, w.I32(int32(e.lane)))), w.long(stepLane)))
-		return w.Add(begin, w.Mul(w.Wide(w.Add(warp, w.I32(int32(e.line)))), w.long(stepLine)))
-	}
-	inside := func(e *element, lanes, lines grid.Reg) grid.Reg {
-		return w.And(w.Lt(w.Add(lane, w.I32(int32(e.lane))), lanes), w.Lt(w.Add(warp, w.I32(int32(e.line))), lines))
-	}
-	// shared returns where a thread's first element is, and how far behind it another one.
-	shared := func(stepLane, stepLine int) (first grid.Reg, offset func(e *element) int) {
-		x := w.Add(w.Mul(lane, w.I32(int32(stepLane))), w.Mul(warp, w.I32(int32(stepLine))))
-		return w.Wide(x), func(e *element) int { return e.lane*stepLane + e.line*stepLine }
-	}
-	el, typ, n := unit(v.unit)
-	begin := w.walk(w.long(tileFrom), at, ofFrom, tileBox)
-	for i := range all {
-		e := &all[i]
-		e.value = w.load(v.unit, address(begin, e, tileFromRow, tileFromColumn), inside(e, rows, columns))
-	}
-	put, offset := shared(v.unit, v.pitch())
-	for i := range all {
-		w.Store(grid.Shared, el, put, offset(&all[i]), grid.NoReg, all[i].value...)
-	}
-	w.Barrier()
-	get, offset := shared(v.pitch(), v.unit)
-	begin = w.walk(w.long(tileTo), at, ofTo, tileBox)
-	for i := range all {
-		e := &all[i]
-		x := w.LoadN(grid.Shared, el, typ, n, get, offset(e), grid.NoReg)
-		w.store(v.unit, address(begin, e, tileToColumn, tileToRow), inside(e, columns, rows), x)
 	}
 	return w.K
 }

@@ -101,6 +101,39 @@ func TestTransposeOfSizes(t *testing.T) {
 	}
 }
 
+// Small elements are turned around by words of 4 bytes where all rows and columns are whole words.
+func TestTransposeOfWords(t *testing.T) {
+	chance := rand.New(rand.NewPCG(6, 7))
+	g := newGPU(t)
+	for _, c := range []struct {
+		size, batch, rows, columns int
+		pad, padTo                 int // between rows
+		want                       string
+	}{
+		{1, 1, 16, 16, 0, 0, "transpose_1_4_1"},
+		{1, 2, 132, 260, 0, 0, "transpose_1_4_3"},
+		{1, 2, 132, 260, 4, 0, "transpose_1_4_3"},
+		{1, 1, 132, 260, 2, 0, "transpose_1_1_2"},
+		{1, 1, 130, 260, 0, 0, "transpose_1_1_2"},
+		{1, 1, 132, 262, 0, 0, "transpose_1_1_2"},
+		{1, 1, 132, 262, 2, 0, "transpose_1_1_2"},
+		{1, 1, 134, 260, 0, 2, "transpose_1_1_2"},
+		{2, 1, 64, 64, 0, 0, "transpose_2_2_1"},
+		{2, 3, 66, 130, 0, 0, "transpose_2_2_3"},
+		{2, 3, 66, 130, 2, 0, "transpose_2_2_3"},
+		{2, 3, 66, 130, 1, 0, "transpose_2_1_3"},
+		{2, 3, 67, 130, 0, 0, "transpose_2_1_3"},
+		{4, 1, 64, 64, 0, 0, "transpose_4_1_2"},
+	} {
+		x := plain(chance, c.size, []int{c.batch, c.rows, c.columns + c.pad}, 0, 2, 1)
+		x.shape[1] = c.columns
+		y := plain(chance, c.size, []int{c.batch, c.columns, c.rows + c.padTo}, 0, 1, 2)
+		if l := g.copyOn(nil, x, y); l[0].Name != c.want {
+			t.Errorf("%+v: %s", c, l[0].Name)
+		}
+	}
+}
+
 // Rows that are not all aligned to vectors are not moved by them.
 func TestCopyOfPaddedRows(t *testing.T) {
 	chance := rand.New(rand.NewPCG(5, 7))

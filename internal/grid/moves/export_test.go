@@ -38,7 +38,10 @@ func variants(all bool) (list []variant) {
 	}
 	for n := 1; n <= axes; n++ {
 		for unit := 1; unit <= 16; unit *= 2 {
-			list = append(list, tileVariant{unit, n})
+			list = append(list, tileVariant{unit, 1, n})
+			if unit < 4 {
+				list = append(list, tileVariant{unit, 4 / unit, n})
+			}
 		}
 		for _, each := range []int{1, manyEach} {
 			if each > 1 && n > fewAxes {

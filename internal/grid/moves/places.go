@@ -82,41 +82,49 @@ func (v placesVariant) lower() *grid.Kernel {
 	w := writer{grid.NewBuilder(v.name(), threads)}
 	w.K.Args = placesBox + boxBytes(v.axes, 1)
 	first := w.Add(w.Mul(w.Block(), w.I32(int32(threads*v.each))), w.Thread())
-	type item struct{ number, in, raw, to, old grid.Reg }
+	number := func(i int) grid.Reg { return w.Add(first, w.I32(int32(threads*i))) }
+	to := func(i int) grid.Reg {
+		return w.Add(w.long(placesOut), w.Mul(w.Wide(number(i)), w.I64(int64(v.result().Size()))))
+	}
+	type item struct{ in, raw, old grid.Reg }
 	items := make([]item, v.each)
 	for i := range items {
 		x := &items[i]
-		number := w.Add(first, w.I32(int32(threads*i)))
-		x.in = w.Lt(number, w.short(placesNumber))
-		x.raw = w.index(v.index, w.walk(w.long(placesAt), w.position(number, v.axes, placesBox), 0, placesBox), x.in)
-		x.number = w.Wide(number)
-		if x.to = w.Add(w.long(placesOut), w.Mul(x.number, w.I64(int64(v.result().Size())))); v.mode == Add {
-			x.old = w.Load(grid.Global, grid.W64, loop.I64, x.to, 0, x.in)
+		x.in = w.Lt(number(i), w.short(placesNumber))
+		x.raw = w.index(v.index, w.walk(w.long(placesAt), w.position(number(i), v.axes, placesBox), 0, placesBox), x.in)
+		if v.mode == Add {
+			x.old = w.Load(grid.Global, grid.W64, loop.I64, to(i), 0, x.in)
 		}
 	}
-	for i := range items {
-		x := &items[i]
-		var index, bad grid.Reg
-		if v.mode == Within {
-			index, bad = x.raw, w.And(x.in, w.Or(w.Lt(x.raw, w.long(placesWeight)), w.Lt(w.long(placesAlong), x.raw)))
-			value := x.raw
-			if v.index == array.Int32 {
-				value = w.Do(loop.OpCvt, loop.I32, 0, value)
-			}
-			w.Store(grid.Global, v.result(), x.to, 0, x.in, value)
-		} else {
-			index, bad = w.checked(x.raw, w.long(placesAlong), x.in)
+	for i, x := range items {
+		value, bad := w.placed(v, x.raw, x.old, x.in)
+		if v.mode != Check {
+			w.Store(grid.Global, v.result(), to(i), 0, x.in, value)
 		}
-		if v.mode == Put || v.mode == Add {
-			value := w.Select(bad, w.I64(0), w.Mul(index, w.long(placesWeight)))
-			if v.mode == Add {
-				value = w.Add(value, x.old)
-			}
-			w.Store(grid.Global, grid.W64, x.to, 0, x.in, value)
-		}
-		w.If(bad, false, func() { w.Report(w.long(placesReport), x.raw, w.Add(w.long(placesFirst), x.number)) }, nil)
+		w.If(bad, false, func() {
+			w.Report(w.long(placesReport), x.raw, w.Add(w.long(placesFirst), w.Wide(number(i))))
+		}, nil)
 	}
 	return w.K
+}
+
+// placed returns what is written for an index, and whether it is out of range.
+func (w writer) placed(v placesVariant, raw, old, in grid.Reg) (value, bad grid.Reg) {
+	if v.mode == Within {
+		bad = w.And(in, w.Or(w.Lt(raw, w.long(placesWeight)), w.Lt(w.long(placesAlong), raw)))
+		if v.index == array.Int32 {
+			return w.Do(loop.OpCvt, loop.I32, 0, raw), bad
+		}
+		return raw, bad
+	}
+	index, bad := w.checked(raw, w.long(placesAlong), in)
+	if v.mode == Check {
+		return grid.NoReg, bad
+	}
+	if value = w.Select(bad, w.I64(0), w.Mul(index, w.long(placesWeight))); v.mode == Add {
+		value = w.Add(value, old)
+	}
+	return value, bad
 }
 
 // result is how an element of the result is stored.
