@@ -25,7 +25,7 @@ type gpu struct {
 
 func newGPU(t *testing.T) *gpu {
 	t.Helper()
-	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3}), known: map[string]cudart.Func{}}
+	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3, Memory: 8 << 30}), known: map[string]cudart.Func{}}
 	g.c = must(g.d.Open(0))
 	g.q = must(g.c.NewQueue(0))
 	return g

@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/cudart"
 	"weft/internal/grid/moves"
 )
 
@@ -206,5 +208,40 @@ func TestPlacesOfRandomArrays(t *testing.T) {
 		g.checkRefusal("places", refused, bad)
 		g.free()
 		back()
+	}
+}
+
+// Elements further apart than 4 bytes count are read and written, by index, by stride and in tiles.
+func TestMovesBeyond4GB(t *testing.T) {
+	g := newGPU(t)
+	const far = 5 << 30
+	at := uint64(g.alloc(far + 64))
+	set := func(i int, x byte) {
+		must(0, g.c.CopyIn(g.q, cudart.Addr(at)+cudart.Addr(i), unsafe.Pointer(&[]byte{x}[0]), 1))
+	}
+	set(7, 1)
+	set(far-3, 2)
+	index := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, far-3), 7)
+	out := g.room(2, 512)
+	report, _ := g.report()
+	g.run(moves.Take{Size: 1, Index: array.Int64, Count: []int{2}, Out: out, X: moves.Array{Addr: at, Strides: []int{0}}, At: moves.Array{Addr: g.put(index, 0), Strides: []int{1}}, Position: []int{1}, Along: far, Step: 1, Report: report}.Launches(1))
+	if got := g.get(out, 2); !bytes.Equal(got, []byte{2, 1}) {
+		t.Errorf("selected %v, want 2 and 1", got)
+	}
+	const rows, columns = 40, 20
+	var want []byte
+	for j := range columns {
+		for i := range rows {
+			want = append(want, byte(i*columns+j))
+			set(j*(far/columns)+i, byte(i*columns+j))
+		}
+	}
+	out = g.room(rows*columns, 512)
+	g.run(moves.Copy{Size: 1, Count: []int{rows, columns}, To: moves.Array{Addr: out, Strides: []int{columns, 1}}, From: moves.Array{Addr: at, Strides: []int{1, far / columns}}}.Launches(1))
+	g.run(moves.Copy{Size: 1, Count: []int{columns, rows}, To: moves.Array{Addr: at + 512, Strides: []int{far / columns, 1}}, From: moves.Array{Addr: out, Strides: []int{1, columns}}}.Launches(1))
+	for j := range columns {
+		if got := g.get(at+512+uint64(j*(far/columns)), rows); !bytes.Equal(got, want[j*rows:][:rows]) {
+			t.Errorf("column %d: %v, want %v", j, got, want[j*rows:][:rows])
+		}
 	}
 }

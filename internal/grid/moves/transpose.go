@@ -32,7 +32,7 @@ func (v tileVariant) side() int {
 // larger elements, so that the elements of a column lie in different banks.
 func (v tileVariant) pitch() int { return v.side()*v.unit + max(4, v.unit) }
 
-// Operands of the box of tiles beside those of Copy: the first row and column of a tile.
+// The first row and column of a tile, which the box of tiles has beside the operands of Copy.
 const (
 	ofRow = copyOperands + iota
 	ofColumn
