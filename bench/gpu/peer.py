@@ -1,12 +1,15 @@
 """PyTorch's figures for the rows that weft is compared with, in ms, a line of JSON each, written as
-they are measured. peer.py SECONDS begins no row after that time. TF32 is off."""
+they are measured. peer.py SECONDS [ROWS] begins no row after that time, and measures those that a
+regular expression matches. TF32 is off."""
 
 import json
+import re
 import sys
 import time
 
 begin = time.time()
 limit = float(sys.argv[1]) if len(sys.argv) > 1 else 200
+wanted = re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
 
 import torch
 import torch.nn as nn
@@ -22,6 +25,8 @@ def say(**row):
 
 def measure(name, run):
     """The median time of a run, of batches that end with a wait, as cuda/figures measures it."""
+    if not wanted.search(name):
+        return
     if time.time() - begin > limit:
         say(row=name, skipped="no time is left")
         return
