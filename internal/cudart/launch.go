@@ -57,7 +57,7 @@ func (s *Stream) Launch(l device.Launch) error {
 			return err
 		}
 	}
-	v, blocks := grid.Choose(p.p, &l.Args.Frame, addrs, d.info.Units)
+	v, blocks := p.ways.Choose(&l.Args.Frame, addrs, d.info.Units)
 	if blocks == 0 {
 		return nil
 	}

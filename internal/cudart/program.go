@@ -20,6 +20,7 @@ import (
 type Program struct {
 	d       *Device
 	p       *loop.Program
+	ways    *grid.Ways
 	fuel    bool // it has loops that may not end
 	kernels [grid.NumVariants]atomic.Pointer[kernel]
 }
@@ -78,7 +79,7 @@ func (l *programs) init(d *Device) {
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	l := &d.programs
 	return l.known.Get(p.Key(), func() (*Program, error) {
-		k := &Program{d: d, p: p}
+		k := &Program{d: d, p: p, ways: grid.WaysOf(p)}
 		for i := range p.Ins {
 			if in := &p.Ins[i]; in.Op == loop.OpLoop && p.Fuel(p.Region(in)) {
 				k.fuel = true

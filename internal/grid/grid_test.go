@@ -33,7 +33,7 @@ func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool) loopgen.Runne
 			addrs[i] = uint64(b.Memory+1)<<40 + uint64(b.Offset)
 		}
 		if v == NumVariants {
-			v, m.blocks = Choose(p, f, addrs, 2)
+			v, m.blocks = WaysOf(p).Choose(f, addrs, 2)
 		} else if v.lanes(p) > 1 && (int(f.Word[p.ExtentWord(p.Lane)])%v.lanes(p) != 0 || !aligned(p, f, addrs, v.lanes(p))) {
 			return errSkip
 		} else if n := int(f.Word[p.ExtentWord(p.Lane)]); v.kind() == ShortRows && (n < 1 || n > Warp) {

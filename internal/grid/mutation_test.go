@@ -241,7 +241,7 @@ func TestChoose(t *testing.T) {
 		for b := range p.Bufs {
 			f.Word[p.StrideWord(b, 0)] = uint64(4 * x.n)
 		}
-		if v, blocks := Choose(p, f, []uint64{1 << 20, 1<<21 + x.shift}, 132); v != x.v || blocks != x.blocks {
+		if v, blocks := WaysOf(p).Choose(f, []uint64{1 << 20, 1<<21 + x.shift}, 132); v != x.v || blocks != x.blocks {
 			t.Errorf("%s, %d rows of %d, shifted by %d: %v with %d blocks, want %v with %d", p.Name, x.rows, x.n, x.shift, v, blocks, x.v, x.blocks)
 		}
 	}

@@ -201,10 +201,28 @@ func (v Variant) lanes(p *loop.Program) int {
 // vectorLen returns the number of elements that one access of a thread with k lanes moves.
 func vectorLen(k int, d array.DType) int { return min(k, 16/d.Size()) }
 
+// Ways are the variants of a program that are legal, found once for all launches.
+type Ways struct {
+	p            *loop.Program
+	legal        [NumVariants]bool
+	wide, vector int // lanes of a thread
+}
+
+// WaysOf returns the ways to lay a program on the grid.
+func WaysOf(p *loop.Program) *Ways {
+	w := &Ways{p: p, wide: wideLanes(p), vector: vectorLanes(p)}
+	for v := range Whole {
+		w.legal[v] = Legal(p, v)
+		w.legal[v|Whole] = w.legal[v] && v&Kept != 0
+	}
+	return w
+}
+
 // Choose returns the variant and the number of blocks for a launch. Words of the frame are its
 // extents and strides, addrs the addresses of the buffers on the device, units the number of
 // multiprocessors. The number of blocks is 0 if there is nothing to compute.
-func Choose(p *loop.Program, f *loop.Frame, addrs []uint64, units int) (Variant, int) {
+func (w *Ways) Choose(f *loop.Frame, addrs []uint64, units int) (Variant, int) {
+	p := w.p
 	rows := 1
 	long := Variant(0)
 	most := 1 // elements along all axes before the serial ones
@@ -231,33 +249,37 @@ func Choose(p *loop.Program, f *loop.Frame, addrs []uint64, units int) (Variant,
 		lanes = int(f.Word[p.ExtentWord(p.Lane)])
 	}
 	v, work := WarpRows, (rows+blockWarps-1)/blockWarps
+	level := Kept + keptLevel(max(lanes, 1))
 	switch {
-	case independent(p):
+	case w.legal[Flat]:
 		v, work = Flat, product(rows, max(lanes, 0))
-		for _, wider := range []Variant{FlatWide, FlatVector} {
-			if k := wider.lanes(p); k > 1 && lanes%k == 0 && aligned(p, f, addrs, k) {
-				v, work = wider, work/k
-				break
-			}
+		if k := w.wide; k > 1 && lanes%k == 0 && aligned(p, f, addrs, k) {
+			v, work = FlatWide, work/k
+		} else if k := w.vector; k > 1 && lanes%k == 0 && aligned(p, f, addrs, k) {
+			v, work = FlatVector, work/k
 		}
 		work = (work + blockThreads - 1) / blockThreads
-	case lanes > 0 && lanes <= shortRow && Legal(p, ShortRows):
+	case lanes > 0 && lanes <= shortRow && w.legal[ShortRows]:
 		perBlock := blockThreads >> bits.Len(uint(lanes-1))
 		v, work = ShortRows, (rows+perBlock-1)/perBlock
-	case lanes > shortRow && lanes <= keptLanes(keptLevels-1) && rows <= maxShort && Legal(p, Kept+keptLevel(lanes)):
-		v, work = Kept+keptLevel(lanes), rows
-		level := v.level()
-		if lanes == keptLanes(level) {
-			v |= Whole
-		}
-		if _, warps := keptShape(level); warps > 1 {
-			return v, min(work, maxShort) // the blocks are alike, and hardware starts one when another ends
-		}
-		return v, min((work+blockWarps-1)/blockWarps, 4*blocksPerUnit*max(units, 1))
+	case lanes > shortRow && lanes <= keptLanes(keptLevels-1) && rows <= maxShort && w.legal[level]:
+		return keptBlocks(level, rows, lanes, units)
 	case lanes > 2*numbers.Block || rows < units && lanes > 8*Warp:
 		v, work = BlockRows, rows
 	}
 	return v | long, min(work, blocksPerUnit*max(units, 1))
+}
+
+// keptBlocks returns a variant for rows of a number of lanes, and the blocks of its launch.
+func keptBlocks(v Variant, rows, lanes, units int) (Variant, int) {
+	_, warps := keptShape(v.level())
+	if lanes == keptLanes(v.level()) {
+		v |= Whole
+	}
+	if warps > 1 {
+		return v, rows // the hardware starts a block when another ends
+	}
+	return v, min((rows+blockWarps-1)/blockWarps, 4*blocksPerUnit*max(units, 1))
 }
 
 // keptLevel returns the lowest level for rows of a number of lanes.

@@ -16,7 +16,7 @@ import (
 // Variants are those that need nothing of addresses and extents.
 var Variants = []grid.Variant{grid.Flat, grid.WarpRows, grid.BlockRows, grid.Flat | grid.Long}
 
-// chosen stands for the variant that [grid.Choose] says.
+// chosen stands for the variant that [grid.Ways.Choose] says.
 const chosen grid.Variant = 255
 
 // A Printer returns the text of a kernel, and the bytes of shared memory that a launch gives it.
@@ -85,7 +85,7 @@ func run(ctx driver.Context, print Printer, c *loopgen.Case, v grid.Variant, p *
 	}
 	blocks := 2
 	if v == chosen {
-		v, blocks = grid.Choose(p, f, addrs, 2)
+		v, blocks = grid.WaysOf(p).Choose(f, addrs, 2)
 	}
 	if blocks == 0 || err != nil { // 0 blocks: nothing to compute
 		return err
