@@ -28,6 +28,11 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineCumMin:     scanned(scan.Min),
 	ir.RoutineRecurrence: scanned(scan.Recurrence),
 
+	ir.RoutineSort:         sorted(sortAlong),
+	ir.RoutineTopK:         sorted(topK),
+	ir.RoutineKthValue:     sorted(kthValue),
+	ir.RoutineSearchSorted: searchSorted,
+
 	ir.RoutineCopy:        copyView,
 	ir.RoutineIndexSelect: indexSelect,
 	ir.RoutineGather:      gather,

@@ -217,25 +217,14 @@ func Lower(v Variant) *grid.Kernel {
 
 // element returns how an element of the variant is read: extremes as bits.
 func (w *writer) element() (grid.Elem, loop.Type) {
-	d := w.v.DType
-	bits := w.v.Op.extreme()
-	switch {
-	case d.Size() == 1 && d.Unsigned():
-		return grid.U8, loop.I32
-	case d.Size() == 1:
-		return grid.S8, loop.I32
-	case d == array.Int16:
-		return grid.S16, loop.I32
-	case d.Size() == 2:
-		return grid.U16, loop.I32
-	case d == array.Float32 && !bits:
+	switch d := w.v.DType; {
+	case d == array.Float32 && !w.v.Op.extreme():
 		return grid.W32, loop.F32
-	case d.Size() == 4:
-		return grid.W32, loop.I32
-	case d == array.Float64 && !bits:
+	case d == array.Float64 && !w.v.Op.extreme():
 		return grid.W64, loop.F64
+	default:
+		return grid.Bits(d)
 	}
-	return grid.W64, loop.I64
 }
 
 func (w *writer) long(arg int) grid.Reg { return w.Arg(loop.I64, arg) }

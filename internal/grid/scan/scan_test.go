@@ -1,13 +1,11 @@
 package scan_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 
-	"weft/half"
 	"weft/internal/array"
 	"weft/internal/grid"
 	"weft/internal/grid/gridtest"
@@ -21,62 +19,16 @@ var (
 	sums   = append(slices.Clone(floats), array.Int64, array.Uint64)
 )
 
-// fill returns an array of noise. Many elements are equal, or zeros of either sign; few are infinite or
-// NaN.
-func fill(chance *rand.Rand, d array.DType, shape ...int) gridtest.Array {
-	a := gridtest.NewArray(d, shape...)
-	if !d.Float() {
-		few := chance.IntN(2) == 0
-		for i := range a.Bytes {
-			a.Bytes[i] = byte(chance.IntN(256))
-			if few && i%d.Size() < d.Size()-1 || d == array.Bool {
-				a.Bytes[i] &= 1
-			}
-		}
-		return a
-	}
-	specials := []float64{math.NaN(), math.Inf(-1), math.Inf(1)}
-	rare := []int{30, 3000, 1 << 40}[chance.IntN(3)]
-	for i := range array.Size(shape) {
-		x := chance.NormFloat64()
-		switch {
-		case chance.IntN(rare) == 0:
-			x = specials[chance.IntN(len(specials))]
-		case chance.IntN(4) == 0:
-			x = float64(chance.IntN(3) - 1)
-		}
-		if x == 0 && chance.IntN(2) == 0 || chance.IntN(8) == 0 {
-			x = math.Copysign(0, -1)
-		}
-		set(a, i, x)
-	}
-	return a
-}
-
-// set sets element i of floats.
-func set(a gridtest.Array, i int, x float64) {
-	switch a.DType {
-	case array.Float16:
-		gridtest.Elements[half.Float16](a)[i] = half.NewFloat16(x)
-	case array.BFloat16:
-		gridtest.Elements[half.BFloat16](a)[i] = half.NewBFloat16(x)
-	case array.Float32:
-		gridtest.Elements[float32](a)[i] = float32(x)
-	default:
-		gridtest.Elements[float64](a)[i] = x
-	}
-}
-
 // check compares a scan with the CPU's.
 func check(g *gridtest.GPU, chance *rand.Rand, name string, d array.DType, axis int, reverse bool, shape ...int) {
-	args := []gridtest.Array{fill(chance, d, shape...)}
+	args := []gridtest.Array{gridtest.Noise(chance, d, shape...)}
 	var attrs ir.Attrs = op.Axis(axis)
 	switch name {
 	case "scan_sum":
 		attrs = op.Scan{Axis: axis, Reverse: reverse}
 	case "recurrence":
 		attrs = op.Scan{Axis: axis, Reverse: reverse}
-		args = append(args, fill(chance, d, shape...))
+		args = append(args, gridtest.Noise(chance, d, shape...))
 	}
 	g.SameAsCPU(op.Lookup(name), attrs, args...)
 }

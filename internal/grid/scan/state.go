@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"weft/internal/array"
 	"weft/internal/grid"
 	"weft/internal/loop"
 )
@@ -81,35 +80,17 @@ func (w *writer) scanned(v []state) {
 	}
 }
 
-// rank returns a number that is greater, without sign, the more extreme the bits of an element are.
-// Both zeros have one rank, and every NaN has the greatest.
+// rank returns a number that is greater, without sign, the more extreme an element is. A NaN has the greatest.
 func (w *writer) rank(x grid.Reg) grid.Reg {
-	d := w.v.DType
-	number := func(n uint64) grid.Reg { return w.Const(w.t, n) }
-	bits := 8 * w.t.Size()
-	sign := number(1 << (bits - 1))
+	r := w.Rank(w.v.DType, x)
 	switch {
-	case !d.Float():
-		if !d.Unsigned() {
-			x = w.Do(loop.OpXor, w.t, 0, x, sign)
-		}
-		if w.v.Op == Min {
-			x = w.Not(x)
-		}
-		return x
-	case d.Half():
-		x = w.Do(loop.OpShl, w.t, 0, x, number(16))
+	case w.v.Op == Max:
+		return r
+	case !w.v.DType.Float():
+		return w.Not(r)
 	}
-	exponent := map[array.DType]int{array.Float16: 5, array.BFloat16: 8, array.Float32: 8, array.Float64: 11}[d]
-	inf := uint64(1<<exponent-1) << (bits - 1 - exponent)
-	size := w.And(x, number(1<<(bits-1)-1))
-	negative := w.Lt(x, number(0))
-	key := w.Select(negative, w.Not(x), w.Or(x, sign))
-	key = w.Select(w.Eq(size, number(0)), sign, key)
-	if w.v.Op == Min {
-		key = w.Not(key)
-	}
-	return w.Select(w.Lt(number(inf), size), number(1<<bits-1), key)
+	nan := w.Const(w.t, ^uint64(0))
+	return w.Select(w.Eq(r, nan), nan, w.Not(r))
 }
 
 // bytes returns the size of register i of a state in memory, and its element.

@@ -1,0 +1,11 @@
+package sorting
+
+// TileSize is the number of records of a tile.
+const TileSize = tileSize
+
+// SetLimit sets the number of rows of a launch, and returns what sets it back.
+func SetLimit(rows int) (back func()) {
+	old := maxRows
+	maxRows = rows
+	return func() { maxRows = old }
+}
