@@ -222,11 +222,17 @@ func TestMovesBeyond4GB(t *testing.T) {
 	set(7, 1)
 	set(far-3, 2)
 	index := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, far-3), 7)
-	out := g.room(2, 512)
+	out, indices := g.room(2, 512), g.put(index, 0)
 	report, _ := g.report()
-	g.run(moves.Take{Size: 1, Index: array.Int64, Count: []int{2}, Out: out, X: moves.Array{Addr: at, Strides: []int{0}}, At: moves.Array{Addr: g.put(index, 0), Strides: []int{1}}, Position: []int{1}, Along: far, Step: 1, Report: report}.Launches(1))
+	take := moves.Take{Size: 1, Index: array.Int64, Count: []int{2}, Out: out, X: moves.Array{Addr: at, Strides: []int{0}}, At: moves.Array{Addr: indices, Strides: []int{1}}, Position: []int{1}, Along: far, Step: 1, Report: report}
+	g.run(take.Launches(1))
 	if got := g.get(out, 2); !bytes.Equal(got, []byte{2, 1}) {
 		t.Errorf("selected %v, want 2 and 1", got)
+	}
+	take.X.Strides, take.At, take.Position = []int{far - 10}, moves.Array{Addr: indices + 8, Strides: []int{0}}, []int{0}
+	g.run(take.Launches(1))
+	if got := g.get(out, 2); !bytes.Equal(got, []byte{1, 2}) {
+		t.Errorf("selected of two columns %v, want 1 and 2", got)
 	}
 	const rows, columns = 40, 20
 	var want []byte
