@@ -38,6 +38,7 @@ type Device struct {
 	pinned   pinned
 	programs programs
 	lines    lines
+	leases   sync.Pool // those that were returned
 
 	streams struct {
 		sync.Mutex

@@ -15,6 +15,7 @@ import (
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/jit"
+	"weft/internal/mem"
 )
 
 var host = cpu.New(jit.Portable)
@@ -266,6 +267,43 @@ func TestDeadMemoryIsCollected(t *testing.T) {
 		t.Error("no memory after a failure")
 	}
 	runtime.KeepAlive(keep)
+}
+
+// What was released goes back once, and what was given the same lease stays when the first owner dies.
+func TestReleasedMemoryGoesBackOnce(t *testing.T) {
+	d := opened(t, newFake(9))
+	s := d.Default().(*Stream)
+	const n, size = 50, 1 << 12
+	var live []*array.Storage
+	for range n {
+		first := s.Alloc(size)
+		first.Release()
+		first.Release()
+		if _, err := s.address(device.Ref{Store: first}); err == nil {
+			t.Fatal("work was given released memory")
+		}
+		live = append(live, s.Alloc(size), s.Alloc(size))
+		live[len(live)-1].Release()
+		_ = s.Alloc(size) // left to the collector
+		mem.Collect()
+	}
+	for range 2 {
+		mem.Collect()
+	}
+	if got := d.MemoryStats(); got.Live != n*size || got.Frees != got.Allocations-n {
+		t.Errorf("%d bytes live after %d allocations and %d frees, want %d", got.Live, got.Allocations, got.Frees, n*size)
+	}
+	at := map[Addr]bool{}
+	for i, st := range live {
+		if i%2 == 1 {
+			continue
+		}
+		a, err := s.address(device.Ref{Store: st})
+		if err != nil || at[a] {
+			t.Fatalf("storage %d is at %d, as another, %v", i, a, err)
+		}
+		at[a] = true
+	}
 }
 
 // scenario uses all of a device that a driver can fail at.

@@ -10,7 +10,8 @@ import (
 )
 
 // A lease is the owner of a storage: memory of a stream that goes back when the storage was released, or
-// with the lease when that is unreachable.
+// with the lease when that is unreachable. To have the collector watch an object costs more than all
+// else about a block, so a lease that was returned is used again, watched as it is.
 type lease struct {
 	addr Addr
 	held *held
@@ -28,8 +29,30 @@ type held struct {
 	gone   atomic.Bool
 }
 
-// Return gives the memory back after the work issued so far.
-func (l *lease) Return() { l.held.drop() }
+// Return gives the memory back after the work issued so far. l may not be used afterwards.
+func (l *lease) Return() {
+	d := l.held.s.d
+	l.held.drop()
+	d.leases.Put(l)
+}
+
+// lease returns a lease of a block.
+func (s *Stream) lease(b *block) *lease {
+	l, ok := s.d.leases.Get().(*lease)
+	if !ok {
+		l = &lease{held: new(held)}
+		runtime.AddCleanup(l, (*held).drop, l.held)
+	}
+	l.addr = b.addr
+	h := l.held
+	h.s, h.b = s, b
+	h.others.Store(0)
+	h.uses.own.Store(0)
+	h.uses.write.Store(0)
+	clear(h.uses.other)
+	h.gone.Store(false)
+	return l
+}
 
 // drop gives the memory back, once. Cleanups call it on any goroutine.
 func (h *held) drop() {
@@ -80,10 +103,7 @@ func (s *Stream) Alloc(bytes int) *array.Storage {
 	case err != nil:
 		panic(d.failed(err))
 	}
-	h := &held{s: s, b: b}
-	l := &lease{addr: b.addr, held: h}
-	runtime.AddCleanup(l, (*held).drop, h)
-	st := array.NewStorage(nil, bytes, l)
+	st := array.NewStorage(nil, bytes, s.lease(b))
 	st.Device = d.number
 	return st
 }
