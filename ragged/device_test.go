@@ -176,15 +176,15 @@ func TestListsOnDevice(t *testing.T) {
 func TestListsOfTwoDevices(t *testing.T) {
 	dev := gpu(t)
 	l := ragged.Of([][]float64{{1}, {2, 3}})
-	on := l.On(dev)
+	on, cpu := l.On(dev), weft.CPU.Name()
 	for want, f := range map[string]func(){
 		"insert: the rows are on cuda:0": func() { on.Insert(0, []float64{1}) },
-		"add: x: is on cpu":              func() { on.Add(l) },
-		"index: idx: is on cpu":          func() { on.Index(ragged.Of([][]int64{{0}, {0}})) },
-		"concat: lists: is on cpu":       func() { ragged.Concat([]*ragged.List{on, l}, 0) },
+		"add: x: is on " + cpu:           func() { on.Add(l) },
+		"index: idx: is on " + cpu:       func() { on.Index(ragged.Of([][]int64{{0}, {0}})) },
+		"concat: lists: is on " + cpu:    func() { ragged.Concat([]*ragged.List{on, l}, 0) },
 		"zip: lists: is on cuda:0":       func() { ragged.Zip([]string{"a", "b"}, l, on) },
-		"with: x: is on cpu":             func() { on.With(l.Data()) },
-		"spread: x: is on cpu":           func() { on.Spread(l.Sum()) },
+		"with: x: is on " + cpu:          func() { on.With(l.Data()) },
+		"spread: x: is on " + cpu:        func() { on.Spread(l.Sum()) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
