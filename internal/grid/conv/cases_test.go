@@ -90,3 +90,20 @@ func TestWeightsOfManyTerms(t *testing.T) {
 		}
 	}
 }
+
+// Filters of one tap: products of matrices where the pixels of pictures form a row, and else of windows.
+func TestPoints(t *testing.T) {
+	g := newGPU(t, 9)
+	r := rand.New(rand.NewPCG(8, 4))
+	for i, c := range []cpu.Geometry{
+		{N: 2, C: 5, O: 7, H: 8, W: 16, KH: 1, KW: 1},
+		{N: 3, C: 10, O: 12, H: 132, W: 1, KH: 1, KW: 1, Groups: 2},
+		{N: 1, C: 280, O: 3, H: 1, W: 130, KH: 1, KW: 1, DilationH: 2},
+	} {
+		for _, layout := range []int{plain, channelsLast, gaps} {
+			d := types[(i+layout)%len(types)]
+			g.check(r, testCase{Geometry: c, d: d[0], of: [3]array.DType(d[1:]), layouts: [4]int{layout, plain, plain, layout}, values: pick(r, usual, special)})
+		}
+		g.check(r, testCase{Geometry: c, d: array.Float32, of: of(array.Float32), values: tiny})
+	}
+}

@@ -52,6 +52,15 @@ type Launch struct {
 	Args   []byte
 }
 
+// product returns the launches of a product of matrices.
+func (g *GPU) product(p product.Product) []Launch {
+	scratch := uint64(0)
+	if bytes := p.Scratch(g.Units); bytes > 0 {
+		scratch = g.Alloc(bytes)
+	}
+	return products(p.Launches(g.Units, g.Major, scratch))
+}
+
 // products returns launches of products.
 func products(list []product.Launch) (out []Launch) {
 	for _, l := range list {
@@ -75,6 +84,9 @@ func (c Convolution) Forward(g GPU, y, x, w Image) []Launch {
 	if c.Groups > 1 && out <= narrowGroup && c.OH*c.OW <= product.MaxDigits {
 		return c.direct(forward, y, x, w, 0)
 	}
+	if list, ok := c.points(g, y, x, w, out, in, w.N, w.C); ok {
+		return list
+	}
 	return products(product.Windows{
 		DType: c.DType, Of: [2]array.DType{c.Of[1], c.Of[0]}, M: out, Groups: c.Groups, Positive: true,
 		Columns: product.Axis{c.N, c.OH, c.OW}, Terms: product.Axis{in, c.KH, c.KW},
@@ -82,6 +94,37 @@ func (c Convolution) Forward(g GPU, y, x, w Image) []Launch {
 		B: c.windows(x), GroupB: in * x.C,
 		C: product.Results{Addr: y.Addr, Row: y.C, Column: y.pixels()}, GroupC: out * y.C,
 	}.Launches(g.Units, g.Major))
+}
+
+// pointPixels is the number of pixels from which a convolution of single pixels is a product for each
+// picture. A smaller one is a product of windows, whose columns are pixels of all pictures.
+const pointPixels = 128
+
+// points returns the launches that compute dst from src with filters of one tap, if they see each
+// pixel as it is: products of matrices, which are read by vectors. first and then are the strides of
+// channels of dst and of src in w, rows and terms their numbers in a group.
+func (c *Convolution) points(g GPU, dst, src, w Image, rows, terms, first, then int) (list []Launch, ok bool) {
+	pixels := c.H * c.W
+	x, joined := src.line(c.H, c.W)
+	y, also := dst.line(c.H, c.W)
+	if c.KH*c.KW > 1 || c.PadH+c.PadW > 0 || max(c.StrideH, c.StrideW) > 1 || pixels < pointPixels || !joined || !also {
+		return nil, false
+	}
+	_, out := c.group()
+	p := product.Product{
+		DType: c.DType, Of: [2]array.DType{c.Of[1], c.Of[0]}, M: rows, N: pixels, K: terms, Positive: true,
+		A: product.Mat{Addr: w.Addr, Row: first, Col: then}, B: product.Mat{Addr: src.Addr, Row: src.C, Col: x}, C: product.Mat{Addr: dst.Addr, Row: dst.C, Col: y},
+		Batch: product.Batch{Count: []int{c.N, c.Groups}, A: []int{0, out * w.N}, B: []int{src.N, terms * src.C}, C: []int{dst.N, rows * dst.C}},
+	}
+	return g.product(p), true
+}
+
+// line returns the stride of the pixels of pictures as one row, if they have one.
+func (m Image) line(h, w int) (stride int, ok bool) {
+	if w == 1 {
+		return m.H, true
+	}
+	return m.W, h == 1 || m.H == w*m.W
 }
 
 // windows returns the pixels of the input: a column is a result, a term a tap of a channel.
@@ -110,7 +153,10 @@ func (c Convolution) Input(g GPU, dx, dy, w Image) []Launch {
 	if (c.Groups > 1 && in <= narrowGroup || stepH*stepW > maxPhases) && c.H*c.W <= product.MaxDigits {
 		return c.direct(input, dx, dy, w, 0)
 	}
-	var list []Launch
+	list, ok := c.points(g, dx, dy, w, in, out, w.C, w.N)
+	if ok {
+		return list
+	}
 	for y := range stepH {
 		for x := range stepW {
 			v := phaseOf(y, c.StrideH, c.H, c.PadH, c.KH, c.DilationH)

@@ -16,6 +16,7 @@
 //
 //   - A convolution and its gradients are matrix products of package product, whose right operand is
 //     read from pictures and never stored ([product.Windows]).
+//   - Filters of one tap on large pictures are products of matrices.
 //   - The gradient of the input of a strided convolution is a product for each phase: the elements
 //     that the same taps reach.
 //   - The gradient of the weights has few results and many terms, so blocks of terms are computed side

@@ -100,11 +100,11 @@ func (t *transformed) launches(g GPU, r room) []Launch {
 			p := piece{n: n, y: y, pictures: min(r.pictures, t.n-n), rows: min(r.rows, tilesH-y), cols: (t.w + 1) / 2}
 			all := p.pictures * p.rows * p.cols
 			list = append(list, t.transformSource(p, r.source))
-			list = append(list, products(product.Product{
+			list = append(list, g.product(product.Product{
 				DType: array.Float32, Of: [2]array.DType{array.Float32, array.Float32}, M: t.out, N: all, K: t.in,
 				A: product.Mat{Addr: r.weights, Row: t.in, Col: 1}, B: product.Mat{Addr: r.source, Row: all, Col: 1}, C: product.Mat{Addr: r.sums, Row: all, Col: 1},
 				Batch: product.Batch{Count: []int{16}, A: []int{t.in * t.out}, B: []int{t.in * all}, C: []int{t.out * all}},
-			}.Launches(g.Units, g.Major, 0))...)
+			})...)
 			list = append(list, t.transformSums(p, r.sums, r.flags))
 		}
 	}

@@ -1,12 +1,13 @@
 // Package product computes matrix products on a GPU: kernels of package grid with the bits of the
-// CPU's products.
+// CPU's products. A right operand that consists of windows of pictures is read in place.
 //
 // # Bits
 //
 // A sum is cut into blocks of numbers.KBlock terms. A block is one chain of fused multiply-adds in
 // ascending order, from +0; blocks are added in ascending order. Terms that fill a tile behind the
 // last one are -0 times +0: adding their product changes nothing, not even -0. For the same reason
-// the sum of blocks starts from -0. A product without terms is a block of such terms: +0.
+// the sum of blocks starts from -0. A product without terms is a block of such terms: +0. Convolutions
+// count a block that is -0 as +0, which adding +0 does.
 //
 // # How
 //
@@ -108,9 +109,9 @@ type Variant struct {
 	Blocks bool // there may be more than numbers.KBlock terms
 	Wide   bool // compute capability 9.0 and up: matrices of float64 by a shape of 16 rows
 
+	Positive bool // a block of terms that is -0 counts as +0
 	Windows  bool // a [Windows]: B is read from pictures
 	Digits   bool // of Windows: the terms of A have several strides
-	Positive bool // of Windows: a block that is -0 counts as +0
 
 	Add bool // not a product but the sum of blocks of terms; of the fields above DType and Vector matter
 }
@@ -129,9 +130,10 @@ func (v Variant) Name() string {
 	side := func(l Layout) string {
 		return l.Of.String() + flag(l.AlongK, "k") + flag(l.Vector, "v")
 	}
-	name := fmt.Sprintf("%s_%d_%s_%s%s%s%s", v.DType, v.Tile, side(v.A), side(v.B), flag(v.Vector, "_v"), flag(v.Blocks, "_b"), flag(v.Wide, "_w"))
+	name := fmt.Sprintf("%s_%d_%s_%s%s%s%s%s%s", v.DType, v.Tile, side(v.A), side(v.B),
+		flag(v.Vector, "_v"), flag(v.Blocks, "_b"), flag(v.Wide, "_w"), flag(v.Digits, "_d"), flag(v.Positive, "_p"))
 	if v.Windows {
-		return "windows_" + name + flag(v.Digits, "_d") + flag(v.Positive, "_p")
+		return "windows_" + name
 	}
 	return "matmul_" + name
 }
@@ -141,7 +143,12 @@ func Variants(wide bool) (out []Variant) {
 	for _, d := range []array.DType{array.Float32, array.Float64} {
 		out = append(out, Variant{DType: d, Add: true}, Variant{DType: d, Add: true, Vector: true})
 	}
-	each(wide, true, func(v Variant) { out = append(out, v) })
+	for _, positive := range []bool{false, true} {
+		each(wide, true, func(v Variant) {
+			v.Positive = positive
+			out = append(out, v)
+		})
+	}
 	return out
 }
 

@@ -24,6 +24,8 @@ type Product struct {
 	M, N, K int
 	A, B, C Mat
 	Batch   Batch
+
+	Positive bool // the sum of a block of terms that is -0 counts as +0
 }
 
 // A Batch holds the sizes of the batch dimensions, and the element strides of each operand along
@@ -197,7 +199,7 @@ func (t Batch) joined() (out Batch) {
 // launch returns the launch of a product that one computes.
 func (p *Product) launch(t Tile, major int) Launch {
 	s := shapes[p.DType][t]
-	v := Variant{DType: p.DType, Tile: t, Blocks: p.K > numbers.KBlock, Wide: p.DType == array.Float64 && major >= 9}
+	v := Variant{DType: p.DType, Tile: t, Positive: p.Positive, Blocks: p.K > numbers.KBlock, Wide: p.DType == array.Float64 && major >= 9}
 	v.A = layout(p.Of[0], p.A, p.M, p.K, p.Batch.A)
 	v.B = layout(p.Of[1], p.B.t(), p.N, p.K, p.Batch.B)
 	v.Vector = vectors(p.DType, p.C, p.N, p.Batch.C)

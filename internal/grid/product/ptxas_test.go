@@ -21,7 +21,7 @@ var usage = regexp.MustCompile(`(?s)Function properties for (\S+)\s+\d+ bytes st
 func sampled(major int) (out []product.Variant) {
 	all := os.Getenv("WEFT_PTXAS_ALL") == strconv.Itoa(major)
 	for i, v := range product.Variants(major >= 9) {
-		likely := v.A.Of == v.DType && v.B.Of == v.DType && v.Vector && v.A.Vector == v.B.Vector
+		likely := v.A.Of == v.DType && v.B.Of == v.DType && v.Vector && v.A.Vector == v.B.Vector && !v.Positive
 		if likely || i%97 == 0 || all {
 			out = append(out, v)
 		}
