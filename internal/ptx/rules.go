@@ -69,13 +69,13 @@ var rules = []rule{
 	{loop.OpLogB, f32, "shr.u32 $r1, $A, 23; or.b32 $r2, $r1, 0x4B000000; sub.rn.f32 $D, $r2, 0f4B00007F"},
 	{loop.OpLogB, f64, "mov.b64 {$r1, $r2}, $A; shr.u32 $r3, $r2, 20; mov.b64 $d1, {$r3, 0x43300000}; sub.rn.f64 $D, $d1, 0d43300000000003FF"},
 
-	// B plus 3*2^22 or 3*2^51 has the integer B in its low bits. The two factors are 2 to half of
-	// it, rounded down and up. The first product is exact, because it is a normal number.
-	{loop.OpScaleB, f32, "add.rn.f32 $r1, $B, 0f4B400000; shr.s32 $r2, $r1, 1; sub.s32 $r3, $r1, $r2;" +
-		"add.s32 $r4, $r2, 127; shl.b32 $r5, $r4, 23; add.s32 $r6, $r3, 127; shl.b32 $r7, $r6, 23;" +
-		"mul.rn.f32 $r8, $A, $r5; mul.rn.f32 $D, $r8, $r7"},
-	{loop.OpScaleB, f64, "add.rn.f64 $d1, $B, 0d4338000000000000; cvt.u32.u64 $r1, $d1; shr.s32 $r2, $r1, 1; sub.s32 $r3, $r1, $r2;" +
-		"add.s32 $r4, $r2, 1023; shl.b32 $r5, $r4, 20; mov.b64 $d2, {0, $r5}; add.s32 $r6, $r3, 1023; shl.b32 $r7, $r6, 20; mov.b64 $d3, {0, $r7};" +
+	// B plus 3*2^22 or 3*2^51, and twice the bias of an exponent, has B and that in its low bits. The
+	// two factors are 2 to half of B, rounded down and up: halves of the sum are their exponents with
+	// the bias. The first product is exact, because it is a normal number.
+	{loop.OpScaleB, f32, "add.rn.f32 $r1, $B, 0f4B4000FE; shr.s32 $r2, $r1, 1; sub.s32 $r3, $r1, $r2;" +
+		"shl.b32 $r4, $r2, 23; shl.b32 $r5, $r3, 23; mul.rn.f32 $r6, $A, $r4; mul.rn.f32 $D, $r6, $r5"},
+	{loop.OpScaleB, f64, "add.rn.f64 $d1, $B, 0d43380000000007FE; cvt.u32.u64 $r1, $d1; shr.s32 $r2, $r1, 1; sub.s32 $r3, $r1, $r2;" +
+		"shl.b32 $r4, $r2, 20; mov.b64 $d2, {0, $r4}; shl.b32 $r5, $r3, 20; mov.b64 $d3, {0, $r5};" +
 		"mul.rn.f64 $d4, $A, $d2; mul.rn.f64 $D, $d4, $d3"},
 
 	// Division by zero and by -1 divides by 1 instead, which is the remainder's result as well.
