@@ -38,7 +38,7 @@ func onGrid(c *loopgen.Case, v Variant, blocks int, backward bool) loopgen.Runne
 			return errSkip
 		} else if n := int(f.Word[p.ExtentWord(p.Lane)]); v.kind() == ShortRows && (n < 1 || n > Warp) {
 			return errSkip
-		} else if v&Kept != 0 && (n > keptLanes(v.level()) || v&Whole != 0 && n != keptLanes(v.level())) {
+		} else if v&Kept != 0 && (n > keptLanes[v.level()] || v&Whole != 0 && n != keptLanes[v.level()]) {
 			return errSkip
 		}
 		k, err := Lower(p, v)

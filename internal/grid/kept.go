@@ -1,7 +1,7 @@
 package grid
 
 import (
-	"math/bits"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/loop"
@@ -19,25 +19,29 @@ const (
 	// keptSlots is the number of lanes of a thread, a power of two. It is less in short rows, where
 	// one warp computes a row.
 	keptSlots = 16
-	// keptLevels is the number of capacities: 64<<level lanes for each level. The highest has blocks of
-	// 1024 threads.
-	keptLevels = 9
 	// keptWords is the largest number of registers of 4 bytes that a slot keeps between two passes.
 	// keptWordsWide is that of blocks of more than 256 threads: 1024 have 64 registers each.
 	keptWords, keptWordsWide = 3, 1
 	// keptShared is the largest shared memory of a block in bytes. Two such blocks fit a
 	// multiprocessor of compute capability 9.0.
 	keptShared = 96 << 10
-	// sumRows is the number of rows of virtual lanes whose elements are loaded together.
+	// sumRows is the most rows of virtual lanes whose elements a warp loads together.
 	sumRows = 16
 )
 
-func keptLanes(level int) int { return 64 << level }
+// keptLanes has the most lanes of a row, by level. Above 4096 the blocks have 512 and 1024 threads.
+var keptLanes = [...]int{64, 128, 256, 512, 1024, 1536, 2048, 2560, 3072, 3584, 4096, 8192, 16384}
+
+// keptLevel returns the lowest level for rows of a number of lanes, len(keptLanes) if there is none.
+func keptLevel(lanes int) int {
+	level, _ := slices.BinarySearch(keptLanes[:], lanes)
+	return level
+}
 
 // keptShape returns the lanes of a thread and the warps of a row.
 func keptShape(level int) (slots, warps int) {
-	slots = min(keptLanes(level)/Warp, keptSlots)
-	return slots, keptLanes(level) / (slots * Warp)
+	slots = min(keptLanes[level]/Warp, keptSlots)
+	return slots, keptLanes[level] / (slots * Warp)
 }
 
 // reuse says which elements of a row the passes find again.
@@ -139,7 +143,7 @@ func (e *emitter) again(v, x loop.Value, buf int) {
 // legalKept reports whether rows of a program can be kept in registers. Passes have no branches and few
 // instructions, because a thread has a copy of them for each of its lanes.
 func legalKept(p *loop.Program, level int) bool {
-	if level >= keptLevels || p.Ragged() >= 0 || leads(p) {
+	if level >= len(keptLanes) || p.Ragged() >= 0 || leads(p) {
 		return false
 	}
 	ok := true
@@ -285,8 +289,8 @@ func (e *emitter) gatherParts(reds []*reduction) {
 		}
 	}
 	e.Barrier()
-	team := e.Do(loop.OpShrU, loop.I32, 0, e.warp, e.I32(int32(bits.TrailingZeros(uint(g.team)))))
-	e.If(e.Eq(e.And(e.warp, e.I32(int32(g.team-1))), e.I32(0)), true, func() {
+	team := e.QuoU(e.warp, e.I32(int32(g.team)))
+	e.If(e.Eq(e.Mul(team, e.I32(int32(g.team))), e.warp), true, func() {
 		at, first := e.Wide(e.Mul(team, e.I32(8))), e.Eq(e.inWarp, e.I32(0))
 		for _, r := range reds {
 			e.share(at, g.results[r.v], e.teamResult(r), first)
@@ -319,7 +323,12 @@ func (e *emitter) teamResult(r *reduction) Reg {
 		r.acc = append(r.acc, e.Copy(e.identity(r)))
 	}
 	rows := g.team * g.parts(r) / r.chains
-	batch := min(rows, sumRows)
+	batch := rows
+	if r.serial() {
+		for batch = sumRows; rows%batch != 0; {
+			batch /= 2
+		}
+	}
 	at := e.Copy(r.parts)
 	add := func() {
 		x := make([]Reg, batch*r.chains)

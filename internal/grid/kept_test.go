@@ -110,9 +110,10 @@ func randomRows(t *testing.T, seed uint64, rows, n int) *rowCase {
 func runKept(t *testing.T, c *rowCase, n, blocks int) (ran int) {
 	want := c.interpreted()
 	lowest := keptLevel(n)
-	for level := lowest; level < min(lowest+3, keptLevels); level++ {
-		for _, v := range []Variant{Kept + level, Kept + level | Whole} {
-			if lanes := keptLanes(int(level)); n > lanes || v&Whole != 0 && n != lanes || !Legal(c.p, v) {
+	for level := lowest; level < min(lowest+3, len(keptLanes)); level++ {
+		v := Kept + Variant(level)
+		for _, v := range []Variant{v, v | Whole} {
+			if lanes := keptLanes[level]; n > lanes || v&Whole != 0 && n != lanes || !Legal(c.p, v) {
 				continue
 			}
 			m := c.machine(t, v, blocks)
@@ -132,7 +133,7 @@ func runKept(t *testing.T, c *rowCase, n, blocks int) (ran int) {
 // TestKeptExtents compares rows that stay in registers with the interpreter, around the lengths where
 // code changes its ways.
 func TestKeptExtents(t *testing.T) {
-	for i, n := range []int{0, 1, 31, 32, 33, 64, 65, 500, 512, 513, 1024, 1025, 4096, 4097, 8192, 8200, 16384} {
+	for i, n := range []int{0, 1, 31, 32, 33, 64, 65, 500, 512, 513, 1024, 1025, 1600, 2500, 3072, 3500, 4096, 4097, 8192, 8200, 16384} {
 		for j, d := range []array.DType{array.Float32, array.Float64, array.Float16} {
 			if n > 600 && (i+j)%3 != 0 && d != array.Float32 {
 				continue // costs time
@@ -146,7 +147,7 @@ func TestKeptExtents(t *testing.T) {
 func TestKeptRandom(t *testing.T) {
 	ran := 0
 	for seed := range uint64(120) {
-		n := []int{20, 64, 300, 512, 700, 1024}[seed%6]
+		n := []int{20, 64, 300, 512, 700, 1536}[seed%6]
 		ran += runKept(t, randomRows(t, seed, 2, n), n, 1+int(seed%2))
 		if t.Failed() {
 			return

@@ -26,11 +26,11 @@ const (
 	// Long variants count rows and lanes with 8 bytes instead of 4.
 	Long Variant = 8
 
-	// Kept plus a level below keptLevels computes rows of at most 64<<level lanes, which stay in
-	// registers between passes.
+	// Kept plus a level computes rows of at most keptLanes[level] lanes, which stay in registers
+	// between passes.
 	Kept Variant = 16
 
-	// Whole variants have rows of exactly 64<<level lanes.
+	// Whole variants have rows of exactly keptLanes[level] lanes.
 	Whole Variant = 32
 
 	NumVariants Variant = 64
@@ -62,7 +62,7 @@ func (v Variant) threads() int {
 func (v Variant) String() string {
 	s := ""
 	if v&Kept != 0 {
-		s = fmt.Sprint("kept", keptLanes(v.level()))
+		s = fmt.Sprint("kept", keptLanes[v.level()])
 	} else {
 		s = [...]string{"flat", "vector", "warp", "block", "short", "wide"}[v.kind()]
 	}
@@ -249,7 +249,7 @@ func (w *Ways) Choose(f *loop.Frame, addrs []uint64, units int) (Variant, int) {
 		lanes = int(f.Word[p.ExtentWord(p.Lane)])
 	}
 	v, work := WarpRows, (rows+blockWarps-1)/blockWarps
-	level := Kept + keptLevel(max(lanes, 1))
+	kept := Kept + Variant(keptLevel(lanes))
 	switch {
 	case w.legal[Flat]:
 		v, work = Flat, product(rows, max(lanes, 0))
@@ -262,8 +262,8 @@ func (w *Ways) Choose(f *loop.Frame, addrs []uint64, units int) (Variant, int) {
 	case lanes > 0 && lanes <= shortRow && w.legal[ShortRows]:
 		perBlock := blockThreads >> bits.Len(uint(lanes-1))
 		v, work = ShortRows, (rows+perBlock-1)/perBlock
-	case lanes > shortRow && lanes <= keptLanes(keptLevels-1) && rows <= maxShort && w.legal[level]:
-		return keptBlocks(level, rows, lanes, units)
+	case lanes > shortRow && rows <= maxShort && w.legal[kept]:
+		return keptBlocks(kept, rows, lanes, units)
 	case lanes > 2*numbers.Block || rows < units && lanes > 8*Warp:
 		v, work = BlockRows, rows
 	}
@@ -273,7 +273,7 @@ func (w *Ways) Choose(f *loop.Frame, addrs []uint64, units int) (Variant, int) {
 // keptBlocks returns a variant for rows of a number of lanes, and the blocks of its launch.
 func keptBlocks(v Variant, rows, lanes, units int) (Variant, int) {
 	_, warps := keptShape(v.level())
-	if lanes == keptLanes(v.level()) {
+	if lanes == keptLanes[v.level()] {
 		v |= Whole
 	}
 	if warps > 1 {
@@ -281,9 +281,6 @@ func keptBlocks(v Variant, rows, lanes, units int) (Variant, int) {
 	}
 	return v, min((rows+blockWarps-1)/blockWarps, 4*blocksPerUnit*max(units, 1))
 }
-
-// keptLevel returns the lowest level for rows of a number of lanes.
-func keptLevel(lanes int) Variant { return Variant(max(bits.Len(uint(lanes-1)), 6) - 6) }
 
 // product returns the product of two counts, or the greatest int if that is less.
 func product(x, y int) int {
