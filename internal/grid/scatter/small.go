@@ -77,8 +77,8 @@ func (w *smallWriter) digitOf(key grid.Reg) grid.Reg {
 	return w.And(w.as(loop.I32, x), w.I32(radix-1))
 }
 
-// places returns where the thread's pairs go: behind those with lower digits, those of lower threads with
-// the same one, and its own before.
+// places returns where the pairs of the thread go: behind all pairs with lower digits, pairs of lower threads
+// with the same digit, and its own ones before.
 func (w *smallWriter) places(keys []grid.Reg) []grid.Reg {
 	const totals = 4 * threads * radix
 	w.clear(w.thread)
