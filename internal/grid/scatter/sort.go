@@ -11,10 +11,10 @@ import (
 // Sizes of the radix sort.
 const (
 	digitBits  = 5
-	radix      = 1 << digitBits
+	radix      = 1 << digitBits // one digit for each lane of a warp
 	perThread  = 16
 	tile       = threads * perThread // pairs that a block orders at a time
-	perScan    = 4                   // counts that a thread of the scan reads at a time
+	perScan    = 16                  // counts that a thread of the scan reads at a time
 	warpDigits = radix / warps       // digits that a warp sums the counts of
 )
 
@@ -77,10 +77,15 @@ type countVariant struct{ long bool }
 
 func (v countVariant) name() string { return "scatter_count" + long(v.long) }
 
-// digit returns the digit of a key.
-func (w writer) digit(key grid.Reg) grid.Reg {
-	x := w.Do(loop.OpShrU, w.Type(key), 0, key, w.as(w.Type(key), w.short(sortShift)))
+// digitAt returns the digit of a key from a bit on.
+func (w writer) digitAt(key, shift grid.Reg) grid.Reg {
+	x := w.Do(loop.OpShrU, w.Type(key), 0, key, w.as(w.Type(key), shift))
 	return w.And(w.as(loop.I32, x), w.I32(radix-1))
+}
+
+// split returns the lane and the warp of a thread.
+func (w writer) split(thread grid.Reg) (lane, warp grid.Reg) {
+	return w.And(thread, w.I32(grid.Warp-1)), w.Do(loop.OpShrU, loop.I32, 0, thread, w.I32(5))
 }
 
 // Counts in shared memory: one for each digit and thread, so that threads count without waiting for
@@ -134,11 +139,11 @@ func (v countVariant) lower() *grid.Kernel {
 			w.Update(i, loop.OpAdd, i, w.number(t, threads))
 		}
 		for u, key := range keys {
-			w.count(w.counter(w.digit(key), thread), in[u])
+			w.count(w.counter(w.digitAt(key, w.short(sortShift)), thread), in[u])
 		}
 	})
 	w.Barrier()
-	lane, warp := w.And(thread, w.I32(grid.Warp-1)), w.Do(loop.OpShrU, loop.I32, 0, thread, w.I32(5))
+	lane, warp := w.split(thread)
 	first := w.Mul(warp, w.I32(warpDigits))
 	at := w.counter(first, lane)
 	for d := range warpDigits {
@@ -170,7 +175,7 @@ func (v scanVariant) lower() *grid.Kernel {
 	w, t := writer{grid.NewBuilder(v.name(), threads)}, numbers(v.long)
 	w.K.Args, w.K.Shared = scanBytes, 8*warps
 	thread := w.Thread()
-	lane, warp := w.And(thread, w.I32(grid.Warp-1)), w.Do(loop.OpShrU, loop.I32, 0, thread, w.I32(5))
+	lane, warp := w.split(thread)
 	before, base := w.Copy(w.number(t, 0)), w.Copy(w.I32(0))
 	n := w.short(scanN)
 	w.While(true, func() grid.Reg { return w.Lt(base, n) }, func() {
@@ -216,89 +221,4 @@ func (w writer) upTo(x, lane grid.Reg) grid.Reg {
 		x = w.Select(w.Lt(lane, w.I32(d)), x, w.Add(x, below))
 	}
 	return x
-}
-
-// scanDigits replaces the counts of each digit in shared memory by the sums over lower threads, and returns
-// the totals of the digits of the warp.
-func (w writer) scanDigits(lane, warp grid.Reg) (totals [warpDigits]grid.Reg) {
-	at := w.counter(w.Mul(warp, w.I32(warpDigits)), lane)
-	for d := range totals {
-		before := w.I32(0)
-		for j := range warps {
-			off := 4 * (threads*d + grid.Warp*j)
-			n := w.Load(grid.Shared, grid.W32, loop.I32, at, off, grid.NoReg)
-			all := w.upTo(n, lane)
-			w.Store(grid.Shared, grid.W32, at, off, grid.NoReg, w.Add(before, w.Sub(all, n)))
-			before = w.Add(before, w.FromLane(all, w.I32(grid.Warp-1)))
-		}
-		totals[d] = before
-	}
-	return totals
-}
-
-// An orderVariant is a kernel that orders pairs by a digit.
-type orderVariant struct {
-	first bool // sources are the places of the pairs
-	long  bool
-}
-
-func (v orderVariant) name() string {
-	if v.first {
-		return "scatter_order_first" + long(v.long)
-	}
-	return "scatter_order" + long(v.long)
-}
-
-// lower returns the kernel. A thread has neighbouring pairs of a tile. The next place for one of its
-// pairs with a digit is the number of such pairs before it: in blocks and tiles before, which is in shared
-// memory behind the counts, in threads before, and of its own.
-func (v orderVariant) lower() *grid.Kernel {
-	w, t := writer{grid.NewBuilder(v.name(), threads)}, numbers(v.long)
-	const starts = 4 * threads * radix
-	w.K.Args, w.K.Shared = sortBytes, starts+8*radix
-	thread := w.Thread()
-	lane, warp := w.And(thread, w.I32(grid.Warp-1)), w.Do(loop.OpShrU, loop.I32, 0, thread, w.I32(5))
-	start := func(digit grid.Reg) grid.Reg { return w.Wide(w.Mul(digit, w.I32(8))) }
-	w.If(w.Lt(thread, w.I32(radix)), true, func() {
-		n := w.Load(grid.Global, elemOf(t), t, w.total(t, thread), 0, grid.NoReg)
-		w.Store(grid.Shared, elemOf(t), start(thread), starts, grid.NoReg, n)
-	}, nil)
-	begin, end := w.chunk(t)
-	base := w.Copy(begin)
-	w.While(true, func() grid.Reg { return w.Lt(base, end) }, func() {
-		w.clear(thread)
-		i := w.Add(base, w.as(t, w.Mul(thread, w.I32(perThread))))
-		var in, keys, sources, counters [perThread]grid.Reg
-		for u := range perThread {
-			at := w.Add(i, w.number(t, u))
-			in[u] = w.Lt(at, end)
-			keys[u] = w.Load(grid.Global, elemOf(t), t, w.place(w.long(sortKeys), at, t.Size()), 0, in[u])
-			if sources[u] = at; !v.first {
-				sources[u] = w.Load(grid.Global, elemOf(t), t, w.place(w.long(sortSources), at, t.Size()), 0, in[u])
-			}
-		}
-		for u, key := range keys {
-			counters[u] = w.counter(w.digit(key), thread)
-			w.count(counters[u], in[u])
-		}
-		w.Barrier()
-		totals := w.scanDigits(lane, warp)
-		w.Barrier()
-		for u, key := range keys {
-			n := w.count(counters[u], in[u])
-			s := w.Load(grid.Shared, elemOf(t), t, start(w.digit(key)), starts, in[u])
-			to := w.Add(s, w.as(t, n))
-			w.Store(grid.Global, elemOf(t), w.place(w.long(sortKeysTo), to, t.Size()), 0, in[u], key)
-			w.Store(grid.Global, elemOf(t), w.place(w.long(sortTo), to, t.Size()), 0, in[u], sources[u])
-		}
-		w.Barrier()
-		first := w.Mul(warp, w.I32(warpDigits))
-		for d, n := range totals {
-			at, lead := start(w.Add(first, w.I32(int32(d)))), w.Eq(lane, w.I32(0))
-			s := w.Load(grid.Shared, elemOf(t), t, at, starts, lead)
-			w.Store(grid.Shared, elemOf(t), at, starts, lead, w.Add(s, w.as(t, n)))
-		}
-		w.Update(base, loop.OpAdd, base, w.number(t, tile))
-	})
-	return w.K
 }
