@@ -182,8 +182,9 @@ func (s *Stream) Device() Device { return Device{s.c().Device()} }
 // Track returns t as a tensor of the stream, with the same memory: what is computed of it on the
 // stream's device, and its gradient, runs on the stream. Results are tensors of the stream too. An
 // operation whose operands are of several streams runs on that of the first. A tensor of another device
-// may be tracked: [Tensor.On] then copies it on the stream. Writes into t from other tensors,
-// optimizers and random numbers run on the default stream. Inside a compiled function Track changes
+// may be tracked: [Tensor.On] then copies it on the stream. A write into t
+// ([Tensor.Assign] and the like) runs there as well; optimizers and random numbers run on the default
+// stream. Inside a compiled function Track changes
 // nothing: such a function runs on the stream of its arguments.
 func (s *Stream) Track(t *Tensor) *Tensor { return (*Tensor)(s.c().Track(t.c())) }
 

@@ -79,7 +79,7 @@ func fullOf(number uint8, n exec.Number, d array.DType) *Tensor {
 		return &Tensor{v: tr.Scalar(n, d)}
 	}
 	t := &Tensor{v: array.View{Store: Alloc(number, d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
-	fill(&t.v, n)
+	fill(device.Get(number).Default(), &t.v, n)
 	return t
 }
 
@@ -102,9 +102,9 @@ func (o *Operand) fills(opName string, v *array.View) bool {
 }
 
 // fill writes a number at each place of a row.
-func fill(v *array.View, n exec.Number) {
+func fill(s device.Stream, v *array.View, n exec.Number) {
 	size := v.DType.Size()
-	check(device.Get(v.Store.Device).Default().Fill(device.Ref{Store: v.Store, Offset: v.Offset * size}, v.Size(), n.Bits(v.DType), size))
+	check(s.Fill(device.Ref{Store: v.Store, Offset: v.Offset * size}, v.Size(), n.Bits(v.DType), size))
 }
 
 // Full returns a tensor of a shape and type on a device, filled with a Go number.
@@ -113,9 +113,9 @@ func Full(opName string, o Operand, number uint8, d array.DType, shape []int) *T
 	switch {
 	case t.Size() == 0:
 	case o.fills(opName, &t.v):
-		fill(&t.v, o.Num)
+		fill(device.Get(number).Default(), &t.v, o.Num)
 	default:
-		CopyViews(&t.v, &o.Number(opName, number, d).v)
+		CopyViews(nil, &t.v, &o.Number(opName, number, d).v)
 	}
 	return t
 }

@@ -96,7 +96,7 @@ func (e *Entry) debugged(o *Debugging, ctx context.Context, ins []*array.View, n
 		}
 	}
 	for i := range values {
-		CopyViews(&outs[i], &values[i])
+		CopyViews(nil, &outs[i], &values[i])
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func copyWithStep(v *array.View, step int) array.View {
 	if step > 1 {
 		check(device.Get(v.Store.Device).Default().Fill(device.Ref{Store: out.Store}, bytes, 0xa5, 1))
 	}
-	CopyViews(&out, v)
+	CopyViews(nil, &out, v)
 	return out
 }
 
@@ -289,7 +289,7 @@ func copiesWithStrides(ins []*array.View) []*array.View {
 	for i, v := range ins {
 		lo, hi := v.Span()
 		c := array.View{Store: device.Get(v.Store.Device).Default().Alloc(max((hi-lo)*v.DType.Size(), 1)), DType: v.DType, Offset: v.Offset - lo, Shape: v.Shape, Strides: v.Strides}
-		CopyViews(&c, v)
+		CopyViews(nil, &c, v)
 		out[i] = &c
 	}
 	return out

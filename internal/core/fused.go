@@ -231,7 +231,7 @@ func (c *fusedCall) run() {
 	RunPlan(c.name, nil, c.C, c.Ins, c.Nums, c.Out)
 	if !direct {
 		for i, t := range c.dst {
-			CopyViews(&t.v, &c.Out[i])
+			CopyViews(nil, &t.v, &c.Out[i])
 			Free(c.Out[i].Store)
 		}
 	}

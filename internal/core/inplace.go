@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"unsafe"
 
 	"weft/internal/array"
@@ -50,7 +51,7 @@ func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *T
 			res.Node().keepOld(t.v.Store)
 		}
 		captureHere(res)
-		CopyViews(&t.v, &res.v)
+		CopyViews(r.stream(), &t.v, &res.v)
 		if res.v.Store != t.v.Store && res.hist == nil {
 			Free(res.v.Store)
 		}
@@ -119,11 +120,11 @@ func laidOut(v *array.View, strides []int) array.View {
 	if tr := TracingViews(v); tr != nil {
 		w := tr.Fresh(c.DType, []int{hi - lo})
 		c.Store, c.Offset = w.Store, -lo
-		CopyViews(&c, v)
+		CopyViews(nil, &c, v)
 		return c
 	}
 	c.Store, c.Offset = Alloc(v.Store.Device, (hi-lo)*c.DType.Size()), -lo
-	CopyViews(&c, v)
+	CopyViews(nil, &c, v)
 	return c
 }
 
@@ -192,14 +193,14 @@ func putNode(base, value *GradNode, at *viewPath) *GradNode {
 }
 
 // CopyViews copies src's elements, converted, into dst's memory; the two must not
-// overlap.
-func CopyViews(dst, src *array.View) {
+// overlap. It runs on the default stream if s is nil.
+func CopyViews(s *Stream, dst, src *array.View) {
 	if tr := TracingViews(dst, src); tr != nil {
 		tr.Copy(dst, src)
 		return
 	}
 	p := LookupInto(copyDef, nil, []Operand{{T: &Tensor{v: *src}}, {T: &Tensor{v: *dst}}}, 1, composeCopy)
-	RunPlan("copy", nil, p.Compiled(), []*array.View{src}, nil, unsafe.Slice(dst, 1))
+	RunPlan("copy", s, p.Compiled(), []*array.View{src}, nil, unsafe.Slice(dst, 1))
 }
 
 // copyDef marks copies in the plan cache.
@@ -223,9 +224,9 @@ func CopyInto(dst, src *Tensor) {
 		if s.Same(&dst.v) {
 			return
 		}
-		s = (&Tensor{v: s}).Clone().v
+		s = (&Tensor{v: s, run: src.run.onStream()}).Clone().v
 	}
-	CopyViews(&dst.v, &s)
+	CopyViews(cmp.Or(dst.run.stream(), src.run.stream()), &dst.v, &s)
 }
 
 // CopyFrom is [CopyInto] for memory that others may know.
@@ -310,7 +311,7 @@ func (t *Tensor) filled(opName string, o *Operand) bool {
 	w := OpenWrite(v)
 	func() {
 		defer w.Done()
-		fill(v, o.Num)
+		fill(t.stream(), v, o.Num)
 	}()
 	t.Wrote()
 	if v.DType.Differentiable() && GradOn() {

@@ -102,7 +102,7 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []Operand) {
 		clear(views)
 		Lookup(d, a, args).Compute(args, views)
 		for i, t := range dst {
-			CopyViews(&t.v, &views[i])
+			CopyViews(nil, &t.v, &views[i])
 			Free(views[i].Store)
 		}
 	}

@@ -86,6 +86,7 @@ func TestWorkGoesToTheStream(t *testing.T) {
 	number, gpu := simulated(t, ptxsim.Options{Seed: 1})
 	dev := weft.Devices()[number]
 	x := dev.Randn(64, 64).RequireGrad()
+	buffer := dev.Zeros(64, 64)
 	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return weft.CPU.DefaultStream().Track(x).Tanh().Sum(0) }).Func()
 	for name, work := range map[string]func(x *weft.Tensor) any{
 		"operation": func(x *weft.Tensor) any { return x.Exp() },
@@ -94,7 +95,10 @@ func TestWorkGoesToTheStream(t *testing.T) {
 		"compiled":  func(x *weft.Tensor) any { return f(x) },
 		"lazy":      func(x *weft.Tensor) any { return x.Lazy().Exp().Contiguous().MatMul(x) },
 		"gradient":  func(x *weft.Tensor) any { return weft.Grad(x.Square().Sum(), []*weft.Tensor{x}) },
-		"copy":      func(x *weft.Tensor) any { return x.On(weft.CPU) },
+		"assign": func(x *weft.Tensor) any {
+			return weft.Try(func() { buffer.Assign(x); buffer.AddAssign(x); buffer.Assign(x.T()) })
+		},
+		"copy": func(x *weft.Tensor) any { return x.On(weft.CPU) },
 	} {
 		s := newStream(t, dev)
 		tracked := s.Track(x)
