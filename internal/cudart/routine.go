@@ -32,6 +32,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineTopK:         sorted(topK),
 	ir.RoutineKthValue:     sorted(kthValue),
 	ir.RoutineSearchSorted: searchSorted,
+	ir.RoutineRuns:         runs,
 
 	ir.RoutineCopy:        copyView,
 	ir.RoutineIndexSelect: indexSelect,
@@ -85,6 +86,25 @@ func (s *Stream) startRoutine(c *device.Call, name string, lower func() *grid.Ke
 func (s *Stream) first(v *array.View) (uint64, error) {
 	addr, err := s.address(device.Ref{Store: v.Store, Offset: v.Offset * v.DType.Size()})
 	return uint64(addr), err
+}
+
+// operands returns the addresses of the first elements of the arguments and the results of a call.
+func (s *Stream) operands(c *device.Call) (args, out []uint64, err error) {
+	for i := range c.Args {
+		a, err := s.first(&c.Args[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		args = append(args, a)
+	}
+	for i := range c.Out {
+		a, err := s.first(&c.Out[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, a)
+	}
+	return args, out, nil
 }
 
 func matmul(c *device.Call) error {

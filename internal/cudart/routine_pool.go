@@ -25,15 +25,11 @@ func onWindows(o pooling.Op) device.Routine {
 		p := pooling.Pool{DType: c.Out[0].DType, Planes: array.Size(x[:r-2]), H: x[r-2], W: x[r-1], OH: y[r-2], OW: y[r-1],
 			KH: a.Window[0], KW: a.Window[1], PadH: a.Pad[0], PadW: a.Pad[1], Sum: a.Sum,
 			StepH: op.StepWithin(a.Stride[0], x[r-2], a.Pad[0]), StepW: op.StepWithin(a.Stride[1], x[r-1], a.Pad[1])}
-		views := []*array.View{&c.Out[0]}
-		for i := range c.Args {
-			views = append(views, &c.Args[i])
-		}
-		at, err := s.addressesOf(views...)
+		args, out, err := s.operands(c)
 		if err != nil {
 			return err
 		}
-		for _, l := range p.Launches(o, at[0], at[1:]...) {
+		for _, l := range p.Launches(o, out[0], args...) {
 			if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return pooling.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
 				return err
 			}

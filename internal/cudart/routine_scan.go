@@ -20,37 +20,31 @@ func scanned(o scan.Op) device.Routine {
 			a.Axis = int(attrs)
 		}
 		p := scan.Scan{Op: o, DType: x.DType, Outer: array.Size(x.Shape[:a.Axis]), N: x.Shape[a.Axis], Inner: array.Size(x.Shape[a.Axis+1:]), Reverse: a.Reverse}
-		var err error
-		try := func(v *array.View) (addr uint64) {
-			if err == nil {
-				addr, err = s.first(v)
-			}
-			return addr
-		}
-		p.X, p.Y = try(x), try(&c.Out[0])
-		if len(c.Args) > 1 {
-			p.A = try(&c.Args[1])
-		}
-		if len(c.Out) > 1 {
-			p.Places = try(&c.Out[1])
-		}
-		scratch := uint64(0)
-		if n := p.Scratch(); n > 0 && err == nil {
-			at, free, e := s.scratch(n)
-			if e != nil {
-				return e
-			}
-			defer free()
-			scratch = at
-		}
+		args, out, err := s.operands(c)
 		if err != nil {
 			return err
 		}
-		for _, l := range p.Launches(scratch) {
-			if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return scan.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
-				return err
-			}
+		p.X, p.Y = args[0], out[0]
+		if o == scan.Recurrence {
+			p.A = args[1]
 		}
-		return nil
+		if len(out) > 1 {
+			p.Places = out[1]
+		}
+		at, free, err := s.scratch(p.Scratch())
+		if err != nil {
+			return err
+		}
+		defer free()
+		return s.startScans(c, p.Launches(at))
 	}
+}
+
+func (s *Stream) startScans(c *device.Call, list []scan.Launch) error {
+	for _, l := range list {
+		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return scan.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/grid"
+	"weft/internal/grid/scan"
 	"weft/internal/grid/sorting"
 	"weft/internal/op"
 )
@@ -18,21 +19,17 @@ func sorted(describe func(c *device.Call) (axis int, s sorting.Sort)) device.Rou
 		if p.N > sorting.MaxRow {
 			return array.Errorf(c.Node.Op.OpName(), "axis", "has %d elements, more than %d", p.N, sorting.MaxRow)
 		}
-		at, err := s.addressesOf(x, &c.Out[0], &c.Out[1])
+		args, out, err := s.operands(c)
 		if err != nil {
 			return err
 		}
-		p.X, p.Y, p.Places = at[0], at[1], at[2]
-		scratch := uint64(0)
-		if n := p.Scratch(); n > 0 {
-			at, free, err := s.scratch(n)
-			if err != nil {
-				return err
-			}
-			defer free()
-			scratch = at
+		p.X, p.Y, p.Places = args[0], out[0], out[1]
+		at, free, err := s.scratch(p.Scratch())
+		if err != nil {
+			return err
 		}
-		return s.startSorts(c, p.Launches(scratch))
+		defer free()
+		return s.startSorts(c, p.Launches(at))
 	}
 }
 
@@ -63,14 +60,47 @@ func kthValue(c *device.Call) (axis int, s sorting.Sort) {
 
 func searchSorted(c *device.Call) error {
 	s, rows, x := c.Stream.(*Stream), &c.Args[0], &c.Args[1]
-	at, err := s.addressesOf(rows, x, &c.Out[0])
+	args, out, err := s.operands(c)
 	if err != nil {
 		return err
 	}
 	r := len(rows.Shape)
-	p := sorting.Searching{DType: rows.DType, Rows: 1, N: rows.Shape[r-1], Queries: x.Size(), Right: c.Node.Attrs.(op.Search).Right, Sorted: at[0], X: at[1], Places: at[2]}
+	p := sorting.Searching{DType: rows.DType, Rows: 1, N: rows.Shape[r-1], Queries: x.Size(), Right: c.Node.Attrs.(op.Search).Right, Sorted: args[0], X: args[1], Places: out[0]}
 	if r > 1 {
 		p.Rows, p.Queries = array.Size(rows.Shape[:r-1]), x.Shape[r-1]
 	}
 	return s.startSorts(c, p.Launches())
+}
+
+// runs marks where runs of equal elements begin, and numbers them: the numbers are running sums of the marks.
+func runs(c *device.Call) error {
+	s, x := c.Stream.(*Stream), &c.Args[0]
+	args, out, err := s.operands(c)
+	if err != nil {
+		return err
+	}
+	n := x.Size()
+	sums := scan.Scan{Op: scan.Sum, DType: array.Int64, Outer: 1, N: n, Inner: 1}
+	at, free, err := s.scratch(8*n + sums.Scratch())
+	if err != nil {
+		return err
+	}
+	defer free()
+	sums.X, sums.Y = at, at
+	if err := s.Fill(device.Ref{Store: c.Out[1].Store, Offset: c.Out[1].Offset * 8}, n, 0, 8); err != nil {
+		return err
+	}
+	refuse := func(place int64, position int) error {
+		return array.Errorf("runs", "places", "%d at position %d is out of range for size %d", place, position, n)
+	}
+	return s.reporting(c, refuse, func(report uint64) error {
+		p := sorting.Runs{DType: x.DType, N: n, Sorted: args[0], Places: args[1], First: out[0], Numbers: out[1], Sums: at, Report: report}
+		if err := s.startSorts(c, p.Marks()); err != nil {
+			return err
+		}
+		if err := s.startScans(c, sums.Launches(at+uint64(8*n))); err != nil {
+			return err
+		}
+		return s.startSorts(c, p.Number())
+	})
 }

@@ -19,6 +19,10 @@ func TestSortsAsOnCPU(t *testing.T) {
 		"top":        func(x *weft.Tensor) *weft.Tensor { return both(x.TopK(7, 1)) },
 		"kth":        func(x *weft.Tensor) *weft.Tensor { return both(x.KthValue(3, 0)) },
 		"median":     func(x *weft.Tensor) *weft.Tensor { return x.Median(1) },
+		"unique": func(x *weft.Tensor) *weft.Tensor {
+			values, inverse, _ := x.Unique()
+			return values.IndexSelect(0, inverse.Reshape(300)).Add(inverse.Reshape(300).To(x.DType()))
+		},
 		"search": func(x *weft.Tensor) *weft.Tensor {
 			rows, _ := x.Sort(1)
 			return rows.SearchSorted(x.Mul(0.5))

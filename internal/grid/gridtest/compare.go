@@ -65,11 +65,8 @@ func (g *GPU) SameAsCPU(def *op.Def, attrs ir.Attrs, args ...Array) {
 		node = node.Args[0]
 	}
 	run := func(d device.Device, args []array.View) (out []Array) {
-		var to []array.View
 		s := d.Default()
-		for _, r := range results {
-			to = append(to, array.View{Store: s.Alloc(r.Size() * r.DType.Size()), DType: r.DType, Shape: r.Shape, Strides: array.RowMajor(r.Shape)})
-		}
+		to := empty(s, results)
 		if err := d.Routine(def.Routine)(&device.Call{Stream: s, Node: node, Args: args, Out: to}); err != nil {
 			g.t.Fatal(err)
 		}

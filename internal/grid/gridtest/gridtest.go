@@ -72,6 +72,14 @@ func (g *GPU) Dense(d array.DType, b []byte, shape ...int) array.View {
 	return array.View{Store: g.Put(b), DType: d, Shape: shape, Strides: array.RowMajor(shape)}
 }
 
+// empty returns arrays for results.
+func empty(s device.Stream, results []*ir.Node) (out []array.View) {
+	for _, r := range results {
+		out = append(out, array.View{Store: s.Alloc(r.Size() * r.DType.Size()), DType: r.DType, Shape: r.Shape, Strides: array.RowMajor(r.Shape)})
+	}
+	return out
+}
+
 // Call applies an operation to arrays on the GPU by its routine, and returns the bytes of its first
 // result. The error is one that the GPU finds late.
 func (g *GPU) Call(def *op.Def, attrs ir.Attrs, args ...array.View) ([]byte, error) {
@@ -80,22 +88,26 @@ func (g *GPU) Call(def *op.Def, attrs ir.Attrs, args ...array.View) ([]byte, err
 	for i, v := range args {
 		nodes[i] = graph.Input(i, v.DType, v.Shape)
 	}
-	n, s := op.Apply(def, attrs, nodes...), g.Default()
+	results, s := op.ApplyAll(def, attrs, nodes...), g.Default()
+	n := results[0]
 	size := n.Size() * n.DType.Size()
-	out := array.View{Store: s.Alloc(size), DType: n.DType, Shape: n.Shape, Strides: array.RowMajor(n.Shape)}
+	out := empty(s, results)
+	if len(results) > 1 {
+		n = n.Args[0]
+	}
 	routine := g.Routine(def.Routine)
 	if routine == nil {
 		g.t.Fatalf("%s does not run on the GPU", def.Name)
 	}
-	if err := routine(&device.Call{Stream: s, Node: n, Args: args, Out: []array.View{out}}); err != nil {
+	if err := routine(&device.Call{Stream: s, Node: n, Args: args, Out: out}); err != nil {
 		g.t.Fatal(err)
 	}
 	got := make([]byte, size)
-	if err := s.Copy(device.Ref{Store: host(got)}, device.Ref{Store: out.Store}, size); err != nil {
+	if err := s.Copy(device.Ref{Store: host(got)}, device.Ref{Store: out[0].Store}, size); err != nil {
 		g.t.Fatal(err)
 	}
 	err := s.Sync()
-	for _, v := range append(args, out) {
+	for _, v := range append(args, out...) {
 		s.Free(v.Store)
 	}
 	return got, err

@@ -38,15 +38,19 @@ const (
 	Merge              // merges pairs of runs of records
 	Give               // writes elements and places of sorted records
 	Search             // finds places in sorted rows
+	Mark               // marks where runs of equal elements begin in a sorted row
+	Number             // writes the numbers of the runs at the places of their elements
 	numKinds
 )
 
-func (k Kind) String() string { return [...]string{"tile", "again", "merge", "give", "search"}[k] }
+func (k Kind) String() string {
+	return [...]string{"tile", "again", "merge", "give", "search", "mark", "number"}[k]
+}
 
 // A Variant is a kernel.
 type Variant struct {
 	Kind  Kind
-	DType array.DType // of elements; of Merge, and of Again that writes records, Uint32 or Uint64 by the size of ranks
+	DType array.DType // of elements; of Merge, and of Again that writes records, Uint32 or Uint64 by the size of ranks; of Number, Uint64
 	Final bool        // of Tile and Again: writes elements and places, not records
 }
 
@@ -59,7 +63,9 @@ func (v Variant) Name() string {
 }
 
 // typed reports whether the kernel reads elements.
-func (v Variant) typed() bool { return v.Final || v.Kind != Merge && v.Kind != Again }
+func (v Variant) typed() bool {
+	return v.Final || v.Kind != Merge && v.Kind != Again && v.Kind != Number
+}
 
 // kernelType returns the type in the variant of a kernel for elements of a type.
 func (v Variant) kernelType(d array.DType) array.DType {
@@ -68,7 +74,7 @@ func (v Variant) kernelType(d array.DType) array.DType {
 		return array.Uint8
 	case v.typed():
 		return d
-	case d.Size() < 8:
+	case d.Size() < 8 && v.Kind != Number:
 		return array.Uint32
 	}
 	return array.Uint64
@@ -97,7 +103,8 @@ const (
 
 // The argument block, in order:
 //
-//   - addresses of the elements, of the results, and of the parts of records that are read and written
+//   - addresses of the elements, of the results, and of the parts of records that are read and written;
+//     of Mark and Number of sums and of a [grid.Report] in their place
 //   - what an element's rank is changed by: its sign, and all bits if the greatest element is the first
 //   - elements or records of a row that are sorted, and elements of a row
 //   - results of a row, or records that a tile of a row writes
@@ -159,7 +166,7 @@ func Lower(v Variant) *grid.Kernel {
 			w.K.Shared += padded(tileSize) * 4
 		}
 	}
-	[...]func(){Tile: w.tile, Again: w.tile, Merge: w.merge, Give: w.give, Search: w.search}[v.Kind]()
+	[...]func(){Tile: w.tile, Again: w.tile, Merge: w.merge, Give: w.give, Search: w.search, Mark: w.mark, Number: w.number}[v.Kind]()
 	return w.K
 }
 

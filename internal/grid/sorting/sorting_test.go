@@ -98,6 +98,35 @@ func TestSearches(t *testing.T) {
 	}
 }
 
+// Runs of equal elements, all NaN being equal, and of both zeros.
+func TestRuns(t *testing.T) {
+	chance := rand.New(rand.NewPCG(5, 1))
+	g := gridtest.New(t)
+	for _, d := range ordered(true) {
+		for _, n := range []int{0, 1, 2, 31, 300} {
+			sorted := gridtest.SortedRows(gridtest.Noise(chance, d, 1, n))
+			sorted.Shape = []int{n}
+			places := gridtest.NewArray(array.Int64, n)
+			for i, p := range chance.Perm(n) {
+				gridtest.Elements[int64](places)[i] = int64(p)
+			}
+			g.SameAsCPU(op.Runs, nil, sorted, places)
+		}
+	}
+}
+
+// Places that are no places of the row are refused with the first position.
+func TestRunsRefusePlaces(t *testing.T) {
+	g := gridtest.New(t)
+	x := gridtest.NewArray(array.Float32, 4)
+	places := gridtest.NewArray(array.Int64, 4)
+	copy(gridtest.Elements[int64](places), []int64{2, 4, -1, 0})
+	_, err := g.Call(op.Runs, nil, g.Dense(x.DType, x.Bytes, 4), g.Dense(places.DType, places.Bytes, 4))
+	if err == nil || err.Error() != "runs: places: 4 at position 1 is out of range for size 4" {
+		t.Errorf("error %v", err)
+	}
+}
+
 // NVIDIA's assembler spills no registers.
 func TestPtxasSpillsNothing(t *testing.T) {
 	var kernels []*grid.Kernel
