@@ -28,17 +28,16 @@ func writeAt(c *device.Call, name string, w scatter.Scatter, base *array.View, a
 	if len(out.Shape) > 0 {
 		w.Size = out.Shape[w.Axis]
 	}
+	units, pairs := s.d.info.Units, uint64(0)
+	if bytes := w.Scratch(units); bytes > 0 {
+		var free func()
+		if pairs, free, err = s.scratch(bytes); err != nil {
+			return err
+		}
+		defer free()
+	}
 	return s.reporting(c, refuseIndex(name, w.Size), func(report uint64) error {
 		w.Report = report
-		units, pairs := s.d.info.Units, uint64(0)
-		if bytes := w.Scratch(units); bytes > 0 {
-			at, free, err := s.scratch(bytes)
-			if err != nil {
-				return err
-			}
-			defer free()
-			pairs = at
-		}
 		return s.startScatter(c, w.Launches(units, pairs))
 	})
 }

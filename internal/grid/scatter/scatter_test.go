@@ -291,18 +291,20 @@ func TestSplits(t *testing.T) {
 func TestLargeSorts(t *testing.T) {
 	chance := rand.New(rand.NewPCG(8, 4))
 	g := gridtest.New(t)
-	for i, c := range []struct{ sources, targets, blocks, chunk int }{{4096, 31, 1 << 11, scatter.Tile}, {4095, 5000, 1 << 11, scatter.Tile}, {4097, 32, 1 << 11, scatter.Tile}, {8200, 1023, 2, scatter.Tile}, {5000, 1024, 3, 1024}, {4500, 40000, 1, scatter.Tile}, {4200, 30, 1 << 11, 32}} {
+	sums, copies := operations[1], operations[4]
+	for _, c := range []struct {
+		operation
+		sources, targets, columns, blocks, chunk int
+	}{
+		{sums, 4096, 31, 1, 1 << 11, scatter.Tile}, {copies, 4095, 5000, 1, 1 << 11, scatter.Tile}, {sums, 4097, 32, 4, 1 << 11, scatter.Tile},
+		{copies, 8200, 1023, 1, 2, scatter.Tile}, {sums, 5000, 1024, 1, 3, 1024}, {copies, 4500, 40000, 1, 1, scatter.Tile}, {sums, 4200, 200, 1, 1 << 11, 32},
+	} {
 		l := sorting
 		l.MostBlocks, l.LeastChunk = c.blocks, c.chunk
 		back := scatter.SetLimits(l)
-		for _, name := range []operation{operations[1], operations[4]} {
-			x := testCase{operation: name, dtype: array.Float32, index: array.Int64, x: []int{c.sources}, out: []int{c.targets}}
-			if i%2 > 0 && name.rows {
-				x.x, x.out = append(x.x, 4), append(x.out, 4)
-			}
-			if err := x.run(t, g, chance); err != nil {
-				t.Fatal(err)
-			}
+		x := testCase{operation: c.operation, dtype: array.Float32, index: array.Int64, x: []int{c.sources, c.columns}, out: []int{c.targets, c.columns}}
+		if err := x.run(t, g, chance); err != nil {
+			t.Fatal(err)
 		}
 		back()
 	}
