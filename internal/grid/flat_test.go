@@ -55,3 +55,43 @@ func TestFlatLanes(t *testing.T) {
 		t.Errorf("%d types have 16 bytes a thread, want 7", wide)
 	}
 }
+
+// TestOpenSigns leaves the sign of a NaN open where a negative goes to sums and products alone.
+func TestOpenSigns(t *testing.T) {
+	for name, c := range map[string]struct {
+		use  func(b *loop.Builder, x, y loop.Value) loop.Value
+		open bool
+	}{
+		"product and sum": {func(b *loop.Builder, x, y loop.Value) loop.Value { return b.Fma(y, y, b.Neg(x)) }, true},
+		"stored":          {func(b *loop.Builder, x, _ loop.Value) loop.Value { return b.Neg(x) }, false},
+		"selected": {func(b *loop.Builder, x, y loop.Value) loop.Value {
+			n := b.Neg(x)
+			return b.Select(b.Lt(y, b.Mul(y, n)), n, y)
+		}, false},
+		"bits": {func(b *loop.Builder, x, _ loop.Value) loop.Value {
+			return b.Cvt(loop.F32, b.Bits(loop.I32, b.Neg(x)))
+		}, false},
+	} {
+		b := loop.NewBuilder(name, []loop.Axis{{Kind: loop.Parallel}}, 0)
+		x, y, out := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
+		b.Pass(func() { b.Store(out, c.use(b, b.Load(x), b.Load(y))) })
+		k, err := Lower(done(t, b), Flat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		count := func(in *Ins) bool {
+			if in.Op == Compute && in.Loop == loop.OpNeg {
+				found++
+				if open := in.Imm == OpenSign; open != c.open {
+					t.Errorf("%s: the sign is open: %v, want %v", name, open, c.open)
+				}
+			}
+			return false
+		}
+		breakable(k.Body, count)
+		if found != 1 {
+			t.Errorf("%s: %d negatives", name, found)
+		}
+	}
+}

@@ -24,7 +24,8 @@ type Op uint8
 const (
 	// Compute sets Dst to what the loop operation Loop gives for A, B and C, exactly as package
 	// loop says: OpConst of Imm, OpAdd to OpBits. Imm is that of the loop operation; for
-	// OpLookup it is the number of a table of the kernel. Operands have the types of the registers.
+	// OpLookup it is the number of a table of the kernel, for OpNeg it may be [OpenSign]. Operands have
+	// the types of the registers.
 	Compute Op = iota
 
 	Move // Dst = A
@@ -72,6 +73,10 @@ const (
 	While  // as long as Head leaves A true: Body
 	Return // the thread is done. All threads of a block reach the same barriers before
 )
+
+// OpenSign leaves the sign of a NaN open that OpNeg of a float gives. GPUs negate operands of sums and
+// products at no cost then.
+const OpenSign = 1
 
 // A Space is a kind of memory.
 type Space uint8

@@ -18,6 +18,7 @@ type emitter struct {
 	p        *loop.Program
 	kind     Variant // without Long
 	count    loop.Type
+	open     []bool // by value: nothing reads the sign of a NaN
 	same     []bool // by value: the same in all lanes of a row
 	uniform  []bool // by value: the same in all lanes of a warp
 	prologue []Ins
@@ -63,6 +64,7 @@ func Lower(p *loop.Program, v Variant) (*Kernel, error) {
 		Builder: b, p: p, kind: v.kind(), count: loop.I32, args: map[[2]int]Reg{},
 		vals: make([][]Reg, n), outs: make([][][]Reg, n), refs: make([][]ref, len(p.Bufs)),
 		index: make([]Reg, len(p.Axes)), extent: make([]Reg, len(p.Axes)), same: p.Uniform(p.Lane, true),
+		open: openSigns(p),
 	}
 	if v.long() {
 		e.count = loop.I64
@@ -297,9 +299,43 @@ func (e *emitter) ins(v loop.Value) {
 		e.vals[v] = e.outs[in.A][in.Imm]
 	case loop.OpReduce:
 		e.take(v, in)
+	case loop.OpNeg:
+		if in.Type.Float() && e.open[v] {
+			e.each(v, func(s int) Reg { return e.Do(in.Op, in.Type, OpenSign, e.get(in.A, s)) })
+			return
+		}
+		e.each(v, func(s int) Reg { return e.compute(in, s) })
 	default:
 		e.each(v, func(s int) Reg { return e.compute(in, s) })
 	}
+}
+
+// openSigns reports by value that only sums, products and quotients read it: they show of a NaN that
+// it is one.
+func openSigns(p *loop.Program) []bool {
+	open := make([]bool, len(p.Ins))
+	for v := range open {
+		open[v] = true
+	}
+	shown := func(values []loop.Value) {
+		for _, v := range values {
+			if v != loop.NoValue {
+				open[v] = false
+			}
+		}
+	}
+	for i := range p.Ins {
+		switch in := &p.Ins[i]; in.Op {
+		case loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpDiv, loop.OpFma:
+		default:
+			o := in.Operands()
+			shown(o[:])
+		}
+	}
+	for _, r := range p.Regions {
+		shown(r.Reads(nil))
+	}
+	return open
 }
 
 // logical returns the index along an axis as the program sees it.

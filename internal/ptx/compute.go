@@ -64,6 +64,10 @@ func (p *printer) compute(in *grid.Ins) {
 		if t == loop.F32 {
 			text = rounding[array.DType(in.Imm)]
 		}
+	case loop.OpNeg:
+		if text = ruleOf[in.Loop][t]; floats.has(t) && in.Imm == grid.OpenSign {
+			text = "neg.$f $D, $A"
+		}
 	case loop.OpSelect:
 		p.typed(in.A, b)
 		t = to

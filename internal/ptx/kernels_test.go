@@ -62,6 +62,7 @@ func opCases() (out []opCase) {
 	add(loop.OpLtU, 2, I32, I64)
 	add(loop.OpLeU, 2, I32, I64)
 	add(loop.OpSelect, 2, computed...)
+	out = append(out, opCase{loop.OpNeg, F32, F32, grid.OpenSign, 1}, opCase{loop.OpNeg, F64, F64, grid.OpenSign, 1})
 	for _, d := range []array.DType{array.Float16, array.BFloat16} {
 		out = append(out, opCase{loop.OpRound, F32, F32, uint64(d), 1})
 	}

@@ -48,7 +48,7 @@ var rules = []rule{
 	{loop.OpTrunc, floats, "cvt.rzi.$f.$f $D, $A"},
 	{loop.OpRint, floats, "cvt.rni.$f.$f $D, $A"},
 
-	// neg and abs of floats leave the result for a NaN open.
+	// neg and abs of floats leave the sign of a NaN open. grid.OpenSign allows that.
 	{loop.OpNeg, ints, "neg.$s $D, $A"},
 	{loop.OpNeg, f32, "xor.b32 $D, $A, 0x80000000"},
 	{loop.OpNeg, f64, "xor.b64 $D, $A, 0x8000000000000000"},
