@@ -65,7 +65,7 @@ func TestWritesAtIndicesAsOnCPU(t *testing.T) {
 				return y.ScatterReduce(0, many.Reshape(20, 15), x.Slice(weft.Range(0, 20), weft.Range(0, 15)), weft.ScatterOpts{Reduce: weft.ScatterMin, ExcludeSelf: true})
 			},
 			"single": func(x, many *weft.Tensor) *weft.Tensor {
-				y, i := x.Slice(weft.Range(3, 4), weft.Range(4, 5)).Reshape(), many.Slice(weft.Range(0, 1)).Mul(0).Reshape()
+				y, i := x.Slice(weft.Range(3, 4), weft.Range(4, 5)).Reshape(1), many.Slice(weft.Range(0, 1)).Mul(0)
 				return y.Scatter(0, i, y.Mul(3)).Add(y.ScatterAdd(0, i, y))
 			},
 			"gathered": func(x, many *weft.Tensor) *weft.Tensor {
