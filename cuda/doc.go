@@ -2,6 +2,11 @@
 //
 //	import _ "weft/cuda"
 //
+// It is a module of its own. While neither module has a public address, a program's go.mod names its
+// folder beside that of weft:
+//
+//	go mod edit -require weft/cuda@v0.0.0 -replace weft/cuda=../weft/cuda
+//
 // It needs a driver of CUDA 12.0 or newer and a GPU of compute capability 8.0 or newer. No
 // toolkit and no C compiler is needed: the package loads the driver's library at run time, without
 // cgo. That is libcuda.so.1 on Linux, from the loader's path or one of the usual folders, and

@@ -63,7 +63,7 @@ const (
 	RoutineSegmentArgMin
 	RoutineSegmentArgMax
 
-	// Functions of the user, and those of them that check a range.
+	// Functions of the user; functions that check a range.
 	RoutineHost
 	RoutineCheckRange
 

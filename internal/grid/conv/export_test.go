@@ -26,8 +26,8 @@ func Kernels() (list []*grid.Kernel) {
 	return append(list, new(transformed).transformSums(piece{}, 0, 0).Lower())
 }
 
-// SetLimits sets the bytes of Winograd's memory, those of sums of blocks, and the number of blocks of
-// a launch. It returns what sets them back.
+// SetLimits sets the bytes of memory for Winograd's algorithm and for sums of blocks, and the number
+// of blocks of a launch. It returns what sets them back.
 func SetLimits(winograd, parts, blocks int) (back func()) {
 	a, b, c := winogradBytes, partBytes, maxBlocks
 	winogradBytes, partBytes, maxBlocks = winograd, parts, blocks

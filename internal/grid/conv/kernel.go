@@ -16,7 +16,7 @@ const threads = 256
 // A writer writes a kernel whose arguments are a struct A of integers of 4 and 8 bytes.
 type writer[A any] struct {
 	*grid.Builder
-	args A // of which addresses are taken: where a field is
+	args A // not read: the address of a field says where it stands
 }
 
 func newWriter[A any](name string) *writer[A] {

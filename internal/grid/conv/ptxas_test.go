@@ -7,5 +7,5 @@ import (
 	"weft/internal/grid/gridtest"
 )
 
-// NVIDIA's assembler spills no registers. The kernels of products are among those of package product.
+// NVIDIA's assembler spills no registers. Package product tests kernels of products.
 func TestPtxasSpillsNothing(t *testing.T) { gridtest.SpillsNothing(t, conv.Kernels()) }

@@ -16,7 +16,7 @@ func (c *Convolution) sparse() bool {
 		span > numbers.SparsePixels && span > numbers.SparseSpan*pixels
 }
 
-// visits counts what taps visit along an axis: pairs of a result and a tap, those of them that lie in
+// visits counts what taps visit along an axis: all pairs of a result and a tap, the pairs inside
 // the input, and the pixels from the first to the last, padding included.
 type visits struct{ all, inside, span float64 }
 

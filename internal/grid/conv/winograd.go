@@ -91,7 +91,7 @@ func (t *transformed) room(g GPU) (r room) {
 	return r
 }
 
-// launches returns the launches of the algorithm, the first of which clears the flags.
+// launches returns the launches of the algorithm. The first one clears the flags.
 func (t *transformed) launches(g GPU, r room) []Launch {
 	tilesH := (t.h + 1) / 2
 	list := []Launch{t.transformWeights(r.weights, r.flags)}

@@ -232,7 +232,7 @@ func TestTilesOfWindows(t *testing.T) {
 		g := newGPU(t, major)
 		for _, d := range []array.DType{array.Float32, array.Float64} {
 			if major == 8 && d == array.Float32 {
-				continue // its kernels are those of 9
+				continue // it has the same kernels for 9
 			}
 			for i := range product.Tile(product.Tiles(d)) {
 				m, n, _ := product.TileSize(d, i)
