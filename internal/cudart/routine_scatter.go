@@ -21,13 +21,7 @@ func writeAt(c *device.Call, name string, w scatter.Scatter, base *array.View, a
 	}
 	w.DType, w.Index, w.X, w.At, w.Out = x.DType, at.DType, addr[0], addr[1], addr[2]
 	w.Count, w.AtStrides, w.OutStrides = x.Shape, atStrides, out.Strides
-	if len(x.Shape) == 0 { // one index, of a single element
-		w.Count, w.AtStrides, w.OutStrides = []int{1}, []int{1}, []int{1}
-	}
-	w.Size, w.Targets = 1, out.Size()
-	if len(out.Shape) > 0 {
-		w.Size = out.Shape[w.Axis]
-	}
+	w.Size, w.Targets = out.Shape[w.Axis], out.Size()
 	units, pairs := s.d.info.Units, uint64(0)
 	if bytes := w.Scratch(units); bytes > 0 {
 		var free func()
