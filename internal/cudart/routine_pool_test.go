@@ -17,7 +17,10 @@ func TestPoolingAsOnCPU(t *testing.T) {
 	for _, d := range []weft.DType{weft.Float32, weft.Float64, weft.BFloat16} {
 		for _, o := range []weft.PoolOpts{at(2, 2, 0), at(3, 2, 1), at(3, 1, 1), at(5, 3, 2), at(9, 1, 0)} {
 			for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
-				"max":  func(x *weft.Tensor) *weft.Tensor { return x.MaxPool2d(o) },
+				"max": func(x *weft.Tensor) *weft.Tensor { return x.MaxPool2d(o) },
+				"odd": func(x *weft.Tensor) *weft.Tensor {
+					return x.Reshape(756).Slice(weft.Range(1, 721)).Reshape(6, 10, 12).MaxPool2d(o)
+				},
 				"mean": func(x *weft.Tensor) *weft.Tensor { return x.AvgPool2d(o) },
 				"cut":  func(x *weft.Tensor) *weft.Tensor { return x.Slice(weft.Range(0, 2), weft.Range(1, 3)).MaxPool2d(o) },
 			} {

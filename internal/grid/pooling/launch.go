@@ -33,6 +33,8 @@ func (p Pool) Launches(o Op, out uint64, args ...uint64) (list []Launch) {
 	v := Variant{Op: o, DType: p.DType}
 	if (o == Max || o == Mean) && p.KH == p.KW && (p.KH == 2 || p.KH == 3) {
 		v.Side = p.KH
+		// Without padding all windows lie inside. Each row of each of them begins at an even element.
+		v.Pairs = p.KW == 2 && p.StepW == 2 && p.PadH == 0 && p.PadW == 0 && p.W%2 == 0 && args[0]%uint64(2*p.DType.Size()) == 0
 	}
 	rows, cols := p.OH, p.OW
 	if o.Back() {

@@ -46,23 +46,28 @@ type Variant struct {
 	Op    Op
 	DType array.DType // Float32 or Float64
 	Side  int         // rows and columns of the windows of Max and Mean: 2 or 3; 0 of any windows
+	Pairs bool        // of windows of 2x2 side by side: both elements of a row are read at a time
 }
 
 // Name identifies the variant.
 func (v Variant) Name() string {
-	if v.Side == 0 {
-		return fmt.Sprintf("pool_%s_%s", v.Op, v.DType)
+	name := fmt.Sprintf("pool_%s_%s", v.Op, v.DType)
+	if v.Side > 0 {
+		name = fmt.Sprintf("%s_%d", name, v.Side)
 	}
-	return fmt.Sprintf("pool_%s_%s_%d", v.Op, v.DType, v.Side)
+	if v.Pairs {
+		name += "_pairs"
+	}
+	return name
 }
 
 // Variants returns all variants.
 func Variants() (out []Variant) {
 	for o := range numOps {
 		for _, d := range []array.DType{array.Float32, array.Float64} {
-			out = append(out, Variant{o, d, 0})
+			out = append(out, Variant{Op: o, DType: d})
 			if o == Max || o == Mean {
-				out = append(out, Variant{o, d, 2}, Variant{o, d, 3})
+				out = append(out, Variant{o, d, 2, false}, Variant{o, d, 2, true}, Variant{o, d, 3, false})
 			}
 		}
 	}

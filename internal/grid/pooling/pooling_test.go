@@ -206,6 +206,10 @@ func TestSizesOfPoolings(t *testing.T) {
 		{Planes: 2, H: 65, W: 3, KH: 3, KW: 3, StepH: 2, StepW: 2, PadH: 1, PadW: 1},
 		{Planes: 2, H: 4, W: 5, KH: 300, KW: 200, StepH: 150, StepW: 99, PadH: 299, PadW: 199},
 		{Planes: 3, H: 7, W: 9, KH: 2, KW: 3, StepH: 1000, StepW: math.MaxInt32},
+		{Planes: 2, H: 9, W: 10, KH: 2, KW: 2, StepH: 2, StepW: 2},
+		{Planes: 2, H: 8, W: 9, KH: 2, KW: 2, StepH: 2, StepW: 2},
+		{Planes: 2, H: 8, W: 10, KH: 2, KW: 2, StepH: 1, StepW: 2},
+		{Planes: 2, H: 8, W: 10, KH: 2, KW: 2, StepH: 2, StepW: 2, PadH: 1},
 		{Planes: 0, H: 7, W: 9, KH: 2, KW: 2, StepH: 2, StepW: 2},
 		{Planes: 2, H: 0, W: 9, KH: 2, KW: 2, StepH: 2, StepW: 2, PadH: 1},
 	} {

@@ -86,6 +86,17 @@ type place struct{ x, inside grid.Reg }
 // places reads all elements of a window of a known size, by row and column.
 func (w *writer) places(win window, x grid.Reg) (out [][]place) {
 	addr := w.at(x, win.top, win.left, argRowX)
+	if w.v.Pairs {
+		all := w.Const(loop.B, 1)
+		for row := range w.v.Side {
+			if row > 0 {
+				addr = w.Add(addr, w.Arg(loop.I64, argRowX))
+			}
+			v := w.LoadN(grid.Global, w.elem, w.t, w.v.Side, addr, 0, grid.NoReg)
+			out = append(out, []place{{v[0], all}, {v[1], all}})
+		}
+		return out
+	}
 	var inCol []grid.Reg
 	for col := range w.v.Side {
 		inCol = append(inCol, w.below(win.left, col, argW))
