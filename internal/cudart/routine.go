@@ -82,6 +82,35 @@ func (s *Stream) startRoutine(c *device.Call, name string, lower func() *grid.Ke
 	return s.each(op, c.Late)
 }
 
+// startAll issues the launches of a routine.
+func (s *Stream) startAll(c *device.Call, list []grid.Launch) error {
+	for _, l := range list {
+		if err := s.startRoutine(c, l.Name, l.Lower, l.Blocks, l.Args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scratch returns memory for work that is issued before free is called.
+func (s *Stream) scratch(bytes int) (at uint64, free func(), err error) {
+	st := s.Alloc(bytes)
+	addr, err := s.address(device.Ref{Store: st})
+	return uint64(addr), func() { s.Free(st) }, err
+}
+
+// addressesOf returns the addresses of the first elements of views.
+func (s *Stream) addressesOf(views ...*array.View) ([]uint64, error) {
+	out := make([]uint64, len(views))
+	for i, v := range views {
+		var err error
+		if out[i], err = s.first(v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
 // first returns the address of the first element of an operand of a routine.
 func (s *Stream) first(v *array.View) (uint64, error) {
 	addr, err := s.address(device.Ref{Store: v.Store, Offset: v.Offset * v.DType.Size()})

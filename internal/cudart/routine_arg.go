@@ -3,17 +3,9 @@ package cudart
 import (
 	"weft/internal/array"
 	"weft/internal/device"
-	"weft/internal/grid"
 	"weft/internal/grid/arg"
 	"weft/internal/op"
 )
-
-// scratch returns memory for work that is issued before free is called.
-func (s *Stream) scratch(bytes int) (at uint64, free func(), err error) {
-	st := s.Alloc(bytes)
-	addr, err := s.address(device.Ref{Store: st})
-	return uint64(addr), func() { s.Free(st) }, err
-}
 
 // argExtreme is the routine of argmax, or of argmin.
 func argExtreme(greatest bool) device.Routine {
@@ -32,16 +24,13 @@ func argExtreme(greatest bool) device.Routine {
 				e.Lines = append(e.Lines, arg.Dim{Count: n, Stride: x.Strides[i]})
 			}
 		}
-		units, candidates := s.d.info.Units, uint64(0)
-		if bytes := e.Scratch(units); bytes > 0 {
-			at, free, err := s.scratch(bytes)
-			if err != nil {
-				return err
-			}
-			defer free()
-			candidates = at
+		units := s.d.info.Units
+		candidates, free, err := s.scratch(e.Scratch(units))
+		if err != nil {
+			return err
 		}
-		return s.findExtremes(c, e.Launches(units, candidates))
+		defer free()
+		return s.startAll(c, e.Launches(units, candidates))
 	}
 }
 
@@ -58,7 +47,7 @@ func segmentArg(greatest bool) device.Routine {
 		if err := s.checkItems(c.Node.Op.OpName(), e.Offsets, e.Count, e.Rows); err != nil {
 			return err
 		}
-		return s.findExtremes(c, e.Launches())
+		return s.startAll(c, e.Launches())
 	}
 }
 
@@ -70,13 +59,4 @@ func (s *Stream) checkItems(op string, at uint64, items, rows int) error {
 	defer s.d.leave()
 	_, err := s.offsets(op, Addr(at), items, rows)
 	return err
-}
-
-func (s *Stream) findExtremes(c *device.Call, list []arg.Launch) error {
-	for _, l := range list {
-		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return arg.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
-			return err
-		}
-	}
-	return nil
 }

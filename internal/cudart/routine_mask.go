@@ -26,13 +26,14 @@ func onMask(o moves.MaskOp, name string) device.Routine {
 		if len(c.Args) > 1 {
 			m.Size = out.DType.Size()
 		}
-		scratch := array.View{Store: s.Alloc(m.ScratchBytes()), DType: array.Uint8}
-		defer s.Free(scratch.Store)
-		if m.Scratch, err = s.first(&scratch); err != nil {
+		at, free, err := s.scratch(m.ScratchBytes())
+		if err != nil {
 			return err
 		}
+		defer free()
+		m.Scratch = at
 		if o == moves.CountTrue {
-			return s.startMoves(c, m.Launches())
+			return s.startAll(c, m.Launches())
 		}
 		number := packed.Size()
 		refuse := func(trues int64, _ int) error {
@@ -40,7 +41,7 @@ func onMask(o moves.MaskOp, name string) device.Routine {
 		}
 		return s.reporting(c, refuse, func(report uint64) error {
 			m.Report = report
-			return s.startMoves(c, m.Launches())
+			return s.startAll(c, m.Launches())
 		})
 	}
 }

@@ -9,28 +9,6 @@ import (
 	"weft/internal/op"
 )
 
-// start issues the launches of a routine that moves elements.
-func (s *Stream) startMoves(c *device.Call, list []moves.Launch) error {
-	for _, l := range list {
-		if err := s.startRoutine(c, l.Name, l.Lower, l.Blocks, l.Args); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addressesOf returns the addresses of the first elements of views.
-func (s *Stream) addressesOf(views ...*array.View) ([]uint64, error) {
-	out := make([]uint64, len(views))
-	for i, v := range views {
-		var err error
-		if out[i], err = s.first(v); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // copyView copies between any strides, which the planner wants of transposes.
 func copyView(c *device.Call) error {
 	s, x, out := c.Stream.(*Stream), &c.Args[0], &c.Out[0]
@@ -39,7 +17,7 @@ func copyView(c *device.Call) error {
 		return err
 	}
 	m := moves.Copy{Size: out.DType.Size(), Count: out.Shape, To: moves.Array{Addr: addr[0], Strides: out.Strides}, From: moves.Array{Addr: addr[1], Strides: x.Strides}}
-	return s.startMoves(c, m.Launches(s.d.info.Units))
+	return s.startAll(c, m.Launches(s.d.info.Units))
 }
 
 // refuseIndex returns what makes the error of an index out of range.
@@ -67,7 +45,7 @@ func take(c *device.Call, name string, axis int, index, position []int) error {
 	t.Along = size
 	return s.reporting(c, refuseIndex(name, size), func(report uint64) error {
 		t.Report = report
-		return s.startMoves(c, t.Launches(s.d.info.Units))
+		return s.startAll(c, t.Launches(s.d.info.Units))
 	})
 }
 
@@ -173,6 +151,6 @@ func putPlaces(c *device.Call, at *array.View, p moves.Places, refuse func(index
 	}
 	return s.reporting(c, refuse, func(report uint64) error {
 		p.Report = report
-		return s.startMoves(c, p.Launches(s.d.info.Units))
+		return s.startAll(c, p.Launches(s.d.info.Units))
 	})
 }

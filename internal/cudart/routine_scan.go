@@ -3,7 +3,6 @@ package cudart
 import (
 	"weft/internal/array"
 	"weft/internal/device"
-	"weft/internal/grid"
 	"weft/internal/grid/scan"
 	"weft/internal/op"
 )
@@ -36,15 +35,6 @@ func scanned(o scan.Op) device.Routine {
 			return err
 		}
 		defer free()
-		return s.startScans(c, p.Launches(at))
+		return s.startAll(c, p.Launches(at))
 	}
-}
-
-func (s *Stream) startScans(c *device.Call, list []scan.Launch) error {
-	for _, l := range list {
-		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return scan.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
-			return err
-		}
-	}
-	return nil
 }

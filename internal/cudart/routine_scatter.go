@@ -22,17 +22,15 @@ func writeAt(c *device.Call, name string, w scatter.Scatter, base *array.View, a
 	w.DType, w.Index, w.X, w.At, w.Out = x.DType, at.DType, addr[0], addr[1], addr[2]
 	w.Count, w.AtStrides, w.OutStrides = x.Shape, atStrides, out.Strides
 	w.Size, w.Targets = out.Shape[w.Axis], out.Size()
-	units, pairs := s.d.info.Units, uint64(0)
-	if bytes := w.Scratch(units); bytes > 0 {
-		var free func()
-		if pairs, free, err = s.scratch(bytes); err != nil {
-			return err
-		}
-		defer free()
+	units := s.d.info.Units
+	pairs, free, err := s.scratch(w.Scratch(units))
+	if err != nil {
+		return err
 	}
+	defer free()
 	return s.reporting(c, refuseIndex(name, w.Size), func(report uint64) error {
 		w.Report = report
-		return s.startScatter(c, w.Launches(units, pairs))
+		return s.startAll(c, w.Launches(units, pairs))
 	})
 }
 
@@ -115,15 +113,6 @@ func binCount(c *device.Call) error {
 	}
 	return s.reporting(c, refuse, func(report uint64) error {
 		b.Report = report
-		return s.startScatter(c, b.Launches(s.d.info.Units))
+		return s.startAll(c, b.Launches(s.d.info.Units))
 	})
-}
-
-func (s *Stream) startScatter(c *device.Call, list []scatter.Launch) error {
-	for _, l := range list {
-		if err := s.startRoutine(c, l.Name, l.Lower, l.Blocks, l.Args); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package cudart
 import (
 	"weft/internal/array"
 	"weft/internal/device"
-	"weft/internal/grid"
 	"weft/internal/grid/scan"
 	"weft/internal/grid/sorting"
 	"weft/internal/op"
@@ -29,18 +28,8 @@ func sorted(describe func(c *device.Call) (axis int, s sorting.Sort)) device.Rou
 			return err
 		}
 		defer free()
-		return s.startSorts(c, p.Launches(at))
+		return s.startAll(c, p.Launches(at))
 	}
-}
-
-// startSorts issues the launches of a routine of sorted elements.
-func (s *Stream) startSorts(c *device.Call, list []sorting.Launch) error {
-	for _, l := range list {
-		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return sorting.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func sortAlong(c *device.Call) (axis int, s sorting.Sort) {
@@ -69,7 +58,7 @@ func searchSorted(c *device.Call) error {
 	if r > 1 {
 		p.Rows, p.Queries = array.Size(rows.Shape[:r-1]), x.Shape[r-1]
 	}
-	return s.startSorts(c, p.Launches())
+	return s.startAll(c, p.Launches())
 }
 
 // runs marks where runs of equal elements begin, and numbers them: the numbers are running sums of the marks.
@@ -95,12 +84,12 @@ func runs(c *device.Call) error {
 	}
 	return s.reporting(c, refuse, func(report uint64) error {
 		p := sorting.Runs{DType: x.DType, N: n, Sorted: args[0], Places: args[1], First: out[0], Numbers: out[1], Sums: at, Report: report}
-		if err := s.startSorts(c, p.Marks()); err != nil {
+		if err := s.startAll(c, p.Marks()); err != nil {
 			return err
 		}
-		if err := s.startScans(c, sums.Launches(at+uint64(8*n))); err != nil {
+		if err := s.startAll(c, sums.Launches(at+uint64(8*n))); err != nil {
 			return err
 		}
-		return s.startSorts(c, p.Number())
+		return s.startAll(c, p.Number())
 	})
 }

@@ -1,7 +1,6 @@
 package arg
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"weft/internal/array"
@@ -18,13 +17,6 @@ type Extreme struct {
 	X, Out   uint64 // addresses: of the first element; of the places, int64 in row-major order of the lines
 	N, Step  int    // elements of a line, and from one to the next; N > 0
 	Lines    []Dim  // outermost first
-}
-
-// A Launch is one run of a kernel.
-type Launch struct {
-	Variant Variant
-	Blocks  int
-	Args    []byte
 }
 
 // Limits of a launch, whose numbers have 4 bytes. Tests lower them.
@@ -56,7 +48,7 @@ func (e Extreme) Scratch(units int) (bytes int) {
 }
 
 // Launches returns the launches that find the places. scratch is the address of the scratch memory.
-func (e Extreme) Launches(units int, scratch uint64) (list []Launch) {
+func (e Extreme) Launches(units int, scratch uint64) (list []grid.Launch) {
 	for _, p := range e.split(nil) {
 		list = append(list, p.launches(units, scratch)...)
 	}
@@ -152,16 +144,16 @@ func (e *Extreme) part(units int) int {
 }
 
 // launches returns the launches that find the places. scratch is where candidates go.
-func (e *Extreme) launches(units int, scratch uint64) []Launch {
+func (e *Extreme) launches(units int, scratch uint64) []grid.Launch {
 	part, parts := e.part(units), e.parts(units)
 	v := Variant{DType: e.DType, Greatest: e.Greatest, Kind: e.kind()}
 	v.Vector = v.Kind != Thread && e.vectors()
 	if parts == 1 {
-		return []Launch{e.launch(v, e.Out, 0, e.N, part, 1)}
+		return []grid.Launch{e.launch(v, e.Out, 0, e.N, part, 1)}
 	}
 	first := e.launch(v, scratch, 0, e.N, part, parts)
 	v = Variant{DType: e.DType, Greatest: e.Greatest, Kind: Warp, Chosen: true}
-	return []Launch{first, e.launch(v, e.Out, scratch, parts, parts, 1)}
+	return []grid.Launch{first, e.launch(v, e.Out, scratch, parts, parts, 1)}
 }
 
 // vectors reports whether lines consist of vectors, each aligned to its size.
@@ -171,48 +163,27 @@ func (e *Extreme) vectors() bool {
 		!slices.ContainsFunc(e.Lines, func(d Dim) bool { return d.Stride%n != 0 })
 }
 
-// arguments are an argument block.
-type arguments []byte
-
-func (a *arguments) long(x ...int) {
-	for _, x := range x {
-		*a = binary.LittleEndian.AppendUint64(*a, uint64(x))
-	}
-}
-
-func (a *arguments) short(x ...int) {
-	for _, x := range x {
-		*a = binary.LittleEndian.AppendUint32(*a, uint32(x))
-	}
-}
-
-func (a *arguments) divisors(x ...int) {
-	for _, x := range x {
-		*a = grid.AppendDivisor(*a, x)
-	}
-}
-
 // launch returns one launch over n elements, or candidates, of each line.
-func (e *Extreme) launch(v Variant, out, places uint64, n, part, parts int) Launch {
+func (e *Extreme) launch(v Variant, out, places uint64, n, part, parts int) grid.Launch {
 	size := e.DType.Size()
-	var a arguments
-	a.long(int(e.X), e.Step*size, int(out), int(places), n)
+	var a grid.Args
+	a.Long(int(e.X), e.Step*size, int(out), int(places), n)
 	strides, counts := make([]int, maxDims), []int{1, 1, 1, 1}
 	from := maxDims - len(e.Lines)
 	for i, d := range e.Lines {
 		strides[from+i], counts[from+i] = d.Stride*size, d.Count
 	}
-	a.long(strides...)
+	a.Long(strides...)
 	units := e.count() * parts
-	a.short(part, units)
-	a.divisors(append([]int{e.count()}, counts[1:]...)...)
-	return Launch{v, blocks(v.Kind, units), a}
+	a.Short(part, units)
+	a.Divisors(append([]int{e.count()}, counts[1:]...)...)
+	return v.launch(units, a)
 }
 
-// blocks returns the number of blocks of a launch.
-func blocks(k Kind, units int) int {
-	per := [...]int{Thread: threads, Warp: warps, Block: 1}[k]
-	return (units + per - 1) / per
+// launch returns the launch of a kernel over a number of lines and parts of them.
+func (v Variant) launch(units int, args grid.Args) grid.Launch {
+	per := [...]int{Thread: threads, Warp: warps, Block: 1}[v.Kind]
+	return grid.NewLaunch(v.Name(), func() *grid.Kernel { return Lower(v) }, grid.Ceil(units, per), args)
 }
 
 // Items asks for the place of the extreme of each column of the items of a list, counted in the item;
@@ -226,10 +197,10 @@ type Items struct {
 }
 
 // Launches returns the launches that find the places.
-func (e Items) Launches() []Launch { return e.split(nil, e.Columns, e.X, e.Out) }
+func (e Items) Launches() []grid.Launch { return e.split(nil, e.Columns, e.X, e.Out) }
 
 // split appends launches over some items and columns from x on; results lie from out on.
-func (e Items) split(list []Launch, columns int, x, out uint64) []Launch {
+func (e Items) split(list []grid.Launch, columns int, x, out uint64) []grid.Launch {
 	size := e.DType.Size()
 	switch {
 	case e.Count == 0 || columns == 0:
@@ -250,10 +221,10 @@ func (e Items) split(list []Launch, columns int, x, out uint64) []Launch {
 	if columns < fewLines && e.Rows/e.Count >= shortLine/2 {
 		v.Kind = Warp
 	}
-	var a arguments
-	a.long(int(x), e.Columns*size, int(out), int(e.Offsets), 0, e.Columns, 0, 0, 0)
+	var a grid.Args
+	a.Long(int(x), e.Columns*size, int(out), int(e.Offsets), 0, e.Columns, 0, 0, 0)
 	units := e.Count * columns
-	a.short(0, units)
-	a.divisors(columns, 1, 1, 1)
-	return append(list, Launch{v, blocks(v.Kind, units), a})
+	a.Short(0, units)
+	a.Divisors(columns, 1, 1, 1)
+	return append(list, v.launch(units, a))
 }

@@ -69,13 +69,13 @@ func (b box) each(begin []int, f func(part box, begin []int)) {
 }
 
 // append appends the sizes of the box but the first, as divisors, and then the steps of each operand.
-func (b box) append(a *arguments) {
+func (b box) append(a *grid.Args) {
 	for _, n := range b.count[1:] {
 		*a = grid.AppendDivisor(*a, n)
 	}
-	a.pad()
+	a.Pad()
 	for _, s := range b.steps {
-		a.long(s...)
+		a.Long(s...)
 	}
 }
 

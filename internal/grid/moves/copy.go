@@ -32,7 +32,7 @@ const sector = 32
 const fewRows = 15
 
 // Launches returns the launches of c on a GPU with a number of multiprocessors.
-func (c Copy) Launches(processors int) []Launch {
+func (c Copy) Launches(processors int) []grid.Launch {
 	if array.Size(c.Count) == 0 {
 		return nil
 	}
@@ -131,16 +131,16 @@ const (
 	linearBox   = 24
 )
 
-func linear(b box, size int, begin []int, processors int) (list []Launch) {
+func linear(b box, size int, begin []int, processors int) (list []grid.Launch) {
 	b.each(begin, func(b box, begin []int) {
 		n := array.Size(b.count)
 		v := linearVariant{size, len(b.count), eachFor(n, len(b.count), processors)}
-		var a arguments
-		a.long(begin...)
-		a.short(n)
-		a.pad()
+		var a grid.Args
+		a.Long(begin...)
+		a.Short(n)
+		a.Pad()
 		b.append(&a)
-		list = append(list, Launch{v.name(), v.lower, ceil(n, threads*v.each), a})
+		list = append(list, grid.NewLaunch(v.name(), v.lower, grid.Ceil(n, threads*v.each), a))
 	})
 	return list
 }

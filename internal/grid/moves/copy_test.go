@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/grid"
 	"weft/internal/grid/moves"
 )
 
 // copyOn copies x to y on a GPU, where they are aligned without chance, and compares with plain Go, the bytes between the elements too.
-func (g *gpu) copyOn(chance *rand.Rand, x, y *strided) []moves.Launch {
+func (g *gpu) copyOn(chance *rand.Rand, x, y *strided) []grid.Launch {
 	g.t.Helper()
 	to, want := y.on(g, chance), *y
 	want.data = slices.Clone(y.data)

@@ -15,47 +15,12 @@
 package moves
 
 import (
-	"encoding/binary"
-
 	"weft/internal/grid"
 	"weft/internal/loop"
 )
 
 // threads is the number of threads of a block.
 const threads = 256
-
-// A Launch is one run of a kernel, whose name says all that it depends on.
-type Launch struct {
-	Name   string
-	Lower  func() *grid.Kernel
-	Blocks int
-	Args   []byte
-}
-
-// arguments are an argument block in the making.
-type arguments []byte
-
-func (a *arguments) long(x ...int) {
-	for _, x := range x {
-		*a = binary.LittleEndian.AppendUint64(*a, uint64(x))
-	}
-}
-
-func (a *arguments) short(x ...int) {
-	for _, x := range x {
-		*a = binary.LittleEndian.AppendUint32(*a, uint32(x))
-	}
-}
-
-// pad fills the block up to a multiple of 8.
-func (a *arguments) pad() {
-	for len(*a)%8 != 0 {
-		*a = append(*a, 0)
-	}
-}
-
-// ceil returns a/b, rounded up.
-func ceil(a, b int) int { return (a + b - 1) / b }
 
 // power returns the largest power of two, at most most, that divides x.
 func power(x, most int) int {

@@ -39,7 +39,7 @@ func must[T any](x T, err error) T {
 }
 
 // run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(list []moves.Launch) {
+func (g *gpu) run(list []grid.Launch) {
 	g.t.Helper()
 	for _, l := range list {
 		k := l.Lower()

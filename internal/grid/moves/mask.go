@@ -45,13 +45,13 @@ type Mask struct {
 }
 
 // ScratchBytes returns the size of the memory in which the kernels pass on what they count.
-func (m *Mask) ScratchBytes() int { return 12 * ceil(m.N, chunk) }
+func (m *Mask) ScratchBytes() int { return 12 * grid.Ceil(m.N, chunk) }
 
 // Launches returns the launches of m.
-func (m *Mask) Launches() []Launch {
-	chunks := ceil(m.N, chunk)
+func (m *Mask) Launches() []grid.Launch {
+	chunks := grid.Ceil(m.N, chunk)
 	before, counts := m.Scratch, m.Scratch+uint64(8*chunks)
-	var list []Launch
+	var list []grid.Launch
 	if chunks > 0 {
 		list = append(list, maskVariant{kernel: maskCount}.launch(chunks, int(m.At), m.N, int(counts)))
 	}
@@ -67,15 +67,15 @@ func (m *Mask) Launches() []Launch {
 
 // sumsLaunch returns the launch that writes the sums before each of n counts, and compares that of all
 // with a number.
-func sumsLaunch(counts uint64, n int, before uint64, number int, report uint64) Launch {
+func sumsLaunch(counts uint64, n int, before uint64, number int, report uint64) grid.Launch {
 	return maskVariant{kernel: maskSums}.launch(1, int(counts), n, int(before), number, int(report))
 }
 
 // launch returns the launch of a kernel with arguments of 8 bytes.
-func (v maskVariant) launch(blocks int, x ...int) Launch {
-	var a arguments
-	a.long(x...)
-	return Launch{v.name(), v.lower, blocks, a}
+func (v maskVariant) launch(blocks int, x ...int) grid.Launch {
+	var a grid.Args
+	a.Long(x...)
+	return grid.NewLaunch(v.name(), v.lower, blocks, a)
 }
 
 // maskKernel is one of the kernels of masks.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"weft/internal/grid"
 	"weft/internal/grid/moves"
 )
 
@@ -111,7 +112,7 @@ func TestSumsOfManyCounts(t *testing.T) {
 		}
 		report, refused := g.report()
 		before := uint64(g.alloc(8 * n))
-		g.run([]moves.Launch{moves.SumsLaunch(g.put(counts, 0), n, before, sum, report)})
+		g.run([]grid.Launch{moves.SumsLaunch(g.put(counts, 0), n, before, sum, report)})
 		if !bytes.Equal(g.get(before, 8*n), want) {
 			t.Errorf("%d counts: other sums", n)
 		}

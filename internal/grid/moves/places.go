@@ -56,7 +56,7 @@ const (
 )
 
 // Launches returns the launches of p on a GPU with a number of multiprocessors.
-func (p Places) Launches(processors int) (list []Launch) {
+func (p Places) Launches(processors int) (list []grid.Launch) {
 	if array.Size(p.Count) == 0 {
 		return nil
 	}
@@ -66,13 +66,13 @@ func (p Places) Launches(processors int) (list []Launch) {
 	b.each([]int{int(p.At.Addr)}, func(b box, begin []int) {
 		n := array.Size(b.count)
 		v := placesVariant{p.Mode, p.Index, len(b.count), eachFor(n, len(b.count), processors)}
-		var a arguments
-		a.long(int(p.Out)+size*first, begin[0], first, int(p.Report), p.Along, p.Weight)
-		a.short(n)
-		a.pad()
+		var a grid.Args
+		a.Long(int(p.Out)+size*first, begin[0], first, int(p.Report), p.Along, p.Weight)
+		a.Short(n)
+		a.Pad()
 		b.append(&a)
 		first += n
-		list = append(list, Launch{v.name(), v.lower, ceil(n, threads*v.each), a})
+		list = append(list, grid.NewLaunch(v.name(), v.lower, grid.Ceil(n, threads*v.each), a))
 	})
 	return list
 }

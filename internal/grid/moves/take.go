@@ -78,7 +78,7 @@ func eachFor(n, axes, processors int) int {
 }
 
 // Launches returns the launches of t on a GPU with a number of multiprocessors.
-func (t Take) Launches(processors int) (list []Launch) {
+func (t Take) Launches(processors int) (list []grid.Launch) {
 	if array.Size(t.Count) == 0 {
 		return nil
 	}
@@ -87,13 +87,13 @@ func (t Take) Launches(processors int) (list []Launch) {
 	b.each([]int{int(t.X.Addr), int(t.At.Addr), 0}, func(b box, begin []int) {
 		n := array.Size(b.count)
 		v := takeVariant{size, t.Index, len(b.count), eachFor(n, len(b.count), processors)}
-		var a arguments
-		a.long(int(t.Out), begin[ofX], begin[ofAt], begin[ofPosition], int(t.Report), t.Along, t.Step*t.Size)
-		a.short(n)
-		a.pad()
+		var a grid.Args
+		a.Long(int(t.Out), begin[ofX], begin[ofAt], begin[ofPosition], int(t.Report), t.Along, t.Step*t.Size)
+		a.Short(n)
+		a.Pad()
 		b.append(&a)
 		t.Out += uint64(n * size)
-		list = append(list, Launch{v.name(), v.lower, ceil(n, threads*v.each), a})
+		list = append(list, grid.NewLaunch(v.name(), v.lower, grid.Ceil(n, threads*v.each), a))
 	})
 	return list
 }

@@ -55,7 +55,7 @@ const (
 )
 
 // tiled returns the launches of a transpose, one block for each element of the box of tiles.
-func tiled(b box, size int, begin []int, row, column int) (list []Launch) {
+func tiled(b box, size int, begin []int, row, column int) (list []grid.Launch) {
 	v := tileVariant{unit: size, pack: packOf(b, size, begin, row, column)}
 	side := v.side()
 	t := box{count: slices.Clone(b.count), steps: make([][]int, tileOperands)}
@@ -66,19 +66,19 @@ func tiled(b box, size int, begin []int, row, column int) (list []Launch) {
 	}
 	for _, x := range [...][2]int{{row, ofRow}, {column, ofColumn}} {
 		d := x[0]
-		t.count[d] = ceil(b.count[d], side)
+		t.count[d] = grid.Ceil(b.count[d], side)
 		t.steps[ofTo][d] *= side
 		t.steps[ofFrom][d] *= side
 		t.steps[x[1]][d] = side
 	}
 	t.joined().each(append(slices.Clone(begin), 0, 0), func(t box, begin []int) {
 		v.axes = len(t.count)
-		var a arguments
-		a.long(begin...)
-		a.long(b.steps[ofTo][row], b.steps[ofFrom][row], b.steps[ofTo][column], b.steps[ofFrom][column])
-		a.short(b.count[row], b.count[column])
+		var a grid.Args
+		a.Long(begin...)
+		a.Long(b.steps[ofTo][row], b.steps[ofFrom][row], b.steps[ofTo][column], b.steps[ofFrom][column])
+		a.Short(b.count[row], b.count[column])
 		t.append(&a)
-		list = append(list, Launch{v.name(), v.lower, array.Size(t.count), a})
+		list = append(list, grid.NewLaunch(v.name(), v.lower, array.Size(t.count), a))
 	})
 	return list
 }

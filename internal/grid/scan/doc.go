@@ -119,6 +119,11 @@ func kindOf(o Op, d array.DType, k Kind) array.DType {
 	return array.Invalid
 }
 
+// launch returns the launch of the variant's kernel.
+func (v Variant) launch(blocks int, args grid.Args) grid.Launch {
+	return grid.NewLaunch(v.Name(), func() *grid.Kernel { return Lower(v) }, blocks, args)
+}
+
 // Variants returns all variants.
 func Variants() (out []Variant) {
 	for o := range numOps {

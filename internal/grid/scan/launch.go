@@ -18,13 +18,6 @@ type Scan struct {
 	Places          uint64 // of Max and Min: their places, int64
 }
 
-// A Launch is one run of a kernel.
-type Launch struct {
-	Variant Variant
-	Blocks  int
-	Args    []byte
-}
-
 // maxElements is the number of threads' elements of a launch. Tests lower it.
 var maxElements = grid.MaxPart
 
@@ -34,8 +27,6 @@ type plan struct {
 	units int // of a sequence
 }
 
-func ceil(a, b int) int { return (a + b - 1) / b }
-
 func (s *Scan) plan() plan {
 	block := per(s.DType) * lanes
 	switch serial := (Variant{Op: s.Op, DType: s.DType}).serial(); {
@@ -44,9 +35,9 @@ func (s *Scan) plan() plan {
 	case serial:
 		return plan{SerialColumns, 1}
 	case s.Inner == 1 && s.N > block:
-		return plan{Rows, ceil(s.N, block*tile)}
+		return plan{Rows, grid.Ceil(s.N, block*tile)}
 	}
-	return plan{Columns, ceil(s.N, deep(s.Op, s.DType)*fan)}
+	return plan{Columns, grid.Ceil(s.N, deep(s.Op, s.DType)*fan)}
 }
 
 // A level is totals of units, or of groups of the level below. Carries replace them.
@@ -57,7 +48,7 @@ type level struct {
 
 // levels returns the levels of a scan in memory at an address, and the bytes that they take there.
 func (s *Scan) levels(scratch uint64) (list []level, bytes int) {
-	for m := s.plan().units; m > 1; m = ceil(m, fan) {
+	for m := s.plan().units; m > 1; m = grid.Ceil(m, fan) {
 		l := level{count: m}
 		for i, size := range s.sizes() {
 			l.addrs[i] = scratch + uint64(bytes)
@@ -86,7 +77,7 @@ func (s Scan) Scratch() int {
 
 // Launches returns the launches that compute a scan, given the address of scratch memory. A scan of
 // no elements takes none.
-func (s Scan) Launches(scratch uint64) (list []Launch) {
+func (s Scan) Launches(scratch uint64) (list []grid.Launch) {
 	if s.Outer*s.N*s.Inner == 0 {
 		return nil
 	}
@@ -129,19 +120,19 @@ func (s *Scan) variant(k Kind, totals bool) Variant {
 }
 
 // scan returns the launches over all elements. They write totals, or read carries if there are any.
-func (s *Scan) scan(p plan, a arguments, totals bool) (list []Launch) {
+func (s *Scan) scan(p plan, a arguments, totals bool) (list []grid.Launch) {
 	v := s.variant(p.kind, totals)
 	a.part = grid.Parts(1, 1, 1, 1)[0] // of rows, which do not read it
 	switch p.kind {
 	case Rows:
 		v.Reverse, v.Vector = s.Reverse, s.vectors()
-		for blocks := ceil(s.N, per(s.DType)*lanes); 1<<a.log < min(blocks, tile); a.log++ {
+		for blocks := grid.Ceil(s.N, per(s.DType)*lanes); 1<<a.log < min(blocks, tile); a.log++ {
 		}
 		a.outer, a.tiles, a.mask = s.Outer, p.units, 1<<a.log-1
-		return []Launch{{v, ceil(s.Outer, tile>>a.log) * p.units, s.block(a)}}
+		return []grid.Launch{v.launch(grid.Ceil(s.Outer, tile>>a.log)*p.units, s.block(a))}
 	case SerialRows:
 		v.Reverse, a.outer = s.Reverse, s.Outer
-		return []Launch{{v, ceil(s.Outer, grid.Warp), s.block(a)}}
+		return []grid.Launch{v.launch(grid.Ceil(s.Outer, grid.Warp), s.block(a))}
 	}
 	a.outer, a.step = s.N*s.Inner, s.Inner
 	if s.Reverse {
@@ -150,18 +141,18 @@ func (s *Scan) scan(p plan, a arguments, totals bool) (list []Launch) {
 	for _, part := range grid.Parts(s.Outer, p.units, s.Inner, maxElements) {
 		at := a
 		at.part, at.totals = part, s.from(a.totals, part.First())
-		list = append(list, Launch{v, part.Blocks(threads), s.block(at)})
+		list = append(list, v.launch(part.Blocks(threads), s.block(at)))
 	}
 	return list
 }
 
 // carries returns the launches over groups of totals.
-func (s *Scan) carries(l level, a arguments, totals bool) (list []Launch) {
+func (s *Scan) carries(l level, a arguments, totals bool) (list []grid.Launch) {
 	a.totals, a.mask, a.step = l.addrs, l.count, s.Inner
 	above := a.above
-	for _, part := range grid.Parts(s.Outer, ceil(l.count, fan), s.Inner, maxElements) {
+	for _, part := range grid.Parts(s.Outer, grid.Ceil(l.count, fan), s.Inner, maxElements) {
 		a.part, a.above = part, s.from(above, part.First())
-		list = append(list, Launch{s.variant(Carries, totals), part.Blocks(threads), s.block(a)})
+		list = append(list, s.variant(Carries, totals).launch(part.Blocks(threads), s.block(a)))
 	}
 	return list
 }

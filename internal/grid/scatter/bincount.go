@@ -41,13 +41,13 @@ const (
 )
 
 // Launches returns the launches that count, on a GPU with a number of multiprocessors.
-func (b BinCount) Launches(units int) (list []Launch) {
+func (b BinCount) Launches(units int) (list []grid.Launch) {
 	v := binVariant{b.Bins <= sharedBins}
 	for first := 0; first < b.N; first += maxBox {
 		n := min(maxBox, b.N-first)
-		var a arguments
-		a.long(int(b.X)+8*first, int(b.Counts), int(b.Report), first, b.Bins, n)
-		list = append(list, Launch{v.name(), v.lower, min(ceil(n, perBlock), 8*units), a})
+		var a grid.Args
+		a.Long(int(b.X)+8*first, int(b.Counts), int(b.Report), first, b.Bins, n)
+		list = append(list, grid.NewLaunch(v.name(), v.lower, min(grid.Ceil(n, perBlock), 8*units), a))
 	}
 	return list
 }

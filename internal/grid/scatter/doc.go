@@ -23,7 +23,6 @@
 package scatter
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"weft/internal/array"
@@ -36,37 +35,6 @@ const (
 	warps   = threads / grid.Warp
 	unroll  = 4 // sources of a thread whose loads are under way at a time
 )
-
-// A Launch is one run of a kernel, whose name says all that it depends on.
-type Launch struct {
-	Name   string
-	Lower  func() *grid.Kernel
-	Blocks int
-	Args   []byte
-}
-
-// arguments are an argument block in the making.
-type arguments []byte
-
-func (a *arguments) long(x ...int) {
-	for _, x := range x {
-		*a = binary.LittleEndian.AppendUint64(*a, uint64(x))
-	}
-}
-
-func (a *arguments) short(x int) { *a = binary.LittleEndian.AppendUint32(*a, uint32(x)) }
-
-func (a *arguments) divisors(x ...int) {
-	for _, x := range x {
-		*a = grid.AppendDivisor(*a, x)
-	}
-}
-
-// padded returns the block with zeros up to a size.
-func (a arguments) padded(bytes int) []byte { return append(a, make([]byte, bytes-len(a))...) }
-
-// ceil returns a/b, rounded up.
-func ceil(a, b int) int { return (a + b - 1) / b }
 
 // A writer writes a kernel.
 type writer struct{ *grid.Builder }
@@ -194,8 +162,9 @@ func (b box) halves(axis int, begin [3]int, f func(part box, begin [3]int)) {
 // boxBytes is the number of bytes of a box among the arguments.
 const boxBytes = 8*3*maxDims + 8 + (maxDims-1)*grid.DivisorBytes
 
-// box appends a box: the steps of the operands, the number of elements, and sizes as divisors.
-func (a *arguments) box(b box) {
+// append appends the box, padded: the steps of the operands, the number of elements, and sizes as
+// divisors.
+func (b box) append(a *grid.Args) {
 	all := make(box, maxDims)
 	for i := range all {
 		all[i].n = 1
@@ -203,13 +172,14 @@ func (a *arguments) box(b box) {
 	copy(all[maxDims-len(b):], b)
 	for k := range 3 {
 		for _, d := range all {
-			a.long(d.steps[k])
+			a.Long(d.steps[k])
 		}
 	}
-	a.long(b.size())
+	a.Long(b.size())
 	for _, d := range all[1:] {
-		a.divisors(d.n)
+		a.Divisors(d.n)
 	}
+	a.Pad()
 }
 
 // inBox returns whether element i, I32, is in a box at a byte of the arguments.

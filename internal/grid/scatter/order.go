@@ -159,11 +159,11 @@ const (
 )
 
 // small returns the launch that sorts pairs in one block.
-func (o *sort) small(keys, sources int) Launch {
-	var a arguments
-	a.long(keys, sources, o.pairs, o.passes*digitBits)
+func (o *sort) small(keys, sources int) grid.Launch {
+	var a grid.Args
+	a.Long(keys, sources, o.pairs, o.passes*digitBits)
 	v := smallVariant{o.long}
-	return Launch{v.name(), v.lower, 1, a}
+	return grid.NewLaunch(v.name(), v.lower, 1, a)
 }
 
 // lower returns the kernel.

@@ -241,7 +241,7 @@ func (w *runsWriter) inOrder(acc, source []grid.Reg, in grid.Reg) {
 }
 
 // runs returns the launches that combine runs of pairs.
-func (s *Scatter) runs(o *sort, keys, sources int) (list []Launch) {
+func (s *Scatter) runs(o *sort, keys, sources int) (list []grid.Launch) {
 	c := s.cell()
 	source, target := s.DType.Size(), s.DType.Size()
 	outer, inner := dim{n: 1}, dim{n: 1}
@@ -262,12 +262,13 @@ func (s *Scatter) runs(o *sort, keys, sources int) (list []Launch) {
 	pairs := dim{o.pairs, [3]int{2: 1}}
 	outer.steps, inner.steps = [3]int{outer.steps[ofX], outer.steps[ofOut]}, [3]int{inner.steps[ofX], inner.steps[ofOut]}
 	box{outer, pairs, inner}.inLaunches([3]int{int(s.X), int(s.Out)}, func(b box, begin [3]int) {
-		var a arguments
-		a.long(keys, sources, begin[0], begin[1], source, target, o.targets, o.pairs, begin[2])
-		a.long(b[0].steps[0], b[2].steps[0], b[0].steps[1], b[2].steps[1])
-		a.short(b.size())
-		a.divisors(b[1].n, b[2].n)
-		list = append(list, Launch{v.name(), v.lower, ceil(b.size(), threads), a.padded(runsBytes)})
+		var a grid.Args
+		a.Long(keys, sources, begin[0], begin[1], source, target, o.targets, o.pairs, begin[2])
+		a.Long(b[0].steps[0], b[2].steps[0], b[0].steps[1], b[2].steps[1])
+		a.Short(b.size())
+		a.Divisors(b[1].n, b[2].n)
+		a.Pad()
+		list = append(list, grid.NewLaunch(v.name(), v.lower, grid.Ceil(b.size(), threads), a))
 	})
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"weft/internal/array"
+	"weft/internal/grid"
 )
 
 // A Scatter writes the elements of X, its sources, at indices along an axis of Out, which holds the old
@@ -115,7 +116,7 @@ func (s *Scatter) Scratch(units int) int {
 }
 
 // Launches returns the launches that do the work. scratch is the address of the scratch memory.
-func (s *Scatter) Launches(units int, scratch uint64) []Launch {
+func (s *Scatter) Launches(units int, scratch uint64) []grid.Launch {
 	switch {
 	case array.Size(s.Count) == 0:
 		return nil
@@ -125,18 +126,18 @@ func (s *Scatter) Launches(units int, scratch uint64) []Launch {
 	return s.sorted(scratch)
 }
 
-func (s *Scatter) walk() (list []Launch) {
+func (s *Scatter) walk() (list []grid.Launch) {
 	lines, along := s.lines()
 	c, lines := s.widen(s.cell(), lines, along)
 	v := walkVariant{c, s.Index}
 	lines.each([3]int{ofX: int(s.X), ofAt: int(s.At), ofOut: int(s.Out)}, func(part box, begin [3]int) {
-		var a arguments
-		a.long(begin[:]...)
-		a.long(int(s.At), int(s.Report))
-		a.long(along[:]...)
-		a.long(s.Size, s.Count[s.Axis])
-		a.box(part)
-		list = append(list, Launch{v.name(), v.lower, ceil(part.size(), threads), a.padded(walkBytes)})
+		var a grid.Args
+		a.Long(begin[:]...)
+		a.Long(int(s.At), int(s.Report))
+		a.Long(along[:]...)
+		a.Long(s.Size, s.Count[s.Axis])
+		part.append(&a)
+		list = append(list, grid.NewLaunch(v.name(), v.lower, grid.Ceil(part.size(), threads), a))
 	})
 	return list
 }
@@ -155,9 +156,9 @@ func (s *Scatter) sort() sort {
 		o.pairs, o.targets = s.Count[s.Axis], s.Size
 	}
 	o.long = max(o.pairs, o.targets+1) >= maxNumber
-	o.chunk = ceil(o.pairs, leastChunk*mostBlocks) * leastChunk
-	o.blocks = ceil(o.pairs, o.chunk)
-	o.passes = ceil(bits.Len(uint(o.targets)), digitBits) // the number of targets is a key too
+	o.chunk = grid.Ceil(o.pairs, leastChunk*mostBlocks) * leastChunk
+	o.blocks = grid.Ceil(o.pairs, o.chunk)
+	o.passes = grid.Ceil(bits.Len(uint(o.targets)), digitBits) // the number of targets is a key too
 	return o
 }
 
@@ -169,7 +170,7 @@ func (o *sort) list() int    { return (o.pairs*o.number() + 255) / 256 * 256 }
 func (o *sort) scratch() int { return 4*o.list() + radix*o.blocks*o.number() }
 
 // sorted returns the launches that sort pairs, and combine their runs.
-func (s *Scatter) sorted(scratch uint64) (list []Launch) {
+func (s *Scatter) sorted(scratch uint64) (list []grid.Launch) {
 	o := s.sort()
 	at := func(i int) int { return int(scratch) + i*o.list() }
 	list = s.keys(&o, at(0))
@@ -179,19 +180,19 @@ func (s *Scatter) sorted(scratch uint64) (list []Launch) {
 	}
 	keys, sources := [2]int{at(0), at(1)}, [2]int{at(2), at(3)}
 	for pass := range o.passes {
-		var a arguments
-		a.long(keys[0], sources[0], keys[1], sources[1], at(4), o.pairs, o.chunk, pass*digitBits)
-		var scan arguments
-		scan.long(at(4), radix*o.blocks)
+		var a grid.Args
+		a.Long(keys[0], sources[0], keys[1], sources[1], at(4), o.pairs, o.chunk, pass*digitBits)
+		var scan grid.Args
+		scan.Long(at(4), radix*o.blocks)
 		count, sum, order := countVariant{o.long}, scanVariant{o.long}, orderVariant{pass == 0, o.long}
-		list = append(list, Launch{count.name(), count.lower, o.blocks, a}, Launch{sum.name(), sum.lower, 1, scan}, Launch{order.name(), order.lower, o.blocks, a})
+		list = append(list, grid.NewLaunch(count.name(), count.lower, o.blocks, a), grid.NewLaunch(sum.name(), sum.lower, 1, scan), grid.NewLaunch(order.name(), order.lower, o.blocks, a))
 		keys[0], keys[1], sources[0], sources[1] = keys[1], keys[0], sources[1], sources[0]
 	}
 	return append(list, s.runs(&o, keys[0], sources[0])...)
 }
 
 // keys returns the launches that make targets of indices.
-func (s *Scatter) keys(o *sort, to int) (list []Launch) {
+func (s *Scatter) keys(o *sort, to int) (list []grid.Launch) {
 	v := keysVariant{s.Index, o.long}
 	b, along := box{{o.pairs, [3]int{}}}, 1
 	if !s.shared() {
@@ -206,12 +207,12 @@ func (s *Scatter) keys(o *sort, to int) (list []Launch) {
 	}
 	first := 0
 	b.joined().each([3]int{}, func(part box, begin [3]int) {
-		var a arguments
-		a.long(int(s.At)+first*s.Index.Size(), to+first*o.number(), int(s.At), int(s.Report), begin[0], s.Size, along, o.targets)
-		a.box(part)
+		var a grid.Args
+		a.Long(int(s.At)+first*s.Index.Size(), to+first*o.number(), int(s.At), int(s.Report), begin[0], s.Size, along, o.targets)
+		part.append(&a)
 		n := part.size()
 		first += n
-		list = append(list, Launch{v.name(), v.lower, ceil(n, threads), a.padded(keysBytes)})
+		list = append(list, grid.NewLaunch(v.name(), v.lower, grid.Ceil(n, threads), a))
 	})
 	return list
 }

@@ -80,6 +80,11 @@ func (v Variant) kernelType(d array.DType) array.DType {
 	return array.Uint64
 }
 
+// launch returns the launch of the variant's kernel.
+func (v Variant) launch(blocks int, args grid.Args) grid.Launch {
+	return grid.NewLaunch(v.Name(), func() *grid.Kernel { return Lower(v) }, blocks, args)
+}
+
 // Variants returns all variants.
 func Variants() (out []Variant) {
 	for k := range numKinds {

@@ -23,17 +23,8 @@ type Sort struct {
 	X, Y, Places    uint64
 }
 
-// A Launch is one run of a kernel.
-type Launch struct {
-	Variant Variant
-	Blocks  int
-	Args    []byte
-}
-
 // maxRows is the number of rows of a launch, and of elements that threads of one have. Tests lower it.
 var maxRows = grid.MaxPart
-
-func ceil(a, b int) int { return (a + b - 1) / b }
 
 // shrinks reports that tiles give only the records that results may be of.
 func (s *Sort) shrinks() bool {
@@ -44,7 +35,7 @@ func (s *Sort) shrinks() bool {
 func (s *Sort) pitch() int {
 	switch {
 	case s.shrinks():
-		return ceil(s.N, tileSize) * s.Count
+		return grid.Ceil(s.N, tileSize) * s.Count
 	case s.At == nil && s.N <= tileSize:
 		return 0
 	}
@@ -107,7 +98,7 @@ func (s Sort) Scratch() (bytes int) {
 
 // Launches returns the launches that sort, given the address of scratch memory. A sort without results
 // takes none.
-func (s Sort) Launches(scratch uint64) (list []Launch) {
+func (s Sort) Launches(scratch uint64) (list []grid.Launch) {
 	if s.empty() {
 		return nil
 	}
@@ -117,26 +108,26 @@ func (s Sort) Launches(scratch uint64) (list []Launch) {
 	return list
 }
 
-func (c *chunk) launches(scratch uint64) []Launch {
+func (c *chunk) launches(scratch uint64) []grid.Launch {
 	pitch := c.pitch()
 	if pitch == 0 {
-		return []Launch{c.tiles(Variant{Kind: Tile, Final: true}, arguments{n: c.N, count: c.Count})}
+		return []grid.Launch{c.tiles(Variant{Kind: Tile, Final: true}, arguments{n: c.N, count: c.Count})}
 	}
 	from, to := c.buffer(scratch, 1), c.buffer(scratch, 0)
 	if c.shrinks() {
-		list := []Launch{c.tiles(Variant{Kind: Tile}, arguments{to: to, n: c.N, count: c.Count, pitchTo: pitch})}
+		list := []grid.Launch{c.tiles(Variant{Kind: Tile}, arguments{to: to, n: c.N, count: c.Count, pitchTo: pitch})}
 		for pitch > tileSize {
 			from, to = to, from
-			next := ceil(pitch, tileSize) * c.Count
+			next := grid.Ceil(pitch, tileSize) * c.Count
 			list = append(list, c.tiles(Variant{Kind: Again}, arguments{from: from, to: to, n: pitch, count: c.Count, pitch: pitch, pitchTo: next}))
 			pitch = next
 		}
 		return append(list, c.tiles(Variant{Kind: Again, Final: true}, arguments{from: to, n: pitch, count: c.Count, pitch: pitch}))
 	}
-	list := []Launch{c.tiles(Variant{Kind: Tile}, arguments{to: to, n: c.N, count: tileSize, pitchTo: pitch})}
+	list := []grid.Launch{c.tiles(Variant{Kind: Tile}, arguments{to: to, n: c.N, count: tileSize, pitchTo: pitch})}
 	for run := tileSize; run < c.N; run *= 2 {
 		from, to = to, from
-		a := arguments{from: from, to: to, n: c.N, pitch: pitch, run: run, tiles: ceil(c.N, tileSize)}
+		a := arguments{from: from, to: to, n: c.N, pitch: pitch, run: run, tiles: grid.Ceil(c.N, tileSize)}
 		list = append(list, c.launch(Variant{Kind: Merge}, c.rows()*a.tiles, a))
 	}
 	if c.At == nil {
@@ -157,18 +148,18 @@ type arguments struct {
 }
 
 // tiles returns the launch that sorts tiles of rows.
-func (c *chunk) tiles(v Variant, a arguments) Launch {
+func (c *chunk) tiles(v Variant, a arguments) grid.Launch {
 	a.log = max(3, bits.Len(uint(min(a.n, tileSize)-1)))
 	a.logRow = bits.Len(tileSize) - 1 - a.log
-	a.tiles = ceil(a.n, tileSize)
+	a.tiles = grid.Ceil(a.n, tileSize)
 	if c.Inner > 1 {
 		a.side = 1
 	}
-	return c.launch(v, ceil(c.rows(), 1<<a.logRow)*a.tiles, a)
+	return c.launch(v, grid.Ceil(c.rows(), 1<<a.logRow)*a.tiles, a)
 }
 
 // give returns the launches that write count results of each row, from result number first on.
-func (c *chunk) give(a arguments, count, first int) (list []Launch) {
+func (c *chunk) give(a arguments, count, first int) (list []grid.Launch) {
 	run := a.run
 	for _, part := range grid.Parts(c.outer, count, c.inner, maxRows) {
 		a.part, a.moved, a.run = part, first, run
@@ -178,7 +169,7 @@ func (c *chunk) give(a arguments, count, first int) (list []Launch) {
 }
 
 // launch returns a launch.
-func (c *chunk) launch(v Variant, blocks int, a arguments) Launch {
+func (c *chunk) launch(v Variant, blocks int, a arguments) grid.Launch {
 	v.DType = v.kernelType(c.DType)
 	size := c.DType.Size()
 	x := (c.from[0]*c.N*c.Inner + c.from[1]) // elements
@@ -200,7 +191,7 @@ func (c *chunk) launch(v Variant, blocks int, a arguments) Launch {
 	for _, n := range [...]int{c.rows(), a.log, a.logRow, a.side} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(n))
 	}
-	return Launch{v, blocks, b}
+	return v.launch(blocks, b)
 }
 
 // A Searching finds the places of elements in sorted rows of N elements: of Queries for each of Rows
@@ -213,7 +204,7 @@ type Searching struct {
 }
 
 // Launches returns the launches of a search.
-func (s Searching) Launches() (list []Launch) {
+func (s Searching) Launches() (list []grid.Launch) {
 	v := Variant{Kind: Search, DType: s.DType}
 	v.DType = v.kernelType(s.DType)
 	for _, part := range grid.Parts(s.Rows, 1, s.Queries, maxRows) {
@@ -225,7 +216,7 @@ func (s Searching) Launches() (list []Launch) {
 		if s.Right {
 			b[argSide] = 1
 		}
-		list = append(list, Launch{v, part.Blocks(threads), b})
+		list = append(list, v.launch(part.Blocks(threads), b))
 	}
 	return list
 }

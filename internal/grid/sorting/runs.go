@@ -20,23 +20,23 @@ type Runs struct {
 }
 
 // Marks returns the launches that write marks, as bool and as int64.
-func (r Runs) Marks() []Launch {
+func (r Runs) Marks() []grid.Launch {
 	v := Variant{Kind: Mark, DType: r.DType}
 	v.DType = v.kernelType(r.DType)
 	return r.launches(v)
 }
 
 // Number returns the launches that write numbers. Requires: sums of the marks are done.
-func (r Runs) Number() []Launch { return r.launches(Variant{Kind: Number, DType: array.Uint64}) }
+func (r Runs) Number() []grid.Launch { return r.launches(Variant{Kind: Number, DType: array.Uint64}) }
 
-func (r Runs) launches(v Variant) (list []Launch) {
+func (r Runs) launches(v Variant) (list []grid.Launch) {
 	for _, part := range grid.Parts(r.N, 1, 1, maxRows) {
 		b := make([]byte, argBytes)
 		for at, x := range map[int]uint64{argX: r.Sorted, argY: r.First, argPlaces: r.Places, argFrom: r.Sums, argFrom + 8: r.Report, argTo: r.Numbers, argN: uint64(r.N)} {
 			binary.LittleEndian.PutUint64(b[at:], x)
 		}
 		part.Append(b[:argPart])
-		list = append(list, Launch{v, part.Blocks(threads), b})
+		list = append(list, v.launch(part.Blocks(threads), b))
 	}
 	return list
 }
