@@ -100,7 +100,7 @@ func (p *Windows) Fills(units int) bool { return p.blocks(p.tile(units)) >= 2*un
 
 // blocks returns the number of blocks of threads.
 func (p *Windows) blocks(t Tile) int {
-	s := shapes[p.DType][t]
+	s := windowShape(p.DType, t)
 	n := p.Groups * ceil(p.M, s.m) * ceil(p.Columns.Size(), s.n)
 	if p.Apart {
 		n *= p.To - p.From
@@ -185,7 +185,7 @@ func (a Axis) joined(s Strides) (Axis, Strides) {
 
 // launch returns the launch of a product that one computes.
 func (p *Windows) launch(t Tile, major int) Launch {
-	s, k, first := shapes[p.DType][t], p.Terms.Size(), 0
+	s, k, first := windowShape(p.DType, t), p.Terms.Size(), 0
 	if p.Apart {
 		// The digits of a term start from whole pictures.
 		if each := p.Terms[1] * p.Terms[2]; each > 0 {
@@ -196,7 +196,7 @@ func (p *Windows) launch(t Tile, major int) Launch {
 		}
 	}
 	v := Variant{DType: p.DType, Tile: t, Windows: true, Positive: p.Positive, Wide: p.DType == array.Float64 && major >= 9,
-		Blocks: !p.Apart && k > numbers.KBlock}
+		Blocks: s.sumsShared || !p.Apart && k > numbers.KBlock}
 	terms, termA := p.Terms.joined(p.A.Term)
 	v.Digits = terms[1] > 1
 	v.A = layout(p.Of[0], Mat{p.A.Addr, p.A.Row, termA[2]}, p.M, terms[2], []int{p.GroupA, termA[0], termA[1]})

@@ -156,6 +156,9 @@ func Variants(wide bool) (out []Variant) {
 func WindowVariants(wide bool) (out []Variant) {
 	each(wide, false, func(v Variant) {
 		v.Windows = true
+		if v.shape().sumsShared && !v.Blocks {
+			return
+		}
 		for i := range 4 {
 			v.Digits, v.Positive = i&1 != 0, i&2 != 0
 			out = append(out, v)
@@ -262,7 +265,7 @@ func Lower(v Variant) *grid.Kernel {
 	if v.Add {
 		return lowerAdd(v)
 	}
-	s := shapes[v.DType][v.Tile]
+	s := v.shape()
 	w := &writer{Builder: grid.NewBuilder(v.Name(), s.threads), v: v, shape: s, t: loop.F32, size: v.DType.Size(), mma: grid.M8N8K4}
 	if v.DType == array.Float64 {
 		w.t = loop.F64
@@ -276,6 +279,9 @@ func Lower(v Variant) *grid.Kernel {
 	}
 	if w.shape.sumsShared && !(v.A.Vector && v.B.Vector && v.A.Of == v.B.Of && v.A.Of == v.DType) && !(v.Windows && !v.B.AlongK) {
 		w.K.Abreast = 1 // conversions and single elements take more registers
+	}
+	if v.Windows && (v.A.Of != v.DType || v.Tile == Medium && v.B.AlongK) {
+		w.K.Abreast = max(1, w.K.Abreast-1)
 	}
 	w.write()
 	return w.K

@@ -3,9 +3,33 @@ package product
 import (
 	"math"
 
+	"weft/internal/array"
 	"weft/internal/grid"
 	"weft/internal/loop"
 )
+
+// shape returns the shape of a variant's tile. Windows take registers for places in pictures, so fewer
+// blocks of threads fit. Many convolutions have 64 channels: that many rows has the large tile.
+func (v Variant) shape() tileShape {
+	if !v.Windows {
+		return shapes[v.DType][v.Tile]
+	}
+	return windowShape(v.DType, v.Tile)
+}
+
+func windowShape(d array.DType, t Tile) tileShape {
+	s := shapes[d][t]
+	switch {
+	case d != array.Float32:
+	case t == Large:
+		s = tileShape{m: 64, n: 128, depth: 8, threads: 128, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 2}
+	case t == Medium:
+		s = tileShape{m: 64, n: 64, depth: 8, threads: 128, rows: 8, cols: 4, beside: 8, abreast: 3}
+	case t == Thin:
+		s.abreast = 2
+	}
+	return s
+}
 
 // A rule says where the elements of an operand are.
 type rule uint8
