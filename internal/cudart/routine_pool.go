@@ -3,7 +3,6 @@ package cudart
 import (
 	"weft/internal/array"
 	"weft/internal/device"
-	"weft/internal/grid"
 	"weft/internal/grid/pooling"
 	"weft/internal/op"
 )
@@ -29,11 +28,6 @@ func onWindows(o pooling.Op) device.Routine {
 		if err != nil {
 			return err
 		}
-		for _, l := range p.Launches(o, out[0], args...) {
-			if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return pooling.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.startAll(c, p.Launches(o, out[0], args...))
 	}
 }

@@ -94,8 +94,18 @@ func (b *Builder) Eq(x, y Reg) Reg { return b.Do(loop.OpEq, loop.B, 0, x, y) }
 // Select returns x where c holds, else y.
 func (b *Builder) Select(c, x, y Reg) Reg { return b.Do(loop.OpSelect, b.Type(x), 0, c, x, y) }
 
-// Wide returns an I32 as an I64, by its sign.
-func (b *Builder) Wide(x Reg) Reg { return b.Do(loop.OpCvt, loop.I64, 0, x) }
+// Wide returns an I32 as an I64, by its sign. An I64 stays.
+func (b *Builder) Wide(x Reg) Reg {
+	if b.Type(x) == loop.I64 {
+		return x
+	}
+	return b.Do(loop.OpCvt, loop.I64, 0, x)
+}
+
+// Moved returns an address moved on by n elements, an I32 or I64, of a size in bytes.
+func (b *Builder) Moved(addr, n Reg, size int) Reg {
+	return b.Add(addr, b.Mul(b.Wide(n), b.I64(int64(size))))
+}
 
 // Thread, Block and Blocks return the numbers of the thread in its block, of the block, and how many
 // blocks there are, as I32.

@@ -83,9 +83,7 @@ func randomRows(t *testing.T, seed uint64, rows, n int) *rowCase {
 				}
 			}
 		})
-		for _, x := range results {
-			known = append(known, x)
-		}
+		known = append(known, results...)
 		if len(known) > 0 && r.IntN(3) == 0 {
 			b.Store(b.Buf(d, true, loop.Any, loop.Zero), known[r.IntN(len(known))])
 		}

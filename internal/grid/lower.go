@@ -344,5 +344,5 @@ func (e *emitter) logical(axis, s int) Reg {
 	if axis == e.p.Lane {
 		i = e.lane[s]
 	}
-	return e.Add(e.wide(i), e.arg(loop.I64, argWord(e.p, e.p.StartWord(axis))))
+	return e.Add(e.Wide(i), e.arg(loop.I64, argWord(e.p, e.p.StartWord(axis))))
 }

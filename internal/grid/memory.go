@@ -47,16 +47,8 @@ func (e *emitter) address(buf int, off loop.Value, s int) ref {
 	if off == loop.NoValue {
 		return r
 	}
-	n := e.wide(e.get(off, s))
+	n := e.Wide(e.get(off, s))
 	return ref{e.Add(r.reg, e.Mul(n, e.I64(int64(e.p.Bufs[buf].DType.Size())))), r.off}
-}
-
-// wide returns an integer of 4 or 8 bytes with 8.
-func (e *emitter) wide(x Reg) Reg {
-	if e.Type(x) == loop.I64 {
-		return x
-	}
-	return e.Wide(x)
 }
 
 // load emits an OpLoad or OpLoadAt.
@@ -147,7 +139,7 @@ func (e *emitter) stride(buf, axis int) (Reg, int) {
 // move returns an address moved by n steps along an axis.
 func (e *emitter) move(addr Reg, buf, axis int, n Reg) Reg {
 	by, _ := e.stride(buf, axis)
-	return e.Add(addr, e.Mul(e.wide(n), by))
+	return e.Add(addr, e.Mul(e.Wide(n), by))
 }
 
 // accessed reports by buffer whether a block loads or stores.

@@ -169,7 +169,7 @@ func (w *writer) write() {
 		}
 		leader = w.Eq(w.inUnit(), w.I32(0))
 	}
-	at := w.wide(w.at)
+	at := w.Wide(w.at)
 	switch {
 	case w.v.Chosen:
 		at = w.Load(grid.Global, grid.W64, loop.I64, w.candidate(at), 0, leader)
@@ -183,14 +183,6 @@ func (w *writer) write() {
 
 func (w *writer) shift(x grid.Reg, n int32) grid.Reg {
 	return w.Do(loop.OpShrU, loop.I32, 0, x, w.I32(n))
-}
-
-// wide returns an integer with 8 bytes.
-func (w *writer) wide(x grid.Reg) grid.Reg {
-	if w.Type(x) == loop.I64 {
-		return x
-	}
-	return w.Wide(x)
 }
 
 // number returns a constant of the type that counts.
@@ -277,7 +269,7 @@ func (w *writer) look() {
 	if w.v.Vector {
 		stride = w.I64(int64(w.v.DType.Size()))
 	}
-	at := w.Copy(w.Add(w.base, w.Mul(w.wide(first), stride)))
+	at := w.Copy(w.Add(w.base, w.Mul(w.Wide(first), stride)))
 	jump := w.Mul(stride, w.I64(int64(w.width()*per)))
 	done := w.Copy(w.number(0)) // elements that all threads have looked at
 	w.While(w.v.Kind != Thread, func() grid.Reg { return w.Lt(done, w.n) }, func() {
@@ -288,7 +280,7 @@ func (w *writer) look() {
 			inside[u] = w.Lt(places[u], w.n)
 			from := at
 			if w.v.Chosen {
-				place := w.Load(grid.Global, grid.W64, loop.I64, w.candidate(w.wide(places[u])), 0, inside[u])
+				place := w.Load(grid.Global, grid.W64, loop.I64, w.candidate(w.Wide(places[u])), 0, inside[u])
 				from = w.Add(w.base, w.Mul(place, stride))
 			}
 			elements[u] = w.LoadN(grid.Global, w.elem(), w.key, per, from, 0, inside[u])

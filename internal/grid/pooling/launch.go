@@ -1,7 +1,6 @@
 package pooling
 
 import (
-	"encoding/binary"
 	"math"
 
 	"weft/internal/array"
@@ -17,19 +16,12 @@ type Pool struct {
 	Sum                              bool // of Mean and Spread: sums instead of means
 }
 
-// A Launch is one run of a kernel.
-type Launch struct {
-	Variant Variant
-	Blocks  int
-	Args    []byte
-}
-
 // maxElements is the number of elements of a launch. Tests lower it.
 var maxElements = grid.MaxPart
 
 // Launches returns the launches that compute an operation, given the addresses of its result and
 // its arguments. Most take one launch; a result without elements takes none.
-func (p Pool) Launches(o Op, out uint64, args ...uint64) (list []Launch) {
+func (p Pool) Launches(o Op, out uint64, args ...uint64) (list []grid.Launch) {
 	v := Variant{Op: o, DType: p.DType}
 	if (o == Max || o == Mean) && p.KH == p.KW && (p.KH == 2 || p.KH == 3) {
 		v.Side = p.KH
@@ -42,32 +34,19 @@ func (p Pool) Launches(o Op, out uint64, args ...uint64) (list []Launch) {
 	}
 	size := p.DType.Size()
 	for _, part := range grid.Parts(p.Planes, rows, cols, maxElements) {
-		a := appendInts(make([]byte, 0, argBytes), int(out)+part.First()*size)
-		for i := range 3 {
-			addr := 0
-			if i < len(args) {
-				addr = int(args[i])
-			}
-			a = appendInts(a, addr)
+		addrs := [4]int{int(out) + part.First()*size}
+		for i, x := range args {
+			addrs[1+i] = int(x)
 		}
-		a = binary.LittleEndian.AppendUint64(a, p.scale())
-		a = appendInts(a, p.W*size, p.H*p.W*size, p.OW*size, p.OH*p.OW*size)
+		var a grid.Args
+		a.Long(addrs[:]...)
+		a.Long(int(p.scale()), p.W*size, p.H*p.W*size, p.OW*size, p.OH*p.OW*size)
 		a = part.Append(a)
-		for _, x := range [...]int{p.H, p.W, p.OH, p.OW, p.KH, p.KW, p.StepH, p.StepW, p.PadH, p.PadW} {
-			a = binary.LittleEndian.AppendUint32(a, uint32(x))
-		}
-		a = grid.AppendDivisor(grid.AppendDivisor(a, p.StepH), p.StepW)
-		list = append(list, Launch{v, part.Blocks(threads), a})
+		a.Short(p.H, p.W, p.OH, p.OW, p.KH, p.KW, p.StepH, p.StepW, p.PadH, p.PadW)
+		a.Divisors(p.StepH, p.StepW)
+		list = append(list, grid.NewLaunch(v.Name(), func() *grid.Kernel { return Lower(v) }, part.Blocks(threads), a))
 	}
 	return list
-}
-
-// appendInts appends integers of 8 bytes.
-func appendInts(a []byte, x ...int) []byte {
-	for _, x := range x {
-		a = binary.LittleEndian.AppendUint64(a, uint64(x))
-	}
-	return a
 }
 
 // scale returns the bits of the factor of sums of windows.

@@ -133,17 +133,12 @@ func Lower(v Variant) *grid.Kernel {
 	w.ForElement(argPart, func(e grid.Element) {
 		w.plane, w.row, w.col = e.Plane, e.Row, e.Col
 		result := [...]func() grid.Reg{Max: w.max, Mean: w.mean, Pick: w.pick, Place: w.place, Spread: w.spread}[v.Op]()
-		w.Store(grid.Global, w.elem, w.element(w.Arg(loop.I64, argPtr), e.Number), 0, grid.NoReg, result)
+		w.Store(grid.Global, w.elem, w.Moved(w.Arg(loop.I64, argPtr), e.Number, w.size), 0, grid.NoReg, result)
 	})
 	return w.K
 }
 
 func (w *writer) arg(at int) grid.Reg { return w.Arg(loop.I32, at) }
-
-// element returns the address of element i, an I32.
-func (w *writer) element(addr, i grid.Reg) grid.Reg {
-	return w.Add(addr, w.Mul(w.Wide(i), w.I64(int64(w.size))))
-}
 
 // load returns an element of the type of the variant.
 func (w *writer) load(addr grid.Reg) grid.Reg {
@@ -157,7 +152,7 @@ func (w *writer) planeOf(i, bytes int) grid.Reg {
 
 // at returns the address of an element of a plane.
 func (w *writer) at(plane, row, col grid.Reg, rowBytes int) grid.Reg {
-	return w.element(w.Add(plane, w.Mul(w.Wide(row), w.Arg(loop.I64, rowBytes))), col)
+	return w.Moved(w.Add(plane, w.Mul(w.Wide(row), w.Arg(loop.I64, rowBytes))), col, w.size)
 }
 
 func (w *writer) least(x, y grid.Reg) grid.Reg { return w.Do(loop.OpMin, loop.I32, 0, x, y) }

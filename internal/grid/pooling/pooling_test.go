@@ -22,12 +22,12 @@ type gpu struct {
 	d     *ptxsim.Driver
 	c     cudart.Context
 	q     cudart.Queue
-	known map[pooling.Variant]cudart.Func
+	known map[string]cudart.Func
 }
 
 func newGPU(t *testing.T) *gpu {
 	t.Helper()
-	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3}), known: map[pooling.Variant]cudart.Func{}}
+	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3}), known: map[string]cudart.Func{}}
 	g.c = must(g.d.Open(0))
 	g.q = must(g.c.NewQueue(0))
 	return g
@@ -48,21 +48,21 @@ func (g *gpu) check(err error) {
 }
 
 // run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(list []pooling.Launch) {
+func (g *gpu) run(list []grid.Launch) {
 	g.t.Helper()
 	for _, l := range list {
-		k := pooling.Lower(l.Variant)
-		f, ok := g.known[l.Variant]
+		k := l.Lower()
+		f, ok := g.known[l.Name]
 		if !ok {
 			g.check(grid.Verify(k))
 			f = must(g.c.Function(must(g.c.Load(must(ptx.Print(ptx.Target{Major: 9}, k)))), k.Name))
-			g.known[l.Variant] = f
+			g.known[l.Name] = f
 		}
 		g.check(g.c.Launch(g.q, f, l.Blocks, k.Threads, ptx.DynamicShared(k), l.Args))
 	}
 	g.check(g.c.Sync(g.q))
 	if f := g.d.Faults(); len(f) > 0 {
-		g.t.Fatalf("%+v: faults: %v", list[0].Variant, f)
+		g.t.Fatalf("%s: faults: %v", list[0].Name, f)
 	}
 }
 

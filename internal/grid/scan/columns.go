@@ -34,7 +34,7 @@ func (w *writer) walk(c column, first, end grid.Reg, n int, f func(place, at gri
 
 // loadAll returns elements of a column.
 func (w *writer) loadAll(arg int, at grid.Reg, c column, inside []grid.Reg) (out []grid.Reg) {
-	addr, step := w.moved(w.long(arg), at, w.size), w.Mul(c.step, w.I64(int64(w.size)))
+	addr, step := w.Moved(w.long(arg), at, w.size), w.Mul(c.step, w.I64(int64(w.size)))
 	for k := range inside {
 		if k > 0 {
 			addr = w.Add(addr, step)
@@ -46,7 +46,7 @@ func (w *writer) loadAll(arg int, at grid.Reg, c column, inside []grid.Reg) (out
 
 // storeAll writes elements of a column.
 func (w *writer) storeAll(arg int, elem grid.Elem, size int, at grid.Reg, c column, inside, x []grid.Reg) {
-	addr, step := w.moved(w.long(arg), at, size), w.Mul(c.step, w.I64(int64(size)))
+	addr, step := w.Moved(w.long(arg), at, size), w.Mul(c.step, w.I64(int64(size)))
 	for k := range inside {
 		if k > 0 {
 			addr = w.Add(addr, step)
@@ -90,7 +90,7 @@ func (w *writer) writeBlock(carry state, v []state, at grid.Reg, c column, insid
 	for k, s := range v {
 		s = w.then(carry, s)
 		if w.v.Op.extreme() {
-			from := w.moved(w.long(argX), w.Add(c.first, w.Mul(s[1], c.step)), w.size)
+			from := w.Moved(w.long(argX), w.Add(c.first, w.Mul(s[1], c.step)), w.size)
 			x = append(x, w.Load(grid.Global, w.elem, w.t, from, 0, inside[k]))
 			places = append(places, s[1])
 			continue

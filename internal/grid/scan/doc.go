@@ -233,8 +233,3 @@ func (w *writer) element() (grid.Elem, loop.Type) {
 }
 
 func (w *writer) long(arg int) grid.Reg { return w.Arg(loop.I64, arg) }
-
-// moved returns an address moved on by a number of elements, an I64.
-func (w *writer) moved(addr, n grid.Reg, size int) grid.Reg {
-	return w.Add(addr, w.Mul(n, w.I64(int64(size))))
-}

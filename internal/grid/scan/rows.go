@@ -92,7 +92,7 @@ func (w *writer) run(block, lane, group, tileOf grid.Reg) *run {
 
 // load returns the elements of a run, in the order of the scan.
 func (w *writer) load(r *run, count int) []grid.Reg {
-	addr := w.moved(w.long(argX), r.at, w.size)
+	addr := w.Moved(w.long(argX), r.at, w.size)
 	if w.v.Vector {
 		return w.turned(w.LoadN(grid.Global, w.elem, w.t, count, addr, 0, r.inside[0]))
 	}
@@ -125,7 +125,7 @@ func (w *writer) write(r *run) {
 	var x, places []grid.Reg
 	for k, s := range r.v {
 		if w.v.Op.extreme() {
-			from := w.moved(w.long(argX), w.Add(r.row, s[1]), w.size)
+			from := w.Moved(w.long(argX), w.Add(r.row, s[1]), w.size)
 			x = append(x, w.Load(grid.Global, w.elem, w.t, from, 0, r.inside[min(k, len(r.inside)-1)]))
 			places = append(places, s[1])
 			continue
@@ -140,7 +140,7 @@ func (w *writer) write(r *run) {
 
 // store writes elements of a run, up to 16 bytes at a time.
 func (w *writer) store(r *run, arg int, elem grid.Elem, size int, x []grid.Reg) {
-	addr := w.moved(w.long(arg), r.at, size)
+	addr := w.Moved(w.long(arg), r.at, size)
 	if !w.v.Vector {
 		for k := range x {
 			w.Store(grid.Global, elem, addr, w.low(k, len(x))*size, r.inside[k], x[k])

@@ -104,7 +104,7 @@ func (w *writer) serialRows() {
 		w.WarpBarrier()
 		for r := range grid.Warp {
 			x := w.Load(grid.Shared, w.elem, w.t, across, r*pitch*w.size, grid.NoReg)
-			w.Store(grid.Global, w.elem, w.moved(w.long(argY), w.rowed(at, r, n), w.size), 0, w.has(rows, r, inside), x)
+			w.Store(grid.Global, w.elem, w.Moved(w.long(argY), w.rowed(at, r, n), w.size), 0, w.has(rows, r, inside), x)
 		}
 		w.WarpBarrier()
 		w.Update(place, loop.OpAdd, place, w.I64(grid.Warp))
@@ -128,7 +128,7 @@ func (w *writer) load32(arg int, at, rows, inside, across grid.Reg, offset int) 
 	for r := 0; r < grid.Warp; r += serialDeep {
 		var x []grid.Reg
 		for i := range serialDeep {
-			x = append(x, w.Load(grid.Global, w.elem, w.t, w.moved(w.long(arg), w.rowed(at, r+i, n), w.size), 0, w.has(rows, r+i, inside)))
+			x = append(x, w.Load(grid.Global, w.elem, w.t, w.Moved(w.long(arg), w.rowed(at, r+i, n), w.size), 0, w.has(rows, r+i, inside)))
 		}
 		for i := range x {
 			w.Store(grid.Shared, w.elem, across, offset+(r+i)*pitch*w.size, grid.NoReg, x[i])

@@ -106,7 +106,7 @@ func (w *writer) bytes(i int) (int, grid.Elem) {
 func (w *writer) total(arg int, index, pred grid.Reg) (out state) {
 	for i, t := range w.types {
 		size, elem := w.bytes(i)
-		out = append(out, w.Load(grid.Global, elem, t, w.moved(w.long(arg+8*i), index, size), 0, pred))
+		out = append(out, w.Load(grid.Global, elem, t, w.Moved(w.long(arg+8*i), index, size), 0, pred))
 	}
 	return out
 }
@@ -115,7 +115,7 @@ func (w *writer) total(arg int, index, pred grid.Reg) (out state) {
 func (w *writer) putTotal(arg int, index, pred grid.Reg, s state) {
 	for i, r := range s {
 		size, elem := w.bytes(i)
-		w.Store(grid.Global, elem, w.moved(w.long(arg+8*i), index, size), 0, pred, r)
+		w.Store(grid.Global, elem, w.Moved(w.long(arg+8*i), index, size), 0, pred, r)
 	}
 }
 

@@ -66,7 +66,7 @@ func (v binVariant) lower() *grid.Kernel {
 	}
 	if v.shared {
 		w.K.Shared = 4 * sharedBins
-		eachBin(func(bin grid.Reg) { w.Store(grid.Shared, grid.W32, w.place(w.I64(0), bin, 4), 0, grid.NoReg, w.I32(0)) })
+		eachBin(func(bin grid.Reg) { w.Store(grid.Shared, grid.W32, w.Moved(w.I64(0), bin, 4), 0, grid.NoReg, w.I32(0)) })
 		w.Barrier()
 	}
 	i, n, step := w.Copy(w.item()), w.as(loop.I32, w.long(binN)), w.Mul(w.Blocks(), w.I32(threads))
@@ -74,16 +74,16 @@ func (v binVariant) lower() *grid.Kernel {
 		var in, x, at [unroll]grid.Reg
 		for u := range unroll {
 			in[u], at[u] = w.Lt(i, n), w.Copy(i)
-			x[u] = w.Load(grid.Global, grid.W64, loop.I64, w.place(w.long(binX), i, 8), 0, in[u])
+			x[u] = w.Load(grid.Global, grid.W64, loop.I64, w.Moved(w.long(binX), i, 8), 0, in[u])
 			w.Update(i, loop.OpAdd, i, step)
 		}
 		for u, k := range x {
 			bad := w.And(in[u], w.Do(loop.OpLeU, loop.B, 0, bins, k))
 			add := grid.Ins{Op: grid.Add, Space: grid.Global, Pred: w.And(in[u], w.Not(bad))}
 			if v.shared {
-				add.Space, add.A, add.B = grid.Shared, w.I32(1), w.place(w.I64(0), k, 4)
+				add.Space, add.A, add.B = grid.Shared, w.I32(1), w.Moved(w.I64(0), k, 4)
 			} else {
-				add.A, add.B = w.I64(1), w.place(w.long(binCounts), k, 8)
+				add.A, add.B = w.I64(1), w.Moved(w.long(binCounts), k, 8)
 			}
 			w.Ins(add)
 			w.If(bad, false, func() { w.Report(w.long(binReport), k, w.Add(w.long(binFirst), w.Wide(at[u]))) }, nil)
@@ -92,9 +92,9 @@ func (v binVariant) lower() *grid.Kernel {
 	if v.shared {
 		w.Barrier()
 		eachBin(func(bin grid.Reg) {
-			c := w.Load(grid.Shared, grid.W32, loop.I32, w.place(w.I64(0), bin, 4), 0, grid.NoReg)
+			c := w.Load(grid.Shared, grid.W32, loop.I32, w.Moved(w.I64(0), bin, 4), 0, grid.NoReg)
 			some := w.Do(loop.OpNe, loop.B, 0, c, w.I32(0))
-			w.Ins(grid.Ins{Op: grid.Add, Space: grid.Global, A: w.Wide(c), B: w.place(w.long(binCounts), bin, 8), Pred: some})
+			w.Ins(grid.Ins{Op: grid.Add, Space: grid.Global, A: w.Wide(c), B: w.Moved(w.long(binCounts), bin, 8), Pred: some})
 		})
 	}
 	return w.K

@@ -42,14 +42,6 @@ type writer struct{ *grid.Builder }
 func (w writer) long(at int) grid.Reg  { return w.Arg(loop.I64, at) }
 func (w writer) short(at int) grid.Reg { return w.Arg(loop.I32, at) }
 
-// wide returns an integer with 8 bytes.
-func (w writer) wide(x grid.Reg) grid.Reg {
-	if w.Type(x) == loop.I64 {
-		return x
-	}
-	return w.Wide(x)
-}
-
 // as returns an integer as one of type t.
 func (w writer) as(t loop.Type, x grid.Reg) grid.Reg {
 	if w.Type(x) == t {
@@ -60,11 +52,6 @@ func (w writer) as(t loop.Type, x grid.Reg) grid.Reg {
 
 // number returns an integer constant of type t.
 func (w writer) number(t loop.Type, n int) grid.Reg { return w.Const(t, uint64(n)) }
-
-// place returns base moved by n elements of a number of bytes.
-func (w writer) place(base, n grid.Reg, bytes int) grid.Reg {
-	return w.Add(base, w.Mul(w.wide(n), w.I64(int64(bytes))))
-}
 
 // elemOf is an element in memory that is an integer of type t.
 func elemOf(t loop.Type) grid.Elem {

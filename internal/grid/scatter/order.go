@@ -119,11 +119,11 @@ func (v orderVariant) lower() *grid.Kernel {
 		for i := range keys {
 			at := w.Add(base, w.as(t, w.own(i)))
 			in := w.Lt(at, end)
-			key := w.Load(grid.Global, elemOf(t), t, w.place(w.long(sortKeys), at, t.Size()), 0, in)
+			key := w.Load(grid.Global, elemOf(t), t, w.Moved(w.long(sortKeys), at, t.Size()), 0, in)
 			keys[i] = w.Copy(w.Select(in, key, w.greatest()))
 			source := at
 			if !v.first {
-				source = w.Load(grid.Global, elemOf(t), t, w.place(w.long(sortSources), at, t.Size()), 0, in)
+				source = w.Load(grid.Global, elemOf(t), t, w.Moved(w.long(sortSources), at, t.Size()), 0, in)
 			}
 			sources[i] = w.Copy(source)
 		}
@@ -135,8 +135,8 @@ func (v orderVariant) lower() *grid.Kernel {
 			place := w.as(t, w.Add(w.thread, w.I32(int32(i*threads))))
 			in := w.Lt(w.Add(base, place), end)
 			to := w.Add(w.FromLane(start, w.digit(key)), place)
-			w.Store(grid.Global, elemOf(t), w.place(w.long(sortKeysTo), to, t.Size()), 0, in, key)
-			w.Store(grid.Global, elemOf(t), w.place(w.long(sortTo), to, t.Size()), 0, in, sources[i])
+			w.Store(grid.Global, elemOf(t), w.Moved(w.long(sortKeysTo), to, t.Size()), 0, in, key)
+			w.Store(grid.Global, elemOf(t), w.Moved(w.long(sortTo), to, t.Size()), 0, in, sources[i])
 		}
 		w.Update(next, loop.OpAdd, next, w.as(t, total))
 		w.Update(base, loop.OpAdd, base, w.number(t, tile))
@@ -170,7 +170,7 @@ func (o *sort) small(keys, sources int) grid.Launch {
 func (v smallVariant) lower() *grid.Kernel {
 	w := newTile(v.name(), v.long, smallBytes)
 	pairs, bits := w.as(loop.I32, w.long(smallPairs)), w.as(loop.I32, w.long(smallBits))
-	at := func(addr, i int) grid.Reg { return w.place(w.long(addr), w.own(i), w.t.Size()) }
+	at := func(addr, i int) grid.Reg { return w.Moved(w.long(addr), w.own(i), w.t.Size()) }
 	keys, sources := make([]grid.Reg, perThread), make([]grid.Reg, perThread)
 	for i := range keys {
 		in := w.Lt(w.own(i), pairs)

@@ -126,18 +126,18 @@ func (w *runsWriter) place() {
 		return w.Add(w.Mul(w.Wide(outer), w.long(steps)), w.Mul(w.Wide(inner), w.long(steps+8)))
 	}
 	w.x = w.Add(w.long(runsX), step(0))
-	w.to = w.Add(w.Add(w.long(runsOut), step(1)), w.Mul(w.wide(w.k), w.long(runsTarget)))
+	w.to = w.Add(w.Add(w.long(runsOut), step(1)), w.Mul(w.Wide(w.k), w.long(runsTarget)))
 }
 
 // key returns the target of a pair.
 func (w *runsWriter) key(p, pred grid.Reg) grid.Reg {
-	return w.Load(grid.Global, elemOf(w.t), w.t, w.writer.place(w.long(runsKeys), p, w.t.Size()), 0, pred)
+	return w.Load(grid.Global, elemOf(w.t), w.t, w.Moved(w.long(runsKeys), p, w.t.Size()), 0, pred)
 }
 
 // source returns the source of a pair, in the line whose source 0 is at x.
 func (w *runsWriter) source(x, p, pred grid.Reg) []grid.Reg {
-	number := w.Load(grid.Global, elemOf(w.t), w.t, w.writer.place(w.long(runsSources), p, w.t.Size()), 0, pred)
-	return w.load(w.v.cell, w.Add(x, w.Mul(w.wide(number), w.long(runsSource))), pred)
+	number := w.Load(grid.Global, elemOf(w.t), w.t, w.Moved(w.long(runsSources), p, w.t.Size()), 0, pred)
+	return w.load(w.v.cell, w.Add(x, w.Mul(w.Wide(number), w.long(runsSource))), pred)
 }
 
 // belongs returns whether a pair is one of a target.

@@ -46,11 +46,11 @@ func (v keysVariant) lower() *grid.Kernel {
 	w.K.Args = keysBytes
 	i, t := w.item(), numbers(v.long)
 	in := w.inBox(i, keysBox)
-	raw := w.index(v.index, w.place(w.long(keysAt), i, v.index.Size()), in)
+	raw := w.index(v.index, w.Moved(w.long(keysAt), i, v.index.Size()), in)
 	index, bad := w.checked(raw, w.long(keysSize), in)
 	target := w.Add(w.walk(i, keysBox, w.long(keysLine))[0], w.Mul(index, w.long(keysTarget)))
 	key := w.as(t, w.Select(bad, w.long(keysTargets), target))
-	w.Store(grid.Global, elemOf(t), w.place(w.long(keysOut), i, t.Size()), 0, in, key)
+	w.Store(grid.Global, elemOf(t), w.Moved(w.long(keysOut), i, t.Size()), 0, in, key)
 	w.If(bad, false, func() {
 		before := w.Sub(w.long(keysAt), w.long(keysFirst))
 		position := w.Do(loop.OpShrU, loop.I64, 0, before, w.I64(int64(bits.TrailingZeros(uint(v.index.Size())))))
@@ -120,7 +120,7 @@ func (w writer) chunk(t loop.Type) (begin, end grid.Reg) {
 
 // total returns the place of the block's count of a digit, which is of type t.
 func (w writer) total(t loop.Type, digit grid.Reg) grid.Reg {
-	return w.place(w.long(sortCounts), w.Add(w.Mul(digit, w.Blocks()), w.Block()), t.Size())
+	return w.Moved(w.long(sortCounts), w.Add(w.Mul(digit, w.Blocks()), w.Block()), t.Size())
 }
 
 // lower returns the kernel.
@@ -135,7 +135,7 @@ func (v countVariant) lower() *grid.Kernel {
 		var in, keys [unroll]grid.Reg
 		for u := range unroll {
 			in[u] = w.Lt(i, end)
-			keys[u] = w.Load(grid.Global, elemOf(t), t, w.place(w.long(sortKeys), i, t.Size()), 0, in[u])
+			keys[u] = w.Load(grid.Global, elemOf(t), t, w.Moved(w.long(sortKeys), i, t.Size()), 0, in[u])
 			w.Update(i, loop.OpAdd, i, w.number(t, threads))
 		}
 		for u, key := range keys {
@@ -180,7 +180,7 @@ func (v scanVariant) lower() *grid.Kernel {
 	n := w.short(scanN)
 	w.While(true, func() grid.Reg { return w.Lt(base, n) }, func() {
 		i := w.Add(base, w.Mul(thread, w.I32(perScan)))
-		in, at := w.Lt(i, n), w.place(w.long(scanCounts), i, t.Size())
+		in, at := w.Lt(i, n), w.Moved(w.long(scanCounts), i, t.Size())
 		const most = 16 // bytes
 		var x []grid.Reg
 		per := min(perScan, most/t.Size())

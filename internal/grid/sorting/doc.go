@@ -177,11 +177,6 @@ func Lower(v Variant) *grid.Kernel {
 
 func (w *writer) long(arg int) grid.Reg { return w.Arg(loop.I64, arg) }
 
-// moved returns an address moved on by a number of elements, an I64.
-func (w *writer) moved(addr, n grid.Reg, size int) grid.Reg {
-	return w.Add(addr, w.Mul(n, w.I64(int64(size))))
-}
-
 func (w *writer) right(x, n grid.Reg) grid.Reg { return w.Do(loop.OpShrU, loop.I32, 0, x, n) }
 func (w *writer) left(x, n grid.Reg) grid.Reg  { return w.Do(loop.OpShl, loop.I32, 0, x, n) }
 
@@ -233,19 +228,6 @@ func (w *writer) choose(c grid.Reg, a, b record) (out record) {
 	return out
 }
 
-func (w *writer) copies(r record) (out record) {
-	for _, x := range r {
-		out = append(out, w.Copy(x))
-	}
-	return out
-}
-
-func (w *writer) set(to, from record) {
-	for i := range to {
-		w.Set(to[i], from[i])
-	}
-}
-
 // part is the size, the element and the type of part i of a record.
 func part(i int) (int, grid.Elem, loop.Type) {
 	if i == 0 {
@@ -266,7 +248,7 @@ func (w *writer) parts() int {
 func (w *writer) loadRecord(arg int, i, pred grid.Reg) (out record) {
 	for k := range w.parts() {
 		size, elem, t := part(k)
-		out = append(out, w.Load(grid.Global, elem, t, w.moved(w.long(arg+8*k), i, size), 0, pred))
+		out = append(out, w.Load(grid.Global, elem, t, w.Moved(w.long(arg+8*k), i, size), 0, pred))
 	}
 	return out
 }
@@ -275,7 +257,7 @@ func (w *writer) loadRecord(arg int, i, pred grid.Reg) (out record) {
 func (w *writer) storeRecord(arg int, i, pred grid.Reg, r record) {
 	for k, x := range r {
 		size, elem, _ := part(k)
-		w.Store(grid.Global, elem, w.moved(w.long(arg+8*k), i, size), 0, pred, x)
+		w.Store(grid.Global, elem, w.Moved(w.long(arg+8*k), i, size), 0, pred, x)
 	}
 }
 

@@ -25,17 +25,17 @@ func (w *writer) search() {
 			sign := w.Const(w.t, 1<<(8*w.t.Size()-1))
 			return w.Do(loop.OpXor, w.t, 0, w.Rank(w.v.DType, x), sign)
 		}
-		k := rank(w.moved(w.long(argY), number, w.size))
-		row := w.moved(w.long(argX), w.Mul(e.Plane, w.long(argPitch)), w.size)
+		k := rank(w.Moved(w.long(argY), number, w.size))
+		row := w.Moved(w.long(argX), w.Mul(e.Plane, w.long(argPitch)), w.size)
 		right := w.Lt(w.I32(0), w.Arg(loop.I32, argSide))
 		first, left, one := w.Copy(w.I64(0)), w.Copy(w.long(argN)), w.I64(1)
 		w.While(false, func() grid.Reg { return w.Lt(w.I64(0), left) }, func() {
 			half := w.Do(loop.OpShrU, loop.I64, 0, w.Add(left, one), one)
-			x := rank(w.moved(row, w.Sub(w.Add(first, half), one), w.size))
+			x := rank(w.Moved(row, w.Sub(w.Add(first, half), one), w.size))
 			before := w.Or(w.Lt(x, k), w.And(right, w.Eq(x, k)))
 			w.Set(first, w.Select(before, w.Add(first, half), first))
 			w.Set(left, w.Sub(left, half))
 		})
-		w.Store(grid.Global, grid.W64, w.moved(w.long(argPlaces), number, 8), 0, grid.NoReg, first)
+		w.Store(grid.Global, grid.W64, w.Moved(w.long(argPlaces), number, 8), 0, grid.NoReg, first)
 	})
 }

@@ -46,13 +46,13 @@ func (w *writer) mark() {
 	w.ForElement(argPart, func(e grid.Element) {
 		i := e.Plane
 		inside := w.Lt(w.I64(0), i)
-		addr := w.moved(w.long(argX), i, w.size)
+		addr := w.Moved(w.long(argX), i, w.size)
 		own := w.Rank(w.v.DType, w.Load(grid.Global, w.elem, w.t, addr, 0, grid.NoReg))
 		before := w.Rank(w.v.DType, w.Load(grid.Global, w.elem, w.t, w.Sub(addr, w.I64(int64(w.size))), 0, inside))
 		first := w.Or(w.Not(inside), w.Do(loop.OpNe, loop.B, 0, own, before))
 		mark := w.Do(loop.OpCvt, loop.I32, 0, first)
-		w.Store(grid.Global, grid.U8, w.moved(w.long(argY), i, 1), 0, grid.NoReg, mark)
-		w.Store(grid.Global, grid.W64, w.moved(w.long(argFrom), i, 8), 0, grid.NoReg, w.Wide(mark))
+		w.Store(grid.Global, grid.U8, w.Moved(w.long(argY), i, 1), 0, grid.NoReg, mark)
+		w.Store(grid.Global, grid.W64, w.Moved(w.long(argFrom), i, 8), 0, grid.NoReg, w.Wide(mark))
 	})
 }
 
@@ -60,10 +60,10 @@ func (w *writer) mark() {
 func (w *writer) number() {
 	w.ForElement(argPart, func(e grid.Element) {
 		i := e.Plane
-		place := w.Load(grid.Global, grid.W64, loop.I64, w.moved(w.long(argPlaces), i, 8), 0, grid.NoReg)
-		sum := w.Load(grid.Global, grid.W64, loop.I64, w.moved(w.long(argFrom), i, 8), 0, grid.NoReg)
+		place := w.Load(grid.Global, grid.W64, loop.I64, w.Moved(w.long(argPlaces), i, 8), 0, grid.NoReg)
+		sum := w.Load(grid.Global, grid.W64, loop.I64, w.Moved(w.long(argFrom), i, 8), 0, grid.NoReg)
 		inside := w.Do(loop.OpLtU, loop.B, 0, place, w.long(argN))
-		w.Store(grid.Global, grid.W64, w.moved(w.long(argTo), place, 8), 0, inside, w.Sub(sum, w.I64(1)))
+		w.Store(grid.Global, grid.W64, w.Moved(w.long(argTo), place, 8), 0, inside, w.Sub(sum, w.I64(1)))
 		w.If(w.Not(inside), false, func() { w.Report(w.long(argFrom+8), place, i) }, nil)
 	})
 }

@@ -43,7 +43,7 @@ func (w *writer) tile() {
 			r = w.loadRecord(argFrom, w.Add(w.Mul(s.row, w.long(argPitch)), s.place), in)
 		} else {
 			at := w.element(s.outer, s.place, s.column, n)
-			r = w.recordOf(w.Load(grid.Global, w.elem, w.t, w.moved(w.long(argX), at, w.size), 0, in), s.place)
+			r = w.recordOf(w.Load(grid.Global, w.elem, w.t, w.Moved(w.long(argX), at, w.size), 0, in), s.place)
 		}
 		w.put(s.slot, w.choose(in, r, w.end()))
 	}
@@ -96,7 +96,7 @@ func (w *writer) element(outer, place, column, n grid.Reg) grid.Reg {
 func (w *writer) result(outer, at, column, in grid.Reg, r record) {
 	place := w.place(r)
 	to := w.element(outer, at, column, w.long(argCount))
-	x := w.Load(grid.Global, w.elem, w.t, w.moved(w.long(argX), w.element(outer, place, column, w.long(argLength)), w.size), 0, in)
-	w.Store(grid.Global, w.elem, w.moved(w.long(argY), to, w.size), 0, in, x)
-	w.Store(grid.Global, grid.W64, w.moved(w.long(argPlaces), to, 8), 0, in, place)
+	x := w.Load(grid.Global, w.elem, w.t, w.Moved(w.long(argX), w.element(outer, place, column, w.long(argLength)), w.size), 0, in)
+	w.Store(grid.Global, w.elem, w.Moved(w.long(argY), to, w.size), 0, in, x)
+	w.Store(grid.Global, grid.W64, w.Moved(w.long(argPlaces), to, 8), 0, in, place)
 }
