@@ -111,13 +111,13 @@ func (e *Extreme) kind() Kind {
 	last := len(e.Lines) - 1
 	switch {
 	case e.N <= shortLine:
-		return Thread
+		return OfThread
 	case last >= 0 && size(e.Lines[last].Stride) < size(e.Step) && e.Lines[last].Count >= fewLines:
-		return Thread
+		return OfThread
 	case e.N <= warpLine:
-		return Warp
+		return OfWarp
 	}
-	return Block
+	return OfBlock
 }
 
 // parts returns the number of parts of a line.
@@ -130,9 +130,9 @@ func (e *Extreme) parts(units int) int {
 func (e *Extreme) part(units int) int {
 	parts := 1
 	switch e.kind() {
-	case Thread:
+	case OfThread:
 		parts = min(1024*units/e.count(), e.N/leastPart)
-	case Block:
+	case OfBlock:
 		parts = min(4*units/e.count(), e.N/leastBlock)
 	}
 	parts = max(1, min(parts, maxParts))
@@ -147,12 +147,12 @@ func (e *Extreme) part(units int) int {
 func (e *Extreme) launches(units int, scratch uint64) []grid.Launch {
 	part, parts := e.part(units), e.parts(units)
 	v := Variant{DType: e.DType, Greatest: e.Greatest, Kind: e.kind()}
-	v.Vector = v.Kind != Thread && e.vectors()
+	v.Vector = v.Kind != OfThread && e.vectors()
 	if parts == 1 {
 		return []grid.Launch{e.launch(v, e.Out, 0, e.N, part, 1)}
 	}
 	first := e.launch(v, scratch, 0, e.N, part, parts)
-	v = Variant{DType: e.DType, Greatest: e.Greatest, Kind: Warp, Chosen: true}
+	v = Variant{DType: e.DType, Greatest: e.Greatest, Kind: OfWarp, Chosen: true}
 	return []grid.Launch{first, e.launch(v, e.Out, scratch, parts, parts, 1)}
 }
 
@@ -182,7 +182,7 @@ func (e *Extreme) launch(v Variant, out, places uint64, n, part, parts int) grid
 
 // launch returns the launch of a kernel over a number of lines and parts of them.
 func (v Variant) launch(units int, args grid.Args) grid.Launch {
-	per := [...]int{Thread: threads, Warp: warps, Block: 1}[v.Kind]
+	per := [...]int{OfThread: threads, OfWarp: warps, OfBlock: 1}[v.Kind]
 	return grid.NewLaunch(v.Name(), func() *grid.Kernel { return Lower(v) }, grid.Ceil(units, per), args)
 }
 
@@ -219,7 +219,7 @@ func (e Items) split(list []grid.Launch, columns int, x, out uint64) []grid.Laun
 	}
 	v := Variant{DType: e.DType, Greatest: e.Greatest, Items: true}
 	if columns < fewLines && e.Rows/e.Count >= shortLine/2 {
-		v.Kind = Warp
+		v.Kind = OfWarp
 	}
 	var a grid.Args
 	a.Long(int(x), e.Columns*size, int(out), int(e.Offsets), 0, e.Columns, 0, 0, 0)

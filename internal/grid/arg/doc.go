@@ -34,9 +34,9 @@ const (
 type Kind uint8
 
 const (
-	Thread Kind = iota // neighbouring threads look at neighbouring lines
-	Warp
-	Block
+	OfThread Kind = iota // neighbouring threads look at neighbouring lines
+	OfWarp
+	OfBlock
 	numKinds
 )
 
@@ -78,14 +78,14 @@ func Variants() (out []Variant) {
 		for _, greatest := range []bool{false, true} {
 			for kind := range numKinds {
 				out = append(out, Variant{DType: d, Greatest: greatest, Kind: kind})
-				if kind != Thread {
+				if kind != OfThread {
 					out = append(out, Variant{DType: d, Greatest: greatest, Kind: kind, Vector: true})
 				}
-				if kind != Block {
+				if kind != OfBlock {
 					out = append(out, Variant{DType: d, Greatest: greatest, Kind: kind, Items: true})
 				}
 			}
-			out = append(out, Variant{DType: d, Greatest: greatest, Kind: Warp, Chosen: true})
+			out = append(out, Variant{DType: d, Greatest: greatest, Kind: OfWarp, Chosen: true})
 		}
 	}
 	return out
@@ -135,17 +135,17 @@ func Lower(v Variant) *grid.Kernel {
 		w.count = loop.I64
 	}
 	w.K.Args = argBytes
-	if v.Kind == Block {
+	if v.Kind == OfBlock {
 		w.K.Shared = 2 * 8 * warps
 	}
 	w.thread = w.Thread()
 	w.unit = w.Block()
 	units := w.Arg(loop.I32, argUnits)
 	switch v.Kind {
-	case Thread:
+	case OfThread:
 		w.unit = w.Add(w.Mul(w.unit, w.I32(threads)), w.thread)
 		w.If(w.Lt(w.unit, units), false, w.write, nil)
-	case Warp:
+	case OfWarp:
 		w.unit = w.Add(w.Mul(w.unit, w.I32(warps)), w.shift(w.thread, 5))
 		w.If(w.Lt(w.unit, units), true, w.write, nil)
 	default:
@@ -162,9 +162,9 @@ func (w *writer) write() {
 	}
 	w.look()
 	leader := grid.NoReg
-	if w.v.Kind != Thread {
+	if w.v.Kind != OfThread {
 		w.foldWarp(grid.Warp)
-		if w.v.Kind == Block {
+		if w.v.Kind == OfBlock {
 			w.foldBlock()
 		}
 		leader = w.Eq(w.inUnit(), w.I32(0))
@@ -191,16 +191,16 @@ func (w *writer) number(n int) grid.Reg { return w.Const(w.count, uint64(n)) }
 // inUnit returns the number of the thread among those that look at its line.
 func (w *writer) inUnit() grid.Reg {
 	switch w.v.Kind {
-	case Thread:
+	case OfThread:
 		return w.I32(0)
-	case Warp:
+	case OfWarp:
 		return w.And(w.thread, w.I32(grid.Warp-1))
 	}
 	return w.thread
 }
 
 // width returns the number of threads that look at a line.
-func (w *writer) width() int { return [...]int{Thread: 1, Warp: grid.Warp, Block: threads}[w.v.Kind] }
+func (w *writer) width() int { return [...]int{OfThread: 1, OfWarp: grid.Warp, OfBlock: threads}[w.v.Kind] }
 
 // placeLine finds the part of a line.
 func (w *writer) placeLine() {
@@ -272,7 +272,7 @@ func (w *writer) look() {
 	at := w.Copy(w.Add(w.base, w.Mul(w.Wide(first), stride)))
 	jump := w.Mul(stride, w.I64(int64(w.width()*per)))
 	done := w.Copy(w.number(0)) // elements that all threads have looked at
-	w.While(w.v.Kind != Thread, func() grid.Reg { return w.Lt(done, w.n) }, func() {
+	w.While(w.v.Kind != OfThread, func() grid.Reg { return w.Lt(done, w.n) }, func() {
 		var places, inside [unroll]grid.Reg
 		var elements [unroll][]grid.Reg
 		for u := range unroll {
