@@ -200,7 +200,9 @@ func (w *writer) inUnit() grid.Reg {
 }
 
 // width returns the number of threads that look at a line.
-func (w *writer) width() int { return [...]int{OfThread: 1, OfWarp: grid.Warp, OfBlock: threads}[w.v.Kind] }
+func (w *writer) width() int {
+	return [...]int{OfThread: 1, OfWarp: grid.Warp, OfBlock: threads}[w.v.Kind]
+}
 
 // placeLine finds the part of a line.
 func (w *writer) placeLine() {
