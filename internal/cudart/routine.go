@@ -4,7 +4,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/grid"
-	"weft/internal/grid/conv"
 	"weft/internal/grid/moves"
 	"weft/internal/grid/pooling"
 	"weft/internal/grid/product"
@@ -50,9 +49,9 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineSegmentArgMax: segmentArg(true),
 	ir.RoutineSegmentArgMin: segmentArg(false),
 
-	ir.RoutineConv2d:       convolution(conv.Convolution.Forward),
-	ir.RoutineConv2dInput:  convolution(conv.Convolution.Input),
-	ir.RoutineConv2dWeight: convolution(conv.Convolution.Weight),
+	ir.RoutineConv2d:       conv2d,
+	ir.RoutineConv2dInput:  conv2dInput,
+	ir.RoutineConv2dWeight: conv2dWeight,
 
 	ir.RoutineIndexAdd:   indexAdd,
 	ir.RoutineIndexCopy:  indexCopy,

@@ -1,10 +1,16 @@
 package cudart_test
 
 import (
+	"errors"
 	"maps"
+	"slices"
 	"testing"
 
 	"weft"
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
 	"weft/internal/ptxsim"
 	"weft/optim"
 )
@@ -98,5 +104,24 @@ func TestLeNetStepAsOnCPU(t *testing.T) {
 	}
 	if n := dev.Counters().Fallbacks.Load(); n != 0 {
 		t.Errorf("%d routines ran on the host", n)
+	}
+}
+
+// A gradient of weights with more pixels in a picture than a kernel counts is refused by name.
+func TestConvolutionOfTooManyTerms(t *testing.T) {
+	_, dev := simulated(t, ptxsim.Options{Seed: 8})
+	i := slices.IndexFunc(op.Table(), func(d *op.Def) bool { return d.Name == "conv2d_weight" })
+	shape := []int{1, 1, 1 << 15, 1<<15 + 1}
+	g := ir.New()
+	n := op.Apply(op.Table()[i], op.ConvGrad{Conv: op.Conv{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1}, Shape: []int{1, 1, 1, 1}},
+		g.Input(0, array.Float32, shape), g.Input(1, array.Float32, shape))
+	s := dev.Default()
+	view := func(shape []int) array.View {
+		return array.View{Store: s.Alloc(4), DType: array.Float32, Shape: shape, Strides: make([]int, 4)}
+	}
+	err := dev.Routine(ir.RoutineConv2dWeight)(&device.Call{Stream: s, Node: n, Args: []array.View{view(shape), view(shape)}, Out: []array.View{view(n.Shape)}})
+	var e *array.Error
+	if !errors.As(err, &e) || e.Op != "conv2d_weight" || e.Arg != "dy" {
+		t.Errorf("the error is %v", err)
 	}
 }

@@ -29,7 +29,8 @@ func (m Image) part(n, c int, d array.DType) Image {
 	return m
 }
 
-// A Convolution is the shape and the types of a convolution.
+// A Convolution is the shape and the types of a convolution. Kernels count at most [product.MaxDigits]
+// terms: of a filter's channels in a group, or for Weight of a picture of the result.
 type Convolution struct {
 	op.ConvGeometry
 	DType array.DType    // of the result: Float32 or Float64
