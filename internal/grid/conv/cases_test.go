@@ -107,3 +107,20 @@ func TestPoints(t *testing.T) {
 		g.check(r, testCase{Geometry: c, d: array.Float32, of: of(array.Float32), values: tiny})
 	}
 }
+
+// Few results of many terms: blocks of terms side by side where the result is dense, in order where it
+// is not.
+func TestManyTerms(t *testing.T) {
+	g := newGPU(t, 9)
+	r := rand.New(rand.NewPCG(9, 4))
+	for _, c := range []cpu.Geometry{
+		{N: 2, C: 30, O: 31, H: 5, W: 4, KH: 3, KW: 3, PadH: 1, PadW: 1},
+		{N: 1, C: 60, O: 62, H: 4, W: 5, KH: 3, KW: 3, StrideH: 2, Groups: 2},
+	} {
+		for _, layout := range []int{plain, gaps} {
+			d := pick(r, array.Float32, array.Float64)
+			g.check(r, testCase{Geometry: c, d: d, of: of(d), layouts: [4]int{plain, layout, plain, layout}, values: pick(r, usual, special)})
+		}
+		g.check(r, testCase{Geometry: c, d: array.Float32, of: of(array.Float32), values: tiny})
+	}
+}

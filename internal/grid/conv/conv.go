@@ -88,13 +88,26 @@ func (c Convolution) Forward(g GPU, y, x, w Image) []Launch {
 	if list, ok := c.points(g, y, x, w, out, in, w.N, w.C); ok {
 		return list
 	}
-	return products(product.Windows{
+	return c.sum(g, y, c.O*c.OH*c.OW, product.Windows{
 		DType: c.DType, Of: [2]array.DType{c.Of[1], c.Of[0]}, M: out, Groups: c.Groups, Positive: true,
 		Columns: product.Axis{c.N, c.OH, c.OW}, Terms: product.Axis{in, c.KH, c.KW},
 		A: product.Left{Addr: w.Addr, Row: w.N, Term: product.Strides{w.C, w.H, w.W}}, GroupA: out * w.N,
 		B: c.windows(x), GroupB: in * x.C,
 		C: product.Results{Addr: y.Addr, Row: y.C, Column: y.pixels()}, GroupC: out * y.C,
-	}.Launches(g.Units, g.Major))
+	})
+}
+
+// sum returns the launches of a product whose results are all of dst, which has each elements a
+// picture. Where there are few tiles of many terms, blocks of terms are computed side by side.
+func (c *Convolution) sum(g GPU, dst Image, each int, p product.Windows) []Launch {
+	blocks, results := (p.Terms.Size()+numbers.KBlock-1)/numbers.KBlock, c.N*each
+	dense := dst.W == 1 && p.C.Column == product.Strides{each, p.Columns[2], 1} && dst.C == p.Columns[1]*p.Columns[2]
+	if blocks <= 1 || !dense || p.Fills(g.Units) || results > partBytes/c.DType.Size()/blocks {
+		return products(p.Launches(g.Units, g.Major))
+	}
+	p.C.Addr, p.C.Block = g.Alloc(blocks*results*c.DType.Size()), results
+	p.Apart, p.To = true, blocks
+	return append(products(p.Launches(g.Units, g.Major)), fold(c.DType, dst.Addr, p.C.Addr, results, blocks, false))
 }
 
 // pointPixels is the number of pixels from which a convolution of single pixels is a product for each
@@ -162,7 +175,7 @@ func (c Convolution) Input(g GPU, dx, dy, w Image) []Launch {
 		for x := range stepW {
 			v := phaseOf(y, c.StrideH, c.H, c.PadH, c.KH, c.DilationH)
 			h := phaseOf(x, c.StrideW, c.W, c.PadW, c.KW, c.DilationW)
-			list = append(list, products(product.Windows{
+			list = append(list, c.sum(g, dx, c.C*c.H*c.W, product.Windows{
 				DType: c.DType, Of: [2]array.DType{c.Of[1], c.Of[0]}, M: in, Groups: c.Groups, Positive: true,
 				Columns: product.Axis{c.N, v.results, h.results}, Terms: product.Axis{out, v.taps, h.taps},
 				A: product.Left{Addr: w.at(0, 0, v.tap, h.tap, c.Of[1]), Row: w.C, Term: product.Strides{w.N, v.period * w.H, h.period * w.W}}, GroupA: out * w.N,
@@ -172,7 +185,7 @@ func (c Convolution) Input(g GPU, dx, dy, w Image) []Launch {
 					Term:   product.Step{Strides: product.Strides{dy.C, -v.falls * dy.H, -h.falls * dy.W}, Y: -v.falls, X: -h.falls},
 				}, GroupB: out * dy.C,
 				C: product.Results{Addr: dx.at(0, 0, y, x, c.DType), Row: dx.C, Column: product.Strides{dx.N, c.StrideH * dx.H, c.StrideW * dx.W}}, GroupC: in * dx.C,
-			}.Launches(g.Units, g.Major))...)
+			})...)
 		}
 	}
 	return list

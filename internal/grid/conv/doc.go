@@ -19,8 +19,8 @@
 //   - Filters of one tap on large pictures are products of matrices.
 //   - The gradient of the input of a strided convolution is a product for each phase: the elements
 //     that the same taps reach.
-//   - The gradient of the weights has few results and many terms, so blocks of terms are computed side
-//     by side. A second kernel adds them in order.
+//   - Where there are few results of many terms, as in the gradient of the weights, blocks of terms are
+//     computed side by side. A second kernel adds them in order.
 //   - Narrow groups, as in depthwise convolutions, would waste the tile of a product: there a thread
 //     computes a result by itself.
 package conv
