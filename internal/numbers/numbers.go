@@ -59,8 +59,8 @@ const ScanTreeWidth = 4
 // Winograd's algorithm F(2x2, 3x3) computes other sums than the direct convolution. It is used
 // if and only if all of this holds:
 //   - the elements are float32, the filters are 3x3, strides and dilations are 1;
-//   - there is one group;
-//   - the numbers of input and output channels are positive multiples of [WinogradChannels];
+//   - the numbers of input and output channels of a group are positive multiples of
+//     [WinogradChannels];
 //   - the height and width of a result are at least [WinogradSide].
 //
 // An image whose result is not finite is computed directly. WinogradChannels is a multiple of

@@ -47,27 +47,6 @@ func (v directVariant) name() string {
 	return name
 }
 
-// directVariants returns all variants.
-func directVariants() (out []directVariant) {
-	types := []array.DType{array.Float32, array.Float16, array.BFloat16}
-	add := func(d array.DType, of [2]array.DType) {
-		for _, flag := range []bool{false, true} {
-			out = append(out, directVariant{kind: input, dtype: d, of: of, unit: flag}, directVariant{kind: weight, dtype: d, of: of, positive: flag})
-		}
-		out = append(out, directVariant{kind: forward, dtype: d, of: of})
-	}
-	add(array.Float64, [2]array.DType{array.Float64, array.Float64})
-	for _, x := range types {
-		for _, w := range types {
-			of := [2]array.DType{x, w}
-			add(array.Float32, of)
-			out = append(out, directVariant{kind: forward, dtype: array.Float32, of: of, flagged: true},
-				directVariant{kind: input, dtype: array.Float32, of: of, unit: true, flagged: true})
-		}
-	}
-	return out
-}
-
 // directArgs are the arguments of direct kernels. Strides are in bytes. src is x of forward, dy of
 // input; dst is y or dx.
 type directArgs struct {
