@@ -181,7 +181,7 @@ func randomShape(chance *rand.Rand) []int {
 }
 
 // Each type, along each axis of arrays of random layout.
-func TestRandomArrays(t *testing.T) {
+func TestExtremesOfRandomArrays(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 1))
 	d := gridtest.New(t)
 	for i := range 24 * len(dtypes) {
@@ -194,7 +194,7 @@ func TestRandomArrays(t *testing.T) {
 }
 
 // Each way to look at lines: columns, short and long rows, parts of both, more axes than a launch has.
-func TestEachKind(t *testing.T) {
+func TestExtremesByEachKind(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 2))
 	d := gridtest.New(t)
 	for _, dt := range []array.DType{array.Int8, array.Float16, array.Float32, array.Float64} {
@@ -208,7 +208,7 @@ func TestEachKind(t *testing.T) {
 }
 
 // Lines that are not aligned to vectors.
-func TestMisalignedLines(t *testing.T) {
+func TestExtremesOfMisalignedLines(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 5))
 	d := gridtest.New(t)
 	for _, v := range []array.View{{Strides: []int{65, 1}}, {Strides: []int{64, 1}, Offset: 1}, {Strides: []int{68, 1}}} {
@@ -218,7 +218,7 @@ func TestMisalignedLines(t *testing.T) {
 }
 
 // Beyond the limits of a launch there are several, and parts of lines.
-func TestSplit(t *testing.T) {
+func TestExtremesBeyondOneLaunch(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 3))
 	d := gridtest.New(t)
 	for i := range 30 {
@@ -270,7 +270,7 @@ func checkItems(t *testing.T, d *gridtest.GPU, chance *rand.Rand, dt array.DType
 }
 
 // Items of a list, empty ones too, also in several launches.
-func TestItems(t *testing.T) {
+func TestExtremesOfItems(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 4))
 	d := gridtest.New(t)
 	for i := range 4 * len(dtypes) {
@@ -280,16 +280,5 @@ func TestItems(t *testing.T) {
 		}
 		checkItems(t, d, chance, dtypes[i%len(dtypes)], i/len(dtypes)%2 == 0)
 		back()
-	}
-}
-
-// Names tell variants apart.
-func TestNames(t *testing.T) {
-	seen := map[string]arg.Variant{}
-	for _, v := range arg.Variants() {
-		if w, ok := seen[v.Name()]; ok {
-			t.Errorf("%+v and %+v have the name %s", v, w, v.Name())
-		}
-		seen[v.Name()] = v
 	}
 }

@@ -9,10 +9,14 @@ import (
 )
 
 // NVIDIA's assembler spills no registers.
-func TestPtxasSpillsNothing(t *testing.T) {
-	var kernels []*grid.Kernel
+func TestPtxasSpillsNothing(t *testing.T) { gridtest.SpillsNothing(t, kernels()) }
+
+func TestNamesTellKernelsApart(t *testing.T) { gridtest.NamesTellApart(t, kernels()) }
+
+// kernels returns all kernels of the package.
+func kernels() (list []*grid.Kernel) {
 	for _, v := range arg.Variants() {
-		kernels = append(kernels, arg.Lower(v))
+		list = append(list, arg.Lower(v))
 	}
-	gridtest.SpillsNothing(t, kernels)
+	return list
 }

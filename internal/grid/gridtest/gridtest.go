@@ -116,34 +116,57 @@ func (g *GPU) Call(def *op.Def, attrs ir.Attrs, args ...array.View) ([]byte, err
 var usage = regexp.MustCompile(`(?s)Function properties for (\S+)\s+\d+ bytes stack frame, (\d+) bytes spill stores.*?Used (\d+) registers`)
 
 // SpillsNothing fails the test if NVIDIA's assembler, whose path WEFT_PTXAS holds, refuses kernels or
-// spills registers.
+// spills registers. It assembles them for compute capability 8.0 and 9.0.
 func SpillsNothing(t *testing.T, kernels []*grid.Kernel) {
+	t.Helper()
+	for _, major := range []int{8, 9} {
+		SpillsNothingOn(t, major, kernels)
+	}
+}
+
+// SpillsNothingOn is SpillsNothing for the capability of a major number.
+func SpillsNothingOn(t *testing.T, major int, kernels []*grid.Kernel) {
+	t.Helper()
 	ptxas := os.Getenv("WEFT_PTXAS")
 	if ptxas == "" {
 		t.Skip("SKIPPED: WEFT_PTXAS does not name NVIDIA's assembler; .ci/ptxas fetches it")
 	}
-	for _, major := range []int{8, 9} {
-		text, err := ptx.Print(ptx.Target{Major: major}, kernels...)
-		if err != nil {
-			t.Fatal(err)
+	text, err := ptx.Print(ptx.Target{Major: major}, kernels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "kernels.ptx")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.Command(ptxas, "-v", fmt.Sprintf("-arch=sm_%d0", major), "-o", os.DevNull, file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ptxas: %v\n%.2000s", err, said)
+	}
+	found := usage.FindAllSubmatch(said, -1)
+	if len(found) != len(kernels) {
+		t.Fatalf("ptxas speaks of %d kernels, not %d:\n%.2000s", len(found), len(kernels), said)
+	}
+	for _, m := range found {
+		t.Logf("sm_%d0 %s: %s registers", major, m[1], m[3])
+		if string(m[2]) != "0" {
+			t.Errorf("sm_%d0: %s spills %s bytes", major, m[1], m[2])
 		}
-		file := filepath.Join(t.TempDir(), "kernels.ptx")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+	}
+}
+
+// NamesTellApart fails the test if two kernels have one name, under which a device keeps one of them,
+// or if a kernel is not well formed.
+func NamesTellApart(t *testing.T, kernels []*grid.Kernel) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, k := range kernels {
+		if seen[k.Name] {
+			t.Errorf("two kernels have the name %s", k.Name)
 		}
-		said, err := exec.Command(ptxas, "-v", fmt.Sprintf("-arch=sm_%d0", major), "-o", os.DevNull, file).CombinedOutput()
-		if err != nil {
-			t.Fatalf("ptxas: %v\n%.2000s", err, said)
-		}
-		found := usage.FindAllSubmatch(said, -1)
-		if len(found) != len(kernels) {
-			t.Fatalf("ptxas speaks of %d kernels, not %d:\n%.2000s", len(found), len(kernels), said)
-		}
-		for _, m := range found {
-			t.Logf("sm_%d0 %s: %s registers", major, m[1], m[3])
-			if string(m[2]) != "0" {
-				t.Errorf("sm_%d0: %s spills %s bytes", major, m[1], m[2])
-			}
+		seen[k.Name] = true
+		if err := grid.Verify(k); err != nil {
+			t.Error(err)
 		}
 	}
 }

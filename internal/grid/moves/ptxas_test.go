@@ -13,3 +13,5 @@ import (
 func TestPtxasSpillsNothing(t *testing.T) {
 	gridtest.SpillsNothing(t, moves.Kernels(os.Getenv("WEFT_PTXAS_ALL") != ""))
 }
+
+func TestNamesTellKernelsApart(t *testing.T) { gridtest.NamesTellApart(t, moves.Kernels(false)) }

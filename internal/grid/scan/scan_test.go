@@ -121,3 +121,11 @@ func TestPtxasSpillsNothing(t *testing.T) {
 	}
 	gridtest.SpillsNothing(t, kernels)
 }
+
+func TestNamesTellKernelsApart(t *testing.T) {
+	var kernels []*grid.Kernel
+	for _, v := range scan.Variants() {
+		kernels = append(kernels, scan.Lower(v))
+	}
+	gridtest.NamesTellApart(t, kernels)
+}

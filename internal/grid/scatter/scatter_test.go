@@ -264,12 +264,12 @@ func testRandom(t *testing.T, seed uint64, n, most int, limits func(chance *rand
 }
 
 // Threads walk lines.
-func TestWalks(t *testing.T) {
+func TestScattersWalk(t *testing.T) {
 	testRandom(t, 1, 150, 3000, func(*rand.Rand) scatter.Limits { return usual })
 }
 
 // Pairs are sorted, by one block or by several launches, also pairs of numbers of 8 bytes.
-func TestSorts(t *testing.T) {
+func TestScattersSort(t *testing.T) {
 	testRandom(t, 2, 60, 1500, func(chance *rand.Rand) scatter.Limits {
 		l := sorting
 		l.MaxNumber >>= 30 * chance.IntN(2)
@@ -279,7 +279,7 @@ func TestSorts(t *testing.T) {
 }
 
 // Beyond the limits of a launch there are several.
-func TestSplits(t *testing.T) {
+func TestScattersBeyondOneLaunch(t *testing.T) {
 	testRandom(t, 3, 60, 100, func(chance *rand.Rand) scatter.Limits {
 		l := []scatter.Limits{usual, sorting}[chance.IntN(2)]
 		l.MaxBox = 5 + chance.IntN(30)
@@ -288,7 +288,7 @@ func TestSplits(t *testing.T) {
 }
 
 // A sort of several blocks, each with one tile or several, and of as many digits as targets have.
-func TestLargeSorts(t *testing.T) {
+func TestScattersSortInBlocks(t *testing.T) {
 	chance := rand.New(rand.NewPCG(8, 4))
 	g := gridtest.New(t)
 	sums, copies := operations[1], operations[4]
@@ -311,7 +311,7 @@ func TestLargeSorts(t *testing.T) {
 }
 
 // The first of several indices out of range is told, whatever the way.
-func TestBadIndices(t *testing.T) {
+func TestScattersTellFirstBadIndex(t *testing.T) {
 	chance := rand.New(rand.NewPCG(8, 5))
 	g := gridtest.New(t)
 	for i := range 6 * len(operations) {
@@ -346,7 +346,7 @@ func TestBadIndices(t *testing.T) {
 }
 
 // Arrays without elements, of sources or targets, and single elements.
-func TestEmpty(t *testing.T) {
+func TestScattersOfEmptyArrays(t *testing.T) {
 	chance := rand.New(rand.NewPCG(8, 6))
 	g := gridtest.New(t)
 	for _, o := range operations {

@@ -128,10 +128,14 @@ func TestRunsRefusePlaces(t *testing.T) {
 }
 
 // NVIDIA's assembler spills no registers.
-func TestPtxasSpillsNothing(t *testing.T) {
-	var kernels []*grid.Kernel
+func TestPtxasSpillsNothing(t *testing.T) { gridtest.SpillsNothing(t, kernels()) }
+
+func TestNamesTellKernelsApart(t *testing.T) { gridtest.NamesTellApart(t, kernels()) }
+
+// kernels returns all kernels of the package.
+func kernels() (list []*grid.Kernel) {
 	for _, v := range sorting.Variants() {
-		kernels = append(kernels, sorting.Lower(v))
+		list = append(list, sorting.Lower(v))
 	}
-	gridtest.SpillsNothing(t, kernels)
+	return list
 }
