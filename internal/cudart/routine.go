@@ -135,6 +135,11 @@ func (s *Stream) operands(c *device.Call) (args, out []uint64, err error) {
 	return args, out, nil
 }
 
+// productGPU returns what products must know of the GPU.
+func (d *Device) productGPU() product.GPU {
+	return product.GPU{Units: d.info.Units, Major: d.info.Major, Shared: d.info.Shared}
+}
+
 func matmul(c *device.Call) error {
 	s := c.Stream.(*Stream)
 	a, b, out := &c.Args[0], &c.Args[1], &c.Out[0]
@@ -149,8 +154,8 @@ func matmul(c *device.Call) error {
 		}
 		*m = product.Mat{Addr: addr, Row: v.Strides[r-2], Col: v.Strides[r-1]}
 	}
-	units, scratch := s.d.info.Units, uint64(0)
-	if bytes := p.Scratch(units); bytes > 0 {
+	gpu, scratch := s.d.productGPU(), uint64(0)
+	if bytes := p.Scratch(gpu); bytes > 0 {
 		at, free, err := s.scratch(bytes)
 		if err != nil {
 			return err
@@ -158,7 +163,7 @@ func matmul(c *device.Call) error {
 		defer free()
 		scratch = at
 	}
-	for _, l := range p.Launches(units, s.d.info.Major, scratch) {
+	for _, l := range p.Launches(gpu, scratch) {
 		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return product.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func convolution(arg string, f func(c conv.Convolution, g conv.GPU, out, a, b co
 		}
 		var failed error
 		var frees []func()
-		g := conv.GPU{Units: s.d.info.Units, Major: s.d.info.Major, Alloc: func(bytes int) uint64 {
+		g := conv.GPU{GPU: s.d.productGPU(), Alloc: func(bytes int) uint64 {
 			at, free, err := s.scratch(bytes)
 			frees = append(frees, free)
 			failed = cmp.Or(failed, err)

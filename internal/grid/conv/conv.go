@@ -39,8 +39,7 @@ type Convolution struct {
 
 // A GPU says for which GPU launches are made.
 type GPU struct {
-	Units int // multiprocessors
-	Major int // of the compute capability
+	product.GPU
 	// Alloc returns the address of memory that the launches may use.
 	Alloc func(bytes int) uint64
 }
@@ -56,10 +55,10 @@ type Launch struct {
 // product returns the launches of a product of matrices.
 func (g *GPU) product(p product.Product) []Launch {
 	scratch := uint64(0)
-	if bytes := p.Scratch(g.Units); bytes > 0 {
+	if bytes := p.Scratch(g.GPU); bytes > 0 {
 		scratch = g.Alloc(bytes)
 	}
-	return products(p.Launches(g.Units, g.Major, scratch))
+	return products(p.Launches(g.GPU, scratch))
 }
 
 // products returns launches of products.
@@ -102,12 +101,12 @@ func (c Convolution) Forward(g GPU, y, x, w Image) []Launch {
 func (c *Convolution) sum(g GPU, dst Image, each int, p product.Windows) []Launch {
 	blocks, results := (p.Terms.Size()+numbers.KBlock-1)/numbers.KBlock, c.N*each
 	dense := dst.W == 1 && p.C.Column == product.Strides{each, p.Columns[2], 1} && dst.C == p.Columns[1]*p.Columns[2]
-	if blocks <= 1 || !dense || p.Fills(g.Units) || results > partBytes/c.DType.Size()/blocks {
-		return products(p.Launches(g.Units, g.Major))
+	if blocks <= 1 || !dense || !p.PaysApart(g.GPU) || results > partBytes/c.DType.Size()/blocks {
+		return products(p.Launches(g.GPU))
 	}
 	p.C.Addr, p.C.Block = g.Alloc(blocks*results*c.DType.Size()), results
 	p.Apart, p.To = true, blocks
-	return append(products(p.Launches(g.Units, g.Major)), fold(c.DType, dst.Addr, p.C.Addr, results, blocks, false))
+	return append(products(p.Launches(g.GPU)), fold(c.DType, dst.Addr, p.C.Addr, results, blocks, false))
 }
 
 // pointPixels is the number of pixels from which a convolution of single pixels is a product for each
@@ -248,8 +247,8 @@ func (c Convolution) Weight(g GPU, dw, x, dy Image) []Launch {
 	blocks := (p.Terms.Size() + numbers.KBlock - 1) / numbers.KBlock
 	narrow := c.Groups > 1 && out <= narrowGroup && blocks > 0
 	part := min(blocks, max(1, partBytes/(results*c.DType.Size())), product.MaxDigits/numbers.KBlock)
-	if !narrow && (blocks <= 1 || part == 1 || p.Fills(g.Units)) && p.Terms.Size() <= product.MaxDigits {
-		return products(p.Launches(g.Units, g.Major))
+	if !narrow && (blocks <= 1 || part == 1 || !p.PaysApart(g.GPU)) && p.Terms.Size() <= product.MaxDigits {
+		return products(p.Launches(g.GPU))
 	}
 	sums := g.Alloc(part * results * c.DType.Size())
 	p.C = product.Results{Addr: sums, Row: in * c.KH * c.KW, Column: product.Strides{c.KH * c.KW, c.KW, 1}, Block: results}
@@ -260,7 +259,7 @@ func (c Convolution) Weight(g GPU, dw, x, dy Image) []Launch {
 		if narrow {
 			list = append(list, c.directWeight(sums, x, dy, p.From, p.To, p.Positive))
 		} else {
-			list = append(list, products(p.Launches(g.Units, g.Major))...)
+			list = append(list, products(p.Launches(g.GPU))...)
 		}
 		list = append(list, fold(c.DType, dw.Addr, sums, results, p.To-p.From, p.From > 0))
 	}

@@ -15,6 +15,7 @@ import (
 	"weft/internal/cudart"
 	"weft/internal/grid"
 	"weft/internal/grid/conv"
+	"weft/internal/grid/product"
 	"weft/internal/jit"
 	"weft/internal/op"
 	"weft/internal/ptx"
@@ -256,7 +257,7 @@ func (g *gpu) check(r *rand.Rand, c testCase) {
 	}
 	geometry := op.ConvGeometry{N: c.N, C: c.C, H: c.H, W: c.W, O: c.O, KH: c.KH, KW: c.KW, StrideH: c.StrideH, StrideW: c.StrideW, PadH: c.PadH, PadW: c.PadW,
 		DilationH: c.DilationH, DilationW: c.DilationW, Groups: c.Groups, OH: c.OutH(), OW: c.OutW()}
-	at := conv.GPU{Units: 4, Major: g.major, Alloc: g.alloc}
+	at := conv.GPU{GPU: product.GPU{Units: 4, Major: g.major, Shared: 227 << 10}, Alloc: g.alloc}
 	x := newPicture(g, r, c.of[0], c.layouts[0], c.values.noise(r, c.of[0], false), c.N, c.C, c.H, c.W)
 	ofWeights := c.values
 	if ofWeights == wild {

@@ -70,33 +70,17 @@ type Results struct {
 // Launches is Launches of a Product. Requires: M, the number of columns of one value of the first
 // digit, and the number of terms, or with Apart that of one value of the first digit, are at most
 // [MaxDigits].
-func (p Windows) Launches(units, major int) []Launch {
-	return p.launches(major, func(p *Windows) Tile { return p.tile(units) })
-}
+func (p Windows) Launches(g GPU) []Launch { return p.launches(p.tile(g.Units), g.Major) }
 
 // MaxDigits is the largest number of an axis that a kernel takes apart.
 const MaxDigits = 1 << 30
 
-func (p Windows) launches(major int, choose func(p *Windows) Tile) []Launch {
+func (p Windows) launches(t Tile, major int) []Launch {
 	if p.M == 0 || p.Columns.Size() == 0 || p.Groups == 0 || p.Apart && p.From == p.To {
 		return nil
 	}
-	return p.split(nil, major, choose)
+	return p.split(nil, t, major)
 }
-
-// tile chooses the tile.
-func (p *Windows) tile(units int) Tile {
-	switch {
-	case p.M <= shapes[p.DType][Thin].m:
-		return Thin
-	case p.blocks(Large) >= 2*units:
-		return Large
-	}
-	return Medium
-}
-
-// Fills reports whether a product without Apart keeps a number of multiprocessors busy.
-func (p *Windows) Fills(units int) bool { return p.blocks(p.tile(units)) >= 2*units }
 
 // blocks returns the number of blocks of threads.
 func (p *Windows) blocks(t Tile) int {
@@ -109,9 +93,9 @@ func (p *Windows) blocks(t Tile) int {
 }
 
 // split appends the launches of p.
-func (p Windows) split(list []Launch, major int, choose func(p *Windows) Tile) []Launch {
-	if p.Columns.Size() <= maxSide && p.blocks(choose(&p)) <= maxBlocks && p.To-p.From <= MaxDigits/numbers.KBlock {
-		return append(list, p.launch(choose(&p), major))
+func (p Windows) split(list []Launch, t Tile, major int) []Launch {
+	if p.Columns.Size() <= maxSide && p.blocks(t) <= maxBlocks && p.To-p.From <= MaxDigits/numbers.KBlock {
+		return append(list, p.launch(t, major))
 	}
 	halves := func(n int) [2][2]int { return [2][2]int{{0, n / 2}, {n / 2, n - n/2}} }
 	switch d := slices.IndexFunc(p.Columns[:], func(n int) bool { return n > 1 }); {
@@ -120,7 +104,7 @@ func (p Windows) split(list []Launch, major int, choose func(p *Windows) Tile) [
 			q := p
 			q.From, q.To = p.From+h[0], p.From+h[0]+h[1]
 			q.C.Addr += uint64(h[0] * p.C.Block * p.DType.Size())
-			list = q.split(list, major, choose)
+			list = q.split(list, t, major)
 		}
 	case p.Groups > 1:
 		for _, h := range halves(p.Groups) {
@@ -129,14 +113,14 @@ func (p Windows) split(list []Launch, major int, choose func(p *Windows) Tile) [
 			q.B.Addr += uint64(h[0] * p.GroupB * p.Of[1].Size())
 			q.C.Addr += uint64(h[0] * p.GroupC * p.DType.Size())
 			q.Groups = h[1]
-			list = q.split(list, major, choose)
+			list = q.split(list, t, major)
 		}
 	case d >= 0:
 		for _, h := range halves(p.Columns[d]) {
 			q := p
 			q.moveColumns(d, h[0])
 			q.Columns[d] = h[1]
-			list = q.split(list, major, choose)
+			list = q.split(list, t, major)
 		}
 	default: // of rows alone
 		for _, h := range halves(p.M) {
@@ -144,7 +128,7 @@ func (p Windows) split(list []Launch, major int, choose func(p *Windows) Tile) [
 			q.A.Addr += uint64(h[0] * p.A.Row * p.Of[0].Size())
 			q.C.Addr += uint64(h[0] * p.C.Row * p.DType.Size())
 			q.M = h[1]
-			list = q.split(list, major, choose)
+			list = q.split(list, t, major)
 		}
 	}
 	return list

@@ -33,9 +33,10 @@ import (
 type Tile uint8
 
 const (
-	Large Tile = iota // for products that fill the GPU with such tiles
-	Medium
-	Thin // of few rows
+	Large   Tile = iota // of the most multiply-adds for an element that is read; not of Windows
+	Compact             // of fewer registers or less shared memory
+	Medium              // for products of few tiles
+	Thin                // of few rows
 	numTiles
 )
 
@@ -54,44 +55,32 @@ type tileShape struct {
 	sumsShared bool
 	// abreast is the number of blocks of threads that a multiprocessor has registers for.
 	abreast int
+	// speed is the number of multiply-adds of a multiprocessor in a nanosecond, for costs.
+	speed float64
 }
 
-var shapes = map[array.DType][]tileShape{
+var shapes = map[array.DType][numTiles]tileShape{
 	array.Float32: {
-		Large:  {m: 128, n: 128, depth: 8, threads: 128, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 2},
-		Medium: {m: 64, n: 64, depth: 16, threads: 256, rows: 4, cols: 4, beside: 16, abreast: 2},
-		Thin:   {m: 16, n: 64, depth: 16, threads: 256, rows: 2, cols: 2, beside: 32, abreast: 4},
-		// Candidates.
-		{m: 128, n: 128, depth: 16, threads: 256, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 2},
-		{m: 128, n: 128, depth: 16, threads: 256, rows: 8, cols: 8, beside: 16, sumsShared: true, abreast: 2},
-		{m: 128, n: 128, depth: 8, threads: 256, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 2},
-		{m: 256, n: 128, depth: 16, threads: 256, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 1},
-		{m: 256, n: 128, depth: 8, threads: 256, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 1},
-		{m: 128, n: 256, depth: 16, threads: 512, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 1},
-		{m: 128, n: 128, depth: 16, threads: 128, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 2},
-		{m: 128, n: 128, depth: 8, threads: 256, rows: 8, cols: 8, beside: 16, sumsShared: true, abreast: 2},
+		Large:   {m: 128, n: 128, depth: 8, threads: 128, rows: 16, cols: 8, beside: 8, sumsShared: true, abreast: 2, speed: 184},
+		Compact: {m: 128, n: 128, depth: 8, threads: 256, rows: 8, cols: 8, beside: 16, sumsShared: true, abreast: 1, speed: 176},
+		Medium:  {m: 64, n: 64, depth: 16, threads: 256, rows: 4, cols: 4, beside: 16, abreast: 2, speed: 123},
+		Thin:    {m: 16, n: 64, depth: 16, threads: 256, rows: 2, cols: 2, beside: 32, abreast: 4, speed: 57},
 	},
 	array.Float64: {
-		Large:  {m: 128, n: 64, depth: 16, threads: 256, down: 4, mma: grid.M16N8K4, abreast: 1},
-		Medium: {m: 64, n: 64, depth: 16, threads: 256, down: 4, mma: grid.M16N8K8, abreast: 1},
-		Thin:   {m: 16, n: 64, depth: 16, threads: 256, down: 1, mma: grid.M16N8K8, abreast: 2},
-		// Candidates.
-		{m: 128, n: 64, depth: 16, threads: 256, down: 4, mma: grid.M16N8K8, abreast: 1},
-		{m: 128, n: 128, depth: 16, threads: 256, down: 2, mma: grid.M16N8K4, sumsShared: true, abreast: 1},
-		{m: 128, n: 128, depth: 8, threads: 256, down: 2, mma: grid.M16N8K4, sumsShared: true, abreast: 1},
-		{m: 128, n: 128, depth: 16, threads: 512, down: 4, mma: grid.M16N8K4, sumsShared: true, abreast: 1},
-		{m: 128, n: 64, depth: 8, threads: 128, down: 2, mma: grid.M16N8K4, sumsShared: true, abreast: 2},
-		{m: 128, n: 64, depth: 8, threads: 256, down: 4, mma: grid.M16N8K4, sumsShared: true, abreast: 2},
+		Large:   {m: 128, n: 128, depth: 16, threads: 256, down: 2, mma: grid.M16N8K4, sumsShared: true, abreast: 1, speed: 220},
+		Compact: {m: 128, n: 64, depth: 16, threads: 256, down: 4, mma: grid.M16N8K4, abreast: 1, speed: 187},
+		Medium:  {m: 64, n: 64, depth: 16, threads: 256, down: 4, mma: grid.M16N8K8, abreast: 1, speed: 150},
+		Thin:    {m: 16, n: 64, depth: 16, threads: 256, down: 1, mma: grid.M16N8K8, abreast: 2, speed: 52},
 	},
 }
 
-// Tiles returns the number of shapes of tiles, and TileSize the rows and columns of one.
-func Tiles(d array.DType) int { return len(shapes[d]) }
+// Tiles are all tiles.
+var Tiles = [...]Tile{Large, Compact, Medium, Thin}
 
-func TileSize(d array.DType, t Tile) (m, n int, sumsShared bool) {
-	s := shapes[d][t]
-	return s.m, s.n, s.sumsShared
-}
+func (t Tile) String() string { return [...]string{"large", "compact", "medium", "thin"}[t] }
+
+// Size returns the rows and columns of a tile.
+func (t Tile) Size(d array.DType) (m, n int) { return shapes[d][t].m, shapes[d][t].n }
 
 // A Layout is how tiles of an operand are read.
 type Layout struct {
@@ -130,7 +119,7 @@ func (v Variant) Name() string {
 	side := func(l Layout) string {
 		return l.Of.String() + flag(l.AlongK, "k") + flag(l.Vector, "v")
 	}
-	name := fmt.Sprintf("%s_%d_%s_%s%s%s%s%s%s", v.DType, v.Tile, side(v.A), side(v.B),
+	name := fmt.Sprintf("%s_%v_%s_%s%s%s%s%s%s", v.DType, v.Tile, side(v.A), side(v.B),
 		flag(v.Vector, "_v"), flag(v.Blocks, "_b"), flag(v.Wide, "_w"), flag(v.Digits, "_d"), flag(v.Positive, "_p"))
 	if v.Windows {
 		return "windows_" + name
@@ -144,7 +133,7 @@ func Variants(wide bool) (out []Variant) {
 		out = append(out, Variant{DType: d, Add: true}, Variant{DType: d, Add: true, Vector: true})
 	}
 	for _, positive := range []bool{false, true} {
-		each(wide, true, func(v Variant) {
+		each(wide, false, func(v Variant) {
 			v.Positive = positive
 			out = append(out, v)
 		})
@@ -154,7 +143,7 @@ func Variants(wide bool) (out []Variant) {
 
 // WindowVariants returns all variants of Windows for a capability.
 func WindowVariants(wide bool) (out []Variant) {
-	each(wide, false, func(v Variant) {
+	each(wide, true, func(v Variant) {
 		v.Windows = true
 		if v.shape().sumsShared && !v.Blocks {
 			return
@@ -167,8 +156,8 @@ func WindowVariants(wide bool) (out []Variant) {
 	return out
 }
 
-// each calls f with all variants of matrices, or with those that read no vectors of B.
-func each(wide, vectorsOfB bool, f func(v Variant)) {
+// each calls f with all variants of matrices, or with those of which there are variants of Windows.
+func each(wide, windows bool, f func(v Variant)) {
 	flags := []bool{false, true}
 	layouts := func(of []array.DType) (out []Layout) {
 		for _, d := range of {
@@ -184,11 +173,14 @@ func each(wide, vectorsOfB bool, f func(v Variant)) {
 			of = append(of, array.Float16, array.BFloat16)
 		}
 		for tile := range numTiles {
+			if windows && tile == Large {
+				continue
+			}
 			for _, a := range layouts(of) {
 				for _, b := range layouts(of) {
 					for _, vector := range flags {
 						for _, blocks := range flags {
-							if b.Vector && !vectorsOfB {
+							if b.Vector && windows {
 								continue
 							}
 							f(Variant{DType: d, Tile: tile, A: a, B: b, Vector: vector, Blocks: blocks, Wide: wide && d == array.Float64})
@@ -276,9 +268,6 @@ func Lower(v Variant) *grid.Kernel {
 	w.K.Args, w.K.Abreast = argBytes, w.shape.abreast
 	if v.Windows {
 		w.K.Args = argWindowsBytes
-	}
-	if w.shape.sumsShared && !(v.A.Vector && v.B.Vector && v.A.Of == v.B.Of && v.A.Of == v.DType) && !(v.Windows && !v.B.AlongK) {
-		w.K.Abreast = 1 // conversions and single elements take more registers
 	}
 	if v.Windows && (v.A.Of != v.DType || v.Tile == Medium && v.B.AlongK) {
 		w.K.Abreast = max(1, w.K.Abreast-1)

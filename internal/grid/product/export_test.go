@@ -12,5 +12,5 @@ func SetLimits(side, blocks int) (back func()) {
 
 // LaunchesOf is Launches with a given tile.
 func (p Windows) LaunchesOf(t Tile, major int) []Launch {
-	return p.launches(major, func(*Windows) Tile { return t })
+	return p.launches(t, major)
 }

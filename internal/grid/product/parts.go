@@ -22,14 +22,13 @@ func (p *Product) parts() int { return ceil(p.K, numbers.KBlock) }
 // scratch returns the bytes of scratch memory of a product whose blocks of terms are apart.
 func (p *Product) scratch() int { return p.M * p.N * p.DType.Size() * p.parts() }
 
-// apart reports whether blocks of terms are computed apart.
-func (p *Product) apart(units int) bool {
-	return len(p.Batch.Count) == 0 && p.K > numbers.KBlock && p.M <= maxSide && p.N <= maxSide && p.scratch() <= maxScratch &&
-		p.M*p.N <= maxBlocks && p.blocks(p.tile(units)) < 2*units
+// mayBeApart reports whether blocks of terms can be computed apart.
+func (p *Product) mayBeApart() bool {
+	return len(p.Batch.Count) == 0 && p.K > numbers.KBlock && p.M <= maxSide && p.N <= maxSide && p.M*p.N <= maxBlocks && p.scratch() <= maxScratch
 }
 
 // launchesApart returns the launches of a product without a batch whose blocks of terms are apart.
-func (p Product) launchesApart(major int, choose func(p *Product) Tile, scratch uint64) (list []Launch) {
+func (p Product) launchesApart(t Tile, major int, scratch uint64) (list []Launch) {
 	size, full := p.M*p.N, p.K/numbers.KBlock
 	block := func(first, count, terms int) {
 		q := p
@@ -40,7 +39,7 @@ func (p Product) launchesApart(major int, choose func(p *Product) Tile, scratch 
 		if count > 1 {
 			q.Batch = Batch{[]int{count}, []int{numbers.KBlock * p.A.Col}, []int{numbers.KBlock * p.B.Row}, []int{size}}
 		}
-		list = q.split(list, major, choose)
+		list = q.split(list, t, major)
 	}
 	block(0, full, numbers.KBlock)
 	if rest := p.K % numbers.KBlock; rest > 0 {

@@ -46,37 +46,35 @@ var (
 )
 
 // Scratch returns the bytes of scratch memory that Launches needs, 0 for most products.
-func (p Product) Scratch(units int) int {
-	if !p.prepare() || !p.apart(units) {
+func (p Product) Scratch(g GPU) int {
+	if !p.prepare() || !p.choose(g, true).apart {
 		return 0
 	}
 	return p.scratch()
 }
 
-// Launches returns the launches that compute a product, on a GPU with a number of multiprocessors
-// and the major number of a compute capability. Most products are one launch; one without elements
-// is none. Without scratch memory, which is 0, a product that wants it takes longer.
-func (p Product) Launches(units, major int, scratch uint64) []Launch {
-	choose := func(p *Product) Tile { return p.tile(units) }
-	switch {
-	case !p.prepare():
+// Launches returns the launches that compute a product on a GPU. Most products are one launch; one
+// without elements is none. Without scratch memory, which is 0, a product that wants it takes longer.
+func (p Product) Launches(g GPU, scratch uint64) []Launch {
+	if !p.prepare() {
 		return nil
-	case scratch != 0 && p.apart(units):
-		return p.launchesApart(major, choose, scratch)
 	}
-	return p.split(nil, major, choose)
+	c := p.choose(g, scratch != 0)
+	if c.apart {
+		return p.launchesApart(c.tile, g.Major, scratch)
+	}
+	return p.split(nil, c.tile, g.Major)
 }
 
 // LaunchesOf is Launches with a given tile. Blocks of terms are apart if scratch is not 0.
 func (p Product) LaunchesOf(t Tile, major int, scratch uint64) []Launch {
-	choose := func(*Product) Tile { return t }
 	switch {
 	case !p.prepare():
 		return nil
 	case scratch != 0:
-		return p.launchesApart(major, choose, scratch)
+		return p.launchesApart(t, major, scratch)
 	}
-	return p.split(nil, major, choose)
+	return p.split(nil, t, major)
 }
 
 // prepare joins batch dimensions, and makes few columns few rows. It reports whether C has elements.
@@ -98,18 +96,6 @@ func (p *Product) transpose() {
 	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
 }
 
-// tile chooses the tile.
-func (p *Product) tile(units int) Tile {
-	all := shapes[p.DType]
-	switch {
-	case p.M <= all[Thin].m:
-		return Thin
-	case p.blocks(Large) >= 2*units:
-		return Large
-	}
-	return Medium
-}
-
 // blocks returns the number of blocks of a launch.
 func (p *Product) blocks(t Tile) int {
 	s := shapes[p.DType][t]
@@ -119,12 +105,12 @@ func (p *Product) blocks(t Tile) int {
 func ceil(a, b int) int { return (a + b - 1) / b }
 
 // split appends the launches of p. One of them has limits.
-func (p Product) split(list []Launch, major int, choose func(p *Product) Tile) []Launch {
+func (p Product) split(list []Launch, tile Tile, major int) []Launch {
 	t := &p.Batch
 	part := func(change func(q *Product)) {
 		q := p
 		change(&q)
-		list = q.split(list, major, choose)
+		list = q.split(list, tile, major)
 	}
 	switch {
 	case len(t.Count) > maxBatch:
@@ -135,7 +121,7 @@ func (p Product) split(list []Launch, major int, choose func(p *Product) Tile) [
 			})
 		}
 		return list
-	case p.M > maxSide || p.N > maxSide || p.blocks(choose(&p)) > maxBlocks:
+	case p.M > maxSide || p.N > maxSide || p.blocks(tile) > maxBlocks:
 		half := func(n int) [2][2]int { return [2][2]int{{0, n / 2}, {n / 2, n - n/2}} }
 		switch {
 		case len(t.Count) > 0 && t.Count[0] > 1:
@@ -164,7 +150,7 @@ func (p Product) split(list []Launch, major int, choose func(p *Product) Tile) [
 		}
 		return list
 	}
-	return append(list, p.launch(choose(&p), major))
+	return append(list, p.launch(tile, major))
 }
 
 // moveBatch moves the matrices to element i of the first batch dimension.

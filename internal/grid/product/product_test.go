@@ -199,7 +199,7 @@ const (
 )
 
 func (c testCase) String() string {
-	return fmt.Sprintf("%s of %v, tile %d, %dx%dx%d, kinds %v, batch %v", c.d, c.of, c.tile, c.m, c.n, c.k, c.kinds, c.batch)
+	return fmt.Sprintf("%s of %v, tile %v, %dx%dx%d, kinds %v, batch %v", c.d, c.of, c.tile, c.m, c.n, c.k, c.kinds, c.batch)
 }
 
 // check compares a product with the CPU's.

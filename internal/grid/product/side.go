@@ -58,7 +58,9 @@ type side struct {
 
 // pitch is the distance of two terms in shared memory, in elements. Four more than the tile has
 // places: lanes that read four terms of eight places, or write them, use different banks.
-func (s *side) pitch() int { return s.width + 4 }
+func (s *side) pitch() int { return pitch(s.width) }
+
+func pitch(width int) int { return width + 4 }
 
 // bytes returns the size of a tile in shared memory.
 func (s *side) bytes(size int) int { return s.pitch() * s.depth * size }

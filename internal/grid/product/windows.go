@@ -9,7 +9,8 @@ import (
 )
 
 // shape returns the shape of a variant's tile. Windows take registers for places in pictures, so fewer
-// blocks of threads fit. Many convolutions have 64 channels: that many rows has the large tile.
+// blocks of threads fit. Many convolutions have 64 channels: that many rows has the Compact tile. Its
+// speed is not measured, and taken to be that of matrices.
 func (v Variant) shape() tileShape {
 	if !v.Windows {
 		return shapes[v.DType][v.Tile]
@@ -21,10 +22,10 @@ func windowShape(d array.DType, t Tile) tileShape {
 	s := shapes[d][t]
 	switch {
 	case d != array.Float32:
-	case t == Large:
-		s = tileShape{m: 64, n: 128, depth: 8, threads: 128, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 2}
+	case t == Compact:
+		s = tileShape{m: 64, n: 128, depth: 8, threads: 128, rows: 8, cols: 8, beside: 8, sumsShared: true, abreast: 2, speed: s.speed}
 	case t == Medium:
-		s = tileShape{m: 64, n: 64, depth: 8, threads: 128, rows: 8, cols: 4, beside: 8, abreast: 3}
+		s = tileShape{m: 64, n: 64, depth: 8, threads: 128, rows: 8, cols: 4, beside: 8, abreast: 3, speed: s.speed}
 	case t == Thin:
 		s.abreast = 2
 	}

@@ -15,6 +15,9 @@ import (
 	"weft/internal/numbers"
 )
 
+// windowTiles are the tiles of Windows.
+var windowTiles = product.Tiles[product.Compact:]
+
 // A windowCase is a product whose right operand is read from pictures.
 type windowCase struct {
 	d              array.DType
@@ -196,7 +199,7 @@ func randomWindows(chance *rand.Rand, work int) windowCase {
 	pick := func(x ...int) int { return x[chance.IntN(len(x))] }
 	for {
 		t := types[chance.IntN(len(types))]
-		c := windowCase{d: t[0], of: [2]array.DType{t[1], t[2]}, tile: product.Tile(chance.IntN(product.Tiles(t[0]))), m: sides[chance.IntN(len(sides))], groups: pick(1, 1, 2),
+		c := windowCase{d: t[0], of: [2]array.DType{t[1], t[2]}, tile: windowTiles[chance.IntN(len(windowTiles))], m: sides[chance.IntN(len(sides))], groups: pick(1, 1, 2),
 			columns: product.Axis{pick(1, 1, 2, 3), pick(0, 1, 1, 2, 5, 8), pick(1, 2, 4, 5, 11, 16)}, terms: product.Axis{pick(1, 2, 3, 20), pick(0, 1, 1, 2, 3, 4), pick(1, 2, 3, 4, 16)},
 			column: [2]int{pick(1, 1, 2, -1), pick(1, 1, 2, -1)}, term: [2]int{pick(1, 1, 2, -1), pick(1, 1, 2, -1)}, y: pick(0, 0, -1, 3), x: pick(0, 0, -2, 4),
 			dense: chance.IntN(2) == 0, across: chance.IntN(3) == 0, apart: chance.IntN(3) == 0, values: values(pick(int(special), int(usual)))}
@@ -205,7 +208,7 @@ func randomWindows(chance *rand.Rand, work int) windowCase {
 			c.from = chance.IntN(2)
 			c.to = c.from + 1 + chance.IntN(3)
 		}
-		m, n, _ := product.TileSize(c.d, c.tile)
+		m, n := c.tile.Size(c.d)
 		if up(c.m, m)*up(c.columns.Size(), n)*up(max(c.terms.Size(), 1), product.Depth)*c.groups <= work {
 			return c
 		}
@@ -234,8 +237,8 @@ func TestTilesOfWindows(t *testing.T) {
 			if major == 8 && d == array.Float32 {
 				continue // it has the same kernels for 9
 			}
-			for i := range product.Tile(product.Tiles(d)) {
-				m, n, _ := product.TileSize(d, i)
+			for _, i := range windowTiles {
+				m, n := i.Size(d)
 				for j := range 4 {
 					c := windowCase{d: d, of: [2]array.DType{d, d}, tile: i, m: m, groups: 1, columns: product.Axis{2, n / 16, 8}, terms: product.Axis{3, 2, 4},
 						column: [2]int{1, 1}, term: [2]int{1, 1}, y: -1, x: -1, positive: true, values: usual}
@@ -272,9 +275,9 @@ func TestSplitWindows(t *testing.T) {
 func TestPositiveWindows(t *testing.T) {
 	g := newGPU(t, 9)
 	for _, positive := range []bool{false, true} {
-		for i := range product.Tile(product.Tiles(array.Float32)) {
+		for _, i := range windowTiles {
 			c := windowCase{d: array.Float32, of: [2]array.DType{array.Float32, array.Float32}, tile: i, m: 1, groups: 1, columns: product.Axis{1, 1, 1}, terms: product.Axis{1, 1, 300}, positive: positive}
-			g.checkSign(fmt.Sprintf("tile %d, positive %v", i, positive), c)
+			g.checkSign(fmt.Sprintf("tile %v, positive %v", i, positive), c)
 		}
 	}
 }
