@@ -94,7 +94,7 @@ func (s *Stream) issue(l *device.Launch, p *Program, k *kernel, blocks int, addr
 	}
 	if c != nil {
 		c.late = l.Late
-		s.watched = append(s.watched, watched{s.issued, c})
+		s.watchLine(c)
 	}
 	return s.each(p.p.Name, l.Late)
 }

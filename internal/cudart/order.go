@@ -12,6 +12,7 @@ import (
 // Streams take turns in using memory. Work waits for the last write of another stream to what it
 // reads, and for all uses by other streams of what it writes. Each stream numbers its work, and
 // knows up to which number it has waited for each other stream, so most work waits for nothing anew.
+// What reads the results of another stream tells that stream's late errors too.
 
 // uses are the numbers of the last work of each stream that used some memory.
 type uses struct {
@@ -36,7 +37,11 @@ func (s *Stream) follow(st *array.Storage, write bool) error {
 	}
 	h := l.held
 	if w := h.uses.write.Load(); w != 0 {
-		if err := s.after(int(w%maxStreams), w/maxStreams); err != nil {
+		x, n := int(w%maxStreams), w/maxStreams
+		if err := s.after(x, n); err != nil {
+			return err
+		}
+		if err := s.hear(x, n); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,8 @@ type Stream struct {
 	downs   []download
 	watched []watched
 	waited  [maxStreams]uint64 // numbers of work of other streams that work issued from now on comes after
-	err     error              // the first since the last Sync, of this stream alone
+	heard   [maxStreams]uint64 // numbers of work of other streams whose errors this stream tells too
+	bad     *watch             // the first with an error since the last Sync, nil without one
 	args    []byte             // of the launch under way
 }
 
@@ -109,9 +110,7 @@ func (s *Stream) passed(n uint64, wait func() error) error {
 	if s.done < n {
 		s.complete(n)
 	}
-	err := s.err
-	s.err = nil
-	return err
+	return s.tell()
 }
 
 // unnamed returns the error of a piece of work that cannot be named.
@@ -138,8 +137,8 @@ func (s *Stream) complete(n uint64) {
 	}
 	k = 0
 	for ; k < len(s.watched) && s.watched[k].n <= n; k++ {
-		if err := s.watched[k].end(s.d); err != nil && s.err == nil {
-			s.err = err
+		if w := s.watched[k].watch; w.end(s.d) != nil && s.bad == nil {
+			s.bad = w
 		}
 	}
 	s.watched = append(s.watched[:0], s.watched[k:]...)

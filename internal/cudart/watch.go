@@ -18,18 +18,109 @@ const lineBytes = 64
 
 func (l *line) address() uint64 { return uint64(uintptr(unsafe.Pointer(l))) }
 
-// A watch is a line in use by a kernel.
-type watch interface {
+// A kernelLine is a line in use by a kernel.
+type kernelLine interface {
 	// end takes the line back when the kernel is done, and returns the error that it tells.
 	end(d *Device) error
 	// forget ends the use of the line by the host, where nobody will wait for the kernel.
 	forget()
 }
 
-// watched is a watch with the number of the work that it is of.
+// A watch ends the use of a line when its kernel is done. The kernel's stream has it, and so have the
+// streams whose work may use what the kernel wrote: each of them tells the error.
+type watch struct {
+	mu      sync.Mutex
+	line    kernelLine // nil when its use ended
+	err     error      // that the line told
+	streams uint64     // that have the watch, a bit for each number
+}
+
+// end ends the use of the line, for the first stream that has passed the kernel, and returns the
+// error that it told.
+func (w *watch) end(d *Device) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.line != nil {
+		w.err = w.line.end(d)
+		w.line = nil
+	}
+	return w.err
+}
+
+func (w *watch) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.line != nil {
+		w.line.forget()
+		w.line = nil
+	}
+}
+
+// join reports whether a stream is to have the watch that has not had it.
+func (w *watch) join(stream int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	had := w.streams&(1<<stream) != 0
+	w.streams |= 1 << stream
+	return !had && (w.line != nil || w.err != nil)
+}
+
+// watched is a watch with the number of the work after which it ends.
 type watched struct {
 	n uint64
-	watch
+	*watch
+}
+
+// watchLine ends the use of a line behind the work issued so far. s.mu is held.
+func (s *Stream) watchLine(l kernelLine) {
+	s.watched = append(s.watched, watched{s.issued, &watch{line: l, streams: 1 << s.number}})
+}
+
+// hear makes s tell the errors of work up to number n of stream number x, whose results its next work
+// reads. Requires: s waited for that work.
+func (s *Stream) hear(x int, n uint64) error {
+	if x == s.number {
+		return nil
+	}
+	s.mu.Lock()
+	heard := s.heard[x] >= n
+	s.mu.Unlock()
+	if heard {
+		return nil
+	}
+	if err := s.d.enter(); err != nil {
+		return err
+	}
+	defer s.d.leave()
+	of := s.d.stream(x)
+	for _, l := range [...]*Stream{s.d.stream(min(x, s.number)), s.d.stream(max(x, s.number))} {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+	}
+	s.heard[x] = max(s.heard[x], n)
+	if w := of.bad; w != nil && w.join(s.number) {
+		s.watched = append(s.watched, watched{s.issued, w})
+	}
+	for i := range of.watched {
+		if w := &of.watched[i]; w.n <= n && w.join(s.number) {
+			s.watched = append(s.watched, watched{s.issued, w.watch})
+		}
+	}
+	return s.limitWatched()
+}
+
+// limitWatched waits for the work issued so far if too many watches wait for it. s.mu is held.
+func (s *Stream) limitWatched() error {
+	if len(s.watched) < mostWatched {
+		return nil
+	}
+	if s.done < s.issued {
+		if err := s.d.ctx.Sync(s.q); err != nil {
+			return s.d.unnamed(err)
+		}
+	}
+	s.complete(s.issued)
+	return nil
 }
 
 // A cancel is a line whose first 4 bytes a kernel with loops reads: it ends early where they are not 0.
@@ -140,8 +231,9 @@ func (d *Device) newReport(late func(error) error, refuse func(number int64, pos
 	return r, nil
 }
 
-// watch ends the use of w behind the work issued so far.
-func (s *Stream) watch(w watch) error {
+// watch ends the use of l behind the work issued so far. That counts as a piece of work, so that a
+// stream that heard what came before hears this too.
+func (s *Stream) watch(l kernelLine) error {
 	d := s.d
 	if err := d.enter(); err != nil {
 		return err
@@ -149,11 +241,13 @@ func (s *Stream) watch(w watch) error {
 	defer d.leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.watched = append(s.watched, watched{s.issued, w})
-	if s.done < s.issued {
-		if len(s.watched) < mostWatched && !d.each {
-			return nil
-		}
+	idle := s.done == s.issued
+	s.issued++
+	s.watchLine(l)
+	if !idle && !d.each {
+		return s.limitWatched()
+	}
+	if !idle {
 		if err := d.ctx.Sync(s.q); err != nil {
 			return d.unnamed(err)
 		}
@@ -162,9 +256,17 @@ func (s *Stream) watch(w watch) error {
 	if !d.each {
 		return nil // the next Sync tells
 	}
-	err := s.err
-	s.err = nil
-	return err
+	return s.tell()
+}
+
+// tell returns the first error since the last wait, once. s.mu is held.
+func (s *Stream) tell() error {
+	w := s.bad
+	s.bad = nil
+	if w == nil {
+		return nil
+	}
+	return w.end(s.d)
 }
 
 func (r *report) noted() *grid.Report { return (*grid.Report)(r.line[:]) }
