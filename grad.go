@@ -53,7 +53,7 @@ func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
 
 // SetGrad replaces the gradient of a leaf by g, of its shape and type; nil forgets it, as before
 // the first backward pass, and gives its memory back. It panics with *[Error] if t is not a leaf,
-// or shape or type differ.
+// or shape, type or device differ.
 func (t *Tensor) SetGrad(g *Tensor) { t.c().SetGrad(g.c()) }
 
 // Detach returns t without its history, sharing its memory: a view that no gradient flows

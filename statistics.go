@@ -259,7 +259,7 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 	if d.Half() { // rounded once, at the end
 		low, high, greatest, d = low.To(Float32), high.To(Float32), greatest.To(Float32), Float32
 	}
-	w := FromSlice(weight).On(t.Device()).To(d)
+	w := t.Device().From(weight).To(d)
 	y := low.Lerp(high, w)
 	// The difference of the two may be infinite: a mean of infinities is one, or NaN of both signs.
 	y = Where(y.IsFinite(), y, Where(w.Eq(0), low, low.Mul(w.Neg().Add(1)).Add(high.Mul(w))))

@@ -327,8 +327,8 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *core.Trace) {
 		if lead[i] {
 			shape = shape[1:]
 		}
-		v := array.View{DType: t.v().DType, Shape: shape, Strides: array.RowMajor(shape), Store: tr.Storage(array.Size(shape) * t.v().DType.Size())}
 		tr.Device = t.v().Store.Device
+		v := array.View{DType: t.v().DType, Shape: shape, Strides: array.RowMajor(shape), Store: tr.Storage(array.Size(shape) * t.v().DType.Size())}
 		tr.Input(core.Source{Kind: core.FromArgument, Index: i, At: v})
 		args[i] = made(v)
 		if t.c().Node() != nil {

@@ -94,9 +94,10 @@ func means(x *weft.Tensor, axis, n, size int) *weft.Tensor {
 		}
 	}
 	behind := slices.Repeat([]int{1}, x.Rank()-1-axis)
-	parts := x.IndexSelect(axis, weft.FromSlice(at).On(x.Device())).Reshape(shape...)
-	inside := weft.FromSlice(in, append([]int{n, most}, behind...)...).On(x.Device())
-	return weft.Where(inside, parts, 0).Sum(axis + 1).Div(weft.FromSlice(counts, append([]int{n}, behind...)...).On(x.Device()))
+	dev := x.Device()
+	parts := x.IndexSelect(axis, dev.From(at)).Reshape(shape...)
+	inside := dev.From(in).Reshape(append([]int{n, most}, behind...)...)
+	return weft.Where(inside, parts, 0).Sum(axis + 1).Div(dev.From(counts).Reshape(append([]int{n}, behind...)...))
 }
 
 // Upsample makes pictures larger, or smaller: by the nearest pixel or, Bilinear, between

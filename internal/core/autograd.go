@@ -342,6 +342,9 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	}
 	if g != nil {
 		g.Check("setgrad")
+		if a, b := t.v.Store.Device, g.v.Store.Device; a != b {
+			failDevices("setgrad", a, b)
+		}
 	}
 	h := t.hist
 	h.Enter()
