@@ -13,6 +13,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cudart"
+	"weft/internal/grid"
 	"weft/internal/grid/product"
 	"weft/internal/ptx"
 	"weft/internal/ptxsim"
@@ -136,7 +137,7 @@ func (b *bench) products(d array.DType, size [3]int) {
 		}
 		want := uint64(0)
 		seed := maphash.MakeSeed()
-		time := func(what string, launches func() []product.Launch) {
+		time := func(what string, launches func() []grid.Launch) {
 			line := map[string]any{"dtype": d.String(), "m": m, "n": n, "k": k, "order": order, "tile": what}
 			defer b.note(line)
 			if err := b.c.Fill(b.q, z, m*n*d.Size()/4, 0x7fc00000, 4); err != nil {
@@ -165,15 +166,15 @@ func (b *bench) products(d array.DType, size [3]int) {
 			if (min(m, n) <= 16) != (rows == 16) {
 				continue
 			}
-			time(tile.String(), func() []product.Launch { return p.LaunchesOf(tile, b.info.Major, 0) })
+			time(tile.String(), func() []grid.Launch { return p.LaunchesOf(tile, b.info.Major, 0) })
 			if scratch := m * n * d.Size() * ((k + 255) / 256); k > 256 && m <= 1024 {
 				b.scratch(scratch, func(at uint64) {
-					time(tile.String()+" apart", func() []product.Launch { return p.LaunchesOf(tile, b.info.Major, at) })
+					time(tile.String()+" apart", func() []grid.Launch { return p.LaunchesOf(tile, b.info.Major, at) })
 				})
 			}
 		}
 		b.scratch(p.Scratch(b.gpu()), func(at uint64) {
-			time("chosen", func() []product.Launch { return p.Launches(b.gpu(), at) })
+			time("chosen", func() []grid.Launch { return p.Launches(b.gpu(), at) })
 		})
 	}
 }
@@ -191,7 +192,7 @@ func (b *bench) scratch(bytes int, f func(at uint64)) {
 }
 
 // time returns the least time of a run of launches, in milliseconds.
-func (b *bench) time(list []product.Launch) (float64, error) {
+func (b *bench) time(list []grid.Launch) (float64, error) {
 	var run []func() error
 	for _, l := range list {
 		f, err := b.function(l)
@@ -240,11 +241,11 @@ func (b *bench) time(list []product.Launch) (float64, error) {
 }
 
 // function returns the kernel of a launch.
-func (b *bench) function(l product.Launch) (func(blocks int, args []byte) error, error) {
-	if f := b.funcs[l.Variant.Name()]; f != nil {
+func (b *bench) function(l grid.Launch) (func(blocks int, args []byte) error, error) {
+	if f := b.funcs[l.Name]; f != nil {
 		return f, nil
 	}
-	k := product.Lower(l.Variant)
+	k := l.Lower()
 	text, err := ptx.Print(ptx.Target{Major: b.info.Major}, k)
 	if err != nil {
 		return nil, err
@@ -257,8 +258,8 @@ func (b *bench) function(l product.Launch) (func(blocks int, args []byte) error,
 	if err != nil {
 		return nil, err
 	}
-	b.funcs[l.Variant.Name()] = func(blocks int, args []byte) error {
+	b.funcs[l.Name] = func(blocks int, args []byte) error {
 		return b.c.Launch(b.q, f, blocks, k.Threads, ptx.DynamicShared(k), args)
 	}
-	return b.funcs[l.Variant.Name()], nil
+	return b.funcs[l.Name], nil
 }

@@ -163,10 +163,5 @@ func matmul(c *device.Call) error {
 		defer free()
 		scratch = at
 	}
-	for _, l := range p.Launches(gpu, scratch) {
-		if err := s.startRoutine(c, l.Variant.Name(), func() *grid.Kernel { return product.Lower(l.Variant) }, l.Blocks, l.Args); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.startAll(c, p.Launches(gpu, scratch))
 }

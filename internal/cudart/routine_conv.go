@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/grid"
 	"weft/internal/grid/conv"
 	"weft/internal/grid/product"
 	"weft/internal/op"
@@ -20,7 +21,7 @@ var (
 
 // convolution returns the routine that computes with the launches of f, which gets the images of the
 // result and of the operands. It refuses an operand, named arg, of too many terms.
-func convolution(arg string, f func(c conv.Convolution, g conv.GPU, out, a, b conv.Image) []conv.Launch, terms func(op.ConvGeometry) int) device.Routine {
+func convolution(arg string, f func(c conv.Convolution, g conv.GPU, out, a, b conv.Image) []grid.Launch, terms func(op.ConvGeometry) int) device.Routine {
 	return func(c *device.Call) error {
 		s, shape := c.Stream.(*Stream), conv.Convolution{ConvGeometry: op.Geometry(c.Node), DType: c.Out[0].DType, Of: [2]array.DType{c.Args[0].DType, c.Args[1].DType}}
 		if n := terms(shape.ConvGeometry); n > product.MaxDigits {
@@ -51,11 +52,6 @@ func convolution(arg string, f func(c conv.Convolution, g conv.GPU, out, a, b co
 		if failed != nil {
 			return failed
 		}
-		for _, l := range list {
-			if err := s.startRoutine(c, l.Name, l.Lower, l.Blocks, l.Args); err != nil {
-				return err
-			}
-		}
-		return nil
+		return s.startAll(c, list)
 	}
 }

@@ -44,36 +44,20 @@ type GPU struct {
 	Alloc func(bytes int) uint64
 }
 
-// A Launch is one run of a kernel.
-type Launch struct {
-	Name   string // of the kernel, which says all that it depends on
-	Lower  func() *grid.Kernel
-	Blocks int
-	Args   []byte
-}
-
 // product returns the launches of a product of matrices.
-func (g *GPU) product(p product.Product) []Launch {
+func (g *GPU) product(p product.Product) []grid.Launch {
 	scratch := uint64(0)
 	if bytes := p.Scratch(g.GPU); bytes > 0 {
 		scratch = g.Alloc(bytes)
 	}
-	return products(p.Launches(g.GPU, scratch))
-}
-
-// products returns launches of products.
-func products(list []product.Launch) (out []Launch) {
-	for _, l := range list {
-		out = append(out, Launch{l.Variant.Name(), func() *grid.Kernel { return product.Lower(l.Variant) }, l.Blocks, l.Args})
-	}
-	return out
+	return p.Launches(g.GPU, scratch)
 }
 
 // group returns the numbers of input and output channels of a group.
 func (c *Convolution) group() (in, out int) { return c.C / c.Groups, c.O / c.Groups }
 
 // Forward returns the launches that compute y from x and the weights.
-func (c Convolution) Forward(g GPU, y, x, w Image) []Launch {
+func (c Convolution) Forward(g GPU, y, x, w Image) []grid.Launch {
 	if c.N*c.O*c.OH*c.OW == 0 {
 		return nil
 	}
@@ -98,15 +82,15 @@ func (c Convolution) Forward(g GPU, y, x, w Image) []Launch {
 
 // sum returns the launches of a product whose results are all of dst, which has each elements a
 // picture. Where there are few tiles of many terms, blocks of terms are computed side by side.
-func (c *Convolution) sum(g GPU, dst Image, each int, p product.Windows) []Launch {
+func (c *Convolution) sum(g GPU, dst Image, each int, p product.Windows) []grid.Launch {
 	blocks, results := (p.Terms.Size()+numbers.KBlock-1)/numbers.KBlock, c.N*each
 	dense := dst.W == 1 && p.C.Column == product.Strides{each, p.Columns[2], 1} && dst.C == p.Columns[1]*p.Columns[2]
 	if blocks <= 1 || !dense || !p.PaysApart(g.GPU) || results > partBytes/c.DType.Size()/blocks {
-		return products(p.Launches(g.GPU))
+		return p.Launches(g.GPU)
 	}
 	p.C.Addr, p.C.Block = g.Alloc(blocks*results*c.DType.Size()), results
 	p.Apart, p.To = true, blocks
-	return append(products(p.Launches(g.GPU)), fold(c.DType, dst.Addr, p.C.Addr, results, blocks, false))
+	return append(p.Launches(g.GPU), fold(c.DType, dst.Addr, p.C.Addr, results, blocks, false))
 }
 
 // pointPixels is the number of pixels from which a convolution of single pixels is a product for each
@@ -116,7 +100,7 @@ const pointPixels = 128
 // points returns the launches that compute dst from src with filters of one tap, if they see each
 // pixel as it is: products of matrices, which are read by vectors. first and then are the strides of
 // channels of dst and of src in w, rows and terms their numbers in a group.
-func (c *Convolution) points(g GPU, dst, src, w Image, rows, terms, first, then int) (list []Launch, ok bool) {
+func (c *Convolution) points(g GPU, dst, src, w Image, rows, terms, first, then int) (list []grid.Launch, ok bool) {
 	pixels := c.H * c.W
 	x, joined := src.line(c.H, c.W)
 	y, also := dst.line(c.H, c.W)
@@ -154,7 +138,7 @@ const maxPhases = 16
 
 // Input returns the launches that compute dx, the gradient of the input, from that of the result and
 // the weights.
-func (c Convolution) Input(g GPU, dx, dy, w Image) []Launch {
+func (c Convolution) Input(g GPU, dx, dy, w Image) []grid.Launch {
 	if c.N*c.C*c.H*c.W == 0 {
 		return nil
 	}
@@ -229,7 +213,7 @@ var partBytes = 64 << 20
 
 // Weight returns the launches that compute dw, the gradient of the weights, from the input and the
 // gradient of the result.
-func (c Convolution) Weight(g GPU, dw, x, dy Image) []Launch {
+func (c Convolution) Weight(g GPU, dw, x, dy Image) []grid.Launch {
 	in, out := c.group()
 	results := c.O * in * c.KH * c.KW
 	if results == 0 {
@@ -248,18 +232,18 @@ func (c Convolution) Weight(g GPU, dw, x, dy Image) []Launch {
 	narrow := c.Groups > 1 && out <= narrowGroup && blocks > 0
 	part := min(blocks, max(1, partBytes/(results*c.DType.Size())), product.MaxDigits/numbers.KBlock)
 	if !narrow && (blocks <= 1 || part == 1 || !p.PaysApart(g.GPU)) && p.Terms.Size() <= product.MaxDigits {
-		return products(p.Launches(g.GPU))
+		return p.Launches(g.GPU)
 	}
 	sums := g.Alloc(part * results * c.DType.Size())
 	p.C = product.Results{Addr: sums, Row: in * c.KH * c.KW, Column: product.Strides{c.KH * c.KW, c.KW, 1}, Block: results}
 	p.GroupC, p.Apart = out*p.C.Row, true
-	var list []Launch
+	var list []grid.Launch
 	for p.From = 0; p.From < blocks; p.From = p.To {
 		p.To = min(p.From+part, blocks)
 		if narrow {
 			list = append(list, c.directWeight(sums, x, dy, p.From, p.To, p.Positive))
 		} else {
-			list = append(list, products(p.Launches(g.GPU))...)
+			list = append(list, p.Launches(g.GPU)...)
 		}
 		list = append(list, fold(c.DType, dw.Addr, sums, results, p.To-p.From, p.From > 0))
 	}

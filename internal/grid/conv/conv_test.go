@@ -55,7 +55,7 @@ func (g *gpu) alloc(bytes int) uint64 {
 }
 
 // run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(what string, list []conv.Launch) {
+func (g *gpu) run(what string, list []grid.Launch) {
 	g.t.Helper()
 	for _, l := range list {
 		k := l.Lower()
@@ -276,16 +276,16 @@ func (g *gpu) check(r *rand.Rand, c testCase) {
 	name := fmt.Sprintf("%s of %v, layouts %v, values %d, %+v", c.d, c.of, c.layouts, c.values, c.Geometry)
 
 	c.run(g, "forward of "+name, [2]array.DType{c.of[0], c.of[1]}, func(h cpu.Convolution) { h.Forward(y.cpu(), x.cpu(), w.ptr()) },
-		func(d conv.Convolution) []conv.Launch { return d.Forward(at, y.gpu(), x.gpu(), other.gpu()) }, geometry, y)
+		func(d conv.Convolution) []grid.Launch { return d.Forward(at, y.gpu(), x.gpu(), other.gpu()) }, geometry, y)
 
 	dy := newPicture(g, r, c.of[2], c.layouts[1], c.values.noise(r, c.of[2], true), c.N, c.O, c.OutH(), c.OutW())
 	dx := newPicture(g, r, c.d, c.layouts[3], r.NormFloat64, c.N, c.C, c.H, c.W)
 	c.run(g, "gradient of the input, "+name, [2]array.DType{c.of[2], c.of[1]}, func(h cpu.Convolution) { h.GradInput(dx.cpu(), dy.cpu(), w.ptr()) },
-		func(d conv.Convolution) []conv.Launch { return d.Input(at, dx.gpu(), dy.gpu(), other.gpu()) }, geometry, dx)
+		func(d conv.Convolution) []grid.Launch { return d.Input(at, dx.gpu(), dy.gpu(), other.gpu()) }, geometry, dx)
 
 	dw := newPicture(g, r, c.d, plain, r.NormFloat64, c.O, c.C/c.Groups, c.KH, c.KW)
 	c.run(g, "gradient of the weights, "+name, [2]array.DType{c.of[0], c.of[2]}, func(h cpu.Convolution) { h.GradWeight(dw.ptr(), x.cpu(), dy.cpu()) },
-		func(d conv.Convolution) []conv.Launch { return d.Weight(at, dw.gpu(), x.gpu(), dy.gpu()) }, geometry, dw)
+		func(d conv.Convolution) []grid.Launch { return d.Weight(at, dw.gpu(), x.gpu(), dy.gpu()) }, geometry, dw)
 	for _, a := range g.taken {
 		if err := g.c.Free(a); err != nil {
 			g.t.Fatal(err)
@@ -295,7 +295,7 @@ func (g *gpu) check(r *rand.Rand, c testCase) {
 }
 
 // run runs one of the three on both and compares.
-func (c *testCase) run(g *gpu, what string, of [2]array.DType, host func(cpu.Convolution), launches func(conv.Convolution) []conv.Launch, geometry op.ConvGeometry, out *picture) {
+func (c *testCase) run(g *gpu, what string, of [2]array.DType, host func(cpu.Convolution), launches func(conv.Convolution) []grid.Launch, geometry op.ConvGeometry, out *picture) {
 	g.t.Helper()
 	g.run(what, launches(conv.Convolution{ConvGeometry: geometry, DType: c.d, Of: of}))
 	host(cpu.Convolution{ISA: jit.Portable, DType: c.d, Of: of, Geometry: c.Geometry, Threads: 1})

@@ -68,7 +68,7 @@ type directArgs struct {
 
 // direct returns the launches of a direct kernel for forward or input. flags is the address of a
 // number for each picture, which is not 0 where the picture is to be computed; 0: all are.
-func (c *Convolution) direct(k kind, dst, src, w Image, flags uint64) (list []Launch) {
+func (c *Convolution) direct(k kind, dst, src, w Image, flags uint64) (list []grid.Launch) {
 	in, out := c.group()
 	v := directVariant{kind: k, dtype: c.DType, of: c.Of, unit: k == input && c.StrideH == 1 && c.StrideW == 1, flagged: flags != 0}
 	x, s, z := c.Of[0].Size(), c.Of[1].Size(), c.DType.Size()
@@ -104,7 +104,7 @@ func (c *Convolution) direct(k kind, dst, src, w Image, flags uint64) (list []La
 			if flags != 0 {
 				b.Flags += int64(4 * from)
 			}
-			list = append(list, Launch{v.name(), func() *grid.Kernel { return lowerDirect(v) }, n * chunks, argBytes(b)})
+			list = append(list, grid.NewLaunch(v.name(), func() *grid.Kernel { return lowerDirect(v) }, n*chunks, argBytes(b)))
 		}
 	}
 	return list

@@ -24,7 +24,7 @@ type weightArgs struct {
 
 // directWeight returns the launch that computes blocks from to to-1 of all weights; with positive a
 // block that is -0 counts as +0.
-func (c *Convolution) directWeight(sums uint64, x, dy Image, from, to int, positive bool) Launch {
+func (c *Convolution) directWeight(sums uint64, x, dy Image, from, to int, positive bool) grid.Launch {
 	v := directVariant{kind: weight, dtype: c.DType, of: c.Of, positive: positive}
 	in, out := c.group()
 	s, z := c.Of[0].Size(), c.Of[1].Size()
@@ -40,7 +40,7 @@ func (c *Convolution) directWeight(sums uint64, x, dy Image, from, to int, posit
 		StrideH: int32(c.StrideH), StrideW: int32(c.StrideW), PadH: int32(c.PadH), PadW: int32(c.PadW), DilationH: int32(c.DilationH), DilationW: int32(c.DilationW),
 	}
 	chunks := (results + threads - 1) / threads
-	return Launch{v.name(), func() *grid.Kernel { return lowerWeight(v) }, (to - from) * chunks, argBytes(a)}
+	return grid.NewLaunch(v.name(), func() *grid.Kernel { return lowerWeight(v) }, (to-from)*chunks, argBytes(a))
 }
 
 // lowerWeight returns the kernel of a variant of weight.

@@ -108,13 +108,13 @@ const abreast = 8
 
 // fold returns the launch that adds the sums of blocks, which stand behind each other, in ascending
 // order: to what out has already if more holds.
-func fold(d array.DType, out, sums uint64, results, blocks int, more bool) Launch {
+func fold(d array.DType, out, sums uint64, results, blocks int, more bool) grid.Launch {
 	name := fmt.Sprintf("conv_fold_%s", d)
 	if more {
 		name += "_more"
 	}
-	return Launch{name, func() *grid.Kernel { return lowerFold(name, d, more) }, (results + threads - 1) / threads,
-		argBytes(foldArgs{int64(out), int64(sums), int32(results), int32(blocks)})}
+	return grid.NewLaunch(name, func() *grid.Kernel { return lowerFold(name, d, more) }, (results+threads-1)/threads,
+		argBytes(foldArgs{int64(out), int64(sums), int32(results), int32(blocks)}))
 }
 
 func lowerFold(name string, d array.DType, more bool) *grid.Kernel {

@@ -39,7 +39,7 @@ type transformed struct {
 }
 
 // winogradForward and winogradInput return the launches of all groups, one after the other.
-func (c *Convolution) winogradForward(g GPU, y, x, w Image) (list []Launch) {
+func (c *Convolution) winogradForward(g GPU, y, x, w Image) (list []grid.Launch) {
 	one := *c
 	one.C, one.O = c.group()
 	one.Groups = 1
@@ -53,7 +53,7 @@ func (c *Convolution) winogradForward(g GPU, y, x, w Image) (list []Launch) {
 	return list
 }
 
-func (c *Convolution) winogradInput(g GPU, dx, dy, w Image) (list []Launch) {
+func (c *Convolution) winogradInput(g GPU, dx, dy, w Image) (list []grid.Launch) {
 	one := *c
 	one.C, one.O = c.group()
 	one.Groups = 1
@@ -92,9 +92,9 @@ func (t *transformed) room(g GPU) (r room) {
 }
 
 // launches returns the launches of the algorithm. The first one clears the flags.
-func (t *transformed) launches(g GPU, r room) []Launch {
+func (t *transformed) launches(g GPU, r room) []grid.Launch {
 	tilesH := (t.h + 1) / 2
-	list := []Launch{t.transformWeights(r.weights, r.flags)}
+	list := []grid.Launch{t.transformWeights(r.weights, r.flags)}
 	for n := 0; n < t.n; n += r.pictures {
 		for y := 0; y < tilesH; y += r.rows {
 			p := piece{n: n, y: y, pictures: min(r.pictures, t.n-n), rows: min(r.rows, tilesH-y), cols: (t.w + 1) / 2}
@@ -125,12 +125,12 @@ type weightsArgs struct {
 
 // transformWeights returns the launch that transforms the weights into 16 matrices, whose rows are
 // result's channels, and clears the flags.
-func (t *transformed) transformWeights(dst, flags uint64) Launch {
+func (t *transformed) transformWeights(dst, flags uint64) grid.Launch {
 	d, m := t.of[1], t.weights
 	s := d.Size()
 	name := fmt.Sprintf("winograd_weights_%s", d)
-	return Launch{name, func() *grid.Kernel { return lowerWinogradWeights(name, d) }, (t.in*t.out + threads - 1) / threads,
-		argBytes(weightsArgs{int64(dst), int64(m.Addr), int64(flags), int64(m.N * s), int64(m.C * s), int64(m.H * s), int64(m.W * s), int32(t.in), int32(t.in * t.out), int32(t.n)})}
+	return grid.NewLaunch(name, func() *grid.Kernel { return lowerWinogradWeights(name, d) }, (t.in*t.out+threads-1)/threads,
+		argBytes(weightsArgs{int64(dst), int64(m.Addr), int64(flags), int64(m.N * s), int64(m.C * s), int64(m.H * s), int64(m.W * s), int32(t.in), int32(t.in * t.out), int32(t.n)}))
 }
 
 // lowerWinogradWeights returns the kernel that computes GgG' of the weights g of each pair of
@@ -207,19 +207,19 @@ func (p piece) args(matrices uint64, m Image, d array.DType, channels, top, left
 
 // transformSource returns the launch that transforms pixels into 16 matrices, whose rows are channels
 // and whose columns are tiles.
-func (t *transformed) transformSource(p piece, dst uint64) Launch {
+func (t *transformed) transformSource(p piece, dst uint64) grid.Launch {
 	d := t.of[0]
 	a := p.args(dst, t.src, d, t.in, t.rowAt+2*p.y, t.colAt, t.srcH, t.srcW)
 	name := fmt.Sprintf("winograd_source_%s", d)
-	return Launch{name, func() *grid.Kernel { return lowerWinogradSource(name, d) }, (int(a.Count) + threads - 1) / threads, argBytes(a)}
+	return grid.NewLaunch(name, func() *grid.Kernel { return lowerWinogradSource(name, d) }, (int(a.Count)+threads-1)/threads, argBytes(a))
 }
 
 // transformSums returns the launch that transforms sums into results.
-func (t *transformed) transformSums(p piece, sums, flags uint64) Launch {
+func (t *transformed) transformSums(p piece, sums, flags uint64) grid.Launch {
 	a := p.args(sums, t.dst, array.Float32, t.out, 2*p.y, 0, t.h, t.w)
 	a.Flags = int64(flags) + 4*int64(p.n)
 	const name = "winograd_result"
-	return Launch{name, func() *grid.Kernel { return lowerWinogradResult(name) }, (int(a.Count) + threads - 1) / threads, argBytes(a)}
+	return grid.NewLaunch(name, func() *grid.Kernel { return lowerWinogradResult(name) }, (int(a.Count)+threads-1)/threads, argBytes(a))
 }
 
 // A pixelTile is the tile of a thread.

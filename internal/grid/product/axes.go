@@ -70,12 +70,12 @@ type Results struct {
 // Launches is Launches of a Product. Requires: M, the number of columns of one value of the first
 // digit, and the number of terms, or with Apart that of one value of the first digit, are at most
 // [MaxDigits].
-func (p Windows) Launches(g GPU) []Launch { return p.launches(p.tile(g.Units), g.Major) }
+func (p Windows) Launches(g GPU) []grid.Launch { return p.launches(p.tile(g.Units), g.Major) }
 
 // MaxDigits is the largest number of an axis that a kernel takes apart.
 const MaxDigits = 1 << 30
 
-func (p Windows) launches(t Tile, major int) []Launch {
+func (p Windows) launches(t Tile, major int) []grid.Launch {
 	if p.M == 0 || p.Columns.Size() == 0 || p.Groups == 0 || p.Apart && p.From == p.To {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (p *Windows) blocks(t Tile) int {
 }
 
 // split appends the launches of p.
-func (p Windows) split(list []Launch, t Tile, major int) []Launch {
+func (p Windows) split(list []grid.Launch, t Tile, major int) []grid.Launch {
 	if p.Columns.Size() <= maxSide && p.blocks(t) <= maxBlocks && p.To-p.From <= MaxDigits/numbers.KBlock {
 		return append(list, p.launch(t, major))
 	}
@@ -168,7 +168,7 @@ func (a Axis) joined(s Strides) (Axis, Strides) {
 }
 
 // launch returns the launch of a product that one computes.
-func (p *Windows) launch(t Tile, major int) Launch {
+func (p *Windows) launch(t Tile, major int) grid.Launch {
 	s, k, first := windowShape(p.DType, t), p.Terms.Size(), 0
 	if p.Apart {
 		// The digits of a term start from whole pictures.
@@ -214,7 +214,7 @@ func (p *Windows) launch(t Tile, major int) Launch {
 	a.strides(p.B.Column.Strides, y)
 	a.strides(p.B.Term.Strides, y)
 	a.strides(p.C.Column, z)
-	return Launch{v, p.blocks(t), a}
+	return v.launch(p.blocks(t), a)
 }
 
 // An argBlock is an argument block that is written.

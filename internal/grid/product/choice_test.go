@@ -3,9 +3,11 @@ package product_test
 import (
 	"encoding/json"
 	"os"
+	"sync"
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/grid"
 	"weft/internal/grid/product"
 )
 
@@ -25,6 +27,17 @@ func plainProduct(d array.DType, m, n, k int, order string) product.Product {
 	return p
 }
 
+// variantOf returns the variant of matrices whose kernel a launch runs, for capability 9.0.
+func variantOf(l grid.Launch) product.Variant { return variants()[l.Name] }
+
+var variants = sync.OnceValue(func() map[string]product.Variant {
+	all := map[string]product.Variant{}
+	for _, v := range product.Variants(true) {
+		all[v.Name()] = v
+	}
+	return all
+})
+
 // chosen returns the tile of a product's launches, and whether blocks of terms are apart.
 func chosen(p product.Product, g product.GPU) (t product.Tile, apart bool) {
 	scratch := uint64(0)
@@ -32,7 +45,7 @@ func chosen(p product.Product, g product.GPU) (t product.Tile, apart bool) {
 		scratch = 1 << 32
 	}
 	list := p.Launches(g, scratch)
-	return list[0].Variant.Tile, list[len(list)-1].Variant.Add
+	return variantOf(list[0]).Tile, variantOf(list[len(list)-1]).Add
 }
 
 // The tile that is chosen takes at most 10 % more time than the best one, as measured.
@@ -129,8 +142,8 @@ func TestChosenKernelsFitSharedMemory(t *testing.T) {
 					p := plainProduct(d, n, n, k, "nn")
 					for _, scratch := range []uint64{0, 1 << 32} {
 						for _, l := range p.Launches(g, scratch) {
-							if got := product.Lower(l.Variant).Shared; got > shared {
-								t.Errorf("%s: %d bytes of shared memory, at most %d", l.Variant.Name(), got, shared)
+							if got := l.Lower().Shared; got > shared {
+								t.Errorf("%s: %d bytes of shared memory, at most %d", l.Name, got, shared)
 							}
 						}
 					}

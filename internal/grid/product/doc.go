@@ -127,6 +127,11 @@ func (v Variant) Name() string {
 	return "matmul_" + name
 }
 
+// launch returns the launch of the variant's kernel.
+func (v Variant) launch(blocks int, args []byte) grid.Launch {
+	return grid.NewLaunch(v.Name(), func() *grid.Kernel { return Lower(v) }, blocks, args)
+}
+
 // Variants returns all variants of matrices for a capability.
 func Variants(wide bool) (out []Variant) {
 	for _, d := range []array.DType{array.Float32, array.Float64} {
@@ -156,7 +161,7 @@ func WindowVariants(wide bool) (out []Variant) {
 	return out
 }
 
-// each calls f with all variants of matrices, or with those of which there are variants of Windows.
+// each calls f with all variants of matrices, or with the ones that Windows have too.
 func each(wide, windows bool, f func(v Variant)) {
 	flags := []bool{false, true}
 	layouts := func(of []array.DType) (out []Layout) {

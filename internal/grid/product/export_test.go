@@ -1,5 +1,7 @@
 package product
 
+import "weft/internal/grid"
+
 // Depth is the most terms of a tile.
 const Depth = 16
 
@@ -11,6 +13,6 @@ func SetLimits(side, blocks int) (back func()) {
 }
 
 // LaunchesOf is Launches with a given tile.
-func (p Windows) LaunchesOf(t Tile, major int) []Launch {
+func (p Windows) LaunchesOf(t Tile, major int) []grid.Launch {
 	return p.launches(t, major)
 }

@@ -28,7 +28,7 @@ func (p *Product) mayBeApart() bool {
 }
 
 // launchesApart returns the launches of a product without a batch whose blocks of terms are apart.
-func (p Product) launchesApart(t Tile, major int, scratch uint64) (list []Launch) {
+func (p Product) launchesApart(t Tile, major int, scratch uint64) (list []grid.Launch) {
 	size, full := p.M*p.N, p.K/numbers.KBlock
 	block := func(first, count, terms int) {
 		q := p
@@ -56,7 +56,7 @@ func (p Product) launchesApart(t Tile, major int, scratch uint64) (list []Launch
 	a = binary.LittleEndian.AppendUint32(a, uint32(threads))
 	a = grid.AppendDivisor(a, p.N/v.added())
 	a = append(a, 0, 0, 0, 0)
-	return append(list, Launch{v, ceil(threads, addThreads), a})
+	return append(list, v.launch(ceil(threads, addThreads), a))
 }
 
 // The argument block of the kernel that adds: addresses of C and of scratch memory, byte strides of

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/grid"
 	"weft/internal/numbers"
 )
 
@@ -32,13 +33,6 @@ type Product struct {
 // them: 0 where an operand is broadcast.
 type Batch struct{ Count, A, B, C []int }
 
-// A Launch is one run of a kernel.
-type Launch struct {
-	Variant Variant
-	Blocks  int
-	Args    []byte
-}
-
 // Limits of a launch, whose numbers of rows, columns and blocks have 4 bytes. Tests lower them.
 var (
 	maxSide   = 1 << 30
@@ -55,7 +49,7 @@ func (p Product) Scratch(g GPU) int {
 
 // Launches returns the launches that compute a product on a GPU. Most products are one launch; one
 // without elements is none. Without scratch memory, which is 0, a product that wants it takes longer.
-func (p Product) Launches(g GPU, scratch uint64) []Launch {
+func (p Product) Launches(g GPU, scratch uint64) []grid.Launch {
 	if !p.prepare() {
 		return nil
 	}
@@ -67,7 +61,7 @@ func (p Product) Launches(g GPU, scratch uint64) []Launch {
 }
 
 // LaunchesOf is Launches with a given tile. Blocks of terms are apart if scratch is not 0.
-func (p Product) LaunchesOf(t Tile, major int, scratch uint64) []Launch {
+func (p Product) LaunchesOf(t Tile, major int, scratch uint64) []grid.Launch {
 	switch {
 	case !p.prepare():
 		return nil
@@ -105,7 +99,7 @@ func (p *Product) blocks(t Tile) int {
 func ceil(a, b int) int { return (a + b - 1) / b }
 
 // split appends the launches of p. One of them has limits.
-func (p Product) split(list []Launch, tile Tile, major int) []Launch {
+func (p Product) split(list []grid.Launch, tile Tile, major int) []grid.Launch {
 	t := &p.Batch
 	part := func(change func(q *Product)) {
 		q := p
@@ -183,7 +177,7 @@ func (t Batch) joined() (out Batch) {
 }
 
 // launch returns the launch of a product that one computes.
-func (p *Product) launch(t Tile, major int) Launch {
+func (p *Product) launch(t Tile, major int) grid.Launch {
 	s := shapes[p.DType][t]
 	v := Variant{DType: p.DType, Tile: t, Positive: p.Positive, Blocks: p.K > numbers.KBlock, Wide: p.DType == array.Float64 && major >= 9}
 	v.A = layout(p.Of[0], p.A, p.M, p.K, p.Batch.A)
@@ -211,7 +205,7 @@ func (p *Product) launch(t Tile, major int) Launch {
 		}
 		a.long(batch[:]...)
 	}
-	return Launch{v, p.blocks(t), a}
+	return v.launch(p.blocks(t), a)
 }
 
 // layout chooses how an operand is read, given with its places as rows and its terms as columns.

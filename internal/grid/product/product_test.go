@@ -26,12 +26,12 @@ type gpu struct {
 	c     cudart.Context
 	q     cudart.Queue
 	major int
-	known map[product.Variant]cudart.Func
+	known map[string]cudart.Func
 }
 
 func newGPU(t *testing.T, major int) *gpu {
 	t.Helper()
-	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3, Major: major}), major: major, known: map[product.Variant]cudart.Func{}}
+	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3, Major: major}), major: major, known: map[string]cudart.Func{}}
 	g.c = must(g.d.Open(0))
 	g.q = must(g.c.NewQueue(0))
 	return g
@@ -45,11 +45,11 @@ func must[T any](x T, err error) T {
 }
 
 // run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(list []product.Launch) {
+func (g *gpu) run(list []grid.Launch) {
 	g.t.Helper()
 	for _, l := range list {
-		k := product.Lower(l.Variant)
-		f, ok := g.known[l.Variant]
+		k := l.Lower()
+		f, ok := g.known[l.Name]
 		if !ok {
 			if err := grid.Verify(k); err != nil {
 				g.t.Fatal(err)
@@ -59,7 +59,7 @@ func (g *gpu) run(list []product.Launch) {
 				g.t.Fatal(err)
 			}
 			f = must(g.c.Function(must(g.c.Load(text)), k.Name))
-			g.known[l.Variant] = f
+			g.known[l.Name] = f
 		}
 		if err := g.c.Launch(g.q, f, l.Blocks, k.Threads, ptx.DynamicShared(k), l.Args); err != nil {
 			g.t.Fatal(err)
@@ -69,7 +69,7 @@ func (g *gpu) run(list []product.Launch) {
 		g.t.Fatal(err)
 	}
 	if f := g.d.Faults(); len(f) > 0 {
-		g.t.Fatalf("%v: faults: %v", list[0].Variant, f)
+		g.t.Fatalf("%s: faults: %v", list[0].Name, f)
 	}
 }
 
