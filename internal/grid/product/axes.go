@@ -1,7 +1,6 @@
 package product
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"weft/internal/array"
@@ -85,7 +84,7 @@ func (p Windows) launches(t Tile, major int) []grid.Launch {
 // blocks returns the number of blocks of threads.
 func (p *Windows) blocks(t Tile) int {
 	s := windowShape(p.DType, t)
-	n := p.Groups * ceil(p.M, s.m) * ceil(p.Columns.Size(), s.n)
+	n := p.Groups * grid.Ceil(p.M, s.m) * grid.Ceil(p.Columns.Size(), s.n)
 	if p.Apart {
 		n *= p.To - p.From
 	}
@@ -188,55 +187,40 @@ func (p *Windows) launch(t Tile, major int) grid.Launch {
 	columns, columnC := p.Columns.joined(p.C.Column)
 	v.Vector = vectors(p.DType, Mat{p.C.Addr, p.C.Row, columnC[2]}, columns[2], []int{p.GroupC, p.C.Block, columnC[0], columnC[1]})
 
-	blocks, deep := 1, max(1, ceil(k, s.depth))
+	blocks, deep := 1, max(1, grid.Ceil(k, s.depth))
 	if p.Apart {
 		blocks = p.To - p.From
 		deep, k = min(deep, numbers.KBlock/s.depth), min(k, first+blocks*numbers.KBlock)
 	}
 	x, y, z := p.Of[0].Size(), p.Of[1].Size(), p.DType.Size()
-	a := argBlock(make([]byte, 0, argWindowsBytes))
-	a.long(int(p.A.Addr), int(p.B.Addr), int(p.C.Addr))
-	a.long(p.A.Row*x, termA[2]*x, 0, 0, p.C.Row*z, 0)
+	a := make(grid.Args, 0, argWindowsBytes)
+	a.Long(int(p.A.Addr), int(p.B.Addr), int(p.C.Addr))
+	a.Long(p.A.Row*x, termA[2]*x, 0, 0, p.C.Row*z, 0)
 	wa := v.A.way(s.m, s)
-	a.long((wa.stepPlace*p.A.Row+wa.stepTerm*termA[2])*x, s.depth*termA[2]*x, 0, 0)
+	a.Long((wa.stepPlace*p.A.Row+wa.stepTerm*termA[2])*x, s.depth*termA[2]*x, 0, 0)
 	n := p.Columns.Size()
-	a.short(deep, 0, p.M, n, ceil(p.M, s.m), ceil(n, s.n))
-	a.short(1, 1, p.Groups, blocks)
-	a.long(0, 0, p.GroupA*x, 0)
-	a.long(0, 0, p.GroupB*y, 0)
-	a.long(0, 0, p.GroupC*z, p.C.Block*z)
-	a.short(first, k)
-	a.axis(terms)
-	a.axis(p.Columns)
-	a.axis(p.Terms)
-	a.short(p.B.Y, p.B.X, p.B.H, p.B.W, p.B.Column.Y, p.B.Column.X, p.B.Term.Y, p.B.Term.X)
-	a.strides(termA, x)
-	a.strides(p.B.Column.Strides, y)
-	a.strides(p.B.Term.Strides, y)
-	a.strides(p.C.Column, z)
+	a.Short(deep, 0, p.M, n, grid.Ceil(p.M, s.m), grid.Ceil(n, s.n))
+	a.Short(1, 1, p.Groups, blocks)
+	a.Long(0, 0, p.GroupA*x, 0)
+	a.Long(0, 0, p.GroupB*y, 0)
+	a.Long(0, 0, p.GroupC*z, p.C.Block*z)
+	a.Short(first, k)
+	terms.appendTo(&a)
+	p.Columns.appendTo(&a)
+	p.Terms.appendTo(&a)
+	a.Short(p.B.Y, p.B.X, p.B.H, p.B.W, p.B.Column.Y, p.B.Column.X, p.B.Term.Y, p.B.Term.X)
+	termA.appendTo(&a, x)
+	p.B.Column.Strides.appendTo(&a, y)
+	p.B.Term.Strides.appendTo(&a, y)
+	p.C.Column.appendTo(&a, z)
 	return v.launch(p.blocks(t), a)
 }
 
-// An argBlock is an argument block that is written.
-type argBlock []byte
-
-func (a *argBlock) long(x ...int) {
-	for _, x := range x {
-		*a = binary.LittleEndian.AppendUint64(*a, uint64(x))
-	}
-}
-
-func (a *argBlock) short(x ...int) {
-	for _, x := range x {
-		*a = binary.LittleEndian.AppendUint32(*a, uint32(x))
-	}
-}
-
-func (a *argBlock) strides(s Strides, size int) { a.long(s[0]*size, s[1]*size, s[2]*size) }
+// appendTo appends strides of elements of a size.
+func (s Strides) appendTo(a *grid.Args, size int) { a.Long(s[0]*size, s[1]*size, s[2]*size) }
 
 // axisBytes is the size of the divisors of an axis: of its last two digits.
 const axisBytes = 2 * grid.DivisorBytes
 
-func (a *argBlock) axis(x Axis) {
-	*a = grid.AppendDivisor(grid.AppendDivisor(*a, max(x[1], 1)), max(x[2], 1))
-}
+// appendTo appends the divisors of an axis.
+func (x Axis) appendTo(a *grid.Args) { a.Divisors(max(x[1], 1), max(x[2], 1)) }

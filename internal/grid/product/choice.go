@@ -3,6 +3,7 @@ package product
 import (
 	"math"
 
+	"weft/internal/grid"
 	"weft/internal/numbers"
 )
 
@@ -29,7 +30,7 @@ const (
 // cost returns the cost of a launch by its blocks of threads and the terms of each.
 func (s tileShape) cost(units, blocks, terms int) float64 {
 	each := float64(s.m*s.n) * float64(terms) / s.speed
-	return launchCost + float64(ceil(blocks, units))*each
+	return launchCost + float64(grid.Ceil(blocks, units))*each
 }
 
 // costOfAdding returns the cost of adding blocks of terms by their bytes.
@@ -101,7 +102,7 @@ func (p *Windows) cost(t Tile, units int) float64 {
 // to sum them in one kernel. Requires: p.Apart is not set.
 func (p Windows) PaysApart(g GPU) bool {
 	together := p.cost(p.tile(g.Units), g.Units)
-	p.Apart, p.To = true, ceil(p.Terms.Size(), numbers.KBlock)
+	p.Apart, p.To = true, grid.Ceil(p.Terms.Size(), numbers.KBlock)
 	bytes := p.To * p.Groups * p.M * p.Columns.Size() * p.DType.Size()
 	return p.cost(p.tile(g.Units), g.Units)+costOfAdding(bytes) < together
 }

@@ -1,8 +1,6 @@
 package product
 
 import (
-	"encoding/binary"
-
 	"weft/internal/array"
 	"weft/internal/grid"
 	"weft/internal/loop"
@@ -17,7 +15,7 @@ import (
 const maxScratch = 256 << 20
 
 // parts returns the number of blocks of terms.
-func (p *Product) parts() int { return ceil(p.K, numbers.KBlock) }
+func (p *Product) parts() int { return grid.Ceil(p.K, numbers.KBlock) }
 
 // scratch returns the bytes of scratch memory of a product whose blocks of terms are apart.
 func (p *Product) scratch() int { return p.M * p.N * p.DType.Size() * p.parts() }
@@ -47,16 +45,13 @@ func (p Product) launchesApart(t Tile, major int, scratch uint64) (list []grid.L
 	}
 	v := Variant{DType: p.DType, Add: true, Vector: vectors(p.DType, p.C, p.N, nil)}
 	z := p.DType.Size()
-	var a []byte
-	for _, x := range [...]int{int(p.C.Addr), int(scratch), p.C.Row * z, p.C.Col * z, size * z} {
-		a = binary.LittleEndian.AppendUint64(a, uint64(x))
-	}
 	threads := size / v.added()
-	a = binary.LittleEndian.AppendUint32(a, uint32(p.parts()))
-	a = binary.LittleEndian.AppendUint32(a, uint32(threads))
-	a = grid.AppendDivisor(a, p.N/v.added())
-	a = append(a, 0, 0, 0, 0)
-	return append(list, v.launch(ceil(threads, addThreads), a))
+	var a grid.Args
+	a.Long(int(p.C.Addr), int(scratch), p.C.Row*z, p.C.Col*z, size*z)
+	a.Short(p.parts(), threads)
+	a.Divisors(p.N / v.added())
+	a.Pad()
+	return append(list, v.launch(grid.Ceil(threads, addThreads), a))
 }
 
 // The argument block of the kernel that adds: addresses of C and of scratch memory, byte strides of

@@ -93,10 +93,8 @@ func (p *Product) transpose() {
 // blocks returns the number of blocks of a launch.
 func (p *Product) blocks(t Tile) int {
 	s := shapes[p.DType][t]
-	return array.Size(p.Batch.Count) * ceil(p.M, s.m) * ceil(p.N, s.n)
+	return array.Size(p.Batch.Count) * grid.Ceil(p.M, s.m) * grid.Ceil(p.N, s.n)
 }
-
-func ceil(a, b int) int { return (a + b - 1) / b }
 
 // split appends the launches of p. One of them has limits.
 func (p Product) split(list []grid.Launch, tile Tile, major int) []grid.Launch {
@@ -183,18 +181,18 @@ func (p *Product) launch(t Tile, major int) grid.Launch {
 	v.A = layout(p.Of[0], p.A, p.M, p.K, p.Batch.A)
 	v.B = layout(p.Of[1], p.B.t(), p.N, p.K, p.Batch.B)
 	v.Vector = vectors(p.DType, p.C, p.N, p.Batch.C)
-	a := argBlock(make([]byte, 0, argBytes))
+	a := make(grid.Args, 0, argBytes)
 	x, y, z := p.Of[0].Size(), p.Of[1].Size(), p.DType.Size()
-	a.long(int(p.A.Addr), int(p.B.Addr), int(p.C.Addr))
-	a.long(p.A.Row*x, p.A.Col*x, p.B.Col*y, p.B.Row*y, p.C.Row*z, p.C.Col*z)
+	a.Long(int(p.A.Addr), int(p.B.Addr), int(p.C.Addr))
+	a.Long(p.A.Row*x, p.A.Col*x, p.B.Col*y, p.B.Row*y, p.C.Row*z, p.C.Col*z)
 	wa, wb := v.A.way(s.m, s), v.B.way(s.n, s)
-	a.long((wa.stepPlace*p.A.Row+wa.stepTerm*p.A.Col)*x, s.depth*p.A.Col*x)
-	a.long((wb.stepPlace*p.B.Col+wb.stepTerm*p.B.Row)*y, s.depth*p.B.Row*y)
-	deep := max(1, ceil(p.K, s.depth))
-	a.short(deep, p.K-(deep-1)*s.depth, p.M, p.N, ceil(p.M, s.m), ceil(p.N, s.n))
+	a.Long((wa.stepPlace*p.A.Row+wa.stepTerm*p.A.Col)*x, s.depth*p.A.Col*x)
+	a.Long((wb.stepPlace*p.B.Col+wb.stepTerm*p.B.Row)*y, s.depth*p.B.Row*y)
+	deep := max(1, grid.Ceil(p.K, s.depth))
+	a.Short(deep, p.K-(deep-1)*s.depth, p.M, p.N, grid.Ceil(p.M, s.m), grid.Ceil(p.N, s.n))
 	batch := [maxBatch]int{1, 1, 1, 1}
 	from := maxBatch - copy(batch[maxBatch-len(p.Batch.Count):], p.Batch.Count)
-	a.short(batch[:]...)
+	a.Short(batch[:]...)
 	for _, o := range []struct {
 		strides []int
 		size    int
@@ -203,7 +201,7 @@ func (p *Product) launch(t Tile, major int) grid.Launch {
 		for i, n := range o.strides {
 			batch[from+i] = n * o.size
 		}
-		a.long(batch[:]...)
+		a.Long(batch[:]...)
 	}
 	return v.launch(p.blocks(t), a)
 }
