@@ -201,6 +201,15 @@ func TestChoose(t *testing.T) {
 		b.Store(out, s)
 		return b
 	}
+	looked := func() *loop.Builder {
+		b := rowBuilder("looked")
+		in, out := b.Buf(array.Float32, false, loop.Any, loop.Unit), b.Buf(array.Float32, true, loop.Any, loop.Unit)
+		b.Pass(func() {
+			x := b.Load(in)
+			b.Store(out, b.Lookup(make([]float64, loop.TableBytes/4), b.Bits(loop.I32, x)))
+		})
+		return b
+	}
 	for _, x := range []struct {
 		b       *loop.Builder
 		rows, n int
@@ -216,7 +225,8 @@ func TestChoose(t *testing.T) {
 		{point(loop.Any, loop.Unit), 10, 1023, 0, Flat, 40},
 		{point(loop.Any, loop.Any), 10, 1024, 0, FlatVector, 10},
 		{point(loop.Any, loop.Unit), 10, 0, 0, FlatVector, 0},
-		{point(loop.Any, loop.Unit), 1 << 20, 1 << 20, 0, FlatVector | Long, 2112},
+		{point(loop.Any, loop.Unit), 1 << 20, 1 << 20, 0, FlatVector | Long, 1 << 20},
+		{looked(), 1 << 20, 1 << 20, 0, FlatVector | Long, 8448},
 		{sum(), 1000, 4096, 0, WarpRows, 125},
 		{sum(), 2, 100_000, 0, BlockRows, 2},
 		{sum(), 100_000, 40, 0, WarpRows, 2112},

