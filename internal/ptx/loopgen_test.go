@@ -37,13 +37,12 @@ func number(t *testing.T, name string, n int) int {
 	return x
 }
 
-// TestGenerated compares random programs with the interpreter. WEFT_FUZZ=n asks for n whose
-// elements are aligned, and
-// WEFT_FUZZ_FIRST for the first seed.
+// TestGenerated compares 300 random programs with the interpreter. WEFT_FUZZ=n asks for n, whose
+// elements are aligned, and WEFT_FUZZ_FIRST for the first seed.
 func TestGenerated(t *testing.T) {
 	first := number(t, "WEFT_FUZZ_FIRST", 0)
 	failures := 0
-	for seed, n := first, number(t, "WEFT_FUZZ", 48); n > 0; seed++ {
+	for seed, n := first, number(t, "WEFT_FUZZ", 300); n > 0; seed++ {
 		target := targets[seed%len(targets)]
 		c := loopgen.Generate(uint64(seed), loopgen.Language{})
 		if !compare.Aligned(c) {
