@@ -83,7 +83,7 @@ func ExampleCrossEntropy() {
 	logits := weft.FromSlice([]float32{2, 0, 0, 0, 2, 0}, 2, 3)
 	target := weft.FromSlice([]int64{0, 1})
 	fmt.Printf("%.4f\n", nn.CrossEntropy(logits, target).Item())
-	fmt.Println(weft.Try(func() { nn.CrossEntropy(logits, weft.FromSlice([]int64{0, 3})) }))
+	fmt.Println(weft.Try(func() { nn.CrossEntropy(logits, weft.FromSlice([]int64{0, 3})).Item() }))
 	// Output:
 	// 0.2395
 	// cross_entropy: target: 3 of row 1 is not a class: want 0 to 2
