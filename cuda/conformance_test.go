@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -77,20 +76,6 @@ func open(t *testing.T) device.Device {
 	return dev
 }
 
-// number returns the number in an environment variable, or n.
-func number(t *testing.T, name string, n int) int {
-	t.Helper()
-	s := os.Getenv(name)
-	if s == "" {
-		return n
-	}
-	x, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return x
-}
-
 // With WEFT_OPS the test compares operations of those names. With WEFT_PART=2/8 it compares the third of
 // eight parts of them.
 func TestValuesOnGPU(t *testing.T) {
@@ -118,12 +103,12 @@ func TestValuesOnGPU(t *testing.T) {
 func TestLargeOnGPU(t *testing.T) { optest.Large(t, open(t), optest.Caps{Oracle: oracle}) }
 
 func TestGradientsOnGPU(t *testing.T) {
-	optest.SameGradients(t, open(t), optest.Caps{Oracle: oracle, Every: number(t, "WEFT_EVERY", 1)})
+	optest.SameGradients(t, open(t), optest.Caps{Oracle: oracle, Every: compare.Count(t, "WEFT_EVERY", 1)})
 }
 
 // WEFT_GRAPHS is the number of random graphs, WEFT_FIRST the seed of the first.
 func TestGraphsOnGPU(t *testing.T) {
-	optest.Fusion(t, open(t), optest.Caps{Oracle: oracle, Graphs: number(t, "WEFT_GRAPHS", 100), First: uint64(number(t, "WEFT_FIRST", 0))})
+	optest.Fusion(t, open(t), optest.Caps{Oracle: oracle, Graphs: compare.Count(t, "WEFT_GRAPHS", 100), First: uint64(compare.Count(t, "WEFT_FIRST", 0))})
 }
 
 // TestProgramsOnGPU compares random loop programs with the interpreter, in each way that they can be
@@ -147,8 +132,8 @@ func TestProgramsOnGPU(t *testing.T) {
 		text, err := ptx.Print(ptx.Target{Major: info.Major, Minor: info.Minor}, k)
 		return text, ptx.DynamicShared(k), err
 	}
-	end := time.Now().Add(time.Duration(number(t, "WEFT_SECONDS", 10)) * time.Second)
-	first := number(t, "WEFT_FUZZ_FIRST", 0)
+	end := time.Now().Add(time.Duration(compare.Count(t, "WEFT_SECONDS", 10)) * time.Second)
+	first := compare.Count(t, "WEFT_FUZZ_FIRST", 0)
 	n, failures := 0, 0
 	for seed := first; time.Now().Before(end); seed++ {
 		c := loopgen.Generate(uint64(seed), loopgen.Language{})

@@ -1,8 +1,6 @@
 package ptx
 
 import (
-	"os"
-	"strconv"
 	"testing"
 
 	"weft/internal/grid"
@@ -23,26 +21,12 @@ func compareWithInterp(c *loopgen.Case, target Target) error {
 	}, c)
 }
 
-// number returns the number in an environment variable, or n.
-func number(t *testing.T, name string, n int) int {
-	t.Helper()
-	s := os.Getenv(name)
-	if s == "" {
-		return n
-	}
-	x, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return x
-}
-
 // TestGenerated compares 300 random programs with the interpreter. WEFT_FUZZ=n asks for n, whose
 // elements are aligned, and WEFT_FUZZ_FIRST for the first seed.
 func TestGenerated(t *testing.T) {
-	first := number(t, "WEFT_FUZZ_FIRST", 0)
+	first := compare.Count(t, "WEFT_FUZZ_FIRST", 0)
 	failures := 0
-	for seed, n := first, number(t, "WEFT_FUZZ", 300); n > 0; seed++ {
+	for seed, n := first, compare.Count(t, "WEFT_FUZZ", 300); n > 0; seed++ {
 		target := targets[seed%len(targets)]
 		c := loopgen.Generate(uint64(seed), loopgen.Language{})
 		if !compare.Aligned(c) {
@@ -66,8 +50,8 @@ var maySpill = map[uint64]bool{0: true, 11: true}
 func TestPtxasTakesGenerated(t *testing.T) {
 	var kernels []*grid.Kernel
 	seeds, names := map[string]uint64{}, map[string]bool{}
-	first := number(t, "WEFT_FUZZ_FIRST", 0)
-	for seed := first; seed < first+number(t, "WEFT_FUZZ", 12); seed++ {
+	first := compare.Count(t, "WEFT_FUZZ_FIRST", 0)
+	for seed := first; seed < first+compare.Count(t, "WEFT_FUZZ", 12); seed++ {
 		p := loopgen.Generate(uint64(seed), loopgen.Language{}).Program
 		for _, v := range append(compare.Variants[:len(compare.Variants):len(compare.Variants)], grid.FlatVector) {
 			if !grid.Legal(p, v) {

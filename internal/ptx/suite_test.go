@@ -99,8 +99,8 @@ func joined(target Target, kernels []loaded) (text string, n int) {
 }
 
 // TestPtxasTakesLoadedKernels gives NVIDIA's assembler the kernels in the folder WEFT_PTX, where the
-// simulator keeps what tests load. None may spill registers, except those that testdata/spills
-// lists with as many bytes. Without WEFT_PTXAS_ALL it takes one kernel of six, chosen by its name.
+// simulator keeps what tests load. A kernel may spill only the bytes of registers that
+// testdata/spills lists for it. Without WEFT_PTXAS_ALL it takes one kernel of six, chosen by its name.
 func TestPtxasTakesLoadedKernels(t *testing.T) {
 	ptxas, folder := os.Getenv("WEFT_PTXAS"), os.Getenv("WEFT_PTX")
 	if ptxas == "" || folder == "" {

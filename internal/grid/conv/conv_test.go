@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"unsafe"
 
@@ -14,76 +12,26 @@ import (
 	cpu "weft/internal/cpu/convolution"
 	"weft/internal/cudart"
 	"weft/internal/grid"
+	"weft/internal/grid/compare"
 	"weft/internal/grid/conv"
+	"weft/internal/grid/gridtest"
 	"weft/internal/grid/product"
 	"weft/internal/jit"
 	"weft/internal/op"
-	"weft/internal/ptx"
-	"weft/internal/ptxsim"
 )
 
-// A gpu is a simulated one with what was loaded to it.
+// A gpu is a simulated one with the memory that was taken of it.
 type gpu struct {
-	t     *testing.T
-	d     *ptxsim.Driver
-	c     cudart.Context
-	q     cudart.Queue
-	major int
-	known map[string]cudart.Func
+	*gridtest.Launcher
 	taken []cudart.Addr
 }
 
-func newGPU(t *testing.T, major int) *gpu {
-	t.Helper()
-	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3, Major: major}), major: major, known: map[string]cudart.Func{}}
-	g.c = must(g.d.Open(0))
-	g.q = must(g.c.NewQueue(0))
-	return g
-}
-
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
+func newGPU(t *testing.T, major int) *gpu { return &gpu{Launcher: gridtest.NewLauncher(t, major, 0)} }
 
 func (g *gpu) alloc(bytes int) uint64 {
-	a := must(g.c.Alloc(max(bytes, 1)))
+	a := gridtest.Must(g.C.Alloc(max(bytes, 1)))
 	g.taken = append(g.taken, a)
 	return uint64(a)
-}
-
-// run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(what string, list []grid.Launch) {
-	g.t.Helper()
-	for _, l := range list {
-		k := l.Lower()
-		f, ok := g.known[l.Name]
-		if !ok {
-			if err := grid.Verify(k); err != nil {
-				g.t.Fatal(err)
-			}
-			text, err := ptx.Print(ptx.Target{Major: g.major}, k)
-			if err != nil {
-				g.t.Fatal(err)
-			}
-			if k.Name != l.Name {
-				g.t.Fatalf("kernel %s is launched as %s", k.Name, l.Name)
-			}
-			f = must(g.c.Function(must(g.c.Load(text)), k.Name))
-			g.known[l.Name] = f
-		}
-		if err := g.c.Launch(g.q, f, l.Blocks, k.Threads, ptx.DynamicShared(k), l.Args); err != nil {
-			g.t.Fatal(err)
-		}
-	}
-	if err := g.c.Sync(g.q); err != nil {
-		g.t.Fatal(err)
-	}
-	if f := g.d.Faults(); len(f) > 0 {
-		g.t.Fatalf("%s: faults: %v", what, f)
-	}
 }
 
 // A picture is a stack of images in memory of the host, with its strides.
@@ -132,8 +80,8 @@ func newPicture(g *gpu, r *rand.Rand, d array.DType, layout int, noise func() fl
 		set(unsafe.Pointer(&p.data[i*d.Size()]), d, noise())
 	}
 	p.addr = g.alloc(len(p.data))
-	if err := g.c.CopyIn(g.q, cudart.Addr(p.addr), unsafe.Pointer(&p.data[0]), len(p.data)); err != nil {
-		g.t.Fatal(err)
+	if err := g.C.CopyIn(g.Q, cudart.Addr(p.addr), unsafe.Pointer(&p.data[0]), len(p.data)); err != nil {
+		g.T.Fatal(err)
 	}
 	return p
 }
@@ -163,16 +111,16 @@ func (p *picture) gpu() conv.Image {
 
 // compare fails the test if the GPU has other elements than the host, or wrote between them.
 func (g *gpu) compare(what string, p *picture) {
-	g.t.Helper()
+	g.T.Helper()
 	got := make([]byte, len(p.data))
-	if err := g.c.CopyOut(g.q, unsafe.Pointer(&got[0]), cudart.Addr(p.addr), len(got)); err != nil {
-		g.t.Fatal(err)
+	if err := g.C.CopyOut(g.Q, unsafe.Pointer(&got[0]), cudart.Addr(p.addr), len(got)); err != nil {
+		g.T.Fatal(err)
 	}
 	size := p.d.Size()
 	for i := 0; i < len(got); i += size {
 		x, y := word(got[i:], size), word(p.data[i:], size)
 		if x != y && !(isNaN(x, size) && isNaN(y, size)) {
-			g.t.Fatalf("%s: element %d of %v is %x, want %x", what, i/size-p.first, p.shape, x, y)
+			g.T.Fatalf("%s: element %d of %v is %x, want %x", what, i/size-p.first, p.shape, x, y)
 		}
 	}
 }
@@ -251,13 +199,13 @@ func (v values) noise(r *rand.Rand, d array.DType, negative bool) func() float64
 
 // check compares a convolution and its gradients with the CPU's.
 func (g *gpu) check(r *rand.Rand, c testCase) {
-	g.t.Helper()
+	g.T.Helper()
 	for _, p := range []*int{&c.StrideH, &c.StrideW, &c.DilationH, &c.DilationW, &c.Groups} {
 		*p = max(*p, 1)
 	}
 	geometry := op.ConvGeometry{N: c.N, C: c.C, H: c.H, W: c.W, O: c.O, KH: c.KH, KW: c.KW, StrideH: c.StrideH, StrideW: c.StrideW, PadH: c.PadH, PadW: c.PadW,
 		DilationH: c.DilationH, DilationW: c.DilationW, Groups: c.Groups, OH: c.OutH(), OW: c.OutW()}
-	at := conv.GPU{GPU: product.GPU{Units: 4, Major: g.major, Shared: 227 << 10}, Alloc: g.alloc}
+	at := conv.GPU{GPU: product.GPU{Units: 4, Major: g.Major, Shared: 227 << 10}, Alloc: g.alloc}
 	x := newPicture(g, r, c.of[0], c.layouts[0], c.values.noise(r, c.of[0], false), c.N, c.C, c.H, c.W)
 	ofWeights := c.values
 	if ofWeights == wild {
@@ -269,8 +217,8 @@ func (g *gpu) check(r *rand.Rand, c testCase) {
 	if c.layouts[2] != plain {
 		other = newPicture(g, r, c.of[1], c.layouts[2], func() float64 { return 1 }, w.shape[0], w.shape[1], w.shape[2], w.shape[3])
 		other.assign(w)
-		if err := g.c.CopyIn(g.q, cudart.Addr(other.addr), unsafe.Pointer(&other.data[0]), len(other.data)); err != nil {
-			g.t.Fatal(err)
+		if err := g.C.CopyIn(g.Q, cudart.Addr(other.addr), unsafe.Pointer(&other.data[0]), len(other.data)); err != nil {
+			g.T.Fatal(err)
 		}
 	}
 	name := fmt.Sprintf("%s of %v, layouts %v, values %d, %+v", c.d, c.of, c.layouts, c.values, c.Geometry)
@@ -287,8 +235,8 @@ func (g *gpu) check(r *rand.Rand, c testCase) {
 	c.run(g, "gradient of the weights, "+name, [2]array.DType{c.of[0], c.of[2]}, func(h cpu.Convolution) { h.GradWeight(dw.ptr(), x.cpu(), dy.cpu()) },
 		func(d conv.Convolution) []grid.Launch { return d.Weight(at, dw.gpu(), x.gpu(), dy.gpu()) }, geometry, dw)
 	for _, a := range g.taken {
-		if err := g.c.Free(a); err != nil {
-			g.t.Fatal(err)
+		if err := g.C.Free(a); err != nil {
+			g.T.Fatal(err)
 		}
 	}
 	g.taken = nil
@@ -296,8 +244,8 @@ func (g *gpu) check(r *rand.Rand, c testCase) {
 
 // run runs one of the three on both and compares.
 func (c *testCase) run(g *gpu, what string, of [2]array.DType, host func(cpu.Convolution), launches func(conv.Convolution) []grid.Launch, geometry op.ConvGeometry, out *picture) {
-	g.t.Helper()
-	g.run(what, launches(conv.Convolution{ConvGeometry: geometry, DType: c.d, Of: of}))
+	g.T.Helper()
+	g.Run(what, launches(conv.Convolution{ConvGeometry: geometry, DType: c.d, Of: of}))
 	host(cpu.Convolution{ISA: jit.Portable, DType: c.d, Of: of, Geometry: c.Geometry, Threads: 1})
 	g.compare(what, out)
 }
@@ -351,22 +299,10 @@ func randomCase(r *rand.Rand, work int) testCase {
 	}
 }
 
-// count returns the number of random cases: WEFT_CONVOLUTIONS, else n.
-func count(t *testing.T, n int) int {
-	s := os.Getenv("WEFT_CONVOLUTIONS")
-	if s == "" {
-		return n
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-// Random convolutions and their gradients have the CPU's bits, and nothing else is written.
+// Random convolutions and their gradients have the CPU's bits, and nothing else is written: 12 of each
+// capability, or WEFT_CONVOLUTIONS.
 func TestRandomConvolutions(t *testing.T) {
-	n := count(t, 12)
+	n := compare.Count(t, "WEFT_CONVOLUTIONS", 12)
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	for _, major := range []int{8, 9} {
 		g := newGPU(t, major)

@@ -15,15 +15,15 @@ import (
 
 // copyOn copies x to y on a GPU, where they are aligned without chance, and compares with plain Go, the bytes between the elements too.
 func (g *gpu) copyOn(chance *rand.Rand, x, y *strided) []grid.Launch {
-	g.t.Helper()
+	g.T.Helper()
 	to, want := y.on(g, chance), *y
 	want.data = slices.Clone(y.data)
 	each(x.shape, func(_ int, p []int) { copy(want.at(p, 0), x.at(p, 0)) })
 	defer g.free()
 	list := moves.Copy{Size: x.size, Count: x.shape, To: to, From: x.on(g, chance)}.Launches(chosen(chance, 2))
-	g.run(list)
+	g.Run("moves", list)
 	if got := g.get(to.Addr-uint64(y.first*y.size), len(y.data)); !bytes.Equal(got, want.data) {
-		g.t.Fatalf("%d bytes of %v from %v to %v: %s differs", x.size, x.shape, x.strides, y.strides, list[0].Name)
+		g.T.Fatalf("%d bytes of %v from %v to %v: %s differs", x.size, x.shape, x.strides, y.strides, list[0].Name)
 	}
 	return list
 }

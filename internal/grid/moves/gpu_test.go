@@ -8,74 +8,28 @@ import (
 	"weft/internal/array"
 	"weft/internal/cudart"
 	"weft/internal/grid"
+	"weft/internal/grid/gridtest"
 	"weft/internal/grid/moves"
-	"weft/internal/ptx"
-	"weft/internal/ptxsim"
 )
 
-// A gpu is a simulated one with what was loaded to it.
+// A gpu is a simulated one with the memory that was taken of it.
 type gpu struct {
-	t     *testing.T
-	d     *ptxsim.Driver
-	c     cudart.Context
-	q     cudart.Queue
-	known map[string]cudart.Func
+	*gridtest.Launcher
 	taken []cudart.Addr
 }
 
-func newGPU(t *testing.T) *gpu {
-	t.Helper()
-	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3, Memory: 8 << 30}), known: map[string]cudart.Func{}}
-	g.c = must(g.d.Open(0))
-	g.q = must(g.c.NewQueue(0))
-	return g
-}
-
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
-// run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(list []grid.Launch) {
-	g.t.Helper()
-	for _, l := range list {
-		k := l.Lower()
-		if k.Name != l.Name || k.Args != len(l.Args) {
-			g.t.Fatalf("kernel %s with %d bytes of arguments, want %s with %d", k.Name, k.Args, l.Name, len(l.Args))
-		}
-		f, ok := g.known[l.Name]
-		if !ok {
-			if err := grid.Verify(k); err != nil {
-				g.t.Fatal(err)
-			}
-			f = must(g.c.Function(must(g.c.Load(must(ptx.Print(ptx.Target{Major: 8}, k)))), k.Name))
-			g.known[l.Name] = f
-		}
-		if err := g.c.Launch(g.q, f, l.Blocks, k.Threads, ptx.DynamicShared(k), l.Args); err != nil {
-			g.t.Fatal(err)
-		}
-	}
-	if err := g.c.Sync(g.q); err != nil {
-		g.t.Fatal(err)
-	}
-	if f := g.d.Faults(); len(f) > 0 {
-		g.t.Fatalf("%s: faults: %v", list[0].Name, f)
-	}
-}
+func newGPU(t *testing.T) *gpu { return &gpu{Launcher: gridtest.NewLauncher(t, 8, 8<<30)} }
 
 // alloc returns memory until free.
 func (g *gpu) alloc(n int) cudart.Addr {
-	at := must(g.c.Alloc(max(n, 1)))
+	at := gridtest.Must(g.C.Alloc(max(n, 1)))
 	g.taken = append(g.taken, at)
 	return at
 }
 
 func (g *gpu) free() {
 	for _, at := range g.taken {
-		must(0, g.c.Free(at))
+		gridtest.Must(0, g.C.Free(at))
 	}
 	g.taken = nil
 }
@@ -85,7 +39,7 @@ func (g *gpu) put(b []byte, skip int) uint64 {
 	b = append(make([]byte, skip), b...)
 	at := g.alloc(len(b))
 	if len(b) > 0 {
-		must(0, g.c.CopyIn(g.q, at, unsafe.Pointer(&b[0]), len(b)))
+		gridtest.Must(0, g.C.CopyIn(g.Q, at, unsafe.Pointer(&b[0]), len(b)))
 	}
 	return uint64(at) + uint64(skip)
 }
@@ -99,7 +53,7 @@ func (g *gpu) room(n, align int) uint64 {
 func (g *gpu) get(at uint64, n int) []byte {
 	b := make([]byte, n)
 	if n > 0 {
-		must(0, g.c.CopyOut(g.q, unsafe.Pointer(&b[0]), cudart.Addr(at), n))
+		gridtest.Must(0, g.C.CopyOut(g.Q, unsafe.Pointer(&b[0]), cudart.Addr(at), n))
 	}
 	return b
 }

@@ -32,7 +32,7 @@ func TestMasksOfAllSizes(t *testing.T) {
 
 // checkMask compares work with a mask with plain Go. more is by how much the caller counts wrong.
 func (g *gpu) checkMask(chance *rand.Rand, op moves.MaskOp, n int, density float64, more int) {
-	g.t.Helper()
+	g.T.Helper()
 	defer g.free()
 	mask, ones := make([]byte, n), []int{}
 	for i := range mask {
@@ -83,9 +83,9 @@ func (g *gpu) checkMask(chance *rand.Rand, op moves.MaskOp, n int, density float
 		}
 		out = m.Spread
 	}
-	g.run(m.Launches())
+	g.Run("moves", m.Launches())
 	if got := g.get(out, len(want)); !bytes.Equal(got, want) {
-		g.t.Fatalf("operation %d on a mask of %d, %d true, size %d: differs", op, n, len(ones), size)
+		g.T.Fatalf("operation %d on a mask of %d, %d true, size %d: differs", op, n, len(ones), size)
 	}
 	bad := refusal{}
 	if op != moves.CountTrue && number != len(ones) {
@@ -112,7 +112,7 @@ func TestSumsOfManyCounts(t *testing.T) {
 		}
 		report, refused := g.report()
 		before := uint64(g.alloc(8 * n))
-		g.run([]grid.Launch{moves.SumsLaunch(g.put(counts, 0), n, before, sum, report)})
+		g.Run("moves", []grid.Launch{moves.SumsLaunch(g.put(counts, 0), n, before, sum, report)})
 		if !bytes.Equal(g.get(before, 8*n), want) {
 			t.Errorf("%d counts: other sums", n)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cudart"
+	"weft/internal/grid/gridtest"
 	"weft/internal/grid/moves"
 )
 
@@ -62,9 +63,9 @@ func (r *refusal) look(x int64, size, position int) (int, bool) {
 }
 
 func (g *gpu) checkRefusal(name string, refused func() (int64, int, bool), want refusal) {
-	g.t.Helper()
+	g.T.Helper()
 	if number, position, ok := refused(); ok != want.ok || ok && (refusal{number, position, ok}) != want {
-		g.t.Fatalf("%s: %d at %d refused: %v, want %+v", name, number, position, ok, want)
+		g.T.Fatalf("%s: %d at %d refused: %v, want %+v", name, number, position, ok, want)
 	}
 }
 
@@ -119,7 +120,7 @@ func TestTakeOfRandomArrays(t *testing.T) {
 		tk := moves.Take{Size: size, Index: indexTypes[at.size], Count: shape, Out: out, X: x.on(g, chance), At: at.on(g, chance), Position: position, Along: of[axis], Step: x.strides[axis], Report: report}
 		tk.X.Strides = append([]int(nil), x.strides...)
 		tk.X.Strides[axis] = 0
-		g.run(tk.Launches(chance.IntN(2)))
+		g.Run("moves", tk.Launches(chance.IntN(2)))
 		if got := g.get(out, n*size); !bytes.Equal(got, want) {
 			t.Fatalf("case %d: %+v differs", i, tk)
 		}
@@ -201,7 +202,7 @@ func TestPlacesOfRandomArrays(t *testing.T) {
 		if mode == moves.Within {
 			p.Weight = least
 		}
-		g.run(p.Launches(chance.IntN(2)))
+		g.Run("moves", p.Launches(chance.IntN(2)))
 		if !bytes.Equal(g.get(out, 8*n), want) {
 			t.Fatalf("case %d: %+v differs", i, p)
 		}
@@ -217,7 +218,7 @@ func TestMovesBeyond4GB(t *testing.T) {
 	const far = 5 << 30
 	at := uint64(g.alloc(far + 64))
 	set := func(i int, x byte) {
-		must(0, g.c.CopyIn(g.q, cudart.Addr(at)+cudart.Addr(i), unsafe.Pointer(&[]byte{x}[0]), 1))
+		gridtest.Must(0, g.C.CopyIn(g.Q, cudart.Addr(at)+cudart.Addr(i), unsafe.Pointer(&[]byte{x}[0]), 1))
 	}
 	set(7, 1)
 	set(far-3, 2)
@@ -225,12 +226,12 @@ func TestMovesBeyond4GB(t *testing.T) {
 	out, indices := g.room(2, 512), g.put(index, 0)
 	report, _ := g.report()
 	take := moves.Take{Size: 1, Index: array.Int64, Count: []int{2}, Out: out, X: moves.Array{Addr: at, Strides: []int{0}}, At: moves.Array{Addr: indices, Strides: []int{1}}, Position: []int{1}, Along: far, Step: 1, Report: report}
-	g.run(take.Launches(1))
+	g.Run("moves", take.Launches(1))
 	if got := g.get(out, 2); !bytes.Equal(got, []byte{2, 1}) {
 		t.Errorf("selected %v, want 2 and 1", got)
 	}
 	take.X.Strides, take.At, take.Position = []int{far - 10}, moves.Array{Addr: indices + 8, Strides: []int{0}}, []int{0}
-	g.run(take.Launches(1))
+	g.Run("moves", take.Launches(1))
 	if got := g.get(out, 2); !bytes.Equal(got, []byte{1, 2}) {
 		t.Errorf("selected of two columns %v, want 1 and 2", got)
 	}
@@ -243,8 +244,8 @@ func TestMovesBeyond4GB(t *testing.T) {
 		}
 	}
 	out = g.room(rows*columns, 512)
-	g.run(moves.Copy{Size: 1, Count: []int{rows, columns}, To: moves.Array{Addr: out, Strides: []int{columns, 1}}, From: moves.Array{Addr: at, Strides: []int{1, far / columns}}}.Launches(1))
-	g.run(moves.Copy{Size: 1, Count: []int{columns, rows}, To: moves.Array{Addr: at + 512, Strides: []int{far / columns, 1}}, From: moves.Array{Addr: out, Strides: []int{1, columns}}}.Launches(1))
+	g.Run("moves", moves.Copy{Size: 1, Count: []int{rows, columns}, To: moves.Array{Addr: out, Strides: []int{columns, 1}}, From: moves.Array{Addr: at, Strides: []int{1, far / columns}}}.Launches(1))
+	g.Run("moves", moves.Copy{Size: 1, Count: []int{columns, rows}, To: moves.Array{Addr: at + 512, Strides: []int{far / columns, 1}}, From: moves.Array{Addr: out, Strides: []int{1, columns}}}.Launches(1))
 	for j := range columns {
 		if got := g.get(at+512+uint64(j*(far/columns)), rows); !bytes.Equal(got, want[j*rows:][:rows]) {
 			t.Errorf("column %d: %v, want %v", j, got, want[j*rows:][:rows])

@@ -186,8 +186,8 @@ func (w *tileWriter) elements() {
 	}
 }
 
-// words turns the tile around by words of several elements. A thread reads as many lines, below each
-// other, as a word has elements, and turns these around in registers. In shared memory word g of row
+// words turns the tile around by words of several elements. A thread reads one line for each element of
+// a word, one below the other, and turns them around in registers. In shared memory word g of row
 // pack*x + j lies on line j*Warp + x, so that lanes use different banks.
 func (w *tileWriter) words() {
 	pack := w.v.pack
@@ -225,8 +225,8 @@ func (w *tileWriter) words() {
 	}
 }
 
-// turned returns words whose element k of word j is element j of word k. It exchanges halves of words
-// that are half as many apart as there are, then quarters.
+// turned returns words whose element k of word j is element j of word k. It exchanges halves of
+// the words of the first half with the words of the second, then quarters in each half.
 func (w *tileWriter) turned(words []grid.Reg) []grid.Reg {
 	words = slices.Clone(words)
 	shift := func(op loop.Op, x grid.Reg, bits int) grid.Reg {

@@ -9,71 +9,33 @@ import (
 	"weft/internal/array"
 	cpu "weft/internal/cpu/pooling"
 	"weft/internal/cudart"
-	"weft/internal/grid"
+	"weft/internal/grid/gridtest"
 	"weft/internal/grid/pooling"
 	"weft/internal/jit"
-	"weft/internal/ptx"
-	"weft/internal/ptxsim"
 )
 
-// A gpu is a simulated one with what was loaded to it.
+// A gpu is a simulated one.
 type gpu struct {
-	t     *testing.T
-	d     *ptxsim.Driver
-	c     cudart.Context
-	q     cudart.Queue
-	known map[string]cudart.Func
+	*gridtest.Launcher
 }
 
-func newGPU(t *testing.T) *gpu {
-	t.Helper()
-	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3}), known: map[string]cudart.Func{}}
-	g.c = must(g.d.Open(0))
-	g.q = must(g.c.NewQueue(0))
-	return g
-}
-
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
+func newGPU(t *testing.T) *gpu { return &gpu{gridtest.NewLauncher(t, 9, 0)} }
 
 func (g *gpu) check(err error) {
-	g.t.Helper()
+	g.T.Helper()
 	if err != nil {
-		g.t.Fatal(err)
-	}
-}
-
-// run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(list []grid.Launch) {
-	g.t.Helper()
-	for _, l := range list {
-		k := l.Lower()
-		f, ok := g.known[l.Name]
-		if !ok {
-			g.check(grid.Verify(k))
-			f = must(g.c.Function(must(g.c.Load(must(ptx.Print(ptx.Target{Major: 9}, k)))), k.Name))
-			g.known[l.Name] = f
-		}
-		g.check(g.c.Launch(g.q, f, l.Blocks, k.Threads, ptx.DynamicShared(k), l.Args))
-	}
-	g.check(g.c.Sync(g.q))
-	if f := g.d.Faults(); len(f) > 0 {
-		g.t.Fatalf("%s: faults: %v", list[0].Name, f)
+		g.T.Fatal(err)
 	}
 }
 
 // compute returns what an operation gives on the GPU, of n elements.
 func compute[T float](g *gpu, p pooling.Pool, o pooling.Op, n int, args ...[]T) []T {
-	g.t.Helper()
+	g.T.Helper()
 	size := int(unsafe.Sizeof(T(0)))
 	upload := func(x []T) uint64 {
-		a := must(g.c.Alloc(max(len(x)*size, 1)))
+		a := gridtest.Must(g.C.Alloc(max(len(x)*size, 1)))
 		if len(x) > 0 {
-			g.check(g.c.CopyIn(g.q, a, unsafe.Pointer(&x[0]), len(x)*size))
+			g.check(g.C.CopyIn(g.Q, a, unsafe.Pointer(&x[0]), len(x)*size))
 		}
 		return uint64(a)
 	}
@@ -84,11 +46,11 @@ func compute[T float](g *gpu, p pooling.Pool, o pooling.Op, n int, args ...[]T) 
 	out := make([]T, n)
 	to := cudart.Addr(upload(nil))
 	if n > 0 {
-		to = must(g.c.Alloc(n * size))
+		to = gridtest.Must(g.C.Alloc(n * size))
 	}
-	g.run(p.Launches(o, uint64(to), addrs...))
+	g.Run("pooling", p.Launches(o, uint64(to), addrs...))
 	if n > 0 {
-		g.check(g.c.CopyOut(g.q, unsafe.Pointer(&out[0]), to, n*size))
+		g.check(g.C.CopyOut(g.Q, unsafe.Pointer(&out[0]), to, n*size))
 	}
 	return out
 }
@@ -120,15 +82,15 @@ func fill[T float](chance *rand.Rand, n int) []T {
 
 // checkPool compares all operations of a pooling with the CPU's.
 func checkPool[T float](g *gpu, chance *rand.Rand, p pooling.Pool) {
-	g.t.Helper()
+	g.T.Helper()
 	n, m := p.Planes*p.H*p.W, p.Planes*p.OH*p.OW
 	q := cpu.Pool{ISA: jit.Portable, Planes: p.Planes, H: p.H, W: p.W, OH: p.OH, OW: p.OW, KH: p.KH, KW: p.KW, StepH: p.StepH, StepW: p.StepW, PadH: p.PadH, PadW: p.PadW, Sum: p.Sum}
 	ptr := func(x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 	compare := func(o pooling.Op, want []T, args ...[]T) {
-		g.t.Helper()
+		g.T.Helper()
 		for i, got := range compute(g, p, o, len(want), args...) {
 			if !same(got, want[i]) {
-				g.t.Fatalf("%s of %+v: element %d is %v, want %v", o, p, i, got, want[i])
+				g.T.Fatalf("%s of %+v: element %d is %v, want %v", o, p, i, got, want[i])
 			}
 		}
 	}
@@ -180,7 +142,7 @@ func randomPool(chance *rand.Rand) pooling.Pool {
 }
 
 func checkBoth(g *gpu, chance *rand.Rand, p pooling.Pool) {
-	g.t.Helper()
+	g.T.Helper()
 	p.DType = array.Float32
 	checkPool[float32](g, chance, p)
 	p.DType = array.Float64

@@ -75,7 +75,7 @@ func (w *writer) mean() grid.Reg {
 	return w.Mul(sum, w.Arg(w.t, argScale))
 }
 
-// whole reports whether first to last are as many numbers as an argument.
+// whole reports whether the count of the numbers from first to last equals an argument.
 func (w *writer) whole(first, last grid.Reg, arg int) grid.Reg {
 	return w.Eq(w.Sub(last, first), w.Sub(w.arg(arg), w.one))
 }

@@ -2,11 +2,10 @@ package product_test
 
 import (
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/grid/compare"
 	"weft/internal/grid/product"
 )
 
@@ -44,22 +43,9 @@ func randomCase(chance *rand.Rand, work int) testCase {
 // up rounds up to a multiple.
 func up(a, b int) int { return (a + b - 1) / b * b }
 
-// count returns the number of random cases: WEFT_PRODUCTS, else n.
-func count(t *testing.T, n int) int {
-	s := os.Getenv("WEFT_PRODUCTS")
-	if s == "" {
-		return n
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-// Random products have the CPU's bits, and nothing else is written.
+// Random products have the CPU's bits, and nothing else is written: 60 of each capability, or WEFT_PRODUCTS.
 func TestRandomProducts(t *testing.T) {
-	n := count(t, 60)
+	n := compare.Count(t, "WEFT_PRODUCTS", 60)
 	chance := rand.New(rand.NewPCG(1, uint64(n)))
 	for _, major := range []int{8, 9} {
 		g := newGPU(t, major)

@@ -12,66 +12,17 @@ import (
 	cpu "weft/internal/cpu/product"
 	"weft/internal/cpu/tile"
 	"weft/internal/cudart"
-	"weft/internal/grid"
+	"weft/internal/grid/gridtest"
 	"weft/internal/grid/product"
 	"weft/internal/jit"
-	"weft/internal/ptx"
-	"weft/internal/ptxsim"
 )
 
-// A gpu is a simulated one with what was loaded to it.
+// A gpu is a simulated one.
 type gpu struct {
-	t     *testing.T
-	d     *ptxsim.Driver
-	c     cudart.Context
-	q     cudart.Queue
-	major int
-	known map[string]cudart.Func
+	*gridtest.Launcher
 }
 
-func newGPU(t *testing.T, major int) *gpu {
-	t.Helper()
-	g := &gpu{t: t, d: ptxsim.New(ptxsim.Options{Seed: 3, Major: major}), major: major, known: map[string]cudart.Func{}}
-	g.c = must(g.d.Open(0))
-	g.q = must(g.c.NewQueue(0))
-	return g
-}
-
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
-// run runs launches, and fails the test if the simulator finds a fault.
-func (g *gpu) run(list []grid.Launch) {
-	g.t.Helper()
-	for _, l := range list {
-		k := l.Lower()
-		f, ok := g.known[l.Name]
-		if !ok {
-			if err := grid.Verify(k); err != nil {
-				g.t.Fatal(err)
-			}
-			text, err := ptx.Print(ptx.Target{Major: g.major}, k)
-			if err != nil {
-				g.t.Fatal(err)
-			}
-			f = must(g.c.Function(must(g.c.Load(text)), k.Name))
-			g.known[l.Name] = f
-		}
-		if err := g.c.Launch(g.q, f, l.Blocks, k.Threads, ptx.DynamicShared(k), l.Args); err != nil {
-			g.t.Fatal(err)
-		}
-	}
-	if err := g.c.Sync(g.q); err != nil {
-		g.t.Fatal(err)
-	}
-	if f := g.d.Faults(); len(f) > 0 {
-		g.t.Fatalf("%s: faults: %v", list[0].Name, f)
-	}
-}
+func newGPU(t *testing.T, major int) *gpu { return &gpu{gridtest.NewLauncher(t, major, 0)} }
 
 // A matrix is an operand in memory of the host, with its strides.
 type matrix struct {
@@ -204,7 +155,7 @@ func (c testCase) String() string {
 
 // check compares a product with the CPU's.
 func (g *gpu) check(chance *rand.Rand, c testCase) {
-	g.t.Helper()
+	g.T.Helper()
 	a := newMatrix(chance, c.of[0], c.kinds[0], c.m, c.k, c.batch, c.aligned)
 	b := newMatrix(chance, c.of[1], c.kinds[1], c.k, c.n, c.batch, c.aligned)
 	out := newMatrix(chance, c.d, c.kinds[2], c.m, c.n, c.batch, c.aligned)
@@ -225,35 +176,35 @@ func (g *gpu) check(chance *rand.Rand, c testCase) {
 	p := product.Product{DType: c.d, Of: c.of, M: c.m, N: c.n, K: c.k, Batch: product.Batch{c.batch, a.batch, b.batch, out.batch}}
 	var addr [3]cudart.Addr
 	for i, m := range []*matrix{a, b, out} {
-		addr[i] = must(g.c.Alloc(len(m.data)))
-		if err := g.c.CopyIn(g.q, addr[i], unsafe.Pointer(&m.data[0]), len(m.data)); err != nil {
-			g.t.Fatal(err)
+		addr[i] = gridtest.Must(g.C.Alloc(len(m.data)))
+		if err := g.C.CopyIn(g.Q, addr[i], unsafe.Pointer(&m.data[0]), len(m.data)); err != nil {
+			g.T.Fatal(err)
 		}
 		*[]*product.Mat{&p.A, &p.B, &p.C}[i] = product.Mat{uint64(addr[i]) + uint64(m.first*m.d.Size()), m.row, m.col}
 	}
 	scratch := cudart.Addr(0)
 	if c.apart && c.k > 256 && len(c.batch) == 0 {
-		scratch = must(g.c.Alloc(c.m*c.n*c.d.Size()*((c.k+255)/256) + 1))
+		scratch = gridtest.Must(g.C.Alloc(c.m*c.n*c.d.Size()*((c.k+255)/256) + 1))
 	}
-	list := p.LaunchesOf(c.tile, g.major, uint64(scratch))
-	g.run(list)
+	list := p.LaunchesOf(c.tile, g.Major, uint64(scratch))
+	g.Run("product", list)
 	mat := func(m *matrix) tile.Mat { return tile.Mat{Ptr: m.ptr(), Row: m.row, Col: m.col} }
 	cpu.Product{ISA: jit.Portable, DType: c.d, Of: c.of, M: c.m, N: c.n, K: c.k, A: mat(a), B: mat(b), C: mat(out),
 		Batch: cpu.Batch{Count: c.batch, A: a.batch, B: b.batch, C: out.batch}}.Run()
 	got := make([]byte, len(out.data))
-	if err := g.c.CopyOut(g.q, unsafe.Pointer(&got[0]), addr[2], len(got)); err != nil {
-		g.t.Fatal(err)
+	if err := g.C.CopyOut(g.Q, unsafe.Pointer(&got[0]), addr[2], len(got)); err != nil {
+		g.T.Fatal(err)
 	}
 	size := c.d.Size()
 	for i := 0; i < len(got); i += size {
 		x, y := word(got[i:], size), word(out.data[i:], size)
 		if x != y && !(isNaN(x, size) && isNaN(y, size)) {
-			g.t.Fatalf("%v: %v: element %d is %x, want %x", c, list, i/size, x, y)
+			g.T.Fatalf("%v: %v: element %d is %x, want %x", c, list, i/size, x, y)
 		}
 	}
 	for _, x := range addr {
-		if err := g.c.Free(x); err != nil {
-			g.t.Fatal(err)
+		if err := g.C.Free(x); err != nil {
+			g.T.Fatal(err)
 		}
 	}
 }

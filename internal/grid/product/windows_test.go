@@ -10,6 +10,8 @@ import (
 	cpu "weft/internal/cpu/product"
 	"weft/internal/cpu/tile"
 	"weft/internal/cudart"
+	"weft/internal/grid/compare"
+	"weft/internal/grid/gridtest"
 	"weft/internal/grid/product"
 	"weft/internal/jit"
 	"weft/internal/numbers"
@@ -127,7 +129,7 @@ func (c *windowCase) onCPU(a, b *matrix, from, to int, place func(row, col int) 
 
 // checkWindows compares a product of windows with the CPU's of the stored matrix.
 func (g *gpu) checkWindows(chance *rand.Rand, c windowCase) {
-	g.t.Helper()
+	g.T.Helper()
 	k, blocks := c.terms.Size(), 1
 	if c.apart {
 		c.from, c.to = min(c.from, up(k, numbers.KBlock)/numbers.KBlock), min(c.to, up(k, numbers.KBlock)/numbers.KBlock)
@@ -152,16 +154,16 @@ func (g *gpu) checkWindows(chance *rand.Rand, c windowCase) {
 	}
 	var addr [3]cudart.Addr
 	for i, m := range []*matrix{a, x, out} {
-		addr[i] = must(g.c.Alloc(len(m.data)))
-		if err := g.c.CopyIn(g.q, addr[i], unsafe.Pointer(&m.data[0]), len(m.data)); err != nil {
-			g.t.Fatal(err)
+		addr[i] = gridtest.Must(g.C.Alloc(len(m.data)))
+		if err := g.C.CopyIn(g.Q, addr[i], unsafe.Pointer(&m.data[0]), len(m.data)); err != nil {
+			g.T.Fatal(err)
 		}
 	}
 	p.A.Addr, p.C.Addr = uint64(addr[0]), uint64(addr[2])
 	p.B.Addr = uint64(addr[1]) + uint64((p.B.Y*p.B.W+p.B.X)*c.of[1].Size())
-	list := p.LaunchesOf(c.tile, g.major)
+	list := p.LaunchesOf(c.tile, g.Major)
 	if len(list) > 0 {
-		g.run(list)
+		g.Run("product", list)
 	}
 	for i := range c.groups {
 		stored, left := c.stored(x, p.B, i*group), c.left(a, sa, i)
@@ -177,19 +179,19 @@ func (g *gpu) checkWindows(chance *rand.Rand, c windowCase) {
 		}
 	}
 	got := make([]byte, len(out.data))
-	if err := g.c.CopyOut(g.q, unsafe.Pointer(&got[0]), addr[2], len(got)); err != nil {
-		g.t.Fatal(err)
+	if err := g.C.CopyOut(g.Q, unsafe.Pointer(&got[0]), addr[2], len(got)); err != nil {
+		g.T.Fatal(err)
 	}
 	size := c.d.Size()
 	for i := 0; i < len(got); i += size {
 		x, y := word(got[i:], size), word(out.data[i:], size)
 		if x != y && !(isNaN(x, size) && isNaN(y, size)) {
-			g.t.Fatalf("%+v: %v: element %d is %x, want %x", c, list, i/size, x, y)
+			g.T.Fatalf("%+v: %v: element %d is %x, want %x", c, list, i/size, x, y)
 		}
 	}
 	for _, x := range addr {
-		if err := g.c.Free(x); err != nil {
-			g.t.Fatal(err)
+		if err := g.C.Free(x); err != nil {
+			g.T.Fatal(err)
 		}
 	}
 }
@@ -217,7 +219,7 @@ func randomWindows(chance *rand.Rand, work int) windowCase {
 
 // Random products of windows have the bits of products of the stored matrices.
 func TestRandomWindows(t *testing.T) {
-	n := count(t, 30)
+	n := compare.Count(t, "WEFT_PRODUCTS", 30)
 	chance := rand.New(rand.NewPCG(1, uint64(n)))
 	for _, major := range []int{8, 9} {
 		g := newGPU(t, major)
@@ -284,30 +286,30 @@ func TestPositiveWindows(t *testing.T) {
 
 // checkSign fails the test unless the sign of a sum of products that vanish is as it is asked for.
 func (g *gpu) checkSign(what string, c windowCase) {
-	g.t.Helper()
+	g.T.Helper()
 	k := c.terms.Size()
 	data := make([]float32, 2*k+1)
 	for i := range k {
 		data[i], data[k+i] = 0x1p-100, -0x1p-100
 	}
-	at := must(g.c.Alloc(4 * len(data)))
-	if err := g.c.CopyIn(g.q, at, unsafe.Pointer(&data[0]), 4*len(data)); err != nil {
-		g.t.Fatal(err)
+	at := gridtest.Must(g.C.Alloc(4 * len(data)))
+	if err := g.C.CopyIn(g.Q, at, unsafe.Pointer(&data[0]), 4*len(data)); err != nil {
+		g.T.Fatal(err)
 	}
 	p := product.Windows{DType: c.d, Of: c.of, M: 1, Columns: c.columns, Terms: c.terms, Groups: 1, Positive: c.positive,
 		A: product.Left{Addr: uint64(at), Row: k, Term: product.Strides{k, k, 1}},
 		B: product.Pictures{Addr: uint64(at) + uint64(4*k), H: 1, W: k, Term: product.Step{Strides: product.Strides{k, k, 1}, X: 1}},
 		C: product.Results{Addr: uint64(at) + uint64(8*k)}}
-	g.run(p.LaunchesOf(c.tile, g.major))
-	if err := g.c.CopyOut(g.q, unsafe.Pointer(&data[0]), at, 4*len(data)); err != nil {
-		g.t.Fatal(err)
+	g.Run("product", p.LaunchesOf(c.tile, g.Major))
+	if err := g.C.CopyOut(g.Q, unsafe.Pointer(&data[0]), at, 4*len(data)); err != nil {
+		g.T.Fatal(err)
 	}
 	want := uint64(1 << 31)
 	if c.positive {
 		want = 0
 	}
 	if got := word((*[4]byte)(unsafe.Pointer(&data[2*k]))[:], 4); got != want {
-		g.t.Errorf("%s: the sum is %x, want %x", what, got, want)
+		g.T.Errorf("%s: the sum is %x, want %x", what, got, want)
 	}
 }
 

@@ -69,7 +69,7 @@ func (w *writer) run(block, lane, group, tileOf grid.Reg) *run {
 	first := w.Add(w.Mul(w.Wide(tileOf), w.I64(tile)), w.Wide(inTile))
 	count := per(w.v.DType)
 	first = w.Mul(w.Add(w.Mul(first, w.I64(lanes)), w.Wide(lane)), w.I64(int64(count)))
-	// A group has as many rows as go into a tile.
+	// The rows of a group fill a tile.
 	rows := w.Wide(w.right(w.I32(tile), w.Arg(loop.I32, argLog)))
 	row := w.Add(w.Mul(w.Wide(group), rows), w.Wide(w.right(block, w.Arg(loop.I32, argLog))))
 	exists := w.Lt(row, w.long(argOuter))

@@ -287,7 +287,7 @@ func TestScattersBeyondOneLaunch(t *testing.T) {
 	})
 }
 
-// A sort of several blocks, each with one tile or several, and of as many digits as targets have.
+// A sort of several blocks, each with one tile or several, by all digits of the targets.
 func TestScattersSortInBlocks(t *testing.T) {
 	chance := rand.New(rand.NewPCG(8, 4))
 	g := gridtest.New(t)

@@ -115,7 +115,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// Places that are no places of the row are refused with the first position.
+// Places outside of the row are refused, by the first position.
 func TestRunsRefusePlaces(t *testing.T) {
 	g := gridtest.New(t)
 	x := gridtest.NewArray(array.Float32, 4)
