@@ -193,7 +193,9 @@ func (c *Context) function(f *op.Function) *op.Function {
 		return g
 	}
 	within := slices.DeleteFunc(slices.Clone(c.all), func(r *Rule) bool { return r.Outside })
-	res := RunRules(f.Nodes(), within, nil)
+	inner := newContext(within, nil)
+	inner.makers = c.makers
+	res := inner.run(f.Nodes())
 	g := f
 	if len(res.Report.Rules) > 0 {
 		g = op.NewFunction(f.Args, res.Outs)

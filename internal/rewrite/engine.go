@@ -25,10 +25,12 @@ type Context struct {
 	open    []bool     // it is being settled
 	users   []int32    // how many nodes and outputs use it, roughly
 	origin  []int32
+	by      []*Rule // the rule that made it, nil for what is as it was given
 
 	phase   Phase
 	known   int   // nodes below this number have met the rules of earlier phases
 	from    int32 // origin of nodes to come
+	maker   *Rule // rule that makes them
 	stack   []*ir.Node
 	idle    []*ir.Node
 	applied int // of rules in the pass
@@ -42,6 +44,18 @@ type Context struct {
 	last     product
 
 	functions map[*op.Function]*op.Function // of loops and branches, rewritten
+	makers    makers
+}
+
+// makers are the rules that made the nodes of graphs, by ID.
+type makers map[*ir.Graph][]*Rule
+
+// of returns the rule that made a node, nil if no rule did or the graph is not known.
+func (m makers) of(n *ir.Node) *Rule {
+	if list := m[n.Graph]; n.ID < len(list) {
+		return list[n.ID]
+	}
+	return nil
 }
 
 // An entry is a rule in a pass.
@@ -51,7 +65,7 @@ type entry struct {
 }
 
 func newContext(rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Context {
-	c := &Context{g: ir.New(), uses: make([]RuleReport, len(rules)), all: rules, watch: watch, start: time.Now()}
+	c := &Context{g: ir.New(), uses: make([]RuleReport, len(rules)), all: rules, watch: watch, start: time.Now(), makers: makers{}}
 	for i := range c.rules {
 		c.rules[i] = map[*op.Def][]entry{}
 	}
@@ -93,7 +107,7 @@ func (c *Context) take(outs []*ir.Node) []*ir.Node {
 			all = append(all, fresh[a.ID])
 		}
 		args := all[at:len(all):len(all)]
-		c.from = int32(id)
+		c.from, c.maker = int32(id), c.makers.of(n)
 		m := c.copy(n, args)
 		c.note()
 		if by := c.tryAll(c.rules[Merge][op.Of(m)], m); by != nil {
@@ -182,6 +196,7 @@ func (c *Context) grow(n int) {
 	c.open = slices.Grow(c.open, n)
 	c.users = slices.Grow(c.users, n)
 	c.origin = slices.Grow(c.origin, n)
+	c.by = slices.Grow(c.by, n)
 }
 
 // note takes notes of new nodes.
@@ -192,6 +207,7 @@ func (c *Context) note() {
 		c.open = append(c.open, false)
 		c.users = append(c.users, 0)
 		c.origin = append(c.origin, c.from)
+		c.by = append(c.by, c.maker)
 		for _, a := range c.g.Nodes[id].Args {
 			c.users[a.ID]++
 		}
@@ -248,6 +264,7 @@ func (c *Context) visit(n *ir.Node) {
 				args[i] = s
 			}
 		}
+		c.maker = c.by[n.ID]
 		m := c.copy(n, args)
 		c.note()
 		c.replace(n, m, args)
@@ -314,6 +331,7 @@ func (c *Context) tryAll(entries []entry, n *ir.Node) *ir.Node {
 		if m.Results == nil && (m.DType != n.DType || !array.Equal(m.Shape, n.Shape)) {
 			panic(fmt.Sprintf("rewrite: %s makes %s of %s", e.Name, m, n))
 		}
+		c.maker = e.Rule
 		c.note()
 		if c.watch != nil {
 			c.watch(e.Rule, n, m)

@@ -100,7 +100,12 @@ type Result struct {
 	// comes: that whose source line is to blame for it.
 	Origin []int32
 	Report Report
+	makers makers
 }
+
+// Rule returns the rule that made a node of the rewritten graph, or of a function of its loops
+// and branches. It returns nil where the node is as it was given, arguments aside.
+func (r *Result) Rule(n *ir.Node) *Rule { return r.makers.of(n) }
 
 // A Report says what [Run] did.
 type Report struct {
@@ -164,11 +169,15 @@ func init() {
 // rewrite before it takes effect: who checks that before and after are equal learns which rule
 // is to blame.
 func RunRules(outs []*ir.Node, rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Result {
-	res := &Result{}
+	return newContext(rules, watch).run(outs)
+}
+
+// run is [RunRules] with the rules of c.
+func (c *Context) run(outs []*ir.Node) *Result {
+	res := &Result{makers: c.makers}
 	if len(outs) == 0 {
 		return res
 	}
-	c := newContext(rules, watch)
 	outs = c.take(outs)
 	res.Report.Phases = append(res.Report.Phases, PhaseReport{Merge, 1, outs, reached(outs), time.Since(c.start)})
 	for phase := Canonicalise; phase < phases; phase++ {
@@ -182,9 +191,11 @@ func RunRules(outs []*ir.Node, rules []*Rule, watch func(r *Rule, before, after 
 	last := newContext(nil, nil)
 	res.Outs = last.take(outs)
 	res.Origin = make([]int32, len(last.g.Nodes))
+	by := make([]*Rule, len(last.g.Nodes))
 	for i, id := range last.origin {
-		res.Origin[i] = c.origin[id]
+		res.Origin[i], by[i] = c.origin[id], c.by[id]
 	}
+	c.makers[last.g] = by
 	res.Report.Before, res.Report.After, res.Report.Tried = res.Report.Phases[0].Nodes, len(res.Origin), c.tried
 	for _, u := range c.uses {
 		if u.Count > 0 {
