@@ -2,7 +2,6 @@ package weft
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"reflect"
 
@@ -173,18 +172,13 @@ func (f *Formula) View(w io.Writer, args ...any) error {
 	return page.Write(w)
 }
 
-// Explain returns the latest program: the graph as it was planned, as formulas and as a tree
-// with the lines of the user that nodes come from, then the plan: its kernels in the loop
-// language and their machine code as assembly text. It panics with *[Error] if the function
+// Explain returns the latest program: the graph as it was traced, as formulas, and as it was
+// planned, as formulas and as a tree with the lines of the user that nodes come from; then the
+// plan: its kernels in the loop language and their machine code as assembly text. It panics with *[Error] if the function
 // was not called yet.
 func (c *Compiled[F]) Explain() string {
 	c.notNil("explain")
-	e := c.c.Shown("Explain")
-	if len(e.Outs) == 0 {
-		return "nothing is computed\n"
-	}
-	outs, names := e.Rewritten().Outs, e.Names(e.From)
-	return fmt.Sprintf("%s\n%s\n%s", graphtext.Formula(outs, names), graphtext.Tree(outs, names), e.Code.Explain())
+	return c.c.Shown("Explain").Explain()
 }
 
 // View writes a page of HTML that shows the latest program: the graph as it was traced and
@@ -203,7 +197,7 @@ func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
 		var r *profile.Recorder
 		if p != nil {
 			p.notNil()
-			r = p.r
+			r = p.rec()
 		}
 		page = c.c.Shown("View").Page(&c.c.CompiledFunc, r)
 	})

@@ -661,9 +661,14 @@ func ExampleStartProfile() {
 func ExampleCompiled_Explain() {
 	f := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor { return x.Mul(x).Add(y.Mul(x)).Exp() })
 	f.Call(weft.Ones(3), weft.Ones(3))
-	formula, _, _ := strings.Cut(f.Explain(), "\n")
-	fmt.Println(formula)
-	// Output: out = exp(square(arg0) + arg0 * arg1)
+	formulas := strings.Split(f.Explain(), "\n")[:5] // a tree, the plan and machine code follow
+	fmt.Println(strings.Join(formulas, "\n"))
+	// Output:
+	// as traced:
+	// out = exp(arg0 * arg0 + arg1 * arg0)
+	//
+	// as planned:
+	// out = exp(square(arg0) + arg0 * arg1)
 }
 
 func ExampleFormula_View() {

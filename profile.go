@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/device"
 	"weft/internal/profile"
 )
@@ -34,7 +35,7 @@ type ProfileOpts struct {
 // goroutine's own, so a profile is of the whole process, as that of package runtime/pprof
 // is, and one runs at a time. Its methods may be called from any goroutine, also while it
 // runs.
-type Profile struct{ r *profile.Recorder }
+type Profile core.Profile
 
 // StartProfile starts a profile, which runs until [Profile.Stop]. It panics if another one
 // runs.
@@ -44,11 +45,13 @@ func StartProfile(opts ...ProfileOpts) *Profile {
 	if r == nil {
 		array.Failf("profile", "", "another profile runs: there is one at a time in a process (Profile.Stop ends it)")
 	}
-	return &Profile{r}
+	return (*Profile)(core.NewProfile(r))
 }
 
+func (p *Profile) rec() *profile.Recorder { return (*core.Profile)(p).Recorder() }
+
 func (p *Profile) notNil() {
-	if p == nil || p.r == nil {
+	if p == nil || p.rec() == nil {
 		array.Failf("profile", "", "the profile is nil or the zero Profile (StartProfile makes one)")
 	}
 }
@@ -57,7 +60,7 @@ func (p *Profile) notNil() {
 // taken down. To stop it again does nothing.
 func (p *Profile) Stop() {
 	p.notNil()
-	p.r.End()
+	p.rec().End()
 }
 
 // Region names what the goroutine does until end is called, such as an iteration: a span of
@@ -68,7 +71,7 @@ func (p *Profile) Stop() {
 //	end()
 func (p *Profile) Region(name string) (end func()) {
 	p.notNil()
-	return p.r.InRegion(name)
+	return p.rec().InRegion(name)
 }
 
 // A ProfileRow is what the calls of one operation, kernel or phase add up to.
@@ -141,7 +144,7 @@ func operationRows(m map[profile.Operation]profile.Total) []ProfileRow {
 // taking memory for the result to its last element.
 func (p *Profile) Operations() []ProfileRow {
 	p.notNil()
-	ops, _, _, _, _ := p.r.Snapshot()
+	ops, _, _, _, _ := p.rec().Snapshot()
 	return operationRows(ops)
 }
 
@@ -149,7 +152,7 @@ func (p *Profile) Operations() []ProfileRow {
 // which operations are in it; what is computed by a routine has the routine's name.
 func (p *Profile) Kernels() []ProfileRow {
 	p.notNil()
-	_, steps, _, _, _ := p.r.Snapshot()
+	_, steps, _, _, _ := p.rec().Snapshot()
 	return kernelRows(steps)
 }
 
@@ -178,27 +181,27 @@ func kernelRows(steps map[*profile.Step]profile.Total) []ProfileRow {
 // kernels, asking the system for memory.
 func (p *Profile) Phases() []ProfileRow {
 	p.notNil()
-	_, _, phases, _, _ := p.r.Snapshot()
+	_, _, phases, _, _ := p.rec().Snapshot()
 	return rowsOf(phases)
 }
 
 // Rules returns a row for each rule of rewriting that applied while functions were compiled.
 func (p *Profile) Rules() []ProfileRow {
 	p.notNil()
-	return rowsOf(p.r.Rules())
+	return rowsOf(p.rec().Rules())
 }
 
 // Elapsed is how long the profile has run.
 func (p *Profile) Elapsed() time.Duration {
 	p.notNil()
-	return p.r.Elapsed()
+	return p.rec().Elapsed()
 }
 
 // Peak is the most memory in bytes that arrays had in use, on all devices together, as far as the profile saw it
 // change. Arrays of at most 1 KB are not counted.
 func (p *Profile) Peak() int64 {
 	p.notNil()
-	return p.r.Peak()
+	return p.rec().Peak()
 }
 
 // WriteTrace writes what happened in the Trace Event Format, which https://ui.perfetto.dev
@@ -207,10 +210,10 @@ func (p *Profile) Peak() int64 {
 // [ProfileOpts.Trace].
 func (p *Profile) WriteTrace(w io.Writer) error {
 	p.notNil()
-	if !p.r.Events {
+	if !p.rec().Events {
 		return &Error{Kind: array.Misuse, Op: "profile", Msg: "has no trace: start it with ProfileOpts{Trace: true}"}
 	}
-	_, _, _, events, lost := p.r.Snapshot()
+	_, _, _, events, lost := p.rec().Snapshot()
 	return profile.WriteTrace(w, events, lost, device.Label)
 }
 
@@ -219,7 +222,7 @@ const shown = 20
 
 // String shows the profile as tables: operations, kernels, phases, and tips.
 func (p *Profile) String() string {
-	if p == nil || p.r == nil {
+	if p == nil || p.rec() == nil {
 		return "no profile"
 	}
 	ops, kernels := p.Operations(), p.Kernels()
@@ -228,7 +231,7 @@ func (p *Profile) String() string {
 		inside += r.Time
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "profile of %v: %v in operations, at most %s of arrays in use%s\n", rounded(p.Elapsed()), rounded(inside), size(p.Peak()), byDevice(p.r.Peaks()))
+	fmt.Fprintf(&b, "profile of %v: %v in operations, at most %s of arrays in use%s\n", rounded(p.Elapsed()), rounded(inside), size(p.Peak()), byDevice(p.rec().Peaks()))
 	table(&b, "operations", ops, true)
 	table(&b, "kernels", kernels, false)
 	table(&b, "before the first run", p.Phases(), false)
@@ -325,7 +328,7 @@ const (
 // nothing stands out.
 func (p *Profile) Tips() []string {
 	p.notNil()
-	ops, steps, phases, events, lost := p.r.Snapshot()
+	ops, steps, phases, events, lost := p.rec().Snapshot()
 	var tips []string
 	tip := func(format string, args ...any) { tips = append(tips, fmt.Sprintf(format, args...)) }
 	var all, double, crossing, interpreted profile.Total
@@ -360,7 +363,7 @@ func (p *Profile) Tips() []string {
 	if short >= shortCalls && 2*short > calls {
 		tip("%d of %d operations take less than %v a call, and much of that is the call itself: a formula (Expr) or a kernel (package kernel) makes one call of several", short, calls, shortCall)
 	}
-	elapsed := p.r.Elapsed()
+	elapsed := p.rec().Elapsed()
 	if t := phases["plan"].Time + phases["kernels"].Time; float64(t) > tipDouble*float64(elapsed) {
 		tip("%v of %v went to planning and compiling: each shape is planned once, so leave first iterations out of a profile, and keep shapes the same", rounded(t), rounded(elapsed))
 	}

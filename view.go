@@ -25,6 +25,9 @@ var All = Span{core.AxisPart{Whole: true}}
 // A Span is a part of an axis, for [Tensor.Slice].
 type Span struct{ part core.AxisPart }
 
+// String shows the span as Python writes it: "1:3", ":", "-1", "None" for [NewAxis], "...".
+func (s Span) String() string { return s.part.String() }
+
 // partsOf returns spans in the engine's type, without a copy.
 func partsOf(spans []Span) []core.AxisPart { return *(*[]core.AxisPart)(unsafe.Pointer(&spans)) }
 

@@ -32,6 +32,15 @@ type apply struct {
 	was        atomic.Uint64     // how many test values there were when it was tried for them
 	stateful   bool              // from a state, which is a shared variable
 	folding    *folding          // unless nil: it is computed from constants alone
+	written    []written         // the arguments as the user wrote them; nil: args
+	bodies     []*body           // what a loop or branch runs
+}
+
+// written is an argument of an operation as the user wrote it: a variable among its arguments, or
+// a Go value, which at -1 says.
+type written struct {
+	at    int
+	value any
 }
 
 // asVar makes a variable of an argument of an operation: a *Var, or a tensor, which is a
@@ -54,6 +63,8 @@ type operation struct {
 	args   []*Var
 	random []*weft.Generator // by which each run draws anew
 	opaque bool              // each call does it, whatever the arguments are
+
+	written []written
 }
 
 // draws notes a generator by which the operation draws, nil for the default one.
@@ -70,9 +81,12 @@ func (o *operation) arg(x any) func(ts []*weft.Tensor) *weft.Tensor {
 		array.Failf(o.name, "", "argument %d is a nil variable", len(o.args))
 	}
 	i := len(o.args)
-	o.args = append(o.args, asVar(o.name, x))
+	o.args, o.written = append(o.args, asVar(o.name, x)), append(o.written, written{at: i})
 	return func(ts []*weft.Tensor) *weft.Tensor { return ts[i] }
 }
+
+// plain notes an argument that is a Go value.
+func (o *operation) plain(x any) { o.written = append(o.written, written{-1, x}) }
 
 // optional is arg for what may be nil.
 func (o *operation) optional(x *Var) func(ts []*weft.Tensor) *weft.Tensor {
@@ -89,6 +103,7 @@ func (o *operation) any(x any) func(ts []*weft.Tensor) any {
 		f := o.arg(x)
 		return func(ts []*weft.Tensor) any { return f(ts) }
 	}
+	o.plain(x)
 	return func([]*weft.Tensor) any { return x }
 }
 
@@ -124,9 +139,9 @@ func (o *operation) one(f func(ts []*weft.Tensor) *weft.Tensor, hints ...any) *V
 // several makes the operation; hints are numbers among its arguments, which sizes may have to
 // fit.
 func (o *operation) several(f func(ts []*weft.Tensor) []*weft.Tensor, hints ...any) []*Var {
-	a := &apply{name: o.name, args: o.args, random: o.random, pc: array.Caller(), run: func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return f(ts) }}
+	a := &apply{name: o.name, args: o.args, written: o.written, random: o.random, pc: array.Caller(), run: func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return f(ts) }}
 	a.again = func(args []*Var) []*Var {
-		return (&operation{name: o.name, args: args, random: o.random, opaque: o.opaque}).several(f, hints...)
+		return (&operation{name: o.name, args: args, written: o.written, random: o.random, opaque: o.opaque}).several(f, hints...)
 	}
 	if len(o.random) == 0 && !o.opaque {
 		a.fold()

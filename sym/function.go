@@ -281,7 +281,7 @@ func checkUpdate(w, to *Var) {
 		same = same && (to.shape[i] == Any || w.shape[i] == to.shape[i])
 	}
 	if !same {
-		array.Failf("function", w.label(), "is %s, its update %s%s", typeString(w.dtype, w.shape), typeString(to.dtype, to.shape), to.where())
+		array.Failf("function", w.label(), "is %s, its update %s%s", array.TypeString(w.dtype, w.shape), array.TypeString(to.dtype, to.shape), to.where())
 	}
 }
 
@@ -297,7 +297,7 @@ func (f *Fn) compile() {
 				c := *e
 				c.Msg += at(line)
 				for i, p := range f.inputs {
-					c.Msg += fmt.Sprintf("; %s is %s", p.Var.label(), typeString(args[i].DType(), args[i].Shape()))
+					c.Msg += fmt.Sprintf("; %s is %s", p.Var.label(), array.TypeString(args[i].DType(), args[i].Shape()))
 				}
 				x = &c
 			}
@@ -330,7 +330,7 @@ func (f *Fn) compile() {
 		}
 		return core.Inner(out[:n])
 	}
-	f.run.Store(core.NewFunc(body, core.Options{Name: f.label(), Line: &line, Level: rewrite.Stable, Debug: f.debug, Hold: f.hold}))
+	f.run.Store(core.NewFunc(body, core.Options{Name: f.label(), Args: f.argNames(), Label: labels(roots, f.shared), Line: &line, Level: rewrite.Stable, Debug: f.debug, Hold: f.hold}))
 }
 
 func (f *Fn) label() string {
@@ -437,11 +437,11 @@ func (f *Fn) argument(p *Param, x any) *weft.Tensor {
 	}
 	s := sizes(t)
 	if t.DType() != v.dtype || len(s) != len(v.shape) {
-		array.Failf(f.label(), v.label(), "is %s, want %s%s", typeString(t.DType(), s), typeString(v.dtype, v.shape), v.where())
+		array.Failf(f.label(), v.label(), "is %s, want %s%s", array.TypeString(t.DType(), s), array.TypeString(v.dtype, v.shape), v.where())
 	}
 	for i, n := range v.shape {
 		if n != Any && n != s[i] {
-			array.Failf(f.label(), v.label(), "is %s, want %s: size %d%s", typeString(t.DType(), s), typeString(v.dtype, v.shape), n, v.where())
+			array.Failf(f.label(), v.label(), "is %s, want %s: size %d%s", array.TypeString(t.DType(), s), array.TypeString(v.dtype, v.shape), n, v.where())
 		}
 	}
 	return t
@@ -595,6 +595,6 @@ func checkReplacement(name string, v, to *Var) {
 	v.notNil(name)
 	to.notNil(name)
 	if v.dtype != to.dtype || len(v.shape) != len(to.shape) {
-		array.Failf(name, v.label(), "is %s, what replaces it %s%s", typeString(v.dtype, v.shape), typeString(to.dtype, to.shape), to.where())
+		array.Failf(name, v.label(), "is %s, what replaces it %s%s", array.TypeString(v.dtype, v.shape), array.TypeString(to.dtype, to.shape), to.where())
 	}
 }

@@ -92,6 +92,7 @@ func (v *Var) All(axes ...int) *Var {
 	op := operation{name: "all"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).All(axes...) }, axes)
 }
 
@@ -107,6 +108,7 @@ func (v *Var) Any(axes ...int) *Var {
 	op := operation{name: "any"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Any(axes...) }, axes)
 }
 
@@ -115,6 +117,7 @@ func (v *Var) ArgMax(axis ...int) *Var {
 	op := operation{name: "argmax"}
 	self := op.arg(v)
 	axis = slices.Clone(axis)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMax(axis...) }, axis)
 }
 
@@ -123,6 +126,7 @@ func (v *Var) ArgMin(axis ...int) *Var {
 	op := operation{name: "argmin"}
 	self := op.arg(v)
 	axis = slices.Clone(axis)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMin(axis...) }, axis)
 }
 
@@ -130,7 +134,9 @@ func (v *Var) ArgMin(axis ...int) *Var {
 func (v *Var) ArgSort(axis int, opts ...weft.SortOpts) *Var {
 	op := operation{name: "argsort"}
 	self := op.arg(v)
+	op.plain(axis)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgSort(axis, opts...) }, axis)
 }
 
@@ -153,6 +159,7 @@ func (v *Var) At(index ...int) *Var {
 	op := operation{name: "at"}
 	self := op.arg(v)
 	index = slices.Clone(index)
+	op.plain(index)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).At(index...) }, index)
 }
 
@@ -182,6 +189,7 @@ func (v *Var) Atanh() *Var {
 func (v *Var) AvgPool2d(o weft.PoolOpts) *Var {
 	op := operation{name: "avgpool2d"}
 	self := op.arg(v)
+	op.plain(o)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).AvgPool2d(o) })
 }
 
@@ -227,6 +235,8 @@ func (v *Var) Ceil() *Var {
 func (v *Var) Chunk(axis int, n int) []*Var {
 	op := operation{name: "chunk"}
 	self := op.arg(v)
+	op.plain(axis)
+	op.plain(n)
 	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return self(ins).Chunk(axis, n) }, axis, n)
 }
 
@@ -253,6 +263,7 @@ func (v *Var) Conv1d(w *Var, bias *Var, opts ...weft.Conv1dOpts) *Var {
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conv1d(wOf(ins), biasOf(ins), opts...) })
 }
 
@@ -263,6 +274,7 @@ func (v *Var) Conv2d(w *Var, bias *Var, opts ...weft.ConvOpts) *Var {
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conv2d(wOf(ins), biasOf(ins), opts...) })
 }
 
@@ -273,6 +285,7 @@ func (v *Var) ConvTranspose2d(w *Var, bias *Var, opts ...weft.ConvTransposeOpts)
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor {
 		return self(ins).ConvTranspose2d(wOf(ins), biasOf(ins), opts...)
 	})
@@ -297,6 +310,7 @@ func (v *Var) CountNonZero(axes ...int) *Var {
 	op := operation{name: "countnonzero"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CountNonZero(axes...) }, axes)
 }
 
@@ -304,6 +318,7 @@ func (v *Var) CountNonZero(axes ...int) *Var {
 func (v *Var) CumMax(axis int) (values, index *Var) {
 	op := operation{name: "cummax"}
 	self := op.arg(v)
+	op.plain(axis)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).CumMax(axis); return []*weft.Tensor{a, b} }, axis)
 	return r[0], r[1]
 }
@@ -312,6 +327,7 @@ func (v *Var) CumMax(axis int) (values, index *Var) {
 func (v *Var) CumMin(axis int) (values, index *Var) {
 	op := operation{name: "cummin"}
 	self := op.arg(v)
+	op.plain(axis)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).CumMin(axis); return []*weft.Tensor{a, b} }, axis)
 	return r[0], r[1]
 }
@@ -320,6 +336,7 @@ func (v *Var) CumMin(axis int) (values, index *Var) {
 func (v *Var) CumProd(axis int) *Var {
 	op := operation{name: "cumprod"}
 	self := op.arg(v)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CumProd(axis) }, axis)
 }
 
@@ -327,6 +344,7 @@ func (v *Var) CumProd(axis int) *Var {
 func (v *Var) CumSum(axis int) *Var {
 	op := operation{name: "cumsum"}
 	self := op.arg(v)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CumSum(axis) }, axis)
 }
 
@@ -334,6 +352,7 @@ func (v *Var) CumSum(axis int) *Var {
 func (v *Var) Diag(k int) *Var {
 	op := operation{name: "diag"}
 	self := op.arg(v)
+	op.plain(k)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Diag(k) }, k)
 }
 
@@ -341,6 +360,7 @@ func (v *Var) Diag(k int) *Var {
 func (v *Var) Diagonal(k int) *Var {
 	op := operation{name: "diagonal"}
 	self := op.arg(v)
+	op.plain(k)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Diagonal(k) }, k)
 }
 
@@ -371,6 +391,7 @@ func (v *Var) Dot(x *Var) *Var {
 func (v *Var) Dropout(p float64, g *weft.Generator) *Var {
 	op := operation{name: "dropout"}
 	self := op.arg(v)
+	op.plain(p)
 	op.draws(g)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Dropout(p, g) })
 }
@@ -423,6 +444,7 @@ func (v *Var) Expand(shape ...int) *Var {
 	op := operation{name: "expand"}
 	self := op.arg(v)
 	shape = slices.Clone(shape)
+	op.plain(shape)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Expand(shape...) }, shape)
 }
 
@@ -445,6 +467,7 @@ func (v *Var) Expm1() *Var {
 func (v *Var) Flatten(axis int) *Var {
 	op := operation{name: "flatten"}
 	self := op.arg(v)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Flatten(axis) }, axis)
 }
 
@@ -453,6 +476,7 @@ func (v *Var) Flip(axes ...int) *Var {
 	op := operation{name: "flip"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Flip(axes...) }, axes)
 }
 
@@ -475,6 +499,7 @@ func (v *Var) FloorDiv(x any) *Var {
 func (v *Var) Gather(axis int, index *Var) *Var {
 	op := operation{name: "gather"}
 	self := op.arg(v)
+	op.plain(axis)
 	indexOf := op.optional(index)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Gather(axis, indexOf(ins)) }, axis)
 }
@@ -529,6 +554,7 @@ func (v *Var) Index(index ...any) *Var {
 func (v *Var) IndexAdd(axis int, index *Var, x *Var) *Var {
 	op := operation{name: "indexadd"}
 	self := op.arg(v)
+	op.plain(axis)
 	indexOf := op.optional(index)
 	xOf := op.optional(x)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexAdd(axis, indexOf(ins), xOf(ins)) }, axis)
@@ -556,6 +582,7 @@ func (v *Var) IndexPutAdd(x any, index ...any) *Var {
 func (v *Var) IndexSelect(axis int, index *Var) *Var {
 	op := operation{name: "indexselect"}
 	self := op.arg(v)
+	op.plain(axis)
 	indexOf := op.optional(index)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexSelect(axis, indexOf(ins)) }, axis)
 }
@@ -566,6 +593,7 @@ func (v *Var) IsClose(x any, opts ...weft.CloseOpts) *Var {
 	self := op.arg(v)
 	xOf := op.any(x)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsClose(xOf(ins), opts...) })
 }
 
@@ -594,6 +622,8 @@ func (v *Var) IsNaN() *Var {
 func (v *Var) KthValue(k int, axis int) (values, index *Var) {
 	op := operation{name: "kthvalue"}
 	self := op.arg(v)
+	op.plain(k)
+	op.plain(axis)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
 		a, b := self(ins).KthValue(k, axis)
 		return []*weft.Tensor{a, b}
@@ -666,6 +696,7 @@ func (v *Var) Log2() *Var {
 func (v *Var) LogSoftmax(axis int) *Var {
 	op := operation{name: "logsoftmax"}
 	self := op.arg(v)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogSoftmax(axis) }, axis)
 }
 
@@ -674,6 +705,7 @@ func (v *Var) LogSumExp(axes ...int) *Var {
 	op := operation{name: "logsumexp"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogSumExp(axes...) }, axes)
 }
 
@@ -682,6 +714,7 @@ func (v *Var) LogSumExpKeep(axes ...int) *Var {
 	op := operation{name: "logsumexpkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogSumExpKeep(axes...) }, axes)
 }
 
@@ -746,6 +779,7 @@ func (v *Var) Max(axes ...int) *Var {
 	op := operation{name: "max"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Max(axes...) }, axes)
 }
 
@@ -754,6 +788,7 @@ func (v *Var) MaxKeep(axes ...int) *Var {
 	op := operation{name: "maxkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MaxKeep(axes...) }, axes)
 }
 
@@ -761,6 +796,7 @@ func (v *Var) MaxKeep(axes ...int) *Var {
 func (v *Var) MaxPool2d(o weft.PoolOpts) *Var {
 	op := operation{name: "maxpool2d"}
 	self := op.arg(v)
+	op.plain(o)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MaxPool2d(o) })
 }
 
@@ -768,6 +804,7 @@ func (v *Var) MaxPool2d(o weft.PoolOpts) *Var {
 func (v *Var) MaxWithIndex(axis int) (values, index *Var) {
 	op := operation{name: "maxwithindex"}
 	self := op.arg(v)
+	op.plain(axis)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
 		a, b := self(ins).MaxWithIndex(axis)
 		return []*weft.Tensor{a, b}
@@ -788,6 +825,7 @@ func (v *Var) Mean(axes ...int) *Var {
 	op := operation{name: "mean"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Mean(axes...) }, axes)
 }
 
@@ -796,6 +834,7 @@ func (v *Var) MeanKeep(axes ...int) *Var {
 	op := operation{name: "meankeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MeanKeep(axes...) }, axes)
 }
 
@@ -804,6 +843,7 @@ func (v *Var) Median(axes ...int) *Var {
 	op := operation{name: "median"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Median(axes...) }, axes)
 }
 
@@ -812,6 +852,7 @@ func (v *Var) Min(axes ...int) *Var {
 	op := operation{name: "min"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Min(axes...) }, axes)
 }
 
@@ -820,6 +861,7 @@ func (v *Var) MinKeep(axes ...int) *Var {
 	op := operation{name: "minkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MinKeep(axes...) }, axes)
 }
 
@@ -827,6 +869,7 @@ func (v *Var) MinKeep(axes ...int) *Var {
 func (v *Var) MinWithIndex(axis int) (values, index *Var) {
 	op := operation{name: "minwithindex"}
 	self := op.arg(v)
+	op.plain(axis)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
 		a, b := self(ins).MinWithIndex(axis)
 		return []*weft.Tensor{a, b}
@@ -854,6 +897,8 @@ func (v *Var) Mod(x any) *Var {
 func (v *Var) MoveAxis(from int, to int) *Var {
 	op := operation{name: "moveaxis"}
 	self := op.arg(v)
+	op.plain(from)
+	op.plain(to)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MoveAxis(from, to) }, from, to)
 }
 
@@ -869,7 +914,9 @@ func (v *Var) Mul(x any) *Var {
 func (v *Var) NanToNum(nan float64, infinite ...float64) *Var {
 	op := operation{name: "nantonum"}
 	self := op.arg(v)
+	op.plain(nan)
 	infinite = slices.Clone(infinite)
+	op.plain(infinite)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanToNum(nan, infinite...) })
 }
 
@@ -892,7 +939,9 @@ func (v *Var) Neg() *Var {
 func (v *Var) Norm(p float64, axes ...int) *Var {
 	op := operation{name: "norm"}
 	self := op.arg(v)
+	op.plain(p)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Norm(p, axes...) }, axes)
 }
 
@@ -900,7 +949,9 @@ func (v *Var) Norm(p float64, axes ...int) *Var {
 func (v *Var) NormKeep(p float64, axes ...int) *Var {
 	op := operation{name: "normkeep"}
 	self := op.arg(v)
+	op.plain(p)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NormKeep(p, axes...) }, axes)
 }
 
@@ -916,7 +967,9 @@ func (v *Var) Outer(x *Var) *Var {
 func (v *Var) Pad(x float64, pads ...int) *Var {
 	op := operation{name: "pad"}
 	self := op.arg(v)
+	op.plain(x)
 	pads = slices.Clone(pads)
+	op.plain(pads)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Pad(x, pads...) }, pads)
 }
 
@@ -924,7 +977,9 @@ func (v *Var) Pad(x float64, pads ...int) *Var {
 func (v *Var) Percentile(p float64, axes ...int) *Var {
 	op := operation{name: "percentile"}
 	self := op.arg(v)
+	op.plain(p)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Percentile(p, axes...) }, axes)
 }
 
@@ -933,6 +988,7 @@ func (v *Var) Permute(order ...int) *Var {
 	op := operation{name: "permute"}
 	self := op.arg(v)
 	order = slices.Clone(order)
+	op.plain(order)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Permute(order...) }, order)
 }
 
@@ -956,6 +1012,7 @@ func (v *Var) Prod(axes ...int) *Var {
 	op := operation{name: "prod"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Prod(axes...) }, axes)
 }
 
@@ -964,6 +1021,7 @@ func (v *Var) ProdKeep(axes ...int) *Var {
 	op := operation{name: "prodkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ProdKeep(axes...) }, axes)
 }
 
@@ -971,7 +1029,9 @@ func (v *Var) ProdKeep(axes ...int) *Var {
 func (v *Var) Quantile(q float64, axes ...int) *Var {
 	op := operation{name: "quantile"}
 	self := op.arg(v)
+	op.plain(q)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Quantile(q, axes...) }, axes)
 }
 
@@ -980,7 +1040,9 @@ func (v *Var) Quantiles(q []float64, opts ...weft.QuantileOpts) *Var {
 	op := operation{name: "quantiles"}
 	self := op.arg(v)
 	q = slices.Clone(q)
+	op.plain(q)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Quantiles(q, opts...) })
 }
 
@@ -1026,6 +1088,7 @@ func (v *Var) Repeat(reps ...int) *Var {
 	op := operation{name: "repeat"}
 	self := op.arg(v)
 	reps = slices.Clone(reps)
+	op.plain(reps)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Repeat(reps...) }, reps)
 }
 
@@ -1033,6 +1096,7 @@ func (v *Var) Repeat(reps ...int) *Var {
 func (v *Var) RepeatInterleave(axis int, counts any) *Var {
 	op := operation{name: "repeatinterleave"}
 	self := op.arg(v)
+	op.plain(axis)
 	countsOf := op.any(counts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).RepeatInterleave(axis, countsOf(ins)) }, axis)
 }
@@ -1042,6 +1106,7 @@ func (v *Var) Reshape(shape ...int) *Var {
 	op := operation{name: "reshape"}
 	self := op.arg(v)
 	shape = slices.Clone(shape)
+	op.plain(shape)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Reshape(shape...) }, shape)
 }
 
@@ -1049,6 +1114,8 @@ func (v *Var) Reshape(shape ...int) *Var {
 func (v *Var) Roll(axis int, shift int) *Var {
 	op := operation{name: "roll"}
 	self := op.arg(v)
+	op.plain(axis)
+	op.plain(shift)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Roll(axis, shift) }, axis, shift)
 }
 
@@ -1071,6 +1138,7 @@ func (v *Var) SampleStd(axes ...int) *Var {
 	op := operation{name: "samplestd"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SampleStd(axes...) }, axes)
 }
 
@@ -1079,6 +1147,7 @@ func (v *Var) SampleVar(axes ...int) *Var {
 	op := operation{name: "samplevar"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SampleVar(axes...) }, axes)
 }
 
@@ -1086,6 +1155,7 @@ func (v *Var) SampleVar(axes ...int) *Var {
 func (v *Var) Scatter(axis int, index *Var, x any) *Var {
 	op := operation{name: "scatter"}
 	self := op.arg(v)
+	op.plain(axis)
 	indexOf := op.optional(index)
 	xOf := op.any(x)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Scatter(axis, indexOf(ins), xOf(ins)) }, axis)
@@ -1095,6 +1165,7 @@ func (v *Var) Scatter(axis int, index *Var, x any) *Var {
 func (v *Var) ScatterAdd(axis int, index *Var, x *Var) *Var {
 	op := operation{name: "scatteradd"}
 	self := op.arg(v)
+	op.plain(axis)
 	indexOf := op.optional(index)
 	xOf := op.optional(x)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ScatterAdd(axis, indexOf(ins), xOf(ins)) }, axis)
@@ -1104,9 +1175,11 @@ func (v *Var) ScatterAdd(axis int, index *Var, x *Var) *Var {
 func (v *Var) ScatterReduce(axis int, index *Var, x *Var, opts ...weft.ScatterOpts) *Var {
 	op := operation{name: "scatterreduce"}
 	self := op.arg(v)
+	op.plain(axis)
 	indexOf := op.optional(index)
 	xOf := op.optional(x)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor {
 		return self(ins).ScatterReduce(axis, indexOf(ins), xOf(ins), opts...)
 	}, axis)
@@ -1118,6 +1191,7 @@ func (v *Var) SearchSorted(x *Var, opts ...weft.SearchOpts) *Var {
 	self := op.arg(v)
 	xOf := op.optional(x)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SearchSorted(xOf(ins), opts...) })
 }
 
@@ -1177,6 +1251,7 @@ func (v *Var) Slice(spans ...weft.Span) *Var {
 	op := operation{name: "slice"}
 	self := op.arg(v)
 	spans = slices.Clone(spans)
+	op.plain(spans)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Slice(spans...) })
 }
 
@@ -1184,6 +1259,7 @@ func (v *Var) Slice(spans ...weft.Span) *Var {
 func (v *Var) Softmax(axis int) *Var {
 	op := operation{name: "softmax"}
 	self := op.arg(v)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Softmax(axis) }, axis)
 }
 
@@ -1198,7 +1274,9 @@ func (v *Var) Softplus() *Var {
 func (v *Var) Sort(axis int, opts ...weft.SortOpts) (values, index *Var) {
 	op := operation{name: "sort"}
 	self := op.arg(v)
+	op.plain(axis)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
 		a, b := self(ins).Sort(axis, opts...)
 		return []*weft.Tensor{a, b}
@@ -1210,7 +1288,9 @@ func (v *Var) Sort(axis int, opts ...weft.SortOpts) (values, index *Var) {
 func (v *Var) Split(axis int, sizes ...int) []*Var {
 	op := operation{name: "split"}
 	self := op.arg(v)
+	op.plain(axis)
 	sizes = slices.Clone(sizes)
+	op.plain(sizes)
 	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return self(ins).Split(axis, sizes...) }, axis, sizes)
 }
 
@@ -1233,6 +1313,7 @@ func (v *Var) Squeeze(axes ...int) *Var {
 	op := operation{name: "squeeze"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Squeeze(axes...) }, axes)
 }
 
@@ -1241,6 +1322,7 @@ func (v *Var) Std(axes ...int) *Var {
 	op := operation{name: "std"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Std(axes...) }, axes)
 }
 
@@ -1249,6 +1331,7 @@ func (v *Var) StdKeep(axes ...int) *Var {
 	op := operation{name: "stdkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).StdKeep(axes...) }, axes)
 }
 
@@ -1265,6 +1348,7 @@ func (v *Var) Sum(axes ...int) *Var {
 	op := operation{name: "sum"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sum(axes...) }, axes)
 }
 
@@ -1273,6 +1357,7 @@ func (v *Var) SumKeep(axes ...int) *Var {
 	op := operation{name: "sumkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SumKeep(axes...) }, axes)
 }
 
@@ -1287,6 +1372,7 @@ func (v *Var) T() *Var {
 func (v *Var) TakeAlongAxis(axis int, index *Var) *Var {
 	op := operation{name: "takealongaxis"}
 	self := op.arg(v)
+	op.plain(axis)
 	indexOf := op.optional(index)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).TakeAlongAxis(axis, indexOf(ins)) }, axis)
 }
@@ -1311,7 +1397,9 @@ func (v *Var) TensorDot(x *Var, axes []int, xAxes []int) *Var {
 	self := op.arg(v)
 	xOf := op.optional(x)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	xAxes = slices.Clone(xAxes)
+	op.plain(xAxes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).TensorDot(xOf(ins), axes, xAxes) }, axes, xAxes)
 }
 
@@ -1320,6 +1408,7 @@ func (v *Var) Tile(reps ...int) *Var {
 	op := operation{name: "tile"}
 	self := op.arg(v)
 	reps = slices.Clone(reps)
+	op.plain(reps)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Tile(reps...) }, reps)
 }
 
@@ -1327,6 +1416,7 @@ func (v *Var) Tile(reps ...int) *Var {
 func (v *Var) To(d weft.DType) *Var {
 	op := operation{name: "to"}
 	self := op.arg(v)
+	op.plain(d)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).To(d) })
 }
 
@@ -1334,7 +1424,10 @@ func (v *Var) To(d weft.DType) *Var {
 func (v *Var) TopK(k int, axis int, opts ...weft.TopKOpts) (values, index *Var) {
 	op := operation{name: "topk"}
 	self := op.arg(v)
+	op.plain(k)
+	op.plain(axis)
 	opts = slices.Clone(opts)
+	op.plain(opts)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
 		a, b := self(ins).TopK(k, axis, opts...)
 		return []*weft.Tensor{a, b}
@@ -1346,6 +1439,8 @@ func (v *Var) TopK(k int, axis int, opts ...weft.TopKOpts) (values, index *Var) 
 func (v *Var) Transpose(i int, j int) *Var {
 	op := operation{name: "transpose"}
 	self := op.arg(v)
+	op.plain(i)
+	op.plain(j)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Transpose(i, j) }, i, j)
 }
 
@@ -1360,6 +1455,7 @@ func (v *Var) Trigamma() *Var {
 func (v *Var) Tril(k int) *Var {
 	op := operation{name: "tril"}
 	self := op.arg(v)
+	op.plain(k)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Tril(k) }, k)
 }
 
@@ -1367,6 +1463,7 @@ func (v *Var) Tril(k int) *Var {
 func (v *Var) Triu(k int) *Var {
 	op := operation{name: "triu"}
 	self := op.arg(v)
+	op.plain(k)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Triu(k) }, k)
 }
 
@@ -1381,6 +1478,7 @@ func (v *Var) Trunc() *Var {
 func (v *Var) Unbind(axis int) []*Var {
 	op := operation{name: "unbind"}
 	self := op.arg(v)
+	op.plain(axis)
 	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return self(ins).Unbind(axis) }, axis)
 }
 
@@ -1388,7 +1486,9 @@ func (v *Var) Unbind(axis int) []*Var {
 func (v *Var) Unflatten(axis int, sizes ...int) *Var {
 	op := operation{name: "unflatten"}
 	self := op.arg(v)
+	op.plain(axis)
 	sizes = slices.Clone(sizes)
+	op.plain(sizes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Unflatten(axis, sizes...) }, axis, sizes)
 }
 
@@ -1396,6 +1496,7 @@ func (v *Var) Unflatten(axis int, sizes ...int) *Var {
 func (v *Var) Unsqueeze(axis int) *Var {
 	op := operation{name: "unsqueeze"}
 	self := op.arg(v)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Unsqueeze(axis) }, axis)
 }
 
@@ -1404,6 +1505,7 @@ func (v *Var) Var(axes ...int) *Var {
 	op := operation{name: "var"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Var(axes...) }, axes)
 }
 
@@ -1412,6 +1514,7 @@ func (v *Var) VarKeep(axes ...int) *Var {
 	op := operation{name: "varkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).VarKeep(axes...) }, axes)
 }
 
@@ -1420,6 +1523,7 @@ func (v *Var) VarMean(axes ...int) (variance, mean *Var) {
 	op := operation{name: "varmean"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
+	op.plain(axes)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
 		a, b := self(ins).VarMean(axes...)
 		return []*weft.Tensor{a, b}
@@ -1431,6 +1535,7 @@ func (v *Var) VarMean(axes ...int) (variance, mean *Var) {
 func Cat(ts []*Var, axis int) *Var {
 	op := operation{name: "cat"}
 	tsOf := op.list(ts)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Cat(tsOf(ins), axis) }, axis)
 }
 
@@ -1453,6 +1558,7 @@ func CrossEntropy(logits *Var, target *Var) *Var {
 // Einsum is [weft.Einsum] of variables.
 func Einsum(text string, ts ...*Var) *Var {
 	op := operation{name: "einsum"}
+	op.plain(text)
 	tsOf := op.list(ts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Einsum(text, tsOf(ins)...) })
 }
@@ -1498,6 +1604,7 @@ func Polar(abs *Var, angle *Var) *Var {
 func Stack(ts []*Var, axis int) *Var {
 	op := operation{name: "stack"}
 	tsOf := op.list(ts)
+	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Stack(tsOf(ins), axis) }, axis)
 }
 

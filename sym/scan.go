@@ -236,7 +236,7 @@ type scan struct {
 }
 
 func (s *scan) make(args []*Var) []*Var {
-	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make, random: s.body.random, stateful: s.body.stateful}
+	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make, bodies: []*body{s.body}, random: s.body.random, stateful: s.body.stateful}
 	line := a.pc
 	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, append(s.body.sizes(), array.Or(s.o.Steps, 0))))
 }
@@ -359,7 +359,7 @@ func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) (
 					n = ts[c+1]
 				}
 				if t := typeOf(n); t.DType != types[c].DType || !array.Equal(t.Shape, types[c].Shape) {
-					array.Failf("scan", "", "state %d is %s before a step and %s after it", i, typeString(types[c].DType, types[c].Shape), typeString(t.DType, t.Shape))
+					array.Failf("scan", "", "state %d is %s before a step and %s after it", i, array.TypeString(types[c].DType, types[c].Shape), array.TypeString(t.DType, t.Shape))
 				}
 				next = append(next, n)
 			}

@@ -1,9 +1,7 @@
 package sym
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"weft"
@@ -160,7 +158,7 @@ func (v *Var) SetValue(x any) {
 		array.Failf("setvalue", "", "%s is not a shared variable", v)
 	}
 	if t, ok := x.(*weft.Tensor); ok && t != nil && (t.DType() != v.dtype || !slices.Equal(t.Shape(), v.shape)) {
-		array.Failf("setvalue", "x", "is %s, the variable %s", typeString(t.DType(), t.Shape()), v)
+		array.Failf("setvalue", "x", "is %s, the variable %s", array.TypeString(t.DType(), t.Shape()), v)
 	}
 	(*core.Tensor)(v.kept).Exclusively("setvalue", func() { v.kept.Assign(x) })
 }
@@ -183,7 +181,7 @@ func (v *Var) String() string {
 	if v == nil {
 		return "nil"
 	}
-	return v.label() + " " + typeString(v.dtype, v.shape)
+	return v.label() + " " + array.TypeString(v.dtype, v.shape)
 }
 
 // label names the variable in messages.
@@ -201,22 +199,6 @@ func (v *Var) label() string {
 
 // where is the line that made the variable.
 func (v *Var) where() string { return at(v.pc) }
-
-func typeString(d weft.DType, shape []int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s[", d)
-	for i, n := range shape {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		if n == Any {
-			b.WriteByte('?')
-		} else {
-			fmt.Fprint(&b, n)
-		}
-	}
-	return b.String() + "]"
-}
 
 func (v *Var) notNil(opName string) {
 	if v == nil {

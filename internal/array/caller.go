@@ -35,6 +35,12 @@ func Place(pc uintptr) string {
 	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
+// ShortPlace is [Place] without the folder.
+func ShortPlace(pc uintptr) string {
+	s := Place(pc)
+	return s[strings.LastIndexAny(s, "/\\")+1:]
+}
+
 // inside reports that a frame belongs to this module's packages, or to packages of Go that call
 // them back. Tests, examples and commands are users.
 func inside(f *runtime.Frame) bool {

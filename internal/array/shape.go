@@ -1,8 +1,8 @@
 package array
 
 import (
-	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -198,5 +198,12 @@ func Axes(op string, axes []int, rank int) []int {
 	return out
 }
 
-// String shows dtype and shape for messages: "float32[2 3]".
-func TypeString(d DType, shape []int) string { return fmt.Sprint(d, ShapeString(shape)) }
+// TypeString formats an element type and a shape as "float32[2 3]". A size of -1, which is not
+// known, is a question mark.
+func TypeString(d DType, shape []int) string {
+	s := ShapeString(shape)
+	if slices.Contains(shape, -1) {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, "[-1", "[?"), " -1", " ?")
+	}
+	return d.String() + s
+}

@@ -218,7 +218,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 	}
 	w := &exec.Walker{Device: oracle, Ins: given, Nums: nums}
 	var fault error
-	rewrite.RunRules(e.Outs, DebugRules(rewrite.Level(e.level)), func(r *rewrite.Rule, before, after *ir.Node) {
+	rewrite.RunRules(e.Outs, DebugRules(e.options.Level), func(r *rewrite.Rule, before, after *ir.Node) {
 		if fault != nil || before.Results != nil || after.Results != nil {
 			return
 		}
@@ -256,7 +256,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 		}
 		for i := range outs {
 			if err == nil {
-				err = differ(&outs[i], &want[i], rewrite.Level(e.level))
+				err = differ(&outs[i], &want[i], e.options.Level)
 			}
 		}
 		if err != nil {

@@ -14,19 +14,18 @@ import (
 	"weft/internal/lock"
 	"weft/internal/op"
 	"weft/internal/plan"
-	"weft/internal/rewrite"
 )
 
 // An Entry is a program for one signature.
 type Entry struct {
-	sig    signature
-	device uint8
-	Code   *exec.Compiled
-	Outs   []*ir.Node // as traced
-	Traced []origin   // of its nodes
-	From   []origin   // of the nodes that the plan was made of
-	level  rewrite.Level
-	dst    []plan.Sig // layouts in which outputs are wanted
+	sig     signature
+	device  uint8
+	Code    *exec.Compiled
+	Outs    []*ir.Node // as traced
+	Traced  []origin   // of its nodes
+	From    []origin   // of the nodes that the plan was made of
+	options *Options
+	dst     []plan.Sig // layouts in which outputs are wanted
 
 	verified atomic.Bool // by Debug
 	sources  []Source

@@ -48,6 +48,9 @@ type Options struct {
 	Line  *uintptr
 	Level rewrite.Level
 	Debug *Debugging // nil: calls show nothing
+	// Args are names of arguments, and Label that of captured memory or "", for what shows programs.
+	Args  []string
+	Label func(*array.Storage) string
 
 	Scoped  bool // calls inside WithoutGrad record nothing: they have programs of their own
 	Hold    bool // calls leave generators where they are: each draws the same
@@ -206,7 +209,7 @@ func (c *CompiledFunc) trace(g *Supplied, sig signature, f body) *Entry {
 		}
 	}()
 	args := tr.arguments(g, sig)
-	e := &Entry{sig: sig, given: args}
+	e := &Entry{sig: sig, given: args, options: &c.Options}
 	ts, rest, err := f(args)
 	if err != nil {
 		e.Err = err
@@ -217,7 +220,7 @@ func (c *CompiledFunc) trace(g *Supplied, sig signature, f body) *Entry {
 	ended = true
 	tr.End()
 	held.Release()
-	e.level, e.dst = c.Level, dst
+	e.dst = dst
 	e.compile(c.Name)
 	return e
 }
@@ -404,7 +407,7 @@ func (e *Entry) compile(name string) {
 	sigs, outs := e.sigs(), e.Outs
 	e.Traced = e.From
 	if len(outs) > 0 {
-		r := rewrite.Run(outs, e.level)
+		r := rewrite.Run(outs, e.options.Level)
 		report(&r.Report)
 		outs = r.Outs
 		from := make([]origin, len(r.Origin))

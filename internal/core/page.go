@@ -81,3 +81,17 @@ func costs(c *exec.Compiled, r *profile.Recorder) []htmlview.Cost {
 	}
 	return out
 }
+
+// A Profile is what a user holds of a recorder.
+type Profile struct{ r *profile.Recorder }
+
+// NewProfile returns a profile of a recorder.
+func NewProfile(r *profile.Recorder) *Profile { return &Profile{r} }
+
+// Recorder returns the recorder, nil of a nil or zero profile.
+func (p *Profile) Recorder() *profile.Recorder {
+	if p == nil {
+		return nil
+	}
+	return p.r
+}

@@ -1,9 +1,8 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
-	"path/filepath"
-	"runtime"
 
 	"weft/internal/array"
 	"weft/internal/graphtext"
@@ -17,15 +16,24 @@ func (e *Entry) Names(from []origin) graphtext.Names {
 		if n.ID >= len(from) {
 			return ""
 		}
-		return lineOf(from[n.ID].pc)
+		return array.ShortPlace(from[n.ID].pc)
 	}}
 	for i := range e.sources {
 		s := &e.sources[i]
 		switch name := ""; s.Kind {
 		case FromArgument:
-			names.Inputs = append(names.Inputs, fmt.Sprint("arg", s.Index))
+			if s.Index < len(e.options.Args) {
+				name = e.options.Args[s.Index]
+			}
+			names.Inputs = append(names.Inputs, cmp.Or(name, fmt.Sprint("arg", s.Index)))
 		case fromCapture:
-			if name = lineOf(s.PC); name != "" {
+			if f := e.options.Label; f != nil {
+				if name = f(s.At.Store); name != "" {
+					names.Inputs = append(names.Inputs, name)
+					continue
+				}
+			}
+			if name = array.ShortPlace(s.PC); name != "" {
 				name = " of " + name
 			}
 			names.Inputs = append(names.Inputs, fmt.Sprintf("captured%d%s", i, name))
@@ -34,18 +42,6 @@ func (e *Entry) Names(from []origin) graphtext.Names {
 		}
 	}
 	return names
-}
-
-// lineOf is the file and line of a program counter, short.
-func lineOf(pc uintptr) string {
-	if pc == 0 {
-		return ""
-	}
-	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	if f.File == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 }
 
 // latest is the latest program, nil if there is none yet.
@@ -66,4 +62,23 @@ func (c *CompiledFunc) Shown(what string) *Entry {
 }
 
 // Rewritten returns the graph of the program after rewriting.
-func (e *Entry) Rewritten() *rewrite.Result { return rewrite.Run(e.Outs, rewrite.Level(e.level)) }
+func (e *Entry) Rewritten() *rewrite.Result {
+	return rewrite.Run(e.Outs, e.options.Level)
+}
+
+// Explain shows the program: the graph as it was traced, as formulas, and as it was planned, as
+// formulas and as a tree with the lines of the user; then the plan, its kernels in the loop
+// language and their machine code as assembly text.
+func (e *Entry) Explain() string {
+	if len(e.Outs) == 0 {
+		return "nothing is computed\n"
+	}
+	outs, names := e.Rewritten().Outs, e.Names(e.From)
+	before, after := graphtext.Formula(e.Outs, e.Names(e.Traced)), graphtext.Formula(outs, names)
+	if before != after {
+		before = "as traced:\n" + before + "\nas planned:\n"
+	} else {
+		before = ""
+	}
+	return fmt.Sprintf("%s%s\n%s\n%s", before, after, graphtext.Tree(outs, names), e.Code.Explain())
+}

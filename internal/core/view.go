@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"strconv"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -106,6 +107,31 @@ type AxisPart struct {
 }
 
 const Begin = math.MinInt
+
+// String shows the part as Python writes it: "1:3", ":", "-1", "None", "...".
+func (s AxisPart) String() string {
+	switch {
+	case s.Whole:
+		return ":"
+	case s.NewAxis:
+		return "None"
+	case s.Ellipsis:
+		return "..."
+	case s.Index:
+		return strconv.Itoa(s.Start)
+	}
+	bound := func(n int) string {
+		if n == Begin || n == math.MaxInt {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	text := bound(s.Start) + ":" + bound(s.Stop)
+	if s.Step != 1 {
+		text += ":" + strconv.Itoa(s.Step)
+	}
+	return text
+}
 
 // Bounds returns the resolved start, step and count for an axis of size n: the
 // rules of Python's slices.

@@ -35,7 +35,9 @@ func Formulas(outs []*ir.Node, names Names) []Line {
 		e := w.write(n)
 		// What is computed from numbers alone has the type of the arrays that it meets: on
 		// a line of its own it would have another.
-		if len(n.Args) > 0 && n.Results == nil && (w.uses[n.ID] > 1 && !n.Weak || len(e.text) > maxText) {
+		if name := names.Named[n]; name != "" && !w.taken(name) {
+			e = w.line(n, name, e)
+		} else if len(n.Args) > 0 && n.Results == nil && (w.uses[n.ID] > 1 && !n.Weak || len(e.text) > maxText) {
 			e = w.named(n, e)
 		}
 		w.of[n] = e
@@ -81,11 +83,21 @@ func (w *formulas) named(n *ir.Node, e expression) expression {
 		w.count++
 		name = fmt.Sprint("t", w.count)
 	}
+	return w.line(n, name, e)
+}
+
+// line writes an expression on a line under a name, which it returns.
+func (w *formulas) line(n *ir.Node, name string, e expression) expression {
 	w.lines = append(w.lines, Line{name, e.text, e.readable, n.DType})
 	return expression{name, atom, !n.Weak}
 }
 
 func (w *formulas) taken(name string) bool {
+	for _, l := range w.lines {
+		if l.Name == name {
+			return true
+		}
+	}
 	for _, list := range [][]string{w.names.Inputs, w.names.Scalars} {
 		for _, s := range list {
 			if s == name {

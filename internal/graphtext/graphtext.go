@@ -18,6 +18,8 @@ import (
 type Names struct {
 	Inputs  []string // by number of the array
 	Scalars []string // by number of the Go number
+	// Named gives names to nodes, which get lines of their own in formulas.
+	Named map[*ir.Node]string
 	// Note is what else is said of a node, such as the line that it comes from; nil or
 	// "" for nothing.
 	Note func(n *ir.Node) string
@@ -100,6 +102,9 @@ func attributes(a ir.Attrs) string {
 		s = strings.Join(axes, ", ")
 	default:
 		s = strings.Trim(fmt.Sprintf("%+v", a), "{}")
+	}
+	if s == "" {
+		return ""
 	}
 	if len(s) > maxAttributes {
 		s = s[:maxAttributes] + "..."

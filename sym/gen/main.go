@@ -169,6 +169,7 @@ func (m *method) param(n, t string) {
 		if strings.HasPrefix(t, "...") || strings.HasPrefix(t, "[]") {
 			m.setup = append(m.setup, fmt.Sprintf("%s = slices.Clone(%s)", n, n))
 		}
+		m.setup = append(m.setup, fmt.Sprintf("op.plain(%s)", n))
 		if strings.HasSuffix(t, "int") {
 			m.hints = append(m.hints, ", "+n)
 		}

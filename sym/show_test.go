@@ -1,0 +1,124 @@
+package sym_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/tensortest"
+	"weft/sym"
+)
+
+// An expression as it was written: as a tree and as formulas.
+func ExampleDebugPrint() {
+	x, w := sym.Matrix("x", weft.Float32), sym.Shared("w", weft.Zeros(3))
+	p := x.MatMul(w).Sigmoid().As("p")
+	fmt.Print(sym.DebugPrint(p.Sum(0)))
+	fmt.Print(sym.Pretty(p.Log().Sub(p)))
+	// Output:
+	// sum{0} #1 float32[]  show_test.go:19
+	// └─ sigmoid #2 float32[?]  p  show_test.go:18
+	//    └─ matmul #3 float32[?]  show_test.go:18
+	//       ├─ x #4 float32[? ?]
+	//       └─ w #5 float32[3]
+	// p = sigmoid(matmul(x, w))
+	// out = log(p) - p
+}
+
+// What a function computes in place of what was written.
+func ExampleFn_Explain() {
+	x := sym.Vector("x", weft.Float64)
+	f, err := sym.Function(sym.In(x), sym.Out(x.Exp().Add(1).Log()))
+	if err != nil {
+		panic(err)
+	}
+	f.Call(weft.FromSlice([]float64{1, 1000}))
+	before, _, _ := strings.Cut(f.Explain(), "\n\nout") // the kernel and its machine code follow
+	fmt.Println(strings.Join(strings.Split(before, "\n")[:5], "\n"))
+	// Output:
+	// as traced:
+	// out = log(exp(x) + 1.0)
+	//
+	// as planned:
+	// out = softplus(x)
+}
+
+func TestPrettyReadsBack(t *testing.T) {
+	x, y := sym.Vector("x", weft.Float64), sym.Vector("y", weft.Float64)
+	z := x.Mul(2).Sub(y.Exp()).Div(x.Square().Add(1.5)).Maximum(y.Neg())
+	text, ok := strings.CutPrefix(strings.TrimSpace(sym.Pretty(z)), "out = ")
+	if !ok {
+		t.Fatalf("%q", text)
+	}
+	f, err := sym.Function(sym.In(x, y), sym.Out(z, sym.Expr(text, weft.Vars{"x": x, "y": y})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := tensortest.Noise(1, 1, 7).To(weft.Float64), tensortest.Noise(2, 1, 7).To(weft.Float64)
+	out, err := f.Call(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := weft.Data[float64](out[1]), weft.Data[float64](out[0]); !slices.Equal(got, want) {
+		t.Errorf("%s gives %v, want %v", text, got, want)
+	}
+}
+
+// Variables that are not read again, and equal ones that were written twice, have lines of their own.
+func TestDebugPrintKeepsWhatWasWritten(t *testing.T) {
+	x := sym.Vector("x", weft.Float32)
+	text := sym.DebugPrint(x.Exp().Add(x.Exp()))
+	if n := strings.Count(text, "exp"); n != 2 || strings.Contains(text, "exp #2 ^") {
+		t.Errorf("want two lines of exp:\n%s", text)
+	}
+}
+
+func TestDebugPrintOfLoopsAndBranches(t *testing.T) {
+	x, h := sym.Matrix("x", weft.Float32), sym.Vector("h", weft.Float32)
+	r := sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h}}, func(s sym.Step) sym.Next {
+		return sym.Next{H: []*sym.Var{s.H[0].Add(s.X[0]).Tanh()}}
+	})
+	y := sym.IfElse(h.Sum().Gt(0), func() []*sym.Var { return []*sym.Var{r.Last[0].Cos()} }, func() []*sym.Var { return []*sym.Var{h.Sin()} })
+	text := sym.DebugPrint(y...)
+	for _, want := range []string{"ifelse", "a step of scan", "tanh", "then of ifelse", "cos", "else of ifelse", "sin"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if s := sym.DebugPrint(h.Slice(weft.Range(1, weft.End), weft.NewAxis)); !strings.Contains(s, "slice{1:, None}") {
+		t.Errorf("%s", s)
+	}
+}
+
+func TestShowingFunctions(t *testing.T) {
+	x, w := sym.Vector("input", weft.Float32), sym.Shared("weight", weft.Ones(3))
+	f, err := sym.Function(sym.In(x), sym.Out(x.Mul(w).Sum()), sym.Updates{w: w.Add(x)}, sym.Named("step"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := weft.Try(func() { f.Explain() }); err == nil || !strings.Contains(err.Error(), "not called yet") {
+		t.Errorf("Explain before a call: %v", err)
+	}
+	p := weft.StartProfile()
+	if _, err := f.Call(weft.Ones(3)); err != nil {
+		t.Fatal(err)
+	}
+	p.Stop()
+	var page bytes.Buffer
+	if err := f.View(&page, p); err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"Explain": f.Explain(), "DOT": f.DOT(), "View": page.String()} {
+		for _, want := range []string{"input", "weight", "show_test.go:"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s has no %q", what, want)
+			}
+		}
+	}
+	if err := f.View(nil, nil); err == nil {
+		t.Error("View into nil gave no error")
+	}
+}
