@@ -258,7 +258,7 @@ func (p *gradPass) takePart(n *GradNode, dy partialGrad) {
 func (p *gradPass) stepJoint(n *GradNode) {
 	list := p.several[n]
 	delete(p.several, n)
-	dys := make([]*Tensor, len(list))
+	dys, lacks := make([]*Tensor, len(list)), make([]bool, len(list))
 	var r *Run
 	for _, g := range list {
 		if g.t != nil {
@@ -276,10 +276,12 @@ func (p *gradPass) stepJoint(n *GradNode) {
 				shape = slices.Insert(slices.Clone(shape), 0, p.rows)
 			}
 			z := Full("backward", Whole(0), n.p.Device, m.DType, shape)
-			dys[i] = &Tensor{v: z.v, run: r}
+			dys[i], lacks[i] = &Tensor{v: z.v, run: r}, true
 		}
 	}
+	p.memory.lacks = lacks
 	p.propagate(n, dys, false)
+	p.memory.lacks = nil
 	for _, g := range list {
 		if g.t != nil {
 			g.free()

@@ -54,7 +54,7 @@ func (p *Planned) vjpFor(in []*GradNode) *vjp {
 	if last < 3 {
 		v := p.vjps[few].Load()
 		if v == nil {
-			v = p.makeVJP(in)
+			v = p.makeVJP(in, nil)
 			p.vjps[few].Store(v)
 		}
 		return v.orNil()
@@ -67,7 +67,7 @@ func (p *Planned) vjpFor(in []*GradNode) *vjp {
 	}
 	v, ok := p.more.Load(string(key))
 	if !ok {
-		v, _ = p.more.LoadOrStore(string(key), p.makeVJP(in))
+		v, _ = p.more.LoadOrStore(string(key), p.makeVJP(in, nil))
 	}
 	return v.(*vjp).orNil()
 }
@@ -79,7 +79,38 @@ func (v *vjp) orNil() *vjp {
 	return v
 }
 
-func (p *Planned) makeVJP(in []*GradNode) *vjp {
+// vjpLacking is vjpFor where results that lacks marks have no gradient: a loop then needs no
+// carries for them. It returns v, the gradient in general, for operations that gain nothing.
+func (p *Planned) vjpLacking(v *vjp, in []*GradNode, lacks []bool) *vjp {
+	if p.def.Class != op.Control || !slices.Contains(lacks, true) {
+		return v
+	}
+	key := []byte{2} // keys of vjpFor begin otherwise
+	for _, n := range in {
+		key = ir.Flag(key, n != nil)
+	}
+	for _, l := range lacks {
+		key = ir.Flag(key, l)
+	}
+	less, ok := p.more.Load(string(key))
+	if !ok {
+		less, _ = p.more.LoadOrStore(string(key), p.makeVJP(in, lacks))
+	}
+	w := less.(*vjp)
+	if w == noVJP {
+		return v
+	}
+	for i, used := range w.used {
+		if used && !v.used[i] { // it was not saved
+			return v
+		}
+	}
+	return w
+}
+
+// makeVJP writes the gradient for the operands whose node in in is not nil. The gradient of results
+// that lacks marks is 0.
+func (p *Planned) makeVJP(in []*GradNode, lacks []bool) *vjp {
 	g := ir.New()
 	args := p.Inputs(g)
 	tensors := len(p.Sigs) - p.nums
@@ -87,7 +118,11 @@ func (p *Planned) makeVJP(in []*GradNode) *vjp {
 	ys, dys := make([]*ir.Node, k), make([]*ir.Node, k)
 	for i, t := range p.Outs {
 		ys[i] = g.Input(tensors+i, t.DType, t.Shape)
-		if t.DType.Differentiable() {
+		switch {
+		case !t.DType.Differentiable():
+		case lacks != nil && lacks[i]:
+			dys[i] = op.Apply(op.Expand, op.Shape(t.Shape), g.Number(0, t.DType, false))
+		default:
 			dys[i] = g.Input(tensors+k+i, t.DType, t.Shape)
 		}
 	}
@@ -268,6 +303,7 @@ func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 	if v == nil {
 		v = n.p.vjpFor(n.In)
 	}
+	v = n.p.vjpLacking(v, n.In, m.lacks)
 	if saved == nil {
 		if saved = nothing[:]; len(v.used)-len(dys) > len(saved) {
 			saved = make([]SavedValue, len(v.used)-len(dys))
@@ -343,6 +379,7 @@ var nothing [8]SavedValue
 // gradMemory is what the runs of a pass use one after the other, and what the last one
 // returned.
 type gradMemory struct {
+	lacks []bool // of a node with several results: which have no gradient
 	ins   []*array.View
 	seeds []array.View
 	outs  []array.View

@@ -235,11 +235,12 @@ func loopVJP(v *VJP) {
 			args[i] = b.input('k', v.X[i])
 		}
 	}
+	active := activeCarries(v, a)
 	// Its results, and their gradients.
 	ys, dys := make([]*ir.Node, len(a.Body.Results)), make([]*ir.Node, len(a.Body.Results))
 	carried := make([]*ir.Node, m) // the gradients that steps hand on
 	for j := range m {
-		if !v.Ys[j].DType.Differentiable() {
+		if !active[j] {
 			continue
 		}
 		ys[j] = b.input('s', rows(v.Ys[m+j], after))
@@ -265,12 +266,49 @@ func loopVJP(v *VJP) {
 	}
 	var wrt []int
 	for i, t := range a.Body.Args {
-		if t.DType.Differentiable() && (v.Need[i] || i >= a.Seqs && i < a.Seqs+m) {
+		carry := i >= a.Seqs && i < a.Seqs+m
+		if t.DType.Differentiable() && (v.Need[i] && !carry || carry && active[i-a.Seqs]) {
 			wrt = append(wrt, i)
 		}
 	}
 	grads := a.Body.gradients(b.g, args, ys, dys, wrt)
 	b.write(wrt, grads, steps)
+}
+
+// activeCarries returns which carries of a loop have gradients: those whose last value or values by
+// step have one, and those from which a step computes a value that has one. The gradient of others
+// is 0 at each step.
+func activeCarries(v *VJP, a Looping) []bool {
+	m := a.Carries
+	outs := a.Body.Nodes()
+	given := func(i int) bool {
+		return v.Ys[i].DType.Differentiable() && !isZero(v.DYs[i])
+	}
+	active := make([]bool, m)
+	var ends []*ir.Node // results of the body that have gradients
+	for j := range m {
+		if active[j] = given(j) || given(m+j); active[j] {
+			ends = append(ends, outs[j])
+		}
+	}
+	for k := range a.Kept() {
+		if given(2*m + k) {
+			ends = append(ends, outs[m+k])
+		}
+	}
+	for again := len(ends) > 0; again; {
+		again = false
+		nodes := ends[0].Graph.Nodes
+		for id, need := range ir.Reach(ends) {
+			if n := nodes[id]; need && n.Op == ir.Input {
+				if j := n.Arg() - a.Seqs; j >= 0 && j < m && !active[j] && n.DType.Differentiable() {
+					active[j], again = true, true
+					ends = append(ends, outs[j])
+				}
+			}
+		}
+	}
+	return active
 }
 
 // write makes the loop and hands out its results.

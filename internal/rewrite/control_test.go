@@ -37,7 +37,15 @@ func loopOf(seqs, carries, consts []*node, body func(s, c, k []*node) []*node) [
 		return body(x[:len(seqs)], x[len(seqs):n], x[n:])
 	})
 	args := append(append(append([]*node{}, seqs...), carries...), consts...)
-	return op.ApplyAll(op.Loop, op.Looping{Body: f, Steps: seqs[0].Shape[0], Seqs: len(seqs), Carries: len(carries)}, args...)
+	return op.ApplyAll(op.Loop, op.Looping{Body: f, Steps: steps(seqs), Seqs: len(seqs), Carries: len(carries)}, args...)
+}
+
+// steps is the number of steps of loops over sequences, 5 for none.
+func steps(seqs []*node) int {
+	if len(seqs) == 0 {
+		return 5
+	}
+	return seqs[0].Shape[0]
 }
 
 // backwards is a loop, its results given, from the last step on.
@@ -109,6 +117,20 @@ var controlRows = []row{
 			return only(h, h)
 		})[2]
 		return op.Apply(op.Reshape, op.Shape{5, 3, 6}, matmul(op.Apply(op.Reshape, op.Shape{15, 4}, h), x[2]))
+	}},
+	{"unread results of a loop", "f32[5,4] f32[4] f32[4] f32[4]", func(x []*node) *node { // the second reads itself and the third
+		return loopOf(x[:1], x[1:], nil, func(s, c, _ []*node) []*node {
+			return only(add(c[0], s[0]), mul(c[1], c[2]), sin(c[2]), neg(c[1]))
+		})[0]
+	}, func(x []*node) *node {
+		return loopOf(x[:1], x[1:2], nil, func(s, c, _ []*node) []*node { return only(add(c[0], s[0])) })[0]
+	}},
+	{"unread results of a loop", "f32[5,4] f32[4] f32[4] f32[4]", func(x []*node) *node {
+		return loopOf(x[:1], x[1:], nil, func(s, c, _ []*node) []*node {
+			return only(add(c[0], s[0]), mul(c[1], c[2]), sin(c[2]), neg(c[0]), neg(c[1]))
+		})[7]
+	}, func(x []*node) *node {
+		return loopOf(nil, x[2:], nil, func(s, c, _ []*node) []*node { return only(mul(c[0], c[1]), sin(c[1]), neg(c[0])) })[4]
 	}},
 	{"known condition", "f32[4]", func(x []*node) *node {
 		yes := x[0].Graph.Node(ir.Const, ir.Value{Int: 1}, array.Bool, nil, false)

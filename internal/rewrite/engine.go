@@ -15,6 +15,7 @@ type Context struct {
 	g     *ir.Graph
 	rules [phases]map[*op.Def][]entry // by the phase in which they are tried first
 	any   [phases][]entry
+	whole [phases][]entry // rules of the whole graph
 	uses  []RuleReport
 	all   []*Rule
 	watch func(r *Rule, before, after *ir.Node)
@@ -73,6 +74,10 @@ func newContext(rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Con
 		u := &c.uses[i]
 		u.Rule = r
 		e := entry{u, new(int)}
+		if r.Graph != nil {
+			c.whole[r.Phase] = append(c.whole[r.Phase], e)
+			continue
+		}
 		if r.Roots == nil {
 			c.any[r.Phase] = append(c.any[r.Phase], e)
 		}
@@ -148,6 +153,7 @@ func (c *Context) pass(phase Phase, first bool, outs []*ir.Node) ([]*ir.Node, bo
 		c.users[o.ID]++
 	}
 	c.room = len(c.g.Nodes) + c.most
+	c.replaceWhole(reach)
 	for id, need := range reach {
 		if need {
 			c.from = c.origin[id]
@@ -161,12 +167,45 @@ func (c *Context) pass(phase Phase, first bool, outs []*ir.Node) ([]*ir.Node, bo
 	return res, c.applied > 0
 }
 
+// replaceWhole applies the rules of the whole graph. At most one rule replaces a node in a pass.
+func (c *Context) replaceWhole(reach []bool) {
+	for phase := Canonicalise; phase <= c.phase; phase++ {
+		for i := range c.whole[phase] {
+			e := &c.whole[phase][i]
+			if len(c.g.Nodes) > c.room || *e.left == 0 {
+				e.Spent = true
+				continue
+			}
+			start := time.Since(c.start)
+			list := e.Graph(c, reach)
+			for _, p := range list {
+				if c.becomes[p.node.ID] != nil {
+					continue
+				}
+				if c.watch != nil {
+					c.watch(e.Rule, p.node, p.by)
+				}
+				c.replace(p.node, p.by, p.node.Args)
+			}
+			if len(list) > 0 {
+				e.Count++
+				*e.left--
+				c.applied++
+				e.Time += time.Since(c.start) - start
+			}
+		}
+	}
+}
+
 // budget sets how often rules may apply in all, by the size of the graph given.
 func (c *Context) budget(n int) {
 	c.most = 1000 + Ratio*n
 	c.room = c.most
 	for i := range c.rules {
 		for _, e := range c.any[i] {
+			*e.left = c.most
+		}
+		for _, e := range c.whole[i] {
 			*e.left = c.most
 		}
 		for _, list := range c.rules[i] {

@@ -5,7 +5,7 @@
 //
 // A [Rule] looks at one node, and at what that is computed from, and returns the node that
 // takes its place, or nil. The rules stand in a few tables by subject: algebra.go, logic.go,
-// shape.go, writes.go, control.go, reduction.go, stable.go, factors.go, power.go, matmul.go. What a rule promises is its
+// shape.go, writes.go, control.go, loops.go, reduction.go, stable.go, factors.go, power.go, matmul.go. What a rule promises is its
 // [Level]: an Exact one never changes a bit, of NaN (whose payloads are not compared), of
 // infinities and of the sign of zeros too.
 //
@@ -78,11 +78,17 @@ type Rule struct {
 	Outside bool
 	// Apply returns what takes the place of n, of its shape and element type, or nil.
 	Apply func(c *Context, n *ir.Node) *ir.Node
+	// Graph, in place of Apply, looks at the whole graph before each pass of the phase: at the
+	// nodes that the outputs need, which reach marks by ID.
+	Graph func(c *Context, reach []bool) []replacement
 }
+
+// A replacement is a node and what takes its place.
+type replacement struct{ node, by *ir.Node }
 
 // Rules returns all rules in the order in which they are tried.
 func Rules() []*Rule {
-	return slices.Concat(foldRules, shapeRules, writeRules, controlRules, algebraRules, logicRules, reductionRules, stableRules, factorRules, powerRules, productRules)
+	return slices.Concat(foldRules, shapeRules, writeRules, controlRules, loopRules, algebraRules, logicRules, reductionRules, stableRules, factorRules, powerRules, productRules)
 }
 
 // Ratio bounds, for each node of a graph, how often one rule applies, and how many nodes a pass
