@@ -619,3 +619,37 @@ func TestHalfConvolutionMemory(t *testing.T) {
 		}
 	}
 }
+
+func TestProfileByLine(t *testing.T) {
+	tensortest.SkipLate(t, "the line of a late step is known after it")
+	x := weft.Ones(1<<16, 4)
+	compiled := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		y := x.Sin()
+		return y.CumSum(0).Exp()
+	})
+	p := weft.StartProfile(weft.ProfileOpts{Lines: true})
+	x.Cos()
+	x.Cos()
+	_, err := compiled.Call(x)
+	p.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, line, _ := runtime.Caller(0)
+	calls := map[string]int64{}
+	for _, r := range p.Lines() {
+		if r.Bytes == 0 {
+			t.Errorf("%s has no bytes", r.Name)
+		}
+		calls[r.Name] = r.Calls
+	}
+	want := map[string]int64{}
+	for _, back := range []int{6, 7} { // the two of Cos
+		want[fmt.Sprint("profile_test.go:", line-back)] = 1
+	}
+	sin, scan := fmt.Sprint("profile_test.go:", line-11), fmt.Sprint("profile_test.go:", line-10)
+	want[sin], want[scan] = 1, calls[scan]
+	if calls[scan] < 2 || !reflect.DeepEqual(calls, want) {
+		t.Errorf("lines %v, want %v", calls, want)
+	}
+}

@@ -425,7 +425,7 @@ func (e *Entry) compile(name string) {
 		built()
 	}
 	e.Code = Compile(name, p, e.device)
-	e.Code.Failed = e.failed
+	e.Code.Failed, e.Code.Lines = e.failed, e.lines
 	for i := range e.roots {
 		e.roots[i].traced = nil
 	}

@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/graphtext"
 	"weft/internal/ir"
+	"weft/internal/plan"
 	"weft/internal/rewrite"
 )
 
@@ -81,4 +82,26 @@ func (e *Entry) Explain() string {
 		before = ""
 	}
 	return fmt.Sprintf("%s%s\n%s\n%s", before, after, graphtext.Tree(outs, names), e.Code.Explain())
+}
+
+// lines returns the lines of the user that a step of the plan computes, one for each operation.
+func (e *Entry) lines(step *plan.Step) (lines []string) {
+	add := func(id int) {
+		if id < len(e.From) {
+			if l := array.ShortPlace(e.From[id].pc); l != "" {
+				lines = append(lines, l)
+			}
+		}
+	}
+	if step.Node != nil {
+		add(step.Node.ID)
+	}
+	for _, k := range []*plan.Kernel{step.Kernel, step.Epilogue} {
+		if k != nil {
+			for _, id := range k.Nodes {
+				add(int(id))
+			}
+		}
+	}
+	return lines
 }

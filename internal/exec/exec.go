@@ -149,6 +149,8 @@ type Compiled struct {
 	outside  []atomic.Pointer[device.Program] // by step, of rows in no item: compiled when there are some
 	late     []func(error) error              // by step; nil of a device that fails at the call
 
+	// Lines, unless nil, returns the places of the user's code that a step computes.
+	Lines func(step *plan.Step) []string
 	// Failed, unless nil, says more of the error of a step.
 	Failed func(step *plan.Step, err error) error
 }
@@ -166,6 +168,12 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 					c.inner = make([]*inner, len(p.Steps))
 				}
 				c.inner[i] = in
+				in.lines = func(*plan.Step) []string {
+					if c.Lines == nil {
+						return nil
+					}
+					return c.Lines(&p.Steps[i])
+				}
 			} else if c.routines[i] = Routine(d, op.RoutineOf(s.Node)); c.routines[i] == nil {
 				return nil, fmt.Errorf("exec: %s has no routine on %s", s.Node.Op.OpName(), d.Name())
 			}

@@ -18,6 +18,7 @@ type inner struct {
 	a     ir.Attrs
 	used  []bool // which results of a loop's body are wanted
 	plans [2]func() (*Compiled, error)
+	lines func(*plan.Step) []string // of the loop or branch, for its steps
 }
 
 // newInner returns what a step runs beside kernels and routines, nil for nothing.
@@ -32,7 +33,11 @@ func newInner(st *plan.Step, d device.Device) *inner {
 			for i, t := range f.Args {
 				sigs[i] = plan.Sig{DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)}
 			}
-			return Compile(plan.Build(outs, sigs, nil, d.Model()), d)
+			c, err := Compile(plan.Build(outs, sigs, nil, d.Model()), d)
+			if err == nil {
+				c.Lines = in.lines
+			}
+			return c, err
 		})
 	}
 	switch a := in.a.(type) {

@@ -51,6 +51,9 @@ func (c *Compiled) Costs(r *profile.Recorder) []profile.Total {
 func (c *Compiled) describe(s *profile.Step, i int) {
 	st := &c.Plan.Steps[i]
 	s.Device = c.dev.Number()
+	if c.Lines != nil {
+		s.Lines = c.Lines(st)
+	}
 	if k := c.kernels[i]; k != nil {
 		p, ok := k.(interface{ Interpreted() bool })
 		s.Interpreted = ok && p.Interpreted()
@@ -92,6 +95,7 @@ func sideBySide(steps []profile.Step) profile.Step {
 	for i := range steps {
 		s := &steps[i]
 		all.Bytes += s.Bytes
+		all.Lines = append(all.Lines, s.Lines...)
 		all.Flops += s.Flops
 		all.Double = all.Double || s.Double
 		all.Interpreted = all.Interpreted || s.Interpreted

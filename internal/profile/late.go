@@ -29,6 +29,7 @@ const maxLate = 1 << 12
 type lateSpan struct {
 	op       Operation
 	step     *Step
+	pc       uintptr // of the call
 	stream   streamKey
 	from, to Mark
 	issued   time.Duration // how long issuing took, which stands for a time that the device cannot tell
@@ -64,7 +65,7 @@ func (c *Call) On(s Stream) {
 func (c *Call) mark(s *Step, issued time.Duration) lateSpan {
 	from := c.last
 	c.last = c.stream.Mark()
-	return lateSpan{c.op, s, c.key, from, c.last, issued}
+	return lateSpan{c.op, s, c.pc, c.key, from, c.last, issued}
 }
 
 // wait keeps a span until its time is asked for; the lock is held.
@@ -92,6 +93,9 @@ func (r *Recorder) settle() {
 			total(r.ops, s.op).Time += took
 		} else {
 			total(r.steps, s.step).Time += took
+			if s.pc != 0 && s.step.Lines == nil {
+				total(r.lines, s.pc).Time += took
+			}
 			if start >= 0 {
 				r.event(Event{Kind: Late, Device: s.op.Device, Name: s.step.Name, Track: int64(s.stream.number), Start: start, Time: took})
 			}

@@ -30,6 +30,10 @@ type Step struct {
 	Bytes   int64 // that it reads and writes
 	Flops   int64 // arithmetic operations
 
+	// Lines are the places of the user's code that the step computes, one for each operation; nil
+	// where the caller's line is meant.
+	Lines []string
+
 	// What tips look at.
 	Double      bool // computes in float64
 	Crossing    bool // copies between different axes
@@ -90,6 +94,7 @@ type Event struct {
 type Options struct {
 	Events bool // keep events
 	Labels bool // set pprof's labels
+	Places bool // find the lines that call operations
 }
 
 // maxEvents bounds the events that are kept: some 80 MiB.
@@ -112,6 +117,7 @@ type Recorder struct {
 	steps  map[*Step]*Total
 	phases map[string]*Total
 	rules  map[string]*Total
+	lines  map[uintptr]*Total // by program counter: steps that have no lines of their own
 	events []Event
 	late   []lateSpan
 	lost   int
@@ -124,7 +130,7 @@ func On() *Recorder { return on.Load() }
 
 // Begin switches a new recorder on. It returns nil if one is on already.
 func Begin(o Options) *Recorder {
-	r := &Recorder{Options: o, Start: time.Now(), ops: map[Operation]*Total{}, steps: map[*Step]*Total{}, phases: map[string]*Total{}, rules: map[string]*Total{}}
+	r := &Recorder{Options: o, Start: time.Now(), ops: map[Operation]*Total{}, steps: map[*Step]*Total{}, phases: map[string]*Total{}, rules: map[string]*Total{}, lines: map[uintptr]*Total{}}
 	array.Profiling.Enter()
 	if !on.CompareAndSwap(nil, r) {
 		array.Profiling.Leave()
@@ -187,7 +193,8 @@ type Call struct {
 	began        time.Duration
 	bytes, flops int64
 	memory       int64
-	outer        *Call // around it on the same goroutine
+	outer        *Call   // around it on the same goroutine
+	pc           uintptr // the line that made it; with Places alone
 
 	stream      Stream // of a device that works late, or nil
 	key         streamKey
@@ -203,6 +210,9 @@ func (r *Recorder) Begin(device uint8, name string, memory int64) *Call {
 			c.outer = o.(*Call)
 		}
 		r.current.Store(c.track, c)
+	}
+	if r.Places {
+		c.pc = array.Caller()
 	}
 	c.start = r.now()
 	return c
@@ -240,6 +250,9 @@ func (c *Call) finish(now time.Duration) {
 		c.r.wait(late)
 	}
 	total(c.r.steps, s).add(took, s.Bytes, s.Flops)
+	if c.pc != 0 && s.Lines == nil {
+		total(c.r.lines, c.pc).add(took, s.Bytes, s.Flops)
+	}
 	c.r.event(Event{Kind: Run, Device: c.op.Device, Name: s.Name, Track: c.track, Start: c.began, Time: now - c.began, Value: s.Bytes, More: s.Flops})
 	c.r.mu.Unlock()
 	c.step = nil
@@ -274,7 +287,7 @@ func (c *Call) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.stream != nil {
-		r.wait(lateSpan{c.op, nil, c.key, c.first, c.last, took})
+		r.wait(lateSpan{c.op, nil, c.pc, c.key, c.first, c.last, took})
 		took = 0
 	}
 	t := total(r.ops, c.op)
@@ -390,6 +403,36 @@ func (r *Recorder) Rules() map[string]Total {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return copied(r.rules)
+}
+
+// Lines returns what was taken down of lines of the user's code, by "file:line". A step that computes
+// operations of several lines is shared out among them, equally for each operation.
+func (r *Recorder) Lines() map[string]Total {
+	r.settle()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]*Total{}
+	for pc, t := range r.lines {
+		total(out, array.ShortPlace(pc)).merge(t, 1, 1)
+	}
+	for s, t := range r.steps {
+		count := map[string]int{}
+		for _, l := range s.Lines {
+			count[l]++
+		}
+		for l, n := range count {
+			total(out, l).merge(t, n, len(s.Lines))
+		}
+	}
+	return copied(out)
+}
+
+// merge adds n parts of the parts that u is divided into; calls are whole.
+func (t *Total) merge(u *Total, n, parts int) {
+	t.Calls += u.Calls
+	t.Time += u.Time * time.Duration(n) / time.Duration(parts)
+	t.Bytes += u.Bytes * int64(n) / int64(parts)
+	t.Flops += u.Flops * int64(n) / int64(parts)
 }
 
 // Mapped takes down that a device asked the system for memory, from start on.
