@@ -280,13 +280,13 @@ func (a Wrapped6[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Zeroed1 is a whole array of one dimension that a kernel reads by index; an index outside reads 0.
 type Zeroed1[T any] struct {
-	Data  []T    // in row-major order
+	Data  []T    // in row-major order; nil: zeros
 	Shape [1]int // its lengths
 }
 
 // At returns the element at an index.
 func (a Zeroed1[T]) At(i int) T {
-	if n, ok := position(a.Shape[:], i); ok {
+	if n, ok := position(a.Shape[:], i); ok && a.Data != nil {
 		return at(a.Data, n)
 	}
 	var zero T
@@ -298,13 +298,13 @@ func (a Zeroed1[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Zeroed2 is a whole array of two dimensions that a kernel reads by index; an index outside reads 0.
 type Zeroed2[T any] struct {
-	Data  []T    // in row-major order
+	Data  []T    // in row-major order; nil: zeros
 	Shape [2]int // its lengths
 }
 
 // At returns the element at an index.
 func (a Zeroed2[T]) At(i, j int) T {
-	if n, ok := position(a.Shape[:], i, j); ok {
+	if n, ok := position(a.Shape[:], i, j); ok && a.Data != nil {
 		return at(a.Data, n)
 	}
 	var zero T
@@ -316,13 +316,13 @@ func (a Zeroed2[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Zeroed3 is a whole array of three dimensions that a kernel reads by index; an index outside reads 0.
 type Zeroed3[T any] struct {
-	Data  []T    // in row-major order
+	Data  []T    // in row-major order; nil: zeros
 	Shape [3]int // its lengths
 }
 
 // At returns the element at an index.
 func (a Zeroed3[T]) At(i, j, k int) T {
-	if n, ok := position(a.Shape[:], i, j, k); ok {
+	if n, ok := position(a.Shape[:], i, j, k); ok && a.Data != nil {
 		return at(a.Data, n)
 	}
 	var zero T
@@ -334,13 +334,13 @@ func (a Zeroed3[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Zeroed4 is a whole array of four dimensions that a kernel reads by index; an index outside reads 0.
 type Zeroed4[T any] struct {
-	Data  []T    // in row-major order
+	Data  []T    // in row-major order; nil: zeros
 	Shape [4]int // its lengths
 }
 
 // At returns the element at an index.
 func (a Zeroed4[T]) At(i0, i1, i2, i3 int) T {
-	if n, ok := position(a.Shape[:], i0, i1, i2, i3); ok {
+	if n, ok := position(a.Shape[:], i0, i1, i2, i3); ok && a.Data != nil {
 		return at(a.Data, n)
 	}
 	var zero T
@@ -352,13 +352,13 @@ func (a Zeroed4[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Zeroed5 is a whole array of five dimensions that a kernel reads by index; an index outside reads 0.
 type Zeroed5[T any] struct {
-	Data  []T    // in row-major order
+	Data  []T    // in row-major order; nil: zeros
 	Shape [5]int // its lengths
 }
 
 // At returns the element at an index.
 func (a Zeroed5[T]) At(i0, i1, i2, i3, i4 int) T {
-	if n, ok := position(a.Shape[:], i0, i1, i2, i3, i4); ok {
+	if n, ok := position(a.Shape[:], i0, i1, i2, i3, i4); ok && a.Data != nil {
 		return at(a.Data, n)
 	}
 	var zero T
@@ -370,13 +370,13 @@ func (a Zeroed5[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Zeroed6 is a whole array of six dimensions that a kernel reads by index; an index outside reads 0.
 type Zeroed6[T any] struct {
-	Data  []T    // in row-major order
+	Data  []T    // in row-major order; nil: zeros
 	Shape [6]int // its lengths
 }
 
 // At returns the element at an index.
 func (a Zeroed6[T]) At(i0, i1, i2, i3, i4, i5 int) T {
-	if n, ok := position(a.Shape[:], i0, i1, i2, i3, i4, i5); ok {
+	if n, ok := position(a.Shape[:], i0, i1, i2, i3, i4, i5); ok && a.Data != nil {
 		return at(a.Data, n)
 	}
 	var zero T

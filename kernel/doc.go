@@ -46,7 +46,7 @@
 //   - calls of other functions, which must not be recursive;
 //   - the packages math, math/bits, math/cmplx and this one.
 //
-// Pointers, slices, maps, strings, interfaces, closures and variables of the package are
+// Pointers, Go's slices, maps, strings, interfaces, closures and variables of the package are
 // refused. What is refused is an [*Error] with file, line and column.
 //
 // The body of a function stands in place of each call. A function that grows beyond about
@@ -66,5 +66,6 @@
 //
 // Arrays are parameters. [Array1] to [Array6] are read where every index is proven to lie
 // inside before anything runs; [Clamped1], [Wrapped1], [Zeroed1] and their kin say what
-// lies outside. An [Elem] gives the element's own index and random numbers.
+// lies outside. An [Elem] gives the element's own index and random numbers. Row gives an array its
+// first index; Slice gives the elements between bounds, a [Seq].
 package kernel

@@ -153,7 +153,6 @@ func (f *Func) stencil(args []any) *stencil {
 // reach finds the neighbourhood.
 func (s *stencil) reach() {
 	rank := len(s.shape)
-	s.lo, s.hi = make([]int, rank), make([]int, rank)
 	if n := s.opts.Neighborhood; n != nil {
 		if len(n) != rank {
 			array.Failf(s.name, "Neighborhood", "has %d axes, the first neighbourhood %d", len(n), rank)
@@ -162,48 +161,107 @@ func (s *stencil) reach() {
 			if r[0] > r[1] || r[0] < -maxReach || r[1] > maxReach {
 				array.Failf(s.name, "Neighborhood", "runs from %d to %d along axis %d", r[0], r[1], k)
 			}
-			s.lo[k], s.hi[k] = r[0], r[1]
+		}
+	}
+	stepped := !slices.Equal(s.step, slices.Repeat([]int{1}, rank))
+	for _, o := range s.in.Loads() {
+		if !o.Constant && stepped {
+			array.Failf(s.name, "Step", "is for constant offsets; those at which %s is read are not", s.f.f.Params()[o.Param].Name)
+		}
+	}
+	s.lo, s.hi = s.f.extent(s.in, rank, s.opts.Neighborhood)
+}
+
+// Neighborhood returns the least and the greatest offset of each axis that the stencil reads,
+// as [StencilOpts] describes them. It panics with a *weft.Error if the function is not a stencil,
+// or if it reads at offsets that are not constant, so that a call needs StencilOpts.Neighborhood.
+// Offsets do not depend on type parameters.
+func (f *Func) Neighborhood() [][2]int {
+	f.check()
+	name := f.f.Name()
+	if !f.IsStencil() {
+		array.Failf(name, "", "is not a stencil: its first parameter is not a neighbourhood (kernel.Near1 to Near6)")
+	}
+	var in *gokernel.Instance
+	var err error
+	for _, d := range []array.DType{array.Float32, array.Float64, array.Int64, array.Int32, array.Int16, array.Int8, array.Uint64, array.Uint32, array.Uint16, array.Uint8, array.Complex128, array.Complex64, array.Bool} {
+		var dtypes []array.DType
+		for _, p := range f.taken {
+			if p.TypeParam >= 0 {
+				dtypes = append(dtypes, d)
+			} else {
+				dtypes = append(dtypes, p.DType)
+			}
+		}
+		if in, err = f.f.Instantiate(dtypes); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		fail(name, err)
+	}
+	lo, hi := f.extent(in, f.taken[0].Rank, nil)
+	out := make([][2]int, len(lo))
+	for k := range lo {
+		out[k] = [2]int{lo[k], hi[k]}
+	}
+	return out
+}
+
+// extent returns the neighbourhood of a stencil of that rank: the union of all offsets and 0, or
+// what is given, which must have all offsets.
+func (f *Func) extent(in *gokernel.Instance, rank int, given [][2]int) (lo, hi []int) {
+	name := f.f.Name()
+	lo, hi = make([]int, rank), make([]int, rank)
+	for k, r := range given {
+		lo[k], hi[k] = r[0], r[1]
+	}
+	widen := func(param string, low, high []int) {
+		for k := range low {
+			if low[k] < -maxReach || high[k] > maxReach {
+				array.Failf(name, param, "is read at offsets from %d to %d", low[k], high[k])
+			}
+			lo[k], hi[k] = min(lo[k], low[k]), max(hi[k], high[k])
 		}
 	}
 	read := false
-	for _, o := range s.in.Loads() {
-		param := s.f.f.Params()[o.Param].Name
+	for _, o := range in.Loads() {
+		param := f.f.Params()[o.Param].Name
 		if !o.Constant {
-			if s.opts.Neighborhood == nil {
-				array.Failf(s.name, "Neighborhood", "is needed: the offsets at which %s is read are not constant", param)
-			}
-			if !slices.Equal(s.step, slices.Repeat([]int{1}, rank)) {
-				array.Failf(s.name, "Step", "is for constant offsets; those at which %s is read are not", param)
-			}
 			read = true
-			for k := range o.Low {
-				if s.opts.Neighborhood != nil && (o.Low[k] < s.lo[k] || o.High[k] > s.hi[k]) {
-					array.Failf(s.name, "Neighborhood", "runs from %d to %d along axis %d, %s is read at offsets from %d to %d", s.lo[k], s.hi[k], k, param, o.Low[k], o.High[k])
+			switch {
+			case given != nil:
+				for k := range o.Low {
+					if o.Low[k] < lo[k] || o.High[k] > hi[k] {
+						array.Failf(name, "Neighborhood", "runs from %d to %d along axis %d, %s is read at offsets from %d to %d", lo[k], hi[k], k, param, o.Low[k], o.High[k])
+					}
 				}
+			case o.Open || o.Low == nil:
+				array.Failf(name, "Neighborhood", "is needed: the offsets at which %s is read are not constant", param)
+			default:
+				widen(param, o.Low, o.High)
 			}
 		}
 		for _, d := range o.At {
 			read = true
+			if given == nil {
+				widen(param, d, d)
+				continue
+			}
 			for k, i := range d {
-				if s.opts.Neighborhood != nil {
-					if i < s.lo[k] || i > s.hi[k] {
-						array.Failf(s.name, "Neighborhood", "does not have offset %d along axis %d, at which %s is read", i, k, param)
-					}
-					continue
+				if i < lo[k] || i > hi[k] {
+					array.Failf(name, "Neighborhood", "does not have offset %d along axis %d, at which %s is read", i, k, param)
 				}
-				if i < -maxReach || i > maxReach {
-					array.Failf(s.name, param, "is read at offset %d", i)
-				}
-				s.lo[k], s.hi[k] = min(s.lo[k], i), max(s.hi[k], i)
 			}
 		}
 	}
 	if !read {
-		array.Failf(s.name, "", "reads no neighbourhood")
+		array.Failf(name, "", "reads no neighbourhood")
 	}
-	for k := range s.lo { // as Numba's: elements before the first that reads stay inside
-		s.lo[k], s.hi[k] = min(s.lo[k], 0), max(s.hi[k], 0)
+	for k := range lo { // as Numba's: elements before the first that reads stay inside
+		lo[k], hi[k] = min(lo[k], 0), max(hi[k], 0)
 	}
+	return lo, hi
 }
 
 // maxReach bounds offsets, so that sums of them and of lengths do not overflow.

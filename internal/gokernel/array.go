@@ -2,7 +2,7 @@ package gokernel
 
 import (
 	"go/ast"
-	"go/constant"
+	"go/token"
 	"slices"
 
 	"weft/internal/array"
@@ -52,8 +52,10 @@ func (in Input) Seen() op.Seen {
 // Offsets say where a Near parameter is read.
 type Offsets struct {
 	Param    int
-	Constant bool    // all offsets are constants
-	At       [][]int // the constant ones, each once, in the order in which they are read
+	Constant bool // all offsets are constants
+	// Open reports an offset that is not constant and not of a slice with constant bounds.
+	Open bool
+	At   [][]int // the constant ones, each once, in the order in which they are read
 	// Low and High bound all offsets, by axis; nil if they are not known.
 	Low, High []int
 }
@@ -91,11 +93,21 @@ func (i *Instance) again() *Instance {
 	return &c
 }
 
-// An outside is an array that the kernel reads.
+// An outside is an array that the kernel reads, or a row of one.
 type outside struct {
 	param int
 	input int // of its first part; -1 if it is split
 	t     *ty
+	lead  []index // the indices that are given: of a row
+}
+
+// rank is the number of axes of the whole array.
+func (a *outside) rank() int { return len(a.lead) + a.t.rank }
+
+// An index is one index of a read.
+type index struct {
+	v   loop.Value
+	pos token.Pos
 }
 
 // declare lists the inputs that arguments are.
@@ -216,26 +228,45 @@ func (l *lowerer) method(x *ast.CallExpr, name string) *value {
 		return l.elemMethod(sel, name, args)
 	}
 	a := recv.at
-	if name == "Dim" {
-		return l.dim(a, args[0].n.v)
-	}
-	index := make([]loop.Value, len(args))
+	given := make([]index, len(args))
 	for k, v := range args {
-		index[k] = v.n.v
+		given[k] = index{v.n.v, x.Args[k].Pos()}
 	}
-	if a.t.role == Near {
-		return l.near(a, index)
+	switch name {
+	case "Dim":
+		return l.dim(a, args[0].n.v)
+	case "Row":
+		return l.row(a, given[0])
+	case "Slice":
+		return l.slice(a, given)
 	}
-	return l.whole(a, index, x)
+	return l.read1(a, given)
+}
+
+// read1 reads one element at indices that follow the given ones of a row.
+func (l *lowerer) read1(a *outside, at []index) *value {
+	var all []index
+	for _, i := range append(slices.Clip(a.lead), at...) {
+		i.v = l.reach(i.v, loop.I64)
+		all = append(all, i)
+	}
+	if a.t.role != Near {
+		return l.whole(a, all)
+	}
+	offset := make([]loop.Value, len(all))
+	for k, i := range all {
+		offset[k] = i.v
+	}
+	return l.near(a, offset)
 }
 
 // dim is the length of an axis of an array; 0 of an axis that it does not have.
 func (l *lowerer) dim(a *outside, axis loop.Value) *value {
 	of := func(k int) loop.Value {
 		if a.t.role == Near {
-			return l.asked(DimOf, a.param, k)
+			return l.asked(DimOf, a.param, len(a.lead)+k)
 		}
-		return l.window(a.input, a.t.rank).Extents[k]
+		return l.window(a.input, a.rank()).Extents[len(a.lead)+k]
 	}
 	if k, ok := l.knownInt(axis); ok {
 		if k < 0 || k >= int64(a.t.rank) {
@@ -284,57 +315,12 @@ func (l *lowerer) near(a *outside, offset []loop.Value) *value {
 	return l.readAt(a, offset, -1)
 }
 
-// written adds the constant offsets at which the source of the kernel reads Near
-// parameters to those that the trial met: where a condition is a constant too, it takes one
-// way alone.
-func (i *Instance) written() {
-	params := i.f.obj.Signature().Params()
-	ast.Inspect(i.f.decl.Body, func(n ast.Node) bool {
-		call, ok := n.(*ast.CallExpr)
-		if !ok {
-			return true
-		}
-		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
-		if !ok || sel.Sel.Name != "At" {
-			return true
-		}
-		id, ok := ast.Unparen(sel.X).(*ast.Ident)
-		if !ok {
-			return true
-		}
-		k := slices.IndexFunc(i.loads, func(o Offsets) bool { return params.At(o.Param) == i.f.info.Uses[id] })
-		if k < 0 {
-			return true
-		}
-		at := make([]int, len(call.Args))
-		for axis, a := range call.Args {
-			v := i.f.info.Types[a].Value
-			if v == nil {
-				return true
-			}
-			c, ok := constant.Int64Val(constant.ToInt(v))
-			if !ok {
-				return true
-			}
-			at[axis] = int(c)
-		}
-		o := &i.loads[k]
-		if slices.ContainsFunc(o.At, func(b []int) bool { return slices.Equal(at, b) }) {
-			return true
-		}
-		o.At = append(o.At, at)
-		for axis := range o.Low {
-			o.Low[axis], o.High[axis] = min(o.Low[axis], at[axis]), max(o.High[axis], at[axis])
-		}
-		return true
-	})
-}
-
 // noteOffset records where a Near parameter is read.
 func (l *lowerer) noteOffset(o *Offsets, at []int, constant bool, offset []loop.Value) {
 	low, high, known := slices.Clone(at), slices.Clone(at), true
 	if !constant {
 		o.Constant = false
+		o.Open = o.Open || !l.sliced
 		for k, v := range offset {
 			var ok bool
 			low[k], high[k], ok = l.constantRange(v)
@@ -361,7 +347,7 @@ func (l *lowerer) noteOffset(o *Offsets, at []int, constant bool, offset []loop.
 // it has none.
 func (l *lowerer) readAt(a *outside, index []loop.Value, no int) *value {
 	part := func(p int, t *ty) *value {
-		w := l.window(a.input+p, a.t.rank)
+		w := l.window(a.input+p, a.rank())
 		off := l.zero(loop.I64)
 		for k, i := range index {
 			off = l.bin(loop.OpAdd, off, l.bin(loop.OpMul, i, w.Strides[k]))
@@ -381,18 +367,18 @@ func (l *lowerer) readAt(a *outside, index []loop.Value, no int) *value {
 }
 
 // whole reads an element of a whole array. Clamped and wrapped arrays have one at least.
-func (l *lowerer) whole(a *outside, index []loop.Value, x *ast.CallExpr) *value {
-	w := l.window(a.input, a.t.rank)
+func (l *lowerer) whole(a *outside, index []index) *value {
+	w := l.window(a.input, a.rank())
 	zero := l.zero(loop.I64)
 	one := l.int(loop.I64, 1)
 	inside := l.flag(true)
 	at := make([]loop.Value, len(index))
-	for k, i := range index {
-		n := w.Extents[k]
+	for k, x := range index {
+		i, n := x.v, w.Extents[k]
 		switch a.t.role {
 		case Array:
 			if l.trial {
-				l.prove(a.param, k, i, x.Args[k])
+				l.prove(a.param, k, i, x.pos)
 			}
 			at[k] = i
 		case Clamped:
@@ -406,7 +392,7 @@ func (l *lowerer) whole(a *outside, index []loop.Value, x *ast.CallExpr) *value 
 			at[k] = i
 		}
 	}
-	no := l.nextRead(a, x.Pos())
+	no := l.nextRead(a, index[0].pos)
 	l.notePlace(a, no, at, inside)
 	if a.t.role != Zeroed {
 		return l.readAt(a, at, no)

@@ -26,6 +26,9 @@ func (l *lowerer) call(x *ast.CallExpr) []*value {
 		case o.Pkg().Path() == cmplxPath:
 			return l.cmplxCall(x, o.Name())
 		case o.Pkg().Path() == kernelPath:
+			if o.Signature().Recv() == nil {
+				return []*value{l.kernelCall(x, o.Name())}
+			}
 			return []*value{l.method(x, o.Name())}
 		}
 	}
@@ -139,7 +142,7 @@ func (l *lowerer) invoke(fn *types.Func, env binding, args []*value) []*value {
 	}
 	for r := range sig.Results().Variables() {
 		t := l.src.typeOf(r.Type(), env, r.Pos())
-		if t.kind == kOuter || t.kind == kElem {
+		if t.opaque() {
 			l.src.refuse(r.Pos(), "a function returns numbers, no arrays and elements of package kernel")
 		}
 		v := &variable{t: t, val: undefined(t)}

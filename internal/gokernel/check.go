@@ -448,6 +448,9 @@ func (c *checker) rangeOver(s *ast.RangeStmt) {
 	if tp, ok := types.Unalias(t).(*types.TypeParam); ok {
 		t = tp.Underlying()
 	}
+	if isSeq(t) {
+		return
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Array:
 		return
@@ -458,7 +461,7 @@ func (c *checker) rangeOver(s *ast.RangeStmt) {
 	case *types.Interface: // of a type parameter: an integer, or it would not have passed
 		return
 	}
-	c.f.src.refuse(s.X.Pos(), "a loop ranges over an integer or an array of fixed length, not over %s", plain(t))
+	c.f.src.refuse(s.X.Pos(), "a loop ranges over an integer, an array of fixed length or a kernel.Seq, not over %s", plain(t))
 }
 
 func (c *checker) branch(s *ast.BranchStmt) {

@@ -489,12 +489,16 @@ func (l *lowerer) rounds(n int, round func(i int), vars []*variable, cost int) {
 	from(0)
 }
 
-// rangeStmt lowers a range over an integer or over an array of fixed length.
+// rangeStmt lowers a range over an integer, over an array of fixed length or over a kernel.Seq.
 func (l *lowerer) rangeStmt(s *ast.RangeStmt) {
 	over := l.expr(s.X)
 	a := &around{stmt: s, broken: l.clear(), next: l.clear()}
 	l.fr.loops = append(l.fr.loops, a)
 	defer l.leave()
+	if over.t.kind == kSeq {
+		l.rangeSeq(s, over, a)
+		return
+	}
 	it, end := tInt64, loop.NoValue
 	if over.t.kind == kArray {
 		end = l.int(it.t, int64(len(over.parts)))

@@ -138,6 +138,8 @@ func (f *Func) callCost(x *ast.CallExpr, how counting) int {
 		return 4
 	case fn.Name() == "At":
 		return 6
+	case fn.Name() == "Slice", fn.Name() == "Row":
+		return 4
 	}
 	return 40
 }
@@ -184,6 +186,18 @@ func (f *Func) trips(s ast.Stmt) int {
 		}
 		if n, ok := number(s.X); ok {
 			return max(min(n, costly), 1)
+		}
+		if call, ok := ast.Unparen(s.X).(*ast.CallExpr); ok && isSeq(f.info.TypeOf(call)) {
+			n := 1
+			for k := 0; k+1 < len(call.Args); k += 2 {
+				lo, low := number(call.Args[k])
+				hi, high := number(call.Args[k+1])
+				if !low || !high {
+					return 0
+				}
+				n = min(n*max(hi-lo, 1), costly)
+			}
+			return n
 		}
 	case *ast.ForStmt:
 		init, ok := s.Init.(*ast.AssignStmt)

@@ -168,7 +168,7 @@ func (l *lowerer) literal(x *ast.CompositeLit) *value {
 
 // assignable is a value as the type of what it is assigned to.
 func (l *lowerer) assignable(v *value, t *ty) *value {
-	if v.t.kind == kOuter || v.t.kind == kElem {
+	if v.t.opaque() {
 		return v
 	}
 	return v.as(t)

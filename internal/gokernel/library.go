@@ -180,6 +180,14 @@ func (e *Elem) Rand() float32
 func (e *Elem) Rand64() float64
 func (e *Elem) Randn() float32
 func (e *Elem) Randn64() float64
+type Seq[T any] func(yield func(T) bool)
+type number interface { ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64 }
+type float interface { ~float32 | ~float64 }
+func Sum[T number](s Seq[T]) (x T) { return }
+func Mean[T float](s Seq[T]) (x T) { return }
+func Median[T float](s Seq[T]) (x T) { return }
+func Min[T number](s Seq[T]) (x T) { return }
+func Max[T number](s Seq[T]) (x T) { return }
 `)
 	for _, name := range arrayTypes {
 		for n := 1; n <= 6; n++ {
@@ -190,6 +198,15 @@ func (e *Elem) Randn64() float64
 			}
 			fmt.Fprintf(&b, "func (a %s%d[T]) At(%s int) (x T)\n", name, n, strings.Join(args, ", "))
 			fmt.Fprintf(&b, "func (a %s%d[T]) Dim(axis int) int\n", name, n)
+			if n > 1 {
+				fmt.Fprintf(&b, "func (a %s%d[T]) Row(i int) (row %s%d[T])\n", name, n, name, n-1)
+			}
+			if n == 1 || name == "Near" {
+				for i := range args {
+					args[i] = fmt.Sprintf("lo%d, hi%d", i, i)
+				}
+				fmt.Fprintf(&b, "func (a %s%d[T]) Slice(%s int) Seq[T]\n", name, n, strings.Join(args, ", "))
+			}
 		}
 	}
 	return b.String()

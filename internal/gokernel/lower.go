@@ -38,6 +38,7 @@ type lowerer struct {
 	facts     map[loop.Value]fact
 	boundless map[int]bool // Near parameters of whose offsets no bounds are known
 
+	sliced bool              // the read is of a slice with constant bounds
 	loops  int               // loops around what is being lowered
 	read   map[int]int       // by parameter of a whole array: how often it was read so far
 	looped map[int]token.Pos // by such a parameter: a read in a loop

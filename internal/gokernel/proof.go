@@ -81,12 +81,12 @@ func (o Obligation) Check(extent []int, dim func(param int) []int) error {
 }
 
 // prove finds the obligation of an index of a plain array.
-func (l *lowerer) prove(param, axis int, v loop.Value, x ast.Expr) {
+func (l *lowerer) prove(param, axis int, v loop.Value, pos token.Pos) {
 	low, high := l.bounds(v)
 	if low == nil || high == nil {
-		l.src.refuse(x.Pos(), "this index is not proven to lie inside; Clamped, Wrapped and Zeroed arrays say what an index outside reads")
+		l.src.refuse(pos, "this index is not proven to lie inside; Clamped, Wrapped and Zeroed arrays say what an index outside reads")
 	}
-	o := Obligation{param, axis, low, high, l.src, x.Pos()}
+	o := Obligation{param, axis, low, high, l.src, pos}
 	for _, p := range l.inst.proofs {
 		if p.Param == param && p.Axis == axis && fmt.Sprint(p.Low, p.High) == fmt.Sprint(low, high) {
 			return

@@ -91,7 +91,7 @@ func (l *lowerer) notePlace(a *outside, no int, at []loop.Value, inside loop.Val
 			continue
 		}
 		flat := l.zero(loop.I64)
-		for axis, n := range l.window(a.input, a.t.rank).Extents {
+		for axis, n := range l.window(a.input, a.rank()).Extents {
 			flat = l.bin(loop.OpAdd, l.bin(loop.OpMul, flat, n), at[axis])
 		}
 		behind := l.places.val.parts[k].n.v

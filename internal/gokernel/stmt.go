@@ -213,7 +213,7 @@ func (l *lowerer) store(p place, x *value) {
 	if p.root == nil {
 		return
 	}
-	if x.t.kind == kElem || x.t.kind == kOuter {
+	if x.t.opaque() {
 		l.src.refuse(l.pos, "arrays and elements of package kernel are not assigned to variables")
 	}
 	var put func(v *value, steps []place1) *value

@@ -22,14 +22,15 @@ const (
 	kStruct  // parts: the fields
 	kArray   // parts: the elements
 	kElem    // parts: the calls for random numbers so far
-	kOuter   // an array that the kernel reads, a parameter
+	kOuter   // an array that the kernel reads: a parameter, or a row of one
+	kSeq     // elements of such an array in order: kernel.Seq
 )
 
 // A ty is a type without type parameters and names.
 type ty struct {
 	kind   kind
 	t      loop.Type // of a scalar, or of the parts of a complex number
-	elem   *ty       // of kArray and kOuter
+	elem   *ty       // of kArray, kOuter and kSeq
 	parts  []*ty     // of kComplex, kStruct, kArray and kElem
 	role   Role      // of kOuter
 	rank   int       // of kOuter
@@ -99,7 +100,10 @@ func goType(d array.DType) (types.Type, bool) {
 	return nil, false
 }
 
-func (t *ty) scalar() bool   { return t.kind <= kFloat }
+func (t *ty) scalar() bool { return t.kind <= kFloat }
+
+// opaque reports a type whose values are named and passed on, but not stored or compared.
+func (t *ty) opaque() bool   { return t.kind >= kElem }
 func (t *ty) integer() bool  { return t.kind == kInt || t.kind == kUint }
 func (t *ty) unsigned() bool { return t.kind == kUint }
 
@@ -129,6 +133,9 @@ func (s *Source) typeOf(t types.Type, env binding, pos token.Pos) *ty {
 			return s.typeOf(u, nil, pos)
 		}
 	case *types.Named:
+		if isSeq(t) {
+			return &ty{kind: kSeq, elem: s.typeOf(t.TypeArgs().At(0), env, pos)}
+		}
 		if role, rank, elem := special(t); role == Element {
 			return tElem
 		} else if role != Scalar {
@@ -173,7 +180,7 @@ func (s *Source) typeOf(t types.Type, env binding, pos token.Pos) *ty {
 
 func (s *Source) sized(t *ty, pos token.Pos) *ty {
 	for _, p := range t.parts {
-		if p.kind == kOuter || p.kind == kElem {
+		if p.opaque() {
 			s.refuse(pos, "arrays and elements of package kernel are parameters, no part of other types")
 		}
 		if t.leaves += p.leaves; t.leaves > maxLeaves {
@@ -198,6 +205,12 @@ func special(t *types.Named) (role Role, rank int, elem types.Type) {
 		}
 	}
 	return Scalar, 0, nil
+}
+
+// isSeq reports kernel.Seq.
+func isSeq(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == kernelPath && n.Obj().Name() == "Seq"
 }
 
 // plain is the name of a type in errors.

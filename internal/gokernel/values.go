@@ -18,8 +18,9 @@ type num struct {
 type value struct {
 	t     *ty
 	n     num      // of a scalar
-	parts []*value // of other types but kOuter
-	at    *outside // of kOuter
+	parts []*value // of other types but kOuter and kSeq
+	at    *outside // of kOuter and kSeq
+	span  []span   // of kSeq, by axis
 }
 
 func (l *lowerer) scalar(t *ty, v loop.Value) *value { return &value{t: t, n: num{v: v}} }
@@ -288,7 +289,7 @@ func (l *lowerer) equal(x, y *value, pos token.Pos) loop.Value {
 	if x.t.scalar() {
 		return l.bin(loop.OpEq, x.n.v, y.n.v)
 	}
-	if x.t.kind == kOuter || x.t.kind == kElem {
+	if x.t.opaque() {
 		l.src.refuse(pos, "arrays and elements of package kernel do not compare")
 	}
 	r := l.flag(true)

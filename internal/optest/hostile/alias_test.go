@@ -26,6 +26,14 @@ var aliases = map[string]string{
 	"checkpoint.Part.State": "the receiver may be a type of this test",
 }
 
+func init() {
+	for _, name := range []string{"Near", "Array", "Clamped", "Wrapped", "Zeroed"} {
+		for n := 2; n <= 6; n++ {
+			aliases[fmt.Sprintf("kernel.%s%d.Row", name, n)] = "a row is the array's memory"
+		}
+	}
+}
+
 // shares reports whether a function takes or gives slices or maps that it could keep: directly,
 // in fields or as any, not through pointers.
 func shares(f reflect.Type) bool {
