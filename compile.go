@@ -172,10 +172,10 @@ func (f *Formula) View(w io.Writer, args ...any) error {
 	return page.Write(w)
 }
 
-// Explain returns the latest program: the graph as it was traced, as formulas, and as it was
-// planned, as formulas and as a tree with the lines of the user that nodes come from; then the
-// plan: its kernels in the loop language and their machine code as assembly text. It panics with *[Error] if the function
-// was not called yet.
+// Explain returns the latest program: the graph as it was traced and as it was planned, then the
+// plan. Graphs are formulas; the planned one is a tree too, with the lines of the user that nodes
+// come from and the rules that made them. The plan has kernels in the loop language and their machine
+// code as assembly text. It panics with *[Error] if the function was not called yet.
 func (c *Compiled[F]) Explain() string {
 	c.notNil("explain")
 	return c.c.Shown("Explain").Explain()

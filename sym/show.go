@@ -244,7 +244,7 @@ func (f *Fn) latest(what string) (*core.Func, *core.Entry) {
 }
 
 // Explain returns the latest program, as [weft.Compiled.Explain] does: the graph before and after
-// rewriting, with names of variables and lines that made them, the plan, its kernels and their
+// rewriting, with names of variables, the lines that made nodes and the rules that rewrote them; the plan, its kernels and their
 // machine code. It panics with *[weft.Error] if the function was not called yet; [DebugPrint]
 // shows what was written.
 func (f *Fn) Explain() string {
@@ -259,7 +259,8 @@ func (f *Fn) DOT() string {
 	if len(e.Outs) == 0 {
 		return graphtext.DOT(nil, graphtext.Names{})
 	}
-	return graphtext.DOT(e.Rewritten().Outs, e.Names(e.From))
+	r, names := e.Planned()
+	return graphtext.DOT(r.Outs, names)
 }
 
 // View writes a page of HTML that shows the latest program, as [weft.Compiled.View] does: the

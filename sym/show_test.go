@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/rewrite"
 	"weft/internal/tensortest"
 	"weft/sym"
 )
@@ -90,6 +91,31 @@ func TestDebugPrintOfLoopsAndBranches(t *testing.T) {
 	}
 	if s := sym.DebugPrint(h.Slice(weft.Range(1, weft.End), weft.NewAxis)); !strings.Contains(s, "slice{1:, None}") {
 		t.Errorf("%s", s)
+	}
+}
+
+// A node that a rule made names it, in text and in pages.
+func TestShowingNamesRules(t *testing.T) {
+	x := sym.Vector("x", weft.Float64)
+	f, err := sym.Function(sym.In(x), sym.Out(x.Exp().Add(1).Log()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Call(weft.Ones(3).To(weft.Float64)); err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	if err := f.View(&page, nil); err != nil {
+		t.Fatal(err)
+	}
+	rule := ""
+	for _, r := range rewrite.Rules() {
+		if strings.Contains(r.Doc, "softplus(x)") && strings.Contains(f.Explain(), "softplus #1 float64[3]  show_test.go:100  by "+r.Name+"\n") {
+			rule = r.Name
+		}
+	}
+	if rule == "" || !strings.Contains(f.DOT(), rule) {
+		t.Errorf("no rule behind softplus:\n%s", f.Explain())
 	}
 }
 

@@ -36,11 +36,11 @@ func (e *Entry) Page(c *CompiledFunc, r *profile.Recorder) *htmlview.Page {
 	var graphs []htmlview.Stage
 	if len(e.Outs) > 0 {
 		graphs = append(graphs, htmlview.Stage{Name: "traced", Outs: e.Outs, Names: e.Names(e.Traced)})
-		w := e.Rewritten()
+		w, names := e.Planned()
 		for _, ph := range w.Report.Phases {
 			graphs = append(graphs, htmlview.Stage{Name: ph.Phase.String(), Outs: ph.Outs, Names: plain})
 		}
-		graphs = append(graphs, htmlview.Stage{Name: "rewritten", Outs: w.Outs, Names: e.Names(e.From)})
+		graphs = append(graphs, htmlview.Stage{Name: "rewritten", Outs: w.Outs, Names: names})
 	}
 	for _, g := range graphs {
 		page.Phases = append(page.Phases, htmlview.Graph(g.Name, g.Outs, g.Names))

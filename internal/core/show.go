@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"weft/internal/array"
 	"weft/internal/graphtext"
@@ -63,18 +64,32 @@ func (c *CompiledFunc) Shown(what string) *Entry {
 }
 
 // Rewritten returns the graph of the program after rewriting.
-func (e *Entry) Rewritten() *rewrite.Result {
-	return rewrite.Run(e.Outs, e.options.Level)
+func (e *Entry) Rewritten() *rewrite.Result { return rewrite.Run(e.Outs, e.options.Level) }
+
+// Planned returns the graph of the program after rewriting with the names that [Entry.Names]
+// gives. A node that a rule made is noted with the rule.
+func (e *Entry) Planned() (*rewrite.Result, graphtext.Names) {
+	r, names := e.Rewritten(), e.Names(e.From)
+	line := names.Note
+	names.Note = func(n *ir.Node) string {
+		s := line(n)
+		if by := r.Rule(n); by != nil {
+			s = strings.TrimSpace(s + "  by " + by.Name)
+		}
+		return s
+	}
+	return r, names
 }
 
 // Explain shows the program: the graph as it was traced, as formulas, and as it was planned, as
-// formulas and as a tree with the lines of the user; then the plan, its kernels in the loop
+// formulas and as a tree with the lines of the user and the rules that made nodes; then the plan, its kernels in the loop
 // language and their machine code as assembly text.
 func (e *Entry) Explain() string {
 	if len(e.Outs) == 0 {
 		return "nothing is computed\n"
 	}
-	outs, names := e.Rewritten().Outs, e.Names(e.From)
+	r, names := e.Planned()
+	outs := r.Outs
 	before, after := graphtext.Formula(e.Outs, e.Names(e.Traced)), graphtext.Formula(outs, names)
 	if before != after {
 		before = "as traced:\n" + before + "\nas planned:\n"
