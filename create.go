@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"unsafe"
 
-	"weft/half"
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/exec"
@@ -228,20 +227,6 @@ func filled[T Element](opName string, number uint8, d DType, n int, f func(data 
 	return (*Tensor)(t)
 }
 
-// dtypeOf returns the type of tensors that hold elements of a Go type.
-func dtypeOf(t reflect.Type) (DType, bool) {
-	switch t {
-	case reflect.TypeFor[half.Float16]():
-		return Float16, true
-	case reflect.TypeFor[half.BFloat16]():
-		return BFloat16, true
-	}
-	d, ok := map[reflect.Kind]DType{reflect.Bool: Bool, reflect.Int8: Int8, reflect.Int16: Int16, reflect.Int32: Int32, reflect.Int64: Int64, reflect.Int: Int64,
-		reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64, reflect.Uint: Uint64,
-		reflect.Float32: Float32, reflect.Float64: Float64, reflect.Complex64: Complex64, reflect.Complex128: Complex128}[t.Kind()]
-	return d, ok
-}
-
 // From returns a tensor of a Go number or of nested slices or arrays of an
 // [Element] type, copied: From([][]float32{{1, 2}, {3, 4}}). It panics when rows
 // differ in length.
@@ -271,7 +256,7 @@ func from(number uint8, x any) *Tensor {
 	for len(shape) < depth {
 		shape = append(shape, 0)
 	}
-	d, ok := dtypeOf(et)
+	d, ok := core.DTypeOf(et)
 	if !ok {
 		array.Failf("from", "x", "is %T: want nested slices of bool, integers, floats or complex numbers", x)
 	}

@@ -56,7 +56,7 @@ func optionsOf[T any](run func(o T) []float64, fields map[string]optionField) op
 var notOptions = map[string]bool{
 	"weft.Batch": true, "data.Batch": true, "weft.ByteRange": true, "weft.Error": true, "weft.FuncContext": true, "weft.Func": true,
 	"weft.GeneratorState": true, "weft.MemoryStats": true, "weft.ProfileRow": true, "weft.DebugStep": true, "kernel.Benchmark": true, "kernel.Elem": true, "kernel.Error": true,
-	"nn.Mismatch": true, "safetensors.Info": true, "sym.Type": true, "npy.Info": true, "safetensors.Unsupported": true,
+	"nn.Mismatch": true, "safetensors.Info": true, "sym.Type": true, "npy.Info": true, "safetensors.Unsupported": true, "records.Field": true, "records.Layout": true,
 }
 
 // kernelView matches the arguments of kernels, which the launch fills in.

@@ -22,7 +22,7 @@ var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 var packages = map[string]string{"fmt": "fmt", "math": "math", "os": "os", "weft": module}
 
 func init() {
-	for _, name := range []string{"checkpoint", "data", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "sym"} {
+	for _, name := range []string{"checkpoint", "data", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "records", "sym"} {
 		packages[name] = module + "/" + name
 	}
 }

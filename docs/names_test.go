@@ -62,7 +62,7 @@ func readNames(t *testing.T) (rows []nameRow) {
 // function of package weft, "Generator.Choice" for methods of other types, "nn.MSE" elsewhere.
 func exported(t *testing.T) map[string]bool {
 	names := map[string]bool{}
-	for _, dir := range []string{"", "nn", "optim", "data", "checkpoint", "npy", "safetensors", "dlpack", "sym", "kernel", "ragged"} {
+	for _, dir := range []string{"", "nn", "optim", "data", "checkpoint", "npy", "safetensors", "dlpack", "sym", "kernel", "ragged", "records"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

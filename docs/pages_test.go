@@ -80,7 +80,7 @@ func TestPaths(t *testing.T) {
 	pages = append(append(pages, more...), "../README.md", "../CONTRIBUTING.md", "../TESTING.md", "../ROADMAP.md", "../SECURITY.md", "../bench/README.md")
 	code := regexp.MustCompile("(?s)```.*?```|`[^`]*`")
 	link := regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`)
-	source := regexp.MustCompile("`((?:internal|kernel|nn|optim|sym|ragged|safetensors|npy|checkpoint|docs|bench|examples|half|data|viewer|cmd)/[\\w./-]+|[a-z]\\w*\\.go)`")
+	source := regexp.MustCompile("`((?:internal|kernel|nn|optim|sym|ragged|records|safetensors|npy|checkpoint|docs|bench|examples|half|data|viewer|cmd)/[\\w./-]+|[a-z]\\w*\\.go)`")
 	checked := 0
 	for _, page := range pages {
 		text, err := os.ReadFile(page)

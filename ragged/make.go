@@ -53,7 +53,7 @@ func fieldOf(op, name string, t reflect.Type) field {
 		f.inner = append(f.inner, t.Len())
 		t = t.Elem()
 	}
-	d, ok := elementType(t)
+	d, ok := core.DTypeOf(t)
 	if !ok || d.Size() != int(t.Size()) {
 		if name != "" {
 			array.Failf(op, "x", "field %s is %s: want bool, integers, floats, complex numbers, or arrays of them", name, t)
@@ -62,16 +62,6 @@ func fieldOf(op, name string, t reflect.Type) field {
 	}
 	f.dtype = d
 	return f
-}
-
-// elementType returns the type of tensors that hold elements of a Go type.
-func elementType(t reflect.Type) (d weft.DType, ok bool) {
-	switch t.Kind() {
-	case reflect.Slice, reflect.Array:
-		return 0, false
-	}
-	err := weft.Try(func() { d = weft.From(reflect.Zero(t).Interface()).DType() })
-	return d, err == nil
 }
 
 // columns returns new memory for n rows.

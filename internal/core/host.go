@@ -180,6 +180,12 @@ func rawBytes(v *array.View) []byte {
 	return Slice[uint8](&array.View{Store: v.Store, DType: array.Uint8, Offset: v.Offset * n, Shape: []int{v.Size() * n}, Strides: []int{1}})
 }
 
+// AlignedTo reports that a storage on the host lies at a multiple of n bytes. Memory that the host
+// does not reach does.
+func AlignedTo(st *array.Storage, n int) bool {
+	return st.Abstract || uintptr(st.Host())%uintptr(n) == 0
+}
+
 // BytesOf returns the memory of a view on the host from its first element on.
 func BytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
 

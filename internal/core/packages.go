@@ -3,8 +3,10 @@ package core
 import (
 	"context"
 	"hash/fnv"
+	"reflect"
 	"slices"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/graphtext"
 	"weft/internal/ir"
@@ -137,6 +139,30 @@ func FromView(v array.View) *Tensor {
 	}
 	return &Tensor{v: v}
 }
+
+// Retyped returns the window v of t's memory, whose elements may be of another type than t's. It
+// has t's scope and stream, and nothing is recorded: gradients do not flow between it and t.
+func (t *Tensor) Retyped(v array.View) *Tensor {
+	t.Check("view")
+	return &Tensor{v: v, run: t.run, view: true}
+}
+
+// DTypeOf returns the type of tensors that hold elements of a Go type.
+func DTypeOf(t reflect.Type) (array.DType, bool) {
+	switch t {
+	case reflect.TypeFor[half.Float16]():
+		return array.Float16, true
+	case reflect.TypeFor[half.BFloat16]():
+		return array.BFloat16, true
+	}
+	d, ok := kinds[t.Kind()]
+	return d, ok
+}
+
+var kinds = map[reflect.Kind]array.DType{reflect.Bool: array.Bool, reflect.Int8: array.Int8, reflect.Int16: array.Int16, reflect.Int32: array.Int32,
+	reflect.Int64: array.Int64, reflect.Int: array.Int64, reflect.Uint8: array.Uint8, reflect.Uint16: array.Uint16, reflect.Uint32: array.Uint32,
+	reflect.Uint64: array.Uint64, reflect.Uint: array.Uint64, reflect.Float32: array.Float32, reflect.Float64: array.Float64,
+	reflect.Complex64: array.Complex64, reflect.Complex128: array.Complex128}
 
 // Sizes returns the sizes of the axes without a copy: the caller must neither write to the slice
 // nor append to a part of it.

@@ -23,6 +23,14 @@ var aliases = map[string]string{
 	"weft.BorrowGrad": "the callback sees the gradients themselves",
 	"weft.BorrowRows": "the callback sees the gradients themselves",
 
+	"records.FromSlice": "the slice is the memory of the records",
+	"records.Borrow":    "the callback writes into the records",
+
+	"records.Aligned":      "the slice is what the methods of its result show",
+	"records.Packed":       "the slice is what the methods of its result show",
+	"records.LayoutOf":     "the slice is what the methods of its result show",
+	"records.Array.Layout": "the slice is what the methods of its result show",
+
 	"checkpoint.Part.State": "the receiver may be a type of this test",
 }
 

@@ -29,6 +29,7 @@ import (
 	"weft/npy"
 	"weft/optim"
 	"weft/ragged"
+	"weft/records"
 	"weft/safetensors"
 )
 
@@ -440,7 +441,10 @@ func init() {
 			}
 			return kernels.Func(pick(g, kernels.Names()...))
 		},
-		typ[*ragged.List](): func(g *gen) any { return g.list() },
+		typ[*ragged.List]():    func(g *gen) any { return g.list() },
+		typ[*records.Array]():  func(g *gen) any { return g.records() },
+		typ[records.Layout]():  func(g *gen) any { return g.layout() },
+		typ[[]records.Field](): func(g *gen) any { return g.layout().Fields },
 		typ[kernel.Paged](): func(g *gen) any {
 			return pick[any](g, nil, kernel.PageOp(g.r.IntN(10)), kernel.PageOp(g.r.IntN(10)), makers[typ[*kernel.Func]()](g))
 		},

@@ -17,6 +17,7 @@ import (
 	"weft/npy"
 	"weft/optim"
 	"weft/ragged"
+	"weft/records"
 	"weft/safetensors"
 	"weft/sym"
 )
@@ -209,6 +210,16 @@ var functions = rows([]row[any]{
 	{"ragged.ReadFile", ragged.ReadFile},
 	{"ragged.WriteFile", ragged.WriteFile},
 	{"ragged.Zip", ragged.Zip},
+	{"records.Aligned", records.Aligned},
+	{"records.Borrow", records.Borrow[hostileRecord]},
+	{"records.Cat", records.Cat},
+	{"records.Data", records.Data[hostileRecord]},
+	{"records.From", records.From},
+	{"records.FromSlice", records.FromSlice[hostileRecord]},
+	{"records.LayoutOf", records.LayoutOf[hostileRecord]},
+	{"records.Over", records.Over},
+	{"records.Packed", records.Packed},
+	{"records.Zeros", records.Zeros},
 	{"safetensors.Open", safetensors.Open},
 	{"safetensors.Read", safetensors.Read},
 	{"safetensors.ReadFile", safetensors.ReadFile},
@@ -509,6 +520,9 @@ var types = rows([]row[reflect.Type]{
 	{"npy.LeftOutError", reflect.TypeFor[npy.LeftOutError]()},
 	{"npy.UnsupportedError", reflect.TypeFor[npy.UnsupportedError]()},
 	{"ragged.List", reflect.TypeFor[ragged.List]()},
+	{"records.Array", reflect.TypeFor[records.Array]()},
+	{"records.Field", reflect.TypeFor[records.Field]()},
+	{"records.Layout", reflect.TypeFor[records.Layout]()},
 	{"safetensors.File", reflect.TypeFor[safetensors.File]()},
 	{"safetensors.FormatError", reflect.TypeFor[safetensors.FormatError]()},
 	{"safetensors.Info", reflect.TypeFor[safetensors.Info]()},

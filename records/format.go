@@ -1,0 +1,93 @@
+package records
+
+import (
+	"fmt"
+	"strings"
+
+	"weft/internal/array"
+	"weft/internal/core"
+)
+
+// How records are printed.
+const (
+	summaryAbove = 1000 // records, beyond which only the edges are shown
+	edgeItems    = 3    // records at each edge
+	lineWidth    = 75
+)
+
+// String shows the records as the verb %v does.
+func (a *Array) String() string { return fmt.Sprintf("%v", a) }
+
+// Format implements [fmt.Formatter]. Records are printed as NumPy prints them, in parentheses: "[([1.
+// 2.], 7) ([3. 4.], 8)]". Beyond 1000 records the edges are shown, and %+v shows all. The verb, its
+// flags and precision apply to each field: see [weft.Tensor.Format].
+func (a *Array) Format(s fmt.State, verb rune) {
+	switch {
+	case s == nil:
+		array.Failf("format", "s", "is nil: functions of package fmt call Format")
+	case a == nil || a.lay == nil:
+		fmt.Fprint(s, "<nil>")
+		return
+	case (*core.Tensor)(a.bytes).IsTraced():
+		fmt.Fprintf(s, "<traced %s>", a.describe())
+		return
+	}
+	p := &printer{format: fmt.FormatString(s, verb), edges: a.Len() > summaryAbove && !s.Flag('+')}
+	fmt.Fprint(s, p.array(a, 0))
+}
+
+type printer struct {
+	format string // of fields
+	edges  bool
+}
+
+// array returns the text of records, whose lines but the first are indented.
+func (p *printer) array(a *Array, indent int) string {
+	if len(a.sizes()) == 0 {
+		return p.record(a)
+	}
+	n := a.sizes()[0]
+	var items []string
+	for i := 0; i < n; i++ {
+		if p.edges && n > 2*edgeItems && i == edgeItems {
+			items = append(items, "...")
+			i = n - edgeItems
+		}
+		items = append(items, p.array(a.At(i), indent+1))
+	}
+	var t strings.Builder
+	t.WriteByte('[')
+	column := indent + 1
+	for i, x := range items {
+		switch {
+		case i == 0:
+		case len(a.sizes()) > 1 || column+1+len(x) > lineWidth:
+			t.WriteString(strings.Repeat("\n", max(len(a.sizes())-1, 1)) + strings.Repeat(" ", indent+1))
+			column = indent + 1
+		default:
+			t.WriteByte(' ')
+			column++
+		}
+		t.WriteString(x)
+		column += len(x)
+	}
+	t.WriteByte(']')
+	return t.String()
+}
+
+// record returns the text of a single record.
+func (p *printer) record(a *Array) string {
+	fields := make([]string, len(a.lay.Fields))
+	for i := range a.lay.Fields {
+		f := &a.lay.Fields[i]
+		if a.lay.subs[i] != nil {
+			fields[i] = p.array(a.Records(f.Name), 0)
+		} else {
+			fields[i] = fmt.Sprintf(p.format, a.Field(f.Name))
+		}
+		if strings.Contains(fields[i], "\n") { // one line a record
+			fields[i] = strings.Join(strings.Fields(fields[i]), " ")
+		}
+	}
+	return "(" + strings.Join(fields, ", ") + ")"
+}
