@@ -92,7 +92,7 @@ func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tenso
 	return core.FunctionOf(b.name, line, types, func(args []*core.Tensor) []*core.Tensor {
 		ts := core.Outer[weft.Tensor](args)
 		in := newReplay(b.outs, line)
-		in.unfolded = in.unfolded || r.unfolded
+		in.unfolded, in.exact = in.unfolded || r.unfolded, r.exact
 		given := params(ts)
 		for i, v := range b.params {
 			t := given[i]

@@ -18,8 +18,14 @@ const foldMost = 1024
 
 // A folding is an operation of constants alone, as far as it is computed.
 type folding struct {
+	leaves int // elements of the constants that it is computed from
+	stable folded
+	exact  folded // for functions of mode [Exact]
+}
+
+// A folded is an operation of constants computed by the rules of a level.
+type folded struct {
 	once   sync.Once
-	leaves int            // elements of the constants that it is computed from
 	values []*weft.Tensor // nil: it failed, which a call reports
 }
 
@@ -43,8 +49,9 @@ func (a *apply) fold() {
 	}
 }
 
-// constant returns the elements of v if they are known before a call, else nil.
-func (v *Var) constant() *weft.Tensor {
+// constant returns the elements of v, by exact rules or by stable ones, if they are known before a
+// call, else nil.
+func (v *Var) constant(exact bool) *weft.Tensor {
 	if v.role == constant {
 		return v.kept
 	}
@@ -66,22 +73,26 @@ func (v *Var) constant() *weft.Tensor {
 	if size > max(f.leaves, foldMost) {
 		return nil
 	}
-	f.once.Do(func() {
+	known, level := &f.stable, rewrite.Stable
+	if exact {
+		known, level = &f.exact, rewrite.Exact
+	}
+	known.once.Do(func() {
 		done := make(chan struct{})
 		go func() { // a goroutine traces one function at a time
 			defer close(done)
-			f.values, _ = compute(v.from.outs)
+			known.values, _ = compute(v.from.outs, level)
 		}()
 		<-done
 	})
-	if f.values == nil {
+	if known.values == nil {
 		return nil
 	}
-	return f.values[v.out]
+	return known.values[v.out]
 }
 
 // compute computes variables that have no inputs, as a call of a function would.
-func compute(vars []*Var) ([]*weft.Tensor, error) {
+func compute(vars []*Var, level rewrite.Level) ([]*weft.Tensor, error) {
 	var line uintptr
 	f := core.NewFunc(func([]*core.Tensor) []*core.Tensor {
 		r := newReplay(vars, &line)
@@ -91,9 +102,16 @@ func compute(vars []*Var) ([]*weft.Tensor, error) {
 			out[i] = out[i].Detach().Clone()
 		}
 		return core.Inner(out)
-	}, core.Options{Name: "constant", Line: &line, Level: rewrite.Stable, Private: true})
+	}, core.Options{Name: "constant", Line: &line, Level: level, Private: true})
 	out, err := f.Call(context.Background(), nil)
 	return core.Outer[weft.Tensor](out), err
+}
+
+// choose makes r fold constants by rules that a function applies too. Where rules are excluded,
+// nothing is folded.
+func (r *replay) choose(c *choice) {
+	r.exact = c.mode == Exact
+	r.unfolded = r.unfolded || len(c.excluding) > 0
 }
 
 // number returns v as a number of the graph, nil if v is not a constant of equal elements.
@@ -101,7 +119,7 @@ func (r *replay) number(v *Var) *weft.Tensor {
 	if r.unfolded && v.role != constant {
 		return nil
 	}
-	if t := v.constant(); t != nil {
+	if t := v.constant(r.exact); t != nil {
 		if c, ok := asConstant(t); ok {
 			return c
 		}

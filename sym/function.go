@@ -13,7 +13,6 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/rewrite"
 )
 
 // Inputs are the arguments of a function.
@@ -116,6 +115,7 @@ type settings struct {
 	givens    Givens
 	unused    Unused
 	noDefault bool
+	choice    choice
 }
 
 func (u Updates) option(s *settings) {
@@ -147,6 +147,7 @@ type Fn struct {
 	shared  []*Var // that have updates
 	next    []*Var
 	hold    bool // of [NoDefaultUpdates]
+	choice  choice
 	run     atomic.Pointer[core.Func]
 	debug   *core.Debugging // nil: none
 }
@@ -157,13 +158,14 @@ type Fn struct {
 //		sym.Updates{w: w.Sub(gw.Mul(0.1)), b: b.Sub(gb.Mul(0.1))})
 //	out, err := train.Call(X, Y)
 //
-// Options are [Updates], [Givens], an [Unused], [Named] and [NoDefaultUpdates]. The function
-// is made ready for shapes when it is first called with them.
+// Options are [Updates], [Givens], an [Unused], [Named], [NoDefaultUpdates], a [Mode], [Including]
+// and [Excluding]. The function is made ready for shapes when it is first called with them.
 //
 // The error is an *[weft.Error] that names the variable:
 //   - an input that is given twice, is not an input variable, or has no use;
 //   - a result that needs a variable which is not an input;
-//   - an update of what is not shared, a second update of a variable, or an update of another type.
+//   - an update of what is not shared, a second update of a variable, or an update of another type;
+//   - a rule that there is not.
 func Function(in Inputs, out Outputs, opts ...Option) (*Fn, error) {
 	var f *Fn
 	err := weft.Try(func() { f = newFunction(in, out, opts) })
@@ -172,14 +174,14 @@ func Function(in Inputs, out Outputs, opts ...Option) (*Fn, error) {
 
 func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 	const name = "function"
-	s := &settings{updates: map[*Var]*Var{}, givens: Givens{}}
+	s := &settings{updates: map[*Var]*Var{}, givens: Givens{}, choice: choice{mode: Stable}}
 	for _, o := range opts {
 		if o == nil {
 			array.Failf(name, "", "an option is nil")
 		}
 		o.option(s)
 	}
-	f := &Fn{name: s.name, hold: s.noDefault, inputs: slices.Clone([]Param(in)), outputs: Outputs{slices.Clone(out.vars), slices.Clone(out.names)}}
+	f := &Fn{name: s.name, hold: s.noDefault, choice: s.choice, inputs: slices.Clone([]Param(in)), outputs: Outputs{slices.Clone(out.vars), slices.Clone(out.names)}}
 	given := map[*Var]bool{}
 	names := map[string]bool{}
 	for i := range f.inputs {
@@ -287,6 +289,7 @@ func checkUpdate(w, to *Var) {
 
 // compile makes the function anew.
 func (f *Fn) compile() {
+	rules := f.choice.rules()
 	roots := append(slices.Clone(f.outputs.vars), f.next...)
 	var line uintptr
 	body := func(inner []*core.Tensor) []*core.Tensor {
@@ -316,6 +319,7 @@ func (f *Fn) compile() {
 			}
 		}
 		r := newReplay(roots, &line)
+		r.choose(&f.choice)
 		for i, p := range f.inputs {
 			r.values[p.Var] = r.asLeaf(p.Var, args[i].Detach())
 		}
@@ -330,7 +334,7 @@ func (f *Fn) compile() {
 		}
 		return core.Inner(out[:n])
 	}
-	f.run.Store(core.NewFunc(body, core.Options{Name: f.label(), Args: f.argNames(), Label: labels(roots, f.shared), Line: &line, Level: rewrite.Stable, Debug: f.debug, Hold: f.hold}))
+	f.run.Store(core.NewFunc(body, core.Options{Name: f.label(), Args: f.argNames(), Label: labels(roots, f.shared), Line: &line, Rules: rules, Debug: f.debug, Hold: f.hold}))
 }
 
 func (f *Fn) label() string {
@@ -507,7 +511,7 @@ func (f *Fn) Copy(opts ...CopyOpts) (c *Fn, err error) {
 			}
 			checkUpdate(w, to)
 		}
-		c = &Fn{name: o.Name, hold: f.hold, inputs: f.inputs, outputs: Outputs{names: f.outputs.names}}
+		c = &Fn{name: o.Name, hold: f.hold, choice: f.choice, inputs: f.inputs, outputs: Outputs{names: f.outputs.names}}
 		roots := slices.Clone(f.outputs.vars)
 		if !o.DeleteUpdates {
 			roots = append(roots, f.next...)
@@ -535,7 +539,7 @@ func (f *Fn) Copy(opts ...CopyOpts) (c *Fn, err error) {
 func (f *Fn) Debug(opts ...weft.DebugOpts) *Fn {
 	o := array.Options("debug", opts)
 	f.notNil()
-	d := &Fn{name: f.name, hold: f.hold, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: debugging(&o)}
+	d := &Fn{name: f.name, hold: f.hold, choice: f.choice, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: debugging(&o)}
 	d.compile()
 	return d
 }

@@ -13,6 +13,7 @@ type replay struct {
 	line   *uintptr        // that of the operation that is being computed
 
 	unfolded bool // what is computed from constants is computed here
+	exact    bool // constants are folded by exact rules alone
 
 	// Of a replay with other values for some variables: what does not depend on those comes
 	// from the replay around it.
@@ -52,7 +53,7 @@ func (r *replay) value(v *Var) *weft.Tensor {
 		return r.around.value(v)
 	}
 	if v.role == constant || !r.unfolded {
-		if t := v.constant(); t != nil {
+		if t := v.constant(r.exact); t != nil {
 			t, _ = asConstant(t)
 			r.values[v] = r.asLeaf(v, t.Detach())
 			return r.values[v]
@@ -109,7 +110,7 @@ func (r *replay) recorded(a *apply) bool {
 
 // with returns a replay inside r in which some variables have other values.
 func (r *replay) with(values map[*Var]*weft.Tensor) *replay {
-	in := &replay{values: values, line: r.line, around: r, depends: map[*Var]bool{}, unfolded: r.unfolded}
+	in := &replay{values: values, line: r.line, around: r, depends: map[*Var]bool{}, unfolded: r.unfolded, exact: r.exact}
 	for v := range values {
 		in.depends[v] = true
 	}

@@ -182,16 +182,8 @@ func elements(v *array.View) ([]byte, array.View) {
 	return rawBytes(&h), h
 }
 
-// DebugRules are the rules that Verify checks; a test puts a wrong one among them.
-var DebugRules = func(level rewrite.Level) []*rewrite.Rule {
-	var list []*rewrite.Rule
-	for _, r := range rewrite.Rules() {
-		if r.Level <= level {
-			list = append(list, r)
-		}
-	}
-	return list
-}
+// DebugRules returns the rules of a program that Verify checks; a test puts a wrong one among them.
+var DebugRules = func(rules []*rewrite.Rule) []*rewrite.Rule { return rules }
 
 // verify holds the compiler to account on copies of the inputs.
 func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
@@ -218,7 +210,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 	}
 	w := &exec.Walker{Device: oracle, Ins: given, Nums: nums}
 	var fault error
-	rewrite.RunRules(e.Outs, DebugRules(e.options.Level), func(r *rewrite.Rule, before, after *ir.Node) {
+	rewrite.RunRules(e.Outs, DebugRules(e.options.rules()), func(r *rewrite.Rule, before, after *ir.Node) {
 		if fault != nil || before.Results != nil || after.Results != nil {
 			return
 		}
@@ -256,7 +248,7 @@ func (e *Entry) verify(ins []*array.View, nums []exec.Number) error {
 		}
 		for i := range outs {
 			if err == nil {
-				err = differ(&outs[i], &want[i], e.options.Level)
+				err = differ(&outs[i], &want[i], rewrite.LevelOf(e.options.rules()))
 			}
 		}
 		if err != nil {

@@ -47,7 +47,8 @@ type Options struct {
 	// traced, of values (an index out of range) when it is called.
 	Line  *uintptr
 	Level rewrite.Level
-	Debug *Debugging // nil: calls show nothing
+	Rules []*rewrite.Rule // nil: the rules up to Level
+	Debug *Debugging      // nil: calls show nothing
 	// Args are names of arguments, and Label that of captured memory or "", for what shows programs.
 	Args  []string
 	Label func(*array.Storage) string
@@ -55,6 +56,14 @@ type Options struct {
 	Scoped  bool // calls inside WithoutGrad record nothing: they have programs of their own
 	Hold    bool // calls leave generators where they are: each draws the same
 	Private bool // uses no memory that others change: tracing it waits for no other trace
+}
+
+// rules returns the rules that rewrite the graph.
+func (o *Options) rules() []*rewrite.Rule {
+	if o.Rules != nil {
+		return o.Rules
+	}
+	return rewrite.UpTo(o.Level)
 }
 
 // A CompiledFunc is a function of tensors with its programs.
@@ -407,7 +416,7 @@ func (e *Entry) compile(name string) {
 	sigs, outs := e.sigs(), e.Outs
 	e.Traced = e.From
 	if len(outs) > 0 {
-		r := rewrite.Run(outs, e.options.Level)
+		r := rewrite.RunRules(outs, e.options.rules(), nil)
 		report(&r.Report)
 		outs = r.Outs
 		from := make([]origin, len(r.Origin))

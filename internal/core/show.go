@@ -64,7 +64,9 @@ func (c *CompiledFunc) Shown(what string) *Entry {
 }
 
 // Rewritten returns the graph of the program after rewriting.
-func (e *Entry) Rewritten() *rewrite.Result { return rewrite.Run(e.Outs, e.options.Level) }
+func (e *Entry) Rewritten() *rewrite.Result {
+	return rewrite.RunRules(e.Outs, e.options.rules(), nil)
+}
 
 // Planned returns the graph of the program after rewriting with the names that [Entry.Names]
 // gives. A node that a rule made is noted with the rule.

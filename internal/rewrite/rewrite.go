@@ -157,7 +157,20 @@ func (r *Report) String() string {
 
 // Run rewrites the graph of outs by the rules up to a level. The graph given stays as it is.
 func Run(outs []*ir.Node, level Level) *Result {
-	return RunRules(outs, tables[level], nil)
+	return RunRules(outs, UpTo(level), nil)
+}
+
+// UpTo returns the rules up to a level, in the order of [Rules]. The caller does not change the
+// slice.
+func UpTo(level Level) []*Rule { return tables[level] }
+
+// LevelOf returns the weakest promise among rules.
+func LevelOf(rules []*Rule) Level {
+	l := Exact
+	for _, r := range rules {
+		l = max(l, r.Level)
+	}
+	return l
 }
 
 // tables are the rules of each level.

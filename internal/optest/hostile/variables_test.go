@@ -46,7 +46,7 @@ func init() {
 		for range g.r.IntN(3) {
 			some[g.variable()] = g.variable()
 		}
-		return pick[any](g, nil, sym.Updates(some), sym.Givens(some), sym.Unused(g.integer()), sym.IgnoreUnused, sym.Named(g.text()), sym.NoDefaultUpdates{})
+		return pick[any](g, nil, sym.Updates(some), sym.Givens(some), sym.Unused(g.integer()), sym.IgnoreUnused, sym.Mode(g.integer()), sym.Fast, sym.Including(g.text()), sym.Excluding("softplus"), sym.Named(g.text()), sym.NoDefaultUpdates{})
 	}
 	makers[typ[func([]*sym.Var) *sym.Var]()] = func(g *gen) any {
 		return pick(g, nil, func(x []*sym.Var) *sym.Var { return x[0].Sin() }, func(x []*sym.Var) *sym.Var { return nil })
