@@ -27,7 +27,9 @@ type ScanOpts struct {
 	// Truncate is how many steps gradients go back through, 1 or more; nil means all.
 	Truncate *int
 	// Checkpoint keeps the state of each Checkpoint-th step for gradients, which compute those
-	// between them again. It is 1 or more; nil means 1, which keeps all.
+	// between them again. It is 1 or more, or [SqrtSteps]; nil means 1, which keeps all. States and
+	// gradients of states and sequences have the same bits with any value; gradients of what is the same
+	// in each step are summed block by block.
 	Checkpoint *int
 }
 
@@ -117,8 +119,8 @@ func (o ScanOpts) check() {
 	if n := array.Or(o.Truncate, 1); n < 1 {
 		array.Failf(scanName, "Truncate", "is %d, want 1 or more", n)
 	}
-	if n := array.Or(o.Checkpoint, 1); n < 1 {
-		array.Failf(scanName, "Checkpoint", "is %d, want 1 or more", n)
+	if n := array.Or(o.Checkpoint, 1); n < 1 && n != SqrtSteps {
+		array.Failf(scanName, "Checkpoint", "is %d, want 1 or more, or SqrtSteps", n)
 	}
 }
 
@@ -318,14 +320,16 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 	}
 	l := looping{op.Looping{Body: step, Steps: steps, Seqs: len(xs), Carries: len(carries), Until: s.until, Truncate: array.Or(s.o.Truncate, 0)}}
 	res := l.apply(slices.Concat(xs, carries, consts), array.Or(s.o.Checkpoint, 1))
-	n := len(carries)
 	var last, by []*weft.Tensor
 	for i := range s.states {
 		c := first[i] + past[i] - 1 // the newest
-		last = append(last, res[c])
-		by = append(by, res[n+c].Slice(weft.Range(1, steps+1)))
+		last, by = append(last, res.last[c]), append(by, res.by[c])
 	}
-	return slices.Concat(last, by, res[2*n:])
+	out := slices.Concat(last, by, res.kept)
+	if s.until {
+		out = append(out, res.count)
+	}
+	return out
 }
 
 // step is the body with carries for past states: each but the newest becomes what the next
@@ -375,77 +379,6 @@ func pick[T any](list []T, at []int) []T {
 		out[i] = list[k]
 	}
 	return out
-}
-
-// A looping applies a loop to tensors.
-type looping struct{ op.Looping }
-
-// apply gives the results of the loop. With a checkpoint above 1 it is a loop of loops of
-// checkpoint steps, and one of the steps that are left.
-func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
-	if checkpoint == 1 || checkpoint >= l.Steps || l.Until || l.Truncate > 0 {
-		return call(op.Loop, l.Looping, args)
-	}
-	n, q := checkpoint, l.Steps/checkpoint
-	in := l.Looping
-	in.Steps = n
-	types := slices.Clone(l.Body.Args)
-	for i := range types[:l.Seqs] {
-		types[i].Shape = append([]int{n}, types[i].Shape...)
-	}
-	g := ir.New()
-	nodes := make([]*ir.Node, len(types))
-	for i, t := range types {
-		nodes[i] = g.Input(i, t.DType, t.Shape)
-	}
-	res := op.ApplyAll(op.Loop, in, nodes...)
-	m := l.Carries
-	outs := slices.Clone(res[:m])
-	for _, by := range res[m : 2*m] {
-		outs = append(outs, op.Narrow(by, 0, 1, n))
-	}
-	outs = append(outs, res[2*m:]...)
-	big := l.Looping
-	big.Body, big.Steps = op.NewFunction(types, outs), q
-	var whole []*weft.Tensor
-	for i, x := range args {
-		if i < l.Seqs {
-			s := sizes(x)
-			x = x.Slice(weft.Range(0, q*n)).Reshape(append([]int{q, n}, s[1:]...)...)
-		}
-		whole = append(whole, x)
-	}
-	out := call(op.Loop, big, whole)
-	last := slices.Clone(out[:m])
-	flat := func(x *weft.Tensor) *weft.Tensor {
-		return x.Reshape(append([]int{q * n}, sizes(x)[2:]...)...)
-	}
-	var by, kept []*weft.Tensor
-	for j := range m {
-		first := args[l.Seqs+j]
-		by = append(by, weft.Cat([]*weft.Tensor{first.Reshape(append([]int{1}, sizes(first)...)...), flat(out[2*m+j])}, 0))
-	}
-	for _, x := range out[3*m:] {
-		kept = append(kept, flat(x))
-	}
-	if rest := l.Steps - q*n; rest > 0 {
-		tail := l.Looping
-		tail.Steps = rest
-		var end []*weft.Tensor
-		for _, x := range args[:l.Seqs] {
-			end = append(end, x.Slice(weft.Range(q*n, l.Steps)))
-		}
-		end = append(append(end, last...), args[l.Seqs+m:]...)
-		more := call(op.Loop, tail, end)
-		last = more[:m]
-		for j := range by {
-			by[j] = weft.Cat([]*weft.Tensor{by[j], more[m+j].Slice(weft.Range(1, rest+1))}, 0)
-		}
-		for j := range kept {
-			kept[j] = weft.Cat([]*weft.Tensor{kept[j], more[2*m+j]}, 0)
-		}
-	}
-	return slices.Concat(last, by, kept)
 }
 
 // Map applies f to the elements of sequences, along their first axis, and gives its results

@@ -54,7 +54,7 @@ func TestScanUnrolled(t *testing.T) {
 		cost.Backward()
 		return []*weft.Tensor{h, h0.Grad(), w.Grad(), b.Grad(), x.Grad()}
 	}
-	for _, o := range []sym.ScanOpts{{}, {Checkpoint: new(2)}, {Checkpoint: new(3)}, {Truncate: new(3)}, {Steps: new(steps)}} {
+	for _, o := range []sym.ScanOpts{{}, {Checkpoint: new(2)}, {Checkpoint: new(3)}, {Checkpoint: new(sym.SqrtSteps)}, {Truncate: new(3)}, {Truncate: new(3), Checkpoint: new(2)}, {Steps: new(steps)}} {
 		x, h0 := sym.Tensor3("x", weft.Float64), sym.Matrix("h0", weft.Float64)
 		w, b := sym.Shared("w", W), sym.Shared("b", B)
 		o.Sequences, o.Initial = []any{x}, []any{h0}

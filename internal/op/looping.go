@@ -30,12 +30,15 @@ type Looping struct {
 	Counted bool
 	// Truncate is how many steps, the last ones, gradients go back through; 0 means all.
 	Truncate int
+	// Recompute lets gradients compute what is kept of a step again, from the carries before it,
+	// and so not keep it: the step is a block of steps.
+	Recompute bool
 }
 
 // AppendKey implements ir.Attrs.
 func (a Looping) AppendKey(k []byte) []byte {
 	k = ir.Ints(a.Body.AppendKey(k), []int{a.Steps, a.Seqs, a.Carries, a.Truncate})
-	return ir.Flag(ir.Flag(ir.Flag(k, a.Reverse), a.Until), a.Counted)
+	return ir.Flag(ir.Flag(ir.Flag(ir.Flag(k, a.Reverse), a.Until), a.Counted), a.Recompute)
 }
 
 // Consts is the number of constants.
@@ -259,7 +262,9 @@ func loopVJP(v *VJP) {
 		if !y.DType.Differentiable() {
 			continue
 		}
-		ys[m+l] = b.input('s', rows(y, 0))
+		if !a.Recompute {
+			ys[m+l] = b.input('s', rows(y, 0))
+		}
 		if d := v.DYs[2*m+l]; !isZero(d) {
 			dys[m+l] = b.input('s', rows(d, 0))
 		}

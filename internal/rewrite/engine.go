@@ -177,7 +177,9 @@ func (c *Context) replaceWhole(reach []bool) {
 				continue
 			}
 			start := time.Since(c.start)
+			c.maker = e.Rule
 			list := e.Graph(c, reach)
+			c.maker = nil
 			for _, p := range list {
 				if c.becomes[p.node.ID] != nil {
 					continue
