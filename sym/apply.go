@@ -34,6 +34,9 @@ type apply struct {
 	folding    *folding          // unless nil: it is computed from constants alone
 	written    []written         // the arguments as the user wrote them; nil: args
 	bodies     []*body           // what a loop or branch runs
+
+	size func(r *replay) size // unless nil: the result as a size
+	lens int                  // how many of the last args are sizes, whose tensors run does not get
 }
 
 // written is an argument of an operation as the user wrote it: a variable among its arguments, or

@@ -150,6 +150,7 @@ type Fn struct {
 	choice  choice
 	run     atomic.Pointer[core.Func]
 	debug   *core.Debugging // nil: none
+	family  *family         // unless nil: it has sizes that shapes of arguments don't give
 }
 
 // Function compiles a function that takes inputs and returns outputs.
@@ -292,7 +293,7 @@ func (f *Fn) compile() {
 	rules := f.choice.rules()
 	roots := append(slices.Clone(f.outputs.vars), f.next...)
 	var line uintptr
-	body := func(inner []*core.Tensor) []*core.Tensor {
+	body := func(inner []*core.Tensor, call *supply) []*core.Tensor {
 		args := core.Outer[weft.Tensor](inner)
 		defer func() { // with the line of the operation, and what the call was given
 			x := recover()
@@ -320,6 +321,7 @@ func (f *Fn) compile() {
 		}
 		r := newReplay(roots, &line)
 		r.choose(&f.choice)
+		r.call = call
 		for i, p := range f.inputs {
 			r.values[p.Var] = r.asLeaf(p.Var, args[i].Detach())
 		}
@@ -334,7 +336,11 @@ func (f *Fn) compile() {
 		}
 		return core.Inner(out[:n])
 	}
-	f.run.Store(core.NewFunc(body, core.Options{Name: f.label(), Args: f.argNames(), Label: labels(roots, f.shared), Line: &line, Rules: rules, Debug: f.debug, Hold: f.hold}))
+	if sizable(roots) {
+		f.family = &family{f: f, body: body}
+	}
+	alone := func(args []*core.Tensor) []*core.Tensor { return body(args, nil) }
+	f.run.Store(core.NewFunc(alone, core.Options{Name: f.label(), Args: f.argNames(), Label: labels(roots, f.shared), Line: &line, Rules: rules, Debug: f.debug, Hold: f.hold}))
 }
 
 func (f *Fn) label() string {
@@ -418,6 +424,14 @@ func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 				array.Failf(f.label(), name, "is not an input of the function")
 			}
 		}
+	}
+	return f.calls(ctx, run, ts)
+}
+
+// calls calls the function with all its arguments.
+func (f *Fn) calls(ctx context.Context, run *core.Func, ts []*weft.Tensor) []*weft.Tensor {
+	if f.family != nil {
+		return f.family.call(ctx, run, ts)
 	}
 	out, err := run.Call(ctx, core.Inner(ts))
 	if err != nil {

@@ -49,6 +49,7 @@ var leftOut = map[string]string{
 	"Shape":        "written by hand",
 	"Sink":         "gives no tensor",
 	"Size":         "written by hand",
+	"Slice":        "written by hand",
 	"SparseGrad":   "Grad returns gradients",
 	"Strides":      "a variable has no elements",
 	"String":       "a variable has no elements",
@@ -1244,15 +1245,6 @@ func (v *Var) Sinh() *Var {
 	op := operation{name: "sinh"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sinh() })
-}
-
-// Slice is [weft.Tensor.Slice] of variables.
-func (v *Var) Slice(spans ...weft.Span) *Var {
-	op := operation{name: "slice"}
-	self := op.arg(v)
-	spans = slices.Clone(spans)
-	op.plain(spans)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Slice(spans...) })
 }
 
 // Softmax is [weft.Tensor.Softmax] of variables.

@@ -288,15 +288,6 @@ func OpFromGraph(inputs, outputs []*Var, opts ...GraphOpts) func(args ...*Var) [
 	}
 }
 
-// SizeOf returns the size of an axis of x, int64, as a variable.
-func SizeOf(x *Var, axis int) *Var {
-	x.notNil("sizeof")
-	array.Axis("sizeof", axis, len(x.shape))
-	o := operation{name: "sizeof"}
-	t := o.arg(x)
-	return o.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.ScalarOf(weft.Int64, int64(t(ts).Dim(axis))) })
-}
-
 // Expr is [weft.Expr] of variables: the values of names are given by [weft.Vars], or one by
 // one in the order of their first appearance; each is a *[Var], a tensor or a Go number.
 func Expr(text string, args ...any) *Var {

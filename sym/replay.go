@@ -15,6 +15,14 @@ type replay struct {
 	unfolded bool // what is computed from constants is computed here
 	exact    bool // constants are folded by exact rules alone
 
+	// Of sizes (see size.go).
+	sizes  map[*Var]size
+	call   *supply           // what the call gives; nil: nothing
+	tried  bool              // of test values
+	outer  *replay           // of the operation whose body this computes
+	actual map[*Var]*Var     // arguments of that operation, by variables of the body
+	inside func(v *Var) *Var // unless nil: v, which the body computes, computed outside
+
 	// Of a replay with other values for some variables: what does not depend on those comes
 	// from the replay around it.
 	around  *replay
@@ -60,7 +68,7 @@ func (r *replay) value(v *Var) *weft.Tensor {
 		}
 	}
 	if v.from == nil {
-		r.values[v] = r.asLeaf(v, v.kept.Detach())
+		r.values[v] = r.asLeaf(v, v.tensor().Detach())
 		return r.values[v]
 	}
 	a := v.from
@@ -69,7 +77,7 @@ func (r *replay) value(v *Var) *weft.Tensor {
 		outs = a.eval(r)
 	} else {
 		args := make([]*weft.Tensor, len(a.args))
-		for i, x := range a.args {
+		for i, x := range a.args[:len(a.args)-a.lens] {
 			args[i] = r.value(x)
 		}
 		*r.line = a.pc
@@ -110,7 +118,8 @@ func (r *replay) recorded(a *apply) bool {
 
 // with returns a replay inside r in which some variables have other values.
 func (r *replay) with(values map[*Var]*weft.Tensor) *replay {
-	in := &replay{values: values, line: r.line, around: r, depends: map[*Var]bool{}, unfolded: r.unfolded, exact: r.exact}
+	in := &replay{values: values, line: r.line, around: r, depends: map[*Var]bool{}, unfolded: r.unfolded, exact: r.exact,
+		call: r.call, tried: r.tried, outer: r.outer, actual: r.actual, inside: r.inside}
 	for v := range values {
 		in.depends[v] = true
 	}

@@ -84,6 +84,7 @@ func (a *apply) try() {
 	var outs []*weft.Tensor
 	a.check(weft.Try(func() {
 		r := newReplay(a.outs, &line)
+		r.tried = true
 		if a.eval == nil {
 			args := make([]*weft.Tensor, len(a.args))
 			for i, x := range a.args {

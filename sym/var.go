@@ -23,10 +23,11 @@ type Var struct {
 	pc    uintptr
 	id    uint64 // later ones are greater
 
-	from *apply       // what computes it; nil for inputs, shared variables and constants
-	out  int          // which of its results it is
-	kept *weft.Tensor // of a shared variable or a constant
-	role role
+	from  *apply       // what computes it; nil for inputs, shared variables and constants
+	out   int          // which of its results it is
+	kept  *weft.Tensor // of a shared variable or a constant
+	role  role
+	whole int // the element of a constant that is one integer
 
 	update atomic.Pointer[Var]         // of a shared variable, by default
 	test   atomic.Pointer[weft.Tensor] // its value for test values of inputs
@@ -109,8 +110,15 @@ func tensorVar(opName, name string, t *weft.Tensor, r role) *Var {
 	if t == nil {
 		array.Failf(opName, name, "the tensor is nil")
 	}
-	return &Var{name: name, dtype: t.DType(), shape: sizes(t), pc: array.Caller(), id: ids.Add(1), kept: t.Detach(), role: r}
+	v := &Var{name: name, dtype: t.DType(), shape: sizes(t), pc: array.Caller(), id: ids.Add(1), kept: t.Detach(), role: r}
+	if r == constant && isWhole(v) && core.TracingHere() == nil {
+		v.whole = int(t.ItemInt())
+	}
+	return v
 }
+
+// tensor returns the tensor that a shared variable or a constant is.
+func (v *Var) tensor() *weft.Tensor { return v.kept }
 
 // Name returns the name of the variable, which may be empty.
 func (v *Var) Name() string {

@@ -29,22 +29,27 @@ func NewFunc(f func(args []*Tensor) []*Tensor, o Options) *Func {
 	return &Func{CompiledFunc{Options: o}, f}
 }
 
-// recorded runs the function. It records for gradients also inside WithoutGrad.
-func (f *Func) recorded(args []*Tensor) (ts []*Tensor) {
-	Recording(true, func() { ts = f.f(args) })
+// recording runs f. It records for gradients also inside WithoutGrad.
+func recording(f func(args []*Tensor) []*Tensor, args []*Tensor) (ts []*Tensor) {
+	Recording(true, func() { ts = f(args) })
 	return ts
-}
-
-func (f *Func) body(args []*Tensor) ([]*Tensor, []reflect.Value, error) {
-	return f.recorded(args), nil, nil
 }
 
 // Call runs the program for the arguments. It returns new tensors, or arguments and captured tensors
 // that the function returns as they are. A ctx that is not nil ends the call. The error is an
 // *array.Error.
 func (f *Func) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
+	return f.CallAs(ctx, args, nil, f.f)
+}
+
+// CallAs is Call of one of a family of functions, which static tells apart. nil is the function
+// itself. body is what the member of the family does. Requires: static is comparable.
+func (f *Func) CallAs(ctx context.Context, args []*Tensor, static any, body func(args []*Tensor) []*Tensor) (ts []*Tensor, err error) {
 	err = array.Try(func() {
 		g := newSupplied(ctx)
+		if static != nil {
+			g.Statics = append(g.Statics, static)
+		}
 		for _, t := range args {
 			t.Check("compile")
 			if n := t.Node(); n != nil && n.Leaf == nil {
@@ -52,10 +57,10 @@ func (f *Func) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err erro
 			}
 			g.Tensors = append(g.Tensors, t)
 		}
-		if f.inline(g, func() { ts = f.recorded(args) }) {
+		if f.inline(g, func() { ts = recording(body, args) }) {
 			return
 		}
-		_, ts = f.run(g, f.body)
+		_, ts = f.run(g, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) { return recording(body, args), nil, nil })
 		g.Free()
 	})
 	return ts, err
@@ -71,7 +76,7 @@ func (f *Func) Prepare(types []ir.Type) error {
 			g.Tensors = append(g.Tensors, New(array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)}, nil, nil, false))
 		}
 		if f.find(&g) == nil {
-			f.create(&g, f.body)
+			f.create(&g, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) { return recording(f.f, args), nil, nil })
 		}
 	})
 }

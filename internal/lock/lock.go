@@ -94,6 +94,9 @@ func (l *Lock) unlock(write bool) (last bool) {
 type Want struct {
 	Lock  *Lock
 	Write bool
+	// Around says that the call touches the memory by inner calls of its goroutine alone. These
+	// may read it, and write it if Write is set.
+	Around bool
 	// Of, unless nil, is told when the lock was given back and nobody uses the memory.
 	Of interface{ Unused() }
 }
@@ -226,11 +229,17 @@ func (t *table) acquire(ctx context.Context, list []Want, goroutine uintptr, cal
 	}
 	h.before = len(c.held)
 	rest := list[:0]
+	var lent []Want // held around the call
 	for _, w := range list {
-		i := slices.IndexFunc(c.held, func(o Want) bool { return o.Lock == w.Lock })
+		i := len(c.held) - 1 // of the innermost call
+		for i >= 0 && c.held[i].Lock != w.Lock {
+			i--
+		}
 		switch {
 		case i < 0:
 			rest = append(rest, w)
+		case c.held[i].Around && (c.held[i].Write || !w.Write):
+			lent = append(lent, w)
 		case c.held[i].Write || w.Write:
 			return Held{}, ErrInside
 		}
@@ -245,6 +254,7 @@ func (t *table) acquire(ctx context.Context, list []Want, goroutine uintptr, cal
 		}
 		c.held = append(c.held, rest[i])
 	}
+	c.held = append(c.held, lent...)
 	h.wants = rest
 	if !calls {
 		c.held = c.held[:h.before]

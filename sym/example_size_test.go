@@ -1,0 +1,46 @@
+package sym_test
+
+import (
+	"fmt"
+
+	"weft"
+	"weft/sym"
+)
+
+// The minibatch idiom: a function takes the number of a batch of a dataset that it holds.
+func ExampleVar_Slice() {
+	data := sym.Shared("data", weft.Arange(10.0))
+	i := sym.Scalar("i", weft.Int64)
+	batch := data.Slice(sym.Range(i.Mul(4), i.Add(1).Mul(4)))
+	f := must(sym.Function(sym.In(i), sym.Out(batch)))
+	for i := range 3 {
+		fmt.Println(run(f, i))
+	}
+	// Output:
+	// [0. 1. 2. 3.]
+	// [4. 5. 6. 7.]
+	// [8. 9.]
+}
+
+func ExampleRange() {
+	x := sym.Vector("x", weft.Float32)
+	half := x.Len(0).FloorDiv(2)
+	f := must(sym.Function(sym.In(x), sym.Out(x.Slice(sym.Range(half, weft.End)))))
+	fmt.Println(run(f, weft.Arange(5.0)))
+	// Output: [2. 3. 4.]
+}
+
+func ExampleVar_Len() {
+	x := sym.Matrix("x", weft.Float32)
+	f := must(sym.Function(sym.In(x), sym.Out(x.Len(0).Mul(x.Len(1)))))
+	fmt.Println(run(f, weft.Zeros(3, 4)))
+	// Output: 12
+}
+
+func ExampleVar_Narrow() {
+	x := sym.Vector("x", weft.Float32)
+	around := x.Narrow(0, x.ArgMax().Sub(1), 3) // the largest element and its neighbours
+	f := must(sym.Function(sym.In(x), sym.Out(around)))
+	fmt.Println(run(f, weft.FromSlice([]float32{1, 2, 9, 4, 0})))
+	// Output: [2. 9. 4.]
+}

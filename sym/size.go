@@ -1,0 +1,334 @@
+package sym
+
+import (
+	"slices"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/ir"
+)
+
+// Symbolic sizes. Shapes are numbers when a function is traced, so a size must be known before that.
+// It is, if it follows from shapes of arguments by arithmetic. What does not is a source: an
+// argument, a shared variable, or a value that the function computes. A call takes the values of
+// sources first, and finds the trace for the sizes that follow (see sized.go).
+
+// Len returns the size of an axis, int64, as a variable. It is a constant where the size is known.
+func (v *Var) Len(axis int) *Var {
+	const name = "len"
+	v.notNil(name)
+	axis = array.Axis(name, axis, len(v.shape))
+	if n := v.shape[axis]; n != Any {
+		return Const(weft.ScalarOf(weft.Int64, n))
+	}
+	a := &apply{name: name, args: []*Var{v}, pc: array.Caller()}
+	a.run = func(_ *replay, ts []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{weft.ScalarOf(weft.Int64, ts[0].Dim(axis))}
+	}
+	a.size = func(r *replay) size { return size{n: r.value(a.args[0]).Dim(axis)} }
+	a.again = func(args []*Var) []*Var { return []*Var{args[0].Len(axis)} }
+	return a.make([]ir.Type{word})[0]
+}
+
+// A size is what is known of a variable that says a size: a number, or how that follows from sources.
+type size struct {
+	n   int
+	of  func(source func(*Var) int) int // unless nil: the number, from the values of sources
+	why string                          // unless empty: it is not known before the function runs
+}
+
+// derivedSize returns f of sizes.
+func derivedSize(f func(ns []int) int, of ...size) size {
+	ns := make([]int, len(of))
+	known := true
+	for i, s := range of {
+		if s.why != "" {
+			return s
+		}
+		ns[i], known = s.n, known && s.of == nil
+	}
+	if known {
+		return size{n: f(ns)}
+	}
+	return size{of: func(source func(*Var) int) int {
+		ns := make([]int, len(of))
+		for i, s := range of {
+			if ns[i] = s.n; s.of != nil {
+				ns[i] = s.of(source)
+			}
+		}
+		return f(ns)
+	}}
+}
+
+// sizeOps are operations whose results are sizes if the arguments are.
+var sizeOps = map[string]struct {
+	args int
+	of   func(x []int) int
+}{
+	"add":      {2, func(x []int) int { return x[0] + x[1] }},
+	"sub":      {2, func(x []int) int { return x[0] - x[1] }},
+	"rsub":     {2, func(x []int) int { return x[1] - x[0] }},
+	"mul":      {2, func(x []int) int { return x[0] * x[1] }},
+	"neg":      {1, func(x []int) int { return -x[0] }},
+	"abs":      {1, func(x []int) int { return max(x[0], -x[0]) }},
+	"minimum":  {2, func(x []int) int { return min(x[0], x[1]) }},
+	"maximum":  {2, func(x []int) int { return max(x[0], x[1]) }},
+	"clamp":    {3, func(x []int) int { return min(max(x[0], x[1]), x[2]) }},
+	"floordiv": {2, func(x []int) int { q, _ := floorDiv(x[0], x[1]); return q }},
+	"mod":      {2, func(x []int) int { _, m := floorDiv(x[0], x[1]); return m }},
+	"square":   {1, func(x []int) int { return x[0] * x[0] }},
+	"to":       {1, func(x []int) int { return x[0] }},
+	"as":       {1, func(x []int) int { return x[0] }},
+}
+
+// floorDiv returns the quotient, rounded down, and the remainder, as tensors have them.
+func floorDiv(a, b int) (q, m int) {
+	if b == 0 {
+		array.Failf("floordiv", "", "a size is divided by 0")
+	}
+	q, m = a/b, a%b
+	if m != 0 && (m < 0) != (b < 0) {
+		q, m = q-1, m+b
+	}
+	return q, m
+}
+
+// isWhole reports that v is an integer without dimensions.
+func isWhole(v *Var) bool { return len(v.shape) == 0 && v.dtype.Category() == array.CatInt }
+
+// size returns what is known of v as a size.
+func (r *replay) size(v *Var) size {
+	if s, ok := r.sizes[v]; ok {
+		return s
+	}
+	s := r.findSize(v)
+	if r.sizes == nil {
+		r.sizes = map[*Var]size{}
+	}
+	r.sizes[v] = s
+	return s
+}
+
+func (r *replay) findSize(v *Var) size {
+	switch {
+	case r.tried:
+		return size{n: int(v.tried().ItemInt())}
+	case v.role == constant:
+		return size{n: v.whole}
+	case r.around != nil && !r.dependent(v):
+		return r.around.size(v)
+	case r.actual[v] != nil:
+		return r.outer.size(r.actual[v])
+	case v.from == nil:
+		return r.source(v)
+	}
+	a := v.from
+	if a.size != nil {
+		return a.size(r)
+	}
+	f := sizeOps[a.name]
+	if f.of == nil || v.dtype != weft.Int64 {
+		return r.source(v)
+	}
+	of := make([]size, f.args)
+	for i := range of {
+		at, number := i, any(nil)
+		if a.written != nil {
+			at, number = a.written[i].at, a.written[i].value
+		}
+		n, ok := asWhole(number)
+		switch {
+		case ok:
+			of[i].n = n
+		case at < 0 || !isWhole(a.args[at]):
+			return r.source(v)
+		default:
+			if of[i] = r.size(a.args[at]); of[i].why != "" {
+				return r.source(v)
+			}
+		}
+	}
+	return derivedSize(f.of, of...)
+}
+
+// source returns v, which does not follow from shapes, as a size.
+func (r *replay) source(v *Var) size {
+	switch {
+	case core.TracingHere() == nil:
+		return size{n: int(r.value(v).ItemInt())}
+	case r.outer != nil && r.inside == nil:
+		return size{why: "depends on the step of a loop, or on the example of a Vmap"}
+	case r.outer != nil:
+		return r.outer.size(r.inside(v))
+	case r.call == nil:
+		return size{why: "depends on elements, which an operation with a gradient of its own does not know"}
+	}
+	return size{of: func(source func(*Var) int) int { return source(v) }}
+}
+
+// asWhole returns a Go integer as an int.
+func asWhole(x any) (int, bool) {
+	switch x := x.(type) {
+	case int:
+		return x, true
+	case int64:
+		return int(x), true
+	case int32:
+		return int(x), true
+	}
+	return 0, false
+}
+
+// fix returns a size as a number on which the trace depends. opName and arg are in errors.
+func (r *replay) fix(opName, arg string, s size) int {
+	if s.why != "" {
+		array.Failf(opName, arg, "%s: a size must be known before the function runs", s.why)
+	}
+	if s.of == nil {
+		return s.n
+	}
+	return r.call.fix(s.of)
+}
+
+// lengthOf is [replay.fix] of the size that v says.
+func (r *replay) lengthOf(opName, arg string, v *Var) int {
+	s := r.size(v)
+	n := r.fix(opName, arg, s)
+	r.sizes[v] = size{n: n}
+	return n
+}
+
+// A sizing is an operation with sizes: numbers, or variables, which are arguments behind the others.
+type sizing struct {
+	operation
+	lens []*Var
+}
+
+// A length is a size that an operation takes: n, or its variable lens[at].
+type length struct{ n, at int }
+
+// firstLen is the number of the first size among written arguments while the others are not counted.
+const firstLen = 1 << 20
+
+// element notes a length that is a variable, which is noted as a size, as an argument that has elements
+// too. It is nil for a number.
+func (o *sizing) element(l length) func(ts []*weft.Tensor) *weft.Tensor {
+	if l.at < 0 {
+		return nil
+	}
+	n := len(o.written)
+	x := o.arg(o.lens[l.at])
+	o.written = o.written[:n]
+	return x
+}
+
+// length notes a size, which is a Go int or an integer variable. what names it in errors.
+func (o *sizing) length(what string, x any) length {
+	switch x := x.(type) {
+	case int:
+		o.plain(x)
+		return length{n: x, at: -1}
+	case *Var:
+		x.notNil(o.name)
+		if !isWhole(x) {
+			array.Failf(o.name, what, "is %s, want an integer without dimensions%s", x, x.where())
+		}
+		if x.role == constant {
+			o.plain(x.whole)
+			return length{n: x.whole, at: -1}
+		}
+		o.written = append(o.written, written{at: firstLen + len(o.lens)})
+		o.lens = append(o.lens, x)
+		return length{at: len(o.lens) - 1}
+	}
+	array.Failf(o.name, what, "is %T, want an int or a *sym.Var", x)
+	return length{}
+}
+
+// lengths is length for several.
+func (o *sizing) lengths(what string, xs []any) []length {
+	out := make([]length, len(xs))
+	for i, x := range xs {
+		out[i] = o.length(what, x)
+	}
+	return out
+}
+
+// known returns the numbers among lengths, Any for others.
+func known(ls []length) []int {
+	out := make([]int, len(ls))
+	for i, l := range ls {
+		if out[i] = l.n; l.at >= 0 {
+			out[i] = Any
+		}
+	}
+	return out
+}
+
+// A sized is an operation with sizes while it runs.
+type sized struct {
+	*replay
+	name string
+	args []*weft.Tensor
+	lens []*Var
+}
+
+// size returns what is known of a length.
+func (c *sized) size(l length) size {
+	if l.at < 0 {
+		return size{n: l.n}
+	}
+	return c.replay.size(c.lens[l.at])
+}
+
+// int returns a length as a number on which the trace depends.
+func (c *sized) int(l length) int {
+	if l.at < 0 {
+		return l.n
+	}
+	return c.lengthOf(c.name, "", c.lens[l.at])
+}
+
+// ints is int for several.
+func (c *sized) ints(ls []length) []int {
+	out := make([]int, len(ls))
+	for i, l := range ls {
+		out[i] = c.int(l)
+	}
+	return out
+}
+
+// one makes the operation, which has one result of the type that is found for its arguments.
+func (o *sizing) one(typ func(args []*Var) ir.Type, f func(c *sized) *weft.Tensor) *Var {
+	for i := range o.written {
+		if w := &o.written[i]; w.at >= firstLen {
+			w.at += len(o.args) - firstLen
+		}
+	}
+	return o.over(slices.Concat(o.args, o.lens), typ, f)
+}
+
+func (o *sizing) over(args []*Var, typ func(args []*Var) ir.Type, f func(c *sized) *weft.Tensor) *Var {
+	n := len(o.args)
+	a := &apply{name: o.name, args: args, lens: len(o.lens), written: o.written, random: o.random, pc: array.Caller()}
+	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{f(&sized{r, o.name, ts[:n], args[n:]})}
+	}
+	a.again = func(args []*Var) []*Var { return []*Var{o.over(args, typ, f)} }
+	t := typ(args[:n])
+	array.CheckShape(o.name, lowest(t.Shape), t.DType)
+	return a.make([]ir.Type{t})[0]
+}
+
+// lowest is a shape with 0 for sizes that are not known.
+func lowest(shape []int) []int {
+	out := slices.Clone(shape)
+	for i, n := range out {
+		if n == Any {
+			out[i] = 0
+		}
+	}
+	return out
+}

@@ -1,0 +1,223 @@
+package sym
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"weft"
+	"weft/internal/core"
+)
+
+// A family is a function whose trace depends on sizes that do not follow from shapes of arguments.
+// A member of it, with programs of its own, stands for the same values of these sizes.
+//
+// A trace notes each size that it fixes with how it follows from sources. These steps make a tree
+// for each shape of the arguments: a step's value leads to the next step, the last one to the
+// member. A call goes down the tree with the values that its sources have, as guards of a tracing
+// compiler are checked. Where the tree does not go on the call traces the function, which adds a path.
+type family struct {
+	f    *Fn
+	body func(args []*core.Tensor, call *supply) []*core.Tensor
+
+	mu      sync.Mutex
+	trees   map[string]*step // by shape
+	members int
+	needed  []*Var       // sources that some trace has asked for
+	others  map[*Var]*Fn // functions of sources that are computed
+}
+
+// maxMembers bounds the members that a family remembers. A forgotten one is found again by a trace.
+const maxMembers = 1 << 12
+
+// A step is a size that a trace fixes, or the end of a path.
+type step struct {
+	of     func(source func(*Var) int) int // nil: not known yet, or the end
+	next   map[int]*step
+	member *member
+}
+
+// A member is a function of the family, which programs belong to.
+type member struct{ fixed []int }
+
+// String says the sizes, for [Fn.Why].
+func (m *member) String() string { return "sizes " + strings.Trim(fmt.Sprint(m.fixed), "[]") }
+
+// A supply is what one call gives to its trace.
+type supply struct {
+	given  map[*Var]int // sources
+	path   []step       // each with one next
+	values []int
+}
+
+// A missing source is the panic that ends a trace which needs it.
+type missing struct{ v *Var }
+
+// fix returns a size from the sources that are given, and notes that the trace depends on it.
+func (c *supply) fix(of func(source func(*Var) int) int) int {
+	n := of(func(v *Var) int {
+		x, ok := c.given[v]
+		if !ok {
+			panic(missing{v})
+		}
+		return x
+	})
+	c.path, c.values = append(c.path, step{of: of}), append(c.values, n)
+	return n
+}
+
+// sizable reports that a graph has operations whose shapes may depend on sources.
+func sizable(roots []*Var) bool {
+	return slices.ContainsFunc(order(roots), func(v *Var) bool { return v.from != nil && v.from.lens > 0 })
+}
+
+// call calls the member of the family for the arguments.
+func (m *family) call(ctx context.Context, run *core.Func, ts []*weft.Tensor) []*weft.Tensor {
+	c := &supply{given: map[*Var]int{}}
+	source := func(v *Var) int {
+		n, ok := c.given[v]
+		if !ok {
+			n = m.source(ctx, ts, v)
+			c.given[v] = n
+		}
+		return n
+	}
+	tree := m.tree(ts)
+	at := m.find(tree, source)
+	if at == nil {
+		at = new(member)
+		for _, v := range m.need(nil) {
+			source(v)
+		}
+	}
+	for {
+		out, need := m.run(ctx, run, ts, tree, at, c)
+		if need == nil {
+			return out
+		}
+		m.need(need)
+		source(need)
+	}
+}
+
+// run calls a member. need is a source without which its trace cannot go on.
+func (m *family) run(ctx context.Context, run *core.Func, ts []*weft.Tensor, tree *step, at *member, c *supply) (out []*weft.Tensor, need *Var) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case missing:
+			need = x.v
+		default:
+			panic(x)
+		}
+	}()
+	res, err := run.CallAs(ctx, core.Inner(ts), at, func(args []*core.Tensor) []*core.Tensor {
+		c.path, c.values = nil, nil
+		out := m.body(args, c)
+		m.add(tree, at, c)
+		return out
+	})
+	if err != nil {
+		panic(err)
+	}
+	return core.Outer[weft.Tensor](res), nil
+}
+
+// tree returns the tree for the shapes of arguments.
+func (m *family) tree(ts []*weft.Tensor) *step {
+	var buf [128]byte
+	key := buf[:0]
+	for i, t := range ts {
+		for k, n := range sizes(t) {
+			if m.f.inputs[i].Var.shape[k] == Any {
+				key = binary.AppendUvarint(key, uint64(n))
+			}
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.trees[string(key)]
+	if s == nil {
+		if m.trees == nil || m.members > maxMembers {
+			m.trees, m.members = map[string]*step{}, 0
+		}
+		s = new(step)
+		m.trees[string(key)] = s
+	}
+	return s
+}
+
+// find goes down a tree and returns the member, nil where the tree does not go on.
+func (m *family) find(s *step, source func(*Var) int) *member {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for s != nil && s.of != nil {
+		of := s.of
+		m.mu.Unlock()
+		n := of(source)
+		m.mu.Lock()
+		s = s.next[n]
+	}
+	if s == nil {
+		return nil
+	}
+	return s.member
+}
+
+// add adds the path of a trace to a tree.
+func (m *family) add(s *step, at *member, c *supply) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, p := range c.path {
+		if s.of == nil {
+			s.of, s.next = p.of, map[int]*step{}
+		}
+		next := s.next[c.values[i]]
+		if next == nil {
+			next = new(step)
+			s.next[c.values[i]] = next
+		}
+		s = next
+	}
+	if s.member == nil {
+		at.fixed = c.values
+		s.member = at
+		m.members++
+	}
+}
+
+// need notes a source unless that is nil, and returns all.
+func (m *family) need(v *Var) []*Var {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if v != nil && !slices.Contains(m.needed, v) {
+		m.needed = append(slices.Clip(m.needed), v)
+	}
+	return m.needed
+}
+
+// source returns the value of a source for arguments.
+func (m *family) source(ctx context.Context, ts []*weft.Tensor, v *Var) int {
+	switch v.role {
+	case input:
+		i := slices.IndexFunc(m.f.inputs, func(p Param) bool { return p.Var == v })
+		return int(ts[i].ItemInt())
+	case shared:
+		return int(v.tensor().ItemInt())
+	}
+	m.mu.Lock()
+	f := m.others[v]
+	if f == nil {
+		f = &Fn{name: m.f.label() + ": size", hold: true, inputs: m.f.inputs, outputs: Outputs{[]*Var{v}, []string{""}}}
+		f.compile()
+		if m.others == nil {
+			m.others = map[*Var]*Fn{}
+		}
+		m.others[v] = f
+	}
+	m.mu.Unlock()
+	return int(f.calls(ctx, f.run.Load(), ts)[0].ItemInt())
+}
