@@ -524,3 +524,154 @@ func (t *Tensor) where(opName, arg, text string, ok *Tensor) *Tensor {
 	r := core.RangeCheck{Op: opName, Arg: arg, Min: 1, Max: 1, Text: text + "%.0d"}
 	return Where((*Tensor)(r.Of(all.To(Int64).c())), t, math.NaN())
 }
+
+// Distributions whose parameters are tensors or Go numbers, which broadcast. The result has the shape
+// that is asked for, or without one that of the parameters. Elements outside their domain, NaN
+// included, give NaN, and -1 in integer types; a Go number outside is refused. No gradient goes
+// through a draw, but that of a rate which scales it.
+
+// Poisson returns numbers of the Poisson distribution with a rate, a *Tensor or a Go number from 0 on.
+// They have the rate's type; integers and Go numbers give float32. [Generator.PoissonOf] takes an
+// element type.
+func (g *Generator) Poisson(rate any, shape ...int) *Tensor {
+	return g.PoissonOf(array.Invalid, rate, shape...)
+}
+
+// PoissonOf is [Generator.Poisson] in a type of integers or floats.
+func (g *Generator) PoissonOf(d DType, rate any, shape ...int) *Tensor {
+	return g.vary("poisson", op.Poisson, d, shape, parameter{"rate", rate, 0, math.MaxFloat64})
+}
+
+// Binomial returns the number of successes among n independent trials that succeed with probability p,
+// both a *Tensor or a Go number; n is whole. The result has the type in which n and p meet as floats.
+// [Generator.BinomialOf] takes an element type. Counts above 2^40 are drawn with errors above 1e-4 of
+// each probability.
+func (g *Generator) Binomial(n, p any, shape ...int) *Tensor {
+	return g.BinomialOf(array.Invalid, n, p, shape...)
+}
+
+// BinomialOf is [Generator.Binomial] in a type of integers or floats.
+func (g *Generator) BinomialOf(d DType, n, p any, shape ...int) *Tensor {
+	return g.vary("binomial", op.Binomial, d, shape, parameter{"n", n, 0, math.MaxFloat64}, parameter{"p", p, 0, 1})
+}
+
+// Gamma returns numbers of the gamma distribution with a concentration, also called shape, from 0 on,
+// and a rate above 0. Both are a *Tensor or a Go number; the mean is concentration/rate. Below a
+// concentration of about 0.01 many numbers are too small for their type and 0. The gradient by the rate
+// is that of the division; one by the concentration is refused. [Generator.GammaOf] takes an element
+// type.
+func (g *Generator) Gamma(concentration, rate any, shape ...int) *Tensor {
+	return g.GammaOf(array.Invalid, concentration, rate, shape...)
+}
+
+// GammaOf is [Generator.Gamma] in a type of floats.
+func (g *Generator) GammaOf(d DType, concentration, rate any, shape ...int) *Tensor {
+	ps := []parameter{{"concentration", concentration, 0, math.MaxFloat64}, {"rate", rate, math.SmallestNonzeroFloat64, math.MaxFloat64}}
+	d, shape = g.resultOf("gamma", d, shape, ps)
+	floatsOnly("gamma", d)
+	x := g.vary("gamma", op.StandardGamma, Float64, shape, ps[0])
+	by := core.AsOperand[Tensor]("gamma", "rate", rate)
+	if by.T != nil {
+		by.T = (*Tensor)(by.T).To(Float64).c()
+		by = core.Operand{T: Where((*Tensor)(by.T).Gt(0), (*Tensor)(by.T), math.NaN()).c()}
+	}
+	return (*Tensor)(core.Apply(op.Div, nil, core.Operand{T: x.c()}, by)).To(d)
+}
+
+// TruncatedNormal returns numbers of the normal distribution with a mean and a standard deviation above
+// 0, on condition that they lie from lo to hi, which may be infinite. All four are a *Tensor or a Go
+// number. Numbers far from the mean are as exact as others. [Generator.TruncatedNormalOf] takes an
+// element type.
+func (g *Generator) TruncatedNormal(mean, deviation, lo, hi any, shape ...int) *Tensor {
+	return g.TruncatedNormalOf(array.Invalid, mean, deviation, lo, hi, shape...)
+}
+
+// TruncatedNormalOf is [Generator.TruncatedNormal] in a type of floats.
+func (g *Generator) TruncatedNormalOf(d DType, mean, deviation, lo, hi any, shape ...int) *Tensor {
+	ps := []parameter{{"mean", mean, -math.MaxFloat64, math.MaxFloat64}, {"deviation", deviation, math.SmallestNonzeroFloat64, math.MaxFloat64},
+		{"lo", lo, math.Inf(-1), math.Inf(1)}, {"hi", hi, math.Inf(-1), math.Inf(1)}}
+	d, shape = g.resultOf("truncatednormal", d, shape, ps)
+	floatsOnly("truncatednormal", d)
+	a, b := core.AsOperand[Tensor]("truncatednormal", "lo", lo), core.AsOperand[Tensor]("truncatednormal", "hi", hi)
+	if a.T == nil && b.T == nil && !(a.Num.Real(Float64) <= b.Num.Real(Float64)) {
+		array.Failf("truncatednormal", "hi", "%v is below lo, %v", hi, lo)
+	}
+	return g.vary("truncatednormal", op.TruncatedNormal, d, shape, ps...)
+}
+
+// A parameter of a distribution: a *Tensor, or a Go number from lo to hi.
+type parameter struct {
+	name   string
+	x      any
+	lo, hi float64
+}
+
+func floatsOnly(opName string, d DType) {
+	if !d.Float() {
+		array.Failf(opName, "dtype", "%s is not a float", d)
+	}
+}
+
+// resultOf returns the type and the shape of a draw. It refuses parameters that do not broadcast to the
+// shape and numbers outside their bounds.
+func (g *Generator) resultOf(opName string, d DType, shape []int, ps []parameter) (DType, []int) {
+	g.c().NotNil(opName)
+	meet := array.Invalid
+	shapes := make([][]int, len(ps))
+	for i, p := range ps {
+		o := core.AsOperand[Tensor](opName, p.name, p.x)
+		if o.T == nil {
+			if x := o.Num.Real(Float64); o.Num.Kind == array.CatComplex || !(p.lo <= x && x <= p.hi) {
+				array.Failf(opName, p.name, "%v is not a number from %v to %v", p.x, p.lo, p.hi)
+			}
+			continue
+		}
+		v := (*Tensor)(o.T).v()
+		if shapes[i] = v.Shape; v.DType.Complex() {
+			array.Failf(opName, p.name, "holds %s, want real numbers", v.DType)
+		}
+		if v.DType.Float() {
+			if meet == array.Invalid {
+				meet = v.DType
+			}
+			meet = array.Promote(meet, v.DType)
+		}
+	}
+	switch {
+	case d != array.Invalid:
+		if !d.Supported() || d == Bool || d.Complex() {
+			array.Failf(opName, "dtype", "%s is not a type of integers or floats", d)
+		}
+	case meet == array.Invalid:
+		d = Float32
+	default:
+		d = meet
+	}
+	if len(shape) == 0 {
+		return d, array.Broadcast(opName, shapes...)
+	}
+	shape = append([]int{}, shape...)
+	array.CheckShape(opName, shape, Float64)
+	for i, s := range shapes {
+		if !array.BroadcastsTo(s, shape) {
+			array.Failf(opName, ps[i].name, "of shape %s does not broadcast to %s", array.ShapeString(s), array.ShapeString(shape))
+		}
+	}
+	return d, shape
+}
+
+// vary makes one draw of a distribution with parameters by element.
+func (g *Generator) vary(opName string, def *op.Def, d DType, shape []int, ps ...parameter) *Tensor {
+	d, shape = g.resultOf(opName, d, shape, ps)
+	ops := make([]core.Operand, len(ps), len(ps)+2)
+	tensors := false
+	for i, p := range ps {
+		ops[i] = core.AsOperand[Tensor](opName, p.name, p.x)
+		tensors = tensors || ops[i].T != nil
+	}
+	if !tensors {
+		ops[0] = core.Operand{T: core.Full(opName, ops[0], g.c().Device(), Float64, nil)}
+	}
+	seed, draw := g.words(opName)
+	return (*Tensor)(core.Apply(def, op.Variate{DType: d, Shape: shape}, append(ops, seed, draw)...))
+}
