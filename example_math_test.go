@@ -379,3 +379,35 @@ func ExampleTensor_VarMean() {
 	fmt.Println(variance, mean)
 	// Output: 9.5 4.0
 }
+
+func ExampleGenerator_Poisson() {
+	g := weft.NewGenerator(1)
+	calls := g.PoissonOf(weft.Int64, weft.FromSlice([]float64{0.5, 20, 1e6})) // a rate for each
+	fmt.Println(calls.Shape(), calls.DType())
+	fmt.Printf("%.1f\n", g.Poisson(4, 100000).Mean().Item())
+	// Output:
+	// [3] int64
+	// 4.0
+}
+
+func ExampleGenerator_Binomial() {
+	g := weft.NewGenerator(1)
+	heads := g.Binomial(10, weft.FromSlice([]float32{0, 0.5, 1}), 100000, 3) // of ten coins each
+	fmt.Printf("%.2f\n", weft.Data[float32](heads.Mean(0)))
+	// Output:
+	// [0.00 5.00 10.00]
+}
+
+func ExampleGenerator_Gamma() {
+	waits := weft.NewGenerator(1).Gamma(3, 0.5, 100000) // for the third event, of 0.5 a second
+	fmt.Printf("%.1f\n", waits.Mean().Item())
+	// Output:
+	// 6.0
+}
+
+func ExampleGenerator_TruncatedNormal() {
+	x := weft.NewGenerator(1).TruncatedNormal(0, 1, 8, math.Inf(1), 100000) // the far tail
+	fmt.Printf("%.2f\n", x.Mean().Item())
+	// Output:
+	// 8.12
+}

@@ -316,21 +316,29 @@ func drawPlan(key drawKey, number uint8, more int, outs []array.View) *exec.Comp
 // the seed, the draw and i alone. Permutations and choices without replacement are the exception:
 // their order depends on all elements.
 
-// Uniform returns float32 numbers, uniform from lo to below hi; rounding may give hi.
-// [Generator.UniformOf] takes an element type.
-func (g *Generator) Uniform(lo, hi float64, shape ...int) *Tensor {
-	return g.UniformOf(Float32, lo, hi, shape...)
+// Uniform returns float32 numbers, uniform from lo to below hi; rounding may give hi. The bounds are
+// Go numbers, or tensors as for [Generator.Poisson], whose type the result has then. Gradients go
+// through both. [Generator.UniformOf] takes an element type.
+func (g *Generator) Uniform(lo, hi any, shape ...int) *Tensor {
+	return g.UniformOf(array.Invalid, lo, hi, shape...)
 }
 
 // UniformOf returns numbers of a float type d, uniform from lo to below hi; rounding may give hi.
-// float16 and bfloat16 are drawn as float32 and rounded. It panics with *[Error] where lo is above
-// hi.
-func (g *Generator) UniformOf(d DType, lo, hi float64, shape ...int) *Tensor {
-	g.c().NotNil("uniform")
-	if !(lo <= hi) || lo-lo != 0 || hi-hi != 0 {
+// float16 and bfloat16 are drawn as float32 and rounded. It panics with *[Error] where Go numbers are
+// not finite or lo is above hi; elements of tensors out of order give NaN.
+func (g *Generator) UniformOf(d DType, lo, hi any, shape ...int) *Tensor {
+	defer array.Named("uniform").End()
+	ps := []parameter{{"lo", lo, -math.MaxFloat64, math.MaxFloat64}, {"hi", hi, -math.MaxFloat64, math.MaxFloat64}}
+	g, d, shape = g.resultOf("uniform", d, shape, ps)
+	if ps[0].tensor() || ps[1].tensor() {
+		low, high := ps[0].as(d, g), ps[1].as(d, g)
+		return g.moved("uniform", op.Uniform, d, shape, Where(high.Ge(low), high.Sub(low), math.NaN()), low)
+	}
+	a, b := ps[0].number(), ps[1].number()
+	if a > b {
 		array.Failf("uniform", "", "cannot be from %v to %v", lo, hi)
 	}
-	return g.drawn("uniform", op.Uniform, d, shape, hi-lo, lo)
+	return g.drawn("uniform", op.Uniform, d, shape, b-a, a)
 }
 
 // drawn returns numbers of a distribution by scale plus offset, of a float type d.
@@ -346,38 +354,54 @@ func (g *Generator) drawn(opName string, kind op.Distribution, d DType, shape []
 	return x.To(d)
 }
 
+// moved is drawn by tensors, from [parameter.as].
+func (g *Generator) moved(opName string, kind op.Distribution, d DType, shape []int, scale, offset *Tensor) *Tensor {
+	x := g.draw(opName, kind, scale.DType(), shape).Mul(scale)
+	return x.Add(offset).To(d)
+}
+
 // Normal returns float32 numbers of the normal distribution with a mean and a standard
-// deviation. [Generator.NormalOf] takes an element type.
-func (g *Generator) Normal(mean, deviation float64, shape ...int) *Tensor {
-	return g.NormalOf(Float32, mean, deviation, shape...)
+// deviation. Both are Go numbers, or tensors as for [Generator.Poisson], whose type the result has
+// then. Gradients go through both. [Generator.NormalOf] takes an element type.
+func (g *Generator) Normal(mean, deviation any, shape ...int) *Tensor {
+	return g.NormalOf(array.Invalid, mean, deviation, shape...)
 }
 
 // NormalOf returns numbers of a float type d from the normal distribution with a mean and a
 // standard deviation. float16 and bfloat16 are drawn as float32 and rounded. It panics with
-// *[Error] where the mean is not finite or the deviation negative.
-func (g *Generator) NormalOf(d DType, mean, deviation float64, shape ...int) *Tensor {
-	g.c().NotNil("normal")
-	if !(deviation >= 0) || math.IsInf(deviation, 0) || mean-mean != 0 {
-		array.Failf("normal", "", "mean %v and standard deviation %v: want finite numbers, the latter not negative", mean, deviation)
+// *[Error] where Go numbers are not finite or the deviation is negative; such elements of tensors give
+// NaN.
+func (g *Generator) NormalOf(d DType, mean, deviation any, shape ...int) *Tensor {
+	defer array.Named("normal").End()
+	ps := []parameter{{"mean", mean, -math.MaxFloat64, math.MaxFloat64}, {"deviation", deviation, 0, math.MaxFloat64}}
+	g, d, shape = g.resultOf("normal", d, shape, ps)
+	if ps[0].tensor() || ps[1].tensor() {
+		scale := ps[1].as(d, g)
+		return g.moved("normal", op.Normal, d, shape, Where(scale.Ge(0), scale, math.NaN()), ps[0].as(d, g))
 	}
-	return g.drawn("normal", op.Normal, d, shape, deviation, mean)
+	return g.drawn("normal", op.Normal, d, shape, ps[1].number(), ps[0].number())
 }
 
 // Exponential returns float32 numbers of the exponential distribution with a rate: their
-// mean is 1/rate. [Generator.ExponentialOf] takes an element type.
-func (g *Generator) Exponential(rate float64, shape ...int) *Tensor {
-	return g.ExponentialOf(Float32, rate, shape...)
+// mean is 1/rate. The rate is a Go number, or a tensor as for [Generator.Poisson], whose type the
+// result has then. A gradient goes through it. [Generator.ExponentialOf] takes an element type.
+func (g *Generator) Exponential(rate any, shape ...int) *Tensor {
+	return g.ExponentialOf(array.Invalid, rate, shape...)
 }
 
 // ExponentialOf returns numbers of a float type d of the exponential distribution with a rate:
 // their mean is 1/rate. float16 and bfloat16 are drawn as float32 and rounded. It panics with
-// *[Error] where the rate is not above 0.
-func (g *Generator) ExponentialOf(d DType, rate float64, shape ...int) *Tensor {
-	g.c().NotNil("exponential")
-	if !(rate > 0) || math.IsInf(rate, 0) {
-		array.Failf("exponential", "rate", "%v is not a finite number above 0", rate)
+// *[Error] where a Go number is not above 0; such elements of a tensor give NaN.
+func (g *Generator) ExponentialOf(d DType, rate any, shape ...int) *Tensor {
+	defer array.Named("exponential").End()
+	p := parameter{"rate", rate, math.SmallestNonzeroFloat64, math.MaxFloat64}
+	g, d, shape = g.resultOf("exponential", d, shape, []parameter{p})
+	if p.tensor() {
+		by := p.as(d, g)
+		by = Where(by.Gt(0), by, math.NaN())
+		return g.draw("exponential", op.Exponential, by.DType(), shape).Div(by).To(d)
 	}
-	return g.drawn("exponential", op.Exponential, d, shape, 1/rate, 0)
+	return g.drawn("exponential", op.Exponential, d, shape, 1/p.number(), 0)
 }
 
 // Bernoulli returns, in the shape and type of p, which holds floats, 1 with the probability
@@ -528,7 +552,7 @@ func (t *Tensor) where(opName, arg, text string, ok *Tensor) *Tensor {
 // Distributions whose parameters are tensors or Go numbers, which broadcast. The result has the shape
 // that is asked for, or without one that of the parameters. Elements outside their domain, NaN
 // included, give NaN, and -1 in integer types; a Go number outside is refused. No gradient goes
-// through a draw, but that of a rate which scales it.
+// through a draw, but by the rate of [Generator.Gamma].
 
 // Poisson returns numbers of the Poisson distribution with a rate, a *Tensor or a Go number from 0 on.
 // They have the rate's type; integers and Go numbers give float32. [Generator.PoissonOf] takes an
@@ -566,14 +590,15 @@ func (g *Generator) Gamma(concentration, rate any, shape ...int) *Tensor {
 
 // GammaOf is [Generator.Gamma] in a type of floats.
 func (g *Generator) GammaOf(d DType, concentration, rate any, shape ...int) *Tensor {
+	defer array.Named("gamma").End()
 	ps := []parameter{{"concentration", concentration, 0, math.MaxFloat64}, {"rate", rate, math.SmallestNonzeroFloat64, math.MaxFloat64}}
-	d, shape = g.resultOf("gamma", d, shape, ps)
+	g, d, shape = g.resultOf("gamma", d, shape, ps)
 	floatsOnly("gamma", d)
 	x := g.vary("gamma", op.StandardGamma, Float64, shape, ps[0])
 	by := core.AsOperand[Tensor]("gamma", "rate", rate)
 	if by.T != nil {
-		by.T = (*Tensor)(by.T).To(Float64).c()
-		by = core.Operand{T: Where((*Tensor)(by.T).Gt(0), (*Tensor)(by.T), math.NaN()).c()}
+		r := (*Tensor)(by.T).To(Float64)
+		by.T = Where(r.Gt(0), r, math.NaN()).c()
 	}
 	return (*Tensor)(core.Apply(op.Div, nil, core.Operand{T: x.c()}, by)).To(d)
 }
@@ -590,7 +615,7 @@ func (g *Generator) TruncatedNormal(mean, deviation, lo, hi any, shape ...int) *
 func (g *Generator) TruncatedNormalOf(d DType, mean, deviation, lo, hi any, shape ...int) *Tensor {
 	ps := []parameter{{"mean", mean, -math.MaxFloat64, math.MaxFloat64}, {"deviation", deviation, math.SmallestNonzeroFloat64, math.MaxFloat64},
 		{"lo", lo, math.Inf(-1), math.Inf(1)}, {"hi", hi, math.Inf(-1), math.Inf(1)}}
-	d, shape = g.resultOf("truncatednormal", d, shape, ps)
+	g, d, shape = g.resultOf("truncatednormal", d, shape, ps)
 	floatsOnly("truncatednormal", d)
 	a, b := core.AsOperand[Tensor]("truncatednormal", "lo", lo), core.AsOperand[Tensor]("truncatednormal", "hi", hi)
 	if a.T == nil && b.T == nil && !(a.Num.Real(Float64) <= b.Num.Real(Float64)) {
@@ -606,15 +631,37 @@ type parameter struct {
 	lo, hi float64
 }
 
+// tensor reports a *Tensor.
+func (p parameter) tensor() bool {
+	_, ok := p.x.(*Tensor)
+	return ok
+}
+
+// number is a Go number as a float64.
+func (p parameter) number() float64 {
+	return core.AsOperand[Tensor]("random", p.name, p.x).Num.Real(Float64)
+}
+
+// as is p as a tensor on the generator's device, of the type in which numbers of d are drawn.
+func (p parameter) as(d DType, g *Generator) *Tensor {
+	if halfBits[d] > 0 {
+		d = Float32
+	}
+	if t, ok := p.x.(*Tensor); ok {
+		return t.To(d)
+	}
+	return (*Tensor)(core.Full("random", core.AsOperand[Tensor]("random", p.name, p.x), g.c().Device(), d, nil))
+}
+
 func floatsOnly(opName string, d DType) {
 	if !d.Float() {
 		array.Failf(opName, "dtype", "%s is not a float", d)
 	}
 }
 
-// resultOf returns the type and the shape of a draw. It refuses parameters that do not broadcast to the
-// shape and numbers outside their bounds.
-func (g *Generator) resultOf(opName string, d DType, shape []int, ps []parameter) (DType, []int) {
+// resultOf returns g on the device of the parameters, and the type and the shape of a draw. It refuses
+// parameters that do not broadcast to the shape and numbers outside their bounds.
+func (g *Generator) resultOf(opName string, d DType, shape []int, ps []parameter) (*Generator, DType, []int) {
 	g.c().NotNil(opName)
 	meet := array.Invalid
 	shapes := make([][]int, len(ps))
@@ -627,6 +674,7 @@ func (g *Generator) resultOf(opName string, d DType, shape []int, ps []parameter
 			continue
 		}
 		v := (*Tensor)(o.T).v()
+		g = g.On((*Tensor)(o.T).Device())
 		if shapes[i] = v.Shape; v.DType.Complex() {
 			array.Failf(opName, p.name, "holds %s, want real numbers", v.DType)
 		}
@@ -648,7 +696,7 @@ func (g *Generator) resultOf(opName string, d DType, shape []int, ps []parameter
 		d = meet
 	}
 	if len(shape) == 0 {
-		return d, array.Broadcast(opName, shapes...)
+		return g, d, array.Broadcast(opName, shapes...)
 	}
 	shape = append([]int{}, shape...)
 	array.CheckShape(opName, shape, Float64)
@@ -657,17 +705,21 @@ func (g *Generator) resultOf(opName string, d DType, shape []int, ps []parameter
 			array.Failf(opName, ps[i].name, "of shape %s does not broadcast to %s", array.ShapeString(s), array.ShapeString(shape))
 		}
 	}
-	return d, shape
+	return g, d, shape
 }
 
 // vary makes one draw of a distribution with parameters by element.
 func (g *Generator) vary(opName string, def *op.Def, d DType, shape []int, ps ...parameter) *Tensor {
-	d, shape = g.resultOf(opName, d, shape, ps)
+	g, d, shape = g.resultOf(opName, d, shape, ps)
 	ops := make([]core.Operand, len(ps), len(ps)+2)
 	tensors := false
 	for i, p := range ps {
 		ops[i] = core.AsOperand[Tensor](opName, p.name, p.x)
-		tensors = tensors || ops[i].T != nil
+		if t := (*Tensor)(ops[i].T); t != nil {
+			if tensors = true; def != op.StandardGamma { // whose gradient is refused
+				ops[i].T = t.Detach().c()
+			}
+		}
 	}
 	if !tensors {
 		ops[0] = core.Operand{T: core.Full(opName, ops[0], g.c().Device(), Float64, nil)}

@@ -38,6 +38,7 @@ func Copy[M any](m M) M {
 // makes it, with parameters and buffers there. Optimizers are made after it, of the result's
 // parameters: their states lie beside these. [LoadState] into the result leaves it on its device.
 func On[M any](m M, dev weft.Device) M {
+	defer array.Named("on").End()
 	there := true
 	for _, t := range tensors(m) {
 		there = there && t.Device() == dev

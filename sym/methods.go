@@ -21,6 +21,7 @@ var leftOut = map[string]string{
 	"Detach":       "Grad returns gradients",
 	"Device":       "a variable has no memory: functions run where their arguments are",
 	"Dim":          "written by hand",
+	"Div":          "written by hand",
 	"DivAssign":    "variables are not written to: Updates does",
 	"Fill":         "variables are not written to: Updates does",
 	"Format":       "a variable has no elements",
@@ -35,6 +36,8 @@ var leftOut = map[string]string{
 	"LogValue":     "a variable has no elements",
 	"MarshalJSON":  "a variable has no elements",
 	"MaskSelect":   "the shape of the result depends on elements",
+	"Mean":         "written by hand",
+	"MeanKeep":     "written by hand",
 	"MulAssign":    "variables are not written to: Updates does",
 	"NoGrad":       "Grad returns gradients",
 	"NonZero":      "the shape of the result depends on elements",
@@ -370,14 +373,6 @@ func (v *Var) Digamma() *Var {
 	op := operation{name: "digamma"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Digamma() })
-}
-
-// Div is [weft.Tensor.Div] of variables.
-func (v *Var) Div(x any) *Var {
-	op := operation{name: "div"}
-	self := op.arg(v)
-	xOf := op.any(x)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Div(xOf(ins)) })
 }
 
 // Dot is [weft.Tensor.Dot] of variables.
@@ -819,24 +814,6 @@ func (v *Var) Maximum(x any) *Var {
 	self := op.arg(v)
 	xOf := op.any(x)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Maximum(xOf(ins)) })
-}
-
-// Mean is [weft.Tensor.Mean] of variables.
-func (v *Var) Mean(axes ...int) *Var {
-	op := operation{name: "mean"}
-	self := op.arg(v)
-	axes = slices.Clone(axes)
-	op.plain(axes)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Mean(axes...) }, axes)
-}
-
-// MeanKeep is [weft.Tensor.MeanKeep] of variables.
-func (v *Var) MeanKeep(axes ...int) *Var {
-	op := operation{name: "meankeep"}
-	self := op.arg(v)
-	axes = slices.Clone(axes)
-	op.plain(axes)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MeanKeep(axes...) }, axes)
 }
 
 // Median is [weft.Tensor.Median] of variables.

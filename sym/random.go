@@ -64,9 +64,16 @@ func (s *RandomStreams) draw(name string, like *Var, shape []int, f func(g *weft
 	return o.one(func(ts []*weft.Tensor) *weft.Tensor { return f(g, x(ts).Shape(), x(ts)) })
 }
 
-// Uniform returns numbers of a float type d, uniform from lo to below hi.
-func (s *RandomStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
-	return s.draw("uniform", nil, shape, uniform(d, lo, hi))
+// Uniform returns numbers of a float type d, uniform from lo to below hi. The bounds are Go numbers,
+// or variables or tensors, which broadcast; without a shape the result has theirs.
+func (s *RandomStreams) Uniform(d weft.DType, lo, hi any, shape ...int) *Var {
+	return s.scaled("uniform", d, [2]any{lo, hi}, shape, func(g *weft.Generator, shape []int, x [2]any) *weft.Tensor {
+		if lo, hi, ok := numbers(x); ok {
+			return uniform(d, lo, hi)(g, shape, nil)
+		}
+		lo, hi := tensor(d, x[0]), tensor(d, x[1])
+		return g.RandOf(d, shape...).Mul(hi.Sub(lo)).Add(lo)
+	})
 }
 
 // UniformLike is [RandomStreams.Uniform] in the type and shape of x.
@@ -81,9 +88,16 @@ func uniform(d weft.DType, lo, hi float64) func(g *weft.Generator, shape []int, 
 	}
 }
 
-// Normal returns normal numbers of a float type d with a mean and a standard deviation.
-func (s *RandomStreams) Normal(d weft.DType, mean, deviation float64, shape ...int) *Var {
-	return s.draw("normal", nil, shape, normal(d, mean, deviation))
+// Normal returns normal numbers of a float type d with a mean and a standard deviation. Both are Go
+// numbers, or variables or tensors, which broadcast; without a shape the result has theirs. Gradients
+// go through both.
+func (s *RandomStreams) Normal(d weft.DType, mean, deviation any, shape ...int) *Var {
+	return s.scaled("normal", d, [2]any{mean, deviation}, shape, func(g *weft.Generator, shape []int, x [2]any) *weft.Tensor {
+		if mean, deviation, ok := numbers(x); ok {
+			return normal(d, mean, deviation)(g, shape, nil)
+		}
+		return g.RandnOf(d, shape...).Mul(tensor(d, x[1])).Add(tensor(d, x[0]))
+	})
 }
 
 // NormalLike is [RandomStreams.Normal] in the type and shape of x.
@@ -163,8 +177,47 @@ func NewMRGStreams(seed ...int64) *MRGStreams {
 }
 
 // Uniform returns numbers of Float16, Float32 or Float64 between lo and hi. Neither bound
-// occurs unless rounding gives it.
-func (m *MRGStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
+// occurs unless rounding gives it. The bounds are Go numbers, or variables or tensors, which
+// broadcast to the shape.
+func (m *MRGStreams) Uniform(d weft.DType, lo, hi any, shape ...int) *Var {
+	u := m.fractions(d, shape)
+	if lo, hi, ok := numbers([2]any{lo, hi}); ok {
+		if hi-lo != 1 {
+			u = u.Mul(hi - lo)
+		}
+		if lo != 0 {
+			u = u.Add(lo)
+		}
+		return u
+	}
+	low := variable(d, lo)
+	return fits("mrg", shape, u.Mul(variable(d, hi).Sub(low)).Add(low))
+}
+
+// fits returns v. It refuses parameters that broadcast beyond the shape of a draw.
+func fits(name string, shape []int, v *Var) *Var {
+	if len(v.shape) != len(shape) {
+		array.Failf(name, "", "the parameters do not broadcast to %s: they give %d dimensions", array.ShapeString(shape), len(v.shape))
+	}
+	for i, n := range v.shape {
+		if n != Any && n != shape[i] {
+			array.Failf(name, "", "the parameters do not broadcast to %s: they give %s", array.ShapeString(shape), array.ShapeString(v.shape))
+		}
+	}
+	return v
+}
+
+// variable is a parameter as a variable of type d.
+func variable(d weft.DType, x any) *Var {
+	switch x.(type) {
+	case *Var, *weft.Tensor:
+		return asVar("mrg", x).To(d)
+	}
+	return Const(weft.FullOf(d, number(x)))
+}
+
+// fractions makes the numbers of a draw, greater than 0 and less than 1.
+func (m *MRGStreams) fractions(d weft.DType, shape []int) *Var {
 	if m == nil {
 		array.Failf("mrg", "", "the streams are nil (NewMRGStreams makes them)")
 	}
@@ -194,29 +247,57 @@ func (m *MRGStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
 	})
 	r[0].from.stateful = true
 	state.SetDefaultUpdate(r[1])
-	u := r[0]
-	if hi-lo != 1 {
-		u = u.Mul(hi - lo)
-	}
-	if lo != 0 {
-		u = u.Add(lo)
-	}
-	return u
+	return r[0]
 }
 
 // Normal returns normal numbers by Box and Muller's transformation of pairs of uniform ones:
-// first all cosines, then all sines.
-func (m *MRGStreams) Normal(d weft.DType, mean, deviation float64, shape ...int) *Var {
+// first all cosines, then all sines. Mean and deviation are Go numbers, or variables or tensors, which
+// broadcast to the shape. Gradients go through both.
+func (m *MRGStreams) Normal(d weft.DType, mean, deviation any, shape ...int) *Var {
 	n := array.CheckShape("mrg", shape, d)
 	half := (n + 1) / 2
 	u := m.Uniform(d, 0, 1, 2*half)
 	first, second := u.Slice(weft.Range(0, half)), u.Slice(weft.Range(half, 2*half))
 	r, angle := first.Log().Mul(-2).Sqrt(), second.Mul(2*math.Pi)
 	z := Cat([]*Var{r.Mul(angle.Cos()), r.Mul(angle.Sin())}, 0)
-	return z.Slice(weft.Range(0, n)).Reshape(shape...).Mul(deviation).Add(mean)
+	z = z.Slice(weft.Range(0, n)).Reshape(shape...)
+	if mean, deviation, ok := numbers([2]any{mean, deviation}); ok {
+		return z.Mul(deviation).Add(mean)
+	}
+	return fits("mrg", shape, z.Mul(variable(d, deviation)).Add(variable(d, mean)))
 }
 
-// Binomial returns 1 with probability p, else 0.
-func (m *MRGStreams) Binomial(d weft.DType, p float64, shape ...int) *Var {
-	return m.Uniform(d, 0, 1, shape...).Lt(p).To(d)
+// Binomial returns 1 with probability p, else 0. p is a Go number, or a variable or tensor, which
+// broadcasts to the shape.
+func (m *MRGStreams) Binomial(d weft.DType, p any, shape ...int) *Var {
+	u := m.Uniform(d, 0, 1, shape...)
+	if t, ok := p.(*weft.Tensor); ok {
+		p = Const(t)
+	}
+	return fits("mrg", shape, u.Lt(p).To(d))
+}
+
+// TruncatedNormal returns normal numbers that lie within two standard deviations of the mean, from one
+// uniform number each by the inverse of the distribution function. Theano has this distribution, by
+// other numbers.
+func (m *MRGStreams) TruncatedNormal(d weft.DType, mean, deviation any, shape ...int) *Var {
+	const bound = 0.9544997361036415856 // erf(sqrt(2))
+	z := m.Uniform(d, -bound, bound, shape...).Erfinv().Mul(math.Sqrt2)
+	return fits("mrg", shape, z.Mul(variable(d, deviation)).Add(variable(d, mean)))
+}
+
+// Multinomial returns how often each of k outcomes comes in n draws, int64. p, of [rows k] floats with a
+// known number of rows, holds their probabilities, which add up to 1 in each row.
+func (m *MRGStreams) Multinomial(n int, p *Var) *Var {
+	p.notNil("multinomial")
+	if n < 0 {
+		array.Failf("multinomial", "n", "%d is negative", n)
+	}
+	if len(p.shape) != 2 || p.shape[0] == Any || !p.dtype.Float() {
+		array.Failf("multinomial", "p", "%v: want a matrix of floats with a known number of rows", p)
+	}
+	u := m.Uniform(p.dtype, 0, 1, n, p.shape[0], 1)
+	below := u.Lt(p.CumSum(-1)).To(weft.Int64).Sum(0) // by outcome or one before it
+	none := Const(weft.FullOf(weft.Int64, 0, p.shape[0], 1))
+	return below.Sub(Cat([]*Var{none, below.Slice(weft.All, weft.Range(0, -1))}, 1))
 }

@@ -40,7 +40,7 @@ const (
 	maxCandidates = 128
 	// candidateShift is where the number of a candidate stands in the number of its block.
 	candidateShift = 40
-	// extraBlock is the number of a block beside those of candidates.
+	// extraBlock is the number of a block that no candidate has.
 	extraBlock = maxCandidates
 	// maxInversion bounds the search of a distribution function whose mean is below 10. The
 	// probability beyond is below 2^-200.
@@ -86,6 +86,9 @@ func variate(name string, params int, expr func(s stream, x []val) val) *Def {
 				y = where(apply(Ne, y, y), num(y, -1), y)
 			}
 			return Convert(y, v.DType)
+		}},
+		Derivative: Derivative{VJP: func(v *VJP) {
+			array.Failf("backward", "", "a draw of the %s distribution has no gradient by its parameters (Detach leaves them out)", name)
 		}}})
 }
 

@@ -35,7 +35,7 @@ func main() {
 	leave("a variable has no elements", "AllClose", "Format", "Item", "ItemComplex", "ItemInt", "LogValue", "MarshalJSON", "String", "IsContiguous", "Contiguous", "Strides", "Clone")
 	leave("functions are compiled whole", "Lazy")
 	leave("the number of rows may be known in a call alone: sym.Map goes over them", "Rows")
-	leave("written by hand", "DType", "Dim", "Rank", "Shape", "Size", "Slice")
+	leave("written by hand", "DType", "Dim", "Div", "Mean", "MeanKeep", "Rank", "Shape", "Size", "Slice")
 	leave("the shape of the result depends on elements", "BinCount", "Histogram", "MaskSelect", "NonZero", "Unique")
 
 	fset := token.NewFileSet()
