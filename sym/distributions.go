@@ -51,11 +51,11 @@ func numbers(x [2]any) (a, b float64, ok bool) {
 			return 0, 0, false
 		}
 	}
-	return number(x[0]), number(x[1]), true
+	return numberOf(x[0]), numberOf(x[1]), true
 }
 
-// number is a Go number as a float64.
-func number(x any) float64 {
+// numberOf is a Go number as a float64.
+func numberOf(x any) float64 {
 	return core.AsOperand[weft.Tensor]("number", "", x).Num.Real(weft.Float64)
 }
 
@@ -64,7 +64,7 @@ func tensor(d weft.DType, x any) *weft.Tensor {
 	if t, ok := x.(*weft.Tensor); ok {
 		return t.To(d)
 	}
-	return weft.FullOf(d, number(x))
+	return weft.FullOf(d, numberOf(x))
 }
 
 // Poisson returns numbers of type d from [weft.Generator.PoissonOf]. The rate is a variable, a tensor or

@@ -213,7 +213,7 @@ func variable(d weft.DType, x any) *Var {
 	case *Var, *weft.Tensor:
 		return asVar("mrg", x).To(d)
 	}
-	return Const(weft.FullOf(d, number(x)))
+	return Const(weft.FullOf(d, numberOf(x)))
 }
 
 // fractions makes the numbers of a draw, greater than 0 and less than 1.
