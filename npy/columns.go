@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"weft"
 	"weft/internal/array"
@@ -159,14 +158,11 @@ func recordDescr(columns []Column, views []array.View) (string, byte, error) {
 			return "", 0, fmt.Errorf("npy: the name %q of a column is empty or there twice", c.Name)
 		}
 		seen[c.Name] = true
-		for _, r := range c.Name {
-			if r < ' ' || r == 0x7f || r == '\\' || r == '\'' || r == utf8.RuneError {
-				return "", 0, fmt.Errorf("npy: the name %q of a column has %q in it, which the format cannot tell plainly", c.Name, r)
-			}
-			if r > '~' {
-				major = 3
-			}
+		needs, err := nameVersion(c.Name)
+		if err != nil {
+			return "", 0, err
 		}
+		major = max(major, needs)
 		if i > 0 {
 			t.WriteString(", ")
 		}

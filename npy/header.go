@@ -29,10 +29,11 @@ var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 // header describes the data that follows it.
 type header struct {
 	dtype   array.DType
-	big     bool    // big-endian
-	record  []field // of a structured array, which has neither of those; nil otherwise
-	size    int     // of an element
-	fortran bool    // the first index runs fastest
+	big     bool     // big-endian
+	members []member // of a structured array, which has neither of those; nil otherwise
+	record  []field  // the same, flat
+	size    int      // of an element
+	fortran bool     // the first index runs fastest
 	shape   []int
 	bytes   int // of the data
 }
@@ -89,9 +90,13 @@ func fill(r io.Reader, b []byte) error {
 }
 
 func (f *fields) header() (header, error) {
-	h := header{fortran: f.fortran, shape: f.shape, record: f.record, size: f.size}
-	if f.record == nil {
-		var err error
+	h := header{fortran: f.fortran, shape: f.shape, members: f.members, size: f.size}
+	var err error
+	if f.members != nil {
+		if h.record, err = flat(f.members); err != nil {
+			return h, err
+		}
+	} else {
 		if h.dtype, h.big, err = parseDescr(f.descr); err != nil {
 			return h, err
 		}

@@ -1,6 +1,7 @@
 package npy
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,9 @@ const (
 	ReadOnly MapMode = iota
 	// CopyOnWrite keeps writes in the memory of this process; the file stays as it is.
 	CopyOnWrite
+	// ReadWrite changes the file. Other processes that map it see the writes at once; the system
+	// writes them to the disk later.
+	ReadWrite
 )
 
 // access is the mode as package mapped has it.
@@ -29,8 +33,10 @@ func (m MapMode) access() (mapped.Access, error) {
 		return mapped.ReadOnly, nil
 	case CopyOnWrite:
 		return mapped.CopyOnWrite, nil
+	case ReadWrite:
+		return mapped.Shared, nil
 	}
-	return 0, fmt.Errorf("npy: MapMode(%d) is not ReadOnly or CopyOnWrite", m)
+	return 0, fmt.Errorf("npy: MapMode(%d) is not ReadOnly, CopyOnWrite or ReadWrite", m)
 }
 
 // Map returns the array of the file at path without reading it: the tensor's memory is
@@ -48,7 +54,8 @@ func (m MapMode) access() (mapped.Access, error) {
 //   - data whose place in the file is not a multiple of the element size;
 //   - everything on systems without mappings.
 //
-// The mode holds for it as well.
+// [ReadOnly] and [CopyOnWrite] hold for it as well. [ReadWrite] refuses it, with an error that
+// matches errors.ErrUnsupported.
 func Map(path string, mode MapMode) (*weft.Tensor, error) {
 	return mapFile(path, mode, func(s *section) (*weft.Tensor, error) { return s.tensor(mode) })
 }
@@ -65,7 +72,11 @@ func mapFile[T any](path string, mode MapMode, read func(*section) (T, error)) (
 	if err != nil {
 		return x, err
 	}
-	f, err := os.Open(path)
+	flag := os.O_RDONLY
+	if mode == ReadWrite {
+		flag = os.O_RDWR
+	}
+	f, err := os.OpenFile(path, flag, 0)
 	if err != nil {
 		return x, err
 	}
@@ -107,14 +118,25 @@ func (s *section) open() (err error) {
 	return nil
 }
 
+// elsewhere refuses a mode in which writes must reach the file.
+func (s *section) elsewhere(mode MapMode) error {
+	if mode == ReadWrite {
+		return fmt.Errorf("npy: %s cannot lie in memory as in the file, and writes would not reach it: %w", s, errors.ErrUnsupported)
+	}
+	return nil
+}
+
 func (s *section) tensor(mode MapMode) (*weft.Tensor, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
 	var v array.View
-	if s.record == nil && s.big == hostBig && s.dtype != array.Bool && s.data%s.size == 0 {
+	if s.record == nil && s.big == hostBig && (mode != ReadWrite || core.Reached(0)) && s.dtype != array.Bool && s.data%s.size == 0 {
 		v = raw.Over(s.dtype, s.shape, s.fortran, s.m.Storage(s.data, s.bytes))
 	} else {
+		if err := s.elsewhere(mode); err != nil {
+			return nil, err
+		}
 		var err error
 		if v, err = s.decode(s.r); err != nil {
 			return nil, err
@@ -134,9 +156,15 @@ func (s *section) columns(mode MapMode) (out []Column, err error) {
 		return nil, s.notStructured()
 	}
 	if e := weft.Try(func() {
-		out = s.header.columns(s.m.Storage(s.data, s.bytes), s.data, mode == ReadOnly)
+		st := s.m.Storage(s.data, s.bytes)
+		out = s.header.columns(st, s.data, mode == ReadOnly)
+		for _, c := range out {
+			if c.Tensor != nil && c.Tensor.Size() > 0 && (*core.Tensor)(c.Tensor).Layout().Store != st {
+				err = s.elsewhere(mode)
+			}
+		}
 	}); e != nil {
 		return nil, fmt.Errorf("npy: %w", e)
 	}
-	return out, nil
+	return out, err
 }

@@ -295,3 +295,45 @@ func TestMapErrors(t *testing.T) {
 		t.Error("a folder is mapped")
 	}
 }
+
+// TestMapReadWrite writes into a mapped file, which others then read; what cannot lie in memory as in
+// the file is refused.
+func TestMapReadWrite(t *testing.T) {
+	tensortest.SkipLate(t, "a mapped file is memory of the host")
+	path := filepath.Join(t.TempDir(), "x.npy")
+	if err := WriteFile(path, weft.Zeros(4, 3)); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Map(path, ReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.At(2).Assign(5)
+	y, err := Map(path, ReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(y.Sum(1)); got != "[ 0.  0. 15.  0.]" {
+		t.Error(got)
+	}
+	d := weft.Track(weft.Ones(4, 3)) // a mapped file is a sink
+	if n, err := d.Flush(x.Sink()); n != 48 || err != nil {
+		t.Error(n, err)
+	}
+	if got := y.Sum().Item(); got != 12 {
+		t.Error(got)
+	}
+	x.Release()
+	if err := WriteFile(path, weft.ZerosOf(weft.Bool, 4)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Map(path, ReadWrite); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("bools: %v", err)
+	}
+	if err := WriteColumnsFile(path, []Column{{Name: "a", Tensor: weft.ZerosOf(weft.Int8, 2)}, {Name: "b", Tensor: weft.Zeros(2)}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := MapColumns(path, ReadWrite); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("columns: %v", err)
+	}
+}

@@ -10,8 +10,8 @@ import (
 // fields is what the dictionary of a header says.
 type fields struct {
 	descr   string
-	record  []field // if descr is a list; not nil
-	size    int     // of a record
+	members []member // if descr is a list; not nil
+	size    int      // of a record
 	fortran bool
 	shape   []int
 }
@@ -48,7 +48,7 @@ func parseDict(text string, major byte) (fields, error) {
 		case "descr":
 			switch p.peek() {
 			case '[':
-				f.record, f.size, err = p.fields(0)
+				f.members, f.size, err = p.members(0)
 			case '(': // an array of arrays, which numpy.save never writes
 				return f, &UnsupportedError{DType: "structured"}
 			default:

@@ -1,6 +1,7 @@
 package npy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -8,40 +9,53 @@ import (
 	"weft/internal/array"
 )
 
-// A field is a place in the records of a structured array. Nested records are taken
-// apart: their fields stand beside the others, named "outer.inner".
+// A member is a field of a record as the header has it: elements, or records again.
+type member struct {
+	name   string
+	descr  string      // NumPy's type string, of elements
+	dtype  array.DType // Invalid for a type that tensors cannot hold, and for records
+	big    bool
+	record []member // not nil: records
+	size   int      // of an element or a record
+	shape  []int    // of the array in the record
+	offset int      // in the record, in bytes
+}
+
+// A field is a member of elements in the outermost record, named "outer.inner" where records are
+// nested.
 type field struct {
 	name   string
-	descr  string      // NumPy's type string
-	dtype  array.DType // Invalid for a type that tensors cannot hold
+	descr  string
+	dtype  array.DType
 	big    bool
-	offset int   // in the record, in bytes
-	shape  []int // of an array in the record
+	offset int   // in the outermost record, in bytes
+	shape  []int // of the arrays that the member is in, outermost first
 	steps  []int // strides of it, in bytes
 }
 
 // maxDepth bounds nested records.
 const maxDepth = 16
 
-// fields parses the list that describes a record: tuples of a name, or of a title
-// and a name, a type string or another list, and a shape.
-func (p *parser) fields(depth int) (list []field, size int, err error) {
+// members parses the list that describes a record: tuples of a name, or of a title
+// and a name, a type string or another list, and a shape. Padding is left out.
+func (p *parser) members(depth int) (list []member, size int, err error) {
 	if err := p.expect('['); err != nil {
 		return nil, 0, err
 	}
 	if depth == maxDepth {
 		return nil, 0, malformed("header: records are nested more than %d deep", maxDepth)
 	}
-	list = []field{}
+	list = []member{}
 	for !p.take(']') {
-		fs, n, err := p.field(depth)
+		m, n, err := p.member(depth)
 		if err != nil {
 			return nil, 0, err
 		}
-		for i := range fs {
-			fs[i].offset += size
+		m.offset = size
+		if padding := m.name == "" && strings.HasPrefix(m.descr, "|V"); !padding {
+			list = append(list, m)
 		}
-		if list = append(list, fs...); size > array.MaxBytes-n {
+		if size > array.MaxBytes-n {
 			return nil, 0, malformed("header: a record overflows")
 		}
 		size += n
@@ -55,79 +69,87 @@ func (p *parser) fields(depth int) (list []field, size int, err error) {
 	return list, size, nil
 }
 
-// field parses one tuple and returns the bytes that it describes.
-func (p *parser) field(depth int) (list []field, size int, err error) {
+// member parses one tuple and returns the bytes that it describes.
+func (p *parser) member(depth int) (m member, bytes int, err error) {
 	if err := p.expect('('); err != nil {
-		return nil, 0, err
+		return m, 0, err
 	}
-	name, err := p.fieldName()
-	if err != nil {
-		return nil, 0, err
+	if m.name, err = p.fieldName(); err != nil {
+		return m, 0, err
 	}
 	if err := p.expect(','); err != nil {
-		return nil, 0, err
+		return m, 0, err
 	}
 	if p.peek() == '[' {
-		if list, size, err = p.fields(depth + 1); err != nil {
-			return nil, 0, err
-		}
-		for i := range list {
-			list[i].name = name + "." + list[i].name
-		}
+		m.record, m.size, err = p.members(depth + 1)
 	} else {
-		f := field{name: name}
-		if f.descr, err = p.str(); err != nil {
-			return nil, 0, err
-		}
-		f.dtype, f.big, err = parseDescr(f.descr)
-		switch _, unsupported := err.(*UnsupportedError); {
-		case err == nil:
-			size = f.dtype.Size()
-		case !unsupported:
-			return nil, 0, err
-		default:
-			if size, err = opaqueSize(f.descr, err); err != nil {
-				return nil, 0, err
-			}
-		}
-		if padding := name == "" && strings.HasPrefix(f.descr, "|V"); !padding {
-			list = []field{f}
-		}
+		err = p.element(&m)
 	}
+	if err != nil {
+		return m, 0, err
+	}
+	bytes = m.size
 	if p.take(',') && p.peek() != ')' {
-		shape, err := p.tuple()
-		if err != nil {
-			return nil, 0, err
+		if m.shape, err = p.tuple(); err != nil {
+			return m, 0, err
 		}
-		if list, size, err = repeated(list, size, shape); err != nil {
-			return nil, 0, err
+		n, ok := fits(max(m.size, 1), m.shape)
+		if !ok {
+			return m, 0, malformed("header: shape %s in a record overflows", array.ShapeString(m.shape))
+		}
+		if m.size > 0 {
+			bytes = n
 		}
 	}
-	return list, size, p.expect(')')
+	return m, bytes, p.expect(')')
 }
 
-// repeated makes arrays of fields, which are size bytes together.
-func repeated(list []field, size int, shape []int) ([]field, int, error) {
-	n, ok := fits(max(size, 1), shape)
-	if !ok {
-		return nil, 0, malformed("header: shape %s in a record overflows", array.ShapeString(shape))
+// element parses the type string of a member.
+func (p *parser) element(m *member) (err error) {
+	if m.descr, err = p.str(); err != nil {
+		return err
 	}
-	steps := array.RowMajor(shape)
-	for i := range steps {
-		steps[i] *= size
+	m.dtype, m.big, err = parseDescr(m.descr)
+	switch _, unsupported := err.(*UnsupportedError); {
+	case err == nil:
+		m.size = m.dtype.Size()
+	case !unsupported:
+		return err
+	default:
+		m.dtype = array.Invalid
+		m.size, err = opaqueSize(m.descr, err)
 	}
+	return err
+}
+
+// flat returns the fields of a record, those of records in it included.
+func flat(list []member) (out []field, err error) {
+	out = []field{}
 	for i := range list {
-		f := &list[i]
-		if len(shape)+len(f.shape) > array.MaxRank {
-			return nil, 0, malformed("header: field %q has more than %d dimensions", f.name, array.MaxRank)
+		m := &list[i]
+		inner := []field{{descr: m.descr, dtype: m.dtype, big: m.big}}
+		if m.record != nil {
+			if inner, err = flat(m.record); err != nil {
+				return nil, err
+			}
 		}
-		f.shape = append(append([]int{}, shape...), f.shape...)
-		f.steps = append(append([]int{}, steps...), f.steps...)
+		steps := array.RowMajor(m.shape)
+		for k := range steps {
+			steps[k] *= m.size
+		}
+		for _, f := range inner {
+			if m.record != nil {
+				f.name = "." + f.name
+			}
+			f.name, f.offset = m.name+f.name, m.offset+f.offset
+			f.shape, f.steps = slices.Concat(m.shape, f.shape), slices.Concat(steps, f.steps)
+			if len(f.shape) > array.MaxRank {
+				return nil, malformed("header: field %q has more than %d dimensions", f.name, array.MaxRank)
+			}
+			out = append(out, f)
+		}
 	}
-	if size == 0 {
-		n = 0
-	}
-	return list, n, nil
+	return out, nil
 }
 
 // fieldName parses a name, or a title and a name.

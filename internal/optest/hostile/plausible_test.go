@@ -447,8 +447,8 @@ var plausible = map[string]func(g *gen) []any{
 		s, _ := shared(fmt.Sprintf("hostile-%d-%d", os.Getpid(), g.r.Uint32()), 1+g.r.IntN(5000))
 		return []any{s, 8 * g.r.IntN(20), weft.Float32, g.shape()}
 	},
-	"npy.Map":    func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(3))} },
-	"MapColumns": func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(3))} },
+	"npy.Map":    func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(4))} },
+	"MapColumns": func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(4))} },
 	"npy.ReadArchive": func(g *gen) []any {
 		b := g.file()
 		return []any{bytes.NewReader(b), int64(len(b))}
@@ -465,7 +465,7 @@ var plausible = map[string]func(g *gen) []any{
 	"npy.Archive.Tensor":  func(g *gen) []any { return []any{g.archive(), pick(g, "a", "b", "records", "")} },
 	"npy.Archive.Columns": func(g *gen) []any { return []any{g.archive(), pick(g, "a", "b", "records", "")} },
 	"npy.Archive.Map": func(g *gen) []any {
-		return []any{g.archive(), pick(g, "a", "b", "records", ""), npy.MapMode(g.r.IntN(3))}
+		return []any{g.archive(), pick(g, "a", "b", "records", ""), npy.MapMode(g.r.IntN(4))}
 	},
 	"safetensors.WriteFile": func(g *gen) []any {
 		return []any{g.path(), map[string]*weft.Tensor{"a": g.plain(g.shape()), "b": g.tensor()}}
