@@ -77,6 +77,11 @@ type Program struct {
 	in       *interp.Kernel
 	counters *device.Counters // of the device
 
+	// Of a program for rows of a known length: see forLength. code is nil until it is specialised.
+	general  *Program
+	launches atomic.Int64 // counted until the program is specialised
+	special  sync.Once
+
 	narrow, nonTemporal variant
 	wide                struct { // see x86.Wide
 		sync.Once
@@ -91,7 +96,7 @@ func (p *Program) Source() string { return p.SourceOf(p.p) }
 
 // SourceOf is Source with the lines of an equal program: kernels are shared, lines are not.
 func (p *Program) SourceOf(q *loop.Program) string {
-	if p.code == nil {
+	if p.Interpreted() {
 		return "interpreted\n"
 	}
 	s, err := x86.Explain(q, p.isa)
@@ -102,16 +107,25 @@ func (p *Program) SourceOf(q *loop.Program) string {
 }
 
 // Interpreted reports that there is no machine code.
-func (p *Program) Interpreted() bool { return p.code == nil }
+func (p *Program) Interpreted() bool {
+	if p.general != nil {
+		p = p.general
+	}
+	return p.code == nil
+}
 
 // Compile returns the kernel of a program. A program that the machine-code backend refuses, or
-// fails on, is interpreted, and counted as refused.
+// fails on, is interpreted, and counted as refused. The kernel of a program for rows of a known
+// length compiles code for the length later, see [GeneralLaunches].
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	return d.cache.Get(p.Key(), func() (*Program, error) {
-		d.counters.Compiled.Add(1)
 		if jit.Recording() {
 			record(p)
 		}
+		if p.Axes[p.Lane].Extent > 0 {
+			return d.forLength(p)
+		}
+		d.counters.Compiled.Add(1)
 		k := &Program{p: p, isa: d.isa, counters: d.counters}
 		if d.isa != jit.Portable {
 			c, err := x86.Compile(p, k.isa)
@@ -317,6 +331,7 @@ func (s *stream) launch(l *device.Launch, g *group) error {
 	for _, e := range l.Extents {
 		n *= e
 	}
+	p = p.serving(n)
 	lane := p.p.Lane
 	if n == 0 {
 		for a, e := range l.Extents {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -42,6 +43,12 @@ type mapping struct {
 	size uintptr
 }
 
+// mapped counts the calls of Map that succeeded.
+var mapped atomic.Int64
+
+// Mapped returns how many pieces of code were made executable since the process began.
+func Mapped() int64 { return mapped.Load() }
+
 // Map copies code into fresh executable memory. The copy is position-dependent
 // only if the code is. An empty code is an error; a refusal by the system
 // matches [ErrUnavailable].
@@ -55,6 +62,7 @@ func Map(code []byte) (*Code, error) {
 	if err != nil {
 		return nil, err
 	}
+	mapped.Add(1)
 	c := &Code{base: uintptr(mem), size: len(code)}
 	runtime.AddCleanup(c, func(m mapping) { unmapExec(m.mem, m.size) }, mapping{mem, size})
 	return c, nil

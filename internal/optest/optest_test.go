@@ -17,6 +17,7 @@ import (
 // Millions of arrays are made and dropped here, while little is live: with room for four
 // times as much a fifth of the time is saved, up to the share of memory that all tests have.
 func TestMain(m *testing.M) {
+	cpu.GeneralLaunches = 0      // code for rows of one length is tested at the first launch
 	if os.Getenv("GOGC") == "" { // else somebody asks for a collection at every chance
 		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(3 << 29)

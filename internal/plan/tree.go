@@ -27,12 +27,9 @@ func (e *emitter) tree(x *ir.Node, t, final Operand, nb int) {
 			dst.Shape, dst.Strides = shape, append([]int{0}, final.Strides...)
 		}
 		k := newKernel(b, "tree", shape, -1, -1)
-		// One program serves several sizes: what is not there is the first part again, which
-		// is read and not taken.
-		bufs := make([]int, 4)
-		if size > 4 {
-			bufs = make([]int, radix)
-		}
+		// One group of any size runs one program, so that another number of parts compiles
+		// nothing. What is not there is the first part again, which is read and not taken.
+		bufs := make([]int, radix)
 		for i := range bufs {
 			bufs[i] = len(k.acc)
 			x := part
@@ -43,7 +40,7 @@ func (e *emitter) tree(x *ir.Node, t, final Operand, nb int) {
 		}
 		d := k.operand(dst, true)
 		k.build(func(kb *loop.Builder) {
-			some := size < radix
+			some := groups == 1
 			count := loop.NoValue
 			if some {
 				count = k.word(d, 'n', 0, size)

@@ -14,6 +14,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/dirty"
 	"weft/internal/jit"
@@ -21,11 +22,11 @@ import (
 )
 
 // Main runs the tests of a package, for its TestMain. Every plan and every mark of tracked arrays
-// is verified. Tests drop many small tensors and graphs while little is live, so the collector waits
+// is verified, and code for rows of one length is compiled at the first launch. Tests drop many small tensors and graphs while little is live, so the collector waits
 // for four times as much. Above half a gigabyte it runs more often, since several packages are
 // tested at once. GOGC, if set, decides instead: GOGC=1 collects at every chance.
 func Main(m *testing.M) {
-	plan.Verify, dirty.Verify = true, true
+	plan.Verify, dirty.Verify, cpu.GeneralLaunches = true, true, 0
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(1 << 29)
