@@ -67,5 +67,6 @@
 // Arrays are parameters. [Array1] to [Array6] are read where every index is proven to lie
 // inside before anything runs; [Clamped1], [Wrapped1], [Zeroed1] and their kin say what
 // lies outside. An [Elem] gives the element's own index and random numbers. Row gives an array its
-// first index; Slice gives the elements between bounds, a [Seq].
+// first index; Slice gives the elements between bounds, a [Seq]. [Digamma], [GammaInc] and others are
+// functions that Go's math has not.
 package kernel

@@ -140,6 +140,10 @@ func (f *Func) callCost(x *ast.CallExpr, how counting) int {
 		return 6
 	case fn.Name() == "Slice", fn.Name() == "Row":
 		return 4
+	case formulasOf[fn.Name()].row != "":
+		return 80
+	case fn.Signature().Recv() == nil && writtenFunc(kernelPath, fn.Name()) != nil:
+		return costOfWritten(fn)
 	}
 	return 40
 }

@@ -180,6 +180,13 @@ func (e *Elem) Rand() float32
 func (e *Elem) Rand64() float64
 func (e *Elem) Randn() float32
 func (e *Elem) Randn64() float64
+func Digamma(x float64) float64
+func Trigamma(x float64) float64
+func Erfcx(x float64) float64
+func GammaInc(a, x float64) float64
+func GammaIncC(a, x float64) float64
+func Beta(a, b float64) float64
+func LogBeta(a, b float64) float64
 type Seq[T any] func(yield func(T) bool)
 type number interface { ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64 }
 type float interface { ~float32 | ~float64 }

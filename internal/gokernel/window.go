@@ -256,17 +256,6 @@ func (l *lowerer) medianByRank(s *value) *value {
 	return l.merge(odd.val.n.v, nan, l.middle(low.val, high.val))
 }
 
-// kernelCall is a call of a function of package kernel.
-func (l *lowerer) kernelCall(x *ast.CallExpr, name string) *value {
-	args := l.arguments(x)
-	l.pos = x.Pos()
-	if len(args) == 1 && args[0].t.kind == kSeq {
-		return l.seqCall(name, args[0])
-	}
-	l.src.refuse(x.Pos(), "kernel.%s is not part of the language of kernels", name)
-	return nil
-}
-
 // written adds the constant offsets at which the source of the kernel reads Near
 // parameters to those that the trial met: where a condition is a constant too, it takes one
 // way alone.

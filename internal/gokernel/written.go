@@ -20,11 +20,18 @@ var writtenBessel []byte
 //go:embed written/cmplx.go
 var writtenCmplx []byte
 
+//go:embed written/special.go
+var writtenSpecial []byte
+
+//go:embed written/specialcoef.go
+var writtenCoefficients []byte
+
 //go:embed written/bits.go
 var writtenBits []byte
 
 var writtenSource = sync.OnceValue(func() *Source {
-	s, err := Parse(File{"math.go", writtenMath}, File{"cmplx.go", writtenCmplx}, File{"bits.go", writtenBits}, File{"bessel.go", writtenBessel})
+	s, err := Parse(File{"math.go", writtenMath}, File{"cmplx.go", writtenCmplx}, File{"bits.go", writtenBits}, File{"bessel.go", writtenBessel},
+		File{"special.go", writtenSpecial}, File{"specialcoef.go", writtenCoefficients})
 	if err != nil {
 		panic(err)
 	}
@@ -38,6 +45,8 @@ func writtenFunc(pkg, name string) *Func {
 		name = "Cmplx" + name
 	case bitsPath:
 		name = "Bits" + name
+	case kernelPath:
+		name = "Kernel" + name
 	}
 	f, err := writtenSource().Func(name)
 	if err != nil {
