@@ -30,7 +30,6 @@ type apply struct {
 	apart      bool              // no gradient flows to the arguments
 	random     []*weft.Generator // by which each run draws anew
 	was        atomic.Uint64     // how many test values there were when it was tried for them
-	stateful   bool              // from a state, which is a shared variable
 	folding    *folding          // unless nil: it is computed from constants alone
 	written    []written         // the arguments as the user wrote them; nil: args
 	bodies     []*body           // what a loop or branch runs

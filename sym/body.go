@@ -12,12 +12,11 @@ import (
 // A body is variables computed of others, as a function that an operation runs: the step of
 // a loop, a side of a branch.
 type body struct {
-	name     string
-	params   []*Var // the variables that it is a function of: given ones, then those from outside
-	given    int
-	outs     []*Var
-	random   []*weft.Generator // by which it draws
-	stateful bool              // it draws by a state
+	name   string
+	params []*Var // the variables that it is a function of: given ones, then those from outside
+	given  int
+	outs   []*Var
+	random []*weft.Generator // by which it draws
 }
 
 // newBody finds what outs need from outside, beside given: all that is not inside, which says
@@ -46,7 +45,6 @@ func newBody(name string, given, outs []*Var, inside func(v *Var, dependent bool
 		within[v] = inside(v, dependent)
 		if within[v] {
 			b.random = append(b.random, v.from.random...)
-			b.stateful = b.stateful || v.from.stateful
 		}
 	}
 	seen := map[*Var]bool{}

@@ -83,3 +83,43 @@ func ExampleVmap() {
 	fmt.Println(out[0], err)
 	// Output: [  1.   3. 100.] <nil>
 }
+
+// A step updates a shared variable, and draws by a stream whose state goes on from step to step.
+func ExampleScan_updates() {
+	x, total := sym.Vector("x", weft.Float64), sym.Shared("total", weft.ScalarOf(weft.Float64, 0.0))
+	noise := sym.NewMRGStreams(1)
+	r := sym.Scan(sym.ScanOpts{Sequences: []any{x}}, func(s sym.Step) sym.Next {
+		return sym.Next{
+			Out:     []*sym.Var{s.X[0].Add(noise.Uniform(weft.Float64, 0, 1)).Floor()},
+			Updates: sym.Updates{total: total.Add(s.X[0])},
+		}
+	})
+	f, err := sym.Function(sym.In(x), sym.Out(r.Out[0]), r.Updates)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 2 {
+		out, err := f.Call(weft.FromSlice([]float64{1, 2, 3}))
+		fmt.Println(out[0], total.Tensor(), err)
+	}
+	// Output:
+	// [1. 2. 3.] 6.0 <nil>
+	// [1. 2. 3.] 12.0 <nil>
+}
+
+// Gradients keep the states between blocks of steps only.
+func ExampleSqrtSteps() {
+	x, h0 := sym.Vector("x", weft.Float64), sym.Scalar("h0", weft.Float64)
+	r := sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h0}, Checkpoint: new(sym.SqrtSteps)}, func(s sym.Step) sym.Next {
+		return sym.Next{H: []*sym.Var{s.H[0].Mul(0.5).Add(s.X[0])}}
+	})
+	f, err := sym.Function(sym.In(x, h0), sym.Out(sym.Grad(r.Last[0], []*sym.Var{x})[0]), sym.IgnoreUnused)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := f.Call(weft.FromSlice([]float64{1, 2, 3}), 4)
+	fmt.Println(out[0], err)
+	// Output: [0.25 0.5  1.  ] <nil>
+}

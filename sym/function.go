@@ -214,19 +214,10 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 		if w.role != shared {
 			array.Failf(name, w.label(), "has an update and is not a shared variable%s", w.where())
 		}
-		checkUpdate(w, to)
+		checkUpdate(name, w, to)
 		f.shared, f.next = append(f.shared, w), append(f.next, to)
 	}
-	roots := append(slices.Clone(f.outputs.vars), f.next...)
-	if len(s.givens) > 0 {
-		for _, v := range sorted(s.givens) {
-			checkReplacement(name, v, s.givens[v])
-		}
-		roots = Replace(roots, s.givens)
-	}
-	if !s.noDefault {
-		roots = f.defaults(roots)
-	}
+	roots := f.roots(s)
 	f.outputs.vars, f.next = roots[:len(out.vars)], roots[len(out.vars):]
 	used := map[*Var]bool{}
 	for _, v := range order(roots) {
@@ -248,22 +239,32 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 	return f
 }
 
-// defaults adds the updates that shared variables have by default.
-func (f *Fn) defaults(roots []*Var) []*Var {
+// roots are the results and updates, with what variables are replaced by, and updates that shared
+// variables have by default.
+func (f *Fn) roots(s *settings) []*Var {
+	for _, v := range sorted(s.givens) {
+		checkReplacement("function", v, s.givens[v])
+	}
+	all := append(slices.Clone(f.outputs.vars), f.next...)
 	has := map[*Var]bool{}
 	for _, w := range f.shared {
 		has[w] = true
 	}
-	for again := true; again; {
-		again = false
+	for {
+		roots, known := all, len(all)
+		if len(s.givens) > 0 {
+			roots = Replace(all, s.givens)
+		}
 		for _, v := range order(roots) {
-			if to := v.update.Load(); v.role == shared && to != nil && !has[v] {
-				has[v], again = true, true
-				f.shared, roots = append(f.shared, v), append(roots, to)
+			if to := v.update.Load(); v.role == shared && to != nil && !has[v] && !s.noDefault {
+				has[v] = true
+				f.shared, all = append(f.shared, v), append(all, to)
 			}
 		}
+		if len(all) == known {
+			return roots
+		}
 	}
-	return roots
 }
 
 // sorted are the keys of a map of variables, the oldest first.
@@ -278,13 +279,13 @@ func sorted(m map[*Var]*Var) []*Var {
 }
 
 // checkUpdate refuses an update of another type.
-func checkUpdate(w, to *Var) {
+func checkUpdate(name string, w, to *Var) {
 	same := w.dtype == to.dtype && len(w.shape) == len(to.shape)
 	for i := range w.shape {
 		same = same && (to.shape[i] == Any || w.shape[i] == to.shape[i])
 	}
 	if !same {
-		array.Failf("function", w.label(), "is %s, its update %s%s", array.TypeString(w.dtype, w.shape), array.TypeString(to.dtype, to.shape), to.where())
+		array.Failf(name, w.label(), "is %s, its update %s%s", array.TypeString(w.dtype, w.shape), array.TypeString(to.dtype, to.shape), to.where())
 	}
 }
 
@@ -523,7 +524,7 @@ func (f *Fn) Copy(opts ...CopyOpts) (c *Fn, err error) {
 			if w.role != shared || to.role != shared {
 				array.Failf("copy", w.label(), "and %s: want shared variables", to.label())
 			}
-			checkUpdate(w, to)
+			checkUpdate("copy", w, to)
 		}
 		c = &Fn{name: o.Name, hold: f.hold, choice: f.choice, inputs: f.inputs, outputs: Outputs{names: f.outputs.names}}
 		roots := slices.Clone(f.outputs.vars)

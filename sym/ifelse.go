@@ -61,7 +61,7 @@ type branch struct {
 }
 
 func (b *branch) make(args []*Var) []*Var {
-	a := &apply{name: "ifelse", args: args, pc: array.Caller(), run: b.run, again: b.make, bodies: b.sides[:], random: slices.Concat(b.sides[0].random, b.sides[1].random), stateful: b.sides[0].stateful || b.sides[1].stateful}
+	a := &apply{name: "ifelse", args: args, pc: array.Caller(), run: b.run, again: b.make, bodies: b.sides[:], random: slices.Concat(b.sides[0].random, b.sides[1].random)}
 	line := a.pc
 	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return b.run(&replay{line: &line}, ts) }, append(b.sides[0].sizes(), b.sides[1].sizes()...)))
 }

@@ -245,7 +245,6 @@ func (m *MRGStreams) fractions(d weft.DType, shape []int) *Var {
 	r := o.several(func(ts []*weft.Tensor) []*weft.Tensor {
 		return call(op.Host, draw, []*weft.Tensor{x(ts)})
 	})
-	r[0].from.stateful = true
 	state.SetDefaultUpdate(r[1])
 	return r[0]
 }

@@ -52,6 +52,8 @@ type Next struct {
 	H     []*Var // the state after it, of the type of the one before, one for each of Initial
 	Out   []*Var // what else is kept of each step
 	Until *Var   // a bool without dimensions: the loop is over after this step; nil: never
+	// Updates say what shared variables become by the step: the next one sees that.
+	Updates Updates
 }
 
 // A Scanned is what a [Scan] gives. What belongs to steps that were not taken is 0.
@@ -60,13 +62,18 @@ type Scanned struct {
 	Last  []*Var // the last states
 	Out   []*Var // what else was kept, along a new first axis
 	Count *Var   // the number of steps, int64, where there is an Until; else nil
+	// Updates say what shared variables become by the whole loop. They belong to the [Function] that
+	// computes the loop. Nil if no step updates any. Draws of [MRGStreams] in a step are among them, and
+	// are updates by default too.
+	Updates Updates
 }
 
 // Scan is a loop: step computes, once, what one step does from variables that stand for its
 // part of the sequences and for the states before it. It may use variables from outside; what
 // does not depend on the step is computed once. Random variables of [RandomStreams] that step
 // makes are drawn anew in each step, and are the same for gradients; random variables from
-// outside are one draw for all steps. The loop is one operation of the function that it is part
+// outside are one draw for all steps. The same holds for [MRGStreams], whose numbers go on from step
+// to step. The loop is one operation of the function that it is part
 // of, and has gradients, which go back through time. It panics with *[weft.Error] where types or
 // sizes do not fit.
 //
@@ -86,9 +93,13 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 	}
 	from := ids.Load()
 	next := step(Step{slices.Clone(in.X), slices.Clone(in.H)})
-	outs := s.results(next, from)
+	outs := s.results(next)
+	ws := s.carry(&next, from)
+	if len(ws) > 0 {
+		outs = s.given(next)
+	}
 	s.kept = len(next.Out)
-	s.body = newBody(scanName, append(slices.Clone(in.X), in.H...), outs, func(v *Var, dependent bool) bool {
+	s.body = newBody(scanName, slices.Concat(in.X, in.H, ws), outs, func(v *Var, dependent bool) bool {
 		return dependent || len(v.from.random) > 0 && v.id > from // drawn anew in each step
 	})
 	args := make([]*Var, 0, len(s.seqs)+len(s.states)+len(s.body.params))
@@ -100,8 +111,8 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 	}
 	args = append(args, s.body.params[s.body.given:]...)
 	vars := s.make(args)
-	n := len(s.states)
-	out := &Scanned{Last: vars[:n], H: vars[n : 2*n], Out: vars[2*n : 2*n+s.kept]}
+	n, own := len(s.states), len(o.Initial)
+	out := &Scanned{Last: vars[:own:own], H: vars[n : n+own : n+own], Out: vars[2*n : 2*n+s.kept], Updates: updates(ws, vars[own:n], from)}
 	if s.until {
 		out.Count = vars[len(vars)-1]
 	}
@@ -174,17 +185,14 @@ func (s *scan) past() (hs []*Var) {
 }
 
 // results are what the step gave, checked: states, what is kept, and with Until whether the
-// loop is over. The step made the variables above from.
-func (s *scan) results(next Next, from uint64) []*Var {
+// loop is over.
+func (s *scan) results(next Next) []*Var {
 	if len(next.H) != len(s.o.Initial) {
 		array.Failf(scanName, "", "the step gives %d states, there are %d initial ones", len(next.H), len(s.o.Initial))
 	}
 	s.until = next.Until != nil
-	outs := append(slices.Clone(next.H), next.Out...)
-	if s.until {
-		outs = append(outs, next.Until)
-	}
-	if len(outs) == 0 {
+	outs := s.given(next)
+	if len(outs)+len(next.Updates) == 0 {
 		array.Failf(scanName, "", "the step gives nothing")
 	}
 	for i, v := range outs {
@@ -195,11 +203,6 @@ func (s *scan) results(next Next, from uint64) []*Var {
 	}
 	if s.until && (next.Until.dtype != weft.Bool || len(next.Until.shape) != 0) {
 		array.Failf(scanName, "until", "is %s, want a bool without dimensions", next.Until)
-	}
-	for _, v := range order(outs) {
-		if v.from != nil && v.from.stateful && v.id > from {
-			array.Failf(scanName, "step", "draws by MRGStreams, whose state goes on from call to call, not from step to step%s: draw a sequence outside, or by RandomStreams", v.where())
-		}
 	}
 	return outs
 }
@@ -238,7 +241,7 @@ type scan struct {
 }
 
 func (s *scan) make(args []*Var) []*Var {
-	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make, bodies: []*body{s.body}, random: s.body.random, stateful: s.body.stateful}
+	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make, bodies: []*body{s.body}, random: s.body.random}
 	line := a.pc
 	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, append(s.body.sizes(), array.Or(s.o.Steps, 0))))
 }

@@ -218,12 +218,6 @@ func TestScanErrors(t *testing.T) {
 			sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h}}, func(s sym.Step) sym.Next { return sym.Next{H: s.H, Until: x} })
 		}},
 		{"bool without", func() { sym.IfElse(h, func() []*sym.Var { return nil }, func() []*sym.Var { return nil }) }},
-		{"not from step to step", func() {
-			r := sym.NewMRGStreams(1)
-			sym.Scan(sym.ScanOpts{Sequences: []any{x}}, func(s sym.Step) sym.Next {
-				return sym.Next{Out: sym.IfElse(s.X[0].Gt(0), func() []*sym.Var { return []*sym.Var{r.Uniform(weft.Float32, 0, 1)} }, func() []*sym.Var { return s.X })}
-			})
-		}},
 		{"two types", func() {
 			sym.IfElse(h.Gt(0), func() []*sym.Var { return []*sym.Var{x} }, func() []*sym.Var { return []*sym.Var{m} })
 		}},

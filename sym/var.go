@@ -179,7 +179,7 @@ func (v *Var) SetDefaultUpdate(to *Var) {
 		array.Failf("setdefaultupdate", "", "%s is not a shared variable", v)
 	}
 	if to != nil {
-		checkUpdate(v, to)
+		checkUpdate("setdefaultupdate", v, to)
 	}
 	v.update.Store(to)
 }

@@ -47,6 +47,7 @@ func Vmap(f func(x ...*Var) *Var, axes ...int) func(x ...*Var) *Var {
 			e.test.Store(tried)
 			given = append(given, e)
 		}
+		from := ids.Load()
 		y := f(slices.Clone(given)...)
 		if y == nil {
 			array.Failf(name, "f", "returns nil")
@@ -54,6 +55,12 @@ func Vmap(f func(x ...*Var) *Var, axes ...int) func(x ...*Var) *Var {
 		m.body = newBody(name, given, []*Var{y}, func(_ *Var, dependent bool) bool { return dependent })
 		if len(m.body.random) > 0 {
 			array.Failf(name, "f", "draws random numbers, which examples would share: give what it needs as an argument")
+		}
+		for _, v := range order([]*Var{y}) {
+			to := v.update.Load()
+			if v.role == shared && v.id > from && to != nil && slices.ContainsFunc(order([]*Var{to}), func(x *Var) bool { return slices.Contains(given, x) }) {
+				array.Failf(name, "f", "updates %s by values of one example%s: all examples share it", v.label(), to.where())
+			}
 		}
 		outside := m.body.params[m.body.given:]
 		for range outside {
@@ -71,7 +78,7 @@ type vmapped struct {
 }
 
 func (m *vmapped) make(args []*Var) []*Var {
-	a := &apply{name: "vmap", args: args, pc: array.Caller(), run: m.run, again: m.make, stateful: m.body.stateful}
+	a := &apply{name: "vmap", args: args, pc: array.Caller(), run: m.run, again: m.make}
 	line := a.pc
 	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return m.run(&replay{line: &line}, ts) }, m.body.sizes()))
 }
