@@ -159,13 +159,15 @@ func readMember[T any](a *Archive, name string, read func(io.Reader) (T, error))
 // Map returns the array of that name without reading it, as the function [Map] does. It
 // must be stored without compression, in an archive that [OpenArchive] opened; checksums
 // are not compared. [WriteArchive] places data so that it can be mapped; NumPy does so by
-// chance, and what lies elsewhere is read.
+// chance, and what lies elsewhere is read. [ReadWrite] is refused: the checksum would be wrong.
 func (a *Archive) Map(name string, mode MapMode) (*weft.Tensor, error) {
 	f, err := a.member(name)
 	if err != nil {
 		return nil, err
 	}
 	switch {
+	case mode == ReadWrite:
+		return nil, archiveError(name, &UnsupportedError{DType: "(an array of an archive has a checksum, and cannot be mapped for writing)"})
 	case a.path == "":
 		return nil, fmt.Errorf("npy: array %q cannot be mapped: the archive was not opened by its path", name)
 	case f.Method != zip.Store:

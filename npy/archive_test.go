@@ -284,3 +284,19 @@ func FuzzReadArchive(f *testing.F) {
 		}
 	})
 }
+
+// A write into a member of an archive would make its checksum wrong.
+func TestMembersAreNotMappedForWriting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npz")
+	if err := WriteArchiveFile(path, map[string]*weft.Tensor{"x": weft.Ones(3)}); err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenArchive(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if _, err := a.Map("x", ReadWrite); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+}

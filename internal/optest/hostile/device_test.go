@@ -20,6 +20,7 @@ import (
 	"weft/internal/mem"
 	"weft/internal/profile"
 	"weft/ragged"
+	"weft/records"
 )
 
 // hostOnly are the functions and packages that are not compared, and why.
@@ -119,6 +120,12 @@ func (m *mover) value(v reflect.Value, depth int) reflect.Value {
 			m.stuck = m.stuck || l != nil
 		}
 		return reflect.ValueOf(l)
+	}
+	if a, ok := v.Interface().(*records.Array); ok {
+		if err := weft.Try(func() { a = a.On(m.to) }); err != nil {
+			m.stuck = m.stuck || a != nil
+		}
+		return reflect.ValueOf(a)
 	}
 	switch v.Kind() {
 	case reflect.Interface:

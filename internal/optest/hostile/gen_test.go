@@ -10,8 +10,6 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -29,7 +27,6 @@ import (
 	"weft/npy"
 	"weft/optim"
 	"weft/ragged"
-	"weft/records"
 	"weft/safetensors"
 )
 
@@ -400,21 +397,10 @@ func init() {
 		typ[weft.Span](): func(g *gen) any {
 			return pick(g, weft.All, weft.NewAxis, weft.Index(g.r.IntN(3)), weft.Index(g.integer()), weft.Range(0, 2), weft.Range(g.integer(), g.integer()), weft.Range(g.integer(), g.integer(), g.integer()), weft.Range(weft.End, weft.Begin, -1), weft.Span{})
 		},
-		typ[*weft.Generator]():     func(g *gen) any { return g.generator() },
-		typ[io.WriterAt]():         func(g *gen) any { return g.writerAt() },
-		typ[weft.Finisher]():       func(g *gen) any { return pick[any](g, nil, &places{left: g.r.IntN(9)}) },
-		typ[http.ResponseWriter](): func(g *gen) any { return httptest.NewRecorder() },
-		typ[*http.Request](): func(g *gen) any {
-			r := httptest.NewRequest("GET", "/", strings.NewReader(g.text()))
-			if g.chance(2) {
-				r.Header.Set("Upgrade", pick(g, "websocket", "x"))
-				r.Header.Set("Connection", "Upgrade")
-				r.Header.Set("Sec-WebSocket-Version", "13")
-				r.Header.Set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==")
-			}
-			return r
-		},
-		typ[*weft.Tracked](): func(g *gen) any { return g.tracked() },
+		typ[*weft.Generator](): func(g *gen) any { return g.generator() },
+		typ[io.WriterAt]():     func(g *gen) any { return g.writerAt() },
+		typ[weft.Finisher]():   func(g *gen) any { return pick[any](g, nil, &places{left: g.r.IntN(9)}) },
+		typ[*weft.Tracked]():   func(g *gen) any { return g.tracked() },
 		typ[*weft.Scope](): func(g *gen) any {
 			closed := weft.NewScope()
 			closed.Close()
@@ -441,10 +427,7 @@ func init() {
 			}
 			return kernels.Func(pick(g, kernels.Names()...))
 		},
-		typ[*ragged.List]():    func(g *gen) any { return g.list() },
-		typ[*records.Array]():  func(g *gen) any { return g.records() },
-		typ[records.Layout]():  func(g *gen) any { return g.layout() },
-		typ[[]records.Field](): func(g *gen) any { return g.layout().Fields },
+		typ[*ragged.List](): func(g *gen) any { return g.list() },
 		typ[kernel.Paged](): func(g *gen) any {
 			return pick[any](g, nil, kernel.PageOp(g.r.IntN(10)), kernel.PageOp(g.r.IntN(10)), makers[typ[*kernel.Func]()](g))
 		},

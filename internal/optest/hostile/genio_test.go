@@ -3,6 +3,8 @@ package hostile
 import (
 	"bytes"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 
 	"weft"
@@ -83,3 +85,17 @@ type state struct {
 func (s *state) Width() (int, bool)     { return s.width, s.width >= 0 }
 func (s *state) Precision() (int, bool) { return s.precision, s.precision >= 0 }
 func (s *state) Flag(c int) bool        { return strings.ContainsRune(s.flags, rune(c)) }
+
+func init() {
+	makers[typ[http.ResponseWriter]()] = func(g *gen) any { return httptest.NewRecorder() }
+	makers[typ[*http.Request]()] = func(g *gen) any {
+		r := httptest.NewRequest("GET", "/", strings.NewReader(g.text()))
+		if g.chance(2) {
+			r.Header.Set("Upgrade", pick(g, "websocket", "x"))
+			r.Header.Set("Connection", "Upgrade")
+			r.Header.Set("Sec-WebSocket-Version", "13")
+			r.Header.Set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==")
+		}
+		return r
+	}
+}

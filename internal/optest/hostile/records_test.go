@@ -12,6 +12,12 @@ type hostileRecord struct {
 	C struct{ X, Y float64 }
 }
 
+func init() {
+	makers[typ[*records.Array]()] = func(g *gen) any { return g.records() }
+	makers[typ[records.Layout]()] = func(g *gen) any { return g.layout() }
+	makers[typ[[]records.Field]()] = func(g *gen) any { return g.layout().Fields }
+}
+
 // layout is a layout of records, refused at times.
 func (g *gen) layout() records.Layout {
 	l := records.LayoutOf[hostileRecord]()
