@@ -2,14 +2,18 @@ package weft
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"reflect"
+	"strings"
 
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/graphtext"
 	"weft/internal/htmlview"
+	"weft/internal/ir"
 	"weft/internal/profile"
+	"weft/internal/saved"
 )
 
 // A Compiled is a Go function of tensors that runs as one program: see [Compile]. It is safe
@@ -205,4 +209,219 @@ func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
 		return err
 	}
 	return page.Write(w)
+}
+
+// SaveOpts are the options of [Compiled.Save].
+type SaveOpts struct {
+	// Inputs names the tensors among the arguments, in their order, alone or with their sizes, as in
+	// "x[n 784]". A size that is a name is free: calls of the program choose it, and it is the same
+	// wherever the name stands. Other sizes are as in the example. Without Inputs tensors are x, or
+	// x0, x1 and so on.
+	Inputs []string
+	// Outputs names the results: y, or y0, y1 and so on, without it.
+	Outputs []string
+	// Weights names tensors that the function captures. Others are constants with numbers.
+	Weights map[string]*Tensor
+}
+
+// Save writes the function to the file at path, which [LoadProgram] and the command weft run read
+// without the code of f. args are an example of a call, which is not made: f is traced for their types.
+// Numbers, strings and pointers among them are constants of the program.
+//
+// The file holds the graph of operations, and a copy of every tensor that f captures. Tensors that a
+// call writes, such as parameters, and generators of random numbers go on in the program from where they
+// are now. Learning rates are constants. Gradients that a call leaves in leaves are left out.
+//
+//	err := predict.Save("mlp.weft", []any{x}, weft.SaveOpts{Inputs: []string{"x[n 784]"}, Weights: params})
+//
+// For free lengths f is traced with several sets of them, and must do the same operations with all.
+// Lengths of 0 and 1 then do what longer ones do.
+//
+// The error is that of a file, or an *[Error]: f calls back into Go while a call runs, which the message
+// lists with the lines of f, or does not do the same for all lengths.
+func (c *Compiled[F]) Save(path string, args []any, opts ...SaveOpts) error {
+	o := array.Options("save", opts)
+	var p *saved.Program
+	err := Try(func() {
+		c.notNil("save")
+		record := func(types []ir.Type) *core.TracedGraph {
+			return c.c.Record(args, func(i int) []int { return types[i].Shape })
+		}
+		p = core.Save(c.c.Types(args), o.names(), record)
+	})
+	if err != nil {
+		return err
+	}
+	return core.WriteProgram(p, path)
+}
+
+func (o *SaveOpts) names() core.SaveNames {
+	return core.SaveNames{Inputs: o.Inputs, Outputs: o.Outputs, Name: func(t *core.Tensor) string {
+		for name, w := range o.Weights {
+			w.c().Argument("save", name)
+			if w.c().Layout().Store == t.Layout().Store {
+				return name
+			}
+		}
+		return ""
+	}}
+}
+
+// A Program is a function that was read from a file: see [LoadProgram]. It is safe for concurrent use by
+// several goroutines, as a [Compiled].
+type Program struct{ p *core.Program }
+
+// A ProgramValue is an input or an output of a [Program].
+type ProgramValue struct {
+	Name  string
+	DType DType
+	// Shape has -1 for a free length, whose name is in Lengths. Lengths has "" for other axes.
+	Shape   []int
+	Lengths []string
+}
+
+// String is the type as text, such as float32[n 784]: ? is a size that depends on lengths.
+func (v ProgramValue) String() string {
+	sizes := make([]string, len(v.Shape))
+	for i, n := range v.Shape {
+		switch {
+		case n >= 0:
+			sizes[i] = fmt.Sprint(n)
+		case v.Lengths[i] != "":
+			sizes[i] = v.Lengths[i]
+		default:
+			sizes[i] = "?"
+		}
+	}
+	return v.DType.String() + "[" + strings.Join(sizes, " ") + "]"
+}
+
+// LoadOpts are the options of [LoadProgram].
+type LoadOpts struct {
+	Device Device // where the program computes, and its arguments lie
+}
+
+// LoadProgram reads a function that [Compiled.Save] or sym.Fn.Save wrote. A program has tensors of its
+// own, copies of those that the function captured. A file of a later version of weft, or one that is
+// malformed, is an *[Error]; whatever a file holds, the program reads and writes nothing but its
+// arguments and its own tensors. Large tensors are mapped, so the file must not be cut while the
+// program is used.
+func LoadProgram(path string, opts ...LoadOpts) (*Program, error) {
+	o := array.Options("loadprogram", opts)
+	p, err := saved.Read(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	var q *core.Program
+	err = Try(func() { q = core.NewProgram(p, o.Device.number) })
+	if err != nil {
+		return nil, err
+	}
+	return &Program{q}, nil
+}
+
+func (p *Program) notNil(opName string) {
+	if p == nil || p.p == nil {
+		array.Failf(opName, "", "the program is nil or zero (LoadProgram makes one)")
+	}
+}
+
+// Call runs the program and returns its results, in the order of [Program.Outputs]. Arguments are in the
+// order of [Program.Inputs], of their element types and shapes. The first call for some lengths makes
+// the program ready for them. The error is an *[Error].
+func (p *Program) Call(args ...*Tensor) ([]*Tensor, error) {
+	return p.CallContext(context.Background(), args...)
+}
+
+// CallContext is [Program.Call] that stops when ctx ends, as [Compiled.CallContext] does.
+func (p *Program) CallContext(ctx context.Context, args ...*Tensor) ([]*Tensor, error) {
+	if ctx == nil {
+		return nil, array.Errorf("program", "ctx", "is nil")
+	}
+	var out []*core.Tensor
+	err := Try(func() {
+		p.notNil("program")
+		for i, t := range args {
+			t.c().Argument(p.p.Name, fmt.Sprintf("argument %d", i))
+		}
+		var err error
+		if out, err = p.p.Call(ctx, core.Inner(args)); err != nil {
+			panic(err)
+		}
+	})
+	return core.Outer[Tensor](out), err
+}
+
+// Name returns the name of the function that was saved.
+func (p *Program) Name() string {
+	p.notNil("name")
+	return p.p.Name
+}
+
+// OpSet returns the version of the set of operations that the file was written with.
+func (p *Program) OpSet() int {
+	p.notNil("opset")
+	return p.p.Ops
+}
+
+// Operations returns how often the graph has each operation, also in the bodies of loops and branches.
+func (p *Program) Operations() map[string]int {
+	p.notNil("operations")
+	return p.p.Operations()
+}
+
+// Inputs returns what the program takes.
+func (p *Program) Inputs() []ProgramValue {
+	p.notNil("inputs")
+	return p.values(p.p.Inputs)
+}
+
+// Outputs returns what the program gives. The sizes are those for some lengths: a size that depends on a
+// free length is -1.
+func (p *Program) Outputs() []ProgramValue {
+	p.notNil("outputs")
+	list := make([]saved.Value, len(p.p.Program.Outputs))
+	for i, o := range p.p.Program.Outputs {
+		list[i] = o.Value
+	}
+	return p.values(list)
+}
+
+func (p *Program) values(list []saved.Value) []ProgramValue {
+	out := make([]ProgramValue, len(list))
+	for i := range list {
+		v := &list[i]
+		d, _ := array.ParseDType(v.DType)
+		x := ProgramValue{Name: v.Name, DType: d, Shape: make([]int, len(v.Shape)), Lengths: make([]string, len(v.Shape))}
+		for axis, s := range v.Shape {
+			switch {
+			case !s.Free:
+				x.Shape[axis] = s.Size
+			case s.Size >= 0:
+				x.Shape[axis], x.Lengths[axis] = -1, p.p.Lengths[s.Size]
+			default:
+				x.Shape[axis] = -1
+			}
+		}
+		out[i] = x
+	}
+	return out
+}
+
+// Tensors returns the program's own tensors by name: weights, constants, and what calls update. Writing
+// into one changes what later calls compute.
+func (p *Program) Tensors() map[string]*Tensor {
+	p.notNil("tensors")
+	out := map[string]*Tensor{}
+	for i, t := range p.p.State {
+		out[p.p.Program.State[i].Name] = (*Tensor)(t)
+	}
+	return out
+}
+
+// Save writes the program, with its tensors and generators as they are now, to the file at path. No call
+// may run meanwhile.
+func (p *Program) Save(path string) error {
+	p.notNil("save")
+	return p.p.Save(path)
 }

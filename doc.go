@@ -170,7 +170,8 @@
 // Whole programs:
 //
 //   - Formulas: [Expr], [ParseExpr], [Formula], [Vars]
-//   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep]
+//   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep],
+//     [SaveOpts], [LoadProgram], [LoadOpts], [Program], [ProgramValue]
 //   - On other devices: [Device], [MemoryStats], [CPU], [CUDA], [Devices], [DeviceByName], [Tensor.On],
 //     [Tensor.Device], [Stream], [Event]
 //   - Profiles: [StartProfile], [Profile], [ProfileOpts], [ProfileRow]

@@ -3,6 +3,7 @@ package weft_test
 import (
 	"fmt"
 	"math"
+	"os"
 
 	"weft"
 )
@@ -410,4 +411,32 @@ func ExampleGenerator_TruncatedNormal() {
 	fmt.Printf("%.2f\n", x.Mean().Item())
 	// Output:
 	// 8.12
+}
+
+func ExampleCompiled_Save() {
+	dir, err := os.MkdirTemp("", "weft")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	w := weft.From([][]float32{{1, 0}, {2, 1}})
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.MatMul(w).Relu() })
+	err = f.Save(dir+"/f.weft", []any{weft.Zeros(3, 2)}, weft.SaveOpts{
+		Inputs:  []string{"x[n 2]"},
+		Weights: map[string]*weft.Tensor{"w": w},
+	})
+	if err != nil {
+		panic(err)
+	}
+
+	p, err := weft.LoadProgram(dir + "/f.weft") // needs neither f nor w
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(p.Inputs()[0], p.Outputs()[0])
+	y, err := p.Call(weft.From([][]float32{{1, -1}}))
+	fmt.Println(y[0], err)
+	// Output:
+	// float32[n 2] float32[n 2]
+	// [[0. 0.]] <nil>
 }

@@ -23,26 +23,39 @@ func newInfo() *command {
 	f.BoolVar(&short, "short", false, "print the version and the backend only")
 	f.BoolVar(&asJSON, "json", false, "print it as JSON")
 	return &command{
-		name:  "info",
-		flags: f,
-		short: "Show the processor, the backend in use and measured limits",
+		name:     "info",
+		operands: "[FILE.weft]",
+		flags:    f,
+		short:    "Show the processor, the backend in use and measured limits, or a saved program",
 		long: `Show the processor's features and caches, when stores bypass these, when threads
 are woken, which backend runs kernels and why, the number of threads, and what this machine reaches at most, measured now: bytes read per
 second from buffers of several sizes, and fused multiply-adds on registers.
 
 The environment variable WEFT_JIT chooses the backend: off (the interpreter),
-avx2 or avx512. GOMAXPROCS sets the number of threads.`,
+avx2 or avx512. GOMAXPROCS sets the number of threads.
+
+Of a file, which weft.Compiled.Save wrote, show what the program in it takes and
+gives, its tensors and its operations.`,
 		check: func(args []string) error {
+			if len(args) == 1 && strings.HasSuffix(args[0], ".weft") {
+				if short || asJSON {
+					return errors.New("--short and --json are of the processor, not of a file")
+				}
+				return nil
+			}
 			if len(args) > 0 {
-				return fmt.Errorf("it takes no arguments, got %q", args[0])
+				return fmt.Errorf("it takes no arguments but one file FILE.weft, got %q", args[0])
 			}
 			if short && asJSON {
 				return errors.New("--short and --json exclude each other")
 			}
 			return nil
 		},
-		run: func(s *streams, _ []string) error {
+		run: func(s *streams, args []string) error {
 			w := s.out
+			if len(args) > 0 {
+				return describe(w, args[0])
+			}
 			backend := jit.Chosen().ISA
 			if short {
 				_, err := fmt.Fprintf(w, "weft %s, backend %s\n", version(), backend)

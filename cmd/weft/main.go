@@ -4,6 +4,7 @@
 //	weft info
 //	weft eval 'exp(-x*x)*sin(x)' x=samples.npy -o out.npy
 //	weft eval '2*a + 3*b' a=a.npy b=0.5 --time 1000
+//	weft run f.weft x=x.npy -o y.npy
 //
 // The language of formulas is described at weft.Expr.
 //
@@ -66,7 +67,7 @@ func run(args []string, input io.Reader, stdout, stderr io.Writer) (code int) {
 			args[i] = stdin + ":" + name
 		}
 	}
-	all := []*command{newInfo(), newEval(), newView(), newKernel(), newBuild()}
+	all := []*command{newInfo(), newEval(), newView(), newKernel(), newBuild(), newRun()}
 	out := &printer{Writer: stdout}
 	err := execute(all, args, &streams{in: input, out: out})
 	if err == nil {

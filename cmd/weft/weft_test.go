@@ -188,7 +188,7 @@ var commands = []struct {
 	{"kernl k.go:Axpy", 2, ``, `weft: there is no command "kernl": did you mean kernel\? \(.*\)\n`},
 	{"Info", 2, ``, `weft: there is no command "Info": did you mean info\? \(.*\)\n`},
 	{"info --short --json", 2, ``, `weft: .*short.*\n`},
-	{"info x=1 --short", 2, ``, `weft: info: it takes no arguments, got "x=1"\n`},
+	{"info x=1 --short", 2, ``, `weft: info: it takes no arguments but one file FILE.weft, got "x=1"\n`},
 	{"--frob", 2, ``, `weft: unknown flag: --frob .*\n`},
 	{"help frob", 2, ``, `weft: there is no command "frob" \(weft --help lists them\)\n`},
 	{"eval 1 --time", 2, ``, `weft: eval: flag needs an argument: --time\n`},
@@ -197,7 +197,7 @@ var commands = []struct {
 	{"eval --json=false a -- a=-1", 0, `-1\n`, ``},
 	{"eval -o out.npy --output=x.npy a a=2", 0, ``, ``},
 	{"eval x x=x.npy", 0, `2\n`, ``},
-	{"info more", 2, ``, `weft: info: it takes no arguments, got "more"\n`},
+	{"info more", 2, ``, `weft: info: it takes no arguments but one file FILE.weft, got "more"\n`},
 	{"view exp(a)*a a=a.npy -o page.html", 0, ``, ``},
 	{"view k.go:Axpy a=2 x=a.npy y=1 -o kernel.html", 0, ``, ``},
 	{"view k.go:Slope a=c.npy -o -", 0, `<!doctype html>\n(.|\n)*a\.At\(1\)(.|\n)*</html>\n`, ``},
@@ -382,8 +382,9 @@ func TestHelp(t *testing.T) {
 		"eval":   "-h --help -o --output --device --explain --grad --json --time",
 		"info":   "-h --help --json --short",
 		"kernel": "-h --help -o --output --device --explain --grad --json --leading --stencil --time",
+		"run":    "-h --help -o --output --device --json --save",
 		"view":   "-h --help -o --output",
-		"":       "-h --help -v --version build eval info kernel view",
+		"":       "-h --help -v --version build eval info kernel run view",
 	}
 	for name, words := range flags {
 		var texts []string
@@ -395,7 +396,7 @@ func TestHelp(t *testing.T) {
 			texts = append(texts, out.String())
 		}
 		_, end, _ := strings.Cut(texts[0], "\nUsage:\n")
-		got := regexp.MustCompile(`(?m)^ +(?:(-\w), +)?(--\w+)|^  (build|eval|info|kernel|view) {2}`).FindAllStringSubmatch(end, -1)
+		got := regexp.MustCompile(`(?m)^ +(?:(-\w), +)?(--\w+)|^  (build|eval|info|kernel|run|view) {2}`).FindAllStringSubmatch(end, -1)
 		var there []string
 		for _, m := range got {
 			there = append(there, strings.Fields(strings.Join(m[1:], " "))...)

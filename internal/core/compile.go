@@ -35,6 +35,10 @@ func recording(f func(args []*Tensor) []*Tensor, args []*Tensor) (ts []*Tensor) 
 	return ts
 }
 
+func (f *Func) body(args []*Tensor) ([]*Tensor, []reflect.Value, error) {
+	return recording(f.f, args), nil, nil
+}
+
 // Call runs the program for the arguments. It returns new tensors, or arguments and captured tensors
 // that the function returns as they are. A ctx that is not nil ends the call. The error is an
 // *array.Error.
@@ -69,14 +73,9 @@ func (f *Func) CallAs(ctx context.Context, args []*Tensor, static any, body func
 // Prepare makes the program for arguments in row-major order of these types without running it.
 func (f *Func) Prepare(types []ir.Type) error {
 	return array.Try(func() {
-		g := Supplied{}
-		for _, t := range types {
-			n := array.CheckShape("compile", t.Shape, t.DType)
-			st := array.NewAbstract(n*t.DType.Size(), 0, nil, func() {})
-			g.Tensors = append(g.Tensors, New(array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)}, nil, nil, false))
-		}
+		g := Supplied{Tensors: abstract(types)}
 		if f.find(&g) == nil {
-			f.create(&g, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) { return recording(f.f, args), nil, nil })
+			f.create(&g, f.body)
 		}
 	})
 }

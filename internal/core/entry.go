@@ -31,6 +31,7 @@ type Entry struct {
 	sources  []Source
 	numbers  int
 	host     []func(nums []exec.Number) (undo func())
+	live     []liveNumbers // what host does, for [Export]
 	leaves   []*leafState
 	writes   bool // into what was there before the call
 	ordered  bool // does something on the host that calls must not do at once

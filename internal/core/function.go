@@ -202,12 +202,23 @@ func (g *Supplied) hold(name string, l *lock.Lock) lock.Held {
 // trace runs the function on abstract tensors and compiles the graph that it records.
 func (c *CompiledFunc) trace(g *Supplied, sig signature, f body) *Entry {
 	defer profile.InPhase("trace")()
+	e := c.record(g, sig, f, false)
+	if e.Err == nil {
+		e.compile(c.Name)
+	}
+	return e
+}
+
+// record runs the function on abstract tensors and returns the graph that it records. With apart,
+// captured tensors among the results become results of the graph.
+func (c *CompiledFunc) record(g *Supplied, sig signature, f body, apart bool) *Entry {
 	var held lock.Held
 	if !c.Private {
 		held = g.hold(c.Name, &oneTrace)
-		defer func() { held.Release() }() // unless it was
+		defer held.Release()
 	}
 	tr := NewTrace(c.Line)
+	tr.apart = apart
 	if c.Hold {
 		tr.drew = map[*Generator]int{}
 	}
@@ -228,9 +239,7 @@ func (c *CompiledFunc) trace(g *Supplied, sig signature, f body) *Entry {
 	dst := tr.finish(e, ts)
 	ended = true
 	tr.End()
-	held.Release()
 	e.dst = dst
-	e.compile(c.Name)
 	return e
 }
 
@@ -318,7 +327,7 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 		r := resultTensor{traced: t, out: -1, arg: slices.Index(e.given, t)}
 		switch {
 		case r.arg >= 0:
-		case !t.v.Store.Abstract && !tr.literals[t.v.Store]:
+		case !t.v.Store.Abstract && !tr.literals[t.v.Store] && !tr.apart:
 			r.captured = t
 		default:
 			var strides []int
@@ -373,7 +382,7 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 	if tr.shared != 0 && e.writes {
 		array.Failf("compile", "", "an argument shares its memory with a tensor that the function captures, and the function writes%s: capture it or give it, not both", At(tr.shared))
 	}
-	e.device, e.sources, e.numbers, e.host, e.leaves, e.From = tr.Device, tr.Sources, tr.Numbers, tr.Host, tr.Leaves, tr.from
+	e.device, e.sources, e.numbers, e.host, e.live, e.leaves, e.From = tr.Device, tr.Sources, tr.Numbers, tr.Host, tr.live, tr.Leaves, tr.from
 	return dst
 }
 

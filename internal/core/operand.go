@@ -62,6 +62,7 @@ func Live(read func() float64) Operand {
 	if tr == nil {
 		return Num(read())
 	}
+	tr.live = append(tr.live, liveNumbers{read: read, pc: tr.caller()})
 	at := tr.Live(1, func(nums []exec.Number) { nums[0] = exec.Number{Float: read(), Kind: array.CatFloat} })
 	o := Operand{Num: exec.Number{Kind: array.CatFloat, Live: at}}
 	tr.Aside(func() { o.Num.Float = read() })

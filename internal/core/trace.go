@@ -42,10 +42,12 @@ type Trace struct {
 
 	Sources   []Source           // inputs, by number
 	Numbers   int                // given anew by each call
+	apart     bool               // the graph is saved: it must not depend on what sizes are multiples of
 	Callee    bool               // the trace is of a function that others run: draws are arguments of it
 	drawn     []Drawing          // by it
 	drew      map[*Generator]int // unless nil, calls leave generators where they are: the draws so far
 	Host      []func(nums []exec.Number) (undo func())
+	live      []liveNumbers // what Host does
 	Undo      []func()
 	Leaves    []*leafState
 	byLeaf    map[*History]*leafState
@@ -450,6 +452,13 @@ func (tr *Trace) Scalar(x exec.Number, d array.DType) array.View {
 	return tr.Result(tr.constant(x, d, false))
 }
 
+// A liveNumbers says what a function of [Trace.Host] does.
+type liveNumbers struct {
+	draw *Drawing // the seed and the first of these draws
+	read func() float64
+	pc   uintptr // of the line
+}
+
 // Live makes a number that each call gives: what read, called at every call in the order in
 // which the function's host work is, returns; undo, unless nil, is called if the call fails.
 func (tr *Trace) Live(n int, read func(nums []exec.Number)) (first int32) {
@@ -491,6 +500,7 @@ func (tr *Trace) Draws(d Drawing) (seed, first exec.Number) {
 		before = tr.drew[d.From]
 		tr.drew[d.From] += d.Count
 	}
+	tr.live = append(tr.live, liveNumbers{draw: &d, pc: tr.caller()})
 	at := tr.Live(2, func(nums []exec.Number) {
 		var s GeneratorState
 		if tr.drew == nil {
@@ -518,6 +528,7 @@ func InCalls(do, undo func()) {
 	}
 	tr.Aside(do)
 	tr.Undo = append(tr.Undo, undo)
+	tr.live = append(tr.live, liveNumbers{pc: tr.caller()})
 	tr.Host = append(tr.Host, func([]exec.Number) func() {
 		do()
 		return undo
@@ -672,7 +683,7 @@ func (tr *Trace) Draw(opName string, kind op.Distribution, d array.DType, n int,
 		parts[i] = ReshapeTo(p, []int{m, 1})
 	}
 	x := ReshapeTo(op.Apply(op.Cat, op.Axis(1), parts...), []int{m * k})
-	if n < m*k {
+	if n < m*k || tr.apart {
 		x = op.Narrow(x, 0, 0, n)
 	}
 	tr.mark(first, opName)

@@ -169,6 +169,7 @@ func (d *Def) OpName() string { return d.Name }
 
 var (
 	table     = map[string]*Def{}
+	named     = map[string]*Def{} // the table, and what is no part of it
 	byRoutine [ir.NumRoutines]*Def
 	seed      = maphash.MakeSeed()
 )
@@ -187,6 +188,10 @@ func define(d Def) *Def {
 func unlisted(d Def) *Def {
 	d.Hash = maphash.String(seed, d.Name)
 	d.ours = true
+	if named[d.Name] != nil {
+		panic("op: two operations are named " + d.Name)
+	}
+	named[d.Name] = &d
 	if r := d.Routine; r != ir.NoRoutine {
 		if byRoutine[r] != nil {
 			panic("op: " + d.Name + " and " + byRoutine[r].Name + " have one routine")
@@ -201,6 +206,10 @@ func OfRoutine(id ir.RoutineID) *Def { return byRoutine[id] }
 
 // Lookup returns the Def of that name, nil if there is none.
 func Lookup(name string) *Def { return table[name] }
+
+// Named is [Lookup], also of operations that are no part of the table: those that graphs have and users
+// do not call.
+func Named(name string) *Def { return named[name] }
 
 // Table returns all operations in order of names.
 func Table() []*Def {

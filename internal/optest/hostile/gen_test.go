@@ -459,6 +459,12 @@ func init() {
 			}
 			return compiled(g)
 		},
+		typ[*weft.Program](): func(g *gen) any {
+			if g.chance(10) {
+				return pick(g, nil, &weft.Program{})
+			}
+			return savedProgram(g)
+		},
 		typ[*weft.FuncContext](): func(g *gen) any { return pick(g, nil, &weft.FuncContext{}, g.context()) },
 		typ[func([]*ir.Node) []*ir.Node](): func(g *gen) any {
 			return pick(g, nil, func(x []*ir.Node) []*ir.Node { return x })

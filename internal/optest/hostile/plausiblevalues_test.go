@@ -3,6 +3,7 @@ package hostile
 import (
 	"iter"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 
@@ -250,6 +251,21 @@ func compiled(g *gen) *weft.Compiled[func(*weft.Tensor) *weft.Tensor] {
 		func(t *weft.Tensor) *weft.Tensor { return t.Mul(t.Sum().Item()) },
 		func(t *weft.Tensor) *weft.Tensor { t.Release(); return t },
 		func(*weft.Tensor) *weft.Tensor { panic(errThrown) }))
+}
+
+// savedProgram returns a function that was saved and loaded, nil if it could not be saved.
+func savedProgram(g *gen) *weft.Program {
+	f, err := os.CreateTemp("", "hostile*.weft")
+	if err != nil {
+		return nil
+	}
+	f.Close()
+	defer os.Remove(f.Name())
+	if compiled(g).Save(f.Name(), []any{g.tensor()}) != nil {
+		return nil
+	}
+	p, _ := weft.LoadProgram(f.Name())
+	return p
 }
 
 func (g *gen) formula() *weft.Formula {

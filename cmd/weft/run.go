@@ -1,0 +1,179 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	_ "weft/kernel" // kernels in saved programs
+
+	"weft"
+)
+
+// running is what the command line of run asks for.
+type running struct {
+	output list
+	save   text
+	device string
+	json   bool
+}
+
+func newRun() *command {
+	r := &running{}
+	f := newFlags()
+	f.Var(&r.output, "output", "write a result to this .npy `file`: the results in their order, or name:file.npy; may be repeated")
+	f.Var(&r.save, "save", "write the program, with its tensors as they are after the call, to this `file`")
+	f.StringVar(&r.device, "device", "", deviceHelp)
+	f.BoolVar(&r.json, "json", false, "print the results as JSON, a value a line")
+	return &command{
+		name:     "run",
+		operands: "FILE.weft [NAME=VALUE]...",
+		flags:    f,
+		short:    "Run a program that was saved by weft.Compiled.Save or sym.Fn.Save",
+		long: `Run a compiled function that a Go program saved with weft.Compiled.Save or
+sym.Fn.Save, without that program: the file holds its operations, constants
+and weights. weft info FILE.weft shows what it takes and gives.
+
+` + valueHelp + `
+
+Results without a place of -o are printed if there is no -o at all, and left
+out otherwise. ` + outputHelp,
+		usage: `  weft run mlp.weft x=digits.npy -o y.npy
+  weft run step.weft x=x.npy labels=labels.npy --save step.weft`,
+		check: func(args []string) error {
+			if len(args) == 0 {
+				return errors.New("a file is missing, such as: weft run f.weft x=x.npy -o y.npy")
+			}
+			return nil
+		},
+		run: func(s *streams, args []string) error { return r.run(s, args[0], args[1:]) },
+	}
+}
+
+func (r *running) run(s *streams, path string, bindings []string) error {
+	dev, err := weft.DeviceByName(r.device)
+	if err != nil {
+		return failure{err}
+	}
+	p, err := weft.LoadProgram(path, weft.LoadOpts{Device: dev})
+	if err != nil {
+		return failure{err}
+	}
+	var names []string
+	for _, in := range p.Inputs() {
+		names = append(names, in.Name)
+	}
+	vars, err := s.values("run", path, "input", names, bindings)
+	if err != nil {
+		return err
+	}
+	args := make([]*weft.Tensor, len(names))
+	for i, in := range p.Inputs() {
+		err := weft.Try(func() {
+			t, ok := vars[in.Name].(*weft.Tensor)
+			if !ok {
+				t = weft.FullOf(in.DType, vars[in.Name])
+			}
+			args[i] = t.On(dev)
+		})
+		if err != nil {
+			return failf("%s: %w", in.Name, err)
+		}
+	}
+	places, err := r.places(p)
+	if err != nil {
+		return err
+	}
+	if err := s.claimArrays("run", len(places) == 0, slices.Collect(maps.Values(places))...); err != nil {
+		return err
+	}
+	if r.save != "" {
+		if err := s.claim("run", "a saved program", "weft.pr\n", string(r.save)); err != nil {
+			return err
+		}
+	}
+	results, err := p.Call(args...)
+	if err != nil {
+		return failure{err}
+	}
+	for i, out := range p.Outputs() {
+		place, ok := places[i]
+		switch {
+		case ok:
+			if err := s.write(out.Name, place, results[i]); err != nil {
+				return err
+			}
+		case len(places) > 0:
+		default:
+			if len(results) > 1 && !r.json {
+				fmt.Fprintf(s.out, "%s = ", out.Name)
+			}
+			if err := printResult(s.out, results[i], r.json); err != nil {
+				return failf("print %s: %w", out.Name, err)
+			}
+		}
+	}
+	if r.save != "" {
+		if err := p.Save(string(r.save)); err != nil {
+			return failf("write %s: %w", r.save, plain(err))
+		}
+	}
+	return nil
+}
+
+// places are the files of results by their number.
+func (r *running) places(p *weft.Program) (map[int]string, error) {
+	outs := p.Outputs()
+	places := map[int]string{}
+	for i, o := range r.output {
+		at := i
+		if name, file, ok := strings.Cut(o, ":"); ok {
+			if k := slices.IndexFunc(outs, func(v weft.ProgramValue) bool { return v.Name == name }); k >= 0 {
+				at, o = k, file
+			}
+		}
+		if at >= len(outs) {
+			return nil, fmt.Errorf("run: -o %s: the program has %d results", o, len(outs))
+		}
+		if places[at] != "" {
+			return nil, fmt.Errorf("run: two files for the result %s", outs[at].Name)
+		}
+		places[at] = o
+	}
+	return places, nil
+}
+
+// describe prints what a saved program takes and gives, and what is in its file.
+func describe(w io.Writer, path string) error {
+	p, err := weft.LoadProgram(path)
+	if err != nil {
+		return failure{err}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "program      %s, operations of version %d\n", p.Name(), p.OpSet())
+	for _, v := range p.Inputs() {
+		fmt.Fprintf(&b, "input        %s %s\n", v.Name, v)
+	}
+	for _, v := range p.Outputs() {
+		fmt.Fprintf(&b, "output       %s %s\n", v.Name, v)
+	}
+	tensors := p.Tensors()
+	bytes := 0
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		t := tensors[name]
+		bytes += t.Size() * t.DType().Size()
+		fmt.Fprintf(&b, "tensor       %s %s%s\n", name, t.DType(), strings.ReplaceAll(fmt.Sprint(t.Shape()), ",", ""))
+	}
+	fmt.Fprintf(&b, "tensors      %s in %d\n", kibi(bytes), len(tensors))
+	counts := p.Operations()
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[name], name))
+	}
+	fmt.Fprintf(&b, "operations   %s\n", listed(parts))
+	_, err = io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/npy"
+)
+
+// TestRunSavedProgram saves functions and runs them by the command: the files it writes hold what the
+// functions give, and a step goes on from where --save left it.
+func TestRunSavedProgram(t *testing.T) {
+	files(t)
+	w := weft.FromSlice([]float32{1, -2, 3})
+	f := weft.Compile(func(x *weft.Tensor, s *weft.Tensor) (*weft.Tensor, *weft.Tensor) {
+		y := x.Mul(w).Mul(s)
+		return y, y.Sum(1)
+	})
+	x := weft.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	err := f.Save("f.weft", []any{x, weft.Full(float32(2))}, weft.SaveOpts{Inputs: []string{"x[n 3]", "scale"}, Outputs: []string{"all", "sum"}, Weights: map[string]*weft.Tensor{"w": w}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := func(want int, args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		if code := run(args, strings.NewReader(""), &out, &errs); code != want {
+			t.Fatalf("weft %q: exit code %d: %s", args, code, &errs)
+		}
+		return out.String() + errs.String()
+	}
+	command(ok, "run", "f.weft", "x=a.npy", "scale=2", "-o", "sum:s.npy", "-o", "all:y.npy")
+	y, sum := x.Mul(w).Mul(float32(2)), x.Mul(w).Mul(float32(2)).Sum(1)
+	for name, want := range map[string]*weft.Tensor{"y.npy": y, "s.npy": sum} {
+		got, err := npy.ReadFile(name)
+		if err != nil || weft.Digest(got) != weft.Digest(want) {
+			t.Errorf("%s is %v, %v; want %v", name, got, err, want)
+		}
+	}
+	if s := command(ok, "run", "f.weft", "x=a.npy", "scale=1", "--json"); strings.Count(s, "\n") != 2 || !strings.Contains(s, `"data": [[1, -4, 9], [4, -10, 18]]`) {
+		t.Errorf("printed %s", s)
+	}
+	s := command(ok, "info", "f.weft")
+	for _, want := range []string{"input        x float32[n 3]\n", "output       sum float32[n]\n", "tensor       w float32[3]\n", "2 mul"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("info says %s, want %q", s, want)
+		}
+	}
+	total := weft.Zeros()
+	step := weft.Compile(func(x *weft.Tensor) *weft.Tensor { total.AddAssign(x.Sum()); return total })
+	if err := step.Save("step.weft", []any{x}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"21.0", "42.0", "63.0"} {
+		if s := command(ok, "run", "step.weft", "x=a.npy", "--save", "step.weft"); s != want+"\n" {
+			t.Errorf("a step gives %q, want %s", s, want)
+		}
+	}
+	if err := os.WriteFile("bad.weft", []byte("weft.pr\n12345"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"run", misuse, "a file is missing"},
+		{"run none.weft", failed, "none.weft"},
+		{"run bad.weft", failed, "bad.weft: loadprogram: "},
+		{"run f.weft x=a.npy", misuse, "no value for scale"},
+		{"run f.weft x=a.npy scale=1 z=2", misuse, "f.weft has no input z"},
+		{"run f.weft x=b.npy scale=1", failed, "x: is float32[3], want float32[n 3]"},
+		{"run f.weft x=a.npy scale=1 -o a.npy -o b.npy -o c.npy", misuse, "2 results"},
+		{"run f.weft x=a.npy scale=1 --save a.npy", failed, "is not replaced"},
+		{"info bad.weft", failed, "bad.weft: loadprogram: "},
+	} {
+		if s := command(c.code, strings.Fields(c.args)...); !strings.Contains(s, c.want) {
+			t.Errorf("weft %s: %s, want %q", c.args, s, c.want)
+		}
+	}
+}

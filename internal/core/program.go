@@ -1,0 +1,164 @@
+package core
+
+import (
+	"context"
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/rewrite"
+	"weft/internal/saved"
+)
+
+// Saved programs that can be called: a program is a [Func] whose trace builds the graph of the file.
+
+// A Program is a saved program that can be called. It is safe for concurrent use, as a [Func].
+type Program struct {
+	*saved.Program
+	State      []*Tensor
+	generators []*Generator
+	f          *Func
+}
+
+// NewProgram makes a program of one whose state is on the host, on a device.
+func NewProgram(p *saved.Program, device uint8) *Program {
+	q := &Program{Program: p}
+	for i := range p.State {
+		t := FromView(p.State[i].View)
+		if q.State = append(q.State, t.On(device)); t.v.Store.Device != device {
+			continue
+		}
+		q.State[i] = t
+	}
+	for _, g := range p.Generators {
+		q.generators = append(q.generators, NewGenerator(g.Seed))
+		q.generators[len(q.generators)-1].state.Draw = g.Draw
+	}
+	level := rewrite.Exact
+	for _, l := range []rewrite.Level{rewrite.Stable, rewrite.Fast} {
+		if l.String() == p.Level {
+			level = l
+		}
+	}
+	o := Options{Name: p.Name, Level: level, Hold: p.Hold}
+	if p.Rules != nil { // a rule that is gone has been found to be no gain
+		o.Rules = []*rewrite.Rule{}
+		for _, r := range rewrite.Rules() {
+			if slices.Contains(p.Rules, r.Name) {
+				o.Rules = append(o.Rules, r)
+			}
+		}
+	}
+	q.f = NewFunc(q.body, o)
+	return q
+}
+
+// body builds the graph for the arguments in the trace that runs.
+func (p *Program) body(args []*Tensor) []*Tensor {
+	tr := TracingHere()
+	lengths := p.Bind(typesOf(args))
+	tensor := func(source int) *Tensor {
+		if source = p.Sources[source]; source < 0 {
+			return p.State[^source]
+		}
+		return args[source]
+	}
+	numbers := p.live(tr)
+	first := len(tr.G.Nodes)
+	outs := p.Build(tr.G, lengths, func(i int) *ir.Node { return tr.Operand(tensor(i)) }, func(o ir.Op, a ir.Attrs, d array.DType, weak bool) *ir.Node {
+		x := numbers[p.NumberAt(a)]
+		if x.Live == 0 {
+			return tr.constant(x, d, weak)
+		}
+		if b, ok := a.(ir.Bounds); ok {
+			b.Arg = int(x.Live - 1)
+			return tr.G.Node(o, b, d, nil, weak)
+		}
+		return tr.G.Node(o, ir.Arg(x.Live-1), d, nil, weak)
+	})
+	tr.mark(first, p.Name)
+	results := make([]*Tensor, len(p.Outputs))
+	for i, o := range p.Outputs {
+		if results[i] = args[o.Input]; o.Result >= 0 {
+			results[i] = &Tensor{v: tr.Result(outs[o.Result])}
+		}
+	}
+	for _, w := range p.Writes {
+		t := tensor(w.Source)
+		t.Writable(p.Name)
+		tr.write(&t.v, outs[w.Result])
+	}
+	return results
+}
+
+// live returns the numbers that calls give the graph, as numbers of the trace.
+func (p *Program) live(tr *Trace) []exec.Number {
+	list := make([]exec.Number, len(p.Numbers))
+	for i := 0; i < len(list); i++ {
+		switch n := &p.Numbers[i]; n.Kind {
+		case "constant":
+			list[i] = exec.Number{Float: n.Constant(), Kind: array.CatFloat}
+		case "seed":
+			d := Drawing{From: p.generators[n.Generator], Count: n.Count, Short: n.Short}
+			list[i], list[i+1] = tr.Draws(d)
+			i++
+		}
+	}
+	return list
+}
+
+// Call runs the program. A ctx that is not nil ends the call. The error is an *array.Error.
+func (p *Program) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
+	err = array.Try(func() {
+		for i, t := range args {
+			t.Check(p.Name)
+			if t.Recorded() {
+				array.Failf(p.Name, "", "argument %d needs a gradient, which does not pass through a saved program: give it as Detach()", i)
+			}
+		}
+		p.Bind(typesOf(args))
+		if TracingHere() != nil {
+			ts = p.body(args)
+			return
+		}
+		g := newSupplied(ctx)
+		g.Tensors = append(g.Tensors, args...)
+		_, ts = p.f.run(g, p.f.body)
+		g.Free()
+	})
+	return ts, err
+}
+
+// Save writes the program with its state as it is now to the file at path.
+func (p *Program) Save(path string) error {
+	q := *p.Program
+	q.State = append([]saved.State(nil), q.State...)
+	for i, t := range p.State {
+		q.State[i].View = t.v
+	}
+	q.Generators = nil
+	for _, g := range p.generators {
+		s := g.State()
+		q.Generators = append(q.Generators, saved.Generator{Seed: s.Seed, Draw: s.Draw})
+	}
+	return WriteProgram(&q, path)
+}
+
+// WriteProgram writes a program, whose state may lie on any device, to the file at path.
+func WriteProgram(p *saved.Program, path string) error {
+	var err error
+	if e := array.Try(func() {
+		q := *p
+		q.State = append([]saved.State(nil), q.State...)
+		for i := range q.State {
+			v, done := (&Tensor{v: q.State[i].View}).Lend()
+			defer done()
+			q.State[i].View = v
+		}
+		err = q.Write(path)
+	}); e != nil {
+		return e
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/saved"
+)
+
+// Which lengths of a saved function are free, and the traces that find what depends on them.
+
+// SaveNames say what the inputs and the outputs of a saved function are called, and which lengths of
+// inputs are free.
+type SaveNames struct {
+	Inputs  []string // "x", or "x[n 784]": a name of a size is a free length
+	Outputs []string
+	Name    func(t *Tensor) string // of captured memory, "" if it has none
+}
+
+// trialOffsets are what is added to a length in the traces that look for what depends on it. They have
+// all remainders by 4, so that a division that rounds is seen.
+var trialOffsets = []int{1, 2, 4, 7, 11}
+
+// trialFactors are multiples of a length, for functions that want it to be one.
+var trialFactors = []int{2, 3, 4, 5, 7}
+
+// Save returns a function as data. record traces it for arguments of some types, which differ from the
+// example in the free lengths alone.
+func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGraph) *saved.Program {
+	names, sizes := make([]string, len(example)), make([][]string, len(example))
+	if len(o.Inputs) > 0 && len(o.Inputs) != len(example) {
+		array.Failf("save", "Inputs", "are %d, the arguments have %s", len(o.Inputs), array.Count(len(example), "tensor"))
+	}
+	for i := range example {
+		if names[i] = "x"; len(example) > 1 {
+			names[i] = fmt.Sprint("x", i)
+		}
+		if len(o.Inputs) > 0 {
+			names[i], sizes[i] = parseInput(o.Inputs[i], example[i])
+		}
+	}
+	lengths, of := freeLengths(names, sizes, example)
+	if len(lengths) == 0 {
+		g := record(example)
+		p := g.Program(names, outputNames(g, o.Outputs), o.Name)
+		g.Verify(p, nil)
+		return p
+	}
+	at := make([]int, len(lengths))
+	for i, s := range sizes {
+		for axis, l := range s {
+			if k := slices.Index(lengths, l); k >= 0 {
+				at[k] = max(example[i].Shape[axis], 3)
+			}
+		}
+	}
+	var first error
+	for _, multiples := range []bool{false, true} {
+		var p *saved.Program
+		err := array.Try(func() { p = saveTrials(example, names, lengths, of, at, multiples, o, record) })
+		if err == nil {
+			return p
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	panic(first)
+}
+
+// saveTrials traces the function for several sets of lengths and returns a program for all.
+func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at []int, multiples bool, o SaveNames, record func(types []ir.Type) *TracedGraph) *saved.Program {
+	n := len(trialOffsets)
+	trials := make([][]int, n+1) // the last one checks
+	all := make([]*saved.Program, n)
+	graphs := make([]*TracedGraph, n+1)
+	for t := range trials {
+		for k := range lengths {
+			trials[t] = append(trials[t], trialLength(at[k], k, t, multiples))
+		}
+		types := slices.Clone(example)
+		for i := range types {
+			types[i].Shape = slices.Clone(types[i].Shape)
+			for axis, k := range of[i] {
+				if k >= 0 {
+					types[i].Shape[axis] = trials[t][k]
+				}
+			}
+		}
+		graphs[t] = record(types)
+		if t < n {
+			all[t] = graphs[t].Program(names, outputNames(graphs[t], o.Outputs), o.Name)
+		}
+	}
+	p := saved.Unify(all, lengths, of, trials[:n])
+	for t := range trials {
+		graphs[t].Verify(p, trials[t])
+	}
+	return p
+}
+
+// trialLength is length number k in trial t, where at is the length of the example. The order of the
+// trials differs from length to length, so that no length is a linear function of another.
+func trialLength(at, k, t int, multiples bool) int {
+	n, step := len(trialOffsets), 2*k+1
+	order := (t*(1+k%(n-1)) + k/(n-1)) % n
+	switch {
+	case multiples && t < n:
+		return at * trialFactors[order] * step
+	case multiples:
+		return at * (11 + k*k) * step
+	case t < n:
+		return at + trialOffsets[order]*step
+	}
+	return at + 23*step + k*k
+}
+
+// freeLengths returns the names of free lengths, and for each axis of each input which one it is, -1 for
+// none.
+func freeLengths(names []string, sizes [][]string, example []ir.Type) (lengths []string, of [][]int) {
+	first := map[string]int{}
+	of = make([][]int, len(sizes))
+	for i, s := range sizes {
+		of[i] = make([]int, len(example[i].Shape))
+		for axis := range of[i] {
+			of[i][axis] = -1
+		}
+		for axis, l := range s {
+			n := example[i].Shape[axis]
+			if k, err := strconv.Atoi(l); err == nil {
+				if k != n {
+					array.Failf("save", "Inputs", "%s has the size %d for axis %d, the example %d", names[i], k, axis, n)
+				}
+				continue
+			}
+			if !slices.Contains(lengths, l) {
+				lengths = append(lengths, l)
+				first[l] = n
+			}
+			if first[l] != n {
+				array.Failf("save", "Inputs", "%s is %d and %d in the example", l, first[l], n)
+			}
+			of[i][axis] = slices.Index(lengths, l)
+		}
+	}
+	return lengths, of
+}
+
+// parseInput reads a name, or a name and sizes, such as x[n 784].
+func parseInput(text string, example ir.Type) (name string, sizes []string) {
+	name, rest, ok := strings.Cut(text, "[")
+	name = strings.TrimSpace(name)
+	if !identifier(name) {
+		array.Failf("save", "Inputs", "%q does not begin with a name", text)
+	}
+	if !ok {
+		return name, nil
+	}
+	rest, ok = strings.CutSuffix(strings.TrimSpace(rest), "]")
+	sizes = strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if !ok || len(sizes) != len(example.Shape) {
+		array.Failf("save", "Inputs", "%q does not fit %s: want a name, or a name and a size for each axis, as in x[n 784]", text, array.TypeString(example.DType, example.Shape))
+	}
+	for _, s := range sizes {
+		if _, err := strconv.Atoi(s); err != nil && !identifier(s) {
+			array.Failf("save", "Inputs", "%q has the size %q: want a number or a name", text, s)
+		}
+	}
+	return name, sizes
+}
+
+// identifier reports whether a name is letters, digits and "_.", and begins with none of the digits.
+func identifier(s string) bool {
+	for i, r := range s {
+		if !unicode.IsLetter(r) && r != '_' && (i == 0 || !unicode.IsDigit(r) && r != '.') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func outputNames(g *TracedGraph, names []string) []string {
+	n := g.Results()
+	if len(names) == 0 {
+		for i := range n {
+			if name := fmt.Sprint("y", i); n > 1 {
+				names = append(names, name)
+			} else {
+				names = append(names, "y")
+			}
+		}
+	}
+	if len(names) != n {
+		array.Failf("save", "Outputs", "are %d, the function has %s", len(names), array.Count(n, "result"))
+	}
+	for i, name := range names {
+		if !identifier(name) || slices.Contains(names[:i], name) {
+			array.Failf("save", "Outputs", "%q is not a name, or given twice", name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,315 @@
+package saved
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"weft/internal/array"
+	"weft/internal/atomicfile"
+	"weft/internal/mapped"
+	"weft/internal/raw"
+)
+
+// The layout of a file. All numbers are little-endian.
+//
+//	bytes 0-7    "weft.pr\n"
+//	bytes 8-11   the version of the format
+//	bytes 12-15  0
+//	bytes 16-23  the length of the header
+//	then         the header, JSON: a [Program]
+//	then         the elements of the state, each array at a multiple of 64 bytes of the file
+const (
+	magic   = "weft.pr\n"
+	Version = 1
+	fixed   = 24
+	align   = 64
+	// maxHeader bounds the memory that a header takes.
+	maxHeader = 256 << 20
+)
+
+func aligned(n int64) int64 { return (n + align - 1) &^ (align - 1) }
+
+// Write writes the program to the file at path, which it replaces whole or not at all.
+func (p *Program) Write(path string) error {
+	at := int64(0)
+	for i := range p.State {
+		if s := &p.State[i]; s.File == "" {
+			s.Start = at
+			at = aligned(at + int64(s.View.Size()*s.View.DType.Size()))
+		}
+	}
+	head, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	for aligned(int64(len(head))+fixed) != int64(len(head))+fixed {
+		head = append(head, ' ')
+	}
+	if len(head) > maxHeader {
+		return array.Errorf("save", "", "the graph takes %d bytes, a file holds %d", len(head), maxHeader)
+	}
+	b := binary.LittleEndian.AppendUint32([]byte(magic), Version)
+	b = binary.LittleEndian.AppendUint64(append(b, 0, 0, 0, 0), uint64(len(head)))
+	return atomicfile.Write(path, func(w io.Writer) error {
+		if _, err := w.Write(append(b, head...)); err != nil {
+			return err
+		}
+		for i := range p.State {
+			s := &p.State[i]
+			if s.File != "" {
+				continue
+			}
+			if err := raw.Write(w, &s.View); err != nil {
+				return err
+			}
+			n := int64(s.View.Size() * s.View.DType.Size())
+			if _, err := w.Write(make([]byte, aligned(n)-n)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Read reads the program in the file at path. References gives the elements of state that lies in other
+// files, by their path and the name in it.
+func Read(path string, reference func(path, key string) (array.View, error)) (p *Program, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	p, start, err := parse(f, st.Size())
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := mapped.Open(f, mapped.CopyOnWrite) // which closes f
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	for i := range p.State {
+		s := &p.State[i]
+		if s.File != "" {
+			if s.View, err = reference(filepath.Join(filepath.Dir(path), s.File), s.Key); err == nil && (s.View.DType.String() != s.DType || !array.Equal(s.View.Shape, s.Shape)) {
+				err = array.Errorf("loadprogram", s.Name, "is %s in %s, want %s", array.TypeString(s.View.DType, s.View.Shape), s.File, array.TypeString(dtypeOf(s.DType), s.Shape))
+			}
+		} else {
+			s.View, err = s.read(m, start)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return p, nil
+}
+
+// read returns the elements of state in a mapped file. Truth values are copied, since a file can hold
+// bytes that are none.
+func (s *State) read(m *mapped.Mapping, start int64) (array.View, error) {
+	d := dtypeOf(s.DType)
+	n := array.Size(s.Shape) * d.Size()
+	if n == 0 {
+		return raw.View(d, s.Shape, false, nil), nil
+	}
+	if d != array.Bool && n > array.SmallMax {
+		return raw.Over(d, s.Shape, false, m.Storage(int(start+s.Start), n)), nil
+	}
+	store, err := raw.Read(io.NewSectionReader(m, start+s.Start, int64(n)), d, n, false, true)
+	if err != nil {
+		return array.View{}, err
+	}
+	return raw.Over(d, s.Shape, false, store), nil
+}
+
+// strict is json.Unmarshal that refuses fields which are not known.
+func strict(b []byte, x any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(x); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("more than one value")
+	}
+	return nil
+}
+
+// parse reads and checks all but the elements. It returns where they begin.
+func parse(r io.ReaderAt, size int64) (p *Program, start int64, err error) {
+	var b [fixed]byte
+	if _, err := r.ReadAt(b[:], 0); err != nil || string(b[:8]) != magic {
+		return nil, 0, array.Errorf("loadprogram", "", "is not a saved program: it does not begin with %q", magic)
+	}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {
+		return nil, 0, array.Errorf("loadprogram", "", "is of version %d of the format, this program reads up to %d", v, Version)
+	}
+	n := binary.LittleEndian.Uint64(b[16:])
+	if n > maxHeader || int64(n) > size-fixed {
+		return nil, 0, array.Errorf("loadprogram", "", "the file is malformed: its header has %d bytes, %d are there", n, size-fixed)
+	}
+	text := make([]byte, n)
+	if _, err := r.ReadAt(text, fixed); err != nil {
+		return nil, 0, err
+	}
+	var ops struct{ Ops int }
+	if err := json.Unmarshal(text, &ops); err == nil && ops.Ops > OpSet {
+		return nil, 0, array.Errorf("loadprogram", "", "uses version %d of the operations, this program knows up to %d: a later version of weft wrote it", ops.Ops, OpSet)
+	}
+	p = &Program{}
+	if err := strict(text, p); err != nil {
+		return nil, 0, &array.Error{Op: "loadprogram", Msg: "the file is malformed", Err: err}
+	}
+	start = aligned(fixed + int64(n))
+	if err := guard(func() { p.check(size - start) }); err != nil {
+		return nil, 0, err
+	}
+	return p, start, nil
+}
+
+// check refuses tables that do not fit one another, and graphs that are malformed. room is the number
+// of bytes behind the header.
+func (p *Program) check(room int64) {
+	if p.Graph == nil || p.Ops < 1 || !slices.Contains([]string{"exact", "stable", "fast"}, p.Level) {
+		malformed("it has no graph, or no version, or no level")
+	}
+	p.checkValues()
+	for i := range p.State {
+		s := &p.State[i]
+		n := array.CheckShape("loadprogram", s.Shape, dtypeOf(s.DType)) * dtypeOf(s.DType).Size()
+		switch {
+		case s.DType == "":
+			malformed("%s has no element type", s.Name)
+		case s.File != "" && (filepath.IsAbs(s.File) || !filepath.IsLocal(s.File) || strings.Contains(s.File, "\\")):
+			malformed("%s lies in %q, which is not a file beside it", s.Name, s.File)
+		case s.File == "" && (s.Start < 0 || s.Start%align != 0 || int64(n) > room || s.Start > room-int64(n)):
+			malformed("%s lies behind the end of the file", s.Name)
+		}
+	}
+	given := map[int]bool{}
+	for _, s := range p.Sources {
+		if s >= len(p.Inputs) || ^s >= len(p.State) || given[s] {
+			malformed("source %d is not there, or there twice", s)
+		}
+		given[s] = true
+	}
+	for i, n := range p.Numbers {
+		ok := false
+		switch n.Kind {
+		case "constant":
+			_, err := parseFloat(n.Value)
+			ok = err == nil
+		case "seed":
+			ok = i+1 < len(p.Numbers) && p.Numbers[i+1].Kind == "draw" && n.Generator >= 0 && n.Generator < len(p.Generators) && n.Count >= 0
+		case "draw":
+			ok = i > 0 && p.Numbers[i-1].Kind == "seed"
+		}
+		if !ok {
+			malformed("number %d is %q", i, n.Kind)
+		}
+	}
+	if len(p.Example) != len(p.Lengths) || slices.ContainsFunc(p.Example, func(n int) bool { return n < 0 }) {
+		malformed("%d lengths have %d examples", len(p.Lengths), len(p.Example))
+	}
+	p.checkGraph(p.Example)
+}
+
+// checkValues checks the names and the types of inputs.
+func (p *Program) checkValues() {
+	names := map[string]bool{}
+	unique := func(name string) {
+		if names[name] || name == "" {
+			malformed("the name %q is given twice, or is empty", name)
+		}
+		names[name] = true
+	}
+	bound := make([]bool, len(p.Lengths))
+	for i := range p.Inputs {
+		in := &p.Inputs[i]
+		unique("input " + in.Name)
+		if in.DType == "" || len(in.Shape) > array.MaxRank {
+			malformed("input %s has no type", in.Name)
+		}
+		dtypeOf(in.DType)
+		for _, s := range in.Shape {
+			if s.Size < 0 || s.Free && s.Size >= len(p.Lengths) {
+				malformed("input %s has a size %d", in.Name, s.Size)
+			}
+			if s.Free {
+				bound[s.Size] = true
+			}
+		}
+	}
+	if slices.Contains(bound, false) {
+		malformed("a length is that of no input")
+	}
+	for _, l := range p.Lengths {
+		unique("length " + l)
+	}
+	for i := range p.State {
+		unique("state " + p.State[i].Name)
+	}
+	for _, o := range p.Outputs {
+		unique("output " + o.Name)
+		if o.Result < 0 && (o.Input < 0 || o.Input >= len(p.Inputs)) {
+			malformed("output %s is not there", o.Name)
+		}
+	}
+}
+
+// checkGraph builds the graph and checks what is done with its results.
+func (p *Program) checkGraph(lengths []int) {
+	for _, s := range p.Sources {
+		t := p.typeOf(s, lengths)
+		array.CheckShape("loadprogram", t.Shape, t.DType)
+	}
+	outs, _ := p.plain(lengths)
+	for _, o := range p.Outputs {
+		if o.Result >= len(outs) {
+			malformed("output %s is not there", o.Name)
+		}
+		t := p.outputType(&o, outs, lengths)
+		same := t.DType.String() == o.DType && len(t.Shape) == len(o.Shape)
+		for axis, n := range t.Shape {
+			same = same && (o.Shape[axis].Size == n || o.Shape[axis].Free && o.Shape[axis].Size < len(p.Lengths))
+		}
+		if !same {
+			malformed("output %s is %s", o.Name, array.TypeString(t.DType, t.Shape))
+		}
+	}
+	written := map[int]bool{}
+	for _, w := range p.Writes {
+		if w.Result < 0 || w.Result >= len(outs) || w.Source < 0 || w.Source >= len(p.Sources) || written[w.Source] {
+			malformed("a write is of what is not there, or the second one")
+		}
+		written[w.Source] = true
+		if t := p.typeOf(p.Sources[w.Source], lengths); outs[w.Result].DType != t.DType || !array.Equal(outs[w.Result].Shape, t.Shape) {
+			malformed("%s is written where %s is", array.TypeString(outs[w.Result].DType, outs[w.Result].Shape), array.TypeString(t.DType, t.Shape))
+		}
+	}
+}
+
+// Constant is a number that is the same in all calls.
+func (n *Number) Constant() float64 {
+	f, err := parseFloat(n.Value)
+	if err != nil {
+		return math.NaN()
+	}
+	return f
+}
+
+// ConstantText is a number as [Number.Value] has it.
+func ConstantText(f float64) string { return floatText(f) }
