@@ -169,36 +169,12 @@ var algebraRules = []*Rule{
 		}
 		return nil
 	}, op.Sub),
-	canon(Exact, "terms of integers", "(x+c)+d -> x+(c+d), (x+y)-y -> x, (x-y)+y -> x and their like", func(c *Context, n *ir.Node) *ir.Node {
-		if !n.DType.Integer() {
-			return nil
-		}
-		return cancelTerms(c, n)
-	}, op.Add, op.Sub),
-	canon(Fast, "terms", "(x+c)+d -> x+(c+d), (x+y)-y -> x, (x-y)+y -> x and their like", cancelTerms, op.Add, op.Sub),
 	canon(Exact, "multiples of integers", "(x*c)*d -> x*(c*d)", func(c *Context, n *ir.Node) *ir.Node {
 		if !n.DType.Integer() {
 			return nil
 		}
 		return mergeFactors(c, n)
 	}, op.Mul),
-	canon(Fast, "multiples", "(x*c)*d -> x*(c*d)", mergeFactors, op.Mul),
-	canon(Fast, "quotients with constants", "(x/c)*d -> x*(d/c), (x*c)/d -> x*(c/d), (x/c)/d -> x/(c*d)", func(c *Context, n *ir.Node) *ir.Node {
-		x, d := n.Args[0], bare(n.Args[1])
-		if d.Op != ir.Const || !is(x, op.Mul, op.Div) || n.Op == op.Mul && x.Op == op.Mul || !c.once(x) {
-			return nil
-		}
-		k := bare(x.Args[1])
-		switch {
-		case k.Op != ir.Const:
-			return nil
-		case n.Op == op.Mul:
-			return as(apply(op.Mul, x.Args[0], apply(op.Div, d, k)), n)
-		case x.Op == op.Mul:
-			return as(apply(op.Mul, x.Args[0], apply(op.Div, k, d)), n)
-		}
-		return as(apply(op.Div, x.Args[0], apply(op.Mul, k, d)), n)
-	}, op.Mul, op.Div),
 	canon(Fast, "sign of a reciprocal", "sign(1/x) -> sign(x): of 0 it is 0", func(c *Context, n *ir.Node) *ir.Node {
 		if x := n.Args[0]; x.Op == op.Reciprocal {
 			return apply(op.Sign, x.Args[0])
@@ -285,54 +261,6 @@ func timesZero(n *ir.Node) *ir.Node {
 		return as(num(n, 0), n)
 	}
 	return nil
-}
-
-// cancelTerms looks at a sum or difference one of whose arguments is one too.
-func cancelTerms(c *Context, n *ir.Node) *ir.Node {
-	x, y := n.Args[0], n.Args[1]
-	if n.Op == op.Sub {
-		switch {
-		case x.Op == op.Add && x.Args[0] == y:
-			return as(x.Args[1], n)
-		case x.Op == op.Add && x.Args[1] == y:
-			return as(x.Args[0], n)
-		case x.Op == op.Sub && x.Args[0] == y: // (y-z)-y
-			return as(apply(op.Neg, x.Args[1]), n)
-		case y.Op == op.Add && y.Args[0] == x: // x-(x+z)
-			return as(apply(op.Neg, y.Args[1]), n)
-		case y.Op == op.Add && y.Args[1] == x:
-			return as(apply(op.Neg, y.Args[0]), n)
-		case y.Op == op.Sub && y.Args[0] == x: // x-(x-z)
-			return as(y.Args[1], n)
-		}
-	} else {
-		if m := either(n, func(x, y *ir.Node) *ir.Node {
-			if x.Op == op.Sub && x.Args[1] == y {
-				return as(x.Args[0], n)
-			}
-			return nil
-		}); m != nil {
-			return m
-		}
-	}
-	// Constants meet.
-	if _, ok := number(y); !ok || !is(x, op.Add, op.Sub) || !c.once(x) {
-		return nil
-	}
-	if _, ok := number(x.Args[1]); !ok {
-		return nil
-	}
-	d, k := bare(y), bare(x.Args[1])
-	if d.Op != ir.Const || k.Op != ir.Const {
-		return nil
-	}
-	if n.Op == op.Sub {
-		d = apply(op.Neg, d)
-	}
-	if x.Op == op.Sub {
-		k = apply(op.Neg, k)
-	}
-	return as(apply(op.Add, x.Args[0], apply(op.Add, k, d)), n)
 }
 
 // mergeFactors lets constants meet in a product.

@@ -103,7 +103,10 @@ func (p *product) clone() *product {
 func without(list []*ir.Node, i int) []*ir.Node { return slices.Delete(slices.Clone(list), i, i+1) }
 
 // node is the product in the place of n.
-func (p *product) node(n *ir.Node) *ir.Node {
+func (p *product) node(n *ir.Node) *ir.Node { return as(p.value(n), n) }
+
+// value is the product, of the type of n, in the shape that its factors have.
+func (p *product) value(n *ir.Node) *ir.Node {
 	bySize := func(a, b *ir.Node) int { return a.Size() - b.Size() }
 	num, den := slices.Clone(p.num), slices.Clone(p.den)
 	slices.SortStableFunc(num, bySize)
@@ -129,7 +132,7 @@ func (p *product) node(n *ir.Node) *ir.Node {
 	if p.neg {
 		r = negative(r)
 	}
-	return as(r, n)
+	return r
 }
 
 // factorRule is a rule on the factors of a product: f changes a copy of them and reports
@@ -139,18 +142,24 @@ func factorRule(level Level, name, doc string, f func(c *Context, n *ir.Node, p 
 		roots = []*op.Def{op.Mul, op.Div}
 	}
 	return rule(Stabilise, level, name, doc, func(c *Context, n *ir.Node) *ir.Node {
-		if !n.DType.Float() {
-			return nil
-		}
-		p, ok := c.factors(n)
-		if !ok || len(p.num)+len(p.den) < 2 {
-			return nil
-		}
-		if q := f(c, n, p); q != nil {
-			return q.node(n)
+		if p := c.severalFactors(n); p != nil {
+			if q := f(c, n, p); q != nil {
+				return q.node(n)
+			}
 		}
 		return nil
 	}, roots...)
+}
+
+// severalFactors returns the factors of floats that rules look at, nil if there are none.
+func (c *Context) severalFactors(n *ir.Node) *product {
+	if !n.DType.Float() {
+		return nil
+	}
+	if p, ok := c.factors(n); ok && len(p.num)+len(p.den) >= 2 {
+		return p
+	}
+	return nil
 }
 
 // sigmoidOf returns which factor is sigmoid(z), -1 for none.

@@ -218,6 +218,28 @@ func init() {
 		{"product of exponentials", "f64[40] f64[40]", func(x []*node) *node { return mul(apply(op.Exp, x[0]), apply(op.Exp, x[1])) }, func(x []*node) *node { return apply(op.Exp, add(x[0], x[1])) }},
 		{"quotient by an exponential", "f64[40] f64[40]", func(x []*node) *node { return div(x[0], apply(op.Exp, x[1])) }, func(x []*node) *node { return mul(x[0], apply(op.Exp, neg(x[1]))) }},
 
+		{"product of exponentials", "f64[40] f64[40] f64[40]", func(x []*node) *node {
+			return div(mul(apply(op.Exp, x[0]), x[1]), apply(op.Exp, x[2]))
+		}, func(x []*node) *node { return mul(x[1], apply(op.Exp, sub(x[0], x[2]))) }},
+		{"powers of one base", "f64[40] f64[40]", func(x []*node) *node {
+			return div(mul(mul(power(x[0], 3), x[1]), x[0]), apply(op.Sqrt, x[0]))
+		}, func(x []*node) *node { return mul(x[1], apply(op.Pow, x[0], num(x[0], 3.5))) }},
+		{"powers of one base", "f64[40] f64[40]", func(x []*node) *node { return mul(apply(op.Pow, x[0], x[1]), x[0]) }, func(x []*node) *node {
+			return apply(op.Pow, x[0], add(x[1], num(x[0], 1)))
+		}},
+		{"powers of one base", "f64[40] f64[40]", func(x []*node) *node { return div(x[1], mul(power(x[0], 2), x[0])) }, func(x []*node) *node { return div(x[1], power(x[0], 3)) }},
+		{"powers of one base", "f64[40] f64[40]", func(x []*node) *node { return div(div(x[1], x[0]), power(x[0], 3)) }, func(x []*node) *node { return div(x[1], power(x[0], 4)) }},
+		{"power by roots", "f64[40]", func(x []*node) *node { return apply(op.Pow, x[0], num(x[0], 1.5)) }, func(x []*node) *node { return mul(x[0], apply(op.Sqrt, x[0])) }},
+		{"power by roots", "f64[40]", func(x []*node) *node { return apply(op.Pow, apply(op.Exp, x[0]), num(x[0], -2.5)) }, func(x []*node) *node {
+			e := apply(op.Exp, x[0])
+			return apply(op.Reciprocal, mul(power(e, 2), apply(op.Sqrt, e)))
+		}},
+		{"power by roots", "f64[40]", func(x []*node) *node { return apply(op.Pow, x[0], num(x[0], 0.25)) }, func(x []*node) *node { return apply(op.Sqrt, apply(op.Sqrt, x[0])) }},
+		{"power of two", "f64[40]", func(x []*node) *node { return apply(op.Pow, num(x[0], 2), x[0]) }, one(op.Exp2)},
+		{"power of a power of integers", "i32[40]", func(x []*node) *node { return power(power(x[0], 3), 4) }, func(x []*node) *node { return power(x[0], 12) }},
+		{"power of a power of integers", "u8[40]", func(x []*node) *node { return apply(op.Square, power(x[0], 5)) }, func(x []*node) *node { return power(x[0], 10) }},
+		{"power of a power", "f64[40]", func(x []*node) *node { return power(apply(op.Square, x[0]), -2) }, func(x []*node) *node { return power(x[0], -4) }},
+
 		// matmul.go
 		{"transposed product", "f32[4,300] f32[300,5]", func(x []*node) *node { return swap(apply(op.MatMul2, x[0], x[1])) }, func(x []*node) *node { return apply(op.MatMul2, swap(x[1]), swap(x[0])) }},
 		{"transposed product", "f64[2,4,3] f64[2,3,5]", func(x []*node) *node { return swap(apply(op.MatMul2, x[0], x[1])) }, func(x []*node) *node { return apply(op.MatMul2, swap(x[1]), swap(x[0])) }},

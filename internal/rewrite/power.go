@@ -57,34 +57,69 @@ var powerRules = []*Rule{
 		}
 		return nil
 	}, op.Pow),
-	rule(Specialise, Fast, "power by roots", "pow(x, 0.5) -> sqrt(x), pow(x, -0.5) -> 1/sqrt(x)", func(c *Context, n *ir.Node) *ir.Node {
-		switch x := n.Args[0]; {
-		case !n.DType.Float():
-		case isNumber(n.Args[1], 0.5):
-			return as(apply(op.Sqrt, x), n)
-		case isNumber(n.Args[1], -0.5):
-			return as(apply(op.Reciprocal, apply(op.Sqrt, x)), n)
+	rule(Specialise, Fast, "power by roots", "pow(x, 0.5) -> sqrt(x), pow(x, -0.5) -> 1/sqrt(x), pow(x, 2.5) -> square(x)*sqrt(x), pow(x, 0.25) -> sqrt(sqrt(x)) and their like", byRoots, op.Pow),
+	rule(Specialise, Fast, "power of two", "pow(2, x) -> exp2(x)", func(c *Context, n *ir.Node) *ir.Node {
+		if n.DType.Float() && isNumber(n.Args[0], 2) {
+			return as(apply(op.Exp2, n.Args[1]), n)
 		}
 		return nil
 	}, op.Pow),
-	canon(Fast, "powers of one base", "pow(a, x)*pow(a, y) -> pow(a, x+y)", func(c *Context, n *ir.Node) *ir.Node {
-		x, y := n.Args[0], n.Args[1]
-		if x.Op == op.Pow && y.Op == op.Pow && x.Args[0] == y.Args[0] && n.DType.Float() {
-			return as(apply(op.Pow, x.Args[0], apply(op.Add, x.Args[1], y.Args[1])), n)
+	canon(Exact, "power of a power of integers", "powint(powint(x, k), m) -> powint(x, k*m), of squares too", func(c *Context, n *ir.Node) *ir.Node {
+		if !n.DType.Integer() {
+			return nil
 		}
-		return nil
-	}, op.Mul),
-	canon(Fast, "product of exponentials", "exp(x)*exp(y) -> exp(x+y)", func(c *Context, n *ir.Node) *ir.Node {
-		x, y := n.Args[0], n.Args[1]
-		if x.Op == op.Exp && y.Op == op.Exp && (c.once(x) || c.once(y)) {
-			return apply(op.Exp, apply(op.Add, x.Args[0], y.Args[0]))
-		}
-		return nil
-	}, op.Mul),
+		return powerOfPower(c, n)
+	}, op.PowInt, op.Square),
+	canon(Fast, "power of a power", "powint(powint(x, k), m) -> powint(x, k*m), of squares too", powerOfPower, op.PowInt, op.Square),
 	canon(Fast, "quotient by an exponential", "x/exp(y) -> x*exp(-y)", func(c *Context, n *ir.Node) *ir.Node {
 		if y := n.Args[1]; y.Op == op.Exp && c.once(y) {
 			return apply(op.Mul, n.Args[0], apply(op.Exp, negative(y.Args[0])))
 		}
 		return nil
 	}, op.Div),
+}
+
+// byRoots makes a power with a half or a quarter of products and roots.
+func byRoots(c *Context, n *ir.Node) *ir.Node {
+	v, ok := number(n.Args[1])
+	if !ok || !n.DType.Float() {
+		return nil
+	}
+	k, x := math.Abs(v.Float), n.Args[0]
+	whole, part := math.Modf(k)
+	if part != 0.5 && k != 0.25 || whole > 8 {
+		return nil
+	}
+	r := apply(op.Sqrt, x)
+	switch {
+	case k == 0.25:
+		r = apply(op.Sqrt, r)
+	case whole == 1:
+		r = apply(op.Mul, x, r)
+	case whole > 1:
+		r = apply(op.Mul, op.Apply(op.PowInt, op.Power(whole), x), r)
+	}
+	if v.Float < 0 {
+		r = apply(op.Reciprocal, r)
+	}
+	return as(r, n)
+}
+
+// powerOfPower joins whole powers up to [op.MaxPower].
+func powerOfPower(c *Context, n *ir.Node) *ir.Node {
+	whole := func(n *ir.Node) int {
+		switch n.Op {
+		case op.PowInt:
+			return int(n.Attrs.(op.Power))
+		case op.Square:
+			return 2
+		}
+		return 0
+	}
+	x := n.Args[0]
+	k := whole(n) * whole(x)
+	if k == 0 || !c.once(x) || max(k, -k) > op.MaxPower || k < 0 && !n.DType.Float() {
+		return nil
+	}
+	return op.Apply(op.PowInt, op.Power(k), x.Args[0])
 }

@@ -4,8 +4,8 @@
 // # Rules
 //
 // A [Rule] looks at one node, and at what that is computed from, and returns the node that
-// takes its place, or nil. The rules stand in a few tables by subject: algebra.go, logic.go,
-// shape.go, writes.go, control.go, loops.go, reduction.go, stable.go, factors.go, power.go, matmul.go. What a rule promises is its
+// takes its place, or nil. The rules stand in a few tables by subject: algebra.go, terms.go, logic.go,
+// shape.go, writes.go, control.go, loops.go, reduction.go, stable.go, factors.go, gather.go, power.go, matmul.go. What a rule promises is its
 // [Level]: an Exact one never changes a bit, of NaN (whose payloads are not compared), of
 // infinities and of the sign of zeros too.
 //
@@ -88,7 +88,7 @@ type replacement struct{ node, by *ir.Node }
 
 // Rules returns all rules in the order in which they are tried.
 func Rules() []*Rule {
-	return slices.Concat(foldRules, shapeRules, writeRules, controlRules, loopRules, algebraRules, logicRules, reductionRules, stableRules, factorRules, powerRules, productRules)
+	return slices.Concat(foldRules, shapeRules, writeRules, controlRules, loopRules, algebraRules, termRules, logicRules, reductionRules, stableRules, factorRules, gatherRules, powerRules, productRules)
 }
 
 // Ratio bounds, for each node of a graph, how often one rule applies, and how many nodes a pass

@@ -1,0 +1,209 @@
+package rewrite
+
+import (
+	"math"
+	"slices"
+
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// Sums and differences as lists of terms, so that what cancels and which constants meet is found
+// however the sum was put together.
+
+// A term is x times a constant, nil for 1, with a sign.
+type term struct {
+	x, coef  *ir.Node
+	negative bool
+}
+
+// A total is a sum of terms and a constant.
+type total struct {
+	terms    []term
+	constant *ir.Node // without dimensions, nil for 0
+	ops      int      // operations that nothing but the sum needs
+}
+
+// maxTerms is how many terms a sum may have for rules to look at it.
+const maxTerms = 16
+
+// terms returns the terms of n, or false if there are too many.
+func (c *Context) terms(n *ir.Node) (*total, bool) {
+	t := &total{}
+	t.add(c, n, false, true, 2*maxTerms)
+	return t, len(t.terms) <= maxTerms
+}
+
+// add adds the terms of n, or of -n, looking at no more than looks nodes. alone says that nothing
+// but the sum needs n. It returns how many nodes it may still look at.
+func (t *total) add(c *Context, n *ir.Node, negative, alone bool, looks int) int {
+	looks--
+	v, x := bare(n), n.Args
+	if v.Op == ir.Const {
+		d := op.Add
+		if negative {
+			d = op.Sub
+		}
+		if t.constant == nil {
+			t.constant = num(v, 0)
+		}
+		t.constant = computed(c, d, t.constant, v)
+		return looks
+	}
+	if looks > 0 && is(v, op.Add, op.Sub, op.Neg) && v != n {
+		return t.add(c, v, negative, alone && c.once(n), looks)
+	}
+	if looks > 0 && is(n, op.Add, op.Sub, op.Neg) {
+		if alone {
+			t.ops++
+		}
+		first := negative != (n.Op == op.Neg)
+		looks = t.add(c, x[0], first, alone && c.once(x[0]), looks)
+		if n.Op == op.Neg {
+			return looks
+		}
+		return t.add(c, x[1], negative != (n.Op == op.Sub), alone && c.once(x[1]), looks)
+	}
+	m := term{n, nil, negative}
+	if n.Op == op.Mul && n.DType.Float() {
+		if k := bare(x[1]); k.Op == ir.Const && len(k.Shape) == 0 {
+			m = term{as(x[0], n), k, negative}
+			if alone {
+				t.ops++
+			}
+		}
+	}
+	t.terms = append(t.terms, m)
+	return looks
+}
+
+// computed is d of constants, as a constant.
+func computed(c *Context, d *op.Def, x ...*ir.Node) *ir.Node {
+	n := apply(d, x...)
+	if m := fold(c, n); m != nil {
+		return m
+	}
+	return n
+}
+
+// cancel takes terms away that the sum adds and subtracts, and joins multiples of one array of
+// floats. It reports whether it did.
+func (t *total) cancel(c *Context) bool {
+	before := len(t.terms)
+	for i := 0; i < len(t.terms); i++ {
+		for k := i + 1; k < len(t.terms); k++ {
+			a, b := t.terms[i], t.terms[k]
+			if a.x != b.x {
+				continue
+			}
+			if a.coef == b.coef && a.negative != b.negative {
+				t.terms = slices.Delete(slices.Delete(t.terms, k, k+1), i, i+1)
+				i--
+				break
+			}
+			if !a.x.DType.Float() {
+				continue
+			}
+			d := op.Add
+			if a.negative != b.negative {
+				d = op.Sub
+			}
+			t.terms[i].coef = computed(c, d, factor(a), factor(b))
+			t.terms = slices.Delete(t.terms, k, k+1)
+			k--
+		}
+	}
+	return len(t.terms) < before
+}
+
+// factor is the constant of a term.
+func factor(m term) *ir.Node {
+	if m.coef != nil {
+		return m.coef
+	}
+	return num(m.x, 1)
+}
+
+// node is the sum in the place of n, and the number of its operations.
+func (t *total) node(n *ir.Node) (r *ir.Node, ops int) {
+	var plus, minus []*ir.Node
+	for _, m := range t.terms {
+		x, negative := m.x, m.negative
+		if m.coef != nil {
+			v, _ := number(m.coef)
+			if v.Float == 0 {
+				continue
+			}
+			negative = negative != (v.Float < 0)
+			if k := math.Abs(v.Float); k != 1 {
+				ops++
+				x = apply(op.Mul, x, num(x, k))
+			}
+		}
+		if negative {
+			minus = append(minus, x)
+		} else {
+			plus = append(plus, x)
+		}
+	}
+	bySize := func(a, b *ir.Node) int { return bare(a).Size() - bare(b).Size() }
+	slices.SortStableFunc(plus, bySize)
+	slices.SortStableFunc(minus, bySize)
+	k := t.constant
+	if k != nil && isZero(k) {
+		k = nil
+	}
+	if len(plus) == 0 && k != nil {
+		r, k = k, nil
+	}
+	join := func(d *op.Def, x *ir.Node) {
+		if r == nil {
+			r = x
+			if d == op.Sub {
+				ops++
+				r = apply(op.Neg, x)
+			}
+			return
+		}
+		ops++
+		r = apply(d, r, x)
+	}
+	for _, x := range plus {
+		join(op.Add, x)
+	}
+	for _, x := range minus {
+		join(op.Sub, x)
+	}
+	if k != nil {
+		join(op.Add, k)
+	}
+	if r == nil {
+		r = num(n, 0)
+	}
+	return as(r, n), ops
+}
+
+// shorter is n as a sum of fewer operations, nil if there is none.
+func shorter(c *Context, n *ir.Node) *ir.Node {
+	if !n.DType.Float() && !n.DType.Integer() {
+		return nil
+	}
+	t, ok := c.terms(n)
+	if !ok || !t.cancel(c) && t.constant == nil {
+		return nil
+	}
+	if m, ops := t.node(n); ops < t.ops {
+		return m
+	}
+	return nil
+}
+
+var termRules = []*Rule{
+	canon(Exact, "terms of integers", "(x+c)+(y+d) -> x+y+(c+d), (x+y)-y -> x, x+y-(x-z) -> y+z and their like", func(c *Context, n *ir.Node) *ir.Node {
+		if !n.DType.Integer() {
+			return nil
+		}
+		return shorter(c, n)
+	}, op.Add, op.Sub),
+	canon(Fast, "terms", "(x+c)+(y+d) -> x+y+(c+d), (x+y)-y -> x, x+y-(x-z) -> y+z, x*2+x*3 -> x*5 and their like", shorter, op.Add, op.Sub),
+}
