@@ -41,7 +41,7 @@ func ExampleOpFromGraph() {
 	x := sym.Scalar("x", weft.Float64)
 	relu := sym.OpFromGraph([]*sym.Var{x}, []*sym.Var{x.Relu()}, sym.GraphOpts{
 		Name:     "straight through",
-		Gradient: func(x []*sym.Var, y, dy *sym.Var) []*sym.Var { return []*sym.Var{dy} },
+		Gradient: func(x, y, dy []*sym.Var) []*sym.Var { return dy },
 	})
 	y := relu(x)[0]
 	f := must(sym.Function(sym.In(x), sym.Out(append([]*sym.Var{y}, sym.Grad(y, []*sym.Var{x})...)...)))

@@ -108,7 +108,7 @@ func TestOpFromGraph(t *testing.T) {
 	a, b := sym.Vector("a", weft.Float64), sym.Vector("b", weft.Float64)
 	f := sym.OpFromGraph([]*sym.Var{a, b}, []*sym.Var{a.Mul(b).Add(a)}, sym.GraphOpts{})
 	own := sym.OpFromGraph([]*sym.Var{a, b}, []*sym.Var{a.Mul(b).Add(a)}, sym.GraphOpts{Name: "own",
-		Gradient: func(x []*sym.Var, y, dy *sym.Var) []*sym.Var { return []*sym.Var{dy.Mul(x[0]).Mul(10), nil} }})
+		Gradient: func(x, y, dy []*sym.Var) []*sym.Var { return []*sym.Var{dy[0].Mul(x[0]).Mul(10), nil} }})
 	x := sym.Vector("x", weft.Float64)
 	at := weft.FromSlice([]float64{1, 2})
 	for _, c := range []struct {
@@ -134,8 +134,8 @@ func TestGoFunctionAsOp(t *testing.T) {
 			}
 			return []*weft.Tensor{weft.FromSlice(y, x[0].Shape()...)}, nil
 		},
-		Backward: func(x []*weft.Tensor, y, dy *weft.Tensor) []*weft.Tensor {
-			return []*weft.Tensor{x[0].Square().Mul(3).Mul(dy)}
+		Backward: func(x, y, dy []*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Square().Mul(3).Mul(dy[0])}
 		}}
 	x := sym.Vector("x", weft.Float64)
 	y := cube.Apply(x.Mul(1))[0]

@@ -33,10 +33,11 @@ type Op struct {
 	// Forward computes the results, of the types that Results gives. It must not keep the
 	// arguments, nor write into them. Its error is that of the call.
 	Forward func(x []*weft.Tensor) ([]*weft.Tensor, error)
-	// Backward returns the gradient of each argument, or nil, from the arguments, the result
-	// and its gradient, by operations of tensors, which are part of the compiled function.
-	// nil, and for operations of several results: there is none.
-	Backward func(x []*weft.Tensor, y, dy *weft.Tensor) []*weft.Tensor
+	// Backward returns the gradient of each argument, or nil, from the arguments, the results
+	// and their gradients, by operations of tensors, which are part of the compiled function. The
+	// gradient of a result that nothing depends on is zeros, and nil if it holds no floats. A nil
+	// Backward means that there is no gradient.
+	Backward func(x, y, dy []*weft.Tensor) []*weft.Tensor
 }
 
 // Apply returns the results of the operation for variables.
@@ -71,26 +72,7 @@ func (h *host) apply(args []*Var) []*Var {
 		if h.op.Backward == nil {
 			return forward(x)
 		}
-		var several []*weft.Tensor
-		f := &weft.Func{Name: h.op.Name,
-			Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
-				several = forward(x)
-				c.Save(x...)
-				c.Save(several[0])
-				return several[0]
-			},
-			Backward: func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor {
-				saved := make([]*weft.Tensor, len(x))
-				for i := range x {
-					saved[i] = c.Saved(i)
-				}
-				return h.op.Backward(saved, c.Saved(len(x)), dy)
-			}}
-		y := f.Apply(x...)
-		if len(several) > 1 {
-			return several
-		}
-		return []*weft.Tensor{y}
+		return ownGradient(h.op.Name, x, forward, h.op.Backward)
 	})
 }
 
@@ -173,9 +155,9 @@ func Assert(x, condition *Var, message string) *Var {
 func passing(name string, args []*Var, check func(t []*weft.Tensor) error) *Var {
 	o := &Op{Name: name,
 		Forward: func(t []*weft.Tensor) ([]*weft.Tensor, error) { return t[:1], check(t) },
-		Backward: func(x []*weft.Tensor, _, dy *weft.Tensor) []*weft.Tensor {
+		Backward: func(x, _, dy []*weft.Tensor) []*weft.Tensor {
 			gs := make([]*weft.Tensor, len(x))
-			gs[0] = dy
+			gs[0] = dy[0]
 			return gs
 		}}
 	if !args[0].dtype.Differentiable() {
@@ -188,8 +170,9 @@ func passing(name string, args []*Var, check func(t []*weft.Tensor) error) *Var 
 type GraphOpts struct {
 	Name string
 	// Gradient replaces the gradient: it returns that of each input, or nil, from the inputs,
-	// the one output and its gradient.
-	Gradient func(x []*Var, y, dy *Var) []*Var
+	// the outputs and their gradients. The gradient of an output that nothing depends on is zeros, and
+	// nil if it holds no floats.
+	Gradient func(x, y, dy []*Var) []*Var
 }
 
 // OpFromGraph returns outputs as a function of inputs, which computes them for other variables.
@@ -235,12 +218,22 @@ func OpFromGraph(inputs, outputs []*Var, opts ...GraphOpts) func(args ...*Var) [
 			return Replace(outputs, with)
 		}
 	}
-	if len(outputs) != 1 {
-		array.Failf(name, "gradient", "is that of one output, not of %d", len(outputs))
+	var ys, dys []*Var
+	given := slices.Clone(inputs) // what the gradients are computed from
+	for _, v := range outputs {
+		y, dy := New("y", v.dtype, v.shape...), (*Var)(nil)
+		if v.dtype.Differentiable() {
+			dy = New("dy", v.dtype, v.shape...)
+		}
+		ys, dys = append(ys, y), append(dys, dy)
 	}
-	y := outputs[0]
-	yIn, dy := New("y", y.dtype, y.shape...), New("dy", y.dtype, y.shape...)
-	grads := o.Gradient(slices.Clone(inputs), yIn, dy)
+	given = append(given, ys...)
+	for _, dy := range dys {
+		if dy != nil {
+			given = append(given, dy)
+		}
+	}
+	grads := o.Gradient(slices.Clone(inputs), slices.Clone(ys), slices.Clone(dys))
 	if len(grads) != len(inputs) {
 		array.Failf(o.Name, "gradient", "gives %d for %d inputs", len(grads), len(inputs))
 	}
@@ -259,32 +252,28 @@ func OpFromGraph(inputs, outputs []*Var, opts ...GraphOpts) func(args ...*Var) [
 		}
 		return r.all(roots)
 	}
-	f := &weft.Func{Name: o.Name,
-		Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
-			t := compute(outputs, inputs, x)[0]
-			c.Save(x...)
-			c.Save(t)
-			return t
-		},
-		Backward: func(c *weft.FuncContext, g *weft.Tensor) []*weft.Tensor {
-			values := make([]*weft.Tensor, len(inputs)+1)
-			for i := range values {
-				values[i] = c.Saved(i)
+	forward := func(x []*weft.Tensor) []*weft.Tensor { return compute(outputs, inputs, x) }
+	back := func(x, y, dy []*weft.Tensor) []*weft.Tensor {
+		values := slices.Concat(x, y)
+		for _, t := range dy {
+			if t != nil {
+				values = append(values, t)
 			}
-			got := compute(wanted, append(append(slices.Clone(inputs), yIn), dy), append(values, g))
-			out := make([]*weft.Tensor, len(grads))
-			for i, v := range grads {
-				if v != nil {
-					out[i], got = got[0], got[1:]
-				}
+		}
+		got := compute(wanted, given, values)
+		out := make([]*weft.Tensor, len(grads))
+		for i, v := range grads {
+			if v != nil {
+				out[i], got = got[0], got[1:]
 			}
-			return out
-		}}
+		}
+		return out
+	}
 	return func(args ...*Var) []*Var {
 		check(args)
 		p := operation{name: o.Name, opaque: true}
 		list := p.list(args)
-		return []*Var{p.one(func(ts []*weft.Tensor) *weft.Tensor { return f.Apply(list(ts)...) })}
+		return p.several(func(ts []*weft.Tensor) []*weft.Tensor { return ownGradient(o.Name, list(ts), forward, back) })
 	}
 }
 

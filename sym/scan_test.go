@@ -166,7 +166,7 @@ func TestIfElse(t *testing.T) {
 		o := &sym.Op{Name: name, Forward: func(x []*weft.Tensor) ([]*weft.Tensor, error) {
 			ran[name]++
 			return []*weft.Tensor{x[0].Mul(1)}, nil
-		}, Backward: func(x []*weft.Tensor, y, dy *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{dy} }}
+		}, Backward: func(x, y, dy []*weft.Tensor) []*weft.Tensor { return dy }}
 		return o.Apply(v)[0]
 	}
 	double := x.Mul(2)

@@ -14,7 +14,7 @@ func counted(calls *int, v *sym.Var) *sym.Var {
 	o := &sym.Op{Name: "counted", Forward: func(x []*weft.Tensor) ([]*weft.Tensor, error) {
 		*calls++
 		return []*weft.Tensor{x[0].Clone()}, nil
-	}, Backward: func(_ []*weft.Tensor, _, dy *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{dy} }}
+	}, Backward: func(_, _, dy []*weft.Tensor) []*weft.Tensor { return dy }}
 	return o.Apply(v)[0]
 }
 

@@ -15,8 +15,8 @@ func TestScanOwnSecond(t *testing.T) {
 	X := weft.FromSlice([]float64{1, 2, 3})
 	a, b := sym.Scalar("a", weft.Float64), sym.Scalar("b", weft.Float64)
 	// The gradient is another function's, which is no constant.
-	other := sym.OpFromGraph([]*sym.Var{a, b}, []*sym.Var{a.Sin().Mul(b)}, sym.GraphOpts{Name: "other", Gradient: func(in []*sym.Var, y, dy *sym.Var) []*sym.Var {
-		return []*sym.Var{dy.Mul(in[0].Square()).Mul(in[1]), dy.Mul(y)}
+	other := sym.OpFromGraph([]*sym.Var{a, b}, []*sym.Var{a.Sin().Mul(b)}, sym.GraphOpts{Name: "other", Gradient: func(in, y, dy []*sym.Var) []*sym.Var {
+		return []*sym.Var{dy[0].Mul(in[0].Square()).Mul(in[1]), dy[0].Mul(y[0])}
 	}})
 	for name, f := range map[string]func(x, h *sym.Var) *sym.Var{
 		"clipped":  func(x, h *sym.Var) *sym.Var { return sym.GradClip(h.Mul(x).Sin(), -1.5, 1.5) },
@@ -60,13 +60,13 @@ func TestScanOwnSecond(t *testing.T) {
 // derivative changes.
 func TestScanSecondByDifferences(t *testing.T) {
 	a, b := sym.Scalar("a", weft.Float64), sym.Scalar("b", weft.Float64)
-	own := sym.OpFromGraph([]*sym.Var{a, b}, []*sym.Var{a.Mul(b).Sin()}, sym.GraphOpts{Name: "own", Gradient: func(in []*sym.Var, y, dy *sym.Var) []*sym.Var {
-		c := dy.Mul(in[0].Mul(in[1]).Cos())
+	own := sym.OpFromGraph([]*sym.Var{a, b}, []*sym.Var{a.Mul(b).Sin()}, sym.GraphOpts{Name: "own", Gradient: func(in, y, dy []*sym.Var) []*sym.Var {
+		c := dy[0].Mul(in[0].Mul(in[1]).Cos())
 		return []*sym.Var{c.Mul(in[1]), c.Mul(in[0])}
 	}})
 	// A tanh whose gradient is computed from its result.
-	tanh := sym.OpFromGraph([]*sym.Var{a}, []*sym.Var{a.Tanh()}, sym.GraphOpts{Name: "tanh", Gradient: func(_ []*sym.Var, y, dy *sym.Var) []*sym.Var {
-		return []*sym.Var{dy.Mul(y.Square().Neg().Add(1))}
+	tanh := sym.OpFromGraph([]*sym.Var{a}, []*sym.Var{a.Tanh()}, sym.GraphOpts{Name: "tanh", Gradient: func(_, y, dy []*sym.Var) []*sym.Var {
+		return []*sym.Var{dy[0].Mul(y[0].Square().Neg().Add(1))}
 	}})
 	x, h0 := sym.Vector("x", weft.Float64), sym.Scalar("h0", weft.Float64)
 	for name, step := range map[string]func(s sym.Step) sym.Next{

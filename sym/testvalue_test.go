@@ -231,11 +231,11 @@ func TestEndlessLoop(t *testing.T) {
 func TestBranchOnTraced(t *testing.T) {
 	x := sym.Vector("x", weft.Float64)
 	o := &sym.Op{Name: "peek", Forward: func(x []*weft.Tensor) ([]*weft.Tensor, error) { return x, nil },
-		Backward: func(x []*weft.Tensor, y, dy *weft.Tensor) []*weft.Tensor {
+		Backward: func(x, y, dy []*weft.Tensor) []*weft.Tensor {
 			if x[0].Sum().Item() > 0 {
-				return []*weft.Tensor{dy}
+				return dy
 			}
-			return []*weft.Tensor{dy.Neg()}
+			return []*weft.Tensor{dy[0].Neg()}
 		}}
 	plain := sym.Grad(o.Apply(x)[0].Sum(), []*sym.Var{x})[0]
 	at := line(-1)
