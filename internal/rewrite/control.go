@@ -192,8 +192,7 @@ func (c *Context) function(f *op.Function) *op.Function {
 	if g := c.functions[f]; g != nil {
 		return g
 	}
-	within := slices.DeleteFunc(slices.Clone(c.all), func(r *Rule) bool { return r.Outside })
-	inner := newContext(within, nil)
+	inner := newContext(c.inner(), nil)
 	inner.makers = c.makers
 	res := inner.run(f.Nodes())
 	g := f

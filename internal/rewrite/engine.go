@@ -12,12 +12,10 @@ import (
 
 // A Context is a graph that rules work in: what they make nodes with and ask about nodes.
 type Context struct {
-	g     *ir.Graph
-	rules [phases]map[*op.Def][]entry // by the phase in which they are tried first
-	any   [phases][]entry
-	whole [phases][]entry // rules of the whole graph
-	uses  []RuleReport
-	all   []*Rule
+	g *ir.Graph
+	*table
+	uses  []RuleReport // by number of a rule
+	left  []int        // by number of a rule: how often it may still apply
 	watch func(r *Rule, before, after *ir.Node)
 
 	// By ID of a node.
@@ -59,31 +57,10 @@ func (m makers) of(n *ir.Node) *Rule {
 	return nil
 }
 
-// An entry is a rule in a pass.
-type entry struct {
-	*RuleReport
-	left *int // how often it may still apply
-}
-
-func newContext(rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Context {
-	c := &Context{g: ir.New(), uses: make([]RuleReport, len(rules)), all: rules, watch: watch, start: time.Now(), makers: makers{}}
-	for i := range c.rules {
-		c.rules[i] = map[*op.Def][]entry{}
-	}
-	for i, r := range rules {
-		u := &c.uses[i]
-		u.Rule = r
-		e := entry{u, new(int)}
-		if r.Graph != nil {
-			c.whole[r.Phase] = append(c.whole[r.Phase], e)
-			continue
-		}
-		if r.Roots == nil {
-			c.any[r.Phase] = append(c.any[r.Phase], e)
-		}
-		for _, d := range r.Roots {
-			c.rules[r.Phase][d] = append(c.rules[r.Phase][d], e)
-		}
+func newContext(t *table, watch func(r *Rule, before, after *ir.Node)) *Context {
+	c := &Context{g: ir.New(), table: t, uses: make([]RuleReport, len(t.rules)), left: make([]int, len(t.rules)), watch: watch, start: time.Now(), makers: makers{}}
+	for i, r := range t.rules {
+		c.uses[i].Rule = r
 	}
 	return c
 }
@@ -115,7 +92,7 @@ func (c *Context) take(outs []*ir.Node) []*ir.Node {
 		c.from, c.maker = int32(id), c.makers.of(n)
 		m := c.copy(n, args)
 		c.note()
-		if by := c.tryAll(c.rules[Merge][op.Of(m)], m); by != nil {
+		if by := c.tryAll(c.roots[Merge][op.Of(m)], m); by != nil {
 			m = by
 		}
 		fresh[id] = m
@@ -170,9 +147,9 @@ func (c *Context) pass(phase Phase, first bool, outs []*ir.Node) ([]*ir.Node, bo
 // replaceWhole applies the rules of the whole graph. At most one rule replaces a node in a pass.
 func (c *Context) replaceWhole(reach []bool) {
 	for phase := Canonicalise; phase <= c.phase; phase++ {
-		for i := range c.whole[phase] {
-			e := &c.whole[phase][i]
-			if len(c.g.Nodes) > c.room || *e.left == 0 {
+		for _, i := range c.whole[phase] {
+			e := &c.uses[i]
+			if len(c.g.Nodes) > c.room || c.left[i] == 0 {
 				e.Spent = true
 				continue
 			}
@@ -191,7 +168,7 @@ func (c *Context) replaceWhole(reach []bool) {
 			}
 			if len(list) > 0 {
 				e.Count++
-				*e.left--
+				c.left[i]--
 				c.applied++
 				e.Time += time.Since(c.start) - start
 			}
@@ -203,18 +180,8 @@ func (c *Context) replaceWhole(reach []bool) {
 func (c *Context) budget(n int) {
 	c.most = 1000 + Ratio*n
 	c.room = c.most
-	for i := range c.rules {
-		for _, e := range c.any[i] {
-			*e.left = c.most
-		}
-		for _, e := range c.whole[i] {
-			*e.left = c.most
-		}
-		for _, list := range c.rules[i] {
-			for _, e := range list {
-				*e.left = c.most
-			}
-		}
+	for i := range c.left {
+		c.left[i] = c.most
 	}
 }
 
@@ -346,21 +313,22 @@ func (c *Context) try(n *ir.Node) *ir.Node {
 		if m := c.tryAll(c.any[phase], n); m != nil {
 			return m
 		}
-		if m := c.tryAll(c.rules[phase][d], n); m != nil {
+		if m := c.tryAll(c.roots[phase][d], n); m != nil {
 			return m
 		}
 	}
 	return nil
 }
 
-func (c *Context) tryAll(entries []entry, n *ir.Node) *ir.Node {
-	if len(entries) == 0 {
+// tryAll returns what the first of some rules that applies makes of n, nil if none does.
+func (c *Context) tryAll(numbers []int32, n *ir.Node) *ir.Node {
+	if len(numbers) == 0 {
 		return nil
 	}
 	start := time.Since(c.start)
-	for i := range entries {
-		e := &entries[i]
-		if len(c.g.Nodes) > c.room || *e.left == 0 {
+	for _, i := range numbers {
+		e := &c.uses[i]
+		if len(c.g.Nodes) > c.room || c.left[i] == 0 {
 			e.Spent = true
 			continue
 		}
@@ -378,7 +346,7 @@ func (c *Context) tryAll(entries []entry, n *ir.Node) *ir.Node {
 			c.watch(e.Rule, n, m)
 		}
 		e.Count++
-		*e.left--
+		c.left[i]--
 		c.applied++
 		e.Time += time.Since(c.start) - start
 		return m

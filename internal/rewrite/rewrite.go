@@ -188,7 +188,7 @@ func init() {
 // rewrite before it takes effect: who checks that before and after are equal learns which rule
 // is to blame.
 func RunRules(outs []*ir.Node, rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Result {
-	return newContext(rules, watch).run(outs)
+	return newContext(tableOf(rules), watch).run(outs)
 }
 
 // run is [RunRules] with the rules of c.
@@ -207,7 +207,7 @@ func (c *Context) run(outs []*ir.Node) *Result {
 		}
 		res.Report.Phases = append(res.Report.Phases, PhaseReport{phase, passes, outs, c.needed, time.Since(start)})
 	}
-	last := newContext(nil, nil)
+	last := newContext(noRules, nil)
 	res.Outs = last.take(outs)
 	res.Origin = make([]int32, len(last.g.Nodes))
 	by := make([]*Rule, len(last.g.Nodes))
