@@ -152,7 +152,7 @@ func TestSpecialEdges(t *testing.T) {
 	}
 }
 
-// Gradients by all arguments are those of difference quotients in plain Go.
+// Gradients by all arguments agree with difference quotients in plain Go.
 func TestSpecialGradients(t *testing.T) {
 	places := map[string][][]float64{
 		"Digamma": {{0.3}, {2.5}, {40}, {-1.3}}, "Trigamma": {{0.3}, {2.5}, {40}}, "Erfcx": {{-1.5}, {0.2}, {3}, {12}, {1e3}},

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -488,13 +487,6 @@ func init() {
 		},
 		typ[func()](): func(g *gen) any {
 			return pick(g, nil, func() {}, func() { panic(errThrown) }, func() { weft.Ones(-1) })
-		},
-		typ[iter.Seq[float32]](): func(g *gen) any { return pick(g, nil, slices.Values([]float32{1, -2, 0}), slices.Values([]float32{})) },
-		typ[iter.Seq[float64]](): func(g *gen) any {
-			return pick(g, nil, slices.Values([]float64{math.NaN(), 2}), slices.Values([]float64{}))
-		},
-		typ[iter.Seq[int32]](): func(g *gen) any {
-			return pick(g, nil, slices.Values([]int32{math.MaxInt32, 1}), slices.Values([]int32{}))
 		},
 		typ[iter.Seq2[string, *weft.Tensor]](): func(g *gen) any { return g.params() },
 		typ[iter.Seq2[[]*weft.Tensor, []any]](): func(g *gen) any {

@@ -1,6 +1,10 @@
 package hostile
 
 import (
+	"iter"
+	"math"
+	"slices"
+
 	"weft"
 	"weft/kernel"
 )
@@ -77,6 +81,13 @@ func (g *gen) reduceOpts(rank int) kernel.ReduceOpts {
 }
 
 func init() {
+	makers[typ[iter.Seq[float32]]()] = func(g *gen) any { return pick(g, nil, slices.Values([]float32{1, -2, 0}), slices.Values([]float32{})) }
+	makers[typ[iter.Seq[float64]]()] = func(g *gen) any {
+		return pick(g, nil, slices.Values([]float64{math.NaN(), 2}), slices.Values([]float64{}))
+	}
+	makers[typ[iter.Seq[int32]]()] = func(g *gen) any {
+		return pick(g, nil, slices.Values([]int32{math.MaxInt32, 1}), slices.Values([]int32{}))
+	}
 	mapped := func(g *gen) []any {
 		s := g.shape()
 		operand := func(d weft.DType) any {
