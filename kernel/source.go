@@ -101,6 +101,17 @@ func parse(files ...gokernel.File) (*Source, error) {
 	return &Source{s: s, funcs: map[string]*Func{}}, nil
 }
 
+// Saturating returns the source with MATLAB's rules for integers of a named width, int8 to int64
+// and uint8 to uint64. Results that a type does not hold become the nearest that it holds. A
+// quotient, and a float that is converted, are rounded to the nearest integer, halves away from 0;
+// a quotient by 0 is the extreme with the sign of the numerator, and 0 of 0. NaN becomes 0. Shifts
+// and % keep Go's rules, and so do int and uint, which count and index. The functions stay callable
+// as plain Go, where integers wrap.
+func (s *Source) Saturating() *Source {
+	s.check("saturating")
+	return &Source{s: s.s.Saturating(), funcs: map[string]*Func{}}
+}
+
 // Names returns the names of the functions, in order.
 func (s *Source) Names() []string {
 	s.check("names")

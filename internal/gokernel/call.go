@@ -189,6 +189,9 @@ func (l *lowerer) converted(v *value, t *ty) *value {
 	case t.kind == kFloat && v.t.kind == kFloat:
 		return &value{t: t, n: l.resize(v.n, t.t)}
 	case t.scalar() && t.kind != kBool:
+		if l.saturates(t) && v.t.kind != kBool {
+			return l.scalar(t, l.saturatedConversion(v.t, t, v.n.v))
+		}
 		return l.scalar(t, l.convert(v.t, t, v.n.v))
 	}
 	return l.assignable(v, t)

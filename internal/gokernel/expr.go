@@ -80,6 +80,9 @@ func (l *lowerer) unary(op token.Token, v *value) *value {
 	case op == token.SUB && v.t.kind == kFloat:
 		return &value{t: v.t, n: l.negate(v.n)}
 	case op == token.SUB:
+		if l.saturates(v.t) {
+			return l.scalar(v.t, l.saturatedNeg(v.t, v.n.v))
+		}
 		return l.scalar(v.t, l.neg(v.n.v))
 	}
 	return l.scalar(v.t, l.not(v.n.v)) // ! and ^
@@ -116,6 +119,9 @@ func (l *lowerer) binary(op token.Token, a, b *value) *value {
 		return &value{t: a.t, n: l.float(op, a.n, b.n)}
 	case kComplex:
 		return l.complexOp(op, a, b)
+	}
+	if l.saturates(a.t) {
+		return l.scalar(a.t, l.saturated(op.String(), a.t, a.n.v, b.n.v))
 	}
 	return l.scalar(a.t, l.intOp(op.String(), a.t, a.n.v, b.n.v))
 }

@@ -29,7 +29,8 @@ type Source struct {
 	methods map[string][]decl
 	named   map[string][]method // the same by their own names
 
-	hash [sha256.Size]byte
+	hash     [sha256.Size]byte
+	saturate bool // see Saturating
 
 	mu    sync.Mutex
 	funcs map[string]*Func

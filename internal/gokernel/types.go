@@ -49,6 +49,8 @@ var (
 	tUint16     = scalarType(kUint, loop.I16)
 	tUint32     = scalarType(kUint, loop.I32)
 	tUint64     = scalarType(kUint, loop.I64)
+	tInt        = scalarType(kInt, loop.I64) // Go's int, whatever the width of integers
+	tUint       = scalarType(kUint, loop.I64)
 	tFloat32    = scalarType(kFloat, loop.F32)
 	tFloat64    = scalarType(kFloat, loop.F64)
 	tComplex64  = &ty{kind: kComplex, t: loop.F32, parts: []*ty{tFloat32, tFloat32}, leaves: 2}
@@ -58,8 +60,8 @@ var (
 
 var basics = map[types.BasicKind]*ty{
 	types.Bool: tBool, types.UntypedBool: tBool,
-	types.Int8: tInt8, types.Int16: tInt16, types.Int32: tInt32, types.Int64: tInt64, types.Int: tInt64,
-	types.Uint8: tUint8, types.Uint16: tUint16, types.Uint32: tUint32, types.Uint64: tUint64, types.Uint: tUint64,
+	types.Int8: tInt8, types.Int16: tInt16, types.Int32: tInt32, types.Int64: tInt64, types.Int: tInt,
+	types.Uint8: tUint8, types.Uint16: tUint16, types.Uint32: tUint32, types.Uint64: tUint64, types.Uint: tUint,
 	types.Float32: tFloat32, types.Float64: tFloat64, types.Complex64: tComplex64, types.Complex128: tComplex128,
 	types.UntypedInt: tInt64, types.UntypedRune: tInt32, types.UntypedFloat: tFloat64, types.UntypedComplex: tComplex128,
 }
