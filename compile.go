@@ -12,7 +12,6 @@ import (
 	"weft/internal/graphtext"
 	"weft/internal/htmlview"
 	"weft/internal/ir"
-	"weft/internal/profile"
 	"weft/internal/saved"
 )
 
@@ -192,18 +191,21 @@ func (c *Compiled[F]) Explain() string {
 // texts of all passes stand side by side. The page is one file that loads nothing. The error is that of w, or an *[Error] if the function was not called
 // yet.
 func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
+	return view(w, p, func() (*core.CompiledFunc, *core.Entry) {
+		c.notNil("view")
+		return &c.c.CompiledFunc, c.c.Shown("View")
+	})
+}
+
+// view writes the page of a program.
+func view(w io.Writer, p *Profile, latest func() (*core.CompiledFunc, *core.Entry)) error {
 	if w == nil {
 		return array.Errorf("view", "w", "is nil")
 	}
 	var page *htmlview.Page
 	err := Try(func() {
-		c.notNil("view")
-		var r *profile.Recorder
-		if p != nil {
-			p.notNil()
-			r = p.rec()
-		}
-		page = c.c.Shown("View").Page(&c.c.CompiledFunc, r)
+		f, e := latest()
+		page = e.Page(f, (*core.Profile)(p).Recorder())
 	})
 	if err != nil {
 		return err
@@ -417,6 +419,23 @@ func (p *Program) Tensors() map[string]*Tensor {
 		out[p.p.Program.State[i].Name] = (*Tensor)(t)
 	}
 	return out
+}
+
+// Explain returns what runs for the lengths of the latest call, as [Compiled.Explain] does. It panics
+// with *[Error] if the program was not called yet.
+func (p *Program) Explain() string {
+	p.notNil("explain")
+	_, e := p.p.Latest("Explain")
+	return e.Explain()
+}
+
+// View writes a page of HTML that shows what runs for the lengths of the latest call, as
+// [Compiled.View] does. The error is that of w, or an *[Error] if the program was not called yet.
+func (p *Program) View(w io.Writer, prof *Profile) error {
+	return view(w, prof, func() (*core.CompiledFunc, *core.Entry) {
+		p.notNil("view")
+		return p.p.Latest("View")
+	})
 }
 
 // Save writes the program, with its tensors and generators as they are now, to the file at path. No call

@@ -62,26 +62,9 @@ func (r *running) run(s *streams, path string, bindings []string) error {
 	if err != nil {
 		return failure{err}
 	}
-	var names []string
-	for _, in := range p.Inputs() {
-		names = append(names, in.Name)
-	}
-	vars, err := s.values("run", path, "input", names, bindings)
+	args, err := arguments(s, "run", path, p, bindings, dev)
 	if err != nil {
 		return err
-	}
-	args := make([]*weft.Tensor, len(names))
-	for i, in := range p.Inputs() {
-		err := weft.Try(func() {
-			t, ok := vars[in.Name].(*weft.Tensor)
-			if !ok {
-				t = weft.FullOf(in.DType, vars[in.Name])
-			}
-			args[i] = t.On(dev)
-		})
-		if err != nil {
-			return failf("%s: %w", in.Name, err)
-		}
 	}
 	places, err := r.places(p)
 	if err != nil {
@@ -122,6 +105,32 @@ func (r *running) run(s *streams, path string, bindings []string) error {
 		}
 	}
 	return nil
+}
+
+// arguments returns what NAME=VALUE gives a program, on a device.
+func arguments(s *streams, name, path string, p *weft.Program, bindings []string, dev weft.Device) ([]*weft.Tensor, error) {
+	var names []string
+	for _, in := range p.Inputs() {
+		names = append(names, in.Name)
+	}
+	vars, err := s.values(name, path, "input", names, bindings)
+	if err != nil {
+		return nil, err
+	}
+	args := make([]*weft.Tensor, len(names))
+	for i, in := range p.Inputs() {
+		err := weft.Try(func() {
+			t, ok := vars[in.Name].(*weft.Tensor)
+			if !ok {
+				t = weft.FullOf(in.DType, vars[in.Name])
+			}
+			args[i] = t.On(dev)
+		})
+		if err != nil {
+			return nil, failf("%s: %w", in.Name, err)
+		}
+	}
+	return args, nil
 }
 
 // places are the files of results by their number.

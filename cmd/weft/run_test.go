@@ -49,6 +49,9 @@ func TestRunSavedProgram(t *testing.T) {
 			t.Errorf("info says %s, want %q", s, want)
 		}
 	}
+	if s := command(ok, "view", "f.weft", "x=a.npy", "scale=2", "-o", "-"); !strings.Contains(s, "scale") || !strings.Contains(s, "reduce_sum") {
+		t.Errorf("the page has neither scale nor reduce_sum: %.300s", s)
+	}
 	total := weft.Zeros()
 	step := weft.Compile(func(x *weft.Tensor) *weft.Tensor { total.AddAssign(x.Sum()); return total })
 	if err := step.Save("step.weft", []any{x}); err != nil {
@@ -75,6 +78,8 @@ func TestRunSavedProgram(t *testing.T) {
 		{"run f.weft x=b.npy scale=1", failed, "x: is float32[3], want float32[n 3]"},
 		{"run f.weft x=a.npy scale=1 -o a.npy -o b.npy -o c.npy", misuse, "2 results"},
 		{"run f.weft x=a.npy scale=1 --save a.npy", failed, "is not replaced"},
+		{"view bad.weft -o page.html", failed, "bad.weft: loadprogram: "},
+		{"view f.weft x=a.npy -o page.html", misuse, "no value for scale"},
 		{"info bad.weft", failed, "bad.weft: loadprogram: "},
 	} {
 		if s := command(c.code, strings.Fields(c.args)...); !strings.Contains(s, c.want) {

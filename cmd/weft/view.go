@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"strings"
 
 	"weft"
 	"weft/internal/atomicfile"
@@ -15,11 +16,11 @@ func newView() *command {
 	f.Var(&place, "output", "write the page to this .html `file`")
 	return &command{
 		name:     "view",
-		operands: "FORMULA|FILE.go:FUNC [NAME=VALUE]... -o PAGE.html",
+		operands: "FORMULA|FILE.go:FUNC|FILE.weft [NAME=VALUE]... -o PAGE.html",
 		flags:    f,
-		short:    "Write a page that shows what a formula or a Go function becomes",
-		long: `Write a page of HTML that shows what a formula, or a Go function of scalars,
-becomes: the graph of operations, and the plan with its fused kernels, which open
+		short:    "Write a page that shows what a formula, a Go function or a program becomes",
+		long: `Write a page of HTML that shows what a formula, a Go function of scalars or
+a saved program becomes: the graph of operations, and the plan with its fused kernels, which open
 to loop programs and machine code. Under "passes" the source, the graph, the plan,
 the loop program and the machine code stand side by side: a line under the mouse
 marks what comes from it, in all of them. Kernels are coloured by the time that
@@ -29,7 +30,8 @@ writes to standard output. WEFT_JIT chooses the machine code, as weft info says.
 
 ` + valueHelp,
 		usage: `  weft view 'softmax(dot(x, w), 1)' x=x.npy w=w.npy -o page.html
-  weft view escape.go:Escape cr=re.npy ci=im.npy -o page.html`,
+  weft view escape.go:Escape cr=re.npy ci=im.npy -o page.html
+  weft view mlp.weft x=digits.npy -o page.html`,
 		check: func(args []string) error {
 			if len(args) == 0 {
 				return errors.New("a formula is missing, such as: weft view '2*a + b' a=a.npy b=1.5 -o page.html")
@@ -69,8 +71,42 @@ writes to standard output. WEFT_JIT chooses the machine code, as weft info says.
 	}
 }
 
-// viewed returns what writes the page of a formula, or of FILE.go:FUNC, for the values behind it.
+// viewedCalls is how often a program is called for its page: the first call compiles it.
+const viewedCalls = 3
+
+// viewedProgram returns what writes the page of a saved program for the values behind it.
+func viewedProgram(s *streams, args []string) (func(w io.Writer) error, error) {
+	dev, err := weft.DeviceByName("")
+	if err != nil {
+		return nil, failure{err}
+	}
+	p, err := weft.LoadProgram(args[0], weft.LoadOpts{Device: dev})
+	if err != nil {
+		return nil, failure{err}
+	}
+	values, err := arguments(s, "view", args[0], p, args[1:], dev)
+	if err != nil {
+		return nil, err
+	}
+	return func(w io.Writer) error {
+		prof := weft.StartProfile()
+		defer prof.Stop()
+		for range viewedCalls {
+			if _, err := p.Call(values...); err != nil {
+				return err
+			}
+		}
+		prof.Stop()
+		return p.View(w, prof)
+	}, nil
+}
+
+// viewed returns what writes the page of a formula, of FILE.go:FUNC or of a program, for the values
+// behind it.
 func viewed(s *streams, args []string) (func(w io.Writer) error, error) {
+	if strings.HasSuffix(args[0], ".weft") {
+		return viewedProgram(s, args)
+	}
 	if !isFunction.MatchString(args[0]) {
 		f, err := weft.ParseExpr(args[0])
 		if err != nil {

@@ -41,7 +41,17 @@ func NewProgram(p *saved.Program, device uint8) *Program {
 			level = l
 		}
 	}
-	o := Options{Name: p.Name, Level: level, Hold: p.Hold}
+	o := Options{Name: p.Name, Level: level, Hold: p.Hold, Label: func(s *array.Storage) string {
+		for i, t := range q.State {
+			if t.v.Store == s {
+				return p.State[i].Name
+			}
+		}
+		return ""
+	}}
+	for _, v := range p.Inputs {
+		o.Args = append(o.Args, v.Name)
+	}
 	if p.Rules != nil { // a rule that is gone has been found to be no gain
 		o.Rules = []*rewrite.Rule{}
 		for _, r := range rewrite.Rules() {
@@ -128,6 +138,12 @@ func (p *Program) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err e
 		g.Free()
 	})
 	return ts, err
+}
+
+// Latest returns the function that runs and its latest program. It panics where there is none: what
+// needs one.
+func (p *Program) Latest(what string) (*CompiledFunc, *Entry) {
+	return &p.f.CompiledFunc, p.f.Shown(what)
 }
 
 // Save writes the program with its state as it is now to the file at path.

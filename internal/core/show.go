@@ -83,9 +83,9 @@ func (e *Entry) Planned() (*rewrite.Result, graphtext.Names) {
 	return r, names
 }
 
-// Explain shows the program: the graph as it was traced, as formulas, and as it was planned, as
-// formulas and as a tree with the lines of the user and the rules that made nodes; then the plan, its kernels in the loop
-// language and their machine code as assembly text.
+// Explain shows the program: the graph as it was traced and as it was planned, then the plan. Graphs
+// are formulas; the planned one is a tree too, with lines of the user and rules. The plan has kernels
+// in the loop language and their machine code as assembly text.
 func (e *Entry) Explain() string {
 	if len(e.Outs) == 0 {
 		return "nothing is computed\n"
