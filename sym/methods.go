@@ -10,56 +10,61 @@ import (
 
 // leftOut are methods of tensors that variables do not have, and why.
 var leftOut = map[string]string{
-	"AddAssign":    "variables are not written to: Updates does",
-	"AllClose":     "a variable has no elements",
-	"Assign":       "variables are not written to: Updates does",
-	"Backward":     "Grad returns gradients",
-	"BinCount":     "the shape of the result depends on elements",
-	"Clone":        "a variable has no elements",
-	"Contiguous":   "a variable has no elements",
-	"DType":        "written by hand",
-	"Detach":       "Grad returns gradients",
-	"Device":       "a variable has no memory: functions run where their arguments are",
-	"Dim":          "written by hand",
-	"Div":          "written by hand",
-	"DivAssign":    "variables are not written to: Updates does",
-	"Fill":         "variables are not written to: Updates does",
-	"Format":       "a variable has no elements",
-	"Grad":         "Grad returns gradients",
-	"Histogram":    "the shape of the result depends on elements",
-	"IsContiguous": "a variable has no elements",
-	"IsLeaf":       "Grad returns gradients",
-	"Item":         "a variable has no elements",
-	"ItemComplex":  "a variable has no elements",
-	"ItemInt":      "a variable has no elements",
-	"Lazy":         "functions are compiled whole",
-	"LogValue":     "a variable has no elements",
-	"MarshalJSON":  "a variable has no elements",
-	"MaskSelect":   "the shape of the result depends on elements",
-	"Mean":         "written by hand",
-	"MeanKeep":     "written by hand",
-	"MulAssign":    "variables are not written to: Updates does",
-	"NoGrad":       "Grad returns gradients",
-	"NonZero":      "the shape of the result depends on elements",
-	"On":           "a variable has no memory: functions run where their arguments are",
-	"Rank":         "written by hand",
-	"Release":      "variables are not written to: Updates does",
-	"RequireGrad":  "Grad returns gradients",
-	"RequiresGrad": "Grad returns gradients",
-	"Rows":         "the number of rows may be known in a call alone: sym.Map goes over them",
-	"Set":          "variables are not written to: Updates does",
-	"SetGrad":      "Grad returns gradients",
-	"Shape":        "written by hand",
-	"Sink":         "gives no tensor",
-	"Size":         "written by hand",
-	"Slice":        "written by hand",
-	"SparseGrad":   "Grad returns gradients",
-	"Strides":      "a variable has no elements",
-	"String":       "a variable has no elements",
-	"SubAssign":    "variables are not written to: Updates does",
-	"Unique":       "the shape of the result depends on elements",
-	"Update":       "variables are not written to: Updates does",
-	"Zero":         "variables are not written to: Updates does",
+	"AddAssign":        "variables are not written to: Updates does",
+	"AllClose":         "a variable has no elements",
+	"Assign":           "variables are not written to: Updates does",
+	"Backward":         "Grad returns gradients",
+	"BinCount":         "the shape of the result depends on elements",
+	"Clone":            "a variable has no elements",
+	"Contiguous":       "a variable has no elements",
+	"DType":            "written by hand",
+	"Detach":           "Grad returns gradients",
+	"Device":           "a variable has no memory: functions run where their arguments are",
+	"Dim":              "written by hand",
+	"Div":              "written by hand",
+	"DivAssign":        "variables are not written to: Updates does",
+	"Expand":           "written by hand",
+	"Fill":             "variables are not written to: Updates does",
+	"Format":           "a variable has no elements",
+	"Grad":             "Grad returns gradients",
+	"Histogram":        "the shape of the result depends on elements",
+	"IsContiguous":     "a variable has no elements",
+	"IsLeaf":           "Grad returns gradients",
+	"Item":             "a variable has no elements",
+	"ItemComplex":      "a variable has no elements",
+	"ItemInt":          "a variable has no elements",
+	"Lazy":             "functions are compiled whole",
+	"LogValue":         "a variable has no elements",
+	"MarshalJSON":      "a variable has no elements",
+	"MaskSelect":       "written by hand",
+	"Mean":             "written by hand",
+	"MeanKeep":         "written by hand",
+	"MulAssign":        "variables are not written to: Updates does",
+	"NoGrad":           "Grad returns gradients",
+	"NonZero":          "written by hand",
+	"On":               "a variable has no memory: functions run where their arguments are",
+	"Rank":             "written by hand",
+	"Release":          "variables are not written to: Updates does",
+	"Repeat":           "written by hand",
+	"RepeatInterleave": "written by hand",
+	"RequireGrad":      "Grad returns gradients",
+	"RequiresGrad":     "Grad returns gradients",
+	"Reshape":          "written by hand",
+	"Rows":             "the number of rows may be known in a call alone: sym.Map goes over them",
+	"Set":              "variables are not written to: Updates does",
+	"SetGrad":          "Grad returns gradients",
+	"Shape":            "written by hand",
+	"Sink":             "gives no tensor",
+	"Size":             "written by hand",
+	"Slice":            "written by hand",
+	"SparseGrad":       "Grad returns gradients",
+	"Strides":          "a variable has no elements",
+	"String":           "a variable has no elements",
+	"SubAssign":        "variables are not written to: Updates does",
+	"Tile":             "written by hand",
+	"Unique":           "the shape of the result depends on elements",
+	"Update":           "variables are not written to: Updates does",
+	"Zero":             "variables are not written to: Updates does",
 }
 
 // Abs is [weft.Tensor.Abs] of variables.
@@ -433,15 +438,6 @@ func (v *Var) Exp2() *Var {
 	op := operation{name: "exp2"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Exp2() })
-}
-
-// Expand is [weft.Tensor.Expand] of variables.
-func (v *Var) Expand(shape ...int) *Var {
-	op := operation{name: "expand"}
-	self := op.arg(v)
-	shape = slices.Clone(shape)
-	op.plain(shape)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Expand(shape...) }, shape)
 }
 
 // ExpandAs is [weft.Tensor.ExpandAs] of variables.
@@ -1061,33 +1057,6 @@ func (v *Var) Relu() *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Relu() })
 }
 
-// Repeat is [weft.Tensor.Repeat] of variables.
-func (v *Var) Repeat(reps ...int) *Var {
-	op := operation{name: "repeat"}
-	self := op.arg(v)
-	reps = slices.Clone(reps)
-	op.plain(reps)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Repeat(reps...) }, reps)
-}
-
-// RepeatInterleave is [weft.Tensor.RepeatInterleave] of variables.
-func (v *Var) RepeatInterleave(axis int, counts any) *Var {
-	op := operation{name: "repeatinterleave"}
-	self := op.arg(v)
-	op.plain(axis)
-	countsOf := op.any(counts)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).RepeatInterleave(axis, countsOf(ins)) }, axis)
-}
-
-// Reshape is [weft.Tensor.Reshape] of variables.
-func (v *Var) Reshape(shape ...int) *Var {
-	op := operation{name: "reshape"}
-	self := op.arg(v)
-	shape = slices.Clone(shape)
-	op.plain(shape)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Reshape(shape...) }, shape)
-}
-
 // Roll is [weft.Tensor.Roll] of variables.
 func (v *Var) Roll(axis int, shift int) *Var {
 	op := operation{name: "roll"}
@@ -1370,15 +1339,6 @@ func (v *Var) TensorDot(x *Var, axes []int, xAxes []int) *Var {
 	xAxes = slices.Clone(xAxes)
 	op.plain(xAxes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).TensorDot(xOf(ins), axes, xAxes) }, axes, xAxes)
-}
-
-// Tile is [weft.Tensor.Tile] of variables.
-func (v *Var) Tile(reps ...int) *Var {
-	op := operation{name: "tile"}
-	self := op.arg(v)
-	reps = slices.Clone(reps)
-	op.plain(reps)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Tile(reps...) }, reps)
 }
 
 // To is [weft.Tensor.To] of variables.

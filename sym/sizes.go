@@ -211,7 +211,7 @@ func (m *family) source(ctx context.Context, ts []*weft.Tensor, v *Var) int {
 	m.mu.Lock()
 	f := m.others[v]
 	if f == nil {
-		f = &Fn{name: m.f.label() + ": size", hold: true, inputs: m.f.inputs, outputs: Outputs{[]*Var{v}, []string{""}}}
+		f = &Fn{name: m.f.label() + ": size", hold: true, choice: m.f.choice, inputs: m.f.inputs, outputs: Outputs{[]*Var{v}, []string{""}}}
 		f.compile()
 		if m.others == nil {
 			m.others = map[*Var]*Fn{}

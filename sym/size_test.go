@@ -1,0 +1,79 @@
+package sym_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/core"
+	"weft/sym"
+)
+
+// function compiles a function, or fails the test.
+func function(t *testing.T, in sym.Inputs, out sym.Outputs, opts ...sym.Option) *sym.Fn {
+	t.Helper()
+	f, err := sym.Function(in, out, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// results calls a function, or fails the test.
+func results(t *testing.T, f *sym.Fn, args ...any) []*weft.Tensor {
+	t.Helper()
+	out, err := f.Call(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// eagerly calls a function without compiling it.
+func eagerly(t *testing.T, f *sym.Fn, args ...any) []*weft.Tensor {
+	t.Helper()
+	defer func(off bool) { core.CompileOff = off }(core.CompileOff)
+	core.CompileOff = true
+	return results(t, f, args...)
+}
+
+// traces counts the traces of a function.
+func traces(f *sym.Fn) int { return strings.Count(f.Why(), "traced ") }
+
+// matrix returns rows of cols numbers from 0 on.
+func matrix(rows, cols int) *weft.Tensor {
+	return weft.Arange(rows*cols).To(weft.Float64).Reshape(rows, cols)
+}
+
+// TestMinibatch: x[i*b:(i+1)*b] of a shared dataset is NumPy's slice for every i. Only the cut last
+// batch and the empty ones have programs of their own.
+func TestMinibatch(t *testing.T) {
+	const n, b = 10, 4
+	data := sym.Shared("data", matrix(n, 3))
+	i := sym.Scalar("i", weft.Int64)
+	batch := data.Slice(sym.Range(i.Mul(b), i.Add(1).Mul(b)))
+	f := function(t, sym.In(i), sym.Out(batch, batch.Sum(0)))
+	if got := batch.String(); !strings.HasSuffix(got, "float64[? 3]") {
+		t.Errorf("the batch is %s", got)
+	}
+	for _, i := range []int{0, 1, 2, 3, 7, 0, 1} {
+		lo, hi := min(i*b, n), min((i+1)*b, n)
+		want := matrix(n, 3).Slice(weft.Range(lo, hi))
+		same(t, fmt.Sprint("batch ", i), results(t, f, i)[0], want)
+		same(t, fmt.Sprint("sum of batch ", i), results(t, f, i)[1], want.Sum(0))
+		same(t, fmt.Sprint("uncompiled batch ", i), eagerly(t, f, i)[0], want)
+	}
+	if n := traces(f); n != 3 {
+		t.Errorf("%d traces, want 3:\n%s", n, f.Why())
+	}
+}
+
+// same compares tensors to the bit.
+func same(t *testing.T, what string, got, want *weft.Tensor) {
+	t.Helper()
+	if got.DType() != want.DType() || !slices.Equal(got.Shape(), want.Shape()) || weft.Digest(got) != weft.Digest(want) {
+		t.Errorf("%s is %s %v, want %s %v", what, got.DType(), got, want.DType(), want)
+	}
+}
