@@ -17,6 +17,8 @@ type body struct {
 	given  int
 	outs   []*Var
 	random []*weft.Generator // by which it draws
+	lens   []*Var            // what it needs from outside as sizes
+	sized  bool              // it has operations with sizes
 }
 
 // newBody finds what outs need from outside, beside given: all that is not inside, which says
@@ -56,8 +58,15 @@ func newBody(name string, given, outs []*Var, inside func(v *Var, dependent bool
 	}
 	for _, v := range all {
 		if within[v] && v.from != nil && !slices.Contains(given, v) {
-			for _, x := range v.from.args {
+			n := len(v.from.args) - v.from.lens
+			for _, x := range v.from.args[:n] {
 				outside(x)
+			}
+			for _, x := range v.from.args[n:] {
+				b.sized = true
+				if !within[x] && !slices.Contains(b.lens, x) {
+					b.lens = append(b.lens, x)
+				}
 			}
 		}
 	}
@@ -79,18 +88,44 @@ func (b *body) sizes() (out []any) {
 	return out
 }
 
+// enter prepares the replay in, of the body, for sizes. outside are the arguments that the operation has for
+// what the body needs from outside: params, then lens. inside gives variables that the body computes,
+// computed outside; nil: that is not possible.
+func (b *body) enter(in, r *replay, outside []*Var, inside func(v *Var) *Var) {
+	in.call, in.outer, in.inside, in.actual = r.call, r, inside, map[*Var]*Var{}
+	for i, v := range slices.Concat(b.params[b.given:], b.lens) {
+		in.actual[v] = outside[i]
+	}
+}
+
+// measure finds the sizes of outside arguments before the body is traced: a trace inside another must not
+// compute what belongs to the outer one.
+func (b *body) measure(r *replay, outside []*Var) {
+	if !b.sized {
+		return
+	}
+	for _, v := range outside {
+		if isWhole(v) || v.dtype == weft.Bool && len(v.shape) == 0 {
+			r.size(v)
+		}
+	}
+}
+
 // function is the body for arguments of these types: params finds those that it is a function
 // of, and results says what there is beside its results.
-func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tensor) []*weft.Tensor, results func(ts, outs []*weft.Tensor) []*weft.Tensor) (*op.Function, []core.Drawing) {
+// outside and inside are as in [body.enter].
+func (b *body) function(r *replay, types []ir.Type, outside []*Var, inside func(v *Var) *Var, params func(ts []*weft.Tensor) []*weft.Tensor, results func(ts, outs []*weft.Tensor) []*weft.Tensor) (*op.Function, []core.Drawing) {
 	line := r.line
 	if line == nil {
 		line = new(uintptr)
 	}
 	defer func(pc uintptr) { *line = pc }(*line)
+	b.measure(r, outside)
 	return core.FunctionOf(b.name, line, types, func(args []*core.Tensor) []*core.Tensor {
 		ts := core.Outer[weft.Tensor](args)
 		in := newReplay(b.outs, line)
 		in.unfolded, in.exact = in.unfolded || r.unfolded, r.exact
+		b.enter(in, r, outside, inside)
 		given := params(ts)
 		for i, v := range b.params {
 			t := given[i]

@@ -275,6 +275,11 @@ func (v *Var) MaskSelect(mask *Var) *Var {
 	if mask.dtype != weft.Bool {
 		array.Failf(name, "mask", "is %s, want a bool%s", mask, mask.where())
 	}
+	for i := 1; i <= min(len(v.shape), len(mask.shape)); i++ {
+		if a, b := v.shape[len(v.shape)-i], mask.shape[len(mask.shape)-i]; a != b && min(a, b) != Any && a != 1 && b != 1 {
+			array.Failf(name, "mask", "%s does not broadcast with %s%s", mask, v, mask.where())
+		}
+	}
 	m := mask.LogicalAnd(OnesLike(v).To(weft.Bool)) // of the shape to which both broadcast
 	return counted(name, op.MaskSelect, v.dtype, v, m)
 }

@@ -44,3 +44,34 @@ func ExampleVar_Narrow() {
 	fmt.Println(run(f, weft.FromSlice([]float32{1, 2, 9, 4, 0})))
 	// Output: [2. 9. 4.]
 }
+
+// Vectors of a length that a call gives.
+func ExampleZeros() {
+	n := sym.Scalar("n", weft.Int64)
+	f := must(sym.Function(sym.In(n), sym.Out(sym.Cat([]*sym.Var{sym.Zeros(n), sym.Ones(n)}, 0))))
+	fmt.Println(run(f, 2))
+	// Output: [0. 0. 1. 1.]
+}
+
+func ExampleArange() {
+	n := sym.Scalar("n", weft.Int64)
+	f := must(sym.Function(sym.In(n), sym.Out(sym.Arange(n, 0, -2))))
+	fmt.Println(run(f, 7))
+	// Output: [7 5 3 1]
+}
+
+func ExampleEye() {
+	x := sym.Matrix("x", weft.Float32)
+	f := must(sym.Function(sym.In(x), sym.Out(x.Sub(sym.Eye(x.Len(0))))))
+	fmt.Println(run(f, weft.Ones(2, 2)))
+	// Output:
+	// [[0. 1.]
+	//  [1. 0.]]
+}
+
+func ExampleFull() {
+	n := sym.Scalar("n", weft.Int64)
+	f := must(sym.Function(sym.In(n), sym.Out(sym.Full(1.5, n))))
+	fmt.Println(run(f, 3))
+	// Output: [1.5 1.5 1.5]
+}

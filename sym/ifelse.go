@@ -2,6 +2,7 @@ package sym
 
 import (
 	"slices"
+	"sync"
 
 	"weft"
 	"weft/internal/array"
@@ -11,7 +12,8 @@ import (
 )
 
 // IfElse gives what then makes if condition, a bool without dimensions, holds, else what els
-// makes; the results are of the same types. Only one is computed: with all variables that
+// makes; the results are of the same element types and numbers of dimensions. Where their lengths
+// differ, the condition is computed before the rest of the function. Only one is computed: with all variables that
 // the function makes when IfElse calls it, once. What was there before is computed anyway.
 // [Where] chooses element by element, and computes both.
 func IfElse(condition *Var, then, els func() []*Var) []*Var {
@@ -40,6 +42,11 @@ func IfElse(condition *Var, then, els func() []*Var) []*Var {
 				params = append(params, v)
 			}
 		}
+		for _, v := range b.sides[i].lens {
+			if !slices.Contains(b.lens, v) {
+				b.lens = append(b.lens, v)
+			}
+		}
 	}
 	one, two := b.sides[0].outs, b.sides[1].outs
 	if len(one) != len(two) || len(one) == 0 {
@@ -51,22 +58,72 @@ func IfElse(condition *Var, then, els func() []*Var) []*Var {
 		}
 	}
 	b.params = params
-	return b.make(append([]*Var{condition}, params...))
+	if slices.ContainsFunc(b.types(), func(t ir.Type) bool { return slices.Contains(t.Shape, Any) }) {
+		b.lens = append(b.lens, condition)
+	}
+	return b.make(slices.Concat([]*Var{condition}, params, b.lens))
 }
 
 // A branch is IfElse as an operation of the condition and what its sides take from outside.
 type branch struct {
 	sides  [2]*body
 	params []*Var
+	lens   []*Var // what the sides need as sizes, and the condition where it may decide lengths
 }
 
 func (b *branch) make(args []*Var) []*Var {
-	a := &apply{name: "ifelse", args: args, pc: array.Caller(), run: b.run, again: b.make, bodies: b.sides[:], random: slices.Concat(b.sides[0].random, b.sides[1].random)}
-	line := a.pc
-	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return b.run(&replay{line: &line}, ts) }, append(b.sides[0].sizes(), b.sides[1].sizes()...)))
+	a := &apply{name: "ifelse", args: args, lens: len(b.lens), pc: array.Caller(), again: b.make, bodies: b.sides[:], random: slices.Concat(b.sides[0].random, b.sides[1].random)}
+	var made sync.Map
+	inside := func(side *body) func(v *Var) *Var {
+		return func(v *Var) *Var {
+			w, ok := made.Load(v)
+			if !ok {
+				with := map[*Var]*Var{}
+				for i, x := range b.outside(side, args) {
+					if y := slices.Concat(side.params, side.lens)[i]; x != y {
+						with[y] = x
+					}
+				}
+				w, _ = made.LoadOrStore(v, Replace([]*Var{v}, with)[0])
+			}
+			return w.(*Var)
+		}
+	}
+	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor { return b.run(r, args, ts, inside) }
+	return a.make(b.types())
 }
 
-func (b *branch) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
+// types gives the types of the results. What differs between the sides is not known.
+func (b *branch) types() []ir.Type {
+	types := typesOf(b.sides[0].outs)
+	for i, v := range b.sides[1].outs {
+		for d, n := range v.shape {
+			if types[i].Shape[d] != n {
+				types[i].Shape[d] = Any
+			}
+		}
+	}
+	return types
+}
+
+// outside returns the arguments for what a side needs from outside.
+func (b *branch) outside(side *body, args []*Var) []*Var {
+	out := make([]*Var, 0, len(side.params)+len(side.lens))
+	for _, v := range side.params {
+		out = append(out, args[1+slices.Index(b.params, v)])
+	}
+	for _, v := range side.lens {
+		out = append(out, args[1+len(b.params)+slices.Index(b.lens, v)])
+	}
+	return out
+}
+
+// run is the operation. inside gives variables that a side computes, computed outside.
+func (b *branch) run(r *replay, args []*Var, ts []*weft.Tensor, inside func(side *body) func(v *Var) *Var) []*weft.Tensor {
+	ts = ts[:1+len(b.params)]
+	if len(b.lens) > 0 && core.TracingHere() == nil {
+		return b.chosen(r, args, ts, inside)
+	}
 	types := make([]ir.Type, len(b.params))
 	for i, t := range ts[1:] {
 		types[i] = typeOf(t)
@@ -78,8 +135,11 @@ func (b *branch) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 		for i, v := range side.params {
 			at[i] = slices.Index(b.params, v)
 		}
-		fs[k], drawn[k] = side.function(r, types, func(ts []*weft.Tensor) []*weft.Tensor { return pick(ts, at) },
+		fs[k], drawn[k] = side.function(r, types, b.outside(side, args), inside(side), func(ts []*weft.Tensor) []*weft.Tensor { return pick(ts, at) },
 			func(_, outs []*weft.Tensor) []*weft.Tensor { return outs })
+	}
+	if !slices.EqualFunc(fs[0].Results, fs[1].Results, func(x, y ir.Type) bool { return array.Equal(x.Shape, y.Shape) }) {
+		return b.chosen(r, args, ts, inside)
 	}
 	// Seeds and numbers of draws are arguments behind the others.
 	n := len(types)
@@ -100,4 +160,19 @@ func (b *branch) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 		fs[k] = fs[k].WithArgs(types, at)
 	}
 	return call(op.Branch, op.Branches{Then: fs[0], Else: fs[1]}, ts)
+}
+
+// chosen computes the side that the condition chooses, on whose value the trace then depends.
+func (b *branch) chosen(r *replay, args []*Var, ts []*weft.Tensor, inside func(side *body) func(v *Var) *Var) []*weft.Tensor {
+	side := b.sides[1]
+	if r.lengthOf("ifelse", "condition", args[0]) != 0 {
+		side = b.sides[0]
+	}
+	in := newReplay(side.outs, r.line)
+	in.unfolded, in.exact = in.unfolded || r.unfolded, r.exact
+	side.enter(in, r, b.outside(side, args), inside(side))
+	for _, v := range side.params {
+		in.values[v] = in.asLeaf(v, ts[1+slices.Index(b.params, v)])
+	}
+	return in.all(side.outs)
 }

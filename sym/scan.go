@@ -19,9 +19,12 @@ type ScanOpts struct {
 	// Initial are the states before the first step: *[Var], or [Taps] of a variable whose
 	// first axis holds several past states.
 	Initial []any
-	// Steps is the number of steps; nil means the length of the sequences. With Until in [Next] it
-	// is the maximum.
-	Steps *int
+	// Steps is the number of steps: an int or a pointer to one, or an integer variable without
+	// dimensions. nil means the length of the sequences. With Until in [Next] it is the maximum.
+	Steps any
+	// Trim cuts what is kept by step to the steps that were taken before Until in [Next] ended the loop.
+	// How many that are is found first, by running the loop for that alone.
+	Trim bool
 	// Backwards goes through sequences from their ends.
 	Backwards bool
 	// Truncate is how many steps gradients go back through, 1 or more; nil means all.
@@ -56,7 +59,8 @@ type Next struct {
 	Updates Updates
 }
 
-// A Scanned is what a [Scan] gives. What belongs to steps that were not taken is 0.
+// A Scanned is what a [Scan] gives. What belongs to steps that were not taken is 0, or left out with
+// Trim in [ScanOpts].
 type Scanned struct {
 	H     []*Var // states after each step, along a new first axis
 	Last  []*Var // the last states
@@ -87,8 +91,9 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 	}
 	o.check()
 	s := &scan{o: o}
+	lens := s.count()
 	in := Step{X: s.elements(), H: s.past()}
-	if len(s.seqs) == 0 && o.Steps == nil {
+	if len(s.seqs) == 0 && s.open {
 		array.Failf(scanName, "", "has neither sequences nor a number of steps")
 	}
 	from := ids.Load()
@@ -99,24 +104,42 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 		outs = s.given(next)
 	}
 	s.kept = len(next.Out)
-	s.body = newBody(scanName, slices.Concat(in.X, in.H, ws), outs, func(v *Var, dependent bool) bool {
-		return dependent || len(v.from.random) > 0 && v.id > from // drawn anew in each step
-	})
-	args := make([]*Var, 0, len(s.seqs)+len(s.states)+len(s.body.params))
-	for _, t := range s.seqs {
+	given := slices.Concat(in.X, in.H, ws)
+	over := func(outs []*Var) *body {
+		return newBody(scanName, given, outs, func(v *Var, dependent bool) bool {
+			return dependent || len(v.from.random) > 0 && v.id > from // drawn anew in each step
+		})
+	}
+	s.body = over(outs)
+	out, last := s.apply(lens)
+	if !o.Trim {
+		out.Updates = updates(ws, last, from)
+		return out
+	}
+	if !s.until {
+		array.Failf(scanName, "Trim", "wants an Until, which says when the loop ends")
+	}
+	n := out.Count
+	t := &scan{o: o, seqs: s.seqs, states: s.states, kept: s.kept, steps: length{at: 0}, body: over(outs[:len(outs)-1])}
+	out, last = t.apply([]*Var{n})
+	out.Count, out.Updates = valueOf(n), updates(ws, last, from)
+	return out
+}
+
+// apply applies the loop. lens is the variable that says the number of steps, if there is one. updated are
+// the last values of shared variables that steps update.
+func (s *scan) apply(lens []*Var) (out *Scanned, updated []*Var) {
+	var args []*Var
+	for _, t := range slices.Concat(s.seqs, s.states) {
 		args = append(args, t.Var)
 	}
-	for _, t := range s.states {
-		args = append(args, t.Var)
-	}
-	args = append(args, s.body.params[s.body.given:]...)
-	vars := s.make(args)
-	n, own := len(s.states), len(o.Initial)
-	out := &Scanned{Last: vars[:own:own], H: vars[n : n+own : n+own], Out: vars[2*n : 2*n+s.kept], Updates: updates(ws, vars[own:n], from)}
+	vars := s.make(slices.Concat(args, s.body.params[s.body.given:], s.body.lens, lens))
+	n, own := len(s.states), len(s.o.Initial)
+	out = &Scanned{Last: vars[:own:own], H: vars[n : n+own : n+own], Out: vars[2*n : 2*n+s.kept]}
 	if s.until {
 		out.Count = vars[len(vars)-1]
 	}
-	return out
+	return out, vars[own:n]
 }
 
 // scanName is what errors call a scan.
@@ -124,9 +147,6 @@ const scanName = "scan"
 
 // check refuses counts that are too small.
 func (o ScanOpts) check() {
-	if n := array.Or(o.Steps, 0); n < 0 {
-		array.Failf(scanName, "Steps", "are %d, want 0 or more", n)
-	}
 	if n := array.Or(o.Truncate, 1); n < 1 {
 		array.Failf(scanName, "Truncate", "is %d, want 1 or more", n)
 	}
@@ -238,28 +258,105 @@ type scan struct {
 	body         *body
 	kept         int
 	until        bool
+	steps        length // the last of the arguments if it is a variable
+	open         bool   // sequences say the number of steps
 }
 
+// count notes the number of steps, and returns the variable that says it, if there is one.
+func (s *scan) count() []*Var {
+	o := sizing{operation: operation{name: scanName}}
+	x := s.o.Steps
+	if n, ok := x.(*int); ok {
+		if x = nil; n != nil {
+			x = *n
+		}
+	}
+	if s.open = x == nil; s.open {
+		x = 0
+	}
+	s.steps = o.length("Steps", x)
+	if n := s.steps; n.at < 0 && n.n < 0 {
+		array.Failf(scanName, "Steps", "are %d, want 0 or more", n.n)
+	}
+	return o.lens
+}
+
+// lens is how many of the arguments are sizes.
+func (s *scan) lens() int { return len(s.body.lens) + s.steps.at + 1 }
+
 func (s *scan) make(args []*Var) []*Var {
-	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make, bodies: []*body{s.body}, random: s.body.random}
+	a := &apply{name: "scan", args: args, lens: s.lens(), pc: array.Caller(), again: s.make, bodies: []*body{s.body}, random: s.body.random}
+	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor { return s.run(r, args, ts) }
+	if a.lens > 0 || s.body.sized {
+		return a.make(s.types(args))
+	}
 	line := a.pc
-	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, append(s.body.sizes(), array.Or(s.o.Steps, 0))))
+	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, args, ts) }, append(s.body.sizes(), s.steps.n)))
+}
+
+// types gives the types of the results for the types of the arguments and of what the step gives.
+func (s *scan) types(args []*Var) (types []ir.Type) {
+	steps := Any
+	if !s.open {
+		steps = known([]length{s.steps})[0]
+	}
+	by := func(v *Var, shape []int) ir.Type {
+		return ir.Type{DType: v.dtype, Shape: append([]int{steps}, shape...)}
+	}
+	var all []ir.Type
+	for i, t := range s.states {
+		v, next := args[len(s.seqs)+i], s.body.outs[i]
+		shape := v.shape
+		if t.At != nil {
+			shape = shape[1:]
+		}
+		if next.dtype != v.dtype || !fit(shape, next.shape) {
+			array.Failf(scanName, "", "state %d is %s before a step and %s after it%s", i, array.TypeString(v.dtype, shape), array.TypeString(next.dtype, next.shape), next.where())
+		}
+		types, all = append(types, ir.Type{DType: v.dtype, Shape: shape}), append(all, by(v, shape))
+	}
+	types = append(types, all...)
+	for _, v := range s.body.outs[len(s.states) : len(s.states)+s.kept] {
+		types = append(types, by(v, v.shape))
+	}
+	if s.until {
+		types = append(types, word)
+	}
+	return types
+}
+
+// fit reports that two shapes may be equal.
+func fit(a, b []int) bool {
+	for i := range a {
+		if len(a) != len(b) || a[i] != b[i] && a[i] != Any && b[i] != Any {
+			return false
+		}
+	}
+	return len(a) == len(b)
 }
 
 // run applies the loop: the results are the last states, states by step, what is kept, and
 // the number of steps.
-func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
+func (s *scan) run(r *replay, args []*Var, ts []*weft.Tensor) []*weft.Tensor {
 	const name = "scan"
+	n := len(args) - s.lens()
+	outside := args[len(s.seqs)+len(s.states):]
+	ts = ts[:n]
 	seqs, states, consts := ts[:len(s.seqs)], ts[len(s.seqs):len(s.seqs)+len(s.states)], ts[len(s.seqs)+len(s.states):]
-	steps := array.Or(s.o.Steps, 0)
+	steps := s.steps.n
+	if s.steps.at >= 0 {
+		if steps = r.lengthOf(name, "Steps", args[len(args)-1]); steps < 0 {
+			array.Failf(name, "Steps", "are %d, want 0 or more", steps)
+		}
+	}
 	for i, t := range s.seqs {
 		n := seqs[i].Dim(0) - (max(0, slices.Max(t.At)) - min(0, slices.Min(t.At)))
 		switch {
 		case n < 0:
 			array.Failf(name, "", "sequence %d has %d elements, too few for taps %v", i, seqs[i].Dim(0), t.At)
-		case s.o.Steps != nil && n < steps:
+		case !s.open && n < steps:
 			array.Failf(name, "", "sequence %d, with taps %v, has elements for %d steps, want %d", i, t.At, n, steps)
-		case s.o.Steps == nil && (i == 0 || n < steps):
+		case s.open && (i == 0 || n < steps):
 			steps = n
 		}
 	}
@@ -303,7 +400,7 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 	for _, c := range consts {
 		types = append(types, typeOf(c))
 	}
-	step, drawn := s.step(r, types, len(xs), len(carries), first, past)
+	step, drawn := s.step(r, types, outside, len(xs), len(carries), first, past)
 	if len(drawn) > 0 { // the numbers of draws are sequences, the seeds constants
 		nx, nd := len(xs), len(drawn)
 		var at []int
@@ -337,7 +434,7 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 
 // step is the body with carries for past states: each but the newest becomes what the next
 // one was.
-func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) (*op.Function, []core.Drawing) {
+func (s *scan) step(r *replay, types []ir.Type, outside []*Var, nx, nc int, first, past []int) (*op.Function, []core.Drawing) {
 	// The body sees only the carries that are taps.
 	var of []int
 	for i := range nx {
@@ -356,7 +453,7 @@ func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) (
 		of = append(of, i)
 	}
 	params := func(ts []*weft.Tensor) []*weft.Tensor { return pick(ts, of) }
-	return s.body.function(r, types, params, func(ts, outs []*weft.Tensor) []*weft.Tensor {
+	return s.body.function(r, types, outside, nil, params, func(ts, outs []*weft.Tensor) []*weft.Tensor {
 		var next []*weft.Tensor
 		for i := range s.states {
 			for k := range past[i] {

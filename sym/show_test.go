@@ -20,9 +20,9 @@ func ExampleDebugPrint() {
 	fmt.Print(sym.DebugPrint(p.Sum(0)))
 	fmt.Print(sym.Pretty(p.Log().Sub(p)))
 	// Output:
-	// sum{0} #1 float32[]  show_test.go:19
-	// └─ sigmoid #2 float32[?]  p  show_test.go:18
-	//    └─ matmul #3 float32[?]  show_test.go:18
+	// sum{0} #1 float32[]  show_test.go:20
+	// └─ sigmoid #2 float32[?]  p  show_test.go:19
+	//    └─ matmul #3 float32[?]  show_test.go:19
 	//       ├─ x #4 float32[? ?]
 	//       └─ w #5 float32[3]
 	// p = sigmoid(matmul(x, w))

@@ -267,6 +267,13 @@ func known(ls []length) []int {
 	return out
 }
 
+// valueOf returns v as a number on which the trace depends. The function does not compute v then.
+func valueOf(v *Var) *Var {
+	o := sizing{operation: operation{name: "size"}}
+	l := o.length("", v)
+	return o.one(func([]*Var) ir.Type { return word }, func(c *sized) *weft.Tensor { return weft.ScalarOf(weft.Int64, c.int(l)) })
+}
+
 // A sized is an operation with sizes while it runs.
 type sized struct {
 	*replay

@@ -1,6 +1,7 @@
 package sym_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,5 +76,20 @@ func same(t *testing.T, what string, got, want *weft.Tensor) {
 	t.Helper()
 	if got.DType() != want.DType() || !slices.Equal(got.Shape(), want.Shape()) || weft.Digest(got) != weft.Digest(want) {
 		t.Errorf("%s is %s %v, want %s %v", what, got.DType(), got, want.DType(), want)
+	}
+}
+
+// misuse checks that an error is one of weft that contains words.
+func misuse(t *testing.T, what string, err error, words ...string) {
+	t.Helper()
+	var e *weft.Error
+	if !errors.As(err, &e) {
+		t.Errorf("%s: %v, want an error", what, err)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%s: %v, want %q in it", what, err, w)
+		}
 	}
 }

@@ -85,16 +85,21 @@ func (m *family) call(ctx context.Context, run *core.Func, ts []*weft.Tensor) []
 		}
 		return n
 	}
+	inline := core.CompileOff || core.TracingHere() != nil // no program is kept
 	tree := m.tree(ts)
 	at := m.find(tree, source)
-	if at == nil {
+	if at == nil || inline {
 		at = new(member)
 		for _, v := range m.need(nil) {
 			source(v)
 		}
 	}
 	for {
-		out, need := m.run(ctx, run, ts, tree, at, c)
+		out, need := m.run(ctx, run, ts, c, at, func() {
+			if !inline {
+				m.add(tree, at, c)
+			}
+		})
 		if need == nil {
 			return out
 		}
@@ -103,8 +108,8 @@ func (m *family) call(ctx context.Context, run *core.Func, ts []*weft.Tensor) []
 	}
 }
 
-// run calls a member. need is a source without which its trace cannot go on.
-func (m *family) run(ctx context.Context, run *core.Func, ts []*weft.Tensor, tree *step, at *member, c *supply) (out []*weft.Tensor, need *Var) {
+// run calls a member. traced is called behind each trace. need is a source without which its trace cannot go on.
+func (m *family) run(ctx context.Context, run *core.Func, ts []*weft.Tensor, c *supply, at *member, traced func()) (out []*weft.Tensor, need *Var) {
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
@@ -117,7 +122,7 @@ func (m *family) run(ctx context.Context, run *core.Func, ts []*weft.Tensor, tre
 	res, err := run.CallAs(ctx, core.Inner(ts), at, func(args []*core.Tensor) []*core.Tensor {
 		c.path, c.values = nil, nil
 		out := m.body(args, c)
-		m.add(tree, at, c)
+		traced()
 		return out
 	})
 	if err != nil {

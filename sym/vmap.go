@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/ir"
 )
 
 // Vmap turns f, a function of variables of one example, into a function of many at once, as
@@ -66,7 +67,7 @@ func Vmap(f func(x ...*Var) *Var, axes ...int) func(x ...*Var) *Var {
 		for range outside {
 			m.axes = append(m.axes, weft.Unmapped)
 		}
-		return m.make(slices.Concat(x, outside))[0]
+		return m.make(slices.Concat(x, outside, m.body.lens))[0]
 	}
 }
 
@@ -78,19 +79,32 @@ type vmapped struct {
 }
 
 func (m *vmapped) make(args []*Var) []*Var {
-	a := &apply{name: "vmap", args: args, pc: array.Caller(), run: m.run, again: m.make}
+	a := &apply{name: "vmap", args: args, lens: len(m.body.lens), pc: array.Caller(), again: m.make}
+	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor { return m.run(r, args, ts) }
+	if m.body.sized {
+		y := m.body.outs[0]
+		n := Any
+		for i, axis := range m.axes {
+			if axis != weft.Unmapped && args[i].shape[axis] != Any {
+				n = args[i].shape[axis]
+			}
+		}
+		return a.make([]ir.Type{{DType: y.dtype, Shape: append([]int{n}, y.shape...)}})
+	}
 	line := a.pc
-	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return m.run(&replay{line: &line}, ts) }, m.body.sizes()))
+	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return m.run(&replay{line: &line}, args, ts) }, m.body.sizes()))
 }
 
-func (m *vmapped) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
+func (m *vmapped) run(r *replay, args []*Var, ts []*weft.Tensor) []*weft.Tensor {
 	defer func(pc uintptr) { *r.line = pc }(*r.line)
+	m.body.measure(r, args[m.body.given:])
 	one := func(ts ...*weft.Tensor) *weft.Tensor {
 		in := newReplay(m.body.outs, r.line)
+		m.body.enter(in, r, args[m.body.given:], nil)
 		for i, v := range m.body.params {
 			in.values[v] = in.asLeaf(v, ts[i])
 		}
 		return in.value(m.body.outs[0])
 	}
-	return []*weft.Tensor{weft.Vmap(one, m.axes...)(ts...)}
+	return []*weft.Tensor{weft.Vmap(one, m.axes...)(ts[:len(args)-len(m.body.lens)]...)}
 }
