@@ -7,22 +7,25 @@ import (
 	"weft/internal/op"
 )
 
-// Variables made of sizes. A size is an int, or an integer variable without dimensions.
+// Variables made of sizes.
 
-// Zeros returns float32 zeros. A size is an int or an integer variable without dimensions.
+// Zeros returns float32 zeros. A size is an int or an integer
+// variable without dimensions, and an []int stands for several.
 func Zeros(shape ...any) *Var { return filled("zeros", weft.Float32, 0, shape) }
 
 // ZerosOf is [Zeros] of an element type.
 func ZerosOf(d weft.DType, shape ...any) *Var { return filled("zeros", d, 0, shape) }
 
-// Ones returns float32 ones. A size is an int or an integer variable without dimensions.
+// Ones returns float32 ones. A size is an int or an integer
+// variable without dimensions, and an []int stands for several.
 func Ones(shape ...any) *Var { return filled("ones", weft.Float32, 1, shape) }
 
 // OnesOf is [Ones] of an element type.
 func OnesOf(d weft.DType, shape ...any) *Var { return filled("ones", d, 1, shape) }
 
 // FullOf returns a variable of an element type whose elements are all x, a Go number or a variable
-// without dimensions. A size is an int or an integer variable without dimensions.
+// without dimensions. A size is an int or an integer
+// variable without dimensions, and an []int stands for several.
 func FullOf(d weft.DType, x any, shape ...any) *Var { return filled("full", d, x, shape) }
 
 // Full is [FullOf] in the type of x: of a Go number the one that [weft.Full] takes.
@@ -172,9 +175,6 @@ func (v *Var) Tile(reps ...any) *Var {
 // Repeat is [weft.Tensor.Repeat] of variables. A number is an int or an integer variable without
 // dimensions.
 func (v *Var) Repeat(reps ...any) *Var {
-	if v != nil && len(reps) < len(v.shape) {
-		array.Failf("repeat", "reps", "has %d numbers, want one for each of %d axes or more (Tile takes fewer)", len(reps), len(v.shape))
-	}
 	return v.resized("repeat", "reps", reps, func(t *weft.Tensor, s []int) *weft.Tensor { return t.Repeat(s...) }, tiled)
 }
 
@@ -299,13 +299,4 @@ func counted(name string, d *op.Def, dtype weft.DType, x, m *Var) *Var {
 		}
 		return call(d, op.Count(c.int(l)), ts)[0]
 	})
-}
-
-// anys are numbers as sizes.
-func anys(ns []int) []any {
-	out := make([]any, len(ns))
-	for i, n := range ns {
-		out[i] = n
-	}
-	return out
 }

@@ -259,7 +259,7 @@ func (m *MRGStreams) Normal(d weft.DType, mean, deviation any, shape ...int) *Va
 	first, second := u.Slice(weft.Range(0, half)), u.Slice(weft.Range(half, 2*half))
 	r, angle := first.Log().Mul(-2).Sqrt(), second.Mul(2*math.Pi)
 	z := Cat([]*Var{r.Mul(angle.Cos()), r.Mul(angle.Sin())}, 0)
-	z = z.Slice(weft.Range(0, n)).Reshape(anys(shape)...)
+	z = z.Slice(weft.Range(0, n)).Reshape(shape)
 	if mean, deviation, ok := numbers([2]any{mean, deviation}); ok {
 		return z.Mul(deviation).Add(mean)
 	}

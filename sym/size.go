@@ -243,15 +243,20 @@ func (o *sizing) length(what string, x any) length {
 		o.lens = append(o.lens, x)
 		return length{at: len(o.lens) - 1}
 	}
-	array.Failf(o.name, what, "is %T, want an int or a *sym.Var", x)
+	array.Failf(o.name, what, "is %T, want an int, a *sym.Var or, among several, an []int", x)
 	return length{}
 }
 
-// lengths is length for several.
-func (o *sizing) lengths(what string, xs []any) []length {
-	out := make([]length, len(xs))
-	for i, x := range xs {
-		out[i] = o.length(what, x)
+// lengths is length for several. An []int stands for its numbers.
+func (o *sizing) lengths(what string, xs []any) (out []length) {
+	for _, x := range xs {
+		if ns, ok := x.([]int); ok {
+			for _, n := range ns {
+				out = append(out, o.length(what, n))
+			}
+			continue
+		}
+		out = append(out, o.length(what, x))
 	}
 	return out
 }

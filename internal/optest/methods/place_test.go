@@ -256,10 +256,10 @@ var changes = []change{
 			})
 		}},
 	{"split", func(x *weft.Tensor) *weft.Tensor { return x.Reshape(split(x.Shape())...) },
-		func(x *sym.Var, shape []int) *sym.Var { return x.Reshape(split(shape)...) },
+		func(x *sym.Var, shape []int) *sym.Var { return x.Reshape(split(shape)) },
 		func(x grid) grid { return grid{split(x.shape), x.x} }},
 	{"flattened", func(x *weft.Tensor) *weft.Tensor { return x.Reshape(joined(x.Shape())...).Neg() },
-		func(x *sym.Var, shape []int) *sym.Var { return x.Reshape(joined(shape)...).Neg() },
+		func(x *sym.Var, shape []int) *sym.Var { return x.Reshape(joined(shape)).Neg() },
 		func(x grid) grid {
 			y := grid{joined(x.shape), slices.Clone(x.x)}
 			for i := range y.x {
