@@ -101,7 +101,7 @@
 //   - Other shapes of the same elements: [Tensor.Reshape], [Tensor.Flatten],
 //     [Tensor.Unflatten], [Tensor.Squeeze], [Tensor.Unsqueeze], [Tensor.T],
 //     [Tensor.Transpose], [Tensor.Permute], [Tensor.MoveAxis], [Tensor.Expand],
-//     [Tensor.ExpandAs]
+//     [Tensor.ExpandAs], [AlignLeading]
 //   - Rearranged: [Tensor.Flip], [Tensor.Roll], [Tensor.Tile], [Tensor.Repeat],
 //     [Tensor.RepeatInterleave], [Tensor.Pad], [Tensor.Diag], [Tensor.Tril], [Tensor.Triu]
 //   - Joined: [Cat], [Stack], [HStack], [VStack]

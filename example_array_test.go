@@ -629,3 +629,13 @@ func ExampleDevice_MemoryStats() {
 	fmt.Println(x.Size(), after.Peak >= after.Allocated, after.Reserved >= after.Allocated, after.Failed-before.Failed)
 	// Output: 1000000 true true 0
 }
+
+func ExampleAlignLeading() {
+	a, b := weft.Ones(2, 5, 4), weft.Ones(2, 1, 4, 3)
+	ab := weft.AlignLeading(a, b)
+	fmt.Println(ab[0].Add(ab[1]).Shape())
+	fmt.Println(weft.Expr("a + 2*b", weft.Vars{"a": a, "b": b}.AlignLeading()).Shape())
+	// Output:
+	// [2 5 4 3]
+	// [2 5 4 3]
+}

@@ -25,6 +25,23 @@ import (
 // the formula calls as a function, as f in f(x), a *kernel.Func of package kernel.
 type Vars map[string]any
 
+// AlignLeading returns the names with their tensors aligned by [AlignLeading], so that a formula
+// broadcasts them as MATLAB does. What the formula reduces keeps that alignment where axes stay:
+// sum_keep, not sum.
+func (v Vars) AlignLeading() Vars {
+	out := maps.Clone(v)
+	names := slices.Sorted(maps.Keys(v))
+	names = slices.DeleteFunc(names, func(name string) bool { t, ok := v[name].(*Tensor); return !ok || t == nil })
+	ts := make([]*Tensor, len(names))
+	for i, name := range names {
+		ts[i] = v[name].(*Tensor)
+	}
+	for i, t := range AlignLeading(ts...) {
+		out[names[i]] = t
+	}
+	return out
+}
+
 // A Formula is a formula that was read once and can be evaluated many times,
 // from several goroutines. Its language is described at [Expr].
 type Formula struct {

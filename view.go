@@ -155,6 +155,24 @@ func (t *Tensor) expand(opName string, shape []int) *Tensor {
 // be the rank, or count from the back.
 func (t *Tensor) Unsqueeze(axis int) *Tensor { return (*Tensor)(t.c().Unsqueeze(axis)) }
 
+// AlignLeading returns views of tensors that broadcast as in MATLAB, with shapes aligned at the
+// first axis: all have the rank of the one with most axes, the others have axes of size 1 at the
+// end. Gradients flow through the views.
+func AlignLeading(ts ...*Tensor) []*Tensor {
+	rank := 0
+	for _, t := range ts {
+		t.c().Check("alignleading")
+		rank = max(rank, t.Rank())
+	}
+	out := make([]*Tensor, len(ts))
+	for i, t := range ts {
+		for out[i] = t; out[i].Rank() < rank; {
+			out[i] = out[i].Unsqueeze(-1)
+		}
+	}
+	return out
+}
+
 // Squeeze returns a view without the given axes, which must have size 1; none
 // given means all such axes.
 func (t *Tensor) Squeeze(axes ...int) *Tensor {

@@ -68,17 +68,19 @@ const (
 	Rot90
 	// Inv is the inverse of square pages.
 	Inv
-	// LeftDivide is x with A*x = B for arguments A, of square pages, and B: MATLAB's
-	// mldivide, A\B.
+	// LeftDivide is x with A*x = B for arguments A and B: MATLAB's mldivide, A\B.
 	LeftDivide
-	// RightDivide is x with x*A = B for arguments B and A, of square pages: MATLAB's
-	// mrdivide, B/A.
+	// RightDivide is x with x*A = B for arguments B and A: MATLAB's mrdivide, B/A.
 	RightDivide
 )
 
 // The solutions of Inv, LeftDivide and RightDivide are by elimination with pivots from the
 // column, in the floats that the arguments meet in, float32 for integers; a singular page
 // gives results that are not finite.
+//
+// LeftDivide and RightDivide of pages that are not square minimise the sum of squares of A*x-B, by
+// QR with column pivoting in float64. If A has fewer independent columns than unknowns, the
+// unknowns of the others are 0.
 
 var pageOps = [...]struct {
 	name  string

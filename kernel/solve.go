@@ -10,13 +10,14 @@ import (
 	"weft/internal/par"
 )
 
-// solve returns x with a*x = b, whose axes but the last two broadcast.
+// solve returns x with a*x = b, whose axes but the last two broadcast; of pages that are not
+// square, by least squares.
 func solve(name string, a, b *weft.Tensor) *weft.Tensor {
 	as, bs := (*core.Tensor)(a).Sizes(), (*core.Tensor)(b).Sizes()
 	na, nb := len(as)-2, len(bs)-2
-	n := as[na]
-	if as[na+1] != n {
-		array.Failf(name, "", "pages of %d rows and %d columns are not square", n, as[na+1])
+	n, cols := as[na], as[na+1]
+	if cols != n && name == "inv" {
+		array.Failf(name, "", "pages of %d rows and %d columns are not square", n, cols)
 	}
 	if bs[nb] != n {
 		array.Failf(name, "", "pages of %d rows and of %d do not fit", n, bs[nb])
@@ -30,8 +31,11 @@ func solve(name string, a, b *weft.Tensor) *weft.Tensor {
 		in = array.Float32
 	}
 	batch := array.Broadcast(name, as[:na], bs[:nb])
-	a = a.To(in).Expand(append(slices.Clone(batch), n, n)...)
+	a = a.To(in).Expand(append(slices.Clone(batch), n, cols)...)
 	b = b.To(in).Expand(append(slices.Clone(batch), n, bs[nb+1])...)
+	if cols != n {
+		return leastSquares(name, a, b, d)
+	}
 	return solution(name).Apply(a, b).To(d)
 }
 
