@@ -103,6 +103,13 @@ var algebraRules = []*Rule{
 		}
 		return nil
 	}, op.Neg),
+	canon(Exact, "negation of a reshaped negation", "-reshape(-x) -> reshape(x), also with expansions and permutations between", func(c *Context, n *ir.Node) *ir.Node {
+		v := n.Args[0]
+		if !is(v, op.Reshape, op.Expand, op.Permute) || v.Args[0].Op != op.Neg {
+			return nil
+		}
+		return c.copy(v, []*ir.Node{v.Args[0].Args[0]})
+	}, op.Neg),
 	canon(Exact, "add a negative", "x+(-y) -> x-y", func(c *Context, n *ir.Node) *ir.Node {
 		return either(n, func(x, y *ir.Node) *ir.Node {
 			if y.Op == op.Neg && c.once(y) {
@@ -214,6 +221,13 @@ var algebraRules = []*Rule{
 		}
 		return nil
 	}, op.Abs),
+	canon(Exact, "product of absolute values", "|x|*|y| -> |x*y|, |x|/|y| -> |x/y|, of floats", func(c *Context, n *ir.Node) *ir.Node {
+		x, y := n.Args[0], n.Args[1]
+		if x.Op != op.Abs || y.Op != op.Abs || x == y || !n.DType.Float() || !c.once(x) || !c.once(y) {
+			return nil
+		}
+		return apply(op.Abs, apply(op.Of(n), x.Args[0], y.Args[0]))
+	}, op.Mul, op.Div),
 	canon(Exact, "twice the same", "relu(relu(x)) -> relu(x); the same of floor, ceil, round, trunc, and of these on each other, and sign", func(c *Context, n *ir.Node) *ir.Node {
 		x := n.Args[0]
 		if x.Op == n.Op || is(n, op.Floor, op.Ceil, op.Round, op.Trunc) && is(x, op.Floor, op.Ceil, op.Round, op.Trunc, op.Sign) {

@@ -532,10 +532,14 @@ var factorRules = []*Rule{
 			}
 			for i := range 2 {
 				a, b := s.Args[i], s.Args[1-i]
-				if a.Op != op.Div || a.Args[1] != x {
+				p, ok := c.factors(a)
+				at := slices.Index(p.den, x)
+				if !ok || at < 0 {
 					continue
 				}
-				y, z := as(a.Args[0], n), apply(op.Mul, b, x)
+				q := p.clone()
+				q.den = without(p.den, at)
+				y, z := q.node(n), apply(op.Mul, b, x)
 				if i == 1 {
 					y, z = z, y
 				}

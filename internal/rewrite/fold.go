@@ -14,12 +14,9 @@ import (
 
 var foldRules = []*Rule{
 	{Name: "order of operands", Doc: "y+x -> x+y, c*x -> x*c: constants last, else who comes first in the graph", Phase: Merge,
-		Roots: []*op.Def{op.Add, op.Mul, op.Eq, op.Ne, op.LogicalAnd, op.LogicalOr, op.LogicalXor, op.BitAnd, op.BitOr, op.BitXor},
+		Roots: commutative,
 		Apply: func(c *Context, n *ir.Node) *ir.Node {
-			x, y := n.Args[0], n.Args[1]
-			_, first := number(x)
-			_, second := number(y)
-			if first && !second || first == second && y.ID < x.ID {
+			if x, y := n.Args[0], n.Args[1]; swapped(x, y) {
 				return c.copy(n, []*ir.Node{y, x})
 			}
 			return nil

@@ -100,6 +100,14 @@ var logicRules = []*Rule{
 		}
 		return nil
 	}, choose),
+	canon(Exact, "choices by one condition", "where(c, x, y)+where(c, z, w) -> where(c, x+z, y+w); the same of differences and products", func(c *Context, n *ir.Node) *ir.Node {
+		x, y := n.Args[0], n.Args[1]
+		if x.Op != choose || y.Op != choose || x == y || x.Args[0] != y.Args[0] || !c.once(x) || !c.once(y) {
+			return nil
+		}
+		d := op.Of(n)
+		return as(apply(choose, x.Args[0], ordered(d, x.Args[1], y.Args[1]), ordered(d, x.Args[2], y.Args[2])), n)
+	}, op.Add, op.Sub, op.Mul),
 	canon(Exact, "choice of truth", "where(c, true, false) -> c; where(c, false, true) -> not c", func(c *Context, n *ir.Node) *ir.Node {
 		x, ok := number(n.Args[1])
 		y, also := number(n.Args[2])

@@ -77,6 +77,16 @@ var productRules = []*Rule{
 		}
 		return nil
 	}, op.MatMul2),
+	rule(BLAS, Fast, "negative operand", "-x@y, x@-y -> -(x@y), where it runs in the epilogue", func(c *Context, n *ir.Node) *ir.Node {
+		for i, x := range n.Args {
+			if x.Op == op.Neg && c.once(x) {
+				args := slices.Clone(n.Args)
+				args[i] = x.Args[0]
+				return apply(op.Neg, apply(op.MatMul2, args...))
+			}
+		}
+		return nil
+	}, op.MatMul2),
 	rule(BLAS, Fast, "product with a diagonal", "diag(d)@x -> d[:, None]*x, x@diag(d) -> x*d", func(c *Context, n *ir.Node) *ir.Node {
 		r := len(n.Shape)
 		if d := diagonal(n.Args[0]); d != nil {
@@ -104,6 +114,13 @@ func scaled(c *Context, n *ir.Node) (a, f *ir.Node) {
 
 // diagonal returns d where n is zeros with d in the diagonal, square.
 func diagonal(n *ir.Node) *ir.Node {
+	if n.Op == op.Put && len(n.Shape) == 2 && n.Shape[0] == n.Shape[1] && isZero(n.Args[0]) {
+		size := n.Shape[0]
+		if samePlaces(n.Attrs.(op.StridedWindow), op.StridedWindow{Shape: []int{size}, Strides: []int{size + 1}}) {
+			return reshape(n.Args[1], []int{size})
+		}
+		return nil
+	}
 	if n.Op != op.Place {
 		return nil
 	}

@@ -101,6 +101,10 @@ func init() {
 		{"elementwise work on expansions", "f32[1]", func(x []*node) *node { return cast(expandTo(x[0], 4), array.Float64) }, func(x []*node) *node { return expandTo(cast(x[0], array.Float64), 4) }},
 		{"joint array of one", "f32[3] f32[0] f32[2]", func(x []*node) *node { return cat(0, x...) }, func(x []*node) *node { return cat(0, x[0], x[2]) }},
 		{"joint array of one", "f32[3]", func(x []*node) *node { return cat(0, x...) }, same},
+		{"joint array of repetitions", "f32[1,3]", func(x []*node) *node { return cat(0, x[0], x[0], x[0]) }, func(x []*node) *node { return expandTo(x[0], 3, 3) }},
+		{"joint array of repetitions", "i32[3]", func(x []*node) *node { return add(cat(0, expandTo(num(x[0], 2), 1), expandTo(num(x[0], 2), 2)), x[0]) }, func(x []*node) *node {
+			return add(expandTo(num(x[0], 2), 3), x[0])
+		}},
 		{"joint array of joint arrays", "f32[3] f32[1] f32[2]", func(x []*node) *node { return cat(0, cat(0, x[0], x[1]), x[2]) }, func(x []*node) *node { return cat(0, x...) }},
 		{"joint array of neighbouring slices", "f32[9] f32[2]", func(x []*node) *node { return cat(0, x[1], cut(x[0], 0, 1, 1, 3), cut(x[0], 0, 4, 1, 2)) }, func(x []*node) *node {
 			return cat(0, x[1], cut(x[0], 0, 1, 1, 5))
@@ -126,6 +130,16 @@ func init() {
 		{"write of nothing new", "i8[2,3]", func(x []*node) *node { return put(x[0], cut(x[0], 1, 2, -1, 2), 2, 3, -1) }, same},
 		{"write of nothing new", "f32[2,3] f32[0]", func(x []*node) *node { return put(x[0], x[1], 0, 1) }, same},
 
+		{"indexed write over a write", "f32[9] f32[3] f32[3] i64[3]", func(x []*node) *node {
+			at := apply(op.Abs, apply(op.Sign, x[3])) // within the array
+			return op.Apply(op.IndexCopy, op.Axis(0), x[2], at, op.Apply(op.IndexCopy, op.Axis(0), x[1], at, x[0]))
+		}, func(x []*node) *node {
+			return op.Apply(op.IndexCopy, op.Axis(0), x[2], apply(op.Abs, apply(op.Sign, x[3])), x[0])
+		}},
+		{"write of the same number", "f32[9]", func(x []*node) *node {
+			return add(x[0], put(zeros(x[0]), expandTo(num(x[0], 0), 3), 2, 2))
+		}, func(x []*node) *node { return add(x[0], zeros(x[0])) }},
+
 		// logic.go
 		{"and or with itself", "bool[9]", func(x []*node) *node { return apply(op.LogicalOr, x[0], x[0]) }, same},
 		{"and or with itself", "u8[9]", func(x []*node) *node { return apply(op.BitXor, x[0], x[0]) }, zeros2},
@@ -148,6 +162,9 @@ func init() {
 		{"choice by not", "bool[4] f32[4] f32[4]", func(x []*node) *node { return choose(apply(op.LogicalNot, x[0]), x[1], x[2]) }, func(x []*node) *node { return choose(x[0], x[2], x[1]) }},
 		{"choice by the same twice", "bool[4] f32[4] f32[4] f32[4]", func(x []*node) *node { return choose(x[0], choose(x[0], x[1], x[2]), x[3]) }, func(x []*node) *node { return choose(x[0], x[1], x[3]) }},
 		{"choice by the same twice", "bool[4] f32[4] f32[4] f32[4]", func(x []*node) *node { return choose(x[0], x[1], choose(x[0], x[2], x[3])) }, func(x []*node) *node { return choose(x[0], x[1], x[3]) }},
+		{"choices by one condition", "bool[4] f32[4] f32[4] f32[]", func(x []*node) *node {
+			return sub(choose(x[0], x[1], num(x[1], 0)), choose(x[0], x[3], x[2]))
+		}, func(x []*node) *node { return choose(x[0], sub(x[1], x[3]), sub(num(x[1], 0), x[2])) }},
 		{"choice of truth", "bool[4]", func(x []*node) *node { return choose(x[0], boolean(x[0], true), boolean(x[0], false)) }, same},
 		{"choice of truth", "bool[4]", func(x []*node) *node { return choose(x[0], boolean(x[0], false), boolean(x[0], true)) }, one(op.LogicalNot)},
 		{"product with a choice", "bool[4] f32[4] f32[4]", func(x []*node) *node { return mul(x[1], choose(x[0], num(x[1], 0), x[2])) }, func(x []*node) *node { return choose(x[0], num(x[1], 0), mul(x[2], x[1])) }},
@@ -186,6 +203,43 @@ func init() {
 		}},
 		{"reduction of a joint array", "f32[4,3] f32[4,2]", func(x []*node) *node { return reduce("reduce_prod", cat(1, x...), 1, 2) }, func(x []*node) *node {
 			return mul(reduce("reduce_prod", x[0], 1, 2), reduce("reduce_prod", x[1], 1, 2))
+		}},
+		{"reduction of a joint array of integers", "i64[4,3] i64[4,2]", func(x []*node) *node { return reduce("reduce_max", cat(1, x...), 1, 2) }, func(x []*node) *node {
+			return apply(op.Maximum, reduce("reduce_max", x[0], 1, 2), reduce("reduce_max", x[1], 1, 2))
+		}},
+		{"reduction of a joint array", "f32[4,3] f32[4,2]", func(x []*node) *node { return reduce("reduce_min", cat(1, x...), 1, 2) }, func(x []*node) *node {
+			return apply(op.Minimum, reduce("reduce_min", x[0], 1, 2), reduce("reduce_min", x[1], 1, 2))
+		}},
+		{"reduction of a reduction of integers", "i64[4,3,2]", func(x []*node) *node {
+			return reduce("reduce_sum", reshapeTo(reduce("reduce_sum", x[0], 1, 2), 4, 2), 1, 2)
+		}, func(x []*node) *node {
+			return reshapeTo(reduce("reduce_sum", x[0], 1, 3), 4, 1)
+		}},
+		{"reduction of a reshaped reduction", "f64[4,3,2]", func(x []*node) *node {
+			return reduce("reduce_sum", reshapeTo(reduce("reduce_sum", x[0], 2, 3), 4, 3), 0, 2)
+		}, func(x []*node) *node {
+			return reshapeTo(reduce("reduce_sum", x[0], 0, 3), 1, 1)
+		}},
+		{"reduction of a reshaped reduction", "f64[4,3]", func(x []*node) *node {
+			return reduce("reduce_max", reshapeTo(reduce("reduce_max", x[0], 0, 1), 3), 0, 1)
+		}, func(x []*node) *node {
+			return reshapeTo(reduce("reduce_max", x[0], 0, 2), 1)
+		}},
+		{"sum of reshaped multiples", "f64[4,1,3]", func(x []*node) *node { return reduce("reduce_sum", reshapeTo(div(x[0], num(x[0], 3)), 4, 3), 1, 2) }, func(x []*node) *node {
+			return div(reduce("reduce_sum", reshapeTo(x[0], 4, 3), 1, 2), num(x[0], 3))
+		}},
+		{"product of negatives", "f32[4,3]", func(x []*node) *node { return reduce("reduce_prod", neg(x[0]), 1, 2) }, func(x []*node) *node { return neg(reduce("reduce_prod", x[0], 1, 2)) }},
+		{"product of negatives", "i32[4,3]", func(x []*node) *node { return reduce("reduce_prod", neg(x[0]), 0, 1) }, func(x []*node) *node { return reduce("reduce_prod", x[0], 0, 1) }},
+		{"product of multiples", "f64[4,3] f64[]", func(x []*node) *node { return reduce("reduce_prod", mul(x[1], x[0]), 1, 2) }, func(x []*node) *node {
+			return mul(reduce("reduce_prod", x[0], 1, 2), power(x[1], 3))
+		}},
+		{"product of multiples", "f64[4,3] f64[3]", func(x []*node) *node { return reduce("reduce_prod", div(x[0], x[1]), 0, 1) }, func(x []*node) *node {
+			return div(reduce("reduce_prod", x[0], 0, 1), power(x[1], 4))
+		}},
+		{"log of a product", "f64[4,3]", func(x []*node) *node {
+			return apply(op.Log, reshapeTo(reduce("reduce_prod", apply(op.Exp, x[0]), 1, 2), 4))
+		}, func(x []*node) *node {
+			return reshapeTo(reduce("reduce_sum", apply(op.Log, apply(op.Exp, x[0])), 1, 2), 4)
 		}},
 		{"log of a product", "f64[4,3]", func(x []*node) *node { return apply(op.Log, reduce("reduce_prod", apply(op.Exp, x[0]), 1, 2)) }, func(x []*node) *node {
 			return reduce("reduce_sum", apply(op.Log, apply(op.Exp, x[0])), 1, 2)
@@ -262,6 +316,10 @@ func init() {
 		{"factor of an operand", "f32[4,3] f32[3,5]", func(x []*node) *node { return apply(op.MatMul2, mul(x[0], num(x[0], 3)), x[1]) }, func(x []*node) *node {
 			return mul(apply(op.MatMul2, x[0], x[1]), num(x[0], 3))
 		}},
+		{"negative operand", "f32[4,3] f32[3,5]", func(x []*node) *node { return apply(op.MatMul2, x[0], neg(x[1])) }, func(x []*node) *node { return neg(apply(op.MatMul2, x[0], x[1])) }},
+		{"product with a diagonal", "f32[3] f32[3,5]", func(x []*node) *node {
+			return apply(op.MatMul2, put(expandTo(num(x[0], 0), 3, 3), x[0], 0, 4), x[1])
+		}, func(x []*node) *node { return mul(x[1], reshapeTo(x[0], 3, 1)) }},
 		{"product with a diagonal", "f32[3] f32[3,5]", func(x []*node) *node {
 			return apply(op.MatMul2, op.Apply(op.Place, op.Placement{Shape: []int{3, 3}, View: op.Offset(0)}, x[0]), x[1])
 		}, func(x []*node) *node { return mul(x[1], reshapeTo(x[0], 3, 1)) }},
@@ -416,6 +474,9 @@ func stableRows() []row {
 		}},
 		{"factors that cancel", "f64[9] f64[9]", func(x []*node) *node { return div(mul(x[0], x[1]), x[0]) }, func(x []*node) *node { return x[1] }},
 		{"nested quotients", "f64[9] f64[9] f64[9]", func(x []*node) *node { return div(x[0], div(x[1], x[2])) }, func(x []*node) *node { return div(mul(x[0], x[2]), x[1]) }},
+		{"distribution", "f64[9] f64[9] f64[9] f64[9]", func(x []*node) *node { return mul(add(x[0], mul(div(x[1], x[3]), x[2])), x[3]) }, func(x []*node) *node {
+			return add(mul(x[0], x[3]), mul(x[1], x[2]))
+		}},
 		{"distribution", "f64[9] f64[9] f64[9]", func(x []*node) *node { return mul(add(div(x[0], x[1]), x[2]), x[1]) }, func(x []*node) *node { return add(x[0], mul(x[2], x[1])) }},
 	}
 }

@@ -21,7 +21,26 @@ var (
 	choose   = op.Lookup("select")
 )
 
+// commutative are operations whose operands stand in one order.
+var commutative = []*op.Def{op.Add, op.Mul, op.Eq, op.Ne, op.LogicalAnd, op.LogicalOr, op.LogicalXor, op.BitAnd, op.BitOr, op.BitXor}
+
 func apply(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, nil, x...) }
+
+// ordered is d of x and y in the order of the rule "order of operands".
+func ordered(d *op.Def, x, y *ir.Node) *ir.Node {
+	if slices.Contains(commutative, d) && swapped(x, y) {
+		x, y = y, x
+	}
+	return apply(d, x, y)
+}
+
+// swapped reports operands that stand in another order: constants last, else who comes first in the
+// graph.
+func swapped(x, y *ir.Node) bool {
+	_, first := number(x)
+	_, second := number(y)
+	return first && !second || first == second && y.ID < x.ID
+}
 
 // is reports a node of one of the operations.
 func is(n *ir.Node, defs ...*op.Def) bool {
@@ -52,6 +71,14 @@ func number(n *ir.Node) (v ir.Value, ok bool) {
 		v.Float = op.FloatOf(v.Int, n.DType, array.Float64)
 	}
 	return v, true
+}
+
+// constantLike is the constant without dimensions that all elements of n are; n is a number.
+func constantLike(n *ir.Node) *ir.Node {
+	for n.Op != ir.Const {
+		n = n.Args[0]
+	}
+	return reshape(n, nil)
 }
 
 // isNumber reports that all elements of n are f; zeros of floats have the sign of f.

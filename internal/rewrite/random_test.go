@@ -105,7 +105,9 @@ func (m *grower) step() *node {
 	if rank > 0 {
 		axis = r.IntN(rank)
 	}
-	switch k := r.IntN(35); {
+	switch k := r.IntN(36); {
+	case k == 35 && rank > 0 && x.Size() > 0:
+		return m.pairs(x, y, axis)
 	case k == 31 && rank > 0:
 		return m.joined(x, axis)
 	case k == 32 && rank > 0 && x.Shape[axis] > 0:
@@ -187,6 +189,38 @@ func (m *grower) step() *node {
 		return apply(op.MatMul, x, op.Transpose(op.Convert(x, x.DType), 0, 1))
 	}
 	return nil
+}
+
+// pairs makes two of what rules look for in pairs.
+func (m *grower) pairs(x, y *node, axis int) *node {
+	r := m.r
+	y = op.Convert(y, x.DType)
+	switch r.IntN(6) {
+	case 0:
+		return op.Apply(op.Prod, op.Reduction{Axes: []int{axis}, Keep: r.IntN(2) == 0}, apply(op.Neg, x))
+	case 1:
+		c := apply(op.Gt, x, y)
+		return apply(m.pick(op.Add, op.Sub, op.Mul), op.Apply(op.Where, nil, c, x, y), op.Apply(op.Where, nil, c, m.constant(x), x))
+	case 2:
+		return apply(op.Neg, op.Apply(op.Expand, op.Shape(append([]int{2}, x.Shape...)), apply(op.Neg, x)))
+	case 3:
+		return apply(m.pick(op.Mul, op.Div), apply(op.Abs, x), apply(op.Abs, y))
+	case 4: // written at indices
+		at := op.Apply(op.Expand, op.Shape{2}, m.g.Number(float64(r.IntN(x.Shape[axis])), array.Int64, false))
+		part := func() *node {
+			s := append([]int(nil), x.Shape...)
+			s[axis] = 2
+			return op.Apply(op.Expand, op.Shape(s), m.constant(x))
+		}
+		return op.Apply(op.IndexCopy, op.Axis(axis), part(), at, op.Apply(op.IndexCopy, op.Axis(axis), part(), at, x))
+	}
+	z := op.Apply(op.Expand, op.Shape(x.Shape), num(x, 3))
+	if r.IntN(2) == 0 {
+		x = op.Narrow(x, axis, 0, 1)
+		return op.Apply(op.Cat, op.Axis(axis), x, x)
+	}
+	w := op.StridedWindow{Offset: 0, Shape: []int{1}, Strides: []int{1}}
+	return apply(op.Add, x, op.Apply(op.Put, w, z, op.Apply(op.Expand, op.Shape{1}, num(x, 3))))
 }
 
 // joined joins parts of x, x with itself, and windows of x.

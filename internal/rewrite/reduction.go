@@ -86,6 +86,47 @@ var reductionRules = []*Rule{
 	}, least, greatest),
 	canon(Exact, "sum of multiples of integers", "sum(x*c) -> sum(x)*c where c does not change along the axes", ofIntegers(multiples), sum),
 	canon(Fast, "sum of multiples", "sum(x*c) -> sum(x)*c, sum(x/c) -> sum(x)/c where c does not change along the axes", multiples, sum),
+	canon(Fast, "sum of reshaped multiples", "sum(reshape(x*c)) -> sum(reshape(x))*c with one number c", func(c *Context, n *ir.Node) *ir.Node {
+		r := n.Args[0]
+		x := r.Args
+		if r.Op != op.Reshape || !c.once(r) || !is(x[0], op.Mul, op.Div) || !c.once(x[0]) || span(group(n)).one(r.Shape) {
+			return nil
+		}
+		k := bare(x[0].Args[1])
+		if k.Size() != 1 {
+			return nil
+		}
+		y := reshape(as(x[0].Args[0], x[0]), r.Shape)
+		return as(apply(op.Of(x[0]), op.Apply(sum, n.Attrs, y), reshape(k, nil)), n)
+	}, sum),
+	canon(Exact, "product of negatives", "prod(-x) -> prod(x), negative if it is of an odd number", func(c *Context, n *ir.Node) *ir.Node {
+		x := n.Args[0]
+		if x.Op != op.Neg || !c.once(x) || x.Size() == 0 {
+			return nil
+		}
+		y := op.Apply(product_, n.Attrs, x.Args[0])
+		if array.Size(x.Shape[group(n).Lo:group(n).Hi])%2 == 1 {
+			y = apply(op.Neg, y)
+		}
+		return y
+	}, product_),
+	canon(Fast, "product of multiples", "prod(x*c) -> prod(x)*powint(c, n) where c does not change along the axes", func(c *Context, n *ir.Node) *ir.Node {
+		x := n.Args[0]
+		times := array.Size(x.Shape[group(n).Lo:group(n).Hi])
+		if !is(x, op.Mul, op.Div) || !c.once(x) || times < 2 || times > op.MaxPower || !n.DType.Float() {
+			return nil
+		}
+		f := func(y, k *ir.Node) *ir.Node {
+			if b := constantAlong(k, group(n), x.Shape); b != nil {
+				return as(apply(op.Of(x), op.Apply(product_, n.Attrs, as(y, x)), op.Apply(op.PowInt, op.Power(times), b)), n)
+			}
+			return nil
+		}
+		if x.Op == op.Div {
+			return f(x.Args[0], x.Args[1])
+		}
+		return either(x, f)
+	}, product_),
 	canon(Exact, "all of not", "all(not x) -> not any(x), any(not x) -> not all(x)", func(c *Context, n *ir.Node) *ir.Node {
 		x := n.Args[0]
 		if x.Op != op.LogicalNot || !c.once(x) {
@@ -101,14 +142,20 @@ var reductionRules = []*Rule{
 		if n.DType.Float() {
 			return nil
 		}
-		return chain(c, n)
+		return chain(c, n, true)
 	}, sum, product_, least, greatest, every, some),
-	canon(Stable, "reduction of a reduction", "sum(sum(x)) -> sum(x) over the axes of both, and their like, in another order", chain, sum, product_, least, greatest),
-	canon(Exact, "reduction of a joint array of integers", "sum(cat(x, y)) -> sum(x)+sum(y) along the axis, and their like of products, all and any", ofIntegers(joint), sum, product_, every, some),
-	canon(Fast, "reduction of a joint array", "sum(cat(x, y)) -> sum(x)+sum(y) along the axis, and their like", joint, sum, product_),
+	canon(Stable, "reduction of a reduction", "sum(sum(x)) -> sum(x) over the axes of both, and their like, in another order", func(c *Context, n *ir.Node) *ir.Node { return chain(c, n, false) }, sum, product_, least, greatest),
+	canon(Fast, "reduction of a reshaped reduction", "sum(reshape(sum(x))) -> sum(x) where only axes of size 1 go or come between the two, and their like", func(c *Context, n *ir.Node) *ir.Node { return chain(c, n, true) }, sum, product_, least, greatest),
+	canon(Exact, "reduction of a joint array of integers", "sum(cat(x, y)) -> sum(x)+sum(y) along the axis, and their like of products, extremes, all and any", ofIntegers(joint), sum, product_, least, greatest, every, some),
+	canon(Fast, "reduction of a joint array", "sum(cat(x, y)) -> sum(x)+sum(y) along the axis, and their like", joint, sum, product_, least, greatest),
 	canon(Fast, "log of a product", "log(prod(x)) -> sum(log(x))", func(c *Context, n *ir.Node) *ir.Node {
-		if x := n.Args[0]; x.Op == product_ && c.once(x) {
-			return op.Apply(sum, x.Attrs, apply(op.Log, x.Args[0]))
+		r := n.Args[0]
+		x := r
+		if r.Op == op.Reshape && c.once(r) {
+			x = r.Args[0]
+		}
+		if x.Op == product_ && c.once(x) {
+			return reshape(op.Apply(sum, x.Attrs, apply(op.Log, x.Args[0])), n.Shape)
 		}
 		return nil
 	}, op.Log),
@@ -154,20 +201,59 @@ func multiples(c *Context, n *ir.Node) *ir.Node {
 	return either(x, f)
 }
 
-// chain joins neighbouring groups.
-func chain(c *Context, n *ir.Node) *ir.Node {
-	inner := n.Args[0]
+// chain joins neighbouring groups. Between the two reductions may be a change of shape by axes of
+// size 1 if reshaped is set.
+func chain(c *Context, n *ir.Node, reshaped bool) *ir.Node {
+	between := n.Args[0]
+	inner := between
+	if reshaped && between.Op == op.Reshape && c.once(between) && sameButOnes(between.Shape, between.Args[0].Shape) {
+		inner = between.Args[0]
+	}
 	if inner.Op != n.Op || !c.once(inner) {
 		return nil
 	}
-	x, g, h := inner.Args[0], group(n), group(inner)
+	g, ok := regroup(group(n), between.Shape, inner.Shape)
+	if !ok {
+		return nil
+	}
+	x, h := inner.Args[0], group(inner)
 	lo, hi := min(g.Lo, h.Lo), max(g.Hi, h.Hi)
 	for i := lo; i < hi; i++ {
 		if !(i >= g.Lo && i < g.Hi || i >= h.Lo && i < h.Hi || x.Shape[i] == 1) {
 			return nil
 		}
 	}
-	return op.Apply(op.Of(n), op.Group{Lo: lo, Hi: hi}, x)
+	return reshape(op.Apply(op.Of(n), op.Group{Lo: lo, Hi: hi}, x), n.Shape)
+}
+
+// regroup returns the axes of shape to that are those of a group in shape from, which differs by
+// axes of size 1. It reports false if the group has only such.
+func regroup(g op.Group, from, to []int) (op.Group, bool) {
+	if array.Equal(from, to) {
+		return g, true
+	}
+	first, last := 0, 0 // axes longer than 1 before the group, and to its end
+	for i, n := range from {
+		if n != 1 && i < g.Lo {
+			first++
+		}
+		if n != 1 && i < g.Hi {
+			last++
+		}
+	}
+	at, out := 0, op.Group{Lo: -1}
+	for i, n := range to {
+		if n == 1 {
+			continue
+		}
+		if at == first && first < last {
+			out.Lo = i
+		}
+		if at++; at == last {
+			out.Hi = i + 1
+		}
+	}
+	return out, first < last
 }
 
 // joint reduces the parts of a joint array, few and long, one by one.
@@ -180,7 +266,7 @@ func joint(c *Context, n *ir.Node) *ir.Node {
 	if axis < g.Lo || axis >= g.Hi {
 		return nil
 	}
-	d := map[ir.Op]*op.Def{sum: op.Add, product_: op.Mul, every: op.LogicalAnd, some: op.LogicalOr}[n.Op]
+	d := map[ir.Op]*op.Def{sum: op.Add, product_: op.Mul, least: op.Minimum, greatest: op.Maximum, every: op.LogicalAnd, some: op.LogicalOr}[n.Op]
 	var r *ir.Node
 	for _, p := range x.Args {
 		if p.Size() == 0 {

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"math"
 	"slices"
 
 	"weft/internal/array"
@@ -184,6 +185,23 @@ var shapeRules = []*Rule{
 			return nil
 		}
 		return op.Apply(op.Cat, n.Attrs, parts...)
+	}, op.Cat),
+	canon(Exact, "joint array of repetitions", "cat(x, x) -> expand(x) where x has size 1 along the axis, and of arrays of one number", func(c *Context, n *ir.Node) *ir.Node {
+		x, axis := n.Args[0], int(n.Attrs.(op.Axis))
+		v, number1 := number(x)
+		for _, y := range n.Args[1:] {
+			w, number2 := number(y)
+			if !(number1 && number2 && v == w && math.Float64bits(v.Float) == math.Float64bits(w.Float)) && !(y == x && x.Shape[axis] == 1) {
+				return nil
+			}
+		}
+		switch {
+		case len(n.Args) < 2:
+			return nil
+		case number1:
+			return as(constantLike(x), n)
+		}
+		return as(x, n)
 	}, op.Cat),
 	canon(Exact, "joint array of joint arrays", "cat(cat(x, y), z) -> cat(x, y, z) along the same axis", func(c *Context, n *ir.Node) *ir.Node {
 		inner := func(x *ir.Node) bool { return x.Op == op.Cat && x.Attrs == n.Attrs && c.once(x) }

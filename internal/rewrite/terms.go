@@ -166,7 +166,7 @@ func (t *total) node(n *ir.Node) (r *ir.Node, ops int) {
 			return
 		}
 		ops++
-		r = apply(d, r, x)
+		r = ordered(d, r, x)
 	}
 	for _, x := range plus {
 		join(op.Add, x)

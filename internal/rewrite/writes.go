@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"math"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -33,6 +35,21 @@ var writeRules = []*Rule{
 			return op.Apply(op.Put, w, p.Args[0], n.Args[1])
 		}
 		return nil
+	}, op.Put),
+	canon(Exact, "indexed write over a write", "x with y, then z, at the same indices -> x with z there", func(c *Context, n *ir.Node) *ir.Node {
+		p := n.Args[2]
+		if p.Op != op.IndexCopy || p.Attrs != n.Attrs || p.Args[1] != n.Args[1] {
+			return nil
+		}
+		return op.Apply(op.IndexCopy, n.Attrs, n.Args[0], n.Args[1], p.Args[2])
+	}, op.IndexCopy),
+	canon(Exact, "write of the same number", "an array of one number with that number written into it -> the array", func(c *Context, n *ir.Node) *ir.Node {
+		v, ok := number(n.Args[0])
+		w, also := number(n.Args[1])
+		if !ok || !also || v != w || math.Float64bits(v.Float) != math.Float64bits(w.Float) {
+			return nil
+		}
+		return n.Args[0]
 	}, op.Put),
 	canon(Exact, "write over all", "x with y written over all of it -> y", func(c *Context, n *ir.Node) *ir.Node {
 		w, y := n.Attrs.(op.StridedWindow), n.Args[1]
