@@ -186,7 +186,7 @@
 //   - Computed late: [Tensor.Lazy]
 //   - Shared by processes: [Share], [OpenShared], [Segment]
 //   - Whose writes are known: [Track], [Tracked], [TrackOpts], [Cost], [Unmapped], [ByteRange],
-//     [Finisher], [Tensor.Sink]
+//     [Finisher], [SinkFunc], [RectSink], [Tensor.Sink]
 //
 // # Compiled functions
 //

@@ -573,6 +573,42 @@ func ExampleTrackOpts() {
 	// [{0 20} {80 100}]
 }
 
+// A buffer of one's own is a sink: the function stands for glBufferSubData.
+func ExampleSinkFunc() {
+	x := weft.Zeros(4, 5)
+	d := weft.Track(x)
+	buffer := weft.SinkFunc(func(offset int, bytes []byte) error {
+		fmt.Println(len(bytes), "bytes from byte", offset, "on")
+		return nil
+	})
+	d.Flush(buffer)
+	x.At(2).Assign(1)
+	fmt.Println(d.Extents(x.At(2)), d.PendingOf(x.Slice(weft.All, weft.Index(0))))
+	d.Flush(buffer)
+	// Output:
+	// 80 bytes from byte 0 on
+	// {40 60} [{40 44}]
+	// 20 bytes from byte 40 on
+}
+
+// A texture is updated by rectangles: the function stands for glTexSubImage2D.
+func ExampleRectSink() {
+	picture := weft.ZerosOf(weft.Uint8, 480, 640, 4)
+	d := weft.Track(picture, weft.TrackOpts{Item: new(4), Cost: &weft.Cost{}})
+	texture := weft.RectSink(picture, func(x, y, width, height int, pixels []byte) error {
+		fmt.Println(width, "x", height, "pixels at", x, y)
+		return nil
+	})
+	d.Flush(texture)
+	picture.Slice(weft.Range(100, 120), weft.Range(30, 90)).Assign(255)
+	n, _ := d.Flush(texture)
+	fmt.Println(n, "bytes")
+	// Output:
+	// 640 x 480 pixels at 0 0
+	// 60 x 20 pixels at 30 100
+	// 4800 bytes
+}
+
 // A file is a sink; what failed is sent by the next flush.
 func ExampleTracked_Flush() {
 	f, err := os.CreateTemp("", "tracked")

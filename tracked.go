@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -113,6 +114,58 @@ func (d *Tracked) check(opName string) {
 	d.base.c().Check(opName)
 }
 
+// Extents returns the bytes of the array from the first that a view of it touches to the last,
+// whatever the signs of its strides, and {0 0} for a view without elements. It panics with *[Error] if view shares no memory with the array.
+func (d *Tracked) Extents(view *Tensor) ByteRange {
+	d.checkView("extents", view)
+	lo, hi := view.v().Span()
+	size := view.v().DType.Size()
+	r := ByteRange{max(lo*size-d.from, 0), min(hi*size-d.from, d.bytes)}
+	if r.Start >= r.Stop {
+		return ByteRange{}
+	}
+	return r
+}
+
+// PendingOf returns what of [Tracked.Pending] belongs to a view of the array, such as one field of
+// records. Offsets count from the first byte of the array. Of a view whose elements lie in more than
+// 1024 places it may have bytes between them too. It panics with *[Error] if view shares no memory
+// with the array.
+func (d *Tracked) PendingOf(view *Tensor) []ByteRange {
+	d.checkView("pendingof", view)
+	size := view.v().DType.Size()
+	strides := make([]int, len(view.v().Strides))
+	for i, n := range view.v().Strides {
+		strides[i] = n * size
+	}
+	touched := dirty.NewSet(dirty.Interval{Start: d.from, Stop: d.from + d.bytes}, 1, false, 0)
+	touched.AddStrided(view.v().Offset*size, size, view.v().Shape, strides)
+	var out []ByteRange
+	pending := d.Pending()
+	for _, p := range touched.List() {
+		start, stop := p.Start-d.from, p.Stop-d.from
+		for len(pending) > 0 && pending[0].Stop <= start {
+			pending = pending[1:]
+		}
+		for _, q := range pending {
+			if q.Start >= stop {
+				break
+			}
+			out = append(out, ByteRange{max(start, q.Start), min(stop, q.Stop)})
+		}
+	}
+	return out
+}
+
+// checkView refuses a tensor that is not a view of the array.
+func (d *Tracked) checkView(opName string, view *Tensor) {
+	d.check(opName)
+	view.c().Check(opName)
+	if view.v().Store != d.base.v().Store {
+		array.Failf(opName, "view", "is not a view of the tracked array")
+	}
+}
+
 // Pending returns the bytes that [Tracked.Flush] would send, ascending and apart.
 func (d *Tracked) Pending() []ByteRange {
 	d.check("pending")
@@ -127,11 +180,7 @@ func (d *Tracked) Pending() []ByteRange {
 // Mark marks the bytes of a view of the array as written: for writes that weft does not
 // see. It panics with *[Error] if view shares no memory with the array.
 func (d *Tracked) Mark(view *Tensor) {
-	d.check("mark")
-	view.c().Check("mark")
-	if view.v().Store != d.base.v().Store {
-		array.Failf("mark", "view", "is not a view of the tracked array")
-	}
+	d.checkView("mark", view)
 	w := core.OpenWrite(view.v())
 	w.Done()
 }
@@ -350,4 +399,125 @@ func (s memorySink) WriteAt(p []byte, off int64) (int, error) {
 	}
 	core.WriteBytes(s.t.c(), int(off), p)
 	return len(p), nil
+}
+
+// A SinkFunc is a sink made of a function, which gets the offset of bytes in the array and the bytes:
+// for a buffer of one's own, such as one of OpenGL or WebGPU. The function must not keep the slice.
+//
+//	d.Flush(weft.SinkFunc(func(offset int, bytes []byte) error {
+//		gl.BufferSubData(gl.ARRAY_BUFFER, offset, len(bytes), gl.Ptr(bytes))
+//		return nil
+//	}))
+type SinkFunc func(offset int, bytes []byte) error
+
+// WriteAt implements [io.WriterAt].
+func (f SinkFunc) WriteAt(p []byte, off int64) (int, error) {
+	if f == nil {
+		return 0, &Error{Kind: Misuse, Op: "sink", Msg: "the function is nil"}
+	}
+	if err := f(int(off), p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// RectSink returns a sink that takes what has changed of a picture by rectangles, as textures are
+// updated: glTexSubImage2D of OpenGL, texSubImage2D of WebGL, writeTexture of WebGPU. picture has shape
+// [height, width] or [height, width, ...]: what follows is a pixel. upload gets the first column and
+// row of a rectangle, its size in pixels, and its pixels, row after row; it must not keep the slice.
+//
+// Track the picture with the size of a pixel as Item and a Latency of 0: rows that lie below one
+// another are joined into one rectangle, so a gap between two rows is never worth sending. It is an
+// error if ranges are not whole pixels. upload is called at the end of a flush; if it fails, all of
+// that flush stays pending. A sink serves one flush at a time. It panics with *[Error] if picture has
+// fewer than two axes or upload is nil.
+func RectSink(picture *Tensor, upload func(x, y, width, height int, pixels []byte) error) Finisher {
+	const opName = "rectsink"
+	picture.c().NotNil(opName)
+	shape := picture.v().Shape
+	if len(shape) < 2 {
+		array.Failf(opName, "picture", "has shape %s, want [height width ...]", array.ShapeString(shape))
+	}
+	if upload == nil {
+		array.Failf(opName, "upload", "is nil")
+	}
+	pixel := array.Size(shape[2:]) * picture.v().DType.Size()
+	return &rectSink{width: shape[1], height: shape[0], pixel: pixel, upload: upload}
+}
+
+type rectSink struct {
+	width, height, pixel int // pixels, pixels, bytes
+	upload               func(x, y, width, height int, pixels []byte) error
+	rects                []rect // in the order of their last row
+	last                 rect   // a part of a row, not yet among them
+}
+
+// A rect is a rectangle of pixels, and its bytes.
+type rect struct {
+	x, y, width, height int
+	bytes               []byte
+}
+
+// WriteAt is that of [io.WriterAt]: it divides a range of bytes into rows.
+func (s *rectSink) WriteAt(p []byte, off int64) (int, error) {
+	row := s.width * s.pixel
+	at, n := int(off), len(p)
+	switch {
+	case n == 0:
+		return 0, nil
+	case off < 0 || at > row*s.height-n:
+		return 0, &Error{Kind: Misuse, Op: "rectsink", Msg: "bytes lie beyond the picture"}
+	case at%s.pixel != 0 || n%s.pixel != 0:
+		return 0, array.Errorf("rectsink", "", "bytes %d to %d are not whole pixels of %d bytes: track the picture with Item: new(%d)", at, at+n, s.pixel, s.pixel)
+	}
+	for len(p) > 0 {
+		k := min(len(p), row-at%row)
+		x, y := at%row/s.pixel, at/row
+		if l := &s.last; l.y != y || l.x+l.width != x || l.height == 0 { // not one range in two pieces
+			s.join()
+			s.last = rect{x: x, y: y, height: 1}
+		}
+		s.last.width += k / s.pixel
+		s.last.bytes = append(s.last.bytes, p[:k]...)
+		at, p = at+k, p[k:]
+	}
+	return n, nil
+}
+
+// join adds the last part of a row to the rectangle that ends above it, if there is one as wide.
+func (s *rectSink) join() {
+	l := s.last
+	s.last = rect{}
+	if l.height == 0 {
+		return
+	}
+	for i := len(s.rects) - 1; i >= 0; i-- {
+		r := s.rects[i]
+		end := r.y + r.height // of rectangles further in front it is less
+		if end < l.y {
+			break
+		}
+		if end == l.y && r.x == l.x && r.width == l.width {
+			copy(s.rects[i:], s.rects[i+1:])
+			r.bytes = append(r.bytes, l.bytes...)
+			r.height++
+			s.rects[len(s.rects)-1] = r
+			return
+		}
+	}
+	s.rects = append(s.rects, l)
+}
+
+// Finish implements [Finisher].
+func (s *rectSink) Finish() error {
+	s.join()
+	rects := s.rects
+	s.rects = nil
+	slices.SortFunc(rects, func(a, b rect) int { return cmp.Or(a.y-b.y, a.x-b.x) })
+	for _, r := range rects {
+		if err := s.upload(r.x, r.y, r.width, r.height, r.bytes); err != nil {
+			return err
+		}
+	}
+	return nil
 }

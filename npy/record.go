@@ -122,7 +122,7 @@ func (p *parser) element(m *member) (err error) {
 	return err
 }
 
-// flat returns the fields of a record, those of records in it included.
+// flat returns the fields of a record, and of the records in it.
 func flat(list []member) (out []field, err error) {
 	out = []field{}
 	for i := range list {

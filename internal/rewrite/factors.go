@@ -339,6 +339,28 @@ var factorRules = []*Rule{
 		}
 		return nil
 	}),
+	factorRule(Stable, "exponential by a sum of several", "exp(x)/(exp(x)+exp(y)+exp(z)) -> exp(x-m)/(exp(x-m)+exp(y-m)+exp(z-m)) with the greatest of x, y, z as m; exp(x)/(exp(x)+c) with exp(-|x|)", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			xs := summands(bare(f))
+			k := slices.IndexFunc(p.num, func(e *ir.Node) bool { return e.Op == op.Exp && slices.Contains(xs, e.Args[0]) })
+			if k < 0 || isShift(xs) || onePlus(bare(f)) != nil && len(xs) == 2 {
+				continue
+			}
+			q := p.clone()
+			if c := constantOf(bare(f)); len(xs) == 2 && c != nil { // with exp(-|x|), which loses digits for neither sign
+				x := p.num[k].Args[0]
+				e, above := apply(op.Exp, apply(op.Neg, apply(op.Abs, x))), apply(op.Gt, x, num(x, 0))
+				q.num[k] = apply(choose, above, num(x, 1), e)
+				q.den[i] = apply(choose, above, apply(op.Add, apply(op.Mul, e, c), num(x, 1)), apply(op.Add, e, c))
+				return q
+			}
+			m := shift(n, xs)
+			q.num[k] = apply(op.Exp, apply(op.Sub, p.num[k].Args[0], m))
+			q.den[i] = sumOfExponentials(xs, m)
+			return q
+		}
+		return nil
+	}),
 	factorRule(Stable, "exponential by erfc", "exp(-x*x)/erfc(x) -> by its asymptotic series where both vanish: the gradient of log(erfc(x))", func(c *Context, n *ir.Node, p *product) *product {
 		for i, f := range p.den {
 			x := ofOp(f, op.Erfc)

@@ -379,6 +379,19 @@ func stableRows() []row {
 			d := choose(apply(op.Eq, x[0], x[1]), num(x[0], 0), abs(sub(x[0], x[1])))
 			return add(apply(op.Maximum, x[0], x[1]), log1p(exp(neg(d))))
 		}},
+		{"log of a sum of several", "f64[9]", of(func(x *node) *node { return log(plus(exp(x), 2)) }), of(func(x *node) *node {
+			k := num(x, math.Ln2)
+			return add(apply(op.Maximum, x, k), log1p(exp(neg(choose(apply(op.Eq, x, k), num(x, 0), abs(sub(x, k)))))))
+		})},
+		{"log of a sum of several", "f64[9] f64[9]", func(x []*node) *node { return log(plus(add(exp(x[0]), exp(x[1])), 1)) }, func(x []*node) *node {
+			m := apply(op.Maximum, apply(op.Maximum, x[0], x[1]), num(x[0], 0))
+			m = choose(apply(op.IsFinite, m), m, num(m, 0))
+			return add(log(add(add(exp(sub(x[0], m)), exp(sub(x[1], m))), exp(sub(num(m, 0), m)))), m)
+		}},
+		{"logsumexp", "f64[3,9]", of(func(x *node) *node { return log(div(reshapeTo(total(exp(x)), 3), num(x, 9))) }), of(func(x *node) *node {
+			m := choose(apply(op.IsFinite, most(x)), most(x), num(x, 0))
+			return reshapeTo(add(log(div(total(exp(sub(x, m))), num(x, 9))), m), 3)
+		})},
 		{"logsumexp", "f64[3,9]", of(func(x *node) *node { return log(reshapeTo(total(exp(x)), 3)) }), of(func(x *node) *node {
 			m := choose(apply(op.IsFinite, most(x)), most(x), num(x, 0))
 			return reshapeTo(add(log(total(exp(sub(x, m)))), m), 3)
@@ -404,6 +417,11 @@ func stableRows() []row {
 		{"1 less erf", "f64[9]", of(func(x *node) *node { return less(1, apply(op.Erf, x)) }), one(op.Erfc)},
 		{"1 less erf", "f64[9]", of(func(x *node) *node { return plus(apply(op.Erf, x), 1) }), of(func(x *node) *node { return apply(op.Erfc, neg(x)) })},
 		{"1 less erf", "f32[9]", of(func(x *node) *node { return less(1, apply(op.Erfc, x)) }), one(op.Erf)},
+		{"1 less erf", "f64[9]", of(func(x *node) *node { return sub(apply(op.Erf, x), num(x, 1)) }), of(func(x *node) *node { return neg(apply(op.Erfc, x)) })},
+		{"1 less erf", "f64[9]", of(func(x *node) *node { return plus(apply(op.Erfc, x), -1) }), of(func(x *node) *node { return neg(apply(op.Erf, x)) })},
+		{"1 less erf", "f64[9]", of(func(x *node) *node { return less(-1, apply(op.Erf, x)) }), of(func(x *node) *node { return neg(apply(op.Erfc, neg(x))) })},
+		{"1 less erf", "f32[9]", of(func(x *node) *node { return sub(neg(apply(op.Erf, x)), num(x, 1)) }), of(func(x *node) *node { return neg(apply(op.Erfc, neg(x))) })},
+		{"1 less erf", "f64[9]", of(func(x *node) *node { return less(2, apply(op.Erfc, x)) }), of(func(x *node) *node { return apply(op.Erfc, neg(x)) })},
 		{"log of erfc", "f64[9]", of(func(x *node) *node { return log(apply(op.Erfc, x)) }), of(func(x *node) *node {
 			z, l := apply(op.Maximum, x, num(x, 26)), apply(op.Minimum, x, num(x, 26))
 			return choose(apply(op.Gt, x, num(x, 26)), sub(log(div(num(z, 1/math.Sqrt(math.Pi)), series(z))), square(z)), log(apply(op.Erfc, l)))
@@ -449,6 +467,18 @@ func stableRows() []row {
 			return total(mul(x[1], softmax(x[0])))
 		}},
 		{"exponential by a sum of two", "f64[9] f64[9]", func(x []*node) *node { return div(exp(x[0]), add(exp(x[0]), exp(x[1]))) }, func(x []*node) *node { return sigmoid(sub(x[0], x[1])) }},
+		{"exponential by a sum of several", "f64[9] f64[9] f64[9]", func(x []*node) *node {
+			return mul(x[2], div(exp(x[0]), add(add(exp(x[0]), exp(x[1])), exp(x[2]))))
+		}, func(x []*node) *node {
+			m := apply(op.Maximum, apply(op.Maximum, x[0], x[1]), x[2])
+			m = choose(apply(op.IsFinite, m), m, num(m, 0))
+			e := exp(sub(x[0], m))
+			return mul(x[2], div(e, add(add(e, exp(sub(x[1], m))), exp(sub(x[2], m)))))
+		}},
+		{"exponential by a sum of several", "f64[9]", of(func(x *node) *node { return div(exp(x), plus(exp(x), 2)) }), of(func(x *node) *node {
+			e, above := exp(neg(abs(x))), apply(op.Gt, x, num(x, 0))
+			return div(choose(above, num(x, 1), e), choose(above, plus(mul(e, num(x, 2)), 1), plus(e, 2)))
+		})},
 		{"softmax", "f64[3,9]", of(func(x *node) *node { return div(exp(x), total(exp(x))) }), of(softmax)},
 		{"softmax", "f64[3,9] f64[3]", func(x []*node) *node {
 			g := reshapeTo(div(x[1], reshapeTo(total(exp(x[0])), 3)), 3, 1)

@@ -5,7 +5,7 @@
 //
 // A [Rule] looks at one node, and at what that is computed from, and returns the node that
 // takes its place, or nil. The rules stand in a few tables by subject: algebra.go, terms.go, logic.go,
-// shape.go, writes.go, control.go, loops.go, reduction.go, stable.go, factors.go, gather.go, power.go, matmul.go. What a rule promises is its
+// shape.go, writes.go, control.go, loops.go, reduction.go, stable.go, logsum.go, factors.go, gather.go, power.go, matmul.go. What a rule promises is its
 // [Level]: an Exact one never changes a bit, of NaN (whose payloads are not compared), of
 // infinities and of the sign of zeros too.
 //

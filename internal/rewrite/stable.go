@@ -39,6 +39,40 @@ func oneMinus(n *ir.Node) *ir.Node {
 	return nil
 }
 
+// lessOne returns x of x-1 or x+(-1), nil for others.
+func lessOne(n *ir.Node) *ir.Node {
+	if !n.DType.Float() {
+		return nil
+	}
+	if n.Op == op.Sub {
+		if isNumber(n.Args[1], 1) {
+			return as(n.Args[0], n)
+		}
+		return nil
+	}
+	return either(n, func(x, y *ir.Node) *ir.Node {
+		if isNumber(y, -1) {
+			return as(x, n)
+		}
+		return nil
+	})
+}
+
+// complement returns 1-minus or 1+plus, of which one is nil, where that is an error function or its
+// complement.
+func complement(minus, plus *ir.Node) *ir.Node {
+	if x := ofOp(minus, op.Erf); x != nil {
+		return apply(op.Erfc, x)
+	}
+	if x := ofOp(minus, op.Erfc); x != nil {
+		return apply(op.Erf, x)
+	}
+	if x := ofOp(plus, op.Erf); x != nil {
+		return apply(op.Erfc, negative(x))
+	}
+	return nil
+}
+
 // ofOp returns the argument of n if that is of one operation, else nil.
 func ofOp(n *ir.Node, d *op.Def) *ir.Node {
 	if n != nil && n.Op == d {
@@ -153,28 +187,47 @@ var stableRules = []*Rule{
 		return apply(op.Add, x, log1mexp(apply(op.Sub, y, x)))
 	}, op.Log),
 	stable("log of a sum of exponentials", "log(exp(x)+exp(y)) -> maximum(x, y)+log1p(exp(-|x-y|))", func(c *Context, n *ir.Node) *ir.Node {
-		s := n.Args[0]
-		if s.Op != op.Add {
-			return nil
+		if xs := summands(n.Args[0]); len(xs) == 2 && n.Args[0].Args[0].Op == op.Exp && n.Args[0].Args[1].Op == op.Exp {
+			return logOfTwo(n, xs[0], xs[1])
 		}
-		x, y := ofOp(s.Args[0], op.Exp), ofOp(s.Args[1], op.Exp)
-		if x == nil || y == nil {
-			return nil
-		}
-		// Equal infinities have no difference.
-		d := apply(choose, apply(op.Eq, x, y), num(n, 0), apply(op.Abs, apply(op.Sub, x, y)))
-		return as(apply(op.Add, apply(op.Maximum, x, y), apply(op.Log1p, apply(op.Exp, apply(op.Neg, d)))), n)
+		return nil
 	}, op.Log),
-	stable("logsumexp", "log(sum(exp(x))) -> log(sum(exp(x-max(x))))+max(x)", func(c *Context, n *ir.Node) *ir.Node {
-		s := kept(n.Args[0])
-		if s == nil || shifted(root(s).Args[0]) {
+	stable("log of a sum of several", "log(exp(x)+exp(y)+exp(z)) -> log(exp(x-m)+exp(y-m)+exp(z-m))+m with the greatest of x, y, z as m; also with constants from 1 on", func(c *Context, n *ir.Node) *ir.Node {
+		xs := summands(n.Args[0])
+		if len(xs) == 2 {
+			if onePlus(n.Args[0]) != nil {
+				return nil
+			}
+			return logOfTwo(n, xs[0], xs[1])
+		}
+		if len(xs) < 3 || isShift(xs) {
+			return nil
+		}
+		m := shift(n, xs)
+		return as(apply(op.Add, apply(op.Log, sumOfExponentials(xs, m)), m), n)
+	}, op.Log),
+	stable("logsumexp", "log(sum(exp(x))) -> log(sum(exp(x-max(x))))+max(x); of means and other multiples of the sum too", func(c *Context, n *ir.Node) *ir.Node {
+		y := unshaped(n.Args[0])
+		var k *ir.Node
+		d := op.Of(y)
+		if is(y, op.Mul, op.Div) {
+			if v, ok := number(y.Args[1]); !ok || !(v.Float > 0) || math.IsInf(v.Float, 1) || len(bare(y.Args[1]).Shape) > 0 {
+				return nil
+			}
+			y, k = y.Args[0], bare(y.Args[1])
+		}
+		s := kept(y)
+		if s == nil || s.Size() != n.Size() || shifted(root(s).Args[0]) {
 			return nil
 		}
 		x := root(s).Args[0]
 		m := over(greatest, s, x)
 		m = apply(choose, apply(op.IsFinite, m), m, num(m, 0))
-		l := apply(op.Log, over(sum, s, apply(op.Exp, apply(op.Sub, x, m))))
-		return reshape(apply(op.Add, l, m), n.Shape)
+		l := over(sum, s, apply(op.Exp, apply(op.Sub, x, m)))
+		if k != nil {
+			l = apply(d, l, k)
+		}
+		return reshape(apply(op.Add, apply(op.Log, l), m), n.Shape)
 	}, op.Log),
 	stable("log of softmax", "log(softmax(x)) -> x-max(x)-log(sum(exp(x-max(x))))", func(c *Context, n *ir.Node) *ir.Node {
 		y := n.Args[0]
@@ -228,11 +281,7 @@ var stableRules = []*Rule{
 		if x := ofOp(oneMinus(n), op.Exp); x != nil {
 			return apply(op.Neg, apply(op.Expm1, x))
 		}
-		x, y := n.Args[0], n.Args[1]
-		if n.Op == op.Add && isNumber(x, -1) {
-			x, y = y, x
-		}
-		if x := ofOp(as(x, n), op.Exp); x != nil && (n.Op == op.Sub && isNumber(y, 1) || n.Op == op.Add && isNumber(y, -1)) {
+		if x := ofOp(lessOne(n), op.Exp); x != nil {
 			return apply(op.Expm1, x)
 		}
 		return nil
@@ -243,16 +292,28 @@ var stableRules = []*Rule{
 		}
 		return nil
 	}, op.Sub, op.Add),
-	stable("1 less erf", "1-erf(x) -> erfc(x), 1+erf(x) -> erfc(-x), 1-erfc(x) -> erf(x)", func(c *Context, n *ir.Node) *ir.Node {
-		y := oneMinus(n)
-		if x := ofOp(y, op.Erf); x != nil {
-			return apply(op.Erfc, x)
+	stable("1 less erf", "1-erf(x) -> erfc(x), 1+erf(x) -> erfc(-x), 1-erfc(x) -> erf(x), 2-erfc(x) -> erfc(-x), and their negatives: erf(x)-1 -> -erfc(x), erfc(x)-1 -> -erf(x)", func(c *Context, n *ir.Node) *ir.Node {
+		if m := complement(oneMinus(n), onePlus(n)); m != nil {
+			return m
 		}
-		if x := ofOp(y, op.Erfc); x != nil {
-			return apply(op.Erf, x)
+		if x := lessOne(n); x != nil {
+			var plus *ir.Node
+			if x.Op == op.Neg { // -x-1 is -(1+x)
+				plus, x = x.Args[0], nil
+			}
+			if m := complement(x, plus); m != nil {
+				return apply(op.Neg, m)
+			}
 		}
-		if x := ofOp(onePlus(n), op.Erf); x != nil {
-			return apply(op.Erfc, negative(x))
+		if n.Op == op.Sub && isNumber(n.Args[0], -1) { // -1-x
+			if m := complement(nil, as(n.Args[1], n)); m != nil {
+				return apply(op.Neg, m)
+			}
+		}
+		if n.Op == op.Sub && isNumber(n.Args[0], 2) {
+			if x := ofOp(as(n.Args[1], n), op.Erfc); x != nil {
+				return apply(op.Erfc, negative(x))
+			}
 		}
 		return nil
 	}, op.Sub, op.Add),

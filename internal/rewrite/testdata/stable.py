@@ -8,7 +8,7 @@ results are exact to 30 digits.
 """
 import struct
 
-from mpmath import erfc, exp, expm1, log, log1p, mp, mpf, pi, sqrt
+from mpmath import erf, erfc, exp, expm1, log, log1p, mp, mpf, pi, sqrt
 
 mp.dps = 2000  # exp(-1000) beside 1
 
@@ -30,6 +30,13 @@ each = {  # value, derivative
     "log1p": (log1p, lambda x: 1 / (1 + x)),
     "erfc": (erfc, lambda x: -2 / sqrt(pi) * exp(-x * x)),
     "logerfc": (lambda x: log(erfc(x)), lambda x: -2 / sqrt(pi) * exp(-x * x) / erfc(x)),
+    "erfm1": (lambda x: -erfc(x), lambda x: 2 / sqrt(pi) * exp(-x * x)),
+    "erfcm1": (lambda x: -erf(x), lambda x: -2 / sqrt(pi) * exp(-x * x)),
+    "log2pexp": (lambda x: log(2 + exp(x)), lambda x: exp(x) / (2 + exp(x))),
+    "logthree": (
+        lambda x: log(exp(x) + exp(2 * x) + exp(x / 2)),
+        lambda x: (exp(x) + 2 * exp(2 * x) + exp(x / 2) / 2) / (exp(x) + exp(2 * x) + exp(x / 2)),
+    ),
     "log1mexp": (lambda x: log(1 - exp(x)), lambda x: exp(x) / (exp(x) - 1)),
 }
 points = {
@@ -38,6 +45,10 @@ points = {
     "expm1": [1e-10, -1e-10, 1e-5, 0.5, -0.5, 2, -30, 1e-20, 20],
     "log1p": [1e-10, -1e-10, 1e-5, 0.5, -0.5, 2, 30, 1e-20, 1e6],
     "erfc": [0, 1, -1, 3, 5, -5, 9.125, 0.25],  # whose squares are numbers of either type
+    "erfm1": [0, 1, 3, 5, -5, 9.125, 0.25],
+    "erfcm1": [1, -1, 3, -3, 0.25, 1e-3, -1e-8],
+    "log2pexp": [1000, -1000, 0, 1, -1, 88.75, 709.5, 30, -30, 1e4],
+    "logthree": [1000, -1000, 1, 2, 88.75, 500, -80, 30],
     "logerfc": [0.5, 1, -1, 3, 5, -5, 8.5, 10, 12.5, 26, 30, 100, 1e5, 1e10],
     "log1mexp": [-1e-10, -1e-5, -0.5, -0.693, -0.7, -2, -30, -80, -1000],
 }
@@ -52,6 +63,7 @@ def vectors(x, dy):
     p = [exp(v) / s for v in x]
     total, mixed = sum(dy), sum(d * v for d, v in zip(dy, p))
     yield "logsumexp", [log(s)], [dy[0] * v for v in p], dy[:1]
+    yield "logmeanexp", [log(s / len(x))], [dy[0] * v for v in p], dy[:1]
     yield "softmax", p, [v * (d - mixed) for v, d in zip(p, dy)], dy
     yield "logsoftmax", [v - log(s) for v in x], [d - v * total for v, d in zip(p, dy)], dy
 
