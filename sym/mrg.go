@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/par"
+	"weft/internal/saved"
 )
 
 // The generator MRG31k3p of P. L'Ecuyer and R. Touzin ("Fast combined multiple recursive
@@ -84,8 +85,20 @@ type mrgDraw struct {
 // AppendKey implements ir.Attrs.
 func (d mrgDraw) AppendKey(k []byte) []byte { return ir.Ints(append(k, byte(d.dtype)), d.shape) }
 
+func init() {
+	type parts struct {
+		DType array.DType
+		Shape []int
+	}
+	saved.RegisterFunc("mrg draw", func(d mrgDraw) parts { return parts{d.dtype, d.shape} }, func(p parts) mrgDraw { return mrgDraw{p.DType, p.Shape} })
+}
+
 // Results implements op.HostFunc.
 func (d mrgDraw) Results(args []ir.Type) []ir.Type {
+	if len(args) != 1 || args[0].DType != array.Int64 || len(args[0].Shape) != 2 || args[0].Shape[0] == 0 || args[0].Shape[1] != 6 || !d.dtype.Float() || d.dtype == array.BFloat16 {
+		array.Failf("mrg", "", "draws %s from other states than its own", d.dtype) // of a file
+	}
+	array.CheckShape("mrg", d.shape, d.dtype)
 	return []ir.Type{{DType: d.dtype, Shape: d.shape}, args[0]}
 }
 

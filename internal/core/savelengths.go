@@ -155,7 +155,7 @@ func freeLengths(names []string, sizes [][]string, example []ir.Type) (lengths [
 func parseInput(text string, example ir.Type) (name string, sizes []string) {
 	name, rest, ok := strings.Cut(text, "[")
 	name = strings.TrimSpace(name)
-	if !identifier(name) {
+	if !IsIdentifier(name) {
 		array.Failf("save", "Inputs", "%q does not begin with a name", text)
 	}
 	if !ok {
@@ -167,15 +167,15 @@ func parseInput(text string, example ir.Type) (name string, sizes []string) {
 		array.Failf("save", "Inputs", "%q does not fit %s: want a name, or a name and a size for each axis, as in x[n 784]", text, array.TypeString(example.DType, example.Shape))
 	}
 	for _, s := range sizes {
-		if _, err := strconv.Atoi(s); err != nil && !identifier(s) {
+		if _, err := strconv.Atoi(s); err != nil && !IsIdentifier(s) {
 			array.Failf("save", "Inputs", "%q has the size %q: want a number or a name", text, s)
 		}
 	}
 	return name, sizes
 }
 
-// identifier reports whether a name is letters, digits and "_.", and begins with none of the digits.
-func identifier(s string) bool {
+// IsIdentifier reports whether a name is letters, digits and "_.", and begins with none of the digits.
+func IsIdentifier(s string) bool {
 	for i, r := range s {
 		if !unicode.IsLetter(r) && r != '_' && (i == 0 || !unicode.IsDigit(r) && r != '.') {
 			return false
@@ -199,7 +199,7 @@ func outputNames(g *TracedGraph, names []string) []string {
 		array.Failf("save", "Outputs", "are %d, the function has %s", len(names), array.Count(n, "result"))
 	}
 	for i, name := range names {
-		if !identifier(name) || slices.Contains(names[:i], name) {
+		if !IsIdentifier(name) || slices.Contains(names[:i], name) {
 			array.Failf("save", "Outputs", "%q is not a name, or given twice", name)
 		}
 	}

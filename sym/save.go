@@ -1,0 +1,205 @@
+package sym
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/ir"
+	"weft/internal/saved"
+)
+
+// Functions as files, which run without the variables that made them.
+
+// exampleLength is the length for which free axes are traced first. Many sizes divide it.
+const exampleLength = 8
+
+// Save writes the function to the file at path, as [weft.Compiled.Save] does: [weft.LoadProgram] and the
+// command weft run read it. Shared variables and generators go on in the program from where they are
+// now. Inputs and results have the names of their variables, and shared variables too, where
+// [weft.SaveOpts] gives no others.
+//
+// Axes of length [Any] are free. Which of them have one length is found by trying: all have their own,
+// or the first axes of all inputs have one, n, or all axes do, or some have the length of an axis of a
+// weight. Inputs of the options, such as "x[n 784]", says it instead; a number there fixes a length.
+//
+// The error is that of a file, or an *[weft.Error]: an [Op] or another function in Go, sizes that are
+// values, or a graph that differs with the lengths.
+func (f *Fn) Save(path string, opts ...weft.SaveOpts) error {
+	o := array.Options("save", opts)
+	var p *saved.Program
+	err := weft.Try(func() {
+		f.notNil()
+		run := f.run.Load()
+		if run == nil {
+			array.Failf(f.label(), "", "was freed")
+		}
+		if f.family != nil {
+			array.Failf("save", "", "%s has sizes that are values of variables, such as a bound of a slice: a file can hold sizes that follow from shapes of inputs", f.label())
+		}
+		p = f.program(run, &o)
+	})
+	if err != nil {
+		return err
+	}
+	return core.WriteProgram(p, path)
+}
+
+// program returns the function as data.
+func (f *Fn) program(run *core.Func, o *weft.SaveOpts) *saved.Program {
+	names := core.SaveNames{Outputs: o.Outputs, Name: func(t *core.Tensor) string {
+		for name, w := range o.Weights {
+			if (*core.Tensor)(w).Layout().Store == t.Layout().Store {
+				return name
+			}
+		}
+		return run.Label(t.Layout().Store)
+	}}
+	if len(names.Outputs) == 0 {
+		names.Outputs = identifiers(f.outputs.names, "y")
+	}
+	if len(o.Inputs) > 0 {
+		names.Inputs = o.Inputs
+		return core.Save(f.example(o.Inputs), names, run.Record)
+	}
+	var first error
+	for _, length := range f.guesses() {
+		var p *saved.Program
+		err := weft.Try(func() {
+			names.Inputs = f.patterns(length)
+			p = core.Save(f.example(names.Inputs), names, run.Record)
+		})
+		if err == nil {
+			return p
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	panic(first)
+}
+
+// maxGuesses bounds the ways in which lengths are tried.
+const maxGuesses = 100
+
+// guesses are ways to name or fix the axes that have any length. Lengths that are fixed are sizes of
+// other variables, such as weights.
+func (f *Fn) guesses() []func(name string, axis int) string {
+	own := func(name string, axis int) string { return fmt.Sprintf("%s_%d", name, axis) }
+	rows := func(name string, axis int) string {
+		if axis == 0 {
+			return "n"
+		}
+		return own(name, axis)
+	}
+	list := []func(name string, axis int) string{own, rows, func(string, int) string { return "n" }}
+	axes := 0 // that are not the first of an input
+	for _, p := range f.inputs {
+		for axis, n := range p.Var.shape {
+			if n == Any && axis > 0 {
+				axes++
+			}
+		}
+	}
+	var known []int
+	for _, v := range order(append(slices.Clone(f.outputs.vars), f.next...)) {
+		for _, n := range v.shape {
+			if n != Any && !slices.Contains(known, n) {
+				known = append(known, n)
+			}
+		}
+	}
+	for code := 1; axes > 0 && code < maxGuesses; code++ { // its digits are which size each axis has, 0 for none
+		digits, rest := make([]int, axes), code
+		for i := range digits {
+			digits[i], rest = rest%(len(known)+1), rest/(len(known)+1)
+		}
+		if rest > 0 {
+			break
+		}
+		for _, first := range []func(string, int) string{own, rows} {
+			at := map[string]int{}
+			list = append(list, func(name string, axis int) string {
+				if axis == 0 {
+					return first(name, axis)
+				}
+				key := own(name, axis)
+				if _, ok := at[key]; !ok {
+					at[key] = digits[len(at)]
+				}
+				if k := at[key]; k > 0 {
+					return strconv.Itoa(known[k-1])
+				}
+				return key
+			})
+		}
+	}
+	return list
+}
+
+// identifiers returns names, with prefix and a number in the place of those that no file can have.
+func identifiers(names []string, prefix string) []string {
+	out := make([]string, len(names))
+	seen := map[string]bool{}
+	for i, name := range names {
+		if !core.IsIdentifier(name) || seen[name] {
+			if name = prefix; len(names) > 1 {
+				name = fmt.Sprint(prefix, i)
+			}
+		}
+		seen[name] = true
+		out[i] = name
+	}
+	return out
+}
+
+// patterns describes the inputs, with a name for each axis that has any length.
+func (f *Fn) patterns(length func(name string, axis int) string) []string {
+	names := make([]string, len(f.inputs))
+	for i, p := range f.inputs {
+		names[i] = p.Name
+	}
+	names = identifiers(names, "x")
+	for i, p := range f.inputs {
+		var sizes []string
+		for axis, n := range p.Var.shape {
+			if n == Any {
+				sizes = append(sizes, length(names[i], axis))
+			} else {
+				sizes = append(sizes, strconv.Itoa(n))
+			}
+		}
+		names[i] += "[" + strings.Join(sizes, " ") + "]"
+	}
+	return names
+}
+
+// example returns types of arguments for descriptions of the inputs.
+func (f *Fn) example(patterns []string) []ir.Type {
+	if len(patterns) != len(f.inputs) {
+		array.Failf("save", "Inputs", "are %d, the function has %s", len(patterns), array.Count(len(f.inputs), "input"))
+	}
+	types := make([]ir.Type, len(f.inputs))
+	for i, p := range f.inputs {
+		_, rest, _ := strings.Cut(strings.TrimSuffix(strings.TrimSpace(patterns[i]), "]"), "[")
+		sizes := strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || r == ' ' })
+		t := ir.Type{DType: p.Var.dtype, Shape: make([]int, len(p.Var.shape))}
+		for axis, n := range p.Var.shape {
+			if n == Any {
+				if n = exampleLength; axis >= len(sizes) {
+					array.Failf("save", "Inputs", "%q does not say what the length of axis %d is: it is any", patterns[i], axis)
+				}
+				if k, err := strconv.Atoi(sizes[axis]); err == nil {
+					n = k
+				}
+			}
+			t.Shape[axis] = n
+		}
+		types[i] = t
+	}
+	return types
+}
