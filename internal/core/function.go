@@ -202,23 +202,32 @@ func (g *Supplied) hold(name string, l *lock.Lock) lock.Held {
 // trace runs the function on abstract tensors and compiles the graph that it records.
 func (c *CompiledFunc) trace(g *Supplied, sig signature, f body) *Entry {
 	defer profile.InPhase("trace")()
-	e := c.record(g, sig, f, false)
+	e := c.record(g, sig, f, together)
 	if e.Err == nil {
 		e.compile(c.Name)
 	}
 	return e
 }
 
-// record runs the function on abstract tensors and returns the graph that it records. With apart,
-// captured tensors among the results become results of the graph.
-func (c *CompiledFunc) record(g *Supplied, sig signature, f body, apart bool) *Entry {
+// A parting says whether a graph is recorded to be saved, apart from the tensors that the function
+// captures.
+type parting uint8
+
+const (
+	together   parting = iota
+	apart              // captured tensors among the results become results of the graph
+	apartTight         // and captured memory ends with the tensor that is first seen in it
+)
+
+// record runs the function on abstract tensors and returns the graph that it records.
+func (c *CompiledFunc) record(g *Supplied, sig signature, f body, apart parting) *Entry {
 	var held lock.Held
 	if !c.Private {
 		held = g.hold(c.Name, &oneTrace)
 		defer held.Release()
 	}
 	tr := NewTrace(c.Line)
-	tr.apart = apart
+	tr.apart, tr.tight = apart != together, apart == apartTight
 	if c.Hold {
 		tr.drew = map[*Generator]int{}
 	}

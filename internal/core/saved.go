@@ -91,7 +91,11 @@ func (c *CompiledFunc) recorded(g *Supplied, types []ir.Type, f body) *TracedGra
 		array.Failf("save", "", "is called inside a compiled function%s", Here())
 	}
 	g.Tensors = abstract(types)
-	e := c.record(g, g.signature(false), f, true)
+	sig := g.signature(false)
+	var e *Entry
+	if array.Try(func() { e = c.record(g, sig, f, apartTight) }) != nil { // something lies behind that tensor
+		e = c.record(g, sig, f, apart)
+	}
 	if e.Err != nil {
 		panic(&array.Error{Op: "save", Msg: "the function returned an error", Err: e.Err})
 	}

@@ -42,6 +42,7 @@ type Trace struct {
 
 	Sources   []Source           // inputs, by number
 	Numbers   int                // given anew by each call
+	tight     bool               // captured memory ends with the tensor that is first seen in it
 	apart     bool               // the graph is saved: it must not depend on what sizes are multiples of
 	Callee    bool               // the trace is of a function that others run: draws are arguments of it
 	drawn     []Drawing          // by it

@@ -53,6 +53,10 @@ func block(v *array.View, all bool) array.View {
 	return array.View{Store: v.Store, DType: v.DType, Offset: lo, Shape: []int{hi - lo}, Strides: []int{1}}
 }
 
+// allocUnit is what sizes of allocations are multiples of, in bytes: a storage can be less than that larger
+// than the tensor in it.
+const allocUnit = 64
+
 // cellOf returns the cell of v's storage. A captured storage becomes an input.
 func (tr *Trace) cellOf(v *array.View) *cell {
 	st := v.Store
@@ -68,7 +72,11 @@ func (tr *Trace) cellOf(v *array.View) *cell {
 	if v.Size() > 0 {
 		tr.place(st.Device)
 	}
-	return tr.Input(Source{Kind: fromCapture, At: block(v, true), PC: array.Caller()})
+	at := block(v, true)
+	if tr.tight && st.Bytes-v.Size()*v.DType.Size() < allocUnit {
+		at = block(v, false)
+	}
+	return tr.Input(Source{Kind: fromCapture, At: at, PC: array.Caller()})
 }
 
 // place says that the trace uses memory of a device: the whole function runs there.

@@ -165,6 +165,9 @@ func parse(r io.ReaderAt, size int64) (p *Program, start int64, err error) {
 	if _, err := r.ReadAt(text, fixed); err != nil {
 		return nil, 0, err
 	}
+	if nesting(text) > maxNesting {
+		return nil, 0, array.Errorf("loadprogram", "", "the file is malformed: values of its header nest more than %d deep", maxNesting)
+	}
 	var ops struct{ Ops int }
 	if err := json.Unmarshal(text, &ops); err == nil && ops.Ops > OpSet {
 		return nil, 0, array.Errorf("loadprogram", "", "uses version %d of the operations, this program knows up to %d: a later version of weft wrote it", ops.Ops, OpSet)
@@ -178,6 +181,29 @@ func parse(r io.ReaderAt, size int64) (p *Program, start int64, err error) {
 		return nil, 0, err
 	}
 	return p, start, nil
+}
+
+// maxNesting bounds the nesting of objects and lists in a header: a function in another is eight deep.
+const maxNesting = 8 * (maxDepth + 2)
+
+// nesting returns how deep objects and lists of JSON nest.
+func nesting(text []byte) int {
+	depth, most, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			most = max(most, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return most
 }
 
 // check refuses tables that do not fit one another, and graphs that are malformed. room is the number
