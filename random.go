@@ -12,6 +12,7 @@ import (
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/plan"
+	"weft/internal/saved"
 )
 
 // A Generator makes random tensors. Its numbers come from Philox 4x32-10, a
@@ -173,8 +174,17 @@ type shuffle struct{ n int }
 // AppendKey implements ir.Attrs.
 func (s shuffle) AppendKey(k []byte) []byte { return ir.Int(k, s.n) }
 
+func init() {
+	saved.RegisterFunc("shuffle", func(s shuffle) int { return s.n }, func(n int) shuffle { return shuffle{n} })
+}
+
 // Results implements op.HostFunc.
-func (s shuffle) Results([]ir.Type) []ir.Type { return []ir.Type{{DType: Int64, Shape: []int{s.n}}} }
+func (s shuffle) Results(args []ir.Type) []ir.Type {
+	if len(args) != 2 || args[0].DType != Int64 || args[1].DType != Int64 || len(args[0].Shape)+len(args[1].Shape) > 0 {
+		array.Failf("randperm", "", "takes a seed and the number of a draw") // of a file
+	}
+	return []ir.Type{{DType: Int64, Shape: []int{s.n}}}
+}
 
 // CallHost implements op.HostFunc.
 func (s shuffle) CallHost(args, out []array.View) error {

@@ -8,6 +8,7 @@ import (
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/par"
+	"weft/internal/saved"
 )
 
 // indexDef are the rows of items at places: of rows, the offsets of their items, places, int64,
@@ -38,8 +39,19 @@ type indexing struct{ numbers bool }
 // AppendKey implements ir.Attrs.
 func (a indexing) AppendKey(k []byte) []byte { return ir.Flag(k, a.numbers) }
 
+func init() {
+	saved.RegisterFunc("list index", func(a indexing) bool { return a.numbers }, func(numbers bool) indexing { return indexing{numbers} })
+}
+
 // Results implements op.HostFunc.
 func (a indexing) Results(args []ir.Type) []ir.Type {
+	fits := len(args) == 4 && len(args[0].Shape) > 0
+	for i := 1; fits && i < len(args); i++ {
+		fits = args[i].DType == array.Int64 && len(args[i].Shape) == 1
+	}
+	if !fits || args[1].Shape[0] != args[3].Shape[0] || args[3].Shape[0] == 0 || !a.numbers && mover(array.Size(args[0].Shape[1:])*args[0].DType.Size()) == nil {
+		array.Failf("index", "", "of other types than those of lists") // of a file
+	}
 	if a.numbers {
 		return []ir.Type{args[2]}
 	}

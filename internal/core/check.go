@@ -29,7 +29,12 @@ func (r RangeCheck) AppendKey(k []byte) []byte {
 }
 
 // Results implements op.HostFunc.
-func (r RangeCheck) Results(args []ir.Type) []ir.Type { return args }
+func (r RangeCheck) Results(args []ir.Type) []ir.Type {
+	if len(args) != 1 || args[0].DType != array.Int32 && args[0].DType != array.Int64 {
+		array.Failf(r.Op, r.Arg, "is not int32 or int64") // of a file
+	}
+	return args
+}
 
 // Elementwise says that Vmap may stack examples in one call.
 func (r RangeCheck) Elementwise() {}

@@ -62,6 +62,9 @@ const (
 	maxChain = 1 << 15 // links of a chain, which the checker follows by recursion
 )
 
+// noName is the name of a file without one.
+const noName = "source"
+
 // Parse parses the files of one package. It does not check functions, see [Source.Func];
 // files may hold anything beside kernels.
 func Parse(files ...File) (s *Source, err error) {
@@ -79,7 +82,7 @@ func Parse(files ...File) (s *Source, err error) {
 	for _, in := range files {
 		name := in.Name
 		if name == "" {
-			name = "source"
+			name = noName
 		}
 		f := &file{name: name, src: in.Src, imports: map[string]string{}}
 		s.files = append(s.files, f)

@@ -114,9 +114,13 @@ func describe(outs []*ir.Node, line func(n *ir.Node) string) *graph {
 			}
 		case ir.Scalar, ir.Between:
 			x.DType, x.Weak = n.DType.String(), n.Weak
-			x.Attrs = attrTokens(n.Attrs)
+			fallthrough
 		default:
-			x.Attrs = attrTokens(n.Attrs)
+			if err := array.Try(func() { x.Attrs = attrTokens(n.Attrs) }); err != nil {
+				e := *err.(*array.Error)
+				e.Msg += x.line
+				panic(&e)
+			}
 		}
 		number[n] = len(g.Nodes)
 		g.Nodes = append(g.Nodes, x)

@@ -14,9 +14,9 @@ import (
 	"weft/internal/ir"
 )
 
-// OpSet is the version of the set of operations. It grows when an operation or a parameter is added,
-// removed or changes its meaning. A file of a later set is refused; one of an earlier set means what
-// it meant.
+// OpSet is the version of the set of operations. It is raised for a release in which an operation or a
+// parameter is new or means something else. A file of a later set is refused; one of an earlier set means
+// what it meant.
 const OpSet = 1
 
 // A Program is a compiled function as data.

@@ -1,0 +1,127 @@
+package saved
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// TestParametersOfAllOperations writes and reads the parameters of every sample of the op table: what
+// comes back has the same key.
+func TestParametersOfAllOperations(t *testing.T) {
+	n := 0
+	for _, d := range op.Table() {
+		list := []ir.Attrs{d.Attrs}
+		for _, s := range d.Samples {
+			list = append(list, s.Attrs)
+		}
+		for _, a := range list {
+			if a == nil {
+				continue
+			}
+			if !Known(a) {
+				t.Errorf("%s has parameters of type %T, which no file can hold: register them in token.go", d.Name, a)
+				break
+			}
+			b, err := json.Marshal(attrTokens(a))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var in []token
+			if err := json.Unmarshal(b, &in); err != nil {
+				t.Fatalf("%s: %s: %v", d.Name, b, err)
+			}
+			dec := decoder{in: in, env: &env{}}
+			back := dec.attrs()
+			if len(dec.in) > 0 || reflect.TypeOf(back) != reflect.TypeOf(a) || string(back.AppendKey(nil)) != string(a.AppendKey(nil)) {
+				t.Errorf("%s: %v comes back as %v from %s", d.Name, a, back, b)
+			}
+			n++
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d parameters", n)
+	}
+}
+
+// operations lists what files depend on: the names of operations and the fields of their parameters.
+func operations() string {
+	var b strings.Builder
+	for _, d := range op.Table() {
+		if d.Class == op.Composite {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %d", d.Name, d.Arity)
+		if d.Attrs != nil {
+			fmt.Fprintf(&b, " %s %s", kindsByType[reflect.TypeOf(d.Attrs)].name, fieldsOf(reflect.TypeOf(d.Attrs)))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func fieldsOf(t reflect.Type) string {
+	if t.Kind() == reflect.Struct {
+		var list []string
+		for i := range t.NumField() {
+			list = append(list, t.Field(i).Name+" "+fieldsOf(t.Field(i).Type))
+		}
+		return "{" + strings.Join(list, "; ") + "}"
+	}
+	return t.Kind().String()
+}
+
+// TestOpSetVersion holds the op table to the list of the current version. A line that is gone or changed
+// makes files of that version unreadable, unless reading translates it. New operations are added to the
+// list of the next version, when [OpSet] is raised for a release.
+func TestOpSetVersion(t *testing.T) {
+	want, err := os.ReadFile(filepath.Join("testdata", fmt.Sprintf("operations%d.txt", OpSet)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := operations()
+	for line := range strings.Lines(string(want)) {
+		if !strings.Contains("\n"+now, "\n"+line) {
+			t.Errorf("files of version %d can have the operation %q, which is gone or changed", OpSet, strings.TrimSpace(line))
+		}
+	}
+}
+
+// TestFit finds expressions for numbers that depend on lengths.
+func TestFit(t *testing.T) {
+	k := &known{}
+	n, m := []int64{9, 10, 12, 15, 19}, []int64{10, 22, 40, 13, 28}
+	k.add(atom{-1, 0}, n)
+	k.add(atom{-1, 1}, m)
+	for name, f := range map[string]func(n, m int64) int64{
+		"n": func(n, m int64) int64 { return n }, "3n": func(n, m int64) int64 { return 3 * n }, "n-1": func(n, m int64) int64 { return n - 1 },
+		"7-2m": func(n, m int64) int64 { return 7 - 2*m }, "nm": func(n, m int64) int64 { return n * m }, "4nm+3": func(n, m int64) int64 { return 4*n*m + 3 },
+		"nnm": func(n, m int64) int64 { return n * n * m }, "n/2": func(n, m int64) int64 { return n / 2 }, "ceil(n/4)": func(n, m int64) int64 { return (n + 3) / 4 },
+		"ceil(3n/4)": func(n, m int64) int64 { return (3*n + 3) / 4 }, "(n-3)/2+1": func(n, m int64) int64 { return (n-3)/2 + 1 }, "nm/2": func(n, m int64) int64 { return n * m / 2 },
+	} {
+		v := make([]int64, len(n))
+		for i := range n {
+			v[i] = f(n[i], m[i])
+		}
+		e := k.fit(v)
+		if e == nil {
+			t.Errorf("%s: no expression", name)
+			continue
+		}
+		for _, x := range [][2]int{{100, 7}, {33, 50}, {64, 64}, {3, 5}} {
+			if got := (&env{lengths: x[:]}).eval(e); got != f(int64(x[0]), int64(x[1])) {
+				t.Errorf("%s of %v is %d by %+v, want %d", name, x, got, *e, f(int64(x[0]), int64(x[1])))
+			}
+		}
+	}
+	if e := k.fit([]int64{2, 3, 5, 8, 14}); e != nil {
+		t.Errorf("numbers without a rule are %+v", *e)
+	}
+}
