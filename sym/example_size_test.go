@@ -75,3 +75,15 @@ func ExampleFull() {
 	fmt.Println(run(f, 3))
 	// Output: [1.5 1.5 1.5]
 }
+
+// A shared variable that grows: what a function has seen so far.
+func ExampleShared() {
+	seen := sym.Shared("seen", weft.Zeros(0), sym.Any)
+	x := sym.Scalar("x", weft.Float32)
+	f := must(sym.Function(sym.In(x), sym.Out(seen.Sum()), sym.Updates{seen: sym.Cat([]*sym.Var{seen, x.Reshape(1)}, 0)}))
+	for _, x := range []float32{1, 2, 3} {
+		run(f, x)
+	}
+	fmt.Println(seen.Tensor())
+	// Output: [1. 2. 3.]
+}

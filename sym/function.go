@@ -282,7 +282,7 @@ func sorted(m map[*Var]*Var) []*Var {
 func checkUpdate(name string, w, to *Var) {
 	same := w.dtype == to.dtype && len(w.shape) == len(to.shape)
 	for i := range w.shape {
-		same = same && (to.shape[i] == Any || w.shape[i] == to.shape[i])
+		same = same && (to.shape[i] == Any || w.shape[i] == Any || w.shape[i] == to.shape[i])
 	}
 	if !same {
 		array.Failf(name, w.label(), "is %s, its update %s%s", array.TypeString(w.dtype, w.shape), array.TypeString(to.dtype, to.shape), to.where())
@@ -293,6 +293,7 @@ func checkUpdate(name string, w, to *Var) {
 func (f *Fn) compile() {
 	rules := f.choice.rules()
 	roots := append(slices.Clone(f.outputs.vars), f.next...)
+	open := opened(roots, f.shared)
 	var line uintptr
 	body := func(inner []*core.Tensor, call *supply) []*core.Tensor {
 		args := core.Outer[weft.Tensor](inner)
@@ -326,22 +327,34 @@ func (f *Fn) compile() {
 		for i, p := range f.inputs {
 			r.values[p.Var] = r.asLeaf(p.Var, args[i].Detach())
 		}
+		for i, v := range open {
+			r.values[v] = r.asLeaf(v, args[len(f.inputs)+i].Detach())
+		}
 		out := r.all(roots)
 		line = 0
 		n := len(f.outputs.vars)
 		for i := range out { // none is an input or a shared variable, which may be written to
 			out[i] = out[i].Detach().Clone()
 		}
+		ends := out[:n:n]
 		for i, w := range f.shared {
-			w.kept.Assign(out[n+i])
+			to := out[n+i]
+			switch {
+			case w.box == nil:
+				w.kept.Assign(to)
+			case !w.takes(to):
+				array.Failf(f.label(), w.label(), "is %s, its update %s", w, array.TypeString(to.DType(), sizes(to)))
+			default:
+				ends = append(ends, to)
+			}
 		}
-		return core.Inner(out[:n])
+		return core.Inner(ends)
 	}
-	if sizable(roots) {
-		f.family = &family{f: f, body: body}
+	if len(open) > 0 || sizable(roots) {
+		f.family = &family{f: f, body: body, open: open, held: f.wants(roots, open)}
 	}
 	alone := func(args []*core.Tensor) []*core.Tensor { return body(args, nil) }
-	f.run.Store(core.NewFunc(alone, core.Options{Name: f.label(), Args: f.argNames(), Label: labels(roots, f.shared), Line: &line, Rules: rules, Debug: f.debug, Hold: f.hold}))
+	f.run.Store(core.NewFunc(alone, core.Options{Name: f.label(), Args: f.argNames(open), Label: labels(roots, f.shared), Line: &line, Rules: rules, Debug: f.debug, Hold: f.hold}))
 }
 
 func (f *Fn) label() string {

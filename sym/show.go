@@ -212,11 +212,14 @@ func goText(x any) string {
 	return fmt.Sprintf("%+v", x)
 }
 
-// argNames returns the names of the inputs.
-func (f *Fn) argNames() []string {
-	names := make([]string, len(f.inputs))
+// argNames returns the names of the inputs, and of open shared variables behind them.
+func (f *Fn) argNames(open []*Var) []string {
+	names := make([]string, len(f.inputs), len(f.inputs)+len(open))
 	for i, p := range f.inputs {
 		names[i] = p.Name
+	}
+	for _, v := range open {
+		names = append(names, v.name)
 	}
 	return names
 }
@@ -226,7 +229,7 @@ func (f *Fn) argNames() []string {
 func labels(roots, more []*Var) func(*array.Storage) string {
 	names := map[*array.Storage]string{}
 	for _, v := range append(order(roots), more...) {
-		if v.role == shared && v.name != "" {
+		if v.role == shared && v.name != "" && v.kept != nil {
 			names[(*core.Tensor)(v.kept).View().Store] = v.name
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"sync"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/lock"
 )
 
 // A family is a function whose trace depends on sizes that do not follow from shapes of arguments.
@@ -22,6 +24,8 @@ import (
 type family struct {
 	f    *Fn
 	body func(args []*core.Tensor, call *supply) []*core.Tensor
+	open []*Var      // shared variables whose tensors are arguments behind the inputs
+	held []lock.Want // see around
 
 	mu      sync.Mutex
 	trees   map[string]*step // by shape
@@ -76,6 +80,27 @@ func sizable(roots []*Var) bool {
 
 // call calls the member of the family for the arguments.
 func (m *family) call(ctx context.Context, run *core.Func, ts []*weft.Tensor) []*weft.Tensor {
+	if len(m.open) > 0 && core.TracingHere() != nil {
+		array.Failf(m.f.label(), m.open[0].label(), "is a shared variable whose sizes may change, which a function that is being traced cannot use%s", m.open[0].where())
+	}
+	defer m.around(ctx, ts)()
+	ts = slices.Clip(ts)
+	for _, v := range m.open {
+		ts = append(ts, v.tensor())
+	}
+	out := m.find(ctx, run, ts)
+	n := len(m.f.outputs.vars)
+	for _, w := range m.f.shared {
+		if w.box != nil {
+			w.box.now.Store(out[n])
+			n++
+		}
+	}
+	return out[:len(m.f.outputs.vars)]
+}
+
+// find finds the member of the family and runs it.
+func (m *family) find(ctx context.Context, run *core.Func, ts []*weft.Tensor) []*weft.Tensor {
 	c := &supply{given: map[*Var]int{}}
 	source := func(v *Var) int {
 		n, ok := c.given[v]
@@ -87,7 +112,7 @@ func (m *family) call(ctx context.Context, run *core.Func, ts []*weft.Tensor) []
 	}
 	inline := core.CompileOff || core.TracingHere() != nil // no program is kept
 	tree := m.tree(ts)
-	at := m.find(tree, source)
+	at := m.member(tree, source)
 	if at == nil || inline {
 		at = new(member)
 		for _, v := range m.need(nil) {
@@ -135,12 +160,18 @@ func (m *family) run(ctx context.Context, run *core.Func, ts []*weft.Tensor, c *
 func (m *family) tree(ts []*weft.Tensor) *step {
 	var buf [128]byte
 	key := buf[:0]
-	for i, t := range ts {
+	add := func(v *Var, t *weft.Tensor) {
 		for k, n := range sizes(t) {
-			if m.f.inputs[i].Var.shape[k] == Any {
+			if v.shape[k] == Any {
 				key = binary.AppendUvarint(key, uint64(n))
 			}
 		}
+	}
+	for i, p := range m.f.inputs {
+		add(p.Var, ts[i])
+	}
+	for i, v := range m.open {
+		add(v, ts[len(m.f.inputs)+i])
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -155,8 +186,8 @@ func (m *family) tree(ts []*weft.Tensor) *step {
 	return s
 }
 
-// find goes down a tree and returns the member, nil where the tree does not go on.
-func (m *family) find(s *step, source func(*Var) int) *member {
+// member goes down a tree and returns the member, nil where the tree does not go on.
+func (m *family) member(s *step, source func(*Var) int) *member {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for s != nil && s.of != nil {
@@ -224,5 +255,5 @@ func (m *family) source(ctx context.Context, ts []*weft.Tensor, v *Var) int {
 		m.others[v] = f
 	}
 	m.mu.Unlock()
-	return int(f.calls(ctx, f.run.Load(), ts)[0].ItemInt())
+	return int(f.calls(ctx, f.run.Load(), ts[:len(m.f.inputs)])[0].ItemInt())
 }

@@ -40,8 +40,8 @@ func (v *Var) TestValue() *weft.Tensor {
 
 // tried is the value of a variable at construction, nil if it is not known.
 func (v *Var) tried() *weft.Tensor {
-	if v.kept != nil {
-		return v.kept
+	if t := v.tensor(); t != nil {
+		return t
 	}
 	return v.test.Load()
 }

@@ -26,6 +26,7 @@ type Var struct {
 	from  *apply       // what computes it; nil for inputs, shared variables and constants
 	out   int          // which of its results it is
 	kept  *weft.Tensor // of a shared variable or a constant
+	box   *box         // of an open shared variable, in place of kept
 	role  role
 	whole int // the element of a constant that is one integer
 
@@ -97,7 +98,17 @@ func ranked(name string, d weft.DType, rank int) *Var {
 
 // Shared returns a variable that is a tensor: functions read its elements where they are, and
 // may update them. Others see that, and what they write functions see.
-func Shared(name string, t *weft.Tensor) *Var { return tensorVar("sym", name, t, shared) }
+//
+// With sizes, as [New] takes them, the variable is open where they are [Any]: [Var.SetValue] and
+// updates may change these sizes. They replace the tensor of an open variable, which has its own
+// memory, instead of writing into it. Functions use the one that it has when they are called.
+func Shared(name string, t *weft.Tensor, sizes ...int) *Var {
+	v := tensorVar("sym", name, t, shared)
+	if len(sizes) > 0 {
+		v.open(sizes)
+	}
+	return v
+}
 
 // Const returns a variable that is a tensor. Its elements must not change. Functions compute
 // subgraphs of constants once (constant folding), and treat a constant of equal elements as a Go
@@ -116,9 +127,6 @@ func tensorVar(opName, name string, t *weft.Tensor, r role) *Var {
 	}
 	return v
 }
-
-// tensor returns the tensor that a shared variable or a constant is.
-func (v *Var) tensor() *weft.Tensor { return v.kept }
 
 // Name returns the name of the variable, which may be empty.
 func (v *Var) Name() string {
@@ -150,23 +158,28 @@ func (v *Var) Shape() []int {
 	return slices.Clone(v.shape)
 }
 
-// Tensor returns the tensor that a shared variable or a constant is; nil for others.
+// Tensor returns the tensor that a shared variable or a constant is; nil for others. An open
+// variable ([Shared]) has another one after each update, and the one before keeps its elements.
 func (v *Var) Tensor() *weft.Tensor {
 	v.notNil("tensor")
-	return v.kept
+	return v.tensor()
 }
 
 // SetValue writes x into the tensor of a shared variable. x is a tensor of its shape and element
-// type, or a Go number, which becomes every element. It panics with *[weft.Error] for any other x:
-// nothing broadcasts. It waits for functions that use the variable, and they wait for it. Inside a
+// type, or a Go number, which becomes every element; of an open variable x may have other sizes where
+// those are [Any]. It panics with *[weft.Error] for any other x: nothing broadcasts. It waits for functions that use the variable, and they wait for it. Inside a
 // call of such a function it panics.
 func (v *Var) SetValue(x any) {
 	v.notNil("setvalue")
 	if v.role != shared {
 		array.Failf("setvalue", "", "%s is not a shared variable", v)
 	}
-	if t, ok := x.(*weft.Tensor); ok && t != nil && (t.DType() != v.dtype || !slices.Equal(t.Shape(), v.shape)) {
+	if t, ok := x.(*weft.Tensor); ok && t != nil && !v.takes(t) {
 		array.Failf("setvalue", "x", "is %s, the variable %s", array.TypeString(t.DType(), t.Shape()), v)
+	}
+	if v.box != nil {
+		v.box.set(v, x)
+		return
 	}
 	(*core.Tensor)(v.kept).Exclusively("setvalue", func() { v.kept.Assign(x) })
 }

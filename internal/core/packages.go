@@ -252,6 +252,19 @@ func OpenRows(lo, hi int, ts ...*Tensor) (done func()) {
 	return OpenWrites(rows).Done
 }
 
+// Around takes locks that calls of compiled functions which the goroutine makes until done share. It panics
+// with *array.Error if one cannot be had, or ctx ends.
+func Around(ctx context.Context, opName string, wants []lock.Want) (done func()) {
+	held, err := lock.Acquire(ctx, wants, jit.Goroutine, true)
+	if err != nil {
+		g := newSupplied(ctx)
+		err := g.Refused(opName, err)
+		g.Free()
+		panic(err)
+	}
+	return held.Release
+}
+
 // Exclusively calls f, which writes into t, while no compiled function reads or writes the memory.
 // It panics with *array.Error inside a call of one that does.
 func (t *Tensor) Exclusively(opName string, f func()) {

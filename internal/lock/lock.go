@@ -95,7 +95,7 @@ type Want struct {
 	Lock  *Lock
 	Write bool
 	// Around says that the call touches the memory by inner calls of its goroutine alone. These
-	// may read it, and write it if Write is set.
+	// may read it. They may write it if Write is set, unless they have an Around of their own.
 	Around bool
 	// Of, unless nil, is told when the lock was given back and nobody uses the memory.
 	Of interface{ Unused() }
@@ -238,7 +238,7 @@ func (t *table) acquire(ctx context.Context, list []Want, goroutine uintptr, cal
 		switch {
 		case i < 0:
 			rest = append(rest, w)
-		case c.held[i].Around && (c.held[i].Write || !w.Write):
+		case c.held[i].Around && (!w.Write || c.held[i].Write && !w.Around):
 			lent = append(lent, w)
 		case c.held[i].Write || w.Write:
 			return Held{}, ErrInside

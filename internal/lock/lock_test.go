@@ -354,3 +354,36 @@ func TestNestedCallsEnd(t *testing.T) {
 		t.Errorf("left behind: %+v", &waiting)
 	}
 }
+
+// A call around others lends its locks to inner calls, which hold them against calls inside themselves.
+func TestAround(t *testing.T) {
+	var read, written Lock
+	wants := func(write ...bool) []Want {
+		return []Want{{Lock: &read, Write: write[0]}, {Lock: &written, Write: write[1]}}
+	}
+	outer := must(t, []Want{{Lock: &read, Around: true}, {Lock: &written, Write: true, Around: true}}, 1, true)
+	refused := func(what string, wants []Want) {
+		t.Helper()
+		if _, err := Acquire(context.Background(), wants, as(1), true); !errors.Is(err, ErrInside) {
+			t.Errorf("%s: %v, want ErrInside", what, err)
+		}
+	}
+	refused("a write of what the outer call reads", wants(true, true))
+	refused("another call around that writes", []Want{{Lock: &written, Write: true, Around: true}})
+	around := must(t, []Want{{Lock: &written, Around: true}}, 1, true) // such as one that finds a size
+	around.Release()
+	inner := must(t, wants(false, true), 1, true)
+	refused("a write of what the inner call writes", wants(false, true))
+	refused("a read of what the inner call writes", wants(false, false))
+	done := make(chan Held)
+	go func() { done <- must(t, wants(false, true), 2, false) }()
+	waits(&written, 1)
+	inner.Release()
+	again := must(t, wants(false, true), 1, false)
+	again.Release()
+	outer.Release()
+	within(t, func() { other := <-done; other.Release() })
+	if read.word.Load()|written.word.Load() != 0 || len(waiting.callers) != 0 {
+		t.Error("locks or callers are left")
+	}
+}
