@@ -58,7 +58,8 @@ type Compiled[F any] struct {
 //   - f must not print or count.
 //   - Captured Go variables keep the values, and tensors, that they had.
 //   - Reading elements on the host is an error that names the line: Item, Data, Borrow, a branch on
-//     elements, a selection by a mask. Printing shows type and shape.
+//     elements, a selection by a mask. [Cond], [While] and [ScanSteps] branch and loop by elements.
+//     Printing shows type and shape.
 //   - Results, and tensors that f writes, carry no gradients outside: call Backward inside f.
 //   - A value that no result and no write needs is not computed, and raises no error.
 //

@@ -172,6 +172,8 @@
 //   - Formulas: [Expr], [ParseExpr], [Formula], [Vars]
 //   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep],
 //     [SaveOpts], [LoadProgram], [LoadOpts], [Program], [ProgramValue]
+//   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep]
+//   - Loops and branches by elements: [Cond], [While], [WhileOpts], [ScanSteps]
 //   - On other devices: [Device], [MemoryStats], [CPU], [CUDA], [Devices], [DeviceByName], [Tensor.On],
 //     [Tensor.Device], [Stream], [Event]
 //   - Profiles: [StartProfile], [Profile], [ProfileOpts], [ProfileRow]

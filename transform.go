@@ -306,20 +306,8 @@ func (m *vmapped) call(x ...*Tensor) *Tensor {
 // trace runs f for one example and returns the node of its result, whose inputs are the
 // sources of the trace, which is over: the arguments and then what f captured.
 func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *core.Trace) {
-	outer := core.TracingHere()
-	tr := core.NewTrace(nil)
-	tr.Callee = true // its gradient is made of its graph, which has to know what the tape does
-	if tr.Outer = outer; outer != nil {
-		outer.Inner = tr
-	}
-	defer func() {
-		tr.End()
-		if outer != nil {
-			outer.Inner = nil
-			core.Running.Store(tr.Thread, outer)
-		}
-	}()
-	tr.Seen = map[*array.Storage]*core.Tensor{}
+	tr, end := core.TraceInside()
+	defer end()
 	began := core.TapeSeq.Load()
 	args := make([]*Tensor, len(xs))
 	for i, t := range xs {
@@ -351,7 +339,7 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *core.Trace) {
 		array.Failf("vmap", "f", "leaves gradients in leaves: take them with Grad")
 	}
 	out := tr.Value(y.v())
-	tr.Reached(y.c().Node(), began)
+	tr.Reached("vmap", y.c().Node(), began)
 	return out, tr
 }
 
@@ -407,4 +395,219 @@ func graphKey(out *ir.Node, lead []bool) string {
 		}
 	}
 	return string(k)
+}
+
+// Control flow by tensors. Outside [Compile] and [Vmap], the functions below are plain Go: loops and ifs
+// whose operations the tape records. Inside, the Go functions that they take run once each and become
+// parts of the program, which runs them as often as the elements say. Both give the same bits.
+//
+// What these functions capture they may read, and gradients flow to it. In a compiled function they must
+// not write in place into what they are given or capture, call Backward, or count steps of optimizers.
+// That panics with *[Error].
+
+// Cond returns what then makes where pred, a Bool of no dimensions, holds, else what els makes. Only one of
+// the two is computed; both must give lists of the same types and shapes. [Where] chooses element by
+// element. In a compiled function neither may draw random numbers. It panics with *[Error] where pred
+// has another type, and in a compiled function where the results differ in type.
+func Cond(pred *Tensor, then, els func() []*Tensor) []*Tensor {
+	const name = "cond"
+	defer array.Named(name).End()
+	condition(name, pred)
+	if then == nil || els == nil {
+		array.Failf(name, "", "a function is nil")
+	}
+	if core.TracingViews(pred.v()) != nil {
+		return core.Outer[Tensor](core.Branch(name, pred.c(), listed(name, then), listed(name, els)))
+	}
+	f := els
+	if pred.bool() {
+		f = then
+	}
+	return core.Outer[Tensor](listed(name, f)())
+}
+
+// WhileOpts are the options of [While].
+type WhileOpts struct {
+	// Max is the number of steps after which the loop ends in any case; 0 is no bound. A loop of a
+	// compiled function has gradients only with a bound, up to which it keeps its states.
+	Max int
+}
+
+// While returns the state that body has made of init when cond, a Bool of no dimensions, does not hold any
+// more: it repeats state = body(state) while cond(state) holds. Each step gives tensors of the types and
+// shapes of init. Functions must not write in place into the state. In a compiled function they must not
+// draw random numbers, and the loop has gradients only with a Max. It panics with *[Error] where types
+// or shapes differ.
+//
+//	root := weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Square().Sub(x).Abs().Gt(1e-6) },
+//		func(s []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{s[0].Add(x.Div(s[0])).Div(2)} },
+//		[]*weft.Tensor{x})
+func While(cond func(s []*Tensor) *Tensor, body func(s []*Tensor) []*Tensor, init []*Tensor, opts ...WhileOpts) []*Tensor {
+	const name = "while"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	if cond == nil || body == nil {
+		array.Failf(name, "", "a function is nil")
+	}
+	if o.Max < 0 {
+		array.Failf(name, "max", "%d is negative", o.Max)
+	}
+	state := givenState(name, init)
+	holds := func(s []*Tensor) *Tensor {
+		c := cond(slices.Clone(s))
+		condition(name, c)
+		return c
+	}
+	step := func(s []*Tensor) []*Tensor {
+		next, _ := stepped(name, s, func(s []*Tensor) (next, out []*Tensor) { return body(s), nil })
+		return next
+	}
+	if core.TracingHere() == nil {
+		for i := 0; (o.Max == 0 || i < o.Max) && holds(state).bool(); i++ {
+			state = step(state)
+		}
+		return state
+	}
+	l := core.Looped{Steps: o.Max, Init: core.Inner(state), Until: true, Unbounded: o.Max == 0}
+	if l.Unbounded {
+		l.Steps = core.MostSteps(l.Init)
+	}
+	l.Count = Where(holds(state), int64(l.Steps), int64(0)).To(Int64).c()
+	last, _ := l.Run(name, func(_ *core.Tensor, s []*core.Tensor) []*core.Tensor {
+		next := step(core.Outer[Tensor](s))
+		return core.Inner(append(next, holds(next).LogicalNot()))
+	})
+	return core.Outer[Tensor](last)
+}
+
+// ScanSteps runs n steps. Each takes its number, from 0 on, an int64 of no dimensions, and the state, and
+// gives the next state, of the types and shapes of init, and any further tensors. It returns the last
+// state, and the further tensors of all steps along a new first axis. Functions must not write in place
+// into the state. Steps may draw random numbers, in a compiled function too. It panics with
+// *[Error] where n is negative or types or shapes differ.
+func ScanSteps(n int, step func(i *Tensor, state []*Tensor) (next, out []*Tensor), init []*Tensor) (last, outs []*Tensor) {
+	const name = "scansteps"
+	defer array.Named(name).End()
+	if n < 0 {
+		array.Failf(name, "n", "%d is negative", n)
+	}
+	if step == nil {
+		array.Failf(name, "step", "is nil")
+	}
+	state := givenState(name, init)
+	one := func(i *Tensor, s []*Tensor) (next, out []*Tensor) {
+		return stepped(name, s, func(s []*Tensor) (next, out []*Tensor) { return step(i, s) })
+	}
+	if core.TracingHere() != nil {
+		l := core.Looped{Steps: n, Init: core.Inner(state), Index: true}
+		a, b := l.Run(name, func(i *core.Tensor, s []*core.Tensor) []*core.Tensor {
+			next, out := one((*Tensor)(i), core.Outer[Tensor](s))
+			return core.Inner(slices.Concat(next, out))
+		})
+		return core.Outer[Tensor](a), core.Outer[Tensor](b)
+	}
+	return scanned(n, one, state)
+}
+
+// scanned is ScanSteps by a Go loop.
+func scanned(n int, step func(i *Tensor, s []*Tensor) (next, out []*Tensor), state []*Tensor) (last, outs []*Tensor) {
+	dev := CPU
+	if len(state) > 0 {
+		dev = state[0].Device()
+	}
+	if n == 0 { // the types of what steps give
+		types := make([]ir.Type, len(state))
+		for i, t := range state {
+			types[i] = ir.Type{DType: t.v().DType, Shape: t.v().Shape}
+		}
+		kept := core.Infer(types, func(ts []*core.Tensor) []*core.Tensor {
+			_, out := step(ScalarOf(Int64, int64(0)), core.Outer[Tensor](ts))
+			return core.Inner(out)
+		})
+		for _, t := range kept {
+			outs = append(outs, dev.ZerosOf(t.DType, append([]int{0}, t.Shape...)...))
+		}
+		return state, outs
+	}
+	var by [][]*Tensor
+	for i := range n {
+		next, out := step(dev.FullOf(Int64, int64(i)), state)
+		state = next
+		for k, t := range out {
+			if i == 0 {
+				by = append(by, nil)
+			}
+			if k >= len(by) {
+				array.Failf("scansteps", "step", "gives %d further tensors, the first step gave %d", len(out), len(by))
+			}
+			by[k] = append(by[k], t)
+		}
+	}
+	for k, list := range by {
+		if len(list) != n {
+			array.Failf("scansteps", "step", "gives its further tensor %d in %d of %d steps", k, len(list), n)
+		}
+		outs = append(outs, Stack(list, 0))
+	}
+	return state, outs
+}
+
+// condition refuses what is not a Bool of no dimensions.
+func condition(name string, c *Tensor) {
+	c.c().Check(name)
+	if c.v().DType != Bool || c.Rank() != 0 {
+		array.Failf(name, "condition", "is %s, want a bool of no dimensions", array.TypeString(c.v().DType, c.v().Shape))
+	}
+}
+
+// listed is f as a function whose results are there.
+func listed(name string, f func() []*Tensor) func() []*core.Tensor {
+	return func() []*core.Tensor {
+		ts := f()
+		if len(ts) == 0 {
+			array.Failf(name, "", "a function gives no tensor")
+		}
+		for _, t := range ts {
+			t.c().Check(name)
+		}
+		return core.Inner(ts)
+	}
+}
+
+// givenState is a copy of the list of what a loop begins with.
+func givenState(name string, init []*Tensor) []*Tensor {
+	if len(init) == 0 {
+		array.Failf(name, "init", "is empty")
+	}
+	for _, t := range init {
+		t.c().Check(name)
+	}
+	return slices.Clone(init)
+}
+
+// stepped takes a step. It refuses a next state of other types, and writes in place into the state.
+func stepped(name string, state []*Tensor, step func(s []*Tensor) (next, out []*Tensor)) (next, out []*Tensor) {
+	versions := make([]uint32, len(state))
+	for i, t := range state {
+		versions[i] = t.v().Store.Version()
+	}
+	next, out = step(slices.Clone(state))
+	next = slices.Clone(next)
+	if len(next) != len(state) {
+		array.Failf(name, "", "a step gives %d tensors as its next state, which has %d", len(next), len(state))
+	}
+	for i, t := range state {
+		n := next[i]
+		n.c().Check(name)
+		if n.v().DType != t.v().DType || !array.Equal(n.v().Shape, t.v().Shape) {
+			array.Failf(name, "", "tensor %d of the state is %s before a step and %s after it", i, array.TypeString(t.v().DType, t.v().Shape), array.TypeString(n.v().DType, n.v().Shape))
+		}
+		if t.v().Store.Version() != versions[i] {
+			array.Failf(name, "", "a step writes in place into tensor %d of the state: Clone it first", i)
+		}
+	}
+	for _, t := range out {
+		t.c().Check(name)
+	}
+	return next, out
 }

@@ -211,7 +211,7 @@ func RefuseHost(opName, what string) {
 }
 
 func failHost(opName, what string) {
-	err := array.Errorf(opName, "", "%s inside a compiled function, which is traced once for many calls: %s%s", what, "elements are known only when it is called. Return the tensor, choose between values with Where, or do it outside", Here())
+	err := array.Errorf(opName, "", "%s inside a compiled function, which is traced once for many calls: %s%s", what, "elements are known only when it is called. Return the tensor, choose between values with Where or Cond, loop with While, or do it outside", Here())
 	if tr := TracingHere(); tr != nil && tr.Refused == nil {
 		tr.Refused = err // also where nobody lets the panic pass, as package fmt
 	}

@@ -6,7 +6,7 @@ import (
 
 // Reached refuses gradients that flow from n to a tensor made before the trace began in a way
 // that the trace has no tensor for.
-func (tr *Trace) Reached(n *GradNode, began uint64) {
+func (tr *Trace) Reached(name string, n *GradNode, began uint64) {
 	known := map[*GradNode]bool{nil: true}
 	for _, t := range tr.Seen {
 		known[t.Node()] = true
@@ -21,7 +21,7 @@ func (tr *Trace) Reached(n *GradNode, began uint64) {
 		seen[n] = true
 		// The window that a view is has no number that says when the view was taken.
 		if n.Seq <= began && !n.isViewOp() {
-			array.Failf("vmap", "f", "captures a result of %s that needs a gradient, in a way that has none: give it as an argument, or as Detach()", n.opName())
+			array.Failf(name, "f", "captures a result of %s that needs a gradient, in a way that has none: give it as an argument, or as Detach()", n.opName())
 		}
 		todo = append(todo, n.In...)
 	}

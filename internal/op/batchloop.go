@@ -194,12 +194,13 @@ type endingLoop struct {
 	elements, carries, consts []*node
 	goes                      *node // which examples go on
 	taken                     *node // with Until, how many steps each has taken
+	limit                     *node // with Counted, how many each takes at most
 }
 
 // ending is a loop whose number of steps differs from example to example. It ends with the
 // last one; the carries of the others stay.
 func (b *batcher) ending(a Looping, args []Batched, count Batched) []Batched {
-	if b.n == 0 || a.Steps == 0 || a.Until && (a.Reverse || a.Counted) || a.Body.effects() {
+	if b.n == 0 || a.Steps == 0 || a.Until && a.Reverse || a.Body.effects() {
 		return nil
 	}
 	e := &endingLoop{batchedFunction: &batchedFunction{n: b.n, g: ir.New()}, b: b, a: a, args: args, count: count}
@@ -220,7 +221,7 @@ func (e *endingLoop) give(x *node, t ir.Type, leads bool) *node {
 func (e *endingLoop) inputs() {
 	a, b, n, m := e.a, e.b, e.n, e.a.Carries
 	word, flag := ir.Type{DType: array.Int64}, ir.Type{DType: array.Bool}
-	// Sequences, and with Counted the number of the step.
+	// Sequences, and with Counted alone the number of the step.
 	e.elements = make([]*node, a.Seqs)
 	for i, x := range e.args[:a.Seqs] {
 		s := x.Node
@@ -229,10 +230,9 @@ func (e *endingLoop) inputs() {
 		}
 		e.elements[i] = e.give(s, a.Body.Args[i], x.Lead)
 	}
-	steps := numbered(b.g, []int{a.Steps})
 	var at *node
-	if a.Counted {
-		at = e.give(steps, word, false)
+	if a.Counted && !a.Until {
+		at = e.give(numbered(b.g, []int{a.Steps}), word, false)
 	}
 	e.seqs = len(e.outer)
 	// Carries, and with Until whether an example goes on and how many steps it has taken.
@@ -241,7 +241,11 @@ func (e *endingLoop) inputs() {
 		e.carries[j] = e.give(x.Raise(n), a.Body.Args[a.Seqs+j], true)
 	}
 	if a.Until {
-		e.goes = e.give(full(b.g, 1, array.Bool, []int{n}), flag, true)
+		goes := full(b.g, 1, array.Bool, []int{n})
+		if a.Counted {
+			goes = apply(Lt, num(e.count.Node, 0), e.count.Raise(n))
+		}
+		e.goes = e.give(goes, flag, true)
 		e.taken = e.give(full(b.g, 0, array.Int64, []int{n}), word, true)
 	}
 	// Constants.
@@ -250,7 +254,9 @@ func (e *endingLoop) inputs() {
 		e.consts[i] = e.give(x.Node, a.Body.Args[a.Seqs+m+i], x.Lead)
 	}
 	if a.Counted {
-		e.goes = apply(Lt, at, e.give(e.count.Raise(n), word, true))
+		if e.limit = e.give(e.count.Raise(n), word, true); !a.Until {
+			e.goes = apply(Lt, at, e.limit)
+		}
 	}
 }
 
@@ -302,14 +308,18 @@ func (e *endingLoop) apply(outs []Batched) (big Looping, res []*node) {
 	for j, y := range outs[:m] {
 		results = append(results, where(forEach(e.goes, len(a.Body.Results[j].Shape)), y.Raise(n), e.carries[j]))
 	}
-	big = Looping{Steps: a.Steps, Seqs: e.seqs, Carries: m, Reverse: a.Reverse, Until: a.Until, Counted: a.Counted, Truncate: a.Truncate}
+	big = Looping{Steps: a.Steps, Seqs: e.seqs, Carries: m, Reverse: a.Reverse, Until: a.Until, Counted: a.Counted && !a.Until, Truncate: a.Truncate, Unbounded: a.Unbounded}
 	keeps := make([]*node, kept)
 	for l, y := range outs[m : m+kept] {
 		keeps[l] = y.Raise(n)
 	}
 	if a.Until {
 		on := apply(LogicalAnd, e.goes, apply(LogicalNot, outs[len(outs)-1].Raise(n)))
-		results = append(results, on, add(e.taken, Convert(e.goes, array.Int64)))
+		taken := add(e.taken, Convert(e.goes, array.Int64))
+		if a.Counted {
+			on = apply(LogicalAnd, on, apply(Lt, taken, e.limit))
+		}
+		results = append(results, on, taken)
 		big.Carries += 2
 		keeps = append(keeps, apply(LogicalNot, Apply(Any, Reduction{}, on)))
 	} else {

@@ -33,12 +33,18 @@ type Looping struct {
 	// Recompute lets gradients compute what is kept of a step again, from the carries before it,
 	// and so not keep it: the step is a block of steps.
 	Recompute bool
+	// Unbounded marks a loop whose Steps bound nothing. It has no gradient, which would keep the carries
+	// of all steps.
+	Unbounded bool
 }
 
 // AppendKey implements ir.Attrs.
 func (a Looping) AppendKey(k []byte) []byte {
 	k = ir.Ints(a.Body.AppendKey(k), []int{a.Steps, a.Seqs, a.Carries, a.Truncate})
-	return ir.Flag(ir.Flag(ir.Flag(ir.Flag(k, a.Reverse), a.Until), a.Counted), a.Recompute)
+	for _, f := range []bool{a.Reverse, a.Until, a.Counted, a.Recompute, a.Unbounded} {
+		k = ir.Flag(k, f)
+	}
+	return k
 }
 
 // Consts is the number of constants.
@@ -209,6 +215,9 @@ func loopVJP(v *VJP) {
 	}
 	if !need || a.Steps == 0 && a.Seqs == len(v.X) {
 		return
+	}
+	if a.Unbounded {
+		array.Failf("backward", "", "a loop without a bound on its steps (While without Max) has no gradient in a compiled function")
 	}
 	steps := a.Steps
 	if a.Truncate > 0 && a.Truncate < steps {

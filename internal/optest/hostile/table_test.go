@@ -50,6 +50,7 @@ var functions = rows([]row[any]{
 	{"weft.Cat", weft.Cat},
 	{"weft.Compile[func(*weft.Tensor) *weft.Tensor]", weft.Compile[func(*weft.Tensor) *weft.Tensor]},
 	{"weft.Complex", weft.Complex},
+	{"weft.Cond", weft.Cond},
 	{"weft.CrossEntropy", weft.CrossEntropy},
 	{"weft.DefaultGenerator", weft.DefaultGenerator},
 	{"weft.Digest", weft.Digest},
@@ -94,6 +95,7 @@ var functions = rows([]row[any]{
 	{"weft.Scalar", weft.Scalar},
 	{"weft.ScalarOf", weft.ScalarOf},
 	{"weft.RectSink", weft.RectSink},
+	{"weft.ScanSteps", scanSteps},
 	{"weft.Seed", weft.Seed},
 	{"weft.OpenShared", weft.OpenShared},
 	{"weft.Share", shared},
@@ -105,6 +107,7 @@ var functions = rows([]row[any]{
 	{"weft.Vmap", weft.Vmap},
 	{"weft.WithoutGrad", weft.WithoutGrad},
 	{"weft.Where", weft.Where},
+	{"weft.While", while},
 	{"weft.Zeros", weft.Zeros},
 	{"weft.ZerosLike", weft.ZerosLike},
 	{"weft.ZerosOf", weft.ZerosOf},
@@ -352,6 +355,21 @@ func element[T weft.Element](d weft.DType) {
 	elements[T](d)
 }
 
+// scanSteps is weft.ScanSteps of few steps, and while is weft.While that ends.
+func scanSteps(n int, step func(i *weft.Tensor, state []*weft.Tensor) (next, out []*weft.Tensor), init []*weft.Tensor) (last, outs []*weft.Tensor) {
+	return weft.ScanSteps(min(n, 50), step, init)
+}
+
+func while(cond func(s []*weft.Tensor) *weft.Tensor, body func(s []*weft.Tensor) []*weft.Tensor, init []*weft.Tensor, opts ...weft.WhileOpts) []*weft.Tensor {
+	if len(opts) == 0 {
+		opts = []weft.WhileOpts{{Max: 20}}
+	}
+	if opts[0].Max == 0 || opts[0].Max > 50 {
+		opts[0].Max = 20
+	}
+	return weft.While(cond, body, init, opts...)
+}
+
 // types are the exported types of the module; all their methods are called.
 var types = rows([]row[reflect.Type]{
 	{"weft.ByteRange", reflect.TypeFor[weft.ByteRange]()},
@@ -362,6 +380,7 @@ var types = rows([]row[reflect.Type]{
 	{"weft.MemoryStats", reflect.TypeFor[weft.MemoryStats]()},
 	{"weft.SinkFunc", reflect.TypeFor[weft.SinkFunc]()},
 	{"weft.Finisher", reflect.TypeFor[weft.Finisher]()},
+	{"weft.WhileOpts", reflect.TypeFor[weft.WhileOpts]()},
 	{"weft.TrackOpts", reflect.TypeFor[weft.TrackOpts]()},
 	{"weft.Tracked", reflect.TypeFor[weft.Tracked]()},
 	{"weft.ConvOpts", reflect.TypeFor[weft.ConvOpts]()},

@@ -1,0 +1,263 @@
+package methods_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/tensortest"
+)
+
+// both calls f plainly and compiled, twice, and compares the bits of the results.
+func both(t *testing.T, what string, f func(x ...*weft.Tensor) []*weft.Tensor, args ...*weft.Tensor) []*weft.Tensor {
+	t.Helper()
+	plain := f(args...)
+	c := weft.Compile(func(x []*weft.Tensor) []*weft.Tensor { return f(x...) })
+	for range 2 {
+		var got []*weft.Tensor
+		if err := weft.Try(func() { got = c.Func()(args) }); err != nil {
+			t.Fatal(what, err)
+		}
+		if len(got) != len(plain) {
+			t.Fatalf("%s: %d results compiled, %d plainly", what, len(got), len(plain))
+		}
+		for i := range got {
+			tensortest.SameBits(t, fmt.Sprint(what, " result ", i), got[i].Clone(), plain[i].Clone())
+		}
+	}
+	return plain
+}
+
+func list(ts ...*weft.Tensor) []*weft.Tensor { return ts }
+
+// collatz are the steps of Collatz's sequence until 1.
+func collatz(n *weft.Tensor, o ...weft.WhileOpts) []*weft.Tensor {
+	return weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Gt(1) }, func(s []*weft.Tensor) []*weft.Tensor {
+		next := weft.Cond(s[0].Mod(2).Eq(0), func() []*weft.Tensor { return list(s[0].FloorDiv(2)) },
+			func() []*weft.Tensor { return list(s[0].Mul(3).Add(1)) })
+		return list(next[0], s[1].Add(1))
+	}, list(n, weft.ScalarOf(weft.Int64, 0)), o...)
+}
+
+// A loop of a branch runs as often as the elements say, from no step on, plainly, compiled and mapped.
+func TestWhileOfCond(t *testing.T) {
+	tensortest.OnBackends(t, func(t *testing.T) {
+		want := map[int64]int64{1: 0, 2: 1, 7: 16, 27: 111}
+		var ns, counts []int64
+		for n, steps := range want {
+			r := both(t, "collatz", func(x ...*weft.Tensor) []*weft.Tensor { return collatz(x[0]) }, weft.ScalarOf(weft.Int64, n))
+			if r[0].ItemInt() != 1 || r[1].ItemInt() != steps {
+				t.Errorf("collatz of %d ends at %v after %v steps, want %d", n, r[0], r[1], steps)
+			}
+			r = both(t, "at most ten", func(x ...*weft.Tensor) []*weft.Tensor { return collatz(x[0], weft.WhileOpts{Max: 10}) }, weft.ScalarOf(weft.Int64, n))
+			if got := r[1].ItemInt(); got != min(steps, 10) {
+				t.Errorf("collatz of %d with a bound of ten took %d steps", n, got)
+			}
+			ns, counts = append(ns, n), append(counts, steps)
+		}
+		for _, o := range []weft.WhileOpts{{}, {Max: 200}} {
+			r := both(t, "mapped", func(x ...*weft.Tensor) []*weft.Tensor {
+				return list(weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return collatz(x[0], o)[1] })(x[0]))
+			}, weft.FromSlice(ns))
+			for i, n := range weft.Data[int64](r[0]) {
+				if n != counts[i] {
+					t.Errorf("mapped collatz of %d took %d steps, want %d", ns[i], n, counts[i])
+				}
+			}
+		}
+	})
+}
+
+// newton is the square root of x: as many steps as its precision needs.
+func newton(x *weft.Tensor, o ...weft.WhileOpts) *weft.Tensor {
+	return weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Square().Sub(x).Abs().Gt(x.Mul(1e-13)).Any() },
+		func(s []*weft.Tensor) []*weft.Tensor { return list(s[0].Add(x.Div(s[0])).Mul(0.5)) }, list(x), o...)[0]
+}
+
+// Gradients go through a loop to what it begins with and captures; a compiled loop wants a bound.
+func TestWhileGradient(t *testing.T) {
+	v := weft.FromSlice([]float64{0.3, 2, 50})
+	slope := func(o ...weft.WhileOpts) func(x ...*weft.Tensor) []*weft.Tensor {
+		return func(x ...*weft.Tensor) []*weft.Tensor {
+			p := x[0].Detach().RequireGrad()
+			y := newton(p.Mul(1), o...)
+			return append(weft.Grad(y.Sum(), list(p)), y)
+		}
+	}
+	for _, f := range []func() []*weft.Tensor{
+		func() []*weft.Tensor { return slope()(v) },
+		func() []*weft.Tensor { return slope(weft.WhileOpts{Max: 30})(v) },
+		func() []*weft.Tensor {
+			return weft.Compile(func(x *weft.Tensor) []*weft.Tensor { return slope(weft.WhileOpts{Max: 30})(x) }).Func()(v)
+		},
+	} {
+		r := f()
+		for i, x := range weft.Data[float64](v) {
+			y, d := weft.Data[float64](r[1])[i], weft.Data[float64](r[0])[i]
+			if math.Abs(y-math.Sqrt(x)) > 1e-12*y || math.Abs(d-0.5/math.Sqrt(x)) > 1e-10 {
+				t.Errorf("root of %v is %v with slope %v", x, y, d)
+			}
+		}
+	}
+	_, err := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return slope()(x)[0] }).Call(v)
+	if err == nil || !strings.Contains(err.Error(), "Max") {
+		t.Errorf("a gradient through a compiled loop without a bound: %v", err)
+	}
+	// One example at a time, mapped: each has its own number of steps.
+	m := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor {
+		p := x[0].Detach().RequireGrad()
+		return weft.Grad(newton(p, weft.WhileOpts{Max: 30}), list(p))[0]
+	})(v)
+	tensortest.Near(t, "mapped gradient", m, []float64{0.5 / math.Sqrt(0.3), 0.5 / math.Sqrt2, 0.5 / math.Sqrt(50)}, 1e-10)
+}
+
+// A recurrent network by ScanSteps: captured weights, a step number, kept values, and gradients by a
+// backward pass inside the compiled function equal a Go loop.
+func TestScanStepsGradient(t *testing.T) {
+	g := weft.NewGenerator(3)
+	X, h0 := g.RandnOf(weft.Float64, 6, 2, 3), g.RandnOf(weft.Float64, 2, 4)
+	w, u := g.RandnOf(weft.Float64, 3, 4).RequireGrad(), g.RandnOf(weft.Float64, 4, 4).RequireGrad()
+	forward := func(x, h *weft.Tensor) (last *weft.Tensor, outs []*weft.Tensor) {
+		l, o := weft.ScanSteps(6, func(i *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+			at := x.IndexSelect(0, i.Reshape(1)).Reshape(2, 3)
+			h := at.MatMul(w).Add(s[0].MatMul(u)).Tanh()
+			return list(h), list(h.Square().Sum(1), i.Mul(2))
+		}, list(h))
+		return l[0], o
+	}
+	train := func(x ...*weft.Tensor) []*weft.Tensor {
+		w.SetGrad(nil)
+		u.SetGrad(nil)
+		last, outs := forward(x[0], x[1])
+		loss := last.Sum().Add(outs[0].Sum())
+		loss.Backward()
+		return list(loss.Detach(), outs[0].Detach(), outs[1])
+	}
+	r := both(t, "values", func(x ...*weft.Tensor) []*weft.Tensor {
+		last, outs := forward(x[0], x[1])
+		return append(outs, last)
+	}, X, h0)
+	tensortest.Near(t, "steps", r[1].To(weft.Float64), []float64{0, 2, 4, 6, 8, 10}, 0)
+	train(X, h0)
+	want := [2][]float64{weft.Data[float64](w.Grad().Clone()), weft.Data[float64](u.Grad().Clone())}
+	weft.Compile(func(x, h *weft.Tensor) []*weft.Tensor { return train(x, h) }).Func()(X, h0)
+	tensortest.Near(t, "gradient of w", w.Grad(), want[0], 1e-11)
+	tensortest.Near(t, "gradient of u", u.Grad(), want[1], 1e-11)
+	// No steps: the state stays, and what is kept is empty.
+	r = both(t, "none", func(x ...*weft.Tensor) []*weft.Tensor {
+		last, outs := weft.ScanSteps(0, func(i *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) { return s, list(s[0].Sum()) }, list(x[0]))
+		return append(last, outs...)
+	}, h0)
+	if r[1].Size() != 0 || r[1].Rank() != 1 {
+		t.Errorf("without steps %v is kept", r[1])
+	}
+}
+
+// Draws inside compiled steps equal draws of the Go loop, by two generators in turns. The next ones go on
+// from there.
+func TestScanStepsDraws(t *testing.T) {
+	run := func(compiled bool) (out []*weft.Tensor) {
+		g, h := weft.NewGenerator(1), weft.NewGenerator(2)
+		f := func(x *weft.Tensor) []*weft.Tensor {
+			last, _ := weft.ScanSteps(4, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+				a := g.Randn(3)
+				b := h.Poisson(s[0].Abs().Add(5))
+				in, _ := weft.ScanSteps(2, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+					return list(s[0].Add(g.Rand(3))), nil
+				}, list(a))
+				return list(s[0].Mul(0.5).Add(in[0]).Add(b).Add(g.Rand(3))), nil
+			}, list(x))
+			return list(last[0], g.Rand(2), h.Rand(2))
+		}
+		c := weft.Compile(f).Func()
+		for range 2 {
+			if compiled {
+				out = append(out, c(weft.Ones(3))...)
+			} else {
+				out = append(out, f(weft.Ones(3))...)
+			}
+		}
+		return out
+	}
+	plain, compiled := run(false), run(true)
+	for i := range plain {
+		tensortest.SameBits(t, fmt.Sprint("result ", i), compiled[i], plain[i])
+	}
+}
+
+// Both sides of a branch have gradients, by what they capture.
+func TestCondGradient(t *testing.T) {
+	w := weft.FromSlice([]float64{3, 4}).RequireGrad()
+	f := func(x ...*weft.Tensor) []*weft.Tensor {
+		y := weft.Cond(x[0].Sum().Gt(0), func() []*weft.Tensor { return list(w.Mul(x[0]), w) },
+			func() []*weft.Tensor { return list(w.Square(), x[0]) })
+		return list(y[0].Detach(), y[1].Detach(), weft.Grad(y[0].Sum(), list(w))[0])
+	}
+	for _, v := range [][]float64{{1, 2}, {-1, -2}} {
+		r := both(t, "branch", f, weft.FromSlice(v))
+		want := v
+		if v[0] < 0 {
+			want = []float64{6, 8}
+		}
+		tensortest.Near(t, "gradient", r[2], want, 0)
+	}
+}
+
+// What loops and branches cannot do is refused, plainly where that can be seen and else when traced.
+func TestControlRefuses(t *testing.T) {
+	x, yes := weft.Ones(3), weft.ScalarOf(weft.Bool, true)
+	p := weft.Ones(3).RequireGrad()
+	same := func(s []*weft.Tensor) []*weft.Tensor { return s }
+	never := func([]*weft.Tensor) *weft.Tensor { return weft.ScalarOf(weft.Bool, false) }
+	once := func(f func(s []*weft.Tensor) []*weft.Tensor) func() {
+		return func() {
+			weft.ScanSteps(1, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) { return f(s), nil }, list(x.Clone()))
+		}
+	}
+	g := weft.NewGenerator(1)
+	for what, c := range map[string]struct {
+		f       func()
+		plainly bool // refused too
+	}{
+		"type of a condition":   {func() { weft.Cond(x, nil, nil) }, true},
+		"nil function":          {func() { weft.Cond(yes, nil, nil) }, true},
+		"nil condition":         {func() { weft.While(nil, same, list(x)) }, true},
+		"no state":              {func() { weft.While(never, same, nil) }, true},
+		"negative bound":        {func() { weft.While(never, same, list(x), weft.WhileOpts{Max: -1}) }, true},
+		"negative steps":        {func() { weft.ScanSteps(-1, nil, list(x)) }, true},
+		"state of another type": {once(func(s []*weft.Tensor) []*weft.Tensor { return list(s[0].Sum()) }), true},
+		"longer state":          {once(func(s []*weft.Tensor) []*weft.Tensor { return list(s[0], s[0]) }), true},
+		"nil state":             {once(func(s []*weft.Tensor) []*weft.Tensor { return list(nil) }), true},
+		"write into the state":  {once(func(s []*weft.Tensor) []*weft.Tensor { return list(s[0].AddAssign(1)) }), true},
+		"no results":            {func() { weft.Cond(yes, func() []*weft.Tensor { return nil }, func() []*weft.Tensor { return nil }) }, true},
+		"results of two types": {func() {
+			weft.Cond(yes, func() []*weft.Tensor { return list(x) }, func() []*weft.Tensor { return list(x.Sum()) })
+		}, false},
+		"write into a captured tensor": {once(func(s []*weft.Tensor) []*weft.Tensor {
+			x.AddAssign(1)
+			return s
+		}), false},
+		"backward": {once(func(s []*weft.Tensor) []*weft.Tensor {
+			p.Sum().Backward()
+			return s
+		}), false},
+		"draw in a branch": {func() {
+			weft.Cond(yes, func() []*weft.Tensor { return list(g.Rand(2)) }, func() []*weft.Tensor { return list(weft.Zeros(2)) })
+		}, false},
+		"draw in a loop": {func() {
+			weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Sum().Lt(10) }, func(s []*weft.Tensor) []*weft.Tensor { return list(s[0].Add(g.Rand(3))) }, list(x))
+		}, false},
+	} {
+		var e *weft.Error
+		if err := weft.Try(c.f); (err != nil) != c.plainly || err != nil && !errors.As(err, &e) {
+			t.Errorf("%s, plainly: %v", what, err)
+		}
+		_, err := weft.Compile(func(x *weft.Tensor) *weft.Tensor { c.f(); return x }).Call(x)
+		if !errors.As(err, &e) || (e.Op != "cond" && e.Op != "while" && e.Op != "scansteps") {
+			t.Errorf("%s, compiled: %v", what, err)
+		}
+	}
+}
