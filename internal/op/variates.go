@@ -71,7 +71,7 @@ func variate(name string, params int, expr func(s stream, x []val) val) *Def {
 		Elementwise: Elementwise{Rule: Keep, Cost: 400,
 			Expr: func(b *bld, _ *node, x []val) val { return expr(stream{b, x[0], x[1], x[2]}, x[3:]) }},
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) { return array.Float64, c.Args[0].Shape }}})
-	return unlisted(Def{Name: name, Class: Composite, Arity: params + 2, Attrs: Variate{DType: array.Float64},
+	return unlisted(Def{Name: "draw " + name, Class: Composite, Arity: params + 2, Attrs: Variate{DType: array.Float64},
 		Composed: Composed{Compose: func(a []*node, attrs ir.Attrs) *node {
 			v := attrs.(Variate)
 			args := []*node{position(a[0].Graph, v.Shape)}

@@ -385,6 +385,7 @@ func init() {
 	Register[op.Power]("power")
 	Register[op.Element]("element")
 	Register[op.Rows]("rows")
+	Register[op.Variate]("variate")
 	Register[op.Measure]("measure")
 	Register[op.Nearness]("nearness")
 	Register[op.Substitutes]("substitutes")
