@@ -440,3 +440,38 @@ func ExampleCompiled_Save() {
 	// float32[n 2] float32[n 2]
 	// [[0. 0.]] <nil>
 }
+
+func ExampleWhile() {
+	// How often a number is halved until it is below 1, compiled: the elements decide.
+	halvings := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		return weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Ge(1) },
+			func(s []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{s[0].Div(2), s[1].Add(1)} },
+			[]*weft.Tensor{x, weft.ScalarOf(weft.Int64, 0)})[1]
+	}).Func()
+	fmt.Println(halvings(weft.Scalar(1000.0)), halvings(weft.Scalar(0.5)))
+	// Output:
+	// 10 0
+}
+
+func ExampleCond() {
+	norm := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		size := x.Norm(2)
+		return weft.Cond(size.Gt(1), func() []*weft.Tensor { return []*weft.Tensor{x.Div(size)} },
+			func() []*weft.Tensor { return []*weft.Tensor{x} })[0]
+	}).Func()
+	fmt.Println(norm(weft.FromSlice([]float64{3, 4})), norm(weft.FromSlice([]float64{0.3, 0.4})))
+	// Output:
+	// [0.6 0.8] [0.3 0.4]
+}
+
+func ExampleScanSteps() {
+	// Compound interest, and what there is after each year.
+	rate := weft.Scalar(0.5)
+	last, years := weft.ScanSteps(4, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+		money := s[0].Add(s[0].Mul(rate))
+		return []*weft.Tensor{money}, []*weft.Tensor{money}
+	}, []*weft.Tensor{weft.Scalar(16.0)})
+	fmt.Println(last[0], years[0])
+	// Output:
+	// 81.0 [24. 36. 54. 81.]
+}
