@@ -54,8 +54,9 @@ type Outputs struct {
 // Out lists the results of a function.
 func Out(vars ...*Var) Outputs {
 	o := Outputs{vars: slices.Clone(vars)}
-	for _, v := range vars {
-		v.notNil("out")
+	for i, v := range vars {
+		v.exists("out")
+		o.vars[i] = asObject(v)
 		o.names = append(o.names, v.name)
 	}
 	return o
@@ -78,7 +79,7 @@ func OutFields(of any) Outputs {
 		if x == nil {
 			array.Failf("outfields", f.Name, "is not a *sym.Var that is exported and set")
 		}
-		o.vars, o.names = append(o.vars, x), append(o.names, f.Name)
+		o.vars, o.names = append(o.vars, asObject(x)), append(o.names, f.Name)
 	}
 	return o
 }
@@ -150,6 +151,7 @@ type Fn struct {
 	choice  choice
 	run     atomic.Pointer[core.Func]
 	debug   *core.Debugging // nil: none
+	objects bool            // it has Go values, and [callNumber] as its last input
 	family  *family         // unless nil: it has sizes that shapes of arguments don't give
 }
 
@@ -188,7 +190,7 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 	for i := range f.inputs {
 		p := &f.inputs[i]
 		v := p.Var
-		v.notNil(name)
+		v.exists(name)
 		if v.role != input {
 			array.Failf(name, v.label(), "is not an input variable: Givens replaces what is computed, Updates writes shared variables%s", v.where())
 		}
@@ -203,26 +205,26 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 			array.Failf(name, p.Name, "names two inputs")
 		}
 		names[p.Name] = true
-		if p.Value != nil {
+		if p.Value != nil && !v.object {
 			p.Value = f.argument(p, p.Value)
 		}
 	}
 	for _, w := range sorted(s.updates) {
 		to := s.updates[w]
-		w.notNil(name)
-		to.notNil(name)
+		w.exists(name)
+		to.exists(name)
 		if w.role != shared {
 			array.Failf(name, w.label(), "has an update and is not a shared variable%s", w.where())
 		}
 		checkUpdate(name, w, to)
-		f.shared, f.next = append(f.shared, w), append(f.next, to)
+		f.shared, f.next = append(f.shared, w), append(f.next, asObject(to))
 	}
 	roots := f.roots(s)
 	f.outputs.vars, f.next = roots[:len(out.vars)], roots[len(out.vars):]
 	used := map[*Var]bool{}
 	for _, v := range order(roots) {
 		used[v] = true
-		if v.role == input && v.from == nil && !given[v] {
+		if v.role == input && v.from == nil && !given[v] && v != callNumber {
 			array.Failf(name, v.label(), "%s is needed and is not an input%s", v, v.where())
 		}
 	}
@@ -234,6 +236,9 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 			array.Failf(name, p.Var.label(), "is input %d, and no result depends on it%s: sym.IgnoreUnused allows that", i, p.Var.where())
 		}
 		fmt.Fprintf(os.Stderr, "sym: input %d of the function, %s%s, has no use\n", i, p.Var, p.Var.where())
+	}
+	if f.objects = hasObjects(roots); f.objects {
+		f.inputs = append(f.inputs, Param{Var: callNumber})
 	}
 	f.compile()
 	return f
@@ -284,6 +289,9 @@ func checkUpdate(name string, w, to *Var) {
 	for i := range w.shape {
 		same = same && (to.shape[i] == Any || w.shape[i] == Any || w.shape[i] == to.shape[i])
 	}
+	if w.object != to.object {
+		array.Failf(name, w.label(), "is %s, its update %s%s", w, to, to.where())
+	}
 	if !same {
 		array.Failf(name, w.label(), "is %s, its update %s%s", array.TypeString(w.dtype, w.shape), array.TypeString(to.dtype, to.shape), to.where())
 	}
@@ -292,7 +300,13 @@ func checkUpdate(name string, w, to *Var) {
 // compile makes the function anew.
 func (f *Fn) compile() {
 	rules := f.choice.rules()
-	roots := append(slices.Clone(f.outputs.vars), f.next...)
+	roots := slices.Clone(f.outputs.vars)
+	for i, to := range f.next {
+		if w := f.shared[i]; w.object {
+			to = store(w, to)
+		}
+		roots = append(roots, to)
+	}
 	open := opened(roots, f.shared)
 	var line uintptr
 	body := func(inner []*core.Tensor, call *supply) []*core.Tensor {
@@ -302,7 +316,7 @@ func (f *Fn) compile() {
 			if e, ok := x.(*weft.Error); ok {
 				c := *e
 				c.Msg += at(line)
-				for i, p := range f.inputs {
+				for i, p := range f.inputs[:f.arguments()] {
 					c.Msg += fmt.Sprintf("; %s is %s", p.Var.label(), array.TypeString(args[i].DType(), args[i].Shape()))
 				}
 				x = &c
@@ -330,6 +344,7 @@ func (f *Fn) compile() {
 		for i, v := range open {
 			r.values[v] = r.asLeaf(v, args[len(f.inputs)+i].Detach())
 		}
+		r.all(f.next) // before shared Go values are written
 		out := r.all(roots)
 		line = 0
 		n := len(f.outputs.vars)
@@ -398,6 +413,29 @@ func (f *Fn) notNil() {
 
 func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 	f.notNil()
+	for i, v := range f.outputs.vars {
+		if v.object {
+			array.Failf(f.label(), v.label(), "is result %d and a Go value: CallAny and Into give it", i)
+		}
+	}
+	if !f.objects {
+		return f.invokeWith(ctx, args, nil)
+	}
+	t := newTable()
+	defer t.end()
+	return f.invokeWith(ctx, args, t)
+}
+
+// arguments is how many arguments a call has.
+func (f *Fn) arguments() int {
+	if f.objects {
+		return len(f.inputs) - 1
+	}
+	return len(f.inputs)
+}
+
+// invokeWith calls the function. Its Go values are in t, nil if it has none.
+func (f *Fn) invokeWith(ctx context.Context, args []any, t *table) []*weft.Tensor {
 	run := f.run.Load()
 	if run == nil {
 		array.Failf(f.label(), "", "was freed")
@@ -410,11 +448,11 @@ func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 			args = args[:n-1]
 		}
 	}
-	if len(args) > len(f.inputs) {
-		array.Failf(f.label(), "", "takes %s, got %d", array.Count(len(f.inputs), "argument"), len(args))
+	if n := f.arguments(); len(args) > n {
+		array.Failf(f.label(), "", "takes %s, got %d", array.Count(n, "argument"), len(args))
 	}
 	used := 0
-	for i := range f.inputs {
+	for i := range f.inputs[:f.arguments()] {
 		p := &f.inputs[i]
 		x, byName := named[p.Name]
 		switch {
@@ -424,13 +462,22 @@ func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 			x = args[i]
 		case byName && p.Name != "":
 			used++
+		case p.Value != nil && p.Var.object:
+			x = p.Value
 		case p.Value != nil:
 			ts = append(ts, p.Value.(*weft.Tensor))
 			continue
 		default:
 			array.Failf(f.label(), p.Var.label(), "is missing: argument %d, %s%s", i, p.Var, p.Var.where())
 		}
+		if p.Var.object {
+			ts = append(ts, weft.ScalarOf(weft.Int64, t.put(x)))
+			continue
+		}
 		ts = append(ts, f.argument(p, x))
+	}
+	if f.objects {
+		ts = append(ts, weft.ScalarOf(weft.Int64, t.id))
 	}
 	if used < len(named) {
 		for name := range named {
@@ -491,12 +538,12 @@ func (f *Fn) Into(dst any, args ...any) error {
 		fields := make([]reflect.Value, len(f.outputs.names))
 		for i, name := range f.outputs.names {
 			fields[i] = v.Elem().FieldByName(name)
-			if !fields[i].IsValid() || fields[i].Type() != reflect.TypeFor[*weft.Tensor]() || !fields[i].CanSet() {
+			if object := f.outputs.vars[i].object; !fields[i].IsValid() || !object && fields[i].Type() != reflect.TypeFor[*weft.Tensor]() || !fields[i].CanSet() {
 				array.Failf(f.label(), "dst", "has no field %s of type *weft.Tensor", name)
 			}
 		}
-		for i, t := range f.invoke(context.Background(), args) {
-			fields[i].Set(reflect.ValueOf(t))
+		for i, x := range f.invokeAny(context.Background(), args) {
+			f.setField(fields[i], f.outputs.names[i], x)
 		}
 	})
 }
@@ -532,14 +579,14 @@ func (f *Fn) Copy(opts ...CopyOpts) (c *Fn, err error) {
 		f.notNil()
 		for _, w := range sorted(o.Swap) {
 			to := o.Swap[w]
-			w.notNil("copy")
-			to.notNil("copy")
+			w.exists("copy")
+			to.exists("copy")
 			if w.role != shared || to.role != shared {
 				array.Failf("copy", w.label(), "and %s: want shared variables", to.label())
 			}
 			checkUpdate("copy", w, to)
 		}
-		c = &Fn{name: o.Name, hold: f.hold, choice: f.choice, inputs: f.inputs, outputs: Outputs{names: f.outputs.names}}
+		c = &Fn{name: o.Name, hold: f.hold, objects: f.objects, choice: f.choice, inputs: f.inputs, outputs: Outputs{names: f.outputs.names}}
 		roots := slices.Clone(f.outputs.vars)
 		if !o.DeleteUpdates {
 			roots = append(roots, f.next...)
@@ -567,7 +614,7 @@ func (f *Fn) Copy(opts ...CopyOpts) (c *Fn, err error) {
 func (f *Fn) Debug(opts ...weft.DebugOpts) *Fn {
 	o := array.Options("debug", opts)
 	f.notNil()
-	d := &Fn{name: f.name, hold: f.hold, choice: f.choice, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: debugging(&o)}
+	d := &Fn{name: f.name, hold: f.hold, choice: f.choice, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, objects: f.objects, debug: debugging(&o)}
 	d.compile()
 	return d
 }
@@ -587,7 +634,7 @@ func debugging(o *weft.DebugOpts) *core.Debugging {
 func Replace(vars []*Var, with map[*Var]*Var) []*Var {
 	memo := map[*Var]*Var{}
 	for _, v := range vars {
-		v.notNil("replace")
+		v.exists("replace")
 	}
 	for _, v := range sorted(with) {
 		checkReplacement("replace", v, with[v])
@@ -624,8 +671,11 @@ func Replace(vars []*Var, with map[*Var]*Var) []*Var {
 }
 
 func checkReplacement(name string, v, to *Var) {
-	v.notNil(name)
-	to.notNil(name)
+	v.exists(name)
+	to.exists(name)
+	if v.object != to.object {
+		array.Failf(name, v.label(), "is %s, what replaces it %s%s", v, to, to.where())
+	}
 	if v.dtype != to.dtype || len(v.shape) != len(to.shape) {
 		array.Failf(name, v.label(), "is %s, what replaces it %s%s", array.TypeString(v.dtype, v.shape), array.TypeString(to.dtype, to.shape), to.where())
 	}

@@ -270,7 +270,7 @@ func HessianVector(cost *Var, x, v []*Var) []*Var {
 func typesOf(vs []*Var) []ir.Type {
 	out := make([]ir.Type, len(vs))
 	for i, v := range vs {
-		v.notNil("sym")
+		v.exists("sym")
 		out[i] = ir.Type{DType: v.dtype, Shape: slices.Clone(v.shape)}
 	}
 	return out

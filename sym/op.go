@@ -18,6 +18,8 @@ import (
 type Type struct {
 	DType weft.DType
 	Shape []int
+	// Object says that it is a Go value and no tensor ([Object]); the other fields are then zero.
+	Object bool
 }
 
 // An Op is a user-defined operation: a Go function that a compiled function calls with tensors
@@ -33,6 +35,10 @@ type Op struct {
 	// Forward computes the results, of the types that Results gives. It must not keep the
 	// arguments, nor write into them. Its error is that of the call.
 	Forward func(x []*weft.Tensor) ([]*weft.Tensor, error)
+	// ForwardAny takes the place of Forward where arguments or results are Go values ([Object]): it
+	// gets those as they are and tensors as *[weft.Tensor], and gives such. Results says which results
+	// are Go values.
+	ForwardAny func(x []any) ([]any, error)
 	// Backward returns the gradient of each argument, or nil, from the arguments, the results
 	// and their gradients, by operations of tensors, which are part of the compiled function. The
 	// gradient of a result that nothing depends on is zeros, and nil if it holds no floats. A nil
@@ -42,8 +48,11 @@ type Op struct {
 
 // Apply returns the results of the operation for variables.
 func (o *Op) Apply(args ...*Var) []*Var {
-	if o == nil || o.Forward == nil {
-		array.Failf("op", "", "is nil or has no Forward")
+	if o == nil || (o.Forward == nil) == (o.ForwardAny == nil) {
+		array.Failf("op", "", "is nil, or has not one of Forward and ForwardAny")
+	}
+	if o.ForwardAny != nil {
+		return o.applyAny(args)
 	}
 	h := &host{op: *o, id: hosts.Add(1)}
 	return h.apply(args)
@@ -89,11 +98,14 @@ func (h *host) Results(args []ir.Type) []ir.Type {
 	}
 	in := make([]Type, len(args))
 	for i, t := range args {
-		in[i] = Type{t.DType, slices.Clone(t.Shape)}
+		in[i] = Type{DType: t.DType, Shape: slices.Clone(t.Shape)}
 	}
 	out := h.op.Results(in)
 	types := make([]ir.Type, len(out))
 	for i, t := range out {
+		if t.Object {
+			array.Failf(h.op.Name, "results", "have a Go value: want ForwardAny in place of Forward")
+		}
 		array.CheckShape(h.op.Name, t.Shape, t.DType)
 		types[i] = ir.Type{DType: t.DType, Shape: slices.Clone(t.Shape)}
 	}
@@ -108,20 +120,38 @@ func (h *host) CallHost(args, out []array.View) error {
 	}
 	y, err := h.op.Forward(x)
 	if err != nil {
-		if e, ok := err.(*weft.Error); ok {
-			return e
-		}
-		return &weft.Error{Op: h.op.Name, Msg: "failed", Err: err}
+		return h.op.failed(err)
 	}
 	if len(y) != len(out) {
-		return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave %d results, Results says %d", len(y), len(out))}
+		return h.op.gave(len(y), len(out))
 	}
 	for i, t := range y {
-		if t == nil || t.DType() != out[i].DType || !slices.Equal(sizes(t), out[i].Shape) {
-			return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave another type than %s for result %d", array.TypeString(out[i].DType, out[i].Shape), i)}
+		if err := h.op.deliver(i, &out[i], t); err != nil {
+			return err
 		}
-		core.Deliver(&out[i], (*core.Tensor)(t))
 	}
+	return nil
+}
+
+// failed is the error of a call for that of Forward.
+func (o *Op) failed(err error) error {
+	if e, ok := err.(*weft.Error); ok {
+		return e
+	}
+	return &weft.Error{Op: o.Name, Msg: "failed", Err: err}
+}
+
+// gave is the error of a Forward that gives n results in place of want.
+func (o *Op) gave(n, want int) error {
+	return &weft.Error{Op: o.Name, Msg: fmt.Sprintf("Forward gave %d results, Results says %d", n, want)}
+}
+
+// deliver hands over result i of Forward.
+func (o *Op) deliver(i int, to *array.View, t *weft.Tensor) error {
+	if t == nil || t.DType() != to.DType || !slices.Equal(sizes(t), to.Shape) {
+		return &weft.Error{Op: o.Name, Msg: fmt.Sprintf("Forward gave another type than %s for result %d", array.TypeString(to.DType, to.Shape), i)}
+	}
+	core.Deliver(to, (*core.Tensor)(t))
 	return nil
 }
 

@@ -23,12 +23,14 @@ type Var struct {
 	pc    uintptr
 	id    uint64 // later ones are greater
 
-	from  *apply       // what computes it; nil for inputs, shared variables and constants
-	out   int          // which of its results it is
-	kept  *weft.Tensor // of a shared variable or a constant
-	box   *box         // of an open shared variable, in place of kept
-	role  role
-	whole int // the element of a constant that is one integer
+	from   *apply       // what computes it; nil for inputs, shared variables and constants
+	out    int          // which of its results it is
+	kept   *weft.Tensor // of a shared variable or a constant
+	box    *box         // of an open shared variable, in place of kept
+	role   role
+	object bool  // it is a Go value (see object.go)
+	cell   *cell // of a shared Go value
+	whole  int   // the element of a constant that is one integer
 
 	update atomic.Pointer[Var]         // of a shared variable, by default
 	test   atomic.Pointer[weft.Tensor] // its value for test values of inputs
@@ -130,7 +132,7 @@ func tensorVar(opName, name string, t *weft.Tensor, r role) *Var {
 
 // Name returns the name of the variable, which may be empty.
 func (v *Var) Name() string {
-	v.notNil("name")
+	v.exists("name")
 	return v.name
 }
 
@@ -166,13 +168,18 @@ func (v *Var) Tensor() *weft.Tensor {
 }
 
 // SetValue writes x into the tensor of a shared variable. x is a tensor of its shape and element
-// type, or a Go number, which becomes every element; of an open variable x may have other sizes where
-// those are [Any]. It panics with *[weft.Error] for any other x: nothing broadcasts. It waits for functions that use the variable, and they wait for it. Inside a
+// type, or a Go number, which becomes every element. An open variable takes other sizes where they are
+// [Any], a shared Go value ([SharedObject]) becomes x. SetValue panics with *[weft.Error] for any other
+// x: nothing broadcasts. It waits for functions that use the variable, and they wait for it. Inside a
 // call of such a function it panics.
 func (v *Var) SetValue(x any) {
-	v.notNil("setvalue")
+	v.exists("setvalue")
 	if v.role != shared {
 		array.Failf("setvalue", "", "%s is not a shared variable", v)
+	}
+	if v.object {
+		(*core.Tensor)(v.kept).Exclusively("setvalue", func() { v.cell.value = x })
+		return
 	}
 	if t, ok := x.(*weft.Tensor); ok && t != nil && !v.takes(t) {
 		array.Failf("setvalue", "x", "is %s, the variable %s", array.TypeString(t.DType(), t.Shape()), v)
@@ -202,6 +209,9 @@ func (v *Var) String() string {
 	if v == nil {
 		return "nil"
 	}
+	if v.object {
+		return v.label() + " any"
+	}
 	return v.label() + " " + array.TypeString(v.dtype, v.shape)
 }
 
@@ -221,7 +231,16 @@ func (v *Var) label() string {
 // where is the line that made the variable.
 func (v *Var) where() string { return at(v.pc) }
 
+// notNil refuses variables that are not set, and such as are Go values.
 func (v *Var) notNil(opName string) {
+	v.exists(opName)
+	if v.object {
+		array.Failf(opName, "", "%s is a Go value%s, which only a sym.Op with ForwardAny takes", v.label(), v.where())
+	}
+}
+
+// exists refuses variables that are not set.
+func (v *Var) exists(opName string) {
 	if v == nil {
 		array.Failf(opName, "", "the variable is nil")
 	}
