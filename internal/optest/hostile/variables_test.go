@@ -90,11 +90,16 @@ func init() {
 			func(x []*weft.Tensor) ([]*weft.Tensor, error) { return nil, errThrown },
 			func([]*weft.Tensor) ([]*weft.Tensor, error) { panic(errThrown) })
 	}
-	makers[typ[func([]*weft.Tensor, *weft.Tensor, *weft.Tensor) []*weft.Tensor]()] = func(g *gen) any {
-		return pick(g, nil, func(x []*weft.Tensor, _, _ *weft.Tensor) []*weft.Tensor { return x })
+	makers[typ[func([]any) ([]any, error)]()] = func(g *gen) any {
+		return pick(g, nil, func(x []any) ([]any, error) { return x, nil },
+			func(x []any) ([]any, error) { return nil, errThrown },
+			func([]any) ([]any, error) { panic(errThrown) })
 	}
-	makers[typ[func([]*sym.Var, *sym.Var, *sym.Var) []*sym.Var]()] = func(g *gen) any {
-		return pick(g, nil, func(x []*sym.Var, _, _ *sym.Var) []*sym.Var { return x },
-			func(x []*sym.Var, y, dy *sym.Var) []*sym.Var { return []*sym.Var{y, dy} })
+	makers[typ[func(_, _, _ []*weft.Tensor) []*weft.Tensor]()] = func(g *gen) any {
+		return pick(g, nil, func(x, _, _ []*weft.Tensor) []*weft.Tensor { return x }, func(_, _, dy []*weft.Tensor) []*weft.Tensor { return dy })
+	}
+	makers[typ[func(_, _, _ []*sym.Var) []*sym.Var]()] = func(g *gen) any {
+		return pick(g, nil, func(x, _, _ []*sym.Var) []*sym.Var { return x },
+			func(_, y, dy []*sym.Var) []*sym.Var { return append(y, dy...) })
 	}
 }
