@@ -120,6 +120,11 @@ type DebugOpts struct {
 	Verify bool
 	// NaN stops a call at the first operation that makes a NaN of arguments without one.
 	NaN bool
+	// Inf stops a call at the first operation that makes an infinity of arguments without one.
+	Inf bool
+	// Big stops a call at the first operation that makes a number of floats above this magnitude of
+	// arguments below it; infinity is above. 1e10 is usual; 0 is no limit.
+	Big float64
 	// Watch is called after each operation of a call.
 	Watch func(s DebugStep)
 }
@@ -146,7 +151,8 @@ func (c *Compiled[F]) Debug(opts ...DebugOpts) *Compiled[F] {
 }
 
 func (o *DebugOpts) debugging() *core.Debugging {
-	d := &core.Debugging{Verify: o.Verify, NaN: o.NaN}
+	d := &core.Debugging{Verify: o.Verify, NaN: o.NaN, Inf: o.Inf, Big: o.Big}
+	d.Check()
 	if f := o.Watch; f != nil {
 		d.Watch = func(op, line string, value *core.Tensor) { f(DebugStep{op, line, (*Tensor)(value)}) }
 	}

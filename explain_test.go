@@ -326,6 +326,45 @@ func TestDebugFindsNaN(t *testing.T) {
 	}
 }
 
+// DebugOpts.Inf and Big name the operation that makes the first infinity or great number of
+// arguments without one, in float16 and complex numbers too.
+func TestDebugFindsInfinityAndBig(t *testing.T) {
+	inf := weft.DebugOpts{Inf: true}
+	big := weft.DebugOpts{Big: 1e10}
+	half := weft.FromSlice([]float32{1, 300}).To(weft.Float16)
+	for name, c := range map[string]struct {
+		o    weft.DebugOpts
+		f    func(x *weft.Tensor) *weft.Tensor
+		x    *weft.Tensor
+		want string
+	}{
+		"an overflow":            {inf, func(x *weft.Tensor) *weft.Tensor { return x.Mul(2).Exp().Reciprocal() }, weft.FromSlice([]float64{1, 400, -1}), "exp gives infinity: 1 of 3 elements, the first at [1]"},
+		"a division by 0":        {inf, func(x *weft.Tensor) *weft.Tensor { return x.Reciprocal() }, weft.FromSlice([]float32{0, 2}), "reciprocal gives infinity: 1 of 2"},
+		"a float16":              {inf, func(x *weft.Tensor) *weft.Tensor { return x.Mul(x).Mul(1) }, half, "square gives infinity: 1 of 2 elements, the first at [1]"},
+		"a given infinity":       {inf, func(x *weft.Tensor) *weft.Tensor { return x.Mul(2).Sum() }, weft.FromSlice([]float32{1, float32(math.Inf(1))}), ""},
+		"NaN of an infinity":     {inf, func(x *weft.Tensor) *weft.Tensor { return x.Sub(x) }, weft.FromSlice([]float32{1, float32(math.Inf(1))}), ""},
+		"a number that is great": {big, func(x *weft.Tensor) *weft.Tensor { return x.Square().Square() }, weft.FromSlice([]float64{1, -1e4}), "square gives magnitudes above 1e+10: 1 of 2 elements, the first at [1]"},
+		"at the limit":           {big, func(x *weft.Tensor) *weft.Tensor { return x.Square() }, weft.FromSlice([]float64{1, -1e5}), ""},
+		"infinity is great":      {big, func(x *weft.Tensor) *weft.Tensor { return x.Log() }, weft.FromSlice([]float64{0}), "log gives magnitudes above 1e+10"},
+		"a given number":         {big, func(x *weft.Tensor) *weft.Tensor { return x.Add(1e12).Mul(2) }, weft.FromSlice([]float64{1}), ""},
+		"complex":                {big, func(x *weft.Tensor) *weft.Tensor { return x.Mul(x) }, weft.FromSlice([]complex128{1, 1e6i}), "gives magnitudes above 1e+10: 1 of 2"},
+		"integers":               {big, func(x *weft.Tensor) *weft.Tensor { return x.Mul(x) }, weft.FromSlice([]int64{1e6}), ""},
+		"none":                   {weft.DebugOpts{NaN: true, Inf: true, Big: 1e10}, func(x *weft.Tensor) *weft.Tensor { return x.Exp().Sum() }, weft.Ones(3), ""},
+	} {
+		_, err := weft.Compile(c.f).Debug(c.o).Call(c.x)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	for _, limit := range []float64{-1, math.NaN()} {
+		err := weft.Try(func() { weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x }).Debug(weft.DebugOpts{Big: limit}) })
+		var e *weft.Error
+		if !errors.As(err, &e) || e.Op != "debug" || e.Arg != "Big" {
+			t.Errorf("the limit %v: %v", limit, err)
+		}
+	}
+}
+
 // NaN that is given as a number, or in complex numbers, is not made by the operation that reads
 // it; one that is made there is found.
 func TestDebugNaNGiven(t *testing.T) {

@@ -621,7 +621,8 @@ func (f *Fn) Debug(opts ...weft.DebugOpts) *Fn {
 
 // debugging returns options as the engine takes them.
 func debugging(o *weft.DebugOpts) *core.Debugging {
-	d := &core.Debugging{Verify: o.Verify, NaN: o.NaN}
+	d := &core.Debugging{Verify: o.Verify, NaN: o.NaN, Inf: o.Inf, Big: o.Big}
+	d.Check()
 	if f := o.Watch; f != nil {
 		d.Watch = func(op, line string, value *core.Tensor) {
 			f(weft.DebugStep{Op: op, Line: line, Value: (*weft.Tensor)(value)})

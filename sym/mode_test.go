@@ -206,3 +206,22 @@ func ExampleRules() {
 	fmt.Printf("%s (%s): %s\n", r.Name, r.Mode, r.Doc)
 	// Output: softplus (stable): log(1+exp(x)), log1p(exp(x)) -> softplus(x)
 }
+
+// Debug of a function finds the first infinity or great number, and names the line of the variable.
+func TestDebugFindsInfinity(t *testing.T) {
+	x := sym.Vector("x", weft.Float64)
+	y := x.Exp().Reciprocal().Sum()
+	f, err := sym.Function(sym.In(x), sym.Out(y))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []weft.DebugOpts{{Inf: true}, {Big: 1e10}} {
+		_, err = f.Debug(o).Call(weft.FromSlice([]float64{1, 1000}))
+		if err == nil || !strings.Contains(err.Error(), "exp gives") || !strings.Contains(err.Error(), "the first at [1]") || !strings.Contains(err.Error(), "mode_test.go:") {
+			t.Errorf("%+v: got %v", o, err)
+		}
+		if _, err := f.Debug(o).Call(weft.FromSlice([]float64{1, 2})); err != nil {
+			t.Error(err)
+		}
+	}
+}

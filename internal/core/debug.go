@@ -20,8 +20,56 @@ import (
 
 // Debugging holds the checks that a call makes: see [DebugOpts].
 type Debugging struct {
-	Verify, NaN bool
-	Watch       func(op, line string, value *Tensor)
+	Verify, NaN, Inf bool
+	Big              float64 // 0: no limit
+	Watch            func(op, line string, value *Tensor)
+}
+
+// Check panics with *array.Error unless the limit of magnitudes is a number from 0 on.
+func (o *Debugging) Check() {
+	if !(o.Big >= 0) {
+		array.Failf("debug", "Big", "is %v: want a magnitude above 0, or 0 for no limit", o.Big)
+	}
+}
+
+// A guard finds elements that a call should not make.
+type guard struct {
+	what  string // such as "NaN"
+	fault func(x float64) bool
+	made  map[*ir.Node]bool // nodes whose results have such elements
+}
+
+// guards returns what the options look for.
+func (o *Debugging) guards() (list []*guard) {
+	add := func(what string, fault func(x float64) bool) {
+		list = append(list, &guard{what, fault, map[*ir.Node]bool{}})
+	}
+	if o.NaN {
+		add("NaN", func(x float64) bool { return x != x })
+	}
+	if o.Inf {
+		add("infinity", func(x float64) bool { return math.IsInf(x, 0) })
+	}
+	if o.Big > 0 {
+		add(fmt.Sprintf("magnitudes above %g", o.Big), func(x float64) bool { return math.Abs(x) > o.Big })
+	}
+	return list
+}
+
+// given reports that an argument of n has elements of the kind: a node that made them, what the
+// call is given, or a number.
+func (g *guard) given(w *exec.Walker, n *ir.Node) bool {
+	return slices.ContainsFunc(n.Args, func(a *ir.Node) bool {
+		if len(a.Args) > 0 {
+			return g.made[a] || a.Op == ir.Result && g.made[a.Args[0]]
+		}
+		v, err := w.Value(a)
+		if err != nil {
+			return false
+		}
+		k, _ := g.count(&v)
+		return k > 0
+	})
 }
 
 // debugged runs the program as the options ask.
@@ -31,7 +79,8 @@ func (e *Entry) debugged(o *Debugging, ctx context.Context, ins []*array.View, n
 			return err
 		}
 	}
-	if !o.NaN && o.Watch == nil {
+	guards := o.guards()
+	if len(guards) == 0 && o.Watch == nil {
 		return e.Code.Run(ctx, nil, ins, nums, outs)
 	}
 	if err := e.Code.Fits(nums); err != nil {
@@ -42,33 +91,21 @@ func (e *Entry) debugged(o *Debugging, ctx context.Context, ins []*array.View, n
 	}
 	names := e.Names(e.From)
 	w := &exec.Walker{Context: ctx, Device: device.Get(e.device), Ins: ins, Nums: nums}
-	bad := map[*ir.Node]bool{}
-	given := func(n *ir.Node) bool {
-		return slices.ContainsFunc(n.Args, func(a *ir.Node) bool {
-			if len(a.Args) > 0 {
-				return bad[a] || a.Op == ir.Result && bad[a.Args[0]]
-			}
-			v, err := w.Value(a) // what the call is given, or a number
-			k, _ := nans(&v)
-			return err == nil && k > 0
-		})
-	}
 	w.Each = func(n *ir.Node, values []array.View) error {
 		for i := range values {
 			if o.Watch != nil {
 				o.Watch(names.Title(n), names.Note(n), &Tensor{v: values[i]})
 			}
-			if !o.NaN {
-				continue
+			for _, g := range guards {
+				count, first := g.count(&values[i])
+				if count == 0 {
+					continue
+				}
+				if !g.made[n] && !g.given(w, n) {
+					return e.fault(n, "%s gives %s: %d of %d elements, the first at %v", names.Title(n), g.what, count, values[i].Size(), first)
+				}
+				g.made[n] = true
 			}
-			count, first := nans(&values[i])
-			if count == 0 {
-				continue
-			}
-			if !bad[n] && !given(n) {
-				return e.fault(n, "%s gives NaN: %d of %d elements, the first at %v", names.Title(n), count, values[i].Size(), first)
-			}
-			bad[n] = true
 		}
 		return nil
 	}
@@ -118,12 +155,12 @@ func (e *Entry) fault(n *ir.Node, format string, args ...any) error {
 	return &array.Error{Kind: array.Misuse, Op: "debug", Msg: fmt.Sprintf(format, args...) + line}
 }
 
-// nans counts the elements of a view that are NaN, and returns the index of the first.
-func nans(v *array.View) (count int, first []int) {
+// count counts the elements of a view that are faults, and returns the index of the first.
+func (g *guard) count(v *array.View) (count int, first []int) {
 	if v.DType.Complex() {
 		re, im := v.Part(0), v.Part(1)
-		m, at := nans(&re)
-		n, first := nans(&im)
+		m, at := g.count(&re)
+		n, first := g.count(&im)
 		if m > 0 {
 			first = at
 		}
@@ -135,7 +172,7 @@ func nans(v *array.View) (count int, first []int) {
 	b, c := elements(v)
 	n := v.DType.Size()
 	for i := range v.Size() {
-		if !exec.IsNaN(v.DType, b[i*n:]) {
+		if !g.fault(exec.Element(v.DType, b[i*n:])) {
 			continue
 		}
 		if count++; count == 1 {

@@ -245,15 +245,15 @@ func nan(s *array.Storage, i int, writes []written, a, b []byte) bool {
 			continue
 		}
 		at := w.offset + (i-w.offset)/n*n
-		if at+n <= len(a) && IsNaN(d, a[at:]) && IsNaN(d, b[at:]) {
+		if at+n <= len(a) && isNaN(d, a[at:]) && isNaN(d, b[at:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// IsNaN reports that an element of a float type is NaN.
-func IsNaN(d array.DType, b []byte) bool { f := Element(d, b); return f != f }
+// isNaN reports that an element of a float type is NaN.
+func isNaN(d array.DType, b []byte) bool { f := Element(d, b); return f != f }
 
 // Element is an element of a real type as a number.
 func Element(d array.DType, b []byte) float64 {
