@@ -9,6 +9,7 @@ import (
 	"weft/kernel"
 	"weft/nn"
 	"weft/ragged"
+	"weft/records"
 )
 
 func ExampleOf() {
@@ -248,4 +249,57 @@ func ExampleList_On() {
 	l := ragged.Of([][]float64{{0}, {1, 2}, {3, 4, 5}}).On(dev)
 	fmt.Println(l.Softmax().Sum(), l.Device())
 	// Output: [1. 1. 1.] cpu
+}
+
+// Vertices of different numbers that stay side by side, as a graphics processor wants them.
+func ExampleRecords() {
+	type vertex struct {
+		Position [2]float32
+		Color    uint32
+	}
+	l := ragged.OfRecords([][]vertex{{{}, {Color: 1}}, {{Color: 2}}})
+	l.Append([]vertex{{Position: [2]float32{3, 4}}})
+	l.Field("Color").Set(0, 7)
+	l.Delete(1)
+	fmt.Println(l)
+	fmt.Println(l.Data().Field("Position").Sum(0), l.Sizes())
+	// Output:
+	// [ [([0. 0.], 7) ([0. 0.], 7)] [([3. 4.], 0)] ]
+	// [3. 4.] [2 1]
+}
+
+// A vertexBuffer stands for memory of a graphics processor.
+type vertexBuffer struct{}
+
+func (vertexBuffer) Resize(n int) error { fmt.Println("allocate", n, "bytes"); return nil }
+func (vertexBuffer) WriteAt(p []byte, off int64) (int, error) {
+	fmt.Println("send", len(p), "bytes to", off)
+	return len(p), nil
+}
+
+func ExampleCollection() {
+	type vertex struct {
+		Position [2]float32
+		Item     uint32
+	}
+	type style struct{ Color [4]float32 }
+	c := ragged.NewCollection(records.LayoutOf[vertex](), ragged.CollectionOpts{Uniforms: records.LayoutOf[style](), Number: "Item"})
+	triangle, square := make([]vertex, 3), make([]vertex, 4)
+	c.Append(triangle, ragged.ItemOpts{Indices: []int{0, 1, 2}})
+	c.Append(square, ragged.ItemOpts{Indices: []int{0, 1, 2, 0, 2, 3}, Uniforms: style{[4]float32{1, 0, 0, 1}}})
+	fmt.Println(c.Indices(), c.Vertices().Data().Field("Item"))
+
+	vertices, _, _ := c.Track()
+	vertices.Flush(vertexBuffer{})
+	c.Vertices().At(1).At(2).Field("Position").Assign(0.5)
+	vertices.Flush(vertexBuffer{})
+
+	c.Delete(0)
+	fmt.Println(c.Indices(), c.Vertices().Data().Field("Item"), c.Uniforms())
+	// Output:
+	// [ [0 1 2] [3 4 5 3 5 6] ] [0 0 0 1 1 1 1]
+	// allocate 192 bytes
+	// send 192 bytes to 0
+	// send 8 bytes to 60
+	// [ [0 1 2 0 2 3] ] [0 0 0 0] [([1. 0. 0. 1.])]
 }

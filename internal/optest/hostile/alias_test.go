@@ -26,10 +26,11 @@ var aliases = map[string]string{
 	"records.FromSlice": "the slice is the memory of the records",
 	"records.Borrow":    "the callback writes into the records",
 
-	"records.Aligned":      "the slice is what the methods of its result show",
-	"records.Packed":       "the slice is what the methods of its result show",
-	"records.LayoutOf":     "the slice is what the methods of its result show",
-	"records.Array.Layout": "the slice is what the methods of its result show",
+	"records.Aligned":       "the slice is what the methods of its result show",
+	"records.Packed":        "the slice is what the methods of its result show",
+	"records.LayoutOf":      "the slice is what the methods of its result show",
+	"records.Array.Layout":  "the slice is what the methods of its result show",
+	"ragged.Records.Layout": "the slice is what the methods of its result show",
 
 	"checkpoint.Part.State": "the receiver may be a type of this test",
 }

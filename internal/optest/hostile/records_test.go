@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"weft"
+	"weft/ragged"
 	"weft/records"
 )
 
@@ -16,6 +17,15 @@ func init() {
 	makers[typ[*records.Array]()] = func(g *gen) any { return g.records() }
 	makers[typ[records.Layout]()] = func(g *gen) any { return g.layout() }
 	makers[typ[[]records.Field]()] = func(g *gen) any { return g.layout().Fields }
+	makers[typ[*ragged.Records]()] = func(g *gen) any { return g.recordList() }
+	makers[typ[*ragged.Collection]()] = func(g *gen) any { return g.collection() }
+	makers[typ[*ragged.Tracked]()] = func(g *gen) any {
+		if g.chance(10) {
+			return pick(g, nil, &ragged.Tracked{})
+		}
+		return ragged.Of([][]float32{{1}, {2, 3}}).Track()
+	}
+	makers[typ[ragged.Buffer]()] = func(g *gen) any { return pick[ragged.Buffer](g, nil, buffer{&places{left: g.r.IntN(9)}}) }
 }
 
 // layout is a layout of records, refused at times.
@@ -52,4 +62,38 @@ func (g *gen) records() *records.Array {
 		return a.T()
 	}
 	return a
+}
+
+// A buffer is a sink that is resized.
+type buffer struct{ *places }
+
+func (b buffer) Resize(int) error {
+	if b.left == 0 {
+		return errThrown
+	}
+	return nil
+}
+
+// recordList is a list of records, nil at times.
+func (g *gen) recordList() *ragged.Records {
+	if g.chance(10) {
+		return pick(g, nil, &ragged.Records{})
+	}
+	l := ragged.OfRecords([][]hostileRecord{{{A: 1}, {A: 2}}, {}, {{A: 3}}})
+	if g.chance(3) {
+		return l.Range(0, 2)
+	}
+	return l
+}
+
+// collection is a collection of some items, nil at times.
+func (g *gen) collection() *ragged.Collection {
+	if g.chance(10) {
+		return pick(g, nil, &ragged.Collection{})
+	}
+	l := records.LayoutOf[hostileRecord]()
+	c := ragged.NewCollection(l, ragged.CollectionOpts{Uniforms: l, Number: "A"})
+	c.Append(make([]hostileRecord, 3), ragged.ItemOpts{Indices: []int{2, 1, 0}})
+	c.Append(make([]hostileRecord, 2))
+	return c
 }
