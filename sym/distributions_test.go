@@ -120,7 +120,7 @@ func TestMRGDrawsOfVariables(t *testing.T) {
 	x, p := sym.New("x", weft.Float64, 3), sym.New("p", weft.Float64, 2, 3)
 	xs, ps := weft.FromSlice([]float64{0.25, 0.5, 2}), []float64{0.5, 0.5, 0, 0, 0.25, 0.75}
 	u := func(shape ...int) []float64 {
-		return weft.Data[float64](call(t, nil, []*sym.Var{sym.NewMRGStreams(9).Uniform(weft.Float64, 0, 1, shape...)})[0])
+		return weft.Data[float64](call(t, nil, []*sym.Var{sym.NewMRGStreams(9).Uniform(weft.Float64, 0, 1, shape)})[0])
 	}
 	r := call(t, []*sym.Var{x, p}, []*sym.Var{
 		sym.NewMRGStreams(9).Uniform(weft.Float64, x, 3, 4, 3), sym.NewMRGStreams(9).Binomial(weft.Float64, x, 4, 3),

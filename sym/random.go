@@ -6,6 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -49,24 +50,20 @@ func (s *RandomStreams) generator() *weft.Generator {
 	return g
 }
 
-// draw makes a random variable: of a shape, or that of a variable.
-func (s *RandomStreams) draw(name string, like *Var, shape []int, f func(g *weft.Generator, shape []int, x *weft.Tensor) *weft.Tensor) *Var {
+// draw makes a random variable of the shape of a variable.
+func (s *RandomStreams) draw(name string, like *Var, f func(g *weft.Generator, shape []int, x *weft.Tensor) *weft.Tensor) *Var {
 	if s == nil {
 		array.Failf(name, "", "the streams are nil (NewRandomStreams makes them)")
 	}
 	g := s.generator()
 	o := operation{name: name, random: []*weft.Generator{g}}
-	if like == nil {
-		shape = append([]int{}, shape...)
-		return o.one(func([]*weft.Tensor) *weft.Tensor { return f(g, shape, nil) })
-	}
 	x := o.arg(like)
 	return o.one(func(ts []*weft.Tensor) *weft.Tensor { return f(g, x(ts).Shape(), x(ts)) })
 }
 
 // Uniform returns numbers of a float type d, uniform from lo to below hi. The bounds are Go numbers,
 // or variables or tensors, which broadcast; without a shape the result has theirs.
-func (s *RandomStreams) Uniform(d weft.DType, lo, hi any, shape ...int) *Var {
+func (s *RandomStreams) Uniform(d weft.DType, lo, hi any, shape ...any) *Var {
 	return s.scaled("uniform", d, [2]any{lo, hi}, shape, func(g *weft.Generator, shape []int, x [2]any) *weft.Tensor {
 		if lo, hi, ok := numbers(x); ok {
 			return uniform(d, lo, hi)(g, shape, nil)
@@ -79,7 +76,7 @@ func (s *RandomStreams) Uniform(d weft.DType, lo, hi any, shape ...int) *Var {
 // UniformLike is [RandomStreams.Uniform] in the type and shape of x.
 func (s *RandomStreams) UniformLike(x *Var, lo, hi float64) *Var {
 	x.notNil("uniform")
-	return s.draw("uniform", x, nil, uniform(x.dtype, lo, hi))
+	return s.draw("uniform", x, uniform(x.dtype, lo, hi))
 }
 
 func uniform(d weft.DType, lo, hi float64) func(g *weft.Generator, shape []int, _ *weft.Tensor) *weft.Tensor {
@@ -91,7 +88,7 @@ func uniform(d weft.DType, lo, hi float64) func(g *weft.Generator, shape []int, 
 // Normal returns normal numbers of a float type d with a mean and a standard deviation. Both are Go
 // numbers, or variables or tensors, which broadcast; without a shape the result has theirs. Gradients
 // go through both.
-func (s *RandomStreams) Normal(d weft.DType, mean, deviation any, shape ...int) *Var {
+func (s *RandomStreams) Normal(d weft.DType, mean, deviation any, shape ...any) *Var {
 	return s.scaled("normal", d, [2]any{mean, deviation}, shape, func(g *weft.Generator, shape []int, x [2]any) *weft.Tensor {
 		if mean, deviation, ok := numbers(x); ok {
 			return normal(d, mean, deviation)(g, shape, nil)
@@ -103,7 +100,7 @@ func (s *RandomStreams) Normal(d weft.DType, mean, deviation any, shape ...int) 
 // NormalLike is [RandomStreams.Normal] in the type and shape of x.
 func (s *RandomStreams) NormalLike(x *Var, mean, deviation float64) *Var {
 	x.notNil("normal")
-	return s.draw("normal", x, nil, normal(x.dtype, mean, deviation))
+	return s.draw("normal", x, normal(x.dtype, mean, deviation))
 }
 
 func normal(d weft.DType, mean, deviation float64) func(g *weft.Generator, shape []int, _ *weft.Tensor) *weft.Tensor {
@@ -113,8 +110,8 @@ func normal(d weft.DType, mean, deviation float64) func(g *weft.Generator, shape
 }
 
 // Integers returns int64 numbers, uniform from lo to hi-1.
-func (s *RandomStreams) Integers(lo, hi int64, shape ...int) *Var {
-	return s.draw("integers", nil, shape, func(g *weft.Generator, shape []int, _ *weft.Tensor) *weft.Tensor {
+func (s *RandomStreams) Integers(lo, hi int64, shape ...any) *Var {
+	return s.varying("integers", nil, shape, of(weft.Int64), func(g *weft.Generator, shape []int, _ []any) *weft.Tensor {
 		return g.Randint(lo, hi, shape...)
 	})
 }
@@ -123,7 +120,7 @@ func (s *RandomStreams) Integers(lo, hi int64, shape ...int) *Var {
 // shape of p.
 func (s *RandomStreams) Bernoulli(p *Var) *Var {
 	p.notNil("bernoulli")
-	return s.draw("bernoulli", p, nil, func(g *weft.Generator, shape []int, x *weft.Tensor) *weft.Tensor {
+	return s.draw("bernoulli", p, func(g *weft.Generator, shape []int, x *weft.Tensor) *weft.Tensor {
 		return g.RandOf(x.DType(), shape...).Lt(x).To(x.DType())
 	})
 }
@@ -139,7 +136,7 @@ func scaled(u *weft.Tensor, by, plus float64) *weft.Tensor {
 }
 
 // MRGStreams makes random variables by the generator MRG31k3p. Its numbers equal Theano's
-// MRG_RandomStreams to the bit. The state of a variable is a shared variable, which
+// MRG_RandomStreams to the bit, where sizes are ints and where they are variables. The state of a variable is a shared variable, which
 // functions update by default. It is safe for use from several goroutines.
 type MRGStreams struct {
 	mu   sync.Mutex
@@ -179,7 +176,7 @@ func NewMRGStreams(seed ...int64) *MRGStreams {
 // Uniform returns numbers of Float16, Float32 or Float64 between lo and hi. Neither bound
 // occurs unless rounding gives it. The bounds are Go numbers, or variables or tensors, which
 // broadcast to the shape.
-func (m *MRGStreams) Uniform(d weft.DType, lo, hi any, shape ...int) *Var {
+func (m *MRGStreams) Uniform(d weft.DType, lo, hi any, shape ...any) *Var {
 	u := m.fractions(d, shape)
 	if lo, hi, ok := numbers([2]any{lo, hi}); ok {
 		if hi-lo != 1 {
@@ -195,12 +192,13 @@ func (m *MRGStreams) Uniform(d weft.DType, lo, hi any, shape ...int) *Var {
 }
 
 // fits returns v. It refuses parameters that broadcast beyond the shape of a draw.
-func fits(name string, shape []int, v *Var) *Var {
+func fits(name string, sizes []any, v *Var) *Var {
+	shape := knownSizes(name, sizes)
 	if len(v.shape) != len(shape) {
 		array.Failf(name, "", "the parameters do not broadcast to %s: they give %d dimensions", array.ShapeString(shape), len(v.shape))
 	}
 	for i, n := range v.shape {
-		if n != Any && n != shape[i] {
+		if n != Any && shape[i] != Any && n != shape[i] {
 			array.Failf(name, "", "the parameters do not broadcast to %s: they give %s", array.ShapeString(shape), array.ShapeString(v.shape))
 		}
 	}
@@ -217,18 +215,20 @@ func variable(d weft.DType, x any) *Var {
 }
 
 // fractions makes the numbers of a draw, greater than 0 and less than 1.
-func (m *MRGStreams) fractions(d weft.DType, shape []int) *Var {
+func (m *MRGStreams) fractions(d weft.DType, shape []any) *Var {
 	if m == nil {
 		array.Failf("mrg", "", "the streams are nil (NewMRGStreams makes them)")
 	}
 	if d != weft.Float16 && d != weft.Float32 && d != weft.Float64 {
 		array.Failf("mrg", "dtype", "%s: want float16, float32 or float64", d)
 	}
-	size := array.CheckShape("mrg", shape, d)
-	if size >= math.MaxInt32 {
-		array.Failf("mrg", "shape", "%s has more elements than there are numbers", array.ShapeString(shape))
+	const name = "mrg uniform"
+	o := sizing{operation: operation{name: name}}
+	ls := o.lengths("shape", shape)
+	n := maxStreams // where the size is not known
+	if len(o.lens) == 0 {
+		n = streamsFor(array.CheckShape("mrg", known(ls), d))
 	}
-	n := streamsFor(size)
 	states := make([]int64, 0, 6*n)
 	m.mu.Lock()
 	s := m.base
@@ -239,12 +239,22 @@ func (m *MRGStreams) fractions(d weft.DType, shape []int) *Var {
 		s = s.after(&step72)
 	}
 	state := Shared("state of random numbers", weft.FromSlice(states, n, 6))
-	draw := mrgDraw{d, append([]int{}, shape...)}
-	o := operation{name: "mrg uniform"}
 	x := o.arg(state)
-	r := o.several(func(ts []*weft.Tensor) []*weft.Tensor {
-		return call(op.Host, draw, []*weft.Tensor{x(ts)})
-	})
+	draw := func(shape []int, ts []*weft.Tensor) []*weft.Tensor {
+		if array.CheckShape("mrg", shape, d) >= math.MaxInt32 {
+			array.Failf("mrg", "shape", "%s has more elements than there are numbers", array.ShapeString(shape))
+		}
+		return call(op.Host, mrgDraw{d, shape}, []*weft.Tensor{x(ts)})
+	}
+	var r []*Var
+	if len(o.lens) == 0 {
+		r = o.operation.several(func(ts []*weft.Tensor) []*weft.Tensor { return draw(known(ls), ts) })
+	} else {
+		types := func(args []*Var) []ir.Type {
+			return []ir.Type{{DType: d, Shape: known(ls)}, {DType: weft.Int64, Shape: args[0].shape}}
+		}
+		r = o.several(types, func(c *sized) []*weft.Tensor { return draw(c.ints(ls), c.args) })
+	}
 	state.SetDefaultUpdate(r[1])
 	return r[0]
 }
@@ -252,14 +262,22 @@ func (m *MRGStreams) fractions(d weft.DType, shape []int) *Var {
 // Normal returns normal numbers by Box and Muller's transformation of pairs of uniform ones:
 // first all cosines, then all sines. Mean and deviation are Go numbers, or variables or tensors, which
 // broadcast to the shape. Gradients go through both.
-func (m *MRGStreams) Normal(d weft.DType, mean, deviation any, shape ...int) *Var {
-	n := array.CheckShape("mrg", shape, d)
-	half := (n + 1) / 2
-	u := m.Uniform(d, 0, 1, 2*half)
-	first, second := u.Slice(weft.Range(0, half)), u.Slice(weft.Range(half, 2*half))
+func (m *MRGStreams) Normal(d weft.DType, mean, deviation any, shape ...any) *Var {
+	n := elements("mrg", shape)
+	var half, all any
+	switch n := n.(type) {
+	case int:
+		array.CheckShape("mrg", knownSizes("mrg", shape), d)
+		half, all = (n+1)/2, (n+1)/2*2
+	case *Var:
+		h := n.Add(1).FloorDiv(2)
+		half, all = h, h.Mul(2)
+	}
+	u := m.Uniform(d, 0, 1, all)
+	first, second := u.Slice(Range(0, half)), u.Slice(Range(half, all))
 	r, angle := first.Log().Mul(-2).Sqrt(), second.Mul(2*math.Pi)
 	z := Cat([]*Var{r.Mul(angle.Cos()), r.Mul(angle.Sin())}, 0)
-	z = z.Slice(weft.Range(0, n)).Reshape(shape)
+	z = z.Slice(Range(0, n)).Reshape(shape...)
 	if mean, deviation, ok := numbers([2]any{mean, deviation}); ok {
 		return z.Mul(deviation).Add(mean)
 	}
@@ -268,7 +286,7 @@ func (m *MRGStreams) Normal(d weft.DType, mean, deviation any, shape ...int) *Va
 
 // Binomial returns 1 with probability p, else 0. p is a Go number, or a variable or tensor, which
 // broadcasts to the shape.
-func (m *MRGStreams) Binomial(d weft.DType, p any, shape ...int) *Var {
+func (m *MRGStreams) Binomial(d weft.DType, p any, shape ...any) *Var {
 	u := m.Uniform(d, 0, 1, shape...)
 	if t, ok := p.(*weft.Tensor); ok {
 		p = Const(t)
@@ -279,24 +297,24 @@ func (m *MRGStreams) Binomial(d weft.DType, p any, shape ...int) *Var {
 // TruncatedNormal returns normal numbers that lie within two standard deviations of the mean, from one
 // uniform number each by the inverse of the distribution function. Theano has this distribution, by
 // other numbers.
-func (m *MRGStreams) TruncatedNormal(d weft.DType, mean, deviation any, shape ...int) *Var {
+func (m *MRGStreams) TruncatedNormal(d weft.DType, mean, deviation any, shape ...any) *Var {
 	const bound = 0.9544997361036415856 // erf(sqrt(2))
 	z := m.Uniform(d, -bound, bound, shape...).Erfinv().Mul(math.Sqrt2)
 	return fits("mrg", shape, z.Mul(variable(d, deviation)).Add(variable(d, mean)))
 }
 
-// Multinomial returns how often each of k outcomes comes in n draws, int64. p, of [rows k] floats with a
-// known number of rows, holds their probabilities, which add up to 1 in each row.
+// Multinomial returns how often each of k outcomes comes in n draws, int64. p, of [rows k] floats, holds
+// their probabilities, which add up to 1 in each row.
 func (m *MRGStreams) Multinomial(n int, p *Var) *Var {
 	p.notNil("multinomial")
 	if n < 0 {
 		array.Failf("multinomial", "n", "%d is negative", n)
 	}
-	if len(p.shape) != 2 || p.shape[0] == Any || !p.dtype.Float() {
-		array.Failf("multinomial", "p", "%v: want a matrix of floats with a known number of rows", p)
+	if len(p.shape) != 2 || !p.dtype.Float() {
+		array.Failf("multinomial", "p", "%v: want a matrix of floats", p)
 	}
-	u := m.Uniform(p.dtype, 0, 1, n, p.shape[0], 1)
+	u := m.Uniform(p.dtype, 0, 1, n, p.Len(0), 1)
 	below := u.Lt(p.CumSum(-1)).To(weft.Int64).Sum(0) // by outcome or one before it
-	none := Const(weft.FullOf(weft.Int64, 0, p.shape[0], 1))
+	none := ZerosOf(weft.Int64, p.Len(0), 1)
 	return below.Sub(Cat([]*Var{none, below.Slice(weft.All, weft.Range(0, -1))}, 1))
 }

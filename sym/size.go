@@ -314,24 +314,34 @@ func (c *sized) ints(ls []length) []int {
 
 // one makes the operation, which has one result of the type that is found for its arguments.
 func (o *sizing) one(typ func(args []*Var) ir.Type, f func(c *sized) *weft.Tensor) *Var {
+	return o.several(func(args []*Var) []ir.Type { return []ir.Type{typ(args)} },
+		func(c *sized) []*weft.Tensor { return []*weft.Tensor{f(c)} })[0]
+}
+
+// several makes the operation; types finds the types of its results for its arguments.
+func (o *sizing) several(types func(args []*Var) []ir.Type, f func(c *sized) []*weft.Tensor) []*Var {
 	for i := range o.written {
 		if w := &o.written[i]; w.at >= firstLen {
 			w.at += len(o.args) - firstLen
 		}
 	}
-	return o.over(slices.Concat(o.args, o.lens), typ, f)
+	return o.over(slices.Concat(o.args, o.lens), types, f)
 }
 
-func (o *sizing) over(args []*Var, typ func(args []*Var) ir.Type, f func(c *sized) *weft.Tensor) *Var {
+// over is the operation of arguments and sizes.
+func (o *sizing) over(args []*Var, types func(args []*Var) []ir.Type, f func(c *sized) []*weft.Tensor) []*Var {
 	n := len(o.args)
 	a := &apply{name: o.name, args: args, lens: len(o.lens), written: o.written, random: o.random, pc: array.Caller()}
-	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor {
-		return []*weft.Tensor{f(&sized{r, o.name, ts[:n], args[n:]})}
+	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor { return f(&sized{r, o.name, ts[:n], args[n:]}) }
+	a.again = func(args []*Var) []*Var { return o.over(args, types, f) }
+	if len(o.lens)+len(o.random) == 0 {
+		a.fold()
 	}
-	a.again = func(args []*Var) []*Var { return []*Var{o.over(args, typ, f)} }
-	t := typ(args[:n])
-	array.CheckShape(o.name, lowest(t.Shape), t.DType)
-	return a.make([]ir.Type{t})[0]
+	ts := types(args[:n])
+	for _, t := range ts {
+		array.CheckShape(o.name, lowest(t.Shape), t.DType)
+	}
+	return a.make(ts)
 }
 
 // lowest is a shape with 0 for sizes that are not known.
@@ -343,4 +353,31 @@ func lowest(shape []int) []int {
 		}
 	}
 	return out
+}
+
+// elements is the number of elements of a shape: an int, or a variable.
+func elements(name string, shape []any) any {
+	o := sizing{operation: operation{name: name}}
+	ls := o.lengths("shape", shape)
+	n, product := 1, (*Var)(nil)
+	for _, l := range ls {
+		switch {
+		case l.at < 0:
+			n *= l.n
+		case product == nil:
+			product = o.lens[l.at].To(weft.Int64)
+		default:
+			product = product.Mul(o.lens[l.at])
+		}
+	}
+	if product == nil {
+		return n
+	}
+	return product.Mul(n)
+}
+
+// knownSizes are the numbers of a shape, Any for variables.
+func knownSizes(name string, shape []any) []int {
+	o := sizing{operation: operation{name: name}}
+	return known(o.lengths("shape", shape))
 }

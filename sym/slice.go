@@ -67,6 +67,13 @@ func (v *Var) Slice(spans ...any) *Var {
 				axis++
 			}
 		case Span:
+			if lo, ok := s.start.(int); ok {
+				if hi, ok := s.stop.(int); ok {
+					plain[i] = weft.Range(lo, hi, s.step)
+					axis++
+					continue
+				}
+			}
 			plain[i] = weft.All
 			parts = append(parts, part{axis, s})
 			axis++
