@@ -26,7 +26,8 @@ func newBuild() *command {
 		long: `Write a Go function of numbers as a Go package: the function over slices, as
 vector code in assembly for AVX2 and AVX-512 and as plain Go for other
 processors, with a test of the one against the other. The package imports
-nothing of weft. A function with a type parameter is built for one type:
+nothing of weft. A function whose first parameter is a neighbourhood is built as
+a stencil over arrays, with all borders and with repeated steps. A function with a type parameter is built for one type:
 FILE.go:FUNC[float32]. The source is a file, or standard input as -:FUNC. Files
 of the folder that weft build did not write are not replaced.`,
 		usage: "  weft build escape.go:Escape -o internal/escape",

@@ -3,14 +3,17 @@ package gokernel
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 )
 
 // Declarations returns the source of the function and of all that it needs, and the
-// paths of the packages that they import, by the names that they use.
-func (f *Func) Declarations() (text string, imports map[string]string) {
+// paths of the packages that they import, by the names that they use. What package kernel exports
+// stands without the name of the package: uses lists the names, in order.
+func (f *Func) Declarations() (text string, imports map[string]string, uses []string) {
 	s := f.src
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,15 +27,42 @@ func (f *Func) Declarations() (text string, imports map[string]string) {
 		if b.Len() > 0 {
 			b.WriteString("\n\n")
 		}
-		t := string(d.file.src[from:to])
+		t := f.unqualified(d, from, to, &uses)
 		b.WriteString(t)
 		for name, path := range d.file.imports {
-			if strings.Contains(t, name+".") {
+			if path != kernelPath && strings.Contains(t, name+".") {
 				imports[name] = path
 			}
 		}
 	}
-	return b.String(), imports
+	return b.String(), imports, uses
+}
+
+// unqualified is the text of a declaration without the name of package kernel; it adds the names
+// that follow it to uses.
+func (f *Func) unqualified(d decl, from, to int, uses *[]string) string {
+	var t strings.Builder
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		id, ok := sel.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		if p, ok := f.info.Uses[id].(*types.PkgName); ok && p.Imported().Path() == kernelPath {
+			at := f.src.fset.Position(id.Pos()).Offset
+			t.Write(d.file.src[from:at])
+			from = f.src.fset.Position(sel.Sel.Pos()).Offset
+			if !slices.Contains(*uses, sel.Sel.Name) {
+				*uses = append(*uses, sel.Sel.Name)
+			}
+		}
+		return true
+	})
+	t.Write(d.file.src[from:to])
+	return t.String()
 }
 
 // start is where a declaration begins, its comment included.

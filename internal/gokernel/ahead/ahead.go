@@ -78,13 +78,16 @@ func Write(pkg string, f *gokernel.Func, of array.DType) (map[string][]byte, err
 	var args []array.DType
 	for _, p := range f.Params() {
 		switch {
-		case p.Role != gokernel.Scalar:
-			return nil, fmt.Errorf("build: parameter %s of %s is %s: what is built takes numbers", p.Name, f.Name(), p.Type)
+		case p.Role != gokernel.Scalar && p.Role != gokernel.Near:
+			return nil, fmt.Errorf("build: parameter %s of %s is %s: what is built takes numbers and neighbourhoods", p.Name, f.Name(), p.Type)
 		case p.TypeParam >= 0:
 			args = append(args, of)
 		default:
 			args = append(args, p.DType)
 		}
+	}
+	if len(f.Params()) > 0 && f.Params()[0].Role == gokernel.Near {
+		return writeStencil(pkg, f, args)
 	}
 	in, err := f.Instantiate(args)
 	if err != nil {
@@ -96,34 +99,53 @@ func Write(pkg string, f *gokernel.Func, of array.DType) (map[string][]byte, err
 		}
 	}
 	u := &unit{Package: pkg, Func: f.Name(), Chunk: chunk, Fuel: fuel}
-	u.Name = strings.ToUpper(u.Func[:1]) + u.Func[1:] + "Slice"
-	for i, p := range f.Params() {
-		if p.TypeParam >= 0 {
-			u.Type = "[" + args[i].String() + "]"
-		}
-	}
+	u.Name = exported(u.Func) + "Slice"
+	u.Type = typeArgs(f, args)
 	p, err := u.program(f, in)
 	if err != nil {
 		return nil, err
 	}
 	u.Extent, u.Start = p.ExtentWord(0), p.StartWord(0)
 	u.Ptrs, u.Words = loop.MaxBufs, loop.MaxWords
-	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
-		k, err := x86.Compile(p, isa)
-		if err != nil {
-			return nil, err
-		}
-		u.Scratch = max(u.Scratch, k.Scratch)
-		u.Codes = append(u.Codes, code{ISA: isa.String(), Lines: data(k.Code), Size: len(k.Code)})
+	if err := u.compile(p); err != nil {
+		return nil, err
 	}
-	u.Scratch = (u.Scratch + 64) &^ 63
-	text, imports := f.Declarations()
+	text, imports, uses := f.Declarations()
+	if len(uses) > 0 {
+		return nil, fmt.Errorf("build: kernel.%s cannot be part of a package that imports nothing of weft", uses[0])
+	}
 	u.Source = text
 	for name, path := range imports {
 		u.Imports = append(u.Imports, gokernel.ImportLine(name, path))
 	}
 	sort.Strings(u.Imports)
-	return u.files()
+	return u.render(u, u.Func, map[string]*template.Template{".go": plain, "_amd64.go": amd64, "_other.go": other, "_test.go": test, "_amd64.s": assembly})
+}
+
+func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+// typeArgs is the argument of the type parameter, in brackets.
+func typeArgs(f *gokernel.Func, args []array.DType) string {
+	for i, p := range f.Params() {
+		if p.TypeParam >= 0 {
+			return "[" + args[i].String() + "]"
+		}
+	}
+	return ""
+}
+
+// compile makes the machine code of a program for all instruction sets.
+func (u *unit) compile(p *loop.Program) error {
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+		k, err := x86.Compile(p, isa)
+		if err != nil {
+			return err
+		}
+		u.Scratch = max(u.Scratch, k.Scratch)
+		u.Codes = append(u.Codes, code{ISA: isa.String(), Lines: data(k.Code), Size: len(k.Code)})
+	}
+	u.Scratch = (u.Scratch + 64) &^ 63
+	return nil
 }
 
 // reserved are names that templates use.
@@ -213,14 +235,13 @@ func data(code []byte) []string {
 	return lines
 }
 
-func (u *unit) files() (map[string][]byte, error) {
-	low := strings.ToLower(u.Func)
+// render executes templates with data, by what follows the name of the function in that of the file.
+func (u *unit) render(data any, name string, files map[string]*template.Template) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	for name, t := range map[string]*template.Template{
-		low + ".go": plain, low + "_amd64.go": amd64, low + "_other.go": other, low + "_test.go": test, low + "_amd64.s": assembly,
-	} {
+	for end, t := range files {
+		name := strings.ToLower(name) + end
 		var b bytes.Buffer
-		if err := t.Execute(&b, u); err != nil {
+		if err := t.Execute(&b, data); err != nil {
 			return nil, err
 		}
 		text := b.Bytes()
