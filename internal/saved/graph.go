@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -357,6 +358,16 @@ func inside(n *ir.Node) {
 		}
 	}
 	switch {
+	case d.Class == op.Pointwise:
+		shape := n.Shape
+		if n.Results != nil {
+			shape = n.Results[0].Shape
+		}
+		for i, x := range n.Args {
+			if op.SeenBy(n, i) == op.ByElement && !array.BroadcastsTo(x.Shape, shape) {
+				malformed("%s of %s has the shape %s", d.Name, typesOf(n.Args), array.ShapeString(shape))
+			}
+		}
 	case d.Class == op.View && d.View != nil:
 		within(d.View(whole(n.Args[0]), n), n.Args[0])
 	case d.Class == op.Concat:
@@ -365,9 +376,34 @@ func inside(n *ir.Node) {
 			within(p, n)
 		}
 	}
+	if strings.HasPrefix(d.Name, randomPrefix) {
+		drawn(n)
+	}
+}
+
+// randomPrefix begins the names of operations that make elements of random words.
+const randomPrefix = "random "
+
+// drawn refuses draws of other numbers than they take: a block, a seed, the number of a draw, and
+// parameters.
+func drawn(n *ir.Node) {
+	d := op.Of(n)
+	params := array.Float64
 	if a, ok := n.Attrs.(op.Element); ok {
 		if a.DType != array.Float32 && a.DType.Size() != 8 || a.At < 0 || a.At > 3 || a.DType.Size() == 8 && a.At > 1 {
 			malformed("%s gives element %d of type %s", d.Name, a.At, a.DType)
+		}
+		want := 3
+		if params = array.Int64; a.DType == array.Int64 {
+			want = 5 // the least number, and how many there are
+		}
+		if len(n.Args) != want {
+			malformed("%s takes %d numbers, got %s", d.Name, want, typesOf(n.Args))
+		}
+	}
+	for i, x := range n.Args {
+		if want := params; i < 3 && x.DType != array.Int64 || i >= 3 && x.DType != want {
+			malformed("%s of %s", d.Name, typesOf(n.Args))
 		}
 	}
 }

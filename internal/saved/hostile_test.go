@@ -15,7 +15,7 @@ import (
 	"weft"
 )
 
-// filesOf writes the models, a loop-free sample of all kinds of parameters, and returns their bytes.
+// filesOf returns the files of the models, which it writes, and of the corpus.
 func filesOf(t testing.TB) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,6 +30,17 @@ func filesOf(t testing.TB) map[string][]byte {
 			t.Fatal(err)
 		}
 		out[m.name] = b
+	}
+	corpus, err := filepath.Glob("testdata/v*/*.weft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range corpus {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[path] = b
 	}
 	return out
 }

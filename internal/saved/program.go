@@ -7,11 +7,13 @@
 package saved
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/raw"
 )
 
 // OpSet is the version of the set of operations. It is raised for a release in which an operation or a
@@ -324,7 +326,7 @@ func Unify(all []*Program, names []string, of, lengths [][]int) *Program {
 			differ("it reads, writes or draws otherwise", "")
 		}
 		for i := range q.State {
-			if s, first := &q.State[i], &p.State[i]; s.View.Store != first.View.Store || !array.Equal(s.Shape, first.Shape) {
+			if s, first := &q.State[i], &p.State[i]; !sameElements(&s.View, &first.View) {
 				array.Failf("save", "", "the function has an array of Go values whose elements depend on a free length: %s and %s", array.TypeString(s.View.DType, s.Shape), array.TypeString(first.View.DType, first.Shape))
 			}
 		}
@@ -342,6 +344,19 @@ func Unify(all []*Program, names []string, of, lengths [][]int) *Program {
 	}
 	p.setOutputs(outs, lengths)
 	return &p
+}
+
+// sameElements reports whether two arrays are the same memory, or hold the same elements on the host, as
+// arrays that each trace makes anew.
+func sameElements(a, b *array.View) bool {
+	if a.DType != b.DType || !array.Equal(a.Shape, b.Shape) {
+		return false
+	}
+	if a.Store == b.Store {
+		return true
+	}
+	var x, y bytes.Buffer
+	return a.Store.Host() != nil && b.Store.Host() != nil && raw.Write(&x, a) == nil && raw.Write(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // Operations returns how often the graph has each operation, also in functions that operations run.

@@ -9,7 +9,10 @@ import (
 
 	"weft"
 	"weft/internal/tensortest"
+	_ "weft/kernel"
 	"weft/nn"
+	"weft/safetensors"
+	_ "weft/sym"
 )
 
 func TestMain(m *testing.M) { tensortest.Main(m) }
@@ -250,5 +253,44 @@ func TestSaveRefuses(t *testing.T) {
 	var none *weft.Program
 	if _, err := none.Call(); err == nil || !strings.Contains(err.Error(), "LoadProgram makes one") {
 		t.Errorf("a nil program: %v", err)
+	}
+}
+
+// TestCorpus calls the programs of every version's corpus and compares the results, bit by bit, with what
+// the functions gave when they were saved.
+func TestCorpus(t *testing.T) {
+	files, err := filepath.Glob("testdata/v*/*.weft")
+	if err != nil || len(files) < 8 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".weft"), func(t *testing.T) {
+			p, err := weft.LoadProgram(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			arrays, _, err := safetensors.ReadFile(strings.TrimSuffix(file, ".weft") + ".safetensors")
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls := 0
+			for ; arrays[fmt.Sprintf("%d.out.0", calls)] != nil; calls++ {
+				var args, want []*weft.Tensor
+				for i := range p.Inputs() {
+					args = append(args, arrays[fmt.Sprintf("%d.in.%d", calls, i)])
+				}
+				for i := range p.Outputs() {
+					want = append(want, arrays[fmt.Sprintf("%d.out.%d", calls, i)])
+				}
+				got, err := p.Call(args...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, fmt.Sprint("call ", calls), got, want)
+			}
+			if calls < 2 {
+				t.Errorf("%d calls", calls)
+			}
+		})
 	}
 }
