@@ -33,6 +33,7 @@ type apply struct {
 	folding    *folding          // unless nil: it is computed from constants alone
 	written    []written         // the arguments as the user wrote them; nil: args
 	bodies     []*body           // what a loop or branch runs
+	branch     *branch           // unless nil: it is an IfElse
 
 	size func(r *replay) size // unless nil: the result as a size
 	lens int                  // how many of the last args are sizes, whose tensors run does not get

@@ -307,6 +307,8 @@ func (f *Fn) compile() {
 		}
 		roots = append(roots, to)
 	}
+	all := lazy(slices.Concat(roots, f.next), func(*Var) bool { return true })
+	roots, next := all[:len(roots)], all[len(roots):]
 	open := opened(roots, f.shared)
 	var line uintptr
 	body := func(inner []*core.Tensor, call *supply) []*core.Tensor {
@@ -344,7 +346,7 @@ func (f *Fn) compile() {
 		for i, v := range open {
 			r.values[v] = r.asLeaf(v, args[len(f.inputs)+i].Detach())
 		}
-		r.all(f.next) // before shared Go values are written
+		r.all(next) // before shared Go values are written
 		out := r.all(roots)
 		line = 0
 		n := len(f.outputs.vars)
@@ -641,6 +643,22 @@ func Replace(vars []*Var, with map[*Var]*Var) []*Var {
 		checkReplacement("replace", v, with[v])
 		memo[v] = with[v]
 	}
+	return rebuild(vars, memo, func(*apply) []*Var { return nil })
+}
+
+// rebuild returns vars, computed with memo[v] in the place of v. Where other returns the results of another
+// operation, that is made in place of the one it is given.
+func rebuild(vars []*Var, memo map[*Var]*Var, other func(a *apply) []*Var) []*Var {
+	stands := func(args []*Var) (out []*Var, same bool) {
+		out, same = make([]*Var, len(args)), true
+		for i, x := range args {
+			if out[i] = memo[x]; out[i] == nil {
+				out[i] = x
+			}
+			same = same && out[i] == x
+		}
+		return out, same
+	}
 	for _, v := range order(vars) {
 		if memo[v] != nil {
 			continue
@@ -649,25 +667,21 @@ func Replace(vars []*Var, with map[*Var]*Var) []*Var {
 		if v.from == nil {
 			continue
 		}
-		args := make([]*Var, len(v.from.args))
-		same := true
-		for i, x := range v.from.args {
-			args[i] = memo[x]
-			same = same && args[i] == x
+		a := v.from
+		outs := other(a)
+		if outs != nil {
+			a = outs[0].from
 		}
-		if same {
-			continue
+		if args, same := stands(a.args); !same {
+			outs = a.again(args)
 		}
-		for i, o := range v.from.again(args) {
+		for i, o := range outs {
 			if memo[v.from.outs[i]] == nil || memo[v.from.outs[i]] == v.from.outs[i] {
 				memo[v.from.outs[i]] = o
 			}
 		}
 	}
-	out := make([]*Var, len(vars))
-	for i, v := range vars {
-		out[i] = memo[v]
-	}
+	out, _ := stands(vars)
 	return out
 }
 

@@ -13,9 +13,11 @@ import (
 
 // IfElse gives what then makes if condition, a bool without dimensions, holds, else what els
 // makes; the results are of the same element types and numbers of dimensions. Where their lengths
-// differ, the condition is computed before the rest of the function. Only one is computed: with all variables that
-// the function makes when IfElse calls it, once. What was there before is computed anyway.
-// [Where] chooses element by element, and computes both.
+// differ, the condition is computed before the rest of the function.
+//
+// Only one is computed: with all variables that
+// the function makes when IfElse calls it, once, and with those made before that nothing else in the
+// compiled function needs. So are their gradients. [Where] chooses element by element, and computes both.
 func IfElse(condition *Var, then, els func() []*Var) []*Var {
 	const name = "ifelse"
 	condition.notNil(name)
@@ -25,8 +27,7 @@ func IfElse(condition *Var, then, els func() []*Var) []*Var {
 	if then == nil || els == nil {
 		array.Failf(name, "", "a function is nil")
 	}
-	var b branch
-	var params []*Var
+	var sides [2]*body
 	for i, f := range []func() []*Var{then, els} {
 		from := ids.Load()
 		outs := f()
@@ -36,19 +37,10 @@ func IfElse(condition *Var, then, els func() []*Var) []*Var {
 			}
 			v.notNil(name)
 		}
-		b.sides[i] = newBody(name, nil, outs, func(v *Var, _ bool) bool { return v.id > from })
-		for _, v := range b.sides[i].params {
-			if !slices.Contains(params, v) {
-				params = append(params, v)
-			}
-		}
-		for _, v := range b.sides[i].lens {
-			if !slices.Contains(b.lens, v) {
-				b.lens = append(b.lens, v)
-			}
-		}
+		outs = lazy(outs, func(v *Var) bool { return v.id > from })
+		sides[i] = newBody(name, nil, outs, func(v *Var, _ bool) bool { return v.id > from })
 	}
-	one, two := b.sides[0].outs, b.sides[1].outs
+	one, two := sides[0].outs, sides[1].outs
 	if len(one) != len(two) || len(one) == 0 {
 		array.Failf(name, "", "the functions give %d and %d results: want as many, and one at least", len(one), len(two))
 	}
@@ -57,11 +49,28 @@ func IfElse(condition *Var, then, els func() []*Var) []*Var {
 			array.Failf(name, "", "result %d is %s or %s, which are of two types", i, v, w)
 		}
 	}
-	b.params = params
+	return newBranch(condition, sides)
+}
+
+// newBranch makes the operation that computes one of two sides, whose results are of the same types.
+func newBranch(condition *Var, sides [2]*body) []*Var {
+	b := branch{sides: sides}
+	for _, side := range sides {
+		for _, v := range side.params {
+			if !slices.Contains(b.params, v) {
+				b.params = append(b.params, v)
+			}
+		}
+		for _, v := range side.lens {
+			if !slices.Contains(b.lens, v) {
+				b.lens = append(b.lens, v)
+			}
+		}
+	}
 	if slices.ContainsFunc(b.types(), func(t ir.Type) bool { return slices.Contains(t.Shape, Any) }) {
 		b.lens = append(b.lens, condition)
 	}
-	return b.make(slices.Concat([]*Var{condition}, params, b.lens))
+	return b.make(slices.Concat([]*Var{condition}, b.params, b.lens))
 }
 
 // A branch is IfElse as an operation of the condition and what its sides take from outside.
@@ -72,7 +81,7 @@ type branch struct {
 }
 
 func (b *branch) make(args []*Var) []*Var {
-	a := &apply{name: "ifelse", args: args, lens: len(b.lens), pc: array.Caller(), again: b.make, bodies: b.sides[:], random: slices.Concat(b.sides[0].random, b.sides[1].random)}
+	a := &apply{name: "ifelse", branch: b, args: args, lens: len(b.lens), pc: array.Caller(), again: b.make, bodies: b.sides[:], random: slices.Concat(b.sides[0].random, b.sides[1].random)}
 	var made sync.Map
 	inside := func(side *body) func(v *Var) *Var {
 		return func(v *Var) *Var {

@@ -103,6 +103,7 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 	if len(ws) > 0 {
 		outs = s.given(next)
 	}
+	outs = lazy(outs, func(v *Var) bool { return v.id > from })
 	s.kept = len(next.Out)
 	given := slices.Concat(in.X, in.H, ws)
 	over := func(outs []*Var) *body {
