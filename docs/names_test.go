@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -15,7 +14,7 @@ import (
 	"weft/internal/op"
 )
 
-//go:generate go test -run "TestNames|TestDecisions" . -update
+//go:generate go test -run "TestNames|TestDecisions|TestRewrites" . -update
 
 var update = flag.Bool("update", false, "write tables and lists into the pages")
 
@@ -184,26 +183,6 @@ func TestNames(t *testing.T) {
 		"from-pytorch.md": table(rows, "PyTorch", func(r nameRow) string { return r.torch }),
 		"from-numpy.md":   table(rows, "NumPy", func(r nameRow) string { return r.numpy }),
 	} {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const begin, end = "<!-- names: written by go generate ./docs -->\n", "<!-- end of names -->"
-		before, rest, ok := bytes.Cut(text, []byte(begin))
-		old, after, ok2 := bytes.Cut(rest, []byte(end))
-		if !ok || !ok2 {
-			t.Fatalf("%s has no place for the names", page)
-		}
-		if string(old) == part {
-			continue
-		}
-		if !*update {
-			t.Errorf("%s is not what names.txt and the op table say: go generate ./docs", page)
-			continue
-		}
-		now := string(before) + begin + part + end + string(after)
-		if err := os.WriteFile(page, []byte(now), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeTable(t, page, "names", part)
 	}
 }

@@ -63,7 +63,7 @@ func constantFactors(c *Context, n *ir.Node) *ir.Node {
 	return as(apply(d, q.value(n), k), n)
 }
 
-// exponentials makes one exponential of several, of which all but one are needed for nothing else.
+// exponentials makes one exponential of several. Something else may need one at most.
 func exponentials(c *Context, n *ir.Node, p *product) *product {
 	q := &product{neg: p.neg}
 	var sum *ir.Node
@@ -120,7 +120,7 @@ func powerOf(f *ir.Node) (base *ir.Node, e exponent) {
 	return f, exponent{known: 1}
 }
 
-// powersOfOneBase joins factors of which at least one is a power.
+// powersOfOneBase joins factors with one base, where one of them at least is written as a power.
 func powersOfOneBase(c *Context, n *ir.Node, p *product) *product {
 	for _, f := range slices.Concat(p.num, p.den) {
 		base, _ := powerOf(f)

@@ -226,8 +226,7 @@ func chain(c *Context, n *ir.Node, reshaped bool) *ir.Node {
 	return reshape(op.Apply(op.Of(n), op.Group{Lo: lo, Hi: hi}, x), n.Shape)
 }
 
-// regroup returns the axes of shape to that are those of a group in shape from, which differs by
-// axes of size 1. It reports false if the group has only such.
+// regroup returns a group of axes of shape from as axes of shape to, which differs by axes of size 1. It reports false if the group has only such.
 func regroup(g op.Group, from, to []int) (op.Group, bool) {
 	if array.Equal(from, to) {
 		return g, true

@@ -58,8 +58,8 @@ func lessOne(n *ir.Node) *ir.Node {
 	})
 }
 
-// complement returns 1-minus or 1+plus, of which one is nil, where that is an error function or its
-// complement.
+// complement returns 1-minus or 1+plus, where that is an error function or its complement. One of
+// the two is nil.
 func complement(minus, plus *ir.Node) *ir.Node {
 	if x := ofOp(minus, op.Erf); x != nil {
 		return apply(op.Erfc, x)
