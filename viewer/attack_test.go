@@ -104,9 +104,9 @@ func TestPageLimit(t *testing.T) {
 	for _, resp := range pages {
 		resp.Body.Close()
 	}
-	for end := time.Now().Add(30 * time.Second); p.pages.Load() > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); p.server.pages.Load() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d pages are counted after all have left", p.pages.Load())
+			t.Fatalf("%d pages are counted after all have left", p.server.pages.Load())
 		}
 	}
 	if resp := ask(t, addr, "GET", addr, "", true); resp.StatusCode != http.StatusSwitchingProtocols {
@@ -158,9 +158,9 @@ func TestStalledPages(t *testing.T) {
 	if got := int64(now.HeapAlloc) - int64(before.HeapAlloc); got > stalled*(2<<20) {
 		t.Errorf("%d stalled pages hold %d MB, more than 2 MB each", stalled, got>>20)
 	}
-	for end := time.Now().Add(30 * time.Second); p.pages.Load() > 1; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); p.server.pages.Load() > 1; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d pages are still connected, want only the 1 that reads", p.pages.Load())
+			t.Fatalf("%d pages are still connected, want only the 1 that reads", p.server.pages.Load())
 		}
 	}
 	if err := c.Write(ctx, websocket.MessageText, []byte(fmt.Sprintf("%01000d", 0))); err != nil {

@@ -8,4 +8,7 @@
 //	for {
 //		points.Slice(weft.Range(0, 100), weft.Range(0, 3)).AddAssign(0.01)
 //	}
+//
+// [NewPoints] draws a cloud of points, [NewMesh] records as points, lines or triangles, by indices and
+// with shaders of your own.
 package viewer

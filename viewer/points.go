@@ -1,25 +1,10 @@
 package viewer
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
-	"net"
 	"net/http"
-	"net/netip"
-	"slices"
-	"strings"
-	"sync/atomic"
-	"time"
-
-	"github.com/coder/websocket"
 
 	"weft"
 	"weft/internal/array"
@@ -34,13 +19,7 @@ var page []byte
 // A page asks when it draws: one that is not seen gets nothing. What is written meanwhile
 // is sent at once when it draws again. It is safe for use from several goroutines.
 type Points struct {
-	t     *weft.Tensor
-	size  float64
-	cost  weft.Cost
-	hosts []string
-	pages atomic.Int32 // connected now
-	sent  atomic.Int64
-	full  atomic.Int64
+	server *server
 }
 
 // PointsOpts are the options of [NewPoints].
@@ -79,24 +58,20 @@ func NewPoints(t *weft.Tensor, opts ...PointsOpts) *Points {
 	if !(size > 0 && size < math.MaxFloat32) {
 		array.Failf(name, "Size", "%v is not positive", size)
 	}
-	p := &Points{t: t, size: size, cost: array.Or(o.Cost, weft.Cost{Latency: time.Microsecond, PerSecond: 100e6}), hosts: slices.Clone(o.Hosts)}
-	p.track().Stop() // refuses bad options, and from now on writes are whole to pages that come
-	return p
-}
-
-func (p *Points) track() *weft.Tracked {
-	return weft.Track(p.t, weft.TrackOpts{Cost: &p.cost, Item: new(4 * p.t.Dim(1))})
+	s := newServer(page, o.Cost, o.Hosts, part{t: t, item: 4 * t.Dim(1)})
+	s.hello = fmt.Appendf(nil, `{"points": %d, "columns": %d, "size": %g}`, t.Dim(0), t.Dim(1), size)
+	return &Points{s}
 }
 
 // Sent returns how many bytes went to pages so far, and how many would have gone if each
 // draw that found something changed had sent the whole array.
 func (p *Points) Sent() (sent, full int64) {
 	p.notNil("sent")
-	return p.sent.Load(), p.full.Load()
+	return p.server.sent.Load(), p.server.full.Load()
 }
 
 func (p *Points) notNil(opName string) {
-	if p == nil || p.t == nil {
+	if p == nil || p.server == nil {
 		array.Failf(opName, "", "the Points is nil: NewPoints makes one")
 	}
 }
@@ -110,153 +85,5 @@ func (p *Points) notNil(opName string) {
 // disconnected.
 func (p *Points) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.notNil("servehttp")
-	head := w.Header()
-	head.Set("X-Content-Type-Options", "nosniff")
-	head.Set("X-Frame-Options", "DENY")
-	head.Set("Referrer-Policy", "no-referrer")
-	head.Set("Cross-Origin-Resource-Policy", "same-origin")
-	head.Set("Cache-Control", "no-store")
-	host := hostName(r.Host)
-	if !p.answers(host) {
-		http.Error(w, fmt.Sprintf("this page is not served as %q: open it by the address or as localhost, or name the host in PointsOpts.Hosts", host), http.StatusForbidden)
-		return
-	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		head.Set("Allow", "GET, HEAD")
-		http.Error(w, "the page is for GET", http.StatusMethodNotAllowed)
-		return
-	}
-	if r.Header.Get("Upgrade") == "" {
-		head.Set("Content-Type", "text/html; charset=utf-8")
-		head.Set("Content-Security-Policy", fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; connect-src ws://%s wss://%[3]s; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-			sourceHash("script"), sourceHash("style"), r.Host))
-		w.Write(page)
-		return
-	}
-	if p.pages.Add(1) > maxPages {
-		p.pages.Add(-1)
-		http.Error(w, "too many pages show this array", http.StatusServiceUnavailable)
-		return
-	}
-	defer p.pages.Add(-1)
-	c, err := websocket.Accept(w, r, nil) // refuses an Origin other than the Host
-	if err != nil {
-		return // Accept has answered
-	}
-	defer c.CloseNow()
-	c.SetReadLimit(64) // a page sends "draw"
-	if err := p.serve(r.Context(), c); websocket.CloseStatus(err) < 0 {
-		c.Close(websocket.StatusInternalError, "")
-	}
-}
-
-// maxPages bounds the pages connected to one array at a time. Each costs a goroutine, up to
-// 1 MiB for what is being sent, and a share of each write to the array.
-const maxPages = 64
-
-// stallLimit is the time after which a page that takes nothing of a message is disconnected.
-// Tests change it.
-var stallLimit = 10 * time.Second
-
-// hostName returns a Host header without port, brackets and the dot of an absolute name.
-func hostName(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	return strings.ToLower(strings.TrimSuffix(host, "."))
-}
-
-// answers reports whether the page is served under this name. Nobody can rebind an address
-// or localhost.
-func (p *Points) answers(host string) bool {
-	if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
-		return true
-	}
-	return slices.ContainsFunc(p.hosts, func(h string) bool { return hostName(h) == host && host != "" })
-}
-
-// sourceHash returns the hash of the page's one script or style, as a Content-Security-Policy
-// names it.
-func sourceHash(tag string) string {
-	_, rest, _ := bytes.Cut(page, []byte("<"+tag+">"))
-	text, _, _ := bytes.Cut(rest, []byte("</"+tag+">"))
-	sum := sha256.Sum256(text)
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// serve says what the array is like, and then answers each message of a page, which is
-// about to draw, with what has changed.
-func (p *Points) serve(ctx context.Context, c *websocket.Conn) error {
-	hello := fmt.Sprintf(`{"points": %d, "columns": %d, "size": %g}`, p.t.Dim(0), p.t.Dim(1), p.size)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stalled := time.AfterFunc(stallLimit, cancel)
-	defer stalled.Stop()
-	if err := c.Write(ctx, websocket.MessageText, []byte(hello)); err != nil {
-		return err
-	}
-	d := p.track()
-	defer d.Stop()
-	for {
-		stalled.Stop() // a page that is not seen asks for nothing
-		if _, _, err := c.Read(ctx); err != nil {
-			return err
-		}
-		stalled.Reset(stallLimit)
-		m := message{p: p, stalled: stalled}
-		var err error
-		if m.w, err = c.Writer(ctx, websocket.MessageBinary); err != nil {
-			return err
-		}
-		m.buf = bufio.NewWriterSize(m.w, 32<<10)
-		if e := weft.Try(func() { _, err = d.Flush(&m) }); e != nil { // the array was released
-			return e
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// A message is a flush on its way: for each range its offset and length as little-endian
-// uint32, then its bytes. A page applies it when it has come whole.
-type message struct {
-	p       *Points
-	w       io.WriteCloser
-	buf     *bufio.Writer // over w
-	stalled *time.Timer
-	sent    int
-	changed bool
-}
-
-var _ weft.Finisher = (*message)(nil)
-
-func (m *message) WriteAt(b []byte, off int64) (int, error) {
-	m.changed = true
-	m.sent += 8 + len(b)
-	var head [8]byte
-	binary.LittleEndian.PutUint32(head[:], uint32(off))
-	binary.LittleEndian.PutUint32(head[4:], uint32(len(b)))
-	if _, err := m.buf.Write(head[:]); err != nil {
-		return 0, err
-	}
-	for part := range slices.Chunk(b, 64<<10) {
-		if _, err := m.buf.Write(part); err != nil {
-			return 0, err
-		}
-		m.stalled.Reset(stallLimit)
-	}
-	return len(b), nil
-}
-
-func (m *message) Finish() error {
-	if err := m.buf.Flush(); err != nil {
-		return err
-	}
-	m.p.sent.Add(int64(m.sent))
-	if m.changed {
-		m.p.full.Add(int64(4 * m.p.t.Size()))
-	}
-	return m.w.Close()
+	p.server.serveHTTP(w, r)
 }
