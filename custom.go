@@ -19,15 +19,24 @@ import (
 //		Backward: func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{dy} },
 //	}
 //	y := clip.Apply(x)
+//
+// An operation of several results has ForwardAll and BackwardAll instead, and [Func.ApplyAll].
 type Func struct {
 	Name string
 	// Forward computes the result; nothing it does is recorded. What Backward
-	// needs it gives to c.Save.
+	// needs it gives to c.Save. It may write in place into arguments that it gives to
+	// c.MarkDirty.
 	Forward func(c *FuncContext, x ...*Tensor) *Tensor
 	// Backward returns the gradient of each argument, or nil, from that of the
 	// result. It has the argument's shape, and is converted to the argument's type. With
 	// GradOpts.Create its operations are recorded.
 	Backward func(c *FuncContext, dy *Tensor) []*Tensor
+	// ForwardAll is a Forward of several results.
+	ForwardAll func(c *FuncContext, x ...*Tensor) []*Tensor
+	// BackwardAll is a Backward of the gradients of all results: nil for a result that nothing was
+	// computed from, or that is not of floats. It may be called once for each result, with the others
+	// nil, so it must be linear in them.
+	BackwardAll func(c *FuncContext, dys []*Tensor) []*Tensor
 	// Once marks a Backward whose operations must not be differentiated again.
 	Once bool
 }
@@ -35,6 +44,7 @@ type Func struct {
 // A FuncContext carries what Forward saved to Backward. One goroutine at a time uses it.
 type FuncContext struct {
 	saved []*Tensor
+	dirty []*Tensor
 	// Need tells Backward which arguments need a gradient.
 	Need []bool
 	// Create tells Backward that its operations are recorded (GradOpts.Create), so that
@@ -52,6 +62,18 @@ func (c *FuncContext) Save(ts ...*Tensor) {
 	c.saved = append(c.saved, ts...)
 }
 
+// MarkDirty says that Forward wrote in place into arguments, which must be among its results. Apply then
+// returns the argument itself: what was computed from its former elements keeps its history, and the
+// argument is the result of the Func from now on. A leaf that requires a gradient is refused, outside
+// [WithoutGrad].
+func (c *FuncContext) MarkDirty(ts ...*Tensor) {
+	c.notNil("markdirty")
+	for _, t := range ts {
+		t.c().NotNil("markdirty")
+	}
+	c.dirty = append(c.dirty, ts...)
+}
+
 // Saved returns tensor i of those saved.
 func (c *FuncContext) Saved(i int) *Tensor {
 	c.notNil("saved")
@@ -67,9 +89,19 @@ func (c *FuncContext) notNil(opName string) {
 	}
 }
 
-// Apply computes the function of x and records it.
+// Apply computes the function of x and records it. It panics with *[Error] where the Func has several
+// results.
 func (f *Func) Apply(x ...*Tensor) *Tensor {
-	if f == nil || f.Forward == nil {
+	ys := f.ApplyAll(x...)
+	if len(ys) != 1 {
+		array.Failf(f.Name, "", "has %d results: ApplyAll returns them", len(ys))
+	}
+	return ys[0]
+}
+
+// ApplyAll computes the function of x and records it. It returns all results.
+func (f *Func) ApplyAll(x ...*Tensor) []*Tensor {
+	if f == nil || f.Forward == nil && f.ForwardAll == nil {
 		array.Failf("apply", "", "the Func is nil or has no Forward")
 	}
 	ops := make([]core.Operand, len(x))
@@ -83,72 +115,152 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		x := t.c().DetachHere()
 		hidden[i] = (*Tensor)(core.New(*x.View(), t.c().Run(), nil, true))
 	}
-	c := &FuncContext{Need: make([]bool, len(x))}
-	var y *Tensor
-	core.Recording(false, func() { y = f.Forward(c, hidden...) })
-	if y == nil {
-		array.Failf(f.Name, "", "Forward returned nil")
+	a := &application{f: f, x: x, c: &FuncContext{Need: make([]bool, len(x))}}
+	if tr := core.TracingHere(); tr != nil && tr.Callee && core.GradOn() {
+		a.callee = tr
+		for _, t := range x { // before Forward may write into them
+			a.before = append(a.before, tr.Value(t.v()))
+		}
 	}
-	out := (*Tensor)(core.New(*y.v(), core.MergeRuns(f.Name, ops), nil, false))
-	out.c().SetShared(y.c().Shared() || slices.ContainsFunc(x, func(t *Tensor) bool { return t.v().Store == y.v().Store }))
-	if !core.GradOn() || !y.v().DType.Differentiable() {
-		return out
+	core.Recording(false, func() { a.ys = f.forward(a.c, hidden) })
+	a.markDirty(hidden)
+	run := core.MergeRuns(f.Name, ops)
+	float := false
+	for k, y := range a.ys {
+		if y == nil {
+			array.Failf(f.Name, "", "Forward returned nil")
+		}
+		float = float || y.v().DType.Differentiable()
+		if i := a.dirty[k]; i >= 0 {
+			a.outs = append(a.outs, x[i])
+			continue
+		}
+		out := (*Tensor)(core.New(*y.v(), run, nil, false))
+		out.c().SetShared(y.c().Shared() || slices.ContainsFunc(x, func(t *Tensor) bool { return t.v().Store == y.v().Store }))
+		a.outs = append(a.outs, out)
 	}
-	in, some := make([]*core.GradNode, len(x)), false
-	for i, t := range x {
+	if core.GradOn() && float {
+		a.record()
+	}
+	return a.outs
+}
+
+func (f *Func) forward(c *FuncContext, x []*Tensor) []*Tensor {
+	if f.ForwardAll != nil {
+		return slices.Clone(f.ForwardAll(c, x...))
+	}
+	return []*Tensor{f.Forward(c, x...)}
+}
+
+// An application is one call of a Func.
+type application struct {
+	f    *Func
+	c    *FuncContext
+	x    []*Tensor
+	ys   []*Tensor // what Forward returned
+	outs []*Tensor
+	// dirty is by result which argument it is, written in place, and -1 for others.
+	dirty []int
+
+	// Of a trace whose graph is differentiated later: it, and what the arguments were.
+	callee *core.Trace
+	before []*ir.Node
+}
+
+// markDirty finds the results that are arguments written in place. hidden are the arguments as Forward
+// had them.
+func (a *application) markDirty(hidden []*Tensor) {
+	a.dirty = slices.Repeat([]int{-1}, len(a.ys))
+	for _, d := range a.c.dirty {
+		i := slices.Index(hidden, d)
+		if i < 0 {
+			array.Failf(a.f.Name, "", "MarkDirty is given a tensor that is not an argument")
+		}
+		k := slices.IndexFunc(a.ys, func(y *Tensor) bool { return y != nil && (y == d || y.v().Same(d.v())) })
+		if k < 0 {
+			array.Failf(a.f.Name, "", "argument %d is marked as written in place and is not among the results", i)
+		}
+		a.x[i].c().Writable(a.f.Name)
+		a.dirty[k] = i
+	}
+}
+
+// record puts the application on the tape if an argument needs a gradient.
+func (a *application) record() {
+	in, some := make([]*core.GradNode, len(a.x)), false
+	for i, t := range a.x {
 		in[i] = t.c().Node()
-		c.Need[i] = in[i] != nil
-		some = some || c.Need[i]
+		a.c.Need[i] = in[i] != nil
+		some = some || a.c.Need[i]
 	}
 	if !some {
-		return out
+		return
 	}
+	first := a.ys[0].v()
 	// The number is taken when the operands' nodes are there: that of a view is made when it is asked for.
-	n := &core.GradNode{Seq: core.TapeSeq.Add(1), In: in, NodeInfo: &core.NodeInfo{Name: f.Name, DType: y.v().DType, Shape: y.v().Shape}}
-	if tr := core.TracingHere(); tr != nil && tr.Callee {
-		*out.v() = f.owned(tr, c, x, y)
+	n := &core.GradNode{Seq: core.TapeSeq.Add(1), In: in, NodeInfo: &core.NodeInfo{Name: a.f.Name, DType: first.DType, Shape: first.Shape}}
+	if a.callee != nil {
+		a.own(a.callee)
 	}
-	for _, s := range c.saved {
+	nodes := []*core.GradNode{n}
+	if len(a.ys) > 1 {
+		types := make([]ir.Type, len(a.ys))
+		for k, y := range a.ys {
+			types[k] = ir.Type{DType: y.v().DType, Shape: y.v().Shape}
+		}
+		nodes = n.Parts(types)
+	}
+	for _, s := range a.c.saved {
 		v := core.SavedValue{V: *s.v(), Arg: -1}
-		for i, t := range x {
+		for i, t := range a.x {
 			if s.v().Same(t.v()) {
 				v.Arg, v.From = i, n.In[i]
 			}
 		}
-		if v.Result = s.v().Same(y.v()); v.Result {
-			v.V = *out.v()
+		for k, y := range a.ys {
+			if s.v().Same(y.v()) {
+				v.V, v.Arg, v.From, v.Result = *a.outs[k].v(), -1, nodes[k], true
+			}
 		}
 		n.Save(v)
 	}
-	n.Back = func(saved []core.SavedValue, dy *core.Tensor, create bool) []*core.Tensor {
-		return core.Inner(f.backward(n, c, saved, (*Tensor)(dy), create))
+	n.Back = func(saved []core.SavedValue, dys []*core.Tensor, create bool) []*core.Tensor {
+		return core.Inner(a.backward(n, saved, core.Outer[Tensor](dys), create))
 	}
-	out.c().SetNode(n)
-	return out
+	for k, out := range a.outs {
+		switch {
+		case a.dirty[k] >= 0:
+			out.c().Rebase(nodes[k])
+		case nodes[k] != nil:
+			out.c().SetNode(nodes[k])
+		}
+	}
 }
 
-func (f *Func) backward(n *core.GradNode, c *FuncContext, saved []core.SavedValue, dy *Tensor, create bool) []*Tensor {
+func (a *application) backward(n *core.GradNode, saved []core.SavedValue, dys []*Tensor, create bool) []*Tensor {
+	f := a.f
 	if create && f.Once {
 		array.Failf("backward", "", "%s has no second derivative", f.Name)
 	}
-	use := &FuncContext{Need: c.Need, Create: create}
+	use := &FuncContext{Need: a.c.Need, Create: create}
+	var run *core.Run
+	dys = slices.Clone(dys)
+	for k, dy := range dys {
+		if dy == nil {
+			continue
+		}
+		run = dy.c().Run()
+		if !create {
+			dys[k] = (*Tensor)(dy.c().WithoutHistory())
+		}
+	}
 	for i := range saved {
 		s := &saved[i]
-		t := (*Tensor)(core.New(s.V, dy.c().Run(), nil, false))
-		from := s.From
-		if s.Result {
-			from = n
-		}
-		if create && from != nil {
-			t.c().SetHist(&core.History{Node: from})
+		t := (*Tensor)(core.New(s.V, run, nil, false))
+		if create && s.From != nil {
+			t.c().SetHist(&core.History{Node: s.From})
 		}
 		use.saved = append(use.saved, t)
-	}
-	if !create {
-		dy = (*Tensor)(dy.c().WithoutHistory())
-	}
-	if f.Backward == nil {
-		array.Failf(f.Name, "", "has no Backward")
 	}
 	types := make([]ir.Type, len(n.In))
 	for i, in := range n.In {
@@ -157,14 +269,24 @@ func (f *Func) backward(n *core.GradNode, c *FuncContext, saved []core.SavedValu
 		}
 	}
 	var gs []*Tensor
-	core.Recording(create, func() { gs = f.gradients(use, dy, types) })
+	core.Recording(create, func() { gs = f.gradients(use, dys, types) })
 	return gs
 }
 
 // gradients calls Backward for arguments of types; an argument that needs no gradient has the
 // zero type.
-func (f *Func) gradients(c *FuncContext, dy *Tensor, types []ir.Type) []*Tensor {
-	gs := f.Backward(c, dy)
+func (f *Func) gradients(c *FuncContext, dys []*Tensor, types []ir.Type) []*Tensor {
+	var gs []*Tensor
+	switch {
+	case f.BackwardAll != nil:
+		gs = f.BackwardAll(c, dys)
+	case f.Backward == nil:
+		array.Failf(f.Name, "", "has no Backward")
+	case len(dys) != 1:
+		array.Failf(f.Name, "", "has %d results and a Backward of one: BackwardAll takes the gradients of all", len(dys))
+	default:
+		gs = f.Backward(c, dys[0])
+	}
 	if len(gs) != len(types) {
 		array.Failf(f.Name, "", "Backward returned %d gradients for %d arguments", len(gs), len(types))
 	}
@@ -193,22 +315,43 @@ func (t *Tensor) gradientOf(d DType) *Tensor {
 	return t.To(d)
 }
 
-// owned is what y, the result for x, holds in the graph of a trace, from which gradients are
-// taken later: they are what Backward gives, itself a graph.
-func (f *Func) owned(tr *core.Trace, c *FuncContext, x []*Tensor, y *Tensor) array.View {
-	a := op.Owned{Name: f.Name, X: len(x), Once: f.Once, Why: "has no Backward"}
+// own puts into the graph of a trace, from which gradients are taken later, what results hold: values with
+// gradients of their own, which are what Backward gives for each of them, itself a graph.
+func (a *application) own(tr *core.Trace) {
+	owned := make([]array.View, len(a.ys))
+	for k, y := range a.ys {
+		if owned[k] = *y.v(); y.v().DType.Differentiable() {
+			owned[k] = a.owned(tr, k)
+		}
+	}
+	for k, out := range a.outs {
+		if a.dirty[k] >= 0 {
+			core.CopyViews(nil, out.v(), &owned[k])
+		} else {
+			*out.v() = owned[k]
+		}
+	}
+}
+
+func (a *application) owned(tr *core.Trace, k int) array.View {
+	f, y := a.f, a.ys[k]
+	o := op.Owned{Name: f.Name, X: len(a.x), Once: f.Once, Why: "has no Backward"}
 	args := []*ir.Node{tr.Value(y.v())}
-	types := make([]ir.Type, len(x))
-	for i, t := range x {
-		args = append(args, tr.Operand(t.c()))
-		if c.Need[i] {
+	types := make([]ir.Type, len(a.x))
+	for i, t := range a.x {
+		if slices.Contains(a.dirty, i) {
+			args = append(args, a.before[i])
+		} else {
+			args = append(args, tr.Operand(t.c()))
+		}
+		if a.c.Need[i] {
 			types[i] = ir.Type{DType: t.v().DType, Shape: t.v().Shape}
 		}
 	}
 	var reads []ir.Type
-	for i, s := range c.saved {
+	for i, s := range a.c.saved {
 		if s.v().Same(y.v()) {
-			a.Results = append(a.Results, i)
+			o.Results = append(o.Results, i)
 		}
 		n := tr.Value(s.v())
 		if !slices.Contains(args, n) { // no gradient is known of what Forward computed on the way
@@ -217,18 +360,20 @@ func (f *Func) owned(tr *core.Trace, c *FuncContext, x []*Tensor, y *Tensor) arr
 		args = append(args, n)
 		reads = append(reads, ir.Type{DType: s.v().DType, Shape: s.v().Shape})
 	}
-	if f.Backward != nil {
+	if f.Backward != nil || f.BackwardAll != nil {
 		reads = append(reads, ir.Type{DType: y.v().DType, Shape: y.v().Shape})
 		back, drawn := core.FunctionOf(f.Name, tr.Line, reads, func(given []*core.Tensor) []*core.Tensor {
 			ts := core.Outer[Tensor](given)
-			k := len(ts) - 1
-			outs := ts[k:] // if there is no gradient
-			for i, g := range f.gradients(&FuncContext{saved: ts[:k], Need: c.Need, Create: !f.Once}, ts[k], types) {
-				if g != nil && c.Need[i] {
-					if len(a.At) == 0 {
+			last := len(ts) - 1
+			outs := ts[last:] // if there is no gradient
+			dys := make([]*Tensor, len(a.ys))
+			dys[k] = ts[last]
+			for i, g := range f.gradients(&FuncContext{saved: ts[:last], Need: a.c.Need, Create: !f.Once}, dys, types) {
+				if g != nil && a.c.Need[i] {
+					if len(o.At) == 0 {
 						outs = nil
 					}
-					a.At, outs = append(a.At, i), append(outs, g)
+					o.At, outs = append(o.At, i), append(outs, g)
 				}
 			}
 			return core.Inner(outs)
@@ -236,7 +381,7 @@ func (f *Func) owned(tr *core.Trace, c *FuncContext, x []*Tensor, y *Tensor) arr
 		if len(drawn) > 0 {
 			array.Failf(f.Name, "", "Backward draws random numbers in a function that is mapped or that a loop or a branch runs%s", core.Here())
 		}
-		a.Back = back
+		o.Back = back
 	}
-	return tr.Result(tr.G.Node(op.Own, a, y.v().DType, y.v().Shape, false, args...))
+	return tr.Result(tr.G.Node(op.Own, o, y.v().DType, y.v().Shape, false, args...))
 }

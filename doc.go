@@ -88,7 +88,7 @@
 //     [Tensor.Unbind], [Tensor.Real], [Tensor.Imag]
 //   - Parts by arrays of places: [Tensor.Index], [Tensor.IndexSelect], [Tensor.Gather],
 //     [Tensor.TakeAlongAxis], [Tensor.MaskSelect], [Tensor.NonZero]
-//   - Written in place: [Tensor.Set], [Tensor.Assign], [Tensor.Fill], [Tensor.Zero],
+//   - Written in place: [Tensor.Set], [Tensor.Assign], [Tensor.Fill], [Tensor.Zero], [Tensor.Version],
 //     [Tensor.AddAssign], [Tensor.SubAssign], [Tensor.MulAssign], [Tensor.DivAssign],
 //     [Tensor.Update]
 //   - Written by places, as a new tensor: [Tensor.IndexPut], [Tensor.IndexPutAdd],
@@ -172,7 +172,6 @@
 //   - Formulas: [Expr], [ParseExpr], [Formula], [Vars]
 //   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep],
 //     [SaveOpts], [LoadProgram], [LoadOpts], [Program], [ProgramValue]
-//   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep]
 //   - Loops and branches by elements: [Cond], [While], [WhileOpts], [ScanSteps]
 //   - On other devices: [Device], [MemoryStats], [CPU], [CUDA], [Devices], [DeviceByName], [Tensor.On],
 //     [Tensor.Device], [Stream], [Event]

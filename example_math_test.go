@@ -475,3 +475,31 @@ func ExampleScanSteps() {
 	// Output:
 	// 81.0 [24. 36. 54. 81.]
 }
+
+func ExampleFunc_ApplyAll() {
+	split := &weft.Func{ // into whole and fractional part
+		Name: "split",
+		ForwardAll: func(c *weft.FuncContext, x ...*weft.Tensor) []*weft.Tensor {
+			whole := x[0].Floor()
+			return []*weft.Tensor{whole, x[0].Sub(whole)}
+		},
+		BackwardAll: func(c *weft.FuncContext, dys []*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{dys[1]} // the whole part is constant
+		},
+	}
+	x := weft.FromSlice([]float64{1.25, 2.5}).RequireGrad()
+	parts := split.ApplyAll(x)
+	parts[1].Square().Sum().Backward()
+	fmt.Println(parts[0], parts[1], x.Grad())
+	// Output:
+	// [1. 2.] [0.25 0.5 ] [0.5 1. ]
+}
+
+func ExampleTensor_Version() {
+	x := weft.Zeros(3)
+	seen := x.Version()
+	x.Slice(weft.Index(0)).Fill(1) // through a view
+	fmt.Println(x.Version() != seen)
+	// Output:
+	// true
+}

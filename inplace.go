@@ -96,3 +96,13 @@ func (t *Tensor) Fill(x any) *Tensor {
 	defer array.Named("fill").End()
 	return t.Assign(x)
 }
+
+// Version returns how often the memory of t was written in place, through t or any view of it: PyTorch's
+// _version. The backward pass refuses a value that was written after an operation saved it. A call of a
+// compiled function counts as one write or more of each tensor that it writes. It panics with *[Error]
+// inside a compiled function, which runs once for many calls.
+func (t *Tensor) Version() int {
+	t.c().Check("version")
+	core.RefuseRead("version", t.c())
+	return int(t.v().Store.Version())
+}

@@ -84,7 +84,7 @@ type NodeInfo struct {
 
 	// Instead of a plan: a Go function, or the view of the first operand that the second one
 	// was written into.
-	Back func(saved []SavedValue, dy *Tensor, create bool) []*Tensor
+	Back func(saved []SavedValue, dys []*Tensor, create bool) []*Tensor // dys: by result, nil for one that has none
 	put  *viewPath
 }
 
@@ -415,8 +415,7 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 	n.NodeInfo = &NodeInfo{results: make([]*GradNode, len(outs))}
 	for i, out := range outs {
 		if t := p.Outs[i]; t.DType.Differentiable() {
-			n.results[i] = &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{n}, NodeInfo: &NodeInfo{Name: p.def.Name, DType: t.DType, Shape: t.Shape, which: i, part: true}}
-			out.SetNode(n.results[i])
+			out.SetNode(n.newPart(i, p.def.Name, t))
 		}
 	}
 }
@@ -434,6 +433,24 @@ func (n *GradNode) Save(s SavedValue) {
 	s.V.Store.Save()
 	s.version = s.V.Store.Version()
 	n.saved = append(n.saved, s)
+}
+
+// newPart makes the part of a joint node for result i, of type t.
+func (n *GradNode) newPart(i int, name string, t ir.Type) *GradNode {
+	n.results[i] = &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{n}, NodeInfo: &NodeInfo{Name: name, DType: t.DType, Shape: t.Shape, which: i, part: true}}
+	return n.results[i]
+}
+
+// Parts makes n the joint node of results of these types and returns their nodes, nil for a result that
+// has no gradient.
+func (n *GradNode) Parts(types []ir.Type) []*GradNode {
+	n.results = make([]*GradNode, len(types))
+	for i, t := range types {
+		if t.DType.Differentiable() {
+			n.newPart(i, n.Name, t)
+		}
+	}
+	return n.results
 }
 
 // saveIf saves a value that the VJP uses. For another value it leaves a gap, unless the VJP uses no

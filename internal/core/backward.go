@@ -254,7 +254,7 @@ func (p *gradPass) takePart(n *GradNode, dy partialGrad) {
 }
 
 // stepJoint is step for a node with several results. Results that nothing depends on have a
-// gradient of zeros.
+// gradient of zeros, and of a Go function none.
 func (p *gradPass) stepJoint(n *GradNode) {
 	list := p.several[n]
 	delete(p.several, n)
@@ -270,6 +270,7 @@ func (p *gradPass) stepJoint(n *GradNode) {
 		case m == nil:
 		case list[i].t != nil:
 			dys[i] = list[i].t
+		case n.Back != nil: // a Go function is told
 		default:
 			shape := m.Shape
 			if p.rows > 0 {
@@ -283,7 +284,7 @@ func (p *gradPass) stepJoint(n *GradNode) {
 	p.propagate(n, dys, false)
 	p.memory.lacks = nil
 	for _, g := range list {
-		if g.t != nil {
+		if g.t != nil && n.Back == nil { // a Go function may have passed it on
 			g.free()
 		}
 	}
@@ -606,7 +607,8 @@ func (g *partialGrad) sum(n *GradNode) partialGrad {
 	where := g.where
 	s := &GradNode{Seq: TapeSeq.Add(1), In: g.parts, NodeInfo: &NodeInfo{Name: "sum of windows"}}
 	s.DType, s.Shape = n.TypeOf()
-	s.Back = func(_ []SavedValue, dy *Tensor, create bool) []*Tensor {
+	s.Back = func(_ []SavedValue, dys []*Tensor, create bool) []*Tensor {
+		dy := dys[0]
 		if !create {
 			dy = dy.WithoutHistory()
 		}

@@ -376,7 +376,8 @@ func (t *Tensor) On(number uint8) *Tensor {
 	}
 	if n := t.Node(); n != nil {
 		out.SetNode(&GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{n}, NodeInfo: &NodeInfo{Name: "on", DType: t.v.DType, Shape: t.v.Shape,
-			Back: func(_ []SavedValue, dy *Tensor, create bool) []*Tensor {
+			Back: func(_ []SavedValue, dys []*Tensor, create bool) []*Tensor {
+				dy := dys[0]
 				if !create {
 					dy = dy.WithoutHistory()
 				}

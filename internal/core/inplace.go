@@ -73,7 +73,7 @@ func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *T
 		c := Lookup(op.Cast, op.To(t.v.DType), []Operand{{T: &Tensor{v: res.v}}})
 		n = newNode(c, []*GradNode{n})
 	}
-	t.rebase(n)
+	t.Rebase(n)
 	return t
 }
 
@@ -164,9 +164,9 @@ func (t *Tensor) NotExpanded(name string) {
 // Wrote counts a write into t's memory.
 func (t *Tensor) Wrote() { t.v.Store.Bump(array.Caller) }
 
-// rebase makes n, which may be nil, the producer of the value just written into t. If t is a view,
+// Rebase makes n, which may be nil, the producer of the value just written into t. If t is a view,
 // its root's history changes.
-func (t *Tensor) rebase(n *GradNode) {
+func (t *Tensor) Rebase(n *GradNode) {
 	b := t
 	for b.hist != nil && b.hist.viewOrigin != nil {
 		b = b.hist.base
@@ -296,7 +296,7 @@ func (t *Tensor) Assigned(opName, arg string, o Operand, write func(t, x *Tensor
 	}
 	t.Wrote()
 	if grad {
-		t.rebase(n)
+		t.Rebase(n)
 	}
 	return t
 }
@@ -315,7 +315,7 @@ func (t *Tensor) filled(opName string, o *Operand) bool {
 	}()
 	t.Wrote()
 	if v.DType.Differentiable() && GradOn() {
-		t.rebase(nil)
+		t.Rebase(nil)
 	}
 	return true
 }

@@ -60,7 +60,7 @@ func (v *vjp) isArg(i int) bool {
 func (n *GradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
 	saved := n.values()
 	if n.Back != nil {
-		return n.backRows(saved, rows, dys[0], create)
+		return n.backRows(saved, rows, dys, create)
 	}
 	v := n.vjp
 	if v == nil {
@@ -118,10 +118,16 @@ func (n *GradNode) savedTensor(s *SavedValue, r *Run, create bool) *Tensor {
 }
 
 // backRows runs a gradient that is a Go function row by row.
-func (n *GradNode) backRows(saved []SavedValue, rows int, dy *Tensor, create bool) []*Tensor {
+func (n *GradNode) backRows(saved []SavedValue, rows int, dys []*Tensor, create bool) []*Tensor {
 	each := make([][]*Tensor, len(n.In))
+	row := make([]*Tensor, len(dys))
 	for i := range rows {
-		for k, g := range n.Back(saved, dy.AtAs("at", []int{i}), create) {
+		for k, dy := range dys {
+			if dy != nil {
+				row[k] = dy.AtAs("at", []int{i})
+			}
+		}
+		for k, g := range n.Back(saved, row, create) {
 			if g != nil && n.In[k] != nil {
 				each[k] = append(each[k], g)
 			}

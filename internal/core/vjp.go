@@ -297,7 +297,7 @@ func (n *GradNode) release() {
 func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tensor {
 	saved := n.values()
 	if n.Back != nil {
-		return n.Back(saved, dys[0], create)
+		return n.Back(saved, dys, create)
 	}
 	v := n.vjp
 	if v == nil {
