@@ -176,7 +176,7 @@ func rename(v *Var, name string) *Var {
 }
 
 // infer finds the types of the results: it runs the operation on tensors without memory, with
-// two choices of sizes in the place of unknown ones. What is the same with both is known.
+// choices of sizes in the place of unknown ones. What is the same with all is known.
 func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir.Type {
 	unknown := 0
 	for _, v := range a.args {
@@ -225,7 +225,7 @@ func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir
 	}
 	two, err := try(second)
 	if err != nil {
-		return one
+		return vary(one, func(_, _, n int) bool { return n == sizeA })
 	}
 	if len(one) != len(two) {
 		array.Failf(a.name, "", "the number of results depends on sizes that are not known%s: give them to sym.New", at(a.pc))
@@ -234,14 +234,32 @@ func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir
 		if len(one[i].Shape) != len(two[i].Shape) {
 			array.Failf(a.name, "", "the number of dimensions of the result depends on sizes that are not known%s: give them to sym.New", at(a.pc))
 		}
-		one[i].Shape = slices.Clone(one[i].Shape)
-		for d, n := range two[i].Shape {
-			if one[i].Shape[d] != n {
-				one[i].Shape[d] = Any
+	}
+	one = vary(one, func(i, d, n int) bool { return n != two[i].Shape[d] })
+	// What cuts a size to another, such as a slice, gives less of nothing.
+	for i, n := range second {
+		if n == sizeB {
+			second[i] = 0
+		}
+	}
+	none, err := try(second)
+	if err != nil || !slices.EqualFunc(one, none, func(x, y ir.Type) bool { return len(x.Shape) == len(y.Shape) }) {
+		return one
+	}
+	return vary(one, func(i, d, n int) bool { return n != none[i].Shape[d] })
+}
+
+// vary returns types in which the sizes that varies holds for are not known: of type i, axis d.
+func vary(types []ir.Type, varies func(i, d, n int) bool) []ir.Type {
+	for i := range types {
+		types[i].Shape = slices.Clone(types[i].Shape)
+		for d, n := range types[i].Shape {
+			if varies(i, d, n) {
+				types[i].Shape[d] = Any
 			}
 		}
 	}
-	return one
+	return types
 }
 
 // Sizes that stand for unknown ones.

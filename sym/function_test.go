@@ -215,7 +215,7 @@ func TestInference(t *testing.T) {
 		{x.T(), "float32[? ?]"},
 		{x.MeanKeep(1), "float32[? 1]"},
 		{x.Add(weft.Ones(5)), "float32[? 5]"},
-		{x.Slice(weft.All, weft.Range(0, 3)), "float32[? 3]"},
+		{x.Slice(weft.All, weft.Range(0, 3)), "float32[? ?]"}, // x may have fewer columns
 		{x.At(0), "float32[?]"},
 		{p.Conv2d(sym.Const(weft.Ones(6, 3, 5, 5)), nil, weft.ConvOpts{}), "float32[? 6 ? ?]"},
 		{sym.Stack([]*sym.Var{x, x}, 0), "float32[2 ? ?]"},

@@ -85,8 +85,8 @@ func (m *family) around(ctx context.Context, ts []*weft.Tensor) (done func()) {
 	return core.Around(ctx, m.f.label(), wants)
 }
 
-// wants lists the locks of shared variables that a call of f holds as a whole: those of open ones, and of all
-// if sizes are computed from some.
+// wants lists the locks that a call of f holds as a whole: of open variables, and of all shared variables if
+// sizes are computed from some.
 func (f *Fn) wants(roots, open []*Var) (out []lock.Want) {
 	written := func(v *Var) bool { return slices.Contains(f.shared, v) }
 	for _, v := range open {

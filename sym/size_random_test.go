@@ -8,7 +8,7 @@ import (
 	"weft/sym"
 )
 
-// TestDrawsOfSizes: draws of symbolic sizes are those of the same sizes as numbers.
+// TestDrawsOfSizes: draws of a symbolic size equal draws of the same size as a number.
 func TestDrawsOfSizes(t *testing.T) {
 	x := weft.Arange(7).To(weft.Float64)
 	for name, draw := range map[string]func(s *sym.RandomStreams, n any) *sym.Var{
