@@ -27,37 +27,42 @@ func step(opName string, params []*param, u update) {
 			})
 		}
 	}
-	borrow(params, u.rows.f != nil, func(grads []grad) {
-		var dst []*core.Tensor
-		var list []core.Operand
-		u.f.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
-			for i, p := range params {
-				if grads[i].t == nil || grads[i].places != nil {
-					continue
-				}
-				p.keep()
-				dst = p.places(dst[:0])
-				list = u.args(list[:0], p, grads[i].t)
-				if !yield(dst, list) {
-					return
-				}
-			}
-		})
+	core.OnOneLine(func() {
+		borrow(params, u.rows.f != nil, func(grads []grad) { u.apply(params, grads) })
+	})
+}
+
+// apply changes the parameters that have a gradient.
+func (u *update) apply(params []*param, grads []grad) {
+	var dst []*core.Tensor
+	var list []core.Operand
+	u.f.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 		for i, p := range params {
-			if places := grads[i].places; places != nil {
-				p.keep()
-				dst = p.places(dst[:0])
-				u.rows.f.IntoRows((*core.Tensor)(places), dst, u.rows.args(list[:0], p, grads[i].t))
+			if grads[i].t == nil || grads[i].places != nil {
+				continue
 			}
-			switch {
-			case grads[i].t == nil:
-			case core.TracingHere() != nil:
-				core.InCalls(func() { p.steps++ }, func() { p.steps-- })
-			default:
-				p.steps++
+			p.keep()
+			dst = p.places(dst[:0])
+			list = u.args(list[:0], p, grads[i].t)
+			if !yield(dst, list) {
+				return
 			}
 		}
 	})
+	for i, p := range params {
+		if places := grads[i].places; places != nil {
+			p.keep()
+			dst = p.places(dst[:0])
+			u.rows.f.IntoRows((*core.Tensor)(places), dst, u.rows.args(list[:0], p, grads[i].t))
+		}
+		switch {
+		case grads[i].t == nil:
+		case core.TracingHere() != nil:
+			core.InCalls(func() { p.steps++ }, func() { p.steps-- })
+		default:
+			p.steps++
+		}
+	}
 }
 
 // borrow calls f with the gradients of parameters; rows says that those that are kept as

@@ -62,10 +62,10 @@ func inside(f *runtime.Frame) bool {
 var module = strings.TrimSuffix(reflect.TypeFor[Error]().PkgPath(), "/internal/array")
 
 func outside(pcs []uintptr) uintptr {
-	for i, pc := range pcs {
+	for _, pc := range pcs {
 		in, known := insides.Load(pc)
 		if !known {
-			f, _ := runtime.CallersFrames(pcs[i : i+1]).Next()
+			f, _ := runtime.CallersFrames([]uintptr{pc}).Next() // a copy: pcs stays on the stack
 			in = inside(&f)
 			insides.Store(pc, in)
 		}
