@@ -45,8 +45,9 @@ type Compiled[F any] struct {
 // Arguments and results may be tensors, lists of package ragged, and structs, arrays, slices and
 // maps of them. An error may be the last result. Numbers, strings and pointers, such as to a
 // module, are constants of the program: another value compiles anew. So does another shape, layout
-// or element type. The 32 programs made last are kept. [Compiled.Why] says why there is more than
-// one.
+// or element type: a call with a length that is new traces and plans, some microseconds for each
+// operation, and compiles no kernel. The programs of late are kept: 32, or up to 256 small ones.
+// [Compiled.Why] says why there is more than one.
 //
 // Each call reads and writes tensors that f captures in place: parameters, running means, the state
 // of optimizers. Learning rates, step counts and random draws are taken in each call. Each call
@@ -99,7 +100,8 @@ func (c *Compiled[F]) Func() F {
 	return c.c.Func().Interface().(F)
 }
 
-// Why says why the function was traced, a line each time, the latest last.
+// Why says why the function was traced, a line each time, the latest last. A last line says how
+// many programs were made and how many are kept. It is empty before the first call.
 func (c *Compiled[F]) Why() string {
 	c.notNil("why")
 	return c.c.Reasons()

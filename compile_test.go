@@ -352,22 +352,33 @@ func TestCompileConcurrent(t *testing.T) {
 	}
 }
 
-// The cache has a bound, and an old program is traced anew.
-func TestCompileCacheIsBounded(t *testing.T) {
+// The number of programs has a bound. A program that is used stays, and one that went is traced anew.
+func TestCompileKeepsProgramsOfLate(t *testing.T) {
 	traced := 0
 	c := weft.Compile(func(x *weft.Tensor) *weft.Tensor { traced++; return x.Add(1) })
-	for range 2 {
-		for n := range 40 {
-			if _, err := c.Call(weft.Zeros(n)); err != nil {
-				t.Fatal(err)
-			}
+	call := func(n int) {
+		t.Helper()
+		if _, err := c.Call(weft.Zeros(n)); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if traced != 80 {
-		t.Errorf("traced %d times, want 80", traced)
+	for range 2 {
+		for n := range 300 {
+			call(n)
+			call(0)
+		}
 	}
-	if why := c.Why(); !strings.Contains(why, "tensor 0 is float32[39], before float32[38]") || strings.Count(why, "\n") != 63 {
+	if traced != 599 { // but for length 0 none is there when it comes again
+		t.Errorf("traced %d times, want 599", traced)
+	}
+	if why := c.Why(); !strings.Contains(why, "tensor 0 is float32[299], before float32[298]") || strings.Count(why, "\n") != 64 || !strings.HasSuffix(why, "\n599 programs made, 256 kept") {
 		t.Errorf("why: %s", why)
+	}
+	for n := 200; n < 300; n++ {
+		call(n)
+	}
+	if traced != 599 {
+		t.Errorf("traced %d times, want 599: the programs of late are kept", traced)
 	}
 }
 

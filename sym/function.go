@@ -550,7 +550,8 @@ func (f *Fn) Into(dst any, args ...any) error {
 	})
 }
 
-// Why says why programs were made for the function, a line each time.
+// Why says why programs were made for the function, a line each time, and in a last line how many
+// were made and are kept. It is empty before the first call.
 func (f *Fn) Why() string {
 	f.notNil()
 	if run := f.run.Load(); run != nil {

@@ -27,6 +27,7 @@ type Entry struct {
 	options *Options
 	dst     []plan.Sig // layouts in which outputs are wanted
 
+	used     atomic.Bool // since eviction last looked at it
 	verified atomic.Bool // by Debug
 	sources  []Source
 	numbers  int

@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -22,18 +21,12 @@ import (
 	"weft/internal/rewrite"
 )
 
-// maxTraces is the maximum number of programs that a Compiled keeps.
-const maxTraces = 32
-
 // maxTries is the maximum number of times that a call looks for its program. It looks again if
 // another goroutine changed which leaves have gradients.
 const maxTries = 1000
 
 // maxDepth is the maximum nesting of calls of compiled functions in a trace.
 const maxDepth = 200
-
-// maxWhy is the maximum number of lines of [Compiled.Why].
-const maxWhy = 64
 
 // CompileOff makes calls run the function itself.
 var CompileOff = os.Getenv("WEFT_COMPILE") == "off"
@@ -71,10 +64,11 @@ type CompiledFunc struct {
 	Options
 
 	making  lock.Lock  // held while a program is made
-	mu      sync.Mutex // guards writes of the two fields below
 	step    lock.Lock  // held by calls that work on the host, one at a time
+	mu      sync.Mutex // guards writes of the fields below
 	Entries atomic.Pointer[[]*Entry]
 	why     []string
+	made    int // programs so far
 }
 
 // A body runs a function on tensors. It returns the tensors of its results, which may be nil, and the
@@ -123,13 +117,6 @@ func (c *CompiledFunc) run(g *Supplied, f body) (*Entry, []*Tensor) {
 	return nil, nil
 }
 
-// Reasons says why the function was traced, a line each time.
-func (c *CompiledFunc) Reasons() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.why, "\n")
-}
-
 // find returns the program for the arguments, nil if there is none.
 func (c *CompiledFunc) find(g *Supplied) *Entry {
 	list := c.Entries.Load()
@@ -139,7 +126,7 @@ func (c *CompiledFunc) find(g *Supplied) *Entry {
 	noGrad := c.Scoped && !GradOn()
 	for _, e := range *list {
 		if e.sig.noGrad == noGrad && e.sig.fits(g) && e.ready(g) {
-			return e
+			return e.use()
 		}
 	}
 	return nil
@@ -157,21 +144,9 @@ func (c *CompiledFunc) create(g *Supplied, f body) *Entry {
 	if e.Code == nil {
 		return e
 	}
-	var list []*Entry
-	if old := c.Entries.Load(); old != nil {
-		list = *old
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	why := fmt.Sprintf("traced %s: the first call", c.Name)
-	if len(list) > 0 {
-		why = fmt.Sprintf("traced %s: %s", c.Name, list[0].sig.differs(&sig))
-	}
-	if c.why = append(c.why, why); len(c.why) > maxWhy {
-		c.why = c.why[1:]
-	}
-	list = append([]*Entry{e}, list[:min(len(list), maxTraces-1)]...)
-	c.Entries.Store(&list)
+	c.keep(e)
 	return e
 }
 
