@@ -36,6 +36,7 @@ type stencilUnit struct {
 	Lo, Hi       []int
 	Planes, Outs []plane
 	Numbers      []string // parameters that are numbers, as Go declares them
+	NumberList   []string // their names
 	Words1       []word   // what scalar arguments are
 	Call         string   // the arguments of the function
 	Windows      string   // the types of neighbourhoods
@@ -97,114 +98,35 @@ func reach(f *gokernel.Func, in *gokernel.Instance) (lo, hi []int, err error) {
 	return lo, hi, nil
 }
 
+// A rowProgram is the program over one row while it is written.
+type rowProgram struct {
+	u                *stencilUnit
+	b                *loop.Builder
+	in               *gokernel.Instance
+	strides, extents []loop.Value
+	values           map[[2]int]loop.Value // numbers, by parameter and part
+	bufs             map[[2]int]int        // neighbourhoods
+}
+
 // program is the function over one row.
 func (u *stencilUnit) program(f *gokernel.Func, in *gokernel.Instance) (*loop.Program, error) {
 	b := loop.NewBuilder(u.Func, []loop.Axis{{Kind: loop.Parallel}}, 0)
-	var strides, extents []loop.Value
-	argument := func(t loop.Type, expr string) loop.Value {
-		k := b.ScalarArg(t)
-		u.Words1 = append(u.Words1, word{k, expr})
-		return b.Scalar(k)
-	}
+	r := &rowProgram{u: u, b: b, in: in, values: map[[2]int]loop.Value{}, bufs: map[[2]int]int{}}
 	for k := range u.Rank - 1 {
-		strides = append(strides, argument(loop.I64, fmt.Sprintf("uint64(stride[%d])", k)))
+		r.strides = append(r.strides, r.argument(loop.I64, fmt.Sprintf("uint64(stride[%d])", k)))
 	}
-	strides = append(strides, b.Int(loop.I64, 1))
+	r.strides = append(r.strides, b.Int(loop.I64, 1))
 	for k := range u.Rank {
-		extents = append(extents, argument(loop.I64, fmt.Sprintf("uint64(shape[%d])", k)))
+		r.extents = append(r.extents, r.argument(loop.I64, fmt.Sprintf("uint64(shape[%d])", k)))
 	}
-	values := map[[2]int]loop.Value{}
-	bufs := map[[2]int]int{}
-	var call []string
-	for i, q := range f.Params() {
-		d, name := in.Args()[i], q.Name
-		if reserved[name] || stencilReserved[name] {
-			name = fmt.Sprint("arg", i)
-		}
-		parts, size := []int{0}, d.Size()
-		if d.Complex() {
-			parts = []int{0, 1}
-		}
-		switch q.Role {
-		case gokernel.Near:
-			pl := plane{Name: name, Type: element(q, d), Value: valueOf(element(q, d), d)}
-			for k := range parts {
-				buf := b.Buf(partOf(d), false, stepOf(d))
-				bufs[[2]int{i, k}] = buf
-				pl.Parts = append(pl.Parts, part{Buf: buf, Offset: k * partOf(d).Size(), Step: size})
-			}
-			u.Planes = append(u.Planes, pl)
-			call = append(call, fmt.Sprintf("Near%d[%s]{%s, at + i, stride, shape}", u.Rank, pl.Type, name))
-		default:
-			typ := q.Type
-			if q.TypeParam >= 0 {
-				typ = d.String()
-			}
-			u.Numbers = append(u.Numbers, name+" "+typ)
-			u.numberNames = append(u.numberNames, name)
-			for k := range parts {
-				n := partOf(d).Size()
-				expr := fmt.Sprintf("*(*uint%d)(unsafe.Add(unsafe.Pointer(&%s), %d))", 8*n, name, k*n)
-				if n < 8 {
-					expr = "uint64(" + expr + ")"
-				}
-				values[[2]int{i, k}] = argument(loop.TypeOf(partOf(d)), expr)
-			}
-			call = append(call, name)
-		}
-	}
-	u.Call = strings.Join(call, ", ")
-	for i, d := range in.Returns() {
-		name := "dst"
-		if len(in.Returns()) > 1 {
-			name = fmt.Sprint("dst", i)
-		}
-		typ := f.Results()[i].Type
-		if f.Results()[i].DType == array.Invalid {
-			typ = d.String()
-		}
-		out := plane{Name: name, Type: typ, Value: valueOf(typ, d)}
-		for k := range 1 + btoi(d.Complex()) {
-			out.Parts = append(out.Parts, part{Buf: b.Buf(partOf(d), true, stepOf(d)), Offset: k * partOf(d).Size(), Step: d.Size()})
-		}
-		u.Outs = append(u.Outs, out)
-	}
+	r.parameters(f)
+	r.results(f)
 	if n := len(b.Program().Bufs); n > loop.MaxBufs {
 		return nil, fmt.Errorf("build: %s takes %d arrays: %d is the most", u.Func, n, loop.MaxBufs)
 	}
-	inputs := in.Inputs()
-	x := make([]loop.Value, len(inputs))
-	for k, i := range inputs {
-		x[k] = loop.NoValue
-		switch {
-		case i.Kind == gokernel.DimOf:
-			x[k] = extents[i.Axis]
-		case i.Kind == gokernel.Argument && i.Role == gokernel.Scalar:
-			x[k] = values[[2]int{i.Param, i.Part}]
-		case i.Kind != gokernel.Argument:
-			return nil, fmt.Errorf("build: %s asks for indices or random numbers", u.Func)
-		}
+	if err := r.body(); err != nil {
+		return nil, err
 	}
-	window := func(k int) op.Access {
-		i := inputs[k]
-		a := op.Access{Buf: bufs[[2]int{i.Param, i.Part}], Strides: strides, Extents: extents}
-		if in.Args()[i.Param].Complex() { // a part is every other element
-			a.Strides = nil
-			for _, s := range strides {
-				a.Strides = append(a.Strides, b.Mul(s, b.Int(loop.I64, 2)))
-			}
-		}
-		return a
-	}
-	b.Pass(func() {
-		out := in.EmitKernel(&op.Emit{B: b, X: x, Window: window})
-		for _, o := range u.Outs {
-			for _, q := range o.Parts {
-				b.Store(q.Buf, out[0])
-				out = out[1:]
-			}
-		}
-	})
 	p, err := b.Done()
 	if err != nil {
 		return nil, err
@@ -219,14 +141,114 @@ func (u *stencilUnit) program(f *gokernel.Func, in *gokernel.Instance) (*loop.Pr
 			}
 		}
 	}
-	u.States = len(u.Outs)
-	for i, o := range u.Outs {
-		if i >= len(u.Planes) || u.Planes[i].Type != o.Type {
-			u.States = 0
-			break
+	return p, nil
+}
+
+// argument is a scalar argument that the Go expression gives.
+func (r *rowProgram) argument(t loop.Type, expr string) loop.Value {
+	k := r.b.ScalarArg(t)
+	r.u.Words1 = append(r.u.Words1, word{k, expr})
+	return r.b.Scalar(k)
+}
+
+// parameters declares what the function takes.
+func (r *rowProgram) parameters(f *gokernel.Func) {
+	u := r.u
+	var call []string
+	for i, q := range f.Params() {
+		d, name := r.in.Args()[i], q.Name
+		if reserved[name] || stencilReserved[name] {
+			name = fmt.Sprint("arg", i)
+		}
+		if q.Role == gokernel.Near {
+			pl := plane{Name: name, Type: element(q, d), Value: valueOf(element(q, d), d)}
+			for k := range 1 + btoi(d.Complex()) {
+				buf := r.b.Buf(partOf(d), false, stepOf(d))
+				r.bufs[[2]int{i, k}] = buf
+				pl.Parts = append(pl.Parts, part{Buf: buf, Offset: k * partOf(d).Size(), Step: d.Size()})
+			}
+			u.Planes = append(u.Planes, pl)
+			call = append(call, fmt.Sprintf("Near%d[%s]{%s, at + i, stride, shape}", u.Rank, pl.Type, name))
+			continue
+		}
+		typ := q.Type
+		if q.TypeParam >= 0 {
+			typ = d.String()
+		}
+		u.Numbers = append(u.Numbers, name+" "+typ)
+		u.NumberList = append(u.NumberList, name)
+		call = append(call, name)
+		for k := range 1 + btoi(d.Complex()) {
+			n := partOf(d).Size()
+			expr := fmt.Sprintf("*(*uint%d)(unsafe.Add(unsafe.Pointer(&%s), %d))", 8*n, name, k*n)
+			if n < 8 {
+				expr = "uint64(" + expr + ")"
+			}
+			r.values[[2]int{i, k}] = r.argument(loop.TypeOf(partOf(d)), expr)
 		}
 	}
-	return p, nil
+	u.Call = strings.Join(call, ", ")
+}
+
+// results declares what the function returns.
+func (r *rowProgram) results(f *gokernel.Func) {
+	u, returns := r.u, r.in.Returns()
+	u.States = len(returns)
+	for i, d := range returns {
+		o := plane{Name: "dst", Type: f.Results()[i].Type}
+		if len(returns) > 1 {
+			o.Name = fmt.Sprint("dst", i)
+		}
+		if f.Results()[i].DType == array.Invalid {
+			o.Type = d.String()
+		}
+		o.Value = valueOf(o.Type, d)
+		for k := range 1 + btoi(d.Complex()) {
+			o.Parts = append(o.Parts, part{Buf: r.b.Buf(partOf(d), true, stepOf(d)), Offset: k * partOf(d).Size(), Step: d.Size()})
+		}
+		u.Outs = append(u.Outs, o)
+		if i >= len(u.Planes) || u.Planes[i].Type != o.Type {
+			u.States = 0
+		}
+	}
+}
+
+// body writes the function between loads and stores.
+func (r *rowProgram) body() error {
+	inputs := r.in.Inputs()
+	x := make([]loop.Value, len(inputs))
+	for k, i := range inputs {
+		x[k] = loop.NoValue
+		switch {
+		case i.Kind == gokernel.DimOf:
+			x[k] = r.extents[i.Axis]
+		case i.Kind == gokernel.Argument && i.Role == gokernel.Scalar:
+			x[k] = r.values[[2]int{i.Param, i.Part}]
+		case i.Kind != gokernel.Argument:
+			return fmt.Errorf("build: %s asks for indices or random numbers", r.u.Func)
+		}
+	}
+	window := func(k int) op.Access {
+		i := inputs[k]
+		a := op.Access{Buf: r.bufs[[2]int{i.Param, i.Part}], Strides: r.strides, Extents: r.extents}
+		if r.in.Args()[i.Param].Complex() { // a part is every other element
+			a.Strides = nil
+			for _, s := range r.strides {
+				a.Strides = append(a.Strides, r.b.Mul(s, r.b.Int(loop.I64, 2)))
+			}
+		}
+		return a
+	}
+	r.b.Pass(func() {
+		out := r.in.EmitKernel(&op.Emit{B: r.b, X: x, Window: window})
+		for _, o := range r.u.Outs {
+			for _, q := range o.Parts {
+				r.b.Store(q.Buf, out[0])
+				out = out[1:]
+			}
+		}
+	})
+	return nil
 }
 
 func btoi(b bool) int {
@@ -300,7 +322,7 @@ func (u *stencilUnit) PlaneParams() string {
 // NumberParams and NumberNames are the parameters that are numbers, each behind a comma.
 func (u *stencilUnit) NumberParams() string { return behind(u.Numbers) }
 
-func (u *stencilUnit) NumberNames() string { return behind(u.numberNames) }
+func (u *stencilUnit) NumberNames() string { return behind(u.NumberList) }
 
 func behind(list []string) string {
 	s := ""
@@ -411,6 +433,3 @@ func declares(source, name string) bool {
 	}
 	return false
 }
-
-// NumberList are the names of the parameters that are numbers.
-func (u *stencilUnit) NumberList() []string { return u.numberNames }
