@@ -15,12 +15,14 @@ import (
 )
 
 func newBuild() *command {
-	var dir text
+	var dir, name, typ text
 	f := newFlags()
 	f.Var(&dir, "output", "the `folder` of the package, made if need be")
+	f.Var(&name, "name", "the `name` of a formula's functions; else that of the folder")
+	f.Var(&typ, "type", "the `type` of a formula's arrays: float64, or float32")
 	return &command{
 		name:     "build",
-		operands: "FILE.go:FUNC -o DIR",
+		operands: "FILE.go:FUNC|FORMULA -o DIR",
 		flags:    f,
 		short:    "Write a Go function as a package with vector code",
 		long: `Write a Go function of numbers as a Go package: the function over slices, as
@@ -29,17 +31,29 @@ processors, with a test of the one against the other. The package imports
 nothing of weft. A function whose first parameter is a neighbourhood is built as
 a stencil over arrays, with all borders and with repeated steps. A function with a type parameter is built for one type:
 FILE.go:FUNC[float32]. The source is a file, or standard input as -:FUNC. Files
-of the folder that weft build did not write are not replaced.`,
-		usage: "  weft build escape.go:Escape -o internal/escape",
+of the folder that weft build did not write are not replaced.
+
+A formula of elements is built in the same way, as a function of its names in
+the order of the text; sum, mean, prod, max or min may stand around it.`,
+		usage: "  weft build escape.go:Escape -o internal/escape\n  weft build 'exp(-x*x)*sin(x)' -o internal/bell",
 		check: func(args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("it takes one function, FILE.go:FUNC, got %d", len(args))
+				return fmt.Errorf("it takes one function, FILE.go:FUNC, or one formula, got %d", len(args))
 			}
 			return nil
 		},
 		run: func(s *streams, args []string) error {
 			if dir == "" {
 				return errors.New("build: a folder is missing: -o DIR")
+			}
+			if isFormula(args[0]) {
+				if err := buildFormula(args[0], string(dir), string(name), string(typ)); err != nil {
+					return failure{err}
+				}
+				return nil
+			}
+			if name != "" || typ != "" {
+				return errors.New("build: -name and -type are for formulas")
 			}
 			where, err := parseTarget(args[0])
 			if err != nil {
@@ -105,14 +119,68 @@ func (t target) build(in *streams, dir string) error {
 	if err != nil {
 		return err
 	}
+	pkg, err := packageOf(dir)
+	if err != nil {
+		return err
+	}
+	files, err := ahead.Write(pkg, f, t.of)
+	if err != nil {
+		return err
+	}
+	return writePackage(dir, files)
+}
+
+// isFormula reports what is not FILE.go:FUNC and reads as a formula.
+func isFormula(arg string) bool {
+	if _, err := parseTarget(arg); err == nil || strings.HasSuffix(arg, ".go") {
+		return false
+	}
+	return strings.ContainsAny(arg, "()+-*/<>=&|!% ") || !strings.ContainsAny(arg, ":./\\") && !exists(arg)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// buildFormula writes the package of a formula.
+func buildFormula(text, dir, name, typ string) error {
+	if _, err := weft.ParseExpr(text); err != nil {
+		return err
+	}
+	pkg, err := packageOf(dir)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = strings.ToUpper(pkg[:1]) + pkg[1:]
+	}
+	of := weft.Float64
+	switch typ {
+	case "", "float64":
+	case "float32":
+		of = weft.Float32
+	default:
+		return fmt.Errorf("build: a formula is built for float64 or float32, not for %q", typ)
+	}
+	files, err := ahead.WriteFormula(pkg, name, text, of)
+	if err != nil {
+		return err
+	}
+	return writePackage(dir, files)
+}
+
+// packageOf is the name of the package in a folder.
+func packageOf(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return err
+		return "", err
 	}
-	files, err := ahead.Write(strings.ReplaceAll(filepath.Base(abs), "-", "_"), f, t.of)
-	if err != nil {
-		return err
-	}
+	return strings.ReplaceAll(filepath.Base(abs), "-", "_"), nil
+}
+
+// writePackage writes files; it replaces those that weft build wrote.
+func writePackage(dir string, files map[string][]byte) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("%s: %w", dir, plain(err))
 	}

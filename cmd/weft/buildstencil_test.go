@@ -164,3 +164,89 @@ func blurred() string {
 	fmt.Fprintln(&s, f.Neighborhood())
 	return s.String()
 }
+
+const formulaMain = `package main
+
+import (
+	"fmt"
+	"math"
+
+	"built/out/bell"
+	"built/out/energy"
+	"built/out/most"
+)
+
+func main() {
+	x, y := make([]float64, 10000), []float64{1.5}
+	for i := range x {
+		x[i] = math.Sin(float64(i * i))
+	}
+	dst := make([]float64, len(x))
+	bell.BellSlice(dst, x)
+	fmt.Println(dst[77], energy.EnergyMean(x, y), most.MostMax(x))
+}
+`
+
+// Formulas are built, with what reduces them, and give what weft.Expr gives.
+func TestBuildFormula(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"go.mod": "module built\n\ngo 1.26\n", "main.go": formulaMain} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build := func(args ...string) (int, string) {
+		var out strings.Builder
+		code := run(append([]string{"build"}, args...), strings.NewReader(""), &out, &out)
+		return code, out.String()
+	}
+	for _, args := range [][]string{{"exp(-x*x)*sin(x)", "-o", "out/bell"}, {"mean(x*x + y)", "-o", "out/energy"}, {"max(abs(x) - 1/3)", "-o", "out/most"}, {"prod(clamp(x, 0.9, 1.1))", "-o", "out/p", "--type", "float32", "--name", "Growth"}} {
+		if code, out := build(args...); code != ok {
+			t.Fatalf("%v: %s", args, out)
+		}
+	}
+	for text, want := range map[string]string{"softmax(x, 0)": "softmax", "x +": "operand", "k.go": "FILE.go:FUNC"} {
+		if code, out := build(text, "-o", "none"); code == ok || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d: %s", text, code, out)
+		}
+	}
+	if code, _ := build("x*x", "-o", "none", "--type", "int8"); code == ok {
+		t.Error("int8 was built")
+	}
+	if testing.Short() {
+		return
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("SKIPPED: there is no go tool: ", err)
+	}
+	for _, args := range [][]string{{"test", "-vet=all", "./out/..."}, {"run", "."}} {
+		cmd := exec.Command(tool, args...)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+		if args[0] == "test" {
+			continue
+		}
+		x := make([]float64, 10000)
+		for i := range x {
+			x[i] = math.Sin(float64(i * i))
+		}
+		v := weft.Vars{"x": weft.FromSlice(x), "y": 1.5}
+		want := []float64{weft.Data[float64](weft.Expr("exp(-x*x)*sin(x)", v))[77], weft.Expr("mean(x*x + y)", v).Item(), weft.Expr("max(abs(x) - 1/3)", v).Item()}
+		var got [3]float64
+		if _, err := fmt.Sscan(string(out), &got[0], &got[1], &got[2]); err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-14 {
+				t.Errorf("number %d is %v, weft has %v", i, got[i], want[i])
+			}
+		}
+	}
+	for _, dir := range []string{"bell", "energy", "most", "p"} {
+		elsewhere(t, filepath.Join("out", dir))
+	}
+}

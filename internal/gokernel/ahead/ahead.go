@@ -59,6 +59,7 @@ type unit struct {
 	Scratch             int
 	Codes               []code
 	Type                string // arguments of type parameters, in brackets
+	Reduce              string // the reduction of the function's values, "" if there is none
 }
 
 // Write returns the files of a package, by name, for a function; of is its type parameter,
@@ -159,7 +160,11 @@ func (u *unit) program(f *gokernel.Func, in *gokernel.Instance) (*loop.Program, 
 	if len(taken) == 0 {
 		return nil, fmt.Errorf("build: %s takes no arguments", u.Func)
 	}
-	b := loop.NewBuilder(u.Func, []loop.Axis{{Kind: loop.Parallel}}, 0)
+	kind := loop.Parallel
+	if u.Reduce != "" {
+		kind = loop.Reduce
+	}
+	b := loop.NewBuilder(u.Func, []loop.Axis{{Kind: kind}}, 0)
 	var loads []int
 	add := func(name, typ string, d array.DType, open, write bool) field {
 		fd := field{Name: name, Type: typ}
@@ -167,6 +172,9 @@ func (u *unit) program(f *gokernel.Func, in *gokernel.Instance) (*loop.Program, 
 			fd.Type = d.String()
 		}
 		step := loop.Unit
+		if write && u.Reduce != "" {
+			step = loop.Zero
+		}
 		n, size := 1, d.Size()
 		if d.Complex() {
 			step, n = loop.By2, 2
@@ -198,16 +206,22 @@ func (u *unit) program(f *gokernel.Func, in *gokernel.Instance) (*loop.Program, 
 	if n := len(in.Inputs()); n != len(loads) || len(b.Program().Bufs) > loop.MaxBufs {
 		return nil, fmt.Errorf("build: %s takes %d arrays: %d is the most", u.Func, len(b.Program().Bufs), loop.MaxBufs)
 	}
-	b.Pass(func() {
+	values := func() []loop.Value {
 		var x []loop.Value
 		for _, buf := range loads {
 			x = append(x, b.Load(buf))
 		}
-		k := len(loads)
-		for i, v := range in.EmitKernel(&op.Emit{B: b, X: x}) {
-			b.Store(k+i, v)
-		}
-	})
+		return in.EmitKernel(&op.Emit{B: b, X: x})
+	}
+	if u.Reduce != "" {
+		reduced(b, u.Reduce, len(loads), func() loop.Value { return values()[0] })
+	} else {
+		b.Pass(func() {
+			for i, v := range values() {
+				b.Store(len(loads)+i, v)
+			}
+		})
+	}
 	p, err := b.Done()
 	if err != nil {
 		return nil, err
