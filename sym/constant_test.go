@@ -68,6 +68,12 @@ var unstable = []struct {
 	{"k0-sigmoid(x)", []float64{1}, [3]float64{50, 1, 80}, func(x float64) float64 { return 1 / (1 + math.Exp(x)) }},
 	{"log(k0-sigmoid(x))", []float64{1}, [3]float64{50, 1, 800}, func(x float64) float64 { return -max(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }},
 	{"k0-erf(x)", []float64{1}, [3]float64{5, 1, 8}, math.Erfc},
+	{"erf(x)-k0", []float64{1}, [3]float64{5, 1, 8}, func(x float64) float64 { return -math.Erfc(x) }},
+	{"erfc(x)-k0", []float64{1}, [3]float64{1e-9, 1, -1e-5}, func(x float64) float64 { return -math.Erf(x) }},
+	{"k0-erfc(x)", []float64{2}, [3]float64{-5, 1, -8}, func(x float64) float64 { return math.Erfc(-x) }},
+	{"log(k0+exp(x))", []float64{2}, [3]float64{1000, 1, -50}, func(x float64) float64 {
+		return max(x, math.Ln2) + math.Log1p(math.Exp(-math.Abs(x-math.Ln2)))
+	}},
 	{"k0/(k1+exp(-x))", []float64{1, 1}, [3]float64{-30, 0, 5}, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }},
 	{"log(k0/(k1+exp(-x)))", []float64{1, 1}, [3]float64{-800, 0, 5}, func(x float64) float64 { return min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }},
 	{"x*k0", []float64{1}, [3]float64{1, 2, 3}, func(x float64) float64 { return x }},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -222,6 +223,40 @@ func TestDebugFindsInfinity(t *testing.T) {
 		}
 		if _, err := f.Debug(o).Call(weft.FromSlice([]float64{1, 2})); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A product of matrices with factors and a sum is one routine and its epilogue in fast functions, as
+// BLAS's gemm: alpha*a@b + beta*c.
+func TestProductWithFactorsIsOneStep(t *testing.T) {
+	if os.Getenv("WEFT_COMPILE") == "off" {
+		t.Skip("SKIPPED: with WEFT_COMPILE=off nothing is planned")
+	}
+	a, b, c := sym.Matrix("a", weft.Float64), sym.Matrix("b", weft.Float64), sym.Matrix("c", weft.Float64)
+	alpha, beta := sym.Scalar("alpha", weft.Float64), sym.Scalar("beta", weft.Float64)
+	g := weft.NewGenerator(3)
+	A, B, C := g.RandnOf(weft.Float64, 20, 30), g.RandnOf(weft.Float64, 30, 40), g.RandnOf(weft.Float64, 20, 40)
+	want := A.MatMul(B).Mul(-1.5).Add(C.Mul(0.25))
+	for name, y := range map[string]*sym.Var{
+		"behind the product":  alpha.Mul(a.MatMul(b)).Add(beta.Mul(c)),
+		"in an operand":       a.Mul(alpha).MatMul(b).Add(c.Mul(beta)),
+		"as a negative":       beta.Mul(c).Sub(a.MatMul(b.Neg().Mul(alpha))),
+		"as the divisor of c": a.MatMul(alpha.Mul(b)).Add(c.Div(beta.Reciprocal())),
+	} {
+		f, err := sym.Function(sym.In(a, b, c, alpha, beta), sym.Out(y), sym.Fast)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := f.Call(A, B, C, -1.5, 0.25)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := out[0].Sub(want).Abs().Max().Item(); !(d < 1e-12) {
+			t.Errorf("%s: the result is %v off", name, d)
+		}
+		if plan := f.Explain(); !strings.Contains(plan, "\nepilogue 0:") || strings.Contains(plan, "\nstep 1:") {
+			t.Errorf("%s: not one step with an epilogue:\n%.1500s", name, plan)
 		}
 	}
 }
