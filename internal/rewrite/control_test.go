@@ -132,6 +132,16 @@ var controlRows = []row{
 	}, func(x []*node) *node {
 		return loopOf(nil, x[2:], nil, func(s, c, _ []*node) []*node { return only(mul(c[0], c[1]), sin(c[1]), neg(c[0])) })[4]
 	}},
+	{"loops over the same steps", "f32[5,4] f32[4]", func(x []*node) *node {
+		one := loopOf(x[:1], x[1:], nil, func(s, c, _ []*node) []*node { return only(add(c[0], sin(s[0]))) })
+		two := loopOf(x[:1], x[1:], nil, func(s, c, _ []*node) []*node { return only(mul(c[0], sin(s[0])), neg(c[0])) })
+		return add(one[0], op.Apply(op.Sum, op.Reduction{Axes: []int{0}}, two[2]))
+	}, func(x []*node) *node {
+		r := loopOf(x[:1], only(x[1], x[1]), nil, func(s, c, _ []*node) []*node {
+			return only(add(c[0], sin(s[0])), mul(c[1], sin(s[0])), neg(c[1]))
+		})
+		return add(r[0], op.Apply(op.Sum, op.Reduction{Axes: []int{0}}, r[4]))
+	}},
 	{"known condition", "f32[4]", func(x []*node) *node {
 		yes := x[0].Graph.Node(ir.Const, ir.Value{Int: 1}, array.Bool, nil, false)
 		return branchOf(yes, x, func(x []*node) []*node { return only(sin(x[0])) }, func(x []*node) []*node { return x })[0]
@@ -289,6 +299,21 @@ func TestControlRandom(t *testing.T) {
 		})
 		if seed%2 == 1 {
 			res = backwards(res)
+		}
+		if seed%4 < 2 { // another one, which computes something alike, of the same direction or the other, perhaps of results of the first
+			first := h
+			if seed%3 == 0 {
+				first = res[0]
+			}
+			more := loopOf(only(x), only(first), only(k, c), func(s, c, k []*node) []*node {
+				r := grown(append(append(s, c...), k[0]), nil, 0)
+				return only(add(r[0], sin(s[0])), mul(sin(s[0]), r[1]))
+			})
+			again := loopOf(only(x), only(k), nil, func(s, c, k []*node) []*node { return only(add(c[0], sin(s[0])), sin(s[0])) })
+			if seed%2 == 1 {
+				more, again = backwards(more), backwards(again)
+			}
+			res = append(append(res, more...), again...)
 		}
 		outs := append(only(res...), branchOf(c, only(h, k), func(x []*node) []*node { return grown(x, nil, 1) }, func(x []*node) []*node { return grown(x, nil, 1) })...)
 		in := values(r, []*node{x, h, k, c}, seed%3 == 0)
