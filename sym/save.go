@@ -38,8 +38,9 @@ func (f *Fn) Save(path string, opts ...weft.SaveOpts) error {
 		if run == nil {
 			array.Failf(f.label(), "", "was freed")
 		}
-		if f.family != nil {
-			array.Failf("save", "", "%s has sizes that are values of variables, such as a bound of a slice: a file can hold sizes that follow from shapes of inputs", f.label())
+		if f.family != nil && len(f.family.open) > 0 {
+			v := f.family.open[0]
+			array.Failf("save", v.label(), "is a shared variable whose sizes may change, which a file cannot hold%s", v.where())
 		}
 		p = f.program(run, &o)
 	})

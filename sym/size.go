@@ -163,7 +163,7 @@ func (r *replay) source(v *Var) size {
 	case r.outer != nil:
 		return r.outer.size(r.inside(v))
 	case r.call == nil:
-		return size{why: "depends on elements, which an operation with a gradient of its own does not know"}
+		return size{why: "depends on elements, which neither a saved function nor an operation with a gradient of its own knows"}
 	}
 	return size{of: func(source func(*Var) int) int { return source(v) }}
 }
