@@ -35,8 +35,9 @@ type apply struct {
 	bodies     []*body           // what a loop or branch runs
 	branch     *branch           // unless nil: it is an IfElse
 
-	size func(r *replay) size // unless nil: the result as a size
-	lens int                  // how many of the last args are sizes, whose tensors run does not get
+	size  func(r *replay) size // unless nil: the result as a size
+	lens  int                  // how many of the last args are sizes, whose tensors run does not get
+	sized bool                 // sizes are variables, here or in a body
 }
 
 // written is an argument of an operation as the user wrote it: a variable among its arguments, or

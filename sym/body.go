@@ -59,11 +59,11 @@ func newBody(name string, given, outs []*Var, inside func(v *Var, dependent bool
 	for _, v := range all {
 		if within[v] && v.from != nil && !slices.Contains(given, v) {
 			n := len(v.from.args) - v.from.lens
+			b.sized = b.sized || v.from.sized
 			for _, x := range v.from.args[:n] {
 				outside(x)
 			}
 			for _, x := range v.from.args[n:] {
-				b.sized = true
 				if !within[x] && !slices.Contains(b.lens, x) {
 					b.lens = append(b.lens, x)
 				}

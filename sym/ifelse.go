@@ -81,7 +81,7 @@ type branch struct {
 }
 
 func (b *branch) make(args []*Var) []*Var {
-	a := &apply{name: "ifelse", branch: b, args: args, lens: len(b.lens), pc: array.Caller(), again: b.make, bodies: b.sides[:], random: slices.Concat(b.sides[0].random, b.sides[1].random)}
+	a := &apply{name: "ifelse", branch: b, args: args, lens: len(b.lens), sized: len(b.lens) > 0 || b.sides[0].sized || b.sides[1].sized, pc: array.Caller(), again: b.make, bodies: b.sides[:], random: slices.Concat(b.sides[0].random, b.sides[1].random)}
 	var made sync.Map
 	inside := func(side *body) func(v *Var) *Var {
 		return func(v *Var) *Var {

@@ -95,8 +95,13 @@ func (f *Fn) wants(roots, open []*Var) (out []lock.Want) {
 	var decide []*Var
 	all := order(roots)
 	for _, v := range all {
-		if v.from != nil {
-			decide = append(decide, v.from.args[len(v.from.args)-v.from.lens:]...)
+		if v.from == nil || !v.from.sized {
+			continue
+		}
+		for i, x := range v.from.args { // what a side computes, and integers of other bodies, may be sizes
+			if i >= len(v.from.args)-v.from.lens || isWhole(x) || v.from.branch != nil {
+				decide = append(decide, x)
+			}
 		}
 	}
 	if !slices.ContainsFunc(order(decide), func(v *Var) bool { return v.role == shared }) {

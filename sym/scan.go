@@ -286,9 +286,9 @@ func (s *scan) count() []*Var {
 func (s *scan) lens() int { return len(s.body.lens) + s.steps.at + 1 }
 
 func (s *scan) make(args []*Var) []*Var {
-	a := &apply{name: "scan", args: args, lens: s.lens(), pc: array.Caller(), again: s.make, bodies: []*body{s.body}, random: s.body.random}
+	a := &apply{name: "scan", args: args, lens: s.lens(), sized: s.lens() > 0 || s.body.sized, pc: array.Caller(), again: s.make, bodies: []*body{s.body}, random: s.body.random}
 	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor { return s.run(r, args, ts) }
-	if a.lens > 0 || s.body.sized {
+	if a.sized {
 		return a.make(s.types(args))
 	}
 	line := a.pc

@@ -331,7 +331,7 @@ func (o *sizing) several(types func(args []*Var) []ir.Type, f func(c *sized) []*
 // over is the operation of arguments and sizes.
 func (o *sizing) over(args []*Var, types func(args []*Var) []ir.Type, f func(c *sized) []*weft.Tensor) []*Var {
 	n := len(o.args)
-	a := &apply{name: o.name, args: args, lens: len(o.lens), written: o.written, random: o.random, pc: array.Caller()}
+	a := &apply{name: o.name, args: args, lens: len(o.lens), sized: len(o.lens) > 0, written: o.written, random: o.random, pc: array.Caller()}
 	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor { return f(&sized{r, o.name, ts[:n], args[n:]}) }
 	a.again = func(args []*Var) []*Var { return o.over(args, types, f) }
 	if len(o.lens)+len(o.random) == 0 {

@@ -96,10 +96,11 @@ func TestSizesInsideLoops(t *testing.T) {
 	blocks := x.Len(0).FloorDiv(b)
 	r := sym.Scan(sym.ScanOpts{Sequences: []any{sym.Arange(blocks)}, Initial: []any{sym.ZerosOf(weft.Float64, b)}}, func(s sym.Step) sym.Next {
 		part := x.Narrow(0, s.X[0].Mul(b), b)
+		again := x.Slice(sym.Range(s.X[0].Mul(b), s.X[0].Add(1).Mul(b)))
 		ones := sym.OnesOf(weft.Float64, s.H[0].Len(0))
-		return sym.Next{H: []*sym.Var{s.H[0].Add(part.Mul(ones))}, Out: []*sym.Var{part.Sum()}}
+		return sym.Next{H: []*sym.Var{s.H[0].Add(part.Mul(ones))}, Out: []*sym.Var{part.Sum(), again.Sum()}}
 	})
-	f := function(t, sym.In(x, b), sym.Out(r.Last[0], r.Out[0], sym.Grad(r.Last[0].Square().Sum(), []*sym.Var{x})[0]))
+	f := function(t, sym.In(x, b), sym.Out(r.Last[0], r.Out[0], r.Out[1], sym.Grad(r.Last[0].Square().Sum(), []*sym.Var{x})[0]))
 	for _, n := range []int{0, 1, 2, 5, 12} {
 		for _, b := range []int{1, 2, 5} {
 			k := n / b * b
@@ -109,7 +110,7 @@ func TestSizesInsideLoops(t *testing.T) {
 				rows = weft.ZerosOf(weft.Float64, 0, b)
 			}
 			slope := weft.Cat([]*weft.Tensor{rows.Sum(0).Mul(2).Tile(n / b), weft.ZerosOf(weft.Float64, n-k)}, 0)
-			want := []*weft.Tensor{rows.Sum(0), rows.Sum(1), slope}
+			want := []*weft.Tensor{rows.Sum(0), rows.Sum(1), rows.Sum(1), slope}
 			for i, got := range results(t, f, x, b) {
 				same(t, fmt.Sprintf("result %d of %d by %d", i, n, b), got, want[i])
 			}
@@ -129,6 +130,15 @@ func TestSizeOfStepIsRefused(t *testing.T) {
 	f := function(t, sym.In(x), sym.Out(r.Out[0]))
 	_, err := f.Call(weft.Zeros(3).To(weft.Float64))
 	misuse(t, "zeros of a step", err, "zeros", "step of a loop")
+	parts := func(end func(i *sym.Var) *sym.Var) error {
+		r := sym.Scan(sym.ScanOpts{Sequences: []any{sym.Arange(x.Len(0))}}, func(s sym.Step) sym.Next {
+			return sym.Next{Out: []*sym.Var{x.Slice(sym.Range(s.X[0], end(s.X[0]))).Sum()}}
+		})
+		_, err := function(t, sym.In(x), sym.Out(r.Out[0])).Call(floats(1, 2, 3))
+		return err
+	}
+	misuse(t, "a part whose length is a step", parts(func(i *sym.Var) *sym.Var { return i.Mul(2) }), "slice", "step of a loop")
+	misuse(t, "a part that is not inside the axis", parts(func(i *sym.Var) *sym.Var { return i.Add(2) }), "index", "size 3")
 }
 
 // TestIfElseOfLengths: sides of different lengths, with conditions of inputs and of elements.
@@ -162,6 +172,37 @@ func TestIfElseOfLengths(t *testing.T) {
 					same(t, fmt.Sprintf("uncompiled result %d of %v, %v, %d", i, x, c, n), got, want[i])
 				}
 			}
+		}
+	}
+}
+
+// TestPartsOfSteps: parts whose bounds depend on the step and whose length does not, in forms that must be
+// multiplied out to see that.
+func TestPartsOfSteps(t *testing.T) {
+	x, b := sym.Vector("x", weft.Float64), sym.Scalar("b", weft.Int64)
+	for name, c := range map[string]struct {
+		lo, hi func(i *sym.Var) *sym.Var
+		at     func(i, b int) (lo, hi int)
+	}{
+		"scaled":   {func(i *sym.Var) *sym.Var { return i.Mul(2).Add(1) }, func(i *sym.Var) *sym.Var { return i.Add(i).Add(4) }, func(i, b int) (int, int) { return 2*i + 1, 2*i + 4 }},
+		"by b":     {func(i *sym.Var) *sym.Var { return b.Mul(i) }, func(i *sym.Var) *sym.Var { return i.Mul(b).Add(b.Mul(b)) }, func(i, b int) (int, int) { return i * b, i*b + b*b }},
+		"squares":  {func(i *sym.Var) *sym.Var { return i.Add(b).Mul(i.Sub(b)).Add(b.Mul(b)) }, func(i *sym.Var) *sym.Var { return i.Mul(i).RSub(2).Neg().Add(4) }, func(i, b int) (int, int) { return i * i, i*i + 2 }},
+		"negative": {func(i *sym.Var) *sym.Var { return i.Neg().Sub(b) }, func(i *sym.Var) *sym.Var { return i.RSub(0) }, func(i, b int) (int, int) { return 40 - i - b, 40 - i }},
+		"empty":    {func(i *sym.Var) *sym.Var { return i }, func(i *sym.Var) *sym.Var { return i.Sub(b) }, func(i, b int) (int, int) { return 0, 0 }},
+	} {
+		r := sym.Scan(sym.ScanOpts{Sequences: []any{sym.Arange(4)}}, func(s sym.Step) sym.Next {
+			return sym.Next{Out: []*sym.Var{x.Slice(sym.Range(c.lo(s.X[0]), c.hi(s.X[0]))).Sum()}}
+		})
+		f := function(t, sym.In(x, b), sym.Out(r.Out[0]), sym.IgnoreUnused)
+		for _, b := range []int{1, 2, 3} {
+			want := make([]float64, 4)
+			for i := range want {
+				lo, hi := c.at(i, b)
+				for k := lo; k < hi; k++ {
+					want[i] += float64(k)
+				}
+			}
+			same(t, fmt.Sprintf("%s by %d", name, b), results(t, f, weft.Arange(40).To(weft.Float64), b)[0], floats(want...))
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (c *supply) fix(of func(source func(*Var) int) int) int {
 
 // sizable reports that a graph has operations whose shapes may depend on sources.
 func sizable(roots []*Var) bool {
-	return slices.ContainsFunc(order(roots), func(v *Var) bool { return v.from != nil && v.from.lens > 0 })
+	return slices.ContainsFunc(order(roots), func(v *Var) bool { return v.from != nil && v.from.sized })
 }
 
 // call calls the member of the family for the arguments.

@@ -33,6 +33,9 @@ func Range(start, stop any, step ...int) Span {
 // [Span] where bounds are variables. Bounds beyond the ends are cut and negative ones count from the
 // back, as in NumPy. So the length of the part is known when the function is called. Where it is
 // the same, another start neither traces nor compiles the function.
+//
+// Inside the step of a [Scan] bounds may depend on the step if their difference does not, as with
+// x[i*b:(i+1)*b]. Nothing is cut then: a part that is not inside the axis is an error of the call.
 func (v *Var) Slice(spans ...any) *Var {
 	const name = "slice"
 	v.notNil(name)
@@ -127,6 +130,9 @@ func (v *Var) part(axis int, s Span) *Var {
 			return start, count
 		}
 		lo, hi := c.size(start), c.size(stop)
+		if (lo.why != "" || hi.why != "") && s.step == 1 && first != nil {
+			return inside(t, axis, first(c.args), max(c.fix(name, "", c.between(start, stop)), 0))
+		}
 		count := c.fix(name, "", derivedSize(func(ns []int) int { _, count := bounds(ns[0], ns[1]); return count }, lo, hi))
 		if lo.of == nil {
 			end := weft.End
@@ -210,8 +216,15 @@ func (v *Var) Narrow(axis int, start, count any) *Var {
 			}
 			return take(t, axis, at, 1, k)
 		}
-		at := first(c.args).To(weft.Int64)
-		at = weft.Where(at.Lt(0), weft.Where(at.Lt(-n), n, at.Add(n)), at) // n is outside
-		return window(t, axis, at, 1, k)
+		return inside(t, axis, first(c.args), k)
 	})
+}
+
+// inside is count elements from a place, counted from the back if it is negative. They must be inside the
+// axis, which is checked when the program runs.
+func inside(t *weft.Tensor, axis int, at *weft.Tensor, count int) *weft.Tensor {
+	n := t.Dim(axis)
+	at = at.To(weft.Int64)
+	at = weft.Where(at.Lt(0), weft.Where(at.Lt(-n), n, at.Add(n)), at) // n is outside
+	return window(t, axis, at, 1, count)
 }

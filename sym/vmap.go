@@ -79,7 +79,7 @@ type vmapped struct {
 }
 
 func (m *vmapped) make(args []*Var) []*Var {
-	a := &apply{name: "vmap", args: args, lens: len(m.body.lens), pc: array.Caller(), again: m.make}
+	a := &apply{name: "vmap", args: args, lens: len(m.body.lens), sized: m.body.sized, pc: array.Caller(), again: m.make}
 	a.run = func(r *replay, ts []*weft.Tensor) []*weft.Tensor { return m.run(r, args, ts) }
 	if m.body.sized {
 		y := m.body.outs[0]
