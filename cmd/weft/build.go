@@ -29,9 +29,10 @@ func newBuild() *command {
 vector code in assembly for AVX2 and AVX-512 and as plain Go for other
 processors, with a test of the one against the other. The package imports
 nothing of weft. A function whose first parameter is a neighbourhood is built as
-a stencil over arrays, with all borders and with repeated steps. A function with a type parameter is built for one type:
-FILE.go:FUNC[float32]. The source is a file, or standard input as -:FUNC. Files
-of the folder that weft build did not write are not replaced.
+a stencil over arrays, with all borders and with repeated steps. A function with
+a type parameter is built for one type: FILE.go:FUNC[float32]. The source is a
+file, or standard input as -:FUNC. Files of the folder that weft build did not
+write are not replaced.
 
 A formula of elements is built in the same way, as a function of its names in
 the order of the text; sum, mean, prod, max or min may stand around it.`,
