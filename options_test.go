@@ -187,6 +187,8 @@ func TestNumericOptionsSetToZero(t *testing.T) {
 // setNumbers sets a numeric field to x, rounded for integers.
 func setNumbers(v reflect.Value, x float64) {
 	switch v.Kind() {
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(int(x)))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		setNumbers(v.Elem(), x)
@@ -459,6 +461,18 @@ var optionCases = map[string]optionCase{
 		"PerSecond": {in: weft.Cost{Latency: time.Hour}, zero: list(0, 4, 2004, 2008)},
 	}),
 
+	"weft.WhileOpts": optionsOf(func(o weft.WhileOpts) []float64 {
+		return values(weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Lt(5) },
+			func(s []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{s[0].Add(1)} }, []*weft.Tensor{weft.ScalarOf(weft.Float64, 0)}, o)...)
+	}, map[string]optionField{"Max": {zero: list(0, 5)}}),
+	"weft.DebugOpts": optionsOf(func(o weft.DebugOpts) []float64 {
+		f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.Exp() })
+		y, err := f.Debug(o).Call(weft.FromSlice([]float64{0.25, 0.9}))
+		if err != nil {
+			return nil
+		}
+		return values(y)
+	}, map[string]optionField{"Big": {zero: list(1, 2, math.Exp(0.25), math.Exp(0.9))}}),
 	"sym.ScanOpts": optionsOf(looped, map[string]optionField{
 		"Steps":      {def: new(3), zero: list(1, 0, 0, 1)}, // no states; the last is the first
 		"Truncate":   {def: new(3), refused: true},
