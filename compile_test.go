@@ -352,6 +352,35 @@ func TestCompileConcurrent(t *testing.T) {
 	}
 }
 
+// A gradient is left in arguments that are leaves before the call: one that the function marks is
+// refused, and a view of it is the function's own.
+func TestCompileRefusesLeavesOfItsOwn(t *testing.T) {
+	marks := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		x.RequireGrad()
+		x.Square().Sum().Backward()
+		return x.Grad()
+	})
+	_, err := marks.Call(weft.Ones(3))
+	var e *weft.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Msg, "tensor 0 of the arguments became a leaf by RequireGrad inside the function") {
+		t.Errorf("error %v", err)
+	}
+	own := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		w := x.Detach().RequireGrad()
+		w.Square().Sum().Backward()
+		return w.Grad()
+	})
+	y, err := own.Call(weft.Ones(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tensortest.SameBits(t, "gradient", y, weft.FromSlice([]float32{2, 2, 2}))
+	if y, err = marks.Call(weft.Ones(3).RequireGrad()); err != nil {
+		t.Fatal(err)
+	}
+	tensortest.SameBits(t, "gradient of a leaf", y, weft.FromSlice([]float32{2, 2, 2}))
+}
+
 // The number of programs has a bound. A program that is used stays, and one that went is traced anew.
 func TestCompileKeepsProgramsOfLate(t *testing.T) {
 	traced := 0

@@ -327,6 +327,9 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 		l.final, l.out = l.h.Grad, -1
 		l.h.Mu.Unlock()
 		l.arg = slices.IndexFunc(e.given, func(t *Tensor) bool { return t.hist == l.h })
+		if l.arg >= 0 && !e.sig.tensors[l.arg].leaf {
+			array.Failf("compile", "", "tensor %d of the arguments became a leaf by RequireGrad inside the function, and Backward leaves a gradient in it: call RequireGrad before the call, or on its Detach()", l.arg)
+		}
 		if l.final != nil && l.final != l.grad && l.final.v.Store.Abstract {
 			l.out = out(tr.Value(&l.final.v), nil, -1)
 		}
