@@ -17,6 +17,7 @@ import (
 	"weft/internal/atomicfile"
 	"weft/internal/core"
 	"weft/internal/raw"
+	"weft/records"
 )
 
 // An Archive is an open .npz file: a zip file of .npy files, as numpy.savez and
@@ -116,6 +117,11 @@ func (a *Archive) Tensor(name string) (*weft.Tensor, error) {
 
 // Columns reads the structured array of that name, as [ReadColumns] does.
 func (a *Archive) Columns(name string) ([]Column, error) { return readMember(a, name, ReadColumns) }
+
+// Records reads the structured array of that name, as [ReadRecords] does.
+func (a *Archive) Records(name string) (*records.Array, error) {
+	return readMember(a, name, ReadRecords)
+}
 
 func (a *Archive) member(name string) (*zip.File, error) {
 	a.notNil()

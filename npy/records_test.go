@@ -171,6 +171,27 @@ func writeThrough(t *testing.T, name, path string, want recordsCase) {
 	}
 }
 
+// An archive has records as files have them.
+func TestRecordsOfAnArchive(t *testing.T) {
+	a, err := OpenArchive("testdata/records.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var want recordsCase
+	if err := json.Unmarshal(recordsFiles(t)["nested.json"], &want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := a.Records("nested")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkRecords(t, "nested", got, want)
+	if _, err := a.Records("none"); err == nil {
+		t.Error("an array that is not there was read")
+	}
+}
+
 func TestRecordsThatAreRefused(t *testing.T) {
 	files := recordsFiles(t)
 	for name, want := range map[string]string{"strings": `"|S5" of field "name"`, "dates": `"<M8[s]" of field "when"`, "dotted": `has a dot`} {

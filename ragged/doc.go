@@ -15,6 +15,9 @@
 // structs, where each field is a column. All of these are a *weft.Tensor, with every element type,
 // every operation and gradients.
 //
+// [Records] keeps the fields of a record side by side instead, as a graphics processor wants them, and a
+// [Collection] vertices, indices and uniforms of items that are drawn together.
+//
 // # Views
 //
 // Tensors read from a list are views of its memory: writing into them writes into the list. A

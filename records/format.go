@@ -1,9 +1,11 @@
 package records
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
+	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
 )
@@ -90,4 +92,73 @@ func (p *printer) record(a *Array) string {
 		}
 	}
 	return "(" + strings.Join(fields, ", ") + ")"
+}
+
+// MarshalJSON returns nested lists of objects, one a record: [{"position":[1,2],"id":7}]. Numbers are
+// written as by [weft.Tensor.MarshalJSON]. A nil Array is null.
+func (a *Array) MarshalJSON() (text []byte, err error) {
+	if a == nil || a.lay == nil {
+		return []byte("null"), nil
+	}
+	err = weft.Try(func() {
+		defer array.Named("marshaljson").End()
+		var items []json.RawMessage
+		if items, err = a.objects(); err == nil {
+			text = nested(nil, a.sizes(), &items)
+		}
+	})
+	return text, err
+}
+
+// objects returns each record in row-major order as an object.
+func (a *Array) objects() ([]json.RawMessage, error) {
+	flat := a.Reshape(-1)
+	out := make([]json.RawMessage, a.Len())
+	for i := range a.lay.Fields {
+		name := a.lay.Fields[i].Name
+		key, err := json.Marshal(name)
+		var text []byte
+		switch {
+		case err != nil:
+		case a.lay.subs[i] != nil:
+			text, err = flat.Records(name).MarshalJSON()
+		default:
+			text, err = flat.Field(name).MarshalJSON()
+		}
+		if err != nil {
+			return nil, err
+		}
+		var values []json.RawMessage // one a record
+		if err := json.Unmarshal(text, &values); err != nil {
+			return nil, err
+		}
+		for k := range out {
+			before := byte(',')
+			if i == 0 {
+				before = '{'
+			}
+			out[k] = append(append(append(append(out[k], before), key...), ':'), values[k]...)
+		}
+	}
+	for k := range out {
+		out[k] = append(out[k], '}')
+	}
+	return out, nil
+}
+
+// nested appends the next items as lists of a shape.
+func nested(text []byte, shape []int, items *[]json.RawMessage) []byte {
+	if len(shape) == 0 {
+		text = append(text, (*items)[0]...)
+		*items = (*items)[1:]
+		return text
+	}
+	text = append(text, '[')
+	for i := range shape[0] {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = nested(text, shape[1:], items)
+	}
+	return append(text, ']')
 }

@@ -1,10 +1,12 @@
 package records
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"weft"
@@ -283,15 +285,20 @@ func TestFieldsUnderGradientsAndCompile(t *testing.T) {
 	}
 }
 
-// A float64 field after an int32 one: the refusal names the window.
+// A float64 field after an int32 one: the refusal says that one memory has two element types.
 func TestFieldsOfOtherTypesInOneCompiledFunction(t *testing.T) {
 	a := FromSlice(items(3))
 	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
 		return x.Add(a.Field("X")).Add(a.Field("Key"))
 	})
 	_, err := f.Call(weft.ZerosOf(weft.Float64, 3))
-	if err == nil || !strings.Contains(err.Error(), "window") {
+	if err == nil || !strings.Contains(err.Error(), "int32 of memory that the function uses as float64") {
 		t.Errorf("%v", err)
+	}
+	g := weft.Compile(func(x, key *weft.Tensor) *weft.Tensor { return x.Add(a.Field("X")).Add(key) })
+	got, err := g.Call(weft.ZerosOf(weft.Float64, 3), a.Field("Key").Clone())
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(a.Field("X").Add(a.Field("Key"))) {
+		t.Errorf("%v %v", got, err)
 	}
 }
 
@@ -386,5 +393,55 @@ func TestPrinting(t *testing.T) {
 	}
 	if got := fmt.Sprint((*Array)(nil)); got != "<nil>" {
 		t.Error(got)
+	}
+}
+
+// A program that reads the JSON gets the structs.
+func TestJSONIsOfStructs(t *testing.T) {
+	want := [][]item{items(3), items(6)[3:]}
+	text, err := json.Marshal(From(want).Slice(weft.Range(weft.End, weft.Begin, -1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]item
+	if err := json.Unmarshal(text, &got); err != nil || !slices.Equal(got[0], want[1]) || !slices.Equal(got[1], want[0]) {
+		t.Errorf("%v %v from %s", got, err, text)
+	}
+	for want, a := range map[string]*Array{
+		`{"position":[0,0],"color":[0,0,0]}`: Zeros(LayoutOf[vertex]()),
+		`[[],[]]`:                            Zeros(LayoutOf[vertex](), 2, 0),
+		`null`:                               nil,
+	} {
+		if text, err := json.Marshal(a); err != nil || string(text) != want {
+			t.Errorf("%s %v, want %s", text, err, want)
+		}
+	}
+	if _, err := json.Marshal(Zeros(LayoutOf[struct{ Z [2]complex64 }]())); err == nil {
+		t.Error("complex numbers were written as JSON")
+	}
+}
+
+// Sixteen goroutines read one array, and write fields of records of their own.
+func TestArraysInManyGoroutines(t *testing.T) {
+	a := FromSlice(items(64), 16, 4)
+	var all sync.WaitGroup
+	for k := range 16 {
+		all.Go(func() {
+			for range 50 {
+				row := a.At(k)
+				row.Field("X").Assign(k)
+				row.Records("Pairs").Field("B").AddAssign(1)
+				if got := row.Sort(0, "Key").Field("X").Sum().Item(); got != float64(4*k) {
+					t.Errorf("row %d: %v", k, got)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	for k := range 16 {
+		if got := a.At(k, 3).Field("Pairs.B").At(1).Item(); got != float64(10*(4*k+3)+1+50) {
+			t.Errorf("row %d: %v", k, got)
+		}
 	}
 }

@@ -58,7 +58,7 @@ type MeshOpts struct {
 	//
 	// Empty means shaders that take vec4 position and, if there is one, vec4 color.
 	Vertex, Fragment string
-	// Cost and Hosts are those of [PointsOpts].
+	// Cost and Hosts are as in [PointsOpts].
 	Cost  *weft.Cost
 	Hosts []string
 }
@@ -134,8 +134,8 @@ type attribute struct {
 	Offset int    `json:"offset"`
 }
 
-// attributes returns the fields of elements of a layout, those of nested records included. Arrays of
-// records are left out.
+// attributes returns the fields of elements of a layout, also in nested records. Arrays of records
+// are left out.
 func attributes(l records.Layout, path string, at int) (out []attribute) {
 	for _, f := range l.Fields {
 		name := path + f.Name

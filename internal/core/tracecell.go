@@ -197,7 +197,10 @@ func partOf(v *array.View, d array.DType) (z array.View, part *op.Def) {
 // windowIn returns v as a strided window on a cell's memory.
 func (tr *Trace) windowIn(c *cell, v *array.View) op.StridedWindow {
 	lo, hi := v.Span()
-	if v.DType != c.at.DType || lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {
+	if v.DType != c.at.DType {
+		array.Failf("compile", "", "a view, %s of memory that the function uses as %s%s: in a compiled function memory has one element type, so pass a Clone of one of the two", v.DType, c.at.DType, Here())
+	}
+	if lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {
 		array.Failf("compile", "", "a window, %s from element %d, that is not part of what the trace knows of its memory%s: use the array that it is part of", array.TypeString(v.DType, v.Shape), v.Offset, Here())
 	}
 	return op.StridedWindow{Offset: v.Offset - c.at.Offset, Shape: v.Shape, Strides: v.Strides}

@@ -238,3 +238,60 @@ func TestRectSink(t *testing.T) {
 		t.Error("bytes beyond the picture were taken")
 	}
 }
+
+// What glumpy's GPUData does, and where it is wrong the range of bytes that is right: extents of
+// views count in the base, writes into views are pending in the base, an upload leaves nothing.
+func TestBehavioursOfGPUData(t *testing.T) {
+	one := weft.TrackOpts{OneInterval: true}
+	type row struct {
+		name  string
+		write func(z *weft.Tensor)
+		view  func(z *weft.Tensor) *weft.Tensor // whose extents are wanted
+		at    weft.ByteRange                    // extents, and what is pending
+	}
+	part := func(spans ...weft.Span) func(z *weft.Tensor) *weft.Tensor {
+		return func(z *weft.Tensor) *weft.Tensor { return z.Slice(spans...) }
+	}
+	end, begin := weft.End, weft.Begin
+	for _, r := range []row{
+		{"view of rows", nil, part(weft.Range(0, 2)), span(0, 80)},
+		{"view of every other row", nil, part(weft.Range(0, end, 2)), span(0, 200)},
+		{"view of a column", nil, part(weft.All, weft.Index(1)), span(8, 176)},
+		{"view of a view", nil, func(z *weft.Tensor) *weft.Tensor { return z.At(1).Slice(weft.Range(1, 3)) }, span(48, 64)},
+		{"transposed", nil, (*weft.Tensor).T, span(0, 200)},
+		{"reversed, where glumpy has stop before start", nil, part(weft.Range(end, begin, -1)), span(0, 200)},
+		{"reversed part", nil, part(weft.Range(3, 1, -1), weft.Index(0)), span(80, 128)},
+		{"nothing", nil, part(weft.Range(2, 2)), weft.ByteRange{}},
+		{"set an element", func(z *weft.Tensor) { z.At(1, 1).Assign(1) }, part(weft.Index(1), weft.Index(1)), span(48, 56)},
+		{"set the last element from the back", func(z *weft.Tensor) { z.At(-1, -1).Assign(1) }, part(weft.Index(-1), weft.Index(-1)), span(192, 200)},
+		{"set two rows", func(z *weft.Tensor) { z.At(0).Assign(1); z.At(2).Assign(1) }, part(weft.Range(0, 3)), span(0, 120)},
+		{"add to a view", func(z *weft.Tensor) { z.At(3).AddAssign(1) }, part(weft.Index(3)), span(120, 160)},
+		{"subtract from all", func(z *weft.Tensor) { z.SubAssign(1) }, part(), span(0, 200)},
+		{"multiply a column", func(z *weft.Tensor) { z.Slice(weft.All, weft.Index(4)).MulAssign(2) }, part(weft.All, weft.Index(4)), span(32, 200)},
+		{"divide a row, which Python 3 hides from glumpy", func(z *weft.Tensor) { z.Fill(1).At(2).DivAssign(2) }, part(), span(0, 200)},
+		{"a function with out, which glumpy does not see", func(z *weft.Tensor) { z.At(2).Update((*weft.Tensor).Exp) }, part(weft.Index(2)), span(80, 120)},
+		{"set by places, which glumpy does not see", func(z *weft.Tensor) {
+			z.Update(func(x *weft.Tensor) *weft.Tensor { return x.IndexPut(weft.Scalar(7.0), []int{1, 3}) })
+		}, part(weft.Range(1, 4)), span(40, 160)},
+	} {
+		z := weft.ZerosOf(weft.Float64, 5, 5)
+		d := weft.Track(z, one)
+		if got := d.Pending(); !slices.Equal(got, spans(0, 200)) {
+			t.Errorf("%s: at first %v is pending", r.name, got)
+		}
+		d.Flush(nowhere{})
+		if got := d.Pending(); len(got) > 0 {
+			t.Errorf("%s: after an upload %v is pending", r.name, got)
+		}
+		if got := d.Extents(r.view(z)); got != r.at {
+			t.Errorf("%s: extents %v, want %v", r.name, got, r.at)
+		}
+		if r.write == nil {
+			continue
+		}
+		r.write(z)
+		if got := d.Pending(); len(got) != 1 || got[0] != r.at {
+			t.Errorf("%s: %v is pending, want %v", r.name, got, r.at)
+		}
+	}
+}
