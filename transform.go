@@ -496,7 +496,12 @@ func ScanSteps(n int, step func(i *Tensor, state []*Tensor) (next, out []*Tensor
 	}
 	state := givenState(name, init)
 	one := func(i *Tensor, s []*Tensor) (next, out []*Tensor) {
-		return stepped(name, s, func(s []*Tensor) (next, out []*Tensor) { return step(i, s) })
+		before := i.v().Store.Version()
+		next, out = stepped(name, s, func(s []*Tensor) (next, out []*Tensor) { return step(i, s) })
+		if i.v().Store.Version() != before {
+			array.Failf(name, "", "a step writes in place into its number: Clone it first")
+		}
+		return next, out
 	}
 	if core.TracingHere() != nil {
 		l := core.Looped{Steps: n, Init: core.Inner(state), Index: true}

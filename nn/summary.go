@@ -13,6 +13,7 @@ import (
 // names and types, the tensors with their shapes, and how many numbers those hold. The
 // last lines add up what is trained and what is not.
 func Summary(m any) string {
+	defer array.Named("summary").End()
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "layer\ttype\ttensors\tnumbers")

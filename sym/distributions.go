@@ -155,8 +155,16 @@ func (s *RandomStreams) Choice(x *Var, n any, weights *Var, distinct bool) *Var 
 		if len(x) > 1 {
 			o.Weights = x[1].(*weft.Tensor)
 		}
-		return g.Choice(x[0].(*weft.Tensor), shape[0], o)
+		return g.Choice(x[0].(*weft.Tensor), single("choice", shape), o)
 	})
+}
+
+// single is n, which is given as a list of one size.
+func single(name string, shape []int) int {
+	if len(shape) != 1 {
+		array.Failf(name, "n", "is a list of %d numbers, want one", len(shape))
+	}
+	return shape[0]
 }
 
 // Permutation returns the sub-arrays of x along its first axis in random order.
@@ -170,5 +178,7 @@ func (s *RandomStreams) Permutation(x *Var) *Var {
 // Randperm returns the numbers 0 to n-1, int64, in random order. n is an int or an integer variable
 // without dimensions.
 func (s *RandomStreams) Randperm(n any) *Var {
-	return s.varying("randperm", nil, []any{n}, of(weft.Int64), func(g *weft.Generator, shape []int, _ []any) *weft.Tensor { return g.Randperm(shape[0]) })
+	return s.varying("randperm", nil, []any{n}, of(weft.Int64), func(g *weft.Generator, shape []int, _ []any) *weft.Tensor {
+		return g.Randperm(single("randperm", shape))
+	})
 }

@@ -92,6 +92,20 @@ func TestScanDrawsPoisson(t *testing.T) {
 	}
 }
 
+// A number of choices is one number, not a list.
+func TestNumberOfChoices(t *testing.T) {
+	for _, n := range []any{[]int{}, []int{2, 3}} {
+		for what, f := range map[string]func(){
+			"choice":   func() { sym.NewRandomStreams(1).Choice(sym.Vector("x", weft.Float64), n, nil, false) },
+			"randperm": func() { sym.NewRandomStreams(1).Randperm(n) },
+		} {
+			if err := weft.Try(f); err == nil {
+				t.Errorf("%s of %v is taken", what, n)
+			}
+		}
+	}
+}
+
 // Counts of a multinomial draw add up to their number, and come as often as probable.
 func TestMultinomialCounts(t *testing.T) {
 	p := sym.Matrix("p", weft.Float64)

@@ -37,6 +37,8 @@ var hostOnly = map[string]string{
 	"weft.JVP":                 "the function that is differentiated may return a constant of the CPU",
 	"weft.Compiled.Call":       "the function may capture a tensor of the CPU",
 	"weft.Func.Apply":          "the function may return a constant of the CPU",
+	"weft.Func.ApplyAll":       "the function may return a constant of the CPU",
+	"sym.Fn.Call":              "the expression may hold a constant of the CPU",
 	"weft.VJP":                 "the function that is differentiated may return a constant of the CPU",
 	"weft.Formula.Explain":     "the text tells the layout of the arguments, which On changes",
 	"weft.Stream":              "times differ",

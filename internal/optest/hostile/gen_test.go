@@ -622,7 +622,7 @@ func (g *gen) function() *weft.Func {
 		return nil
 	}
 	other := g.tensor()
-	return &weft.Func{
+	f := &weft.Func{
 		Name: pick(g, "", "f"),
 		Forward: pick(g, nil,
 			func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor { c.Save(x...); return first(x).Exp() },
@@ -649,6 +649,10 @@ func (g *gen) function() *weft.Func {
 			func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{c.Saved(9)} }),
 		Once: g.chance(3),
 	}
+	if g.chance(3) {
+		return g.severalResults(f)
+	}
+	return f
 }
 
 // kernels are functions of all kinds of parameters.
