@@ -233,6 +233,9 @@ type SaveOpts struct {
 	Outputs []string
 	// Weights names tensors that the function captures. Others are constants with numbers.
 	Weights map[string]*Tensor
+	// File is a safetensors file beside the program that has the Weights under their names. The program
+	// then refers to that file. It is empty if they are to be in the program.
+	File string
 }
 
 // Save writes the function to the file at path, which [LoadProgram] and the command weft run read
@@ -263,7 +266,7 @@ func (c *Compiled[F]) Save(path string, args []any, opts ...SaveOpts) error {
 	if err != nil {
 		return err
 	}
-	return core.WriteProgram(p, path)
+	return core.WriteProgram(p, path, o.File, func(name string) bool { return o.Weights[name] != nil })
 }
 
 func (o *SaveOpts) names() core.SaveNames {
@@ -319,7 +322,7 @@ type LoadOpts struct {
 // program is used.
 func LoadProgram(path string, opts ...LoadOpts) (*Program, error) {
 	o := array.Options("loadprogram", opts)
-	p, err := saved.Read(path, nil)
+	p, err := saved.Read(path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,18 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/saved"
 )
+
+func init() {
+	saved.RegisterWeights(func(path string) (func(key string) (array.View, error), func() error, error) {
+		f, err := Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f.view, f.Close, nil
+	})
+}
 
 // Tensor reads the tensor of that name. It stays valid after Close. Of one of 8-bit floats it
 // returns the bytes of the elements as uint8, in its shape; [File.Info] tells which floats.

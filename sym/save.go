@@ -47,7 +47,9 @@ func (f *Fn) Save(path string, opts ...weft.SaveOpts) error {
 	if err != nil {
 		return err
 	}
-	return core.WriteProgram(p, path)
+	return core.WriteProgram(p, path, o.File, func(name string) bool {
+		return o.Weights[name] != nil || slices.ContainsFunc(f.allShared(), func(v *Var) bool { return v.name == name })
+	})
 }
 
 // program returns the function as data.
@@ -86,6 +88,12 @@ func (f *Fn) program(run *core.Func, o *weft.SaveOpts) *saved.Program {
 
 // maxGuesses bounds the ways in which lengths are tried.
 const maxGuesses = 100
+
+// allShared returns the shared variables that the function reads or writes.
+func (f *Fn) allShared() []*Var {
+	all := append(order(append(slices.Clone(f.outputs.vars), f.next...)), f.shared...)
+	return slices.DeleteFunc(all, func(v *Var) bool { return v.role != shared })
+}
 
 // guesses are ways to name or fix the axes that have any length. Lengths that are fixed are sizes of
 // other variables, such as weights.

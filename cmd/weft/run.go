@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	_ "weft/kernel" // kernels in saved programs
+	_ "weft/kernel" // what saved programs can hold
+	_ "weft/ragged"
+	_ "weft/safetensors"
+	_ "weft/sym"
 
 	"weft"
 )

@@ -151,18 +151,19 @@ func (p *Program) Save(path string) error {
 	q := *p.Program
 	q.State = append([]saved.State(nil), q.State...)
 	for i, t := range p.State {
-		q.State[i].View = t.v
+		q.State[i].View, q.State[i].File, q.State[i].Key = t.v, "", ""
 	}
 	q.Generators = nil
 	for _, g := range p.generators {
 		s := g.State()
 		q.Generators = append(q.Generators, saved.Generator{Seed: s.Seed, Draw: s.Draw})
 	}
-	return WriteProgram(&q, path)
+	return WriteProgram(&q, path, "", nil)
 }
 
-// WriteProgram writes a program, whose state may lie on any device, to the file at path.
-func WriteProgram(p *saved.Program, path string) error {
+// WriteProgram writes a program, whose state may lie on any device, to the file at path. Unless file is
+// empty, named state is left in that file beside it.
+func WriteProgram(p *saved.Program, path, file string, named func(name string) bool) error {
 	var err error
 	if e := array.Try(func() {
 		q := *p
@@ -172,7 +173,12 @@ func WriteProgram(p *saved.Program, path string) error {
 			defer done()
 			q.State[i].View = v
 		}
-		err = q.Write(path)
+		if file != "" {
+			err = q.Refer(path, file, named)
+		}
+		if err == nil {
+			err = q.Write(path)
+		}
 	}); e != nil {
 		return e
 	}

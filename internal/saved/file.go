@@ -79,9 +79,69 @@ func (p *Program) Write(path string) error {
 	})
 }
 
-// Read reads the program in the file at path. References gives the elements of state that lies in other
-// files, by their path and the name in it.
-func Read(path string, reference func(path, key string) (array.View, error)) (p *Program, err error) {
+// openWeights opens a file of named tensors; nil where no package registered it.
+var openWeights func(path string) (read func(key string) (array.View, error), done func() error, err error)
+
+// RegisterWeights lets programs refer to tensors in files that open opens. Package safetensors calls it.
+func RegisterWeights(open func(path string) (read func(key string) (array.View, error), done func() error, err error)) {
+	openWeights = open
+}
+
+// weights returns a function that reads tensors of files beside the program at path, and one that closes
+// those files.
+func weights(opName, path string) (read func(file, key string) (array.View, error), done func()) {
+	type opened struct {
+		read func(key string) (array.View, error)
+		done func() error
+	}
+	all := map[string]opened{}
+	return func(file, key string) (array.View, error) {
+			f, ok := all[file]
+			if !ok {
+				if openWeights == nil {
+					return array.View{}, array.Errorf(opName, "", "tensors lie in %s, which this program cannot read: import weft/safetensors", file)
+				}
+				var err error
+				if f.read, f.done, err = openWeights(filepath.Join(filepath.Dir(path), file)); err != nil {
+					return array.View{}, err
+				}
+				all[file] = f
+			}
+			return f.read(key)
+		}, func() {
+			for _, f := range all {
+				f.done()
+			}
+		}
+}
+
+// Refer lets the named state lie in a safetensors file beside path, which has it with the same elements.
+// The error is that of the file, or an *array.Error that names a tensor which differs.
+func (p *Program) Refer(path, file string, named func(name string) bool) error {
+	if !filepath.IsLocal(file) {
+		return array.Errorf("save", "File", "%q is not a file beside the program", file)
+	}
+	read, done := weights("save", path)
+	defer done()
+	for i := range p.State {
+		s := &p.State[i]
+		if !named(s.Name) {
+			continue
+		}
+		v, err := read(file, s.Name)
+		if err != nil {
+			return err
+		}
+		if !sameElements(&v, &s.View) {
+			return array.Errorf("save", s.Name, "is not what %s has under that name: write the file first", file)
+		}
+		s.File, s.Key, s.Start = filepath.ToSlash(file), s.Name, 0
+	}
+	return nil
+}
+
+// Read reads the program in the file at path.
+func Read(path string) (p *Program, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -101,10 +161,12 @@ func Read(path string, reference func(path, key string) (array.View, error)) (p 
 		return nil, err
 	}
 	defer m.Close()
+	reference, done := weights("loadprogram", path)
+	defer done()
 	for i := range p.State {
 		s := &p.State[i]
 		if s.File != "" {
-			if s.View, err = reference(filepath.Join(filepath.Dir(path), s.File), s.Key); err == nil && (s.View.DType.String() != s.DType || !array.Equal(s.View.Shape, s.Shape)) {
+			if s.View, err = reference(filepath.FromSlash(s.File), s.Key); err == nil && (s.View.DType.String() != s.DType || !array.Equal(s.View.Shape, s.Shape)) {
 				err = array.Errorf("loadprogram", s.Name, "is %s in %s, want %s", array.TypeString(s.View.DType, s.View.Shape), s.File, array.TypeString(dtypeOf(s.DType), s.Shape))
 			}
 		} else {

@@ -2,6 +2,7 @@ package saved_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -103,6 +104,20 @@ func models() []model {
 			h := x[0].To(weft.Float16)
 			z := x[0].To(weft.Complex64)
 			return []*weft.Tensor{h.Sum(0), h.Softmax(1), h.MatMul(h.T()), z.Mul(2i).Sum(), z.Exp().Real(), z.MatMul(z.T()), x[0].To(weft.BFloat16).Exp()}
+		}},
+		{"control flow", []string{"x[n 6]"}, rows, func(args ...*weft.Tensor) []*weft.Tensor {
+			x := []*weft.Tensor{args[0].Mul(1)}
+			root := weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Square().Sub(x[0]).Abs().Max().Gt(1e-3) },
+				func(s []*weft.Tensor) []*weft.Tensor {
+					return []*weft.Tensor{s[0].Add(x[0].Add(1e-3).Div(s[0])).Div(2)}
+				},
+				[]*weft.Tensor{x[0].Add(1)}, weft.WhileOpts{Max: 30})
+			last, all := weft.ScanSteps(3, func(i *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+				y := s[0].Mul(0.5).Add(i)
+				return []*weft.Tensor{y}, []*weft.Tensor{y.Sum(0)}
+			}, []*weft.Tensor{x[0]})
+			side := weft.Cond(x[0].Sum().Gt(3), func() []*weft.Tensor { return []*weft.Tensor{x[0].Exp()} }, func() []*weft.Tensor { return []*weft.Tensor{x[0].Neg()} })
+			return []*weft.Tensor{root[0], last[0], all[0], side[0]}
 		}},
 		{"gradient", []string{"x[n 6]"}, rows, func(x ...*weft.Tensor) []*weft.Tensor {
 			y := x[0].Detach().RequireGrad()
@@ -293,4 +308,63 @@ func TestCorpus(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWeightsInAnotherFile refers to a safetensors file, and refuses one with other elements.
+func TestWeightsInAnotherFile(t *testing.T) {
+	dir := t.TempDir()
+	w, b := weft.Rand(4, 3), weft.Rand(3)
+	weights := map[string]*weft.Tensor{"w": w, "b": b}
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.MatMul(w).Add(b) })
+	x := weft.Rand(2, 4)
+	path, file := filepath.Join(dir, "f.weft"), filepath.Join(dir, "w.safetensors")
+	save := func(file string) error {
+		return f.Save(path, []any{x}, weft.SaveOpts{Weights: weights, File: file})
+	}
+	wrong := map[string]*weft.Tensor{"w": w, "b": weft.Rand(3)}
+	if err := safetensors.WriteFile(file, wrong, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"none.safetensors": "none.safetensors", "../w.safetensors": "not a file beside", "w.safetensors": "b: is not what w.safetensors has"} {
+		if err := save(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	if err := safetensors.WriteFile(file, weights, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := save("w.safetensors"); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := os.Stat(path); err != nil || st.Size() > 1024 {
+		t.Errorf("the program has %v bytes, %v", st, err)
+	}
+	p, err := weft.LoadProgram(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Call(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "weights of another file", got, []*weft.Tensor{x.MatMul(w).Add(b)})
+	if err := p.Save(filepath.Join(dir, "whole.weft")); err != nil { // with its weights inside
+		t.Fatal(err)
+	}
+	if err := safetensors.WriteFile(file, map[string]*weft.Tensor{"w": w, "b": weft.Rand(4)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := weft.LoadProgram(path); err == nil || !strings.Contains(err.Error(), "b: is float32[4] in w.safetensors, want float32[3]") {
+		t.Errorf("a weight of another shape: %v", err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = weft.LoadProgram(filepath.Join(dir, "whole.weft")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = p.Call(x); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "weights inside", got, []*weft.Tensor{x.MatMul(w).Add(b)})
 }

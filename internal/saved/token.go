@@ -134,6 +134,7 @@ func (t *token) UnmarshalJSON(b []byte) error {
 type attrKind struct {
 	name   string
 	typ    reflect.Type
+	parts  reflect.Type // what is saved
 	encode func(e *encoder, a ir.Attrs)
 	decode func(d *decoder) ir.Attrs
 }
@@ -151,14 +152,15 @@ func register(k attrKind) {
 }
 
 // Register lets attributes of type T be saved under a name that no other type has: all fields, which
-// are exported, in their order. A later version of T must read what this one wrote.
+// are exported, in their order. A later version of T has the same fields first. Fields behind them
+// are zero when a file of this version is read, so zero must mean what held before they were there.
 func Register[T ir.Attrs](name string) {
 	t := reflect.TypeFor[T]()
-	register(attrKind{name, t,
+	register(attrKind{name, t, t,
 		func(e *encoder, a ir.Attrs) { e.value(reflect.ValueOf(a)) },
 		func(d *decoder) ir.Attrs {
 			v := reflect.New(t).Elem()
-			d.value(v)
+			d.fields(v)
 			return v.Interface().(ir.Attrs)
 		}})
 }
@@ -167,11 +169,11 @@ func Register[T ir.Attrs](name string) {
 // split gives what is saved, a registered type or a struct of numbers and texts, and join the
 // attributes of that, or panics with *array.Error.
 func RegisterFunc[T ir.Attrs, Parts any](name string, split func(a T) Parts, join func(p Parts) T) {
-	register(attrKind{name, reflect.TypeFor[T](),
+	register(attrKind{name, reflect.TypeFor[T](), reflect.TypeFor[Parts](),
 		func(e *encoder, a ir.Attrs) { e.value(reflect.ValueOf(split(a.(T)))) },
 		func(d *decoder) ir.Attrs {
 			v := reflect.New(reflect.TypeFor[Parts]()).Elem()
-			d.value(v)
+			d.fields(v)
 			return join(v.Interface().(Parts))
 		}})
 }
@@ -287,6 +289,20 @@ func (d *decoder) attrs() ir.Attrs {
 		array.Failf("loadprogram", "", "the file has parameters of type %q, which this program does not know: they are of a later version, or of a package that it does not import (such as weft/kernel, weft/sym or weft/ragged)", name)
 	}
 	return k.decode(d)
+}
+
+// fields reads the fields of attributes. Those that a file of an earlier version lacks stay zero.
+func (d *decoder) fields(v reflect.Value) {
+	if v.Kind() != reflect.Struct {
+		d.value(v)
+		return
+	}
+	for i := range v.NumField() {
+		if i > 0 && len(d.in) == 0 {
+			return
+		}
+		d.value(v.Field(i))
+	}
 }
 
 func (d *decoder) value(v reflect.Value) {
