@@ -18,7 +18,11 @@ import (
 
 const buildSource = `package k
 
-import "math"
+import (
+	"math"
+
+	"weft/kernel"
+)
 
 // Escape counts steps.
 func Escape(cr, ci float32) int32 {
@@ -43,6 +47,10 @@ func Spin(z complex64, k int) complex64 {
 	return z
 }
 
+func Tail(x, freedom float64) (float64, float64) {
+	return kernel.GammaIncC(freedom*freedom/2, x*x/2), kernel.Digamma(x)
+}
+
 func Div(a, b int32) int32 { return a/b + a%b }
 `
 
@@ -65,7 +73,7 @@ func TestBuild(t *testing.T) {
 		code := run(args, strings.NewReader(""), &out, &out)
 		return code, out.String()
 	}
-	for i, f := range []string{"Escape", "Soft[float32]", "Soft[float64]", "Spin", "Div"} {
+	for i, f := range []string{"Escape", "Soft[float32]", "Soft[float64]", "Spin", "Div", "Tail"} {
 		if code, out := weft("build", "src/k.go:"+f, "-o", filepath.Join("out", string(rune('a'+i)))); code != ok {
 			t.Fatalf("%s: %s", f, out)
 		}
@@ -89,7 +97,7 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: there is no go tool: ", err)
 	}
-	cmd := exec.Command(tool, "test", "-vet=all", "./...")
+	cmd := exec.Command(tool, "test", "-vet=all", "./out/...")
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("go test: %v\n%s", err, out)

@@ -41,6 +41,8 @@ func Between(a kernel.Near1[float64]) float64 { return a.At(1) }
 func Scaled(a kernel.Near1[float64]) float64 { return Keep * a.At(1) }
 const Keep = 2
 func Special(a kernel.Near1[float64]) float64 { return kernel.Erfcx(a.At(1)) }
+func Named(a kernel.Near1[float64]) float64 { return kernel.Erfcx(stirling(a.At(1))) }
+func stirling(x float64) float64 { return x }
 func Table(a kernel.Near1[float64], b kernel.Clamped1[float64]) float64 { return a.At(1) + b.At(2) }
 func Placed(a kernel.Near1[float64], e kernel.Elem) float64 { return a.At(1) * float64(e.Index(0)) }
 `
@@ -98,13 +100,13 @@ func TestBuildStencil(t *testing.T) {
 		code := run([]string{"build", "src/k.go:" + f, "-o", dir}, strings.NewReader(""), &out, &out)
 		return code, out.String()
 	}
-	dirs := map[string]string{"Blur": "blur", "Middle[float32]": "middle", "Spin": "spin", "Trail": "trail", "Cube": "cube"}
+	dirs := map[string]string{"Blur": "blur", "Middle[float32]": "middle", "Spin": "spin", "Trail": "trail", "Cube": "cube", "Special": "special"}
 	for f, dir := range dirs {
 		if code, out := build(f, filepath.Join("out", dir)); code != ok {
 			t.Fatalf("%s: %s", f, out)
 		}
 	}
-	for f, want := range map[string]string{"Moving": "not constant", "Scaled": "declares Keep", "Special": "kernel.Erfcx", "Table": "kernel.Clamped1", "Placed": "kernel.Elem"} {
+	for f, want := range map[string]string{"Moving": "not constant", "Scaled": "declares Keep", "Named": "declares stirling", "Table": "kernel.Clamped1", "Placed": "kernel.Elem"} {
 		if code, out := build(f, "none"); code == ok || !strings.Contains(out, want) {
 			t.Errorf("%s: exit %d: %s", f, code, out)
 		}

@@ -112,14 +112,17 @@ func Write(pkg string, f *gokernel.Func, of array.DType) (map[string][]byte, err
 		return nil, err
 	}
 	text, imports, uses := f.Declarations()
-	if len(uses) > 0 {
-		return nil, fmt.Errorf("build: kernel.%s cannot be part of a package that imports nothing of weft", uses[0])
-	}
 	u.Source = text
 	for name, path := range imports {
 		u.Imports = append(u.Imports, gokernel.ImportLine(name, path))
 	}
 	sort.Strings(u.Imports)
+	if uses, err = u.withSpecials(uses); err != nil {
+		return nil, err
+	}
+	if len(uses) > 0 {
+		return nil, fmt.Errorf("build: kernel.%s cannot be part of a package that imports nothing of weft", uses[0])
+	}
 	return u.render(u, u.Func, map[string]*template.Template{".go": plain, "_amd64.go": amd64, "_other.go": other, "_test.go": test, "_amd64.s": assembly})
 }
 

@@ -41,7 +41,6 @@ type stencilUnit struct {
 	Call         string   // the arguments of the function
 	Windows      string   // the types of neighbourhoods
 	States       int      // results that are the first arrays of the next step; 0 if they cannot be
-	numberNames  []string
 }
 
 // writeStencil returns the files of a package for a function of neighbourhoods.
@@ -71,6 +70,9 @@ func writeStencil(pkg string, f *gokernel.Func, args []array.DType) (map[string]
 		u.Imports = append(u.Imports, gokernel.ImportLine(name, path))
 	}
 	sort.Strings(u.Imports)
+	if uses, err = u.withSpecials(uses); err != nil {
+		return nil, err
+	}
 	if u.Windows, err = windows(u.Rank, text, uses); err != nil {
 		return nil, err
 	}
