@@ -2,6 +2,7 @@ package ragged
 
 import (
 	"io"
+	"slices"
 
 	"weft"
 	"weft/internal/array"
@@ -34,7 +35,7 @@ func (l *List) Track(opts ...weft.TrackOpts) *Tracked {
 	const op = "track"
 	defer array.Named(op).End()
 	l.single(op)
-	d := &Tracked{l: l, opts: opts}
+	d := &Tracked{l: l, opts: slices.Clone(opts)}
 	d.follow(op)
 	return d
 }
