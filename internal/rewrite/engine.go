@@ -41,6 +41,7 @@ type Context struct {
 
 	factored *ir.Node // what product was last asked for
 	last     product
+	sum      total // what was last asked for
 
 	functions map[*op.Function]*op.Function // of loops and branches, rewritten
 	makers    makers

@@ -16,10 +16,28 @@ var gatherRules = []*Rule{
 	factorRule(Fast, "powers of one base", "pow(a, x)*y*pow(a, z) -> y*pow(a, x+z), pow(a, 3)/a -> square(a)", powersOfOneBase),
 }
 
+// count is the number of factors for which f holds.
+func count(p *product, f func(x *ir.Node) bool) (n int) {
+	for _, x := range p.num {
+		if f(x) {
+			n++
+		}
+	}
+	for _, x := range p.den {
+		if f(x) {
+			n++
+		}
+	}
+	return n
+}
+
 // constantFactors makes one constant of several.
 func constantFactors(c *Context, n *ir.Node) *ir.Node {
 	p := c.severalFactors(n)
 	if p == nil {
+		return nil
+	}
+	if count(p, func(f *ir.Node) bool { return bare(f).Op == ir.Const }) < 2 {
 		return nil
 	}
 	q := &product{neg: p.neg}
@@ -65,16 +83,18 @@ func constantFactors(c *Context, n *ir.Node) *ir.Node {
 
 // exponentials makes one exponential of several. Something else may need one at most.
 func exponentials(c *Context, n *ir.Node, p *product) *product {
+	if count(p, func(f *ir.Node) bool { return f.Op == op.Exp }) < 2 {
+		return nil
+	}
 	q := &product{neg: p.neg}
 	var sum *ir.Node
-	count, shared := 0, 0
+	shared := 0
 	split := func(list []*ir.Node, d *op.Def) (rest []*ir.Node) {
 		for _, f := range list {
 			if f.Op != op.Exp {
 				rest = append(rest, f)
 				continue
 			}
-			count++
 			if !c.once(f) {
 				shared++
 			}
@@ -91,7 +111,7 @@ func exponentials(c *Context, n *ir.Node, p *product) *product {
 	}
 	q.num = split(p.num, op.Add)
 	q.den = split(p.den, op.Sub)
-	if count < 2 || shared > 1 {
+	if shared > 1 {
 		return nil
 	}
 	q.num = append(q.num, apply(op.Exp, sum))
@@ -122,6 +142,9 @@ func powerOf(f *ir.Node) (base *ir.Node, e exponent) {
 
 // powersOfOneBase joins factors with one base, where one of them at least is written as a power.
 func powersOfOneBase(c *Context, n *ir.Node, p *product) *product {
+	if count(p, func(f *ir.Node) bool { return is(f, op.Pow, op.PowInt) }) == 0 {
+		return nil
+	}
 	for _, f := range slices.Concat(p.num, p.den) {
 		base, _ := powerOf(f)
 		if base == f || f.Op == op.Sqrt {

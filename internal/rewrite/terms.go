@@ -11,63 +11,60 @@ import (
 // Sums and differences as lists of terms, so that what cancels and which constants meet is found
 // however the sum was put together.
 
-// A term is x times a constant, nil for 1, with a sign.
+// A term is x times a constant, which is 1 or -1 for integers.
 type term struct {
-	x, coef  *ir.Node
-	negative bool
+	x    *ir.Node
+	coef float64
 }
 
-// A total is a sum of terms and a constant.
+// A total is a sum of terms and constants.
 type total struct {
-	terms    []term
-	constant *ir.Node // without dimensions, nil for 0
-	ops      int      // operations that nothing but the sum needs
+	terms     []term
+	constants []term // without dimensions
+	ops       int    // operations that nothing but the sum needs
 }
 
 // maxTerms is how many terms a sum may have for rules to look at it.
-const maxTerms = 16
+const maxTerms = 12
 
-// terms returns the terms of n, or false if there are too many.
+// terms returns the terms of n until the next call, or false if there are too many.
 func (c *Context) terms(n *ir.Node) (*total, bool) {
-	t := &total{}
-	t.add(c, n, false, true, 2*maxTerms)
+	t := &c.sum
+	*t = total{terms: t.terms[:0], constants: t.constants[:0]}
+	t.add(c, n, 1, true, 2*maxTerms)
 	return t, len(t.terms) <= maxTerms
 }
 
-// add adds the terms of n, or of -n, looking at no more than looks nodes. alone says that nothing
+// add adds the terms of n times sign, looking at no more than looks nodes. alone says that nothing
 // but the sum needs n. It returns how many nodes it may still look at.
-func (t *total) add(c *Context, n *ir.Node, negative, alone bool, looks int) int {
+func (t *total) add(c *Context, n *ir.Node, sign float64, alone bool, looks int) int {
 	looks--
 	v, x := bare(n), n.Args
 	if v.Op == ir.Const {
-		d := op.Add
-		if negative {
-			d = op.Sub
-		}
-		if t.constant == nil {
-			t.constant = num(v, 0)
-		}
-		t.constant = computed(c, d, t.constant, v)
+		t.constants = append(t.constants, term{v, sign})
 		return looks
 	}
 	if looks > 0 && is(v, op.Add, op.Sub, op.Neg) && v != n {
-		return t.add(c, v, negative, alone && c.once(n), looks)
+		return t.add(c, v, sign, alone && c.once(n), looks)
 	}
 	if looks > 0 && is(n, op.Add, op.Sub, op.Neg) {
 		if alone {
 			t.ops++
 		}
-		first := negative != (n.Op == op.Neg)
-		looks = t.add(c, x[0], first, alone && c.once(x[0]), looks)
 		if n.Op == op.Neg {
-			return looks
+			return t.add(c, x[0], -sign, alone && c.once(x[0]), looks)
 		}
-		return t.add(c, x[1], negative != (n.Op == op.Sub), alone && c.once(x[1]), looks)
+		looks = t.add(c, x[0], sign, alone && c.once(x[0]), looks)
+		if n.Op == op.Sub {
+			sign = -sign
+		}
+		return t.add(c, x[1], sign, alone && c.once(x[1]), looks)
 	}
-	m := term{n, nil, negative}
+	m := term{n, sign}
 	if n.Op == op.Mul && n.DType.Float() {
 		if k := bare(x[1]); k.Op == ir.Const && len(k.Shape) == 0 {
-			m = term{as(x[0], n), k, negative}
+			v, _ := number(k)
+			m = term{as(x[0], n), sign * v.Float}
 			if alone {
 				t.ops++
 			}
@@ -88,7 +85,7 @@ func computed(c *Context, d *op.Def, x ...*ir.Node) *ir.Node {
 
 // cancel takes terms away that the sum adds and subtracts, and joins multiples of one array of
 // floats. It reports whether it did.
-func (t *total) cancel(c *Context) bool {
+func (t *total) cancel() bool {
 	before := len(t.terms)
 	for i := 0; i < len(t.terms); i++ {
 		for k := i + 1; k < len(t.terms); k++ {
@@ -96,51 +93,54 @@ func (t *total) cancel(c *Context) bool {
 			if a.x != b.x {
 				continue
 			}
-			if a.coef == b.coef && a.negative != b.negative {
+			if a.coef == -b.coef {
 				t.terms = slices.Delete(slices.Delete(t.terms, k, k+1), i, i+1)
 				i--
 				break
 			}
-			if !a.x.DType.Float() {
-				continue
+			if a.x.DType.Float() {
+				t.terms[i].coef += b.coef
+				t.terms = slices.Delete(t.terms, k, k+1)
+				k--
 			}
-			d := op.Add
-			if a.negative != b.negative {
-				d = op.Sub
-			}
-			t.terms[i].coef = computed(c, d, factor(a), factor(b))
-			t.terms = slices.Delete(t.terms, k, k+1)
-			k--
 		}
 	}
 	return len(t.terms) < before
 }
 
-// factor is the constant of a term.
-func factor(m term) *ir.Node {
-	if m.coef != nil {
-		return m.coef
+// constant is the sum of the constants, nil if there are none or it is 0.
+func (t *total) constant(c *Context) (k *ir.Node) {
+	for _, m := range t.constants {
+		switch {
+		case k == nil && m.coef < 0:
+			k = computed(c, op.Neg, m.x)
+		case k == nil:
+			k = m.x
+		case m.coef < 0:
+			k = computed(c, op.Sub, k, m.x)
+		default:
+			k = computed(c, op.Add, k, m.x)
+		}
 	}
-	return num(m.x, 1)
+	if k != nil && isZero(k) {
+		return nil
+	}
+	return k
 }
 
 // node is the sum in the place of n, and the number of its operations.
-func (t *total) node(n *ir.Node) (r *ir.Node, ops int) {
+func (t *total) node(c *Context, n *ir.Node) (r *ir.Node, ops int) {
 	var plus, minus []*ir.Node
 	for _, m := range t.terms {
-		x, negative := m.x, m.negative
-		if m.coef != nil {
-			v, _ := number(m.coef)
-			if v.Float == 0 {
-				continue
-			}
-			negative = negative != (v.Float < 0)
-			if k := math.Abs(v.Float); k != 1 {
-				ops++
-				x = apply(op.Mul, x, num(x, k))
-			}
+		x, k := m.x, math.Abs(m.coef)
+		if k == 0 {
+			continue
 		}
-		if negative {
+		if k != 1 {
+			ops++
+			x = apply(op.Mul, x, num(x, k))
+		}
+		if m.coef < 0 {
 			minus = append(minus, x)
 		} else {
 			plus = append(plus, x)
@@ -149,10 +149,7 @@ func (t *total) node(n *ir.Node) (r *ir.Node, ops int) {
 	bySize := func(a, b *ir.Node) int { return bare(a).Size() - bare(b).Size() }
 	slices.SortStableFunc(plus, bySize)
 	slices.SortStableFunc(minus, bySize)
-	k := t.constant
-	if k != nil && isZero(k) {
-		k = nil
-	}
+	k := t.constant(c)
 	if len(plus) == 0 && k != nil {
 		r, k = k, nil
 	}
@@ -189,10 +186,10 @@ func shorter(c *Context, n *ir.Node) *ir.Node {
 		return nil
 	}
 	t, ok := c.terms(n)
-	if !ok || !t.cancel(c) && t.constant == nil {
+	if !ok || !t.cancel() && len(t.constants) < 2 {
 		return nil
 	}
-	if m, ops := t.node(n); ops < t.ops {
+	if m, ops := t.node(c, n); ops < t.ops {
 		return m
 	}
 	return nil
