@@ -55,6 +55,7 @@ func filled(name string, d weft.DType, x any, shape []any) *Var {
 	typ := func([]*Var) ir.Type { return ir.Type{DType: d, Shape: known(ls)} }
 	return o.one(typ, func(c *sized) *weft.Tensor {
 		s := c.ints(ls)
+		defer array.Named(name).End()
 		if t, ok := of(c.args).(*weft.Tensor); ok {
 			return t.To(d).Expand(s...)
 		}

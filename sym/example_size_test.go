@@ -87,3 +87,22 @@ func ExampleShared() {
 	fmt.Println(seen.Tensor())
 	// Output: [1. 2. 3.]
 }
+
+func ExampleVar_MaskSelect() {
+	x := sym.Vector("x", weft.Float32)
+	f := must(sym.Function(sym.In(x), sym.Out(x.MaskSelect(x.Gt(0)), x.Gt(0).NonZero())))
+	out, err := f.Call(weft.FromSlice([]float32{1, -2, 3}))
+	fmt.Println(out[0], out[1], err)
+	// Output: [1. 3.] [0 2] <nil>
+}
+
+// A loop that keeps the steps it takes.
+func ExampleScanOpts() {
+	x := sym.Scalar("x", weft.Float32)
+	r := sym.Scan(sym.ScanOpts{Initial: []any{x}, Steps: 100, Trim: true}, func(s sym.Step) sym.Next {
+		h := s.H[0].Mul(2)
+		return sym.Next{H: []*sym.Var{h}, Until: h.Gt(10)}
+	})
+	fmt.Println(run(must(sym.Function(sym.In(x), sym.Out(r.H[0]))), 1))
+	// Output: [ 2.  4.  8. 16.]
+}

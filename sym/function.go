@@ -140,7 +140,8 @@ func (n NoDefaultUpdates) option(s *settings) { s.noDefault = true }
 // A Fn is a function compiled of variables, by [Function]. It is safe for concurrent use by several
 // goroutines. A call that updates a shared variable waits for all calls that read or update it, of
 // this and of other functions. Calls that only read run concurrently. So calls are serialisable,
-// and no update is lost. [weft.Compiled] says more.
+// and no update is lost. [weft.Compiled] says more. One thing is left out: where a length is a random
+// draw, and another function draws from the same variable at the same time, it may come between.
 type Fn struct {
 	name    string
 	inputs  []Param
@@ -564,6 +565,9 @@ func (f *Fn) Why() string {
 func (f *Fn) Free() {
 	f.notNil()
 	f.run.Store(nil)
+	if f.family != nil {
+		f.family.free()
+	}
 }
 
 // CopyOpts are the options of [Fn.Copy].

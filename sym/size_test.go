@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"weft"
@@ -91,5 +92,65 @@ func misuse(t *testing.T, what string, err error, words ...string) {
 		if !strings.Contains(err.Error(), w) {
 			t.Errorf("%s: %v, want %q in it", what, err, w)
 		}
+	}
+}
+
+// TestSizesConcurrent: calls of 16 goroutines with different sizes, the first of each at once.
+func TestSizesConcurrent(t *testing.T) {
+	x, n := sym.Vector("x", weft.Float64), sym.Scalar("n", weft.Int64)
+	f := function(t, sym.In(x, n), sym.Out(x.Slice(sym.Range(0, n)).Sum(), x.MaskSelect(x.Ge(n)).Len(0)))
+	v := weft.Arange(9).To(weft.Float64)
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			for k := range 20 {
+				n := (g + k) % 9
+				out, err := f.Call(v, n)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, want := out[0].Item(), float64(n*(n-1)/2); got != want {
+					t.Errorf("the sum of %d is %v, want %v", n, got, want)
+				}
+				if got := out[1].ItemInt(); got != int64(9-n) {
+					t.Errorf("%d elements are at least %d", got, n)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	f.Free()
+	if _, err := f.Call(v, 1); err == nil {
+		t.Error("a function that was freed runs")
+	}
+}
+
+// TestLengthsAreChecked: what is no size.
+func TestLengthsAreChecked(t *testing.T) {
+	x, n := sym.Vector("x", weft.Float64), sym.Scalar("n", weft.Int64)
+	real := sym.Scalar("real", weft.Float64)
+	for what, c := range map[string]struct {
+		do    func()
+		words []string
+	}{
+		"a float":        {func() { sym.Zeros(real) }, []string{"zeros", "shape", "real float64[]"}},
+		"a vector":       {func() { x.Reshape(x) }, []string{"reshape", "x float64[?]"}},
+		"a string":       {func() { sym.Eye("3") }, []string{"eye", "n", "string"}},
+		"a nil variable": {func() { sym.Ones((*sym.Var)(nil)) }, []string{"ones", "nil"}},
+		"a step of 0":    {func() { x.Slice(sym.Range(n, 3, 0)) }, []string{"slice", "step"}},
+		"no axis":        {func() { x.Len(1) }, []string{"len", "axis"}},
+		"steps by a float": {func() {
+			sym.Scan(sym.ScanOpts{Steps: real, Initial: []any{x}}, func(s sym.Step) sym.Next { return sym.Next{H: s.H} })
+		}, []string{"scan", "Steps", "real"}},
+		"trim without until": {func() {
+			sym.Scan(sym.ScanOpts{Steps: 3, Trim: true, Initial: []any{x}}, func(s sym.Step) sym.Next { return sym.Next{H: s.H} })
+		}, []string{"scan", "Trim", "Until"}},
+	} {
+		misuse(t, what, weft.Try(c.do), c.words...)
+	}
+	for what, v := range map[string]*sym.Var{"zeros": sym.Zeros(n), "narrow": x.Narrow(0, 0, n), "expand": x.Expand(n, 3), "floordiv": sym.Zeros(n.FloorDiv(n.Add(1)))} {
+		_, err := function(t, sym.In(x, n), sym.Out(v), sym.IgnoreUnused).Call(floats(1, 2, 3), -1)
+		misuse(t, "a negative size of "+what, err, what)
 	}
 }

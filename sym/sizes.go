@@ -225,6 +225,13 @@ func (m *family) add(s *step, at *member, c *supply) {
 	}
 }
 
+// free forgets members and functions of sources.
+func (m *family) free() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.trees, m.members, m.others = nil, 0, nil
+}
+
 // need notes a source unless that is nil, and returns all.
 func (m *family) need(v *Var) []*Var {
 	m.mu.Lock()
