@@ -326,7 +326,9 @@ func (a *application) own(tr *core.Trace) {
 	}
 	for k, out := range a.outs {
 		if a.dirty[k] >= 0 {
+			w := core.OpenWrite(out.v())
 			core.CopyViews(nil, out.v(), &owned[k])
+			w.Done()
 		} else {
 			*out.v() = owned[k]
 		}
