@@ -32,7 +32,8 @@ var aliases = map[string]string{
 	"records.Array.Layout":  "the slice is what the methods of its result show",
 	"ragged.Records.Layout": "the slice is what the methods of its result show",
 
-	"checkpoint.Part.State": "the receiver may be a type of this test",
+	"weft.Vars.AlignLeading": "the result holds the values that the names have",
+	"checkpoint.Part.State":  "the receiver may be a type of this test",
 }
 
 func init() {

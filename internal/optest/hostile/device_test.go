@@ -239,6 +239,9 @@ func compareOn(tg *target, seed uint64, dev weft.Device) (faults []string, value
 	if again, _, _, _ := callOn(tg, seed, weft.CPU); again == nil || again.h.Sum64() != want.h.Sum64() {
 		return nil, false // it counts its calls, or takes the time
 	}
+	if tg.name == "weft.Program.Tensors" {
+		return nil, false // they lie where the program was loaded
+	}
 	got, thrown, n, ok := callOn(tg, seed, dev)
 	switch {
 	case !ok && n == 0:
