@@ -125,6 +125,9 @@ func TestRowsAndSlicesInPlainGo(t *testing.T) {
 			return Partial(kernel.Near2[float64]{Data: x, Shape: shape, Place: [2]int{i, j}}, kernel.Array2[float64]{Data: b, Shape: [2]int{2, 3}},
 				kernel.Wrapped3[float64]{Data: c, Shape: [3]int{2, 2, 2}}, kernel.Zeroed2[float64]{Data: b, Shape: [2]int{2, 3}}, kernel.Clamped2[float64]{Data: b, Shape: [2]int{2, 3}})
 		}},
+		{"SlicedWindow", weft.FromSlice(wave(rows*cols), rows, cols), nil, [][2]int{{-2, 2}, {-8, 8}}, func(i, j int) float64 {
+			return SlicedWindow(kernel.Near2[float64]{Data: wave(rows * cols), Shape: shape, Place: [2]int{i, j}})
+		}},
 		{"Unused", weft.FromSlice(x, rows, cols), nil, [][2]int{{0, 3}, {-4, 1}}, func(i, j int) float64 {
 			return Unused(kernel.Near2[float64]{Data: x, Shape: shape, Place: [2]int{i, j}})
 		}},
