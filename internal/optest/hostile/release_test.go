@@ -38,9 +38,9 @@ func tensorsIn(v reflect.Value) (ts []*weft.Tensor) {
 	return ts
 }
 
-// moves are what is not looked at: Keep takes memory out of a scope for its result to give back,
-// the results of an LSTM are windows on one array that none of them is, and functions of the user
-// may return tensors of a file, which they capture.
+// moves are what is not looked at. Keep takes memory out of a scope for its result to give back. The
+// results of an LSTM are windows on one array that none of them is. Functions of the user may return
+// tensors of a file, which they capture.
 var moves = []string{"weft.Scope.Keep", "nn.LSTM.Forward", "nn.LSTM.Run", "weft.Func.ApplyAll", "weft.Cond", "weft.While", "weft.ScanSteps"}
 
 // TestReleaseOfViews calls every function and method of package weft that returns tensors, with
