@@ -76,6 +76,12 @@ func (tr *Trace) cellOf(v *array.View) *cell {
 	if tr.tight && st.Bytes-v.Size()*v.DType.Size() < allocUnit {
 		at = block(v, false)
 	}
+	for o := tr.Outer; o != nil; o = o.Outer { // the elements that a trace around knows, which may not be all
+		if c := o.cells[st]; c != nil {
+			at = c.at
+			break
+		}
+	}
 	return tr.Input(Source{Kind: fromCapture, At: at, PC: array.Caller()})
 }
 

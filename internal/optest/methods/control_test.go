@@ -261,3 +261,27 @@ func TestControlRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A loop captures an argument that is a part of its memory.
+func TestLoopCapturesWindow(t *testing.T) {
+	for name, x := range map[string]*weft.Tensor{
+		"columns":   weft.Rand(9, 8).Slice(weft.All, weft.Range(0, 6)),
+		"middle":    weft.Rand(9, 8).Slice(weft.Range(2, 5), weft.Range(1, 7)),
+		"transpose": weft.Rand(9, 8).T().Slice(weft.Range(3, 7)),
+		"backwards": weft.Rand(40).Flip(0).Slice(weft.Range(3, 30, 2)),
+	} {
+		f := func(x *weft.Tensor) *weft.Tensor {
+			part := x.Slice(weft.Range(0, 2)).Sum()
+			return weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Sum().Lt(100) },
+				func(s []*weft.Tensor) []*weft.Tensor {
+					return []*weft.Tensor{s[0].Add(x).Add(part).Add(x.Slice(weft.Range(1, 2)))}
+				}, []*weft.Tensor{x})[0]
+		}
+		got, err := weft.Compile(f).Call(x)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		tensortest.SameBits(t, name, got, f(x))
+	}
+}
