@@ -164,3 +164,46 @@ func TestResultsPage(t *testing.T) {
 		t.Errorf("only %d rows were checked", rows)
 	}
 }
+
+// TestRows holds the page of rows to the tests that it names: each exists, and each row names one
+// or says in words why there is none.
+func TestRows(t *testing.T) {
+	exists := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Example)\w*)\(`).FindAllSubmatch(text, -1) {
+			exists[string(m[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("rows.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for _, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, " | ")
+		if !strings.HasPrefix(line, "| ") || len(cells) < 3 || strings.HasPrefix(line, "|---") || strings.Contains(line, "| held by |") {
+			continue
+		}
+		rows++
+		names := regexp.MustCompile("`((?:Test|Example)\\w+)`").FindAllStringSubmatch(cells[len(cells)-1], -1)
+		if len(names) == 0 && !regexp.MustCompile(`not here yet|left out|nothing`).MatchString(line) {
+			t.Errorf("a row without a test: %s", line)
+		}
+		for _, n := range names {
+			if !exists[n[1]] {
+				t.Errorf("no test %s: %s", n[1], line)
+			}
+		}
+	}
+	if rows < 80 {
+		t.Errorf("%d rows", rows)
+	}
+}

@@ -356,7 +356,7 @@ func sameElements(a, b *array.View) bool {
 		return true
 	}
 	var x, y bytes.Buffer
-	return a.Store.Host() != nil && b.Store.Host() != nil && raw.Write(&x, a) == nil && raw.Write(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+	return a.Store.Device == 0 && b.Store.Device == 0 && raw.Write(&x, a) == nil && raw.Write(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // Operations returns how often the graph has each operation, also in functions that operations run.
