@@ -158,7 +158,8 @@ func (v *Var) part(axis int, s Span) *Var {
 func take(t *weft.Tensor, axis, from, step, count int) *weft.Tensor {
 	spans := slices.Repeat([]weft.Span{weft.All}, axis)
 	if count == 0 {
-		return t.Slice(append(spans, weft.Range(0, 0))...)
+		from = max(min(from, t.Dim(axis)), 0)
+		return t.Slice(append(spans, weft.Range(from, from))...)
 	}
 	stop := from + count*step
 	if stop < 0 {

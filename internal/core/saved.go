@@ -161,8 +161,14 @@ func (r *TracedGraph) Program(inputs, outputs []string, name func(t *Tensor) str
 }
 
 // Verify panics with *array.Error unless the graph of p for these lengths is that of the recording.
-func (r *TracedGraph) Verify(p *saved.Program, lengths []int) {
-	var outs []*ir.Node
+func (r *TracedGraph) Verify(p *saved.Program, lengths []int) { p.Verify(r.outs(), lengths) }
+
+// VerifyTypes panics with *array.Error unless the results of p for these lengths have the types of the
+// recording.
+func (r *TracedGraph) VerifyTypes(p *saved.Program, lengths []int) { p.VerifyTypes(r.outs(), lengths) }
+
+// outs are the results that the graph computes, and what is written behind them.
+func (r *TracedGraph) outs() (outs []*ir.Node) {
 	for _, x := range r.e.roots {
 		if x.out >= 0 {
 			outs = append(outs, r.e.Outs[x.out])
@@ -173,7 +179,7 @@ func (r *TracedGraph) Verify(p *saved.Program, lengths []int) {
 			outs = append(outs, r.e.Outs[i])
 		}
 	}
-	p.Verify(outs, lengths)
+	return outs
 }
 
 // refuse lists all that a program by itself cannot do.

@@ -20,7 +20,13 @@ type SaveNames struct {
 	Inputs  []string // "x", or "x[n 784]": a name of a size is a free length
 	Outputs []string
 	Name    func(t *Tensor) string // of captured memory, "" if it has none
+	Sized   bool                   // sizes may be compared with each other and with numbers: see boundLengths
 }
+
+// boundLengths are lengths that are traced besides where a size may be a minimum, a remainder or another
+// number that changes its form: short and long ones, with all remainders by 3, 4 and 5. A trace that
+// fails says nothing: the function does not take that length.
+var boundLengths = []int{2, 3, 4, 5, 6, 7, 14, 23, 61, 136, 1009, 4000, 70001}
 
 // trialOffsets are what is added to a length in the traces that look for what depends on it. They have
 // all remainders by 4, so that a division that rounds is seen.
@@ -76,32 +82,60 @@ func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGr
 // saveTrials traces the function for several sets of lengths and returns a program for all.
 func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at []int, multiples bool, o SaveNames, record func(types []ir.Type) *TracedGraph) *saved.Program {
 	n := len(trialOffsets)
-	trials := make([][]int, n+1) // the last one checks
-	all := make([]*saved.Program, n)
-	graphs := make([]*TracedGraph, n+1)
-	for t := range trials {
-		for k := range lengths {
-			trials[t] = append(trials[t], trialLength(at[k], k, t, multiples))
+	var trials [][]int
+	var all []*saved.Program
+	var graphs []*TracedGraph
+	trace := func(trial []int) {
+		g := record(withLengths(example, of, trial))
+		trials, graphs = append(trials, trial), append(graphs, g)
+		all = append(all, g.Program(names, outputNames(g, o.Outputs), o.Name))
+	}
+	for t := range n + 1 {
+		trial := make([]int, len(lengths))
+		for k := range trial {
+			trial[k] = trialLength(at[k], k, t, multiples)
 		}
-		types := slices.Clone(example)
-		for i := range types {
-			types[i].Shape = slices.Clone(types[i].Shape)
-			for axis, k := range of[i] {
-				if k >= 0 {
-					types[i].Shape[axis] = trials[t][k]
-				}
+		trace(trial)
+	}
+	if o.Sized {
+		for t := range boundLengths {
+			trial := make([]int, len(lengths))
+			for k := range trial {
+				trial[k] = boundLengths[(t*(1+k%(len(boundLengths)-1))+3*k)%len(boundLengths)]
 			}
-		}
-		graphs[t] = record(types)
-		if t < n {
-			all[t] = graphs[t].Program(names, outputNames(graphs[t], o.Outputs), o.Name)
+			array.Try(func() { trace(trial) })
 		}
 	}
-	p := saved.Unify(all, lengths, of, trials[:n])
-	for t := range trials {
-		graphs[t].Verify(p, trials[t])
+	fit, fitted := slices.Clone(all[:n]), slices.Clone(trials[:n]) // number n checks
+	like := func(t int) bool { return t <= n || all[t].Like(all[0]) }
+	for t := n + 1; t < len(all); t++ {
+		if like(t) {
+			fit, fitted = append(fit, all[t]), append(fitted, trials[t])
+		}
+	}
+	p := saved.Unify(fit, lengths, of, fitted)
+	for t, trial := range trials {
+		if like(t) {
+			graphs[t].Verify(p, trial)
+		} else { // a size of 1 is not expanded, and equal constants are one
+			graphs[t].VerifyTypes(p, trial)
+		}
 	}
 	return p
+}
+
+// withLengths returns types with these lengths for the axes that are free.
+func withLengths(example []ir.Type, of [][]int, lengths []int) []ir.Type {
+	types := slices.Clone(example)
+	for i := range types {
+		types[i].Shape = slices.Clone(types[i].Shape)
+		for axis, k := range of[i] {
+			if k >= 0 {
+				types[i].Shape[axis] = lengths[k]
+			}
+		}
+	}
+	return types
 }
 
 // trialLength is length number k in trial t, where at is the length of the example. The order of the

@@ -169,11 +169,10 @@ func (e *env) eval(x *expr) int64 {
 	for _, a := range x.Factors {
 		v = product(v, int64(e.atom(a)))
 	}
-	if s := v + x.Offset; (s > v) != (x.Offset > 0) && x.Offset != 0 {
-		malformed("a size overflows")
-	} else {
-		v = s
+	if x.And != nil {
+		v = total(v, e.eval(x.And))
 	}
+	v = total(v, x.Offset)
 	if x.Over > 1 {
 		q := v / x.Over
 		if v%x.Over != 0 && v < 0 {
@@ -181,7 +180,26 @@ func (e *env) eval(x *expr) int64 {
 		}
 		v = q
 	}
+	if x.Mod > 1 {
+		if v %= x.Mod; v < 0 {
+			v += x.Mod
+		}
+	}
+	if x.Least != nil {
+		v = max(v, e.eval(x.Least))
+	}
+	if x.Most != nil {
+		v = min(v, e.eval(x.Most))
+	}
 	return v
+}
+
+func total(a, b int64) int64 {
+	s := a + b
+	if b != 0 && (s > a) != (b > 0) {
+		malformed("a size overflows")
+	}
+	return s
 }
 
 func product(a, b int64) int64 {

@@ -12,12 +12,17 @@ import (
 // graphs differ in a number, an expression over lengths and over sizes of earlier values must give all
 // of them.
 
-// An expr is floor((Scale * the product of Factors + Offset) / Over).
+// An expr is floor((Scale * the product of Factors + And + Offset) / Over), its remainder by Mod, not
+// below Least and not above Most.
 type expr struct {
 	Scale   int64  `json:"scale"`
 	Factors []atom `json:"of"`
 	Offset  int64  `json:"plus,omitempty"`
 	Over    int64  `json:"over,omitempty"` // 0 and 1: not divided
+	And     *expr  `json:"and,omitempty"`
+	Mod     int64  `json:"mod,omitempty"` // 0 and 1: no remainder is taken
+	Least   *expr  `json:"least,omitempty"`
+	Most    *expr  `json:"most,omitempty"`
 }
 
 // An atom is the size of an axis of the value of a node, or length number Axis if Node is -1.
@@ -95,6 +100,11 @@ func (k *known) unify(trials []*graph, built [][]*ir.Node) *graph {
 		}
 	}
 	return out
+}
+
+// Like reports that two programs have the same operations with the same arguments.
+func (p *Program) Like(q *Program) bool {
+	return slices.EqualFunc(p.Graph.Nodes, q.Graph.Nodes, func(a, b node) bool { return a.Op == b.Op && slices.Equal(a.Args, b.Args) })
 }
 
 func countsOf(a, b *graph) string {
@@ -235,7 +245,173 @@ func (k *known) fit(v []int64) *expr {
 			}
 		}
 	}
+	for _, find := range []func(v []int64) *expr{k.sum, k.remainder, k.bounded, k.ofTwo, k.longSum} {
+		if e := find(v); e != nil {
+			return e
+		}
+	}
 	return nil
+}
+
+// longSum finds a multiple of an atom plus a sum of two or a quotient.
+func (k *known) longSum(v []int64) *expr {
+	for i, a := range k.values {
+		for scale := int64(1); scale <= 4; scale++ {
+			rest := make([]int64, len(v))
+			for t := range v {
+				rest[t] = v[t] - scale*a[t]
+			}
+			and := k.sum(rest)
+			for j := 0; j < len(k.values) && and == nil; j++ {
+				for over := int64(2); over <= 4 && and == nil; over++ {
+					if by, offset, ok := quotient(k.values[j], rest, over); ok {
+						and = &expr{Scale: by, Factors: []atom{k.atoms[j]}, Offset: offset, Over: over}
+					}
+				}
+			}
+			if and != nil {
+				return &expr{Scale: scale, Factors: []atom{k.atoms[i]}, And: and}
+			}
+		}
+	}
+	return nil
+}
+
+// remainder finds an atom's remainder by a number.
+func (k *known) remainder(v []int64) *expr {
+	for i, a := range k.values {
+		for by := slices.Max(v) + 1; by > 1 && by <= 64; by++ {
+			if !slices.ContainsFunc(v, func(x int64) bool { return x < 0 }) && equalAt(v, func(t int) int64 { return a[t] % by }) {
+				return &expr{Scale: 1, Factors: []atom{k.atoms[i]}, Mod: by}
+			}
+		}
+	}
+	return nil
+}
+
+// ofTwo finds the lesser or the greater of two atoms.
+func (k *known) ofTwo(v []int64) *expr {
+	for i, a := range k.values {
+		for j, b := range k.values[:i] {
+			first, second := &expr{Scale: 1, Factors: []atom{k.atoms[j]}}, &expr{Scale: 1, Factors: []atom{k.atoms[i]}}
+			switch {
+			case equalAt(v, func(t int) int64 { return min(a[t], b[t]) }):
+				first.Most = second
+				return first
+			case equalAt(v, func(t int) int64 { return max(a[t], b[t]) }):
+				first.Least = second
+				return first
+			}
+		}
+	}
+	return nil
+}
+
+func equalAt(v []int64, f func(t int) int64) bool {
+	for t := range v {
+		if v[t] != f(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// sum finds a sum of two atoms, each with a scale, and a constant.
+func (k *known) sum(v []int64) *expr {
+	for i, a := range k.values {
+		for j, b := range k.values[:i] {
+			scale, offset, and, ok := plane(b, a, v)
+			if ok {
+				return &expr{Scale: scale, Factors: []atom{k.atoms[j]}, Offset: offset, And: &expr{Scale: and, Factors: []atom{k.atoms[i]}}}
+			}
+		}
+	}
+	return nil
+}
+
+// plane returns the whole numbers with v = scale*a + and*b + offset, if there are such.
+func plane(a, b, v []int64) (scale, offset, and int64, ok bool) {
+	for t := 2; t < len(v); t++ {
+		a1, b1, v1 := a[1]-a[0], b[1]-b[0], v[1]-v[0]
+		a2, b2, v2 := a[t]-a[0], b[t]-b[0], v[t]-v[0]
+		d := a1*b2 - a2*b1
+		if d == 0 {
+			continue
+		}
+		scale, and = (v1*b2-v2*b1)/d, (a1*v2-a2*v1)/d
+		offset = v[0] - scale*a[0] - and*b[0]
+		for t := range v {
+			if scale*a[t]+and*b[t]+offset != v[t] {
+				return 0, 0, 0, false
+			}
+		}
+		return scale, offset, and, true
+	}
+	return 0, 0, 0, false
+}
+
+// bounded finds a line, or a sum of two atoms, that is cut off at the least or at the greatest of the
+// values.
+func (k *known) bounded(v []int64) *expr {
+	for _, least := range []bool{true, false} {
+		bound := slices.Max(v)
+		if least {
+			bound = slices.Min(v)
+		}
+		inner := &known{atoms: k.atoms, values: make([][]int64, len(k.values))} // where it is not cut off
+		var rest []int64
+		for t := range v {
+			if v[t] != bound {
+				rest = append(rest, v[t])
+				for i, a := range k.values {
+					inner.values[i] = append(inner.values[i], a[t])
+				}
+			}
+		}
+		if len(rest) < 2 {
+			continue
+		}
+		e := inner.linear(rest)
+		if e == nil || !equalAt(v, func(t int) int64 {
+			n := k.at(e, t)
+			if least {
+				return max(n, bound)
+			}
+			return min(n, bound)
+		}) {
+			continue
+		}
+		if limit := (&expr{Offset: bound}); least {
+			e.Least = limit
+		} else {
+			e.Most = limit
+		}
+		return e
+	}
+	return nil
+}
+
+// linear finds a line or a sum of two atoms. Few values are enough for the simplest lines alone.
+func (k *known) linear(v []int64) *expr {
+	for i, a := range k.values {
+		if scale, offset, ok := line(a, v); ok && (scale == 1 || len(v) > 3) {
+			return &expr{Scale: scale, Factors: []atom{k.atoms[i]}, Offset: offset}
+		}
+	}
+	if len(v) < 5 {
+		return nil
+	}
+	return k.sum(v)
+}
+
+// at is the value of a linear expression in a trial.
+func (k *known) at(e *expr, t int) int64 {
+	value := func(a atom) int64 { return k.values[slices.Index(k.atoms, a)][t] }
+	n := e.Scale*value(e.Factors[0]) + e.Offset
+	if e.And != nil {
+		n += e.And.Scale * value(e.And.Factors[0])
+	}
+	return n
 }
 
 // quotient returns the whole numbers with v = floor((scale*a + offset) / over), if there are such. Of

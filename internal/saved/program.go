@@ -267,6 +267,16 @@ func (p *Program) setOutputs(outs [][]*ir.Node, lengths [][]int) {
 	}
 }
 
+// VerifyTypes panics with *array.Error unless the program's results for lengths have the types of outs.
+func (p *Program) VerifyTypes(outs []*ir.Node, lengths []int) {
+	got, _ := p.plain(lengths)
+	for i, x := range outs {
+		if got[i].DType != x.DType || !array.Equal(got[i].Shape, x.Shape) {
+			differ(fmt.Sprintf("result %d is %s, and would be %s from a file", i, array.TypeString(x.DType, x.Shape), array.TypeString(got[i].DType, got[i].Shape)), "")
+		}
+	}
+}
+
 // Verify panics with *array.Error unless the program's graph for lengths is that of outs: what was saved
 // must compute what was traced.
 func (p *Program) Verify(outs []*ir.Node, lengths []int) {
