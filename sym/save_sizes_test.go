@@ -9,7 +9,7 @@ import (
 	"weft/sym"
 )
 
-// TestSavedSizesOfLengths: sizes that follow from lengths in a file are those of the function, for short,
+// TestSavedSizesOfLengths: a file computes sizes that follow from lengths as its function does, for short,
 // long and equal lengths.
 func TestSavedSizesOfLengths(t *testing.T) {
 	ones := func(n ...any) *sym.Var { return sym.OnesOf(weft.Float64, n...) }
