@@ -202,6 +202,9 @@ func (k *known) function(all [][]token, i int, n *node) *function {
 	return out
 }
 
+// manyTrials is how many values it takes to look for expressions that fit fewer by chance.
+const manyTrials = 8
+
 // fit returns an expression with these values, nil if none is found: the simplest one first.
 func (k *known) fit(v []int64) *expr {
 	one := func(scale, offset, over int64, of ...atom) *expr {
@@ -244,6 +247,9 @@ func (k *known) fit(v []int64) *expr {
 				return one(scale, offset, over, p.atoms...)
 			}
 		}
+	}
+	if len(v) < manyTrials {
+		return nil
 	}
 	for _, find := range []func(v []int64) *expr{k.sum, k.remainder, k.bounded, k.ofTwo, k.longSum} {
 		if e := find(v); e != nil {
