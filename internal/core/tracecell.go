@@ -73,7 +73,9 @@ func (tr *Trace) cellOf(v *array.View) *cell {
 		tr.place(st.Device)
 	}
 	at := block(v, true)
-	if tr.tight && st.Bytes-v.Size()*v.DType.Size() < allocUnit {
+	if c := tr.enclosing(st); c != nil {
+		at = c.at
+	} else if tr.tight && st.Bytes-v.Size()*v.DType.Size() < allocUnit {
 		at = block(v, false)
 	}
 	for o := tr.Outer; o != nil; o = o.Outer { // the elements that a trace around knows, which may not be all
@@ -83,6 +85,17 @@ func (tr *Trace) cellOf(v *array.View) *cell {
 		}
 	}
 	return tr.Input(Source{Kind: fromCapture, At: at, PC: array.Caller()})
+}
+
+// enclosing returns the cell that a trace around tr has of a storage, nil if none has one. An argument's
+// cell is the part of memory that the caller gave.
+func (tr *Trace) enclosing(st *array.Storage) *cell {
+	for o := tr.Outer; o != nil; o = o.Outer {
+		if c := o.cells[st]; c != nil {
+			return c
+		}
+	}
+	return nil
 }
 
 // place says that the trace uses memory of a device: the whole function runs there.

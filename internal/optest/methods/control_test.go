@@ -206,6 +206,50 @@ func TestCondGradient(t *testing.T) {
 	}
 }
 
+// TestBodiesCaptureArguments: loops, branches and mapped functions of a compiled function capture arguments
+// that are parts of larger memory. Random tensors are: memory is drawn in blocks.
+func TestBodiesCaptureArguments(t *testing.T) {
+	g := weft.NewGenerator(1)
+	big := g.Randn(9, 7)
+	args := map[string]*weft.Tensor{
+		"random": g.Randn(3, 3), "rows": big.Slice(weft.Range(2, 9)), "transposed": big.Slice(weft.Range(2, 9)).T(),
+		"with gaps": big.Slice(weft.Range(2, 5), weft.Range(1, 4)), "repeated": big.Slice(weft.Range(2, 3), weft.Range(0, 5)).Expand(5, 5),
+	}
+	branch := func(x *weft.Tensor) *weft.Tensor {
+		return weft.Cond(x.Sum().Gt(0), func() []*weft.Tensor { return list(x.Mul(2)) }, func() []*weft.Tensor { return list(x.Square()) })[0]
+	}
+	scaled := func(x *weft.Tensor) *weft.Tensor {
+		return weft.Vmap(func(r ...*weft.Tensor) *weft.Tensor { return r[0].Mul(x.Sum(0)) })(x)
+	}
+	gradient := func(f func(x *weft.Tensor) *weft.Tensor) func(x *weft.Tensor) *weft.Tensor {
+		return func(x *weft.Tensor) *weft.Tensor {
+			x = x.Detach().RequireGrad()
+			return weft.Grad(f(x).Sum(), list(x))[0]
+		}
+	}
+	for what, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"branch": branch, "map": scaled, "gradient of a branch": gradient(branch), "gradient of a map": gradient(scaled),
+		"branch in a loop": func(x *weft.Tensor) *weft.Tensor {
+			last, _ := weft.ScanSteps(2, func(i *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+				return list(weft.Cond(s[0].Sum().Gt(0), func() []*weft.Tensor { return list(s[0].Mul(x)) }, func() []*weft.Tensor { return list(s[0].Add(x.T())) })[0]), nil
+			}, list(x))
+			return last[0]
+		},
+	} {
+		for name, x := range args {
+			if strings.HasPrefix(what, "gradient") && !x.T().IsContiguous() && !x.IsContiguous() {
+				continue // refused: parts with gaps have no gradient there
+			}
+			got, err := weft.Compile(f).Call(x)
+			if err != nil {
+				t.Errorf("%s of %s: %v", what, name, err)
+				continue
+			}
+			tensortest.SameBits(t, what+" of "+name, got, f(x.Clone()))
+		}
+	}
+}
+
 // What loops and branches cannot do is refused, plainly where that can be seen and else when traced.
 func TestControlRefuses(t *testing.T) {
 	x, yes := weft.Ones(3), weft.ScalarOf(weft.Bool, true)
