@@ -471,10 +471,8 @@ func (g *Generator) Choice(t *Tensor, n int, opts ...ChoiceOpts) *Tensor {
 		places = g.multinomial("choice", o.Weights.On(t.Device()), n, o.Distinct)
 	case o.Distinct:
 		places = g.Randperm(of).Slice(Range(0, n))
-	case n == 0:
-		places = t.Device().ZerosOf(Int64, 0)
 	default:
-		places = g.Randint(0, int64(of), n)
+		places = g.Randint(0, int64(max(of, 1)), n) // none of none is a draw too
 	}
 	return t.IndexSelect(0, places)
 }

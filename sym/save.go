@@ -62,9 +62,6 @@ func (f *Fn) program(run *core.Func, o *weft.SaveOpts) *saved.Program {
 		}
 		return run.Label(t.Layout().Store)
 	}}
-	names.Sized = slices.ContainsFunc(order(append(slices.Clone(f.outputs.vars), f.next...)), func(v *Var) bool {
-		return v.from != nil && (v.from.sized || v.from.size != nil)
-	})
 	if len(names.Outputs) == 0 {
 		names.Outputs = identifiers(f.outputs.names, "y")
 	}

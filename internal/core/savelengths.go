@@ -20,13 +20,12 @@ type SaveNames struct {
 	Inputs  []string // "x", or "x[n 784]": a name of a size is a free length
 	Outputs []string
 	Name    func(t *Tensor) string // of captured memory, "" if it has none
-	Sized   bool                   // sizes may be compared with each other and with numbers: see boundLengths
 }
 
-// boundLengths are lengths that are traced besides where a size may be a minimum, a remainder or another
+// boundLengths are lengths that are traced besides, since a size may be a minimum, a remainder or another
 // number that changes its form: short and long ones, with all remainders by 3, 4 and 5. A trace that
 // fails says nothing: the function does not take that length.
-var boundLengths = []int{2, 3, 4, 5, 6, 7, 14, 23, 61, 136, 1009, 4000, 70001}
+var boundLengths = []int{2, 3, 4, 5, 6, 7, 14, 23, 61, 136, 1009, 4000}
 
 // trialOffsets are what is added to a length in the traces that look for what depends on it. They have
 // all remainders by 4, so that a division that rounds is seen.
@@ -97,14 +96,12 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at []int
 		}
 		trace(trial)
 	}
-	if o.Sized {
-		for t := range boundLengths {
-			trial := make([]int, len(lengths))
-			for k := range trial {
-				trial[k] = boundLengths[(t*(1+k%(len(boundLengths)-1))+3*k)%len(boundLengths)]
-			}
-			array.Try(func() { trace(trial) })
+	for t := range boundLengths {
+		trial := make([]int, len(lengths))
+		for k := range trial {
+			trial[k] = boundLengths[(t*(1+k%(len(boundLengths)-1))+3*k)%len(boundLengths)]
 		}
+		array.Try(func() { trace(trial) })
 	}
 	fit, fitted := slices.Clone(all[:n]), slices.Clone(trials[:n]) // number n checks
 	like := func(t int) bool { return t <= n || all[t].Like(all[0]) }

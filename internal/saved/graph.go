@@ -361,6 +361,9 @@ func inside(n *ir.Node) {
 		return array.View{DType: x.DType, Shape: x.Shape, Strides: array.RowMajor(x.Shape)}
 	}
 	within := func(v array.View, of *ir.Node) {
+		if slices.Contains(v.Shape, 0) {
+			return
+		}
 		size := of.Size() * of.DType.Size() / v.DType.Size()
 		reach := 0
 		for i, s := range v.Strides {
