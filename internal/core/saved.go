@@ -163,9 +163,9 @@ func (r *TracedGraph) Program(inputs, outputs []string, name func(t *Tensor) str
 // Verify panics with *array.Error unless the graph of p for these lengths is that of the recording.
 func (r *TracedGraph) Verify(p *saved.Program, lengths []int) { p.Verify(r.outs(), lengths) }
 
-// VerifyTypes panics with *array.Error unless the results of p for these lengths have the types of the
-// recording.
-func (r *TracedGraph) VerifyTypes(p *saved.Program, lengths []int) { p.VerifyTypes(r.outs(), lengths) }
+// VerifySame panics with *array.Error unless p computes for these lengths what the recording does, maybe
+// by a graph of another form.
+func (r *TracedGraph) VerifySame(p *saved.Program, lengths []int) { p.VerifySame(r.outs(), lengths) }
 
 // outs are the results that the graph computes, and what is written behind them.
 func (r *TracedGraph) outs() (outs []*ir.Node) {
@@ -187,7 +187,7 @@ func (r *TracedGraph) refuse(outs []*ir.Node) {
 	list := saved.Unknown(outs, r.line)
 	for _, l := range r.e.live {
 		if l.draw == nil && l.read == nil {
-			if s := "a count of the steps of an optimizer or a schedule" + At(l.pc); !slices.Contains(list, s) {
+			if s := "a count of the steps of an optimizer of package optim or of a schedule, which is a number of Go" + At(l.pc); !slices.Contains(list, s) {
 				list = append(list, s)
 			}
 		}

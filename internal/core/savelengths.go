@@ -56,18 +56,19 @@ func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGr
 		g.Verify(p, nil)
 		return p
 	}
-	at := make([]int, len(lengths))
+	at, own := make([]int, len(lengths)), make([]int, len(lengths)) // of the trials, of the example
 	for i, s := range sizes {
 		for axis, l := range s {
 			if k := slices.Index(lengths, l); k >= 0 {
-				at[k] = max(example[i].Shape[axis], 3)
+				own[k] = example[i].Shape[axis]
+				at[k] = max(own[k], 3)
 			}
 		}
 	}
 	var first error
 	for _, multiples := range []bool{false, true} {
 		var p *saved.Program
-		err := array.Try(func() { p = saveTrials(example, names, lengths, of, at, multiples, o, record) })
+		err := array.Try(func() { p = saveTrials(example, names, lengths, of, at, own, multiples, o, record) })
 		if err == nil {
 			return p
 		}
@@ -79,7 +80,7 @@ func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGr
 }
 
 // saveTrials traces the function for several sets of lengths and returns a program for all.
-func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at []int, multiples bool, o SaveNames, record func(types []ir.Type) *TracedGraph) *saved.Program {
+func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own []int, multiples bool, o SaveNames, record func(types []ir.Type) *TracedGraph) *saved.Program {
 	n := len(trialOffsets)
 	var trials [][]int
 	var all []*saved.Program
@@ -96,6 +97,7 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at []int
 		}
 		trace(trial)
 	}
+	trace(own)
 	for t := range boundLengths {
 		trial := make([]int, len(lengths))
 		for k := range trial {
@@ -112,13 +114,28 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at []int
 	}
 	p := saved.Unify(fit, lengths, of, fitted)
 	for t, trial := range trials {
-		if like(t) {
-			graphs[t].Verify(p, trial)
-		} else { // a size of 1 is not expanded, and equal constants are one
-			graphs[t].VerifyTypes(p, trial)
+		err := array.Try(func() {
+			if like(t) {
+				graphs[t].Verify(p, trial)
+				return
+			}
+			p.SameEffects(all[t])
+			graphs[t].VerifySame(p, trial) // a size of 1 is not expanded, and equal constants are one
+		})
+		if err != nil {
+			array.Failf("save", "", "the function takes %s, and not as a file would: %v", lengthsText(lengths, trial), err)
 		}
 	}
 	return p
+}
+
+// lengthsText is a set of lengths, as "n = 2, t = 7".
+func lengthsText(names []string, lengths []int) string {
+	var each []string
+	for k, name := range names {
+		each = append(each, fmt.Sprint(name, " = ", lengths[k]))
+	}
+	return strings.Join(each, ", ")
 }
 
 // withLengths returns types with these lengths for the axes that are free.

@@ -13,7 +13,9 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/op"
 	"weft/internal/raw"
+	"weft/internal/rewrite"
 )
 
 // OpSet is the version of the set of operations. It is raised for a release in which an operation or a
@@ -267,12 +269,31 @@ func (p *Program) setOutputs(outs [][]*ir.Node, lengths [][]int) {
 	}
 }
 
-// VerifyTypes panics with *array.Error unless the program's results for lengths have the types of outs.
-func (p *Program) VerifyTypes(outs []*ir.Node, lengths []int) {
+// SameEffects panics with *array.Error unless a trace of the same function, for other lengths, gives
+// inputs as results, writes and draws where p does.
+func (p *Program) SameEffects(q *Program) {
+	given := func(a, b Output) bool { return a.Input == b.Input && (a.Result < 0) == (b.Result < 0) }
+	if !slices.EqualFunc(p.Outputs, q.Outputs, given) || !slices.Equal(p.Writes, q.Writes) || len(p.Numbers) != len(q.Numbers) {
+		differ("it returns, writes or draws otherwise", "")
+	}
+}
+
+// VerifySame panics with *array.Error unless the program computes what outs are, for lengths for which
+// the graphs may differ in form: exact rewriting makes one graph of both.
+func (p *Program) VerifySame(outs []*ir.Node, lengths []int) {
 	got, _ := p.plain(lengths)
 	for i, x := range outs {
 		if got[i].DType != x.DType || !array.Equal(got[i].Shape, x.Shape) {
 			differ(fmt.Sprintf("result %d is %s, and would be %s from a file", i, array.TypeString(x.DType, x.Shape), array.TypeString(got[i].DType, got[i].Shape)), "")
+		}
+	}
+	g := ir.New()
+	leaf := func(n *ir.Node) *ir.Node { return g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak) }
+	both := append(op.Import(g, outs, leaf), op.Import(g, got, leaf)...)
+	same := rewrite.Run(both, rewrite.Exact).Outs
+	for i := range outs {
+		if same[i] != same[len(outs)+i] {
+			differ(fmt.Sprintf("result %d is %s for the lengths %v, and would be %s from a file", i, same[i], lengths, same[len(outs)+i]), "")
 		}
 	}
 }

@@ -1,0 +1,62 @@
+package saved_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"weft"
+)
+
+// Functions that decide by a length are refused, also where the example and lengths near it do the same.
+func TestBranchesByLengthAreRefused(t *testing.T) {
+	x := weft.Ones(64, 2)
+	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"above 70": func(x *weft.Tensor) *weft.Tensor {
+			if x.Dim(0) > 70 {
+				return x.Exp()
+			}
+			return x.Mul(2)
+		},
+		"odd": func(x *weft.Tensor) *weft.Tensor {
+			if x.Dim(0)%2 == 0 {
+				return x.Exp()
+			}
+			return x.Mul(2)
+		},
+		"above 10, else the argument": func(x *weft.Tensor) *weft.Tensor {
+			if x.Dim(0) > 10 {
+				return x.Mul(2)
+			}
+			return x
+		},
+		"ten rows": func(x *weft.Tensor) *weft.Tensor { return x.Slice(weft.Range(0, 10)).Mul(2) },
+	} {
+		path := filepath.Join(t.TempDir(), "f.weft")
+		err := weft.Compile(f).Save(path, []any{x}, weft.SaveOpts{Inputs: []string{"x[n 2]"}})
+		if e, ok := err.(*weft.Error); !ok || e.Op != "save" {
+			t.Errorf("%s: %v, want an error of save", name, err)
+		}
+	}
+}
+
+// A number that is a minimum of a length is computed in the file.
+func TestLeastOfLength(t *testing.T) {
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.Mul(float64(min(x.Dim(0), 50))) })
+	path := filepath.Join(t.TempDir(), "f.weft")
+	if err := f.Save(path, []any{weft.Ones(64, 2)}, weft.SaveOpts{Inputs: []string{"x[n 2]"}}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := weft.LoadProgram(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 2, 49, 50, 51, 64, 100} {
+		out, err := p.Call(weft.Ones(n, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := out[0].At(0, 0).Item(); got != float64(min(n, 50)) {
+			t.Errorf("%d rows: %v", n, got)
+		}
+	}
+}
