@@ -112,3 +112,28 @@ func TestSaveRefusesGo(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestSavedWithoutInputs: a program of a step that takes nothing draws and updates as its function.
+func TestSavedWithoutInputs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.weft")
+	w := sym.Shared("w", floats(1, 2, 3))
+	u := sym.NewRandomStreams(1).Uniform(weft.Float64, 0, 1, 3)
+	f := function(t, sym.In(), sym.Out(w.Sum(), u), sym.Updates{w: w.Add(u)})
+	if err := f.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	p, err := weft.LoadProgram(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		out, err := p.Call()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range results(t, f) {
+			same(t, "a result", out[i], want)
+		}
+		same(t, "w", p.Tensors()["w"], w.Tensor())
+	}
+}

@@ -90,8 +90,10 @@ func (p *Program) body(args []*Tensor) []*Tensor {
 	tr.mark(first, p.Name)
 	results := make([]*Tensor, len(p.Outputs))
 	for i, o := range p.Outputs {
-		if results[i] = args[o.Input]; o.Result >= 0 {
+		if o.Result >= 0 {
 			results[i] = &Tensor{v: tr.Result(outs[o.Result])}
+		} else {
+			results[i] = args[o.Input]
 		}
 	}
 	for _, w := range p.Writes {
