@@ -3,8 +3,10 @@ package sym
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -386,9 +388,9 @@ func (f *Fn) label() string {
 type Args map[string]any
 
 // Call calls the function with arguments in the order of its inputs: tensors of their types,
-// or Go numbers for those without dimensions. [Args] as the last one give others by name;
-// those that have a default value may be left out. The error is an *[weft.Error] that names
-// the variable at fault, or the line that computed what failed.
+// or Go numbers, for those without dimensions, that the type holds: 2.0 is an integer, 1.5 is none.
+// [Args] as the last one give others by name; those that have a default value may be left out. The
+// error is an *[weft.Error] that names the variable at fault, or the line that computed what failed.
 func (f *Fn) Call(args ...any) ([]*weft.Tensor, error) {
 	var out []*weft.Tensor
 	err := weft.Try(func() { out = f.invoke(context.Background(), args) })
@@ -513,7 +515,7 @@ func (f *Fn) argument(p *Param, x any) *weft.Tensor {
 		array.Failf(f.label(), v.label(), "is a nil tensor")
 	case ok:
 	case len(v.shape) == 0:
-		t = weft.FullOf(v.dtype, x)
+		t = f.number(v, x)
 	default:
 		array.Failf(f.label(), v.label(), "is %T: want a *weft.Tensor, for %s%s", x, v, v.where())
 	}
@@ -527,6 +529,44 @@ func (f *Fn) argument(p *Param, x any) *weft.Tensor {
 		}
 	}
 	return t
+}
+
+// number makes a tensor of a Go number for a variable without dimensions. It refuses what the variable's
+// type does not hold: for integers, floats that are not whole too.
+func (f *Fn) number(v *Var, x any) (t *weft.Tensor) {
+	err := weft.Try(func() { t = weft.FullOf(v.dtype, x) })
+	var bad *weft.Error
+	switch {
+	case errors.As(err, &bad) && bad.Op == "full" && bad.Kind != array.OutOfMemory:
+		f.refuse(v, x)
+	case err != nil:
+		panic(err)
+	}
+	if o := core.AsOperand[weft.Tensor](f.label(), v.label(), x); v.dtype.Integer() && o.Num.Kind == array.CatFloat && !wholeIn(v.dtype, o.Num.Float) {
+		f.refuse(v, x)
+	}
+	return t
+}
+
+// refuse panics for a value that is none of the variable's type.
+func (f *Fn) refuse(v *Var, x any) {
+	what := fmt.Sprintf("%T", x)
+	if a := reflect.ValueOf(x); x == nil {
+		what = "nil"
+	} else if a.CanInt() || a.CanUint() || a.CanFloat() || a.CanComplex() {
+		what = fmt.Sprintf("%v (%T)", x, x)
+	}
+	array.Failf(f.label(), v.label(), "is %s, want %s%s", what, array.TypeString(v.dtype, nil), v.where())
+}
+
+// wholeIn reports that integers of type d have the value of a float.
+func wholeIn(d weft.DType, x float64) bool {
+	bits := 8 * d.Size()
+	lo, end := 0.0, math.Ldexp(1, bits)
+	if !d.Unsigned() {
+		lo, end = -end/2, end/2
+	}
+	return x == math.Trunc(x) && lo <= x && x < end
 }
 
 // Into calls the function and puts its results into the fields of the struct that dst points

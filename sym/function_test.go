@@ -2,12 +2,14 @@ package sym_test
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
 	"weft"
+	"weft/half"
 	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/tensortest"
@@ -353,5 +355,54 @@ func TestCallAllocates(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, call); n > most {
 		t.Errorf("%v pieces of memory a call, want %v at most", n, most)
+	}
+}
+
+// Errors of numbers that an input's type does not hold name the input.
+func TestNumbersOfInputs(t *testing.T) {
+	call := func(d weft.DType, x any) string {
+		v := sym.Scalar("i", d)
+		f, err := sym.Function(sym.In(v), sym.Out(v.Add(v)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = f.Call(x); err == nil {
+			return ""
+		}
+		if e := (*weft.Error)(nil); !errors.As(err, &e) || e.Arg != "i" {
+			t.Errorf("%v names the argument %q, want i", err, e.Arg)
+		}
+		text, _, _ := strings.Cut(err.Error(), " (at ")
+		return text
+	}
+	for _, c := range []struct {
+		d    weft.DType
+		x    any
+		want string
+	}{
+		{weft.Int64, 1.5, "function: i: is 1.5 (float64), want int64[]"},
+		{weft.Int64, float32(0.5), "function: i: is 0.5 (float32), want int64[]"},
+		{weft.Int64, math.NaN(), "function: i: is NaN (float64), want int64[]"},
+		{weft.Int64, math.Inf(1), "function: i: is +Inf (float64), want int64[]"},
+		{weft.Int64, 0x1p63, "function: i: is 9.223372036854776e+18 (float64), want int64[]"},
+		{weft.Int64, -0x1p63, ""},
+		{weft.Int64, 2.0, ""},
+		{weft.Uint8, 255.0, ""},
+		{weft.Uint8, 256.0, "function: i: is 256 (float64), want uint8[]"},
+		{weft.Uint8, -1.0, "function: i: is -1 (float64), want uint8[]"},
+		{weft.Uint8, 300, "function: i: is 300 (int), want uint8[]"},
+		{weft.Int64, "a", "function: i: is string, want int64[]"},
+		{weft.Int64, nil, "function: i: is nil, want int64[]"},
+		{weft.Int64, half.NewFloat16(1.5), "function: i: is 1.5 (half.Float16), want int64[]"},
+		{weft.Float32, 1.5, ""},
+		{weft.Bool, 0.5, ""},
+	} {
+		if got := call(c.d, c.x); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%v to an input of %s: %q, want %q", c.x, c.d, got, c.want)
+		}
+	}
+	v := sym.Scalar("i", weft.Int64)
+	if _, err := sym.Function(sym.In(sym.Param{Var: v, Value: 1.5}), sym.Out(v)); err == nil || !strings.Contains(err.Error(), "i: is 1.5 (float64), want int64[]") {
+		t.Errorf("a default of 1.5 for an int64: %v", err)
 	}
 }

@@ -83,6 +83,12 @@ func TestBuild(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", f, code, out)
 		}
 	}
+	if code, out := weft("build", "src/k.go:Spin", "-o", "out/e"); code != failed || !strings.Contains(out, "one function a folder") {
+		t.Errorf("a second function in a folder: exit %d: %s", code, out)
+	}
+	if code, out := weft("build", "src/k.go:Div", "-o", "out/e"); code != ok {
+		t.Errorf("the same function again: exit %d: %s", code, out)
+	}
 	write("out/e/div.go", "package mine\n")
 	if code, _ := weft("build", "src/k.go:Div", "-o", "out/e"); code != failed {
 		t.Error("a file of the user's was replaced")

@@ -69,7 +69,7 @@ func (r *running) run(s *streams, path string, bindings []string) error {
 	if err != nil {
 		return err
 	}
-	places, err := r.places(p)
+	places, err := r.places(path, p)
 	if err != nil {
 		return err
 	}
@@ -137,14 +137,21 @@ func arguments(s *streams, name, path string, p *weft.Program, bindings []string
 }
 
 // places are the files of results by their number.
-func (r *running) places(p *weft.Program) (map[int]string, error) {
+func (r *running) places(path string, p *weft.Program) (map[int]string, error) {
 	outs := p.Outputs()
+	var names []string
+	for _, v := range outs {
+		names = append(names, v.Name)
+	}
 	places := map[int]string{}
 	for i, o := range r.output {
 		at := i
 		if name, file, ok := strings.Cut(o, ":"); ok {
-			if k := slices.IndexFunc(outs, func(v weft.ProgramValue) bool { return v.Name == name }); k >= 0 {
+			switch k := slices.Index(names, name); {
+			case k >= 0:
 				at, o = k, file
+			case !isPath(name, file):
+				return nil, fmt.Errorf("run: -o %s: %s has no result %s; it has %s", o, path, name, listed(names))
 			}
 		}
 		if at >= len(outs) {
@@ -156,6 +163,12 @@ func (r *running) places(p *weft.Program) (map[int]string, error) {
 		places[at] = o
 	}
 	return places, nil
+}
+
+// isPath reports that NAME:FILE is one path: that of a Windows drive, or one with a colon in its folders.
+func isPath(name, file string) bool {
+	drive := len(name) == 1 && strings.HasPrefix(file, `\`)
+	return drive || strings.ContainsAny(name, `/\`)
 }
 
 // describe prints what a saved program takes and gives, and what is in its file.

@@ -12,6 +12,15 @@ import (
 
 // TestRunSavedProgram saves functions and runs them by the command: the files it writes hold what the
 // functions give, and a step goes on from where --save left it.
+func TestPathsWithColons(t *testing.T) {
+	for s, want := range map[string]bool{`C:\x\l.npy`: true, "./a:b.npy": true, "foo:l.npy": false, "y:l.npy": false} {
+		name, file, _ := strings.Cut(s, ":")
+		if got := isPath(name, file); got != want {
+			t.Errorf("isPath(%q, %q) is %v, want %v", name, file, got, want)
+		}
+	}
+}
+
 func TestRunSavedProgram(t *testing.T) {
 	files(t)
 	w := weft.FromSlice([]float32{1, -2, 3})
@@ -77,6 +86,7 @@ func TestRunSavedProgram(t *testing.T) {
 		{"run f.weft x=a.npy scale=1 z=2", misuse, "f.weft has no input z"},
 		{"run f.weft x=b.npy scale=1", failed, "x: is float32[3], want float32[n 3]"},
 		{"run f.weft x=a.npy scale=1 -o a.npy -o b.npy -o c.npy", misuse, "2 results"},
+		{"run f.weft x=a.npy scale=1 -o foo:l.npy", misuse, "f.weft has no result foo; it has all, sum"},
 		{"run f.weft x=a.npy scale=1 --save a.npy", failed, "is not replaced"},
 		{"view bad.weft -o page.html", failed, "bad.weft: loadprogram: "},
 		{"view f.weft x=a.npy -o page.html", misuse, "no value for scale"},

@@ -92,7 +92,11 @@ func (c *GoFunc[F]) argument(i int) reflect.Type { return c.in[min(i, len(c.in)-
 func (c *GoFunc[F]) Call(ctx context.Context, args []any) (*F, error) {
 	n := c.outs
 	if !c.single {
-		return nil, array.Errorf("compile", "", "Call returns one tensor or none, the function %d results of other types: use Func", n)
+		what := fmt.Sprintf("%d results", n)
+		if n == 1 {
+			what = "a result of another type"
+		}
+		return nil, array.Errorf("compile", "", "Call returns one tensor or none, the function gives %s: use Func", what)
 	}
 	values := func() (in []reflect.Value) {
 		for i, x := range args {

@@ -59,14 +59,14 @@ type Variate struct {
 func (a Variate) AppendKey(k []byte) []byte { return ir.Ints(ir.Int(k, int(a.DType)), a.Shape) }
 
 func init() {
-	Poisson = variate("poisson", 1, poisson)
-	Binomial = variate("binomial", 2, binomial)
-	StandardGamma = variate("gamma", 1, standardGamma)
-	TruncatedNormal = variate("truncated normal", 4, truncatedNormal)
+	Poisson = variate("poisson", "parameters", 1, poisson)
+	Binomial = variate("binomial", "parameters", 2, binomial)
+	StandardGamma = variate("gamma", "concentration", 1, standardGamma)
+	TruncatedNormal = variate("truncated normal", "parameters", 4, truncatedNormal)
 }
 
-// variate defines a draw with a number of parameters. Parameters outside their domain give NaN.
-func variate(name string, params int, expr func(s stream, x []val) val) *Def {
+// variate defines a draw with a number of parameters, which errors call by. Parameters outside their domain give NaN.
+func variate(name, by string, params int, expr func(s stream, x []val) val) *Def {
 	part := unlisted(Def{Name: "random " + name, Arity: params + 3,
 		Elementwise: Elementwise{Rule: Keep, Cost: 400,
 			Expr: func(b *bld, _ *node, x []val) val { return expr(stream{b, x[0], x[1], x[2]}, x[3:]) }},
@@ -88,7 +88,7 @@ func variate(name string, params int, expr func(s stream, x []val) val) *Def {
 			return Convert(y, v.DType)
 		}},
 		Derivative: Derivative{VJP: func(v *VJP) {
-			array.Failf("backward", "", "a draw of the %s distribution has no gradient by its parameters (Detach leaves them out)", name)
+			array.Failf("backward", "", "a draw of the %s distribution has no gradient by its %s (Detach cuts it off)", name, by)
 		}}})
 }
 
