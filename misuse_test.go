@@ -59,7 +59,7 @@ func TestMistakesWithArrays(t *testing.T) {
 	x := weft.Ones(2, 3)
 	checkMistakes(t, "DIR", []mistake{
 		{misuse(func() { weft.Data[float32](x.Grad()) }), "data: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
-		{misuse(func() { x.Add([]float32{1}) }), "add: x: takes a *Tensor or a Go number (bool, integer, float or complex), not []float32"},
+		{misuse(func() { x.Add([]float32{1}) }), "add: x: takes a *Tensor or a Go number (bool, integer, float or complex), not []float32 (weft.From makes a *Tensor)"},
 		{misuse(func() { x.Add(uintptr(3)) }), "add: x: takes a *Tensor or a Go number (bool, integer, float or complex), not uintptr"},
 		{misuse(func() { weft.Where(x, 1, "a") }), "where: y: takes a *Tensor or a Go number (bool, integer, float or complex), not string"},
 		{misuse(func() { x.MatMul(weft.Ones(2, 3)) }), "matmul: inner sizes differ, 3 and 2: [2 3] x [2 3]"},
@@ -332,6 +332,12 @@ func TestErrorTexts(t *testing.T) {
 		{func() { weft.OnesOf(weft.Bool, 2).Neg() }, "neg: is not defined for bool"},
 		{func() { weft.Arange(2).RequireGrad() }, "requiregrad: only floats have gradients, not int64"},
 		{func() { leaf.Mul(2).RequireGrad() }, "requiregrad: the tensor was computed by mul: only a leaf can be marked (Detach makes one)"},
+		{func() { weft.Ones(2).Assign([]float32{1, 2}) }, "assign: x: takes a *Tensor or a Go number (bool, integer, float or complex), not []float32 (weft.From makes a *Tensor)"},
+		{func() {
+			weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+				return weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Lt(9) }, func(s []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{s[0].MulAssign(2)} }, []*weft.Tensor{x})[0]
+			}).Func()(weft.Ones())
+		}, "mulassign: a step or a function of a branch writes in place into what it is given: Clone it first"},
 		{func() { leaf.AddAssign(1) }, "addassign: the receiver is a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
 		{func() { leaf.At(0).Assign(1) }, "assign: the receiver is a view of a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
 		{func() { leaf.Mul(2).Backward() }, "backward: output 0 has shape [2], want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds"},

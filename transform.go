@@ -435,9 +435,9 @@ type WhileOpts struct {
 
 // While returns the state that body has made of init when cond, a Bool of no dimensions, does not hold any
 // more: it repeats state = body(state) while cond(state) holds. Each step gives tensors of the types and
-// shapes of init. Functions must not write in place into the state. In a compiled function they must not
-// draw random numbers, and the loop has gradients only with a Max. It panics with *[Error] where types
-// or shapes differ.
+// shapes of init. Functions must not write in place into the state: that panics, in
+// an eager loop behind the write. In a compiled function they must not draw random numbers, and the loop
+// has gradients only with a Max. It panics with *[Error] where types or shapes differ.
 //
 //	root := weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Square().Sub(x).Abs().Gt(1e-6) },
 //		func(s []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{s[0].Add(x.Div(s[0])).Div(2)} },

@@ -28,7 +28,7 @@ func decode(r io.Reader) (array.View, error) {
 // decode reads the data behind the header of a plain array.
 func (h *header) decode(r io.Reader) (array.View, error) {
 	if h.record != nil {
-		return array.View{}, &UnsupportedError{DType: "structured"}
+		return array.View{}, &UnsupportedError{DType: "structured", hint: ": ReadRecords and ReadRecordsFile read it"}
 	}
 	st, err := h.read(r, h.dtype, h.big)
 	if err != nil {

@@ -17,9 +17,10 @@ func (e *FormatError) Error() string { return "npy: " + e.Msg }
 // cannot hold. It matches errors.ErrUnsupported.
 type UnsupportedError struct {
 	DType string // such as "int16", or the file's own text if it has no NumPy name
+	hint  string // what reads it, behind a colon; or ""
 }
 
-func (e *UnsupportedError) Error() string { return "npy: unsupported dtype " + e.DType }
+func (e *UnsupportedError) Error() string { return "npy: unsupported dtype " + e.DType + e.hint }
 
 // Is reports whether target is errors.ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }

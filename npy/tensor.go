@@ -19,7 +19,8 @@ func Read(r io.Reader) (*weft.Tensor, error) {
 	return (*weft.Tensor)(core.FromView(v)), nil
 }
 
-// ReadFile reads the array of the file at path. Bytes after it are an error.
+// ReadFile reads the array of the file at path. Bytes after it are an error. [ReadRecordsFile] reads a
+// structured array.
 func ReadFile(path string) (*weft.Tensor, error) {
 	v, err := decodeFile(path)
 	if err != nil {

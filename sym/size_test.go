@@ -70,6 +70,11 @@ func TestMinibatch(t *testing.T) {
 	if n := traces(f); n != 3 {
 		t.Errorf("%d traces, want 3:\n%s", n, f.Why())
 	}
+	for _, want := range []string{"i is 2, before 0\n", "i is 3, before 2\n"} {
+		if !strings.Contains(f.Why(), want) {
+			t.Errorf("why there are programs: %s, want %q", f.Why(), want)
+		}
+	}
 }
 
 // same compares tensors to the bit.

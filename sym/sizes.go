@@ -45,14 +45,32 @@ type step struct {
 }
 
 // A member is a function of the family, which programs belong to.
-type member struct{ fixed []int }
+type member struct {
+	sources []*Var // what its trace asked for
+	values  []int
+}
 
-// String says the sizes, for [Fn.Why].
-func (m *member) String() string { return "sizes " + strings.Trim(fmt.Sprint(m.fixed), "[]") }
+// Differs implements core.Differing, for [Fn.Why].
+func (m *member) Differs(before any) string {
+	b, ok := before.(*member)
+	if !ok {
+		return "sizes are fixed otherwise"
+	}
+	var list []string
+	for i, v := range m.sources {
+		if k := slices.Index(b.sources, v); k < 0 {
+			list = append(list, fmt.Sprintf("%s is %d", v.label(), m.values[i]))
+		} else if m.values[i] != b.values[k] {
+			list = append(list, fmt.Sprintf("%s is %d, before %d", v.label(), m.values[i], b.values[k]))
+		}
+	}
+	return strings.Join(list, "; ")
+}
 
 // A supply is what one call gives to its trace.
 type supply struct {
 	given  map[*Var]int // sources
+	asked  []*Var       // the sources that the trace has asked for
 	path   []step       // each with one next
 	values []int
 }
@@ -66,6 +84,9 @@ func (c *supply) fix(of func(source func(*Var) int) int) int {
 		x, ok := c.given[v]
 		if !ok {
 			panic(missing{v})
+		}
+		if !slices.Contains(c.asked, v) {
+			c.asked = append(c.asked, v)
 		}
 		return x
 	})
@@ -145,7 +166,7 @@ func (m *family) run(ctx context.Context, run *core.Func, ts []*weft.Tensor, c *
 		}
 	}()
 	res, err := run.CallAs(ctx, core.Inner(ts), at, func(args []*core.Tensor) []*core.Tensor {
-		c.path, c.values = nil, nil
+		c.path, c.values, c.asked = nil, nil, nil
 		out := m.body(args, c)
 		traced()
 		return out
@@ -219,7 +240,9 @@ func (m *family) add(s *step, at *member, c *supply) {
 		s = next
 	}
 	if s.member == nil {
-		at.fixed = c.values
+		for _, v := range c.asked {
+			at.sources, at.values = append(at.sources, v), append(at.values, c.given[v])
+		}
 		s.member = at
 		m.members++
 	}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"cmp"
+	"slices"
 	"unsafe"
 
 	"weft/internal/array"
@@ -146,12 +147,20 @@ func (t *Tensor) Writable(name string) {
 	}
 	if n := t.Node(); n != nil {
 		if n.Leaf != nil {
+			if tr := TracingViews(&t.v); tr != nil && tr.Callee && tr.takes(t.v.Store) {
+				array.Failf(name, "", "a step or a function of a branch writes in place into what it is given: Clone it first")
+			}
 			array.Failf(name, "", "the receiver is a leaf that requires a gradient: write into it inside WithoutGrad, which does not record")
 		}
 		if b, _ := t.root(); b.Node().Leaf != nil {
 			array.Failf(name, "", "the receiver is a view of a leaf that requires a gradient: write into it inside WithoutGrad, which does not record")
 		}
 	}
+}
+
+// takes reports that s is the memory of an argument of the traced function.
+func (tr *Trace) takes(s *array.Storage) bool {
+	return slices.ContainsFunc(tr.Sources, func(x Source) bool { return x.Kind == FromArgument && x.At.Store == s })
 }
 
 // NotExpanded panics if several elements of t are one.

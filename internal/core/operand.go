@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"reflect"
 	"unsafe"
 
 	"weft/half"
@@ -135,7 +136,11 @@ func AsOperand[F Face](opName, arg string, x any) Operand {
 	if x == nil {
 		FailNilArgument(opName, arg)
 	}
-	array.Failf(opName, arg, "takes a *Tensor or a Go number (bool, integer, float or complex), not %T", x)
+	hint := ""
+	if k := reflect.TypeOf(x).Kind(); k == reflect.Slice || k == reflect.Array {
+		hint = " (weft.From makes a *Tensor)"
+	}
+	array.Failf(opName, arg, "takes a *Tensor or a Go number (bool, integer, float or complex), not %T%s", x, hint)
 	return Operand{}
 }
 

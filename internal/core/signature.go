@@ -155,6 +155,9 @@ func (s *signature) fits(g *Supplied) bool {
 	return true
 }
 
+// A Differing value among those that programs depend on says how it differs from that before.
+type Differing interface{ Differs(before any) string }
+
 // differs says how a call differs from s.
 func (s *signature) differs(o *signature) string {
 	if s.noGrad != o.noGrad {
@@ -183,6 +186,9 @@ func (s *signature) differs(o *signature) string {
 			return fmt.Sprintf("%d values, before %d", len(o.statics), len(s.statics))
 		}
 		if s.statics[i] != o.statics[i] {
+			if d, ok := o.statics[i].(Differing); ok {
+				return d.Differs(s.statics[i])
+			}
 			return fmt.Sprintf("a value is %v, before %v", o.statics[i], s.statics[i])
 		}
 	}
