@@ -6,6 +6,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"weft"
@@ -135,5 +137,33 @@ func TestSavedWithoutInputs(t *testing.T) {
 			same(t, "a result", out[i], want)
 		}
 		same(t, "w", p.Tensors()["w"], w.Tensor())
+	}
+}
+
+// TestSaveDuringCalls: a file holds what shared variables were between two calls.
+func TestSaveDuringCalls(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.weft")
+	a, b := sym.Shared("a", weft.ZerosOf(weft.Float64, 3000)), sym.Shared("b", weft.ZerosOf(weft.Float64, 3000))
+	f := function(t, sym.In(), sym.Out(), sym.Updates{a: a.Add(1), b: b.Add(1)})
+	var wg sync.WaitGroup
+	var over atomic.Bool
+	defer wg.Wait()
+	defer over.Store(true)
+	for range 4 {
+		wg.Go(func() {
+			for !over.Load() {
+				f.Call()
+			}
+		})
+	}
+	for range 10 {
+		if err := f.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		p, err := weft.LoadProgram(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "a and b", p.Tensors()["a"], p.Tensors()["b"])
 	}
 }

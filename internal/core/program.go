@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
+	"weft/internal/lock"
 	"weft/internal/rewrite"
 	"weft/internal/saved"
 )
@@ -164,12 +165,19 @@ func (p *Program) Save(path string) error {
 }
 
 // WriteProgram writes a program, whose state may lie on any device, to the file at path. Unless file is
-// empty, named state is left in that file beside it.
+// empty, named state is left in that file beside it. Calls that write state wait meanwhile, so that a file has
+// no state between two.
 func WriteProgram(p *saved.Program, path, file string, named func(name string) bool) error {
 	var err error
 	if e := array.Try(func() {
 		q := *p
 		q.State = append([]saved.State(nil), q.State...)
+		wants := make([]lock.Want, len(q.State))
+		for i := range wants {
+			st := q.State[i].View.Store
+			wants[i] = lock.Want{Lock: &st.Lock, Of: st, Around: true}
+		}
+		defer Around(context.Background(), "save", wants)()
 		for i := range q.State {
 			v, done := (&Tensor{v: q.State[i].View}).Lend()
 			defer done()
