@@ -179,7 +179,8 @@
 //
 // Random numbers: [Seed], [Rand], [RandOf], [Randn], [RandnOf], [Randint], [RandintOf],
 // [Randperm], [RandpermOf], [Generator], [NewGenerator], [DefaultGenerator], [GeneratorState],
-// [ChoiceOpts], [MultinomialOpts].
+// [ChoiceOpts], [MultinomialOpts]. Methods of a generator draw from
+// distributions: Uniform, Normal, Exponential, Binomial, Poisson, Gamma, TruncatedNormal, Choice, Multinomial.
 //
 // Memory:
 //

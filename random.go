@@ -483,7 +483,8 @@ type MultinomialOpts struct {
 }
 
 // Multinomial returns n places, int64, for each row of weights along the last axis, chosen
-// with probabilities in proportion to them: [k] gives [n], [m k] gives [m n]. Weights are
+// with probabilities in proportion to them: [k] gives [n], [m k] gives [m n]. NumPy and sym's
+// RandomStreams count how often each place comes. Weights are
 // floats, finite and not negative, not all 0, and need not add up to 1; their sums are taken
 // in float64. Distinct places are in the order in which they were chosen. At
 // least n weights must then be above 0.
@@ -590,7 +591,8 @@ func (g *Generator) BinomialOf(d DType, n, p any, shape ...int) *Tensor {
 // Gamma returns numbers of the gamma distribution with a concentration, also called shape, from 0 on,
 // and a rate above 0. Both are a *Tensor or a Go number; the mean is concentration/rate. Below a
 // concentration of about 0.01 many numbers are too small for their type and 0. The gradient by the rate
-// is that of the division; one by the concentration is refused. [Generator.GammaOf] takes an element
+// is that of the division; one by the concentration is refused. Elements of tensors outside their domain
+// give NaN; a Go number outside is refused. [Generator.GammaOf] takes an element
 // type.
 func (g *Generator) Gamma(concentration, rate any, shape ...int) *Tensor {
 	return g.GammaOf(array.Invalid, concentration, rate, shape...)
@@ -613,7 +615,8 @@ func (g *Generator) GammaOf(d DType, concentration, rate any, shape ...int) *Ten
 
 // TruncatedNormal returns numbers of the normal distribution with a mean and a standard deviation above
 // 0, on condition that they lie from lo to hi, which may be infinite. All four are a *Tensor or a Go
-// number. Numbers far from the mean are as exact as others. [Generator.TruncatedNormalOf] takes an
+// number. Numbers far from the mean are as exact as others. Elements of tensors outside their domain give
+// NaN; a Go number outside is refused. [Generator.TruncatedNormalOf] takes an
 // element type.
 func (g *Generator) TruncatedNormal(mean, deviation, lo, hi any, shape ...int) *Tensor {
 	return g.TruncatedNormalOf(array.Invalid, mean, deviation, lo, hi, shape...)

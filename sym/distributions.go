@@ -125,6 +125,7 @@ func (s *RandomStreams) Exponential(d weft.DType, rate any, shape ...any) *Var {
 
 // Multinomial returns how often each of k outcomes comes in n draws, int64: p holds their
 // probabilities along its last axis, as [weft.Generator.Multinomial] takes them, and gives its shape.
+// That method returns the places that are drawn, not counts.
 func (s *RandomStreams) Multinomial(n int, p *Var) *Var {
 	p.notNil("multinomial")
 	return s.varying("multinomial", []any{p}, nil, nil, func(g *weft.Generator, _ []int, x []any) *weft.Tensor {

@@ -91,7 +91,7 @@ func (c *choice) rules() []*rewrite.Rule {
 	}
 	for _, name := range slices.Concat(c.including, c.excluding) {
 		if known[name] == nil {
-			array.Failf("function", "rules", "there is no rule %q%s (sym.Rules lists them)", name, likely(name, all))
+			array.Failf("function", "rules", "there is no rule %q%s (sym.Rules lists them%s)", name, likely(name, all), ofTheano(name))
 		}
 		if slices.Contains(c.including, name) && slices.Contains(c.excluding, name) {
 			array.Failf("function", "rules", "%q is both included and excluded", name)
@@ -100,6 +100,14 @@ func (c *choice) rules() []*rewrite.Rule {
 	return slices.DeleteFunc(all, func(r *rewrite.Rule) bool {
 		return slices.Contains(c.excluding, r.Name) || r.Level > rewrite.Level(c.mode) && !slices.Contains(c.including, r.Name)
 	})
+}
+
+// ofTheano says what to do with a name of a rule of Theano.
+func ofTheano(name string) string {
+	if !strings.HasPrefix(name, "local_") {
+		return ""
+	}
+	return "; docs/from-theano.md shows what sym does for Theano's"
 }
 
 // maxLikely bounds how many rules an error suggests.

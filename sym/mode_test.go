@@ -93,6 +93,7 @@ func TestUnknownRules(t *testing.T) {
 	}{
 		{[]sym.Option{sym.Including("softpls")}, `there is no rule "softpls": did you mean "softplus"`},
 		{[]sym.Option{sym.Excluding("product exponentials")}, `"product of exponentials"`},
+		{[]sym.Option{sym.Excluding("local_mul_canonizer")}, `docs/from-theano.md shows what sym does for Theano's`},
 		{[]sym.Option{sym.Excluding("zq")}, `there is no rule "zq" (sym.Rules lists them)`},
 		{[]sym.Option{sym.Excluding("softplus"), sym.Including("softplus")}, `"softplus" is both included and excluded`},
 		{[]sym.Option{sym.Mode(7)}, "is 7: want sym.Exact, sym.Stable or sym.Fast"},

@@ -21,6 +21,8 @@ type ScanOpts struct {
 	Initial []any
 	// Steps is the number of steps: an int or a pointer to one, or an integer variable without
 	// dimensions. nil means the length of the sequences. With Until in [Next] it is the maximum.
+	// Each number of steps is a program of its own; Until with a fixed maximum is one program for
+	// all numbers.
 	Steps any
 	// Trim cuts what is kept by step to the steps that were taken before Until in [Next] ended the loop.
 	// How many that are is found first, by running the loop for that alone.
