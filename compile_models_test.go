@@ -508,6 +508,11 @@ func lenetStep() func(x, y *weft.Tensor) *weft.Tensor {
 func TestNewBatchSizeReusesKernels(t *testing.T) {
 	pictures := func(n int) *weft.Tensor { return tensortest.Noise(1, 1, n, 1, 32, 32) }
 	rows := func(n int) *weft.Tensor { return tensortest.Noise(1, 1, n, 784) }
+	before := device.Get(0).Counters().Compiled.Load()
+	weft.Expr("exp(tanh(cos(sin(x)+x*x)-x)+x*x*x)", pictures(1)) // no other test has this formula
+	if device.Get(0).Counters().Compiled.Load() == before {
+		t.Error("a new formula compiles no kernel: what is counted?")
+	}
 	for _, c := range []struct {
 		name  string
 		step  func(x, y *weft.Tensor) *weft.Tensor
@@ -521,9 +526,7 @@ func TestNewBatchSizeReusesKernels(t *testing.T) {
 			if _, err := step.Call(x, y); err != nil {
 				t.Fatal(err)
 			}
-			if made := device.Get(0).Counters().Compiled.Load() - before; i == 0 && made == 0 {
-				t.Errorf("%s: the first step compiles no kernel: what is counted?", c.name)
-			} else if i > 0 && made > 0 {
+			if made := device.Get(0).Counters().Compiled.Load() - before; i > 0 && made > 0 {
 				t.Errorf("%s: %d kernels compiled for a batch of %d after the batches %v", c.name, made, n, c.sizes[:i])
 			}
 		}

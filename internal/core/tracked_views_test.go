@@ -274,24 +274,29 @@ func TestBehavioursOfGPUData(t *testing.T) {
 			z.Update(func(x *weft.Tensor) *weft.Tensor { return x.IndexPut(weft.Scalar(7.0), []int{1, 3}) })
 		}, part(weft.Range(1, 4)), span(40, 160)},
 	} {
-		z := weft.ZerosOf(weft.Float64, 5, 5)
-		d := weft.Track(z, one)
-		if got := d.Pending(); !slices.Equal(got, spans(0, 200)) {
-			t.Errorf("%s: at first %v is pending", r.name, got)
-		}
-		d.Flush(nowhere{})
-		if got := d.Pending(); len(got) > 0 {
-			t.Errorf("%s: after an upload %v is pending", r.name, got)
-		}
-		if got := d.Extents(r.view(z)); got != r.at {
-			t.Errorf("%s: extents %v, want %v", r.name, got, r.at)
-		}
-		if r.write == nil {
-			continue
-		}
-		r.write(z)
-		if got := d.Pending(); len(got) != 1 || got[0] != r.at {
-			t.Errorf("%s: %v is pending, want %v", r.name, got, r.at)
-		}
+		t.Run(r.name, func(t *testing.T) {
+			if strings.HasPrefix(r.name, "set by places") {
+				tensortest.SkipLate(t, "a late device writes all of it, since it does not know the places")
+			}
+			z := weft.ZerosOf(weft.Float64, 5, 5)
+			d := weft.Track(z, one)
+			if got := d.Pending(); !slices.Equal(got, spans(0, 200)) {
+				t.Errorf("%s: at first %v is pending", r.name, got)
+			}
+			d.Flush(nowhere{})
+			if got := d.Pending(); len(got) > 0 {
+				t.Errorf("%s: after an upload %v is pending", r.name, got)
+			}
+			if got := d.Extents(r.view(z)); got != r.at {
+				t.Errorf("%s: extents %v, want %v", r.name, got, r.at)
+			}
+			if r.write == nil {
+				return
+			}
+			r.write(z)
+			if got := d.Pending(); len(got) != 1 || got[0] != r.at {
+				t.Errorf("%s: %v is pending, want %v", r.name, got, r.at)
+			}
+		})
 	}
 }
