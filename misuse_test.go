@@ -337,7 +337,7 @@ func TestErrorTexts(t *testing.T) {
 			weft.Compile(func(x *weft.Tensor) *weft.Tensor {
 				return weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Lt(9) }, func(s []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{s[0].MulAssign(2)} }, []*weft.Tensor{x})[0]
 			}).Func()(weft.Ones())
-		}, "mulassign: a step or a function of a branch writes in place into what it is given: Clone it first"},
+		}, "while: a step or a function of a branch writes in place into what it is given: Clone it first"},
 		{func() { leaf.AddAssign(1) }, "addassign: the receiver is a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
 		{func() { leaf.At(0).Assign(1) }, "assign: the receiver is a view of a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
 		{func() { leaf.Mul(2).Backward() }, "backward: output 0 has shape [2], want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds"},
