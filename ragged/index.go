@@ -50,7 +50,7 @@ func (a indexing) Results(args []ir.Type) []ir.Type {
 		fits = args[i].DType == array.Int64 && len(args[i].Shape) == 1
 	}
 	if !fits || args[1].Shape[0] != args[3].Shape[0] || args[3].Shape[0] == 0 || !a.numbers && mover(array.Size(args[0].Shape[1:])*args[0].DType.Size()) == nil {
-		array.Failf("index", "", "of other types than those of lists") // of a file
+		array.Failf("index", "", "of types that lists do not have") // of a file
 	}
 	if a.numbers {
 		return []ir.Type{args[2]}

@@ -285,8 +285,8 @@ func (v *Var) MaskSelect(mask *Var) *Var {
 	return counted(name, op.MaskSelect, v.dtype, v, m)
 }
 
-// counted makes an operation of x and m, or of x alone if that is m, whose results are as many as
-// elements of m are true.
+// counted makes an operation of x and m, or of x alone if that is m, with one result for each true
+// element of m.
 func counted(name string, d *op.Def, dtype weft.DType, x, m *Var) *Var {
 	o := sizing{operation: operation{name: name}}
 	args := o.list([]*Var{x, m})

@@ -47,7 +47,7 @@ func TestOpenSharedMisuse(t *testing.T) {
 	m := sym.Shared("m", weft.ZerosOf(weft.Float64, 2, 3), sym.Any, 3)
 	misuse(t, "other known size", weft.Try(func() { m.SetValue(weft.ZerosOf(weft.Float64, 2, 4)) }), "m float64[? 3]", "float64[2 4]")
 	misuse(t, "other type", weft.Try(func() { m.SetValue(weft.Zeros(2, 3)) }), "float32")
-	misuse(t, "sizes that are not those of the tensor", weft.Try(func() { sym.Shared("m", weft.Zeros(2, 3), sym.Any, 4) }), "m", "size 4")
+	misuse(t, "sizes that differ from the tensor's", weft.Try(func() { sym.Shared("m", weft.Zeros(2, 3), sym.Any, 4) }), "m", "size 4")
 	misuse(t, "another rank", weft.Try(func() { sym.Shared("m", weft.Zeros(2, 3), sym.Any) }), "1 sizes")
 	x := sym.Matrix("x", weft.Float64)
 	f := function(t, sym.In(x), sym.Out(), sym.Updates{m: x})

@@ -207,7 +207,7 @@ func OfRoutine(id ir.RoutineID) *Def { return byRoutine[id] }
 // Lookup returns the Def of that name, nil if there is none.
 func Lookup(name string) *Def { return table[name] }
 
-// Named is [Lookup], also of operations that are no part of the table: those that graphs have and users
+// Named is [Lookup], also of operations outside the table, which graphs have and users
 // do not call.
 func Named(name string) *Def { return named[name] }
 

@@ -134,8 +134,8 @@ func resultSize(n *ir.Node, reach []bool) (size int) {
 	return size
 }
 
-// A loopKind is what loops have in common that can be merged: none of them is computed from another,
-// since each is computed from as many loops, one from the other.
+// A loopKind is what loops that can be merged have in common. The level counts loops before it, each
+// computed from the one before. Loops of one level are not computed from each other.
 type loopKind struct {
 	level, steps int
 	reverse      bool

@@ -67,7 +67,7 @@ func (t token) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire{Float: "size", Size: t.expr})
 }
 
-// wire is what tokens that are no JSON number, string or list of their own are written as.
+// wire is the form of a token that JSON has no number, string or list for.
 type wire struct {
 	Float    string    `json:"float,omitempty"`
 	Function *function `json:"function,omitempty"`

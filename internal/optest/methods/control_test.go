@@ -71,7 +71,7 @@ func TestWhileOfCond(t *testing.T) {
 	})
 }
 
-// newton is the square root of x: as many steps as its precision needs.
+// newton returns the square root of x by Newton's method, with the steps that its precision needs.
 func newton(x *weft.Tensor, o ...weft.WhileOpts) *weft.Tensor {
 	return weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Square().Sub(x).Abs().Gt(x.Mul(1e-13)).Any() },
 		func(s []*weft.Tensor) []*weft.Tensor { return list(s[0].Add(x.Div(s[0])).Mul(0.5)) }, list(x), o...)[0]
