@@ -148,3 +148,30 @@ func TestShowingFunctions(t *testing.T) {
 		t.Error("View into nil gave no error")
 	}
 }
+
+// Functions whose sizes are values, and those of shared variables that grow, are shown too.
+func TestShowingSizedFunctions(t *testing.T) {
+	x, i := sym.Matrix("rows", weft.Float32), sym.Scalar("i", weft.Int64)
+	grown := sym.Shared("grown", weft.Zeros(2), sym.Any)
+	for name, v := range map[string]*sym.Var{
+		"rows":  x.Slice(sym.Range(i.Mul(4), i.Add(1).Mul(4))).Sum(0),
+		"grown": sym.Zeros(i.Add(2)).Sum().Add(grown.Add(1).Sum()),
+	} {
+		f, err := sym.Function(sym.In(x, i), sym.Out(v), sym.IgnoreUnused)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Call(weft.Ones(10, 2), 1); err != nil {
+			t.Fatal(err)
+		}
+		var page bytes.Buffer
+		if err := f.View(&page, nil); err != nil {
+			t.Fatal(err)
+		}
+		for what, text := range map[string]string{"Explain": f.Explain(), "DOT": f.DOT(), "View": page.String(), "DebugPrint": sym.DebugPrint(v)} {
+			if !strings.Contains(text, name) {
+				t.Errorf("%s has no %q", what, name)
+			}
+		}
+	}
+}

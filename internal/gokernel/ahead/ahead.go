@@ -106,8 +106,21 @@ func Write(pkg string, f *gokernel.Func, of array.DType) (map[string][]byte, err
 	if err != nil {
 		return nil, err
 	}
-	u.Extent, u.Start = p.ExtentWord(0), p.StartWord(0)
 	u.Ptrs, u.Words = loop.MaxBufs, loop.MaxWords
+	uses, err := u.take(f, p)
+	if err != nil {
+		return nil, err
+	}
+	if len(uses) > 0 {
+		return nil, fmt.Errorf("build: kernel.%s cannot be part of a package that imports nothing of weft", uses[0])
+	}
+	return u.render(u, u.Func, map[string]*template.Template{".go": plain, "_amd64.go": amd64, "_other.go": other, "_test.go": test, "_amd64.s": assembly})
+}
+
+// take compiles the program of a function and takes over its source and imports. It returns the names
+// of package kernel that the source uses beside special functions, which become part of the source.
+func (u *unit) take(f *gokernel.Func, p *loop.Program) (uses []string, err error) {
+	u.Extent, u.Start = p.ExtentWord(0), p.StartWord(0)
 	if err := u.compile(p); err != nil {
 		return nil, err
 	}
@@ -117,13 +130,7 @@ func Write(pkg string, f *gokernel.Func, of array.DType) (map[string][]byte, err
 		u.Imports = append(u.Imports, gokernel.ImportLine(name, path))
 	}
 	sort.Strings(u.Imports)
-	if uses, err = u.withSpecials(uses); err != nil {
-		return nil, err
-	}
-	if len(uses) > 0 {
-		return nil, fmt.Errorf("build: kernel.%s cannot be part of a package that imports nothing of weft", uses[0])
-	}
-	return u.render(u, u.Func, map[string]*template.Template{".go": plain, "_amd64.go": amd64, "_other.go": other, "_test.go": test, "_amd64.s": assembly})
+	return u.withSpecials(uses)
 }
 
 func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

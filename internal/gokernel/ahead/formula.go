@@ -285,14 +285,8 @@ func writeReduction(pkg string, f *gokernel.Func, reduce string) (map[string][]b
 	if err != nil {
 		return nil, err
 	}
-	u.Extent, u.Start = p.ExtentWord(0), p.StartWord(0)
-	if err := u.compile(p); err != nil {
+	if _, err := u.take(f, p); err != nil {
 		return nil, err
-	}
-	text, imports, _ := f.Declarations()
-	u.Source = text
-	for name, path := range imports {
-		u.Imports = append(u.Imports, gokernel.ImportLine(name, path))
 	}
 	if len(u.Imports) == 0 || !slices.Contains(u.Imports, `"math"`) {
 		u.Imports = append(u.Imports, `"math"`)

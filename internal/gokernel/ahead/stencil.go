@@ -3,7 +3,6 @@ package ahead
 import (
 	"fmt"
 	"go/token"
-	"sort"
 	"strings"
 	"text/template"
 
@@ -60,20 +59,11 @@ func writeStencil(pkg string, f *gokernel.Func, args []array.DType) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	u.Extent, u.Start = p.ExtentWord(0), p.StartWord(0)
-	if err := u.compile(p); err != nil {
+	uses, err := u.take(f, p)
+	if err != nil {
 		return nil, err
 	}
-	text, imports, uses := f.Declarations()
-	u.Source = text
-	for name, path := range imports {
-		u.Imports = append(u.Imports, gokernel.ImportLine(name, path))
-	}
-	sort.Strings(u.Imports)
-	if uses, err = u.withSpecials(uses); err != nil {
-		return nil, err
-	}
-	if u.Windows, err = windows(u.Rank, text, uses); err != nil {
+	if u.Windows, err = windows(u.Rank, u.Source, uses); err != nil {
 		return nil, err
 	}
 	return u.render(u, u.Func, map[string]*template.Template{".go": stencilPlain, "_amd64.go": stencilAMD64, "_other.go": stencilOther, "_test.go": stencilTest, "_amd64.s": assembly})
