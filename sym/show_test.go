@@ -149,7 +149,7 @@ func TestShowingFunctions(t *testing.T) {
 	}
 }
 
-// Functions whose sizes are values, and those of shared variables that grow, are shown too.
+// Functions whose sizes are values are shown too, and functions of shared variables that grow.
 func TestShowingSizedFunctions(t *testing.T) {
 	x, i := sym.Matrix("rows", weft.Float32), sym.Scalar("i", weft.Int64)
 	grown := sym.Shared("grown", weft.Zeros(2), sym.Any)
