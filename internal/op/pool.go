@@ -193,6 +193,21 @@ const maxPadded = math.MaxInt32
 // most the padded size: a longer step reaches beyond the elements just as well.
 func StepWithin(step, size, pad int) int { return min(step, max(size+2*pad, 1)) }
 
+// Windows returns the windows of a pooling node or of a gradient of one, with strides as StepWithin
+// gives them.
+func Windows(n *node) Pool {
+	shape := n.Shape // of the pictures
+	a, forward := n.Attrs.(Pool)
+	if forward {
+		shape = n.Args[0].Shape
+	} else {
+		a = n.Attrs.(PoolGrad).Pool
+	}
+	size := shape[len(shape)-2:]
+	a.Stride = [2]int{StepWithin(a.Stride[0], size[0], a.Pad[0]), StepWithin(a.Stride[1], size[1], a.Pad[1])}
+	return a
+}
+
 func windowCount(name string, size, window, stride, pad int) int {
 	if window < 1 || stride < 1 || pad < 0 {
 		array.Failf(name, "", "window %d, stride %d, padding %d: want at least 1, 1, 0", window, stride, pad)
