@@ -66,9 +66,17 @@ func (s mrgState) after(j *jump) (t mrgState) {
 // maxStreams bounds the streams of one draw.
 const maxStreams = 60 * 256
 
-// streamsFor returns how many streams a draw of size numbers takes.
-func streamsFor(size int) int {
-	if size > 6 {
+// A spread says how many streams a draw takes. Which stream an element comes from depends on it.
+type spread bool
+
+const (
+	sixEach spread = true  // six numbers to a stream where the size is an int, as Theano's uniform
+	oneEach spread = false // a number to a stream, as all that Theano makes of uniform numbers
+)
+
+// streams returns how many streams a draw of size numbers takes, at most maxStreams.
+func (s spread) streams(size int) int {
+	if s == sixEach && size > 6 {
 		size /= 6
 	}
 	return max(min(size, maxStreams), 1)
@@ -76,7 +84,7 @@ func streamsFor(size int) int {
 
 // An mrgDraw makes an array of fractions greater than 0 and less than 1 from states, the rows of
 // an array, and also gives the states after that. Element i comes from stream i modulo the number
-// of streams.
+// of streams. With a count, an int64 number, only that many elements are drawn. The others are 0.
 type mrgDraw struct {
 	dtype array.DType
 	shape []int
@@ -95,7 +103,10 @@ func init() {
 
 // Results implements op.HostFunc.
 func (d mrgDraw) Results(args []ir.Type) []ir.Type {
-	if len(args) != 1 || args[0].DType != array.Int64 || len(args[0].Shape) != 2 || args[0].Shape[0] == 0 || args[0].Shape[1] != 6 || !d.dtype.Float() || d.dtype == array.BFloat16 {
+	if len(args) == 2 && (args[1].DType != array.Int64 || len(args[1].Shape) != 0) {
+		array.Failf("mrg", "", "draws a number of elements that is %s", array.TypeString(args[1].DType, args[1].Shape)) // of a file
+	}
+	if len(args) < 1 || len(args) > 2 || args[0].DType != array.Int64 || len(args[0].Shape) != 2 || args[0].Shape[0] == 0 || args[0].Shape[1] != 6 || !d.dtype.Float() || d.dtype == array.BFloat16 {
 		array.Failf("mrg", "", "draws %s from other states than its own", d.dtype) // of a file
 	}
 	array.CheckShape("mrg", d.shape, d.dtype)
@@ -107,6 +118,11 @@ func (d mrgDraw) CallHost(args, out []array.View) error {
 	from, to := words(&args[0]), words(&out[1])
 	n, size := args[0].Shape[0], array.Size(d.shape)
 	p := out[0].Ptr()
+	if len(args) == 2 {
+		all := size
+		size = int(max(0, min(words(&args[1])[0], int64(all))))
+		clear(unsafe.Slice((*byte)(p), all*d.dtype.Size()))
+	}
 	par.Run(n, 1+4096/(size/n+1), 0, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			s := mrgState(from[6*i : 6*i+6])

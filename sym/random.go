@@ -135,9 +135,11 @@ func scaled(u *weft.Tensor, by, plus float64) *weft.Tensor {
 	return u
 }
 
-// MRGStreams makes random variables by the generator MRG31k3p. Its numbers equal Theano's
-// MRG_RandomStreams to the bit, where sizes are ints and where they are variables. The state of a variable is a shared variable, which
-// functions update by default. It is safe for use from several goroutines.
+// MRGStreams makes random variables by the generator MRG31k3p. Uniform numbers equal Theano 1.0's
+// MRG_RandomStreams to the bit, where sizes are ints and where they are variables. So do draws that
+// compare them, binomial and multinomial. Normal numbers equal Theano's up to the rounding of log, cos
+// and sin. The state of a variable is a shared variable, which functions update by default. It is safe for
+// use from several goroutines.
 type MRGStreams struct {
 	mu   sync.Mutex
 	base mrgState // of the next variable
@@ -177,7 +179,7 @@ func NewMRGStreams(seed ...int64) *MRGStreams {
 // occurs unless rounding gives it. The bounds are Go numbers, or variables or tensors, which
 // broadcast to the shape.
 func (m *MRGStreams) Uniform(d weft.DType, lo, hi any, shape ...any) *Var {
-	u := m.fractions(d, shape)
+	u := m.fractions(d, sixEach, nil, shape)
 	if lo, hi, ok := numbers([2]any{lo, hi}); ok {
 		if hi-lo != 1 {
 			u = u.Mul(hi - lo)
@@ -214,8 +216,9 @@ func variable(d weft.DType, x any) *Var {
 	return Const(weft.FullOf(d, numberOf(x)))
 }
 
-// fractions makes the numbers of a draw, greater than 0 and less than 1.
-func (m *MRGStreams) fractions(d weft.DType, shape []any) *Var {
+// fractions makes the numbers of a draw, greater than 0 and less than 1. With a count, an int64 variable,
+// only that many elements are drawn, and the others are 0.
+func (m *MRGStreams) fractions(d weft.DType, by spread, count *Var, shape []any) *Var {
 	if m == nil {
 		array.Failf("mrg", "", "the streams are nil (NewMRGStreams makes them)")
 	}
@@ -227,7 +230,7 @@ func (m *MRGStreams) fractions(d weft.DType, shape []any) *Var {
 	ls := o.lengths("shape", shape)
 	n := maxStreams // where the size is not known
 	if len(o.lens) == 0 {
-		n = streamsFor(array.CheckShape("mrg", known(ls), d))
+		n = by.streams(array.CheckShape("mrg", known(ls), d))
 	}
 	states := make([]int64, 0, 6*n)
 	m.mu.Lock()
@@ -240,11 +243,16 @@ func (m *MRGStreams) fractions(d weft.DType, shape []any) *Var {
 	}
 	state := Shared("state of random numbers", weft.FromSlice(states, n, 6))
 	x := o.arg(state)
+	args := func(ts []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{x(ts)} }
+	if count != nil {
+		c := o.arg(count)
+		args = func(ts []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{x(ts), c(ts)} }
+	}
 	draw := func(shape []int, ts []*weft.Tensor) []*weft.Tensor {
 		if array.CheckShape("mrg", shape, d) >= math.MaxInt32 {
 			array.Failf("mrg", "shape", "%s has more elements than there are numbers", array.ShapeString(shape))
 		}
-		return call(op.Host, mrgDraw{d, shape}, []*weft.Tensor{x(ts)})
+		return call(op.Host, mrgDraw{d, shape}, args(ts))
 	}
 	var r []*Var
 	if len(o.lens) == 0 {
@@ -263,44 +271,76 @@ func (m *MRGStreams) fractions(d weft.DType, shape []any) *Var {
 // first all cosines, then all sines. Mean and deviation are Go numbers, or variables or tensors, which
 // broadcast to the shape. Gradients go through both.
 func (m *MRGStreams) Normal(d weft.DType, mean, deviation any, shape ...any) *Var {
-	n := elements("mrg", shape)
-	var half, all any
-	switch n := n.(type) {
+	p := m.pairs(d, shape)
+	z := Cat([]*Var{p.r, p.r}, 0).Mul(p.turn)
+	return p.moved(z, d, mean, deviation)
+}
+
+// TruncatedNormal returns normal numbers that are cut off at two standard deviations, scaled to a mean and a
+// standard deviation of the results: they lie within 2.2737 of these. Parameters broadcast as in
+// [MRGStreams.Normal]. A number beyond the bounds is drawn anew at the same angle, and stands behind the
+// others of its half, as Theano's truncated_normal has it.
+func (m *MRGStreams) TruncatedNormal(d weft.DType, mean, deviation any, shape ...any) *Var {
+	p := m.pairs(d, shape)
+	z := Cat([]*Var{p.r, p.r}, 0).Mul(p.turn)
+	beyond := z.Abs().Gt(2)
+	number := beyond.To(weft.Int64).CumSum(0) // 1 at the first that is drawn anew
+	const lowest = 1 / (math.E * math.E)      // sqrt(-2*log(lowest)) is 2
+	u := m.fractions(d, oneEach, beyond.To(weft.Int64).Sum(), []any{p.all}).Mul(1 - lowest).Add(lowest)
+	again := u.Log().Mul(-2).Sqrt().Gather(0, number.Sub(1).Maximum(0))
+	z = Where(beyond, again.Mul(p.turn), z)
+	first, second := beyond.Slice(Range(0, p.half)), beyond.Slice(Range(p.half, p.all))
+	order := Cat([]*Var{first.To(weft.Int64), second.To(weft.Int64).Add(2)}, 0).ArgSort(0)
+	const spread = 0.87962566103423978 // the standard deviation of what is cut off at 2
+	return p.moved(z.Gather(0, order).Div(spread), d, mean, deviation)
+}
+
+// polar are pairs of uniform numbers as radius and angle.
+type polar struct {
+	r, turn      *Var // of half the numbers the radius; of all the cosines, then the sines
+	n, half, all any  // elements of the result, of r, of turn
+	shape        []any
+}
+
+// pairs draws two uniform numbers for each two elements of a shape.
+func (m *MRGStreams) pairs(d weft.DType, shape []any) polar {
+	p := polar{n: elements("mrg", shape), shape: shape}
+	switch n := p.n.(type) {
 	case int:
 		array.CheckShape("mrg", knownSizes("mrg", shape), d)
-		half, all = (n+1)/2, (n+1)/2*2
+		p.half, p.all = (n+1)/2, (n+1)/2*2
 	case *Var:
 		h := n.Add(1).FloorDiv(2)
-		half, all = h, h.Mul(2)
+		p.half, p.all = h, h.Mul(2)
 	}
-	u := m.Uniform(d, 0, 1, all)
-	first, second := u.Slice(Range(0, half)), u.Slice(Range(half, all))
-	r, angle := first.Log().Mul(-2).Sqrt(), second.Mul(2*math.Pi)
-	z := Cat([]*Var{r.Mul(angle.Cos()), r.Mul(angle.Sin())}, 0)
-	z = z.Slice(Range(0, n)).Reshape(shape...)
+	u := m.fractions(d, oneEach, nil, []any{p.all})
+	angle := u.Slice(Range(p.half, p.all)).Mul(2 * math.Pi)
+	p.r = u.Slice(Range(0, p.half)).Log().Mul(-2).Sqrt()
+	p.turn = Cat([]*Var{angle.Cos(), angle.Sin()}, 0)
+	return p
+}
+
+// moved is the result of standard numbers z.
+func (p *polar) moved(z *Var, d weft.DType, mean, deviation any) *Var {
+	z = z.Slice(Range(0, p.n)).Reshape(p.shape...)
 	if mean, deviation, ok := numbers([2]any{mean, deviation}); ok {
 		return z.Mul(deviation).Add(mean)
 	}
-	return fits("mrg", shape, z.Mul(variable(d, deviation)).Add(variable(d, mean)))
+	return fits("mrg", p.shape, z.Mul(variable(d, deviation)).Add(variable(d, mean)))
 }
 
-// Binomial returns 1 with probability p, else 0. p is a Go number, or a variable or tensor, which
-// broadcasts to the shape.
+// Binomial returns 1 with probability p, else 0, in a float or integer type d. p is a Go number, or a
+// variable or tensor, which broadcasts to the shape. Integer types compare uniform numbers of float64.
 func (m *MRGStreams) Binomial(d weft.DType, p any, shape ...any) *Var {
-	u := m.Uniform(d, 0, 1, shape...)
+	of := d
+	if d.Integer() {
+		of = weft.Float64
+	}
+	u := m.Uniform(of, 0, 1, shape...)
 	if t, ok := p.(*weft.Tensor); ok {
 		p = Const(t)
 	}
 	return fits("mrg", shape, u.Lt(p).To(d))
-}
-
-// TruncatedNormal returns normal numbers that lie within two standard deviations of the mean, from one
-// uniform number each by the inverse of the distribution function. Theano has this distribution, by
-// other numbers.
-func (m *MRGStreams) TruncatedNormal(d weft.DType, mean, deviation any, shape ...any) *Var {
-	const bound = 0.9544997361036415856 // erf(sqrt(2))
-	z := m.Uniform(d, -bound, bound, shape...).Erfinv().Mul(math.Sqrt2)
-	return fits("mrg", shape, z.Mul(variable(d, deviation)).Add(variable(d, mean)))
 }
 
 // Multinomial returns how often each of k outcomes comes in n draws, int64. p, of [rows k] floats, holds
@@ -313,7 +353,7 @@ func (m *MRGStreams) Multinomial(n int, p *Var) *Var {
 	if len(p.shape) != 2 || !p.dtype.Float() {
 		array.Failf("multinomial", "p", "%v: want a matrix of floats", p)
 	}
-	u := m.Uniform(p.dtype, 0, 1, n, p.Len(0), 1)
+	u := m.fractions(p.dtype, oneEach, nil, []any{n, p.Len(0), 1})
 	below := u.Lt(p.CumSum(-1)).To(weft.Int64).Sum(0) // by outcome or one before it
 	none := ZerosOf(weft.Int64, p.Len(0), 1)
 	return below.Sub(Cat([]*Var{none, below.Slice(weft.All, weft.Range(0, -1))}, 1))

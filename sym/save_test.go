@@ -94,13 +94,24 @@ func TestSaveLoopsAndBranches(t *testing.T) {
 func TestSaveDraws(t *testing.T) {
 	x := sym.Matrix("x", weft.Float32)
 	s, m := sym.NewRandomStreams(3), sym.NewMRGStreams(4)
-	f := must(sym.Function(sym.In(x), sym.Out(x.Add(s.NormalLike(x, 0, 1)), m.Uniform(weft.Float32, 0, 1, 5))))
+	f := must(sym.Function(sym.In(x), sym.Out(x.Add(s.NormalLike(x, 0, 1)), m.Uniform(weft.Float32, 0, 1, 5),
+		m.TruncatedNormal(weft.Float32, 0, 1, x.Len(0), 30))))
 	if _, err := f.Call(weft.Rand(2, 3)); err != nil {
 		t.Fatal(err)
 	}
 	p := reload(t, f)
 	for _, n := range []int{2, 4, 9} {
 		sameCalls(t, f, p, weft.Rand(n, 3))
+	}
+}
+
+// TestSaveSharedOfOneName: shared variables of one name are states of their own in the file.
+func TestSaveSharedOfOneName(t *testing.T) {
+	x, a, b := sym.New("x", weft.Float64, 2), sym.Shared("w", floats(1, 2)), sym.Shared("w", floats(3, 4))
+	f := function(t, sym.In(x), sym.Out(x.Mul(a).Add(b)), sym.Updates{a: b, b: a.Add(x)})
+	p := reload(t, f)
+	for range 3 {
+		sameCalls(t, f, p, floats(5, -1))
 	}
 }
 

@@ -205,6 +205,7 @@ func (r *TracedGraph) refuse(outs []*ir.Node) {
 
 // sources lists what the graph reads.
 func (r *TracedGraph) sources(p *saved.Program, name func(t *Tensor) string) {
+	taken := map[string]bool{}
 	for i := range r.e.sources {
 		s := &r.e.sources[i]
 		if s.Kind == FromArgument {
@@ -216,6 +217,10 @@ func (r *TracedGraph) sources(p *saved.Program, name func(t *Tensor) string) {
 		if x.Name == "" {
 			x.Name = fmt.Sprintf("constant %d", len(p.State))
 		}
+		for base, i := x.Name, 2; taken[x.Name]; i++ { // several variables may have one name
+			x.Name = fmt.Sprintf("%s %d", base, i)
+		}
+		taken[x.Name] = true
 		p.Sources = append(p.Sources, ^len(p.State))
 		p.State = append(p.State, x)
 	}
