@@ -244,7 +244,8 @@ type SaveOpts struct {
 //
 // The file holds the graph of operations, and a copy of every tensor that f captures. Tensors that a
 // call writes, such as parameters, and generators of random numbers go on in the program from where they
-// are now. Learning rates are constants. Gradients that a call leaves in leaves are left out.
+// are now. So do counts of steps and learning rates of package optim, with its schedules. Gradients that a
+// call leaves in leaves are left out.
 //
 //	err := predict.Save("mlp.weft", []any{x}, weft.SaveOpts{Inputs: []string{"x[n 784]"}, Weights: params})
 //
@@ -255,7 +256,7 @@ type SaveOpts struct {
 // lists with the lines of f, or does not do the same for all lengths.
 func (c *Compiled[F]) Save(path string, args []any, opts ...SaveOpts) error {
 	o := array.Options("save", opts)
-	var p *saved.Program
+	var p *core.Unwritten
 	err := Try(func() {
 		c.notNil("save")
 		record := func(types []ir.Type) *core.TracedGraph {
@@ -266,7 +267,7 @@ func (c *Compiled[F]) Save(path string, args []any, opts ...SaveOpts) error {
 	if err != nil {
 		return err
 	}
-	return core.WriteProgram(p, path, o.File, func(name string) bool { return o.Weights[name] != nil })
+	return p.Write(path, o.File, func(name string) bool { return o.Weights[name] != nil })
 }
 
 func (o *SaveOpts) names() core.SaveNames {
@@ -450,8 +451,8 @@ func (p *Program) View(w io.Writer, prof *Profile) error {
 	})
 }
 
-// Save writes the program, with its tensors and generators as they are now, to the file at path. No call
-// may run meanwhile.
+// Save writes the program, with its tensors, generators and counts of steps as they are now, to the file
+// at path. Calls that change them wait meanwhile, so that the file has the state between two calls.
 func (p *Program) Save(path string) error {
 	p.notNil("save")
 	return p.p.Save(path)

@@ -2,7 +2,6 @@ package optim
 
 import (
 	"iter"
-	"math"
 
 	"weft"
 	"weft/internal/array"
@@ -77,17 +76,19 @@ func (o AdamOpts) slots() []slot {
 func (o AdamOpts) update(m *moment) update {
 	decay, shrink := o.WeightDecay, core.Num(1)
 	if o.Decoupled {
-		decay, shrink = 0, core.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
+		decay, shrink = 0, core.Live(m.shrink(o.WeightDecay))
 	}
 	beta1, beta2, eps := *o.Beta1, *o.Beta2, *o.Eps
 	// The same for all parameters, but root and rate where some have taken fewer steps.
 	same := []core.Operand{core.Num(decay), core.Num(sign(o.Maximize)), shrink, core.Num(beta1), core.Num(1 - beta1), core.Num(beta2), core.Num(1 - beta2), {}, core.Num(eps), {}}
-	n := int64(0)
+	n := -1.0
 	all := func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		if n != p.steps+1 || core.TracingHere() != nil {
-			n = p.steps + 1
-			same[7] = core.Live(func() float64 { return 1 / math.Sqrt(1-power(beta2, p.steps+1)) })
-			same[9] = core.Live(func() float64 { return m.rate() / (1 - power(beta1, p.steps+1)) })
+		if n != p.steps.Value || core.TracingHere() != nil {
+			n = p.steps.Value
+			if p.numbers == nil {
+				p.numbers = []*core.HostNumber{core.HostConst(1).Div(p.lacking(beta2).Sqrt()), m.rate.Div(p.lacking(beta1))}
+			}
+			same[7], same[9] = core.Live(p.numbers[0]), core.Live(p.numbers[1])
 		}
 		return p.kept(append(append(list, operand(p.w), operand(g)), same...))
 	}
@@ -97,9 +98,8 @@ func (o AdamOpts) update(m *moment) update {
 		u.f = adamMax
 	case o.Sparse:
 		u.rows = rule{adamRows, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-			n := p.steps + 1
-			rate := float64(m.rate()*math.Sqrt(1-power(beta2, n))) / (1 - power(beta1, n))
-			return p.kept(numbers(append(list, operand(p.w), operand(g)), sign(o.Maximize), 1-beta1, 1-beta2, eps, rate))
+			rate := m.rate.Mul(p.lacking(beta2).Sqrt()).Div(p.lacking(beta1))
+			return p.kept(numbers(append(list, operand(p.w), operand(g)), sign(o.Maximize), 1-beta1, 1-beta2, eps, rate.Value()))
 		}}
 		return u
 	}
@@ -108,6 +108,16 @@ func (o AdamOpts) update(m *moment) update {
 		u.noRows = "weight decay and AMSGrad change all rows"
 	}
 	return u
+}
+
+// shrink is what decoupled decay multiplies a parameter by.
+func (m *moment) shrink(decay float64) *core.HostNumber {
+	return core.HostConst(1).Sub(m.rate.Mul(core.HostConst(decay)))
+}
+
+// lacking is 1 - beta^t in step t, which comes.
+func (p *param) lacking(beta float64) *core.HostNumber {
+	return core.HostConst(1).Sub(core.HostConst(beta).Power(p.next()))
 }
 
 // Arguments: parameter, gradient, decay, sign, shrinking, the betas each with what it lacks to

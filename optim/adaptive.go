@@ -145,7 +145,10 @@ func (o AdagradOpts) slots() []slot { return []slot{{"sum", o.Initial}} }
 
 func (o AdagradOpts) update(m *moment) update {
 	r := rule{adagrad, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		rate := core.Live(func() float64 { return m.rate() / (1 + float64(float64(p.steps)*o.LRDecay)) })
+		if p.numbers == nil {
+			p.numbers = []*core.HostNumber{m.rate.Div(core.HostConst(1).Add(p.steps.Number().Mul(core.HostConst(o.LRDecay))))}
+		}
+		rate := core.Live(p.numbers[0])
 		list = append(numbers(append(list, operand(p.w), operand(g)), o.WeightDecay, sign(o.Maximize)), rate)
 		return p.kept(numbers(list, *o.Eps))
 	}}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/core"
 )
 
 // TestUpdateIsOneKernel holds the promise that an update is one kernel in place.
@@ -20,17 +21,17 @@ func TestUpdateIsOneKernel(t *testing.T) {
 	}
 	for name, o := range map[string]SGDOpts{"sgd": {LR: new(1.0)}, "sgd with momentum": {LR: new(1.0), Momentum: 0.5}, "sgd with Nesterov's momentum": {LR: new(1.0), Momentum: 0.5, Nesterov: true}} {
 		m := NewSGD(one, o)
-		inPlace(name, m.groups[0].params, o.update(&moment{rate: func() float64 { return 1 }}))
+		inPlace(name, m.groups[0].params, o.update(&moment{rate: core.HostConst(1)}))
 	}
 	for name, o := range map[string]AdamOpts{"adam": {LR: new(1.0)}, "amsgrad": {LR: new(1.0), AMSGrad: true}} {
 		m := NewAdam(one, o)
-		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: func() float64 { return 1 }}))
+		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: core.HostConst(1)}))
 	}
 	for name, o := range map[string]RMSpropOpts{"rmsprop": {LR: new(1.0)}, "rmsprop with all": {LR: new(1.0), Momentum: 0.5, Centered: true}} {
 		m := NewRMSprop(one, o)
-		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: func() float64 { return 1 }}))
+		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: core.HostConst(1)}))
 	}
-	inPlace("adagrad", NewAdagrad(one, AdagradOpts{LR: new(1.0)}).groups[0].params, AdagradOpts{LR: new(1.0)}.filled().update(&moment{rate: func() float64 { return 1 }}))
+	inPlace("adagrad", NewAdagrad(one, AdagradOpts{LR: new(1.0)}).groups[0].params, AdagradOpts{LR: new(1.0)}.filled().update(&moment{rate: core.HostConst(1)}))
 	n := NewNAdam(one, NAdamOpts{LR: new(1.0)})
-	inPlace("nadam", n.groups[0].params, n.groups[0].o.update(&moment{rate: func() float64 { return 1 }, memo: &momentumProduct{}}))
+	inPlace("nadam", n.groups[0].params, n.groups[0].o.update(&moment{rate: core.HostConst(1)}))
 }

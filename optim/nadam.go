@@ -57,61 +57,59 @@ func (o NAdamOpts) filled() NAdamOpts {
 
 func (NAdamOpts) slots() []slot { return []slot{{name: "mean"}, {name: "square"}} }
 
-// momentumProduct is the product of the momenta up to a step. The next step goes on from it.
-type momentumProduct struct {
-	step    int64
-	product float64
-	base    float64 // 0.96 to the power MomentumDecay
-}
-
 // ln096 is the natural logarithm of 0.96.
 const ln096 = -0.040821994520255166
 
-// momentum returns u(t).
-func (o *NAdamOpts) momentum(m *momentumProduct, t int64) float64 {
-	if m.base == 0 {
-		m.base = weft.ScalarOf(weft.Float64, float64(*o.MomentumDecay*ln096)).Exp().Item() // the same bits everywhere
-	}
-	return float64(*o.Beta1 * (1 - float64(0.5*power(m.base, t))))
+// base is 0.96 to the power MomentumDecay.
+func (o *NAdamOpts) base() float64 {
+	return weft.ScalarOf(weft.Float64, float64(*o.MomentumDecay*ln096)).Exp().Item() // the same bits everywhere
 }
 
-// upTo returns the product of the momenta of steps 1 to t.
-func (o *NAdamOpts) upTo(m *momentumProduct, t int64) float64 {
-	if m.step > t || m.step == 0 {
-		m.step, m.product = 0, 1
+// momentum returns u(t).
+func (o *NAdamOpts) momentum(base float64, t *core.HostNumber) *core.HostNumber {
+	return core.HostConst(*o.Beta1).Mul(core.HostConst(1).Sub(core.HostConst(0.5).Mul(core.HostConst(base).Power(t))))
+}
+
+// upTo returns the product of the momenta of the steps that p has taken.
+func (o *NAdamOpts) upTo(p *param) float64 {
+	base, product := o.base(), 1.0
+	for t := 1.0; t <= p.steps.Value && product > 0; t++ {
+		product = float64(product * o.momentum(base, core.HostConst(t)).Value())
 	}
-	for m.step < t && m.product > 0x1p-1000 { // below that it does not count beside 1
-		m.step++
-		m.product = float64(m.product * o.momentum(m, m.step))
-	}
-	m.step = t
-	return m.product
+	return product
+}
+
+// rates are numbers of the step of p that comes: what Beta2 lacks to 1, the rates of the gradient and of
+// its mean, and the product of the momenta with that of the step.
+func (o *NAdamOpts) rates(m *moment, p *param) []*core.HostNumber {
+	var base float64
+	core.OutsideTrace(func() { base = o.base() })
+	one, t := core.HostConst(1), p.next()
+	now, next := o.momentum(base, t), o.momentum(base, t.Add(one))
+	product := p.product.Number().Mul(now)
+	return []*core.HostNumber{p.lacking(*o.Beta2), m.rate.Mul(one.Sub(now)).Div(one.Sub(product)), m.rate.Mul(next).Div(one.Sub(product.Mul(next))), product}
 }
 
 func (o NAdamOpts) update(m *moment) update {
 	decay, shrink := o.WeightDecay, core.Num(1)
 	if o.Decoupled {
-		decay, shrink = 0, core.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
+		decay, shrink = 0, core.Live(m.shrink(o.WeightDecay))
 	}
 	// The same for all parameters, but the last three where some have taken fewer steps.
 	same := []core.Operand{core.Num(decay), core.Num(sign(o.Maximize)), shrink, core.Num(*o.Beta1), core.Num(1 - *o.Beta1), core.Num(*o.Beta2), core.Num(1 - *o.Beta2), core.Num(*o.Eps), {}, {}, {}}
-	n := int64(0)
+	n := -1.0
 	return update{rule: rule{nadam, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		if n != p.steps+1 || core.TracingHere() != nil {
-			n = p.steps + 1
-			same[8] = core.Live(func() float64 { return 1 - power(*o.Beta2, p.steps+1) })
-			same[9] = core.Live(func() float64 {
-				n := p.steps + 1
-				return float64(m.rate()*(1-o.momentum(m.memo, n))) / (1 - o.upTo(m.memo, n))
-			})
-			same[10] = core.Live(func() float64 {
-				n := p.steps + 1
-				next := o.momentum(m.memo, n+1)
-				return float64(m.rate()*next) / (1 - float64(o.upTo(m.memo, n)*next))
-			})
+		if p.numbers == nil {
+			p.numbers = o.rates(m, p)
+		}
+		if n != p.steps.Value || core.TracingHere() != nil {
+			n = p.steps.Value
+			for i := range 3 {
+				same[8+i] = core.Live(p.numbers[i])
+			}
 		}
 		return p.kept(append(append(list, operand(p.w), operand(g)), same...))
-	}}}
+	}}, counts: func(p *param) { core.SetInCalls(&p.product, p.numbers[3]) }}
 }
 
 // Arguments: parameter, gradient, decay, sign, shrinking, the betas each with what it lacks to

@@ -46,7 +46,7 @@ func (e *StateError) Error() string { return fmt.Sprintf("optim: state %q %s", e
 // two names, is stepped once, and its state has the first name. It implements [Optimizer].
 type Method[O options[O]] struct {
 	groups []*group[O]
-	lr     float64
+	lr     core.HostVariable
 }
 
 // options are what an optimizer is given, which say what it does.
@@ -66,8 +66,7 @@ type slot struct {
 
 // A moment is when an update is.
 type moment struct {
-	rate func() float64 // asked for again by each call of a compiled step
-	memo *momentumProduct
+	rate *core.HostNumber // computed again by each call of a compiled step
 }
 
 // An update is how the parameters of a group change in a step.
@@ -76,6 +75,7 @@ type update struct {
 	rows rule // for gradients that are kept as rows; none: they are turned into arrays
 	// noRows is why gradients that are kept as rows are refused.
 	noRows string
+	counts func(p *param) // what else a step changes in p, before the steps are counted; may be nil
 }
 
 // A rule is a formula that writes a parameter and what is kept for it. args appends its
@@ -88,9 +88,8 @@ type rule struct {
 // A group is parameters with options.
 type group[O any] struct {
 	o      O
-	ratio  float64 // of its learning rate to the first group's
+	rate   *core.HostNumber // the learning rate
 	params []*param
-	memo   momentumProduct
 }
 
 // A param is a parameter with the state kept for it.
@@ -99,29 +98,35 @@ type param struct {
 	t     *weft.Tensor
 	w     *weft.Tensor // t to write into, nil before the first step
 	slots []slot
-	state []*weft.Tensor // by slot, nil before the first step
-	steps int64          // taken with a gradient
+	state []*weft.Tensor    // by slot, nil before the first step
+	steps core.HostVariable // taken with a gradient
+	// product is that of the momenta of the steps taken, of [NAdam].
+	product core.HostVariable
+	numbers []*core.HostNumber // that depend on the steps, nil before the first one
 }
+
+// next is the number of the step that comes.
+func (p *param) next() *core.HostNumber { return p.steps.Number().Add(core.HostConst(1)) }
 
 func newMethod[O options[O]](params iter.Seq2[string, *weft.Tensor], opts []O) *Method[O] {
 	var o O
 	o = array.Options(o.name(), opts)
 	m := &Method[O]{}
-	m.lr = *m.add(params, o).o.rate()
+	m.lr.Value = *m.add(params, o, 1).o.rate()
 	return m
 }
 
-// add takes parameters in.
-func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O) *group[O] {
+// add takes parameters in, whose learning rate has a ratio to that of the optimizer.
+func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O, ratio float64) *group[O] {
 	op := o.name()
-	g := &group[O]{o: o.filled(), ratio: 1}
+	g := &group[O]{o: o.filled(), rate: m.lr.Number().Mul(core.HostConst(ratio))}
 	g.params = take(op, params, m.all())
 	_, linear := any(o).(SGDOpts)
 	for _, p := range g.params {
 		if !linear {
 			requireReal(op, p.name, p.t) // all others square the gradient
 		}
-		p.slots = g.o.slots()
+		p.slots, p.product.Value = g.o.slots(), 1
 	}
 	m.groups = append(m.groups, g)
 	return g
@@ -177,7 +182,7 @@ func (m *Method[O]) AddGroup(params iter.Seq2[string, *weft.Tensor], opts ...O) 
 			array.Failf(o.name(), "LR", "of a group is meant beside that of the optimizer, which was made with 0")
 		}
 	}
-	m.add(params, o).ratio = ratio
+	m.add(params, o, ratio)
 }
 
 // all are the parameters of all groups.
@@ -197,7 +202,7 @@ func (m *Method[O]) all() iter.Seq[*param] {
 func (m *Method[O]) Step() {
 	m.notNil("step")
 	for _, g := range m.groups {
-		step(g.o.name(), g.params, g.o.update(&moment{rate: func() float64 { return float64(m.lr * g.ratio) }, memo: &g.memo}))
+		step(g.o.name(), g.params, g.o.update(&moment{rate: g.rate}))
 	}
 }
 
@@ -205,7 +210,7 @@ func (m *Method[O]) Step() {
 func (m *Method[O]) LR() float64 {
 	m.notNil("lr")
 	core.RefuseHost("lr", "reads the learning rate as a Go number")
-	return m.lr
+	return m.lr.Value
 }
 
 // SetLR changes the learning rate of the steps to come; see [Optimizer].
@@ -213,7 +218,13 @@ func (m *Method[O]) SetLR(lr float64) {
 	m.notNil("setlr")
 	core.RefuseHost("setlr", "sets the learning rate")
 	var o O
-	m.lr = notNegative(o.name(), "LR", lr)
+	m.lr.Value = notNegative(o.name(), "LR", lr)
+}
+
+// learningRate is what a schedule changes in calls of a compiled step.
+func (m *Method[O]) learningRate() *core.HostVariable {
+	m.notNil("lr")
+	return &m.lr
 }
 
 // ZeroGrad forgets the gradients.

@@ -22,6 +22,17 @@ type Schedule interface {
 	At(step int, base float64) float64
 }
 
+// A dataSchedule computes its rate from a step and a rate to begin with, so that files can hold it. The
+// number is nil if it cannot.
+type dataSchedule interface {
+	number(step, base *core.HostNumber) *core.HostNumber
+}
+
+// rateAt is the rate of a step.
+func rateAt(s dataSchedule, step int, base float64) float64 {
+	return s.number(core.HostConst(float64(step)), core.HostConst(base)).Value()
+}
+
 // StepDecay multiplies the rate by Gamma after each Every steps; PyTorch's StepLR.
 type StepDecay struct {
 	Every int // at least 1
@@ -31,7 +42,17 @@ type StepDecay struct {
 // At is base * Gamma^(step/Every).
 func (s StepDecay) At(step int, base float64) float64 {
 	positive("step_decay", "Every", s.Every, step)
-	return float64(base * power(notNegative("step_decay", "Gamma", s.Gamma), int64(step/s.Every)))
+	return rateAt(s, step, base)
+}
+
+func (s StepDecay) number(step, base *core.HostNumber) *core.HostNumber {
+	positive("step_decay", "Every", s.Every, 0)
+	return falling("step_decay", s.Gamma, base, step.Div(core.HostConst(float64(s.Every))).Floor())
+}
+
+// falling is base times a gamma to the n.
+func falling(op string, gamma float64, base, n *core.HostNumber) *core.HostNumber {
+	return base.Mul(core.HostConst(notNegative(op, "Gamma", gamma)).Power(n))
 }
 
 // MultiStep multiplies the rate by Gamma after each of some numbers of steps; PyTorch's
@@ -44,13 +65,23 @@ type MultiStep struct {
 // At is base times as many Gammas as there are Steps that are not greater than step.
 func (s MultiStep) At(step int, base float64) float64 {
 	positive("multi_step", "", 1, step)
-	n := int64(0)
-	for _, at := range s.Steps {
-		if at <= step {
-			n++
-		}
+	return rateAt(s, step, base)
+}
+
+func (s MultiStep) number(step, base *core.HostNumber) *core.HostNumber {
+	return falling("multi_step", s.Gamma, base, passed(s.Steps, step))
+}
+
+// passed is how many numbers are at most step.
+func passed(steps []int, step *core.HostNumber) *core.HostNumber {
+	switch n := len(steps); n {
+	case 0:
+		return core.HostConst(0)
+	case 1:
+		return core.HostConst(float64(steps[0])).AtMost(step)
+	default:
+		return passed(steps[:n/2], step).Add(passed(steps[n/2:], step))
 	}
-	return float64(base * power(notNegative("multi_step", "Gamma", s.Gamma), n))
 }
 
 // Exponential multiplies the rate by Gamma after each step; PyTorch's ExponentialLR.
@@ -59,7 +90,11 @@ type Exponential struct{ Gamma float64 }
 // At is base * Gamma^step.
 func (s Exponential) At(step int, base float64) float64 {
 	positive("exponential", "", 1, step)
-	return float64(base * power(notNegative("exponential", "Gamma", s.Gamma), int64(step)))
+	return rateAt(s, step, base)
+}
+
+func (s Exponential) number(step, base *core.HostNumber) *core.HostNumber {
+	return falling("exponential", s.Gamma, base, step)
 }
 
 // Cosine lets the rate fall to Min in Steps steps along half a wave, and rise again
@@ -72,10 +107,16 @@ type Cosine struct {
 // At is Min + (base-Min) * (1+cos(pi*step/Steps))/2.
 func (s Cosine) At(step int, base float64) float64 {
 	positive("cosine", "Steps", s.Steps, step)
+	return rateAt(s, step, base)
+}
+
+func (s Cosine) number(step, base *core.HostNumber) *core.HostNumber {
+	positive("cosine", "Steps", s.Steps, 0)
 	notNegative("cosine", "Min", s.Min)
 	// The wave repeats, and its second half is the first one backwards.
-	at := step % (2 * s.Steps)
-	return wave(base, s.Min, float64(min(at, 2*s.Steps-at))/float64(s.Steps))
+	twice := core.HostConst(2 * float64(s.Steps))
+	at := step.Mod(twice)
+	return wave(base, core.HostConst(s.Min), at.Min(twice.Sub(at)).Div(core.HostConst(float64(s.Steps))))
 }
 
 // Linear changes the factor of the rate from From to To in Steps steps, as warming up
@@ -88,9 +129,15 @@ type Linear struct {
 // At is base times the factor.
 func (s Linear) At(step int, base float64) float64 {
 	positive("linear", "Steps", s.Steps, step)
+	return rateAt(s, step, base)
+}
+
+func (s Linear) number(step, base *core.HostNumber) *core.HostNumber {
+	positive("linear", "Steps", s.Steps, 0)
 	notNegative("linear", "From", s.From)
 	notNegative("linear", "To", s.To)
-	return float64(base * line(s.From, s.To, float64(min(step, s.Steps))/float64(s.Steps)))
+	steps := core.HostConst(float64(s.Steps))
+	return base.Mul(line(core.HostConst(s.From), core.HostConst(s.To), step.Min(steps).Div(steps)))
 }
 
 // OneCycle raises the rate from Max/Div to Max and lets it fall to Max/(Div*FinalDiv), which
@@ -108,9 +155,13 @@ type OneCycle struct {
 }
 
 // At is the rate of one of the Steps, or of the last for all behind it.
-func (s OneCycle) At(step int, _ float64) float64 {
+func (s OneCycle) At(step int, base float64) float64 {
+	positive("one_cycle", "Steps", 1, step)
+	return rateAt(s, step, base)
+}
+
+func (s OneCycle) number(step, _ *core.HostNumber) *core.HostNumber {
 	const op = "one_cycle"
-	positive(op, "Steps", 1, step)
 	if s.Steps < 2 {
 		array.Failf(op, "Steps", "is %d, want at least 2", s.Steps)
 	}
@@ -122,29 +173,34 @@ func (s OneCycle) At(step int, _ float64) float64 {
 	if !(div > 0) || !(last > 0) {
 		array.Failf(op, "Div", "and FinalDiv are %v and %v, want more than 0", div, last)
 	}
-	step = min(step, s.Steps-1)
 	low, rise, end := s.Max/div, float64(warm*float64(s.Steps)), float64(s.Steps-1)
 	type phase struct{ end, from, to float64 }
 	phases := []phase{{rise - 1, low, s.Max}, {end, s.Max, low / last}}
 	if s.ThreePhase {
 		phases = []phase{{rise - 1, low, s.Max}, {float64(2*rise) - 2, s.Max, low}, {end, low, low / last}}
 	}
-	begin := 0.0
-	for i, p := range phases {
-		if float64(step) > p.end && i < len(phases)-1 {
-			begin = p.end
-			continue
-		}
-		at := 1.0
-		if p.end > begin {
-			at = (float64(step) - begin) / (p.end - begin)
-		}
-		if s.Linear {
-			return line(p.from, p.to, at)
-		}
-		return wave(p.from, p.to, at)
+	along := wave
+	if s.Linear {
+		along = line
 	}
-	panic("unreachable: a step is in a phase")
+	step = step.Min(core.HostConst(end))
+	var rate *core.HostNumber
+	for i := len(phases) - 1; i >= 0; i-- {
+		p, begin, at := phases[i], 0.0, core.HostConst(1)
+		if i > 0 {
+			begin = phases[i-1].end
+		}
+		if p.end > begin {
+			at = step.Sub(core.HostConst(begin)).Div(core.HostConst(p.end - begin))
+		}
+		x := along(core.HostConst(p.from), core.HostConst(p.to), at)
+		if rate == nil {
+			rate = x // of the last phase
+		} else {
+			rate = step.AtMost(core.HostConst(p.end)).Choose(x, rate)
+		}
+	}
+	return rate
 }
 
 // Lambda multiplies the rate by what a function makes of the step; PyTorch's LambdaLR.
@@ -169,14 +225,9 @@ type Sequence struct {
 // At is the rate of the schedule at work.
 func (s Sequence) At(step int, base float64) float64 {
 	positive("sequence", "", 1, step)
-	if len(s.Schedules) == 0 || len(s.Steps) != len(s.Schedules)-1 {
-		array.Failf("sequence", "Steps", "are %d for %d schedules, want one for each but the first", len(s.Steps), len(s.Schedules))
-	}
+	s.check()
 	begin, now := 0, s.Schedules[0]
 	for i, at := range s.Steps {
-		if at < 0 || i > 0 && at < s.Steps[i-1] {
-			array.Failf("sequence", "Steps", "are %v, want them to ascend from 0", s.Steps)
-		}
 		if at <= step {
 			begin, now = at, s.Schedules[i+1]
 		}
@@ -185,6 +236,46 @@ func (s Sequence) At(step int, base float64) float64 {
 		array.Failf("sequence", "Schedules", "has one that is nil")
 	}
 	return now.At(step-begin, base)
+}
+
+// check refuses schedules and steps that do not fit.
+func (s Sequence) check() {
+	if len(s.Schedules) == 0 || len(s.Steps) != len(s.Schedules)-1 {
+		array.Failf("sequence", "Steps", "are %d for %d schedules, want one for each but the first", len(s.Steps), len(s.Schedules))
+	}
+	for i, at := range s.Steps {
+		if at < 0 || i > 0 && at < s.Steps[i-1] {
+			array.Failf("sequence", "Steps", "are %v, want them to ascend from 0", s.Steps)
+		}
+	}
+}
+
+func (s Sequence) number(step, base *core.HostNumber) *core.HostNumber {
+	s.check()
+	rates := make([]*core.HostNumber, len(s.Schedules))
+	for i, one := range s.Schedules {
+		data, ok := one.(dataSchedule)
+		if !ok {
+			return nil
+		}
+		from := step
+		if i > 0 {
+			from = step.Sub(core.HostConst(float64(s.Steps[i-1])))
+		}
+		if rates[i] = data.number(from, base); rates[i] == nil {
+			return nil
+		}
+	}
+	return atWork(rates, s.Steps, step)
+}
+
+// atWork is the number behind the last of the steps that is at most step.
+func atWork(rates []*core.HostNumber, steps []int, step *core.HostNumber) *core.HostNumber {
+	if len(steps) == 0 {
+		return rates[0]
+	}
+	k := len(steps) / 2
+	return core.HostConst(float64(steps[k])).AtMost(step).Choose(atWork(rates[k+1:], steps[k+1:], step), atWork(rates[:k+1], steps[:k], step))
 }
 
 // positive panics unless n, a number of steps of a schedule, is at least 1 and step at least 0.
@@ -197,12 +288,12 @@ func positive(op, name string, n, step int) {
 	}
 }
 
-func line(from, to, at float64) float64 { return float64((to-from)*at) + from }
+func line(from, to, at *core.HostNumber) *core.HostNumber { return to.Sub(from).Mul(at).Add(from) }
 
 // wave is half a wave of the cosine from one number to another.
-func wave(from, to, at float64) float64 {
-	cos := weft.ScalarOf(weft.Float64, float64(math.Pi*at)).Cos().Item() // the same bits everywhere
-	return to + float64((from-to)/2*(cos+1))
+func wave(from, to, at *core.HostNumber) *core.HostNumber {
+	cos := core.HostConst(math.Pi).Mul(at).Cos()
+	return to.Add(from.Sub(to).Div(core.HostConst(2)).Mul(cos.Add(core.HostConst(1))))
 }
 
 // Rated is what a schedule changes: an [Optimizer] or an [LBFGS].
@@ -215,8 +306,8 @@ type Rated interface {
 type Scheduler struct {
 	opt  Rated
 	s    Schedule
-	step int
-	base float64
+	step core.HostVariable
+	base core.HostVariable
 }
 
 // NewScheduler returns a scheduler at step 0, whose rate it sets. It panics with *weft.Error
@@ -226,23 +317,56 @@ func NewScheduler(opt Rated, s Schedule) *Scheduler {
 	if opt == nil || s == nil {
 		array.Failf("scheduler", "", "the optimizer or the schedule is nil")
 	}
-	sc := &Scheduler{opt: opt, s: s, base: opt.LR()}
+	sc := &Scheduler{opt: opt, s: s, base: core.HostVariable{Value: opt.LR()}}
 	sc.set()
 	return sc
 }
 
-func (s *Scheduler) set() { s.opt.SetLR(s.s.At(s.step, s.base)) }
+func (s *Scheduler) set() { s.opt.SetLR(s.s.At(int(s.step.Value), s.base.Value)) }
 
 // Step goes on to the next step, after one of the optimizer or after an epoch of it.
 func (s *Scheduler) Step() {
 	s.made()
-	core.InCalls(func() { s.step++; s.set() }, func() { s.step--; s.set() })
+	if core.TracingHere() != nil {
+		if rate, at := rateOf(s.opt), s.rate(); rate != nil && at != nil {
+			core.SetInCalls(&s.step, s.step.Number().Add(core.HostConst(1)))
+			core.SetInCalls(rate, at)
+			return
+		}
+	}
+	core.InCalls(func() { s.step.Value++; s.set() }, func() { s.step.Value--; s.set() })
+}
+
+// rate is the rate of the step, nil for a schedule that is a function of Go.
+func (s *Scheduler) rate() *core.HostNumber {
+	if data, ok := s.s.(dataSchedule); ok {
+		return data.number(s.step.Number(), s.base.Number())
+	}
+	return nil
+}
+
+// rateOf is the learning rate of an optimizer of this package that a compiled function can step, nil for
+// others.
+func rateOf(opt Rated) *core.HostVariable {
+	switch m := opt.(type) {
+	case *SGD:
+		return m.learningRate()
+	case *Adam:
+		return m.learningRate()
+	case *RMSprop:
+		return m.learningRate()
+	case *Adagrad:
+		return m.learningRate()
+	case *NAdam:
+		return m.learningRate()
+	}
+	return nil
 }
 
 // State returns how many steps were taken and the rate that the optimizer began with.
 func (s *Scheduler) State() map[string]*weft.Tensor {
 	s.made()
-	return map[string]*weft.Tensor{"step": weft.Scalar(int64(s.step)), "base": weft.ScalarOf(weft.Float64, s.base)}
+	return map[string]*weft.Tensor{"step": weft.Scalar(int64(s.step.Value)), "base": weft.ScalarOf(weft.Float64, s.base.Value)}
 }
 
 // LoadState goes on from such a state, and sets the rate. An error, a *[StateError], leaves
@@ -254,7 +378,7 @@ func (s *Scheduler) LoadState(state map[string]*weft.Tensor) error {
 	if err := r.finish(); err != nil {
 		return err
 	}
-	s.step, s.base = int(step), base
+	s.step.Value, s.base.Value = float64(step), base
 	s.set()
 	return nil
 }

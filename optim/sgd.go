@@ -74,13 +74,10 @@ func (o SGDOpts) update(m *moment) update {
 		f = sgdNesterov
 	}
 	return update{rule: rule{f, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		fresh := core.Live(func() float64 {
-			if p.steps > 0 {
-				return 1 - o.Dampening
-			}
-			return 1
-		})
-		return append(numbers(p.kept(plain.args(list, p, g)), o.Momentum), fresh)
+		if p.numbers == nil { // 1 in the first step
+			p.numbers = []*core.HostNumber{core.HostConst(1).AtMost(p.steps.Number()).Choose(core.HostConst(1-o.Dampening), core.HostConst(1))}
+		}
+		return append(numbers(p.kept(plain.args(list, p, g)), o.Momentum), core.Live(p.numbers[0]))
 	}}}
 }
 

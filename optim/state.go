@@ -14,9 +14,9 @@ import (
 func (m *Method[O]) State() map[string]*weft.Tensor {
 	m.notNil("state")
 	core.RefuseHost("state", "takes the state of an optimizer")
-	s := map[string]*weft.Tensor{"lr": weft.ScalarOf(weft.Float64, m.lr)}
+	s := map[string]*weft.Tensor{"lr": weft.ScalarOf(weft.Float64, m.lr.Value)}
 	for p := range m.all() {
-		s["steps."+p.name] = weft.Scalar(p.steps)
+		s["steps."+p.name] = weft.Scalar(int64(p.steps.Value))
 		for i, t := range p.state {
 			s[p.slots[i].name+"."+p.name] = t
 		}
@@ -32,9 +32,9 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 	lr := r.number("lr")
 	var loaded []param
 	for p := range m.all() {
-		l := param{steps: r.count("steps." + p.name)}
+		l := param{steps: core.HostVariable{Value: float64(r.count("steps." + p.name))}}
 		for _, s := range p.slots {
-			if l.steps > 0 {
+			if l.steps.Value > 0 {
 				l.state = append(l.state, r.tensor(s.name+"."+p.name, p.t.DType(), sizes(p.t)))
 			} else {
 				r.used[s.name+"."+p.name] = true // nobody needs it, but it may be there
@@ -45,13 +45,18 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 	if err := r.finish(); err != nil {
 		return err
 	}
-	m.lr = lr
-	for p := range m.all() {
-		l := loaded[0]
-		loaded = loaded[1:]
-		p.steps, p.state = l.steps, nil
-		for _, t := range l.state {
-			p.state = append(p.state, copyOf(t.On(p.t.Device())))
+	m.lr.Value = lr
+	for _, g := range m.groups {
+		for _, p := range g.params {
+			l := loaded[0]
+			loaded = loaded[1:]
+			p.steps, p.state, p.product.Value = l.steps, nil, 1
+			if o, ok := any(&g.o).(*NAdamOpts); ok {
+				p.product.Value = o.upTo(p)
+			}
+			for _, t := range l.state {
+				p.state = append(p.state, copyOf(t.On(p.t.Device())))
+			}
 		}
 	}
 	return nil

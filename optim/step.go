@@ -55,14 +55,22 @@ func (u *update) apply(params []*param, grads []grad) {
 			dst = p.places(dst[:0])
 			u.rows.f.IntoRows((*core.Tensor)(places), dst, u.rows.args(list[:0], p, grads[i].t))
 		}
-		switch {
-		case grads[i].t == nil:
-		case core.TracingHere() != nil:
-			core.InCalls(func() { p.steps++ }, func() { p.steps-- })
-		default:
-			p.steps++
+		if grads[i].t != nil {
+			u.count(p)
 		}
 	}
+}
+
+// count notes that a parameter was stepped.
+func (u *update) count(p *param) {
+	if u.counts != nil {
+		u.counts(p)
+	}
+	if core.TracingHere() == nil {
+		p.steps.Value++
+		return
+	}
+	core.SetInCalls(&p.steps, p.next())
 }
 
 // borrow calls f with the gradients of parameters; rows says that those that are kept as
@@ -104,18 +112,6 @@ func (p *param) keep() {
 			}
 		}
 	})
-}
-
-// power is x to the n by products alone: the same bits on every processor.
-func power(x float64, n int64) float64 {
-	y := 1.0
-	for ; n > 0; n >>= 1 {
-		if n&1 != 0 {
-			y = float64(y * x)
-		}
-		x = float64(x * x)
-	}
-	return y
 }
 
 // sign is what gradients are multiplied by.

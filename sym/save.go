@@ -10,7 +10,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/ir"
-	"weft/internal/saved"
 )
 
 // Functions as files, which run without the variables that made them.
@@ -31,7 +30,7 @@ const exampleLength = 8
 // values, or a graph that differs with the lengths.
 func (f *Fn) Save(path string, opts ...weft.SaveOpts) error {
 	o := array.Options("save", opts)
-	var p *saved.Program
+	var p *core.Unwritten
 	err := weft.Try(func() {
 		f.notNil()
 		run := f.run.Load()
@@ -47,13 +46,13 @@ func (f *Fn) Save(path string, opts ...weft.SaveOpts) error {
 	if err != nil {
 		return err
 	}
-	return core.WriteProgram(p, path, o.File, func(name string) bool {
+	return p.Write(path, o.File, func(name string) bool {
 		return o.Weights[name] != nil || slices.ContainsFunc(f.allShared(), func(v *Var) bool { return v.name == name })
 	})
 }
 
 // program returns the function as data.
-func (f *Fn) program(run *core.Func, o *weft.SaveOpts) *saved.Program {
+func (f *Fn) program(run *core.Func, o *weft.SaveOpts) *core.Unwritten {
 	names := core.SaveNames{Outputs: o.Outputs, Name: func(t *core.Tensor) string {
 		for name, w := range o.Weights {
 			if (*core.Tensor)(w).Layout().Store == t.Layout().Store {
@@ -71,7 +70,7 @@ func (f *Fn) program(run *core.Func, o *weft.SaveOpts) *saved.Program {
 	}
 	var first error
 	for _, length := range f.guesses() {
-		var p *saved.Program
+		var p *core.Unwritten
 		err := weft.Try(func() {
 			names.Inputs = f.patterns(length)
 			p = core.Save(f.example(names.Inputs), names, run.Record)

@@ -56,20 +56,6 @@ func (t *Tensor) Argument(opName, arg string) {
 // Num is a Go float as an operand.
 func Num(x float64) Operand { return Operand{Num: exec.Number{Float: x, Kind: array.CatFloat}} }
 
-// Live is a Go float as an operand: read's result, which a compiled function asks for again in each
-// call.
-func Live(read func() float64) Operand {
-	tr := TracingHere()
-	if tr == nil {
-		return Num(read())
-	}
-	tr.live = append(tr.live, liveNumbers{read: read, pc: tr.caller()})
-	at := tr.Live(1, func(nums []exec.Number) { nums[0] = exec.Number{Float: read(), Kind: array.CatFloat} })
-	o := Operand{Num: exec.Number{Kind: array.CatFloat, Live: at}}
-	tr.Aside(func() { o.Num.Float = read() })
-	return o
-}
-
 // Whole is a Go integer as an operand.
 func Whole(x int64) Operand { return Operand{Num: exec.Number{Int: x, Kind: array.CatInt}} }
 

@@ -19,6 +19,7 @@ type Program struct {
 	*saved.Program
 	State      []*Tensor
 	generators []*Generator
+	host       hostNumbers
 	f          *Func
 }
 
@@ -35,6 +36,9 @@ func NewProgram(p *saved.Program, device uint8) *Program {
 	for _, g := range p.Generators {
 		q.generators = append(q.generators, NewGenerator(g.Seed))
 		q.generators[len(q.generators)-1].state.Draw = g.Draw
+	}
+	for _, v := range p.Variables {
+		q.host.variables = append(q.host.variables, &HostVariable{saved.Constant(v.Value)})
 	}
 	level := rewrite.Exact
 	for _, l := range []rewrite.Level{rewrite.Stable, rewrite.Fast} {
@@ -108,16 +112,26 @@ func (p *Program) body(args []*Tensor) []*Tensor {
 // live returns the numbers that calls give the graph, as numbers of the trace.
 func (p *Program) live(tr *Trace) []exec.Number {
 	list := make([]exec.Number, len(p.Numbers))
+	sets := p.Sets
+	set := func(at int) {
+		for ; len(sets) > 0 && sets[0].At == at; sets = sets[1:] {
+			SetInCalls(p.host.variables[sets[0].Variable], p.host.number(sets[0].To))
+		}
+	}
 	for i := 0; i < len(list); i++ {
+		set(i)
 		switch n := &p.Numbers[i]; n.Kind {
 		case "constant":
-			list[i] = exec.Number{Float: n.Constant(), Kind: array.CatFloat}
+			list[i] = exec.Number{Float: saved.Constant(n.Value), Kind: array.CatFloat}
+		case "formula":
+			list[i] = tr.hostNumber(p.host.number(n.Formula))
 		case "seed":
 			d := Drawing{From: p.generators[n.Generator], Count: n.Count, Short: n.Short}
 			list[i], list[i+1] = tr.Draws(d)
 			i++
 		}
 	}
+	set(len(list))
 	return list
 }
 
@@ -156,28 +170,40 @@ func (p *Program) Save(path string) error {
 	for i, t := range p.State {
 		q.State[i].View, q.State[i].File, q.State[i].Key = t.v, "", ""
 	}
-	q.Generators = nil
-	for _, g := range p.generators {
-		s := g.State()
-		q.Generators = append(q.Generators, saved.Generator{Seed: s.Seed, Draw: s.Draw})
-	}
-	return WriteProgram(&q, path, "", nil)
+	return (&Unwritten{&q, &p.f.CompiledFunc, p.generators, p.host.variables}).Write(path, "", nil)
 }
 
-// WriteProgram writes a program, whose state may lie on any device, to the file at path. Unless file is
-// empty, named state is left in that file beside it. Calls that write state wait meanwhile, so that a file has
-// no state between two.
-func WriteProgram(p *saved.Program, path, file string, named func(name string) bool) error {
+// An Unwritten program is one with what it has of the Go program: generators and variables.
+type Unwritten struct {
+	program    *saved.Program
+	of         *CompiledFunc
+	generators []*Generator
+	variables  []*HostVariable
+}
+
+// Write writes the program, whose state may lie on any device, to the file at path. Unless file is empty,
+// named state is left in that file beside it. Calls that write state or count steps wait meanwhile. The
+// state, the generators and the variables are read while they wait, so that they are of one moment.
+func (u *Unwritten) Write(path, file string, named func(name string) bool) error {
 	var err error
 	if e := array.Try(func() {
-		q := *p
+		q := *u.program
 		q.State = append([]saved.State(nil), q.State...)
-		wants := make([]lock.Want, len(q.State))
+		wants := make([]lock.Want, len(q.State), len(q.State)+1)
 		for i := range wants {
 			st := q.State[i].View.Store
 			wants[i] = lock.Want{Lock: &st.Lock, Of: st, Around: true}
 		}
+		wants = append(wants, lock.Want{Lock: &u.of.step, Around: true})
 		defer Around(context.Background(), "save", wants)()
+		q.Generators, q.Variables = nil, nil
+		for _, g := range u.generators {
+			s := g.State()
+			q.Generators = append(q.Generators, saved.Generator{Seed: s.Seed, Draw: s.Draw})
+		}
+		for _, v := range u.variables {
+			q.Variables = append(q.Variables, saved.Variable{Value: saved.ConstantText(v.Value)})
+		}
 		for i := range q.State {
 			v, done := (&Tensor{v: q.State[i].View}).Lend()
 			defer done()

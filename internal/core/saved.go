@@ -19,9 +19,11 @@ func init() { saved.Register[RangeCheck]("range check") }
 // A TracedGraph is the graph of a function for arguments of certain shapes, without a plan.
 type TracedGraph struct {
 	e    *Entry
-	name string
-	hold bool
+	of   *CompiledFunc
 	args []ir.Type
+
+	generators []*Generator // of the numbers of [TracedGraph.Program]
+	host       hostNumbers
 }
 
 // Types returns the types of the tensors in the arguments of a call.
@@ -99,7 +101,7 @@ func (c *CompiledFunc) recorded(g *Supplied, types []ir.Type, f body) *TracedGra
 	if e.Err != nil {
 		panic(&array.Error{Op: "save", Msg: "the function returned an error", Err: e.Err})
 	}
-	return &TracedGraph{e: e, name: c.Name, hold: c.Hold, args: types}
+	return &TracedGraph{e: e, of: c, args: types}
 }
 
 // Results returns the number of results.
@@ -118,7 +120,7 @@ func (r *TracedGraph) line(n *ir.Node) string {
 // calls into Go, if the function cannot run without this program.
 func (r *TracedGraph) Program(inputs, outputs []string, name func(t *Tensor) string) *saved.Program {
 	e := r.e
-	p := &saved.Program{Name: r.name, Hold: r.hold, State: []saved.State{}, Sources: []int{}}
+	p := &saved.Program{Name: r.of.Name, Hold: r.of.Hold, State: []saved.State{}, Sources: []int{}}
 	rules := e.options.rules()
 	level := rewrite.LevelOf(rules)
 	if p.Level = level.String(); !slices.Equal(rules, rewrite.UpTo(level)) {
@@ -186,8 +188,8 @@ func (r *TracedGraph) outs() (outs []*ir.Node) {
 func (r *TracedGraph) refuse(outs []*ir.Node) {
 	list := saved.Unknown(outs, r.line)
 	for _, l := range r.e.live {
-		if l.draw == nil && l.read == nil {
-			if s := "a count of the steps of an optimizer of package optim or of a schedule, which is a number of Go" + At(l.pc); !slices.Contains(list, s) {
+		if l.draw == nil && l.number == nil {
+			if s := "the step of a Scheduler whose schedule or optimizer is not of package optim, or is a Lambda" + At(l.pc); !slices.Contains(list, s) {
 				list = append(list, s)
 			}
 		}
@@ -199,7 +201,7 @@ func (r *TracedGraph) refuse(outs []*ir.Node) {
 		}
 	}
 	if len(list) > 0 {
-		array.Failf("save", "", "%s calls back into Go, which a file cannot hold: %s", r.name, strings.Join(list, "; "))
+		array.Failf("save", "", "%s calls back into Go, which a file cannot hold: %s", r.of.Name, strings.Join(list, "; "))
 	}
 }
 
@@ -226,24 +228,24 @@ func (r *TracedGraph) sources(p *saved.Program, name func(t *Tensor) string) {
 	}
 }
 
-// numbers lists what calls give the graph: learning rates as they are now, and draws.
+// numbers lists what calls compute before they run, and draws. The generators and variables have their
+// values when the file is written.
 func (r *TracedGraph) numbers(p *saved.Program) {
-	generators := map[*Generator]int{}
 	for _, l := range r.e.live {
 		switch {
-		case l.read != nil:
-			p.Numbers = append(p.Numbers, saved.Number{Kind: "constant", Value: saved.ConstantText(l.read())})
+		case l.set != nil:
+			p.Sets = append(p.Sets, saved.Set{At: len(p.Numbers), Variable: r.host.variable(l.set), To: r.host.formula(l.number)})
+		case l.number != nil:
+			p.Numbers = append(p.Numbers, saved.Number{Kind: "formula", Formula: r.host.formula(l.number)})
 		case l.draw != nil:
-			g := l.draw.From
-			at, ok := generators[g]
-			if !ok {
-				at = len(p.Generators)
-				generators[g] = at
-				s := g.State()
-				p.Generators = append(p.Generators, saved.Generator{Seed: s.Seed, Draw: s.Draw})
+			at := slices.Index(r.generators, l.draw.From)
+			if at < 0 {
+				at = len(r.generators)
+				r.generators = append(r.generators, l.draw.From)
 			}
 			d := saved.Number{Kind: "seed", Generator: at, Count: l.draw.Count, Short: l.draw.Short}
 			p.Numbers = append(p.Numbers, d, saved.Number{Kind: "draw"})
 		}
 	}
+	p.Generators, p.Variables = make([]saved.Generator, len(r.generators)), make([]saved.Variable, len(r.host.variables))
 }

@@ -36,7 +36,7 @@ var trialFactors = []int{2, 3, 4, 5, 7}
 
 // Save returns a function as data. record traces it for arguments of some types, which differ from the
 // example in the free lengths alone.
-func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGraph) *saved.Program {
+func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGraph) *Unwritten {
 	names, sizes := make([]string, len(example)), make([][]string, len(example))
 	if len(o.Inputs) > 0 && len(o.Inputs) != len(example) {
 		array.Failf("save", "Inputs", "are %d, the arguments have %s", len(o.Inputs), array.Count(len(example), "tensor"))
@@ -54,7 +54,7 @@ func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGr
 		g := record(example)
 		p := g.Program(names, outputNames(g, o.Outputs), o.Name)
 		g.Verify(p, nil)
-		return p
+		return g.unwritten(p)
 	}
 	at, own := make([]int, len(lengths)), make([]int, len(lengths)) // of the trials, of the example
 	for i, s := range sizes {
@@ -67,7 +67,7 @@ func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGr
 	}
 	var first error
 	for _, multiples := range []bool{false, true} {
-		var p *saved.Program
+		var p *Unwritten
 		err := array.Try(func() { p = saveTrials(example, names, lengths, of, at, own, multiples, o, record) })
 		if err == nil {
 			return p
@@ -80,7 +80,7 @@ func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGr
 }
 
 // saveTrials traces the function for several sets of lengths and returns a program for all.
-func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own []int, multiples bool, o SaveNames, record func(types []ir.Type) *TracedGraph) *saved.Program {
+func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own []int, multiples bool, o SaveNames, record func(types []ir.Type) *TracedGraph) *Unwritten {
 	n := len(trialOffsets)
 	var trials [][]int
 	var all []*saved.Program
@@ -89,6 +89,9 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own 
 		g := record(withLengths(example, of, trial))
 		trials, graphs = append(trials, trial), append(graphs, g)
 		all = append(all, g.Program(names, outputNames(g, o.Outputs), o.Name))
+		if !slices.Equal(g.generators, graphs[0].generators) || !slices.Equal(g.host.variables, graphs[0].host.variables) {
+			array.Failf("save", "", "the function draws from other generators for other lengths, or counts otherwise")
+		}
 	}
 	for t := range n + 1 {
 		trial := make([]int, len(lengths))
@@ -126,7 +129,12 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own 
 			array.Failf("save", "", "the function takes %s, and not as a file would: %v", lengthsText(lengths, trial), err)
 		}
 	}
-	return p
+	return graphs[0].unwritten(p)
+}
+
+// unwritten is the program with the generators and variables of the trace.
+func (r *TracedGraph) unwritten(p *saved.Program) *Unwritten {
+	return &Unwritten{p, r.of, r.generators, r.host.variables}
 }
 
 // lengthsText is a set of lengths, as "n = 2, t = 7".

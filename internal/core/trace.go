@@ -470,9 +470,10 @@ func (tr *Trace) Scalar(x exec.Number, d array.DType) array.View {
 
 // A liveNumbers says what a function of [Trace.Host] does.
 type liveNumbers struct {
-	draw *Drawing // the seed and the first of these draws
-	read func() float64
-	pc   uintptr // of the line
+	draw   *Drawing // the seed and the first of these draws
+	number *HostNumber
+	set    *HostVariable // to number
+	pc     uintptr       // of the line
 }
 
 // Live makes a number that each call gives: what read, called at every call in the order in
@@ -535,7 +536,8 @@ func (tr *Trace) Draws(d Drawing) (seed, first exec.Number) {
 }
 
 // InCalls runs do. In a compiled function each call runs it again, in the order in which the function
-// used InCalls and [Live]. undo takes it back, after the trace and where a call fails.
+// used InCalls and [Live]. undo takes it back, after the trace and where a call fails. A function that uses
+// it cannot be saved: [SetInCalls] can.
 func InCalls(do, undo func()) {
 	tr := TracingHere()
 	if tr == nil {

@@ -28,7 +28,7 @@ import (
 //	then         the elements of the state, each array at a multiple of 64 bytes of the file
 const (
 	magic   = "weft.pr\n"
-	Version = 1
+	Version = 2 // 1: numbers of calls were constants
 	fixed   = 24
 	align   = 64
 	// maxHeader bounds the memory that a header takes.
@@ -216,7 +216,7 @@ func parse(r io.ReaderAt, size int64) (p *Program, start int64, err error) {
 	if _, err := r.ReadAt(b[:], 0); err != nil || string(b[:8]) != magic {
 		return nil, 0, array.Errorf("loadprogram", "", "is not a saved program: it does not begin with %q", magic)
 	}
-	if v := binary.LittleEndian.Uint32(b[8:]); v != Version {
+	if v := binary.LittleEndian.Uint32(b[8:]); v < 1 || v > Version {
 		return nil, 0, array.Errorf("loadprogram", "", "is of version %d of the format, this program reads up to %d", v, Version)
 	}
 	n := binary.LittleEndian.Uint64(b[16:])
@@ -294,21 +294,7 @@ func (p *Program) check(room int64) {
 		}
 		given[s] = true
 	}
-	for i, n := range p.Numbers {
-		ok := false
-		switch n.Kind {
-		case "constant":
-			_, err := parseFloat(n.Value)
-			ok = err == nil
-		case "seed":
-			ok = i+1 < len(p.Numbers) && p.Numbers[i+1].Kind == "draw" && n.Generator >= 0 && n.Generator < len(p.Generators) && n.Count >= 0
-		case "draw":
-			ok = i > 0 && p.Numbers[i-1].Kind == "seed"
-		}
-		if !ok {
-			malformed("number %d is %q", i, n.Kind)
-		}
-	}
+	p.checkNumbers()
 	if len(p.Example) != len(p.Lengths) || slices.ContainsFunc(p.Example, func(n int) bool { return n < 0 }) {
 		malformed("%d lengths have %d examples", len(p.Lengths), len(p.Example))
 	}
@@ -390,14 +376,14 @@ func (p *Program) checkGraph(lengths []int) {
 	}
 }
 
-// Constant is a number that is the same in all calls.
-func (n *Number) Constant() float64 {
-	f, err := parseFloat(n.Value)
+// Constant is the number that text is, as [ConstantText] writes it; NaN if it is none.
+func Constant(text string) float64 {
+	f, err := parseFloat(text)
 	if err != nil {
 		return math.NaN()
 	}
 	return f
 }
 
-// ConstantText is a number as [Number.Value] has it.
+// ConstantText is a number as text.
 func ConstantText(f float64) string { return floatText(f) }

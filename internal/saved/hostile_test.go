@@ -136,7 +136,7 @@ func TestHostileHeaders(t *testing.T) {
 	long := bytes.Clone(mlp)
 	binary.LittleEndian.PutUint64(long[16:], 1<<40)
 	later := bytes.Clone(mlp)
-	later[8] = 2
+	later[8] = 3
 	replaced := func(b []byte, old, new string) []byte {
 		text, _ := header(b)
 		if !strings.Contains(text, old) {
@@ -151,7 +151,7 @@ func TestHostileHeaders(t *testing.T) {
 	}{
 		{"empty", "is not a saved program", nil},
 		{"a text", "is not a saved program", []byte(strings.Repeat("weft ", 20))},
-		{"a later format", "version 2 of the format", later},
+		{"a later format", "version 3 of the format", later},
 		{"later operations", "version 9 of the operations", replaced(mlp, `"ops":1`, `"ops":9`)},
 		{"a long header", "header has 1099511627776 bytes", long},
 		{"a header cut", "malformed", withHeader(mlp, text[:len(text)/2])},

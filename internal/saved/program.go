@@ -40,6 +40,8 @@ type Program struct {
 	// A result behind those is one of Outputs.
 	Writes     []Write     `json:"writes,omitempty"`
 	Numbers    []Number    `json:"numbers,omitempty"`
+	Variables  []Variable  `json:"variables,omitempty"`
+	Sets       []Set       `json:"sets,omitempty"` // in the order of calls
 	Generators []Generator `json:"generators,omitempty"`
 	Hold       bool        `json:"hold,omitempty"` // calls leave generators where they are
 	Graph      *graph      `json:"graph"`
@@ -86,13 +88,15 @@ type State struct {
 	View array.View `json:"-"`
 }
 
-// A Number is a number that calls give the graph: a constant, or the seed or the number of a draw.
+// A Number is a number that calls give the graph: a formula, the seed or the number of a draw, or a
+// constant, which version 1 had in the place of formulas.
 type Number struct {
-	Kind      string `json:"kind"` // "constant", "seed", "draw"
-	Value     string `json:"value,omitempty"`
-	Generator int    `json:"generator,omitempty"`
-	Count     int    `json:"count,omitempty"` // of draws
-	Short     bool   `json:"short,omitempty"` // the number of a draw has 32 bits
+	Kind      string   `json:"kind"` // "constant", "formula", "seed", "draw"
+	Value     string   `json:"value,omitempty"`
+	Formula   *Formula `json:"formula,omitempty"`
+	Generator int      `json:"generator,omitempty"`
+	Count     int      `json:"count,omitempty"` // of draws
+	Short     bool     `json:"short,omitempty"` // the number of a draw has 32 bits
 }
 
 // A Generator is the state of a generator of random numbers.
@@ -273,7 +277,7 @@ func (p *Program) setOutputs(outs [][]*ir.Node, lengths [][]int) {
 // inputs as results, writes and draws where p does.
 func (p *Program) SameEffects(q *Program) {
 	given := func(a, b Output) bool { return a.Input == b.Input && (a.Result < 0) == (b.Result < 0) }
-	if !slices.EqualFunc(p.Outputs, q.Outputs, given) || !slices.Equal(p.Writes, q.Writes) || len(p.Numbers) != len(q.Numbers) {
+	if !slices.EqualFunc(p.Outputs, q.Outputs, given) || !slices.Equal(p.Writes, q.Writes) || !p.sameNumbers(q) {
 		differ("it returns, writes or draws otherwise", "")
 	}
 }
@@ -353,7 +357,7 @@ func Unify(all []*Program, names []string, of, lengths [][]int) *Program {
 	for t, q := range all {
 		graphs[t] = q.Graph
 		outs[t], built[t] = q.plain(nil)
-		if len(q.Outputs) != len(p.Outputs) || !slices.Equal(q.Sources, p.Sources) || !slices.Equal(q.Writes, p.Writes) || !slices.Equal(q.Numbers, p.Numbers) {
+		if len(q.Outputs) != len(p.Outputs) || !slices.Equal(q.Sources, p.Sources) || !slices.Equal(q.Writes, p.Writes) || !q.sameNumbers(&p) {
 			differ("it reads, writes or draws otherwise", "")
 		}
 		for i := range q.State {

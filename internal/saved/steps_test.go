@@ -1,0 +1,173 @@
+package saved_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/nn"
+	"weft/optim"
+)
+
+// methods are optimizers that a saved step can go on with, and what compiled steps do after each.
+func methods() map[string]func(net nn.Sequential) (optim.Optimizer, func()) {
+	plain := func(make func(net nn.Sequential) optim.Optimizer) func(net nn.Sequential) (optim.Optimizer, func()) {
+		return func(net nn.Sequential) (optim.Optimizer, func()) { return make(net), func() {} }
+	}
+	scheduled := func(s optim.Schedule) func(net nn.Sequential) (optim.Optimizer, func()) {
+		return func(net nn.Sequential) (optim.Optimizer, func()) {
+			opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.2), Momentum: 0.5})
+			return opt, optim.NewScheduler(opt, s).Step
+		}
+	}
+	all := map[string]func(net nn.Sequential) (optim.Optimizer, func()){
+		"sgd": plain(func(net nn.Sequential) optim.Optimizer { return optim.NewSGD(nn.Params(net)) }),
+		"momentum": plain(func(net nn.Sequential) optim.Optimizer {
+			return optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.1), Momentum: 0.9, Dampening: 0.3, WeightDecay: 0.01})
+		}),
+		"nesterov": plain(func(net nn.Sequential) optim.Optimizer {
+			return optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.1), Momentum: 0.9, Nesterov: true})
+		}),
+		"adam": plain(func(net nn.Sequential) optim.Optimizer { return optim.NewAdam(nn.Params(net)) }),
+		"adamw": plain(func(net nn.Sequential) optim.Optimizer {
+			return optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.01), WeightDecay: 0.1, Decoupled: true, AMSGrad: true})
+		}),
+		"rmsprop": plain(func(net nn.Sequential) optim.Optimizer {
+			return optim.NewRMSprop(nn.Params(net), optim.RMSpropOpts{Momentum: 0.5, Centered: true})
+		}),
+		"adagrad": plain(func(net nn.Sequential) optim.Optimizer {
+			return optim.NewAdagrad(nn.Params(net), optim.AdagradOpts{LRDecay: 0.1})
+		}),
+		"nadam": plain(func(net nn.Sequential) optim.Optimizer {
+			return optim.NewNAdam(nn.Params(net), optim.NAdamOpts{WeightDecay: 0.1, Decoupled: true})
+		}),
+		"groups": plain(func(net nn.Sequential) optim.Optimizer {
+			opt := optim.NewAdam(nn.Params(net[0]), optim.AdamOpts{LR: new(0.01)})
+			opt.AddGroup(func(yield func(string, *weft.Tensor) bool) {
+				for name, p := range nn.Params(net[2]) {
+					if !yield("last."+name, p) {
+						return
+					}
+				}
+			}, optim.AdamOpts{LR: new(0.03)})
+			return opt
+		}),
+	}
+	for name, s := range map[string]optim.Schedule{
+		"step decay": optim.StepDecay{Every: 2, Gamma: 0.7}, "multi step": optim.MultiStep{Steps: []int{1, 3, 5}, Gamma: 0.5}, "exponential": optim.Exponential{Gamma: 0.9},
+		"cosine": optim.Cosine{Steps: 5, Min: 0.01}, "linear": optim.Linear{Steps: 5, From: 0.1, To: 1}, "one cycle": optim.OneCycle{Steps: 8, Max: 0.3, ThreePhase: true},
+		"sequence": optim.Sequence{Schedules: []optim.Schedule{optim.Linear{Steps: 2, From: 0.5, To: 1}, optim.Cosine{Steps: 4}, optim.Exponential{Gamma: 0.5}}, Steps: []int{2, 5}},
+	} {
+		all[name] = scheduled(s)
+	}
+	return all
+}
+
+// trained is a network, its compiled step and a scheduler's step behind it.
+func trained(make func(net nn.Sequential) (optim.Optimizer, func())) (step *weft.Compiled[func(x, y *weft.Tensor) *weft.Tensor], params map[string]*weft.Tensor) {
+	weft.Seed(3)
+	net := nn.Sequential{nn.NewLinear(4, 5), nn.Tanh{}, nn.NewLinear(5, 3)}
+	opt, after := make(net)
+	params = map[string]*weft.Tensor{}
+	for name, p := range nn.Params(net) {
+		params[name] = p
+	}
+	return weft.Compile(func(x, y *weft.Tensor) *weft.Tensor {
+		opt.ZeroGrad()
+		loss := nn.CrossEntropy(net.Forward(x), y)
+		loss.Backward()
+		opt.Step()
+		after()
+		return loss
+	}), params
+}
+
+// Steps of a loaded program, which is saved and loaded again between two of them, have the bits of steps
+// of the program that wrote it.
+func TestSavedStepsOfOptimizers(t *testing.T) {
+	weft.Seed(4)
+	x, y := weft.Randn(6, 4), weft.Randint(0, 3, 6)
+	for name, make := range methods() {
+		t.Run(name, func(t *testing.T) {
+			step, params := trained(make)
+			for range 3 {
+				if _, err := step.Call(x, y); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(t.TempDir(), "step.weft")
+			if err := step.Save(path, []any{x, y}, weft.SaveOpts{Inputs: []string{"x[n 4]", "y[n]"}, Weights: params}); err != nil {
+				t.Fatal(err)
+			}
+			p, err := weft.LoadProgram(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 6 {
+				want, err := step.Call(x, y)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := p.Call(x, y)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, fmt.Sprint("step ", i), got, []*weft.Tensor{want})
+				if i == 2 {
+					if err := p.Save(path); err != nil {
+						t.Fatal(err)
+					}
+					if p, err = weft.LoadProgram(path); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			for name, w := range params {
+				if weft.Digest(p.Tensors()[name]) != weft.Digest(w) {
+					t.Errorf("%s differs", name)
+				}
+			}
+		})
+	}
+}
+
+// A step saved before the first one begins where the optimizer does, and a call that fails is not counted.
+func TestSavedStepFromTheStart(t *testing.T) {
+	weft.Seed(4)
+	x, y := weft.Randn(6, 4), weft.Randint(0, 3, 6)
+	step, _ := trained(methods()["adamw"])
+	p := load(t, step, []any{x, y}, weft.SaveOpts{})
+	if _, err := p.Call(x, weft.Full(int64(7), 6)); err == nil {
+		t.Fatal("a label that is not there was taken")
+	}
+	step, _ = trained(methods()["adamw"])
+	for i := range 4 {
+		want, err := step.Call(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Call(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, fmt.Sprint("step ", i), got, []*weft.Tensor{want})
+	}
+}
+
+// Schedules that are functions of Go are refused with the line of their step.
+func TestStepsOfGoSchedulesAreRefused(t *testing.T) {
+	x, y := weft.Ones(6, 4), weft.Zeros(6).To(weft.Int64)
+	half := optim.Lambda(func(step int) float64 { return 0.5 })
+	for name, s := range map[string]optim.Schedule{"lambda": half, "lambda in a sequence": optim.Sequence{Schedules: []optim.Schedule{optim.Exponential{Gamma: 1}, half}, Steps: []int{2}}} {
+		step, _ := trained(func(net nn.Sequential) (optim.Optimizer, func()) {
+			opt := optim.NewAdam(nn.Params(net))
+			return opt, optim.NewScheduler(opt, s).Step
+		})
+		err := step.Save(filepath.Join(t.TempDir(), "f.weft"), []any{x, y})
+		if err == nil || !strings.Contains(err.Error(), "calls back into Go") || !strings.Contains(err.Error(), "Lambda (at ") || !strings.Contains(err.Error(), "steps_test.go") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
