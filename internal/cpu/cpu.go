@@ -3,20 +3,21 @@
 package cpu
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/cpu/tile"
 	"weft/internal/device"
 	"weft/internal/interp"
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/mapped"
 	"weft/internal/mem"
-	"weft/internal/par"
+	"weft/internal/op"
 	"weft/internal/processor"
 	"weft/internal/x86"
 )
@@ -71,6 +72,7 @@ func (d *Device) Fallback() device.Device { return nil }
 
 // A Program is a kernel compiled for a backend.
 type Program struct {
+	launch.Kernel
 	p        *loop.Program
 	isa      jit.ISA
 	code     *x86.Code
@@ -126,13 +128,14 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 			return d.forLength(p)
 		}
 		d.counters.Compiled.Add(1)
-		k := &Program{p: p, isa: d.isa, counters: d.counters}
+		k := d.program(p)
 		if d.isa != jit.Portable {
 			c, err := x86.Compile(p, k.isa)
 			if err == nil {
 				k.code, err = c.Map()
 			}
 			if err == nil {
+				k.Native = true
 				return k, nil
 			}
 			d.counters.Refused.Add(1)
@@ -140,6 +143,19 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 		k.in = interp.Compile(p)
 		return k, nil
 	})
+}
+
+// program returns the kernel of a program before it has code.
+func (d *Device) program(p *loop.Program) *Program {
+	return &Program{Kernel: launch.Kernel{Program: p, Counts: &d.counters.Counts}, p: p, isa: d.isa, counters: d.counters}
+}
+
+// runs returns what runs the program's chunks: code of it, or the interpreter where that is nil.
+func (p *Program) runs(code *x86.Code) launch.Code {
+	if code == nil {
+		return p.in
+	}
+	return code
 }
 
 // record records a program and all code that a device can make of it. Launches choose a variant by
@@ -269,42 +285,6 @@ func (s *stream) Free(st *array.Storage) {
 	st.Release()
 }
 
-// fuelPerEntry is the fuel of one call of machine code: about 100 us of the shortest loop.
-const fuelPerEntry = 1 << 14
-
-// enter runs the kernel on a frame until it is done, or the context is.
-func (p *Program) enter(code *x86.Code, f *loop.Frame, ctx context.Context) error {
-	f.Word[loop.WordFuel] = fuelPerEntry
-	var done bool
-	if code == nil {
-		p.counters.Interpreted.Add(1)
-		done = p.in.Run(f, refill(f, ctx))
-	} else {
-		p.counters.Native.Add(1)
-		done = code.Run(f, refill(f, ctx))
-	}
-	if !done {
-		return ctx.Err()
-	}
-	return nil
-}
-
-// refill returns a function that gives the frame new fuel unless the context is done.
-func refill(f *loop.Frame, ctx context.Context) func() bool {
-	return func() bool {
-		f.Word[loop.WordFuel] = fuelPerEntry
-		return ctx == nil || ctx.Err() == nil
-	}
-}
-
-// Limits of work. The rough cost of an element is in tenths of a nanosecond.
-const (
-	perNS      = 10
-	chunkWork  = 50_000 * perNS // of a chunk: an entry is not preemptible and should end in some 50 µs
-	elementMin = 3
-	hotMin     = 6 // where workers spin: the more is computed, the more the cost is above the time
-)
-
 // bind fills in the addresses of arguments.
 func (p *Program) bind(a *device.Args) {
 	for i := range p.p.Bufs { // address, for each
@@ -332,151 +312,65 @@ func (s *stream) launch(l *device.Launch, g *group) error {
 		n *= e
 	}
 	p = p.serving(n)
-	lane := p.p.Lane
-	if n == 0 {
-		for a, e := range l.Extents {
-			if e == 0 && (a < lane || a == lane && p.p.Axes[lane].Kind == loop.Parallel) {
-				return nil
-			}
-		}
-	}
-	unit := max(l.Cost, elementMin)
-	if p.code == nil {
-		unit = 20 * l.Cost
-	}
-	if g != nil {
-		g.add(p, *l, n, unit)
+	if n == 0 && p.Idle(l.Extents) {
 		return nil
 	}
-	work := n * unit
-	threads := 1
-	if par.Pays(work/perNS, n*max(unit, hotMin)/perNS) {
-		threads = par.Threads()
+	unit := p.Unit(l.Cost)
+	if g != nil {
+		g.add(p, l, n, unit)
+		return nil
 	}
-	if work <= chunkWork && threads == 1 {
-		return p.enter(p.code, &l.Args.Frame, l.Context)
+	threads := launch.Threads(n, unit)
+	if n*unit <= launch.ChunkWork && threads == 1 {
+		return p.Enter(p.runs(p.code), &l.Args.Frame, l.Context)
 	}
-	return (&task{p: p, l: *l, n: n, unit: unit}).spread(threads)
+	return (&task{launch.Task{Launch: p.plain(l), N: n, Unit: unit}, p}).spread(threads)
 }
 
-// elementWork returns the time that an element takes, given its cost in instructions: an
-// instruction computes several elements.
-func elementWork(unit int) int { return max(unit/4, elementMin) }
+// A task is a launch that may use a variant of the program's code.
+type task struct {
+	launch.Task
+	p *Program
+}
+
+// plain returns a launch of the program as package launch takes it. Requires: bind was called.
+func (p *Program) plain(l *device.Launch) launch.Launch {
+	return launch.Launch{Kernel: &p.Kernel, Code: p.runs(p.code), Frame: &l.Args.Frame, Extents: l.Extents, Cost: l.Cost, Context: l.Context}
+}
 
 // run runs a task outside of a group: directly if it is one chunk on one thread, else by spread.
 func (t *task) run(threads int) error {
-	if t.n*t.unit <= chunkWork && threads == 1 {
-		return t.p.enter(t.p.code, &t.l.Args.Frame, t.l.Context)
+	if t.One(threads) {
+		return t.Kernel.Enter(t.Code, t.Frame, t.Context)
 	}
 	return t.spread(threads)
 }
 
 // spread cuts a launch of more than one chunk into units and runs them on up to threads threads.
 func (t *task) spread(threads int) error {
-	units := t.cut(chunkWork, threads)
-	if units == 0 {
-		return t.p.enter(t.p.code, &t.l.Args.Frame, t.l.Context)
+	units := t.Cut(launch.ChunkWork, threads)
+	if units > 0 {
+		t.vary()
 	}
-	t.code = t.p.codeFor(&t.l)
-	if threads > 1 {
-		t.p.counters.Threaded.Add(1)
-	}
-	par.RunTask(units, 1, threads, t)
-	if e := t.err.Load(); e != nil {
-		return *e
-	}
-	return nil
+	return t.Spread(units, threads)
 }
 
-// cut divides the launch into units of at most chunk work, evenly for the threads. It returns
-// the number of units, 0 for one row that is not cut.
-func (t *task) cut(chunk, threads int) (units int) {
-	p, extents, unit := t.p.p, t.l.Extents, t.unit
-	lane := p.Lane
-	// The first axis such that one index of it is at most a chunk; a row that is
-	// reduced, or whose length the code is made for, is never cut.
-	whole := p.Axes[lane].Kind == loop.Reduce || p.Axes[lane].Extent > 0
-	axis, inner := 0, t.n
-	for axis < lane {
-		inner /= max(extents[axis], 1)
-		if inner*unit <= chunk || axis == lane-1 && whole {
-			break
-		}
-		axis++
-	}
-	if axis == lane {
-		if whole {
-			return 0
-		}
-		inner = 1
-		for _, e := range extents[lane+1:] {
-			inner *= e
-		}
-	}
-	t.axis, t.step = axis, max(chunk/(max(inner, 1)*elementWork(unit)), 1)
-	if threads > 1 { // as much for each
-		pieces := (extents[axis] + threads*t.step - 1) / (threads * t.step) * threads
-		t.step = (extents[axis] + pieces - 1) / pieces
-	}
-	if axis == lane {
-		t.step = (t.step + 511) &^ 511 // whole vectors
-	}
-	t.pieces = (extents[axis] + t.step - 1) / t.step
-	units = t.pieces
-	for _, e := range extents[:axis] {
-		units *= e
-	}
-	return units
-}
+// vary chooses the variant of the code.
+func (t *task) vary() { t.Code = t.p.runs(t.p.codeFor(&t.Launch)) }
 
-// A task is a launch of n elements with unit work each. It is cut into units: a unit has one
-// index of each axis before axis, and a piece of axis.
-type task struct {
-	p      *Program
-	code   *x86.Code
-	l      device.Launch
-	n      int
-	unit   int
-	axis   int
-	step   int
-	pieces int
-	err    atomic.Pointer[error]
-}
-
-// Chunk runs units begin to end.
-func (t *task) Chunk(_, begin, end int) {
-	f := loop.NewFrame()
-	p := t.p.p
-	defer f.Free(len(p.Bufs))
-	words := p.Words()
-	for u := begin; u < end; u++ {
-		if t.err.Load() != nil {
-			return
-		}
-		copy(f.Ptr[:len(p.Bufs)], t.l.Args.Ptr[:])
-		copy(f.Word[2:words], t.l.Args.Word[2:words])
-		at := u % t.pieces * t.step
-		t.p.narrowTo(f, t.axis, at, min(t.step, t.l.Extents[t.axis]-at))
-		rest := u / t.pieces
-		for a := t.axis - 1; a >= 0; a-- {
-			t.p.narrowTo(f, a, rest%t.l.Extents[a], 1)
-			rest /= t.l.Extents[a]
-		}
-		if err := t.p.enter(t.code, f, t.l.Context); err != nil {
-			t.err.CompareAndSwap(nil, &err)
-			return
-		}
+// withEpilogue calls the routine with the epilogue of the call, nil if it has none.
+func withEpilogue(c *device.Call, routine func(t tile.Epilogue)) error {
+	if c.Epilogue.Program == nil {
+		routine(nil)
+		return nil
 	}
-}
-
-// narrowTo restricts the frame to n indices of an axis from at.
-func (prog *Program) narrowTo(f *loop.Frame, axis, at, n int) {
-	p := prog.p
-	f.Word[p.ExtentWord(axis)] = uint64(n)
-	f.Word[p.StartWord(axis)] += uint64(at)
-	for i := range p.Bufs {
-		if p.Bufs[i].Steps[axis] != loop.Zero {
-			f.Ptr[i] = unsafe.Add(f.Ptr[i], at*int(int64(f.Word[p.StrideWord(i, axis)])))
-		}
+	p := c.Epilogue.Program.(*Program)
+	p.bind(c.Epilogue.Args)
+	l := p.plain(&c.Epilogue.Launch)
+	if c.Node.Op == op.Copy { // the pieces are all that there is to do
+		l.Code = p.runs(p.codeFor(&l))
 	}
+	t := launch.NewEpilogue(l, c.Epilogue.Columns, c.Epilogue.Result, c.Out[0].DType.Size())
+	routine(t)
+	return t.Close()
 }

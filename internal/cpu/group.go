@@ -6,6 +6,7 @@ import (
 
 	"weft/internal/cpu/tile"
 	"weft/internal/device"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/par"
 )
@@ -37,16 +38,16 @@ func (s *stream) LaunchAll(ls []device.Launch) error {
 }
 
 // add adds a launch of n elements to the group. unit is the work per element.
-func (g *group) add(p *Program, l device.Launch, n, unit int) {
-	g.tasks = append(g.tasks, task{p: p, l: l, n: n, unit: unit})
+func (g *group) add(p *Program, l *device.Launch, n, unit int) {
+	g.tasks = append(g.tasks, task{launch.Task{Launch: p.plain(l), N: n, Unit: unit}, p})
 	g.work += n * unit
-	g.hot += n * max(unit, hotMin)
-	g.time += n * elementWork(unit)
+	g.hot += launch.Hot(n, unit)
+	g.time += n * launch.ElementWork(unit)
 }
 
 func (g *group) run() error {
 	threads := 1
-	if par.Pays(g.work/perNS, g.hot/perNS) {
+	if launch.Pays(g.work, g.hot) {
 		threads = par.Threads()
 	}
 	if threads == 1 && g.sharesArray() {
@@ -61,12 +62,12 @@ func (g *group) run() error {
 		return nil
 	}
 	// A few units for each thread, so that the last ones end together.
-	chunk := min(g.time/(4*threads)+1, chunkWork)
+	chunk := min(g.time/(4*threads)+1, launch.ChunkWork)
 	units := 0
 	for i := range g.tasks {
 		t := &g.tasks[i]
-		t.code = t.p.codeFor(&t.l)
-		units += t.whole(t.cut(chunk, 1))
+		t.vary()
+		units += t.Whole(t.Cut(chunk, 1))
 		g.ends = append(g.ends, units)
 	}
 	counters := g.tasks[0].p.counters
@@ -74,8 +75,8 @@ func (g *group) run() error {
 	counters.Grouped.Add(int64(len(g.tasks)))
 	par.RunTask(units, 1, threads, g)
 	for i := range g.tasks {
-		if e := g.tasks[i].err.Load(); e != nil {
-			return *e
+		if err := g.tasks[i].Err(); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -87,7 +88,7 @@ const (
 	// L2 cache from one launch to the next. docs/decisions/0152 has what it saves.
 	interleaveMin = 1 << 20
 	// interleavedWork is the work of a part. Its arrays stay in the L2 cache.
-	interleavedWork = chunkWork / 4
+	interleavedWork = launch.ChunkWork / 4
 )
 
 // sharesArray reports that there are several launches, each covers interleaveMin elements, and each
@@ -95,7 +96,7 @@ const (
 func (g *group) sharesArray() bool {
 	for i := range g.tasks {
 		t := &g.tasks[i]
-		if t.n < interleaveMin || i > 0 && !g.tasks[0].reads(t) {
+		if t.N < interleaveMin || i > 0 && !g.tasks[0].reads(t) {
 			return false
 		}
 	}
@@ -107,7 +108,7 @@ func (g *group) sharesArray() bool {
 func (t *task) reads(o *task) bool {
 	for i, a := range t.p.p.Bufs {
 		for j, b := range o.p.p.Bufs {
-			if !a.Write && !b.Write && t.l.Args.Ptr[i] == o.l.Args.Ptr[j] && a.Steps[0] != loop.Zero && b.Steps[0] != loop.Zero {
+			if !a.Write && !b.Write && t.Frame.Ptr[i] == o.Frame.Ptr[j] && a.Steps[0] != loop.Zero && b.Steps[0] != loop.Zero {
 				return true
 			}
 		}
@@ -122,8 +123,8 @@ func (g *group) interleave() error {
 	most := 0
 	for i := range g.tasks {
 		t := &g.tasks[i]
-		t.code = t.p.codeFor(&t.l)
-		n := t.whole(t.cut(interleavedWork, 1))
+		t.vary()
+		n := t.Whole(t.Cut(interleavedWork, 1))
 		g.ends = append(g.ends, n)
 		most = max(most, n)
 	}
@@ -131,20 +132,12 @@ func (g *group) interleave() error {
 		for i := range g.tasks {
 			t, n := &g.tasks[i], g.ends[i]
 			t.Chunk(0, k*n/most, (k+1)*n/most)
-			if e := t.err.Load(); e != nil {
-				return *e
+			if err := t.Err(); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
-}
-
-// whole makes the whole task one unit if units is 0. It returns the number of units.
-func (t *task) whole(units int) int {
-	if units == 0 {
-		t.axis, t.step, t.pieces, units = 0, t.l.Extents[0], 1, 1
-	}
-	return units
 }
 
 // Chunk runs units begin to end-1. A unit belongs to the first task whose units end behind it.

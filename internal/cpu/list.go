@@ -6,6 +6,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/par"
 )
@@ -123,16 +124,9 @@ func (p *Program) launchItems(l device.Launch, axis int) error {
 		x.ends(l.Ends)
 		return nil
 	}
-	unit := max(l.Cost, elementMin)
-	if p.code == nil {
-		unit = 20 * l.Cost
-	}
-	n := x.work()
-	work, threads := n*unit, 1
-	if par.Pays(work/perNS, n*max(unit, hotMin)/perNS) {
-		threads = par.Threads()
-	}
-	t := &itemTask{p: p, l: l, list: x, pieces: n*elementWork(unit)/chunkWork + 1, divisible: p.byElement(axis)}
+	n, unit := x.work(), p.Unit(l.Cost)
+	threads := launch.Threads(n, unit)
+	t := &itemTask{p: p, l: l, list: x, pieces: n*launch.ElementWork(unit)/launch.ChunkWork + 1, divisible: p.byElement(axis)}
 	if threads > 1 { // as much for each
 		p.counters.Threaded.Add(1)
 		t.pieces = (t.pieces + threads - 1) / threads * threads
@@ -223,12 +217,12 @@ func (t *itemTask) run(f *loop.Frame, lo, hi int, part *[2]int64) {
 	words := p.Words()
 	copy(f.Ptr[:len(p.Bufs)], t.l.Args.Ptr[:])
 	copy(f.Word[2:words], t.l.Args.Word[2:words])
-	t.p.narrowTo(f, 0, lo, hi-lo)
+	t.p.Narrow(f, 0, lo, hi-lo)
 	if axis := p.Ragged(); part != nil {
 		f.Ptr[p.Axes[axis].Offsets-1] = unsafe.Pointer(part)
 		f.Word[p.StartWord(axis)] += uint64(part[0] - t.list.off[lo])
 	}
-	if err := t.p.enter(t.p.code, f, t.l.Context); err != nil {
+	if err := t.p.Enter(t.p.runs(t.p.code), f, t.l.Context); err != nil {
 		t.err.CompareAndSwap(nil, &err)
 	}
 }

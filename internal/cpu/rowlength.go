@@ -28,7 +28,9 @@ func (d *Device) forLength(p *loop.Program) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{p: p, isa: d.isa, counters: d.counters, general: general.(*Program)}, nil
+	k := d.program(p)
+	k.general = general.(*Program)
+	return k, nil
 }
 
 // serving returns the program that runs a launch of n elements: p, or the general program. The
@@ -55,7 +57,7 @@ func (p *Program) specialise() {
 	if err == nil {
 		p.code, err = k.Map()
 	}
-	if err != nil {
+	if p.Native = err == nil; err != nil {
 		p.counters.Refused.Add(1)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/codegen"
 	"weft/internal/device"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/numbers"
 	"weft/internal/op"
@@ -56,13 +57,13 @@ func treeOf(d *Device, c *op.Combination) (*scanTree, error) {
 	if t, ok := c.Made.Load(d); ok {
 		return t.(*scanTree), nil
 	}
-	t := &scanTree{accs: c.Results(), unit: 2 * max(c.Cost(), elementMin)}
+	t := &scanTree{accs: c.Results(), unit: 2 * max(c.Cost(), launch.ElementMin)}
 	bytes := 0
 	for _, a := range t.accs {
 		bytes += a.Size()
 	}
 	t.piece = treePiece
-	for n := t.piece * treeWidth; n*bytes <= treeBytes && n*t.unit <= chunkWork; n *= treeWidth {
+	for n := t.piece * treeWidth; n*bytes <= treeBytes && n*t.unit <= launch.ChunkWork; n *= treeWidth {
 		t.piece = n
 	}
 	for n := t.piece; n > 1; n /= treeWidth {
@@ -254,7 +255,7 @@ func scanTreeOf(c *device.Call) error {
 		units = (r.rows + r.at - 1) / r.at
 	}
 	threads := 1
-	if ns := size * t.unit / perNS; par.Pays(ns, ns) {
+	if work := size * t.unit; launch.Pays(work, work) {
 		threads = par.Threads()
 	}
 	threads = par.Width(units, 1, threads)
@@ -486,7 +487,7 @@ func (w *treeWorker) callCode(p *Program, code *x86.Code, rows, n int) {
 		f.Word[q.StrideWord(i, 1)] = uint64(b.Steps[1].Elements() * b.DType.Size())
 	}
 	w.bound = 0
-	if err := p.enter(code, f, nil); err != nil {
+	if err := p.Enter(p.runs(code), f, nil); err != nil {
 		panic(err) // cannot happen: only a context ends it early, and there is none
 	}
 }

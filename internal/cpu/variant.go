@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"weft/internal/device"
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/processor"
 	"weft/internal/x86"
@@ -50,7 +50,7 @@ func (v *variant) get(compile func(*loop.Program, jit.ISA) (*x86.Kernel, error),
 
 // codeFor returns the code for a launch: a variant if it is elementwise on long arrays or
 // sums long rows.
-func (p *Program) codeFor(l *device.Launch) *x86.Code {
+func (p *Program) codeFor(l *launch.Launch) *x86.Code {
 	if p.code == nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (p *Program) codeFor(l *device.Launch) *x86.Code {
 }
 
 // width returns the instruction set for a launch: see narrowMin.
-func (p *Program) width(l *device.Launch) jit.ISA {
+func (p *Program) width(l *launch.Launch) jit.ISA {
 	if p.isa != jit.AVX512 {
 		return p.isa
 	}
@@ -101,7 +101,7 @@ func (p *Program) short(n, cost int) bool {
 
 // bytes returns how many bytes of memory a launch goes through, without elements that are
 // gathered one by one. gathers reports whether there are such elements.
-func (p *Program) bytes(l *device.Launch) (bytes int, gathers bool) {
+func (p *Program) bytes(l *launch.Launch) (bytes int, gathers bool) {
 	lane := len(p.p.Axes) - 1
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
@@ -147,7 +147,7 @@ func (p *Program) variants() bool {
 // long arrays, and does not read what it writes. A row may begin anywhere: the code uses
 // ordinary stores up to the next cache line, which must begin after the same number of elements
 // in all outputs. A reduction, which writes one value a row, uses ordinary stores.
-func (p *Program) streams(l *device.Launch) bool {
+func (p *Program) streams(l *launch.Launch) bool {
 	lane := p.p.Lane
 	if lane != len(l.Extents)-1 || lane > 0 && l.Extents[lane] < streamRow {
 		return false
@@ -173,7 +173,7 @@ func (p *Program) streams(l *device.Launch) bool {
 			first, size = i, b.DType.Size()
 		}
 		for j := range p.p.Bufs {
-			if j != i && l.Args.Ptr[j] == l.Args.Ptr[i] {
+			if j != i && l.Frame.Ptr[j] == l.Frame.Ptr[i] {
 				return false
 			}
 		}
@@ -181,13 +181,13 @@ func (p *Program) streams(l *device.Launch) bool {
 	if first < 0 {
 		return false
 	}
-	before := int(-uintptr(l.Args.Ptr[first])&(processor.Line-1)) / size
+	before := int(-uintptr(l.Frame.Ptr[first])&(processor.Line-1)) / size
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
 		if !p.rowOf(b) {
 			continue
 		}
-		if (uintptr(l.Args.Ptr[i])+uintptr(before*b.DType.Size()))&(processor.Line-1) != 0 {
+		if (uintptr(l.Frame.Ptr[i])+uintptr(before*b.DType.Size()))&(processor.Line-1) != 0 {
 			return false
 		}
 		for a := range lane {
@@ -213,16 +213,16 @@ func (p *Program) reads(i int) bool {
 }
 
 // stride returns the byte stride of buffer i along an axis before the lane axis.
-func (p *Program) stride(l *device.Launch, i, axis int) int {
+func (p *Program) stride(l *launch.Launch, i, axis int) int {
 	if p.p.Bufs[i].Steps[axis] == loop.Zero {
 		return 0
 	}
-	return int(int64(l.Args.Word[p.p.StrideWord(i, axis)]))
+	return int(int64(l.Frame.Word[p.p.StrideWord(i, axis)]))
 }
 
 // memory returns how many bytes of memory a launch goes through. Several windows on one array
 // count once.
-func (p *Program) memory(l *device.Launch) int {
+func (p *Program) memory(l *launch.Launch) int {
 	type span struct {
 		from, to uintptr
 		bytes    int // of those between that are touched
@@ -236,7 +236,7 @@ func (p *Program) memory(l *device.Launch) int {
 		}
 		by := b.Steps[lane].Elements()
 		s := span{bytes: b.DType.Size()}
-		s.from = uintptr(l.Args.Ptr[i])
+		s.from = uintptr(l.Frame.Ptr[i])
 		s.to = s.from + uintptr(s.bytes)
 		for a, n := range l.Extents {
 			step := by * b.DType.Size()

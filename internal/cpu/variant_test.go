@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"weft/internal/array"
-	"weft/internal/device"
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/loop"
 )
 
@@ -50,7 +50,7 @@ func TestVectorWidthOfLightKernels(t *testing.T) {
 		{"int64 product", twice(loop.OpMul, array.Int64), long, jit.AVX512},
 		{"int64 minimum", twice(loop.OpMin, array.Int64), long, jit.AVX512},
 	} {
-		got := c.p.width(&device.Launch{Program: c.p, Extents: []int{c.n}, Cost: 2})
+		got := c.p.width(&launch.Launch{Kernel: &c.p.Kernel, Extents: []int{c.n}, Cost: 2})
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}

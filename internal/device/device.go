@@ -12,6 +12,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/mem"
 )
@@ -62,17 +63,14 @@ type Memory interface {
 
 // Counters count events of one device since it was made. Those that a device does not know stay 0.
 type Counters struct {
+	launch.Counts
 	Compiled    atomic.Int64 // kernels compiled
 	Refused     atomic.Int64 // programs that fell back to the interpreter
-	Native      atomic.Int64 // launches that machine code ran
-	Interpreted atomic.Int64 // launches that the interpreter ran
 	Fallbacks   atomic.Int64 // calls of routines that ran on the host, for lack of one
-	Threaded    atomic.Int64 // hand-offs of a launch or a group to several threads
 	Grouped     atomic.Int64 // launches that shared a hand-off
 	Interleaved atomic.Int64 // groups on one thread whose launches ran a part of each at a time
 	Streamed    atomic.Int64 // launches with non-temporal stores
 	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has
-	Epilogues   atomic.Int64 // pieces of routines' results on which an epilogue ran
 }
 
 // A Program is a compiled kernel.

@@ -26,7 +26,7 @@ var mutants = []mutant{
 	{"a block of a sum replaces those before", "product/job.go", "f.Flags = tile.Bit(p0 > 0, 0)", "f.Flags = tile.Bit(p0 > numbers.KBlock, 0)", "matmul2"},
 	{"an epilogue runs with every block of a sum", "product/job.go", "if p0+kk == j.k {", "if kk <= j.k {", "linear"},
 	{"the epilogue of a turned product is not turned", "product/job.go", "case j.flipped:", "case j.flipped && j.m > 1:", "linear"},
-	{"an epilogue begins each piece in the first column", "epilogue.go", "r.cut(end, len(r.extents), r.c0, r.c1)", "r.cut(end, len(r.extents), 0, r.c1)", "linear conv2d"},
+	{"an epilogue begins each piece in the first column", "../launch/epilogue.go", "r.cut(end, len(r.Extents), r.c0, r.c1)", "r.cut(end, len(r.Extents), 0, r.c1)", "linear conv2d"},
 	{"the terms of a convolution run backwards", "convolution/channels.go", "for i, t := range terms {", "for i := len(terms) - 1; i >= 0; i-- {\n\t\t\t\t\tt := terms[i]", "conv2d_core conv2d_input"},
 	{"a column is missing in the padding", "convolution/correlate.go", "left := min(max(0, -c.colAt), c.cols) // columns of zeros", "left := min(max(0, -c.colAt)+min(1, max(0, -c.colAt)), c.cols)", "conv2d_core conv2d_input"},
 	{"tiles of Winograd's algorithm lose the last column", "convolution/winograd.go", "n := min(cols-left, w.srcW-(w.colAt+left))", "n := min(cols-left, w.srcW-(w.colAt+left)) - 1", "conv2d_core conv2d_input"},
