@@ -548,6 +548,32 @@ var optionCases = map[string]optionCase{
 	"nn.SmoothL1Opts": optionsOf(func(o nn.SmoothL1Opts) []float64 {
 		return values(nn.SmoothL1(weft.FromSlice([]float64{0, 0.25, 3}), weft.ZerosOf(weft.Float64, 3), o))
 	}, map[string]optionField{"Beta": {def: new(1.0), zero: list(0, 3.25/3)}}), // the mean of |x|
+	"nn.HuberOpts":            compared(nn.Huber, map[string]optionField{"Delta": {def: new(1.0), refused: true}}),
+	"nn.MarginOpts":           compared(nn.HingeEmbedding, map[string]optionField{"Margin": {def: new(1.0)}}),
+	"nn.FocalOpts":            compared(nn.Focal, map[string]optionField{"Alpha": {def: new(0.25)}, "Gamma": {def: new(2.0)}}),
+	"nn.DiceOpts":             compared(nn.Dice, map[string]optionField{"Smooth": {def: new(1.0)}}),
+	"nn.PoissonNLLOpts":       compared(nn.PoissonNLL, map[string]optionField{"Eps": {in: nn.PoissonNLLOpts{Rates: true}, def: new(1e-8)}}),
+	"nn.PairwiseDistanceOpts": compared(nn.PairwiseDistance, map[string]optionField{"P": {def: new(2.0), loose: true}, "Eps": {def: new(1e-6)}}),
+	"nn.CosineSimilarityOpts": compared(nn.CosineSimilarity, map[string]optionField{"Axis": {def: new(1), loose: true}, "Eps": {def: new(1e-8)}}),
+	"nn.NormalizeOpts": compared(func(x, _ *weft.Tensor, o ...nn.NormalizeOpts) *weft.Tensor { return nn.Normalize(x, o...) }, map[string]optionField{
+		"P": {def: new(2.0), loose: true}, "Axis": {def: new(1), loose: true}, "Eps": {def: new(1e-12)},
+	}),
+	"nn.MultiMarginOpts": compared(func(x, _ *weft.Tensor, o ...nn.MultiMarginOpts) *weft.Tensor {
+		return nn.MultiMargin(x, weft.FromSlice([]int64{0, 2, 1, 1}), o...)
+	}, map[string]optionField{"P": {def: new(1), refused: true}, "Margin": {def: new(1.0)}}),
+	"nn.TripletMarginOpts": compared(func(x, _ *weft.Tensor, o ...nn.TripletMarginOpts) *weft.Tensor {
+		return nn.TripletMargin(x, x.Add(3e-6), x, o...)
+	}, map[string]optionField{
+		"Margin": {def: new(1.0)}, "P": {def: new(2.0), loose: true}, "Eps": {in: nn.TripletMarginOpts{Margin: new(0.0)}, def: new(1e-6)},
+	}),
+	"nn.GaussianNLLOpts": compared(func(x, y *weft.Tensor, o ...nn.GaussianNLLOpts) *weft.Tensor {
+		return nn.GaussianNLL(x, y, y.Abs(), o...)
+	}, map[string]optionField{
+		"Eps": {def: new(1e-6), loose: true}, // a variance of 0
+	}),
+	"nn.CTCOpts": optionsOf(func(o nn.CTCOpts) []float64 {
+		return values(nn.CTC(gen().Randn(5, 4), weft.FromSlice([]int64{1, 3}), weft.Scalar(int64(5)), weft.Scalar(int64(2)), o))
+	}, map[string]optionField{"Blank": {}}),
 	"nn.CrossEntropyOpts": optionsOf(func(o nn.CrossEntropyOpts) []float64 {
 		return values(nn.CrossEntropy(weft.FromSlice([]float64{1, 0, 0, 2}, 2, 2), weft.FromSlice([]int64{0, 1}), o))
 	}, map[string]optionField{
@@ -614,6 +640,14 @@ var optionCases = map[string]optionCase{
 }
 
 func two(x, y *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{x, y} }
+
+// compared is the case of the options of a function of two matrices, with elements near 0.
+func compared[T any](f func(x, y *weft.Tensor, o ...T) *weft.Tensor, fields map[string]optionField) optionCase {
+	return optionsOf(func(o T) []float64 {
+		x := weft.FromSlice([]float64{0.5, 2, 0.25, 1e-13, 2e-13, 1e-13, 0.75, 0.125, 1, 1, 1, 1e-13}, 4, 3)
+		return values(f(x, weft.FromSlice([]float64{1, -1, 0, 0, 1e-10, 1, -1, 1, 0, 1, 1, 0}, 4, 3), o))
+	}, fields)
+}
 
 // pooled is the case of the options of pooling.
 func pooled[T any](run func(o T) []float64, with func(stride *[2]int) T) optionCase {

@@ -158,6 +158,42 @@ func TestLossesOfEmptyBatches(t *testing.T) {
 		"NLL": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
 			return nn.NLL(x, classes(), nn.CrossEntropyOpts{Reduction: r})
 		},
+		"Huber": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.Huber(x, weft.Zeros(0, 3), nn.HuberOpts{Reduction: r})
+		},
+		"HingeEmbedding": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.HingeEmbedding(x, weft.Zeros(0, 3), nn.MarginOpts{Reduction: r})
+		},
+		"SoftMargin": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.SoftMargin(x, weft.Zeros(0, 3), nn.LossOpts{Reduction: r})
+		},
+		"MultiMargin": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.MultiMargin(x, classes(), nn.MultiMarginOpts{Reduction: r})
+		},
+		"MultiLabelMargin": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.MultiLabelMargin(x, weft.ZerosOf(weft.Int64, 0, 3), nn.LossOpts{Reduction: r})
+		},
+		"MultiLabelSoftMargin": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.MultiLabelSoftMargin(x, weft.Zeros(0, 3), nn.MultiLabelSoftMarginOpts{Reduction: r})
+		},
+		"TripletMargin": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.TripletMargin(x, weft.Zeros(0, 3), weft.Zeros(0, 3), nn.TripletMarginOpts{Reduction: r})
+		},
+		"CosineEmbedding": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.CosineEmbedding(x, weft.Zeros(0, 3), weft.Zeros(0), nn.MarginOpts{Reduction: r})
+		},
+		"GaussianNLL": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.GaussianNLL(x, weft.Zeros(0, 3), weft.Ones(0, 3), nn.GaussianNLLOpts{Reduction: r})
+		},
+		"Focal": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.Focal(x, weft.Zeros(0, 3), nn.FocalOpts{Reduction: r})
+		},
+		"Dice": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.Dice(x, weft.Zeros(0, 3), nn.DiceOpts{Reduction: r})
+		},
+		"CTC": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
+			return nn.CTC(x.Reshape(2, 0, 3), weft.ZerosOf(weft.Int64, 0, 1), classes(), classes(), nn.CTCOpts{Reduction: r})
+		},
 		"CrossEntropy of defaults": func(x *weft.Tensor, r nn.Reduction) *weft.Tensor {
 			if r == nn.Mean {
 				return nn.CrossEntropy(x, classes())

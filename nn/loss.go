@@ -37,9 +37,44 @@ func (r Reduction) of(op string, x *weft.Tensor) *weft.Tensor {
 	return nil
 }
 
-// LossOpts are the options of [MSE] and [L1].
+// LossOpts are the options of [MSE], [L1], [SoftMargin] and [MultiLabelMargin].
 type LossOpts struct {
+	// Weight are factors in the shape of x; a Mean divides by their sum. nil for 1. For MSE and
+	// L1 only.
+	Weight    *weft.Tensor
 	Reduction Reduction // Mean if not given
+}
+
+// of reduces the differences of MSE and L1.
+func (o LossOpts) of(op string, loss *weft.Tensor) *weft.Tensor {
+	if o.Weight == nil {
+		return o.Reduction.of(op, loss)
+	}
+	if !array.Equal(sizes(o.Weight), sizes(loss)) {
+		array.Failf(op, "Weight", "has shape %s, want %s", array.ShapeString(sizes(o.Weight)), array.ShapeString(sizes(loss)))
+	}
+	loss = loss.Mul(o.Weight)
+	if o.Reduction == Mean {
+		return loss.Sum().Div(o.Weight.Sum())
+	}
+	return o.Reduction.of(op, loss)
+}
+
+func (o LossOpts) refuseWeight(op string) {
+	if o.Weight != nil {
+		array.Failf(op, "Weight", "is for MSE and L1 only")
+	}
+}
+
+// weighted multiplies losses by factors that broadcast to them, if there are any.
+func weighted(op string, loss, weight *weft.Tensor) *weft.Tensor {
+	if weight == nil {
+		return loss
+	}
+	if !array.BroadcastsTo(sizes(weight), sizes(loss)) {
+		array.Failf(op, "Weight", "has shape %s, which does not broadcast to %s", array.ShapeString(sizes(weight)), array.ShapeString(sizes(loss)))
+	}
+	return loss.Mul(weight)
 }
 
 // alike checks a prediction and a target of the same shape: broadcasting a target is
@@ -60,7 +95,7 @@ func alike(op string, x, target *weft.Tensor) {
 func MSE(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	defer array.Named("mse").End()
 	alike("mse", x, target)
-	return array.Options("mse", opts).Reduction.of("mse", x.Sub(target).Square())
+	return array.Options("mse", opts).of("mse", x.Sub(target).Square())
 }
 
 // L1 is the mean of the absolute differences of two tensors of the same shape. It
@@ -68,7 +103,7 @@ func MSE(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 func L1(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	defer array.Named("l1").End()
 	alike("l1", x, target)
-	return array.Options("l1", opts).Reduction.of("l1", x.Sub(target).Abs())
+	return array.Options("l1", opts).of("l1", x.Sub(target).Abs())
 }
 
 // SmoothL1Opts are the options of [SmoothL1].
@@ -104,13 +139,7 @@ type BCEOpts struct {
 }
 
 func (o *BCEOpts) of(op string, x *weft.Tensor) *weft.Tensor {
-	if o.Weight != nil {
-		if !array.BroadcastsTo(sizes(o.Weight), sizes(x)) {
-			array.Failf(op, "Weight", "has shape %s, which does not broadcast to %s", array.ShapeString(o.Weight.Shape()), array.ShapeString(x.Shape()))
-		}
-		x = x.Mul(o.Weight)
-	}
-	return o.Reduction.of(op, x)
+	return o.Reduction.of(op, weighted(op, x, o.Weight))
 }
 
 // crossProbability is the binary cross-entropy, whose logarithms are at least -100 and

@@ -22,6 +22,8 @@ type torchCase struct {
 	// tolerance is how many float32 roundings of the greatest number a result may be
 	// away; 0 means 8.
 	tolerance float64
+	// eagerly says that a compiled function refuses the case.
+	eagerly bool
 }
 
 func fromLayer(l nn.Layer) torchCase {
@@ -209,14 +211,86 @@ func torchCases(file map[string]*weft.Tensor) map[string]torchCase {
 	return cases
 }
 
-// Values and gradients, by arguments and parameters, of every layer and loss are
-// PyTorch's, whose state dicts load as they are, names included.
-func TestLayersMatchPyTorch(t *testing.T) {
-	file, _, err := safetensors.ReadFile("testdata/torch.safetensors")
+// compareCompiled compares results and gradients of arguments of compiled functions with the cases
+// that a file has.
+func compareCompiled(t *testing.T, name string, of func(file map[string]*weft.Tensor) map[string]torchCase) {
+	file, _, err := safetensors.ReadFile("testdata/" + name + ".safetensors")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases := torchCases(file)
+	for name, c := range of(file) {
+		if c.eagerly {
+			continue
+		}
+		t.Run(name, func(t *testing.T) { c.compiled(t, name, file) })
+	}
+}
+
+func (c torchCase) compiled(t *testing.T, name string, file map[string]*weft.Tensor) {
+	list := func(what string) (out []*weft.Tensor) {
+		for x := file[name+"/"+what+".0"]; x != nil; x = file[fmt.Sprintf("%s/%s.%d", name, what, len(out))] {
+			out = append(out, x)
+		}
+		return out
+	}
+	in, want, seeds := list("in"), list("out"), list("dout")
+	if c.module != nil {
+		state := map[string]*weft.Tensor{}
+		for k, x := range file {
+			if p, ok := strings.CutPrefix(k, name+"/state."); ok {
+				state[p] = x
+			}
+		}
+		if err := nn.LoadState(c.module, state, true); err != nil {
+			t.Fatal(err)
+		}
+		if c.eval {
+			nn.Eval(c.module)
+		}
+	}
+	f := weft.Compile(func(in []*weft.Tensor) []*weft.Tensor {
+		args := make([]*weft.Tensor, len(in))
+		for i, x := range in {
+			if args[i] = x.Detach(); x.DType().Float() {
+				args[i].RequireGrad()
+			}
+		}
+		outs := c.f(args...)
+		weft.BackwardWith(outs, weft.GradOpts{Seeds: seeds})
+		for i, x := range args {
+			if file[fmt.Sprintf("%s/din.%d", name, i)] != nil {
+				outs = append(outs, x.Grad())
+			}
+		}
+		return outs
+	})
+	var got []*weft.Tensor
+	if err := weft.Try(func() { got = f.Func()(in) }); err != nil {
+		t.Fatal(err)
+	}
+	for i, y := range want {
+		c.close(t, fmt.Sprintf("result %d", i), got[i], y)
+	}
+	got = got[len(want):]
+	for i := range in {
+		if g := file[fmt.Sprintf("%s/din.%d", name, i)]; g != nil {
+			c.close(t, fmt.Sprintf("gradient of argument %d", i), got[0], g)
+			got = got[1:]
+		}
+	}
+}
+
+// Values and gradients, by arguments and parameters, of every layer and loss are
+// PyTorch's, whose state dicts load as they are, names included.
+func TestLayersMatchPyTorch(t *testing.T) { compareWithTorch(t, "torch", torchCases) }
+
+// compareWithTorch runs the cases that a file of testdata has.
+func compareWithTorch(t *testing.T, name string, of func(file map[string]*weft.Tensor) map[string]torchCase) {
+	file, _, err := safetensors.ReadFile("testdata/" + name + ".safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := of(file)
 	unused := map[string]bool{}
 	for name := range file {
 		name, what, _ := strings.Cut(name, "/")
