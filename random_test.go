@@ -507,6 +507,41 @@ func TestSamplesRepeat(t *testing.T) {
 	})
 }
 
+// TestDrawsOnEveryBackend: every method of a generator gives the same bits on each backend and on a simulated
+// GPU, run plainly and compiled.
+func TestDrawsOnEveryBackend(t *testing.T) {
+	draw := func(g *weft.Generator, w, x *weft.Tensor) []*weft.Tensor {
+		row := w.Slice(weft.Index(0)).Contiguous()
+		half := weft.FullLike(row, 0.5)
+		return []*weft.Tensor{g.RandOf(weft.Float64, 77), g.RandOf(weft.BFloat16, 77), g.RandnOf(weft.Float64, 77), g.Randint(-9, 1000, 77),
+			g.Uniform(row, 2), g.Normal(row, half), g.Exponential(row), g.Bernoulli(w),
+			g.PoissonOf(weft.Int64, w.Mul(40)), g.Binomial(90, w), g.GammaOf(weft.Float64, w.Mul(3), 2), g.TruncatedNormalOf(weft.Float64, w, 1, -1, w.Add(0.5)),
+			g.Multinomial(w, 31), g.Multinomial(w, 9, weft.MultinomialOpts{Distinct: true}), g.Multinomial(row, 31),
+			g.Choice(x, 70), g.Choice(x, 20, weft.ChoiceOpts{Distinct: true}), g.Choice(x, 70, weft.ChoiceOpts{Weights: row}),
+			g.Choice(x, 20, weft.ChoiceOpts{Weights: row, Distinct: true}), g.Permutation(x), g.Randperm(77), w.Dropout(0.3, g)}
+	}
+	var want []string
+	check := func(t *testing.T) { // on what is the default device now
+		t.Helper()
+		w, x := weft.NewGenerator(1).RandOf(weft.Float64, 6, 50), weft.NewGenerator(2).RandOf(weft.Float64, 50, 3)
+		g := weft.NewGenerator(9)
+		f := weft.Compile(func(w, x *weft.Tensor) []*weft.Tensor { return draw(g, w, x) })
+		compiled := f.Func()(w, x)
+		for what, all := range map[string][]*weft.Tensor{"plain": draw(weft.NewGenerator(9), w, x), "compiled": compiled} {
+			for i, y := range all {
+				if len(want) < len(all) {
+					want = append(want, weft.Digest(y))
+				}
+				if weft.Digest(y) != want[i] {
+					t.Errorf("draw %d, %s, differs", i, what)
+				}
+			}
+		}
+	}
+	tensortest.EachBackend(t, check)
+	onSimulated(t, 5, func() { check(t) })
+}
+
 func TestSampleMisuse(t *testing.T) {
 	g := weft.NewGenerator(1)
 	for what, f := range map[string]func(){

@@ -78,3 +78,7 @@ func TestDeferredFusion(t *testing.T) {
 func TestDeferredGradients(t *testing.T) {
 	onDevices(t, func(t *testing.T, dev device.Device) { Gradients(t, dev, Caps{Oracle: oracle}) })
 }
+
+func TestDeferredDraws(t *testing.T) {
+	Draws(t, late(), Caps{Oracle: oracle})
+}

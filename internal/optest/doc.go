@@ -11,6 +11,7 @@
 //     differences, and [SameGradients] with the oracle's, bit by bit.
 //   - [Fusion] demands that a graph planned as one and the same graph evaluated
 //     node by node give the same bits; [RandomGraph] makes graphs.
+//   - [Draws] demands the oracle's bits of random numbers of every distribution.
 //
 // It is a library over op, plan, exec and device, so that one binary can carry it
 // to a machine with another device. Everything it draws comes from fixed seeds.

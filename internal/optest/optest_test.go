@@ -106,3 +106,7 @@ func TestKernelsOfManySpills(t *testing.T) {
 		}
 	})
 }
+
+func TestDraws(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) { Draws(t, dev, caps) })
+}

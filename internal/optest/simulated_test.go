@@ -68,3 +68,8 @@ func TestSimulatedGradients(t *testing.T) {
 	}
 	onSimulated(t, 3, func(dev device.Device) { SameGradients(t, dev, Caps{Oracle: oracle, Every: every}) })
 }
+
+// Random numbers have the oracle's bits on the simulated GPU.
+func TestSimulatedDraws(t *testing.T) {
+	onSimulated(t, 4, func(dev device.Device) { Draws(t, dev, Caps{Oracle: oracle}) })
+}
