@@ -6,19 +6,24 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"weft"
+	"weft/internal/ahead"
 	"weft/internal/atomicfile"
 	"weft/internal/gokernel"
-	"weft/internal/gokernel/ahead"
+	"weft/internal/saved"
 )
 
 func newBuild() *command {
 	var dir, name, typ text
+	var lengths list
 	f := newFlags()
 	f.Var(&dir, "output", "the `folder` of the package, made if need be")
 	f.Var(&name, "name", "the `name` of a formula's functions; else that of the folder")
+	f.Var(&lengths, "length", "a free length of a saved program, as `NAME=N`; may be repeated")
 	f.Var(&typ, "type", "the `type` of a formula's arrays: float64, or float32")
 	return &command{
 		name:     "build",
@@ -46,6 +51,18 @@ the order of the text; sum, mean, prod, max or min may stand around it.`,
 		run: func(s *streams, args []string) error {
 			if dir == "" {
 				return errors.New("build: a folder is missing: -o DIR")
+			}
+			if strings.HasSuffix(args[0], ".weft") {
+				if typ != "" {
+					return errors.New("build: -type is for formulas")
+				}
+				if err := buildSaved(args[0], string(dir), string(name), lengths); err != nil {
+					return failure{err}
+				}
+				return nil
+			}
+			if len(lengths) > 0 {
+				return errors.New("build: -length is for saved programs")
 			}
 			if isFormula(args[0]) {
 				if err := buildFormula(args[0], string(dir), string(name), string(typ)); err != nil {
@@ -165,6 +182,35 @@ func buildFormula(text, dir, name, typ string) error {
 		return fmt.Errorf("build: a formula is built for float64 or float32, not for %q", typ)
 	}
 	files, err := ahead.WriteFormula(pkg, name, text, of)
+	if err != nil {
+		return err
+	}
+	return writePackage(dir, files)
+}
+
+// buildSaved writes the package of a saved program.
+func buildSaved(path, dir, name string, lengths []string) error {
+	p, err := saved.Read(path)
+	if err != nil {
+		return err
+	}
+	pkg, err := packageOf(dir)
+	if err != nil {
+		return err
+	}
+	o := ahead.GraphOpts{Package: pkg, Name: name, Lengths: map[string]int{}}
+	if name == "" {
+		o.Name = strings.ToUpper(pkg[:1]) + pkg[1:]
+	}
+	for _, l := range lengths {
+		name, text, ok := strings.Cut(l, "=")
+		n, err := strconv.Atoi(text)
+		if !ok || err != nil || n < 0 || !slices.Contains(p.Lengths, name) {
+			return fmt.Errorf("--length %s: want NAME=N, and the name is one of %s", l, listed(p.Lengths))
+		}
+		o.Lengths[name] = n
+	}
+	files, err := ahead.WriteGraph(p, o)
 	if err != nil {
 		return err
 	}

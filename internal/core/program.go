@@ -2,13 +2,11 @@ package core
 
 import (
 	"context"
-	"slices"
 
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/lock"
-	"weft/internal/rewrite"
 	"weft/internal/saved"
 )
 
@@ -40,13 +38,7 @@ func NewProgram(p *saved.Program, device uint8) *Program {
 	for _, v := range p.Variables {
 		q.host.variables = append(q.host.variables, &HostVariable{saved.Constant(v.Value)})
 	}
-	level := rewrite.Exact
-	for _, l := range []rewrite.Level{rewrite.Stable, rewrite.Fast} {
-		if l.String() == p.Level {
-			level = l
-		}
-	}
-	o := Options{Name: p.Name, Level: level, Hold: p.Hold, Label: func(s *array.Storage) string {
+	o := Options{Name: p.Name, Rules: p.Rewrites(), Hold: p.Hold, Label: func(s *array.Storage) string {
 		for i, t := range q.State {
 			if t.v.Store == s {
 				return p.State[i].Name
@@ -56,14 +48,6 @@ func NewProgram(p *saved.Program, device uint8) *Program {
 	}}
 	for _, v := range p.Inputs {
 		o.Args = append(o.Args, v.Name)
-	}
-	if p.Rules != nil { // a rule that is gone has been found to be no gain
-		o.Rules = []*rewrite.Rule{}
-		for _, r := range rewrite.Rules() {
-			if slices.Contains(p.Rules, r.Name) {
-				o.Rules = append(o.Rules, r)
-			}
-		}
 	}
 	q.f = NewFunc(q.body, o)
 	return q

@@ -14,7 +14,7 @@ type integer interface {
 
 type float interface{ float32 | float64 }
 
-type number interface{ integer | float }
+type numeric interface{ integer | float }
 
 // choose returns a if c holds, else b.
 func choose[T any](c bool, a, b T) T {
@@ -193,14 +193,14 @@ func highProductU(a, b uint64) uint64 {
 	return hi
 }
 
-func sum[T number](a, b T) T { return a + b }
+func sum[T numeric](a, b T) T { return a + b }
 
-func product[T number](a, b T) T { return T(a * b) }
+func product[T numeric](a, b T) T { return T(a * b) }
 
 // A reduction combines the elements of a row in a fixed order. A block of 4096 elements is combined
 // in lanes, element i in lane i modulo their number. Lanes are folded by halves. Blocks are combined
 // by a tree of neighbours: tree[l] has 1<<l of them if bit l of blocks is set.
-type reduction[T number] struct {
+type reduction[T numeric] struct {
 	lanes  [256]T
 	tree   [64]T
 	blocks uint64

@@ -186,6 +186,30 @@ func (p *Program) build(to *ir.Graph, lengths []int, source func(i int) *ir.Node
 	return outs, e.nodes
 }
 
+// TypeOf returns the type of source i of the graph for lengths.
+func (p *Program) TypeOf(i int, lengths []int) ir.Type { return p.typeOf(p.Sources[i], lengths) }
+
+// Rewrites returns the rules that rewrite the graph before it is planned. A rule that is gone has been
+// found to be no gain.
+func (p *Program) Rewrites() []*rewrite.Rule {
+	level := rewrite.Exact
+	for _, l := range []rewrite.Level{rewrite.Stable, rewrite.Fast} {
+		if l.String() == p.Level {
+			level = l
+		}
+	}
+	if p.Rules == nil {
+		return rewrite.UpTo(level)
+	}
+	rules := []*rewrite.Rule{}
+	for _, r := range rewrite.Rules() {
+		if slices.Contains(p.Rules, r.Name) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
 // typeOf is the type of a source for lengths.
 func (p *Program) typeOf(source int, lengths []int) ir.Type {
 	if source < 0 {

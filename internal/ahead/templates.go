@@ -235,14 +235,8 @@ func TestVectorCode(t *testing.T) {
 }
 `+helpers)
 
-// helpers are what the tests of generated packages share.
-const helpers = `
-func panics(f func()) (yes bool) {
-	defer func() { yes = recover() != nil }()
-	f()
-	return false
-}
-
+// numberHelper is what tests of all generated packages make numbers by.
+const numberHelper = `
 // number sets x to a random number.
 func number(r *rand.Rand, x any) {
 	v := reflect.ValueOf(x).Elem()
@@ -259,6 +253,15 @@ func number(r *rand.Rand, x any) {
 	default:
 		v.SetComplex(complex(f, r.NormFloat64()))
 	}
+}
+`
+
+// helpers are what the tests of generated functions share.
+const helpers = numberHelper + `
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
 }
 
 // compare reports what differs by more than functions may: a few units in the last place

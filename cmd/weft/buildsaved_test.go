@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"weft"
+)
+
+// A savedCase is a function that is saved and built.
+type savedCase struct {
+	name    string
+	inputs  []string
+	lengths []string // flags
+	args    []*weft.Tensor
+	f       func(x ...*weft.Tensor) []*weft.Tensor
+}
+
+// wave has float32 elements without a pattern.
+func wave(shape ...int) *weft.Tensor {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i*i))) * 3
+	}
+	return weft.FromSlice(x, shape...)
+}
+
+func savedCases() []savedCase {
+	bias := weft.FromSlice([]float32{0.5, -1, 2})
+	return []savedCase{
+		{"bell", nil, nil, []*weft.Tensor{wave(20)}, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Mul(x[0]).Neg().Exp()}
+		}},
+		{"smooth", []string{"x[n 3]"}, []string{"--length", "n=50"}, []*weft.Tensor{wave(50, 3)}, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Add(bias).Softmax(1), x[0].Sum(0)}
+		}},
+		{"long", nil, nil, []*weft.Tensor{wave(100000), wave(100000)}, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Mul(x[1]).Mean(), x[0].Tanh().Sub(x[1])}
+		}},
+	}
+}
+
+// bitsOf prints the bits of elements.
+func bitsOf(x []float32) string {
+	var s strings.Builder
+	for _, v := range x {
+		fmt.Fprintf(&s, "%08x", math.Float32bits(v))
+	}
+	return s.String()
+}
+
+// TestBuildSaved builds saved programs: the packages pass their tests, are right for other processors,
+// and have the bits of the functions that were saved.
+func TestBuildSaved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var want, imports, calls strings.Builder
+	cases := savedCases()
+	for _, c := range cases {
+		f := weft.Compile(c.f)
+		var example []any
+		for _, x := range c.args {
+			example = append(example, x)
+		}
+		if err := f.Save(c.name+".weft", example, weft.SaveOpts{Inputs: c.inputs}); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if code := run(append([]string{"build", c.name + ".weft", "-o", "out/" + c.name}, c.lengths...), strings.NewReader(""), &out, &out); code != ok {
+			t.Fatalf("%s: %s", c.name, out.String())
+		}
+		var names []string
+		calls.WriteString("{\n")
+		for i, y := range f.Func()(c.args...) {
+			want.WriteString(bitsOf(weft.Data[float32](y)) + "\n")
+			names = append(names, fmt.Sprint("y", i))
+			fmt.Fprintf(&calls, "y%d := make([]float32, %d)\n", i, y.Size())
+		}
+		results := strings.Join(names, ", ")
+		for _, x := range c.args {
+			names = append(names, fmt.Sprintf("wave(%d)", x.Size()))
+		}
+		fmt.Fprintf(&imports, "\t\"built/out/%s\"\n", c.name)
+		fmt.Fprintf(&calls, "%s.%s(%s)\nshow(%s)\n}\n", c.name, strings.ToUpper(c.name[:1])+c.name[1:], strings.Join(names, ", "), results)
+	}
+	main := "package main\n\nimport (\n\t\"fmt\"\n\t\"math\"\n\n" + imports.String() + `)
+
+func wave(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i*i))) * 3
+	}
+	return x
+}
+
+func show(all ...[]float32) {
+	for _, x := range all {
+		for _, v := range x {
+			fmt.Printf("%08x", math.Float32bits(v))
+		}
+		fmt.Println()
+	}
+}
+
+func main() {
+` + calls.String() + "}\n"
+	for name, text := range map[string]string{"go.mod": "module built\n\ngo 1.26\n", "main.go": main} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("SKIPPED: there is no go tool: ", err)
+	}
+	for _, args := range [][]string{{"test", "-vet=all", "./out/..."}, {"run", "."}} {
+		cmd := exec.Command(tool, args...)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+		if args[0] == "run" && string(out) != want.String() {
+			t.Error("the bits of a package are not those of the function")
+		}
+	}
+	for _, c := range cases {
+		elsewhere(t, filepath.Join("out", c.name))
+	}
+}
