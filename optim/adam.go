@@ -65,7 +65,7 @@ func (o AdamOpts) filled() AdamOpts {
 	return o
 }
 
-func (o AdamOpts) slots() []slot {
+func (o AdamOpts) slots(*param) []slot {
 	s := []slot{{name: "mean"}, {name: "square"}}
 	if o.AMSGrad {
 		s = append(s, slot{name: "max_square"})

@@ -50,7 +50,7 @@ func (o RMSpropOpts) filled() RMSpropOpts {
 	return o
 }
 
-func (o RMSpropOpts) slots() []slot {
+func (o RMSpropOpts) slots(*param) []slot {
 	s := []slot{{name: "square"}}
 	if o.Centered {
 		s = append(s, slot{name: "mean"})
@@ -141,7 +141,7 @@ func (o AdagradOpts) filled() AdagradOpts {
 	return o
 }
 
-func (o AdagradOpts) slots() []slot { return []slot{{"sum", o.Initial}} }
+func (o AdagradOpts) slots(*param) []slot { return []slot{{name: "sum", first: o.Initial}} }
 
 func (o AdagradOpts) update(m *moment) update {
 	r := rule{adagrad, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {

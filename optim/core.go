@@ -29,6 +29,14 @@ func (p *param) kept(list []core.Operand) []core.Operand {
 	return list
 }
 
+// live appends the numbers that depend on p's steps to the arguments of a formula.
+func (p *param) live(list []core.Operand) []core.Operand {
+	for _, x := range p.numbers {
+		list = append(list, core.Live(x))
+	}
+	return list
+}
+
 // places appends what a step writes to a list: p and what is kept for it.
 func (p *param) places(list []*core.Tensor) []*core.Tensor {
 	list = append(list, (*core.Tensor)(p.w))

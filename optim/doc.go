@@ -9,8 +9,8 @@
 //	}
 //
 // The update of a parameter, with the state that the optimizer keeps for it, is
-// one fused kernel that writes in place. It computes in the parameter's element
-// type. Learning rates are numbers at run time: changing one compiles nothing.
+// one fused kernel that writes in place; [Adafactor], [LAMB] and [Muon], which reduce or
+// multiply matrices, take several. It computes in the parameter's element type. Learning rates are numbers at run time: changing one compiles nothing.
 //
 // Empty options are PyTorch's defaults, the learning rate included. A field whose default is
 // not 0 is a pointer, and nil stands for the default. SetLR and schedules change the rate.

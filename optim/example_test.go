@@ -143,3 +143,29 @@ func ExampleClipValue() {
 	fmt.Println(w.Grad())
 	// Output: [-1.   0.5  1. ]
 }
+
+// Muon is for the matrices of hidden layers; another optimizer takes what is left.
+func ExampleMuon() {
+	g := weft.NewGenerator(1)
+	net := &struct{ Hidden, Out *nn.Linear }{nn.NewLinear(4, 16, nn.Opts{Generator: g}), nn.NewLinear(16, 1, nn.Opts{Generator: g})}
+	matrices := map[string]*weft.Tensor{"hidden": net.Hidden.Weight}
+	others := map[string]*weft.Tensor{"hidden": net.Hidden.Bias, "out": net.Out.Weight, "bias": net.Out.Bias}
+	muon := optim.NewMuon(nn.Params(matrices), optim.MuonOpts{LR: new(0.02)})
+	adam := optim.NewAdam(nn.Params(others), optim.AdamOpts{LR: new(0.01)})
+	x := g.Randn(64, 4)
+	y := x.Square().SumKeep(1)
+	var first, last float64
+	for step := range 200 {
+		loss := nn.MSE(net.Out.Forward(net.Hidden.Forward(x).Relu()), y)
+		muon.ZeroGrad()
+		adam.ZeroGrad()
+		loss.Backward()
+		muon.Step()
+		adam.Step()
+		if last = loss.Item(); step == 0 {
+			first = last
+		}
+	}
+	fmt.Println(last < first/20)
+	// Output: true
+}

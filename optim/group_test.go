@@ -50,6 +50,12 @@ func TestStepWakesThreadsOnce(t *testing.T) {
 		"nadam":    NewNAdam(all(ps), NAdamOpts{LR: new(0.1)}),
 		"rmsprop":  NewRMSprop(all(ps), RMSpropOpts{LR: new(0.1), Momentum: 0.9, Centered: true}),
 		"adagrad":  NewAdagrad(all(ps), AdagradOpts{LR: new(0.1)}),
+		"radam":    NewRAdam(all(ps)),
+		"adamax":   NewAdamax(all(ps)),
+		"adadelta": NewAdadelta(all(ps)),
+		"asgd":     NewASGD(all(ps)),
+		"rprop":    NewRprop(all(ps)),
+		"lion":     NewLion(all(ps)),
 	} {
 		o.Step()
 		threaded, grouped := device.Get(0).Counters().Threaded.Load(), device.Get(0).Counters().Grouped.Load()
@@ -76,6 +82,9 @@ func TestStepOfAllMatchesStepOfEach(t *testing.T) {
 		"adagrad": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
 			return NewAdagrad(ps, AdagradOpts{LR: new(0.1), LRDecay: 0.1})
 		},
+		"asgd":      func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewASGD(ps, ASGDOpts{Start: new(1.0)}) },
+		"adafactor": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewAdafactor(ps) },
+		"lamb":      func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewLAMB(ps) },
 	} {
 		for _, threads := range []int{1, 2, 5} {
 			old := par.SetThreads(threads)

@@ -32,6 +32,12 @@ func TestUpdateIsOneKernel(t *testing.T) {
 		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: core.HostConst(1)}))
 	}
 	inPlace("adagrad", NewAdagrad(one, AdagradOpts{LR: new(1.0)}).groups[0].params, AdagradOpts{LR: new(1.0)}.filled().update(&moment{rate: core.HostConst(1)}))
+	inPlace("radam", NewRAdam(one).groups[0].params, RAdamOpts{}.filled().update(&moment{rate: core.HostConst(1)}))
+	inPlace("adamax", NewAdamax(one).groups[0].params, AdamaxOpts{}.filled().update(&moment{rate: core.HostConst(1)}))
+	inPlace("adadelta", NewAdadelta(one).groups[0].params, AdadeltaOpts{}.filled().update(&moment{rate: core.HostConst(1)}))
+	inPlace("asgd", NewASGD(one).groups[0].params, ASGDOpts{}.filled().update(&moment{rate: core.HostConst(1)}))
+	inPlace("rprop", NewRprop(one).groups[0].params, RpropOpts{}.filled().update(&moment{rate: core.HostConst(1)}))
+	inPlace("lion", NewLion(one).groups[0].params, LionOpts{}.filled().update(&moment{rate: core.HostConst(1)}))
 	n := NewNAdam(one, NAdamOpts{LR: new(1.0)})
 	inPlace("nadam", n.groups[0].params, n.groups[0].o.update(&moment{rate: core.HostConst(1)}))
 }

@@ -20,11 +20,15 @@ type LBFGSOpts struct {
 	History         *int     // changes that directions are made of; nil means 100
 	ToleranceGrad   *float64 // ends a Step: the greatest element of the gradient; nil means 1e-7
 	ToleranceChange *float64 // ends a Step: the change of the loss or of all parameters; nil means 1e-9
+	// NoSearch takes LR for the length of all steps but the very first, without a search along the
+	// direction: PyTorch's default. Few evaluations, but the loss may rise.
+	NoSearch bool
 }
 
 // LBFGS is the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno. A search along
 // each direction ends by the strong Wolfe conditions. It suits few parameters and the loss of all
-// data, which it evaluates many times. It is PyTorch's with line_search_fn="strong_wolfe".
+// data, which it evaluates many times. It is PyTorch's with line_search_fn="strong_wolfe", and with
+// the option NoSearch PyTorch's without.
 //
 // Source: Nocedal and Wright, Numerical optimization, 2006, chapters 3 and 7.
 //
@@ -52,6 +56,7 @@ type LBFGS struct {
 type limits struct {
 	iterations, evaluations, history int
 	gradient, change                 float64
+	noSearch                         bool
 }
 
 // correctionPair is a step and the change of the gradient that it made, both flat: the pair (s, y)
@@ -71,6 +76,7 @@ func NewLBFGS(params iter.Seq2[string, *weft.Tensor], opts ...LBFGSOpts) *LBFGS 
 		history:    array.Or(o.History, 100),
 		gradient:   notNegative(name, "ToleranceGrad", array.Or(o.ToleranceGrad, 1e-7)),
 		change:     notNegative(name, "ToleranceChange", array.Or(o.ToleranceChange, 1e-9)),
+		noSearch:   o.NoSearch,
 	}
 	// The sum overflows for a MaxIter near the greatest integer.
 	limits.evaluations = array.Or(o.MaxEval, max(limits.iterations, limits.iterations+limits.iterations/4))
@@ -121,9 +127,15 @@ func (l *LBFGS) Step(closure func() *weft.Tensor) float64 {
 		}
 		before := loss
 		s.from, s.along = l.flat(), l.direction
-		var used int
-		loss, g, l.length, used = s.wolfe(point{0, loss, g, slope}, l.length, l.limits.evaluations-evals, l.limits.change)
+		used := 0
+		if !l.limits.noSearch {
+			loss, g, l.length, used = s.wolfe(point{0, loss, g, slope}, l.length, l.limits.evaluations-evals, l.limits.change)
+		}
 		s.move(l.length)
+		if l.limits.noSearch && n < l.limits.iterations { // the next Step evaluates after the last
+			loss, g = s.evaluate()
+			used = 1
+		}
 		evals += used
 		l.evaluations += int64(used)
 		done = n == l.limits.iterations || evals >= l.limits.evaluations || s.greatest(g) <= l.limits.gradient ||

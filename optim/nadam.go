@@ -55,7 +55,7 @@ func (o NAdamOpts) filled() NAdamOpts {
 	return o
 }
 
-func (NAdamOpts) slots() []slot { return []slot{{name: "mean"}, {name: "square"}} }
+func (NAdamOpts) slots(*param) []slot { return []slot{{name: "mean"}, {name: "square"}} }
 
 // ln096 is the natural logarithm of 0.96.
 const ln096 = -0.040821994520255166

@@ -52,16 +52,25 @@ type Method[O options[O]] struct {
 // options are what an optimizer is given, which say what it does.
 type options[O any] interface {
 	name() string
-	filled() O      // with the defaults for what is nil; it panics if something is out of range
-	rate() *float64 // nil: not given
-	slots() []slot  // what is kept for a parameter
+	filled() O             // with the defaults for what is nil; it panics if something is out of range
+	rate() *float64        // nil: not given
+	slots(p *param) []slot // what is kept for a parameter; it panics if that does not suit
 	update(m *moment) update
 }
 
-// A slot is a kind of tensor that is kept for each parameter, of its shape.
+// A slot is a kind of tensor that is kept for each parameter.
 type slot struct {
 	name  string
 	first float64 // what it holds before the first step
+	shape []int   // nil: the parameter's
+}
+
+// sizes returns the shape of the slot of a parameter.
+func (s *slot) sizes(p *param) []int {
+	if s.shape != nil {
+		return s.shape
+	}
+	return sizes(p.t)
 }
 
 // A moment is when an update is.
@@ -126,7 +135,7 @@ func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O, ratio float
 		if !linear {
 			requireReal(op, p.name, p.t) // all others square the gradient
 		}
-		p.slots, p.product.Value = g.o.slots(), 1
+		p.slots, p.product.Value = g.o.slots(p), 1
 	}
 	m.groups = append(m.groups, g)
 	return g

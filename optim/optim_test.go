@@ -24,6 +24,14 @@ var makers = map[string]func(m any) optim.Optimizer{
 	"rmsprop": func(m any) optim.Optimizer {
 		return optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{LR: new(0.01), Momentum: 0.9, Centered: true})
 	},
+	"radam":     func(m any) optim.Optimizer { return optim.NewRAdam(nn.Params(m), optim.RAdamOpts{LR: new(0.01)}) },
+	"adamax":    func(m any) optim.Optimizer { return optim.NewAdamax(nn.Params(m), optim.AdamaxOpts{}) },
+	"adadelta":  func(m any) optim.Optimizer { return optim.NewAdadelta(nn.Params(m), optim.AdadeltaOpts{}) },
+	"asgd":      func(m any) optim.Optimizer { return optim.NewASGD(nn.Params(m), optim.ASGDOpts{Start: new(2.0)}) },
+	"rprop":     func(m any) optim.Optimizer { return optim.NewRprop(nn.Params(m), optim.RpropOpts{}) },
+	"adafactor": func(m any) optim.Optimizer { return optim.NewAdafactor(nn.Params(m), optim.AdafactorOpts{}) },
+	"lion":      func(m any) optim.Optimizer { return optim.NewLion(nn.Params(m), optim.LionOpts{LR: new(0.01)}) },
+	"lamb":      func(m any) optim.Optimizer { return optim.NewLAMB(nn.Params(m), optim.LAMBOpts{LR: new(0.01)}) },
 }
 
 // problem is a regression, and step one step on it inside a scope.
@@ -160,18 +168,31 @@ func TestMisuse(t *testing.T) {
 		"complex Adam": func() {
 			optim.NewAdam(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), optim.AdamOpts{LR: new(1.0)})
 		},
-		"complex LBFGS":     func() { optim.NewLBFGS(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), optim.LBFGSOpts{}) },
-		"complex norm":      func() { optim.ClipNorm(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), 1) },
-		"limit":             func() { optim.ClipNorm(nn.Params(m), -1) },
-		"limit of nothing":  func() { optim.ClipValue(nil, 1) },
-		"no steps":          func() { optim.StepDecay{Gamma: 1}.At(0, 1) },
-		"gamma":             func() { optim.Exponential{Gamma: -1}.At(0, 1) },
-		"before the first":  func() { optim.MultiStep{Gamma: 1}.At(-1, 1) },
-		"cosine of nothing": func() { optim.Cosine{}.At(0, 1) },
-		"one step":          func() { optim.OneCycle{Steps: 1, Max: 1}.At(0, 1) },
-		"all warm":          func() { optim.OneCycle{Steps: 9, Max: 1, Warm: new(0.6), ThreePhase: true}.At(0, 1) },
-		"a sequence":        func() { optim.Sequence{Schedules: []optim.Schedule{optim.Linear{}}, Steps: []int{1}}.At(0, 1) },
-		"no schedule":       func() { optim.NewScheduler(optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(1.0)}), nil) },
+		"complex LBFGS":      func() { optim.NewLBFGS(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), optim.LBFGSOpts{}) },
+		"complex norm":       func() { optim.ClipNorm(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), 1) },
+		"limit":              func() { optim.ClipNorm(nn.Params(m), -1) },
+		"limit of nothing":   func() { optim.ClipValue(nil, 1) },
+		"no steps":           func() { optim.StepDecay{Gamma: 1}.At(0, 1) },
+		"gamma":              func() { optim.Exponential{Gamma: -1}.At(0, 1) },
+		"before the first":   func() { optim.MultiStep{Gamma: 1}.At(-1, 1) },
+		"cosine of nothing":  func() { optim.Cosine{}.At(0, 1) },
+		"one step":           func() { optim.OneCycle{Steps: 1, Max: 1}.At(0, 1) },
+		"all warm":           func() { optim.OneCycle{Steps: 9, Max: 1, Warm: new(0.6), ThreePhase: true}.At(0, 1) },
+		"a sequence":         func() { optim.Sequence{Schedules: []optim.Schedule{optim.Linear{}}, Steps: []int{1}}.At(0, 1) },
+		"no schedule":        func() { optim.NewScheduler(optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(1.0)}), nil) },
+		"beta of RAdam":      func() { optim.NewRAdam(nn.Params(m), optim.RAdamOpts{Beta2: new(1.0)}) },
+		"eps of Adamax":      func() { optim.NewAdamax(nn.Params(m), optim.AdamaxOpts{Eps: new(-1.0)}) },
+		"rho":                func() { optim.NewAdadelta(nn.Params(m), optim.AdadeltaOpts{Rho: new(1.1)}) },
+		"start":              func() { optim.NewASGD(nn.Params(m), optim.ASGDOpts{Start: new(-1.0)}) },
+		"growth":             func() { optim.NewRprop(nn.Params(m), optim.RpropOpts{Grow: new(0.9)}) },
+		"lengths":            func() { optim.NewRprop(nn.Params(m), optim.RpropOpts{Least: new(2.0), Greatest: new(1.0)}) },
+		"power of Adafactor": func() { optim.NewAdafactor(nn.Params(m), optim.AdafactorOpts{Beta2Decay: new(0.5)}) },
+		"clip of Adafactor":  func() { optim.NewAdafactor(nn.Params(m), optim.AdafactorOpts{Clip: new(0.5)}) },
+		"beta of Lion":       func() { optim.NewLion(nn.Params(m), optim.LionOpts{Beta1: new(-0.1)}) },
+		"decay of LAMB":      func() { optim.NewLAMB(nn.Params(m), optim.LAMBOpts{WeightDecay: -1}) },
+		"Muon of a vector":   func() { optim.NewMuon(nn.Params(m)) },
+		"iterations":         func() { optim.NewMuon(one(m.Weight), optim.MuonOpts{Iterations: new(100)}) },
+		"rate of Muon":       func() { optim.NewMuon(one(m.Weight), optim.MuonOpts{Rate: 3}) },
 		"patience": func() {
 			optim.NewPlateau(optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(1.0)}), optim.PlateauOpts{Patience: new(-2)})
 		},

@@ -91,6 +91,24 @@ func newOptimizer(t *testing.T, kind string, first, second iter.Seq2[string, *we
 		return make2(t, optim.NewRMSprop, first, second, o, p)
 	case "adagrad":
 		return make2(t, optim.NewAdagrad, first, second, o, p)
+	case "radam":
+		return make2(t, optim.NewRAdam, first, second, o, p)
+	case "adamax":
+		return make2(t, optim.NewAdamax, first, second, o, p)
+	case "adadelta":
+		return make2(t, optim.NewAdadelta, first, second, o, p)
+	case "asgd":
+		return make2(t, optim.NewASGD, first, second, o, p)
+	case "rprop":
+		return make2(t, optim.NewRprop, first, second, o, p)
+	case "adafactor":
+		return make2(t, optim.NewAdafactor, first, second, o, p)
+	case "lion":
+		return make2(t, optim.NewLion, first, second, o, p)
+	case "lamb":
+		return make2(t, optim.NewLAMB, first, second, o, p)
+	case "muon":
+		return make2(t, optim.NewMuon, first, second, o, p)
 	}
 	t.Fatalf("no optimizer %q", kind)
 	return nil

@@ -16,12 +16,21 @@ func TestLROfEmptyOptions(t *testing.T) {
 		opt  optim.Rated
 		want float64
 	}{
-		"SGD":     {optim.NewSGD(p, optim.SGDOpts{}), 1e-3},
-		"Adam":    {optim.NewAdam(p, optim.AdamOpts{}), 1e-3},
-		"NAdam":   {optim.NewNAdam(p, optim.NAdamOpts{}), 2e-3},
-		"RMSprop": {optim.NewRMSprop(p, optim.RMSpropOpts{}), 1e-2},
-		"Adagrad": {optim.NewAdagrad(p, optim.AdagradOpts{}), 1e-2},
-		"LBFGS":   {optim.NewLBFGS(p, optim.LBFGSOpts{}), 1},
+		"SGD":       {optim.NewSGD(p, optim.SGDOpts{}), 1e-3},
+		"Adam":      {optim.NewAdam(p, optim.AdamOpts{}), 1e-3},
+		"NAdam":     {optim.NewNAdam(p, optim.NAdamOpts{}), 2e-3},
+		"RMSprop":   {optim.NewRMSprop(p, optim.RMSpropOpts{}), 1e-2},
+		"Adagrad":   {optim.NewAdagrad(p, optim.AdagradOpts{}), 1e-2},
+		"RAdam":     {optim.NewRAdam(p), 1e-3},
+		"Adamax":    {optim.NewAdamax(p), 2e-3},
+		"Adadelta":  {optim.NewAdadelta(p), 1},
+		"ASGD":      {optim.NewASGD(p), 1e-2},
+		"Rprop":     {optim.NewRprop(p), 1e-2},
+		"Adafactor": {optim.NewAdafactor(p), 1e-2},
+		"Lion":      {optim.NewLion(p), 1e-4},
+		"LAMB":      {optim.NewLAMB(p), 1e-3},
+		"Muon":      {optim.NewMuon(nn.Params([]*weft.Tensor{nn.Param(weft.Ones(2, 2))})), 1e-3},
+		"LBFGS":     {optim.NewLBFGS(p, optim.LBFGSOpts{}), 1},
 	} {
 		if got := c.opt.LR(); got != c.want {
 			t.Errorf("%s: the rate is %v, want %v", name, got, c.want)

@@ -52,7 +52,7 @@ func (o SGDOpts) filled() SGDOpts {
 	return o
 }
 
-func (o SGDOpts) slots() []slot {
+func (o SGDOpts) slots(*param) []slot {
 	if o.Momentum == 0 {
 		return nil
 	}

@@ -35,7 +35,7 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 		l := param{steps: core.HostVariable{Value: float64(r.count("steps." + p.name))}}
 		for _, s := range p.slots {
 			if l.steps.Value > 0 {
-				l.state = append(l.state, r.tensor(s.name+"."+p.name, p.t.DType(), sizes(p.t)))
+				l.state = append(l.state, r.tensor(s.name+"."+p.name, p.t.DType(), s.sizes(p)))
 			} else {
 				r.used[s.name+"."+p.name] = true // nobody needs it, but it may be there
 			}

@@ -106,7 +106,7 @@ func (p *param) keep() {
 	core.OutsideTrace(func() { // it is kept from step to step
 		p.state = make([]*weft.Tensor, len(p.slots))
 		for i, s := range p.slots {
-			p.state[i] = p.t.Device().ZerosOf(p.t.DType(), sizes(p.t)...)
+			p.state[i] = p.t.Device().ZerosOf(p.t.DType(), s.sizes(p)...)
 			if s.first != 0 {
 				p.state[i].AddAssign(s.first)
 			}
@@ -133,3 +133,10 @@ func sqrt(x *ir.Node) *ir.Node   { return op.Apply(op.Sqrt, nil, x) }
 // decayed is the gradient x[1], times a sign x[3], and the parameter x[0] times its decay
 // x[2].
 func decayed(x []*ir.Node) *ir.Node { return add(mul(x[1], x[3]), mul(x[0], x[2])) }
+
+func maximum(x, y *ir.Node) *ir.Node  { return op.Apply(op.Maximum, nil, x, y) }
+func magnitude(x *ir.Node) *ir.Node   { return op.Apply(op.Abs, nil, x) }
+func where(c, x, y *ir.Node) *ir.Node { return op.Apply(op.Where, nil, c, x, y) }
+
+// constant is a number in the type of like.
+func constant(like *ir.Node, x float64) *ir.Node { return like.Graph.Number(x, like.DType, false) }

@@ -36,11 +36,19 @@ func TestTiedParameter(t *testing.T) {
 	}
 	type params = iter.Seq2[string, *weft.Tensor]
 	for name, make := range map[string]func(p params) optim.Optimizer{
-		"sgd":     func(p params) optim.Optimizer { return optim.NewSGD(p, optim.SGDOpts{LR: new(0.1), Momentum: 0.9}) },
-		"adam":    func(p params) optim.Optimizer { return optim.NewAdam(p, optim.AdamOpts{LR: new(0.1)}) },
-		"nadam":   func(p params) optim.Optimizer { return optim.NewNAdam(p, optim.NAdamOpts{LR: new(0.1)}) },
-		"rmsprop": func(p params) optim.Optimizer { return optim.NewRMSprop(p, optim.RMSpropOpts{LR: new(0.1)}) },
-		"adagrad": func(p params) optim.Optimizer { return optim.NewAdagrad(p, optim.AdagradOpts{LR: new(0.1)}) },
+		"sgd":       func(p params) optim.Optimizer { return optim.NewSGD(p, optim.SGDOpts{LR: new(0.1), Momentum: 0.9}) },
+		"adam":      func(p params) optim.Optimizer { return optim.NewAdam(p, optim.AdamOpts{LR: new(0.1)}) },
+		"nadam":     func(p params) optim.Optimizer { return optim.NewNAdam(p, optim.NAdamOpts{LR: new(0.1)}) },
+		"rmsprop":   func(p params) optim.Optimizer { return optim.NewRMSprop(p, optim.RMSpropOpts{LR: new(0.1)}) },
+		"adagrad":   func(p params) optim.Optimizer { return optim.NewAdagrad(p, optim.AdagradOpts{LR: new(0.1)}) },
+		"radam":     func(p params) optim.Optimizer { return optim.NewRAdam(p) },
+		"adamax":    func(p params) optim.Optimizer { return optim.NewAdamax(p) },
+		"adadelta":  func(p params) optim.Optimizer { return optim.NewAdadelta(p) },
+		"asgd":      func(p params) optim.Optimizer { return optim.NewASGD(p) },
+		"rprop":     func(p params) optim.Optimizer { return optim.NewRprop(p) },
+		"adafactor": func(p params) optim.Optimizer { return optim.NewAdafactor(p) },
+		"lion":      func(p params) optim.Optimizer { return optim.NewLion(p) },
+		"lamb":      func(p params) optim.Optimizer { return optim.NewLAMB(p) },
 		"group": func(p params) optim.Optimizer {
 			o := optim.NewSGD(only(nn.Param(weft.Ones(1))), optim.SGDOpts{LR: new(0.1)})
 			o.AddGroup(p, optim.SGDOpts{})

@@ -68,6 +68,9 @@ func (x *HostNumber) Mod(y *HostNumber) *HostNumber { return hostNumber(saved.Do
 // Cos is the cosine, with the bits of tensors.
 func (x *HostNumber) Cos() *HostNumber { return hostNumber(saved.DoCos, x) }
 
+// Pow is x to any power, with the bits of tensors.
+func (x *HostNumber) Pow(y *HostNumber) *HostNumber { return hostNumber(saved.DoPow, x, y) }
+
 // AtMost is 1 where x <= y, and 0 elsewhere.
 func (x *HostNumber) AtMost(y *HostNumber) *HostNumber { return hostNumber(saved.DoAtMost, x, y) }
 
@@ -113,7 +116,9 @@ func (x *HostNumber) Value() float64 {
 	case saved.DoMod:
 		return math.Mod(a, b)
 	case saved.DoCos:
-		return cosOf(a)
+		return onTensors(op.Cos, a)
+	case saved.DoPow:
+		return onTensors(op.Pow, a, b)
 	case saved.DoAtMost:
 		if a <= b {
 			return 1
@@ -139,11 +144,14 @@ func powerByProducts(x, n float64) float64 {
 	return y
 }
 
-// cosOf is the cosine that tensors have: the same bits everywhere.
-func cosOf(x float64) (y float64) {
+// onTensors is an operation on numbers as tensors have it: the same bits everywhere.
+func onTensors(d *op.Def, xs ...float64) (y float64) {
 	OutsideTrace(func() {
-		t := fullOf(0, exec.Number{Float: x, Kind: array.CatFloat}, array.Float64)
-		v, done := Apply(op.Cos, nil, Operand{T: t}).Lend()
+		args := make([]Operand, len(xs))
+		for i, x := range xs {
+			args[i].T = fullOf(0, exec.Number{Float: x, Kind: array.CatFloat}, array.Float64)
+		}
+		v, done := Apply(d, nil, args...).Lend()
 		defer done()
 		y = FloatElement(&v, v.Offset)
 	})

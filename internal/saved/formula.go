@@ -32,7 +32,7 @@ type Set struct {
 // A Do is what a formula does.
 type Do uint8
 
-// What formulas do. Power multiplies; its exponent is a count. AtMost is 1 where the first number is at
+// What formulas do. Power multiplies; its exponent is a count. Pow has any exponent. AtMost is 1 where the first number is at
 // most the second, and 0 elsewhere. Choose is its second number where the first one is not 0, and the
 // third elsewhere.
 const (
@@ -48,6 +48,7 @@ const (
 	DoMin
 	DoMod
 	DoCos
+	DoPow
 	DoAtMost
 	DoChoose
 )
@@ -58,7 +59,7 @@ var dos = [...]struct {
 	arity int
 }{
 	DoConstant: {"constant", 0}, DoVariable: {"variable", 0}, DoAdd: {"add", 2}, DoSub: {"sub", 2}, DoMul: {"mul", 2}, DoDiv: {"div", 2}, DoSqrt: {"sqrt", 1},
-	DoPower: {"power", 2}, DoFloor: {"floor", 1}, DoMin: {"min", 2}, DoMod: {"mod", 2}, DoCos: {"cos", 1}, DoAtMost: {"at most", 2}, DoChoose: {"choose", 3},
+	DoPower: {"power", 2}, DoFloor: {"floor", 1}, DoMin: {"min", 2}, DoMod: {"mod", 2}, DoCos: {"cos", 1}, DoPow: {"pow", 2}, DoAtMost: {"at most", 2}, DoChoose: {"choose", 3},
 }
 
 // MarshalJSON writes the name.

@@ -40,6 +40,18 @@ func methods() map[string]func(net nn.Sequential) (optim.Optimizer, func()) {
 		"adagrad": plain(func(net nn.Sequential) optim.Optimizer {
 			return optim.NewAdagrad(nn.Params(net), optim.AdagradOpts{LRDecay: 0.1})
 		}),
+		"radam": plain(func(net nn.Sequential) optim.Optimizer {
+			return optim.NewRAdam(nn.Params(net), optim.RAdamOpts{Beta2: new(0.9)})
+		}),
+		"adamax":   plain(func(net nn.Sequential) optim.Optimizer { return optim.NewAdamax(nn.Params(net)) }),
+		"adadelta": plain(func(net nn.Sequential) optim.Optimizer { return optim.NewAdadelta(nn.Params(net)) }),
+		"asgd": plain(func(net nn.Sequential) optim.Optimizer {
+			return optim.NewASGD(nn.Params(net), optim.ASGDOpts{Start: new(2.0)})
+		}),
+		"rprop":     plain(func(net nn.Sequential) optim.Optimizer { return optim.NewRprop(nn.Params(net)) }),
+		"adafactor": plain(func(net nn.Sequential) optim.Optimizer { return optim.NewAdafactor(nn.Params(net)) }),
+		"lion":      plain(func(net nn.Sequential) optim.Optimizer { return optim.NewLion(nn.Params(net)) }),
+		"lamb":      plain(func(net nn.Sequential) optim.Optimizer { return optim.NewLAMB(nn.Params(net)) }),
 		"nadam": plain(func(net nn.Sequential) optim.Optimizer {
 			return optim.NewNAdam(nn.Params(net), optim.NAdamOpts{WeightDecay: 0.1, Decoupled: true})
 		}),

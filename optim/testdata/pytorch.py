@@ -147,10 +147,10 @@ def rosenbrock(w, v):
     return (100 * (w[1:] - w[:-1] ** 2) ** 2).sum() + ((1 - w[:-1]) ** 2).sum() + (v * v).sum() + v.sum() * w[0] * 0.1
 
 
-def lbfgs(**kw):
+def lbfgs(search="strong_wolfe", **kw):
     w = torch.tensor([-1.2, 1.0, 0.5, 2.0], dtype=torch.float64, requires_grad=True)
     v = torch.tensor([[0.5, -3.0]], dtype=torch.float64, requires_grad=True)
-    opt = T.LBFGS([w, v], line_search_fn="strong_wolfe", **kw)
+    opt = T.LBFGS([w, v], line_search_fn=search, **kw)
     calls, values, losses = 0, [], []
 
     def closure():
@@ -184,7 +184,9 @@ data = dict(
     Table=TABLE, Rows=ROWS, Weights=WEIGHTS, Sparse=sparse,
     Schedules=schedules, Metrics=[m if m == m else None for m in METRICS],
     LBFGS=[dict(Opts=dict(MaxIter=3), **lbfgs(max_iter=3)), dict(Opts=dict(LR=0.5, MaxIter=4, MaxEval=5, History=2), **lbfgs(lr=0.5, max_iter=4, max_eval=5, history_size=2)),
-           dict(Opts=dict(), **lbfgs())],
+           dict(Opts=dict(), **lbfgs()),
+           dict(Opts=dict(LR=0.2, MaxIter=6, History=3, NoSearch=True), **lbfgs(None, lr=0.2, max_iter=6, history_size=3)),
+           dict(Opts=dict(LR=0.1, MaxIter=8, MaxEval=3, NoSearch=True), **lbfgs(None, lr=0.1, max_iter=8, max_eval=3))],
     Clipping=clipping,
 )
 with open("pytorch.json", "w") as f:
