@@ -57,6 +57,12 @@ func NewProgram(p *saved.Program, device uint8) *Program {
 func (p *Program) body(args []*Tensor) []*Tensor {
 	tr := TracingHere()
 	lengths := p.Bind(typesOf(args))
+	if err := p.Takes(lengths); err != nil {
+		if len(lengths) > 0 {
+			array.Failf(p.Name, "", "cannot be computed for %s: %v", lengthsText(p.Lengths, lengths), err)
+		}
+		panic(err)
+	}
 	tensor := func(source int) *Tensor {
 		if source = p.Sources[source]; source < 0 {
 			return p.State[^source]

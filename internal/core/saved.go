@@ -165,10 +165,6 @@ func (r *TracedGraph) Program(inputs, outputs []string, name func(t *Tensor) str
 // Verify panics with *array.Error unless the graph of p for these lengths is that of the recording.
 func (r *TracedGraph) Verify(p *saved.Program, lengths []int) { p.Verify(r.outs(), lengths) }
 
-// VerifySame panics with *array.Error unless p computes for these lengths what the recording does, maybe
-// by a graph of another form.
-func (r *TracedGraph) VerifySame(p *saved.Program, lengths []int) { p.VerifySame(r.outs(), lengths) }
-
 // outs are the results that the graph computes, and what is written behind them.
 func (r *TracedGraph) outs() (outs []*ir.Node) {
 	for _, x := range r.e.roots {

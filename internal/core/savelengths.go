@@ -117,13 +117,16 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own 
 	}
 	p := saved.Unify(fit, lengths, of, fitted)
 	for t, trial := range trials {
+		if !like(t) && p.Takes(trial) != nil { // such as less rows than a stencil reads
+			continue
+		}
 		err := array.Try(func() {
 			if like(t) {
 				graphs[t].Verify(p, trial)
 				return
 			}
 			p.SameEffects(all[t])
-			graphs[t].VerifySame(p, trial) // a size of 1 is not expanded, and equal constants are one
+			p.VerifySame(all[t], trial) // a size of 1 is not expanded, and equal constants are one
 		})
 		if err != nil {
 			array.Failf("save", "", "the function takes %s, and not as a file would: %v", lengthsText(lengths, trial), err)

@@ -86,6 +86,16 @@ func (i *Instance) Within(low, high []int) *Instance {
 	return c
 }
 
+// Checked returns the instance whose indices of arrays are compared with the lengths of the arrays where
+// they are read. One that lies outside reads 0. No number that the kernel is given, and no array without
+// elements, leads it out of memory.
+func (i *Instance) Checked() *Instance {
+	c := i.again()
+	c.checked = true
+	c.try()
+	return c
+}
+
 // again is the instance before its trial.
 func (i *Instance) again() *Instance {
 	c := *i
@@ -366,7 +376,8 @@ func (l *lowerer) readAt(a *outside, index []loop.Value, no int) *value {
 	return part(0, a.t.elem)
 }
 
-// whole reads an element of a whole array. Clamped and wrapped arrays have one at least.
+// whole reads an element of a whole array. Clamped and wrapped arrays have one at least, unless indices
+// are checked.
 func (l *lowerer) whole(a *outside, index []index) *value {
 	w := l.window(a.input, a.rank())
 	zero := l.zero(loop.I64)
@@ -377,7 +388,7 @@ func (l *lowerer) whole(a *outside, index []index) *value {
 		i, n := x.v, w.Extents[k]
 		switch a.t.role {
 		case Array:
-			if l.trial {
+			if l.trial && !l.inst.checked {
 				l.prove(a.param, k, i, x.pos)
 			}
 			at[k] = i
@@ -387,14 +398,15 @@ func (l *lowerer) whole(a *outside, index []index) *value {
 			r := l.bin(loop.OpRem, i, n)
 			at[k] = l.choose(l.bin(loop.OpLt, r, zero), l.bin(loop.OpAdd, r, n), r)
 		case Zeroed:
-			in := l.bin(loop.OpLtU, i, n)
-			inside = l.and(inside, in)
 			at[k] = i
+		}
+		if a.t.role == Zeroed || l.inst.checked {
+			inside = l.and(inside, l.bin(loop.OpLtU, at[k], n))
 		}
 	}
 	no := l.nextRead(a, index[0].pos)
 	l.notePlace(a, no, at, inside)
-	if a.t.role != Zeroed {
+	if a.t.role != Zeroed && !l.inst.checked {
 		return l.readAt(a, at, no)
 	}
 	// Masked: there may be no element at all.

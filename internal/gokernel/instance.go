@@ -19,6 +19,7 @@ type Instance struct {
 	args    []array.DType
 	results []*ty
 	split   bool  // Near parameters are one input an offset
+	checked bool  // indices of arrays are compared with their lengths where they are read, not proven
 	low     []int // where Near parameters are read; nil: anywhere
 	high    []int
 	wrt     []partials // what is differentiated, the last derivation last
@@ -152,6 +153,9 @@ func (i *Instance) Params() []op.Param {
 		if in.Kind == Argument {
 			p[k].Name = i.f.params[in.Param].Name
 		}
+		if p[k].Seen == op.Whole {
+			p[k].Rank = i.f.params[in.Param].Rank
+		}
 	}
 	return p
 }
@@ -201,6 +205,9 @@ func (i *Instance) AppendKey(k []byte) []byte {
 	k = ir.Int(k, len(i.wrt))
 	for _, w := range i.wrt {
 		k = ir.Ints(ir.Ints(k, w.results), w.inputs)
+	}
+	if i.checked {
+		k = append(k, "checked"...)
 	}
 	return k
 }

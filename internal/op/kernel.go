@@ -28,6 +28,7 @@ type Param struct {
 	Name  string // for messages; may be empty
 	Seen  Seen
 	DType array.DType
+	Rank  int // of an array that is seen whole; 0: any
 }
 
 // A Body is the attribute of a [Kernel] node: what one element of its results is. Complex
@@ -141,6 +142,8 @@ func init() {
 				}
 				if p.Seen != Whole {
 					shapes = append(shapes, x.Shape)
+				} else if p.Rank > 0 && len(x.Shape) != p.Rank {
+					fail(p.Name, "has %s, want %d", array.Count(len(x.Shape), "dimension"), p.Rank)
 				}
 			}
 			shape := array.Broadcast(b.Name(), shapes...)

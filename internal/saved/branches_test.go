@@ -1,7 +1,9 @@
 package saved_test
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"weft"
@@ -29,7 +31,6 @@ func TestBranchesByLengthAreRefused(t *testing.T) {
 			}
 			return x
 		},
-		"ten rows": func(x *weft.Tensor) *weft.Tensor { return x.Slice(weft.Range(0, 10)).Mul(2) },
 	} {
 		path := filepath.Join(t.TempDir(), "f.weft")
 		err := weft.Compile(f).Save(path, []any{x}, weft.SaveOpts{Inputs: []string{"x[n 2]"}})
@@ -58,5 +59,21 @@ func TestLeastOfLength(t *testing.T) {
 		if got := out[0].At(0, 0).Item(); got != float64(min(n, 50)) {
 			t.Errorf("%d rows: %v", n, got)
 		}
+	}
+}
+
+// Lengths for which the operations of a file are not possible are refused by calls.
+func TestLengthsThatAreTooShort(t *testing.T) {
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.Slice(weft.Range(0, 10)).Mul(2) })
+	p := load(t, f, []any{weft.Ones(64, 2)}, weft.SaveOpts{Inputs: []string{"x[n 2]"}})
+	for _, n := range []int{10, 11, 200} {
+		out, err := p.Call(weft.Ones(n, 2))
+		if err != nil || out[0].Dim(0) != 10 {
+			t.Fatal(n, out, err)
+		}
+	}
+	var e *weft.Error
+	if _, err := p.Call(weft.Ones(9, 2)); !errors.As(err, &e) || !strings.Contains(err.Error(), "cannot be computed for n = 9") {
+		t.Errorf("9 rows: %v", err)
 	}
 }

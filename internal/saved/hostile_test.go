@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/kernel"
 )
 
 // filesOf returns the files of the models, which it writes, and of the corpus.
@@ -40,7 +41,7 @@ func filesOf(t testing.TB) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out[path] = b
+		out["corpus "+filepath.Base(path)] = b // of the latest version
 	}
 	return out
 }
@@ -202,4 +203,38 @@ func FuzzLoad(f *testing.F) {
 			p.Outputs()
 		}
 	})
+}
+
+// A kernel of a file that is given a wrong length reads zeros outside of its array, and nothing else.
+func TestHostileLengthOfKernel(t *testing.T) {
+	reverse := kernel.MustParse(`package k
+
+import "weft/kernel"
+
+func Reverse(e kernel.Elem, a kernel.Array1[float32]) float32 { return a.At(e.Dim(0) - 1 - e.Index(0)) }
+`).Func("Reverse")
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return reverse.Map(x, kernel.MapOpts{Shape: x.Shape()}) })
+	path := filepath.Join(t.TempDir(), "f.weft")
+	if err := f.Save(path, []any{weft.Ones(9)}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := header(b)
+	const length = `"op":"const","attrs":[9]`
+	if !strings.Contains(text, length) {
+		t.Fatal(text)
+	}
+	for by, want := range map[string]float64{"9": 9, "12": 6, "1000000": 0, "-5000": 0, "4": 4} {
+		p, err := open(t, withHeader(b, strings.Replace(text, length, `"op":"const","attrs":[`+by+`]`, 1)))
+		if err != nil {
+			t.Fatal(by, err)
+		}
+		y, err := p.Call(weft.Ones(9))
+		if err != nil || y[0].Sum().Item() != want {
+			t.Errorf("of length %s: %v, %v", by, y, err)
+		}
+	}
 }

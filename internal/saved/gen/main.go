@@ -1,7 +1,7 @@
 // Command gen writes the corpus of saved programs of the current version: for each a file, and a file
 // with the arguments and the results of some calls, which the function itself gave.
 //
-//	go run ./internal/saved/gen internal/saved/testdata/v1
+//	go run ./internal/saved/gen internal/saved/testdata/v2
 //
 // The files of a version stay as they are. A new version gets a folder of its own.
 package main
@@ -14,6 +14,7 @@ import (
 	"weft"
 	"weft/kernel"
 	"weft/nn"
+	"weft/optim"
 	"weft/safetensors"
 	"weft/sym"
 )
@@ -143,6 +144,14 @@ func samples() ([]sample, error) {
 	}
 	leaky := source.Func("Leaky")
 	kernels := compiled("kernel", []string{"x[n 4]"}, rows(2, 5), func(x ...*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{leaky.Map(x[0], 0.1)} })
+	optimized, err := adam()
+	if err != nil {
+		return nil, err
+	}
+	arrays, err := arraysRead()
+	if err != nil {
+		return nil, err
+	}
 	step, err := training()
 	if err != nil {
 		return nil, err
@@ -151,7 +160,54 @@ func samples() ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []sample{mlp, pictures, moves, types, draws, kernels, step, loop}, nil
+	return []sample{mlp, pictures, moves, types, draws, kernels, arrays, step, optimized, loop}, nil
+}
+
+// arraysRead are kernels that read neighbours and whole arrays by index, with gradients.
+func arraysRead() (sample, error) {
+	source, err := kernel.Parse(`package k
+
+import "weft/kernel"
+
+func Blur(x kernel.Near2[float32]) float32 { return x.At(-1, 0)*0.5 + x.At(1, 1) }
+
+func Reverse(e kernel.Elem, a kernel.Array1[float32], b kernel.Wrapped1[float32]) float32 {
+	return a.At(e.Dim(0)-1-e.Index(0)) * b.At(e.Index(0)-9)
+}
+`)
+	if err != nil {
+		return sample{}, err
+	}
+	blur, reverse := source.Func("Blur"), source.Func("Reverse")
+	return compiled("arrays", []string{"x[n 4]"}, rows(5, 3, 9), func(x ...*weft.Tensor) []*weft.Tensor {
+		v := x[0].Sum(1).Detach().RequireGrad()
+		y := reverse.Map(v, v, kernel.MapOpts{Shape: v.Shape()})
+		return append([]*weft.Tensor{blur.Stencil(x[0]), y.Detach()}, weft.Grad(y.Square().Sum(), []*weft.Tensor{v})...)
+	}), nil
+}
+
+// adam is a step of Adam with a schedule.
+func adam() (sample, error) {
+	net := nn.Sequential{nn.NewLinear(4, 3), nn.Tanh{}, nn.NewLinear(3, 2)}
+	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.05), WeightDecay: 0.1, Decoupled: true})
+	schedule := optim.NewScheduler(opt, optim.Sequence{Schedules: []optim.Schedule{optim.Linear{Steps: 2, From: 0.5, To: 1}, optim.Cosine{Steps: 3}}, Steps: []int{2}})
+	var calls [][]*weft.Tensor
+	for range 5 {
+		calls = append(calls, []*weft.Tensor{weft.Randn(6, 4), weft.Randint(0, 2, 6)})
+	}
+	s := compiled("adam", []string{"x[n 4]", "y[n]"}, calls, func(x ...*weft.Tensor) []*weft.Tensor {
+		opt.ZeroGrad()
+		loss := nn.CrossEntropy(net.Forward(x[0]), x[1])
+		loss.Backward()
+		opt.Step()
+		schedule.Step()
+		return []*weft.Tensor{loss.Detach()}
+	})
+	s.weights = map[string]*weft.Tensor{}
+	for name, w := range nn.Params(net) {
+		s.weights[name] = w
+	}
+	return s, nil
 }
 
 // training is a step that updates shared variables.
