@@ -169,3 +169,29 @@ func ExampleMuon() {
 	fmt.Println(last < first/20)
 	// Output: true
 }
+
+// Warm-up and a cosine are one schedule.
+func ExampleWarmCosine() {
+	s := optim.WarmCosine{Warm: 2, Steps: 6}
+	for step := range 7 {
+		fmt.Printf("%.3f ", s.At(step, 0.1))
+	}
+	// Output: 0.000 0.050 0.100 0.085 0.050 0.015 0.000
+}
+
+// A chain is schedules at once.
+func ExampleChain() {
+	s := optim.Chain{optim.Constant{Steps: 2, Factor: 0.1}, optim.Exponential{Gamma: 0.5}}
+	for step := range 4 {
+		fmt.Print(s.At(step, 1), " ")
+	}
+	// Output: 0.1 0.05 0.25 0.125
+}
+
+func ExampleCyclic() {
+	s := optim.Cyclic{Min: 0.1, Max: 0.5, Up: new(2), Halve: true}
+	for step := range 8 {
+		fmt.Printf("%.1f ", s.At(step, 0))
+	}
+	// Output: 0.1 0.3 0.5 0.3 0.1 0.2 0.3 0.2
+}

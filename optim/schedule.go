@@ -348,16 +348,7 @@ func (s *Scheduler) rate() *core.HostNumber {
 // rateOf is the learning rate of an optimizer of this package that a compiled function can step, nil for
 // others.
 func rateOf(opt Rated) *core.HostVariable {
-	switch m := opt.(type) {
-	case *SGD:
-		return m.learningRate()
-	case *Adam:
-		return m.learningRate()
-	case *RMSprop:
-		return m.learningRate()
-	case *Adagrad:
-		return m.learningRate()
-	case *NAdam:
+	if m, ok := opt.(interface{ learningRate() *core.HostVariable }); ok {
 		return m.learningRate()
 	}
 	return nil

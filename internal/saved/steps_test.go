@@ -70,6 +70,8 @@ func methods() map[string]func(net nn.Sequential) (optim.Optimizer, func()) {
 	for name, s := range map[string]optim.Schedule{
 		"step decay": optim.StepDecay{Every: 2, Gamma: 0.7}, "multi step": optim.MultiStep{Steps: []int{1, 3, 5}, Gamma: 0.5}, "exponential": optim.Exponential{Gamma: 0.9},
 		"cosine": optim.Cosine{Steps: 5, Min: 0.01}, "linear": optim.Linear{Steps: 5, From: 0.1, To: 1}, "one cycle": optim.OneCycle{Steps: 8, Max: 0.3, ThreePhase: true},
+		"constant": optim.Constant{Steps: 3, Factor: 0.5}, "polynomial": optim.Polynomial{Steps: 7, Power: new(1.5)}, "warm cosine": optim.WarmCosine{Warm: 2, Steps: 7},
+		"restarts": optim.WarmRestarts{Steps: 2, Mult: new(2)}, "cyclic": optim.Cyclic{Min: 0.1, Max: 0.3, Up: new(2), Halve: true}, "chain": optim.Chain{optim.Constant{Steps: 3, Factor: 0.5}, optim.Exponential{Gamma: 0.9}},
 		"sequence": optim.Sequence{Schedules: []optim.Schedule{optim.Linear{Steps: 2, From: 0.5, To: 1}, optim.Cosine{Steps: 4}, optim.Exponential{Gamma: 0.5}}, Steps: []int{2, 5}},
 	} {
 		all[name] = scheduled(s)

@@ -98,7 +98,7 @@ sparse = [dict(Kind=k, Opts=o, Values=lookups(lambda ws: f(ws, **a))) for k, o, 
 ]]
 
 
-def rates(make, steps, base=0.3):
+def rates(make, steps=100, base=0.3):
     opt = T.SGD([torch.zeros(1, requires_grad=True)], lr=base)
     s = make(opt)
     out = []
@@ -122,21 +122,37 @@ def plateau(**kw):
     return out
 
 
-def cycle(steps, **kw):
-    return rates(lambda o: lr.OneCycleLR(o, total_steps=steps, cycle_momentum=False, **kw), steps)
+def cycle(**kw):
+    return rates(lambda o: lr.OneCycleLR(o, total_steps=100, cycle_momentum=False, **kw))
+
+
+def warm_cosine(e):
+    return e / 10 if e < 10 else 0.5 * (1 + math.cos(math.pi * min(1, (e - 10) / 80)))
 
 
 schedules = {
-    "step": rates(lambda o: lr.StepLR(o, 3, 0.5), 12),
-    "multistep": rates(lambda o: lr.MultiStepLR(o, [2, 3, 8], 0.1), 12),
-    "exponential": rates(lambda o: lr.ExponentialLR(o, 0.9), 12),
-    "cosine": rates(lambda o: lr.CosineAnnealingLR(o, 10, 0.01), 11),
-    "linear": rates(lambda o: lr.LinearLR(o, 0.25, 1.0, 5), 9),
-    "lambda": rates(lambda o: lr.LambdaLR(o, lambda e: 1 / (1 + e)), 6),
-    "sequence": rates(lambda o: lr.SequentialLR(o, [lr.LinearLR(o, 0.1, 1.0, 4), lr.CosineAnnealingLR(o, 6), lr.ExponentialLR(o, 0.5)], [4, 8]), 12),
-    "onecycle": cycle(12, max_lr=0.5),
-    "onecycle_linear": cycle(10, max_lr=0.5, pct_start=0.4, anneal_strategy="linear", div_factor=10, final_div_factor=100),
-    "onecycle_three": cycle(15, max_lr=0.5, three_phase=True),
+    "step": rates(lambda o: lr.StepLR(o, 3, 0.5)),
+    "multistep": rates(lambda o: lr.MultiStepLR(o, [2, 3, 8, 50], 0.1)),
+    "constant": rates(lambda o: lr.ConstantLR(o, 0.25, 7)),
+    "exponential": rates(lambda o: lr.ExponentialLR(o, 0.9)),
+    "polynomial": rates(lambda o: lr.PolynomialLR(o, 60)),
+    "polynomial_power": rates(lambda o: lr.PolynomialLR(o, 60, 2.5)),
+    "cosine": rates(lambda o: lr.CosineAnnealingLR(o, 99, 0.01)),
+    "restarts": rates(lambda o: lr.CosineAnnealingWarmRestarts(o, 12, eta_min=0.01)),
+    "restarts_longer": rates(lambda o: lr.CosineAnnealingWarmRestarts(o, 5, 3)),
+    "linear": rates(lambda o: lr.LinearLR(o, 0.25, 1.0, 5)),
+    "lambda": rates(lambda o: lr.LambdaLR(o, lambda e: 1 / (1 + e))),
+    "multiplicative": rates(lambda o: lr.MultiplicativeLR(o, lambda e: e / (1 + e))),
+    "sequence": rates(lambda o: lr.SequentialLR(o, [lr.LinearLR(o, 0.1, 1.0, 4), lr.CosineAnnealingLR(o, 60), lr.ExponentialLR(o, 0.5)], [4, 60])),
+    "chain": rates(lambda o: lr.ChainedScheduler([lr.ConstantLR(o, 0.1, 20), lr.ExponentialLR(o, 0.9), lr.LinearLR(o, 0.5, 1, 40)])),
+    "warm_cosine": rates(lambda o: lr.LambdaLR(o, warm_cosine)),
+    "warm_cosine_from": rates(lambda o: lr.SequentialLR(o, [lr.LinearLR(o, 0.1, 1.0, 20), lr.CosineAnnealingLR(o, 79, 0.01)], [20])),
+    "cyclic": rates(lambda o: lr.CyclicLR(o, 0.01, 0.2, 7, cycle_momentum=False)),
+    "cyclic_halves": rates(lambda o: lr.CyclicLR(o, 0.01, 0.2, 7, 15, mode="triangular2", cycle_momentum=False)),
+    "cyclic_gamma": rates(lambda o: lr.CyclicLR(o, 0.01, 0.2, 7, 4, mode="exp_range", gamma=0.97, cycle_momentum=False)),
+    "onecycle": cycle(max_lr=0.5),
+    "onecycle_linear": cycle(max_lr=0.5, pct_start=0.4, anneal_strategy="linear", div_factor=10, final_div_factor=100),
+    "onecycle_three": cycle(max_lr=0.5, three_phase=True),
     "plateau": plateau(patience=2, factor=0.5),
     "plateau_cooldown": plateau(patience=1, cooldown=3, threshold=0.5, threshold_mode="abs", min_lr=0.05),
     "plateau_greatest": plateau(mode="max", patience=0, factor=0.9, threshold=0.2),
