@@ -561,7 +561,7 @@ func (t *Tensor) where(opName, arg, text string, ok *Tensor) *Tensor {
 // Distributions whose parameters are tensors or Go numbers, which broadcast. The result has the shape
 // that is asked for, or without one that of the parameters. Elements outside their domain, NaN
 // included, give NaN, and -1 in integer types; a Go number outside is refused. No gradient goes
-// through a draw, but by the rate of [Generator.Gamma].
+// through a draw, but through those of [Generator.Gamma].
 
 // Poisson returns numbers of the Poisson distribution with a rate, a *Tensor or a Go number from 0 on.
 // They have the rate's type; integers and Go numbers give float32. [Generator.PoissonOf] takes an
@@ -590,10 +590,10 @@ func (g *Generator) BinomialOf(d DType, n, p any, shape ...int) *Tensor {
 
 // Gamma returns numbers of the gamma distribution with a concentration, also called shape, from 0 on,
 // and a rate above 0. Both are a *Tensor or a Go number; the mean is concentration/rate. Below a
-// concentration of about 0.01 many numbers are too small for their type and 0. The gradient by the rate
-// is that of the division; one by the concentration is refused. Elements of tensors outside their domain
-// give NaN; a Go number outside is refused. [Generator.GammaOf] takes an element
-// type.
+// concentration of about 0.01 many numbers are too small for their type and 0. Gradients go through both
+// parameters: by the concentration it is the implicit one of PyTorch's rsample, which holds the probability
+// of a smaller number fixed, 0 for a number that is 0. It has no gradient itself. Elements of tensors
+// outside their domain give NaN; a Go number outside is refused. [Generator.GammaOf] takes an element type.
 func (g *Generator) Gamma(concentration, rate any, shape ...int) *Tensor {
 	return g.GammaOf(array.Invalid, concentration, rate, shape...)
 }
@@ -727,7 +727,7 @@ func (g *Generator) vary(opName string, def *op.Def, d DType, shape []int, ps ..
 	for i, p := range ps {
 		ops[i] = core.AsOperand[Tensor](opName, p.name, p.x)
 		if t := (*Tensor)(ops[i].T); t != nil {
-			if tensors = true; def != op.StandardGamma { // whose gradient is refused
+			if tensors = true; def != op.StandardGamma { // which has a gradient
 				ops[i].T = t.Detach().c()
 			}
 		}

@@ -435,8 +435,7 @@ type WhileOpts struct {
 
 // While returns the state that body has made of init when cond, a Bool of no dimensions, does not hold any
 // more: it repeats state = body(state) while cond(state) holds. Each step gives tensors of the types and
-// shapes of init. Functions must not write in place into the state: that panics, in
-// an eager loop behind the write. In a compiled function they must not draw random numbers, and the loop
+// shapes of init. Functions must not write in place into the state: that panics. In a compiled function they must not draw random numbers, and the loop
 // has gradients only with a Max. It panics with *[Error] where types or shapes differ.
 //
 //	root := weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Square().Sub(x).Abs().Gt(1e-6) },
@@ -454,7 +453,8 @@ func While(cond func(s []*Tensor) *Tensor, body func(s []*Tensor) []*Tensor, ini
 	}
 	state := givenState(name, init)
 	holds := func(s []*Tensor) *Tensor {
-		c := cond(slices.Clone(s))
+		var c *Tensor
+		core.Keeping(name, stateName, core.Inner(s), func() { c = cond(slices.Clone(s)) })
 		condition(name, c)
 		return c
 	}
@@ -497,12 +497,10 @@ func ScanSteps(n int, step func(i *Tensor, state []*Tensor) (next, out []*Tensor
 	}
 	state := givenState(name, init)
 	one := func(i *Tensor, s []*Tensor) (next, out []*Tensor) {
-		before := i.v().Store.Version()
-		next, out = stepped(name, s, func(s []*Tensor) (next, out []*Tensor) { return step(i, s) })
-		if i.v().Store.Version() != before {
-			array.Failf(name, "", "a step writes in place into its number: Clone it first")
-		}
-		return next, out
+		return stepped(name, s, func(s []*Tensor) (next, out []*Tensor) {
+			core.Keeping(name, "its number", core.Inner([]*Tensor{i}), func() { next, out = step(i, s) })
+			return next, out
+		})
 	}
 	if core.TracingHere() != nil {
 		l := core.Looped{Steps: n, Init: core.Inner(state), Index: true}
@@ -591,13 +589,16 @@ func givenState(name string, init []*Tensor) []*Tensor {
 	return slices.Clone(init)
 }
 
+// stateName is what errors of a write in place call a tensor of a state.
+const stateName = "tensor # of the state"
+
 // stepped takes a step. It refuses a next state of other types, and writes in place into the state.
 func stepped(name string, state []*Tensor, step func(s []*Tensor) (next, out []*Tensor)) (next, out []*Tensor) {
 	versions := make([]uint32, len(state))
 	for i, t := range state {
 		versions[i] = t.v().Store.Version()
 	}
-	next, out = step(slices.Clone(state))
+	core.Keeping(name, stateName, core.Inner(state), func() { next, out = step(slices.Clone(state)) })
 	next = slices.Clone(next)
 	if len(next) != len(state) {
 		array.Failf(name, "", "a step gives %d tensors as its next state, which has %d", len(next), len(state))
@@ -608,7 +609,7 @@ func stepped(name string, state []*Tensor, step func(s []*Tensor) (next, out []*
 		if n.v().DType != t.v().DType || !array.Equal(n.v().Shape, t.v().Shape) {
 			array.Failf(name, "", "tensor %d of the state is %s before a step and %s after it", i, array.TypeString(t.v().DType, t.v().Shape), array.TypeString(n.v().DType, n.v().Shape))
 		}
-		if t.v().Store.Version() != versions[i] {
+		if t.v().Store.Version() != versions[i] { // on another goroutine, or through a Go slice
 			array.Failf(name, "", "a step writes in place into tensor %d of the state: Clone it first", i)
 		}
 	}

@@ -97,7 +97,7 @@ func (s *RandomStreams) Binomial(d weft.DType, n, p any, shape ...any) *Var {
 }
 
 // Gamma returns numbers of a float type d from [weft.Generator.GammaOf]. Both parameters are a variable,
-// a tensor or a Go number. A gradient goes through the rate alone.
+// a tensor or a Go number. Gradients go through both.
 func (s *RandomStreams) Gamma(d weft.DType, concentration, rate any, shape ...any) *Var {
 	return s.varying("gamma", []any{concentration, rate}, shape, of(d), func(g *weft.Generator, shape []int, x []any) *weft.Tensor {
 		return g.GammaOf(d, x[0], x[1], shape...)

@@ -126,6 +126,12 @@ func TestGradientsOfDraws(t *testing.T) {
 	g := sym.NewRandomStreams(6).Gamma(weft.Float64, 3, y)
 	r = call(t, []*sym.Var{y}, append([]*sym.Var{g}, sym.Grad(g.Sum(), []*sym.Var{y})...), vy)
 	tensortest.Near(t, "rate", r[1], weft.Data[float64](r[0].Div(vy).Neg()), 1e-14)
+	g = sym.NewRandomStreams(6).Gamma(weft.Float64, x, 2, 3, 2)
+	r = call(t, []*sym.Var{x}, append([]*sym.Var{g}, sym.Grad(g.Sum(), []*sym.Var{x})...), vx)
+	c := vx.Detach().RequireGrad()
+	e := weft.NewGenerator(streamSeed(6)).GammaOf(weft.Float64, c, 2, 3, 2)
+	tensortest.SameBits(t, "draw", r[0], e.Detach())
+	tensortest.SameBits(t, "concentration", r[1], weft.Grad(e.Sum(), []*weft.Tensor{c})[0])
 }
 
 // MRG draws with parameters that are variables are its uniform numbers, moved or compared; multinomial

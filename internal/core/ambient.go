@@ -1,6 +1,9 @@
 package core
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +19,40 @@ import (
 // An ambient is the ambient state of a goroutine. The zero value is the state outside every scope.
 type ambient struct {
 	noGrad bool // results are not recorded for gradients
+	kept   *kept
+}
+
+// kept are memories that the operation opName refuses writes into. In errors memory i is what, with i in
+// the place of #.
+type kept struct {
+	opName, what string
+	stores       []*array.Storage
+	outer        *kept
+}
+
+// Keeping calls f, whose writes in place into ts on this goroutine panic with *array.Error before they
+// change an element. In the error of the operation opName tensor i is what, with i in the place of #.
+func Keeping(opName, what string, ts []*Tensor, f func()) {
+	k := &kept{opName: opName, what: what}
+	for _, t := range ts {
+		k.stores = append(k.stores, t.v.Store)
+	}
+	a := ambientHere()
+	k.outer = a.kept
+	a.kept = k
+	inScope(a, f)
+}
+
+// refuseKept panics for a write into memory that [Keeping] keeps.
+func (t *Tensor) refuseKept() {
+	if !array.Scoped.On() {
+		return
+	}
+	for k := ambientHere().kept; k != nil; k = k.outer {
+		if i := slices.Index(k.stores, t.v.Store); i >= 0 {
+			array.Failf(k.opName, "", "a step writes in place into %s%s: Clone it first", strings.Replace(k.what, "#", strconv.Itoa(i), 1), Here())
+		}
+	}
 }
 
 // ambients is a hash table of the scopes of all goroutines. Readers take no lock: an entry never

@@ -136,6 +136,7 @@ func (t *Tensor) Writable(name string) {
 		array.Failf(name, "", "the memory of %s is read-only, it is that of a file: Clone it first, or map the file for copy-on-write", array.TypeString(t.v.DType, t.v.Shape))
 	}
 	t.NotExpanded(name)
+	t.refuseKept()
 	if tr := TracingViews(&t.v); tr != nil && tr.Made[t.v.Store] {
 		tr.capture(t) // with the history that it has before
 	}

@@ -140,8 +140,10 @@ func (tr *Trace) Input(s Source) *cell {
 // Value returns the node of v's present value.
 func (tr *Trace) Value(v *array.View) *ir.Node {
 	if v.Size() == 0 {
-		n := op.Apply(op.Expand, op.Shape(v.Shape), tr.zero(v.DType))
-		return n
+		if n := tr.emptyOf(v); n != nil {
+			return n
+		}
+		return op.Apply(op.Expand, op.Shape(v.Shape), tr.zero(v.DType))
 	}
 	c := tr.cellOf(v)
 	if c.node == nil {
@@ -160,6 +162,22 @@ func (tr *Trace) Value(v *array.View) *ir.Node {
 	}
 	c.seen[key] = n
 	return n
+}
+
+// emptyOf returns the node of a view without elements that has a gradient in the graph, nil where a
+// constant serves: outside functions whose graphs are differentiated.
+func (tr *Trace) emptyOf(v *array.View) *ir.Node {
+	if !tr.Callee {
+		return nil
+	}
+	c := tr.cells[v.Store]
+	if r := tr.Seen[v.Store]; c == nil && r != nil && r.v.Size() == 0 && v.Store.Bytes == 0 {
+		c = tr.Input(Source{Kind: fromCapture, At: array.View{Store: v.Store, DType: v.DType, Shape: r.v.Shape, Strides: array.RowMajor(r.v.Shape)}, PC: array.Caller()})
+	}
+	if c == nil || c.node == nil || c.at.DType != v.DType || c.node.Size() > 0 {
+		return nil
+	}
+	return ReshapeTo(c.node, v.Shape)
 }
 
 // zero returns the number 0 of type d.

@@ -453,6 +453,9 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 		}
 	}
 	for i, x := range g.Nodes[:n] {
+		if x.Op == Stop {
+			continue
+		}
 		for _, a := range x.Args {
 			leads[i] = leads[i] || reach[i] && leads[a.ID] && (x.DType.Differentiable() || x.Results != nil)
 		}

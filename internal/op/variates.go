@@ -59,18 +59,27 @@ type Variate struct {
 func (a Variate) AppendKey(k []byte) []byte { return ir.Ints(ir.Int(k, int(a.DType)), a.Shape) }
 
 func init() {
-	Poisson = variate("poisson", "parameters", 1, poisson)
-	Binomial = variate("binomial", "parameters", 2, binomial)
-	StandardGamma = variate("gamma", "concentration", 1, standardGamma)
-	TruncatedNormal = variate("truncated normal", "parameters", 4, truncatedNormal)
+	Poisson = variate("poisson", 1, poisson, nil)
+	Binomial = variate("binomial", 2, binomial, nil)
+	StandardGamma = variate("gamma", 1, standardGamma, func(v *VJP) {
+		v.Set(3, func() *node { return mul(v.DY, Apply(gammaSlope, nil, v.Y, v.X[3])) })
+	})
+	TruncatedNormal = variate("truncated normal", 4, truncatedNormal, nil)
 }
 
-// variate defines a draw with a number of parameters, which errors call by. Parameters outside their domain give NaN.
-func variate(name, by string, params int, expr func(s stream, x []val) val) *Def {
+// variate defines a draw with a number of parameters. Parameters outside their domain give NaN. The draw
+// has no gradient where vjp is nil, which else takes the place, seed, draw and parameters of an element.
+func variate(name string, params int, expr func(s stream, x []val) val, vjp func(v *VJP)) *Def {
+	if vjp == nil {
+		vjp = func(v *VJP) {
+			array.Failf("backward", "", "a draw of the %s distribution has no gradient by its parameters (Detach cuts it off)", name)
+		}
+	}
 	part := unlisted(Def{Name: "random " + name, Arity: params + 3,
 		Elementwise: Elementwise{Rule: Keep, Cost: 400,
 			Expr: func(b *bld, _ *node, x []val) val { return expr(stream{b, x[0], x[1], x[2]}, x[3:]) }},
-		Typing: Typing{Infer: func(c *Call) (array.DType, []int) { return array.Float64, c.Args[0].Shape }}})
+		Typing:     Typing{Infer: func(c *Call) (array.DType, []int) { return array.Float64, c.Args[0].Shape }},
+		Derivative: Derivative{VJP: vjp}})
 	return unlisted(Def{Name: "draw " + name, Class: Composite, Arity: params + 2, Attrs: Variate{DType: array.Float64},
 		Composed: Composed{Compose: func(a []*node, attrs ir.Attrs) *node {
 			v := attrs.(Variate)
@@ -86,9 +95,6 @@ func variate(name, by string, params int, expr func(s stream, x []val) val) *Def
 				y = where(apply(Ne, y, y), num(y, -1), y)
 			}
 			return Convert(y, v.DType)
-		}},
-		Derivative: Derivative{VJP: func(v *VJP) {
-			array.Failf("backward", "", "a draw of the %s distribution has no gradient by its %s (Detach cuts it off)", name, by)
 		}}})
 }
 

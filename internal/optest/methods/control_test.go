@@ -329,3 +329,93 @@ func TestLoopCapturesWindow(t *testing.T) {
 		tensortest.SameBits(t, name, got, f(x))
 	}
 }
+
+// TestLoopDrawsByState: steps draw by elements of the state and of what they capture, with no Detach. The
+// gradient of gamma numbers goes through the state.
+func TestLoopDrawsByState(t *testing.T) {
+	g := weft.DefaultGenerator()
+	walk := func(p *weft.Tensor) *weft.Tensor {
+		last, _ := weft.ScanSteps(3, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+			y := g.Gamma(s[0].Abs().Add(1), p)
+			return list(y.Add(g.Poisson(s[0].Abs())).Add(g.TruncatedNormal(s[0], 1, -1, 1)).Add(g.Binomial(5, s[0].Sigmoid()))), nil
+		}, list(p))
+		return last[0]
+	}
+	slope := func(p *weft.Tensor) *weft.Tensor {
+		p = p.Detach().RequireGrad()
+		return weft.Grad(walk(p).Sum(), list(p))[0]
+	}
+	x := weft.FromSlice([]float64{0.5, 2, 7})
+	for what, f := range map[string]func(*weft.Tensor) *weft.Tensor{"numbers": walk, "gradient": slope} {
+		weft.Seed(3)
+		plain := f(x)
+		weft.Seed(3)
+		tensortest.Near(t, what, weft.Compile(f).Func()(x), weft.Data[float64](plain), 1e-12)
+	}
+}
+
+// TestBodiesCaptureEmptyArrays: arrays without elements that loops, branches and mapped functions capture, begin
+// with or compute with have gradients without elements.
+func TestBodiesCaptureEmptyArrays(t *testing.T) {
+	x := weft.FromSlice([]float64{1, 2})
+	for what, body := range map[string]func(x, w *weft.Tensor) *weft.Tensor{
+		"loop": func(x, w *weft.Tensor) *weft.Tensor {
+			last, _ := weft.ScanSteps(2, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+				return list(s[0].Add(w.Mul(2).Reshape(3, 0).Sum()), s[1].Mul(w)), nil
+			}, list(x, w))
+			return last[0].Add(last[1].Sum())
+		},
+		"branch": func(x, w *weft.Tensor) *weft.Tensor {
+			return weft.Cond(x.Sum().Gt(0), func() []*weft.Tensor { return list(x.Add(w.T().Sum())) }, func() []*weft.Tensor { return list(x) })[0]
+		},
+		"map": func(x, w *weft.Tensor) *weft.Tensor {
+			return weft.Vmap(func(r ...*weft.Tensor) *weft.Tensor { return r[0].Add(w.Sum()) })(x)
+		},
+	} {
+		both(t, what, func(a ...*weft.Tensor) []*weft.Tensor {
+			x, w := a[0].Detach().RequireGrad(), a[1].Detach().RequireGrad()
+			y := body(x, w)
+			return append(weft.Grad(y.Sum(), list(x, w)), y.Detach())
+		}, x, weft.ZerosOf(weft.Float64, 0, 3))
+	}
+}
+
+// TestLoopsKeepState: an eager loop refuses a write into its state before it changes an element, also by a view,
+// in a condition and in a loop inside. What a step makes it may write into.
+func TestLoopsKeepState(t *testing.T) {
+	yes := func([]*weft.Tensor) *weft.Tensor { return weft.ScalarOf(weft.Bool, true) }
+	for what, f := range map[string]func(x *weft.Tensor){
+		"step": func(x *weft.Tensor) {
+			weft.While(yes, func(s []*weft.Tensor) []*weft.Tensor { return list(s[0].MulAssign(0)) }, list(x))
+		},
+		"view": func(x *weft.Tensor) {
+			weft.ScanSteps(2, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+				weft.WithoutGrad(func() { s[0].At(1).Fill(3) })
+				return s, nil
+			}, list(x))
+		},
+		"condition": func(x *weft.Tensor) {
+			weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Fill(0).Sum().Gt(0) }, func(s []*weft.Tensor) []*weft.Tensor { return s }, list(x))
+		},
+		"loop inside": func(x *weft.Tensor) {
+			weft.ScanSteps(2, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+				next, _ = weft.ScanSteps(2, func(_ *weft.Tensor, in []*weft.Tensor) (next, out []*weft.Tensor) {
+					s[0].Assign(weft.Zeros(3))
+					return in, nil
+				}, list(weft.Ones(3)))
+				return next, nil
+			}, list(x))
+		},
+	} {
+		x := weft.Ones(3)
+		var e *weft.Error
+		if err := weft.Try(func() { f(x) }); !errors.As(err, &e) || !strings.Contains(e.Error(), "tensor 0 of the state") || e.Op != "while" && e.Op != "scansteps" {
+			t.Errorf("%s: %v", what, err)
+		}
+		tensortest.Near(t, what, x, []float64{1, 1, 1}, 0)
+	}
+	last, _ := weft.ScanSteps(2, func(_ *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) {
+		return list(s[0].Clone().AddAssign(1)), nil
+	}, list(weft.Ones(3)))
+	tensortest.Near(t, "own memory", last[0].AddAssign(1), []float64{4, 4, 4}, 0)
+}
