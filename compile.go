@@ -293,6 +293,9 @@ type ProgramValue struct {
 	// Shape has -1 for a free length, whose name is in Lengths. Lengths has "" for other axes.
 	Shape   []int
 	Lengths []string
+	// Default stands for an input that a call does not give; nil: it must be given. It is one of
+	// [Program.Tensors].
+	Default *Tensor
 }
 
 // String is the type as text, such as float32[n 784]: ? is a size that depends on lengths.
@@ -342,7 +345,8 @@ func (p *Program) notNil(opName string) {
 }
 
 // Call runs the program and returns its results, in the order of [Program.Outputs]. Arguments are in the
-// order of [Program.Inputs], of their element types and shapes. The first call for some lengths makes
+// order of [Program.Inputs], of their element types and shapes. Those with a default value may be nil, or
+// left out at the end. The first call for some lengths makes
 // the program ready for them. The error is an *[Error].
 func (p *Program) Call(args ...*Tensor) ([]*Tensor, error) {
 	return p.CallContext(context.Background(), args...)
@@ -357,7 +361,9 @@ func (p *Program) CallContext(ctx context.Context, args ...*Tensor) ([]*Tensor, 
 	err := Try(func() {
 		p.notNil("program")
 		for i, t := range args {
-			t.c().Argument(p.p.Name, fmt.Sprintf("argument %d", i))
+			if t != nil || p.p.Default(i) == nil {
+				t.c().Argument(p.p.Name, fmt.Sprintf("argument %d", i))
+			}
 		}
 		var err error
 		if out, err = p.p.Call(ctx, core.Inner(args)); err != nil {
@@ -388,7 +394,11 @@ func (p *Program) Operations() map[string]int {
 // Inputs returns what the program takes.
 func (p *Program) Inputs() []ProgramValue {
 	p.notNil("inputs")
-	return p.values(p.p.Inputs)
+	list := p.values(p.p.Inputs)
+	for i := range list {
+		list[i].Default = (*Tensor)(p.p.Default(i))
+	}
+	return list
 }
 
 // Outputs returns what the program gives. The sizes are those for some lengths: a size that depends on a

@@ -19,7 +19,7 @@ const exampleLength = 8
 
 // Save writes the function to the file at path, as [weft.Compiled.Save] does: [weft.LoadProgram] and the
 // command weft run read it. Shared variables and generators go on in the program from where they are
-// now. Inputs and results have the names of their variables, and shared variables too, where
+// now. So do default values of inputs. Inputs and results have the names of their variables, and shared variables too, where
 // [weft.SaveOpts] gives no others.
 //
 // Axes of length [Any] are free. Which of them have one length is found by trying: all have their own,
@@ -42,6 +42,11 @@ func (f *Fn) Save(path string, opts ...weft.SaveOpts) error {
 			array.Failf("save", v.label(), "is a shared variable whose sizes may change, which a file cannot hold%s", v.where())
 		}
 		p = f.program(run, &o)
+		for i := range f.inputs {
+			if t, ok := f.inputs[i].Value.(*weft.Tensor); ok {
+				p.AddDefault(i, (*core.Tensor)(t))
+			}
+		}
 	})
 	if err != nil {
 		return err

@@ -73,7 +73,7 @@ func (e *evaluation) run(s *streams, text string, bindings []string) error {
 	if err != nil {
 		return failure{err}
 	}
-	vars, err := s.values("eval", "the formula", "", f.Names(), bindings)
+	vars, err := s.values("eval", "the formula", "", f.Names(), bindings, nil)
 	if err != nil {
 		return err
 	}

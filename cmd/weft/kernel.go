@@ -97,7 +97,7 @@ func (k *kernelRun) run(s *streams, where string, bindings []string) error {
 	if n := f.Results(); len(k.outputs) > n {
 		return fmt.Errorf("kernel: %s has %d results, -o is given %d times", f.Name(), n, len(k.outputs))
 	}
-	vars, err := s.values("kernel", f.Name(), "parameter", f.Params(), bindings)
+	vars, err := s.values("kernel", f.Name(), "parameter", f.Params(), bindings, nil)
 	if err != nil {
 		return err
 	}

@@ -113,10 +113,14 @@ func (r *running) run(s *streams, path string, bindings []string) error {
 // arguments returns what NAME=VALUE gives a program, on a device.
 func arguments(s *streams, name, path string, p *weft.Program, bindings []string, dev weft.Device) ([]*weft.Tensor, error) {
 	var names []string
+	defaults := map[string]any{}
 	for _, in := range p.Inputs() {
 		names = append(names, in.Name)
+		if in.Default != nil {
+			defaults[in.Name] = in.Default
+		}
 	}
-	vars, err := s.values(name, path, "input", names, bindings)
+	vars, err := s.values(name, path, "input", names, bindings, defaults)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +184,11 @@ func describe(w io.Writer, path string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "program      %s, operations of version %d\n", p.Name(), p.OpSet())
 	for _, v := range p.Inputs() {
-		fmt.Fprintf(&b, "input        %s %s\n", v.Name, v)
+		fmt.Fprintf(&b, "input        %s %s", v.Name, v)
+		if v.Default != nil {
+			b.WriteString(", may be left out")
+		}
+		b.WriteString("\n")
 	}
 	for _, v := range p.Outputs() {
 		fmt.Fprintf(&b, "output       %s %s\n", v.Name, v)

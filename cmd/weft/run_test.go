@@ -8,6 +8,8 @@ import (
 
 	"weft"
 	"weft/npy"
+	"weft/optim"
+	"weft/sym"
 )
 
 // TestRunSavedProgram saves functions and runs them by the command: the files it writes hold what the
@@ -71,6 +73,21 @@ func TestRunSavedProgram(t *testing.T) {
 			t.Errorf("a step gives %q, want %s", s, want)
 		}
 	}
+	trainByCommand(t, func(args ...string) string { return command(ok, args...) })
+	a := sym.Scalar("a", weft.Float32)
+	doubled, err := sym.Function(sym.In(sym.Vector("x", weft.Float32), sym.Param{Var: a, Value: 2}), sym.Out(a.Mul(3)), sym.IgnoreUnused)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doubled.Save("default.weft"); err != nil {
+		t.Fatal(err)
+	}
+	if s := command(ok, "run", "default.weft", "x=b.npy") + command(ok, "run", "default.weft", "x=b.npy", "a=5"); s != "6.0\n15.0\n" {
+		t.Errorf("with and without a default value: %q", s)
+	}
+	if s := command(ok, "info", "default.weft"); !strings.Contains(s, "input        a float32[], may be left out\n") {
+		t.Errorf("info says %s", s)
+	}
 	if err := os.WriteFile("bad.weft", []byte("weft.pr\n12345"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +111,37 @@ func TestRunSavedProgram(t *testing.T) {
 	} {
 		if s := command(c.code, strings.Fields(c.args)...); !strings.Contains(s, c.want) {
 			t.Errorf("weft %s: %s, want %q", c.args, s, c.want)
+		}
+	}
+}
+
+// trainByCommand goes on with a step of Adam from call to call of the command, with the bits of the step.
+func trainByCommand(t *testing.T, command func(args ...string) string) {
+	t.Helper()
+	w := weft.FromSlice([]float32{1, -2, 3}).RequireGrad()
+	opt := optim.NewAdam(func(yield func(string, *weft.Tensor) bool) { yield("w", w) }, optim.AdamOpts{LR: new(0.1)})
+	step := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		opt.ZeroGrad()
+		loss := x.MatMul(w).Square().Sum()
+		loss.Backward()
+		opt.Step()
+		return loss.Detach()
+	})
+	x := weft.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	if _, err := step.Call(x); err != nil {
+		t.Fatal(err)
+	}
+	if err := step.Save("adam.weft", []any{x}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		want, err := step.Call(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		command("run", "adam.weft", "x=a.npy", "--save", "adam.weft", "-o", "loss.npy")
+		if got, err := npy.ReadFile("loss.npy"); err != nil || weft.Digest(got) != weft.Digest(want) {
+			t.Errorf("a loss of %v, %v; want %v", got, err, want)
 		}
 	}
 }

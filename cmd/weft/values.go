@@ -44,8 +44,8 @@ const outputHelp = `A file of -o or --grad is replaced, whole or not at all, if 
 any other file is refused. - is .npy data to standard output.`
 
 // values reads the values of a formula's or a kernel's names. owner is "the formula" or the
-// name of the kernel, called what a name is.
-func (s *streams) values(command, owner, called string, names, bindings []string) (map[string]any, error) {
+// name of the kernel, called what a name is. defaults stand for names that are not given.
+func (s *streams) values(command, owner, called string, names, bindings []string, defaults map[string]any) (map[string]any, error) {
 	vars := map[string]any{}
 	for _, b := range bindings {
 		name, value, ok := strings.Cut(b, "=")
@@ -65,6 +65,9 @@ func (s *streams) values(command, owner, called string, names, bindings []string
 	}
 	var missing []string
 	for _, n := range names {
+		if vars[n] == nil {
+			vars[n] = defaults[n]
+		}
 		if vars[n] == nil {
 			missing = append(missing, n)
 		}

@@ -112,14 +112,14 @@ func viewed(s *streams, args []string) (func(w io.Writer) error, error) {
 		if err != nil {
 			return nil, failure{err}
 		}
-		vars, err := s.values("view", "the formula", "", f.Names(), args[1:])
+		vars, err := s.values("view", "the formula", "", f.Names(), args[1:], nil)
 		return func(w io.Writer) error { return f.View(w, weft.Vars(vars)) }, err
 	}
 	f, err := lookup(s, args[0])
 	if err != nil {
 		return nil, err
 	}
-	vars, err := s.values("view", f.Name(), "parameter", f.Params(), args[1:])
+	vars, err := s.values("view", f.Name(), "parameter", f.Params(), args[1:], nil)
 	k := &kernelRun{}
 	return func(w io.Writer) error { return f.View(w, k.arguments(f, vars)...) }, err
 }

@@ -128,6 +128,7 @@ func (p *Program) live(tr *Trace) []exec.Number {
 // Call runs the program. A ctx that is not nil ends the call. The error is an *array.Error.
 func (p *Program) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
 	err = array.Try(func() {
+		args = p.given(args)
 		for i, t := range args {
 			t.Check(p.Name)
 			if t.Recorded() {
@@ -147,6 +148,30 @@ func (p *Program) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err e
 	return ts, err
 }
 
+// Default is what stands for argument i where it is not given, nil if it must be given.
+func (p *Program) Default(i int) *Tensor {
+	if i < len(p.Inputs) && p.Inputs[i].Default > 0 {
+		return p.State[p.Inputs[i].Default-1]
+	}
+	return nil
+}
+
+// given returns arguments with defaults for those that are nil or missing behind the others.
+func (p *Program) given(args []*Tensor) []*Tensor {
+	full := args
+	for i := range p.Inputs {
+		d := p.Default(i)
+		if i < len(args) && args[i] != nil || d == nil {
+			continue
+		}
+		if i > len(full) {
+			break // one before it is missing
+		}
+		full = append(full[:i:i], append([]*Tensor{d}, full[min(i+1, len(full)):]...)...)
+	}
+	return full
+}
+
 // Latest returns the function that runs and its latest program. It panics where there is none: what
 // needs one.
 func (p *Program) Latest(what string) (*CompiledFunc, *Entry) {
@@ -162,6 +187,9 @@ func (p *Program) Save(path string) error {
 	}
 	return (&Unwritten{&q, &p.f.CompiledFunc, p.generators, p.host.variables}).Write(path, "", nil)
 }
+
+// AddDefault adds the value of an argument that is not given.
+func (u *Unwritten) AddDefault(input int, t *Tensor) { u.program.AddDefault(input, t.v) }
 
 // An Unwritten program is one with what it has of the Go program: generators and variables.
 type Unwritten struct {

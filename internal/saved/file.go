@@ -336,11 +336,35 @@ func (p *Program) checkValues() {
 	for i := range p.State {
 		unique("state " + p.State[i].Name)
 	}
+	for i := range p.Inputs {
+		p.checkDefault(&p.Inputs[i])
+	}
 	for _, o := range p.Outputs {
+		if o.Default != 0 {
+			malformed("output %s has a default value", o.Name)
+		}
 		unique("output " + o.Name)
 		if o.Result < 0 && (o.Input < 0 || o.Input >= len(p.Inputs)) {
 			malformed("output %s is not there", o.Name)
 		}
+	}
+}
+
+// checkDefault checks the value of an argument that is not given.
+func (p *Program) checkDefault(in *Value) {
+	if in.Default < 0 || in.Default > len(p.State) {
+		malformed("input %s has a default value that is not there", in.Name)
+	}
+	if in.Default == 0 {
+		return
+	}
+	s := &p.State[in.Default-1]
+	same := s.DType == in.DType && len(s.Shape) == len(in.Shape)
+	for axis, n := range in.Shape {
+		same = same && (n.Free || n.Size == s.Shape[axis])
+	}
+	if !same {
+		malformed("input %s has a default value of another type", in.Name)
 	}
 }
 

@@ -53,6 +53,9 @@ type Value struct {
 	Name  string `json:"name"`
 	DType string `json:"dtype"`
 	Shape []Size `json:"shape"`
+	// Default is one more than the number of the state that stands for an argument which is not given;
+	// 0: it must be given.
+	Default int `json:"default,omitempty"`
 }
 
 // A Size is a number, or a free length by its number.
@@ -141,6 +144,13 @@ func (p *Program) Bind(types []ir.Type) []int {
 		}
 	}
 	return lengths
+}
+
+// AddDefault adds the value of an argument that is not given.
+func (p *Program) AddDefault(input int, v array.View) {
+	in := &p.Inputs[input]
+	p.State = append(slices.Clip(p.State), State{Name: "default of " + in.Name, DType: v.DType.String(), Shape: v.Shape, View: v})
+	in.Default = len(p.State)
 }
 
 // Type is the type of a value as text, such as float32[n 784].

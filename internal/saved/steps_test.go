@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"weft"
@@ -182,6 +184,51 @@ func TestStepsOfGoSchedulesAreRefused(t *testing.T) {
 		err := step.Save(filepath.Join(t.TempDir(), "f.weft"), []any{x, y})
 		if err == nil || !strings.Contains(err.Error(), "calls back into Go") || !strings.Contains(err.Error(), "Lambda (at ") || !strings.Contains(err.Error(), "steps_test.go") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A program that is saved while it is called has its draws and its tensors of one moment.
+func TestSaveWhileDrawing(t *testing.T) {
+	g, calls := weft.NewGenerator(5), weft.ZerosOf(weft.Int64)
+	f := weft.Compile(func() *weft.Tensor {
+		calls.AddAssign(1)
+		return g.Rand(4)
+	})
+	dir := t.TempDir()
+	p := load(t, f, nil, weft.SaveOpts{Weights: map[string]*weft.Tensor{"calls": calls}})
+	var wg sync.WaitGroup
+	var over atomic.Bool
+	defer wg.Wait()
+	defer over.Store(true)
+	for range 4 {
+		wg.Go(func() {
+			for !over.Load() {
+				p.Call()
+				f.Call()
+			}
+		})
+	}
+	save := map[string]func(path string) error{"program": p.Save, "function": func(path string) error {
+		return f.Save(path, nil, weft.SaveOpts{Weights: map[string]*weft.Tensor{"calls": calls}})
+	}}
+	for range 15 {
+		for what, save := range save {
+			path := filepath.Join(dir, what+".weft")
+			if err := save(path); err != nil {
+				t.Fatal(err)
+			}
+			q, err := weft.LoadProgram(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := weft.NewGenerator(5)
+			want.SetState(weft.GeneratorState{Seed: want.State().Seed, Draw: uint64(q.Tensors()["calls"].ItemInt())})
+			got, err := q.Call()
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, what, got, []*weft.Tensor{want.Rand(4)})
 		}
 	}
 }

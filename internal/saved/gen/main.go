@@ -160,7 +160,13 @@ func samples() ([]sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []sample{mlp, pictures, moves, types, draws, kernels, arrays, step, optimized, loop}, nil
+	a, b := sym.Scalar("a", weft.Float32), sym.Matrix("b", weft.Float32)
+	f, err := sym.Function(sym.In(b, sym.Param{Var: a, Value: 3}), sym.Out(b.Mul(a)))
+	if err != nil {
+		return nil, err
+	}
+	defaults := symbolic("defaults", []string{"b[n 4]", "a"}, [][]*weft.Tensor{{weft.Randn(2, 4), weft.Full(float32(2))}, {weft.Randn(3, 4), weft.Full(float32(3))}}, f)
+	return []sample{mlp, pictures, moves, types, draws, kernels, arrays, step, optimized, loop, defaults}, nil
 }
 
 // arraysRead are kernels that read neighbours and whole arrays by index, with gradients.
