@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"slices"
-
 	"weft"
 	"weft/internal/array"
 )
@@ -45,7 +43,11 @@ func CosineSimilarity(x, y *weft.Tensor, opts ...CosineSimilarityOpts) *weft.Ten
 	if n := max(x.Rank(), y.Rank()); x.Rank() != y.Rank() { // the axis counts in the shape of the result
 		x, y = leading(x, n), leading(y, n)
 	}
-	unit := func(x *weft.Tensor) *weft.Tensor { return x.Div(atLeast(x.NormKeep(2, axis), eps)) }
+	unit := func(x *weft.Tensor) *weft.Tensor {
+		n := x.NormKeep(2, axis)
+		// What a length lacks is a constant: its gradient stays, as in PyTorch.
+		return weft.Expr("x/(n + where(d < eps, eps - d, 0))", weft.Vars{"x": x, "n": n, "d": n.Detach(), "eps": eps})
+	}
 	return unit(x).Mul(unit(y)).Sum(axis)
 }
 
@@ -73,7 +75,7 @@ func atLeast(x *weft.Tensor, least float64) *weft.Tensor {
 
 // leading puts axes of size 1 before the axes of x, so that it has n.
 func leading(x *weft.Tensor, n int) *weft.Tensor {
-	return x.Reshape(append(slices.Repeat([]int{1}, n-x.Rank()), sizes(x)...)...)
+	return x.Reshape(append(ones(n-x.Rank()), sizes(x)...)...)
 }
 
 // vectors checks two tensors of floats with axes.

@@ -36,12 +36,6 @@ func (f Func) Forward(x *weft.Tensor) *weft.Tensor {
 	return f(x)
 }
 
-// Flatten merges all axes but the first.
-type Flatten struct{}
-
-// Forward maps [batch, ...] to [batch, features].
-func (Flatten) Forward(x *weft.Tensor) *weft.Tensor { return x.Flatten(1) }
-
 // Dropout sets elements to 0 in training, each with probability P, and divides
 // the others by 1-P; else it does nothing (Srivastava et al., Dropout: a simple
 // way to prevent neural networks from overfitting, 2014).

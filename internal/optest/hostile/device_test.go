@@ -50,6 +50,7 @@ var hostOnly = map[string]string{
 
 	"weft.Tensor.IsContiguous": "On changes the layout",
 	"weft.Tensor.Strides":      "On changes the layout",
+	"weft.Tensor.Version":      "On copies, and a copy has not been written",
 	"weft.Tracked":             "tracks the tensor that it was made of",
 }
 

@@ -13,7 +13,6 @@ import (
 	"weft/dlpack"
 	"weft/half"
 	"weft/kernel"
-	"weft/nn"
 	"weft/npy"
 	"weft/optim"
 	"weft/ragged"
@@ -38,7 +37,7 @@ func rows[T any](list []row[T]) map[string]T {
 
 // functions are the exported functions of the module, generic ones for each of their
 // types. TestTableListsExports compares the names with the source.
-var functions = rows([]row[any]{
+var functions = rows(slices.Concat(nnFunctions, []row[any]{
 	{"weft.AlignLeading", weft.AlignLeading},
 	{"weft.Arange[int]", weft.Arange[int]},
 	{"weft.Arange[float64]", weft.Arange[float64]},
@@ -132,55 +131,9 @@ var functions = rows([]row[any]{
 	{"dlpack.Import", imported},
 	{"half.NewBFloat16", half.NewBFloat16[float64]},
 	{"half.NewFloat16", half.NewFloat16[float64]},
-	{"nn.BCE", nn.BCE},
-	{"nn.BCEWithLogits", nn.BCEWithLogits},
-	{"nn.Buffers", nn.Buffers},
-	{"nn.Constant", nn.Constant},
-	{"nn.Copy[any]", nn.Copy[any]},
-	{"nn.On[any]", nn.On[any]},
 	{"weft.CUDA", weft.CUDA},
 	{"weft.DeviceByName", weft.DeviceByName},
 	{"weft.Devices", weft.Devices},
-	{"nn.CrossEntropy", nn.CrossEntropy},
-	{"nn.Eval", nn.Eval},
-	{"nn.FanInUniform", nn.FanInUniform},
-	{"nn.Freeze", nn.Freeze},
-	{"nn.KLDiv", nn.KLDiv},
-	{"nn.KaimingNormal", nn.KaimingNormal},
-	{"nn.KaimingUniform", nn.KaimingUniform},
-	{"nn.L1", nn.L1},
-	{"nn.LoadState", nn.LoadState},
-	{"nn.MSE", nn.MSE},
-	{"nn.NLL", nn.NLL},
-	{"nn.NewBatchNorm1d", nn.NewBatchNorm1d},
-	{"nn.NewBatchNorm2d", nn.NewBatchNorm2d},
-	{"nn.NewConv1d", nn.NewConv1d},
-	{"nn.NewConv2d", nn.NewConv2d},
-	{"nn.NewConvTranspose2d", nn.NewConvTranspose2d},
-	{"nn.NewEmbedding", nn.NewEmbedding},
-	{"nn.NewEmbeddingBag", nn.NewEmbeddingBag},
-	{"nn.NewGRU", nn.NewGRU},
-	{"nn.NewGroupNorm", nn.NewGroupNorm},
-	{"nn.NewLSTM", nn.NewLSTM},
-	{"nn.NewLayerNorm", nn.NewLayerNorm},
-	{"nn.NewLinear", nn.NewLinear},
-	{"nn.NewMultiheadAttention", nn.NewMultiheadAttention},
-	{"nn.NewRMSNorm", nn.NewRMSNorm},
-	{"nn.Normal", nn.Normal},
-	{"nn.Orthogonal", nn.Orthogonal},
-	{"nn.Param", nn.Param},
-	{"nn.Params", nn.Params},
-	{"nn.ScaledDotProductAttention", nn.ScaledDotProductAttention},
-	{"nn.Scaled", nn.Scaled},
-	{"nn.SmoothL1", nn.SmoothL1},
-	{"nn.State", nn.State},
-	{"nn.Summary", nn.Summary},
-	{"nn.Train", nn.Train},
-	{"nn.Unfreeze", nn.Unfreeze},
-	{"nn.Uniform", nn.Uniform},
-	{"nn.TruncNormal", nn.TruncNormal},
-	{"nn.XavierNormal", nn.XavierNormal},
-	{"nn.XavierUniform", nn.XavierUniform},
 	{"optim.ClipNorm", optim.ClipNorm},
 	{"optim.ClipValue", optim.ClipValue},
 	{"optim.NewAdagrad", optim.NewAdagrad},
@@ -320,7 +273,7 @@ var functions = rows([]row[any]{
 	{"sym.Reduce", sym.Reduce},
 	{"sym.Scan", sym.Scan},
 	{"sym.ZerosLike", sym.ZerosLike},
-})
+}))
 
 // shared is weft.Share, leaving no name behind.
 func shared(name string, bytes int) (*weft.Segment, error) {
@@ -380,7 +333,7 @@ func while(cond func(s []*weft.Tensor) *weft.Tensor, body func(s []*weft.Tensor)
 }
 
 // types are the exported types of the module; all their methods are called.
-var types = rows([]row[reflect.Type]{
+var types = rows(slices.Concat(nnTypes, []row[reflect.Type]{
 	{"weft.ByteRange", reflect.TypeFor[weft.ByteRange]()},
 	{"weft.ChoiceOpts", reflect.TypeFor[weft.ChoiceOpts]()},
 	{"weft.CloseOpts", reflect.TypeFor[weft.CloseOpts]()},
@@ -436,61 +389,6 @@ var types = rows([]row[reflect.Type]{
 	{"dlpack.Managed", reflect.TypeFor[dlpack.Managed]()},
 	{"half.BFloat16", reflect.TypeFor[half.BFloat16]()},
 	{"half.Float16", reflect.TypeFor[half.Float16]()},
-	{"nn.AdaptiveAvgPool2d", reflect.TypeFor[nn.AdaptiveAvgPool2d]()},
-	{"nn.AttendOpts", reflect.TypeFor[nn.AttendOpts]()},
-	{"nn.AttentionOpts", reflect.TypeFor[nn.AttentionOpts]()},
-	{"nn.AvgPool2d", reflect.TypeFor[nn.AvgPool2d]()},
-	{"nn.BCEOpts", reflect.TypeFor[nn.BCEOpts]()},
-	{"nn.BagMode", reflect.TypeFor[nn.BagMode]()},
-	{"nn.BagOpts", reflect.TypeFor[nn.BagOpts]()},
-	{"nn.BatchNorm1d", reflect.TypeFor[nn.BatchNorm1d]()},
-	{"nn.BatchNorm2d", reflect.TypeFor[nn.BatchNorm2d]()},
-	{"nn.BatchNormOpts", reflect.TypeFor[nn.BatchNormOpts]()},
-	{"nn.Conv1d", reflect.TypeFor[nn.Conv1d]()},
-	{"nn.Conv1dOpts", reflect.TypeFor[nn.Conv1dOpts]()},
-	{"nn.Conv2d", reflect.TypeFor[nn.Conv2d]()},
-	{"nn.Conv2dOpts", reflect.TypeFor[nn.Conv2dOpts]()},
-	{"nn.ConvTranspose2d", reflect.TypeFor[nn.ConvTranspose2d]()},
-	{"nn.ConvTranspose2dOpts", reflect.TypeFor[nn.ConvTranspose2dOpts]()},
-	{"nn.CrossEntropyOpts", reflect.TypeFor[nn.CrossEntropyOpts]()},
-	{"nn.Dropout", reflect.TypeFor[nn.Dropout]()},
-	{"nn.Elu", reflect.TypeFor[nn.Elu]()},
-	{"nn.Embedding", reflect.TypeFor[nn.Embedding]()},
-	{"nn.EmbeddingBag", reflect.TypeFor[nn.EmbeddingBag]()},
-	{"nn.EmbeddingBagOpts", reflect.TypeFor[nn.EmbeddingBagOpts]()},
-	{"nn.EmbeddingOpts", reflect.TypeFor[nn.EmbeddingOpts]()},
-	{"nn.Flatten", reflect.TypeFor[nn.Flatten]()},
-	{"nn.Func", reflect.TypeFor[nn.Func]()},
-	{"nn.GRU", reflect.TypeFor[nn.GRU]()},
-	{"nn.Gelu", reflect.TypeFor[nn.Gelu]()},
-	{"nn.GroupNorm", reflect.TypeFor[nn.GroupNorm]()},
-	{"nn.Identity", reflect.TypeFor[nn.Identity]()},
-	{"nn.Init", reflect.TypeFor[nn.Init]()},
-	{"nn.KLDivOpts", reflect.TypeFor[nn.KLDivOpts]()},
-	{"nn.LSTM", reflect.TypeFor[nn.LSTM]()},
-	{"nn.Layer", reflect.TypeFor[nn.Layer]()},
-	{"nn.LayerNorm", reflect.TypeFor[nn.LayerNorm]()},
-	{"nn.LeakyRelu", reflect.TypeFor[nn.LeakyRelu]()},
-	{"nn.Linear", reflect.TypeFor[nn.Linear]()},
-	{"nn.LossOpts", reflect.TypeFor[nn.LossOpts]()},
-	{"nn.MaxPool2d", reflect.TypeFor[nn.MaxPool2d]()},
-	{"nn.Mismatch", reflect.TypeFor[nn.Mismatch]()},
-	{"nn.MultiheadAttention", reflect.TypeFor[nn.MultiheadAttention]()},
-	{"nn.MultiheadAttentionOpts", reflect.TypeFor[nn.MultiheadAttentionOpts]()},
-	{"nn.NormOpts", reflect.TypeFor[nn.NormOpts]()},
-	{"nn.Opts", reflect.TypeFor[nn.Opts]()},
-	{"nn.RMSNorm", reflect.TypeFor[nn.RMSNorm]()},
-	{"nn.RNNOpts", reflect.TypeFor[nn.RNNOpts]()},
-	{"nn.Reduction", reflect.TypeFor[nn.Reduction]()},
-	{"nn.Relu", reflect.TypeFor[nn.Relu]()},
-	{"nn.Sequential", reflect.TypeFor[nn.Sequential]()},
-	{"nn.Sigmoid", reflect.TypeFor[nn.Sigmoid]()},
-	{"nn.Silu", reflect.TypeFor[nn.Silu]()},
-	{"nn.SmoothL1Opts", reflect.TypeFor[nn.SmoothL1Opts]()},
-	{"nn.StateError", reflect.TypeFor[nn.StateError]()},
-	{"nn.Tanh", reflect.TypeFor[nn.Tanh]()},
-	{"nn.Trainer", reflect.TypeFor[nn.Trainer]()},
-	{"nn.Upsample", reflect.TypeFor[nn.Upsample]()},
 	{"optim.Adagrad", reflect.TypeFor[optim.Adagrad]()},
 	{"optim.AdagradOpts", reflect.TypeFor[optim.AdagradOpts]()},
 	{"optim.Adam", reflect.TypeFor[optim.Adam]()},
@@ -622,7 +520,7 @@ var types = rows([]row[reflect.Type]{
 	{"sym.Step", reflect.TypeFor[sym.Step]()},
 	{"sym.Taps", reflect.TypeFor[sym.Taps]()},
 	{"sym.VerifyOpts", reflect.TypeFor[sym.VerifyOpts]()},
-})
+}))
 
 // constraints are exported types that have no values.
 var constraints = map[string]bool{"weft.Element": true}

@@ -150,6 +150,7 @@ var tracedRefused = map[string]string{
 	"mapped weft.Generator.Multinomial":     "draws random numbers",
 	"mapped weft.Generator.Permutation":     "draws random numbers",
 	"mapped weft.Tensor.Dropout":            "draws random numbers",
+	"mapped nn.GumbelSoftmax":               "draws random numbers",
 }
 
 // A tracedCall is one call that gave tensors.

@@ -1,0 +1,163 @@
+package weft_test
+
+import (
+	"math"
+	"slices"
+
+	"weft"
+	"weft/nn"
+)
+
+// layerOptionCases are the options of layers and losses.
+var layerOptionCases = map[string]optionCase{
+	"nn.MaxPool2d": pooled(func(l nn.MaxPool2d) []float64 { return applied(l, pictures()) },
+		func(stride *[2]int) nn.MaxPool2d { return nn.MaxPool2d{Window: [2]int{2, 3}, Stride: stride} }),
+	"nn.AvgPool2d": pooled(func(l nn.AvgPool2d) []float64 { return applied(l, pictures()) },
+		func(stride *[2]int) nn.AvgPool2d { return nn.AvgPool2d{Window: [2]int{2, 3}, Stride: stride} }),
+	"nn.LeakyRelu":  optionsOf(func(l nn.LeakyRelu) []float64 { return applied(l, pictures()) }, map[string]optionField{"Slope": {def: new(0.01)}}),
+	"nn.Elu":        optionsOf(func(l nn.Elu) []float64 { return applied(l, pictures()) }, map[string]optionField{"Alpha": {def: new(1.0)}}),
+	"nn.Celu":       activated(nn.Celu{}, map[string]optionField{"Alpha": {def: new(1.0), refused: true}}),
+	"nn.Hardtanh":   activated(nn.Hardtanh{}, map[string]optionField{"Min": {def: new(-1.0)}, "Max": {def: new(1.0)}}),
+	"nn.Softplus":   activated(nn.Softplus{}, map[string]optionField{"Beta": {def: new(1.0), refused: true}, "Threshold": {in: nn.Softplus{Beta: new(30.0)}, def: new(20.0)}}),
+	"nn.Threshold":  activated(nn.Threshold{}, map[string]optionField{"Threshold": {}, "Value": {}}),
+	"nn.Hardshrink": activated(nn.Hardshrink{}, map[string]optionField{"Lambda": {def: new(0.5)}}),
+	"nn.Softshrink": activated(nn.Softshrink{}, map[string]optionField{"Lambda": {def: new(0.5)}}),
+	"nn.Glu":        activated(nn.Glu{}, map[string]optionField{"Axis": {def: new(-1), loose: true}}),
+	"nn.Softmax":    activated(nn.Softmax{}, map[string]optionField{"Axis": {def: new(-1), loose: true}}),
+	"nn.LogSoftmax": activated(nn.LogSoftmax{}, map[string]optionField{"Axis": {def: new(-1), loose: true}}),
+	"nn.Softmin":    activated(nn.Softmin{}, map[string]optionField{"Axis": {def: new(-1), loose: true}}),
+	"nn.Unflatten":  activated(nn.Unflatten{Sizes: []int{2, -1}}, map[string]optionField{"Axis": {in: nn.Unflatten{Sizes: []int{2, -1}}}}),
+	"nn.Flatten":    activated(nn.Flatten{}, map[string]optionField{"Start": {def: new(1), loose: true}, "End": {in: nn.Flatten{Start: new(0)}, def: new(2), loose: true}}),
+	"nn.PReluOpts": optionsOf(func(o nn.PReluOpts) []float64 { return drawn(nn.NewPRelu(o)) }, map[string]optionField{
+		"Channels": {def: new(1), refused: true}, "Slope": {def: new(0.25)},
+	}),
+	"nn.RRelu": optionsOf(func(l nn.RRelu) []float64 { l.Generator = gen(); return applied(&l, pictures()) }, map[string]optionField{
+		"Lower": {def: new(1.0 / 8)}, "Upper": {in: nn.RRelu{Lower: new(-1.0)}, def: new(1.0 / 3)},
+	}),
+	"nn.GumbelSoftmaxOpts": optionsOf(func(o nn.GumbelSoftmaxOpts) []float64 {
+		o.Generator = gen()
+		return values(nn.GumbelSoftmax(pictures(), o))
+	}, map[string]optionField{
+		"Tau": {def: new(1.0), refused: true}, "Axis": {def: new(-1), loose: true},
+	}),
+	"nn.Dropout": optionsOf(func(l nn.Dropout) []float64 { l.Generator = gen(); return applied(&l, pictures()) }, map[string]optionField{"P": {}}),
+	"nn.AdaptiveAvgPool2d": optionsOf(func(l nn.AdaptiveAvgPool2d) []float64 { return applied(l, pictures()) }, map[string]optionField{
+		"Size": {def: [2]*int{new(6), new(7)}, refused: true},
+	}),
+	"nn.Upsample": optionsOf(func(l nn.Upsample) []float64 { return applied(l, pictures()) }, map[string]optionField{
+		"Size":  {refused: true},
+		"Scale": {refused: true},
+	}),
+	"nn.AttentionOpts": optionsOf(func(o nn.AttentionOpts) []float64 {
+		q := gen().Randn(1, 3, 4)
+		o.Generator = gen()
+		return values(nn.ScaledDotProductAttention(q, q, q, o))
+	}, map[string]optionField{"Scale": {def: new(0.5)}, "Dropout": {}}),
+	"nn.MultiheadAttentionOpts": optionsOf(func(o nn.MultiheadAttentionOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewMultiheadAttention(4, 2, o), gen().Randn(2, 3, 4))
+	}, map[string]optionField{"Dropout": {}}),
+	"nn.Conv1dOpts": layered(func(o nn.Conv1dOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewConv1d(4, 4, 3, o), gen().Randn(2, 4, 9))
+	}, nn.Conv1dOpts{}, false),
+	"nn.Conv2dOpts": layered(func(o nn.Conv2dOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewConv2d(4, 4, 3, o), pictures())
+	}, nn.Conv2dOpts{}, false),
+	"nn.ConvTranspose2dOpts": layered(func(o nn.ConvTranspose2dOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewConvTranspose2d(4, 4, 3, o), pictures())
+	}, nn.ConvTranspose2dOpts{Stride: new(3)}, true),
+	"nn.EmbeddingOpts": optionsOf(func(o nn.EmbeddingOpts) []float64 {
+		o.Generator = gen()
+		return drawn(nn.NewEmbedding(3, 2, o))
+	}, map[string]optionField{"PaddingIdx": {def: (*int)(nil), zero: func() []float64 {
+		x := drawn(nn.NewEmbedding(3, 2, nn.EmbeddingOpts{Generator: gen()}))
+		x[3], x[4] = 0, 0 // behind the rank and the shape
+		return x
+	}}}),
+	"nn.EmbeddingBagOpts": optionsOf(func(o nn.EmbeddingBagOpts) []float64 {
+		o.Generator = gen()
+		e := nn.NewEmbeddingBag(3, 2, o)
+		return append(drawn(e), values(e.Forward(weft.FromSlice([]int64{0, 1, 1, 2}, 2, 2)))...)
+	}, map[string]optionField{"PaddingIdx": {def: (*int)(nil), zero: func() []float64 {
+		e := nn.NewEmbedding(3, 2, nn.EmbeddingOpts{Generator: gen(), PaddingIdx: new(0)})
+		return append(drawn(e), values(weft.Stack([]*weft.Tensor{e.Weight.At(1), e.Weight.Slice(weft.Range(1, 3)).Mean(0)}, 0))...)
+	}}}),
+	"nn.SmoothL1Opts": optionsOf(func(o nn.SmoothL1Opts) []float64 {
+		return values(nn.SmoothL1(weft.FromSlice([]float64{0, 0.25, 3}), weft.ZerosOf(weft.Float64, 3), o))
+	}, map[string]optionField{"Beta": {def: new(1.0), zero: list(0, 3.25/3)}}), // the mean of |x|
+	"nn.HuberOpts":            compared(nn.Huber, map[string]optionField{"Delta": {def: new(1.0), refused: true}}),
+	"nn.MarginOpts":           compared(nn.HingeEmbedding, map[string]optionField{"Margin": {def: new(1.0)}}),
+	"nn.FocalOpts":            compared(nn.Focal, map[string]optionField{"Alpha": {def: new(0.25)}, "Gamma": {def: new(2.0)}}),
+	"nn.DiceOpts":             compared(nn.Dice, map[string]optionField{"Smooth": {def: new(1.0)}}),
+	"nn.PoissonNLLOpts":       compared(nn.PoissonNLL, map[string]optionField{"Eps": {in: nn.PoissonNLLOpts{Rates: true}, def: new(1e-8)}}),
+	"nn.PairwiseDistanceOpts": compared(nn.PairwiseDistance, map[string]optionField{"P": {def: new(2.0), loose: true}, "Eps": {def: new(1e-6)}}),
+	"nn.CosineSimilarityOpts": compared(nn.CosineSimilarity, map[string]optionField{"Axis": {def: new(1), loose: true}, "Eps": {def: new(1e-8)}}),
+	"nn.NormalizeOpts": compared(func(x, _ *weft.Tensor, o ...nn.NormalizeOpts) *weft.Tensor { return nn.Normalize(x, o...) }, map[string]optionField{
+		"P": {def: new(2.0), loose: true}, "Axis": {def: new(1), loose: true}, "Eps": {def: new(1e-12)},
+	}),
+	"nn.MultiMarginOpts": compared(func(x, _ *weft.Tensor, o ...nn.MultiMarginOpts) *weft.Tensor {
+		return nn.MultiMargin(x, weft.FromSlice([]int64{0, 2, 1, 1}), o...)
+	}, map[string]optionField{"P": {def: new(1), refused: true}, "Margin": {def: new(1.0)}}),
+	"nn.TripletMarginOpts": compared(func(x, _ *weft.Tensor, o ...nn.TripletMarginOpts) *weft.Tensor {
+		return nn.TripletMargin(x, x.Add(3e-6), x, o...)
+	}, map[string]optionField{
+		"Margin": {def: new(1.0)}, "P": {def: new(2.0), loose: true}, "Eps": {in: nn.TripletMarginOpts{Margin: new(0.0)}, def: new(1e-6)},
+	}),
+	"nn.GaussianNLLOpts": compared(func(x, y *weft.Tensor, o ...nn.GaussianNLLOpts) *weft.Tensor {
+		return nn.GaussianNLL(x, y, y.Abs(), o...)
+	}, map[string]optionField{
+		"Eps": {def: new(1e-6), loose: true}, // a variance of 0
+	}),
+	"nn.CTCOpts": optionsOf(func(o nn.CTCOpts) []float64 {
+		return values(nn.CTC(gen().Randn(5, 4), weft.FromSlice([]int64{1, 3}), weft.Scalar(int64(5)), weft.Scalar(int64(2)), o))
+	}, map[string]optionField{"Blank": {}}),
+	"nn.CrossEntropyOpts": optionsOf(func(o nn.CrossEntropyOpts) []float64 {
+		return values(nn.CrossEntropy(weft.FromSlice([]float64{1, 0, 0, 2}, 2, 2), weft.FromSlice([]int64{0, 1}), o))
+	}, map[string]optionField{
+		"IgnoreIndex": {def: (*int)(nil), zero: list(0, math.Log1p(math.Exp(-2)))}, // of the second row alone
+		"Smoothing":   {},
+	}),
+	"nn.NormOpts": optionsOf(func(o nn.NormOpts) []float64 {
+		x := weft.FromSlice([]float64{1e-3, -1e-3, 2e-3, 0}, 2, 2)
+		return slices.Concat(applied(nn.NewLayerNorm([]int{2}, o), x), applied(nn.NewGroupNorm(1, 2, o), x))
+	}, map[string]optionField{"Eps": {def: new(1e-5)}}),
+	"nn.BatchNormOpts": optionsOf(func(o nn.BatchNormOpts) []float64 {
+		b := nn.NewBatchNorm1d(2, o)
+		y := b.Forward(weft.FromSlice([]float32{1e-3, -1e-3, 3e-3, 5e-3, 0, 1}, 3, 2))
+		return values(y, b.RunningMean, b.RunningVar)
+	}, map[string]optionField{"Eps": {def: new(1e-5)}, "Momentum": {def: new(0.1)}}),
+	"nn.RNNOpts": optionsOf(func(o nn.RNNOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewLSTM(2, 3, o), gen().Randn(2, 2, 2))
+	}, map[string]optionField{"Layers": {def: new(1), refused: true}, "Dropout": {in: nn.RNNOpts{Layers: new(2)}}}),
+}
+
+// activated is the case of a layer of three axes that are even.
+func activated[T nn.Layer](l T, fields map[string]optionField) optionCase {
+	return optionsOf(func(l T) []float64 { return applied(l, gen().Randn(4, 2, 6)) }, fields)
+}
+
+// compared is the case of the options of a function of two matrices, with elements near 0.
+func compared[T any](f func(x, y *weft.Tensor, o ...T) *weft.Tensor, fields map[string]optionField) optionCase {
+	return optionsOf(func(o T) []float64 {
+		x := weft.FromSlice([]float64{0.5, 2, 0.25, 1e-13, 2e-13, 1e-13, 0.75, 0.125, 1, 1, 1, 1e-13}, 4, 3)
+		return values(f(x, weft.FromSlice([]float64{1, -1, 0, 0, 1e-10, 1, -1, 1, 0, 1, 1, 0}, 4, 3), o))
+	}, fields)
+}
+
+// layered is the case of the options of layers that convolve.
+func layered[T any](run func(o T) []float64, in T, transposed bool) optionCase {
+	fields := map[string]optionField{
+		"Stride":   {def: new(1), refused: true},
+		"Padding":  {in: in, zero: func() []float64 { return run(in) }},
+		"Dilation": {def: new(1), refused: true},
+		"Groups":   {def: new(1), refused: true},
+	}
+	if transposed {
+		fields["OutputPadding"] = optionField{in: in, zero: func() []float64 { return run(in) }}
+	}
+	return optionsOf(run, fields)
+}
