@@ -195,3 +195,19 @@ func ExampleCyclic() {
 	}
 	// Output: 0.1 0.3 0.5 0.3 0.1 0.2 0.3 0.2
 }
+
+// Another module holds the averages of the weights.
+func ExampleAverage() {
+	net := &struct{ W *weft.Tensor }{nn.Param(weft.Ones(1))}
+	ema := nn.Copy(net)
+	average := optim.NewAverage(nn.Params(ema), nn.Params(net), optim.AverageOpts{Decay: new(0.5)})
+	opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(1.0)})
+	for range 3 {
+		opt.ZeroGrad()
+		net.W.Sum().Backward()
+		opt.Step()
+		average.Update()
+		fmt.Print(net.W.Item(), " ", ema.W.Item(), "; ")
+	}
+	// Output: 0 0; -1 -0.5; -2 -1.25;
+}

@@ -67,6 +67,19 @@ func TestStepWakesThreadsOnce(t *testing.T) {
 	}
 }
 
+// TestAverageWakesThreadsOnce holds the promise that an update is one launch.
+func TestAverageWakesThreadsOnce(t *testing.T) {
+	tensortest.SkipLate(t, "it hands launches over one by one")
+	defer par.SetThreads(par.SetThreads(2))
+	a := NewAverage(all(many(40)), all(many(40)), AverageOpts{Decay: new(0.9)})
+	a.Update()
+	threaded, grouped := device.Get(0).Counters().Threaded.Load(), device.Get(0).Counters().Grouped.Load()
+	a.Update()
+	if threaded, grouped = device.Get(0).Counters().Threaded.Load()-threaded, device.Get(0).Counters().Grouped.Load()-grouped; threaded != 1 || grouped != 40 {
+		t.Errorf("%d hand-offs, shared by %d launches, want 1 by 40", threaded, grouped)
+	}
+}
+
 // TestStepOfAllMatchesStepOfEach steps forty parameters together and each alone; some have no
 // gradient in some steps.
 func TestStepOfAllMatchesStepOfEach(t *testing.T) {

@@ -40,9 +40,10 @@ type vectors struct {
 		Calls  int
 	}
 	Clipping []struct {
-		Limit, Norm     float64
-		ByNorm, ByValue [][]float64
+		Limit, Norm, Power float64 // a power of -1 is infinite
+		ByNorm, ByValue    [][]float64
 	}
+	Averages [2][]float64 // with equal weights, and with a decay of 0.9
 }
 
 func pytorch(t *testing.T) (v vectors) {
@@ -352,12 +353,23 @@ func TestClippingAsPyTorch(t *testing.T) {
 				w[i].SetGrad(weft.FromSlice(slices.Clone(v.Grads[0][i]), w[i].Shape()...))
 			}
 		}
+		power := c.Power
+		if power < 0 {
+			power = math.Inf(1)
+		}
+		opts := optim.ClipNormOpts{Power: &power, MustBeFinite: true}
 		set()
-		if norm := optim.ClipNorm(named(w...), c.Limit); math.Abs(norm-c.Norm) > 1e-14 {
-			t.Errorf("norm %v, want %v", norm, c.Norm)
+		if norm := optim.ClipNorm(named(w...), c.Limit, opts); math.Abs(norm-c.Norm) > 1e-13 {
+			t.Errorf("power %v: norm %v, want %v", power, norm, c.Norm)
 		}
 		for i := range 2 {
-			tensortest.Near(t, fmt.Sprintf("norm at most %v", c.Limit), w[i].Grad(), c.ByNorm[i], 1e-14)
+			tensortest.Near(t, fmt.Sprintf("norm %v at most %v", power, c.Limit), w[i].Grad(), c.ByNorm[i], 1e-14)
+		}
+		set()
+		opts.MustBeFinite = false
+		weft.Compile(func() *weft.Tensor { optim.ClipNorm(named(w...), c.Limit, opts); return w[0].Grad() }).Func()()
+		for i := range 2 {
+			tensortest.Near(t, fmt.Sprintf("compiled, norm %v at most %v", power, c.Limit), w[i].Grad(), c.ByNorm[i], 1e-14)
 		}
 		set()
 		optim.ClipValue(named(w...), c.Limit)

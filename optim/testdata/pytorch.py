@@ -184,16 +184,29 @@ def lbfgs(search="strong_wolfe", **kw):
 
 
 clipping = []
-for limit in (0.5, 2.0, 100.0):
+for limit, power in ((0.5, 2), (2.0, 2), (100.0, 2), (0.5, 1), (2.0, 3), (0.5, 0.5), (0.5, math.inf)):
     ws = [torch.zeros(3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
     for w, g in zip(ws, GRADS[0]):
         w.grad = torch.tensor(g, dtype=torch.float64)
-    norm = float(torch.nn.utils.clip_grad_norm_(ws, limit))
+    norm = float(torch.nn.utils.clip_grad_norm_(ws, limit, power))
     by_norm = [w.grad.tolist() for w in ws]
     for w, g in zip(ws, GRADS[0]):
         w.grad = torch.tensor(g, dtype=torch.float64)
     torch.nn.utils.clip_grad_value_(ws, limit)
-    clipping.append(dict(Limit=limit, Norm=norm, ByNorm=by_norm, ByValue=[w.grad.tolist() for w in ws]))
+    clipping.append(dict(Limit=limit, Power=-1 if power == math.inf else power, Norm=norm, ByNorm=by_norm, ByValue=[w.grad.tolist() for w in ws]))
+
+
+def averages(**kw):  # of a parameter that takes the values of METRICS
+    m = torch.nn.Linear(1, 1, bias=False)
+    avg = T.swa_utils.AveragedModel(m, **kw)
+    out = []
+    for i in range(10):
+        with torch.no_grad():
+            m.weight.fill_(METRICS[i])
+        avg.update_parameters(m)
+        out.append(avg.module.weight.item())
+    return out
+
 
 data = dict(
     Start=START, Grads=GRADS, Optimizers=optimizers,
@@ -204,6 +217,7 @@ data = dict(
            dict(Opts=dict(LR=0.2, MaxIter=6, History=3, NoSearch=True), **lbfgs(None, lr=0.2, max_iter=6, history_size=3)),
            dict(Opts=dict(LR=0.1, MaxIter=8, MaxEval=3, NoSearch=True), **lbfgs(None, lr=0.1, max_iter=8, max_eval=3))],
     Clipping=clipping,
+    Averages=[averages(), averages(multi_avg_fn=T.swa_utils.get_ema_multi_avg_fn(0.9))],
 )
 with open("pytorch.json", "w") as f:
     f.write("{\n" + ",\n".join(f'"{k}":' + (json.dumps(v, separators=(",", ":")) if k not in ("Optimizers", "Sparse") else "[\n" + ",\n".join(json.dumps(x, separators=(",", ":")) for x in v) + "\n]") for k, v in data.items()) + "\n}\n")
