@@ -297,3 +297,11 @@ func ExampleCopy() {
 	fmt.Println(mean.FC.Weight.At(0, 0).Item(), net.FC.Weight.At(0, 0).Item())
 	// Output: 0.5 2
 }
+
+// Kaiming's draws have mode and gain as in PyTorch.
+func ExampleKaiming() {
+	o := nn.Opts{Generator: weft.NewGenerator(1), Weight: nn.Kaiming(nn.KaimingOpts{FanOut: true, Gain: new(nn.GainTanh)})}
+	std := nn.NewLinear(100, 400, o).Weight.Std().Item()
+	fmt.Printf("%.2f\n", std*20)
+	// Output: 1.65
+}

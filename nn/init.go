@@ -151,6 +151,110 @@ func axpy(y []float64, a float64, x []float64) {
 	}
 }
 
+// What activations need of the weights before them, for Gain of [KaimingOpts], [Scaled] and
+// [Orthogonal]: PyTorch's calculate_gain.
+const (
+	GainLinear = 1.0 // of sigmoid too
+	GainTanh   = 5.0 / 3
+	GainRelu   = math.Sqrt2
+	GainSelu   = 3.0 / 4
+)
+
+// GainLeakyRelu is the gain of leaky relu with a slope: sqrt(2/(1+slope*slope)).
+func GainLeakyRelu(slope float64) float64 { return math.Sqrt(2 / (1 + float64(slope*slope))) }
+
+// KaimingOpts are the options of [Kaiming].
+type KaimingOpts struct {
+	// FanOut keeps the variance of gradients: it divides by the number of terms that an input reaches,
+	// not by those that reach an output. It is PyTorch's mode="fan_out".
+	FanOut  bool
+	Gain    *float64 // 0 or more; nil means [GainRelu]
+	Uniform bool     // draws from a uniform distribution of the same variance
+}
+
+// Kaiming draws with the standard deviation gain/sqrt(fan): [KaimingNormal] and [KaimingUniform] with
+// PyTorch's mode and nonlinearity. It panics with *weft.Error if the gain is negative.
+func Kaiming(o KaimingOpts) Init {
+	gain := array.Or(o.Gain, GainRelu)
+	if !(gain >= 0) {
+		array.Failf("kaiming", "Gain", "is %v, want 0 or more", gain)
+	}
+	return func(g *weft.Generator, shape ...int) *weft.Tensor {
+		fan, out := fans("kaiming", shape)
+		if o.FanOut {
+			fan = out
+		}
+		if std := gain / math.Sqrt(fan); !o.Uniform {
+			return normal(g, std, shape)
+		}
+		return uniform(g, gain*math.Sqrt(3/fan), shape)
+	}
+}
+
+// Eye is ones where the places along both axes are equal, and zeros elsewhere: a linear layer that
+// gives its inputs back. It panics with *weft.Error if the shape has not two axes.
+func Eye(_ *weft.Generator, shape ...int) *weft.Tensor {
+	if len(shape) != 2 {
+		array.Failf("eye", "shape", "%s is not a matrix", array.ShapeString(shape))
+	}
+	return centred(1, shape)
+}
+
+// Dirac makes filters [out, in, ...] of one axis to three that give channels back: filter i of each of
+// some groups is 1 in the middle of channel i, and 0 elsewhere. It panics with *weft.Error if the shape has
+// not three to five axes, or groups do not divide the number of filters.
+func Dirac(groups int) Init {
+	return func(_ *weft.Generator, shape ...int) *weft.Tensor {
+		if len(shape) < 3 || len(shape) > 5 {
+			array.Failf("dirac", "shape", "%s are not filters: want three to five axes", array.ShapeString(shape))
+		}
+		if groups < 1 || shape[0]%groups != 0 {
+			array.Failf("dirac", "groups", "are %d, want a divisor of the %d filters", groups, shape[0])
+		}
+		return centred(groups, shape)
+	}
+}
+
+// centred is 1 in the middle of element [i, i, ...] of each group of the first axis.
+func centred(groups int, shape []int) *weft.Tensor {
+	x := weft.Zeros(shape...)
+	n := shape[0] / groups
+	for g := range groups {
+		for i := range min(n, shape[1]) {
+			at := []int{g*n + i, i}
+			for _, size := range shape[2:] {
+				if size == 0 {
+					return x
+				}
+				at = append(at, size/2)
+			}
+			x.At(at...).Fill(1)
+		}
+	}
+	return x
+}
+
+// Sparse draws a matrix from a normal distribution of mean 0, and sets a part of each column, rounded up,
+// to 0 (Martens, Deep learning via Hessian-free optimization, 2010). It panics with *weft.Error if the
+// shape has not two axes or zeros is not in [0, 1].
+func Sparse(zeros, std float64) Init {
+	return func(g *weft.Generator, shape ...int) *weft.Tensor {
+		if len(shape) != 2 {
+			array.Failf("sparse", "shape", "%s is not a matrix", array.ShapeString(shape))
+		}
+		if !(zeros >= 0 && zeros <= 1) {
+			array.Failf("sparse", "zeros", "are %v of a column, want 0 to 1", zeros)
+		}
+		x := normal(g, std, shape)
+		n := int(math.Ceil(zeros * float64(shape[0])))
+		if n == 0 || x.Size() == 0 {
+			return x
+		}
+		rows := source(g).Rand(shape...).ArgSort(0).Slice(weft.Range(0, n))
+		return x.Scatter(0, rows, weft.Zeros(n, shape[1]))
+	}
+}
+
 // fans returns the numbers of inputs and outputs, at least 1.
 func fans(op string, shape []int) (in, out float64) {
 	if len(shape) < 2 {

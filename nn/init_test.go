@@ -119,3 +119,52 @@ func TestInitialisers(t *testing.T) {
 		}
 	}
 }
+
+// TestInitialisersOfTorch holds gains, modes and patterns to what torch.nn.init's documentation says.
+func TestInitialisersOfTorch(t *testing.T) {
+	g := weft.NewGenerator(6)
+	normal := func(std float64) distribution {
+		return distribution{func(x float64) float64 { return standardNormal.below(x / std) }, 6 * std}
+	}
+	follows(t, "Kaiming", nn.Kaiming(nn.KaimingOpts{})(g, 150, 100), normal(math.Sqrt(2.0/100)))
+	follows(t, "Kaiming by what goes out", nn.Kaiming(nn.KaimingOpts{FanOut: true})(g, 40, 20, 3, 3), normal(math.Sqrt(2.0/(40*9))))
+	follows(t, "Kaiming with a gain", nn.Kaiming(nn.KaimingOpts{Gain: new(nn.GainTanh), Uniform: true})(g, 150, 100), evenly(5.0/3*math.Sqrt(3.0/100)))
+	follows(t, "Kaiming of leaky relu", nn.Kaiming(nn.KaimingOpts{Gain: new(nn.GainLeakyRelu(math.Sqrt(5))), Uniform: true})(g, 150, 100), evenly(math.Sqrt(1.0/100)))
+
+	if x := nn.Eye(nil, 2, 3); !slices.Equal(weft.Data[float32](x), []float32{1, 0, 0, 0, 1, 0}) {
+		t.Errorf("Eye: %v", x)
+	}
+	x := g.Randn(1, 4, 5, 6)
+	if y := x.Conv2d(nn.Dirac(1)(nil, 4, 4, 3, 3), nil, weft.ConvOpts{Padding: [2]int{1, 1}}); weft.Digest(y) != weft.Digest(x) {
+		t.Error("Dirac filters do not give their input back")
+	}
+	// Two groups of two filters over three channels.
+	want := make([]float32, 4*3*3)
+	for _, at := range []int{0*9 + 0*3 + 1, 1*9 + 1*3 + 1, 2*9 + 0*3 + 1, 3*9 + 1*3 + 1} {
+		want[at] = 1
+	}
+	if y := nn.Dirac(2)(nil, 4, 3, 3); !slices.Equal(weft.Data[float32](y), want) {
+		t.Errorf("Dirac of two groups: %v", y)
+	}
+	s := nn.Sparse(0.25, 0.01)(g, 30, 500)
+	if n := weft.Data[int64](s.Eq(0).Sum(0)); slices.Min(n) != 8 || slices.Max(n) != 8 {
+		t.Errorf("Sparse: %d to %d zeros a column of 30, want 8", slices.Min(n), slices.Max(n))
+	}
+	follows(t, "Sparse", s.Index(s.Ne(0)), normal(0.01))
+	if n := weft.Data[int64](s.Eq(0).Sum(1)); slices.Min(n) < 85 || slices.Max(n) > 185 {
+		t.Errorf("Sparse: %d to %d zeros in a row of 500", slices.Min(n), slices.Max(n))
+	}
+	for name, f := range map[string]func(){
+		"fans of a vector": func() { nn.Kaiming(nn.KaimingOpts{})(g, 3) },
+		"a gain":           func() { nn.Kaiming(nn.KaimingOpts{Gain: new(-1.0)}) },
+		"Eye":              func() { nn.Eye(g, 3) },
+		"groups":           func() { nn.Dirac(3)(g, 4, 4, 3) },
+		"filters":          func() { nn.Dirac(1)(g, 4, 4) },
+		"zeros":            func() { nn.Sparse(1.5, 1)(g, 4, 4) },
+		"a vector":         func() { nn.Sparse(0.5, 1)(g, 4) },
+	} {
+		if weft.Try(f) == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
