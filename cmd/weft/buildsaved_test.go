@@ -16,8 +16,9 @@ import (
 type savedCase struct {
 	name    string
 	inputs  []string
-	lengths []string // flags
-	args    []*weft.Tensor
+	flags   []string
+	calls   [][]*weft.Tensor
+	lengths [][]int // free ones, by call
 	f       func(x ...*weft.Tensor) []*weft.Tensor
 }
 
@@ -36,14 +37,29 @@ func wave(shape ...int) *weft.Tensor {
 
 func savedCases() []savedCase {
 	bias := weft.FromSlice([]float32{0.5, -1, 2})
+	calls := func(sizes ...int) (all [][]*weft.Tensor, lengths [][]int) {
+		for _, n := range sizes {
+			all, lengths = append(all, []*weft.Tensor{wave(n, 3)}), append(lengths, []int{n})
+		}
+		return all, lengths
+	}
+	some, lengths := calls(50, 1, 2, 3, 17, 0, 1000)
+	smooth := func(x ...*weft.Tensor) []*weft.Tensor {
+		y := x[0].Add(bias).Softmax(1)
+		return []*weft.Tensor{y, y.Mul(x[0]).Mean(1), x[0]}
+	}
 	return []savedCase{
-		{"bell", nil, nil, []*weft.Tensor{wave(20)}, func(x ...*weft.Tensor) []*weft.Tensor {
+		{"bell", nil, nil, [][]*weft.Tensor{{wave(20)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Mul(x[0]).Neg().Exp()}
 		}},
-		{"smooth", []string{"x[n 3]"}, []string{"--length", "n=50"}, []*weft.Tensor{wave(50, 3)}, func(x ...*weft.Tensor) []*weft.Tensor {
+		{"columns", []string{"x[n 3]"}, []string{"--length", "n=50"}, some[:1], nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Add(bias).Softmax(1), x[0].Sum(0)}
 		}},
-		{"long", nil, nil, []*weft.Tensor{wave(100000), wave(100000)}, func(x ...*weft.Tensor) []*weft.Tensor {
+		{"smooth", []string{"x[n 3]"}, nil, some, lengths, smooth},
+		{"mean", []string{"x[n]"}, nil, [][]*weft.Tensor{{wave(20)}, {wave(0)}, {wave(1)}, {wave(2)}, {wave(100000)}}, [][]int{{20}, {0}, {1}, {2}, {100000}}, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Mul(x[0]).Mean(), x[0].Sub(x[0].Mean())}
+		}},
+		{"long", nil, nil, [][]*weft.Tensor{{wave(100000), wave(100000)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Mul(x[1]).Mean(), x[0].Tanh().Sub(x[1])}
 		}},
 	}
@@ -67,29 +83,34 @@ func TestBuildSaved(t *testing.T) {
 	for _, c := range cases {
 		f := weft.Compile(c.f)
 		var example []any
-		for _, x := range c.args {
+		for _, x := range c.calls[0] {
 			example = append(example, x)
 		}
 		if err := f.Save(c.name+".weft", example, weft.SaveOpts{Inputs: c.inputs}); err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		if code := run(append([]string{"build", c.name + ".weft", "-o", "out/" + c.name}, c.lengths...), strings.NewReader(""), &out, &out); code != ok {
+		if code := run(append([]string{"build", c.name + ".weft", "-o", "out/" + c.name}, c.flags...), strings.NewReader(""), &out, &out); code != ok {
 			t.Fatalf("%s: %s", c.name, out.String())
 		}
-		var names []string
-		calls.WriteString("{\n")
-		for i, y := range f.Func()(c.args...) {
-			want.WriteString(bitsOf(weft.Data[float32](y)) + "\n")
-			names = append(names, fmt.Sprint("y", i))
-			fmt.Fprintf(&calls, "y%d := make([]float32, %d)\n", i, y.Size())
-		}
-		results := strings.Join(names, ", ")
-		for _, x := range c.args {
-			names = append(names, fmt.Sprintf("wave(%d)", x.Size()))
-		}
 		fmt.Fprintf(&imports, "\t\"built/out/%s\"\n", c.name)
-		fmt.Fprintf(&calls, "%s.%s(%s)\nshow(%s)\n}\n", c.name, strings.ToUpper(c.name[:1])+c.name[1:], strings.Join(names, ", "), results)
+		for k, args := range c.calls {
+			var names []string
+			calls.WriteString("{\n")
+			for i, y := range f.Func()(args...) {
+				want.WriteString(c.name + bitsOf(weft.Data[float32](y)) + "\n")
+				names = append(names, fmt.Sprint("y", i))
+				fmt.Fprintf(&calls, "y%d := make([]float32, %d)\n", i, y.Size())
+			}
+			results := strings.Join(names, ", ")
+			for _, x := range args {
+				names = append(names, fmt.Sprintf("wave(%d)", x.Size()))
+			}
+			if c.lengths != nil {
+				names = append(names, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.lengths[k]), " ", ", "), "[]"))
+			}
+			fmt.Fprintf(&calls, "%s.%s(%s)\nshow(%q, %s)\n}\n", c.name, strings.ToUpper(c.name[:1])+c.name[1:], strings.Join(names, ", "), c.name, results)
+		}
 	}
 	main := "package main\n\nimport (\n\t\"fmt\"\n\t\"math\"\n\n" + imports.String() + `)
 
@@ -101,8 +122,9 @@ func wave(n int) []float32 {
 	return x
 }
 
-func show(all ...[]float32) {
+func show(name string, all ...[]float32) {
 	for _, x := range all {
+		fmt.Print(name)
 		for _, v := range x {
 			fmt.Printf("%08x", math.Float32bits(v))
 		}
@@ -131,8 +153,10 @@ func main() {
 		if err != nil {
 			t.Fatalf("go %v: %v\n%s", args, err, out)
 		}
-		if args[0] == "run" && string(out) != want.String() {
-			t.Error("the bits of a package are not those of the function")
+		for i, line := range strings.Split(want.String(), "\n") {
+			if got := strings.Split(string(out), "\n"); args[0] == "run" && (i >= len(got) || got[i] != line) {
+				t.Errorf("line %d: %.60s, want %.60s", i, got[i], line)
+			}
 		}
 	}
 	for _, c := range cases {

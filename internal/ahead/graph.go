@@ -3,51 +3,36 @@ package ahead
 import (
 	"fmt"
 	"go/token"
-	"math"
+	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"text/template"
 
 	"weft/internal/array"
-	"weft/internal/device"
-	"weft/internal/exec"
 	"weft/internal/gosource"
-	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/plan"
 	"weft/internal/raw"
-	"weft/internal/rewrite"
 	"weft/internal/saved"
 	"weft/internal/x86"
 )
 
 // A saved program is built from its plan: each step of the plan becomes a line of Go that runs a
-// kernel. A kernel is a loop program as Go source and as machine code.
-
-// model is what plans of built programs are made by: the package runs on any processor. Copies between
-// different axes are kernels.
-var model = device.Model{Costs: device.Costs{
-	Line: 64, Band: 1 << 20, Rows: 24 << 10, Far: 4 << 20,
-	Transpose: math.MaxInt, TransposedEpilogue: math.MaxInt, ReadTogether: 4 << 20, Gather: 64,
-	WakeMulAdds: 1 << 20, PartRows: 16, PartElements: 1 << 16,
-	ShortRow: 0, ShortElements: math.MaxInt, ShortWork: math.MaxInt,
-	Recompute: 6, RecomputeOps: 4, RecomputeBroadcast: 16, Store: 64,
-}}
+// kernel. A kernel is a loop program as Go source and as machine code. Numbers of the plan that depend
+// on free lengths become expressions of them.
 
 // GraphOpts are the options of [WriteGraph].
 type GraphOpts struct {
-	Package, Name string // of the package and its function
-	Lengths       map[string]int
+	Package, Name string         // of the package and its function
+	Lengths       map[string]int // free lengths that are fixed
 }
 
 // An argument is an array of the function as templates see it.
 type argument struct {
 	Name, Type string // of the slice, of its elements
 	What       string // the type as text
-	Size       int
-	DType      array.DType
+	Size       string // the number of elements, a Go expression
 }
 
 // A constant is a part of the file of constants.
@@ -55,39 +40,56 @@ type constant struct{ At, Bytes, Width int }
 
 // A graphKernel is a distinct loop program.
 type graphKernel struct {
-	Number                    int
-	Does, Source              string
-	Scalars, Axes, Lane, Bufs int
-	Moves                     []string // by buffer: bits of the axes along which it moves
-	Reduces                   bool
-	Cost                      int
-	Codes                     []code
-	program                   *loop.Program
-	unitExtent                int
+	Number              int
+	Does                string
+	Scalars, Axes, Lane int
+	Moves               []string // by buffer: bits of the axes along which it moves
+	Sizes               []string // by buffer: bytes of an element
+	Reduces             bool
+	Cost                int
+	Codes               []code
+	program             *loop.Program
 }
 
 // A graphStep runs a kernel.
 type graphStep struct {
-	Kernel   int
-	Does     string
-	Words    []string
-	Pointers []string
+	Kernel int
+	Does   string
+	Words  []string
+	Places []string
+	Around []string // extents of axes around the kernel
+}
+
+// A layout is the steps for some lengths.
+type layout struct {
+	Func    string
+	When    string   // the lengths for which it is, a Go condition; "" for all others
+	Refuses bool     // the program does not take these lengths
+	Parts   []string // bytes of the parts of temporary memory
+	Slots   []string
+	Steps   []graphStep
+	Divides []divide
 }
 
 type graphUnit struct {
 	GraphOpts
+	Free          []string // names of free lengths
 	Args, Results []argument
+	Copies        [][2]string // results that are arguments, or other results
 	Constants     []constant
-	Slots         []string // the Go expression of each slot
-	Arena         int      // words
+	Layouts       []*layout
 	Kernels       []*graphKernel
-	Steps         []graphStep
+	Tests         []string // lengths as elements of Go literals
 	Source        string
 	Imports       []string
 	Ptrs, Words   int
 	Scratch       int
 	Fuel          int
-	data          []byte
+	UsesMath      bool
+
+	data    []byte
+	numbers map[string]int // of kernels by their keys
+	placed  map[int]int    // constants by state
 }
 
 // WriteGraph returns the files of a package for a saved program.
@@ -95,9 +97,9 @@ func WriteGraph(p *saved.Program, o GraphOpts) (map[string][]byte, error) {
 	if !token.IsIdentifier(o.Package) || o.Package == "main" || !token.IsIdentifier(o.Name) || !token.IsExported(o.Name) {
 		return nil, fmt.Errorf("build: %q and %q cannot be the names of a package and a function", o.Package, o.Name)
 	}
-	u := &graphUnit{GraphOpts: o, Ptrs: loop.MaxBufs, Words: loop.MaxWords, Fuel: fuel}
+	u := &graphUnit{GraphOpts: o, Ptrs: loop.MaxBufs, Words: loop.MaxWords, Fuel: fuel, numbers: map[string]int{}, placed: map[int]int{}}
 	var err error
-	if e := array.Try(func() { err = u.plan(p) }); e != nil {
+	if e := array.Try(func() { err = u.describe(p) }); e != nil {
 		err = e
 	}
 	if err != nil {
@@ -106,100 +108,94 @@ func WriteGraph(p *saved.Program, o GraphOpts) (map[string][]byte, error) {
 	return u.files()
 }
 
-// plan plans the program and describes what it does.
-func (u *graphUnit) plan(p *saved.Program) error {
-	if len(p.Writes) > 0 {
-		return fmt.Errorf("%s writes tensors", p.Name)
-	}
-	lengths := make([]int, len(p.Lengths))
-	for i, name := range p.Lengths {
+// maxFree is the number of lengths that may be free: each doubles the layouts.
+const maxFree = 3
+
+// describe plans the program and describes what it does.
+func (u *graphUnit) describe(p *saved.Program) error {
+	z := sizing{p: p}
+	for _, name := range p.Lengths {
 		n, ok := u.Lengths[name]
 		if !ok {
-			return fmt.Errorf("the length %s is free", name)
+			n = -1
+			u.Free = append(u.Free, u.unused(name))
 		}
-		lengths[i] = n
+		z.fixed = append(z.fixed, n)
 	}
-	g := ir.New()
-	var sigs []plan.Sig
-	outs := p.Build(g, lengths, func(i int) *ir.Node {
-		t := p.TypeOf(i, lengths)
-		return g.Input(i, t.DType, t.Shape)
-	}, func(_ ir.Op, a ir.Attrs, d array.DType, weak bool) *ir.Node {
-		n := &p.Numbers[p.NumberAt(a)]
-		text := n.Value
-		switch {
-		case n.Kind == "formula" && n.Formula.Do == saved.DoConstant:
-			text = n.Formula.Value
-		case n.Kind != "constant":
-			array.Failf(p.Name, "", "has numbers that change from call to call: draws, or a count of steps")
-		}
-		return number(g, exec.Number{Float: saved.Constant(text), Kind: array.CatFloat}, d, weak)
-	})
-	for i := range p.Sources {
-		t := p.TypeOf(i, lengths)
-		sigs = append(sigs, plan.Sig{DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)})
+	switch {
+	case len(p.Writes) > 0:
+		return fmt.Errorf("%s writes tensors", p.Name)
+	case len(u.Free) > maxFree:
+		return fmt.Errorf("%s has %d free lengths, %d at most can be built: fix some with --length", p.Name, len(u.Free), maxFree)
 	}
-	pl := plan.Build(rewrite.RunRules(outs, p.Rewrites(), nil).Outs, sigs, nil, &model)
-	if err := buildable(pl); err != nil {
+	all, multiple, err := z.trials()
+	if err != nil {
 		return err
 	}
-	for i := range p.Inputs {
-		in := &p.Inputs[i]
-		d, _ := array.ParseDType(in.DType)
-		shape := make([]int, len(in.Shape))
-		for a, s := range in.Shape {
-			if shape[a] = s.Size; s.Free {
-				shape[a] = lengths[s.Size]
+	f := newFitter(u.Free, all)
+	if err := u.arguments(p, f, all); err != nil {
+		return err
+	}
+	general, err := u.layout(p, f, all)
+	if err != nil {
+		return err
+	}
+	general.Func = "steps"
+	if multiple {
+		for k, i := range z.free() {
+			if n := int64(p.Example[i]); n > 1 {
+				general.Divides = append(general.Divides, divide{u.Free[k], n})
 			}
 		}
-		u.Args = append(u.Args, argumentOf(in.Name, d, shape))
 	}
-	for i := range p.Outputs {
-		o := &p.Outputs[i]
-		if o.Result < 0 {
-			return fmt.Errorf("result %s is an argument", o.Name)
-		}
-		u.Results = append(u.Results, argumentOf(o.Name, outs[o.Result].DType, outs[o.Result].Shape))
-	}
-	u.slots(p, pl)
-	return u.steps(pl)
-}
-
-// number is a number of the program as a node.
-func number(g *ir.Graph, x exec.Number, d array.DType, weak bool) *ir.Node {
-	if d.Float() {
-		return g.Node(ir.Const, ir.Value{Float: x.Real(d)}, d, nil, weak)
-	}
-	bits := int64(x.Bits(d))
-	if rest := 64 - 8*d.Size(); rest > 0 && !d.Unsigned() && d != array.Bool {
-		bits = bits << rest >> rest
-	}
-	return g.Node(ir.Const, ir.Value{Int: bits}, d, nil, weak)
-}
-
-// buildable returns an error that lists the operations which are not loop programs.
-func buildable(pl *plan.Plan) error {
-	counts := map[string]int{}
-	for _, s := range pl.Steps {
-		switch {
-		case s.Kernel == nil:
-			counts[s.Node.Op.OpName()]++
-		case s.Kernel.Ragged != nil:
-			counts[s.Kernel.Ragged.Node.Op.OpName()+" over items"]++
+	for z.ones = 1; z.ones < 1<<len(u.Free); z.ones++ {
+		if err := u.ones(z, all[0].plan); err != nil {
+			return err
 		}
 	}
-	if len(counts) == 0 {
+	u.Layouts = append(u.Layouts, general)
+	u.tests(all)
+	return nil
+}
+
+// ones adds the layout for lengths of 1, if it computes otherwise than the general one does for them:
+// which order a reduction has depends on which axes are longer than 1.
+func (u *graphUnit) ones(z sizing, general *plan.Plan) error {
+	var when []string
+	for i, name := range u.Free {
+		if z.ones>>i&1 != 0 {
+			when = append(when, name+" == 1")
+		}
+	}
+	all, multiple, err := z.trials()
+	l := &layout{Refuses: true}
+	switch {
+	case err != nil || multiple:
+	case computesLike(general, all[0].plan):
 		return nil
-	}
-	var list []string
-	for name, n := range counts {
-		if n > 1 {
-			name = fmt.Sprintf("%d %s", n, name)
+	default:
+		if l, err = u.layout(z.p, newFitter(u.Free, all), all); err != nil {
+			return err
 		}
-		list = append(list, name)
 	}
-	sort.Strings(list)
-	return fmt.Errorf("these operations are not loop programs, which alone can be built: %s", strings.Join(list, ", "))
+	l.Func, l.When = fmt.Sprint("steps", z.ones), strings.Join(when, " && ")
+	u.Layouts = slices.Insert(u.Layouts, 0, l) // more conditions first
+	return nil
+}
+
+// graphReserved are names that the templates of graphs use, and Go's own that they need.
+var graphReserved = []string{"vector", "slot", "wants", "divides", "kernels", "constant", "run", "unsafe", "math", "uint64", "float32", "float64", "int", "copy", "temporary", "take", "memory",
+	"t", "at", "random", "number", "same", "lengths", "len", "make", "range", "panic", "bits", "embed", "memoryOf", "fmt", "init", "_", "true", "false", "nil"}
+
+// unused returns a name that is no other parameter, nor one of the package's.
+func (u *graphUnit) unused(name string) string {
+	taken := func(name string) bool {
+		return token.IsKeyword(name) || slices.Contains(graphReserved, name) || slices.Contains(u.Free, name) || slices.ContainsFunc(u.All(), func(a argument) bool { return a.Name == name })
+	}
+	for taken(name) {
+		name += "_"
+	}
+	return name
 }
 
 // goElement is the Go type of elements of d.
@@ -211,43 +207,174 @@ func goElement(d array.DType) string {
 	return d.String()
 }
 
-func argumentOf(name string, d array.DType, shape []int) argument {
-	what := strings.ReplaceAll(array.TypeString(d, shape), ",", "")
-	if reserved[name] || graphReserved[name] || token.IsKeyword(name) {
-		name += "_"
+// arguments describes the arrays of the function.
+func (u *graphUnit) arguments(p *saved.Program, f *fitter, all []*trial) error {
+	one := func(name string, at func(t *trial) (array.DType, []int)) (argument, error) {
+		d, first := at(all[0])
+		a := argument{Name: u.unused(name), Type: goElement(d)}
+		var sizes []string
+		total := make([]int64, len(all))
+		for axis := range first {
+			values := make([]int64, len(all))
+			for i, t := range all {
+				_, shape := at(t)
+				values[i], total[i] = int64(shape[axis]), int64(array.Size(shape))
+			}
+			s, ok := f.fit(values)
+			if !ok {
+				return a, fmt.Errorf("the size of axis %d of %s is no polynomial of the free lengths: fix one with --length", axis, name)
+			}
+			sizes = append(sizes, s)
+		}
+		for i, t := range all {
+			_, shape := at(t)
+			total[i] = int64(array.Size(shape))
+		}
+		var ok bool
+		if a.Size, ok = f.fit(total); !ok {
+			return a, fmt.Errorf("the size of %s is no polynomial of the free lengths: fix one with --length", name)
+		}
+		a.What = d.String() + "[" + strings.Join(sizes, " ") + "]"
+		return a, nil
 	}
-	return argument{Name: name, Type: goElement(d), What: what, Size: array.Size(shape), DType: d}
+	for i := range p.Inputs {
+		a, err := one(p.Inputs[i].Name, func(t *trial) (array.DType, []int) { x := p.TypeOf(i, t.lengths); return x.DType, x.Shape })
+		if err != nil {
+			return err
+		}
+		u.Args = append(u.Args, a)
+	}
+	for i := range p.Outputs {
+		a, err := one(p.Outputs[i].Name, func(t *trial) (array.DType, []int) { x := t.results[i]; return x.DType, x.Shape })
+		if err != nil {
+			return err
+		}
+		u.Results = append(u.Results, a)
+		o := &p.Outputs[i]
+		if o.Result < 0 {
+			u.Copies = append(u.Copies, [2]string{a.Name, u.Args[o.Input].Name})
+		} else if k := slices.IndexFunc(p.Outputs[:i], func(x saved.Output) bool { return x.Result == o.Result }); k >= 0 {
+			u.Copies = append(u.Copies, [2]string{a.Name, u.Results[k].Name})
+		}
+	}
+	return nil
 }
 
-// graphReserved are names that the templates of graphs use.
-var graphReserved = map[string]bool{"vector": true, "slot": true, "wants": true, "kernels": true, "memories": true, "memory": true, "constant": true, "run": true}
+// layout describes the steps of a plan, given for several lengths.
+func (u *graphUnit) layout(p *saved.Program, f *fitter, all []*trial) (*layout, error) {
+	if err := same(all); err != nil {
+		return nil, err
+	}
+	l := &layout{}
+	if err := u.slots(p, f, all, l); err != nil {
+		return nil, err
+	}
+	for i := range all[0].plan.Steps {
+		if err := u.step(f, all, i, l); err != nil {
+			return nil, err
+		}
+	}
+	l.Divides = f.divides
+	return l, nil
+}
 
 // slots says where the memory of the plan is.
-func (u *graphUnit) slots(p *saved.Program, pl *plan.Plan) {
-	u.Slots = make([]string, len(pl.Slots))
+func (u *graphUnit) slots(p *saved.Program, f *fitter, all []*trial, l *layout) error {
+	pl := all[0].plan
+	l.Slots = make([]string, len(pl.Slots))
 	for i, source := range p.Sources {
-		if source >= 0 {
-			u.Slots[i] = "unsafe.Pointer(unsafe.SliceData(" + u.Args[source].Name + "))"
-			continue
+		switch {
+		case source >= 0:
+			l.Slots[i] = "memoryOf(" + u.Args[source].Name + ")"
+		case pl.Slots[i].Last >= 0:
+			l.Slots[i] = fmt.Sprintf("constant(%d)", u.constant(^source, &p.State[^source].View))
 		}
-		if pl.Slots[i].Last < 0 {
-			continue
+	}
+	for i, o := range slices.Backward(p.Outputs) { // of results that are the same the first one is computed
+		if o.Result >= 0 {
+			l.Slots[pl.Outs[o.Result].Slot] = "memoryOf(" + u.Results[i].Name + ")"
 		}
-		u.Slots[i] = fmt.Sprintf("constant(%d)", len(u.Constants))
-		v := &p.State[^source].View
-		u.constant(v)
 	}
-	for i, o := range pl.Outs {
-		u.Slots[o.Slot] = "unsafe.Pointer(unsafe.SliceData(" + u.Results[i].Name + "))"
+	first := pl.Inputs + len(pl.Outs)
+	if len(u.Free) == 0 {
+		if pl.Arena > 0 {
+			l.Parts = []string{fmt.Sprint(pl.Arena)}
+		}
+		for i := first; i < len(pl.Slots); i++ {
+			l.Slots[i] = fmt.Sprintf("temporary[0].part(%d, %d)", pl.Slots[i].Offset, pl.Slots[i].Bytes)
+		}
+		return nil
 	}
-	u.Arena = (pl.Arena + 7) / 8
-	for i := pl.Inputs + len(pl.Outs); i < len(pl.Slots); i++ {
-		u.Slots[i] = fmt.Sprintf("unsafe.Add(memory, %d)", pl.Slots[i].Offset)
+	part, sizes, err := parts(f, all, first)
+	if err != nil {
+		return err
 	}
+	l.Parts = sizes
+	for i := first; i < len(pl.Slots); i++ {
+		if part[i] >= 0 {
+			l.Slots[i] = fmt.Sprintf("temporary[%d]", part[i])
+		}
+	}
+	return nil
 }
 
-// constant adds the elements of an array to the file of constants.
-func (u *graphUnit) constant(v *array.View) {
+// parts gives temporaries that are alive at different times the same part of memory. It returns the part
+// of each slot, -1 for none, and the bytes of each part.
+func parts(f *fitter, all []*trial, first int) (part []int, sizes []string, err error) {
+	pl := all[0].plan
+	begin, end := make([]int, len(pl.Slots)), make([]int, len(pl.Slots))
+	part = make([]int, len(pl.Slots))
+	for i := range begin {
+		begin[i], part[i] = len(pl.Steps), -1
+	}
+	for i := range pl.Steps {
+		for _, o := range pl.Steps[i].Kernel.Binds {
+			begin[o.Slot], end[o.Slot] = min(begin[o.Slot], i), i
+		}
+	}
+	var order []int
+	for i := first; i < len(pl.Slots); i++ {
+		if begin[i] < len(pl.Steps) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return begin[a] - begin[b] })
+	var until []int // by part: the last step that uses it
+	var bytes []map[string]bool
+	for _, i := range order {
+		values := make([]int64, len(all))
+		for t := range all {
+			values[t] = int64(all[t].plan.Slots[i].Bytes)
+		}
+		size, ok := f.fit(values)
+		if !ok {
+			return nil, nil, fmt.Errorf("the size of temporary memory is no polynomial of the free lengths: fix one with --length")
+		}
+		at := slices.IndexFunc(until, func(last int) bool { return last < begin[i] })
+		if at < 0 {
+			at = len(until)
+			until, bytes = append(until, 0), append(bytes, map[string]bool{})
+		}
+		part[i], until[at] = at, end[i]
+		bytes[at][size] = true
+	}
+	for _, b := range bytes {
+		list := slices.Sorted(maps.Keys(b))
+		if len(list) == 1 {
+			sizes = append(sizes, list[0])
+		} else {
+			sizes = append(sizes, "max("+strings.Join(list, ", ")+")")
+		}
+	}
+	return part, sizes, nil
+}
+
+// constant returns the number of an array in the file of constants.
+func (u *graphUnit) constant(state int, v *array.View) int {
+	if n, ok := u.placed[state]; ok {
+		return n
+	}
+	u.placed[state] = len(u.Constants)
 	if len(u.data) == 0 {
 		u.data = []byte("// Code generated by weft build: arrays.\n")
 	}
@@ -264,52 +391,80 @@ func (u *graphUnit) constant(v *array.View) {
 	}
 	u.Constants = append(u.Constants, constant{len(u.data), b.Len(), width})
 	u.data = append(u.data, b.String()...)
+	return u.placed[state]
 }
 
-// steps describes the steps of a plan and their kernels.
-func (u *graphUnit) steps(pl *plan.Plan) error {
-	numbers := map[string]int{}
-	for i := range pl.Steps {
-		k := pl.Steps[i].Kernel
-		key := k.Prog.Key()
-		n, ok := numbers[key]
+// step describes step i.
+func (u *graphUnit) step(f *fitter, all []*trial, i int, l *layout) error {
+	k := all[0].plan.Steps[i].Kernel
+	each := func(get func(k *plan.Kernel) int) (string, error) {
+		values := make([]int64, len(all))
+		for t := range all {
+			values[t] = int64(get(all[t].plan.Steps[i].Kernel))
+		}
+		s, ok := f.fit(values)
 		if !ok {
-			n = len(u.Kernels)
-			numbers[key] = n
-			if err := u.kernel(k); err != nil {
+			return "", fmt.Errorf("a number of step %d (%s) is no polynomial of the free lengths: fix one with --length", i, oneLine(k.Prog.Name))
+		}
+		return s, nil
+	}
+	number, err := u.kernel(k)
+	if err != nil {
+		return err
+	}
+	s := graphStep{Kernel: number, Does: oneLine(k.Prog.Name)}
+	for w := 2; w < k.Prog.Words(); w++ {
+		values := make([]uint64, len(all))
+		for t := range all {
+			values[t] = all[t].plan.Steps[i].Kernel.Words[w]
+		}
+		kind := loop.None
+		if at := w - k.Prog.ScalarWord(0); at < len(k.Prog.Scalars) {
+			kind = k.Prog.Scalars[at]
+		}
+		x, ok := f.word(values, kind)
+		if !ok {
+			return fmt.Errorf("a number of step %d (%s) depends on the free lengths in no way that is known: fix one with --length", i, s.Does)
+		}
+		u.UsesMath = u.UsesMath || strings.Contains(x, "math.")
+		s.Words = append(s.Words, x)
+	}
+	for a := range k.Around {
+		n, err := each(func(k *plan.Kernel) int { return k.Around[a].Extent })
+		if err != nil {
+			return err
+		}
+		s.Around = append(s.Around, n)
+	}
+	for b := range k.Binds {
+		size := k.Binds[b].DType.Size()
+		at, err := each(func(k *plan.Kernel) int { return k.Binds[b].Offset * size })
+		if err != nil {
+			return err
+		}
+		for a := range k.Around {
+			by, err := each(func(k *plan.Kernel) int { return k.Around[a].Strides[b] * size })
+			if err != nil {
 				return err
 			}
-		}
-		s := graphStep{Kernel: n, Does: strings.Join(strings.Fields(k.Prog.Name), " ")}
-		for _, w := range k.Words[2:k.Prog.Words()] {
-			s.Words = append(s.Words, literal(w))
-		}
-		for _, o := range k.Binds {
-			at := fmt.Sprintf("slot[%d]", o.Slot)
-			if o.Offset != 0 {
-				at = fmt.Sprintf("unsafe.Add(%s, %d)", at, o.Offset*o.DType.Size())
+			if by != "0" {
+				at += fmt.Sprintf(" + a%d*%s", a, by)
 			}
-			s.Pointers = append(s.Pointers, at)
 		}
-		if len(k.Around) > 0 {
-			return fmt.Errorf("%s has more axes than a kernel", s.Does)
-		}
-		u.Steps = append(u.Steps, s)
+		s.Places = append(s.Places, fmt.Sprintf("{slot[%d], %s}", k.Binds[b].Slot, strings.TrimPrefix(at, "0 + ")))
 	}
+	l.Steps = append(l.Steps, s)
 	return nil
 }
 
-func literal(w uint64) string {
-	if w > 1<<32 {
-		return fmt.Sprintf("%#x", w)
-	}
-	return fmt.Sprint(w)
-}
-
-// kernel adds a kernel.
-func (u *graphUnit) kernel(k *plan.Kernel) error {
+// kernel returns the number of a kernel.
+func (u *graphUnit) kernel(k *plan.Kernel) (int, error) {
 	p := k.Prog
-	g := &graphKernel{Number: len(u.Kernels), Does: strings.Join(strings.Fields(p.Name), " "), Scalars: len(p.Scalars), Axes: len(p.Axes), Lane: p.Lane, Bufs: len(p.Bufs), Cost: k.Cost, program: p}
+	key := p.Key()
+	if n, ok := u.numbers[key]; ok {
+		return n, nil
+	}
+	g := &graphKernel{Number: len(u.Kernels), Does: oneLine(p.Name), Scalars: len(p.Scalars), Axes: len(p.Axes), Lane: p.Lane, Cost: k.Cost, program: p}
 	g.Reduces = p.Axes[p.Lane].Kind == loop.Reduce
 	for _, b := range p.Bufs {
 		bits := 0
@@ -318,18 +473,40 @@ func (u *graphUnit) kernel(k *plan.Kernel) error {
 				bits |= 1 << a
 			}
 		}
-		g.Moves = append(g.Moves, fmt.Sprintf("%#b", bits))
+		g.Moves, g.Sizes = append(g.Moves, fmt.Sprintf("%#b", bits)), append(g.Sizes, fmt.Sprint(b.DType.Size()))
 	}
 	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
 		c, err := x86.Compile(p, isa)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		u.Scratch = max(u.Scratch, (c.Scratch+64)&^63)
 		g.Codes = append(g.Codes, code{ISA: fmt.Sprintf("kernel%d%s", g.Number, isa), Lines: data(c.Code), Size: len(c.Code)})
 	}
+	u.numbers[key] = g.Number
 	u.Kernels = append(u.Kernels, g)
-	return nil
+	return g.Number, nil
+}
+
+// tests chooses lengths for the test of the package: few elements, but more than one block of a row.
+func (u *graphUnit) tests(all []*trial) {
+	if len(u.Free) == 0 {
+		u.Tests = []string{""}
+		return
+	}
+	for _, t := range all {
+		total := 0
+		for _, x := range t.results {
+			total += array.Size(x.Shape)
+		}
+		if total < 1<<16 && len(u.Tests) < 5 {
+			u.Tests = append(u.Tests, strings.Trim(strings.ReplaceAll(fmt.Sprint(t.free), " ", ", "), "[]"))
+		}
+	}
+	one := strings.TrimSuffix(strings.Repeat("1, ", len(u.Free)), ", ")
+	if !slices.ContainsFunc(u.Layouts, func(l *layout) bool { return l.Refuses }) && len(u.Layouts[len(u.Layouts)-1].Divides) == 0 {
+		u.Tests = append(u.Tests, one, strings.ReplaceAll(one, "1", "0"))
+	}
 }
 
 // Codes are the machine codes of all kernels.
@@ -363,11 +540,17 @@ func (u *graphUnit) files() (map[string][]byte, error) {
 // Base is the name of the files without their ends.
 func (u *graphUnit) Base() string { return strings.ToLower(strings.ReplaceAll(u.Name, "_", "")) }
 
+// All are the results and arguments.
+func (u *graphUnit) All() []argument { return slices.Concat(u.Results, u.Args) }
+
 // Params are the parameters of the function.
 func (u *graphUnit) Params() string {
 	var s []string
-	for _, a := range slices.Concat(u.Results, u.Args) {
+	for _, a := range u.All() {
 		s = append(s, a.Name+" []"+a.Type)
+	}
+	if len(u.Free) > 0 {
+		s = append(s, strings.Join(u.Free, ", ")+" int")
 	}
 	return strings.Join(s, ", ")
 }
@@ -375,16 +558,27 @@ func (u *graphUnit) Params() string {
 // Names are its arguments.
 func (u *graphUnit) Names() string {
 	var s []string
-	for _, a := range slices.Concat(u.Results, u.Args) {
+	for _, a := range u.All() {
 		s = append(s, a.Name)
 	}
-	return strings.Join(s, ", ")
+	return strings.Join(append(s, u.Free...), ", ")
 }
 
-// All are the results and arguments.
-func (u *graphUnit) All() []argument { return slices.Concat(u.Results, u.Args) }
+// FreeList lists the free lengths.
+func (u *graphUnit) FreeList() string { return strings.Join(u.Free, ", ") }
 
-// Join lists expressions.
+// HasParts reports temporary memory.
+func (u *graphUnit) HasParts() bool {
+	return slices.ContainsFunc(u.Layouts, func(l *layout) bool { return len(l.Parts) > 0 })
+}
+
+// HasDivides reports lengths that must be multiples.
+func (u *graphUnit) HasDivides() bool {
+	return slices.ContainsFunc(u.Layouts, func(l *layout) bool { return len(l.Divides) > 0 })
+}
+
+func (l *layout) PartList() string      { return strings.Join(l.Parts, ", ") }
 func (s graphStep) WordList() string    { return strings.Join(s.Words, ", ") }
-func (s graphStep) PointerList() string { return strings.Join(s.Pointers, ", ") }
+func (s graphStep) PlaceList() string   { return strings.Join(s.Places, ", ") }
 func (k *graphKernel) MoveList() string { return strings.Join(k.Moves, ", ") }
+func (k *graphKernel) SizeList() string { return strings.Join(k.Sizes, ", ") }

@@ -371,7 +371,7 @@ func (p *Program) checkDefault(in *Value) {
 // checkGraph builds the graph and checks what is done with its results.
 func (p *Program) checkGraph(lengths []int) {
 	for _, s := range p.Sources {
-		t := p.typeOf(s, lengths)
+		t := p.TypeOf(s, lengths)
 		array.CheckShape("loadprogram", t.Shape, t.DType)
 	}
 	outs, _ := p.plain(lengths)
@@ -394,7 +394,7 @@ func (p *Program) checkGraph(lengths []int) {
 			malformed("a write is of what is not there, or the second one")
 		}
 		written[w.Source] = true
-		if t := p.typeOf(p.Sources[w.Source], lengths); outs[w.Result].DType != t.DType || !array.Equal(outs[w.Result].Shape, t.Shape) {
+		if t := p.TypeOf(p.Sources[w.Source], lengths); outs[w.Result].DType != t.DType || !array.Equal(outs[w.Result].Shape, t.Shape) {
 			malformed("%s is written where %s is", array.TypeString(outs[w.Result].DType, outs[w.Result].Shape), array.TypeString(t.DType, t.Shape))
 		}
 	}

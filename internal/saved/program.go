@@ -197,9 +197,6 @@ func (p *Program) build(to *ir.Graph, lengths []int, source func(i int) *ir.Node
 	return outs, e.nodes
 }
 
-// TypeOf returns the type of source i of the graph for lengths.
-func (p *Program) TypeOf(i int, lengths []int) ir.Type { return p.typeOf(p.Sources[i], lengths) }
-
 // Rewrites returns the rules that rewrite the graph before it is planned. A rule that is gone has been
 // found to be no gain.
 func (p *Program) Rewrites() []*rewrite.Rule {
@@ -221,8 +218,8 @@ func (p *Program) Rewrites() []*rewrite.Rule {
 	return rules
 }
 
-// typeOf is the type of a source for lengths.
-func (p *Program) typeOf(source int, lengths []int) ir.Type {
+// TypeOf returns the type of a source for lengths: i is input i, ^i is state i.
+func (p *Program) TypeOf(source int, lengths []int) ir.Type {
 	if source < 0 {
 		s := &p.State[^source]
 		return ir.Type{DType: dtypeOf(s.DType), Shape: s.Shape}
@@ -241,7 +238,7 @@ func (p *Program) typeOf(source int, lengths []int) ir.Type {
 func (p *Program) plain(lengths []int) (outs, nodes []*ir.Node) {
 	g := ir.New()
 	return p.build(g, lengths, func(i int) *ir.Node {
-		t := p.typeOf(p.Sources[i], lengths)
+		t := p.TypeOf(p.Sources[i], lengths)
 		return g.Input(i, t.DType, t.Shape)
 	}, func(o ir.Op, a ir.Attrs, d array.DType, weak bool) *ir.Node {
 		p.NumberAt(a)
@@ -268,7 +265,7 @@ func (p *Program) NumberAt(a ir.Attrs) int {
 // outputType is the type of an output for lengths, of results of the graph.
 func (p *Program) outputType(o *Output, outs []*ir.Node, lengths []int) ir.Type {
 	if o.Result < 0 {
-		return p.typeOf(o.Input, lengths)
+		return p.TypeOf(o.Input, lengths)
 	}
 	return ir.Type{DType: outs[o.Result].DType, Shape: outs[o.Result].Shape}
 }

@@ -1,0 +1,250 @@
+package ahead
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+	"strings"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/loop"
+	"weft/internal/plan"
+	"weft/internal/rewrite"
+	"weft/internal/saved"
+)
+
+// modelFor is what plans of built programs are made by: the package runs on any processor. Copies between
+// different axes are kernels. Plans for free lengths must have the same steps for all, so that nothing
+// is cut by size.
+func modelFor(free bool) *device.Model {
+	m := &device.Model{Costs: device.Costs{
+		Line: 64, Band: 1 << 20, Rows: 24 << 10, Far: 4 << 20,
+		Transpose: math.MaxInt, TransposedEpilogue: math.MaxInt, ReadTogether: 4 << 20, Gather: 64,
+		WakeMulAdds: 1 << 20, PartRows: 16, PartElements: 1 << 16,
+		ShortRow: 0, ShortElements: math.MaxInt, ShortWork: math.MaxInt,
+		Recompute: 6, RecomputeOps: 4, RecomputeBroadcast: 16, Store: 64,
+	}}
+	if free {
+		m.Band, m.Rows, m.Far, m.ReadTogether, m.Gather, m.PartRows = math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt, 0, 0
+	}
+	return m
+}
+
+// A trial is the plan of a program for some lengths.
+type trial struct {
+	lengths []int // all of them
+	free    []int // those that are free
+	plan    *plan.Plan
+	results []ir.Type
+}
+
+// try plans a program for lengths, of which free ones are not those of all calls. The error says why the
+// program does not take them, or cannot be built.
+func try(p *saved.Program, lengths []int, free bool) (t *trial, err error) {
+	var list error
+	err = array.Try(func() {
+		g := ir.New()
+		var sigs []plan.Sig
+		outs := p.Build(g, lengths, func(i int) *ir.Node {
+			x := p.TypeOf(p.Sources[i], lengths)
+			return g.Input(i, x.DType, x.Shape)
+		}, func(_ ir.Op, a ir.Attrs, d array.DType, weak bool) *ir.Node {
+			n := &p.Numbers[p.NumberAt(a)]
+			text := n.Value
+			switch {
+			case n.Kind == "formula" && n.Formula.Do == saved.DoConstant:
+				text = n.Formula.Value
+			case n.Kind != "constant":
+				array.Failf(p.Name, "", "has numbers that change from call to call: draws, or a count of steps")
+			}
+			return number(g, exec.Number{Float: saved.Constant(text), Kind: array.CatFloat}, d, weak)
+		})
+		for i := range p.Sources {
+			x := p.TypeOf(p.Sources[i], lengths)
+			sigs = append(sigs, plan.Sig{DType: x.DType, Shape: x.Shape, Strides: array.RowMajor(x.Shape)})
+		}
+		t = &trial{lengths: lengths, plan: plan.Build(rewrite.RunRules(outs, p.Rewrites(), nil).Outs, sigs, nil, modelFor(free))}
+		for i := range p.Outputs {
+			if o := &p.Outputs[i]; o.Result >= 0 {
+				t.results = append(t.results, ir.Type{DType: outs[o.Result].DType, Shape: outs[o.Result].Shape})
+			} else {
+				t.results = append(t.results, p.TypeOf(o.Input, lengths))
+			}
+		}
+		list = buildable(t.plan)
+	})
+	if err == nil {
+		err = list
+	}
+	return t, err
+}
+
+// number is a number of the program as a node.
+func number(g *ir.Graph, x exec.Number, d array.DType, weak bool) *ir.Node {
+	if d.Float() {
+		return g.Node(ir.Const, ir.Value{Float: x.Real(d)}, d, nil, weak)
+	}
+	bits := int64(x.Bits(d))
+	if rest := 64 - 8*d.Size(); rest > 0 && !d.Unsigned() && d != array.Bool {
+		bits = bits << rest >> rest
+	}
+	return g.Node(ir.Const, ir.Value{Int: bits}, d, nil, weak)
+}
+
+// buildable returns an error that lists the operations which are not loop programs.
+func buildable(pl *plan.Plan) error {
+	counts := map[string]int{}
+	for _, s := range pl.Steps {
+		switch {
+		case s.Kernel == nil:
+			counts[s.Node.Op.OpName()]++
+		case s.Kernel.Ragged != nil:
+			counts[s.Kernel.Ragged.Node.Op.OpName()+" over items"]++
+		}
+	}
+	if len(counts) == 0 {
+		return nil
+	}
+	var list []string
+	for name, n := range counts {
+		if n > 1 {
+			name = fmt.Sprintf("%d %s", n, name)
+		}
+		list = append(list, name)
+	}
+	sort.Strings(list)
+	return fmt.Errorf("these operations are not loop programs, which alone can be built: %s", strings.Join(list, ", "))
+}
+
+// trialValues are lengths for which plans are compared. Plans for less than 5 elements have constants in
+// the place of numbers.
+var trialValues = []int{1009, 6, 50, 17, 129, 4099, 11, 33, 700, 65, 20000, 5, 257, 31, 2048, 8, 100, 13, 515, 7, 1500, 90, 19, 3001, 74, 260, 10, 811, 41, 23, 9, 1024, 63, 58}
+
+// A sizing says which lengths of a program are free.
+type sizing struct {
+	p     *saved.Program
+	fixed []int // by length; -1: free
+	ones  int   // bits of free lengths that are 1
+}
+
+// free returns the numbers of the lengths that are free.
+func (z sizing) free() (list []int) {
+	for i, n := range z.fixed {
+		if n < 0 {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// plan plans the program for the free lengths.
+func (z sizing) plan(free []int) (*trial, error) {
+	lengths := slices.Clone(z.fixed)
+	for k, i := range z.free() {
+		lengths[i] = free[k]
+	}
+	t, err := try(z.p, lengths, len(free) > 0)
+	if err == nil {
+		t.free = free
+	}
+	return t, err
+}
+
+// trials plans a program for many sets of its free lengths. Where it refuses some of them, it is tried
+// with multiples of its example.
+func (z sizing) trials() (all []*trial, multiple bool, err error) {
+	list := z.free()
+	vary := len(list) - bits.OnesCount(uint(z.ones))
+	if vary == 0 {
+		t, err := z.plan(slices.Repeat([]int{1}, len(list)))
+		return []*trial{t}, false, err
+	}
+	want := monomials(vary) + 4
+	var first error
+	for _, multiple := range []bool{false, true} {
+		all = all[:0]
+		for at := range want {
+			free := make([]int, len(list))
+			for k, i := range list {
+				if free[k] = 1; z.ones>>k&1 != 0 {
+					continue
+				}
+				free[k] = trialValues[(at*(1+2*k)+5*k)%len(trialValues)]
+				if free[k] > 600 && k > 0 && at%3 > 0 {
+					free[k] = free[k]%53 + 5
+				}
+				if multiple {
+					free[k] *= max(z.p.Example[i], 1)
+				}
+			}
+			t, err := z.plan(free)
+			if err != nil {
+				first = cmp.Or(first, err)
+				break
+			}
+			all = append(all, t)
+		}
+		if len(all) == want {
+			return all, multiple, nil
+		}
+	}
+	return nil, false, first
+}
+
+// same returns an error unless the plans of trials have the same steps.
+func same(all []*trial) error {
+	first := all[0].plan
+	for _, t := range all[1:] {
+		q := t.plan
+		if len(q.Steps) != len(first.Steps) {
+			return fmt.Errorf("the number of steps depends on the lengths, as where rows of a free number are combined: fix a length with --length")
+		}
+		for i := range q.Steps {
+			a, b := first.Steps[i].Kernel, q.Steps[i].Kernel
+			like := a.Prog.Key() == b.Prog.Key() && len(a.Around) == len(b.Around)
+			for k := range a.Binds {
+				like = like && a.Binds[k].Slot == b.Binds[k].Slot
+			}
+			if !like {
+				return fmt.Errorf("step %d (%s) depends on the lengths: fix a length with --length", i, oneLine(a.Prog.Name))
+			}
+		}
+	}
+	return nil
+}
+
+// computesLike reports that two plans compute the same by steps that differ in their addresses alone.
+func computesLike(p, q *plan.Plan) bool {
+	if len(p.Steps) != len(q.Steps) {
+		return false
+	}
+	for i := range p.Steps {
+		if !slices.Equal(operations(p.Steps[i].Kernel.Prog), operations(q.Steps[i].Kernel.Prog)) {
+			return false
+		}
+	}
+	return true
+}
+
+// operations lists what a program does apart from where its numbers come from.
+func operations(p *loop.Program) (list []loop.Ins) {
+	p.Walk(p.Body, func(_ loop.Value, in *loop.Ins) {
+		x := loop.Ins{Op: in.Op, Type: in.Type}
+		switch in.Op {
+		case loop.OpConst, loop.OpScalar:
+			return
+		case loop.OpReduce, loop.OpCvt, loop.OpRound:
+			x.Imm = in.Imm
+		}
+		list = append(list, x)
+	})
+	return list
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
