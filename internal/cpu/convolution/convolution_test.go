@@ -288,7 +288,7 @@ func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layou
 	}
 	before := y.clone()
 	setEpilogue(y, g.O, c.oh, c.ow)
-	conv.Forward(y.Image, xs, ws)
+	cputest.BothKernels(t, y.data, func() { conv.Forward(y.Image, xs, ws) })
 	winograd := one.useWinograd(c.oh, c.ow)
 	want := c.recall(fmt.Sprint("convolution, Winograd ", winograd), c.x, func() []E { return c.forward(winograd) })
 	c.compare(t, "convolution", y, before, [4]int{g.N, g.O, c.oh, c.ow}, want, conv.Epilogue != nil)
@@ -297,13 +297,13 @@ func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layou
 	dx := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.C, g.H, g.W)
 	before = dx.clone()
 	setEpilogue(dx, g.C, g.H, g.W)
-	conv.GradInput(dx.Image, c.dy.as(of[0]), ws)
+	cputest.BothKernels(t, dx.data, func() { conv.GradInput(dx.Image, c.dy.as(of[0]), ws) })
 	winograd = one.useWinograd(g.H, g.W)
 	want = c.recall(fmt.Sprint("gradient of the input, Winograd ", winograd), c.dy, func() []E { return c.gradInput(winograd) })
 	c.compare(t, "gradient of the input", dx, before, [4]int{g.N, g.C, g.H, g.W}, want, conv.Epilogue != nil)
 
 	dw := cputest.Random[E](r, len(c.w))
-	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), xs, c.dy.as(of[1]))
+	cputest.BothKernels(t, dw, func() { conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), xs, c.dy.as(of[1])) })
 	want = cputest.Recall(&wanted, fmt.Sprintf("gradient of the weights %+v %v %v", c.full, c.x.strides(), c.dy.strides()), [][]E{c.x.data, c.dy.data}, c.gradWeight)
 	for i, v := range want {
 		if !cputest.SameBits(dw[i], v) {

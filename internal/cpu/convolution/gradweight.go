@@ -82,6 +82,7 @@ func (c *Convolution) gradWeight(dw unsafe.Pointer, x, dy Image) {
 	w.buffer = tile.Alloc(w.perWorker * par.Width(tasks, w.taskSize, threads))
 	defer mem.Free(w.buffer)
 	par.RunTask(tasks, w.taskSize, threads, w)
+	w.Finisher() // a larger batch, which has blocks to add, generates no code then
 	if w.byBlock {
 		w.addBlocks()
 	}

@@ -64,7 +64,7 @@ func (c *correlation) runImages(threads int) bool {
 }
 
 // plan cuts the images into tasks. It reports false if pixels in the vectors are estimated to be
-// faster.
+// faster, or if the kernel does not pay yet.
 func (r *imageRun) plan(threads int) bool {
 	c := r.correlation
 	terms := r.countTerms()
@@ -84,8 +84,16 @@ func (r *imageRun) plan(threads int) bool {
 			best, r.nv, r.images, r.groups = cost, nv, images, groups
 		}
 	}
-	return best > 0 && best*10 < imageTenths*(c.n*c.pixelCost*len(c.terms)/threads)
+	if best == 0 || best*10 >= imageTenths*(c.n*c.pixelCost*len(c.terms)/threads) {
+		return false
+	}
+	// Until the kernel pays, pixels are in the vectors.
+	const pixelsTake = 8
+	return lateImages.Of(imageKey{c.Machine, c.outC, r.nv}).Due(pixelsTake * best)
 }
+
+// lateImages holds an entry for each number of output channels, as mr, and width.
+var lateImages = codegen.NewLates[imageKey]()
 
 // taskBytes returns the bytes of a task of nv vectors of images: the images, with scratch for
 // transposing them, then the results.

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/fma"
 	"weft/internal/jit"
@@ -174,6 +175,27 @@ func EveryISA(t *testing.T, f func(t *testing.T, isa jit.ISA)) {
 	}
 }
 
+// BothKernels calls f, which computes result from other memory, with general kernels alone and then
+// with a kernel for each size. It fails unless both give the same bits.
+func BothKernels[E tile.Element](t *testing.T, result []E, f func()) {
+	t.Helper()
+	if UnderTest == jit.Portable {
+		f()
+		return
+	}
+	defer func(old int64) { codegen.GeneralWork = old }(codegen.GeneralWork)
+	codegen.GeneralWork = math.MaxInt64
+	f()
+	general := slices.Clone(result)
+	codegen.GeneralWork = 0
+	f()
+	for i, v := range result {
+		if !SameBits(general[i], v) {
+			t.Fatalf("general kernels and kernels for sizes: element %d is %v and %v", i, general[i], v)
+		}
+	}
+}
+
 // An Epilogue multiplies what it runs on by -2. So the values show whether it ran exactly once
 // on each element, after the element was written.
 type Epilogue[E tile.Element] struct {
@@ -192,7 +214,7 @@ func (t Epilogue[E]) Run(r0, r1, c0, c1 int) {
 
 func (Epilogue[E]) Work() int { return 1 }
 
-// EveryGuard runs tests on machine code with memory before and behind an inaccessible page.
+// EveryGuard runs tests on machine code, with general kernels and those for sizes, with memory before and behind an inaccessible page.
 func EveryGuard(t *testing.T, tests ...func(t *testing.T, place func(int) (*guard.Buffer, error))) {
 	if !guard.Available {
 		t.Skip("SKIPPED: no guard pages here")
@@ -203,9 +225,12 @@ func EveryGuard(t *testing.T, tests ...func(t *testing.T, place func(int) (*guar
 		}
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		defer par.SetPanicOnFault(par.SetPanicOnFault(true))
-		for _, place := range []func(int) (*guard.Buffer, error){guard.End, guard.Start} {
-			for _, f := range tests {
-				f(t, place)
+		defer func(old int64) { codegen.GeneralWork = old }(codegen.GeneralWork)
+		for _, codegen.GeneralWork = range []int64{math.MaxInt64, 0} {
+			for _, place := range []func(int) (*guard.Buffer, error){guard.End, guard.Start} {
+				for _, f := range tests {
+					f(t, place)
+				}
 			}
 		}
 	})

@@ -31,8 +31,17 @@ func (p *Product) byBlocks() bool {
 	if p.DType == array.Float64 {
 		most = p.ISA.VectorBytes() / 16
 	}
-	return p.M+p.N <= most && p.K >= blockLeast*numbers.KBlock && lined(p.A, p.M) && lined(p.B.T(), p.N)
+	if p.M+p.N > most || p.K < blockLeast*numbers.KBlock || !lined(p.A, p.M) || !lined(p.B.T(), p.N) {
+		return false
+	}
+	// Until the kernel pays, tiles compute the product: a chain of sums waits for each product as
+	// long as a hundred take in vectors.
+	const waits = 100
+	return lateBlocks.Of(blockKey{p.ISA, p.DType, p.M, p.N}).Due(waits * p.K)
 }
+
+// lateBlocks holds an entry for each number of rows and columns.
+var lateBlocks = codegen.NewLates[blockKey]()
 
 // lined reports whether the terms of a row are contiguous, or the rows of a term are contiguous and
 // the terms follow one another.

@@ -20,6 +20,7 @@ type dotsFrame struct {
 	cGroup   int
 	k        int // at least 1
 	groups   int // of columns, counted down
+	nv       int // vectors of a group
 	prefetch int // bytes from a group to the line that is prefetched when the group's first line is read
 	add      int // 1: to C
 	order    codegen.HalvesOrder
@@ -230,7 +231,7 @@ func (w *dotsWriter) finish(blocks int) {
 	a.RI(asm.MOV, dotsAdds, 1)
 }
 
-// A dotsKey names a kernel for nv vectors of columns.
+// A dotsKey names a kernel for groups of 1 to nv vectors of columns.
 type dotsKey struct {
 	isa              jit.ISA
 	d, from          array.DType // of the sums and of B
@@ -242,6 +243,14 @@ var dotsKernels = jit.NewCache[dotsKey, *jit.Code](0)
 
 func (k dotsKey) Generate() *jit.Code {
 	g := &codegen.Gen{ISA: k.isa, D: k.d, Narrow: true}
+	g.RM(asm.MOV, asm.RAX, codegen.Field(unsafe.Offsetof(dt.nv)))
+	for nv := 1; nv < k.nv; nv++ {
+		more := g.NewLabel()
+		g.RI(asm.CMP, asm.RAX, int64(nv))
+		g.Jcc(asm.CondNE, more)
+		genDots(g, k.from, nv, k.paired, k.prefetch)
+		g.Bind(more)
+	}
 	genDots(g, k.from, k.nv, k.paired, k.prefetch)
 	return g.Install(k)
 }

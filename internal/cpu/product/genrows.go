@@ -15,8 +15,8 @@ import (
 // the L1 cache, and few rows read B in longer runs.
 func sumBytes(rows int) int { return max(4096, 16384/rows) }
 
-// sumPitch returns the bytes from the sums of one row to the sums of the next.
-func sumPitch(rows int) int { return sumBytes(rows) + 64 }
+// sumPitch is the number of bytes from the sums of one row to the sums of the next.
+var sumPitch = sumBytes(2) + 64
 
 // manyTerms is the number of rows of B that are read side by side.
 const manyTerms = 8
@@ -24,14 +24,14 @@ const manyTerms = 8
 // maxRowsNarrow is the most rows of A that the kernels take.
 const maxRowsNarrow = 8
 
-// A rowsWriter writes the kernel that adds terms products to the sums of some rows, or
-// starts the sums with them. It reads terms rows of B from front to back, each once.
+// A rowsWriter writes the kernel that adds terms products to the sums of one row, or of the rows
+// of the frame, or starts the sums with them. It reads terms rows of B from front to back, each once.
 // With prefetch it prefetches the next terms rows. Where B has elements of two bytes there is
 // no last vector.
 type rowsWriter struct {
 	*codegen.Gen
 	from            array.DType
-	rows, terms     int
+	rows, terms     int // the most rows
 	start, prefetch bool
 	hold            bool // a single row's factors have registers, and B is read where it is added
 
@@ -40,7 +40,11 @@ type rowsWriter struct {
 }
 
 // genRows writes the kernel that [rowsWriter] describes.
-func genRows(g *codegen.Gen, from array.DType, rows, terms int, start, prefetch bool) {
+func genRows(g *codegen.Gen, from array.DType, several bool, terms int, start, prefetch bool) {
+	rows := 1
+	if several {
+		rows = maxRowsNarrow
+	}
 	w := &rowsWriter{Gen: g, from: from, rows: rows, terms: terms, start: start, prefetch: prefetch, hold: rows == 1 && terms > 1}
 	w.setup()
 	load := func(dst asm.Reg, m asm.Mem) { g.LoadFrom(from, dst, m) }
@@ -126,8 +130,13 @@ func (w *rowsWriter) vector(behind int, load func(dst asm.Reg, m asm.Mem)) {
 			load(w.V(u), w.row[u].Add(distance))
 		}
 	}
+	last := a.NewLabel()
 	for r := range rows {
-		sum := asm.Ptr(asm.RBX, int32(r*sumPitch(rows)+behind*w.VB()))
+		if r > 1 { // there are at least two
+			a.MI(asm.CMP, codegen.Field(unsafe.Offsetof(tile.Rf.Rows)), int64(r))
+			a.Jcc(asm.CondE, last)
+		}
+		sum := asm.Ptr(asm.RBX, int32(r*sumPitch+behind*w.VB()))
 		// Rows alternate between two registers, the order of their terms is fixed.
 		acc := w.V(8 + (r+behind)&1)
 		if w.start {
@@ -154,6 +163,7 @@ func (w *rowsWriter) vector(behind int, load func(dst asm.Reg, m asm.Mem)) {
 		}
 		w.Store(sum, acc)
 	}
+	a.Bind(last)
 }
 
 // prefetchBelow prefetches a line of each row below, if the kernel has prefetch set.
@@ -175,12 +185,13 @@ func (w *rowsWriter) advance(vectors int) {
 	w.RI(asm.ADD, asm.RBX, int64(vectors*w.VB()))
 }
 
-// A rowsKey names a kernel for some rows of A. start says whether it starts the sums, prefetch
+// A rowsKey names a kernel for one row of A or for several. start says whether it starts the sums, prefetch
 // whether it prefetches the rows below.
 type rowsKey struct {
 	isa             jit.ISA
 	d, from         array.DType // of the sums and of B
-	rows, terms     int
+	several         bool
+	terms           int
 	start, prefetch bool
 }
 
@@ -188,6 +199,6 @@ var rowsKernels = jit.NewCache[rowsKey, *jit.Code](0)
 
 func (k rowsKey) Generate() *jit.Code {
 	g := &codegen.Gen{ISA: k.isa, D: k.d}
-	genRows(g, k.from, k.rows, k.terms, k.start, k.prefetch)
+	genRows(g, k.from, k.several, k.terms, k.start, k.prefetch)
 	return g.Install(k)
 }

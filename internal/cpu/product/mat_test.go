@@ -103,7 +103,7 @@ func checkOf[E tile.Element](t *testing.T, of [2]array.DType, m, n, k int, a, b,
 	if c.row == n && c.col == 1 && (m+n+k)%4 > 0 {
 		p.Epilogue = cputest.Epilogue[E]{Data: c.data[c.origin:], Cols: n}
 	}
-	p.Run()
+	cputest.BothKernels(t, c.data, p.Run)
 	want := wantOf(m, n, k, a, b)
 	for i := range m {
 		for j := range n {

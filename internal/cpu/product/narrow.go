@@ -24,6 +24,10 @@ const (
 // narrowBytes is the size of B from which reading whole rows pays.
 const narrowBytes = 1 << 20
 
+// packTakes is how much longer it takes to pack B for a few rows, in general kernels, than to
+// transpose it in registers.
+const packTakes = 8
+
 // narrowPath returns the algorithm to use.
 func (j *job) narrowPath() narrowKind {
 	switch {
@@ -37,7 +41,7 @@ func (j *job) narrowPath() narrowKind {
 		if j.b.Row == 1 && j.dotsPay(j.b.Col) && j.n >= j.Lanes {
 			return acrossRows
 		}
-	case j.b.Row == 1 && j.m <= tile.MaxRowsAcross(j.ISA) && j.n >= j.Lanes:
+	case j.b.Row == 1 && j.m <= tile.MaxRowsAcross(j.ISA) && j.n >= j.Lanes && (j.dotsPay(j.b.Col) || j.AcrossDue(j.m, packTakes*j.m*j.n*j.k/j.Lanes)):
 		return acrossRows
 	}
 	return notNarrow
@@ -60,7 +64,7 @@ func (j *job) planNarrow(total, threads int) {
 		j.blockA = (j.m*j.k*j.Size + 63) &^ 63
 	}
 	if j.narrow == alongRows {
-		j.blockB = j.m * sumPitch(j.m)
+		j.blockB = (j.m-1)*sumPitch + sumBytes(j.m) + 64
 	}
 	if j.narrow != alongRows || j.of[1].Half() {
 		j.nv, j.rows, j.packB = 1, j.m, true
@@ -125,6 +129,7 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 	}
 	narrow := j.Machine.Narrow()
 	column := o.b.Col * size
+	code := codegen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, j.of[1], nv, paired, prefetch})
 	f := dotsFrame{bStep: column}
 	f.order.Set()
 	vectors := (n1 - n0) / narrow.Lanes
@@ -150,10 +155,10 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 			f.b = unsafe.Add(o.b.Ptr, p0*size+x*column)
 			f.c = unsafe.Add(o.c.Ptr, x*j.Size)
 			f.k = min(terms, j.k-p0)
-			f.groups = groups
+			f.groups, f.nv = groups, nv
 			f.prefetch = f.bGroup + p0*(lanes-1)*size
 			f.add = tile.Bit(p0 > 0, 0)
-			jit.Call(codegen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, j.of[1], nv, paired, prefetch}), 0, unsafe.Pointer(&f))
+			jit.Call(code, 0, unsafe.Pointer(&f))
 		}
 		done += groups * lanes
 		vectors -= groups * nv
@@ -165,12 +170,8 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 // columns before the next, so that B is read in long runs.
 func (j *job) across(n0, n1 int, o *operands) {
 	f := tile.Frame{AStep: o.a.Row * j.Size, BStep: o.b.Col * j.Size, CStep: o.c.Row * j.Size}
-	var code *jit.Code
-	for x, nv := n0, 0; x < n1; {
-		if n := min(j.AcrossWidth(j.m), (n1-x)/j.Lanes); n != nv {
-			nv = n
-			code = j.Tile(tile.Key{Mr: j.m, Nv: nv, Across: true})
-		}
+	for x := n0; x < n1; {
+		nv := min(j.AcrossWidth(j.m), (n1-x)/j.Lanes)
 		f.C[0] = unsafe.Add(o.c.Ptr, x*j.Size)
 		for p0 := 0; p0 < j.k; p0 += numbers.KBlock {
 			f.K = min(numbers.KBlock, j.k-p0)
@@ -178,7 +179,7 @@ func (j *job) across(n0, n1 int, o *operands) {
 			f.B[0] = unsafe.Add(o.b.Ptr, (p0+x*o.b.Col)*j.Size)
 			f.Flags = tile.Bit(p0 > 0, 0)
 			f.Panels = 1
-			jit.Call(code, 0, unsafe.Pointer(&f))
+			f.Tile(j.Machine, tile.Key{Mr: j.m, Nv: nv, Across: true})
 		}
 		x += nv * j.Lanes
 	}
@@ -186,7 +187,7 @@ func (j *job) across(n0, n1 int, o *operands) {
 
 // along computes columns n0 to n1-1, at most sumBytes, and whole vectors if B has halves.
 func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
-	f := tile.RowsFrame{AStep: o.a.Row * j.Size, BStep: o.b.Row * j.size.b, Vectors: (n1 - n0) / j.Lanes}
+	f := tile.RowsFrame{AStep: o.a.Row * j.Size, BStep: o.b.Row * j.size.b, Vectors: (n1 - n0) / j.Lanes, Rows: j.m}
 	if tail := (n1 - n0) % j.Lanes; tail > 0 {
 		f.Mask = 1
 		j.SetMask(&f.Mask, &f.Lanes, tail)
@@ -207,14 +208,14 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 			f.B = unsafe.Add(o.b.Ptr, (p*o.b.Row+n0)*j.size.b)
 			code := &codes[tile.Bit(p == p0, 0)][terms]
 			if *code == nil {
-				*code = codegen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m, terms, p == p0, prefetch && terms == manyTerms})
+				*code = codegen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m > 1, terms, p == p0, prefetch && terms == manyTerms})
 			}
 			jit.Call(*code, 0, unsafe.Pointer(&f))
 			p += terms
 		}
 		f.Flags = tile.Bit(p0 > 0, 0)
 		for i := range j.m {
-			f.Sums = unsafe.Add(sums, i*sumPitch(j.m))
+			f.Sums = unsafe.Add(sums, i*sumPitch)
 			f.C = unsafe.Add(o.c.Ptr, (i*o.c.Row+n0)*j.Size)
 			f.Finish(j.Machine)
 		}

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/cputest"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
@@ -126,6 +127,7 @@ func rareSpecials[E tile.Element](r *rand.Rand, n int) []E {
 
 func testByBlocks[E tile.Element](t *testing.T) {
 	r := rand.New(rand.NewPCG(26, 5))
+	defer func(old int64) { codegen.GeneralWork = old }(codegen.GeneralWork)
 	for i, k := range []int{2047, 2048, 2049, 4096, 5000, 8 * 1024, 9999, 40000} {
 		for _, s := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {3, 1}, {2, 2}, {1, 5}, {3, 3}, {2, 4}} {
 			m, n := s[0], s[1]
@@ -139,6 +141,7 @@ func testByBlocks[E tile.Element](t *testing.T) {
 			a, b := testMatOf(rareSpecials[E], r, k, 1, m, k), testMatOf(rareSpecials[E], r, 1, k, k, n)
 			checkProduct(t, m, n, k, a, b, newTestMat[E](r, 0, m, n), 2)
 			p := Product{ISA: cputest.UnderTest, DType: cputest.DtypeOf[E](), M: m, N: n, K: k, A: a.mat(), B: b.mat()}
+			codegen.GeneralWork = 0
 			if want := k >= blockLeast*numbers.KBlock && (p.DType == array.Float32 || m+n <= 2); want && !p.byBlocks() {
 				t.Errorf("%dx%dx%d of %s is not computed by blocks", m, k, n, p.DType)
 			}
@@ -230,7 +233,8 @@ func testBatch[E tile.Element](t *testing.T) {
 		}
 		before := append([]E(nil), c...)
 		mat := func(s []E, cols int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: cols, Col: 1} }
-		Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Epilogue: epilogue, Threads: 1 + r.IntN(5)}.Run()
+		p := Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Epilogue: epilogue, Threads: 1 + r.IntN(5)}
+		cputest.BothKernels(t, c, p.Run)
 		for i := range total {
 			o := batch.at(i, sizes{of[0].Size(), of[1].Size(), d.Size()}, &operands{a: mat(a, k), b: mat(b, n), c: mat(before, n)})
 			Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Threads: 1}.Run()

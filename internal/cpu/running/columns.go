@@ -59,7 +59,7 @@ func (c *columnCarries[T]) goesBefore(k int) []T {
 }
 
 // write writes the cumulative sums of blocks of one group, and adds the blocks' totals to the total
-// of the group so far.
+// of the group so far. A block with fewer rows than others is the last of all: its total is not added.
 func (c *columnCarries[T]) write(isa jit.ISA, y, x []T, at, step, rows, blocks int) {
 	group, sums, columns := c.goesBefore(1), c.sums[0], len(c.sums[0])
 	size := int(unsafe.Sizeof(T(0)))
@@ -84,8 +84,12 @@ func (c *columnCarries[T]) write(isa jit.ISA, y, x []T, at, step, rows, blocks i
 	}
 	lanes := isa.VectorBytes() / size
 	whole := columns / lanes
-	k := columnKey{wide: isa == jit.AVX512, size: size, rows: rows, first: c.counts[0] == 0, grouped: group != nil}
-	f := columnFrame{step: step * size, next: rows*step*size - whole*isa.VectorBytes(), blocks: blocks, vectors: whole, rest: columns % lanes}
+	k := columnKey{wide: isa == jit.AVX512, size: size, first: c.counts[0] == 0, grouped: group != nil}
+	f := columnFrame{step: step * size, next: rows*step*size - whole*isa.VectorBytes(), blocks: blocks, rows: rows, vectors: whole, rest: columns % lanes}
+	if rows < Block[T]() {
+		f.hasSums, f.hasGroup = number(!k.first), number(k.grouped)
+		k = columnKey{wide: k.wide, size: size, part: true}
+	}
 	f.bits = 1<<f.rest - 1
 	for i := range min(f.rest*size/4, len(f.mask)) {
 		f.mask[i] = -1
@@ -129,4 +133,12 @@ func (c *columnCarries[T]) add(blocks int) {
 			}
 		}
 	}
+}
+
+// number returns 1 for true and 0 for false.
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

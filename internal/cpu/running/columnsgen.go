@@ -6,6 +6,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
+	"weft/internal/numbers"
 	"weft/internal/x86/asm"
 )
 
@@ -15,7 +16,9 @@ type columnKey struct {
 	first   bool // the first block of a group; otherwise sums holds the total of earlier blocks
 	grouped bool // there is a carry into the group
 	size    int  // bytes of an element
-	rows    int  // of a block, 1 or more
+	// part means one block with fewer rows than a full one: the last of all, so its total is not
+	// added to sums. The frame says how many rows there are and what goes before.
+	part bool
 }
 
 var columnCodes = jit.NewCache[columnKey, *jit.Code](0)
@@ -24,16 +27,19 @@ func columnKernel(k columnKey) *jit.Code { return codegen.Kernel(columnCodes, k)
 
 // A columnFrame holds the arguments of a kernel of columns.
 type columnFrame struct {
-	x, y    unsafe.Pointer
-	step    int            // bytes from row to row
-	next    int            // bytes from behind the vectors of a block to the next block
-	blocks  int            // at least 1; exactly 1 if it has fewer rows than a full block
-	vectors int            // of columns
-	rest    int            // columns behind the last vector
-	bits    int            // AVX-512: a bit for each of them
-	mask    [8]int32       // AVX2: as a vector whose elements of rest are -1
-	group   unsafe.Pointer // the carry into the group of blocks
-	sums    unsafe.Pointer // the total of earlier blocks of the group; updated with these blocks
+	x, y   unsafe.Pointer
+	step   int // bytes from row to row
+	next   int // bytes from behind the vectors of a block to the next block
+	blocks int // at least 1; exactly 1 if it has fewer rows than a full block
+	rows   int // of a part
+	// Of a part: 1 if sums or group hold what goes before, else 0.
+	hasSums, hasGroup int
+	vectors           int            // of columns
+	rest              int            // columns behind the last vector
+	bits              int            // AVX-512: a bit for each of them
+	mask              [8]int32       // AVX2: as a vector whose elements of rest are -1
+	group             unsafe.Pointer // the carry into the group of blocks
+	sums              unsafe.Pointer // the total of earlier blocks of the group; updated with these blocks
 }
 
 type columnWriter struct {
@@ -47,6 +53,7 @@ const (
 	colStep, colStep3, colStep5  = asm.RCX, asm.R11, asm.R12
 	colStep7, colVectors         = asm.R13, asm.RAX
 	colGroup, colSums, colBlocks = asm.R8, asm.R9, asm.R10
+	colRows                      = asm.R14 // of a part
 )
 
 var columnArguments columnFrame // for offsets of its fields
@@ -76,6 +83,9 @@ func (k columnKey) Generate() *jit.Code {
 		a.RR(asm.KMOVW, asm.K(1), colVectors)
 	} else {
 		w.Load(w.V(12), codegen.Field(unsafe.Offsetof(f.mask)))
+	}
+	if w.part {
+		a.RM(asm.MOV, colRows, codegen.Field(unsafe.Offsetof(f.rows)))
 	}
 	done := a.NewLabel()
 	if w.first { // later blocks of the group have it in their carry
@@ -148,31 +158,36 @@ func (w *columnWriter) vector(masked bool) {
 	}
 	add := w.Pick(asm.VADDPS, asm.VADDPD)
 	before, sum, low, t := w.V(0), w.V(1), w.V(2), w.V(3)
-	if !w.first {
-		load(sum, asm.Ptr(colSums, 0))
-	}
-	if w.grouped {
+	switch {
+	case w.part:
+		w.partBefore(before, sum, load)
+	case w.grouped:
 		load(before, asm.Ptr(colGroup, 0))
 	}
-	switch {
-	case w.grouped && !w.first:
-		a.RRR(add, before, before, sum)
-	case !w.first:
-		before = sum
+	if !w.first && !w.part {
+		load(sum, asm.Ptr(colSums, 0))
+		if w.grouped {
+			a.RRR(add, before, before, sum)
+		} else {
+			before = sum
+		}
 	}
-	from, to := colX, colY
-	for first := 0; first < w.rows; first += 8 {
-		n := min(w.rows-first, 8)
+	from, to, end := colX, colY, a.NewLabel()
+	rows := numbers.ScanBlockBytes / w.size
+	for first := 0; first < rows; first += 8 {
+		n := min(rows-first, 8)
 		if first > 0 {
 			a.RM(asm.LEA, colX8, asm.Idx(colX, colStep, 8, 0))
 			a.RM(asm.LEA, colY8, asm.Idx(colY, colStep, 8, 0))
 			from, to = colX8, colY8
 		}
-		v := make([]asm.Reg, n)
+		v, loaded := make([]asm.Reg, n), a.NewLabel()
 		for i := range v {
 			v[i] = w.V(4 + i)
+			w.endAfter(first+i, loaded)
 			load(v[i], w.row(from, i))
 		}
+		a.Bind(loaded)
 		for half := 1; half < n; half *= 2 {
 			for i := range v {
 				if i&half != 0 {
@@ -181,6 +196,7 @@ func (w *columnWriter) vector(masked bool) {
 			}
 		}
 		for i := range v {
+			w.endAfter(first+i, end)
 			if first > 0 {
 				a.RRR(add, v[i], low, v[i])
 			}
@@ -193,10 +209,44 @@ func (w *columnWriter) vector(masked bool) {
 		}
 		a.RR(asm.VMOVAPS, low, v[n-1])
 	}
-	if w.first {
-		sum = low
-	} else {
+	a.Bind(end)
+	switch {
+	case w.part:
+	case w.first:
+		store(asm.Ptr(colSums, 0), low)
+	default:
 		a.RRR(add, sum, sum, low)
+		store(asm.Ptr(colSums, 0), sum)
 	}
-	store(asm.Ptr(colSums, 0), sum)
+}
+
+// partBefore sets before to what goes before a part: minus zero, which changes no sum, and what the
+// frame says that there is.
+func (w *columnWriter) partBefore(before, t asm.Reg, load func(dst asm.Reg, m asm.Mem)) {
+	a, f := &w.Asm, &columnArguments
+	if w.size == 4 {
+		w.Broadcast(before, a.Const32(1<<31))
+	} else {
+		w.Broadcast(before, a.Const64(1<<63))
+	}
+	for _, of := range []struct {
+		has uintptr
+		at  asm.Reg
+	}{{unsafe.Offsetof(f.hasSums), colSums}, {unsafe.Offsetof(f.hasGroup), colGroup}} {
+		none := a.NewLabel()
+		a.MI(asm.CMP, codegen.Field(of.has), 0)
+		a.Jcc(asm.CondE, none)
+		load(t, asm.Ptr(of.at, 0))
+		a.RRR(w.Pick(asm.VADDPS, asm.VADDPD), before, t, before)
+		a.Bind(none)
+	}
+}
+
+// endAfter jumps to end if a part has the given number of rows, at least 1. What registers hold of
+// rows behind those is not stored.
+func (w *columnWriter) endAfter(rows int, end asm.Label) {
+	if w.part && rows > 0 {
+		w.RI(asm.CMP, colRows, int64(rows))
+		w.Jcc(asm.CondE, end)
+	}
 }

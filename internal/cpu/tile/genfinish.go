@@ -13,11 +13,12 @@ import (
 // for the caches, and of the kernel that finishes their sums.
 type RowsFrame struct {
 	A, B    unsafe.Pointer
-	Sums    unsafe.Pointer // rows are sumPitch(rows) bytes apart
+	Sums    unsafe.Pointer // rows are a fixed number of bytes apart
 	C       unsafe.Pointer
 	AStep   int // bytes from row to row
 	BStep   int
 	Vectors int // whole ones
+	Rows    int // of A
 	Flags   int
 	Mask    uint64 // of one more vector, or 0
 	Lanes   [32]byte
@@ -86,7 +87,8 @@ func (k finishKey) Generate() *jit.Code {
 	return g.Install(k)
 }
 
+// Finisher returns the kernel of Finish.
+func (m Machine) Finisher() *jit.Code { return codegen.Kernel(finishes, finishKey{m.ISA, m.D}) }
+
 // Finish makes results of the sums of a row.
-func (f *RowsFrame) Finish(m Machine) {
-	jit.Call(codegen.Kernel(finishes, finishKey{m.ISA, m.D}), 0, unsafe.Pointer(f))
-}
+func (f *RowsFrame) Finish(m Machine) { jit.Call(m.Finisher(), 0, unsafe.Pointer(f)) }

@@ -108,12 +108,13 @@ type Frame struct {
 	PrefetchStep  int // from the end of a run to the next one
 	PrefetchPanel int
 	cNext         int // CPanel, once that is known
+	rows, form    int // of general kernels
 	// The kernel's own: offsets of the current panel, and how many are left.
 	aAt, bAt, cAt, panelsLeft int
 
 	known [4]struct { // see Tile
 		key  Key
-		code *jit.Code
+		late *codegen.Late
 	}
 }
 
@@ -156,12 +157,17 @@ const (
 // vectorBase holds B of each vector in the loop over k, and C of each afterwards.
 var vectorBase = [maxVectors]asm.Reg{asm.RSI, asm.RBX, asm.R14, asm.R15}
 
+// regRows holds the rows of a tile in general kernels, which have no pieces, do not prefetch, and
+// have at most two vectors.
+const regRows = asm.R15
+
 type tileGen struct {
 	*codegen.Gen
 	Key
+	anyRows bool // the frame says how many rows a tile has, at most Mr
 }
 
-func genTile(g *codegen.Gen, key Key) { (&tileGen{g, key}).emit() }
+func genTile(g *codegen.Gen, key Key) { (&tileGen{Gen: g, Key: key}).emit() }
 
 // acc returns the register of the sum of row i and vector v.
 func (g *tileGen) acc(i, v int) asm.Reg { return g.V(i*g.Nv + v) }
@@ -242,6 +248,9 @@ func (g *tileGen) emit() {
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, codegen.Field(offset)) }
 	if g.ISA == jit.AVX512 && !g.table() {
 		g.setMask()
+	}
+	if g.anyRows {
+		get(regRows, unsafe.Offsetof(tf.rows))
 	}
 	tile := a.Here()
 	get(asm.RAX, unsafe.Offsetof(tf.Panels))
@@ -326,7 +335,7 @@ func (g *tileGen) emit() {
 	} else {
 		get(regK, unsafe.Offsetof(tf.K))
 	}
-	g.Chain(regK, g.term, g.advance)
+	g.chain()
 	if g.Pieces {
 		a.RI(asm.ADD, regPiece, int64(unsafe.Sizeof(Piece{})))
 		a.RI(asm.SUB, regPieces, 1)
@@ -334,6 +343,24 @@ func (g *tileGen) emit() {
 	}
 
 	g.endPanel(tile, panel)
+}
+
+// chain writes the loop over terms. General kernels, whose code is long, do not unroll it.
+func (g *tileGen) chain() {
+	if !g.anyRows {
+		g.Chain(regK, g.term, g.advance)
+		return
+	}
+	end := g.NewLabel()
+	g.RR(asm.TEST, regK, regK)
+	g.Jcc(asm.CondE, end)
+	g.Align(16)
+	next := g.Here()
+	g.term(0)
+	g.advance(1)
+	g.RI(asm.SUB, regK, 1)
+	g.Jcc(asm.CondNE, next)
+	g.Bind(end)
 }
 
 // prefetchC prefetches the lines of C to which the panel's sums are added.
@@ -421,7 +448,7 @@ func (g *tileGen) term(u int) {
 		}
 	}
 	size := int32(g.D.Size())
-	for i := range g.Mr {
+	g.eachRow(func(i int) {
 		var m asm.Mem
 		if g.KMajor {
 			disp := int32(i) * size
@@ -440,14 +467,27 @@ func (g *tileGen) term(u int) {
 		}
 		if g.ISA == jit.AVX512 && g.Nv == 1 {
 			g.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, 0), g.bReg(0), m.B())
-			continue
+			return
 		}
 		t := g.Temp(i)
 		g.Broadcast(t, m)
 		for v := range g.Nv {
 			g.Fma(g.acc(i, v), t, g.bReg(v))
 		}
+	})
+}
+
+// eachRow writes what row writes for each row of a tile. With anyRows it ends after the last row.
+func (g *tileGen) eachRow(row func(i int)) {
+	end := g.NewLabel()
+	for i := range g.Mr {
+		row(i)
+		if g.anyRows && i < g.Mr-1 {
+			g.RI(asm.CMP, regRows, int64(i+1))
+			g.Jcc(asm.CondE, end)
+		}
 	}
+	g.Bind(end)
 }
 
 // prefetch prefetches PrefetchBytes and advances to the next bytes.
@@ -498,17 +538,16 @@ func (g *tileGen) finish() {
 			}
 			a.RM(asm.ADD, vectorBase[v], codegen.Field(unsafe.Offsetof(tf.cAt)))
 		}
-		for i := range g.Mr {
+		g.eachRow(func(i int) {
+			if i > 0 {
+				for v := range g.bases() {
+					a.RR(asm.ADD, vectorBase[v], regStep)
+				}
+			}
 			for v := range g.Nv {
 				f(i, v, g.vectorAt(v))
 			}
-			if i == g.Mr-1 {
-				break
-			}
-			for v := range g.bases() {
-				a.RR(asm.ADD, vectorBase[v], regStep)
-			}
-		}
+		})
 	}
 	if g.table() {
 		a.RM(asm.MOV, regTable, codegen.Field(unsafe.Offsetof(tf.Places)))

@@ -43,7 +43,7 @@ func (k tileCode) install() *jit.Code {
 // longer if each kernel is looked up by its key.
 var plain [jit.AVX512 + 1][2]atomic.Pointer[plainTiles]
 
-type plainTiles [(maxRows + 1) * (maxVectors + 1) * 8]atomic.Pointer[jit.Code]
+type plainTiles [(maxRows + 1) * (maxVectors + 1) * 8]codegen.Late
 
 // maxRows is the most rows of a tile with any instruction set.
 const maxRows = 14
@@ -51,11 +51,8 @@ const maxRows = 14
 // plain reports whether the tile belongs to a plain matmul: no table, pieces or transposed B.
 func (k Key) plain() bool { return k.Segments == 0 && !k.Pieces && !k.Across }
 
-// Tile returns the kernel of a tile.
-func (m Machine) Tile(key Key) *jit.Code {
-	if !key.plain() {
-		return codegen.Kernel(tiles, tileCode{m.ISA, m.D, key})
-	}
+// plainTiles returns the kernels of plain tiles.
+func (m Machine) plainTiles() *plainTiles {
 	by := &plain[m.ISA][0]
 	if m.D == array.Float64 {
 		by = &plain[m.ISA][1]
@@ -65,6 +62,11 @@ func (m Machine) Tile(key Key) *jit.Code {
 		by.CompareAndSwap(nil, new(plainTiles))
 		t = by.Load()
 	}
+	return t
+}
+
+// at returns the kernel of a plain tile.
+func (t *plainTiles) at(key Key) *codegen.Late {
 	i := (key.Mr*(maxVectors+1) + key.Nv) * 8
 	if key.Prefetch {
 		i += 4
@@ -75,31 +77,52 @@ func (m Machine) Tile(key Key) *jit.Code {
 	if key.Masked {
 		i++
 	}
-	c := t[i].Load()
-	if c == nil {
-		c = codegen.Kernel(tiles, tileCode{m.ISA, m.D, key})
-		t[i].Store(c)
-	}
-	return c
+	return &t[i]
 }
 
-// Tile runs the kernel of a tile. It caches the last four kernels that are not plain, because a
-// loop over rows of images and panels uses them in turn.
+// others holds the kernels that are not plain.
+var others = codegen.NewLates[tileCode]()
+
+// kernel returns the kernel of a key.
+func (m Machine) kernel(key Key) *jit.Code {
+	return codegen.Kernel(tiles, tileCode{m.ISA, m.D, key})
+}
+
+// Tile runs the kernel of a tile, or the general kernel until that one is generated. It caches the
+// last four kernels that are not plain, because a loop over rows of images and panels uses them in
+// turn.
 func (f *Frame) Tile(m Machine, key Key) {
 	if f.cNext = f.CPanel; f.cNext == 0 {
 		f.cNext = f.CStep * key.Mr
 	}
-	if key.Segments == 0 && !key.Pieces {
-		jit.Call(m.Tile(key), 0, unsafe.Pointer(f))
-		return
+	var late *codegen.Late
+	if key.plain() {
+		late = m.plainTiles().at(key)
+	} else {
+		at := key.Mr & 1
+		if key.Masked {
+			at += 2
+		}
+		k := &f.known[at]
+		if k.late == nil || k.key != key {
+			k.key, k.late = key, others.Of(tileCode{m.ISA, m.D, key})
+		}
+		late = k.late
 	}
-	at := key.Mr & 1
-	if key.Masked {
-		at += 2
+	c := late.Code()
+	if c == nil {
+		if !key.Pieces && !key.Across && !late.Due(key.Mr*key.Nv*f.K*f.Panels*max(1, f.Tiles)) {
+			f.general(m, key)
+			return
+		}
+		c = late.Set(m.kernel(key))
 	}
-	k := &f.known[at]
-	if k.code == nil || k.key != key {
-		k.key, k.code = key, m.Tile(key)
-	}
-	jit.Call(k.code, 0, unsafe.Pointer(f))
+	jit.Call(c, 0, unsafe.Pointer(f))
+}
+
+// AcrossDue reports whether a tile that transposes B may be computed, in products with work
+// fused multiply-adds of vectors. No general kernel computes such tiles, but to pack B does instead.
+func (m Machine) AcrossDue(mr, work int) bool {
+	late := others.Of(tileCode{m.ISA, m.D, Key{Mr: mr, Nv: m.AcrossWidth(mr), Across: true}})
+	return late.Code() != nil || late.Due(work)
 }

@@ -75,21 +75,32 @@ func (m Machine) Pack(to Panel, from Mat) {
 		for i := (to.Rows - 1) / m.Lanes * m.Lanes; i >= 0; i -= m.Lanes {
 			f.src = unsafe.Add(from.Ptr, i*from.Row*size)
 			f.dst = unsafe.Add(to.Ptr, i*m.Size)
-			jit.Call(codegen.Kernel(packs, m.packKey(true, min(m.Lanes, to.Rows-i), tail)), 0, unsafe.Pointer(&f))
+			f.rows = min(m.Lanes, to.Rows-i)
+			jit.Call(m.packer(&f, true, tail), 0, unsafe.Pointer(&f))
 		}
 	default:
 		m.Gather(to, from)
 	}
 }
 
-// packKey names the kernel that packs n vectors of columns or transposes n rows. last is the
-// number of lanes in the last vector, or in the last vector of terms.
-func (m Machine) packKey(transpose bool, n, last int) packKey {
-	key := packKey{m.ISA, m.D, m.from, transpose, n, 0}
+// packer returns the kernel that copies f.rows vectors of columns, or transposes f.rows rows, and
+// sets its form. last is the number of lanes in the last vector, or in the last vector of terms.
+func (m Machine) packer(f *packFrame, transpose bool, last int) *jit.Code {
+	key := packKey{isa: m.ISA, d: m.D, from: m.from}
 	if m.from.Half() && m.ISA == jit.AVX2 {
 		key.last = last % m.Lanes
 	}
-	return key
+	switch {
+	case !transpose && f.rows > maxVectors:
+		key.nv = f.rows
+	case !transpose:
+		f.form = packCopy
+	case f.rows < m.Lanes:
+		f.form = packFew
+	default:
+		f.form = packWhole
+	}
+	return codegen.Kernel(packs, key)
 }
 
 // PackPanels packs n panels of rows that follow one another in from, as Pack does one by one.
@@ -100,9 +111,9 @@ func (m Machine) PackPanels(to Panel, step int, from Mat, n int) {
 		nv := Ceil(to.Rows, m.Lanes)
 		last := to.Rows - (nv-1)*m.Lanes
 		size := m.from.Size()
-		f := packFrame{src: from.Ptr, dst: to.Ptr, srcStep: from.Col * size, dstStep: to.Pitch, k: to.K, panels: n, panelFrom: to.Rows * size, panelStep: step}
+		f := packFrame{src: from.Ptr, dst: to.Ptr, srcStep: from.Col * size, dstStep: to.Pitch, k: to.K, rows: nv, panels: n, panelFrom: to.Rows * size, panelStep: step}
 		m.SetMask(&f.mask, &f.lanes, last)
-		jit.Call(codegen.Kernel(packs, m.packKey(false, nv, last)), 0, unsafe.Pointer(&f))
+		jit.Call(m.packer(&f, false, last), 0, unsafe.Pointer(&f))
 		return
 	}
 	for i := range n {
@@ -122,7 +133,8 @@ func (m Machine) PackLines(to Panel, step int, from Mat, fromStep, n int) {
 	if tail != 0 {
 		m.SetMask(&f.mask, &f.lanes, tail)
 	}
-	code := codegen.Kernel(packs, m.packKey(true, to.Rows, tail))
+	f.rows = to.Rows
+	code := m.packer(&f, true, tail)
 	for i := range n {
 		f.src, f.dst = unsafe.Add(from.Ptr, i*fromStep), unsafe.Add(to.Ptr, i*step)
 		jit.Call(code, 0, unsafe.Pointer(&f))
