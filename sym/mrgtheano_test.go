@@ -218,6 +218,9 @@ func TestMRGMatchesTheano(t *testing.T) {
 			}
 		}
 	}
+	half := results(t, function(t, sym.In(), sym.Out(sym.NewMRGStreams(12345).Uniform(weft.Float16, 0, 1, 20))))[0]
+	tensortest.Near(t, "float16", half.Slice(weft.Range(0, 8)).To(weft.Float64), []float64{0.222900390625, 0.5498046875, 0.271484375, 0.697265625,
+		0.53369140625, 0.177490234375, 0.07568359375, 0.109375}, 0)
 	for n, want := range map[int][2][]float64{
 		1:    {{0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1}, {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0}},
 		13:   {{1, 2, 3, 7, 3, 6, 2, 2, 0, 0, 4, 9}, {1, 1, 6, 5, 5, 2, 2, 4, 0, 0, 10, 3}},

@@ -47,7 +47,7 @@ func rowsAt(at []int) []float64 {
 	return v
 }
 
-// pick returns those of list that a slice takes.
+// pick returns the elements of list at places.
 func pick(list, at []int) (r []int) {
 	for _, i := range at {
 		r = append(r, list[i])
