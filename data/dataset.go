@@ -10,7 +10,7 @@ import (
 )
 
 // A Dataset is a sequence of examples. A loader calls its methods from one
-// goroutine at a time, which is not the training loop's.
+// goroutine at a time, which is not the training loop's; with several workers from several.
 type Dataset interface {
 	// Len is the number of examples. It must not change.
 	Len() int
@@ -86,7 +86,7 @@ func join(ctx context.Context, d Dataset, index []int64) (x, y *weft.Tensor, err
 		x, y, err := d.Get(int(i))
 		switch {
 		case err != nil:
-			return nil, nil, err
+			return nil, nil, &ItemError{int(i), err}
 		case x == nil:
 			return nil, nil, fmt.Errorf("data: example %d has no input", i)
 		case len(xs) > 0 && (y == nil) != (len(ys) == 0):

@@ -11,6 +11,11 @@
 //		}
 //	}
 //
+// Items may be of any type: [NewLoaderOf] takes a [DatasetOf] and a function that makes a batch, such as
+// [Collate]; [Map], [Subset], [Concat] and [RandomSplit] make datasets of others. [NewStreamLoader] takes
+// items that come one after the other. [LoaderOpts] has workers, which read several batches at once, and
+// samplers, which choose examples.
+//
 // The order of the examples is a function of the seed and the epoch alone, so
 // that a run resumed at an epoch and batch, see [Loader.Seek], goes on as an
 // unbroken one would.

@@ -3,6 +3,7 @@ package data_test
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"weft"
 	"weft/data"
@@ -57,4 +58,63 @@ func ExampleLoader_Seek() {
 	}
 	fmt.Println(rest[0] == whole[2], rest[1] == whole[3], len(rest))
 	// Output: true true 2
+}
+
+// Items of several fields, read by four workers. The batches are the same for any number of them.
+func ExampleNewLoaderOf() {
+	type word struct {
+		Text   string
+		Length int
+	}
+	type batch struct {
+		Text   []string
+		Length *weft.Tensor
+	}
+	texts := data.Items([]string{"warp", "weft", "loom", "shuttle"})
+	words := data.Map(texts, func(s string) (word, error) { return word{s, len(s)}, nil }) // workers call it
+	loader := data.NewLoaderOf(words, data.Collate[batch], data.LoaderOpts{Batch: new(2), Workers: 4})
+	for b, err := range loader.Batches(context.Background()) {
+		fmt.Println(b.Text, b.Length, err)
+	}
+	// Output:
+	// [warp weft] [4 4] <nil>
+	// [loom shuttle] [4 7] <nil>
+}
+
+// A stream begins anew each epoch.
+func ExampleNewStreamLoader() {
+	open := func(epoch int) iter.Seq2[int, error] {
+		return func(yield func(int, error) bool) {
+			for i := 1; i <= 3 && yield(i*i, nil); i++ {
+			}
+		}
+	}
+	loader := data.NewStreamLoader(open, data.Collate[*weft.Tensor, int], data.LoaderOpts{Batch: new(2)})
+	for b, err := range loader.Batches(context.Background()) {
+		fmt.Println(b, err)
+	}
+	// Output:
+	// [1 4] <nil>
+	// [9] <nil>
+}
+
+func ExampleRandomSplit() {
+	parts := data.RandomSplit(data.Items([]string{"a", "b", "c", "d", "e"}), []float64{0.8, 0.2}, 1)
+	fmt.Println(parts[0].Len(), parts[1].Len())
+	// Output: 4 1
+}
+
+// Rare examples are drawn as often as frequent ones.
+func ExampleWeightedSampler() {
+	y := []int{0, 0, 0, 0, 0, 0, 0, 1}
+	weights := make([]float64, len(y))
+	for i, class := range y {
+		weights[i] = []float64{1.0 / 7, 1}[class]
+	}
+	ones := 0
+	for _, i := range (data.WeightedSampler{Weights: weights, N: 1000, Seed: 1}).Order(0) {
+		ones += y[i]
+	}
+	fmt.Println(ones > 450 && ones < 550)
+	// Output: true
 }

@@ -2,12 +2,9 @@ package data
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
-	"math/bits"
-	"math/rand/v2"
 
 	"weft"
 	"weft/internal/array"
@@ -20,8 +17,17 @@ type LoaderOpts struct {
 	Shuffle  bool   // another order every epoch
 	Seed     uint64 // of the orders
 	DropLast bool   // leave out a last batch that is not full
-	// Prefetch is how many batches may wait, read ahead by a goroutine of their own. 0 reads
-	// each batch when it is asked for; nil means 2.
+	// Sampler chooses the examples of an epoch and their order. It goes without Shuffle.
+	Sampler Sampler
+	// BatchSampler chooses the examples of each batch. It goes without Batch, Shuffle, DropLast and
+	// Sampler.
+	BatchSampler BatchSampler
+	// Workers is how many goroutines read batches at once, 0 or more. Batches and their order are the
+	// same for any number. From 2 on the methods of the dataset are called by several goroutines at
+	// once, and must be safe for that. 0 means 1, or none if Prefetch is 0.
+	Workers int
+	// Prefetch is how many batches may be read ahead, by goroutines of their own. 0 without Workers
+	// reads each batch when it is asked for; nil means 2 for each worker.
 	Prefetch *int
 }
 
@@ -32,92 +38,214 @@ type Batch struct {
 	Index int // of the batch in the epoch
 }
 
-// A Loader hands out the batches of a dataset, epoch after epoch. It is not safe
-// for use from several goroutines.
-type Loader struct {
-	d     Dataset
-	o     LoaderOpts
-	batch int // examples
-	ahead int // batches that may wait
-	epoch int
-	next  int // batch of the epoch
+// A Loader hands out the batches of a [Dataset], inputs and targets, epoch after epoch.
+type Loader = LoaderOf[Batch]
+
+// A LoaderOf hands out batches of type B, epoch after epoch. It is not safe for use from several
+// goroutines.
+type LoaderOf[B any] struct {
+	from    source[B]
+	workers int
+	ahead   int // batches that may wait
+	epoch   int
+	next    int // batch of the epoch
+}
+
+// A source gives the batches of an epoch as tasks, which workers run.
+type source[B any] struct {
+	// length is the number of batches of an epoch, and -1 where it is not known before the end.
+	length func() int
+	// tasks returns a function that returns task after task from a batch on, nil at the end, and one
+	// that ends it. Both are called by one goroutine.
+	tasks func(epoch, first int) (next func(ctx context.Context) func(ctx context.Context) (B, error), stop func())
 }
 
 // maxPrefetch is the most batches that wait, whatever LoaderOpts.Prefetch says: room for
 // them is taken at once.
 const maxPrefetch = 1 << 16
 
-// NewLoader returns a loader at the first batch of epoch 0. It panics with
-// *weft.Error if the dataset is nil, Batch is less than 1 or Prefetch less than 0.
+// NewLoader returns a loader at the first batch of epoch 0. It panics with *weft.Error if the dataset
+// is nil, Batch is less than 1, Prefetch or Workers less than 0, or options exclude each other.
 func NewLoader(d Dataset, opts ...LoaderOpts) *Loader {
 	o := array.Options("loader", opts)
 	if d == nil {
 		array.Failf("loader", "", "the dataset is nil")
 	}
-	l := &Loader{d: d, o: o, batch: array.Or(o.Batch, 1), ahead: array.Or(o.Prefetch, 2)}
-	if l.batch < 1 {
-		array.Failf("loader", "Batch", "is %d, want 1 or more", l.batch)
+	return newLoader(o, indexed(o, d.Len, func(ctx context.Context, epoch, k int, index []int64) (Batch, error) {
+		x, y, err := join(ctx, d, index)
+		return Batch{x, y, epoch, k}, err
+	}))
+}
+
+// NewLoaderOf returns a loader of a dataset with items of any type, at the first batch of epoch 0.
+// collate makes a batch of items, [Collate] for tensors, numbers, strings and structs of them; workers
+// call it. It panics with *weft.Error as [NewLoader] does.
+func NewLoaderOf[B, T any](d DatasetOf[T], collate func(items []T) (B, error), opts ...LoaderOpts) *LoaderOf[B] {
+	o := array.Options("loader", opts)
+	if d == nil || collate == nil {
+		array.Failf("loader", "", "the dataset is nil, or collate")
 	}
+	return newLoader(o, indexed(o, d.Len, func(ctx context.Context, _, _ int, index []int64) (b B, err error) {
+		items := make([]T, len(index))
+		for i, k := range index {
+			if err := ctx.Err(); err != nil {
+				return b, err
+			}
+			if items[i], err = d.Get(int(k)); err != nil {
+				return b, &ItemError{int(k), err}
+			}
+		}
+		return collate(items)
+	}))
+}
+
+func newLoader[B any](o LoaderOpts, from source[B]) *LoaderOf[B] {
+	l := &LoaderOf[B]{from: from, workers: o.Workers}
+	if l.workers < 0 {
+		array.Failf("loader", "Workers", "is %d, want 0 or more", l.workers)
+	}
+	l.ahead = array.Or(o.Prefetch, 2*min(max(l.workers, 1), maxPrefetch))
 	if l.ahead < 0 {
 		array.Failf("loader", "Prefetch", "is %d, want 0 or more", l.ahead)
+	}
+	if l.workers == 0 && l.ahead > 0 {
+		l.workers = 1
 	}
 	return l
 }
 
-// Len is the number of batches of an epoch.
-func (l *Loader) Len() int {
-	n := l.examples()
-	if !l.o.DropLast && n%l.batch > 0 {
-		return n/l.batch + 1
-	}
-	return n / l.batch
-}
-
-// examples is the length of the dataset.
-func (l *Loader) examples() int {
-	l.notNil()
-	n := l.d.Len()
-	if n < 0 {
-		array.Failf("loader", "", "the dataset's length is %d", n)
+// batchSize is the option Batch.
+func (o *LoaderOpts) batchSize() int {
+	n := array.Or(o.Batch, 1)
+	if n < 1 {
+		array.Failf("loader", "Batch", "is %d, want 1 or more", n)
 	}
 	return n
 }
 
-func (l *Loader) notNil() {
-	if l == nil || l.d == nil {
+// indexed is the source of batches that read makes of the places of examples.
+func indexed[B any](o LoaderOpts, length func() int, read func(ctx context.Context, epoch, k int, index []int64) (B, error)) source[B] {
+	size := o.batchSize()
+	if o.Sampler != nil && o.Shuffle || o.BatchSampler != nil && (o.Batch != nil || o.Shuffle || o.DropLast || o.Sampler != nil) {
+		array.Failf("loader", "Sampler", "chooses the order, and BatchSampler the batches: leave out the options that do so too")
+	}
+	count := func() int {
+		n := length()
+		if n < 0 {
+			array.Failf("loader", "", "the dataset's length is %d", n)
+		}
+		return n
+	}
+	batches := func() int {
+		n := 0
+		switch {
+		case o.BatchSampler != nil:
+			return o.BatchSampler.Len()
+		case o.Sampler != nil:
+			n = o.Sampler.Len()
+		default:
+			n = count()
+		}
+		if !o.DropLast && n%size > 0 {
+			return n/size + 1
+		}
+		return n / size
+	}
+	return source[B]{batches, func(epoch, first int) (func(context.Context) func(context.Context) (B, error), func()) {
+		all, last := count(), batches()
+		var lists [][]int64
+		var order []int64
+		switch {
+		case o.BatchSampler != nil:
+			lists = o.BatchSampler.Batches(epoch)
+		case o.Sampler != nil:
+			order = o.Sampler.Order(epoch)
+		default:
+			order = inOrder(all)
+			if o.Shuffle {
+				shuffle(order, o.Seed, epoch)
+			}
+		}
+		k := first - 1
+		return func(context.Context) func(context.Context) (B, error) {
+			if k++; k >= last {
+				return nil
+			}
+			k := k
+			return func(ctx context.Context) (b B, err error) {
+				var index []int64
+				switch {
+				case lists == nil && k*size < len(order):
+					index = order[k*size : min((k+1)*size, len(order))]
+				case k < len(lists):
+					index = lists[k]
+				default:
+					return b, fmt.Errorf("data: the sampler chose %d examples, fewer than its length", len(order)+len(lists))
+				}
+				for _, i := range index {
+					if i < 0 || i >= int64(all) {
+						return b, &ItemError{int(i), fmt.Errorf("the dataset has %d", all)}
+					}
+				}
+				return read(ctx, epoch, k, index)
+			}
+		}, func() {}
+	}}
+}
+
+// inOrder is the places of n examples.
+func inOrder(n int) []int64 {
+	if err := mem.CheckHeap(8 * min(n, math.MaxInt/8)); err != nil {
+		panic(&weft.Error{Kind: weft.OutOfMemory, Op: "loader", Msg: fmt.Sprintf("the order of %d examples does not fit in memory", n), Err: err})
+	}
+	order := make([]int64, n)
+	for i := range order {
+		order[i] = int64(i)
+	}
+	return order
+}
+
+// Len is the number of batches of an epoch, and -1 where a stream does not know it.
+func (l *LoaderOf[B]) Len() int {
+	l.notNil()
+	return l.from.length()
+}
+
+func (l *LoaderOf[B]) notNil() {
+	if l == nil || l.from.length == nil {
 		array.Failf("loader", "", "the loader is nil or the zero Loader (NewLoader makes one)")
 	}
 }
 
 // Epoch and Next are the position: the batch that is handed out next.
-func (l *Loader) Epoch() int {
+func (l *LoaderOf[B]) Epoch() int {
 	l.notNil()
 	return l.epoch
 }
 
 // Next is the number in its epoch of the batch that is handed out next.
-func (l *Loader) Next() int {
+func (l *LoaderOf[B]) Next() int {
 	l.notNil()
 	return l.next
 }
 
 // Seek sets the position. The batch may be Len, the end of the epoch. It panics
 // with *weft.Error if there is no such position.
-func (l *Loader) Seek(epoch, batch int) {
-	if epoch < 0 || batch < 0 || batch > l.Len() {
+func (l *LoaderOf[B]) Seek(epoch, batch int) {
+	if n := l.Len(); epoch < 0 || batch < 0 || n >= 0 && batch > n {
 		array.Failf("loader", "", "there is no batch %d of epoch %d: an epoch has %d", batch, epoch, l.Len())
 	}
 	l.epoch, l.next = epoch, batch
 }
 
 // State returns the position, as a part of a checkpoint.
-func (l *Loader) State() map[string]*weft.Tensor {
+func (l *LoaderOf[B]) State() map[string]*weft.Tensor {
 	l.notNil()
 	return map[string]*weft.Tensor{"epoch": weft.Scalar(l.epoch), "batch": weft.Scalar(l.next)}
 }
 
 // LoadState sets the position to one that State returned.
-func (l *Loader) LoadState(state map[string]*weft.Tensor) error {
+func (l *LoaderOf[B]) LoadState(state map[string]*weft.Tensor) error {
 	l.notNil()
 	var at [2]int
 	for i, name := range []string{"epoch", "batch"} {
@@ -135,134 +263,42 @@ func (l *Loader) LoadState(state map[string]*weft.Tensor) error {
 // batch is handed out, so a loop that breaks has used its batch.
 //
 // An error of the dataset, or of ctx, is handed out once and ends the loop, with
-// the position at the batch that failed. A panic of the dataset goes on in the
+// the position at the batch that failed: the first one in order, whatever workers
+// did behind it. An error of an example is an *[ItemError]. A panic of the dataset goes on in the
 // loop's goroutine. When the loop ends, however it does, reading ahead has ended
 // too: it waits for a Get or Batch in progress, and begins no other.
-func (l *Loader) Batches(ctx context.Context) iter.Seq2[Batch, error] {
+func (l *LoaderOf[B]) Batches(ctx context.Context) iter.Seq2[B, error] {
 	l.notNil()
 	if ctx == nil {
 		array.Failf("loader", "ctx", "is nil: context.Background() is one that never ends")
 	}
-	return func(yield func(Batch, error) bool) {
+	return func(yield func(B, error) bool) {
+		var none B
 		epoch := l.epoch
-		next, stop := l.source(ctx)
+		next, stop := l.read(ctx)
 		defer stop()
-		for l.next < l.Len() {
+		for n := l.Len(); n < 0 || l.next < n; n = l.Len() {
 			if err := ctx.Err(); err != nil {
-				yield(Batch{}, err)
+				yield(none, err)
 				return
 			}
-			b, err := next()
+			b, ok, err := next()
 			if err != nil {
-				yield(Batch{}, err)
+				yield(none, err)
 				return
+			}
+			if !ok {
+				break
 			}
 			l.next++
+			at := l.next
 			if !yield(b, nil) {
 				return
 			}
-			if l.epoch != epoch || l.next != b.Index+1 {
+			if l.epoch != epoch || l.next != at {
 				return // the loop called Seek
 			}
 		}
 		l.epoch, l.next = l.epoch+1, 0
 	}
-}
-
-// A result is a batch read ahead, or how reading it ended.
-type result struct {
-	b        Batch
-	err      error
-	panicked bool
-	value    any
-}
-
-// source returns a function that returns the batches from the position on, one a
-// call, and one that ends it.
-func (l *Loader) source(ctx context.Context) (next func() (Batch, error), stop func()) {
-	order := l.order(l.epoch)
-	epoch, first, last := l.epoch, l.next, l.Len()
-	read := func(k int) (Batch, error) {
-		index := order[k*l.batch : min((k+1)*l.batch, len(order))]
-		x, y, err := join(ctx, l.d, index)
-		return Batch{x, y, epoch, k}, err
-	}
-	if l.ahead == 0 {
-		k := first - 1
-		return func() (Batch, error) { k++; return read(k) }, func() {}
-	}
-	results := make(chan result, min(l.ahead, maxPrefetch, max(last-first, 0)))
-	ctx, quit := context.WithCancel(ctx) // between examples too
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for k := first; k < last; k++ {
-			r := guarded(read, k)
-			select {
-			case results <- r:
-			case <-ctx.Done():
-				return
-			}
-			if r.err != nil || r.panicked || ctx.Err() != nil {
-				return
-			}
-		}
-	}()
-	take := func(r result) (Batch, error) {
-		if r.panicked {
-			panic(r.value)
-		}
-		return r.b, r.err
-	}
-	next = func() (Batch, error) {
-		select {
-		case r := <-results:
-			return take(r)
-		case <-ctx.Done(): // also if the dataset is in the middle of an example
-			return Batch{}, ctx.Err()
-		case <-ended:
-			select {
-			case r := <-results:
-				return take(r)
-			default:
-				return Batch{}, errors.New("data: the dataset called runtime.Goexit")
-			}
-		}
-	}
-	return next, func() { quit(); <-ended }
-}
-
-// guarded reads a batch and catches a panic.
-func guarded(read func(k int) (Batch, error), k int) (r result) {
-	r.panicked = true
-	defer func() {
-		if r.panicked {
-			r.value = recover()
-		}
-	}()
-	r.b, r.err = read(k)
-	r.panicked = false
-	return r
-}
-
-// order returns the order of the examples in an epoch.
-func (l *Loader) order(epoch int) []int64 {
-	n := l.examples()
-	if err := mem.CheckHeap(8 * min(n, math.MaxInt/8)); err != nil {
-		panic(&weft.Error{Kind: weft.OutOfMemory, Op: "loader", Msg: fmt.Sprintf("the order of %d examples does not fit in memory", n), Err: err})
-	}
-	order := make([]int64, n)
-	for i := range order {
-		order[i] = int64(i)
-	}
-	if l.o.Shuffle {
-		// Fisher and Yates's shuffle. The bound on the index is Lemire's, written
-		// out: an order must not change with the Go release.
-		r := rand.NewPCG(l.o.Seed, uint64(epoch))
-		for i := len(order) - 1; i > 0; i-- {
-			j, _ := bits.Mul64(r.Uint64(), uint64(i+1))
-			order[i], order[j] = order[j], order[i]
-		}
-	}
-	return order
 }

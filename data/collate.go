@@ -1,0 +1,111 @@
+package data
+
+import (
+	"fmt"
+	"reflect"
+
+	"weft"
+)
+
+// Collate makes a batch of items, PyTorch's default_collate with the type of the batch as the guide. An
+// item and its batch are of types T and B:
+//
+//   - tensors of one shape, numbers, bools, and arrays and slices of numbers of one length become a
+//     *weft.Tensor with a new first axis;
+//   - a struct, or a pointer to one, becomes a struct: each exported field of B is made of the fields of
+//     that name;
+//   - anything, such as strings and tensors of several shapes, becomes a slice of it.
+//
+// An error says which field and which item of the batch does not fit.
+func Collate[B, T any](items []T) (B, error) {
+	var b B
+	err := collate(reflect.ValueOf(&b).Elem(), reflect.ValueOf(items), "")
+	return b, err
+}
+
+var tensorType = reflect.TypeFor[*weft.Tensor]()
+
+// collate sets to, a batch, from a slice of items. field is its name in a struct.
+func collate(to, items reflect.Value, field string) error {
+	item := items.Type().Elem()
+	in := func(format string, args ...any) error {
+		if field != "" {
+			format = "field " + field + ": " + format
+		}
+		return fmt.Errorf("data: collate: "+format, args...)
+	}
+	switch {
+	case to.Type() == tensorType:
+		t, err := stacked(items)
+		if err != nil {
+			return in("%w", err)
+		}
+		to.Set(reflect.ValueOf(t))
+		return nil
+	case to.Type() == items.Type():
+		out := reflect.MakeSlice(to.Type(), items.Len(), items.Len())
+		reflect.Copy(out, items)
+		to.Set(out)
+		return nil
+	}
+	pointer := item.Kind() == reflect.Pointer
+	if pointer {
+		item = item.Elem()
+	}
+	if to.Kind() != reflect.Struct || item.Kind() != reflect.Struct {
+		return in("%s cannot be made of items of type %s", to.Type(), items.Type().Elem())
+	}
+	for i := range to.NumField() {
+		f := to.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		from, ok := item.FieldByName(f.Name)
+		if !ok || !from.IsExported() {
+			return in("items of type %s have no field %s", item, f.Name)
+		}
+		column := reflect.MakeSlice(reflect.SliceOf(from.Type), items.Len(), items.Len())
+		for k := range items.Len() {
+			x := items.Index(k)
+			if pointer {
+				if x.IsNil() {
+					return in("item %d of the batch is nil", k)
+				}
+				x = x.Elem()
+			}
+			column.Index(k).Set(x.FieldByIndex(from.Index))
+		}
+		name := f.Name
+		if field != "" {
+			name = field + "." + name
+		}
+		if err := collate(to.Field(i), column, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stacked is a tensor of items.
+func stacked(items reflect.Value) (out *weft.Tensor, err error) {
+	list, ok := items.Interface().([]*weft.Tensor)
+	if !ok {
+		err = weft.Try(func() { out = weft.From(items.Interface()) })
+		return out, err
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("there are no tensors")
+	}
+	detached := make([]*weft.Tensor, len(list))
+	for i, t := range list {
+		if t == nil {
+			return nil, fmt.Errorf("item %d of the batch is nil", i)
+		}
+		detached[i] = t.Detach()
+		if detached[i].DType() != detached[0].DType() || fmt.Sprint(t.Shape()) != fmt.Sprint(list[0].Shape()) {
+			return nil, fmt.Errorf("item %d of the batch is %s%v, item 0 %s%v", i, t.DType(), t.Shape(), list[0].DType(), list[0].Shape())
+		}
+	}
+	err = weft.Try(func() { out = plain(weft.Stack(detached, 0)) })
+	return out, err
+}

@@ -1,0 +1,168 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+
+	"weft"
+	"weft/internal/array"
+)
+
+// A DatasetOf is a sequence of items of any type, such as a struct of several fields. A loader with
+// several workers calls Get from several goroutines at once.
+type DatasetOf[T any] interface {
+	// Len is the number of items. It must not change.
+	Len() int
+	// Get returns item i, from 0 to Len()-1.
+	Get(i int) (T, error)
+}
+
+// An Example is an item of a [Dataset].
+type Example struct{ X, Y *weft.Tensor }
+
+// Examples returns a dataset of inputs and targets as one of items, to be mapped, split and joined with
+// others. It panics with *weft.Error if d is nil.
+func Examples(d Dataset) DatasetOf[Example] {
+	if d == nil {
+		array.Failf("examples", "d", "is nil")
+	}
+	return view[Example]{d.Len, func(i int) (e Example, err error) {
+		e.X, e.Y, err = d.Get(i)
+		return e, err
+	}}
+}
+
+// A view is a dataset of two functions.
+type view[T any] struct {
+	length func() int
+	get    func(i int) (T, error)
+}
+
+func (v view[T]) Len() int             { return v.length() }
+func (v view[T]) Get(i int) (T, error) { return v.get(i) }
+
+// Items is the dataset of the elements of a slice, which it keeps.
+func Items[T any](items []T) DatasetOf[T] {
+	return view[T]{func() int { return len(items) }, func(i int) (item T, err error) {
+		if i < 0 || i >= len(items) {
+			return item, fmt.Errorf("data: item %d of %d", i, len(items))
+		}
+		return items[i], nil
+	}}
+}
+
+// Map is the dataset of what f makes of the items of d, one at a time, when they are asked for: workers
+// call f. It panics with *weft.Error if d or f is nil.
+func Map[T, U any](d DatasetOf[T], f func(item T) (U, error)) DatasetOf[U] {
+	if d == nil || f == nil {
+		array.Failf("map", "d", "is nil, or f")
+	}
+	return view[U]{d.Len, func(i int) (out U, err error) {
+		item, err := d.Get(i)
+		if err != nil {
+			return out, err
+		}
+		return f(item)
+	}}
+}
+
+// Subset is the dataset of some items of d, in that order. It panics with *weft.Error if d is nil or a
+// place is not in it.
+func Subset[T any](d DatasetOf[T], index []int) DatasetOf[T] {
+	if d == nil {
+		array.Failf("subset", "d", "is nil")
+	}
+	n := d.Len()
+	for _, i := range index {
+		if i < 0 || i >= n {
+			array.Failf("subset", "index", "has %d, want 0 to %d", i, n-1)
+		}
+	}
+	index = slices.Clone(index)
+	return view[T]{func() int { return len(index) }, func(i int) (item T, err error) {
+		if i < 0 || i >= len(index) {
+			return item, fmt.Errorf("data: item %d of %d", i, len(index))
+		}
+		return d.Get(index[i])
+	}}
+}
+
+// Concat is the dataset of the items of several, one dataset after the other. It panics with
+// *weft.Error if one is nil.
+func Concat[T any](ds ...DatasetOf[T]) DatasetOf[T] {
+	ends := make([]int, len(ds))
+	n := 0
+	for k, d := range ds {
+		if d == nil {
+			array.Failf("concat", "ds", "has a nil at %d", k)
+		}
+		length := d.Len()
+		if length < 0 || n+length < n {
+			array.Failf("concat", "ds", "has a length of %d at %d", length, k)
+		}
+		n += length
+		ends[k] = n
+	}
+	ds = slices.Clone(ds)
+	return view[T]{func() int { return n }, func(i int) (item T, err error) {
+		if i < 0 || i >= n {
+			return item, fmt.Errorf("data: item %d of %d", i, n)
+		}
+		k, _ := slices.BinarySearch(ends, i+1)
+		if k > 0 {
+			i -= ends[k-1]
+		}
+		return ds[k].Get(i)
+	}}
+}
+
+// RandomSplit returns datasets of some numbers of items of d, drawn by a seed: each item is in at most
+// one. Numbers below 1 that are not whole are parts of all, and what rounding leaves goes to the first
+// ones. It panics with *weft.Error if d is nil, or lengths are negative or more than there are.
+func RandomSplit[T any](d DatasetOf[T], lengths []float64, seed uint64) []DatasetOf[T] {
+	if d == nil {
+		array.Failf("random_split", "d", "is nil")
+	}
+	n := d.Len()
+	counts, parts, sum := make([]int, len(lengths)), 0.0, 0
+	for i, x := range lengths {
+		switch {
+		case !(x >= 0) || x > float64(n):
+			array.Failf("random_split", "lengths", "has %v for %d items", x, n)
+		case x < 1:
+			parts += x
+			counts[i] = int(x * float64(n))
+		case x != float64(int(x)):
+			array.Failf("random_split", "lengths", "has %v: want numbers of items, or parts of less than 1", x)
+		default:
+			counts[i] = int(x)
+		}
+		sum += counts[i]
+	}
+	if parts > 1-1e-9 && parts < 1+1e-9 { // parts of all
+		for i := 0; sum < n; i = (i + 1) % len(counts) {
+			if lengths[i] > 0 {
+				counts[i]++
+				sum++
+			}
+		}
+	}
+	if sum > n {
+		array.Failf("random_split", "lengths", "are %d of %d items", sum, n)
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	r := newDraws(seed, 0)
+	for i := n - 1; i > 0; i-- {
+		j := below(r, i+1)
+		order[i], order[j] = order[j], order[i]
+	}
+	out := make([]DatasetOf[T], len(counts))
+	for i, c := range counts {
+		out[i] = Subset(d, order[:c])
+		order = order[c:]
+	}
+	return out
+}

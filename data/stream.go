@@ -1,0 +1,113 @@
+package data
+
+import (
+	"context"
+	"iter"
+
+	"weft/internal/array"
+)
+
+// NewStreamLoader returns a loader of items that come one after the other, such as lines of a file or
+// records of a connection, at the first batch of epoch 0. open begins an epoch; its sequence is read by
+// one goroutine at a time, and workers call collate. An error of the sequence is that of its item, and
+// ends the epoch. Len is -1; [LoaderOf.Seek] reads past the items before the position. It panics with
+// *weft.Error if a function is nil, or an option is out of range or chooses an order.
+func NewStreamLoader[B, T any](open func(epoch int) iter.Seq2[T, error], collate func(items []T) (B, error), opts ...LoaderOpts) *LoaderOf[B] {
+	o := array.Options("loader", opts)
+	if open == nil || collate == nil {
+		array.Failf("loader", "", "the function that begins an epoch is nil, or collate")
+	}
+	if o.Shuffle || o.Sampler != nil || o.BatchSampler != nil {
+		array.Failf("loader", "Shuffle", "and samplers choose an order, which a stream has already")
+	}
+	s := stream[T]{open: open, size: o.batchSize(), dropLast: o.DropLast}
+	return newLoader(o, source[B]{func() int { return -1 }, func(epoch, first int) (func(context.Context) func(context.Context) (B, error), func()) {
+		next, stop := iter.Pull2(open(epoch))
+		r := streamReader[T]{stream: s, next: next, skip: first * s.size}
+		return func(ctx context.Context) func(context.Context) (B, error) {
+			items, err := r.batch(ctx)
+			switch {
+			case err != nil:
+				return func(context.Context) (b B, _ error) { return b, err }
+			case items == nil:
+				return nil
+			}
+			return func(context.Context) (B, error) { return collate(items) }
+		}, stop
+	}})
+}
+
+type stream[T any] struct {
+	open     func(epoch int) iter.Seq2[T, error]
+	size     int
+	dropLast bool
+}
+
+// A streamReader makes batches of the items of an epoch.
+type streamReader[T any] struct {
+	stream[T]
+	next func() (T, error, bool)
+	skip int // items before the first batch
+	read int // items so far
+}
+
+// batch returns the items of the next batch, nil at the end.
+func (s *streamReader[T]) batch(ctx context.Context) (items []T, err error) {
+	for len(items) < s.size {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		item, err, ok := s.next()
+		if !ok {
+			break
+		}
+		if err != nil {
+			return nil, &ItemError{s.read, err}
+		}
+		if s.read++; s.read > s.skip {
+			items = append(items, item)
+		}
+	}
+	if s.dropLast && len(items) < s.size {
+		return nil, nil
+	}
+	return items, nil
+}
+
+// Shuffled gives the items of a sequence in random order, as far as a buffer of some items allows: each
+// item is drawn of those in the buffer, and the next one takes its place. The order depends on the seed
+// and the epoch. It panics with *weft.Error if open is nil or the size is less than 1.
+func Shuffled[T any](open func(epoch int) iter.Seq2[T, error], size int, seed uint64) func(epoch int) iter.Seq2[T, error] {
+	if open == nil || size < 1 {
+		array.Failf("shuffled", "size", "is %d, want 1 or more, and a function that begins an epoch", size)
+	}
+	return func(epoch int) iter.Seq2[T, error] {
+		return func(yield func(T, error) bool) {
+			r := newDraws(seed, epoch)
+			var buffer []T
+			for item, err := range open(epoch) {
+				if err != nil {
+					yield(item, err)
+					return
+				}
+				if len(buffer) < size {
+					buffer = append(buffer, item)
+					continue
+				}
+				i := below(r, size)
+				if !yield(buffer[i], nil) {
+					return
+				}
+				buffer[i] = item
+			}
+			for len(buffer) > 0 {
+				i, last := below(r, len(buffer)), len(buffer)-1
+				item := buffer[i]
+				buffer[i], buffer = buffer[last], buffer[:last]
+				if !yield(item, nil) {
+					return
+				}
+			}
+		}
+	}
+}
