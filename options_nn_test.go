@@ -10,10 +10,30 @@ import (
 
 // layerOptionCases are the options of layers and losses.
 var layerOptionCases = map[string]optionCase{
-	"nn.MaxPool2d": pooled(func(l nn.MaxPool2d) []float64 { return applied(l, pictures()) },
-		func(stride *[2]int) nn.MaxPool2d { return nn.MaxPool2d{Window: [2]int{2, 3}, Stride: stride} }),
-	"nn.AvgPool2d": pooled(func(l nn.AvgPool2d) []float64 { return applied(l, pictures()) },
-		func(stride *[2]int) nn.AvgPool2d { return nn.AvgPool2d{Window: [2]int{2, 3}, Stride: stride} }),
+	"nn.MaxPool1d":         windowed(nn.MaxPool1d{Window: 2}, new(2), new(1), false),
+	"nn.MaxPool2d":         windowed(nn.MaxPool2d{Window: [2]int{2, 3}}, &[2]int{2, 3}, &[2]int{1, 1}, false),
+	"nn.MaxPool3d":         windowed(nn.MaxPool3d{Window: [3]int{2, 2, 3}}, &[3]int{2, 2, 3}, &[3]int{1, 1, 1}, false),
+	"nn.AvgPool1d":         windowed(nn.AvgPool1d{Window: 2}, new(2), nil, true),
+	"nn.AvgPool2d":         windowed(nn.AvgPool2d{Window: [2]int{2, 3}}, &[2]int{2, 3}, nil, true),
+	"nn.AvgPool3d":         windowed(nn.AvgPool3d{Window: [3]int{2, 2, 3}}, &[3]int{2, 2, 3}, nil, true),
+	"nn.LPPool":            optionsOf(func(l nn.LPPool) []float64 { l.Window = []int{2}; return applied(l, pictures().Abs()) }, map[string]optionField{"P": {refused: true}}),
+	"nn.AdaptiveAvgPool1d": activated(nn.AdaptiveAvgPool1d{}, map[string]optionField{"Size": {def: new(6), refused: true}}),
+	"nn.AdaptiveMaxPool1d": activated(nn.AdaptiveMaxPool1d{}, map[string]optionField{"Size": {def: new(6), refused: true}}),
+	"nn.AdaptiveMaxPool2d": activated(nn.AdaptiveMaxPool2d{}, map[string]optionField{"Size": {def: [2]*int{new(2), new(6)}, refused: true}}),
+	"nn.AdaptiveAvgPool3d": activated(nn.AdaptiveAvgPool3d{}, map[string]optionField{"Size": {def: [3]*int{new(4), new(2), new(6)}, refused: true}}),
+	"nn.AdaptiveMaxPool3d": activated(nn.AdaptiveMaxPool3d{}, map[string]optionField{"Size": {def: [3]*int{new(4), new(2), new(6)}, refused: true}}),
+	"nn.LocalResponseNorm": activated(nn.LocalResponseNorm{}, map[string]optionField{
+		"Size": {in: nn.LocalResponseNorm{Size: 2}, refused: true}, "Alpha": {in: nn.LocalResponseNorm{Size: 2}, def: new(1e-4)},
+		"Beta": {in: nn.LocalResponseNorm{Size: 2, K: new(3.0)}, def: new(0.75)}, "K": {in: nn.LocalResponseNorm{Size: 2}, def: new(1.0)},
+	}),
+	"nn.ChannelDropout": optionsOf(func(l nn.ChannelDropout) []float64 { l.Generator = gen(); return applied(&l, pictures()) }, map[string]optionField{"P": {}}),
+	"nn.AlphaDropout":   optionsOf(func(l nn.AlphaDropout) []float64 { l.Generator = gen(); return applied(&l, pictures()) }, map[string]optionField{"P": {}}),
+	"nn.InstanceNormOpts": optionsOf(func(o nn.InstanceNormOpts) []float64 {
+		o.Running = true
+		b := nn.NewInstanceNorm(1, o)
+		y := b.Forward(weft.FromSlice([]float32{1e-3, -1e-3, 3e-3, 5e-3, 0, 1}, 2, 1, 3))
+		return values(y, b.RunningMean, b.RunningVar)
+	}, map[string]optionField{"Eps": {def: new(1e-5)}, "Momentum": {def: new(0.1)}}),
 	"nn.LeakyRelu":  optionsOf(func(l nn.LeakyRelu) []float64 { return applied(l, pictures()) }, map[string]optionField{"Slope": {def: new(0.01)}}),
 	"nn.Elu":        optionsOf(func(l nn.Elu) []float64 { return applied(l, pictures()) }, map[string]optionField{"Alpha": {def: new(1.0)}}),
 	"nn.Celu":       activated(nn.Celu{}, map[string]optionField{"Alpha": {def: new(1.0), refused: true}}),
@@ -138,6 +158,23 @@ var layerOptionCases = map[string]optionCase{
 // activated is the case of a layer of three axes that are even.
 func activated[T nn.Layer](l T, fields map[string]optionField) optionCase {
 	return optionsOf(func(l T) []float64 { return applied(l, gen().Randn(4, 2, 6)) }, fields)
+}
+
+// windowed is the case of a pooling, with the stride and dilation that nil stands for.
+func windowed[T nn.Layer](in T, stride, dilation any, divided bool) optionCase {
+	run := func(l T) []float64 { return applied(l, pictures()) }
+	fields := map[string]optionField{
+		"Window":  {in: in, refused: true},
+		"Stride":  {in: in, def: stride, refused: true},
+		"Padding": {in: in, zero: func() []float64 { return run(in) }},
+	}
+	if dilation != nil {
+		fields["Dilation"] = optionField{in: in, def: dilation, refused: true}
+	}
+	if divided {
+		fields["Divisor"] = optionField{in: in, def: (*int)(nil), refused: true}
+	}
+	return optionsOf(run, fields)
 }
 
 // compared is the case of the options of a function of two matrices, with elements near 0.

@@ -251,7 +251,10 @@ type Softmax struct {
 }
 
 // Forward keeps the shape.
-func (l Softmax) Forward(x *weft.Tensor) *weft.Tensor { return x.Softmax(axisOf("softmax", x, l.Axis)) }
+func (l Softmax) Forward(x *weft.Tensor) *weft.Tensor {
+	defer array.Named("softmax").End()
+	return x.Softmax(axisOf("softmax", x, l.Axis))
+}
 
 // LogSoftmax is the logarithm of [Softmax].
 type LogSoftmax struct {
@@ -260,6 +263,7 @@ type LogSoftmax struct {
 
 // Forward keeps the shape.
 func (l LogSoftmax) Forward(x *weft.Tensor) *weft.Tensor {
+	defer array.Named("log_softmax").End()
 	return x.LogSoftmax(axisOf("log_softmax", x, l.Axis))
 }
 

@@ -56,7 +56,7 @@ func CTC(logp, target, steps, lengths *weft.Tensor, opts ...CTCOpts) *weft.Tenso
 	case o.Reduction == Mean:
 		return loss.Div(lengths.Maximum(1).To(dtype)).Mean()
 	case one && o.Reduction == None:
-		return loss.Reshape()
+		return own(loss.Reshape())
 	}
 	return o.Reduction.of(name, loss)
 }

@@ -94,7 +94,7 @@ func MultiMargin(x, target *weft.Tensor, opts ...MultiMarginOpts) *weft.Tensor {
 	if p == 2 {
 		short = short.Square()
 	}
-	return o.Reduction.of(name, short.Mul(w).Mean(1).Reshape(shape...))
+	return o.Reduction.of(name, own(short.Mul(w).Mean(1).Reshape(shape...)))
 }
 
 // MultiLabelMargin is the mean over rows of sum(max(0, 1 - x[j] + x[i]))/classes, over the target
@@ -122,7 +122,7 @@ func MultiLabelMargin(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	other := at.Eq(rows.Device().Arange(c)).LogicalAnd(in).Any(1).LogicalNot().Reshape(n, 1, c)
 	short := weft.Expr("where(!in || !other || (1 - xt + x <= 0), 0, 1 - xt + x)",
 		weft.Vars{"x": rows.Reshape(n, 1, c), "xt": rows.Gather(1, t).Reshape(n, c, 1), "in": in, "other": other})
-	return o.Reduction.of(name, short.Sum(1, 2).Div(c).Reshape(shape...))
+	return o.Reduction.of(name, own(short.Sum(1, 2).Div(c).Reshape(shape...)))
 }
 
 // MultiLabelSoftMarginOpts are the options of [MultiLabelSoftMargin].

@@ -1,7 +1,6 @@
 package nn
 
 import (
-	"math"
 	"slices"
 
 	"weft"
@@ -9,81 +8,294 @@ import (
 	"weft/internal/mem"
 )
 
-// MaxPool2d takes the greatest element of each window of the last two axes.
+// MaxPool1d takes the greatest element of each window of the last axis, the first one if several are.
+// Padding never is.
+type MaxPool1d struct {
+	Window  int
+	Stride  *int // nil means the window's size
+	Padding int  // on both sides, less than the window
+	// Dilation is the distance of a window's elements; nil means 1.
+	Dilation *int
+	// Ceil lets the last window begin inside x, or its padding before, and end outside.
+	Ceil bool
+}
+
+// Forward maps [..., n] to [..., m]. It panics with *weft.Error if x has too few axes or a
+// number is out of range.
+func (p MaxPool1d) Forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
+
+// WithIndices returns what Forward does, and for each element its place in the flattened last axis,
+// int64, as [MaxUnpool] takes it.
+func (p MaxPool1d) WithIndices(x *weft.Tensor) (values, index *weft.Tensor) {
+	return p.geometry().maxWithIndices(x)
+}
+
+func (p MaxPool1d) geometry() poolGeometry {
+	return poolGeometry{name: "max_pool1d", window: []int{p.Window}, stride: single(p.Stride), pad: []int{p.Padding}, dilation: single(p.Dilation), ceil: p.Ceil}
+}
+
+// MaxPool2d takes the greatest element of each window of the last two axes; see [MaxPool1d].
 type MaxPool2d struct {
-	Window  [2]int  // vertical, horizontal
+	Window  [2]int
 	Stride  *[2]int // nil means the window's size
-	Padding [2]int
+	Padding [2]int  // on both sides, less than the window
+	// Dilation is the distance of a window's elements; nil means 1.
+	Dilation *[2]int
+	// Ceil lets the last window begin inside x, or its padding before, and end outside.
+	Ceil bool
 }
 
-// Forward maps [..., h, w] to [..., oh, ow].
-func (p MaxPool2d) Forward(x *weft.Tensor) *weft.Tensor { return x.MaxPool2d(weft.PoolOpts(p)) }
+// Forward maps [..., h, w] to [..., oh, ow]. It panics with *weft.Error if x has too few axes or a
+// number is out of range.
+func (p MaxPool2d) Forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
 
-// AvgPool2d takes the mean of each window of the last two axes, zeros of the
-// padding counted.
+// WithIndices returns what Forward does, and for each element its place in the flattened last two axes,
+// int64, as [MaxUnpool] takes it.
+func (p MaxPool2d) WithIndices(x *weft.Tensor) (values, index *weft.Tensor) {
+	return p.geometry().maxWithIndices(x)
+}
+
+func (p MaxPool2d) geometry() poolGeometry {
+	return poolGeometry{name: "max_pool2d", window: p.Window[:], stride: pair(p.Stride), pad: p.Padding[:], dilation: pair(p.Dilation), ceil: p.Ceil}
+}
+
+// MaxPool3d takes the greatest element of each window of the last three axes; see [MaxPool1d].
+type MaxPool3d struct {
+	Window  [3]int
+	Stride  *[3]int // nil means the window's size
+	Padding [3]int  // on both sides, less than the window
+	// Dilation is the distance of a window's elements; nil means 1.
+	Dilation *[3]int
+	// Ceil lets the last window begin inside x, or its padding before, and end outside.
+	Ceil bool
+}
+
+// Forward maps [..., d, h, w] to [..., od, oh, ow]. It panics with *weft.Error if x has too few axes or a
+// number is out of range.
+func (p MaxPool3d) Forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
+
+// WithIndices returns what Forward does, and for each element its place in the flattened last three axes,
+// int64, as [MaxUnpool] takes it.
+func (p MaxPool3d) WithIndices(x *weft.Tensor) (values, index *weft.Tensor) {
+	return p.geometry().maxWithIndices(x)
+}
+
+func (p MaxPool3d) geometry() poolGeometry {
+	return poolGeometry{name: "max_pool3d", window: p.Window[:], stride: triple(p.Stride), pad: p.Padding[:], dilation: triple(p.Dilation), ceil: p.Ceil}
+}
+
+// AvgPool1d takes the mean of each window of the last axis, zeros of the padding counted.
+type AvgPool1d struct {
+	Window  int
+	Stride  *int // nil means the window's size
+	Padding int  // on both sides, less than the window
+	// Ceil lets the last window begin inside x, or its padding before, and end outside, where
+	// nothing counts.
+	Ceil bool
+	// ExcludePad leaves the padding out of the count that a sum is divided by.
+	ExcludePad bool
+	// Divisor, above 0, divides the sums in place of the count; nil for none.
+	Divisor *int
+}
+
+// Forward maps [..., n] to [..., m]. It panics with *weft.Error if x has too few axes or a
+// number is out of range.
+func (p AvgPool1d) Forward(x *weft.Tensor) *weft.Tensor {
+	return poolGeometry{name: "avg_pool1d", window: []int{p.Window}, stride: single(p.Stride), pad: []int{p.Padding}, ceil: p.Ceil}.mean(x, p.ExcludePad, p.Divisor)
+}
+
+// AvgPool2d takes the mean of each window of the last two axes, zeros of the padding counted.
 type AvgPool2d struct {
-	Window  [2]int  // vertical, horizontal
+	Window  [2]int
 	Stride  *[2]int // nil means the window's size
-	Padding [2]int
+	Padding [2]int  // on both sides, less than the window
+	// Ceil lets the last window begin inside x, or its padding before, and end outside, where
+	// nothing counts.
+	Ceil bool
+	// ExcludePad leaves the padding out of the count that a sum is divided by.
+	ExcludePad bool
+	// Divisor, above 0, divides the sums in place of the count; nil for none.
+	Divisor *int
 }
 
-// Forward maps [..., h, w] to [..., oh, ow].
-func (p AvgPool2d) Forward(x *weft.Tensor) *weft.Tensor { return x.AvgPool2d(weft.PoolOpts(p)) }
+// Forward maps [..., h, w] to [..., oh, ow]. It panics with *weft.Error if x has too few axes or a
+// number is out of range.
+func (p AvgPool2d) Forward(x *weft.Tensor) *weft.Tensor {
+	return poolGeometry{name: "avg_pool2d", window: p.Window[:], stride: pair(p.Stride), pad: p.Padding[:], ceil: p.Ceil}.mean(x, p.ExcludePad, p.Divisor)
+}
 
-// AdaptiveAvgPool2d takes means over the last two axes so that a given number of rows and
-// columns are left: element i of n is the mean of those from floor(i*size/n) to before
-// ceil((i+1)*size/n).
+// AvgPool3d takes the mean of each window of the last three axes, zeros of the padding counted.
+type AvgPool3d struct {
+	Window  [3]int
+	Stride  *[3]int // nil means the window's size
+	Padding [3]int  // on both sides, less than the window
+	// Ceil lets the last window begin inside x, or its padding before, and end outside, where
+	// nothing counts.
+	Ceil bool
+	// ExcludePad leaves the padding out of the count that a sum is divided by.
+	ExcludePad bool
+	// Divisor, above 0, divides the sums in place of the count; nil for none.
+	Divisor *int
+}
+
+// Forward maps [..., d, h, w] to [..., od, oh, ow]. It panics with *weft.Error if x has too few axes or a
+// number is out of range.
+func (p AvgPool3d) Forward(x *weft.Tensor) *weft.Tensor {
+	return poolGeometry{name: "avg_pool3d", window: p.Window[:], stride: triple(p.Stride), pad: p.Padding[:], ceil: p.Ceil}.mean(x, p.ExcludePad, p.Divisor)
+}
+
+// AdaptiveAvgPool1d takes means over the last axis, so that a given size is left: element i of n
+// is that of the elements from floor(i*size/n) to before ceil((i+1)*size/n).
+type AdaptiveAvgPool1d struct {
+	Size *int // of the result; nil means that of x
+}
+
+// Forward maps [..., n] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
+func (p AdaptiveAvgPool1d) Forward(x *weft.Tensor) *weft.Tensor {
+	return adaptiveAvg("adaptive_avg_pool1d", x, []*int{p.Size})
+}
+
+// AdaptiveAvgPool2d takes means over the last two axes, so that a given size is left: element i of n
+// is that of the elements from floor(i*size/n) to before ceil((i+1)*size/n).
 type AdaptiveAvgPool2d struct {
-	Size [2]*int // of the result, vertical and horizontal; nil means that of x
+	Size [2]*int // of the result; nil means that of x
 }
 
-// Forward maps [..., h, w] to [..., Size[0], Size[1]].
+// Forward maps [..., h, w] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
 func (p AdaptiveAvgPool2d) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("adaptive_avg_pool2d").End()
-	s := lastTwo("adaptive_avg_pool2d", x)
-	var size, window [2]int
-	even := true
-	for i := range size {
-		n := array.Or(p.Size[i], s[i])
-		if n < 1 {
-			array.Failf("adaptive_avg_pool2d", "Size", "is %d, want 1 or more", n)
-		}
-		size[i] = n
-		even = even && s[i]%n == 0
-		window[i] = s[i] / n
-	}
-	if even {
-		return x.AvgPool2d(weft.PoolOpts{Window: window})
-	}
-	y := x
-	for i, n := range s {
-		if size[i] != n {
-			y = means(y, x.Rank()-2+i, size[i], n)
-		}
-	}
-	return y
+	return adaptiveAvg("adaptive_avg_pool2d", x, p.Size[:])
 }
 
-// lastTwo checks pictures and returns their height and width.
-func lastTwo(op string, x *weft.Tensor) [2]int {
-	if x == nil {
-		array.Failf(op, "x", "is nil")
+// AdaptiveAvgPool3d takes means over the last three axes, so that a given size is left: element i of n
+// is that of the elements from floor(i*size/n) to before ceil((i+1)*size/n).
+type AdaptiveAvgPool3d struct {
+	Size [3]*int // of the result; nil means that of x
+}
+
+// Forward maps [..., d, h, w] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
+func (p AdaptiveAvgPool3d) Forward(x *weft.Tensor) *weft.Tensor {
+	return adaptiveAvg("adaptive_avg_pool3d", x, p.Size[:])
+}
+
+// AdaptiveMaxPool1d takes the greatest elements over the last axis, so that a given size is left: element i of n
+// is that of the elements from floor(i*size/n) to before ceil((i+1)*size/n).
+type AdaptiveMaxPool1d struct {
+	Size *int // of the result; nil means that of x
+}
+
+// Forward maps [..., n] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
+func (p AdaptiveMaxPool1d) Forward(x *weft.Tensor) *weft.Tensor {
+	return adaptiveMax("adaptive_max_pool1d", x, []*int{p.Size})
+}
+
+// WithIndices returns what Forward does, and for each element its place in the flattened last axis.
+func (p AdaptiveMaxPool1d) WithIndices(x *weft.Tensor) (values, index *weft.Tensor) {
+	return adaptiveMaxIndices("adaptive_max_pool1d", x, []*int{p.Size})
+}
+
+// AdaptiveMaxPool2d takes the greatest elements over the last two axes, so that a given size is left: element i of n
+// is that of the elements from floor(i*size/n) to before ceil((i+1)*size/n).
+type AdaptiveMaxPool2d struct {
+	Size [2]*int // of the result; nil means that of x
+}
+
+// Forward maps [..., h, w] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
+func (p AdaptiveMaxPool2d) Forward(x *weft.Tensor) *weft.Tensor {
+	return adaptiveMax("adaptive_max_pool2d", x, p.Size[:])
+}
+
+// WithIndices returns what Forward does, and for each element its place in the flattened last two axes.
+func (p AdaptiveMaxPool2d) WithIndices(x *weft.Tensor) (values, index *weft.Tensor) {
+	return adaptiveMaxIndices("adaptive_max_pool2d", x, p.Size[:])
+}
+
+// AdaptiveMaxPool3d takes the greatest elements over the last three axes, so that a given size is left: element i of n
+// is that of the elements from floor(i*size/n) to before ceil((i+1)*size/n).
+type AdaptiveMaxPool3d struct {
+	Size [3]*int // of the result; nil means that of x
+}
+
+// Forward maps [..., d, h, w] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
+func (p AdaptiveMaxPool3d) Forward(x *weft.Tensor) *weft.Tensor {
+	return adaptiveMax("adaptive_max_pool3d", x, p.Size[:])
+}
+
+// WithIndices returns what Forward does, and for each element its place in the flattened last three axes.
+func (p AdaptiveMaxPool3d) WithIndices(x *weft.Tensor) (values, index *weft.Tensor) {
+	return adaptiveMaxIndices("adaptive_max_pool3d", x, p.Size[:])
+}
+
+// LPPool takes the P-norm of each window of the last axes, one for each size of Window. A window
+// that Ceil lets end outside counts as full, with the mean of its elements, as in PyTorch.
+type LPPool struct {
+	P      float64
+	Window []int
+	Stride []int // nil means the window's size
+	Ceil   bool  // lets the last window end outside x
+}
+
+// Forward maps [..., n] to [..., m], with one to three such axes. It panics with *weft.Error if P
+// is 0 or numbers are out of range.
+func (p LPPool) Forward(x *weft.Tensor) *weft.Tensor {
+	const name = "lp_pool"
+	defer array.Named(name).End()
+	if p.P == 0 {
+		array.Failf(name, "P", "is 0")
 	}
-	r := x.Rank()
-	if r < 2 || !x.DType().Float() || x.Dim(r-2) == 0 || x.Dim(r-1) == 0 {
-		array.Failf(op, "x", "is %s, want floats [... h w], h and w not 0", array.TypeString(x.DType(), x.Shape()))
+	g := poolGeometry{name: name, window: p.Window, stride: p.Stride, ceil: p.Ceil}
+	floats(name, "x", x)
+	y := g.mean(x.Pow(p.P), false, nil)
+	return weft.Expr("pow(sign(y)*relu(abs(y))*k, q)", weft.Vars{"y": y, "k": float64(array.Size(p.Window)), "q": 1 / p.P})
+}
+
+// MaxUnpool puts elements back where a maximum was found, with zeros elsewhere: the opposite of
+// [MaxPool2d] and the like, with the same numbers.
+type MaxUnpool struct {
+	Window  []int
+	Stride  []int // nil means the window's size
+	Padding []int // nil means 0
+}
+
+// Unpool maps elements x [..., m] and their places, as WithIndices gives them, to [..., n]. size is
+// that of the last axes of the result; without it, it is the least that gives m windows. It panics
+// with *weft.Error if shapes do not fit. Of equal places the last one counts.
+func (p MaxUnpool) Unpool(x, index *weft.Tensor, size ...int) *weft.Tensor {
+	const name = "max_unpool"
+	defer array.Named(name).End()
+	g := poolGeometry{name: name, window: p.Window, stride: p.Stride, pad: p.Padding}.filled()
+	n := len(g.window)
+	floats(name, "x", x)
+	if x.Rank() < n {
+		array.Failf(name, "x", "has shape %s, want %d axes or more", array.ShapeString(sizes(x)), n)
 	}
-	return [2]int{x.Dim(r - 2), x.Dim(r - 1)}
+	if index == nil || !index.DType().Integer() || !array.Equal(sizes(index), sizes(x)) {
+		array.Failf(name, "index", "is %s, want integers %s", describe(index), array.ShapeString(sizes(x)))
+	}
+	lead := sizes(x)[:x.Rank()-n]
+	last := sizes(x)[x.Rank()-n:]
+	if len(size) == 0 {
+		for i, m := range last {
+			size = append(size, (m-1)*g.stride[i]-2*g.pad[i]+g.window[i])
+		}
+	}
+	if len(size) != n || slices.Min(size) < 1 {
+		array.Failf(name, "size", "is %v, want %d sizes above 0", size, n)
+	}
+	rows, all := array.Size(lead), array.Size(size)
+	array.CheckShape(name, append(slices.Clone(lead), size...), x.DType())
+	at := checkRange(asIndices(index).To(weft.Int64), name, "index", 0, int64(all-1), "has %d, which is outside the result")
+	y := x.Device().ZerosOf(x.DType(), rows, all).Scatter(1, at.Reshape(rows, array.Size(last)), x.Reshape(rows, array.Size(last)))
+	return own(y.Reshape(append(slices.Clone(lead), size...)...))
 }
 
 // means takes the means of n parts of an axis of size elements, which may share some.
-func means(x *weft.Tensor, axis, n, size int) *weft.Tensor {
+func means(name string, x *weft.Tensor, axis, n, size int) *weft.Tensor {
 	most := (size-1)/n + 2 // elements of a part, or one more
 	shape := slices.Insert(slices.Clone(x.Shape()), axis+1, most)
 	shape[axis] = n
-	array.CheckShape("adaptive_avg_pool2d", shape, weft.Float64)
+	array.CheckShape(name, shape, weft.Float64)
 	if err := mem.CheckHeap(n * (9*most + 8)); err != nil {
-		panic(&array.Error{Kind: array.OutOfMemory, Op: "adaptive_avg_pool2d", Arg: "Size", Msg: "no memory for the places of its parts", Err: err})
+		panic(&array.Error{Kind: array.OutOfMemory, Op: name, Arg: "Size", Msg: "no memory for the places of its parts", Err: err})
 	}
 	at, in, counts := make([]int64, n*most), make([]bool, n*most), make([]int64, n)
 	for i := range n {
@@ -98,87 +310,4 @@ func means(x *weft.Tensor, axis, n, size int) *weft.Tensor {
 	parts := x.IndexSelect(axis, dev.From(at)).Reshape(shape...)
 	inside := dev.From(in).Reshape(append([]int{n, most}, behind...)...)
 	return weft.Where(inside, parts, 0).Sum(axis + 1).Div(dev.From(counts).Reshape(append([]int{n}, behind...)...))
-}
-
-// Upsample makes pictures larger, or smaller: by the nearest pixel or, Bilinear, between
-// the two nearest rows and columns.
-type Upsample struct {
-	Size     *[2]int  // of the result, vertical and horizontal
-	Scale    *float64 // instead of Size: how many times as large, rounded down
-	Bilinear bool
-	// AlignCorners lays the centres of the corner pixels on each other, rather than the
-	// corners of the pictures.
-	AlignCorners bool
-}
-
-// Forward maps [..., h, w] to [..., Size[0], Size[1]], or h and w times Scale. The result is a
-// copy. An axis that keeps its size keeps its elements.
-func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("upsample").End()
-	s := lastTwo("upsample", x)
-	if (u.Scale == nil) == (u.Size == nil) {
-		array.Failf("upsample", "Size", "and Scale are both given or both nil: give one of them")
-	}
-	y := x
-	var sizes [2]int
-	var steps [2]float64
-	for i, n := range s {
-		var size, step float64
-		option := "Size"
-		if u.Size != nil {
-			size = float64(u.Size[i])
-			step = size / float64(n)
-		} else {
-			option, step = "Scale", *u.Scale
-			size = math.Floor(float64(n) * step)
-		}
-		if !(size >= 1 && size <= math.MaxInt32) {
-			array.Failf("upsample", option, "%v times %d elements is %v, want 1 to %d", step, n, size, math.MaxInt32)
-		}
-		sizes[i], steps[i] = int(size), 1/step
-	}
-	shape := append(slices.Clone(x.Shape()[:x.Rank()-2]), sizes[0], sizes[1])
-	array.CheckShape("upsample", shape, x.DType())
-	if x.Size() == 0 {
-		return x.Slice(append(slices.Repeat([]weft.Span{weft.All}, x.Rank()-2), weft.Range(0, 1), weft.Range(0, 1))...).Expand(shape...)
-	}
-	for i, n := range s {
-		y = u.along(y, x.Rank()-2+i, n, sizes[i], steps[i])
-	}
-	if y == x {
-		return x.Clone()
-	}
-	return y
-}
-
-// along resizes one axis of n elements to size, in steps of a length of x's elements. An axis that
-// keeps its size is unchanged. An axis of twice the size repeats each element, whatever the step,
-// as in PyTorch.
-func (u Upsample) along(x *weft.Tensor, axis, n, size int, step float64) *weft.Tensor {
-	if n == size {
-		return x
-	}
-	if size == 2*n && !u.Bilinear {
-		step = 0.5
-	}
-	last := n - 1
-	text := "i*step"
-	switch {
-	case u.Bilinear && u.AlignCorners:
-		step, text = float64(last)/float64(max(size-1, 1)), "i*step"
-	case u.Bilinear:
-		text = "maximum((i+0.5)*step-0.5, 0)"
-	}
-	at := weft.Expr(text, weft.Vars{"i": x.Device().Arange(size).To(weft.Float64), "step": step})
-	lo := at.Floor().To(weft.Int64).Minimum(last)
-	a := x.IndexSelect(axis, lo)
-	if !u.Bilinear {
-		return a
-	}
-	shape := []int{size}
-	for k := axis + 1; k < x.Rank(); k++ {
-		shape = append(shape, 1)
-	}
-	w := at.Sub(lo).To(x.DType()).Reshape(shape...)
-	return weft.Expr("a*(1-w)+b*w", weft.Vars{"a": a, "b": x.IndexSelect(axis, lo.Add(1).Minimum(last)), "w": w})
 }

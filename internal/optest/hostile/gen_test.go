@@ -468,6 +468,9 @@ func init() {
 		typ[func([]*ir.Node) []*ir.Node](): func(g *gen) any {
 			return pick(g, nil, func(x []*ir.Node) []*ir.Node { return x })
 		},
+		typ[func(x, y *weft.Tensor) *weft.Tensor](): func(g *gen) any {
+			return pick(g, nil, func(x, y *weft.Tensor) *weft.Tensor { return x.Sub(y) }, func(x, y *weft.Tensor) *weft.Tensor { return nil })
+		},
 		typ[func(*weft.Tensor) *weft.Tensor](): func(g *gen) any {
 			other := g.tensor()
 			return pick(g, nil, (*weft.Tensor).Neg, (*weft.Tensor).Sin, (*weft.Tensor).T,

@@ -399,8 +399,8 @@ var plausible = map[string]func(g *gen) []any{
 		g.leaves = append(g.leaves, l.Weight)
 		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(5), l.Weight.Dim(1)})}
 	},
-	"nn.MaxPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{nn.MaxPool2d(a[1].(weft.PoolOpts)), a[0]} },
-	"nn.AvgPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{nn.AvgPool2d(a[1].(weft.PoolOpts)), a[0]} },
+	"nn.MaxPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{maxPool2d(a[1].(weft.PoolOpts)), a[0]} },
+	"nn.AvgPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{avgPool2d(a[1].(weft.PoolOpts)), a[0]} },
 	"NewSGD": func(g *gen) []any {
 		return []any{g.leavesByName(), optim.SGDOpts{LR: new(pick(g, 0.1, 1e300)), Momentum: pick(g, 0, 0.9), WeightDecay: pick(g, 0, 0.1)}}
 	},
@@ -637,4 +637,12 @@ func elements[T weft.Element](d weft.DType) {
 		s := g.shape()
 		return []any{make([]T, array.Size(s)), s}
 	}
+}
+
+func maxPool2d(o weft.PoolOpts) nn.MaxPool2d {
+	return nn.MaxPool2d{Window: o.Window, Stride: o.Stride, Padding: o.Padding}
+}
+
+func avgPool2d(o weft.PoolOpts) nn.AvgPool2d {
+	return nn.AvgPool2d{Window: o.Window, Stride: o.Stride, Padding: o.Padding}
 }
