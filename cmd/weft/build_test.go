@@ -113,14 +113,16 @@ func TestBuild(t *testing.T) {
 		t.Fatal(packages, err)
 	}
 	for _, dir := range packages {
-		elsewhere(t, dir)
+		if names := elsewhere(t, dir); filepath.Base(dir) == "f" && !slices.Equal(names, []string{"Tail", "TailSlice"}) {
+			t.Errorf("the package of Tail exports %v", names)
+		}
 	}
 }
 
 // elsewhere checks what a package is for other systems and processors, without compiling the
 // standard library for them: with amd64 it is the same everywhere, with others it is Go alone,
-// of the right types.
-func elsewhere(t *testing.T, dir string) {
+// of the right types. It returns the names that the package exports.
+func elsewhere(t *testing.T, dir string) (exported []string) {
 	t.Helper()
 	of := func(system, arch string) *gobuild.Package {
 		ctx := gobuild.Default
@@ -155,8 +157,12 @@ func elsewhere(t *testing.T, dir string) {
 			parsed = append(parsed, f)
 		}
 		types := types.Config{Importer: kerneltest.SourceImporter(files), Sizes: types.SizesFor("gc", arch)}
-		if _, err := types.Check(p.Name, files, parsed, nil); err != nil {
+		pkg, err := types.Check(p.Name, files, parsed, nil)
+		if err != nil {
 			t.Errorf("%s for %s: %v", dir, arch, err)
+			continue
 		}
+		exported = slices.DeleteFunc(pkg.Scope().Names(), func(name string) bool { return !token.IsExported(name) })
 	}
+	return exported
 }

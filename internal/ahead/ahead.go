@@ -17,12 +17,14 @@ import (
 	"weft/internal/gokernel"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/op"
 	"weft/internal/x86"
 )
 
-// chunk is how many elements one entry into the machine code computes: less than 100 us.
-const chunk = 4096
+// chunk is how many elements one entry into the machine code computes: less than 100 us, and a block of
+// a reduction.
+const chunk = numbers.Block
 
 // fuel is how often the shortest loop turns in 100 us.
 const fuel = 1 << 14
@@ -60,6 +62,8 @@ type unit struct {
 	Codes               []code
 	Type                string // arguments of type parameters, in brackets
 	Reduce              string // the reduction of the function's values, "" if there is none
+	Lanes               int    // of a block of the reduction
+	Helpers             string // source of the reduction
 }
 
 // Write returns the files of a package, by name, for a function; of is its type parameter,
@@ -162,7 +166,8 @@ func (u *unit) compile(p *loop.Program) error {
 // reserved are names that templates use.
 var reserved = map[string]bool{"_": true, "dst": true, "n": true, "i": true, "f": true, "e": true, "m": true, "at": true, "r": true, "t": true, "s": true, "one": true, "enter": true, "chunk": true,
 	"frames": true, "scalar": true, "vector": true, "run": true, "repeated": true, "len": true, "min": true, "panic": true, "number": true, "compare": true, "panics": true, "make": true, "range": true,
-	"uint64": true, "unsafe": true, "clear": true, "append": true, "bool": true}
+	"uint64": true, "unsafe": true, "clear": true, "append": true, "bool": true,
+	"lanes": true, "reduction": true, "integer": true, "float": true, "numeric": true, "greater": true, "lesser": true, "combine": true, "identity": true, "part": true}
 
 // program is the function over one axis.
 func (u *unit) program(f *gokernel.Func, in *gokernel.Instance) (*loop.Program, error) {

@@ -7,12 +7,15 @@ import (
 	"go/token"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"text/template"
 
 	"weft/internal/array"
 	"weft/internal/gokernel"
+	"weft/internal/gosource"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 )
 
 // A formula is built as a Go function: its text, which is nearly Go, becomes Go source with the
@@ -288,6 +291,14 @@ func writeReduction(pkg string, f *gokernel.Func, reduce string) (map[string][]b
 	if _, err := u.take(f, p); err != nil {
 		return nil, err
 	}
+	var helpers []string
+	u.Helpers, helpers = gosource.Helpers(map[string]bool{"reduction": true, map[string]string{"max": "greater", "min": "lesser"}[reduce]: true})
+	for _, path := range helpers {
+		if path = strconv.Quote(path); !slices.Contains(u.Imports, path) {
+			u.Imports = append(u.Imports, path)
+		}
+	}
+	u.Lanes = numbers.VirtualBytes / in.Returns()[0].Size()
 	if len(u.Imports) == 0 || !slices.Contains(u.Imports, `"math"`) {
 		u.Imports = append(u.Imports, `"math"`)
 	}

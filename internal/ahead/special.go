@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"weft/internal/gokernel"
 )
@@ -14,7 +13,7 @@ var declared = regexp.MustCompile(`(?m)^func (\w+)`)
 // withSpecials appends the source of special functions of package kernel to that of a function, if
 // it uses some, and returns the names in uses that are not special functions.
 func (u *unit) withSpecials(uses []string) (rest []string, err error) {
-	text := strings.ReplaceAll(gokernel.SpecialSource(), "Kernel", "")
+	text := gokernel.SpecialSource()
 	var names []string
 	for _, m := range declared.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])

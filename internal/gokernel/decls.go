@@ -39,7 +39,7 @@ func (f *Func) Declarations() (text string, imports map[string]string, uses []st
 }
 
 // unqualified is the text of a declaration without the name of package kernel; it adds the names
-// that follow it to uses.
+// that follow it to uses. A special function has the name of [SpecialSource].
 func (f *Func) unqualified(d decl, from, to int, uses *[]string) string {
 	var t strings.Builder
 	ast.Inspect(d.node, func(n ast.Node) bool {
@@ -55,6 +55,9 @@ func (f *Func) unqualified(d decl, from, to int, uses *[]string) string {
 			at := f.src.fset.Position(id.Pos()).Offset
 			t.Write(d.file.src[from:at])
 			from = f.src.fset.Position(sel.Sel.Pos()).Offset
+			if slices.Contains(Specials, sel.Sel.Name) { // the name that it has in SpecialSource
+				t.WriteString("kernel")
+			}
 			if !slices.Contains(*uses, sel.Sel.Name) {
 				*uses = append(*uses, sel.Sel.Name)
 			}

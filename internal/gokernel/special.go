@@ -8,14 +8,14 @@ import (
 // Specials are the special functions of package kernel.
 var Specials = []string{"Digamma", "Trigamma", "Erfcx", "GammaInc", "GammaIncC", "Beta", "LogBeta"}
 
-// SpecialSource is their source without package and imports; each has the name Kernel and its own.
+// SpecialSource is their source without package and imports; each has the name kernel and its own.
 func SpecialSource() string {
 	var s strings.Builder
 	for _, text := range [][]byte{writtenSpecial, writtenCoefficients} {
 		_, body, _ := strings.Cut(string(text), "import \"math\"\n")
 		s.WriteString(body)
 	}
-	return s.String()
+	return strings.ReplaceAll(s.String(), "Kernel", "kernel")
 }
 
 // formulasOf are the rows of functions1 that functions of package kernel are, and how often each

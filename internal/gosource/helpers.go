@@ -224,7 +224,12 @@ func (r *reduction[T]) close(lanes int, combine func(a, b T) T) {
 		}
 		n = min(n, half)
 	}
-	x, level := r.lanes[0], 0
+	r.put(r.lanes[0], combine)
+}
+
+// put takes the value of a block.
+func (r *reduction[T]) put(x T, combine func(a, b T) T) {
+	level := 0
 	for ; r.blocks>>level&1 != 0; level++ {
 		x = combine(r.tree[level], x)
 	}
