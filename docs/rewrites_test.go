@@ -147,7 +147,7 @@ func (r *rewriteRow) inputs(t *testing.T) []*weft.Tensor {
 
 // value computes the row's expression.
 func (r *rewriteRow) value(x []*weft.Tensor) *weft.Tensor {
-	for _, m := range []map[string]func(x ...*weft.Tensor) *weft.Tensor{expressions, pytensorExpressions} {
+	for _, m := range []map[string]func(x ...*weft.Tensor) *weft.Tensor{expressions, foreignExpressions} {
 		if f := m[r.before]; f != nil {
 			return f(x...)
 		}

@@ -236,3 +236,63 @@ func TestMistakesWithCollections(t *testing.T) {
 		checkCollection(t, x.want, c, want)
 	}
 }
+
+// glumpy's tests of collections, by their names. docs/glumpy.txt lists all of its tests.
+func TestCollectionsOfGlumpy(t *testing.T) {
+	tensortest.SkipLate(t, "sizes change on the CPU alone")
+	type spot struct{ Position [2]float32 }
+	type tint struct{ Color [3]float32 }
+	indices := []int{0, 1, 2, 0, 2, 3}
+	empty := func() *Collection {
+		return NewCollection(records.LayoutOf[spot](), CollectionOpts{Uniforms: records.LayoutOf[tint]()})
+	}
+	square := func(c *Collection) { c.Append(make([]spot, 4), ItemOpts{Indices: indices, Uniforms: tint{}}) }
+	ten := func() *Collection {
+		c := empty()
+		c.Append(make([]spot, 40), ItemOpts{Sizes: 4, Indices: indices, Uniforms: tint{}})
+		return c
+	}
+	numbers := func(c *Collection, item int) []uint32 { return weft.Data[uint32](c.Indices().At(item).Contiguous()) }
+	moved := func(by int) (v []uint32) {
+		for _, k := range indices {
+			v = append(v, uint32(k+by))
+		}
+		return v
+	}
+	for _, x := range []struct {
+		name  string
+		make  func() *Collection
+		items int
+		by    func(item int) int // what the indices of an item are moved by
+	}{
+		{"init", empty, 0, nil},
+		{"append one item", func() *Collection { c := empty(); square(c); square(c); return c }, 2, func(i int) int { return 4 * i }},
+		{"append several item 1", ten, 10, func(i int) int { return 4 * i }},
+		{"delete one item", func() *Collection { c := empty(); square(c); square(c); c.Delete(0); return c }, 1, func(int) int { return 0 }},
+		{"delete several item", func() *Collection {
+			c := ten()
+			for range 9 {
+				c.Delete(0)
+			}
+			return c
+		}, 1, func(int) int { return 0 }},
+	} {
+		c := x.make()
+		if c.Len() != x.items {
+			t.Errorf("%s: %d items, want %d", x.name, c.Len(), x.items)
+		}
+		for i := range c.Len() {
+			if got := numbers(c, i); !slices.Equal(got, moved(x.by(i))) {
+				t.Errorf("%s: the indices of item %d are %v", x.name, i, got)
+			}
+		}
+	}
+	// One index for each item.
+	c := NewCollection(records.LayoutOf[spot]())
+	c.Append(make([]spot, 40), ItemOpts{Sizes: 4, Indices: []int{0}})
+	for i := range 10 {
+		if got := numbers(c, i); !slices.Equal(got, []uint32{uint32(4 * i)}) {
+			t.Errorf("append several item 2: the index of item %d is %v", i, got)
+		}
+	}
+}
