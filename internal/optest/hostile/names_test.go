@@ -64,7 +64,7 @@ var calling = map[string]bool{
 	"weft.HessianVector": true, "weft.Vmap": true, "weft.WithoutGrad": true, "weft.Try": true, "weft.Tensor.Update": true, "weft.BackwardWith": true, "weft.Tensor.Backward": true,
 	"nn.Layer.Forward": true, "nn.Sequential.Forward": true, "nn.Func.Forward": true, "nn.Trainer.SetTraining": true, "nn.Train": true, "nn.Eval": true,
 	"nn.LoadState": true, "nn.Copy": true, "nn.Param": true, "nn.FanInUniform": true, "nn.KaimingNormal": true, "nn.KaimingUniform": true, "nn.XavierNormal": true, "nn.XavierUniform": true,
-	"nn.Uniform": true, "nn.Normal": true, "nn.Constant": true, "nn.Orthogonal": true, "nn.Init": true,
+	"nn.Uniform": true, "nn.Normal": true, "nn.Constant": true, "nn.Orthogonal": true, "nn.Init": true, "nn.Kaiming": true, "nn.Eye": true, "nn.Dirac": true, "nn.Sparse": true,
 }
 
 // everywhere are names in errors that any operation may give: no memory, and a scope that closed.
