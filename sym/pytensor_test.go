@@ -115,19 +115,25 @@ func TestPyTensorSlices(t *testing.T) {
 			tensortest.Near(t, fmt.Sprintf("%d rows, slices %d", rows, i), got, rowsAt(pick(first, pySlice(len(first), b.start, b.stop, b.step))), 0)
 		}
 	}
-	// Elements: the last of x[v:], x[::-1][v], elements of stacked numbers; one that is not there is an error.
-	last := function(t, sym.In(x, v[0]), sym.Out(x.Slice(sym.Range(v[0], weft.End)).Slice(weft.Index(-1))))
-	element := function(t, sym.In(x, v[0]), sym.Out(x.Slice(weft.Range(weft.End, weft.Begin, -1)).Index(v[0])))
+}
+
+// TestPyTensorElements: the last of x[v:], x[::-1][v], elements of stacked numbers; one that is not there is an
+// error.
+func TestPyTensorElements(t *testing.T) {
+	tensortest.SkipLate(t, "the errors come at the next wait")
+	x, v := sym.New("x", weft.Float64, sym.Any, 3), sym.Scalar("v", weft.Int64)
+	last := function(t, sym.In(x, v), sym.Out(x.Slice(sym.Range(v, weft.End)).Slice(weft.Index(-1))))
+	element := function(t, sym.In(x, v), sym.Out(x.Slice(weft.Range(weft.End, weft.Begin, -1)).Index(v)))
 	for rows := range 4 {
 		for b := -5; b < 5; b++ {
 			kept := pySlice(rows, &b, nil, 1)
-			r, err := last.Call(value(rows), b)
+			r, err := last.Call(matrix(rows, 3), b)
 			if (err != nil) != (len(kept) == 0) {
 				t.Errorf("%d rows: x[%d:][-1] gives %v", rows, b, err)
 			} else if err == nil {
 				tensortest.Near(t, "last", r[0], rowsAt(kept[len(kept)-1:]), 0)
 			}
-			r, err = element.Call(value(rows), b)
+			r, err = element.Call(matrix(rows, 3), b)
 			if inside := b >= -rows && b < rows; inside != (err == nil) {
 				t.Errorf("%d rows: x[::-1][%d] gives %v", rows, b, err)
 			} else if inside {

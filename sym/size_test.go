@@ -10,6 +10,7 @@ import (
 
 	"weft"
 	"weft/internal/core"
+	"weft/internal/tensortest"
 	"weft/sym"
 )
 
@@ -157,5 +158,22 @@ func TestLengthsAreChecked(t *testing.T) {
 	for what, v := range map[string]*sym.Var{"zeros": sym.Zeros(n), "narrow": x.Narrow(0, 0, n), "expand": x.Expand(n, 3), "floordiv": sym.Zeros(n.FloorDiv(n.Add(1)))} {
 		_, err := function(t, sym.In(x, n), sym.Out(v), sym.IgnoreUnused).Call(floats(1, 2, 3), -1)
 		misuse(t, "a negative size of "+what, err, what)
+	}
+}
+
+// TestFailingSizes: a size whose computation fails in a later call is an error of that call, and the next ones
+// run.
+func TestFailingSizes(t *testing.T) {
+	tensortest.SkipLate(t, "the errors come at the next wait")
+	v, i := sym.Vector("v", weft.Int64), sym.Scalar("i", weft.Int64)
+	f := function(t, sym.In(v, i), sym.Out(sym.Arange(v.Index(i)).Sum()))
+	sizes := weft.FromSlice([]int64{3, 5})
+	for _, k := range []int{0, 1, 0, 7, 1, -9, 0} {
+		out, err := f.Call(sizes, k)
+		if outside := k < 0 || k > 1; outside != (err != nil) {
+			t.Fatalf("size %d: %v", k, err)
+		} else if !outside && out[0].ItemInt() != []int64{3, 10}[k] {
+			t.Errorf("size %d: the sum is %v", k, out[0])
+		}
 	}
 }

@@ -209,19 +209,28 @@ func (m *family) tree(ts []*weft.Tensor) *step {
 
 // member goes down a tree and returns the member, nil where the tree does not go on.
 func (m *family) member(s *step, source func(*Var) int) *member {
+	for s != nil {
+		of, at := m.at(s)
+		if of == nil {
+			return at
+		}
+		s = m.below(s, of(source)) // a source may fail, so it is computed without the lock
+	}
+	return nil
+}
+
+// at returns what asks for the way on from a place in a tree, or the member that is there.
+func (m *family) at(s *step) (of func(func(*Var) int) int, at *member) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for s != nil && s.of != nil {
-		of := s.of
-		m.mu.Unlock()
-		n := of(source)
-		m.mu.Lock()
-		s = s.next[n]
-	}
-	if s == nil {
-		return nil
-	}
-	return s.member
+	return s.of, s.member
+}
+
+// below returns the place in a tree to which a value leads, or nil.
+func (m *family) below(s *step, value int) *step {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return s.next[value]
 }
 
 // add adds the path of a trace to a tree.
@@ -274,7 +283,14 @@ func (m *family) source(ctx context.Context, ts []*weft.Tensor, v *Var) int {
 	case shared:
 		return int(v.tensor().ItemInt())
 	}
+	f := m.other(v)
+	return int(f.calls(ctx, f.run.Load(), ts[:len(m.f.inputs)])[0].ItemInt())
+}
+
+// other returns the function that computes a source.
+func (m *family) other(v *Var) *Fn {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	f := m.others[v]
 	if f == nil {
 		f = &Fn{name: m.f.label() + ": size", hold: true, choice: m.f.choice, inputs: m.f.inputs, outputs: Outputs{[]*Var{v}, []string{""}}}
@@ -284,6 +300,5 @@ func (m *family) source(ctx context.Context, ts []*weft.Tensor, v *Var) int {
 		}
 		m.others[v] = f
 	}
-	m.mu.Unlock()
-	return int(f.calls(ctx, f.run.Load(), ts[:len(m.f.inputs)])[0].ItemInt())
+	return f
 }
