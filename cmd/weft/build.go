@@ -22,14 +22,14 @@ func newBuild() *command {
 	var lengths list
 	f := newFlags()
 	f.Var(&dir, "output", "the `folder` of the package, made if need be")
-	f.Var(&name, "name", "the `name` of a formula's functions; else that of the folder")
+	f.Var(&name, "name", "the `name` of the function of a formula or saved program; else that of the folder")
 	f.Var(&lengths, "length", "a free length of a saved program, as `NAME=N`; may be repeated")
 	f.Var(&typ, "type", "the `type` of a formula's arrays: float64, or float32")
 	return &command{
 		name:     "build",
-		operands: "FILE.go:FUNC|FORMULA -o DIR",
+		operands: "FILE.go:FUNC|FORMULA|FILE.weft -o DIR",
 		flags:    f,
-		short:    "Write a Go function as a package with vector code",
+		short:    "Write a function, formula or saved program as a Go package with vector code",
 		long: `Write a Go function of numbers as a Go package: the function over slices, as
 vector code in assembly for AVX2 and AVX-512 and as plain Go for other
 processors, with a test of the one against the other. The package imports
@@ -40,11 +40,16 @@ file, or standard input as -:FUNC. A folder has one function. Files of it that
 weft build did not write are not replaced.
 
 A formula of elements is built in the same way, as a function of its names in
-the order of the text; sum, mean, prod, max or min may stand around it.`,
-		usage: "  weft build escape.go:Escape -o internal/escape\n  weft build 'exp(-x*x)*sin(x)' -o internal/bell",
+the order of the text; sum, mean, prod, max or min may stand around it.
+
+A program that weft.Compiled.Save or sym.Fn.Save wrote is built if all its
+operations are ones that weft fuses into kernels, which matrix products,
+convolutions and sorts are not. The function takes slices for results and
+inputs, and its free lengths. It has the name of the folder, or --name.`,
+		usage: "  weft build escape.go:Escape -o internal/escape\n  weft build 'exp(-x*x)*sin(x)' -o internal/bell\n  weft build smooth.weft -o internal/smooth --length n=64",
 		check: func(args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("it takes one function, FILE.go:FUNC, or one formula, got %d", len(args))
+				return fmt.Errorf("it takes one function, FILE.go:FUNC, one formula, or one FILE.weft, got %d", len(args))
 			}
 			return nil
 		},
@@ -71,7 +76,7 @@ the order of the text; sum, mean, prod, max or min may stand around it.`,
 				return nil
 			}
 			if name != "" || typ != "" {
-				return errors.New("build: -name and -type are for formulas")
+				return errors.New("build: -name is for formulas and saved programs, -type for formulas")
 			}
 			where, err := parseTarget(args[0])
 			if err != nil {

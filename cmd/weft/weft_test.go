@@ -378,7 +378,7 @@ func TestFilesHoldTheResult(t *testing.T) {
 // TestHelp asks each command for its help, in each way: it names every flag.
 func TestHelp(t *testing.T) {
 	flags := map[string]string{
-		"build":  "-h --help -o --output --name --type",
+		"build":  "-h --help -o --output --length --name --type",
 		"eval":   "-h --help -o --output --device --explain --grad --json --time",
 		"info":   "-h --help --json --short",
 		"kernel": "-h --help -o --output --device --explain --grad --json --leading --stencil --time",

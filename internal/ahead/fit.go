@@ -55,8 +55,7 @@ func newFitter(names []string, all []*trial) *fitter {
 	return f
 }
 
-// monomials is the number of monomials of some lengths: those of maxDegree factors, of which each is a
-// length or 1.
+// monomials is the number of products of maxDegree factors, each a length or 1.
 func monomials(lengths int) int {
 	n := 1
 	for i := range maxDegree {

@@ -44,8 +44,8 @@ type trial struct {
 	results []ir.Type
 }
 
-// try plans a program for lengths, of which free ones are not those of all calls. The error says why the
-// program does not take them, or cannot be built.
+// try plans a program for lengths. free says that calls may have others. The error says why the program
+// does not take these, or cannot be built.
 func try(p *saved.Program, lengths []int, free bool) (t *trial, err error) {
 	var list error
 	err = array.Try(func() {

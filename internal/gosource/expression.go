@@ -151,7 +151,7 @@ func (w *printer) unary(in *loop.Ins, t string) string {
 	panic("gosource: " + in.Op.String())
 }
 
-// signs are operations that Go has as operators. Those of truth values stand apart.
+// signs are the operators of numbers.
 var signs = map[loop.Op]string{
 	loop.OpAdd: "+", loop.OpSub: "-", loop.OpDiv: "/", loop.OpAnd: "&", loop.OpOr: "|", loop.OpXor: "^",
 	loop.OpEq: "==", loop.OpNe: "!=", loop.OpLt: "<", loop.OpLe: "<=",

@@ -94,14 +94,14 @@ func exponent32(x float32) float32 { return float32(int(math.Float32bits(x)>>23)
 // exponent64 returns the exponent of a positive normal number.
 func exponent64(x float64) float64 { return float64(int(math.Float64bits(x)>>52) - 1023) }
 
-// scale32 returns x times 2 to the power of k, a whole number, by two products of which the first is
+// scale32 returns x times 2 to the power of k, a whole number, by two products. The first one is
 // exact.
 func scale32(x, k float32) float32 {
 	n := uint32(int32(k)) + 2*127
 	return float32(float32(x*math.Float32frombits(n>>1<<23)) * math.Float32frombits((n-n>>1)<<23))
 }
 
-// scale64 returns x times 2 to the power of k, a whole number, by two products of which the first is
+// scale64 returns x times 2 to the power of k, a whole number, by two products. The first one is
 // exact.
 func scale64(x, k float64) float64 {
 	n := uint64(int64(k)) + 2*1023
@@ -207,7 +207,7 @@ type reduction[T numeric] struct {
 	used   int // lanes of the block at hand; what others would add changes nothing
 }
 
-// open begins a block, of which at most n elements are left in the row.
+// open begins a block. At most n elements are left in the row.
 func (r *reduction[T]) open(n, lanes int, identity T) {
 	r.used = max(min(n, lanes), 1)
 	for i := range r.lanes[:r.used] {
