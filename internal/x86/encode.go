@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -204,7 +205,7 @@ func (c *compiler) encodeSuspensions(dispatch asm.Label) {
 // eachMachineReg calls f for the allocatable registers, each with the instruction that moves it and
 // an address in scratch.
 func (c *compiler) eachMachineReg(f func(op asm.Op, r asm.Reg, m asm.Mem)) {
-	at := int32(frameScratch + c.save)
+	at := int32(launch.FrameScratch + c.save)
 	for class, set := range allocatable[c.isa] {
 		for ; set != 0; set &= set - 1 {
 			f(moveOps[class], regBases[c.isa][class]+asm.Reg(bits.TrailingZeros32(set)), asm.Ptr(asm.RDI, at))

@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/loop"
 )
 
@@ -211,7 +212,7 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (k
 	c.reset(p, es, isa)
 	c.program()
 	c.allocate()
-	if c.scratch > largeLen {
+	if c.scratch > launch.MaxScratch {
 		return nil, fmt.Errorf("%w: it needs %d bytes of scratch memory", ErrUnsupported, c.scratch)
 	}
 	c.asm.Listing = listing

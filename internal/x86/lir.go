@@ -2,6 +2,7 @@ package x86
 
 import (
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -249,5 +250,5 @@ func (c *compiler) alloc(n, align int) int {
 	c.scratch = (c.scratch + align - 1) &^ (align - 1)
 	off := c.scratch
 	c.scratch += n
-	return frameScratch + off
+	return launch.FrameScratch + off
 }

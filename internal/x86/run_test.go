@@ -16,6 +16,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/interp"
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/mem/guard"
 )
@@ -203,7 +204,7 @@ func mapped(t testing.TB, k *Kernel) *Code {
 }
 
 // usedScratch is scratch memory that others have written.
-var usedScratch = func() (scratch [scratchLen]byte) {
+var usedScratch = func() (scratch [launch.SmallScratch]byte) {
 	for i := range scratch {
 		scratch[i] = 0xA5
 	}
@@ -213,12 +214,12 @@ var usedScratch = func() (scratch [scratchLen]byte) {
 // runPoisoned is Run in scratch memory that others have written. It fails if the code writes behind
 // the bytes that the kernel declares, or if the frame keeps a pointer.
 func (c *Code) runPoisoned(f *loop.Frame, refill func() bool) (done bool, err error) {
-	if c.scratch > scratchLen {
+	if c.scratch > launch.SmallScratch {
 		return c.Run(f, refill), nil
 	}
-	x := &frame{scratch: usedScratch}
-	done = c.runOn(&x.Frame, f, refill)
-	if !bytes.Equal(x.scratch[c.scratch:], usedScratch[c.scratch:]) {
+	x := &launch.Frame{Scratch: usedScratch}
+	done = launch.OnFrame(&x.Frame, f, c.bufs, c.words, refill, c.enter)
+	if !bytes.Equal(x.Scratch[c.scratch:], usedScratch[c.scratch:]) {
 		return done, fmt.Errorf("scratch behind the %d bytes in use was written", c.scratch)
 	}
 	if x.Ptr != (loop.Frame{}).Ptr {

@@ -13,6 +13,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/loop"
 	"weft/internal/loop/looptest"
 )
@@ -254,7 +255,7 @@ func TestScratchLimit(t *testing.T) {
 	x, out := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
 	b.Pass(func() {
 		v := []loop.Value{b.Load(x)}
-		for i := range largeLen/32 + 1000 {
+		for i := range launch.MaxScratch/32 + 1000 {
 			v = append(v, b.Sub(b.Mul(v[i], v[0]), v[i/2]))
 		}
 		s := v[0]
