@@ -14,6 +14,7 @@ import (
 	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/loop"
+	"weft/internal/op"
 	"weft/internal/plan"
 	"weft/internal/rewrite"
 	"weft/internal/saved"
@@ -21,8 +22,8 @@ import (
 
 // modelFor is what plans of built programs are made by: the package runs on any processor. Copies between
 // different axes are kernels. Plans for free lengths must have the same steps for all, so that nothing
-// is cut by size.
-func modelFor(free bool) *device.Model {
+// is cut by size. Where there are routines, package aot runs them with epilogues, and large copies.
+func modelFor(free, routines bool) *device.Model {
 	m := &device.Model{Costs: device.Costs{
 		Line: 64, Band: 1 << 20, Rows: 24 << 10, Far: 4 << 20,
 		Transpose: math.MaxInt, TransposedEpilogue: math.MaxInt, ReadTogether: 4 << 20, Gather: 64,
@@ -32,6 +33,9 @@ func modelFor(free bool) *device.Model {
 	}}
 	if free {
 		m.Band, m.Rows, m.Far, m.ReadTogether, m.Gather, m.PartRows = math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt, 0, 0
+	}
+	if m.Epilogue = routines; routines && !free {
+		m.Transpose, m.TransposedEpilogue = 4<<10, 2<<20
 	}
 	return m
 }
@@ -69,7 +73,11 @@ func try(p *saved.Program, lengths []int, free bool) (t *trial, err error) {
 			x := p.TypeOf(p.Sources[i], lengths)
 			sigs = append(sigs, plan.Sig{DType: x.DType, Shape: x.Shape, Strides: array.RowMajor(x.Shape)})
 		}
-		t = &trial{lengths: lengths, plan: plan.Build(rewrite.RunRules(outs, p.Rewrites(), nil).Outs, sigs, nil, modelFor(free))}
+		final := rewrite.RunRules(outs, p.Rewrites(), nil).Outs
+		t = &trial{lengths: lengths, plan: plan.Build(final, sigs, nil, modelFor(free, false))}
+		if t.hasRoutines() {
+			t.plan = plan.Build(final, sigs, nil, modelFor(free, true))
+		}
 		for i := range p.Outputs {
 			if o := &p.Outputs[i]; o.Result >= 0 {
 				t.results = append(t.results, ir.Type{DType: outs[o.Result].DType, Shape: outs[o.Result].Shape})
@@ -85,6 +93,11 @@ func try(p *saved.Program, lengths []int, free bool) (t *trial, err error) {
 	return t, err
 }
 
+// hasRoutines reports that a step of the plan is no loop program.
+func (t *trial) hasRoutines() bool {
+	return slices.ContainsFunc(t.plan.Steps, func(s plan.Step) bool { return s.Kernel == nil })
+}
+
 // number is a number of the program as a node.
 func number(g *ir.Graph, x exec.Number, d array.DType, weak bool) *ir.Node {
 	if d.Float() {
@@ -97,13 +110,15 @@ func number(g *ir.Graph, x exec.Number, d array.DType, weak bool) *ir.Node {
 	return g.Node(ir.Const, ir.Value{Int: bits}, d, nil, weak)
 }
 
-// buildable returns an error that lists the operations which are not loop programs.
+// buildable returns an error that lists the operations which are neither loop programs nor routines of
+// package aot.
 func buildable(pl *plan.Plan) error {
 	counts := map[string]int{}
 	for _, s := range pl.Steps {
 		switch {
-		case s.Kernel == nil:
+		case s.Kernel == nil && routines[op.RoutineOf(s.Node)] == nil:
 			counts[s.Node.Op.OpName()]++
+		case s.Kernel == nil:
 		case s.Kernel.Ragged != nil:
 			counts[s.Kernel.Ragged.Node.Op.OpName()+" over items"]++
 		}
@@ -119,7 +134,7 @@ func buildable(pl *plan.Plan) error {
 		list = append(list, name)
 	}
 	sort.Strings(list)
-	return fmt.Errorf("these operations are not loop programs, which alone can be built: %s", strings.Join(list, ", "))
+	return fmt.Errorf("these operations cannot be built: %s", strings.Join(list, ", "))
 }
 
 // trialValues are lengths for which plans are compared. Plans for less than 5 elements have constants in
@@ -206,17 +221,52 @@ func same(all []*trial) error {
 			return fmt.Errorf("the number of steps depends on the lengths, as where rows of a free number are combined: fix a length with --length")
 		}
 		for i := range q.Steps {
-			a, b := first.Steps[i].Kernel, q.Steps[i].Kernel
-			like := a.Prog.Key() == b.Prog.Key() && len(a.Around) == len(b.Around)
-			for k := range a.Binds {
-				like = like && a.Binds[k].Slot == b.Binds[k].Slot
-			}
-			if !like {
-				return fmt.Errorf("step %d (%s) depends on the lengths: fix a length with --length", i, oneLine(a.Prog.Name))
+			if a, b := &first.Steps[i], &q.Steps[i]; !sameRoutine(a, b) || !sameKernel(launched(a), launched(b)) {
+				return fmt.Errorf("step %d (%s) depends on the lengths: fix a length with --length", i, doing(a))
 			}
 		}
 	}
 	return nil
+}
+
+// launched returns the kernel of a step, or the epilogue of its routine; nil if it has none.
+func launched(s *plan.Step) *plan.Kernel {
+	if s.Kernel != nil {
+		return s.Kernel
+	}
+	return s.Epilogue
+}
+
+// doing names the operations of a step.
+func doing(s *plan.Step) string {
+	var does []string
+	if s.Node != nil {
+		does = append(does, s.Node.Op.OpName())
+	}
+	if k := launched(s); k != nil {
+		does = append(does, oneLine(k.Prog.Name))
+	}
+	return strings.Join(does, " ")
+}
+
+// sameKernel reports that two launches differ in numbers alone.
+func sameKernel(a, b *plan.Kernel) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Prog.Key() == b.Prog.Key() && len(a.Around) == len(b.Around) && a.Columns == b.Columns && a.Result == b.Result && slices.EqualFunc(a.Binds, b.Binds, func(x, y plan.Operand) bool { return x.Slot == y.Slot })
+}
+
+// sameRoutine reports that the routines of two steps differ in numbers alone.
+func sameRoutine(a, b *plan.Step) bool {
+	if a.Node == nil || b.Node == nil {
+		return a.Node == b.Node
+	}
+	return a.Node.Op == b.Node.Op && slices.EqualFunc(a.Args, b.Args, sameSlot) && slices.EqualFunc(a.Outs, b.Outs, sameSlot)
+}
+
+func sameSlot(a, b plan.Operand) bool {
+	return a.Slot == b.Slot && a.DType == b.DType && len(a.Shape) == len(b.Shape)
 }
 
 // computesLike reports that two plans compute the same by steps that differ in their addresses alone.
@@ -225,7 +275,8 @@ func computesLike(p, q *plan.Plan) bool {
 		return false
 	}
 	for i := range p.Steps {
-		if !slices.Equal(operations(p.Steps[i].Kernel.Prog), operations(q.Steps[i].Kernel.Prog)) {
+		a, b := &p.Steps[i], &q.Steps[i]
+		if !sameRoutine(a, b) || (launched(a) == nil) != (launched(b) == nil) || launched(a) != nil && !slices.Equal(operations(launched(a).Prog), operations(launched(b).Prog)) {
 			return false
 		}
 	}

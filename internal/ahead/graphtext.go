@@ -420,7 +420,10 @@ func TestVectorCode(t *testing.T) {
 {{end}}	}
 {{end}}}
 
-// same reports equal bits, or NaN.
+`+sameHelper+numberHelper)
+
+// sameHelper is what tests of built programs compare elements by.
+const sameHelper = `// same reports equal bits, or NaN.
 func same(x, y any) bool {
 	v, w := reflect.ValueOf(x), reflect.ValueOf(y)
 	switch {
@@ -432,4 +435,4 @@ func same(x, y any) bool {
 	}
 	return x == y
 }
-`+numberHelper)
+`

@@ -84,6 +84,21 @@ func CheckShape(op string, shape []int, d DType) int {
 	return n
 }
 
+// FirstPosition returns the first position, in an array of shape all, of element i of an array of shape
+// that is broadcast to it. Arrays of different ranks hold the same elements in the same order.
+func FirstPosition(all, shape []int, i int) int {
+	if len(all) != len(shape) {
+		return i
+	}
+	at, step := 0, 1
+	for a := len(all) - 1; a >= 0; a-- {
+		at += i % shape[a] * step
+		i /= shape[a]
+		step *= all[a]
+	}
+	return at
+}
+
 // RowMajor returns the strides, in elements, of a contiguous array of that
 // shape.
 func RowMajor(shape []int) []int {

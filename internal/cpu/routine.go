@@ -150,8 +150,8 @@ func argMin(p routine.Call, axis int) { p.ArgExtreme(axis, false) }
 
 func places(c *device.Call) error {
 	a := c.Node.Attrs.(op.PlacesOf)
-	x := &c.Args[0]
-	(&index.Indices{ISA: isaOf(c), Op: a.Op, Of: x}).Count(&c.Out[0], a.Size, func(i int) int { return a.Position(x.Shape, i) })
+	p := plain(c)
+	p.Places(a.Op, a.Size, a.All)
 	return nil
 }
 
@@ -165,11 +165,8 @@ func scatterSum(p routine.Call, n *ir.Node) { p.ScatterSum(n.Attrs.(op.Target).A
 
 func ravelIndex(c *device.Call) error {
 	a := c.Node.Attrs.(op.Raveling)
-	name := "index"
-	if a.Put {
-		name = "index_put"
-	}
-	(&index.Ravel{Op: name, Sizes: a.Sizes, Args: a.Args, Axes: a.Axes, Ranks: a.Ranks}).Join(&c.Out[0], c.Args)
+	p := plain(c)
+	p.Ravel(index.Ravel{Op: a.Of(), Sizes: a.Sizes, Args: a.Args, Axes: a.Axes, Ranks: a.Ranks})
 	return nil
 }
 

@@ -48,18 +48,7 @@ type PlacesOf struct {
 
 // Position returns the first position, in the array of all indices, of index i of the argument, which
 // has a shape.
-func (p PlacesOf) Position(shape []int, i int) int {
-	if len(p.All) != len(shape) {
-		return i
-	}
-	at, step := 0, 1
-	for a := len(p.All) - 1; a >= 0; a-- {
-		at += i % shape[a] * step
-		i /= shape[a]
-		step *= p.All[a]
-	}
-	return at
-}
+func (p PlacesOf) Position(shape []int, i int) int { return array.FirstPosition(p.All, shape, i) }
 
 // AppendKey implements ir.Attrs.
 func (p PlacesOf) AppendKey(k []byte) []byte {

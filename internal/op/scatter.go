@@ -17,6 +17,14 @@ type Raveling struct {
 	Put                      bool
 }
 
+// Of returns the operation that the indices are of.
+func (a Raveling) Of() string {
+	if a.Put {
+		return "index_put"
+	}
+	return "index"
+}
+
 func (a Raveling) AppendKey(k []byte) []byte {
 	for _, list := range [][]int{a.Sizes, a.Args, a.Axes, a.Ranks} {
 		k = ir.Ints(k, list)

@@ -177,6 +177,17 @@ func (c Call) IndexSelect(axis int) {
 	p.Select(out, &y)
 }
 
+// Places gives indices along an axis of size entries, counted from the front. op is the operation that
+// they are of, and all the shape of all its indices, to which the argument is broadcast; errors name them.
+// The argument is contiguous.
+func (c Call) Places(op string, size int, all []int) {
+	x := &c.Args[0]
+	(&index.Indices{ISA: c.ISA, Op: op, Of: x}).Count(&c.Out[0], size, func(i int) int { return array.FirstPosition(all, x.Shape, i) })
+}
+
+// Ravel joins arrays of indices, the arguments, to flat indices.
+func (c Call) Ravel(r index.Ravel) { r.Join(&c.Out[0], c.Args) }
+
 // IndexAdd adds entries of the first argument at the indices in the second along an axis, to zeros or
 // to the third argument.
 func (c Call) IndexAdd(axis int) {
@@ -211,8 +222,8 @@ func (c Call) ScatterSum(axis int) {
 	(&index.Indices{ISA: c.ISA, Op: "scatter_add", Axis: axis, Of: &c.Args[1]}).ScatterAdd(&c.Out[0], &c.Args[0], c.Epilogue)
 }
 
-// ScatterExtreme keeps the greatest or the least of elements of the first argument and those of the
-// third at the indices in the second along an axis. With alone what was there does not count.
+// ScatterExtreme compares elements of the first argument with elements of the third, at the indices in
+// the second along an axis, and keeps the greatest or the least. With alone the first does not count.
 func (c Call) ScatterExtreme(axis int, greatest, alone bool) error {
 	return (&index.Indices{ISA: c.ISA, Op: "scatter_reduce", Axis: axis, Of: &c.Args[1]}).Extreme(&c.Out[0], &c.Args[0], &c.Args[2], greatest, alone)
 }

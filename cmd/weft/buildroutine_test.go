@@ -1,0 +1,204 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/nn"
+)
+
+// places has indices below 2.
+func places(shape ...int) *weft.Tensor {
+	n := weft.Ones(shape...).Size()
+	x := make([]int64, n)
+	for i := range x {
+		x[i] = int64(i * i % 3 % 2)
+	}
+	return weft.FromSlice(x, shape...)
+}
+
+// routineCases are models with products, convolutions and other routines.
+func routineCases() []savedCase {
+	batches := func(of func(n int) *weft.Tensor, sizes ...int) (all [][]*weft.Tensor, lengths [][]int) {
+		for _, n := range sizes {
+			all, lengths = append(all, []*weft.Tensor{of(n)}), append(lengths, []int{n})
+		}
+		return all, lengths
+	}
+	rows, rowLengths := batches(func(n int) *weft.Tensor { return wave(n, 30) }, 9, 1, 0, 40, 2)
+	images, imageLengths := batches(func(n int) *weft.Tensor { return wave(n, 3, 12, 10) }, 2, 1, 5)
+	texts, textLengths := batches(func(n int) *weft.Tensor { return places(2, n) }, 7, 1, 12)
+	return []savedCase{
+		{"mlp", []string{"x[n 30]"}, nil, rows, rowLengths, mlp()},
+		{"fixed", []string{"x[n 30]"}, []string{"--length", "n=9"}, rows[:1], nil, mlp()},
+		{"product", nil, nil, [][]*weft.Tensor{{wave(3, 4), wave(5, 4)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].MatMul(x[1].T())}
+		}},
+		{"pictures", []string{"x[n 3 12 10]"}, nil, images, imageLengths, pictures()},
+		{"tokens", []string{"x[2 n]"}, nil, texts, textLengths, tokens()},
+		{"indices", nil, nil, [][]*weft.Tensor{{wave(4, 3), places(4, 3)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Gather(1, x[1]), x[0].IndexSelect(0, x[1].Unbind(1)[0]), x[0].ArgMin(1).To(weft.Float32), x[0]}
+		}},
+		{"gradient", nil, nil, [][]*weft.Tensor{{wave(2, 2, 8, 8), wave(3, 2, 3, 3)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
+			a, w := x[0].Detach().RequireGrad(), x[1].Detach().RequireGrad()
+			y := a.Conv2d(w, nil, weft.ConvOpts{Padding: [2]int{1, 1}}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}}).AvgPool2d(weft.PoolOpts{Window: [2]int{2, 2}})
+			return weft.Grad(y.Mul(y).Sum(), []*weft.Tensor{a, w})
+		}},
+	}
+}
+
+func mlp() func(x ...*weft.Tensor) []*weft.Tensor {
+	w, b, v := wave(30, 20), wave(20), wave(20, 5)
+	return func(x ...*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{x[0].MatMul(w).Add(b).Relu().MatMul(v).Softmax(1)}
+	}
+}
+
+// pictures is a convolution net in evaluation.
+func pictures() func(x ...*weft.Tensor) []*weft.Tensor {
+	g := weft.NewGenerator(1)
+	norm := nn.NewBatchNorm2d(8)
+	norm.Forward(wave(2, 8, 4, 4)) // its statistics
+	net := nn.Sequential{nn.NewConv2d(3, 8, 3, nn.Conv2dOpts{Opts: nn.Opts{Generator: g}, Padding: 1}), norm, nn.Relu{}, nn.MaxPool2d{Window: [2]int{2, 2}}, nn.NewConv2d(8, 4, 3, nn.Conv2dOpts{Opts: nn.Opts{Generator: g}}), nn.Relu{}, nn.Flatten{}, nn.NewLinear(4*4*3, 6, nn.Opts{Generator: g})}
+	nn.Eval(net)
+	return func(x ...*weft.Tensor) []*weft.Tensor {
+		y := net.Forward(x[0])
+		return []*weft.Tensor{y, y.ArgMax(1).To(weft.Float32)}
+	}
+}
+
+// tokens is a block of attention and a perceptron over embedded tokens.
+func tokens() func(x ...*weft.Tensor) []*weft.Tensor {
+	const width, heads = 16, 2
+	table, qkv, out, up, down := wave(5, width), wave(width, 3*width).Mul(0.1), wave(width, width).Mul(0.1), wave(width, 32).Mul(0.1), wave(32, width).Mul(0.1)
+	norm := func(x *weft.Tensor) *weft.Tensor {
+		d := x.Sub(x.Mean(2).Unsqueeze(2))
+		return d.Div(d.Mul(d).Mean(2).Unsqueeze(2).Add(1e-5).Sqrt())
+	}
+	return func(x ...*weft.Tensor) []*weft.Tensor {
+		b, n := x[0].Dim(0), x[0].Dim(1)
+		h := table.IndexSelect(0, x[0].Reshape(b*n)).Reshape(b, n, width)
+		parts := norm(h).MatMul(qkv).Reshape(b, n, 3, heads, width/heads).Permute(2, 0, 3, 1, 4)
+		q, k, v := parts.At(0), parts.At(1), parts.At(2)
+		scores := q.MatMul(k.Transpose(2, 3)).Mul(0.25)
+		past := weft.Ones(n, n).Tril(0)
+		scores = weft.Where(past.Gt(0), scores, weft.Full(-1e9, n, n))
+		h = h.Add(scores.Softmax(3).MatMul(v).Permute(0, 2, 1, 3).Reshape(b, n, width).MatMul(out))
+		h = h.Add(norm(h).MatMul(up).Gelu().MatMul(down))
+		logits := norm(h).MatMul(table.T())
+		return []*weft.Tensor{logits, logits.ArgMax(2).To(weft.Float32)}
+	}
+}
+
+func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
+// TestBuildSavedWithRoutines builds models with routines in another module: the packages pass their tests
+// and have the bits of the functions that were saved.
+func TestBuildSavedWithRoutines(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	var imports, tests strings.Builder
+	for _, c := range routineCases() {
+		f := weft.Compile(c.f)
+		var example []any
+		for _, x := range c.calls[0] {
+			example = append(example, x)
+		}
+		if err := f.Save(c.name+".weft", example, weft.SaveOpts{Inputs: c.inputs}); err != nil {
+			t.Fatal(c.name, err)
+		}
+		var out strings.Builder
+		if code := run(append([]string{"build", c.name + ".weft", "-o", "out/" + c.name}, c.flags...), strings.NewReader(""), &out, &out); code != ok {
+			t.Fatalf("%s: %s", c.name, out.String())
+		}
+		fmt.Fprintf(&imports, "\t\"built/out/%s\"\n", c.name)
+		fmt.Fprintf(&tests, "func Test%s(t *testing.T) {\n", title(c.name))
+		for k, call := range c.calls {
+			var names []string
+			tests.WriteString("\t{\n")
+			for i, y := range f.Func()(call...) {
+				names = append(names, fmt.Sprint("y", i))
+				fmt.Fprintf(&tests, "\ty%d := make([]float32, %d)\n\tdefer same(t, y%d, \"%s\")\n", i, y.Size(), i, bitsOf(weft.Data[float32](y)))
+			}
+			for _, x := range call {
+				if x.DType() == weft.Int64 {
+					names = append(names, fmt.Sprintf("places(%d)", x.Size()))
+				} else {
+					names = append(names, fmt.Sprintf("wave(%d)", x.Size()))
+				}
+			}
+			if c.lengths != nil {
+				names = append(names, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.lengths[k]), " ", ", "), "[]"))
+			}
+			fmt.Fprintf(&tests, "\t%s.%s(%s)\n\t}\n", c.name, title(c.name), strings.Join(names, ", "))
+		}
+		tests.WriteString("}\n\n")
+	}
+	for name, text := range map[string]string{
+		"go.mod":        fmt.Sprintf("module built\n\ngo 1.26\n\nrequire weft v0.0.0\n\nreplace weft => %s\n", root),
+		"built_test.go": fmt.Sprintf(builtTest, imports.String(), tests.String()),
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if testing.Short() {
+		return
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("SKIPPED: there is no go tool: ", err)
+	}
+	cmd := exec.Command(tool, "test", ".", "./out/tokens", "./out/pictures")
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// builtTest is a test of imports by tests.
+const builtTest = `package built
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+%s)
+
+func wave(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i*i))) * 3
+	}
+	return x
+}
+
+func places(n int) []int64 {
+	x := make([]int64, n)
+	for i := range x {
+		x[i] = int64(i * i %% 3 %% 2)
+	}
+	return x
+}
+
+func same(t *testing.T, x []float32, want string) {
+	var s strings.Builder
+	for _, v := range x {
+		fmt.Fprintf(&s, "%%08x", math.Float32bits(v))
+	}
+	if s.String() != want {
+		t.Errorf("the bits are %%s, want %%s", s.String(), want)
+	}
+}
+
+%s`
