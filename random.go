@@ -560,8 +560,8 @@ func (t *Tensor) where(opName, arg, text string, ok *Tensor) *Tensor {
 
 // Distributions whose parameters are tensors or Go numbers, which broadcast. The result has the shape
 // that is asked for, or without one that of the parameters. Elements outside their domain, NaN
-// included, give NaN, and -1 in integer types; a Go number outside is refused. No gradient goes
-// through a draw, but through those of [Generator.Gamma].
+// included, give NaN, and -1 in integer types; a Go number outside is refused. A gradient goes
+// through the parameters of [Generator.Gamma] alone.
 
 // Poisson returns numbers of the Poisson distribution with a rate, a *Tensor or a Go number from 0 on.
 // They have the rate's type; integers and Go numbers give float32. [Generator.PoissonOf] takes an

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -224,6 +225,9 @@ func (p *gradPass) propagate(n *GradNode, dys []*Tensor, ours bool) (passed bool
 	} else {
 		gs = n.run(&p.memory, dys, ours, p.create)
 	}
+	if n.p != nil && n.p.def.Class == op.Control && plans && p.rows == 0 {
+		p.addOrdered(n, gs)
+	}
 	for i, g := range gs {
 		switch {
 		case g == nil || n.In[i] == nil:
@@ -235,6 +239,35 @@ func (p *gradPass) propagate(n *GradNode, dys []*Tensor, ours bool) (passed bool
 		}
 	}
 	return passed
+}
+
+// addOrdered adds gradients of a loop or a branch to those of its operands in the order of a loop of Go, as far as
+// op.AddOrdered does. What it has added is nil in gs.
+func (p *gradPass) addOrdered(n *GradNode, gs []*Tensor) {
+	tr := TracingHere()
+	if tr == nil {
+		return
+	}
+	nodes, olds := make([]*ir.Node, len(gs)), make([]*ir.Node, len(gs))
+	for i, g := range gs {
+		if g == nil || n.In[i] == nil {
+			continue
+		}
+		nodes[i] = tr.Value(&g.v)
+		if old := p.grads[n.In[i]]; old != nil && old.t != nil && old.parts == nil {
+			olds[i] = tr.Value(&old.t.v)
+		}
+	}
+	for i, added := range op.AddOrdered(nodes, olds) {
+		if nodes[i] == nil {
+			continue
+		}
+		gs[i] = &Tensor{v: tr.Result(nodes[i]), run: gs[i].run}
+		if added {
+			old := p.grads[n.In[i]]
+			old.t, old.ours, old.lent, gs[i] = gs[i], true, false, nil
+		}
+	}
 }
 
 // takePart keeps the gradient of one result until the other results' gradients are complete: the

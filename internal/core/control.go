@@ -109,28 +109,28 @@ func tracedBody(name string, types []ir.Type, f func(ts []*Tensor) []*Tensor) (*
 func Branch(name string, pred *Tensor, then, els func() []*Tensor) []*Tensor {
 	args := []Operand{Of(name, pred)}
 	var bodies [2]Body
+	var all []ir.Type
+	var at [2][]int // where the arguments of each are among all
 	for k, f := range []func() []*Tensor{then, els} {
 		b := BodyOf(name, nil, func([]*Tensor) []*Tensor { return f() })
 		if len(b.Drawn) > 0 {
 			array.Failf(name, "", "the function draws random numbers, by which the next draws would depend on the branch: draw before it")
 		}
 		bodies[k] = b
-		for _, t := range b.Captured {
-			args = append(args, Operand{T: t})
+		for i, t := range b.Captured {
+			// What both capture is one argument, whose gradient is one sum.
+			to := slices.IndexFunc(args[1:], func(o Operand) bool { return o.T == t || o.T.v.Same(&t.v) && o.T.Node() == t.Node() })
+			if to < 0 {
+				to, args, all = len(all), append(args, Operand{T: t}), append(all, b.Fn.Args[i])
+			}
+			at[k] = append(at[k], to)
 		}
 	}
-	all := slices.Concat(bodies[0].Fn.Args, bodies[1].Fn.Args)
 	var sides [2]*op.Function
-	first := 0
 	for k, b := range bodies {
-		at := make([]int, len(b.Fn.Args))
-		for i := range at {
-			at[i] = first + i
-		}
-		first += len(at)
-		sides[k] = b.Fn.WithArgs(all, at)
+		sides[k] = b.Fn.WithArgs(all, at[k])
 	}
-	return ApplyAll(op.Branch, op.Branches{Then: sides[0], Else: sides[1]}, args...)
+	return ApplyAll(op.Branch, op.Branches{Then: sides[0], Else: sides[1], Ordered: true}, args...)
 }
 
 // A Looped is a loop of a traced function.
@@ -196,7 +196,7 @@ func (l Looped) Run(name string, body func(i *Tensor, carries []*Tensor) []*Tens
 	if l.Count != nil {
 		ops = append(ops, Of(name, l.Count))
 	}
-	a := op.Looping{Body: b.Fn.WithArgs(all, at), Steps: l.Steps, Seqs: len(seqs), Carries: m, Until: l.Until, Counted: l.Count != nil, Unbounded: l.Unbounded}
+	a := op.Looping{Body: b.Fn.WithArgs(all, at), Steps: l.Steps, Seqs: len(seqs), Carries: m, Until: l.Until, Counted: l.Count != nil, Unbounded: l.Unbounded, Ordered: true}
 	res := ApplyAll(op.Loop, a, ops...)
 	return res[:m], res[2*m : 2*m+a.Kept()]
 }

@@ -37,6 +37,8 @@ func (tr *Trace) TensorOf(at array.View) *Tensor {
 	switch {
 	case at.Size() == 0 && t.v.Size() == 0:
 		return t.Reshape(at.Shape...)
+	case at.Same(&t.v):
+		return t
 	case ok && t.v.Offset == at.Offset && t.v.Size() == at.Size():
 		return t.Permute(order...).Reshape(at.Shape...)
 	case t.Node() == nil:

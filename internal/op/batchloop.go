@@ -390,7 +390,7 @@ func (b *batcher) branch(a Branches, args []Batched) []Batched {
 	}
 	var out []Batched
 	if !cond.Lead {
-		for _, y := range ApplyAll(Branch, Branches{side(a.Then, false), side(a.Else, false)}, append([]*node{cond.Node}, outer...)...) {
+		for _, y := range ApplyAll(Branch, Branches{Then: side(a.Then, false), Else: side(a.Else, false)}, append([]*node{cond.Node}, outer...)...) {
 			out = append(out, Batched{y, true})
 		}
 		return out
@@ -409,7 +409,7 @@ func (b *batcher) branch(a Branches, args []Batched) []Batched {
 		for _, t := range f.Results {
 			none = append(none, zeros(g, t))
 		}
-		return ApplyAll(Branch, Branches{f, NewFunction(f.Args, none)}, slices.Concat([]*node{Apply(Any, Reduction{}, mine)}, outer, []*node{mine})...)
+		return ApplyAll(Branch, Branches{Then: f, Else: NewFunction(f.Args, none)}, slices.Concat([]*node{Apply(Any, Reduction{}, mine)}, outer, []*node{mine})...)
 	}
 	then, els := some(a.Then, cond.Node), some(a.Else, apply(LogicalNot, cond.Node))
 	for i, y := range then {

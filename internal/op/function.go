@@ -157,8 +157,9 @@ func Import(g *ir.Graph, outs []*ir.Node, leaf func(n *ir.Node) *ir.Node) []*ir.
 
 // gradients returns what adds to g the gradients of arguments wrt of f, nil where there is
 // none, from args and the gradients of its results, nil for those that have none. Results
-// stand for themselves where ys has them, so that they are not computed again.
-func (f *Function) gradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int) []*ir.Node {
+// stand for themselves where ys has them, so that they are not computed again. starts, by argument, are
+// what gradients are added to; starts may be nil.
+func (f *Function) gradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int, starts []*ir.Node) []*ir.Node {
 	outs := f.Inline(g, args)
 	var used, seeds []*ir.Node
 	for i, dy := range dys {
@@ -173,7 +174,14 @@ func (f *Function) gradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int) [
 	if len(used) == 0 {
 		return make([]*ir.Node, len(wrt))
 	}
-	return standIn(Gradient(used, seeds, by), outs, ys)
+	var from []*ir.Node
+	if starts != nil {
+		from = make([]*ir.Node, len(wrt))
+		for i, k := range wrt {
+			from[i] = starts[k]
+		}
+	}
+	return standIn(gradientFrom(used, seeds, by, from), outs, ys)
 }
 
 // standIn puts ys, where there are some, into the places of outs in gradients.

@@ -36,12 +36,17 @@ type Looping struct {
 	// Unbounded marks a loop whose Steps bound nothing. It has no gradient, which would keep the carries
 	// of all steps.
 	Unbounded bool
+	// Ordered makes gradients of constants the sums that a tape gives: of one use after the other, the last
+	// step's last use first.
+	Ordered bool
+	// Sums is the number of the last carries that are such sums, in the loop of the gradients.
+	Sums int
 }
 
 // AppendKey implements ir.Attrs.
 func (a Looping) AppendKey(k []byte) []byte {
-	k = ir.Ints(a.Body.AppendKey(k), []int{a.Steps, a.Seqs, a.Carries, a.Truncate})
-	for _, f := range []bool{a.Reverse, a.Until, a.Counted, a.Recompute, a.Unbounded} {
+	k = ir.Ints(a.Body.AppendKey(k), []int{a.Steps, a.Seqs, a.Carries, a.Truncate, a.Sums})
+	for _, f := range []bool{a.Reverse, a.Until, a.Counted, a.Recompute, a.Unbounded, a.Ordered} {
 		k = ir.Flag(k, f)
 	}
 	return k
@@ -61,10 +66,19 @@ func (a Looping) Kept() int {
 
 // Branches is the attribute of a [Branch]: two functions of the same arguments, which come
 // after the bool that chooses, with results of the same types.
-type Branches struct{ Then, Else *Function }
+type Branches struct {
+	Then, Else *Function
+	// Ordered makes gradients the sums that a tape gives, of one use after the other.
+	Ordered bool
+	// Sums is the number of the last results that are such sums, in the branch of the gradients. They begin
+	// with the last arguments.
+	Sums int
+}
 
 // AppendKey implements ir.Attrs.
-func (a Branches) AppendKey(k []byte) []byte { return a.Else.AppendKey(a.Then.AppendKey(k)) }
+func (a Branches) AppendKey(k []byte) []byte {
+	return ir.Int(ir.Flag(a.Else.AppendKey(a.Then.AppendKey(k)), a.Ordered), a.Sums)
+}
 
 func init() {
 	Loop = define(Def{Name: "loop", Class: Control, Arity: -1,
@@ -190,6 +204,9 @@ type loopGrad struct {
 	outer []*ir.Node
 
 	steps      int        // that gradients go through
+	active     []bool     // carries that have gradients
+	sums       int        // carries that are sums of the gradients of constants
+	starts     []*ir.Node // by argument: the sum of the gradients before those of a step, nil: none
 	next, kept []*ir.Node // results of the body: carries, what is kept by step
 	give       []func(carries, keeps []*ir.Node)
 }
@@ -247,7 +264,8 @@ func loopVJP(v *VJP) {
 			args[i] = b.input('k', v.X[i])
 		}
 	}
-	active := activeCarries(v, a)
+	b.steps, b.active = steps, activeCarries(v, a)
+	active := b.active
 	// Its results, and their gradients.
 	ys, dys := make([]*ir.Node, len(a.Body.Results)), make([]*ir.Node, len(a.Body.Results))
 	carried := make([]*ir.Node, m) // the gradients that steps hand on
@@ -258,9 +276,9 @@ func loopVJP(v *VJP) {
 		ys[j] = b.input('s', rows(v.Ys[m+j], after))
 		first := v.DYs[j]
 		if isZero(first) {
-			first = zeros(v.Node.Graph, ir.Type{DType: first.DType, Shape: first.Shape})
+			first = b.nothing(ir.Type{DType: first.DType, Shape: first.Shape})
 		}
-		carried[j] = b.input('c', first)
+		carried[j] = b.input('c', b.afterKept(j, first))
 		dys[j] = carried[j]
 		if d := v.DYs[m+j]; !isZero(d) {
 			dys[j] = add(dys[j], b.input('s', rows(d, after)))
@@ -274,7 +292,7 @@ func loopVJP(v *VJP) {
 		if !a.Recompute {
 			ys[m+l] = b.input('s', rows(y, 0))
 		}
-		if d := v.DYs[2*m+l]; !isZero(d) {
+		if d := v.DYs[2*m+l]; !isZero(d) && !b.isCarry(l) {
 			dys[m+l] = b.input('s', rows(d, 0))
 		}
 	}
@@ -285,8 +303,11 @@ func loopVJP(v *VJP) {
 			wrt = append(wrt, i)
 		}
 	}
-	grads := a.Body.gradients(b.g, args, ys, dys, wrt)
-	b.write(wrt, grads, steps)
+	if a.Ordered {
+		b.ordered(args, ys, dys, wrt)
+		return
+	}
+	b.write(wrt, a.Body.gradients(b.g, args, ys, dys, wrt, nil))
 }
 
 // activeCarries returns which carries of a loop have gradients: those whose last value or values by
@@ -326,9 +347,8 @@ func activeCarries(v *VJP, a Looping) []bool {
 }
 
 // write makes the loop and hands out its results.
-func (b *loopGrad) write(wrt []int, grads []*ir.Node, steps int) {
+func (b *loopGrad) write(wrt []int, grads []*ir.Node) {
 	a := b.a
-	b.steps = steps
 	var sums []int // constants whose gradients are carried, as places in wrt
 	for w, i := range wrt {
 		dx := grads[w]
@@ -338,7 +358,7 @@ func (b *loopGrad) write(wrt []int, grads []*ir.Node, steps int) {
 		case dx == nil:
 		case i < a.Seqs:
 			b.ofSequence(i, dx)
-		case !b.ofConstant(i, dx):
+		case a.Ordered || !b.ofConstant(i, dx):
 			sums = append(sums, w)
 		}
 	}
@@ -443,11 +463,13 @@ func (b *loopGrad) ofConstant(i int, dx *ir.Node) bool {
 	return true
 }
 
-// carriedSum adds up dx, the gradient of constant i, from step to step.
+// carriedSum adds up dx, the gradient of constant i, from step to step. With Ordered dx is already added.
 func (b *loopGrad) carriedSum(i int, dx *ir.Node) {
 	at := len(b.next)
-	sum := b.input('c', zeros(b.v.Node.Graph, b.a.Body.Args[i]))
-	b.next = append(b.next, add(sum, dx))
+	if !b.a.Ordered {
+		dx = add(b.input('c', zeros(b.v.Node.Graph, b.a.Body.Args[i])), dx)
+	}
+	b.next = append(b.next, dx)
 	b.give = append(b.give, func(carries, _ []*ir.Node) { b.v.Set(i, func() *ir.Node { return carries[at] }) })
 }
 
@@ -456,7 +478,7 @@ func (b *loopGrad) apply() {
 	v, a := b.v, b.a
 	outer := slices.Clone(b.outer)
 	body, seqs, carries := NewBody(&outer, b.kind, append(b.next, b.kept...))
-	back := Looping{Body: body, Steps: b.steps, Seqs: seqs, Carries: carries, Reverse: !a.Reverse}
+	back := Looping{Body: body, Steps: b.steps, Seqs: seqs, Carries: carries, Reverse: !a.Reverse, Ordered: a.Ordered, Sums: b.sums}
 	if a.Until || a.Counted {
 		back.Counted = true
 		if a.Until {
@@ -547,11 +569,21 @@ func branchVJP(v *VJP) {
 	if len(wrt) == 0 || len(given) == 0 {
 		return
 	}
+	sums := 0
+	if a.Ordered {
+		sums = len(wrt) - rowsFirst(wrt, 0, a.Then, a.Else)
+		for _, i := range wrt[len(wrt)-sums:] {
+			outer = append(outer, nothing(v.Node.Graph, a.Then.Args[i], true))
+		}
+	}
 	side := func(f *Function) *Function {
 		g := ir.New()
 		types := slices.Clone(f.Args)
 		for _, i := range given {
 			types = append(types, f.Results[i])
+		}
+		for _, i := range wrt[len(wrt)-sums:] {
+			types = append(types, f.Args[i])
 		}
 		in := make([]*ir.Node, len(types))
 		for i, t := range types {
@@ -561,15 +593,21 @@ func branchVJP(v *VJP) {
 		for k, i := range given {
 			dys[i] = in[len(f.Args)+k]
 		}
-		grads := f.gradients(g, in[:len(f.Args)], nil, dys, wrt)
+		starts := make([]*ir.Node, len(f.Args))
+		for k, i := range wrt[len(wrt)-sums:] {
+			starts[i] = in[len(in)-sums+k]
+		}
+		grads := f.gradients(g, in[:len(f.Args)], nil, dys, wrt, starts)
 		for k, i := range wrt {
 			if grads[k] == nil {
-				grads[k] = zeros(g, f.Args[i])
+				if grads[k] = starts[i]; grads[k] == nil {
+					grads[k] = zeros(g, f.Args[i])
+				}
 			}
 		}
 		return NewFunction(types, grads)
 	}
-	res := ApplyAll(Branch, Branches{side(a.Then), side(a.Else)}, outer...)
+	res := ApplyAll(Branch, Branches{Then: side(a.Then), Else: side(a.Else), Ordered: a.Ordered, Sums: sums}, outer...)
 	for k, i := range wrt {
 		v.Set(i+1, func() *ir.Node { return res[k] })
 	}

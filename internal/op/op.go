@@ -441,7 +441,11 @@ func SumTo(x *ir.Node, shape []int) *ir.Node {
 
 // Gradient returns the gradients of the sum over outs of <outs[i], douts[i]>
 // with respect to wrt; nil where an output does not depend on it.
-func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
+func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node { return gradientFrom(outs, douts, wrt, nil) }
+
+// gradientFrom is Gradient, added to starts, the first operand of the sum, where outs depend on wrt.
+// starts, of which some may be nil, may be nil.
+func gradientFrom(outs, douts, wrt, starts []*ir.Node) []*ir.Node {
 	g := outs[0].Graph
 	reach := ir.Reach(outs)
 	n := len(reach)
@@ -466,6 +470,11 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 			dx = Apply(Add, nil, grad[x.ID], dx)
 		}
 		grad[x.ID] = dx
+	}
+	for i, s := range starts {
+		if s != nil && wrt[i].ID < n {
+			grad[wrt[i].ID] = s
+		}
 	}
 	for i, o := range outs {
 		if leads[o.ID] && douts[i] != nil {
@@ -513,6 +522,17 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 			v.Need[j] = leads[a.ID] && a.DType.Differentiable()
 		}
 		d.VJP(v)
+		if d.Class == Control {
+			olds := make([]*ir.Node, len(x.Args))
+			for j, a := range x.Args {
+				olds[j] = grad[a.ID]
+			}
+			for j, added := range AddOrdered(v.DX, olds) {
+				if added {
+					grad[x.Args[j].ID], v.DX[j] = v.DX[j], nil
+				}
+			}
+		}
 		for j, dx := range v.DX {
 			if dx != nil && v.Need[j] {
 				if !array.Equal(dx.Shape, x.Args[j].Shape) || dx.DType != x.Args[j].DType {

@@ -142,10 +142,10 @@ func TestScanStepsGradient(t *testing.T) {
 	}, X, h0)
 	tensortest.Near(t, "steps", r[1].To(weft.Float64), []float64{0, 2, 4, 6, 8, 10}, 0)
 	train(X, h0)
-	want := [2][]float64{weft.Data[float64](w.Grad().Clone()), weft.Data[float64](u.Grad().Clone())}
+	want := list(w.Grad().Clone(), u.Grad().Clone())
 	weft.Compile(func(x, h *weft.Tensor) []*weft.Tensor { return train(x, h) }).Func()(X, h0)
-	tensortest.Near(t, "gradient of w", w.Grad(), want[0], 1e-11)
-	tensortest.Near(t, "gradient of u", u.Grad(), want[1], 1e-11)
+	tensortest.SameBits(t, "gradient of w", w.Grad(), want[0])
+	tensortest.SameBits(t, "gradient of u", u.Grad(), want[1])
 	// No steps: the state stays, and what is kept is empty.
 	r = both(t, "none", func(x ...*weft.Tensor) []*weft.Tensor {
 		last, outs := weft.ScanSteps(0, func(i *weft.Tensor, s []*weft.Tensor) (next, out []*weft.Tensor) { return s, list(s[0].Sum()) }, list(x[0]))
@@ -350,7 +350,7 @@ func TestLoopDrawsByState(t *testing.T) {
 		weft.Seed(3)
 		plain := f(x)
 		weft.Seed(3)
-		tensortest.Near(t, what, weft.Compile(f).Func()(x), weft.Data[float64](plain), 1e-12)
+		tensortest.SameBits(t, what, weft.Compile(f).Func()(x), plain)
 	}
 }
 
