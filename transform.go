@@ -483,8 +483,8 @@ func While(cond func(s []*Tensor) *Tensor, body func(s []*Tensor) []*Tensor, ini
 // ScanSteps runs n steps. Each takes its number, from 0 on, an int64 of no dimensions, and the state, and
 // gives the next state, of the types and shapes of init, and any further tensors. It returns the last
 // state, and the further tensors of all steps along a new first axis. Functions must not write in place
-// into the state. Steps may draw random numbers, in a compiled function too. Gradients there have the bits of
-// those of a Go loop. Last digits may differ by what both is the first state and is captured, and by a
+// into the state. Steps may draw random numbers, in a compiled function too. Gradients have the same bits
+// there. Last digits may differ by what both is the first state and is captured, and by a
 // captured view that is used outside too. It panics with *[Error] where n is negative or types or shapes
 // differ.
 func ScanSteps(n int, step func(i *Tensor, state []*Tensor) (next, out []*Tensor), init []*Tensor) (last, outs []*Tensor) {

@@ -206,7 +206,7 @@ type loopGrad struct {
 	steps      int        // that gradients go through
 	active     []bool     // carries that have gradients
 	sums       int        // carries that are sums of the gradients of constants
-	starts     []*ir.Node // by argument: the sum of the gradients before those of a step, nil: none
+	starts     []*ir.Node // by argument: the sum of the gradients of later steps, nil: none
 	next, kept []*ir.Node // results of the body: carries, what is kept by step
 	give       []func(carries, keeps []*ir.Node)
 }

@@ -444,13 +444,12 @@ func SumTo(x *ir.Node, shape []int) *ir.Node {
 func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node { return gradientFrom(outs, douts, wrt, nil) }
 
 // gradientFrom is Gradient, added to starts, the first operand of the sum, where outs depend on wrt.
-// starts, of which some may be nil, may be nil.
+// starts and its elements may be nil.
 func gradientFrom(outs, douts, wrt, starts []*ir.Node) []*ir.Node {
 	g := outs[0].Graph
 	reach := ir.Reach(outs)
 	n := len(reach)
-	// Which nodes lead from wrt.
-	leads := make([]bool, n)
+	leads := make([]bool, n) // from wrt
 	for _, w := range wrt {
 		if w.ID < n {
 			leads[w.ID] = true
@@ -472,7 +471,7 @@ func gradientFrom(outs, douts, wrt, starts []*ir.Node) []*ir.Node {
 		grad[x.ID] = dx
 	}
 	for i, s := range starts {
-		if s != nil && wrt[i].ID < n {
+		if wrt[i].ID < n {
 			grad[wrt[i].ID] = s
 		}
 	}
@@ -523,15 +522,7 @@ func gradientFrom(outs, douts, wrt, starts []*ir.Node) []*ir.Node {
 		}
 		d.VJP(v)
 		if d.Class == Control {
-			olds := make([]*ir.Node, len(x.Args))
-			for j, a := range x.Args {
-				olds[j] = grad[a.ID]
-			}
-			for j, added := range AddOrdered(v.DX, olds) {
-				if added {
-					grad[x.Args[j].ID], v.DX[j] = v.DX[j], nil
-				}
-			}
+			addOrderedTo(grad, v)
 		}
 		for j, dx := range v.DX {
 			if dx != nil && v.Need[j] {
@@ -553,6 +544,19 @@ func gradientFrom(outs, douts, wrt, starts []*ir.Node) []*ir.Node {
 		}
 	}
 	return out
+}
+
+// addOrderedTo moves gradients of a loop or a branch that [AddOrdered] adds from v to grad, by node.
+func addOrderedTo(grad []*ir.Node, v *VJP) {
+	olds := make([]*ir.Node, len(v.X))
+	for j, a := range v.X {
+		olds[j] = grad[a.ID]
+	}
+	for j, added := range AddOrdered(v.DX, olds) {
+		if added {
+			grad[v.X[j].ID], v.DX[j] = v.DX[j], nil
+		}
+	}
 }
 
 // Replace rebuilds the graph of outs with node to[i] in the place of node from[i]. nil outputs

@@ -8,8 +8,8 @@ import (
 	"weft/internal/ir"
 )
 
-// Gradients of a loop whose sums are those of a tape: a tape that recorded all steps adds the gradients of a
-// tensor one by one, those of later uses first.
+// Gradients of a loop, added in the order of a tape. A tape that recorded all steps adds the gradients of a
+// tensor one by one, of later uses first.
 
 // nothing is -0, the number that added to any other gives that one, or 0 where sums need not be a tape's.
 func nothing(g *ir.Graph, t ir.Type, ordered bool) *ir.Node {
@@ -35,7 +35,7 @@ func (b *loopGrad) isCarry(l int) bool {
 }
 
 // ofKept are the gradients by step of what is kept and is the next carry j, the last one kept first: a tape
-// meets them before those of the next step.
+// meets them before the gradients of the next step.
 func (b *loopGrad) ofKept(j int) *ir.Node {
 	v, m, outs := b.v, b.a.Carries, b.a.Body.Nodes()
 	var sum *ir.Node
