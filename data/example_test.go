@@ -3,7 +3,11 @@ package data_test
 import (
 	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"io"
 	"iter"
+	"strings"
 
 	"weft"
 	"weft/data"
@@ -117,4 +121,38 @@ func ExampleWeightedSampler() {
 	}
 	fmt.Println(ones > 450 && ones < 550)
 	// Output: true
+}
+
+func ExampleReadCSV() {
+	columns, err := data.ReadCSV(strings.NewReader("name,height\nAnna,1.7\nBen,\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(columns[0].Name, columns[0].Texts, columns[1].Name, columns[1].Numbers)
+	// Output: name [Anna Ben] height [1.7 nan]
+}
+
+// A picture is a tensor of channels, and a tensor a picture.
+func ExampleFromImage() {
+	m := image.NewRGBA(image.Rect(0, 0, 2, 1))
+	m.Set(1, 0, color.RGBA{R: 255, G: 10, A: 255})
+	x := data.FromImage(m)
+	fmt.Println(x.Shape(), x.At(0), x.At(1), x.At(2))
+	fmt.Println(data.ToImage(x).At(1, 0))
+	// Output:
+	// [3 1 2] [[  0 255]] [[ 0 10]] [[0 0]]
+	// {255 10 0 255}
+}
+
+// Lines of a text, begun anew each epoch.
+func ExampleLines() {
+	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("to be\nor not\nto be\n")), nil }
+	loader := data.NewStreamLoader(data.Lines(open), data.Collate[[]string], data.LoaderOpts{Batch: new(2)})
+	for lines, err := range loader.Batches(context.Background()) {
+		fmt.Printf("%q %v\n", lines, err)
+	}
+	// Output:
+	// ["to be" "or not"] <nil>
+	// ["to be"] <nil>
 }

@@ -78,11 +78,15 @@ func (s WarmCosine) number(step, base *core.HostNumber) *core.HostNumber {
 // PyTorch's MultiplicativeLR.
 type Multiplicative func(step int) float64
 
-// At is base times the function's results of steps 1 to step, so it calls the function step times.
+// At is base times the function's results of steps 1 to step, so it calls the function step times. It
+// panics with *weft.Error if step is above 1<<24.
 func (s Multiplicative) At(step int, base float64) float64 {
 	positive("multiplicative", "", 1, step)
 	if s == nil {
 		array.Failf("multiplicative", "", "the function is nil")
+	}
+	if step > 1<<24 {
+		array.Failf("multiplicative", "step", "is %d, want at most %d, because each takes a call", step, 1<<24)
 	}
 	for i := 1; i <= step; i++ {
 		base = float64(base * s(i))

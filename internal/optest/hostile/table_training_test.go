@@ -1,9 +1,12 @@
 package hostile
 
 import (
+	"image"
+	"io"
 	"iter"
 	"reflect"
 	"slices"
+	"strings"
 
 	"weft"
 	"weft/data"
@@ -18,6 +21,15 @@ var trainingFunctions = []row[any]{
 	{"data.Collate[*weft.Tensor, int]", data.Collate[*weft.Tensor, int]},
 	{"data.Concat[int]", data.Concat[int]},
 	{"data.Examples", data.Examples},
+	{"data.FromImage", data.FromImage},
+	{"data.Lines", data.Lines},
+	{"data.PictureFolder", data.PictureFolder},
+	{"data.ReadCIFAR", data.ReadCIFAR},
+	{"data.ReadCSV", data.ReadCSV},
+	{"data.ReadIDX", data.ReadIDX},
+	{"data.ReadIDXFile", data.ReadIDXFile},
+	{"data.ReadWAV", data.ReadWAV},
+	{"data.ToImage", data.ToImage},
 	{"data.Items[int]", data.Items[int]},
 	{"data.Map[int, int]", data.Map[int, int]},
 	{"data.NewLoaderOf[*weft.Tensor, int]", data.NewLoaderOf[*weft.Tensor, int]},
@@ -45,6 +57,10 @@ var trainingFunctions = []row[any]{
 var trainingTypes = []row[reflect.Type]{
 	{"data.BatchSampler", reflect.TypeFor[data.BatchSampler]()},
 	{"data.BucketSampler", reflect.TypeFor[data.BucketSampler]()},
+	{"data.CSVOpts", reflect.TypeFor[data.CSVOpts]()},
+	{"data.Column", reflect.TypeFor[data.Column]()},
+	{"data.Picture", reflect.TypeFor[data.Picture]()},
+	{"data.PictureOpts", reflect.TypeFor[data.PictureOpts]()},
 	{"data.DatasetOf", reflect.TypeFor[data.DatasetOf[int]]()},
 	{"data.DistributedSampler", reflect.TypeFor[data.DistributedSampler]()},
 	{"data.Example", reflect.TypeFor[data.Example]()},
@@ -138,6 +154,13 @@ func init() {
 			return data.NewLoaderOf(data.Items([]int{1, 2, 3}), data.Collate[*weft.Tensor, int], data.LoaderOpts{Batch: new(1 + g.r.IntN(3)), Workers: g.r.IntN(3)})
 		})
 		return pick(g, l, l, nil, &data.LoaderOf[*weft.Tensor]{})
+	}
+	makers[typ[func() (io.ReadCloser, error)]()] = func(g *gen) any {
+		text := g.text()
+		return pick(g, nil, func() (io.ReadCloser, error) { return nil, errThrown }, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+	}
+	makers[typ[image.Image]()] = func(g *gen) any {
+		return pick[image.Image](g, nil, image.NewGray(image.Rect(1, 1, 1+g.r.IntN(4), 3)), image.NewRGBA(image.Rect(0, 0, 2, 2)))
 	}
 	makers[typ[data.Sampler]()] = func(g *gen) any { return pick[data.Sampler](g, nil, nil, g.sampler()) }
 	makers[typ[data.BatchSampler]()] = func(g *gen) any { return pick[data.BatchSampler](g, nil, nil, nil, g.sampler()) }

@@ -1,0 +1,258 @@
+package data
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"weft"
+	"weft/internal/array"
+)
+
+// elements are the types of an IDX file by their code, and the bytes of an element.
+var elements = map[byte]struct {
+	d     weft.DType
+	width int
+}{0x08: {weft.Uint8, 1}, 0x09: {weft.Int8, 1}, 0x0b: {weft.Int16, 2}, 0x0c: {weft.Int32, 4}, 0x0d: {weft.Float32, 4}, 0x0e: {weft.Float64, 8}}
+
+// ReadIDX reads an array in the format of the MNIST files, in the type and shape that the file says.
+func ReadIDX(r io.Reader) (*weft.Tensor, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, fmt.Errorf("data: IDX: %w", noEOF(err))
+	}
+	e, ok := elements[head[2]]
+	if head[0] != 0 || head[1] != 0 || !ok {
+		return nil, fmt.Errorf("data: IDX: the file begins with % x, want 00 00, a type and a rank", head)
+	}
+	shape, n := make([]int, head[3]), e.width
+	for i := range shape {
+		var size uint32
+		if err := binary.Read(r, binary.BigEndian, &size); err != nil {
+			return nil, fmt.Errorf("data: IDX: %w", noEOF(err))
+		}
+		if shape[i] = int(size); shape[i] > 0 && n > math.MaxInt/2/shape[i] {
+			return nil, fmt.Errorf("data: IDX: a shape of %v and more is too large", shape[:i+1])
+		}
+		n *= shape[i]
+	}
+	b, err := readExactly(r, n)
+	if err != nil {
+		return nil, fmt.Errorf("data: IDX of shape %v: %w", shape, err)
+	}
+	if e.width > 1 { // to the order of the host's bytes, which is little-endian
+		for i := 0; i < len(b); i += e.width {
+			for x, y := i, i+e.width-1; x < y; x, y = x+1, y-1 {
+				b[x], b[y] = b[y], b[x]
+			}
+		}
+	}
+	return fromBytes(e.d, b, shape)
+}
+
+// fromBytes is a tensor of little-endian elements.
+func fromBytes(d weft.DType, b []byte, shape []int) (t *weft.Tensor, err error) {
+	if len(b) == 0 {
+		err = weft.Try(func() { t = weft.ZerosOf(d, shape...) })
+		return t, err
+	}
+	err = weft.Try(func() {
+		switch d {
+		case weft.Uint8:
+			t = weft.FromSlice(b, shape...)
+		case weft.Int8:
+			t = weft.FromSlice(decoded(b, 1, func(b []byte) int8 { return int8(b[0]) }), shape...)
+		case weft.Int16:
+			t = weft.FromSlice(decoded(b, 2, func(b []byte) int16 { return int16(binary.LittleEndian.Uint16(b)) }), shape...)
+		case weft.Int32:
+			t = weft.FromSlice(decoded(b, 4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }), shape...)
+		case weft.Float32:
+			t = weft.FromSlice(decoded(b, 4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }), shape...)
+		case weft.Float64:
+			t = weft.FromSlice(decoded(b, 8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }), shape...)
+		}
+	})
+	return t, err
+}
+
+func decoded[T any](b []byte, width int, f func(b []byte) T) []T {
+	out := make([]T, len(b)/width)
+	for i := range out {
+		out[i] = f(b[i*width:])
+	}
+	return out
+}
+
+// readExactly reads n bytes. Memory grows with what is there, whatever n says.
+func readExactly(r io.Reader, n int) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if err == nil && len(b) < n {
+		err = fmt.Errorf("%w after %d of %d bytes", io.ErrUnexpectedEOF, len(b), n)
+	}
+	return b, err
+}
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// ReadIDXFile is [ReadIDX] of a file, which may be compressed by gzip.
+func ReadIDXFile(path string) (*weft.Tensor, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	if b, err := r.Peek(2); err == nil && b[0] == 0x1f && b[1] == 0x8b {
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, fmt.Errorf("data: %s: %w", path, err)
+		}
+		return ReadIDX(z)
+	}
+	return ReadIDX(r)
+}
+
+// ReadCIFAR reads the pictures of a binary CIFAR file, uint8 [N 3 32 32], and their labels, int64 [N
+// labels]: CIFAR-10 has one label a picture, CIFAR-100 two, the coarse and the fine one. It panics with
+// *weft.Error if labels is less than 1.
+func ReadCIFAR(r io.Reader, labels int) (pictures, classes *weft.Tensor, err error) {
+	if labels < 1 || labels > 1<<20 {
+		array.Failf("read_cifar", "labels", "is %d, want 1 or 2", labels)
+	}
+	const pixels = 3 * 32 * 32
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, nil, fmt.Errorf("data: CIFAR: %w", err)
+	}
+	size := labels + pixels
+	if len(b)%size != 0 {
+		return nil, nil, fmt.Errorf("data: CIFAR: %d bytes are not pictures of %d", len(b), size)
+	}
+	n := len(b) / size
+	p, c := make([]uint8, 0, n*pixels), make([]int64, 0, n*labels)
+	for ; len(b) > 0; b = b[size:] {
+		for _, x := range b[:labels] {
+			c = append(c, int64(x))
+		}
+		p = append(p, b[labels:size]...)
+	}
+	if n == 0 {
+		return weft.ZerosOf(weft.Uint8, 0, 3, 32, 32), weft.ZerosOf(weft.Int64, 0, labels), nil
+	}
+	return weft.FromSlice(p, n, 3, 32, 32), weft.FromSlice(c, n, labels), nil
+}
+
+// A Column is a column of a table: numbers if all its fields are, else texts.
+type Column struct {
+	Name    string
+	Numbers *weft.Tensor // float64 [rows], NaN where a field is empty; nil if Texts has the fields
+	Texts   []string
+}
+
+// CSVOpts are the options of [ReadCSV].
+type CSVOpts struct {
+	NoHeader bool // the first line has fields, not names: columns are "0", "1" and so on
+	Comma    rune // 0 means a comma
+}
+
+// ReadCSV reads a table of comma-separated values, as package encoding/csv does, by columns. An error
+// names the line.
+func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
+	o := array.Options("read_csv", opts)
+	c := csv.NewReader(r)
+	if o.Comma != 0 {
+		c.Comma = o.Comma
+	}
+	c.ReuseRecord = true
+	var columns []Column
+	for first := true; ; first = false {
+		fields, err := c.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("data: CSV: %w", err)
+		}
+		if first {
+			columns = make([]Column, len(fields))
+			for i, name := range fields {
+				if columns[i].Name = strings.Clone(name); o.NoHeader {
+					columns[i].Name = strconv.Itoa(i)
+				}
+			}
+			if !o.NoHeader {
+				continue
+			}
+		}
+		for i, field := range fields {
+			columns[i].Texts = append(columns[i].Texts, strings.Clone(field))
+		}
+	}
+	for i := range columns {
+		columns[i].parse()
+	}
+	return columns, nil
+}
+
+// parse makes numbers of the texts if all are.
+func (c *Column) parse() {
+	numbers := make([]float64, len(c.Texts))
+	found := false
+	for i, text := range c.Texts {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			numbers[i] = math.NaN()
+			continue
+		}
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return
+		}
+		numbers[i], found = x, true
+	}
+	if found {
+		c.Numbers, c.Texts = weft.FromSlice(numbers), nil
+	}
+}
+
+// Lines begins epochs of the lines of a text, for [NewStreamLoader]; open opens it for each. Lines have
+// no end of line. It panics with *weft.Error if open is nil.
+func Lines(open func() (io.ReadCloser, error)) func(epoch int) iter.Seq2[string, error] {
+	if open == nil {
+		array.Failf("lines", "open", "is nil")
+	}
+	return func(int) iter.Seq2[string, error] {
+		return func(yield func(string, error) bool) {
+			f, err := open()
+			if err != nil {
+				yield("", err)
+				return
+			}
+			defer f.Close()
+			for r := bufio.NewReader(f); ; {
+				line, err := r.ReadString('\n')
+				if err != nil && err != io.EOF {
+					yield("", err)
+					return
+				}
+				if err == io.EOF && line == "" || !yield(strings.TrimRight(line, "\r\n"), nil) || err == io.EOF {
+					return
+				}
+			}
+		}
+	}
+}
