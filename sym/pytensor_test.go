@@ -349,6 +349,8 @@ func TestPyTensorValues(t *testing.T) {
 		{"log1p(-sigmoid(x))", x.Sigmoid().Neg().Log1p(), values(37, 800, -800), nil, values(-softplus(37), -800, 0)},
 		{"log(1-sigmoid(x))", sym.OnesLike(x).Sub(x.Sigmoid()).Log(), values(50, -50, 1), nil, values(-softplus(50), -softplus(-50), -softplus(1))},
 		{"its gradient", slope(sym.OnesLike(x).Sub(x.Sigmoid()).Log()), values(50, 800, 0), nil, values(-1, -1, -0.5)},
+		{"through a view", x.Sigmoid().Unsqueeze(1).RSub(1).Log().Squeeze(1), values(50, 800, -3), nil, values(-softplus(50), -800, -softplus(-3))},
+		{"a sum through a view", x.Unsqueeze(0).Unsqueeze(0).Exp().Sum(2).T().Log().Squeeze(0), values(1000, 1000), nil, values(1000 + math.Ln2)},
 		{"log(sigmoid(x))", x.Sigmoid().Log(), values(-800, 800, 2), nil, values(-800, 0, -softplus(-2))},
 		{"log(1+exp(x))", x.Exp().Add(1).Log(), values(800, -800, 0), nil, values(800, 0, math.Ln2)},
 		{"log(erfc(x))", x.Erfc().Log(), values(30, 100, 1e3, -9, 0), nil, append(each(values(30, 100, 1e3), logErfc), math.Ln2, 0)},

@@ -15,6 +15,23 @@ func stable(name, doc string, f func(c *Context, n *ir.Node) *ir.Node, roots ...
 	return rule(Stabilise, Stable, name, doc, f, roots...)
 }
 
+func isSigmoid(x *ir.Node) bool { return x.Op == op.Sigmoid }
+
+// throughView returns views of f(x) where n is reshapes and permutations of an x that is accepted. It returns
+// nil for others.
+func throughView(n *ir.Node, accepted func(x *ir.Node) bool, f func(x *ir.Node) *ir.Node) *ir.Node {
+	if n == nil || n.Op != op.Reshape && n.Op != op.Permute {
+		return nil
+	}
+	if x := n.Args[0]; accepted(x) {
+		return op.Apply(op.Of(n), n.Attrs, f(x))
+	}
+	if x := throughView(n.Args[0], accepted, f); x != nil {
+		return op.Apply(op.Of(n), n.Attrs, x)
+	}
+	return nil
+}
+
 // onePlus returns x of 1+x, nil for others.
 func onePlus(n *ir.Node) *ir.Node {
 	if n.Op != op.Add || !n.DType.Float() {
@@ -268,6 +285,20 @@ var stableRules = []*Rule{
 		}
 		return nil
 	}, op.Log1p),
+	stable("log of a view", "log(view(x)) -> view(log(x)) where x is a sigmoid, a sum, a difference or a quotient; 1-view(sigmoid(x)), -view(sigmoid(x)) likewise", func(c *Context, n *ir.Node) *ir.Node {
+		switch n.Op {
+		case op.Log, op.Log1p:
+			if kept(n.Args[0]) != nil {
+				return nil // the rule logsumexp knows that
+			}
+			return throughView(n.Args[0], func(x *ir.Node) bool {
+				return is(x, op.Sigmoid, op.Add, op.Sub, op.Neg, op.Div) || kept(x) != nil
+			}, func(x *ir.Node) *ir.Node { return apply(op.Of(n), x) })
+		case op.Neg:
+			return throughView(n.Args[0], isSigmoid, func(x *ir.Node) *ir.Node { return apply(op.Neg, x) })
+		}
+		return throughView(oneMinus(n), isSigmoid, func(x *ir.Node) *ir.Node { return apply(op.Sub, num(x, 1), x) })
+	}, op.Log, op.Log1p, op.Neg, op.Sub, op.Add),
 	stable("log1p", "log(1+x) -> log1p(x), log(1-x) -> log1p(-x)", func(c *Context, n *ir.Node) *ir.Node {
 		if x := oneMinus(n.Args[0]); x != nil {
 			return apply(op.Log1p, apply(op.Neg, x))
