@@ -88,6 +88,20 @@ func (m Machine) kernel(key Key) *jit.Code {
 	return codegen.Kernel(tiles, tileCode{m.ISA, m.D, key})
 }
 
+// work returns the work of a tile as [codegen.Late] counts it. General kernels do not prefetch, so
+// they lose twice as much where it pays.
+func (k Key) work(f *Frame) int {
+	n := (k.Mr*k.Nv*f.K + panelWork) * f.Panels * max(1, f.Tiles)
+	if k.Prefetch {
+		n *= 2
+	}
+	return n
+}
+
+// panelWork is what a panel counts for beside its sums: with few terms, general kernels lose more time
+// around the sums than in them.
+const panelWork = 4096
+
 // Tile runs the kernel of a tile, or the general kernel until that one is generated. It caches the
 // last four kernels that are not plain, because a loop over rows of images and panels uses them in
 // turn.
@@ -111,7 +125,7 @@ func (f *Frame) Tile(m Machine, key Key) {
 	}
 	c := late.Code()
 	if c == nil {
-		if !key.Pieces && !key.Across && !late.Due(key.Mr*key.Nv*f.K*f.Panels*max(1, f.Tiles)) {
+		if !key.Pieces && !key.Across && !late.Due(key.work(f)) {
 			f.general(m, key)
 			return
 		}
