@@ -15,6 +15,7 @@ import (
 	"weft/internal/graphtext"
 	"weft/internal/ir"
 	"weft/internal/rewrite"
+	"weft/sym"
 )
 
 // A rewriteRow is one line of rewrites.txt.
@@ -255,4 +256,14 @@ func writeTable(t *testing.T, page, what, part string) {
 	if err := os.WriteFile(page, slices.Concat(before, []byte(begin), []byte(part), []byte(end), after), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestRewritesByName: the guide has all rules of sym.
+func TestRewritesByName(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| name | mode | what becomes what |\n|---|---|---|\n")
+	for _, r := range sym.Rules() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.Name, r.Mode, strings.ReplaceAll(r.Doc, "|", "\\|"))
+	}
+	holdPart(t, "from-theano.md", "<!-- names of rules: written by go generate ./docs -->\n", "<!-- end of names of rules -->", b.String())
 }

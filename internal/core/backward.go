@@ -241,7 +241,7 @@ func (p *gradPass) propagate(n *GradNode, dys []*Tensor, ours bool) (passed bool
 	return passed
 }
 
-// addOrdered adds gradients of a loop or a branch to those of its operands in the order of a loop of Go, as far as
+// addOrdered adds gradients of a loop or a branch to its operands' in the order of a loop of Go, as far as
 // op.AddOrdered does. What it has added is nil in gs.
 func (p *gradPass) addOrdered(n *GradNode, gs []*Tensor) {
 	tr := TracingHere()
