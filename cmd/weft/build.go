@@ -42,10 +42,11 @@ weft build did not write are not replaced.
 A formula of elements is built in the same way, as a function of its names in
 the order of the text; sum, mean, prod, max or min may stand around it.
 
-A program that weft.Compiled.Save or sym.Fn.Save wrote is built if all its
-operations are ones that weft fuses into kernels, which matrix products,
-convolutions and sorts are not. The function takes slices for results and
-inputs, and its free lengths. It has the name of the folder, or --name.`,
+A program that weft.Compiled.Save or sym.Fn.Save wrote becomes a function that
+takes slices for results and inputs, and its free lengths. It has the name of
+the folder, or --name. Where it has matrix products, convolutions, pooling or
+indices, the package imports weft/aot, which has no planner and no compiler of
+graphs. Sorts, loops and others are refused by name.`,
 		usage: "  weft build escape.go:Escape -o internal/escape\n  weft build 'exp(-x*x)*sin(x)' -o internal/bell\n  weft build smooth.weft -o internal/smooth --length n=64",
 		check: func(args []string) error {
 			if len(args) != 1 {
