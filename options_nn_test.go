@@ -28,6 +28,30 @@ var layerOptionCases = map[string]optionCase{
 	}),
 	"nn.ChannelDropout": optionsOf(func(l nn.ChannelDropout) []float64 { l.Generator = gen(); return applied(&l, pictures()) }, map[string]optionField{"P": {}}),
 	"nn.AlphaDropout":   optionsOf(func(l nn.AlphaDropout) []float64 { l.Generator = gen(); return applied(&l, pictures()) }, map[string]optionField{"P": {}}),
+	"nn.Pad":            activated(nn.Pad{}, map[string]optionField{"Value": {in: nn.Pad{Pads: []int{1, 0}}}}),
+	"nn.Unfold": optionsOf(func(l nn.Unfold) []float64 { return applied(l, pictures()) }, map[string]optionField{
+		"Window": {in: nn.Unfold{Window: [2]int{2, 3}}, refused: true}, "Stride": {in: nn.Unfold{Window: [2]int{2, 3}}, def: &[2]int{1, 1}, refused: true},
+		"Padding": {in: nn.Unfold{Window: [2]int{2, 3}}}, "Dilation": {in: nn.Unfold{Window: [2]int{2, 3}}, def: &[2]int{1, 1}, refused: true},
+	}),
+	"nn.Fold": optionsOf(func(l nn.Fold) []float64 { return applied(l, gen().Randn(2, 4, 4)) }, map[string]optionField{
+		"Size": {in: folded, refused: true}, "Window": {in: folded, refused: true}, "Stride": {in: folded, def: &[2]int{1, 1}, refused: true},
+		"Padding": {in: folded}, "Dilation": {in: folded, def: &[2]int{1, 1}, refused: true},
+	}),
+	"nn.PixelShuffle":   optionsOf(func(l nn.PixelShuffle) []float64 { return applied(l, pictures()) }, map[string]optionField{"Factor": {refused: true}}),
+	"nn.PixelUnshuffle": optionsOf(func(l nn.PixelUnshuffle) []float64 { return applied(l, gen().Randn(1, 2, 4, 4)) }, map[string]optionField{"Factor": {refused: true}}),
+	"nn.ChannelShuffle": optionsOf(func(l nn.ChannelShuffle) []float64 { return applied(l, pictures()) }, map[string]optionField{"Groups": {refused: true}}),
+	"nn.ConvTranspose1dOpts": layered(func(o nn.ConvTranspose1dOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewConvTranspose1d(4, 4, 3, o), gen().Randn(2, 4, 6))
+	}, nn.ConvTranspose1dOpts{Stride: new(3)}, true),
+	"nn.ConvTranspose3dOpts": layered(func(o nn.ConvTranspose3dOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewConvTranspose3d(4, 4, 3, o), gen().Randn(1, 4, 3, 4, 3))
+	}, nn.ConvTranspose3dOpts{Stride: new(3)}, true),
+	"nn.Conv3dOpts": withSize(layered(func(o nn.Conv3dOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewConv3d(4, 4, 3, o), gen().Randn(1, 4, 4, 5, 4))
+	}, nn.Conv3dOpts{}, false), nn.Conv3dOpts{}, &[3]int{3, 3, 3}),
 	"nn.InstanceNormOpts": optionsOf(func(o nn.InstanceNormOpts) []float64 {
 		o.Running = true
 		b := nn.NewInstanceNorm(1, o)
@@ -81,10 +105,10 @@ var layerOptionCases = map[string]optionCase{
 		o.Generator = gen()
 		return applied(nn.NewConv1d(4, 4, 3, o), gen().Randn(2, 4, 9))
 	}, nn.Conv1dOpts{}, false),
-	"nn.Conv2dOpts": layered(func(o nn.Conv2dOpts) []float64 {
+	"nn.Conv2dOpts": withSize(layered(func(o nn.Conv2dOpts) []float64 {
 		o.Generator = gen()
 		return applied(nn.NewConv2d(4, 4, 3, o), pictures())
-	}, nn.Conv2dOpts{}, false),
+	}, nn.Conv2dOpts{}, false), nn.Conv2dOpts{}, &[2]int{3, 3}),
 	"nn.ConvTranspose2dOpts": layered(func(o nn.ConvTranspose2dOpts) []float64 {
 		o.Generator = gen()
 		return applied(nn.NewConvTranspose2d(4, 4, 3, o), pictures())
@@ -175,6 +199,14 @@ func windowed[T nn.Layer](in T, stride, dilation any, divided bool) optionCase {
 		fields["Divisor"] = optionField{in: in, def: (*int)(nil), refused: true}
 	}
 	return optionsOf(run, fields)
+}
+
+var folded = nn.Fold{Size: [2]int{3, 3}, Window: [2]int{2, 2}}
+
+// withSize adds the option of filters of another size, with the one that nil stands for.
+func withSize(c optionCase, in, size any) optionCase {
+	c.fields["Size"] = optionField{in: in, def: size, refused: true}
+	return c
 }
 
 // compared is the case of the options of a function of two matrices, with elements near 0.

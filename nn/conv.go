@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"slices"
+
 	"weft"
 	"weft/internal/array"
 )
@@ -13,6 +15,12 @@ type Conv2dOpts struct {
 	Padding  int  // zeros on all sides
 	Dilation *int // steps between the taps of a filter; nil means 1
 	Groups   *int // parts of the channels that do not see each other; it divides in and out; nil means 1
+	// Size is the height and width of the filters, in place of size x size; nil for that.
+	Size *[2]int
+	// Same pads so that the result is as large as x, more at the end than at the beginning where
+	// that cannot be even. Needs stride 1; Padding does not count.
+	Same    bool
+	PadMode PadMode // what the padding is; PadConstant, zeros, if not given
 }
 
 // Conv2d cross-correlates pictures with filters and adds a bias.
@@ -23,6 +31,8 @@ type Conv2d struct {
 	Padding  [2]int       // zeros on both sides, vertical and horizontal
 	Dilation [2]int       // vertical, horizontal
 	Groups   int          // parts of the channels
+	Same     bool         // pads to the size of x in place of Padding
+	PadMode  PadMode      // what the padding is
 }
 
 // NewConv2d returns a layer of float32 filters of size x size. It panics with *weft.Error
@@ -31,8 +41,10 @@ func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
 	defer array.Named("conv2d").End()
 	o := array.Options("conv2d", opts)
 	c := checkConv("conv2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
-	w := o.weight(out, in/c.groups, size, size)
-	return &Conv2d{Weight: w, Bias: o.bias(out, w),
+	area := array.Or(o.Size, both(size))
+	checkFilters("conv2d", o.Size != nil, area[:])
+	w := o.weight(out, in/c.groups, area[0], area[1])
+	return &Conv2d{Weight: w, Bias: o.bias(out, w), Same: o.Same, PadMode: o.PadMode,
 		Stride: both(c.stride), Padding: both(o.Padding), Dilation: both(c.dilation), Groups: c.groups}
 }
 
@@ -41,7 +53,12 @@ func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
 		array.Failf("conv2d", "Weight", "is nil: NewConv2d makes a layer with filters")
 	}
-	return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: &c.Stride, Padding: c.Padding, Dilation: &c.Dilation, Groups: &c.Groups})
+	if !c.Same && c.PadMode == PadConstant {
+		return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: &c.Stride, Padding: c.Padding, Dilation: &c.Dilation, Groups: &c.Groups})
+	}
+	defer array.Named("conv2d").End()
+	y, pad := convPads("conv2d", x, taps("conv2d", c.Weight, 4), c.Stride[:], c.Padding[:], c.Dilation[:], c.Same, c.PadMode)
+	return y.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: &c.Stride, Padding: [2]int(pad), Dilation: &c.Dilation, Groups: &c.Groups})
 }
 
 // Conv1dOpts are the options of [NewConv1d]; see [Conv2dOpts].
@@ -51,6 +68,8 @@ type Conv1dOpts struct {
 	Padding  int
 	Dilation *int
 	Groups   *int
+	Same     bool    // as in Conv2dOpts
+	PadMode  PadMode // as in Conv2dOpts
 }
 
 // Conv1d is [Conv2d] over rows.
@@ -58,6 +77,8 @@ type Conv1d struct {
 	Weight                            *weft.Tensor // [out, in/groups, size]
 	Bias                              *weft.Tensor // [out], nil for none
 	Stride, Padding, Dilation, Groups int
+	Same                              bool    // pads to the size of x in place of Padding
+	PadMode                           PadMode // what the padding is
 }
 
 // NewConv1d returns a layer of float32 filters of a size. It panics as [NewConv2d] does.
@@ -66,7 +87,7 @@ func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
 	o := array.Options("conv1d", opts)
 	c := checkConv("conv1d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	w := o.weight(out, in/c.groups, size)
-	return &Conv1d{Weight: w, Bias: o.bias(out, w),
+	return &Conv1d{Weight: w, Bias: o.bias(out, w), Same: o.Same, PadMode: o.PadMode,
 		Stride: c.stride, Padding: o.Padding, Dilation: c.dilation, Groups: c.groups}
 }
 
@@ -75,7 +96,12 @@ func (c *Conv1d) Forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
 		array.Failf("conv1d", "Weight", "is nil: NewConv1d makes a layer with filters")
 	}
-	return x.Conv1d(c.Weight, c.Bias, weft.Conv1dOpts{Stride: &c.Stride, Padding: c.Padding, Dilation: &c.Dilation, Groups: &c.Groups})
+	if !c.Same && c.PadMode == PadConstant {
+		return x.Conv1d(c.Weight, c.Bias, weft.Conv1dOpts{Stride: &c.Stride, Padding: c.Padding, Dilation: &c.Dilation, Groups: &c.Groups})
+	}
+	defer array.Named("conv1d").End()
+	y, pad := convPads("conv1d", x, taps("conv1d", c.Weight, 3), []int{c.Stride}, []int{c.Padding}, []int{c.Dilation}, c.Same, c.PadMode)
+	return y.Conv1d(c.Weight, c.Bias, weft.Conv1dOpts{Stride: &c.Stride, Padding: pad[0], Dilation: &c.Dilation, Groups: &c.Groups})
 }
 
 // ConvTranspose2dOpts are the options of [NewConvTranspose2d]; see [Conv2dOpts].
@@ -143,3 +169,18 @@ func checkConv(op string, in, out int, stride *int, padding int, dilation, group
 }
 
 func both(n int) [2]int { return [2]int{n, n} }
+
+// taps are the sizes of filters along the axes that they move over.
+func taps(name string, w *weft.Tensor, rank int) []int {
+	if w.Rank() != rank {
+		array.Failf(name, "Weight", "has shape %s, want %d axes", array.ShapeString(sizes(w)), rank)
+	}
+	return sizes(w)[2:]
+}
+
+// checkFilters checks sizes of filters that options give.
+func checkFilters(name string, given bool, size []int) {
+	if given && slices.Min(size) < 1 {
+		array.Failf(name, "Size", "is %v, want 1 or more", size)
+	}
+}
