@@ -77,7 +77,7 @@ func TestGammaSlopeCompiled(t *testing.T) {
 
 // TestGammaSlopeMean: the slopes average to the derivatives of the moments.
 func TestGammaSlopeMean(t *testing.T) {
-	const n = 200000
+	const n = 20000
 	g := weft.NewGenerator(3)
 	for _, a := range []float64{0.3, 2, 40} {
 		c := weft.ScalarOf(weft.Float64, a).RequireGrad()
@@ -85,7 +85,7 @@ func TestGammaSlopeMean(t *testing.T) {
 		// The mean of x is a, of x*x a*(a+1).
 		d := weft.Grad(x.Mean(), list(c), weft.GradOpts{Retain: true})[0].Item()
 		d2 := weft.Grad(x.Square().Mean(), list(c))[0].Item()
-		if math.Abs(d-1) > 0.02 || math.Abs(d2/(2*a+1)-1) > 0.03 {
+		if math.Abs(d-1) > 0.04 || math.Abs(d2/(2*a+1)-1) > 0.06 {
 			t.Errorf("concentration %v: the gradients of the moments are %v and %v, want 1 and %v", a, d, d2, 2*a+1)
 		}
 	}
