@@ -259,7 +259,7 @@ func (c *Compiled[F]) Save(path string, args []any, opts ...SaveOpts) error {
 	var p *core.Unwritten
 	err := Try(func() {
 		c.notNil("save")
-		record := func(types []ir.Type) *core.TracedGraph {
+		record := func(types []ir.Type, _ func(i int) int) *core.TracedGraph {
 			return c.c.Record(args, func(i int) []int { return types[i].Shape })
 		}
 		p = core.Save(c.c.Types(args), o.names(), record)

@@ -112,7 +112,7 @@ func Arange(args ...any) *Var {
 		return ir.Type{DType: weft.Int64, Shape: []int{n}}
 	}
 	return o.one(typ, func(c *sized) *weft.Tensor {
-		n := c.fix(name, "", derivedSize(func(ns []int) int { return span(ns[0], ns[1], ns[2]) }, c.size(ls[0]), c.size(ls[1]), c.size(ls[2])))
+		n := c.fix(name, "", derivedSize(func(ns []int) int { return span(ns[0], ns[1], ns[2]) }, spanOf, c.size(ls[0]), c.size(ls[1]), c.size(ls[2])))
 		number := func(l length, of func(ts []*weft.Tensor) *weft.Tensor) any {
 			if of == nil {
 				return l.n
@@ -130,6 +130,12 @@ func span(start, stop, step int) int {
 	}
 	q, _ := floorDiv(stop-start+step-sign(step), step)
 	return max(q, 0)
+}
+
+// spanOf is span of tensors.
+func spanOf(x []*weft.Tensor) *weft.Tensor {
+	start, stop, step := x[0], x[1], x[2]
+	return stop.Sub(start).Add(step).Sub(step.Sign()).FloorDiv(step).Maximum(0)
 }
 
 func sign(n int) int {

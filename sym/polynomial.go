@@ -138,5 +138,15 @@ func (c *sized) between(from, to length) size {
 			sum += n
 		}
 		return sum
+	}, func(xs []*weft.Tensor) *weft.Tensor {
+		sum := weft.ScalarOf(weft.Int64, 0)
+		for k, n := range p.terms {
+			term := weft.ScalarOf(weft.Int64, n)
+			for _, v := range p.vars[k] {
+				term = term.Mul(xs[slices.Index(vars, v)])
+			}
+			sum = sum.Add(term)
+		}
+		return sum
 	}, sizes...)
 }

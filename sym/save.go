@@ -15,7 +15,11 @@ import (
 // Functions as files, which run without the variables that made them.
 
 // exampleLength is the length for which free axes are traced first. Many sizes divide it.
-const exampleLength = 8
+// exampleLengthOfSizes is that of a function with sizes that are values, which are shorter then.
+const (
+	exampleLength        = 8
+	exampleLengthOfSizes = 40
+)
 
 // Save writes the function to the file at path, as [weft.Compiled.Save] does: [weft.LoadProgram] and the
 // command weft run read it. Shared variables and generators go on in the program from where they are
@@ -26,8 +30,10 @@ const exampleLength = 8
 // or the first axes of all inputs have one, n, or all axes do, or some have the length of an axis of a
 // weight. Inputs of the options, such as "x[n 784]", says it instead; a number there fixes a length.
 //
-// The error is that of a file, or an *[weft.Error]: an [Op] or another function in Go, sizes that are
-// values, or a graph that differs with the lengths.
+// Sizes that are values, such as bounds of slices and counts, are computed in each call of the program.
+//
+// The error is that of a file, or an *[weft.Error]: an [Op] or another function in Go, a count of what has
+// such a size itself, or a graph that differs with the lengths.
 func (f *Fn) Save(path string, opts ...weft.SaveOpts) error {
 	o := array.Options("save", opts)
 	var p *core.Unwritten
@@ -71,14 +77,14 @@ func (f *Fn) program(run *core.Func, o *weft.SaveOpts) *core.Unwritten {
 	}
 	if len(o.Inputs) > 0 {
 		names.Inputs = o.Inputs
-		return core.Save(f.example(o.Inputs), names, run.Record)
+		return core.Save(f.example(o.Inputs), names, f.recorder(run))
 	}
 	var first error
 	for _, length := range f.guesses() {
 		var p *core.Unwritten
 		err := weft.Try(func() {
 			names.Inputs = f.patterns(length)
-			p = core.Save(f.example(names.Inputs), names, run.Record)
+			p = core.Save(f.example(names.Inputs), names, f.recorder(run))
 		})
 		if err == nil {
 			return p
@@ -88,6 +94,53 @@ func (f *Fn) program(run *core.Func, o *weft.SaveOpts) *core.Unwritten {
 		}
 	}
 	panic(first)
+}
+
+// recorder traces the function for a file. Sizes that are values have numbers in the trace, and graphs of
+// their own that compute them.
+func (f *Fn) recorder(run *core.Func) core.Recorder {
+	return func(types []ir.Type, fixed func(i int) int) *core.TracedGraph {
+		if f.family == nil {
+			return run.Record(types)
+		}
+		var c *supply
+		g := run.RecordAs(types, func(args []*core.Tensor) []*core.Tensor {
+			c = &supply{fixed: fixed}
+			return f.family.body(args, c)
+		})
+		for i, s := range c.sizes {
+			if s.in == nil {
+				array.Failf("save", "", "%s has a size that follows from elements in a way that no file holds", f.label())
+			}
+			g.AddSize(c.values[i], run.RecordAs(types, func(args []*core.Tensor) []*core.Tensor { return f.sizeOf(args, s) }))
+		}
+		return g
+	}
+}
+
+// sizeOf computes a size from arguments.
+func (f *Fn) sizeOf(args []*core.Tensor, s size) []*core.Tensor {
+	var line uintptr
+	defer func() { // with the line of the operation
+		x := recover()
+		if e, ok := x.(*weft.Error); ok {
+			c := *e
+			c.Msg += at(line)
+			x = &c
+		}
+		if x != nil {
+			panic(x)
+		}
+	}()
+	n := s.in(func(v *Var) *weft.Tensor {
+		r := newReplay([]*Var{v}, &line)
+		r.choose(&f.choice)
+		for i, p := range f.inputs {
+			r.values[p.Var] = core.Outer[weft.Tensor](args)[i].Detach()
+		}
+		return r.value(v).Detach()
+	})
+	return core.Inner([]*weft.Tensor{n.To(weft.Int64).Clone()})
 }
 
 // maxGuesses bounds the ways in which lengths are tried.
@@ -203,7 +256,10 @@ func (f *Fn) example(patterns []string) []ir.Type {
 		t := ir.Type{DType: p.Var.dtype, Shape: make([]int, len(p.Var.shape))}
 		for axis, n := range p.Var.shape {
 			if n == Any {
-				if n = exampleLength; axis >= len(sizes) {
+				if n = exampleLength; f.family != nil {
+					n = exampleLengthOfSizes
+				}
+				if axis >= len(sizes) {
 					array.Failf("save", "Inputs", "%q does not say what the length of axis %d is: it is any", patterns[i], axis)
 				}
 				if k, err := strconv.Atoi(sizes[axis]); err == nil {

@@ -47,8 +47,13 @@ func TestSaveRefusesSizes(t *testing.T) {
 		misuse(t, "a size", f.Save(t.TempDir()+"/f.weft", weft.SaveOpts{Inputs: []string{"x[n]", "y[m]"}}), "depends on free lengths in no way")
 	}
 	z := x.MaskSelect(x.Gt(0))
-	f := function(t, sym.In(x), sym.Out(z.Add(sym.OnesOf(weft.Float64, z.Len(0)))))
-	misuse(t, "a size that is counted", f.Save(t.TempDir()+"/f.weft"), "elements", "save_sizes_test.go:")
+	f := function(t, sym.In(x), sym.Out(z.MaskSelect(z.Gt(1))))
+	misuse(t, "a count of what is counted", f.Save(t.TempDir()+"/f.weft"), "elements", "save_sizes_test.go:")
+	k := sym.Scalar("k", weft.Int64)
+	f = function(t, sym.In(x, k), sym.Out(sym.IfElse(k.Gt(0), func() []*sym.Var { return []*sym.Var{x} }, func() []*sym.Var { return []*sym.Var{x.Slice(sym.Range(0, k))} })[0]))
+	misuse(t, "a condition that decides a shape", f.Save(t.TempDir()+"/f.weft"), "ifelse", "save_sizes_test.go:")
+	f = function(t, sym.In(x, k), sym.Out(x.Slice(sym.Range(k, 0, -1))))
+	misuse(t, "a slice backwards", f.Save(t.TempDir()+"/f.weft"), "no file holds")
 }
 
 // A lengthGraph makes random graphs whose sizes follow from lengths of arguments.

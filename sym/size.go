@@ -33,25 +33,45 @@ func (v *Var) Len(axis int) *Var {
 
 // A size is what is known of a variable that says a size: a number, or how that follows from sources.
 type size struct {
-	n   int
-	of  func(source func(*Var) int) int // unless nil: the number, from the values of sources
-	why string                          // unless empty: it is not known before the function runs
+	n  int
+	of func(source func(*Var) int) int // unless nil: the number, from the values of sources
+	// in is the number as a tensor, of sources that are tensors, for files; nil: it has no such form.
+	in  func(source func(*Var) *weft.Tensor) *weft.Tensor
+	why string // unless empty: it is not known before the function runs
+	// chosen says that a trace for a file has the number n, noted that the file computes it already.
+	chosen, noted bool
 }
 
-// derivedSize returns f of sizes.
-func derivedSize(f func(ns []int) int, of ...size) size {
+// derivedSize returns f of sizes. in is f of tensors, nil if it has no such form.
+func derivedSize(f func(ns []int) int, in func(xs []*weft.Tensor) *weft.Tensor, of ...size) size {
 	ns := make([]int, len(of))
-	known := true
+	known, chosen := true, true
 	for i, s := range of {
 		if s.why != "" {
 			return s
 		}
-		ns[i], known = s.n, known && s.of == nil
+		ns[i], known, chosen = s.n, known && s.of == nil, chosen && (s.of == nil || s.chosen)
 	}
 	if known {
 		return size{n: f(ns)}
 	}
-	return size{of: func(source func(*Var) int) int {
+	tensors := func(source func(*Var) *weft.Tensor) *weft.Tensor {
+		xs := make([]*weft.Tensor, len(of))
+		for i, s := range of {
+			if xs[i] = weft.ScalarOf(weft.Int64, s.n); s.of != nil {
+				xs[i] = s.in(source)
+			}
+		}
+		return in(xs)
+	}
+	if in == nil || slices.ContainsFunc(of, func(s size) bool { return s.of != nil && s.in == nil }) {
+		tensors = nil
+	}
+	n := 0
+	if chosen {
+		n = f(ns)
+	}
+	return size{n: n, chosen: chosen, in: tensors, of: func(source func(*Var) int) int {
 		ns := make([]int, len(of))
 		for i, s := range of {
 			if ns[i] = s.n; s.of != nil {
@@ -66,21 +86,22 @@ func derivedSize(f func(ns []int) int, of ...size) size {
 var sizeOps = map[string]struct {
 	args int
 	of   func(x []int) int
+	in   func(x []*weft.Tensor) *weft.Tensor
 }{
-	"add":      {2, func(x []int) int { return x[0] + x[1] }},
-	"sub":      {2, func(x []int) int { return x[0] - x[1] }},
-	"rsub":     {2, func(x []int) int { return x[1] - x[0] }},
-	"mul":      {2, func(x []int) int { return x[0] * x[1] }},
-	"neg":      {1, func(x []int) int { return -x[0] }},
-	"abs":      {1, func(x []int) int { return max(x[0], -x[0]) }},
-	"minimum":  {2, func(x []int) int { return min(x[0], x[1]) }},
-	"maximum":  {2, func(x []int) int { return max(x[0], x[1]) }},
-	"clamp":    {3, func(x []int) int { return min(max(x[0], x[1]), x[2]) }},
-	"floordiv": {2, func(x []int) int { q, _ := floorDiv(x[0], x[1]); return q }},
-	"mod":      {2, func(x []int) int { _, m := floorDiv(x[0], x[1]); return m }},
-	"square":   {1, func(x []int) int { return x[0] * x[0] }},
-	"to":       {1, func(x []int) int { return x[0] }},
-	"as":       {1, func(x []int) int { return x[0] }},
+	"add":      {2, func(x []int) int { return x[0] + x[1] }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Add(x[1]) }},
+	"sub":      {2, func(x []int) int { return x[0] - x[1] }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Sub(x[1]) }},
+	"rsub":     {2, func(x []int) int { return x[1] - x[0] }, func(x []*weft.Tensor) *weft.Tensor { return x[1].Sub(x[0]) }},
+	"mul":      {2, func(x []int) int { return x[0] * x[1] }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Mul(x[1]) }},
+	"neg":      {1, func(x []int) int { return -x[0] }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Neg() }},
+	"abs":      {1, func(x []int) int { return max(x[0], -x[0]) }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Abs() }},
+	"minimum":  {2, func(x []int) int { return min(x[0], x[1]) }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Minimum(x[1]) }},
+	"maximum":  {2, func(x []int) int { return max(x[0], x[1]) }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Maximum(x[1]) }},
+	"clamp":    {3, func(x []int) int { return min(max(x[0], x[1]), x[2]) }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Maximum(x[1]).Minimum(x[2]) }},
+	"floordiv": {2, func(x []int) int { q, _ := floorDiv(x[0], x[1]); return q }, func(x []*weft.Tensor) *weft.Tensor { return x[0].FloorDiv(x[1]) }},
+	"mod":      {2, func(x []int) int { _, m := floorDiv(x[0], x[1]); return m }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Mod(x[1]) }},
+	"square":   {1, func(x []int) int { return x[0] * x[0] }, func(x []*weft.Tensor) *weft.Tensor { return x[0].Mul(x[0]) }},
+	"to":       {1, func(x []int) int { return x[0] }, func(x []*weft.Tensor) *weft.Tensor { return x[0] }},
+	"as":       {1, func(x []int) int { return x[0] }, func(x []*weft.Tensor) *weft.Tensor { return x[0] }},
 }
 
 // floorDiv returns the quotient, rounded down, and the remainder, as tensors have them.
@@ -150,7 +171,7 @@ func (r *replay) findSize(v *Var) size {
 			}
 		}
 	}
-	return derivedSize(f.of, of...)
+	return derivedSize(f.of, f.in, of...)
 }
 
 // source returns v, which does not follow from shapes, as a size.
@@ -165,7 +186,8 @@ func (r *replay) source(v *Var) size {
 	case r.call == nil:
 		return size{why: "depends on elements, which neither a saved function nor an operation with a gradient of its own knows"}
 	}
-	return size{of: func(source func(*Var) int) int { return source(v) }}
+	return size{of: func(source func(*Var) int) int { return source(v) },
+		in: func(source func(*Var) *weft.Tensor) *weft.Tensor { return source(v).To(weft.Int64) }}
 }
 
 // asWhole returns a Go integer as an int.
@@ -182,21 +204,32 @@ func asWhole(x any) (int, bool) {
 }
 
 // fix returns a size as a number on which the trace depends. opName and arg are in errors.
-func (r *replay) fix(opName, arg string, s size) int {
+func (r *replay) fix(opName, arg string, s size) int { return r.fixUpTo(opName, arg, s, 0) }
+
+// fixUpTo is fix of a size that is at most a number, 0 if it may be anything.
+func (r *replay) fixUpTo(opName, arg string, s size, most int) int {
 	if s.why != "" {
 		array.Failf(opName, arg, "%s: a size must be known before the function runs", s.why)
 	}
-	if s.of == nil {
+	if s.of == nil || s.noted {
 		return s.n
 	}
-	return r.call.fix(s.of)
+	if r.call.fixed != nil && opName == "ifelse" {
+		array.Failf(opName, arg, "decides which side is traced, which a saved function does not know")
+	}
+	return r.call.fix(s, most)
 }
 
 // lengthOf is [replay.fix] of the size that v says.
 func (r *replay) lengthOf(opName, arg string, v *Var) int {
 	s := r.size(v)
 	n := r.fix(opName, arg, s)
-	r.sizes[v] = size{n: n}
+	if s.of != nil && r.call.fixed != nil {
+		s.n, s.chosen, s.noted = n, true, true
+		r.sizes[v] = s
+	} else {
+		r.sizes[v] = size{n: n}
+	}
 	return n
 }
 

@@ -73,14 +73,29 @@ type supply struct {
 	asked  []*Var       // the sources that the trace has asked for
 	path   []step       // each with one next
 	values []int
+	// fixed gives the i-th size for a file, in the place of sources; nil: the call is one.
+	fixed func(i int) int
+	sizes []size // for a file: what calls compute
 }
 
 // A missing source is the panic that ends a trace which needs it.
 type missing struct{ v *Var }
 
 // fix returns a size from the sources that are given, and notes that the trace depends on it.
-func (c *supply) fix(of func(source func(*Var) int) int) int {
-	n := of(func(v *Var) int {
+// most is the greatest that it can be, 0 if that is not known.
+func (c *supply) fix(s size, most int) int {
+	if c.fixed != nil {
+		n := s.n
+		if !s.chosen {
+			n = c.fixed(len(c.sizes))
+			if most > 0 && n > most {
+				n = min(2+n%max(most-1, 1), most)
+			}
+		}
+		c.sizes, c.values = append(c.sizes, s), append(c.values, n)
+		return n
+	}
+	n := s.of(func(v *Var) int {
 		x, ok := c.given[v]
 		if !ok {
 			panic(missing{v})
@@ -90,7 +105,7 @@ func (c *supply) fix(of func(source func(*Var) int) int) int {
 		}
 		return x
 	})
-	c.path, c.values = append(c.path, step{of: of}), append(c.values, n)
+	c.path, c.values = append(c.path, step{of: s.of}), append(c.values, n)
 	return n
 }
 

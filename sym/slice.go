@@ -133,7 +133,12 @@ func (v *Var) part(axis int, s Span) *Var {
 		if (lo.why != "" || hi.why != "") && s.step == 1 && first != nil {
 			return inside(t, axis, first(c.args), max(c.fix(name, "", c.between(start, stop)), 0))
 		}
-		count := c.fix(name, "", derivedSize(func(ns []int) int { _, count := bounds(ns[0], ns[1]); return count }, lo, hi))
+		most := (n + max(s.step, -s.step) - 1) / max(s.step, -s.step)
+		if lo.of == nil && s.step > 0 {
+			from, _ := bounds(lo.n, weft.End)
+			most = (n - from + s.step - 1) / s.step
+		}
+		count := c.fixUpTo(name, "", derivedSize(func(ns []int) int { _, count := bounds(ns[0], ns[1]); return count }, s.counted(start, stop, n), lo, hi), most)
 		if lo.of == nil {
 			end := weft.End
 			if s.step < 0 {
@@ -152,6 +157,24 @@ func (v *Var) part(axis int, s Span) *Var {
 		}
 		return window(t, axis, at, s.step, count)
 	})
+}
+
+// counted returns what counts the elements between bounds, of an axis of n, as Bounds does; nil for steps
+// back.
+func (s Span) counted(start, stop length, n int) func(xs []*weft.Tensor) *weft.Tensor {
+	if s.step < 0 {
+		return nil
+	}
+	inside := func(l length, x *weft.Tensor) *weft.Tensor {
+		if l.at < 0 && l.n == weft.Begin {
+			return weft.ScalarOf(weft.Int64, 0)
+		}
+		return weft.Where(x.Lt(0), x.Add(n), x).Maximum(0).Minimum(n)
+	}
+	return func(xs []*weft.Tensor) *weft.Tensor {
+		lo, hi := inside(start, xs[0]), inside(stop, xs[1])
+		return hi.Sub(lo).Add(s.step - 1).FloorDiv(s.step).Maximum(0)
+	}
 }
 
 // take is count elements of an axis from one on.

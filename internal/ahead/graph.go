@@ -131,6 +131,8 @@ func (u *graphUnit) describe(p *saved.Program) error {
 	switch {
 	case len(p.Writes) > 0:
 		return fmt.Errorf("%s writes tensors", p.Name)
+	case len(p.Sizes) > 0:
+		return fmt.Errorf("%s has sizes that are values, which it computes in each call", p.Name)
 	case len(u.Free) > maxFree:
 		return fmt.Errorf("%s has %d free lengths, %d at most can be built: fix some with --length", p.Name, len(u.Free), maxFree)
 	}

@@ -2,6 +2,10 @@ package core
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/exec"
@@ -18,6 +22,7 @@ type Program struct {
 	State      []*Tensor
 	generators []*Generator
 	host       hostNumbers
+	sizes      []*Program // one for each of [saved.Program.Sizes], with the same State
 	f          *Func
 }
 
@@ -49,14 +54,19 @@ func NewProgram(p *saved.Program, device uint8) *Program {
 	for _, v := range p.Inputs {
 		o.Args = append(o.Args, v.Name)
 	}
-	q.f = NewFunc(q.body, o)
+	q.f = NewFunc(func(args []*Tensor) []*Tensor { return q.body(args, q.Bind(typesOf(args))) }, o)
+	o.Name += ": size"
+	for i := range p.Sizes {
+		s := &Program{Program: p.Size(i), State: q.State}
+		s.f = NewFunc(func([]*Tensor) []*Tensor { panic("core: a size is computed for lengths") }, o)
+		q.sizes = append(q.sizes, s)
+	}
 	return q
 }
 
-// body builds the graph for the arguments in the trace that runs.
-func (p *Program) body(args []*Tensor) []*Tensor {
+// body builds the graph for the arguments, and lengths and sizes, in the trace that runs.
+func (p *Program) body(args []*Tensor, lengths []int) []*Tensor {
 	tr := TracingHere()
-	lengths := p.Bind(typesOf(args))
 	if err := p.Takes(lengths); err != nil {
 		if len(lengths) > 0 {
 			array.Failf(p.Name, "", "cannot be computed for %s: %v", lengthsText(p.Lengths, lengths), err)
@@ -135,17 +145,62 @@ func (p *Program) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err e
 				array.Failf(p.Name, "", "argument %d needs a gradient, which does not pass through a saved program: give it as Detach()", i)
 			}
 		}
-		p.Bind(typesOf(args))
+		lengths := p.Bind(typesOf(args))
 		if TracingHere() != nil {
-			ts = p.body(args)
+			if len(p.sizes) > 0 {
+				array.Failf(p.Name, "", "has sizes that are values, which a function that is being traced cannot use%s", Here())
+			}
+			ts = p.body(args, lengths)
 			return
 		}
-		g := newSupplied(ctx)
-		g.Tensors = append(g.Tensors, args...)
-		_, ts = p.f.run(g, p.f.body)
-		g.Free()
+		defer p.around(ctx)()
+		ts = p.run(ctx, args, p.sized(ctx, args, lengths))
 	})
 	return ts, err
+}
+
+// run runs the program for lengths and sizes.
+func (p *Program) run(ctx context.Context, args []*Tensor, lengths []int) []*Tensor {
+	g := newSupplied(ctx)
+	if n := len(p.Lengths) - len(p.Sizes); len(lengths) > n {
+		g.Statics = append(g.Statics, fmt.Sprint(lengths[n:]))
+	}
+	g.Tensors = append(g.Tensors, args...)
+	_, ts := p.f.run(g, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) {
+		return recording(func(args []*Tensor) []*Tensor { return p.body(args, lengths) }, args), nil, nil
+	})
+	g.Free()
+	return ts
+}
+
+// sized computes the sizes that are values, and returns them behind the lengths of the arguments.
+func (p *Program) sized(ctx context.Context, args []*Tensor, lengths []int) []int {
+	for _, s := range p.sizes {
+		v, done := s.run(ctx, args, lengths)[0].Lend()
+		n := IntElement(&v, v.Offset)
+		if done(); n < 0 || n > math.MaxInt32 {
+			array.Failf(p.Name, "", "a size is %d", n)
+		}
+		lengths = append(slices.Clip(lengths), int(n))
+	}
+	return lengths
+}
+
+// around takes the locks that make a call one step to others where sizes depend on what calls write.
+func (p *Program) around(ctx context.Context) (done func()) {
+	if !p.ReadsState() {
+		return func() {}
+	}
+	wants := make([]lock.Want, len(p.State))
+	for i, t := range p.State {
+		wants[i] = lock.Want{Lock: &t.v.Store.Lock, Of: t.v.Store, Around: true}
+	}
+	for _, w := range p.Writes {
+		if s := p.Sources[w.Source]; s < 0 {
+			wants[^s].Write = true
+		}
+	}
+	return Around(ctx, p.Name, wants)
 }
 
 // Default is what stands for argument i where it is not given, nil if it must be given.

@@ -22,8 +22,21 @@ type TracedGraph struct {
 	of   *CompiledFunc
 	args []ir.Type
 
+	sizes []sizeGraph // that are values, in the order in which the function asked for them
+
 	generators []*Generator // of the numbers of [TracedGraph.Program]
 	host       hostNumbers
+}
+
+// A sizeGraph is a size on which the recording depends: its number there, and what computes it in calls.
+type sizeGraph struct {
+	n     int
+	graph *TracedGraph
+}
+
+// AddSize says that the recording has n where calls have what graph computes.
+func (r *TracedGraph) AddSize(n int, graph *TracedGraph) {
+	r.sizes = append(r.sizes, sizeGraph{n, graph})
 }
 
 // Types returns the types of the tensors in the arguments of a call.
@@ -67,6 +80,11 @@ func (c *GoFunc[F]) Record(args []any, shape func(i int) []int) *TracedGraph {
 // Record runs the function on abstract tensors of these types and returns its graph.
 func (f *Func) Record(types []ir.Type) *TracedGraph {
 	return f.CompiledFunc.recorded(&Supplied{}, types, f.body)
+}
+
+// RecordAs is Record of another body, as [Func.CallAs] runs it.
+func (f *Func) RecordAs(types []ir.Type, body func(args []*Tensor) []*Tensor) *TracedGraph {
+	return f.CompiledFunc.recorded(&Supplied{}, types, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) { return body(args), nil, nil })
 }
 
 func typesOf(ts []*Tensor) []ir.Type {

@@ -34,9 +34,13 @@ var trialOffsets = []int{1, 2, 4, 7, 11}
 // trialFactors are multiples of a length, for functions that want it to be one.
 var trialFactors = []int{2, 3, 4, 5, 7}
 
-// Save returns a function as data. record traces it for arguments of some types, which differ from the
-// example in the free lengths alone.
-func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGraph) *Unwritten {
+// A Recorder traces a function for arguments of some types. Where it asks for a size that is a value, it
+// gets size(i) for the i-th one.
+type Recorder func(types []ir.Type, size func(i int) int) *TracedGraph
+
+// Save returns a function as data. record traces it for types that differ from the example in the free
+// lengths alone.
+func Save(example []ir.Type, o SaveNames, record Recorder) *Unwritten {
 	names, sizes := make([]string, len(example)), make([][]string, len(example))
 	if len(o.Inputs) > 0 && len(o.Inputs) != len(example) {
 		array.Failf("save", "Inputs", "are %d, the arguments have %s", len(o.Inputs), array.Count(len(example), "tensor"))
@@ -51,10 +55,12 @@ func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGr
 	}
 	lengths, of := freeLengths(names, sizes, example)
 	if len(lengths) == 0 {
-		g := record(example)
-		p := g.Program(names, outputNames(g, o.Outputs), o.Name)
-		g.Verify(p, nil)
-		return g.unwritten(p)
+		g := record(example, sizeTrial(0))
+		if len(g.sizes) == 0 {
+			p := g.Program(names, outputNames(g, o.Outputs), o.Name)
+			g.Verify(p, nil)
+			return g.unwritten(p)
+		}
 	}
 	at, own := make([]int, len(lengths)), make([]int, len(lengths)) // of the trials, of the example
 	for i, s := range sizes {
@@ -80,13 +86,18 @@ func Save(example []ir.Type, o SaveNames, record func(types []ir.Type) *TracedGr
 }
 
 // saveTrials traces the function for several sets of lengths and returns a program for all.
-func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own []int, multiples bool, o SaveNames, record func(types []ir.Type) *TracedGraph) *Unwritten {
-	n := len(trialOffsets)
+func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own []int, multiples bool, o SaveNames, record Recorder) *Unwritten {
+	n, free := len(trialOffsets), len(lengths)
 	var trials [][]int
 	var all []*saved.Program
 	var graphs []*TracedGraph
 	trace := func(trial []int) {
-		g := record(withLengths(example, of, trial))
+		g := record(withLengths(example, of, trial), sizeTrial(len(trials)))
+		for _, s := range g.sizes {
+			if trial = append(trial, s.n); s.n < 2 && len(trials) > n+1 {
+				array.Failf("save", "", "a size of %d does what longer ones do", s.n) // as free lengths
+			}
+		}
 		trials, graphs = append(trials, trial), append(graphs, g)
 		all = append(all, g.Program(names, outputNames(g, o.Outputs), o.Name))
 		if !slices.Equal(g.generators, graphs[0].generators) || !slices.Equal(g.host.variables, graphs[0].host.variables) {
@@ -94,19 +105,37 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own 
 		}
 	}
 	for t := range n + 1 {
-		trial := make([]int, len(lengths))
+		trial := make([]int, free)
 		for k := range trial {
 			trial[k] = trialLength(at[k], k, t, multiples)
 		}
 		trace(trial)
 	}
-	trace(own)
+	trace(slices.Clip(own))
 	for t := range boundLengths {
-		trial := make([]int, len(lengths))
+		trial := make([]int, free)
 		for k := range trial {
 			trial[k] = boundLengths[(t*(1+k%(len(boundLengths)-1))+3*k)%len(boundLengths)]
 		}
 		array.Try(func() { trace(trial) })
+	}
+	lengths = slices.Clip(lengths)
+	for j := range graphs[0].sizes {
+		lengths = append(lengths, fmt.Sprint("size ", j+1))
+	}
+	for t := range trials {
+		if len(trials[t]) != len(lengths) {
+			array.Failf("save", "", "the function asks for other sizes that are values where lengths differ")
+		}
+	}
+	for j := free; j < len(lengths); j++ {
+		values := map[int]bool{}
+		for t := range n {
+			values[trials[t][j]] = true
+		}
+		if len(values) < minSizes {
+			array.Failf("save", "", "a size that is a value has too little room on an axis to find what depends on it")
+		}
 	}
 	fit, fitted := slices.Clone(all[:n]), slices.Clone(trials[:n]) // number n checks
 	like := func(t int) bool { return t <= n || all[t].Like(all[0]) }
@@ -116,8 +145,12 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own 
 		}
 	}
 	p := saved.Unify(fit, lengths, of, fitted)
+	for j := range graphs[0].sizes {
+		addSize(p, j, free+j, graphs, trials, like, names, of, o)
+	}
 	for t, trial := range trials {
-		if !like(t) && p.Takes(trial) != nil { // such as less rows than a stencil reads
+		// Less rows than a stencil reads are refused. A part that is all of an axis has no node of its own.
+		if !like(t) && (p.Takes(trial) != nil || slices.ContainsFunc(trial[free:], func(n int) bool { return slices.Contains(trial[:free], n) })) {
 			continue
 		}
 		err := array.Try(func() {
@@ -134,6 +167,55 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own 
 	}
 	return graphs[0].unwritten(p)
 }
+
+// addSize adds the graph of a size to a program, found from the trials in which the function does the
+// same. The size is length number at.
+func addSize(p *saved.Program, j, at int, graphs []*TracedGraph, trials [][]int, like func(t int) bool, names []string, of [][]int, o SaveNames) {
+	all := make([]*saved.Program, len(graphs))
+	var fit []*saved.Program
+	var fitted [][]int
+	for t, g := range graphs {
+		if !like(t) {
+			continue
+		}
+		all[t] = g.sizes[j].graph.Program(names, []string{"size"}, o.Name)
+		if t < len(trialOffsets) || t > len(trialOffsets) && all[t].Like(all[0]) {
+			fit, fitted = append(fit, all[t]), append(fitted, trials[t][:at])
+		}
+	}
+	q := saved.Unify(fit, p.Lengths[:at], of, fitted)
+	for t, g := range graphs {
+		switch {
+		case all[t] == nil:
+		case all[t].Like(all[0]):
+			g.sizes[j].graph.Verify(q, trials[t][:at])
+		default: // equal constants are one
+			q.VerifySame(all[t], trials[t][:at])
+		}
+	}
+	p.AddSize(q)
+}
+
+// sizeTrial gives the sizes that are values in trial t: in most trials shorter than lengths, greater than
+// most numbers of a graph, and with all remainders by 4.
+func sizeTrial(t int) func(i int) int {
+	list := trialSizes
+	if t > len(trialOffsets)+1 {
+		list = boundSizes
+	}
+	return func(i int) int {
+		n := len(list)
+		return list[(t*(1+i%(n-1))+i)%n] + i/n
+	}
+}
+
+var (
+	trialSizes = []int{11, 13, 16, 14, 17, 12, 18}
+	boundSizes = []int{2, 5, 100, 3, 40, 7, 19}
+)
+
+// minSizes is how many values a size needs in the trials, so that what depends on it is seen.
+const minSizes = 3
 
 // unwritten is the program with the generators and variables of the trace.
 func (r *TracedGraph) unwritten(p *saved.Program) *Unwritten {

@@ -287,6 +287,17 @@ func (p *Program) check(room int64) {
 			malformed("%s lies behind the end of the file", s.Name)
 		}
 	}
+	p.checkSources()
+	p.checkNumbers()
+	if len(p.Example) != len(p.Lengths) || slices.ContainsFunc(p.Example, func(n int) bool { return n < 0 }) {
+		malformed("%d lengths have %d examples", len(p.Lengths), len(p.Example))
+	}
+	p.checkSizes()
+	p.checkGraph(p.Example)
+}
+
+// checkSources checks what a graph reads.
+func (p *Program) checkSources() {
 	given := map[int]bool{}
 	for _, s := range p.Sources {
 		if s >= len(p.Inputs) || ^s >= len(p.State) || given[s] {
@@ -294,11 +305,6 @@ func (p *Program) check(room int64) {
 		}
 		given[s] = true
 	}
-	p.checkNumbers()
-	if len(p.Example) != len(p.Lengths) || slices.ContainsFunc(p.Example, func(n int) bool { return n < 0 }) {
-		malformed("%d lengths have %d examples", len(p.Lengths), len(p.Example))
-	}
-	p.checkGraph(p.Example)
 }
 
 // checkValues checks the names and the types of inputs.
@@ -310,7 +316,10 @@ func (p *Program) checkValues() {
 		}
 		names[name] = true
 	}
-	bound := make([]bool, len(p.Lengths))
+	if len(p.Sizes) > len(p.Lengths) {
+		malformed("%d lengths have %d sizes", len(p.Lengths), len(p.Sizes))
+	}
+	bound := make([]bool, p.free())
 	for i := range p.Inputs {
 		in := &p.Inputs[i]
 		unique("input " + in.Name)
@@ -319,7 +328,7 @@ func (p *Program) checkValues() {
 		}
 		dtypeOf(in.DType)
 		for _, s := range in.Shape {
-			if s.Size < 0 || s.Free && s.Size >= len(p.Lengths) {
+			if s.Size < 0 || s.Free && s.Size >= p.free() {
 				malformed("input %s has a size %d", in.Name, s.Size)
 			}
 			if s.Free {

@@ -44,7 +44,8 @@ type Program struct {
 	Variables  []Variable  `json:"variables,omitempty"`
 	Sets       []Set       `json:"sets,omitempty"` // in the order of calls
 	Generators []Generator `json:"generators,omitempty"`
-	Hold       bool        `json:"hold,omitempty"` // calls leave generators where they are
+	Hold       bool        `json:"hold,omitempty"`  // calls leave generators where they are
+	Sizes      []Sized     `json:"sizes,omitempty"` // the last of the lengths
 	Graph      *graph      `json:"graph"`
 }
 
@@ -117,14 +118,14 @@ func (p *Program) SetGraph(outs []*ir.Node, line func(n *ir.Node) string) {
 	p.setOutputs([][]*ir.Node{outs}, [][]int{nil})
 }
 
-// Bind returns the free lengths of arguments of these types. It panics with *array.Error if the program
+// Bind returns the free lengths, without sizes, of arguments of these types. It panics with *array.Error if the program
 // does not take them.
 func (p *Program) Bind(types []ir.Type) []int {
 	if len(types) != len(p.Inputs) {
 		array.Failf(p.Name, "", "takes %s, got %d", array.Count(len(p.Inputs), "argument"), len(types))
 	}
-	lengths := make([]int, len(p.Lengths))
-	from := make([]string, len(p.Lengths))
+	lengths := make([]int, p.free())
+	from := make([]string, p.free())
 	for i, t := range types {
 		in := &p.Inputs[i]
 		if t.DType.String() != in.DType || len(t.Shape) != len(in.Shape) {
@@ -445,6 +446,9 @@ func sameElements(a, b *array.View) bool {
 func (p *Program) Operations() map[string]int {
 	counts := map[string]int{}
 	p.Graph.count(counts)
+	for i := range p.Sizes {
+		p.Sizes[i].Graph.count(counts)
+	}
 	return counts
 }
 

@@ -166,7 +166,17 @@ func samples() ([]sample, error) {
 		return nil, err
 	}
 	defaults := symbolic("defaults", []string{"b[n 4]", "a"}, [][]*weft.Tensor{{weft.Randn(2, 4), weft.Full(float32(2))}, {weft.Randn(3, 4), weft.Full(float32(3))}}, f)
-	return []sample{mlp, pictures, moves, types, draws, kernels, arrays, step, optimized, loop, defaults}, nil
+	k, v := sym.Scalar("k", weft.Int64), sym.Vector("v", weft.Float32)
+	kept := v.MaskSelect(v.Gt(0))
+	if f, err = sym.Function(sym.In(v, k), sym.Out(v.Slice(sym.Range(k, k.Add(4))).Mul(2), kept, sym.Arange(k).Sum())); err != nil {
+		return nil, err
+	}
+	var cuts [][]*weft.Tensor
+	for _, n := range []int{2, 7, 0, 20} {
+		cuts = append(cuts, []*weft.Tensor{weft.Randn(9), weft.ScalarOf(weft.Int64, n)})
+	}
+	sizes := symbolic("sizes", []string{"v[n]", "k"}, cuts, f)
+	return []sample{mlp, pictures, moves, types, draws, kernels, arrays, step, optimized, loop, defaults, sizes}, nil
 }
 
 // arraysRead are kernels that read neighbours and whole arrays by index, with gradients.
