@@ -55,7 +55,7 @@ func optionsOf[T any](run func(o T) []float64, fields map[string]optionField) op
 // notOptions are exported structs with numbers that a function of their package returns, and why
 // their zero values are not options.
 var notOptions = map[string]bool{
-	"weft.Batch": true, "data.Batch": true, "weft.ByteRange": true, "weft.Error": true, "weft.FuncContext": true, "weft.Func": true,
+	"weft.Batch": true, "data.Batch": true, "data.ItemError": true, "data.Picture": true, "weft.ByteRange": true, "weft.Error": true, "weft.FuncContext": true, "weft.Func": true,
 	"weft.GeneratorState": true, "weft.MemoryStats": true, "weft.ProfileRow": true, "weft.DebugStep": true, "kernel.Benchmark": true, "kernel.Elem": true, "kernel.Error": true,
 	"nn.Mismatch": true, "safetensors.Info": true, "sym.Type": true, "npy.Info": true, "safetensors.Unsupported": true, "records.Field": true, "records.Layout": true,
 	"aot.Plan": true, "aot.Array": true, "aot.Slot": true, "aot.Operand": true, "aot.View": true, "aot.Launch": true, "aot.Around": true, "aot.Kernel": true,
@@ -342,9 +342,15 @@ func ahead(o data.LoaderOpts) (out []float64) {
 	r = make(read, 6)
 	for range data.NewLoader(r, o).Batches(context.Background()) {
 		n := len(r)
-		if o.Prefetch == nil || *o.Prefetch == 2 { // the batch, two that wait and one that is read
+		want := 0
+		if o.Workers == 2 { // the batch, and one that waits
+			want = 2
+		} else if o.Prefetch == nil || *o.Prefetch == 2 { // the batch, and two that wait
+			want = 3
+		}
+		if want > 0 {
 			n = 0
-			for deadline := time.After(10 * time.Second); n < 4; n++ {
+			for deadline := time.After(10 * time.Second); n < want; n++ {
 				select {
 				case <-r:
 				case <-deadline:
@@ -408,7 +414,7 @@ func verified(o sym.VerifyOpts) []float64 {
 
 // optionCases are all options that have numbers, and schedules and layers that are written as
 // literals.
-var optionCases = merged(layerOptionCases, map[string]optionCase{
+var optionCases = merged(merged(layerOptionCases, trainingOptionCases), map[string]optionCase{
 	"weft.ConvOpts": optionsOf(filtered, map[string]optionField{
 		"Stride":   {def: &[2]int{1, 1}, refused: true},
 		"Padding":  {zero: func() []float64 { return filtered(weft.ConvOpts{}) }},
@@ -493,6 +499,7 @@ var optionCases = merged(layerOptionCases, map[string]optionCase{
 	"data.LoaderOpts": optionsOf(ahead, map[string]optionField{
 		"Batch":    {def: new(1), refused: true},
 		"Seed":     {in: data.LoaderOpts{Shuffle: true, Prefetch: new(0)}, zero: func() []float64 { return ahead(data.LoaderOpts{Shuffle: true, Prefetch: new(0)}) }},
+		"Workers":  {in: data.LoaderOpts{Prefetch: new(0)}, zero: func() []float64 { return ahead(data.LoaderOpts{Prefetch: new(0)}) }},
 		"Prefetch": {def: new(2), zero: func() []float64 { return append(ahead(data.LoaderOpts{Prefetch: new(2)})[:18], 1) }},
 	}),
 

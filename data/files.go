@@ -13,6 +13,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"weft"
 	"weft/internal/array"
@@ -165,17 +166,21 @@ type Column struct {
 
 // CSVOpts are the options of [ReadCSV].
 type CSVOpts struct {
-	NoHeader bool // the first line has fields, not names: columns are "0", "1" and so on
-	Comma    rune // 0 means a comma
+	NoHeader bool   // the first line has fields, not names: columns are "0", "1" and so on
+	Comma    string // between fields, one character; "" means a comma
 }
 
 // ReadCSV reads a table of comma-separated values, as package encoding/csv does, by columns. An error
-// names the line.
+// names the line. It panics with *weft.Error if the comma is not one character.
 func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
 	o := array.Options("read_csv", opts)
 	c := csv.NewReader(r)
-	if o.Comma != 0 {
-		c.Comma = o.Comma
+	if o.Comma != "" {
+		comma, n := utf8.DecodeRuneInString(o.Comma)
+		if n != len(o.Comma) {
+			array.Failf("read_csv", "Comma", "is %q, want one character", o.Comma)
+		}
+		c.Comma = comma
 	}
 	c.ReuseRecord = true
 	var columns []Column

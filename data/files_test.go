@@ -132,7 +132,7 @@ func TestReadCSV(t *testing.T) {
 	}
 	tensortest.Near(t, "x", c[1].Numbers, []float64{1, math.NaN(), 1000}, 0)
 	tensortest.Near(t, "y", c[2].Numbers, []float64{2.5, -3, math.NaN()}, 0)
-	c, err = data.ReadCSV(strings.NewReader("1;2\n3;x\n"), data.CSVOpts{NoHeader: true, Comma: ';'})
+	c, err = data.ReadCSV(strings.NewReader("1;2\n3;x\n"), data.CSVOpts{NoHeader: true, Comma: ";"})
 	if err != nil || c[1].Name != "1" || !slices.Equal(c[1].Texts, []string{"2", "x"}) || c[0].Numbers.At(1).Item() != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}

@@ -53,7 +53,7 @@ func (l *LoaderOf[B]) read(ctx context.Context) (next func() (B, bool, error), s
 	ctx, quit := context.WithCancel(ctx) // between examples too
 	var all sync.WaitGroup
 	ahead := max(l.ahead, 1)
-	queue := make(chan job[B], min(ahead, maxPrefetch)-1)
+	queue := make(chan job[B], min(ahead, maxPrefetch))
 	jobs := make(chan job[B])
 	epoch, first := l.epoch, l.next
 	all.Go(func() { produce(ctx, l.from, epoch, first, queue, jobs) })
