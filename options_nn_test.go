@@ -116,7 +116,7 @@ var layerOptionCases = map[string]optionCase{
 	"nn.EmbeddingOpts": optionsOf(func(o nn.EmbeddingOpts) []float64 {
 		o.Generator = gen()
 		return drawn(nn.NewEmbedding(3, 2, o))
-	}, map[string]optionField{"PaddingIdx": {def: (*int)(nil), zero: func() []float64 {
+	}, map[string]optionField{"MaxNorm": {def: (*float64)(nil), refused: true}, "NormType": {def: new(2.0), refused: true}, "PaddingIdx": {def: (*int)(nil), zero: func() []float64 {
 		x := drawn(nn.NewEmbedding(3, 2, nn.EmbeddingOpts{Generator: gen()}))
 		x[3], x[4] = 0, 0 // behind the rank and the shape
 		return x
@@ -125,7 +125,7 @@ var layerOptionCases = map[string]optionCase{
 		o.Generator = gen()
 		e := nn.NewEmbeddingBag(3, 2, o)
 		return append(drawn(e), values(e.Forward(weft.FromSlice([]int64{0, 1, 1, 2}, 2, 2)))...)
-	}, map[string]optionField{"PaddingIdx": {def: (*int)(nil), zero: func() []float64 {
+	}, map[string]optionField{"MaxNorm": {def: (*float64)(nil), refused: true}, "NormType": {def: new(2.0), refused: true}, "PaddingIdx": {def: (*int)(nil), zero: func() []float64 {
 		e := nn.NewEmbedding(3, 2, nn.EmbeddingOpts{Generator: gen(), PaddingIdx: new(0)})
 		return append(drawn(e), values(weft.Stack([]*weft.Tensor{e.Weight.At(1), e.Weight.Slice(weft.Range(1, 3)).Mean(0)}, 0))...)
 	}}}),

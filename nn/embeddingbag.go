@@ -28,6 +28,8 @@ type EmbeddingBagOpts struct {
 	// IncludeLastOffset says that offsets have one element more than there are bags: the end
 	// of the last bag.
 	IncludeLastOffset bool
+	MaxNorm           *float64        // as in EmbeddingOpts
+	NormType          *float64        // as in EmbeddingOpts
 	Weight            Init            // draws the rows; nil is a normal distribution of mean 0 and deviation 1
 	Generator         *weft.Generator // what they are drawn from; nil is the default generator
 }
@@ -37,8 +39,10 @@ type EmbeddingBagOpts struct {
 type EmbeddingBag struct {
 	Weight            *weft.Tensor // [rows, width]
 	Mode              BagMode
-	PaddingIdx        *int // the index whose entries no bag counts, nil for none
-	IncludeLastOffset bool // the last offset is the end of the last bag
+	PaddingIdx        *int     // the index whose entries no bag counts, nil for none
+	IncludeLastOffset bool     // the last offset is the end of the last bag
+	MaxNorm           *float64 // the greatest norm of a row that is used, nil for none
+	NormType          *float64 // the order of that norm; nil means 2
 }
 
 // NewEmbeddingBag returns a table of float32. A layer over an existing table is
@@ -49,7 +53,7 @@ func NewEmbeddingBag(rows, width int, opts ...EmbeddingBagOpts) *EmbeddingBag {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	e := NewEmbedding(rows, width, EmbeddingOpts{PaddingIdx: o.PaddingIdx, Weight: o.Weight, Generator: o.Generator})
-	b := &EmbeddingBag{Weight: e.Weight, Mode: o.Mode, PaddingIdx: o.PaddingIdx, IncludeLastOffset: o.IncludeLastOffset}
+	b := &EmbeddingBag{Weight: e.Weight, Mode: o.Mode, PaddingIdx: o.PaddingIdx, IncludeLastOffset: o.IncludeLastOffset, MaxNorm: o.MaxNorm, NormType: o.NormType}
 	b.check()
 	return b
 }
@@ -65,6 +69,7 @@ func (e *EmbeddingBag) check() {
 	if p := e.PaddingIdx; p != nil && (*p < 0 || *p >= e.Weight.Dim(0)) {
 		array.Failf(name, "PaddingIdx", "is %d, want 0 to %d", *p, e.Weight.Dim(0)-1)
 	}
+	checkMaxNorm(name, e.MaxNorm, e.NormType)
 	if e.Mode < BagMean || e.Mode > BagMax {
 		array.Failf(name, "Mode", "is %d, want BagMean, BagSum or BagMax", e.Mode)
 	}
@@ -110,6 +115,7 @@ func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tens
 	}
 	x = asIndices(x)
 	x = checkRange(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect checks the upper bound
+	shorten(e.Weight, x, e.MaxNorm, e.NormType)
 	a := op.Bags{Mode: []op.BagMode{op.BagMean, op.BagSum, op.BagMax}[e.Mode], Padding: -1, Ends: e.IncludeLastOffset}
 	if e.PaddingIdx != nil {
 		a.Padding = *e.PaddingIdx

@@ -27,7 +27,10 @@ func activationCases(map[string]*weft.Tensor) map[string]torchCase {
 		"glu": nn.Glu{}, "glu axis": nn.Glu{Axis: new(0)}, "softmax": nn.Softmax{}, "softmax axis": nn.Softmax{Axis: new(0)},
 		"log softmax": nn.LogSoftmax{}, "softmin": nn.Softmin{Axis: new(0)}, "flatten": nn.Flatten{Start: new(0), End: new(1)},
 		"flatten middle": nn.Flatten{End: new(-2)}, "unflatten": nn.Unflatten{Axis: 1, Sizes: []int{3, 2}},
-		"prelu": nn.NewPRelu(), "prelu channels": nn.NewPRelu(nn.PReluOpts{Channels: new(3)}),
+		"embedding max norm":         nn.NewEmbedding(7, 3, nn.EmbeddingOpts{MaxNorm: new(1.0)}),
+		"embedding max norm options": nn.NewEmbedding(7, 3, nn.EmbeddingOpts{MaxNorm: new(1.5), NormType: new(1.0)}),
+		"bag max norm":               nn.NewEmbeddingBag(7, 3, nn.EmbeddingBagOpts{MaxNorm: new(1.0), Mode: nn.BagSum}),
+		"prelu":                      nn.NewPRelu(), "prelu channels": nn.NewPRelu(nn.PReluOpts{Channels: new(3)}),
 	} {
 		cases[name] = fromLayer(l)
 	}

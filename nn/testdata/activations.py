@@ -1,5 +1,5 @@
 """Writes activations.safetensors: what PyTorch gives for the activations that vectors.py has not,
-and for distances and layers that give elements another shape.
+and for distances and layers that give elements another shape, and for tables whose rows have a greatest norm.
 
     python activations.py        # from this folder; needs torch; see cases.py
 """
@@ -38,5 +38,10 @@ case("cosine similarity axis", lambda x, y: F.cosine_similarity(x, y, dim=0, eps
 case("cosine similarity broadcast", lambda x, y: F.cosine_similarity(x, y, dim=-1), [randn(2, 1, 3), b])
 case("normalize", F.normalize, [a])
 case("normalize options", lambda x: F.normalize(x, p=1.0, dim=0, eps=2.0), [a])
+
+numbers = torch.tensor([[1, 6, 1], [0, 2, 1]])
+layer("embedding max norm", nn.Embedding(7, 3, max_norm=1.0), numbers)
+layer("embedding max norm options", nn.Embedding(7, 3, max_norm=1.5, norm_type=1.0), numbers)
+layer("bag max norm", nn.EmbeddingBag(7, 3, max_norm=1.0, mode="sum"), numbers)
 
 write("activations.safetensors")
