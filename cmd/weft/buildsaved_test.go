@@ -35,7 +35,8 @@ func wave(shape ...int) *weft.Tensor {
 	return weft.FromSlice(x, shape...)
 }
 
-func savedCases() []savedCase {
+// savedCases are functions, and the tensors that calls of one of them write.
+func savedCases() (cases []savedCase, momentum map[string]*weft.Tensor) {
 	bias := weft.FromSlice([]float32{0.5, -1, 2})
 	calls := func(sizes ...int) (all [][]*weft.Tensor, lengths [][]int) {
 		for _, n := range sizes {
@@ -48,7 +49,14 @@ func savedCases() []savedCase {
 		y := x[0].Add(bias).Softmax(1)
 		return []*weft.Tensor{y, y.Mul(x[0]).Mean(1), x[0]}
 	}
+	v, w, g := weft.Zeros(3), wave(3), weft.NewGenerator(7)
 	return []savedCase{
+		{"momentum", nil, nil, [][]*weft.Tensor{{wave(40, 3)}, {wave(40, 3)}, {wave(40, 3)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
+			noisy := x[0].Add(g.Randn(40, 3)).Sub(w)
+			v.MulAssign(0.9).AddAssign(noisy.Mean(0))
+			w.AddAssign(v.Mul(0.1))
+			return []*weft.Tensor{noisy.Mul(noisy).Mean(), g.Rand(5)}
+		}},
 		{"bell", nil, nil, [][]*weft.Tensor{{wave(20)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Mul(x[0]).Neg().Exp()}
 		}},
@@ -62,7 +70,7 @@ func savedCases() []savedCase {
 		{"long", nil, nil, [][]*weft.Tensor{{wave(100000), wave(100000)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Mul(x[1]).Mean(), x[0].Tanh().Sub(x[1])}
 		}},
-	}
+	}, map[string]*weft.Tensor{"v": v, "w.fast": w}
 }
 
 // bitsOf prints the bits of elements.
@@ -79,14 +87,18 @@ func bitsOf(x []float32) string {
 func TestBuildSaved(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var want, imports, calls strings.Builder
-	cases := savedCases()
+	cases, momentum := savedCases()
 	for _, c := range cases {
 		f := weft.Compile(c.f)
+		var weights map[string]*weft.Tensor
+		if c.name == "momentum" {
+			weights = momentum
+		}
 		var example []any
 		for _, x := range c.calls[0] {
 			example = append(example, x)
 		}
-		if err := f.Save(c.name+".weft", example, weft.SaveOpts{Inputs: c.inputs}); err != nil {
+		if err := f.Save(c.name+".weft", example, weft.SaveOpts{Inputs: c.inputs, Weights: weights}); err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder
@@ -94,6 +106,11 @@ func TestBuildSaved(t *testing.T) {
 			t.Fatalf("%s: %s", c.name, out.String())
 		}
 		fmt.Fprintf(&imports, "\t\"built/out/%s\"\n", c.name)
+		on := c.name
+		if weights != nil {
+			on = "state"
+			fmt.Fprintf(&calls, "{\nstate := %s.NewState()\n", c.name)
+		}
 		for k, args := range c.calls {
 			var names []string
 			calls.WriteString("{\n")
@@ -109,7 +126,11 @@ func TestBuildSaved(t *testing.T) {
 			if c.lengths != nil {
 				names = append(names, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.lengths[k]), " ", ", "), "[]"))
 			}
-			fmt.Fprintf(&calls, "%s.%s(%s)\nshow(%q, %s)\n}\n", c.name, strings.ToUpper(c.name[:1])+c.name[1:], strings.Join(names, ", "), c.name, results)
+			fmt.Fprintf(&calls, "%s.%s(%s)\nshow(%q, %s)\n}\n", on, strings.ToUpper(c.name[:1])+c.name[1:], strings.Join(names, ", "), c.name, results)
+		}
+		if weights != nil {
+			calls.WriteString("show(\"\", state.V, state.WFast)\n}\n")
+			want.WriteString(bitsOf(weft.Data[float32](weights["v"])) + "\n" + bitsOf(weft.Data[float32](weights["w.fast"])) + "\n")
 		}
 	}
 	main := "package main\n\nimport (\n\t\"fmt\"\n\t\"math\"\n\n" + imports.String() + `)

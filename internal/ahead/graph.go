@@ -81,6 +81,8 @@ type graphUnit struct {
 	Free          []string // names of free lengths
 	Args, Results []argument
 	Copies        [][2]string // results that are arguments, or other results
+	Written       []string    // arguments that calls write
+	State         graphState
 	Constants     []constant
 	Layouts       []*layout
 	Kernels       []*graphKernel
@@ -93,6 +95,7 @@ type graphUnit struct {
 	UsesMath      bool
 	Runtime       string // the import path of package aot, for a program with routines
 
+	of      *saved.Program
 	data    []byte
 	numbers map[string]int // of kernels by their keys
 	placed  map[int]int    // constants by state
@@ -103,7 +106,7 @@ func WriteGraph(p *saved.Program, o GraphOpts) (map[string][]byte, error) {
 	if !token.IsIdentifier(o.Package) || o.Package == "main" || !token.IsIdentifier(o.Name) || !token.IsExported(o.Name) {
 		return nil, fmt.Errorf("build: %q and %q cannot be the names of a package and a function", o.Package, o.Name)
 	}
-	u := &graphUnit{GraphOpts: o, Ptrs: loop.MaxBufs, Words: loop.MaxWords, Fuel: fuel, numbers: map[string]int{}, placed: map[int]int{}}
+	u := &graphUnit{GraphOpts: o, Ptrs: loop.MaxBufs, Words: loop.MaxWords, Fuel: fuel, of: p, numbers: map[string]int{}, placed: map[int]int{}}
 	var err error
 	if e := array.Try(func() { err = u.describe(p) }); e != nil {
 		err = e
@@ -129,8 +132,6 @@ func (u *graphUnit) describe(p *saved.Program) error {
 		z.fixed = append(z.fixed, n)
 	}
 	switch {
-	case len(p.Writes) > 0:
-		return fmt.Errorf("%s writes tensors", p.Name)
 	case len(p.Sizes) > 0:
 		return fmt.Errorf("%s has sizes that are values, which it computes in each call", p.Name)
 	case len(u.Free) > maxFree:
@@ -142,9 +143,15 @@ func (u *graphUnit) describe(p *saved.Program) error {
 	}
 	if all[0].hasRoutines() {
 		u.Runtime = runtimePath
+		if len(p.Writes) > 0 || changes(p) {
+			return fmt.Errorf("%s writes tensors, counts or draws, and has operations of package aot: both together cannot be built", p.Name)
+		}
 	}
 	f := newFitter(u.Free, all)
 	if err := u.arguments(p, f, all); err != nil {
+		return err
+	}
+	if err := u.state(p); err != nil {
 		return err
 	}
 	general, err := u.layout(p, f, all)
@@ -195,7 +202,7 @@ func (u *graphUnit) ones(z sizing, general *plan.Plan) error {
 }
 
 // graphReserved are names that the templates of graphs use, and Go's own that they need.
-var graphReserved = []string{"vector", "slot", "wants", "divides", "kernels", "constant", "run", "unsafe", "math", "uint64", "float32", "float64", "int", "copy", "temporary", "take", "memory",
+var graphReserved = []string{"vector", "slot", "wants", "divides", "kernels", "constant", "run", "unsafe", "math", "uint64", "float32", "float64", "int", "copy", "temporary", "take", "memory", "state", "plain", "numbers",
 	"t", "at", "random", "number", "same", "lengths", "len", "make", "range", "panic", "bits", "embed", "memoryOf", "fmt", "init", "_", "true", "false", "nil", "aot", "program"}
 
 // unused returns a name that is no other parameter, nor one of the package's.
@@ -310,6 +317,8 @@ func (u *graphUnit) slots(p *saved.Program, f *fitter, all []*trial, l *layout) 
 		switch {
 		case source >= 0:
 			l.Slots[i] = "memoryOf(" + u.Args[source].Name + ")"
+		case u.State.of[^source] != "":
+			l.Slots[i] = "memoryOf(" + u.State.of[^source] + ")"
 		case pl.Slots[i].Last >= 0:
 			l.Slots[i] = fmt.Sprintf("constant(%d)", u.constant(^source, &p.State[^source].View))
 		}
@@ -438,6 +447,15 @@ func (u *graphUnit) step(f *fitter, all []*trial, i int) (s graphStep, err error
 	}
 	s = graphStep{Kernel: number, Does: oneLine(k.Prog.Name)}
 	for w := 2; w < k.Prog.Words(); w++ {
+		if a := scalarWord(k, w); a != nil {
+			x, err := numberWord(u.of, a)
+			if err != nil {
+				return s, err
+			}
+			u.UsesMath = u.UsesMath || strings.Contains(x, "math.")
+			s.Words = append(s.Words, x)
+			continue
+		}
 		values := make([]uint64, len(all))
 		for t := range all {
 			values[t] = launched(&all[t].plan.Steps[i]).Words[w]
@@ -563,12 +581,15 @@ func (u *graphUnit) files() (map[string][]byte, error) {
 	slices.Sort(u.Imports)
 	base := u.Base()
 	texts := map[string]*template.Template{
-		".go": graphMain, "_kernels.go": graphKernels, "_run.go": graphRun, "_amd64.go": graphAMD64, "_other.go": graphOther, "_amd64.s": assembly, "_test.go": graphTest,
+		".go": graphMain, "_kernels.go": graphKernels, "_state.go": graphStateText, "_run.go": graphRun, "_amd64.go": graphAMD64, "_other.go": graphOther, "_amd64.s": assembly, "_test.go": graphTest,
 	}
 	if u.Runtime != "" {
 		texts = routineFiles(len(u.Kernels) > 0)
 	}
 	out, err := (&unit{}).render(u, base, texts)
+	if !u.State.Any() {
+		delete(out, base+"_state.go")
+	}
 	if err == nil && len(u.data) > 0 {
 		out[base+".bin"] = u.data
 	}
@@ -600,6 +621,32 @@ func (u *graphUnit) Names() string {
 		s = append(s, a.Name)
 	}
 	return strings.Join(append(s, u.Free...), ", ")
+}
+
+// StateParams are the first parameters of run, and StateNames their values.
+func (u *graphUnit) StateParams() string { return u.ifState("state *State, ") }
+func (u *graphUnit) StateNames() string  { return u.ifState("state, ") }
+
+// StepParams are the first parameters of steps, and StepNames their values.
+func (u *graphUnit) StepParams() string {
+	if u.State.Count > 0 {
+		return fmt.Sprintf("state *State, numbers *[%d]uint64, ", u.State.Count)
+	}
+	return u.StateParams()
+}
+
+func (u *graphUnit) StepNames() string {
+	if u.State.Count > 0 {
+		return "state, &numbers, "
+	}
+	return u.StateNames()
+}
+
+func (u *graphUnit) ifState(text string) string {
+	if u.State.Any() {
+		return text
+	}
+	return ""
 }
 
 // FreeList lists the free lengths.

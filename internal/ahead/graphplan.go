@@ -58,25 +58,26 @@ func try(p *saved.Program, lengths []int, free bool) (t *trial, err error) {
 		outs := p.Build(g, lengths, func(i int) *ir.Node {
 			x := p.TypeOf(p.Sources[i], lengths)
 			return g.Input(i, x.DType, x.Shape)
-		}, func(_ ir.Op, a ir.Attrs, d array.DType, weak bool) *ir.Node {
-			n := &p.Numbers[p.NumberAt(a)]
-			text := n.Value
-			switch {
-			case n.Kind == "formula" && n.Formula.Do == saved.DoConstant:
-				text = n.Formula.Value
-			case n.Kind != "constant":
-				array.Failf(p.Name, "", "has numbers that change from call to call: draws, or a count of steps")
+		}, func(o ir.Op, a ir.Attrs, d array.DType, weak bool) *ir.Node {
+			x, ok := fixedNumber(&p.Numbers[p.NumberAt(a)])
+			if !ok {
+				return g.Node(o, a, d, nil, weak)
 			}
-			return number(g, exec.Number{Float: saved.Constant(text), Kind: array.CatFloat}, d, weak)
+			return number(g, exec.Number{Float: x, Kind: array.CatFloat}, d, weak)
 		})
+		dst, into := make([]plan.Sig, len(outs)), slices.Repeat([]int{-1}, len(outs))
+		for _, w := range p.Writes {
+			x := outs[w.Result]
+			into[w.Result], dst[w.Result] = w.Source, plan.Sig{DType: x.DType, Shape: x.Shape, Strides: array.RowMajor(x.Shape)}
+		}
 		for i := range p.Sources {
 			x := p.TypeOf(p.Sources[i], lengths)
 			sigs = append(sigs, plan.Sig{DType: x.DType, Shape: x.Shape, Strides: array.RowMajor(x.Shape)})
 		}
 		final := rewrite.RunRules(outs, p.Rewrites(), nil).Outs
-		t = &trial{lengths: lengths, plan: plan.Build(final, sigs, nil, modelFor(free, false))}
+		t = &trial{lengths: lengths, plan: plan.BuildInto(final, sigs, dst, into, modelFor(free, false))}
 		if t.hasRoutines() {
-			t.plan = plan.Build(final, sigs, nil, modelFor(free, true))
+			t.plan = plan.BuildInto(final, sigs, dst, into, modelFor(free, true))
 		}
 		for i := range p.Outputs {
 			if o := &p.Outputs[i]; o.Result >= 0 {
@@ -116,6 +117,8 @@ func buildable(pl *plan.Plan) error {
 	counts := map[string]int{}
 	for _, s := range pl.Steps {
 		switch {
+		case s.Kernel == nil && op.RoutineOf(s.Node) == ir.RoutineCheckRange:
+			counts["check of indices"]++
 		case s.Kernel == nil && routines[op.RoutineOf(s.Node)] == nil:
 			counts[s.Node.Op.OpName()]++
 		case s.Kernel == nil:
