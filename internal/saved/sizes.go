@@ -16,11 +16,11 @@ type Sized struct {
 	Graph   *graph `json:"graph"`   // of one result, an int64 without dimensions
 }
 
-// free is the number of lengths that are those of inputs.
+// free is the number of lengths that inputs have.
 func (p *Program) free() int { return len(p.Lengths) - len(p.Sizes) }
 
-// AddSize adds a size that q, a program of the same inputs, computes of the lengths that p has so far. Its
-// values are those of the trials. It panics with *array.Error if q does more than to compute.
+// AddSize adds a size that q, a program of the same inputs, computes of the lengths that p has so far. It
+// panics with *array.Error if q does more than to compute.
 func (p *Program) AddSize(q *Program) {
 	if len(q.Writes) > 0 || len(q.Numbers) > 0 || len(q.Outputs) != 1 || q.Outputs[0].Result < 0 {
 		array.Failf("save", "", "a size depends on draws, or on what the function writes")
