@@ -11,7 +11,6 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
-	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/loop"
 	"weft/internal/op"
@@ -63,7 +62,7 @@ func try(p *saved.Program, lengths []int, free bool) (t *trial, err error) {
 			if !ok {
 				return g.Node(o, a, d, nil, weak)
 			}
-			return number(g, exec.Number{Float: x, Kind: array.CatFloat}, d, weak)
+			return number(g, x, d, weak)
 		})
 		dst, into := make([]plan.Sig, len(outs)), slices.Repeat([]int{-1}, len(outs))
 		for _, w := range p.Writes {
@@ -100,15 +99,14 @@ func (t *trial) hasRoutines() bool {
 }
 
 // number is a number of the program as a node.
-func number(g *ir.Graph, x exec.Number, d array.DType, weak bool) *ir.Node {
+func number(g *ir.Graph, x float64, d array.DType, weak bool) *ir.Node {
 	if d.Float() {
-		return g.Node(ir.Const, ir.Value{Float: x.Real(d)}, d, nil, weak)
+		return g.Node(ir.Const, ir.Value{Float: x}, d, nil, weak)
 	}
-	bits := int64(x.Bits(d))
-	if rest := 64 - 8*d.Size(); rest > 0 && !d.Unsigned() && d != array.Bool {
-		bits = bits << rest >> rest
+	if x != math.Trunc(x) || math.Abs(x) > 1<<53 {
+		array.Failf("build", "", "the number %v is used as %s", x, d)
 	}
-	return g.Node(ir.Const, ir.Value{Int: bits}, d, nil, weak)
+	return g.Node(ir.Const, ir.Value{Int: int64(x)}, d, nil, weak)
 }
 
 // buildable returns an error that lists the operations which are neither loop programs nor routines of

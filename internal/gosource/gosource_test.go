@@ -203,7 +203,7 @@ func interpreted(p *loop.Program, k task) (memory [][]byte) {
 	return memory
 }
 
-// differs reports other bits than those of the interpreter in the last memory, which has elements of d.
+// differs reports that elements of d have other bits than wanted. All NaN are equal.
 func differs(d array.DType, got, want []byte) bool {
 	for at := 0; at < len(got); at += 8 {
 		x, y := binary.LittleEndian.Uint64(got[at:]), binary.LittleEndian.Uint64(want[at:])
@@ -226,8 +226,8 @@ func differs(d array.DType, got, want []byte) bool {
 	return false
 }
 
-// TestPrinted compares printed programs with the interpreter: random ones of package loopgen, and those
-// of the table of operations.
+// TestPrinted compares printed programs with the interpreter: random ones of package loopgen, and
+// operations of the table.
 func TestPrinted(t *testing.T) {
 	const cases = 80
 	var all []*loopgen.Case
