@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -102,6 +103,60 @@ func TestProgramRefusesReachOutOfMemory(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "does not take arrays of these lengths") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestProgramInGoroutines runs plans of several lengths at the same time.
+func TestProgramInGoroutines(t *testing.T) {
+	p := linear()
+	var all sync.WaitGroup
+	for g := range 16 {
+		all.Go(func() {
+			for k := range 50 {
+				n := (g+k)%5 + 1
+				x, y := make([]float32, 2*n), make([]float32, 3*n)
+				for i := range x {
+					x[i] = float32(g*1000 + k + i)
+				}
+				p.Run(k%2 == 0, []int{n}, aot.Of(y), aot.Of(x))
+				for i := range y {
+					if want := x[i/3*2]*float32(1+i%3) + x[i/3*2+1]*float32(4+i%3) + 1; y[i] != want {
+						t.Errorf("element %d of %d rows is %v, want %v", i, n, y[i], want)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestRoutineRefusesIndex expects the error of the operation, and nothing from the step behind it.
+func TestRoutineRefusesIndex(t *testing.T) {
+	p := &aot.Program{Name: "pick.Pick", Machine: func(int, bool) func(f *aot.Frame) uint64 { return nil }, Plan: func([]int) *aot.Plan {
+		vector := func(slot int, of string) aot.View {
+			return aot.View{Slot: slot, Type: of, Shape: []int{3}, Strides: []int{1}}
+		}
+		return &aot.Plan{
+			Arrays: []aot.Array{{Name: "y", Type: "float32[3]", Size: 3, Bytes: 4}, {Name: "x", Type: "float32[3]", Size: 3, Bytes: 4}, {Name: "at", Type: "int64[3]", Size: 3, Bytes: 8}},
+			Slots:  []aot.Slot{{Array: 2}, {Array: 3}, {Array: 1}},
+			Steps:  []aot.Step{{Routine: aot.IndexSelect(0), Args: []aot.View{vector(0, "float32"), vector(1, "int64")}, Out: []aot.View{vector(2, "float32")}}},
+		}
+	}}
+	y, x := make([]float32, 3), []float32{1, 2, 4}
+	for _, vector := range []bool{false, true} {
+		p.Run(vector, nil, aot.Of(y), aot.Of(x), aot.Of([]int64{2, -1, 0}))
+		if !slices.Equal(y, []float32{4, 4, 1}) {
+			t.Errorf("the elements are %v", y)
+		}
+		func() {
+			defer func() {
+				if e, ok := recover().(*aot.Error); !ok || e.Op != "index_select" || e.Arg != "index" {
+					t.Errorf("an index behind the end: %v", e)
+				}
+			}()
+			p.Run(vector, nil, aot.Of(y), aot.Of(x), aot.Of([]int64{0, 3, 0}))
+		}()
 	}
 }
 
