@@ -106,6 +106,19 @@ func Places(op string, size int, all ...int) Routine {
 	return simple(func(c routine.Call) { c.Places(op, size, all) })
 }
 
+// ScanSum computes running sums along an axis, in reverse from its end.
+func ScanSum(axis int, reverse bool) Routine {
+	return simple(func(c routine.Call) { c.ScanSum(axis, reverse) })
+}
+
+// ScanProd computes running products along an axis.
+func ScanProd(axis int) Routine { return simple(func(c routine.Call) { c.ScanProd(axis) }) }
+
+// Recurrence computes x[i] + a[i]*y[i-1] along an axis, in reverse x[i] + a[i+1]*y[i+1].
+func Recurrence(axis int, reverse bool) Routine {
+	return simple(func(c routine.Call) { c.Recurrence(axis, reverse) })
+}
+
 // MaskSelect gives the elements where a mask is true.
 func MaskSelect(c *Call) error {
 	c.Call.MaskSelect()

@@ -43,6 +43,9 @@ func routineCases() []savedCase {
 		{"indices", nil, nil, [][]*weft.Tensor{{wave(4, 3), places(4, 3)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Gather(1, x[1]), x[0].IndexSelect(0, x[1].Unbind(1)[0]), x[0].ArgMin(1).To(weft.Float32), x[0]}
 		}},
+		{"scans", nil, nil, [][]*weft.Tensor{{wave(6, 5), wave(5)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].CumSum(0), x[0].CumProd(1), x[1].CumSum(0)}
+		}},
 		{"gradient", nil, nil, [][]*weft.Tensor{{wave(2, 2, 8, 8), wave(3, 2, 3, 3)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			a, w := x[0].Detach().RequireGrad(), x[1].Detach().RequireGrad()
 			y := a.Conv2d(w, nil, weft.ConvOpts{Padding: [2]int{1, 1}}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}}).AvgPool2d(weft.PoolOpts{Window: [2]int{2, 2}})

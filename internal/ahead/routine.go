@@ -45,6 +45,9 @@ var routines = map[ir.RoutineID]form{
 	ir.RoutineScatterSum:     ofAxis("ScatterSum"),
 	ir.RoutineScatterMax:     ofExtreme("ScatterMax"),
 	ir.RoutineScatterMin:     ofExtreme("ScatterMin"),
+	ir.RoutineScanSum:        ofScan("ScanSum"),
+	ir.RoutineScanProd:       ofAxis("ScanProd"),
+	ir.RoutineRecurrence:     ofScan("Recurrence"),
 	ir.RoutineMaskSelect:     plainly("MaskSelect"),
 	ir.RoutineMaskPlace:      plainly("MaskPlace"),
 	ir.RoutinePlaces: func(n *ir.Node) (string, []int) {
@@ -100,6 +103,13 @@ func ofExtreme(name string) form {
 	return func(n *ir.Node) (string, []int) {
 		a := n.Attrs.(op.Extreme)
 		return fmt.Sprintf("aot.%s(%%s, %t)", name, a.Alone), []int{a.Axis}
+	}
+}
+
+func ofScan(name string) form {
+	return func(n *ir.Node) (string, []int) {
+		a := n.Attrs.(op.Scan)
+		return fmt.Sprintf("aot.%s(%%s, %t)", name, a.Reverse), []int{a.Axis}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/cpu/codegen"
+	"weft/internal/cpu/running"
 	"weft/internal/device"
 	"weft/internal/launch"
 	"weft/internal/loop"
@@ -21,7 +23,7 @@ type list struct {
 
 // listOf returns the list of a call with rows of v. Its second argument is the offsets.
 func listOf(c *device.Call, v *array.View) *list {
-	return &list{op: c.Node.Op.OpName(), off: elements[int64](&c.Args[1]), rows: v.Shape[0], row: array.Size(v.Shape[1:])}
+	return &list{op: c.Node.Op.OpName(), off: codegen.Elements[int64](&c.Args[1]), rows: v.Shape[0], row: array.Size(v.Shape[1:])}
 }
 
 // itemWork is the overhead of an item, in elements.
@@ -34,7 +36,7 @@ func (l *list) work() int { return l.rows*l.row + itemWork*(len(l.off)-1) }
 // lo to hi-1, whose offsets are checked.
 func (l *list) each(f func(lo, hi int)) {
 	pieces, threads := 1, par.Threads()
-	if n := l.work(); n >= scanGrain && threads > 1 {
+	if n := l.work(); n >= running.Grain && threads > 1 {
 		pieces = 8 * threads
 	}
 	par.Run(pieces, 1, threads, func(_, begin, end int) {

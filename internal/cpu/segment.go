@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"weft/internal/cpu/codegen"
 	"weft/internal/device"
 )
 
@@ -13,7 +14,7 @@ func bySizeOf(f1, f2, f4, f8 device.Routine) device.Routine {
 // segmentArg returns the routine for the index of the first extreme in each item.
 func segmentArg[U bitsOf](greatest bool) device.Routine {
 	return func(c *device.Call) error {
-		x, y := elements[U](&c.Args[0]), elements[int64](&c.Out[0])
+		x, y := codegen.Elements[U](&c.Args[0]), codegen.Elements[int64](&c.Out[0])
 		o := orderOf(c.Args[0].DType)
 		const nan = ^uint64(0)
 		l := listOf(c, &c.Args[0])

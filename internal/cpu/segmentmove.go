@@ -29,7 +29,7 @@ const shortPadded = 1024
 // segmentPad pads all items to the same length.
 func segmentPad(c *device.Call) error {
 	x, out := &c.Args[0], &c.Out[0]
-	l := &list{op: "segment_pad", off: elements[int64](&c.Args[2]), rows: x.Shape[0], row: array.Size(x.Shape[1:])}
+	l := &list{op: "segment_pad", off: codegen.Elements[int64](&c.Args[2]), rows: x.Shape[0], row: array.Size(x.Shape[1:])}
 	l.check(0, len(l.off)-1)
 	size := l.row * x.DType.Size()
 	dst, src, one := bytesOf(out), bytesOf(x), bytesOf(&c.Args[1])
@@ -80,8 +80,8 @@ func segmentUnpad(c *device.Call) error {
 // segmentTake copies runs of rows one behind the other.
 func segmentTake(c *device.Call) error {
 	x, out := &c.Args[0], &c.Out[0]
-	first, have := elements[int64](&c.Args[1]), int64(x.Shape[0])
-	l := &list{op: "segment_take", off: elements[int64](&c.Args[2]), rows: out.Shape[0], row: array.Size(out.Shape[1:])}
+	first, have := codegen.Elements[int64](&c.Args[1]), int64(x.Shape[0])
+	l := &list{op: "segment_take", off: codegen.Elements[int64](&c.Args[2]), rows: out.Shape[0], row: array.Size(out.Shape[1:])}
 	l.check(0, len(l.off)-1)
 	size := int64(l.row * x.DType.Size())
 	dst, src := bytesOf(out), bytesOf(x)
@@ -118,7 +118,7 @@ func segmentSort[U bitsOf](c *device.Call) error {
 	if uint64(most) > 1<<placeBits {
 		return array.Errorf("segment_sort", "offsets", "an item has %d rows, more than %d", most, uint64(1)<<placeBits)
 	}
-	values, places := elements[U](&c.Out[0]), elements[int64](&c.Out[1])
+	values, places := codegen.Elements[U](&c.Out[0]), codegen.Elements[int64](&c.Out[1])
 	for _, gap := range [][2]int{{0, int(l.off[0])}, {int(l.off[len(l.off)-1]), l.rows}} {
 		clear(values[gap[0]*l.row : gap[1]*l.row])
 		clear(places[gap[0]*l.row : gap[1]*l.row])

@@ -277,7 +277,7 @@ func sortAlong[U bitsOf](c *device.Call) error {
 // give writes the elements of the row at the placed numbers' indices, and the indices, to the
 // results from index to on.
 func (r *rows[U]) give(c *device.Call, first, to int, placed []uint64) {
-	values, places := elements[U](&c.Out[0]), elements[int64](&c.Out[1])
+	values, places := codegen.Elements[U](&c.Out[0]), codegen.Elements[int64](&c.Out[1])
 	if unsafe.Sizeof(U(0)) <= 4 && r.n >= wideDigits {
 		// Elements are computed from their keys, since loading them would be random access.
 		flip := uint64(0)
@@ -524,12 +524,12 @@ func searchSorted[U bitsOf](c *device.Call) error {
 	sorted, x := &c.Args[0], &c.Args[1]
 	o := orderOf(sorted.DType)
 	n := sorted.Shape[len(sorted.Shape)-1]
-	queries := elements[U](x)
+	queries := codegen.Elements[U](x)
 	if len(queries) == 0 {
 		return nil
 	}
 	if n == 0 {
-		clear(elements[int64](&c.Out[0]))
+		clear(codegen.Elements[int64](&c.Out[0]))
 		return nil
 	}
 	each := len(queries) // that go into the same row
@@ -539,23 +539,23 @@ func searchSorted[U bitsOf](c *device.Call) error {
 	scratch := c.Stream.Alloc(8 * sorted.Size())
 	defer c.Stream.Free(scratch)
 	keys := unsafe.Slice((*uint64)(scratch.Host()), sorted.Size())
-	for i, e := range elements[U](sorted) {
+	for i, e := range codegen.Elements[U](sorted) {
 		keys[i] = o.key(uint64(e) << o.shift)
 	}
 	guesses := make([]guess[U], sorted.Size()/n)
 	if o.float && unsafe.Sizeof(U(0)) >= 4 && n >= 8 && each >= 4*n {
 		for i := range guesses {
-			guesses[i] = guessOf(elements[U](sorted)[i*n:][:n])
+			guesses[i] = guessOf(codegen.Elements[U](sorted)[i*n:][:n])
 		}
 	}
 	right := c.Node.Attrs.(op.Search).Right
-	places := elements[int64](&c.Out[0])
+	places := codegen.Elements[int64](&c.Out[0])
 	par.Run(len(queries), 1<<12, 0, func(_, begin, end int) {
 		for i := begin; i < end; {
 			if g := guesses[i/each]; g.even {
 				to := min(end, (i/each+1)*each)
 				found := places[i:to]
-				g.search(found, queries[i:to], elements[U](sorted)[i/each*n:][:n], right)
+				g.search(found, queries[i:to], codegen.Elements[U](sorted)[i/each*n:][:n], right)
 				for j, at := range found {
 					if at >= 0 {
 						continue
@@ -566,17 +566,17 @@ func searchSorted[U bitsOf](c *device.Call) error {
 							continue
 						}
 					}
-					found[j] = int64(below(keys[i/each*n:][:n], [together]uint64{k, k, k, k})[0])
+					found[j] = int64(below(keys[i/each*n:][:n], [atOnce]uint64{k, k, k, k})[0])
 				}
 				i = to
 				continue
 			}
-			m := min(together, end-i)
+			m := min(atOnce, end-i)
 			if i/each != (i+m-1)/each {
 				m = 1
 			}
-			var k [together]uint64
-			var last [together]bool // nothing is above it
+			var k [atOnce]uint64
+			var last [atOnce]bool // nothing is above it
 			for j := range m {
 				k[j] = o.key(uint64(queries[i+j]) << o.shift)
 				if right {
@@ -650,10 +650,13 @@ func between(lo, v, hi float64, orEqual bool) bool {
 	return lo < v && v <= hi
 }
 
+// atOnce is the number of keys that are searched for at once.
+const atOnce = 4
+
 // below returns for each of k the number of keys in a sorted row that are below it. It requires
 // that row is not empty. Four searches run interleaved, since one alone would wait for its
 // loads.
-func below(row []uint64, k [together]uint64) [together]int {
+func below(row []uint64, k [atOnce]uint64) [atOnce]int {
 	p := unsafe.Pointer(unsafe.SliceData(row))
 	at := func(i int) uint64 { return *(*uint64)(unsafe.Add(p, i*8)) }
 	var a, b, c, d int
@@ -667,7 +670,7 @@ func below(row []uint64, k [together]uint64) [together]int {
 		a, b, c, d = a+half&-int(i), b+half&-int(j), c+half&-int(l), d+half&-int(m)
 		left -= half
 	}
-	return [together]int{a, b, c, d}
+	return [atOnce]int{a, b, c, d}
 }
 
 func searchSortedIn(c *device.Call) error {
@@ -685,8 +688,8 @@ func searchSortedIn(c *device.Call) error {
 // runs marks the first element of each run of equal elements in a sorted row; NaN equals NaN. It
 // also writes the number of its run for each element, at the element's index before the sort.
 func runs[U bitsOf](c *device.Call) error {
-	sorted, places := elements[U](&c.Args[0]), elements[int64](&c.Args[1])
-	first, number := elements[bool](&c.Out[0]), elements[int64](&c.Out[1])
+	sorted, places := codegen.Elements[U](&c.Args[0]), codegen.Elements[int64](&c.Args[1])
+	first, number := codegen.Elements[bool](&c.Out[0]), codegen.Elements[int64](&c.Out[1])
 	o := orderOf(c.Args[0].DType)
 	clear(number)
 	run, before := int64(-1), uint64(0)
@@ -719,7 +722,7 @@ func runsIn(c *device.Call) error {
 
 // binCount counts how often each number occurs.
 func binCount(c *device.Call) error {
-	counts, x := elements[int64](&c.Out[0]), elements[int64](&c.Args[0])
+	counts, x := codegen.Elements[int64](&c.Out[0]), codegen.Elements[int64](&c.Args[0])
 	refuse := func(k int64, i int) error {
 		if k < 0 {
 			return array.Errorf("bincount", "", "takes integers that are not negative, got %d", k)

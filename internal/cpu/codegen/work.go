@@ -44,3 +44,6 @@ func Ptr(v *array.View) unsafe.Pointer {
 	}
 	return v.Ptr()
 }
+
+// Elements returns the elements of a contiguous array.
+func Elements[T any](v *array.View) []T { return unsafe.Slice((*T)(Ptr(v)), v.Size()) }

@@ -15,6 +15,7 @@ import (
 	"weft/internal/cpu/index"
 	"weft/internal/cpu/pooling"
 	"weft/internal/cpu/product"
+	"weft/internal/cpu/running"
 	"weft/internal/cpu/tile"
 	"weft/internal/cpu/transpose"
 	"weft/internal/jit"
@@ -160,6 +161,46 @@ func (c Call) MaxPoolPick(a Pool) { c.maxPoolGrad(a, pooling.Pick[float32], pool
 func (c Call) ArgExtreme(axis int, greatest bool) {
 	e := index.Extremes{ISA: c.ISA, Greatest: greatest, Contiguous: c.contiguous}
 	e.Find(unsafe.Slice((*int64)(codegen.Ptr(&c.Out[0])), c.Out[0].Size()), &c.Args[0], axis)
+}
+
+// ScanSum computes running sums along an axis, in reverse from its end. All is contiguous.
+func (c Call) ScanSum(axis int, reverse bool) {
+	x, y := &c.Args[0], &c.Out[0]
+	r := running.Along(y.Shape, axis, reverse)
+	switch y.DType {
+	case array.Float32:
+		running.FloatSums(c.ISA, r, codegen.Elements[float32](y), codegen.Elements[float32](x))
+	case array.Float64:
+		running.FloatSums(c.ISA, r, codegen.Elements[float64](y), codegen.Elements[float64](x))
+	default: // integers of 8 bytes, signed or not
+		r.IntSums(codegen.Elements[int64](y), codegen.Elements[int64](x))
+	}
+}
+
+// ScanProd computes running products along an axis. All is contiguous.
+func (c Call) ScanProd(axis int) {
+	x, y := &c.Args[0], &c.Out[0]
+	r := running.Along(y.Shape, axis, false)
+	switch y.DType {
+	case array.Float32:
+		running.Products[float32, float64](r, codegen.Elements[float32](y), codegen.Elements[float32](x))
+	case array.Float64:
+		running.Products[float64, float64](r, codegen.Elements[float64](y), codegen.Elements[float64](x))
+	default:
+		running.Products[int64, int64](r, codegen.Elements[int64](y), codegen.Elements[int64](x))
+	}
+}
+
+// Recurrence computes x[i] + a[i]*y[i-1] along an axis of the arguments x and a, in reverse
+// x[i] + a[i+1]*y[i+1]. All is contiguous.
+func (c Call) Recurrence(axis int, reverse bool) {
+	x, a, y := &c.Args[0], &c.Args[1], &c.Out[0]
+	r := running.Along(y.Shape, axis, reverse)
+	if y.DType == array.Float32 {
+		running.Recur(r, codegen.Elements[float32](y), codegen.Elements[float32](x), codegen.Elements[float32](a))
+	} else {
+		running.Recur(r, codegen.Elements[float64](y), codegen.Elements[float64](x), codegen.Elements[float64](a))
+	}
 }
 
 // IndexSelect selects entries of the first argument along an axis by the indices in the second.
