@@ -73,6 +73,31 @@ func savedCases() (cases []savedCase, momentum map[string]*weft.Tensor) {
 	}, map[string]*weft.Tensor{"v": v, "w.fast": w}
 }
 
+// savedMisuse calls a package with wrong lengths, and from several goroutines at once.
+const savedMisuse = `
+	message := func(f func()) {
+		defer func() { fmt.Println(recover()) }()
+		f()
+	}
+	message(func() { mean.Mean(make([]float32, 1), make([]float32, 4), make([]float32, 3), 4) })
+	message(func() { mean.Mean(nil, nil, nil, -1) })
+	x, y, z := wave(50000), make([]float32, 1), make([]float32, 50000)
+	mean.Mean(y, z, x, len(x))
+	var all sync.WaitGroup
+	var other atomic.Int64
+	for range 16 {
+		all.Go(func() {
+			y1, z1 := make([]float32, 1), make([]float32, 50000)
+			mean.Mean(y1, z1, x, len(x))
+			if y[0] != y1[0] || z[49999] != z1[49999] {
+				other.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	fmt.Println(other.Load(), "of 16 goroutines differ")
+`
+
 // bitsOf prints the bits of elements.
 func bitsOf(x []float32) string {
 	var s strings.Builder
@@ -133,7 +158,9 @@ func TestBuildSaved(t *testing.T) {
 			want.WriteString(bitsOf(weft.Data[float32](weights["v"])) + "\n" + bitsOf(weft.Data[float32](weights["w.fast"])) + "\n")
 		}
 	}
-	main := "package main\n\nimport (\n\t\"fmt\"\n\t\"math\"\n\n" + imports.String() + `)
+	calls.WriteString(savedMisuse)
+	want.WriteString("mean: Mean: x has 3 elements, want 4: float32[n]\nmean: Mean: n is -1, a negative length\n0 of 16 goroutines differ\n")
+	main := "package main\n\nimport (\n\t\"fmt\"\n\t\"math\"\n\t\"sync\"\n\t\"sync/atomic\"\n\n" + imports.String() + `)
 
 func wave(n int) []float32 {
 	x := make([]float32, n)
