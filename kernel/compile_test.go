@@ -89,3 +89,34 @@ func I64(a kernel.Near1[int64]) int64 { return a.At(1) - a.At(-1) }
 		}
 	}
 }
+
+// A kernel whose offsets are not constant reads beyond the view that it gets. Rules move that view
+// neither into the parts of a joint array nor below what computes the array.
+func TestCompiledStencilsOfViews(t *testing.T) {
+	wide := kernel.MustParse(sliceSource).Func("Wide")
+	valid := func(x *weft.Tensor) *weft.Tensor {
+		return wide.Stencil(x, 3, kernel.StencilOpts{Border: kernel.Valid, Neighborhood: [][2]int{{-3, 3}}})
+	}
+	filled := func(x *weft.Tensor) *weft.Tensor {
+		return wide.Stencil(x, 3, kernel.StencilOpts{Border: kernel.Fill, Neighborhood: [][2]int{{-3, 3}}})
+	}
+	join := func(x ...*weft.Tensor) *weft.Tensor { return weft.Cat(x, 0) }
+	a, b := weft.FromSlice(wave(10), 10), weft.FromSlice(wave(30)[20:], 10)
+	for name, f := range map[string]func(a, b *weft.Tensor) *weft.Tensor{
+		"joint":        func(a, b *weft.Tensor) *weft.Tensor { return filled(join(a, b).Slice(weft.Range(2, 18))) },
+		"joint, cut":   func(a, b *weft.Tensor) *weft.Tensor { return valid(join(a.Mul(2), b.Exp())).Slice(weft.Range(0, 5)) },
+		"elementwise":  func(a, _ *weft.Tensor) *weft.Tensor { return valid(a.Mul(2).Slice(weft.Range(1, 9)).Add(1)) },
+		"constant":     func(_, b *weft.Tensor) *weft.Tensor { return valid(join(weft.FullOf(weft.Float64, 2, 30), b)) },
+		"padded":       func(a, b *weft.Tensor) *weft.Tensor { return valid(join(a, b).Pad(0, 4, 3)).Slice(weft.Range(2, 3)) },
+		"backwards":    func(a, b *weft.Tensor) *weft.Tensor { return valid(join(a, b).Flip(0)).Slice(weft.Range(5, 7)) },
+		"transposed":   func(a, _ *weft.Tensor) *weft.Tensor { return valid(a.Exp().Reshape(5, 2).Transpose(0, 1).Flatten(0)) },
+		"repeated":     func(_, b *weft.Tensor) *weft.Tensor { return valid(b.Exp().Expand(3, 10).Reshape(30)) },
+		"sum of stack": func(a, b *weft.Tensor) *weft.Tensor { return valid(weft.Stack([]*weft.Tensor{a, b.Mul(2)}, 1).Sum(1)) },
+	} {
+		want := f(a, b)
+		got, err := weft.Compile(f).Call(a, b)
+		if err != nil || weft.Digest(got) != weft.Digest(want) {
+			t.Errorf("%s: %v, want %v: %v", name, got, want, err)
+		}
+	}
+}

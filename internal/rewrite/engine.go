@@ -43,6 +43,10 @@ type Context struct {
 	last     product
 	sum      total // what was last asked for
 
+	// framed are views beyond which a kernel reads: what they are cut out of is part of the
+	// kernel's argument, so that they stay as they are.
+	framed map[*ir.Node]bool
+
 	functions map[*op.Function]*op.Function // of loops and branches, rewritten
 	makers    makers
 }
@@ -79,6 +83,7 @@ func (c *Context) take(outs []*ir.Node) []*ir.Node {
 	}
 	c.grow(nodes)
 	c.budget(nodes)
+	c.frame(old, reach)
 	all := make([]*ir.Node, 0, room) // arguments of all nodes
 	for id, need := range reach {
 		if !need {
@@ -186,8 +191,36 @@ func (c *Context) budget(n int) {
 	}
 }
 
+// frame finds the views beyond which kernels read.
+func (c *Context) frame(nodes []*ir.Node, reach []bool) {
+	for id, need := range reach {
+		if !need || nodes[id].Op != op.Kernel {
+			continue
+		}
+		for i, a := range nodes[id].Args {
+			if op.SeenBy(nodes[id], i) != op.Near {
+				continue
+			}
+			for ; op.Of(a) != nil && op.Of(a).Class == op.View; a = a.Args[0] {
+				if c.framed == nil {
+					c.framed = map[*ir.Node]bool{}
+				}
+				c.framed[a] = true
+			}
+		}
+	}
+}
+
 // copy is n with other arguments.
 func (c *Context) copy(n *ir.Node, args []*ir.Node) *ir.Node {
+	m := c.plainCopy(n, args)
+	if c.framed[n] {
+		c.framed[m] = true
+	}
+	return m
+}
+
+func (c *Context) plainCopy(n *ir.Node, args []*ir.Node) *ir.Node {
 	if n.Results != nil {
 		return c.g.Several(n.Op, n.Attrs, n.Results, args...)
 	}
@@ -323,7 +356,7 @@ func (c *Context) try(n *ir.Node) *ir.Node {
 
 // tryAll returns what the first of some rules that applies makes of n, nil if none does.
 func (c *Context) tryAll(numbers []int32, n *ir.Node) *ir.Node {
-	if len(numbers) == 0 {
+	if len(numbers) == 0 || c.framed[n] {
 		return nil
 	}
 	start := time.Since(c.start)
