@@ -106,6 +106,16 @@ func TestProgramRefusesReachOutOfMemory(t *testing.T) {
 	}
 }
 
+// TestProgramRefusesLengthsThatOverflow calls with a length that makes arrays of 0 elements by overflow.
+func TestProgramRefusesLengthsThatOverflow(t *testing.T) {
+	defer func() {
+		if e, ok := recover().(*aot.Error); !ok || e.Op != "linear.Linear" {
+			t.Errorf("it panics with %v", e)
+		}
+	}()
+	linear().Run(true, []int{1 << 62}, aot.Of([]float32{}), aot.Of([]float32{}))
+}
+
 // TestProgramInGoroutines runs plans of several lengths at the same time.
 func TestProgramInGoroutines(t *testing.T) {
 	p := linear()

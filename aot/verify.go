@@ -1,7 +1,7 @@
 package aot
 
 import (
-	"slices"
+	"math"
 
 	"weft/internal/array"
 )
@@ -9,12 +9,20 @@ import (
 // line is the alignment of parts of temporary memory.
 const line = 64
 
+// maxSize is the number of elements of the largest array: products of a few more lengths do not overflow.
+const maxSize = math.MaxInt32
+
 // verify returns an error if a step of a plan would reach out of its memory: numbers of plans are
 // expressions of the free lengths, which were found for others. It places the parts.
 func (p *Program) verify(plan *Plan) error {
 	plan.parts = make([]int, len(plan.Parts)+1)
 	for i, n := range plan.Parts {
 		plan.parts[i+1] = plan.parts[i] + (max(n, 0)+line-1)&^(line-1)
+	}
+	for i := range plan.Arrays {
+		if n := plan.Arrays[i].Size; n < 0 || n > maxSize {
+			return p.refused()
+		}
 	}
 	for i := range plan.Steps {
 		s := &plan.Steps[i]
@@ -32,12 +40,14 @@ func (p *Program) verify(plan *Plan) error {
 	return nil
 }
 
-// Divides panics with an *[Error] if a length, which is that of text in program, is negative or no multiple
-// of a number.
+// Divides panics with an *[Error] if a length, which is that of text in program, is negative, more than
+// 2^31-1, or no multiple of a number.
 func Divides(program, text string, n, by int) {
 	switch {
 	case n < 0:
 		array.Failf(program, text, "is %d, a negative length", n)
+	case n > maxSize:
+		array.Failf(program, text, "is %d, %d is the most", n, maxSize)
 	case n%by != 0:
 		array.Failf(program, text, "is %d, want a multiple of %d", n, by)
 	}
@@ -72,8 +82,12 @@ func (p *Program) inside(plan *Plan, v *View) bool {
 	if !ok || len(v.Shape) != len(v.Strides) {
 		return false
 	}
-	if slices.Min(append([]int{0}, v.Shape...)) < 0 {
-		return false
+	size := 1
+	for _, n := range v.Shape {
+		if n < 0 || n > math.MaxInt32 || size > maxSize {
+			return false
+		}
+		size *= n
 	}
 	w := array.View{DType: d, Offset: v.Offset, Shape: v.Shape, Strides: v.Strides}
 	low, high := w.Span()
