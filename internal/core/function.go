@@ -227,66 +227,6 @@ func (c *CompiledFunc) record(g *Supplied, sig signature, f body, apart parting)
 	return e
 }
 
-// arguments makes abstract tensors for the arguments of a call.
-func (tr *Trace) arguments(g *Supplied, sig signature) []*Tensor {
-	stores := make([]*array.Storage, len(g.Tensors))
-	out := make([]*Tensor, len(g.Tensors))
-	if len(g.Tensors) > 0 {
-		tr.place(g.Tensors[0].v.Store.Device)
-	}
-	shift := make([]int, len(g.Tensors)) // of the offset
-	for i, t := range g.Tensors {
-		if n := t.v.Store.Device; n != tr.Device {
-			array.Failf("compile", "", "arguments are on different devices, %s and %s: On moves a tensor", device.Get(tr.Device).Name(), device.Get(n).Name())
-		}
-		if k := sig.tensors[i].same; k >= 0 {
-			stores[i], shift[i] = stores[k], shift[k]
-		} else {
-			at := block(&t.v, false)
-			for j := i + 1; j < len(g.Tensors); j++ {
-				if sig.tensors[j].same != i {
-					continue
-				}
-				o := &g.Tensors[j].v
-				if o.DType != at.DType {
-					array.Failf("compile", "", "arguments %d and %d are views of the same memory with different element types", i, j)
-				}
-				l, h := o.Span()
-				lo, hi := at.Span()
-				if l != h && (l < lo || h > hi) {
-					lo, hi = min(lo, l), max(hi, h)
-					at = array.View{Store: at.Store, DType: at.DType, Offset: lo, Shape: []int{hi - lo}, Strides: []int{1}}
-				}
-			}
-			stores[i], shift[i] = tr.Storage(t.v.Store.Bytes), at.Offset
-			s := Source{Kind: FromArgument, Index: i, At: at}
-			s.At.Store, s.At.Offset = stores[i], 0
-			tr.args[t.v.Store] = stores[i]
-			tr.Input(s)
-			// Where the elements are from the first of the argument's.
-			tr.Sources[len(tr.Sources)-1].At.Offset = at.Offset - t.v.Offset
-			tr.cells[stores[i]].at.Offset = 0
-		}
-		a := &Tensor{v: array.View{Store: stores[i], DType: t.v.DType, Offset: t.v.Offset - shift[i], Shape: t.v.Shape, Strides: t.v.Strides}}
-		switch k := sig.tensors[i].twin; {
-		case k >= 0: // the same leaf again
-			a.hist = out[k].hist
-		case sig.tensors[i].leaf:
-			a.RequireGrad()
-			l := t.Node().Leaf
-			a.hist.Sparse.Store(l.Sparse.Load())
-			func() {
-				l.Mu.Lock()
-				defer l.Mu.Unlock()
-				tr.Aside(l.Fill)
-				a.hist.Grad = l.Grad // the function adds to this gradient
-			}()
-		}
-		out[i] = a
-	}
-	return out
-}
-
 // finish collects the outputs of the graph, which are results, writes and gradients, and their layouts.
 func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 	if tr.Refused != nil {
@@ -366,6 +306,7 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 		}
 	}
 	e.calls = callsHost(e.Outs)
+	tr.checkArguments()
 	if tr.shared != 0 && e.writes {
 		array.Failf("compile", "", "an argument shares its memory with a tensor that the function captures, and the function writes%s: capture it or give it, not both", At(tr.shared))
 	}

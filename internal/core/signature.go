@@ -19,7 +19,7 @@ type argument struct {
 	leaf           bool
 	shape, strides []int
 	same           int // the index of an earlier argument in the same memory, or -1
-	offset         int // the elements from the start of that argument to the start of this one
+	offset         int // the bytes from the start of that argument to the start of this one
 	twin           int // the index of an earlier argument that is the same leaf, or -1
 }
 
@@ -96,6 +96,11 @@ func sameMemory(ts []*Tensor, i int) int {
 	return -1
 }
 
+// offsetBetween returns the number of bytes from the start of t to the start of u, in the same memory.
+func offsetBetween(t, u *Tensor) int {
+	return u.v.Offset*u.v.DType.Size() - t.v.Offset*t.v.DType.Size()
+}
+
 // leaf reports whether t is a leaf that requires a gradient.
 func (t *Tensor) leaf() bool {
 	if t.hist == nil {
@@ -123,7 +128,7 @@ func (g *Supplied) signature(noGrad bool) signature {
 	for i, t := range g.Tensors {
 		a := argument{dtype: t.v.DType, device: t.v.Store.Device, leaf: t.leaf(), shape: t.v.Shape, strides: t.v.Strides, same: sameMemory(g.Tensors, i)}
 		if a.same >= 0 {
-			a.offset = t.v.Offset - g.Tensors[a.same].v.Offset
+			a.offset = offsetBetween(g.Tensors[a.same], t)
 		}
 		a.twin = sameLeaf(g.Tensors, i, a.same)
 		s.tensors = append(s.tensors, a)
@@ -143,7 +148,7 @@ func (s *signature) fits(g *Supplied) bool {
 			return false
 		}
 		same := sameMemory(g.Tensors, i)
-		if a.same != same || same >= 0 && a.offset != t.v.Offset-g.Tensors[same].v.Offset || a.twin != sameLeaf(g.Tensors, i, same) {
+		if a.same != same || same >= 0 && a.offset != offsetBetween(g.Tensors[same], t) || a.twin != sameLeaf(g.Tensors, i, same) {
 			return false
 		}
 	}

@@ -40,23 +40,24 @@ type Trace struct {
 	windows map[windowKey]windowOn
 	from    []origin // by node
 
-	Sources   []Source           // inputs, by number
-	Numbers   int                // given anew by each call
-	tight     bool               // captured memory ends with the tensor that is first seen in it
-	apart     bool               // the graph is saved: it must not depend on what sizes are multiples of
-	Callee    bool               // the trace is of a function that others run: draws are arguments of it
-	drawn     []Drawing          // by it
-	drew      map[*Generator]int // unless nil, calls leave generators where they are: the draws so far
-	Host      []func(nums []exec.Number) (undo func())
-	live      []liveNumbers // what Host does
-	Undo      []func()
-	Leaves    []*leafState
-	byLeaf    map[*History]*leafState
-	held      []lock.Held                       // locks of leaves
-	args      map[*array.Storage]*array.Storage // of arguments: their stand-ins
-	constants []constant                        // constants that are not scalars, all with different elements
-	literals  map[*array.Storage]bool           // memory of arrays that the traced function made of Go values
-	shared    uintptr                           // the line that captured the memory of an argument, if one did
+	Sources    []Source           // inputs, by number
+	Numbers    int                // given anew by each call
+	tight      bool               // captured memory ends with the tensor that is first seen in it
+	apart      bool               // the graph is saved: it must not depend on what sizes are multiples of
+	Callee     bool               // the trace is of a function that others run: draws are arguments of it
+	drawn      []Drawing          // by it
+	drew       map[*Generator]int // unless nil, calls leave generators where they are: the draws so far
+	Host       []func(nums []exec.Number) (undo func())
+	live       []liveNumbers // what Host does
+	Undo       []func()
+	Leaves     []*leafState
+	byLeaf     map[*History]*leafState
+	held       []lock.Held                       // locks of leaves
+	args       map[*array.Storage]*array.Storage // of arguments: their stand-ins
+	argSources []*argSource                      // the memory of arguments
+	constants  []constant                        // constants that are not scalars, all with different elements
+	literals   map[*array.Storage]bool           // memory of arrays that the traced function made of Go values
+	shared     uintptr                           // the line that captured the memory of an argument, if one did
 }
 
 // An origin is where a node comes from: the user's line, and the operation that it wrote.
@@ -69,7 +70,7 @@ type origin struct {
 // A Source says where a call finds an input.
 type Source struct {
 	Kind  sourceKind
-	At    array.View // of the elements that are read: in order, without gaps
+	At    array.View // of the elements that are read, in the order of memory
 	Index int        // of the argument
 	leaf  *leafState // whose gradient it is
 	PC    uintptr    // of the line that captured it
@@ -89,7 +90,7 @@ const (
 
 // cell stands for a storage during a trace: node is the value that the memory would hold now.
 type cell struct {
-	at       array.View // which elements of the storage: in order, without gaps
+	at       array.View // which elements of the storage, in order; with gaps only as [nested] allows
 	node     *ir.Node   // their value, nil: undefined
 	seen     map[string]*ir.Node
 	source   int // -1: none

@@ -237,7 +237,12 @@ func (tr *Trace) windowIn(c *cell, v *array.View) op.StridedWindow {
 	if v.DType != c.at.DType {
 		array.Failf("compile", "", "a view, %s of memory that the function uses as %s%s: in a compiled function memory has one element type, so pass a Clone of one of the two", v.DType, c.at.DType, Here())
 	}
-	if lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {
+	if !c.at.Contiguous() {
+		if w, ok := windowWithin(&c.at, v); ok {
+			return w
+		}
+	}
+	if !c.at.Contiguous() || lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {
 		array.Failf("compile", "", "a window, %s from element %d, that is not part of what the trace knows of its memory%s: use the array that it is part of", array.TypeString(v.DType, v.Shape), v.Offset, Here())
 	}
 	return op.StridedWindow{Offset: v.Offset - c.at.Offset, Shape: v.Shape, Strides: v.Strides}
@@ -280,6 +285,11 @@ func (tr *Trace) write(v *array.View, n *ir.Node) {
 	if c.detached {
 		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or WithoutGrad gave%s: Clone it", Here())
 	}
+	if c.at.Same(v) {
+		c.set(n)
+		c.part = nil
+		return
+	}
 	switch z, part := partOf(v, c.at.DType); part {
 	case op.Real:
 		tr.write(&z, op.Apply(op.Complex, nil, n, op.Apply(op.Imag, nil, tr.Value(&z))))
@@ -299,6 +309,7 @@ func (tr *Trace) write(v *array.View, n *ir.Node) {
 	old := tr.Value(&c.at)
 	first := !c.Written
 	c.set(op.Apply(op.Put, a, old, n))
+	a = op.StridedWindow{Offset: v.Offset - c.at.Offset, Shape: v.Shape, Strides: v.Strides} // of memory
 	switch {
 	case slices.ContainsFunc(c.part, func(b op.StridedWindow) bool { return bytes.Equal(a.AppendKey(nil), b.AppendKey(nil)) }):
 	case (first || c.part != nil) && len(c.part) < MaxWindows && !c.at.DType.Half(): // kernels may make NaNs of halves quiet that they only move

@@ -50,9 +50,11 @@ func (b *planner) intoInput() {
 		if array.Equal(o.Strides, b.ins[i].Strides) && at >= 0 && (last[i] < at || last[i] == at && b.p.Steps[at].inPlace(i, own)) {
 			becomes[own] = i
 		} else {
-			t := b.temp(o.DType, o.Shape)
+			v := o.view()
+			_, span := v.Span()
+			t := b.temp(o.DType, []int{span})
 			becomes[own] = t.Slot
-			b.copy(Operand{Slot: i, DType: o.DType, Shape: o.Shape, Strides: b.ins[i].Strides}, t)
+			b.copy(Operand{Slot: i, DType: o.DType, Shape: o.Shape, Strides: b.ins[i].Strides}, t.with(v))
 		}
 		o.Slot, o.Strides = i, b.ins[i].Strides
 	}

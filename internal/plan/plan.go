@@ -215,6 +215,9 @@ func (b *planner) assign(dst []Sig) {
 		o := Operand{Slot: slot, DType: n.DType, Shape: n.Shape, Strides: array.RowMajor(n.Shape)}
 		if dst != nil && dst[i].Shape != nil {
 			o.Strides = dst[i].Strides
+			if v := o.view(); n.Op == op.Put && b.into != nil && b.into[i] >= 0 && !v.Contiguous() {
+				o.Strides = array.RowMajor(n.Shape) // which Put needs; intoInput copies it
+			}
 		}
 		b.p.Outs = append(b.p.Outs, o)
 		if at := b.info(n); at.dst == nil {
