@@ -577,8 +577,7 @@ func (u *graphUnit) files() (map[string][]byte, error) {
 		text.WriteString("\n" + gosource.Print(fmt.Sprint("kernel", k.Number), k.program, used))
 	}
 	helpers, imports := gosource.Helpers(used)
-	u.Source, u.Imports = helpers+text.String(), append(imports, "unsafe")
-	slices.Sort(u.Imports)
+	u.Source, u.Imports = helpers+text.String(), imports
 	base := u.Base()
 	texts := map[string]*template.Template{
 		".go": graphMain, "_kernels.go": graphKernels, "_state.go": graphStateText, "_run.go": graphRun, "_amd64.go": graphAMD64, "_other.go": graphOther, "_amd64.s": assembly, "_test.go": graphTest,

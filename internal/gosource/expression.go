@@ -34,12 +34,10 @@ func (w *printer) expression(in *loop.Ins) string {
 		if table.Type == loop.F64 {
 			u, bits = "uint64", "Float64frombits"
 		}
-		w.use("math")
 		return fmt.Sprintf("math.%s(%sTable%d[%s(%s)%%%d])", bits, w.name, in.Imm, u, w.names[in.A], len(table.Bits))
 	case loop.OpCvt:
 		return w.converted(in)
 	case loop.OpBits:
-		w.use("math")
 		x := w.names[in.A]
 		switch in.Type {
 		case loop.F32:
@@ -58,7 +56,6 @@ func (w *printer) expression(in *loop.Ins) string {
 		return fmt.Sprintf("%s(%s(%s))", w.use(from), w.use(to), w.names[in.A])
 	case loop.OpFma:
 		if in.Type == loop.F64 {
-			w.use("math")
 			return fmt.Sprintf("math.FMA(%s, %s, %s)", w.names[in.A], w.names[in.B], w.names[in.C])
 		}
 		return fmt.Sprintf("%s(%s, %s, %s)", w.use("fma32"), w.names[in.A], w.names[in.B], w.names[in.C])
@@ -81,7 +78,6 @@ func (w *printer) constant(t loop.Type, bits uint64) string {
 			x, size = float64(math.Float32frombits(uint32(bits))), 32
 		}
 		if x-x != 0 || x == 0 && bits != 0 { // no constant of Go
-			w.use("math")
 			return fmt.Sprintf("math.Float%dfrombits(%#x)", size, bits)
 		}
 		return fmt.Sprintf("%s(%s)", goTypes[t], strconv.FormatFloat(x, 'g', -1, size))
@@ -96,10 +92,8 @@ func (w *printer) fromBits(t loop.Type, word string) string {
 	case loop.B:
 		return fmt.Sprintf("uint8(%s) != 0", word)
 	case loop.F32:
-		w.use("math")
 		return fmt.Sprintf("math.Float32frombits(uint32(%s))", word)
 	case loop.F64:
-		w.use("math")
 		return fmt.Sprintf("math.Float64frombits(%s)", word)
 	}
 	return fmt.Sprintf("%s(%s)", goTypes[t], word)
@@ -113,7 +107,6 @@ func (w *printer) unary(in *loop.Ins, t string) string {
 	x := w.names[in.A]
 	bits := 8 * in.Type.Size()
 	if f := roundings[in.Op]; f != "" {
-		w.use("math")
 		if in.Type == loop.F32 {
 			return fmt.Sprintf("float32(math.%s(float64(%s)))", f, x)
 		}
@@ -127,7 +120,6 @@ func (w *printer) unary(in *loop.Ins, t string) string {
 		case loop.F32:
 			return w.use("abs32") + "(" + x + ")"
 		case loop.F64:
-			w.use("math")
 			return "math.Abs(" + x + ")"
 		}
 		return fmt.Sprintf("max(%s, -%s)", x, x)
@@ -139,13 +131,10 @@ func (w *printer) unary(in *loop.Ins, t string) string {
 	case loop.OpLogB:
 		return fmt.Sprintf("%s(%s)", w.use(fmt.Sprint("exponent", bits)), x)
 	case loop.OpPopCount:
-		w.use("bits")
 		return fmt.Sprintf("%s(bits.OnesCount%d(u%s(%s)))", t, bits, t, x)
 	case loop.OpLzCnt:
-		w.use("bits")
 		return fmt.Sprintf("%s(bits.LeadingZeros%d(u%s(%s)))", t, bits, t, x)
 	case loop.OpTzCnt:
-		w.use("bits")
 		return fmt.Sprintf("%s(bits.TrailingZeros%d(u%s(%s)))", t, bits, t, x)
 	}
 	panic("gosource: " + in.Op.String())
@@ -216,7 +205,6 @@ func (w *printer) binary(op loop.Op, t loop.Type, x, y string) string {
 	case loop.OpShrU:
 		return fmt.Sprintf("%s(%s(%s) >> %s(%s))", g, u, x, u, y)
 	case loop.OpRotL:
-		w.use("bits")
 		return fmt.Sprintf("%s(bits.RotateLeft%d(%s(%s), int(%s(%s)%%%d)))", g, bits, u, x, u, y, bits)
 	case loop.OpLtU:
 		return fmt.Sprintf("%s(%s) < %s(%s)", u, x, u, y)

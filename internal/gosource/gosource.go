@@ -46,7 +46,6 @@ type printer struct {
 func Print(name string, p *loop.Program, used map[string]bool) string {
 	w := &printer{p: p, name: name, used: used, names: make([]string, len(p.Ins)), results: map[loop.Value][]string{}, walked: make([]bool, len(p.Axes))}
 	w.users.Count(p)
-	used["unsafe"] = true
 	w.tables()
 	w.line("// %s computes %s.", name, describe(p.Name))
 	w.line("func %s(f *frame) {", name)
@@ -69,7 +68,10 @@ func Print(name string, p *loop.Program, used map[string]bool) string {
 	return w.text()
 }
 
-var identifier = regexp.MustCompile(`[a-z]\w*`)
+var (
+	identifier = regexp.MustCompile(`[a-z]\w*`)
+	qualified  = regexp.MustCompile(`\b(math|bits|unsafe)\.[A-Z]`) // a name of a package
+)
 
 // text joins the lines that are needed.
 func (w *printer) text() string {
@@ -90,7 +92,11 @@ func (w *printer) text() string {
 		}
 	}
 	slices.Reverse(kept)
-	return strings.Join(kept, "\n") + "\n"
+	text := strings.Join(kept, "\n") + "\n"
+	for _, m := range qualified.FindAllStringSubmatch(text, -1) {
+		w.used[m[1]] = true
+	}
+	return text
 }
 
 // describe returns the operations of a program's name on one line.
@@ -355,7 +361,6 @@ func (w *printer) identity(in *loop.Ins) string {
 	case r == loop.MinU:
 		return "-1"
 	case t.Float():
-		w.use("math")
 		return fmt.Sprintf("%s(math.Inf(%d))", goTypes[t], map[bool]int{true: 1, false: -1}[r == loop.Min])
 	case r == loop.Min:
 		return fmt.Sprintf("1<<%d - 1", bits-1)

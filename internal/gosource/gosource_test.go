@@ -96,7 +96,7 @@ func printed(t *testing.T, programs []*loop.Program, tasks []task) [][][]byte {
 		fmt.Fprintf(&list, "%s, ", name)
 	}
 	text, imports := gosource.Helpers(used)
-	src := "package main\n\nimport (\n\"unsafe\"\n"
+	src := "package main\n\nimport (\n"
 	for _, path := range imports {
 		src += fmt.Sprintf("%q\n", path)
 	}

@@ -100,5 +100,8 @@ func Helpers(used map[string]bool) (text string, imports []string) {
 	if want["bits"] {
 		imports = append(imports, "math/bits")
 	}
+	if want["unsafe"] {
+		imports = append(imports, "unsafe")
+	}
 	return b.String(), imports
 }
