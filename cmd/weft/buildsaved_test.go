@@ -67,6 +67,12 @@ func savedCases() (cases []savedCase, momentum map[string]*weft.Tensor) {
 		{"mean", []string{"x[n]"}, nil, [][]*weft.Tensor{{wave(20)}, {wave(0)}, {wave(1)}, {wave(2)}, {wave(100000)}}, [][]int{{20}, {0}, {1}, {2}, {100000}}, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Mul(x[0]).Mean(), x[0].Sub(x[0].Mean())}
 		}},
+		{"single", nil, nil, [][]*weft.Tensor{{wave(1)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Abs().Add(1).Sqrt()}
+		}},
+		{"nothing", []string{"x[n]"}, nil, [][]*weft.Tensor{{wave(20)}, {wave(0)}, {wave(1)}}, [][]int{{20}, {0}, {1}}, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Lt(x[0]).All().To(weft.Float32), x[0].Lt(x[0]).To(weft.Float32).Prod()}
+		}},
 		{"long", nil, nil, [][]*weft.Tensor{{wave(100000), wave(100000)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Mul(x[1]).Mean(), x[0].Tanh().Sub(x[1])}
 		}},

@@ -67,8 +67,10 @@ type graphStep struct {
 // A layout is the steps for some lengths.
 type layout struct {
 	Func    string
-	When    string   // the lengths for which it is, a Go condition; "" for all others
-	Refuses bool     // the program does not take these lengths
+	When    string // the lengths for which it is, a Go condition; "" for all others
+	Refuses bool   // the program does not take these lengths
+	at      []int  // what it fixes of the lengths: 0 and 1, -1 for those that are free
+	plan    *plan.Plan
 	Parts   []string // bytes of the parts of temporary memory
 	Slots   []string
 	Steps   []graphStep
@@ -117,7 +119,7 @@ func WriteGraph(p *saved.Program, o GraphOpts) (map[string][]byte, error) {
 	return u.files()
 }
 
-// maxFree is the number of lengths that may be free: each doubles the layouts.
+// maxFree is the number of lengths that may be free: each triples the layouts.
 const maxFree = 3
 
 // describe plans the program and describes what it does.
@@ -158,47 +160,97 @@ func (u *graphUnit) describe(p *saved.Program) error {
 	if err != nil {
 		return err
 	}
-	general.Func = "steps"
+	general.Func, general.plan = "steps", all[0].plan
 	if multiple {
-		for k, i := range z.free() {
-			if n := int64(p.Example[i]); n > 1 {
-				general.Divides = append(general.Divides, divide{u.Free[k], n})
-			}
-		}
+		general.Divides = append(general.Divides, u.multiples(z)...)
 	}
-	for z.ones = 1; z.ones < 1<<len(u.Free); z.ones++ {
-		if err := u.ones(z, all[0].plan); err != nil {
+	u.Layouts = []*layout{general}
+	for _, at := range special(len(u.Free)) {
+		z.at = at
+		if err := u.special(z); err != nil {
 			return err
 		}
 	}
-	u.Layouts = append(u.Layouts, general)
 	u.tests(all)
 	return nil
 }
 
-// ones adds the layout for lengths of 1, if it computes otherwise than the general one does for them:
-// which order a reduction has depends on which axes are longer than 1.
-func (u *graphUnit) ones(z sizing, general *plan.Plan) error {
-	var when []string
-	for i, name := range u.Free {
-		if z.ones>>i&1 != 0 {
-			when = append(when, name+" == 1")
+// multiples are the numbers that must divide the free lengths, for a program that takes multiples of its
+// example.
+func (u *graphUnit) multiples(z sizing) (all []divide) {
+	for k, i := range z.free() {
+		if n := int64(z.p.Example[i]); n > 1 && !z.fixes(k) {
+			all = append(all, divide{u.Free[k], n})
 		}
 	}
+	return all
+}
+
+// special lists what is fixed of a number of lengths: each is 0, 1 or free, which is -1, and one at least
+// is fixed. Those with fewer free lengths follow.
+func special(lengths int) (all [][]int) {
+	every := [][]int{nil}
+	for range lengths {
+		var longer [][]int
+		for _, l := range every {
+			for n := -1; n < 2; n++ {
+				longer = append(longer, append(slices.Clone(l), n))
+			}
+		}
+		every = longer
+	}
+	free := func(l []int) (n int) {
+		for _, x := range l {
+			if x < 0 {
+				n++
+			}
+		}
+		return n
+	}
+	slices.SortStableFunc(every, func(a, b []int) int { return free(b) - free(a) })
+	return every[1:]
+}
+
+// special adds the layout for lengths of 0 and 1, if it computes otherwise for them than the layout that
+// they have without it: which order a reduction has depends on which axes are longer than 1, and
+// reductions of nothing are constants.
+func (u *graphUnit) special(z sizing) error {
+	var when []string
+	for i, name := range u.Free {
+		if z.fixes(i) {
+			when = append(when, fmt.Sprintf("%s == %d", name, z.at[i]))
+		}
+	}
+	other := u.Layouts[slices.IndexFunc(u.Layouts, func(l *layout) bool { return l.takes(z.at) })]
 	all, multiple, err := z.trials()
 	l := &layout{Refuses: true}
 	switch {
-	case err != nil || multiple:
-	case computesLike(general, all[0].plan):
+	case err != nil && other.Refuses:
+		return nil
+	case err != nil:
+	case !other.Refuses && computesLike(other.plan, all[0].plan):
 		return nil
 	default:
 		if l, err = u.layout(z.p, newFitter(u.Free, all), all); err != nil {
 			return err
 		}
+		if l.plan = all[0].plan; multiple {
+			l.Divides = append(l.Divides, u.multiples(z)...)
+		}
 	}
-	l.Func, l.When = fmt.Sprint("steps", z.ones), strings.Join(when, " && ")
+	l.Func, l.When, l.at = fmt.Sprint("steps", len(u.Layouts)), strings.Join(when, " && "), z.at
 	u.Layouts = slices.Insert(u.Layouts, 0, l) // more conditions first
 	return nil
+}
+
+// takes reports that a layout is for lengths of which some are fixed.
+func (l *layout) takes(at []int) bool {
+	for i, n := range l.at {
+		if n >= 0 && n != at[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // graphReserved are names that the templates of graphs use, and Go's own that they need.

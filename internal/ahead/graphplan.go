@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -146,7 +145,7 @@ var trialValues = []int{1009, 6, 50, 17, 129, 4099, 11, 33, 700, 65, 20000, 5, 2
 type sizing struct {
 	p     *saved.Program
 	fixed []int // by length; -1: free
-	ones  int   // bits of free lengths that are 1
+	at    []int // by free length: 0 and 1, -1 for any; nil: all are any
 }
 
 // free returns the numbers of the lengths that are free.
@@ -158,6 +157,9 @@ func (z sizing) free() (list []int) {
 	}
 	return list
 }
+
+// fixes reports a free length that is 0 or 1.
+func (z sizing) fixes(free int) bool { return z.at != nil && z.at[free] >= 0 }
 
 // plan plans the program for the free lengths.
 func (z sizing) plan(free []int) (*trial, error) {
@@ -176,9 +178,14 @@ func (z sizing) plan(free []int) (*trial, error) {
 // with multiples of its example.
 func (z sizing) trials() (all []*trial, multiple bool, err error) {
 	list := z.free()
-	vary := len(list) - bits.OnesCount(uint(z.ones))
+	vary := 0
+	for k := range list {
+		if !z.fixes(k) {
+			vary++
+		}
+	}
 	if vary == 0 {
-		t, err := z.plan(slices.Repeat([]int{1}, len(list)))
+		t, err := z.plan(z.at)
 		return []*trial{t}, false, err
 	}
 	want := monomials(vary) + 4
@@ -188,7 +195,8 @@ func (z sizing) trials() (all []*trial, multiple bool, err error) {
 		for at := range want {
 			free := make([]int, len(list))
 			for k, i := range list {
-				if free[k] = 1; z.ones>>k&1 != 0 {
+				if z.fixes(k) {
+					free[k] = z.at[k]
 					continue
 				}
 				free[k] = trialValues[(at*(1+2*k)+5*k)%len(trialValues)]
@@ -284,14 +292,14 @@ func computesLike(p, q *plan.Plan) bool {
 	return true
 }
 
-// operations lists what a program does apart from where its numbers come from.
+// operations lists what a program does apart from its scalars.
 func operations(p *loop.Program) (list []loop.Ins) {
 	p.Walk(p.Body, func(_ loop.Value, in *loop.Ins) {
 		x := loop.Ins{Op: in.Op, Type: in.Type}
 		switch in.Op {
-		case loop.OpConst, loop.OpScalar:
+		case loop.OpScalar:
 			return
-		case loop.OpReduce, loop.OpCvt, loop.OpRound:
+		case loop.OpReduce, loop.OpCvt, loop.OpRound, loop.OpConst:
 			x.Imm = in.Imm
 		}
 		list = append(list, x)
