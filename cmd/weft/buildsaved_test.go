@@ -67,6 +67,9 @@ func savedCases() (cases []savedCase, momentum map[string]*weft.Tensor) {
 		{"mean", []string{"x[n]"}, nil, [][]*weft.Tensor{{wave(20)}, {wave(0)}, {wave(1)}, {wave(2)}, {wave(100000)}}, [][]int{{20}, {0}, {1}, {2}, {100000}}, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Mul(x[0]).Mean(), x[0].Sub(x[0].Mean())}
 		}},
+		{"names", []string{"steps[type 3]", "weight.0[type 3]"}, nil, [][]*weft.Tensor{{wave(20, 3), wave(20, 3)}}, [][]int{{20}}, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Mul(x[1]).Sum(1)}
+		}},
 		{"single", nil, nil, [][]*weft.Tensor{{wave(1)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Abs().Add(1).Sqrt()}
 		}},

@@ -253,21 +253,6 @@ func (l *layout) takes(at []int) bool {
 	return true
 }
 
-// graphReserved are names that the templates of graphs use, and Go's own that they need.
-var graphReserved = []string{"vector", "slot", "wants", "divides", "kernels", "constant", "run", "unsafe", "math", "uint64", "float32", "float64", "int", "copy", "temporary", "take", "memory", "state", "plain", "numbers",
-	"t", "at", "random", "number", "same", "lengths", "len", "make", "range", "panic", "bits", "embed", "memoryOf", "fmt", "init", "_", "true", "false", "nil", "aot", "program"}
-
-// unused returns a name that is no other parameter, nor one of the package's.
-func (u *graphUnit) unused(name string) string {
-	taken := func(name string) bool {
-		return token.IsKeyword(name) || slices.Contains(graphReserved, name) || slices.Contains(u.Free, name) || slices.ContainsFunc(u.All(), func(a argument) bool { return a.Name == name })
-	}
-	for taken(name) {
-		name += "_"
-	}
-	return name
-}
-
 // goElement is the Go type of elements of d.
 func goElement(d array.DType) string {
 	switch d {
@@ -544,7 +529,7 @@ func (u *graphUnit) step(f *fitter, all []*trial, i int) (s graphStep, err error
 			}
 			o.Around = append(o.Around, by)
 			if by != "0" {
-				at += fmt.Sprintf(" + a%d*%s", a, by)
+				at += fmt.Sprintf(" + around%d*%s", a, by)
 			}
 		}
 		s.Binds = append(s.Binds, o)

@@ -48,7 +48,7 @@ func {{.Func}}(vector bool, {{$.StepParams}}{{$.Params}}) {
 {{range $i, $s := .Slots}}{{if $s}}		{{$i}}: {{$s}},
 {{end}}{{end}}	}
 {{end}}{{range .Steps}}	// {{.Does}}
-{{range $i, $n := .Around}}	for a{{$i}} := range {{$n}} {
+{{range $i, $n := .Around}}	for around{{$i}} := range {{$n}} {
 {{end}}	kernels[{{.Kernel}}].launch(vector, []uint64{ {{.WordList}} }, []place{ {{.PlaceList}} })
 {{range .Around}}	}
 {{end}}{{end}}}
