@@ -107,6 +107,28 @@ const savedMisuse = `
 	fmt.Println(other.Load(), "of 16 goroutines differ")
 `
 
+// savedHelpers are functions of the program that calls the packages: inputs as wave makes them, and the
+// bits of results.
+const savedHelpers = `
+func wave(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i*i))) * 3
+	}
+	return x
+}
+
+func show(name string, all ...[]float32) {
+	for _, x := range all {
+		fmt.Print(name)
+		for _, v := range x {
+			fmt.Printf("%08x", math.Float32bits(v))
+		}
+		fmt.Println()
+	}
+}
+`
+
 // bitsOf prints the bits of elements.
 func bitsOf(x []float32) string {
 	var s strings.Builder
@@ -169,28 +191,7 @@ func TestBuildSaved(t *testing.T) {
 	}
 	calls.WriteString(savedMisuse)
 	want.WriteString("mean: Mean: x has 3 elements, want 4: float32[n]\nmean: Mean: n is -1, a negative length\n0 of 16 goroutines differ\n")
-	main := "package main\n\nimport (\n\t\"fmt\"\n\t\"math\"\n\t\"sync\"\n\t\"sync/atomic\"\n\n" + imports.String() + `)
-
-func wave(n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(math.Sin(float64(i*i))) * 3
-	}
-	return x
-}
-
-func show(name string, all ...[]float32) {
-	for _, x := range all {
-		fmt.Print(name)
-		for _, v := range x {
-			fmt.Printf("%08x", math.Float32bits(v))
-		}
-		fmt.Println()
-	}
-}
-
-func main() {
-` + calls.String() + "}\n"
+	main := "package main\n\nimport (\n\t\"fmt\"\n\t\"math\"\n\t\"sync\"\n\t\"sync/atomic\"\n\n" + imports.String() + ")\n" + savedHelpers + "\nfunc main() {\n" + calls.String() + "}\n"
 	for name, text := range map[string]string{"go.mod": "module built\n\ngo 1.26\n", "main.go": main} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

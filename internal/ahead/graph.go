@@ -243,7 +243,7 @@ func (u *graphUnit) special(z sizing) error {
 	return nil
 }
 
-// takes reports that a layout is for lengths of which some are fixed.
+// takes reports that a layout is for fixed values of some lengths.
 func (l *layout) takes(at []int) bool {
 	for i, n := range l.at {
 		if n >= 0 && n != at[i] {

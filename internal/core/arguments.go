@@ -210,8 +210,8 @@ func period(v *array.View, from, m int) (gcd, span int) {
 	return m, span
 }
 
-// ascending returns the elements of v in the order of memory: axes of negative strides the other way, and
-// those of the largest strides first.
+// ascending returns the elements of v in the order of memory: axes of negative strides are reversed, and
+// axes are sorted by stride, the largest first.
 func ascending(v *array.View) array.View {
 	w := array.View{Store: v.Store, DType: v.DType, Shape: v.Shape, Strides: slices.Clone(v.Strides)}
 	w.Offset, _ = v.Span()
