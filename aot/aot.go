@@ -102,9 +102,18 @@ type Launch struct {
 	Kernel   int
 	Words    []uint64  // scalars, extents and starts of the axes, strides in bytes
 	Operands []Operand // by buffer
+	Numbers  []Number  // words that are numbers of the call
 	Columns  int       // of an epilogue: the number of last axes that walk columns
 	Result   uint32    // of an epilogue: bits of the buffers that alone read the routine's result
 	Around   []Around  // axes around the kernel
+}
+
+// A Number is a word of a launch that differs from call to call: the learning rate of a schedule, or the
+// seed of a generator.
+type Number struct {
+	Word   int  // the index in Words
+	From   int  // the index of the number of the call
+	Single bool // the number is the bits of a float64, and the word is a float32
 }
 
 // Around is an axis around a kernel, which is launched for each index of it.
@@ -124,11 +133,19 @@ func Of[T any](s []T) Slice {
 	return Slice{unsafe.Pointer(unsafe.SliceData(s)), len(s), len(s) * int(unsafe.Sizeof(*new(T)))}
 }
 
-// Run runs the program on slices, one an Array. It panics with an *[Error] if a slice has another number
+// Elements returns a copy of n elements that constants has from byte at on.
+func Elements[T any](constants string, at, n int) []T {
+	x := make([]T, n)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), n*int(unsafe.Sizeof(*new(T)))), constants[at:])
+	return x
+}
+
+// Run runs the program on slices, one an Array. If numbers is not nil, Run calls it once, after it has
+// checked the slices: it computes the numbers of the call. Run panics with an *[Error] if a slice has another number
 // of elements than its array, and if values cannot be computed, such as an index that is out of range.
 // Without vector it runs portable Go alone, which gives the same bits. Goroutines may call it at the same
 // time.
-func (p *Program) Run(vector bool, lengths []int, arrays ...Slice) {
+func (p *Program) Run(vector bool, lengths []int, numbers func() []uint64, arrays ...Slice) {
 	p.once.Do(p.prepare)
 	plan := p.plan(lengths)
 	p.check(plan, arrays)
@@ -137,6 +154,9 @@ func (p *Program) Run(vector bool, lengths []int, arrays ...Slice) {
 		isa = jit.Chosen().ISA
 	}
 	r := p.begin(plan, isa, arrays)
+	if numbers != nil {
+		r.numbers = numbers()
+	}
 	for i := range plan.Steps {
 		r.step(&plan.Steps[i])
 	}
@@ -177,6 +197,7 @@ type run struct {
 	slots     []*array.Storage
 	base      []int // of each slot in its storage, in bytes
 	temporary *array.Storage
+	numbers   []uint64 // of the call
 }
 
 // begin finds the memory of all slots.

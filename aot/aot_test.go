@@ -52,11 +52,11 @@ func linear() *aot.Program {
 func ExampleProgram() {
 	p := linear() // weft build writes it
 	y, x := make([]float32, 3), []float32{1, 10}
-	p.Run(true, []int{1}, aot.Of(y), aot.Of(x))
+	p.Run(true, []int{1}, nil, aot.Of(y), aot.Of(x))
 	fmt.Println(y)
 
 	defer func() { fmt.Println(recover()) }()
-	p.Run(true, []int{1}, aot.Of(y), aot.Of(x[:1]))
+	p.Run(true, []int{1}, nil, aot.Of(y), aot.Of(x[:1]))
 	// Output:
 	// [42 53 64]
 	// linear.Linear: x: has 1 element, want 2: float32[n 2]
@@ -67,7 +67,7 @@ func TestProgramRefusesOtherSlices(t *testing.T) {
 	for _, arrays := range [][]aot.Slice{nil, {aot.Of([]float32{1})}, {aot.Of([]float32{0, 0, 0}), aot.Of([]float32(nil))}} {
 		err := func() (err error) {
 			defer func() { err, _ = recover().(error) }()
-			linear().Run(true, []int{1}, arrays...)
+			linear().Run(true, []int{1}, nil, arrays...)
 			return nil
 		}()
 		var e *aot.Error
@@ -97,7 +97,7 @@ func TestProgramRefusesReachOutOfMemory(t *testing.T) {
 		}
 		err := func() (err error) {
 			defer func() { err, _ = recover().(error) }()
-			p.Run(true, []int{2}, aot.Of(make([]float32, 6)), aot.Of(make([]float32, 4)))
+			p.Run(true, []int{2}, nil, aot.Of(make([]float32, 6)), aot.Of(make([]float32, 4)))
 			return nil
 		}()
 		if err == nil || !strings.Contains(err.Error(), "does not take arrays of these lengths") {
@@ -113,7 +113,7 @@ func TestProgramRefusesLengthsThatOverflow(t *testing.T) {
 			t.Errorf("it panics with %v", e)
 		}
 	}()
-	linear().Run(true, []int{1 << 62}, aot.Of([]float32{}), aot.Of([]float32{}))
+	linear().Run(true, []int{1 << 62}, nil, aot.Of([]float32{}), aot.Of([]float32{}))
 }
 
 // TestProgramInGoroutines runs plans of several lengths at the same time.
@@ -128,7 +128,7 @@ func TestProgramInGoroutines(t *testing.T) {
 				for i := range x {
 					x[i] = float32(g*1000 + k + i)
 				}
-				p.Run(k%2 == 0, []int{n}, aot.Of(y), aot.Of(x))
+				p.Run(k%2 == 0, []int{n}, nil, aot.Of(y), aot.Of(x))
 				for i := range y {
 					if want := x[i/3*2]*float32(1+i%3) + x[i/3*2+1]*float32(4+i%3) + 1; y[i] != want {
 						t.Errorf("element %d of %d rows is %v, want %v", i, n, y[i], want)
@@ -155,7 +155,7 @@ func TestRoutineRefusesIndex(t *testing.T) {
 	}}
 	y, x := make([]float32, 3), []float32{1, 2, 4}
 	for _, vector := range []bool{false, true} {
-		p.Run(vector, nil, aot.Of(y), aot.Of(x), aot.Of([]int64{2, -1, 0}))
+		p.Run(vector, nil, nil, aot.Of(y), aot.Of(x), aot.Of([]int64{2, -1, 0}))
 		if !slices.Equal(y, []float32{4, 4, 1}) {
 			t.Errorf("the elements are %v", y)
 		}
@@ -165,8 +165,46 @@ func TestRoutineRefusesIndex(t *testing.T) {
 					t.Errorf("an index behind the end: %v", e)
 				}
 			}()
-			p.Run(vector, nil, aot.Of(y), aot.Of(x), aot.Of([]int64{0, 3, 0}))
+			p.Run(vector, nil, nil, aot.Of(y), aot.Of(x), aot.Of([]int64{0, 3, 0}))
 		}()
+	}
+}
+
+// TestRoutineChecksRange copies elements in the range, and refuses others with the text of the operation.
+func TestRoutineChecksRange(t *testing.T) {
+	run := func(of string, bytes int, rows bool, out, in aot.Slice) (err error) {
+		defer func() {
+			if e, ok := recover().(*aot.Error); ok {
+				err = e
+			}
+		}()
+		text := map[bool]string{false: "%d is 100%% wrong", true: "%d in row %d, %d is the most"}[rows]
+		view := func(slot int) []aot.View {
+			return []aot.View{{Slot: slot, Type: of, Shape: []int{3}, Strides: []int{1}}}
+		}
+		p := &aot.Program{Name: "check.Check", Machine: func(int, bool) func(f *aot.Frame) uint64 { return nil }, Plan: func([]int) *aot.Plan {
+			return &aot.Plan{
+				Arrays: []aot.Array{{Name: "y", Type: of, Size: 3, Bytes: bytes}, {Name: "x", Type: of, Size: 3, Bytes: bytes}},
+				Slots:  []aot.Slot{{Array: 1}, {Array: 2}},
+				Steps:  []aot.Step{{Routine: aot.CheckRange(aot.Range{Op: "f", Arg: "target", Text: text, Rows: rows, Min: -2, Max: 7}), Args: view(1), Out: view(0)}},
+			}
+		}}
+		p.Run(true, nil, nil, out, in)
+		return nil
+	}
+	y, z := make([]int32, 3), make([]int64, 3)
+	run("int32", 4, false, aot.Of(y), aot.Of([]int32{-2, 0, 7}))
+	run("int64", 8, false, aot.Of(z), aot.Of([]int64{7, 0, -2}))
+	if !slices.Equal(y, []int32{-2, 0, 7}) || !slices.Equal(z, []int64{7, 0, -2}) {
+		t.Errorf("the elements are %v and %v", y, z)
+	}
+	for want, got := range map[string]error{
+		"f: target: -3 is 100% wrong":          run("int32", 4, false, aot.Of(y), aot.Of([]int32{0, -3, 9})),
+		"f: target: 8 in row 2, 7 is the most": run("int64", 8, true, aot.Of(z), aot.Of([]int64{0, 7, 8})),
+	} {
+		if got == nil || got.Error() != want {
+			t.Errorf("the error is %v, want %s", got, want)
+		}
 	}
 }
 

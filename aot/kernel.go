@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"math"
 	"unsafe"
 
 	"weft/internal/array"
@@ -124,12 +125,25 @@ func (r *run) bound(l *Launch, index []int) launch.Launch {
 		}
 		f.Ptr[i] = unsafe.Add(r.slots[o.Slot].Host(), at)
 	}
-	copy(f.Word[loop.WordResume+1:], l.Words)
+	words := f.Word[loop.WordResume+1:]
+	copy(words, l.Words)
+	for _, n := range l.Numbers {
+		words[n.Word] = n.of(r.numbers)
+	}
 	extents := make([]int, len(k.Program.Axes))
 	for a := range extents {
 		extents[a] = int(f.Word[k.Program.ExtentWord(a)])
 	}
 	return launch.Launch{Kernel: &k.Kernel, Code: k.code, Frame: f, Extents: extents, Cost: r.p.Kernels[l.Kernel].Cost}
+}
+
+// of returns the word.
+func (n *Number) of(numbers []uint64) uint64 {
+	x := numbers[n.From]
+	if n.Single {
+		return uint64(math.Float32bits(float32(math.Float64frombits(x))))
+	}
+	return x
 }
 
 // launch runs a kernel at each index of the axes around it.

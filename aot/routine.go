@@ -1,6 +1,9 @@
 package aot
 
 import (
+	"unsafe"
+
+	"weft/internal/array"
 	"weft/internal/cpu/convolution"
 	"weft/internal/cpu/index"
 	"weft/internal/cpu/routine"
@@ -129,4 +132,51 @@ func MaskSelect(c *Call) error {
 func MaskPlace(c *Call) error {
 	c.Call.MaskPlace()
 	return nil
+}
+
+// A Range is the range of an argument's elements, integers. Text is the format of the error: a verb for
+// the element and, with Rows, for its position and Max.
+type Range struct {
+	Op, Arg, Text string
+	Rows          bool
+	Min, Max      int
+}
+
+// CheckRange copies an array whose elements are in a range. Others are an [Error].
+func CheckRange(r Range) Routine {
+	return func(c *Call) error {
+		var position int
+		var x int64
+		in, out := &c.Args[0], &c.Out[0]
+		if in.DType == array.Int32 {
+			position, x = copyInRange[int32](r, in, out)
+		} else {
+			position, x = copyInRange[int64](r, in, out)
+		}
+		switch {
+		case position < 0:
+			return nil
+		case r.Rows:
+			return array.Errorf(r.Op, r.Arg, r.Text, x, position, r.Max)
+		}
+		return array.Errorf(r.Op, r.Arg, r.Text, x)
+	}
+}
+
+// copyInRange copies a contiguous array. It returns the first element out of range and its position, -1
+// if there is none.
+func copyInRange[T int32 | int64](r Range, in, out *array.View) (position int, x int64) {
+	n := in.Size()
+	if n == 0 {
+		return -1, 0
+	}
+	src, _ := in.Memory()
+	dst, _ := out.Memory()
+	for i, x := range unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(src))), n) {
+		if int64(x) < int64(r.Min) || int64(x) > int64(r.Max) {
+			return i, int64(x)
+		}
+	}
+	copy(dst, src)
+	return -1, 0
 }

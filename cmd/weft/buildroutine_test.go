@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"weft"
 	"weft/nn"
+	"weft/optim"
 )
 
 // places has indices below 2.
@@ -22,8 +24,9 @@ func places(shape ...int) *weft.Tensor {
 	return weft.FromSlice(x, shape...)
 }
 
-// routineCases are models with products, convolutions and other routines.
-func routineCases() []savedCase {
+// routineCases are models with products, convolutions and other routines, and the tensors that calls of
+// them write.
+func routineCases() (cases []savedCase, weights map[string]map[string]*weft.Tensor) {
 	batches := func(of func(n int) *weft.Tensor, sizes ...int) (all [][]*weft.Tensor, lengths [][]int) {
 		for _, n := range sizes {
 			all, lengths = append(all, []*weft.Tensor{of(n)}), append(lengths, []int{n})
@@ -33,7 +36,12 @@ func routineCases() []savedCase {
 	rows, rowLengths := batches(func(n int) *weft.Tensor { return wave(n, 30) }, 9, 1, 0, 40, 2)
 	images, imageLengths := batches(func(n int) *weft.Tensor { return wave(n, 3, 12, 10) }, 2, 1, 5)
 	texts, textLengths := batches(func(n int) *weft.Tensor { return places(2, n) }, 7, 1, 12)
+	steps := [][]*weft.Tensor{{wave(12, 8), places(12)}, {wave(12, 8), places(12)}, {wave(12, 8), places(12)}}
+	training, trained := trainingStep(func(w params) optim.Optimizer { return optim.NewSGD(w, optim.SGDOpts{Momentum: 0.9}) })
+	adam, adamTrained := trainingStep(func(w params) optim.Optimizer { return optim.NewAdam(w) })
 	return []savedCase{
+		{"training", nil, nil, steps, nil, training},
+		{"adam", nil, nil, steps, nil, adam},
 		{"mlp", []string{"x[n 30]"}, nil, rows, rowLengths, mlp()},
 		{"product", nil, nil, [][]*weft.Tensor{{wave(3, 4), wave(5, 4)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].MatMul(x[1].T())}
@@ -51,7 +59,28 @@ func routineCases() []savedCase {
 			y := a.Conv2d(w, nil, weft.ConvOpts{Padding: [2]int{1, 1}}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}}).AvgPool2d(weft.PoolOpts{Window: [2]int{2, 2}})
 			return weft.Grad(y.Mul(y).Sum(), []*weft.Tensor{a, w})
 		}},
-	}
+	}, map[string]map[string]*weft.Tensor{"training": trained, "adam": adamTrained}
+}
+
+type params = iter.Seq2[string, *weft.Tensor]
+
+// trainingStep is a step of a perceptron, and the tensors that it trains.
+func trainingStep(optimizer func(w params) optim.Optimizer) (step func(x ...*weft.Tensor) []*weft.Tensor, weights map[string]*weft.Tensor) {
+	weights = map[string]*weft.Tensor{"w": wave(8, 20).Mul(0.1).RequireGrad(), "b": wave(20).RequireGrad(), "v": wave(20, 2).Mul(0.1).RequireGrad()}
+	opt := optimizer(func(yield func(string, *weft.Tensor) bool) {
+		for _, name := range []string{"w", "b", "v"} {
+			if !yield(name, weights[name]) {
+				return
+			}
+		}
+	})
+	return func(x ...*weft.Tensor) []*weft.Tensor {
+		opt.ZeroGrad()
+		loss := nn.CrossEntropy(x[0].MatMul(weights["w"]).Add(weights["b"]).Relu().MatMul(weights["v"]), x[1])
+		loss.Backward()
+		opt.Step()
+		return []*weft.Tensor{loss.Detach()}
+	}, weights
 }
 
 func mlp() func(x ...*weft.Tensor) []*weft.Tensor {
@@ -108,13 +137,14 @@ func TestBuildSavedWithRoutines(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	var imports, tests strings.Builder
-	for _, c := range routineCases() {
+	cases, weights := routineCases()
+	for _, c := range cases {
 		f := weft.Compile(c.f)
 		var example []any
 		for _, x := range c.calls[0] {
 			example = append(example, x)
 		}
-		if err := f.Save(c.name+".weft", example, weft.SaveOpts{Inputs: c.inputs}); err != nil {
+		if err := f.Save(c.name+".weft", example, weft.SaveOpts{Inputs: c.inputs, Weights: weights[c.name]}); err != nil {
 			t.Fatal(c.name, err)
 		}
 		var out strings.Builder
@@ -123,6 +153,11 @@ func TestBuildSavedWithRoutines(t *testing.T) {
 		}
 		fmt.Fprintf(&imports, "\t\"built/out/%s\"\n", c.name)
 		fmt.Fprintf(&tests, "func Test%s(t *testing.T) {\n", title(c.name))
+		on := c.name
+		if weights[c.name] != nil {
+			on = "state"
+			fmt.Fprintf(&tests, "\tstate := %s.NewState()\n", c.name)
+		}
 		for k, call := range c.calls {
 			var names []string
 			tests.WriteString("\t{\n")
@@ -140,7 +175,10 @@ func TestBuildSavedWithRoutines(t *testing.T) {
 			if c.lengths != nil {
 				names = append(names, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.lengths[k]), " ", ", "), "[]"))
 			}
-			fmt.Fprintf(&tests, "\t%s.%s(%s)\n\t}\n", c.name, title(c.name), strings.Join(names, ", "))
+			fmt.Fprintf(&tests, "\t%s.%s(%s)\n\t}\n", on, title(c.name), strings.Join(names, ", "))
+		}
+		for name, w := range weights[c.name] {
+			fmt.Fprintf(&tests, "\tsame(t, state.%s, %q)\n", title(name), bitsOf(weft.Data[float32](w)))
 		}
 		tests.WriteString("}\n\n")
 	}
@@ -159,7 +197,7 @@ func TestBuildSavedWithRoutines(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: there is no go tool: ", err)
 	}
-	cmd := exec.Command(tool, "test", "-vet=off", ".", "./out/pictures")
+	cmd := exec.Command(tool, "test", "-vet=off", ".", "./out/pictures", "./out/training")
 	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

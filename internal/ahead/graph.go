@@ -56,12 +56,13 @@ type graphKernel struct {
 
 // A graphStep runs a kernel.
 type graphStep struct {
-	Kernel int
-	Does   string
-	Words  []string
-	Places []string
-	Around []string // extents of axes around the kernel
-	Binds  []bind   // places by slot, for a program with routines
+	Kernel  int
+	Does    string
+	Words   []string
+	Places  []string
+	Around  []string     // extents of axes around the kernel
+	Binds   []bind       // places by slot, for a program with routines
+	Numbers []callNumber // words that are numbers of the call, for a program with routines
 }
 
 // A layout is the steps for some lengths.
@@ -145,9 +146,6 @@ func (u *graphUnit) describe(p *saved.Program) error {
 	}
 	if all[0].hasRoutines() {
 		u.Runtime = runtimePath
-		if len(p.Writes) > 0 || changes(p) {
-			return fmt.Errorf("%s writes tensors, counts or draws, and has operations of package aot: both together cannot be built", p.Name)
-		}
 	}
 	f := newFitter(u.Free, all)
 	if err := u.arguments(p, f, all); err != nil {
@@ -485,9 +483,13 @@ func (u *graphUnit) step(f *fitter, all []*trial, i int) (s graphStep, err error
 	s = graphStep{Kernel: number, Does: oneLine(k.Prog.Name)}
 	for w := 2; w < k.Prog.Words(); w++ {
 		if a := scalarWord(k, w); a != nil {
-			x, err := numberWord(u.of, a)
+			x, n, err := numberWord(u.of, a)
 			if err != nil {
 				return s, err
+			}
+			if u.Runtime != "" {
+				n.Word = w - 2
+				s.Numbers, x = append(s.Numbers, n), "0"
 			}
 			u.UsesMath = u.UsesMath || strings.Contains(x, "math.")
 			s.Words = append(s.Words, x)
@@ -621,6 +623,7 @@ func (u *graphUnit) files() (map[string][]byte, error) {
 	}
 	if u.Runtime != "" {
 		texts = routineFiles(len(u.Kernels) > 0)
+		texts["_state.go"] = graphStateText
 	}
 	out, err := (&unit{}).render(u, base, texts)
 	if !u.State.Any() {

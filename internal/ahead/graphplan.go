@@ -114,8 +114,6 @@ func buildable(pl *plan.Plan) error {
 	counts := map[string]int{}
 	for _, s := range pl.Steps {
 		switch {
-		case s.Kernel == nil && op.RoutineOf(s.Node) == ir.RoutineCheckRange:
-			counts["check of indices"]++
 		case s.Kernel == nil && routines[op.RoutineOf(s.Node)] == nil:
 			counts[s.Node.Op.OpName()]++
 		case s.Kernel == nil:

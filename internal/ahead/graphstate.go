@@ -19,7 +19,8 @@ import (
 // A stateField is a tensor that calls write.
 type stateField struct {
 	Name, Type, What string
-	Size, Constant   int
+	Size, Bytes      int    // elements, and bytes of one
+	First            string // the elements of a new State, a Go expression
 }
 
 // A graphState is what a State has, as templates see it.
@@ -55,7 +56,13 @@ func (u *graphUnit) state(p *saved.Program) error {
 		}
 		s.of[^source] = "state." + name
 		what := strings.ReplaceAll(array.TypeString(d, x.Shape), ",", "")
-		s.Fields = append(s.Fields, stateField{name, goElement(d), what, array.Size(x.Shape), u.constant(^source, &x.View)})
+		f := stateField{Name: name, Type: goElement(d), What: what, Size: array.Size(x.Shape), Bytes: d.Size()}
+		constant := u.constant(^source, &x.View)
+		f.First = fmt.Sprintf("append([]%s(nil), unsafe.Slice((*%s)(constant(%d).at), %d)...)", f.Type, f.Type, constant, f.Size)
+		if u.Runtime != "" {
+			f.First = fmt.Sprintf("aot.Elements[%s](constants, %d, %d)", f.Type, u.Constants[constant].At, f.Size)
+		}
+		s.Fields = append(s.Fields, f)
 	}
 	if !changes(p) {
 		return nil
@@ -189,17 +196,24 @@ func (s *graphState) formula(f *saved.Formula) (string, error) {
 	return fmt.Sprintf(form, of...), nil
 }
 
-// numberWord is the Go expression of a word that is a number of the call.
-func numberWord(p *saved.Program, a *plan.ScalarArg) (string, error) {
-	at, kind := fmt.Sprintf("numbers[%d]", a.Arg), p.Numbers[a.Arg].Kind
+// A callNumber is a word that is a number of the call, as package aot has it.
+type callNumber struct {
+	Word, From int
+	Single     bool
+}
+
+// numberWord is a word that is a number of the call, as a Go expression and for package aot.
+func numberWord(p *saved.Program, a *plan.ScalarArg) (string, callNumber, error) {
+	at, kind, n := fmt.Sprintf("numbers[%d]", a.Arg), p.Numbers[a.Arg].Kind, callNumber{From: a.Arg}
 	switch {
 	case a.Test:
 	case kind != "formula" && a.DType == array.Int64, kind == "formula" && a.DType == array.Float64:
-		return at, nil
+		return at, n, nil
 	case kind == "formula" && a.DType == array.Float32:
-		return fmt.Sprintf("uint64(math.Float32bits(float32(math.Float64frombits(%s))))", at), nil
+		n.Single = true
+		return fmt.Sprintf("uint64(math.Float32bits(float32(math.Float64frombits(%s))))", at), n, nil
 	}
-	return "", fmt.Errorf("a number of calls is used as %s, which cannot be built", a.DType)
+	return "", n, fmt.Errorf("a number of calls is used as %s, which cannot be built", a.DType)
 }
 
 // scalarWord returns the number that a word of a kernel is, nil if it is none.

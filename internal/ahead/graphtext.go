@@ -65,7 +65,9 @@ package {{.Package}}
 import (
 {{if .State.Count}}	"math"
 {{end}}	"sync"
-{{if .State.Fields}}	"unsafe"
+{{if and .State.Fields (not .Runtime)}}	"unsafe"
+{{end}}{{if and .State.Fields .Runtime}}
+	"{{.Runtime}}"
 {{end}})
 
 // A State is what {{.Name}} keeps from call to call. Calls with one State run one after the other.
@@ -79,7 +81,7 @@ type State struct {
 // NewState returns a State with what the saved program has.
 func NewState() *State {
 	state := new(State)
-{{range .State.Fields}}	state.{{.Name}} = append([]{{.Type}}(nil), unsafe.Slice((*{{.Type}})(constant({{.Constant}}).at), {{.Size}})...)
+{{range .State.Fields}}	state.{{.Name}} = {{.First}}
 {{end}}{{range $i, $v := .State.Variables}}	state.variables[{{$i}}] = {{$v}}
 {{end}}{{range $i, $g := .State.Generators}}	state.generators[{{$i}}].seed, state.generators[{{$i}}].draw = {{$g.Seed}}, {{$g.Draw}}
 {{end}}	return state
@@ -478,7 +480,7 @@ func TestVectorCode(t *testing.T) {
 {{if $.Free}}		{{$.FreeList}} := {{.}}
 {{end}}{{range $.All}}		{{.Name}} := make([]{{.Type}}, {{.Size}})
 {{end}}{{range $.Args}}		for at := range {{.Name}} {
-			number(random, &{{.Name}}[at])
+			{{if and $.Runtime .Index}}{{.Name}}[at] = {{.Type}}(random.Intn(2)) // an index of any axis of two entries{{else}}number(random, &{{.Name}}[at]){{end}}
 		}
 {{end}}{{if $.State.Any}}		state, plain := NewState(), NewState()
 {{end}}{{range $.Written}}		first{{.}} := slices.Clone({{.}})

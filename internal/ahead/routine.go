@@ -8,6 +8,7 @@ import (
 	"text/template"
 
 	"weft/aot"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/plan"
@@ -53,6 +54,10 @@ var routines = map[ir.RoutineID]form{
 	ir.RoutinePlaces: func(n *ir.Node) (string, []int) {
 		a := n.Attrs.(op.PlacesOf)
 		return fmt.Sprintf("aot.Places(%q, %%s%s)", a.Op, strings.Repeat(", %s", len(a.All))), append([]int{a.Size}, a.All...)
+	},
+	ir.RoutineCheckRange: func(n *ir.Node) (string, []int) {
+		r := n.Attrs.(core.RangeCheck)
+		return fmt.Sprintf("aot.CheckRange(aot.Range{Op: %q, Arg: %q, Text: %q, Rows: %t, Min: %%s, Max: %%s})", r.Op, r.Arg, strings.ReplaceAll(r.Text, "%", "%%"), r.Rows), []int{int(r.Min), int(r.Max)}
 	},
 	ir.RoutineRavel: func(n *ir.Node) (string, []int) {
 		a := n.Attrs.(op.Raveling)
@@ -206,6 +211,13 @@ func launchOf(s *graphStep, k *plan.Kernel) string {
 		around = append(around, fmt.Sprintf("{Extent: %s, Bytes: []int{%s}}", n, strings.Join(steps, ", ")))
 	}
 	text := fmt.Sprintf("&aot.Launch{Kernel: %d, Words: []uint64{%s}, Operands: []aot.Operand{%s}", s.Kernel, s.WordList(), strings.Join(operands, ", "))
+	if len(s.Numbers) > 0 {
+		text += ", Numbers: []aot.Number{"
+		for i, n := range s.Numbers {
+			text += map[bool]string{true: ", "}[i > 0] + fmt.Sprintf("{Word: %d, From: %d, Single: %t}", n.Word, n.From, n.Single)
+		}
+		text += "}"
+	}
 	text += unlessZero("Columns", fmt.Sprint(k.Columns)) + unlessZero("Result", fmt.Sprint(k.Result))
 	if len(around) > 0 {
 		text += fmt.Sprintf(", Around: []aot.Around{%s}", strings.Join(around, ", "))
@@ -221,6 +233,9 @@ func (u *graphUnit) table(p *saved.Program, f *fitter, all []*trial, l *layout) 
 		switch {
 		case source >= 0:
 			l.Slots[i] = fmt.Sprintf("{Array: %d}", 1+len(u.Results)+source)
+		case u.State.of[^source] != "":
+			field := slices.IndexFunc(u.State.Fields, func(f stateField) bool { return "state."+f.Name == u.State.of[^source] })
+			l.Slots[i] = fmt.Sprintf("{Array: %d}", 1+len(u.Results)+len(u.Args)+field)
 		case pl.Slots[i].Last >= 0:
 			c := u.Constants[u.constant(^source, &p.State[^source].View)]
 			l.Slots[i] = fmt.Sprintf("{At: %d, Bytes: %d}", c.At, c.Bytes)
@@ -256,7 +271,7 @@ func (u *graphUnit) table(p *saved.Program, f *fitter, all []*trial, l *layout) 
 
 // routineFiles are the templates of a package with routines, by the ends of files.
 func routineFiles(kernels bool) map[string]*template.Template {
-	files := map[string]*template.Template{".go": routineMain, "_amd64.go": routineAMD64, "_other.go": routineOther, "_amd64.s": routineAssembly, "_test.go": routineTest}
+	files := map[string]*template.Template{".go": routineMain, "_amd64.go": routineAMD64, "_other.go": routineOther, "_amd64.s": routineAssembly, "_test.go": graphTest}
 	if kernels {
 		files["_kernels.go"] = graphKernels
 	}
