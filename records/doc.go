@@ -22,8 +22,8 @@
 // # Gradients and compiled functions
 //
 // Records have no gradients, their fields do. Each call of [Array.Field] returns a new tensor: keep
-// the one that RequireGrad was called on. A function of weft.Compile may use several fields of one
-// array if they have the same element type.
+// the one that RequireGrad was called on. A function of weft.Compile takes any fields of one array
+// as arguments. Fields that it captures from one array must have the same element type.
 //
 // # Several goroutines
 //

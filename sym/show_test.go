@@ -175,3 +175,42 @@ func TestShowingSizedFunctions(t *testing.T) {
 		}
 	}
 }
+
+// Explain shows the functions of loops and branches below their nodes. Rules that took a loop apart and
+// made it anew leave the names of the rules that made nodes of its step.
+func TestExplainShowsFunctionsOfLoops(t *testing.T) {
+	x, w, c := sym.Vector("x", weft.Float64), sym.Vector("w", weft.Float64), sym.Scalar("c", weft.Float64)
+	r := sym.Scan(sym.ScanOpts{Initial: []any{x}, Sequences: []any{w}}, func(s sym.Step) sym.Next {
+		y := s.H[0].Exp().Add(1).Log().Add(w.Sum().Mul(1)).Add(s.X[0])
+		return sym.Next{H: []*sym.Var{y.Mul(1)}, Out: []*sym.Var{y.Mul(y), y}}
+	})
+	either := sym.IfElse(c.Gt(0), func() []*sym.Var { return []*sym.Var{r.Out[0].Sin()} }, func() []*sym.Var { return []*sym.Var{r.Out[0].Exp().Add(1).Log()} })
+	f, err := sym.Function(sym.In(x, w, c), sym.Out(r.Last[0], either[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Call(weft.Zeros(3).To(weft.Float64), weft.Zeros(4).To(weft.Float64), 1); err != nil {
+		t.Fatal(err)
+	}
+	got := f.Explain()
+	for _, want := range []string{
+		"each step:\n" +
+			"   │    next state0 = add #3 float64[3], read 2 times  by order of operands\n" +
+			"   │    ├─ x0 #4 float64[]\n" +
+			"   │    └─ add #5 float64[3]  by order of operands\n" +
+			"   │       ├─ constant0 #6 float64[]\n" +
+			"   │       └─ softplus #7 float64[3]  by softplus\n" +
+			"   │          └─ state0 #8 float64[3]\n" +
+			"   │    kept0 = square #9 float64[3]  by product with itself\n" +
+			"   │    └─ add #3 ^\n" +
+			"   ├─ w #10 float64[4]\n",
+		"then:\n", "result0 = sin", "else:\n", "result0 = softplus",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("Explain lacks\n%s", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(got[:strings.Index(got, "step 0")])
+	}
+}

@@ -3,7 +3,6 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"weft/internal/array"
 	"weft/internal/graphtext"
@@ -72,13 +71,11 @@ func (e *Entry) Rewritten() *rewrite.Result {
 // gives. A node that a rule made is noted with the rule.
 func (e *Entry) Planned() (*rewrite.Result, graphtext.Names) {
 	r, names := e.Rewritten(), e.Names(e.From)
-	line := names.Note
-	names.Note = func(n *ir.Node) string {
-		s := line(n)
+	names.Maker = func(n *ir.Node) string {
 		if by := r.Rule(n); by != nil {
-			s = strings.TrimSpace(s + "  by " + by.Name)
+			return by.Name
 		}
-		return s
+		return ""
 	}
 	return r, names
 }

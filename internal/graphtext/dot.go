@@ -17,7 +17,7 @@ func DOT(outs []*ir.Node, names Names) string {
 			shape = ", shape=ellipse"
 		}
 		label := names.Title(n) + "\n" + Type(n)
-		if s := names.note(n); s != "" {
+		if s := names.Remark(n); s != "" {
 			label += "\n" + s
 		}
 		fmt.Fprintf(&b, "  n%d [label=%s%s];\n", n.ID, quote(label), shape)

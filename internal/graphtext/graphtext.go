@@ -23,13 +23,23 @@ type Names struct {
 	// Note is what else is said of a node, such as the line that it comes from; nil or
 	// "" for nothing.
 	Note func(n *ir.Node) string
+	// Maker names the rule that made a node, also of the functions of loops and branches; nil or "" for
+	// none.
+	Maker func(n *ir.Node) string
 }
 
-func (s *Names) note(n *ir.Node) string {
-	if s.Note == nil {
-		return ""
+// Remark returns what is said of a node behind its type: its note, and the rule that made it.
+func (s *Names) Remark(n *ir.Node) string {
+	note := ""
+	if s.Note != nil {
+		note = s.Note(n)
 	}
-	return s.Note(n)
+	if s.Maker != nil {
+		if by := s.Maker(n); by != "" {
+			note = strings.TrimSpace(note + "  by " + by)
+		}
+	}
+	return note
 }
 
 // leaf is the name of an input or scalar.
@@ -92,6 +102,10 @@ func attributes(a ir.Attrs) string {
 		return array.ShapeString(a)
 	case op.Order:
 		return array.ShapeString(a)
+	case op.Looping:
+		s = looping(a)
+	case op.Branches:
+		return ""
 	case op.Group:
 		s = fmt.Sprintf("%d:%d", a.Lo, a.Hi)
 	case op.Window:

@@ -12,7 +12,7 @@ import (
 const maxIndent = 40
 
 // Tree shows what outs are computed from, a line a node: what it is, its number, its type
-// and what [Names.Note] says. A node that several others read is shown once; where it is read again
+// and what [Names.Remark] says. A node that several others read is shown once; where it is read again
 // stands its number with an arrow.
 //
 //	mul #1 float32[3]
@@ -30,7 +30,7 @@ func Tree(outs []*ir.Node, names Names) string {
 // A TreeLine is a line of a tree, without its end.
 type TreeLine struct {
 	Text string
-	Node *ir.Node // that it shows; nil for none
+	Node *ir.Node // that it shows; nil for none, and in functions of loops and branches
 }
 
 // Lines returns the lines of [Tree].
@@ -84,10 +84,17 @@ func (w *tree) show(n *ir.Node, first, rest string, depth int) {
 	if k := w.uses[n.ID]; k > 1 && !isLeaf(n) {
 		text += fmt.Sprintf(", read %d times", k)
 	}
-	if s := w.names.note(n); s != "" {
+	if s := w.names.Remark(n); s != "" {
 		text += "  " + s
 	}
 	w.add(n, text)
+	for _, f := range functionsOf(n) {
+		below := rest + "│  "
+		if len(n.Args) == 0 {
+			below = rest + "   "
+		}
+		w.function(f, below, depth)
+	}
 	for i, a := range n.Args {
 		if i < len(n.Args)-1 {
 			w.line(a, rest+"├─ ", rest+"│  ", depth+1)

@@ -65,6 +65,9 @@ func (v *values) add(outs []*ir.Node, names graphtext.Names) {
 		}
 		n := outs[0].Graph.Nodes[id]
 		key := names.Title(n) + " " + graphtext.Type(n)
+		if n.Attrs != nil {
+			key += string(n.Attrs.AppendKey(nil)) // titles leave functions of loops out
+		}
 		for _, a := range n.Args {
 			key += fmt.Sprint(" ", v.of[a])
 		}

@@ -81,10 +81,8 @@ func Graph(name string, outs []*ir.Node, names graphtext.Names) Phase {
 		if len(n.Args) == 0 {
 			b.Kind = "leaf"
 		}
-		if names.Note != nil {
-			if s := names.Note(n); s != "" {
-				b.Lines = append(b.Lines, s)
-			}
+		if s := names.Remark(n); s != "" {
+			b.Lines = append(b.Lines, s)
 		}
 		for _, a := range n.Args {
 			b.Reads = append(b.Reads, at[a])

@@ -30,7 +30,7 @@ var controlRules = []*Rule{
 		return n.Args[0]
 	}, op.Own, op.Stop),
 	canon(Exact, "unread argument of a loop", "a sequence or a constant that no step reads -> none", func(c *Context, n *ir.Node) *ir.Node {
-		l := open(n)
+		l := c.openLoop(n)
 		read := ir.Reach(l.outs)
 		for i, x := range l.ins {
 			if l.kinds[i] != 'c' && !(x.ID < len(read) && read[x.ID]) {
@@ -40,7 +40,7 @@ var controlRules = []*Rule{
 		return nil
 	}, op.Loop),
 	canon(Exact, "the same in each step", "what a step computes of constants alone -> computed once, before the loop", func(c *Context, n *ir.Node) *ir.Node {
-		l := open(n)
+		l := c.openLoop(n)
 		from := l.frontier(func(x *ir.Node) bool { return l.of[x.ID] == ofConst && op.Of(x) != op.Host })
 		if len(from) == 0 {
 			return nil
@@ -50,7 +50,7 @@ var controlRules = []*Rule{
 		return l.close(c, n)
 	}, op.Loop),
 	canon(Exact, "products of all steps", "in each step f(x_t)@w -> one product of all rows of f(x), before the loop", func(c *Context, n *ir.Node) *ir.Node {
-		l := open(n)
+		l := c.openLoop(n)
 		if !l.known() {
 			return nil
 		}
@@ -86,7 +86,7 @@ var controlRules = []*Rule{
 	canon(Exact, "equal sides", "a result of a branch that both sides compute alike -> computed without it", func(c *Context, n *ir.Node) *ir.Node {
 		a := n.Attrs.(op.Branches)
 		g, in := inputs(a.Then.Args)
-		x, y := a.Then.Inline(g, in), a.Else.Inline(g, in)
+		x, y := c.inline(a.Then, g, in), c.inline(a.Else, g, in)
 		var left []int
 		for i := range x {
 			if x[i] != y[i] {
@@ -121,8 +121,9 @@ var controlRules = []*Rule{
 			return nil
 		}
 		less := func(f *op.Function) *op.Function {
-			g := ir.New()
-			return op.NewFunction(types, op.Import(g, f.Nodes(), func(x *ir.Node) *ir.Node { return g.Input(at[x.Arg()], x.DType, x.Shape) }))
+			h := f.WithArgs(types, at)
+			c.makers.keep(f.Nodes(), h.Nodes())
+			return h
 		}
 		return c.g.Several(op.Branch, op.Branches{Then: less(a.Then), Else: less(a.Else)}, n.Results, args...)
 	}, op.Branch),
@@ -135,7 +136,7 @@ var controlRules = []*Rule{
 		knowing := func(f *op.Function, yes bool) *op.Function {
 			g, in := inputs(f.Args)
 			in[at] = truth(in[at], yes)
-			return op.NewFunction(f.Args, f.Inline(g, in))
+			return op.NewFunction(f.Args, c.inline(f, g, in))
 		}
 		return c.g.Several(op.Branch, op.Branches{Then: knowing(a.Then, true), Else: knowing(a.Else, false)}, n.Results, n.Args...)
 	}, op.Branch),
@@ -164,8 +165,8 @@ var controlRules = []*Rule{
 			}
 			both := func(first, second *op.Function) *op.Function {
 				g, in := inputs(types)
-				outs := append(first.Inline(g, in[:len(first.Args)]), in...)
-				return op.NewFunction(types, second.Inline(g, pick(outs, from)))
+				outs := append(c.inline(first, g, in[:len(first.Args)]), in...)
+				return op.NewFunction(types, c.inline(second, g, pick(outs, from)))
 			}
 			return c.g.Several(op.Branch, op.Branches{Then: both(b.Then, a.Then), Else: both(b.Else, a.Else)}, n.Results, args...)
 		}
@@ -214,6 +215,13 @@ func (c *Context) function(f *op.Function) *op.Function {
 	}
 	c.functions[f], c.functions[g] = g, g
 	return g
+}
+
+// inline adds a function of args to a graph. Its nodes keep the rules that made them.
+func (c *Context) inline(f *op.Function, g *ir.Graph, args []*ir.Node) []*ir.Node {
+	outs := f.Inline(g, args)
+	c.makers.keep(f.Nodes(), outs)
+	return outs
 }
 
 // alone reports that nothing but n uses the results of m.
@@ -285,10 +293,13 @@ type opened struct {
 	outer []*ir.Node
 	of    []uint8 // by ID of a node that outs need
 	need  []bool
+
+	makers makers
 }
 
-func open(n *ir.Node) *opened {
-	l := &opened{a: n.Attrs.(op.Looping)}
+// openLoop takes the body of a loop apart. Its nodes keep the rules that made them.
+func (c *Context) openLoop(n *ir.Node) *opened {
+	l := &opened{a: n.Attrs.(op.Looping), makers: c.makers}
 	g, in := inputs(l.a.Body.Args)
 	l.ins = in
 	for i := range in {
@@ -301,7 +312,7 @@ func open(n *ir.Node) *opened {
 		}
 		l.kinds, l.outer = append(l.kinds, kind), append(l.outer, n.Args[i])
 	}
-	l.outs = l.a.Body.Inline(g, in)
+	l.outs = c.inline(l.a.Body, g, in)
 	l.need = ir.Reach(l.outs)
 	l.of = make([]uint8, len(l.need))
 	for id, need := range l.need {
@@ -386,7 +397,9 @@ func (l *opened) become(from []*ir.Node, kind byte, outer []*ir.Node) {
 		in[i] = x.Graph.Input(len(l.ins), x.DType, x.Shape)
 		l.ins, l.kinds, l.outer = append(l.ins, in[i]), append(l.kinds, kind), append(l.outer, outer[i])
 	}
-	l.outs = op.Replace(l.outs, from, in)
+	before := l.outs
+	l.outs = op.Replace(before, from, in)
+	l.makers.keep(before, l.outs)
 }
 
 // apply is the loop of what l has become.
@@ -394,6 +407,7 @@ func (l *opened) apply(n *ir.Node) []*ir.Node {
 	args := slices.Clone(l.outer)
 	a := l.a
 	a.Body, a.Seqs, a.Carries = op.NewBody(&args, l.kinds, l.outs)
+	l.makers.keep(l.outs, a.Body.Nodes())
 	if a.Counted {
 		args = append(args, n.Args[len(n.Args)-1])
 	}
@@ -441,7 +455,7 @@ func (l *opened) behind(y *ir.Node, users []int) *ir.Node {
 
 // productsAfter is a rule.
 func productsAfter(c *Context, n *ir.Node) *ir.Node {
-	l := open(n)
+	l := c.openLoop(n)
 	if !l.known() {
 		return nil
 	}

@@ -62,6 +62,39 @@ func (m makers) of(n *ir.Node) *Rule {
 	return nil
 }
 
+// keep gives the copies of nodes the rules that made the originals: of what both from and to are computed
+// from, as far as the two graphs are alike.
+func (m makers) keep(from, to []*ir.Node) {
+	if len(from) == 0 || !slices.ContainsFunc(m[from[0].Graph], func(r *Rule) bool { return r != nil }) {
+		return
+	}
+	type pair struct{ from, to *ir.Node }
+	var todo []pair
+	for i, n := range from {
+		todo = append(todo, pair{n, to[i]})
+	}
+	seen := map[*ir.Node]bool{}
+	for len(todo) > 0 {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if p.from == p.to || seen[p.to] || p.from.Op != p.to.Op || len(p.from.Args) != len(p.to.Args) {
+			continue
+		}
+		seen[p.to] = true
+		if r := m.of(p.from); r != nil && m.of(p.to) == nil {
+			list := m[p.to.Graph]
+			for len(list) <= p.to.ID {
+				list = append(list, nil)
+			}
+			list[p.to.ID] = r
+			m[p.to.Graph] = list
+		}
+		for i, a := range p.from.Args {
+			todo = append(todo, pair{a, p.to.Args[i]})
+		}
+	}
+}
+
 func newContext(t *table, watch func(r *Rule, before, after *ir.Node)) *Context {
 	c := &Context{g: ir.New(), table: t, uses: make([]RuleReport, len(t.rules)), left: make([]int, len(t.rules)), watch: watch, start: time.Now(), makers: makers{}}
 	for i, r := range t.rules {

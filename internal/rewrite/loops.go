@@ -18,7 +18,7 @@ var loopRules = []*Rule{
 func unreadResults(c *Context, reach []bool) (ps []replacement) {
 	for _, n := range loops(c.g, reach) {
 		c.from = c.origin[n.ID]
-		ps = append(ps, withoutUnread(n, reach)...)
+		ps = append(ps, c.withoutUnread(n, reach)...)
 		c.note()
 	}
 	return ps
@@ -49,9 +49,9 @@ func resultsRead(n *ir.Node, reach []bool) []*ir.Node {
 // withoutUnread replaces a loop by one without unread carries and values by step: it returns what
 // takes the places of the results that are read, nil if all are. A carry is read if its last value
 // or its values by step are, or if a step computes from it what is read.
-func withoutUnread(n *ir.Node, reach []bool) (ps []replacement) {
+func (c *Context) withoutUnread(n *ir.Node, reach []bool) (ps []replacement) {
 	read := resultsRead(n, reach)
-	l := open(n)
+	l := c.openLoop(n)
 	m, kept := l.a.Carries, l.a.Kept()
 	want := make([]bool, len(l.outs)) // of the body's results
 	for j := range m {
@@ -179,7 +179,7 @@ func mergeLoops(c *Context, reach []bool) (ps []replacement) {
 	}
 	for _, k := range kinds {
 		for rest := groups[k]; len(rest) > 1; {
-			m := &merge{g: ir.New(), inputs: map[mergeInput]*ir.Node{}}
+			m := &merge{makers: c.makers, g: ir.New(), inputs: map[mergeInput]*ir.Node{}}
 			m.add(rest[0], reach)
 			var apart []*ir.Node
 			for _, n := range rest[1:] {
@@ -219,6 +219,7 @@ type merge struct {
 	outer         []*ir.Node // what the loop is given for its inputs
 	kinds         []byte     // as in [op.NewBody]
 	carries, kept []*ir.Node // results of the body
+	makers        makers     // nil for a trial
 }
 
 // A mergeInput is a sequence or a constant of a loop.
@@ -249,7 +250,9 @@ func (m *merge) inline(n *ir.Node) (a op.Looping, outs []*ir.Node) {
 			m.inputs[key] = in[i]
 		}
 	}
-	return a, a.Body.Inline(m.g, in)
+	outs = a.Body.Inline(m.g, in)
+	m.makers.keep(a.Body.Nodes(), outs)
+	return a, outs
 }
 
 // shares reports that a step of n computes, element by element, something that the steps of the others
@@ -286,6 +289,7 @@ func (m *merge) apply(reach []bool) (ps []replacement) {
 	all := op.Looping{Steps: first.Steps, Reverse: first.Reverse, Counted: first.Counted}
 	outer := m.outer
 	all.Body, all.Seqs, all.Carries = op.NewBody(&outer, m.kinds, append(m.carries, m.kept...))
+	m.makers.keep(append(m.carries, m.kept...), all.Body.Nodes())
 	if first.Counted {
 		outer = append(outer, m.list[0].Args[len(m.list[0].Args)-1])
 	}
