@@ -202,6 +202,72 @@ func (c *Context) bySigmoid(n, z *ir.Node, levels int) bool {
 	return levels > 0 && is(n, op.Add, op.Sub) && (c.bySigmoid(n.Args[0], z, levels-1) || c.bySigmoid(n.Args[1], z, levels-1))
 }
 
+// positive returns z of f(z) that is positive for all numbers z, nil for others.
+func positive(f *ir.Node) *ir.Node {
+	if is(f, op.Exp, op.Exp2, op.Sigmoid, op.Cosh) {
+		return f.Args[0]
+	}
+	if x := onePlusOf(f); x != nil {
+		if z := ofOp(x, op.Expm1); z != nil {
+			return z
+		}
+		if z := squared(x); z != nil {
+			return z
+		}
+	}
+	return ofOp(squared(oneMinus(f)), op.Tanh)
+}
+
+// onePlusOf returns x of 1+x, nil for others and for nil.
+func onePlusOf(n *ir.Node) *ir.Node {
+	if n == nil {
+		return nil
+	}
+	return onePlus(n)
+}
+
+// squared returns x of x*x, nil for others and for nil.
+func squared(n *ir.Node) *ir.Node {
+	switch {
+	case n == nil:
+	case n.Op == op.Square, n.Op == op.Mul && n.Args[0] == n.Args[1]:
+		return n.Args[0]
+	}
+	return nil
+}
+
+// slopes returns the product of g, the slope of a hyperbolic function, and 1/sqrt(root), that of its
+// inverse, where both are of one number. It returns nil for others.
+func slopes(g, root *ir.Node) *ir.Node {
+	if s := squared(onePlusOf(root)); s != nil {
+		if z := ofOp(g, op.Cosh); z != nil && (ofOp(s, op.Sinh) == z || ofOp(z, op.Asinh) == s) {
+			return oneOrNaN(z)
+		}
+	}
+	if !is(root, op.Add, op.Sub) {
+		return nil
+	}
+	if s := squared(lessOne(root)); s != nil {
+		if z := ofOp(g, op.Sinh); ofOp(z, op.Acosh) == s {
+			return inside(s, num(s, 1), 1, inf)
+		}
+	}
+	return nil
+}
+
+// wholePower returns x and k of a factor pow(x, k) with k > 1. Others are the first power of themselves.
+func wholePower(f *ir.Node) (x *ir.Node, k op.Power) {
+	if f.Op == op.PowInt {
+		if k := f.Attrs.(op.Power); k > 1 {
+			return f.Args[0], k
+		}
+	}
+	return f, 1
+}
+
+// oneOrNaN is 1, and NaN where z is NaN.
+func oneOrNaN(z *ir.Node) *ir.Node { return apply(choose, apply(op.IsNaN, z), z, num(z, 1)) }
+
 var factorRules = []*Rule{
 	stable("1 by 1+exp", "1/(1+exp(x)) -> sigmoid(-x)", func(c *Context, n *ir.Node) *ir.Node {
 		if x := ofOp(onePlus(n.Args[0]), op.Exp); x != nil {
@@ -256,21 +322,81 @@ var factorRules = []*Rule{
 		}
 		return nil
 	}),
-	factorRule(Stable, "positive by itself", "y*f(x)/f(x) -> y, f being exp, sigmoid or softmax and y another function of x", func(c *Context, n *ir.Node, p *product) *product {
+	factorRule(Stable, "positive by itself", "y*f(x)/f(x) -> y, f being a softmax, exp, exp2, sigmoid, cosh, 1+x*x, 1-tanh(x)*tanh(x) or 1+expm1(x); NaN stays", func(c *Context, n *ir.Node, p *product) *product {
 		for i, f := range p.den {
-			if !is(f, op.Exp, op.Sigmoid) && !isSoftmax(f) {
+			z := positive(f)
+			if z == nil && !isSoftmax(f) {
 				continue
 			}
 			k := slices.Index(p.num, f)
 			if k < 0 {
 				continue
 			}
-			if z := f.Args[0]; !isSoftmax(f) && !depends(p.num, z, k) && !depends(p.den, z, i) {
+			q := p.clone()
+			q.num, q.den = without(p.num, k), without(p.den, i)
+			if z != nil && !depends(q.num, z) && !depends(q.den, z) {
+				q.num = append(q.num, oneOrNaN(z))
+			}
+			return q
+		}
+		return nil
+	}),
+	factorRule(Stable, "exponential times its inverse", "y*exp(x)*exp(-x) -> y; NaN stays", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.num {
+			if f.Op != op.Exp {
+				continue
+			}
+			z := f.Args[0]
+			k := slices.IndexFunc(p.num, func(g *ir.Node) bool { return g.Op == op.Exp && isNegative(g.Args[0], z) })
+			if k < 0 {
 				continue
 			}
 			q := p.clone()
-			q.num, q.den = without(p.num, k), without(p.den, i)
+			q.num = without(without(p.num, max(i, k)), min(i, k))
+			if !depends(q.num, z) && !depends(q.den, z) {
+				q.num = append(q.num, oneOrNaN(z))
+			}
 			return q
+		}
+		return nil
+	}),
+	factorRule(Stable, "power by a higher power", "y*x/(x*x) -> y/x, y*pow(x, 2)/pow(x, 5) -> y/pow(x, 3): the gradients of logarithms of powers", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			x, high := wholePower(f)
+			for k, g := range p.num {
+				z, low := wholePower(g)
+				again := slices.Contains(p.den[i+1:], f)
+				if z != x || !again && low >= high || again && g != f {
+					continue
+				}
+				q := p.clone()
+				q.num = without(p.num, k)
+				switch {
+				case again:
+					q.den = without(p.den, i)
+				case high-low == 1:
+					q.den[i] = x
+				default:
+					q.den[i] = op.Apply(op.PowInt, high-low, x)
+				}
+				return q
+			}
+		}
+		return nil
+	}),
+	factorRule(Stable, "slopes of hyperbolic functions and their inverses", "y*cosh(x)/sqrt(1+sinh(x)*sinh(x)), y*cosh(asinh(x))/sqrt(1+x*x), y*sinh(acosh(x))/sqrt(x*x-1) -> y, or NaN outside their domain", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			root := ofOp(f, op.Sqrt)
+			if root == nil {
+				continue
+			}
+			for k, g := range p.num {
+				if by := slopes(g, root); by != nil {
+					q := p.clone()
+					q.num, q.den = append(without(p.num, k), by), without(p.den, i)
+					return q
+				}
+			}
 		}
 		return nil
 	}),
@@ -335,6 +461,26 @@ var factorRules = []*Rule{
 					q.num[k], q.den = apply(op.Sigmoid, apply(op.Sub, f.Args[j].Args[0], f.Args[1-j].Args[0])), without(p.den, i)
 					return q
 				}
+			}
+		}
+		return nil
+	}),
+	factorRule(Stable, "exponential by a difference of two", "exp(x)/(exp(x)-exp(y)) -> -1/expm1(y-x), exp(y)/(exp(x)-exp(y)) -> 1/expm1(x-y)", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			if f.Op != op.Sub || f.Args[0].Op != op.Exp || f.Args[1].Op != op.Exp {
+				continue
+			}
+			for k, g := range p.num {
+				if g != f.Args[0] && g != f.Args[1] {
+					continue
+				}
+				x, y := f.Args[0].Args[0], f.Args[1].Args[0]
+				q := p.clone()
+				if q.num = without(p.num, k); g == f.Args[0] {
+					x, y, q.neg = y, x, !q.neg
+				}
+				q.den[i] = apply(op.Expm1, apply(op.Sub, x, y))
+				return q
 			}
 		}
 		return nil

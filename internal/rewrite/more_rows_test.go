@@ -357,6 +357,7 @@ func stableRows() []row {
 		return choose(apply(op.Gt, x, num(x, -math.Ln2)), add(log(expm1(neg(x))), x), log1p(neg(exp(x))))
 	}
 	of := func(f func(x *node) *node) func(x []*node) *node { return func(x []*node) *node { return f(x[0]) } }
+	unlessNaN := func(x *node) *node { return choose(apply(op.IsNaN, x), x, num(x, 1)) }
 	return []row{
 		{"inverse of a function", "f32[9]", of(func(x *node) *node { return log(exp(x)) }), same},
 		{"inverse of a function", "f64[9]", of(func(x *node) *node { return exp(log(x)) }), of(func(x *node) *node { return within(x, x, 0) })},
@@ -460,6 +461,20 @@ func stableRows() []row {
 		{"positive by itself", "f32[9] f32[9]", func(x []*node) *node {
 			return mul(mul(x[1], recip(sigmoid(x[0]))), mul(sigmoid(x[0]), sigmoid(neg(x[0]))))
 		}, func(x []*node) *node { return mul(x[1], sigmoid(neg(x[0]))) }},
+		{"positive by itself", "f32[9]", of(func(x *node) *node { return mul(exp(x), recip(exp(x))) }), of(unlessNaN)},
+		{"positive by itself", "f64[9] f64[9]", func(x []*node) *node {
+			t := apply(op.Tanh, x[0])
+			return div(mul(x[1], sub(num(t, 1), mul(t, t))), sub(num(t, 1), mul(t, t)))
+		}, func(x []*node) *node { return mul(x[1], unlessNaN(x[0])) }},
+		{"exponential times its inverse", "f32[9] f32[9]", func(x []*node) *node { return mul(mul(x[1], exp(x[0])), exp(neg(x[0]))) }, func(x []*node) *node { return mul(x[1], unlessNaN(x[0])) }},
+		{"power by a higher power", "f32[9] f32[9]", func(x []*node) *node { return mul(x[1], div(x[0], square(x[0]))) }, func(x []*node) *node { return mul(x[1], recip(x[0])) }},
+		{"power by a higher power", "f64[9]", of(func(x *node) *node { return div(power(x, 4), power(x, 7)) }), of(func(x *node) *node { return recip(power(x, 3)) })},
+		{"slopes of hyperbolic functions and their inverses", "f64[9] f64[9]", func(x []*node) *node {
+			return mul(div(x[1], apply(op.Sqrt, plus(square(apply(op.Sinh, x[0])), 1))), apply(op.Cosh, x[0]))
+		}, func(x []*node) *node { return mul(x[1], unlessNaN(x[0])) }},
+		{"exponential by a difference of two", "f64[9] f64[9]", func(x []*node) *node { return div(exp(x[0]), sub(exp(x[0]), exp(x[1]))) }, func(x []*node) *node {
+			return neg(recip(expm1(sub(x[1], x[0]))))
+		}},
 		{"sigmoid times 1+exp", "f32[9] f32[9]", func(x []*node) *node {
 			return mul(mul(x[1], plus(exp(neg(x[0])), 1)), mul(sigmoid(x[0]), sigmoid(neg(x[0]))))
 		}, func(x []*node) *node { return mul(x[1], sigmoid(neg(x[0]))) }},
