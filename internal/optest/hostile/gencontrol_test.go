@@ -28,7 +28,9 @@ func init() {
 		t := g.tensor()
 		return pick(g, nil, func(i *weft.Tensor, s []*weft.Tensor) (_, _ []*weft.Tensor) {
 			return []*weft.Tensor{s[0].Mul(1.5)}, []*weft.Tensor{i, s[0]}
-		}, func(_ *weft.Tensor, s []*weft.Tensor) (_, _ []*weft.Tensor) { return s, []*weft.Tensor{t} },
+		}, func(i *weft.Tensor, s []*weft.Tensor) (_, _ []*weft.Tensor) {
+			return s, []*weft.Tensor{t.On(i.Device())}
+		},
 			func(_ *weft.Tensor, s []*weft.Tensor) (_, _ []*weft.Tensor) { return nil, s },
 			func(i *weft.Tensor, s []*weft.Tensor) (_, _ []*weft.Tensor) { i.AddAssign(1); return s, nil },
 			func(*weft.Tensor, []*weft.Tensor) (_, _ []*weft.Tensor) { panic(errThrown) })
