@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"weft/internal/gokernel/kerneltest"
@@ -119,6 +120,12 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// library has the standard library's packages for all calls of elsewhere, and the positions in them.
+var library = sync.OnceValues(func() (*token.FileSet, types.Importer) {
+	files := token.NewFileSet()
+	return files, kerneltest.SourceImporter(files)
+})
+
 // elsewhere checks what a package is for other systems and processors, without compiling the
 // standard library for them: with amd64 it is the same everywhere, with others it is Go alone,
 // of the right types. It returns the names that the package exports.
@@ -147,7 +154,7 @@ func elsewhere(t *testing.T, dir string) (exported []string) {
 		if len(p.SFiles) != 0 {
 			t.Errorf("%s for %s has assembly: %s", dir, arch, p.SFiles)
 		}
-		files := token.NewFileSet()
+		files, std := library()
 		var parsed []*ast.File
 		for _, name := range p.GoFiles {
 			f, err := parser.ParseFile(files, filepath.Join(dir, name), nil, 0)
@@ -156,7 +163,7 @@ func elsewhere(t *testing.T, dir string) (exported []string) {
 			}
 			parsed = append(parsed, f)
 		}
-		types := types.Config{Importer: kerneltest.SourceImporter(files), Sizes: types.SizesFor("gc", arch)}
+		types := types.Config{Importer: std, Sizes: types.SizesFor("gc", arch)}
 		pkg, err := types.Check(p.Name, files, parsed, nil)
 		if err != nil {
 			t.Errorf("%s for %s: %v", dir, arch, err)

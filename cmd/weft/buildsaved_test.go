@@ -206,7 +206,7 @@ func TestBuildSaved(t *testing.T) {
 	}
 	for _, args := range [][]string{{"test", "-vet=all", "./out/..."}, {"run", "."}} {
 		cmd := exec.Command(tool, args...)
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
+		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CGO_ENABLED=0")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("go %v: %v\n%s", args, err, out)
