@@ -1,6 +1,9 @@
-// Package ahead writes a kernel as a Go package: machine code for AVX2 and AVX-512 as bytes
-// in Go assembly, plain Go for other processors, and tests of the one against the other. The
-// package imports nothing of weft, needs no executable memory and does nothing at its start.
+// Package ahead writes kernels, formulas and saved programs as Go packages: machine code for AVX2 and
+// AVX-512 as bytes in Go assembly, plain Go for other processors, and tests of the one against the other.
+//
+// [Write] writes a function of scalars or a stencil, [WriteFormula] a formula, [WriteGraph] a saved
+// program. A package does nothing at its start. It imports nothing of weft and needs no executable
+// memory, unless a program has routines, such as matrix products: these are in package aot.
 package ahead
 
 import (
@@ -118,7 +121,7 @@ func Write(pkg string, f *gokernel.Func, of array.DType) (map[string][]byte, err
 	if len(uses) > 0 {
 		return nil, fmt.Errorf("build: kernel.%s cannot be part of a package that imports nothing of weft", uses[0])
 	}
-	return u.render(u, u.Func, map[string]*template.Template{".go": plain, "_amd64.go": amd64, "_other.go": other, "_test.go": test, "_amd64.s": assembly})
+	return render(u, u.Func, map[string]*template.Template{".go": plain, "_amd64.go": amd64, "_other.go": other, "_test.go": test, "_amd64.s": assembly})
 }
 
 // take compiles the program of a function and takes over its source and imports. It returns the names
@@ -265,7 +268,7 @@ func data(code []byte) []string {
 }
 
 // render executes templates with data, by what follows the name of the function in that of the file.
-func (u *unit) render(data any, name string, files map[string]*template.Template) (map[string][]byte, error) {
+func render(data any, name string, files map[string]*template.Template) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for end, t := range files {
 		name := strings.ToLower(name) + end

@@ -303,7 +303,7 @@ func writeReduction(pkg string, f *gokernel.Func, reduce string) (map[string][]b
 		u.Imports = append(u.Imports, `"math"`)
 	}
 	sort.Strings(u.Imports)
-	return u.render(u, u.Func, map[string]*template.Template{".go": reducedPlain, "_amd64.go": reducedAMD64, "_other.go": reducedOther, "_test.go": reducedTest, "_amd64.s": assembly})
+	return render(u, u.Func, map[string]*template.Template{".go": reducedPlain, "_amd64.go": reducedAMD64, "_other.go": reducedOther, "_test.go": reducedTest, "_amd64.s": assembly})
 }
 
 // reduced stores the reduction of values to the first result.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template"
 
+	"weft/aot"
 	"weft/internal/array"
 	"weft/internal/gosource"
 	"weft/internal/jit"
@@ -121,7 +122,7 @@ func WriteGraph(p *saved.Program, o GraphOpts) (map[string][]byte, error) {
 }
 
 // maxFree is the number of lengths that may be free: each triples the layouts.
-const maxFree = 3
+const maxFree = aot.MaxLengths
 
 // describe plans the program and describes what it does.
 func (u *graphUnit) describe(p *saved.Program) error {
@@ -275,7 +276,7 @@ func (u *graphUnit) arguments(p *saved.Program, f *fitter, all []*trial) error {
 			}
 			s, ok := f.fit(values)
 			if !ok {
-				return a, fmt.Errorf("the size of axis %d of %s is no polynomial of the free lengths: fix one with --length", axis, name)
+				return a, fmt.Errorf("the size of axis %d of %s is not a polynomial of the free lengths: fix one with --length", axis, name)
 			}
 			sizes = append(sizes, s)
 		}
@@ -285,7 +286,7 @@ func (u *graphUnit) arguments(p *saved.Program, f *fitter, all []*trial) error {
 		}
 		var ok bool
 		if a.Size, ok = f.fit(total); !ok {
-			return a, fmt.Errorf("the size of %s is no polynomial of the free lengths: fix one with --length", name)
+			return a, fmt.Errorf("the size of %s is not a polynomial of the free lengths: fix one with --length", name)
 		}
 		a.What = d.String() + "[" + strings.Join(sizes, " ") + "]"
 		return a, nil
@@ -416,7 +417,7 @@ func parts(f *fitter, all []*trial, first int) (part []int, sizes []string, err 
 		}
 		size, ok := f.fit(values)
 		if !ok {
-			return nil, nil, fmt.Errorf("the size of temporary memory is no polynomial of the free lengths: fix one with --length")
+			return nil, nil, fmt.Errorf("the size of temporary memory is not a polynomial of the free lengths: fix one with --length")
 		}
 		at := slices.IndexFunc(until, func(last int) bool { return last < begin[i] })
 		if at < 0 {
@@ -472,7 +473,7 @@ func (u *graphUnit) step(f *fitter, all []*trial, i int) (s graphStep, err error
 		}
 		s, ok := f.fit(values)
 		if !ok {
-			return "", fmt.Errorf("a number of step %d (%s) is no polynomial of the free lengths: fix one with --length", i, oneLine(k.Prog.Name))
+			return "", fmt.Errorf("a number of step %d (%s) is not a polynomial of the free lengths: fix one with --length", i, oneLine(k.Prog.Name))
 		}
 		return s, nil
 	}
@@ -625,7 +626,7 @@ func (u *graphUnit) files() (map[string][]byte, error) {
 		texts = routineFiles(len(u.Kernels) > 0)
 		texts["_state.go"] = graphStateText
 	}
-	out, err := (&unit{}).render(u, base, texts)
+	out, err := render(u, base, texts)
 	if !u.State.Any() {
 		delete(out, base+"_state.go")
 	}
@@ -634,75 +635,3 @@ func (u *graphUnit) files() (map[string][]byte, error) {
 	}
 	return out, err
 }
-
-// Base is the name of the files without their ends.
-func (u *graphUnit) Base() string { return strings.ToLower(strings.ReplaceAll(u.Name, "_", "")) }
-
-// All are the results and arguments.
-func (u *graphUnit) All() []argument { return slices.Concat(u.Results, u.Args) }
-
-// Params are the parameters of the function.
-func (u *graphUnit) Params() string {
-	var s []string
-	for _, a := range u.All() {
-		s = append(s, a.Name+" []"+a.Type)
-	}
-	if len(u.Free) > 0 {
-		s = append(s, strings.Join(u.Free, ", ")+" int")
-	}
-	return strings.Join(s, ", ")
-}
-
-// Names are its arguments.
-func (u *graphUnit) Names() string {
-	var s []string
-	for _, a := range u.All() {
-		s = append(s, a.Name)
-	}
-	return strings.Join(append(s, u.Free...), ", ")
-}
-
-// StateParams are the first parameters of run, and StateNames their values.
-func (u *graphUnit) StateParams() string { return u.ifState("state *State, ") }
-func (u *graphUnit) StateNames() string  { return u.ifState("state, ") }
-
-// StepParams are the first parameters of steps, and StepNames their values.
-func (u *graphUnit) StepParams() string {
-	if u.State.Count > 0 {
-		return fmt.Sprintf("state *State, numbers *[%d]uint64, ", u.State.Count)
-	}
-	return u.StateParams()
-}
-
-func (u *graphUnit) StepNames() string {
-	if u.State.Count > 0 {
-		return "state, &numbers, "
-	}
-	return u.StateNames()
-}
-
-func (u *graphUnit) ifState(text string) string {
-	if u.State.Any() {
-		return text
-	}
-	return ""
-}
-
-// FreeList lists the free lengths.
-func (u *graphUnit) FreeList() string { return strings.Join(u.Free, ", ") }
-
-// HasParts reports temporary memory.
-func (u *graphUnit) HasParts() bool {
-	return slices.ContainsFunc(u.Layouts, func(l *layout) bool { return len(l.Parts) > 0 })
-}
-
-// HasDivides reports lengths that must be multiples.
-func (u *graphUnit) HasDivides() bool {
-	return slices.ContainsFunc(u.Layouts, func(l *layout) bool { return len(l.Divides) > 0 })
-}
-
-func (l *layout) PartList() string      { return strings.Join(l.Parts, ", ") }
-func (s graphStep) WordList() string    { return strings.Join(s.Words, ", ") }
-func (s graphStep) PlaceList() string   { return strings.Join(s.Places, ", ") }
-func (k *graphKernel) MoveList() string { return strings.Join(k.Moves, ", ") }
-func (k *graphKernel) SizeList() string { return strings.Join(k.Sizes, ", ") }

@@ -164,7 +164,7 @@ func (u *graphUnit) routineStep(f *fitter, all []*trial, i int) (r routineStep, 
 		}
 	}
 	if fail {
-		return r, fmt.Errorf("a number of step %d (%s) is no polynomial of the free lengths: fix one with --length", i, r.Does)
+		return r, fmt.Errorf("a number of step %d (%s) is not a polynomial of the free lengths: fix one with --length", i, r.Does)
 	}
 	if k := launched(first); k != nil {
 		s, err := u.step(f, all, i)

@@ -66,7 +66,7 @@ func writeStencil(pkg string, f *gokernel.Func, args []array.DType) (map[string]
 	if u.Windows, err = windows(u.Rank, u.Source, uses); err != nil {
 		return nil, err
 	}
-	return u.render(u, u.Func, map[string]*template.Template{".go": stencilPlain, "_amd64.go": stencilAMD64, "_other.go": stencilOther, "_test.go": stencilTest, "_amd64.s": assembly})
+	return render(u, u.Func, map[string]*template.Template{".go": stencilPlain, "_amd64.go": stencilAMD64, "_other.go": stencilOther, "_test.go": stencilTest, "_amd64.s": assembly})
 }
 
 // reach is the neighbourhood of the function.
