@@ -161,7 +161,8 @@
 // Gradients:
 //
 //   - Leaves: [Tensor.RequireGrad], [Tensor.RequiresGrad], [Tensor.IsLeaf], [Tensor.Grad],
-//     [Tensor.SetGrad], [Tensor.SparseGrad], [BorrowGrad], [BorrowRows]
+//     [Tensor.SetGrad], [Tensor.SparseGrad], [BorrowGrad], [BorrowRows], [Tensor.Hook],
+//     [Tensor.PostAccumulateGradHook]
 //   - Backward: [Tensor.Backward], [BackwardWith], [Grad], [GradAll], [GradOpts]
 //   - Not recorded: [WithoutGrad], [Tensor.Detach]; deprecated: [Tensor.NoGrad]
 //   - Of functions: [VJP], [JVP], [Jacobian], [Hessian], [HessianVector], [Vmap]

@@ -361,6 +361,27 @@ func ExampleWithoutGrad() {
 	// Output: [0.7 0.7]
 }
 
+func ExampleTensor_Hook() {
+	x := weft.From([]float32{1, 2}).RequireGrad()
+	y := x.Mul(3)
+	y.Hook(func(dy *weft.Tensor) *weft.Tensor { return dy.Clamp(-1, 1) })
+	y.Mul(y).Sum().Backward()
+	fmt.Println(x.Grad())
+	// Output: [3. 3.]
+}
+
+func ExampleTensor_PostAccumulateGradHook() {
+	w := weft.Ones(2).RequireGrad()
+	remove := w.PostAccumulateGradHook(func(w *weft.Tensor) {
+		weft.WithoutGrad(func() { w.SubAssign(w.Grad().Mul(0.1)) }) // a step in the pass itself
+		w.SetGrad(nil)
+	})
+	defer remove()
+	w.Mul(3).Sum().Backward()
+	fmt.Println(w, w.Grad() == nil)
+	// Output: [0.7 0.7] true
+}
+
 func ExampleTensor_Detach() {
 	w := weft.FullOf(weft.Float32, 3, 1).RequireGrad()
 	w.Mul(w.Detach()).Sum().Backward() // the second factor counts as a constant

@@ -166,3 +166,43 @@ func BorrowRows(t *Tensor, f func(places, values *Tensor)) bool {
 	}
 	return core.Lend(t.c(), func(h *core.History) *core.RowGrad { return h.Rows }, func(g *core.RowGrad) { f((*Tensor)(g.Places), (*Tensor)(g.Values)) })
 }
+
+// Hook makes backward passes call f with the gradient of t, of t's shape and type. That is the sum
+// over all uses of t. The pass goes on with what f returns, or with dy if that is nil. f may keep dy
+// and must not write into it. Of several hooks the earliest comes first, each with the result of the
+// one before. remove ends it. It is torch's Tensor.register_hook:
+//
+//	y.Hook(func(dy *weft.Tensor) *weft.Tensor { return dy.Clamp(-1, 1) })
+//
+// Passes with [GradOpts].Create record what f computes, others do not. [Jacobian] calls f for each
+// row. [GradAll] calls f only on the way to its inputs. In a pass inside a function of [Compile],
+// f is traced like the function: hooks added to captured tensors after the trace are not seen.
+//
+// Hook panics with *[Error] if f is nil, if t requires no gradient, and inside functions of [Vmap],
+// [Cond], [While], [ScanSteps] and package sym. So does the pass if f returns another shape, type or
+// device. No pass through t may run while Hook does, unless t is a leaf.
+func (t *Tensor) Hook(f func(dy *Tensor) *Tensor) (remove func()) {
+	t.c().NotNil("hook")
+	if f == nil {
+		array.Failf("hook", "f", "is nil")
+	}
+	return t.c().Hook(func(dy *core.Tensor) *core.Tensor { return f((*Tensor)(dy)).c() })
+}
+
+// PostAccumulateGradHook makes each backward pass call f with t, a leaf, when the pass has added all
+// of its gradient to it. [Tensor.Grad] is then what the pass leaves there, while gradients of other
+// leaves may still come. f may read and replace it, or use it for a step and clear it. remove ends
+// it. It is torch's Tensor.register_post_accumulate_grad_hook:
+//
+//	w.PostAccumulateGradHook(func(w *weft.Tensor) { send(w.Grad()) })
+//
+// [Grad] and [GradAll] add nothing to leaves and call no such hook. Inside a function of [Compile]
+// it behaves as [Tensor.Hook] does. It panics with *[Error] if f is nil or t is not a leaf that
+// requires a gradient.
+func (t *Tensor) PostAccumulateGradHook(f func(t *Tensor)) (remove func()) {
+	t.c().NotNil("postaccumulategradhook")
+	if f == nil {
+		array.Failf("postaccumulategradhook", "f", "is nil")
+	}
+	return t.c().PostAccumulateGradHook(func() { f(t) })
+}

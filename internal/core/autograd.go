@@ -71,6 +71,8 @@ type GradNode struct {
 type NodeInfo struct {
 	Leaf *History // set in the node of a leaf
 
+	hooks atomic.Pointer[hooks] // nil: none
+
 	// Of a node without a plan, which would know these.
 	Name  string
 	DType array.DType

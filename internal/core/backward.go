@@ -103,6 +103,7 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 		} else if p.byRows(n, g) {
 			delete(p.grads, n)
 			n.Leaf.addRows(p, n, g)
+			n.accumulated()
 			continue
 		}
 		p.scatter(n, p.grads[n])
@@ -111,6 +112,9 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 		delete(p.grads, n)
 		*g = partialGrad{}
 		p.spare = append(p.spare, g)
+		if n.hooks.Load() != nil && (inputs == nil || p.leadsToWanted(n, map[*GradNode]bool{})) {
+			dy = p.runHooks(n, dy)
+		}
 		if dy.lent && !dy.ours && p.want[n] != nil {
 			dy.t, dy.lent, dy.ours = dy.t.Clone(), false, true
 		}
@@ -129,6 +133,7 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 		case n.Leaf != nil:
 			if inputs == nil {
 				n.Leaf.accumulate(dy, o.Create)
+				n.accumulated()
 			}
 		case n.part:
 			p.takePart(n, dy)
@@ -511,7 +516,7 @@ func (p *gradPass) addGrad(n *GradNode, g partialGrad) {
 // that does not serve: for a view of all elements, often a transpose, or of elements several times.
 func (p *gradPass) addWindow(n *GradNode, dy partialGrad) bool {
 	base, chain := n.In[0], []*Planned{n.p}
-	for base.isViewOp() && p.want[base] == nil {
+	for base.isViewOp() && p.want[base] == nil && base.hooks.Load() == nil {
 		base, chain = base.In[0], append(chain, base.p)
 	}
 	dtype, shape := base.TypeOf()

@@ -23,7 +23,7 @@ func (g *RowGrad) free() {
 // byRows reports whether a leaf's gradient in this pass comes only from IndexSelects of its rows,
 // and the leaf keeps sparse gradients.
 func (p *gradPass) byRows(n *GradNode, g *partialGrad) bool {
-	if n.Leaf == nil || !n.Leaf.Sparse.Load() || !p.leaves || p.create || g.t != nil || len(g.indexed) == 0 || p.want[n] != nil {
+	if n.Leaf == nil || !n.Leaf.Sparse.Load() || !p.leaves || p.create || g.t != nil || len(g.indexed) == 0 || p.want[n] != nil || len(n.gradHooks()) > 0 {
 		return false
 	}
 	for _, k := range g.indexed {

@@ -30,7 +30,7 @@ func leave(why string, names ...string) {
 
 func main() {
 	leave("variables are not written to: Updates does", "AddAssign", "Assign", "DivAssign", "Fill", "MulAssign", "SubAssign", "Set", "Update", "Zero", "Release")
-	leave("Grad returns gradients", "Backward", "Grad", "IsLeaf", "RequireGrad", "RequiresGrad", "SetGrad", "SparseGrad", "Detach", "NoGrad")
+	leave("Grad returns gradients", "Backward", "Grad", "IsLeaf", "RequireGrad", "RequiresGrad", "SetGrad", "SparseGrad", "Hook", "PostAccumulateGradHook", "Detach", "NoGrad")
 	leave("a variable has no memory: functions run where their arguments are", "Device", "On")
 	leave("a variable has no elements", "AllClose", "Format", "Item", "ItemComplex", "ItemInt", "LogValue", "MarshalJSON", "String", "IsContiguous", "Contiguous", "Strides", "Clone")
 	leave("functions are compiled whole", "Lazy")
