@@ -3,6 +3,7 @@ package data
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"weft"
 )
@@ -102,7 +103,7 @@ func stacked(items reflect.Value) (out *weft.Tensor, err error) {
 			return nil, fmt.Errorf("item %d of the batch is nil", i)
 		}
 		detached[i] = t.Detach()
-		if detached[i].DType() != detached[0].DType() || fmt.Sprint(t.Shape()) != fmt.Sprint(list[0].Shape()) {
+		if detached[i].DType() != detached[0].DType() || !slices.Equal(t.Shape(), list[0].Shape()) {
 			return nil, fmt.Errorf("item %d of the batch is %s%v, item 0 %s%v", i, t.DType(), t.Shape(), list[0].DType(), list[0].Shape())
 		}
 	}

@@ -38,7 +38,10 @@ type view[T any] struct {
 	get    func(i int) (T, error)
 }
 
-func (v view[T]) Len() int             { return v.length() }
+// Len implements [DatasetOf].
+func (v view[T]) Len() int { return v.length() }
+
+// Get implements [DatasetOf].
 func (v view[T]) Get(i int) (T, error) { return v.get(i) }
 
 // Items is the dataset of the elements of a slice, which it keeps.
@@ -154,11 +157,7 @@ func RandomSplit[T any](d DatasetOf[T], lengths []float64, seed uint64) []Datase
 	for i := range order {
 		order[i] = i
 	}
-	r := newDraws(seed, 0)
-	for i := n - 1; i > 0; i-- {
-		j := below(r, i+1)
-		order[i], order[j] = order[j], order[i]
-	}
+	shuffle(order, seed, 0)
 	out := make([]DatasetOf[T], len(counts))
 	for i, c := range counts {
 		out[i] = Subset(d, order[:c])

@@ -104,9 +104,9 @@ type Picture struct {
 // pictureEndings are what files of pictures end in.
 var pictureEndings = []string{".png", ".jpg", ".jpeg", ".gif"}
 
-// PictureFolder returns the dataset of the PNG, JPEG and GIF files in the folders of a folder, decoded
-// when they are asked for, and the classes, which are the folders' names in order: torchvision's
-// ImageFolder. An error of a file names it.
+// PictureFolder returns the dataset of the PNG, JPEG and GIF files in the folders of a folder, and the
+// classes, which are the folders' names in order: torchvision's ImageFolder. A file is decoded when it is
+// asked for. An error of a file names it.
 func PictureFolder(root string, opts ...PictureOpts) (pictures DatasetOf[Picture], classes []string, err error) {
 	o := array.Options("picture_folder", opts)
 	folders, err := os.ReadDir(root)

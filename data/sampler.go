@@ -27,8 +27,8 @@ type BatchSampler interface {
 // newDraws returns the random numbers of an epoch.
 func newDraws(seed uint64, epoch int) *rand.PCG { return rand.NewPCG(seed, uint64(epoch)) }
 
-// shuffle puts places into a random order by Fisher and Yates.
-func shuffle(order []int64, seed uint64, epoch int) {
+// shuffle puts a list into a random order by Fisher and Yates.
+func shuffle[T any](order []T, seed uint64, epoch int) {
 	r := newDraws(seed, epoch)
 	for i := len(order) - 1; i > 0; i-- {
 		j := below(r, i+1)

@@ -13,6 +13,7 @@ type ItemError struct {
 	Err   error
 }
 
+// Error names the example.
 func (e *ItemError) Error() string { return fmt.Sprintf("data: example %d: %v", e.Index, e.Err) }
 
 // Unwrap returns Err.

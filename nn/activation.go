@@ -316,10 +316,7 @@ func (l *PRelu) Forward(x *weft.Tensor) *weft.Tensor {
 	if n != 1 && (x.Rank() < 2 || x.Dim(1) != n) {
 		array.Failf(name, "x", "has shape %s, want [N %d ...]: %d channels", array.ShapeString(sizes(x)), n, n)
 	}
-	shape := []int{n}
-	for range x.Rank() - 2 {
-		shape = append(shape, 1)
-	}
+	shape := append([]int{n}, ones(max(x.Rank()-2, 0))...)
 	if x.Rank() == 0 {
 		shape = nil
 	}

@@ -124,7 +124,7 @@ func (p Interpolate) along(x *weft.Tensor, axis, size int, step float64) *weft.T
 	return cubic(taps, t, -0.75)
 }
 
-// cubic is the curve through four neighbours at t from the second to the third (Keys, ModeCubic
+// cubic is the curve through four neighbours at t from the second to the third (Keys, Cubic
 // convolution interpolation for digital image processing, 1981).
 func cubic(taps [4]*weft.Tensor, t *weft.Tensor, a float64) *weft.Tensor {
 	return weft.Expr("x0*(((a*(t+1) - 5*a)*(t+1) + 8*a)*(t+1) - 4*a) + x1*(((a+2)*t - (a+3))*t*t + 1)"+

@@ -189,9 +189,9 @@ func TripletMargin(anchor, positive, negative *weft.Tensor, opts ...TripletMargi
 		weft.Vars{"near": d(anchor, positive), "far": far, "m": array.Or(o.Margin, 1)}))
 }
 
-// CosineEmbedding is the mean of 1 - cos where target is 1 and of max(0, cos - Margin) where it is
-// -1, cos being the cosine of the angle between rows of x1 and x2, [batch, width] or [width].
-// target is [batch] or one number. It panics with *weft.Error if shapes do not match.
+// CosineEmbedding is the mean of 1 - cos where target is 1 and of max(0, cos - Margin) where it is -1.
+// cos is the cosine of the angle between rows of x1 and x2, which are [batch, width] or [width]; target
+// is [batch] or one number. It panics with *weft.Error if shapes do not match.
 func CosineEmbedding(x1, x2, target *weft.Tensor, opts ...MarginOpts) *weft.Tensor {
 	const name = "cosine_embedding"
 	defer array.Named(name).End()

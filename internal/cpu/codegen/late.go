@@ -7,7 +7,7 @@ import (
 )
 
 // GeneralWork is the work, in fused multiply-adds of vectors, that a general kernel does for one
-// key before a kernel of that key is generated: about a millisecond. Tests set 0, which generates
+// key before a kernel of that key is generated: about half a millisecond. Tests set 0, which generates
 // a kernel at its first use.
 var GeneralWork int64 = 4 << 20
 
