@@ -73,3 +73,27 @@ func TestRuleOfNodeInBranch(t *testing.T) {
 		t.Errorf("the sine in a branch is made by %q", got)
 	}
 }
+
+// A rule that takes a loop apart and makes it anew leaves nodes of the step the names of their rules: here
+// sin(k), which is the same in each step, moves out after the step has become a softplus.
+func TestRuleOfNodeInStepMadeAnew(t *testing.T) {
+	g, b := ir.New(), ir.New()
+	x := b.Input(0, array.Float64, []int{9})
+	k := b.Input(1, array.Float64, []int{9})
+	next := add(apply(op.Log, add(apply(op.Exp, x), num(x, 1))), apply(op.Sin, k))
+	f := op.NewFunction([]ir.Type{{DType: array.Float64, Shape: []int{9}}, {DType: array.Float64, Shape: []int{9}}}, []*node{next})
+	res := rewrite.Run(op.ApplyAll(op.Loop, op.Looping{Body: f, Steps: 3, Carries: 1}, g.Input(0, array.Float64, []int{9}), g.Input(1, array.Float64, []int{9}))[:1], rewrite.Stable)
+	loop := res.Outs[0]
+	for loop.Op != op.Loop {
+		loop = loop.Args[0]
+	}
+	body := loop.Attrs.(op.Looping).Body.Nodes()
+	for id, need := range ir.Reach(body) {
+		if need && body[0].Graph.Nodes[id].Op == op.Sin {
+			t.Fatal("the sine is computed in each step")
+		}
+	}
+	if got := ruleOf(t, res, body, op.Softplus); got != "softplus" {
+		t.Errorf("softplus in a step is made by %q", got)
+	}
+}
