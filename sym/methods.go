@@ -14,7 +14,7 @@ var leftOut = map[string]string{
 	"AllClose":               "a variable has no elements",
 	"Assign":                 "variables are not written to: Updates does",
 	"Backward":               "Grad returns gradients",
-	"BinCount":               "the shape of the result depends on elements",
+	"BinCount":               "written by hand",
 	"Clone":                  "a variable has no elements",
 	"Contiguous":             "a variable has no elements",
 	"DType":                  "written by hand",
@@ -27,8 +27,10 @@ var leftOut = map[string]string{
 	"Fill":                   "variables are not written to: Updates does",
 	"Format":                 "a variable has no elements",
 	"Grad":                   "Grad returns gradients",
-	"Histogram":              "the shape of the result depends on elements",
+	"Histogram":              "written by hand",
 	"Hook":                   "Grad returns gradients",
+	"IndexPut":               "written by hand",
+	"IndexPutAdd":            "written by hand",
 	"IsContiguous":           "a variable has no elements",
 	"IsLeaf":                 "Grad returns gradients",
 	"Item":                   "a variable has no elements",
@@ -44,6 +46,7 @@ var leftOut = map[string]string{
 	"NoGrad":                 "Grad returns gradients",
 	"NonZero":                "written by hand",
 	"On":                     "a variable has no memory: functions run where their arguments are",
+	"Pad":                    "written by hand",
 	"PostAccumulateGradHook": "Grad returns gradients",
 	"Rank":                   "written by hand",
 	"Release":                "variables are not written to: Updates does",
@@ -52,6 +55,7 @@ var leftOut = map[string]string{
 	"RequireGrad":            "Grad returns gradients",
 	"RequiresGrad":           "Grad returns gradients",
 	"Reshape":                "written by hand",
+	"Roll":                   "written by hand",
 	"Rows":                   "the number of rows may be known in a call alone: sym.Map goes over them",
 	"Set":                    "variables are not written to: Updates does",
 	"SetGrad":                "Grad returns gradients",
@@ -60,11 +64,13 @@ var leftOut = map[string]string{
 	"Size":                   "written by hand",
 	"Slice":                  "written by hand",
 	"SparseGrad":             "Grad returns gradients",
+	"Split":                  "written by hand",
 	"Strides":                "a variable has no elements",
 	"String":                 "a variable has no elements",
 	"SubAssign":              "variables are not written to: Updates does",
 	"Tile":                   "written by hand",
-	"Unique":                 "the shape of the result depends on elements",
+	"TopK":                   "written by hand",
+	"Unique":                 "written by hand",
 	"Update":                 "variables are not written to: Updates does",
 	"Version":                "gives no tensor",
 	"Zero":                   "variables are not written to: Updates does",
@@ -555,24 +561,6 @@ func (v *Var) IndexAdd(axis int, index *Var, x *Var) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexAdd(axis, indexOf(ins), xOf(ins)) }, axis)
 }
 
-// IndexPut is [weft.Tensor.IndexPut] of variables.
-func (v *Var) IndexPut(x any, index ...any) *Var {
-	op := operation{name: "indexput"}
-	self := op.arg(v)
-	xOf := op.any(x)
-	indexOf := op.anys(index)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexPut(xOf(ins), indexOf(ins)...) })
-}
-
-// IndexPutAdd is [weft.Tensor.IndexPutAdd] of variables.
-func (v *Var) IndexPutAdd(x any, index ...any) *Var {
-	op := operation{name: "indexputadd"}
-	self := op.arg(v)
-	xOf := op.any(x)
-	indexOf := op.anys(index)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexPutAdd(xOf(ins), indexOf(ins)...) })
-}
-
 // IndexSelect is [weft.Tensor.IndexSelect] of variables.
 func (v *Var) IndexSelect(axis int, index *Var) *Var {
 	op := operation{name: "indexselect"}
@@ -940,16 +928,6 @@ func (v *Var) Outer(x *Var) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Outer(xOf(ins)) })
 }
 
-// Pad is [weft.Tensor.Pad] of variables.
-func (v *Var) Pad(x float64, pads ...int) *Var {
-	op := operation{name: "pad"}
-	self := op.arg(v)
-	op.plain(x)
-	pads = slices.Clone(pads)
-	op.plain(pads)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Pad(x, pads...) }, pads)
-}
-
 // Percentile is [weft.Tensor.Percentile] of variables.
 func (v *Var) Percentile(p float64, axes ...int) *Var {
 	op := operation{name: "percentile"}
@@ -1058,15 +1036,6 @@ func (v *Var) Relu() *Var {
 	op := operation{name: "relu"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Relu() })
-}
-
-// Roll is [weft.Tensor.Roll] of variables.
-func (v *Var) Roll(axis int, shift int) *Var {
-	op := operation{name: "roll"}
-	self := op.arg(v)
-	op.plain(axis)
-	op.plain(shift)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Roll(axis, shift) }, axis, shift)
 }
 
 // Round is [weft.Tensor.Round] of variables.
@@ -1225,16 +1194,6 @@ func (v *Var) Sort(axis int, opts ...weft.SortOpts) (values, index *Var) {
 	return r[0], r[1]
 }
 
-// Split is [weft.Tensor.Split] of variables.
-func (v *Var) Split(axis int, sizes ...int) []*Var {
-	op := operation{name: "split"}
-	self := op.arg(v)
-	op.plain(axis)
-	sizes = slices.Clone(sizes)
-	op.plain(sizes)
-	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return self(ins).Split(axis, sizes...) }, axis, sizes)
-}
-
 // Sqrt is [weft.Tensor.Sqrt] of variables.
 func (v *Var) Sqrt() *Var {
 	op := operation{name: "sqrt"}
@@ -1350,21 +1309,6 @@ func (v *Var) To(d weft.DType) *Var {
 	self := op.arg(v)
 	op.plain(d)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).To(d) })
-}
-
-// TopK is [weft.Tensor.TopK] of variables.
-func (v *Var) TopK(k int, axis int, opts ...weft.TopKOpts) (values, index *Var) {
-	op := operation{name: "topk"}
-	self := op.arg(v)
-	op.plain(k)
-	op.plain(axis)
-	opts = slices.Clone(opts)
-	op.plain(opts)
-	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
-		a, b := self(ins).TopK(k, axis, opts...)
-		return []*weft.Tensor{a, b}
-	}, k, axis)
-	return r[0], r[1]
 }
 
 // Transpose is [weft.Tensor.Transpose] of variables.

@@ -35,8 +35,7 @@ func main() {
 	leave("a variable has no elements", "AllClose", "Format", "Item", "ItemComplex", "ItemInt", "LogValue", "MarshalJSON", "String", "IsContiguous", "Contiguous", "Strides", "Clone")
 	leave("functions are compiled whole", "Lazy")
 	leave("the number of rows may be known in a call alone: sym.Map goes over them", "Rows")
-	leave("written by hand", "DType", "Dim", "Div", "Expand", "MaskSelect", "Mean", "MeanKeep", "NonZero", "Rank", "Repeat", "RepeatInterleave", "Reshape", "Shape", "Size", "Slice", "Tile")
-	leave("the shape of the result depends on elements", "BinCount", "Histogram", "Unique")
+	leave("written by hand", "BinCount", "DType", "Dim", "Div", "Expand", "Histogram", "IndexPut", "IndexPutAdd", "MaskSelect", "Mean", "MeanKeep", "NonZero", "Pad", "Rank", "Repeat", "RepeatInterleave", "Reshape", "Roll", "Shape", "Size", "Slice", "Split", "Tile", "TopK", "Unique")
 
 	fset := token.NewFileSet()
 	names, err := filepath.Glob("../*.go")
