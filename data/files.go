@@ -17,13 +17,12 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/raw"
 )
 
-// elements are the types of an IDX file by their code, and the bytes of an element.
-var elements = map[byte]struct {
-	d     weft.DType
-	width int
-}{0x08: {weft.Uint8, 1}, 0x09: {weft.Int8, 1}, 0x0b: {weft.Int16, 2}, 0x0c: {weft.Int32, 4}, 0x0d: {weft.Float32, 4}, 0x0e: {weft.Float64, 8}}
+// elements are the types of an IDX file by their code.
+var elements = map[byte]weft.DType{0x08: weft.Uint8, 0x09: weft.Int8, 0x0b: weft.Int16, 0x0c: weft.Int32, 0x0d: weft.Float32, 0x0e: weft.Float64}
 
 // ReadIDX reads an array in the format of the MNIST files, in the type and shape that the file says.
 func ReadIDX(r io.Reader) (*weft.Tensor, error) {
@@ -31,66 +30,27 @@ func ReadIDX(r io.Reader) (*weft.Tensor, error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, fmt.Errorf("data: IDX: %w", noEOF(err))
 	}
-	e, ok := elements[head[2]]
+	d, ok := elements[head[2]]
 	if head[0] != 0 || head[1] != 0 || !ok {
 		return nil, fmt.Errorf("data: IDX: the file begins with % x, want 00 00, a type and a rank", head)
 	}
-	shape, n := make([]int, head[3]), e.width
+	shape := make([]int, head[3])
 	for i := range shape {
 		var size uint32
 		if err := binary.Read(r, binary.BigEndian, &size); err != nil {
 			return nil, fmt.Errorf("data: IDX: %w", noEOF(err))
 		}
-		if shape[i] = int(size); shape[i] > 0 && n > math.MaxInt/2/shape[i] {
-			return nil, fmt.Errorf("data: IDX: a shape of %v and more is too large", shape[:i+1])
-		}
-		n *= shape[i]
+		shape[i] = int(size)
 	}
-	b, err := readExactly(r, n)
+	n := 0
+	if err := weft.Try(func() { n = array.CheckShape("read_idx", shape, d) }); err != nil {
+		return nil, fmt.Errorf("data: IDX: %w", err)
+	}
+	st, err := raw.Read(r, d, n*d.Size(), true, false)
 	if err != nil {
 		return nil, fmt.Errorf("data: IDX of shape %v: %w", shape, err)
 	}
-	if e.width > 1 { // to the order of the host's bytes, which is little-endian
-		for i := 0; i < len(b); i += e.width {
-			for x, y := i, i+e.width-1; x < y; x, y = x+1, y-1 {
-				b[x], b[y] = b[y], b[x]
-			}
-		}
-	}
-	return fromBytes(e.d, b, shape)
-}
-
-// fromBytes is a tensor of little-endian elements.
-func fromBytes(d weft.DType, b []byte, shape []int) (t *weft.Tensor, err error) {
-	if len(b) == 0 {
-		err = weft.Try(func() { t = weft.ZerosOf(d, shape...) })
-		return t, err
-	}
-	err = weft.Try(func() {
-		switch d {
-		case weft.Uint8:
-			t = weft.FromSlice(b, shape...)
-		case weft.Int8:
-			t = weft.FromSlice(decoded(b, 1, func(b []byte) int8 { return int8(b[0]) }), shape...)
-		case weft.Int16:
-			t = weft.FromSlice(decoded(b, 2, func(b []byte) int16 { return int16(binary.LittleEndian.Uint16(b)) }), shape...)
-		case weft.Int32:
-			t = weft.FromSlice(decoded(b, 4, func(b []byte) int32 { return int32(binary.LittleEndian.Uint32(b)) }), shape...)
-		case weft.Float32:
-			t = weft.FromSlice(decoded(b, 4, func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) }), shape...)
-		case weft.Float64:
-			t = weft.FromSlice(decoded(b, 8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }), shape...)
-		}
-	})
-	return t, err
-}
-
-func decoded[T any](b []byte, width int, f func(b []byte) T) []T {
-	out := make([]T, len(b)/width)
-	for i := range out {
-		out[i] = f(b[i*width:])
-	}
-	return out
+	return (*weft.Tensor)(core.FromView(raw.Over(d, shape, false, st))), nil
 }
 
 // readExactly reads n bytes. Memory grows with what is there, whatever n says.

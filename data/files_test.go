@@ -67,7 +67,7 @@ func TestReadIDX(t *testing.T) {
 		}
 	}
 	huge := append([]byte{0, 0, 8, 3}, bytes.Repeat([]byte{0xff}, 12)...)
-	if _, err := data.ReadIDX(bytes.NewReader(huge)); err == nil || !strings.Contains(err.Error(), "too large") {
+	if _, err := data.ReadIDX(bytes.NewReader(huge)); err == nil || !strings.Contains(err.Error(), "overflows") {
 		t.Errorf("a huge shape: %v", err)
 	}
 	if _, err := data.ReadIDX(bytes.NewReader([]byte{0, 0, 8, 1, 0x7f, 0xff, 0xff, 0xff, 1})); err == nil {
