@@ -178,7 +178,7 @@ var layerOptionCases = map[string]optionCase{
 	"nn.RNNOpts": optionsOf(func(o nn.RNNOpts) []float64 {
 		o.Generator = gen()
 		return applied(nn.NewLSTM(2, 3, o), gen().Randn(2, 2, 2))
-	}, map[string]optionField{"Layers": {def: new(1), refused: true}, "Dropout": {in: nn.RNNOpts{Layers: new(2)}}}),
+	}, map[string]optionField{"Layers": {def: new(1), refused: true}, "Dropout": {in: nn.RNNOpts{Layers: new(2)}}, "Projection": {loose: true}}),
 }
 
 // activated is the case of a layer of three axes that are even.

@@ -46,6 +46,8 @@ func emptyInputs() []struct {
 		{"LSTM", nn.NewLSTM(2, 3), []int{4, 0, 2}, []int{4, 0, 3}},
 		{"LSTM both ways", nn.NewLSTM(2, 3, nn.RNNOpts{Bidirectional: true, Layers: new(2), BatchFirst: true, Dropout: 0.5, Generator: gen}), []int{0, 4, 2}, []int{0, 4, 6}},
 		{"GRU", nn.NewGRU(2, 3), []int{4, 0, 2}, []int{4, 0, 3}},
+		{"RNN", nn.NewRNN(2, 3), []int{4, 0, 2}, []int{4, 0, 3}},
+		{"LSTM with projection", nn.NewLSTM(2, 3, nn.RNNOpts{Projection: 2}), []int{4, 0, 2}, []int{4, 0, 2}},
 		{"GRU without bias", nn.NewGRU(2, 3, nn.RNNOpts{NoBias: true, Layers: new(2)}), []int{4, 0, 2}, []int{4, 0, 3}},
 		{"MultiheadAttention of batch 0", nn.NewMultiheadAttention(4, 2), []int{3, 0, 4}, []int{3, 0, 4}},
 		{"MultiheadAttention of length 0", nn.NewMultiheadAttention(4, 2), []int{0, 3, 4}, []int{0, 3, 4}},

@@ -115,6 +115,51 @@ func ExampleGRU() {
 	// weight_ih_l0_reverse [48 8]
 }
 
+func ExampleRNN() {
+	n := nn.NewRNN(8, 16)
+	n.Relu = true
+	y, h := n.Run(weft.Randn(10, 4, 8), nil)
+	fmt.Println(y.Shape(), h.Shape())
+	// Output: [10 4 16] [1 4 16]
+}
+
+func ExampleRunOpts() {
+	g := nn.NewGRU(8, 16, nn.RNNOpts{BatchFirst: true, Bidirectional: true})
+	x := weft.Randn(3, 10, 8) // 3 texts, padded to 10 steps
+	y, h := g.Run(x, nil, nn.RunOpts{Lengths: weft.FromSlice([]int64{10, 4, 7})})
+	fmt.Println(y.Shape(), h.Shape())
+	fmt.Println(y.Slice(weft.Index(1), weft.Range(4, 10)).Abs().Sum()) // behind the end of the second
+	// Output:
+	// [3 10 32] [2 3 16]
+	// 0.0
+}
+
+func ExampleRNNCell() {
+	c := nn.NewRNNCell(8, 16)
+	var h *weft.Tensor
+	for range 3 {
+		h = c.Step(weft.Randn(4, 8), h)
+	}
+	fmt.Println(h.Shape())
+	// Output: [4 16]
+}
+
+func ExampleLSTMCell() {
+	l := nn.NewLSTMCell(8, 16)
+	var h, c *weft.Tensor
+	for range 3 {
+		h, c = l.Step(weft.Randn(4, 8), h, c)
+	}
+	fmt.Println(h.Shape(), c.Shape())
+	// Output: [4 16] [4 16]
+}
+
+func ExampleGRUCell() {
+	c := nn.NewGRUCell(8, 16)
+	fmt.Println(c.Step(weft.Randn(8), nil).Shape()) // one sequence alone
+	// Output: [16]
+}
+
 func ExampleMultiheadAttention() {
 	m := nn.NewMultiheadAttention(16, 4, nn.MultiheadAttentionOpts{BatchFirst: true})
 	x := weft.Randn(2, 10, 16)

@@ -67,6 +67,8 @@ func TestDefaultInit(t *testing.T) {
 	}{
 		{"LSTM ", nn.NewLSTM(20, 300, nn.RNNOpts{Layers: new(2), Bidirectional: true, Generator: g})},
 		{"GRU ", nn.NewGRU(20, 300, nn.RNNOpts{Generator: g})},
+		{"RNN ", nn.NewRNN(20, 300, nn.RNNOpts{Generator: g})},
+		{"LSTMCell ", nn.NewLSTMCell(20, 300, nn.Opts{Generator: g})},
 	} {
 		for name, p := range nn.Params(m.of) {
 			follows(t, m.name+name, p, k(300))

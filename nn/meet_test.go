@@ -69,6 +69,8 @@ var layersWithParameters = []struct {
 		return nn.NewLSTM(3, 2, nn.RNNOpts{Bidirectional: true, Layers: new(2), BatchFirst: true})
 	}, []int{2, 4, 3}},
 	{"GRU", func() nn.Layer { return nn.NewGRU(3, 2) }, []int{4, 2, 3}},
+	{"RNN", func() nn.Layer { return nn.NewRNN(3, 2) }, []int{4, 2, 3}},
+	{"LSTM with projection", func() nn.Layer { return nn.NewLSTM(3, 2, nn.RNNOpts{Projection: 1, Layers: new(2)}) }, []int{4, 2, 3}},
 	{"GRU without bias", func() nn.Layer { return nn.NewGRU(3, 2, nn.RNNOpts{NoBias: true}) }, []int{4, 2, 3}},
 	{"MultiheadAttention", func() nn.Layer { return nn.NewMultiheadAttention(4, 2) }, []int{3, 2, 4}},
 }

@@ -10,7 +10,7 @@ import (
 	"weft/internal/op"
 )
 
-// RNNOpts are the options of [NewLSTM] and [NewGRU].
+// RNNOpts are the options of [NewRNN], [NewLSTM] and [NewGRU].
 type RNNOpts struct {
 	Layers        *int // one on top of the other, 1 or more; nil means 1
 	Bidirectional bool // each layer also reads from the end, and gives both results side by side
@@ -18,9 +18,12 @@ type RNNOpts struct {
 	NoBias        bool
 	// Dropout is the probability with which elements between layers are set to 0 in
 	// training.
-	Dropout   float64
-	Weight    Init            // draws weights and biases; nil is between -1/sqrt(hidden) and 1/sqrt(hidden)
-	Generator *weft.Generator // what they, and Dropout, are drawn from; nil is the default generator
+	Dropout float64
+	// Projection is the width of the outputs of an LSTM, smaller than its hidden units, which
+	// another matrix maps to it; 0 for none.
+	Projection int
+	Weight     Init            // draws weights and biases; nil is between -1/sqrt(hidden) and 1/sqrt(hidden)
+	Generator  *weft.Generator // what they, and Dropout, are drawn from; nil is the default generator
 }
 
 // rnn is what recurrent networks have in common.
@@ -31,6 +34,7 @@ type rnn struct {
 	// end.
 	Params        map[string]*weft.Tensor `nn:""`
 	Hidden        int
+	Projection    int // the width of outputs, 0 for Hidden
 	Layers        int
 	Bidirectional bool
 	BatchFirst    bool
@@ -53,7 +57,10 @@ func newRNN(name string, gates, in, hidden int, opts []RNNOpts) rnn {
 	if layers < 1 || layers > maxLayers {
 		array.Failf(name, "Layers", "are %d, want 1 to %d", layers, maxLayers)
 	}
-	r := rnn{Params: map[string]*weft.Tensor{}, Hidden: hidden, Layers: layers,
+	if o.Projection < 0 || o.Projection >= hidden || o.Projection > 0 && gates != 4 {
+		array.Failf(name, "Projection", "is %d, want 0 to %d, and 0 unless the network is an LSTM", o.Projection, hidden-1)
+	}
+	r := rnn{Params: map[string]*weft.Tensor{}, Hidden: hidden, Projection: o.Projection, Layers: layers,
 		Bidirectional: o.Bidirectional, BatchFirst: o.BatchFirst, name: name, gates: gates}
 	if o.Dropout != 0 {
 		r.Drop = &Dropout{P: o.Dropout, Generator: o.Generator}
@@ -67,14 +74,14 @@ func newRNN(name string, gates, in, hidden int, opts []RNNOpts) rnn {
 			for _, w := range []struct {
 				name  string
 				shape []int
-			}{{"weight_ih", []int{gates * hidden, in}}, {"weight_hh", []int{gates * hidden, hidden}},
-				{"bias_ih", []int{gates * hidden}}, {"bias_hh", []int{gates * hidden}}} {
-				if !o.NoBias || len(w.shape) == 2 {
+			}{{"weight_ih", []int{gates * hidden, in}}, {"weight_hh", []int{gates * hidden, r.width()}},
+				{"bias_ih", []int{gates * hidden}}, {"bias_hh", []int{gates * hidden}}, {"weight_hr", []int{o.Projection, hidden}}} {
+				if w.shape[0] > 0 && (!o.NoBias || len(w.shape) == 2) {
 					r.Params[weightName(w.name, l, d)] = Param(o.Weight(o.Generator, w.shape...))
 				}
 			}
 		}
-		in = hidden * r.ways()
+		in = r.width() * r.ways()
 	}
 	return r
 }
@@ -90,15 +97,40 @@ func (r *rnn) ways() int {
 	return 1
 }
 
-// cell runs one layer one way: steps [steps, batch, gates*hidden] are what the inputs
-// give, biases of both sides added, state is what the layer begins with. It returns the
-// outputs [steps, batch, hidden], and what the state is at the end.
-type cell func(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor)
+// width returns the width of the outputs of one way.
+func (r *rnn) width() int {
+	if r.Projection > 0 {
+		return r.Projection
+	}
+	return r.Hidden
+}
 
-// run passes x through all layers; state, keeps tensors [layers*ways, batch, hidden] of x's
-// type, is zeros if nil. All is computed in the type in which x and the parameters meet.
-func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *weft.Tensor, end []*weft.Tensor) {
+// A cell runs one layer one way: steps [steps, batch, gates*hidden] are what the inputs give, biases
+// of both sides added, state is what the layer begins with. It returns what each part of the state
+// is after each step, [steps, batch, hidden]. The first part are the outputs.
+type cell func(steps *weft.Tensor, w cellWeights, state []*weft.Tensor) []*weft.Tensor
+
+// cellWeights are the weights by which outputs count in the next step.
+type cellWeights struct {
+	hh *weft.Tensor // [gates*hidden, width]
+	b  *weft.Tensor // [gates*hidden], nil for none
+	hr *weft.Tensor // [width, hidden], nil for none
+}
+
+// RunOpts are the options of Run of [RNN], [LSTM] and [GRU].
+type RunOpts struct {
+	// Lengths are the numbers of steps of the sequences of a batch, [batch] integers from 1 to
+	// the steps of x; nil: all have all steps. Outputs behind a sequence's end are zeros, its
+	// final state is that of its last step, and the way from the end begins there. What x has
+	// behind the end counts for nothing.
+	Lengths *weft.Tensor
+}
+
+// run passes x through all layers; state, parts of type x's or the parameters', is zeros if nil. All
+// is computed in the type in which x and the parameters meet.
+func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell, opts []RunOpts) (y *weft.Tensor, end []*weft.Tensor) {
 	defer array.Named(r.name).End()
+	o := array.Options(r.name, opts)
 	if x == nil {
 		array.Failf(r.name, "x", "is nil")
 	}
@@ -108,64 +140,41 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *w
 	if r.BatchFirst {
 		x = x.Transpose(0, 1)
 	}
-	steps, batch := x.Dim(0), x.Dim(1)
-	if steps == 0 {
+	if x.Dim(0) == 0 {
 		array.Failf(r.name, "x", "has shape %s: there are no steps", array.ShapeString(x.Shape()))
 	}
 	dtype := r.meet(x)
-	if state == nil {
-		for range keeps {
-			state = append(state, x.Device().ZerosOf(dtype, r.Layers*r.ways(), batch, r.Hidden))
-		}
-	}
-	for i, s := range state {
-		want := []int{r.Layers * r.ways(), batch, r.Hidden}
-		if s == nil || s.DType() != x.DType() && s.DType() != dtype || !array.Equal(sizes(s), want) {
-			array.Failf(r.name, "state", "%d is not %s", i, array.TypeString(x.DType(), want))
-		}
-		state[i] = s.To(dtype)
-	}
+	state = r.begin(x, state, keeps, dtype)
 	x = x.To(dtype)
+	s := newSequences(r.name, x, o.Lengths)
+	x = s.cut(x)
 	ends := make([][]*weft.Tensor, keeps)
 	for l := range r.Layers {
 		var ys []*weft.Tensor
 		for d := range r.ways() {
-			wi, wh := r.weight("weight_ih", l, d), r.weight("weight_hh", l, d)
-			bi, bh := r.Params[weightName("bias_ih", l, d)], r.Params[weightName("bias_hh", l, d)]
-			if (bi == nil) != (bh == nil) {
-				array.Failf(r.name, "Params", "have one of the biases of layer %d", l)
-			}
-			if wh.Rank() != 2 || wh.Dim(0) != r.gates*r.Hidden || wh.Dim(1) != r.Hidden || wi.Rank() != 2 || wi.Dim(0) != wh.Dim(0) {
-				array.Failf(r.name, "Params", "of layer %d have shapes %s and %s", l, array.ShapeString(wi.Shape()), array.ShapeString(wh.Shape()))
-			}
-			wi, wh = wi.To(dtype), wh.To(dtype)
-			if bi != nil {
-				bi, bh = bi.To(dtype), bh.To(dtype)
-			}
 			in := x
 			if d == 1 {
-				in = in.Flip(0)
+				in = s.reverse(in)
 			}
-			b := bi
-			if b != nil && r.gates == 4 {
-				b = b.Add(bh)
-			}
+			steps, w := r.project(in, l, d)
 			var begin []*weft.Tensor
-			for _, s := range state {
-				begin = append(begin, s.Slice(weft.Index(l*r.ways()+d)))
+			for _, part := range state {
+				begin = append(begin, part.Slice(weft.Index(l*r.ways()+d)))
 			}
-			y, end := c(in.Linear(wi, b), wh, bh, begin)
+			all := c(steps, w, begin)
+			for i, part := range all {
+				ends[i] = append(ends[i], s.last(part))
+			}
+			y := all[0]
 			if d == 1 {
-				y = y.Flip(0)
+				y = s.reverse(y)
 			}
 			ys = append(ys, y)
-			for i, s := range end {
-				ends[i] = append(ends[i], s)
-			}
 		}
 		if x = ys[0]; len(ys) == 2 {
 			x = weft.Cat(ys, 2)
 		}
+		x = s.cut(x)
 		if r.Drop != nil && l+1 < r.Layers {
 			x = r.Drop.Forward(x)
 		}
@@ -177,6 +186,55 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *w
 		x = x.Transpose(0, 1)
 	}
 	return x, end
+}
+
+// begin returns the state that layers begin with in type dtype, zeros if state is nil.
+func (r *rnn) begin(x *weft.Tensor, state []*weft.Tensor, keeps int, dtype weft.DType) []*weft.Tensor {
+	out := make([]*weft.Tensor, keeps)
+	for i := range out {
+		want := []int{r.Layers * r.ways(), x.Dim(1), r.Hidden}
+		if i == 0 {
+			want[2] = r.width()
+		}
+		if state == nil {
+			out[i] = x.Device().ZerosOf(dtype, want...)
+			continue
+		}
+		s := state[i]
+		if s == nil || s.DType() != x.DType() && s.DType() != dtype || !array.Equal(sizes(s), want) {
+			array.Failf(r.name, "state", "%d is not %s", i, array.TypeString(x.DType(), want))
+		}
+		out[i] = s.To(dtype)
+	}
+	return out
+}
+
+// project returns what the inputs of a layer give to its gates, and its other weights, in the type
+// of in.
+func (r *rnn) project(in *weft.Tensor, layer, way int) (steps *weft.Tensor, w cellWeights) {
+	dtype := in.DType()
+	wi, wh := r.weight("weight_ih", layer, way), r.weight("weight_hh", layer, way)
+	bi, bh := r.Params[weightName("bias_ih", layer, way)], r.Params[weightName("bias_hh", layer, way)]
+	if (bi == nil) != (bh == nil) {
+		array.Failf(r.name, "Params", "have one of the biases of layer %d", layer)
+	}
+	if wh.Rank() != 2 || wh.Dim(0) != r.gates*r.Hidden || wh.Dim(1) != r.width() || wi.Rank() != 2 || wi.Dim(0) != wh.Dim(0) {
+		array.Failf(r.name, "Params", "of layer %d have shapes %s and %s", layer, array.ShapeString(wi.Shape()), array.ShapeString(wh.Shape()))
+	}
+	wi, w.hh = wi.To(dtype), wh.To(dtype)
+	if r.Projection > 0 {
+		w.hr = r.weight("weight_hr", layer, way).To(dtype)
+		if !array.Equal(sizes(w.hr), []int{r.Projection, r.Hidden}) {
+			array.Failf(r.name, "Params", "weight_hr of layer %d has shape %s, want [%d %d]", layer, array.ShapeString(w.hr.Shape()), r.Projection, r.Hidden)
+		}
+	}
+	if bi != nil {
+		bi, w.b = bi.To(dtype), bh.To(dtype)
+		if r.gates != 3 {
+			bi = bi.Add(w.b)
+		}
+	}
+	return in.Linear(wi, bi), w
 }
 
 func (r *rnn) weight(name string, layer, way int) *weft.Tensor {
@@ -213,8 +271,10 @@ func (r *rnn) meet(x *weft.Tensor) weft.DType {
 //
 // Its field Params has the weights and biases by PyTorch's names: weight_ih_l0 [4*hidden, in],
 // weight_hh_l0 [4*hidden, hidden], bias_ih_l0 and bias_hh_l0 [4*hidden]. Names have l1 for the
-// second layer, and _reverse behind that for the way from the end. Hidden, Layers, Bidirectional
-// and BatchFirst are as in [RNNOpts]. Drop is the [Dropout] between layers or nil.
+// second layer, and _reverse behind that for the way from the end. With a projection the outputs are
+// W_hr h', weight_hr_l0 is [Projection, hidden] and weight_hh_l0 [4*hidden, Projection] (Sak et al.,
+// Long short-term memory based recurrent neural network architectures, 2014). Hidden, Projection,
+// Layers, Bidirectional and BatchFirst are as in [RNNOpts]. Drop is the [Dropout] between layers or nil.
 type LSTM struct {
 	rnn `nn:""`
 }
@@ -234,7 +294,7 @@ func (n *LSTM) Forward(x *weft.Tensor) *weft.Tensor {
 
 // Run is Forward that begins with outputs h and memories c, [layers*ways, batch, hidden],
 // zeros if both are nil, and also returns what they are at the end.
-func (n *LSTM) Run(x, h, c *weft.Tensor) (y, hEnd, cEnd *weft.Tensor) {
+func (n *LSTM) Run(x, h, c *weft.Tensor, opts ...RunOpts) (y, hEnd, cEnd *weft.Tensor) {
 	if n == nil || n.Params == nil {
 		failNil("lstm", "NewLSTM")
 	}
@@ -242,7 +302,11 @@ func (n *LSTM) Run(x, h, c *weft.Tensor) (y, hEnd, cEnd *weft.Tensor) {
 	if h != nil || c != nil {
 		state = []*weft.Tensor{h, c}
 	}
-	y, end := n.run(x, state, 2, lstm)
+	run := cell(lstm)
+	if n.Projection > 0 {
+		run = projectedLSTM
+	}
+	y, end := n.run(x, state, 2, run, opts)
 	return y, end[0], end[1]
 }
 
@@ -274,7 +338,7 @@ func (n *GRU) Forward(x *weft.Tensor) *weft.Tensor {
 
 // Run is Forward that begins with outputs h, [layers*ways, batch, hidden], zeros if nil,
 // and also returns the last ones.
-func (n *GRU) Run(x, h *weft.Tensor) (y, hEnd *weft.Tensor) {
+func (n *GRU) Run(x, h *weft.Tensor, opts ...RunOpts) (y, hEnd *weft.Tensor) {
 	if n == nil || n.Params == nil {
 		failNil("gru", "NewGRU")
 	}
@@ -282,7 +346,7 @@ func (n *GRU) Run(x, h *weft.Tensor) (y, hEnd *weft.Tensor) {
 	if h != nil {
 		state = []*weft.Tensor{h}
 	}
-	y, end := n.run(x, state, 1, gru)
+	y, end := n.run(x, state, 1, gru, opts)
 	return y, end[0]
 }
 
@@ -291,11 +355,14 @@ func (n *GRU) Run(x, h *weft.Tensor) (y, hEnd *weft.Tensor) {
 
 // lstm is the cell of an LSTM. The result of the function is outputs, then memories,
 // [2, steps, batch, hidden].
-func lstm(steps, w, _ *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor) {
-	out := (&weft.Func{Name: "lstm", Forward: lstmForward, Backward: lstmBackward}).Apply(steps, w, state[0], state[1])
-	last := weft.Index(steps.Dim(0) - 1)
-	y = out.Slice(weft.Index(0))
-	return y, []*weft.Tensor{y.Slice(last), out.Slice(weft.Index(1), last)}
+func lstm(steps *weft.Tensor, w cellWeights, state []*weft.Tensor) []*weft.Tensor {
+	out := (&weft.Func{Name: "lstm", Forward: lstmForward, Backward: lstmBackward}).Apply(steps, w.hh, state[0], state[1])
+	return []*weft.Tensor{out.Slice(weft.Index(0)), out.Slice(weft.Index(1))}
+}
+
+// projectedLSTM is the cell of an LSTM whose outputs are projected: recorded operations.
+func projectedLSTM(steps *weft.Tensor, w cellWeights, state []*weft.Tensor) []*weft.Tensor {
+	return lstmSteps(steps, w.hh, w.hr, state[0], state[1])
 }
 
 func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
@@ -397,15 +464,23 @@ func byParts(f *weft.FuncContext, dout *weft.Tensor, compute func(in []*weft.Ten
 }
 
 func lstmParts(in []*weft.Tensor) *weft.Tensor {
-	steps, w, h, c := in[0], in[1], in[2], in[3]
+	return weft.Stack(lstmSteps(in[0], in[1], nil, in[2], in[3]), 0)
+}
+
+// lstmSteps returns outputs and memories after each step by recorded operations; hr projects outputs
+// unless it is nil.
+func lstmSteps(steps, w, hr, h, c *weft.Tensor) []*weft.Tensor {
 	var hs, cs []*weft.Tensor
 	for _, x := range steps.Unbind(0) {
 		z := x.Add(h.Linear(w, nil)).Chunk(1, 4)
 		c = z[1].Sigmoid().Mul(c).Add(z[0].Sigmoid().Mul(z[2].Tanh()))
 		h = z[3].Sigmoid().Mul(c.Tanh())
+		if hr != nil {
+			h = h.Linear(hr, nil)
+		}
 		hs, cs = append(hs, h), append(cs, c)
 	}
-	return weft.Stack([]*weft.Tensor{weft.Stack(hs, 0), weft.Stack(cs, 0)}, 0)
+	return []*weft.Tensor{weft.Stack(hs, 0), weft.Stack(cs, 0)}
 }
 
 func gruParts(in []*weft.Tensor) *weft.Tensor {
@@ -433,12 +508,12 @@ func recurrent(dz, h0, y *weft.Tensor) *weft.Tensor {
 }
 
 // gru is the cell of a GRU.
-func gru(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor) {
+func gru(steps *weft.Tensor, w cellWeights, state []*weft.Tensor) []*weft.Tensor {
+	b := w.b
 	if b == nil {
-		b = w.Device().ZerosOf(w.DType(), w.Dim(0))
+		b = w.hh.Device().ZerosOf(w.hh.DType(), w.hh.Dim(0))
 	}
-	y = (&weft.Func{Name: "gru", Forward: gruForward, Backward: gruBackward}).Apply(steps, w, b, state[0])
-	return y, []*weft.Tensor{y.Slice(weft.Index(steps.Dim(0) - 1))}
+	return []*weft.Tensor{(&weft.Func{Name: "gru", Forward: gruForward, Backward: gruBackward}).Apply(steps, w.hh, b, state[0])}
 }
 
 func gruForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {

@@ -52,6 +52,10 @@ var called = map[string]string{
 	"nn.EmbeddingBag.Bags":             "embeddingbag",
 	"nn.LSTM.Run":                      "lstm",
 	"nn.GRU.Run":                       "gru",
+	"nn.RNN.Run":                       "rnn",
+	"nn.RNNCell.Step":                  "rnncell",
+	"nn.LSTMCell.Step":                 "lstmcell",
+	"nn.GRUCell.Step":                  "grucell",
 	"nn.Dropout.SetTraining":           "dropout",
 	"nn.RRelu.SetTraining":             "rrelu",
 	"weft.Tensor.NoGrad":               "detach", // go fix puts that in its place

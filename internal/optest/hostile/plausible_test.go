@@ -370,10 +370,25 @@ var plausible = map[string]func(g *gen) []any{
 		return []any{nn.NewGRU(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3})}
 	},
 	"nn.LSTM.Run": func(g *gen) []any {
-		return []any{nn.NewLSTM(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3}), g.tensorOf(weft.Float32, []int{1, 2, 2}), g.tensorOf(weft.Float32, []int{1, 2, 2})}
+		return []any{nn.NewLSTM(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3}), g.tensorOf(weft.Float32, []int{1, 2, 2}), g.tensorOf(weft.Float32, []int{1, 2, 2}), runOptsOf(g)}
 	},
 	"nn.GRU.Run": func(g *gen) []any {
-		return []any{nn.NewGRU(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3}), g.tensorOf(weft.Float32, []int{1, 2, 2})}
+		return []any{nn.NewGRU(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3}), g.tensorOf(weft.Float32, []int{1, 2, 2}), runOptsOf(g)}
+	},
+	"nn.RNN.Forward": func(g *gen) []any {
+		return []any{nn.NewRNN(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3})}
+	},
+	"nn.RNN.Run": func(g *gen) []any {
+		return []any{nn.NewRNN(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3}), g.tensorOf(weft.Float32, []int{1, 2, 2}), runOptsOf(g)}
+	},
+	"nn.RNNCell.Step": func(g *gen) []any {
+		return []any{nn.NewRNNCell(3, 2), g.tensorOf(weft.Float32, []int{2, 3}), g.tensorOf(weft.Float32, []int{2, 2})}
+	},
+	"nn.GRUCell.Step": func(g *gen) []any {
+		return []any{nn.NewGRUCell(3, 2), g.tensorOf(weft.Float32, []int{2, 3}), g.tensorOf(weft.Float32, []int{2, 2})}
+	},
+	"nn.LSTMCell.Step": func(g *gen) []any {
+		return []any{nn.NewLSTMCell(3, 2), g.tensorOf(weft.Float32, []int{2, 3}), g.tensorOf(weft.Float32, []int{2, 2}), g.tensorOf(weft.Float32, []int{2, 2})}
 	},
 	"nn.MultiheadAttention.Forward": func(g *gen) []any {
 		return []any{nn.NewMultiheadAttention(4, 2), g.tensorOf(weft.Float32, []int{3, 2, 4})}
@@ -645,4 +660,12 @@ func maxPool2d(o weft.PoolOpts) nn.MaxPool2d {
 
 func avgPool2d(o weft.PoolOpts) nn.AvgPool2d {
 	return nn.AvgPool2d{Window: o.Window, Stride: o.Stride, Padding: o.Padding}
+}
+
+// runOptsOf are options of a recurrent network over two sequences, without lengths or with small ones.
+func runOptsOf(g *gen) []nn.RunOpts {
+	if g.chance(2) {
+		return nil
+	}
+	return []nn.RunOpts{{Lengths: weft.FromSlice([]int64{1, int64(1 + g.r.IntN(3))})}}
 }
