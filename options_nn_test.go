@@ -102,7 +102,11 @@ var layerOptionCases = map[string]optionCase{
 	"nn.MultiheadAttentionOpts": optionsOf(func(o nn.MultiheadAttentionOpts) []float64 {
 		o.Generator = gen()
 		return applied(nn.NewMultiheadAttention(4, 2, o), gen().Randn(2, 3, 4))
-	}, map[string]optionField{"Dropout": {}}),
+	}, map[string]optionField{"Dropout": {}, "KDim": {def: new(4), refused: true}, "VDim": {def: new(4), refused: true}}),
+	"nn.TransformerOpts": optionsOf(func(o nn.TransformerOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewTransformerEncoderLayer(4, 2, o), gen().Randn(2, 3, 4))
+	}, map[string]optionField{"FeedForward": {def: new(2048), refused: true}, "Dropout": {def: new(0.1)}, "Eps": {def: new(1e-5)}}),
 	"nn.Conv1dOpts": layered(func(o nn.Conv1dOpts) []float64 {
 		o.Generator = gen()
 		return applied(nn.NewConv1d(4, 4, 3, o), gen().Randn(2, 4, 9))

@@ -18,6 +18,7 @@ type AttentionOpts struct {
 	Causal    bool
 	Scale     *float64        // a factor of the scores; nil means 1/sqrt(width)
 	Dropout   float64         // the probability with which a weight is set to 0
+	Grouped   bool            // k and v have fewer heads, axis -3, each for a group of neighbours among q's
 	Generator *weft.Generator // chooses them; nil is the default generator
 }
 
@@ -38,6 +39,9 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 			array.Failf(name, what, "is %s, want floats [... length width] of one type", array.TypeString(t.DType(), t.Shape()))
 		}
 	}
+	if o.Grouped {
+		k, v = repeatHeads(q, k, "k"), repeatHeads(q, v, "v")
+	}
 	width := q.Dim(q.Rank() - 1)
 	if k.Dim(k.Rank()-1) != width || k.Dim(k.Rank()-2) != v.Dim(v.Rank()-2) {
 		array.Failf(name, "k", "has shape %s: want the width of q %s and the length of v %s", array.ShapeString(k.Shape()), array.ShapeString(q.Shape()), array.ShapeString(v.Shape()))
@@ -48,6 +52,22 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 	if splitsHeads(q, k, v) && o.Mask == nil && o.Dropout == 0 {
 		return attendByHeadGroups(q, k, v, o.Causal, array.Or(o.Scale, 1/math.Sqrt(float64(width))))
 	}
+	return weightsOfScores(q, k, o).MatMul(v)
+}
+
+// repeatHeads returns x, keys or values, with each head once for each of its group of q's.
+func repeatHeads(q, x *weft.Tensor, arg string) *weft.Tensor {
+	n := x.Rank()
+	if n < 3 || q.Rank() < 3 || x.Dim(n-3) < 1 || q.Dim(-3)%x.Dim(n-3) != 0 {
+		array.Failf("attention", arg, "has shape %s: want a number of heads, axis -3, that divides q's %s", array.ShapeString(x.Shape()), array.ShapeString(q.Shape()))
+	}
+	return x.RepeatInterleave(n-3, q.Dim(-3)/x.Dim(n-3))
+}
+
+// weightsOfScores returns the weights of values, [..., queries, keys].
+func weightsOfScores(q, k *weft.Tensor, o AttentionOpts) *weft.Tensor {
+	const name = "attention"
+	width := q.Dim(q.Rank() - 1)
 	scores := q.MatMul(k.Transpose(-2, -1))
 	args := append(operands(name, scores), core.Num(array.Or(o.Scale, 1/math.Sqrt(float64(max(width, 1))))))
 	weights := plainWeights
@@ -67,7 +87,7 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 	if o.Dropout > 0 {
 		p = p.Dropout(o.Dropout, o.Generator)
 	}
-	return p.MatMul(v)
+	return p
 }
 
 var (
@@ -257,180 +277,4 @@ func attendByHeadGroups(q, k, v *weft.Tensor, causal bool, scale float64) *weft.
 			return out
 		},
 	}).Apply(q, k, v)
-}
-
-// MultiheadAttentionOpts are the options of [NewMultiheadAttention].
-type MultiheadAttentionOpts struct {
-	NoBias     bool
-	BatchFirst bool            // [batch, steps, width] rather than [steps, batch, width]
-	Dropout    float64         // the probability with which a weight is set to 0 in training
-	Weight     Init            // draws the weights; nil is [XavierUniform], and [FanInUniform] for the last projection
-	Generator  *weft.Generator // what they, and Dropout, are drawn from; nil is the default generator
-}
-
-// MultiheadAttention is attention with several heads. Each head sees a part of
-// projections of queries, keys and values; another projection puts the results together.
-type MultiheadAttention struct {
-	InProjWeight *weft.Tensor // [3*width, width]: queries', keys', values' weights
-	InProjBias   *weft.Tensor // [3*width], nil for none
-	OutProj      *Linear
-	Heads        int // divides the width
-	BatchFirst   bool
-	Drop         *Dropout // drops attention weights by its P and Generator; nil for none
-}
-
-// NewMultiheadAttention returns a layer of float32 parameters. It panics with *weft.Error
-// if heads do not divide the width.
-func NewMultiheadAttention(width, heads int, opts ...MultiheadAttentionOpts) *MultiheadAttention {
-	defer array.Named("multihead_attention").End()
-	if width < 1 || heads < 1 || width%heads != 0 {
-		array.Failf("multihead_attention", "heads", "is %d, which does not divide the width %d", heads, width)
-	}
-	o := array.Options("multihead_attention", opts)
-	in := o.Weight
-	if in == nil {
-		in = XavierUniform
-	}
-	out := Opts{NoBias: o.NoBias, Weight: o.Weight, Bias: Constant(0), Generator: o.Generator}
-	m := &MultiheadAttention{Heads: heads, BatchFirst: o.BatchFirst, InProjWeight: Param(in(o.Generator, 3*width, width))}
-	if !o.NoBias {
-		m.InProjBias = Param(weft.Zeros(3 * width))
-	}
-	m.OutProj = NewLinear(width, width, out)
-	if o.Dropout != 0 {
-		m.Drop = &Dropout{P: o.Dropout, Generator: o.Generator}
-	}
-	return m
-}
-
-// Forward is [MultiheadAttention.Attend] of x to itself without masks.
-func (m *MultiheadAttention) Forward(x *weft.Tensor) *weft.Tensor {
-	return m.Attend(x, x, x, AttendOpts{})
-}
-
-// AttendOpts are the options of [MultiheadAttention.Attend]. As in PyTorch, masks of bool
-// are true where a key is NOT seen, other than that of [ScaledDotProductAttention].
-type AttendOpts struct {
-	KeyPadding *weft.Tensor // [batch, keys]: bool, or floats that are added to the scores
-	// Mask is [queries, keys] or [batch*heads, queries, keys]: bool, or floats that are
-	// added to the scores.
-	Mask   *weft.Tensor
-	Causal bool // query i sees the keys up to number i alone
-}
-
-// Attend maps queries [steps, batch, width], and keys and values [keys, batch, width], to
-// the shape of the queries. It panics with *weft.Error if shapes or element types do not
-// fit.
-func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
-	defer array.Named("multihead_attention").End()
-	o := array.Options("multihead_attention", opts)
-	const name = "multihead_attention"
-	if m == nil || m.InProjWeight == nil || m.OutProj == nil {
-		failNil(name, "NewMultiheadAttention")
-	}
-	w := m.InProjWeight
-	if w.Rank() != 2 || w.Dim(0) != 3*w.Dim(1) || m.Heads < 1 || w.Dim(1)%m.Heads != 0 {
-		array.Failf(name, "InProjWeight", "has shape %s, want [3*width width], width a multiple of %d heads", array.ShapeString(w.Shape()), m.Heads)
-	}
-	width := w.Dim(1)
-	for i, t := range []*weft.Tensor{q, k, v} {
-		what := []string{"q", "k", "v"}[i]
-		if t == nil {
-			array.Failf(name, what, "is nil")
-		}
-		if t.Rank() != 3 || t.Dim(2) != width {
-			array.Failf(name, what, "has shape %s, want [steps batch %d] (BatchFirst: [batch steps %d])", array.ShapeString(t.Shape()), width, width)
-		}
-	}
-	batchAxis := 1
-	if m.BatchFirst {
-		batchAxis = 0
-	}
-	batch, steps, keys := q.Dim(batchAxis), q.Dim(1-batchAxis), k.Dim(1-batchAxis)
-	if k.Dim(batchAxis) != batch || v.Dim(batchAxis) != batch || v.Dim(1-batchAxis) != keys {
-		array.Failf(name, "k", "has shape %s, q %s and v %s", array.ShapeString(k.Shape()), array.ShapeString(q.Shape()), array.ShapeString(v.Shape()))
-	}
-	heads := func(x *weft.Tensor) *weft.Tensor { // [batch, heads, steps, part]
-		x = x.Unflatten(2, m.Heads, width/m.Heads)
-		if m.BatchFirst {
-			return x.Transpose(1, 2)
-		}
-		return x.Permute(1, 2, 0, 3)
-	}
-	var parts []*weft.Tensor
-	if q == k && k == v {
-		parts = q.Linear(w, m.InProjBias).Chunk(2, 3)
-	} else {
-		for i, t := range []*weft.Tensor{q, k, v} {
-			rows := weft.Range(i*width, (i+1)*width)
-			var b *weft.Tensor
-			if m.InProjBias != nil {
-				b = m.InProjBias.Slice(rows)
-			}
-			parts = append(parts, t.Linear(w.Slice(rows), b))
-		}
-	}
-	attend := AttentionOpts{Causal: o.Causal, Mask: m.mask(o, batch, steps, keys)}
-	if m.Drop != nil && !m.Drop.eval {
-		attend.Dropout, attend.Generator = m.Drop.P, m.Drop.Generator
-	}
-	y := ScaledDotProductAttention(heads(parts[0]), heads(parts[1]), heads(parts[2]), attend)
-	if m.BatchFirst {
-		y = y.Transpose(1, 2)
-	} else {
-		y = y.Permute(2, 0, 1, 3)
-	}
-	return m.OutProj.Forward(y.Flatten(2))
-}
-
-// mask is what masks of bool or floats add to the scores [batch, heads, steps, keys]; nil
-// for nothing. A mask of bool alone becomes one of [ScaledDotProductAttention].
-func (m *MultiheadAttention) mask(o AttendOpts, batch, steps, keys int) *weft.Tensor {
-	const name = "multihead_attention"
-	var masks []*weft.Tensor
-	if p := o.KeyPadding; p != nil {
-		if !array.Equal(sizes(p), []int{batch, keys}) {
-			array.Failf(name, "KeyPadding", "has shape %s, want [%d %d]", array.ShapeString(p.Shape()), batch, keys)
-		}
-		masks = append(masks, p.Reshape(batch, 1, 1, keys))
-	}
-	if a := o.Mask; a != nil {
-		switch {
-		case array.Equal(sizes(a), []int{steps, keys}):
-		case array.Equal(sizes(a), []int{batch * m.Heads, steps, keys}):
-			a = a.Reshape(batch, m.Heads, steps, keys)
-		default:
-			array.Failf(name, "Mask", "has shape %s, want [%d %d] or [%d %d %d]", array.ShapeString(a.Shape()), steps, keys, batch*m.Heads, steps, keys)
-		}
-		masks = append(masks, a)
-	}
-	bools := true
-	for _, a := range masks {
-		if a.DType() != weft.Bool && !a.DType().Float() {
-			array.Failf(name, "Mask", "has elements of type %s, want bool or floats", a.DType())
-		}
-		bools = bools && a.DType() == weft.Bool
-	}
-	d := m.InProjWeight.DType()
-	var sum *weft.Tensor
-	for _, a := range masks {
-		switch {
-		case bools:
-			a = a.LogicalNot()
-		case a.DType() == weft.Bool:
-			a = weft.Where(a, math.Inf(-1), 0.0)
-		}
-		if !bools && a.DType() != d {
-			a = a.To(d)
-		}
-		switch {
-		case sum == nil:
-			sum = a
-		case bools:
-			sum = sum.LogicalAnd(a)
-		default:
-			sum = sum.Add(a)
-		}
-	}
-	return sum
 }

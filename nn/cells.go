@@ -125,9 +125,10 @@ func (p *cellParams) step(name string, gates int, c cell, x *weft.Tensor, state 
 	}
 	_, end := r.run(x.Unsqueeze(0), begin, keeps, c, nil)
 	for i, s := range end {
-		if end[i] = s.Squeeze(0); alone {
-			end[i] = end[i].Squeeze(0)
+		if s = s.Squeeze(0); alone {
+			s = s.Squeeze(0)
 		}
+		end[i] = own(s)
 	}
 	return end
 }

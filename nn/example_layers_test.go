@@ -175,6 +175,76 @@ func ExampleMultiheadAttention() {
 	// out_proj.bias [16]
 }
 
+func ExampleMultiheadAttention_AttendWeights() {
+	m := nn.NewMultiheadAttention(16, 4, nn.MultiheadAttentionOpts{KDim: new(8)})
+	y, w := m.AttendWeights(weft.Randn(10, 2, 16), weft.Randn(5, 2, 8), weft.Randn(5, 2, 16))
+	fmt.Println(y.Shape(), w.Shape(), w.Mean(1).Shape())
+	// Output: [10 2 16] [2 4 10 5] [2 10 5]
+}
+
+// A text that is generated: each step attends to all steps before.
+func ExampleKVCache() {
+	m := nn.NewMultiheadAttention(16, 4, nn.MultiheadAttentionOpts{BatchFirst: true})
+	cache := &nn.KVCache{}
+	x := weft.Randn(2, 5, 16) // the beginning
+	for range 3 {
+		y := m.Attend(x, x, x, nn.AttendOpts{Causal: true, Cache: cache})
+		fmt.Println(y.Shape(), cache.Len())
+		x = y.Slice(weft.All, weft.Range(y.Dim(1)-1, y.Dim(1))) // the next step
+	}
+	// Output:
+	// [2 5 16] 5
+	// [2 1 16] 6
+	// [2 1 16] 7
+}
+
+func ExampleTransformerEncoder() {
+	layer := nn.NewTransformerEncoderLayer(16, 4, nn.TransformerOpts{FeedForward: new(32), Activation: nn.Gelu{}, NormFirst: true})
+	e := nn.NewTransformerEncoder(layer, 2)
+	fmt.Println(e.Encode(weft.Randn(10, 3, 16), nn.AttendOpts{Causal: true}).Shape())
+	// Output: [10 3 16]
+}
+
+func ExampleTransformerEncoderLayer() {
+	l := nn.NewTransformerEncoderLayer(4, 2, nn.TransformerOpts{FeedForward: new(8)})
+	for name, p := range nn.Params(l) {
+		fmt.Println(name, p.Shape())
+	}
+	// Output:
+	// self_attn.in_proj_weight [12 4]
+	// self_attn.in_proj_bias [12]
+	// self_attn.out_proj.weight [4 4]
+	// self_attn.out_proj.bias [4]
+	// linear1.weight [8 4]
+	// linear1.bias [8]
+	// linear2.weight [4 8]
+	// linear2.bias [4]
+	// norm1.weight [4]
+	// norm1.bias [4]
+	// norm2.weight [4]
+	// norm2.bias [4]
+}
+
+func ExampleTransformerDecoderLayer() {
+	l := nn.NewTransformerDecoderLayer(16, 4)
+	x, memory := weft.Randn(10, 3, 16), weft.Randn(7, 3, 16)
+	fmt.Println(l.Decode(x, memory, nn.DecodeOpts{Self: nn.AttendOpts{Causal: true}}).Shape())
+	// Output: [10 3 16]
+}
+
+func ExampleTransformerDecoder() {
+	d := nn.NewTransformerDecoder(nn.NewTransformerDecoderLayer(16, 4), 2)
+	fmt.Println(d.Decode(weft.Randn(10, 3, 16), weft.Randn(7, 3, 16)).Shape())
+	// Output: [10 3 16]
+}
+
+func ExampleTransformer() {
+	t := nn.NewTransformer(16, 4, 2, 2, nn.TransformerOpts{FeedForward: new(32)})
+	causal := nn.DecodeOpts{Self: nn.AttendOpts{Causal: true}}
+	fmt.Println(t.Translate(weft.Randn(7, 3, 16), weft.Randn(10, 3, 16), nn.TranslateOpts{Decode: causal}).Shape())
+	// Output: [10 3 16]
+}
+
 func ExampleScaledDotProductAttention() {
 	q := weft.FromSlice([]float32{0, 0}, 2, 1)
 	k := weft.FromSlice([]float32{1, 2}, 2, 1)

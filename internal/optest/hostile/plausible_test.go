@@ -397,6 +397,31 @@ var plausible = map[string]func(g *gen) []any{
 		x := g.tensorOf(weft.Float32, []int{3, 2, 4})
 		return []any{nn.NewMultiheadAttention(4, 2), x, x, x, nn.AttendOpts{Causal: g.chance(2)}}
 	},
+	"nn.MultiheadAttention.AttendWeights": func(g *gen) []any {
+		x := g.tensorOf(weft.Float32, []int{3, 2, 4})
+		return []any{nn.NewMultiheadAttention(4, 2), x, x, x, nn.AttendOpts{Causal: g.chance(2)}}
+	},
+	"nn.TransformerEncoderLayer.Encode": func(g *gen) []any {
+		return []any{nn.NewTransformerEncoderLayer(4, 2, transformed), g.tensorOf(weft.Float32, []int{3, 2, 4}), []nn.AttendOpts{{Causal: g.chance(2)}}}
+	},
+	"nn.TransformerEncoderLayer.Forward": func(g *gen) []any {
+		return []any{nn.NewTransformerEncoderLayer(4, 2, transformed), g.tensorOf(weft.Float32, []int{3, 2, 4})}
+	},
+	"nn.TransformerEncoder.Encode": func(g *gen) []any {
+		return []any{nn.NewTransformerEncoder(nn.NewTransformerEncoderLayer(4, 2, transformed), 1+g.r.IntN(2)), g.tensorOf(weft.Float32, []int{3, 2, 4}), []nn.AttendOpts{{Causal: g.chance(2)}}}
+	},
+	"nn.TransformerEncoder.Forward": func(g *gen) []any {
+		return []any{nn.NewTransformerEncoder(nn.NewTransformerEncoderLayer(4, 2, transformed), 1+g.r.IntN(2)), g.tensorOf(weft.Float32, []int{3, 2, 4})}
+	},
+	"nn.TransformerDecoderLayer.Decode": func(g *gen) []any {
+		return []any{nn.NewTransformerDecoderLayer(4, 2, transformed), g.tensorOf(weft.Float32, []int{3, 2, 4}), g.tensorOf(weft.Float32, []int{5, 2, 4}), []nn.DecodeOpts(nil)}
+	},
+	"nn.TransformerDecoder.Decode": func(g *gen) []any {
+		return []any{nn.NewTransformerDecoder(nn.NewTransformerDecoderLayer(4, 2, transformed), 1), g.tensorOf(weft.Float32, []int{3, 2, 4}), g.tensorOf(weft.Float32, []int{5, 2, 4}), []nn.DecodeOpts(nil)}
+	},
+	"nn.Transformer.Translate": func(g *gen) []any {
+		return []any{nn.NewTransformer(4, 2, 1, 1, transformed), g.tensorOf(weft.Float32, []int{5, 2, 4}), g.tensorOf(weft.Float32, []int{3, 2, 4}), []nn.TranslateOpts(nil)}
+	},
 	"ScaledDotProductAttention": func(g *gen) []any {
 		return []any{g.tensorOf(weft.Float32, []int{2, 3, 4}), g.tensorOf(weft.Float32, []int{2, 5, 4}), g.tensorOf(weft.Float32, []int{2, 5, 1}), []nn.AttentionOpts{{Causal: g.chance(2)}}}
 	},
@@ -669,3 +694,6 @@ func runOptsOf(g *gen) []nn.RunOpts {
 	}
 	return []nn.RunOpts{{Lengths: weft.FromSlice([]int64{1, int64(1 + g.r.IntN(3))})}}
 }
+
+// transformed are options of a small Transformer that drops nothing.
+var transformed = nn.TransformerOpts{FeedForward: new(6), Dropout: new(0.0)}
