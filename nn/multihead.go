@@ -84,9 +84,9 @@ type AttendOpts struct {
 	// Mask is [queries, keys] or [batch*heads, queries, keys]: bool, or floats that are
 	// added to the scores.
 	Mask   *weft.Tensor
-	Causal bool // query i sees the keys up to number i alone, behind those of the cache
-	// Cache, if not nil, has keys and values of the calls before. Those of this call go behind
-	// them, and queries see all. Masks count keys from the first in the cache.
+	Causal bool // query i sees the keys up to number i alone, and all keys of the cache
+	// Cache, if not nil, has keys and values of the calls before. The call adds its own at the
+	// end, and queries see all. Masks count keys from the first in the cache.
 	Cache *KVCache
 }
 
@@ -96,9 +96,9 @@ type KVCache struct {
 	Keys, Values *weft.Tensor
 }
 
-// Len returns the number of keys.
+// Len returns the number of keys, 0 if Keys does not have four axes.
 func (c *KVCache) Len() int {
-	if c == nil || c.Keys == nil {
+	if c == nil || c.Keys == nil || c.Keys.Rank() != 4 {
 		return 0
 	}
 	return c.Keys.Dim(2)
@@ -180,8 +180,8 @@ func (m *MultiheadAttention) width() int {
 	return w.Dim(1)
 }
 
-// split returns queries, keys and values of the heads, [batch, heads, steps, part], with those of
-// the cache, and how they attend.
+// split returns queries, keys and values of the heads, [batch, heads, steps, part], the cache's keys
+// and values included, and how they attend.
 func (m *MultiheadAttention) split(q, k, v *weft.Tensor, o AttendOpts) ([]*weft.Tensor, AttentionOpts) {
 	const name = "multihead_attention"
 	width := m.width()

@@ -14,7 +14,7 @@ type TransformerOpts struct {
 	Eps         *float64        // of the norms; nil means 1e-5
 	NormFirst   bool            // normalises what goes into attention and feed-forward, not what comes out
 	BatchFirst  bool            // [batch, steps, width] rather than [steps, batch, width]
-	NoBias      bool            // no biases at all, those of norms included
+	NoBias      bool            // no biases at all, in norms neither
 	Generator   *weft.Generator // draws weights, and elements that are dropped; nil is the default generator
 }
 
@@ -31,7 +31,7 @@ func (o *TransformerOpts) attention(width, heads int) *MultiheadAttention {
 	return NewMultiheadAttention(width, heads, MultiheadAttentionOpts{NoBias: o.NoBias, BatchFirst: o.BatchFirst, Dropout: array.Or(o.Dropout, 0.1), Generator: o.Generator})
 }
 
-// check returns the options that name is given, and refuses wrong ones.
+// check refuses wrong options of the layer of that name.
 func (o *TransformerOpts) check(name string) {
 	if f := array.Or(o.FeedForward, 2048); f < 1 {
 		array.Failf(name, "FeedForward", "is %d, want 1 or more", f)
@@ -110,7 +110,7 @@ func NewTransformerEncoderLayer(width, heads int, opts ...TransformerOpts) *Tran
 func (l *TransformerEncoderLayer) Forward(x *weft.Tensor) *weft.Tensor { return l.Encode(x) }
 
 // Encode keeps the shape [steps, batch, width], with BatchFirst [batch, steps, width]. The options
-// are those of the attention of x to itself.
+// go to the attention of x to itself.
 func (l *TransformerEncoderLayer) Encode(x *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
 	const name = "transformer_encoder_layer"
 	defer array.Named(name).End()
@@ -266,7 +266,7 @@ type Transformer struct {
 	Decoder *TransformerDecoder
 }
 
-// NewTransformer returns a network of so-called sequence to sequence form with the given numbers of
+// NewTransformer returns a network from sequence to sequence with the given numbers of
 // layers, both stacks normalised at the end. All matrices are drawn by [XavierUniform].
 func NewTransformer(width, heads, encoders, decoders int, opts ...TransformerOpts) *Transformer {
 	const name = "transformer"

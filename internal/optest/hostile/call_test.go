@@ -300,6 +300,11 @@ func steps(tg *target, args []reflect.Value) int64 {
 	if strings.HasSuffix(tg.name, ".Reserve") { // gibibytes, which this machine may have
 		return max(args[1].Int(), args[2].Int())
 	}
+	if tg.name == "data.WeightedSampler.Order" { // draws, all in a list
+		if v := reflect.Indirect(args[0]); v.IsValid() {
+			return v.FieldByName("N").Int()
+		}
+	}
 	return 0
 }
 

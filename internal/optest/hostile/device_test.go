@@ -113,7 +113,7 @@ func (m *mover) tensor(t *weft.Tensor) *weft.Tensor {
 // value returns v with its tensors on the device: those in slices, maps, interfaces and structs.
 // Structs behind pointers are changed in place.
 func (m *mover) value(v reflect.Value, depth int) reflect.Value {
-	if !v.IsValid() || depth > 5 {
+	if !v.IsValid() || depth > 10 {
 		return v
 	}
 	if t, ok := v.Interface().(*weft.Tensor); ok {
