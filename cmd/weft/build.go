@@ -253,7 +253,7 @@ func otherFunction(dir string, files map[string][]byte) (string, error) {
 		if !ok || base == name {
 			continue
 		}
-		if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil && strings.HasPrefix(string(text), generated) {
+		if isGenerated(filepath.Join(dir, e.Name())) {
 			return e.Name(), nil
 		}
 	}
@@ -267,7 +267,7 @@ func writePackage(dir string, files map[string][]byte) error {
 	}
 	for name := range files {
 		path := filepath.Join(dir, name)
-		if old, err := os.ReadFile(path); err == nil && !strings.HasPrefix(string(old), generated) {
+		if _, err := os.Stat(path); err == nil && !isGenerated(path) {
 			return fmt.Errorf("%s is there and was not written by weft build", path)
 		}
 	}
@@ -280,6 +280,37 @@ func writePackage(dir string, files map[string][]byte) error {
 	for name, text := range files {
 		if err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 			return fmt.Errorf("%s: %w", name, plain(err))
+		}
+	}
+	return removeOld(dir, files)
+}
+
+// isGenerated reports a file that weft build wrote.
+func isGenerated(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(generated))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == generated
+}
+
+// removeOld removes the files in dir that weft build wrote before and that are not among files: another
+// program of the same name may have had more. They would not compile together.
+func removeOld(dir string, files map[string][]byte) error {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("%s: %w", dir, plain(err))
+	}
+	for _, e := range list {
+		path := filepath.Join(dir, e.Name())
+		if _, is := files[e.Name()]; is || !e.Type().IsRegular() || !isGenerated(path) {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("%s: %w", path, plain(err))
 		}
 	}
 	return nil

@@ -221,3 +221,41 @@ func TestBuildSaved(t *testing.T) {
 		elsewhere(t, filepath.Join("out", c.name))
 	}
 }
+
+// TestBuildSavedAgain builds another program into a folder: files that only the first one had are gone, and
+// those of the user stay.
+func TestBuildSavedAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	names := func() (list []string) {
+		files, err := os.ReadDir("net")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			list = append(list, f.Name())
+		}
+		return list
+	}
+	x := wave(3, 3)
+	for _, c := range []struct {
+		f    func(x *weft.Tensor) *weft.Tensor
+		want string
+	}{
+		{func(x *weft.Tensor) *weft.Tensor { return x.Add(wave(3, 3)).Exp() }, "[mine.go net.bin net.go net_amd64.go net_amd64.s net_kernels.go net_other.go net_run.go net_test.go]"},
+		{func(x *weft.Tensor) *weft.Tensor { return x.MatMul(x) }, "[mine.go net.go net_amd64.go net_amd64.s net_other.go net_test.go]"},
+	} {
+		if err := weft.Compile(c.f).Save("net.weft", []any{x}); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		if code := run([]string{"build", "net.weft", "-o", "net"}, strings.NewReader(""), &out, &out); code != ok {
+			t.Fatal(out.String())
+		}
+		if err := os.WriteFile("net/mine.go", []byte("package net\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(names()); got != c.want {
+			t.Errorf("the folder has %s, want %s", got, c.want)
+		}
+	}
+}
