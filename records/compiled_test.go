@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"weft"
@@ -143,5 +144,31 @@ func TestTrackedFieldsOfCompiledFunctions(t *testing.T) {
 	size := a.Layout().Size
 	if got, want := fmt.Sprint(d.Pending()), fmt.Sprint([]weft.ByteRange{{Start: size + 12, Stop: size + 16}}); got != want {
 		t.Errorf("%s wait, want %s", got, want)
+	}
+}
+
+// Sixteen goroutines write two fields of one array by compiled calls, which wait for one another.
+func TestFieldsOfOneArrayInSixteenGoroutines(t *testing.T) {
+	a := FromSlice(mixedItems(50))
+	id, mass := a.Field("ID"), a.Field("Mass")
+	id.Fill(0)
+	mass.Fill(0)
+	f := weft.Compile(func(id, mass *weft.Tensor) {
+		id.AddAssign(1)
+		mass.AddAssign(id)
+	})
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for range 5 {
+				if _, err := f.Call(id, mass); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if i, m := id.Sum().ItemInt(), mass.Sum().Item(); i != 50*80 || m != 50*80*81/2 {
+		t.Errorf("the sums are %d and %v", i, m)
 	}
 }
