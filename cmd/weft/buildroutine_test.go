@@ -37,10 +37,14 @@ func routineCases() (cases []savedCase, weights map[string]map[string]*weft.Tens
 	images, imageLengths := batches(func(n int) *weft.Tensor { return wave(n, 3, 12, 10) }, 2, 1, 5)
 	texts, textLengths := batches(func(n int) *weft.Tensor { return places(2, n) }, 7, 1, 12)
 	steps := [][]*weft.Tensor{{wave(12, 8), places(12)}, {wave(12, 8), places(12)}, {wave(12, 8), places(12)}}
+	var anySteps [][]*weft.Tensor
+	for _, n := range []int{12, 1, 300, 17} {
+		anySteps = append(anySteps, []*weft.Tensor{wave(n, 8), places(n)})
+	}
 	training, trained := trainingStep(func(w params) optim.Optimizer { return optim.NewSGD(w, optim.SGDOpts{Momentum: 0.9}) })
 	adam, adamTrained := trainingStep(func(w params) optim.Optimizer { return optim.NewAdam(w) })
 	return []savedCase{
-		{"training", nil, nil, steps, nil, training},
+		{"training", []string{"x[n 8]", "y[n]"}, nil, anySteps, [][]int{{12}, {1}, {300}, {17}}, training},
 		{"adam", nil, nil, steps, nil, adam},
 		{"mlp", []string{"x[n 30]"}, nil, rows, rowLengths, mlp()},
 		{"product", nil, nil, [][]*weft.Tensor{{wave(3, 4), wave(5, 4)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {

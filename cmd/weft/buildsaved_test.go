@@ -45,6 +45,7 @@ func savedCases() (cases []savedCase, momentum map[string]*weft.Tensor) {
 		return all, lengths
 	}
 	some, lengths := calls(50, 1, 2, 3, 17, 0, 1000)
+	many, manyLengths := calls(50, 0, 1, 2, 16, 17, 33, 128, 129, 1000, 100003)
 	smooth := func(x ...*weft.Tensor) []*weft.Tensor {
 		y := x[0].Add(bias).Softmax(1)
 		return []*weft.Tensor{y, y.Mul(x[0]).Mean(1), x[0]}
@@ -62,6 +63,10 @@ func savedCases() (cases []savedCase, momentum map[string]*weft.Tensor) {
 		}},
 		{"columns", []string{"x[n 3]"}, []string{"--length", "n=50"}, some[:1], nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].Add(bias).Softmax(1), x[0].Sum(0)}
+		}},
+		{"sums", []string{"x[n 3]"}, nil, many, manyLengths, func(x ...*weft.Tensor) []*weft.Tensor {
+			z := x[0].Sub(x[0].Mean(0))
+			return []*weft.Tensor{x[0].Sum(0), z.Mul(z).Mean(0), x[0].Tanh().Abs().Add(0.5).Prod(0)}
 		}},
 		{"smooth", []string{"x[n 3]"}, nil, some, lengths, smooth},
 		{"mean", []string{"x[n]"}, nil, [][]*weft.Tensor{{wave(20)}, {wave(0)}, {wave(1)}, {wave(2)}, {wave(100000)}}, [][]int{{20}, {0}, {1}, {2}, {100000}}, func(x ...*weft.Tensor) []*weft.Tensor {

@@ -57,6 +57,7 @@ type graphKernel struct {
 
 // A graphStep runs a kernel.
 type graphStep struct {
+	loopText
 	Kernel  int
 	Does    string
 	Words   []string
@@ -411,13 +412,9 @@ func parts(f *fitter, all []*trial, first int) (part []int, sizes []string, err 
 	var until []int // by part: the last step that uses it
 	var bytes []map[string]bool
 	for _, i := range order {
-		values := make([]int64, len(all))
-		for t := range all {
-			values[t] = int64(all[t].plan.Slots[i].Bytes)
-		}
-		size, ok := f.fit(values)
-		if !ok {
-			return nil, nil, fmt.Errorf("the size of temporary memory is not a polynomial of the free lengths: fix one with --length")
+		size, err := f.bytes(all, i)
+		if err != nil {
+			return nil, nil, err
 		}
 		at := slices.IndexFunc(until, func(last int) bool { return last < begin[i] })
 		if at < 0 {
@@ -466,6 +463,15 @@ func (u *graphUnit) constant(state int, v *array.View) int {
 // step describes the kernel of step i.
 func (u *graphUnit) step(f *fitter, all []*trial, i int) (s graphStep, err error) {
 	k := launched(&all[0].plan.Steps[i])
+	call := loopsHere
+	if u.Runtime != "" {
+		call = loopsOfAOT
+	}
+	around, err := f.loop(all, i, call)
+	if err != nil {
+		return s, err
+	}
+	f = f.within(all, i)
 	each := func(get func(k *plan.Kernel) int) (string, error) {
 		values := make([]int64, len(all))
 		for t := range all {
@@ -481,7 +487,7 @@ func (u *graphUnit) step(f *fitter, all []*trial, i int) (s graphStep, err error
 	if err != nil {
 		return s, err
 	}
-	s = graphStep{Kernel: number, Does: oneLine(k.Prog.Name)}
+	s = graphStep{Kernel: number, Does: oneLine(k.Prog.Name), loopText: around}
 	for w := 2; w < k.Prog.Words(); w++ {
 		if a := scalarWord(k, w); a != nil {
 			x, n, err := numberWord(u.of, a)

@@ -32,6 +32,7 @@ func modelFor(free, routines bool) *device.Model {
 	if free {
 		m.Band, m.Rows, m.Far, m.ReadTogether, m.Gather, m.PartRows = math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt, 0, 0
 	}
+	m.Looped = free
 	if m.Epilogue = routines; routines && !free {
 		m.Transpose, m.TransposedEpilogue = 4<<10, 2<<20
 	}
@@ -186,7 +187,19 @@ func (z sizing) trials() (all []*trial, multiple bool, err error) {
 		t, err := z.plan(z.at)
 		return []*trial{t}, false, err
 	}
-	want := monomials(vary) + 4
+	all, multiple, err = z.several(vary, monomials(vary)+4, 0)
+	if err == nil && slices.ContainsFunc(all, (*trial).hasLoops) {
+		return z.several(vary, max(monomials(vary)+4, loopedTrials(vary)), longTrial)
+	}
+	return all, multiple, err
+}
+
+// longTrial is more than the rows of some blocks.
+const longTrial = 300
+
+// several plans the program for want sets of lengths. Those that are not more than least are more by it.
+func (z sizing) several(vary, want, least int) (all []*trial, multiple bool, err error) {
+	list := z.free()
 	var first error
 	for _, multiple := range []bool{false, true} {
 		all = all[:0]
@@ -200,6 +213,9 @@ func (z sizing) trials() (all []*trial, multiple bool, err error) {
 				free[k] = trialValues[(at*(1+2*k)+5*k)%len(trialValues)]
 				if free[k] > 600 && k > 0 && at%3 > 0 {
 					free[k] = free[k]%53 + 5
+				}
+				if free[k] <= least {
+					free[k] += least
 				}
 				if multiple {
 					free[k] *= max(z.p.Example[i], 1)
@@ -261,7 +277,7 @@ func sameKernel(a, b *plan.Kernel) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Prog.Key() == b.Prog.Key() && len(a.Around) == len(b.Around) && a.Columns == b.Columns && a.Result == b.Result && slices.EqualFunc(a.Binds, b.Binds, func(x, y plan.Operand) bool { return x.Slot == y.Slot })
+	return a.Prog.Key() == b.Prog.Key() && (a.Looped == nil) == (b.Looped == nil) && len(a.Around) == len(b.Around) && a.Columns == b.Columns && a.Result == b.Result && slices.EqualFunc(a.Binds, b.Binds, func(x, y plan.Operand) bool { return x.Slot == y.Slot })
 }
 
 // sameRoutine reports that the routines of two steps differ in numbers alone.

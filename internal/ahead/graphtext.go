@@ -69,6 +69,13 @@ func (u *graphUnit) HasParts() bool {
 	return slices.ContainsFunc(u.Layouts, func(l *layout) bool { return len(l.Parts) > 0 })
 }
 
+// HasLoops reports reductions over a free number of rows.
+func (u *graphUnit) HasLoops() bool {
+	return slices.ContainsFunc(u.Layouts, func(l *layout) bool {
+		return slices.ContainsFunc(l.Steps, func(s graphStep) bool { return s.Open != "" })
+	})
+}
+
 // HasDivides reports lengths that must be multiples.
 func (u *graphUnit) HasDivides() bool {
 	return slices.ContainsFunc(u.Layouts, func(l *layout) bool { return len(l.Divides) > 0 })
@@ -127,10 +134,12 @@ func {{.Func}}(vector bool, {{$.StepParams}}{{$.Params}}) {
 {{end}}{{if .Steps}}	slot := [...]memory{
 {{range $i, $s := .Slots}}{{if $s}}		{{$i}}: {{$s}},
 {{end}}{{end}}	}
-{{end}}{{range .Steps}}	// {{.Does}}
+{{end}}{{range .Steps}}{{if .Open}}	{{.Open}}
+{{end}}	// {{.Does}}
 {{range $i, $n := .Around}}	for around{{$i}} := range {{$n}} {
 {{end}}	kernels[{{.Kernel}}].launch(vector, []uint64{ {{.WordList}} }, []place{ {{.PlaceList}} })
 {{range .Around}}	}
+{{end}}{{if .Close}}	{{.Close}}
 {{end}}{{end}}}
 {{end}}{{end}}
 var kernels = [...]kernel{
@@ -443,7 +452,7 @@ func (k *kernel) narrow(f *frame, axis, at, n int) {
 		}
 	}
 }
-{{if .HasParts}}
+{{if .HasLoops}}`+loopHelper+`{{end}}{{if .HasParts}}
 // blocks are blocks of temporary memory.
 var blocks sync.Pool
 

@@ -120,6 +120,7 @@ func ofScan(name string) form {
 
 // A routineStep is a step as templates see it: parts of Go literals.
 type routineStep struct {
+	loopText
 	Does, Routine string
 	Args, Outs    []string
 	Launch        string
@@ -171,7 +172,7 @@ func (u *graphUnit) routineStep(f *fitter, all []*trial, i int) (r routineStep, 
 		if err != nil {
 			return r, err
 		}
-		r.Launch = launchOf(&s, k)
+		r.Launch, r.loopText = launchOf(&s, k), s.loopText
 	}
 	return r, nil
 }

@@ -9,7 +9,8 @@ package {{.Package}}
 import (
 {{if .Constants}}	_ "embed"
 {{end}}{{if .UsesMath}}	"math"
-{{end}}	"sync"
+{{end}}	"slices"
+	"sync"
 	"unsafe"
 
 	"{{.Runtime}}"
@@ -92,8 +93,11 @@ func {{.Func}}({{if $.Free}}{{$.FreeList}} int{{end}}) *aot.Plan {
 		Slots: []aot.Slot{
 {{range .Slots}}			{{.}},
 {{end}}		},
-		Steps: []aot.Step{
-{{range .Table}}			{ // {{.Does}}
+		Steps: slices.Concat(
+{{range .Table}}{{if .Open}}			{{.Open}} // {{.Does}}
+				return {{.Launch}}
+			{{.Close}}
+{{else}}			[]aot.Step{ { // {{.Does}}
 {{if .Routine}}				Routine: {{.Routine}},
 				Args: []aot.View{
 {{range .Args}}					{{.}},
@@ -102,8 +106,8 @@ func {{.Func}}({{if $.Free}}{{$.FreeList}} int{{end}}) *aot.Plan {
 {{range .Outs}}					{{.}},
 {{end}}				},
 {{end}}{{if .Launch}}				Launch: {{.Launch}},
-{{end}}			},
-{{end}}		},
+{{end}}			} },
+{{end}}{{end}}		),
 	}
 }
 {{end}}{{end}}`)

@@ -12,6 +12,8 @@ type Caps struct {
 	// Epilogue holds if routines of tiled operations run [Call.Epilogue] on finished pieces of their
 	// result. Plans for other devices have the same work as a kernel behind the routine.
 	Epilogue bool
+	// Looped holds if column reductions have each kind of their steps once, for loops around them.
+	Looped bool
 }
 
 // Costs are what work costs on a device, so far as that decides how a graph is cut into work. Sizes

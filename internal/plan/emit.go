@@ -45,7 +45,9 @@ func (b *planner) emitCluster(c *cluster) {
 			block = numbers.PartLen
 		}
 		n := array.Size(c.shape[c.lo:c.hi])
-		if block > 0 && n > block {
+		if c.col && n > block && e.b.on.Looped {
+			e.looped(n)
+		} else if block > 0 && n > block {
 			e.blocks(n, block)
 		} else {
 			e.kernel(0, -1)
@@ -340,20 +342,32 @@ func (e *emitter) cut(at, n, block int) {
 
 // blocks emits a reduction in blocks and the tree that combines them.
 func (e *emitter) blocks(n, block int) {
-	c := e.c
 	nb := (n + block - 1) / block
 	full := n / block
-	// Row-level results go to temporaries with one more axis in front.
-	final := map[*ir.Node]Operand{}
-	part := map[*ir.Node]Operand{}
-	inner := c.perRow
+	final, part := e.parts(nb)
+	e.block(part, 0, full*block, block, 0)
+	if full < nb {
+		e.block(part, full*block, n-full*block, 0, full)
+	}
+	for _, x := range e.c.nodes {
+		if t, ok := part[x]; ok {
+			e.tree(x, t, final[x], nb)
+		}
+	}
+}
+
+// parts makes temporaries, which have one more axis in front, the places of results a row. It returns the
+// places that they had, and the temporaries.
+func (e *emitter) parts(nb int) (final, part map[*ir.Node]Operand) {
+	c := e.c
+	final, part = map[*ir.Node]Operand{}, map[*ir.Node]Operand{}
 	for _, x := range c.nodes {
 		o, ok := e.stores.get(x)
 		if !ok || !e.perRow(x) {
 			continue
 		}
 		final[x] = o
-		t := e.b.temp(x.DType, append([]int{nb}, inner...))
+		t := e.b.temp(x.DType, append([]int{nb}, c.perRow...))
 		part[x] = t
 		st := append([]int(nil), t.Strides[1:]...)
 		for a := c.lo; a < c.hi; a++ {
@@ -361,31 +375,26 @@ func (e *emitter) blocks(n, block int) {
 		}
 		e.stores.set(x, Operand{t.Slot, t.Offset, t.DType, c.shape, st})
 	}
-	emit := func(at, n, blk, number int) {
-		e.newKernel()
-		e.cut(at, n, blk)
-		for x, t := range part {
-			a := e.k.acc[e.index.at(x)]
-			a.o.Offset += number * t.Strides[0]
-			if blk > 0 {
-				for i, d := range e.k.dims {
-					if d.class == run {
-						a.strides[i-1] = t.Strides[0]
-					}
+	return final, part
+}
+
+// block emits the kernel of n elements from at, in blocks of blk unless that is 0, whose results are the
+// parts from number on.
+func (e *emitter) block(part map[*ir.Node]Operand, at, n, blk, number int) {
+	e.newKernel()
+	e.cut(at, n, blk)
+	for x, t := range part {
+		a := e.k.acc[e.index.at(x)]
+		a.o.Offset += number * t.Strides[0]
+		if blk > 0 {
+			for i, d := range e.k.dims {
+				if d.class == run {
+					a.strides[i-1] = t.Strides[0]
 				}
 			}
 		}
-		e.body()
 	}
-	emit(0, full*block, block, 0)
-	if full < nb {
-		emit(full*block, n-full*block, 0, full)
-	}
-	for _, x := range c.nodes {
-		if t, ok := part[x]; ok {
-			e.tree(x, t, final[x], nb)
-		}
-	}
+	e.body()
 }
 
 // maxDoes is how many operations the name of a kernel has.

@@ -98,6 +98,7 @@ type Kernel struct {
 	Scalars []ScalarArg
 	Cost    int // rough number of vector instructions per element
 	Around  []Around
+	Looped  *Looped     // of a kernel that a loop around it runs, else nil
 	Ragged  *RaggedAxis // of a kernel over the items of a list, else nil
 	Columns int         // of an epilogue: number of last axes that walk the columns of the routine's result
 	Result  uint32      // of an epilogue: bits of the buffers that read the routine's result, 0 if other steps read it too
