@@ -228,7 +228,7 @@ func TestBuildSaved(t *testing.T) {
 }
 
 // TestBuildSavedAgain builds another program into a folder: files that only the first one had are gone, and
-// those of the user stay.
+// files of the user stay.
 func TestBuildSavedAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	names := func() (list []string) {
