@@ -328,15 +328,19 @@ func adaptiveMaxIndices(name string, x *weft.Tensor, size []*int) (values, index
 	array.CheckShape(name, append(slices.Clone(sizes(x)[:x.Rank()-len(in)]), out...), x.DType())
 	axes := make([][][]int, len(in))
 	for i, n := range in {
-		if err := mem.CheckHeap(out[i] * 8 * ((n-1)/out[i] + 2)); err != nil {
+		most := (n-1)/out[i] + 2
+		bytes := 8 * array.CheckShape(name, []int{out[i], most + 3}, weft.Float64) // with the headers of slices
+		if err := mem.CheckHeap(bytes); err != nil {
 			panic(&array.Error{Kind: array.OutOfMemory, Op: name, Arg: "Size", Msg: "no memory for the places of its windows", Err: err})
 		}
-		for k := range out[i] {
-			at := slices.Repeat([]int{-1}, (n-1)/out[i]+2)
+		places := slices.Repeat([]int{-1}, out[i]*most)
+		axes[i] = make([][]int, out[i])
+		for k := range axes[i] {
+			at := places[k*most:][:most:most]
 			for j, p := 0, k*n/out[i]; p < ((k+1)*n+out[i]-1)/out[i]; j, p = j+1, p+1 {
 				at[j] = p
 			}
-			axes[i] = append(axes[i], at)
+			axes[i][k] = at
 		}
 	}
 	return greatest(name, x, axes)
