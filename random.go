@@ -727,6 +727,7 @@ func (g *Generator) vary(opName string, def *op.Def, d DType, shape []int, ps ..
 	for i, p := range ps {
 		ops[i] = core.AsOperand[Tensor](opName, p.name, p.x)
 		if t := (*Tensor)(ops[i].T); t != nil {
+			ops[i].T.Check(opName)
 			if tensors = true; def != op.StandardGamma { // which has a gradient
 				ops[i].T = t.Detach().c()
 			}

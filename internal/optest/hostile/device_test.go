@@ -32,6 +32,8 @@ var hostOnly = map[string]string{
 	"data.Batcher.Batch":       "this test does not reach the rows",
 	"data.Loader.Batches":      "this test does not reach the rows",
 	"data.Loader.State":        "counters are on the CPU",
+	"nn.NewEmbedding":          "parameters begin on the CPU: nn.On moves them",
+	"nn.ParametersToVector":    "a module without parameters gives a vector of the CPU",
 	"nn.NewLinear":             "parameters begin on the CPU: nn.On moves them",
 	"nn.NewMultiheadAttention": "parameters begin on the CPU: nn.On moves them",
 	"weft.JVP":                 "the function that is differentiated may return a constant of the CPU",

@@ -52,6 +52,11 @@ var trainingFunctions = []row[any]{
 	{"nn.GainLeakyRelu", nn.GainLeakyRelu},
 	{"nn.Kaiming", nn.Kaiming},
 	{"nn.Sparse", nn.Sparse},
+	{"nn.Children", nn.Children},
+	{"nn.Modules", nn.Modules},
+	{"nn.ParametersToVector", nn.ParametersToVector},
+	{"nn.VectorToParameters", nn.VectorToParameters},
+	{"nn.WithState[*nn.Linear]", nn.WithState[*nn.Linear]},
 }
 
 var trainingTypes = []row[reflect.Type]{
