@@ -43,9 +43,26 @@ func routineCases() (cases []savedCase, weights map[string]map[string]*weft.Tens
 	}
 	training, trained := trainingStep(func(w params) optim.Optimizer { return optim.NewSGD(w, optim.SGDOpts{Momentum: 0.9}) })
 	adam, adamTrained := trainingStep(func(w params) optim.Optimizer { return optim.NewAdam(w) })
+	falling := func(s optim.Schedule) (func(x ...*weft.Tensor) []*weft.Tensor, map[string]*weft.Tensor) {
+		var scheduler *optim.Scheduler
+		step, weights := trainingStep(func(w params) optim.Optimizer {
+			opt := optim.NewSGD(w)
+			scheduler = optim.NewScheduler(opt, s)
+			return opt
+		})
+		return func(x ...*weft.Tensor) []*weft.Tensor {
+			y := step(x...)
+			scheduler.Step()
+			return y
+		}, weights
+	}
+	cosine, cosineTrained := falling(optim.Cosine{Steps: 7})
+	poly, polyTrained := falling(optim.Polynomial{Steps: 7, Power: new(0.9)})
 	return []savedCase{
 		{"training", []string{"x[n 8]", "y[n]"}, nil, anySteps, [][]int{{12}, {1}, {300}, {17}}, training},
 		{"adam", nil, nil, steps, nil, adam},
+		{"cosine", nil, nil, steps, nil, cosine},
+		{"poly", nil, nil, steps, nil, poly},
 		{"mlp", []string{"x[n 30]"}, nil, rows, rowLengths, mlp()},
 		{"product", nil, nil, [][]*weft.Tensor{{wave(3, 4), wave(5, 4)}}, nil, func(x ...*weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{x[0].MatMul(x[1].T())}
@@ -63,7 +80,7 @@ func routineCases() (cases []savedCase, weights map[string]map[string]*weft.Tens
 			y := a.Conv2d(w, nil, weft.ConvOpts{Padding: [2]int{1, 1}}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}}).AvgPool2d(weft.PoolOpts{Window: [2]int{2, 2}})
 			return weft.Grad(y.Mul(y).Sum(), []*weft.Tensor{a, w})
 		}},
-	}, map[string]map[string]*weft.Tensor{"training": trained, "adam": adamTrained}
+	}, map[string]map[string]*weft.Tensor{"training": trained, "adam": adamTrained, "cosine": cosineTrained, "poly": polyTrained}
 }
 
 type params = iter.Seq2[string, *weft.Tensor]

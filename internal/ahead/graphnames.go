@@ -16,7 +16,7 @@ var graphReserved = strings.Fields(`
 	float64 fmt init int int16 int32 int64 int8 kernel kernels launch len lengths machine make math max memory
 	memoryOf min new nil number numbers panic place plain plan program rand random range reflect run same slot state
 	string sync t take temporary testing true uint16 uint32 uint64 uint8 uintptr unsafe vector wants wantsLength
-	NewState State slices inBlocks treeOf nRows nBlocks nRest nGroups nApart nAt nParts partsFrom`)
+	NewState State slices inBlocks treeOf nRows nBlocks nRest nGroups nApart nAt nParts partsFrom cosine powerOf`)
 
 // graphNumbered are names that templates make of a number or another name.
 var graphNumbered = regexp.MustCompile(`^(steps|around|kernel)[0-9]*$|^want.*[^_]$`)

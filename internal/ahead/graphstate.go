@@ -3,6 +3,7 @@ package ahead
 import (
 	"fmt"
 	"go/token"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -31,6 +32,7 @@ type graphState struct {
 	Numbers    []string // statements that compute the numbers of a call
 	Count      int
 	Uses       map[string]bool // functions that the statements use
+	Functions  []string        // the text of those that run kernels
 
 	of map[int]string // by state: the field
 }
@@ -71,7 +73,19 @@ func (u *graphUnit) state(p *saved.Program) error {
 	for _, v := range p.Variables {
 		s.Variables = append(s.Variables, goFloat(saved.Constant(v.Value)))
 	}
-	return s.numbers(p)
+	if err := s.numbers(p); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(elementary)) {
+		if s.Uses[name] {
+			text, err := u.elementaryFunction(name)
+			if err != nil {
+				return err
+			}
+			s.Functions = append(s.Functions, text)
+		}
+	}
+	return nil
 }
 
 // changes reports numbers that differ from call to call.
@@ -176,6 +190,7 @@ func (s *graphState) formula(f *saved.Formula) (string, error) {
 	forms := map[saved.Do]string{
 		saved.DoAdd: "(%s + %s)", saved.DoSub: "(%s - %s)", saved.DoMul: "float64(%s * %s)", saved.DoDiv: "(%s / %s)", saved.DoSqrt: "math.Sqrt(%s)", saved.DoPower: "power(%s, %s)",
 		saved.DoFloor: "math.Floor(%s)", saved.DoMin: "min(%s, %s)", saved.DoMod: "math.Mod(%s, %s)", saved.DoAtMost: "atMost(%s, %s)", saved.DoChoose: "either(%s, %s, %s)",
+		saved.DoCos: "cosine(%s)", saved.DoPow: "powerOf(%s, %s)",
 	}
 	switch f.Do {
 	case saved.DoConstant:
@@ -184,6 +199,10 @@ func (s *graphState) formula(f *saved.Formula) (string, error) {
 		return fmt.Sprintf("state.variables[%d]", f.Variable), nil
 	case saved.DoPower:
 		s.Uses["power"] = true
+	case saved.DoCos:
+		s.Uses["cosine"] = true
+	case saved.DoPow:
+		s.Uses["powerOf"] = true
 	case saved.DoAtMost:
 		s.Uses["atMost"] = true
 	case saved.DoChoose:
@@ -191,7 +210,7 @@ func (s *graphState) formula(f *saved.Formula) (string, error) {
 	}
 	form := forms[f.Do]
 	if form == "" {
-		return "", fmt.Errorf("a number of calls is a cosine or a power, which cannot be built")
+		return "", fmt.Errorf("a number of calls does what cannot be built")
 	}
 	return fmt.Sprintf(form, of...), nil
 }

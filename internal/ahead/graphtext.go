@@ -154,7 +154,7 @@ package {{.Package}}
 import (
 {{if .State.Count}}	"math"
 {{end}}	"sync"
-{{if and .State.Fields (not .Runtime)}}	"unsafe"
+{{if or .State.Functions (and .State.Fields (not .Runtime))}}	"unsafe"
 {{end}}{{if and .State.Fields .Runtime}}
 	"{{.Runtime}}"
 {{end}})
@@ -198,7 +198,8 @@ func power(x, n float64) float64 {
 	}
 	return y
 }
-{{end}}{{if .State.Uses.atMost}}
+{{end}}{{range .State.Functions}}
+{{.}}{{end}}{{if .State.Uses.atMost}}
 // atMost is 1 where x <= y, and 0 elsewhere.
 func atMost(x, y float64) float64 {
 	if x <= y {
