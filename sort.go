@@ -88,6 +88,7 @@ type SearchOpts struct {
 // but for the last, so that each row of x has a row of its own. Element types meet by
 // promotion. What t that is not sorted gives is not specified.
 func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
+	defer array.Named("searchsorted").End()
 	o := array.Options("searchsorted", opts)
 	t.c().Check("searchsorted")
 	x.c().CheckArgument("searchsorted", "x")

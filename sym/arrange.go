@@ -179,6 +179,7 @@ func (v *Var) BinCount(weights *Var, minSize any) *Var {
 // function, because shapes depend on it.
 func (v *Var) Unique() (values, inverse, counts *Var) {
 	const name = "unique"
+	defer array.Named(name).End()
 	v.notNil(name)
 	sorted, places := v.Reshape(-1).Sort(0)
 	o := operation{name: name}
