@@ -58,9 +58,17 @@ func routineCases() (cases []savedCase, weights map[string]map[string]*weft.Tens
 	}
 	cosine, cosineTrained := falling(optim.Cosine{Steps: 7})
 	poly, polyTrained := falling(optim.Polynomial{Steps: 7, Power: new(0.9)})
+	conv, convTrained := convStep()
 	return []savedCase{
 		{"training", []string{"x[n 8]", "y[n]"}, nil, anySteps, [][]int{{12}, {1}, {300}, {17}}, training},
 		{"adam", nil, nil, steps, nil, adam},
+		{"conv", []string{"x[n 3 12 10]", "y[n]"}, nil, [][]*weft.Tensor{{wave(4, 3, 12, 10), places(4)}, {wave(1, 3, 12, 10), places(1)}, {wave(19, 3, 12, 10), places(19)}}, [][]int{{4}, {1}, {19}}, conv},
+		{"two", []string{"x[n m]"}, nil, [][]*weft.Tensor{{wave(20, 30)}, {wave(1, 1)}, {wave(400, 5)}, {wave(5, 400)}, {wave(17, 1)}, {wave(0, 4)}}, [][]int{{20, 30}, {1, 1}, {400, 5}, {5, 400}, {17, 1}, {0, 4}}, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Sum(0), x[0].Mean(1), x[0].Sub(x[0].Mean(0)), x[0].Reshape(x[0].Size()).CumSum(0)}
+		}},
+		{"batches", []string{"x[n 4 7 3]"}, nil, [][]*weft.Tensor{{wave(20, 4, 7, 3)}, {wave(1, 4, 7, 3)}, {wave(77, 4, 7, 3)}}, [][]int{{20}, {1}, {77}}, func(x ...*weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{x[0].Sum(0, 2, 3), x[0].Sum(0, 1), x[0].Sum(0, 3), x[0].MatMul(wave(3, 2)).Sum(0)}
+		}},
 		{"cosine", nil, nil, steps, nil, cosine},
 		{"poly", nil, nil, steps, nil, poly},
 		{"mlp", []string{"x[n 30]"}, nil, rows, rowLengths, mlp()},
@@ -80,7 +88,7 @@ func routineCases() (cases []savedCase, weights map[string]map[string]*weft.Tens
 			y := a.Conv2d(w, nil, weft.ConvOpts{Padding: [2]int{1, 1}}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}}).AvgPool2d(weft.PoolOpts{Window: [2]int{2, 2}})
 			return weft.Grad(y.Mul(y).Sum(), []*weft.Tensor{a, w})
 		}},
-	}, map[string]map[string]*weft.Tensor{"training": trained, "adam": adamTrained, "cosine": cosineTrained, "poly": polyTrained}
+	}, map[string]map[string]*weft.Tensor{"training": trained, "adam": adamTrained, "cosine": cosineTrained, "poly": polyTrained, "conv": convTrained}
 }
 
 type params = iter.Seq2[string, *weft.Tensor]
@@ -98,6 +106,20 @@ func trainingStep(optimizer func(w params) optim.Optimizer) (step func(x ...*wef
 	return func(x ...*weft.Tensor) []*weft.Tensor {
 		opt.ZeroGrad()
 		loss := nn.CrossEntropy(x[0].MatMul(weights["w"]).Add(weights["b"]).Relu().MatMul(weights["v"]), x[1])
+		loss.Backward()
+		opt.Step()
+		return []*weft.Tensor{loss.Detach()}
+	}, weights
+}
+
+// convStep is a step of a convolution net with Adam, and the tensors that it trains.
+func convStep() (step func(x ...*weft.Tensor) []*weft.Tensor, weights map[string]*weft.Tensor) {
+	weights = map[string]*weft.Tensor{"k": wave(4, 3, 3, 3).Mul(0.1).RequireGrad(), "v": wave(4*5*4, 2).Mul(0.1).RequireGrad()}
+	opt := optim.NewAdam(func(yield func(string, *weft.Tensor) bool) { _ = yield("k", weights["k"]) && yield("v", weights["v"]) })
+	return func(x ...*weft.Tensor) []*weft.Tensor {
+		opt.ZeroGrad()
+		y := x[0].Conv2d(weights["k"], nil).Relu().MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}})
+		loss := nn.CrossEntropy(y.Reshape(x[0].Dim(0), 4*5*4).MatMul(weights["v"]), x[1])
 		loss.Backward()
 		opt.Step()
 		return []*weft.Tensor{loss.Detach()}

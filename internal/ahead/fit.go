@@ -79,9 +79,13 @@ func (f *fitter) fit(v []int64) (string, bool) {
 		return fmt.Sprint(v[0]), true
 	}
 	for m := range f.basis { // the usual ones
-		if x := f.at(m, 0); x != 0 && v[0]%x == 0 && !slices.ContainsFunc(f.indices(), func(t int) bool { return v[0]/x*f.at(m, t) != v[t] }) {
+		some := slices.IndexFunc(f.indices(), func(t int) bool { return f.at(m, t) != 0 })
+		if some < 0 {
+			continue
+		}
+		if x, y := f.at(m, some), v[some]; y%x == 0 && !slices.ContainsFunc(f.indices(), func(t int) bool { return y/x*f.at(m, t) != v[t] }) {
 			coefs := make([]*big.Rat, len(f.basis))
-			coefs[m] = big.NewRat(v[0]/x, 1)
+			coefs[m] = big.NewRat(y/x, 1)
 			return f.text(coefs), true
 		}
 	}
