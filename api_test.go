@@ -328,6 +328,7 @@ var plainOptions = map[string]string{
 	"weft.Tensor.MaxPool2d": "there is no pooling without a window",
 	"sym.Var.AvgPool2d":     "as of tensors",
 	"sym.Var.MaxPool2d":     "as of tensors",
+	"sym.Var.Histogram":     "variables have no elements to find the edges from",
 	"sym.Scan":              "they say what is looped over, and the step comes last",
 }
 

@@ -59,11 +59,14 @@ func (s SubsetSampler) Order(epoch int) []int64 {
 	return order
 }
 
+// maxDraws bounds the draws of an epoch, which lie in memory.
+const maxDraws = 1 << 32
+
 // A WeightedSampler draws examples with probabilities proportional to weights, PyTorch's
 // WeightedRandomSampler.
 type WeightedSampler struct {
 	Weights []float64 // of all examples, 0 or more, not all 0
-	N       int       // draws an epoch, 0 or more
+	N       int       // draws an epoch, from 0 to 1<<32
 	Once    bool      // draws each example at most once; N is at most the number of weights above 0
 	Seed    uint64
 }
@@ -76,6 +79,9 @@ func (s WeightedSampler) Order(epoch int) []int64 {
 	t := newWeightTree(s.Weights)
 	if s.N < 0 || s.N > 0 && t.positive == 0 || s.Once && s.N > t.positive {
 		array.Failf("weighted_sampler", "N", "is %d, want 0 or more, and not more than can be drawn: %d weights are above 0", s.N, t.positive)
+	}
+	if s.N > maxDraws {
+		array.Failf("weighted_sampler", "N", "is %d, at most %d examples are drawn an epoch", s.N, maxDraws)
 	}
 	r := newDraws(s.Seed, epoch)
 	order := make([]int64, s.N)

@@ -174,7 +174,8 @@ type KaimingOpts struct {
 
 // Kaiming draws with the standard deviation gain/sqrt(fan): [KaimingNormal] and [KaimingUniform] with
 // PyTorch's mode and nonlinearity. It panics with *weft.Error if the gain is negative.
-func Kaiming(o KaimingOpts) Init {
+func Kaiming(opts ...KaimingOpts) Init {
+	o := array.Options("kaiming", opts)
 	gain := array.Or(o.Gain, GainRelu)
 	if !(gain >= 0) {
 		array.Failf("kaiming", "Gain", "is %v, want 0 or more", gain)

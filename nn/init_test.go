@@ -128,7 +128,7 @@ func TestInitialisersOfTorch(t *testing.T) {
 	normal := func(std float64) distribution {
 		return distribution{func(x float64) float64 { return standardNormal.below(x / std) }, 6 * std}
 	}
-	follows(t, "Kaiming", nn.Kaiming(nn.KaimingOpts{})(g, 150, 100), normal(math.Sqrt(2.0/100)))
+	follows(t, "Kaiming", nn.Kaiming()(g, 150, 100), normal(math.Sqrt(2.0/100)))
 	follows(t, "Kaiming by what goes out", nn.Kaiming(nn.KaimingOpts{FanOut: true})(g, 40, 20, 3, 3), normal(math.Sqrt(2.0/(40*9))))
 	follows(t, "Kaiming with a gain", nn.Kaiming(nn.KaimingOpts{Gain: new(nn.GainTanh), Uniform: true})(g, 150, 100), evenly(5.0/3*math.Sqrt(3.0/100)))
 	follows(t, "Kaiming of leaky relu", nn.Kaiming(nn.KaimingOpts{Gain: new(nn.GainLeakyRelu(math.Sqrt(5))), Uniform: true})(g, 150, 100), evenly(math.Sqrt(1.0/100)))
@@ -157,7 +157,7 @@ func TestInitialisersOfTorch(t *testing.T) {
 		t.Errorf("Sparse: %d to %d zeros in a row of 500", slices.Min(n), slices.Max(n))
 	}
 	for name, f := range map[string]func(){
-		"fans of a vector": func() { nn.Kaiming(nn.KaimingOpts{})(g, 3) },
+		"fans of a vector": func() { nn.Kaiming()(g, 3) },
 		"a gain":           func() { nn.Kaiming(nn.KaimingOpts{Gain: new(-1.0)}) },
 		"Eye":              func() { nn.Eye(g, 3) },
 		"groups":           func() { nn.Dirac(3)(g, 4, 4, 3) },
