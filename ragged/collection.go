@@ -186,6 +186,7 @@ func (c *Collection) insert(op string, at int, vertices any, opts []ItemOpts) {
 
 // records returns x as records of the list's layout.
 func (r *Records) records(op, arg string, x any) *records.Array {
+	defer nameArgument(arg)
 	t, ok := r.value(op, x).(*weft.Tensor)
 	if !ok {
 		array.Failf(op, arg, "are %T: want a slice of structs, or records of one dimension", x)
@@ -204,6 +205,23 @@ func (r *Records) each(op string, x any, n int) *records.Array {
 		out.Assign(a)
 	}
 	return out
+}
+
+// nameArgument is deferred. It puts the name of an argument into an *Error about a value that has no
+// better name.
+func nameArgument(arg string) {
+	switch e := recover().(type) {
+	case nil:
+	case *weft.Error:
+		if e.Arg == "" || e.Arg == "x" {
+			named := *e
+			named.Arg = arg
+			e = &named
+		}
+		panic(e)
+	default:
+		panic(e)
+	}
 }
 
 // indicesOf returns the indices of each item, from the item's first vertex on. part are the offsets
