@@ -19,10 +19,10 @@ import (
 var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 
 // packages maps the names that snippets may use to import paths.
-var packages = map[string]string{"fmt": "fmt", "math": "math", "os": "os", "weft": module}
+var packages = map[string]string{"context": "context", "fmt": "fmt", "math": "math", "os": "os", "strings": "strings", "weft": module}
 
 func init() {
-	for _, name := range []string{"checkpoint", "data", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "records", "sym"} {
+	for _, name := range []string{"checkpoint", "data", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "records", "safetensors", "sym"} {
 		packages[name] = module + "/" + name
 	}
 }
