@@ -177,12 +177,13 @@ func stencil(row rowFunc, {{.Params}}, shape [rank]int{{.NumberParams}}, edge Ed
 		}
 		whole *= n
 	}
-	for _, n := range []int{ {{range .Outs}}len({{.Name}}), {{end}}{{range .Planes}}len({{.Name}}), {{end}} } {
-		if n != whole {
-			panic("{{.Package}}: {{.Name}}Stencil: a slice has not the elements of the shape")
-		}
+{{range .Outs}}	if len({{.Name}}) != whole {
+		panic("{{$.Package}}: {{$.Name}}Stencil: the length of {{.Name}} is not that of the shape")
 	}
-	if edge.Border > Nearest {
+{{end}}{{range .Planes}}	if len({{.Name}}) != whole {
+		panic("{{$.Package}}: {{$.Name}}Stencil: the length of {{.Name}} is not that of the shape")
+	}
+{{end}}	if edge.Border > Nearest {
 		panic("{{.Package}}: {{.Name}}Stencil: an unknown border")
 	}
 	if whole == 0 {
