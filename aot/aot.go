@@ -4,8 +4,8 @@
 // routines and the threads that they share with the kernels. It contains no planner and no compiler
 // of graphs. Routines write the machine code of their own tiles at run time, from a small set of forms.
 //
-// Nothing here is written by hand: weft build writes the tables, which are code. Their places in memory
-// are not checked.
+// Nothing here is called by hand: weft build writes the tables, which are code. Once for each set of
+// lengths it is checked that views and launches stay in their memory; machine code is trusted.
 //
 // A program has the bits that weft gives for it. The environment variable WEFT_JIT chooses the
 // instruction set as it does for weft: off, avx2 or avx512.
