@@ -27,6 +27,15 @@ import (
 
 // An Error says why a program has no result: a slice of a wrong length, an index that is out of range,
 // memory that there is not. Programs panic with it. It is the type of errors of package weft.
+//
+//	Kind ErrorKind // whose fault it is
+//	Op string      // the program
+//	Arg string     // the argument at fault, "" if none in particular
+//	Msg string     // what is wrong
+//	Err error      // the cause, if another error is
+//
+//	func (e *Error) Error() string // "op: arg: msg: err", without what is empty
+//	func (e *Error) Unwrap() error // Err
 type Error = array.Error
 
 // A Program is a function of arrays.
