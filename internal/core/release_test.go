@@ -287,6 +287,8 @@ func TestMethodsRefuseReleased(t *testing.T) {
 					v = reflect.ValueOf(weft.Float64)
 				case in == reflect.TypeFor[func(*weft.Tensor) *weft.Tensor]():
 					v = reflect.ValueOf((*weft.Tensor).Neg)
+				case in == reflect.TypeFor[func(*weft.Tensor)]():
+					v = reflect.ValueOf(func(*weft.Tensor) {})
 				case in == reflect.TypeFor[weft.PoolOpts]():
 					v = reflect.ValueOf(weft.PoolOpts{Window: [2]int{1, 1}})
 				case m.Name == "Dropout" && in.Kind() == reflect.Float64:
