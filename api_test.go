@@ -115,7 +115,7 @@ func (s *speaker) object(where string, o types.Object) {
 	}
 }
 
-// generated is the package that only programs of weft build call. Its types are those of the engine.
+// generated is the package that only programs of weft build call. Its types are the engine's own.
 var generated = module + "/aot"
 
 // Nothing that the module offers speaks of a type that only the module can name, unless a
