@@ -37,7 +37,7 @@ func Formulas(outs []*ir.Node, names Names) []Line {
 		// a line of its own it would have another.
 		if name := names.Named[n]; name != "" && !w.taken(name) {
 			e = w.line(n, name, e)
-		} else if len(n.Args) > 0 && n.Results == nil && (w.uses[n.ID] > 1 && !n.Weak || len(e.text) > maxText) {
+		} else if len(n.Args) > 0 && (w.uses[n.ID] > 1 && !n.Weak || n.Results == nil && len(e.text) > maxText) {
 			e = w.named(n, e)
 		}
 		w.of[n] = e

@@ -112,6 +112,15 @@ func TestNamesStayApart(t *testing.T) {
 	}
 }
 
+// What has several results is written once, whatever reads them.
+func TestSeveralResults(t *testing.T) {
+	r := op.ApplyAll(op.Sort, op.Sorting{}, ir.New().Input(0, array.Float32, []int{3}))
+	s := graphtext.Formula([]*ir.Node{op.Apply(op.Exp, nil, r[0]), r[1], op.Apply(op.Neg, nil, r[0])}, graphtext.Names{Inputs: []string{"x"}})
+	if strings.Count(s, "sort") != 1 {
+		t.Error(s)
+	}
+}
+
 func TestNothing(t *testing.T) {
 	if graphtext.Tree(nil, graphtext.Names{})+graphtext.Formula(nil, graphtext.Names{}) != "" {
 		t.Error("of nothing there is text")
