@@ -49,7 +49,7 @@ func Blur(x kernel.Near1[float32], n int64) float32 { return x.At(-int(n&1)) + x
 	err = weft.Compile(func(x *weft.Tensor) *weft.Tensor {
 		return blur.Stencil(x, 2, kernel.StencilOpts{Neighborhood: [][2]int{{-1, 1}}})
 	}).Save(path, []any{weft.Rand(9)})
-	if err == nil || !strings.Contains(err.Error(), "reads neighbours at offsets that are no constants") || !strings.Contains(err.Error(), "saved_test.go:") {
+	if err == nil || !strings.Contains(err.Error(), "reads neighbours at offsets that are not constant") || !strings.Contains(err.Error(), "saved_test.go:") {
 		t.Errorf("a stencil: %v", err)
 	}
 }

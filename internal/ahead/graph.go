@@ -3,7 +3,6 @@ package ahead
 import (
 	"fmt"
 	"go/token"
-	"maps"
 	"slices"
 	"strings"
 	"text/template"
@@ -341,98 +340,6 @@ func (u *graphUnit) layout(p *saved.Program, f *fitter, all []*trial) (*layout, 
 	}
 	l.Divides = f.divides
 	return l, nil
-}
-
-// slots says where the memory of the plan is.
-func (u *graphUnit) slots(p *saved.Program, f *fitter, all []*trial, l *layout) error {
-	if u.Runtime != "" {
-		return u.table(p, f, all, l)
-	}
-	pl := all[0].plan
-	l.Slots = make([]string, len(pl.Slots))
-	for i, source := range p.Sources {
-		switch {
-		case source >= 0:
-			l.Slots[i] = "memoryOf(" + u.Args[source].Name + ")"
-		case u.State.of[^source] != "":
-			l.Slots[i] = "memoryOf(" + u.State.of[^source] + ")"
-		case pl.Slots[i].Last >= 0:
-			l.Slots[i] = fmt.Sprintf("constant(%d)", u.constant(^source, &p.State[^source].View))
-		}
-	}
-	for i, o := range slices.Backward(p.Outputs) { // of results that are the same the first one is computed
-		if o.Result >= 0 {
-			l.Slots[pl.Outs[o.Result].Slot] = "memoryOf(" + u.Results[i].Name + ")"
-		}
-	}
-	first := pl.Inputs + len(pl.Outs)
-	if len(u.Free) == 0 {
-		if pl.Arena > 0 {
-			l.Parts = []string{fmt.Sprint(pl.Arena)}
-		}
-		for i := first; i < len(pl.Slots); i++ {
-			l.Slots[i] = fmt.Sprintf("temporary[0].part(%d, %d)", pl.Slots[i].Offset, pl.Slots[i].Bytes)
-		}
-		return nil
-	}
-	part, sizes, err := parts(f, all, first)
-	if err != nil {
-		return err
-	}
-	l.Parts = sizes
-	for i := first; i < len(pl.Slots); i++ {
-		if part[i] >= 0 {
-			l.Slots[i] = fmt.Sprintf("temporary[%d]", part[i])
-		}
-	}
-	return nil
-}
-
-// parts gives temporaries that are alive at different times the same part of memory. It returns the part
-// of each slot, -1 for none, and the bytes of each part.
-func parts(f *fitter, all []*trial, first int) (part []int, sizes []string, err error) {
-	pl := all[0].plan
-	begin, end := make([]int, len(pl.Slots)), make([]int, len(pl.Slots))
-	part = make([]int, len(pl.Slots))
-	for i := range begin {
-		begin[i], part[i] = len(pl.Steps), -1
-	}
-	for i := range pl.Steps {
-		for _, o := range operands(&pl.Steps[i]) {
-			begin[o.Slot], end[o.Slot] = min(begin[o.Slot], i), i
-		}
-	}
-	var order []int
-	for i := first; i < len(pl.Slots); i++ {
-		if begin[i] < len(pl.Steps) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return begin[a] - begin[b] })
-	var until []int // by part: the last step that uses it
-	var bytes []map[string]bool
-	for _, i := range order {
-		size, err := f.bytes(all, i)
-		if err != nil {
-			return nil, nil, err
-		}
-		at := slices.IndexFunc(until, func(last int) bool { return last < begin[i] })
-		if at < 0 {
-			at = len(until)
-			until, bytes = append(until, 0), append(bytes, map[string]bool{})
-		}
-		part[i], until[at] = at, end[i]
-		bytes[at][size] = true
-	}
-	for _, b := range bytes {
-		list := slices.Sorted(maps.Keys(b))
-		if len(list) == 1 {
-			sizes = append(sizes, list[0])
-		} else {
-			sizes = append(sizes, "max("+strings.Join(list, ", ")+")")
-		}
-	}
-	return part, sizes, nil
 }
 
 // constant returns the number of an array in the file of constants.

@@ -21,7 +21,7 @@ var graphReserved = strings.Fields(`
 // graphNumbered are names that templates make of a number or another name.
 var graphNumbered = regexp.MustCompile(`^(steps|around|kernel)[0-9]*$|^want.*[^_]$`)
 
-// unused returns a name as an identifier of Go that is no other parameter, nor one of the package's.
+// unused returns a name as an identifier of Go that neither another parameter nor the package has.
 func (u *graphUnit) unused(name string) string {
 	name = identifier(name)
 	taken := func(name string) bool {

@@ -34,7 +34,7 @@ type graphState struct {
 	Uses       map[string]bool // functions that the statements use
 	Functions  []string        // the text of those that run kernels
 
-	of map[int]string // by state: the field
+	of map[int]int // by state: which field
 }
 
 // Any reports that calls change something.
@@ -43,7 +43,7 @@ func (s *graphState) Any() bool { return len(s.Fields) > 0 || s.Count > 0 }
 // state describes what calls change.
 func (u *graphUnit) state(p *saved.Program) error {
 	s := &u.State
-	s.of, s.Uses = map[int]string{}, map[string]bool{}
+	s.of, s.Uses = map[int]int{}, map[string]bool{}
 	for _, w := range p.Writes {
 		source := p.Sources[w.Source]
 		if source >= 0 {
@@ -56,7 +56,7 @@ func (u *graphUnit) state(p *saved.Program) error {
 		for slices.ContainsFunc(s.Fields, func(f stateField) bool { return f.Name == name }) {
 			name += "_"
 		}
-		s.of[^source] = "state." + name
+		s.of[^source] = len(s.Fields)
 		what := strings.ReplaceAll(array.TypeString(d, x.Shape), ",", "")
 		f := stateField{Name: name, Type: goElement(d), What: what, Size: array.Size(x.Shape), Bytes: d.Size()}
 		constant := u.constant(^source, &x.View)

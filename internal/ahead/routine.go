@@ -12,7 +12,6 @@ import (
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/plan"
-	"weft/internal/saved"
 )
 
 // A program with products, convolutions or other routines is built as a table for package aot, which
@@ -224,50 +223,6 @@ func launchOf(s *graphStep, k *plan.Kernel) string {
 		text += fmt.Sprintf(", Around: []aot.Around{%s}", strings.Join(around, ", "))
 	}
 	return text + "}"
-}
-
-// table says where the memory of a plan with routines is.
-func (u *graphUnit) table(p *saved.Program, f *fitter, all []*trial, l *layout) error {
-	pl := all[0].plan
-	l.Slots = slices.Repeat([]string{"{}"}, len(pl.Slots))
-	for i, source := range p.Sources {
-		switch {
-		case source >= 0:
-			l.Slots[i] = fmt.Sprintf("{Array: %d}", 1+len(u.Results)+source)
-		case u.State.of[^source] != "":
-			field := slices.IndexFunc(u.State.Fields, func(f stateField) bool { return "state."+f.Name == u.State.of[^source] })
-			l.Slots[i] = fmt.Sprintf("{Array: %d}", 1+len(u.Results)+len(u.Args)+field)
-		case pl.Slots[i].Last >= 0:
-			c := u.Constants[u.constant(^source, &p.State[^source].View)]
-			l.Slots[i] = fmt.Sprintf("{At: %d, Bytes: %d}", c.At, c.Bytes)
-		}
-	}
-	for i, o := range slices.Backward(p.Outputs) { // of results that are the same the first one is computed
-		if o.Result >= 0 {
-			l.Slots[pl.Outs[o.Result].Slot] = fmt.Sprintf("{Array: %d}", 1+i)
-		}
-	}
-	first := pl.Inputs + len(pl.Outs)
-	if len(u.Free) == 0 {
-		if pl.Arena > 0 {
-			l.Parts = []string{fmt.Sprint(pl.Arena)}
-		}
-		for i := first; i < len(pl.Slots); i++ {
-			l.Slots[i] = fmt.Sprintf("{Part: 1, At: %d, Bytes: %d}", pl.Slots[i].Offset, pl.Slots[i].Bytes)
-		}
-		return nil
-	}
-	part, sizes, err := parts(f, all, first)
-	if err != nil {
-		return err
-	}
-	l.Parts = sizes
-	for i := first; i < len(pl.Slots); i++ {
-		if part[i] >= 0 {
-			l.Slots[i] = fmt.Sprintf("{Part: %d, Bytes: %s}", 1+part[i], sizes[part[i]])
-		}
-	}
-	return nil
 }
 
 // routineFiles are the templates of a package with routines, by the ends of files.

@@ -58,7 +58,7 @@ func (i *Instance) Saved() (Saved, error) {
 func (i *Instance) savable() error {
 	for _, in := range i.inputs {
 		if in.Seen() == op.Near {
-			return fmt.Errorf("kernel %s reads neighbours at offsets that are no constants", i.f.name)
+			return fmt.Errorf("kernel %s reads neighbours at offsets that are not constant", i.f.name)
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func (s Saved) Instance() (*Instance, error) {
 	}
 	if s.Split {
 		if i = i.Split(); i == nil {
-			return nil, fmt.Errorf("kernel %s reads neighbours at offsets that are no constants", s.Func)
+			return nil, fmt.Errorf("kernel %s reads neighbours at offsets that are not constant", s.Func)
 		}
 	}
 	if i.readsArrays() {

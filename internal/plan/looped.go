@@ -28,7 +28,7 @@ type Looped struct {
 	Phase  Phase
 	Rows   int   // that are reduced
 	Values []int // the numbers of the phase, in the order of its comment
-	Parts  []int // slots of parts: as many rows as there are blocks
+	Parts  []int // slots of parts, a row for each block
 }
 
 // looped emits each phase of a column reduction once. Values differ from plan to plan.

@@ -273,7 +273,7 @@ func (c Call) mask(v *array.View) *index.Mask {
 	return &index.Mask{ISA: c.ISA, Ptr: codegen.Ptr(v), N: v.Size()}
 }
 
-// ranks returns the ranks of m. It panics if the mask does not have as many ones as vector has
+// ranks returns the ranks of m. It panics if the number of ones in the mask is not that of vector's
 // elements.
 func ranks(name string, m *index.Mask, vector *array.View) []int {
 	r := m.Ranks()
