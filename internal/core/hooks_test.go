@@ -139,6 +139,21 @@ func TestHooksRefuse(t *testing.T) {
 			y.Hook(func(*weft.Tensor) *weft.Tensor { return weft.Ones(3) })
 			y.Sum().Backward()
 		}, "hook: f: returned float32[3] for the gradient of float32[2]"},
+		{"other type", func() {
+			y := w.Mul(2)
+			y.Hook(func(*weft.Tensor) *weft.Tensor { return weft.OnesOf(weft.Float64, 2) })
+			y.Sum().Backward()
+		}, "hook: f: returned float64[2] for the gradient of float32[2]"},
+		{"cond", func() {
+			_, err := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+				y := x.Mul(w)
+				side := func() []*weft.Tensor { b := y.Mul(w); b.Hook(same); return []*weft.Tensor{b} }
+				return weft.Cond(y.Sum().Gt(0), side, side)[0]
+			}).Call(c)
+			if err != nil {
+				panic(err)
+			}
+		}, "differentiated as a whole"},
 		{"vmap", func() {
 			weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { y := x[0].Mul(w); y.Hook(same); return y })(c)
 		}, "differentiated as a whole"},

@@ -32,6 +32,22 @@ func load[F any](t *testing.T, f *weft.Compiled[F], args []any, o weft.SaveOpts)
 	return p
 }
 
+// steps makes n calls of a step and of the program that it was saved as, which give the same bits.
+func steps(t *testing.T, n int, step *weft.Compiled[func(x, y *weft.Tensor) *weft.Tensor], p *weft.Program, x, y *weft.Tensor) {
+	t.Helper()
+	for i := range n {
+		want, err := step.Call(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Call(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, fmt.Sprint("step ", i), got, []*weft.Tensor{want})
+	}
+}
+
 // same compares results bit by bit.
 func same(t *testing.T, what string, got, want []*weft.Tensor) {
 	t.Helper()
@@ -167,17 +183,7 @@ func TestSavedStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := load(t, step, []any{x, y}, weft.SaveOpts{})
-	for i := range 5 {
-		want, err := step.Call(x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.Call(x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, fmt.Sprint("step ", i), got, []*weft.Tensor{want})
-	}
+	steps(t, 5, step, p, x, y)
 }
 
 // TestSavedDraws goes on with the draws of a generator from where it was.

@@ -2,7 +2,6 @@ package saved_test
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -122,25 +121,14 @@ func TestSavedStepsOfOptimizers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range 6 {
-				want, err := step.Call(x, y)
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := p.Call(x, y)
-				if err != nil {
-					t.Fatal(err)
-				}
-				same(t, fmt.Sprint("step ", i), got, []*weft.Tensor{want})
-				if i == 2 {
-					if err := p.Save(path); err != nil {
-						t.Fatal(err)
-					}
-					if p, err = weft.LoadProgram(path); err != nil {
-						t.Fatal(err)
-					}
-				}
+			steps(t, 3, step, p, x, y)
+			if err := p.Save(path); err != nil {
+				t.Fatal(err)
 			}
+			if p, err = weft.LoadProgram(path); err != nil {
+				t.Fatal(err)
+			}
+			steps(t, 3, step, p, x, y)
 			for name, w := range params {
 				if weft.Digest(p.Tensors()[name]) != weft.Digest(w) {
 					t.Errorf("%s differs", name)
@@ -162,17 +150,7 @@ func TestSavedStepFromTheStart(t *testing.T) {
 		t.Fatal("a call whose context had ended was made")
 	}
 	step, _ = trained(methods()["adamw"])
-	for i := range 4 {
-		want, err := step.Call(x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.Call(x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, fmt.Sprint("step ", i), got, []*weft.Tensor{want})
-	}
+	steps(t, 4, step, p, x, y)
 }
 
 // Schedules that are functions of Go are refused with the line of their step.
