@@ -14,7 +14,7 @@ import (
 	"weft/internal/op"
 )
 
-//go:generate go test -run "TestNames|TestDecisions|TestRewrites" . -update
+//go:generate go test -run "TestNames|TestPyTorchNames|TestDecisions|TestRewrites" . -update
 
 var update = flag.Bool("update", false, "write tables and lists into the pages")
 
@@ -58,8 +58,9 @@ func readNames(t *testing.T) (rows []nameRow) {
 }
 
 // exported returns the exported names of the module's packages: "Sum" for a method of Tensor or a
-// function of package weft, "Generator.Choice" for methods of other types, "nn.MSE" elsewhere.
-func exported(t *testing.T) map[string]bool {
+// function of package weft, "Generator.Choice" for methods of other types, "nn.MSE" elsewhere; and
+// constants and variables if values is set.
+func exported(t *testing.T, values bool) map[string]bool {
 	names := map[string]bool{}
 	for _, dir := range []string{"", "nn", "optim", "data", "checkpoint", "npy", "safetensors", "dlpack", "sym", "kernel", "ragged", "records"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
@@ -102,6 +103,13 @@ func exported(t *testing.T) map[string]bool {
 					for _, s := range d.Specs {
 						if s, ok := s.(*ast.TypeSpec); ok && s.Name.IsExported() {
 							names[before+s.Name.Name] = true
+						}
+						if s, ok := s.(*ast.ValueSpec); ok && values {
+							for _, n := range s.Names {
+								if n.IsExported() {
+									names[before+n.Name] = true
+								}
+							}
 						}
 					}
 				}
@@ -149,7 +157,7 @@ func table(rows []nameRow, library string, other func(nameRow) string) string {
 // names: each name of weft in it exists, and what it calls missing does not exist by that name. Each
 // operation with a method of its own has a row.
 func TestNames(t *testing.T) {
-	rows, there := readNames(t), exported(t)
+	rows, there := readNames(t), exported(t, false)
 	if len(rows) < 200 {
 		t.Errorf("names.txt has only %d rows", len(rows))
 	}
