@@ -1,11 +1,13 @@
 package weft_test
 
 import (
+	"maps"
 	"math"
 	"slices"
 
 	"weft"
 	"weft/data"
+	published "weft/models"
 	"weft/nn"
 	"weft/optim"
 )
@@ -235,6 +237,31 @@ func layered[T any](run func(o T) []float64, in T, transposed bool) optionCase {
 		fields["OutputPadding"] = optionField{in: in, zero: func() []float64 { return run(in) }}
 	}
 	return optionsOf(run, fields)
+}
+
+// modelOptionCases are the options of models, whose weights take no memory here.
+var modelOptionCases = map[string]optionCase{
+	"models.ResNetOpts": optionsOf(func(o published.ResNetOpts) []float64 {
+		o.Weight = noMemory
+		return shapesOf(published.NewResNet([4]int{1, 1, 1, 1}, true, o))
+	}, map[string]optionField{
+		"Classes": {def: new(1000), refused: true}, "Channels": {def: new(3), refused: true}, "Width": {def: new(64), refused: true},
+		"Groups": {def: new(1), refused: true}, "GroupWidth": {def: new(64), refused: true},
+	}),
+}
+
+// noMemory draws weights that are views of one zero.
+func noMemory(_ *weft.Generator, shape ...int) *weft.Tensor { return weft.Zeros().Expand(shape...) }
+
+// shapesOf returns the shapes of a model's tensors.
+func shapesOf(m any) (out []float64) {
+	s := nn.State(m)
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		for _, n := range s[name].Shape() {
+			out = append(out, float64(n))
+		}
+	}
+	return out
 }
 
 // trainingOptionCases are options of optimizers, schedules, samplers and initialisers.

@@ -1,0 +1,27 @@
+// Package models has networks with the shapes and names of their publications, which load the weights
+// that others trained.
+//
+// Each model is a struct of layers of package nn: nn.Params, nn.Train, nn.Freeze and nn.Summary work
+// with it, and its parts can be used or replaced alone. A constructor draws new weights as the
+// publication says. [Load] reads weights from a safetensors file instead, by the names that
+// torchvision or transformers give them, and [Save] writes such files:
+//
+//	net := models.NewResNet50()
+//	if err := models.Load(net, "resnet50.safetensors"); err != nil {
+//		log.Fatal(err)
+//	}
+//	nn.Eval(net)
+//	scores := net.Forward(pictures) // [n 3 224 224] to [n 1000]
+//
+// Values and gradients equal what the definitions there give, to the rounding of float32.
+//
+// # Pictures
+//
+// [ResNet] is a classifier, which maps [batch, channels, height, width] to scores of classes. Its
+// method Features returns what the last layer sees.
+//
+// # Options
+//
+// As in package nn, the last argument is a struct whose zero value is the published model. A field
+// whose default is not 0 is a pointer.
+package models

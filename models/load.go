@@ -1,0 +1,137 @@
+package models
+
+import (
+	"maps"
+	"strings"
+
+	"weft"
+	"weft/internal/array"
+	"weft/nn"
+	"weft/safetensors"
+)
+
+// A Form is a way in which files hold the weights of a model: the names and layouts of a library.
+type Form struct {
+	Name string // such as "torchvision"
+	// Tensors has, by their names in a file, the tensors of the model, or views of them where the
+	// file has another layout: a transpose, or the rows of one of three joined matrices. Tied weights
+	// are the same tensor under several names, and a file may lack all names but one.
+	Tensors map[string]*weft.Tensor
+	// Optional says which names a file may lack; nil for none.
+	Optional func(name string) bool
+	// Ignored says which names of a file are not weights of the model, such as masks; nil for none.
+	Ignored func(name string) bool
+}
+
+// Published is a model whose weights files hold in other ways than nn.State does. The first form is
+// the one that [Save] and [State] use where none is named.
+type Published interface {
+	Forms() []Form
+}
+
+// FormNames is the form that every model has which is not [Published]: the names of nn.State.
+const FormNames = "names"
+
+// formsOf returns the forms of a model, one or more.
+func formsOf(m any) []Form {
+	if p, ok := m.(Published); ok {
+		if forms := p.Forms(); len(forms) > 0 {
+			return forms
+		}
+	}
+	return []Form{{Name: FormNames, Tensors: nn.State(m), Optional: batchCount}}
+}
+
+// batchCount says which names count the batches of a batch normalisation. Files of the first years of
+// PyTorch lack them.
+func batchCount(name string) bool { return strings.HasSuffix(name, "num_batches_tracked") }
+
+// LoadOpts are the options of [Load] and [LoadState].
+type LoadOpts struct {
+	// Skip has beginnings of names, such as "fc.": the model keeps its own tensors of such names, and
+	// the file may have any.
+	Skip []string
+	// Partial skips names that only the model or only the file has.
+	Partial bool
+}
+
+// Load copies the weights of a safetensors file into a model, which keeps its own memory and element
+// types; floats convert. The file's names may be in any form of the model: the form that has
+// most of them counts. If the file does not fit, the error is a *nn.StateError, which lists all that
+// is missing, unexpected or of another shape, and the model is as it was.
+func Load(m any, path string, opts ...LoadOpts) error {
+	state, _, err := safetensors.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return LoadState(m, state, opts...)
+}
+
+// LoadState is [Load] from tensors by name.
+func LoadState(m any, state map[string]*weft.Tensor, opts ...LoadOpts) error {
+	o := array.Options("load", opts)
+	var form Form
+	most := -1
+	for _, f := range formsOf(m) {
+		n := 0
+		for name := range state {
+			if f.Tensors[name] != nil {
+				n++
+			}
+		}
+		if n > most {
+			form, most = f, n
+		}
+	}
+	skipped := func(name string) bool {
+		for _, s := range o.Skip {
+			if strings.HasPrefix(name, s) {
+				return true
+			}
+		}
+		return false
+	}
+	own, given := map[string]*weft.Tensor{}, maps.Clone(state)
+	maps.DeleteFunc(given, func(name string, _ *weft.Tensor) bool {
+		return skipped(name) || form.Tensors[name] == nil && form.Ignored != nil && form.Ignored(name)
+	})
+	for name, t := range form.Tensors {
+		optional := form.Optional != nil && form.Optional(name)
+		if !skipped(name) && !(optional && given[name] == nil) {
+			own[name] = t
+		}
+	}
+	return nn.LoadState(own, given, !o.Partial)
+}
+
+// State returns the weights of a model by their names in files, in the form of that name, or in the
+// first one if the name is "". They are the model's own tensors, or views of them. It panics with
+// *weft.Error if the model does not have the form.
+func State(m any, form string) map[string]*weft.Tensor {
+	forms := formsOf(m)
+	var names []string
+	for _, f := range forms {
+		if form == "" || f.Name == form {
+			return f.Tensors
+		}
+		names = append(names, f.Name)
+	}
+	array.Failf("state", "form", "is %q, the model has %s", form, strings.Join(names, ", "))
+	return nil
+}
+
+// SaveOpts are the options of [Save].
+type SaveOpts struct {
+	Form     string            // the names and layouts of the file; "" means the model's first form
+	Metadata map[string]string // nil means format: pt, which transformers wants
+}
+
+// Save writes the weights of a model to a safetensors file, which it replaces as a whole. It panics as
+// [State] does.
+func Save(m any, path string, opts ...SaveOpts) error {
+	o := array.Options("save", opts)
+	if o.Metadata == nil {
+		o.Metadata = map[string]string{"format": "pt"}
+	}
+	return safetensors.WriteFile(path, State(m, o.Form), o.Metadata)
+}
