@@ -406,6 +406,13 @@ func ExampleGenerator_Gamma() {
 	// 6.0
 }
 
+func ExampleGenerator_Dirichlet() {
+	shares := weft.NewGenerator(1).Dirichlet(weft.FromSlice([]float32{1, 1, 2}), 100000, 3)
+	fmt.Printf("%.2f %.1f\n", weft.Data[float32](shares.Mean(0)), shares.Sum(-1).Max().Item())
+	// Output:
+	// [0.25 0.25 0.50] 1.0
+}
+
 func ExampleGenerator_TruncatedNormal() {
 	x := weft.NewGenerator(1).TruncatedNormal(0, 1, 8, math.Inf(1), 100000) // the far tail
 	fmt.Printf("%.2f\n", x.Mean().Item())

@@ -516,6 +516,7 @@ func TestDrawsOnEveryBackend(t *testing.T) {
 		return []*weft.Tensor{g.RandOf(weft.Float64, 77), g.RandOf(weft.BFloat16, 77), g.RandnOf(weft.Float64, 77), g.Randint(-9, 1000, 77),
 			g.Uniform(row, 2), g.Normal(row, half), g.Exponential(row), g.Bernoulli(w),
 			g.PoissonOf(weft.Int64, w.Mul(40)), g.Binomial(90, w), g.GammaOf(weft.Float64, w.Mul(3), 2), g.TruncatedNormalOf(weft.Float64, w, 1, -1, w.Add(0.5)),
+			g.Beta(w.Add(0.1), 2), g.Dirichlet(w.Add(0.1)), g.Geometric(w), g.Laplace(w, 2), g.Cauchy(1, 2, 77), g.StudentT(w.Add(0.1), w, 2),
 			g.Multinomial(w, 31), g.Multinomial(w, 9, weft.MultinomialOpts{Distinct: true}), g.Multinomial(row, 31),
 			g.Choice(x, 70), g.Choice(x, 20, weft.ChoiceOpts{Distinct: true}), g.Choice(x, 70, weft.ChoiceOpts{Weights: row}),
 			g.Choice(x, 20, weft.ChoiceOpts{Weights: row, Distinct: true}), g.Permutation(x), g.Randperm(77), w.Dropout(0.3, g)}

@@ -15,13 +15,21 @@ import (
 //
 // for s = 1, and for s = -1 if a > 0. With s = 1 from x = a on, and s = -1 below, nothing cancels. Its
 // relative error is below 1e-12, but near 0, where x has few digits of its own.
-var gammaSlope = unlisted(Def{Name: "gamma slope", Arity: 2,
-	Elementwise: Elementwise{Rule: Keep, Cost: 600,
-		Expr: func(b *bld, _ *node, x []val) val { return gammaSlopeOf(stream{bld: b}, x[0], x[1]) }},
-	Typing: Typing{Infer: func(c *Call) (array.DType, []int) { return array.Float64, c.Args[0].Shape }},
-	Derivative: Derivative{VJP: func(v *VJP) {
-		array.Failf("backward", "", "the gradient of a draw of the gamma distribution by its concentration has no gradient (Detach cuts it off)")
-	}}})
+var gammaSlope = slope("gamma slope", gammaSlopeOf)
+
+// logGammaSlope is the derivative of log(x) by a, which takes log(x) and a: gammaSlope over x, also where x
+// itself is too small for float64.
+var logGammaSlope = slope("log gamma slope", logGammaSlopeOf)
+
+func slope(name string, expr func(s stream, x, a val) val) *Def {
+	return unlisted(Def{Name: name, Arity: 2,
+		Elementwise: Elementwise{Rule: Keep, Cost: 600,
+			Expr: func(b *bld, _ *node, x []val) val { return expr(stream{bld: b}, x[0], x[1]) }},
+		Typing: Typing{Infer: func(c *Call) (array.DType, []int) { return array.Float64, c.Args[0].Shape }},
+		Derivative: Derivative{VJP: func(v *VJP) {
+			array.Failf("backward", "", "the gradient of a draw by the concentration of a gamma distribution has no gradient (Detach cuts it off)")
+		}}})
+}
 
 const (
 	// slopeFar is the exponent at which the integrand counts as 0.
@@ -40,16 +48,38 @@ func gammaSlopeOf(s stream, x, a val) val {
 	good := s.both(s.Lt(s.f(0), x), s.finite(x), s.Lt(s.f(0), a), s.finite(a))
 	a0, x0 := a, x
 	x, a = s.Select(good, x, s.f(1)), s.Select(good, a, s.f(1))
-	series := s.Or(s.Lt(x, s.f(slopeSeries)), s.And(s.Lt(x, a), s.Lt(a, s.f(slopeLarge))))
-	r := s.If(series, func() []val { return []val{s.slopeSeries(x, a)} }, func() []val { return []val{s.slopeIntegral(x, a)} })
+	r := s.If(s.bySeries(x, a), func() []val {
+		return []val{s.Mul(s.Div(x, a), s.slopeSeries(x, vmath.Log(s.bld, x), a))}
+	}, func() []val {
+		end, r := s.slopeIntegral(x, a)
+		return []val{s.Mul(s.Mul(x, end), r)}
+	})
 	// A number that is too small for its type stays 0; NaN stays NaN.
 	return s.Select(good, r[0], s.Mul(s.f(0), s.Mul(x0, a0)))
 }
 
-// slopeSeries is x/a times the sum over n of x^n/((a+1)...(a+n)) * (digamma(a+n+1) - log(x)).
-func (s stream) slopeSeries(x, a val) val {
+func logGammaSlopeOf(s stream, y, a val) val {
+	good := s.both(s.finite(y), s.Lt(s.f(0), a), s.finite(a))
+	y, a = s.Select(good, y, s.f(0)), s.Select(good, a, s.f(1))
+	x := vmath.Exp(s.bld, y)
+	r := s.If(s.bySeries(x, a), func() []val {
+		return []val{s.Div(s.slopeSeries(x, y, a), a)}
+	}, func() []val {
+		end, r := s.slopeIntegral(x, a)
+		return []val{s.Mul(end, r)}
+	})
+	return s.checked(good, r[0])
+}
+
+// bySeries reports that the power series of P serves, not the integral.
+func (s stream) bySeries(x, a val) val {
+	return s.Or(s.Lt(x, s.f(slopeSeries)), s.And(s.Lt(x, a), s.Lt(a, s.f(slopeLarge))))
+}
+
+// slopeSeries is the sum over n of x^n/((a+1)...(a+n)) * (digamma(a+n+1) - log(x)): a/x times the slope.
+func (s stream) slopeSeries(x, logx, a val) val {
 	b := s.bld
-	first := s.Sub(vmath.Digamma(b, s.Add(a, s.f(1))), vmath.Log(b, x))
+	first := s.Sub(vmath.Digamma(b, s.Add(a, s.f(1))), logx)
 	r := b.While([]val{s.f(0), s.f(1), first, s.f(0)}, func(v []val) val {
 		last := s.Abs(s.Mul(v[1], v[2]))
 		return s.And(s.Lt(v[3], s.f(maxSlopeTerms)), s.Or(s.Lt(s.Mul(s.Abs(v[0]), s.f(0x1p-56)), last), s.Lt(s.Add(a, v[3]), x)))
@@ -58,11 +88,12 @@ func (s stream) slopeSeries(x, a val) val {
 		by := s.Div(s.f(1), s.Add(a, n))
 		return []val{s.Add(v[0], s.Mul(v[1], v[2])), s.Mul(v[1], s.Mul(x, by)), s.Add(v[2], by), n}
 	})
-	return s.Mul(s.Div(x, a), r[0])
+	return r[0]
 }
 
-// slopeIntegral is the integral by Gauss and Legendre's rule over the part in which it is not 0.
-func (s stream) slopeIntegral(x, a val) val {
+// slopeIntegral is the integral by Gauss and Legendre's rule over the part in which it is not 0: up to end,
+// which it is to be multiplied by.
+func (s stream) slopeIntegral(x, a val) (end, integral val) {
 	b := s.bld
 	above := s.Le(a, x)
 	sign := s.Select(above, s.f(1), s.f(-1))
@@ -78,7 +109,7 @@ func (s stream) slopeIntegral(x, a val) val {
 	for range 2 {
 		down = until(s.Div(x, s.Add(s.f(2), down)))
 	}
-	end := s.Select(above, up, down)
+	end = s.Select(above, up, down)
 	slope := s.Mul(sign, s.logOverMean(x, a))
 	integrand := func(t val) val {
 		e := s.Sub(s.Mul(s.Neg(d), t), s.Mul(x, s.expBeyond(s.Mul(sign, t))))
@@ -91,7 +122,7 @@ func (s stream) slopeIntegral(x, a val) val {
 		y := s.Add(integrand(s.Mul(end, at)), integrand(s.Mul(end, s.Sub(s.f(1), at))))
 		return []val{s.Add(v[0], s.Mul(s.Lookup(gaussWeights, v[1]), y)), b.Add(v[1], b.Int(loop.I64, 1))}
 	})
-	return s.Mul(s.Mul(x, end), r[0])
+	return end, r[0]
 }
 
 // logOverMean is log(x) - digamma(a). For large a, where both are nearly equal, it is log(x/a) and the

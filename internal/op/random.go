@@ -92,6 +92,12 @@ var (
 	// Exponential numbers have mean 1: minus the logarithm of a uniform number above 0 and
 	// up to 1, a multiple of 2^-32 (float32) or 2^-53 (float64).
 	Exponential = distribution("exponential", 45, exponential)
+	// Laplace numbers have mean 0 and scale 1: exponential ones, of 31 (float32) or 53 (float64) bits, with
+	// the sign that the lowest bit of their words says.
+	Laplace = distribution("laplace", 50, laplace)
+	// Cauchy numbers have median 0 and scale 1: the cotangent of pi times a fraction above 0 and up to 1/2,
+	// a multiple of 2^-32 (float32) or 2^-54 (float64), with such a sign.
+	Cauchy = distribution("cauchy", 60, cauchy)
 	// Integers are lo + floor(x*size/2^64) for x of 64 bits. Numbers 3 and 4 are
 	// lo and size, int64; size is read as unsigned. The result is int64.
 	Integers = distribution("integers", 60, integers)
@@ -189,6 +195,35 @@ func exponential(b *bld, n *ir.Node, w [4]val, _ []val) val {
 		r = b.Sub(b.Float(loop.F64, 1), unit53(b, w[2*i], w[2*i+1]))
 	}
 	return b.Sub(b.Float(b.Type(r), 0), vmath.Log(b, r))
+}
+
+// eitherSign returns a number that is negative with probability 1/2, of a fraction above 0 and up to 1: what
+// size makes of it.
+func eitherSign(b *bld, n *ir.Node, w [4]val, size func(r val) val) val {
+	i := n.Attrs.(Element).At
+	var r, word val
+	if n.DType == array.Float32 {
+		word = b.And(w[i], b.Int(loop.I64, low32))
+		k := b.Add(b.ShrU(word, b.Int(loop.I64, 1)), b.Int(loop.I64, 1))
+		r = b.Mul(b.Cvt(loop.F32, k), b.Float(loop.F32, 0x1p-31))
+	} else {
+		word = w[2*i+1]
+		r = b.Sub(b.Float(loop.F64, 1), unit53(b, w[2*i], word))
+	}
+	y := size(r)
+	return b.Select(b.Eq(b.And(word, b.Int(loop.I64, 1)), b.Int(loop.I64, 0)), y, b.Neg(y))
+}
+
+func laplace(b *bld, n *ir.Node, w [4]val, _ []val) val {
+	return eitherSign(b, n, w, func(r val) val { return b.Sub(b.Float(b.Type(r), 0), vmath.Log(b, r)) })
+}
+
+func cauchy(b *bld, n *ir.Node, w [4]val, _ []val) val {
+	const halfPi = 1.5707963267948966192313216916398
+	return eitherSign(b, n, w, func(r val) val {
+		x := b.Mul(r, b.Float(b.Type(r), halfPi))
+		return b.Div(vmath.Cos(b, x), vmath.Sin(b, x))
+	})
 }
 
 func integers(b *bld, n *ir.Node, w [4]val, x []val) val {

@@ -29,6 +29,11 @@ var (
 	// StandardGamma takes the concentration; the rate is 1 (G. Marsaglia, W. W. Tsang, "A simple
 	// method for generating gamma variables", ACM TOMS 26, 2000).
 	StandardGamma *Def
+	// LogGamma takes the concentration, above 0: the logarithms of the numbers of StandardGamma, which also
+	// exist where those are too small for float64. Beta and Dirichlet numbers are made of them.
+	LogGamma *Def
+	// Geometric takes the probability of success: the number of the first trial that succeeds.
+	Geometric *Def
 	// TruncatedNormal takes mean, standard deviation and both bounds (C. P. Robert, "Simulation of
 	// truncated normal variables", Statistics and Computing 5, 1995).
 	TruncatedNormal *Def
@@ -64,6 +69,10 @@ func init() {
 	StandardGamma = variate("gamma", 1, standardGamma, func(v *VJP) {
 		v.Set(3, func() *node { return mul(v.DY, Apply(gammaSlope, nil, v.Y, v.X[3])) })
 	})
+	LogGamma = variate("log gamma", 1, logGamma, func(v *VJP) {
+		v.Set(3, func() *node { return mul(v.DY, Apply(logGammaSlope, nil, v.Y, v.X[3])) })
+	})
+	Geometric = variate("geometric", 1, geometric, nil)
 	TruncatedNormal = variate("truncated normal", 4, truncatedNormal, nil)
 }
 
@@ -291,11 +300,10 @@ func (s stream) normalOf(w [4]val) val {
 	return s.Mul(r, vmath.Cos(s.bld, s.Mul(s.unit32(w[2]), s.f(tau))))
 }
 
-func standardGamma(s stream, x []val) val {
-	valid := s.And(s.Le(s.f(0), x[0]), s.finite(x[0]))
-	a := s.Select(valid, x[0], s.f(1))
-	// Below 1 a number of a+1 is multiplied by u^(1/a).
-	small := s.Lt(a, s.f(1))
+// fromOne draws a gamma number of concentration a, or of a+1 where small: a is below 1. A number of
+// concentration a is the second one times u^(1/a), and power is log(u)/a.
+func (s stream) fromOne(a val) (y, small val, power func() val) {
+	small = s.Lt(a, s.f(1))
 	d := s.Sub(s.Select(small, s.Add(a, s.f(1)), a), s.f(1.0/3))
 	c := s.Div(s.f(1), s.Sqrt(s.Mul(d, s.f(9))))
 	g := s.rejection(func(w [4]val) (y, accepted val) {
@@ -305,13 +313,38 @@ func standardGamma(s stream, x []val) val {
 		most := s.Add(s.Mul(s.f(0.5), s.sq(z)), s.Mul(d, s.Add(s.Sub(s.f(1), v), vmath.Log(s.bld, v))))
 		return s.Mul(d, v), s.And(s.Lt(s.f(0), v), s.Lt(vmath.Log(s.bld, s.unit32(w[3])), most))
 	}, d)
-	r := s.If(small, func() []val {
+	return g, small, func() val {
 		w := s.words(s.Int(loop.I64, extraBlock))
 		u := s.Sub(s.f(1), unit53(s.bld, w[0], w[1]))
-		power := vmath.Exp(s.bld, s.Div(vmath.Log(s.bld, u), a))
-		return []val{s.Select(s.Lt(s.f(0), a), s.Mul(g, power), s.f(0))}
+		return s.Div(vmath.Log(s.bld, u), a)
+	}
+}
+
+func standardGamma(s stream, x []val) val {
+	valid := s.And(s.Le(s.f(0), x[0]), s.finite(x[0]))
+	a := s.Select(valid, x[0], s.f(1))
+	g, small, power := s.fromOne(a)
+	r := s.If(small, func() []val {
+		return []val{s.Select(s.Lt(s.f(0), a), s.Mul(g, vmath.Exp(s.bld, power())), s.f(0))}
 	}, func() []val { return []val{g} })
 	return s.checked(valid, r[0])
+}
+
+func logGamma(s stream, x []val) val {
+	valid := s.And(s.Lt(s.f(0), x[0]), s.finite(x[0]))
+	g, small, power := s.fromOne(s.Select(valid, x[0], s.f(1)))
+	g = vmath.Log(s.bld, g)
+	r := s.If(small, func() []val { return []val{s.Add(g, power())} }, func() []val { return []val{g} })
+	return s.checked(valid, r[0])
+}
+
+// geometric is the distribution function's inverse: the least k at which log(u) is at least k*log(1-p).
+func geometric(s stream, x []val) val {
+	valid := s.And(s.Lt(s.f(0), x[0]), s.Le(x[0], s.f(1)))
+	w := s.words(s.Int(loop.I64, 0))
+	u := vmath.Log1p(s.bld, s.Neg(unit53(s.bld, w[0], w[1])))
+	k := s.Div(u, vmath.Log1p(s.bld, s.Neg(s.Select(valid, x[0], s.f(1)))))
+	return s.checked(valid, s.Max(s.f(1), s.Neg(s.Floor(s.Neg(k)))))
 }
 
 func truncatedNormal(s stream, x []val) val {

@@ -56,8 +56,8 @@ var drawings = sync.OnceValue(func() (all []drawing) {
 		}
 		return x
 	}
-	for i, d := range []op.Distribution{op.Uniform, op.Normal, op.Exponential} {
-		name := []string{"uniform", "normal", "exponential"}[i]
+	for i, d := range []op.Distribution{op.Uniform, op.Normal, op.Exponential, op.Laplace, op.Cauchy} {
+		name := []string{"uniform", "normal", "exponential", "laplace", "cauchy"}[i]
 		for _, dt := range []array.DType{array.Float32, array.Float64} {
 			for _, blocks := range []int{1, 67} {
 				add(fmt.Sprint(name, " ", dt), nil, func(in []*ir.Node) []*ir.Node { return d.Draw(blocks, dt, in[0], in[1]) })
@@ -81,6 +81,8 @@ var drawings = sync.OnceValue(func() (all []drawing) {
 		{"poisson", op.Poisson, [][2]float64{{0, 60}}},
 		{"binomial", op.Binomial, [][2]float64{{0, 400}, {0, 1}}},
 		{"gamma", op.StandardGamma, [][2]float64{{0.01, 9}}},
+		{"log gamma", op.LogGamma, [][2]float64{{0.01, 9}}},
+		{"geometric", op.Geometric, [][2]float64{{0, 1}}},
 		{"truncated normal", op.TruncatedNormal, [][2]float64{{-1, 1}, {0.1, 2}, {-4, 1}, {0, 6}}},
 	} {
 		for _, shape := range [][]int{{}, {1, 13}, {11, 13}} {

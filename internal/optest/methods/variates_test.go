@@ -136,6 +136,13 @@ func TestVariatesMatchReferences(t *testing.T) {
 				check(fmt.Sprint("binomial ", c), func() *weft.Tensor { return g.BinomialOf(weft.Float64, c[0], c[1], n) },
 					func(s variateStream) float64 { return binomialReference(s, c[0], c[1]) }, 0)
 			}
+			for _, p := range []float64{1, 0.5, 0.01, 1e-12} {
+				check(fmt.Sprint("geometric ", p), func() *weft.Tensor { return g.GeometricOf(weft.Float64, p, n) },
+					func(s variateStream) float64 {
+						u, _, _ := s.words(0)
+						return max(1, math.Ceil(math.Log1p(-u)/math.Log1p(-p)))
+					}, 1e-15)
+			}
 			for _, a := range []float64{0.02, 0.6, 1, 3.5, 1000} {
 				check(fmt.Sprint("gamma ", a), func() *weft.Tensor { return g.GammaOf(weft.Float64, a, 1, n) },
 					func(s variateStream) float64 { return gammaReference(s, a) }, 1e-11)
@@ -279,6 +286,15 @@ var variates = map[string]func(g *weft.Generator, shape ...int) *weft.Tensor{
 	"truncatednormal": func(g *weft.Generator, shape ...int) *weft.Tensor {
 		return g.TruncatedNormal(0, 1, rates(3, shape).Sub(1.5), 2, shape...)
 	},
+	"beta": func(g *weft.Generator, shape ...int) *weft.Tensor {
+		return g.Beta(rates(3, shape).Add(0.1), 2, shape...)
+	},
+	"geometric": func(g *weft.Generator, shape ...int) *weft.Tensor { return g.Geometric(rates(1, shape), shape...) },
+	"laplace":   func(g *weft.Generator, shape ...int) *weft.Tensor { return g.Laplace(rates(1, shape), 2, shape...) },
+	"cauchy":    func(g *weft.Generator, shape ...int) *weft.Tensor { return g.Cauchy(1, rates(1, shape), shape...) },
+	"studentt": func(g *weft.Generator, shape ...int) *weft.Tensor {
+		return g.StudentT(rates(9, shape).Add(0.1), 0, 1, shape...)
+	},
 }
 
 // rates are numbers from 0 to below most, in turns.
@@ -316,7 +332,7 @@ func TestVariatesDependOnPositionAlone(t *testing.T) {
 				}
 				same(t, name+" compiled", x, want[name])
 				next := draw(g, n)
-				g.SetState(weft.GeneratorState{Seed: 77, Draw: 1})
+				g.SetState(weft.GeneratorState{Seed: 77, Draw: map[bool]uint64{false: 1, true: 2}[name == "studentt"]})
 				same(t, name+" after a compiled draw", next, draw(g, n))
 			}
 			par.SetThreads(old)
@@ -371,6 +387,14 @@ func TestVariatesOfEdgeParameters(t *testing.T) {
 		"gamma rate":      {g.Gamma(2, tensortest.Vector(0, -1, nan)), []float64{nan, nan, nan}},
 		"truncatednormal": {g.TruncatedNormal(tensortest.Vector(0, nan, inf), 1, 2, tensortest.Vector(2, 3, 3)), []float64{2, nan, nan}},
 		"bounds":          {g.TruncatedNormal(0, 1, tensortest.Vector(3, nan), 2), []float64{nan, nan}},
+		"geometric":       {g.Geometric(tensortest.Vector(1, 0, -1, 1.5, nan)), []float64{1, nan, nan, nan, nan}},
+		"geometric int":   {g.GeometricOf(weft.Int64, tensortest.Vector(1, 0)), []float64{1, -1}},
+		"beta":            {g.Beta(tensortest.Vector(0, -1, nan, inf, 1), tensortest.Vector(1, 1, 1, 1, 0)), []float64{nan, nan, nan, nan, nan}},
+		"dirichlet":       {g.Dirichlet(tensortest.Vector(1, 0)), []float64{nan, nan}},
+		"one of one":      {g.Dirichlet(3, 2, 1), []float64{1, 1}},
+		"laplace":         {g.Laplace(tensortest.Vector(3, 0), tensortest.Vector(0, -1)), []float64{3, nan}},
+		"cauchy":          {g.Cauchy(tensortest.Vector(3, 0), tensortest.Vector(0, -1)), []float64{3, nan}},
+		"studentt":        {g.StudentT(tensortest.Vector(0, -1, nan, 1), 2, tensortest.Vector(1, 1, 1, 0)), []float64{nan, nan, nan, 2}},
 		"deviation":       {g.TruncatedNormal(0, tensortest.Vector(0, -1), -1, 1), []float64{nan, nan}},
 	} {
 		for i, x := range weft.Data[float64](c.got.To(weft.Float64)) {
@@ -389,6 +413,11 @@ func TestVariatesOfEdgeParameters(t *testing.T) {
 		"integers":     {g.Poisson(weft.FromSlice([]int64{3, 4})), weft.Float32, []int{2}},
 		"half":         {g.Gamma(f16, 2), weft.Float16, []int{2}},
 		"broadcast":    {g.Binomial(weft.FullOf(weft.Int64, 5, 3, 1), weft.FullOf(weft.Float64, 0.5, 4)), weft.Float64, []int{3, 4}},
+		"beta":         {g.Beta(f16, weft.Ones(3, 1)), weft.Float32, []int{3, 2}},
+		"dirichlet":    {g.Dirichlet(f16, 5, 2), weft.Float16, []int{5, 2}},
+		"no points":    {g.Dirichlet(1, 0, 2), weft.Float32, []int{0, 2}},
+		"no numbers":   {g.StudentT(weft.ZerosOf(weft.Float64, 0), 0, 1), weft.Float64, []int{0}},
+		"half laplace": {g.Laplace(f16, 1, 3, 2), weft.Float16, []int{3, 2}},
 		"empty":        {g.Poisson(3, 0, 2), weft.Float32, []int{0, 2}},
 		"empty tensor": {g.Gamma(weft.Zeros(0, 3), 1), weft.Float32, []int{0, 3}},
 	} {
@@ -398,13 +427,28 @@ func TestVariatesOfEdgeParameters(t *testing.T) {
 	}
 	three := weft.Ones(3)
 	for what, f := range map[string]func(){
-		"poisson rate":         func() { g.Poisson(-1) },
-		"poisson NaN":          func() { g.Poisson(nan) },
-		"poisson shape":        func() { g.Poisson(three, 4) },
-		"poisson dtype":        func() { g.PoissonOf(weft.Bool, 1) },
-		"binomial p":           func() { g.Binomial(3, 1.5) },
-		"gamma rate":           func() { g.Gamma(1, 0) },
-		"gamma dtype":          func() { g.GammaOf(weft.Int32, 1, 1) },
+		"poisson rate":     func() { g.Poisson(-1) },
+		"poisson NaN":      func() { g.Poisson(nan) },
+		"poisson shape":    func() { g.Poisson(three, 4) },
+		"poisson dtype":    func() { g.PoissonOf(weft.Bool, 1) },
+		"binomial p":       func() { g.Binomial(3, 1.5) },
+		"gamma rate":       func() { g.Gamma(1, 0) },
+		"gamma dtype":      func() { g.GammaOf(weft.Int32, 1, 1) },
+		"beta a":           func() { g.Beta(0, 1) },
+		"beta dtype":       func() { g.BetaOf(weft.Int32, 1, 1) },
+		"dirichlet number": func() { g.Dirichlet(1) },
+		"dirichlet shape":  func() { g.Dirichlet(three, 3, 4) },
+		"geometric p":      func() { g.Geometric(0) },
+		"geometric dtype":  func() { g.GeometricOf(weft.Complex64, 0.5) },
+		"laplace scale":    func() { g.Laplace(0, -1) },
+		"laplace dtype":    func() { g.LaplaceOf(weft.Int32, 0, 1) },
+		"cauchy dtype":     func() { g.CauchyOf(weft.Int32, three, 1) },
+		"studentt df":      func() { g.StudentT(0, 0, 1) },
+		"studentt dtype":   func() { g.StudentTOf(weft.Int32, 1, 0, 1) },
+		"second gradient of beta": func() {
+			c := weft.Ones(2).RequireGrad()
+			weft.Grad(g.Beta(c, 1).Sum(), list(c), weft.GradOpts{Create: true})
+		},
 		"truncatednormal hi":   func() { g.TruncatedNormal(0, 1, 2, 1) },
 		"truncatednormal mean": func() { g.TruncatedNormal(weft.Ones(2).To(weft.Complex64), 1, 2, 3) },
 		"second gradient": func() {
