@@ -7,6 +7,7 @@ import (
 
 	"weft"
 	"weft/data"
+	"weft/data/transforms"
 	published "weft/models"
 	"weft/nn"
 	"weft/optim"
@@ -394,4 +395,30 @@ func sampled[S data.Sampler](s S) (out []float64) {
 		out = append(out, float64(i))
 	}
 	return out
+}
+
+// transformCases are the options of transforms of pictures.
+var transformCases = map[string]optionCase{
+	"transforms.RandomApply": augmented[transforms.RandomApply](map[string]optionField{
+		"P": {in: transforms.RandomApply{Transforms: transforms.Compose{transforms.Resize{Size: []int{3}}}}, def: new(0.5)},
+	}),
+	"transforms.RandomHorizontalFlip": augmented[transforms.RandomHorizontalFlip](map[string]optionField{"P": {def: new(0.5)}}),
+	"transforms.RandomVerticalFlip":   augmented[transforms.RandomVerticalFlip](map[string]optionField{"P": {def: new(0.5)}}),
+	"transforms.Resize":               augmented[transforms.Resize](map[string]optionField{"MaxSize": {in: transforms.Resize{Size: []int{4}}, def: new(5), refused: true}}),
+	"transforms.RandomResizedCrop": augmented[transforms.RandomResizedCrop](map[string]optionField{
+		"Scale": {in: transforms.RandomResizedCrop{Size: []int{3}}, def: &[2]float64{0.08, 1}, loose: true},
+		"Ratio": {in: transforms.RandomResizedCrop{Size: []int{3}}, def: &[2]float64{3. / 4, 4. / 3}, refused: true},
+	}),
+}
+
+// augmented returns what a transform makes of pictures, several times.
+func augmented[T transforms.Transform](fields map[string]optionField) optionCase {
+	return optionsOf(func(t T) (out []float64) {
+		g := gen()
+		x := g.Rand(3, 6, 7)
+		for range 8 {
+			out = append(out, values(t.Apply(x, g))...)
+		}
+		return out
+	}, fields)
 }

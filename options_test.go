@@ -414,7 +414,7 @@ func verified(o sym.VerifyOpts) []float64 {
 
 // optionCases are all options that have numbers, and schedules and layers that are written as
 // literals.
-var optionCases = merged(merged(merged(layerOptionCases, modelOptionCases), trainingOptionCases), map[string]optionCase{
+var optionCases = merged(merged(merged(merged(layerOptionCases, modelOptionCases), trainingOptionCases), transformCases), map[string]optionCase{
 	"weft.ConvOpts": optionsOf(filtered, map[string]optionField{
 		"Stride":   {def: &[2]int{1, 1}, refused: true},
 		"Padding":  {zero: func() []float64 { return filtered(weft.ConvOpts{}) }},

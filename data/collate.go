@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,11 +18,36 @@ import (
 //     that name;
 //   - anything, such as strings and tensors of several shapes, becomes a slice of it.
 //
-// An error says which field and which item of the batch does not fit.
+// An error says which field and which item of the batch does not fit; that of a loader is an
+// [ItemError] with the example, and names its field Path if it has one.
 func Collate[B, T any](items []T) (B, error) {
 	var b B
 	err := collate(reflect.ValueOf(&b).Elem(), reflect.ValueOf(items), "")
+	var misfit *misfit
+	if errors.As(err, &misfit) {
+		if path := pathOf(reflect.ValueOf(items[misfit.item])); path != "" {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	return b, err
+}
+
+// A misfit is the error of an item that does not fit to the others of its batch.
+type misfit struct {
+	item int // in the batch
+	msg  string
+}
+
+// Error names the item.
+func (m *misfit) Error() string { return fmt.Sprintf("item %d of the batch %s", m.item, m.msg) }
+
+// ofItem returns an error of a batch as that of the example, if it is one's.
+func ofItem(err error, index []int64) error {
+	var m *misfit
+	if errors.As(err, &m) && m.item < len(index) {
+		return &ItemError{int(index[m.item]), err}
+	}
+	return err
 }
 
 var tensorType = reflect.TypeFor[*weft.Tensor]()
@@ -70,7 +96,7 @@ func collate(to, items reflect.Value, field string) error {
 			x := items.Index(k)
 			if pointer {
 				if x.IsNil() {
-					return in("item %d of the batch is nil", k)
+					return in("%w", &misfit{k, "is nil"})
 				}
 				x = x.Elem()
 			}
@@ -100,11 +126,11 @@ func stacked(items reflect.Value) (out *weft.Tensor, err error) {
 	detached := make([]*weft.Tensor, len(list))
 	for i, t := range list {
 		if t == nil {
-			return nil, fmt.Errorf("item %d of the batch is nil", i)
+			return nil, &misfit{i, "is nil"}
 		}
 		detached[i] = t.Detach()
 		if detached[i].DType() != detached[0].DType() || !slices.Equal(t.Shape(), list[0].Shape()) {
-			return nil, fmt.Errorf("item %d of the batch is %s%v, item 0 %s%v", i, t.DType(), t.Shape(), list[0].DType(), list[0].Shape())
+			return nil, &misfit{i, fmt.Sprintf("is %s%v, item 0 %s%v", t.DType(), t.Shape(), list[0].DType(), list[0].Shape())}
 		}
 	}
 	err = weft.Try(func() { out = plain(weft.Stack(detached, 0)) })

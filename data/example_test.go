@@ -156,3 +156,19 @@ func ExampleLines() {
 	// ["to be" "or not"] <nil>
 	// ["to be"] <nil>
 }
+
+// Items get noise of their own in each epoch. Batches are the same for any number of workers.
+func ExampleMapRandom() {
+	noisy := data.MapRandom(data.Items([]float64{10, 20, 30}), 1, func(x float64, g *weft.Generator) (float64, error) {
+		return x + float64(g.Randint(0, 5).ItemInt()), nil
+	})
+	loader := data.NewLoaderOf(noisy, data.Collate[*weft.Tensor, float64], data.LoaderOpts{Batch: new(3), Workers: 2})
+	for loader.Epoch() < 2 {
+		for b, err := range loader.Batches(context.Background()) {
+			fmt.Println(b, err)
+		}
+	}
+	// Output:
+	// [14. 21. 32.] <nil>
+	// [12. 20. 30.] <nil>
+}

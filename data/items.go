@@ -17,6 +17,22 @@ type DatasetOf[T any] interface {
 	Get(i int) (T, error)
 }
 
+// An EpochDataset is a dataset whose items differ by epoch, such as that of [MapRandom]. Loaders call
+// GetEpoch in place of Get. [Map], [MapRandom], [Subset], [Concat] and [RandomSplit] pass the epoch on.
+type EpochDataset[T any] interface {
+	DatasetOf[T]
+	// GetEpoch returns item i as it is in an epoch, from 0.
+	GetEpoch(epoch, i int) (T, error)
+}
+
+// getter returns the function that reads an item of d as it is in an epoch.
+func getter[T any](d DatasetOf[T]) func(epoch, i int) (T, error) {
+	if e, ok := d.(EpochDataset[T]); ok {
+		return e.GetEpoch
+	}
+	return func(_, i int) (T, error) { return d.Get(i) }
+}
+
 // An Example is an item of a [Dataset].
 type Example struct{ X, Y *weft.Tensor }
 
@@ -26,7 +42,7 @@ func Examples(d Dataset) DatasetOf[Example] {
 	if d == nil {
 		array.Failf("examples", "d", "is nil")
 	}
-	return view[Example]{d.Len, func(i int) (e Example, err error) {
+	return view[Example]{d.Len, func(_, i int) (e Example, err error) {
 		e.X, e.Y, err = d.Get(i)
 		return e, err
 	}}
@@ -35,37 +51,25 @@ func Examples(d Dataset) DatasetOf[Example] {
 // A view is a dataset of two functions.
 type view[T any] struct {
 	length func() int
-	get    func(i int) (T, error)
+	get    func(epoch, i int) (T, error)
 }
 
 // Len implements [DatasetOf].
 func (v view[T]) Len() int { return v.length() }
 
 // Get implements [DatasetOf].
-func (v view[T]) Get(i int) (T, error) { return v.get(i) }
+func (v view[T]) Get(i int) (T, error) { return v.get(0, i) }
+
+// GetEpoch implements [EpochDataset].
+func (v view[T]) GetEpoch(epoch, i int) (T, error) { return v.get(epoch, i) }
 
 // Items is the dataset of the elements of a slice, which it keeps.
 func Items[T any](items []T) DatasetOf[T] {
-	return view[T]{func() int { return len(items) }, func(i int) (item T, err error) {
+	return view[T]{func() int { return len(items) }, func(_, i int) (item T, err error) {
 		if i < 0 || i >= len(items) {
 			return item, fmt.Errorf("data: item %d of %d", i, len(items))
 		}
 		return items[i], nil
-	}}
-}
-
-// Map is the dataset of what f makes of the items of d, one at a time, when they are asked for: workers
-// call f. It panics with *weft.Error if d or f is nil.
-func Map[T, U any](d DatasetOf[T], f func(item T) (U, error)) DatasetOf[U] {
-	if d == nil || f == nil {
-		array.Failf("map", "d", "is nil, or f")
-	}
-	return view[U]{d.Len, func(i int) (out U, err error) {
-		item, err := d.Get(i)
-		if err != nil {
-			return out, err
-		}
-		return f(item)
 	}}
 }
 
@@ -82,18 +86,19 @@ func Subset[T any](d DatasetOf[T], index []int) DatasetOf[T] {
 		}
 	}
 	index = slices.Clone(index)
-	return view[T]{func() int { return len(index) }, func(i int) (item T, err error) {
+	get := getter(d)
+	return view[T]{func() int { return len(index) }, func(epoch, i int) (item T, err error) {
 		if i < 0 || i >= len(index) {
 			return item, fmt.Errorf("data: item %d of %d", i, len(index))
 		}
-		return d.Get(index[i])
+		return get(epoch, index[i])
 	}}
 }
 
 // Concat is the dataset of the items of several, one dataset after the other. It panics with
 // *weft.Error if one is nil.
 func Concat[T any](ds ...DatasetOf[T]) DatasetOf[T] {
-	ends := make([]int, len(ds))
+	ends, get := make([]int, len(ds)), make([]func(epoch, i int) (T, error), len(ds))
 	n := 0
 	for k, d := range ds {
 		if d == nil {
@@ -104,10 +109,9 @@ func Concat[T any](ds ...DatasetOf[T]) DatasetOf[T] {
 			array.Failf("concat", "ds", "has a length of %d at %d", length, k)
 		}
 		n += length
-		ends[k] = n
+		ends[k], get[k] = n, getter(d)
 	}
-	ds = slices.Clone(ds)
-	return view[T]{func() int { return n }, func(i int) (item T, err error) {
+	return view[T]{func() int { return n }, func(epoch, i int) (item T, err error) {
 		if i < 0 || i >= n {
 			return item, fmt.Errorf("data: item %d of %d", i, n)
 		}
@@ -115,7 +119,7 @@ func Concat[T any](ds ...DatasetOf[T]) DatasetOf[T] {
 		if k > 0 {
 			i -= ends[k-1]
 		}
-		return ds[k].Get(i)
+		return get[k](epoch, i)
 	}}
 }
 

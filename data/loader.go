@@ -85,17 +85,19 @@ func NewLoaderOf[B, T any](d DatasetOf[T], collate func(items []T) (B, error), o
 	if d == nil || collate == nil {
 		array.Failf("loader", "", "the dataset is nil, or collate")
 	}
-	return newLoader(o, indexed(o, d.Len, func(ctx context.Context, _, _ int, index []int64) (b B, err error) {
+	get := getter(d)
+	return newLoader(o, indexed(o, d.Len, func(ctx context.Context, epoch, _ int, index []int64) (b B, err error) {
 		items := make([]T, len(index))
 		for i, k := range index {
 			if err := ctx.Err(); err != nil {
 				return b, err
 			}
-			if items[i], err = d.Get(int(k)); err != nil {
+			if items[i], err = get(epoch, int(k)); err != nil {
 				return b, &ItemError{int(k), err}
 			}
 		}
-		return collate(items)
+		b, err = collate(items)
+		return b, ofItem(err, index)
 	}))
 }
 

@@ -141,9 +141,9 @@ func PictureFolder(root string, opts ...PictureOpts) (pictures DatasetOf[Picture
 		defer f.Close()
 		m, _, err := image.Decode(f)
 		if err != nil {
-			return p, fmt.Errorf("%s: %w", p.Path, err)
+			return p, err
 		}
-		err = weft.Try(func() { p.X = FromImage(m, o) })
-		return p, err
+		p.X = FromImage(m, o)
+		return p, nil
 	}), classes, nil
 }

@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,14 +63,14 @@ func readNames(t *testing.T) (rows []nameRow) {
 // constants and variables if values is set.
 func exported(t *testing.T, values bool) map[string]bool {
 	names := map[string]bool{}
-	for _, dir := range []string{"", "nn", "optim", "data", "checkpoint", "npy", "safetensors", "dlpack", "sym", "kernel", "ragged", "records"} {
+	for _, dir := range []string{"", "nn", "optim", "data", "data/transforms", "checkpoint", "npy", "safetensors", "dlpack", "sym", "kernel", "ragged", "records"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := ""
 		if dir != "" {
-			before = dir + "."
+			before = path.Base(dir) + "."
 		}
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {

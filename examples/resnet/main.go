@@ -14,6 +14,7 @@ import (
 
 	"weft"
 	"weft/data"
+	"weft/data/transforms"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
@@ -72,7 +73,12 @@ func NewNet(g *weft.Generator) nn.Sequential {
 // Train runs epochs over pictures and tells the mean loss of each.
 func Train(net nn.Sequential, x, y *weft.Tensor, epochs int, tell func(epoch int, loss float64)) {
 	nn.Train(net)
-	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(batch), Shuffle: true, Seed: 1, DropLast: true})
+	shifted := transforms.RandomCrop{Size: []int{8}, Padding: []int{1}} // by a pixel at most
+	examples := data.MapRandom(data.Examples(data.Tensors(x, y)), 1, func(e data.Example, g *weft.Generator) (data.Example, error) {
+		e.X = shifted.Apply(e.X, g)
+		return e, nil
+	})
+	loader := data.NewLoaderOf(examples, data.Collate[data.Example, data.Example], data.LoaderOpts{Batch: new(batch), Shuffle: true, Seed: 1, DropLast: true, Workers: 2})
 	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.01)})
 	rate := optim.NewScheduler(opt, optim.OneCycle{Steps: epochs * loader.Len(), Max: 0.01})
 	for epoch := range epochs {

@@ -39,7 +39,7 @@ func TestReads(t *testing.T) {
 	unseen := weft.Range(trained, all)
 	net := NewNet(weft.NewGenerator(1))
 	before := Right(net, x.Slice(unseen), y.Slice(unseen))
-	Train(net, x.Slice(weft.Range(0, 640)), y.Slice(weft.Range(0, 640)), 4, func(epoch int, loss float64) {
+	Train(net, x.Slice(weft.Range(0, 640)), y.Slice(weft.Range(0, 640)), 7, func(epoch int, loss float64) {
 		t.Logf("epoch %d: loss %.3f", epoch, loss)
 	})
 	after := Right(net, x.Slice(unseen), y.Slice(unseen))
