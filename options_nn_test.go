@@ -249,6 +249,42 @@ var modelOptionCases = map[string]optionCase{
 		"Classes": {def: new(1000), refused: true}, "Channels": {def: new(3), refused: true}, "Width": {def: new(64), refused: true},
 		"Groups": {def: new(1), refused: true}, "GroupWidth": {def: new(64), refused: true},
 	}),
+	"models.AlexNetOpts": optionsOf(func(o published.AlexNetOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewAlexNet(o)
+		return append(shapesOf(m), m.Classifier[0].(*nn.Dropout).P, m.Classifier[3].(*nn.Dropout).P)
+	}, map[string]optionField{
+		"Classes": {def: new(1000), refused: true}, "Channels": {def: new(3), refused: true}, "Width": {def: new(64), refused: true},
+		"Hidden": {def: new(4096), refused: true}, "Dropout": {def: new(0.5)},
+	}),
+	"models.VGGOpts": optionsOf(func(o published.VGGOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewVGG11(o)
+		return append(shapesOf(m), m.Classifier[2].(*nn.Dropout).P, m.Classifier[5].(*nn.Dropout).P)
+	}, map[string]optionField{
+		"Classes": {def: new(1000), refused: true}, "Channels": {def: new(3), refused: true}, "Width": {def: new(64), refused: true},
+		"Hidden": {def: new(4096), refused: true}, "Dropout": {def: new(0.5)},
+	}),
+	"models.MobileNetOpts": optionsOf(func(o published.MobileNetOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewMobileNetV2(o)
+		return append(shapesOf(m), m.Classifier[0].(*nn.Dropout).P)
+	}, map[string]optionField{
+		"Classes": {def: new(1000), refused: true}, "Channels": {def: new(3), refused: true}, "Width": {def: new(1.0), refused: true},
+		"Dropout": {def: new(0.2)},
+	}),
+	"models.ViTOpts": optionsOf(func(o published.ViTOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewViT(8, 1, 2, 16, 32, o)
+		out := append(shapesOf(m), m.Dropout.P, m.Layers[0].Dropout.P, m.LN.Eps)
+		if d := m.Layers[0].SelfAttention.Drop; d != nil {
+			return append(out, d.P)
+		}
+		return append(out, 0)
+	}, map[string]optionField{
+		"Classes": {def: new(1000), refused: true}, "Channels": {def: new(3), refused: true}, "Size": {def: new(224), refused: true},
+		"Eps": {def: new(1e-6)}, "Dropout": {}, "AttentionDropout": {},
+	}),
 }
 
 // noMemory draws weights that are views of one zero.

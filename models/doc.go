@@ -17,8 +17,9 @@
 //
 // # Pictures
 //
-// [ResNet] is a classifier, which maps [batch, channels, height, width] to scores of classes. Its
-// method Features returns what the last layer sees.
+// [AlexNet], [VGG], [ResNet], [MobileNetV1], [MobileNetV2] and [ViT] are classifiers, which map [batch,
+// channels, height, width] to scores [batch, classes]. Their method Features returns what the last
+// layers see.
 //
 // # Options
 //

@@ -33,16 +33,46 @@ func (m maker) count(option string, n *int, def int) int {
 // fanOut keeps the variance of gradients through relu, as torchvision draws convolutions.
 var fanOut = nn.Kaiming(nn.KaimingOpts{FanOut: true})
 
-// toOne is average pooling to one number a channel, [batch, channels].
-func toOne(x *weft.Tensor) *weft.Tensor {
-	return nn.AdaptiveAvgPool2d{Size: [2]*int{new(1), new(1)}}.Forward(x).Flatten(1)
+// conv is a convolution without a bias that keeps the size of pictures but for the stride.
+func (m maker) conv(in, out, size, stride, groups int) *nn.Conv2d {
+	o := m.opts(fanOut)
+	o.NoBias = true
+	return nn.NewConv2d(in, out, size, nn.Conv2dOpts{Opts: o, Stride: &stride, Padding: size / 2, Groups: &groups})
 }
 
-// pictures checks that x is [batch, channels, height, width].
-func pictures(name string, x *weft.Tensor, channels int) {
+// linear is a linear layer whose weights are drawn as PyTorch does by itself.
+func (m maker) linear(in, out int) *nn.Linear { return nn.NewLinear(in, out, m.opts(nil)) }
+
+// narrow is a linear layer with weights of deviation 0.01 and no bias in the beginning.
+func (m maker) narrow(in, out int) *nn.Linear {
+	o := m.opts(nn.Normal(0, 0.01))
+	o.Bias = nn.Constant(0)
+	return nn.NewLinear(in, out, o)
+}
+
+// dropout is a dropout by an option. It panics with *weft.Error if that is not a probability.
+func (m maker) dropout(p *float64, def float64) *nn.Dropout {
+	d := array.Or(p, def)
+	if !(d >= 0 && d <= 1) {
+		array.Failf(m.name, "Dropout", "%v is not a probability: want 0 to 1", d)
+	}
+	return &nn.Dropout{P: d, Generator: m.g}
+}
+
+// toSize pools pictures to n rows and columns of means.
+func toSize(x *weft.Tensor, n int) *weft.Tensor {
+	return nn.AdaptiveAvgPool2d{Size: [2]*int{&n, &n}}.Forward(x)
+}
+
+// toOne pools pictures to one number a channel, [batch, channels].
+func toOne(x *weft.Tensor) *weft.Tensor { return toSize(x, 1).Flatten(1) }
+
+// pictures checks that x is [batch, channels, height, width] with the channels of a convolution.
+func pictures(name string, x *weft.Tensor, first *nn.Conv2d) {
 	if x == nil {
 		array.Failf(name, "x", "is nil")
 	}
+	channels := first.Weight.Dim(1) * first.Groups
 	if s := x.Shape(); len(s) != 4 || s[1] != channels || !x.DType().Float() {
 		array.Failf(name, "x", "is %s, want floats [batch %d height width]", array.TypeString(x.DType(), s), channels)
 	}

@@ -100,15 +100,8 @@ func NewResNet(blocks [4]int, bottleneck bool, opts ...ResNetOpts) *ResNet {
 			in = out
 		}
 	}
-	r.FC = nn.NewLinear(in, classes, m.opts(nil))
+	r.FC = m.linear(in, classes)
 	return r
-}
-
-// conv is a convolution without a bias that keeps the size of pictures but for the stride.
-func (m maker) conv(in, out, size, stride, groups int) *nn.Conv2d {
-	o := m.opts(fanOut)
-	o.NoBias = true
-	return nn.NewConv2d(in, out, size, nn.Conv2dOpts{Opts: o, Stride: &stride, Padding: size / 2, Groups: &groups})
 }
 
 func (m maker) resNetBlock(in, inner, out, stride, groups int, bottleneck, zero bool) *ResNetBlock {
@@ -144,7 +137,7 @@ func (b *ResNetBlock) Forward(x *weft.Tensor) *weft.Tensor {
 // height and width of the one before; the first is a quarter of x, or with a small stem as large.
 func (r *ResNet) Stages(x *weft.Tensor) []*weft.Tensor {
 	defer array.Named("resnet").End()
-	pictures("resnet", x, r.Conv1.Weight.Dim(1))
+	pictures("resnet", x, r.Conv1)
 	x = r.BN1.Forward(r.Conv1.Forward(x)).Relu()
 	if !r.smallStem {
 		x = nn.MaxPool2d{Window: [2]int{3, 3}, Stride: &[2]int{2, 2}, Padding: [2]int{1, 1}}.Forward(x)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -124,29 +125,31 @@ func fingerprint(state map[string]*weft.Tensor) string {
 // A torchCase is a model that a script in testdata has too.
 type torchCase struct {
 	model any
-	run   func() *weft.Tensor
-	form  string // of the names in the file; "" is the first
-	// tolerance is a factor of the usual one, 1e-5 of the greatest number; 0 means 1.
+	run   func(d weft.DType) *weft.Tensor // the results, from inputs in the type of the weights
+	form  string                          // of the names in the file; "" is the first
+	// tolerance is a factor of the usual one of float32, 1e-5 of the greatest number; 0 means 1. More
+	// is needed where PyTorch's own float32 differs as much from its float64.
 	tolerance float64
 }
 
 // of is the case of a layer and pictures.
 func of(l nn.Layer, shape ...int) torchCase {
 	x := counter("x", shape...)
-	return torchCase{model: l, run: func() *weft.Tensor { return l.Forward(x) }}
+	return torchCase{model: l, run: func(d weft.DType) *weft.Tensor { return l.Forward(x.To(d)) }}
 }
 
 // step computes the gradients of the parameters as the scripts do, and returns the results.
-func (c torchCase) step() *weft.Tensor {
-	y := c.run()
+func (c torchCase) step(d weft.DType) *weft.Tensor {
+	y := c.run(d)
 	for _, p := range nn.Params(c.model) {
 		p.SetGrad(nil)
 	}
-	y.Mul(counter("dout", y.Shape()...)).Sum().Backward()
+	y.Mul(counter("dout", y.Shape()...).To(d)).Sum().Backward()
 	return y.Detach()
 }
 
-// compare compares results, gradients and running statistics with a reference.
+// compare compares names, results, gradients and running statistics with a reference: in float32, and
+// in float64 as PyTorch computed them.
 func (c torchCase) compare(t *testing.T, want reference) {
 	fill(t, c.model, c.form)
 	state := models.State(c.model, c.form)
@@ -156,17 +159,52 @@ func (c torchCase) compare(t *testing.T, want reference) {
 	if got := parameters(c.model); got != want.Parameters {
 		t.Errorf("%d parameters, want %d", got, want.Parameters)
 	}
+	c.compareIn(t, weft.Float32, 1e-5*max(c.tolerance, 1), want)
+	toFloat64(reflect.ValueOf(c.model))
+	fill(t, c.model, c.form)
+	c.compareIn(t, weft.Float64, 1e-8, want)
+}
+
+func (c torchCase) compareIn(t *testing.T, d weft.DType, bound float64, want reference) {
+	t.Helper()
 	nn.Train(c.model)
-	y := c.step()
-	if !slices.Equal(y.Shape(), want.Shape) {
-		t.Fatalf("results %v, want %v", y.Shape(), want.Shape)
+	y := c.step(d)
+	if !slices.Equal(y.Shape(), want.Shape) || y.DType() != d {
+		t.Fatalf("results %s%v, want %s%v", y.DType(), y.Shape(), d, want.Shape)
 	}
-	c.close(t, "results", y, want.Out)
-	c.sums(t, "gradient of ", gradients(c.model, c.form), want.Grads)
-	c.sums(t, "afterwards ", state, want.Buffers)
+	closeTo(t, "results", y, want.Out, bound)
+	sums(t, "gradient of ", gradients(c.model, c.form), want.Grads, bound)
+	sums(t, "afterwards ", models.State(c.model, c.form), want.Buffers, bound)
 	if len(want.Eval) > 0 {
 		nn.Eval(c.model)
-		weft.WithoutGrad(func() { c.close(t, "results out of training", c.run(), want.Eval) })
+		weft.WithoutGrad(func() { closeTo(t, "results out of training", c.run(d), want.Eval, bound) })
+	}
+}
+
+// toFloat64 puts float64 tensors in place of the float32 ones of a module.
+func toFloat64(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if x, ok := v.Interface().(*weft.Tensor); !ok {
+			toFloat64(v.Elem())
+		} else if trained := x.RequiresGrad(); x.DType() == weft.Float32 {
+			v.Set(reflect.ValueOf(x.Detach().To(weft.Float64).RequireGrad(trained)))
+		}
+	case reflect.Interface:
+		toFloat64(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			toFloat64(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() || f.Anonymous {
+				toFloat64(v.Field(i))
+			}
+		}
 	}
 }
 
@@ -197,10 +235,8 @@ func parameters(m any) int {
 	return n
 }
 
-func (c torchCase) bound() float64 { return 1e-5 * max(c.tolerance, 1) }
-
-// close compares the first numbers of a tensor.
-func (c torchCase) close(t *testing.T, what string, got *weft.Tensor, want []float64) {
+// closeTo compares the first numbers of a tensor.
+func closeTo(t *testing.T, what string, got *weft.Tensor, want []float64, bound float64) {
 	t.Helper()
 	greatest := 0.0
 	for _, x := range want {
@@ -208,16 +244,21 @@ func (c torchCase) close(t *testing.T, what string, got *weft.Tensor, want []flo
 	}
 	g := weft.Data[float64](got.Detach().To(weft.Float64))
 	for i, x := range want {
-		if !(math.Abs(g[i]-x) <= c.bound()*greatest) {
-			t.Errorf("%s: number %d is %v, want %v", what, i, g[i], x)
+		if !(math.Abs(g[i]-x) <= bound*greatest) {
+			t.Errorf("%s %s: number %d is %v, want %v", got.DType(), what, i, g[i], x)
 			return
 		}
 	}
 }
 
-// sums compares tensors with their norms, products and one element.
-func (c torchCase) sums(t *testing.T, what string, got map[string]*weft.Tensor, want map[string][3]float64) {
+// sums compares tensors with their norms, products and one element. A tensor that is 0 but for
+// rounding, such as the gradient of a bias before a normalisation, is compared by the others' norms.
+func sums(t *testing.T, what string, got map[string]*weft.Tensor, want map[string][3]float64, bound float64) {
 	t.Helper()
+	greatest := 0.0
+	for _, w := range want {
+		greatest = max(greatest, w[0])
+	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		w, x := want[name], got[name]
 		if x == nil {
@@ -231,9 +272,13 @@ func (c torchCase) sums(t *testing.T, what string, got map[string]*weft.Tensor, 
 			product += v * counterAt(hash, i)
 		}
 		norm = math.Sqrt(norm)
+		size := w[0]
+		if size < 1e-6*greatest {
+			size = greatest
+		}
 		for k, v := range []float64{norm, product, data[hash%uint64(len(data))]} {
-			if !(math.Abs(v-w[k]) <= c.bound()*w[0]) {
-				t.Errorf("%s%s: %s %v, want %v (norm %v)", what, name, []string{"norm", "product", "element"}[k], v, w[k], w[0])
+			if !(math.Abs(v-w[k]) <= bound*max(size, math.Abs(w[k]))) {
+				t.Errorf("%s %s%s: %s %v, want %v (norm %v)", x.DType(), what, name, []string{"norm", "product", "element"}[k], v, w[k], w[0])
 				break
 			}
 		}

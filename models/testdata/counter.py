@@ -58,12 +58,12 @@ def weight(name, t):
     return u.to(torch.float32).to(torch.float64)
 
 
-def fill(model, loaded=lambda state: state):
-    """Gives model the weights; loaded takes entries out that files do not have."""
+def fill(model, rename=lambda name: name):
+    """Gives model the weights by the names that files have: rename(name in the module)."""
     model.to(torch.float64)
     with torch.no_grad():
-        for name, t in loaded(model.state_dict()).items():
-            t.copy_(weight(name, t))
+        for name, t in model.state_dict().items():
+            t.copy_(weight(rename(name), t))
 
 
 def fingerprint(state):
@@ -85,22 +85,22 @@ def first(t):
     return [short(x) for x in t.detach().reshape(-1)[:FIRST].tolist()]
 
 
-def case(name, model, run, loaded=lambda state: state, evaluated=True):
+def case(name, model, run, rename=lambda name: name, evaluated=True):
     """Calls run(model), which returns a tensor, in training and out of it.
 
     The gradients are of the sum of results times counter("dout").
     """
-    fill(model, loaded)
+    fill(model, rename)
     model.train()
     out = run(model)
     (out * counter("dout", tuple(out.shape))).sum().backward()
     c = {
-        "names": fingerprint(loaded(model.state_dict())),
+        "names": fingerprint({rename(k): v for k, v in model.state_dict().items()}),
         "parameters": sum(p.numel() for p in model.parameters()),
         "shape": list(out.shape),
         "out": first(out),
-        "grads": {k: sums(k, p.grad) for k, p in model.named_parameters()},
-        "buffers": {k: sums(k, p) for k, p in loaded(dict(model.named_buffers())).items() if p.is_floating_point()},
+        "grads": {rename(k): sums(rename(k), p.grad) for k, p in model.named_parameters()},
+        "buffers": {rename(k): sums(rename(k), p) for k, p in model.named_buffers() if p.is_floating_point()},
     }
     if evaluated:
         model.eval()
@@ -109,11 +109,11 @@ def case(name, model, run, loaded=lambda state: state, evaluated=True):
     return name, c
 
 
-def count(name, make):
+def count(name, make, rename=lambda name: name):
     """The names and the number of parameters alone, without weights."""
     with torch.device("meta"):
         model = make()
-    return name, {"names": fingerprint(model.state_dict()), "parameters": sum(p.numel() for p in model.parameters())}
+    return name, {"names": fingerprint({rename(k): v for k, v in model.state_dict().items()}), "parameters": sum(p.numel() for p in model.parameters())}
 
 
 def write(path, cases):
