@@ -445,7 +445,54 @@ var transformCases = map[string]optionCase{
 		"Scale": {in: transforms.RandomResizedCrop{Size: []int{3}}, def: &[2]float64{0.08, 1}, loose: true},
 		"Ratio": {in: transforms.RandomResizedCrop{Size: []int{3}}, def: &[2]float64{3. / 4, 4. / 3}, refused: true},
 	}),
+	"transforms.AffineOpts": optionsOf(func(o transforms.AffineOpts) []float64 { return values(transforms.Affine(gen().Rand(3, 6, 7), o)) }, map[string]optionField{
+		"Angle": {in: smoothly}, "Translate": {in: smoothly}, "Shear": {in: smoothly}, "Scale": {in: smoothly, def: new(1.0), refused: true},
+		"Center": {in: transforms.AffineOpts{Angle: 30, Interpolation: nn.ModeLinear}, def: &[2]float64{3.5, 3}},
+	}),
+	"transforms.RotateOpts": optionsOf(func(o transforms.RotateOpts) []float64 {
+		return values(transforms.Rotate(gen().Rand(3, 6, 7), 30, o))
+	}, map[string]optionField{"Center": {in: transforms.RotateOpts{Interpolation: nn.ModeLinear}, def: &[2]float64{3.5, 3}}}),
+	"transforms.RandomRotation": augmented[transforms.RandomRotation](map[string]optionField{
+		"Degrees": {in: transforms.RandomRotation{RotateOpts: transforms.RotateOpts{Interpolation: nn.ModeLinear}}},
+		"Center":  {in: transforms.RandomRotation{Degrees: 30, RotateOpts: transforms.RotateOpts{Interpolation: nn.ModeLinear}}, def: &[2]float64{3.5, 3}},
+	}),
+	"transforms.RandomAffine": augmented[transforms.RandomAffine](map[string]optionField{
+		"Degrees": {in: movedSmoothly}, "Translate": {in: movedSmoothly}, "Shear": {in: movedSmoothly},
+		"Scale":  {in: movedSmoothly, def: &[2]float64{1, 1}, refused: true},
+		"Center": {in: transforms.RandomAffine{Degrees: 30, Interpolation: nn.ModeLinear}, def: &[2]float64{3.5, 3}},
+	}),
+	"transforms.ColorJitter": augmented[transforms.ColorJitter](map[string]optionField{
+		"Brightness": {}, "Contrast": {}, "Saturation": {}, "Hue": {loose: true},
+	}),
+	"transforms.Grayscale":       augmented[transforms.Grayscale](map[string]optionField{"Channels": {def: new(1), refused: true}}),
+	"transforms.RandomGrayscale": augmented[transforms.RandomGrayscale](map[string]optionField{"P": {def: new(0.1)}}),
+	"transforms.GaussianBlur": augmented[transforms.GaussianBlur](map[string]optionField{
+		"Sigma": {in: transforms.GaussianBlur{KernelSize: []int{3}}, def: &[2]float64{0.1, 2}, refused: true},
+	}),
+	"transforms.RandomErasing": augmented[transforms.RandomErasing](map[string]optionField{
+		"P": {def: new(0.5)}, "Scale": {def: &[2]float64{0.02, 0.33}}, "Ratio": {def: &[2]float64{0.3, 3.3}, refused: true},
+	}),
+	"transforms.RandAugment": augmented[transforms.RandAugment](map[string]optionField{
+		"NumOps": {def: new(2)}, "Magnitude": {def: new(9)}, "Bins": {def: new(31), refused: true},
+	}),
+	"transforms.TrivialAugmentWide": augmented[transforms.TrivialAugmentWide](map[string]optionField{"Bins": {def: new(31), refused: true}}),
+	"transforms.MixUp": optionsOf(func(m transforms.MixUp) []float64 {
+		x, y := m.Apply(gen().Rand(4, 3, 6, 7), weft.Arange(4), gen())
+		return values(x, y)
+	}, map[string]optionField{"Alpha": {in: transforms.MixUp{Classes: 4}, def: new(1.0), refused: true}, "Classes": {refused: true}}),
+	"transforms.CutMix": optionsOf(func(m transforms.CutMix) []float64 {
+		x, y := m.Apply(gen().Rand(4, 3, 6, 7), weft.Arange(4), gen())
+		return values(x, y)
+	}, map[string]optionField{"Alpha": {in: transforms.CutMix{Classes: 4}, def: new(1.0), refused: true}, "Classes": {refused: true}}),
+	"transforms.Truncate": augmented[transforms.Truncate](map[string]optionField{"Length": {}}),
+	"transforms.PadTo": optionsOf(func(p transforms.PadTo) []float64 { return values(p.Apply(gen().Rand(1, 2), nil)) },
+		map[string]optionField{"Length": {}, "Value": {in: transforms.PadTo{Length: 4}}}),
 }
+
+var (
+	smoothly      = transforms.AffineOpts{Interpolation: nn.ModeLinear}
+	movedSmoothly = transforms.RandomAffine{Interpolation: nn.ModeLinear}
+)
 
 // augmented returns what a transform makes of pictures, several times.
 func augmented[T transforms.Transform](fields map[string]optionField) optionCase {

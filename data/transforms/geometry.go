@@ -42,7 +42,7 @@ func (t Resize) Apply(x *weft.Tensor, _ *weft.Generator) *weft.Tensor {
 	return resized(name, x, oh, ow, t.Interpolation, t.Antialias)
 }
 
-// resized resizes x. Of uint8 it rounds to the nearest.
+// resized resizes x. Of uint8 it rounds to the nearest, after each axis as Pillow and torchvision do.
 func resized(name string, x *weft.Tensor, h, w int, mode *nn.InterpolateMode, antialias *bool) *weft.Tensor {
 	m := array.Or(mode, nn.ModeLinear)
 	if m < nn.ModeNearest || m > nn.ModeCubic {
@@ -52,22 +52,18 @@ func resized(name string, x *weft.Tensor, h, w int, mode *nn.InterpolateMode, an
 	if oldH == 0 || oldW == 0 {
 		array.Failf(name, "x", "has shape %s: there are no pixels", array.ShapeString(x.Shape()))
 	}
-	if h == oldH && w == oldW {
-		return x
-	}
 	smooth := m == nn.ModeLinear || m == nn.ModeCubic
-	p := nn.Interpolate{Size: []int{h, w}, Mode: m, Antialias: smooth && array.Or(antialias, true)}
-	if x.DType() != weft.Uint8 {
-		return p.Forward(x)
+	along := func(x *weft.Tensor, n int) *weft.Tensor { // the last axis
+		if x.Dim(x.Rank()-1) == n {
+			return x
+		}
+		y := nn.Interpolate{Size: []int{n}, Mode: m, Antialias: smooth && array.Or(antialias, true)}.Forward(asFloat(x))
+		if x.DType() == weft.Uint8 && smooth {
+			y = weft.Expr("clamp(floor(y+0.5), 0, 255)", y)
+		}
+		return y.To(x.DType())
 	}
-	y := p.Forward(x.To(weft.Float32))
-	if m == nn.ModeCubic {
-		y = y.Clamp(0, 255)
-	}
-	if smooth {
-		y = y.Round()
-	}
-	return y.To(weft.Uint8)
+	return along(along(x, w).Transpose(-1, -2), h).Transpose(-1, -2)
 }
 
 // Crop returns the part of pictures that begins at a row and a column, a view. It panics with
