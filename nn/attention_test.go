@@ -45,10 +45,10 @@ func TestAttentionMasks(t *testing.T) {
 	}
 }
 
-// Attention that takes a few heads at a time gives the bits of attention to all at once, which a
-// mask that hides nothing asks for, forward and back, whatever the layout and whichever
-// arguments need gradients; and so do second derivatives. Some rows are computed by hand.
-func TestAttentionByHeadGroupsKeepsBits(t *testing.T) {
+// TestAttentionUnderMaskOfAll has the bits of attention without a mask under one that hides nothing,
+// forward and back, whatever the layout and whichever arguments need gradients; and so second
+// derivatives. Some rows are computed by hand.
+func TestAttentionUnderMaskOfAll(t *testing.T) {
 	g := weft.NewGenerator(3)
 	for name, c := range map[string]struct {
 		q, k, v *weft.Tensor

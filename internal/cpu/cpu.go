@@ -28,6 +28,7 @@ type Device struct {
 	isa      jit.ISA
 	number   uint8
 	cache    *jit.Cache[string, *Program]
+	rows     sync.Map // programs of attention, by rowKey
 	memory   *mem.Pool
 	counters *device.Counters // of its own: what threads write lies apart from what they read
 	stream   stream

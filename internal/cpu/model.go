@@ -27,6 +27,7 @@ func costsOf(p *processor.Processor) device.Costs {
 		ReadTogether:       4 << 20,
 		Gather:             processor.Line,
 
+		Scores:       1 << 20,
 		WakeMulAdds:  processor.MulAdds(processor.WakeSpinning),
 		PartRows:     16,
 		PartElements: 1 << 16,

@@ -19,6 +19,8 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineConv2d:         tiled(conv2d),
 	ir.RoutineConv2dInput:    tiled(conv2dInput),
 	ir.RoutineConv2dWeight:   conv2dWeight,
+	ir.RoutineAttention:      attend,
+	ir.RoutineAttentionGrad:  attendBack,
 	ir.RoutineCopy:           copyView,
 	ir.RoutineArgMax:         along(argMax),
 	ir.RoutineArgMin:         along(argMin),

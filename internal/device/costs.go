@@ -25,7 +25,7 @@ type Costs struct {
 	Line int
 
 	// Band is the size of arrays over which work may pass again and again at the price of a near
-	// cache: a band of heads in attention, a tile of several steps of a stencil.
+	// cache: a tile of several steps of a stencil.
 	Band int
 	// Rows is the size of neighbouring rows that a stencil reads at once from the nearest cache.
 	Rows int
@@ -47,6 +47,9 @@ type Costs struct {
 	// written and read.
 	Gather int
 
+	// Scores is the size of all scores of an attention from which its routine pays. Smaller ones, and
+	// all where it is 0 because the device has no such routine, are computed by the formula.
+	Scores int
 	// WakeMulAdds is the number of multiply-adds of products for which it can pay to wake workers.
 	// Smaller products are launched together.
 	WakeMulAdds int

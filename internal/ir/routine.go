@@ -13,6 +13,10 @@ const (
 	RoutineConv2dInput
 	RoutineConv2dWeight
 
+	// Attention.
+	RoutineAttention
+	RoutineAttentionGrad
+
 	// Windows of pictures.
 	RoutineMaxPool2d
 	RoutineMaxPool2dPlace

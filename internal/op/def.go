@@ -120,6 +120,9 @@ type Typing struct {
 // ByRoutine names what computes an operation of class Routine, and what the routine can do.
 type ByRoutine struct {
 	Routine ir.RoutineID
+	// Formula, if not nil, computes the results with the same bits from other operations, where the
+	// routine does not pay or the device has none.
+	Formula func(args []*ir.Node, a ir.Attrs) []*ir.Node
 	// AcceptsHalf marks a routine that, in a plan, reads float16 and bfloat16 in the place of
 	// arguments that are conversions of them to float32, and converts what it packs.
 	AcceptsHalf bool

@@ -168,6 +168,7 @@ func Build(outs []*ir.Node, ins, dst []Sig, on *device.Model) *Plan {
 
 func build(outs []*ir.Node, ins, dst []Sig, into []int, on *device.Model) *planner {
 	b := &planner{p: &Plan{Inputs: len(ins)}, on: on}
+	outs = op.Formulas(outs, func(n *ir.Node) bool { return on.Scores > 0 && op.Scores(n) >= on.Scores })
 	b.outs = b.takeGathers(op.TakeHalves(outs))
 	b.reach = ir.Reach(b.outs)
 	for range ins {

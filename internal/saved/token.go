@@ -417,6 +417,7 @@ func init() {
 	Register[op.Raveling]("raveling")
 	Register[op.Extreme]("extreme")
 	Register[op.StridedWindow]("strided window")
+	Register[op.Attending]("attending")
 	Register[op.Looping]("loop")
 	Register[op.Branches]("branch")
 	Register[ir.Value]("value")

@@ -1,0 +1,331 @@
+package cpu
+
+import (
+	"math"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/codegen"
+	"weft/internal/cpu/product"
+	"weft/internal/cpu/tile"
+	"weft/internal/device"
+	"weft/internal/loop"
+	"weft/internal/mem"
+	"weft/internal/numbers"
+	"weft/internal/op"
+	"weft/internal/par"
+)
+
+// Attention by strips of queries: scores of a strip and all keys that it sees become weights where
+// they lie, and are multiplied with the values. So memory is linear in the number of keys. Rows of
+// weights are whole, so nothing is rescaled, and the formula in package op has the same bits:
+// neither strips nor threads have a part in them. The backward pass computes the weights again.
+
+// An attention is one application, forward or back.
+type attention struct {
+	op.Attending
+	d             *Device
+	dtype         array.DType
+	size, lanes   int
+	heads         []int // sizes of the axes before the last two
+	queries       int
+	keys          int
+	width, vwidth int // of queries and keys; of values
+	q, k, v       *array.View
+	mask          *array.View // nil for none
+	weights       *Program
+	add           *Program // of gradients
+	positive      *Program
+	pitch, strip  int    // elements of a row of scores; queries of a strip
+	leaves        []bool // by head: keys that no query of a strip sees may be left out
+
+	// Backward.
+	dy *array.View
+}
+
+// newAttention describes a call with queries, keys, values and perhaps a mask.
+func newAttention(c *device.Call, x []array.View, kind rowKind) *attention {
+	q, k, v := &x[0], &x[1], &x[2]
+	r := len(q.Shape)
+	a := &attention{d: c.Stream.Device().(*Device), Attending: c.Node.Attrs.(op.Attending), dtype: q.DType, size: q.DType.Size(),
+		heads: q.Shape[:r-2], queries: q.Shape[r-2], keys: k.Shape[r-2], width: q.Shape[r-1], vwidth: v.Shape[r-1], q: q, k: k, v: v}
+	a.lanes = 64 / a.size
+	a.pitch = tile.Ceil(a.keys, a.lanes)*a.lanes + a.lanes
+	key := rowKey{kind: kind, d: a.dtype, causal: a.Causal}
+	if len(x) > 3 {
+		a.mask = &x[3]
+		key.mask, key.step = a.mask.DType, loop.StepOf(a.mask.Strides[r-1])
+	}
+	a.weights = a.d.rowProgram(key)
+	a.positive = a.d.rowProgram(rowKey{kind: rowPositive, d: a.dtype})
+	return a
+}
+
+// at returns the matrix of a head. One without elements does not move: there may be no memory behind
+// its address.
+func (a *attention) at(v *array.View, head int) tile.Mat {
+	if v.Size() == 0 {
+		return tile.Mat{Ptr: codegen.Ptr(v)}
+	}
+	offset := 0
+	for i := len(a.heads) - 1; i >= 0; i-- {
+		offset += head % a.heads[i] * v.Strides[i]
+		head /= a.heads[i]
+	}
+	r := len(v.Shape)
+	return tile.Mat{Ptr: codegen.Ptr(v), Row: v.Strides[r-2], Col: v.Strides[r-1]}.Offset(offset, v.DType.Size())
+}
+
+// product computes c = x y on this thread, of m x n elements and k terms.
+func (a *attention) product(m, n, k int, x, y, c tile.Mat) {
+	product.Product{ISA: a.d.isa, DType: a.dtype, M: m, N: n, K: k, A: x, B: y, C: c, Threads: 1}.Run()
+}
+
+// rows returns a matrix as the argument of a row program.
+func (a *attention) rows(m tile.Mat) rowArg { return rowArg{m.Ptr, m.Row * a.size, m.Col * a.size} }
+
+// within returns the rows of m from row on.
+func (a *attention) within(m tile.Mat, row int) tile.Mat { return m.Offset(row*m.Row, a.size) }
+
+// seen returns the number of the first keys with all that queries before end see.
+func (a *attention) seen(head, end int) int {
+	if a.leaves[head] {
+		return min(a.keys, end)
+	}
+	return a.keys
+}
+
+// settle finds the heads whose unseen keys may be left out: weights of 0 times finite numbers add
+// nothing. limits are what bounds the products of the greatest magnitudes of views, by pairs.
+func (a *attention) settle(threads int, pairs ...[2]*array.View) {
+	heads := array.Size(a.heads)
+	a.leaves = make([]bool, heads)
+	if !a.Causal || a.mask != nil && a.mask.DType != array.Bool {
+		return
+	}
+	limit := math.MaxFloat32 / 16
+	if a.dtype == array.Float64 {
+		limit = math.MaxFloat64 / 16
+	}
+	programs := map[*array.View]*Program{}
+	for _, pair := range pairs {
+		for _, v := range pair {
+			programs[v] = a.d.rowProgram(rowKey{kind: rowGreatest, d: a.dtype, step: loop.StepOf(v.Strides[len(v.Strides)-1])})
+		}
+	}
+	par.Run(heads, 1, threads, func(_, begin, end int) {
+		for head := begin; head < end; head++ {
+			ok := true
+			for _, pair := range pairs {
+				x, y := a.greatestOf(programs, pair[0], head), a.greatestOf(programs, pair[1], head)
+				terms := float64(pair[0].Shape[len(pair[0].Shape)-1])
+				ok = ok && x <= limit && y <= limit && x*y*max(terms, 1)*max(1, math.Abs(a.Scale)) <= limit
+			}
+			a.leaves[head] = ok
+		}
+	})
+}
+
+// greatestOf returns the greatest magnitude of a head of v, NaN if one is NaN.
+func (a *attention) greatestOf(programs map[*array.View]*Program, v *array.View, head int) float64 {
+	r := len(v.Shape)
+	rows, cols := v.Shape[r-2], v.Shape[r-1]
+	if rows*cols == 0 {
+		return 0
+	}
+	const most = 128
+	var buffer [most]float64
+	top := 0.0
+	m := a.at(v, head)
+	for i := 0; i < rows; i += most {
+		n := min(most, rows-i)
+		programs[v].run(0, 0, n, cols, rowArg{unsafe.Pointer(&buffer), a.size, 0}, a.rows(a.within(m, i)))
+		if a.size == 4 {
+			for _, x := range unsafe.Slice((*float32)(unsafe.Pointer(&buffer)), n) {
+				top = max(top, float64(x))
+			}
+		} else {
+			for _, x := range buffer[:n] {
+				top = max(top, x)
+			}
+		}
+	}
+	return top
+}
+
+// weigh makes weights of the scores of rows from row on; more are other matrices of the program.
+func (a *attention) weigh(head, row, rows, keys int, more ...tile.Mat) {
+	var list [3]rowArg
+	args := list[:0]
+	for _, m := range more {
+		args = append(args, a.rows(m))
+	}
+	if a.mask != nil {
+		m, size := a.at(a.mask, head), a.mask.DType.Size()
+		m = m.Offset(row*m.Row, size)
+		args = append(args, rowArg{m.Ptr, m.Row * size, m.Col * size})
+	}
+	a.weights.run(a.Scale, row, rows, keys, args...)
+}
+
+const (
+	// stripBytes is the size of the scores of a strip of queries: half of an L2 cache of 512 KB.
+	stripBytes = 256 << 10
+	leastStrip = 32
+)
+
+// scratch returns memory for each worker, bytes each.
+func scratch(workers, bytes int) (b mem.Block, per int) {
+	per = tile.Ceil(bytes, 64) * 64
+	return tile.Alloc(max(per*workers, 64)), per
+}
+
+// attend computes attention.
+func attend(c *device.Call) error {
+	a := newAttention(c, c.Args, rowWeights)
+	y := &c.Out[0]
+	if y.Size() == 0 {
+		return nil
+	}
+	heads := array.Size(a.heads)
+	threads := tile.ThreadsFor(heads*a.queries*a.keys*(a.width+a.vwidth), 0)
+	a.settle(threads, [2]*array.View{a.v, a.v})
+	a.strip = min(a.queries, max(leastStrip, stripBytes/(a.pitch*a.size)))
+	strips := tile.Ceil(a.queries, a.strip)
+	memory, per := scratch(par.Width(heads*strips, 1, threads), a.strip*a.pitch*a.size)
+	defer mem.Free(memory)
+	par.Run(heads*strips, 1, threads, func(worker, begin, end int) {
+		scores := tile.Mat{Ptr: unsafe.Add(memory.Ptr(), worker*per), Row: a.pitch, Col: 1}
+		for i := begin; i < end; i++ {
+			head, r0 := i/strips, i%strips*a.strip
+			r1 := min(r0+a.strip, a.queries)
+			n := a.seen(head, r1)
+			a.product(r1-r0, n, a.width, a.within(a.at(a.q, head), r0), a.at(a.k, head).T(), scores)
+			a.weigh(head, r0, r1-r0, n, scores)
+			to := a.within(a.at(y, head), r0)
+			a.product(r1-r0, a.vwidth, n, scores, a.at(a.v, head), to)
+			a.positive.run(0, 0, r1-r0, a.vwidth, a.rows(to))
+		}
+	})
+	return nil
+}
+
+// attendBack computes the gradients of attention for queries, keys and values. Gradients of keys
+// and values are sums over queries. Products add terms in blocks of numbers.KBlock: a strip is one.
+func attendBack(c *device.Call) error {
+	a := newAttention(c, c.Args[1:], rowBack)
+	a.dy = &c.Args[0]
+	a.add = a.d.rowProgram(rowKey{kind: rowAdd, d: a.dtype})
+	for i := range c.Out {
+		clear(unsafe.Slice((*byte)(codegen.Ptr(&c.Out[i])), c.Out[i].Size()*a.size))
+	}
+	heads := array.Size(a.heads)
+	if heads*a.queries*a.keys == 0 {
+		return nil
+	}
+	work := heads * a.queries * a.keys * (3*a.width + 2*a.vwidth)
+	threads := tile.ThreadsFor(work, 0)
+	a.settle(threads, [2]*array.View{a.q, a.k}, [2]*array.View{a.v, a.dy})
+	a.strip = min(a.queries, numbers.KBlock)
+	b := &backward{attention: a, out: c.Out}
+	if wide := max(threads, 1); wide > 1 && heads < 4*wide && heads%wide != 0 {
+		b.inside(heads, threads)
+	} else {
+		b.beside(heads, threads)
+	}
+	return nil
+}
+
+// A backward is the backward pass of an attention.
+type backward struct {
+	*attention
+	out []array.View // gradients of queries, keys, values
+}
+
+// strips has the memory of a strip: scores, which become weights, and gradients of weights, which
+// become gradients of scores.
+type strips struct{ p, ds tile.Mat }
+
+// stripBytes returns the size of a strip, and of what a worker adds to the gradients of keys.
+func (b *backward) stripBytes() int { return 2 * b.strip * b.pitch * b.size }
+func (b *backward) termsBytes() int { return keyBlock * max(b.width, b.vwidth) * b.size }
+
+// keyBlock is the number of keys whose gradients are added at a time.
+const keyBlock = 256
+
+func (b *backward) stripAt(at unsafe.Pointer) strips {
+	m := tile.Mat{Ptr: at, Row: b.pitch, Col: 1}
+	return strips{m, b.within(m, b.strip)}
+}
+
+// beside gives each thread whole heads.
+func (b *backward) beside(heads, threads int) {
+	bytes := b.stripBytes()
+	memory, per := scratch(par.Width(heads, 1, threads), bytes+b.termsBytes())
+	defer mem.Free(memory)
+	par.Run(heads, 1, threads, func(worker, begin, end int) {
+		at := unsafe.Add(memory.Ptr(), worker*per)
+		s := b.stripAt(at)
+		for head := begin; head < end; head++ {
+			for r0 := 0; r0 < b.queries; r0 += b.strip {
+				r1 := min(r0+b.strip, b.queries)
+				n := b.seen(head, r1)
+				b.rowsOf(s, head, r0, r0, r1, n)
+				for k0 := 0; k0 < n; k0 += keyBlock {
+					b.keysOf(s, head, r0, r1, k0, min(k0+keyBlock, n), unsafe.Add(at, bytes))
+				}
+			}
+		}
+	})
+}
+
+// inside takes one head after the other, each strip on all threads: first by rows, then by keys.
+func (b *backward) inside(heads, threads int) {
+	strip, _ := scratch(1, b.stripBytes())
+	defer mem.Free(strip)
+	blocks := tile.Ceil(b.keys, keyBlock)
+	terms, per := scratch(par.Width(blocks, 1, threads), b.termsBytes())
+	defer mem.Free(terms)
+	s := b.stripAt(strip.Ptr())
+	for head := range heads {
+		for r0 := 0; r0 < b.queries; r0 += b.strip {
+			r1 := min(r0+b.strip, b.queries)
+			n := b.seen(head, r1)
+			par.Run(r1-r0, leastStrip, threads, func(_, begin, end int) { b.rowsOf(s, head, r0, r0+begin, r0+end, n) })
+			par.Run(tile.Ceil(n, keyBlock), 1, threads, func(worker, begin, end int) {
+				for i := begin; i < end; i++ {
+					b.keysOf(s, head, r0, r1, i*keyBlock, min((i+1)*keyBlock, n), unsafe.Add(terms.Ptr(), worker*per))
+				}
+			})
+		}
+	}
+}
+
+// rowsOf computes weights, gradients of scores and of queries for rows from to end of the strip that
+// begins at row r0, over n keys.
+func (b *backward) rowsOf(s strips, head, r0, from, end, n int) {
+	rows := end - from
+	p, ds := b.within(s.p, from-r0), b.within(s.ds, from-r0)
+	k := b.at(b.k, head)
+	b.product(rows, n, b.width, b.within(b.at(b.q, head), from), k.T(), p)
+	b.product(rows, n, b.vwidth, b.within(b.at(b.dy, head), from), b.at(b.v, head).T(), ds)
+	b.weigh(head, from, rows, n, p, ds)
+	dq := b.within(b.at(&b.out[0], head), from)
+	b.product(rows, b.width, n, ds, k, dq)
+	b.positive.run(0, 0, rows, b.width, b.rows(dq))
+}
+
+// keysOf adds the terms of rows r0 to r1 to the gradients of keys and values from to end. It computes
+// them in memory at terms.
+func (b *backward) keysOf(s strips, head, r0, r1, from, end int, terms unsafe.Pointer) {
+	for _, x := range []struct {
+		weights tile.Mat
+		of      *array.View
+		width   int
+		to      *array.View
+	}{{s.p, b.dy, b.vwidth, &b.out[2]}, {s.ds, b.q, b.width, &b.out[1]}} {
+		t := tile.Mat{Ptr: terms, Row: x.width, Col: 1}
+		b.product(end-from, x.width, r1-r0, x.weights.Offset(from, b.size).T(), b.within(b.at(x.of, head), r0), t)
+		b.add.run(0, 0, end-from, x.width, b.rows(b.within(b.at(x.to, head), from)), b.rows(t))
+	}
+}
