@@ -285,6 +285,87 @@ var modelOptionCases = map[string]optionCase{
 		"Classes": {def: new(1000), refused: true}, "Channels": {def: new(3), refused: true}, "Size": {def: new(224), refused: true},
 		"Eps": {def: new(1e-6)}, "Dropout": {}, "AttentionDropout": {},
 	}),
+	"models.GPT2Opts": optionsOf(func(o published.GPT2Opts) []float64 {
+		o.Weight = noMemory
+		m := published.NewGPT2(o)
+		b := m.Transformer.H[0]
+		return append(shapesOf(m), float64(b.Attn.Heads), b.Ln1.Eps, m.Transformer.Drop.P, b.Attn.AttnDrop.P, b.Attn.ResidDrop.P)
+	}, map[string]optionField{
+		"Vocab": {def: new(50257), refused: true}, "Context": {def: new(1024), refused: true}, "Width": {def: new(768), refused: true},
+		"Layers": {def: new(12), refused: true}, "Heads": {def: new(12), refused: true}, "Inner": {def: new(3072), refused: true}, "Eps": {def: new(1e-5)},
+		"EmbeddingDropout": {def: new(0.1)}, "AttentionDropout": {def: new(0.1)}, "ResidualDropout": {def: new(0.1)},
+	}),
+	"models.BertOpts": optionsOf(func(o published.BertOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewBert(o)
+		e, a := m.Embeddings, m.Encoder.Layer[0].Attention
+		return append(shapesOf(m), float64(a.Self.Heads), float64(*e.WordEmbeddings.PaddingIdx), e.Norm.Eps*1e12, e.Drop.P, a.Self.Drop.P)
+	}, map[string]optionField{
+		"Vocab": {def: new(30522), refused: true}, "Context": {def: new(512), refused: true}, "Kinds": {def: new(2), refused: true}, "Width": {def: new(768), refused: true},
+		"Layers": {def: new(12), refused: true}, "Heads": {def: new(12), refused: true}, "Inner": {def: new(3072), refused: true}, "Eps": {def: new(1e-12)},
+		"Dropout": {def: new(0.1)}, "AttentionDropout": {def: new(0.1)}, "Pad": {},
+	}),
+	"models.LlamaOpts": optionsOf(func(o published.LlamaOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewLlama(o)
+		return append(shapesOf(m), m.Model.Norm.Eps)
+	}, map[string]optionField{
+		"Vocab": {def: new(32000), refused: true}, "Context": {def: new(2048), refused: true}, "Width": {def: new(4096), refused: true}, "Inner": {def: new(11008), refused: true},
+		"Layers": {def: new(32), refused: true}, "Heads": {def: new(32), refused: true}, "KVHeads": {def: new(32), refused: true}, "HeadWidth": {def: new(128), refused: true},
+		"Eps": {def: new(1e-6)}, "RopeTheta": {def: new(10000.0), refused: true},
+	}),
+	"models.RopeScaling": optionsOf(func(o published.RopeScaling) []float64 {
+		o.Type = "llama3"
+		m := published.NewLlama(published.LlamaOpts{Vocab: new(5), Width: new(8), Inner: new(8), Layers: new(1), Heads: new(1), RopeScaling: &o, Weight: nn.Normal(0, 1), Generator: gen()})
+		return values(m.Logits(weft.Zeros(1, 3).To(weft.Int64).Add(weft.Arange(3)), published.LogitsOpts{Positions: weft.Arange(0, 3000, 1000)}))
+	}, map[string]optionField{
+		"Factor": {def: new(8.0), refused: true}, "Low": {def: new(1.0), refused: true}, "High": {def: new(4.0), refused: true}, "Context": {def: new(8192), refused: true},
+	}),
+	"models.GNMTOpts": optionsOf(func(o published.GNMTOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewGNMT(o)
+		return append(shapesOf(m), m.Encoder.Drop.P, float64(*m.Encoder.Embedder.PaddingIdx))
+	}, map[string]optionField{
+		"Vocab": {def: new(32317), refused: true}, "Width": {def: new(1024), refused: true}, "Layers": {def: new(4), refused: true}, "Dropout": {def: new(0.2)}, "Pad": {},
+	}),
+	"models.GenerateOpts": optionsOf(func(o published.GenerateOpts) []float64 {
+		o.Generator = gen()
+		out, err := published.GenerateBatch(tinyLM(), [][]int{{1}}, o)
+		if err != nil {
+			panic(err)
+		}
+		return floats(out[0])
+	}, map[string]optionField{
+		"MaxTokens": {def: new(20)}, "Temperature": {}, "TopK": {in: published.GenerateOpts{Temperature: 2}},
+		"TopP": {in: published.GenerateOpts{Temperature: 2}, def: new(1.0), refused: true}, "RepetitionPenalty": {def: new(1.0), refused: true},
+	}),
+	"models.BeamOpts": optionsOf(func(o published.BeamOpts) (out []float64) {
+		beams, err := published.BeamSearch(tinyLM(), [][]int{{1}}, o)
+		if err != nil {
+			panic(err)
+		}
+		for _, b := range beams[0] {
+			out = append(append(out, b.Score), floats(b.Tokens)...)
+		}
+		return out
+	}, map[string]optionField{
+		"Beams": {def: new(4), refused: true}, "MaxTokens": {def: new(20), refused: true}, "LengthPenalty": {def: new(1.0)},
+	}),
+}
+
+// tinyLM is a language model of eight tokens.
+func tinyLM() published.LM {
+	m := published.NewGPT2(published.GPT2Opts{Vocab: new(8), Width: new(8), Layers: new(1), Heads: new(2), Weight: nn.Normal(0, 0.5), Generator: gen()})
+	nn.Eval(m)
+	return m
+}
+
+// floats returns integers as floats.
+func floats(x []int) (out []float64) {
+	for _, v := range x {
+		out = append(out, float64(v))
+	}
+	return out
 }
 
 // noMemory draws weights that are views of one zero.

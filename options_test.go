@@ -55,7 +55,7 @@ func optionsOf[T any](run func(o T) []float64, fields map[string]optionField) op
 // notOptions are exported structs with numbers that a function of their package returns, and why
 // their zero values are not options.
 var notOptions = map[string]bool{
-	"weft.Batch": true, "data.Batch": true, "data.ItemError": true, "data.Picture": true, "weft.ByteRange": true, "weft.Error": true, "weft.FuncContext": true, "weft.Func": true,
+	"weft.Batch": true, "data.Batch": true, "data.ItemError": true, "data.Picture": true, "models.Beam": true, "weft.ByteRange": true, "weft.Error": true, "weft.FuncContext": true, "weft.Func": true,
 	"weft.GeneratorState": true, "weft.MemoryStats": true, "weft.ProfileRow": true, "weft.DebugStep": true, "kernel.Benchmark": true, "kernel.Elem": true, "kernel.Error": true,
 	"nn.Mismatch": true, "safetensors.Info": true, "sym.Type": true, "npy.Info": true, "safetensors.Unsupported": true, "records.Field": true, "records.Layout": true,
 	"aot.Plan": true, "aot.Array": true, "aot.Slot": true, "aot.Operand": true, "aot.View": true, "aot.Launch": true, "aot.Around": true, "aot.Kernel": true, "aot.Number": true, "aot.Range": true,

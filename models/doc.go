@@ -21,6 +21,12 @@
 // channels, height, width] to scores [batch, classes]. Their method Features returns what the last
 // layers see.
 //
+// # Texts
+//
+// Texts are lists of tokens, integers from 0 to the size of a vocabulary. [GPT2] and [Llama] are language
+// models ([LM]): [Generate] and [BeamSearch] write texts on. [Bert] reads texts, alone or with heads
+// ([BertMaskedLM], [BertClassifier]). [GNMT] translates, and [BLEU] says how well.
+//
 // # Options
 //
 // As in package nn, the last argument is a struct whose zero value is the published model. A field

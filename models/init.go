@@ -50,11 +50,14 @@ func (m maker) narrow(in, out int) *nn.Linear {
 	return nn.NewLinear(in, out, o)
 }
 
-// dropout is a dropout by an option. It panics with *weft.Error if that is not a probability.
-func (m maker) dropout(p *float64, def float64) *nn.Dropout {
+// dropout is a dropout by the option Dropout. It panics with *weft.Error if that is not a probability.
+func (m maker) dropout(p *float64, def float64) *nn.Dropout { return m.dropoutOf("Dropout", p, def) }
+
+// dropoutOf is [maker.dropout] by an option of that name.
+func (m maker) dropoutOf(option string, p *float64, def float64) *nn.Dropout {
 	d := array.Or(p, def)
 	if !(d >= 0 && d <= 1) {
-		array.Failf(m.name, "Dropout", "%v is not a probability: want 0 to 1", d)
+		array.Failf(m.name, option, "%v is not a probability: want 0 to 1", d)
 	}
 	return &nn.Dropout{P: d, Generator: m.g}
 }

@@ -66,6 +66,12 @@ func (d *Dropout) SetTraining(on bool) {
 	d.eval = !on
 }
 
+// Training reports whether the layer is in training.
+func (d *Dropout) Training() bool {
+	d.notNil()
+	return !d.eval
+}
+
 func (d *Dropout) notNil() {
 	if d == nil {
 		array.Failf("dropout", "", "the layer is nil")

@@ -90,42 +90,6 @@ type AttendOpts struct {
 	Cache *KVCache
 }
 
-// KVCache has projected keys and values, [batch, heads, keys, width/heads], of one attention layer:
-// a text that grows is attended to without computing its beginning again. The zero value is empty.
-type KVCache struct {
-	Keys, Values *weft.Tensor
-}
-
-// Len returns the number of keys, 0 if Keys does not have four axes.
-func (c *KVCache) Len() int {
-	if c == nil || c.Keys == nil || c.Keys.Rank() != 4 {
-		return 0
-	}
-	return c.Keys.Dim(2)
-}
-
-// add puts keys and values behind those that are there, and returns all.
-func (c *KVCache) add(k, v *weft.Tensor) (keys, values *weft.Tensor) {
-	const name = "multihead_attention"
-	for i, old := range []*weft.Tensor{c.Keys, c.Values} {
-		x := []*weft.Tensor{k, v}[i]
-		switch {
-		case (old == nil) != (c.Keys == nil):
-			array.Failf(name, "Cache", "has keys or values alone")
-		case old == nil:
-		case old.Rank() != 4 || old.Dim(0) != x.Dim(0) || old.Dim(1) != x.Dim(1) || old.Dim(3) != x.Dim(3) || old.Dim(2) != c.Keys.Dim(2):
-			array.Failf(name, "Cache", "has shape %s, which does not go before %s", array.ShapeString(old.Shape()), array.ShapeString(x.Shape()))
-		case old.DType() != x.DType():
-			array.Failf(name, "Cache", "has elements of type %s, want %s", old.DType(), x.DType())
-		}
-	}
-	if c.Keys != nil {
-		k, v = weft.Cat([]*weft.Tensor{c.Keys, k}, 2), weft.Cat([]*weft.Tensor{c.Values, v}, 2)
-	}
-	c.Keys, c.Values = k, v
-	return k, v
-}
-
 // Attend maps queries [steps, batch, width], and keys and values [keys, batch, width], to
 // the shape of the queries. It panics with *weft.Error if shapes or element types do not
 // fit.
@@ -221,7 +185,7 @@ func (m *MultiheadAttention) split(q, k, v *weft.Tensor, o AttendOpts) ([]*weft.
 		attend.Mask = hideLater(attend.Mask, q, steps, past+keys, past)
 	}
 	if o.Cache != nil {
-		heads[1], heads[2] = o.Cache.add(heads[1], heads[2])
+		heads[1], heads[2] = o.Cache.Append(heads[1], heads[2])
 	}
 	if m.Drop != nil && !m.Drop.eval {
 		attend.Dropout, attend.Generator = m.Drop.P, m.Drop.Generator

@@ -1,0 +1,302 @@
+package models_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"weft"
+	"weft/models"
+	"weft/nn"
+)
+
+// A generation is what language.py wrote of one: the new tokens of each prompt, or of each beam.
+type generation struct {
+	Tokens [][]int
+	Scores []float64
+}
+
+var prompts = [][]int{{5, 17, 3, 8}, {21}, {30, 2, 9}}
+
+// smallLMs returns the models of the generations.
+func smallLMs(t *testing.T) map[string]models.LM {
+	out := map[string]models.LM{"gpt2": models.NewGPT2(smallGPT2()), "llama": models.NewLlama(llama3())}
+	for _, m := range out {
+		fill(t, m, "")
+		nn.Eval(m)
+	}
+	return out
+}
+
+// Greedy texts, of prompts alone and together, equal transformers' texts.
+func TestGreedyMatchesTransformers(t *testing.T) {
+	want := referencesOf[generation](t, "generation")
+	for name, m := range smallLMs(t) {
+		for kind, o := range map[string]models.GenerateOpts{"greedy": {}, "penalty": {RepetitionPenalty: new(1.3)}} {
+			w := want[name+" "+kind].Tokens
+			got, err := models.GenerateBatch(m, prompts, o)
+			if err != nil || !slices.EqualFunc(got, w, slices.Equal) {
+				t.Errorf("%s %s: %v %v, want %v", name, kind, got, err, w)
+			}
+			for i, p := range prompts {
+				var one []int
+				for token, err := range models.Generate(m, p, o) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					one = append(one, token)
+				}
+				if !slices.Equal(one, w[i]) {
+					t.Errorf("%s %s: prompt %d alone gives %v, want %v", name, kind, i, one, w[i])
+				}
+			}
+		}
+	}
+}
+
+// Beams and their scores equal transformers'.
+func TestBeamsMatchTransformers(t *testing.T) {
+	want := referencesOf[generation](t, "generation")
+	end := []int{7, 11, 19}
+	for name, m := range smallLMs(t) {
+		for kind, o := range map[string]models.BeamOpts{
+			"beam":       {MaxTokens: new(8)},
+			"beam end":   {MaxTokens: new(8), End: end},
+			"beam early": {MaxTokens: new(12), End: end, Early: true, LengthPenalty: new(0.0)},
+			"beam long":  {MaxTokens: new(12), End: end, LengthPenalty: new(2.0)},
+		} {
+			o.Beams = new(3)
+			w := want[name+" "+kind]
+			got, err := models.BeamSearch(m, prompts, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := 0
+			for _, beams := range got {
+				for _, b := range beams {
+					if !slices.Equal(b.Tokens, w.Tokens[i]) || !(math.Abs(b.Score-w.Scores[i]) <= 1e-5*math.Abs(w.Scores[i])) {
+						t.Errorf("%s %s: beam %d is %v, want %v %v", name, kind, i, b, w.Tokens[i], w.Scores[i])
+					}
+					i++
+				}
+			}
+			if i != len(w.Tokens) {
+				t.Errorf("%s %s: %d beams, want %d", name, kind, i, len(w.Tokens))
+			}
+		}
+	}
+}
+
+// Logits of a text that is read in parts, with a cache, equal the logits of the whole.
+func TestCachedLogits(t *testing.T) {
+	tokens := tokensOf("tokens", 43, 2, 7)
+	mask := weft.Arange(7).Ge(weft.From([]int64{0, 2}).Unsqueeze(1))
+	for name, m := range smallLMs(t) {
+		for _, padded := range []bool{false, true} {
+			for _, grad := range []bool{false, true} {
+				var parts []*weft.Tensor
+				var o models.LogitsOpts
+				if padded {
+					o.Mask = mask
+				}
+				whole := m.Logits(tokens, o)
+				read := func() {
+					o := models.LogitsOpts{Cache: &models.Cache{}}
+					for _, span := range [][2]int{{0, 3}, {3, 4}, {4, 5}, {5, 7}} {
+						if padded {
+							o.Mask = mask.Slice(weft.All, weft.Range(0, span[1]))
+						}
+						parts = append(parts, m.Logits(tokens.Slice(weft.All, weft.Range(span[0], span[1])), o))
+						if o.Cache.Len() != span[1] {
+							t.Errorf("%s: the cache has %d tokens, want %d", name, o.Cache.Len(), span[1])
+						}
+					}
+				}
+				if grad {
+					read()
+				} else {
+					weft.WithoutGrad(read)
+				}
+				if !weft.Cat(parts, 1).AllClose(whole, weft.CloseOpts{Relative: new(1e-5), Absolute: new(1e-5)}) {
+					t.Errorf("%s: padded %v, with gradients %v: logits differ", name, padded, grad)
+				}
+			}
+		}
+	}
+}
+
+// A scripted decoder gives the same logits to all texts, which depend on the last token alone.
+type scripted struct {
+	logits  *weft.Tensor // [vocab, vocab]
+	rows    int
+	selects int
+}
+
+func (s *scripted) Next(tokens *weft.Tensor) *weft.Tensor { return s.logits.IndexSelect(0, tokens) }
+
+func (s *scripted) Select(rows *weft.Tensor) {
+	s.rows = rows.Size()
+	s.selects++
+}
+
+// chain goes from each token to the next, of n.
+func chain(n int) *scripted {
+	return &scripted{logits: weft.Eye(n).Roll(1, 1)}
+}
+
+// Texts end at sequences of Stop, which are left out, also where one begins that does not end.
+func TestStop(t *testing.T) {
+	for _, c := range []struct {
+		begin, most int
+		stop        [][]int
+		want        []int
+	}{
+		{0, 5, nil, []int{1, 2, 3, 4, 5}},
+		{0, 0, nil, nil},
+		{0, 9, [][]int{{3}}, []int{1, 2}},
+		{0, 9, [][]int{{1}}, nil},
+		{0, 9, [][]int{{3, 4, 5}, {7}}, []int{1, 2}},
+		{0, 5, [][]int{{3, 4, 6}}, []int{1, 2, 3, 4, 5}},
+		{0, 4, [][]int{{3, 4, 5}}, []int{1, 2, 3, 4}},
+		{0, 9, [][]int{{2, 3, 5}, {3, 4}}, []int{1, 2}},
+		{7, 9, [][]int{{2, 3}}, []int{8, 9, 0, 1}},
+	} {
+		var got []int
+		for tokens, err := range models.Stream(chain(10), [][]int{{c.begin}}, models.GenerateOpts{MaxTokens: &c.most, Stop: c.stop}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, tokens[0]...)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("from %d with stop %v: %v, want %v", c.begin, c.stop, got, c.want)
+		}
+	}
+	// Texts that have ended leave the batch.
+	s := chain(10)
+	n := 0
+	for _, err := range models.Stream(s, [][]int{{0}, {5}, {2}}, models.GenerateOpts{Stop: [][]int{{7}}}) {
+		if n++; err != nil || n == 2 && s.rows != 2 || n == 5 && s.rows != 1 {
+			t.Errorf("step %d: %d rows, %v", n, s.rows, err)
+		}
+	}
+	if n != 7 || s.selects != 2 {
+		t.Errorf("%d steps, %d selections: want 7 and 2", n, s.selects)
+	}
+}
+
+// Draws come as often as their probability says, are the same for a seed. Draws of a text do not
+// depend on whether others of the batch have ended.
+func TestDraws(t *testing.T) {
+	p := []float64{0.5, 0.2, 0.15, 0.1, 0.05}
+	s := &scripted{logits: weft.From(p).Log().To(weft.Float32).Expand(5, 5)}
+	draw := func(o models.GenerateOpts, texts ...[]int) [][]int {
+		o.Generator = weft.NewGenerator(3)
+		out := make([][]int, len(texts))
+		for tokens, err := range models.Stream(s, texts, o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range out {
+				out[i] = append(out[i], tokens[i]...)
+			}
+		}
+		return out
+	}
+	const n = 2000
+	for name, c := range map[string]struct {
+		o    models.GenerateOpts
+		want []float64
+	}{
+		"plain":       {models.GenerateOpts{Temperature: 1}, p},
+		"temperature": {models.GenerateOpts{Temperature: 0.5}, []float64{0.25, 0.04, 0.0225, 0.01, 0.0025}},
+		"top-k":       {models.GenerateOpts{Temperature: 1, TopK: 3}, p[:3]},
+		"top-p":       {models.GenerateOpts{Temperature: 1, TopP: new(0.69)}, p[:2]},
+	} {
+		c.o.MaxTokens = new(n)
+		total := 0.0
+		for _, x := range c.want {
+			total += x
+		}
+		counts := make([]int, 5)
+		for _, i := range draw(c.o, []int{0})[0] {
+			counts[i]++
+		}
+		for i, k := range counts {
+			q := 0.0
+			if i < len(c.want) {
+				q = c.want[i] / total
+			}
+			if d := math.Abs(float64(k) - n*q); d > 4*math.Sqrt(n*q*(1-q)) {
+				t.Errorf("%s: token %d comes %d times of %d, want %v", name, i, k, n, n*q)
+			}
+		}
+	}
+	o := models.GenerateOpts{Temperature: 1, MaxTokens: new(30)}
+	both := draw(o, []int{0}, []int{0})
+	o.Stop = [][]int{{both[0][2]}}
+	if again := draw(o, []int{0}, []int{0}); !slices.Equal(again[1], both[1][:len(again[1])]) || len(again[0]) > 2 {
+		t.Errorf("%v, and %v where texts end at %v", both, again, o.Stop)
+	}
+}
+
+// Wrong arguments are errors that name them.
+func TestGenerateRefuses(t *testing.T) {
+	m := smallLMs(t)["gpt2"]
+	batch := func(o models.GenerateOpts) error { _, err := models.GenerateBatch(m, prompts, o); return err }
+	beams := func(o models.BeamOpts) error { _, err := models.BeamSearch(m, prompts, o); return err }
+	for arg, f := range map[string]func() error{
+		"prompts": func() error { _, err := models.GenerateBatch(m, [][]int{{1}, {}}); return err },
+		"index":   func() error { _, err := models.GenerateBatch(m, [][]int{{43}}); return err }, // not in the vocabulary
+		"tokens": func() error {
+			_, err := models.GenerateBatch(m, prompts[:1], models.GenerateOpts{MaxTokens: new(30)})
+			return err
+		},
+		"MaxTokens":         func() error { return batch(models.GenerateOpts{MaxTokens: new(-1)}) },
+		"Temperature":       func() error { return batch(models.GenerateOpts{Temperature: -1}) },
+		"TopK":              func() error { return batch(models.GenerateOpts{TopK: -1}) },
+		"TopP":              func() error { return batch(models.GenerateOpts{TopP: new(0.0)}) },
+		"RepetitionPenalty": func() error { return batch(models.GenerateOpts{RepetitionPenalty: new(0.0)}) },
+		"Stop":              func() error { return batch(models.GenerateOpts{Stop: [][]int{{}}}) },
+		"Beams":             func() error { return beams(models.BeamOpts{Beams: new(0)}) },
+		"LengthPenalty":     func() error { return beams(models.BeamOpts{LengthPenalty: new(math.NaN())}) },
+	} {
+		var e *weft.Error
+		if err := f(); !errors.As(err, &e) || e.Arg != arg {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+}
+
+// Values of sacrebleu 2.5 with tokenize="none".
+func TestBLEU(t *testing.T) {
+	words := func(s string) []string {
+		return slices.Collect(func(yield func(string) bool) {
+			for len(s) > 0 && yield(s[:1]) {
+				s = s[1:]
+			}
+		})
+	}
+	for _, c := range []struct {
+		got, want string
+		bleu      float64
+	}{
+		{"abcdef", "abcdef", 100},
+		{"abcd", "abcdef", 100 * math.Exp(1-6.0/4)},
+		{"abcxef", "abcdef", 100 * math.Pow(5.0/6*3/5*1/4*0.5/3, 0.25)},
+		{"aaaa", "abcd", 100 * math.Pow(1.0/4*0.5/3*0.25/2*0.125/1, 0.25)},
+		{"xyz", "abc", 0},
+		{"ab", "ab", 0},
+		{"", "ab", 0},
+	} {
+		if got := models.BLEU([][]string{words(c.got)}, [][][]string{{words(c.want)}}); !(math.Abs(got-c.bleu) < 1e-9) {
+			t.Errorf("%q for %q: %v, want %v", c.got, c.want, got, c.bleu)
+		}
+	}
+	// Two translations count together, and each n-gram as often as in one of its references.
+	got := models.BLEU([][]string{words("abcde"), words("ffg")}, [][][]string{{words("abcd"), words("abxde")}, {words("fgf"), words("ffh")}})
+	if want := 100 * math.Pow(8.0/8*6/6*2/4*1/2, 0.25); !(math.Abs(got-want) < 1e-9) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

@@ -1,0 +1,230 @@
+package models
+
+import (
+	"math"
+	"strings"
+
+	"weft"
+	"weft/internal/array"
+	"weft/nn"
+)
+
+// LlamaOpts are the options of [NewLlama]; the defaults are LLaMA-7B's. JSON names are the keys of Hugging
+// Face's config.json.
+type LlamaOpts struct {
+	Vocab         *int         `json:"vocab_size"`              // nil means 32000
+	Context       *int         `json:"max_position_embeddings"` // the most tokens of a text; nil means 2048
+	Width         *int         `json:"hidden_size"`             // nil means 4096
+	Inner         *int         `json:"intermediate_size"`       // the width inside the MLP; nil means 11008
+	Layers        *int         `json:"num_hidden_layers"`       // nil means 32
+	Heads         *int         `json:"num_attention_heads"`     // of queries; nil means 32
+	KVHeads       *int         `json:"num_key_value_heads"`     // of keys and values, divides Heads; nil means Heads
+	HeadWidth     *int         `json:"head_dim"`                // even; nil means Width/Heads
+	Eps           *float64     `json:"rms_norm_eps"`            // nil means 1e-6
+	RopeTheta     *float64     `json:"rope_theta"`              // the base of the wavelengths; nil means 10000
+	RopeScaling   *RopeScaling `json:"rope_scaling"`            // nil for none
+	TieEmbeddings bool         `json:"tie_word_embeddings"`     // the head has the weight of the embedding
+	AttentionBias bool         `json:"attention_bias"`
+	MLPBias       bool         `json:"mlp_bias"`
+
+	Weight    nn.Init         `json:"-"` // draws all matrices; nil means a normal distribution of deviation 0.02
+	Generator *weft.Generator `json:"-"` // what they are drawn from; nil is the default generator
+}
+
+// RopeScaling makes the wavelengths of rotary embeddings longer, for texts that are longer than in
+// the first training.
+type RopeScaling struct {
+	// Type is "llama3", which multiplies long wavelengths alone, or "linear", which multiplies all.
+	Type    string   `json:"rope_type"`
+	Factor  *float64 `json:"factor"`                           // by which wavelengths are multiplied; nil means 8
+	Low     *float64 `json:"low_freq_factor"`                  // those above Context/Low, wholly; nil means 1
+	High    *float64 `json:"high_freq_factor"`                 // those below Context/High, not at all; nil means 4
+	Context *int     `json:"original_max_position_embeddings"` // of the first training; nil means 8192
+}
+
+// Llama32 returns the options of Llama 3.2 with 1.2 billion parameters.
+func Llama32() LlamaOpts {
+	return LlamaOpts{Vocab: new(128256), Context: new(131072), Width: new(2048), Inner: new(8192), Layers: new(16), Heads: new(32), KVHeads: new(8),
+		Eps: new(1e-5), RopeTheta: new(500000.0), RopeScaling: &RopeScaling{Type: "llama3", Factor: new(32.0)}, TieEmbeddings: true}
+}
+
+// Llama is a language model with rotary embeddings, RMS norms, gated MLPs and heads of keys and values
+// that groups of queries share (Touvron et al., LLaMA: open and efficient foundation language models,
+// 2023; Grattafiori et al., The Llama 3 herd of models, 2024). Parameters have the names of Hugging
+// Face's LlamaForCausalLM.
+type Llama struct {
+	Model  *llamaTrunk
+	LMHead *nn.Linear
+
+	tied bool
+}
+
+type llamaTrunk struct {
+	EmbedTokens *nn.Embedding
+	Layers      []*llamaLayer
+	Norm        *nn.RMSNorm
+
+	context int
+	freq    []float32 // radians a step, of each pair of elements
+}
+
+type llamaLayer struct {
+	SelfAttn               *llamaAttention
+	MLP                    *llamaMLP
+	InputLayernorm         *nn.RMSNorm
+	PostAttentionLayernorm *nn.RMSNorm
+}
+
+type llamaAttention struct {
+	QProj, KProj, VProj, OProj *nn.Linear
+
+	heads, kvHeads int
+}
+
+type llamaMLP struct {
+	GateProj, UpProj, DownProj *nn.Linear
+}
+
+// NewLlama returns a network of float32 parameters. It panics with *weft.Error if a size is below 1, or
+// heads do not fit.
+func NewLlama(opts ...LlamaOpts) *Llama {
+	const name = "llama"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	m := maker{name, o.Weight, o.Generator}
+	width, inner := m.count("Width", o.Width, 4096), m.count("Inner", o.Inner, 11008)
+	heads := m.count("Heads", o.Heads, 32)
+	kvHeads := m.heads("KVHeads", o.KVHeads, heads, heads)
+	if o.HeadWidth == nil && width%heads != 0 {
+		array.Failf(name, "Heads", "is %d, which does not divide the width %d: HeadWidth is needed", heads, width)
+	}
+	part := m.count("HeadWidth", o.HeadWidth, width/heads)
+	if part%2 != 0 {
+		array.Failf(name, "HeadWidth", "is %d, want an even number", part)
+	}
+	norm := func() *nn.RMSNorm { return nn.NewRMSNorm([]int{width}, nn.NormOpts{Eps: new(array.Or(o.Eps, 1e-6))}) }
+	linear := func(in, out int, bias bool) *nn.Linear {
+		l := m.opts(nn.Normal(0, tokenDeviation))
+		l.NoBias, l.Bias = !bias, nn.Constant(0)
+		return nn.NewLinear(in, out, l)
+	}
+	t := &llamaTrunk{EmbedTokens: m.table(m.count("Vocab", o.Vocab, 32000), width), Norm: norm(),
+		context: m.count("Context", o.Context, 2048), freq: frequencies(name, part, array.Or(o.RopeTheta, 10000), o.RopeScaling)}
+	for range m.count("Layers", o.Layers, 32) {
+		t.Layers = append(t.Layers, &llamaLayer{
+			SelfAttn: &llamaAttention{
+				QProj: linear(width, heads*part, o.AttentionBias), KProj: linear(width, kvHeads*part, o.AttentionBias),
+				VProj: linear(width, kvHeads*part, o.AttentionBias), OProj: linear(heads*part, width, o.AttentionBias),
+				heads: heads, kvHeads: kvHeads,
+			},
+			MLP:            &llamaMLP{GateProj: linear(width, inner, o.MLPBias), UpProj: linear(width, inner, o.MLPBias), DownProj: linear(inner, width, o.MLPBias)},
+			InputLayernorm: norm(), PostAttentionLayernorm: norm(),
+		})
+	}
+	if o.TieEmbeddings {
+		return &Llama{Model: t, LMHead: &nn.Linear{Weight: t.EmbedTokens.Weight}, tied: true}
+	}
+	return &Llama{Model: t, LMHead: linear(width, t.EmbedTokens.Weight.Dim(0), false)}
+}
+
+// frequencies returns the radians by which each pair of a head's elements turns in a step (Su et al.,
+// RoFormer: enhanced transformer with rotary position embedding, 2021).
+func frequencies(name string, width int, theta float64, s *RopeScaling) []float32 {
+	if !(theta > 0) {
+		array.Failf(name, "RopeTheta", "is %v, want a number above 0", theta)
+	}
+	scale := func(f float64) float64 { return f }
+	if s != nil {
+		factor, low, high := array.Or(s.Factor, 8), array.Or(s.Low, 1), array.Or(s.High, 4)
+		context := float64(array.Or(s.Context, 8192))
+		if !(factor > 0) || !(low > 0) || !(high > low) || !(context > 0) {
+			array.Failf(name, "RopeScaling", "has Factor %v, Low %v, High %v and Context %v: want numbers above 0, and High above Low", factor, low, high, context)
+		}
+		switch s.Type {
+		case "linear":
+			scale = func(f float64) float64 { return f / factor }
+		case "llama3":
+			scale = func(f float64) float64 {
+				turns := context * f / (2 * math.Pi) // in the context of the first training
+				keep := min(max((turns-low)/(high-low), 0), 1)
+				return keep*f + (1-keep)*f/factor
+			}
+		default:
+			array.Failf(name, "RopeScaling", `has Type %q, want "llama3" or "linear"`, s.Type)
+		}
+	}
+	freq := make([]float32, width/2)
+	for i := range freq {
+		freq[i] = float32(scale(float64(float32(math.Pow(theta, -float64(2*i)/float64(width))))))
+	}
+	return freq
+}
+
+// Forms implements [Published]: LlamaForCausalLM of Hugging Face.
+func (m *Llama) Forms() []Form {
+	return []Form{{Name: "transformers", Tensors: nn.State(m), Ignored: func(name string) bool {
+		return m.tied && name == "lm_head.weight" || strings.HasSuffix(name, ".rotary_emb.inv_freq")
+	}}}
+}
+
+// Forward is [Llama.Logits] without options.
+func (m *Llama) Forward(tokens *weft.Tensor) *weft.Tensor { return m.Logits(tokens) }
+
+// Logits implements [LM]. It panics with *weft.Error if texts are longer than the context, shapes do
+// not fit or a token is not in the vocabulary.
+func (m *Llama) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
+	const name = "llama"
+	defer array.Named(name).End()
+	x := newTexts(name, tokens, m.Model.context, opts)
+	return m.LMHead.Forward(x.end(m.Model.hidden(&x)))
+}
+
+// Hidden returns what the logits are computed from, [batch, steps, width]: representations of the
+// tokens in their texts.
+func (m *Llama) Hidden(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
+	const name = "llama"
+	defer array.Named(name).End()
+	x := newTexts(name, tokens, m.Model.context, opts)
+	return x.end(m.Model.hidden(&x))
+}
+
+func (t *llamaTrunk) hidden(x *texts) *weft.Tensor {
+	h := t.EmbedTokens.Forward(x.tokens)
+	turn := newRotation(x.positions, t.freq, h.DType())
+	for i, l := range t.Layers {
+		h = h.Add(l.SelfAttn.forward(l.InputLayernorm.Forward(h), x, i, turn))
+		h = h.Add(l.MLP.forward(l.PostAttentionLayernorm.Forward(h)))
+	}
+	return t.Norm.Forward(h)
+}
+
+func (a *llamaAttention) forward(h *weft.Tensor, x *texts, layer int, turn rotation) *weft.Tensor {
+	q := turn.apply(a.QProj.Forward(h).Unflatten(2, a.heads, -1))
+	k := turn.apply(a.KProj.Forward(h).Unflatten(2, a.kvHeads, -1))
+	v := a.VProj.Forward(h).Unflatten(2, a.kvHeads, -1)
+	return a.OProj.Forward(x.attend(layer, q, k, v, nil))
+}
+
+func (m *llamaMLP) forward(h *weft.Tensor) *weft.Tensor {
+	return m.DownProj.Forward(weft.Expr("silu(g)*u", m.GateProj.Forward(h), m.UpProj.Forward(h)))
+}
+
+// A rotation turns pairs of a head's elements, i and i+width/2, by angles that grow with the position.
+type rotation struct {
+	cos, sin *weft.Tensor // [batch or 1, steps, 1, width]; sin is negative for the first of a pair
+}
+
+func newRotation(positions *weft.Tensor, freq []float32, dtype weft.DType) rotation {
+	f := positions.Device().From(freq)
+	if positions.Rank() == 1 {
+		positions = positions.Unsqueeze(0)
+	}
+	angle := positions.To(weft.Float32).Unsqueeze(2).Mul(f).Unsqueeze(2)
+	cos, sin := angle.Cos().To(dtype), angle.Sin().To(dtype)
+	return rotation{cos: weft.Cat([]*weft.Tensor{cos, cos}, 3), sin: weft.Cat([]*weft.Tensor{sin.Neg(), sin}, 3)}
+}
+
+// apply turns x [batch, steps, heads, width].
+func (r rotation) apply(x *weft.Tensor) *weft.Tensor {
+	return weft.Expr("x*c + y*s", x, r.cos, x.Roll(3, x.Dim(3)/2), r.sin)
+}
