@@ -22,7 +22,7 @@ var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 var packages = map[string]string{"context": "context", "fmt": "fmt", "math": "math", "os": "os", "strings": "strings", "weft": module}
 
 func init() {
-	for _, name := range []string{"checkpoint", "data", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "records", "safetensors", "sym"} {
+	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "records", "safetensors", "sym"} {
 		packages[name] = module + "/" + name
 	}
 }

@@ -26,6 +26,7 @@ import (
 // hostOnly are the functions and packages that are not compared, and why.
 var hostOnly = map[string]string{
 	"dlpack":                   "exports the host's memory only",
+	"distributions":            "a distribution stays on the device of its parameters; its tests run with weft_deferred",
 	"sym.Var":                  "a variable keeps the tensor that it was made of",
 	"checkpoint.Part.State":    "a state may be that of the CPU",
 	"data.Dataset.Get":         "this test does not reach the rows",

@@ -1,0 +1,189 @@
+package distributions
+
+import "weft"
+
+// Distributions with a location and a scale, and distributions of exponentials and absolute values.
+
+// Normal is the normal distribution with mean Loc and standard deviation Scale.
+type Normal struct {
+	cumulative
+	Loc, Scale *weft.Tensor
+}
+
+var normal = family{
+	logProb:  "-0.5*pow((x-m)/s, 2) - log(s) - 0.9189385332046727",
+	mean:     "m",
+	variance: "s*s",
+	entropy:  "log(s) + 1.4189385332046727",
+	cdf:      "0.5*erfc((m-x)/(s*1.4142135623730951))",
+	icdf:     "m + s*1.4142135623730951*erfinv(2*x-1)",
+	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
+		return g.NormalOf(b.dtype, b.of("m"), b.of("s"), shape...)
+	},
+}
+
+// NewNormal returns normal distributions with means loc and standard deviations scale, each a
+// *weft.Tensor or a Go number. It panics with *weft.Error where a scale is not above 0.
+func NewNormal(loc, scale any) Normal {
+	b := locationScale("normal", loc, scale)
+	return Normal{numbers(b, &normal), b.of("m"), b.of("s")}
+}
+
+// locationScale are the parameters m and s.
+func locationScale(name string, loc, scale any) batch {
+	return newBatch(name, 0, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, positive})
+}
+
+func numbers(b batch, f *family) cumulative {
+	return cumulative{pathwise{entropic{scalar{b, f}}}}
+}
+
+// LogNormal is the distribution of the exponential of a normal number with mean Loc and standard
+// deviation Scale.
+type LogNormal struct {
+	cumulative
+	Loc, Scale *weft.Tensor
+}
+
+var logNormal = family{
+	logProb:  "where(x > 0, -0.5*pow((log(where(x > 0, x, 1))-m)/s, 2) - log(s) - 0.9189385332046727 - log(where(x > 0, x, 1)), -inf)",
+	mean:     "exp(m + 0.5*s*s)",
+	variance: "expm1(s*s) * exp(2*m + s*s)",
+	entropy:  "m + log(s) + 1.4189385332046727",
+	cdf:      "where(x > 0, 0.5*erfc((m-log(where(x > 0, x, 1)))/(s*1.4142135623730951)), 0)",
+	icdf:     "exp(m + s*1.4142135623730951*erfinv(2*x-1))",
+	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
+		return g.NormalOf(b.dtype, b.of("m"), b.of("s"), shape...).Exp()
+	},
+}
+
+// NewLogNormal returns log-normal distributions, with parameters as for [NewNormal].
+func NewLogNormal(loc, scale any) LogNormal {
+	b := locationScale("log_normal", loc, scale)
+	return LogNormal{numbers(b, &logNormal), b.of("m"), b.of("s")}
+}
+
+// HalfNormal is the distribution of the absolute value of a normal number with mean 0 and standard
+// deviation Scale.
+type HalfNormal struct {
+	cumulative
+	Scale *weft.Tensor
+}
+
+var halfNormal = family{
+	logProb:  "where(x >= 0, -0.5*pow(x/s, 2) - log(s) - 0.22579135264472744, -inf)",
+	mean:     "s*0.7978845608028654",
+	variance: "s*s*0.3633802276324186",
+	entropy:  "log(s) + 0.7257913526447274",
+	cdf:      "where(x > 0, erf(x/(s*1.4142135623730951)), 0)",
+	icdf:     "s*1.4142135623730951*erfinv(x)",
+	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
+		return g.RandnOf(b.dtype, shape...).Abs().Mul(b.of("s"))
+	},
+}
+
+// NewHalfNormal returns half-normal distributions. It panics with *weft.Error where a scale is not
+// above 0.
+func NewHalfNormal(scale any) HalfNormal {
+	b := newBatch("half_normal", 0, parameter{"scale", "s", scale, positive})
+	return HalfNormal{numbers(b, &halfNormal), b.of("s")}
+}
+
+// Laplace is the distribution with density exp(-abs(x-Loc)/Scale)/(2*Scale).
+type Laplace struct {
+	cumulative
+	Loc, Scale *weft.Tensor
+}
+
+var laplace = family{
+	logProb:  "-abs(x-m)/s - log(2*s)",
+	mean:     "m",
+	variance: "2*s*s",
+	entropy:  "1 + log(2*s)",
+	cdf:      "0.5 - 0.5*sign(x-m)*expm1(-abs(x-m)/s)",
+	icdf:     "m - s*sign(x-0.5)*log1p(-2*abs(x-0.5))",
+	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
+		return g.LaplaceOf(b.dtype, b.of("m"), b.of("s"), shape...)
+	},
+}
+
+// NewLaplace returns Laplace distributions, with parameters as for [NewNormal].
+func NewLaplace(loc, scale any) Laplace {
+	b := locationScale("laplace", loc, scale)
+	return Laplace{numbers(b, &laplace), b.of("m"), b.of("s")}
+}
+
+// Cauchy is the distribution with density 1/(pi*Scale*(1 + ((x-Loc)/Scale)^2)). Its mean is NaN and its
+// variance infinite.
+type Cauchy struct {
+	cumulative
+	Loc, Scale *weft.Tensor
+}
+
+var cauchy = family{
+	logProb:  "-1.1447298858494002 - log(s) - log1p(pow((x-m)/s, 2))",
+	mean:     "m*nan",
+	variance: "where(s > 0, inf, nan)",
+	entropy:  "log(s) + 2.5310242469692907",
+	cdf:      "atan((x-m)/s)/pi + 0.5",
+	icdf:     "tan(pi*(x-0.5))*s + m",
+	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
+		return g.CauchyOf(b.dtype, b.of("m"), b.of("s"), shape...)
+	},
+}
+
+// NewCauchy returns Cauchy distributions, with parameters as for [NewNormal].
+func NewCauchy(loc, scale any) Cauchy {
+	b := locationScale("cauchy", loc, scale)
+	return Cauchy{numbers(b, &cauchy), b.of("m"), b.of("s")}
+}
+
+// Gumbel is the distribution of the maximum of many numbers: its distribution function is
+// exp(-exp(-(x-Loc)/Scale)).
+type Gumbel struct {
+	cumulative
+	Loc, Scale *weft.Tensor
+}
+
+var gumbel = family{
+	logProb:  "(m-x)/s - exp((m-x)/s) - log(s)",
+	mean:     "m + s*0.5772156649015329",
+	variance: "s*s*1.6449340668482264",
+	entropy:  "log(s) + 1.5772156649015329",
+	cdf:      "exp(-exp((m-x)/s))",
+	icdf:     "m - s*log(-log(x))",
+	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
+		// An exponential number may round to 0, whose logarithm has no mean.
+		return b.formula("m - s*log(maximum(x, 1e-30))", g.ExponentialOf(b.dtype, 1, shape...))
+	},
+}
+
+// NewGumbel returns Gumbel distributions, with parameters as for [NewNormal].
+func NewGumbel(loc, scale any) Gumbel {
+	b := locationScale("gumbel", loc, scale)
+	return Gumbel{numbers(b, &gumbel), b.of("m"), b.of("s")}
+}
+
+// StudentT is Student's distribution with DF degrees of freedom, moved to Loc and stretched by Scale.
+type StudentT struct {
+	pathwise
+	DF, Loc, Scale *weft.Tensor
+}
+
+var studentT = family{
+	logProb:  "-0.5*(v+1)*log1p(pow((x-m)/s, 2)/v) - log(s) - 0.5*log(v) - 0.5723649429247001 - lgamma(0.5*v) + lgamma(0.5*(v+1))",
+	mean:     "where(v > 1, m, nan)",
+	variance: "where(v > 2, s*s*v/(v-2), where(v > 1, inf, nan))",
+	entropy: "log(s) + 0.5*(v+1)*(digamma(0.5*(v+1)) - digamma(0.5*v)) + 0.5*log(v) + " +
+		"lgamma(0.5*v) + 0.5723649429247001 - lgamma(0.5*(v+1))",
+	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
+		return g.StudentTOf(b.dtype, b.of("v"), b.of("m"), b.of("s"), shape...)
+	},
+}
+
+// NewStudentT returns Student's distributions, each parameter a *weft.Tensor or a Go number. It
+// panics with *weft.Error where df or scale is not above 0.
+func NewStudentT(df, loc, scale any) StudentT {
+	b := newBatch("student_t", 0, parameter{"df", "v", df, positive}, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, positive})
+	return StudentT{pathwise{entropic{scalar{b, &studentT}}}, b.of("v"), b.of("m"), b.of("s")}
+}
