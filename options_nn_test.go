@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -284,6 +285,41 @@ var modelOptionCases = map[string]optionCase{
 	}, map[string]optionField{
 		"Classes": {def: new(1000), refused: true}, "Channels": {def: new(3), refused: true}, "Size": {def: new(224), refused: true},
 		"Eps": {def: new(1e-6)}, "Dropout": {}, "AttentionDropout": {},
+	}),
+	"models.UNetOpts": optionsOf(func(o published.UNetOpts) []float64 {
+		o.Weight = noMemory
+		return shapesOf(published.NewUNet(o))
+	}, map[string]optionField{
+		"Classes": {def: new(2), refused: true}, "Channels": {def: new(3), refused: true}, "Width": {def: new(64), refused: true},
+	}),
+	"models.DDPMOpts": optionsOf(func(o published.DDPMOpts) []float64 {
+		o.Weight, o.Widths = noMemory, []int{32, 64}
+		m := published.NewDDPM(o)
+		r := m.MidBlock.Resnets[0]
+		return append(shapesOf(m), float64(r.Norm1.Groups), r.Norm1.Eps, r.Dropout.P)
+	}, map[string]optionField{
+		"Channels": {def: new(3), refused: true}, "Blocks": {def: new(2), refused: true}, "Groups": {def: new(32), refused: true},
+		"HeadWidth": {def: (*int)(nil), refused: true}, "Eps": {def: new(1e-6)}, "Dropout": {},
+	}),
+	"models.NCFOpts": optionsOf(func(o published.NCFOpts) []float64 {
+		o.Weight = noMemory
+		return shapesOf(published.NewNCF(3, 4, o))
+	}, map[string]optionField{"Factors": {def: new(64), refused: true}}),
+	"models.DiffusionOpts": optionsOf(func(o published.DiffusionOpts) []float64 {
+		d := published.NewDiffusion(o)
+		return []float64{float64(d.Steps()), d.Kept(0), d.Kept(d.Steps() - 1)}
+	}, map[string]optionField{
+		"Steps": {def: new(1000), refused: true}, "First": {def: new(1e-4), refused: true}, "Last": {def: new(0.02), refused: true},
+	}),
+	"models.SampleOpts": optionsOf(func(o published.SampleOpts) []float64 {
+		o.Generator = gen()
+		x, err := published.NewDiffusion(published.DiffusionOpts{Steps: new(5), Last: new(0.5)}).Sample(context.Background(), func(x, _ *weft.Tensor) *weft.Tensor { return x.Mul(0.5) }, []int{1, 3}, o)
+		if err != nil {
+			panic(err)
+		}
+		return values(x)
+	}, map[string]optionField{
+		"Steps": {def: new(5), refused: true}, "Eta": {in: published.SampleOpts{NoClip: true}, def: new(1.0)},
 	}),
 	"models.GPT2Opts": optionsOf(func(o published.GPT2Opts) []float64 {
 		o.Weight = noMemory

@@ -31,22 +31,24 @@ func NewAlexNet(opts ...AlexNetOpts) *AlexNet {
 	o := array.Options(name, opts)
 	m := maker{name, o.Weight, o.Generator}
 	w, hidden := m.count("Width", o.Width, 64), m.count("Hidden", o.Hidden, 4096)
+	channels, classes := m.count("Channels", o.Channels, 3), m.count("Classes", o.Classes, 1000)
+	drop := m.probability("Dropout", array.Or(o.Dropout, 0.5))
 	conv := func(in, out, size, stride, padding int) *nn.Conv2d {
 		return nn.NewConv2d(in, out, size, nn.Conv2dOpts{Opts: m.opts(nil), Stride: &stride, Padding: padding})
 	}
 	pool := nn.MaxPool2d{Window: [2]int{3, 3}, Stride: &[2]int{2, 2}}
 	return &AlexNet{
 		Layers: nn.Sequential{
-			conv(m.count("Channels", o.Channels, 3), w, 11, 4, 2), nn.Relu{}, pool,
+			conv(channels, w, 11, 4, 2), nn.Relu{}, pool,
 			conv(w, 3*w, 5, 1, 2), nn.Relu{}, pool,
 			conv(3*w, 6*w, 3, 1, 1), nn.Relu{},
 			conv(6*w, 4*w, 3, 1, 1), nn.Relu{},
 			conv(4*w, 4*w, 3, 1, 1), nn.Relu{}, pool,
 		},
 		Classifier: nn.Sequential{
-			m.dropout(o.Dropout, 0.5), m.linear(4*w*36, hidden), nn.Relu{},
-			m.dropout(o.Dropout, 0.5), m.linear(hidden, hidden), nn.Relu{},
-			m.linear(hidden, m.count("Classes", o.Classes, 1000)),
+			m.drop(drop), m.linear(4*w*36, hidden), nn.Relu{},
+			m.drop(drop), m.linear(hidden, hidden), nn.Relu{},
+			m.linear(hidden, classes),
 		},
 	}
 }

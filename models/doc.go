@@ -19,7 +19,12 @@
 //
 // [AlexNet], [VGG], [ResNet], [MobileNetV1], [MobileNetV2] and [ViT] are classifiers, which map [batch,
 // channels, height, width] to scores [batch, classes]. Their method Features returns what the last
-// layers see.
+// layers see. [UNet] labels each pixel. [DDPM] tells the noise in a picture, and [Diffusion] trains it
+// and makes pictures with it.
+//
+// # Ratings
+//
+// [NCF] says how likely a user takes an item.
 //
 // # Texts
 //

@@ -50,17 +50,24 @@ func (m maker) narrow(in, out int) *nn.Linear {
 	return nn.NewLinear(in, out, o)
 }
 
+// probability returns p, an option, if it is a probability.
+func (m maker) probability(option string, p float64) float64 {
+	if !(p >= 0 && p <= 1) {
+		array.Failf(m.name, option, "%v is not a probability: want 0 to 1", p)
+	}
+	return p
+}
+
 // dropout is a dropout by the option Dropout. It panics with *weft.Error if that is not a probability.
 func (m maker) dropout(p *float64, def float64) *nn.Dropout { return m.dropoutOf("Dropout", p, def) }
 
 // dropoutOf is [maker.dropout] by an option of that name.
 func (m maker) dropoutOf(option string, p *float64, def float64) *nn.Dropout {
-	d := array.Or(p, def)
-	if !(d >= 0 && d <= 1) {
-		array.Failf(m.name, option, "%v is not a probability: want 0 to 1", d)
-	}
-	return &nn.Dropout{P: d, Generator: m.g}
+	return m.drop(m.probability(option, array.Or(p, def)))
 }
+
+// drop is a dropout with a probability.
+func (m maker) drop(p float64) *nn.Dropout { return &nn.Dropout{P: p, Generator: m.g} }
 
 // toSize pools pictures to n rows and columns of means.
 func toSize(x *weft.Tensor, n int) *weft.Tensor {

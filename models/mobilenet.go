@@ -49,7 +49,8 @@ func NewMobileNetV1(opts ...MobileNetOpts) *MobileNetV1 {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	m := maker{name, o.Weight, o.Generator}
-	width := o.width(name)
+	width, drop := o.width(name), m.probability("Dropout", array.Or(o.Dropout, 0.001))
+	channels, classes := m.count("Channels", o.Channels, 3), m.count("Classes", o.Classes, 1001)
 	layer := func(in, out, size, stride, groups int) *MobileNetLayer {
 		c := m.conv(in, out, size, stride, groups)
 		c.Padding = [2]int{}
@@ -58,7 +59,7 @@ func NewMobileNetV1(opts ...MobileNetOpts) *MobileNetV1 {
 	depth := 32
 	scaled := func() int { return max(int(float64(depth)*width), 8) }
 	in := scaled()
-	net := &MobileNetV1{Stem: layer(m.count("Channels", o.Channels, 3), in, 3, 2, 1)}
+	net := &MobileNetV1{Stem: layer(channels, in, 3, 2, 1)}
 	for i, stride := range []int{1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1} {
 		if stride == 2 || i == 0 {
 			depth *= 2
@@ -66,8 +67,7 @@ func NewMobileNetV1(opts ...MobileNetOpts) *MobileNetV1 {
 		net.Layers = append(net.Layers, layer(in, in, 3, stride, in), layer(in, scaled(), 1, 1, 1))
 		in = scaled()
 	}
-	net.Dropout = m.dropout(o.Dropout, 0.001)
-	net.Classifier = m.linear(in, m.count("Classes", o.Classes, 1001))
+	net.Dropout, net.Classifier = m.drop(drop), m.linear(in, classes)
 	return net
 }
 
@@ -129,9 +129,10 @@ func NewMobileNetV2(opts ...MobileNetOpts) *MobileNetV2 {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	m := maker{name, o.Weight, o.Generator}
-	width := o.width(name)
+	width, drop := o.width(name), m.probability("Dropout", array.Or(o.Dropout, 0.2))
+	channels, classes := m.count("Channels", o.Channels, 3), m.count("Classes", o.Classes, 1000)
 	in := divisible(32 * width)
-	net := &MobileNetV2{Layers: nn.Sequential{m.convNormRelu6(m.count("Channels", o.Channels, 3), in, 3, 2, 1)}}
+	net := &MobileNetV2{Layers: nn.Sequential{m.convNormRelu6(channels, in, 3, 2, 1)}}
 	for _, s := range []struct{ expand, channels, blocks, stride int }{
 		{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1},
 	} {
@@ -147,7 +148,7 @@ func NewMobileNetV2(opts ...MobileNetOpts) *MobileNetV2 {
 	}
 	last := divisible(1280 * max(width, 1))
 	net.Layers = append(net.Layers, m.convNormRelu6(in, last, 1, 1, 1))
-	net.Classifier = nn.Sequential{m.dropout(o.Dropout, 0.2), m.narrow(last, m.count("Classes", o.Classes, 1000))}
+	net.Classifier = nn.Sequential{m.drop(drop), m.narrow(last, classes)}
 	return net
 }
 

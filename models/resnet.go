@@ -1,6 +1,8 @@
 package models
 
 import (
+	"slices"
+
 	"weft"
 	"weft/internal/array"
 	"weft/nn"
@@ -74,10 +76,8 @@ func NewResNet(blocks [4]int, bottleneck bool, opts ...ResNetOpts) *ResNet {
 	if !bottleneck && (groups != 1 || groupWidth != 64) {
 		array.Failf(name, "Groups", "are of bottlenecks, which the network does not have")
 	}
-	for _, n := range blocks {
-		if n < 1 {
-			array.Failf(name, "blocks", "are %v, want 1 or more in each stage", blocks)
-		}
+	if slices.Min(blocks[:]) < 1 {
+		array.Failf(name, "blocks", "are %v, want 1 or more in each stage", blocks)
 	}
 	r := &ResNet{smallStem: o.SmallStem, BN1: nn.NewBatchNorm2d(width)}
 	if o.SmallStem {

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"slices"
+
 	"weft"
 	"weft/internal/array"
 	"weft/nn"
@@ -46,11 +48,13 @@ func NewVGG(stages [5]int, opts ...VGGOpts) *VGG {
 	o := array.Options(name, opts)
 	m := maker{name, o.Weight, o.Generator}
 	w, hidden := m.count("Width", o.Width, 64), m.count("Hidden", o.Hidden, 4096)
-	v, in := &VGG{}, m.count("Channels", o.Channels, 3)
+	in, classes := m.count("Channels", o.Channels, 3), m.count("Classes", o.Classes, 1000)
+	drop := m.probability("Dropout", array.Or(o.Dropout, 0.5))
+	if slices.Min(stages[:]) < 1 {
+		array.Failf(name, "stages", "are %v, want 1 or more convolutions in each", stages)
+	}
+	v := &VGG{}
 	for i, n := range stages {
-		if n < 1 {
-			array.Failf(name, "stages", "are %v, want 1 or more convolutions in each", stages)
-		}
 		out := w << min(i, 3)
 		for range n {
 			c := m.opts(fanOut)
@@ -65,9 +69,9 @@ func NewVGG(stages [5]int, opts ...VGGOpts) *VGG {
 		v.Layers = append(v.Layers, nn.MaxPool2d{Window: [2]int{2, 2}})
 	}
 	v.Classifier = nn.Sequential{
-		m.narrow(in*49, hidden), nn.Relu{}, m.dropout(o.Dropout, 0.5),
-		m.narrow(hidden, hidden), nn.Relu{}, m.dropout(o.Dropout, 0.5),
-		m.narrow(hidden, m.count("Classes", o.Classes, 1000)),
+		m.narrow(in*49, hidden), nn.Relu{}, m.drop(drop),
+		m.narrow(hidden, hidden), nn.Relu{}, m.drop(drop),
+		m.narrow(hidden, classes),
 	}
 	return v
 }

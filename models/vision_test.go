@@ -12,6 +12,12 @@ import (
 	"weft/optim"
 )
 
+func smallDDPM(headWidth *int) torchCase {
+	m := models.NewDDPM(models.DDPMOpts{Channels: new(2), Widths: []int{8, 16, 16}, Attention: []bool{false, true, true}, Blocks: new(1), Groups: new(4), HeadWidth: headWidth})
+	x, step := counter("x", 2, 2, 8, 12), weft.FromSlice([]int64{3, 977})
+	return torchCase{model: m, run: func(d weft.DType) *weft.Tensor { return m.Forward(x.To(d), step) }}
+}
+
 func smallVision() map[string]torchCase {
 	v1 := models.NewMobileNetV1(models.MobileNetOpts{Width: new(0.125), Classes: new(5), Dropout: new(0.0)})
 	for _, l := range append(v1.Layers, v1.Stem) {
@@ -22,6 +28,7 @@ func smallVision() map[string]torchCase {
 	amplifies := func(c torchCase) torchCase { c.tolerance = 20; return c }
 	transformers := of(models.NewViT(8, 2, 4, 16, 24, models.ViTOpts{Size: new(32), Classes: new(5), Eps: new(1e-12)}), 2, 3, 32, 32)
 	transformers.form = "transformers"
+	ncf := models.NewNCF(7, 5, models.NCFOpts{Factors: new(3), Layers: []int{8, 6, 4}})
 	return map[string]torchCase{
 		"small resnet basic":      of(models.NewResNet([4]int{1, 2, 1, 1}, false, models.ResNetOpts{Width: new(8), Classes: new(5)}), 2, 3, 40, 40),
 		"small resnet bottleneck": of(models.NewResNet([4]int{1, 1, 2, 1}, true, models.ResNetOpts{Width: new(8), Classes: new(5)}), 2, 3, 40, 40),
@@ -33,6 +40,13 @@ func smallVision() map[string]torchCase {
 		"small mobilenet v2":      amplifies(of(models.NewMobileNetV2(models.MobileNetOpts{Width: new(0.15), Classes: new(5), Dropout: new(0.0)}), 2, 3, 40, 33)),
 		"small vit":               of(models.NewViT(8, 3, 2, 16, 24, models.ViTOpts{Size: new(32), Classes: new(5)}), 2, 3, 32, 32),
 		"small vit transformers":  transformers,
+		"small unet":              of(models.NewUNet(models.UNetOpts{Width: new(4), Classes: new(4)}), 2, 3, 35, 48),
+		"small unet bilinear":     of(models.NewUNet(models.UNetOpts{Width: new(4), Channels: new(1), Bilinear: true}), 2, 1, 32, 33),
+		"small ncf": {model: ncf, run: func(weft.DType) *weft.Tensor {
+			return ncf.Forward(weft.FromSlice([]int64{0, 6, 3, 3}), weft.FromSlice([]int64{1, 4, 4, 0}))
+		}},
+		"small ddpm":       smallDDPM(nil),
+		"small ddpm heads": smallDDPM(new(8)),
 	}
 }
 
@@ -78,6 +92,10 @@ func TestPublishedSizes(t *testing.T) {
 		"vit_l_32":             func() any { return models.NewViTL32(vit) },
 		"vit_h_14":             func() any { return models.NewViTH14(vit) },
 		"vit transformers b16": func() any { return models.NewViTB16(vit) },
+		"unet":                 func() any { return models.NewUNet(models.UNetOpts{Weight: empty}) },
+		"unet bilinear":        func() any { return models.NewUNet(models.UNetOpts{Weight: empty, Bilinear: true}) },
+		"ddpm":                 func() any { return models.NewDDPM(models.DDPMOpts{Weight: empty}) },
+		"ncf":                  func() any { return models.NewNCF(138493, 26744, models.NCFOpts{Weight: empty}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, want := make(), all[name]

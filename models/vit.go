@@ -74,8 +74,11 @@ func NewViT(patch, blocks, heads, width, hidden int, opts ...ViTOpts) *ViT {
 	if size%patch != 0 {
 		array.Failf(name, "Size", "is %d, which patches of %d do not divide", size, patch)
 	}
-	if !(o.AttentionDropout >= 0 && o.AttentionDropout <= 1) {
-		array.Failf(name, "AttentionDropout", "%v is not a probability: want 0 to 1", o.AttentionDropout)
+	m.probability("AttentionDropout", o.AttentionDropout)
+	m.probability("Dropout", o.Dropout)
+	classes := m.count("Classes", o.Classes, 1000)
+	if heads < 1 || width%heads != 0 {
+		array.Failf(name, "heads", "is %d, which does not divide the width %d", heads, width)
 	}
 	norm := func() *nn.LayerNorm {
 		return nn.NewLayerNorm([]int{width}, nn.NormOpts{Eps: new(array.Or(o.Eps, 1e-6))})
@@ -90,18 +93,18 @@ func NewViT(patch, blocks, heads, width, hidden int, opts ...ViTOpts) *ViT {
 		ClassToken:   nn.Param(weft.Zeros(1, 1, width)),
 		ConvProj:     nn.NewConv2d(channels, width, patch, nn.Conv2dOpts{Opts: project, Stride: &patch}),
 		PosEmbedding: nn.Param(position(m.g, 1, (size/patch)*(size/patch)+1, width)),
-		Dropout:      m.dropout(&o.Dropout, 0),
+		Dropout:      m.drop(o.Dropout),
 	}
 	linear := m.opts(nn.XavierUniform)
 	linear.Bias = nn.Normal(0, 1e-6)
 	for range blocks {
 		v.Layers = append(v.Layers, &ViTBlock{
-			LN1: norm(), LN2: norm(), Dropout: m.dropout(&o.Dropout, 0),
+			LN1: norm(), LN2: norm(), Dropout: m.drop(o.Dropout),
 			SelfAttention: nn.NewMultiheadAttention(width, heads, nn.MultiheadAttentionOpts{BatchFirst: true, Dropout: o.AttentionDropout, Weight: o.Weight, Generator: o.Generator}),
-			MLP:           nn.Sequential{nn.NewLinear(width, hidden, linear), nn.Gelu{}, m.dropout(&o.Dropout, 0), nn.NewLinear(hidden, width, linear), m.dropout(&o.Dropout, 0)},
+			MLP:           nn.Sequential{nn.NewLinear(width, hidden, linear), nn.Gelu{}, m.drop(o.Dropout), nn.NewLinear(hidden, width, linear), m.drop(o.Dropout)},
 		})
 	}
-	v.LN, v.Head = norm(), nn.NewLinear(width, m.count("Classes", o.Classes, 1000), head)
+	v.LN, v.Head = norm(), nn.NewLinear(width, classes, head)
 	return v
 }
 

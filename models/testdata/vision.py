@@ -10,7 +10,8 @@ from torch import nn
 from torchvision import models as tv
 from transformers import MobileNetV1Config, MobileNetV1ForImageClassification, ViTConfig, ViTForImageClassification
 
-from counter import case, count, counter, write
+from counter import case, count, counter, first, write
+from definitions import NeuMF, UNet, UNet2DModel, betas, ddim_step, ddpm_step
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -96,6 +97,29 @@ def small():
     yield case("small vit", tv.VisionTransformer(**vit), on(2, 3, 32, 32))
     config = ViTConfig(image_size=32, patch_size=8, num_hidden_layers=2, num_attention_heads=4, hidden_size=16, intermediate_size=24, num_labels=5)
     yield case("small vit transformers", ViTForImageClassification(config), logits(2, 3, 32, 32), hub)
+    yield case("small unet", UNet(3, 4, False, 4), on(2, 3, 35, 48))
+    yield case("small unet bilinear", UNet(1, 2, True, 4), on(2, 1, 32, 33))
+    who, what = torch.tensor([0, 6, 3, 3]), torch.tensor([1, 4, 4, 0])
+    yield case("small ncf", NeuMF(7, 5, 3, (8, 6, 4)), lambda m: m(who, what), evaluated=False)
+    step = torch.tensor([3, 977])
+    ddpm = dict(channels=2, widths=(8, 16, 16), attention=(False, True, True), layers=1, groups=4)
+    yield case("small ddpm", UNet2DModel(**ddpm), lambda m: m(image(2, 2, 8, 12), step), evaluated=False)
+    yield case("small ddpm heads", UNet2DModel(**ddpm, head_dim=8), lambda m: m(image(2, 2, 8, 12), step), evaluated=False)
+
+
+def steps():
+    """Steps of noise: results alone."""
+    x, e, z = (counter(name, (2, 3, 4)) for name in ("x", "e", "z"))
+    result = lambda name, t: (name, {"shape": list(t.shape), "out": first(t)})
+    for name, b in ("linear", betas()), ("cosine", betas(50, True)):
+        n = len(b)
+        kept = torch.cumprod(1 - b, 0)
+        yield result(f"{name} kept", kept[:: n // 25])
+        k = kept[torch.tensor([n // 3, n - 2])][:, None, None]
+        yield result(f"{name} noise", k.sqrt() * x + (1 - k).sqrt() * e)
+        for t in (0, 1, n // 2, n - 1):
+            yield result(f"{name} ddpm {t}", ddpm_step(b, t, x, e, z))
+            yield result(f"{name} ddim {t}", ddim_step(b, t, t // 2 - 1, x, e))
 
 
 def counts():
@@ -104,6 +128,10 @@ def counts():
                  "vit_b_16", "vit_b_32", "vit_l_16", "vit_l_32", "vit_h_14"]:
         yield count(name, getattr(tv, name))
     yield count("mobilenet_v1", lambda: MobileNetV1ForImageClassification(MobileNetV1Config(num_labels=1001)))
+    yield count("unet", UNet)
+    yield count("unet bilinear", lambda: UNet(bilinear=True))
+    yield count("ncf", lambda: NeuMF(138493, 26744))
+    yield count("ddpm", UNet2DModel)
     yield count("vit transformers b16", lambda: ViTForImageClassification(ViTConfig(num_labels=1000)), hub)
 
 
@@ -115,4 +143,4 @@ def full():
 if sys.argv[1:] == ["full"]:
     write(os.path.join(HERE, "vision_full.json"), full())
 else:
-    write(os.path.join(HERE, "vision.json"), [*small(), *counts()])
+    write(os.path.join(HERE, "vision.json"), [*small(), *steps(), *counts()])
