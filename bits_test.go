@@ -27,8 +27,8 @@ func bitsOf(ts ...*weft.Tensor) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// train takes some steps of a small convolutional network with momentum.
-func train(steps int) []*weft.Tensor {
+// trained takes some steps of a small convolutional network with momentum.
+func trained(steps int) []*weft.Tensor {
 	ps := []*weft.Tensor{tensortest.Noise(1, .4, 6, 1, 5, 5), tensortest.Noise(2, .1, 6), tensortest.Noise(3, .2, 16, 6, 5, 5), tensortest.Noise(4, .1, 16),
 		tensortest.Noise(5, .2, 84, 256), tensortest.Noise(6, .1, 84), tensortest.Noise(7, .2, 10, 84), tensortest.Noise(8, .1, 10)}
 	var mom []*weft.Tensor
@@ -71,7 +71,7 @@ func TestTrainingBits(t *testing.T) {
 			if testing.Short() {
 				steps = 2 // the race detector is slow
 			}
-			ps := train(steps)
+			ps := trained(steps)
 			for _, p := range ps {
 				if s := p.Detach().Sum().Item(); math.IsNaN(s) || math.IsInf(s, 0) {
 					t.Fatal("the weights are not finite")

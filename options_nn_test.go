@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"weft"
@@ -12,6 +14,7 @@ import (
 	published "weft/models"
 	"weft/nn"
 	"weft/optim"
+	"weft/train"
 )
 
 // layerOptionCases are the options of layers and losses.
@@ -621,4 +624,90 @@ func augmented[T transforms.Transform](fields map[string]optionField) optionCase
 		}
 		return out
 	}, fields)
+}
+
+// fitOptionCases are the options of package train.
+var fitOptionCases = map[string]optionCase{
+	"train.AccuracyOpts": optionsOf(func(o train.AccuracyOpts) []float64 { return measured(train.Accuracy(o)) }, map[string]optionField{
+		"K": {def: new(1), refused: true}, "Threshold": {}, "Ignore": {def: new(-100), loose: true},
+	}),
+	"train.ClassOpts": optionsOf(func(o train.ClassOpts) []float64 { return measured(train.F1(o)) }, map[string]optionField{
+		"Threshold": {}, "Ignore": {def: new(-100), loose: true},
+	}),
+	"train.EarlyStop": optionsOf(func(e train.EarlyStop) []float64 {
+		values, n := []float64{5, 4, 3.7, 3.7, 3.6, 3.9, 3.8}, 0
+		m := train.NewMetric("m", func(_, _ *weft.Tensor) []float64 { return []float64{0} }, func([]float64) float64 { n++; return values[n-1] })
+		return []float64{float64(len(fitted(7, train.Opts{Metrics: []*train.Metric{m}, Monitor: "m", EarlyStop: &e}).Epochs))}
+	}, map[string]optionField{
+		"Patience": {in: train.EarlyStop{}}, "MinDelta": {in: train.EarlyStop{Patience: 1}},
+	}),
+	"train.Opts": optionsOf(func(o train.Opts) []float64 { return fitted(2, o).Losses }, map[string]optionField{
+		"Accumulate": {def: new(1), refused: true}, "ClipNorm": {def: new(math.Inf(1))}, "ClipValue": {def: new(math.Inf(1))},
+	}),
+}
+
+// measured is a metric of scores with a threshold and one class 0.
+func measured(m *train.Metric) []float64 {
+	m.Update(weft.FromSlice([]float64{-1, 0.2, 0.7, 3, -3}), weft.FromSlice([]int64{1, 0, 1, 1, 0}))
+	return []float64{m.Value()}
+}
+
+// fitted trains a small network.
+func fitted(epochs int, o train.Opts) *train.History {
+	x := gen().Randn(12, 3)
+	net := nn.NewLinear(3, 1, nn.Opts{Generator: gen()})
+	opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.1)})
+	h, err := train.New(net, train.Loss(nn.MSE), opt, o).Fit(context.Background(), epochs, data.NewLoader(data.Tensors(x, x.Sum(1).Unsqueeze(1)), data.LoaderOpts{Batch: new(4)}), nil)
+	if err != nil {
+		panic(err)
+	}
+	return h
+}
+
+// averagedWeights is what a network whose weights are averaged predicts.
+func averagedWeights(o train.Opts) []float64 {
+	x := gen().Randn(12, 3)
+	net := nn.NewLinear(3, 1, nn.Opts{Generator: gen()})
+	t := train.New(net, train.Loss(nn.MSE), optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.1)}), o)
+	loader := data.NewLoader(data.Tensors(x, x.Sum(1).Unsqueeze(1)), data.LoaderOpts{Batch: new(4)})
+	if _, err := t.Fit(context.Background(), 2, loader, nil); err != nil {
+		panic(err)
+	}
+	return values(t.Model().(*nn.Linear).Weight)
+}
+
+// saves counts how often a run is saved inside an epoch.
+func saves(o train.Opts) []float64 {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	n, path := 0.0, filepath.Join(dir, "last.ckpt")
+	o.Dir = dir
+	o.Callbacks = []train.Callback{{Step: func(train.Step) error {
+		if _, err := os.Stat(path); err == nil {
+			n++
+			return os.Remove(path)
+		}
+		return nil
+	}}}
+	fitted(1, o)
+	return []float64{n}
+}
+
+func init() {
+	f := fitOptionCases["train.Opts"].fields
+	run := fitOptionCases["train.Opts"].run
+	fitOptionCases["train.Opts"] = optionCase{func(o any) []float64 {
+		switch t := o.(train.Opts); {
+		case t.EMA != nil:
+			return averagedWeights(t)
+		case t.SaveEvery != 0:
+			return saves(t)
+		}
+		return run(o)
+	}, f}
+	f["EMA"] = optionField{in: train.Opts{}}
+	f["SaveEvery"] = optionField{in: train.Opts{}}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,10 +20,10 @@ import (
 var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 
 // packages maps the names that snippets may use to import paths.
-var packages = map[string]string{"context": "context", "fmt": "fmt", "math": "math", "os": "os", "strings": "strings", "weft": module}
+var packages = map[string]string{"context": "context", "fmt": "fmt", "math": "math", "os": "os", "signal": "os/signal", "strings": "strings", "weft": module}
 
 func init() {
-	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "records", "safetensors", "sym"} {
+	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "records", "safetensors", "sym", "train"} {
 		packages[name] = module + "/" + name
 	}
 }
@@ -67,7 +68,7 @@ func read(t *testing.T, file string) *guide {
 func imports(code string) string {
 	var s strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(packages)) {
-		if strings.Contains(code, name+".") {
+		if regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(code) {
 			fmt.Fprintf(&s, "import %q\n", packages[name])
 		}
 	}
