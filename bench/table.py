@@ -186,6 +186,10 @@ def routines():
         yield of(name, 1000, stream="read", moved=lambda n, e: n * n * e, flops=lambda n: 2 * n * n)
     yield of("sgd with momentum of 1e5", 100, moved=lambda n, e: 5 * n * 100_000 * e)
     yield of("adam of 1e4", 100, moved=lambda n, e: 7 * n * 10_000 * e)
+    bandwidth = dict(of_limit=lambda n, t: 0.9)
+    yield of("adam of 1e5", 100, moved=lambda n, e: 7 * n * 100_000 * e, **bandwidth)
+    yield of("lion of 1e5", 100, moved=lambda n, e: 5 * n * 100_000 * e, **bandwidth)
+    yield of("ema of 1e5", 100, moved=lambda n, e: 3 * n * 100_000 * e, **bandwidth)
 
 
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average

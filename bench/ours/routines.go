@@ -78,13 +78,7 @@ func init() {
 				params[i] = uniform(size, p.DType, 1+i, -1, 1).RequireGrad()
 				params[i].SetGrad(uniform(size, p.DType, 1001+i, -1, 1))
 			}
-			opt := optimizer(func(yield func(string, *weft.Tensor) bool) {
-				for i, w := range params {
-					if !yield(fmt.Sprint(i), w) {
-						return
-					}
-				}
-			})
+			opt := optimizer(named(params))
 			return &worker.Case{
 				Run: opt.Step,
 				Check: func() []float64 {
@@ -99,9 +93,30 @@ func init() {
 	steps("sgd with momentum of 1e5", 100_000, func(params iter.Seq2[string, *weft.Tensor]) interface{ Step() } {
 		return optim.NewSGD(params, optim.SGDOpts{LR: new(rate), Momentum: 0.9})
 	})
-	steps("adam of 1e4", 10_000, func(params iter.Seq2[string, *weft.Tensor]) interface{ Step() } {
+	adam := func(params iter.Seq2[string, *weft.Tensor]) interface{ Step() } {
 		return optim.NewAdam(params, optim.AdamOpts{LR: new(0.001)})
+	}
+	steps("adam of 1e4", 10_000, adam)
+	steps("adam of 1e5", 100_000, adam)
+	steps("lion of 1e5", 100_000, func(params iter.Seq2[string, *weft.Tensor]) interface{ Step() } {
+		return optim.NewLion(params, optim.LionOpts{LR: new(0.001)})
 	})
+	worker.Cases["ema of 1e5"] = func(p worker.Params) (*worker.Case, error) {
+		means, params := make([]*weft.Tensor, p.N), make([]*weft.Tensor, p.N)
+		for i := range params {
+			means[i], params[i] = weft.ZerosOf(weft.Float32, 100_000), uniform(100_000, p.DType, 1+i, -1, 1)
+		}
+		a := optim.NewAverage(named(means), named(params), optim.AverageOpts{Decay: new(0.9)})
+		return &worker.Case{
+			Run: a.Update,
+			Check: func() []float64 {
+				for range checkedSteps {
+					a.Update()
+				}
+				return slices.Concat(summary(means[0]), summary(means[p.N-1]))
+			},
+		}, nil
+	}
 }
 
 // backCase is f of wrt[0] and back to all of wrt, with a seed for the gradient of the result.

@@ -25,7 +25,7 @@ CONVS = {
     "conv 64x4x224 to 64 3x3": (64, 4, 224, 64, 3, 3),
 }
 PRODUCTS = {"matmul 1000x1000x1": (1000, 1000, 1), "matmul 1x1000x1000": (1, 1000, 1000)}
-STEPS = {"sgd with momentum of 1e5": 100_000, "adam of 1e4": 10_000}
+STEPS = {"sgd with momentum of 1e5": 100_000, "adam of 1e4": 10_000, "adam of 1e5": 100_000}
 
 
 def checked(results, channels):
@@ -249,8 +249,101 @@ def step_forms(case):
     yield Form("jax.jit", "jax", by_jax)
 
 
+LION, EMA = "lion of 1e5", "ema of 1e5"
+
+
+def lion_forms(case):
+    """By hand: neither library has it."""
+    inputs = lambda n, d, seed: [uniform(100_000, seed + i, -1, 1, d) for i in range(n)]
+
+    def by_torch(n, d, threads):
+        import torch
+
+        ws, gs = ([torch.from_numpy(v) for v in inputs(n, d, seed)] for seed in (1, 1001))
+        ms = [torch.zeros_like(w) for w in ws]
+
+        def step():
+            steps = torch._foreach_mul(ms, 0.9)
+            torch._foreach_add_(steps, gs, alpha=0.1)
+            torch._foreach_sign_(steps)
+            torch._foreach_add_(ws, steps, alpha=-0.001)
+            torch._foreach_lerp_(ms, gs, 0.01)
+
+        def check():
+            for _ in range(CHECKED_STEPS):
+                step()
+            return [v for w in (ws[0], ws[-1]) for v in summary(w)]
+
+        return Ready("step()", {"step": step}, check)
+
+    def by_jax(n, d, threads):
+        import jax
+        import jax.numpy as jnp
+
+        ws, gs = ([jnp.asarray(v) for v in inputs(n, d, seed)] for seed in (1, 1001))
+        state = [ws, [jnp.zeros_like(w) for w in ws]]
+        lion = lambda ws, ms, gs: ([w - 0.001 * jnp.sign(0.9 * m + 0.1 * g) for w, m, g in zip(ws, ms, gs)], [0.99 * m + 0.01 * g for m, g in zip(ms, gs)])
+        f = jax.jit(lion, donate_argnums=(0, 1))
+
+        def step():
+            nonlocal state
+            state = jax.block_until_ready(f(*state, gs))
+
+        def check():
+            for _ in range(CHECKED_STEPS):
+                step()
+            return [v for w in (state[0][0], state[0][-1]) for v in summary(w)]
+
+        return Ready("step()", {"step": step}, check)
+
+    yield Form("torch foreach", "torch", by_torch)
+    yield Form("jax.jit", "jax", by_jax)
+
+
+def ema_forms(case):
+    params = lambda n, d: [uniform(100_000, 1 + i, -1, 1, d) for i in range(n)]
+
+    def by_torch(n, d, threads):
+        import torch
+        from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+        net = torch.nn.ParameterList([torch.from_numpy(v) for v in params(n, d)])
+        ema = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(0.9))
+
+        def check():
+            for _ in range(CHECKED_STEPS):
+                ema.update_parameters(net)
+            ws = list(ema.module.parameters())
+            return [v for w in (ws[0], ws[-1]) for v in summary(w.detach())]
+
+        return Ready("ema.update_parameters(net)", {"ema": ema, "net": net}, check)
+
+    def by_jax(n, d, threads):
+        import jax
+        import jax.numpy as jnp
+
+        xs = [jnp.asarray(v) for v in params(n, d)]
+        means = [jnp.array(x, copy=True) for x in xs]
+        f = jax.jit(lambda ms, xs: [m + (x - m) * 0.1 for m, x in zip(ms, xs)], donate_argnums=0)
+
+        def step():
+            nonlocal means
+            means = jax.block_until_ready(f(means, xs))
+
+        def check():
+            for _ in range(CHECKED_STEPS):
+                step()
+            return [v for w in (means[0], means[-1]) for v in summary(w)]
+
+        return Ready("step()", {"step": step}, check)
+
+    yield Form("torch AveragedModel", "torch", by_torch)
+    yield Form("jax.jit", "jax", by_jax)
+
+
 GRAD = {*POOLS, *(s + BACK for s in CONVS), *STEPS}
 REGISTRY = {
     **dict.fromkeys(POOLS, pool_forms), **dict.fromkeys([f for s in CONVS for f in (s, s + BACK)], conv_forms),
     **dict.fromkeys(MOVES, move_forms), **dict.fromkeys(PRODUCTS, product_forms), **dict.fromkeys(STEPS, step_forms),
+    LION: lion_forms, EMA: ema_forms,
 }  # fmt: skip
