@@ -1,12 +1,16 @@
 package weft_test
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
+	"io"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"weft"
 	"weft/data"
@@ -605,8 +609,31 @@ var transformCases = map[string]optionCase{
 		return values(x, y)
 	}, map[string]optionField{"Alpha": {in: transforms.CutMix{Classes: 4}, def: new(1.0), refused: true}, "Classes": {refused: true}}),
 	"transforms.Truncate": augmented[transforms.Truncate](map[string]optionField{"Length": {}}),
+	"data.ShardsOpts": optionsOf(shards, map[string]optionField{
+		"Seed": {in: data.ShardsOpts{Shuffle: true}, loose: true}, "Rank": {in: data.ShardsOpts{Ranks: new(3)}}, "Ranks": {def: new(1), refused: true},
+	}),
 	"transforms.PadTo": optionsOf(func(p transforms.PadTo) []float64 { return values(p.Apply(gen().Rand(1, 2), nil)) },
 		map[string]optionField{"Length": {}, "Value": {in: transforms.PadTo{Length: 4}}}),
+}
+
+// shards returns the order of tar files, which are the numbers of their examples.
+func shards(o data.ShardsOpts) (out []float64) {
+	o.Open = func(path string) (io.ReadCloser, error) {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		if err := w.WriteHeader(&tar.Header{Name: path, Typeflag: tar.TypeReg}); err != nil {
+			return nil, err
+		}
+		return io.NopCloser(&b), w.Close()
+	}
+	for s, err := range data.Shards([]string{"0", "1", "2", "3", "4", "5"}, o)(1) {
+		if err != nil {
+			panic(err)
+		}
+		n, _ := strconv.Atoi(s.Key)
+		out = append(out, float64(n))
+	}
+	return out
 }
 
 var (

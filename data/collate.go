@@ -14,6 +14,8 @@ import (
 //
 //   - tensors of one shape, numbers, bools, and arrays and slices of numbers of one length become a
 //     *weft.Tensor with a new first axis;
+//   - tensors and slices of several lengths become a [Padded], or another [Collater] such as
+//     *ragged.List of package ragged;
 //   - a struct, or a pointer to one, becomes a struct: each exported field of B is made of the fields of
 //     that name;
 //   - anything, such as strings and tensors of several shapes, becomes a slice of it.
@@ -60,6 +62,12 @@ func collate(to, items reflect.Value, field string) error {
 			format = "field " + field + ": " + format
 		}
 		return fmt.Errorf("data: collate: "+format, args...)
+	}
+	if c := collater(to); c != nil {
+		if err := c.Collate(items.Interface()); err != nil {
+			return in("%w", err)
+		}
+		return nil
 	}
 	switch {
 	case to.Type() == tensorType:
@@ -120,6 +128,11 @@ func stacked(items reflect.Value) (out *weft.Tensor, err error) {
 		err = weft.Try(func() { out = weft.From(items.Interface()) })
 		return out, err
 	}
+	return stackedTensors(list)
+}
+
+// stackedTensors joins tensors of one type and shape along a new first axis.
+func stackedTensors(list []*weft.Tensor) (out *weft.Tensor, err error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("there are no tensors")
 	}

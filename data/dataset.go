@@ -92,18 +92,16 @@ func join(ctx context.Context, d Dataset, index []int64) (x, y *weft.Tensor, err
 		case len(xs) > 0 && (y == nil) != (len(ys) == 0):
 			return nil, nil, fmt.Errorf("data: example %d has a target and others have none, or the reverse", i)
 		}
-		xs = append(xs, x.Detach())
+		xs = append(xs, x)
 		if y != nil {
-			ys = append(ys, y.Detach())
+			ys = append(ys, y)
 		}
 	}
-	if err := weft.Try(func() {
-		x = plain(weft.Stack(xs, 0))
-		if len(ys) > 0 {
-			y = plain(weft.Stack(ys, 0))
-		}
-	}); err != nil {
-		return nil, nil, fmt.Errorf("data: examples do not join: %w", err)
+	if x, err = stackedTensors(xs); err == nil && len(ys) > 0 {
+		y, err = stackedTensors(ys)
+	}
+	if err != nil {
+		return nil, nil, ofItem(fmt.Errorf("data: examples do not join: %w", err), index)
 	}
 	return x, y, nil
 }

@@ -16,8 +16,11 @@
 // items that come one after the other. [LoaderOpts] has workers, which read several batches at once, and
 // samplers, which choose examples.
 //
-// Files: [ReadIDX], [ReadCIFAR], [ReadCSV], [ReadWAV], [Lines] and [PictureFolder]; package npy reads npz
-// archives. [FromImage] and [ToImage] go between pictures and tensors.
+// Sequences of different length become a [Padded] tensor, or a *ragged.List of package ragged.
+// [MapStream] maps the items of a stream on several goroutines.
+//
+// Files: [ReadImage], [PictureFolder], [ReadIDX], [ReadCIFAR], [ReadCSV], [ReadWAV], [Lines] and the tar
+// files of [Shards]; package npy reads npz archives. [FromImage] and [ToImage] go between pictures and tensors.
 //
 // The order of the examples is a function of the seed and the epoch alone, so
 // that a run resumed at an epoch and batch, see [Loader.Seek], goes on as an

@@ -1,12 +1,14 @@
 package data_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"image"
 	"image/color"
 	"io"
 	"iter"
+	"strconv"
 	"strings"
 
 	"weft"
@@ -171,4 +173,57 @@ func ExampleMapRandom() {
 	// Output:
 	// [14. 21. 32.] <nil>
 	// [12. 20. 30.] <nil>
+}
+
+// Tar files of pictures and labels, as WebDataset has them. Four goroutines decode, in the order of the
+// files.
+func ExampleShards() {
+	type example struct {
+		X     *weft.Tensor
+		Label int
+	}
+	type batch struct{ X, Label *weft.Tensor }
+	shards := data.Shards([]string{"testdata/shard.tar"}, data.ShardsOpts{Shuffle: true, Seed: 1})
+	decoded := data.MapStream(shards, 4, 1, func(s data.Sample, g *weft.Generator) (e example, err error) {
+		if e.Label, err = strconv.Atoi(string(s.Files["cls"])); err != nil {
+			return e, err
+		}
+		e.X, err = data.ReadImage(bytes.NewReader(s.Files["png"]))
+		return e, err
+	})
+	loader := data.NewStreamLoader(data.Shuffled(decoded, 100, 1), data.Collate[batch, example], data.LoaderOpts{Batch: new(2)})
+	for b, err := range loader.Batches(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(b.X.Shape(), b.Label)
+	}
+	// Output:
+	// [2 3 3 4] [1 0]
+	// [1 3 3 4] [2]
+}
+
+// Sequences of different length in one tensor.
+func ExamplePadded() {
+	type batch struct{ Words data.Padded }
+	type text struct{ Words []int64 }
+	b, err := data.Collate[batch]([]text{{[]int64{5, 3, 8}}, {[]int64{2}}})
+	fmt.Println(b.Words.X, b.Words.Lengths, err)
+	// Output:
+	// [[5 3 8]
+	//  [2 0 0]] [3 1] <nil>
+}
+
+// Items of a stream get noise of their own, and are made by two goroutines in order.
+func ExampleMapStream() {
+	lines := data.Lines(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("3\n4\n5\n")), nil })
+	numbers := data.MapStream(lines, 2, 1, func(line string, g *weft.Generator) (int, error) { return strconv.Atoi(line) })
+	for x, err := range numbers(0) {
+		fmt.Println(x, err)
+	}
+	// Output:
+	// 3 <nil>
+	// 4 <nil>
+	// 5 <nil>
 }

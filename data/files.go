@@ -2,7 +2,6 @@ package data
 
 import (
 	"bufio"
-	"compress/gzip"
 	"encoding/binary"
 	"encoding/csv"
 	"errors"
@@ -76,13 +75,9 @@ func ReadIDXFile(path string) (*weft.Tensor, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r := bufio.NewReader(f)
-	if b, err := r.Peek(2); err == nil && b[0] == 0x1f && b[1] == 0x8b {
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, fmt.Errorf("data: %s: %w", path, err)
-		}
-		return ReadIDX(z)
+	r, err := unzipped(f)
+	if err != nil {
+		return nil, fmt.Errorf("data: %s: %w", path, err)
 	}
 	return ReadIDX(r)
 }

@@ -1,11 +1,13 @@
 package data
 
 import (
+	"bytes"
 	"fmt"
 	"image"
 	_ "image/gif" // what files may be
 	_ "image/jpeg"
 	_ "image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,34 @@ import (
 	"weft"
 	"weft/internal/array"
 )
+
+// maxPixels is the most pixels of a picture: a file of few bytes may say that it has more than there is
+// memory for.
+const maxPixels = 1 << 28
+
+// ReadImage reads a PNG, JPEG or GIF file as [FromImage] returns it. A picture of more than 2^28 pixels is
+// an error.
+func ReadImage(r io.Reader, opts ...PictureOpts) (*weft.Tensor, error) {
+	o := array.Options("read_image", opts)
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("data: picture: %w", err)
+	}
+	c, _, err := image.DecodeConfig(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("data: picture: %w", noEOF(err))
+	}
+	if int64(c.Width)*int64(c.Height) > maxPixels {
+		return nil, fmt.Errorf("data: picture: %d times %d pixels are more than %d", c.Width, c.Height, maxPixels)
+	}
+	m, _, err := image.Decode(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("data: picture: %w", noEOF(err))
+	}
+	var t *weft.Tensor
+	err = weft.Try(func() { t = FromImage(m, o) })
+	return t, err
+}
 
 // A Picture is a file of a [PictureFolder].
 type Picture struct {
@@ -55,16 +85,11 @@ func PictureFolder(root string, opts ...PictureOpts) (pictures DatasetOf[Picture
 		return nil, nil, fmt.Errorf("data: %s has no folders, one for each class", root)
 	}
 	return Map(Items(files), func(p Picture) (Picture, error) {
-		f, err := os.Open(p.Path)
+		b, err := os.ReadFile(p.Path)
 		if err != nil {
 			return p, err
 		}
-		defer f.Close()
-		m, _, err := image.Decode(f)
-		if err != nil {
-			return p, err
-		}
-		p.X = FromImage(m, o)
-		return p, nil
+		p.X, err = ReadImage(bytes.NewReader(b), o)
+		return p, err
 	}), classes, nil
 }

@@ -2,8 +2,10 @@ package data
 
 import (
 	"context"
+	"errors"
 	"iter"
 
+	"weft"
 	"weft/internal/array"
 )
 
@@ -62,7 +64,7 @@ func (s *streamReader[T]) batch(ctx context.Context) (items []T, err error) {
 			break
 		}
 		if err != nil {
-			return nil, &ItemError{s.read, err}
+			return nil, numbered(s.read, err)
 		}
 		if s.read++; s.read > s.skip {
 			items = append(items, item)
@@ -110,4 +112,46 @@ func Shuffled[T any](open func(epoch int) iter.Seq2[T, error], size int, seed ui
 			}
 		}
 	}
+}
+
+// MapStream gives what f makes of the items of a sequence, in their order. Some goroutines call f at once,
+// 1 or more, and hold as many results ready. The generator of an item is a function of the seed, the epoch
+// and the number of the item, as in [MapRandom]. An error of f is that of its item, and ends the epoch. It
+// panics with *weft.Error if a function is nil or workers less than 1.
+func MapStream[T, U any](open func(epoch int) iter.Seq2[T, error], workers int, seed uint64, f func(item T, g *weft.Generator) (U, error)) func(epoch int) iter.Seq2[U, error] {
+	if open == nil || f == nil || workers < 1 {
+		array.Failf("map_stream", "workers", "is %d, want 1 or more, and functions that are not nil", workers)
+	}
+	return func(epoch int) iter.Seq2[U, error] {
+		return func(yield func(U, error) bool) {
+			l := newLoader(LoaderOpts{Workers: workers}, source[U]{func() int { return -1 }, func(epoch, _ int) (func(context.Context) func(context.Context) (U, error), func()) {
+				next, stop := iter.Pull2(open(epoch))
+				k := -1
+				return func(context.Context) func(context.Context) (U, error) {
+					item, err, ok := next()
+					if !ok {
+						return nil
+					}
+					k++
+					k := k
+					return func(context.Context) (out U, _ error) {
+						if err == nil {
+							out, err = tried(item, func() (U, error) { return f(item, itemGenerator(seed, epoch, k)) })
+						}
+						return out, numbered(k, err)
+					}
+				}, stop
+			}})
+			l.Seek(epoch, 0)
+			l.Batches(context.Background())(yield)
+		}
+	}
+}
+
+// numbered returns an error as that of an item, if it is not one already.
+func numbered(k int, err error) error {
+	if err == nil || errors.As(err, new(*ItemError)) {
+		return err
+	}
+	return &ItemError{k, err}
 }

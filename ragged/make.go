@@ -1,8 +1,10 @@
 package ragged
 
 import (
+	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"weft"
@@ -322,4 +324,28 @@ func fromOffsets(op string, cols []column, offsets []any) *List {
 func Empty(d weft.DType, inner ...int) *List {
 	r := rowType{fields: []field{{dtype: d, inner: inner}}}
 	return &List{cols: r.columns(0), part: partitionOf(weft.CPU, []int64{0})}
+}
+
+// Collate sets l to a list of items: tensors [length, inner...] of one type, or slices as [Of] takes them.
+// It makes *List a field of a batch of package data, see data.Collate. An error says which item does not
+// fit.
+func (l *List) Collate(items any) error {
+	tensors, ok := items.([]*weft.Tensor)
+	if !ok {
+		return weft.Try(func() { *l = *of("collate", items) })
+	}
+	if len(tensors) == 0 {
+		return fmt.Errorf("there are no tensors")
+	}
+	rows, sizes := make([]*weft.Tensor, len(tensors)), make([]int, len(tensors))
+	for i, t := range tensors {
+		if t == nil || t.Rank() == 0 {
+			return fmt.Errorf("item %d is nil or has no axis", i)
+		}
+		if first := tensors[0]; t.DType() != first.DType() || !slices.Equal(t.Shape()[1:], first.Shape()[1:]) {
+			return fmt.Errorf("item %d is %s%v, item 0 %s%v: only the first axis may differ", i, t.DType(), t.Shape(), first.DType(), first.Shape())
+		}
+		rows[i], sizes[i] = t.Detach(), t.Dim(0)
+	}
+	return weft.Try(func() { *l = *FromSizes(weft.Cat(rows, 0), sizes) })
 }

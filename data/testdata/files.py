@@ -1,9 +1,13 @@
 """Writes small files in other programs' formats, and what is in them: python files.py"""
 import csv
 import gzip
+import io
 import json
 import struct
+import tarfile
 import wave
+
+from PIL import Image
 
 want = {}
 # IDX as of http://yann.lecun.com/exdb/mnist: magic 0 0 type rank, big-endian sizes and elements.
@@ -29,3 +33,11 @@ with open("cifar.bin", "wb") as f:  # label, 1024 red, 1024 green, 1024 blue
 with open("table.csv", "w", newline="") as f:
     csv.writer(f).writerows([["name", "x", "y"], ["a, b", 1, 2.5], ['say "c"', "", -3], ["d\ne", 1e3, "nan"]])
 json.dump(want, open("files.json", "w"))
+with tarfile.open("shard.tar", "w", format=tarfile.USTAR_FORMAT) as t:  # three pictures with labels
+    for i in range(3):
+        png = io.BytesIO()
+        Image.new("RGB", (4, 3), (i * 80, 10, 200)).save(png, "PNG")
+        for name, content in ((f"{i:04d}.png", png.getvalue()), (f"{i:04d}.cls", str(i).encode())):
+            h = tarfile.TarInfo(name)
+            h.size = len(content)
+            t.addfile(h, io.BytesIO(content))
