@@ -283,6 +283,7 @@ WORKS = (
     Work("batch norm 64x28^2 and back", (32,), SINGLE, 1.5, "layers"),
     Work("layer norm 512 and back", (8192,), SINGLE, 1.5, "layers"),
     Work("attention 8x256x64 and back", (8,), SINGLE, 1.2, "layers", flops=lambda n: 6 * n * 8 * 2 * 256 * 256 * 64),
+    Work("causal attention 8x1024x64 and back", (1, 8), SINGLE, 1.5, "layers", flops=lambda n: 7 * n * 8 * 1024 * 1025 * 64),
     Work("recommender step", (2048,), SINGLE, 1.2, "layers", note="two tables of 1e5 rows of 64, gradients kept as rows, Adam"),
     types("2*a+3*b", (*WHOLE, *HALVES), **STREAMED),
     types("max(a,b)*3", (*WHOLE, *HALVES)),

@@ -31,13 +31,17 @@ func init() {
 		l := nn.NewLayerNorm([]int{512})
 		return layerCase(l, l.Forward, random(p.DType, 1, p.N, 512)), nil
 	}
-	worker.Cases["attention 8x256x64 and back"] = func(p worker.Params) (*worker.Case, error) {
-		qkv := random(p.DType, 1, 3, p.N, 8, 256, 64)
-		return layerCase(nil, func(x *weft.Tensor) *weft.Tensor {
-			parts := x.Unbind(0)
-			return nn.ScaledDotProductAttention(parts[0], parts[1], parts[2])
-		}, qkv), nil
+	attention := func(length int, causal bool) func(p worker.Params) (*worker.Case, error) {
+		return func(p worker.Params) (*worker.Case, error) {
+			qkv := random(p.DType, 1, 3, p.N, 8, length, 64)
+			return layerCase(nil, func(x *weft.Tensor) *weft.Tensor {
+				parts := x.Unbind(0)
+				return nn.ScaledDotProductAttention(parts[0], parts[1], parts[2], nn.AttentionOpts{Causal: causal})
+			}, qkv), nil
+		}
 	}
+	worker.Cases["attention 8x256x64 and back"] = attention(256, false)
+	worker.Cases["causal attention 8x1024x64 and back"] = attention(1024, true)
 	worker.Cases["recommender step"] = func(p worker.Params) (*worker.Case, error) {
 		const rows, width = 100_000, 64
 		users, items := table(rows, width, 2), table(rows, width, 3)

@@ -25,8 +25,11 @@ def layer_norm(torch, n):
     return net, net, (n, 512)
 
 
-def attention(torch, n):
-    return None, lambda x: torch.nn.functional.scaled_dot_product_attention(*x.unbind(0)), (3, n, 8, 256, 64)
+def attention(length, causal):
+    def build(torch, n):
+        return None, lambda x: torch.nn.functional.scaled_dot_product_attention(*x.unbind(0), is_causal=causal), (3, n, 8, length, 64)
+
+    return build
 
 
 def torch_layer(build, how):
@@ -34,6 +37,8 @@ def torch_layer(build, how):
         import torch
 
         net, f, shape = build(torch, n)
+        if how == "compile":
+            f = torch.compile(f)
         params = sorted(net.named_parameters()) if net else []
         with torch.no_grad():
             for i, (_, p) in enumerate(params):
@@ -90,7 +95,8 @@ def torch_recommender(how):
 BUILDERS = {
     "lstm 2x512 and back": lstm(2, 512, 512, 25), "lstm 64 to 128 and back": lstm(1, 64, 128, 50),
     "batch norm 64x28^2 and back": batch_norm, "layer norm 512 and back": layer_norm,
-    "attention 8x256x64 and back": attention,
+    "attention 8x256x64 and back": attention(256, False),
+    "causal attention 8x1024x64 and back": attention(1024, True),
 }  # fmt: skip
 
 
@@ -98,8 +104,8 @@ def forms(case):
     if case == "recommender step":
         yield Form("torch", "torch", torch_recommender(""))
         return
-    for how in ("", "no mkldnn"):
-        yield Form(f"torch {how}".strip(), "torch", torch_layer(BUILDERS[case], how))
+    for how in ("", "no mkldnn", "compile") if case.startswith("causal") else ("", "no mkldnn"):
+        yield Form(f"torch {how}".strip(), "torch", torch_layer(BUILDERS[case], how), slow_start=how == "compile")
 
 
 REGISTRY = dict.fromkeys([*BUILDERS, "recommender step"], forms)
