@@ -36,7 +36,7 @@ func TestCases(t *testing.T) {
 		"sum of rows of 10": 9, "max of rows of 17": 9, "logsumexp of rows of 32": 9, "softmax of rows of 40": 9, "x[::-1]": 99, "x[::-2]": 99, "stack of two on the last axis": 99,
 		"x[:,::2] = y": 10, "all of a mask": 99, "any(x>2)": 99, "sigmoid(x)*tanh(y)": 99, "sin(x)*cos(x)+y": 99,
 		"add 16": 16, "expr 16": 16, "item": 1, "plain a+b": 16, "plain outer": 16, "plain a+row": 16, "plain a+column": 16, "plain cat": 16, "plain chain of ten": 4000, "plain chain in a scope": 4000, "plain chain, lazy": 4000, "plain slice of 16": 16, "plain x[3]": 100,
-		"plain reshape": 1000, "plain x[10:20]=0": 10, "plain zeros of 16": 16, "plain batch of 8x8": 3, "plain chain with gradient": 16, "ragged sort": 20, "ragged pad": 20, "ragged unpad": 20, "ragged index": 20, "ragged appends": 20, "ragged insert, delete": 20,
+		"plain reshape": 1000, "plain x[10:20]=0": 10, "plain zeros of 16": 16, "plain batch of 8x8": 3, "plain chain with gradient": 16, "loader of 8, items wait": 5, "loader of 8, items compute": 5, "ragged sort": 20, "ragged pad": 20, "ragged unpad": 20, "ragged index": 20, "ragged appends": 20, "ragged insert, delete": 20,
 		"mlp step": 2, "logistic step": 4, "lenet step": 2, "compiled mlp step": 2, "compiled deep mlp step": 1, "compiled lenet step": 1, "compiled logistic step": 4,
 		"lstm 64 to 128 and back": 2, "batch norm 64x28^2 and back": 1, "layer norm 512 and back": 3, "attention 8x256x64 and back": 1, "causal attention 8x1024x64 and back": 1, "recommender step": 5,
 		"max pool 64x28^2 3x3 by 1 and back": 1, "avg pool 64x56^2 3x3 by 2 and back": 1, "conv 16x56^2 to 32 5x5 and back": 1, "matmul 1x1000x1000": 1000,

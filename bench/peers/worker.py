@@ -17,6 +17,7 @@ import eltypes
 import kernels
 import layers
 import lists
+import loading
 import matmul
 import plain
 import pointwise
@@ -27,7 +28,7 @@ import symbolic
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines, loading)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
