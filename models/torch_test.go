@@ -192,6 +192,28 @@ func (c torchCase) compareIn(t *testing.T, d weft.DType, bound float64, want ref
 	}
 }
 
+// compareCompiled compares the bits of a compiled step with an eager one.
+func (c torchCase) compareCompiled(t *testing.T) {
+	fill(t, c.model, c.form)
+	nn.Train(c.model)
+	digest := func(y *weft.Tensor) string {
+		state := nn.State(c.model)
+		return weft.Digest(y) + weft.DigestNamed(func(yield func(string, *weft.Tensor) bool) {
+			for _, name := range slices.Sorted(maps.Keys(state)) {
+				if !yield(name, state[name]) || state[name].Grad() != nil && !yield(name+" gradient", state[name].Grad()) {
+					return
+				}
+			}
+		})
+	}
+	want := digest(c.step(weft.Float32))
+	fill(t, c.model, c.form)
+	f := weft.Compile(func() *weft.Tensor { return c.step(weft.Float32) })
+	if got := digest(f.Func()()); got != want {
+		t.Error("other bits than eagerly")
+	}
+}
+
 // toFloat64 puts float64 tensors in place of the float32 ones of a module, one where there was one.
 func toFloat64(v reflect.Value, made map[*weft.Tensor]*weft.Tensor) {
 	switch v.Kind() {

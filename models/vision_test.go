@@ -2,7 +2,6 @@ package models_test
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -116,26 +115,7 @@ func TestPublishedSizes(t *testing.T) {
 // A compiled step gives the bits of the eager one.
 func TestCompiledStepsEqualEager(t *testing.T) {
 	for name, c := range smallVision() {
-		t.Run(name, func(t *testing.T) {
-			fill(t, c.model, c.form)
-			nn.Train(c.model)
-			digest := func(y *weft.Tensor) string {
-				state := nn.State(c.model)
-				return weft.Digest(y) + weft.DigestNamed(func(yield func(string, *weft.Tensor) bool) {
-					for _, name := range slices.Sorted(maps.Keys(state)) {
-						if !yield(name, state[name]) || state[name].Grad() != nil && !yield(name+" gradient", state[name].Grad()) {
-							return
-						}
-					}
-				})
-			}
-			want := digest(c.step(weft.Float32))
-			fill(t, c.model, c.form)
-			f := weft.Compile(func() *weft.Tensor { return c.step(weft.Float32) })
-			if got := digest(f.Func()()); got != want {
-				t.Error("other bits than eagerly")
-			}
-		})
+		t.Run(name, c.compareCompiled)
 	}
 }
 

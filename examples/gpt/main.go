@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"weft"
+	"weft/models"
 	"weft/nn"
 	"weft/optim"
 )
@@ -18,52 +19,13 @@ import (
 //go:embed text.txt
 var text string
 
-const context, width, heads, blocks, batch = 32, 32, 4, 2, 8
+const context, batch = 32, 8
 
-// A Block is attention to the characters before, then a network for each place.
-type Block struct {
-	Norm1, Norm2 *nn.LayerNorm
-	Attn         *nn.MultiheadAttention
-	MLP          nn.Sequential
-}
-
-// Forward maps [batch, steps, width] to the same.
-func (b *Block) Forward(x *weft.Tensor) *weft.Tensor {
-	h := b.Norm1.Forward(x)
-	x = x.Add(b.Attn.Attend(h, h, h, nn.AttendOpts{Causal: true}))
-	return x.Add(b.MLP.Forward(b.Norm2.Forward(x)))
-}
-
-// A GPT tells for each character of a text which one is next.
-type GPT struct {
-	Chars, Places *nn.Embedding
-	Blocks        []*Block
-	Norm          *nn.LayerNorm
-	Head          *nn.Linear
-}
-
-func NewGPT(chars int, g *weft.Generator) *GPT {
-	small := nn.EmbeddingOpts{Weight: nn.Normal(0, 0.1), Generator: g}
-	o := nn.Opts{Generator: g}
-	m := &GPT{Chars: nn.NewEmbedding(chars, width, small), Places: nn.NewEmbedding(context, width, small),
-		Norm: nn.NewLayerNorm([]int{width}), Head: nn.NewLinear(width, chars, o)}
-	for range blocks {
-		m.Blocks = append(m.Blocks, &Block{
-			Norm1: nn.NewLayerNorm([]int{width}), Norm2: nn.NewLayerNorm([]int{width}),
-			Attn: nn.NewMultiheadAttention(width, heads, nn.MultiheadAttentionOpts{BatchFirst: true, Generator: g}),
-			MLP:  nn.Sequential{nn.NewLinear(width, 4*width, o), nn.Gelu{}, nn.NewLinear(4*width, width, o)},
-		})
-	}
-	return m
-}
-
-// Forward maps the numbers of characters [batch, steps] to logits [batch, steps, chars].
-func (m *GPT) Forward(x *weft.Tensor) *weft.Tensor {
-	h := m.Chars.Forward(x).Add(m.Places.Forward(x.Device().Arange(x.Dim(1))))
-	for _, b := range m.Blocks {
-		h = b.Forward(h)
-	}
-	return m.Head.Forward(m.Norm.Forward(h))
+// NewGPT returns a network that tells for each character of a text which one is next.
+func NewGPT(chars int, g *weft.Generator) *models.GPT2 {
+	none := new(0.0)
+	return models.NewGPT2(models.GPT2Opts{Vocab: &chars, Context: new(context), Width: new(32), Layers: new(2), Heads: new(4), Weight: nn.Normal(0, 0.1), Generator: g,
+		EmbeddingDropout: none, AttentionDropout: none, ResidualDropout: none})
 }
 
 // Encode returns the alphabet of a text, and the text as numbers in it.
@@ -79,7 +41,7 @@ func Encode(text string) (alphabet string, codes *weft.Tensor) {
 }
 
 // Step trains on pieces of the text at random places and returns the loss.
-func Step(m *GPT, opt *optim.Adam, codes *weft.Tensor, g *weft.Generator) float64 {
+func Step(m *models.GPT2, opt *optim.Adam, codes *weft.Tensor, g *weft.Generator) float64 {
 	scope := weft.NewScope()
 	defer scope.Close()
 	starts := scope.Track(g.On(codes.Device()).Randint(0, int64(codes.Size()-context), batch, 1))
@@ -92,23 +54,23 @@ func Step(m *GPT, opt *optim.Adam, codes *weft.Tensor, g *weft.Generator) float6
 	return loss.Item()
 }
 
-// Sample writes n characters on from those given.
-func Sample(m *GPT, alphabet, text string, n int, g *weft.Generator) string {
-	next := func() {
-		scope := weft.NewScope()
-		seen := make([]int64, 0, context)
-		for _, c := range []byte(text[max(0, len(text)-context):]) {
-			seen = append(seen, int64(strings.IndexByte(alphabet, c)))
+// Sample writes a text on by n characters or a few more. The network sees the last half of its context and
+// fills the other half, time and again.
+func Sample(m *models.GPT2, alphabet, text string, n int, g *weft.Generator) (string, error) {
+	o := models.GenerateOpts{MaxTokens: new(context / 2), Temperature: 2. / 3, Generator: g} // below 1 prefers likely ones
+	for end := len(text) + n; len(text) < end; {
+		var seen []int
+		for _, c := range []byte(text[max(0, len(text)-context/2):]) {
+			seen = append(seen, strings.IndexByte(alphabet, c))
 		}
-		x := scope.Track(weft.FromSlice(seen, 1, len(seen)).On(m.Head.Weight.Device()))
-		p := m.Forward(x).Index(0, -1).Mul(1.5).Softmax(0) // 1.5 prefers likely ones
-		text += string(alphabet[g.Multinomial(p, 1, weft.MultinomialOpts{}).ItemInt()])
-		scope.Close()
+		for code, err := range models.Generate(m, seen, o) {
+			if err != nil {
+				return text, err
+			}
+			text += alphabet[code : code+1]
+		}
 	}
-	for range n {
-		weft.WithoutGrad(next)
-	}
-	return text
+	return text, nil
 }
 
 func main() {
@@ -129,5 +91,10 @@ func main() {
 			fmt.Printf("step %4d  loss %.3f\n", i+1, loss)
 		}
 	}
-	fmt.Println(Sample(m, alphabet, "the ", 300, g))
+	written, err := Sample(m, alphabet, "the ", 300, g)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gpt:", err)
+		os.Exit(1)
+	}
+	fmt.Println(written)
 }

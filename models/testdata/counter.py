@@ -58,12 +58,17 @@ def weight(name, t):
     return u.to(torch.float32).to(torch.float64)
 
 
+def renamed(tensors, rename):
+    """Named tensors by the names that files have: rename(name in the module), None for none."""
+    return {rename(k): t for k, t in tensors if rename(k) is not None}
+
+
 def fill(model, rename=lambda name: name):
-    """Gives model the weights by the names that files have: rename(name in the module)."""
+    """Gives model the weights by the names that files have."""
     model.to(torch.float64)
     with torch.no_grad():
-        for name, t in model.state_dict().items():
-            t.copy_(weight(rename(name), t))
+        for name, t in renamed(model.state_dict().items(), rename).items():
+            t.copy_(weight(name, t))
 
 
 def fingerprint(state):
@@ -95,12 +100,12 @@ def case(name, model, run, rename=lambda name: name, evaluated=True):
     out = run(model)
     (out * counter("dout", tuple(out.shape))).sum().backward()
     c = {
-        "names": fingerprint({rename(k): v for k, v in model.state_dict().items()}),
+        "names": fingerprint(renamed(model.state_dict().items(), rename)),
         "parameters": sum(p.numel() for p in model.parameters()),
         "shape": list(out.shape),
         "out": first(out),
-        "grads": {rename(k): sums(rename(k), p.grad) for k, p in model.named_parameters()},
-        "buffers": {rename(k): sums(rename(k), p) for k, p in model.named_buffers() if p.is_floating_point()},
+        "grads": {k: sums(k, p.grad) for k, p in renamed(model.named_parameters(), rename).items()},
+        "buffers": {k: sums(k, p) for k, p in renamed(model.named_buffers(), rename).items() if p.is_floating_point()},
     }
     if evaluated:
         model.eval()
@@ -113,7 +118,7 @@ def count(name, make, rename=lambda name: name):
     """The names and the number of parameters alone, without weights."""
     with torch.device("meta"):
         model = make()
-    return name, {"names": fingerprint({rename(k): v for k, v in model.state_dict().items()}), "parameters": sum(p.numel() for p in model.parameters())}
+    return name, {"names": fingerprint(renamed(model.state_dict().items(), rename)), "parameters": sum(p.numel() for p in model.parameters())}
 
 
 def write(path, cases):

@@ -13,7 +13,7 @@ import transformers as tf
 from torch import nn
 from transformers.generation import logits_process
 
-from counter import case, counter, fill, short, write
+from counter import case, count, counter, fill, short, write
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -24,7 +24,7 @@ def tokens(name, shape, vocab):
 
 def without(*names):
     """Leaves out tied weights under their second names, and frequencies."""
-    return lambda state: {k: v for k, v in state.items() if k not in names and not k.endswith("inv_freq")}
+    return lambda name: None if name in names or name.endswith("inv_freq") else name
 
 
 EAGER = {"attn_implementation": "eager"}
@@ -73,9 +73,11 @@ def far(m):
 def read(m):
     x = dict(attention_mask=torch.tensor([[1] * 7, [1] * 4 + [0] * 3]), token_type_ids=torch.tensor([[0] * 3 + [1] * 4] * 2))
     r = m(tokens("tokens", (2, 7), 43), **x)
-    if hasattr(r, "pooler_output"):
-        return torch.cat([r.last_hidden_state, r.pooler_output[:, None]], 1)
-    return r.logits
+    return both(r) if hasattr(r, "pooler_output") else r.logits
+
+
+def both(r):
+    return torch.cat([r.last_hidden_state, r.pooler_output[:, None]], 1)
 
 
 class Bahdanau(nn.Module):
@@ -160,24 +162,24 @@ def translate(m):
 
 
 def small():
-    yield case("gpt2", gpt2(), plain, TIED)
-    yield case("gpt2 inner", gpt2(n_inner=30), padded, TIED)
-    yield case("bert", bert(tf.BertModel), read)
-    yield case("bert masked", bert(tf.BertForMaskedLM), read, BERT_TIED)
-    yield case("bert classifier", bert(tf.BertForSequenceClassification, num_labels=3), read)
-    yield case("llama", llama(), plain, without())
-    yield case("llama tied", llama(tie_word_embeddings=True, attention_bias=True, mlp_bias=True), padded, TIED)
-    yield case("llama3", llama(**LLAMA3), far, without())
-    yield case("llama linear", llama(rope_parameters=dict(rope_type="linear", rope_theta=100.0, factor=4.0), num_key_value_heads=1), far, without())
-    yield case("gnmt", GNMT(43, 12, 4), translate, without("decoder.embedder.weight"))
+    yield case("small gpt2", gpt2(), plain, TIED)
+    yield case("small gpt2 inner", gpt2(n_inner=30), padded, TIED)
+    yield case("small bert", bert(tf.BertModel), read)
+    yield case("small bert masked", bert(tf.BertForMaskedLM), read, BERT_TIED)
+    yield case("small bert classifier", bert(tf.BertForSequenceClassification, num_labels=3), read)
+    yield case("small llama", llama(), plain, without())
+    yield case("small llama tied", llama(tie_word_embeddings=True, attention_bias=True, mlp_bias=True), padded, TIED)
+    yield case("small llama3", llama(**LLAMA3), far, without())
+    yield case("small llama linear", llama(rope_parameters=dict(rope_type="linear", rope_theta=100.0, factor=4.0), num_key_value_heads=1), far, without())
+    yield case("small gnmt", GNMT(43, 12, 4), translate, without("decoder.embedder.weight"))
 
 
 PROMPTS = [[5, 17, 3, 8], [21], [30, 2, 9]]
 
 
-def generated(m, prompts, loaded, **k):
+def generated(m, prompts, rename, **k):
     """The new tokens of each prompt alone, up to the end, and the scores of beams."""
-    fill(m, loaded)
+    fill(m, rename)
     m.eval()
     m.generation_config.eos_token_id = None
     ends = set(k.get("eos_token_id") or [])
@@ -193,15 +195,28 @@ def generated(m, prompts, loaded, **k):
 
 
 def generation():
-    for name, make, loaded in [("gpt2", gpt2, TIED), ("llama", lambda: llama(**LLAMA3), without())]:
+    for name, make, rename in [("gpt2", gpt2, TIED), ("llama", lambda: llama(**LLAMA3), without())]:
         greedy = dict(do_sample=False, max_new_tokens=20)
         beams = dict(do_sample=False, max_new_tokens=8, num_beams=3, num_return_sequences=3)
-        yield f"{name} greedy", generated(make(), PROMPTS, loaded, **greedy)
-        yield f"{name} penalty", generated(make(), PROMPTS, loaded, repetition_penalty=1.3, **greedy)
-        yield f"{name} beam", generated(make(), PROMPTS, loaded, **beams)
-        yield f"{name} beam end", generated(make(), PROMPTS, loaded, **beams, eos_token_id=[7, 11, 19])
-        yield f"{name} beam early", generated(make(), PROMPTS, loaded, **{**beams, "max_new_tokens": 12}, eos_token_id=[7, 11, 19], early_stopping=True, length_penalty=0.0)
-        yield f"{name} beam long", generated(make(), PROMPTS, loaded, **{**beams, "max_new_tokens": 12}, eos_token_id=[7, 11, 19], length_penalty=2.0)
+        yield f"{name} greedy", generated(make(), PROMPTS, rename, **greedy)
+        yield f"{name} penalty", generated(make(), PROMPTS, rename, repetition_penalty=1.3, **greedy)
+        yield f"{name} beam", generated(make(), PROMPTS, rename, **beams)
+        yield f"{name} beam end", generated(make(), PROMPTS, rename, **beams, eos_token_id=[7, 11, 19])
+        yield f"{name} beam early", generated(make(), PROMPTS, rename, **{**beams, "max_new_tokens": 12}, eos_token_id=[7, 11, 19], early_stopping=True, length_penalty=0.0)
+        yield f"{name} beam long", generated(make(), PROMPTS, rename, **{**beams, "max_new_tokens": 12}, eos_token_id=[7, 11, 19], length_penalty=2.0)
+
+
+def counts():
+    """Names, shapes and numbers of parameters of published sizes."""
+    yield count("gpt2", lambda: tf.GPT2LMHeadModel(tf.GPT2Config()), TIED)
+    yield count("bert base", lambda: tf.BertModel(tf.BertConfig()))
+    yield count("bert large masked", lambda: tf.BertForMaskedLM(tf.BertConfig(hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096)), BERT_TIED)
+    yield count("llama 7b", lambda: tf.LlamaForCausalLM(tf.LlamaConfig()), without())
+    rope = dict(rope_type="llama3", rope_theta=500000.0, factor=32.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=8192)
+    c = tf.LlamaConfig(vocab_size=128256, hidden_size=2048, intermediate_size=8192, num_hidden_layers=16, num_attention_heads=32, num_key_value_heads=8, head_dim=64,
+                       max_position_embeddings=131072, rms_norm_eps=1e-5, tie_word_embeddings=True, rope_parameters=rope)
+    yield count("llama 3.2 1b", lambda: tf.LlamaForCausalLM(c), TIED)
+    yield count("gnmt", GNMT, without("decoder.embedder.weight"))
 
 
 def weights():
@@ -222,7 +237,7 @@ def weights():
 def full():
     yield case("gpt2", gpt2(vocab_size=50257, n_positions=1024, n_embd=768, n_layer=12, n_head=12), lambda m: m(tokens("tokens", (2, 64), 50257)).logits[:, ::9, ::1111], TIED)
     size = dict(vocab_size=30522, max_position_embeddings=512, hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072)
-    yield case("bert", bert(tf.BertModel, **size), lambda m: m(tokens("tokens", (2, 64), 30522)).last_hidden_state)
+    yield case("bert", bert(tf.BertModel, **size), lambda m: both(m(tokens("tokens", (2, 64), 30522))))
     size = dict(vocab_size=32000, max_position_embeddings=2048, hidden_size=1024, intermediate_size=2816, num_hidden_layers=8, num_attention_heads=16, num_key_value_heads=4, head_dim=64)
     yield case("llama", llama(**size), lambda m: m(tokens("tokens", (1, 64), 32000)).logits[:, ::9, ::1111], without())
     yield case("gnmt", GNMT(8000), lambda m: m(tokens("source", (4, 20), 8000), torch.tensor([20, 17, 9, 3]), tokens("target", (4, 19), 8000))[:, ::3, ::111], without("decoder.embedder.weight"))
@@ -231,5 +246,5 @@ def full():
 if sys.argv[1:] == ["full"]:
     write(os.path.join(HERE, "language_full.json"), full())
 else:
-    write(os.path.join(HERE, "language.json"), small())
+    write(os.path.join(HERE, "language.json"), [*small(), *counts()])
     write(os.path.join(HERE, "generation.json"), [*generation(), *weights()])

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"weft"
+)
+
+// The network learns what words come, and translations are compared with references.
+func TestTranslatorLearns(t *testing.T) {
+	tr := NewTranslator(32, weft.CPU, 1)
+	first, err := tr.Step(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0.0
+	for range 40 {
+		if last, err = tr.Step(16); err != nil {
+			t.Fatal(err)
+		}
+	}
+	score, some, err := tr.Test(8, 2, 3)
+	t.Logf("loss from %.2f to %.2f, BLEU %.1f: %q", first, last, score, some)
+	if !(first > 3.5) || !(last < 3.4) {
+		t.Errorf("loss from %.3f to %.3f", first, last)
+	}
+	if err != nil || len(some) != 5 || score < 0 || score > 100 {
+		t.Errorf("%v: BLEU %v of %q", err, score, some)
+	}
+}
+
+// Every sentence has room, every word is in the vocabulary, and verbs come last or before nothing but the end.
+func TestSentence(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	v := NewVocabulary()
+	var last []string
+	for _, verb := range verbs {
+		last = append(last, verb[1])
+	}
+	for range 500 {
+		s, target := Sentence(r)
+		if len(s) > longest || len(target)+2 > longest || len(s) != len(target) {
+			t.Fatalf("%d and %d words: %v, %v", len(s), len(target), s, target)
+		}
+		if slices.Contains(v.Encode(append(s, target...)), unknown) || !slices.Contains(last, target[len(target)-1]) {
+			t.Fatalf("%v: %v", s, target)
+		}
+	}
+	if got := v.Decode(v.Encode([]string{"the", "cat", "flies"})); got != "the cat <unknown>" {
+		t.Error(got)
+	}
+}
