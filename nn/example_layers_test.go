@@ -198,6 +198,23 @@ func ExampleKVCache() {
 	// [2 1 16] 7
 }
 
+// A translation that is generated: each call decodes one step. The memory is projected once.
+func ExampleKVCache_stack() {
+	layer := nn.NewTransformerDecoderLayer(16, 4, nn.TransformerOpts{FeedForward: new(32), BatchFirst: true})
+	decoder := nn.NewTransformerDecoder(layer, 2)
+	nn.Eval(decoder)
+	memory, x := weft.Randn(3, 7, 16), weft.Randn(3, 1, 16)
+	own, fixed := &nn.KVCache{}, &nn.KVCache{Fixed: true}
+	for range 3 {
+		x = decoder.Decode(x, memory, nn.DecodeOpts{Self: nn.AttendOpts{Causal: true, Cache: own}, Memory: nn.AttendOpts{Cache: fixed}})
+		fmt.Println(x.Shape(), own.Len(), fixed.Len())
+	}
+	// Output:
+	// [3 1 16] 1 7
+	// [3 1 16] 2 7
+	// [3 1 16] 3 7
+}
+
 func ExampleTransformerEncoder() {
 	layer := nn.NewTransformerEncoderLayer(16, 4, nn.TransformerOpts{FeedForward: new(32), Activation: nn.Gelu{}, NormFirst: true})
 	e := nn.NewTransformerEncoder(layer, 2)

@@ -1,18 +1,27 @@
 package nn
 
 import (
+	"slices"
+
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
 )
 
-// KVCache has projected keys and values, [batch, heads, keys, width/heads], of one attention layer:
-// a text that grows is attended to without computing its beginning again. The zero value is empty.
+// KVCache has projected keys and values, [batch, heads, keys, width/heads], of one attention layer,
+// or the caches of a stack of layers: a text that grows is attended to without computing its
+// beginning again. The zero value is empty. It becomes the cache of a layer or of a stack by its first
+// call.
 //
 // Keys and Values are views of memory with room behind them, so that a step writes its own keys
 // alone. Where gradients are recorded, and in compiled functions, each step copies all.
 type KVCache struct {
 	Keys, Values *weft.Tensor
+	// Layers are the caches of the layers of a stack of several, which has no keys itself.
+	Layers []*KVCache
+	// Fixed keeps the keys and values of the first call. Later calls attend to these, and their own
+	// keys and values are not used: so a decoder projects the memory once. It does not go with Causal.
+	Fixed bool
 
 	room *kvRoom
 }
@@ -24,18 +33,57 @@ type kvRoom struct {
 	lastKeys, lastValues *weft.Tensor // the longest views
 }
 
-// Len returns the number of keys, 0 if Keys does not have four axes.
+// Len returns the number of keys, of the first layer in a stack, and 0 if Keys does not have four axes.
 func (c *KVCache) Len() int {
+	if c != nil && len(c.Layers) > 0 {
+		return c.Layers[0].Len()
+	}
 	if c == nil || c.Keys == nil || c.Keys.Rank() != 4 {
 		return 0
 	}
 	return c.Keys.Dim(2)
 }
 
+// layer returns the cache of layer i in a stack of n, whose operation has that name. The cache of one
+// layer is that of the stack.
+func (c *KVCache) layer(name string, i, n int) *KVCache {
+	switch {
+	case c == nil || n == 1 && len(c.Layers) == 0:
+		return c
+	case c.Keys != nil || c.Values != nil:
+		array.Failf(name, "Cache", "has the keys of one layer, want caches of %d layers", n)
+	case len(c.Layers) == 0:
+		for range n {
+			c.Layers = append(c.Layers, &KVCache{Fixed: c.Fixed})
+		}
+	case len(c.Layers) != n || slices.Contains(c.Layers, nil):
+		array.Failf(name, "Cache", "has caches of %d layers, none nil: want %d", len(c.Layers), n)
+	}
+	return c.Layers[i]
+}
+
+// fixed reports whether the keys and values of c are all that a call for so large a batch attends to.
+func (c *KVCache) fixed(name string, batch int, causal bool) bool {
+	switch {
+	case c == nil || !c.Fixed:
+		return false
+	case causal:
+		array.Failf(name, "Causal", "does not go with a fixed cache: its keys are not steps of the queries")
+	case c.Keys == nil && c.Values == nil && len(c.Layers) == 0:
+		return false
+	case c.Len() == 0 || c.Values == nil || c.Values.Rank() != 4 || c.Values.Dim(2) != c.Len() || c.Keys.Dim(0) != batch:
+		array.Failf(name, "Cache", "does not have fixed keys and values [%d heads keys width]", batch)
+	}
+	return true
+}
+
 // Append puts keys and values [batch, heads, steps, width/heads] behind those that are there, and
 // returns all. It panics with *weft.Error if shapes or element types do not fit.
 func (c *KVCache) Append(k, v *weft.Tensor) (keys, values *weft.Tensor) {
 	const name = "kv_cache"
+	if len(c.Layers) > 0 {
+		array.Failf(name, "Cache", "is of a stack of %d layers, want that of one layer", len(c.Layers))
+	}
 	for i, old := range []*weft.Tensor{c.Keys, c.Values} {
 		x := []*weft.Tensor{k, v}[i]
 		switch {
@@ -106,7 +154,13 @@ func keysOf(x *weft.Tensor, from, to int) *weft.Tensor {
 // Select replaces the rows of the batch by those with the given numbers, integers [rows]. Beam search
 // goes on so with the best of its texts.
 func (c *KVCache) Select(rows *weft.Tensor) {
-	if c == nil || c.Keys == nil {
+	if c == nil {
+		return
+	}
+	for _, l := range c.Layers {
+		l.Select(rows)
+	}
+	if c.Keys == nil {
 		return
 	}
 	c.Keys, c.Values, c.room = c.Keys.IndexSelect(0, rows), c.Values.IndexSelect(0, rows), nil

@@ -170,7 +170,13 @@ func (m *MultiheadAttention) split(q, k, v *weft.Tensor, o AttendOpts) ([]*weft.
 	if k.Dim(batchAxis) != batch || v.Dim(batchAxis) != batch || v.Dim(1-batchAxis) != keys {
 		array.Failf(name, "k", "has shape %s, q %s and v %s", array.ShapeString(k.Shape()), array.ShapeString(q.Shape()), array.ShapeString(v.Shape()))
 	}
-	heads := m.project(q, k, v, width)
+	fixed := o.Cache.fixed(name, batch, o.Causal)
+	var heads []*weft.Tensor
+	if fixed {
+		keys, heads = 0, m.projectParts(width, q)
+	} else {
+		heads = m.project(q, k, v, width)
+	}
 	for i, x := range heads {
 		x = x.Unflatten(2, m.Heads, width/m.Heads)
 		if m.BatchFirst {
@@ -184,7 +190,9 @@ func (m *MultiheadAttention) split(q, k, v *weft.Tensor, o AttendOpts) ([]*weft.
 	if o.Causal && past > 0 && steps > 1 {
 		attend.Mask = hideLater(attend.Mask, q, steps, past+keys, past)
 	}
-	if o.Cache != nil {
+	if fixed {
+		heads = append(heads, o.Cache.Keys, o.Cache.Values)
+	} else if o.Cache != nil {
 		heads[1], heads[2] = o.Cache.Append(heads[1], heads[2])
 	}
 	if m.Drop != nil && !m.Drop.eval {
@@ -208,22 +216,26 @@ func hideLater(mask, q *weft.Tensor, steps, keys, past int) *weft.Tensor {
 }
 
 // project returns the projections of queries, keys and values, of the width of the layer.
-func (m *MultiheadAttention) project(q, k, v *weft.Tensor, width int) (parts []*weft.Tensor) {
-	w := m.InProjWeight
-	if w != nil && q == k && k == v {
+func (m *MultiheadAttention) project(q, k, v *weft.Tensor, width int) []*weft.Tensor {
+	if w := m.InProjWeight; w != nil && q == k && k == v {
 		return q.Linear(w, m.InProjBias).Chunk(2, 3)
 	}
+	return m.projectParts(width, q, k, v)
+}
+
+// projectParts returns the projections of queries, or of queries, keys and values, one by one.
+func (m *MultiheadAttention) projectParts(width int, parts ...*weft.Tensor) []*weft.Tensor {
 	apart := []*weft.Tensor{m.QProjWeight, m.KProjWeight, m.VProjWeight}
-	for i, t := range []*weft.Tensor{q, k, v} {
+	for i, t := range parts {
 		rows := weft.Range(i*width, (i+1)*width)
 		var b *weft.Tensor
 		if m.InProjBias != nil {
 			b = m.InProjBias.Slice(rows)
 		}
-		if w != nil {
-			apart[i] = w.Slice(rows)
+		if m.InProjWeight != nil {
+			apart[i] = m.InProjWeight.Slice(rows)
 		}
-		parts = append(parts, t.Linear(apart[i], b))
+		parts[i] = t.Linear(apart[i], b)
 	}
 	return parts
 }

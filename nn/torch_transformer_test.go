@@ -125,6 +125,43 @@ func TestCachedAttentionEqualsWhole(t *testing.T) {
 	}
 }
 
+// TestStacksWithCaches has the bits of a call for all steps in calls for a step or two each, of stacks
+// of encoders and of decoders, whose memory is projected once.
+func TestStacksWithCaches(t *testing.T) {
+	const steps, batch, width = 5, 2, 4
+	g := weft.NewGenerator(7)
+	for _, layers := range []int{1, 3} {
+		o := nn.TransformerOpts{FeedForward: new(6), NormFirst: layers > 1, BatchFirst: true, Generator: g}
+		m := nn.NewTransformer(width, 2, layers, layers, o)
+		nn.Eval(m)
+		x, memory := g.Randn(batch, steps, width), g.Randn(batch, 3, width)
+		for name, f := range map[string]func(x *weft.Tensor, own, fixed *nn.KVCache) *weft.Tensor{
+			"encoder": func(x *weft.Tensor, own, _ *nn.KVCache) *weft.Tensor {
+				return m.Encoder.Encode(x, nn.AttendOpts{Causal: true, Cache: own})
+			},
+			"decoder": func(x *weft.Tensor, own, fixed *nn.KVCache) *weft.Tensor {
+				seen := memory
+				if fixed.Len() > 0 {
+					seen = weft.Zeros(batch, 3, width) // not used
+				}
+				return m.Decoder.Decode(x, seen, nn.DecodeOpts{Self: nn.AttendOpts{Causal: true, Cache: own}, Memory: nn.AttendOpts{Cache: fixed}})
+			},
+		} {
+			weft.WithoutGrad(func() {
+				want := f(x, nil, nil)
+				own, fixed := &nn.KVCache{}, &nn.KVCache{Fixed: true}
+				var got []*weft.Tensor
+				for _, at := range [][2]int{{0, 1}, {1, 3}, {3, 4}, {4, 5}} {
+					got = append(got, f(x.Slice(weft.All, weft.Range(at[0], at[1])), own, fixed))
+				}
+				if weft.Digest(weft.Cat(got, 1)) != weft.Digest(want) || own.Len() != steps || name == "decoder" && fixed.Len() != 3 {
+					t.Errorf("%s of %d layers: steps differ from the whole, or caches have %d and %d keys", name, layers, own.Len(), fixed.Len())
+				}
+			})
+		}
+	}
+}
+
 // Dropout layers of the Transformer drop in training alone.
 func TestTransformerDrops(t *testing.T) {
 	g := weft.NewGenerator(1)
@@ -157,9 +194,16 @@ func TestTransformerMisuse(t *testing.T) {
 		{"heads: is 3, which does not divide the width 4", func() { nn.NewTransformer(4, 3, 1, 1) }},
 		{"transformer_encoder: n: is 0", func() { nn.NewTransformerEncoder(encoder, 0) }},
 		{"transformer_encoder: layer: is nil", func() { nn.NewTransformerEncoder(nil, 1) }},
-		{"transformer_encoder: Cache: is one for 2 layers", func() { nn.NewTransformerEncoder(encoder, 2).Encode(x, nn.AttendOpts{Cache: &nn.KVCache{}}) }},
-		{"transformer_decoder: Cache: is one for 2 layers", func() {
-			nn.NewTransformerDecoder(decoder, 2).Decode(x, x, nn.DecodeOpts{Self: nn.AttendOpts{Cache: &nn.KVCache{}}})
+		{"transformer_encoder: Cache: has the keys of one layer, want caches of 2 layers", func() {
+			nn.NewTransformerEncoder(encoder, 2).Encode(x, nn.AttendOpts{Cache: &nn.KVCache{Keys: weft.Zeros(2, 2, 1, 2), Values: weft.Zeros(2, 2, 1, 2)}})
+		}},
+		{"transformer_decoder: Cache: has caches of 1 layers, none nil: want 2", func() {
+			nn.NewTransformerDecoder(decoder, 2).Decode(x, x, nn.DecodeOpts{Self: nn.AttendOpts{Cache: &nn.KVCache{Layers: []*nn.KVCache{{}}}}})
+		}},
+		{"Cache: is of a stack of 1 layers", func() { m.Attend(x, x, x, nn.AttendOpts{Cache: &nn.KVCache{Layers: []*nn.KVCache{{}}}}) }},
+		{"Causal: does not go with a fixed cache", func() { m.Attend(x, x, x, nn.AttendOpts{Causal: true, Cache: &nn.KVCache{Fixed: true}}) }},
+		{"multihead_attention: Cache: does not have fixed keys and values [2 heads keys width]", func() {
+			m.Attend(x, x, x, nn.AttendOpts{Cache: &nn.KVCache{Fixed: true, Keys: weft.Zeros(1, 2, 1, 2), Values: weft.Zeros(1, 2, 1, 2)}})
 		}},
 		{"q: has shape [3 2 5], want [steps batch 4]", func() { encoder.Forward(weft.Zeros(3, 2, 5)) }},
 		{"transformer_decoder_layer: memory: is nil", func() { decoder.Decode(x, nil) }},

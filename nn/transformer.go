@@ -204,7 +204,8 @@ func stacked[L any](name string, layer *L, n int) []*L {
 // Forward is [TransformerEncoder.Encode] without masks.
 func (e *TransformerEncoder) Forward(x *weft.Tensor) *weft.Tensor { return e.Encode(x) }
 
-// Encode is [TransformerEncoderLayer.Encode] of each layer, with the same options.
+// Encode is [TransformerEncoderLayer.Encode] of each layer, with the same options. A [KVCache] gets a
+// cache for each layer: with Causal a call for each new step gives what one call gives for all.
 func (e *TransformerEncoder) Encode(x *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
 	const name = "transformer_encoder"
 	defer array.Named(name).End()
@@ -212,11 +213,10 @@ func (e *TransformerEncoder) Encode(x *weft.Tensor, opts ...AttendOpts) *weft.Te
 	if e == nil {
 		failNil(name, "NewTransformerEncoder")
 	}
-	if o.Cache != nil && len(e.Layers) > 1 {
-		array.Failf(name, "Cache", "is one for %d layers: call Encode of each layer", len(e.Layers))
-	}
 	floats(name, "x", x)
-	for _, l := range e.Layers {
+	cache := o.Cache
+	for i, l := range e.Layers {
+		o.Cache = cache.layer(name, i, len(e.Layers))
 		x = l.Encode(x, o)
 	}
 	if e.Norm != nil {
@@ -239,7 +239,9 @@ func NewTransformerDecoder(layer *TransformerDecoderLayer, n int) *TransformerDe
 	return &TransformerDecoder{Layers: stacked(name, layer, n)}
 }
 
-// Decode is [TransformerDecoderLayer.Decode] of each layer, with the same memory and options.
+// Decode is [TransformerDecoderLayer.Decode] of each layer, with the same memory and options. A
+// [KVCache] gets a cache for each layer: that of Self grows by the steps of a call, and a fixed one of
+// Memory has the projections of the memory.
 func (d *TransformerDecoder) Decode(x, memory *weft.Tensor, opts ...DecodeOpts) *weft.Tensor {
 	const name = "transformer_decoder"
 	defer array.Named(name).End()
@@ -247,11 +249,10 @@ func (d *TransformerDecoder) Decode(x, memory *weft.Tensor, opts ...DecodeOpts) 
 	if d == nil {
 		failNil(name, "NewTransformerDecoder")
 	}
-	if (o.Self.Cache != nil || o.Memory.Cache != nil) && len(d.Layers) > 1 {
-		array.Failf(name, "Cache", "is one for %d layers: call Decode of each layer", len(d.Layers))
-	}
 	floats(name, "x", x)
-	for _, l := range d.Layers {
+	own, fixed := o.Self.Cache, o.Memory.Cache
+	for i, l := range d.Layers {
+		o.Self.Cache, o.Memory.Cache = own.layer(name, i, len(d.Layers)), fixed.layer(name, i, len(d.Layers))
 		x = l.Decode(x, memory, o)
 	}
 	if d.Norm != nil {
