@@ -23,7 +23,7 @@ var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 var packages = map[string]string{"context": "context", "fmt": "fmt", "math": "math", "os": "os", "signal": "os/signal", "strings": "strings", "weft": module}
 
 func init() {
-	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "records", "safetensors", "sym", "train"} {
+	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "nn", "npy", "optim", "plot", "ragged", "records", "safetensors", "sym", "train"} {
 		packages[name] = module + "/" + name
 	}
 }

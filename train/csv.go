@@ -2,7 +2,9 @@ package train
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -38,11 +40,16 @@ func (h *History) WriteCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// csvLog replaces a file by the table of all epochs after each one.
-func csvLog(path string) Callback {
+// tables replaces the table and the curve of a folder after each epoch.
+func tables(dir string) Callback {
 	var h *History
 	return Callback{
 		Begin: func(r *Run) error { h = r.History; return nil },
-		Epoch: func(Epoch) error { return atomicfile.Write(path, h.WriteCSV) },
+		Epoch: func(Epoch) error {
+			if err := atomicfile.Write(filepath.Join(dir, "log.csv"), h.WriteCSV); err != nil {
+				return fmt.Errorf("train: %w", err)
+			}
+			return h.Figure().SaveFig(filepath.Join(dir, "curve.png"))
+		},
 	}
 }

@@ -19,6 +19,7 @@
 //	last.ckpt              the whole run, for Opts.Resume (package checkpoint)
 //	best.ckpt              the weights of the best epoch, as part "model"
 //	log.csv                the values of each epoch
+//	curve.png              the loss of each step, and the metrics of each epoch
 //	events.out.tfevents.*  the same for TensorBoard, and the loss of each step
 //
 // # Ctrl-C

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -92,7 +91,7 @@ func (f *fitting[B]) begin() error {
 				return fmt.Errorf("train: resuming: %w", err)
 			}
 		}
-		f.callbacks = append([]Callback{csvLog(filepath.Join(o.Dir, "log.csv")), TensorBoard(o.Dir)}, f.callbacks...)
+		f.callbacks = append([]Callback{tables(o.Dir), TensorBoard(o.Dir)}, f.callbacks...)
 	}
 	f.ended = f.stop.stops()
 	r := &Run{Model: f.model, Epochs: f.epochs, Steps: f.loader.Len(), History: &f.run.history}

@@ -1,14 +1,10 @@
 package program
 
 import (
-	"context"
 	"errors"
-	"io"
 	"testing"
 
 	"weft"
-	"weft/data"
-	"weft/examples/internal/show"
 	"weft/internal/cpu"
 	"weft/internal/cudart"
 	"weft/internal/device"
@@ -16,6 +12,7 @@ import (
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/ptxsim"
+	"weft/train"
 )
 
 // simulated are GPUs of the simulator as a kind of device.
@@ -34,7 +31,7 @@ func (s simulated) Open(ordinal int) (device.Device, error) {
 // TestTrainingOnDevices: ten steps end in the same weights on each device as on the CPU: a simulated
 // GPU, and a device whose memory the host does not reach.
 func TestTrainingOnDevices(t *testing.T) {
-	err := run(context.Background(), options{epochs: 1, device: "cuda"}) // before GPUs are known
+	err := options{epochs: 1, device: "cuda"}.run(t.Context()) // before GPUs are known
 	var e *weft.Error
 	if !errors.As(err, &e) || e.Kind != weft.DeviceFailed {
 		t.Errorf("%v, want a *weft.Error that says what to import", err)
@@ -45,15 +42,14 @@ func TestTrainingOnDevices(t *testing.T) {
 	if _, err := device.Open("simulated", 0); err != nil {
 		t.Fatal(err)
 	}
-	train, test := Render(1, 80), Render(2, 20)
-	x, y := tensors(train)
+	training, test := Render(1, 80), Render(2, 20)
 	digest := func(dev weft.Device) string {
-		r := newTrainer(dev, 1, 7, train, test)
-		r.loader = data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(8), Shuffle: true, Seed: 7})
-		if err := r.train(context.Background(), show.NewProgress(io.Discard, false, "images", 1, r.steps())); err != nil {
+		r := newRun(dev, 1, 8, 7, training, test, train.Opts{})
+		h, err := r.Fit(t.Context(), 1, r.loader, r.test)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(r.curve.losses); n != 10 || r.net.FC3.Weight.Device() != dev {
+		if n := len(h.Losses); n != 10 || r.net.FC3.Weight.Device() != dev {
 			t.Fatalf("%d steps on %v, want 10 on %v", n, r.net.FC3.Weight.Device(), dev)
 		}
 		return r.digest()

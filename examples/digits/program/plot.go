@@ -6,13 +6,14 @@ import (
 	"image/color"
 	"strconv"
 
-	"weft/examples/internal/show"
+	"weft/plot"
+	"weft/train"
 )
 
 // A Report is what digits.png shows of a training run.
 type Report struct {
-	Title string
-	show.Curve
+	Title    string
+	History  *train.History
 	Mistakes []Mistake // pictures of the test set that were taken for another digit
 	TestSize int       // pictures in the test set
 }
@@ -25,67 +26,52 @@ type Mistake struct {
 
 // Mistakes returns the pictures of a set whose prediction differs from their
 // label. It holds one prediction a picture.
-func Mistakes(s Set, predicted []uint8) []Mistake {
+func Mistakes(s Set, predicted []int64) []Mistake {
 	var wrong []Mistake
 	for i, p := range predicted {
-		if p != s.Labels[i] {
-			wrong = append(wrong, Mistake{s.Image(i), s.Labels[i], p})
+		if p != int64(s.Labels[i]) {
+			wrong = append(wrong, Mistake{s.Image(i), s.Labels[i], uint8(p)})
 		}
 	}
 	return wrong
 }
 
-const (
-	plotWidth, plotHeight = 1280, 640
-	gridColumns, gridRows = 8, 5
-	pictureScale          = 2 // screen pixels to one pixel of a digit
-)
+const gridColumns, gridRows = 8, 5
 
-var truthColor = color.RGBA{0x2b, 0x7d, 0x46, 0xff}
-
-// WriteReport draws a report as a PNG file, which appears whole or not at all.
-func WriteReport(path string, r Report) error { return show.WritePNG(path, DrawReport(r)) }
-
-// DrawReport draws a report: the loss curve on the left, the mistaken digits
-// on the right.
-func DrawReport(r Report) *image.RGBA {
-	c := show.NewCanvas(plotWidth, plotHeight)
-	c.Text(r.Title, 40, 48, show.Left, c.Title, show.TextColor)
-	r.Curve.Draw(c, image.Rect(92, 128, 700, 572))
-	r.drawMistakes(c, image.Rect(760, 134, 1240, 606))
-	return c.Image
+// Draw draws a report: the loss curve on the left, the mistaken digits on the
+// right.
+func (r *Report) Draw() *plot.Figure {
+	f := plot.NewFigure(plot.FigureOpts{Title: r.Title, Columns: new(2), Width: new(1280), Height: new(640)})
+	ax := f.Axes(0, 0)
+	ax.Title = "Loss"
+	r.History.DrawLoss(ax)
+	for _, e := range r.History.Epochs {
+		text := fmt.Sprintf("%.2f %%", 100*e.Values.Get("val_accuracy"))
+		ax.Text(float64(e.Step), e.Values.Get("val_loss"), text, plot.TextOpts{Color: plot.Orange, Align: plot.Center, Veil: true, DY: -14})
+	}
+	r.drawMistakes(f.Axes(0, 1))
+	return f
 }
 
-// drawMistakes draws a grid of mistaken digits, each with its label and what
-// it was taken for.
-func (r *Report) drawMistakes(c *show.Canvas, box image.Rectangle) {
-	heading := fmt.Sprintf("%s of %s test digits mistaken", show.Thousands(len(r.Mistakes)), show.Thousands(r.TestSize))
+// drawMistakes draws a grid of mistaken digits, each with its label and what it
+// was taken for. A cell is 1 wide and 1 high.
+func (r *Report) drawMistakes(ax *plot.Axes) {
+	ax.Hidden = true
+	ax.XLim, ax.YLim = &[2]float64{0, gridColumns}, &[2]float64{gridRows, 0}
+	ax.Title = fmt.Sprintf("%d of %d test digits mistaken", len(r.Mistakes), r.TestSize)
 	if more := len(r.Mistakes) - gridColumns*gridRows; more > 0 {
-		heading += fmt.Sprintf(", %d shown", gridColumns*gridRows)
+		ax.Title += fmt.Sprintf(", %d shown", gridColumns*gridRows)
 	}
-	c.Text(heading, float64(box.Min.X), 94, show.Left, c.Heading, show.TextColor)
-	if len(r.Mistakes) > 0 {
-		x := float64(box.Min.X)
-		x += c.Text("label", x, 114, show.Left, c.Small, truthColor)
-		x += c.Text(" → ", x, 114, show.Left, c.Small, show.DimColor)
-		c.Text("prediction", x, 114, show.Left, c.Small, show.TestColor)
-	}
-	cellWidth := box.Dx() / gridColumns
-	cellHeight := box.Dy() / gridRows
-	const size = side * pictureScale
 	for i, m := range r.Mistakes[:min(len(r.Mistakes), gridColumns*gridRows)] {
-		x := box.Min.X + i%gridColumns*cellWidth
-		y := box.Min.Y + i/gridColumns*cellHeight
-		for dy := range size {
-			for dx := range size {
-				grey := m.Image[dy/pictureScale*side+dx/pictureScale]
-				c.Image.SetRGBA(x+dx, y+dy, color.RGBA{grey, grey, grey, 0xff})
-			}
+		x, y := float64(i%gridColumns), float64(i/gridColumns)
+		picture := &image.Gray{Pix: m.Image, Stride: side, Rect: image.Rect(0, 0, side, side)}
+		ax.Imshow(picture, plot.ImshowOpts{Extent: &[4]float64{x + 0.05, x + 0.85, y + 0.62, y}})
+		for _, part := range []struct {
+			dx  float64
+			s   string
+			ink color.Color
+		}{{0.25, strconv.Itoa(int(m.Label)), plot.Green}, {0.45, "→", plot.Dim}, {0.65, strconv.Itoa(int(m.Predicted)), plot.Orange}} {
+			ax.Text(x+part.dx, y+0.82, part.s, plot.TextOpts{Color: part.ink, Align: plot.Center})
 		}
-		baseline := float64(y + size + 18)
-		middle := float64(x) + size/2
-		c.Text(strconv.Itoa(int(m.Label)), middle-13, baseline, show.Centre, c.Small, truthColor)
-		c.Text("→", middle, baseline, show.Centre, c.Small, show.DimColor)
-		c.Text(strconv.Itoa(int(m.Predicted)), middle+13, baseline, show.Centre, c.Small, show.TestColor)
 	}
 }

@@ -32,10 +32,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"time"
 
 	"weft"
-	"weft/examples/internal/show"
+	"weft/train"
 )
 
 const (
@@ -51,8 +52,8 @@ func Main() {
 	flag.StringVar(&o.device, "device", "", `where to train, "cpu" or "cuda:1"; "" is WEFT_DEVICE, or the CPU`)
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the weights and of the order of batches")
 	flag.StringVar(&o.picture, "o", "digits.png", "where to draw the result")
-	flag.StringVar(&o.checkpoint, "checkpoint", "digits.ckpt", "where Ctrl-C saves the run")
-	flag.BoolVar(&o.resume, "resume", false, "go on from the checkpoint")
+	flag.StringVar(&o.dir, "dir", "digits.run", "folder of the run: checkpoints, its table and its events for TensorBoard")
+	flag.BoolVar(&o.resume, "resume", false, "go on from the checkpoint in the folder")
 	flag.Parse()
 	if flag.NArg() > 0 || o.epochs < 1 || o.limit < 0 {
 		flag.Usage()
@@ -60,8 +61,10 @@ func Main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	switch err := run(ctx, o); {
-	case errors.Is(err, errInterrupted):
+	var i *train.Interrupted
+	switch err := o.run(ctx); {
+	case errors.As(err, &i):
+		fmt.Printf("%v; to go on: go run ./examples/digits -resume\n", err)
 		os.Exit(130)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "digits:", err)
@@ -70,58 +73,54 @@ func Main() {
 }
 
 type options struct {
-	epochs     int
-	limit      int
-	device     string
-	seed       uint64
-	picture    string
-	checkpoint string
-	resume     bool
+	epochs  int
+	limit   int
+	device  string
+	seed    uint64
+	picture string
+	dir     string
+	resume  bool
 }
 
-// errInterrupted ends a run that was saved to go on later.
-var errInterrupted = errors.New("interrupted")
-
-func run(ctx context.Context, o options) error {
+func (o options) run(ctx context.Context) error {
 	dev, err := weft.DeviceByName(o.device)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	train, test := Render(trainSeed, trainSize), Render(testSeed, testSize)
-	fmt.Printf("rendered %s training and %s test digits in %.2f s\n",
-		show.Thousands(train.Len()), show.Thousands(test.Len()), time.Since(start).Seconds())
+	training, test := Render(trainSeed, trainSize), Render(testSeed, testSize)
+	fmt.Printf("rendered %d training and %d test digits in %.2f s\n", training.Len(), test.Len(), time.Since(start).Seconds())
 
-	t := newTrainer(dev, o.epochs, o.seed, train, test)
-	t.limit = o.limit
-	if o.resume {
-		if err := t.load(o.checkpoint); err != nil {
-			return err
-		}
-		fmt.Printf("resumed %s at epoch %d, batch %d\n", o.checkpoint, t.loader.Epoch()+1, t.loader.Next())
-	}
-	p := show.NewProgress(os.Stdout, show.IsTerminal(os.Stdout), "images", o.epochs, t.steps())
-	if err := t.train(ctx, p); err != nil {
-		if !errors.Is(err, context.Canceled) {
-			return err
-		}
-		p.Interrupt()
-		if err := t.save(o.checkpoint); err != nil {
-			return fmt.Errorf("saving the interrupted run: %w", err)
-		}
-		fmt.Printf("saved %s at epoch %d, batch %d; to go on: go run ./examples/digits -resume\n", o.checkpoint, t.loader.Epoch()+1, t.loader.Next())
-		return errInterrupted
-	}
-	total := p.Total()
-	wrong := Mistakes(test, t.predict())
-	fmt.Printf("trained on %s images in %.1f s, %s images/s; %d of %s test digits mistaken: accuracy %.2f %%\n",
-		show.Thousands(total.Count), total.Time.Seconds(), show.Thousands(total.Rate()), len(wrong), show.Thousands(test.Len()),
-		100*(1-float64(len(wrong))/float64(test.Len())))
-	fmt.Println("digest of the weights:", t.digest())
-	r := Report{Title: "weft: digits", Curve: show.Curve{Losses: t.curve.losses, StepsPerEpoch: t.steps(), Epochs: t.curve.epochs}, Mistakes: wrong, TestSize: test.Len()}
-	if err := WriteReport(o.picture, r); err != nil {
+	progress := train.NewProgress(os.Stdout, train.ProgressOpts{Unit: "images"})
+	r := newRun(dev, o.epochs, batchSize, o.seed, training, test, train.Opts{
+		Progress: progress, Dir: o.dir, Resume: o.resume, Callbacks: []train.Callback{stopAfter(o.limit)},
+	})
+	if _, err := r.Fit(ctx, o.epochs, r.loader, r.test); err != nil {
 		return err
 	}
-	fmt.Println("wrote", o.picture)
+	logits, err := r.Predict(ctx, r.test)
+	if err != nil {
+		return err
+	}
+	wrong := Mistakes(test, weft.Data[int64](logits.ArgMax(1)))
+	count, d := progress.Total()
+	fmt.Printf("trained on %d images in %.1f s, %.0f images/s; %d of %d test digits mistaken: accuracy %.2f %%\n",
+		count, d.Seconds(), float64(count)/d.Seconds(), len(wrong), test.Len(), 100*(1-float64(len(wrong))/float64(test.Len())))
+	fmt.Println("digest of the weights:", r.digest())
+	report := Report{Title: "weft: digits", History: r.History(), Mistakes: wrong, TestSize: test.Len()}
+	if err := report.Draw().SaveFig(o.picture); err != nil {
+		return err
+	}
+	fmt.Println("wrote", o.picture, "and", filepath.Join(o.dir, "log.csv"))
 	return nil
+}
+
+// stopAfter ends a training after some steps, 0 for all.
+func stopAfter(limit int) train.Callback {
+	return train.Callback{Step: func(s train.Step) error {
+		if s.Step == limit {
+			return train.ErrStop
+		}
+		return nil
+	}}
 }

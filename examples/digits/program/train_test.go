@@ -3,78 +3,67 @@ package program
 import (
 	"context"
 	"errors"
-	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
-	"time"
 
 	"weft"
-	"weft/examples/internal/show"
+	"weft/train"
 )
 
-// A run that was interrupted, at any of these steps, and resumed ends with the
-// same weights as an unbroken one.
+// TestResume interrupts a run at some steps: resumed it ends with the same weights and history as an unbroken
+// one.
 func TestResume(t *testing.T) {
-	train, test := Render(1, 640), Render(2, 500)
+	training, test := Render(1, 640), Render(2, 500)
 	const epochs = 2
-	whole := newTrainer(weft.CPU, epochs, 7, train, test)
-	if err := whole.train(context.Background(), show.NewProgress(io.Discard, false, "images", epochs, whole.steps())); err != nil {
+	whole := newRun(weft.CPU, epochs, batchSize, 7, training, test, train.Opts{})
+	if _, err := whole.Fit(t.Context(), epochs, whole.loader, whole.test); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "run.ckpt")
-	for _, stop := range []int{1, 7, 10, 13, 19} {
-		ctx, cancel := context.WithCancel(context.Background())
-		broken := newTrainer(weft.CPU, epochs, 7, train, test)
-		p := show.NewProgress(io.Discard, false, "images", epochs, broken.steps())
-		// The display's clock is asked at every step: it stops the run.
-		asked := p.Now
-		p.Now = func() time.Time {
-			if len(broken.curve.losses) >= stop {
+	dir := t.TempDir()
+	for _, stop := range []int{1, 10, 13} {
+		ctx, cancel := context.WithCancel(t.Context())
+		interrupt := train.Callback{Step: func(s train.Step) error {
+			if s.Step == stop {
 				cancel()
 			}
-			return asked()
-		}
-		if err := broken.train(ctx, p); !errors.Is(err, context.Canceled) {
+			return nil
+		}}
+		broken := newRun(weft.CPU, epochs, batchSize, 7, training, test, train.Opts{Dir: dir, Callbacks: []train.Callback{interrupt}})
+		var i *train.Interrupted
+		if _, err := broken.Fit(ctx, epochs, broken.loader, broken.test); !errors.As(err, &i) || i.Step != stop || i.Path != filepath.Join(dir, "last.ckpt") {
 			t.Fatalf("step %d: %v", stop, err)
 		}
-		if n := len(broken.curve.losses); n < stop || n == epochs*broken.steps() {
-			t.Fatalf("stopped after %d steps, want %d", n, stop)
-		}
-		if err := broken.save(path); err != nil {
-			t.Fatal(err)
-		}
-		resumed := newTrainer(weft.CPU, epochs, 7, train, test)
-		if err := resumed.load(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := resumed.train(context.Background(), show.NewProgress(io.Discard, false, "images", epochs, resumed.steps())); err != nil {
+		resumed := newRun(weft.CPU, epochs, batchSize, 7, training, test, train.Opts{Dir: dir, Resume: true})
+		h, err := resumed.Fit(t.Context(), epochs, resumed.loader, resumed.test)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if got, want := resumed.digest(), whole.digest(); got != want {
 			t.Errorf("stopped after %d steps: digest %s, want %s", stop, got, want)
 		}
-		if len(resumed.curve.losses) != len(whole.curve.losses) || len(resumed.curve.epochs) != epochs {
-			t.Errorf("stopped after %d steps: the curve has %d losses and %d epochs", stop, len(resumed.curve.losses), len(resumed.curve.epochs))
+		if len(h.Epochs) != epochs || !slices.Equal(h.Losses, whole.History().Losses) {
+			t.Errorf("stopped after %d steps: %d losses and %d epochs", stop, len(h.Losses), len(h.Epochs))
 		}
 	}
-	other := newTrainer(weft.CPU, epochs, 8, train, test)
-	if err := other.load(path); err == nil {
-		t.Error("a checkpoint of another seed was loaded")
+	other := newRun(weft.CPU, epochs, batchSize, 8, training, test, train.Opts{Dir: dir, Resume: true})
+	if _, err := other.Fit(t.Context(), epochs, other.loader, other.test); err == nil || !strings.Contains(err.Error(), "another -seed") {
+		t.Errorf("a checkpoint of another seed: error %v", err)
 	}
 }
 
-// TestStepsAreLimited compares a run that stops after some steps, in an epoch or at its end, with
-// the beginning of one that does not.
+// TestStepsAreLimited compares a run that stops after some steps, in an epoch or at its end, with the
+// beginning of one that does not.
 func TestStepsAreLimited(t *testing.T) {
-	train, test := Render(1, 320), Render(2, 100)
+	training, test := Render(1, 320), Render(2, 100)
 	losses := func(limit int) []float64 {
-		r := newTrainer(weft.CPU, 2, 7, train, test)
-		r.limit = limit
-		if err := r.train(context.Background(), show.NewProgress(io.Discard, false, "images", 2, r.steps())); err != nil {
+		r := newRun(weft.CPU, 2, batchSize, 7, training, test, train.Opts{Callbacks: []train.Callback{stopAfter(limit)}})
+		h, err := r.Fit(t.Context(), 2, r.loader, r.test)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return r.curve.losses
+		return h.Losses
 	}
 	whole := losses(0)
 	for _, limit := range []int{1, 5, 7, 10, 11} {
