@@ -192,6 +192,20 @@ def routines():
     yield of("ema of 1e5", 100, moved=lambda n, e: 3 * n * 100_000 * e, **bandwidth)
 
 
+def networks():
+    """Training steps of published networks, and BERT on texts of 128."""
+    for name, n, bar, note in (
+        ("alexnet step", 16, 1.2, ""),
+        ("resnet50 step", 8, 1.4, ""),
+        ("mobilenet v2 step", 8, 1.4, ""),
+        ("gnmt step", 32, 1.1, "two layers of 512 on each side, texts of 25, 8192 words"),
+        ("ncf step", 2048, 1.4, "NeuMF of 165,237 rows, Adam on the rows used"),
+        ("gpt2 step", 2, 1.6, "124 million parameters, texts of 64, AdamW"),
+    ):
+        yield Work(name, (n,), SINGLE, bar, "layers", tolerance=1e-2, note=note)
+    yield Work("bert of 128", (1, 8), SINGLE, 1.0, "layers", tolerance=1e-3)
+
+
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
 
 STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
@@ -317,5 +331,6 @@ WORKS = (
     *shapes(),
     *plain(),
     *routines(),
+    *networks(),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

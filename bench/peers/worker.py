@@ -19,6 +19,7 @@ import layers
 import lists
 import loading
 import matmul
+import networks
 import plain
 import pointwise
 import ragged
@@ -28,12 +29,12 @@ import symbolic
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines, loading)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines, loading, networks)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
 SLOW_NS = 300_000_000  # of a longer run one sample a request is enough
-GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | set(symbolic.REGISTRY) | convolution.GRAD | plain.GRAD | routines.GRAD
+GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | set(symbolic.REGISTRY) | convolution.GRAD | plain.GRAD | routines.GRAD | networks.GRAD
 
 
 def median(v):

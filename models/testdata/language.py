@@ -243,8 +243,9 @@ def full():
     yield case("gnmt", GNMT(8000), lambda m: m(tokens("source", (4, 20), 8000), torch.tensor([20, 17, 9, 3]), tokens("target", (4, 19), 8000))[:, ::3, ::111], without("decoder.embedder.weight"))
 
 
-if sys.argv[1:] == ["full"]:
-    write(os.path.join(HERE, "language_full.json"), full())
-else:
-    write(os.path.join(HERE, "language.json"), [*small(), *counts()])
-    write(os.path.join(HERE, "generation.json"), [*generation(), *weights()])
+if __name__ == "__main__":
+    if sys.argv[1:] == ["full"]:
+        write(os.path.join(HERE, "language_full.json"), full())
+    else:
+        write(os.path.join(HERE, "language.json"), [*small(), *counts()])
+        write(os.path.join(HERE, "generation.json"), [*generation(), *weights()])
