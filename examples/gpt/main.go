@@ -1,4 +1,4 @@
-// Gpt trains a small transformer to write on, one character after the other, a text that
+// Gpt trains a small transformer, like GPT-2 or like LLaMA, to write on, one character after the other, a text that
 // it carries, and prints what it makes of it.
 package main
 
@@ -21,11 +21,17 @@ var text string
 
 const context, batch = 32, 8
 
-// NewGPT returns a network that tells for each character of a text which one is next.
-func NewGPT(chars int, g *weft.Generator) *models.GPT2 {
+// NewGPT returns a network like GPT-2 that tells for each character of a text which one is next.
+func NewGPT(chars int, g *weft.Generator) models.LM {
 	none := new(0.0)
 	return models.NewGPT2(models.GPT2Opts{Vocab: &chars, Context: new(context), Width: new(32), Layers: new(2), Heads: new(4), Weight: nn.Normal(0, 0.1), Generator: g,
 		EmbeddingDropout: none, AttentionDropout: none, ResidualDropout: none})
+}
+
+// NewLlama returns one like LLaMA: places turn queries and keys, and pairs of heads share keys and values.
+func NewLlama(chars int, g *weft.Generator) models.LM {
+	return models.NewLlama(models.LlamaOpts{Vocab: &chars, Context: new(context), Width: new(32), Inner: new(96), Layers: new(2), Heads: new(4), KVHeads: new(2),
+		Weight: nn.Normal(0, 0.1), Generator: g})
 }
 
 // Encode returns the alphabet of a text, and the text as numbers in it.
@@ -41,12 +47,12 @@ func Encode(text string) (alphabet string, codes *weft.Tensor) {
 }
 
 // Step trains on pieces of the text at random places and returns the loss.
-func Step(m *models.GPT2, opt *optim.Adam, codes *weft.Tensor, g *weft.Generator) float64 {
+func Step(m models.LM, opt *optim.Adam, codes *weft.Tensor, g *weft.Generator) float64 {
 	scope := weft.NewScope()
 	defer scope.Close()
 	starts := scope.Track(g.On(codes.Device()).Randint(0, int64(codes.Size()-context), batch, 1))
 	at := starts.Add(codes.Device().Arange(context))
-	logits := m.Forward(codes.Index(at))
+	logits := m.Logits(codes.Index(at))
 	loss := nn.CrossEntropy(logits.Reshape(batch*context, -1), codes.Index(at.Add(1)).Flatten(0))
 	opt.ZeroGrad()
 	loss.Backward()
@@ -56,7 +62,7 @@ func Step(m *models.GPT2, opt *optim.Adam, codes *weft.Tensor, g *weft.Generator
 
 // Sample writes a text on by n characters or a few more. The network sees the last half of its context and
 // fills the other half, time and again.
-func Sample(m *models.GPT2, alphabet, text string, n int, g *weft.Generator) (string, error) {
+func Sample(m models.LM, alphabet, text string, n int, g *weft.Generator) (string, error) {
 	o := models.GenerateOpts{MaxTokens: new(context / 2), Temperature: 2. / 3, Generator: g} // below 1 prefers likely ones
 	for end := len(text) + n; len(text) < end; {
 		var seen []int
@@ -74,6 +80,7 @@ func Sample(m *models.GPT2, alphabet, text string, n int, g *weft.Generator) (st
 }
 
 func main() {
+	kind := flag.String("model", "gpt2", "gpt2 or llama")
 	steps := flag.Int("steps", 1000, "steps of training")
 	device := flag.String("device", "", "the device to train on, such as cpu; without it WEFT_DEVICE says, or the CPU")
 	flag.Parse()
@@ -84,7 +91,12 @@ func main() {
 	}
 	g := weft.NewGenerator(1)
 	alphabet, codes := Encode(text)
-	m, codes := nn.On(NewGPT(len(alphabet), g), dev), codes.On(dev)
+	model := map[string]func(int, *weft.Generator) models.LM{"gpt2": NewGPT, "llama": NewLlama}[*kind]
+	if model == nil {
+		fmt.Fprintf(os.Stderr, "gpt: -model is %q, want gpt2 or llama\n", *kind)
+		os.Exit(2)
+	}
+	m, codes := nn.On(model(len(alphabet), g), dev), codes.On(dev)
 	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
 	for i := range *steps {
 		if loss := Step(m, opt, codes, g); i%100 == 0 || i == *steps-1 {

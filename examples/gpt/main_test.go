@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"weft"
+	"weft/examples/internal/late"
+	"weft/models"
 	"weft/nn"
 	"weft/optim"
 )
@@ -19,24 +21,26 @@ func TestLearns(t *testing.T) {
 			unigram -= p * math.Log(p)
 		}
 	}
-	g := weft.NewGenerator(1)
-	alphabet, codes := Encode(text)
-	m := NewGPT(len(alphabet), g)
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
-	first, last := Step(m, opt, codes, g), 0.0
-	for i := range 80 {
-		loss := Step(m, opt, codes, g)
-		if i >= 70 {
-			last += loss / 10
+	for name, model := range map[string]func(int, *weft.Generator) models.LM{"gpt2": NewGPT, "llama": NewLlama} {
+		g := weft.NewGenerator(1)
+		alphabet, codes := Encode(text)
+		m := model(len(alphabet), g)
+		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
+		first, last := Step(m, opt, codes, g), 0.0
+		for i := range 50 {
+			loss := Step(m, opt, codes, g)
+			if i >= 40 {
+				last += loss / 10
+			}
 		}
-	}
-	t.Logf("first loss %.3f, last %.3f, of unigrams %.3f", first, last, unigram)
-	if !(first > unigram) || !(last < 0.75*unigram) {
-		t.Errorf("loss from %.3f to %.3f; guessing by frequency has %.3f", first, last, unigram)
-	}
-	out, err := Sample(m, alphabet, "the ", 40, g)
-	if err != nil || len(out) < 44 || strings.Trim(out, alphabet) != "" {
-		t.Errorf("wrote %q, %v", out, err)
+		t.Logf("%s: first loss %.3f, last %.3f, of unigrams %.3f", name, first, last, unigram)
+		if !(first > unigram) || !(last < 0.75*unigram) {
+			t.Errorf("%s: loss from %.3f to %.3f; guessing by frequency has %.3f", name, first, last, unigram)
+		}
+		out, err := Sample(m, alphabet, "the ", 40, g)
+		if err != nil || len(out) < 44 || strings.Trim(out, alphabet) != "" {
+			t.Errorf("%s wrote %q, %v", name, out, err)
+		}
 	}
 }
 
@@ -47,11 +51,27 @@ func TestCausal(t *testing.T) {
 	x := g.Randint(0, 9, 1, 12)
 	y := x.Clone()
 	y.Slice(weft.Index(0), weft.Range(7, 12)).AddAssign(1)
-	a, b := m.Forward(x), m.Forward(y)
+	a, b := m.Logits(x), m.Logits(y)
 	for i := range 12 {
 		same := a.Index(0, i).AllClose(b.Index(0, i), weft.CloseOpts{})
 		if same != (i < 7) {
 			t.Errorf("place %d the same: %v, when those from 7 on change", i, same)
 		}
 	}
+}
+
+// Training and samples are the same on a device whose memory the host does not reach.
+func TestDevices(t *testing.T) {
+	late.Same(t, func(dev weft.Device) string {
+		g := weft.NewGenerator(1)
+		alphabet, codes := Encode(text)
+		m := nn.On(NewGPT(len(alphabet), g), dev)
+		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
+		Step(m, opt, codes.On(dev), g)
+		out, err := Sample(m, alphabet, "the ", 20, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return weft.DigestNamed(nn.Params(m)) + out
+	})
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"weft"
+	"weft/examples/internal/late"
+	"weft/nn"
 )
 
 // The network learns what words come, and translations are compared with references.
@@ -51,4 +54,21 @@ func TestSentence(t *testing.T) {
 	if got := v.Decode(v.Encode([]string{"the", "cat", "flies"})); got != "the cat <unknown>" {
 		t.Error(got)
 	}
+}
+
+// Training and translations are the same on a device whose memory the host does not reach.
+func TestDevices(t *testing.T) {
+	late.Same(t, func(dev weft.Device) string {
+		tr := NewTranslator(8, dev, 1)
+		for range 3 {
+			if _, err := tr.Step(4); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, some, err := tr.Test(3, 2, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return weft.DigestNamed(nn.Params(tr.Net)) + strings.Join(some, "\n")
+	})
 }
