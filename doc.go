@@ -164,7 +164,7 @@
 //     [Tensor.SetGrad], [Tensor.SparseGrad], [BorrowGrad], [BorrowRows], [Tensor.Hook],
 //     [Tensor.PostAccumulateGradHook]
 //   - Backward: [Tensor.Backward], [BackwardWith], [Grad], [GradAll], [GradOpts]
-//   - Not recorded: [WithoutGrad], [Tensor.Detach]; deprecated: [Tensor.NoGrad]
+//   - Not recorded: [WithoutGrad], [Tensor.Detach]; deprecated: [Tensor.NoGrad]; not kept: [Recompute]
 //   - Of functions: [VJP], [JVP], [Jacobian], [Hessian], [HessianVector], [Vmap]
 //   - With a gradient of one's own: [Func], [FuncContext]
 //

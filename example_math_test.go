@@ -406,6 +406,17 @@ func ExampleGenerator_Gamma() {
 	// 6.0
 }
 
+func ExampleRecompute() {
+	w, x := weft.FullOf(weft.Float32, 0.5, 3, 3).RequireGrad(), weft.Ones(2, 3)
+	block := func(x *weft.Tensor) *weft.Tensor { return x.MatMul(w).Tanh() }
+	for range 4 {
+		x = weft.Recompute(block)(x) // keeps x alone, not the product
+	}
+	x.Sum().Backward()
+	fmt.Println(w.Grad().Shape())
+	// Output: [3 3]
+}
+
 func ExampleGenerator_Dirichlet() {
 	shares := weft.NewGenerator(1).Dirichlet(weft.FromSlice([]float32{1, 1, 2}), 100000, 3)
 	fmt.Printf("%.2f %.1f\n", weft.Data[float32](shares.Mean(0)), shares.Sum(-1).Max().Item())

@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"reflect"
+
 	"weft/internal/array"
 	"weft/internal/core"
 )
@@ -134,6 +136,33 @@ func WithoutGrad(f func()) {
 		array.Failf("withoutgrad", "f", "is nil")
 	}
 	core.Recording(false, f)
+}
+
+// Recompute returns f such that what its gradient needs is not kept but computed again: f runs a second
+// time when a backward pass reaches it. That is gradient checkpointing, torch.utils.checkpoint. Values and
+// gradients have the same bits, for less memory and one more run:
+//
+//	h = weft.Recompute(block.Forward)(h)
+//
+// f is a function of tensors, and of structs, arrays, slices and maps of them; other arguments and results
+// may be of any type. Only its arguments are kept; parameters and other tensors that f captures get
+// gradients as always. Both runs make the same random draws and f must do the same operations in both.
+// Writes in place into tensors from outside, such as running means, are done once; f must not write into its
+// arguments. Other effects of Go code happen in each run. Calls may be nested: what an inner one keeps the
+// outer one computes again.
+//
+// Inside functions of [Compile] the second run is part of the program, after the gradients that it waits
+// for. Inside [WithoutGrad], and in functions of [Vmap], [Cond], [While] and [ScanSteps], f runs as it is.
+// Recompute panics with *[Error] if f is not a function, and a backward pass does where f does something
+// else the second time, or what f has read was written since.
+func Recompute[F any](f F) F {
+	v := reflect.ValueOf(f)
+	if v.Kind() != reflect.Func || v.IsNil() {
+		array.Failf("recompute", "f", "is %T: want a function of tensors", f)
+	}
+	return reflect.MakeFunc(v.Type(), func(in []reflect.Value) []reflect.Value {
+		return core.Recompute[Tensor](v, in)
+	}).Interface().(F)
 }
 
 // SparseGrad makes a leaf keep its gradient as the rows that have one, where it is

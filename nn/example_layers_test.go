@@ -437,3 +437,11 @@ func ExampleKaiming() {
 	fmt.Printf("%.2f\n", std*20)
 	// Output: 1.65
 }
+
+func ExampleSequential_Recompute() {
+	g := weft.NewGenerator(1)
+	net := nn.Sequential{nn.NewLinear(3, 8, nn.Opts{Generator: g}), nn.Func((*weft.Tensor).Tanh), nn.NewLinear(8, 8, nn.Opts{Generator: g}), nn.Func((*weft.Tensor).Relu)}
+	x := weft.Ones(2, 3)
+	fmt.Println(weft.Digest(net.Recompute(x, 2)) == weft.Digest(net.Forward(x)))
+	// Output: true
+}

@@ -25,6 +25,21 @@ func (s Sequential) Forward(x *weft.Tensor) *weft.Tensor {
 	return x
 }
 
+// Recompute is Forward with the layers in some segments of about equal length. A backward pass computes all
+// segments but the last again ([weft.Recompute]), so that only the values between segments are kept. It is torch.utils.checkpoint.checkpoint_sequential. It panics with *[weft.Error] unless
+// segments is from 1 to the number of layers.
+func (s Sequential) Recompute(x *weft.Tensor, segments int) *weft.Tensor {
+	if segments < 1 || segments > max(len(s), 1) {
+		array.Failf("recompute", "segments", "is %d of %d layers", segments, len(s))
+	}
+	size := len(s) / segments
+	for range segments - 1 {
+		x = weft.Recompute(s[:size].Forward)(x)
+		s = s[size:]
+	}
+	return s.Forward(x)
+}
+
 // Func makes a layer of a function, such as nn.Func((*weft.Tensor).Softplus).
 type Func func(x *weft.Tensor) *weft.Tensor
 

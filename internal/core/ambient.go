@@ -20,6 +20,7 @@ import (
 type ambient struct {
 	noGrad bool // results are not recorded for gradients
 	kept   *kept
+	region *region // what the tape keeps is computed again
 }
 
 // kept are memories that the operation opName refuses writes into. In errors memory i is what, with i in
@@ -45,9 +46,6 @@ func Keeping(opName, what string, ts []*Tensor, f func()) {
 
 // refuseKept panics for a write into memory that [Keeping] keeps.
 func (t *Tensor) refuseKept() {
-	if !array.Scoped.On() {
-		return
-	}
 	for k := ambientHere().kept; k != nil; k = k.outer {
 		if i := slices.Index(k.stores, t.v.Store); i >= 0 {
 			array.Failf(k.opName, "", "a step writes in place into %s%s: Clone it first", strings.Replace(k.what, "#", strconv.Itoa(i), 1), Here())

@@ -71,7 +71,8 @@ type GradNode struct {
 type NodeInfo struct {
 	Leaf *History // set in the node of a leaf
 
-	hooks atomic.Pointer[hooks] // nil: none
+	hooks  atomic.Pointer[hooks] // nil: none
+	region *regionNode           // set where the saved values are computed again
 
 	// Of a node without a plan, which would know these.
 	Name  string
@@ -393,6 +394,12 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 		return
 	}
 	n.Seq, n.p, n.vjp, n.NodeInfo = TapeSeq.Add(1), p, v, noInfo
+	if len(outs) > 1 {
+		n.NodeInfo = &NodeInfo{results: make([]*GradNode, len(outs))}
+	}
+	if r := regionHere(); r != nil {
+		r.read(p.def.Name, ops)
+	}
 	n.nums = one.nums[:0]
 	if v.saves {
 		n.saved = make([]SavedValue, 0, len(v.used)-len(outs))
@@ -414,7 +421,6 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 		outs[0].SetNode(n)
 		return
 	}
-	n.NodeInfo = &NodeInfo{results: make([]*GradNode, len(outs))}
 	for i, out := range outs {
 		if t := p.Outs[i]; t.DType.Differentiable() {
 			out.SetNode(n.newPart(i, p.def.Name, t))
@@ -430,8 +436,25 @@ type recorded struct {
 	nums [1]exec.Number
 }
 
-// Save keeps a value for the gradient, and notes in its storage that the elements must not change.
+// own returns n's NodeInfo, which it makes if n shares [noInfo].
+func (n *GradNode) own() *NodeInfo {
+	if n.NodeInfo == noInfo {
+		n.NodeInfo = &NodeInfo{}
+	}
+	return n.NodeInfo
+}
+
+// Save keeps a value for the gradient, and notes in its storage that the elements must not change. In a
+// function of Recompute the value is computed again instead.
 func (n *GradNode) Save(s SavedValue) {
+	if r := regionHere(); r != nil {
+		r.save(n, s)
+		return
+	}
+	n.keep(s)
+}
+
+func (n *GradNode) keep(s SavedValue) {
 	s.V.Store.Save()
 	s.version = s.V.Store.Version()
 	n.saved = append(n.saved, s)

@@ -205,7 +205,7 @@ func (p *gradPass) step(n *GradNode, dy partialGrad) {
 		dy.free()
 	case n.isViewOp() && (p.addWindow(n, dy) || p.reshape(n, dy)):
 	case n.p != nil && (n.p.def == op.IndexSelect || n.p.def == op.Gather):
-		n.values()
+		n.values(p.single(dy.t))
 		g := p.gradOf(n.In[0])
 		g.indexed = append(g.indexed, indexedGrad{n, dy})
 		return // the saved places are needed until then
@@ -606,7 +606,7 @@ func (p *gradPass) scatter(n *GradNode, g *partialGrad) {
 				if dys[i] = k.dy.t; !p.create {
 					dys[i] = dys[i].WithoutHistory()
 				}
-				places[i] = &Tensor{v: k.n.values()[1].V, run: dys[i].run}
+				places[i] = &Tensor{v: k.n.values(nil)[1].V, run: dys[i].run}
 			}
 			to := op.Target{Axis: axis, Shape: n.sizes()}
 			if first.n.p.def == op.Gather {

@@ -19,10 +19,7 @@ type hooks struct {
 func hooksOf(n *GradNode) *hooks {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.NodeInfo == noInfo {
-		n.NodeInfo = &NodeInfo{}
-	}
-	if n.hooks.Load() == nil {
+	if n.own().hooks.Load() == nil {
 		n.hooks.Store(&hooks{})
 	}
 	return n.hooks.Load()

@@ -13,6 +13,9 @@ import (
 
 // AssignAs computes d of the operands into t, which may be the first operand. name is in errors.
 func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *Tensor {
+	if array.Scoped.On() && t.writesAgain(name) {
+		return t
+	}
 	t.Writable(name)
 	for _, o := range ops {
 		if o.T != nil && !array.BroadcastsTo(o.T.v.Shape, t.v.Shape) {
@@ -136,7 +139,12 @@ func (t *Tensor) Writable(name string) {
 		array.Failf(name, "", "the memory of %s is read-only, it is that of a file: Clone it first, or map the file for copy-on-write", array.TypeString(t.v.DType, t.v.Shape))
 	}
 	t.NotExpanded(name)
-	t.refuseKept()
+	if array.Scoped.On() {
+		t.refuseKept()
+		if t.writesAgain(name) {
+			array.Failf(name, "", "a function of Recompute writes into memory from outside: use Assign or AddAssign, which are left out when it is computed again")
+		}
+	}
 	if tr := TracingViews(&t.v); tr != nil && tr.Made[t.v.Store] {
 		tr.capture(t) // with the history that it has before
 	}
@@ -269,6 +277,9 @@ func (t *Tensor) UpdateFrom(x *Tensor) {
 // Assigned is Assign by another name, with another name of its argument and another way to
 // write.
 func (t *Tensor) Assigned(opName, arg string, o Operand, write func(t, x *Tensor)) *Tensor {
+	if array.Scoped.On() && t.writesAgain(opName) {
+		return t
+	}
 	t.Writable(opName)
 	if o.T == nil {
 		if o.Num.Kind > t.v.DType.Category() && !(o.Num.Kind == array.CatInt && t.v.DType == array.Bool) {

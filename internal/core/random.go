@@ -85,6 +85,10 @@ func (g *Generator) Next() GeneratorState {
 
 // Skip makes some draws without computing them and returns the state before them.
 func (g *Generator) Skip(n int) GeneratorState {
+	return regionHere().drawn(func() drawn { return drawn{state: g.skip(n)} }).state
+}
+
+func (g *Generator) skip(n int) GeneratorState {
 	g = g.counter()
 	g.mu.Lock()
 	defer g.mu.Unlock()

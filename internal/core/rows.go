@@ -58,7 +58,7 @@ func (v *vjp) isArg(i int) bool {
 
 // runRows is run for gradients of the results that have a first axis of rows.
 func (n *GradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
-	saved := n.values()
+	saved := n.values(dys)
 	if n.Back != nil {
 		return n.backRows(saved, rows, dys, create)
 	}

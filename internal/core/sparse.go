@@ -38,7 +38,7 @@ func (p *gradPass) byRows(n *GradNode, g *partialGrad) bool {
 func (h *History) addRows(p *gradPass, n *GradNode, g *partialGrad) {
 	places, values := make([]*Tensor, len(g.indexed)), make([]*Tensor, len(g.indexed))
 	for i, k := range g.indexed {
-		places[i], values[i] = (&Tensor{v: k.n.values()[1].V}).To(array.Int64), &Tensor{v: k.dy.t.v}
+		places[i], values[i] = (&Tensor{v: k.n.values(nil)[1].V}).To(array.Int64), &Tensor{v: k.dy.t.v}
 	}
 	r := coalesce(places, values, n.Shape[0])
 	for _, k := range g.indexed {

@@ -505,6 +505,14 @@ func (tr *Trace) PlaceDraw(g *Generator) {
 
 // Draws makes room for draws in each call: the numbers are their seed and which is the first.
 func (tr *Trace) Draws(d Drawing) (seed, first exec.Number) {
+	got := regionHere().drawn(func() (x drawn) {
+		x.words[0], x.words[1] = tr.newDraws(d)
+		return x
+	})
+	return got.words[0], got.words[1]
+}
+
+func (tr *Trace) newDraws(d Drawing) (seed, first exec.Number) {
 	d.From = d.From.counter()
 	seed, first = Word(0).Num, Word(0).Num
 	if tr.Callee {

@@ -244,13 +244,16 @@ func (v *vjp) compiled(dys []array.View, saved []SavedValue, rows bool) *exec.Co
 	return c
 }
 
-// values returns the saved values; it panics if one was overwritten.
-func (n *GradNode) values() []SavedValue {
+// values returns the saved values; it panics if one was overwritten. dys are gradients of the results.
+func (n *GradNode) values(dys []*Tensor) []SavedValue {
 	n.mu.Lock()
 	saved, done := n.saved, n.done
 	n.mu.Unlock()
 	if done {
 		array.Failf("backward", "", "the tape behind %s was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass", n.opName())
+	}
+	if n.region != nil {
+		return n.recomputed(dys)
 	}
 	for i := range saved {
 		s := &saved[i]
@@ -280,10 +283,13 @@ func (n *GradNode) values() []SavedValue {
 // from pass to pass.
 func (n *GradNode) release() {
 	n.mu.Lock()
-	saved := n.saved
+	saved, done := n.saved, n.done
 	n.saved = nil
 	n.done = !n.isViewOp()
 	n.mu.Unlock()
+	if n.region != nil && !done {
+		n.region.of.releasedNode(n.region.at)
+	}
 	for i := range saved {
 		if st := saved[i].V.Store; st != nil {
 			st.Unsave()
@@ -295,7 +301,7 @@ func (n *GradNode) release() {
 // the results, nil for a result that is not a float. The list is good until m is used again. It may
 // contain dys[0] itself: the same elements, or, if ours is true, new elements in its memory.
 func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tensor {
-	saved := n.values()
+	saved := n.values(dys)
 	if n.Back != nil {
 		return n.Back(saved, dys, create)
 	}

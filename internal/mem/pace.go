@@ -25,6 +25,7 @@ const (
 // they may be garbage already. Counting them would let a program that allocates fast push the
 // trigger away.
 func (p *Pool) pace(before int64) {
+	p.dropped.Store(0)
 	p.collectAndSettle()
 	heap := p.system.heap()
 	p.quick.Store(heap <= quickHeap)

@@ -27,6 +27,7 @@ type Pool struct {
 	need     atomic.Int64 // the most live bytes since the last tick, and half as much of those before
 	clock    atomic.Int64 // mappings made so far: the time by which lists are old
 
+	dropped     atomic.Int64 // bytes known to be garbage since the last collection
 	collecting  atomic.Bool
 	quick       atomic.Bool // the Go heap is small: who passes the trigger collects
 	armed       atomic.Bool // the trim timer runs
@@ -228,6 +229,20 @@ func (p *Pool) collectFor(block int64) {
 		}
 	case live > backlogFrom(trigger):
 		p.backlog(live)
+	}
+}
+
+// Dropped says that blocks of that many bytes have become garbage. It collects when the sum since the last
+// collection is the least headroom and a quarter of what is in use: who drops memory in order to use less
+// cannot wait for the trigger, which lets what is in use double.
+func (p *Pool) Dropped(bytes int64) {
+	if sum := p.dropped.Add(bytes); sum < max(p.system.floor, p.live.Load()/4) || !p.collecting.CompareAndSwap(false, true) {
+		return
+	}
+	if before := p.allocated(); p.quick.Load() {
+		p.pace(before)
+	} else {
+		go p.pace(before)
 	}
 }
 

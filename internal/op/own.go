@@ -38,9 +38,16 @@ func (a Owned) AppendKey(k []byte) []byte {
 	return ir.Flag(ir.Ints(ir.Ints(k, a.At), a.Results), a.Once)
 }
 
+// Again is its first argument, an element for each of the second one, which it waits for. The attribute, a
+// Count, tells it from others of the same argument: what is computed of it is computed again.
+var Again *Def
+
 func init() {
 	first := func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape }
 	same := func(v array.View, _ *ir.Node) array.View { return v }
+	Again = unlisted(Def{Name: "again", Arity: 2, Attrs: Count(0), Typing: Typing{Infer: first},
+		Elementwise: Elementwise{Rule: Keep, Cost: 1, Expr: func(_ *bld, _ *node, x []val) val { return x[0] }},
+		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return v.DY }) }}})
 	Stop = unlisted(Def{Name: "stop", Class: View, Arity: 1, View: same, Doc: "x, which no gradient goes through.", Typing: Typing{Infer: first}})
 	Own = unlisted(Def{Name: "own", Class: View, Arity: -1, View: same, Doc: "x with a gradient of its own.",
 		Typing: Typing{Infer: first},

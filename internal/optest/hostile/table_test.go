@@ -97,6 +97,7 @@ var functions = rows(slices.Concat(nnFunctions, trainingFunctions, distributionF
 	{"weft.ScanSteps", scanSteps},
 	{"weft.Seed", weft.Seed},
 	{"weft.OpenShared", weft.OpenShared},
+	{"weft.Recompute", func(x *weft.Tensor) *weft.Tensor { return weft.Recompute((*weft.Tensor).Exp)(x) }},
 	{"weft.Share", shared},
 	{"weft.Stack", weft.Stack},
 	{"weft.Track", weft.Track},
