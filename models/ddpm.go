@@ -231,7 +231,7 @@ func (e *TimeEmbedding) Forward(step *weft.Tensor) *weft.Tensor {
 	if half == 1 {
 		rates[0] = 1
 	}
-	at := step.To(weft.Float64).Unsqueeze(1).Mul(weft.FromSlice(rates).On(step.Device()))
+	at := step.To(weft.Float64).Unsqueeze(1).Mul(step.Device().From(rates))
 	x := weft.Cat([]*weft.Tensor{at.Sin(), at.Cos()}, 1).To(w.DType())
 	return e.Linear2.Forward(e.Linear1.Forward(x).Silu())
 }

@@ -87,11 +87,11 @@ func (d *Diffusion) AddNoise(x, noise, step *weft.Tensor) *weft.Tensor {
 	if !array.Equal(noise.Shape(), x.Shape()) {
 		array.Failf(name, "noise", "has shape %s, x has %s", array.ShapeString(noise.Shape()), array.ShapeString(x.Shape()))
 	}
-	roots := make([]float64, 2*len(d.kept))
+	roots := make([][2]float64, len(d.kept))
 	for i, k := range d.kept {
-		roots[2*i], roots[2*i+1] = math.Sqrt(k), math.Sqrt(1-k)
+		roots[i] = [2]float64{math.Sqrt(k), math.Sqrt(1 - k)}
 	}
-	table := weft.FromSlice(roots, len(d.kept), 2).On(x.Device()).To(x.DType()).IndexSelect(0, step)
+	table := x.Device().From(roots).To(x.DType()).IndexSelect(0, step)
 	shape := make([]int, x.Rank())
 	for i := range shape {
 		shape[i] = 1

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/models"
 )
 
@@ -57,7 +58,7 @@ func TestMisuse(t *testing.T) {
 		{func() { d.Denoise(weft.Zeros(1), weft.Zeros(1), 3, 2, 1, false, nil) }, "denoise: fresh: is nil"},
 		{func() { models.State(res, "x") }, `state: form: is "x", the model has names`},
 	} {
-		err := weft.Try(c.f)
+		err := tensortest.Try(c.f)
 		var e *weft.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)

@@ -137,6 +137,9 @@ type torchCase struct {
 	// is needed where PyTorch's own float32 differs as much from its float64.
 	tolerance float64
 	single    bool // PyTorch computes parts in float32, also where all else is float64
+	// large compares gradients in float64 alone: of millions of activations, some are so close to 0
+	// that rounding decides whether relu lets their gradient through.
+	large bool
 }
 
 // of is the case of a layer and pictures.
@@ -184,7 +187,9 @@ func (c torchCase) compareIn(t *testing.T, d weft.DType, bound float64, want ref
 		t.Fatalf("results %s%v, want %s%v", y.DType(), y.Shape(), d, want.Shape)
 	}
 	closeTo(t, "results", y, want.Out, bound)
-	sums(t, "gradient of ", gradients(c.model, c.form), want.Grads, bound)
+	if !c.large || d == weft.Float64 {
+		sums(t, "gradient of ", gradients(c.model, c.form), want.Grads, bound)
+	}
 	sums(t, "afterwards ", models.State(c.model, c.form), want.Buffers, bound)
 	if len(want.Eval) > 0 {
 		nn.Eval(c.model)

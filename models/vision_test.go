@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"maps"
+	"os"
 	"strings"
 	"testing"
 
@@ -131,5 +132,39 @@ func TestTrainingDigest(t *testing.T) {
 	}
 	if got, want := weft.DigestNamed(nn.Params(net)), "375e37eb231f77bfbf344df59f9a9a7faf0440cea55b8825faf476e86e310c97"; got != want {
 		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+// Models of published sizes give PyTorch's results and gradients. It takes minutes and some GB.
+func TestPublishedModelsMatchTorch(t *testing.T) {
+	if os.Getenv("WEFT_MODELS") != "full" {
+		t.Skip("SKIPPED: models of published sizes; WEFT_MODELS=full runs them")
+	}
+	v1 := models.NewMobileNetV1(models.MobileNetOpts{Dropout: new(0.0)})
+	for _, l := range append(v1.Layers, v1.Stem) {
+		l.Normalization.Momentum = 0.9997
+	}
+	all := references(t, "vision_full")
+	for name, c := range map[string]func() torchCase{
+		"alexnet":      func() torchCase { return of(models.NewAlexNet(models.AlexNetOpts{Dropout: new(0.0)}), 1, 3, 224, 224) },
+		"vgg11":        func() torchCase { return of(models.NewVGG11(models.VGGOpts{Dropout: new(0.0)}), 1, 3, 224, 224) },
+		"resnet18":     func() torchCase { return of(models.NewResNet18(), 2, 3, 224, 224) },
+		"resnet50":     func() torchCase { return of(models.NewResNet50(), 2, 3, 224, 224) },
+		"vit_b_16":     func() torchCase { return of(models.NewViTB16(), 2, 3, 224, 224) },
+		"mobilenet_v1": func() torchCase { return of(v1, 2, 3, 224, 224) },
+		"mobilenet_v2": func() torchCase {
+			return of(models.NewMobileNetV2(models.MobileNetOpts{Dropout: new(0.0)}), 2, 3, 224, 224)
+		},
+		"unet": func() torchCase { return of(models.NewUNet(), 1, 3, 96, 96) },
+		"ddpm": func() torchCase {
+			m, x, step := models.NewDDPM(), counter("x", 1, 3, 32, 32), weft.FromSlice([]int64{500})
+			return torchCase{model: m, run: func(d weft.DType) *weft.Tensor { return m.Forward(x.To(d), step) }}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c()
+			c.large, c.tolerance = true, 10
+			c.compare(t, all[name])
+		})
 	}
 }

@@ -136,8 +136,15 @@ def counts():
 
 
 def full():
-    for name in ["resnet50"]:
+    """Published sizes, one or two pictures each."""
+    for name in ["alexnet", "vgg11"]:
+        yield case(name, getattr(tv, name)(dropout=0), on(1, 3, 224, 224))
+    for name in ["resnet18", "resnet50", "vit_b_16"]:
         yield case(name, getattr(tv, name)(), on(2, 3, 224, 224))
+    yield case("mobilenet_v1", MobileNetV1ForImageClassification(MobileNetV1Config(num_labels=1001, classifier_dropout_prob=0)), logits(2, 3, 224, 224))
+    yield case("mobilenet_v2", tv.mobilenet_v2(dropout=0), on(2, 3, 224, 224))
+    yield case("unet", UNet(), on(1, 3, 96, 96))
+    yield case("ddpm", UNet2DModel(), lambda m: m(image(1, 3, 32, 32), torch.tensor([500])), evaluated=False)
 
 
 if sys.argv[1:] == ["full"]:

@@ -26,3 +26,12 @@ func Same(t *testing.T, digest func(dev weft.Device) string) {
 		t.Errorf("digest %s on %s, want %s as on the CPU", got, dev, want)
 	}
 }
+
+// NeedsMachineCode skips a test that trains for long where there is the interpreter alone. Other tests
+// show that its bits are the same.
+func NeedsMachineCode(t *testing.T) {
+	t.Helper()
+	if jit.Chosen().ISA == jit.Portable {
+		t.Skip("SKIPPED: the interpreter would take minutes")
+	}
+}
