@@ -20,10 +20,10 @@ import (
 var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 
 // packages maps the names that snippets may use to import paths.
-var packages = map[string]string{"context": "context", "fmt": "fmt", "math": "math", "os": "os", "signal": "os/signal", "strings": "strings", "weft": module}
+var packages = map[string]string{"context": "context", "fmt": "fmt", "math": "math", "os": "os", "filepath": "path/filepath", "signal": "os/signal", "strings": "strings", "weft": module}
 
 func init() {
-	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "nn", "npy", "optim", "plot", "ragged", "records", "safetensors", "sym", "train"} {
+	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "models", "nn", "npy", "optim", "plot", "ragged", "records", "safetensors", "sym", "train"} {
 		packages[name] = module + "/" + name
 	}
 }
