@@ -79,8 +79,9 @@ const (
 //	Arg string     // the argument at fault, "" if none in particular
 //	Msg string     // what is wrong, with the shapes and types that matter
 //	Err error      // the cause, if another error is
+//	Layer string   // the path of the layer in its module, such as "layers.3.fc", or ""
 //
-//	func (e *Error) Error() string // "op: arg: msg: err", without what is empty
+//	func (e *Error) Error() string // "layer: op: arg: msg: err", without what is empty
 //	func (e *Error) Unwrap() error // Err
 type Error = array.Error
 

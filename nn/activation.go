@@ -22,16 +22,24 @@ type (
 )
 
 // Forward keeps the shape.
-func (Relu) Forward(x *weft.Tensor) *weft.Tensor { return x.Relu() }
+func (l Relu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Relu.forward) }
+
+func (Relu) forward(x *weft.Tensor) *weft.Tensor { return x.Relu() }
 
 // Forward keeps the shape.
-func (Tanh) Forward(x *weft.Tensor) *weft.Tensor { return x.Tanh() }
+func (l Tanh) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Tanh.forward) }
+
+func (Tanh) forward(x *weft.Tensor) *weft.Tensor { return x.Tanh() }
 
 // Forward keeps the shape.
-func (Sigmoid) Forward(x *weft.Tensor) *weft.Tensor { return x.Sigmoid() }
+func (l Sigmoid) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Sigmoid.forward) }
+
+func (Sigmoid) forward(x *weft.Tensor) *weft.Tensor { return x.Sigmoid() }
 
 // Forward keeps the shape.
-func (Silu) Forward(x *weft.Tensor) *weft.Tensor { return x.Silu() }
+func (l Silu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Silu.forward) }
+
+func (Silu) forward(x *weft.Tensor) *weft.Tensor { return x.Silu() }
 
 // elementwise is a formula of x, floats, and numbers.
 func elementwise(name, text string, x *weft.Tensor, numbers weft.Vars) *weft.Tensor {
@@ -45,37 +53,51 @@ func elementwise(name, text string, x *weft.Tensor, numbers weft.Vars) *weft.Ten
 }
 
 // Forward keeps the shape.
-func (Relu6) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Relu6) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Relu6.forward) }
+
+func (Relu6) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("relu6", "where(x <= 0, 0, where(x >= 6, 6, x))", x, nil)
 }
 
 // Forward keeps the shape.
-func (Hardsigmoid) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Hardsigmoid) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Hardsigmoid.forward) }
+
+func (Hardsigmoid) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("hardsigmoid", "where(x <= -3, 0, where(x >= 3, 1, (x+3)/6))", x, nil)
 }
 
 // Forward keeps the shape.
-func (Hardswish) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Hardswish) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Hardswish.forward) }
+
+func (Hardswish) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("hardswish", "where(x <= -3, 0, where(x >= 3, x, x*(x+3)/6))", x, nil)
 }
 
 // Forward keeps the shape (Misra, Mish: a self regularized non-monotonic activation function, 2019).
-func (Mish) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Mish) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Mish.forward) }
+
+func (Mish) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("mish", "x*tanh(softplus(x))", x, nil)
 }
 
 // Forward keeps the shape.
-func (LogSigmoid) Forward(x *weft.Tensor) *weft.Tensor {
+func (l LogSigmoid) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, LogSigmoid.forward) }
+
+func (LogSigmoid) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("log_sigmoid", "-softplus(-x)", x, nil)
 }
 
 // Forward keeps the shape.
-func (Softsign) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Softsign) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Softsign.forward) }
+
+func (Softsign) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("softsign", "x/(1+abs(x))", x, nil)
 }
 
 // Forward keeps the shape.
-func (Tanhshrink) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Tanhshrink) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Tanhshrink.forward) }
+
+func (Tanhshrink) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("tanhshrink", "x - tanh(x)", x, nil)
 }
 
@@ -86,7 +108,9 @@ type Gelu struct {
 }
 
 // Forward keeps the shape.
-func (l Gelu) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Gelu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Gelu.forward) }
+
+func (l Gelu) forward(x *weft.Tensor) *weft.Tensor {
 	if !l.Tanh {
 		return x.Gelu()
 	}
@@ -97,7 +121,9 @@ func (l Gelu) Forward(x *weft.Tensor) *weft.Tensor {
 type Identity struct{}
 
 // Forward returns x.
-func (Identity) Forward(x *weft.Tensor) *weft.Tensor { return x }
+func (l Identity) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Identity.forward) }
+
+func (Identity) forward(x *weft.Tensor) *weft.Tensor { return x }
 
 // LeakyRelu is x, times a slope where it is negative.
 type LeakyRelu struct {
@@ -105,7 +131,9 @@ type LeakyRelu struct {
 }
 
 // Forward keeps the shape.
-func (l LeakyRelu) Forward(x *weft.Tensor) *weft.Tensor {
+func (l LeakyRelu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, LeakyRelu.forward) }
+
+func (l LeakyRelu) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("leaky_relu").End()
 	return weft.Expr("where(x > 0, x, slope*x)", weft.Vars{"x": x, "slope": array.Or(l.Slope, 0.01)})
 }
@@ -117,7 +145,9 @@ type Elu struct {
 }
 
 // Forward keeps the shape.
-func (l Elu) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Elu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Elu.forward) }
+
+func (l Elu) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("elu").End()
 	// The branch that is not taken must not overflow: its gradient would be NaN.
 	return weft.Expr("where(x > 0, x, alpha*expm1(where(x > 0, 0, x)))", weft.Vars{"x": x, "alpha": array.Or(l.Alpha, 1)})
@@ -128,7 +158,9 @@ func (l Elu) Forward(x *weft.Tensor) *weft.Tensor {
 type Selu struct{}
 
 // Forward keeps the shape.
-func (Selu) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Selu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Selu.forward) }
+
+func (Selu) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("selu", "scale*where(x > 0, x, alpha*expm1(where(x > 0, 0, x)))", x,
 		weft.Vars{"alpha": 1.6732632423543772848170429916717, "scale": 1.0507009873554804934193349852946})
 }
@@ -140,7 +172,9 @@ type Celu struct {
 }
 
 // Forward keeps the shape.
-func (l Celu) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Celu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Celu.forward) }
+
+func (l Celu) forward(x *weft.Tensor) *weft.Tensor {
 	alpha := array.Or(l.Alpha, 1)
 	if alpha == 0 {
 		array.Failf("celu", "Alpha", "is 0")
@@ -155,7 +189,9 @@ type Hardtanh struct {
 }
 
 // Forward keeps the shape.
-func (l Hardtanh) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Hardtanh) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Hardtanh.forward) }
+
+func (l Hardtanh) forward(x *weft.Tensor) *weft.Tensor {
 	lo, hi := array.Or(l.Min, -1), array.Or(l.Max, 1)
 	if !(lo < hi) {
 		array.Failf("hardtanh", "Max", "is %v, want more than Min, %v", hi, lo)
@@ -170,7 +206,9 @@ type Softplus struct {
 }
 
 // Forward keeps the shape.
-func (l Softplus) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Softplus) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Softplus.forward) }
+
+func (l Softplus) forward(x *weft.Tensor) *weft.Tensor {
 	beta := array.Or(l.Beta, 1)
 	if beta == 0 {
 		array.Failf("softplus", "Beta", "is 0")
@@ -185,7 +223,9 @@ type Threshold struct {
 }
 
 // Forward keeps the shape.
-func (l Threshold) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Threshold) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Threshold.forward) }
+
+func (l Threshold) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("threshold", "where(x <= t, v, x)", x, weft.Vars{"t": l.Threshold, "v": l.Value})
 }
 
@@ -195,7 +235,9 @@ type Hardshrink struct {
 }
 
 // Forward keeps the shape.
-func (l Hardshrink) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Hardshrink) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Hardshrink.forward) }
+
+func (l Hardshrink) forward(x *weft.Tensor) *weft.Tensor {
 	return elementwise("hardshrink", "where((x >= -l) && (x <= l), 0, x)", x, weft.Vars{"l": array.Or(l.Lambda, 0.5)})
 }
 
@@ -205,7 +247,9 @@ type Softshrink struct {
 }
 
 // Forward keeps the shape.
-func (l Softshrink) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Softshrink) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Softshrink.forward) }
+
+func (l Softshrink) forward(x *weft.Tensor) *weft.Tensor {
 	by := array.Or(l.Lambda, 0.5)
 	if !(by >= 0) {
 		array.Failf("softshrink", "Lambda", "is %v, want 0 or more", by)
@@ -220,7 +264,9 @@ type Glu struct {
 }
 
 // Forward maps [... 2n ...] to [... n ...].
-func (l Glu) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Glu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Glu.forward) }
+
+func (l Glu) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "glu"
 	defer array.Named(name).End()
 	axis := axisOf(name, x, l.Axis)
@@ -251,7 +297,9 @@ type Softmax struct {
 }
 
 // Forward keeps the shape.
-func (l Softmax) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Softmax) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Softmax.forward) }
+
+func (l Softmax) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("softmax").End()
 	return x.Softmax(axisOf("softmax", x, l.Axis))
 }
@@ -262,7 +310,9 @@ type LogSoftmax struct {
 }
 
 // Forward keeps the shape.
-func (l LogSoftmax) Forward(x *weft.Tensor) *weft.Tensor {
+func (l LogSoftmax) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, LogSoftmax.forward) }
+
+func (l LogSoftmax) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("log_softmax").End()
 	return x.LogSoftmax(axisOf("log_softmax", x, l.Axis))
 }
@@ -273,7 +323,9 @@ type Softmin struct {
 }
 
 // Forward keeps the shape.
-func (l Softmin) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Softmin) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Softmin.forward) }
+
+func (l Softmin) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("softmin").End()
 	axis := axisOf("softmin", x, l.Axis)
 	return x.Neg().Softmax(axis)
@@ -305,7 +357,9 @@ func NewPRelu(opts ...PReluOpts) *PRelu {
 
 // Forward keeps the shape; channels are the second axis. It panics with *weft.Error if x has
 // another number of channels than there are slopes.
-func (l *PRelu) Forward(x *weft.Tensor) *weft.Tensor {
+func (l *PRelu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, (*PRelu).forward) }
+
+func (l *PRelu) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "prelu"
 	defer array.Named(name).End()
 	if l == nil || l.Weight == nil {
@@ -336,7 +390,9 @@ type RRelu struct {
 }
 
 // Forward keeps the shape.
-func (l *RRelu) Forward(x *weft.Tensor) *weft.Tensor {
+func (l *RRelu) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, (*RRelu).forward) }
+
+func (l *RRelu) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "rrelu"
 	defer array.Named(name).End()
 	if l == nil {

@@ -34,15 +34,13 @@ func (n *RNN) Forward(x *weft.Tensor) *weft.Tensor {
 // Run is Forward that begins with outputs h, [layers*ways, batch, hidden], zeros if nil,
 // and also returns the last ones.
 func (n *RNN) Run(x, h *weft.Tensor, opts ...RunOpts) (y, hEnd *weft.Tensor) {
-	if n == nil || n.Params == nil {
-		failNil("rnn", "NewRNN")
-	}
-	var state []*weft.Tensor
-	if h != nil {
-		state = []*weft.Tensor{h}
-	}
-	y, end := n.run(x, state, 1, elman(n.Relu), opts)
-	return y, end[0]
+	out := CallAll(n, []*weft.Tensor{x, h}, func(in []*weft.Tensor) []*weft.Tensor {
+		if n == nil || n.Params == nil {
+			failNil("rnn", "NewRNN")
+		}
+		return n.run(in[0], someState(in[1]), 1, elman(n.Relu), opts)
+	})
+	return out[0], out[1]
 }
 
 // elman is the cell of an RNN: recorded operations.
@@ -123,7 +121,7 @@ func (p *cellParams) step(name string, gates int, c cell, x *weft.Tensor, state 
 		}
 		begin = append(begin, s.Reshape(1, x.Dim(0), r.Hidden))
 	}
-	_, end := r.run(x.Unsqueeze(0), begin, keeps, c, nil)
+	end := r.run(x.Unsqueeze(0), begin, keeps, c, nil)[1:]
 	for i, s := range end {
 		if s = s.Squeeze(0); alone {
 			s = s.Squeeze(0)
@@ -149,10 +147,12 @@ func NewRNNCell(in, hidden int, opts ...Opts) *RNNCell {
 // Step maps inputs x, [batch, in] or [in], and the outputs h of the step before, [batch, hidden] or
 // [hidden] and zeros if nil, to the outputs.
 func (c *RNNCell) Step(x, h *weft.Tensor) *weft.Tensor {
-	if c == nil {
-		failNil("rnn_cell", "NewRNNCell")
-	}
-	return c.step("rnn_cell", 1, elman(c.Relu), x, someState(h), 1)[0]
+	return CallAll(c, []*weft.Tensor{x, h}, func(in []*weft.Tensor) []*weft.Tensor {
+		if c == nil {
+			failNil("rnn_cell", "NewRNNCell")
+		}
+		return c.step("rnn_cell", 1, elman(c.Relu), in[0], someState(in[1]), 1)
+	})[0]
 }
 
 // LSTMCell is one step of an [LSTM] of one layer. Its fields are WeightIH [4*hidden, in], WeightHH
@@ -170,10 +170,12 @@ func NewLSTMCell(in, hidden int, opts ...Opts) *LSTMCell {
 // Step maps inputs x, [batch, in] or [in], and outputs h and memories c of the step before, [batch,
 // hidden] or [hidden] and zeros if both are nil, to outputs and memories.
 func (l *LSTMCell) Step(x, h, c *weft.Tensor) (hNext, cNext *weft.Tensor) {
-	if l == nil {
-		failNil("lstm_cell", "NewLSTMCell")
-	}
-	end := l.step("lstm_cell", 4, lstm, x, someState(h, c), 2)
+	end := CallAll(l, []*weft.Tensor{x, h, c}, func(in []*weft.Tensor) []*weft.Tensor {
+		if l == nil {
+			failNil("lstm_cell", "NewLSTMCell")
+		}
+		return l.step("lstm_cell", 4, lstm, in[0], someState(in[1:]...), 2)
+	})
 	return end[0], end[1]
 }
 
@@ -192,10 +194,12 @@ func NewGRUCell(in, hidden int, opts ...Opts) *GRUCell {
 // Step maps inputs x, [batch, in] or [in], and the outputs h of the step before, [batch, hidden] or
 // [hidden] and zeros if nil, to the outputs.
 func (c *GRUCell) Step(x, h *weft.Tensor) *weft.Tensor {
-	if c == nil {
-		failNil("gru_cell", "NewGRUCell")
-	}
-	return c.step("gru_cell", 3, gru, x, someState(h), 1)[0]
+	return CallAll(c, []*weft.Tensor{x, h}, func(in []*weft.Tensor) []*weft.Tensor {
+		if c == nil {
+			failNil("gru_cell", "NewGRUCell")
+		}
+		return c.step("gru_cell", 3, gru, in[0], someState(in[1]), 1)
+	})[0]
 }
 
 // someState returns the parts of a state, or nil if all are nil.

@@ -49,7 +49,9 @@ func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
 }
 
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow]; see [weft.Tensor.Conv2d].
-func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor {
+func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv2d).forward) }
+
+func (c *Conv2d) forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
 		array.Failf("conv2d", "Weight", "is nil: NewConv2d makes a layer with filters")
 	}
@@ -92,7 +94,9 @@ func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
 }
 
 // Forward maps [batch, in, n] to [batch, out, m]; see [weft.Tensor.Conv1d].
-func (c *Conv1d) Forward(x *weft.Tensor) *weft.Tensor {
+func (c *Conv1d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv1d).forward) }
+
+func (c *Conv1d) forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
 		array.Failf("conv1d", "Weight", "is nil: NewConv1d makes a layer with filters")
 	}
@@ -142,6 +146,10 @@ func NewConvTranspose2d(in, out, size int, opts ...ConvTranspose2dOpts) *ConvTra
 
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow]; see [weft.Tensor.ConvTranspose2d].
 func (c *ConvTranspose2d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(c, x, (*ConvTranspose2d).forward)
+}
+
+func (c *ConvTranspose2d) forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
 		array.Failf("conv_transpose2d", "Weight", "is nil: NewConvTranspose2d makes a layer with filters")
 	}

@@ -46,7 +46,9 @@ func thrice(n int) [3]int { return [3]int{n, n, n} }
 
 // Forward maps [batch, in, d, h, w] to [batch, out, od, oh, ow], with sizes as [weft.Tensor.Conv2d].
 // It is a Conv2d of the slices under the depth of a filter, whose copies count as further channels.
-func (c *Conv3d) Forward(x *weft.Tensor) *weft.Tensor {
+func (c *Conv3d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv3d).forward) }
+
+func (c *Conv3d) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "conv3d"
 	defer array.Named(name).End()
 	if c == nil || c.Weight == nil {
@@ -130,6 +132,10 @@ func checkOutputPadding(name string, n int) {
 
 // Forward maps [batch, in, n] to [batch, out, m]; see [weft.Tensor.ConvTranspose2d].
 func (c *ConvTranspose1d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(c, x, (*ConvTranspose1d).forward)
+}
+
+func (c *ConvTranspose1d) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "conv_transpose1d"
 	defer array.Named(name).End()
 	if c == nil || c.Weight == nil {
@@ -181,6 +187,10 @@ func NewConvTranspose3d(in, out, size int, opts ...ConvTranspose3dOpts) *ConvTra
 // Forward maps [batch, in, d, h, w] to [batch, out, od, oh, ow], with sizes as
 // [weft.Tensor.ConvTranspose2d]. It adds ConvTranspose2d of slices, one for each slice of a filter.
 func (c *ConvTranspose3d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(c, x, (*ConvTranspose3d).forward)
+}
+
+func (c *ConvTranspose3d) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "conv_transpose3d"
 	defer array.Named(name).End()
 	if c == nil || c.Weight == nil {

@@ -20,6 +20,10 @@ type ChannelDropout struct {
 
 // Forward keeps the shape [batch, channels, ...]. It panics with *weft.Error if P is not in [0, 1].
 func (d *ChannelDropout) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(d, x, (*ChannelDropout).forward)
+}
+
+func (d *ChannelDropout) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "channel_dropout"
 	defer array.Named(name).End()
 	d.notNil()
@@ -55,6 +59,10 @@ type AlphaDropout struct {
 
 // Forward keeps the shape. It panics with *weft.Error if P is not in [0, 1].
 func (d *AlphaDropout) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(d, x, (*AlphaDropout).forward)
+}
+
+func (d *AlphaDropout) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "alpha_dropout"
 	defer array.Named(name).End()
 	d.notNil()

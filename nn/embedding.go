@@ -67,7 +67,9 @@ func (e *Embedding) check() {
 
 // Forward maps numbers of rows, integers of any type and shape, to those rows, [..., width].
 // It panics with *weft.Error if one is not the number of a row.
-func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
+func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor { return Call(e, x, (*Embedding).forward) }
+
+func (e *Embedding) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("embedding").End()
 	e.check()
 	if x == nil {

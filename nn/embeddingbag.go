@@ -95,6 +95,12 @@ func (e *EmbeddingBag) Forward(x *weft.Tensor) *weft.Tensor { return e.Bags(x, n
 // It panics with *weft.Error if an index is not that of a row, if shapes or element types do
 // not fit, or if offsets do not ascend from 0 to at most the length of x.
 func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tensor {
+	return CallAll(e, []*weft.Tensor{x, offsets}, func(in []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{e.bags(in[0], in[1], opts)}
+	})[0]
+}
+
+func (e *EmbeddingBag) bags(x, offsets *weft.Tensor, opts []BagOpts) *weft.Tensor {
 	const name = "embedding_bag"
 	defer array.Named(name).End()
 	e.check()

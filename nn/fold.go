@@ -17,14 +17,16 @@ type Unfold struct {
 
 // Forward maps [batch, channels, h, w] to [batch, channels*window, windows]. It panics with
 // *weft.Error if no window fits or a number is out of range.
-func (u Unfold) Forward(x *weft.Tensor) *weft.Tensor {
+func (u Unfold) Forward(x *weft.Tensor) *weft.Tensor { return Call(u, x, Unfold.forward) }
+
+func (u Unfold) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "unfold"
 	defer array.Named(name).End()
 	if x == nil || x.Rank() != 4 {
 		array.Failf(name, "x", "is %s, want [batch channels h w]", describe(x))
 	}
 	axes, _ := u.columns(name, [2]int{x.Dim(2), x.Dim(3)})
-	padded := Pad{Pads: []int{u.Padding[1], u.Padding[1], u.Padding[0], u.Padding[0]}}.Forward(x)
+	padded := Pad{Pads: []int{u.Padding[1], u.Padding[1], u.Padding[0], u.Padding[0]}}.forward(x)
 	parts, _, _ := gathered(name, padded, axes, 0)
 	n, c, m, k := parts.Dim(0), parts.Dim(1), parts.Dim(2), parts.Dim(3)
 	return own(parts.Transpose(2, 3).Reshape(n, c*k, m))
@@ -64,7 +66,9 @@ type Fold struct {
 
 // Forward maps [batch, channels*window, windows] to [batch, channels, Size[0], Size[1]]. It panics
 // with *weft.Error if shapes do not fit or a number is out of range.
-func (f Fold) Forward(x *weft.Tensor) *weft.Tensor {
+func (f Fold) Forward(x *weft.Tensor) *weft.Tensor { return Call(f, x, Fold.forward) }
+
+func (f Fold) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "fold"
 	defer array.Named(name).End()
 	floats(name, "x", x)
@@ -97,7 +101,9 @@ type PixelShuffle struct {
 }
 
 // Forward maps [..., channels*Factor*Factor, h, w] to [..., channels, h*Factor, w*Factor].
-func (p PixelShuffle) Forward(x *weft.Tensor) *weft.Tensor {
+func (p PixelShuffle) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, PixelShuffle.forward) }
+
+func (p PixelShuffle) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "pixel_shuffle"
 	defer array.Named(name).End()
 	f, lead, s := pixels(name, x, p.Factor)
@@ -116,6 +122,10 @@ type PixelUnshuffle struct {
 
 // Forward maps [..., channels, h*Factor, w*Factor] to [..., channels*Factor*Factor, h, w].
 func (p PixelUnshuffle) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(p, x, PixelUnshuffle.forward)
+}
+
+func (p PixelUnshuffle) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "pixel_unshuffle"
 	defer array.Named(name).End()
 	f, lead, s := pixels(name, x, p.Factor)
@@ -148,6 +158,10 @@ type ChannelShuffle struct {
 // Forward keeps the shape [batch, channels, ...]. It panics with *weft.Error unless Groups divides
 // the channels.
 func (c ChannelShuffle) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(c, x, ChannelShuffle.forward)
+}
+
+func (c ChannelShuffle) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "channel_shuffle"
 	defer array.Named(name).End()
 	if x == nil || x.Rank() < 2 {

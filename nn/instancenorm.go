@@ -27,12 +27,14 @@ func (b *BatchNorm3d) SetTraining(on bool) {
 }
 
 // Forward keeps the shape [batch, channels, depth, height, width].
-func (b *BatchNorm3d) Forward(x *weft.Tensor) *weft.Tensor {
+func (b *BatchNorm3d) Forward(x *weft.Tensor) *weft.Tensor { return Call(b, x, (*BatchNorm3d).forward) }
+
+func (b *BatchNorm3d) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("batch_norm").End()
 	if b == nil {
 		failNil("batch_norm", "NewBatchNorm3d")
 	}
-	return b.forward("batch_norm", x, 5, 5)
+	return b.normalize("batch_norm", x, 5, 5)
 }
 
 // InstanceNormOpts are the options of [NewInstanceNorm]; the defaults are PyTorch's.
@@ -70,6 +72,10 @@ func (b *InstanceNorm) SetTraining(on bool) {
 
 // Forward keeps the shape [batch, channels, ...].
 func (b *InstanceNorm) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(b, x, (*InstanceNorm).forward)
+}
+
+func (b *InstanceNorm) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "instance_norm"
 	defer array.Named(name).End()
 	if b == nil {
@@ -81,7 +87,7 @@ func (b *InstanceNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		array.Failf(name, "x", "has %d channels, the layer %d", c, b.RunningMean.Size())
 	}
 	if b.eval && running {
-		return b.forward(name, x, 3, 5)
+		return b.normalize(name, x, 3, 5)
 	}
 	if size == 1 {
 		array.Failf(name, "x", "has shape %s: the variance of one value a channel says nothing", array.ShapeString(sizes(x)))
@@ -114,6 +120,10 @@ type LocalResponseNorm struct {
 
 // Forward keeps the shape [batch, channels, ...]. It panics with *weft.Error if Size is below 1.
 func (l LocalResponseNorm) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(l, x, LocalResponseNorm.forward)
+}
+
+func (l LocalResponseNorm) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "local_response_norm"
 	defer array.Named(name).End()
 	n, c, size := channels(name, x, 3, array.MaxRank, nil)

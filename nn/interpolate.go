@@ -34,7 +34,9 @@ type Interpolate struct {
 
 // Forward maps [..., n] to [..., Size]. The result is a copy. It panics with *weft.Error if the
 // options contradict each other or x has too few axes.
-func (p Interpolate) Forward(x *weft.Tensor) *weft.Tensor {
+func (p Interpolate) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, Interpolate.forward) }
+
+func (p Interpolate) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "interpolate"
 	defer array.Named(name).End()
 	floats(name, "x", x)

@@ -15,12 +15,14 @@ type Layer interface {
 type Sequential []Layer
 
 // Forward passes x through all layers.
-func (s Sequential) Forward(x *weft.Tensor) *weft.Tensor {
-	for i, l := range s {
-		if l == nil {
+func (s Sequential) Forward(x *weft.Tensor) *weft.Tensor { return Call(s, x, Sequential.forward) }
+
+func (s Sequential) forward(x *weft.Tensor) *weft.Tensor {
+	for i := range s {
+		if s[i] == nil {
 			array.Failf("sequential", "", "layer %d is nil", i)
 		}
-		x = l.Forward(x)
+		x = Call(&s[i], x, forwardAt)
 	}
 	return x
 }
@@ -40,11 +42,16 @@ func (s Sequential) Recompute(x *weft.Tensor, segments int) *weft.Tensor {
 	return s.Forward(x)
 }
 
+// forwardAt is the Forward of the layer at a place of a list.
+func forwardAt(l *Layer, x *weft.Tensor) *weft.Tensor { return (*l).Forward(x) }
+
 // Func makes a layer of a function, such as nn.Func((*weft.Tensor).Softplus).
 type Func func(x *weft.Tensor) *weft.Tensor
 
 // Forward is f(x).
-func (f Func) Forward(x *weft.Tensor) *weft.Tensor {
+func (f Func) Forward(x *weft.Tensor) *weft.Tensor { return Call(f, x, Func.forward) }
+
+func (f Func) forward(x *weft.Tensor) *weft.Tensor {
 	if f == nil {
 		array.Failf("func", "", "the function is nil")
 	}
@@ -64,7 +71,9 @@ type Dropout struct {
 }
 
 // Forward keeps the shape. It panics with *weft.Error if P is not in [0, 1].
-func (d *Dropout) Forward(x *weft.Tensor) *weft.Tensor {
+func (d *Dropout) Forward(x *weft.Tensor) *weft.Tensor { return Call(d, x, (*Dropout).forward) }
+
+func (d *Dropout) forward(x *weft.Tensor) *weft.Tensor {
 	d.notNil()
 	if !(d.P >= 0 && d.P <= 1) {
 		array.Failf("dropout", "P", "%v is not a probability: want 0 to 1", d.P)

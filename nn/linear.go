@@ -20,7 +20,9 @@ func NewLinear(in, out int, opts ...Opts) *Linear {
 }
 
 // Forward maps [..., in] to [..., out].
-func (l *Linear) Forward(x *weft.Tensor) *weft.Tensor {
+func (l *Linear) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, (*Linear).forward) }
+
+func (l *Linear) forward(x *weft.Tensor) *weft.Tensor {
 	if l == nil || l.Weight == nil {
 		array.Failf("linear", "Weight", "is nil: NewLinear makes a layer with weights")
 	}

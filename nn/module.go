@@ -47,6 +47,7 @@ func Buffers(m any) iter.Seq2[string, *weft.Tensor] {
 // train or save it.
 func tensors(m any) iter.Seq2[string, *weft.Tensor] {
 	return func(yield func(string, *weft.Tensor) bool) {
+		remember(m)
 		var names []string
 		var list []*weft.Tensor
 		found := map[*weft.Tensor]bool{}

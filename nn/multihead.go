@@ -94,6 +94,12 @@ type AttendOpts struct {
 // the shape of the queries. It panics with *weft.Error if shapes or element types do not
 // fit.
 func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
+	return CallAll(m, []*weft.Tensor{q, k, v}, func(in []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{m.attend(in[0], in[1], in[2], opts)}
+	})[0]
+}
+
+func (m *MultiheadAttention) attend(q, k, v *weft.Tensor, opts []AttendOpts) *weft.Tensor {
 	const name = "multihead_attention"
 	defer array.Named(name).End()
 	h, o := m.split(q, k, v, array.Options(name, opts))
@@ -103,6 +109,14 @@ func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, opts ...AttendOpts) *w
 // AttendWeights is [MultiheadAttention.Attend] that also returns the weights of values, [batch,
 // heads, steps, keys], behind dropout. Their mean over axis 1 is what PyTorch returns by default.
 func (m *MultiheadAttention) AttendWeights(q, k, v *weft.Tensor, opts ...AttendOpts) (y, weights *weft.Tensor) {
+	out := CallAll(m, []*weft.Tensor{q, k, v}, func(in []*weft.Tensor) []*weft.Tensor {
+		y, weights := m.attendWeights(in[0], in[1], in[2], opts)
+		return []*weft.Tensor{y, weights}
+	})
+	return out[0], out[1]
+}
+
+func (m *MultiheadAttention) attendWeights(q, k, v *weft.Tensor, opts []AttendOpts) (y, weights *weft.Tensor) {
 	const name = "multihead_attention"
 	defer array.Named(name).End()
 	h, o := m.split(q, k, v, array.Options(name, opts))

@@ -151,7 +151,9 @@ func NewLayerNorm(shape []int, opts ...NormOpts) *LayerNorm {
 
 // Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
 // sizes.
-func (l *LayerNorm) Forward(x *weft.Tensor) *weft.Tensor {
+func (l *LayerNorm) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, (*LayerNorm).forward) }
+
+func (l *LayerNorm) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("layer_norm").End()
 	if l == nil {
 		failNil("layer_norm", "NewLayerNorm")
@@ -180,7 +182,9 @@ func NewRMSNorm(shape []int, opts ...NormOpts) *RMSNorm {
 
 // Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
 // sizes.
-func (l *RMSNorm) Forward(x *weft.Tensor) *weft.Tensor {
+func (l *RMSNorm) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, (*RMSNorm).forward) }
+
+func (l *RMSNorm) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("rms_norm").End()
 	if l == nil {
 		failNil("rms_norm", "NewRMSNorm")
@@ -230,7 +234,9 @@ func NewGroupNorm(groups, channels int, opts ...NormOpts) *GroupNorm {
 }
 
 // Forward keeps the shape [batch, channels, ...].
-func (l *GroupNorm) Forward(x *weft.Tensor) *weft.Tensor {
+func (l *GroupNorm) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, (*GroupNorm).forward) }
+
+func (l *GroupNorm) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("group_norm").End()
 	if l == nil {
 		failNil("group_norm", "NewGroupNorm")
@@ -313,7 +319,7 @@ func newBatchNorm(channels int, opts []BatchNormOpts) batchNorm {
 	return b
 }
 
-func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.Tensor {
+func (b *batchNorm) normalize(name string, x *weft.Tensor, least, most int) *weft.Tensor {
 	n, c, size := channels(name, x, least, most, b.Weight)
 	for _, t := range []*weft.Tensor{b.Bias, b.RunningMean, b.RunningVar} {
 		if t != nil && (t.Rank() != 1 || t.Dim(0) != c) {
@@ -397,12 +403,14 @@ func (b *BatchNorm1d) SetTraining(on bool) {
 }
 
 // Forward keeps the shape [batch, channels] or [batch, channels, n].
-func (b *BatchNorm1d) Forward(x *weft.Tensor) *weft.Tensor {
+func (b *BatchNorm1d) Forward(x *weft.Tensor) *weft.Tensor { return Call(b, x, (*BatchNorm1d).forward) }
+
+func (b *BatchNorm1d) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("batch_norm").End()
 	if b == nil {
 		failNil("batch_norm", "NewBatchNorm1d")
 	}
-	return b.forward("batch_norm", x, 2, 3)
+	return b.normalize("batch_norm", x, 2, 3)
 }
 
 // BatchNorm2d is [BatchNorm1d] over pictures, with the same fields.
@@ -424,10 +432,12 @@ func (b *BatchNorm2d) SetTraining(on bool) {
 }
 
 // Forward keeps the shape [batch, channels, height, width].
-func (b *BatchNorm2d) Forward(x *weft.Tensor) *weft.Tensor {
+func (b *BatchNorm2d) Forward(x *weft.Tensor) *weft.Tensor { return Call(b, x, (*BatchNorm2d).forward) }
+
+func (b *BatchNorm2d) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("batch_norm").End()
 	if b == nil {
 		failNil("batch_norm", "NewBatchNorm2d")
 	}
-	return b.forward("batch_norm", x, 4, 4)
+	return b.normalize("batch_norm", x, 4, 4)
 }

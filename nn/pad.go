@@ -29,7 +29,9 @@ type Pad struct {
 
 // Forward maps [..., n] to [..., Pads[0]+n+Pads[1]], and so on. It panics with *weft.Error if x has
 // too few axes, a mirrored part is not smaller than the axis or a circular one is larger.
-func (p Pad) Forward(x *weft.Tensor) *weft.Tensor {
+func (p Pad) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, Pad.forward) }
+
+func (p Pad) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "pad"
 	defer array.Named(name).End()
 	if x == nil {
@@ -139,5 +141,5 @@ func convPads(name string, x *weft.Tensor, taps, stride, pad, dilation []int, sa
 	if even {
 		return x, left
 	}
-	return Pad{Pads: pads, Mode: mode}.Forward(x), make([]int, n)
+	return Pad{Pads: pads, Mode: mode}.forward(x), make([]int, n)
 }

@@ -22,7 +22,9 @@ type MaxPool1d struct {
 
 // Forward maps [..., n] to [..., m]. It panics with *weft.Error if x has too few axes or a
 // number is out of range.
-func (p MaxPool1d) Forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
+func (p MaxPool1d) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, MaxPool1d.forward) }
+
+func (p MaxPool1d) forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
 
 // WithIndices returns what Forward does, and for each element its place in the flattened last axis,
 // int64, as [MaxUnpool] takes it.
@@ -47,7 +49,9 @@ type MaxPool2d struct {
 
 // Forward maps [..., h, w] to [..., oh, ow]. It panics with *weft.Error if x has too few axes or a
 // number is out of range.
-func (p MaxPool2d) Forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
+func (p MaxPool2d) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, MaxPool2d.forward) }
+
+func (p MaxPool2d) forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
 
 // WithIndices returns what Forward does, and for each element its place in the flattened last two axes,
 // int64, as [MaxUnpool] takes it.
@@ -72,7 +76,9 @@ type MaxPool3d struct {
 
 // Forward maps [..., d, h, w] to [..., od, oh, ow]. It panics with *weft.Error if x has too few axes or a
 // number is out of range.
-func (p MaxPool3d) Forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
+func (p MaxPool3d) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, MaxPool3d.forward) }
+
+func (p MaxPool3d) forward(x *weft.Tensor) *weft.Tensor { return p.geometry().max(x) }
 
 // WithIndices returns what Forward does, and for each element its place in the flattened last three axes,
 // int64, as [MaxUnpool] takes it.
@@ -100,7 +106,9 @@ type AvgPool1d struct {
 
 // Forward maps [..., n] to [..., m]. It panics with *weft.Error if x has too few axes or a
 // number is out of range.
-func (p AvgPool1d) Forward(x *weft.Tensor) *weft.Tensor {
+func (p AvgPool1d) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, AvgPool1d.forward) }
+
+func (p AvgPool1d) forward(x *weft.Tensor) *weft.Tensor {
 	return poolGeometry{name: "avg_pool1d", window: []int{p.Window}, stride: single(p.Stride), pad: []int{p.Padding}, ceil: p.Ceil}.mean(x, p.ExcludePad, p.Divisor)
 }
 
@@ -120,7 +128,9 @@ type AvgPool2d struct {
 
 // Forward maps [..., h, w] to [..., oh, ow]. It panics with *weft.Error if x has too few axes or a
 // number is out of range.
-func (p AvgPool2d) Forward(x *weft.Tensor) *weft.Tensor {
+func (p AvgPool2d) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, AvgPool2d.forward) }
+
+func (p AvgPool2d) forward(x *weft.Tensor) *weft.Tensor {
 	return poolGeometry{name: "avg_pool2d", window: p.Window[:], stride: pair(p.Stride), pad: p.Padding[:], ceil: p.Ceil}.mean(x, p.ExcludePad, p.Divisor)
 }
 
@@ -140,7 +150,9 @@ type AvgPool3d struct {
 
 // Forward maps [..., d, h, w] to [..., od, oh, ow]. It panics with *weft.Error if x has too few axes or a
 // number is out of range.
-func (p AvgPool3d) Forward(x *weft.Tensor) *weft.Tensor {
+func (p AvgPool3d) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, AvgPool3d.forward) }
+
+func (p AvgPool3d) forward(x *weft.Tensor) *weft.Tensor {
 	return poolGeometry{name: "avg_pool3d", window: p.Window[:], stride: triple(p.Stride), pad: p.Padding[:], ceil: p.Ceil}.mean(x, p.ExcludePad, p.Divisor)
 }
 
@@ -152,6 +164,10 @@ type AdaptiveAvgPool1d struct {
 
 // Forward maps [..., n] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
 func (p AdaptiveAvgPool1d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(p, x, AdaptiveAvgPool1d.forward)
+}
+
+func (p AdaptiveAvgPool1d) forward(x *weft.Tensor) *weft.Tensor {
 	return adaptiveAvg("adaptive_avg_pool1d", x, []*int{p.Size})
 }
 
@@ -163,6 +179,10 @@ type AdaptiveAvgPool2d struct {
 
 // Forward maps [..., h, w] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
 func (p AdaptiveAvgPool2d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(p, x, AdaptiveAvgPool2d.forward)
+}
+
+func (p AdaptiveAvgPool2d) forward(x *weft.Tensor) *weft.Tensor {
 	return adaptiveAvg("adaptive_avg_pool2d", x, p.Size[:])
 }
 
@@ -174,6 +194,10 @@ type AdaptiveAvgPool3d struct {
 
 // Forward maps [..., d, h, w] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
 func (p AdaptiveAvgPool3d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(p, x, AdaptiveAvgPool3d.forward)
+}
+
+func (p AdaptiveAvgPool3d) forward(x *weft.Tensor) *weft.Tensor {
 	return adaptiveAvg("adaptive_avg_pool3d", x, p.Size[:])
 }
 
@@ -185,6 +209,10 @@ type AdaptiveMaxPool1d struct {
 
 // Forward maps [..., n] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
 func (p AdaptiveMaxPool1d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(p, x, AdaptiveMaxPool1d.forward)
+}
+
+func (p AdaptiveMaxPool1d) forward(x *weft.Tensor) *weft.Tensor {
 	return adaptiveMax("adaptive_max_pool1d", x, []*int{p.Size})
 }
 
@@ -201,6 +229,10 @@ type AdaptiveMaxPool2d struct {
 
 // Forward maps [..., h, w] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
 func (p AdaptiveMaxPool2d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(p, x, AdaptiveMaxPool2d.forward)
+}
+
+func (p AdaptiveMaxPool2d) forward(x *weft.Tensor) *weft.Tensor {
 	return adaptiveMax("adaptive_max_pool2d", x, p.Size[:])
 }
 
@@ -217,6 +249,10 @@ type AdaptiveMaxPool3d struct {
 
 // Forward maps [..., d, h, w] to [..., Size]. It panics with *weft.Error if a size is below 1 or x is empty.
 func (p AdaptiveMaxPool3d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(p, x, AdaptiveMaxPool3d.forward)
+}
+
+func (p AdaptiveMaxPool3d) forward(x *weft.Tensor) *weft.Tensor {
 	return adaptiveMax("adaptive_max_pool3d", x, p.Size[:])
 }
 
@@ -236,7 +272,9 @@ type LPPool struct {
 
 // Forward maps [..., n] to [..., m], with one to three such axes. It panics with *weft.Error if P
 // is 0 or numbers are out of range.
-func (p LPPool) Forward(x *weft.Tensor) *weft.Tensor {
+func (p LPPool) Forward(x *weft.Tensor) *weft.Tensor { return Call(p, x, LPPool.forward) }
+
+func (p LPPool) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "lp_pool"
 	defer array.Named(name).End()
 	if p.P == 0 {

@@ -127,8 +127,9 @@ type RunOpts struct {
 }
 
 // run passes x through all layers; state, parts of type x's or the parameters', is zeros if nil. All
-// is computed in the type in which x and the parameters meet.
-func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell, opts []RunOpts) (y *weft.Tensor, end []*weft.Tensor) {
+// is computed in the type in which x and the parameters meet. The results are the outputs, then the state
+// at the end.
+func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell, opts []RunOpts) []*weft.Tensor {
 	defer array.Named(r.name).End()
 	o := array.Options(r.name, opts)
 	if x == nil {
@@ -179,13 +180,14 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell, opts 
 			x = r.Drop.Forward(x)
 		}
 	}
-	for _, e := range ends {
-		end = append(end, weft.Stack(e, 0))
-	}
 	if r.BatchFirst {
 		x = x.Transpose(0, 1)
 	}
-	return x, end
+	out := []*weft.Tensor{x}
+	for _, e := range ends {
+		out = append(out, weft.Stack(e, 0))
+	}
+	return out
 }
 
 // begin returns the state that layers begin with in type dtype, zeros if state is nil.
@@ -295,19 +297,17 @@ func (n *LSTM) Forward(x *weft.Tensor) *weft.Tensor {
 // Run is Forward that begins with outputs h and memories c, [layers*ways, batch, hidden],
 // zeros if both are nil, and also returns what they are at the end.
 func (n *LSTM) Run(x, h, c *weft.Tensor, opts ...RunOpts) (y, hEnd, cEnd *weft.Tensor) {
-	if n == nil || n.Params == nil {
-		failNil("lstm", "NewLSTM")
-	}
-	var state []*weft.Tensor
-	if h != nil || c != nil {
-		state = []*weft.Tensor{h, c}
-	}
-	run := cell(lstm)
-	if n.Projection > 0 {
-		run = projectedLSTM
-	}
-	y, end := n.run(x, state, 2, run, opts)
-	return y, end[0], end[1]
+	out := CallAll(n, []*weft.Tensor{x, h, c}, func(in []*weft.Tensor) []*weft.Tensor {
+		if n == nil || n.Params == nil {
+			failNil("lstm", "NewLSTM")
+		}
+		run := cell(lstm)
+		if n.Projection > 0 {
+			run = projectedLSTM
+		}
+		return n.run(in[0], someState(in[1:]...), 2, run, opts)
+	})
+	return out[0], out[1], out[2]
 }
 
 // GRU is a recurrent network with gated recurrent units (Cho et al., Learning phrase
@@ -339,15 +339,13 @@ func (n *GRU) Forward(x *weft.Tensor) *weft.Tensor {
 // Run is Forward that begins with outputs h, [layers*ways, batch, hidden], zeros if nil,
 // and also returns the last ones.
 func (n *GRU) Run(x, h *weft.Tensor, opts ...RunOpts) (y, hEnd *weft.Tensor) {
-	if n == nil || n.Params == nil {
-		failNil("gru", "NewGRU")
-	}
-	var state []*weft.Tensor
-	if h != nil {
-		state = []*weft.Tensor{h}
-	}
-	y, end := n.run(x, state, 1, gru, opts)
-	return y, end[0]
+	out := CallAll(n, []*weft.Tensor{x, h}, func(in []*weft.Tensor) []*weft.Tensor {
+		if n == nil || n.Params == nil {
+			failNil("gru", "NewGRU")
+		}
+		return n.run(in[0], someState(in[1]), 1, gru, opts)
+	})
+	return out[0], out[1]
 }
 
 // The steps of a layer are one function on the tape: what its gradient needs lies in one

@@ -17,7 +17,9 @@ type Flatten struct {
 }
 
 // Forward maps [batch, ...] to [batch, features].
-func (l Flatten) Forward(x *weft.Tensor) *weft.Tensor {
+func (l Flatten) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Flatten.forward) }
+
+func (l Flatten) forward(x *weft.Tensor) *weft.Tensor {
 	start := array.Or(l.Start, 1)
 	if l.End == nil {
 		return x.Flatten(start)
@@ -49,7 +51,9 @@ type Unflatten struct {
 }
 
 // Forward maps [... n ...] to [... Sizes ...].
-func (l Unflatten) Forward(x *weft.Tensor) *weft.Tensor { return x.Unflatten(l.Axis, l.Sizes...) }
+func (l Unflatten) Forward(x *weft.Tensor) *weft.Tensor { return Call(l, x, Unflatten.forward) }
+
+func (l Unflatten) forward(x *weft.Tensor) *weft.Tensor { return x.Unflatten(l.Axis, l.Sizes...) }
 
 // OneHot maps integers [...] to int64 [..., classes]: 1 at the element's place of the last axis,
 // 0 elsewhere. -1 classes are one more than the greatest element, which is read. It panics with

@@ -1,29 +1,62 @@
 package nn
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 
+	"weft"
 	"weft/internal/array"
 )
 
 // Summary is a table of the layers of a module that have tensors of their own: their
 // names and types, the tensors with their shapes, and how many numbers those hold. The
 // last lines add up what is trained and what is not.
-func Summary(m any) string {
+//
+// With inputs of the module's Forward it is a table of the calls of layers, in their order: what each
+// returns, the numbers that it holds and its multiply-adds (MACs), those of matrix products and
+// convolutions. A layer with others inside has what they do not. Forward runs on tensors without memory:
+// nothing is computed or changed, and inputs may be zeros of the right shape. It runs in the mode, training or not,
+// that the module is in. Layers of a user that do not go through [Call] are not seen themselves.
+//
+//	fmt.Print(nn.Summary(net, weft.Zeros(1, 3, 224, 224)))
+//
+// It panics with *weft.Error if the module has no Forward of that number of tensors, or if Forward reads
+// elements.
+func Summary(m any, inputs ...*weft.Tensor) string {
+	if len(inputs) > 0 {
+		return summaryOfCalls(m, inputs)
+	}
 	defer array.Named("summary").End()
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "layer\ttype\ttensors\tnumbers")
-	type line struct {
-		name, typ string
-		tensors   []string
-		count     int
+	lines, totals := ownTensors(m)
+	for _, l := range lines {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", l.name, l.typ, strings.Join(l.tensors, ", "), l.count)
 	}
-	var lines []*line
-	byName := map[string]*line{}
+	fmt.Fprintf(w, "trained\t\t\t%d\n", totals.trained)
+	fmt.Fprintf(w, "not trained\t\t\t%d\n", totals.rest)
+	w.Flush()
+	return b.String()
+}
+
+// A layerLine is a layer with tensors of its own.
+type layerLine struct {
+	name, typ string
+	tensors   []string
+	count     int
+}
+
+// numberCounts are the numbers of elements of a module's tensors.
+type numberCounts struct{ trained, rest int }
+
+// ownTensors returns the layers of a module that have tensors of their own.
+func ownTensors(m any) (lines []*layerLine, totals numberCounts) {
+	byName := map[string]*layerLine{}
 	types := map[string]string{}
 	walk := walker{seen: map[step]bool{}}
 	walk.value = func(name string, v reflect.Value) bool {
@@ -35,7 +68,6 @@ func Summary(m any) string {
 		return true
 	}
 	walk.walk("", reflect.ValueOf(m))
-	trained, rest := 0, 0
 	for name, t := range tensors(m) {
 		owner, part := "", name
 		// The longest name of a layer that is a part of the tensor's.
@@ -47,22 +79,112 @@ func Summary(m any) string {
 		}
 		l := byName[owner]
 		if l == nil {
-			l = &line{name: owner, typ: types[owner]}
+			l = &layerLine{name: owner, typ: types[owner]}
 			byName[owner], lines = l, append(lines, l)
 		}
 		l.tensors = append(l.tensors, part+" "+array.ShapeString(t.Shape()))
 		l.count += t.Size()
 		if t.RequiresGrad() {
-			trained += t.Size()
+			totals.trained += t.Size()
 		} else {
-			rest += t.Size()
+			totals.rest += t.Size()
 		}
 	}
+	return lines, totals
+}
+
+// summaryOfCalls is [Summary] with inputs.
+func summaryOfCalls(m any, inputs []*weft.Tensor) string {
+	forward := forwardOf(m, inputs)
+	lines, totals := ownTensors(m)
+	numbers := map[string]*layerLine{}
 	for _, l := range lines {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", l.name, l.typ, strings.Join(l.tensors, ", "), l.count)
+		numbers[l.name] = l
 	}
-	fmt.Fprintf(w, "trained\t\t\t%d\n", trained)
-	fmt.Fprintf(w, "not trained\t\t\t%d\n", rest)
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "layer\ttype\tresult\tnumbers\tMACs")
+	called := map[string]bool{}
+	calls := dryCalls(m, inputs, forward)
+	for i, c := range calls {
+		if c.skipped {
+			continue
+		}
+		count := "0"
+		if l := numbers[c.path]; l != nil && (i == 0 || c.path != "") {
+			if count = fmt.Sprint(l.count); called[c.path] {
+				count = "as above"
+			}
+			called[c.path] = true
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", c.path, c.typ, shapesOf(c.out), count, c.macs-c.inside)
+	}
+	for _, l := range lines {
+		if !called[l.name] {
+			fmt.Fprintf(w, "%s\t%s\tnot called\t%d\t\n", l.name, l.typ, l.count)
+		}
+	}
+	fmt.Fprintf(w, "trained\t\t\t%d\t\n", totals.trained)
+	fmt.Fprintf(w, "not trained\t\t\t%d\t\n", totals.rest)
+	fmt.Fprintf(w, "all\t\t\t%d\t%d\n", totals.trained+totals.rest, calls[0].macs)
 	w.Flush()
-	return b.String()
+	return regexp.MustCompile(` +\n`).ReplaceAllString(b.String(), "\n")
+}
+
+// dryCalls returns the calls of a module's layers.
+func dryCalls(m any, inputs []*weft.Tensor, forward func(in []*weft.Tensor) []*weft.Tensor) (calls []*layerCall) {
+	var e *array.Error
+	if err := weft.Try(func() { calls = record(m, inputs, forward) }); errors.As(err, &e) {
+		if e.Op == "compile" && e.Layer == "" {
+			array.Failf("summary", "m", "has a Forward that cannot run on tensors without memory: %s", e.Msg)
+		}
+		panic(e)
+	}
+	return calls
+}
+
+// shapesOf are the shapes of results.
+func shapesOf(ts []*weft.Tensor) string {
+	var list []string
+	for _, t := range ts {
+		if t != nil {
+			list = append(list, array.ShapeString(sizes(t)))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// forwardOf returns the Forward of a module as a function of lists.
+func forwardOf(m any, inputs []*weft.Tensor) func(in []*weft.Tensor) []*weft.Tensor {
+	for i, x := range inputs {
+		if x == nil {
+			array.Failf("summary", "inputs", "have nil as tensor %d", i)
+		}
+	}
+	v := reflect.ValueOf(m)
+	f := reflect.Value{}
+	if v.IsValid() {
+		f = v.MethodByName("Forward")
+	}
+	ok := f.IsValid() && (f.Type().NumIn() == len(inputs) || f.Type().IsVariadic() && len(inputs) >= f.Type().NumIn()-1)
+	for i := range inputs {
+		if ok && !(f.Type().IsVariadic() && i >= f.Type().NumIn()-1) {
+			ok = f.Type().In(i) == tensorType
+		}
+	}
+	if !ok {
+		array.Failf("summary", "m", "is a %T, which has no Forward of %s", m, array.Count(len(inputs), "tensor"))
+	}
+	return func(in []*weft.Tensor) (out []*weft.Tensor) {
+		args := make([]reflect.Value, len(in))
+		for i, x := range in {
+			args[i] = reflect.ValueOf(x)
+		}
+		for _, y := range f.Call(args) {
+			if t, ok := y.Interface().(*weft.Tensor); ok {
+				out = append(out, t)
+			}
+		}
+		return out
+	}
 }

@@ -112,6 +112,12 @@ func (l *TransformerEncoderLayer) Forward(x *weft.Tensor) *weft.Tensor { return 
 // Encode keeps the shape [steps, batch, width], with BatchFirst [batch, steps, width]. The options
 // go to the attention of x to itself.
 func (l *TransformerEncoderLayer) Encode(x *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
+	return CallAll(l, []*weft.Tensor{x}, func(in []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{l.encode(in[0], opts)}
+	})[0]
+}
+
+func (l *TransformerEncoderLayer) encode(x *weft.Tensor, opts []AttendOpts) *weft.Tensor {
 	const name = "transformer_encoder_layer"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
@@ -159,6 +165,12 @@ func NewTransformerDecoderLayer(width, heads int, opts ...TransformerOpts) *Tran
 // Decode maps x [steps, batch, width] and the memory [keys, batch, width], the results of an
 // encoder, to the shape of x; with BatchFirst the batch is the first axis.
 func (l *TransformerDecoderLayer) Decode(x, memory *weft.Tensor, opts ...DecodeOpts) *weft.Tensor {
+	return CallAll(l, []*weft.Tensor{x, memory}, func(in []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{l.decode(in[0], in[1], opts)}
+	})[0]
+}
+
+func (l *TransformerDecoderLayer) decode(x, memory *weft.Tensor, opts []DecodeOpts) *weft.Tensor {
 	const name = "transformer_decoder_layer"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
@@ -207,6 +219,12 @@ func (e *TransformerEncoder) Forward(x *weft.Tensor) *weft.Tensor { return e.Enc
 // Encode is [TransformerEncoderLayer.Encode] of each layer, with the same options. A [KVCache] gets a
 // cache for each layer: with Causal a call for each new step gives what one call gives for all.
 func (e *TransformerEncoder) Encode(x *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
+	return CallAll(e, []*weft.Tensor{x}, func(in []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{e.encode(in[0], opts)}
+	})[0]
+}
+
+func (e *TransformerEncoder) encode(x *weft.Tensor, opts []AttendOpts) *weft.Tensor {
 	const name = "transformer_encoder"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
@@ -243,6 +261,12 @@ func NewTransformerDecoder(layer *TransformerDecoderLayer, n int) *TransformerDe
 // [KVCache] gets a cache for each layer: that of Self grows by the steps of a call, and a fixed one of
 // Memory has the projections of the memory.
 func (d *TransformerDecoder) Decode(x, memory *weft.Tensor, opts ...DecodeOpts) *weft.Tensor {
+	return CallAll(d, []*weft.Tensor{x, memory}, func(in []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{d.decode(in[0], in[1], opts)}
+	})[0]
+}
+
+func (d *TransformerDecoder) decode(x, memory *weft.Tensor, opts []DecodeOpts) *weft.Tensor {
 	const name = "transformer_decoder"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
@@ -293,6 +317,12 @@ type TranslateOpts struct {
 // Translate encodes the source [keys, batch, width] and decodes the target [steps, batch, width] to
 // its shape; with BatchFirst the batch is the first axis.
 func (t *Transformer) Translate(source, target *weft.Tensor, opts ...TranslateOpts) *weft.Tensor {
+	return CallAll(t, []*weft.Tensor{source, target}, func(in []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{t.translate(in[0], in[1], opts)}
+	})[0]
+}
+
+func (t *Transformer) translate(source, target *weft.Tensor, opts []TranslateOpts) *weft.Tensor {
 	const name = "transformer"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)

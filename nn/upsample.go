@@ -21,7 +21,9 @@ type Upsample struct {
 
 // Forward maps [..., h, w] to [..., Size[0], Size[1]], or h and w times Scale. The result is a
 // copy. An axis that keeps its size keeps its elements.
-func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
+func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor { return Call(u, x, Upsample.forward) }
+
+func (u Upsample) forward(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("upsample").End()
 	s := lastTwo("upsample", x)
 	if (u.Scale == nil) == (u.Size == nil) {

@@ -23,13 +23,34 @@ type Error struct {
 	Arg  string // the argument at fault, "" if none in particular
 	Msg  string // what is wrong, with the shapes and types that matter
 	Err  error  // the cause, if another error is
+	// Layer is the path of the layer in its module, as the names of nn.State have it, such
+	// as "layers.3.fc"; "" outside of a layer, or if the path is not known.
+	Layer string
+
+	at any // the innermost layer, as package nn identifies it
 }
 
-// Error returns the operation, the argument and what is wrong. In the message of a panic that
+// At returns what [Located] was given last.
+func At(e *Error) any { return e.at }
+
+// Located returns e with the path of a layer and what identifies it.
+func Located(e *Error, at any, path string) *Error {
+	c := *e
+	c.at, c.Layer = at, path
+	return &c
+}
+
+// Error returns the path of the layer, the operation, the argument and what is wrong. In the message of a panic that
 // nobody recovers the line of the caller outside this module follows.
 func (e *Error) Error() string {
 	var b strings.Builder
-	b.WriteString(e.Op)
+	b.WriteString(e.Layer)
+	if e.Op != "" {
+		if b.Len() > 0 {
+			b.WriteString(": ")
+		}
+		b.WriteString(e.Op)
+	}
 	if e.Arg != "" {
 		if b.Len() > 0 {
 			b.WriteString(": ")
@@ -124,7 +145,7 @@ func Named(op string) Name {
 }
 
 // End ends the function. It is deferred, and puts the name into an *Error that the function panics
-// with.
+// with, unless a layer inside it had a name for it.
 func (n Name) End() {
 	if n.calls != nil {
 		*n.calls = (*n.calls)[:n.depth]
@@ -133,7 +154,7 @@ func (n Name) End() {
 	switch r := recover().(type) {
 	case nil:
 	case *Error:
-		if r.Op != op {
+		if r.Op != op && r.at == nil {
 			e := *r
 			e.Op, r = op, &e
 		}

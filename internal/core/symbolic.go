@@ -41,6 +41,31 @@ func Infer(types []ir.Type, f func([]*Tensor) []*Tensor) []ir.Type {
 	return res
 }
 
+// DryRun runs f with tensors without memory that have the types and the device of ts. Nothing is
+// computed, and what f writes into tensors with memory is not written. macs counts the multiply-adds of matrix
+// products and convolutions so far.
+func DryRun(ts []*Tensor, f func(ts []*Tensor, macs func() int64)) {
+	tr, end := nestedTrace(nil)
+	defer end()
+	like := make([]*Tensor, len(ts))
+	for i, t := range ts {
+		t.Check("dryrun")
+		tr.place(t.v.Store.Device)
+		v := tr.Fresh(t.v.DType, t.v.Shape)
+		like[i] = &Tensor{v: v}
+		tr.cells[v.Store].node = tr.G.Input(i, v.DType, v.Shape)
+	}
+	counted, sum := 0, int64(0)
+	Recording(false, func() {
+		f(like, func() int64 {
+			for ; counted < len(tr.G.Nodes); counted++ {
+				sum += op.MultiplyAdds(tr.G.Nodes[counted])
+			}
+			return sum
+		})
+	})
+}
+
 // FunctionOf is what f gives for tensors of these types, as a function that operations run. What
 // f draws are arguments behind those, int64 without dimensions: the seed and the number of each
 // draw. It panics with *array.Error if f uses tensors of another kind. The tape says which values

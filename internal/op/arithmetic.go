@@ -48,3 +48,17 @@ func Arithmetic(n *ir.Node) int64 {
 func products(result, weights []int) int64 {
 	return 2 * int64(array.Size(result)) * int64(array.Size(weights[1:]))
 }
+
+// MultiplyAdds counts the multiply-adds of a node that is a matrix product, a convolution or attention,
+// as the figures of networks do; others have none.
+func MultiplyAdds(n *ir.Node) int64 {
+	switch Of(n) {
+	case MatMul2, conv2d, conv2dInput, conv2dWeight:
+		return Arithmetic(n) / 2
+	case Attention:
+		q, k, v := n.Args[0].Shape, n.Args[1].Shape, n.Args[2].Shape
+		keys := k[len(k)-2]
+		return int64(array.Size(q))*int64(keys) + int64(array.Size(q[:len(q)-1]))*int64(keys*v[len(v)-1])
+	}
+	return 0
+}

@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"weft"
+	"weft/nn"
 )
 
 // Functions for loops and branches, and for a Func of several results.
@@ -23,6 +24,14 @@ func init() {
 			func(s []*weft.Tensor) []*weft.Tensor { return s }, func(s []*weft.Tensor) []*weft.Tensor { return append(s, t) },
 			func(s []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{s[0].MulAssign(2)} },
 			func([]*weft.Tensor) []*weft.Tensor { panic(errThrown) })
+	}
+	makers[typ[func(_, _ []*weft.Tensor) []*weft.Tensor]()] = func(g *gen) any {
+		return pick(g, nil, func(_, _ []*weft.Tensor) []*weft.Tensor { return nil }, func(_, s []*weft.Tensor) []*weft.Tensor { return s },
+			func(_, s []*weft.Tensor) []*weft.Tensor { return append(s, nil) }, func(_, _ []*weft.Tensor) []*weft.Tensor { panic(errThrown) })
+	}
+	makers[typ[func(*nn.Linear, *weft.Tensor) *weft.Tensor]()] = func(g *gen) any {
+		return pick(g, nil, (*nn.Linear).Forward, func(_ *nn.Linear, x *weft.Tensor) *weft.Tensor { return x },
+			func(*nn.Linear, *weft.Tensor) *weft.Tensor { panic(errThrown) })
 	}
 	makers[typ[func(*weft.Tensor, []*weft.Tensor) (_, _ []*weft.Tensor)]()] = func(g *gen) any {
 		t := g.tensor()
