@@ -115,7 +115,7 @@ func ReadCIFAR(r io.Reader, labels int) (pictures, classes *weft.Tensor, err err
 // A Column is a column of a table: numbers if all its fields are, else texts.
 type Column struct {
 	Name    string
-	Numbers *weft.Tensor // float64 [rows], NaN where a field is empty; nil if Texts has the fields
+	Numbers *weft.Tensor // [rows], float64 of texts, NaN where a field is empty; nil if Texts has the fields
 	Texts   []string
 }
 

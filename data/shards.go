@@ -103,6 +103,11 @@ func shard(path string, open func(path string) (io.ReadCloser, error), yield fun
 			}
 			s = Sample{Key: key, Path: path, Files: map[string][]byte{}}
 		}
+		for record := range h.PAXRecords {
+			if strings.HasPrefix(record, "GNU.sparse") { // a few bytes can stand for any number of zeros
+				return false, fmt.Errorf("%s is a sparse file", h.Name)
+			}
+		}
 		if _, twice := s.Files[ending]; twice {
 			return false, fmt.Errorf("%s is there twice", h.Name)
 		}

@@ -4,18 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 
 	apache "github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	own "weft/internal/array"
 	"weft/internal/atomicfile"
-	"weft/internal/mem"
 	"weft/internal/raw"
+	"weft/ragged/arrow/internal/careful"
 )
 
 // A Batch is the columns of one record batch: as many items in each.
@@ -33,7 +31,7 @@ func Read(r io.ReaderAt, size int64) (batches []Batch, err error) {
 		return nil, err
 	}
 	limit := max(size, 1)
-	f, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size), ipc.WithAllocator(newCareful(size)), ipc.WithMetadataSizeLimit(limit), ipc.WithBodySizeLimit(limit))
+	f, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size), ipc.WithAllocator(careful.New(size)), ipc.WithMetadataSizeLimit(limit), ipc.WithBodySizeLimit(limit))
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -167,40 +165,4 @@ func record(b Batch, opts ArrayOpts, f func(apache.RecordBatch) error) error {
 	rec := array.NewRecordBatch(apache.NewSchema(fields, nil), arrays, int64(n))
 	defer rec.Release()
 	return f(rec)
-}
-
-// A careful allocator gives what a file of that size can have in it, if it fits into memory:
-// sizes in files are not trusted, and running out of memory would end the process.
-type careful struct{ left int64 }
-
-// maxRatio is how much a byte can become: 128 KiB are four bytes of Zstandard.
-const maxRatio = 1 << 15
-
-func newCareful(size int64) *careful {
-	return &careful{1<<20 + maxRatio*min(size, math.MaxInt64/maxRatio-1<<20)}
-}
-
-func (c *careful) Allocate(n int) []byte {
-	c.demand(n)
-	return memory.DefaultAllocator.Allocate(n)
-}
-
-func (c *careful) Reallocate(n int, b []byte) []byte {
-	c.demand(n - len(b))
-	return memory.DefaultAllocator.Reallocate(n, b)
-}
-
-func (c *careful) Free([]byte) {}
-
-// demand panics, with an error that Arrow's reader returns, if n more bytes are too many.
-func (c *careful) demand(n int) {
-	if n <= 0 {
-		return
-	}
-	if c.left -= int64(n); c.left < 0 {
-		panic(malformed("buffers are larger than a file of this size can say"))
-	}
-	if err := mem.CheckHeap(n); err != nil {
-		panic(malformed("%v", err))
-	}
 }

@@ -1,0 +1,12 @@
+// Package parquet reads the columns of Parquet files, through Apache Arrow's Go module: tables as
+// data.ReadCSV returns them.
+//
+//	table, err := parquet.ReadFile("trips.parquet", parquet.Opts{Columns: []string{"distance", "fare"}})
+//	x := table[0].Numbers // [rows]
+//
+// Numbers keep their type; a column of integers or bools with nulls becomes float64, with NaN. Nulls of
+// floats are NaN, of texts "". Dates, times and timestamps are the integers that the file has, decimals of
+// up to 64 bits float64. A field of a struct is a column whose name has a dot. Lists, other decimals and
+// timestamps of 96 bits are an error, unless Columns leaves them out. Package [weft/ragged/arrow] reads
+// lists, from Arrow's own files.
+package parquet
