@@ -64,3 +64,16 @@ func TestTrainingOnDevice(t *testing.T) {
 		return weft.DigestNamed(nn.Params(m))
 	})
 }
+
+// A short training tells what people take next more often than what most people take does.
+func TestHitRate(t *testing.T) {
+	taken := NewTaken(1)
+	ncf := NewNCF(weft.NewGenerator(2))
+	before := HitRate(taken, Scores(ncf))
+	TrainNCF(ncf, taken, 150, func(int, float64) {})
+	after, popular, best := HitRate(taken, Scores(ncf)), HitRate(taken, taken.Popular), HitRate(taken, taken.True)
+	t.Logf("hit rate %.3f, %.3f before training; by what most take %.3f, by taste %.3f", after, before, popular, best)
+	if before > popular || after < popular+0.1 || after > best+0.05 {
+		t.Errorf("hit rate %.3f, %.3f before training; by what most take %.3f, by taste %.3f", after, before, popular, best)
+	}
+}
