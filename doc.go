@@ -165,7 +165,7 @@
 //     [Tensor.PostAccumulateGradHook]
 //   - Backward: [Tensor.Backward], [BackwardWith], [Grad], [GradAll], [GradOpts]
 //   - Not recorded: [WithoutGrad], [Tensor.Detach]; deprecated: [Tensor.NoGrad]; not kept: [Recompute]
-//   - Of functions: [VJP], [JVP], [Jacobian], [Hessian], [HessianVector], [Vmap]
+//   - Of functions: [VJP], [JVP], [Jacobian], [Hessian], [HessianVector], [Vmap]; checked: [GradCheck], [GradGradCheck]
 //   - With a gradient of one's own: [Func], [FuncContext]
 //
 // Whole programs:

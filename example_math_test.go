@@ -406,6 +406,13 @@ func ExampleGenerator_Gamma() {
 	// 6.0
 }
 
+func ExampleGradCheck() {
+	softplus := func(x ...*weft.Tensor) *weft.Tensor { return x[0].Exp().Log1p() }
+	x := weft.FromSlice([]float64{-1, 0, 2})
+	fmt.Println(weft.GradCheck(softplus, []*weft.Tensor{x}), weft.GradGradCheck(softplus, []*weft.Tensor{x}))
+	// Output: <nil> <nil>
+}
+
 func ExampleRecompute() {
 	w, x := weft.FullOf(weft.Float32, 0.5, 3, 3).RequireGrad(), weft.Ones(2, 3)
 	block := func(x *weft.Tensor) *weft.Tensor { return x.MatMul(w).Tanh() }

@@ -1,7 +1,9 @@
 package weft
 
 import (
+	"math"
 	"reflect"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/core"
@@ -234,4 +236,217 @@ func (t *Tensor) PostAccumulateGradHook(f func(t *Tensor)) (remove func()) {
 		array.Failf("postaccumulategradhook", "f", "is nil")
 	}
 	return t.c().PostAccumulateGradHook(func() { f(t) })
+}
+
+// GradCheckOpts are the options of [GradCheck] and [GradGradCheck].
+type GradCheckOpts struct {
+	Eps      *float64 // the step of the differences; default 1e-6
+	Absolute *float64 // default 1e-5
+	Relative *float64 // default 1e-3
+}
+
+// GradCheck compares the gradients that backward passes give f with central differences, at x: float64 or
+// complex128 tensors, and others that stay as they are. It is torch.autograd.gradcheck:
+//
+//	err := weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return attend(x[0], x[1]) }, []*weft.Tensor{q, k})
+//
+// f gets copies of x, which require gradients in float64 and complex128, and must use these. It returns one
+// tensor or several. Each derivative may be off by Absolute + Relative times the difference. The *[Error]
+// names the input, the result, the elements and both numbers. It is also returned where f gives different
+// results for the same x. A step that crosses a kink, as of a Relu at 0, gives an error too. f runs twice for
+// each element of x, and backward once for each element of the results.
+func GradCheck[R *Tensor | []*Tensor](f func(x ...*Tensor) R, x []*Tensor, opts ...GradCheckOpts) error {
+	return Try(func() { gradCheck("gradcheck", several("gradcheck", f), x, array.Options("gradcheck", opts)) })
+}
+
+// GradGradCheck is [GradCheck] of the gradients of f by x, multiplied by random numbers: it compares second
+// derivatives, of passes with [GradOpts].Create, with differences of first ones. It is
+// torch.autograd.gradgradcheck.
+func GradGradCheck[R *Tensor | []*Tensor](f func(x ...*Tensor) R, x []*Tensor, opts ...GradCheckOpts) error {
+	const name = "gradgradcheck"
+	return Try(func() {
+		g, o := several(name, f), array.Options(name, opts)
+		given, of := checked(name, x), NewGenerator(1)
+		for _, y := range needing(differentiable(g(given...))) {
+			v := of.RandnOf(y.DType().Part(), y.Shape()...)
+			if y.DType().Complex() {
+				v = Complex(v, of.RandnOf(y.DType().Part(), y.Shape()...))
+			}
+			given = append(given, v)
+		}
+		gradCheck(name, func(all ...*Tensor) (out []*Tensor) {
+			at, seeds := all[:len(x)], all[len(x):]
+			leaves := differentiable(at)
+			for i, d := range GradAll(needing(differentiable(g(at...))), leaves, GradOpts{Create: true, AllowUnused: true, Seeds: seeds}) {
+				if d == nil {
+					d = ZerosLike(leaves[i])
+				}
+				out = append(out, d)
+			}
+			return out
+		}, given, o)
+	})
+}
+
+// several is f as a function of several results.
+func several[R *Tensor | []*Tensor](name string, f func(x ...*Tensor) R) func(x ...*Tensor) []*Tensor {
+	if f == nil {
+		array.Failf(name, "f", "is nil")
+	}
+	return func(x ...*Tensor) []*Tensor {
+		var ys []*Tensor
+		switch r := any(f(x...)).(type) {
+		case *Tensor:
+			ys = []*Tensor{r}
+		case []*Tensor:
+			ys = r
+		}
+		for _, y := range ys {
+			y.c().Check(name)
+		}
+		return ys
+	}
+}
+
+// differentiable returns the tensors among ts that have gradients in double precision.
+func differentiable(ts []*Tensor) (some []*Tensor) {
+	for _, t := range ts {
+		if d := t.DType(); d == Float64 || d == Complex128 {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+func needing(ts []*Tensor) (some []*Tensor) {
+	for _, t := range ts {
+		if t.RequiresGrad() {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// checked returns copies of x that are leaves where they hold float64 or complex128. It refuses x without
+// one, and with other floats, whose differences would measure their rounding.
+func checked(name string, x []*Tensor) []*Tensor {
+	out := make([]*Tensor, len(x))
+	for i, t := range x {
+		t.c().Check(name)
+		out[i] = t.Detach().Clone()
+		switch d := t.DType(); {
+		case d == Float64 || d == Complex128:
+			out[i].RequireGrad()
+		case d.Differentiable():
+			array.Failf(name, "x", "input %d holds %s, whose differences would measure its rounding: want float64 or complex128", i, d)
+		}
+	}
+	if len(differentiable(out)) == 0 {
+		array.Failf(name, "x", "has no tensor of float64 or complex128")
+	}
+	return out
+}
+
+func gradCheck(name string, f func(x ...*Tensor) []*Tensor, x []*Tensor, o GradCheckOpts) {
+	eps, abs, rel := array.Or(o.Eps, 1e-6), array.Or(o.Absolute, 1e-5), array.Or(o.Relative, 1e-3)
+	if !(eps > 0) || !(abs >= 0) || !(rel >= 0) {
+		array.Failf(name, "opts", "have Eps %v, Absolute %v, Relative %v: want a step above 0 and tolerances from 0", eps, abs, rel)
+	}
+	leaves := checked(name, x)
+	at := func(i, element int, step complex128) []*Tensor { // results with that element of input i moved
+		moved := slices.Clone(leaves)
+		c := leaves[i].Detach().Clone()
+		if d := c.Reshape(-1).At(element); c.DType().Complex() {
+			d.AddAssign(step)
+		} else {
+			d.AddAssign(real(step))
+		}
+		moved[i] = c.RequireGrad()
+		return f(moved...)
+	}
+	ys, again := f(leaves...), f(leaves...)
+	if len(ys) != len(again) {
+		array.Failf(name, "f", "has %d results and then %d for the same inputs", len(ys), len(again))
+	}
+	for k, y := range ys {
+		if Digest(y) != Digest(again[k]) {
+			array.Failf(name, "f", "gives different values of result %d for the same inputs", k)
+		}
+		if y.DType() == Float64 || y.DType() == Complex128 {
+			for _, seed := range units(y) {
+				checkResult(name, y, k, seed, leaves, at, eps, abs, rel)
+			}
+		}
+	}
+}
+
+// checkResult compares the gradients of the real part of result k, or for the seed i of the imaginary one.
+func checkResult(name string, y *Tensor, k int, seed complex128, leaves []*Tensor, at func(i, element int, step complex128) []*Tensor, eps, abs, rel float64) {
+	part := func(t *Tensor) []float64 {
+		switch t = t.Detach(); {
+		case seed == 1i:
+			t = t.Imag()
+		case t.DType().Complex():
+			t = t.Real()
+		}
+		return Data[float64](t.To(Float64).Contiguous().Reshape(-1))
+	}
+	byPasses := make([][]*Tensor, y.Size()) // by element of y and input
+	for e := range byPasses {
+		byPasses[e] = make([]*Tensor, len(leaves))
+		if !y.RequiresGrad() {
+			continue
+		}
+		v := ZerosLike(y.Detach())
+		if one := v.Reshape(-1).At(e); y.DType().Complex() {
+			one.Fill(seed)
+		} else {
+			one.Fill(1)
+		}
+		wanted := needing(leaves)
+		for i, g := range GradAll([]*Tensor{y}, wanted, GradOpts{Retain: true, AllowUnused: true, Seeds: []*Tensor{v}}) {
+			byPasses[e][slices.Index(leaves, wanted[i])] = g
+		}
+	}
+	for i, x := range leaves {
+		if !x.RequiresGrad() {
+			continue
+		}
+		for element := range x.Size() {
+			for _, side := range units(x) {
+				h := complex(eps, 0) * side
+				up, down := part(at(i, element, h)[k]), part(at(i, element, -h)[k])
+				for e := range up {
+					want, got := (up[e]-down[e])/(2*eps), 0.0
+					if g := byPasses[e][i]; g != nil {
+						z := g.Detach().Contiguous().Reshape(-1).At(element).To(Complex128).ItemComplex()
+						if got = real(z); side == 1i {
+							got = imag(z)
+						}
+					}
+					if !(math.Abs(got-want) <= abs+rel*math.Abs(want)) {
+						array.Failf(name, "x", "the derivative of result %d, element %v, by input %d, element %v, is %v by Backward and %v by differences%s",
+							k, core.IndexOf(e, y.Shape()), i, core.IndexOf(element, x.Shape()), got, want, partNames(seed, side))
+					}
+				}
+			}
+		}
+	}
+}
+
+// units are 1, and of complex numbers i.
+func units(t *Tensor) []complex128 {
+	if t.DType().Complex() {
+		return []complex128{1, 1i}
+	}
+	return []complex128{1}
+}
+
+// partNames says which parts of complex numbers a derivative is of, and by.
+func partNames(seed, side complex128) string {
+	if seed == 1 && side == 1 {
+		return ""
+	}
+	names := map[complex128]string{1: "real", 1i: "imaginary"}
+	return ", of the " + names[seed] + " part by the " + names[side] + " one"
 }

@@ -450,6 +450,18 @@ var optionCases = merged(merged(merged(merged(merged(merged(layerOptionCases, mo
 	"weft.CloseOpts": optionsOf(func(o weft.CloseOpts) []float64 {
 		return values(weft.FromSlice([]float64{1, 1 + 5e-6, 1e-9, 3}).IsClose(weft.FromSlice([]float64{1, 1, 0, 4}), o))
 	}, map[string]optionField{"Relative": {def: new(1e-5)}, "Absolute": {def: new(1e-8)}}),
+	"weft.GradCheckOpts": optionsOf(func(o weft.GradCheckOpts) (failed []float64) {
+		for _, off := range []float64{0, 5e-6, 5e-4, 5e-2} { // of a derivative of 1
+			f := &weft.Func{Name: "off", Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor { return x[0].Clone() },
+				Backward: func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{dy.Mul(1 + off)} }}
+			err := weft.GradCheck(f.Apply, []*weft.Tensor{weft.FromSlice([]float64{3})}, o)
+			if err != nil && off == 0 && strings.Contains(err.Error(), "Eps") {
+				panic(err)
+			}
+			failed = append(failed, map[bool]float64{true: 1}[err != nil])
+		}
+		return failed
+	}, map[string]optionField{"Eps": {def: new(1e-6), refused: true}, "Absolute": {in: weft.GradCheckOpts{Relative: new(0.0)}, def: new(1e-5)}, "Relative": {def: new(1e-3)}}),
 	"weft.HistogramOpts": optionsOf(func(o weft.HistogramOpts) []float64 {
 		return values(two(weft.FromSlice([]float64{-3, -1, 1, 2, 5}).Histogram(o))...)
 	}, map[string]optionField{

@@ -176,14 +176,15 @@ func (g *guard) count(v *array.View) (count int, first []int) {
 			continue
 		}
 		if count++; count == 1 {
-			first = indexOf(i, v.Shape)
+			first = IndexOf(i, v.Shape)
 		}
 	}
 	KeepAlive(&Tensor{v: c})
 	return count, first
 }
 
-func indexOf(i int, shape []int) []int {
+// IndexOf returns the indices of element i of a shape, in row-major order.
+func IndexOf(i int, shape []int) []int {
 	index := make([]int, len(shape))
 	for a := len(shape) - 1; a >= 0; a-- {
 		index[a] = i % shape[a]
@@ -364,7 +365,7 @@ func differ(got, want *array.View, level rewrite.Level) error {
 		} else if level > rewrite.Exact {
 			continue // it may follow from the rounding of floats
 		}
-		return fmt.Errorf("element %v is %v, not %v", indexOf(i/got.DType.Size(), got.Shape), f, g)
+		return fmt.Errorf("element %v is %v, not %v", IndexOf(i/got.DType.Size(), got.Shape), f, g)
 	}
 	return nil
 }
