@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -150,6 +151,107 @@ func TestFitIsThePlainLoop(t *testing.T) {
 	}
 }
 
+// TestStepsAreCompiled counts how often Forward runs: once for each program, of full and of short batches,
+// in training and in evaluation; and with Eager for each batch.
+func TestStepsAreCompiled(t *testing.T) {
+	for _, eager := range []bool{false, true} {
+		calls := 0
+		net := nn.Sequential{nn.NewLinear(4, 3), nn.Func(func(x *weft.Tensor) *weft.Tensor { calls++; return x })}
+		j := newJob(train.Opts{})
+		tr := train.New(net, train.Loss(nn.CrossEntropy), optim.NewSGD(nn.Params(net)), train.Opts{Eager: eager})
+		if _, err := tr.Fit(t.Context(), 3, j.loader, j.validation); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[bool]int{false: 4, true: 3 * (7 + 4)}[eager || os.Getenv("WEFT_COMPILE") == "off"]; calls != want {
+			t.Errorf("eager %v: forward ran %d times, want %d", eager, calls, want)
+		}
+	}
+}
+
+// TestClipping compares a step with one by hand, whose gradients are limited.
+func TestClipping(t *testing.T) {
+	x := weft.NewGenerator(1).Randn(8, 3)
+	y := x.Sum(1).Unsqueeze(1).Mul(5)
+	step := func(o *train.Opts) string {
+		net := nn.NewLinear(3, 1, nn.Opts{Generator: weft.NewGenerator(2)})
+		opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.1)})
+		if o != nil {
+			loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(8)})
+			if _, err := train.New(net, train.Loss(nn.MSE), opt, *o).Fit(t.Context(), 1, loader, nil); err != nil {
+				t.Fatal(err)
+			}
+			return weft.DigestNamed(nn.Params(net))
+		}
+		nn.MSE(net.Forward(x), y).Backward()
+		optim.ClipValue(nn.Params(net), 2)
+		optim.ClipNorm(nn.Params(net), 0.5)
+		opt.Step()
+		return weft.DigestNamed(nn.Params(net))
+	}
+	want := step(nil)
+	for _, eager := range []bool{false, true} {
+		if got := step(&train.Opts{ClipValue: new(2.0), ClipNorm: new(0.5), Eager: eager}); got != want {
+			t.Errorf("eager %v: the step differs from the one by hand", eager)
+		}
+		if step(&train.Opts{ClipNorm: new(0.5), Eager: eager}) == want || step(&train.Opts{ClipValue: new(2.0), Eager: eager}) == want {
+			t.Errorf("eager %v: one of both limits does nothing", eager)
+		}
+	}
+}
+
+// TestEvaluationIsNotTraining: dropout is off in Evaluate and Predict, and on again in the epoch that follows.
+func TestEvaluationIsNotTraining(t *testing.T) {
+	drop := &nn.Dropout{P: 0.5, Generator: weft.NewGenerator(1)}
+	net := nn.Sequential{nn.NewLinear(2, 2), drop}
+	x := weft.NewGenerator(2).Randn(10, 2)
+	loader := data.NewLoader(data.Tensors(x, x), data.LoaderOpts{Batch: new(4)})
+	draws := func() uint64 { return drop.Generator.State().Draw }
+	tr := train.New(net, train.Loss(nn.MSE), optim.NewSGD(nn.Params(net)))
+	for epochs := 1; epochs <= 2; epochs++ {
+		before := draws()
+		if _, err := tr.Fit(t.Context(), epochs, loader, loader); err != nil {
+			t.Fatal(err)
+		}
+		if n := draws() - before; n != 3 {
+			t.Errorf("%d draws in 3 steps of epoch %d", n, epochs)
+		}
+		want := net[0].Forward(x)
+		got, err := tr.Predict(t.Context(), loader)
+		if err != nil || weft.Digest(got) != weft.Digest(want.Detach()) {
+			t.Errorf("predicted %v, want %v; error %v", got, want, err)
+		}
+	}
+}
+
+// TestAccumulatedStream steps with what is left at the end of an epoch whose length is not known.
+func TestAccumulatedStream(t *testing.T) {
+	net := nn.NewLinear(1, 1, nn.Opts{Weight: nn.Constant(0), Bias: nn.Constant(0)})
+	open := func(int) iter.Seq2[data.Example, error] {
+		return func(yield func(data.Example, error) bool) {
+			for range 5 {
+				if !yield(data.Example{X: weft.Ones(1), Y: weft.Ones(1)}, nil) {
+					return
+				}
+			}
+		}
+	}
+	collate := func(items []data.Example) (b data.Batch, err error) {
+		e, err := data.Collate[data.Example](items)
+		return data.Batch{X: e.X, Y: e.Y}, err
+	}
+	loader := data.NewStreamLoader(open, collate, data.LoaderOpts{Batch: new(1)})
+	opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.1)})
+	h, err := train.New(net, train.Loss(nn.MSE), opt, train.Opts{Accumulate: new(2), Schedule: optim.Exponential{Gamma: 1}}).Fit(t.Context(), 1, loader, nil)
+	if err != nil || len(h.Losses) != 3 {
+		t.Fatalf("%d steps of 5 batches by two, error %v", len(h.Losses), err)
+	}
+	// A step of two takes 2*0.1*(1-y) for weight and bias each, so that 1-y falls by 0.4 of itself; half of it
+	// is the last one.
+	if y := net.Forward(weft.Ones(1, 1)).Item(); math.Abs(1-y-0.6*0.6*0.8) > 1e-6 {
+		t.Errorf("the output is %v, want %v", y, 1-0.6*0.6*0.8)
+	}
+}
+
 // TestAccumulatedBatches take the steps of batches three times as large, but for rounding.
 func TestAccumulatedBatches(t *testing.T) {
 	x := weft.NewGenerator(1).Randn(20, 3)
@@ -189,7 +291,7 @@ func TestEarlyStop(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		var digests []string
 		var j *job
-		values := []float64{5, 4, 3, 3.5, 2.95, 9}
+		values := []float64{5, 6, 4, 6, 3, 3.5, 2.95, 9}
 		n := 0
 		fake := train.NewMetric("fake", func(_, _ *weft.Tensor) []float64 { return []float64{0} }, func([]float64) float64 { return values[n%len(values)] })
 		j = newJob(train.Opts{
@@ -203,10 +305,10 @@ func TestEarlyStop(t *testing.T) {
 		if _, err := j.fit(t.Context(), 20); err != nil {
 			t.Fatal(err)
 		}
-		if len(digests) != 6 {
-			t.Fatalf("%d epochs, want 6: three behind the best, which is the third", len(digests))
+		if len(digests) != 8 {
+			t.Fatalf("%d epochs, want 8: three behind the best, which is the fifth", len(digests))
 		}
-		if got := weft.DigestNamed(nn.Params(j.net)); got != digests[2] || got == digests[5] {
+		if got := weft.DigestNamed(nn.Params(j.net)); got != digests[4] || got == digests[7] {
 			t.Errorf("the weights are not those of the best epoch: %s of %v", got, digests)
 		}
 	}
@@ -232,6 +334,11 @@ func TestStopByCallback(t *testing.T) {
 		limit = 0
 		if _, err := j.fit(t.Context(), 3); err != nil || len(h.Losses) != 21 {
 			t.Errorf("after step %d the training goes on for %d steps in all, want 21; error %v", stop, len(h.Losses), err)
+		}
+		for i, e := range h.Epochs[1:] {
+			if e.Step <= h.Epochs[i].Step {
+				t.Errorf("after step %d there is an epoch without a step: %v", stop, h.Epochs)
+			}
 		}
 	}
 }
@@ -297,8 +404,8 @@ func TestStepThatCannotBeTraced(t *testing.T) {
 	if _, err := tr.Fit(t.Context(), 1, j.loader, j.validation); err != nil {
 		t.Fatal(err)
 	}
-	if calls < 7+4 {
-		t.Errorf("forward ran %d times in 7 steps and 4 batches of validation", calls)
+	if calls < 7+4 || calls > 7+4+2 {
+		t.Errorf("forward ran %d times in 7 steps, 4 batches of validation and 2 traces", calls)
 	}
 }
 
