@@ -380,6 +380,6 @@ func (g *Generator) vary(opName string, def *op.Def, d DType, shape []int, ps ..
 	if !tensors {
 		ops[0] = core.Operand{T: core.Full(opName, ops[0], g.c().Device(), Float64, nil)}
 	}
-	seed, draw := g.words(opName)
+	seed, draw := g.c().Words(opName)
 	return (*Tensor)(core.Apply(def, op.Variate{DType: d, Shape: shape}, append(ops, seed, draw)...))
 }

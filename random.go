@@ -142,7 +142,7 @@ func (g *Generator) Randperm(n int) *Tensor {
 	}
 	if tr := core.TracingHere(); tr != nil {
 		tr.PlaceDraw(g.c())
-		seed, draw := g.words("randperm")
+		seed, draw := g.c().Words("randperm")
 		return (*Tensor)(core.Apply(op.Host, shuffle{n}, seed, draw))
 	}
 	return filled("randperm", g.c().Device(), Int64, n, func(data []int64) {
@@ -245,22 +245,9 @@ func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
 	if p < 1 {
 		scale = 1 / (1 - p)
 	}
-	seed, draw := g.words("dropout")
+	seed, draw := g.c().Words("dropout")
 	return (*Tensor)(core.Apply(op.Dropout, nil, core.Operand{T: t.c()}, seed, draw,
 		core.AsOperand[Tensor]("dropout", "p", p), core.AsOperand[Tensor]("dropout", "scale", scale)))
-}
-
-// words makes one draw: its seed and number as operands, which in a compiled function are
-// those that the generator has at each call.
-func (g *Generator) words(opName string) (seed, draw core.Operand) {
-	g.c().NotNil(opName)
-	tr := core.TracingHere()
-	if tr == nil {
-		s := g.Next()
-		return core.Word(s.Seed), core.Word(s.Draw)
-	}
-	a, b := tr.Draws(core.Drawing{From: g.c(), Count: 1})
-	return core.Operand{Num: a}, core.Operand{Num: b}
 }
 
 // A drawKey is what the plan of a draw depends on.
@@ -287,7 +274,7 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 	m := (n + k - 1) / k
 	if tr := core.TracingHere(); tr != nil {
 		tr.PlaceDraw(g.c())
-		seed, draw := g.words(opName)
+		seed, draw := g.c().Words(opName)
 		return made(tr.Result(core.ReshapeTo(tr.Draw(opName, kind, d, n, append([]exec.Number{seed.Num, draw.Num}, more...)), s)))
 	}
 	number := g.c().Device()

@@ -26,9 +26,8 @@ type AttentionOpts struct {
 // ScaledDotProductAttention is softmax(q k^T * scale) v over the keys that each query may see
 // (Vaswani et al., Attention is all you need, 2017). q [..., queries, width], k [..., keys, width]
 // and v [..., keys, out] give [..., queries, out]. Axes before the last two broadcast. A query that
-// sees no key gets zeros. Memory is linear in queries and in keys, forward and back, unless weights
-// are dropped or the mask needs a gradient. It panics with *weft.Error if shapes or element types do
-// not fit.
+// sees no key gets zeros. Memory is linear in queries and in keys, forward and back, unless the mask
+// needs a gradient. It panics with *weft.Error if shapes or element types do not fit.
 func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *weft.Tensor {
 	defer array.Named("attention").End()
 	const name = "attention"
@@ -63,7 +62,7 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 		lead = append(array.Broadcast(name, lead[:len(lead)-1], k.Shape()[:k.Rank()-3]), lead[len(lead)-1])
 	}
 	checkMask(o.Mask, q, append(slices.Clone(lead), q.Dim(-2), k.Dim(-2)))
-	if o.Dropout > 0 {
+	if o.Dropout > 0 && !array.BroadcastsTo(sizes(v)[:v.Rank()-2], lead) { // one set of weights for several values
 		if group > 1 {
 			k, v = k.RepeatInterleave(-3, group), v.RepeatInterleave(-3, group)
 		}
@@ -101,7 +100,16 @@ func attend(q, k, v *weft.Tensor, o AttentionOpts) *weft.Tensor {
 	if o.Mask != nil {
 		args = append(args, spread(o.Mask, q.Dim(-2), k.Dim(-2)))
 	}
-	return (*weft.Tensor)(core.Apply(op.Attention, op.Attending{Scale: scaleOf(q, o), Causal: o.Causal}, operands(name, args...)...))
+	list := operands(name, args...)
+	if o.Dropout > 0 {
+		g := o.Generator
+		if g == nil {
+			g = weft.DefaultGenerator()
+		}
+		seed, draw := (*core.Generator)(g).Words(name)
+		list = append(list, seed, draw)
+	}
+	return (*weft.Tensor)(core.Apply(op.Attention, op.Attending{Scale: scaleOf(q, o), Causal: o.Causal, Drop: o.Dropout}, list...))
 }
 
 // scaleOf returns the factor of scores.

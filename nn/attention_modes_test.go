@@ -60,6 +60,40 @@ func TestAttentionInAllModes(t *testing.T) {
 	}
 }
 
+// TestAttentionDropsWeights has the bits, forward and back, of weights that are dropped by an operation
+// of their own: values that are the identity give the weights. A compiled function makes a draw in each
+// call.
+func TestAttentionDropsWeights(t *testing.T) {
+	g := weft.NewGenerator(12)
+	for _, n := range []int{9, 530} { // by the formula and by the routine
+		q, k, v, dy := g.Randn(n, 4), g.Randn(n, 4), g.Randn(n, 3), g.Randn(n, 3)
+		run := func(f func(q, k, v *weft.Tensor) *weft.Tensor) []*weft.Tensor {
+			q, k, v := q.Detach().RequireGrad(), k.Detach().RequireGrad(), v.Detach().RequireGrad()
+			y := f(q, k, v)
+			return append(weft.Grad(y, []*weft.Tensor{q, k, v}, weft.GradOpts{Seeds: []*weft.Tensor{dy}}), y)
+		}
+		drawn := weft.NewGenerator(5)
+		want := run(func(q, k, v *weft.Tensor) *weft.Tensor {
+			p := nn.ScaledDotProductAttention(q, k, weft.Eye(n), nn.AttentionOpts{Causal: true})
+			return p.Dropout(0.4, drawn).MatMul(v)
+		})
+		o := nn.AttentionOpts{Causal: true, Dropout: 0.4, Generator: weft.NewGenerator(5)}
+		drop := func(q, k, v *weft.Tensor) *weft.Tensor { return nn.ScaledDotProductAttention(q, k, v, o) }
+		for i, got := range run(drop) {
+			if weft.Digest(got.Add(0)) != weft.Digest(want[i].Add(0)) {
+				t.Errorf("%d steps: result %d differs", n, i)
+			}
+		}
+		second := weft.Digest(drop(q, k, v))
+		o.Generator = weft.NewGenerator(5)
+		compiled := weft.Compile(drop).Func()
+		first := weft.Digest(compiled(q, k, v))
+		if first != weft.Digest(want[3].Add(0)) || weft.Digest(compiled(q, k, v)) != second {
+			t.Errorf("%d steps: compiled calls draw otherwise", n)
+		}
+	}
+}
+
 // TestAttentionTwice compares second derivatives with differences of first ones.
 func TestAttentionTwice(t *testing.T) {
 	at := weft.Data[float64](weft.NewGenerator(4).Randn(3 * (4 + 5 + 5) * 2).To(weft.Float64))

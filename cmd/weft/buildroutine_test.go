@@ -159,10 +159,8 @@ func tokens() func(x ...*weft.Tensor) []*weft.Tensor {
 		h := table.IndexSelect(0, x[0].Reshape(b*n)).Reshape(b, n, width)
 		parts := norm(h).MatMul(qkv).Reshape(b, n, 3, heads, width/heads).Permute(2, 0, 3, 1, 4)
 		q, k, v := parts.At(0), parts.At(1), parts.At(2)
-		scores := q.MatMul(k.Transpose(2, 3)).Mul(0.25)
-		past := weft.Ones(n, n).Tril(0)
-		scores = weft.Where(past.Gt(0), scores, weft.Full(-1e9, n, n))
-		h = h.Add(scores.Softmax(3).MatMul(v).Permute(0, 2, 1, 3).Reshape(b, n, width).MatMul(out))
+		y := nn.ScaledDotProductAttention(q, k, v, nn.AttentionOpts{Causal: true, Scale: new(0.25)})
+		h = h.Add(y.Permute(0, 2, 1, 3).Reshape(b, n, width).MatMul(out))
 		h = h.Add(norm(h).MatMul(up).Gelu().MatMul(down))
 		logits := norm(h).MatMul(table.T())
 		return []*weft.Tensor{logits, logits.ArgMax(2).To(weft.Float32)}

@@ -112,6 +112,19 @@ func (g *Generator) Draw() (seed, draw Operand) {
 	return Operand{Num: a}, Operand{Num: b}
 }
 
+// Words makes one draw: all 64 bits of its seed and of its number as operands. In a compiled
+// function they are those that the generator has at each call.
+func (g *Generator) Words(opName string) (seed, draw Operand) {
+	g.NotNil(opName)
+	tr := TracingHere()
+	if tr == nil {
+		s := g.Next()
+		return Word(s.Seed), Word(s.Draw)
+	}
+	a, b := tr.Draws(Drawing{From: g, Count: 1})
+	return Operand{Num: a}, Operand{Num: b}
+}
+
 // Word passes 64 bits as an integer number.
 func Word(x uint64) Operand {
 	return Operand{Num: exec.Number{Int: int64(x), Kind: array.CatInt}}

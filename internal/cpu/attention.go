@@ -36,11 +36,12 @@ type attention struct {
 	weights       *Program
 	add           *Program // of gradients
 	positive      *Program
-	pitch, strip  int    // elements of a row of scores; queries of a strip
-	leaves        []bool // by head: keys that no query of a strip sees may be left out
-
-	// Backward.
-	dy *array.View
+	pitch, strip  int         // elements of a row of scores; queries of a strip
+	leaves        []bool      // by head: keys that no query of a strip sees may be left out
+	words         []uint64    // numbers of the program of weights
+	draws         *Program    // of uniform numbers, which drop weights
+	draw          []uint64    // its seed and number
+	dy            *array.View // backward
 }
 
 // newAttention describes a call with queries, keys, values and perhaps a mask.
@@ -52,13 +53,29 @@ func newAttention(c *device.Call, x []array.View, kind rowKind) *attention {
 	a.lanes = 64 / a.size
 	a.pitch = tile.Ceil(a.keys, a.lanes)*a.lanes + a.lanes
 	key := rowKey{kind: kind, d: a.dtype, causal: a.Causal}
-	if len(x) > 3 {
+	a.words = []uint64{a.bits(a.Scale)}
+	if key.drop = a.Drop > 0; key.drop {
+		a.words = append(a.words, a.bits(a.Kept()), uint64(math.Float32bits(float32(a.Drop))))
+		a.draws = a.d.rowProgram(rowKey{kind: rowDraws})
+		for _, v := range x[len(x)-2:] {
+			a.draw = append(a.draw, *(*uint64)(codegen.Ptr(&v)))
+		}
+	}
+	if a.Masked(len(x)) {
 		a.mask = &x[3]
 		key.mask, key.step = a.mask.DType, loop.StepOf(a.mask.Strides[r-1])
 	}
 	a.weights = a.d.rowProgram(key)
 	a.positive = a.d.rowProgram(rowKey{kind: rowPositive, d: a.dtype})
 	return a
+}
+
+// bits returns x as an element.
+func (a *attention) bits(x float64) uint64 {
+	if a.size == 4 {
+		return uint64(math.Float32bits(float32(x)))
+	}
+	return math.Float64bits(x)
 }
 
 // at returns the matrix of a head. One without elements does not move: there may be no memory behind
@@ -119,7 +136,7 @@ func (a *attention) settle(threads int, pairs ...[2]*array.View) {
 			for _, pair := range pairs {
 				x, y := a.greatestOf(programs, pair[0], head), a.greatestOf(programs, pair[1], head)
 				terms := float64(pair[0].Shape[len(pair[0].Shape)-1])
-				ok = ok && x <= limit && y <= limit && x*y*max(terms, 1)*max(1, math.Abs(a.Scale)) <= limit
+				ok = ok && x <= limit && y <= limit && x*y*max(terms, 1)*max(1, math.Abs(a.Scale))*max(1, a.Kept()) <= limit
 			}
 			a.leaves[head] = ok
 		}
@@ -139,7 +156,7 @@ func (a *attention) greatestOf(programs map[*array.View]*Program, v *array.View,
 	m := a.at(v, head)
 	for i := 0; i < rows; i += most {
 		n := min(most, rows-i)
-		programs[v].run(0, 0, n, cols, rowArg{unsafe.Pointer(&buffer), a.size, 0}, a.rows(a.within(m, i)))
+		programs[v].run(nil, rowRange{rows: n, cols: cols}, rowArg{unsafe.Pointer(&buffer), a.size, 0}, a.rows(a.within(m, i)))
 		if a.size == 4 {
 			for _, x := range unsafe.Slice((*float32)(unsafe.Pointer(&buffer)), n) {
 				top = max(top, float64(x))
@@ -153,19 +170,72 @@ func (a *attention) greatestOf(programs map[*array.View]*Program, v *array.View,
 	return top
 }
 
-// weigh makes weights of the scores of rows from row on; more are other matrices of the program.
-func (a *attention) weigh(head, row, rows, keys int, more ...tile.Mat) {
-	var list [3]rowArg
+// A strip is the memory of some queries of a head from row r0 on: scores, which become weights;
+// backward also gradients of weights, which become gradients of scores; and the uniform numbers that
+// drop weights.
+type strip struct {
+	head, r0 int
+	p, ds    tile.Mat
+	at       unsafe.Pointer // memory of the numbers
+	uniform  unsafe.Pointer // the number of row r0 and column 0: rows follow one another
+}
+
+// bytesOf returns the size of a strip of scores and of further matrices like them.
+func (a *attention) bytesOf(matrices int) int {
+	n := matrices * a.strip * a.pitch * a.size
+	if a.Drop > 0 {
+		n += (a.strip*a.keys + 2*drawn) * 4
+	}
+	return n
+}
+
+// stripAt returns the strip whose memory, for some matrices, begins at at.
+func (a *attention) stripAt(at unsafe.Pointer, matrices int) strip {
+	m := tile.Mat{Ptr: at, Row: a.pitch, Col: 1}
+	return strip{p: m, ds: a.within(m, (matrices-1)*a.strip), at: a.within(m, matrices*a.strip).Ptr}
+}
+
+const (
+	drawn     = 4       // numbers of a block of random numbers
+	drawChunk = 4 << 10 // blocks for which machine code is entered once
+)
+
+// of makes s the strip of rows r0 to r1-1 of a head, and draws its numbers on some threads. Blocks of
+// numbers begin at multiples of [drawn] of all weights.
+func (a *attention) of(s *strip, head, r0, r1, threads int) {
+	s.head, s.r0 = head, r0
+	if a.Drop == 0 {
+		return
+	}
+	first, end := (head*a.queries+r0)*a.keys, (head*a.queries+r1)*a.keys
+	block := first / drawn
+	s.uniform = unsafe.Add(s.at, first%drawn*4)
+	par.Run(tile.Ceil(end, drawn)-block, drawChunk, threads, func(_, from, to int) {
+		var args [drawn]rowArg
+		for i := range args {
+			args[i] = rowArg{unsafe.Add(s.at, (from*drawn+i)*4), 0, drawn * 4}
+		}
+		a.draws.run(a.draw, rowRange{rows: 1, col: block + from, cols: to - from}, args[:]...)
+	})
+}
+
+// weigh makes weights of the scores of rows of a strip from row on; more are the matrices of the
+// program.
+func (a *attention) weigh(s *strip, row, rows, keys int, more ...tile.Mat) {
+	var list [4]rowArg
 	args := list[:0]
 	for _, m := range more {
 		args = append(args, a.rows(m))
 	}
 	if a.mask != nil {
-		m, size := a.at(a.mask, head), a.mask.DType.Size()
+		m, size := a.at(a.mask, s.head), a.mask.DType.Size()
 		m = m.Offset(row*m.Row, size)
 		args = append(args, rowArg{m.Ptr, m.Row * size, m.Col * size})
 	}
-	a.weights.run(a.Scale, row, rows, keys, args...)
+	if a.Drop > 0 {
+		args = append(args, rowArg{unsafe.Add(s.uniform, (row-s.r0)*a.keys*4), a.keys * 4, 4})
+	}
+	a.weights.run(a.words, rowRange{row: row, rows: rows, cols: keys}, args...)
 }
 
 const (
@@ -192,19 +262,20 @@ func attend(c *device.Call) error {
 	a.settle(threads, [2]*array.View{a.v, a.v})
 	a.strip = min(a.queries, max(leastStrip, stripBytes/(a.pitch*a.size)))
 	strips := tile.Ceil(a.queries, a.strip)
-	memory, per := scratch(par.Width(heads*strips, 1, threads), a.strip*a.pitch*a.size)
+	memory, per := scratch(par.Width(heads*strips, 1, threads), a.bytesOf(1))
 	defer mem.Free(memory)
 	par.Run(heads*strips, 1, threads, func(worker, begin, end int) {
-		scores := tile.Mat{Ptr: unsafe.Add(memory.Ptr(), worker*per), Row: a.pitch, Col: 1}
+		s := a.stripAt(unsafe.Add(memory.Ptr(), worker*per), 1)
 		for i := begin; i < end; i++ {
 			head, r0 := i/strips, i%strips*a.strip
 			r1 := min(r0+a.strip, a.queries)
 			n := a.seen(head, r1)
-			a.product(r1-r0, n, a.width, a.within(a.at(a.q, head), r0), a.at(a.k, head).T(), scores)
-			a.weigh(head, r0, r1-r0, n, scores)
+			a.of(&s, head, r0, r1, 1)
+			a.product(r1-r0, n, a.width, a.within(a.at(a.q, head), r0), a.at(a.k, head).T(), s.p)
+			a.weigh(&s, r0, r1-r0, n, s.p)
 			to := a.within(a.at(y, head), r0)
-			a.product(r1-r0, a.vwidth, n, scores, a.at(a.v, head), to)
-			a.positive.run(0, 0, r1-r0, a.vwidth, a.rows(to))
+			a.product(r1-r0, a.vwidth, n, s.p, a.at(a.v, head), to)
+			a.positive.run(nil, rowRange{rows: r1 - r0, cols: a.vwidth}, a.rows(to))
 		}
 	})
 	return nil
@@ -242,37 +313,28 @@ type backward struct {
 	out []array.View // gradients of queries, keys, values
 }
 
-// strips has the memory of a strip: scores, which become weights, and gradients of weights, which
-// become gradients of scores.
-type strips struct{ p, ds tile.Mat }
-
-// stripBytes returns the size of a strip, and of what a worker adds to the gradients of keys.
-func (b *backward) stripBytes() int { return 2 * b.strip * b.pitch * b.size }
+// termsBytes returns the size of what a worker adds to the gradients of keys.
 func (b *backward) termsBytes() int { return keyBlock * max(b.width, b.vwidth) * b.size }
 
 // keyBlock is the number of keys whose gradients are added at a time.
 const keyBlock = 256
 
-func (b *backward) stripAt(at unsafe.Pointer) strips {
-	m := tile.Mat{Ptr: at, Row: b.pitch, Col: 1}
-	return strips{m, b.within(m, b.strip)}
-}
-
 // beside gives each thread whole heads.
 func (b *backward) beside(heads, threads int) {
-	bytes := b.stripBytes()
+	bytes := tile.Ceil(b.bytesOf(2), 64) * 64
 	memory, per := scratch(par.Width(heads, 1, threads), bytes+b.termsBytes())
 	defer mem.Free(memory)
 	par.Run(heads, 1, threads, func(worker, begin, end int) {
 		at := unsafe.Add(memory.Ptr(), worker*per)
-		s := b.stripAt(at)
+		s := b.stripAt(at, 2)
 		for head := begin; head < end; head++ {
 			for r0 := 0; r0 < b.queries; r0 += b.strip {
 				r1 := min(r0+b.strip, b.queries)
 				n := b.seen(head, r1)
-				b.rowsOf(s, head, r0, r0, r1, n)
+				b.of(&s, head, r0, r1, 1)
+				b.rowsOf(&s, r0, r1, n)
 				for k0 := 0; k0 < n; k0 += keyBlock {
-					b.keysOf(s, head, r0, r1, k0, min(k0+keyBlock, n), unsafe.Add(at, bytes))
+					b.keysOf(&s, r1, k0, min(k0+keyBlock, n), unsafe.Add(at, bytes))
 				}
 			}
 		}
@@ -281,43 +343,44 @@ func (b *backward) beside(heads, threads int) {
 
 // inside takes one head after the other, each strip on all threads: first by rows, then by keys.
 func (b *backward) inside(heads, threads int) {
-	strip, _ := scratch(1, b.stripBytes())
-	defer mem.Free(strip)
+	memory, _ := scratch(1, b.bytesOf(2))
+	defer mem.Free(memory)
 	blocks := tile.Ceil(b.keys, keyBlock)
 	terms, per := scratch(par.Width(blocks, 1, threads), b.termsBytes())
 	defer mem.Free(terms)
-	s := b.stripAt(strip.Ptr())
+	s := b.stripAt(memory.Ptr(), 2)
 	for head := range heads {
 		for r0 := 0; r0 < b.queries; r0 += b.strip {
 			r1 := min(r0+b.strip, b.queries)
 			n := b.seen(head, r1)
-			par.Run(r1-r0, leastStrip, threads, func(_, begin, end int) { b.rowsOf(s, head, r0, r0+begin, r0+end, n) })
+			b.of(&s, head, r0, r1, threads)
+			par.Run(r1-r0, leastStrip, threads, func(_, begin, end int) { b.rowsOf(&s, r0+begin, r0+end, n) })
 			par.Run(tile.Ceil(n, keyBlock), 1, threads, func(worker, begin, end int) {
 				for i := begin; i < end; i++ {
-					b.keysOf(s, head, r0, r1, i*keyBlock, min((i+1)*keyBlock, n), unsafe.Add(terms.Ptr(), worker*per))
+					b.keysOf(&s, r1, i*keyBlock, min((i+1)*keyBlock, n), unsafe.Add(terms.Ptr(), worker*per))
 				}
 			})
 		}
 	}
 }
 
-// rowsOf computes weights, gradients of scores and of queries for rows from to end of the strip that
-// begins at row r0, over n keys.
-func (b *backward) rowsOf(s strips, head, r0, from, end, n int) {
+// rowsOf computes weights, gradients of scores and of queries for rows from to end of a strip, over n
+// keys.
+func (b *backward) rowsOf(s *strip, from, end, n int) {
 	rows := end - from
-	p, ds := b.within(s.p, from-r0), b.within(s.ds, from-r0)
-	k := b.at(b.k, head)
-	b.product(rows, n, b.width, b.within(b.at(b.q, head), from), k.T(), p)
-	b.product(rows, n, b.vwidth, b.within(b.at(b.dy, head), from), b.at(b.v, head).T(), ds)
-	b.weigh(head, from, rows, n, p, ds)
-	dq := b.within(b.at(&b.out[0], head), from)
+	p, ds := b.within(s.p, from-s.r0), b.within(s.ds, from-s.r0)
+	k := b.at(b.k, s.head)
+	b.product(rows, n, b.width, b.within(b.at(b.q, s.head), from), k.T(), p)
+	b.product(rows, n, b.vwidth, b.within(b.at(b.dy, s.head), from), b.at(b.v, s.head).T(), ds)
+	b.weigh(s, from, rows, n, p, ds)
+	dq := b.within(b.at(&b.out[0], s.head), from)
 	b.product(rows, b.width, n, ds, k, dq)
-	b.positive.run(0, 0, rows, b.width, b.rows(dq))
+	b.positive.run(nil, rowRange{rows: rows, cols: b.width}, b.rows(dq))
 }
 
-// keysOf adds the terms of rows r0 to r1 to the gradients of keys and values from to end. It computes
-// them in memory at terms.
-func (b *backward) keysOf(s strips, head, r0, r1, from, end int, terms unsafe.Pointer) {
+// keysOf adds the terms of the rows of a strip, up to r1-1, to the gradients of keys and values from to
+// end. It computes them in memory at terms.
+func (b *backward) keysOf(s *strip, r1, from, end int, terms unsafe.Pointer) {
 	for _, x := range []struct {
 		weights tile.Mat
 		of      *array.View
@@ -325,7 +388,7 @@ func (b *backward) keysOf(s strips, head, r0, r1, from, end int, terms unsafe.Po
 		to      *array.View
 	}{{s.p, b.dy, b.vwidth, &b.out[2]}, {s.ds, b.q, b.width, &b.out[1]}} {
 		t := tile.Mat{Ptr: terms, Row: x.width, Col: 1}
-		b.product(end-from, x.width, r1-r0, x.weights.Offset(from, b.size).T(), b.within(b.at(x.of, head), r0), t)
-		b.add.run(0, 0, end-from, x.width, b.rows(b.within(b.at(x.to, head), from)), b.rows(t))
+		b.product(end-from, x.width, r1-s.r0, x.weights.Offset(from, b.size).T(), b.within(b.at(x.of, s.head), s.r0), t)
+		b.add.run(nil, rowRange{rows: end - from, cols: x.width}, b.rows(b.within(b.at(x.to, s.head), from)), b.rows(t))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/loop"
+	"weft/internal/op"
 	"weft/internal/vmath"
 )
 
@@ -22,6 +23,7 @@ const (
 	rowGreatest                // the greatest magnitude of a row
 	rowAdd                     // rows are added to others
 	rowPositive                // -0 becomes +0
+	rowDraws                   // uniform numbers, by blocks of four
 )
 
 // A rowKey names a program.
@@ -31,6 +33,7 @@ type rowKey struct {
 	mask   array.DType // of a mask; Invalid for none
 	step   loop.Step   // of the mask, or of the argument of rowGreatest, from column to column
 	causal bool
+	drop   bool // of weights, by uniform numbers
 }
 
 // A rowArg is a matrix that a program takes, by strides in bytes.
@@ -55,18 +58,18 @@ func (d *Device) rowProgram(k rowKey) *Program {
 // rowChunk is the number of elements for which machine code is entered once: some 20 µs.
 const rowChunk = 32 << 10
 
-// run runs the program on this thread. The first row is number row0.
-func (p *Program) run(scale float64, row0, rows, cols int, args ...rowArg) {
+// A rowRange is what a program runs on: rows from a number on, columns from a number on.
+type rowRange struct{ row, rows, col, cols int }
+
+// run runs the program on this thread. args begin at the first row and column; words are the scalars.
+func (p *Program) run(words []uint64, r rowRange, args ...rowArg) {
 	q := p.p
 	a := device.NewArgs()
 	defer a.Free(len(q.Bufs))
-	if len(q.Scalars) > 0 {
-		bits := math.Float64bits(scale)
-		if q.Scalars[0] == loop.F32 {
-			bits = uint64(math.Float32bits(float32(scale)))
-		}
-		a.Word[q.ScalarWord(0)] = bits
+	for i, w := range words {
+		a.Word[q.ScalarWord(i)] = w
 	}
+	rows, cols := r.rows, r.cols
 	per := max(1, rowChunk/max(cols, 1))
 	for at := 0; at < rows; at += per {
 		for i, x := range args {
@@ -74,7 +77,7 @@ func (p *Program) run(scale float64, row0, rows, cols int, args ...rowArg) {
 			a.Word[q.StrideWord(i, 0)], a.Word[q.StrideWord(i, 1)] = uint64(x.row), uint64(x.col)
 		}
 		a.Word[q.ExtentWord(0)], a.Word[q.ExtentWord(1)] = uint64(min(per, rows-at)), uint64(cols)
-		a.Word[q.StartWord(0)], a.Word[q.StartWord(1)] = uint64(row0+at), 0
+		a.Word[q.StartWord(0)], a.Word[q.StartWord(1)] = uint64(r.row+at), uint64(r.col)
 		if err := p.Enter(p.runs(p.code), &a.Frame, nil); err != nil {
 			panic(err)
 		}
@@ -84,7 +87,7 @@ func (p *Program) run(scale float64, row0, rows, cols int, args ...rowArg) {
 // build writes the program.
 func (k rowKey) build() *loop.Program {
 	lanes := loop.Reduce
-	if k.kind == rowAdd || k.kind == rowPositive {
+	if k.kind == rowAdd || k.kind == rowPositive || k.kind == rowDraws {
 		lanes = loop.Parallel
 	}
 	b := loop.NewBuilder("attention", []loop.Axis{{Kind: loop.Parallel}, {Kind: lanes}}, 1)
@@ -99,6 +102,19 @@ func (k rowKey) build() *loop.Program {
 	case rowAdd:
 		y, x := b.Buf(k.d, true, loop.Any, loop.Unit), b.Buf(k.d, false, loop.Any, loop.Unit)
 		b.Pass(func() { b.Store(y, b.Add(b.Load(y), b.Load(x))) })
+	case rowDraws:
+		var at [4]int
+		for i := range at {
+			at[i] = b.Buf(array.Float32, true, loop.Any, loop.By4)
+			b.Program().Bufs[at[i]].Pair = at[max(i-1, 0)] + min(i, 1) // the number before lies before
+		}
+		b.ScalarArg(loop.I64)
+		b.ScalarArg(loop.I64)
+		b.Pass(func() {
+			for i, u := range op.Uniform.Values(b, array.Float32, b.Index(1), b.Scalar(0), b.Scalar(1)) {
+				b.Store(at[i], u)
+			}
+		})
 	case rowPositive:
 		y := b.Buf(k.d, true, loop.Any, loop.Unit)
 		b.Pass(func() { b.Store(y, b.Add(b.Load(y), b.Float(b.Program().TypeOf(y), 0))) })
@@ -114,7 +130,7 @@ func (k rowKey) build() *loop.Program {
 func (k rowKey) weights(b *loop.Builder) {
 	s := b.Buf(k.d, true, loop.Any, loop.Unit)
 	t := b.Program().TypeOf(s)
-	dp, m := 0, 0
+	dp, m, u := 0, 0, 0
 	if k.kind == rowBack {
 		dp = b.Buf(k.d, true, loop.Any, loop.Unit)
 	}
@@ -123,6 +139,16 @@ func (k rowKey) weights(b *loop.Builder) {
 	}
 	b.ScalarArg(t)
 	scale, none, zero := b.Scalar(0), b.Float(t, math.Inf(-1)), b.Float(t, 0)
+	dropped := func(x loop.Value) loop.Value { return x }
+	if k.drop {
+		u = b.Buf(array.Float32, false, loop.Any, loop.Unit)
+		b.ScalarArg(t)
+		b.ScalarArg(loop.F32)
+		kept, probability := b.Scalar(1), b.Scalar(2)
+		dropped = func(x loop.Value) loop.Value {
+			return b.Select(b.Ge(b.Load(u), probability), b.Mul(x, kept), zero)
+		}
+	}
 	var top, sum, dot loop.Value
 	b.Pass(func() {
 		x := b.Mul(b.Load(s), scale)
@@ -148,12 +174,22 @@ func (k rowKey) weights(b *loop.Builder) {
 	sum = b.Select(b.Eq(sum, zero), b.Float(t, 1), sum)
 	b.Pass(func() {
 		p := b.Div(b.Load(s), sum)
-		b.Store(s, p)
-		if k.kind == rowBack {
-			dot = b.Reduce(loop.Sum, b.Mul(b.Load(dp), p))
+		if k.kind == rowWeights {
+			b.Store(s, dropped(p))
+			return
 		}
+		d := dropped(b.Load(dp))
+		b.Store(s, p)
+		b.Store(dp, d)
+		dot = b.Reduce(loop.Sum, b.Mul(d, p))
 	})
 	if k.kind == rowBack {
-		b.Pass(func() { b.Store(dp, b.Mul(b.Mul(b.Load(s), b.Sub(b.Load(dp), dot)), scale)) })
+		b.Pass(func() {
+			p := b.Load(s)
+			b.Store(dp, b.Mul(b.Mul(p, b.Sub(b.Load(dp), dot)), scale))
+			if k.drop {
+				b.Store(s, dropped(p))
+			}
+		})
 	}
 }

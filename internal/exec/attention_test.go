@@ -26,6 +26,7 @@ type attentionCase struct {
 	mask                       array.DType // Invalid for none
 	fault                      float64     // what stands in q, k, v and the gradient at a place; 0 for nothing
 	double, turned             bool        // float64; rows are not contiguous
+	drop                       float64
 }
 
 // arguments returns the gradient of the result, q, k, v and the mask.
@@ -78,6 +79,11 @@ func (c attentionCase) arguments() (list []*array.View) {
 			return r.NormFloat64()
 		})
 	}
+	for _, word := range []uint64{1 << 63 / 5, 1<<33 + 7} { // seed and number of the draw
+		if c.drop > 0 {
+			list = append(list, &array.View{Store: array.NewStorage(unsafe.Pointer(&word), 8, &word), DType: array.Int64})
+		}
+	}
 	return list
 }
 
@@ -95,7 +101,7 @@ func (c attentionCase) run(t *testing.T, isa jit.ISA, threads int, routine bool)
 	for i, v := range args {
 		x, sigs = append(x, g.Input(i, v.DType, v.Shape)), append(sigs, plan.SigOf(v))
 	}
-	y := op.Apply(op.Attention, op.Attending{Scale: 0.4, Causal: c.causal}, x[1:]...)
+	y := op.Apply(op.Attention, op.Attending{Scale: 0.4, Causal: c.causal, Drop: c.drop}, x[1:]...)
 	outs := append([]*ir.Node{y}, op.Gradient([]*ir.Node{y}, x[:1], x[1:4])...)
 	p := plan.Build(outs, sigs, nil, &model)
 	if has := slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Node != nil && s.Node.Op == op.Attention }); has != routine && op.Scores(y) > 0 {
@@ -158,6 +164,11 @@ func TestAttentionKeepsBits(t *testing.T) {
 		{heads: six, queries: 70, keys: 80, width: 4, wide: 4, causal: true, fault: math.NaN()},
 		{heads: six, queries: 70, keys: 80, width: 4, wide: 4, causal: true, fault: 1e30},
 		{heads: six, queries: 70, keys: 80, width: 4, wide: 4, causal: true, fault: 1e-42},
+		{heads: six, queries: 33, keys: 35, width: 4, wide: 3, causal: true, drop: 0.3},
+		{heads: []int{3}, queries: 9, keys: 40, width: 4, wide: 3, mask: array.Float64, double: true, drop: 0.9},
+		{queries: 258, keys: 131, width: 4, wide: 3, mask: array.Bool, drop: 0.1},
+		{heads: six, queries: 7, keys: 5, width: 2, wide: 2, drop: 1},
+		{heads: six, queries: 70, keys: 80, width: 4, wide: 4, causal: true, drop: 0.2, fault: math.Inf(-1)},
 		{heads: six, queries: 4, keys: 0, width: 4, wide: 3},
 		{heads: six, queries: 0, keys: 4, width: 4, wide: 3},
 		{heads: six, queries: 4, keys: 5, width: 0, wide: 3, causal: true},

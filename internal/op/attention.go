@@ -11,10 +11,40 @@ import (
 type Attending struct {
 	Scale  float64 // a factor of the scores
 	Causal bool    // query i sees the keys up to number i alone
+	// Drop is the probability with which a weight is set to 0, the others being divided by 1-Drop, as
+	// [Dropout] does. Unless it is 0, seed and draw follow the other arguments.
+	Drop float64
 }
 
 // AppendKey implements ir.Attrs.
-func (a Attending) AppendKey(k []byte) []byte { return ir.Flag(ir.Float(k, a.Scale), a.Causal) }
+func (a Attending) AppendKey(k []byte) []byte {
+	return ir.Float(ir.Flag(ir.Float(k, a.Scale), a.Causal), a.Drop)
+}
+
+// Kept returns the factor of weights that are not dropped.
+func (a Attending) Kept() float64 {
+	if a.Drop < 1 {
+		return 1 / (1 - a.Drop)
+	}
+	return 0
+}
+
+// Masked reports whether n arguments, from q on, have a mask.
+func (a Attending) Masked(n int) bool {
+	if a.Drop > 0 {
+		n -= 2
+	}
+	return n > 3
+}
+
+// drop drops elements of p, which is weights or their gradient; x are the arguments from q on.
+func (a Attending) drop(p *node, x []*node) *node {
+	if a.Drop == 0 {
+		return p
+	}
+	n, g := len(x), p.Graph
+	return apply(Dropout, p, x[n-2], x[n-1], g.Number(a.Drop, array.Float32, false), num(p, a.Kept()))
+}
 
 // Attention is softmax(q k^T scale) v, and attentionGrad its gradient. Both have a formula of other
 // operations, with the scores of all queries and keys, and a routine with the same bits, which never
@@ -23,9 +53,8 @@ var Attention, attentionGrad *Def
 
 func init() {
 	Attention = unlisted(Def{Name: "attention", Class: Routine, Arity: -1, Attrs: Attending{},
-		Doc: "softmax(q k^T scale) v over the last two axes of q, k, v, and a mask of bool, or of floats that are added to the scores. Axes before them are equal.",
+		Doc: "softmax(q k^T scale) v over the last two axes of q, k, v, and a mask of bool, or of floats that are added to the scores. Axes before them are equal. Weights may be dropped.",
 		Typing: Typing{Wide: true, Infer: func(c *Call) (array.DType, []int) {
-			c.count(3, 4)
 			c.attending("q", "k", "v")
 			q, v := c.Args[0], c.Args[2]
 			return q.DType, behind(q, v.Shape[len(v.Shape)-1])
@@ -34,9 +63,9 @@ func init() {
 		Derivative: Derivative{VJP: attentionVJP},
 	})
 	attentionGrad = unlisted(Def{Name: "attention_gradient", Class: Routine, Arity: -1, Attrs: Attending{},
-		Doc: "The gradients of attention for q, k and v, from that of its result, q, k, v and the mask.",
+		Doc: "The gradients of attention for q, k and v, from that of its result and the arguments of attention.",
 		Typing: Typing{Wide: true, Results: 3, InferAll: func(c *Call) (types []ir.Type) {
-			c.count(4, 5)
+			c.count(4, 7)
 			of := &Call{Def: Attention, Args: c.Args[1:], Attrs: c.Attrs}
 			of.attending("q", "k", "v")
 			q, v := c.Args[1], c.Args[3]
@@ -62,6 +91,20 @@ func behind(x *node, size int) []int {
 
 // attending checks the arguments: queries, keys, values, a mask.
 func (c *Call) attending(names ...string) {
+	a := c.Attrs.(Attending)
+	if !(a.Drop >= 0 && a.Drop <= 1) {
+		c.Failf("drop", "%v is not a probability: want 0 to 1", a.Drop)
+	}
+	if a.Drop > 0 {
+		c.count(5, 6)
+		for _, x := range c.Args[len(c.Args)-2:] {
+			if len(x.Shape) > 0 || !x.DType.Integer() {
+				c.Failf("draw", "is %s, want integers of no dimensions", array.TypeString(x.DType, x.Shape))
+			}
+		}
+	} else {
+		c.count(3, 4)
+	}
 	q := c.Args[0]
 	r := len(q.Shape)
 	for i, x := range c.Args[:3] {
@@ -73,7 +116,7 @@ func (c *Call) attending(names ...string) {
 	if k.Shape[r-1] != q.Shape[r-1] || k.Shape[r-2] != v.Shape[r-2] {
 		c.Failf("k", "has shape %s: want the width of q %s and the length of v %s", array.ShapeString(k.Shape), array.ShapeString(q.Shape), array.ShapeString(v.Shape))
 	}
-	if len(c.Args) > 3 {
+	if a.Masked(len(c.Args)) {
 		m := c.Args[3]
 		if m.DType != array.Bool && m.DType != q.DType {
 			c.Failf("mask", "has elements of type %s, want bool or %s", m.DType, q.DType)
@@ -83,8 +126,8 @@ func (c *Call) attending(names ...string) {
 }
 
 // maskOf is the mask among arguments from q on, nil for none.
-func maskOf(x []*node) *node {
-	if len(x) > 3 {
+func maskOf(x []*node, a Attending) *node {
+	if a.Masked(len(x)) {
 		return x[3]
 	}
 	return nil
@@ -129,8 +172,8 @@ func positive(x *node) *node { return add(x, num(x, 0)) }
 
 func attentionFormula(x []*node, a ir.Attrs) []*node {
 	at := a.(Attending)
-	p := AttentionWeights(apply(MatMul2, x[0], swapLast(x[1])), num(x[0], at.Scale), maskOf(x), at.Causal)
-	return []*node{positive(apply(MatMul2, p, x[2]))}
+	p := AttentionWeights(apply(MatMul2, x[0], swapLast(x[1])), num(x[0], at.Scale), maskOf(x, at), at.Causal)
+	return []*node{positive(apply(MatMul2, at.drop(p, x), x[2]))}
 }
 
 // attentionGradients returns the gradients of q, k, v and a mask of floats from that of the result, q,
@@ -138,16 +181,16 @@ func attentionFormula(x []*node, a ir.Attrs) []*node {
 func attentionGradients(x []*node, a Attending) []*node {
 	dy, q, k, v := x[0], x[1], x[2], x[3]
 	scale := num(q, a.Scale)
-	p := AttentionWeights(apply(MatMul2, q, swapLast(k)), scale, maskOf(x[1:]), a.Causal)
-	masked := AttentionWeightsBack(p, apply(MatMul2, dy, swapLast(v)))
+	p := AttentionWeights(apply(MatMul2, q, swapLast(k)), scale, maskOf(x[1:], a), a.Causal)
+	masked := AttentionWeightsBack(p, a.drop(apply(MatMul2, dy, swapLast(v)), x[1:]))
 	ds := mul(masked, scale)
-	return []*node{positive(apply(MatMul2, ds, k)), positive(apply(MatMul2, swapLast(ds), q)), positive(apply(MatMul2, swapLast(p), dy)), masked}
+	return []*node{positive(apply(MatMul2, ds, k)), positive(apply(MatMul2, swapLast(ds), q)), positive(apply(MatMul2, swapLast(a.drop(p, x[1:])), dy)), masked}
 }
 
 func attentionVJP(v *VJP) {
 	x, a := append([]*node{v.DY}, v.X...), v.Node.Attrs.(Attending)
 	var d []*node
-	if len(v.X) > 3 && v.Need[3] { // a gradient has as many elements as there are scores
+	if a.Masked(len(v.X)) && v.Need[3] { // a gradient has as many elements as there are scores
 		d = attentionGradients(x, a)
 	} else {
 		d = ApplyAll(attentionGrad, a, x...)

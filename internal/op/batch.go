@@ -435,8 +435,16 @@ func init() {
 		}
 		return []*node{Transpose(Apply(Of(x), x.Attrs, Transpose(args[0].Node, 0, 1), args[1].Node, args[2].Node), 0, 1)}
 	}
+	for _, name := range []string{"attention", "attention_gradient"} {
+		batchRules[name] = func(b *batcher, x *node, args []Batched) []*node {
+			if x.Attrs.(Attending).Drop > 0 { // the same weights of each example are dropped
+				return b.loop(x, args)
+			}
+			return ApplyAll(Of(x), x.Attrs, b.raised(args)...)
+		}
+	}
 	for _, name := range []string{"copy", "max_pool2d", "max_pool2d_place", "max_pool2d_pick", "window_mean", "window_spread", "gather", "scatter_sum", "scatter", "scatter_min",
-		"scatter_max", "attention", "attention_gradient", "scan_sum", "scan_prod", "scan_tree", "recurrence", "cummax", "cummin", "sort", "topk", "kthvalue", "reduce_argmin", "reduce_argmax"} {
+		"scatter_max", "scan_sum", "scan_prod", "scan_tree", "recurrence", "cummax", "cummin", "sort", "topk", "kthvalue", "reduce_argmin", "reduce_argmax"} {
 		batchRules[name] = same(further)
 	}
 }

@@ -119,6 +119,15 @@ func (d Distribution) Value(b *loop.Builder, dtype array.DType, block, seed, dra
 	return d.part.Expr(b, n, []val{block, seed, draw})
 }
 
+// Values writes all numbers of type dtype that a block gives, in order.
+func (d Distribution) Values(b *loop.Builder, dtype array.DType, block, seed, draw loop.Value) (list []loop.Value) {
+	for i := range d.Block(dtype) {
+		n := &ir.Node{Op: d.part, Attrs: Element{i, dtype}, DType: dtype}
+		list = append(list, d.part.Expr(b, n, []val{block, seed, draw}))
+	}
+	return list
+}
+
 // Block returns how many elements of type dtype a block gives.
 func (d Distribution) Block(dtype array.DType) int {
 	if dtype == array.Float32 {
