@@ -366,13 +366,13 @@ func projectedLSTM(steps *weft.Tensor, w cellWeights, state []*weft.Tensor) []*w
 func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 	steps, w, h, c := in[0], in[1], in[2].Contiguous(), in[3].Contiguous()
 	n, batch, hidden := steps.Dim(0), steps.Dim(1), w.Dim(1)
-	out, gates := unset(steps, 2, n, batch, hidden), unset(steps, n, 4, batch, hidden)
+	out, gates := unset(steps, 2, n, batch, hidden), unset(steps, n, 4*batch, hidden)
 	wt := w.T()
 	for t := range n {
 		at := weft.Index(t)
 		z := h.MatMul(wt)
-		next, memory, g := out.Slice(weft.Index(0), at), out.Slice(weft.Index(1), at), gates.Slice(at).Unbind(0)
-		lstmStep.Into(core.Inner(append([]*weft.Tensor{next, memory}, g...)), operands("lstm", steps.Slice(at), z, c))
+		next, memory := out.Slice(weft.Index(0), at), out.Slice(weft.Index(1), at)
+		lstmStep.Into(core.Inner([]*weft.Tensor{next, memory, gates.Slice(at)}), operands("lstm", steps.Slice(at), z, c))
 		z.Release()
 		h, c = next, memory
 	}
@@ -392,13 +392,13 @@ func part(x *node, i, n int) *node {
 }
 
 // Arguments: what the inputs give, what the outputs of the step before give, memory.
-// Results: output, memory, the gates.
+// Results: output, memory, the gates one below the other.
 var lstmStep = core.NewFused("lstm", func(x []*node) []*node {
 	// Parts are added rather than sums taken apart, which would have to lie in memory.
 	z := func(i int) *node { return add(part(x[0], i, 4), part(x[1], i, 4)) }
 	i, f, g, o := apply(op.Sigmoid, z(0)), apply(op.Sigmoid, z(1)), apply(op.Tanh, z(2)), apply(op.Sigmoid, z(3))
 	c := add(mul(f, x[2]), mul(i, g))
-	return []*node{mul(o, apply(op.Tanh, c)), c, i, f, g, o}
+	return []*node{mul(o, apply(op.Tanh, c)), c, op.Apply(op.Cat, op.Axis(0), i, f, g, o)}
 })
 
 // Arguments: gradients of the output, of the memory from outside, of the output and of
@@ -414,11 +414,12 @@ var lstmBack = core.NewFused("lstm_gradient", func(x []*node) []*node {
 })
 
 func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
-	w, h0, c0, out, gates := f.Saved(1), f.Saved(2), f.Saved(3), f.Saved(4), f.Saved(5)
+	w, h0, c0, out := f.Saved(1), f.Saved(2), f.Saved(3), f.Saved(4)
 	if f.Create {
 		return byParts(f, dout, lstmParts, f.Saved(0), w, h0, c0)
 	}
 	n, batch, hidden := out.Dim(1), out.Dim(2), out.Dim(3)
+	gates := f.Saved(5).Reshape(n, 4, batch, hidden)
 	d := w.DType()
 	w = columns(w)
 	dsteps := unset(w, n, batch, 4*hidden)
