@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"weft"
@@ -298,5 +299,68 @@ func TestBLEU(t *testing.T) {
 	got := models.BLEU([][]string{words("abcde"), words("ffg")}, [][][]string{{words("abcd"), words("abxde")}, {words("fgf"), words("ffh")}})
 	if want := 100 * math.Pow(8.0/8*6/6*2/4*1/2, 0.25); !(math.Abs(got-want) < 1e-9) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A translation that is written token by token has the logits of one that is given, also of selected
+// texts; texts of different lengths are translated together as alone.
+func TestGNMTSteps(t *testing.T) {
+	m := models.NewGNMT(models.GNMTOpts{Vocab: new(43), Width: new(12)})
+	fill(t, m, "")
+	nn.Eval(m)
+	source, lengths, target := tokensOf("source", 40, 2, 6).Add(3), weft.From([]int64{4, 6}), tokensOf("target", 40, 2, 5).Add(3)
+	want := m.Logits(source, lengths, target)
+	mem := m.Read(source, lengths)
+	for i := range 5 {
+		tokens := target.Slice(weft.All, weft.Index(i))
+		if i == 3 {
+			mem.Select(weft.From([]int64{1, 0}))
+			want, target = want.Flip(0), target.Flip(0)
+			tokens = target.Slice(weft.All, weft.Index(i))
+		}
+		if got := mem.Next(tokens); !got.AllClose(want.Slice(weft.All, weft.Index(i)), weft.CloseOpts{Relative: new(1e-5), Absolute: new(1e-5)}) {
+			t.Errorf("step %d: %v, want %v", i, got, want.Slice(weft.All, weft.Index(i)))
+		}
+	}
+	sources := [][]int{{5, 9, 7}, {12}, {30, 8, 9, 10, 11}}
+	o := models.BeamOpts{Beams: new(2), MaxTokens: new(6), End: []int{2}}
+	together, err := m.Translate(sources, 1, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range sources {
+		alone, err := m.Translate([][]int{s}, 1, o)
+		if err != nil || !slices.EqualFunc(alone[0], together[i], func(a, b models.Beam) bool {
+			return slices.Equal(a.Tokens, b.Tokens) && math.Abs(a.Score-b.Score) < 1e-4
+		}) {
+			t.Errorf("source %d: %v alone, %v together, %v", i, alone[0], together[i], err)
+		}
+	}
+	if _, err := m.Translate([][]int{{}}, 1); err == nil {
+		t.Error("an empty source is not refused")
+	}
+}
+
+// Goroutines generate with one model at once, and batches without texts are empty.
+func TestGenerateAtOnce(t *testing.T) {
+	m := smallLMs(t)["llama"]
+	want, err := models.GenerateBatch(m, prompts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for range 16 {
+		wait.Go(func() {
+			if got, err := models.GenerateBatch(m, prompts); err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("%v, %v, want %v", got, err, want)
+			}
+		})
+	}
+	wait.Wait()
+	if got, err := models.GenerateBatch(m, nil); err != nil || len(got) != 0 {
+		t.Errorf("no texts give %v, %v", got, err)
+	}
+	if got, err := models.BeamSearch(m, nil); err != nil || len(got) != 0 {
+		t.Errorf("no texts give beams %v, %v", got, err)
 	}
 }
