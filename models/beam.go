@@ -164,7 +164,6 @@ func distinct(x []int64) bool {
 func (s *search) split(all []running) (on []running) {
 	t := all[0].text
 	atEnd := s.n == s.most
-	full := s.early && len(t.ended) == s.beams
 	for i, r := range all {
 		ends := s.ends[r.last]
 		switch {
@@ -173,7 +172,7 @@ func (s *search) split(all []running) (on []running) {
 				r.tokens = append(slices.Clip(r.tokens), r.last)
 				on = append(on, r)
 			}
-		case i < s.beams && !full:
+		case i < s.beams:
 			if !ends {
 				r.tokens = append(slices.Clip(r.tokens), r.last)
 			}

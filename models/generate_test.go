@@ -161,6 +161,7 @@ func TestStop(t *testing.T) {
 		{0, 5, [][]int{{3, 4, 6}}, []int{1, 2, 3, 4, 5}},
 		{0, 4, [][]int{{3, 4, 5}}, []int{1, 2, 3, 4}},
 		{0, 9, [][]int{{2, 3, 5}, {3, 4}}, []int{1, 2}},
+		{0, 9, [][]int{{2, 3, 4}, {3, 9}}, []int{1}},
 		{7, 9, [][]int{{2, 3}}, []int{8, 9, 0, 1}},
 	} {
 		var got []int
@@ -294,6 +295,10 @@ func TestBLEU(t *testing.T) {
 		if got := models.BLEU([][]string{words(c.got)}, [][][]string{{words(c.want)}}); !(math.Abs(got-c.bleu) < 1e-9) {
 			t.Errorf("%q for %q: %v, want %v", c.got, c.want, got, c.bleu)
 		}
+	}
+	// The shorter of two references that are as near counts.
+	if got := models.BLEU([][]string{words("abcd")}, [][][]string{{words("abcde"), words("abc")}}); !(math.Abs(got-100) < 1e-9) {
+		t.Errorf("%v, want 100", got)
 	}
 	// Two translations count together, and each n-gram as often as in one of its references.
 	got := models.BLEU([][]string{words("abcde"), words("ffg")}, [][][]string{{words("abcd"), words("abxde")}, {words("fgf"), words("ffh")}})
