@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"sync"
+	"sync/atomic"
 
 	"weft"
 	"weft/internal/array"
@@ -41,14 +43,31 @@ type Batch struct {
 // A Loader hands out the batches of a [Dataset], inputs and targets, epoch after epoch.
 type Loader = LoaderOf[Batch]
 
-// A LoaderOf hands out batches of type B, epoch after epoch. It is not safe for use from several
-// goroutines.
+// A LoaderOf hands out batches of type B, epoch after epoch. One loop at a time runs over it; its position
+// may be read meanwhile, by any goroutine.
 type LoaderOf[B any] struct {
 	from    source[B]
 	workers int
 	ahead   int // batches that may wait
-	epoch   int
-	next    int // batch of the epoch
+	looping atomic.Bool
+
+	mu sync.Mutex
+	at position
+}
+
+// A position is the batch that is handed out next.
+type position struct{ epoch, batch int }
+
+func (l *LoaderOf[B]) position() position {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at
+}
+
+func (l *LoaderOf[B]) move(to position) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.at = to
 }
 
 // A source gives the batches of an epoch as tasks, which workers run.
@@ -222,13 +241,13 @@ func (l *LoaderOf[B]) notNil() {
 // Epoch and Next are the position: the batch that is handed out next.
 func (l *LoaderOf[B]) Epoch() int {
 	l.notNil()
-	return l.epoch
+	return l.position().epoch
 }
 
 // Next is the number in its epoch of the batch that is handed out next.
 func (l *LoaderOf[B]) Next() int {
 	l.notNil()
-	return l.next
+	return l.position().batch
 }
 
 // Seek sets the position. The batch may be Len, the end of the epoch. It panics
@@ -237,13 +256,14 @@ func (l *LoaderOf[B]) Seek(epoch, batch int) {
 	if n := l.Len(); epoch < 0 || batch < 0 || n >= 0 && batch > n {
 		array.Failf("loader", "", "there is no batch %d of epoch %d: an epoch has %d", batch, epoch, l.Len())
 	}
-	l.epoch, l.next = epoch, batch
+	l.move(position{epoch, batch})
 }
 
 // State returns the position, as a part of a checkpoint.
 func (l *LoaderOf[B]) State() map[string]*weft.Tensor {
 	l.notNil()
-	return map[string]*weft.Tensor{"epoch": weft.Scalar(l.epoch), "batch": weft.Scalar(l.next)}
+	p := l.position()
+	return map[string]*weft.Tensor{"epoch": weft.Scalar(p.epoch), "batch": weft.Scalar(p.batch)}
 }
 
 // LoadState sets the position to one that State returned.
@@ -268,18 +288,23 @@ func (l *LoaderOf[B]) LoadState(state map[string]*weft.Tensor) error {
 // the position at the batch that failed: the first one in order, whatever workers
 // did behind it. An error of an example is an *[ItemError]. A panic of the dataset goes on in the
 // loop's goroutine. When the loop ends, however it does, reading ahead has ended
-// too: it waits for a Get or Batch in progress, and begins no other.
+// too: it waits for a Get or Batch in progress, and begins no other. It panics with *weft.Error if another
+// loop runs over the loader.
 func (l *LoaderOf[B]) Batches(ctx context.Context) iter.Seq2[B, error] {
 	l.notNil()
 	if ctx == nil {
 		array.Failf("loader", "ctx", "is nil: context.Background() is one that never ends")
 	}
 	return func(yield func(B, error) bool) {
+		if !l.looping.CompareAndSwap(false, true) {
+			array.Failf("loader", "", "another loop runs over the loader: give each its own")
+		}
+		defer l.looping.Store(false)
 		var none B
-		epoch := l.epoch
-		next, stop := l.read(ctx)
+		at := l.position()
+		next, stop := l.read(ctx, at)
 		defer stop()
-		for n := l.Len(); n < 0 || l.next < n; n = l.Len() {
+		for n := l.Len(); n < 0 || at.batch < n; n = l.Len() {
 			if err := ctx.Err(); err != nil {
 				yield(none, err)
 				return
@@ -292,15 +317,15 @@ func (l *LoaderOf[B]) Batches(ctx context.Context) iter.Seq2[B, error] {
 			if !ok {
 				break
 			}
-			l.next++
-			at := l.next
+			at.batch++
+			l.move(at)
 			if !yield(b, nil) {
 				return
 			}
-			if l.epoch != epoch || l.next != at {
+			if l.position() != at {
 				return // the loop called Seek
 			}
 		}
-		l.epoch, l.next = l.epoch+1, 0
+		l.move(position{at.epoch + 1, 0})
 	}
 }

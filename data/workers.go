@@ -33,15 +33,15 @@ type job[B any] struct {
 	to   chan result[B] // for one result
 }
 
-// read returns a function that returns the batches from the position on, one a call, false at the end,
+// read returns a function that returns the batches from a position on, one a call, false at the end,
 // and one that ends reading.
 //
 // One goroutine makes tasks in order and puts each into a queue of the size ahead, where it waits while
 // the queue is full. Workers take tasks; each has a place for its result. The loop takes results from the
 // front of the queue, so their order is that of the tasks.
-func (l *LoaderOf[B]) read(ctx context.Context) (next func() (B, bool, error), stop func()) {
+func (l *LoaderOf[B]) read(ctx context.Context, from position) (next func() (B, bool, error), stop func()) {
 	if l.workers == 0 {
-		tasks, end := l.from.tasks(l.epoch, l.next)
+		tasks, end := l.from.tasks(from.epoch, from.batch)
 		return func() (b B, ok bool, err error) {
 			task := tasks(ctx)
 			if task == nil {
@@ -56,8 +56,7 @@ func (l *LoaderOf[B]) read(ctx context.Context) (next func() (B, bool, error), s
 	ahead := max(l.ahead, 1)
 	queue := make(chan job[B], min(ahead, maxPrefetch))
 	jobs := make(chan job[B])
-	epoch, first := l.epoch, l.next
-	all.Go(func() { produce(ctx, l.from, epoch, first, queue, jobs) })
+	all.Go(func() { produce(ctx, l.from, from, queue, jobs) })
 	for range min(l.workers, ahead) {
 		all.Go(func() {
 			for j := range jobs {
@@ -86,7 +85,7 @@ func (l *LoaderOf[B]) read(ctx context.Context) (next func() (B, bool, error), s
 }
 
 // produce makes the tasks of an epoch.
-func produce[B any](ctx context.Context, from source[B], epoch, first int, queue, jobs chan job[B]) {
+func produce[B any](ctx context.Context, from source[B], at position, queue, jobs chan job[B]) {
 	defer close(queue)
 	defer close(jobs)
 	var tasks func(context.Context) func(context.Context) (B, error)
@@ -94,7 +93,7 @@ func produce[B any](ctx context.Context, from source[B], epoch, first int, queue
 	failed := job[B]{to: make(chan result[B], 1)}
 	ok := failed.guarded(func() result[B] {
 		var end func()
-		tasks, end = from.tasks(epoch, first)
+		tasks, end = from.tasks(at.epoch, at.batch)
 		defer end()
 		for {
 			j := job[B]{tasks(ctx), make(chan result[B], 1)}

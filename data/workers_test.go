@@ -7,6 +7,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -263,4 +264,87 @@ func TestCollateErrors(t *testing.T) {
 	if err != nil || len(batch.X) != 2 || batch.X[1] != two.X {
 		t.Errorf("tensors of several shapes: %v, %v", batch, err)
 	}
+}
+
+// TestOneLoopAtATime: sixteen goroutines that loop over one loader get each batch once, or are refused,
+// while others read its position.
+func TestOneLoopAtATime(t *testing.T) {
+	l := data.NewLoaderOf(recordsOf(64, nil), data.Collate[recordBatch], data.LoaderOpts{Workers: 2})
+	var got, refused atomic.Int64
+	var all sync.WaitGroup
+	loop := func() error {
+		return weft.Try(func() {
+			for _, err := range l.Batches(t.Context()) {
+				if err != nil {
+					t.Error(err)
+				}
+				got.Add(1)
+				if err := weft.Try(func() {
+					for range l.Batches(t.Context()) {
+						t.Error("a loop in the loop")
+					}
+				}); err != nil {
+					refused.Add(1)
+				}
+			}
+		})
+	}
+	for range 16 {
+		all.Go(func() {
+			if err := loop(); err != nil {
+				refused.Add(1)
+			}
+			l.State()
+		})
+	}
+	all.Wait()
+	if n := got.Load(); n%64 != 0 || l.Epoch() != int(n/64) || l.Next() != 0 || refused.Load() < n {
+		t.Errorf("%d batches, %d loops refused, at %d of epoch %d", n, refused.Load(), l.Next(), l.Epoch())
+	}
+}
+
+// TestMappedStreamsEnd by a break, an error, a panic of f and a context, each with no goroutine left.
+func TestMappedStreamsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // fails if goroutines are left
+		closed := 0
+		open := func(int) iter.Seq2[int, error] {
+			return func(yield func(int, error) bool) {
+				defer func() { closed++ }()
+				for i := 0; yield(i, nil); i++ {
+				}
+			}
+		}
+		mapped := data.MapStream(open, 3, 1, func(i int, _ *weft.Generator) (int, error) {
+			time.Sleep(time.Millisecond)
+			if i == 30 {
+				panic("thirty")
+			}
+			return i, nil
+		})
+		for range mapped(0) {
+			break
+		}
+		l := data.NewStreamLoader(mapped, data.Collate[*weft.Tensor, int], data.LoaderOpts{Batch: new(4), Workers: 2})
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Millisecond)
+		defer cancel()
+		var last error
+		for _, last = range l.Batches(ctx) {
+		}
+		if !errors.Is(last, context.DeadlineExceeded) {
+			t.Errorf("a context that ended gives %v", last)
+		}
+		l.Seek(0, 0)
+		func() {
+			defer func() {
+				if v := recover(); v != "thirty" {
+					t.Errorf("panicked with %v", v)
+				}
+			}()
+			for range l.Batches(t.Context()) {
+			}
+		}()
+		if closed != 3 {
+			t.Errorf("%d of 3 sequences ended", closed)
+		}
+	})
 }
