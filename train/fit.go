@@ -34,7 +34,7 @@ func (e *Interrupted) Error() string {
 	if e.Path != "" {
 		s += ", saved in " + e.Path
 	}
-	return s + ": " + e.Err.Error()
+	return fmt.Sprintf("%s: %v", s, e.Err)
 }
 
 // Unwrap returns Err.
@@ -340,6 +340,7 @@ func (f *fitting[B]) call(tell func(c *Callback) error) error {
 // leaves as it was. The layers of the model are out of training mode afterwards. The error is that of a
 // batch or of ctx. It panics with *weft.Error if ctx or loader is nil.
 func (t *TrainerOf[B]) Evaluate(ctx context.Context, loader *data.LoaderOf[B]) (v Values, err error) {
+	t.made("evaluate")
 	for _, m := range t.o.Metrics {
 		m.Reset()
 	}
