@@ -36,7 +36,7 @@ type kvRoom struct {
 // Len returns the number of keys, of the first layer in a stack, and 0 if Keys does not have four axes.
 func (c *KVCache) Len() int {
 	if c != nil && len(c.Layers) > 0 {
-		return c.Layers[0].Len()
+		c = c.Layers[0]
 	}
 	if c == nil || c.Keys == nil || c.Keys.Rank() != 4 {
 		return 0
@@ -157,11 +157,9 @@ func (c *KVCache) Select(rows *weft.Tensor) {
 	if c == nil {
 		return
 	}
-	for _, l := range c.Layers {
-		l.Select(rows)
+	for _, l := range append([]*KVCache{c}, c.Layers...) {
+		if l != nil && l.Keys != nil {
+			l.Keys, l.Values, l.room = l.Keys.IndexSelect(0, rows), l.Values.IndexSelect(0, rows), nil
+		}
 	}
-	if c.Keys == nil {
-		return
-	}
-	c.Keys, c.Values, c.room = c.Keys.IndexSelect(0, rows), c.Values.IndexSelect(0, rows), nil
 }

@@ -39,6 +39,7 @@ type gen struct {
 	scopes  []*weft.Scope
 	written sink // by writers that were arguments
 	depth   int
+	nested  int // pointers around the value that is made
 
 	whole   bool // no expanded tensors
 	places  int  // integers are below this, if it is not 0
@@ -714,6 +715,9 @@ func (g *gen) context() *weft.FuncContext {
 	return c
 }
 
+// maxNested bounds pointers in pointers: a type may have pointers to itself.
+const maxNested = 3
+
 // value is a random value of a type.
 func (g *gen) value(t reflect.Type) reflect.Value {
 	if f := makers[t]; f != nil {
@@ -782,8 +786,13 @@ func (g *gen) value(t reflect.Type) reflect.Value {
 		if g.chance(15) {
 			return v
 		}
+		if g.nested == maxNested {
+			return v
+		}
+		g.nested++
 		v.Set(reflect.New(t.Elem()))
 		v.Elem().Set(g.value(t.Elem()))
+		g.nested--
 	case reflect.Func:
 		return g.callback(t)
 	default:
