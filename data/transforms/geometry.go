@@ -49,21 +49,33 @@ func resized(name string, x *weft.Tensor, h, w int, mode *nn.InterpolateMode, an
 		array.Failf(name, "Interpolation", "is %d, want ModeNearest, ModeNearestExact, ModeLinear or ModeCubic", m)
 	}
 	oldH, oldW := picture(name, x)
+	whole := x.DType() == weft.Uint8
 	if oldH == 0 || oldW == 0 {
 		array.Failf(name, "x", "has shape %s: there are no pixels", array.ShapeString(x.Shape()))
 	}
+	if h == oldH && w == oldW {
+		return x
+	}
 	smooth := m == nn.ModeLinear || m == nn.ModeCubic
-	along := func(x *weft.Tensor, n int) *weft.Tensor { // the last axis
-		if x.Dim(x.Rank()-1) == n {
+	along := func(x *weft.Tensor, axis, n int) *weft.Tensor { // 0 is the width, 1 the height
+		if x.Dim(x.Rank()-1-axis) == n {
 			return x
 		}
-		y := nn.Interpolate{Size: []int{n}, Mode: m, Antialias: smooth && array.Or(antialias, true)}.Forward(asFloat(x))
-		if x.DType() == weft.Uint8 && smooth {
+		var y *weft.Tensor
+		switch {
+		case smooth && array.Or(antialias, true):
+			y = resampled(x, axis, n, m == nn.ModeCubic)
+		case axis == 0:
+			y = nn.Interpolate{Size: []int{n}, Mode: m}.Forward(x)
+		default:
+			y = nn.Interpolate{Size: []int{n}, Mode: m}.Forward(x.Transpose(-1, -2)).Transpose(-1, -2)
+		}
+		if whole && smooth {
 			y = weft.Expr("clamp(floor(y+0.5), 0, 255)", y)
 		}
-		return y.To(x.DType())
+		return y
 	}
-	return along(along(x, w).Transpose(-1, -2), h).Transpose(-1, -2)
+	return along(along(asFloat(x), 0, w), 1, h).To(x.DType())
 }
 
 // Crop returns the part of pictures that begins at a row and a column, a view. It panics with
