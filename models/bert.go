@@ -153,7 +153,7 @@ func (b *Bert) Read(tokens *weft.Tensor, opts ...ReadOpts) (hidden, pooled *weft
 	const name = "bert"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
-	x := newTexts(name, tokens, b.Embeddings.PositionEmbeddings.Weight.Dim(0), []LogitsOpts{{Mask: o.Mask, Positions: o.Positions}})
+	x := newTexts(name, tokens, b.Embeddings.PositionEmbeddings.Weight.Dim(0), 0, []LogitsOpts{{Mask: o.Mask, Positions: o.Positions}})
 	x.causal = false
 	e := b.Embeddings
 	kinds := e.TokenTypeEmbeddings.Weight.Slice(weft.Index(0))

@@ -344,7 +344,7 @@ func Decode(m LM, prompts [][]int) Decoder {
 	const name = "decode"
 	defer array.Named(name).End()
 	longest := 0
-	d := &lmDecoder{m: m, cache: &Cache{}, dev: deviceOf(m)}
+	d := &lmDecoder{m: m, cache: &nn.KVCache{}, dev: deviceOf(m)}
 	for i, p := range prompts {
 		if len(p) == 0 {
 			array.Failf(name, "prompts", "prompt %d has no token", i)
@@ -379,7 +379,7 @@ func Decode(m LM, prompts [][]int) Decoder {
 // lmDecoder is the decoder of a language model.
 type lmDecoder struct {
 	m     LM
-	cache *Cache
+	cache *nn.KVCache
 	pads  []int       // the padding in front of each text
 	dev   weft.Device // of the model
 }

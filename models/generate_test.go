@@ -103,7 +103,7 @@ func TestCachedLogits(t *testing.T) {
 				}
 				whole := m.Logits(tokens, o)
 				read := func() {
-					o := models.LogitsOpts{Cache: &models.Cache{}}
+					o := models.LogitsOpts{Cache: &nn.KVCache{}}
 					for _, span := range [][2]int{{0, 3}, {3, 4}, {4, 5}, {5, 7}} {
 						if padded {
 							o.Mask = mask.Slice(weft.All, weft.Range(0, span[1]))
@@ -113,6 +113,11 @@ func TestCachedLogits(t *testing.T) {
 							t.Errorf("%s: the cache has %d tokens, want %d", name, o.Cache.Len(), span[1])
 						}
 					}
+				}
+				if err := weft.Try(func() {
+					m.Logits(tokens, models.LogitsOpts{Cache: &nn.KVCache{Layers: []*nn.KVCache{{}, {}, {}}}})
+				}); err == nil {
+					t.Errorf("%s: a cache of other layers is not refused", name)
 				}
 				if grad {
 					read()

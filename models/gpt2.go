@@ -123,7 +123,7 @@ func (m *GPT2) Forward(tokens *weft.Tensor) *weft.Tensor { return m.Logits(token
 func (m *GPT2) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "gpt2"
 	defer array.Named(name).End()
-	x := newTexts(name, tokens, m.Transformer.WPE.Weight.Dim(0), opts)
+	x := newTexts(name, tokens, m.Transformer.WPE.Weight.Dim(0), len(m.Transformer.H), opts)
 	return m.LMHead.Forward(x.end(m.Transformer.hidden(&x)))
 }
 
@@ -132,7 +132,7 @@ func (m *GPT2) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 func (m *GPT2) Hidden(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "gpt2"
 	defer array.Named(name).End()
-	x := newTexts(name, tokens, m.Transformer.WPE.Weight.Dim(0), opts)
+	x := newTexts(name, tokens, m.Transformer.WPE.Weight.Dim(0), len(m.Transformer.H), opts)
 	return x.end(m.Transformer.hidden(&x))
 }
 

@@ -175,7 +175,7 @@ func (m *Llama) Forward(tokens *weft.Tensor) *weft.Tensor { return m.Logits(toke
 func (m *Llama) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "llama"
 	defer array.Named(name).End()
-	x := newTexts(name, tokens, m.Model.context, opts)
+	x := newTexts(name, tokens, m.Model.context, len(m.Model.Layers), opts)
 	return m.LMHead.Forward(x.end(m.Model.hidden(&x)))
 }
 
@@ -184,7 +184,7 @@ func (m *Llama) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 func (m *Llama) Hidden(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "llama"
 	defer array.Named(name).End()
-	x := newTexts(name, tokens, m.Model.context, opts)
+	x := newTexts(name, tokens, m.Model.context, len(m.Model.Layers), opts)
 	return x.end(m.Model.hidden(&x))
 }
 

@@ -1,6 +1,8 @@
 package models
 
 import (
+	"slices"
+
 	"weft"
 	"weft/internal/array"
 	"weft/nn"
@@ -21,58 +23,34 @@ type LogitsOpts struct {
 	// Positions are the places of the tokens in their texts, integers [steps] or [batch, steps].
 	// Nil: they count from the number of tokens in Cache.
 	Positions *weft.Tensor
-	// Cache, if not nil, holds what the layers need of the tokens of the calls before, which the
-	// call's own join.
-	Cache *Cache
+	// Cache, if not nil, holds keys and values of the attention layers for the tokens of earlier calls,
+	// so that a text that grows is not computed again. The call adds its own tokens' at the end.
+	Cache *nn.KVCache
 	Last  bool // computes the logits of the last step alone, [batch, 1, vocabulary]
-}
-
-// A Cache holds keys and values of each attention layer of an [LM] for the tokens of earlier calls, so
-// that a text that grows is not computed again. The zero value is empty.
-type Cache struct {
-	Layers []*nn.KVCache
-}
-
-// Len returns the number of tokens in the cache.
-func (c *Cache) Len() int {
-	if c == nil || len(c.Layers) == 0 {
-		return 0
-	}
-	return c.Layers[0].Len()
-}
-
-// Select replaces the texts of the batch by those with the given numbers, integers [rows].
-func (c *Cache) Select(rows *weft.Tensor) {
-	for _, l := range c.Layers {
-		l.Select(rows)
-	}
-}
-
-// layer returns the cache of layer i, nil without a cache.
-func (c *Cache) layer(i int) *nn.KVCache {
-	if c == nil {
-		return nil
-	}
-	for len(c.Layers) <= i {
-		c.Layers = append(c.Layers, &nn.KVCache{})
-	}
-	return c.Layers[i]
 }
 
 // texts are checked arguments of a language model, and what its attention layers share.
 type texts struct {
 	tokens    *weft.Tensor
 	positions *weft.Tensor // [steps] or [batch, steps]
-	cache     *Cache
+	cache     *nn.KVCache
 	last      bool
 	mask      *weft.Tensor // of [nn.ScaledDotProductAttention], nil for none
 	causal    bool         // hides later tokens; the mask does not
 }
 
-// newTexts checks the arguments of a language model whose texts have at most context tokens.
-func newTexts(name string, tokens *weft.Tensor, context int, opts []LogitsOpts) texts {
+// newTexts checks the arguments of a language model of some layers, whose texts have at most context
+// tokens.
+func newTexts(name string, tokens *weft.Tensor, context, layers int, opts []LogitsOpts) texts {
 	o := array.Options(name, opts)
 	checkTokens(name, tokens)
+	if c := o.Cache; c != nil && len(c.Layers) == 0 && c.Keys == nil {
+		for range layers {
+			c.Layers = append(c.Layers, &nn.KVCache{})
+		}
+	} else if c != nil && (len(c.Layers) != layers || slices.Contains(c.Layers, nil)) {
+		array.Failf(name, "Cache", "has %d layers, want %d, or none before the first call", len(c.Layers), layers)
+	}
 	batch, steps, past := tokens.Dim(0), tokens.Dim(1), o.Cache.Len()
 	x := texts{tokens: tokens, positions: o.Positions, cache: o.Cache, last: o.Last, causal: steps > 1}
 	if p := x.positions; p == nil {
@@ -119,8 +97,8 @@ func padding(name string, m *weft.Tensor, batch, keys int) *weft.Tensor {
 // may be fewer, each for a group of q's. The result is [batch, steps, heads*part].
 func (x *texts) attend(i int, q, k, v *weft.Tensor, drop *nn.Dropout) *weft.Tensor {
 	q, k, v = q.Transpose(1, 2), k.Transpose(1, 2), v.Transpose(1, 2)
-	if c := x.cache.layer(i); c != nil {
-		k, v = c.Append(k, v)
+	if x.cache != nil {
+		k, v = x.cache.Layers[i].Append(k, v)
 	}
 	o := nn.AttentionOpts{Mask: x.mask, Causal: x.causal, Grouped: k.Dim(1) != q.Dim(1)}
 	if drop != nil && drop.Training() {

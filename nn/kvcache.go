@@ -81,6 +81,10 @@ func (c *KVCache) fixed(name string, batch int, causal bool) bool {
 // returns all. It panics with *weft.Error if shapes or element types do not fit.
 func (c *KVCache) Append(k, v *weft.Tensor) (keys, values *weft.Tensor) {
 	const name = "kv_cache"
+	defer array.Named(name).End()
+	if c == nil {
+		array.Failf(name, "Cache", "is nil")
+	}
 	if len(c.Layers) > 0 {
 		array.Failf(name, "Cache", "is of a stack of %d layers, want that of one layer", len(c.Layers))
 	}
@@ -154,6 +158,7 @@ func keysOf(x *weft.Tensor, from, to int) *weft.Tensor {
 // Select replaces the rows of the batch by those with the given numbers, integers [rows]. Beam search
 // goes on so with the best of its texts.
 func (c *KVCache) Select(rows *weft.Tensor) {
+	defer array.Named("kv_cache").End()
 	if c == nil {
 		return
 	}

@@ -63,6 +63,9 @@ var called = map[string]string{
 	"nn.LSTMCell.Step":                    "lstmcell",
 	"nn.GRUCell.Step":                     "grucell",
 	"nn.Dropout.SetTraining":              "dropout",
+	"nn.Dropout.Training":                 "dropout",
+	"nn.KVCache.Append":                   "kvcache",
+	"nn.KVCache.Select":                   "kvcache",
 	"nn.RRelu.SetTraining":                "rrelu",
 	"weft.Tensor.NoGrad":                  "detach", // go fix puts that in its place
 }
