@@ -200,6 +200,7 @@ func TestTransformerMisuse(t *testing.T) {
 		{"transformer_decoder: Cache: has caches of 1 layers, none nil: want 2", func() {
 			nn.NewTransformerDecoder(decoder, 2).Decode(x, x, nn.DecodeOpts{Self: nn.AttendOpts{Cache: &nn.KVCache{Layers: []*nn.KVCache{{}}}}})
 		}},
+		{"kv_cache: Cache: is nil", func() { (*nn.KVCache)(nil).Append(x, x) }},
 		{"Cache: is of a stack of 1 layers", func() { m.Attend(x, x, x, nn.AttendOpts{Cache: &nn.KVCache{Layers: []*nn.KVCache{{}}}}) }},
 		{"Causal: does not go with a fixed cache", func() { m.Attend(x, x, x, nn.AttendOpts{Causal: true, Cache: &nn.KVCache{Fixed: true}}) }},
 		{"multihead_attention: Cache: does not have fixed keys and values [2 heads keys width]", func() {
