@@ -406,6 +406,21 @@ func ExampleGenerator_Gamma() {
 	// 6.0
 }
 
+func ExampleAutocast() {
+	w, x := weft.Ones(2, 2).RequireGrad(), weft.Ones(2, 2)
+	var loss *weft.Tensor
+	weft.Autocast(weft.BFloat16, func() {
+		y := x.MatMul(w)
+		loss = y.Sum()
+		fmt.Println(y.DType(), loss.DType())
+	})
+	loss.Backward()
+	fmt.Println(w.Grad().DType())
+	// Output:
+	// bfloat16 float32
+	// float32
+}
+
 func ExampleGradCheck() {
 	softplus := func(x ...*weft.Tensor) *weft.Tensor { return x[0].Exp().Log1p() }
 	x := weft.FromSlice([]float64{-1, 0, 2})

@@ -167,6 +167,30 @@ func Recompute[F any](f F) F {
 	}).Interface().(F)
 }
 
+// Autocast calls f, in which products run in d, Float16 or BFloat16: MatMul, Linear, Attention and convolutions
+// convert float32 arguments first. It is torch.autocast:
+//
+//	weft.Autocast(weft.BFloat16, func() { loss = nn.CrossEntropy(net.Forward(x), y) })
+//	loss.Backward()
+//
+// Powers, exponentials, logarithms, sums, norms, Softmax, LogSoftmax, LogSumExp and CrossEntropy convert
+// arguments of 16 bits to float32. All other operations take what they get, and promote. float64 stays. A
+// parameter is converted once in a scope; gradients arrive in its own type, and backward passes run as if
+// outside. Formulas, kernels, [Func] and writes in place are left alone: convert for them with To.
+//
+// Scopes nest, the innermost counts, and Float32 ends one for f. A scope ends with f, also when f panics, and
+// holds for the calling goroutine only. A function from [Compile] is traced separately for calls inside.
+// Autocast panics with *[Error] if f is nil or d is another type.
+func Autocast(d DType, f func()) {
+	switch {
+	case f == nil:
+		array.Failf("autocast", "f", "is nil")
+	case d != Float16 && d != BFloat16 && d != Float32:
+		array.Failf("autocast", "d", "is %s: want float16, bfloat16, or float32 for none", d)
+	}
+	core.Autocast(d, f)
+}
+
 // SparseGrad makes a leaf keep its gradient as the rows that have one, where it is
 // read by [Tensor.IndexSelect] along the first axis alone, as a table of embeddings is:
 // a step then touches the rows that were used and no others. [BorrowRows] reads such a

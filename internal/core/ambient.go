@@ -21,6 +21,7 @@ type ambient struct {
 	noGrad bool // results are not recorded for gradients
 	kept   *kept
 	region *region // what the tape keeps is computed again
+	cast   *autocast
 }
 
 // kept are memories that the operation opName refuses writes into. In errors memory i is what, with i in

@@ -64,6 +64,10 @@ func Walk(name string, outputs, inputs []*Tensor, o WalkOpts) []*Tensor {
 // WalkRows is Walk for rows gradients at once, which are the first axis of seeds and results. With
 // 0 rows it is Walk.
 func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res []*Tensor) {
+	if array.Scoped.On() && castHere() != array.Invalid {
+		withoutCast(func() { res = WalkRows(name, outputs, inputs, o, rows) })
+		return res
+	}
 	if o.Create && !GradOn() {
 		Recording(true, func() { res = WalkRows(name, outputs, inputs, o, rows) })
 		return res

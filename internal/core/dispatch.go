@@ -300,6 +300,11 @@ func Compile(name string, p *plan.Plan, number uint8) *exec.Compiled {
 
 // Apply computes an operation eagerly and records it for gradients.
 func Apply(d *op.Def, a ir.Attrs, ops ...Operand) *Tensor {
+	if array.Scoped.On() {
+		if c := ambientHere().cast; c != nil {
+			ops = c.operands(d, ops)
+		}
+	}
 	return Lookup(d, a, ops).applyOne(ops)
 }
 
@@ -339,6 +344,11 @@ func (p *Planned) result(r *Run, ops []Operand) *Tensor {
 
 // ApplyAll is Apply for an operation with several results.
 func ApplyAll(d *op.Def, a ir.Attrs, ops ...Operand) []*Tensor {
+	if array.Scoped.On() {
+		if c := ambientHere().cast; c != nil {
+			ops = c.operands(d, ops)
+		}
+	}
 	p := Lookup(d, a, ops)
 	if len(p.Outs) == 1 {
 		return []*Tensor{p.applyOne(ops)}

@@ -123,9 +123,9 @@ func (c *CompiledFunc) find(g *Supplied) *Entry {
 	if list == nil {
 		return nil
 	}
-	noGrad := c.Scoped && !GradOn()
+	mode := c.modeHere()
 	for _, e := range *list {
-		if e.sig.noGrad == noGrad && e.sig.fits(g) && e.ready(g) {
+		if e.sig.mode == mode && e.sig.fits(g) && e.ready(g) {
 			return e.use()
 		}
 	}
@@ -139,7 +139,7 @@ func (c *CompiledFunc) create(g *Supplied, f body) *Entry {
 	if e := c.find(g); e != nil {
 		return e
 	}
-	sig := g.signature(c.Scoped && !GradOn())
+	sig := g.signature(c.modeHere())
 	e := c.trace(g, sig, f)
 	if e.Code == nil {
 		return e

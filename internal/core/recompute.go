@@ -27,6 +27,7 @@ type region struct {
 	args *GradNode            // keeps the arguments as its saved values
 	runs []*Run               // of the arguments
 	in   *Trace               // that the run is part of; what a trace inside records is not the region's
+	cast array.DType          // of the scope of mixed precision around the first run, Invalid for none
 	over bool                 // the first run has returned
 
 	mu      sync.Mutex
@@ -88,7 +89,7 @@ func Recompute[F Face](f reflect.Value, in []reflect.Value) (out []reflect.Value
 	if tr := TracingHere(); !GradOn() || tr != nil && (tr.Callee || tr.Seen != nil) {
 		return call(in)
 	}
-	r := &region{written: map[weak.Pointer[array.Storage]]bool{}, outer: regionHere(), in: TracingHere()}
+	r := &region{written: map[weak.Pointer[array.Storage]]bool{}, outer: regionHere(), in: TracingHere(), cast: castHere()}
 	r.args = &GradNode{NodeInfo: &NodeInfo{Name: "recompute"}}
 	var args []*Tensor
 	given := slices.Clone(in)
@@ -114,7 +115,7 @@ func Recompute[F Face](f reflect.Value, in []reflect.Value) (out []reflect.Value
 	}
 	Keeping("recompute", "argument #", args, func() {
 		a := ambientHere()
-		a.region = r
+		a.region, a.cast = r, newAutocast(r.cast) // both runs convert the same parameters
 		inScope(a, func() { out = call(given) })
 	})
 	r.left, r.over = r.size, true
@@ -260,7 +261,7 @@ func (r *region) run(dys []*Tensor) {
 	}
 	again(args, dys)
 	p := &replay{of: r}
-	inScope(ambient{region: &region{replay: p, in: TracingHere()}}, func() { r.call(args) })
+	inScope(ambient{region: &region{replay: p, in: TracingHere()}, cast: newAutocast(r.cast)}, func() { r.call(args) })
 	if len(p.nodes) != r.size {
 		r.refuse()
 	}

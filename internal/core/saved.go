@@ -111,7 +111,7 @@ func (c *CompiledFunc) recorded(g *Supplied, types []ir.Type, f body) *TracedGra
 		array.Failf("save", "", "is called inside a compiled function%s", Here())
 	}
 	g.Tensors = abstract(types)
-	sig := g.signature(false)
+	sig := g.signature(mode{})
 	var e *Entry
 	if array.Try(func() { e = c.record(g, sig, f, apartTight) }) != nil { // something lies behind that tensor
 		e = c.record(g, sig, f, apart)

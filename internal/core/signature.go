@@ -25,7 +25,7 @@ type argument struct {
 
 // A signature holds the properties of all arguments that a program depends on.
 type signature struct {
-	noGrad  bool // the call is inside WithoutGrad
+	mode    mode
 	tensors []argument
 	statics []any
 }
@@ -123,8 +123,8 @@ func sameLeaf(ts []*Tensor, i, same int) int {
 	return -1
 }
 
-func (g *Supplied) signature(noGrad bool) signature {
-	s := signature{noGrad: noGrad, statics: slices.Clone(g.Statics)}
+func (g *Supplied) signature(m mode) signature {
+	s := signature{mode: m, statics: slices.Clone(g.Statics)}
 	for i, t := range g.Tensors {
 		a := argument{dtype: t.v.DType, device: t.v.Store.Device, leaf: t.leaf(), shape: t.v.Shape, strides: t.v.Strides, same: sameMemory(g.Tensors, i)}
 		if a.same >= 0 {
@@ -165,8 +165,11 @@ type Differing interface{ Differs(before any) string }
 
 // differs says how a call differs from s.
 func (s *signature) differs(o *signature) string {
-	if s.noGrad != o.noGrad {
+	switch {
+	case s.mode.noGrad != o.mode.noGrad:
 		return "WithoutGrad is or is not around the call"
+	case s.mode != o.mode:
+		return "Autocast is or is not around the call, or of another type"
 	}
 	if len(s.tensors) != len(o.tensors) {
 		return fmt.Sprintf("%d tensors, before %d", len(o.tensors), len(s.tensors))

@@ -97,6 +97,7 @@ var functions = rows(slices.Concat(nnFunctions, trainingFunctions, distributionF
 	{"weft.ScanSteps", scanSteps},
 	{"weft.Seed", weft.Seed},
 	{"weft.OpenShared", weft.OpenShared},
+	{"weft.Autocast", weft.Autocast},
 	{"weft.GradCheck", weft.GradCheck[*weft.Tensor]},
 	{"weft.GradGradCheck", weft.GradGradCheck[*weft.Tensor]},
 	{"weft.Recompute", func(x *weft.Tensor) *weft.Tensor { return weft.Recompute((*weft.Tensor).Exp)(x) }},
