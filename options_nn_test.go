@@ -446,6 +446,20 @@ var trainingOptionCases = map[string]optionCase{
 	"optim.AdafactorOpts": optionsOf(adafactored, map[string]optionField{
 		"LR": {def: new(1e-2)}, "Beta2Decay": {def: new(-0.8), loose: true}, "Eps": {def: new(0x1p-52)}, "EpsScale": {def: new(1e-3)}, "Clip": {def: new(1.0), refused: true}, "WeightDecay": {},
 	}),
+	"optim.ScalerOpts": optionsOf(func(o optim.ScalerOpts) (values []float64) {
+		w := weft.Ones(2).RequireGrad()
+		params := func(yield func(string, *weft.Tensor) bool) { yield("w", w) }
+		opt, s := optim.NewSGD(params, optim.SGDOpts{LR: new(0.0)}), optim.NewScaler(o)
+		for _, f := range []float64{math.Inf(1), 1, 1} {
+			opt.ZeroGrad()
+			s.Scale(w.Sum().Mul(f)).Backward()
+			s.Step(opt, params)
+			s.Update()
+			values = append(values, s.Value())
+		}
+		return values
+	}, map[string]optionField{"Init": {def: new(65536.0), refused: true}, "Growth": {in: optim.ScalerOpts{Interval: new(2)}, def: new(2.0), refused: true},
+		"Backoff": {def: new(0.5), refused: true}, "Interval": {def: new(2000), refused: true}}),
 	"optim.LionOpts": optionsOf(swung(func(p *weft.Tensor, o optim.LionOpts) optim.Optimizer { return optim.NewLion(only(p), o) }), map[string]optionField{
 		"LR": {def: new(1e-4)}, "Beta1": {in: optim.LionOpts{Beta2: new(0.5)}, def: new(0.9)}, "Beta2": {def: new(0.99)}, "WeightDecay": {},
 	}),

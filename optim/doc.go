@@ -17,7 +17,8 @@
 //
 // All but [LBFGS] are a [Method] with options, and may have groups of parameters with options of
 // their own. A [Schedule] says how the learning rate changes; [ClipNorm] and [ClipValue] limit
-// gradients between Backward and Step, and an [Average] keeps means of weights (EMA, SWA). Gradients that are kept as rows (see
+// gradients between Backward and Step, an [Average] keeps means of weights (EMA, SWA), and a
+// [Scaler] serves mixed precision. Gradients that are kept as rows (see
 // [weft.Tensor.SparseGrad]) change those rows alone with [SGD], [Adam] and [Adagrad].
 //
 // Parameters are leaves. Writing into them is not recorded, and neither they nor

@@ -211,3 +211,22 @@ func ExampleAverage() {
 	}
 	// Output: 0 0; -1 -0.5; -2 -1.25;
 }
+
+func ExampleScaler() {
+	w := weft.Ones(2).RequireGrad()
+	params := func(yield func(string, *weft.Tensor) bool) { yield("w", w) }
+	opt, scaler := optim.NewSGD(params, optim.SGDOpts{LR: new(0.1)}), optim.NewScaler()
+	for _, x := range []float64{1, 1e38} { // the second loss has an infinite gradient
+		var loss *weft.Tensor
+		weft.Autocast(weft.BFloat16, func() { loss = w.Mul(x).Sum() })
+		opt.ZeroGrad()
+		scaler.Scale(loss).Backward()
+		fmt.Println(scaler.Step(opt, params), w)
+		scaler.Update()
+	}
+	fmt.Println(scaler.Value())
+	// Output:
+	// true [0.9 0.9]
+	// false [0.9 0.9]
+	// 32768
+}

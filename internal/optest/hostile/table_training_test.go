@@ -41,6 +41,7 @@ var trainingFunctions = []row[any]{
 	{"optim.NewAdafactor", optim.NewAdafactor},
 	{"optim.NewAdamax", optim.NewAdamax},
 	{"optim.NewAverage", optim.NewAverage},
+	{"optim.NewScaler", optim.NewScaler},
 	{"optim.NewASGD", optim.NewASGD},
 	{"optim.NewLAMB", optim.NewLAMB},
 	{"optim.NewLion", optim.NewLion},
@@ -93,6 +94,8 @@ var trainingTypes = []row[reflect.Type]{
 	{"optim.Rprop", reflect.TypeFor[optim.Rprop]()},
 	{"optim.RpropOpts", reflect.TypeFor[optim.RpropOpts]()},
 	{"optim.Average", reflect.TypeFor[optim.Average]()},
+	{"optim.Scaler", reflect.TypeFor[optim.Scaler]()},
+	{"optim.ScalerOpts", reflect.TypeFor[optim.ScalerOpts]()},
 	{"optim.AverageOpts", reflect.TypeFor[optim.AverageOpts]()},
 	{"optim.Chain", reflect.TypeFor[optim.Chain]()},
 	{"optim.ClipNormOpts", reflect.TypeFor[optim.ClipNormOpts]()},
@@ -172,6 +175,7 @@ func init() {
 	makers[typ[optim.Multiplicative]()] = func(g *gen) any {
 		return pick[optim.Multiplicative](g, nil, func(n int) float64 { return 1 / float64(n) }, func(int) float64 { panic(errThrown) })
 	}
+	makers[typ[*optim.Scaler]()] = func(g *gen) any { return optim.NewScaler() }
 	makers[typ[*optim.Average]()] = func(g *gen) any {
 		m := nn.NewLinear(2, 2)
 		a, _ := try(func() *optim.Average { return optim.NewAverage(nn.Params(nn.Copy(m)), nn.Params(m)) })
