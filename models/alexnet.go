@@ -56,9 +56,13 @@ func NewAlexNet(opts ...AlexNetOpts) *AlexNet {
 // Features maps [batch, channels, height, width] to what the classifier sees, [batch, features].
 func (n *AlexNet) Features(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("alexnet").End()
-	pictures("alexnet", x, n.Layers[0].(*nn.Conv2d))
+	whole("alexnet", "NewAlexNet", n != nil)
+	pictures("alexnet", "NewAlexNet", x, firstConv(n.Layers))
 	return toSize(n.Layers.Forward(x), 6).Flatten(1)
 }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
-func (n *AlexNet) Forward(x *weft.Tensor) *weft.Tensor { return n.Classifier.Forward(n.Features(x)) }
+func (n *AlexNet) Forward(x *weft.Tensor) *weft.Tensor {
+	x = n.Features(x)
+	return n.Classifier.Forward(x)
+}

@@ -200,6 +200,7 @@ func (m ddpmMaker) attention(width int) *DDPMAttention {
 
 // Forward maps [batch, in, h, w] and the vectors of the steps, [batch, 4*Widths[0]], to [batch, out, h, w].
 func (r *DDPMResnet) Forward(x, step *weft.Tensor) *weft.Tensor {
+	whole("ddpm", "NewDDPM", r != nil)
 	h := r.Conv1.Forward(r.Norm1.Forward(x).Silu())
 	h = h.Add(r.TimeEmbProj.Forward(step.Silu()).Unsqueeze(2).Unsqueeze(3))
 	h = r.Conv2.Forward(r.Dropout.Forward(r.Norm2.Forward(h).Silu()))
@@ -211,6 +212,10 @@ func (r *DDPMResnet) Forward(x, step *weft.Tensor) *weft.Tensor {
 
 // Forward keeps the shape [batch, channels, h, w].
 func (a *DDPMAttention) Forward(x *weft.Tensor) *weft.Tensor {
+	whole("ddpm", "NewDDPM", a != nil && len(a.ToOut) > 0 && a.heads > 0)
+	if x == nil || x.Rank() != 4 || x.Dim(1)%a.heads != 0 {
+		array.Failf("ddpm", "x", "is not [batch channels height width] with channels for %d heads", a.heads)
+	}
 	n, c := x.Dim(0), x.Dim(1)
 	pixels := a.GroupNorm.Forward(x).Flatten(2).Transpose(1, 2)
 	heads := func(l *nn.Linear) *weft.Tensor {
@@ -222,6 +227,10 @@ func (a *DDPMAttention) Forward(x *weft.Tensor) *weft.Tensor {
 
 // Forward maps numbers of steps, [batch], and the width of the first layer to vectors.
 func (e *TimeEmbedding) Forward(step *weft.Tensor) *weft.Tensor {
+	whole("ddpm", "NewDDPM", e != nil && e.Linear1 != nil && e.Linear1.Weight != nil && e.Linear1.Weight.Rank() == 2)
+	if step == nil || step.Rank() != 1 {
+		array.Failf("ddpm", "step", "is not [batch]")
+	}
 	w := e.Linear1.Weight
 	half := w.Dim(1) / 2
 	rates := make([]float64, half)
@@ -241,7 +250,8 @@ func (e *TimeEmbedding) Forward(step *weft.Tensor) *weft.Tensor {
 func (d *DDPM) Forward(x, step *weft.Tensor) *weft.Tensor {
 	const name = "ddpm"
 	defer array.Named(name).End()
-	pictures(name, x, d.ConvIn)
+	whole(name, "NewDDPM", d != nil && d.MidBlock != nil && len(d.MidBlock.Resnets) == 2 && len(d.DownBlocks) > 0)
+	pictures(name, "NewDDPM", x, d.ConvIn)
 	if step == nil || !step.DType().Integer() || !slices.Equal(step.Shape(), x.Shape()[:1]) {
 		text := "nil"
 		if step != nil {
@@ -256,11 +266,13 @@ func (d *DDPM) Forward(x, step *weft.Tensor) *weft.Tensor {
 	x = d.ConvIn.Forward(x)
 	beside := []*weft.Tensor{x}
 	for _, b := range d.DownBlocks {
+		whole(name, "NewDDPM", b != nil)
 		for i, r := range b.Resnets {
 			x = b.attend(i, r.Forward(x, at))
 			beside = append(beside, x)
 		}
 		for _, s := range b.Downsamplers {
+			whole(name, "NewDDPM", s != nil)
 			x = s.Conv.Forward(nn.Pad{Pads: []int{0, 1, 0, 1}}.Forward(x))
 			beside = append(beside, x)
 		}
@@ -268,12 +280,14 @@ func (d *DDPM) Forward(x, step *weft.Tensor) *weft.Tensor {
 	x = d.MidBlock.Resnets[0].Forward(x, at)
 	x = d.MidBlock.Resnets[1].Forward(d.MidBlock.attend(0, x), at)
 	for _, b := range d.UpBlocks {
+		whole(name, "NewDDPM", b != nil && len(b.Resnets) <= len(beside))
 		for i, r := range b.Resnets {
 			last := len(beside) - 1
 			x = b.attend(i, r.Forward(weft.Cat([]*weft.Tensor{x, beside[last]}, 1), at))
 			beside = beside[:last]
 		}
 		for _, s := range b.Upsamplers {
+			whole(name, "NewDDPM", s != nil)
 			x = s.Conv.Forward(nn.Upsample{Scale: new(2.0)}.Forward(x))
 		}
 	}
@@ -285,6 +299,7 @@ func (b *DDPMBlock) attend(i int, x *weft.Tensor) *weft.Tensor {
 	if len(b.Attentions) == 0 {
 		return x
 	}
+	whole("ddpm", "NewDDPM", i < len(b.Attentions))
 	return b.Attentions[i].Forward(x)
 }
 

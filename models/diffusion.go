@@ -57,11 +57,17 @@ func NewDiffusion(opts ...DiffusionOpts) *Diffusion {
 }
 
 // Steps returns the number of steps.
-func (d *Diffusion) Steps() int { return len(d.kept) }
+func (d *Diffusion) Steps() int {
+	d.notNil()
+	return len(d.kept)
+}
+
+func (d *Diffusion) notNil() { whole("diffusion", "NewDiffusion", d != nil && len(d.kept) > 0) }
 
 // Kept returns the share of a picture's variance that is left behind a step, and 1 before the first,
 // step -1. It is alpha with a bar in the paper. It panics with *weft.Error if there is no such step.
 func (d *Diffusion) Kept(step int) float64 {
+	d.notNil()
 	if step < -1 || step >= len(d.kept) {
 		array.Failf("diffusion", "step", "is %d, want -1 to %d", step, len(d.kept)-1)
 	}
@@ -76,6 +82,7 @@ func (d *Diffusion) Kept(step int) float64 {
 func (d *Diffusion) AddNoise(x, noise, step *weft.Tensor) *weft.Tensor {
 	const name = "addnoise"
 	defer array.Named(name).End()
+	d.notNil()
 	for i, t := range []*weft.Tensor{x, noise, step} {
 		if t == nil {
 			array.Failf(name, []string{"x", "noise", "step"}[i], "is nil")
@@ -106,8 +113,12 @@ func (d *Diffusion) AddNoise(x, noise, step *weft.Tensor) *weft.Tensor {
 func (d *Diffusion) Loss(model func(x, step *weft.Tensor) *weft.Tensor, x *weft.Tensor, g *weft.Generator) *weft.Tensor {
 	const name = "diffusion"
 	defer array.Named(name).End()
+	d.notNil()
 	if x == nil || x.Rank() < 1 || !x.DType().Float() {
 		array.Failf(name, "x", "is not a batch of floats")
+	}
+	if model == nil {
+		array.Failf(name, "model", "is nil")
 	}
 	g = source(g).On(x.Device())
 	step := g.Randint(0, int64(len(d.kept)), x.Dim(0))
@@ -128,6 +139,11 @@ func (d *Diffusion) Denoise(x, noise *weft.Tensor, at, to int, eta float64, clip
 	}
 	if !(eta >= 0 && eta <= 1) {
 		array.Failf(name, "eta", "is %v, want 0 to 1", eta)
+	}
+	for i, t := range []*weft.Tensor{x, noise} {
+		if t == nil || !t.DType().Float() {
+			array.Failf(name, []string{"x", "noise"}[i], "is nil, or not of floats")
+		}
 	}
 	have, want := d.Kept(at), d.Kept(to)
 	variance := float64(eta*eta) * (1 - want) / (1 - have) * (1 - have/want)
@@ -162,7 +178,20 @@ type SampleOpts struct {
 func (d *Diffusion) Sample(ctx context.Context, model func(x, step *weft.Tensor) *weft.Tensor, shape []int, opts ...SampleOpts) (x *weft.Tensor, err error) {
 	const name = "sample"
 	defer array.Named(name).End()
+	d.notNil()
+	if model == nil {
+		array.Failf(name, "model", "is nil")
+	}
+	if ctx == nil {
+		array.Failf(name, "ctx", "is nil")
+	}
+	if len(shape) == 0 {
+		array.Failf(name, "shape", "is that of a number, want a batch")
+	}
 	o := array.Options(name, opts)
+	if eta := array.Or(o.Eta, 1); !(eta >= 0 && eta <= 1) {
+		array.Failf(name, "Eta", "is %v, want 0 to 1", eta)
+	}
 	steps := maker{name: name}.count("Steps", o.Steps, len(d.kept))
 	if steps > len(d.kept) {
 		array.Failf(name, "Steps", "is %d, the schedule has %d", steps, len(d.kept))

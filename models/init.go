@@ -77,8 +77,31 @@ func toSize(x *weft.Tensor, n int) *weft.Tensor {
 // toOne pools pictures to one number a channel, [batch, channels].
 func toOne(x *weft.Tensor) *weft.Tensor { return toSize(x, 1).Flatten(1) }
 
-// pictures checks that x is [batch, channels, height, width] with the channels of a convolution.
-func pictures(name string, x *weft.Tensor, first *nn.Conv2d) {
+// whole reports an error unless a model, or a part of one, has what a function made.
+func whole(name, maker string, ok bool) {
+	if !ok {
+		array.Failf(name, "", "the model lacks layers: %s makes one", maker)
+	}
+}
+
+// firstConv returns the convolution that layers begin with, nil if they do not begin with one.
+func firstConv(layers nn.Sequential) *nn.Conv2d {
+	if len(layers) == 0 {
+		return nil
+	}
+	switch l := layers[0].(type) {
+	case *nn.Conv2d:
+		return l
+	case nn.Sequential:
+		return firstConv(l)
+	}
+	return nil
+}
+
+// pictures checks that x is [batch, channels, height, width] with the channels of a convolution, which
+// a function made.
+func pictures(name, maker string, x *weft.Tensor, first *nn.Conv2d) {
+	whole(name, maker, first != nil && first.Weight != nil && first.Weight.Rank() == 4)
 	if x == nil {
 		array.Failf(name, "x", "is nil")
 	}

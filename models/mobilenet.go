@@ -73,7 +73,11 @@ func NewMobileNetV1(opts ...MobileNetOpts) *MobileNetV1 {
 
 // Forward maps [batch, in, h, w] to [batch, out, h/stride, w/stride], rounded up.
 func (l *MobileNetLayer) Forward(x *weft.Tensor) *weft.Tensor {
+	whole("mobilenet_v1", "NewMobileNetV1", l != nil && l.Convolution != nil && l.Convolution.Weight != nil && l.Convolution.Weight.Rank() == 4)
 	c := *l.Convolution
+	if x == nil || x.Rank() != 4 {
+		array.Failf("mobilenet_v1", "x", "is not [batch channels height width]")
+	}
 	if size := c.Weight.Dim(2); size > 1 {
 		var pads [2]int
 		for i := range pads {
@@ -94,7 +98,8 @@ func (l *MobileNetLayer) Forward(x *weft.Tensor) *weft.Tensor {
 // Features maps [batch, channels, height, width] to what the last layer sees, [batch, features].
 func (n *MobileNetV1) Features(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("mobilenet_v1").End()
-	pictures("mobilenet_v1", x, n.Stem.Convolution)
+	whole("mobilenet_v1", "NewMobileNetV1", n != nil && n.Stem != nil)
+	pictures("mobilenet_v1", "NewMobileNetV1", x, n.Stem.Convolution)
 	x = n.Stem.Forward(x)
 	for _, l := range n.Layers {
 		x = l.Forward(x)
@@ -104,7 +109,8 @@ func (n *MobileNetV1) Features(x *weft.Tensor) *weft.Tensor {
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
 func (n *MobileNetV1) Forward(x *weft.Tensor) *weft.Tensor {
-	return n.Classifier.Forward(n.Dropout.Forward(n.Features(x)))
+	x = n.Features(x)
+	return n.Classifier.Forward(n.Dropout.Forward(x))
 }
 
 // MobileNetV2 is inverted residuals, which are narrow between blocks and wide in their depthwise
@@ -176,6 +182,7 @@ func (m maker) invertedResidual(in, out, stride, expand int) *InvertedResidual {
 
 // Forward maps [batch, in, h, w] to [batch, out, h/stride, w/stride].
 func (b *InvertedResidual) Forward(x *weft.Tensor) *weft.Tensor {
+	whole("mobilenet_v2", "NewMobileNetV2", b != nil)
 	y := b.Conv.Forward(x)
 	if b.add {
 		return x.Add(y)
@@ -186,11 +193,13 @@ func (b *InvertedResidual) Forward(x *weft.Tensor) *weft.Tensor {
 // Features maps [batch, channels, height, width] to what the last layer sees, [batch, features].
 func (n *MobileNetV2) Features(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("mobilenet_v2").End()
-	pictures("mobilenet_v2", x, n.Layers[0].(nn.Sequential)[0].(*nn.Conv2d))
+	whole("mobilenet_v2", "NewMobileNetV2", n != nil)
+	pictures("mobilenet_v2", "NewMobileNetV2", x, firstConv(n.Layers))
 	return toOne(n.Layers.Forward(x))
 }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
 func (n *MobileNetV2) Forward(x *weft.Tensor) *weft.Tensor {
-	return n.Classifier.Forward(n.Features(x))
+	x = n.Features(x)
+	return n.Classifier.Forward(x)
 }

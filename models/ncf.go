@@ -70,6 +70,7 @@ func NewNCF(users, items int, opts ...NCFOpts) *NCF {
 func (n *NCF) Forward(users, items *weft.Tensor) *weft.Tensor {
 	const name = "ncf"
 	defer array.Named(name).End()
+	whole(name, "NewNCF", n != nil)
 	for arg, t := range []*weft.Tensor{users, items} {
 		what := []string{"users", "items"}[arg]
 		if t == nil {

@@ -125,6 +125,7 @@ func (m maker) resNetBlock(in, inner, out, stride, groups int, bottleneck, zero 
 
 // Forward maps [batch, in, h, w] to [batch, out, h/stride, w/stride].
 func (b *ResNetBlock) Forward(x *weft.Tensor) *weft.Tensor {
+	whole("resnet", "NewResNet", b != nil)
 	y := b.BN1.Forward(b.Conv1.Forward(x)).Relu()
 	y = b.BN2.Forward(b.Conv2.Forward(y))
 	if b.Conv3 != nil {
@@ -137,7 +138,8 @@ func (b *ResNetBlock) Forward(x *weft.Tensor) *weft.Tensor {
 // height and width of the one before; the first is a quarter of x, or with a small stem as large.
 func (r *ResNet) Stages(x *weft.Tensor) []*weft.Tensor {
 	defer array.Named("resnet").End()
-	pictures("resnet", x, r.Conv1)
+	whole("resnet", "NewResNet", r != nil)
+	pictures("resnet", "NewResNet", x, r.Conv1)
 	x = r.BN1.Forward(r.Conv1.Forward(x)).Relu()
 	if !r.smallStem {
 		x = nn.MaxPool2d{Window: [2]int{3, 3}, Stride: &[2]int{2, 2}, Padding: [2]int{1, 1}}.Forward(x)
@@ -154,4 +156,7 @@ func (r *ResNet) Stages(x *weft.Tensor) []*weft.Tensor {
 func (r *ResNet) Features(x *weft.Tensor) *weft.Tensor { return toOne(r.Stages(x)[3]) }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
-func (r *ResNet) Forward(x *weft.Tensor) *weft.Tensor { return r.FC.Forward(r.Features(x)) }
+func (r *ResNet) Forward(x *weft.Tensor) *weft.Tensor {
+	x = r.Features(x)
+	return r.FC.Forward(x)
+}

@@ -93,13 +93,23 @@ func (m maker) doubleConv(in, inner, out int) *DoubleConv {
 }
 
 // Forward maps [batch, in, h, w] to [batch, out, h, w].
-func (l *DoubleConv) Forward(x *weft.Tensor) *weft.Tensor { return l.Layers.Forward(x) }
+func (l *DoubleConv) Forward(x *weft.Tensor) *weft.Tensor {
+	whole("unet", "NewUNet", l != nil)
+	return l.Layers.Forward(x)
+}
 
 // Forward maps [batch, in, h, w] to [batch, out, h/2, w/2].
-func (l *UNetDown) Forward(x *weft.Tensor) *weft.Tensor { return l.Layers.Forward(x) }
+func (l *UNetDown) Forward(x *weft.Tensor) *weft.Tensor {
+	whole("unet", "NewUNet", l != nil)
+	return l.Layers.Forward(x)
+}
 
 // Forward maps x, [batch, 2*in, h/2, w/2], and what the way down had, [batch, in, h, w], to [batch, out, h, w].
 func (l *UNetUp) Forward(x, beside *weft.Tensor) *weft.Tensor {
+	whole("unet", "NewUNet", l != nil && l.Up != nil)
+	if beside == nil || beside.Rank() != 4 {
+		array.Failf("unet", "beside", "is not [batch channels height width]")
+	}
 	x = l.Up.Forward(x)
 	if dy, dx := beside.Dim(2)-x.Dim(2), beside.Dim(3)-x.Dim(3); dy != 0 || dx != 0 {
 		x = nn.Pad{Pads: []int{dx / 2, dx - dx/2, dy / 2, dy - dy/2}}.Forward(x)
@@ -113,7 +123,8 @@ func (l *UNetUp) Forward(x, beside *weft.Tensor) *weft.Tensor {
 func (u *UNet) Levels(x *weft.Tensor) []*weft.Tensor {
 	const name = "unet"
 	defer array.Named(name).End()
-	pictures(name, x, u.Inc.Layers[0].(*nn.Conv2d))
+	whole(name, "NewUNet", u != nil && u.Inc != nil)
+	pictures(name, "NewUNet", x, firstConv(u.Inc.Layers))
 	if x.Dim(2) < 16 || x.Dim(3) < 16 {
 		array.Failf(name, "x", "has shape %s, want 16 rows and columns or more", array.ShapeString(x.Shape()))
 	}
@@ -132,5 +143,6 @@ func (u *UNet) Forward(x *weft.Tensor) *weft.Tensor {
 	for i, up := range []*UNetUp{u.Up1, u.Up2, u.Up3, u.Up4} {
 		x = up.Forward(x, levels[3-i])
 	}
+	whole("unet", "NewUNet", u.Outc != nil)
 	return u.Outc.Conv.Forward(x)
 }

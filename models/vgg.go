@@ -79,9 +79,13 @@ func NewVGG(stages [5]int, opts ...VGGOpts) *VGG {
 // Features maps [batch, channels, height, width] to what the classifier sees, [batch, features].
 func (v *VGG) Features(x *weft.Tensor) *weft.Tensor {
 	defer array.Named("vgg").End()
-	pictures("vgg", x, v.Layers[0].(*nn.Conv2d))
+	whole("vgg", "NewVGG", v != nil)
+	pictures("vgg", "NewVGG", x, firstConv(v.Layers))
 	return toSize(v.Layers.Forward(x), 7).Flatten(1)
 }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
-func (v *VGG) Forward(x *weft.Tensor) *weft.Tensor { return v.Classifier.Forward(v.Features(x)) }
+func (v *VGG) Forward(x *weft.Tensor) *weft.Tensor {
+	x = v.Features(x)
+	return v.Classifier.Forward(x)
+}

@@ -110,6 +110,7 @@ func NewViT(patch, blocks, heads, width, hidden int, opts ...ViTOpts) *ViT {
 
 // Forward keeps the shape [batch, patches+1, width].
 func (b *ViTBlock) Forward(x *weft.Tensor) *weft.Tensor {
+	whole("vit", "NewViT", b != nil)
 	x = x.Add(b.Dropout.Forward(b.SelfAttention.Forward(b.LN1.Forward(x))))
 	return x.Add(b.MLP.Forward(b.LN2.Forward(x)))
 }
@@ -119,7 +120,8 @@ func (b *ViTBlock) Forward(x *weft.Tensor) *weft.Tensor {
 func (v *ViT) Tokens(x *weft.Tensor) *weft.Tensor {
 	const name = "vit"
 	defer array.Named(name).End()
-	pictures(name, x, v.ConvProj)
+	whole(name, "NewViT", v != nil && v.ClassToken != nil && v.PosEmbedding != nil && v.PosEmbedding.Rank() == 3)
+	pictures(name, "NewViT", x, v.ConvProj)
 	n, width := v.PosEmbedding.Dim(1), v.PosEmbedding.Dim(2)
 	patch := v.ConvProj.Stride
 	if h, w := x.Dim(2), x.Dim(3); h != w || h%patch[0] != 0 || (h/patch[0])*(w/patch[1])+1 != n {
@@ -142,12 +144,16 @@ func (v *ViT) Features(x *weft.Tensor) *weft.Tensor {
 }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
-func (v *ViT) Forward(x *weft.Tensor) *weft.Tensor { return v.Head.Forward(v.Features(x)) }
+func (v *ViT) Forward(x *weft.Tensor) *weft.Tensor {
+	x = v.Features(x)
+	return v.Head.Forward(x)
+}
 
 // Forms implements [Published]: the names of torchvision, and the names of transformers, where queries,
 // keys and values are apart.
 func (v *ViT) Forms() []Form {
 	vision, hub := map[string]*weft.Tensor{}, map[string]*weft.Tensor{}
+	whole("vit", "NewViT", v != nil && v.PosEmbedding != nil && v.PosEmbedding.Rank() == 3)
 	width := v.PosEmbedding.Dim(2)
 	for name, t := range nn.State(v) {
 		rest, ok := strings.CutPrefix(name, "encoder.layers.")

@@ -22,6 +22,7 @@ import (
 	"weft/data"
 	"weft/internal/ir"
 	"weft/kernel"
+	"weft/models"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
@@ -561,8 +562,11 @@ func init() {
 			}
 			return nil
 		},
-		typ[*data.Loader]():    func(g *gen) any { return g.loader() },
-		typ[checkpoint.Part](): func(g *gen) any { return g.part() },
+		typ[*data.Loader]():     func(g *gen) any { return g.loader() },
+		typ[checkpoint.Part]():  func(g *gen) any { return g.part() },
+		typ[models.LM]():        func(g *gen) any { return pick[models.LM](g, nil, languageModel()) },
+		typ[models.Decoder]():   func(g *gen) any { return models.Decode(languageModel(), [][]int{{1}, {2, 3}}) },
+		typ[models.Published](): func(g *gen) any { return models.NewViT(2, 1, 1, 2, 2, models.ViTOpts{Size: new(4)}) },
 		typ[*safetensors.File](): func(g *gen) any {
 			b := g.file()
 			if f, err := safetensors.Read(bytes.NewReader(b), int64(len(b))); err == nil {
