@@ -85,7 +85,6 @@ var modelTypes = []row[reflect.Type]{
 	{"models.BertClassifier", reflect.TypeFor[models.BertClassifier]()},
 	{"models.BertMaskedLM", reflect.TypeFor[models.BertMaskedLM]()},
 	{"models.BertOpts", reflect.TypeFor[models.BertOpts]()},
-	{"models.Cache", reflect.TypeFor[models.Cache]()},
 	{"models.Conv1D", reflect.TypeFor[models.Conv1D]()},
 	{"models.DDPM", reflect.TypeFor[models.DDPM]()},
 	{"models.DDPMAttention", reflect.TypeFor[models.DDPMAttention]()},
