@@ -25,6 +25,9 @@ var elements = map[byte]weft.DType{0x08: weft.Uint8, 0x09: weft.Int8, 0x0b: weft
 
 // ReadIDX reads an array in the format of the MNIST files, in the type and shape that the file says.
 func ReadIDX(r io.Reader) (*weft.Tensor, error) {
+	if r == nil {
+		return nil, noReader("IDX")
+	}
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, fmt.Errorf("data: IDX: %w", noEOF(err))
@@ -61,6 +64,8 @@ func readExactly(r io.Reader, n int) ([]byte, error) {
 	return b, err
 }
 
+func noReader(format string) error { return fmt.Errorf("data: %s: the reader is nil", format) }
+
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -88,6 +93,9 @@ func ReadIDXFile(path string) (*weft.Tensor, error) {
 func ReadCIFAR(r io.Reader, labels int) (pictures, classes *weft.Tensor, err error) {
 	if labels < 1 || labels > 1<<20 {
 		array.Failf("read_cifar", "labels", "is %d, want 1 or 2", labels)
+	}
+	if r == nil {
+		return nil, nil, noReader("CIFAR")
 	}
 	const pixels = 3 * 32 * 32
 	b, err := io.ReadAll(r)
@@ -129,6 +137,9 @@ type CSVOpts struct {
 // names the line. It panics with *weft.Error if the comma is not one character.
 func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
 	o := array.Options("read_csv", opts)
+	if r == nil {
+		return nil, noReader("CSV")
+	}
 	c := csv.NewReader(r)
 	if o.Comma != "" {
 		comma, n := utf8.DecodeRuneInString(o.Comma)

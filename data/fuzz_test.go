@@ -127,3 +127,17 @@ func FuzzShards(f *testing.F) {
 		}
 	})
 }
+
+// TestReadersRefuseNil returns an error.
+func TestReadersRefuseNil(t *testing.T) {
+	_, idx := data.ReadIDX(nil)
+	_, _, wav := data.ReadWAV(nil)
+	_, csv := data.ReadCSV(nil)
+	_, _, cifar := data.ReadCIFAR(nil, 1)
+	_, picture := data.ReadImage(nil)
+	for what, err := range map[string]error{"IDX": idx, "WAV": wav, "CSV": csv, "CIFAR": cifar, "picture": picture} {
+		if err == nil || err.Error() != "data: "+what+": the reader is nil" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

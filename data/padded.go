@@ -81,7 +81,8 @@ func PadSequence(sequences []*weft.Tensor, value float64) (p Padded, err error) 
 			pads[1] = longest - t.Dim(0)
 			rows[i] = t.Detach().Pad(value, pads...)
 		}
-		p = Padded{plain(weft.Stack(rows, 0)), weft.FromSlice(lengths)}
+		x := plain(weft.Stack(rows, 0))
+		p = Padded{x, weft.FromSlice(lengths).On(x.Device())}
 	})
 	return p, err
 }

@@ -25,6 +25,9 @@ const maxPixels = 1 << 28
 // an error.
 func ReadImage(r io.Reader, opts ...PictureOpts) (*weft.Tensor, error) {
 	o := array.Options("read_image", opts)
+	if r == nil {
+		return nil, noReader("picture")
+	}
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("data: picture: %w", err)

@@ -13,6 +13,9 @@ import (
 // number of frames a second. Samples are integers of 8, 16, 24 or 32 bits, or floats of 32 or 64 bits;
 // compressed ones are an error.
 func ReadWAV(r io.Reader) (samples *weft.Tensor, rate int, err error) {
+	if r == nil {
+		return nil, 0, noReader("WAV")
+	}
 	var head [12]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, 0, fmt.Errorf("data: WAV: %w", noEOF(err))

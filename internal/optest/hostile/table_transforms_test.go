@@ -1,8 +1,10 @@
 package hostile
 
 import (
+	"io"
 	"iter"
 	"reflect"
+	"strings"
 
 	"weft"
 	"weft/data"
@@ -82,6 +84,10 @@ func init() {
 			func(int, *weft.Generator) (int, error) { panic(errThrown) })
 	}
 	makers[typ[func(*weft.Tensor, *weft.Generator) *weft.Tensor]()] = func(g *gen) any { return (func(*weft.Tensor, *weft.Generator) *weft.Tensor)(g.lambda()) }
+	makers[typ[func(string) (io.ReadCloser, error)]()] = func(g *gen) any {
+		text := g.text()
+		return pick(g, nil, func(string) (io.ReadCloser, error) { return nil, errThrown }, func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+	}
 	makers[typ[transforms.Lambda]()] = func(g *gen) any { return g.lambda() }
 	makers[typ[transforms.Transform]()] = func(g *gen) any {
 		return pick[transforms.Transform](g, nil, transforms.RandomVerticalFlip{}, transforms.Compose{nil}, transforms.CenterCrop{Size: []int{2}}, g.lambda())
