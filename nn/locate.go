@@ -123,11 +123,12 @@ func locate(layer any, e *array.Error) *array.Error {
 		path := pathInRoots(f.at)
 		return array.Located(e, failure{f.at, path != ""}, path)
 	}
-	if path, _ := pathIn(layer, f.at); path != "" {
+	path, inside := pathIn(layer, f.at)
+	switch {
+	case path != "":
 		return array.Located(e, f, path)
-	}
-	if _, placed := f.at.(visit); !placed && known && e.Layer == "" {
-		// The place in a list tells a layer that is a value from others.
+	case !inside && known:
+		// A layer that only this one knows, or a value that its place in a list tells from others.
 		path := pathInRoots(id)
 		return array.Located(e, failure{id, path != ""}, path)
 	}

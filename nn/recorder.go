@@ -72,6 +72,8 @@ func (r *recorder) begin(layer any, id visit) {
 		c.place, c.path, c.typ = true, r.byID[id], typeName(*place)
 	case id != visit{} && r.byID[id] != "":
 		c.path = r.byID[id]
+	case id != visit{}:
+		c.path = r.open[len(r.open)-1].path // a copy with a weight that the layer around it computes
 	default:
 		c.path = r.pathOfValue(layer)
 	}
