@@ -34,7 +34,7 @@ func Call[L any](layer L, x *weft.Tensor, forward func(layer L, x *weft.Tensor) 
 	})[0]
 }
 
-// CallAll is [Call] for a layer with several arguments or results, some of which may be nil:
+// CallAll is [Call] for a layer with several arguments or results. Some may be nil:
 //
 //	func (d *Decoder) Decode(x, memory *weft.Tensor) *weft.Tensor {
 //		return nn.CallAll(d, []*weft.Tensor{x, memory}, func(in []*weft.Tensor) []*weft.Tensor {

@@ -49,7 +49,9 @@ func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
 }
 
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow]; see [weft.Tensor.Conv2d].
-func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv2d).forward) }
+func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv2d).single) }
+
+func (c *Conv2d) single(x *weft.Tensor) *weft.Tensor { return withBatch(c, x, 3, (*Conv2d).forward) }
 
 func (c *Conv2d) forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
@@ -94,7 +96,9 @@ func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
 }
 
 // Forward maps [batch, in, n] to [batch, out, m]; see [weft.Tensor.Conv1d].
-func (c *Conv1d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv1d).forward) }
+func (c *Conv1d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv1d).single) }
+
+func (c *Conv1d) single(x *weft.Tensor) *weft.Tensor { return withBatch(c, x, 2, (*Conv1d).forward) }
 
 func (c *Conv1d) forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
@@ -146,7 +150,11 @@ func NewConvTranspose2d(in, out, size int, opts ...ConvTranspose2dOpts) *ConvTra
 
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow]; see [weft.Tensor.ConvTranspose2d].
 func (c *ConvTranspose2d) Forward(x *weft.Tensor) *weft.Tensor {
-	return Call(c, x, (*ConvTranspose2d).forward)
+	return Call(c, x, (*ConvTranspose2d).single)
+}
+
+func (c *ConvTranspose2d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch(c, x, 3, (*ConvTranspose2d).forward)
 }
 
 func (c *ConvTranspose2d) forward(x *weft.Tensor) *weft.Tensor {
@@ -174,6 +182,15 @@ func checkConv(op string, in, out int, stride *int, padding int, dilation, group
 		array.Failf(op, "Groups", "is %d, which does not divide %d and %d channels", c.groups, in, out)
 	}
 	return c
+}
+
+// withBatch returns the forward of a layer for x, which may lack the axis of the batch: it then has rank
+// axes.
+func withBatch[L any](l L, x *weft.Tensor, rank int, forward func(l L, x *weft.Tensor) *weft.Tensor) *weft.Tensor {
+	if x == nil || x.Rank() != rank {
+		return forward(l, x)
+	}
+	return own(forward(l, x.Unsqueeze(0)).Squeeze(0))
 }
 
 func both(n int) [2]int { return [2]int{n, n} }

@@ -46,7 +46,9 @@ func thrice(n int) [3]int { return [3]int{n, n, n} }
 
 // Forward maps [batch, in, d, h, w] to [batch, out, od, oh, ow], with sizes as [weft.Tensor.Conv2d].
 // It is a Conv2d of the slices under the depth of a filter, whose copies count as further channels.
-func (c *Conv3d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv3d).forward) }
+func (c *Conv3d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv3d).single) }
+
+func (c *Conv3d) single(x *weft.Tensor) *weft.Tensor { return withBatch(c, x, 4, (*Conv3d).forward) }
 
 func (c *Conv3d) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "conv3d"
@@ -56,6 +58,9 @@ func (c *Conv3d) forward(x *weft.Tensor) *weft.Tensor {
 	}
 	k := taps(name, c.Weight, 5)
 	checkVolumes(name, x, c.Stride, c.Padding, c.Dilation, c.Groups)
+	if in := c.Weight.Dim(1) * c.Groups; x.Dim(1) != in {
+		array.Failf(name, "x", "has shape %s, want %d channels: [N %d D H W]", array.ShapeString(sizes(x)), in, in)
+	}
 	x, pad := convPads(name, x, k, c.Stride[:], c.Padding[:], c.Dilation[:], c.Same, c.PadMode)
 	n, ch, d := x.Dim(0), x.Dim(1), x.Dim(2)
 	long := (k[0]-1)*c.Dilation[0] + 1
@@ -132,7 +137,11 @@ func checkOutputPadding(name string, n int) {
 
 // Forward maps [batch, in, n] to [batch, out, m]; see [weft.Tensor.ConvTranspose2d].
 func (c *ConvTranspose1d) Forward(x *weft.Tensor) *weft.Tensor {
-	return Call(c, x, (*ConvTranspose1d).forward)
+	return Call(c, x, (*ConvTranspose1d).single)
+}
+
+func (c *ConvTranspose1d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch(c, x, 2, (*ConvTranspose1d).forward)
 }
 
 func (c *ConvTranspose1d) forward(x *weft.Tensor) *weft.Tensor {
@@ -187,7 +196,11 @@ func NewConvTranspose3d(in, out, size int, opts ...ConvTranspose3dOpts) *ConvTra
 // Forward maps [batch, in, d, h, w] to [batch, out, od, oh, ow], with sizes as
 // [weft.Tensor.ConvTranspose2d]. It adds ConvTranspose2d of slices, one for each slice of a filter.
 func (c *ConvTranspose3d) Forward(x *weft.Tensor) *weft.Tensor {
-	return Call(c, x, (*ConvTranspose3d).forward)
+	return Call(c, x, (*ConvTranspose3d).single)
+}
+
+func (c *ConvTranspose3d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch(c, x, 4, (*ConvTranspose3d).forward)
 }
 
 func (c *ConvTranspose3d) forward(x *weft.Tensor) *weft.Tensor {

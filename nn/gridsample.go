@@ -19,13 +19,17 @@ type GridSampleOpts struct {
 
 // GridSample reads pictures x [batch, channels, h, w] at the places of a grid [batch, oh, ow, 2]:
 // horizontal and vertical, from -1 to 1. The result is [batch, channels, oh, ow] (Jaderberg et al.,
-// Spatial transformer networks, 2015). It panics with *weft.Error if shapes or types do not fit.
+// Spatial transformer networks, 2015). Volumes x [batch, channels, d, h, w] take a grid
+// [batch, od, oh, ow, 3], and ModeNearest or ModeLinear. It panics with *weft.Error if shapes or types do not fit.
 func GridSample(x, grid *weft.Tensor, opts ...GridSampleOpts) *weft.Tensor {
 	const name = "grid_sample"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	floats(name, "x", x)
 	floats(name, "grid", grid)
+	if x.Rank() == 5 {
+		return sampleVolume(x, grid, o)
+	}
 	if x.Rank() != 4 || x.Dim(2) == 0 || x.Dim(3) == 0 {
 		array.Failf(name, "x", "has shape %s, want [batch channels h w], h and w not 0", array.ShapeString(sizes(x)))
 	}
@@ -71,7 +75,7 @@ type sampled struct {
 
 // place returns coordinate k of a grid, [batch, 1, oh, ow], in pixels of an axis of n.
 func (s sampled) place(grid *weft.Tensor, k, n int) *weft.Tensor {
-	g := grid.Slice(weft.All, weft.All, weft.All, weft.Index(k)).Unsqueeze(1)
+	g := grid.Slice(weft.Ellipsis, weft.Index(k)).Unsqueeze(1)
 	if s.AlignCorners {
 		return weft.Expr("(g+1)/2*m", weft.Vars{"g": g, "m": float64(n - 1)})
 	}

@@ -76,15 +76,16 @@ func cut(name string, fraction float64, n int) int {
 // maskOfLeast returns a mask of a shape, float32, that cuts the k least of scores, which has that many
 // elements.
 func maskOfLeast(scores *weft.Tensor, k int, shape ...int) *weft.Tensor {
-	mask := weft.Ones(scores.Size())
+	dev := scores.Device()
+	mask := dev.Ones(scores.Size())
 	if k > 0 {
 		_, at := scores.TopK(k, 0, weft.TopKOpts{Smallest: true})
-		mask = mask.Scatter(0, at, weft.Zeros(k))
+		mask = mask.Scatter(0, at, dev.Zeros(k))
 	}
 	return mask.Reshape(shape...)
 }
 
-// L1Mask returns a mask that cuts a fraction of the elements of w, those of least magnitude.
+// L1Mask returns a mask that cuts the fraction of the elements of w that have the least magnitudes.
 func L1Mask(w *weft.Tensor, fraction float64) *weft.Tensor {
 	return GlobalL1Masks([]*weft.Tensor{w}, fraction)[0]
 }
@@ -95,11 +96,11 @@ func RandomMask(w *weft.Tensor, fraction float64, g *weft.Generator) *weft.Tenso
 	const name = "randommask"
 	floats(name, "w", w)
 	k := cut(name, fraction, w.Size())
-	return maskOfLeast(source(g).Rand(w.Size()), k, w.Shape()...)
+	return maskOfLeast(source(g).On(w.Device()).Rand(w.Size()), k, w.Shape()...)
 }
 
-// GlobalL1Masks returns a mask for each of several weights. Together they cut a fraction of all elements,
-// those of least magnitude: prune.global_unstructured.
+// GlobalL1Masks returns a mask for each of several weights. Together they cut the fraction of all elements
+// that have the least magnitudes: prune.global_unstructured.
 func GlobalL1Masks(ws []*weft.Tensor, fraction float64) []*weft.Tensor {
 	const name = "l1mask"
 	var all []*weft.Tensor
@@ -140,7 +141,7 @@ func RandomStructuredMask(w *weft.Tensor, fraction float64, axis int, g *weft.Ge
 	const name = "randomstructuredmask"
 	floats(name, "w", w)
 	axis = array.Axis(name, axis, w.Rank())
-	return alongAxis(w, axis, source(g).Rand(w.Dim(axis)), cut(name, fraction, w.Dim(axis)))
+	return alongAxis(w, axis, source(g).On(w.Device()).Rand(w.Dim(axis)), cut(name, fraction, w.Dim(axis)))
 }
 
 // alongAxis returns a mask of w that cuts the k indices of an axis with the least scores.

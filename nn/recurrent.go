@@ -135,6 +135,9 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell, opts 
 	if x == nil {
 		array.Failf(r.name, "x", "is nil")
 	}
+	if x.Rank() == 2 && o.Lengths == nil {
+		return r.runSingle(x, state, keeps, c)
+	}
 	if x.Rank() != 3 {
 		array.Failf(r.name, "x", "has shape %s, want [steps batch in] (BatchFirst: [batch steps in])", array.ShapeString(x.Shape()))
 	}
@@ -186,6 +189,27 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell, opts 
 	out := []*weft.Tensor{x}
 	for _, e := range ends {
 		out = append(out, weft.Stack(e, 0))
+	}
+	return out
+}
+
+// runSingle is run of x [steps, in], without a batch: the state has none either.
+func (r *rnn) runSingle(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) []*weft.Tensor {
+	axis := 1
+	if r.BatchFirst {
+		axis = 0
+	}
+	var begin []*weft.Tensor
+	for i, s := range state {
+		if s == nil || s.Rank() != 2 {
+			array.Failf(r.name, "state", "%d is %s, want two axes, as x has", i, describe(s))
+		}
+		begin = append(begin, s.Unsqueeze(1))
+	}
+	out := r.run(x.Unsqueeze(axis), begin, keeps, c, nil)
+	out[0] = own(out[0].Squeeze(axis))
+	for i := range out[1:] {
+		out[1+i] = own(out[1+i].Squeeze(1))
 	}
 	return out
 }

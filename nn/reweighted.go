@@ -180,7 +180,7 @@ func NewSpectralNorm(layer Layer, opts ...SpectralNormOpts) *SpectralNorm {
 	n.Original = Param(takeWeight(name, layer).Detach().Clone())
 	weft.WithoutGrad(func() {
 		m := n.matrix()
-		g := source(o.Generator)
+		g := source(o.Generator).On(m.Device())
 		n.U, n.V = n.unit(g.Randn(m.Dim(0)).To(m.DType())), n.unit(g.Randn(m.Dim(1)).To(m.DType()))
 		n.U, n.V = n.iterate(m, 15)
 	})

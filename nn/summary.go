@@ -17,8 +17,8 @@ import (
 // last lines add up what is trained and what is not.
 //
 // With inputs of the module's Forward it is a table of the calls of layers, in their order: what each
-// returns, the numbers that it holds and its multiply-adds (MACs), those of matrix products and
-// convolutions. A layer with others inside has what they do not. Forward runs on tensors without memory:
+// returns, the numbers that it holds and its multiply-adds (MACs) in matrix products, convolutions and
+// attention. A layer with others inside has what they do not. Forward runs on tensors without memory:
 // nothing is computed or changed, and inputs may be zeros of the right shape. It runs in the mode, training or not,
 // that the module is in. Layers of a user that do not go through [Call] are not seen themselves.
 //
