@@ -40,6 +40,19 @@ var layerOptionCases = map[string]optionCase{
 		"Size": {in: nn.LocalResponseNorm{Size: 2}, refused: true}, "Alpha": {in: nn.LocalResponseNorm{Size: 2}, def: new(1e-4)},
 		"Beta": {in: nn.LocalResponseNorm{Size: 2, K: new(3.0)}, def: new(0.75)}, "K": {in: nn.LocalResponseNorm{Size: 2}, def: new(1.0)},
 	}),
+	"nn.WeightNormOpts": optionsOf(func(o nn.WeightNormOpts) []float64 {
+		return weft.Data[float64](nn.NewWeightNorm(nn.NewLinear(4, 3, nn.Opts{Generator: gen()}), o).Magnitude.Detach().To(weft.Float64))
+	}, map[string]optionField{"Axis": {zero: func() []float64 {
+		return weft.Data[float64](nn.NewLinear(4, 3, nn.Opts{Generator: gen()}).Weight.Detach().NormKeep(2, 1).To(weft.Float64))
+	}}}),
+	"nn.SpectralNormOpts": optionsOf(func(o nn.SpectralNormOpts) []float64 {
+		o.Generator = gen()
+		return applied(nn.NewSpectralNorm(nn.NewConvTranspose2d(4, 4, 1, nn.ConvTranspose2dOpts{Opts: nn.Opts{Generator: gen()}}), o), pictures())
+	}, map[string]optionField{"Axis": {def: new(1), loose: true}, "Iterations": {def: new(1), refused: true}, "Eps": {def: new(1e-12), refused: true}}),
+	"nn.AdaptiveLogSoftmaxOpts": optionsOf(func(o nn.AdaptiveLogSoftmaxOpts) []float64 {
+		o.Generator = gen()
+		return weft.Data[float64](nn.NewAdaptiveLogSoftmax(8, 9, []int{3}, o).LogProb(gen().Randn(2, 8)).Detach().To(weft.Float64))
+	}, map[string]optionField{"Div": {def: new(4.0), refused: true}}),
 	"nn.ChannelDropout": optionsOf(func(l nn.ChannelDropout) []float64 { l.Generator = gen(); return applied(&l, pictures()) }, map[string]optionField{"P": {}}),
 	"nn.AlphaDropout":   optionsOf(func(l nn.AlphaDropout) []float64 { l.Generator = gen(); return applied(&l, pictures()) }, map[string]optionField{"P": {}}),
 	"nn.Pad":            activated(nn.Pad{}, map[string]optionField{"Value": {in: nn.Pad{Pads: []int{1, 0}}}}),

@@ -168,8 +168,8 @@ func NewSpectralNorm(layer Layer, opts ...SpectralNormOpts) *SpectralNorm {
 	if n.Iterations < 1 {
 		array.Failf(name, "Iterations", "is %d, want 1 or more", n.Iterations)
 	}
-	if !(n.Eps >= 0) {
-		array.Failf(name, "Eps", "is %v, want 0 or more", n.Eps)
+	if !(n.Eps > 0) {
+		array.Failf(name, "Eps", "is %v, want more than 0", n.Eps)
 	}
 	if w := weightField(name, layer).Interface().(*weft.Tensor); w != nil {
 		if w.Rank() < 2 || w.Size() == 0 {
