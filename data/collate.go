@@ -17,7 +17,7 @@ import (
 //   - tensors and slices of several lengths become a [Padded], or another [Collater] such as
 //     *ragged.List of package ragged;
 //   - a struct, or a pointer to one, becomes a struct: each exported field of B is made of the fields of
-//     that name;
+//     that name. A [Batch] is made of X and Y, and of nil where no item has a Y; loaders set the rest;
 //   - anything, such as strings and tensors of several shapes, becomes a slice of it.
 //
 // An error says which field and which item of the batch does not fit; that of a loader is an
@@ -52,7 +52,13 @@ func ofItem(err error, index []int64) error {
 	return err
 }
 
-var tensorType = reflect.TypeFor[*weft.Tensor]()
+var tensorType, batchType = reflect.TypeFor[*weft.Tensor](), reflect.TypeFor[Batch]()
+
+// noneOf is whether all items of a slice of tensors are nil.
+func noneOf(items reflect.Value) bool {
+	list, ok := items.Interface().([]*weft.Tensor)
+	return ok && !slices.ContainsFunc(list, func(t *weft.Tensor) bool { return t != nil })
+}
 
 // collate sets to, a batch, from a slice of items. field is its name in a struct.
 func collate(to, items reflect.Value, field string) error {
@@ -92,7 +98,7 @@ func collate(to, items reflect.Value, field string) error {
 	}
 	for i := range to.NumField() {
 		f := to.Type().Field(i)
-		if !f.IsExported() {
+		if !f.IsExported() || to.Type() == batchType && f.Type != tensorType {
 			continue
 		}
 		from, ok := item.FieldByName(f.Name)
@@ -109,6 +115,9 @@ func collate(to, items reflect.Value, field string) error {
 				x = x.Elem()
 			}
 			column.Index(k).Set(x.FieldByIndex(from.Index))
+		}
+		if to.Type() == batchType && f.Name == "Y" && noneOf(column) {
+			continue
 		}
 		name := f.Name
 		if field != "" {

@@ -1,6 +1,7 @@
 package data_test
 
 import (
+	"iter"
 	"slices"
 	"testing"
 
@@ -142,6 +143,53 @@ func TestSamplers(t *testing.T) {
 	} {
 		if weft.Try(f) == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestItemsCollateToBatch joins mapped examples to batches as a loader of a Dataset has them: what package train takes.
+func TestItemsCollateToBatch(t *testing.T) {
+	x := weft.Arange(10).Reshape(5, 2)
+	for name, y := range map[string]*weft.Tensor{"targets": weft.Arange(5), "none": nil} {
+		set := data.Tensors(x, y)
+		o := data.LoaderOpts{Batch: new(2), Workers: 2}
+		var loader *data.Loader = data.NewLoaderOf(data.Examples(set), data.Collate[data.Batch, data.Example], o)
+		stream := data.NewStreamLoader(func(int) iter.Seq2[data.Example, error] {
+			return func(yield func(data.Example, error) bool) {
+				for _, e := range all(t, data.Examples(set)) {
+					if !yield(e, nil) {
+						return
+					}
+				}
+			}
+		}, data.Collate[data.Batch, data.Example], o)
+		var want []data.Batch
+		plain := data.NewLoader(set, o)
+		for range 2 {
+			for b, err := range plain.Batches(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, b)
+			}
+		}
+		for kind, l := range map[string]*data.Loader{"items": loader, "stream": stream} {
+			l.Seek(0, 1)
+			k := 1
+			for range 2 {
+				for b, err := range l.Batches(t.Context()) {
+					if err != nil {
+						t.Fatal(name, kind, err)
+					}
+					w := want[k]
+					if k++; b.Epoch != w.Epoch || b.Index != w.Index || !b.X.AllClose(w.X) || (b.Y == nil) != (w.Y == nil) || b.Y != nil && !b.Y.AllClose(w.Y) {
+						t.Errorf("%s %s: %v, want %v", name, kind, b, w)
+					}
+				}
+			}
+			if k != 6 {
+				t.Errorf("%s %s: %d batches", name, kind, k)
+			}
 		}
 	}
 }

@@ -98,26 +98,38 @@ func NewLoader(d Dataset, opts ...LoaderOpts) *Loader {
 
 // NewLoaderOf returns a loader of a dataset with items of any type, at the first batch of epoch 0.
 // collate makes a batch of items, [Collate] for tensors, numbers, strings and structs of them; workers
-// call it. It panics with *weft.Error as [NewLoader] does.
+// call it. With batches of type [Batch], whose Epoch and Index it sets, it is a [Loader]:
+//
+//	loader := data.NewLoaderOf(examples, data.Collate[data.Batch, data.Example], data.LoaderOpts{Batch: new(64)})
+//
+// It panics with *weft.Error as [NewLoader] does.
 func NewLoaderOf[B, T any](d DatasetOf[T], collate func(items []T) (B, error), opts ...LoaderOpts) *LoaderOf[B] {
 	o := array.Options("loader", opts)
 	if d == nil || collate == nil {
 		array.Failf("loader", "", "the dataset is nil, or collate")
 	}
 	get := getter(d)
-	return newLoader(o, indexed(o, d.Len, func(ctx context.Context, epoch, _ int, index []int64) (b B, err error) {
+	return newLoader(o, indexed(o, d.Len, func(ctx context.Context, epoch, k int, index []int64) (b B, err error) {
 		items := make([]T, len(index))
-		for i, k := range index {
+		for i, item := range index {
 			if err := ctx.Err(); err != nil {
 				return b, err
 			}
-			if items[i], err = get(epoch, int(k)); err != nil {
-				return b, &ItemError{int(k), err}
+			if items[i], err = get(epoch, int(item)); err != nil {
+				return b, &ItemError{int(item), err}
 			}
 		}
 		b, err = collate(items)
+		setPosition(&b, epoch, k)
 		return b, ofItem(err, index)
 	}))
+}
+
+// setPosition sets the position of a [Batch], and nothing of other batches.
+func setPosition[B any](b *B, epoch, index int) {
+	if b, ok := any(b).(*Batch); ok {
+		b.Epoch, b.Index = epoch, index
+	}
 }
 
 func newLoader[B any](o LoaderOpts, from source[B]) *LoaderOf[B] {

@@ -26,6 +26,7 @@ func NewStreamLoader[B, T any](open func(epoch int) iter.Seq2[T, error], collate
 	return newLoader(o, source[B]{func() int { return -1 }, func(epoch, first int) (func(context.Context) func(context.Context) (B, error), func()) {
 		next, stop := iter.Pull2(open(epoch))
 		r := streamReader[T]{stream: s, next: next, skip: first * s.size}
+		k := first - 1
 		return func(ctx context.Context) func(context.Context) (B, error) {
 			items, err := r.batch(ctx)
 			switch {
@@ -34,7 +35,13 @@ func NewStreamLoader[B, T any](open func(epoch int) iter.Seq2[T, error], collate
 			case items == nil:
 				return nil
 			}
-			return func(context.Context) (B, error) { return collate(items) }
+			k++
+			index := k
+			return func(context.Context) (B, error) {
+				b, err := collate(items)
+				setPosition(&b, epoch, index)
+				return b, err
+			}
 		}, stop
 	}})
 }
