@@ -23,6 +23,7 @@ type Pruned struct {
 //	pruned := nn.Prune(fc, nn.L1Mask(fc.Weight, 0.3)) // prune.l1_unstructured(fc, "weight", 0.3)
 func Prune(layer Layer, mask *weft.Tensor) *Pruned {
 	const name = "prune"
+	defer array.Named(name).End()
 	if mask == nil {
 		array.Failf(name, "mask", "is nil")
 	}
@@ -94,6 +95,7 @@ func L1Mask(w *weft.Tensor, fraction float64) *weft.Tensor {
 // generator.
 func RandomMask(w *weft.Tensor, fraction float64, g *weft.Generator) *weft.Tensor {
 	const name = "randommask"
+	defer array.Named(name).End()
 	floats(name, "w", w)
 	k := cut(name, fraction, w.Size())
 	return maskOfLeast(source(g).On(w.Device()).Rand(w.Size()), k, w.Shape()...)
@@ -103,6 +105,7 @@ func RandomMask(w *weft.Tensor, fraction float64, g *weft.Generator) *weft.Tenso
 // that have the least magnitudes: prune.global_unstructured.
 func GlobalL1Masks(ws []*weft.Tensor, fraction float64) []*weft.Tensor {
 	const name = "l1mask"
+	defer array.Named(name).End()
 	var all []*weft.Tensor
 	for _, w := range ws {
 		floats(name, "w", w)
@@ -126,6 +129,7 @@ func GlobalL1Masks(ws []*weft.Tensor, fraction float64) []*weft.Tensor {
 // least norm of order p over the other axes: prune.ln_structured.
 func StructuredMask(w *weft.Tensor, fraction, p float64, axis int) *weft.Tensor {
 	const name = "structuredmask"
+	defer array.Named(name).End()
 	floats(name, "w", w)
 	axis = array.Axis(name, axis, w.Rank())
 	scores := w.Detach().Abs()
@@ -139,6 +143,7 @@ func StructuredMask(w *weft.Tensor, fraction, p float64, axis int) *weft.Tensor 
 // generator.
 func RandomStructuredMask(w *weft.Tensor, fraction float64, axis int, g *weft.Generator) *weft.Tensor {
 	const name = "randomstructuredmask"
+	defer array.Named(name).End()
 	floats(name, "w", w)
 	axis = array.Axis(name, axis, w.Rank())
 	return alongAxis(w, axis, source(g).On(w.Device()).Rand(w.Dim(axis)), cut(name, fraction, w.Dim(axis)))

@@ -46,6 +46,7 @@ func forwardWith(name string, layer Layer, w, x *weft.Tensor) *weft.Tensor {
 
 // restored returns the layer with a parameter that has the values of w.
 func restored(name string, layer Layer, w *weft.Tensor) Layer {
+	defer array.Named(name).End()
 	p := w.Detach().Clone()
 	weightField(name, layer).Set(reflect.ValueOf(Param(p)))
 	return layer
@@ -217,6 +218,7 @@ func (n *SpectralNorm) SetTraining(on bool) {
 
 func (n *SpectralNorm) check() {
 	const name = "spectral_norm"
+	defer array.Named(name).End()
 	if n == nil || n.Layer == nil || n.Original == nil || n.U == nil || n.V == nil {
 		failNil(name, "NewSpectralNorm")
 	}
@@ -225,8 +227,8 @@ func (n *SpectralNorm) check() {
 
 // weight returns the weight, with the vectors as they are or after the iterations of a call.
 func (n *SpectralNorm) weight(steps int) *weft.Tensor {
-	n.check()
 	defer array.Named("spectral_norm").End()
+	n.check()
 	m := n.matrix()
 	u, v := n.U.Clone(), n.V.Clone()
 	if steps > 0 {
