@@ -305,7 +305,7 @@ func (v ProgramValue) String() string {
 		switch {
 		case n >= 0:
 			sizes[i] = fmt.Sprint(n)
-		case v.Lengths[i] != "":
+		case i < len(v.Lengths) && v.Lengths[i] != "":
 			sizes[i] = v.Lengths[i]
 		default:
 			sizes[i] = "?"

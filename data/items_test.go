@@ -110,6 +110,9 @@ func TestSamplers(t *testing.T) {
 		}
 	}
 	lengths := []int{9, 1, 8, 2, 7, 3, 6, 4, 5}
+	if all := (data.BucketSampler{Lengths: lengths, Batch: 1 << 40, Group: 1 << 40}).Batches(0); len(all) != 1 || len(all[0]) != 9 {
+		t.Errorf("batches without end: %v", all)
+	}
 	l := data.NewLoader(numbers{n: 9}, data.LoaderOpts{BatchSampler: data.BucketSampler{Lengths: lengths, Batch: 2, Group: 5}})
 	for range 2 {
 		got := epoch(t, l)

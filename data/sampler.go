@@ -197,23 +197,28 @@ func (s BucketSampler) Len() int {
 	if s.Batch < 1 || s.Group < 1 {
 		array.Failf("bucket_sampler", "Batch", "and Group are %d and %d, want 1 or more", s.Batch, s.Group)
 	}
-	return (len(s.Lengths) + s.Batch - 1) / s.Batch
+	return (len(s.Lengths) + s.batch() - 1) / s.batch()
 }
+
+// batch is the number of examples of a batch: products of larger numbers could overflow.
+func (s BucketSampler) batch() int { return min(s.Batch, max(1, len(s.Lengths))) }
 
 // Batches returns other batches every epoch.
 func (s BucketSampler) Batches(epoch int) [][]int64 {
 	count := s.Len()
 	order := inOrder(len(s.Lengths))
 	shuffle(order, s.Seed, epoch)
-	for from := 0; from < len(order); from += s.Batch * s.Group {
-		group := order[from:min(from+s.Batch*s.Group, len(order))]
+	batch := s.batch()
+	size := batch * min(s.Group, max(1, count))
+	for from := 0; from < len(order); from += size {
+		group := order[from:min(from+size, len(order))]
 		sort.SliceStable(group, func(i, j int) bool { return s.Lengths[group[i]] < s.Lengths[group[j]] })
 	}
 	places := inOrder(count)
 	shuffle(places, s.Seed+1, epoch)
 	batches := make([][]int64, count)
 	for i, k := range places {
-		batches[i] = order[int(k)*s.Batch : min((int(k)+1)*s.Batch, len(order))]
+		batches[i] = order[int(k)*batch : min((int(k)+1)*batch, len(order))]
 	}
 	return batches
 }

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"strings"
 
 	"weft"
@@ -146,14 +147,25 @@ type ReadOpts struct {
 	Positions *weft.Tensor // integers [steps] or [batch, steps]; nil counts from 0
 }
 
+func (e *bertEmbeddings) whole() bool {
+	return e != nil && rowsOf(e.WordEmbeddings) > 0 && rowsOf(e.PositionEmbeddings) > 0 && rowsOf(e.TokenTypeEmbeddings) > 0 && e.Norm != nil && e.Drop != nil
+}
+
+func (e *bertEncoder) whole() bool {
+	return e != nil && !slices.ContainsFunc(e.Layer, func(l *bertLayer) bool {
+		return l == nil || l.Attention == nil || l.Attention.Self == nil || l.Attention.Output == nil || l.Intermediate == nil || l.Output == nil
+	})
+}
+
 // Read maps tokens, integers [batch, steps], to representations of the tokens, [batch, steps, width],
 // and of each text, [batch, width], nil without a pooler. It panics with *weft.Error if texts are longer
 // than the context, shapes do not fit or a token is not in the vocabulary.
 func (b *Bert) Read(tokens *weft.Tensor, opts ...ReadOpts) (hidden, pooled *weft.Tensor) {
 	const name = "bert"
 	defer array.Named(name).End()
+	whole(name, "NewBert", b != nil && b.Embeddings.whole() && b.Encoder.whole())
 	o := array.Options(name, opts)
-	x := newTexts(name, tokens, b.Embeddings.PositionEmbeddings.Weight.Dim(0), 0, []LogitsOpts{{Mask: o.Mask, Positions: o.Positions}})
+	x := newTexts(name, tokens, rowsOf(b.Embeddings.PositionEmbeddings), 0, []LogitsOpts{{Mask: o.Mask, Positions: o.Positions}})
 	x.causal = false
 	e := b.Embeddings
 	kinds := e.TokenTypeEmbeddings.Weight.Slice(weft.Index(0))
@@ -255,6 +267,9 @@ func NewBertMaskedLM(opts ...BertOpts) *BertMaskedLM {
 // Logits maps tokens, integers [batch, steps], to the logits of the token in each place, [batch, steps,
 // vocabulary]. It panics as [Bert.Read] does.
 func (m *BertMaskedLM) Logits(tokens *weft.Tensor, opts ...ReadOpts) *weft.Tensor {
+	const name = "bert_masked_lm"
+	defer array.Named(name).End()
+	whole(name, "NewBertMaskedLM", m != nil && m.Cls != nil && m.Cls.Predictions != nil && m.Cls.Predictions.Transform != nil)
 	h, _ := m.Bert.Read(tokens, opts...)
 	p := m.Cls.Predictions
 	return p.Decoder.Forward(p.Transform.Norm.Forward(p.Transform.Dense.Forward(h).Gelu()))
@@ -289,6 +304,9 @@ func NewBertClassifier(classes int, opts ...BertOpts) *BertClassifier {
 // Logits maps tokens, integers [batch, steps], to the logits of the classes of each text, [batch,
 // classes]. It panics as [Bert.Read] does.
 func (m *BertClassifier) Logits(tokens *weft.Tensor, opts ...ReadOpts) *weft.Tensor {
+	const name = "bert_classifier"
+	defer array.Named(name).End()
+	whole(name, "NewBertClassifier", m != nil && m.Bert != nil && m.Bert.Pooler != nil && m.Drop != nil)
 	_, pooled := m.Bert.Read(tokens, opts...)
 	return m.Classifier.Forward(m.Drop.Forward(pooled))
 }

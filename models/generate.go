@@ -343,6 +343,9 @@ func (o GenerateOpts) weigh(p []float64) {
 func Decode(m LM, prompts [][]int) Decoder {
 	const name = "decode"
 	defer array.Named(name).End()
+	if m == nil {
+		array.Failf(name, "m", "is nil")
+	}
 	longest := 0
 	d := &lmDecoder{m: m, cache: &nn.KVCache{}, dev: deviceOf(m)}
 	for i, p := range prompts {

@@ -118,12 +118,21 @@ type GNMTMemory struct {
 	h, c    []*weft.Tensor
 }
 
+func (m *GNMT) whole(name string) {
+	whole(name, "NewGNMT", m != nil && m.Encoder != nil && rowsOf(m.Encoder.Embedder) > 0 && m.Encoder.Drop != nil && m.Decoder.whole())
+}
+
+func (d *gnmtDecoder) whole() bool {
+	return d != nil && d.AttRNN != nil && d.AttRNN.Attn != nil && d.AttRNN.Attn.LinearAtt != nil && rowsOf(d.Embedder) > 0 && d.Classifier != nil && d.Drop != nil
+}
+
 // Read reads source texts, integers [batch, steps]. lengths are the numbers of tokens of each before
 // padding, integers [batch], nil if there is none. It panics with *weft.Error if shapes do not fit or a
 // token is not in the vocabulary.
 func (m *GNMT) Read(source, lengths *weft.Tensor) *GNMTMemory {
 	const name = "gnmt"
 	defer array.Named(name).End()
+	m.whole(name)
 	checkTokens(name, source)
 	e := m.Encoder
 	x := e.Drop.Forward(e.Embedder.Forward(source.T()))
@@ -151,10 +160,8 @@ func (m *GNMT) Read(source, lengths *weft.Tensor) *GNMTMemory {
 func (mem *GNMTMemory) Write(target *weft.Tensor) *weft.Tensor {
 	const name = "gnmt"
 	defer array.Named(name).End()
+	mem.filled(name)
 	checkTokens(name, target)
-	if mem == nil || mem.context == nil {
-		array.Failf(name, "", "the memory is empty: Read returns one")
-	}
 	if target.Dim(0) != mem.context.Dim(0) {
 		array.Failf(name, "target", "has %d texts, the memory %d", target.Dim(0), mem.context.Dim(0))
 	}
@@ -169,6 +176,13 @@ func (mem *GNMTMemory) Write(target *weft.Tensor) *weft.Tensor {
 		}
 	}
 	return d.Classifier.Classifier.Forward(x.Transpose(0, 1))
+}
+
+// filled panics unless a memory has texts.
+func (mem *GNMTMemory) filled(name string) {
+	if mem == nil || mem.context == nil {
+		array.Failf(name, "", "the memory is empty: Read returns one")
+	}
 }
 
 // layer runs layer i of the decoder from where it was.
@@ -199,6 +213,12 @@ func (m *GNMT) Logits(source, lengths, target *weft.Tensor) *weft.Tensor {
 
 // Select implements [Decoder].
 func (mem *GNMTMemory) Select(rows *weft.Tensor) {
+	const name = "gnmt"
+	defer array.Named(name).End()
+	mem.filled(name)
+	if rows == nil {
+		array.Failf(name, "rows", "are nil")
+	}
 	rows = rows.On(mem.context.Device())
 	mem.context, mem.keys = mem.context.IndexSelect(0, rows), mem.keys.IndexSelect(0, rows)
 	if mem.seen != nil {
@@ -211,6 +231,12 @@ func (mem *GNMTMemory) Select(rows *weft.Tensor) {
 
 // Next implements [Decoder].
 func (mem *GNMTMemory) Next(tokens *weft.Tensor) *weft.Tensor {
+	const name = "gnmt"
+	defer array.Named(name).End()
+	mem.filled(name)
+	if tokens == nil {
+		array.Failf(name, "tokens", "are nil")
+	}
 	return mem.Write(tokens.On(mem.context.Device()).Unsqueeze(1)).Squeeze(1)
 }
 
@@ -247,8 +273,11 @@ func padTexts(name string, texts [][]int, pad int) (tokens, lengths *weft.Tensor
 func (m *GNMT) Translate(sources [][]int, begin int, opts ...BeamOpts) ([][]Beam, error) {
 	var mem *GNMTMemory
 	if err := weft.Try(func() {
+		const name = "gnmt"
+		defer array.Named(name).End()
+		m.whole(name)
 		dev := deviceOf(m)
-		source, lengths := padTexts("gnmt", sources, *m.Encoder.Embedder.PaddingIdx)
+		source, lengths := padTexts(name, sources, array.Or(m.Encoder.Embedder.PaddingIdx, 0))
 		if source = source.On(dev); lengths != nil {
 			lengths = lengths.On(dev)
 		}

@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"weft"
@@ -67,7 +68,10 @@ type Conv1D struct {
 }
 
 // Forward maps [..., in] to [..., out].
-func (l *Conv1D) Forward(x *weft.Tensor) *weft.Tensor { return x.Linear(l.Weight.T(), l.Bias) }
+func (l *Conv1D) Forward(x *weft.Tensor) *weft.Tensor {
+	whole("conv1d", "NewGPT2", l != nil && l.Weight != nil)
+	return x.Linear(l.Weight.T(), l.Bias)
+}
 
 // NewGPT2 returns a network of float32 parameters, drawn from a normal distribution of deviation 0.02,
 // divided by sqrt(2*Layers) in front of residual additions. It panics with *weft.Error if a size is
@@ -123,7 +127,7 @@ func (m *GPT2) Forward(tokens *weft.Tensor) *weft.Tensor { return m.Logits(token
 func (m *GPT2) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "gpt2"
 	defer array.Named(name).End()
-	x := newTexts(name, tokens, m.Transformer.WPE.Weight.Dim(0), len(m.Transformer.H), opts)
+	x := m.texts(name, tokens, opts)
 	return m.LMHead.Forward(x.end(m.Transformer.hidden(&x)))
 }
 
@@ -132,8 +136,18 @@ func (m *GPT2) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 func (m *GPT2) Hidden(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "gpt2"
 	defer array.Named(name).End()
-	x := newTexts(name, tokens, m.Transformer.WPE.Weight.Dim(0), len(m.Transformer.H), opts)
+	x := m.texts(name, tokens, opts)
 	return x.end(m.Transformer.hidden(&x))
+}
+
+func (t *gpt2Trunk) whole() bool {
+	return t != nil && rowsOf(t.WTE) > 0 && rowsOf(t.WPE) > 0 && t.Drop != nil && t.LnF != nil &&
+		!slices.ContainsFunc(t.H, func(b *gpt2Block) bool { return b == nil || b.Attn == nil || b.MLP == nil })
+}
+
+func (m *GPT2) texts(name string, tokens *weft.Tensor, opts []LogitsOpts) texts {
+	whole(name, "NewGPT2", m != nil && m.Transformer.whole())
+	return newTexts(name, tokens, rowsOf(m.Transformer.WPE), len(m.Transformer.H), opts)
 }
 
 func (t *gpt2Trunk) hidden(x *texts) *weft.Tensor {

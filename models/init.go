@@ -84,6 +84,14 @@ func whole(name, maker string, ok bool) {
 	}
 }
 
+// rowsOf returns the number of rows of an embedding, 0 if it has none.
+func rowsOf(e *nn.Embedding) int {
+	if e == nil || e.Weight == nil || e.Weight.Rank() != 2 {
+		return 0
+	}
+	return e.Weight.Dim(0)
+}
+
 // firstConv returns the convolution that layers begin with, nil if they do not begin with one.
 func firstConv(layers nn.Sequential) *nn.Conv2d {
 	if len(layers) == 0 {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"weft"
@@ -175,7 +176,7 @@ func (m *Llama) Forward(tokens *weft.Tensor) *weft.Tensor { return m.Logits(toke
 func (m *Llama) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "llama"
 	defer array.Named(name).End()
-	x := newTexts(name, tokens, m.Model.context, len(m.Model.Layers), opts)
+	x := m.texts(name, tokens, opts)
 	return m.LMHead.Forward(x.end(m.Model.hidden(&x)))
 }
 
@@ -184,8 +185,18 @@ func (m *Llama) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 func (m *Llama) Hidden(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "llama"
 	defer array.Named(name).End()
-	x := newTexts(name, tokens, m.Model.context, len(m.Model.Layers), opts)
+	x := m.texts(name, tokens, opts)
 	return x.end(m.Model.hidden(&x))
+}
+
+func (t *llamaTrunk) whole() bool {
+	return t != nil && rowsOf(t.EmbedTokens) > 0 && len(t.freq) > 0 && t.Norm != nil &&
+		!slices.ContainsFunc(t.Layers, func(l *llamaLayer) bool { return l == nil || l.SelfAttn == nil || l.MLP == nil })
+}
+
+func (m *Llama) texts(name string, tokens *weft.Tensor, opts []LogitsOpts) texts {
+	whole(name, "NewLlama", m != nil && m.Model.whole())
+	return newTexts(name, tokens, m.Model.context, len(m.Model.Layers), opts)
 }
 
 func (t *llamaTrunk) hidden(x *texts) *weft.Tensor {

@@ -346,6 +346,7 @@ var types = rows(slices.Concat(nnTypes, modelTypes, trainingTypes, distributionT
 	{"weft.MemoryStats", reflect.TypeFor[weft.MemoryStats]()},
 	{"weft.SinkFunc", reflect.TypeFor[weft.SinkFunc]()},
 	{"weft.Finisher", reflect.TypeFor[weft.Finisher]()},
+	{"weft.GradCheckOpts", reflect.TypeFor[weft.GradCheckOpts]()},
 	{"weft.WhileOpts", reflect.TypeFor[weft.WhileOpts]()},
 	{"weft.TrackOpts", reflect.TypeFor[weft.TrackOpts]()},
 	{"weft.Tracked", reflect.TypeFor[weft.Tracked]()},

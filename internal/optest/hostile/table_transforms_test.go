@@ -84,6 +84,12 @@ func init() {
 			func(int, *weft.Generator) (int, error) { panic(errThrown) })
 	}
 	makers[typ[func(*weft.Tensor, *weft.Generator) *weft.Tensor]()] = func(g *gen) any { return (func(*weft.Tensor, *weft.Generator) *weft.Tensor)(g.lambda()) }
+	makers[typ[weft.SinkFunc]()] = func(g *gen) any {
+		return pick[weft.SinkFunc](g, nil, func(int, []byte) error { return nil }, func(int, []byte) error { return errThrown })
+	}
+	makers[typ[func(_, _, _, _ int, _ []byte) error]()] = func(g *gen) any {
+		return pick(g, nil, func(_, _, _, _ int, _ []byte) error { return nil }, func(_, _, _, _ int, _ []byte) error { return errThrown })
+	}
 	makers[typ[func(string) (io.ReadCloser, error)]()] = func(g *gen) any {
 		text := g.text()
 		return pick(g, nil, func(string) (io.ReadCloser, error) { return nil, errThrown }, func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
