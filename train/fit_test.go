@@ -314,6 +314,23 @@ func TestEarlyStop(t *testing.T) {
 	}
 }
 
+// TestEarlyStopWithoutBest trains to losses of NaN where an earlier run has left a best.ckpt: no epoch is
+// the best, so the weights stay.
+func TestEarlyStopWithoutBest(t *testing.T) {
+	o := train.Opts{Dir: t.TempDir(), EarlyStop: &train.EarlyStop{Patience: 1}}
+	if _, err := newJob(o).fit(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	j := newJob(o)
+	weft.WithoutGrad(func() { j.net[0].(*nn.Linear).Weight.Fill(math.NaN()) })
+	if _, err := j.fit(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	if w := j.net[0].(*nn.Linear).Weight; !math.IsNaN(w.Sum().Item()) {
+		t.Error("the run has the weights of another run")
+	}
+}
+
 // TestStopByCallback ends a training inside an epoch and at its end, which is validated, and goes on.
 func TestStopByCallback(t *testing.T) {
 	for _, stop := range []int{3, 7, 9} {

@@ -56,14 +56,14 @@ func (f *fitting[B]) bestParts() checkpoint.Parts {
 
 // restore gives the model the weights of the best epoch, if there is one.
 func (f *fitting[B]) restore() error {
+	if !f.stop.found() { // a best.ckpt that is there is of another run
+		return nil
+	}
 	if f.o.Dir != "" {
 		_, err := checkpoint.Load(f.bestPath(), f.bestParts())
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("train: restoring the best epoch: %w", err)
 		}
-		return nil
-	}
-	if f.stop.weights == nil {
 		return nil
 	}
 	return nn.LoadState(f.averaged, f.stop.weights, true)
@@ -121,6 +121,9 @@ func (m *monitor) take(v Values, validated bool) (best, stop bool, err error) {
 	m.bad++
 	return false, m.stops(), nil
 }
+
+// found reports whether an epoch was the best so far.
+func (m *monitor) found() bool { return m.best != newMonitor(m.o).best }
 
 // stops reports whether there was no progress for too long.
 func (m *monitor) stops() bool {
