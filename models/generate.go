@@ -268,6 +268,9 @@ func (o GenerateOpts) pick(logits []float32, seen map[int]bool, draw float64) in
 	for _, x := range p {
 		total += x
 	}
+	if !(total > 0) {
+		array.Failf("generate", "logits", "have NaN, +Inf, or -Inf alone: they weigh no token")
+	}
 	at, sum := argMax(p), 0.0 // where rounding leaves the draw above the sum
 	for i, x := range p {
 		if sum += x; x > 0 && draw*total < sum {

@@ -260,6 +260,17 @@ func TestGenerateRefuses(t *testing.T) {
 			_, err := models.GenerateBatch(m, prompts[:1], models.GenerateOpts{MaxTokens: new(30)})
 			return err
 		},
+		"Positions": func() error { // a long text beside a short one: the longest has 66 tokens
+			_, err := models.GenerateBatch(smallLMs(t)["llama"], [][]int{{1}, {1, 2, 3, 4}}, models.GenerateOpts{MaxTokens: new(63)})
+			return err
+		},
+		"logits": func() error { // no token has a weight
+			s := &scripted{logits: weft.From([][]float32{{0, float32(math.NaN()), 1}}).Expand(3, 3)}
+			for _, err := range models.Stream(s, [][]int{{0}}, models.GenerateOpts{Temperature: 1}) {
+				return err
+			}
+			return nil
+		},
 		"MaxTokens":         func() error { return batch(models.GenerateOpts{MaxTokens: new(-1)}) },
 		"Temperature":       func() error { return batch(models.GenerateOpts{Temperature: -1}) },
 		"TopK":              func() error { return batch(models.GenerateOpts{TopK: -1}) },

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/nn"
 )
 
@@ -60,6 +61,9 @@ func newTexts(name string, tokens *weft.Tensor, context, layers int, opts []Logi
 		x.positions = tokens.Device().Arange(past, past+steps)
 	} else if !p.DType().Integer() || !array.Equal(p.Shape(), []int{steps}) && !array.Equal(p.Shape(), []int{batch, steps}) {
 		array.Failf(name, "Positions", "are %s, want integers [%d] or [%d %d]", array.TypeString(p.DType(), p.Shape()), steps, batch, steps)
+	} else {
+		c := core.RangeCheck{Op: name, Arg: "Positions", Max: int64(context) - 1, Text: "have %d, which is not a place in the model's context"}
+		x.positions = (*weft.Tensor)(c.Of((*core.Tensor)(p)))
 	}
 	if m := o.Mask; m != nil {
 		x.mask = padding(name, m, batch, past+steps)
