@@ -62,7 +62,9 @@ func (n *AlexNet) Features(x *weft.Tensor) *weft.Tensor {
 }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
-func (n *AlexNet) Forward(x *weft.Tensor) *weft.Tensor {
+func (n *AlexNet) Forward(x *weft.Tensor) *weft.Tensor { return nn.Call(n, x, (*AlexNet).forward) }
+
+func (n *AlexNet) forward(x *weft.Tensor) *weft.Tensor {
 	x = n.Features(x)
 	return n.Classifier.Forward(x)
 }

@@ -76,7 +76,14 @@ type bertOutput struct {
 }
 
 func (l *bertOutput) forward(h, before *weft.Tensor) *weft.Tensor {
-	return l.Norm.Forward(l.Drop.Forward(l.Dense.Forward(h)).Add(before))
+	return called(l, []*weft.Tensor{h, before}, func(in []*weft.Tensor) *weft.Tensor {
+		return l.Norm.Forward(l.Drop.Forward(l.Dense.Forward(in[0])).Add(in[1]))
+	})
+}
+
+// forward is an activation of the linear layer's results.
+func (l *bertDense) forward(h *weft.Tensor, activation func(*weft.Tensor) *weft.Tensor) *weft.Tensor {
+	return nn.Call(l, h, func(l *bertDense, h *weft.Tensor) *weft.Tensor { return activation(l.Dense.Forward(h)) })
 }
 
 // bertMaker makes the parts of networks on BERT.
@@ -161,6 +168,14 @@ func (e *bertEncoder) whole() bool {
 // and of each text, [batch, width], nil without a pooler. It panics with *weft.Error if texts are longer
 // than the context, shapes do not fit or a token is not in the vocabulary.
 func (b *Bert) Read(tokens *weft.Tensor, opts ...ReadOpts) (hidden, pooled *weft.Tensor) {
+	out := nn.CallAll(b, []*weft.Tensor{tokens}, func(in []*weft.Tensor) []*weft.Tensor {
+		h, p := b.read(in[0], opts)
+		return []*weft.Tensor{h, p}
+	})
+	return out[0], out[1]
+}
+
+func (b *Bert) read(tokens *weft.Tensor, opts []ReadOpts) (hidden, pooled *weft.Tensor) {
 	const name = "bert"
 	defer array.Named(name).End()
 	whole(name, "NewBert", b != nil && b.Embeddings.whole() && b.Encoder.whole())
@@ -175,15 +190,24 @@ func (b *Bert) Read(tokens *weft.Tensor, opts ...ReadOpts) (hidden, pooled *weft
 		}
 		kinds = e.TokenTypeEmbeddings.Forward(k)
 	}
-	h := e.Drop.Forward(e.Norm.Forward(e.WordEmbeddings.Forward(tokens).Add(kinds).Add(e.PositionEmbeddings.Forward(x.positions))))
-	for i, l := range b.Encoder.Layer {
-		h = l.Attention.forward(h, &x, i)
-		h = l.Output.forward(l.Intermediate.Dense.Forward(h).Gelu(), h)
-	}
+	h := nn.Call(e, tokens, func(e *bertEmbeddings, tokens *weft.Tensor) *weft.Tensor {
+		return e.Drop.Forward(e.Norm.Forward(e.WordEmbeddings.Forward(tokens).Add(kinds).Add(e.PositionEmbeddings.Forward(x.positions))))
+	})
+	h = nn.Call(b.Encoder, h, func(e *bertEncoder, h *weft.Tensor) *weft.Tensor {
+		for i, l := range e.Layer {
+			h = nn.Call(l, h, func(l *bertLayer, h *weft.Tensor) *weft.Tensor { return l.forward(h, &x, i) })
+		}
+		return h
+	})
 	if b.Pooler == nil {
 		return h, nil
 	}
-	return h, b.Pooler.Dense.Forward(h.Slice(weft.All, weft.Index(0))).Tanh()
+	return h, b.Pooler.forward(h.Slice(weft.All, weft.Index(0)), (*weft.Tensor).Tanh)
+}
+
+func (l *bertLayer) forward(h *weft.Tensor, x *texts, layer int) *weft.Tensor {
+	h = nn.Call(l.Attention, h, func(a *bertAttention, h *weft.Tensor) *weft.Tensor { return a.forward(h, x, layer) })
+	return l.Output.forward(l.Intermediate.forward(h, (*weft.Tensor).Gelu), h)
 }
 
 // Forward returns the representations of the tokens that [Bert.Read] does.
@@ -193,9 +217,11 @@ func (b *Bert) Forward(tokens *weft.Tensor) *weft.Tensor {
 }
 
 func (a *bertAttention) forward(h *weft.Tensor, x *texts, layer int) *weft.Tensor {
-	s := a.Self
-	split := func(l *nn.Linear) *weft.Tensor { return l.Forward(h).Unflatten(2, s.Heads, -1) }
-	return a.Output.forward(x.attend(layer, split(s.Query), split(s.Key), split(s.Value), s.Drop), h)
+	attended := nn.Call(a.Self, h, func(s *bertSelf, h *weft.Tensor) *weft.Tensor {
+		split := func(l *nn.Linear) *weft.Tensor { return l.Forward(h).Unflatten(2, s.Heads, -1) }
+		return x.attend(layer, split(s.Query), split(s.Key), split(s.Value), s.Drop)
+	})
+	return a.Output.forward(attended, h)
 }
 
 // bertForms are the names of Hugging Face, of today and of the first files, for tensors under the names
@@ -270,9 +296,11 @@ func (m *BertMaskedLM) Logits(tokens *weft.Tensor, opts ...ReadOpts) *weft.Tenso
 	const name = "bert_masked_lm"
 	defer array.Named(name).End()
 	whole(name, "NewBertMaskedLM", m != nil && m.Cls != nil && m.Cls.Predictions != nil && m.Cls.Predictions.Transform != nil)
-	h, _ := m.Bert.Read(tokens, opts...)
-	p := m.Cls.Predictions
-	return p.Decoder.Forward(p.Transform.Norm.Forward(p.Transform.Dense.Forward(h).Gelu()))
+	return nn.Call(m, tokens, func(m *BertMaskedLM, tokens *weft.Tensor) *weft.Tensor {
+		h, _ := m.Bert.Read(tokens, opts...)
+		p := m.Cls.Predictions
+		return p.Decoder.Forward(p.Transform.Norm.Forward(p.Transform.Dense.Forward(h).Gelu()))
+	})
 }
 
 // Forward is [BertMaskedLM.Logits] without options.
@@ -307,8 +335,10 @@ func (m *BertClassifier) Logits(tokens *weft.Tensor, opts ...ReadOpts) *weft.Ten
 	const name = "bert_classifier"
 	defer array.Named(name).End()
 	whole(name, "NewBertClassifier", m != nil && m.Bert != nil && m.Bert.Pooler != nil && m.Drop != nil)
-	_, pooled := m.Bert.Read(tokens, opts...)
-	return m.Classifier.Forward(m.Drop.Forward(pooled))
+	return nn.Call(m, tokens, func(m *BertClassifier, tokens *weft.Tensor) *weft.Tensor {
+		_, pooled := m.Bert.Read(tokens, opts...)
+		return m.Classifier.Forward(m.Drop.Forward(pooled))
+	})
 }
 
 // Forward is [BertClassifier.Logits] without options.

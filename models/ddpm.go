@@ -200,6 +200,10 @@ func (m ddpmMaker) attention(width int) *DDPMAttention {
 
 // Forward maps [batch, in, h, w] and the vectors of the steps, [batch, 4*Widths[0]], to [batch, out, h, w].
 func (r *DDPMResnet) Forward(x, step *weft.Tensor) *weft.Tensor {
+	return called(r, []*weft.Tensor{x, step}, func(in []*weft.Tensor) *weft.Tensor { return r.forward(in[0], in[1]) })
+}
+
+func (r *DDPMResnet) forward(x, step *weft.Tensor) *weft.Tensor {
 	whole("ddpm", "NewDDPM", r != nil)
 	h := r.Conv1.Forward(r.Norm1.Forward(x).Silu())
 	h = h.Add(r.TimeEmbProj.Forward(step.Silu()).Unsqueeze(2).Unsqueeze(3))
@@ -212,6 +216,10 @@ func (r *DDPMResnet) Forward(x, step *weft.Tensor) *weft.Tensor {
 
 // Forward keeps the shape [batch, channels, h, w].
 func (a *DDPMAttention) Forward(x *weft.Tensor) *weft.Tensor {
+	return nn.Call(a, x, (*DDPMAttention).forward)
+}
+
+func (a *DDPMAttention) forward(x *weft.Tensor) *weft.Tensor {
 	whole("ddpm", "NewDDPM", a != nil && len(a.ToOut) > 0 && a.heads > 0)
 	if x == nil || x.Rank() != 4 || x.Dim(1)%a.heads != 0 {
 		array.Failf("ddpm", "x", "is not [batch channels height width] with channels for %d heads", a.heads)
@@ -227,6 +235,10 @@ func (a *DDPMAttention) Forward(x *weft.Tensor) *weft.Tensor {
 
 // Forward maps numbers of steps, [batch], and the width of the first layer to vectors.
 func (e *TimeEmbedding) Forward(step *weft.Tensor) *weft.Tensor {
+	return nn.Call(e, step, (*TimeEmbedding).forward)
+}
+
+func (e *TimeEmbedding) forward(step *weft.Tensor) *weft.Tensor {
 	whole("ddpm", "NewDDPM", e != nil && e.Linear1 != nil && e.Linear1.Weight != nil && e.Linear1.Weight.Rank() == 2)
 	if step == nil || step.Rank() != 1 {
 		array.Failf("ddpm", "step", "is not [batch]")
@@ -248,6 +260,10 @@ func (e *TimeEmbedding) Forward(step *weft.Tensor) *weft.Tensor {
 // Forward maps noisy pictures, [batch, channels, height, width], and their steps, integers [batch], to
 // the noise in them. It panics with *weft.Error if height and width cannot be halved for each level.
 func (d *DDPM) Forward(x, step *weft.Tensor) *weft.Tensor {
+	return called(d, []*weft.Tensor{x, step}, func(in []*weft.Tensor) *weft.Tensor { return d.forward(in[0], in[1]) })
+}
+
+func (d *DDPM) forward(x, step *weft.Tensor) *weft.Tensor {
 	const name = "ddpm"
 	defer array.Named(name).End()
 	whole(name, "NewDDPM", d != nil && d.MidBlock != nil && len(d.MidBlock.Resnets) == 2 && len(d.DownBlocks) > 0)

@@ -68,7 +68,9 @@ type Conv1D struct {
 }
 
 // Forward maps [..., in] to [..., out].
-func (l *Conv1D) Forward(x *weft.Tensor) *weft.Tensor {
+func (l *Conv1D) Forward(x *weft.Tensor) *weft.Tensor { return nn.Call(l, x, (*Conv1D).forward) }
+
+func (l *Conv1D) forward(x *weft.Tensor) *weft.Tensor {
 	whole("conv1d", "NewGPT2", l != nil && l.Weight != nil)
 	return x.Linear(l.Weight.T(), l.Bias)
 }
@@ -127,8 +129,10 @@ func (m *GPT2) Forward(tokens *weft.Tensor) *weft.Tensor { return m.Logits(token
 func (m *GPT2) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "gpt2"
 	defer array.Named(name).End()
-	x := m.texts(name, tokens, opts)
-	return m.LMHead.Forward(x.end(m.Transformer.hidden(&x)))
+	return nn.Call(m, tokens, func(m *GPT2, tokens *weft.Tensor) *weft.Tensor {
+		x := m.texts(name, tokens, opts)
+		return m.LMHead.Forward(x.end(m.Transformer.hidden(&x)))
+	})
 }
 
 // Hidden returns what the logits are computed from, [batch, steps, width]: representations of the
@@ -151,12 +155,18 @@ func (m *GPT2) texts(name string, tokens *weft.Tensor, opts []LogitsOpts) texts 
 }
 
 func (t *gpt2Trunk) hidden(x *texts) *weft.Tensor {
-	h := t.Drop.Forward(t.WTE.Forward(x.tokens).Add(t.WPE.Forward(x.positions)))
-	for i, b := range t.H {
-		h = h.Add(b.Attn.forward(b.Ln1.Forward(h), x, i))
-		h = h.Add(b.MLP.forward(b.Ln2.Forward(h)))
-	}
-	return t.LnF.Forward(h)
+	return nn.Call(t, x.tokens, func(t *gpt2Trunk, tokens *weft.Tensor) *weft.Tensor {
+		h := t.Drop.Forward(t.WTE.Forward(tokens).Add(t.WPE.Forward(x.positions)))
+		for i, b := range t.H {
+			h = nn.Call(b, h, func(b *gpt2Block, h *weft.Tensor) *weft.Tensor { return b.forward(h, x, i) })
+		}
+		return t.LnF.Forward(h)
+	})
+}
+
+func (b *gpt2Block) forward(h *weft.Tensor, x *texts, layer int) *weft.Tensor {
+	h = h.Add(nn.Call(b.Attn, b.Ln1.Forward(h), func(a *gpt2Attention, h *weft.Tensor) *weft.Tensor { return a.forward(h, x, layer) }))
+	return h.Add(nn.Call(b.MLP, b.Ln2.Forward(h), (*gpt2MLP).forward))
 }
 
 func (a *gpt2Attention) forward(h *weft.Tensor, x *texts, layer int) *weft.Tensor {

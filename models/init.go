@@ -118,3 +118,8 @@ func pictures(name, maker string, x *weft.Tensor, first *nn.Conv2d) {
 		array.Failf(name, "x", "is %s, want floats [batch %d height width]", array.TypeString(x.DType(), s), channels)
 	}
 }
+
+// called is f(in) as a call of a layer: hooks, nn.Summary and the paths in errors know it.
+func called(layer any, in []*weft.Tensor, f func(in []*weft.Tensor) *weft.Tensor) *weft.Tensor {
+	return nn.CallAll(layer, in, func(in []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{f(in)} })[0]
+}

@@ -176,8 +176,10 @@ func (m *Llama) Forward(tokens *weft.Tensor) *weft.Tensor { return m.Logits(toke
 func (m *Llama) Logits(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 	const name = "llama"
 	defer array.Named(name).End()
-	x := m.texts(name, tokens, opts)
-	return m.LMHead.Forward(x.end(m.Model.hidden(&x)))
+	return nn.Call(m, tokens, func(m *Llama, tokens *weft.Tensor) *weft.Tensor {
+		x := m.texts(name, tokens, opts)
+		return m.LMHead.Forward(x.end(m.Model.hidden(&x)))
+	})
 }
 
 // Hidden returns what the logits are computed from, [batch, steps, width]: representations of the
@@ -200,13 +202,21 @@ func (m *Llama) texts(name string, tokens *weft.Tensor, opts []LogitsOpts) texts
 }
 
 func (t *llamaTrunk) hidden(x *texts) *weft.Tensor {
-	h := t.EmbedTokens.Forward(x.tokens)
-	turn := newRotation(x.positions, t.freq, h.DType())
-	for i, l := range t.Layers {
-		h = h.Add(l.SelfAttn.forward(l.InputLayernorm.Forward(h), x, i, turn))
-		h = h.Add(l.MLP.forward(l.PostAttentionLayernorm.Forward(h)))
-	}
-	return t.Norm.Forward(h)
+	return nn.Call(t, x.tokens, func(t *llamaTrunk, tokens *weft.Tensor) *weft.Tensor {
+		h := t.EmbedTokens.Forward(tokens)
+		turn := newRotation(x.positions, t.freq, h.DType())
+		for i, l := range t.Layers {
+			h = nn.Call(l, h, func(l *llamaLayer, h *weft.Tensor) *weft.Tensor { return l.forward(h, x, i, turn) })
+		}
+		return t.Norm.Forward(h)
+	})
+}
+
+func (l *llamaLayer) forward(h *weft.Tensor, x *texts, layer int, turn rotation) *weft.Tensor {
+	h = h.Add(nn.Call(l.SelfAttn, l.InputLayernorm.Forward(h), func(a *llamaAttention, h *weft.Tensor) *weft.Tensor {
+		return a.forward(h, x, layer, turn)
+	}))
+	return h.Add(nn.Call(l.MLP, l.PostAttentionLayernorm.Forward(h), (*llamaMLP).forward))
 }
 
 func (a *llamaAttention) forward(h *weft.Tensor, x *texts, layer int, turn rotation) *weft.Tensor {

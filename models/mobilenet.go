@@ -73,6 +73,10 @@ func NewMobileNetV1(opts ...MobileNetOpts) *MobileNetV1 {
 
 // Forward maps [batch, in, h, w] to [batch, out, h/stride, w/stride], rounded up.
 func (l *MobileNetLayer) Forward(x *weft.Tensor) *weft.Tensor {
+	return nn.Call(l, x, (*MobileNetLayer).forward)
+}
+
+func (l *MobileNetLayer) forward(x *weft.Tensor) *weft.Tensor {
 	whole("mobilenet_v1", "NewMobileNetV1", l != nil && l.Convolution != nil && l.Convolution.Weight != nil && l.Convolution.Weight.Rank() == 4)
 	c := *l.Convolution
 	if x == nil || x.Rank() != 4 {
@@ -92,7 +96,10 @@ func (l *MobileNetLayer) Forward(x *weft.Tensor) *weft.Tensor {
 			x = nn.Pad{Pads: []int{pads[1] / 2, pads[1] - pads[1]/2, pads[0] / 2, pads[0] - pads[0]/2}}.Forward(x)
 		}
 	}
-	return nn.Relu6{}.Forward(l.Normalization.Forward(c.Forward(x)))
+	x = nn.Call(l.Convolution, x, func(_ *nn.Conv2d, x *weft.Tensor) *weft.Tensor {
+		return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: &c.Stride, Padding: c.Padding, Dilation: &c.Dilation, Groups: &c.Groups})
+	})
+	return nn.Relu6{}.Forward(l.Normalization.Forward(x))
 }
 
 // Features maps [batch, channels, height, width] to what the last layer sees, [batch, features].
@@ -109,6 +116,10 @@ func (n *MobileNetV1) Features(x *weft.Tensor) *weft.Tensor {
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
 func (n *MobileNetV1) Forward(x *weft.Tensor) *weft.Tensor {
+	return nn.Call(n, x, (*MobileNetV1).forward)
+}
+
+func (n *MobileNetV1) forward(x *weft.Tensor) *weft.Tensor {
 	x = n.Features(x)
 	return n.Classifier.Forward(n.Dropout.Forward(x))
 }
@@ -182,6 +193,10 @@ func (m maker) invertedResidual(in, out, stride, expand int) *InvertedResidual {
 
 // Forward maps [batch, in, h, w] to [batch, out, h/stride, w/stride].
 func (b *InvertedResidual) Forward(x *weft.Tensor) *weft.Tensor {
+	return nn.Call(b, x, (*InvertedResidual).forward)
+}
+
+func (b *InvertedResidual) forward(x *weft.Tensor) *weft.Tensor {
 	whole("mobilenet_v2", "NewMobileNetV2", b != nil)
 	y := b.Conv.Forward(x)
 	if b.add {
@@ -200,6 +215,10 @@ func (n *MobileNetV2) Features(x *weft.Tensor) *weft.Tensor {
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
 func (n *MobileNetV2) Forward(x *weft.Tensor) *weft.Tensor {
+	return nn.Call(n, x, (*MobileNetV2).forward)
+}
+
+func (n *MobileNetV2) forward(x *weft.Tensor) *weft.Tensor {
 	x = n.Features(x)
 	return n.Classifier.Forward(x)
 }

@@ -68,6 +68,10 @@ func NewNCF(users, items int, opts ...NCFOpts) *NCF {
 // Forward maps numbers of users and items, integers [batch], to scores [batch]: sigmoid makes
 // probabilities of them.
 func (n *NCF) Forward(users, items *weft.Tensor) *weft.Tensor {
+	return called(n, []*weft.Tensor{users, items}, func(in []*weft.Tensor) *weft.Tensor { return n.forward(in[0], in[1]) })
+}
+
+func (n *NCF) forward(users, items *weft.Tensor) *weft.Tensor {
 	const name = "ncf"
 	defer array.Named(name).End()
 	whole(name, "NewNCF", n != nil)

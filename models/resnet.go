@@ -125,13 +125,20 @@ func (m maker) resNetBlock(in, inner, out, stride, groups int, bottleneck, zero 
 
 // Forward maps [batch, in, h, w] to [batch, out, h/stride, w/stride].
 func (b *ResNetBlock) Forward(x *weft.Tensor) *weft.Tensor {
+	return nn.Call(b, x, (*ResNetBlock).forward)
+}
+
+func (b *ResNetBlock) forward(x *weft.Tensor) *weft.Tensor {
 	whole("resnet", "NewResNet", b != nil)
 	y := b.BN1.Forward(b.Conv1.Forward(x)).Relu()
 	y = b.BN2.Forward(b.Conv2.Forward(y))
 	if b.Conv3 != nil {
 		y = b.BN3.Forward(b.Conv3.Forward(y.Relu()))
 	}
-	return y.Add(b.Downsample.Forward(x)).Relu()
+	if len(b.Downsample) > 0 {
+		x = b.Downsample.Forward(x)
+	}
+	return y.Add(x).Relu()
 }
 
 // Stages maps [batch, channels, height, width] to what the four stages make of it, each of half the
@@ -156,7 +163,9 @@ func (r *ResNet) Stages(x *weft.Tensor) []*weft.Tensor {
 func (r *ResNet) Features(x *weft.Tensor) *weft.Tensor { return toOne(r.Stages(x)[3]) }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
-func (r *ResNet) Forward(x *weft.Tensor) *weft.Tensor {
+func (r *ResNet) Forward(x *weft.Tensor) *weft.Tensor { return nn.Call(r, x, (*ResNet).forward) }
+
+func (r *ResNet) forward(x *weft.Tensor) *weft.Tensor {
 	x = r.Features(x)
 	return r.FC.Forward(x)
 }

@@ -94,18 +94,28 @@ func (m maker) doubleConv(in, inner, out int) *DoubleConv {
 
 // Forward maps [batch, in, h, w] to [batch, out, h, w].
 func (l *DoubleConv) Forward(x *weft.Tensor) *weft.Tensor {
+	return nn.Call(l, x, (*DoubleConv).forward)
+}
+
+func (l *DoubleConv) forward(x *weft.Tensor) *weft.Tensor {
 	whole("unet", "NewUNet", l != nil)
 	return l.Layers.Forward(x)
 }
 
 // Forward maps [batch, in, h, w] to [batch, out, h/2, w/2].
-func (l *UNetDown) Forward(x *weft.Tensor) *weft.Tensor {
+func (l *UNetDown) Forward(x *weft.Tensor) *weft.Tensor { return nn.Call(l, x, (*UNetDown).forward) }
+
+func (l *UNetDown) forward(x *weft.Tensor) *weft.Tensor {
 	whole("unet", "NewUNet", l != nil)
 	return l.Layers.Forward(x)
 }
 
 // Forward maps x, [batch, 2*in, h/2, w/2], and what the way down had, [batch, in, h, w], to [batch, out, h, w].
 func (l *UNetUp) Forward(x, beside *weft.Tensor) *weft.Tensor {
+	return called(l, []*weft.Tensor{x, beside}, func(in []*weft.Tensor) *weft.Tensor { return l.forward(in[0], in[1]) })
+}
+
+func (l *UNetUp) forward(x, beside *weft.Tensor) *weft.Tensor {
 	whole("unet", "NewUNet", l != nil && l.Up != nil)
 	if beside == nil || beside.Rank() != 4 {
 		array.Failf("unet", "beside", "is not [batch channels height width]")
@@ -137,7 +147,9 @@ func (u *UNet) Levels(x *weft.Tensor) []*weft.Tensor {
 
 // Forward maps [batch, channels, height, width] to scores of classes of each pixel, [batch, classes,
 // height, width].
-func (u *UNet) Forward(x *weft.Tensor) *weft.Tensor {
+func (u *UNet) Forward(x *weft.Tensor) *weft.Tensor { return nn.Call(u, x, (*UNet).forward) }
+
+func (u *UNet) forward(x *weft.Tensor) *weft.Tensor {
 	levels := u.Levels(x)
 	x = levels[4]
 	for i, up := range []*UNetUp{u.Up1, u.Up2, u.Up3, u.Up4} {

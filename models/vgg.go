@@ -85,7 +85,9 @@ func (v *VGG) Features(x *weft.Tensor) *weft.Tensor {
 }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
-func (v *VGG) Forward(x *weft.Tensor) *weft.Tensor {
+func (v *VGG) Forward(x *weft.Tensor) *weft.Tensor { return nn.Call(v, x, (*VGG).forward) }
+
+func (v *VGG) forward(x *weft.Tensor) *weft.Tensor {
 	x = v.Features(x)
 	return v.Classifier.Forward(x)
 }

@@ -109,7 +109,9 @@ func NewViT(patch, blocks, heads, width, hidden int, opts ...ViTOpts) *ViT {
 }
 
 // Forward keeps the shape [batch, patches+1, width].
-func (b *ViTBlock) Forward(x *weft.Tensor) *weft.Tensor {
+func (b *ViTBlock) Forward(x *weft.Tensor) *weft.Tensor { return nn.Call(b, x, (*ViTBlock).forward) }
+
+func (b *ViTBlock) forward(x *weft.Tensor) *weft.Tensor {
 	whole("vit", "NewViT", b != nil)
 	x = x.Add(b.Dropout.Forward(b.SelfAttention.Forward(b.LN1.Forward(x))))
 	return x.Add(b.MLP.Forward(b.LN2.Forward(x)))
@@ -144,7 +146,9 @@ func (v *ViT) Features(x *weft.Tensor) *weft.Tensor {
 }
 
 // Forward maps [batch, channels, height, width] to scores [batch, classes].
-func (v *ViT) Forward(x *weft.Tensor) *weft.Tensor {
+func (v *ViT) Forward(x *weft.Tensor) *weft.Tensor { return nn.Call(v, x, (*ViT).forward) }
+
+func (v *ViT) forward(x *weft.Tensor) *weft.Tensor {
 	x = v.Features(x)
 	return v.Head.Forward(x)
 }
