@@ -18,7 +18,6 @@ import (
 	published "weft/models"
 	"weft/nn"
 	"weft/optim"
-	"weft/plot"
 	"weft/train"
 )
 
@@ -699,42 +698,6 @@ var fitOptionCases = map[string]optionCase{
 	"train.Opts": optionsOf(func(o train.Opts) []float64 { return fitted(2, o).Losses }, map[string]optionField{
 		"Accumulate": {def: new(1), refused: true}, "ClipNorm": {def: new(math.Inf(1))}, "ClipValue": {def: new(math.Inf(1))},
 	}),
-}
-
-// plotOptionCases are the options of package plot.
-var plotOptionCases = map[string]optionCase{
-	"plot.FigureOpts": optionsOf(func(o plot.FigureOpts) []float64 { return pixelsOf(o, func(*plot.Axes) {}) }, map[string]optionField{
-		"Width": {def: new(640), refused: true}, "Height": {def: new(480), refused: true}, "Rows": {def: new(1), refused: true}, "Columns": {def: new(1), refused: true},
-	}),
-	"plot.LineOpts": optionsOf(func(o plot.LineOpts) []float64 {
-		return pixelsOf(smallFigure, func(ax *plot.Axes) { ax.Plot(nil, []int{1, 2}, o) })
-	}, map[string]optionField{"Width": {def: new(2.0), refused: true}}),
-	"plot.ScatterOpts": optionsOf(func(o plot.ScatterOpts) []float64 {
-		return pixelsOf(smallFigure, func(ax *plot.Axes) { ax.Scatter(nil, []int{1, 2}, o) })
-	}, map[string]optionField{"Size": {def: new(3.5), refused: true}}),
-	"plot.BarOpts": optionsOf(func(o plot.BarOpts) []float64 {
-		return pixelsOf(smallFigure, func(ax *plot.Axes) { ax.Bar(nil, []int{1, 2}, o) })
-	}, map[string]optionField{"Width": {def: new(0.8), refused: true}}),
-	"plot.ImshowOpts": optionsOf(func(o plot.ImshowOpts) []float64 {
-		return pixelsOf(smallFigure, func(ax *plot.Axes) { ax.Imshow(weft.FromSlice([]float64{1, 2, 3, 4}, 2, 2), o) })
-	}, map[string]optionField{"Min": {def: new(1.0)}, "Max": {def: new(4.0), loose: true}, "Extent": {def: &[4]float64{-0.5, 1.5, 1.5, -0.5}, loose: true}}),
-	"plot.TextOpts": optionsOf(func(o plot.TextOpts) []float64 {
-		return pixelsOf(smallFigure, func(ax *plot.Axes) { ax.Text(0.5, 0.5, "text", o) })
-	}, map[string]optionField{"DY": {}}),
-}
-
-var smallFigure = plot.FigureOpts{Width: new(160), Height: new(120)}
-
-// pixelsOf is the size of a figure and its pixels.
-func pixelsOf(o plot.FigureOpts, draw func(ax *plot.Axes)) []float64 {
-	f := plot.NewFigure(o)
-	draw(f.Axes(0, 0))
-	m := f.Image()
-	out := []float64{float64(m.Rect.Dx()), float64(m.Rect.Dy())}
-	for _, x := range m.Pix {
-		out = append(out, float64(x))
-	}
-	return out
 }
 
 // measured is a metric of scores with a threshold and one class 0.

@@ -83,7 +83,7 @@ func maskOfLeast(scores *weft.Tensor, k int, shape ...int) *weft.Tensor {
 		_, at := scores.TopK(k, 0, weft.TopKOpts{Smallest: true})
 		mask = mask.Scatter(0, at, dev.Zeros(k))
 	}
-	return mask.Reshape(shape...)
+	return own(mask.Reshape(shape...))
 }
 
 // L1Mask returns a mask that cuts the fraction of the elements of w that have the least magnitudes.
@@ -119,7 +119,7 @@ func GlobalL1Masks(ws []*weft.Tensor, fraction float64) []*weft.Tensor {
 	masks := make([]*weft.Tensor, len(ws))
 	at := 0
 	for i, w := range ws {
-		masks[i] = mask.Slice(weft.Range(at, at+w.Size())).Reshape(w.Shape()...).Contiguous()
+		masks[i] = mask.Slice(weft.Range(at, at+w.Size())).Reshape(w.Shape()...).Clone()
 		at += w.Size()
 	}
 	return masks
@@ -156,5 +156,5 @@ func alongAxis(w *weft.Tensor, axis int, scores *weft.Tensor, k int) *weft.Tenso
 		shape[i] = 1
 	}
 	shape[axis] = w.Dim(axis)
-	return maskOfLeast(scores, k, shape...).Expand(w.Shape()...).Contiguous()
+	return maskOfLeast(scores, k, shape...).Expand(w.Shape()...).Clone()
 }

@@ -149,7 +149,7 @@ type SpectralNorm struct {
 // SpectralNormOpts are the options of [NewSpectralNorm].
 type SpectralNormOpts struct {
 	Axis       *int     // of the rows; nil means 0, or 1 for transposed convolutions
-	Iterations *int     // of a call in training; nil means 1
+	Iterations *int     // of a call in training, at most 1000; nil means 1
 	Eps        *float64 // the least norm of a vector; nil means 1e-12
 	Generator  *weft.Generator
 }
@@ -166,9 +166,7 @@ func NewSpectralNorm(layer Layer, opts ...SpectralNormOpts) *SpectralNorm {
 	}
 	axis = array.Or(o.Axis, axis)
 	n := &SpectralNorm{Layer: layer, Iterations: array.Or(o.Iterations, 1), Eps: array.Or(o.Eps, 1e-12)}
-	if n.Iterations < 1 {
-		array.Failf(name, "Iterations", "is %d, want 1 or more", n.Iterations)
-	}
+	n.checkIterations(name)
 	if !(n.Eps > 0) {
 		array.Failf(name, "Eps", "is %v, want more than 0", n.Eps)
 	}
@@ -186,6 +184,15 @@ func NewSpectralNorm(layer Layer, opts ...SpectralNormOpts) *SpectralNorm {
 		n.U, n.V = n.iterate(m, 15)
 	})
 	return n
+}
+
+// maxIterations is the most steps of the power method in a call: more do not come closer.
+const maxIterations = 1000
+
+func (n *SpectralNorm) checkIterations(name string) {
+	if n.Iterations < 1 || n.Iterations > maxIterations {
+		array.Failf(name, "Iterations", "is %d, want 1 to %d", n.Iterations, maxIterations)
+	}
 }
 
 // matrix returns the weight with one row for each index of the axis.
@@ -222,6 +229,7 @@ func (n *SpectralNorm) check() {
 	if n == nil || n.Layer == nil || n.Original == nil || n.U == nil || n.V == nil {
 		failNil(name, "NewSpectralNorm")
 	}
+	n.checkIterations(name)
 	array.Axis(name, n.Axis, n.Original.Rank())
 }
 

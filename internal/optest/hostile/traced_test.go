@@ -151,6 +151,8 @@ var tracedRefused = map[string]string{
 	"mapped weft.Generator.Permutation":     "draws random numbers",
 	"mapped weft.Tensor.Dropout":            "draws random numbers",
 	"mapped nn.GumbelSoftmax":               "draws random numbers",
+	"mapped nn.RandomMask":                  "draws random numbers",
+	"mapped nn.RandomStructuredMask":        "draws random numbers",
 }
 
 // A tracedCall is one call that gave tensors.
