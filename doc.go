@@ -15,8 +15,9 @@
 //	x.MatMul(w).Square().Mean().Backward()
 //	weft.WithoutGrad(func() { w.SubAssign(w.Grad().Mul(0.1)) })
 //
-// Packages weft/nn, weft/optim and weft/data build training on them, weft/npy,
-// weft/safetensors and weft/checkpoint keep tensors in files.
+// Packages weft/nn, weft/optim, weft/data and weft/train build training on them, weft/models has
+// networks that load published weights, weft/distributions is torch.distributions. weft/npy,
+// weft/safetensors and weft/checkpoint keep tensors in files, weft/plot draws them.
 //
 // Memory needs no care: the collector gives back what nothing refers to any more. A [Scope]
 // around a step gives its temporaries back at once, [Tensor.Release] one tensor;

@@ -15,6 +15,15 @@
 //
 // Values and gradients equal what the definitions there give, to the rounding of float32.
 //
+// All layers go through nn.Call, so that hooks find them: nn.HookForward(net.Layer3[1], f). nn.Modules
+// lists them by their paths, also those whose types are not exported:
+//
+//	for path, layer := range nn.Modules(bert) {
+//		if path == "encoder.layer.3" {
+//			nn.HookForward(layer, f)
+//		}
+//	}
+//
 // # Pictures
 //
 // [AlexNet], [VGG], [ResNet], [MobileNetV1], [MobileNetV2] and [ViT] are classifiers, which map [batch,

@@ -45,7 +45,7 @@ func (o GenerateOpts) check() {
 	case o.TopK < 0:
 		array.Failf(name, "TopK", "is %d, want 0 or more", o.TopK)
 	case !(array.Or(o.TopP, 1) > 0 && array.Or(o.TopP, 1) <= 1):
-		array.Failf(name, "TopP", "is %v, want a probability above 0", *o.TopP)
+		array.Failf(name, "TopP", "is %v, want a probability above 0 and at most 1", *o.TopP)
 	case !(array.Or(o.RepetitionPenalty, 1) > 0):
 		array.Failf(name, "RepetitionPenalty", "is %v, want a number above 0", *o.RepetitionPenalty)
 	}

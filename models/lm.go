@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"slices"
 
 	"weft"
@@ -56,7 +57,11 @@ func newTexts(name string, tokens *weft.Tensor, context, layers int, opts []Logi
 	x := texts{tokens: tokens, positions: o.Positions, cache: o.Cache, last: o.Last, causal: steps > 1}
 	if p := x.positions; p == nil {
 		if past+steps > context {
-			array.Failf(name, "tokens", "are %d with those of the cache, more than the model's context of %d", past+steps, context)
+			cached := ""
+			if past > 0 {
+				cached = fmt.Sprintf(" with the %d of the cache", past)
+			}
+			array.Failf(name, "tokens", "have %d steps%s, more than the model's context of %d", past+steps, cached, context)
 		}
 		x.positions = tokens.Device().Arange(past, past+steps)
 	} else if !p.DType().Integer() || !array.Equal(p.Shape(), []int{steps}) && !array.Equal(p.Shape(), []int{batch, steps}) {

@@ -154,7 +154,7 @@ func replaced(name string, old, new []*weft.Tensor) []*weft.Tensor {
 // torch's Module.register_forward_hook, and reads features inside a model that stays as it is:
 //
 //	var features *weft.Tensor
-//	remove := nn.HookForward(net.Layer3, func(in, out []*weft.Tensor) []*weft.Tensor {
+//	remove := nn.HookForward(net.Layer3[1], func(in, out []*weft.Tensor) []*weft.Tensor {
 //		features = out[0]
 //		return nil
 //	})

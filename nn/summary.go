@@ -14,7 +14,8 @@ import (
 
 // Summary is a table of the layers of a module that have tensors of their own: their
 // names and types, the tensors with their shapes, and how many numbers those hold. The
-// last lines add up what is trained and what is not.
+// last lines add up what is trained and what is not: frozen parameters and buffers, such as running
+// statistics, which PyTorch's counts of parameters leave out.
 //
 // With inputs of the module's Forward it is a table of the calls of layers, in their order: what each
 // returns, the numbers that it holds and its multiply-adds (MACs) in matrix products, convolutions and
