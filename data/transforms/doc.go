@@ -17,6 +17,6 @@
 // what transforms do, with numbers that are given.
 //
 // Results are torchvision's for the same numbers, with its rounding of uint8. The random numbers are
-// weft's own. Transforms are made of operations: gradients flow through them, and they work on tensors
-// of any device and on batches, whose pictures are then transformed alike.
+// weft's own. Gradients flow through transforms, and they work on tensors of any device and on batches,
+// whose pictures are then transformed alike.
 package transforms

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/cpu/resample"
 	"weft/nn"
 )
 
@@ -42,40 +43,31 @@ func (t Resize) Apply(x *weft.Tensor, _ *weft.Generator) *weft.Tensor {
 	return resized(name, x, oh, ow, t.Interpolation, t.Antialias)
 }
 
-// resized resizes x. Of uint8 it rounds to the nearest, after each axis as Pillow and torchvision do.
+// resized resizes x, the width first. Of uint8 it computes in whole numbers and rounds to the nearest after
+// each axis, as Pillow and torchvision do.
 func resized(name string, x *weft.Tensor, h, w int, mode *nn.InterpolateMode, antialias *bool) *weft.Tensor {
 	m := array.Or(mode, nn.ModeLinear)
 	if m < nn.ModeNearest || m > nn.ModeCubic {
 		array.Failf(name, "Interpolation", "is %d, want ModeNearest, ModeNearestExact, ModeLinear or ModeCubic", m)
 	}
 	oldH, oldW := picture(name, x)
-	whole := x.DType() == weft.Uint8
 	if oldH == 0 || oldW == 0 {
 		array.Failf(name, "x", "has shape %s: there are no pixels", array.ShapeString(x.Shape()))
 	}
 	if h == oldH && w == oldW {
 		return x
 	}
-	smooth := m == nn.ModeLinear || m == nn.ModeCubic
-	along := func(x *weft.Tensor, axis, n int) *weft.Tensor { // 0 is the width, 1 the height
-		if x.Dim(x.Rank()-1-axis) == n {
-			return x
-		}
-		var y *weft.Tensor
-		switch {
-		case smooth && array.Or(antialias, true):
-			y = resampled(x, axis, n, m == nn.ModeCubic)
-		case axis == 0:
-			y = nn.Interpolate{Size: []int{n}, Mode: m}.Forward(x)
-		default:
-			y = nn.Interpolate{Size: []int{n}, Mode: m}.Forward(x.Transpose(-1, -2)).Transpose(-1, -2)
-		}
-		if whole && smooth {
-			y = weft.Expr("clamp(floor(y+0.5), 0, 255)", y)
-		}
-		return y
+	if m == nn.ModeLinear || m == nn.ModeCubic {
+		return resampled(name, x, h, w, resample.Curve{Cubic: m == nn.ModeCubic, Antialias: array.Or(antialias, true)})
 	}
-	return along(along(asFloat(x), 0, w), 1, h).To(x.DType())
+	y := asFloat(x)
+	if w != oldW {
+		y = nn.Interpolate{Size: []int{w}, Mode: m}.Forward(y)
+	}
+	if h != oldH {
+		y = nn.Interpolate{Size: []int{h}, Mode: m}.Forward(y.Transpose(-1, -2)).Transpose(-1, -2)
+	}
+	return y.To(x.DType())
 }
 
 // Crop returns the part of pictures that begins at a row and a column, a view. It panics with

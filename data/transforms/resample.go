@@ -4,66 +4,94 @@ import (
 	"math"
 
 	"weft"
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/cpu/resample"
 )
 
-// Resizing with antialiasing is a product with a matrix that has few weights besides 0, in a band. So the
-// result is made of blocks, each a product with the part of the band that it needs.
+// Resizing is a product with a matrix that has few weights besides 0, in a band. Pictures of float32 and
+// uint8 in memory of the CPU have a routine for it. Where gradients are recorded, in traces, for other types
+// and devices the result is made of blocks: products with the part of the band that they need. Both have
+// the same bits.
+
+// resampled resizes x to h times w pixels.
+func resampled(name string, x *weft.Tensor, h, w int, c resample.Curve) *weft.Tensor {
+	shape := x.Shape()
+	n := len(shape)
+	oldH, oldW := shape[n-2], shape[n-1]
+	result := append(shape[:n-2:n-2], h, w)
+	array.CheckShape(name, result, x.DType())
+	var across, down *resample.Band
+	if w != oldW {
+		across = c.New(oldW, w)
+	}
+	if h != oldH {
+		down = c.New(oldH, h)
+	}
+	if here(x) && x.Size() > 0 {
+		y := core.Empty(name, (*core.Tensor)(x).View().Store.Device, x.DType(), result)
+		written(y, x, func(dst, src *array.View) { resample.Resize(core.InstructionSet(y), dst, src, across, down) })
+		return (*weft.Tensor)(y)
+	}
+	y := x
+	if across != nil {
+		y = banded(y, 0, across)
+	}
+	if down != nil {
+		y = banded(y, 1, down)
+	}
+	return y
+}
+
+// here reports whether the elements of x are float32 or uint8 in memory of the CPU, and nothing is recorded.
+func here(x *weft.Tensor) bool {
+	d := x.DType()
+	return (d == weft.Float32 || d == weft.Uint8) && core.TracingHere() == nil && !x.RequiresGrad() && core.OnHost((*core.Tensor)(x))
+}
+
+// written calls f with the elements of y, which it sets, and of x.
+func written(y *core.Tensor, x *weft.Tensor, f func(dst, src *array.View)) {
+	if strides := x.Strides(); strides[len(strides)-1] != 1 {
+		x = x.Contiguous() // planes of points are faster than columns of them
+	}
+	src := core.ToHost((*core.Tensor)(x))
+	defer core.Leave(&src)
+	core.Written(y, func(dst *array.View) { f(dst, &src) })
+}
 
 // resampleBlock is how many pixels a block has.
 const resampleBlock = 32
 
-// resampled resizes axis 0, the width, or 1, the height, to n pixels. All pixels under the curve of one
-// count, which is as wide as the result has fewer pixels (Keys 1981 with a = -1/2, or a tent).
-func resampled(x *weft.Tensor, axis, n int, cubic bool) *weft.Tensor {
-	of := x.Rank() - 1 - axis
-	old := x.Dim(of)
-	step := float64(old) / float64(n)
-	wide := max(step, 1)
-	reach := wide
-	if cubic {
-		reach *= 2
+// banded resizes axis 0, the width, or 1, the height, by products.
+func banded(x *weft.Tensor, axis int, b *resample.Band) *weft.Tensor {
+	of, n := x.Rank()-1-axis, len(b.First)
+	weights, bits, d := b.Weights, 0, x.DType()
+	if d == weft.Uint8 { // sums of whole numbers are exact in float64
+		whole, shift := b.Whole()
+		weights, bits, d = make([]float64, len(whole)), shift, weft.Float64
+		for i, v := range whole {
+			weights[i] = float64(v)
+		}
 	}
-	under := func(i int) (centre float64, from, to int) {
-		centre = step * (float64(i) + 0.5)
-		return centre, max(int(centre-reach+0.5), 0), min(int(centre+reach+0.5), old)
-	}
+	y := x.To(d)
 	var blocks []*weft.Tensor
 	for first := 0; first < n; first += resampleBlock {
 		count := min(resampleBlock, n-first)
-		_, lo, _ := under(first)
-		_, _, hi := under(first + count - 1)
-		weights := make([]float64, count*(hi-lo))
+		lo, hi := b.First[first], b.First[first+count-1]+b.Taps
+		part := make([]float64, count*(hi-lo))
 		for i := range count {
-			centre, from, to := under(first + i)
-			row, sum := weights[i*(hi-lo):(i+1)*(hi-lo)], 0.0
-			for j := from; j < to; j++ {
-				row[j-lo] = curve((float64(j)-centre+0.5)/wide, cubic)
-				sum += row[j-lo]
-			}
-			for j := range row {
-				row[j] /= sum
-			}
+			copy(part[i*(hi-lo)+b.First[first+i]-lo:], weights[(first+i)*b.Taps:][:b.Taps])
 		}
-		m := x.Device().From(weights).To(x.DType()).Reshape(count, hi-lo)
+		m := x.Device().From(part).To(d).Reshape(count, hi-lo)
 		if axis == 0 {
-			blocks = append(blocks, x.Slice(weft.Ellipsis, weft.Range(lo, hi)).MatMul(m.T()))
+			blocks = append(blocks, y.Slice(weft.Ellipsis, weft.Range(lo, hi)).MatMul(m.T()))
 		} else {
-			blocks = append(blocks, m.MatMul(x.Slice(weft.Ellipsis, weft.Range(lo, hi), weft.All)))
+			blocks = append(blocks, m.MatMul(y.Slice(weft.Ellipsis, weft.Range(lo, hi), weft.All)))
 		}
 	}
-	return weft.Cat(blocks, of)
-}
-
-// curve is the weight of a pixel at a distance.
-func curve(d float64, cubic bool) float64 {
-	d = math.Abs(d)
-	switch {
-	case !cubic:
-		return max(1-d, 0)
-	case d < 1:
-		return float64((1.5*d-2.5)*d*d) + 1
-	case d < 2:
-		return -0.5 * (float64((float64((d-5)*d)+8)*d) - 4)
+	y = weft.Cat(blocks, of)
+	if x.DType() == weft.Uint8 {
+		y = weft.Expr("clamp(floor(y*scale + 0.5), 0, 255)", weft.Vars{"y": y, "scale": math.Ldexp(1, -bits)})
 	}
-	return 0
+	return y.To(x.DType())
 }

@@ -121,6 +121,14 @@ func upload(v array.View) *Tensor {
 	return &Tensor{v: out}
 }
 
+// InstructionSet returns the instruction set of t's device: jit.Portable unless it is a CPU.
+func InstructionSet(t *Tensor) jit.ISA {
+	if d, ok := device.Get(t.v.Store.Device).(interface{ ISA() jit.ISA }); ok {
+		return d.ISA()
+	}
+	return jit.Portable
+}
+
 // Written calls f, which writes the elements of t, new and contiguous, in memory of the host.
 func Written(t *Tensor, f func(v *array.View)) {
 	v := t.v
