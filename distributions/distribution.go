@@ -1,8 +1,10 @@
 package distributions
 
 import (
+	"fmt"
 	"maps"
 	"math"
+	"strings"
 
 	"weft"
 	"weft/internal/array"
@@ -75,7 +77,8 @@ type parameter struct {
 
 // A batch is what distributions have in common: parameters of one float type on one device.
 type batch struct {
-	name   string    // of the operation in errors
+	name   string // of the operation in errors
+	params []parameter
 	vars   weft.Vars // parameters by their symbols
 	shape  []int     // that they broadcast to, without event axes
 	dtype  weft.DType
@@ -86,7 +89,7 @@ type batch struct {
 // alone are float32. Event axes come last, none for numbers. It panics with *weft.Error where a
 // parameter is no tensor or number, lies outside of its domain or does not broadcast.
 func newBatch(name string, event int, ps ...parameter) batch {
-	b := batch{name: name, vars: weft.Vars{}, dtype: array.Invalid}
+	b := batch{name: name, params: ps, vars: weft.Vars{}, dtype: array.Invalid}
 	shapes := make([][]int, len(ps))
 	for i, p := range ps {
 		t, ok := p.value.(*weft.Tensor)
@@ -157,6 +160,22 @@ func (b batch) made() {
 	if b.vars == nil {
 		array.Failf("distributions", "", "the distribution is the zero value: functions such as NewNormal make one")
 	}
+}
+
+// String is the distribution's name with its parameters: numbers, and the types of tensors with axes.
+func (b batch) String() string {
+	if b.vars == nil {
+		return "zero value of a distribution"
+	}
+	var s []string
+	for _, p := range b.params {
+		text := fmt.Sprint(p.value)
+		if t, ok := p.value.(*weft.Tensor); ok && t.Rank() > 0 {
+			text = array.TypeString(t.DType(), t.Shape())
+		}
+		s = append(s, p.name+": "+text)
+	}
+	return b.name + "(" + strings.Join(s, ", ") + ")"
 }
 
 // BatchShape implements [Distribution].

@@ -577,3 +577,19 @@ func TestEdgesOfSupports(t *testing.T) {
 		}
 	}
 }
+
+// TestDistributionsPrintTheirParameters prints numbers, and types in place of tensors with axes.
+func TestDistributionsPrintTheirParameters(t *testing.T) {
+	for want, d := range map[string]any{
+		"normal(loc: 0, scale: 2.5)":           distributions.NewNormal(0, 2.5),
+		"normal(loc: float32[3], scale: 1.0)":  distributions.NewNormal(weft.Zeros(3), weft.Ones()),
+		"categorical(logits: float64[2 3])":    distributions.NewCategoricalLogits(weft.ZerosOf(weft.Float64, 2, 3)),
+		"multivariate_normal(loc: float32[2])": distributions.NewMultivariateNormalTril(weft.Zeros(2), weft.Eye(2)),
+		"{beta(a: 1, b: 2) 0}":                 distributions.NewIndependent(distributions.NewBeta(1, 2), 0),
+		"zero value of a distribution":         distributions.Normal{},
+	} {
+		if got := fmt.Sprint(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
