@@ -224,7 +224,7 @@ func TestMistakesInTraining(t *testing.T) {
 		{misuse(func() { optim.NewAdam(nn.Params(nn.NewLinear(1, 1)), optim.AdamOpts{LR: new(1.0), Beta1: new(2.0)}) }), "adam: Beta1: is 2, want at least 0 and less than 1"},
 		{misuse(func() { data.Tensors(weft.Ones(3, 2), weft.Ones(2)) }), "tensors: x has shape [3 2], y [2]: want a first axis of the same size, the examples"},
 		{misuse(func() { data.NewLoader(data.Tensors(weft.Ones(3, 2), weft.Ones(3)), data.LoaderOpts{Batch: new(-1)}) }), "loader: Batch: is -1, want 1 or more"},
-		{misuse(func() { data.NewLoader(nil, data.LoaderOpts{Batch: new(2)}) }), "loader: the dataset is nil"},
+		{misuse(func() { data.NewLoader(nil, data.LoaderOpts{Batch: new(2)}) }), "loader: d: is nil"},
 	})
 }
 

@@ -683,10 +683,10 @@ func augmented[T transforms.Transform](fields map[string]optionField) optionCase
 // fitOptionCases are the options of package train.
 var fitOptionCases = map[string]optionCase{
 	"train.AccuracyOpts": optionsOf(func(o train.AccuracyOpts) []float64 { return measured(train.Accuracy(o)) }, map[string]optionField{
-		"K": {def: new(1), refused: true}, "Threshold": {}, "Ignore": {def: new(-100), loose: true},
+		"K": {def: new(1), refused: true}, "Threshold": {}, "IgnoreIndex": {def: new(-100), loose: true},
 	}),
 	"train.ClassOpts": optionsOf(func(o train.ClassOpts) []float64 { return measured(train.F1(o)) }, map[string]optionField{
-		"Threshold": {}, "Ignore": {def: new(-100), loose: true},
+		"Threshold": {}, "IgnoreIndex": {def: new(-100), loose: true},
 	}),
 	"train.EarlyStop": optionsOf(func(e train.EarlyStop) []float64 {
 		values, n := []float64{5, 4, 3.7, 3.7, 3.6, 3.9, 3.8}, 0

@@ -87,9 +87,7 @@ const maxPrefetch = 1 << 16
 // is nil, Batch is less than 1, Prefetch or Workers less than 0, or options exclude each other.
 func NewLoader(d Dataset, opts ...LoaderOpts) *Loader {
 	o := array.Options("loader", opts)
-	if d == nil {
-		array.Failf("loader", "", "the dataset is nil")
-	}
+	array.Given("loader", "d", d != nil)
 	return newLoader(o, indexed(o, d.Len, func(ctx context.Context, epoch, k int, index []int64) (Batch, error) {
 		x, y, err := join(ctx, d, index)
 		return Batch{x, y, epoch, k}, err
@@ -105,9 +103,8 @@ func NewLoader(d Dataset, opts ...LoaderOpts) *Loader {
 // It panics with *weft.Error as [NewLoader] does.
 func NewLoaderOf[B, T any](d DatasetOf[T], collate func(items []T) (B, error), opts ...LoaderOpts) *LoaderOf[B] {
 	o := array.Options("loader", opts)
-	if d == nil || collate == nil {
-		array.Failf("loader", "", "the dataset is nil, or collate")
-	}
+	array.Given("loader", "d", d != nil)
+	array.Given("loader", "collate", collate != nil)
 	get := getter(d)
 	return newLoader(o, indexed(o, d.Len, func(ctx context.Context, epoch, k int, index []int64) (b B, err error) {
 		items := make([]T, len(index))

@@ -14,9 +14,8 @@ import (
 // call f. A panic of f with *weft.Error, such as that of a shape which does not fit, is the item's error.
 // It panics with *weft.Error if d or f is nil.
 func Map[T, U any](d DatasetOf[T], f func(item T) (U, error)) DatasetOf[U] {
-	if d == nil || f == nil {
-		array.Failf("map", "d", "is nil, or f")
-	}
+	array.Given("map", "d", d != nil)
+	array.Given("map", "f", f != nil)
 	get := getter(d)
 	return view[U]{d.Len, func(epoch, i int) (out U, err error) {
 		item, err := get(epoch, i)
@@ -32,9 +31,8 @@ func Map[T, U any](d DatasetOf[T], f func(item T) (U, error)) DatasetOf[U] {
 // number of workers and for a run that is resumed. Get returns items as they are in epoch 0. It panics
 // with *weft.Error if d or f is nil.
 func MapRandom[T, U any](d DatasetOf[T], seed uint64, f func(item T, g *weft.Generator) (U, error)) DatasetOf[U] {
-	if d == nil || f == nil {
-		array.Failf("map_random", "d", "is nil, or f")
-	}
+	array.Given("map_random", "d", d != nil)
+	array.Given("map_random", "f", f != nil)
 	get := getter(d)
 	return view[U]{d.Len, func(epoch, i int) (out U, err error) {
 		item, err := get(epoch, i)

@@ -16,9 +16,8 @@ import (
 // *weft.Error if a function is nil, or an option is out of range or chooses an order.
 func NewStreamLoader[B, T any](open func(epoch int) iter.Seq2[T, error], collate func(items []T) (B, error), opts ...LoaderOpts) *LoaderOf[B] {
 	o := array.Options("loader", opts)
-	if open == nil || collate == nil {
-		array.Failf("loader", "", "the function that begins an epoch is nil, or collate")
-	}
+	array.Given("loader", "open", open != nil)
+	array.Given("loader", "collate", collate != nil)
 	if o.Shuffle || o.Sampler != nil || o.BatchSampler != nil {
 		array.Failf("loader", "Shuffle", "and samplers choose an order, which a stream has already")
 	}
@@ -87,8 +86,9 @@ func (s *streamReader[T]) batch(ctx context.Context) (items []T, err error) {
 // item is drawn of those in the buffer, and the next one takes its place. The order depends on the seed
 // and the epoch. It panics with *weft.Error if open is nil or the size is less than 1.
 func Shuffled[T any](open func(epoch int) iter.Seq2[T, error], size int, seed uint64) func(epoch int) iter.Seq2[T, error] {
-	if open == nil || size < 1 {
-		array.Failf("shuffled", "size", "is %d, want 1 or more, and a function that begins an epoch", size)
+	array.Given("shuffled", "open", open != nil)
+	if size < 1 {
+		array.Failf("shuffled", "size", "is %d, want 1 or more", size)
 	}
 	return func(epoch int) iter.Seq2[T, error] {
 		return func(yield func(T, error) bool) {
@@ -126,8 +126,10 @@ func Shuffled[T any](open func(epoch int) iter.Seq2[T, error], size int, seed ui
 // and the number of the item, as in [MapRandom]. An error of f is that of its item, and ends the epoch. It
 // panics with *weft.Error if a function is nil or workers less than 1.
 func MapStream[T, U any](open func(epoch int) iter.Seq2[T, error], workers int, seed uint64, f func(item T, g *weft.Generator) (U, error)) func(epoch int) iter.Seq2[U, error] {
-	if open == nil || f == nil || workers < 1 {
-		array.Failf("map_stream", "workers", "is %d, want 1 or more, and functions that are not nil", workers)
+	array.Given("map_stream", "open", open != nil)
+	array.Given("map_stream", "f", f != nil)
+	if workers < 1 {
+		array.Failf("map_stream", "workers", "is %d, want 1 or more", workers)
 	}
 	return func(epoch int) iter.Seq2[U, error] {
 		return func(yield func(U, error) bool) {

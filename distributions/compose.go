@@ -181,9 +181,10 @@ func (d MixtureSameFamily) LogProb(x *weft.Tensor) *weft.Tensor {
 // CDF implements [Cumulative]. It panics with *weft.Error where Components does not.
 func (d MixtureSameFamily) CDF(x *weft.Tensor) *weft.Tensor {
 	c, ok := d.components().(Cumulative)
-	if !ok || x == nil {
-		array.Failf("mixture_same_family.cdf", "", "%T does not know its distribution function, or x is nil", d.Components)
+	if !ok {
+		array.Failf("mixture_same_family.cdf", "", "%T does not know its distribution function", d.Components)
 	}
+	array.Given("mixture_same_family.cdf", "x", x != nil)
 	return weft.Expr("sum(p*c, -1)", weft.Vars{"p": d.Mixing.Probs, "c": c.CDF(x.Unsqueeze(-1))})
 }
 

@@ -142,7 +142,7 @@ func (d *Diffusion) Denoise(x, noise *weft.Tensor, at, to int, eta float64, clip
 	}
 	for i, t := range []*weft.Tensor{x, noise} {
 		if t == nil || !t.DType().Float() {
-			array.Failf(name, []string{"x", "noise"}[i], "is nil, or not of floats")
+			array.Failf(name, []string{"x", "noise"}[i], "is not a tensor of floats")
 		}
 	}
 	have, want := d.Kept(at), d.Kept(to)

@@ -102,9 +102,9 @@ func fullLanguage(yield func(string, torchCase) bool) {
 		return
 	}
 	bert := models.NewBert(models.BertOpts{Dropout: none, AttentionDropout: none})
-	// The formula's weights saturate the attention of deep layers, whose gradients all but vanish:
-	// PyTorch's in float32 are up to six times their norm away.
-	if !yield("bert", torchCase{model: bert, tolerance: 200, run: func(weft.DType) *weft.Tensor {
+	// The formula's weights saturate the attention of deep layers, whose gradients all but vanish.
+	// PyTorch's in float32 are up to six times their norm away, so gradients are compared in float64.
+	if !yield("bert", torchCase{model: bert, large: true, run: func(weft.DType) *weft.Tensor {
 		hidden, pooled := bert.Read(tokensOf("tokens", 30522, 2, 64))
 		return weft.Cat([]*weft.Tensor{hidden, pooled.Unsqueeze(1)}, 1)
 	}}) {
@@ -112,7 +112,7 @@ func fullLanguage(yield func(string, torchCase) bool) {
 	}
 	llama := models.NewLlama(models.LlamaOpts{Width: new(1024), Inner: new(2816), Layers: new(8), Heads: new(16), KVHeads: new(4)})
 	c := sparse(llama, tokensOf("tokens", 32000, 1, 64))
-	c.single, c.tolerance = true, 2
+	c.single, c.tolerance = true, 2 // the products of three gradients are up to 1.7e-5 of their norms away
 	if !yield("llama", c) {
 		return
 	}

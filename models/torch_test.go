@@ -137,8 +137,8 @@ type torchCase struct {
 	// is needed where PyTorch's own float32 differs as much from its float64.
 	tolerance float64
 	single    bool // PyTorch computes parts in float32, also where all else is float64
-	// large compares gradients in float64 alone: of millions of activations, some are so close to 0
-	// that rounding decides whether relu lets their gradient through.
+	// large compares gradients in float64 alone, where rounding to float32 decides them. Of millions of
+	// activations, some are so close to 0 that it decides whether relu lets their gradient through.
 	large bool
 }
 

@@ -23,9 +23,7 @@ func Call[L any](layer L, x *weft.Tensor, forward func(layer L, x *weft.Tensor) 
 			panic(located(layer, r))
 		}
 	}()
-	if forward == nil {
-		array.Failf("call", "forward", "is nil")
-	}
+	array.Given("call", "forward", forward != nil)
 	if watched.Load() == 0 {
 		return forward(layer, x)
 	}
@@ -47,9 +45,7 @@ func CallAll(layer any, in []*weft.Tensor, forward func(in []*weft.Tensor) []*we
 			panic(located(layer, r))
 		}
 	}()
-	if forward == nil {
-		array.Failf("callall", "forward", "is nil")
-	}
+	array.Given("callall", "forward", forward != nil)
 	if watched.Load() == 0 {
 		return forward(in)
 	}
@@ -174,7 +170,7 @@ func replaced(name string, old, new []*weft.Tensor) []*weft.Tensor {
 // [Relu] cannot. So does the call if f returns another number of tensors.
 func HookForward(layer any, f func(in, out []*weft.Tensor) []*weft.Tensor) (remove func()) {
 	const name = "hookforward"
-	checkHook(name, f == nil)
+	array.Given(name, "f", f != nil)
 	return hook(name, layer, func(h *layerHooks) *[]*func(in, out []*weft.Tensor) []*weft.Tensor { return &h.after }, f)
 }
 
@@ -183,7 +179,7 @@ func HookForward(layer any, f func(in, out []*weft.Tensor) []*weft.Tensor) (remo
 // Module.register_forward_pre_hook; all else is as in [HookForward].
 func HookForwardPre(layer any, f func(in []*weft.Tensor) []*weft.Tensor) (remove func()) {
 	const name = "hookforwardpre"
-	checkHook(name, f == nil)
+	array.Given(name, "f", f != nil)
 	return hook(name, layer, func(h *layerHooks) *[]*func(in []*weft.Tensor) []*weft.Tensor { return &h.before }, f)
 }
 
@@ -195,14 +191,8 @@ func HookForwardPre(layer any, f func(in []*weft.Tensor) []*weft.Tensor) (remove
 // where backward passes have no hooks.
 func HookBackward(layer any, f func(dIn, dOut []*weft.Tensor) []*weft.Tensor) (remove func()) {
 	const name = "hookbackward"
-	checkHook(name, f == nil)
+	array.Given(name, "f", f != nil)
 	return hook(name, layer, func(h *layerHooks) *[]*func(dIn, dOut []*weft.Tensor) []*weft.Tensor { return &h.backward }, f)
-}
-
-func checkHook(name string, isNil bool) {
-	if isNil {
-		array.Failf(name, "f", "is nil")
-	}
 }
 
 // hook adds f to a list of the hooks of a layer, and returns the function that removes it.

@@ -27,18 +27,18 @@ const (
 
 // ClassOpts are the options of metrics of classes.
 type ClassOpts struct {
-	Average   Averaging
-	Threshold float64 // outputs above are class 1, if outputs have no axis of classes: 0 is for logits, 0.5 for probabilities
-	Ignore    *int    // a target that is not counted, such as new(-100); nil for none
+	Average     Averaging
+	Threshold   float64 // outputs above are class 1, if outputs have no axis of classes: 0 is for logits, 0.5 for probabilities
+	IgnoreIndex *int    // a target that is not counted, such as new(-100); nil for none
 }
 
 // AccuracyOpts are the options of [Accuracy].
 type AccuracyOpts struct {
 	// K is how many of the greatest outputs may be right: above 1 outputs have an axis of classes, and the
 	// name is such as "top5". nil means 1.
-	K         *int
-	Threshold float64 // as in ClassOpts
-	Ignore    *int    // as in ClassOpts
+	K           *int
+	Threshold   float64 // as in ClassOpts
+	IgnoreIndex *int    // as in ClassOpts
 }
 
 // Accuracy is the share of predictions that are the target, as "accuracy". Outputs are
@@ -58,7 +58,7 @@ func Accuracy(opts ...AccuracyOpts) *Metric {
 	if k > 1 {
 		name = fmt.Sprintf("top%d", k)
 	}
-	c := ClassOpts{Threshold: o.Threshold, Ignore: o.Ignore}
+	c := ClassOpts{Threshold: o.Threshold, IgnoreIndex: o.IgnoreIndex}
 	return mean(name, func(output, target *weft.Tensor) (float64, int) {
 		var right *weft.Tensor
 		if k == 1 {
@@ -67,8 +67,8 @@ func Accuracy(opts ...AccuracyOpts) *Metric {
 			right = amongGreatest(name, output, target, k)
 		}
 		n := target.Size()
-		if o.Ignore != nil {
-			counted := target.Ne(*o.Ignore)
+		if o.IgnoreIndex != nil {
+			counted := target.Ne(*o.IgnoreIndex)
 			n, right = int(sum(counted)), right.LogicalAnd(counted)
 		}
 		return sum(right), n
@@ -157,7 +157,7 @@ func classMetric(name string, opts []ClassOpts, fraction func(c *class) (over, u
 	m.of = func(output, target *weft.Tensor) []float64 {
 		p := o.predictions(name, output, target)
 		binary := output.DType().Float() && output.Rank() == target.Rank()
-		pairs := countPairs(target, p, o.Ignore)
+		pairs := countPairs(target, p, o.IgnoreIndex)
 		if len(pairs) == 0 {
 			return nil
 		}

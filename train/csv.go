@@ -15,8 +15,11 @@ import (
 // WriteCSV writes a table of the epochs: a line of names, "epoch", "step" and the names of values, and a line
 // for each epoch. What an epoch does not have is empty.
 func (h *History) WriteCSV(w io.Writer) error {
-	if h == nil || w == nil {
-		return array.Errorf("writecsv", "w", "is nil, or the History")
+	if h == nil {
+		return array.Errorf("writecsv", "", "the History is nil")
+	}
+	if w == nil {
+		return array.Errorf("writecsv", "w", "is nil")
 	}
 	names := []string{"epoch", "step"}
 	for _, e := range h.Epochs {

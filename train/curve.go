@@ -15,9 +15,10 @@ const smoothing = 0.96
 // DrawLoss draws the loss of each step into axes, with its running mean and, as dots, the loss of
 // validation, on a logarithmic axis if all are positive.
 func (h *History) DrawLoss(ax *plot.Axes) {
-	if h == nil || ax == nil {
-		array.Failf("drawloss", "ax", "is nil, or the History")
+	if h == nil {
+		array.Failf("drawloss", "", "the History is nil")
 	}
+	array.Given("drawloss", "ax", ax != nil)
 	steps := make([]float64, len(h.Losses))
 	means := make([]float64, len(h.Losses))
 	// A running mean that starts from nothing is divided by the weight it has seen so far, or its first values

@@ -56,9 +56,8 @@ type fitting[B any] struct {
 // panics with *weft.Error if ctx or loader is nil or epochs is negative.
 func (t *TrainerOf[B]) Fit(ctx context.Context, epochs int, loader, validation *data.LoaderOf[B]) (h *History, err error) {
 	t.made("fit")
-	if ctx == nil || loader == nil {
-		array.Failf("fit", "ctx", "is nil, or loader")
-	}
+	array.Given("fit", "ctx", ctx != nil)
+	array.Given("fit", "loader", loader != nil)
 	if epochs < 0 {
 		array.Failf("fit", "epochs", "is %d, want 0 or more", epochs)
 	}
@@ -378,9 +377,8 @@ func (t *TrainerOf[B]) Predict(ctx context.Context, loader *data.LoaderOf[B]) (*
 // over calls f with the batches of epoch 0 of a loader.
 func (t *TrainerOf[B]) over(ctx context.Context, op string, loader *data.LoaderOf[B], f func(b B) error) error {
 	t.made(op)
-	if ctx == nil || loader == nil {
-		array.Failf(op, "ctx", "is nil, or loader")
-	}
+	array.Given(op, "ctx", ctx != nil)
+	array.Given(op, "loader", loader != nil)
 	epoch, batch := loader.Epoch(), loader.Next()
 	defer func() { loader.Seek(epoch, batch) }()
 	loader.Seek(0, 0)

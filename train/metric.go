@@ -30,9 +30,11 @@ type Metric struct {
 //		return []float64{output.Gt(0).To(weft.Float64).Sum().Item(), float64(output.Size())}
 //	}, func(s []float64) float64 { return s[0] / s[1] })
 func NewMetric(name string, of func(output, target *weft.Tensor) []float64, value func(sums []float64) float64) *Metric {
-	if name == "" || of == nil || value == nil {
-		array.Failf("metric", "name", "is empty, or a function is nil")
+	if name == "" {
+		array.Failf("metric", "name", "is empty")
 	}
+	array.Given("metric", "of", of != nil)
+	array.Given("metric", "value", value != nil)
 	return &Metric{name: name, of: of, merge: addTo, value: value}
 }
 
@@ -46,9 +48,8 @@ func (m *Metric) Name() string {
 // panics with *weft.Error if they do not fit.
 func (m *Metric) Update(output, target *weft.Tensor) {
 	m.made("update")
-	if output == nil || target == nil {
-		array.Failf(m.name, "output", "is nil, or target")
-	}
+	array.Given(m.name, "output", output != nil)
+	array.Given(m.name, "target", target != nil)
 	weft.WithoutGrad(func() { m.add(m.of(output, target)) })
 }
 

@@ -87,9 +87,8 @@ type Outcome struct {
 // loss is nil, or an option is out of range.
 func New(model nn.Layer, loss func(output, target *weft.Tensor) *weft.Tensor, opt optim.Optimizer, opts ...Opts) *Trainer {
 	o := array.Options("trainer", opts)
-	if model == nil || loss == nil {
-		array.Failf("trainer", "model", "is nil, or loss")
-	}
+	array.Given("trainer", "model", model != nil)
+	array.Given("trainer", "loss", loss != nil)
 	t := newTrainer[data.Batch](model, o)
 	s := &lossStep{model: model, averaged: model, loss: loss, opt: opt, o: &t.o}
 	if opt != nil {
@@ -113,9 +112,7 @@ func New(model nn.Layer, loss func(output, target *weft.Tensor) *weft.Tensor, op
 // Loss makes a loss for [New] of one of package nn with its options, such as
 // train.Loss(nn.CrossEntropy).
 func Loss[O any](f func(output, target *weft.Tensor, opts ...O) *weft.Tensor, opts ...O) func(output, target *weft.Tensor) *weft.Tensor {
-	if f == nil {
-		array.Failf("loss", "f", "is nil")
-	}
+	array.Given("loss", "f", f != nil)
 	opts = slices.Clone(opts)
 	return func(output, target *weft.Tensor) *weft.Tensor { return f(output, target, opts...) }
 }
@@ -129,9 +126,8 @@ func Loss[O any](f func(output, target *weft.Tensor, opts ...O) *weft.Tensor, op
 // or if an option is out of range or one that step replaces: Schedule, Accumulate, ClipNorm, ClipValue, EMA.
 func NewOf[B any](model any, step, evaluate func(b B) Outcome, opts ...Opts) *TrainerOf[B] {
 	o := array.Options("trainer", opts)
-	if model == nil || step == nil {
-		array.Failf("trainer", "model", "is nil, or step")
-	}
+	array.Given("trainer", "model", model != nil)
+	array.Given("trainer", "step", step != nil)
 	if o.Schedule != nil || o.Accumulate != nil || o.ClipNorm != nil || o.ClipValue != nil || o.EMA != nil {
 		array.Failf("trainer", "Schedule", "is for New, and so are Accumulate, ClipNorm, ClipValue and EMA: call them in step")
 	}

@@ -21,7 +21,7 @@ func colors(name string, x *weft.Tensor) (axis, channels int) {
 // factor refuses a factor that is negative or not a number.
 func factor(name string, f float64) {
 	if !(f >= 0) || math.IsInf(f, 1) {
-		array.Failf(name, "factor", "is %v, want 0 or more", f)
+		array.Failf(name, "by", "is %v, want 0 or more", f)
 	}
 }
 
@@ -91,7 +91,7 @@ func AdjustHue(x *weft.Tensor, by float64) *weft.Tensor {
 	defer array.Named(name).End()
 	axis, channels := colors(name, x)
 	if !(by >= -0.5 && by <= 0.5) {
-		array.Failf(name, "factor", "is %v, want -0.5 to 0.5", by)
+		array.Failf(name, "by", "is %v, want -0.5 to 0.5", by)
 	}
 	if channels == 1 {
 		return x

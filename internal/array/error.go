@@ -92,6 +92,13 @@ func Failf(op, arg, format string, args ...any) {
 	panic(Errorf(op, arg, format, args...))
 }
 
+// Given panics with an *Error that says that argument arg of op is nil, unless it is given.
+func Given(op, arg string, given bool) {
+	if !given {
+		Failf(op, arg, "is nil")
+	}
+}
+
 // NoFit returns the misuse error of a Go integer that d does not hold.
 func NoFit[T int64 | uint64](op string, x T, d DType) *Error {
 	lo, hi := d.Limits()
