@@ -50,6 +50,7 @@ type nodeInfo struct {
 	heavy     bool       // its value is expensive, so it is computed only once
 	row       bool       // it has one value per row of its cluster, not one per element
 	out       bool       // it is an output of the graph
+	again     []*cluster // clusters that recompute it
 
 	place *Operand // where its value is
 	copy  *Operand // in row-major order, if its windows are read across

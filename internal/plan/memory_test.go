@@ -174,6 +174,38 @@ func TestCheapValueOfSeveralReadersIsRecomputed(t *testing.T) {
 	}
 }
 
+// A normalisation of a convolution's channels writes its result alone: the distances from the mean
+// are recomputed from the convolution's reshaped result, and so are their multiples by a weight
+// whose memory takes an updated one.
+func TestNormalisedConvolutionWritesItsResultAlone(t *testing.T) {
+	const n, c, side = 4, 32, 10
+	g := ir.New()
+	var sigs []Sig
+	input := func(shape ...int) *ir.Node {
+		sigs = append(sigs, Sig{DType: array.Float32, Shape: shape, Strides: array.RowMajor(shape)})
+		return g.Input(len(sigs)-1, array.Float32, shape)
+	}
+	x, filters, weight := input(n, 3, side+2, side+2), input(c, 3, 3, 3), input(c, 1)
+	r := op.Apply(op.Reshape, op.Shape{n, c, side * side}, apply(op.Conv2d, x, filters))
+	d := apply(op.Sub, r, axes(op.Mean, true, r, 0, 2))
+	scaled := apply(op.Mul, apply(op.Mul, d, axes(op.Mean, true, apply(op.Square, d), 0, 2)), weight)
+	y := apply(op.Mul, scaled, axes(op.Mean, true, scaled, 0, 2))
+	p := BuildInto([]*ir.Node{y, apply(op.Neg, weight)}, sigs, nil, []int{-1, 2}, OnCPU)
+	wrote := 0
+	for i := range p.Steps {
+		for _, k := range []*Kernel{p.Steps[i].Kernel, p.Steps[i].Epilogue} {
+			for j := 0; k != nil && j < len(k.Binds); j++ {
+				if k.Prog.Bufs[j].Write && p.Slots[k.Binds[j].Slot].Bytes == 4*n*c*side*side {
+					wrote++
+				}
+			}
+		}
+	}
+	if wrote != 1 {
+		t.Errorf("%d arrays are written, want 1\n%s", wrote, p)
+	}
+}
+
 // Sums of rows and of columns of one large array are launched together. The sums of columns do
 // not write to bytes that the sums of rows read last. Sums of a small array are not launched
 // together.

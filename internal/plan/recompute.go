@@ -38,24 +38,8 @@ func (b *planner) recomputeNode(c *cluster, v *ir.Node) {
 	if s.out || s.outside == 0 || len(s.users) > recomputeUsers {
 		return
 	}
-	var readers []*cluster
-	inside, outside := false, 0
-	for _, u := range s.users {
-		d := b.in(u)
-		if d == c {
-			inside = true
-			continue
-		}
-		if d == nil || d.single != nil || d.offsets != nil || !array.Equal(d.shape, v.Shape) {
-			return
-		}
-		outside++
-		if !slices.Contains(readers, d) {
-			readers = append(readers, d)
-		}
-	}
-	// A cluster that computes a user again reads v without being found here.
-	if outside != s.outside || !inside && len(readers) > 1 {
+	readers, inside, ok := b.readersOf(c, v)
+	if !ok || !inside && len(readers) > 1 {
 		return
 	}
 	k, ok := b.cheapSubgraph(c, v, true)
@@ -90,6 +74,7 @@ func (b *planner) recomputeNode(c *cluster, v *ir.Node) {
 				b.info(n).in, b.info(n).stage = d, 0
 			} else {
 				d.again = append(d.again, n)
+				b.info(n).again = append(b.info(n).again, d)
 			}
 			for _, a := range n.Args {
 				if e := b.in(a); e != nil && !slices.Contains(k.nodes, a) && (!leaves || e == c) {
@@ -104,6 +89,29 @@ func (b *planner) recomputeNode(c *cluster, v *ir.Node) {
 	c.stored--
 	c.nodes = slices.DeleteFunc(c.nodes, func(n *ir.Node) bool { return b.in(n) != c && !slices.Contains(c.again, n) })
 	b.reread(c)
+}
+
+// readersOf returns the clusters that read v and do not compute it, and whether its own cluster c
+// uses it. It reports false where one of them cannot compute v.
+func (b *planner) readersOf(c *cluster, v *ir.Node) (readers []*cluster, inside, ok bool) {
+	for _, u := range b.info(v).users {
+		own, again := b.in(u), b.info(u).again
+		for i := -1; i < len(again); i++ {
+			d := own
+			if i >= 0 {
+				d = again[i]
+			}
+			switch {
+			case d == c:
+				inside = true
+			case d == nil || d.single != nil || d.offsets != nil || !array.Equal(d.shape, v.Shape):
+				return nil, false, false
+			case !slices.Contains(readers, d) && !d.has(b, v):
+				readers = append(readers, d)
+			}
+		}
+	}
+	return readers, inside, true
 }
 
 // A subgraph is a value and the nodes it is computed from, the users first.
@@ -134,13 +142,13 @@ func (b *planner) cheapSubgraph(c *cluster, v *ir.Node, deep bool) (k subgraph, 
 			case a.Op == ir.Const || a == k.from || slices.Contains(k.nodes, a) || slices.Contains(k.small, a):
 			case op.SeenBy(n, j) != op.ByElement:
 				return k, false
-			case isScalar(a) || t.in != c && a.Size() <= v.Size()/b.on.RecomputeBroadcast && b.lasts(a):
+			case isScalar(a) || t.in != c && a.Size() <= v.Size()/b.on.RecomputeBroadcast && b.lasts(a, true):
 				k.small = append(k.small, a)
-			case !array.Equal(a.Shape, v.Shape) || isView(a):
+			case !array.Equal(a.Shape, v.Shape) || isView(a) && (a.Op != op.Reshape || isView(a.Args[0])):
 				return k, false
 			case t.in == c && !t.out && (deep || t.outside == 0):
 				k.nodes = append(k.nodes, a)
-			case k.from != nil || !b.lasts(a) || a.DType.Size() > v.DType.Size():
+			case k.from != nil || !b.lasts(a, false) || a.DType.Size() > v.DType.Size():
 				return k, false
 			default:
 				k.from = a
@@ -153,23 +161,35 @@ func (b *planner) cheapSubgraph(c *cluster, v *ir.Node, deep bool) (k subgraph, 
 }
 
 // lasts reports that an array that some kernel reads can be read by another one as well, where
-// it lies.
-func (b *planner) lasts(n *ir.Node) bool {
+// it lies. A small input whose memory an output takes can be too: at worst the output is copied
+// there at the end.
+func (b *planner) lasts(n *ir.Node, small bool) bool {
 	for isView(n) {
 		n = n.Args[0]
 	}
 	if n.Op == ir.Input {
 		v := b.ins[n.Arg()]
-		return !slices.Contains(b.into, n.Arg()) && array.Equal(v.Strides, array.RowMajor(v.Shape))
+		return (small || !slices.Contains(b.into, n.Arg())) && array.Equal(v.Strides, array.RowMajor(v.Shape))
 	}
 	c := b.in(n)
 	if c == nil {
 		return false // a number seen through windows as an array
 	}
-	if b.on.Epilogue && c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
+	if b.on.Epilogue && c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 && !b.stored(n) {
 		return false // an epilogue may take it before it is in memory
 	}
 	return !b.info(n).out || b.into == nil
+}
+
+// stored reports that a kernel that reduces reads the result of a routine, so that the result
+// is in memory whichever epilogue takes it.
+func (b *planner) stored(n *ir.Node) bool {
+	return slices.ContainsFunc(b.info(n).users, func(u *ir.Node) bool {
+		if u.Op == op.Reshape {
+			return b.stored(u)
+		}
+		return b.in(u) != nil && b.in(u).lo >= 0
+	})
 }
 
 // covers reports that c has no other nodes.

@@ -71,6 +71,12 @@ func init() {
 		// shape.go
 		{"reshape of a reshape", "f32[2,3]", func(x []*node) *node { return reshapeTo(reshapeTo(x[0], 6), 3, 2) }, func(x []*node) *node { return reshapeTo(x[0], 3, 2) }},
 		{"reshape of a reshape", "c64[2,3]", func(x []*node) *node { return reshapeTo(reshapeTo(x[0], 6), 2, 3) }, same},
+		{"elementwise work on reshaped work", "f32[2,6] f32[2,6]", func(x []*node) *node {
+			return apply(op.Maximum, reshapeTo(mul(x[0], x[1]), 4, 3), num(x[0], 0))
+		}, func(x []*node) *node { return reshapeTo(apply(op.Maximum, mul(x[0], x[1]), num(x[0], 0)), 4, 3) }},
+		{"elementwise work on reshaped work", "f32[2,6]", func(x []*node) *node {
+			return sub(reshapeTo(apply(op.Sqrt, x[0]), 12), reshapeTo(x[0], 12))
+		}, func(x []*node) *node { return reshapeTo(sub(apply(op.Sqrt, x[0]), x[0]), 12) }},
 		{"expansion of an expansion", "f32[3]", func(x []*node) *node { return expandTo(expandTo(x[0], 1, 3), 4, 3) }, func(x []*node) *node { return expandTo(x[0], 4, 3) }},
 		{"permutation of a permutation", "f32[2,3,4]", func(x []*node) *node { return op.Transpose(op.Transpose(x[0], 0, 1), 1, 2) }, func(x []*node) *node { return op.Apply(op.Permute, op.Order{1, 2, 0}, x[0]) }},
 		{"permutation of a permutation", "bool[2,3]", func(x []*node) *node { return swap(swap(x[0])) }, same},

@@ -176,6 +176,7 @@ var shapeRules = []*Rule{
 		}
 		return expand(c.g.Node(n.Op, n.Attrs, n.DType, array.Broadcast("expand", shapes...), n.Weak, args...), n.Shape)
 	}),
+	rule(Specialise, Exact, "elementwise work on reshaped work", "f(reshape(x), reshape(y), c) -> reshape(f(x, y, c)) for cheap f, such as a relu after a batch norm, where x or y is elementwise work", beforeReshape),
 	canon(Exact, "joint array of one", "cat(x) -> x; parts without elements go", func(c *Context, n *ir.Node) *ir.Node {
 		parts := slices.DeleteFunc(slices.Clone(n.Args), func(x *ir.Node) bool { return x.Size() == 0 })
 		switch {
@@ -263,6 +264,38 @@ var shapeRules = []*Rule{
 
 // maxParts is the number of parts up to which a joint array takes in the parts of another.
 const maxParts = 64
+
+// cheapCost bounds [op.CostOf] of work that moves before a reshape.
+const cheapCost = 2
+
+// beforeReshape moves cheap elementwise work before the reshapes of its arguments, so that it can
+// be part of the kernel that computes them. Other arguments are single numbers.
+func beforeReshape(c *Context, n *ir.Node) *ir.Node {
+	if !elementwise(n) || isBlock(n) || n.DType.Complex() || op.CostOf(n) > cheapCost {
+		return nil
+	}
+	var from *ir.Node
+	work := false
+	args := make([]*ir.Node, len(n.Args))
+	for i, a := range n.Args {
+		switch {
+		case len(a.Shape) == 0:
+			args[i] = a
+			continue
+		case a.Op != op.Reshape || !array.Equal(a.Shape, n.Shape):
+			return nil
+		}
+		x := a.Args[0]
+		if from != nil && !array.Equal(x.Shape, from.Shape) {
+			return nil
+		}
+		from, work, args[i] = x, work || elementwise(x), x
+	}
+	if !work || sameButOnes(from.Shape, n.Shape) {
+		return nil
+	}
+	return reshape(c.g.Node(n.Op, n.Attrs, n.DType, from.Shape, n.Weak, args...), n.Shape)
+}
 
 // isBlock reports numbers of a draw, which stay as they are written.
 func isBlock(n *ir.Node) bool {
