@@ -131,8 +131,8 @@ func (d OneHotCategorical) Sample(g *weft.Generator, shape ...int) *weft.Tensor 
 // LogProb implements [Distribution].
 func (d OneHotCategorical) LogProb(x *weft.Tensor) *weft.Tensor {
 	d.events("log_prob", x, d.count())
-	return weft.Expr("where((amax(x, -1) == 1) && (amin(x, -1) >= 0) && (sum(x, -1) == 1), sum(x*where((x == 0) && (l == -inf), 0, l), -1), -inf)",
-		weft.Vars{"l": d.Logits, "x": x.To(d.dtype), "inf": inf})
+	return weft.Expr("where(sum(x, -1) != sum(x, -1), nan, where((amax(x, -1) == 1) && (amin(x, -1) >= 0) && (sum(x, -1) == 1), sum(x*where((x == 0) && (l == -inf), 0, l), -1), -inf))",
+		weft.Vars{"l": d.Logits, "x": x.To(d.dtype), "inf": inf, "nan": nan})
 }
 
 // Entropy implements [Entropic].
@@ -189,8 +189,8 @@ func (d Multinomial) Sample(g *weft.Generator, shape ...int) *weft.Tensor {
 // LogProb implements [Distribution].
 func (d Multinomial) LogProb(x *weft.Tensor) *weft.Tensor {
 	d.events("log_prob", x, d.count())
-	return weft.Expr("where((amin(x, -1) >= 0) && (sum(x, -1) == n), lgamma(sum(x, -1)+1) + sum(x*where((x == 0) && (l == -inf), 0, l) - lgamma(where(x >= 0, x, 0)+1), -1), -inf)",
-		weft.Vars{"l": d.Logits, "x": x.To(d.dtype), "n": float64(d.Total), "inf": inf})
+	return weft.Expr("where(sum(x, -1) != sum(x, -1), nan, where((amin(x, -1) >= 0) && (sum(x, -1) == n), lgamma(sum(x, -1)+1) + sum(x*where((x == 0) && (l == -inf), 0, l) - lgamma(where(x >= 0, x, 0)+1), -1), -inf))",
+		weft.Vars{"l": d.Logits, "x": x.To(d.dtype), "n": float64(d.Total), "inf": inf, "nan": nan})
 }
 
 // Entropy implements [Entropic].

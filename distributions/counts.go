@@ -43,7 +43,7 @@ type Bernoulli struct {
 }
 
 var bernoulli = family{
-	logProb:  "where((x == 0) || (x == 1), x*l - softplus(l), -inf)",
+	logProb:  within("(x == 0) || (x == 1)", "x*l - softplus(l)"),
 	mean:     "p",
 	variance: "p*(1-p)",
 	entropy:  "softplus(l) - l*sigmoid(l)",
@@ -76,8 +76,8 @@ type Binomial struct {
 }
 
 var binomial = family{
-	logProb: "where((x >= 0) && (x <= n) && (floor(x) == x), lgamma(n+1) - lgamma(where(x >= 0, x, 0)+1) - " +
-		"lgamma(where(x <= n, n-x, 0)+1) + x*l - n*softplus(l), -inf)",
+	logProb: within("(x >= 0) && (x <= n) && (floor(x) == x)", "lgamma(n+1) - lgamma(where(x >= 0, x, 0)+1) - "+
+		"lgamma(where(x <= n, n-x, 0)+1) + x*l - n*softplus(l)"),
 	mean:     "n*p",
 	variance: "n*p*(1-p)",
 	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
@@ -117,7 +117,7 @@ type Geometric struct {
 }
 
 var geometric = family{
-	logProb:  "where((x >= 0) && (floor(x) == x), x*log1p(-where((p == 1) && (x == 0), 0, p)) + log(p), -inf)",
+	logProb:  within("(x >= 0) && (floor(x) == x)", "x*log1p(-where((p == 1) && (x == 0), 0, p)) + log(p)"),
 	mean:     "1/p - 1",
 	variance: "(1/p - 1)/p",
 	entropy:  "(softplus(l) - l*sigmoid(l))/p",
@@ -145,7 +145,7 @@ type Poisson struct {
 }
 
 var poisson = family{
-	logProb:  "where((x >= 0) && (floor(x) == x), x*log(where((r == 0) && (x == 0), 1, r)) - r - lgamma(where(x >= 0, x, 0)+1), -inf)",
+	logProb:  within("(x >= 0) && (floor(x) == x)", "x*log(where((r == 0) && (x == 0), 1, r)) - r - lgamma(where(x >= 0, x, 0)+1)"),
 	mean:     "r",
 	variance: "r",
 	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {

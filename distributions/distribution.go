@@ -22,7 +22,7 @@ type Distribution interface {
 	// is the default one. In a compiled function each call draws anew.
 	Sample(g *weft.Generator, shape ...int) *weft.Tensor
 	// LogProb is the logarithm of the density or probability of events x, whose shape broadcasts
-	// with [batch... event...]. It is -Inf outside of the support.
+	// with [batch... event...]. It is -Inf outside of the support, and NaN for NaN.
 	LogProb(x *weft.Tensor) *weft.Tensor
 	// Mean is the mean in the shape [batch... event...].
 	Mean() *weft.Tensor
@@ -242,6 +242,11 @@ type family struct {
 	logProb, mean, variance, entropy, cdf, icdf string
 
 	draw func(b batch, g *weft.Generator, shape []int) *weft.Tensor
+}
+
+// within is the formula of a log-probability in a support, -inf outside of it and NaN for an x of NaN.
+func within(support, logProb string) string {
+	return "where(x == x, where(" + support + ", " + logProb + ", -inf), nan)"
 }
 
 // A scalar is a distribution of numbers.

@@ -543,7 +543,7 @@ func TestCompiledParametersOutsideGiveNaN(t *testing.T) {
 }
 
 // Events outside of the support have probability 0, and those at its edge the value of the density there.
-// Gradients of densities are not NaN.
+// NaN has NaN. Gradients of densities are not NaN.
 func TestEdgesOfSupports(t *testing.T) {
 	inf := math.Inf(1)
 	for name, c := range map[string]struct {
@@ -551,7 +551,7 @@ func TestEdgesOfSupports(t *testing.T) {
 		x, want []float64
 	}{
 		"exponential": {distributions.NewExponential(2), []float64{-1, 0}, []float64{-inf, math.Log(2)}},
-		"gamma 1":     {distributions.NewGamma(1, 2), []float64{-1, 0}, []float64{-inf, math.Log(2)}},
+		"gamma 1":     {distributions.NewGamma(1, 2), []float64{-1, 0, inf}, []float64{-inf, math.Log(2), -inf}},
 		"gamma 2":     {distributions.NewGamma(2, 2), []float64{-1, 0}, []float64{-inf, -inf}},
 		"beta":        {distributions.NewBeta(1, 1), []float64{-0.1, 0, 1, 1.1}, []float64{-inf, 0, 0, -inf}},
 		"uniform":     {distributions.NewUniform(0, 2), []float64{-1, 0, 2}, []float64{-inf, -math.Log(2), -inf}},
@@ -562,6 +562,13 @@ func TestEdgesOfSupports(t *testing.T) {
 		"bernoulli":   {distributions.NewBernoulli(0.5), []float64{0.5, 2}, []float64{-inf, -inf}},
 		"geometric":   {distributions.NewGeometric(1), []float64{-1, 0}, []float64{-inf, 0}},
 	} {
+		none := weft.Scalar(math.NaN())
+		if v := c.d.LogProb(none).Item(); !math.IsNaN(v) {
+			t.Errorf("%s: log-probability of NaN is %v", name, v)
+		}
+		if f, ok := c.d.(distributions.Cumulative); ok && !math.IsNaN(f.CDF(none).Item()) {
+			t.Errorf("%s: distribution function of NaN is %v", name, f.CDF(none))
+		}
 		x := weft.From(c.x).RequireGrad()
 		y := c.d.LogProb(x)
 		for i, v := range weft.Data[float64](y.To(weft.Float64)) {
@@ -574,6 +581,12 @@ func TestEdgesOfSupports(t *testing.T) {
 		}
 		if y.Sum().Backward(); x.Grad().IsNaN().Any().Item() != 0 {
 			t.Errorf("%s: gradient %v", name, x.Grad())
+		}
+	}
+	p := weft.From([]float64{0.5, 0.5})
+	for _, d := range []distributions.Distribution{distributions.NewDirichlet(p), distributions.NewOneHotCategorical(p), distributions.NewMultinomial(1, p)} {
+		if v := d.LogProb(weft.From([]float64{math.NaN(), 1})).Item(); !math.IsNaN(v) {
+			t.Errorf("%T: log-probability of NaN is %v", d, v)
 		}
 	}
 }

@@ -46,11 +46,11 @@ type LogNormal struct {
 }
 
 var logNormal = family{
-	logProb:  "where(x > 0, -0.5*pow((log(where(x > 0, x, 1))-m)/s, 2) - log(s) - 0.9189385332046727 - log(where(x > 0, x, 1)), -inf)",
+	logProb:  "where(x <= 0, -inf, -0.5*pow((log(where(x <= 0, 1, x))-m)/s, 2) - log(s) - 0.9189385332046727 - log(where(x <= 0, 1, x)))",
 	mean:     "exp(m + 0.5*s*s)",
 	variance: "expm1(s*s) * exp(2*m + s*s)",
 	entropy:  "m + log(s) + 1.4189385332046727",
-	cdf:      "where(x > 0, 0.5*erfc((m-log(where(x > 0, x, 1)))/(s*1.4142135623730951)), 0)",
+	cdf:      "where(x <= 0, 0, 0.5*erfc((m-log(where(x <= 0, 1, x)))/(s*1.4142135623730951)))",
 	icdf:     "exp(m + s*1.4142135623730951*erfinv(2*x-1))",
 	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
 		return g.NormalOf(b.dtype, b.of("m"), b.of("s"), shape...).Exp()
@@ -71,11 +71,11 @@ type HalfNormal struct {
 }
 
 var halfNormal = family{
-	logProb:  "where(x >= 0, -0.5*pow(x/s, 2) - log(s) - 0.22579135264472744, -inf)",
+	logProb:  "where(x < 0, -inf, -0.5*pow(x/s, 2) - log(s) - 0.22579135264472744)",
 	mean:     "s*0.7978845608028654",
 	variance: "s*s*0.3633802276324186",
 	entropy:  "log(s) + 0.7257913526447274",
-	cdf:      "where(x > 0, erf(x/(s*1.4142135623730951)), 0)",
+	cdf:      "where(x <= 0, 0, erf(x/(s*1.4142135623730951)))",
 	icdf:     "s*1.4142135623730951*erfinv(x)",
 	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
 		return g.RandnOf(b.dtype, shape...).Abs().Mul(b.of("s"))

@@ -11,11 +11,11 @@ type Exponential struct {
 }
 
 var exponential = family{
-	logProb:  "where(x >= 0, log(r) - r*x, -inf)",
+	logProb:  "where(x < 0, -inf, log(r) - r*x)",
 	mean:     "1/r",
 	variance: "1/(r*r)",
 	entropy:  "1 - log(r)",
-	cdf:      "where(x > 0, -expm1(-r*x), 0)",
+	cdf:      "where(x <= 0, 0, -expm1(-r*x))",
 	icdf:     "-log1p(-x)/r",
 	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
 		return g.ExponentialOf(b.dtype, b.of("r"), shape...)
@@ -36,7 +36,7 @@ type Uniform struct {
 }
 
 var uniform = family{
-	logProb:  "where((x >= l) && (x < h), -log(h-l), -inf)",
+	logProb:  within("(x >= l) && (x < h)", "-log(h-l)"),
 	mean:     "0.5*(l+h)",
 	variance: "pow(h-l, 2)/12",
 	entropy:  "log(h-l)",
@@ -61,8 +61,8 @@ type Gamma struct {
 }
 
 var gamma = family{
-	// At 0 the power is 1 for a concentration of 1.
-	logProb:  "where(x >= 0, a*log(r) + (a-1)*log(where((a == 1) && (x == 0) || (x < 0), 1, x)) - r*x - lgamma(a), -inf)",
+	// At 0 and at infinity the power is 1 for a concentration of 1.
+	logProb:  "where(x < 0, -inf, a*log(r) + (a-1)*log(where((a == 1) && ((x == 0) || (x == inf)) || (x < 0), 1, x)) - r*x - lgamma(a))",
 	mean:     "a/r",
 	variance: "a/(r*r)",
 	entropy:  "a - log(r) + lgamma(a) + (1-a)*digamma(a)",
@@ -85,8 +85,8 @@ type Beta struct {
 }
 
 var beta = family{
-	logProb: "where((x >= 0) && (x <= 1), (a-1)*log(where((a == 1) && (x == 0) || (x < 0), 1, x)) + " +
-		"(b-1)*log1p(-where((b == 1) && (x == 1) || (x > 1), 0, x)) + lgamma(a+b) - lgamma(a) - lgamma(b), -inf)",
+	logProb: "where((x < 0) || (x > 1), -inf, (a-1)*log(where((a == 1) && (x == 0) || (x < 0), 1, x)) + " +
+		"(b-1)*log1p(-where((b == 1) && (x == 1) || (x > 1), 0, x)) + lgamma(a+b) - lgamma(a) - lgamma(b))",
 	mean:     "a/(a+b)",
 	variance: "a*b/(pow(a+b, 2)*(a+b+1))",
 	entropy:  "lgamma(a) + lgamma(b) - lgamma(a+b) - (a-1)*digamma(a) - (b-1)*digamma(b) + (a+b-2)*digamma(a+b)",

@@ -44,8 +44,8 @@ func (d Dirichlet) RSample(g *weft.Generator, shape ...int) *weft.Tensor {
 func (d Dirichlet) LogProb(x *weft.Tensor) *weft.Tensor {
 	d.made()
 	d.events("log_prob", x, d.Concentration.Dim(-1))
-	return d.formula("where(amin(x, -1) >= 0, sum((a-1)*log(where((a == 1) && (x == 0) || (x < 0), 1, x)), -1) + "+
-		"lgamma(sum(a, -1)) - sum(lgamma(a), -1), -inf)", x)
+	return d.formula("where(amin(x, -1) < 0, -inf, sum((a-1)*log(where((a == 1) && (x == 0) || (x < 0), 1, x)), -1) + "+
+		"lgamma(sum(a, -1)) - sum(lgamma(a), -1))", x)
 }
 
 // Entropy implements [Entropic].
