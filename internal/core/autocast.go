@@ -81,13 +81,14 @@ func castHere() array.DType {
 	return array.Invalid
 }
 
-// operands returns the operands of d as the scope asks.
+// operands returns the operands of d as the scope asks. They are always a copy: returning ops would let the
+// operands of all calls escape to the heap.
 func (c *autocast) operands(d *op.Def, ops []Operand) []Operand {
+	out := append([]Operand(nil), ops...)
 	lower, known := castTypes()[d]
 	if !known {
-		return ops
+		return out
 	}
-	out := append([]Operand(nil), ops...)
 	for i := range out {
 		t := out[i].T
 		if t == nil || t.v.Store == nil {
