@@ -199,6 +199,7 @@ func (a *application) record() {
 	first := a.ys[0].v()
 	// The number is taken when the operands' nodes are there: that of a view is made when it is asked for.
 	n := &core.GradNode{Seq: core.TapeSeq.Add(1), In: in, NodeInfo: &core.NodeInfo{Name: a.f.Name, DType: first.DType, Shape: first.Shape}}
+	n.NoteSite()
 	if a.callee != nil {
 		a.own(a.callee)
 	}

@@ -165,7 +165,7 @@
 //     [Tensor.SetGrad], [Tensor.SparseGrad], [BorrowGrad], [BorrowRows], [Tensor.Hook],
 //     [Tensor.PostAccumulateGradHook]
 //   - Backward: [Tensor.Backward], [BackwardWith], [Grad], [GradAll], [GradOpts]
-//   - Not recorded: [WithoutGrad], [Tensor.Detach]; deprecated: [Tensor.NoGrad]; not kept: [Recompute]; in 16 bits: [Autocast]
+//   - Not recorded: [WithoutGrad], [Tensor.Detach]; deprecated: [Tensor.NoGrad]; not kept: [Recompute]; in 16 bits: [Autocast]; searched for NaN: [DetectAnomaly]
 //   - Of functions: [VJP], [JVP], [Jacobian], [Hessian], [HessianVector], [Vmap]; checked: [GradCheck], [GradGradCheck] with [GradCheckOpts]
 //   - With a gradient of one's own: [Func], [FuncContext]
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 
 	"weft"
 )
@@ -419,6 +420,22 @@ func ExampleAutocast() {
 	// Output:
 	// bfloat16 float32
 	// float32
+}
+
+func ExampleDetectAnomaly() {
+	x := weft.FromSlice([]float64{4, 0}).RequireGrad()
+	err := weft.Try(func() {
+		weft.DetectAnomaly(func() {
+			norm := x.Sqrt() // has no derivative at 0
+			norm.Mul(0).Sum().Backward()
+		})
+	})
+	what, line, _ := strings.Cut(err.Error(), " (at ")
+	fmt.Println(what)
+	fmt.Println(strings.Contains(line, "example_math_test.go:"))
+	// Output:
+	// backward: sqrt backward gives NaN: 1 of 2 elements, the first at [1], in the gradient of argument 0; sqrt was called
+	// true
 }
 
 func ExampleGradCheck() {

@@ -191,6 +191,29 @@ func Autocast(d DType, f func()) {
 	core.Autocast(d, f)
 }
 
+// DetectAnomaly calls f, in which backward passes panic with *[Error] at the first gradient with NaN. The error
+// names the operation whose gradient has it, and where that was called, if DetectAnomaly did that call too.
+// It is torch.autograd.detect_anomaly:
+//
+//	weft.DetectAnomaly(func() { loss(net.Forward(x)).Backward() })
+//
+// The gradient of an operation of a layer of package nn also has the layer's path ([Error].Layer). So have the
+// errors of passes that find a value written in place or released, also when they run after DetectAnomaly. Of
+// second derivatives ([GradOpts].Create) the error names the operation that was differentiated first. Seeds,
+// hooks and sums of several gradients are checked as well. A pass that panics leaves the gradients of some
+// leaves added.
+//
+// Calls take several times as long: each keeps its line, and each gradient is read on the host. Outside it
+// costs nothing. Passes inside functions of [Compile] are not checked: [Compiled.Debug] with NaN does that and
+// names lines too. The state ends with f, also when f panics, and holds for the calling goroutine only.
+// DetectAnomaly panics with *[Error] if f is nil.
+func DetectAnomaly(f func()) {
+	if f == nil {
+		array.Failf("detectanomaly", "f", "is nil")
+	}
+	core.DetectAnomaly(f)
+}
+
 // SparseGrad makes a leaf keep its gradient as the rows that have one, where it is
 // read by [Tensor.IndexSelect] along the first axis alone, as a table of embeddings is:
 // a step then touches the rows that were used and no others. [BorrowRows] reads such a

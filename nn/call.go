@@ -24,7 +24,7 @@ func Call[L any](layer L, x *weft.Tensor, forward func(layer L, x *weft.Tensor) 
 		}
 	}()
 	array.Given("call", "forward", forward != nil)
-	if watched.Load() == 0 {
+	if watched.Load() == 0 && !core.DetectsAnomaly() {
 		return forward(layer, x)
 	}
 	return watch(layer, []*weft.Tensor{x}, func(in []*weft.Tensor) []*weft.Tensor {
@@ -46,7 +46,7 @@ func CallAll(layer any, in []*weft.Tensor, forward func(in []*weft.Tensor) []*we
 		}
 	}()
 	array.Given("callall", "forward", forward != nil)
-	if watched.Load() == 0 {
+	if watched.Load() == 0 && !core.DetectsAnomaly() {
 		return forward(in)
 	}
 	return watch(layer, in, forward)
@@ -116,7 +116,8 @@ func watch(layer any, in []*weft.Tensor, forward func(in []*weft.Tensor) []*weft
 	if r != nil {
 		r.begin(layer, id)
 	}
-	out := forward(in)
+	var out []*weft.Tensor
+	core.InLayer(func(e *array.Error) *array.Error { return locate(layer, e) }, func() { out = forward(in) })
 	if r != nil {
 		r.leave(out)
 	}

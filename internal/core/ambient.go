@@ -18,10 +18,11 @@ import (
 
 // An ambient is the ambient state of a goroutine. The zero value is the state outside every scope.
 type ambient struct {
-	noGrad bool // results are not recorded for gradients
-	kept   *kept
-	region *region // what the tape keeps is computed again
-	cast   *autocast
+	noGrad  bool // results are not recorded for gradients
+	kept    *kept
+	region  *region // what the tape keeps is computed again
+	cast    *autocast
+	anomaly *anomalyScope // nil outside of [DetectAnomaly]
 }
 
 // kept are memories that the operation opName refuses writes into. In errors memory i is what, with i in

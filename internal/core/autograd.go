@@ -73,6 +73,7 @@ type NodeInfo struct {
 
 	hooks  atomic.Pointer[hooks] // nil: none
 	region *regionNode           // set where the saved values are computed again
+	site   *site                 // where the operation was called, if that was noted
 
 	// Of a node without a plan, which would know these.
 	Name  string
@@ -397,8 +398,11 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 	if len(outs) > 1 {
 		n.NodeInfo = &NodeInfo{results: make([]*GradNode, len(outs))}
 	}
-	if r := regionHere(); r != nil {
-		r.read(p.def.Name, ops)
+	if array.Scoped.On() {
+		n.NoteSite()
+		if r := regionHere(); r != nil {
+			r.read(p.def.Name, ops)
+		}
 	}
 	n.nums = one.nums[:0]
 	if v.saves {

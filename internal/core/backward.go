@@ -13,6 +13,7 @@ import (
 // gradPass is one backward pass: a walk over the tape from outputs to leaves.
 type gradPass struct {
 	create, retain bool
+	detect         bool                // looks for NaN
 	rows           int                 // length of the first axis of all gradients; 0: they have no such axis
 	leaves         bool                // gradients are added to leaves; else they are returned for inputs
 	want           map[*GradNode][]int // the indices of the inputs that are this node
@@ -72,7 +73,7 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 		Recording(true, func() { res = WalkRows(name, outputs, inputs, o, rows) })
 		return res
 	}
-	p := &gradPass{create: o.Create, retain: o.Retain || o.Create, rows: rows, leaves: inputs == nil, want: map[*GradNode][]int{}, grads: map[*GradNode]*partialGrad{}}
+	p := &gradPass{create: o.Create, detect: DetectsAnomaly(), retain: o.Retain || o.Create, rows: rows, leaves: inputs == nil, want: map[*GradNode][]int{}, grads: map[*GradNode]*partialGrad{}}
 	for i, t := range outputs {
 		t.Check(name)
 		n := t.Node()
@@ -80,10 +81,10 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way", i)
 		}
 		if rows > 0 {
-			p.addGrad(n, partialGrad{t: t.seedRows(name, rows, o.Seeds[i])})
+			p.addGrad(n, partialGrad{t: p.checkSeed(name, i, t.seedRows(name, rows, o.Seeds[i]))})
 			continue
 		}
-		p.addGrad(n, partialGrad{t: t.seed(name, i, o.Seeds)})
+		p.addGrad(n, partialGrad{t: p.checkSeed(name, i, t.seed(name, i, o.Seeds))})
 	}
 	for i, t := range inputs {
 		t.Check(name)
@@ -116,8 +117,10 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 		delete(p.grads, n)
 		*g = partialGrad{}
 		p.spare = append(p.spare, g)
+		p.checkSum(n, "the sum of gradients", dy.t)
 		if n.hooks.Load() != nil && (inputs == nil || p.leadsToWanted(n, map[*GradNode]bool{})) {
 			dy = p.runHooks(n, dy)
+			p.checkSum(n, "a hook", dy.t)
 		}
 		if dy.lent && !dy.ours && p.want[n] != nil {
 			dy.t, dy.lent, dy.ours = dy.t.Clone(), false, true
@@ -229,10 +232,10 @@ func (p *gradPass) step(n *GradNode, dy partialGrad) {
 func (p *gradPass) propagate(n *GradNode, dys []*Tensor, ours bool) (passed bool) {
 	plans := n.Back == nil && !p.create // a plan writes each result into new memory
 	var gs []*Tensor
-	if p.rows > 0 {
-		gs = n.runRows(p.rows, dys, p.create)
+	if p.detect {
+		gs = p.detecting(n, dys, ours)
 	} else {
-		gs = n.run(&p.memory, dys, ours, p.create)
+		gs = p.run(n, dys, ours)
 	}
 	if n.p != nil && n.p.def.Class == op.Control && plans && p.rows == 0 {
 		p.addOrdered(n, gs)
@@ -248,6 +251,14 @@ func (p *gradPass) propagate(n *GradNode, dys []*Tensor, ours bool) (passed bool
 		}
 	}
 	return passed
+}
+
+// run computes the gradients of n's operands.
+func (p *gradPass) run(n *GradNode, dys []*Tensor, ours bool) []*Tensor {
+	if p.rows > 0 {
+		return n.runRows(p.rows, dys, p.create)
+	}
+	return n.run(&p.memory, dys, ours, p.create)
 }
 
 // addOrdered adds gradients of a loop or a branch to its operands' in the order of a loop of Go, as far as

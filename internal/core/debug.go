@@ -39,13 +39,15 @@ type guard struct {
 	made  map[*ir.Node]bool // nodes whose results have such elements
 }
 
+func isNaN(x float64) bool { return x != x }
+
 // guards returns what the options look for.
 func (o *Debugging) guards() (list []*guard) {
 	add := func(what string, fault func(x float64) bool) {
 		list = append(list, &guard{what, fault, map[*ir.Node]bool{}})
 	}
 	if o.NaN {
-		add("NaN", func(x float64) bool { return x != x })
+		add("NaN", isNaN)
 	}
 	if o.Inf {
 		add("infinity", func(x float64) bool { return math.IsInf(x, 0) })

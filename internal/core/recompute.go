@@ -261,7 +261,11 @@ func (r *region) run(dys []*Tensor) {
 	}
 	again(args, dys)
 	p := &replay{of: r}
-	inScope(ambient{region: &region{replay: p, in: TracingHere()}, cast: newAutocast(r.cast)}, func() { r.call(args) })
+	a := ambient{region: &region{replay: p, in: TracingHere()}, cast: newAutocast(r.cast)}
+	if DetectsAnomaly() {
+		a.anomaly = &anomalyScope{}
+	}
+	inScope(a, func() { r.call(args) })
 	if len(p.nodes) != r.size {
 		r.refuse()
 	}

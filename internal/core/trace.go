@@ -196,11 +196,14 @@ func At(pc uintptr) string {
 }
 
 // Here is the user's line for messages.
-func Here() string {
+func Here() string { return At(callerHere()) }
+
+// callerHere is the user's line that this goroutine is at.
+func callerHere() uintptr {
 	if tr := TracingHere(); tr != nil {
-		return At(tr.caller())
+		return tr.caller()
 	}
-	return At(array.Caller())
+	return array.Caller()
 }
 
 // RefuseHost panics where a function that is being traced does on the host what no call

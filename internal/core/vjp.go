@@ -250,7 +250,7 @@ func (n *GradNode) values(dys []*Tensor) []SavedValue {
 	saved, done := n.saved, n.done
 	n.mu.Unlock()
 	if done {
-		array.Failf("backward", "", "the tape behind %s was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass", n.opName())
+		n.fail("the tape behind %s was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass", n.opName())
 	}
 	if n.region != nil {
 		return n.recomputed(dys)
@@ -261,7 +261,7 @@ func (n *GradNode) values(dys []*Tensor) []SavedValue {
 			continue
 		}
 		if s.V.Store.Released() {
-			array.Failf("backward", "", "a value that %s needs was released, or its scope closed, before the pass", n.opName())
+			n.fail("a value that %s needs was released, or its scope closed, before the pass", n.opName())
 		}
 		if v := s.V.Store.Version(); v != s.version {
 			what := fmt.Sprintf("argument %d of %s", s.Arg, n.opName())
@@ -272,7 +272,7 @@ func (n *GradNode) values(dys []*Tensor) []SavedValue {
 			if pc := s.V.Store.Writer(); pc != 0 {
 				where = "; it was overwritten at " + array.Place(pc)
 			}
-			array.Failf("backward", "", "%s, %s, was modified in place after it was saved: it is at version %d, the gradient needs version %d%s",
+			n.fail("%s, %s, was modified in place after it was saved: it is at version %d, the gradient needs version %d%s",
 				what, array.TypeString(s.V.DType, s.V.Shape), v, s.version, where)
 		}
 	}

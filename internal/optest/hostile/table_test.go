@@ -98,6 +98,7 @@ var functions = rows(slices.Concat(nnFunctions, modelFunctions, trainingFunction
 	{"weft.Seed", weft.Seed},
 	{"weft.OpenShared", weft.OpenShared},
 	{"weft.Autocast", weft.Autocast},
+	{"weft.DetectAnomaly", weft.DetectAnomaly},
 	{"weft.GradCheck", weft.GradCheck[*weft.Tensor]},
 	{"weft.GradGradCheck", weft.GradGradCheck[*weft.Tensor]},
 	{"weft.Recompute", func(x *weft.Tensor) *weft.Tensor { return weft.Recompute((*weft.Tensor).Exp)(x) }},
