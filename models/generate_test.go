@@ -89,6 +89,24 @@ func TestBeamsMatchTransformers(t *testing.T) {
 	}
 }
 
+// A text that ends takes no place from those that go on: with two beams, the third token at first leads to
+// the second text.
+func TestEndedBeamsLeaveRoom(t *testing.T) {
+	const no = 1e-9
+	s := &scripted{logits: weft.From([][]float64{
+		{1, no, no, no, no}, {0.5, no, 0.3, no, 0.2}, {0.25, 0.25, 0.25, no, 0.25}, {1, no, no, no, no}, {1, no, no, no, no},
+	}).Log().To(weft.Float32)}
+	got, err := models.Search(s, [][]int{{1}}, models.BeamOpts{Beams: new(2), MaxTokens: new(2), End: []int{0}, LengthPenalty: new(0.0)})
+	if err != nil || len(got) != 1 || len(got[0]) != 2 {
+		t.Fatal(got, err)
+	}
+	for i, want := range []models.Beam{{nil, math.Log(0.5)}, {[]int{4}, math.Log(0.2)}} {
+		if b := got[0][i]; !slices.Equal(b.Tokens, want.Tokens) || math.Abs(b.Score-want.Score) > 1e-5 {
+			t.Errorf("beam %d is %v, want %v", i, b, want)
+		}
+	}
+}
+
 // Logits of a text that is read in parts, with a cache, equal the logits of the whole.
 func TestCachedLogits(t *testing.T) {
 	tokens := tokensOf("tokens", 43, 2, 7)
@@ -220,6 +238,8 @@ func TestDraws(t *testing.T) {
 		"temperature": {models.GenerateOpts{Temperature: 0.5}, []float64{0.25, 0.04, 0.0225, 0.01, 0.0025}},
 		"top-k":       {models.GenerateOpts{Temperature: 1, TopK: 3}, p[:3]},
 		"top-p":       {models.GenerateOpts{Temperature: 1, TopP: new(0.69)}, p[:2]},
+		"top-p more":  {models.GenerateOpts{Temperature: 1, TopP: new(0.71)}, p[:3]},
+		"both":        {models.GenerateOpts{Temperature: 1, TopK: 3, TopP: new(0.8)}, p[:2]}, // of 0.85
 	} {
 		c.o.MaxTokens = new(n)
 		total := 0.0
