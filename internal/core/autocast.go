@@ -7,9 +7,12 @@ import (
 	"weft/internal/op"
 )
 
-// Mixed precision: inside a scope operations of two lists convert their arguments first. The lists are
-// PyTorch 2.15's for CUDA (torch/csrc autocast_mode.h), by the names of operations here. All others take what
-// they get and promote.
+// Mixed precision: inside a scope operations of two lists convert their arguments first. The lists are the ones in
+// PyTorch 2.15 for CUDA, as far as they name operations here: ATen/autocast_mode.h has them as
+// AT_FORALL_LOWER_PRECISION_FP, AT_FORALL_FP32 and AT_FORALL_FP32_SET_OPT_DTYPE. matmul2 and powint are forms
+// of matmul and pow; cross_entropy is log_softmax and nll_loss. What is a composite here has no entry of its
+// own: PyTorch also lowers prelu and raises layer, group and RMS norms, losses, distances and resizing. All
+// others take what they get and promote.
 
 // lowered are the operations that run in the type of the scope: products.
 var lowered = []string{"matmul", "matmul2", "linear", "attention", "conv1d", "conv2d", "conv_transpose2d"}
@@ -17,7 +20,7 @@ var lowered = []string{"matmul", "matmul2", "linear", "attention", "conv1d", "co
 // raised are the operations that run in float32: what sums many terms or spans many magnitudes.
 var raised = []string{
 	"pow", "powint", "reciprocal", "rsqrt", "acos", "asin", "cosh", "sinh", "tan", "erfinv",
-	"exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "softplus",
+	"exp", "expm1", "log", "log10", "log1p", "log2", "softplus",
 	"sum", "prod", "cumsum", "cumprod", "norm", "softmax", "log_softmax", "logsumexp", "cross_entropy",
 }
 
