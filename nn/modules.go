@@ -102,6 +102,7 @@ func VectorToParameters(v *weft.Tensor, m any) {
 	if v == nil {
 		array.Failf(name, "v", "is nil")
 	}
+	defer array.Named(name).End()
 	n := 0
 	for _, t := range Params(m) {
 		n += t.Size()
@@ -109,7 +110,6 @@ func VectorToParameters(v *weft.Tensor, m any) {
 	if v.Rank() != 1 || v.Size() != n {
 		array.Failf(name, "v", "has shape %s, the parameters %d elements", array.ShapeString(v.Shape()), n)
 	}
-	defer array.Named(name).End()
 	weft.WithoutGrad(func() {
 		at := 0
 		for _, t := range Params(m) {

@@ -76,6 +76,7 @@ type WeightNormOpts struct {
 //	net := nn.Sequential{nn.NewWeightNorm(nn.NewLinear(3, 2)), nn.Relu{}}
 func NewWeightNorm(layer Layer, opts ...WeightNormOpts) *WeightNorm {
 	const name = "weight_norm"
+	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	field := weightField(name, layer)
 	if w := field.Interface().(*weft.Tensor); w != nil {
