@@ -455,6 +455,10 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 					}
 				}
 			}
+			if d == op.Stop { // not a window, which the tape would follow
+				o.T = args[0].T.Detach()
+				break
+			}
 			if d.Class == op.View {
 				o.T = Window(d, x.Attrs, args[0].T)
 				break
