@@ -121,8 +121,8 @@ func Shuffled[T any](open func(epoch int) iter.Seq2[T, error], size int, seed ui
 	}
 }
 
-// MapStream gives what f makes of the items of a sequence, in their order. Some goroutines call f at once,
-// 1 or more, and hold as many results ready. The generator of an item is a function of the seed, the epoch
+// MapStream gives what f makes of the items of a sequence, in their order. Goroutines, workers in number and
+// at least 1, call f at once, and each holds a result ready. The generator of an item is a function of the seed, the epoch
 // and the number of the item, as in [MapRandom]. An error of f is that of its item, and ends the epoch. It
 // panics with *weft.Error if a function is nil or workers less than 1.
 func MapStream[T, U any](open func(epoch int) iter.Seq2[T, error], workers int, seed uint64, f func(item T, g *weft.Generator) (U, error)) func(epoch int) iter.Seq2[U, error] {

@@ -10,7 +10,7 @@ import (
 type AlexNetOpts struct {
 	Classes   *int            // nil means 1000
 	Channels  *int            // of the pictures; nil means 3
-	Width     *int            // channels of the first convolution; the others have 3 to 6 times as many; nil means 64
+	Width     *int            // channels of the first convolution, 64 if nil; the others have 3 to 6 times its number
 	Hidden    *int            // width of the two hidden layers of the classifier; nil means 4096
 	Dropout   *float64        // in the classifier; nil means 0.5
 	Weight    nn.Init         // draws all matrices and filters; nil means as torchvision does

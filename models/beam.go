@@ -17,7 +17,7 @@ type BeamOpts struct {
 	// LengthPenalty is the power of the number of new tokens, the end included, by which the
 	// log-probability of a text is divided; nil means 1.
 	LengthPenalty *float64
-	// Early stops when there are as many ended texts as Beams. Else it stops when no text that goes on
+	// Early stops when Beams texts have ended. Else it stops when no text that goes on
 	// could be better at its present length.
 	Early bool
 }

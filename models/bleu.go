@@ -22,7 +22,7 @@ func BLEU[T comparable](translations [][]T, references [][][]T) float64 {
 	length, want := 0, 0
 	for i, x := range translations {
 		if len(references[i]) == 0 {
-			array.Failf(name, "references", "lack those of translation %d", i)
+			array.Failf(name, "references", "have no list for translation %d", i)
 		}
 		length += len(x)
 		want += closest(references[i], len(x))

@@ -81,7 +81,7 @@ func (n *NCF) forward(users, items *weft.Tensor) *weft.Tensor {
 			array.Failf(name, what, "is nil")
 		}
 		if t.Rank() != 1 || !t.DType().Integer() || t.Dim(0) != users.Dim(0) {
-			array.Failf(name, what, "is %s, want integers [batch], as many items as users", array.TypeString(t.DType(), t.Shape()))
+			array.Failf(name, what, "is %s, want integers [batch], one item for each user", array.TypeString(t.DType(), t.Shape()))
 		}
 	}
 	product := n.MFUserEmbed.Forward(users).Mul(n.MFItemEmbed.Forward(items))

@@ -12,7 +12,7 @@ import (
 type VGGOpts struct {
 	Classes   *int            // nil means 1000
 	Channels  *int            // of the pictures; nil means 3
-	Width     *int            // channels of the first stage; the others have 2 to 8 times as many; nil means 64
+	Width     *int            // channels of the first stage, 64 if nil; the others have 2 to 8 times its number
 	Hidden    *int            // width of the two hidden layers of the classifier; nil means 4096
 	BatchNorm bool            // normalises after each convolution: torchvision's vgg16_bn and the like
 	Dropout   *float64        // in the classifier; nil means 0.5

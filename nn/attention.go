@@ -45,7 +45,7 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 	if o.Grouped {
 		group = groupOf(q, k, "k")
 		if n := groupOf(q, v, "v"); n != group {
-			array.Failf(name, "v", "has shape %s: want as heads, axis -3, those of k %s", array.ShapeString(v.Shape()), array.ShapeString(k.Shape()))
+			array.Failf(name, "v", "has shape %s: want heads, axis -3, as k %s has", array.ShapeString(v.Shape()), array.ShapeString(k.Shape()))
 		}
 	}
 	width := q.Dim(q.Rank() - 1)

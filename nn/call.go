@@ -160,8 +160,8 @@ func replaced(name string, old, new []*weft.Tensor) []*weft.Tensor {
 //
 // A layer is given as a pointer, or as a [Sequential]. A pointer to an element of a Sequential is a
 // layer too, whatever that element is: nn.HookForward(&net.Body[3], f). A layer of a user is called
-// through [Call] or [CallAll]; otherwise f never runs. Lists have as many tensors as the call has: three
-// arguments and three results of [LSTM.Run], nil where one is not given.
+// through [Call] or [CallAll]; otherwise f never runs. Lists have all tensors of a call, nil where
+// one is not given: three arguments and three results of [LSTM.Run].
 //
 // Of several hooks the earliest comes first, each with the results of the one before. f runs on the
 // goroutine of the call. In a function of [weft.Compile] it runs while that is traced, and what it

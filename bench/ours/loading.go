@@ -12,7 +12,7 @@ import (
 )
 
 // Loaders of 8 workers, whose items take 2 ms each: they wait, or compute. The yardstick is the same
-// items made by plain goroutines, as many as can make progress at once, which keep no results.
+// items made by plain goroutines, which keep no results: one for each that can make progress.
 
 const (
 	loaderWorkers = 8

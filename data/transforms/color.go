@@ -264,7 +264,7 @@ func (t Grayscale) Apply(x *weft.Tensor, _ *weft.Generator) *weft.Tensor {
 	return x.Expand(shape...)
 }
 
-// RandomGrayscale turns pictures gray with probability P, in as many channels.
+// RandomGrayscale turns pictures gray with probability P. The number of channels stays.
 type RandomGrayscale struct {
 	P *float64 // nil means 0.1
 }

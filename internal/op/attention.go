@@ -190,7 +190,7 @@ func attentionGradients(x []*node, a Attending) []*node {
 func attentionVJP(v *VJP) {
 	x, a := append([]*node{v.DY}, v.X...), v.Node.Attrs.(Attending)
 	var d []*node
-	if a.Masked(len(v.X)) && v.Need[3] { // a gradient has as many elements as there are scores
+	if a.Masked(len(v.X)) && v.Need[3] { // a gradient has one element for each score
 		d = attentionGradients(x, a)
 	} else {
 		d = ApplyAll(attentionGrad, a, x...)
