@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -102,9 +103,10 @@ func fullLanguage(yield func(string, torchCase) bool) {
 		return
 	}
 	bert := models.NewBert(models.BertOpts{Dropout: none, AttentionDropout: none})
-	// The formula's weights saturate the attention of deep layers, whose gradients all but vanish.
-	// PyTorch's in float32 are up to six times their norm away, so gradients are compared in float64.
-	if !yield("bert", torchCase{model: bert, large: true, run: func(weft.DType) *weft.Tensor {
+	// The formula's weights saturate the attention of deep layers: gradients of queries and keys all but
+	// vanish. PyTorch's own in float32 are 1.4e-5 to 7.4 of their norm away from layer 4 on.
+	vanish := regexp.MustCompile(`layer\.([4-9]|1\d)\.attention\.self\.(query|key)\.`)
+	if !yield("bert", torchCase{model: bert, rounded: vanish.MatchString, run: func(weft.DType) *weft.Tensor {
 		hidden, pooled := bert.Read(tokensOf("tokens", 30522, 2, 64))
 		return weft.Cat([]*weft.Tensor{hidden, pooled.Unsqueeze(1)}, 1)
 	}}) {

@@ -163,7 +163,9 @@ func TestPublishedModelsMatchTorch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := c()
-			c.large, c.tolerance = true, 10
+			// Of millions of activations, some are so close to 0 that rounding decides whether relu lets
+			// their gradient through, and all gradients before them differ.
+			c.rounded, c.tolerance = func(string) bool { return true }, 10
 			c.compare(t, all[name])
 		})
 	}
