@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"weft"
 	"weft/checkpoint"
@@ -286,16 +287,23 @@ func TestAccumulatedBatches(t *testing.T) {
 	}
 }
 
-// TestEarlyStop ends when validation makes no progress, and restores the best weights from memory or a file.
+// TestEarlyStop ends when validation makes no progress, towards the least or the greatest value, and restores
+// the best weights from memory or a file.
 func TestEarlyStop(t *testing.T) {
-	for _, dir := range []string{"", t.TempDir()} {
+	for i, dir := range []string{"", t.TempDir(), ""} {
+		greatest := i == 2
 		var digests []string
 		var j *job
 		values := []float64{5, 6, 4, 6, 3, 3.5, 2.95, 9}
 		n := 0
-		fake := train.NewMetric("fake", func(_, _ *weft.Tensor) []float64 { return []float64{0} }, func([]float64) float64 { return values[n%len(values)] })
+		fake := train.NewMetric("fake", func(_, _ *weft.Tensor) []float64 { return []float64{0} }, func([]float64) float64 {
+			if greatest {
+				return -values[n%len(values)]
+			}
+			return values[n%len(values)]
+		})
 		j = newJob(train.Opts{
-			Dir: dir, Metrics: []*train.Metric{fake}, Monitor: "val_fake", EarlyStop: &train.EarlyStop{Patience: 3, MinDelta: 0.1},
+			Dir: dir, Metrics: []*train.Metric{fake}, Monitor: "val_fake", Greatest: greatest, EarlyStop: &train.EarlyStop{Patience: 3, MinDelta: 0.1},
 			Callbacks: []train.Callback{{Epoch: func(train.Epoch) error {
 				n++
 				digests = append(digests, weft.DigestNamed(nn.Params(j.net)))
@@ -311,6 +319,34 @@ func TestEarlyStop(t *testing.T) {
 		if got := weft.DigestNamed(nn.Params(j.net)); got != digests[4] || got == digests[7] {
 			t.Errorf("the weights are not those of the best epoch: %s of %v", got, digests)
 		}
+	}
+}
+
+// TestResumeCountsOn counts epochs without progress and the seconds of an epoch through an interruption.
+func TestResumeCountsOn(t *testing.T) {
+	n := 0.0
+	rising := func() *train.Metric {
+		return train.NewMetric("rising", func(_, _ *weft.Tensor) []float64 { return []float64{0} }, func([]float64) float64 { n++; return n })
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const pause = 50 * time.Millisecond
+	o := train.Opts{Eager: true, Dir: t.TempDir(), Metrics: []*train.Metric{rising()}, Monitor: "val_rising", EarlyStop: &train.EarlyStop{Patience: 3},
+		Callbacks: []train.Callback{stopAt(16, func() { time.Sleep(pause); cancel() })}}
+	if _, err := newJob(o).fit(ctx, 9); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	o.Resume, o.Callbacks, o.Metrics = true, nil, []*train.Metric{rising()}
+	j := newJob(o)
+	if _, err := j.fit(t.Context(), 9); err != nil {
+		t.Fatal(err)
+	}
+	epochs := j.t.History().Epochs
+	if len(epochs) != 4 {
+		t.Fatalf("%d epochs, want 4: three behind the best, which is the first", len(epochs))
+	}
+	if s := epochs[2].Values.Get("seconds"); s < pause.Seconds() {
+		t.Errorf("the interrupted epoch took %v s, and paused for %v", s, pause)
 	}
 }
 
