@@ -26,6 +26,7 @@ type attentionCase struct {
 	mask                       array.DType // Invalid for none
 	fault                      float64     // what stands in q, k, v and the gradient at a place; 0 for nothing
 	double, turned             bool        // float64; rows are not contiguous
+	tiny                       int         // of q, k and v, from 1: numbers about the least above 0; products round to 0 and -0
 	drop                       float64
 }
 
@@ -62,7 +63,11 @@ func (c attentionCase) arguments() (list []*array.View) {
 		if at++; c.fault != 0 && at%97 == 96 {
 			return c.fault
 		}
-		return r.NormFloat64()
+		x := r.NormFloat64()
+		if k := len(list); k > 0 && k == c.tiny {
+			x *= math.SmallestNonzeroFloat32
+		}
+		return x
 	}
 	add(d, c.queries, c.wide, value)
 	add(d, c.queries, c.width, value)
@@ -164,6 +169,8 @@ func TestAttentionKeepsBits(t *testing.T) {
 		{heads: six, queries: 70, keys: 80, width: 4, wide: 4, causal: true, fault: math.NaN()},
 		{heads: six, queries: 70, keys: 80, width: 4, wide: 4, causal: true, fault: 1e30},
 		{heads: six, queries: 70, keys: 80, width: 4, wide: 4, causal: true, fault: 1e-42},
+		{heads: six, queries: 5, keys: 7, width: 4, wide: 4, causal: true, tiny: 2},
+		{heads: six, queries: 5, keys: 7, width: 4, wide: 4, causal: true, tiny: 3},
 		{heads: six, queries: 33, keys: 35, width: 4, wide: 3, causal: true, drop: 0.3},
 		{heads: []int{3}, queries: 9, keys: 40, width: 4, wide: 3, mask: array.Float64, double: true, drop: 0.9},
 		{queries: 258, keys: 131, width: 4, wide: 3, mask: array.Bool, drop: 0.1},
