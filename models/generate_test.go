@@ -268,6 +268,38 @@ func TestDraws(t *testing.T) {
 	}
 }
 
+// Drawn tokens have the probabilities of transformers' temperature, top-k and top-p. A token is drawn by
+// the numbers between the sum of the probabilities before it and the sum with its own.
+func TestDrawsMatchTransformers(t *testing.T) {
+	want := referencesOf[generation](t, "generation")
+	s := &scripted{logits: filled("logits", 4, 0, []int{1, 30}).Expand(30, 30)}
+	for name, o := range map[string]models.GenerateOpts{
+		"temperature": {Temperature: 0.7},
+		"top-k":       {Temperature: 2, TopK: 5},
+		"top-p":       {Temperature: 1, TopP: new(0.8)},
+		"both":        {Temperature: 1.5, TopK: 7, TopP: new(0.6)},
+	} {
+		p, numbers := want["weights "+name].Scores, weft.NewGenerator(3)
+		if len(p) != 30 {
+			t.Fatalf("%s: %d weights, want 30", name, len(p))
+		}
+		o.MaxTokens, o.Generator = new(1000), weft.NewGenerator(3)
+		for tokens, err := range models.Stream(s, [][]int{{0}}, o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			token, u, before := tokens[0][0], numbers.RandOf(weft.Float64, 1).Item(), 0.0
+			for _, x := range p[:token] {
+				before += x
+			}
+			if p[token] == 0 || u < before-1e-6 || u > before+p[token]+1e-6 {
+				t.Errorf("%s: %v draws token %d, which has %v to %v", name, u, token, before, before+p[token])
+				break
+			}
+		}
+	}
+}
+
 // Wrong arguments are errors that name them.
 func TestGenerateRefuses(t *testing.T) {
 	m := smallLMs(t)["gpt2"]
