@@ -157,14 +157,7 @@ func close(t *testing.T, what string, got *weft.Tensor, want *peerArray) {
 		t.Errorf("%s: shape %v, want %v", what, got.Shape(), want.Shape)
 		return
 	}
-	w := want.numbers()
-	for i, v := range weft.Data[float64](got.To(weft.Float64)) {
-		if v == w[i] || math.IsNaN(v) && math.IsNaN(w[i]) || math.Abs(v-w[i]) <= bound*(1+math.Abs(w[i])) {
-			continue
-		}
-		t.Errorf("%s: element %d is %v, want %v", what, i, v, w[i])
-		return
-	}
+	tensortest.Near(t, what, got, want.numbers(), bound)
 }
 
 // A check is a function of inputs beside the values and gradients of PyTorch.
