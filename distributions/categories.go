@@ -14,7 +14,7 @@ type classes struct {
 	Probs, Logits *weft.Tensor // normalised
 }
 
-func newClasses(name, arg string, value any, more ...parameter) classes {
+func newClasses(name, arg string, value any) classes {
 	d := notNegative
 	if arg == "logits" {
 		d = anyNumber
@@ -43,8 +43,8 @@ func (c classes) count() int {
 	return c.Probs.Dim(-1)
 }
 
-// places draws n classes per distribution, [batch... n].
-func (c classes) places(g *weft.Generator, n int) *weft.Tensor {
+// indices draws n classes per distribution, [batch... n].
+func (c classes) indices(g *weft.Generator, n int) *weft.Tensor {
 	g, shape := c.draws(g, nil, n)
 	k := c.count()
 	return g.Multinomial(c.Probs.Detach().Reshape(array.Size(c.shape), k), n).Reshape(shape...)
@@ -76,7 +76,7 @@ func (d Categorical) EventShape() []int { return nil }
 // Sample implements [Distribution].
 func (d Categorical) Sample(g *weft.Generator, shape ...int) *weft.Tensor {
 	n := array.CheckShape("categorical.sample", append([]int{}, shape...), weft.Int64)
-	x := d.places(g, n)
+	x := d.indices(g, n)
 	return x.MoveAxis(-1, 0).Reshape(append(append([]int{}, shape...), d.shape...)...)
 }
 

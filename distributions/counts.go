@@ -9,8 +9,8 @@ import (
 // probability is first moved into the interval from eps to 1-eps, so that its log-odds are finite; eps is
 // the distance from 1 to the next number of the type.
 
-// A trial is a batch with probabilities p and log-odds l.
-func trial(name string, arg string, value any, d domain, more ...parameter) batch {
+// newTrial returns a batch with probabilities p and log-odds l, of the argument arg, "probs" or "logits".
+func newTrial(name, arg string, value any, d domain, more ...parameter) batch {
 	if arg == "logits" {
 		b := newBatch(name, 0, append(more, parameter{arg, "l", value, anyNumber})...)
 		b.vars["p"] = b.of("l").Sigmoid()
@@ -64,7 +64,7 @@ func NewBernoulli(probs any) Bernoulli { return newBernoulli("probs", probs) }
 func NewBernoulliLogits(logits any) Bernoulli { return newBernoulli("logits", logits) }
 
 func newBernoulli(arg string, value any) Bernoulli {
-	b := trial("bernoulli", arg, value, probability)
+	b := newTrial("bernoulli", arg, value, probability)
 	return Bernoulli{entropic{scalar{b, &bernoulli}}, b.of("p"), b.of("l")}
 }
 
@@ -93,7 +93,7 @@ func NewBinomial(total, probs any) Binomial { return newBinomial(total, "probs",
 func NewBinomialLogits(total, logits any) Binomial { return newBinomial(total, "logits", logits) }
 
 func newBinomial(total any, arg string, value any) Binomial {
-	b := trial("binomial", arg, value, probability, parameter{"total", "n", total, count})
+	b := newTrial("binomial", arg, value, probability, parameter{"total", "n", total, count})
 	return Binomial{scalar{b, &binomial}, b.of("n"), b.of("p"), b.of("l")}
 }
 
@@ -101,12 +101,24 @@ func newBinomial(total any, arg string, value any) Binomial {
 // it is called: one inside of a compiled function is refused.
 func (d Binomial) Entropy() *weft.Tensor {
 	d.made()
-	x := d.support("binomial.entropy", d.Total)
+	x := d.support()
 	for range d.shape {
 		x = x.Unsqueeze(-1)
 	}
 	p := d.LogProb(x)
 	return expand(weft.Expr("-sum(exp(p)*p, 0)", p), d.shape)
+}
+
+// support returns the counts from 0 to Total, whose elements must be known and equal.
+func (d Binomial) support() *weft.Tensor {
+	n := -1
+	for _, x := range weft.Data[float64](d.Total.Detach().To(weft.Float64)) {
+		if n >= 0 && int(x) != n {
+			array.Failf("binomial.entropy", "total", "differs: %d and %v", n, x)
+		}
+		n = int(x)
+	}
+	return d.device.ArangeOf(d.dtype, max(n, 0)+1)
 }
 
 // Geometric is the distribution of the number of failures before the first success, in trials that
@@ -134,7 +146,7 @@ func NewGeometric(probs any) Geometric { return newGeometric("probs", probs) }
 func NewGeometricLogits(logits any) Geometric { return newGeometric("logits", logits) }
 
 func newGeometric(arg string, value any) Geometric {
-	b := trial("geometric", arg, value, chance)
+	b := newTrial("geometric", arg, value, chance)
 	return Geometric{entropic{scalar{b, &geometric}}, b.of("p"), b.of("l")}
 }
 
@@ -157,16 +169,4 @@ var poisson = family{
 func NewPoisson(rate any) Poisson {
 	b := newBatch("poisson", 0, parameter{"rate", "r", rate, notNegative})
 	return Poisson{scalar{b, &poisson}, b.of("r")}
-}
-
-// support returns the counts from 0 to total, whose elements must be known and equal.
-func (b batch) support(opName string, total *weft.Tensor) *weft.Tensor {
-	n := -1
-	for _, x := range weft.Data[float64](total.Detach().To(weft.Float64)) {
-		if n >= 0 && int(x) != n {
-			array.Failf(opName, "total", "differs: %d and %v", n, x)
-		}
-		n = int(x)
-	}
-	return b.device.ArangeOf(b.dtype, max(n, 0)+1)
 }

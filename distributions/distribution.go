@@ -244,6 +244,13 @@ type family struct {
 	draw func(b batch, g *weft.Generator, shape []int) *weft.Tensor
 }
 
+// drawOf is a draw by a method of the generator that takes the parameters of two symbols.
+func drawOf(method func(g *weft.Generator, d weft.DType, a, b any, shape ...int) *weft.Tensor, a, b string) func(batch, *weft.Generator, []int) *weft.Tensor {
+	return func(p batch, g *weft.Generator, shape []int) *weft.Tensor {
+		return method(g, p.dtype, p.of(a), p.of(b), shape...)
+	}
+}
+
 // within is the formula of a log-probability in a support, -inf outside of it and NaN for an x of NaN.
 func within(support, logProb string) string {
 	return "where(x == x, where(" + support + ", " + logProb + ", -inf), nan)"

@@ -17,21 +17,25 @@ var normal = family{
 	entropy:  "log(s) + 1.4189385332046727",
 	cdf:      "0.5*erfc((m-x)/(s*1.4142135623730951))",
 	icdf:     "m + s*1.4142135623730951*erfinv(2*x-1)",
-	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
-		return g.NormalOf(b.dtype, b.of("m"), b.of("s"), shape...)
-	},
+	draw:     drawOf((*weft.Generator).NormalOf, "m", "s"),
 }
 
 // NewNormal returns normal distributions with means loc and standard deviations scale, each a
 // *weft.Tensor or a Go number. It panics with *weft.Error where a scale is not above 0.
 func NewNormal(loc, scale any) Normal {
-	b := locationScale("normal", loc, scale)
-	return Normal{numbers(b, &normal), b.of("m"), b.of("s")}
+	return Normal(newLocationScale("normal", &normal, loc, scale))
 }
 
-// locationScale are the parameters m and s.
-func locationScale(name string, loc, scale any) batch {
-	return newBatch(name, 0, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, positive})
+// locationScale has the fields of the distributions that convert from it.
+type locationScale struct {
+	cumulative
+	Loc, Scale *weft.Tensor
+}
+
+// newLocationScale returns distributions of a family with parameters m and s.
+func newLocationScale(name string, f *family, loc, scale any) locationScale {
+	b := newBatch(name, 0, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, positive})
+	return locationScale{numbers(b, f), b.of("m"), b.of("s")}
 }
 
 func numbers(b batch, f *family) cumulative {
@@ -59,8 +63,7 @@ var logNormal = family{
 
 // NewLogNormal returns log-normal distributions, with parameters as for [NewNormal].
 func NewLogNormal(loc, scale any) LogNormal {
-	b := locationScale("log_normal", loc, scale)
-	return LogNormal{numbers(b, &logNormal), b.of("m"), b.of("s")}
+	return LogNormal(newLocationScale("log_normal", &logNormal, loc, scale))
 }
 
 // HalfNormal is the distribution of the absolute value of a normal number with mean 0 and standard
@@ -102,15 +105,12 @@ var laplace = family{
 	entropy:  "1 + log(2*s)",
 	cdf:      "0.5 - 0.5*sign(x-m)*expm1(-abs(x-m)/s)",
 	icdf:     "m - s*sign(x-0.5)*log1p(-2*abs(x-0.5))",
-	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
-		return g.LaplaceOf(b.dtype, b.of("m"), b.of("s"), shape...)
-	},
+	draw:     drawOf((*weft.Generator).LaplaceOf, "m", "s"),
 }
 
 // NewLaplace returns Laplace distributions, with parameters as for [NewNormal].
 func NewLaplace(loc, scale any) Laplace {
-	b := locationScale("laplace", loc, scale)
-	return Laplace{numbers(b, &laplace), b.of("m"), b.of("s")}
+	return Laplace(newLocationScale("laplace", &laplace, loc, scale))
 }
 
 // Cauchy is the distribution with density 1/(pi*Scale*(1 + ((x-Loc)/Scale)^2)). Its mean is NaN and its
@@ -127,15 +127,12 @@ var cauchy = family{
 	entropy:  "log(s) + 2.5310242469692907",
 	cdf:      "atan((x-m)/s)/pi + 0.5",
 	icdf:     "tan(pi*(x-0.5))*s + m",
-	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
-		return g.CauchyOf(b.dtype, b.of("m"), b.of("s"), shape...)
-	},
+	draw:     drawOf((*weft.Generator).CauchyOf, "m", "s"),
 }
 
 // NewCauchy returns Cauchy distributions, with parameters as for [NewNormal].
 func NewCauchy(loc, scale any) Cauchy {
-	b := locationScale("cauchy", loc, scale)
-	return Cauchy{numbers(b, &cauchy), b.of("m"), b.of("s")}
+	return Cauchy(newLocationScale("cauchy", &cauchy, loc, scale))
 }
 
 // Gumbel is the distribution of the maximum of many numbers: its distribution function is
@@ -160,8 +157,7 @@ var gumbel = family{
 
 // NewGumbel returns Gumbel distributions, with parameters as for [NewNormal].
 func NewGumbel(loc, scale any) Gumbel {
-	b := locationScale("gumbel", loc, scale)
-	return Gumbel{numbers(b, &gumbel), b.of("m"), b.of("s")}
+	return Gumbel(newLocationScale("gumbel", &gumbel, loc, scale))
 }
 
 // StudentT is Student's distribution with DF degrees of freedom, moved to Loc and stretched by Scale.

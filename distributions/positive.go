@@ -42,9 +42,7 @@ var uniform = family{
 	entropy:  "log(h-l)",
 	cdf:      "clamp((x-l)/(h-l), 0, 1)",
 	icdf:     "l + x*(h-l)",
-	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
-		return g.UniformOf(b.dtype, b.of("l"), b.of("h"), shape...)
-	},
+	draw:     drawOf((*weft.Generator).UniformOf, "l", "h"),
 }
 
 // NewUniform returns uniform distributions. Elements with high not above low have densities that are
@@ -66,9 +64,7 @@ var gamma = family{
 	mean:     "a/r",
 	variance: "a/(r*r)",
 	entropy:  "a - log(r) + lgamma(a) + (1-a)*digamma(a)",
-	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
-		return g.GammaOf(b.dtype, b.of("a"), b.of("r"), shape...)
-	},
+	draw:     drawOf((*weft.Generator).GammaOf, "a", "r"),
 }
 
 // NewGamma returns gamma distributions, each parameter a *weft.Tensor or a Go number. It panics with
@@ -90,9 +86,7 @@ var beta = family{
 	mean:     "a/(a+b)",
 	variance: "a*b/(pow(a+b, 2)*(a+b+1))",
 	entropy:  "lgamma(a) + lgamma(b) - lgamma(a+b) - (a-1)*digamma(a) - (b-1)*digamma(b) + (a+b-2)*digamma(a+b)",
-	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
-		return g.BetaOf(b.dtype, b.of("a"), b.of("b"), shape...)
-	},
+	draw:     drawOf((*weft.Generator).BetaOf, "a", "b"),
 }
 
 // NewBeta returns beta distributions, each parameter a *weft.Tensor or a Go number. It panics with

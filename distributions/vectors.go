@@ -154,7 +154,7 @@ func invert(l *weft.Tensor) *weft.Tensor {
 // diagonal is the diagonal of the last two axes.
 func diagonal(a *weft.Tensor) *weft.Tensor {
 	n := a.Dim(-1)
-	return a.Mul((a.Device()).EyeOf(a.DType(), n)).Sum(-1)
+	return a.Mul(a.Device().EyeOf(a.DType(), n)).Sum(-1)
 }
 
 // EventShape implements [Distribution].
