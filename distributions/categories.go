@@ -31,7 +31,7 @@ func newClasses(name, arg string, value any) classes {
 		c.Probs = p.Softmax(-1)
 		return c
 	}
-	eps := epsilon(b.dtype)
+	eps := array.Epsilon(b.dtype)
 	c.Probs = weft.Expr("p/sum_keep(p, -1)", p)
 	c.Logits = weft.Expr("log(clamp(p/sum_keep(p, -1), eps, 1-eps))", weft.Vars{"p": p, "eps": eps})
 	return c

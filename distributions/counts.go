@@ -17,23 +17,10 @@ func newTrial(name, arg string, value any, d domain, more ...parameter) batch {
 		return b
 	}
 	b := newBatch(name, 0, append(more, parameter{arg, "p", value, d})...)
-	eps := epsilon(b.dtype)
+	eps := array.Epsilon(b.dtype)
 	p := b.of("p").Clamp(eps, 1-eps)
 	b.vars["l"] = weft.Expr("log(p) - log1p(-p)", p)
 	return b
-}
-
-// epsilon is the distance from 1 to the next number of a float type.
-func epsilon(d weft.DType) float64 {
-	switch d {
-	case weft.Float64:
-		return 0x1p-52
-	case weft.Float16:
-		return 0x1p-10
-	case weft.BFloat16:
-		return 0x1p-7
-	}
-	return 0x1p-23
 }
 
 // Bernoulli is the distribution of 1 with probability Probs, else 0.

@@ -20,16 +20,7 @@ func leastSquares(name string, a, b *weft.Tensor, d array.DType) *weft.Tensor {
 	if d.Complex() {
 		wide = array.Complex128
 	}
-	eps := 0x1p-52
-	switch d {
-	case array.Float32, array.Complex64:
-		eps = 0x1p-23
-	case array.Float16:
-		eps = 0x1p-10
-	case array.BFloat16:
-		eps = 0x1p-7
-	}
-	return basic(name, eps).Apply(a.To(wide), b.To(wide)).To(d)
+	return basic(name, array.Epsilon(d)).Apply(a.To(wide), b.To(wide)).To(d)
 }
 
 // basic is the operation of pages. Its gradient is that of the normal equations of the columns

@@ -76,13 +76,10 @@ func (AdafactorOpts) slots(p *param) []slot {
 	return []slot{{name: "row", shape: row}, {name: "column", shape: column}}
 }
 
-// epsilons are the distances of 1 to the next number of a type.
-var epsilons = map[weft.DType]float64{weft.Float16: 0x1p-10, weft.BFloat16: 0x1p-7, weft.Float32: 0x1p-23, weft.Float64: 0x1p-52}
-
 func (o AdafactorOpts) update(m *moment) update {
 	shrink := core.Live(m.shrink(o.WeightDecay))
 	return update{rule: rule{adafactor, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
-		eps := array.Or(o.Eps, epsilons[p.t.DType()])
+		eps := array.Or(o.Eps, array.Epsilon(p.t.DType()))
 		list = append(numbers(append(list, operand(p.w), operand(g)), sign(o.Maximize)), shrink)
 		if p.numbers == nil {
 			p.numbers = []*core.HostNumber{m.rate.Min(core.HostConst(1).Div(p.next().Sqrt())), p.next().Pow(core.HostConst(*o.Beta2Decay))}

@@ -118,6 +118,22 @@ func (d DType) Part() DType {
 	return d
 }
 
+// Epsilon returns the distance from 1 to the next number of a float type, or of the parts of a complex
+// type. It is 0 for other types.
+func Epsilon(d DType) float64 {
+	switch d.Part() {
+	case Float16:
+		return 0x1p-10
+	case BFloat16:
+		return 0x1p-7
+	case Float32:
+		return 0x1p-23
+	case Float64:
+		return 0x1p-52
+	}
+	return 0
+}
+
 // WithParts returns the type of complex numbers whose parts are of a type that holds d's.
 func (d DType) WithParts() DType {
 	switch d {
