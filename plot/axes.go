@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"math/bits"
 	"slices"
 
 	"weft"
@@ -88,14 +89,24 @@ func (a *Axes) Hist(x any, bins int, opts ...BarOpts) {
 	if len(xs) > 0 {
 		lo, hi := slices.Min(xs), slices.Max(xs)
 		if lo == hi {
-			lo, hi = lo-0.5, hi+0.5
+			d := 0.5
+			if lo-d == lo || hi+d == hi { // as of 1e17
+				d = math.Abs(lo) / 2
+			}
+			lo, hi = max(lo-d, -math.MaxFloat64), min(hi+d, math.MaxFloat64)
 		}
+		scale := 1.0
+		if math.IsInf((hi-lo)*float64(bins), 0) { // a power of two, which costs no digit
+			scale = math.Ldexp(1, -2-bits.Len(uint(bins)))
+		}
+		lo *= scale
+		width := hi*scale - lo
 		counts := make([]float64, bins)
 		for _, v := range xs {
-			counts[min(int((v-lo)/(hi-lo)*float64(bins)), bins-1)]++
+			counts[min(int((v*scale-lo)/width*float64(bins)), bins-1)]++
 		}
 		for i, n := range counts {
-			at := func(i int) float64 { return lo + (hi-lo)*float64(i)/float64(bins) }
+			at := func(i int) float64 { return (lo + width*float64(i)/float64(bins)) / scale }
 			b.rectangles = append(b.rectangles, [4]float64{at(i), 0, at(i + 1), n})
 		}
 	}

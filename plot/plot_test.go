@@ -338,3 +338,41 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("%d refused drawings are drawn", n)
 	}
 }
+
+// TestHistogramOfHugeNumbers counts numbers whose difference is above the greatest number, or whose halves of a
+// bin are lost to rounding.
+func TestHistogramOfHugeNumbers(t *testing.T) {
+	for _, x := range [][]float64{{-1.7e308, 1.7e308, 1.6e308}, {1e17, 1e17}, {-math.MaxFloat64, math.MaxFloat64}, {math.MaxFloat64}} {
+		ax := NewFigure().Axes(0, 0)
+		ax.Hist(x, 3)
+		total := 0.0
+		for _, r := range ax.artists[0].(*bars).rectangles {
+			if total += r[3]; !(r[0] < r[2]) || !finite(r[0]) || !finite(r[2]) {
+				t.Errorf("%v: a bar from %v to %v", x, r[0], r[2])
+			}
+		}
+		if total != float64(len(x)) {
+			t.Errorf("%v: bars hold %v numbers", x, total)
+		}
+	}
+}
+
+// TestDashesOfFarPoints draws a dashed line whose points lie far outside: the part in sight has dashes, and drawing
+// ends.
+func TestDashesOfFarPoints(t *testing.T) {
+	r := newRaster(64, 64)
+	ink := color.NRGBA{A: 0xff}
+	r.line([]point{{32, -1e12}, {32, 1e12}, {1e19, 1e19}, {-1e30, 1e30}}, 4, true, ink)
+	var in, out int
+	for y := range 64 {
+		if r.image.RGBAAt(32, y).R == 0 {
+			in++
+		}
+		if r.image.RGBAAt(10, y).R == 0 {
+			out++
+		}
+	}
+	if in < 20 || in > 60 || out != 0 {
+		t.Errorf("%d pixels of the line are drawn, and %d beside it", in, out)
+	}
+}

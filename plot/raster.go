@@ -71,9 +71,7 @@ func (r *raster) target() draw.Image { return r.image.SubImage(r.clipTo).(*image
 func (r *raster) line(points []point, width float64, dashed bool, ink color.NRGBA) {
 	const dash, gap = 7.0, 5.0
 	if dashed {
-		for _, piece := range dashes(points, dash, gap) {
-			r.fill(stroke(piece, width), ink)
-		}
+		eachDash(r.cut(points, width), dash, gap, func(piece []point) { r.fill(stroke(piece, width), ink) })
 		return
 	}
 	// In pieces, because the rasterizer works over all of their rectangle.
@@ -106,13 +104,53 @@ func stroke(points []point, width float64) (polygons [][]point) {
 	return polygons
 }
 
-// dashes cuts a line into pieces.
-func dashes(points []point, dash, gap float64) (pieces [][]point) {
+// cut shortens segments longer than any figure to what is in sight, where dashes begin anew. Otherwise they
+// would have dashes without end, of data far outside the limits.
+func (r *raster) cut(points []point, width float64) (out []point) {
+	const longest = 1 << 15
+	gap := point{math.NaN(), math.NaN()}
+	for i, q := range points {
+		if i > 0 {
+			p := points[i-1]
+			if math.Hypot(q.x-p.x, q.y-p.y) > longest {
+				if from, to, ok := within(p, q, r.clipTo, width); ok {
+					out = append(out, gap, from, to)
+				}
+				out = append(out, gap)
+			}
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// within returns the part of a segment that lies in a rectangle with a margin (Liang and Barsky, A new concept
+// and method for line clipping, 1984).
+func within(p, q point, r image.Rectangle, margin float64) (from, to point, ok bool) {
+	first, last := 0.0, 1.0
+	side := func(p, d, lo, hi float64) {
+		a, b := (lo-margin-p)/d, (hi+margin-p)/d
+		if d == 0 { // infinities of either sign, or NaN on an edge
+			a, b = math.Copysign(math.Inf(1), lo-margin-p), math.Copysign(math.Inf(1), hi+margin-p)
+		}
+		first, last = max(first, min(a, b)), min(last, max(a, b))
+	}
+	dx, dy := q.x-p.x, q.y-p.y
+	side(p.x, dx, float64(r.Min.X), float64(r.Max.X))
+	side(p.y, dy, float64(r.Min.Y), float64(r.Max.Y))
+	if !(first < last) || !finite(dx) || !finite(dy) {
+		return p, q, false
+	}
+	return point{p.x + dx*first, p.y + dy*first}, point{p.x + dx*last, p.y + dy*last}, true
+}
+
+// eachDash cuts a line into pieces and calls f with each.
+func eachDash(points []point, dash, gap float64, f func(piece []point)) {
 	var piece []point
 	on, left := true, dash
 	end := func() {
 		if len(piece) > 1 {
-			pieces = append(pieces, piece)
+			f(piece)
 		}
 		piece = nil
 	}
@@ -153,7 +191,6 @@ func dashes(points []point, dash, gap float64) (pieces [][]point) {
 		}
 	}
 	end()
-	return pieces
 }
 
 func (r *raster) fill(polygons [][]point, ink color.NRGBA) {
