@@ -152,10 +152,11 @@ func (e *Events) locked(f func() error) error {
 func (e *Events) Flush() error { return e.locked(e.flush) }
 
 func (e *Events) flush() error {
-	if _, err := e.file.Write(e.buf); err != nil {
+	n, err := e.file.Write(e.buf)
+	e.buf = slices.Delete(e.buf, 0, n) // a full disk may have taken a part, which is not to come twice
+	if err != nil {
 		return fmt.Errorf("train: %w", err)
 	}
-	e.buf = e.buf[:0]
 	return nil
 }
 
