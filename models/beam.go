@@ -117,12 +117,15 @@ func (s *search) step() {
 	for i, r := range s.rows {
 		last[i] = int64(r.last)
 	}
-	logp := s.d.Next(weft.FromSlice(last)).To(weft.Float32).LogSoftmax(1)
+	logp := next("beam_search", s.d, last).To(weft.Float32).LogSoftmax(1)
 	keep := max(2, 1+len(s.ends)) * s.beams
 	values, places := logp.TopK(min(keep, logp.Dim(1)), 1)
 	v, at, k := weft.Data[float32](values), weft.Data[int64](places), values.Dim(1)
+	for row := range s.rows {
+		weighs("beam_search", float64(v[row*k]))
+	}
 	s.n++
-	var next []running
+	var on []running
 	for lo := 0; lo < len(s.rows); {
 		hi := lo + 1
 		for hi < len(s.rows) && s.rows[hi].text == s.rows[lo].text {
@@ -136,17 +139,17 @@ func (s *search) step() {
 			}
 		}
 		slices.SortStableFunc(all, func(a, b running) int { return cmp.Compare(b.score, a.score) })
-		next = append(next, s.split(all[:min(keep, len(all))])...)
+		on = append(on, s.split(all[:min(keep, len(all))])...)
 		lo = hi
 	}
-	rows := make([]int64, len(next))
-	for i, r := range next {
+	rows := make([]int64, len(on))
+	for i, r := range on {
 		rows[i] = int64(r.row)
 	}
 	if len(rows) > 0 && (len(rows) != len(s.rows) || !slices.IsSorted(rows) || !distinct(rows)) {
 		s.d.Select(weft.FromSlice(rows))
 	}
-	s.rows = next
+	s.rows = on
 }
 
 // distinct reports whether no number of a sorted list comes twice.

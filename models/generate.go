@@ -57,7 +57,8 @@ func (o GenerateOpts) check() {
 }
 
 // Generate writes a text on and yields each new token when it is known. A loop that breaks ends it. The
-// error, which comes last, is a *weft.Error: options, the prompt or the model's context do not fit.
+// error, which comes last, is a *weft.Error: options, the prompt or the model's context do not
+// fit, or logits weigh no token: they have NaN, +Inf, or -Inf alone.
 //
 //	for token, err := range models.Generate(model, prompt, models.GenerateOpts{Temperature: 0.8, TopK: 50}) {
 //		if err != nil {
@@ -219,10 +220,14 @@ func (s *stream) choose() []int {
 	for row, i := range s.alive {
 		last[row] = int64(s.texts[i].last)
 	}
-	logits := s.d.Next(weft.FromSlice(last))
+	logits := next("generate", s.d, last)
 	out := make([]int, len(last))
 	if s.o.Temperature == 0 && s.o.RepetitionPenalty == nil {
-		for row, t := range weft.Data[int64](logits.ArgMax(1)) {
+		greatest, places := logits.MaxWithIndex(1)
+		for _, x := range weft.Data[float64](greatest.To(weft.Float64)) {
+			weighs("generate", x)
+		}
+		for row, t := range weft.Data[int64](places) {
 			out[row] = int(t)
 		}
 		return out
@@ -243,6 +248,25 @@ func (s *stream) choose() []int {
 	return out
 }
 
+// next returns the logits of the tokens after the last ones of texts, numbers [rows, vocabulary].
+func next(op string, d Decoder, last []int64) *weft.Tensor {
+	logits := d.Next(weft.FromSlice(last))
+	switch {
+	case logits == nil:
+		array.Failf(op, "logits", "are nil, want numbers [%d vocabulary]", len(last))
+	case logits.DType().Complex() || logits.Rank() != 2 || logits.Dim(0) != len(last) || logits.Dim(1) == 0:
+		array.Failf(op, "logits", "are %s%s, want numbers [%d vocabulary]", logits.DType(), array.ShapeString(logits.Shape()), len(last))
+	}
+	return logits
+}
+
+// weighs refuses logits whose greatest, NaN if there is one, is not finite.
+func weighs(op string, greatest float64) {
+	if math.IsNaN(greatest) || math.IsInf(greatest, 0) {
+		array.Failf(op, "logits", "have NaN, +Inf, or -Inf alone: they weigh no token")
+	}
+}
+
 // pick chooses a token by its logits, tokens that were seen and a number from 0 to 1.
 func (o GenerateOpts) pick(logits []float32, seen map[int]bool, draw float64) int {
 	p := make([]float64, len(logits))
@@ -260,6 +284,7 @@ func (o GenerateOpts) pick(logits []float32, seen map[int]bool, draw float64) in
 			p[t] /= penalty
 		}
 	}
+	weighs("generate", slices.Max(p))
 	if o.Temperature == 0 {
 		return argMax(p)
 	}
@@ -267,9 +292,6 @@ func (o GenerateOpts) pick(logits []float32, seen map[int]bool, draw float64) in
 	total := 0.0
 	for _, x := range p {
 		total += x
-	}
-	if !(total > 0) {
-		array.Failf("generate", "logits", "have NaN, +Inf, or -Inf alone: they weigh no token")
 	}
 	at, sum := argMax(p), 0.0 // where rounding leaves the draw above the sum
 	for i, x := range p {

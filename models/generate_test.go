@@ -437,3 +437,46 @@ func TestGenerateAtOnce(t *testing.T) {
 		t.Errorf("no texts give beams %v, %v", got, err)
 	}
 }
+
+// fixedLogits is a decoder that gives the same logits at each step.
+type fixedLogits struct{ logits *weft.Tensor }
+
+func (d *fixedLogits) Next(*weft.Tensor) *weft.Tensor { return d.logits }
+func (d *fixedLogits) Select(rows *weft.Tensor)       { d.logits = d.logits.IndexSelect(0, rows) }
+
+// Logits that weigh no token, or are not a row for each text, give an error that names them: in draws, greedy
+// texts with and without a penalty, and beams.
+func TestLogitsThatWeighNoToken(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for name, c := range map[string]struct {
+		logits *weft.Tensor
+		fits   bool
+	}{
+		"numbers":   {weft.FromSlice([]float32{1, -inf, 3, 0, 0, 2}, 2, 3), true},
+		"half":      {weft.FromSlice([]float32{1, -inf, 3, 0, 0, 2}, 2, 3).To(weft.Float16), true},
+		"NaN":       {weft.FromSlice([]float32{1, 2, 3, 0, nan, 2}, 2, 3), false},
+		"first NaN": {weft.FromSlice([]float32{1, 2, 3, nan, 3, 2}, 2, 3), false},
+		"+Inf":      {weft.FromSlice([]float32{1, 2, inf, 0, 3, 2}, 2, 3), false},
+		"-Inf":      {weft.FromSlice([]float32{1, 2, 3, -inf, -inf, -inf}, 2, 3), false},
+		"rows":      {weft.Zeros(3, 3), false},
+		"few rows":  {weft.Zeros(1, 3), false},
+		"one axis":  {weft.Zeros(2), false},
+		"no words":  {weft.Zeros(2, 0), false},
+		"nil":       {nil, false},
+	} {
+		texts := [][]int{{1}, {2}}
+		errs := map[string]error{}
+		for kind, o := range map[string]models.GenerateOpts{"draw": {Temperature: 1}, "greedy": {}, "penalty": {RepetitionPenalty: new(1.3)}} {
+			for _, err := range models.Stream(&fixedLogits{c.logits}, texts, o) {
+				errs[kind] = err
+			}
+		}
+		_, errs["beam"] = models.Search(&fixedLogits{c.logits}, texts, models.BeamOpts{Beams: new(2)})
+		for kind, err := range errs {
+			var e *weft.Error
+			if (err == nil) != c.fits || err != nil && (!errors.As(err, &e) || e.Arg != "logits") {
+				t.Errorf("%s, %s: error %v", name, kind, err)
+			}
+		}
+	}
+}
