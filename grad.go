@@ -298,10 +298,11 @@ type GradCheckOpts struct {
 //	err := weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return attend(x[0], x[1]) }, []*weft.Tensor{q, k})
 //
 // f gets copies of x, which require gradients in float64 and complex128, and must use these. It returns one
-// tensor or several. Each derivative may be off by Absolute + Relative times the difference. The *[Error]
-// names the input, the result, the elements and both numbers. It is also returned where f gives different
-// results for the same x. A step that crosses a kink, as of a Relu at 0, gives an error too. f runs twice for
-// each element of x, and backward once for each element of the results.
+// tensor or several, in float64 or complex128 where they have gradients. Each derivative may be off by
+// Absolute + Relative times the difference. The *[Error] names the input, the result, the elements and both
+// numbers. It is also returned where f gives different results for the same x, or results of other shapes near
+// it. A step that crosses a kink, as of a Relu at 0, gives an error too. f runs twice for each element of x,
+// and backward once for each element of the results.
 func GradCheck[R *Tensor | []*Tensor](f func(x ...*Tensor) R, x []*Tensor, opts ...GradCheckOpts) error {
 	return Try(func() { gradCheck("gradcheck", several("gradcheck", f), x, array.Options("gradcheck", opts)) })
 }
@@ -348,8 +349,11 @@ func several[R *Tensor | []*Tensor](name string, f func(x ...*Tensor) R) func(x 
 		case []*Tensor:
 			ys = r
 		}
-		for _, y := range ys {
+		for k, y := range ys {
 			y.c().Check(name)
+			if d := y.DType(); d != Float64 && d != Complex128 && y.RequiresGrad() {
+				array.Failf(name, "f", "has result %d in %s, whose differences would measure its rounding: want float64 or complex128", k, d)
+			}
 		}
 		return ys
 	}
@@ -400,6 +404,8 @@ func gradCheck(name string, f func(x ...*Tensor) []*Tensor, x []*Tensor, o GradC
 		array.Failf(name, "opts", "have Eps %v, Absolute %v, Relative %v: want a step above 0 and tolerances from 0", eps, abs, rel)
 	}
 	leaves := checked(name, x)
+	ys, again := f(leaves...), f(leaves...)
+	sameForm(name, ys, again)
 	at := func(i, element int, step complex128) []*Tensor { // results with that element of input i moved
 		moved := slices.Clone(leaves)
 		c := leaves[i].Detach().Clone()
@@ -409,11 +415,9 @@ func gradCheck(name string, f func(x ...*Tensor) []*Tensor, x []*Tensor, o GradC
 			d.AddAssign(real(step))
 		}
 		moved[i] = c.RequireGrad()
-		return f(moved...)
-	}
-	ys, again := f(leaves...), f(leaves...)
-	if len(ys) != len(again) {
-		array.Failf(name, "f", "has %d results and then %d for the same inputs", len(ys), len(again))
+		out := f(moved...)
+		sameForm(name, ys, out)
+		return out
 	}
 	for k, y := range ys {
 		if Digest(y) != Digest(again[k]) {
@@ -423,6 +427,18 @@ func gradCheck(name string, f func(x ...*Tensor) []*Tensor, x []*Tensor, o GradC
 			for _, seed := range units(y) {
 				checkResult(name, y, k, seed, leaves, at, eps, abs, rel)
 			}
+		}
+	}
+}
+
+// sameForm refuses results of f that differ in number, type or shape from those at x.
+func sameForm(name string, ys, others []*Tensor) {
+	if len(ys) != len(others) {
+		array.Failf(name, "f", "has %s and then %d: want the same number at and near x", array.Count(len(ys), "result"), len(others))
+	}
+	for k, y := range ys {
+		if z := others[k]; y.DType() != z.DType() || !slices.Equal(y.Shape(), z.Shape()) {
+			array.Failf(name, "f", "has result %d as %s%s and then %s%s: want the same at and near x", k, y.DType(), array.ShapeString(y.Shape()), z.DType(), array.ShapeString(z.Shape()))
 		}
 	}
 }

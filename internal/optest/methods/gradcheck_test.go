@@ -47,6 +47,15 @@ func TestGradCheck(t *testing.T) {
 		}
 	}
 	g := weft.NewGenerator(1)
+	from := func(call int, then func(x ...*weft.Tensor) []*weft.Tensor) func(x ...*weft.Tensor) []*weft.Tensor {
+		n := 0
+		return func(x ...*weft.Tensor) []*weft.Tensor {
+			if n++; n >= call {
+				return then(x...)
+			}
+			return list(x[0])
+		}
+	}
 	for what, c := range map[string]struct {
 		err  error
 		text string
@@ -68,6 +77,12 @@ func TestGradCheck(t *testing.T) {
 		}, list(x)), "gradgradcheck"},
 		"no gradient":  {weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return x[0].Detach().Square() }, list(x)), "is 0 by Backward"},
 		"random":       {weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return x[0].Mul(g.Rand(3)) }, list(x)), "different values of result 0"},
+		"in float32":   {weft.GradCheck(one(func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32).Exp() }), list(x)), "result 0 in float32"},
+		"again":        {weft.GradGradCheck(one(func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32).Exp() }), list(x)), "result 0 in float32"},
+		"fewer":        {weft.GradCheck(from(3, func(x ...*weft.Tensor) []*weft.Tensor { return nil }), list(x)), "1 result and then 0"},
+		"narrower":     {weft.GradCheck(from(3, func(x ...*weft.Tensor) []*weft.Tensor { return list(x[0].Sum(-1)) }), list(x)), "float64[2 3] and then float64[2]"},
+		"wider":        {weft.GradCheck(from(4, func(x ...*weft.Tensor) []*weft.Tensor { return list(weft.Cat(list(x[0], x[0]), 0)) }), list(x)), "then float64[4 3]"},
+		"reshaped":     {weft.GradCheck(from(2, func(x ...*weft.Tensor) []*weft.Tensor { return list(x[0].Flatten(0)) }), list(x)), "then float64[6]"},
 		"float32":      {weft.GradCheck(one((*weft.Tensor).Exp), list(x.To(weft.Float32))), "input 0 holds float32"},
 		"no floats":    {weft.GradCheck(one((*weft.Tensor).Abs), list(weft.Arange(3))), "no tensor of float64"},
 		"nothing":      {weft.GradCheck(one((*weft.Tensor).Abs), nil), "no tensor of float64"},
