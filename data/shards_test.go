@@ -87,6 +87,9 @@ func TestShards(t *testing.T) {
 	if got, want := as(shards(data.ShardsOpts{}), 0), `["a/1: cls=3 jpg=J1" "a/2: jpg=J2 seg.png=S" "3: =bare" "b: 1.txt=one" "c: txt=two" "d: txt=three"]`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	if got, want := as(shards(data.ShardsOpts{Ranks: new(2)}), 0), `["a/1: cls=3 jpg=J1" "a/2: jpg=J2 seg.png=S" "3: =bare"]`; got != want {
+		t.Errorf("rank 0: %s, want %s", got, want)
+	}
 	if got, want := as(shards(data.ShardsOpts{Rank: 1, Ranks: new(2)}), 0), `["b: 1.txt=one" "c: txt=two" "d: txt=three"]`; got != want {
 		t.Errorf("rank 1: %s, want %s", got, want)
 	}
