@@ -60,6 +60,34 @@ func TestSequencesOfSeveralLengths(t *testing.T) {
 	}
 }
 
+// TestShuffledOrders has an order of its own for each epoch and seed, the same whenever it is read.
+func TestShuffledOrders(t *testing.T) {
+	open := func(int) iter.Seq2[int, error] {
+		return func(yield func(int, error) bool) {
+			for i := 0; i < 20 && yield(i, nil); i++ {
+			}
+		}
+	}
+	orders := map[string]bool{}
+	for epoch := range 4 {
+		for seed := range uint64(2) {
+			var got [2]string
+			for i := range got {
+				for x := range data.Shuffled(open, 8, seed)(epoch) {
+					got[i] += fmt.Sprint(x, " ")
+				}
+			}
+			if got[0] != got[1] {
+				t.Errorf("epoch %d has the orders %s and %s", epoch, got[0], got[1])
+			}
+			orders[got[0]] = true
+		}
+	}
+	if len(orders) != 8 {
+		t.Errorf("%d orders of 4 epochs and 2 seeds, want 8", len(orders))
+	}
+}
+
 // TestMapStream keeps the order and the draws for any number of workers, and ends with its loader.
 func TestMapStream(t *testing.T) {
 	var begun atomic.Int64
@@ -70,11 +98,11 @@ func TestMapStream(t *testing.T) {
 			}
 		}
 	}
-	read := func(workers, count int) (out []float64) {
+	read := func(epoch, workers, count int) (out []float64) {
 		mapped := data.MapStream(open, workers, 3, func(i int, g *weft.Generator) (float64, error) {
 			return float64(i) + g.RandOf(weft.Float64).Item(), nil
 		})
-		for x, err := range mapped(1) {
+		for x, err := range mapped(epoch) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,15 +112,23 @@ func TestMapStream(t *testing.T) {
 		}
 		return out
 	}
-	want := read(1, 1000)
+	want := read(1, 1, 1000)
 	if len(want) != 1000 || !slices.IsSorted(want) {
 		t.Errorf("%d items", len(want))
 	}
-	if !slices.Equal(read(8, 1000), want) {
+	if !slices.Equal(read(1, 8, 1000), want) {
 		t.Error("8 workers make other items")
 	}
+	for i, x := range read(0, 2, 1000) {
+		if x == want[i] {
+			t.Errorf("item %d is %v in both epochs", i, x)
+		}
+		if y, err := noisy(1000, 3).Get(i); err != nil || x != y {
+			t.Fatalf("item %d is %v, MapRandom's is %v, error %v", i, x, y, err)
+		}
+	}
 	begun.Store(0)
-	if got := read(4, 5); !slices.Equal(got, want[:5]) || begun.Load() > 5+2*4+2 {
+	if got := read(1, 4, 5); !slices.Equal(got, want[:5]) || begun.Load() > 5+2*4+2 {
 		t.Errorf("%d items were read for 5", begun.Load())
 	}
 	broken := errors.New("broken")
