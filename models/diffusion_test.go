@@ -98,3 +98,15 @@ func TestDiffusionLoss(t *testing.T) {
 		}
 	}
 }
+
+// Files of diffusers of 2022 call the parts of attention query, key, value and proj_attn, as its
+// AttentionBlock did.
+func TestDDPMNamesOf2022(t *testing.T) {
+	m := models.NewDDPM(models.DDPMOpts{Channels: new(1), Widths: []int{8, 8}, Blocks: new(1), Groups: new(2)})
+	before, a := models.State(m, "diffusers 2022"), m.MidBlock.Attentions[0]
+	for name, l := range map[string]*nn.Linear{"query": a.ToQ, "key": a.ToK, "value": a.ToV, "proj_attn": a.ToOut[0]} {
+		if w := before["mid_block.attentions.0."+name+".weight"]; w == nil || w != l.Weight {
+			t.Errorf("%s is %v", name, w)
+		}
+	}
+}

@@ -300,6 +300,22 @@ func TestDrawsMatchTransformers(t *testing.T) {
 	}
 }
 
+// A penalty makes tokens of the text less likely where their logits are negative too (Keskar et al., 2019):
+// -1 becomes -1.5, below -1.2; and 1 becomes 2/3, above 0.5.
+func TestPenaltyOfNegativeLogits(t *testing.T) {
+	for _, c := range []struct {
+		logits []float32
+		want   int
+	}{{[]float32{-1, -1.2, -9}, 1}, {[]float32{1, 0.5, -9}, 0}, {[]float32{1, 0.7, -9}, 1}} {
+		s := &scripted{logits: weft.From([][]float32{c.logits}).Expand(3, 3)}
+		for tokens, err := range models.Stream(s, [][]int{{0}}, models.GenerateOpts{MaxTokens: new(1), RepetitionPenalty: new(1.5)}) {
+			if err != nil || tokens[0][0] != c.want {
+				t.Errorf("%v: %v, %v, want token %d", c.logits, tokens, err, c.want)
+			}
+		}
+	}
+}
+
 // Wrong arguments are errors that name them.
 func TestGenerateRefuses(t *testing.T) {
 	m := smallLMs(t)["gpt2"]
