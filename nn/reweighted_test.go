@@ -129,6 +129,32 @@ func TestReweightedLayersTrain(t *testing.T) {
 	}
 }
 
+// A new spectral norm divides by nearly the greatest singular value. Calls in training write the vectors,
+// others leave them.
+func TestSpectralNormVectors(t *testing.T) {
+	n := nn.NewSpectralNorm(nn.NewLinear(4, 3, nn.Opts{Generator: weft.NewGenerator(2)}), nn.SpectralNormOpts{Generator: weft.NewGenerator(1)})
+	w, v := n.Weight().Detach(), weft.Ones(4)
+	for range 200 {
+		v = w.T().MatMul(w.MatMul(v))
+		v = v.Div(v.Norm(2))
+	}
+	if s := w.MatMul(v).Norm(2).Item(); math.Abs(s-1) > 0.02 {
+		t.Errorf("the greatest singular value is %v, want 1", s)
+	}
+	first := weft.FromSlice([]float32{1, 0, 0})
+	n.U.Assign(first)
+	nn.Eval(n)
+	n.Forward(weft.Ones(2, 4))
+	if n.U.Sub(first).Abs().Max().Item() != 0 {
+		t.Errorf("outside of training the vector becomes %v", n.U)
+	}
+	nn.Train(n)
+	n.Forward(weft.Ones(2, 4))
+	if n.U.Sub(first).Abs().Max().Item() == 0 {
+		t.Error("in training the vector stays")
+	}
+}
+
 func TestReweightedRefuse(t *testing.T) {
 	w := weft.Rand(4, 3)
 	for _, c := range []struct {
