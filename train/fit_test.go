@@ -350,6 +350,30 @@ func TestResumeCountsOn(t *testing.T) {
 	}
 }
 
+// TestSaveEvery saves at every fifth step: a run that fails after step 12 goes on at step 11.
+func TestSaveEvery(t *testing.T) {
+	broken := errors.New("broken")
+	first := 0
+	o := train.Opts{Eager: true, Dir: t.TempDir(), SaveEvery: 5, Callbacks: []train.Callback{{Step: func(s train.Step) error {
+		if s.Step == 12 {
+			return broken
+		}
+		return nil
+	}}}}
+	if _, err := newJob(o).fit(t.Context(), 2); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	o.Resume, o.Callbacks = true, []train.Callback{{Step: func(s train.Step) error {
+		if first == 0 {
+			first = s.Step
+		}
+		return nil
+	}}}
+	if _, err := newJob(o).fit(t.Context(), 2); err != nil || first != 11 {
+		t.Errorf("the run goes on at step %d, want 11; error %v", first, err)
+	}
+}
+
 // TestEarlyStopWithoutBest trains to losses of NaN where an earlier run has left a best.ckpt: no epoch is
 // the best, so the weights stay.
 func TestEarlyStopWithoutBest(t *testing.T) {
