@@ -36,7 +36,7 @@ type LineOpts struct {
 // numbers differ in length or are not numbers.
 func (a *Axes) Plot(x, y any, opts ...LineOpts) {
 	o := array.Options("plot", opts)
-	xs, ys := a.pairs("plot", x, y)
+	xs, ys := a.pairs("plot", x, "y", y)
 	width := positive("plot", "Width", array.Or(o.Width, 2))
 	a.add(&line{xs, ys, a.ink(o.Color), width, o.Dashed, o.Marker, o.Label})
 }
@@ -51,7 +51,7 @@ type ScatterOpts struct {
 // Scatter draws a dot at each point. It panics as [Axes.Plot] does.
 func (a *Axes) Scatter(x, y any, opts ...ScatterOpts) {
 	o := array.Options("scatter", opts)
-	xs, ys := a.pairs("scatter", x, y)
+	xs, ys := a.pairs("scatter", x, "y", y)
 	a.add(&dots{xs, ys, a.ink(o.Color), positive("scatter", "Size", array.Or(o.Size, 3.5)), o.Label})
 }
 
@@ -65,7 +65,7 @@ type BarOpts struct {
 // Bar draws a bar from 0 to each height, x in its middle. It panics as [Axes.Plot] does.
 func (a *Axes) Bar(x, height any, opts ...BarOpts) {
 	o := array.Options("bar", opts)
-	xs, ys := a.pairs("bar", x, height)
+	xs, ys := a.pairs("bar", x, "height", height)
 	half := positive("bar", "Width", array.Or(o.Width, 0.8)) / 2
 	b := &bars{ink: a.ink(o.Color), label: o.Label}
 	for i, v := range xs {
@@ -77,6 +77,7 @@ func (a *Axes) Bar(x, height any, opts ...BarOpts) {
 // Hist draws how many of the finite numbers are in each of bins of the same width, from the least to the
 // greatest, which the last bin holds too. It panics with *weft.Error if bins is less than 1.
 func (a *Axes) Hist(x any, bins int, opts ...BarOpts) {
+	a.made("hist")
 	o := array.Options("hist", opts)
 	if o.Width != nil {
 		array.Failf("hist", "Width", "is not for histograms")
@@ -120,8 +121,8 @@ func (a *Axes) FillBetween(x, low, high any, opts ...BarOpts) {
 	if o.Width != nil {
 		array.Failf("fillbetween", "Width", "is not for areas")
 	}
-	xs, lows := a.pairs("fillbetween", x, low)
-	_, highs := a.pairs("fillbetween", x, high)
+	xs, lows := a.pairs("fillbetween", x, "low", low)
+	_, highs := a.pairs("fillbetween", x, "high", high)
 	if len(lows) != len(highs) {
 		array.Failf("fillbetween", "high", "has %d numbers, low %d", len(highs), len(lows))
 	}
@@ -139,6 +140,7 @@ func (a *Axes) AxHLine(y float64, opts ...LineOpts) { a.rule("axhline", y, false
 func (a *Axes) AxVLine(x float64, opts ...LineOpts) { a.rule("axvline", x, true, opts) }
 
 func (a *Axes) rule(op string, at float64, vertical bool, opts []LineOpts) {
+	a.made(op)
 	o := array.Options(op, opts)
 	ink := dimColor
 	if o.Color != nil {
@@ -159,6 +161,7 @@ type ImshowOpts struct {
 // Imshow draws a picture: an image.Image, or the numbers of a tensor [H W] in colours. Its pixels keep
 // sharp edges. It panics with *weft.Error for anything else, or if it is empty.
 func (a *Axes) Imshow(m any, opts ...ImshowOpts) {
+	a.made("imshow")
 	o := array.Options("imshow", opts)
 	p := &picture{}
 	switch m := m.(type) {
@@ -207,6 +210,7 @@ type TextOpts struct {
 
 // Text draws a line of text with its baseline at a place in units of the axes.
 func (a *Axes) Text(x, y float64, s string, opts ...TextOpts) {
+	a.made("text")
 	o := array.Options("text", opts)
 	ink := textColor
 	if o.Color != nil {
@@ -225,9 +229,6 @@ func (a *Axes) add(x artist) { a.artists = append(a.artists, x) }
 
 // ink is a colour, or the next one of the cycle.
 func (a *Axes) ink(c color.Color) color.NRGBA {
-	if a == nil {
-		array.Failf("axes", "", "the Axes are nil: Figure.Axes returns some")
-	}
 	if c != nil {
 		return color.NRGBAModel.Convert(c).(color.NRGBA)
 	}
@@ -235,12 +236,16 @@ func (a *Axes) ink(c color.Color) color.NRGBA {
 	return cycle[(a.colours-1)%len(cycle)]
 }
 
-// pairs returns points.
-func (a *Axes) pairs(op string, x, y any) (xs, ys []float64) {
+func (a *Axes) made(op string) {
 	if a == nil {
 		array.Failf(op, "", "the Axes are nil: Figure.Axes returns some")
 	}
-	ys = numbers(op, "y", y)
+}
+
+// pairs returns x, or 0, 1, 2 and so on, and y, an argument of that name.
+func (a *Axes) pairs(op string, x any, name string, y any) (xs, ys []float64) {
+	a.made(op)
+	ys = numbers(op, name, y)
 	if x == nil {
 		xs = make([]float64, len(ys))
 		for i := range xs {
@@ -249,7 +254,7 @@ func (a *Axes) pairs(op string, x, y any) (xs, ys []float64) {
 		return xs, ys
 	}
 	if xs = numbers(op, "x", x); len(xs) != len(ys) {
-		array.Failf(op, "x", "has %d numbers, y %d", len(xs), len(ys))
+		array.Failf(op, "x", "has %d numbers, %s %d", len(xs), name, len(ys))
 	}
 	return xs, ys
 }
@@ -292,7 +297,7 @@ func wide[T ~float32 | ~int | ~int64 | ~int32 | ~uint8](v []T) []float64 {
 
 func positive(op, name string, x float64) float64 {
 	if !(x > 0) || math.IsInf(x, 1) {
-		array.Failf(op, name, "is %v, want more than 0", x)
+		array.Failf(op, name, "is %v, want a finite number above 0", x)
 	}
 	return x
 }

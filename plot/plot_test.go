@@ -319,6 +319,11 @@ func TestRefuses(t *testing.T) {
 		"plot: x: has 1 numbers, y 2":       func() { ax.Plot([]int{1}, []int{1, 2}) },
 		"plot: y: has shape [2 2]":          func() { ax.Plot(nil, weft.Ones(2, 2)) },
 		"plot: Width: is 0":                 func() { ax.Plot(nil, []int{1}, LineOpts{Width: new(0.0)}) },
+		"plot: Width: is +Inf, want a fin":  func() { ax.Plot(nil, []int{1}, LineOpts{Width: new(math.Inf(1))}) },
+		"bar: height: is string":            func() { ax.Bar(nil, "x") },
+		"bar: x: has 1 numbers, height 2":   func() { ax.Bar([]int{1}, []int{1, 2}) },
+		"fillbetween: low: is string":       func() { ax.FillBetween(nil, "x", []int{1}) },
+		"fillbetween: high: is string":      func() { ax.FillBetween(nil, []int{1}, "x") },
 		"hist: bins: is 0":                  func() { ax.Hist([]int{1}, 0) },
 		"hist: Width: is not":               func() { ax.Hist([]int{1}, 1, BarOpts{Width: new(1.0)}) },
 		"fillbetween: high: has 1 numbers":  func() { ax.FillBetween(nil, []int{1, 2}, []int{1}) },
@@ -328,6 +333,10 @@ func TestRefuses(t *testing.T) {
 		"imshow: Extent: is":                func() { ax.Imshow(weft.Ones(2, 1), ImshowOpts{Extent: &[4]float64{math.NaN()}}) },
 		"text: Align: is 7":                 func() { ax.Text(0, 0, "x", TextOpts{Align: 7}) },
 		"plot: the Axes are nil":            func() { (*Axes)(nil).Plot(nil, []int{1}) },
+		"hist: the Axes are nil":            func() { (*Axes)(nil).Hist([]int{1}, 1) },
+		"axhline: the Axes are nil":         func() { (*Axes)(nil).AxHLine(1) },
+		"imshow: the Axes are nil":          func() { (*Axes)(nil).Imshow(weft.Ones(1, 1)) },
+		"text: the Axes are nil":            func() { (*Axes)(nil).Text(0, 0, "x") },
 		"cycle: i: is -1":                   func() { Cycle(-1) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.HasPrefix(err.Error(), want) {
