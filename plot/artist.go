@@ -184,7 +184,7 @@ func corners(b box) []point {
 func (b *bars) legend() (string, color.NRGBA) { return b.label, b.ink }
 
 func (b *bars) key(c canvas, x, y float64) {
-	c.fill([][]point{corners(box{x + 8, y - 6, x + 26, y + 6})}, b.ink)
+	fillBox(c, box{x + 8, y - 6, x + 26, y + 6}, b.ink)
 }
 
 // An area lies between two lines.
@@ -294,7 +294,7 @@ func (l *label) draw(c canvas, p *panel) {
 		left := q.x - w*float64(l.mark.align)/2 - 3
 		ink := background
 		ink.A = 0xcc
-		c.fill([][]point{corners(box{left, q.y - 13, left + w + 6, q.y + 4})}, ink)
+		fillBox(c, box{left, q.y - 13, left + w + 6, q.y + 4}, ink)
 	}
 	c.text(l.text, q.x, q.y, l.mark)
 }

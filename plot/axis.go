@@ -108,6 +108,11 @@ func (a *axis) ticks(n int) []tick {
 	return out
 }
 
+// ticksIn returns ticks for a length in pixels, with about a distance between them.
+func (a *axis) ticksIn(length, distance float64) []tick {
+	return a.ticks(max(2, int(length/distance)))
+}
+
 // decades returns powers of ten, with 2 and 5 times them where there is room.
 func decades(lo, hi float64, n int) (out []tick) {
 	first, last := math.Floor(math.Log10(lo)), math.Log10(hi)

@@ -22,7 +22,7 @@ type FigureOpts struct {
 
 // A Figure is a picture of axes in rows and columns.
 type Figure struct {
-	o             FigureOpts
+	title         string
 	width, height int
 	columns       int
 	axes          []*Axes
@@ -41,7 +41,7 @@ func NewFigure(opts ...FigureOpts) *Figure {
 	rows, columns := within("Rows", o.Rows, 1, 1, 64), within("Columns", o.Columns, 1, 1, 64)
 	const smallest, greatest = 16, 1 << 14
 	f := &Figure{
-		o: o, columns: columns,
+		title: o.Title, columns: columns,
 		width:  within("Width", o.Width, min(640*columns, greatest), smallest, greatest),
 		height: within("Height", o.Height, min(480*rows, greatest), smallest, greatest),
 	}
@@ -117,8 +117,8 @@ func (f *Figure) made(method string) {
 // draw draws the title and all axes.
 func (f *Figure) draw(c canvas) {
 	top := 0.0
-	if f.o.Title != "" {
-		c.text(f.o.Title, 24, 36, mark{size: titleSize, bold: true, ink: textColor})
+	if f.title != "" {
+		c.text(f.title, 24, 36, mark{size: titleSize, bold: true, ink: textColor})
 		top = 48
 	}
 	rows := len(f.axes) / f.columns

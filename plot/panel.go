@@ -117,41 +117,42 @@ func (p *panel) layout(a *Axes, entries []entry) {
 	if a.XLabel != "" {
 		b.y1 -= nameSpace
 	}
-	widest := 0.0
-	for _, t := range p.y.ticks(p.tickCount(b.y1-b.y0, 60)) {
-		widest = max(widest, measure(t.text, mark{size: smallSize}))
-	}
-	b.x0 += widest + 12
+	b.x0 += p.yTextWidth() + 12
 	if a.YLabel != "" {
 		b.x0 += nameSpace
 	}
 }
 
-func (p *panel) tickCount(room, each float64) int { return max(2, int(room/each)) }
+func (p *panel) yTicks() []tick { return p.y.ticksIn(p.box.y1-p.box.y0, 60) }
+
+// yTextWidth is the width of the widest number beside the vertical axis.
+func (p *panel) yTextWidth() float64 {
+	widest := 0.0
+	for _, t := range p.yTicks() {
+		widest = max(widest, measure(t.text, mark{size: smallSize}))
+	}
+	return widest
+}
 
 // grid draws grid lines, numbers and the names of axes.
 func (p *panel) grid(c canvas, a *Axes) {
 	b := p.box
 	small := mark{size: smallSize, ink: dimColor}
-	for _, t := range p.y.ticks(p.tickCount(b.y1-b.y0, 60)) {
+	for _, t := range p.yTicks() {
 		y := p.y.at(t.v)
 		fillBox(c, box{b.x0, math.Floor(y), b.x1, math.Floor(y) + 1}, gridColor)
 		c.text(t.text, b.x0-9, y+5, small.aligned(Right))
 	}
-	for _, t := range p.x.ticks(p.tickCount(b.x1-b.x0, 90)) {
+	for _, t := range p.x.ticksIn(b.x1-b.x0, 90) {
 		x := p.x.at(t.v)
 		fillBox(c, box{math.Floor(x), b.y0, math.Floor(x) + 1, b.y1}, gridColor)
 		c.text(t.text, x, b.y1+21, small.aligned(Center))
 	}
 	c.text(a.XLabel, (b.x0+b.x1)/2, b.y1+tickSpace+20, small.aligned(Center))
 	if a.YLabel != "" {
-		widest := 0.0
-		for _, t := range p.y.ticks(p.tickCount(b.y1-b.y0, 60)) {
-			widest = max(widest, measure(t.text, small))
-		}
 		up := small.aligned(Center)
 		up.upwards = true
-		c.text(a.YLabel, b.x0-widest-20, (b.y0+b.y1)/2, up)
+		c.text(a.YLabel, b.x0-p.yTextWidth()-20, (b.y0+b.y1)/2, up)
 	}
 }
 

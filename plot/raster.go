@@ -267,9 +267,7 @@ func (r *raster) picture(m image.Image, b box) {
 			if b.y1 < b.y0 {
 				j = size.Dy() - 1 - j
 			}
-			if c := m.At(size.Min.X+i, size.Min.Y+j); true {
-				over(r.image, x, y, c)
-			}
+			over(r.image, x, y, m.At(size.Min.X+i, size.Min.Y+j))
 		}
 	}
 }

@@ -22,7 +22,7 @@ type vectorImage struct {
 func newVector(w *bufio.Writer, width, height int) *vectorImage {
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="Go, sans-serif">`+"\n", width, height, width, height)
 	v := &vectorImage{w: w}
-	v.fill([][]point{corners(box{0, 0, float64(width), float64(height)})}, background)
+	fillBox(v, box{0, 0, float64(width), float64(height)}, background)
 	return v
 }
 
