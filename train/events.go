@@ -276,8 +276,9 @@ func TensorBoard(dir string) Callback {
 				}
 			}
 			for name, p := range nn.Params(model) {
-				if p.Size() == 0 || !p.DType().Float() || weft.Try(func() { _ = e.Histogram("parameters/"+name, x.Step, p) }) != nil {
-					continue // without a finite element there is nothing to show
+				if p.DType().Float() {
+					// Without a finite element there is nothing to show. Flush writes again what the file refused.
+					_ = e.Histogram("parameters/"+name, x.Step, p)
 				}
 			}
 			return e.Flush()

@@ -108,21 +108,7 @@ func (f *fitting[B]) end(ctx context.Context, err error) error {
 		p.Interrupt()
 	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		i := &Interrupted{Epoch: f.loader.Epoch(), Step: f.run.history.steps(), Err: context.Cause(ctx)}
-		if f.run.pending {
-			i.Epoch--
-		}
-		if f.o.Dir != "" {
-			i.Path = f.lastPath()
-			if e := f.save(); e != nil {
-				err = errors.Join(i, e)
-				i.Path = ""
-			} else {
-				err = i
-			}
-		} else {
-			err = i
-		}
+		err = f.interrupted(ctx)
 	}
 	e := f.call(func(c *Callback) error {
 		if c.End == nil {
@@ -134,6 +120,22 @@ func (f *fitting[B]) end(ctx context.Context, err error) error {
 		err = e
 	}
 	return err
+}
+
+// interrupted saves the run, if there is a folder, and returns an [*Interrupted].
+func (f *fitting[B]) interrupted(ctx context.Context) error {
+	i := &Interrupted{Epoch: f.loader.Epoch(), Step: f.run.history.steps(), Err: context.Cause(ctx)}
+	if f.run.pending {
+		i.Epoch--
+	}
+	if f.o.Dir == "" {
+		return i
+	}
+	if err := f.save(); err != nil {
+		return errors.Join(i, err)
+	}
+	i.Path = f.lastPath()
+	return i
 }
 
 // train runs the epochs that are left.
@@ -216,15 +218,17 @@ func (f *fitting[B]) over(steps int) bool { return steps >= 0 && f.loader.Next()
 
 // batch trains on a batch.
 func (f *fitting[B]) batch(b B, group int, last bool) error {
-	at := fmt.Sprintf("train: epoch %d, batch %d: %%w", f.loader.Epoch()+1, f.loader.Next()-1)
+	failed := func(err error) error {
+		return fmt.Errorf("train: epoch %d, batch %d: %w", f.loader.Epoch()+1, f.loader.Next()-1, err)
+	}
 	out, err := f.steps.train(b, group, last)
 	if err != nil {
-		return fmt.Errorf(at, err)
+		return failed(err)
 	}
 	r := &f.run
 	var values Values
 	if err := weft.Try(func() { values = r.sums.add(out, f.metrics) }); err != nil {
-		return fmt.Errorf(at, err)
+		return failed(err)
 	}
 	if p := f.o.Progress; p != nil {
 		p.Step(r.sums.last, func() Values { return r.sums.means(f.metrics) })

@@ -76,7 +76,7 @@ func NewProgress(w io.Writer, opts ...ProgressOpts) *Progress {
 // before: 0, except after a resume. steps is the number of its batches, -1 if that is not known.
 func (p *Progress) StartEpoch(epoch, epochs, done, steps int) {
 	p.made()
-	p.total = tally{p.total.count + p.seen.count, p.total.time + p.seen.time}
+	p.total.count, p.total.time = p.Total()
 	p.epoch, p.epochs, p.step, p.steps, p.begun, p.shownStep = epoch, epochs, done, steps, done, done
 	p.seen, p.values = tally{}, nil
 	p.started = p.now()
