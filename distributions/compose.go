@@ -17,9 +17,7 @@ type Independent struct {
 // NewIndependent returns base with axes of its batch as axes of events. It panics with *weft.Error
 // where the batch has fewer.
 func NewIndependent(base Distribution, axes int) Independent {
-	if base == nil {
-		array.Failf("independent", "base", "is nil")
-	}
+	array.Given("independent", "base", base != nil)
 	if n := len(base.BatchShape()); axes < 0 || axes > n {
 		array.Failf("independent", "axes", "is %d, want 0 to %d", axes, n)
 	}
@@ -113,9 +111,7 @@ type MixtureSameFamily struct {
 func NewMixtureSameFamily(mixing Categorical, components Distribution) MixtureSameFamily {
 	const name = "mixture_same_family"
 	mixing.made()
-	if components == nil {
-		array.Failf(name, "components", "is nil")
-	}
+	array.Given(name, "components", components != nil)
 	s := components.BatchShape()
 	if k := mixing.count(); len(s) == 0 || s[len(s)-1] != k {
 		array.Failf(name, "components", "have batch shape %s, want %d at the end", array.ShapeString(s), k)
@@ -128,7 +124,8 @@ func NewMixtureSameFamily(mixing Categorical, components Distribution) MixtureSa
 
 // components are Components, and checks that there are some.
 func (d MixtureSameFamily) components() Distribution {
-	if d.Mixing.made(); d.Components == nil {
+	d.Mixing.made()
+	if d.Components == nil {
 		array.Failf("mixture_same_family", "", "is the zero value: NewMixtureSameFamily makes one")
 	}
 	return d.Components

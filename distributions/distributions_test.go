@@ -517,8 +517,9 @@ func TestMistakesNameTheParameter(t *testing.T) {
 		"categorical.log_prob: x: 3 is not a class":                                  func() { c.LogProb(ints) },
 		"categorical.log_prob: x: holds float32, want integers":                      func() { c.LogProb(x) },
 		"kl: knows no divergence of distributions.Poisson from distributions.Normal": func() { distributions.KL(n, distributions.NewPoisson(1)) },
-		"independent.rsample: distributions.Poisson is not reparameterized":          func() { distributions.NewIndependent(distributions.NewPoisson(1), 0).RSample(nil) },
-		"binomial.entropy: total: differs: 2 and 3":                                  func() { distributions.NewBinomial(weft.From([]float32{2, 3}), 0.5).Entropy() },
+		"kl: q: is nil": func() { distributions.KL(n, nil) },
+		"independent.rsample: distributions.Poisson is not reparameterized": func() { distributions.NewIndependent(distributions.NewPoisson(1), 0).RSample(nil) },
+		"binomial.entropy: total: differs: 2 and 3":                         func() { distributions.NewBinomial(weft.From([]float32{2, 3}), 0.5).Entropy() },
 	} {
 		err := tensortest.Try(f)
 		if e, ok := err.(*weft.Error); !ok || !strings.Contains(e.Error(), want) {
@@ -548,6 +549,7 @@ func TestEdgesOfSupports(t *testing.T) {
 		"gamma 2":     {distributions.NewGamma(2, 2), []float64{-1, 0}, []float64{-inf, -inf}},
 		"beta":        {distributions.NewBeta(1, 1), []float64{-0.1, 0, 1, 1.1}, []float64{-inf, 0, 0, -inf}},
 		"uniform":     {distributions.NewUniform(0, 2), []float64{-1, 0, 2}, []float64{-inf, -math.Log(2), -inf}},
+		"no uniform":  {distributions.NewUniform(2, 0), []float64{0, 1, 2}, []float64{-inf, -inf, -inf}},
 		"half_normal": {distributions.NewHalfNormal(1), []float64{-1}, []float64{-inf}},
 		"log_normal":  {distributions.NewLogNormal(0, 1), []float64{-1, 0}, []float64{-inf, -inf}},
 		"poisson":     {distributions.NewPoisson(0), []float64{-1, 0, 0.5, 1}, []float64{-inf, 0, -inf, -inf}},

@@ -9,8 +9,8 @@
 //
 // A parameter is a [weft.Tensor] or a Go number. Parameters broadcast to the batch shape, and events have
 // their float type, float32 for Go numbers. A parameter outside of its domain is refused with a
-// [weft.Error] that names it, where its elements are known; this waits for a device. In a compiled function elements
-// outside give NaN.
+// [weft.Error] that names it, where its elements are known; this waits for a device. In a compiled
+// function elements outside give NaN.
 //
 // # Draws
 //

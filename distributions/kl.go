@@ -11,9 +11,8 @@ import (
 // batch shape. It panics with *weft.Error where no formula is known for the types of p and q; the
 // package documentation lists those that are.
 func KL(p, q Distribution) *weft.Tensor {
-	if p == nil || q == nil {
-		array.Failf("kl", "", "a distribution is nil")
-	}
+	array.Given("kl", "p", p != nil)
+	array.Given("kl", "q", q != nil)
 	p.BatchShape() // which refuses zero values
 	q.BatchShape()
 	f := divergences[[2]reflect.Type{reflect.TypeOf(p), reflect.TypeOf(q)}]

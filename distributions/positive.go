@@ -45,8 +45,8 @@ var uniform = family{
 	draw:     drawOf((*weft.Generator).UniformOf, "l", "h"),
 }
 
-// NewUniform returns uniform distributions. Elements with high not above low have densities that are
-// NaN.
+// NewUniform returns uniform distributions. It does not compare low and high: where high is not above
+// low, no event has a density.
 func NewUniform(low, high any) Uniform {
 	b := newBatch("uniform", 0, parameter{"low", "l", low, anyNumber}, parameter{"high", "h", high, anyNumber})
 	return Uniform{numbers(b, &uniform), b.of("l"), b.of("h")}
