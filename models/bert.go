@@ -228,16 +228,12 @@ func (a *bertAttention) forward(h *weft.Tensor, x *texts, layer int) *weft.Tenso
 // of today. known has beginnings of names that belong to other heads.
 func bertForms(state map[string]*weft.Tensor, known ...string) []Form {
 	ignored := func(name string) bool {
-		for _, k := range known {
-			if strings.HasPrefix(name, k) {
-				return true
-			}
-		}
-		return strings.HasSuffix(name, "embeddings.position_ids")
+		return hasAnyPrefix(name, known) || strings.HasSuffix(name, "embeddings.position_ids")
 	}
 	old := map[string]*weft.Tensor{}
+	names := strings.NewReplacer("LayerNorm.weight", "LayerNorm.gamma", "LayerNorm.bias", "LayerNorm.beta")
 	for name, t := range state {
-		old[strings.NewReplacer("LayerNorm.weight", "LayerNorm.gamma", "LayerNorm.bias", "LayerNorm.beta").Replace(name)] = t
+		old[names.Replace(name)] = t
 	}
 	return []Form{{Name: "transformers", Tensors: state, Ignored: ignored}, {Name: "transformers old", Tensors: old, Ignored: ignored}}
 }

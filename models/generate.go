@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -326,15 +327,7 @@ func (o GenerateOpts) weigh(p []float64) {
 		return
 	}
 	order := slices.Clone(p)
-	slices.SortFunc(order, func(a, b float64) int {
-		switch {
-		case a > b:
-			return -1
-		case a < b:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(order, func(a, b float64) int { return cmp.Compare(b, a) })
 	if o.TopK > 0 && o.TopK < len(order) {
 		least := order[o.TopK-1]
 		for o.TopK < len(order) && order[o.TopK] == least {

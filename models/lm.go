@@ -138,7 +138,8 @@ func (m maker) pads(e *nn.Embedding, token int) {
 	if token < 0 || token >= e.Weight.Dim(0) {
 		array.Failf(m.name, "Pad", "is %d, want a token from 0 to %d", token, e.Weight.Dim(0)-1)
 	}
-	if e.PaddingIdx = &token; m.init == nil {
+	e.PaddingIdx = &token
+	if m.init == nil {
 		weft.WithoutGrad(func() { e.Weight.Slice(weft.Index(token)).Zero() })
 	}
 }

@@ -2,6 +2,7 @@ package models
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"weft"
@@ -83,14 +84,7 @@ func LoadState(m any, state map[string]*weft.Tensor, opts ...LoadOpts) error {
 			form, most = f, n
 		}
 	}
-	skipped := func(name string) bool {
-		for _, s := range o.Skip {
-			if strings.HasPrefix(name, s) {
-				return true
-			}
-		}
-		return false
-	}
+	skipped := func(name string) bool { return hasAnyPrefix(name, o.Skip) }
 	own, given := map[string]*weft.Tensor{}, maps.Clone(state)
 	maps.DeleteFunc(given, func(name string, _ *weft.Tensor) bool {
 		return skipped(name) || form.Tensors[name] == nil && form.Ignored != nil && form.Ignored(name)
@@ -102,6 +96,11 @@ func LoadState(m any, state map[string]*weft.Tensor, opts ...LoadOpts) error {
 		}
 	}
 	return nn.LoadState(own, given, !o.Partial)
+}
+
+// hasAnyPrefix reports whether a name begins with one of some prefixes.
+func hasAnyPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // State returns the weights of a model by their names in files, in the form of that name, or in the
