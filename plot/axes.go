@@ -16,7 +16,7 @@ import (
 type Axes struct {
 	Title, XLabel, YLabel string
 	XLog, YLog            bool        // logarithmic axes
-	XLim, YLim            *[2]float64 // the ends of an axis, the second may be the smaller one; nil holds all data
+	XLim, YLim            *[2]float64 // the ends of an axis, the second may be the smaller one; nil, or ends that no axis has, hold all data
 	Hidden                bool        // no axes, ticks and grid: the drawing alone
 
 	artists []artist
