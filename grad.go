@@ -301,10 +301,16 @@ type GradCheckOpts struct {
 // tensor or several, in float64 or complex128 where they have gradients. Each derivative may be off by
 // Absolute + Relative times the difference. The *[Error] names the input, the result, the elements and both
 // numbers. It is also returned where f gives different results for the same x, or results of other shapes near
-// it. A step that crosses a kink, as of a Relu at 0, gives an error too. f runs twice for each element of x,
-// and backward once for each element of the results.
+// it, and where no result has a gradient by an input, which f then does not use. A step that crosses a kink, as
+// of a Relu at 0, gives an error too. f runs twice for each element of x, and backward once for each element of
+// the results.
 func GradCheck[R *Tensor | []*Tensor](f func(x ...*Tensor) R, x []*Tensor, opts ...GradCheckOpts) error {
-	return Try(func() { gradCheck("gradcheck", several("gradcheck", f), x, array.Options("gradcheck", opts)) })
+	const name = "gradcheck"
+	return Try(func() {
+		g := several(name, f)
+		gradCheck(name, g, x, array.Options(name, opts))
+		requireUse(name, g, x)
+	})
 }
 
 // GradGradCheck is [GradCheck] of the gradients of f by x, multiplied by random numbers: it compares second
@@ -314,6 +320,7 @@ func GradGradCheck[R *Tensor | []*Tensor](f func(x ...*Tensor) R, x []*Tensor, o
 	const name = "gradgradcheck"
 	return Try(func() {
 		g, o := several(name, f), array.Options(name, opts)
+		requireUse(name, g, x)
 		given, of := checked(name, x), NewGenerator(1)
 		for _, y := range needing(differentiable(g(given...))) {
 			v := of.RandnOf(y.DType().Part(), y.Shape()...)
@@ -334,6 +341,27 @@ func GradGradCheck[R *Tensor | []*Tensor](f func(x ...*Tensor) R, x []*Tensor, o
 			return out
 		}, given, o)
 	})
+}
+
+// requireUse refuses an f without a gradient by one of its inputs. All of its derivatives by that input would
+// be 0, by differences too, so that a function of what it was not given would be found right unseen.
+func requireUse(name string, f func(x ...*Tensor) []*Tensor, x []*Tensor) {
+	leaves := checked(name, x)
+	ys := needing(f(leaves...))
+	var seeds []*Tensor
+	for _, y := range ys {
+		seeds = append(seeds, OnesLike(y.Detach()))
+	}
+	wanted := needing(leaves)
+	grads := make([]*Tensor, len(wanted))
+	if len(ys) > 0 {
+		grads = GradAll(ys, wanted, GradOpts{AllowUnused: true, Seeds: seeds})
+	}
+	for i, g := range grads {
+		if g == nil {
+			array.Failf(name, "f", "has no result with a gradient by input %d: it must use the tensors that it is given", slices.Index(leaves, wanted[i]))
+		}
+	}
 }
 
 // several is f as a function of several results.

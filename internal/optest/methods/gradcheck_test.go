@@ -47,6 +47,7 @@ func TestGradCheck(t *testing.T) {
 		}
 	}
 	g := weft.NewGenerator(1)
+	captured := w.Clone().RequireGrad()
 	from := func(call int, then func(x ...*weft.Tensor) []*weft.Tensor) func(x ...*weft.Tensor) []*weft.Tensor {
 		n := 0
 		return func(x ...*weft.Tensor) []*weft.Tensor {
@@ -75,21 +76,25 @@ func TestGradCheck(t *testing.T) {
 			}}
 			return f.Apply(x[0])
 		}, list(x)), "gradgradcheck"},
-		"no gradient":  {weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return x[0].Detach().Square() }, list(x)), "is 0 by Backward"},
-		"random":       {weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return x[0].Mul(g.Rand(3)) }, list(x)), "different values of result 0"},
-		"in float32":   {weft.GradCheck(one(func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32).Exp() }), list(x)), "result 0 in float32"},
-		"again":        {weft.GradGradCheck(one(func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32).Exp() }), list(x)), "result 0 in float32"},
-		"fewer":        {weft.GradCheck(from(3, func(x ...*weft.Tensor) []*weft.Tensor { return nil }), list(x)), "1 result and then 0"},
-		"narrower":     {weft.GradCheck(from(3, func(x ...*weft.Tensor) []*weft.Tensor { return list(x[0].Sum(-1)) }), list(x)), "float64[2 3] and then float64[2]"},
-		"wider":        {weft.GradCheck(from(4, func(x ...*weft.Tensor) []*weft.Tensor { return list(weft.Cat(list(x[0], x[0]), 0)) }), list(x)), "then float64[4 3]"},
-		"reshaped":     {weft.GradCheck(from(2, func(x ...*weft.Tensor) []*weft.Tensor { return list(x[0].Flatten(0)) }), list(x)), "then float64[6]"},
-		"float32":      {weft.GradCheck(one((*weft.Tensor).Exp), list(x.To(weft.Float32))), "input 0 holds float32"},
-		"no floats":    {weft.GradCheck(one((*weft.Tensor).Abs), list(weft.Arange(3))), "no tensor of float64"},
-		"nothing":      {weft.GradCheck(one((*weft.Tensor).Abs), nil), "no tensor of float64"},
-		"nil":          {weft.GradCheck[*weft.Tensor](nil, list(x)), "f: is nil"},
-		"nil tensor":   {weft.GradCheck(one((*weft.Tensor).Abs), list(nil)), "nil"},
-		"bad eps":      {weft.GradCheck(one((*weft.Tensor).Exp), list(x), weft.GradCheckOpts{Eps: new(0.0)}), "Eps 0"},
-		"bad absolute": {weft.GradCheck(one((*weft.Tensor).Exp), list(x), weft.GradCheckOpts{Absolute: new(-1.0)}), "Absolute -1"},
+		"no gradient":    {weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return x[0].Detach().Square() }, list(x)), "is 0 by Backward"},
+		"not used":       {weft.GradCheck(func(...*weft.Tensor) *weft.Tensor { return captured.Square() }, list(x)), "no result with a gradient by input 0"},
+		"one not used":   {weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return x[0].MatMul(captured) }, list(x, captured)), "no result with a gradient by input 1"},
+		"constant":       {weft.GradCheck(func(...*weft.Tensor) *weft.Tensor { return w }, list(x)), "no result with a gradient by input 0"},
+		"not used again": {weft.GradGradCheck(func(...*weft.Tensor) *weft.Tensor { return captured.Square() }, list(x)), "no result with a gradient by input 0"},
+		"random":         {weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return x[0].Mul(g.Rand(3)) }, list(x)), "different values of result 0"},
+		"in float32":     {weft.GradCheck(one(func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32).Exp() }), list(x)), "result 0 in float32"},
+		"again":          {weft.GradGradCheck(one(func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32).Exp() }), list(x)), "result 0 in float32"},
+		"fewer":          {weft.GradCheck(from(3, func(x ...*weft.Tensor) []*weft.Tensor { return nil }), list(x)), "1 result and then 0"},
+		"narrower":       {weft.GradCheck(from(3, func(x ...*weft.Tensor) []*weft.Tensor { return list(x[0].Sum(-1)) }), list(x)), "float64[2 3] and then float64[2]"},
+		"wider":          {weft.GradCheck(from(4, func(x ...*weft.Tensor) []*weft.Tensor { return list(weft.Cat(list(x[0], x[0]), 0)) }), list(x)), "then float64[4 3]"},
+		"reshaped":       {weft.GradCheck(from(2, func(x ...*weft.Tensor) []*weft.Tensor { return list(x[0].Flatten(0)) }), list(x)), "then float64[6]"},
+		"float32":        {weft.GradCheck(one((*weft.Tensor).Exp), list(x.To(weft.Float32))), "input 0 holds float32"},
+		"no floats":      {weft.GradCheck(one((*weft.Tensor).Abs), list(weft.Arange(3))), "no tensor of float64"},
+		"nothing":        {weft.GradCheck(one((*weft.Tensor).Abs), nil), "no tensor of float64"},
+		"nil":            {weft.GradCheck[*weft.Tensor](nil, list(x)), "f: is nil"},
+		"nil tensor":     {weft.GradCheck(one((*weft.Tensor).Abs), list(nil)), "nil"},
+		"bad eps":        {weft.GradCheck(one((*weft.Tensor).Exp), list(x), weft.GradCheckOpts{Eps: new(0.0)}), "Eps 0"},
+		"bad absolute":   {weft.GradCheck(one((*weft.Tensor).Exp), list(x), weft.GradCheckOpts{Absolute: new(-1.0)}), "Absolute -1"},
 	} {
 		var e *weft.Error
 		if !errors.As(c.err, &e) || !strings.Contains(c.err.Error(), c.text) {
