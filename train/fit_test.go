@@ -96,6 +96,9 @@ func TestFitResumesWithEqualBits(t *testing.T) {
 			if o.Accumulate != nil {
 				steps = []int{1, 3, 4, 9}
 			}
+			if testing.Short() {
+				steps = steps[1:2]
+			}
 			for _, stop := range steps {
 				dir := t.TempDir()
 				ctx, cancel := context.WithCancel(t.Context())
