@@ -17,6 +17,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/wire"
 	"weft/nn"
 )
 
@@ -59,7 +60,7 @@ func NewEvents(dir string) (*Events, error) {
 			return nil, fmt.Errorf("train: %w", err)
 		}
 		e := &Events{file: f}
-		if err := e.event(0, appendBytes(nil, 3, []byte("brain.Event:2"))); err != nil {
+		if err := e.event(0, wire.AppendBytes(nil, 3, "brain.Event:2")); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -69,9 +70,8 @@ func NewEvents(dir string) (*Events, error) {
 
 // Scalar adds a number at a step.
 func (e *Events) Scalar(tag string, step int, x float64) error {
-	value := appendBytes(nil, 1, []byte(tag))
-	value = binary.LittleEndian.AppendUint32(append(value, 2<<3|5), math.Float32bits(float32(x)))
-	return e.summary(step, value)
+	value := wire.AppendBytes(nil, 1, tag)
+	return e.summary(step, wire.AppendFloat32(value, 2, float32(x)))
 }
 
 // Histogram adds the distribution of the elements of a tensor at a step, in buckets whose limits grow by
@@ -91,8 +91,8 @@ func (e *Events) Histogram(tag string, step int, t *weft.Tensor) error {
 	if len(x) == 0 {
 		return array.Errorf("histogram", "t", "has no finite element")
 	}
-	value := appendBytes(nil, 1, []byte(tag))
-	return e.summary(step, appendBytes(value, 5, histogramOf(x)))
+	value := wire.AppendBytes(nil, 1, tag)
+	return e.summary(step, wire.AppendBytes(value, 5, histogramOf(x)))
 }
 
 // Image adds a picture at a step, as a PNG file.
@@ -104,28 +104,27 @@ func (e *Events) Image(tag string, step int, m image.Image) error {
 	if err := png.Encode(&file, m); err != nil {
 		return fmt.Errorf("train: image %q: %w", tag, err)
 	}
-	picture := appendVarint(nil, 1, uint64(m.Bounds().Dy()))
-	picture = appendVarint(picture, 2, uint64(m.Bounds().Dx()))
-	picture = appendVarint(picture, 3, 4) // RGBA
-	picture = appendBytes(picture, 4, file.Bytes())
-	return e.summary(step, appendBytes(appendBytes(nil, 1, []byte(tag)), 4, picture))
+	picture := wire.AppendVarint(nil, 1, uint64(m.Bounds().Dy()))
+	picture = wire.AppendVarint(picture, 2, uint64(m.Bounds().Dx()))
+	picture = wire.AppendVarint(picture, 3, 4) // RGBA
+	picture = wire.AppendBytes(picture, 4, file.Bytes())
+	return e.summary(step, wire.AppendBytes(wire.AppendBytes(nil, 1, tag), 4, picture))
 }
 
 // resumed makes readers forget what other files of the folder say of later steps.
 func (e *Events) resumed(step int) error {
 	const start = 1
-	return e.event(step+1, appendBytes(nil, 7, appendVarint(nil, 1, start)))
+	return e.event(step+1, wire.AppendBytes(nil, 7, wire.AppendVarint(nil, 1, start)))
 }
 
 func (e *Events) summary(step int, value []byte) error {
-	return e.event(step, appendBytes(nil, 5, appendBytes(nil, 1, value)))
+	return e.event(step, wire.AppendBytes(nil, 5, wire.AppendBytes(nil, 1, value)))
 }
 
 // event writes an Event message with a body, at the time that it is.
 func (e *Events) event(step int, body []byte) error {
 	seconds := float64(time.Now().UnixMicro()) / 1e6
-	message := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(seconds))
-	message = append(appendVarint(message, 2, uint64(step)), body...)
+	message := append(wire.AppendVarint(wire.AppendFloat64(nil, 1, seconds), 2, uint64(step)), body...)
 	return e.locked(func() error {
 		e.buf = appendRecord(e.buf, message)
 		if len(e.buf) >= flushAt {
@@ -189,15 +188,6 @@ func maskedCRC(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-func appendVarint(b []byte, field int, x uint64) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(field)<<3), x)
-}
-
-func appendBytes(b []byte, field int, x []byte) []byte {
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(field)<<3|2), uint64(len(x)))
-	return append(b, x...)
-}
-
 // bucketLimits are 1e-12 times powers of 1.1 up to 1e20, 0 and the same below it.
 var bucketLimits = sync.OnceValue(func() []float64 {
 	var up []float64
@@ -233,18 +223,10 @@ func histogramOf(x []float64) []byte {
 	var m []byte
 	for field, v := range []float64{1: slices.Min(x), 2: slices.Max(x), 3: float64(len(x)), 4: sum, 5: squares} {
 		if field > 0 {
-			m = binary.LittleEndian.AppendUint64(append(m, byte(field<<3|1)), math.Float64bits(v))
+			m = wire.AppendFloat64(m, field, v)
 		}
 	}
-	return appendBytes(appendBytes(m, 6, packed(limits[first:last])), 7, packed(counts[first:last]))
-}
-
-func packed(x []float64) []byte {
-	var b []byte
-	for _, v := range x {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-	}
-	return b
+	return wire.AppendFloat64s(wire.AppendFloat64s(m, 6, limits[first:last]), 7, counts[first:last])
 }
 
 // TensorBoard returns a callback that writes a file of events into a folder: the loss of each step as
