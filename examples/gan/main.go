@@ -4,17 +4,24 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
 	"os"
 
 	"weft"
+	"weft/checkpoint"
+	"weft/data"
 	"weft/nn"
 	"weft/optim"
+	"weft/train"
 )
 
-const modes, spread, noise, batch = 8, 0.1, 4, 128
+const (
+	modes, spread, noise = 8, 0.1, 4
+	batch, stepsAnEpoch  = 128, 250
+)
 
 // Real returns n points [n, 2] of the ring, whose radius is 1.
 func Real(n int, g *weft.Generator) *weft.Tensor {
@@ -44,16 +51,14 @@ func NewGame(seed uint64, dev weft.Device) *Game {
 	return p
 }
 
-// Step trains both, and returns their losses. A Detach keeps the loss of D out of G.
-func (p *Game) Step() (lossD, lossG float64) {
-	scope := weft.NewScope()
-	defer scope.Close()
-	real := scope.Track(Real(batch, p.rng))
-	fake := p.G.Forward(scope.Track(p.rng.Randn(batch, noise)))
-	ones, zeros := scope.Track(real.Device().Ones(batch, 1)), scope.Track(real.Device().Zeros(batch, 1))
+// Step trains both on real points [n, 2]. A Detach keeps the loss of D out of G.
+func (p *Game) Step(b data.Batch) train.Outcome {
+	n := b.X.Dim(0)
+	fake := p.G.Forward(p.rng.Randn(n, noise))
+	ones, zeros := b.X.Device().Ones(n, 1), b.X.Device().Zeros(n, 1)
 
 	p.optD.ZeroGrad()
-	errD := nn.BCEWithLogits(p.D.Forward(real), ones).Add(nn.BCEWithLogits(p.D.Forward(fake.Detach()), zeros))
+	errD := nn.BCEWithLogits(p.D.Forward(b.X), ones).Add(nn.BCEWithLogits(p.D.Forward(fake.Detach()), zeros))
 	errD.Backward()
 	p.optD.Step()
 
@@ -61,7 +66,14 @@ func (p *Game) Step() (lossD, lossG float64) {
 	errG := nn.BCEWithLogits(p.D.Forward(fake), ones)
 	errG.Backward()
 	p.optG.Step()
-	return errD.Item(), errG.Item()
+	return train.Outcome{Loss: errD, Values: map[string]*weft.Tensor{"loss of G": errG}}
+}
+
+// Train takes steps, stepsAnEpoch to an epoch.
+func (p *Game) Train(ctx context.Context, epochs int, o train.Opts) (*train.History, error) {
+	o.Parts = checkpoint.Parts{"optD": p.optD, "optG": p.optG, "noise": checkpoint.Generator(p.rng)}
+	loader := data.NewLoader(data.Tensors(Real(stepsAnEpoch*batch, p.rng), nil), data.LoaderOpts{Batch: new(batch), Shuffle: true})
+	return train.NewOf(p, p.Step, nil, o).Fit(ctx, epochs, loader, nil)
 }
 
 // Fake returns n points [n, 2] that G makes.
@@ -88,21 +100,30 @@ func Coverage(points *weft.Tensor) (near float64, shares [modes]float64) {
 }
 
 func main() {
-	steps := flag.Int("steps", 3000, "steps of training")
+	epochs := flag.Int("epochs", 12, "times 250 steps of training")
 	device := flag.String("device", "", "the device to train on, such as cpu; without it WEFT_DEVICE says, or the CPU")
 	flag.Parse()
-	dev, err := weft.DeviceByName(*device)
-	if err != nil {
+	if err := run(*epochs, *device); err != nil {
 		fmt.Fprintln(os.Stderr, "gan:", err)
 		os.Exit(1)
 	}
+}
+
+func run(epochs int, device string) error {
+	dev, err := weft.DeviceByName(device)
+	if err != nil {
+		return err
+	}
 	p := NewGame(1, dev)
-	for i := range *steps {
-		if d, g := p.Step(); (i+1)%250 == 0 {
-			near, _ := Coverage(p.Fake(2000))
-			fmt.Printf("step %4d  loss of D %.3f, of G %.3f  on the ring %.1f %%\n", i+1, d, g, 100*near)
-		}
+	tell := train.Callback{Epoch: func(e train.Epoch) error {
+		near, _ := Coverage(p.Fake(2000))
+		fmt.Printf("step %4d  loss of D %.3f, of G %.3f  on the ring %.1f %%\n", e.Step, e.Values.Get("loss"), e.Values.Get("loss of G"), 100*near)
+		return nil
+	}}
+	if _, err := p.Train(context.Background(), epochs, train.Opts{Callbacks: []train.Callback{tell}}); err != nil {
+		return err
 	}
 	near, shares := Coverage(p.Fake(10000))
 	fmt.Printf("on the ring %.1f %%, of each Gaussian %.2f\n", 100*near, shares)
+	return nil
 }

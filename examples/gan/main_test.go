@@ -6,14 +6,15 @@ import (
 
 	"weft"
 	"weft/examples/internal/late"
+	"weft/train"
 )
 
 // A short training puts the points on the ring, with its moments, and not all in one place.
 func TestGame(t *testing.T) {
 	p := NewGame(1, weft.CPU)
 	before, _ := Coverage(p.Fake(2000))
-	for range 900 {
-		p.Step()
+	if _, err := p.Train(t.Context(), 4, train.Opts{}); err != nil {
+		t.Fatal(err)
 	}
 	points := p.Fake(4000)
 	near, shares := Coverage(points)
@@ -62,8 +63,14 @@ func TestCoverage(t *testing.T) {
 func TestTrainingOnDevice(t *testing.T) {
 	late.Same(t, func(dev weft.Device) string {
 		p := NewGame(1, dev)
-		for range 3 {
-			p.Step()
+		stop := train.Callback{Step: func(s train.Step) error {
+			if s.Step == 3 {
+				return train.ErrStop
+			}
+			return nil
+		}}
+		if _, err := p.Train(t.Context(), 1, train.Opts{Callbacks: []train.Callback{stop}}); err != nil {
+			t.Fatal(err)
 		}
 		return weft.Digest(p.Fake(10).On(weft.CPU))
 	})

@@ -7,10 +7,18 @@ import (
 
 	"weft"
 	"weft/examples/internal/late"
-	"weft/models"
 	"weft/nn"
-	"weft/optim"
+	"weft/train"
 )
+
+func stopAfter(steps int) train.Callback {
+	return train.Callback{Step: func(s train.Step) error {
+		if s.Step == steps {
+			return train.ErrStop
+		}
+		return nil
+	}}
+}
 
 // Who knows only how often each character comes has the entropy of the counts for a loss.
 func TestLearns(t *testing.T) {
@@ -21,17 +29,17 @@ func TestLearns(t *testing.T) {
 			unigram -= p * math.Log(p)
 		}
 	}
-	for name, model := range map[string]func(int, *weft.Generator) models.LM{"gpt2": NewGPT, "llama": NewLlama} {
+	for name, model := range map[string]func(int, *weft.Generator) Model{"gpt2": NewGPT, "llama": NewLlama} {
 		g := weft.NewGenerator(1)
 		alphabet, codes := Encode(text)
 		m := model(len(alphabet), g)
-		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
-		first, last := Step(m, opt, codes, g), 0.0
-		for i := range 50 {
-			loss := Step(m, opt, codes, g)
-			if i >= 40 {
-				last += loss / 10
-			}
+		h, err := Train(t.Context(), m, codes, 1, train.Opts{Callbacks: []train.Callback{stopAfter(51)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last := h.Losses[0], 0.0
+		for _, loss := range h.Losses[41:] {
+			last += loss / 10
 		}
 		t.Logf("%s: first loss %.3f, last %.3f, of unigrams %.3f", name, first, last, unigram)
 		if !(first > unigram) || !(last < 0.75*unigram) {
@@ -66,8 +74,9 @@ func TestDevices(t *testing.T) {
 		g := weft.NewGenerator(1)
 		alphabet, codes := Encode(text)
 		m := nn.On(NewGPT(len(alphabet), g), dev)
-		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
-		Step(m, opt, codes.On(dev), g)
+		if _, err := Train(t.Context(), m, codes.On(dev), 1, train.Opts{Callbacks: []train.Callback{stopAfter(1)}}); err != nil {
+			t.Fatal(err)
+		}
 		out, err := Sample(m, alphabet, "the ", 20, g)
 		if err != nil {
 			t.Fatal(err)

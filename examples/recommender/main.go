@@ -15,6 +15,7 @@ import (
 	"weft/data"
 	"weft/nn"
 	"weft/optim"
+	"weft/train"
 )
 
 const (
@@ -47,31 +48,12 @@ func (m *Model) Forward(pairs *weft.Tensor) *weft.Tensor {
 	return m.Users.Forward(p[0]).Mul(m.Items.Forward(p[1])).Sum(1)
 }
 
-// Train runs epochs over the ratings and tells the mean loss of each.
-func Train(m *Model, pairs, y *weft.Tensor, epochs int, rate float64, tell func(epoch int, loss float64)) {
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(rate), Sparse: true})
+// Train runs epochs over the ratings.
+func Train(ctx context.Context, m *Model, pairs, y *weft.Tensor, epochs int, rate float64, o train.Opts) (*train.History, error) {
 	loader := data.NewLoader(data.Tensors(pairs, y), data.LoaderOpts{Batch: new(batch), Shuffle: true, Seed: 1, DropLast: true})
-	for epoch := range epochs {
-		opt.SetLR(rate * (1 - float64(epoch)/float64(epochs)))
-		sum := 0.0
-		for b, err := range loader.Batches(context.Background()) {
-			if err != nil {
-				panic(err) // reading from memory does not fail
-			}
-			sum += step(m, opt, b)
-		}
-		tell(epoch+1, sum/float64(loader.Len()))
-	}
-}
-
-func step(m *Model, opt *optim.Adam, b data.Batch) float64 {
-	scope := weft.NewScope()
-	defer scope.Close()
-	loss := nn.MSE(m.Forward(scope.Track(b.X)), b.Y)
-	opt.ZeroGrad()
-	loss.Backward()
-	opt.Step()
-	return loss.Item()
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(rate), Sparse: true})
+	o.Schedule = optim.Polynomial{Steps: max(epochs*loader.Len(), 1)}
+	return train.New(m, train.Loss(nn.MSE), opt, o).Fit(ctx, epochs, loader, nil)
 }
 
 func main() {
@@ -87,9 +69,11 @@ func main() {
 	pairs, y := Ratings(ratings+held, g)
 	seen, unseen := weft.Range(0, ratings), weft.Range(ratings, ratings+held)
 	m, pairs, y := nn.On(NewModel(g), dev), pairs.On(dev), y.On(dev)
-	Train(m, pairs.Slice(seen), y.Slice(seen), *epochs, 0.03, func(epoch int, loss float64) {
-		fmt.Printf("epoch %2d  mean squared error %.4f\n", epoch, loss)
-	})
+	progress := train.NewProgress(os.Stdout, train.ProgressOpts{Unit: "ratings"})
+	if _, err := Train(context.Background(), m, pairs.Slice(seen), y.Slice(seen), *epochs, 0.03, train.Opts{Progress: progress}); err != nil {
+		fmt.Fprintln(os.Stderr, "recommender:", err)
+		os.Exit(1)
+	}
 	mse := nn.MSE(m.Forward(pairs.Slice(unseen)), y.Slice(unseen))
 	fmt.Printf("of ratings not seen %.4f; the noise alone has %.4f, guessing 0 has %.4f\n",
 		mse.Item(), noise*noise, y.Slice(unseen).Square().Mean().Item())

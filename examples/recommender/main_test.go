@@ -8,6 +8,7 @@ import (
 	"weft/examples/internal/late"
 	"weft/nn"
 	"weft/optim"
+	"weft/train"
 )
 
 // Ratings not seen in training are told almost as well as noise allows; no model can be
@@ -16,7 +17,9 @@ func TestHeldOut(t *testing.T) {
 	g := weft.NewGenerator(1)
 	pairs, y := Ratings(ratings+held, g)
 	m := NewModel(g)
-	Train(m, pairs.Slice(weft.Range(0, ratings)), y.Slice(weft.Range(0, ratings)), 12, 0.03, func(int, float64) {})
+	if _, err := Train(t.Context(), m, pairs.Slice(weft.Range(0, ratings)), y.Slice(weft.Range(0, ratings)), 12, 0.03, train.Opts{}); err != nil {
+		t.Fatal(err)
+	}
 	got := weft.Data[float32](m.Forward(pairs.Slice(weft.Range(ratings, ratings+held))))
 	want := weft.Data[float32](y)[ratings:]
 	mse, zero := 0.0, 0.0
@@ -60,7 +63,9 @@ func TestTrainingOnDevice(t *testing.T) {
 		g := weft.NewGenerator(1)
 		pairs, y := Ratings(2*batch, g)
 		m := nn.On(NewModel(g), dev)
-		Train(m, pairs.On(dev), y.On(dev), 1, 0.03, func(int, float64) {})
+		if _, err := Train(t.Context(), m, pairs.On(dev), y.On(dev), 1, 0.03, train.Opts{}); err != nil {
+			t.Fatal(err)
+		}
 		return weft.DigestNamed(nn.Params(m))
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
+	"weft/train"
 )
 
 //go:embed digits.npy.gz
@@ -70,42 +71,21 @@ func NewNet(g *weft.Generator) nn.Sequential {
 		nn.AdaptiveAvgPool2d{Size: [2]*int{new(1), new(1)}}, nn.Flatten{}, nn.NewLinear(32, 10, nn.Opts{Generator: g}))
 }
 
-// Train runs epochs over pictures and tells the mean loss of each.
-func Train(net nn.Sequential, x, y *weft.Tensor, epochs int, tell func(epoch int, loss float64)) {
-	nn.Train(net)
-	shifted := transforms.RandomCrop{Size: []int{8}, Padding: []int{1}} // by a pixel at most
+// Shifted returns a loader of pictures in random order, each shifted by a pixel at most.
+func Shifted(x, y *weft.Tensor) *data.Loader {
+	crop := transforms.RandomCrop{Size: []int{8}, Padding: []int{1}}
 	examples := data.MapRandom(data.Examples(data.Tensors(x, y)), 1, func(e data.Example, g *weft.Generator) (data.Example, error) {
-		e.X = shifted.Apply(e.X, g)
+		e.X = crop.Apply(e.X, g)
 		return e, nil
 	})
-	loader := data.NewLoaderOf(examples, data.Collate[data.Example, data.Example], data.LoaderOpts{Batch: new(batch), Shuffle: true, Seed: 1, DropLast: true, Workers: 2})
-	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.01)})
-	rate := optim.NewScheduler(opt, optim.OneCycle{Steps: epochs * loader.Len(), Max: 0.01})
-	for epoch := range epochs {
-		sum := 0.0
-		for b, err := range loader.Batches(context.Background()) {
-			if err != nil {
-				panic(err) // reading from memory does not fail
-			}
-			scope := weft.NewScope()
-			loss := nn.CrossEntropy(net.Forward(scope.Track(b.X)), b.Y)
-			opt.ZeroGrad()
-			loss.Backward()
-			opt.Step()
-			rate.Step()
-			sum += loss.Item()
-			scope.Close()
-		}
-		tell(epoch+1, sum/float64(loader.Len()))
-	}
+	return data.NewLoaderOf(examples, data.Collate[data.Batch, data.Example], data.LoaderOpts{Batch: new(batch), Shuffle: true, Seed: 1, DropLast: true, Workers: 2})
 }
 
-// Right returns the share of pictures that the network reads right.
-func Right(net nn.Sequential, x, y *weft.Tensor) float64 {
-	nn.Eval(net)
-	var scores *weft.Tensor
-	weft.WithoutGrad(func() { scores = net.Forward(x) })
-	return scores.ArgMax(1).Eq(y).To(weft.Float64).Mean().Item()
+// NewTrainer returns a trainer that takes steps.
+func NewTrainer(net nn.Layer, steps int, o train.Opts) *train.Trainer {
+	o.Metrics = []*train.Metric{train.Accuracy()}
+	o.Schedule = optim.OneCycle{Steps: steps, Max: 0.01}
+	return train.New(net, train.Loss(nn.CrossEntropy), optim.NewAdam(nn.Params(net)), o)
 }
 
 func main() {
@@ -122,9 +102,16 @@ func main() {
 		panic(err) // the file is a part of the program
 	}
 	seen, unseen := weft.Range(0, trained), weft.Range(trained, all)
-	net, x, y := nn.On(NewNet(weft.NewGenerator(1)), dev), x.On(dev), y.On(dev)
-	Train(net, x.Slice(seen), y.Slice(seen), *epochs, func(epoch int, loss float64) {
-		fmt.Printf("epoch %2d  loss %.4f\n", epoch, loss)
-	})
-	fmt.Printf("right of %d pictures not seen: %.1f %%\n", all-trained, 100*Right(net, x.Slice(unseen), y.Slice(unseen)))
+	net := nn.On(NewNet(weft.NewGenerator(1)), dev)
+	loader := Shifted(x.Slice(seen), y.Slice(seen))
+	validation := data.NewLoader(data.Tensors(x.Slice(unseen), y.Slice(unseen)), data.LoaderOpts{Batch: new(all)})
+	t := NewTrainer(net, *epochs*loader.Len(), train.Opts{Progress: train.NewProgress(os.Stdout, train.ProgressOpts{Unit: "pictures"})})
+	history, err := t.Fit(context.Background(), *epochs, loader, validation)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "resnet:", err)
+		os.Exit(1)
+	}
+	if n := len(history.Epochs); n > 0 {
+		fmt.Printf("right of %d pictures not seen: %.1f %%\n", all-trained, 100*history.Epochs[n-1].Values.Get("val_accuracy"))
+	}
 }

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"weft"
+	"weft/data"
 	"weft/examples/internal/late"
 	"weft/nn"
+	"weft/train"
 )
 
 // The counts and the sum are what digits.py prints.
@@ -37,12 +39,21 @@ func TestReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	unseen := weft.Range(trained, all)
-	net := NewNet(weft.NewGenerator(1))
-	before := Right(net, x.Slice(unseen), y.Slice(unseen))
-	Train(net, x.Slice(weft.Range(0, 640)), y.Slice(weft.Range(0, 640)), 7, func(epoch int, loss float64) {
-		t.Logf("epoch %d: loss %.3f", epoch, loss)
-	})
-	after := Right(net, x.Slice(unseen), y.Slice(unseen))
+	loader := Shifted(x.Slice(weft.Range(0, 640)), y.Slice(weft.Range(0, 640)))
+	validation := data.NewLoader(data.Tensors(x.Slice(unseen), y.Slice(unseen)), data.LoaderOpts{Batch: new(all)})
+	trainer := NewTrainer(NewNet(weft.NewGenerator(1)), 7*loader.Len(), train.Opts{})
+	right := func() float64 {
+		values, err := trainer.Evaluate(t.Context(), validation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return values.Get("accuracy")
+	}
+	before := right()
+	if _, err := trainer.Fit(t.Context(), 7, loader, nil); err != nil {
+		t.Fatal(err)
+	}
+	after := right()
 	t.Logf("right %.3f, %.3f before training", after, before)
 	if before > 0.3 || after < 0.85 {
 		t.Errorf("right %.3f, %.3f before training", after, before)
@@ -58,9 +69,13 @@ func TestTrainingOnDevice(t *testing.T) {
 	part := weft.Range(0, 2*batch)
 	late.Same(t, func(dev weft.Device) string {
 		net := nn.On(NewNet(weft.NewGenerator(1)), dev)
-		Train(net, x.Slice(part).On(dev), y.Slice(part).On(dev), 1, func(int, float64) {})
-		if Right(net, x.Slice(part).On(dev), y.Slice(part).On(dev)) == 0 {
-			t.Error("nothing is read right")
+		loader := Shifted(x.Slice(part), y.Slice(part))
+		trainer := NewTrainer(net, loader.Len(), train.Opts{})
+		if _, err := trainer.Fit(t.Context(), 1, loader, nil); err != nil {
+			t.Fatal(err)
+		}
+		if values, err := trainer.Evaluate(t.Context(), loader); err != nil || values.Get("accuracy") == 0 {
+			t.Errorf("%v, %v: nothing is read right", values, err)
 		}
 		return weft.DigestNamed(nn.Params(net))
 	})

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"image"
@@ -14,9 +15,11 @@ import (
 	"os"
 
 	"weft"
+	"weft/data"
 	"weft/models"
 	"weft/nn"
 	"weft/optim"
+	"weft/train"
 )
 
 const size, classes, batch = 32, 4, 16
@@ -71,25 +74,23 @@ func inside(kind int64, u, v float64) bool {
 	return v < 0.6 && v > 2*math.Abs(u)-1.2
 }
 
-// Train takes steps over fresh pictures, and tells the loss of each.
-func Train(net *models.UNet, steps int, tell func(step int, loss float64)) {
-	nn.Train(net)
-	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.01)})
-	rate := optim.NewScheduler(opt, optim.OneCycle{Steps: steps, Max: 0.01})
-	step := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor {
-		opt.ZeroGrad()
-		loss := nn.CrossEntropy(net.Forward(x), y)
-		loss.Backward()
-		opt.Step()
-		return loss.Detach()
-	}).Func()
-	dev := net.Outc.Conv.Weight.Device()
-	for i := range steps {
-		x, y := Render(batch, uint64(i+1))
-		loss := step(x.On(dev), y.On(dev))
-		rate.Step()
-		tell(i+1, loss.Item())
-	}
+// Pictures is a dataset of n pictures that are rendered when a loader asks for them.
+type Pictures int
+
+// Len implements data.Dataset.
+func (n Pictures) Len() int { return int(n) }
+
+// Get implements data.Dataset.
+func (n Pictures) Get(i int) (x, y *weft.Tensor, err error) {
+	x, y = Render(1, uint64(i+1))
+	return x.Squeeze(0), y.Squeeze(0), nil
+}
+
+// Train takes steps over fresh pictures.
+func Train(ctx context.Context, net *models.UNet, steps int, o train.Opts) (*train.History, error) {
+	loader := data.NewLoader(Pictures(steps*batch), data.LoaderOpts{Batch: new(batch)})
+	o.Schedule = optim.OneCycle{Steps: steps, Max: 0.01}
+	return train.New(net, train.Loss(nn.CrossEntropy), optim.NewAdam(nn.Params(net)), o).Fit(ctx, 1, loader, nil)
 }
 
 // Labels returns the most likely class of each pixel.
@@ -146,13 +147,11 @@ func main() {
 		os.Exit(1)
 	}
 	net := nn.On(models.NewUNet(models.UNetOpts{Width: new(8), Classes: new(classes), Generator: weft.NewGenerator(1)}), dev)
-	mean := 0.0
-	Train(net, *steps, func(step int, loss float64) {
-		if mean += loss / 50; step%50 == 0 {
-			fmt.Printf("step %4d  loss %.4f\n", step, mean)
-			mean = 0
-		}
-	})
+	progress := train.NewProgress(os.Stdout, train.ProgressOpts{Unit: "pictures"})
+	if _, err := Train(context.Background(), net, *steps, train.Opts{Progress: progress}); err != nil {
+		fmt.Fprintln(os.Stderr, "segment:", err)
+		os.Exit(1)
+	}
 	x, want := Render(64, 1<<40)
 	got := Labels(net, x.On(dev)).On(weft.CPU)
 	fmt.Print("of pictures not seen, parts found (IoU):")

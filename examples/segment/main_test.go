@@ -10,6 +10,7 @@ import (
 	"weft/examples/internal/late"
 	"weft/models"
 	"weft/nn"
+	"weft/train"
 )
 
 func tiny() *models.UNet {
@@ -43,9 +44,12 @@ func TestLearns(t *testing.T) {
 		got := Labels(net, x)
 		return IoU(got.Eq(0).To(weft.Int64), want.Eq(0).To(weft.Int64))[0]
 	}
-	before, last := shapes(), 0.0
-	Train(net, 40, func(step int, loss float64) { last = loss })
-	after := shapes()
+	before := shapes()
+	h, err := Train(t.Context(), net, 40, train.Opts{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, last := shapes(), h.Losses[len(h.Losses)-1]
 	t.Logf("shapes found (IoU) %.3f, %.3f before training; loss %.3f", after, before, last)
 	if before > 0.4 || after < 0.6 || last > 1.1 {
 		t.Errorf("shapes found (IoU) %.3f, %.3f before training; loss %.3f", after, before, last)
@@ -75,7 +79,9 @@ func TestWritesPicture(t *testing.T) {
 func TestTrainingOnDevice(t *testing.T) {
 	late.Same(t, func(dev weft.Device) string {
 		net := nn.On(tiny(), dev)
-		Train(net, 2, func(int, float64) {})
+		if _, err := Train(t.Context(), net, 2, train.Opts{}); err != nil {
+			t.Fatal(err)
+		}
 		return weft.DigestNamed(nn.Params(net))
 	})
 }
