@@ -3,11 +3,11 @@
 //
 // Each model is a struct of layers of package nn: nn.Params, nn.Train, nn.Freeze and nn.Summary work
 // with it, and its parts can be used or replaced alone. A constructor draws new weights as the
-// publication says. [Load] reads weights from a safetensors file instead, by the names that
-// torchvision or transformers give them, and [Save] writes such files:
+// publication says. [Load] reads weights from a safetensors file or one of torch.save instead, by the
+// names that torchvision or transformers give them, and [Save] writes safetensors files:
 //
 //	net := models.NewResNet50()
-//	if err := models.Load(net, "resnet50.safetensors"); err != nil {
+//	if err := models.Load(net, "resnet50.pth"); err != nil {
 //		log.Fatal(err)
 //	}
 //	nn.Eval(net)

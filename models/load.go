@@ -56,12 +56,12 @@ type LoadOpts struct {
 	Partial bool
 }
 
-// Load copies the weights of a safetensors file into a model, which keeps its own memory and element
-// types; floats convert. The file's names may be in any form of the model: the form that has
+// Load copies the weights of files into a model, which keeps its own memory and element types; floats
+// convert. [ReadState] says which files these can be: safetensors, or of torch.save. The file's names may be in any form of the model: the form that has
 // most of them counts. If the file does not fit, the error is a *nn.StateError, which lists all that
 // is missing, unexpected or of another shape, and the model is as it was.
 func Load(m any, path string, opts ...LoadOpts) error {
-	state, _, err := safetensors.ReadFile(path)
+	state, err := ReadState(path)
 	if err != nil {
 		return err
 	}
