@@ -23,13 +23,19 @@
 // # Densities
 //
 // LogProb, Entropy, CDF, ICDF and [KL] are formulas, one fused operation each where no matrix is
-// involved, and differentiable. Events outside of the support have LogProb -Inf, as in SciPy; PyTorch
+// involved, and differentiable. CDFs of Gamma, Beta, StudentT, Poisson and Binomial are incomplete gamma and
+// beta functions, with relative errors below 5e-13 in float64. Events outside of the support have LogProb -Inf, as in SciPy; PyTorch
 // refuses them.
 //
 // # Goroutines
 //
 // A distribution does not change, so several goroutines may use it at once. They must not while another
 // writes its parameters.
+//
+// # Transforms
+//
+// A [TransformedDistribution] is that of a function of events: a [Transform] with an inverse and the
+// determinant of its derivative.
 //
 // # Divergences
 //

@@ -67,3 +67,25 @@ func ExampleMixtureSameFamily() {
 	// 1.0000 4.0000
 	// [-2.3042 -1.2065]
 }
+
+// A squashed normal distribution: actions of a policy between -2 and 2.
+func ExampleTransformedDistribution() {
+	d := distributions.NewTransformedDistribution(distributions.NewNormal(0.5, 1),
+		distributions.TanhTransform{}, distributions.NewAffineTransform(0, 2))
+	x := weft.From([]float32{-1, 0, 1.5})
+	fmt.Printf("%.4f\n", d.LogProb(x))
+	fmt.Printf("%.4f\n", d.CDF(x))
+	// Output:
+	// [-1.8749 -1.7371 -0.8973]
+	// [0.1470 0.3085 0.6819]
+}
+
+// The probability of a chi-squared number with 3 degrees of freedom above 7.81, and of a Student's t number.
+func ExampleGamma_CDF() {
+	chi2 := distributions.NewGamma(3.0/2, 0.5)
+	fmt.Printf("%.4f\n", 1-chi2.CDF(weft.Scalar(float32(7.815))).Item())
+	fmt.Printf("%.4f\n", distributions.NewStudentT(10, 0, 1).CDF(weft.Scalar(float32(1.812))).Item())
+	// Output:
+	// 0.0500
+	// 0.9500
+}

@@ -166,16 +166,27 @@ type StudentT struct {
 	DF, Loc, Scale *weft.Tensor
 }
 
+// gammaRatio is the formula of lgamma((v+1)/2) - lgamma(v/2) - log(v/2)/2. For large v, where that cancels, it
+// is a series in 1/z, z = v/2 (NIST Digital Library of Mathematical Functions, 5.11.13).
+const (
+	gammaRatio = "where(v < 30, lgamma(0.5*v + 0.5) - lgamma(0.5*v) - 0.5*log(0.5*v), " + largeRatio + ")"
+	// With y = 1/z: -y/8 + y^3/192 - y^5/640 + 17*y^7/14336 - 31*y^9/18432.
+	largeRatio = "-(2/v)*(0.125 - pow(2/v, 2)*(1/192 - pow(2/v, 2)*(1/640 - pow(2/v, 2)*(17/14336 - pow(2/v, 2)*(31/18432)))))"
+)
+
 var studentT = family{
-	logProb:  "-0.5*(v+1)*log1p(pow((x-m)/s, 2)/v) - log(s) - 0.5*log(v) - 0.5723649429247001 - lgamma(0.5*v) + lgamma(0.5*(v+1))",
+	logProb:  "-0.5*(v+1)*log1p(pow((x-m)/s, 2)/v) - log(s) - 0.9189385332046727 + " + gammaRatio,
 	mean:     "where(v > 1, m, nan)",
 	variance: "where(v > 2, s*s*v/(v-2), where(v > 1, inf, nan))",
-	entropy: "log(s) + 0.5*(v+1)*(digamma(0.5*(v+1)) - digamma(0.5*v)) + 0.5*log(v) + " +
-		"lgamma(0.5*v) + 0.5723649429247001 - lgamma(0.5*(v+1))",
+	entropy: "log(s) + 0.9189385332046727 - (" + gammaRatio + ") + 0.5*(v+1)*" +
+		"where(v < 30, digamma(0.5*v + 0.5) - digamma(0.5*v), " + slopeOfLarge + ")",
 	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
 		return g.StudentTOf(b.dtype, b.of("v"), b.of("m"), b.of("s"), shape...)
 	},
 }
+
+// slopeOfLarge is digamma((v+1)/2) - digamma(v/2) for large v: 1/v, and twice the derivative of largeRatio.
+const slopeOfLarge = "(1/v)*(1 + (2/v)*(0.25 - pow(2/v, 2)*(1/32 - pow(2/v, 2)*(1/64 - pow(2/v, 2)*(17/1024 - pow(2/v, 2)*(31/1024))))))"
 
 // NewStudentT returns Student's distributions, each parameter a *weft.Tensor or a Go number. It
 // panics with *weft.Error where df or scale is not above 0.

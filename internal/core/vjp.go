@@ -148,7 +148,18 @@ func (p *Planned) makeVJP(in []*GradNode, lacks []bool) *vjp {
 		}
 	} else {
 		outs := op.ApplyAll(p.def, p.A, args...)
-		grads = op.Gradient(outs, dys, args)
+		var wanted []*ir.Node
+		for i, x := range args {
+			if in[i] != nil {
+				wanted = append(wanted, x)
+			}
+		}
+		of := op.Gradient(outs, dys, wanted)
+		for i := range args {
+			if in[i] != nil {
+				grads[i], of = of[0], of[1:]
+			}
+		}
 		var from, to []*ir.Node
 		for i, out := range outs {
 			if len(out.Args) > 0 {

@@ -94,35 +94,47 @@ func (s stream) slopeSeries(x, logx, a val) val {
 // slopeIntegral is the integral by Gauss and Legendre's rule over the part in which it is not 0: up to end,
 // which it is to be multiplied by.
 func (s stream) slopeIntegral(x, a val) (end, integral val) {
-	b := s.bld
-	above := s.Le(a, x)
-	sign := s.Select(above, s.f(1), s.f(-1))
-	d := s.Mul(sign, s.Sub(x, a))
-	// The exponent is -d*t - x*(exp(s*t)-1-s*t), and the bracket at least t*t/2 above, t*t/(2+t) below.
+	_, end, sign, d := s.gammaReach(x, a)
+	slope := s.Mul(sign, s.logOverMean(x, a))
+	return end, s.panel(s.f(0), end, func(t val) val {
+		e := s.Sub(s.Mul(s.Neg(d), t), s.Mul(x, s.expBeyond(s.Mul(sign, t))))
+		return s.Mul(s.Add(slope, t), vmath.Exp(s.bld, e))
+	})
+}
+
+// gammaReach returns on which side of its mean a number lies, and for the integral over the numbers beyond
+// it where that ends, its sign s and d: the exponent is -d*t - x*(exp(s*t)-1-s*t).
+func (s stream) gammaReach(x, a val) (above, end, sign, d val) {
+	above = s.Le(a, x)
+	sign = s.Select(above, s.f(1), s.f(-1))
+	d = s.Mul(sign, s.Sub(x, a))
+	// The bracket is at least t*t/2 above, t*t/(2+t) below.
 	far := s.f(slopeFar)
-	until := func(c val) val {
-		return s.Div(s.f(2*slopeFar), s.Add(d, s.Sqrt(s.Add(s.sq(d), s.Mul(s.f(4*slopeFar), c)))))
-	}
-	up := until(s.Mul(x, s.f(0.5)))
-	up = s.Min(up, vmath.Log1p(b, s.Div(s.Add(far, s.Mul(a, up)), x)))
+	up := s.until(d, s.Mul(x, s.f(0.5)))
+	up = s.Min(up, vmath.Log1p(s.bld, s.Div(s.Add(far, s.Mul(a, up)), x)))
 	down := s.Div(s.Add(far, x), a)
 	for range 2 {
-		down = until(s.Div(x, s.Add(s.f(2), down)))
+		down = s.until(d, s.Div(x, s.Add(s.f(2), down)))
 	}
-	end = s.Select(above, up, down)
-	slope := s.Mul(sign, s.logOverMean(x, a))
-	integrand := func(t val) val {
-		e := s.Sub(s.Mul(s.Neg(d), t), s.Mul(x, s.expBeyond(s.Mul(sign, t))))
-		return s.Mul(s.Add(slope, t), vmath.Exp(b, e))
-	}
+	return above, s.Select(above, up, down), sign, d
+}
+
+// until is the t at which d*t + c*t*t is slopeFar.
+func (s stream) until(d, c val) val {
+	return s.Div(s.f(2*slopeFar), s.Add(d, s.Sqrt(s.Add(s.sq(d), s.Mul(s.f(4*slopeFar), c)))))
+}
+
+// panel is the integral of f from start to start+width by Gauss and Legendre's rule, divided by width.
+func (s stream) panel(start, width val, f func(t val) val) val {
+	b := s.bld
 	r := b.While([]val{s.f(0), b.Int(loop.I64, 0)}, func(v []val) val {
 		return b.Lt(v[1], b.Int(loop.I64, gaussPairs))
 	}, func(v []val) []val {
 		at := s.Lookup(gaussNodes, v[1])
-		y := s.Add(integrand(s.Mul(end, at)), integrand(s.Mul(end, s.Sub(s.f(1), at))))
+		y := s.Add(f(s.Add(start, s.Mul(width, at))), f(s.Add(start, s.Mul(width, s.Sub(s.f(1), at)))))
 		return []val{s.Add(v[0], s.Mul(s.Lookup(gaussWeights, v[1]), y)), b.Add(v[1], b.Int(loop.I64, 1))}
 	})
-	return end, r[0]
+	return r[0]
 }
 
 // logOverMean is log(x) - digamma(a). For large a, where both are nearly equal, it is log(x/a) and the

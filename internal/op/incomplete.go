@@ -1,0 +1,301 @@
+package op
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+	"weft/internal/vmath"
+)
+
+// Distribution functions of the gamma and beta distributions: the regularised incomplete gamma and beta
+// functions (NIST Digital Library of Mathematical Functions, chapter 8). Both are computed in float64,
+// whatever the type, as a density times an integral. With u the variable of integration, u = x*exp(+-t)
+// for gamma and logit(u) = logit(x) - t for beta make the integrand 1 at t = 0, without a cancellation,
+// and log-concave: from there on it falls. Gauss and Legendre's rule serves, or a power series of
+// positive terms where the integrand falls slowly. The tail that is computed is the one beyond x, seen
+// from the mean; the other one is 1 less it.
+var (
+	// GammaCDF takes x and the concentration a: the probability of a gamma number of rate 1 of at most x.
+	GammaCDF = incomplete("gamma distribution", 2, func(s stream, x []val) val { return s.gammaTail(x[0], x[1], false) },
+		func(v *VJP) {
+			x, a := v.X[0], v.X[1]
+			v.Set(0, func() *node { return mul(v.DY, Apply(GammaDensity, nil, x, a)) })
+			v.Set(1, func() *node { return neg(mul(v.DY, gammaByConcentration(x, a))) })
+		})
+	// GammaSurvival is 1 less GammaCDF, without a cancellation where that is near 1.
+	GammaSurvival = incomplete("gamma survival", 2, func(s stream, x []val) val { return s.gammaTail(x[0], x[1], true) },
+		func(v *VJP) {
+			x, a := v.X[0], v.X[1]
+			v.Set(0, func() *node { return neg(mul(v.DY, Apply(GammaDensity, nil, x, a))) })
+			v.Set(1, func() *node { return mul(v.DY, gammaByConcentration(x, a)) })
+		})
+	// GammaDensity takes the arguments of GammaCDF, and is its derivative by x.
+	GammaDensity *Def
+	// BetaCDF takes x, y = 1-x and the parameters a and b: the probability of a beta number of at most x.
+	// Requires the smaller of x and y to be exact, so that a number near 1 has its digits too. Its
+	// gradient by x counts y as a function of x, and y has none.
+	BetaCDF = incomplete("beta distribution", 4, func(s stream, x []val) val { return s.betaCDF(x[0], x[1], x[2], x[3]) },
+		func(v *VJP) {
+			v.Set(0, func() *node { return mul(v.DY, Apply(BetaDensity, nil, v.X...)) })
+			for i := 2; i < 4; i++ {
+				v.Set(i, func() *node {
+					array.Failf("backward", "", "the distribution function of beta numbers has no gradient by their parameters (Detach cuts it off)")
+					return nil
+				})
+			}
+		})
+	// BetaDensity takes the arguments of BetaCDF, and is its derivative by x.
+	BetaDensity *Def
+)
+
+func init() {
+	GammaDensity = incomplete("gamma density", 2, func(s stream, x []val) val { return s.gammaDensity(x[0], x[1]) },
+		func(v *VJP) {
+			x, a := v.X[0], v.X[1]
+			v.Set(0, func() *node { return mul(v.DY, mul(v.Y, sub(div(sub(a, one(a)), x), one(x)))) })
+			v.Set(1, func() *node { return mul(v.DY, mul(v.Y, sub(apply(Log, x), apply(Digamma, a)))) })
+		})
+	BetaDensity = incomplete("beta density", 4, func(s stream, x []val) val { return s.betaDensity(x[0], x[1], x[2], x[3]) },
+		func(v *VJP) {
+			x, y, a, b := v.X[0], v.X[1], v.X[2], v.X[3]
+			total := func() *node { return apply(Digamma, add(a, b)) }
+			v.Set(0, func() *node {
+				return mul(v.DY, mul(v.Y, sub(div(sub(a, one(a)), x), div(sub(b, one(b)), y))))
+			})
+			v.Set(2, func() *node { return mul(v.DY, mul(v.Y, add(sub(apply(Log, x), apply(Digamma, a)), total()))) })
+			v.Set(3, func() *node { return mul(v.DY, mul(v.Y, add(sub(apply(Log, y), apply(Digamma, b)), total()))) })
+		})
+}
+
+// incomplete defines a function of floats that is computed in float64.
+func incomplete(name string, arity int, expr func(s stream, x []val) val, vjp func(v *VJP)) *Def {
+	return unlisted(Def{Name: name, Arity: arity,
+		Elementwise: Elementwise{Rule: Float, Cost: 1500,
+			Expr: func(b *bld, n *node, x []val) val {
+				s, wide := stream{bld: b}, make([]val, len(x))
+				for i := range x {
+					wide[i] = b.Cvt(loop.F64, x[i])
+				}
+				return b.Cvt(b.Type(x[0]), expr(s, wide))
+			}},
+		Derivative: Derivative{VJP: vjp}})
+}
+
+// gammaByConcentration is minus the derivative of the gamma distribution's function by its concentration.
+func gammaByConcentration(x, a *node) *node {
+	in := apply(Gt, x, num(x, 0))
+	wide := Convert(where(in, x, one(x)), array.Float64)
+	shape := array.Broadcast("backward", x.Shape, a.Shape)
+	slope := Apply(gammaSlope, nil, expand(wide, shape), expand(Convert(a, array.Float64), shape))
+	d := mul(slope, Convert(Apply(GammaDensity, nil, x, a), array.Float64))
+	return Convert(zeroUnless(in, d), x.DType)
+}
+
+const (
+	// tailPanel is the width of a panel of Gauss and Legendre's rule. The integrands have their
+	// singularities at a distance of pi from the real line.
+	tailPanel = 4
+	// stirlingFrom is the number from which Stirling's series has the digits of float64.
+	stirlingFrom = 8
+	// maxTailTerms bounds the terms of a power series. Numbers that it serves take at most 160.
+	maxTailTerms = 2000
+)
+
+// quadrature is the integral of f from 0 to end, by panels of Gauss and Legendre's rule.
+func (s stream) quadrature(end, panels val, f func(t val) val) val {
+	b := s.bld
+	width := s.Div(end, panels)
+	r := b.While([]val{s.f(0), s.f(0)}, func(v []val) val { return s.Lt(v[1], panels) }, func(v []val) []val {
+		return []val{s.Add(v[0], s.panel(s.Mul(width, v[1]), width, f)), s.Add(v[1], s.f(1))}
+	})
+	return s.Mul(width, r[0])
+}
+
+// besidesLog is q - log(1+q) for q above -1.
+func (s stream) besidesLog(q val) val {
+	// log(1+q) = 2*atanh(z) with z = q/(2+q), and q - 2z = q*z.
+	z := s.Div(q, s.Add(s.f(2), q))
+	w := s.sq(z)
+	series := s.f(1.0 / 25)
+	for k := 23; k > 1; k -= 2 {
+		series = s.Fma(series, w, s.f(1/float64(k)))
+	}
+	near := s.Mul(z, s.Sub(q, s.Mul(s.Mul(s.f(2), w), series)))
+	return s.Select(s.Lt(s.Abs(q), s.f(0.3)), near, s.Sub(q, vmath.Log1p(s.bld, q)))
+}
+
+// ratioBesidesLog is r - 1 - log(r), where q = r-1 is given with more digits.
+func (s stream) ratioBesidesLog(r, q val) val {
+	return s.Select(s.Lt(r, s.f(0.7)), s.Sub(q, vmath.Log(s.bld, r)), s.besidesLog(q))
+}
+
+// stirlingRest is log(Gamma(z)) - ((z-1/2)*log(z) - z + log(2*pi)/2) for z above 0.
+func (s stream) stirlingRest(z val) val {
+	r := s.Div(s.f(1), z)
+	q := s.sq(r)
+	series := s.f(-3617.0 / 122400)
+	for _, c := range []float64{1.0 / 156, -691.0 / 360360, 1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12} {
+		series = s.Fma(series, q, s.f(c))
+	}
+	half := s.f(0.5)
+	small := s.Add(s.Sub(vmath.Lgamma(s.bld, z), s.f(halfLogTau)), s.Sub(z, s.Mul(s.Sub(z, half), vmath.Log(s.bld, z))))
+	return s.Select(s.Lt(z, s.f(stirlingFrom)), small, s.Mul(r, series))
+}
+
+// gammaWeight is x^a * exp(-x) / Gamma(a).
+func (s stream) gammaWeight(x, a val) val {
+	b := s.bld
+	direct := s.Sub(s.Sub(s.Mul(a, vmath.Log(b, x)), x), vmath.Lgamma(b, a))
+	exponent := s.Add(s.Mul(a, s.ratioBesidesLog(s.Div(x, a), s.Div(s.Sub(x, a), a))), s.stirlingRest(a))
+	large := s.Mul(s.Sqrt(s.Mul(a, s.f(1/(2*math.Pi)))), vmath.Exp(b, s.Neg(exponent)))
+	return s.Select(s.Lt(a, s.f(stirlingFrom)), vmath.Exp(b, direct), large)
+}
+
+// gammaTail is the probability of a gamma number of at most x, or of one above x.
+func (s stream) gammaTail(x0, a0 val, upper bool) val {
+	good := s.both(s.Eq(x0, x0), s.Lt(s.f(0), a0), s.finite(a0))
+	inside := s.both(good, s.Lt(s.f(0), x0), s.finite(x0))
+	x, a := s.Select(inside, x0, s.f(1)), s.Select(inside, a0, s.f(1))
+	b := s.bld
+	r := s.If(s.bySeries(x, a), func() []val {
+		next := s.Add(a, s.f(1))
+		first := vmath.Exp(b, s.Sub(s.Sub(s.Mul(a, vmath.Log(b, x)), x), vmath.Lgamma(b, next)))
+		return []val{s.Mul(first, s.series(func(n val) val { return s.Div(x, s.Add(next, n)) })), s.f(0)}
+	}, func() []val {
+		above, end, sign, d := s.gammaReach(x, a)
+		integral := s.quadrature(end, s.f(2), func(t val) val {
+			return vmath.Exp(b, s.Sub(s.Neg(s.Mul(d, t)), s.Mul(x, s.expBeyond(s.Mul(sign, t)))))
+		})
+		return []val{s.Mul(s.gammaWeight(x, a), integral), s.Select(above, s.f(1), s.f(0))}
+	})
+	tail, isUpper := r[0], r[1]
+	low, high := s.f(0), s.f(1)
+	if upper {
+		isUpper, low, high = s.Sub(s.f(1), isUpper), high, low
+	}
+	y := s.Select(s.Eq(isUpper, s.f(1)), s.Sub(s.f(1), tail), tail)
+	y = s.Max(s.f(0), s.Min(s.f(1), y))
+	return s.checked(good, s.Select(inside, y, s.Select(s.Lt(s.f(0), x0), high, low)))
+}
+
+func (s stream) gammaDensity(x0, a0 val) val {
+	good := s.both(s.Eq(x0, x0), s.Lt(s.f(0), a0), s.finite(a0))
+	inside := s.both(good, s.Lt(s.f(0), x0), s.finite(x0))
+	x, a := s.Select(inside, x0, s.f(1)), s.Select(inside, a0, s.f(1))
+	// At 0 it is infinite, 1 or 0.
+	edge := s.Select(s.Lt(a0, s.f(1)), s.f(math.Inf(1)), s.Select(s.Eq(a0, s.f(1)), s.f(1), s.f(0)))
+	edge = s.Select(s.Eq(x0, s.f(0)), edge, s.f(0))
+	return s.checked(good, s.Select(inside, s.Div(s.gammaWeight(x, a), x), edge))
+}
+
+// series is 1 + r(0)*(1 + r(1)*(1 + ...)) of ratios that are positive and come to fall below 1.
+func (s stream) series(ratio func(n val) val) val {
+	r := s.While([]val{s.f(1), s.f(1), s.f(0)}, func(v []val) val {
+		return s.And(s.Lt(s.Mul(v[0], s.f(0x1p-58)), v[1]), s.Lt(v[2], s.f(maxTailTerms)))
+	}, func(v []val) []val {
+		term := s.Mul(v[1], ratio(v[2]))
+		return []val{s.Add(v[0], term), term, s.Add(v[2], s.f(1))}
+	})
+	return r[0]
+}
+
+func (s stream) betaDensity(x0, y0, a0, b0 val) val {
+	p := s.betaPoint(x0, y0, a0, b0)
+	one := s.f(1)
+	at := func(x, a, b val) val {
+		return s.Select(s.Lt(a, one), s.f(math.Inf(1)), s.Select(s.Eq(a, one), b, s.f(0)))
+	}
+	edge := s.Select(s.Eq(x0, s.f(0)), at(x0, a0, b0), s.Select(s.Eq(y0, s.f(0)), at(y0, b0, a0), s.f(0)))
+	return s.checked(p.good, s.Select(p.inside, s.Div(s.betaWeight(p), s.Mul(p.x, p.y)), edge))
+}
+
+// A betaPoint holds arguments with x at most the mean: swapped says whether x was 1-x.
+type betaPoint struct {
+	x, y, a, b            val
+	d                     val // a*y - b*x, at least 0
+	good, inside, swapped val
+}
+
+func (s stream) betaPoint(x0, y0, a0, b0 val) betaPoint {
+	good := s.both(s.Eq(x0, x0), s.Eq(y0, y0), s.Lt(s.f(0), a0), s.finite(a0), s.Lt(s.f(0), b0), s.finite(b0))
+	inside := s.both(good, s.Lt(s.f(0), x0), s.Lt(s.f(0), y0), s.Lt(x0, s.f(2)), s.Lt(y0, s.f(2)))
+	or := func(v val, otherwise float64) val { return s.Select(inside, v, s.f(otherwise)) }
+	x, y, a, b := or(x0, 0.5), or(y0, 0.5), or(a0, 1), or(b0, 1)
+	low := s.Le(x, y)
+	// With the smaller of x and y, u, that distance is p - p*u - q*u, here in twice the digits.
+	u, p, q := s.Select(low, x, y), s.Select(low, a, b), s.Select(low, b, a)
+	pu, qu := s.Mul(p, u), s.Mul(q, u)
+	lost := s.Add(s.Fma(p, u, s.Neg(pu)), s.Fma(q, u, s.Neg(qu)))
+	h, l := s.difference(p, pu)
+	h, l2 := s.difference(h, qu)
+	d := s.Add(h, s.Add(l, s.Sub(l2, lost)))
+	d = s.Select(low, d, s.Neg(d))
+	swapped := s.Lt(d, s.f(0))
+	return betaPoint{x: s.Select(swapped, y, x), y: s.Select(swapped, x, y), a: s.Select(swapped, b, a), b: s.Select(swapped, a, b),
+		d: s.Abs(d), good: good, inside: inside, swapped: swapped}
+}
+
+// difference is x-y rounded, and what it lacks (D. Knuth, The Art of Computer Programming 2, 4.2.2).
+func (s stream) difference(x, y val) (high, low val) {
+	high = s.Sub(x, y)
+	back := s.Sub(high, x)
+	return high, s.Sub(s.Sub(x, s.Sub(high, back)), s.Add(y, back))
+}
+
+// betaWeight is x^a * y^b / B(a, b).
+func (s stream) betaWeight(p betaPoint) val {
+	total := s.Add(p.a, p.b)
+	down := s.ratioBesidesLog(s.Mul(s.Div(total, p.a), p.x), s.Neg(s.Div(p.d, p.a)))
+	up := s.besidesLog(s.Div(p.d, p.b))
+	exponent := s.Sub(s.stirlingRest(total), s.Add(s.stirlingRest(p.a), s.stirlingRest(p.b)))
+	exponent = s.Sub(exponent, s.Add(s.Mul(p.a, down), s.Mul(p.b, up)))
+	scale := s.Sqrt(s.Mul(s.Mul(s.Div(p.a, total), p.b), s.f(1/(2*math.Pi))))
+	return s.Mul(scale, vmath.Exp(s.bld, exponent))
+}
+
+func (s stream) betaCDF(x0, y0, a0, b0 val) val {
+	p, b := s.betaPoint(x0, y0, a0, b0), s.bld
+	total := s.Add(p.a, p.b)
+	// The exponent of the integrand is -d*t - total*(w*(exp(s*t)-1-s*t) - besidesLog(w*(exp(s*t)-1))) with
+	// w = x and s = -1, or w = y and s = 1.
+	low := s.Le(p.x, p.y)
+	w, sign := s.Select(low, p.x, p.y), s.Select(low, s.f(-1), s.f(1))
+	exponent := func(t val) val {
+		st := s.Mul(sign, t)
+		q := s.Mul(w, vmath.Expm1(b, st))
+		near := s.Sub(s.Mul(w, s.expBeyond(st)), s.besidesLog(q))
+		far := s.Sub(vmath.Log1p(b, q), s.Mul(w, st))
+		rest := s.Select(s.Lt(s.Abs(q), s.f(0.3)), near, far)
+		return s.Sub(s.Neg(s.Mul(p.d, t)), s.Mul(total, rest))
+	}
+	integrand := func(t val) val { return vmath.Exp(b, exponent(t)) }
+	distance := s.Sub(vmath.Log(b, p.x), vmath.Log(b, p.y)) // from 1/2, by the logit
+	r := s.If(s.Lt(p.a, s.f(stirlingFrom)), func() []val {
+		// The series of x, or of 1/2 below the integral down to there.
+		high := s.Lt(s.f(0.75), p.x)
+		u := s.Select(high, s.f(0.5), p.x)
+		start := s.Select(high, distance, s.f(0))
+		sum := s.series(func(n val) val {
+			return s.Mul(u, s.Div(s.Add(total, n), s.Add(s.Add(p.a, s.f(1)), n)))
+		})
+		panels := s.Select(high, s.Add(s.f(1), s.Floor(s.Mul(start, s.f(1.0/tailPanel)))), s.f(0))
+		integral := s.quadrature(start, s.Max(panels, s.f(1)), integrand)
+		return []val{s.Add(integral, s.Div(s.Mul(integrand(start), sum), p.a))}
+	}, func() []val {
+		// The curvature of the exponent at t is at least that at 0 times exp(-t), and above 1/2 at least that
+		// at 0 up to twice the distance from 1/2.
+		curve := s.Mul(s.Mul(total, s.f(0.5)), s.Mul(p.x, p.y))
+		end := s.Div(s.Sub(s.f(slopeFar), s.Mul(total, vmath.Log(b, p.y))), p.a)
+		even := s.until(p.d, curve)
+		end = s.Select(s.Le(even, s.Mul(s.f(2), distance)), s.Min(even, end), end)
+		for range 3 {
+			end = s.Min(end, s.until(p.d, s.Mul(curve, vmath.Exp(b, s.Neg(end)))))
+		}
+		return []val{s.quadrature(end, s.Add(s.f(2), s.Floor(s.Mul(end, s.f(1.0/tailPanel)))), integrand)}
+	})
+	tail := s.Max(s.f(0), s.Min(s.f(1), s.Mul(s.betaWeight(p), r[0])))
+	tail = s.Select(p.swapped, s.Sub(s.f(1), tail), tail)
+	edge := s.Select(s.Le(x0, s.f(0)), s.f(0), s.f(1))
+	return s.checked(p.good, s.Select(p.inside, tail, edge))
+}
