@@ -14,6 +14,9 @@ type AddedToken struct {
 	RStrip     bool   `json:"rstrip"`      // takes the white space after it
 	Normalized bool   `json:"normalized"`  // is looked for in the normalised text, normalised itself
 	Special    bool   `json:"special"`     // is left out of decoded text
+
+	silent bool // is not looked for in texts
+	asIs   bool // is looked for in normalised text as it is
 }
 
 // addedTokens are the added tokens of a tokenizer.
@@ -43,7 +46,7 @@ func newAddedTokens(tokens []AddedToken, v *vocabulary, normal normalizer) added
 			next++
 		}
 		t.ID = int(id)
-		if t.Normalized && normal != nil {
+		if t.Normalized && normal != nil && !t.asIs {
 			n := newText(t.Content)
 			normal.normalize(&n)
 			if n.s != t.Content {
@@ -61,10 +64,12 @@ func newAddedTokens(tokens []AddedToken, v *vocabulary, normal normalizer) added
 		if shown, ok := a.shown[id]; ok {
 			s = shown
 		}
-		if !t.Normalized {
-			a.raw.add(s, id)
-		} else {
+		switch {
+		case t.silent:
+		case t.Normalized:
 			a.prepared.add(s, id)
+		default:
+			a.raw.add(s, id)
 		}
 	}
 	return a

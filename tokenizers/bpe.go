@@ -14,9 +14,10 @@ type bpe struct {
 	unkMissing     string
 	fuseUnk        bool
 	byteFallback   bool
-	byteTokens     [256]int32 // of <0x00> to <0xFF>, -1 where the vocabulary lacks one
-	ignoreMerges   bool       // a piece that is in the vocabulary is one token
-	prefix, suffix string     // of symbols that continue a word; of the last one
+	byteTokens     [256]int32       // of <0x00> to <0xFF>, -1 where the vocabulary lacks one
+	ignoreMerges   bool             // a piece that is in the vocabulary is one token
+	prefix, suffix string           // of symbols that continue a word; of the last one
+	symbols        map[string]int32 // what words begin with: the vocabulary, but for sentencepiece's bytes and the like
 	byByte         *byteSymbols
 }
 
@@ -73,7 +74,7 @@ func (m *mergeTable) get(left, right int32) (rank, id int32) {
 
 // newBPE builds the tables; merges are pairs of tokens in the order of their ranks.
 func newBPE(b *bpe, merges [][2]string) (*bpe, error) {
-	b.merges = newMergeTable(len(merges))
+	b.symbols, b.merges = b.ids, newMergeTable(len(merges))
 	for rank, pair := range merges {
 		left, ok := b.ids[pair[0]]
 		if !ok {
@@ -228,7 +229,7 @@ func (b *bpe) startRunes(s string, work *workspace) error {
 			}
 			name = string(work.buffer)
 		}
-		if id, ok := b.ids[name]; ok {
+		if id, ok := b.symbols[name]; ok {
 			if unk > 0 {
 				symbols = append(symbols, symbol{id: b.unk, size: unk})
 				unk = 0

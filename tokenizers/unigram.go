@@ -15,6 +15,7 @@ type unigram struct {
 	unkScore     float64
 	byteFallback bool
 	byteTokens   [256]int32
+	single       bool // sums are rounded to float32, as sentencepiece has them
 }
 
 // unkPenalty is how much less than the least score an unknown character has.
@@ -84,7 +85,7 @@ func (u *unigram) appendToken(out []token, s string, t token) []token {
 		return append(out, t)
 	}
 	part := s[t.start:t.end]
-	if id, ok := u.ids[part]; ok {
+	if id, ok := u.ids[part]; ok && !u.single {
 		t.id = id
 		return append(out, t)
 	}
@@ -128,12 +129,12 @@ func (u *unigram) search(s string, work *workspace) error {
 				continue
 			}
 			single = single || i+1-at == size
-			if b, sum := &best[i+1], u.scores[id]+score; b.start < 0 || sum > b.score {
+			if b, sum := &best[i+1], u.round(u.scores[id]+score); b.start < 0 || sum > b.score {
 				*b = bestPath{sum, int32(at), id}
 			}
 		}
 		if !single {
-			if b, sum := &best[at+size], u.unkScore+score; b.start < 0 || sum > b.score {
+			if b, sum := &best[at+size], u.round(u.unkScore+score); b.start < 0 || sum > b.score {
 				if u.unk < 0 {
 					return malformed("a character has no token, and the model has no unknown token")
 				}
@@ -143,4 +144,11 @@ func (u *unigram) search(s string, work *workspace) error {
 		at += size
 	}
 	return nil
+}
+
+func (u *unigram) round(sum float64) float64 {
+	if u.single {
+		return float64(float32(sum))
+	}
+	return sum
 }
