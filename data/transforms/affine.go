@@ -118,17 +118,31 @@ func (m matrix) around(h, w int) (oh, ow int) {
 
 // moved returns pictures of h times w pixels that lie in x where the matrix says.
 func moved(name string, x *weft.Tensor, m matrix, h, w int, mode nn.InterpolateMode, fill []float64) *weft.Tensor {
-	if mode != nn.ModeNearest && mode != nn.ModeLinear {
-		array.Failf(name, "Interpolation", "is %d, want ModeNearest or ModeLinear", mode)
-	}
 	for _, v := range m {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			array.Failf(name, "", "the angle, shear or translation is not finite or too large")
 		}
 	}
+	array.CheckShape(name, []int{h, w, 2}, weft.Float64)
+	d := asFloat(x).DType()
+	along := func(n int) *weft.Tensor {
+		return x.Device().Linspace(float64(1-n)/2, float64(n-1)/2, n).To(d)
+	}
+	place := func(m []float64, n int) *weft.Tensor {
+		return weft.Expr("(a*x + b*y + c) / (n/2)", weft.Vars{"x": along(w), "y": along(h).Reshape(h, 1), "a": m[0], "b": m[1], "c": m[2], "n": max(n, 1)})
+	}
+	oldH, oldW := picture(name, x)
+	return sampled(name, x, weft.Stack([]*weft.Tensor{place(m[:3], oldW), place(m[3:], oldH)}, 2), mode, fill)
+}
+
+// sampled returns pictures whose pixels lie in x at the places of a grid [height, width, 2], from -1 to 1.
+func sampled(name string, x, grid *weft.Tensor, mode nn.InterpolateMode, fill []float64) *weft.Tensor {
+	if mode != nn.ModeNearest && mode != nn.ModeLinear {
+		array.Failf(name, "Interpolation", "is %d, want ModeNearest or ModeLinear", mode)
+	}
 	shape := x.Shape()
 	n := len(shape)
-	array.CheckShape(name, []int{h, w, 2}, weft.Float64)
+	h, w := grid.Dim(0), grid.Dim(1)
 	result := append(shape[:n-2:n-2], h, w)
 	var over *weft.Tensor
 	if fill != nil {
@@ -138,13 +152,7 @@ func moved(name string, x *weft.Tensor, m matrix, h, w int, mode nn.InterpolateM
 		return x.Device().ZerosOf(x.DType(), result...)
 	}
 	f := asFloat(x)
-	along := func(n int) *weft.Tensor {
-		return x.Device().Linspace(float64(1-n)/2, float64(n-1)/2, n).To(f.DType())
-	}
-	place := func(m []float64, n int) *weft.Tensor {
-		return weft.Expr("(a*x + b*y + c) / (n/2)", weft.Vars{"x": along(w), "y": along(h).Reshape(h, 1), "a": m[0], "b": m[1], "c": m[2], "n": n})
-	}
-	grid := weft.Stack([]*weft.Tensor{place(m[:3], shape[n-1]), place(m[3:], shape[n-2])}, 2).Unsqueeze(0)
+	grid = grid.Unsqueeze(0)
 	o := nn.GridSampleOpts{Mode: new(mode)}
 	// All channels of a batch lie at the same places.
 	y := nn.GridSample(f.Reshape(1, array.Size(shape[:n-2]), shape[n-2], shape[n-1]), grid, o).Reshape(result...)

@@ -32,12 +32,17 @@ func (t RandAugment) Apply(x *weft.Tensor, g *weft.Generator) *weft.Tensor {
 		array.Failf(name, "Magnitude", "is %d, want 0 to %d", at, bins-1)
 	}
 	part := float64(at) / float64(bins-1)
-	far := 150.0 / 331
-	most := strengths{shear: 0.3, moveX: far * float64(w), moveY: far * float64(h), turn: 30, color: 0.9, bits: 4}
+	most := usual(h, w)
 	for range ops {
 		x = most.change(x, g, below(g, changes), part, AffineOpts{Interpolation: t.Interpolation, Fill: t.Fill})
 	}
 	return x
+}
+
+// usual are the strengths of RandAugment and AutoAugment for a picture.
+func usual(h, w int) strengths {
+	const far = 150.0 / 331
+	return strengths{shear: 0.3, moveX: far * float64(w), moveY: far * float64(h), turn: 30, color: 0.9, bits: 4}
 }
 
 // TrivialAugmentWide applies one transform of a fixed list of fourteen, of random magnitude (Müller and
@@ -73,10 +78,28 @@ type strengths struct {
 	turn         float64 // degrees
 	color        float64 // the factor, apart from 1
 	bits         float64 // that are cut off
+	cut          float64 // bits that are cut off in any case
 }
 
-// changes is the number of changes of strengths.change.
-const changes = 14
+// The changes that the transforms of this file draw from.
+const (
+	keep = iota
+	shearX
+	shearY
+	translateX
+	translateY
+	turn
+	brightness
+	saturation
+	contrast
+	sharpness
+	posterize
+	solarize
+	autoContrast
+	equalize
+	changes // their number, without the one that AutoAugment alone has
+	invert  = changes
+)
 
 // change applies change k at a part of its strength, to a random side if it has two.
 func (s strengths) change(x *weft.Tensor, g *weft.Generator, k int, part float64, o AffineOpts) *weft.Tensor {
@@ -88,36 +111,38 @@ func (s strengths) change(x *weft.Tensor, g *weft.Generator, k int, part float64
 	}
 	degrees := func(tangent float64) float64 { return math.Atan(tangent) * 180 / math.Pi }
 	switch k {
-	case 0:
-		return x
-	case 1:
+	case shearX:
 		o.Shear, o.Center = [2]float64{degrees(signed(s.shear)), 0}, &[2]float64{}
 		return Affine(x, o)
-	case 2:
+	case shearY:
 		o.Shear, o.Center = [2]float64{0, degrees(signed(s.shear))}, &[2]float64{}
 		return Affine(x, o)
-	case 3:
+	case translateX:
 		o.Translate[0] = math.Trunc(signed(s.moveX))
 		return Affine(x, o)
-	case 4:
+	case translateY:
 		o.Translate[1] = math.Trunc(signed(s.moveY))
 		return Affine(x, o)
-	case 5:
+	case turn:
 		return Rotate(x, signed(s.turn), RotateOpts{Interpolation: o.Interpolation, Fill: o.Fill})
-	case 6:
+	case brightness:
 		return AdjustBrightness(x, 1+signed(s.color))
-	case 7:
+	case saturation:
 		return AdjustSaturation(x, 1+signed(s.color))
-	case 8:
+	case contrast:
 		return AdjustContrast(x, 1+signed(s.color))
-	case 9:
+	case sharpness:
 		return AdjustSharpness(x, 1+signed(s.color))
-	case 10:
-		return Posterize(x, 8-int(math.RoundToEven(part*s.bits)))
-	case 11:
+	case posterize:
+		return Posterize(x, 8-int(s.cut)-int(math.RoundToEven(part*s.bits)))
+	case solarize:
 		return Solarize(x, bound(x)*(1-part))
-	case 12:
+	case autoContrast:
 		return AutoContrast(x)
+	case equalize:
+		return Equalize(x)
+	case invert:
+		return Invert(x)
 	}
-	return Equalize(x)
+	return x
 }

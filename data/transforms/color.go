@@ -40,9 +40,27 @@ func wholeLuminance(x *weft.Tensor, axis int) *weft.Tensor {
 	return y
 }
 
+// largeFactor is the factor above which float64 computes: in float16 and float32 products may be infinite,
+// and their differences NaN.
+const largeFactor = 1e4
+
+// forFactor returns x as floats whose products with the factor that it returns are finite. Where such a
+// product is not 0, it is far beyond full intensity, so that a larger factor changes nothing.
+func forFactor(x *weft.Tensor, factor float64) (*weft.Tensor, float64) {
+	if factor <= largeFactor {
+		return asFloat(x), factor
+	}
+	return x.To(weft.Float64), min(factor, 1e300)
+}
+
 // blended returns x with other instead of a part of 1-factor, in the type of x.
 func blended(x, other *weft.Tensor, factor float64) *weft.Tensor {
-	y := weft.Expr("clamp(x*f + y*rest, 0, most)", weft.Vars{"x": asFloat(x), "y": other, "f": factor, "rest": 1 - factor, "most": bound(x)})
+	text := "clamp(x*f + y*rest, 0, most)"
+	if factor > largeFactor { // so that y does not vanish beside the products
+		text = "clamp(y + (x-y)*f, 0, most)"
+	}
+	f, by := forFactor(x, factor)
+	y := weft.Expr(text, weft.Vars{"x": f, "y": other.To(f.DType()), "f": by, "rest": 1 - by, "most": bound(x)})
 	return y.To(x.DType())
 }
 
@@ -53,7 +71,8 @@ func AdjustBrightness(x *weft.Tensor, by float64) *weft.Tensor {
 	defer array.Named(name).End()
 	colors(name, x)
 	factor(name, by)
-	return weft.Expr("clamp(x*f, 0, most)", weft.Vars{"x": asFloat(x), "f": by, "most": bound(x)}).To(x.DType())
+	f, by := forFactor(x, by)
+	return weft.Expr("clamp(x*f, 0, most)", weft.Vars{"x": f, "f": by, "most": bound(x)}).To(x.DType())
 }
 
 // AdjustContrast multiplies the distances from the mean luminance by a factor: 0 is gray, 1 leaves them.
@@ -111,20 +130,24 @@ func AdjustHue(x *weft.Tensor, by float64) *weft.Tensor {
 }
 
 // AdjustGamma raises intensities from 0 to 1 to a power and multiplies them by a gain. It panics with
-// *weft.Error if gamma is negative, or x is not a picture.
+// *weft.Error if gamma or the gain is negative or not finite, or x is not a picture.
 func AdjustGamma(x *weft.Tensor, gamma, gain float64) *weft.Tensor {
 	const name = "adjust_gamma"
 	defer array.Named(name).End()
 	picture(name, x)
-	if !(gamma >= 0) {
-		array.Failf(name, "gamma", "is %v, want 0 or more", gamma)
+	for i, v := range []float64{gamma, gain} {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			array.Failf(name, []string{"gamma", "gain"}[i], "is %v, want 0 or more", v)
+		}
 	}
 	y := x
 	if x.DType() == weft.Uint8 {
 		y = ToDtype{DType: weft.Float32, Scale: true}.Apply(x, nil)
 	}
 	if y = y.Pow(gamma); gain != 1 {
-		y = y.Mul(gain).Clamp(0, 1)
+		d := y.DType()
+		y, gain = forFactor(y, gain)
+		y = y.Mul(gain).Clamp(0, 1).To(d)
 	}
 	return ToDtype{DType: x.DType(), Scale: true}.Apply(y, nil)
 }
@@ -141,7 +164,7 @@ func AdjustSharpness(x *weft.Tensor, by float64) *weft.Tensor {
 		return x
 	}
 	const corner, middle = 1. / 13, 5. / 13
-	f := asFloat(x)
+	f, by := forFactor(x, by)
 	taps := x.Device().From([]float64{corner, corner, corner, corner, middle, corner, corner, corner, corner}).To(f.DType()).Reshape(1, 1, 3, 3)
 	blurred := filtered(f, taps)
 	if x.DType() == weft.Uint8 {
@@ -341,16 +364,20 @@ func (t GaussianBlur) Apply(x *weft.Tensor, g *weft.Generator) *weft.Tensor {
 	if x.Size() == 0 {
 		return x
 	}
-	y := asFloat(x)
-	if kw > 1 || kh > 1 {
-		y = nn.Pad{Pads: []int{kw / 2, kw / 2, kh / 2, kh / 2}, Mode: nn.PadReflect}.Forward(y)
-	}
-	y = filtered(y, gaussian(y, kw, sigma).Reshape(1, 1, 1, kw))
-	y = filtered(y, gaussian(y, kh, sigma).Reshape(1, 1, kh, 1))
+	y := blurred(asFloat(x), kw, kh, sigma, sigma)
 	if x.DType() == weft.Uint8 {
 		y = y.Round()
 	}
 	return y.To(x.DType())
+}
+
+// blurred returns pictures of floats blurred by Gaussian curves along the width and the height.
+func blurred(x *weft.Tensor, kw, kh int, sigmaW, sigmaH float64) *weft.Tensor {
+	if kw > 1 || kh > 1 {
+		x = nn.Pad{Pads: []int{kw / 2, kw / 2, kh / 2, kh / 2}, Mode: nn.PadReflect}.Forward(x)
+	}
+	x = filtered(x, gaussian(x, kw, sigmaW).Reshape(1, 1, 1, kw))
+	return filtered(x, gaussian(x, kh, sigmaH).Reshape(1, 1, kh, 1))
 }
 
 // gaussian returns n numbers of a Gaussian curve, whose sum is 1, in the type of x.

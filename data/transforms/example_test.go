@@ -40,3 +40,28 @@ func ExampleResize() {
 	// [[0.223 0.321]
 	//  [0.616 0.714]]
 }
+
+// The augmentations of torchvision's references for ImageNet, by a policy.
+func ExampleAutoAugment() {
+	train := transforms.Compose{
+		transforms.RandomResizedCrop{Size: []int{24}},
+		transforms.AutoAugment{Policy: transforms.PolicyImageNet},
+		transforms.ToDtype{DType: weft.Float32, Scale: true},
+	}
+	x := weft.Arange(3*32*32).Mod(256).To(weft.Uint8).Reshape(3, 32, 32)
+	y := train.Apply(x, weft.NewGenerator(1))
+	fmt.Println(y.DType(), y.Shape())
+	// Output: float32 [3 24 24]
+}
+
+func ExamplePerspective() {
+	x := weft.Arange(0.0, 16).Reshape(1, 4, 4)
+	corners := [4][2]float64{{0, 0}, {4, 0}, {4, 4}, {0, 4}}
+	half := [4][2]float64{{0, 0}, {2, 0}, {2, 2}, {0, 2}}
+	fmt.Println(transforms.Perspective(x, corners, half).At(0))
+	// Output:
+	// [[ 2.5  4.5  0.   0. ]
+	//  [10.5 12.5  0.   0. ]
+	//  [ 0.   0.   0.   0. ]
+	//  [ 0.   0.   0.   0. ]]
+}

@@ -62,7 +62,28 @@ var deterministic = map[string]func(x *weft.Tensor) *weft.Tensor{
 	"posterize":    func(x *weft.Tensor) *weft.Tensor { return tr.Posterize(x, 3) },
 	"autocontrast": tr.AutoContrast,
 	"equalize":     func(x *weft.Tensor) *weft.Tensor { return tr.Equalize(x.Tile(1, 2, 3)) },
-	"blur":         apply(tr.GaussianBlur{KernelSize: []int{5, 3}, Sigma: &[2]float64{1.1, 1.1}}),
+	"perspective":  func(x *weft.Tensor) *weft.Tensor { return tr.Perspective(x, before, after) },
+	"perspective back": func(x *weft.Tensor) *weft.Tensor {
+		return tr.Perspective(x, after, before, tr.WarpOpts{Fill: []float64{1}})
+	},
+	"perspective fill": func(x *weft.Tensor) *weft.Tensor {
+		return tr.Perspective(x, before, after, tr.WarpOpts{Interpolation: new(nn.ModeNearest), Fill: []float64{0, 1, 0}})
+	},
+	"elastic": func(x *weft.Tensor) *weft.Tensor { return tr.Elastic(x, displacement(x, 1)) },
+	"elastic fill": func(x *weft.Tensor) *weft.Tensor {
+		return tr.Elastic(x, displacement(x, 2), tr.WarpOpts{Interpolation: new(nn.ModeNearest), Fill: []float64{1}})
+	},
+	"shear": affine(tr.AffineOpts{Shear: [2]float64{0, 17}, Center: &[2]float64{}}),
+	"blur":  apply(tr.GaussianBlur{KernelSize: []int{5, 3}, Sigma: &[2]float64{1.1, 1.1}}),
+}
+
+// before and after are corners that move.
+var before, after = [4][2]float64{{0, 0}, {7, 0}, {7, 8}, {0, 8}}, [4][2]float64{{1, 2}, {6, 0}, {7, 7}, {0, 6}}
+
+func displacement(x *weft.Tensor, by float64) *weft.Tensor {
+	h, w := x.Dim(x.Rank()-2), x.Dim(x.Rank()-1)
+	v := weft.Vars{"i": weft.Arange(0.0, h).Reshape(h, 1), "j": weft.Arange(0.0, w), "by": by}
+	return weft.Stack([]*weft.Tensor{weft.Expr("sin(i+2*j)*0.3*by", v), weft.Expr("cos(3*i-j)*0.2*by", v)}, 2)
 }
 
 func apply(t tr.Transform) func(x *weft.Tensor) *weft.Tensor {

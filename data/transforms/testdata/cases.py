@@ -1,4 +1,5 @@
-"""Writes torchvision.safetensors: what torchvision 0.29 makes of small pictures.
+"""Writes torchvision.safetensors: what torchvision 0.29 makes of small pictures, and policies.txt: the
+steps of AutoAugment's policies, with probability and magnitude.
 
 f/NAME and u/NAME are the results for the pictures f/x (float32) and u/x (uint8).
 
@@ -6,7 +7,7 @@ f/NAME and u/NAME are the results for the pictures f/x (float32) and u/x (uint8)
 """
 import torch
 from safetensors.torch import save_file
-from torchvision.transforms import v2
+from torchvision.transforms import AutoAugmentPolicy, v2
 from torchvision.transforms.v2 import functional as F
 
 torch.manual_seed(3)
@@ -16,7 +17,21 @@ pictures["f"][:, 0, :4] = 0.25  # gray
 near, linear, cubic = v2.InterpolationMode.NEAREST, v2.InterpolationMode.BILINEAR, v2.InterpolationMode.BICUBIC
 exact = v2.InterpolationMode.NEAREST_EXACT
 
+corners = [[0, 0], [7, 0], [7, 8], [0, 8]], [[1, 2], [6, 0], [7, 7], [0, 6]]
+
+
+def displacement(x):
+    i, j = torch.meshgrid(*[torch.arange(n, dtype=torch.float64) for n in x.shape[-2:]], indexing="ij")
+    return torch.stack([(i + 2 * j).sin() * 0.3, (3 * i - j).cos() * 0.2], -1)[None]
+
+
 cases = {
+    "perspective": lambda x: F.perspective(x, *corners),
+    "perspective fill": lambda x: F.perspective(x, *corners, interpolation=near, fill=[0, 1, 0]),
+    "perspective back": lambda x: F.perspective(x, *corners[::-1], fill=[1]),
+    "elastic": lambda x: F.elastic(x, displacement(x)),
+    "elastic fill": lambda x: F.elastic(x, displacement(x) * 2, interpolation=near, fill=[1]),
+    "shear": lambda x: F.affine(x, angle=0.0, translate=[0, 0], scale=1.0, shear=[0.0, 17.0], center=[0, 0]),
     "resize short": lambda x: F.resize(x, [5]),
     "resize max": lambda x: F.resize(x, [7], max_size=8),
     "resize up": lambda x: F.resize(x, [13, 17]),
@@ -71,3 +86,8 @@ for kind, x in pictures.items():
     for name, f in cases.items():
         tensors[f"{kind}/{name}"] = f(x.clone()).contiguous()
 save_file(tensors, "torchvision.safetensors")
+
+with open("policies.txt", "w") as f:
+    for policy in ("imagenet", "cifar10", "svhn"):
+        for pair in v2.AutoAugment(AutoAugmentPolicy(policy))._policies:
+            print(policy, *[v for name, p, level in pair for v in (name, round(10 * p), level or 0)], file=f)
