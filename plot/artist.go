@@ -34,11 +34,9 @@ func (l *line) draw(c canvas, p *panel) {
 	for i := range points {
 		points[i] = p.at(l.x[i], l.y[i])
 	}
-	c.line(thinned(points, int(p.box.x1-p.box.x0)), l.width, l.dashed, l.ink)
+	c.line(thinned(points, p.box), l.width, l.dashed, l.ink)
 	if l.marked {
-		for _, q := range points {
-			dot(c, q, l.width+2, l.ink)
-		}
+		drawDots(c, p.box, points, l.width+2, l.ink)
 	}
 }
 
@@ -51,29 +49,31 @@ func (l *line) key(c canvas, x, y float64) {
 	}
 }
 
-// thinned keeps the first, least, greatest and last of the points that share a column of pixels, where
-// there are many more points than columns.
-func thinned(points []point, columns int) []point {
-	if len(points) < 8*columns || !slices.IsSortedFunc(points, func(a, b point) int {
-		if a.x < b.x {
-			return -1
-		} else if a.x > b.x {
-			return 1
-		}
-		return 0
-	}) {
+// outside is how far beyond the axes something is still drawn, in pixels.
+const outside = 8
+
+// thinned keeps the first, least, greatest and last of the points in a row that share a column of pixels, where
+// there are many more points than columns. All columns on one side of the box count as one.
+func thinned(points []point, b box) []point {
+	if float64(len(points)) < 8*(b.x1-b.x0) {
 		return points
 	}
+	const margin = 16 // more than outside and the width of most lines
+	column := func(p point) float64 { return math.Floor(min(max(p.x, b.x0-margin), b.x1+margin)) }
+	whole := func(p point) bool { return finite(p.x) && finite(p.y) }
 	var out []point
 	for i := 0; i < len(points); {
-		column := math.Floor(points[i].x)
-		least, greatest, last := points[i], points[i], points[i]
 		first := points[i]
-		for ; i < len(points) && math.Floor(points[i].x) == column; i++ {
-			last = points[i]
-			if !finite(last.y) {
-				break
+		if !whole(first) { // a gap, however long
+			out = append(out, first)
+			for i < len(points) && !whole(points[i]) {
+				i++
 			}
+			continue
+		}
+		least, greatest, last := first, first, first
+		for k := column(first); i < len(points) && whole(points[i]) && column(points[i]) == k; i++ {
+			last = points[i]
 			if last.y < least.y {
 				least = last
 			}
@@ -81,12 +81,11 @@ func thinned(points []point, columns int) []point {
 				greatest = last
 			}
 		}
-		if !finite(last.y) || math.IsNaN(column) {
-			out = append(out, first, least, greatest, point{math.NaN(), math.NaN()})
-			i++
-			continue
+		for _, p := range []point{first, least, greatest, last} {
+			if n := len(out); n == 0 || out[n-1] != p {
+				out = append(out, p)
+			}
 		}
-		out = append(out, first, least, greatest, last)
 	}
 	return out
 }
@@ -120,19 +119,46 @@ type dots struct {
 func (d *dots) limits(x, y func(...float64)) { x(d.x...); y(d.y...) }
 
 func (d *dots) draw(c canvas, p *panel) {
-	rims := len(d.x) <= 200 // more of them would wipe each other out
-	var all [][]point
-	for i := range d.x {
-		switch q := p.at(d.x[i], d.y[i]); {
-		case !finite(q.x) || !finite(q.y):
-		case rims:
-			dot(c, q, d.radius, d.ink)
-		default:
-			all = append(all, circle(q, d.radius))
+	points := make([]point, len(d.x))
+	for i := range points {
+		points[i] = p.at(d.x[i], d.y[i])
+	}
+	drawDots(c, p.box, points, d.radius, d.ink)
+}
+
+// drawDots draws dots at points in sight. Of many only one in a square of half a radius is drawn, on which
+// others lie, so that a picture and its file do not grow with the number of points.
+func drawDots(c canvas, b box, points []point, radius float64, ink color.NRGBA) {
+	const rims, many = 200, 20000
+	if len(points) <= rims { // more of them would wipe each other out
+		for _, q := range points {
+			dot(c, q, radius, ink)
 		}
+		return
+	}
+	margin, side := radius+outside, max(radius/2, 0.5)
+	columns := int((b.x1-b.x0+2*margin)/side) + 1
+	rows := int((b.y1-b.y0+2*margin)/side) + 1
+	var taken []bool
+	if len(points) > many {
+		taken = make([]bool, columns*rows)
+	}
+	var all [][]point
+	for _, q := range points {
+		if !(q.x > b.x0-margin && q.x < b.x1+margin && q.y > b.y0-margin && q.y < b.y1+margin) {
+			continue
+		}
+		if taken != nil {
+			at := int((q.y-b.y0+margin)/side)*columns + int((q.x-b.x0+margin)/side)
+			if taken[at] {
+				continue
+			}
+			taken[at] = true
+		}
+		all = append(all, circle(q, radius))
 	}
 	if len(all) > 0 {
-		c.fill(all, d.ink)
+		c.fill(all, ink)
 	}
 }
 
@@ -200,6 +226,7 @@ func (a *area) draw(c canvas, p *panel) {
 	var up, down []point
 	flush := func() {
 		if len(up) > 1 {
+			up, down = thinned(up, p.box), thinned(down, p.box)
 			slices.Reverse(down)
 			c.fill([][]point{append(up, down...)}, a.ink)
 		}

@@ -62,7 +62,7 @@ func (a *Axes) draw(c canvas, around box) {
 		fillBox(c, box{p.box.x0 - 1, p.box.y0, p.box.x0 + 1, p.box.y1}, dimColor)
 		fillBox(c, box{p.box.x0 - 1, p.box.y1, p.box.x1, p.box.y1 + 2}, dimColor)
 	}
-	c.clip(box{p.box.x0 - 8, p.box.y0 - 8, p.box.x1 + 8, p.box.y1 + 8}, func() {
+	c.clip(box{p.box.x0 - outside, p.box.y0 - outside, p.box.x1 + outside, p.box.y1 + outside}, func() {
 		for _, artist := range a.artists {
 			if _, text := artist.(*label); !text {
 				artist.draw(c, p)

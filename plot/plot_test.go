@@ -233,7 +233,7 @@ func TestThinnedLineCoversTheSame(t *testing.T) {
 	for i := range 20000 {
 		points = append(points, point{float64(i) / 100, 50 + 30*math.Sin(float64(i)/7)*math.Cos(float64(i)/3000)})
 	}
-	few := thinned(points, 200)
+	few := thinned(points, box{0, 0, 200, 100})
 	if len(few) > 1000 || len(few) < 400 {
 		t.Errorf("%d points are left", len(few))
 	}
@@ -383,5 +383,55 @@ func TestDashesOfFarPoints(t *testing.T) {
 	}
 	if in < 20 || in > 60 || out != 0 {
 		t.Errorf("%d pixels of the line are drawn, and %d beside it", in, out)
+	}
+}
+
+// TestManyPointsAreBounded draws far more points than pixels: the file stays small, and the picture shows what a
+// few of them show.
+func TestManyPointsAreBounded(t *testing.T) {
+	const n = 1 << 19
+	x, y, noise, circling := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		circling[i] = math.Sin(40 * float64(i) / n)
+		x[i] = float64(i) / n
+		y[i] = math.Mod(float64(i)*0.6180339887498949, 1) // even over [0, 1]
+		noise[i] = math.NaN()
+	}
+	for name, draw := range map[string]func(a *Axes){
+		"dots":       func(a *Axes) { a.Scatter(x, y) },
+		"marks":      func(a *Axes) { a.Plot(x, y, LineOpts{Marker: true}) },
+		"zoomed":     func(a *Axes) { a.XLim = &[2]float64{0.5, 0.501}; a.Plot(x, y) },
+		"path":       func(a *Axes) { a.Plot(circling, x) },
+		"area":       func(a *Axes) { a.FillBetween(x, y, x) },
+		"not finite": func(a *Axes) { a.Plot(noise, y); a.Scatter(x, noise) },
+	} {
+		f := NewFigure()
+		draw(f.Axes(0, 0))
+		var b bytes.Buffer
+		if err := f.WriteSVG(&b); err != nil || b.Len() > 40<<20 {
+			t.Errorf("%s: a file of %d bytes, %v", name, b.Len(), err)
+		}
+	}
+	// Of each square of half a radius one dot is there: pixels near its points are inked as by all.
+	b := box{0, 0, 100, 100}
+	all, few := newRaster(100, 100), newRaster(100, 100)
+	var points []point
+	for i := range 40000 {
+		points = append(points, point{100 * math.Mod(float64(i)*0.6180339887498949, 1), 20 + 30*math.Mod(float64(i)*0.4142135623730951, 1)})
+	}
+	var circles [][]point
+	for _, p := range points {
+		circles = append(circles, circle(p, 3.5))
+	}
+	all.fill(circles, cycle[0])
+	drawDots(few, b, points, 3.5, cycle[0])
+	differ := 0
+	for i := range all.image.Pix {
+		if d := int(all.image.Pix[i]) - int(few.image.Pix[i]); d > 128 || d < -128 {
+			differ++
+		}
+	}
+	if differ > 400 {
+		t.Errorf("%d bytes of %d differ", differ, len(all.image.Pix))
 	}
 }
