@@ -6,7 +6,8 @@ type Callback struct {
 	Begin func(r *Run) error
 	Step  func(s Step) error
 	Epoch func(e Epoch) error
-	// End gets the error that Fit returns, nil if there is none.
+	// End gets the error that Fit returns, nil if there is none. It is called once after a Begin without an
+	// error, whatever ends the training: also an error of another callback or a panic, which comes as an error.
 	End func(err error) error
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"weft/checkpoint"
 	"weft/data"
 	"weft/internal/array"
+	"weft/internal/atomicfile"
 	"weft/nn"
 )
 
@@ -46,7 +48,9 @@ type fitting[B any] struct {
 	epochs             int
 	loader, validation *data.LoaderOf[B]
 	callbacks          []Callback
-	ended              bool // no further epoch
+	begun              int    // callbacks whose Begin was called without an error
+	unlock             func() // of the folder; nil before begin locked it
+	ended              bool   // no further epoch
 }
 
 // Fit trains until loader has handed out epochs epochs, those before a Resume counted. After each epoch it
@@ -66,16 +70,28 @@ func (t *TrainerOf[B]) Fit(ctx context.Context, epochs int, loader, validation *
 		return h, err
 	}
 	f := &fitting[B]{TrainerOf: t, epochs: epochs, loader: loader, validation: validation, callbacks: slices.Clone(t.o.Callbacks)}
-	if err := f.begin(); err != nil {
-		return h, err
+	returned := false
+	defer func() {
+		if !returned { // a panic, which goes on
+			f.end(errPanic)
+		}
+	}()
+	if err = f.begin(); err == nil {
+		defer nn.Eval(t.model)
+		err = f.train(ctx)
+		if err == nil && t.o.EarlyStop != nil {
+			err = f.restore()
+		}
+		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = f.interrupted(ctx)
+		}
 	}
-	defer nn.Eval(t.model)
-	err = f.train(ctx)
-	if err == nil && t.o.EarlyStop != nil {
-		err = f.restore()
-	}
-	return h, f.end(ctx, err)
+	returned = true
+	return h, f.end(err)
 }
+
+// errPanic is what callbacks are told of a panic.
+var errPanic = errors.New("train: a panic ended the training")
 
 // begin restores the run and opens the logs.
 func (f *fitting[B]) begin() error {
@@ -84,6 +100,14 @@ func (f *fitting[B]) begin() error {
 		if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 			return fmt.Errorf("train: %w", err)
 		}
+		unlock, err := atomicfile.Lock(filepath.Join(o.Dir, "run.lock"))
+		if errors.Is(err, atomicfile.ErrLocked) {
+			return fmt.Errorf("train: another training runs in the folder %s: give each its own", o.Dir)
+		}
+		if err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+		f.unlock = unlock
 		if o.Resume {
 			_, err := checkpoint.Load(f.lastPath(), f.all())
 			if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -94,32 +118,35 @@ func (f *fitting[B]) begin() error {
 	}
 	f.ended = f.stop.stops()
 	r := &Run{Model: f.model, Epochs: f.epochs, Steps: f.loader.Len(), History: &f.run.history}
-	return f.call(func(c *Callback) error {
-		if c.Begin == nil {
-			return nil
+	for i := range f.callbacks {
+		if begin := f.callbacks[i].Begin; begin != nil {
+			if err := begin(r); err != nil {
+				return err
+			}
 		}
-		return c.Begin(r)
-	})
+		f.begun++
+	}
+	return nil
 }
 
-// end saves an interrupted run and tells the callbacks.
-func (f *fitting[B]) end(ctx context.Context, err error) error {
+// end tells all callbacks that have begun, whatever others return, and gives the folder free. It returns err,
+// or the first error of a callback.
+func (f *fitting[B]) end(err error) error {
+	if f.unlock != nil {
+		defer f.unlock()
+	}
 	if p := f.o.Progress; p != nil {
 		p.Interrupt()
 	}
-	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = f.interrupted(ctx)
-	}
-	e := f.call(func(c *Callback) error {
-		if c.End == nil {
-			return nil
+	first := err
+	for i := range f.callbacks[:f.begun] {
+		if end := f.callbacks[i].End; end != nil {
+			if e := end(err); first == nil {
+				first = e
+			}
 		}
-		return c.End(err)
-	})
-	if err == nil {
-		err = e
 	}
-	return err
+	return first
 }
 
 // interrupted saves the run, if there is a folder, and returns an [*Interrupted].

@@ -34,9 +34,11 @@ type Opts struct {
 	// it reads elements on the host, runs eagerly too.
 	Eager bool
 
-	Dir       string // folder for checkpoints and logs, made if it is missing; "" for none
-	Resume    bool   // go on from last.ckpt of Dir if that is there
-	SaveEvery int    // steps after which last.ckpt is written, beside the end of each epoch; 0 for none
+	// Dir is the folder for checkpoints and logs, made if it is missing; "" for none. Fit refuses a folder in
+	// which another Fit runs, in this process or another.
+	Dir       string
+	Resume    bool // go on from last.ckpt of Dir if that is there
+	SaveEvery int  // steps after which last.ckpt is written, beside the end of each epoch; 0 for none
 	// Parts are saved and restored with the run, such as a generator that the dataset draws from. Generators
 	// that fields of the model hold, and the default one, are saved without being listed.
 	Parts checkpoint.Parts

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -364,5 +365,46 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(t, path, "end")
+	}
+}
+
+// TestLock has one holder at a time, and a file left behind by a process that died locks nothing.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.lock")
+	if err := os.WriteFile(path, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var holders, most, taken atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 200 {
+				unlock, err := Lock(path)
+				if errors.Is(err, ErrLocked) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				taken.Add(1)
+				if n := holders.Add(1); n > 1 {
+					most.Store(n)
+				}
+				runtime.Gosched()
+				holders.Add(-1)
+				unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if most.Load() > 0 || taken.Load() == 0 {
+		t.Errorf("%d holders at once; taken %d times", most.Load(), taken.Load())
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file is left: %v", err)
+	}
+	if _, err := Lock(filepath.Join(path, "no", "where")); err == nil || errors.Is(err, ErrLocked) {
+		t.Errorf("a lock in no folder: %v", err)
 	}
 }

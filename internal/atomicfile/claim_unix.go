@@ -25,6 +25,26 @@ func claim(f *os.File) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
+func lock(path string) (unlock func(), err error) {
+	for range 100 {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		if claim(f) {
+			return func() { os.Remove(path); f.Close() }, nil
+		}
+		// Somebody has it, or had it and removed the file since.
+		there, err := os.Lstat(path)
+		mine, e := f.Stat()
+		f.Close()
+		if err == nil && e == nil && os.SameFile(mine, there) {
+			return nil, ErrLocked
+		}
+	}
+	return nil, ErrLocked
+}
+
 // removeUnclaimed removes a temporary file that nobody has claimed.
 func removeUnclaimed(path string) {
 	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
