@@ -1,0 +1,297 @@
+package hf_test
+
+import (
+	"encoding/json"
+	"errors"
+	"image"
+	"image/color"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"weft"
+	"weft/data"
+	"weft/hf"
+	"weft/models"
+	"weft/nn"
+)
+
+// expected is what make.py wrote of transformers' results.
+type expected struct {
+	Texts  []string
+	Minilm struct {
+		Tokens     [][]int
+		Embeddings []float64
+	}
+	Bert, Classifier struct{ Probabilities []float64 }
+	DistilBert       struct{ Embeddings []float64 }
+	GPT2             struct {
+		Tokens []int
+		Text   string
+	}
+	Vit struct{ Pixels, Probabilities []float64 }
+}
+
+func want(t testing.TB) (e expected) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(strings.Replace(string(text), `"distilbert-classifier"`, `"classifier"`, 1)), &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func load(t testing.TB, name string) *hf.Model {
+	t.Helper()
+	m, err := hf.Load("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func near(t *testing.T, what string, got, want []float64, bound float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d numbers, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= bound) {
+			t.Fatalf("%s: number %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+func numbers(x *weft.Tensor) []float64 { return weft.Data[float64](x.To(weft.Float64)) }
+
+// TestEmbeddingsEqualTransformers compares vectors of texts, alone and in a batch.
+func TestEmbeddingsEqualTransformers(t *testing.T) {
+	e := want(t)
+	for name, values := range map[string][]float64{"minilm": e.Minilm.Embeddings, "distilbert": e.DistilBert.Embeddings} {
+		m := load(t, name)
+		v, err := m.Embed(e.Texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, name, numbers(v), values, 3e-6)
+		width := v.Dim(1)
+		for i, text := range e.Texts {
+			one, err := m.Embed([]string{text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, name+" alone", numbers(one), values[i*width:(i+1)*width], 3e-6)
+		}
+	}
+	m := load(t, "minilm")
+	if b, ok := m.Module.(*models.Bert); !ok || m.MaxTokens != 12 || !m.Pooling.Normalize || m.Config.Type != "bert" || b.Pooler == nil {
+		t.Errorf("%+v", m)
+	}
+	enc, err := m.Tokenizer.Encode(e.Texts[0])
+	if err != nil || !slices.Equal(enc.IDs, e.Minilm.Tokens[0][:enc.Len()]) {
+		t.Errorf("tokens %v, %v", enc, err)
+	}
+	if v, err := m.Embed(nil); err != nil || v.Dim(0) != 0 {
+		t.Errorf("no texts: %v %v", v, err)
+	}
+}
+
+// TestClassesEqualTransformers compares the shares of classes of texts.
+func TestClassesEqualTransformers(t *testing.T) {
+	e := want(t)
+	for name, values := range map[string][]float64{"bert": e.Bert.Probabilities, "distilbert-classifier": e.Classifier.Probabilities} {
+		all, err := load(t, name).Classify(e.Texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, classes := range all {
+			shares := map[string]float64{}
+			for i, c := range classes {
+				shares[c.Label] = c.Share
+				if i > 0 && c.Share > classes[i-1].Share {
+					t.Error("the likeliest class is not first")
+				}
+			}
+			got = append(got, shares["bad"], shares["good"], shares["neither"])
+		}
+		near(t, name, got, values, 3e-6)
+	}
+}
+
+// TestGenerationEqualsTransformers compares the text that GPT-2 writes on. Its weights are in four files.
+func TestGenerationEqualsTransformers(t *testing.T) {
+	e, m := want(t), load(t, "gpt2")
+	text := ""
+	for part, err := range m.Generate("the cat", models.GenerateOpts{MaxTokens: new(16)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += part
+	}
+	if text != e.GPT2.Text {
+		t.Errorf("%q, want %q", text, e.GPT2.Text)
+	}
+	enc, err := m.Tokenizer.Encode("the cat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tokens []int
+	for token, err := range models.Generate(m.Module.(models.LM), enc.IDs, models.GenerateOpts{MaxTokens: new(16)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens = append(tokens, token)
+	}
+	if !slices.Equal(tokens, e.GPT2.Tokens) {
+		t.Errorf("tokens %v, want %v", tokens, e.GPT2.Tokens)
+	}
+}
+
+// picture is that of make.py.
+func picture() image.Image {
+	p := image.NewRGBA(image.Rect(0, 0, 30, 20))
+	for y := range 20 {
+		for x := range 30 {
+			p.Set(x, y, color.RGBA{uint8(x * 8), uint8(y * 12), uint8(x * y), 255})
+		}
+	}
+	return p
+}
+
+// TestPicturesEqualTransformers compares prepared pixels and shares of classes.
+func TestPicturesEqualTransformers(t *testing.T) {
+	e, m := want(t), load(t, "vit")
+	near(t, "pixels", numbers(m.Prepare.Apply(data.FromImage(picture()), nil)), e.Vit.Pixels, 1e-6)
+	all, err := m.ClassifyPictures([]image.Image{picture(), picture()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := map[string]float64{}
+	for _, c := range all[1] {
+		shares[c.Label] = c.Share
+	}
+	near(t, "shares", []float64{shares["cat"], shares["dog"], shares["mat"]}, e.Vit.Probabilities, 3e-6)
+}
+
+// TestModelsServeManyGoroutines embeds from many goroutines at once.
+func TestModelsServeManyGoroutines(t *testing.T) {
+	e, m := want(t), load(t, "minilm")
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 5 {
+				v, err := m.Embed(e.Texts)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got := numbers(v); math.Abs(got[0]-e.Minilm.Embeddings[0]) > 3e-6 {
+					t.Errorf("%v", got[0])
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// copied copies a folder of testdata, with the text of one file changed.
+func copied(t *testing.T, folder, file, old, new string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/"+folder)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, file)
+	if old == "" {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), old) {
+		t.Fatal(file, err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestFoldersThatDoNotFit changes or removes a file: the error names what is wrong.
+func TestFoldersThatDoNotFit(t *testing.T) {
+	for _, c := range []struct {
+		folder, file, old, new, want string
+		kind                         any
+	}{
+		{"minilm", "config.json", "", "", "config.json: is not there", fs.ErrNotExist},
+		{"minilm", "config.json", "{", "[", "cannot be read", &hf.FormatError{}},
+		{"minilm", "config.json", `"BertModel"`, `"T5Model"`, `the architecture "T5Model" is not known`, errors.ErrUnsupported},
+		{"minilm", "config.json", `"hidden_act": "gelu"`, `"hidden_act": "relu"`, "hidden_act relu", errors.ErrUnsupported},
+		{"minilm", "config.json", `"hidden_size": 16`, `"hidden_size": 1000000000`, "larger network", &hf.FormatError{}},
+		{"minilm", "config.json", `"hidden_size": 16`, `"hidden_size": -1`, "larger network", &hf.FormatError{}},
+		{"minilm", "config.json", `"hidden_size": 16`, `"hidden_size": "x"`, "cannot be read", &hf.FormatError{}},
+		{"minilm", "config.json", `"num_hidden_layers": 2`, `"num_hidden_layers": 1000000000`, "larger network", &hf.FormatError{}},
+		{"minilm", "config.json", `"num_attention_heads": 2`, `"num_attention_heads": 3`, "does not divide", &hf.FormatError{}},
+		{"minilm", "config.json", `"vocab_size": 35`, `"vocab_size": 36`, "embeddings.word_embeddings.weight", &nn.StateError{}},
+		{"minilm", "model.safetensors", "", "", "has none of", fs.ErrNotExist},
+		{"minilm", "1_Pooling/config.json", "", "", "is not there", &hf.FormatError{}},
+		{"minilm", "1_Pooling/config.json", `"pooling_mode_cls_token": false`, `"pooling_mode_cls_token": true`, "pooling by", errors.ErrUnsupported},
+		{"minilm", "1_Pooling/config.json", `"pooling_mode_mean_tokens"`, `"pooling_mode_weightedmean_tokens"`, "pooling by", errors.ErrUnsupported},
+		{"minilm", "modules.json", "models.Normalize", "models.Dense", "has a Dense", errors.ErrUnsupported},
+		{"minilm", "modules.json", "1_Pooling", "../1_Pooling", "leaves the folder", &hf.FormatError{}},
+		{"bert", "config.json", `"0": "bad"`, `"7": "bad"`, "none for 0", &hf.FormatError{}},
+		{"gpt2", "model.safetensors.index.json", "model-00001-of", "../model-00001-of", "leaves the folder", &models.IndexError{}},
+		{"gpt2", "model-00001-of-00004.safetensors", "", "", "cannot be read", &models.IndexError{}},
+		{"vit", "config.json", `"patch_size": 8`, `"patch_size": 0`, "cannot be", &hf.FormatError{}},
+		{"vit", "preprocessor_config.json", `"resample": 2`, `"resample": 5`, "resampling 5", errors.ErrUnsupported},
+		{"vit", "preprocessor_config.json", `0.00392156862745098`, `1`, "factor 1", errors.ErrUnsupported},
+	} {
+		_, err := hf.Load(copied(t, c.folder, c.file, c.old, c.new))
+		ok := false
+		switch kind := c.kind.(type) {
+		case *hf.FormatError:
+			ok = errors.As(err, &kind)
+		case *nn.StateError:
+			ok = errors.As(err, &kind)
+		case *models.IndexError:
+			ok = errors.As(err, &kind)
+		case error:
+			ok = errors.Is(err, kind)
+		}
+		if !ok || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %q", c.folder, c.file, err, c.want)
+		}
+	}
+}
+
+// TestModelsRefuseOtherWork asks networks for what they cannot do.
+func TestModelsRefuseOtherWork(t *testing.T) {
+	bert, vit := load(t, "minilm"), load(t, "vit")
+	_, err1 := bert.Classify([]string{"a"})
+	_, err2 := vit.Embed([]string{"a"})
+	_, err3 := bert.ClassifyPictures([]image.Image{picture()})
+	var err4 error
+	for _, err := range vit.Generate("a") {
+		err4 = err
+	}
+	plain, err := hf.Load(copied(t, "minilm", "tokenizer.json", "", ""))
+	if err != nil || plain.Tokenizer != nil {
+		t.Fatal(err)
+	}
+	_, err5 := plain.Embed([]string{"a"})
+	for i, err := range []error{err1, err2, err3, err4, err5} {
+		if u, ok := errors.AsType[*hf.UnsupportedError](err); !ok || u.Folder == "" {
+			t.Errorf("%d: %v", i+1, err)
+		}
+	}
+}

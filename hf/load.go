@@ -1,0 +1,133 @@
+package hf
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"weft"
+	"weft/data/transforms"
+	"weft/models"
+	"weft/nn"
+	"weft/tokenizers"
+)
+
+// A Model is what a folder holds.
+type Model struct {
+	Folder    string
+	Config    Config
+	Module    any                   // the network with its weights, such as a *models.Bert
+	Tokenizer *tokenizers.Tokenizer // nil if the folder has no tokenizer.json
+	MaxTokens int                   // the most tokens of a text, with special ones; 0 for networks of pictures
+	Pooling   Pooling               // of Embed
+	Prepare   transforms.Transform  // makes what the network takes of a picture; nil without preprocessor_config.json
+}
+
+// A Config is config.json.
+type Config struct {
+	Type         string   // model_type, such as "bert"
+	Architecture string   // such as "BertModel"
+	Labels       []string // of the classes, by number; nil if there are none
+	Text         []byte   // the file
+}
+
+// Decode reads config.json into a struct with json tags.
+func (c *Config) Decode(into any) error { return json.Unmarshal(c.Text, into) }
+
+// maxJSON is the greatest file of JSON that is read.
+const maxJSON = 16 << 20
+
+// readJSON reads a file of JSON; found is false if there is none.
+func readJSON(path string, into any) (text []byte, found bool, err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if info.Size() > maxJSON {
+		return nil, true, &FormatError{Path: path, Msg: fmt.Sprintf("has %d bytes, at most %d are read", info.Size(), maxJSON)}
+	}
+	text, err = os.ReadFile(path)
+	if err != nil {
+		return nil, true, err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return nil, true, &FormatError{Path: path, Msg: "cannot be read", Err: err}
+	}
+	return text, true, nil
+}
+
+// Load reads a folder. A folder without config.json, or without weights, gives an error that matches
+// fs.ErrNotExist; weights that do not fit the network a *nn.StateError.
+func Load(folder string) (*Model, error) {
+	m := &Model{Folder: folder}
+	if err := m.readConfig(); err != nil {
+		return nil, err
+	}
+	build, ok := networks[m.Config.Architecture]
+	if !ok {
+		return nil, m.unsupported("the architecture %q is not known", m.Config.Architecture)
+	}
+	state, err := models.ReadState(folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := weft.Try(func() { err = build(m, state) }); err != nil {
+		return nil, &FormatError{Path: m.path("config.json"), Msg: "describes a network that cannot be", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := models.LoadState(m.Module, state); err != nil {
+		return nil, fmt.Errorf("hf: %s: %w", folder, err)
+	}
+	nn.Eval(m.Module)
+	if m.Tokenizer, err = tokenizers.Load(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := m.readPooling(); err != nil {
+		return nil, err
+	}
+	return m, m.readPreparation()
+}
+
+func (m *Model) path(names ...string) string {
+	return filepath.Join(append([]string{m.Folder}, names...)...)
+}
+
+func (m *Model) unsupported(format string, args ...any) error {
+	return &UnsupportedError{m.Folder, fmt.Sprintf(format, args...)}
+}
+
+func (m *Model) readConfig() error {
+	var c struct {
+		Type          string            `json:"model_type"`
+		Architectures []string          `json:"architectures"`
+		Labels        map[string]string `json:"id2label"`
+	}
+	path := m.path("config.json")
+	text, found, err := readJSON(path, &c)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return &FormatError{Path: path, Msg: "is not there", Err: fs.ErrNotExist}
+	case len(c.Architectures) == 0:
+		return &FormatError{Path: path, Msg: "names no architectures"}
+	}
+	m.Config = Config{Type: c.Type, Architecture: c.Architectures[0], Text: text}
+	for i := range len(c.Labels) {
+		label, ok := c.Labels[strconv.Itoa(i)]
+		if !ok {
+			return &FormatError{Path: path, Msg: fmt.Sprintf("id2label has %d labels and none for %d", len(c.Labels), i)}
+		}
+		m.Config.Labels = append(m.Config.Labels, label)
+	}
+	return nil
+}
