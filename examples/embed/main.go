@@ -38,19 +38,9 @@ func Handler(m *hf.Model) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(rows(vectors)) // a client that went away is not an error
+		_ = json.NewEncoder(w).Encode(vectors) // a client that went away is not an error
 	})
 	return http.NewCrossOriginProtection().Handler(mux)
-}
-
-// rows returns the rows of vectors [texts, width].
-func rows(vectors *weft.Tensor) [][]float32 {
-	data, width := weft.Data[float32](vectors), vectors.Dim(1)
-	out := make([][]float32, vectors.Dim(0))
-	for i := range out {
-		out[i] = data[i*width : (i+1)*width]
-	}
-	return out
 }
 
 // Sizes of the small network, as config.json has them.
@@ -109,7 +99,7 @@ func main() {
 		log.Fatal(err)
 	}
 	unit := vectors.Div(vectors.Square().SumKeep(1).Sqrt())
-	for i, row := range rows(unit.MatMul(unit.T())) {
-		fmt.Printf("%6.3f  %s\n", row, texts[i])
+	for i, row := range unit.MatMul(unit.T()).Rows() {
+		fmt.Printf("%6.3f  %s\n", weft.Data[float32](row), texts[i])
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"weft"
 	"weft/hf"
 )
 
@@ -41,7 +42,7 @@ func TestService(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want[i] = rows(v)[0]
+		want[i] = weft.Data[float32](v)
 	}
 	var wait sync.WaitGroup
 	for range 8 {
