@@ -34,6 +34,7 @@ func TestDigits(t *testing.T) {
 
 // A short training on a part reads most of the pictures that were not seen right.
 func TestReads(t *testing.T) {
+	late.NeedsMachineCode(t)
 	x, y, err := Digits()
 	if err != nil {
 		t.Fatal(err)
