@@ -135,6 +135,18 @@ func ExampleReadCSV() {
 	// Output: name [Anna Ben] height [1.7 nan]
 }
 
+// Types of columns are told or chosen.
+func ExampleReadCSV_types() {
+	columns, err := data.ReadCSV(strings.NewReader("id,zip,member\n7,01067,true\n8,20095,false\n"), data.CSVOpts{
+		Infer: true, Texts: []string{"zip"}, Types: map[string]weft.DType{"id": weft.Int32}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(columns[0].Numbers.DType(), columns[0].Numbers, columns[1].Texts, columns[2].Numbers)
+	// Output: int32 [7 8] [01067 20095] [ true false]
+}
+
 // A picture is a tensor of channels, and a tensor a picture.
 func ExampleFromImage() {
 	m := image.NewRGBA(image.Rect(0, 0, 2, 1))

@@ -3,16 +3,11 @@ package data
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"os"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"weft"
 	"weft/internal/array"
@@ -118,86 +113,6 @@ func ReadCIFAR(r io.Reader, labels int) (pictures, classes *weft.Tensor, err err
 		return weft.ZerosOf(weft.Uint8, 0, 3, 32, 32), weft.ZerosOf(weft.Int64, 0, labels), nil
 	}
 	return weft.FromSlice(p, n, 3, 32, 32), weft.FromSlice(c, n, labels), nil
-}
-
-// A Column is a column of a table: numbers if all its fields are, else texts.
-type Column struct {
-	Name    string
-	Numbers *weft.Tensor // [rows], float64 of texts, NaN where a field is empty; nil if Texts has the fields
-	Texts   []string
-}
-
-// CSVOpts are the options of [ReadCSV].
-type CSVOpts struct {
-	NoHeader bool   // the first line has fields, not names: columns are "0", "1" and so on
-	Comma    string // between fields, one character; "" means a comma
-}
-
-// ReadCSV reads a table of comma-separated values, as package encoding/csv does, by columns. An error
-// names the line. It panics with *weft.Error if the comma is not one character.
-func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
-	o := array.Options("read_csv", opts)
-	if r == nil {
-		return nil, noReader("CSV")
-	}
-	c := csv.NewReader(r)
-	if o.Comma != "" {
-		comma, n := utf8.DecodeRuneInString(o.Comma)
-		if n != len(o.Comma) {
-			array.Failf("read_csv", "Comma", "is %q, want one character", o.Comma)
-		}
-		c.Comma = comma
-	}
-	c.ReuseRecord = true
-	var columns []Column
-	for first := true; ; first = false {
-		fields, err := c.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("data: CSV: %w", err)
-		}
-		if first {
-			columns = make([]Column, len(fields))
-			for i, name := range fields {
-				if columns[i].Name = strings.Clone(name); o.NoHeader {
-					columns[i].Name = strconv.Itoa(i)
-				}
-			}
-			if !o.NoHeader {
-				continue
-			}
-		}
-		for i, field := range fields {
-			columns[i].Texts = append(columns[i].Texts, strings.Clone(field))
-		}
-	}
-	for i := range columns {
-		columns[i].parse()
-	}
-	return columns, nil
-}
-
-// parse makes numbers of the texts if all are.
-func (c *Column) parse() {
-	numbers := make([]float64, len(c.Texts))
-	found := false
-	for i, text := range c.Texts {
-		text = strings.TrimSpace(text)
-		if text == "" {
-			numbers[i] = math.NaN()
-			continue
-		}
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return
-		}
-		numbers[i], found = x, true
-	}
-	if found {
-		c.Numbers, c.Texts = weft.FromSlice(numbers), nil
-	}
 }
 
 // Lines begins epochs of the lines of a text, for [NewStreamLoader]; open opens it for each. Lines have

@@ -141,6 +141,54 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
+// TestCSVTypes: told by name, kept as texts, or inferred as pandas infers them.
+func TestCSVTypes(t *testing.T) {
+	const table = "id,zip,ok,x,n,mixed,big,none\n1,007, true ,1.5,4,1,9223372036854775807,\n-2,123,FALSE,,,a,1,\n"
+	show := func(opts ...data.CSVOpts) string {
+		c, err := data.ReadCSV(strings.NewReader(table), opts...)
+		if err != nil {
+			return err.Error()
+		}
+		var out []string
+		for _, c := range c {
+			if c.Numbers == nil {
+				out = append(out, fmt.Sprintf("%q", c.Texts))
+			} else {
+				out = append(out, fmt.Sprint(c.Numbers.DType(), c.Numbers))
+			}
+		}
+		return strings.Join(out, "; ")
+	}
+	types := func(name string, d weft.DType) data.CSVOpts {
+		return data.CSVOpts{Types: map[string]weft.DType{name: d}}
+	}
+	for _, c := range []struct{ got, want string }{
+		{show(), `float64 [ 1. -2.]; float64 [  7. 123.]; [" true " "FALSE"]; float64 [1.5 nan]; float64 [ 4. nan]; ["1" "a"]; float64 [9.22337204e+18 1.00000000e+00]; ["" ""]`},
+		{show(data.CSVOpts{Infer: true, Texts: []string{"zip"}}), `int64 [ 1 -2]; ["007" "123"]; bool [ true false]; float64 [1.5 nan]; float64 [ 4. nan]; ["1" "a"]; int64 [9223372036854775807                   1]; ["" ""]`},
+		{show(data.CSVOpts{Texts: []string{"id", "x"}, Types: map[string]weft.DType{"zip": weft.Uint8, "ok": weft.Bool, "n": weft.Float32, "none": weft.Float16}}),
+			`["1" "-2"]; uint8 [  7 123]; bool [ true false]; ["1.5" ""]; float32 [ 4. nan]; ["1" "a"]; float64 [9.22337204e+18 1.00000000e+00]; float16 [nan nan]`},
+		{show(types("id", weft.Uint16)), `data: CSV: column "id": row 1: "-2" is not uint16`},
+		{show(types("n", weft.Int64)), `data: CSV: column "n": row 1: "" is not int64`},
+		{show(types("big", weft.Int32)), `data: CSV: column "big": row 0: "9223372036854775807" is not int32`},
+		{show(types("mixed", weft.Float32)), `data: CSV: column "mixed": row 1: "a" is not float32`},
+		{show(types("x", weft.Bool)), `data: CSV: column "x": row 0: "1.5" is not bool`},
+		{show(types("age", weft.Bool)), `data: CSV: there is no column "age"`},
+		{show(data.CSVOpts{Texts: []string{"age"}}), `data: CSV: there is no column "age"`},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %s\nwant %s", c.got, c.want)
+		}
+	}
+	for want, o := range map[string]data.CSVOpts{
+		"read_csv: Types: has complex64": types("id", weft.Complex64), "read_csv: Types: has invalid": types("id", weft.DType(0)),
+		"which Texts has too": {Texts: []string{"id"}, Types: map[string]weft.DType{"id": weft.Int8}},
+	} {
+		if err := tensortest.Try(func() { show(o) }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 func TestLines(t *testing.T) {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("one\r\ntwo\n\nfour")), nil }
 	l := data.NewStreamLoader(data.Lines(open), data.Collate[[]string], data.LoaderOpts{Batch: new(3), Workers: 2})

@@ -95,7 +95,7 @@ func open(r io.ReaderAt, size int64, o Opts) (t *table, err error) {
 	t = &table{file: f, left: careful.Limit(size)}
 	missing := slices.Clone(o.Columns)
 	for i, schema := 0, f.MetaData().Schema; i < schema.NumColumns(); i++ {
-		name := schema.Column(i).Path()
+		name := nameOf(schema.Column(i))
 		missing = slices.DeleteFunc(missing, func(n string) bool { return n == name })
 		if o.Columns == nil || slices.Contains(o.Columns, name) {
 			t.columns = append(t.columns, i)
@@ -114,7 +114,7 @@ func (t *table) read(groups []int) (columns []data.Column, err error) {
 	for _, i := range t.columns {
 		c, err := t.column(i, groups)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", t.file.MetaData().Schema.Column(i).Path(), err)
+			return nil, fmt.Errorf("column %q: %w", nameOf(t.file.MetaData().Schema.Column(i)), err)
 		}
 		columns = append(columns, c)
 	}

@@ -99,6 +99,43 @@ func TestGroupsAndColumns(t *testing.T) {
 	}
 }
 
+// TestLists: columns of lists, in one piece and by groups of rows.
+func TestLists(t *testing.T) {
+	want := map[string]string{
+		"n": "[1 2 3 4] <nil>", "ints": "<nil> [ [1] [] [2 3] [7] ]", "null": "<nil> [ [] [1.5 nan] [] [2.] ]",
+		"fixed": "<nil> [ [0 1] [1 2] [2 3] [3 4] ]", "point.xs": "<nil> [ [] [true] [true true] [true true true] ]",
+		"null int": "<nil> [ [1. nan] [3.] [] [] ]",
+	}
+	types := map[string]weft.DType{"ints": weft.Int64, "null": weft.Float32, "fixed": weft.Uint8, "point.xs": weft.Bool, "null int": weft.Float64}
+	var o parquet.Opts
+	for name := range want {
+		o.Columns = append(o.Columns, name)
+	}
+	columns, err := parquet.ReadFile("testdata/lists.parquet", o)
+	if err != nil || len(columns) != len(want) {
+		t.Fatal(columns, err)
+	}
+	for _, c := range columns {
+		if got := fmt.Sprint(c.Numbers, " ", c.Lists); got != want[c.Name] || c.Lists != nil && c.Lists.DType() != types[c.Name] {
+			t.Errorf("%q is %s, want %s", c.Name, got, want[c.Name])
+		}
+	}
+	b, err := os.ReadFile("testdata/lists.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []string
+	for columns, err := range parquet.Groups(bytes.NewReader(b), int64(len(b)), parquet.Opts{Columns: []string{"ints"}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, fmt.Sprint(columns[0].Lists))
+	}
+	if fmt.Sprint(sizes) != "[[ [1] [] [2 3] ] [ [7] ]]" {
+		t.Errorf("groups are %v", sizes)
+	}
+}
+
 // TestBrokenFiles: an error for every cut, changed byte, missing column and type without a counterpart.
 func TestBrokenFiles(t *testing.T) {
 	b, err := os.ReadFile("testdata/snappy.parquet")
@@ -119,12 +156,19 @@ func TestBrokenFiles(t *testing.T) {
 	if _, err := parquet.Read(strings.NewReader("PAR1 nothing PAR1"), 17); !errors.As(err, &format) {
 		t.Errorf("nothing: %v", err)
 	}
-	var unsupported *arrow.UnsupportedError
-	if _, err := parquet.ReadFile("testdata/lists.parquet"); !errors.As(err, &unsupported) || !strings.Contains(unsupported.Field, "list") {
-		t.Errorf("lists: %v", err)
+	for _, name := range []string{"texts", "deep.list.element.list.element"} {
+		var unsupported *arrow.UnsupportedError
+		if _, err := parquet.ReadFile("testdata/lists.parquet", parquet.Opts{Columns: []string{name}}); !errors.As(err, &unsupported) || unsupported.Field != name {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	if c, err := parquet.ReadFile("testdata/lists.parquet", parquet.Opts{Columns: []string{"n"}}); err != nil || c[0].Numbers.Sum().ItemInt() != 3 {
-		t.Errorf("beside lists: %v, %v", c, err)
+	if b, err = os.ReadFile("testdata/lists.parquet"); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < len(b); n += 7 {
+		changed := bytes.Clone(b)
+		changed[n] ^= 0x11
+		parquet.Read(bytes.NewReader(changed), int64(len(b)), parquet.Opts{Columns: []string{"ints", "null"}}) // an error or other numbers
 	}
 	if _, err := parquet.ReadFile("testdata/snappy.parquet", parquet.Opts{Columns: []string{"i8", "i9"}}); err == nil || !strings.Contains(err.Error(), `"i9"`) {
 		t.Errorf("a missing column: %v", err)
@@ -154,8 +198,20 @@ func ExampleReadFile() {
 	// null int [ 0. nan  2.  3. nan  5.  6.] []
 }
 
+// Rows of different length.
+func ExampleReadFile_lists() {
+	table, err := parquet.ReadFile("testdata/lists.parquet", parquet.Opts{Columns: []string{"ints"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tokens := table[0].Lists
+	fmt.Println(tokens, tokens.Sizes(), tokens.DType())
+	// Output: [ [1] [] [2 3] [7] ] [1 0 2 1] int64
+}
+
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"plain", "snappy"} {
+	for _, name := range []string{"plain", "snappy", "lists"} {
 		b, err := os.ReadFile("testdata/" + name + ".parquet")
 		if err != nil {
 			f.Fatal(err)
@@ -165,8 +221,14 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		columns, err := parquet.Read(bytes.NewReader(b), int64(len(b)))
 		for _, c := range columns {
-			if err == nil && (c.Numbers == nil) == (c.Texts == nil) {
-				t.Errorf("%q has numbers and texts, or neither", c.Name)
+			kinds := 0
+			for _, there := range []bool{c.Numbers != nil, c.Texts != nil, c.Lists != nil} {
+				if there {
+					kinds++
+				}
+			}
+			if err == nil && kinds != 1 {
+				t.Errorf("%q is of %d kinds", c.Name, kinds)
 			}
 		}
 	})

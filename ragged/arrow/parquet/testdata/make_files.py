@@ -26,12 +26,18 @@ table = pa.table({
     "money": pa.array([Decimal("1.25") + i for i in range(n)], pa.decimal128(9, 2)),
     "point": pa.array([{"x": i, "y": None if i == 2 else 2 * i} for i in range(n)], pa.struct([("x", pa.int32()), ("y", pa.int32())])),
 })
-lists = pa.table({"n": pa.array([1, 2]), "list": pa.array([[1], [2, 3]])})
+lists = pa.table({
+    "n": pa.array([1, 2, 3, 4]), "ints": pa.array([[1], [], [2, 3], [7]]), "null": pa.array([None, [1.5, None], [], [2.0]], pa.list_(pa.float32())),
+    "fixed": pa.array([[i, i + 1] for i in range(4)], pa.list_(pa.field("element", pa.uint8(), nullable=False))),
+    "point": pa.array([{"xs": [True] * i} for i in range(4)], pa.struct([("xs", pa.list_(pa.bool_()))])),
+    "null int": pa.array([[1, None], [3], None, []]),
+    "texts": pa.array([["a"], [], ["b"], []]), "deep": pa.array([[[1]], [], [[2], []], [[]]]),
+})
 for name, options in {"plain": dict(compression="none", use_dictionary=False, row_group_size=3), "snappy": dict(compression="snappy", row_group_size=4),
                       "zstd": dict(compression="zstd", version="2.6", data_page_version="2.0"), "gzip": dict(compression="gzip"),
                       "brotli": dict(compression="brotli")}.items():
     pq.write_table(table, f"{name}.parquet", store_decimal_as_integer=True, **options)
-pq.write_table(lists, "lists.parquet")
+pq.write_table(lists, "lists.parquet", row_group_size=3)
 as_json = lambda v: float(v) if isinstance(v, (Decimal, np.floating)) else v
 want = {}
 for name in table.column_names:
