@@ -626,6 +626,13 @@ var transformCases = map[string]optionCase{
 	"transforms.RandAugment": augmented[transforms.RandAugment](map[string]optionField{
 		"NumOps": {def: new(2)}, "Magnitude": {def: new(9)}, "Bins": {def: new(31), refused: true},
 	}),
+	"transforms.AugMix": augmented[transforms.AugMix](map[string]optionField{
+		"Severity": {def: new(3), refused: true}, "Width": {def: new(3), refused: true}, "Alpha": {def: new(1.0), refused: true},
+		"Depth": {refused: true},
+	}),
+	"transforms.RandomPerspective": augmented[transforms.RandomPerspective](map[string]optionField{
+		"P": {def: new(0.5)}, "Distortion": {in: transforms.RandomPerspective{P: new(1.0)}, def: new(0.5)},
+	}),
 	"transforms.TrivialAugmentWide": augmented[transforms.TrivialAugmentWide](map[string]optionField{"Bins": {def: new(31), refused: true}}),
 	"transforms.MixUp": optionsOf(func(m transforms.MixUp) []float64 {
 		x, y := m.Apply(gen().Rand(4, 3, 6, 7), weft.Arange(4), gen())
