@@ -223,6 +223,7 @@ func (r *channelRun) cut(threads int) {
 	} else {
 		c.bandH = max(1, pixels/c.outW)
 	}
+	r.fitSource()
 	for threads > 1 && tile.Ceil(c.n, r.images)*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads {
 		if r.images > 1 {
 			r.images = tile.Ceil(r.images, 2)
@@ -246,6 +247,22 @@ func (r *channelRun) cut(threads int) {
 	}
 	// One call takes some 60 us.
 	r.callTiles = max(1, tile.CallWork/(min(numbers.KBlock, len(c.terms))*r.widths[0]*r.nv))
+}
+
+// fitSource makes tasks smaller until their source fits in the cache too, since each strip of
+// channels reads it again.
+func (r *channelRun) fitSource() {
+	c := r.correlation
+	if r.strips == 1 {
+		return
+	}
+	row := c.srcC * c.stepY * c.srcW * c.Size // of the output
+	if plane := row * c.outH; plane <= channelSource {
+		r.images = min(r.images, channelSource/plane)
+	} else {
+		r.images = 1
+		c.bandH = min(c.bandH, max(channelRows, channelSource/row))
+	}
 }
 
 // makeLists lists the terms of every block for every class.

@@ -25,10 +25,11 @@ const (
 
 // Channels in the vectors.
 const (
-	channelTerms = 48        // the least terms of a sum: with fewer, what is around a tile outweighs what full vectors save
-	channelSums  = 128 << 10 // bytes of a task's sums, which lie in the L2 cache beside a block of weights
-	channelRows  = 4         // of a band that is cut no further for threads
-	termLoads    = 8         // overhead of a term, in loads
+	channelTerms  = 48        // the least terms of a sum: with fewer, what is around a tile outweighs what full vectors save
+	channelSums   = 128 << 10 // bytes of a task's sums, which lie in the L2 cache beside a block of weights
+	channelRows   = 4         // of a band that is cut no further for threads
+	channelSource = 512 << 10 // bytes of a task's source, which its strips read again: they lie in the L2 cache too
+	termLoads     = 8         // overhead of a term, in loads
 
 	// The estimate for pixels in the vectors leaves out their copy with zeros around. So channels
 	// in the vectors may cost channelMargin hundredths of it.
