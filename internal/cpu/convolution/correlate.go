@@ -256,7 +256,9 @@ func (c *correlation) places(to []tile.Place, s, h int) []tile.Place {
 		to = append(to, p)
 		q += p.Count
 	}
-	return to
+	// Kernels leave a pointer behind the last place, which must not be that of another object.
+	to = append(to, tile.Place{})
+	return to[:len(to)-1]
 }
 
 func (c *correlation) packAllWeights(threads int) {
@@ -464,6 +466,7 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 				for next := at + c.nv; same < most && next+c.nv <= len(tiles) && (c.ISA == jit.AVX512 || !key.Masked && c.whole(tiles[next:next+c.nv])); next += c.nv {
 					same++
 				}
+				first := tiles[at:]
 				at += same * len(places)
 				wide := min(max(c.widePanels, b0), b1)
 				for _, part := range [2]struct{ from, to, rows int }{{b0, wide, c.panelRows + 1}, {wide, b1, c.panelRows}} {
@@ -473,12 +476,30 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 					o := c.rowOf(part.from)
 					f.A = unsafe.Add(weights, part.from*c.panelBytes+p0*c.weightPitch)
 					f.B[0], f.C[0] = src, unsafe.Add(dst, o*dstC*c.Size)
-					f.Places, f.Tiles = &places[0], same
-					f.Panels = part.to - part.from
 					key.Mr = part.rows
-					f.Tile(c.Machine, key)
+					c.tile(&f, key, first, same, part.to-part.from, dstC)
 				}
 			}
+		}
+	}
+}
+
+// tile computes panels of the tiles at some places. Where sums are short it takes several tiles
+// through each panel, so that runs of a plane are written and not a piece of every plane in turn:
+// the processor then prefetches the lines that are written.
+func (c *correlation) tile(f *tile.Frame, key tile.Key, places []tile.Place, tiles, panels, dstC int) {
+	together := tilesBytes / (max(f.K, 1) * key.Nv * c.VB)
+	if together <= 1 || panels == 1 {
+		f.Places, f.Tiles, f.Panels = &places[0], tiles, panels
+		f.Tile(c.Machine, key)
+		return
+	}
+	a, out := f.A, f.C[0]
+	for t := 0; t < tiles; t += together {
+		for q := range panels {
+			f.A, f.C[0] = unsafe.Add(a, q*c.panelBytes), unsafe.Add(out, q*key.Mr*dstC*c.Size)
+			f.Places, f.Tiles, f.Panels = &places[t*key.Nv], min(together, tiles-t), 1
+			f.Tile(c.Machine, key)
 		}
 	}
 }

@@ -18,6 +18,7 @@ const (
 	bandSource    = 512 << 10 // bytes of a band's copied pixels: half of the L2 cache
 	bandVectors   = 8         // of pixels, the least of a band: below it packed weights are read too often
 	halvedVectors = 16        // of pixels, from which a band may be cut in two for more threads
+	tilesBytes    = 32 << 10  // of the source of tiles that go through a panel together: most of the L1 cache
 	exchangeBytes = 512 << 10 // largest image, and largest result, whose axes are exchanged: both fit in the L2 cache
 	exchangeCost  = 3         // half cycles to copy one element with a scalar load and store
 	maxSegments   = 3         // rows of pixels in a vector, as many as a tile.Place has Parts

@@ -75,6 +75,10 @@ const (
 // FlagAdd in the flags of a Frame: add to C.
 const FlagAdd = 1
 
+// aheadRows is the least number of rows with which a kernel with a table prefetches the columns of
+// the next tile: their lines are far apart, and the sums leave time for it.
+const aheadRows = 6
+
 // A Frame holds the arguments of a tile kernel, which computes a column of row panels of Mr
 // rows each, from top to bottom. Steps are in bytes. Vector v of B's row p is at
 // B[0] + p*BStep + v vectors.
@@ -430,6 +434,11 @@ func (g *tileGen) term(u int) {
 		g.RM(asm.MOV, asm.RAX, asm.Ptr(regTable, int32(u*8)))
 		for v := range g.Nv {
 			g.loadVector(g.bReg(v), asm.Idx(vectorBase[v], asm.RAX, 1, 0), v)
+		}
+		if g.Segments == 1 && g.ISA == jit.AVX512 && g.Mr >= aheadRows {
+			for v := range g.Nv {
+				g.M(asm.PREFETCHT0, asm.Idx(vectorBase[v], asm.RAX, 1, int32(g.Nv*g.VB())))
+			}
 		}
 		for s := 1; s < g.Segments; s++ {
 			g.RR(asm.ADD, asm.RAX, regSegment)
