@@ -68,6 +68,7 @@ type job struct {
 
 	packA, packB         bool
 	prefetchA, prefetchB bool // the operand is read where it lies, and prefetched
+	prefetchPack         bool // B is packed, and what is packed next is prefetched
 	narrow               narrowKind
 	pages                int // products of the last batch dimension that are computed side by side, or 0
 	taskM, taskN         int // rows and columns of a task
@@ -213,7 +214,8 @@ func (j *job) plan(total, threads int) int {
 	j.packA = j.packA || j.of[0].Half()
 	j.packB = j.packB || j.of[1].Half()
 	j.prefetchA = !j.packA && j.a.Col == 1 && j.m*j.k*j.Size >= prefetchFrom
-	j.prefetchB = !j.packB && j.k*j.n*j.Size >= prefetchFrom
+	largeB := j.k*j.n*j.Size >= prefetchFrom
+	j.prefetchB, j.prefetchPack = !j.packB && largeB, j.packB && largeB && (j.b.Row == 1 || j.b.Col == 1)
 	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(numbers.KBlock*j.Size))
 	if threads > 1 {
 		minM, minN := 2*tile.MaxRows(j.ISA, 2), 4*j.Lanes
@@ -450,6 +452,8 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 			}
 			switch key.Prefetch = true; {
 			case j.prefetchB:
+			case j.prefetchPack && i1-i0 == min(j.rows, j.taskM) && p0+kk < j.k:
+				j.prefetchTerms(f, o, x, w, p0, kk)
 			case j.prefetchA && x == n0:
 				j.prefetchRows(f, kk)
 			case beside.bytes > 0:
@@ -483,6 +487,20 @@ func (j *job) prefetchColumns(f *tile.Frame, o *operands, x, n0, n1, p0, kk, wid
 	// The line in which they begin was loaded with the columns before them.
 	f.Prefetch = uintptr(o.b.Ptr) + uintptr((p0*o.b.Row+x)*j.Size+processor.Line-1)
 	f.PrefetchPanel = kk / tile.PrefetchTerms / f.PrefetchRun * f.BStep
+}
+
+// prefetchTerms makes the kernel prefetch the next terms of columns x to x+w-1 of B, which will be
+// packed. Each panel prefetches as many runs as it has time for.
+func (j *job) prefetchTerms(f *tile.Frame, o *operands, x, w, p0, kk int) {
+	p0 += kk
+	run, step := min(kk, j.k-p0), o.b.Col // a column
+	if o.b.Col == 1 {
+		run, step = w, o.b.Row
+	}
+	f.PrefetchRun = tile.Ceil(run*j.size.b, tile.PrefetchBytes)
+	f.PrefetchStep = step*j.size.b - f.PrefetchRun*tile.PrefetchBytes
+	f.Prefetch = uintptr(o.b.Ptr) + uintptr((p0*o.b.Row+x*o.b.Col)*j.size.b)
+	f.PrefetchPanel = kk / tile.PrefetchTerms / f.PrefetchRun * step * j.size.b
 }
 
 // A region is memory that is still to be prefetched.
