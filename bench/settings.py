@@ -70,7 +70,7 @@ def settings(cache, binaries):
         Setting("default", array, (*both, "compile"), c, default=True),
         Setting("malloc", array, both, KEEP | c),
         Setting("malloc+huge", array, (*both, "limits"), KEEP | HUGE | c, quick=True),
-        Setting("torch default", "torch", (*torch, "matmul"), default=True),
+        Setting("torch default", "torch", (*torch, "matmul", "networks"), default=True),
         Setting("default", direct, ("matmul",), with_blas, default=True),
         Setting("jax", "jax", ("pointwise", "shapes", "training", "plain", "routines"), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, quick=True, pinned=True),
     ]
@@ -93,7 +93,8 @@ def settings(cache, binaries):
         env = KEEP | {"ATEN_CPU_CAPABILITY": capability}
         best = capability == capabilities[0]
         out.append(Setting(f"torch malloc {capability}", "torch", torch, env))
-        out.append(Setting(f"torch malloc+huge {capability}", "torch", (*torch, "matmul"), env | HUGE | inductor,
+        # Networks take gigabytes a process and compute in oneDNN, which chooses its instructions by itself.
+        out.append(Setting(f"torch malloc+huge {capability}", "torch", (*torch, "matmul", *["networks"] * best), env | HUGE | inductor,
                            slow_start=best, quick=best))  # fmt: skip
     if platform.system() != "Linux":  # the malloc settings are glibc's
         out = [s for s in out if not s.env.keys() & KEEP.keys()]

@@ -202,8 +202,8 @@ def networks():
         ("ncf step", 2048, 1.4, "NeuMF of 165,237 rows, Adam on the rows used"),
         ("gpt2 step", 2, 1.6, "124 million parameters, texts of 64, AdamW"),
     ):
-        yield Work(name, (n,), SINGLE, bar, "layers", tolerance=1e-2, note=note)
-    yield Work("bert of 128", (1, 8), SINGLE, 1.0, "layers", tolerance=1e-3)
+        yield Work(name, (n,), SINGLE, bar, "networks", tolerance=1e-2, note=note)
+    yield Work("bert of 128", (1, 8), SINGLE, 1.0, "networks", tolerance=1e-3)
 
 
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
