@@ -89,7 +89,9 @@ func (m *charsmap) normalize(t *text) {
 	}
 	changes := make([]change, 0, len(t.s))
 	modified := false
+	limit := grownLimit(len(t.s))
 	for at := 0; at < len(t.s); {
+		limit.check(len(changes))
 		c := t.s[at]
 		if c < 0x80 && c != '\r' && !m.ascii[c] && (at+1 == len(t.s) || t.s[at+1] < 0x80) {
 			changes = append(changes, change{rune(c), 0})

@@ -239,8 +239,12 @@ func (r replacement) decode(tokens []string) []string {
 		if t == "" {
 			continue
 		}
+		matches := r.pattern.matches(nil, t)
+		if len(matches)*len(r.content) > 64*len(t)+1<<16 {
+			continue // a hostile file, whose tokens would grow without bound
+		}
 		var out strings.Builder
-		for _, m := range r.pattern.matches(nil, t) {
+		for _, m := range matches {
 			if m.is {
 				out.WriteString(r.content)
 			} else {

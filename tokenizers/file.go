@@ -68,7 +68,10 @@ func Parse(data []byte) (*Tokenizer, error) {
 		return nil, err
 	}
 	p.added = f.AddedTokens
-	t := p.build()
+	t, err := p.build()
+	if err != nil {
+		return nil, err
+	}
 	if f.Truncation != nil {
 		if t.truncation, err = f.Truncation.parse(); err != nil {
 			return nil, err
@@ -92,16 +95,17 @@ type parts struct {
 	added   []AddedToken
 }
 
-func (p parts) build() *Tokenizer {
+func (p parts) build() (t *Tokenizer, err error) {
+	defer recoverGrown(&err)
 	loadUnicode()
-	t := &Tokenizer{normal: p.normal, pre: p.pre, model: p.model, post: p.post, decoder: p.decoder}
+	t = &Tokenizer{normal: p.normal, pre: p.pre, model: p.model, post: p.post, decoder: p.decoder}
 	t.added = newAddedTokens(p.added, p.model.vocab(), p.normal)
 	if b, ok := p.model.(*bpe); ok && len(p.pre) > 0 {
 		if _, ok := p.pre[len(p.pre)-1].(byteLevelSplit); ok {
 			b.useBytes()
 		}
 	}
-	return t
+	return t, nil
 }
 
 func unmarshal(data []byte, to any, what string) error {
@@ -149,8 +153,11 @@ func (f *paddingFile) parse() (*Padding, error) {
 	return p, nil
 }
 
-// maxPadding bounds what a file may ask for.
-const maxPadding = 1 << 24
+// What a file may ask for: tokens of padding, bytes before a text.
+const (
+	maxPadding = 1 << 20
+	maxPrepend = 1 << 10
+)
 
 // A patternFile is a pattern: {"String": " "} or {"Regex": "\\s+"}.
 type patternFile struct {
@@ -227,6 +234,9 @@ func parseNormalizer(data []byte, depth int) (normalizer, error) {
 	case "Strip":
 		return stripSpaces{f.Left, f.Right}, nil
 	case "Prepend":
+		if len(f.Prepend) > maxPrepend {
+			return nil, malformed("Prepend: a text of %d bytes, at most %d are allowed", len(f.Prepend), maxPrepend)
+		}
 		return prepend(f.Prepend), nil
 	}
 	return oneOf("normalizer", f.Type, map[string]normalizer{"NFC": normalForm{false, true}, "NFD": normalForm{},
@@ -353,8 +363,7 @@ func parsePreTokenizers(out []preTokenizer, data []byte, depth int) ([]preTokeni
 
 // UnmarshalJSON reads ["[SEP]", 102].
 func (n *namedToken) UnmarshalJSON(data []byte) error {
-	pair := []any{&n.token, &n.id}
-	return json.Unmarshal(data, &pair)
+	return unmarshalPair(data, &n.token, &n.id)
 }
 
 // templateFile is a list of template parts.
@@ -548,8 +557,21 @@ type scoredToken struct {
 
 // UnmarshalJSON reads a pair.
 func (s *scoredToken) UnmarshalJSON(data []byte) error {
-	pair := []any{&s.token, &s.score}
-	return json.Unmarshal(data, &pair)
+	return unmarshalPair(data, &s.token, &s.score)
+}
+
+func unmarshalPair(data []byte, first, second any) error {
+	var pair []json.RawMessage
+	if err := json.Unmarshal(data, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return malformed("a list of %d elements, 2 are expected", len(pair))
+	}
+	if err := json.Unmarshal(pair[0], first); err != nil {
+		return err
+	}
+	return json.Unmarshal(pair[1], second)
 }
 
 func parseModel(data []byte) (model, error) {

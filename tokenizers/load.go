@@ -156,7 +156,7 @@ func (c *folderConfig) bert(data []byte) (*Tokenizer, error) {
 		post:    bertProcessor{namedToken{sep, int(ids[sep])}, namedToken{cls, int(ids[cls])}},
 		decoder: wordPieceDecoder{"##", true},
 		added:   named(&w.vocabulary, unk, sep, c.PAD.or("[PAD]"), cls, c.Mask.or("[MASK]")),
-	}.build(), nil
+	}.build()
 }
 
 // bytePairs is GPT-2's tokenizer, or RoBERTa's.
@@ -178,7 +178,7 @@ func (c *folderConfig) bytePairs(vocab, mergeLines []byte) (*Tokenizer, error) {
 		end := c.EOS.or("<|endoftext|>")
 		p.added = named(&b.vocabulary, c.BOS.or(end), end, c.UNK.or(end))
 		p.post = byteLevelProcessor{false, c.PrefixSpace}
-		return p.build(), nil
+		return p.build()
 	}
 	sep, cls, mask := c.SEP.or("</s>"), c.CLS.or("<s>"), c.Mask.or("<mask>")
 	for _, s := range []string{sep, cls} {
@@ -191,7 +191,7 @@ func (c *folderConfig) bytePairs(vocab, mergeLines []byte) (*Tokenizer, error) {
 		p.added[i].LStrip = p.added[i].Content == mask
 	}
 	p.post = robertaProcessor{namedToken{sep, int(ids[sep])}, namedToken{cls, int(ids[cls])}, true, c.PrefixSpace}
-	return p.build(), nil
+	return p.build()
 }
 
 // sentencePiece is a model of sentencepiece with its control symbols around texts.

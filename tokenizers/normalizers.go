@@ -11,8 +11,32 @@ type normalizer interface{ normalize(t *text) }
 type normalizerSequence []normalizer
 
 func (seq normalizerSequence) normalize(t *text) {
+	limit := grownLimit(len(t.s))
 	for _, n := range seq {
 		n.normalize(t)
+		limit.check(len(t.s))
+	}
+}
+
+// A grownLimit bounds the length of what a text is normalised to, so that a hostile file cannot make it grow without
+// bound by replacing a character by many, again and again.
+type grownLimit int
+
+// check panics with errGrown, which recoverGrown catches, where a length is beyond the limit.
+func (limit grownLimit) check(n int) {
+	if n > 64*int(limit)+1<<16 {
+		panic(errGrown)
+	}
+}
+
+var errGrown = malformed("a text grows more than 64 times when it is normalised")
+
+func recoverGrown(err *error) {
+	if e := recover(); e != nil {
+		if e != errGrown {
+			panic(e)
+		}
+		*err = errGrown
 	}
 }
 
@@ -209,7 +233,9 @@ type replacement struct {
 
 func (r replacement) normalize(t *text) {
 	if t.s != "" {
-		t.replace(r.pattern.matches(nil, t.s), r.content)
+		matches := r.pattern.matches(nil, t.s)
+		grownLimit(len(t.s)).check(len(matches) * len(r.content))
+		t.replace(matches, r.content)
 	}
 }
 

@@ -176,7 +176,7 @@ func (m *spModel) tokenizer() (*Tokenizer, error) {
 	default:
 		return nil, &UnsupportedError{Part: "sentencepiece model type", Name: strconv.Itoa(m.modelType), Msg: "unigram (1) and BPE (2) are supported"}
 	}
-	return p.build(), nil
+	return p.build()
 }
 
 // vocab returns all pieces with their ids, and the ids of bytes.
@@ -296,7 +296,9 @@ func (n *spNormalizer) normalize(t *text) {
 		put(spaceMark, span{old[at].start, old[at].start})
 	}
 	afterSpace := n.collapse
+	limit := grownLimit(len(t.s))
 	for at < len(t.s) {
+		limit.check(len(out))
 		to, size := n.next(t.s[at:])
 		from := span{old[at].start, old[at+size-1].end}
 		at += size

@@ -145,7 +145,8 @@ func (t *Tokenizer) encodeUnpadded(op string, texts []string, o EncodeOpts) (*En
 }
 
 // encodeText returns the tokens of text number sequence.
-func (t *Tokenizer) encodeText(s string, sequence int, plain bool, work *workspace) (*Encoding, error) {
+func (t *Tokenizer) encodeText(s string, sequence int, plain bool, work *workspace) (e *Encoding, err error) {
+	defer recoverGrown(&err)
 	pieces := t.split(s, plain, work)
 	tokens := work.tokens[:0]
 	ends := make([]int, len(pieces)) // where the tokens of a piece end
@@ -154,7 +155,6 @@ func (t *Tokenizer) encodeText(s string, sequence int, plain bool, work *workspa
 		if p.added >= 0 {
 			tokens = append(tokens, token{int32(p.added), 0, int32(len(p.s)), true})
 		} else {
-			var err error
 			if tokens, err = t.model.tokenize(tokens, p, work); err != nil {
 				return nil, err
 			}
@@ -162,7 +162,7 @@ func (t *Tokenizer) encodeText(s string, sequence int, plain bool, work *workspa
 		ends[i] = len(tokens)
 	}
 	work.tokens = tokens
-	e := newEncoding(len(tokens))
+	e = newEncoding(len(tokens))
 	v := t.model.vocab()
 	k := 0
 	for i := range pieces {
