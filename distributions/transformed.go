@@ -97,7 +97,10 @@ func (ExpTransform) Inverse(y *weft.Tensor) *weft.Tensor {
 }
 
 // LogAbsDet implements [Transform].
-func (ExpTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor { return x }
+func (ExpTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
+	array.Given("exp_transform", "x", x != nil)
+	return x
+}
 
 // SigmoidTransform is 1/(1+exp(-x)).
 type SigmoidTransform struct{ rising }
@@ -178,7 +181,8 @@ type StickBreakingTransform struct{}
 // Forward implements [Transform].
 func (StickBreakingTransform) Forward(x *weft.Tensor) *weft.Tensor {
 	const name = "stick_breaking_transform"
-	z := ofEvents(name, "sigmoid(x - o)", vector(name, x), sticks(x, x.Dim(-1)))
+	vector(name, x)
+	z := ofEvents(name, "sigmoid(x - o)", x, sticks(x, x.Dim(-1)))
 	left := z.RSub(1).CumProd(-1)
 	one := weft.OnesLike(left.Slice(weft.Ellipsis, weft.Range(0, 1)))
 	return weft.Cat([]*weft.Tensor{z, one}, -1).Mul(weft.Cat([]*weft.Tensor{one, left}, -1))
@@ -196,7 +200,11 @@ func (StickBreakingTransform) Inverse(y *weft.Tensor) *weft.Tensor {
 
 // LogAbsDet implements [Transform].
 func (StickBreakingTransform) LogAbsDet(x, y *weft.Tensor) *weft.Tensor {
-	k := x.Dim(-1)
+	const name = "stick_breaking_transform"
+	k := vector(name, x).Dim(-1)
+	if vector(name, y).Dim(-1) != k+1 {
+		array.Failf(name, "y", "has shape %s, want %d numbers at the end", array.ShapeString(y.Shape()), k+1)
+	}
 	return weft.Expr("sum(log(y) - softplus(x-o), -1)", weft.Vars{
 		"x": x, "o": sticks(x, k), "y": y.Slice(weft.Ellipsis, weft.Range(0, k))})
 }
@@ -222,8 +230,8 @@ func sticks(x *weft.Tensor, k int) *weft.Tensor {
 }
 
 func vector(name string, x *weft.Tensor) *weft.Tensor {
-	if x == nil || x.Rank() == 0 || x.Dim(-1) == 0 {
-		array.Failf(name, "x", "is not a tensor with an axis of numbers")
+	if x == nil || x.Rank() == 0 || x.Dim(-1) == 0 || !x.DType().Float() {
+		array.Failf(name, "x", "is not a tensor of floats with an axis of numbers")
 	}
 	return x
 }
@@ -241,9 +249,20 @@ func ofEvents(name, text string, x *weft.Tensor, o ...*weft.Tensor) *weft.Tensor
 // ComposeTransform applies transforms one after the other.
 type ComposeTransform []Transform
 
+// checked returns c, whose transforms are not nil.
+func (c ComposeTransform) checked() ComposeTransform {
+	for i, t := range c {
+		if t == nil {
+			array.Failf("compose_transform", "", "transform %d is nil", i)
+		}
+	}
+	return c
+}
+
 // Forward implements [Transform].
 func (c ComposeTransform) Forward(x *weft.Tensor) *weft.Tensor {
-	for _, t := range c {
+	array.Given("compose_transform", "x", x != nil)
+	for _, t := range c.checked() {
 		x = t.Forward(x)
 	}
 	return x
@@ -251,7 +270,8 @@ func (c ComposeTransform) Forward(x *weft.Tensor) *weft.Tensor {
 
 // Inverse implements [Transform].
 func (c ComposeTransform) Inverse(y *weft.Tensor) *weft.Tensor {
-	for _, t := range slices.Backward(c) {
+	array.Given("compose_transform", "y", y != nil)
+	for _, t := range slices.Backward(c.checked()) {
 		y = t.Inverse(y)
 	}
 	return y
@@ -259,12 +279,13 @@ func (c ComposeTransform) Inverse(y *weft.Tensor) *weft.Tensor {
 
 // LogAbsDet implements [Transform].
 func (c ComposeTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
+	array.Given("compose_transform", "x", x != nil)
 	if len(c) == 0 {
 		return weft.ZerosLike(x)
 	}
 	var sum *weft.Tensor
 	axes := c.EventAxes()
-	for _, t := range c {
+	for _, t := range c.checked() {
 		y := t.Forward(x)
 		d := overEvents(t.LogAbsDet(x, y), axes-t.EventAxes())
 		if x = y; sum == nil {
@@ -278,7 +299,7 @@ func (c ComposeTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
 
 // EventAxes implements [Transform].
 func (c ComposeTransform) EventAxes() (axes int) {
-	for _, t := range c {
+	for _, t := range c.checked() {
 		axes = max(axes, t.EventAxes())
 	}
 	return axes
@@ -286,7 +307,7 @@ func (c ComposeTransform) EventAxes() (axes int) {
 
 // Shape implements [Transform].
 func (c ComposeTransform) Shape(shape []int, inverse bool) []int {
-	for i := range c {
+	for i := range c.checked() {
 		if inverse {
 			i = len(c) - 1 - i
 		}
@@ -298,7 +319,7 @@ func (c ComposeTransform) Shape(shape []int, inverse bool) []int {
 // Sign implements [Monotone]. It panics with *weft.Error where one of the transforms does not.
 func (c ComposeTransform) Sign() *weft.Tensor {
 	s := weft.Ones()
-	for _, t := range c {
+	for _, t := range c.checked() {
 		m, ok := t.(Monotone)
 		if !ok {
 			array.Failf("compose_transform", "", "%T does not rise or fall", t)
@@ -447,6 +468,7 @@ func (d TransformedDistribution) Mean() *weft.Tensor { return d.unknown() }
 func (d TransformedDistribution) Variance() *weft.Tensor { return d.unknown() }
 
 func (d TransformedDistribution) unknown() *weft.Tensor {
+	shape := d.shape()
 	m := d.Base.Mean()
-	return m.Device().FullOf(m.DType(), nan, d.shape()...)
+	return m.Device().FullOf(m.DType(), nan, shape...)
 }

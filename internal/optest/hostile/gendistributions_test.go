@@ -73,4 +73,15 @@ func init() {
 			return nil
 		}
 	}
+	for _, t := range []reflect.Type{typ[distributions.Transform](), typ[distributions.Monotone]()} {
+		makers[t] = func(g *gen) any { return g.transform() }
+	}
+}
+
+// transform is one that rises or falls, a composition among them.
+func (g *gen) transform() any {
+	p := g.tensorOf(pick(g, weft.Float32, weft.Float64), g.shapeOf(1)).Abs().Add(0.5)
+	return pick[any](g, distributions.ExpTransform{}, distributions.SigmoidTransform{}, distributions.TanhTransform{}, distributions.AffineTransform{},
+		distributions.NewAffineTransform(1, p), distributions.NewPowerTransform(p), distributions.ComposeTransform{distributions.ExpTransform{}, nil},
+		distributions.ComposeTransform{distributions.NewAffineTransform(p, -2), distributions.TanhTransform{}})
 }
