@@ -119,7 +119,16 @@ func TestGradientsOfDistributionFunctions(t *testing.T) {
 		},
 	} {
 		in := []*weft.Tensor{weft.From([]float64{0.2, 0.55, 0.9}), weft.From([]float64{0.4, 1, 9}), weft.From([]float64{0.7, 2, 15})}
-		if err := weft.GradCheck(f, in); err != nil {
+		// A function is called with the inputs that it uses.
+		used := in
+		switch name {
+		case "beta", "binomial", "geometric":
+			used = in[:1]
+		case "poisson":
+			g := f
+			f, used = func(x ...*weft.Tensor) *weft.Tensor { return g(nil, x[0]) }, in[1:2]
+		}
+		if err := weft.GradCheck(f, used); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
