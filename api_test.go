@@ -343,7 +343,7 @@ var plainOptions = map[string]string{
 // options come with the arrays of a variadic function and are left out.
 func TestOptionsAreLastAndVariadic(t *testing.T) {
 	found := 0
-	for _, dir := range []string{".", "nn", "optim", "data", "train", "train/live", "plot", "ragged", "ragged/arrow", "records", "sym", "npy", "safetensors", "checkpoint", "viewer", "dlpack", "kernel"} {
+	for _, dir := range []string{".", "nn", "optim", "data", "train", "train/live", "plot", "ragged", "ragged/arrow", "records", "sym", "npy", "safetensors", "onnx", "checkpoint", "viewer", "dlpack", "kernel"} {
 		fset := token.NewFileSet()
 		p, err := doc.NewFromFiles(fset, sourceFiles(t, fset, dir), "weft/"+dir)
 		if err != nil {

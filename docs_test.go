@@ -555,7 +555,7 @@ func TestInlinedFunctions(t *testing.T) {
 // documentation what goroutines may do with it, or its package does for all.
 func TestDocsSayWhatGoroutinesMayDo(t *testing.T) {
 	found := 0
-	for _, folder := range []string{".", "nn", "optim", "distributions", "data", "train", "train/live", "plot", "sym", "kernel", "ragged", "records", "viewer", "npy", "safetensors", "checkpoint", "dlpack", "half"} {
+	for _, folder := range []string{".", "nn", "optim", "distributions", "data", "train", "train/live", "plot", "sym", "kernel", "ragged", "records", "viewer", "npy", "safetensors", "onnx", "checkpoint", "dlpack", "half"} {
 		set := token.NewFileSet()
 		//lint:ignore SA1019 go/doc takes its packages, and build tags do not matter here
 		pkgs, err := parser.ParseDir(set, folder, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.ParseComments)

@@ -93,7 +93,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"host.go putBack":            inside,
 		"host.go moved":              fresh,
 		"host.go readBytes":          "it writes into a Go slice",
-		"host.go rawBytes":           "its callers read",
+		"host.go Bytes":              "its callers read",
 		"check.go outside":           "reads",
 		"inplace.go laidOut":         fresh,
 		"inplace.go copyViews":       inside,

@@ -20,7 +20,7 @@ func (tr *Trace) fixed(t *Tensor) (value *Tensor, number bool) {
 		v = ToHost(whole)
 	})
 	defer Leave(&v)
-	b, size := rawBytes(&v), v.DType.Size()
+	b, size := Bytes(&v), v.DType.Size()
 	if bytes.Equal(b[size:], b[:len(b)-size]) {
 		first := len(tr.G.Nodes)
 		x := tr.Result(op.Apply(op.Expand, op.Shape(t.v.Shape), tr.element(&v)))
@@ -28,7 +28,7 @@ func (tr *Trace) fixed(t *Tensor) (value *Tensor, number bool) {
 		return &Tensor{v: x}, true
 	}
 	for _, c := range tr.constants {
-		if c.host.DType == t.v.DType && array.Equal(c.host.Shape, t.v.Shape) && bytes.Equal(rawBytes(&c.host), b) {
+		if c.host.DType == t.v.DType && array.Equal(c.host.Shape, t.v.Shape) && bytes.Equal(Bytes(&c.host), b) {
 			return c.tensor, false
 		}
 	}

@@ -219,7 +219,7 @@ func copyWithStep(v *array.View, step int) array.View {
 func elements(v *array.View) ([]byte, array.View) {
 	c := copyOf(&FromView(*v).v)
 	h := HostView(&Tensor{v: c})
-	return rawBytes(&h), h
+	return Bytes(&h), h
 }
 
 // DebugRules returns the rules of a program that Verify checks; a test puts a wrong one among them.

@@ -181,9 +181,9 @@ func Slice[T Element](v *array.View) []T {
 	return nil
 }
 
-// rawBytes returns the elements of a contiguous view on the host as bytes. The caller keeps the
+// Bytes returns the elements of a contiguous view on the host as bytes. The caller keeps the
 // storage alive while it uses them.
-func rawBytes(v *array.View) []byte {
+func Bytes(v *array.View) []byte {
 	n := v.DType.Size()
 	return Slice[uint8](&array.View{Store: v.Store, DType: array.Uint8, Offset: v.Offset * n, Shape: []int{v.Size() * n}, Strides: []int{1}})
 }

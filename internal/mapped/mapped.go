@@ -104,6 +104,9 @@ func (r *region) close() {
 // Size returns the bytes of the file when it was mapped.
 func (m *Mapping) Size() int { return m.size }
 
+// Bytes returns the memory, for who reads it before Close. A file that is cut meanwhile faults.
+func (m *Mapping) Bytes() []byte { return unsafe.Slice((*byte)(m.ptr), m.size) }
+
 // ReadAt reads from the memory, and returns an error where the file was cut.
 func (m *Mapping) ReadAt(b []byte, off int64) (n int, err error) {
 	if off < 0 || off >= int64(m.size) {

@@ -1,0 +1,90 @@
+package onnx_test
+
+import (
+	"fmt"
+
+	"weft"
+	"weft/nn"
+	"weft/onnx"
+	"weft/optim"
+)
+
+func Example() {
+	m, err := onnx.Load("testdata/mlp_script.onnx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Inputs(), m.Outputs())
+	out, err := m.Run(map[string]*weft.Tensor{"input": weft.Ones(2, 6)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out["output"].Shape())
+	// Output:
+	// [input float32[batch 6]] [output float32[batch 3]]
+	// [2 3]
+}
+
+func ExampleLoad() {
+	_, err := onnx.Load("testdata/none.onnx")
+	fmt.Println(err)
+	// Output: onnx: open testdata/none.onnx: no such file or directory
+}
+
+func ExampleModel_Forward() {
+	m, err := onnx.Load("testdata/mlp_script.onnx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	opt := optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(0.1)})
+	x, y := weft.Ones(4, 6), weft.FromSlice([]int64{2, 2, 2, 2})
+	step := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor {
+		loss := nn.CrossEntropy(m.Forward(x), y)
+		loss.Backward()
+		opt.Step()
+		opt.ZeroGrad()
+		return loss
+	})
+	var losses []float64
+	for range 10 {
+		loss, err := step.Call(x, y)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		losses = append(losses, loss.Item())
+	}
+	fmt.Println(losses[9] < losses[0]/2)
+	// Output: true
+}
+
+func ExampleReadInfo() {
+	info, err := onnx.ReadInfo("testdata/mlp_script.onnx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(info.OpSets, info.Nodes, info.Parameters, "parameters,", len(info.Unsupported), "unsupported nodes")
+	// Output: map[:17] map[Gemm:2 Relu:1] 163 parameters, 0 unsupported nodes
+}
+
+func ExampleOperators() {
+	for _, o := range onnx.Operators() {
+		if o.Name == "Softmax" {
+			fmt.Println(o.Name, o.Since)
+		}
+	}
+	// Output: Softmax [1]
+}
+
+func ExampleValue() {
+	v := onnx.SequenceOf(onnx.TensorOf(weft.Zeros(2)), onnx.StringsOf([]string{"a", "b"}))
+	fmt.Println(v)
+	fmt.Println(v.Items()[1].Strings(), onnx.OptionalOf().Items() == nil)
+	// Output:
+	// sequence of [float32[2] string[2]]
+	// [a b] true
+}

@@ -1,0 +1,261 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/mapped"
+)
+
+// A Model is a graph of an ONNX file. [Model.Run] computes it, and may be called by several goroutines at
+// once. A model is a module of package nn: [Model.Forward] can be differentiated, eagerly and inside
+// weft.Compile, so that optimizers train it on.
+type Model struct {
+	// Weights are the initializers of the file that are floats and have an axis, under their ONNX names.
+	// They need a gradient, but for running statistics. Writing into one changes what later calls compute.
+	Weights map[string]*weft.Tensor `nn:""`
+
+	info  Info
+	graph *graph
+	mu    sync.Mutex // guards the programs of pieces
+}
+
+// Load reads the model in the file at path, with the files of external data beside it. Weights lie in the
+// mapped files where these align them; so the files must not be cut while the model is used. Training
+// changes memory, never a file.
+//
+// The error is an *[Error], or an *[UnsupportedError] that lists all nodes that cannot be run.
+func Load(path string) (*Model, error) {
+	data, src, err := openSource(path)
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	m, err := read(data, src)
+	return m, at(path, err)
+}
+
+// Read reads a model in memory, which must not be changed while the model is used. Its weights lie in data
+// where they are aligned. A model with external data is refused.
+func Read(data []byte) (*Model, error) { return read(data, &source{}) }
+
+func openSource(path string) ([]byte, *source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, &Error{Err: err}
+	}
+	file, err := mapped.Open(f, mapped.CopyOnWrite)
+	if err != nil {
+		return nil, nil, &Error{Path: path, Err: err}
+	}
+	return file.Bytes(), &source{dir: filepath.Dir(path), file: file, external: map[string]*mapped.Mapping{}}, nil
+}
+
+// at is err with the path of the file.
+func at(path string, err error) error {
+	switch e := err.(type) {
+	case *Error:
+		c := *e
+		c.Path = path
+		return &c
+	case *UnsupportedError:
+		return &UnsupportedError{Path: path, Nodes: e.Nodes}
+	case nil:
+		return nil
+	}
+	return &Error{Path: path, Err: err}
+}
+
+// read makes a model of a message.
+func read(data []byte, src *source) (*Model, error) {
+	p, err := readModelProto(data)
+	if err != nil {
+		return nil, &Error{Text: "is not an ONNX model", Err: err}
+	}
+	info, err := newInfo(p)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{src: src, model: p, functions: map[functionKey]*functionProto{}, weights: map[string]*weft.Tensor{}, buffers: map[string]bool{}}
+	for _, f := range p.functions {
+		b.functions[functionKey{f.domain, f.name, f.overload}] = f
+		for domain, version := range f.opsets {
+			if _, ok := p.opsets[domain]; !ok {
+				p.opsets[domain] = version
+			}
+		}
+	}
+	g, err := b.graph(p.graph, nil, p.opsets)
+	if err != nil {
+		return nil, err
+	}
+	if len(b.unsupported) > 0 {
+		return nil, &UnsupportedError{Nodes: b.unsupported}
+	}
+	m := &Model{Weights: b.weights, info: *info, graph: g}
+	for name, t := range m.Weights {
+		t.RequireGrad(!b.buffers[name])
+	}
+	return m, nil
+}
+
+func (m *Model) notNil(op string) {
+	if m == nil || m.graph == nil {
+		array.Failf(op, "", "the model is nil or zero (onnx.Load makes one)")
+	}
+}
+
+// Info returns what the file says of the model.
+func (m *Model) Info() Info {
+	m.notNil("onnx.info")
+	return m.info
+}
+
+// Inputs returns what the model takes, without initializers.
+func (m *Model) Inputs() []Port {
+	m.notNil("onnx.inputs")
+	return slices.Clone(m.info.Inputs)
+}
+
+// Outputs returns what the model gives.
+func (m *Model) Outputs() []Port {
+	m.notNil("onnx.outputs")
+	return slices.Clone(m.info.Outputs)
+}
+
+// Run computes the outputs of named tensors. It is compiled: the first call for shapes plans, later ones
+// run programs. No gradients are recorded. The error is an *[Error].
+func (m *Model) Run(in map[string]*weft.Tensor) (map[string]*weft.Tensor, error) {
+	values := make(map[string]Value, len(in))
+	for name, t := range in {
+		if t == nil {
+			return nil, errorf("input %q is nil", name)
+		}
+		values[name] = TensorOf(t)
+	}
+	out, err := m.RunValues(values)
+	if err != nil {
+		return nil, err
+	}
+	ts := make(map[string]*weft.Tensor, len(out))
+	for name, v := range out {
+		if v.kind != TensorKind {
+			return nil, errorf("output %q is a %v: use RunValues", name, v.kind)
+		}
+		ts[name] = v.tensor
+	}
+	return ts, nil
+}
+
+// RunValues is [Model.Run] for values that may be strings, sequences, optionals and maps.
+func (m *Model) RunValues(in map[string]Value) (map[string]Value, error) {
+	m.notNil("onnx.run")
+	list, err := m.arguments(in)
+	if err != nil {
+		return nil, err
+	}
+	var out []Value
+	weft.WithoutGrad(func() { out, err = m.run(list, core.TracingHere() != nil) })
+	if err != nil {
+		return nil, err
+	}
+	named := make(map[string]Value, len(out))
+	for i, v := range out {
+		named[m.info.Outputs[i].Name] = own(v)
+	}
+	return named, nil
+}
+
+// run runs the graph. inline says that it is part of a trace, or of a computation with gradients.
+func (m *Model) run(in []Value, inline bool) (out []Value, err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case failure:
+			err = e.err
+			if _, ok := err.(*Error); !ok {
+				err = &Error{Err: err}
+			}
+		case *array.Error:
+			err = &Error{Err: e}
+		default:
+			panic(e)
+		}
+	}()
+	r := &run{m: m, tracing: inline && core.TracingHere() != nil, plain: inline}
+	return r.graph(m.graph, in, nil), nil
+}
+
+// arguments are named values in the order of the inputs, checked.
+func (m *Model) arguments(in map[string]Value) ([]Value, error) {
+	list := make([]Value, len(m.info.Inputs))
+	for i, p := range m.info.Inputs {
+		v, ok := in[p.Name]
+		if !ok && p.Type.Kind != OptionalKind {
+			return nil, errorf("input %q, %v, is missing", p.Name, p.Type)
+		}
+		if err := p.Type.check(v); err != nil {
+			return nil, &Error{Text: fmt.Sprintf("input %q", p.Name), Err: err}
+		}
+		list[i] = v
+	}
+	if len(in) > len(list) {
+		for _, name := range slices.Sorted(maps.Keys(in)) {
+			if !slices.ContainsFunc(m.info.Inputs, func(p Port) bool { return p.Name == name }) {
+				return nil, errorf("the model has no input %q: it has %s", name, portNames(m.info.Inputs))
+			}
+		}
+	}
+	return list, nil
+}
+
+func portNames(list []Port) string {
+	names := make([]string, len(list))
+	for i, p := range list {
+		names[i] = fmt.Sprintf("%q", p.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Forward computes the first output of a model with one input: what makes a model a layer of package nn.
+// Gradients flow to x and to [Model.Weights]. It runs node by node, or as part of the compiled function
+// that it is called in. It panics with *weft.Error.
+func (m *Model) Forward(x *weft.Tensor) *weft.Tensor { return m.ForwardAll(x)[0] }
+
+// ForwardAll is [Model.Forward] for several inputs and outputs, in the order of [Model.Inputs] and
+// [Model.Outputs], which must be tensors.
+func (m *Model) ForwardAll(in ...*weft.Tensor) []*weft.Tensor {
+	m.notNil("onnx.forward")
+	if len(in) != len(m.info.Inputs) {
+		array.Failf("onnx.forward", "in", "has %d tensors: the model has the inputs %s", len(in), portNames(m.info.Inputs))
+	}
+	values := map[string]Value{}
+	for i, t := range in {
+		(*core.Tensor)(t).NotNil("onnx.forward")
+		values[m.info.Inputs[i].Name] = TensorOf(t)
+	}
+	list, err := m.arguments(values)
+	var out []Value
+	if err == nil {
+		out, err = m.run(list, true)
+	}
+	if err != nil {
+		panic(&array.Error{Op: "onnx.forward", Msg: "the model cannot be run", Err: err})
+	}
+	ts := make([]*weft.Tensor, len(out))
+	for i, v := range out {
+		if v.kind != TensorKind {
+			array.Failf("onnx.forward", "", "output %q is a %v: use RunValues", m.info.Outputs[i].Name, v.kind)
+		}
+		ts[i] = own(v).tensor
+	}
+	return ts
+}

@@ -1,0 +1,4 @@
+package onnx
+
+// Attention and what goes with it.
+var attentionOperators = []operator{}

@@ -1,0 +1,4 @@
+package onnx
+
+// Pictures: resizing, sampling at places, regions.
+var imageOperators = []operator{}

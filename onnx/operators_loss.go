@@ -1,0 +1,4 @@
+package onnx
+
+// Losses.
+var lossOperators = []operator{}

@@ -1,0 +1,4 @@
+package onnx
+
+// Operators of ai.onnx.preview.
+var previewOperators = []operator{}

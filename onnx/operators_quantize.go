@@ -1,0 +1,4 @@
+package onnx
+
+// Quantised forms: integers that stand for scaled floats.
+var quantizeOperators = []operator{}

@@ -1,0 +1,4 @@
+package onnx
+
+// Recurrent layers: RNN, GRU and LSTM.
+var recurrentOperators = []operator{}

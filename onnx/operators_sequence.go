@@ -1,0 +1,4 @@
+package onnx
+
+// Sequences and optionals.
+var sequenceOperators = []operator{}

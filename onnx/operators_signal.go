@@ -1,0 +1,4 @@
+package onnx
+
+// Signals: Fourier transforms and windows.
+var signalOperators = []operator{}

@@ -1,0 +1,4 @@
+package onnx
+
+// Strings.
+var textOperators = []operator{}
