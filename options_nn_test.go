@@ -80,7 +80,7 @@ var layerOptionCases = map[string]optionCase{
 	}, nn.Conv3dOpts{}, false), nn.Conv3dOpts{}, &[3]int{3, 3, 3}),
 	"nn.InstanceNormOpts": optionsOf(func(o nn.InstanceNormOpts) []float64 {
 		o.Running = true
-		b := nn.NewInstanceNorm(1, o)
+		b := nn.NewInstanceNorm1d(1, o)
 		y := b.Forward(weft.FromSlice([]float32{1e-3, -1e-3, 3e-3, 5e-3, 0, 1}, 2, 1, 3))
 		return values(y, b.RunningMean, b.RunningVar)
 	}, map[string]optionField{"Eps": {def: new(1e-5)}, "Momentum": {def: new(0.1)}}),

@@ -72,7 +72,7 @@ func emptyInputs() []struct {
 		{"AvgPool3d", nn.AvgPool3d{Window: [3]int{2, 2, 2}, Ceil: true}, []int{0, 2, 3, 4, 5}, []int{0, 2, 2, 2, 3}},
 		{"AdaptiveMaxPool2d", nn.AdaptiveMaxPool2d{Size: [2]*int{new(2), new(4)}}, picture, []int{0, 2, 2, 4}},
 		{"LPPool", nn.LPPool{P: 2, Window: []int{2, 2}}, picture, []int{0, 2, 2, 3}},
-		{"InstanceNorm", nn.NewInstanceNorm(2, nn.InstanceNormOpts{Affine: true, Running: true}), picture, picture},
+		{"InstanceNorm2d", nn.NewInstanceNorm2d(2, nn.InstanceNormOpts{Affine: true, Running: true}), picture, picture},
 		{"BatchNorm3d", nn.NewBatchNorm3d(2), []int{0, 2, 3, 4, 5}, []int{0, 2, 3, 4, 5}},
 		{"LocalResponseNorm", nn.LocalResponseNorm{Size: 2}, picture, picture},
 		{"ChannelDropout", &nn.ChannelDropout{P: 0.5, Generator: gen}, picture, picture},

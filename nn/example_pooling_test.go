@@ -41,8 +41,8 @@ func ExampleMaxPool3d() {
 	// Output: [31. 63.]
 }
 
-func ExampleNewInstanceNorm() {
-	l := nn.NewInstanceNorm(3, nn.InstanceNormOpts{Affine: true, Running: true})
+func ExampleNewInstanceNorm2d() {
+	l := nn.NewInstanceNorm2d(3, nn.InstanceNormOpts{Affine: true, Running: true})
 	fmt.Println(l.Forward(weft.Ones(2, 3, 4, 4)).Shape(), l.RunningMean)
 	// Output: [2 3 4 4] [0.1 0.1 0.1]
 }

@@ -37,7 +37,7 @@ func (b *BatchNorm3d) forward(x *weft.Tensor) *weft.Tensor {
 	return b.normalize("batch_norm", x, 5, 5)
 }
 
-// InstanceNormOpts are the options of [NewInstanceNorm]; the defaults are PyTorch's.
+// InstanceNormOpts are the options of instance normalisations; the defaults are PyTorch's.
 type InstanceNormOpts struct {
 	Eps *float64 // added to the variance; nil means 1e-5
 	// Momentum is the share of a batch in the running statistics; nil means 0.1.
@@ -46,48 +46,137 @@ type InstanceNormOpts struct {
 	Running  bool // keeps running statistics, which evaluation uses: track_running_stats there
 }
 
-// InstanceNorm makes mean 0 and variance 1 of each channel of each example, then scales and shifts
+// InstanceNorm1d makes mean 0 and variance 1 of each channel of each example, then scales and shifts
 // it (Ulyanov et al., Instance normalization: the missing ingredient for fast stylization, 2016).
 // It has the fields of [BatchNorm1d].
-type InstanceNorm struct {
+type InstanceNorm1d struct {
 	batchNorm `nn:""`
 }
 
-// NewInstanceNorm returns a layer for [batch, channels, ...], of one to three further axes. It panics
-// with *weft.Error if Momentum is not in [0, 1].
-func NewInstanceNorm(channels int, opts ...InstanceNormOpts) *InstanceNorm {
+// NewInstanceNorm1d returns a layer for [batch, channels, n] or [channels, n]. It panics with
+// *weft.Error if Momentum is not in [0, 1].
+func NewInstanceNorm1d(channels int, opts ...InstanceNormOpts) *InstanceNorm1d {
+	return &InstanceNorm1d{newInstanceNorm(channels, opts)}
+}
+
+func newInstanceNorm(channels int, opts []InstanceNormOpts) batchNorm {
 	const name = "instance_norm"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
-	return &InstanceNorm{newBatchNorm(channels, []BatchNormOpts{{Eps: o.Eps, Momentum: o.Momentum, NoAffine: !o.Affine, NoRunning: !o.Running}})}
+	return newBatchNorm(channels, []BatchNormOpts{{Eps: o.Eps, Momentum: o.Momentum, NoAffine: !o.Affine, NoRunning: !o.Running}})
 }
 
 // SetTraining implements [Trainer].
-func (b *InstanceNorm) SetTraining(on bool) {
+func (b *InstanceNorm1d) SetTraining(on bool) {
 	if b == nil {
-		failNil("instance_norm", "NewInstanceNorm")
+		failNil("instance_norm", "NewInstanceNorm1d")
 	}
 	b.eval = !on
 }
 
-// Forward keeps the shape [batch, channels, ...].
-func (b *InstanceNorm) Forward(x *weft.Tensor) *weft.Tensor {
-	return Call(b, x, (*InstanceNorm).forward)
+// Forward keeps the shape [batch, channels, n] or [channels, n].
+func (b *InstanceNorm1d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(b, x, (*InstanceNorm1d).single)
 }
 
-func (b *InstanceNorm) forward(x *weft.Tensor) *weft.Tensor {
-	const name = "instance_norm"
-	defer array.Named(name).End()
+func (b *InstanceNorm1d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch(b, x, 2, (*InstanceNorm1d).forward)
+}
+
+func (b *InstanceNorm1d) forward(x *weft.Tensor) *weft.Tensor {
+	defer array.Named("instance_norm").End()
 	if b == nil {
-		failNil(name, "NewInstanceNorm")
+		failNil("instance_norm", "NewInstanceNorm1d")
 	}
-	n, c, size := channels(name, x, 3, 5, b.Weight)
+	return b.eachExample(x, 1)
+}
+
+// InstanceNorm2d is [InstanceNorm1d] over pictures, with the same fields.
+type InstanceNorm2d struct {
+	batchNorm `nn:""`
+}
+
+// NewInstanceNorm2d returns a layer for [batch, channels, height, width] or [channels, height, width].
+// It panics with *weft.Error if Momentum is not in [0, 1].
+func NewInstanceNorm2d(channels int, opts ...InstanceNormOpts) *InstanceNorm2d {
+	return &InstanceNorm2d{newInstanceNorm(channels, opts)}
+}
+
+// SetTraining implements [Trainer].
+func (b *InstanceNorm2d) SetTraining(on bool) {
+	if b == nil {
+		failNil("instance_norm", "NewInstanceNorm2d")
+	}
+	b.eval = !on
+}
+
+// Forward keeps the shape [batch, channels, height, width] or [channels, height, width].
+func (b *InstanceNorm2d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(b, x, (*InstanceNorm2d).single)
+}
+
+func (b *InstanceNorm2d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch(b, x, 3, (*InstanceNorm2d).forward)
+}
+
+func (b *InstanceNorm2d) forward(x *weft.Tensor) *weft.Tensor {
+	defer array.Named("instance_norm").End()
+	if b == nil {
+		failNil("instance_norm", "NewInstanceNorm2d")
+	}
+	return b.eachExample(x, 2)
+}
+
+// InstanceNorm3d is [InstanceNorm1d] over volumes, with the same fields.
+type InstanceNorm3d struct {
+	batchNorm `nn:""`
+}
+
+// NewInstanceNorm3d returns a layer for [batch, channels, depth, height, width] or [channels, depth, height, width].
+// It panics with *weft.Error if Momentum is not in [0, 1].
+func NewInstanceNorm3d(channels int, opts ...InstanceNormOpts) *InstanceNorm3d {
+	return &InstanceNorm3d{newInstanceNorm(channels, opts)}
+}
+
+// SetTraining implements [Trainer].
+func (b *InstanceNorm3d) SetTraining(on bool) {
+	if b == nil {
+		failNil("instance_norm", "NewInstanceNorm3d")
+	}
+	b.eval = !on
+}
+
+// Forward keeps the shape [batch, channels, depth, height, width] or [channels, depth, height, width].
+func (b *InstanceNorm3d) Forward(x *weft.Tensor) *weft.Tensor {
+	return Call(b, x, (*InstanceNorm3d).single)
+}
+
+func (b *InstanceNorm3d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch(b, x, 4, (*InstanceNorm3d).forward)
+}
+
+func (b *InstanceNorm3d) forward(x *weft.Tensor) *weft.Tensor {
+	defer array.Named("instance_norm").End()
+	if b == nil {
+		failNil("instance_norm", "NewInstanceNorm3d")
+	}
+	return b.eachExample(x, 3)
+}
+
+// eachExample normalises each channel of each example of x, whose channels have some axes.
+func (b *batchNorm) eachExample(x *weft.Tensor, axes int) *weft.Tensor {
+	const name = "instance_norm"
+	floats(name, "x", x)
+	if x.Rank() != axes+2 {
+		array.Failf(name, "x", "has shape %s, want %d or %d axes: channels before the last %d", array.ShapeString(sizes(x)), axes+1, axes+2, axes)
+	}
+	n, c, size := channels(name, x, axes+2, axes+2, b.Weight)
 	running := b.RunningMean != nil && b.RunningVar != nil
 	if running && b.RunningMean.Size() != c {
 		array.Failf(name, "x", "has %d channels, the layer %d", c, b.RunningMean.Size())
 	}
 	if b.eval && running {
-		return b.normalize(name, x, 3, 5)
+		return b.normalize(name, x, axes+2, axes+2)
 	}
 	if size == 1 {
 		array.Failf(name, "x", "has shape %s: the variance of one value a channel says nothing", array.ShapeString(sizes(x)))

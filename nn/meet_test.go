@@ -53,7 +53,7 @@ var layersWithParameters = []struct {
 	{"Conv3d", func() nn.Layer { return nn.NewConv3d(2, 3, 2) }, []int{2, 2, 3, 4, 2}},
 	{"ConvTranspose1d", func() nn.Layer { return nn.NewConvTranspose1d(2, 3, 3) }, []int{2, 2, 5}},
 	{"ConvTranspose3d", func() nn.Layer { return nn.NewConvTranspose3d(2, 3, 2) }, []int{2, 2, 3, 4, 2}},
-	{"InstanceNorm", func() nn.Layer { return nn.NewInstanceNorm(4, nn.InstanceNormOpts{Affine: true}) }, []int{3, 4, 5}},
+	{"InstanceNorm1d", func() nn.Layer { return nn.NewInstanceNorm1d(4, nn.InstanceNormOpts{Affine: true}) }, []int{3, 4, 5}},
 	{"BatchNorm3d", func() nn.Layer { return nn.NewBatchNorm3d(4) }, []int{3, 4, 2, 3, 2}},
 	{"PRelu", func() nn.Layer { return nn.NewPRelu() }, []int{3, 4}},
 	{"LayerNorm", func() nn.Layer { return nn.NewLayerNorm([]int{6}) }, []int{4, 6}},

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"math"
+	"slices"
 
 	"weft"
 	"weft/internal/array"
@@ -80,7 +81,8 @@ func (m *MultiheadAttention) Forward(x *weft.Tensor) *weft.Tensor {
 // AttendOpts are the options of [MultiheadAttention.Attend]. As in PyTorch, masks of bool
 // are true where a key is NOT seen, other than that of [ScaledDotProductAttention].
 type AttendOpts struct {
-	KeyPadding *weft.Tensor // [batch, keys]: bool, or floats that are added to the scores
+	// KeyPadding is [batch, keys], or [keys] without a batch: bool, or floats that are added to the scores.
+	KeyPadding *weft.Tensor
 	// Mask is [queries, keys] or [batch*heads, queries, keys]: bool, or floats that are
 	// added to the scores.
 	Mask   *weft.Tensor
@@ -91,8 +93,8 @@ type AttendOpts struct {
 }
 
 // Attend maps queries [steps, batch, width], and keys and values [keys, batch, width], to
-// the shape of the queries. It panics with *weft.Error if shapes or element types do not
-// fit.
+// the shape of the queries. All three may lack the axis of the batch: it is a batch of one then, in
+// the cache too. It panics with *weft.Error if shapes or element types do not fit.
 func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
 	return CallAll(m, []*weft.Tensor{q, k, v}, func(in []*weft.Tensor) []*weft.Tensor {
 		return []*weft.Tensor{m.attend(in[0], in[1], in[2], opts)}
@@ -102,12 +104,48 @@ func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, opts ...AttendOpts) *w
 func (m *MultiheadAttention) attend(q, k, v *weft.Tensor, opts []AttendOpts) *weft.Tensor {
 	const name = "multihead_attention"
 	defer array.Named(name).End()
-	h, o := m.split(q, k, v, array.Options(name, opts))
-	return m.join(ScaledDotProductAttention(h[0], h[1], h[2], o))
+	o := array.Options(name, opts)
+	if in, batched := m.unsqueezed([]*weft.Tensor{q, k, v}, &o); batched {
+		return m.attend(in[0], in[1], in[2], []AttendOpts{o}).Squeeze(m.batchAxis())
+	}
+	h, how := m.split(q, k, v, o)
+	return m.join(ScaledDotProductAttention(h[0], h[1], h[2], how))
+}
+
+// unsqueezed returns queries, keys and values [length, width] as a batch of one, and changes options
+// alike. ok is false if one of the three is not such a matrix.
+func (m *MultiheadAttention) unsqueezed(in []*weft.Tensor, o *AttendOpts) (batch []*weft.Tensor, ok bool) {
+	for _, t := range in {
+		if m == nil || t == nil || t.Rank() != 2 {
+			return nil, false
+		}
+	}
+	for i, t := range in {
+		if k := slices.Index(in[:i], t); k >= 0 {
+			batch = append(batch, batch[k]) // the same tensor stays the same
+		} else {
+			batch = append(batch, t.Unsqueeze(m.batchAxis()))
+		}
+	}
+	if p := o.KeyPadding; p != nil {
+		if p.Rank() != 1 {
+			array.Failf("multihead_attention", "KeyPadding", "has shape %s, want [keys]: q has no batch", array.ShapeString(p.Shape()))
+		}
+		o.KeyPadding = p.Unsqueeze(0)
+	}
+	return batch, true
+}
+
+// batchAxis is the axis of the batch in queries, keys, values and results.
+func (m *MultiheadAttention) batchAxis() int {
+	if m.BatchFirst {
+		return 0
+	}
+	return 1
 }
 
 // AttendWeights is [MultiheadAttention.Attend] that also returns the weights of values, [batch,
-// heads, steps, keys], behind dropout. Their mean over axis 1 is what PyTorch returns by default.
+// heads, steps, keys], behind dropout. Their mean over heads is what PyTorch returns by default.
 func (m *MultiheadAttention) AttendWeights(q, k, v *weft.Tensor, opts ...AttendOpts) (y, weights *weft.Tensor) {
 	out := CallAll(m, []*weft.Tensor{q, k, v}, func(in []*weft.Tensor) []*weft.Tensor {
 		y, weights := m.attendWeights(in[0], in[1], in[2], opts)
@@ -119,8 +157,13 @@ func (m *MultiheadAttention) AttendWeights(q, k, v *weft.Tensor, opts ...AttendO
 func (m *MultiheadAttention) attendWeights(q, k, v *weft.Tensor, opts []AttendOpts) (y, weights *weft.Tensor) {
 	const name = "multihead_attention"
 	defer array.Named(name).End()
-	h, o := m.split(q, k, v, array.Options(name, opts))
-	weights = weightsOfScores(h[0], h[1], o)
+	o := array.Options(name, opts)
+	if in, batched := m.unsqueezed([]*weft.Tensor{q, k, v}, &o); batched {
+		y, weights = m.attendWeights(in[0], in[1], in[2], []AttendOpts{o})
+		return y.Squeeze(m.batchAxis()), weights.Squeeze(0)
+	}
+	h, how := m.split(q, k, v, o)
+	weights = weightsOfScores(h[0], h[1], how)
 	return m.join(weights.MatMul(h[2])), weights
 }
 
@@ -173,13 +216,10 @@ func (m *MultiheadAttention) split(q, k, v *weft.Tensor, o AttendOpts) ([]*weft.
 			array.Failf(name, what, "is nil")
 		}
 		if t.Rank() != 3 || t.Dim(2) != widths[i] {
-			array.Failf(name, what, "has shape %s, want [steps batch %d] (BatchFirst: [batch steps %d])", array.ShapeString(t.Shape()), widths[i], widths[i])
+			array.Failf(name, what, "has shape %s, want [steps batch %d] (BatchFirst: [batch steps %d]), or [steps %d] for all three", array.ShapeString(t.Shape()), widths[i], widths[i], widths[i])
 		}
 	}
-	batchAxis := 1
-	if m.BatchFirst {
-		batchAxis = 0
-	}
+	batchAxis := m.batchAxis()
 	batch, steps, keys := q.Dim(batchAxis), q.Dim(1-batchAxis), k.Dim(1-batchAxis)
 	if k.Dim(batchAxis) != batch || v.Dim(batchAxis) != batch || v.Dim(1-batchAxis) != keys {
 		array.Failf(name, "k", "has shape %s, q %s and v %s", array.ShapeString(k.Shape()), array.ShapeString(q.Shape()), array.ShapeString(v.Shape()))

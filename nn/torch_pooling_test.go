@@ -26,7 +26,7 @@ func poolingCases(map[string]*weft.Tensor) map[string]torchCase {
 	unpool := func(p nn.MaxUnpool, size ...int) torchCase {
 		return torchCase{f: func(x ...*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{p.Unpool(x[0], x[1], size...)} }}
 	}
-	evaluated := fromLayer(nn.NewInstanceNorm(2, nn.InstanceNormOpts{Affine: true, Running: true}))
+	evaluated := fromLayer(nn.NewInstanceNorm3d(2, nn.InstanceNormOpts{Affine: true, Running: true}))
 	evaluated.eval = true
 	cases := map[string]torchCase{
 		"max 1d places":          places(nn.MaxPool1d{Window: 3, Stride: new(2), Padding: 1}),
@@ -70,8 +70,8 @@ func poolingCases(map[string]*weft.Tensor) map[string]torchCase {
 		"lp 2d":                       nn.LPPool{P: 2, Window: []int{3, 2}, Stride: []int{2, 2}},
 		"lp 3d":                       nn.LPPool{P: 2, Window: []int{2, 2, 2}},
 		"batch norm 3d":               nn.NewBatchNorm3d(2),
-		"instance norm":               nn.NewInstanceNorm(2),
-		"instance norm all":           nn.NewInstanceNorm(2, nn.InstanceNormOpts{Eps: new(0.1), Momentum: new(0.3), Affine: true, Running: true}),
+		"instance norm":               nn.NewInstanceNorm2d(2),
+		"instance norm all":           nn.NewInstanceNorm1d(2, nn.InstanceNormOpts{Eps: new(0.1), Momentum: new(0.3), Affine: true, Running: true}),
 		"local response norm":         nn.LocalResponseNorm{Size: 4},
 		"local response norm options": nn.LocalResponseNorm{Size: 3, Alpha: new(0.5), Beta: new(0.6), K: new(2.0)},
 	} {

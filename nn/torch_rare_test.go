@@ -77,7 +77,61 @@ func rareCases(map[string]*weft.Tensor) map[string]torchCase {
 		y, h, c := lstm.Run(x[0], nil, nil)
 		return []*weft.Tensor{y, h, c}
 	}}
+	addUnbatched(cases)
 	return cases
+}
+
+// addUnbatched adds instance norms and attention without the axis of a batch.
+func addUnbatched(cases map[string]torchCase) {
+	all, running := nn.InstanceNormOpts{Affine: true, Running: true}, nn.InstanceNormOpts{Running: true}
+	for name, l := range map[string]nn.Layer{"1d": nn.NewInstanceNorm1d(2, all), "2d": nn.NewInstanceNorm2d(2, all), "3d": nn.NewInstanceNorm3d(2, all)} {
+		cases["instance norm "+name+" without batch"] = fromLayer(l)
+	}
+	for name, l := range map[string]nn.Layer{"1d": nn.NewInstanceNorm1d(2, running), "2d": nn.NewInstanceNorm2d(2, running), "3d": nn.NewInstanceNorm3d(2, running)} {
+		c := fromLayer(l)
+		c.eval = true
+		cases["instance norm "+name+" evaluated without batch"] = c
+	}
+	of := func(m any, f func(x ...*weft.Tensor) []*weft.Tensor) torchCase {
+		return torchCase{module: m, tolerance: 256, f: f} // weights above 0: gradients cancel
+	}
+	still := nn.TransformerOpts{FeedForward: new(6), Dropout: new(0.0)}
+	plain, padded := nn.NewMultiheadAttention(4, 2), nn.NewMultiheadAttention(4, 2, nn.MultiheadAttentionOpts{KDim: new(3), BatchFirst: true})
+	encoder, whole := nn.NewTransformerEncoderLayer(4, 2, still), nn.NewTransformer(4, 2, 1, 1, still)
+	still.BatchFirst = true
+	decoder := nn.NewTransformerDecoderLayer(4, 2, still)
+	cases["attention without batch"] = of(plain, func(x ...*weft.Tensor) []*weft.Tensor {
+		y, w := plain.AttendWeights(x[0], x[1], x[2])
+		return []*weft.Tensor{y, w.Mean(0)}
+	})
+	cases["attention masks without batch"] = of(padded, func(x ...*weft.Tensor) []*weft.Tensor {
+		y, w := padded.AttendWeights(x[0], x[1], x[2], nn.AttendOpts{KeyPadding: x[3], Mask: x[4]})
+		return []*weft.Tensor{y, w}
+	})
+	cases["encoder layer without batch"] = of(encoder, func(x ...*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{encoder.Encode(x[0], nn.AttendOpts{Mask: x[1], KeyPadding: x[2]})}
+	})
+	cases["decoder layer without batch"] = of(decoder, func(x ...*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{decoder.Decode(x[0], x[1])} })
+	cases["transformer without batch"] = of(whole, func(x ...*weft.Tensor) []*weft.Tensor {
+		p := nn.AttendOpts{KeyPadding: x[2]}
+		return []*weft.Tensor{whole.Translate(x[0], x[1], nn.TranslateOpts{Source: p, Decode: nn.DecodeOpts{Memory: p}})}
+	})
+}
+
+// A text without a batch goes through attention in parts, with a cache.
+func TestCachedAttentionWithoutBatch(t *testing.T) {
+	g := weft.NewGenerator(1)
+	m := nn.NewMultiheadAttention(4, 2, nn.MultiheadAttentionOpts{Generator: g})
+	x, cache := g.Randn(5, 4), &nn.KVCache{}
+	want := m.Attend(x, x, x, nn.AttendOpts{Causal: true})
+	var got []*weft.Tensor
+	for _, at := range [][2]int{{0, 2}, {2, 5}} {
+		q := x.Slice(weft.Range(at[0], at[1]))
+		got = append(got, m.Attend(q, q, q, nn.AttendOpts{Causal: true, Cache: cache}))
+	}
+	if d := weft.Cat(got, 0).Sub(want).Abs().Max().Item(); !(d < 1e-6) || cache.Len() != 5 {
+		t.Errorf("parts are %v off the whole, with %d keys", d, cache.Len())
+	}
 }
 
 func TestRareLayersRefuse(t *testing.T) {

@@ -206,6 +206,11 @@ func TestTransformerMisuse(t *testing.T) {
 		{"multihead_attention: Cache: does not have fixed keys and values [2 heads keys width]", func() {
 			m.Attend(x, x, x, nn.AttendOpts{Cache: &nn.KVCache{Fixed: true, Keys: weft.Zeros(1, 2, 1, 2), Values: weft.Zeros(1, 2, 1, 2)}})
 		}},
+		{"q: has shape [3 4], want", func() { m.Attend(weft.Zeros(3, 4), x, x) }},
+		{"KeyPadding: has shape [1 3], want [keys]: q has no batch", func() {
+			x := weft.Zeros(3, 4)
+			m.Attend(x, x, x, nn.AttendOpts{KeyPadding: weft.Zeros(1, 3)})
+		}},
 		{"q: has shape [3 2 5], want [steps batch 4]", func() { encoder.Forward(weft.Zeros(3, 2, 5)) }},
 		{"transformer_decoder_layer: memory: is nil", func() { decoder.Decode(x, nil) }},
 		{"transformer: target: is nil", func() { nn.NewTransformer(4, 2, 1, 1, o).Translate(x, nil) }},

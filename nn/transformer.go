@@ -109,8 +109,8 @@ func NewTransformerEncoderLayer(width, heads int, opts ...TransformerOpts) *Tran
 // Forward is [TransformerEncoderLayer.Encode] without masks.
 func (l *TransformerEncoderLayer) Forward(x *weft.Tensor) *weft.Tensor { return l.Encode(x) }
 
-// Encode keeps the shape [steps, batch, width], with BatchFirst [batch, steps, width]. The options
-// go to the attention of x to itself.
+// Encode keeps the shape [steps, batch, width], with BatchFirst [batch, steps, width], or [steps,
+// width] without a batch. The options go to the attention of x to itself.
 func (l *TransformerEncoderLayer) Encode(x *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
 	return CallAll(l, []*weft.Tensor{x}, func(in []*weft.Tensor) []*weft.Tensor {
 		return []*weft.Tensor{l.encode(in[0], opts)}
@@ -163,7 +163,7 @@ func NewTransformerDecoderLayer(width, heads int, opts ...TransformerOpts) *Tran
 }
 
 // Decode maps x [steps, batch, width] and the memory [keys, batch, width], the results of an
-// encoder, to the shape of x; with BatchFirst the batch is the first axis.
+// encoder, to the shape of x; with BatchFirst the batch is the first axis. Both may lack it.
 func (l *TransformerDecoderLayer) Decode(x, memory *weft.Tensor, opts ...DecodeOpts) *weft.Tensor {
 	return CallAll(l, []*weft.Tensor{x, memory}, func(in []*weft.Tensor) []*weft.Tensor {
 		return []*weft.Tensor{l.decode(in[0], in[1], opts)}
@@ -315,7 +315,7 @@ type TranslateOpts struct {
 }
 
 // Translate encodes the source [keys, batch, width] and decodes the target [steps, batch, width] to
-// its shape; with BatchFirst the batch is the first axis.
+// its shape; with BatchFirst the batch is the first axis. Both may lack it.
 func (t *Transformer) Translate(source, target *weft.Tensor, opts ...TranslateOpts) *weft.Tensor {
 	return CallAll(t, []*weft.Tensor{source, target}, func(in []*weft.Tensor) []*weft.Tensor {
 		return []*weft.Tensor{t.translate(in[0], in[1], opts)}

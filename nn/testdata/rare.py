@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from cases import case, layer, write
+from cases import case, layer, shaken, write
 
 randn = torch.randn
 layer("bilinear", nn.Bilinear(3, 4, 2), randn(5, 3), randn(5, 4))
@@ -39,5 +39,24 @@ rnn, lstm, gru = nn.RNN(3, 4), nn.LSTM(3, 4, num_layers=2, bidirectional=True), 
 case("rnn without batch", lambda x: rnn(x), [randn(5, 3)], module=rnn)
 case("lstm without batch", lambda x: (lambda y, s: (y, *s))(*lstm(x)), [randn(5, 3)], module=lstm)
 case("gru without batch", lambda x, h: gru(x, h), [randn(5, 3), randn(1, 4)], module=gru)
+
+for n, sizes in (1, (6,)), (2, (5, 6)), (3, (4, 5, 3)):
+    norm = getattr(nn, f"InstanceNorm{n}d")
+    layer(f"instance norm {n}d without batch", shaken(norm(2, affine=True, track_running_stats=True)), randn(2, *sizes))
+    layer(f"instance norm {n}d evaluated without batch", shaken(norm(2, track_running_stats=True)), randn(2, *sizes), train=False)
+
+above = torch.triu(torch.ones(3, 3, dtype=torch.bool), 1)
+padding = torch.tensor([False, False, True, False])
+attend = shaken(nn.MultiheadAttention(4, 2))
+case("attention without batch", lambda q, k, v: attend(q, k, v), [randn(3, 4), randn(5, 4), randn(5, 4)], module=attend)
+attend_padded = shaken(nn.MultiheadAttention(4, 2, kdim=3, batch_first=True))
+case("attention masks without batch", lambda q, k, v, p, m: attend_padded(q, k, v, key_padding_mask=p, attn_mask=m, average_attn_weights=False),
+     [randn(3, 4), randn(4, 3), randn(4, 4), padding, torch.rand(2, 3, 4) < 0.3], module=attend_padded)
+still = dict(dropout=0.0)
+encoder = shaken(nn.TransformerEncoderLayer(4, 2, 6, **still))
+case("encoder layer without batch", lambda x, m, p: encoder(x, src_mask=m, src_key_padding_mask=p), [randn(3, 4), above, padding[:3]], module=encoder)
+layer("decoder layer without batch", shaken(nn.TransformerDecoderLayer(4, 2, 6, batch_first=True, **still)), randn(3, 4), randn(5, 4))
+whole = shaken(nn.Transformer(4, 2, 1, 1, 6, **still))
+case("transformer without batch", lambda x, y, p: whole(x, y, src_key_padding_mask=p, memory_key_padding_mask=p), [randn(4, 4), randn(3, 4), padding], module=whole)
 
 write("rare.safetensors")
