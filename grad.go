@@ -174,7 +174,8 @@ func Recompute[F any](f F) F {
 //	loss.Backward()
 //
 // Powers, exponentials, logarithms, sums, norms, Softmax, LogSoftmax, LogSumExp and CrossEntropy convert
-// arguments of 16 bits to float32. All other operations take what they get, and promote. float64 stays. A
+// arguments of 16 bits to float32. So do the losses of package nn and its layers that normalise or resize,
+// which compute as a whole in float32; batch and instance norms round their results to the type of x. All other operations take what they get, and promote. float64 stays. A
 // parameter is converted once in a scope; gradients arrive in its own type, and backward passes run as if
 // outside. Formulas, kernels, [Func] and writes in place are left alone: convert for them with To.
 //

@@ -23,6 +23,9 @@ func checkRange(x *weft.Tensor, opName, arg string, lo, hi int64, text string) *
 	return (*weft.Tensor)(core.RangeCheck{Op: opName, Arg: arg, Min: lo, Max: hi, Text: text}.Of((*core.Tensor)(x)))
 }
 
+// raised returns x in float32 if it has 16 bits in a scope of [weft.Autocast].
+func raised(x *weft.Tensor) *weft.Tensor { return (*weft.Tensor)(core.Raised((*core.Tensor)(x))) }
+
 // operands are tensors as arguments of an operation by that name.
 func operands(opName string, ts ...*weft.Tensor) []core.Operand {
 	list := make([]core.Operand, len(ts), len(ts)+4)

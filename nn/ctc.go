@@ -34,6 +34,7 @@ func CTC(logp, target, steps, lengths *weft.Tensor, opts ...CTCOpts) *weft.Tenso
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	floats(name, "logp", logp)
+	logp = raised(logp)
 	one := logp.Rank() == 2
 	if one {
 		logp = logp.Unsqueeze(1)

@@ -39,6 +39,7 @@ func CosineSimilarity(x, y *weft.Tensor, opts ...CosineSimilarityOpts) *weft.Ten
 	defer array.Named(name).End()
 	vectors(name, x, y)
 	o := array.Options(name, opts)
+	x, y = raised(x), raised(y)
 	axis, eps := array.Or(o.Axis, 1), array.Or(o.Eps, 1e-8)
 	if n := max(x.Rank(), y.Rank()); x.Rank() != y.Rank() { // the axis counts in the shape of the result
 		x, y = leading(x, n), leading(y, n)

@@ -394,10 +394,13 @@ func ExampleSummary() {
 	fmt.Print(nn.Summary(net))
 	// Output:
 	// layer        type       tensors                     numbers
+	// -----------------------------------------------------------
 	// conv         nn.Conv2d  weight [4 1 3 3], bias [4]  40
 	// fc           nn.Linear  weight [10 144], bias [10]  1450
+	// -----------------------------------------------------------
 	// trained                                             1450
 	// not trained                                         40
+	// all                                                 1490
 }
 
 // Training the head of a network alone.

@@ -311,9 +311,12 @@ func ExampleCall() {
 	fmt.Print(nn.Summary(net, weft.Zeros(5, 3)))
 	// Output:
 	// layer        type           result  numbers  MACs
+	// -------------------------------------------------
+	// input                       [5 3]
 	//              nn_test.Gated  [5 2]   0        0
 	// value        nn.Linear      [5 2]   8        30
 	// gate         nn.Linear      [5 2]   8        30
+	// -------------------------------------------------
 	// trained                             16
 	// not trained                         0
 	// all                                 16       60

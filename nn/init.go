@@ -115,24 +115,29 @@ func Orthogonal(gain float64) Init {
 		}
 		n, width := x.Dim(0), x.Dim(1)
 		q := weft.Data[float64](x.To(weft.Float64))
-		row := func(i int) []float64 { return q[i*width : (i+1)*width] }
-		for i := range n {
-			// Twice, for what the first time leaves by rounding.
-			for range 2 {
-				for k := range i {
-					axpy(row(i), -dot(row(i), row(k)), row(k))
-				}
-			}
-			scale := 1 / math.Sqrt(dot(row(i), row(i)))
-			for j := range row(i) {
-				row(i)[j] *= scale
-			}
-		}
+		orthonormalize(q, width)
 		y := weft.FromSlice(q, n, width)
 		if tall {
 			y = y.T()
 		}
 		return y.Mul(gain).To(weft.Float32).Reshape(shape...).Contiguous()
+	}
+}
+
+// orthonormalize makes the rows of a matrix orthogonal to those before them, and of length 1.
+func orthonormalize(q []float64, width int) {
+	row := func(i int) []float64 { return q[i*width : (i+1)*width] }
+	for i := range len(q) / width {
+		// Twice, for what the first time leaves by rounding.
+		for range 2 {
+			for k := range i {
+				axpy(row(i), -dot(row(i), row(k)), row(k))
+			}
+		}
+		scale := 1 / math.Sqrt(dot(row(i), row(i)))
+		for j := range row(i) {
+			row(i)[j] *= scale
+		}
 	}
 }
 

@@ -171,6 +171,9 @@ func (b *batchNorm) eachExample(x *weft.Tensor, axes int) *weft.Tensor {
 		array.Failf(name, "x", "has shape %s, want %d or %d axes: channels before the last %d", array.ShapeString(sizes(x)), axes+1, axes+2, axes)
 	}
 	n, c, size := channels(name, x, axes+2, axes+2, b.Weight)
+	if wide := raised(x); wide != x {
+		return b.eachExample(wide, axes).To(x.DType())
+	}
 	running := b.RunningMean != nil && b.RunningVar != nil
 	if running && b.RunningMean.Size() != c {
 		array.Failf(name, "x", "has %d channels, the layer %d", c, b.RunningMean.Size())
@@ -216,6 +219,7 @@ func (l LocalResponseNorm) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "local_response_norm"
 	defer array.Named(name).End()
 	n, c, size := channels(name, x, 3, array.MaxRank, nil)
+	x = raised(x)
 	if l.Size < 1 || l.Size > 1<<20 {
 		array.Failf(name, "Size", "is %d, want 1 to %d", l.Size, 1<<20)
 	}

@@ -53,6 +53,7 @@ func (p Interpolate) forward(x *weft.Tensor) *weft.Tensor {
 	case p.Antialias && p.Mode != ModeLinear && p.Mode != ModeCubic:
 		array.Failf(name, "Antialias", "is for ModeLinear and ModeCubic")
 	}
+	x = raised(x)
 	shape := slices.Clone(sizes(x))
 	steps := make([]float64, n)
 	for i := range n {
@@ -167,5 +168,7 @@ func (p Interpolate) weighted(x *weft.Tensor, axis, size int, step float64) *wef
 		}
 	}
 	m := x.Device().From(w).To(x.DType()).Reshape(size, n)
-	return x.MoveAxis(axis, -1).MatMul(m.T()).MoveAxis(-1, axis).Clone()
+	var y *weft.Tensor
+	weft.Autocast(weft.Float32, func() { y = x.MoveAxis(axis, -1).MatMul(m.T()) }) // a scope would compute it in 16 bits
+	return y.MoveAxis(-1, axis).Clone()
 }

@@ -77,9 +77,9 @@ func weighted(op string, loss, weight *weft.Tensor) *weft.Tensor {
 	return loss.Mul(weight)
 }
 
-// alike checks a prediction and a target of the same shape: broadcasting a target is
-// mostly a mistake.
-func alike(op string, x, target *weft.Tensor) {
+// alike checks a prediction and a target of the same shape, since broadcasting a target is
+// mostly a mistake, and returns both as a loss computes with them.
+func alike(op string, x, target *weft.Tensor) (_, _ *weft.Tensor) {
 	switch {
 	case x == nil:
 		array.Failf(op, "x", "is nil")
@@ -88,13 +88,14 @@ func alike(op string, x, target *weft.Tensor) {
 	case !array.Equal(sizes(x), sizes(target)):
 		array.Failf(op, "target", "has shape %s, the prediction %s", array.ShapeString(target.Shape()), array.ShapeString(x.Shape()))
 	}
+	return raised(x), raised(target)
 }
 
 // MSE is the mean of the squared differences of two tensors of the same shape. It
 // panics with *weft.Error if the shapes differ.
 func MSE(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	defer array.Named("mse").End()
-	alike("mse", x, target)
+	x, target = alike("mse", x, target)
 	return array.Options("mse", opts).of("mse", x.Sub(target).Square())
 }
 
@@ -102,7 +103,7 @@ func MSE(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 // panics with *weft.Error if the shapes differ.
 func L1(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	defer array.Named("l1").End()
-	alike("l1", x, target)
+	x, target = alike("l1", x, target)
 	return array.Options("l1", opts).of("l1", x.Sub(target).Abs())
 }
 
@@ -116,7 +117,7 @@ type SmoothL1Opts struct {
 // |d| - Beta/2; with a Beta of 0 it is [L1]. It panics with *weft.Error if the shapes differ.
 func SmoothL1(x, target *weft.Tensor, opts ...SmoothL1Opts) *weft.Tensor {
 	defer array.Named("smooth_l1").End()
-	alike("smooth_l1", x, target)
+	x, target = alike("smooth_l1", x, target)
 	o := array.Options("smooth_l1", opts)
 	beta := array.Or(o.Beta, 1)
 	if !(beta >= 0) {
@@ -169,7 +170,7 @@ var crossProbability = core.NewComposite("bce", asList(func(x []*node) *node {
 // counts as -100 at least. It panics with *weft.Error if shapes or types differ.
 func BCE(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
 	defer array.Named("bce").End()
-	alike("bce", x, target)
+	x, target = alike("bce", x, target)
 	sameFloats("bce", x, target)
 	o := array.Options("bce", opts)
 	if o.PosWeight != nil {
@@ -187,7 +188,7 @@ func sameFloats(op string, x, target *weft.Tensor) {
 // BCEWithLogits is [BCE] of the sigmoid of x, without overflow.
 func BCEWithLogits(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
 	defer array.Named("bce_with_logits").End()
-	alike("bce_with_logits", x, target)
+	x, target = alike("bce_with_logits", x, target)
 	sameFloats("bce_with_logits", x, target)
 	o := array.Options("bce_with_logits", opts)
 	if o.PosWeight == nil {
@@ -210,7 +211,7 @@ type KLDivOpts struct {
 // *weft.Error if the shapes differ.
 func KLDiv(x, target *weft.Tensor, opts ...KLDivOpts) *weft.Tensor {
 	defer array.Named("kl_div").End()
-	alike("kl_div", x, target)
+	x, target = alike("kl_div", x, target)
 	o := array.Options("kl_div", opts)
 	text := "where(y == 0, 0*y, y*log(where(y == 0, 1, y))) - y*x"
 	if o.LogTarget {
@@ -242,6 +243,7 @@ func CrossEntropy(logits, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.T
 	defer array.Named("cross_entropy").End()
 	const name = "cross_entropy"
 	o := array.Options("cross_entropy", opts)
+	logits = raised(logits)
 	if len(opts) == 0 && (logits == nil || target == nil || logits.Rank() < 3 && !array.Equal(sizes(logits), sizes(target))) {
 		return weft.CrossEntropy(logits, target) // one kernel
 	}
@@ -292,6 +294,7 @@ func (o *CrossEntropyOpts) expected(rows, target *weft.Tensor, c int, shape []in
 func NLL(logp, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.Tensor {
 	defer array.Named("nll").End()
 	o := array.Options("nll", opts)
+	logp = raised(logp)
 	if o.Smoothing != 0 {
 		array.Failf("nll", "Smoothing", "is for CrossEntropy only")
 	}

@@ -22,7 +22,7 @@ type HuberOpts struct {
 func Huber(x, target *weft.Tensor, opts ...HuberOpts) *weft.Tensor {
 	const name = "huber"
 	defer array.Named(name).End()
-	alike(name, x, target)
+	x, target = alike(name, x, target)
 	o := array.Options(name, opts)
 	delta := array.Or(o.Delta, 1)
 	if !(delta > 0) {
@@ -46,7 +46,7 @@ type GaussianNLLOpts struct {
 func GaussianNLL(x, target, variance *weft.Tensor, opts ...GaussianNLLOpts) *weft.Tensor {
 	const name = "gaussian_nll"
 	defer array.Named(name).End()
-	alike(name, x, target)
+	x, target = alike(name, x, target)
 	floats(name, "x", x)
 	floats(name, "variance", variance)
 	o := array.Options(name, opts)
@@ -56,6 +56,7 @@ func GaussianNLL(x, target, variance *weft.Tensor, opts ...GaussianNLLOpts) *wef
 	if !array.BroadcastsTo(sizes(variance), sizes(x)) {
 		array.Failf(name, "variance", "has shape %s, want %s, or the same without its last axis", array.ShapeString(sizes(variance)), array.ShapeString(sizes(x)))
 	}
+	variance = raised(variance)
 	// What a variance lacks is added as a constant, so that the gradient passes.
 	lack := weft.Expr("where(v < eps, eps - v, 0)", weft.Vars{"v": variance.Detach(), "eps": array.Or(o.Eps, 1e-6)})
 	constant := 0.0
@@ -79,7 +80,7 @@ type PoissonNLLOpts struct {
 func PoissonNLL(x, target *weft.Tensor, opts ...PoissonNLLOpts) *weft.Tensor {
 	const name = "poisson_nll"
 	defer array.Named(name).End()
-	alike(name, x, target)
+	x, target = alike(name, x, target)
 	floats(name, "x", x)
 	o := array.Options(name, opts)
 	text := "exp(x) - y*x"
@@ -109,7 +110,7 @@ type FocalOpts struct {
 func Focal(x, target *weft.Tensor, opts ...FocalOpts) *weft.Tensor {
 	const name = "focal"
 	defer array.Named(name).End()
-	alike(name, x, target)
+	x, target = alike(name, x, target)
 	sameFloats(name, x, target)
 	o := array.Options(name, opts)
 	text := "((1-y)*x + softplus(-x)) * pow(1 - (sigmoid(x)*y + (1-sigmoid(x))*(1-y)), gamma)"
@@ -133,7 +134,7 @@ type DiceOpts struct {
 func Dice(x, target *weft.Tensor, opts ...DiceOpts) *weft.Tensor {
 	const name = "dice"
 	defer array.Named(name).End()
-	alike(name, x, target)
+	x, target = alike(name, x, target)
 	floats(name, "x", x)
 	if x.Rank() == 0 {
 		array.Failf(name, "x", "has no axis: the first is a batch")

@@ -20,7 +20,7 @@ type MarginOpts struct {
 func HingeEmbedding(x, target *weft.Tensor, opts ...MarginOpts) *weft.Tensor {
 	const name = "hinge_embedding"
 	defer array.Named(name).End()
-	alike(name, x, target)
+	x, target = alike(name, x, target)
 	floats(name, "x", x)
 	o := array.Options(name, opts)
 	return o.Reduction.of(name, weft.Expr("where(y == 1, 0, where(m - x <= 0, 0, m - x)) + where(y == -1, 0, x)",
@@ -38,7 +38,8 @@ func MarginRanking(x1, x2, target *weft.Tensor, opts ...MarginOpts) *weft.Tensor
 	if !array.Equal(sizes(x1), sizes(x2)) {
 		array.Failf(name, "x2", "has shape %s, x1 %s", array.ShapeString(sizes(x2)), array.ShapeString(sizes(x1)))
 	}
-	alike(name, x1, target)
+	x1, target = alike(name, x1, target)
+	x2 = raised(x2)
 	o := array.Options(name, opts)
 	return o.Reduction.of(name, weft.Expr("where(m - y*(a-b) <= 0, 0, m - y*(a-b))",
 		weft.Vars{"a": x1, "b": x2, "y": target, "m": array.Or(o.Margin, 0)}))
@@ -49,7 +50,7 @@ func MarginRanking(x1, x2, target *weft.Tensor, opts ...MarginOpts) *weft.Tensor
 func SoftMargin(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	const name = "soft_margin"
 	defer array.Named(name).End()
-	alike(name, x, target)
+	x, target = alike(name, x, target)
 	floats(name, "x", x)
 	o := array.Options(name, opts)
 	o.refuseWeight(name)
@@ -108,8 +109,8 @@ func MultiLabelMargin(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	o.refuseWeight(name)
+	x, target = alike(name, x, target)
 	rows, c, shape := scores(name, x)
-	alike(name, x, target)
 	if !target.DType().Integer() {
 		array.Failf(name, "target", "has elements of type %s, want integers: classes", target.DType())
 	}
@@ -137,7 +138,7 @@ type MultiLabelSoftMarginOpts struct {
 func MultiLabelSoftMargin(x, target *weft.Tensor, opts ...MultiLabelSoftMarginOpts) *weft.Tensor {
 	const name = "multi_label_soft_margin"
 	defer array.Named(name).End()
-	alike(name, x, target)
+	x, target = alike(name, x, target)
 	floats(name, "x", x)
 	if x.Rank() == 0 {
 		array.Failf(name, "x", "has no axis of classes")
@@ -175,6 +176,7 @@ func TripletMargin(anchor, positive, negative *weft.Tensor, opts ...TripletMargi
 		}
 	}
 	o := array.Options(name, opts)
+	anchor, positive, negative = raised(anchor), raised(positive), raised(negative)
 	d := o.Distance
 	if d == nil {
 		d = func(x, y *weft.Tensor) *weft.Tensor {
@@ -204,6 +206,7 @@ func CosineEmbedding(x1, x2, target *weft.Tensor, opts ...MarginOpts) *weft.Tens
 		array.Failf(name, "target", "is %s, want shape %s", describe(target), array.ShapeString(want))
 	}
 	o := array.Options(name, opts)
+	x1, x2, target = raised(x1), raised(x2), raised(target)
 	cos := weft.Expr("ab/sqrt((aa+1e-12)*(bb+1e-12))", weft.Vars{"ab": x1.Mul(x2).Sum(-1), "aa": x1.Square().Sum(-1), "bb": x2.Square().Sum(-1)})
 	return o.Reduction.of(name, weft.Expr("where(y == 1, 1 - c, 0) + where((y != -1) || (c - m <= 0), 0, c - m)",
 		weft.Vars{"c": cos, "y": target, "m": array.Or(o.Margin, 0)}))
@@ -218,7 +221,7 @@ func scores(name string, x *weft.Tensor) (rows *weft.Tensor, c int, shape []int)
 		array.Failf(name, "x", "has shape %s, want [batch classes] or [classes], with classes", array.ShapeString(sizes(x)))
 	}
 	c = x.Dim(-1)
-	return x.Reshape(x.Size()/c, c), c, sizes(x)[: r-1 : r-1]
+	return raised(x).Reshape(x.Size()/c, c), c, sizes(x)[: r-1 : r-1]
 }
 
 // describe is the type and shape of x, or that it is nil.

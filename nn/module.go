@@ -57,6 +57,7 @@ func tensors(m any) iter.Seq2[string, *weft.Tensor] {
 			found[t] = true
 			return true
 		}
+		w.value = func(name string, v reflect.Value) bool { refuseUnmade(name, v); return true }
 		w.walk("", reflect.ValueOf(m))
 		for _, h := range w.hidden {
 			if !found[h.tensor] {

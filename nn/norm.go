@@ -159,6 +159,7 @@ func (l *LayerNorm) forward(x *weft.Tensor) *weft.Tensor {
 		failNil("layer_norm", "NewLayerNorm")
 	}
 	n := tail("layer_norm", x, l.Shape, l.Weight)
+	x = raised(x)
 	return own(first(rowsNorm, presentOperands(append(operands("layer_norm", x.Reshape(-1, n)), core.Num(l.Eps)), []int{n}, l.Weight, l.Bias)...).Reshape(sizes(x)...))
 }
 
@@ -190,6 +191,7 @@ func (l *RMSNorm) forward(x *weft.Tensor) *weft.Tensor {
 		failNil("rms_norm", "NewRMSNorm")
 	}
 	n := tail("rms_norm", x, l.Shape, l.Weight)
+	x = raised(x)
 	return own(first(rmsNorm, presentOperands(append(operands("rms_norm", x.Reshape(-1, n)), core.Num(l.Eps)), []int{n}, l.Weight)...).Reshape(sizes(x)...))
 }
 
@@ -245,6 +247,7 @@ func (l *GroupNorm) forward(x *weft.Tensor) *weft.Tensor {
 	if l.Groups < 1 || c%l.Groups != 0 {
 		array.Failf("group_norm", "Groups", "is %d, which does not divide %d channels", l.Groups, c)
 	}
+	x = raised(x)
 	// Groups are rows; channels are scaled by another kernel, which takes less time than
 	// one whose passes are over two axes.
 	y := first(rowsNorm, append(operands("group_norm", x.Reshape(n*l.Groups, c/l.Groups*size)), core.Num(l.Eps))...).Reshape(n, c, size)
@@ -319,8 +322,13 @@ func newBatchNorm(channels int, opts []BatchNormOpts) batchNorm {
 	return b
 }
 
+// normalize normalises the channels of x. In [weft.Autocast] it computes in float32, and the result has
+// the type of x, as PyTorch's on a GPU.
 func (b *batchNorm) normalize(name string, x *weft.Tensor, least, most int) *weft.Tensor {
 	n, c, size := channels(name, x, least, most, b.Weight)
+	if wide := raised(x); wide != x {
+		return b.normalize(name, wide, least, most).To(x.DType())
+	}
 	for _, t := range []*weft.Tensor{b.Bias, b.RunningMean, b.RunningVar} {
 		if t != nil && (t.Rank() != 1 || t.Dim(0) != c) {
 			array.Failf(name, "x", "has %d channels, the layer's tensors have shape %s", c, array.ShapeString(t.Shape()))

@@ -38,6 +38,16 @@ func reweightedCases(map[string]*weft.Tensor) map[string]torchCase {
 		c.eval, c.tolerance = strings.HasSuffix(name, "eval"), 32
 		cases[name] = c
 	}
+	for kind, m := range map[string]nn.OrthogonalMap{"householder": nn.Householder, "matrix_exp": nn.MatrixExp, "cayley": nn.Cayley} {
+		for side, out := range map[string]int{"": 3, " wide": 2, " tall": 5} {
+			c := fromLayer(nn.NewOrthogonalized(nn.NewLinear(3, out), nn.OrthogonalizedOpts{Map: m}))
+			c.tolerance = 64
+			cases["orthogonal "+kind+side] = c
+		}
+	}
+	conv := fromLayer(nn.NewOrthogonalized(nn.NewConv2d(2, 3, 0, nn.Conv2dOpts{Size: &[2]int{3, 2}})))
+	conv.tolerance = 64
+	cases["orthogonal conv"] = conv
 	for name, f := range map[string]func(w ...*weft.Tensor) []*weft.Tensor{
 		"mask l1":                 func(w ...*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{nn.L1Mask(w[0], 0.35)} },
 		"mask half":               func(w ...*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{nn.L1Mask(w[0], 0.5)} },
@@ -80,6 +90,11 @@ func TestReweightedLayersTrain(t *testing.T) {
 			}
 			if s := w.MatMul(v).Norm(2).Item(); math.Abs(s-1) > 0.02 {
 				t.Errorf("the greatest singular value is %v, want 1", s)
+			}
+		}},
+		{"orthogonal", func(l nn.Layer) nn.Layer { return nn.NewOrthogonalized(l) }, false, func(t *testing.T, w *weft.Tensor, _ nn.Layer) {
+			if d := w.MatMul(w.T()).Sub(weft.Eye(3)).Abs().Max().Item(); d > 1e-5 {
+				t.Errorf("rows are %v from orthogonal", d)
 			}
 		}},
 		{"pruned", func(l nn.Layer) nn.Layer { return nn.Prune(l, nn.L1Mask(l.(*nn.Linear).Weight, 0.5)) }, false, func(t *testing.T, w *weft.Tensor, _ nn.Layer) {

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"weft"
 	"weft/internal/array"
@@ -14,11 +15,11 @@ import (
 
 // Summary is a table of the layers of a module that have tensors of their own: their
 // names and types, the tensors with their shapes, and how many numbers those hold. The
-// last lines add up what is trained and what is not: frozen parameters and buffers, such as running
-// statistics, which PyTorch's counts of parameters leave out.
+// last lines add up what is trained, what is not (frozen parameters and buffers, such as running
+// statistics, which PyTorch's counts of parameters leave out), and all.
 //
-// With inputs of the module's Forward it is a table of the calls of layers, in their order: what each
-// returns, the numbers that it holds and its multiply-adds (MACs) in matrix products, convolutions and
+// With inputs of the module's Forward it is a table of the calls of layers, in their order, as
+// torchinfo's: the shapes of the inputs, what each returns, the numbers that it holds and its multiply-adds (MACs) in matrix products, convolutions and
 // attention. A layer with others inside has what they do not. Forward runs on tensors without memory:
 // nothing is computed or changed, and inputs may be zeros of the right shape. It runs in the mode, training or not,
 // that the module is in. Layers of a user that do not go through [Call] are not seen themselves.
@@ -41,8 +42,25 @@ func Summary(m any, inputs ...*weft.Tensor) string {
 	}
 	fmt.Fprintf(w, "trained\t\t\t%d\n", totals.trained)
 	fmt.Fprintf(w, "not trained\t\t\t%d\n", totals.rest)
+	fmt.Fprintf(w, "all\t\t\t%d\n", totals.trained+totals.rest)
 	w.Flush()
-	return b.String()
+	return ruled(b.String())
+}
+
+// totalLines are the last lines of a table: trained, not trained, all.
+const totalLines = 3
+
+// ruled returns a table with lines behind its head and before its totals.
+func ruled(table string) string {
+	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	width := 0
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+		width = max(width, utf8.RuneCountInString(lines[i]))
+	}
+	rule := strings.Repeat("-", width)
+	lines = slices.Insert(lines, len(lines)-totalLines, rule)
+	return strings.Join(slices.Insert(lines, 1, rule), "\n") + "\n"
 }
 
 // A layerLine is a layer with tensors of its own.
@@ -105,6 +123,7 @@ func summaryOfCalls(m any, inputs []*weft.Tensor) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "layer\ttype\tresult\tnumbers\tMACs")
+	fmt.Fprintf(w, "input\t\t%s\t\t\n", shapesOf(inputs))
 	called := map[string]bool{}
 	calls := dryCalls(m, inputs, forward)
 	for i, c := range calls {
@@ -129,7 +148,7 @@ func summaryOfCalls(m any, inputs []*weft.Tensor) string {
 	fmt.Fprintf(w, "not trained\t\t\t%d\t\n", totals.rest)
 	fmt.Fprintf(w, "all\t\t\t%d\t%d\n", totals.trained+totals.rest, calls[0].macs)
 	w.Flush()
-	return regexp.MustCompile(` +\n`).ReplaceAllString(b.String(), "\n")
+	return ruled(b.String())
 }
 
 // dryCalls returns the calls of a module's layers.

@@ -111,6 +111,8 @@ func ExampleSummary_calls() {
 	fmt.Print(nn.Summary(m, weft.Zeros(5, 3), weft.Zeros(4, 3)))
 	// Output:
 	// layer           type            result        numbers   MACs
+	// ------------------------------------------------------------
+	// input                           [5 3], [4 3]
 	//                 nn_test.shared  [5 2], [4 5]  3         60
 	// a               nn.Linear       [5 3]         12        45
 	// act1            nn.Relu         [5 3]         0         0
@@ -120,6 +122,7 @@ func ExampleSummary_calls() {
 	// blocks.0.value  nn.Linear       [5 2]         8         30
 	// blocks.0.gate   nn.Linear       [5 2]         8         30
 	// b               nn.Linear       not called    4
+	// ------------------------------------------------------------
 	// trained                                       35
 	// not trained                                   0
 	// all                                           35        210

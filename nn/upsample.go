@@ -29,6 +29,7 @@ func (u Upsample) forward(x *weft.Tensor) *weft.Tensor {
 	if (u.Scale == nil) == (u.Size == nil) {
 		array.Failf("upsample", "Size", "and Scale are both given or both nil: give one of them")
 	}
+	x = raised(x)
 	y := x
 	var sizes [2]int
 	var steps [2]float64

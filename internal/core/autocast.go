@@ -10,8 +10,8 @@ import (
 // Mixed precision: inside a scope operations of two lists convert their arguments first. The lists are the ones in
 // PyTorch 2.15 for CUDA, as far as they name operations here: ATen/autocast_mode.h has them as
 // AT_FORALL_LOWER_PRECISION_FP, AT_FORALL_FP32 and AT_FORALL_FP32_SET_OPT_DTYPE. matmul2 and powint are forms
-// of matmul and pow; cross_entropy is log_softmax and nll_loss. What is a composite here has no entry of its
-// own: PyTorch also lowers prelu and raises layer, group and RMS norms, losses, distances and resizing. All
+// of matmul and pow; cross_entropy is log_softmax and nll_loss. What is several operations here has no entry:
+// norms, losses, cosine_similarity and resizing of package nn call [Raised]. PyTorch also lowers prelu. All
 // others take what they get and promote.
 
 // lowered are the operations that run in the type of the scope: products.
@@ -74,6 +74,15 @@ func newAutocast(to array.DType) *autocast {
 		return nil
 	}
 	return &autocast{to: to, made: map[castKey]castLeaf{}}
+}
+
+// Raised returns t in float32 if it has 16 bits in a scope: what a package computes of several operations,
+// and PyTorch as a whole in float32, begins so.
+func Raised(t *Tensor) *Tensor {
+	if t != nil && t.v.DType.Half() && castHere() != array.Invalid {
+		return t.To(array.Float32)
+	}
+	return t
 }
 
 // castHere is the type of the innermost scope of this goroutine, Invalid if there is none.

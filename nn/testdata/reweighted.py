@@ -43,4 +43,19 @@ masks("mask structured", prune.ln_structured, w, amount=0.5, n=2, dim=0)
 masks("mask structured columns", prune.ln_structured, w, amount=0.4, n=1, dim=1)
 masks("mask global", prune.global_unstructured, w, v, amount=0.3)
 
+
+def off_start(m):
+    """m with an original as training leaves it."""
+    with torch.no_grad():
+        p = m.parametrizations.weight.original
+        p.add_(0.7 * torch.randn_like(p).tril(-1) + 0.3 * torch.randn_like(p).triu(1))
+    return m
+
+
+for kind in ("householder", "matrix_exp", "cayley"):
+    layer(f"orthogonal {kind}", off_start(P.orthogonal(nn.Linear(3, 3), orthogonal_map=kind)), x)
+    layer(f"orthogonal {kind} wide", off_start(P.orthogonal(nn.Linear(3, 2), orthogonal_map=kind)), x)
+    layer(f"orthogonal {kind} tall", off_start(P.orthogonal(nn.Linear(3, 5), orthogonal_map=kind)), x)
+layer("orthogonal conv", off_start(P.orthogonal(nn.Conv2d(2, 3, (3, 2)))), picture)
+
 write("reweighted.safetensors")
