@@ -183,15 +183,14 @@ func (b *Bert) read(tokens *weft.Tensor, opts []ReadOpts) (hidden, pooled *weft.
 	x := newTexts(name, tokens, rowsOf(b.Embeddings.PositionEmbeddings), 0, []LogitsOpts{{Mask: o.Mask, Positions: o.Positions}})
 	x.causal = false
 	e := b.Embeddings
-	kinds := e.TokenTypeEmbeddings.Weight.Slice(weft.Index(0))
-	if k := o.Kinds; k != nil {
-		if !k.DType().Integer() || !array.Equal(k.Shape(), tokens.Shape()) {
-			array.Failf(name, "Kinds", "are %s, want integers %s", array.TypeString(k.DType(), k.Shape()), array.ShapeString(tokens.Shape()))
-		}
-		kinds = e.TokenTypeEmbeddings.Forward(k)
+	k := o.Kinds
+	if k == nil {
+		k = tokens.Device().ZerosOf(weft.Int64, 1, 1)
+	} else if !k.DType().Integer() || !array.Equal(k.Shape(), tokens.Shape()) {
+		array.Failf(name, "Kinds", "are %s, want integers %s", array.TypeString(k.DType(), k.Shape()), array.ShapeString(tokens.Shape()))
 	}
 	h := nn.Call(e, tokens, func(e *bertEmbeddings, tokens *weft.Tensor) *weft.Tensor {
-		return e.Drop.Forward(e.Norm.Forward(e.WordEmbeddings.Forward(tokens).Add(kinds).Add(e.PositionEmbeddings.Forward(x.positions))))
+		return e.Drop.Forward(e.Norm.Forward(e.WordEmbeddings.Forward(tokens).Add(e.TokenTypeEmbeddings.Forward(k)).Add(e.PositionEmbeddings.Forward(x.positions))))
 	})
 	h = nn.Call(b.Encoder, h, func(e *bertEncoder, h *weft.Tensor) *weft.Tensor {
 		for i, l := range e.Layer {

@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"regexp"
@@ -67,6 +68,15 @@ func smallLanguage() map[string]torchCase {
 	tied.TieEmbeddings, tied.AttentionBias, tied.MLPBias = true, true, true
 	linear := smallLlama()
 	linear.KVHeads, linear.RopeTheta, linear.RopeScaling = new(1), new(100.0), &models.RopeScaling{Type: "linear", Factor: new(4.0)}
+	scaled := func(s models.RopeScaling, context int) models.LlamaOpts {
+		o := smallLlama()
+		o.Context, o.RopeTheta, o.RopeScaling = &context, new(100.0), &s
+		return o
+	}
+	yarn := models.RopeScaling{Type: "yarn", Factor: new(4.0), Context: new(16)}
+	all := yarn
+	all.BetaFast, all.BetaSlow, all.Truncate, all.MScale, all.MScaleAll = new(4.0), new(0.5), new(false), new(0.7), new(0.3)
+	dynamic := models.RopeScaling{Type: "dynamic", Factor: new(4.0)}
 	bert, masked, classes := models.NewBert(smallBert()), models.NewBertMaskedLM(smallBert()), models.NewBertClassifier(3, smallBert())
 	gnmt := models.NewGNMT(models.GNMTOpts{Vocab: new(43), Width: new(12), Dropout: new(0.0)})
 	lengths := weft.From([]int64{6, 4, 1})
@@ -85,6 +95,9 @@ func smallLanguage() map[string]torchCase {
 		"small llama tied":      single(padded(models.NewLlama(tied))),
 		"small llama3":          single(far(models.NewLlama(llama3()))),
 		"small llama linear":    single(far(models.NewLlama(linear))),
+		"small llama yarn":      single(far(models.NewLlama(scaled(yarn, 64)))),
+		"small llama yarn all":  single(far(models.NewLlama(scaled(all, 64)))),
+		"small llama dynamic":   single(far(models.NewLlama(scaled(dynamic, 32)))),
 		"small gnmt":            {model: gnmt, run: func(weft.DType) *weft.Tensor { return gnmt.Logits(source, lengths, target) }},
 	}
 }
@@ -201,6 +214,35 @@ func TestLanguageForms(t *testing.T) {
 	}
 }
 
+// A dynamic scaling admits texts up to Factor times the context, and keeps the turns of those within it.
+func TestDynamicRopeGrowsWithTexts(t *testing.T) {
+	plain, grown := smallLlama(), smallLlama()
+	plain.Context, grown.Context, grown.RopeScaling = new(8), new(8), &models.RopeScaling{Type: "dynamic", Factor: new(2.0)}
+	plain.Generator, grown.Generator = weft.NewGenerator(1), weft.NewGenerator(1)
+	a, b := models.NewLlama(plain), models.NewLlama(grown)
+	tokens := tokensOf("tokens", 43, 1, 17)
+	first := func(m *models.Llama, n int) *weft.Tensor { return m.Logits(tokens.Slice(weft.All, weft.Range(0, n))) }
+	if x, y := first(a, 8), first(b, 8); !y.AllClose(x, weft.CloseOpts{Relative: new(1e-5), Absolute: new(1e-6)}) {
+		t.Errorf("within the context %v, want %v", y, x)
+	}
+	if x, y := first(b, 8), first(b, 16).Slice(weft.All, weft.Range(0, 8)); y.AllClose(x) {
+		t.Error("a longer text has the turns of a shorter one")
+	}
+	for n, m := range map[int]*models.Llama{9: a, 17: b} {
+		if err := weft.Try(func() { first(m, n) }); err == nil {
+			t.Errorf("%d tokens are not refused", n)
+		}
+	}
+	for _, s := range []models.RopeScaling{{Type: "longrope"}, {Type: "dynamic", Factor: new(0.5)}, {Type: "yarn", BetaFast: new(1.0)}, {Type: "linear", Factor: new(0.0)}} {
+		o := smallLlama()
+		o.RopeScaling = &s
+		var e *weft.Error
+		if err := weft.Try(func() { models.NewLlama(o) }); !errors.As(err, &e) || e.Arg != "RopeScaling" {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}
+
 // config.json of Hugging Face gives the options.
 func TestConfigs(t *testing.T) {
 	var g models.GPT2Opts
@@ -220,6 +262,22 @@ func TestConfigs(t *testing.T) {
 	}
 	if *l.KVHeads != 2 || l.RopeScaling.Type != "llama3" || *l.RopeScaling.Factor != 32 || l.RopeScaling.High != nil {
 		t.Errorf("%+v", l)
+	}
+	for text, want := range map[string]models.RopeScaling{
+		`{"rope_scaling": {"type": "dynamic", "factor": 2.0}, "rope_theta": 100.0}`:               {Type: "dynamic"},
+		`{"rope_parameters": {"rope_type": "yarn", "rope_theta": 100, "factor": 2, "mscale": 3}}`: {Type: "yarn", MScale: new(3.0)},
+		`{"rope_scaling": null, "rope_theta": 100.0}`:                                             {},
+		`{"rope_parameters": {"rope_theta": 100.0}}`:                                              {},
+	} {
+		var o models.LlamaOpts
+		if err := json.Unmarshal([]byte(text), &o); err != nil || *o.RopeTheta != 100 || (o.RopeScaling == nil) != (want.Type == "") {
+			t.Errorf("%s: %v, %+v", text, err, o)
+		} else if s := o.RopeScaling; s != nil && (s.Type != want.Type || *s.Factor != 2 || (s.MScale == nil) != (want.MScale == nil)) {
+			t.Errorf("%s: %+v", text, s)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"hidden_size": "wide"}`), &l); err == nil {
+		t.Error("a width that is a text is not refused")
 	}
 	if *b.Width != 24 || *b.AttentionDropout != 0.3 || b.Pad != 1 {
 		t.Errorf("%+v", b)

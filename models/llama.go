@@ -1,7 +1,6 @@
 package models
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 // Face's config.json.
 type LlamaOpts struct {
 	Vocab         *int         `json:"vocab_size"`              // nil means 32000
-	Context       *int         `json:"max_position_embeddings"` // the most tokens of a text; nil means 2048
+	Context       *int         `json:"max_position_embeddings"` // the most tokens of a text, times Factor of a "dynamic" RopeScaling; nil means 2048
 	Width         *int         `json:"hidden_size"`             // nil means 4096
 	Inner         *int         `json:"intermediate_size"`       // the width inside the MLP; nil means 11008
 	Layers        *int         `json:"num_hidden_layers"`       // nil means 32
@@ -30,17 +29,6 @@ type LlamaOpts struct {
 
 	Weight    nn.Init         `json:"-"` // draws all matrices; nil means a normal distribution of deviation 0.02
 	Generator *weft.Generator `json:"-"` // what they are drawn from; nil is the default generator
-}
-
-// RopeScaling makes the wavelengths of rotary embeddings longer, for texts that are longer than in
-// the first training.
-type RopeScaling struct {
-	// Type is "llama3", which multiplies long wavelengths alone, or "linear", which multiplies all.
-	Type    string   `json:"rope_type"`
-	Factor  *float64 `json:"factor"`                           // by which wavelengths are multiplied; nil means 8
-	Low     *float64 `json:"low_freq_factor"`                  // those above Context/Low, wholly; nil means 1
-	High    *float64 `json:"high_freq_factor"`                 // those below Context/High, not at all; nil means 4
-	Context *int     `json:"original_max_position_embeddings"` // of the first training; nil means 8192
 }
 
 // Llama32 returns the options of Llama 3.2 with 1.2 billion parameters.
@@ -66,7 +54,7 @@ type llamaTrunk struct {
 	Norm        *nn.RMSNorm
 
 	context int
-	freq    []float32 // radians a step, of each pair of elements
+	rope    rope
 }
 
 type llamaLayer struct {
@@ -110,7 +98,9 @@ func NewLlama(opts ...LlamaOpts) *Llama {
 		return nn.NewLinear(in, out, l)
 	}
 	t := &llamaTrunk{EmbedTokens: m.table(m.count("Vocab", o.Vocab, 32000), width), Norm: norm(),
-		context: m.count("Context", o.Context, 2048), freq: frequencies(name, part, array.Or(o.RopeTheta, 10000), o.RopeScaling)}
+		context: m.count("Context", o.Context, 2048)}
+	t.rope = newRope(name, part, t.context, array.Or(o.RopeTheta, 10000), o.RopeScaling)
+	t.context = t.rope.longest(t.context)
 	for range m.count("Layers", o.Layers, 32) {
 		t.Layers = append(t.Layers, &llamaLayer{
 			SelfAttn: &llamaAttention{
@@ -126,39 +116,6 @@ func NewLlama(opts ...LlamaOpts) *Llama {
 		return &Llama{Model: t, LMHead: &nn.Linear{Weight: t.EmbedTokens.Weight}, tied: true}
 	}
 	return &Llama{Model: t, LMHead: linear(width, t.EmbedTokens.Weight.Dim(0), false)}
-}
-
-// frequencies returns the radians by which each pair of a head's elements turns in a step (Su et al.,
-// RoFormer: enhanced transformer with rotary position embedding, 2021).
-func frequencies(name string, width int, theta float64, s *RopeScaling) []float32 {
-	if !(theta > 0) {
-		array.Failf(name, "RopeTheta", "is %v, want a number above 0", theta)
-	}
-	scale := func(f float64) float64 { return f }
-	if s != nil {
-		factor, low, high := array.Or(s.Factor, 8), array.Or(s.Low, 1), array.Or(s.High, 4)
-		context := float64(array.Or(s.Context, 8192))
-		if !(factor > 0) || !(low > 0) || !(high > low) || !(context > 0) {
-			array.Failf(name, "RopeScaling", "has Factor %v, Low %v, High %v and Context %v: want numbers above 0, and High above Low", factor, low, high, context)
-		}
-		switch s.Type {
-		case "linear":
-			scale = func(f float64) float64 { return f / factor }
-		case "llama3":
-			scale = func(f float64) float64 {
-				turns := context * f / (2 * math.Pi) // in the context of the first training
-				keep := min(max((turns-low)/(high-low), 0), 1)
-				return keep*f + (1-keep)*f/factor
-			}
-		default:
-			array.Failf(name, "RopeScaling", `has Type %q, want "llama3" or "linear"`, s.Type)
-		}
-	}
-	freq := make([]float32, width/2)
-	for i := range freq {
-		freq[i] = float32(scale(float64(float32(math.Pow(theta, -float64(2*i)/float64(width))))))
-	}
-	return freq
 }
 
 // Forms implements [Published]: LlamaForCausalLM of Hugging Face.
@@ -192,7 +149,7 @@ func (m *Llama) Hidden(tokens *weft.Tensor, opts ...LogitsOpts) *weft.Tensor {
 }
 
 func (t *llamaTrunk) whole() bool {
-	return t != nil && rowsOf(t.EmbedTokens) > 0 && len(t.freq) > 0 && t.Norm != nil &&
+	return t != nil && rowsOf(t.EmbedTokens) > 0 && len(t.rope.freq) > 0 && t.Norm != nil &&
 		!slices.ContainsFunc(t.Layers, func(l *llamaLayer) bool { return l == nil || l.SelfAttn == nil || l.MLP == nil })
 }
 
@@ -204,7 +161,7 @@ func (m *Llama) texts(name string, tokens *weft.Tensor, opts []LogitsOpts) texts
 func (t *llamaTrunk) hidden(x *texts) *weft.Tensor {
 	return nn.Call(t, x.tokens, func(t *llamaTrunk, tokens *weft.Tensor) *weft.Tensor {
 		h := t.EmbedTokens.Forward(tokens)
-		turn := newRotation(x.positions, t.freq, h.DType())
+		turn := t.rope.rotation(x.positions, h.DType())
 		for i, l := range t.Layers {
 			h = nn.Call(l, h, func(l *llamaLayer, h *weft.Tensor) *weft.Tensor { return l.forward(h, x, i, turn) })
 		}
@@ -228,24 +185,4 @@ func (a *llamaAttention) forward(h *weft.Tensor, x *texts, layer int, turn rotat
 
 func (m *llamaMLP) forward(h *weft.Tensor) *weft.Tensor {
 	return m.DownProj.Forward(weft.Expr("silu(g)*u", m.GateProj.Forward(h), m.UpProj.Forward(h)))
-}
-
-// A rotation turns pairs of a head's elements, i and i+width/2, by angles that grow with the position.
-type rotation struct {
-	cos, sin *weft.Tensor // [batch or 1, steps, 1, width]; sin is negative for the first of a pair
-}
-
-func newRotation(positions *weft.Tensor, freq []float32, dtype weft.DType) rotation {
-	f := positions.Device().From(freq)
-	if positions.Rank() == 1 {
-		positions = positions.Unsqueeze(0)
-	}
-	angle := positions.To(weft.Float32).Unsqueeze(2).Mul(f).Unsqueeze(2)
-	cos, sin := angle.Cos().To(dtype), angle.Sin().To(dtype)
-	return rotation{cos: weft.Cat([]*weft.Tensor{cos, cos}, 3), sin: weft.Cat([]*weft.Tensor{sin.Neg(), sin}, 3)}
-}
-
-// apply turns x [batch, steps, heads, width].
-func (r rotation) apply(x *weft.Tensor) *weft.Tensor {
-	return weft.Expr("x*c + y*s", x, r.cos, x.Roll(3, x.Dim(3)/2), r.sin)
 }

@@ -171,6 +171,10 @@ def small():
     yield case("small llama tied", llama(tie_word_embeddings=True, attention_bias=True, mlp_bias=True), padded, TIED)
     yield case("small llama3", llama(**LLAMA3), far, without())
     yield case("small llama linear", llama(rope_parameters=dict(rope_type="linear", rope_theta=100.0, factor=4.0), num_key_value_heads=1), far, without())
+    yarn = dict(rope_type="yarn", rope_theta=100.0, factor=4.0, original_max_position_embeddings=16)
+    yield case("small llama yarn", llama(rope_parameters=yarn), far, without())
+    yield case("small llama yarn all", llama(rope_parameters=dict(yarn, beta_fast=4.0, beta_slow=0.5, truncate=False, mscale=0.7, mscale_all_dim=0.3)), far, without())
+    yield case("small llama dynamic", llama(rope_parameters=dict(rope_type="dynamic", rope_theta=100.0, factor=4.0), max_position_embeddings=32), far, without())
     yield case("small gnmt", GNMT(43, 12, 4), translate, without("decoder.embedder.weight"))
 
 
