@@ -44,6 +44,10 @@ var layerOptionCases = map[string]optionCase{
 	}, map[string]optionField{"Axis": {zero: func() []float64 {
 		return weft.Data[float64](nn.NewLinear(4, 3, nn.Opts{Generator: gen()}).Weight.Detach().NormKeep(2, 1).To(weft.Float64))
 	}}}),
+	"nn.OrthogonalizedOpts": optionsOf(func(o nn.OrthogonalizedOpts) []float64 {
+		o.Generator = gen()
+		return weft.Data[float64](nn.NewOrthogonalized(nn.NewLinear(4, 3, nn.Opts{Generator: gen()}), o).Base.Detach().To(weft.Float64))
+	}, map[string]optionField{"Map": {}}),
 	"nn.SpectralNormOpts": optionsOf(func(o nn.SpectralNormOpts) []float64 {
 		o.Generator = gen()
 		return applied(nn.NewSpectralNorm(nn.NewConvTranspose2d(4, 4, 1, nn.ConvTranspose2dOpts{Opts: nn.Opts{Generator: gen()}}), o), pictures())

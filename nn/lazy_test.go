@@ -2,6 +2,7 @@ package nn_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -82,4 +83,20 @@ func TestLazyLayersRefuse(t *testing.T) {
 			t.Errorf("%s: %v, want %s", what, err, c.want)
 		}
 	}
+}
+
+func ExampleLazy() {
+	net := nn.Sequential{
+		nn.NewConv2d(3, 8, 5), nn.Relu{}, nn.Flatten{},
+		&nn.Lazy{Make: func(x *weft.Tensor) nn.Layer { return nn.NewLinear(x.Dim(1), 10) }},
+	}
+	net.Forward(weft.Zeros(1, 3, 32, 32))
+	for name, p := range nn.Params(net) {
+		fmt.Println(name, p.Shape())
+	}
+	// Output:
+	// 0.weight [8 3 5 5]
+	// 0.bias [8]
+	// 3.weight [10 6272]
+	// 3.bias [10]
 }

@@ -208,6 +208,13 @@ func ExampleNewWeightNorm() {
 	// Output: [0.bias 0.parametrizations.weight.original0 0.parametrizations.weight.original1]
 }
 
+func ExampleNewOrthogonalized() {
+	cell := nn.NewOrthogonalized(nn.NewLinear(4, 4))
+	w := cell.Weight()
+	fmt.Println(w.MatMul(w.T()).AllClose(weft.Eye(4), weft.CloseOpts{Absolute: new(1e-6)}), slices.Sorted(maps.Keys(nn.State(cell))))
+	// Output: true [bias parametrizations.weight.0.base parametrizations.weight.original]
+}
+
 func ExampleNewSpectralNorm() {
 	critic := nn.NewSpectralNorm(nn.NewConv2d(3, 8, 3))
 	fmt.Println(critic.Forward(weft.Zeros(1, 3, 5, 5)).Shape())
@@ -230,4 +237,21 @@ func ExampleGlobalL1Masks() {
 	masks := nn.GlobalL1Masks([]*weft.Tensor{weft.FromSlice([]float32{1, 5}), weft.FromSlice([]float32{2, 6})}, 0.5)
 	fmt.Println(masks[0], masks[1])
 	// Output: [0. 1.] [0. 1.]
+}
+
+func TestOrthogonalizedRefuses(t *testing.T) {
+	for what, f := range map[string]func(){
+		"Map":   func() { nn.NewOrthogonalized(nn.NewLinear(2, 2), nn.OrthogonalizedOpts{Map: 9}) },
+		"layer": func() { nn.NewOrthogonalized(nn.NewLayerNorm([]int{3})) },
+		"Base": func() {
+			l := nn.NewOrthogonalized(nn.NewLinear(2, 3))
+			l.Base = weft.Eye(2)
+			l.Weight()
+		},
+	} {
+		var e *weft.Error
+		if err := weft.Try(f); !errors.As(err, &e) || e.Arg != what {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }

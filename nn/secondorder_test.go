@@ -298,6 +298,10 @@ func twiceShapes() []twice {
 		twiceLayer("WeightNorm", nn.NewWeightNorm(nn.NewLinear(3, 2)), 2, 3),
 		twiceLayer("WeightNorm of all", nn.NewWeightNorm(nn.NewConv1d(2, 2, 2), nn.WeightNormOpts{All: true}), 1, 2, 3),
 		// In training its vectors follow the weight without a gradient, so that differences see more than derivatives.
+		twiceLayer("Orthogonalized by reflections", nn.NewOrthogonalized(nn.NewLinear(2, 3)), 2, 2),
+		twiceLayer("Orthogonalized by exponentials", nn.NewOrthogonalized(nn.NewLinear(2, 3), nn.OrthogonalizedOpts{Map: nn.MatrixExp}), 2, 2),
+		twiceLayer("Orthogonalized by elimination", nn.NewOrthogonalized(nn.NewLinear(2, 3), nn.OrthogonalizedOpts{Map: nn.Cayley}), 2, 2),
+		twiceLayer("Lazy", &nn.Lazy{Layer: nn.Tanh{}}, 2, 3),
 		twiceLayer("SpectralNorm evaluated", evaluated(nn.NewSpectralNorm(nn.NewLinear(3, 2))), 2, 3),
 		twiceLayer("Pruned", nn.Prune(nn.NewLinear(3, 2), weft.FromSlice([]float32{1, 0, 1, 1, 1, 0}, 2, 3)), 2, 3),
 		twiceLayer("Pruned convolution", nn.Prune(nn.NewConv1d(2, 1, 1), weft.FromSlice([]float32{1, 0}, 1, 2, 1)), 1, 2, 3),

@@ -28,8 +28,8 @@ type ScalerOpts struct {
 //	scaler.Step(opt, nn.Params(net))
 //	scaler.Update()
 //
-// Scale may be part of a compiled function, and takes the scale of each call; the other methods decide by
-// elements of gradients and run outside.
+// Scale and Backward may be part of a compiled function, which takes the scale of each call. The other methods
+// decide by elements of gradients: call them after it.
 type Scaler struct {
 	scale             core.HostVariable
 	o                 ScalerOpts
@@ -85,7 +85,7 @@ func (s *Scaler) Scale(loss *weft.Tensor) *weft.Tensor {
 func (s *Scaler) Unscale(opt Optimizer, params iter.Seq2[string, *weft.Tensor]) (finite bool) {
 	const name = "unscale"
 	s.made(name)
-	core.RefuseHost(name, "decides by whether gradients are finite, which")
+	core.RefuseHost(name, "decides by whether gradients are finite (compile Scale and Backward, and call Unscale, Step and Update after the function), which")
 	if opt == nil {
 		array.Failf(name, "opt", "is nil")
 	}
@@ -135,7 +135,7 @@ func (s *Scaler) Step(opt Optimizer, params iter.Seq2[string, *weft.Tensor]) (ta
 func (s *Scaler) Update() {
 	const name = "update"
 	s.made(name)
-	core.RefuseHost(name, "decides by whether gradients were finite, which")
+	core.RefuseHost(name, "decides by whether gradients were finite (call it after the compiled function), which")
 	if len(s.infinite) == 0 {
 		array.Failf(name, "", "nothing was unscaled since the last Update")
 	}

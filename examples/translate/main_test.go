@@ -11,26 +11,32 @@ import (
 	"weft/nn"
 )
 
-// The network learns what words come, and translations are compared with references.
+// The network learns from the sources: the frequencies of words leave a loss of 3.56, those of words behind the two
+// before 2.04, counted in 20,000 sentences. Translations come nearer to their references than those of other
+// sentences, whose BLEU score is 1.7.
 func TestTranslatorLearns(t *testing.T) {
-	tr := NewTranslator(32, weft.CPU, 1)
+	tr := NewTranslator(64, weft.CPU, 1)
 	first, err := tr.Step(16)
 	if err != nil {
 		t.Fatal(err)
 	}
+	before, _, err := tr.Test(8, 1, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	last := 0.0
-	for range 40 {
+	for range 220 {
 		if last, err = tr.Step(16); err != nil {
 			t.Fatal(err)
 		}
 	}
 	score, some, err := tr.Test(8, 2, 3)
-	t.Logf("loss from %.2f to %.2f, BLEU %.1f: %q", first, last, score, some)
-	if !(first > 3.5) || !(last < 3.4) {
-		t.Errorf("loss from %.3f to %.3f", first, last)
+	t.Logf("loss from %.2f to %.2f, BLEU %.1f to %.1f: %q", first, last, before, score, some)
+	if !(first > 3.5) || !(last < 1.9) {
+		t.Errorf("loss from %.3f to %.3f, want less than 1.9", first, last)
 	}
-	if err != nil || len(some) != 5 || score < 0 || score > 100 {
-		t.Errorf("%v: BLEU %v of %q", err, score, some)
+	if err != nil || len(some) != 5 || !(before < 1.7) || !(score > 5) {
+		t.Errorf("%v: BLEU from %v to %v, want more than 5, of %q", err, before, score, some)
 	}
 }
 

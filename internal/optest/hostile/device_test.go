@@ -37,6 +37,7 @@ var hostOnly = map[string]string{
 	"data.Loader.State":        "counters are on the CPU",
 	"data.PadSequence":         "lengths are on the CPU",
 	"nn.CallAll":               "the function may return a tensor of the CPU",
+	"nn.NewOrthogonalized":     "parameters begin on the CPU: nn.On moves them",
 	"nn.NewSpectralNorm":       "parameters begin on the CPU: nn.On moves them",
 	"nn.NewEmbedding":          "parameters begin on the CPU: nn.On moves them",
 	"nn.ParametersToVector":    "a module without parameters gives a vector of the CPU",
