@@ -44,10 +44,6 @@ var layerOptionCases = map[string]optionCase{
 	}, map[string]optionField{"Axis": {zero: func() []float64 {
 		return weft.Data[float64](nn.NewLinear(4, 3, nn.Opts{Generator: gen()}).Weight.Detach().NormKeep(2, 1).To(weft.Float64))
 	}}}),
-	"nn.OrthogonalizedOpts": optionsOf(func(o nn.OrthogonalizedOpts) []float64 {
-		o.Generator = gen()
-		return weft.Data[float64](nn.NewOrthogonalized(nn.NewLinear(4, 3, nn.Opts{Generator: gen()}), o).Base.Detach().To(weft.Float64))
-	}, map[string]optionField{"Map": {}}),
 	"nn.SpectralNormOpts": optionsOf(func(o nn.SpectralNormOpts) []float64 {
 		o.Generator = gen()
 		return applied(nn.NewSpectralNorm(nn.NewConvTranspose2d(4, 4, 1, nn.ConvTranspose2dOpts{Opts: nn.Opts{Generator: gen()}}), o), pictures())
@@ -375,11 +371,15 @@ var modelOptionCases = map[string]optionCase{
 		"Eps": {def: new(1e-6)}, "RopeTheta": {def: new(10000.0), refused: true},
 	}),
 	"models.RopeScaling": optionsOf(func(o published.RopeScaling) []float64 {
-		o.Type = "llama3"
+		if o.Type == "" {
+			o.Type = "llama3"
+		}
 		m := published.NewLlama(published.LlamaOpts{Vocab: new(5), Width: new(8), Inner: new(8), Layers: new(1), Heads: new(1), RopeScaling: &o, Weight: nn.Normal(0, 1), Generator: gen()})
 		return values(m.Logits(weft.Zeros(1, 3).To(weft.Int64).Add(weft.Arange(3)), published.LogitsOpts{Positions: weft.Arange(0, 3000, 1000)}))
 	}, map[string]optionField{
 		"Factor": {def: new(8.0), refused: true}, "Low": {def: new(1.0), refused: true}, "High": {def: new(4.0), refused: true}, "Context": {def: new(8192), refused: true},
+		"BetaFast": {in: yarn, def: new(32.0), refused: true}, "BetaSlow": {in: yarn, def: new(1.0), refused: true},
+		"Attention": {in: yarn, def: new(1 + 0.1*math.Log(4))}, "MScale": {in: yarnAll}, "MScaleAll": {in: yarnAll},
 	}),
 	"models.GNMTOpts": optionsOf(func(o published.GNMTOpts) []float64 {
 		o.Weight = noMemory
@@ -776,3 +776,9 @@ func init() {
 	f["EMA"] = optionField{in: train.Opts{}}
 	f["SaveEvery"] = optionField{in: train.Opts{}}
 }
+
+// yarn and yarnAll are scalings of rotary embeddings, whose scores the second divides.
+var (
+	yarn    = published.RopeScaling{Type: "yarn", Factor: new(4.0), Context: new(16)}
+	yarnAll = published.RopeScaling{Type: "yarn", Factor: new(4.0), Context: new(16), MScale: new(0.7), MScaleAll: new(0.5)}
+)

@@ -24,13 +24,13 @@ type RopeScaling struct {
 	Context *int     `json:"original_max_position_embeddings"` // of the first training; nil means 8192, for "yarn" that of [LlamaOpts]
 
 	// The fields of "yarn" alone.
-	BetaFast  *float64 `json:"beta_fast"`        // pairs with more turns in Context stay; nil means 32
-	BetaSlow  *float64 `json:"beta_slow"`        // pairs with fewer turns are multiplied wholly; nil means 1
-	Truncate  *bool    `json:"truncate"`         // the two bounds become whole numbers; nil means true
-	Attention *float64 `json:"attention_factor"` // multiplies sines and cosines; nil means 1 + MScale*log(Factor)/10
-	MScale    *float64 `json:"mscale"`           // nil means 1
-	// MScaleAll divides: Attention is then (1 + MScale*log(Factor)/10)/(1 + MScaleAll*log(Factor)/10). It
-	// counts beside MScale alone.
+	BetaFast *float64 `json:"beta_fast"` // pairs with more turns in Context stay; nil means 32
+	BetaSlow *float64 `json:"beta_slow"` // pairs with fewer turns are multiplied wholly; nil means 1
+	Truncate *bool    `json:"truncate"`  // the two bounds become whole numbers; nil means true
+	// Attention multiplies sines and cosines. Nil means (1 + MScale*log(Factor)/10)/(1 + MScaleAll*log(Factor)/10)
+	// if both are given, else 1 + log(Factor)/10.
+	Attention *float64 `json:"attention_factor"`
+	MScale    *float64 `json:"mscale"`
 	MScaleAll *float64 `json:"mscale_all_dim"`
 }
 
@@ -139,8 +139,8 @@ func (r *rope) yarn(name string, width int, context, factor float64, s RopeScali
 	}
 	grown := func(m float64) float64 { return 1 + 0.1*m*math.Log(max(factor, 1)) }
 	r.scale = grown(1)
-	if m, all := array.Or(s.MScale, 0), array.Or(s.MScaleAll, 0); m != 0 && all != 0 {
-		r.scale = grown(m) / grown(all)
+	if s.MScale != nil && s.MScaleAll != nil {
+		r.scale = grown(*s.MScale) / grown(*s.MScaleAll)
 	}
 	r.scale = array.Or(s.Attention, r.scale)
 	// pair returns which pair makes a number of turns in the context, as a number that need not be whole.

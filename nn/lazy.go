@@ -22,7 +22,7 @@ import (
 // function. Goroutines must not share the first Forward.
 type Lazy struct {
 	Layer Layer                      `nn:""` // nil before the first Forward
-	Make  func(x *weft.Tensor) Layer // returns the layer for arguments like x, of which it reads sizes alone
+	Make  func(x *weft.Tensor) Layer // returns the layer for arguments like x; it reads the sizes of x alone
 
 	eval bool
 }

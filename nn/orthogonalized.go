@@ -57,8 +57,8 @@ func NewOrthogonalized(layer Layer, opts ...OrthogonalizedOpts) *Orthogonalized 
 	return &Orthogonalized{Layer: layer, Original: Param(start), Base: completed(w, o.Generator), Map: o.Map}
 }
 
-// completed returns square matrices with orthogonal columns [..., n, n] that begin with those of w, made
-// orthogonal one after the other, or with its rows where these are shorter.
+// completed returns square matrices with orthogonal columns [..., n, n]. They begin with the columns of w, or
+// its rows where w is wider than tall, made orthogonal one after the other.
 func completed(w *weft.Tensor, g *weft.Generator) *weft.Tensor {
 	long, short := max(w.Dim(-1), w.Dim(-2)), min(w.Dim(-1), w.Dim(-2))
 	if w.Dim(-2) >= w.Dim(-1) {

@@ -11,9 +11,9 @@ import (
 	"weft/nn"
 )
 
-// The network learns from the sources: the frequencies of words leave a loss of 3.56, those of words behind the two
-// before 2.04, counted in 20,000 sentences. Translations come nearer to their references than those of other
-// sentences, whose BLEU score is 1.7.
+// The network learns from the sources: the frequencies of words leave a loss of 3.56, and frequencies behind the two
+// words before 2.04, counted in 20,000 sentences. Translations come nearer to their references than references
+// of other sentences, whose BLEU score is 1.7.
 func TestTranslatorLearns(t *testing.T) {
 	tr := NewTranslator(64, weft.CPU, 1)
 	first, err := tr.Step(16)
