@@ -162,24 +162,9 @@ func gpt2(m *Model, state map[string]*weft.Tensor) error {
 }
 
 func llama(m *Model, state map[string]*weft.Tensor) error {
-	var rope struct {
-		Parameters *struct {
-			models.RopeScaling
-			Theta *float64 `json:"rope_theta"`
-		} `json:"rope_parameters"`
-	}
 	o := models.LlamaOpts{Weight: zero}
 	if err := m.decode(&o, map[string][]any{"hidden_act": {"silu"}, "attention_dropout": {0.0}}); err != nil {
 		return err
-	}
-	if err := m.decode(&rope, nil); err != nil {
-		return err
-	}
-	if p := rope.Parameters; p != nil { // of transformers 5
-		o.RopeTheta = p.Theta
-		if p.Type != "" && p.Type != "default" {
-			o.RopeScaling = &p.RopeScaling
-		}
 	}
 	width, inner := or(o.Width, 4096), or(o.Inner, 11008)
 	if err := m.fits(state, or(o.Layers, 32), []int{or(o.Vocab, 32000), width}, []int{width, inner}, []int{width, or(o.Heads, 32), or(o.HeadWidth, 1)},
