@@ -8,7 +8,7 @@
 // metadata sorted; the same tensors always give the same bytes.
 //
 // Element types that weft has become tensors. Floats of 8 bits come as their bytes, in
-// tensors of uint8. Tensors of the other types of the format, which are F4 and F6, and of
+// tensors of uint8; [File.Floats] converts them. [Map] leaves tensors in the file. Tensors of the other types of the format, which are F4 and F6, and of
 // types that it may get, can be listed. Asking for one gives an [*UnsupportedError];
 // [ReadFile] leaves them out and says so with a [*LeftOutError].
 //

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/mapped"
 	"weft/internal/raw"
 )
 
@@ -24,6 +26,7 @@ type File struct {
 	entries  []entry   // in the order of their data
 	index    map[string]int
 	metadata map[string]string
+	mapped   *mapped.Mapping // nil for a file that is read
 }
 
 // Info describes a tensor of a file.
@@ -43,6 +46,42 @@ func Open(path string) (*File, error) {
 	file.closer = f
 	return file, nil
 }
+
+// Map opens the file at path, whose tensors lie in the file: the system reads pages when they are touched.
+// Writes into a tensor change the memory of this process, never the file. The memory stays until
+// the File is closed and no tensor on it can be reached any more. A file must not be written or cut meanwhile, but
+// may be replaced or removed: uses of tensors whose bytes were cut off panic with a *weft.Error of kind DeviceFailed.
+//
+// What cannot lie in memory as in the file is read when it is asked for: bools, data at addresses that are not
+// multiples of the element size, and everything on hosts with the other byte order.
+func Map(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := mapped.Open(f, mapped.CopyOnWrite)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	file, err := Read(m, int64(m.Size()))
+	if err != nil {
+		m.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	file.mapped, file.closer = m, closing{m}
+	return file, nil
+}
+
+// closing closes a mapping.
+type closing struct{ m *mapped.Mapping }
+
+func (c closing) Close() error {
+	c.m.Close()
+	return nil
+}
+
+// hostBig says that the host's numbers are big-endian.
+var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // Read reads and checks the header of a file of size bytes. Tensors are read
 // from r when asked for; size must be true, as memory is taken by it.
@@ -101,7 +140,7 @@ func (f *File) notNil() {
 	}
 }
 
-// Close closes a file that [Open] opened; for one of [Read] it does nothing.
+// Close closes a file that [Open] or [Map] opened; for one of [Read] it does nothing.
 func (f *File) Close() error {
 	f.notNil()
 	if f.closer == nil {
@@ -152,7 +191,11 @@ func (f *File) view(name string) (array.View, error) {
 		return array.View{}, &UnsupportedError{Name: name, DType: e.kind.name}
 	}
 	n := e.end - e.begin
-	data := io.NewSectionReader(f.r, f.start+e.begin, n)
+	at := f.start + e.begin
+	if f.mapped != nil && !hostBig && e.kind.dtype != array.Bool && at%int64(e.kind.dtype.Size()) == 0 {
+		return raw.Over(e.kind.dtype, slices.Clone(e.shape), false, f.mapped.Storage(int(at), int(n))), nil
+	}
+	data := io.NewSectionReader(f.r, at, n)
 	st, err := raw.Read(data, e.kind.dtype, int(n), false, true)
 	if err != nil {
 		return array.View{}, fmt.Errorf("safetensors: tensor %q: %w", name, err)

@@ -10,6 +10,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/float8"
 	"weft/internal/saved"
 )
 
@@ -31,6 +32,29 @@ func (f *File) Tensor(name string) (*weft.Tensor, error) {
 		return nil, err
 	}
 	return (*weft.Tensor)(core.FromView(v)), nil
+}
+
+// float8Names are PyTorch's names of the format's floats of 8 bits.
+var float8Names = map[string]string{"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz", "F8_E8M0": "float8_e8m0fnu"}
+
+// Floats is [File.Tensor] with floats of 8 bits converted to an element type that has all their values:
+// float32, float64, bfloat16, and float16 but for F8_E8M0. Other floats convert as Tensor.To does. Scales that
+// a file has beside such tensors are tensors of their own, which the caller multiplies with. A type that cannot
+// hold the values, and a tensor that is not of floats, give an *[UnsupportedError].
+func (f *File) Floats(name string, to weft.DType) (*weft.Tensor, error) {
+	t, err := f.Tensor(name)
+	if err != nil {
+		return nil, err
+	}
+	kind := f.entries[f.index[name]].kind
+	format, ok := float8.Formats[float8Names[kind.name]]
+	switch {
+	case ok && format.Holds(to):
+		return weft.FromSlice(format.Table()).To(to).IndexSelect(0, t.Reshape(-1)).Reshape(t.Shape()...), nil
+	case !ok && t.DType().Float() && to.Float():
+		return t.To(to), nil
+	}
+	return nil, &UnsupportedError{Name: name, DType: kind.name + " as " + to.String()}
 }
 
 // ReadFile reads the tensors of the file at path, and its metadata. If some are of element types

@@ -122,6 +122,13 @@ func TestDTypes(t *testing.T) {
 					if got := weft.Data[uint8](x.Bytes); name != x.DType || !slices.Equal(got, want) {
 						t.Errorf("%v is %s %v", name, x.DType, got)
 					}
+					floats, err := x.Floats(weft.BFloat16)
+					if err != nil || !slices.Equal(weft.Data[float32](floats.To(weft.Float32)), []float32{0, 1, 2, 3, 4, 5}) {
+						t.Errorf("%s converts to %v, %v", x.DType, floats, err)
+					}
+					if _, err := x.Floats(weft.Int32); err == nil {
+						t.Error("floats became integers")
+					}
 				default:
 					t.Errorf("%v is a %T", name, v)
 				}

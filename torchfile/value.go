@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"weft"
+	"weft/internal/float8"
 )
 
 // A Tuple is a tuple of Python.
@@ -41,6 +42,19 @@ type Object struct {
 type Raw struct {
 	DType string       // its name in torch
 	Bytes *weft.Tensor // uint8, in the shape of the tensor
+}
+
+// Floats converts floats of 8 bits to an element type that has all their values: float32, float64, bfloat16, and
+// float16 but for float8_e8m0fnu. Another type gives an *[UnsupportedError].
+func (r *Raw) Floats(to weft.DType) (*weft.Tensor, error) {
+	if r == nil || r.Bytes == nil || r.Bytes.DType() != weft.Uint8 {
+		return nil, &UnsupportedError{"a Raw without bytes"}
+	}
+	format, ok := float8.Formats[r.DType]
+	if !ok || !format.Holds(to) {
+		return nil, &UnsupportedError{fmt.Sprintf("a tensor of %s cannot be converted to %s", r.DType, to)}
+	}
+	return weft.FromSlice(format.Table()).To(to).IndexSelect(0, r.Bytes.Reshape(-1)).Reshape(r.Bytes.Shape()...), nil
 }
 
 // A Dict is a dict of Python: values by keys, in the order of their insertion. Keys are nil, bools,
