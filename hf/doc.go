@@ -15,13 +15,15 @@
 //	DistilBertModel, DistilBertForMaskedLM, DistilBertForSequenceClassification
 //	GPT2LMHeadModel, GPT2Model, LlamaForCausalLM
 //	ViTForImageClassification
+//	WhisperForConditionalGeneration
 //
 // Folders of sentence-transformers, such as all-MiniLM-L6-v2, have the pooling of the tokens' vectors in
 // modules.json; Embed does what it says. Weights are safetensors or files of torch.save, in one file or
 // in shards with an index.
 //
 // [Model.Module] is a network of package models, which takes tensors of tokens or pictures; [Model.Embed],
-// [Model.Classify], [Model.ClassifyPictures] and [Model.Generate] go from texts and pictures to results.
+// [Model.Classify], [Model.ClassifyPictures], [Model.Generate] and [Model.Transcribe] go from texts, pictures
+// and sounds to results.
 // They may be called from many goroutines at once. The network is ready for use, not for training:
 // nn.Train switches that.
 //

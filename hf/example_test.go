@@ -76,3 +76,15 @@ func ExampleModel_ClassifyPictures() {
 	fmt.Println(len(classes[0]), m.Module.(*models.ViT).ConvProj.Stride)
 	// Output: 3 [8 8]
 }
+
+func ExampleModel_Transcribe() {
+	m, err := hf.Load("testdata/whisper") // such as a copy of openai/whisper-tiny
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	samples := make([]float32, 8000) // half a second; data.ReadWAV reads sounds
+	text, err := m.Transcribe(samples, hf.TranscribeOpts{Language: "en", MaxTokens: new(4)})
+	fmt.Println(len(text) > 0, err)
+	// Output: true <nil>
+}

@@ -34,7 +34,11 @@ type expected struct {
 		Tokens []int
 		Text   string
 	}
-	Vit struct{ Pixels, Probabilities []float64 }
+	Vit     struct{ Pixels, Probabilities []float64 }
+	Whisper []struct {
+		Features       []float64
+		Text, Detected string
+	}
 }
 
 func want(t testing.TB) (e expected) {
@@ -182,6 +186,44 @@ func TestPicturesEqualTransformers(t *testing.T) {
 	near(t, "shares", []float64{shares["cat"], shares["dog"], shares["mat"]}, e.Vit.Probabilities, 3e-6)
 }
 
+// chirp is a sound of make.py.
+func chirp(n int) []float32 {
+	s := make([]float32, n)
+	for i := range s {
+		s[i] = float32(math.Sin(math.Pow(float64(i), 1.2)/9)) * 0.5
+	}
+	return s
+}
+
+// TestSoundsEqualTransformers compares spectrograms, and texts with the language given and told by the network.
+func TestSoundsEqualTransformers(t *testing.T) {
+	e, m := want(t), load(t, "whisper")
+	all := ""
+	for i, n := range []int{16000, 9000} {
+		x, err := m.Features(chirp(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "features", numbers(x.Slice(weft.Index(0), weft.Range(0, 20, 3), weft.Range(0, 100, 7)).Contiguous()), e.Whisper[i].Features, 2e-5)
+		for _, o := range []hf.TranscribeOpts{{MaxTokens: new(12), Language: "en"}, {MaxTokens: new(12)}} {
+			text, err := m.Transcribe(chirp(n), o)
+			if want := map[bool]string{true: e.Whisper[i].Text, false: e.Whisper[i].Detected}[o.Language != ""]; err != nil || text != want {
+				t.Errorf("%d samples, language %q: %q, want %q (%v)", n, o.Language, text, want, err)
+			}
+		}
+		all += e.Whisper[i].Text
+	}
+	if text, err := m.Transcribe(append(chirp(16000), chirp(9000)...), hf.TranscribeOpts{MaxTokens: new(12), Language: "en"}); err != nil || text != all {
+		t.Errorf("both: %q, want %q (%v)", text, all, err)
+	}
+	if _, err := m.Transcribe(chirp(10), hf.TranscribeOpts{Language: "tlh"}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("an unknown language: %v", err)
+	}
+	if text, err := m.Transcribe(nil); text != "" || err != nil {
+		t.Errorf("no sound: %q, %v", text, err)
+	}
+}
+
 // TestModelsServeManyGoroutines embeds from many goroutines at once.
 func TestModelsServeManyGoroutines(t *testing.T) {
 	e, m := want(t), load(t, "minilm")
@@ -255,6 +297,10 @@ func TestFoldersThatDoNotFit(t *testing.T) {
 		{"vit", "config.json", `"patch_size": 8`, `"patch_size": 0`, "cannot be", &hf.FormatError{}},
 		{"vit", "preprocessor_config.json", `"resample": 2`, `"resample": 5`, "resampling 5", errors.ErrUnsupported},
 		{"vit", "preprocessor_config.json", `0.00392156862745098`, `1`, "factor 1", errors.ErrUnsupported},
+		{"whisper", "config.json", `"max_source_positions": 50`, `"max_source_positions": 5000000`, "larger network", &hf.FormatError{}},
+		{"whisper", "preprocessor_config.json", `"hop_length": 160`, `"hop_length": 0`, "not 1 to 65536", &hf.FormatError{}},
+		{"whisper", "preprocessor_config.json", `"n_fft": 400`, `"n_fft": 401`, "n_fft 401", &hf.FormatError{}},
+		{"whisper", "preprocessor_config.json", `"feature_size": 20`, `"feature_size": 21`, "21 bands and 100 frames", &hf.FormatError{}},
 	} {
 		_, err := hf.Load(copied(t, c.folder, c.file, c.old, c.new))
 		ok := false

@@ -25,6 +25,7 @@ type Model struct {
 	MaxTokens int                   // the most tokens of a text, with special ones; 0 for networks of pictures
 	Pooling   Pooling               // of Embed
 	Prepare   transforms.Transform  // makes what the network takes of a picture; nil without preprocessor_config.json
+	Sound     *Spectrogram          // makes what the network takes of a sound; nil for networks of other things
 }
 
 // A Config is config.json.

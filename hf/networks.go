@@ -33,6 +33,8 @@ var networks = map[string]builder{
 	"GPT2LMHeadModel": gpt2, "GPT2Model": gpt2,
 	"LlamaForCausalLM":          llama,
 	"ViTForImageClassification": vit,
+
+	"WhisperForConditionalGeneration": whisper,
 }
 
 // zero draws nothing: all weights come from files.
@@ -202,5 +204,20 @@ func vit(m *Model, state map[string]*weft.Tensor) error {
 	classes := m.classes()
 	m.Module = models.NewViT(c.Patch, c.Layers, c.Heads, c.Width, c.Inner, models.ViTOpts{Classes: &classes, Channels: &c.Channels, Size: &c.Size,
 		Eps: &c.Eps, Dropout: c.Drop, AttentionDropout: c.AttnDrop, Weight: zero})
+	return nil
+}
+
+func whisper(m *Model, state map[string]*weft.Tensor) error {
+	o := models.WhisperOpts{Weight: zero}
+	if err := m.decode(&o, map[string][]any{"activation_function": {"gelu"}, "scale_embedding": {false}, "tie_word_embeddings": {true}}); err != nil {
+		return err
+	}
+	width := or(o.Width, 384)
+	if err := m.fits(state, max(or(o.EncoderLayers, 4), or(o.DecoderLayers, 4)), []int{or(o.Vocab, 51865), width}, []int{or(o.Frames, 1500), width}, []int{or(o.Context, 448), width},
+		[]int{3, or(o.Mels, 80), width}, []int{3, width, width}, []int{width, or(o.EncoderInner, 4*width)}, []int{width, or(o.DecoderInner, 4*width)}); err != nil {
+		return err
+	}
+	m.MaxTokens = or(o.Context, 448)
+	m.Module = models.NewWhisper(o)
 	return nil
 }

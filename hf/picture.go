@@ -18,11 +18,19 @@ type pictureSize struct {
 	Shortest int `json:"shortest_edge"`
 }
 
-// readPreparation makes transforms of preprocessor_config.json.
+// readPreparation reads preprocessor_config.json.
 func (m *Model) readPreparation() error {
-	if _, ok := m.Module.(*models.ViT); !ok {
-		return nil
+	switch m.Module.(type) {
+	case *models.Whisper:
+		return m.readSpectrogram()
+	case *models.ViT:
+		return m.readPictures()
 	}
+	return nil
+}
+
+// readPictures is readPreparation of a network of pictures.
+func (m *Model) readPictures() error {
 	path := m.path("preprocessor_config.json")
 	o := struct {
 		Resize    bool         `json:"do_resize"`

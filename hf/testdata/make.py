@@ -134,6 +134,36 @@ def vit():
     return {"pixels": short(x["pixel_values"]), "probabilities": short(m(**x).logits.softmax(-1))}
 
 
+SPECIAL = ["<|startoftranscript|>", "<|en|>", "<|de|>", "<|translate|>", "<|transcribe|>", "<|notimestamps|>"]
+
+
+def whisper():
+    """Sounds of one second at a time, so that the network is small."""
+    path = folder("whisper")
+    t, vocab = bytelevel(path)
+    t.add_special_tokens({"additional_special_tokens": SPECIAL})
+    t.save_pretrained(path)
+    start, vocab = vocab, vocab + len(SPECIAL)
+    c = tf.WhisperConfig(vocab_size=vocab, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24,
+                         num_mel_bins=20, max_source_positions=50, max_target_positions=24, pad_token_id=start - 1, bos_token_id=start - 1, eos_token_id=start - 1, decoder_start_token_id=start,
+                         suppress_tokens=None, begin_suppress_tokens=None)
+    m = wide(tf.WhisperForConditionalGeneration(c))
+    g = m.generation_config
+    g.is_multilingual, g.lang_to_id, g.task_to_id, g.no_timestamps_token_id = True, {"<|en|>": start + 1, "<|de|>": start + 2}, {"translate": start + 3, "transcribe": start + 4}, start + 5
+    g.suppress_tokens, g.begin_suppress_tokens, g.decoder_start_token_id = [33, 34], [35], start
+    m.save_pretrained(path)
+    f = tf.WhisperFeatureExtractor(feature_size=20, chunk_length=1)
+    f.save_pretrained(path)
+    sounds = [np.sin(np.arange(n) ** 1.2 / 9).astype(np.float32) * 0.5 for n in (16000, 9000)]
+    out = []
+    for s in sounds:
+        x = f(s, sampling_rate=16000, return_tensors="pt").input_features
+        y = m.generate(x, language="en", task="transcribe", max_new_tokens=12, do_sample=False)[0]
+        z = m.generate(x, task="transcribe", max_new_tokens=12, do_sample=False)[0]
+        out.append({"features": short(x[0, ::3, ::7]), "text": t.decode(y, skip_special_tokens=True), "detected": t.decode(z, skip_special_tokens=True), "tokens": y.tolist()})
+    return out
+
+
 def put(path, name, value):
     with open(os.path.join(path, name), "w") as f:
         json.dump(value, f, indent=2)
@@ -142,6 +172,6 @@ def put(path, name, value):
 if __name__ == "__main__":
     out = {"texts": TEXTS, "minilm": minilm(), "bert": classifier("bert", tf.BertForSequenceClassification, tf.BertConfig),
            "distilbert": distil(), "distilbert-classifier": classifier("distilbert-classifier", tf.DistilBertForSequenceClassification, tf.DistilBertConfig),
-           "gpt2": gpt2(), "vit": vit()}
+           "gpt2": gpt2(), "vit": vit(), "whisper": whisper()}
     with open(os.path.join(HERE, "expected.json"), "w") as f:
         f.write("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in out.items()) + "\n}\n")
