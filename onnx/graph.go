@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"weft"
@@ -19,6 +20,7 @@ type graph struct {
 	consts   []binding // known from the file
 	weights  []string  // by slot: the name of a weight, "" of others; shorter than names if the rest has none
 	captures []capture // of a subgraph: values of the graph around it
+	folded   sync.Once
 	plan     atomic.Pointer[[]*piece]
 }
 
@@ -187,9 +189,18 @@ func (b *builder) weightsOf(p *graphProto, top bool, nodes []*nodeProto) map[str
 			weights[t.name] = true
 		}
 	}
+	same := map[string]string{} // torch.onnx lets equal initializers be one, seen through Identity
+	for _, n := range nodes {
+		if n.domain == "" && n.op == "Identity" && len(n.inputs) == 1 && len(n.outputs) == 1 {
+			same[n.outputs[0]] = n.inputs[0]
+		}
+	}
 	for _, n := range nodes {
 		if n.domain == "" && n.op == "BatchNormalization" && len(n.inputs) == 5 {
 			for _, name := range n.inputs[3:] {
+				if of, ok := same[name]; ok {
+					name = of
+				}
 				if _, ok := weights[name]; ok {
 					weights[name] = false
 				}

@@ -3,6 +3,7 @@ package onnx
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 type source struct {
 	dir      string          // of external data; "" if it is refused
 	file     *mapped.Mapping // of the model; nil if it is Go memory
+	reader   *os.File        // the same file: what is not aligned is read, which leaves its mapped pages untouched
 	external map[string]*mapped.Mapping
 }
 
@@ -81,6 +83,9 @@ func (s *source) storage(t *tensorProto, n int) (*array.Storage, error) {
 	}
 	if p := unsafe.Pointer(unsafe.SliceData(t.raw)); s.file == nil && direct(t.elem, int(uintptr(p)%64)) {
 		return bytesStorage(t.raw), nil
+	}
+	if s.file != nil && littleEndian && elements[t.elem].bits >= 8 {
+		return raw.Read(io.NewSectionReader(s.reader, int64(t.rawAt), int64(size)), t.elem.DType(), size, false, true)
 	}
 	b := append(make([]byte, 0, size), t.raw...)
 	return bytesStorage(unpack(t.elem, b, n)), nil
@@ -257,6 +262,7 @@ func (s *source) close() {
 	}
 	if s.file != nil {
 		s.file.Close()
+		s.reader.Close()
 	}
 }
 

@@ -52,11 +52,17 @@ func openSource(path string) ([]byte, *source, error) {
 	if err != nil {
 		return nil, nil, &Error{Err: err}
 	}
+	reader, err := os.Open(path)
+	if err != nil {
+		f.Close()
+		return nil, nil, &Error{Err: err}
+	}
 	file, err := mapped.Open(f, mapped.CopyOnWrite)
 	if err != nil {
+		reader.Close()
 		return nil, nil, &Error{Path: path, Err: err}
 	}
-	return file.Bytes(), &source{dir: filepath.Dir(path), file: file, external: map[string]*mapped.Mapping{}}, nil
+	return file.Bytes(), &source{dir: filepath.Dir(path), file: file, reader: reader, external: map[string]*mapped.Mapping{}}, nil
 }
 
 // at is err with the path of the file.

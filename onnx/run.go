@@ -33,6 +33,7 @@ func (e *errSplit) Error() string { return errHost.Error() }
 
 // graph runs a graph.
 func (r *run) graph(g *graph, in, captured []Value) []Value {
+	g.folded.Do(func() { core.OutsideTrace(func() { r.fold(g) }) })
 	env := r.environment(g)
 	for i, slot := range g.inputs {
 		env[slot] = in[i]
@@ -52,6 +53,30 @@ func (r *run) graph(g *graph, in, captured []Value) []Value {
 		out[i] = env[slot]
 	}
 	return out
+}
+
+// fold computes the nodes whose inputs are constants of the file, once. One that fails stays, so that the run
+// that needs it says why.
+func (r *run) fold(g *graph) {
+	aside := &run{m: r.m, plain: true}
+	env := make([]Value, len(g.names))
+	for _, c := range g.consts {
+		env[c.slot] = c.value
+	}
+	var left []*node
+	for _, n := range g.nodes {
+		known := !n.op.random && !slices.ContainsFunc(n.reads, func(slot int) bool { return env[slot].kind == NoValue })
+		if !known || aside.node(n, env) != nil {
+			left = append(left, n)
+			continue
+		}
+		for _, slot := range n.out {
+			if slot >= 0 {
+				g.consts = append(g.consts, binding{slot, env[slot]})
+			}
+		}
+	}
+	g.nodes = left
 }
 
 // environment returns the values of a graph's slots before its nodes ran.
