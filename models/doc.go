@@ -40,6 +40,7 @@
 // Texts are lists of tokens, integers from 0 to the size of a vocabulary. [GPT2] and [Llama] are language
 // models ([LM]): [Generate] and [BeamSearch] write texts on. [Bert] reads texts, alone or with heads
 // ([BertMaskedLM], [BertClassifier]). [GNMT] translates, and [BLEU] says how well.
+// [DistilBert] is a [Bert] with half of the layers. [Whisper] writes what is said in a sound.
 //
 // # Options
 //
