@@ -87,7 +87,7 @@ func (s *pictureSize) edges() []int {
 func (m *Model) ClassifyPictures(pictures []image.Image) (out [][]Class, err error) {
 	net, ok := m.Module.(*models.ViT)
 	if !ok || m.Prepare == nil {
-		return nil, m.unsupported("a %s does not classify pictures, or there is no preprocessor_config.json", m.Config.Architecture)
+		return nil, m.unsupported("a %s does not classify pictures, or preprocessor_config.json is missing", m.Config.Architecture)
 	}
 	if len(pictures) == 0 {
 		return nil, nil

@@ -141,7 +141,7 @@ func (s *Spectrogram) bands(bins int) []float64 {
 type TranscribeOpts struct {
 	Language  string // such as "en"; "" lets the network tell, for each part of the sound
 	Translate bool   // writes English
-	MaxTokens *int   // of a part; nil means as many as fit
+	MaxTokens *int   // of a part; nil means all that fit
 }
 
 // speech is what generation_config.json says of a Whisper.

@@ -18,13 +18,13 @@ import (
 // is padding.
 const batchTexts = 32
 
-// Pooling says how Embed makes a vector of a text of those of its tokens.
+// Pooling says how Embed combines the vectors of the tokens of a text.
 type Pooling struct {
 	Mode      PoolingMode
 	Normalize bool // vectors have length 1
 }
 
-// A PoolingMode makes one vector of those of the tokens.
+// A PoolingMode makes one vector of the vectors of all tokens.
 type PoolingMode uint8
 
 const (
@@ -107,7 +107,7 @@ func (m *Model) readPoolingMode(folder string) error {
 // encode returns the ids of texts.
 func (m *Model) encode(texts []string) ([]*tokenizers.Encoding, error) {
 	if m.Tokenizer == nil {
-		return nil, m.unsupported("there is no tokenizer.json")
+		return nil, m.unsupported("tokenizer.json is missing")
 	}
 	b, err := m.Tokenizer.EncodeBatch(texts, tokenizers.EncodeOpts{Truncation: &tokenizers.Truncation{MaxLength: m.MaxTokens}, NoPadding: true})
 	if err != nil {
@@ -117,7 +117,7 @@ func (m *Model) encode(texts []string) ([]*tokenizers.Encoding, error) {
 }
 
 // eachBatch calls f with batches of texts of like length: their numbers, their tokens [batch, steps], and a
-// mask that is nil if there is no padding. What f computes is freed when it returns.
+// mask, which is nil without padding. What f computes is freed when it returns.
 func (m *Model) eachBatch(texts []string, f func(rows []int, tokens *weft.Tensor, o models.ReadOpts) error) error {
 	all, err := m.encode(texts)
 	if err != nil {
@@ -199,7 +199,7 @@ func (m *Model) Embed(texts []string) (*weft.Tensor, error) {
 	return weft.FromSlice(out, len(texts), width), nil
 }
 
-// apply makes vectors [batch, width] of those of tokens [batch, steps, width]; mask is nil for no padding.
+// apply combines the vectors of tokens [batch, steps, width] to [batch, width]; mask is nil without padding.
 func (p Pooling) apply(h, mask *weft.Tensor) *weft.Tensor {
 	count := weft.FullOf(h.DType(), float64(h.Dim(1)), h.Dim(0), 1)
 	if mask != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// The machine's own values beside those of the package: containers that later opcodes fill.
+// The machine's own values: containers that later opcodes fill.
 type (
 	list  struct{ items []any }
 	tuple struct{ items []any }
@@ -155,7 +155,7 @@ func (m *machine) popN(n int) ([]any, error) {
 // popMark removes the values behind the last mark, and the mark.
 func (m *machine) popMark() ([]any, error) {
 	if len(m.marks) == 0 {
-		return nil, malformed("byte %d of a pickle: there is no mark", m.at-1)
+		return nil, malformed("byte %d of a pickle: the mark is missing", m.at-1)
 	}
 	items, err := m.popN(len(m.stack) - m.floor())
 	m.marks = m.marks[:len(m.marks)-1]

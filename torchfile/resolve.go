@@ -113,7 +113,7 @@ func (s *source) tensor(t *tensorRef) (any, error) {
 	return x, nil
 }
 
-// A resolver makes the values of the package of those of a machine.
+// A resolver turns the values of a machine into values of the package.
 type resolver struct {
 	src  *source
 	done map[any]any

@@ -1,6 +1,6 @@
 // Package float8 has the values of floats of 8 bits: the five formats of PyTorch and of safetensors. E4M3
-// and E5M2 are those of the Open Compute Project (OCP 8-bit floating point specification, 2023), FNUZ
-// are AMD's without infinities and negative zero, E8M0 are powers of two (OCP microscaling formats, 2023).
+// and E5M2 are defined by the Open Compute Project (OCP 8-bit floating point specification, 2023). FNUZ
+// are AMD's, without infinities and negative zero. E8M0 has powers of two (OCP microscaling formats, 2023).
 package float8
 
 import (
