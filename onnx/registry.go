@@ -43,6 +43,9 @@ var groups = []struct {
 }{
 	{"", mathOperators},
 	{"", nnOperators},
+	{"", activationOperators},
+	{"", normOperators},
+	{"", poolOperators},
 	{"", shapeOperators},
 	{"", reduceOperators},
 	{"", sequenceOperators},
