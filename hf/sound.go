@@ -11,8 +11,8 @@ import (
 	"weft/tokenizers"
 )
 
-// Spectrogram says how Features makes spectrograms, by the keys of preprocessor_config.json. The zero value of a
-// field is Whisper's.
+// Spectrogram says how Features makes spectrograms, by the keys of preprocessor_config.json. Values in comments
+// are Whisper's.
 type Spectrogram struct {
 	Rate   int `json:"sampling_rate"` // samples a second; 16000
 	Bands  int `json:"feature_size"`  // on the mel scale; 80

@@ -14,7 +14,7 @@ import (
 func TestPyTorchReadsWhatIsWritten(t *testing.T) {
 	python := os.Getenv("WEFT_BENCH_PYTHON")
 	if python == "" {
-		t.Skip("WEFT_BENCH_PYTHON names no Python that has torch")
+		t.Skip("SKIPPED: no counterpart: WEFT_BENCH_PYTHON names no Python with torch, which would read what is written")
 	}
 	dir := t.TempDir()
 	for _, file := range []string{"containers2.pt", "dtypes.pt", "views.pt", "checkpoint.pt"} {
