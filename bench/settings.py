@@ -81,6 +81,9 @@ def settings(cache, binaries):
             out.append(Setting("Go", lib, subjects, default=True, quick=True, program=go))
     if available("onnxruntime") and available("onnx"):
         out.append(Setting("ORT", "onnxruntime", ("matmul",), KEEP | HUGE, quick=True))
+    if available("tokenizers"):
+        one = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        out.append(Setting("one thread", "tokenizers", ("tokens",), KEEP | one, default=True, quick=True))
     capabilities = ["avx2"]
     if "avx512f" in cpu_flags():
         capabilities.insert(0, "avx512")

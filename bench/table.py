@@ -149,6 +149,12 @@ def ragged():
     yield Work("ragged insert, delete", (100_000,), SINGLE, 20.0, "ragged", threads=(1,), note="a hundred of each in the middle of items of 4; the peer as above")
 
 
+def tokens():
+    """Lines of English encoded with offsets, by kinds of tokenizers/testdata; the peer makes one call of all lines."""
+    for kind, what in ("gpt2", "BPE of bytes"), ("bert", "WordPiece"), ("t5", "Unigram"):
+        yield Work(f"tokens {kind}", (2_000,), SINGLE, 1.0, "tokens", threads=(1,), note=what)
+
+
 def plain():
     """Programs without scopes, releases and formulas; the yardstick gives each result back by hand."""
     sizes, note = (1_000, 10_000, 100_000, 1_000_000), "left to the collector; the yardstick releases"
@@ -328,6 +334,7 @@ WORKS = (
     Work("kernel of 16", (16,), SINGLE, None, "kernels", threads=(1,), most=500, note="a cached call"),
     Work("cold kernel", (1,), BOTH, None, "kernels", threads=(1,), most=1_000_000, note="Mandelbrot, from source to the first 16 points"),
     *ragged(),
+    *tokens(),
     *shapes(),
     *plain(),
     *routines(),
