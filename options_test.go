@@ -60,6 +60,7 @@ var notOptions = map[string]bool{
 	"weft.GeneratorState": true, "weft.MemoryStats": true, "weft.ProfileRow": true, "weft.DebugStep": true, "kernel.Benchmark": true, "kernel.Elem": true, "kernel.Error": true,
 	"hf.Class": true, "hf.Model": true, "hf.Spectrogram": true, "nn.Mismatch": true, "onnx.Error": true, "onnx.Info": true, "onnx.UnsupportedNode": true, "safetensors.Info": true, "sym.Type": true, "npy.Info": true, "safetensors.Unsupported": true, "records.Field": true, "records.Layout": true,
 	"plot.Axes": true, "train.Epoch": true, "train.Interrupted": true, "train.Run": true, "train.Step": true, "train.Value": true,
+	"tokenizers.AddedToken": true, "tokenizers.Padding": true, "tokenizers.Span": true, "tokenizers.Truncation": true,
 	"aot.Plan": true, "aot.Array": true, "aot.Slot": true, "aot.Operand": true, "aot.View": true, "aot.Launch": true, "aot.Around": true, "aot.Kernel": true, "aot.Number": true, "aot.Range": true,
 }
 

@@ -118,7 +118,7 @@ func cleanUp(s string) string {
 	return s
 }
 
-// metaspaceDecoder writes marks as spaces, and drops those of the first token if the encoder adds one there.
+// metaspaceDecoder writes marks as spaces. The first token loses its marks if the encoder adds one there.
 type metaspaceDecoder struct {
 	mark   string
 	prefix prefixScheme

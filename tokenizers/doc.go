@@ -11,7 +11,7 @@
 //
 // # What is the same and what is not
 //
-// Ids, tokens, offsets, word ids, masks and decoded text are those of tokenizers 0.23.3. testdata/make.py makes
+// Ids, tokens, offsets, word ids, masks and decoded text equal the results of tokenizers 0.23.3. testdata/make.py makes
 // tokenizers of the kinds of BERT, GPT-2, RoBERTa, Llama, T5, XLM-R, Whisper and CLIP, and texts of many scripts with
 // random characters, and the tests compare all of it. What differs:
 //   - Offsets are bytes, as Go slices text. [Encoding.RuneOffsets] returns the library's, which are characters.
@@ -19,5 +19,5 @@
 //   - Overflowing parts have no overflowing parts of their own. The library repeats some there.
 //   - Dropout of merges, which is for training, is refused.
 //
-// The tables of characters are those of the library, which follows several versions of Unicode at once.
+// The tables of characters are measured on the library, which follows several versions of Unicode at once.
 package tokenizers

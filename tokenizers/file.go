@@ -269,7 +269,7 @@ func (f metaspaceFile) parse() (mark string, prefix prefixScheme, err error) {
 	return f.Replacement, prefix, err
 }
 
-// parsePreTokenizers appends the pre-tokenizers of data, those of sequences one by one.
+// parsePreTokenizers appends the pre-tokenizers of data; a sequence adds each of its own.
 func parsePreTokenizers(out []preTokenizer, data []byte, depth int) ([]preTokenizer, error) {
 	if absent(data) {
 		return out, nil

@@ -17,7 +17,7 @@ import (
 //   - tokenizer.model, spiece.model or sentencepiece.bpe.model: as [ParseSentencePiece], with the special tokens around
 //     texts that tokenizer_config.json asks for
 //
-// Errors are those of [Parse], or of reading files.
+// Errors are as of [Parse], or of reading files.
 func Load(path string) (*Tokenizer, error) {
 	info, err := os.Stat(path)
 	if err != nil {

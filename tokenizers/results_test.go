@@ -100,7 +100,7 @@ func digest(results []string) string {
 }
 
 // TestResultsAreHuggingFaces compares ids, tokens, offsets, words, masks and decoded text of every kind of tokenizer
-// with those of Hugging Face's library. WEFT_TOKENIZERS names a folder of testdata/make.py with more lines.
+// with Hugging Face's library. WEFT_TOKENIZERS names a folder of testdata/make.py with more lines.
 func TestResultsAreHuggingFaces(t *testing.T) {
 	dir := os.Getenv("WEFT_TOKENIZERS")
 	if dir == "" {

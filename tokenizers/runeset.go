@@ -8,7 +8,7 @@ import (
 // A runeSet is a class of characters of a regular expression.
 type runeSet struct {
 	ascii  [128]bool // the answer for these
-	parts  []setPart // of which one must hold a character
+	parts  []setPart // a character of the set is in one of them
 	and    *runeSet  // which must hold it too
 	negate bool
 }

@@ -47,7 +47,7 @@ type spPiece struct {
 
 // ParseSentencePiece reads the content of a model file of the sentencepiece library, of type Unigram or BPE. Encoding
 // gives the ids that the library gives: without special tokens, and symbols of control in the text are text.
-// Errors are those of Parse.
+// Errors are as of Parse.
 func ParseSentencePiece(data []byte) (*Tokenizer, error) {
 	m, err := readSentencePiece(data)
 	if err != nil {

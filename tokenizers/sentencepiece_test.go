@@ -28,7 +28,7 @@ func spResults(t *testing.T, tok *Tokenizer, line string) []string {
 	return []string{strings.Trim(fmt.Sprint(e.IDs), "[]"), tok.Decode(e.IDs)}
 }
 
-// TestSentencePieceModels compares ids and decoded text with those of the sentencepiece library.
+// TestSentencePieceModels compares ids and decoded text with the sentencepiece library.
 func TestSentencePieceModels(t *testing.T) {
 	var lines []string
 	var want map[string]string

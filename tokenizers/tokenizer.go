@@ -56,7 +56,7 @@ type EncodeOpts struct {
 }
 
 // Encode returns the tokens of text, with the special tokens that the model expects around it. Bytes of text that are
-// not UTF-8 are encoded as U+FFFD each; their offsets are those of the bytes.
+// not UTF-8 are encoded as U+FFFD each; their offsets name the bytes.
 //
 // The error is an *EncodeError: the model has neither a token nor an unknown token for a part of text, or the options
 // contradict each other.
