@@ -4,17 +4,16 @@ import (
 	"slices"
 
 	"weft"
+	"weft/internal/core"
 )
 
 // Shapes, moves of elements, conversions and constants.
 var shapeOperators = []operator{
-	{name: "Cast", run: cast},
 	{name: "Concat", run: concat},
 	{name: "Constant", run: constantOperator},
 	{name: "ConstantOfShape", run: constantOfShape, reads: []int{0}},
 	{name: "Expand", run: expand, reads: []int{1}},
 	{name: "Flatten", run: flatten},
-	{name: "Gather", run: gather},
 	{name: "Identity", run: func(c *call) []Value { return []Value{c.value(0)} }},
 	{name: "Range", run: rangeOperator, reads: []int{0, 1, 2}},
 	{name: "Reshape", run: reshape, reads: []int{1}},
@@ -37,26 +36,67 @@ func fromInts(list []int) Value {
 }
 
 // fromInt is an integer known on the host, without axes.
-func fromInt(n int) Value {
-	return TensorOf(weft.FromSlice([]int64{int64(n)}, []int{}...).Reshape()).asKnown()
+func fromInt(n int) Value { return fromScalar(int64(n)) }
+
+// fromScalar is a number known on the host, or a boolean.
+func fromScalar[T weft.Element](x T) (v Value) {
+	core.OutsideTrace(func() { v = TensorOf(weft.FromSlice([]T{x}).Reshape()).asKnown() })
+	return v
 }
 
-func cast(c *call) []Value {
-	to := ElementType(c.attrInt("to", 0))
-	c.attrBool("saturate", true)
-	c.attrString("round_mode", "up")
-	x := c.value(0)
-	if x.kind != TensorKind || elementOf(x.elem.DType()) != x.elem || !to.known() || elementOf(to.DType()) != to {
-		c.fail("%v cannot be converted to %v", x, to)
+// moved is input i with elements moved by f, which may take some away or repeat them. Strings move as their
+// places do.
+func (c *call) moved(i int, f func(x *weft.Tensor) *weft.Tensor) Value {
+	v := c.value(i)
+	if v.kind != StringsKind {
+		return like(v, f(c.tensor(i)))
 	}
-	return tensors(c.tensor(0).To(to.DType()))
+	if c.x.tracing {
+		panic(failure{errHost})
+	}
+	return textsAt(v.strings, f(weft.ArangeOf(weft.Int64, len(v.strings)).Reshape(v.shape...)))
+}
+
+// textsAt are the strings at places.
+func textsAt(list []string, places *weft.Tensor) Value {
+	out := make([]string, places.Size())
+	for j, p := range weft.Data[int64](places.Contiguous()) {
+		out[j] = list[p]
+	}
+	return Value{kind: StringsKind, elem: String, strings: out, shape: places.Shape()}
 }
 
 func concat(c *call) []Value {
 	c.need("axis")
-	axis := c.attrInt("axis", 0)
-	ts := c.all()
-	return []Value{like(c.value(0), weft.Cat(ts, c.axis(axis, ts[0].Rank())))}
+	return []Value{c.joined(c.in, c.attrInt("axis", 0))}
+}
+
+// joined are tensors, of strings or numbers, one behind the other along an axis.
+func (c *call) joined(list []Value, axis int) Value {
+	if len(list) == 0 {
+		c.fail("there are no tensors")
+	}
+	ts := make([]*weft.Tensor, len(list))
+	var texts []string
+	for i, v := range list {
+		if v.kind != list[0].kind || v.kind != TensorKind && v.kind != StringsKind {
+			c.fail("a %v cannot be joined with a %v", v.kind, list[0].kind)
+		}
+		if ts[i] = v.tensor; v.kind == StringsKind {
+			ts[i] = weft.ArangeOf(weft.Int64, len(v.strings)).Add(len(texts)).Reshape(v.shape...)
+			texts = append(texts, v.strings...)
+		} else {
+			ts[i] = constant(v)
+		}
+	}
+	if texts != nil && c.x.tracing {
+		panic(failure{errHost})
+	}
+	y := weft.Cat(ts, c.axis(axis, ts[0].Rank()))
+	if list[0].kind == StringsKind {
+		return textsAt(texts, y)
+	}
+	return like(list[0], y)
 }
 
 func constantOperator(c *call) []Value {
@@ -121,32 +161,23 @@ func (c *call) broadcast(a, b []int) []int {
 }
 
 func expand(c *call) []Value {
-	x := c.tensor(0)
-	return []Value{like(c.value(0), x.Expand(c.size(c.broadcast(x.Shape(), c.ints(1)), x.DType())...))}
+	shape := c.ints(1)
+	return []Value{c.moved(0, func(x *weft.Tensor) *weft.Tensor {
+		return x.Expand(c.size(c.broadcast(x.Shape(), shape), x.DType())...)
+	})}
 }
 
 func flatten(c *call) []Value {
-	x := c.tensor(0)
 	axis := c.attrInt("axis", 1)
-	if axis < 0 {
-		axis += x.Rank()
-	}
-	if axis < 0 || axis > x.Rank() {
-		c.fail("axis is out of range of %d axes", x.Rank())
-	}
-	return []Value{like(c.value(0), flattened(x, axis))}
-}
-
-func gather(c *call) []Value {
-	v, index := c.value(0), c.tensor(1)
-	if v.kind == StringsKind {
-		c.fail("strings are not gathered")
-	}
-	x := c.tensor(0)
-	axis := c.axis(c.attrInt("axis", 0), x.Rank())
-	y := x.IndexSelect(axis, index.Flatten(0))
-	shape := slices.Concat(x.Shape()[:axis], index.Shape(), x.Shape()[axis+1:])
-	return []Value{like(v, y.Reshape(shape...))}
+	return []Value{c.moved(0, func(x *weft.Tensor) *weft.Tensor {
+		if axis < 0 {
+			axis += x.Rank()
+		}
+		if axis < 0 || axis > x.Rank() {
+			c.fail("axis is out of range of %d axes", x.Rank())
+		}
+		return flattened(x, axis)
+	})}
 }
 
 func rangeOperator(c *call) []Value {
@@ -174,18 +205,19 @@ func rangeOperator(c *call) []Value {
 }
 
 func reshape(c *call) []Value {
-	x := c.tensor(0)
 	zero := c.attrBool("allowzero", false)
 	shape := c.ints(1)
-	for i, n := range shape {
-		if n == 0 && !zero {
-			if i >= x.Rank() {
-				c.fail("size %d of %v is that of the input, which has %d axes", i, shape, x.Rank())
+	return []Value{c.moved(0, func(x *weft.Tensor) *weft.Tensor {
+		for i, n := range shape {
+			if n == 0 && !zero {
+				if i >= x.Rank() {
+					c.fail("size %d of %v is that of the input, which has %d axes", i, shape, x.Rank())
+				}
+				shape[i] = x.Dim(i)
 			}
-			shape[i] = x.Dim(i)
 		}
-	}
-	return []Value{like(c.value(0), x.Reshape(shape...))}
+		return x.Reshape(shape...)
+	})}
 }
 
 func shapeOperator(c *call) []Value {
@@ -211,7 +243,6 @@ func size(c *call) []Value {
 }
 
 func slice(c *call) []Value {
-	x := c.tensor(0)
 	starts, ends, axes, steps := c.intsOr(1), c.intsOr(2), c.intsOr(3), c.intsOr(4)
 	if c.opset() < 10 {
 		starts, ends, axes = c.attrInts("starts"), c.attrInts("ends"), c.attrInts("axes")
@@ -224,13 +255,19 @@ func slice(c *call) []Value {
 	if len(starts) != len(axes) || len(ends) != len(axes) || steps != nil && len(steps) != len(axes) {
 		c.fail("there are %d starts, %d ends, %d axes and %d steps", len(starts), len(ends), len(axes), len(steps))
 	}
-	axes = c.axes(axes, x.Rank())
-	spans := make([]weft.Span, x.Rank())
+	return []Value{c.moved(0, func(x *weft.Tensor) *weft.Tensor {
+		return x.Slice(c.spans(x.Shape(), starts, ends, c.axes(axes, x.Rank()), steps)...)
+	})}
+}
+
+// spans are the parts of axes that Slice takes.
+func (c *call) spans(shape, starts, ends, axes, steps []int) []weft.Span {
+	spans := make([]weft.Span, len(shape))
 	for i := range spans {
 		spans[i] = weft.All
 	}
 	for i, axis := range axes {
-		step, n := 1, x.Dim(axis)
+		step, n := 1, shape[axis]
 		if steps != nil {
 			step = steps[i]
 		}
@@ -259,35 +296,39 @@ func slice(c *call) []Value {
 			c.fail("a step is 0")
 		}
 	}
-	return []Value{like(c.value(0), x.Slice(spans...))}
+	return spans
 }
 
 func split(c *call) []Value {
-	x := c.tensor(0)
-	axis := c.axis(c.attrInt("axis", 0), x.Rank())
+	v := c.value(0)
+	shape := v.Shape()
+	axis := c.axis(c.attrInt("axis", 0), len(shape))
 	sizes, n := c.intsOr(1), c.attrInt("num_outputs", c.outputs())
 	if c.opset() < 13 {
 		sizes = c.attrInts("split")
 	}
-	total := x.Dim(axis)
+	total := shape[axis]
 	if sizes == nil {
 		each := (total + n - 1) / max(n, 1)
 		for i := range n {
 			sizes = append(sizes, min(each, max(total-i*each, 0)))
 		}
 	}
+	return c.parts(axis, sizes)
+}
+
+// parts are parts of input 0 along an axis.
+func (c *call) parts(axis int, sizes []int) []Value {
+	total := c.value(0).Shape()[axis]
 	out := make([]Value, len(sizes))
-	spans := make([]weft.Span, axis+1)
-	for i := range spans {
-		spans[i] = weft.All
-	}
+	spans := slices.Repeat([]weft.Span{weft.All}, axis+1)
 	at := 0
 	for i, n := range sizes {
-		if n < 0 || at+n > total {
+		if n < 0 || n > total-at {
 			c.fail("parts of %v are more than the axis of %d", sizes, total)
 		}
 		spans[axis] = weft.Range(at, at+n)
-		out[i] = like(c.value(0), x.Slice(spans...))
+		out[i] = c.moved(0, func(x *weft.Tensor) *weft.Tensor { return x.Slice(spans...) })
 		at += n
 	}
 	if at != total {
@@ -306,34 +347,34 @@ func (c *call) givenAxes(rank int) []int {
 }
 
 func squeeze(c *call) []Value {
-	x := c.tensor(0)
-	return []Value{like(c.value(0), x.Squeeze(c.givenAxes(x.Rank())...))}
+	return []Value{c.moved(0, func(x *weft.Tensor) *weft.Tensor { return x.Squeeze(c.givenAxes(x.Rank())...) })}
 }
 
 func transpose(c *call) []Value {
-	x := c.tensor(0)
 	order := c.attrInts("perm")
-	if order == nil {
-		for i := range x.Rank() {
-			order = append(order, x.Rank()-1-i)
+	return []Value{c.moved(0, func(x *weft.Tensor) *weft.Tensor {
+		if order == nil {
+			for i := range x.Rank() {
+				order = append(order, x.Rank()-1-i)
+			}
 		}
-	}
-	return []Value{like(c.value(0), x.Permute(order...))}
+		return x.Permute(order...)
+	})}
 }
 
 func unsqueeze(c *call) []Value {
-	x := c.tensor(0)
 	n := 0
 	if c.opset() < 13 {
 		n = len(c.attrInts("axes"))
 	} else {
 		n = len(c.ints(1))
 	}
-	axes := c.givenAxes(x.Rank() + n)
-	slices.Sort(axes)
-	y := x
-	for _, a := range axes {
-		y = y.Unsqueeze(a)
-	}
-	return []Value{like(c.value(0), y)}
+	return []Value{c.moved(0, func(x *weft.Tensor) *weft.Tensor {
+		axes := c.givenAxes(x.Rank() + n)
+		slices.Sort(axes)
+		for _, a := range axes {
+			x = x.Unsqueeze(a)
+		}
+		return x
+	})}
 }
