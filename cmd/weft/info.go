@@ -24,9 +24,9 @@ func newInfo() *command {
 	f.BoolVar(&asJSON, "json", false, "print it as JSON")
 	return &command{
 		name:     "info",
-		operands: "[FILE.weft]",
+		operands: "[FILE.weft|MODEL.onnx]",
 		flags:    f,
-		short:    "Show the processor, the backend in use and measured limits, or a saved program",
+		short:    "Show the processor, the backend in use and measured limits, or a file",
 		long: `Show the processor's features and caches, when stores bypass these, when threads
 are woken, which backend runs kernels and why, the number of threads, and what this machine reaches at most, measured now: bytes read per
 second from buffers of several sizes, and fused multiply-adds on registers.
@@ -34,17 +34,18 @@ second from buffers of several sizes, and fused multiply-adds on registers.
 The environment variable WEFT_JIT chooses the backend: off (the interpreter),
 avx2 or avx512. GOMAXPROCS sets the number of threads.
 
-Of a file, which weft.Compiled.Save wrote, show what the program in it takes and
-gives, its tensors and its operations.`,
+Of a file, which weft.Compiled.Save wrote or which holds an ONNX model, show what
+it takes and gives, its tensors and its operations, and of a model the nodes that
+cannot be run.`,
 		check: func(args []string) error {
-			if len(args) == 1 && strings.HasSuffix(args[0], ".weft") {
+			if len(args) == 1 && (strings.HasSuffix(args[0], ".weft") || isModel(args[0])) {
 				if short || asJSON {
 					return errors.New("--short and --json are of the processor, not of a file")
 				}
 				return nil
 			}
 			if len(args) > 0 {
-				return fmt.Errorf("it takes no arguments but one file FILE.weft, got %q", args[0])
+				return fmt.Errorf("it takes no arguments but one file FILE.weft or MODEL.onnx, got %q", args[0])
 			}
 			if short && asJSON {
 				return errors.New("--short and --json exclude each other")

@@ -33,22 +33,29 @@ func newRun() *command {
 	f.BoolVar(&r.json, "json", false, "print the results as JSON, a value a line")
 	return &command{
 		name:     "run",
-		operands: "FILE.weft [NAME=VALUE]...",
+		operands: "FILE.weft|MODEL.onnx [NAME=VALUE]...",
 		flags:    f,
-		short:    "Run a program that was saved by weft.Compiled.Save or sym.Fn.Save",
+		short:    "Run a saved program or an ONNX model",
 		long: `Run a compiled function that a Go program saved with weft.Compiled.Save or
 sym.Fn.Save, without that program: the file holds its operations, constants
-and weights. weft info FILE.weft shows what it takes and gives.
+and weights. Or run a model in an ONNX file, whose inputs and outputs are
+tensors. weft info FILE shows what the file takes and gives.
 
 ` + valueHelp + `
 
 Results without a place of -o are printed if there is no -o at all, and left
 out otherwise. ` + outputHelp,
 		usage: `  weft run mlp.weft x=digits.npy -o y.npy
+  weft run resnet50.onnx input=x.npy -o y.npy
   weft run step.weft x=x.npy labels=labels.npy --save step.weft`,
 		check: func(args []string) error {
-			if len(args) == 0 {
+			switch {
+			case len(args) == 0:
 				return errors.New("a file is missing, such as: weft run f.weft x=x.npy -o y.npy")
+			case isModel(args[0]) && r.save != "":
+				return errors.New("--save is of saved programs: a model does not change")
+			case isModel(args[0]) && r.device != "":
+				return errors.New("--device is of saved programs: models run on the CPU")
 			}
 			return nil
 		},
@@ -61,15 +68,15 @@ func (r *running) run(s *streams, path string, bindings []string) error {
 	if err != nil {
 		return failure{err}
 	}
-	p, err := weft.LoadProgram(path, weft.LoadOpts{Device: dev})
-	if err != nil {
-		return failure{err}
-	}
-	args, err := arguments(s, "run", path, p, bindings, dev)
+	p, err := load(path, dev)
 	if err != nil {
 		return err
 	}
-	places, err := r.places(path, p)
+	args, err := arguments(s, "run", path, p.inputs, bindings, dev)
+	if err != nil {
+		return err
+	}
+	places, err := r.places(path, p.outputs)
 	if err != nil {
 		return err
 	}
@@ -81,29 +88,29 @@ func (r *running) run(s *streams, path string, bindings []string) error {
 			return err
 		}
 	}
-	results, err := p.Call(args...)
+	results, err := p.call(args)
 	if err != nil {
 		return failure{err}
 	}
-	for i, out := range p.Outputs() {
+	for i, name := range p.outputs {
 		place, ok := places[i]
 		switch {
 		case ok:
-			if err := s.write(out.Name, place, results[i]); err != nil {
+			if err := s.write(name, place, results[i]); err != nil {
 				return err
 			}
 		case len(places) > 0:
 		default:
 			if len(results) > 1 && !r.json {
-				fmt.Fprintf(s.out, "%s = ", out.Name)
+				fmt.Fprintf(s.out, "%s = ", name)
 			}
 			if err := printResult(s.out, results[i], r.json); err != nil {
-				return failf("print %s: %w", out.Name, err)
+				return failf("print %s: %w", name, err)
 			}
 		}
 	}
 	if r.save != "" {
-		if err := p.Save(string(r.save)); err != nil {
+		if err := p.save(string(r.save)); err != nil {
 			return failf("write %s: %w", r.save, plain(err))
 		}
 	}
@@ -111,10 +118,10 @@ func (r *running) run(s *streams, path string, bindings []string) error {
 }
 
 // arguments returns what NAME=VALUE gives a program, on a device.
-func arguments(s *streams, name, path string, p *weft.Program, bindings []string, dev weft.Device) ([]*weft.Tensor, error) {
+func arguments(s *streams, name, path string, inputs []weft.ProgramValue, bindings []string, dev weft.Device) ([]*weft.Tensor, error) {
 	var names []string
 	defaults := map[string]any{}
-	for _, in := range p.Inputs() {
+	for _, in := range inputs {
 		names = append(names, in.Name)
 		if in.Default != nil {
 			defaults[in.Name] = in.Default
@@ -125,7 +132,7 @@ func arguments(s *streams, name, path string, p *weft.Program, bindings []string
 		return nil, err
 	}
 	args := make([]*weft.Tensor, len(names))
-	for i, in := range p.Inputs() {
+	for i, in := range inputs {
 		err := weft.Try(func() {
 			t, ok := vars[in.Name].(*weft.Tensor)
 			if !ok {
@@ -141,12 +148,7 @@ func arguments(s *streams, name, path string, p *weft.Program, bindings []string
 }
 
 // places are the files of results by their number.
-func (r *running) places(path string, p *weft.Program) (map[int]string, error) {
-	outs := p.Outputs()
-	var names []string
-	for _, v := range outs {
-		names = append(names, v.Name)
-	}
+func (r *running) places(path string, names []string) (map[int]string, error) {
 	places := map[int]string{}
 	for i, o := range r.output {
 		at := i
@@ -158,11 +160,11 @@ func (r *running) places(path string, p *weft.Program) (map[int]string, error) {
 				return nil, fmt.Errorf("run: -o %s: %s has no result %s; it has %s", o, path, name, listed(names))
 			}
 		}
-		if at >= len(outs) {
-			return nil, fmt.Errorf("run: -o %s: the program has %d results", o, len(outs))
+		if at >= len(names) {
+			return nil, fmt.Errorf("run: -o %s: the program has %d results", o, len(names))
 		}
 		if places[at] != "" {
-			return nil, fmt.Errorf("run: two files for the result %s", outs[at].Name)
+			return nil, fmt.Errorf("run: two files for the result %s", names[at])
 		}
 		places[at] = o
 	}
@@ -175,8 +177,11 @@ func isPath(name, file string) bool {
 	return drive || strings.ContainsAny(name, `/\`)
 }
 
-// describe prints what a saved program takes and gives, and what is in its file.
+// describe prints what a saved program or a model takes and gives, and what is in its file.
 func describe(w io.Writer, path string) error {
+	if isModel(path) {
+		return describeModel(w, path)
+	}
 	p, err := weft.LoadProgram(path)
 	if err != nil {
 		return failure{err}

@@ -84,7 +84,7 @@ func viewedProgram(s *streams, args []string) (func(w io.Writer) error, error) {
 	if err != nil {
 		return nil, failure{err}
 	}
-	values, err := arguments(s, "view", args[0], p, args[1:], dev)
+	values, err := arguments(s, "view", args[0], p.Inputs(), args[1:], dev)
 	if err != nil {
 		return nil, err
 	}
