@@ -17,7 +17,9 @@ import (
 
 	"weft"
 	"weft/data"
+	"weft/hf"
 	"weft/kernel"
+	published "weft/models"
 	"weft/nn"
 	"weft/optim"
 	"weft/plot"
@@ -415,9 +417,45 @@ func verified(o sym.VerifyOpts) []float64 {
 	return []float64{x}
 }
 
+// folderOptionCases are the options of package hf, and of the networks that it reads alone.
+var folderOptionCases = map[string]optionCase{
+	"models.DistilBertOpts": optionsOf(func(o published.DistilBertOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewDistilBertClassifier(2, o)
+		e, a := m.DistilBert.Embeddings, m.DistilBert.Transformer.Layer[0].Attention
+		return append(shapesOf(m), float64(a.Heads), float64(*e.WordEmbeddings.PaddingIdx), e.Drop.P, a.Drop.P, m.Drop.P)
+	}, map[string]optionField{
+		"Vocab": {def: new(30522), refused: true}, "Context": {def: new(512), refused: true}, "Width": {def: new(768), refused: true},
+		"Layers": {def: new(6), refused: true}, "Heads": {def: new(12), refused: true}, "Inner": {def: new(3072), refused: true},
+		"Dropout": {def: new(0.1)}, "AttentionDropout": {def: new(0.1)}, "ClassifierDropout": {def: new(0.2)}, "Pad": {},
+	}),
+	"models.WhisperOpts": optionsOf(func(o published.WhisperOpts) []float64 {
+		o.Weight = noMemory
+		m := published.NewWhisper(o)
+		e, d := m.Model.Encoder, m.Model.Decoder
+		return append(shapesOf(m), float64(e.Layers[0].SelfAttn.Heads), float64(d.Layers[0].SelfAttn.Heads), e.Drop.P, e.Layers[0].SelfAttn.Drop.P)
+	}, map[string]optionField{
+		"Vocab": {def: new(51865), refused: true}, "Mels": {def: new(80), refused: true}, "Width": {def: new(384), refused: true},
+		"EncoderLayers": {def: new(4), refused: true}, "EncoderHeads": {def: new(6), refused: true}, "EncoderInner": {def: new(1536), refused: true},
+		"DecoderLayers": {def: new(4), refused: true}, "DecoderHeads": {def: new(6), refused: true}, "DecoderInner": {def: new(1536), refused: true},
+		"Frames": {def: new(1500), refused: true}, "Context": {def: new(448), refused: true}, "Dropout": {}, "AttentionDropout": {},
+	}),
+	"hf.TranscribeOpts": optionsOf(func(o hf.TranscribeOpts) []float64 {
+		m, err := hf.Load("hf/testdata/whisper") // whose texts have 24 tokens, 4 of them the prompt
+		if err != nil {
+			panic(err)
+		}
+		text, err := m.Transcribe(make([]float32, 8000), o)
+		if err != nil {
+			panic(err)
+		}
+		return []float64{float64(len(text))}
+	}, map[string]optionField{"MaxTokens": {def: new(20), zero: func() []float64 { return []float64{0} }}}),
+}
+
 // optionCases are all options that have numbers, and schedules and layers that are written as
 // literals.
-var optionCases = merged(merged(merged(merged(merged(merged(layerOptionCases, modelOptionCases), trainingOptionCases), transformCases), fitOptionCases), plotOptionCases), map[string]optionCase{
+var optionCases = merged(merged(merged(merged(merged(merged(merged(layerOptionCases, folderOptionCases), modelOptionCases), trainingOptionCases), transformCases), fitOptionCases), plotOptionCases), map[string]optionCase{
 	"weft.ConvOpts": optionsOf(filtered, map[string]optionField{
 		"Stride":   {def: &[2]int{1, 1}, refused: true},
 		"Padding":  {zero: func() []float64 { return filtered(weft.ConvOpts{}) }},
