@@ -62,6 +62,8 @@ var groups = []struct {
 	{"", attentionOperators},
 	{domainMicrosoft, microsoftOperators},
 	{domainML, mlOperators},
+	{domainML, treeOperators},
+	{domainML, vectorOperators},
 	{domainTraining, trainingOperators},
 	{domainPreview, previewOperators},
 }
