@@ -57,6 +57,7 @@ var groups = []struct {
 	{"", recurrentOperators},
 	{"", lossOperators},
 	{"", imageOperators},
+	{"", resizeOperators},
 	{"", signalOperators},
 	{"", textOperators},
 	{"", attentionOperators},
