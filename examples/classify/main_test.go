@@ -23,6 +23,9 @@ func TestNetworksLearn(t *testing.T) {
 		want   float64
 	}{"alexnet": {6, 0.5}, "vgg": {4, 0.35}, "mobilenet1": {3, 0.25}, "mobilenet2": {3, 0.25}, "resnet": {3, 0.7}, "vit": {8, 0.35}} {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "resnet" && name != "vit" {
+				t.Skip("SKIPPED: trains for seconds")
+			}
 			classifier := NewClassifier(networks[name], 1, 480, c.epochs, weft.CPU, train.Opts{})
 			h, err := classifier.Train(t.Context(), c.epochs)
 			if err != nil {

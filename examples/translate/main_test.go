@@ -15,6 +15,10 @@ import (
 // words before 2.04, counted in 20,000 sentences. Translations come nearer to their references than references
 // of other sentences, whose BLEU score is 1.7.
 func TestTranslatorLearns(t *testing.T) {
+	late.NeedsMachineCode(t)
+	if testing.Short() {
+		t.Skip("SKIPPED: trains for seconds")
+	}
 	tr := NewTranslator(64, weft.CPU, 1)
 	first, err := tr.Step(16)
 	if err != nil {
