@@ -126,14 +126,14 @@ func newResolver(src *source) *resolver {
 
 // value resolves x, which is inside depth containers.
 func (r *resolver) value(x any, depth int) (any, error) {
-	switch x.(type) {
+	switch x := x.(type) {
 	case *list, *tuple, *set, *Dict, *Object, *tensorRef, *numpyArray:
 	case *storageRef:
-		return &Object{Class: "torch.storage." + x.(*storageRef).elem.storage}, nil
+		return &Object{Class: "torch.storage." + x.elem.storage}, nil
 	case *numpyType:
-		return Global("numpy." + x.(*numpyType).name), nil
+		return Global("numpy." + x.name), nil
 	case Global:
-		if e := elemByDType[x.(Global)]; e != nil && !e.raw {
+		if e := elemByDType[x]; e != nil && !e.raw {
 			return e.dtype, nil
 		}
 		return x, nil
