@@ -33,8 +33,8 @@ type nodeCase struct {
 	rtol, atol float64
 }
 
-func nodeCases(t *testing.T) []*nodeCase {
-	f, err := os.Open("testdata/nodes.tar.gz")
+func nodeCases(t *testing.T, file string) []*nodeCase {
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func exceptions(t *testing.T) map[string]map[string]string {
 // TestNodes runs ONNX's node tests. A case that is "not yet" in its group's file fails because the model has an
 // operator that is missing.
 func TestNodes(t *testing.T) {
-	cases := nodeCases(t)
+	cases := nodeCases(t, "testdata/nodes.tar.gz")
 	listed := map[string]string{}
 	for group, list := range exceptions(t) {
 		for name, reason := range list {

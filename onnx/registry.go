@@ -61,6 +61,7 @@ var groups = []struct {
 	{"", signalOperators},
 	{"", textOperators},
 	{"", attentionOperators},
+	{"", runtimeOperators},
 	{domainMicrosoft, microsoftOperators},
 	{domainML, mlOperators},
 	{domainML, treeOperators},
