@@ -1,11 +1,18 @@
 package onnx
 
-import "weft"
+import (
+	"errors"
+	"slices"
 
-// Optimizers as operators, of ai.onnx.preview.training.
+	"weft"
+	"weft/internal/core"
+)
+
+// Optimizers and gradients as operators, of ai.onnx.preview.training.
 var trainingOperators = []operator{
 	{name: "Adagrad", run: adagrad},
 	{name: "Adam", run: adam},
+	{name: "Gradient", run: gradient},
 	{name: "Momentum", run: momentum},
 }
 
@@ -87,4 +94,80 @@ func momentum(c *call) []Value {
 		}
 		return []*weft.Tensor{x[0].Sub(rate.Mul(along)), v}
 	})
+}
+
+// gradient is that of the value y, summed, with respect to the values xs. The nodes between are run again, with
+// inputs in place of the values xs and zs. y must be an output of the graph, or an output must depend on it.
+func gradient(c *call) []Value {
+	c.need("y")
+	c.need("xs")
+	xs, zs, y := c.attrStrings("xs"), c.attrStrings("zs"), c.attrString("y", "")
+	if len(c.in) != len(xs)+len(zs) {
+		c.fail("there are %d inputs: xs and zs name %d values", len(c.in), len(xs)+len(zs))
+	}
+	g := c.x.m.graph
+	if !slices.Contains(g.nodes, c.node) {
+		c.fail("the node is in a subgraph: its values cannot be differentiated")
+	}
+	slot := func(name string) int {
+		i := slices.Index(g.names, name)
+		if i < 0 || name == "" {
+			c.fail("the graph has no value %q", name)
+		}
+		return i
+	}
+	var grads []*weft.Tensor
+	core.Recording(true, func() {
+		env := c.x.environment(g)
+		given := map[int]bool{}
+		vars := make([]*weft.Tensor, len(xs))
+		for i, name := range slices.Concat(xs, zs) {
+			at := slot(name)
+			given[at], env[at] = true, c.value(i)
+			if i >= len(xs) {
+				continue
+			}
+			if vars[i] = c.tensor(i); !vars[i].RequiresGrad() {
+				vars[i] = vars[i].Detach().RequireGrad()
+			}
+			env[at] = TensorOf(vars[i])
+		}
+		out := slot(y)
+		for _, n := range nodesOf(g, given, out) {
+			if err := c.x.node(n, env); errors.Is(err, errHost) {
+				panic(failure{errHost})
+			} else if err != nil {
+				panic(failure{inNode(n, err)})
+			}
+		}
+		t := env[out].tensor
+		if t == nil {
+			c.fail("the value %q cannot be computed from %v and %v: nodes that no output needs are left out", y, xs, zs)
+		}
+		o := weft.GradOpts{Create: true, AllowUnused: true, Seeds: []*weft.Tensor{weft.OnesLike(t)}}
+		grads = weft.GradAll([]*weft.Tensor{t}, vars, o)
+		for i := range grads {
+			if grads[i] == nil {
+				grads[i] = weft.ZerosLike(vars[i])
+			}
+		}
+	})
+	return tensors(grads...)
+}
+
+// nodesOf are the nodes of a graph that a slot depends on, but for what is given.
+func nodesOf(g *graph, given map[int]bool, out int) []*node {
+	need := map[int]bool{out: true}
+	var list []*node
+	for _, n := range slices.Backward(g.nodes) {
+		if !slices.ContainsFunc(n.out, func(slot int) bool { return slot >= 0 && need[slot] && !given[slot] }) {
+			continue
+		}
+		list = append(list, n)
+		for _, slot := range n.reads {
+			need[slot] = true
+		}
+	}
+	slices.Reverse(list)
+	return list
 }
