@@ -318,9 +318,9 @@ func maxRoiPool(c *call) []Value {
 	c.size([]int{len(rois) / 5, x.Dim(1), shape[0], shape[1]}, x.DType())
 	var cells [][]tap
 	total := 0
-	// The rows or columns of cell i.
+	// The rows or columns of cell i. Ends are rounded in float32, as the operator's type is.
 	span := func(lo, hi float64, i, n, size int) (from, to int) {
-		start, end := math.Round(lo*scale), math.Round(hi*scale)
+		start, end := math.Round(float64(float32(lo)*float32(scale))), math.Round(float64(float32(hi)*float32(scale)))
 		bin := max(end-start+1, 1) / float64(n)
 		clip := func(v float64) int { return int(min(max(v+start, 0), float64(size))) }
 		return clip(math.Floor(float64(i) * bin)), clip(math.Ceil(float64(i+1) * bin))

@@ -203,8 +203,8 @@ func reversed(x, lengths *weft.Tensor) *weft.Tensor {
 	return x.TakeAlongAxis(0, index.Unsqueeze(2))
 }
 
-// activations are the functions of each way by name, with the numbers of those that have some. All clip what
-// they are given.
+// activations are the functions of each way by name, with the numbers of those that have some. They clip what
+// they are given, but for that of an LSTM's cell, as ONNX Runtime does.
 func (c *call) activations(defaults []string, ways int) [][]func(x *weft.Tensor) *weft.Tensor {
 	names := c.attrStrings("activations")
 	if names == nil {
@@ -260,7 +260,7 @@ func (c *call) activations(defaults []string, ways int) [][]func(x *weft.Tensor)
 		default:
 			c.fail("activation %q is not one of ONNX's", name)
 		}
-		if clip > 0 {
+		if clip > 0 && i%len(defaults) < 2 {
 			plain := f
 			f = func(x *weft.Tensor) *weft.Tensor { return plain(x.Clamp(-clip, clip)) }
 		}

@@ -14,6 +14,9 @@ var resizeOperators = []operator{
 	{name: "Upsample", run: upsample, reads: []int{1}},
 }
 
+// simpleNearest is the next element where an axis shrinks, the one before where it grows.
+const simpleNearest = "simple"
+
 // A resizing is how elements are found along an axis.
 type resizing struct {
 	mode, nearest, transform string
@@ -23,10 +26,11 @@ type resizing struct {
 	extrapolation            float64
 }
 
-// upsample is Resize of opset 10, and Upsample before. Both lay the first elements on each other.
+// upsample is Resize of opset 10, and Upsample before. Both lay the first elements on each other. Where they
+// shrink, the nearest element is the next one, as ONNX's tests of that version and ONNX Runtime have it.
 func upsample(c *call) []Value {
 	x := c.tensor(0)
-	o := resizing{mode: c.attrString("mode", "nearest"), nearest: "floor", transform: "asymmetric", cubic: -0.75}
+	o := resizing{mode: c.attrString("mode", "nearest"), nearest: simpleNearest, transform: "asymmetric", cubic: -0.75}
 	if o.mode == "bilinear" {
 		o.mode = "linear"
 	}
@@ -63,6 +67,9 @@ func resize(c *call) []Value {
 		transform: c.attrString("coordinate_transformation_mode", "half_pixel"), cubic: c.attrFloat("cubic_coeff_a", -0.75),
 		antialias: c.attrBool("antialias", false), excludeOutside: c.attrBool("exclude_outside", false),
 		extrapolation: c.attrFloat("extrapolation_value", 0)}
+	if o.nearest == simpleNearest {
+		c.fail("attribute %q is %q", "nearest_mode", o.nearest)
+	}
 	policy := c.attrString("keep_aspect_ratio_policy", "stretch")
 	axes := c.attrInts("axes")
 	if axes == nil {
@@ -230,7 +237,7 @@ func (c *call) along(o resizing, x *weft.Tensor, axis, size int, scale, lo, hi f
 	if o.mode == "nearest" {
 		at := make([]int64, size)
 		for i, p := range places {
-			at[i] = int64(min(max(o.round(c, p), 0), float64(n-1)))
+			at[i] = int64(min(max(o.round(c, p, scale), 0), float64(n-1)))
 		}
 		y = x.IndexSelect(axis, dev.From(at))
 	} else {
@@ -246,8 +253,13 @@ func (c *call) along(o resizing, x *weft.Tensor, axis, size int, scale, lo, hi f
 }
 
 // round is the number of the nearest element.
-func (o *resizing) round(c *call, p float64) float64 {
+func (o *resizing) round(c *call, p, scale float64) float64 {
 	switch o.nearest {
+	case simpleNearest: // of upsample alone
+		if scale < 1 {
+			return math.Ceil(p)
+		}
+		return math.Floor(p)
 	case "round_prefer_floor":
 		return math.Ceil(p - 0.5)
 	case "round_prefer_ceil":
