@@ -106,7 +106,7 @@ func vectorClassifier(c *call) []Value {
 			if d[0] > 0 {
 				best[r] = 0
 			}
-			scores = append(scores, d[0], -d[0])
+			scores = append(scores, -d[0], d[0])
 		default:
 			scores = append(scores, d...)
 		}
@@ -169,9 +169,6 @@ func coupled(d []float64, a, b []float32, n int) []float64 {
 			pair[i][j], pair[j][i] = p, 1-p
 			at++
 		}
-	}
-	if n == 2 {
-		return []float64{pair[0][1], pair[1][0]}
 	}
 	q := make([][]float64, n)
 	p := make([]float64, n)
