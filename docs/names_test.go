@@ -15,7 +15,7 @@ import (
 	"weft/internal/op"
 )
 
-//go:generate go test -run "TestNames|TestPyTorchNames|TestDecisions|TestRewrites" . -update
+//go:generate go test -run "TestNames|TestPyTorchNames|TestDecisions|TestRewrites|TestOperatorsOfONNX" . -update
 
 var update = flag.Bool("update", false, "write tables and lists into the pages")
 

@@ -118,8 +118,12 @@ func newType(p *typeProto) (*Type, error) {
 	return t, nil
 }
 
-// check refuses values of another type. Free sizes are any.
-func (t Type) check(v Value) error {
+// anonymous are names that writers give to all free sizes alike.
+var anonymous = map[string]bool{"": true, "?": true, "-1": true, "None": true, "unk": true}
+
+// check refuses values of another type. A free size is any, but what sizes has under its name: the first
+// value that has the name decides. Items of a sequence may have other sizes each.
+func (t Type) check(v Value, sizes map[string]int) error {
 	if t.Kind == NoValue {
 		return nil
 	}
@@ -128,9 +132,9 @@ func (t Type) check(v Value) error {
 			return nil
 		}
 		if v.kind != OptionalKind {
-			return t.Item.check(v)
+			return t.Item.check(v, sizes)
 		}
-		return t.Item.check(v.items[0])
+		return t.Item.check(v.items[0], sizes)
 	}
 	if v.kind != t.Kind {
 		return fmt.Errorf("is a %v: want %v", v.kind, t)
@@ -138,7 +142,7 @@ func (t Type) check(v Value) error {
 	switch t.Kind {
 	case SequenceKind:
 		for i, x := range v.items {
-			if err := t.Item.check(x); err != nil {
+			if err := t.Item.check(x, map[string]int{}); err != nil {
 				return fmt.Errorf("item %d: %w", i, err)
 			}
 		}
@@ -155,8 +159,16 @@ func (t Type) check(v Value) error {
 		}
 		for i, n := range t.Shape {
 			if n >= 0 && n != shape[i] {
-				return fmt.Errorf("is %v: want %v", v, t)
+				return fmt.Errorf("is %v: want %v, whose axis %d has the size %d", v, t, i, n)
 			}
+			name := t.Dims[i]
+			if n >= 0 || anonymous[name] {
+				continue
+			}
+			if old, ok := sizes[name]; ok && old != shape[i] {
+				return fmt.Errorf("is %v: want %v, whose axis %d, %s, is %d elsewhere", v, t, i, name, old)
+			}
+			sizes[name] = shape[i]
 		}
 	}
 	return nil

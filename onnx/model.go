@@ -202,13 +202,13 @@ func (m *Model) run(in []Value, inline bool) (out []Value, err error) {
 
 // arguments are named values in the order of the inputs, checked.
 func (m *Model) arguments(in map[string]Value) ([]Value, error) {
-	list := make([]Value, len(m.info.Inputs))
+	list, sizes := make([]Value, len(m.info.Inputs)), map[string]int{}
 	for i, p := range m.info.Inputs {
 		v, ok := in[p.Name]
 		if !ok && p.Type.Kind != OptionalKind {
 			return nil, errorf("input %q, %v, is missing", p.Name, p.Type)
 		}
-		if err := p.Type.check(v); err != nil {
+		if err := p.Type.check(v, sizes); err != nil {
 			return nil, &Error{Text: fmt.Sprintf("input %q", p.Name), Err: err}
 		}
 		list[i] = v

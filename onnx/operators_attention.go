@@ -81,7 +81,7 @@ func (s *scored) run() (y, scores *weft.Tensor) {
 	if s.bias != nil {
 		x = x.Add(s.bias)
 	}
-	// A row of which no element is allowed gives zeros, also where scores are not numbers.
+	// A query that may see no key gets zeros, also where its scores are not numbers.
 	allowed := s.allowed
 	if s.bias != nil {
 		seen := s.bias.Ne(math.Inf(-1))

@@ -29,7 +29,7 @@ func (e ElementType) limits() (lo, hi int64) {
 }
 
 // spread gives scales or zero points the shape with which they broadcast to x: one for all elements, one for
-// each index of the axis, or one for each block of so many indices.
+// each index of the axis, or one for each block of indices.
 func (c *call) spread(p, x *weft.Tensor, axis, block int) *weft.Tensor {
 	if p.Size() == 1 {
 		return p.Reshape()
