@@ -61,7 +61,7 @@ func root(x *weft.Tensor, p int) *weft.Tensor {
 	return x.Pow(1 / float64(p))
 }
 
-// A pool is the windows of a pooling, all of which lie within what is padded.
+// A pool is the windows of a pooling. All of them lie within what is padded.
 type pool struct {
 	windows
 	sizes []int // of x
@@ -164,12 +164,11 @@ func (p *pool) counts(c *call, withPadding bool) []float64 {
 		next := make([]float64, 0, len(factors)*p.out[i])
 		for _, f := range factors {
 			for o := range p.out[i] {
-				count, first := 0, o*p.stride[i]-p.before[i]
-				for k := range p.kernel[i] {
-					if at := first + k*p.dilation[i]; at >= lo && at < hi {
-						count++
-					}
-				}
+				first, step := o*p.stride[i]-p.before[i], p.dilation[i]
+				// Elements before lo and before hi.
+				least := min((max(lo-first, 0)+step-1)/step, p.kernel[i])
+				most := min((max(hi-first, 0)+step-1)/step, p.kernel[i])
+				count := most - least
 				next = append(next, f/float64(count))
 			}
 		}

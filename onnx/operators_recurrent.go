@@ -75,7 +75,7 @@ func lstmCell(w *way, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor {
 	return []*weft.Tensor{w.f[0](o).Mul(w.f[2](c)), c}
 }
 
-// recurrent is a layer of a cell whose state has parts, the first of which are its outputs.
+// recurrent is a layer of a cell whose state has parts. Its outputs are the first one.
 func recurrent(gates, states int, names []string, step cell) func(c *call) []Value {
 	return func(c *call) []Value {
 		x, w, r, b, lengths := c.tensor(0), c.tensor(1), c.tensor(2), c.optional(3), c.optional(4)
