@@ -37,6 +37,7 @@ type scored struct {
 	bias    *weft.Tensor // added to the scores, of q's element type
 	causal  bool         // query i sees keys up to i
 	soften  weft.DType   // in which the softmax is computed, if it is not q's
+	sink    *weft.Tensor // a score of each head whose weight goes to no value
 	mode    int          // what scores returns beside the result: -1 for nothing
 }
 
@@ -53,7 +54,7 @@ func (s *scored) allow(ok *weft.Tensor) {
 func (s *scored) run() (y, scores *weft.Tensor) {
 	q, k, v := s.q, s.k, s.v
 	d := q.DType()
-	if s.mode < 0 && s.softcap == 0 && (s.soften == d || d.Half() && s.soften == weft.Float32) && v.DType() == d {
+	if s.mode < 0 && s.softcap == 0 && s.sink == nil && (s.soften == d || d.Half() && s.soften == weft.Float32) && v.DType() == d {
 		mask := s.allowed
 		if s.bias != nil {
 			mask = s.bias
@@ -96,7 +97,13 @@ func (s *scored) run() (y, scores *weft.Tensor) {
 	if s.mode == 2 {
 		scores = x
 	}
-	p := x.To(s.soften).Softmax(3)
+	x = x.To(s.soften)
+	keys := x.Dim(3)
+	if s.sink != nil {
+		column := s.sink.To(s.soften).Reshape(1, s.sink.Size(), 1, 1).Expand(x.Dim(0), x.Dim(1), x.Dim(2), 1)
+		x = weft.Cat([]*weft.Tensor{x, column}, 3)
+	}
+	p := x.Softmax(3).Slice(weft.Ellipsis, weft.Range(0, keys))
 	if allowed != nil {
 		p = weft.Where(allowed.Any(-1).Unsqueeze(-1), p, weft.ZerosOf(p.DType()))
 	}

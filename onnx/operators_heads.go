@@ -201,10 +201,13 @@ func groupQueryAttention(c *call) []Value {
 	if n < 1 || groups < 1 || n%groups != 0 {
 		c.fail("num_heads is %d, kv_num_heads %d: want the latter to divide the former", n, groups)
 	}
-	if c.attrInt("smooth_softmax", 0) > 0 || c.has(11) || c.attrInt("kv_cache_bit_width", 0) != 0 || c.attrInt("qk_output", 0) != 0 || c.has(14) || c.has(15) {
-		c.fail("a sink (head_sink, smooth_softmax), quantised caches, normalised projections and scores are not computed")
+	if c.attrInt("kv_cache_bit_width", 0) != 0 || c.attrInt("qk_output", 0) != 0 || c.has(14) || c.has(15) {
+		c.fail("quantised caches, normalised projections and scores are not computed")
 	}
-	s := &scored{mode: -1, softcap: c.attrFloat("softcap", 0)}
+	s := &scored{mode: -1, softcap: c.attrFloat("softcap", 0), sink: c.optional(11)}
+	if c.attrInt("smooth_softmax", 0) > 0 && s.sink == nil {
+		s.sink = weft.Zeros(n)
+	}
 	if c.has(1) {
 		s.q, s.k, s.v = c.heads(q, n), c.heads(c.tensor(1), groups), c.heads(c.tensor(2), groups)
 	} else {

@@ -25,6 +25,12 @@ var microsoftOperators = []operator{
 	{name: "MultiHeadAttention", run: multiHeadAttention},
 	{name: "QAttention", run: quantizedAttention},
 	{name: "QLinearAdd", run: quantizedPair((*weft.Tensor).Add)},
+	{name: "QLinearAveragePool", run: quantizedUnary(func(c *call, x *weft.Tensor) *weft.Tensor {
+		if !c.attrBool("channels_last", false) {
+			return c.nested(averagePool, x)
+		}
+		return c.nested(averagePool, x.MoveAxis(-1, 1)).MoveAxis(1, -1)
+	})},
 	{name: "QLinearConcat", run: quantizedConcat},
 	{name: "QLinearGlobalAveragePool", run: quantizedGlobalPool},
 	{name: "QLinearLeakyRelu", run: quantizedUnary(func(c *call, x *weft.Tensor) *weft.Tensor {
