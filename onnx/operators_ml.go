@@ -418,7 +418,6 @@ func castMap(c *call) []Value {
 	sparse := form == "SPARSE"
 	out := make([]string, 0, len(keys))
 	if sparse {
-		out = out[:0]
 		c.size([]int{most}, weft.Int64)
 		out = slices.Repeat([]string{map[bool]string{true: "", false: "0"}[to == "TO_STRING"]}, most)
 	}
