@@ -198,8 +198,8 @@ func cachedRotary(c *call) []Value {
 func groupQueryAttention(c *call) []Value {
 	q, total := c.tensor(0), c.int(6)
 	n, groups := c.attrInt("num_heads", 0), c.attrInt("kv_num_heads", 0)
-	if n < 1 || groups < 1 || n%groups != 0 {
-		c.fail("num_heads is %d, kv_num_heads %d: want the latter to divide the former", n, groups)
+	if q.Rank() != 3 || n < 1 || n > q.Dim(2) || groups < 1 || n%groups != 0 {
+		c.fail("num_heads is %d, kv_num_heads %d, and the query has the shape %v: want heads along its last of 3 axes, and groups of them", n, groups, q.Shape())
 	}
 	if c.attrInt("kv_cache_bit_width", 0) != 0 || c.attrInt("qk_output", 0) != 0 || c.has(14) || c.has(15) {
 		c.fail("quantised caches, normalised projections and scores are not computed")
@@ -216,6 +216,9 @@ func groupQueryAttention(c *call) []Value {
 		s.q, s.k, s.v = c.heads(a, n), c.heads(b, groups), c.heads(v, groups)
 	}
 	batch, length := s.q.Dim(0), s.q.Dim(2)
+	if total < length {
+		c.fail("total_sequence_length is %d: the query has %d", total, length)
+	}
 	// start is where the new keys stand: at 0 in a first call, in which sequences may be padded at their ends.
 	start := weft.ZerosOf(weft.Int64, batch, 1)
 	if total != length {

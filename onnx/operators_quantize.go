@@ -49,6 +49,7 @@ func (c *call) spread(p, x *weft.Tensor, axis, block int) *weft.Tensor {
 	if block < 0 || p.Rank() != x.Rank() || p.Dim(axis) != (x.Dim(axis)+block-1)/block {
 		c.fail("scales or zero points have the shape %v: it does not divide axis %d of %v in blocks of %d", p.Shape(), axis, x.Shape(), block)
 	}
+	block = min(block, max(x.Dim(axis), 1))
 	spans := make([]weft.Span, axis+1)
 	for i := range spans {
 		spans[i] = weft.All
