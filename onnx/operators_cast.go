@@ -43,7 +43,7 @@ func (c *call) cast(to ElementType) []Value {
 type smallFloat struct {
 	exponent, fraction int // bits
 	bias               int
-	finite             bool // all codes but those of nan are finite
+	finite             bool // the type has no infinity
 	nan                int  // a code that is not a number; -1 if there is none
 	negativeZero       bool
 }
