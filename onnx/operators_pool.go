@@ -229,7 +229,11 @@ func maxPool(c *call) []Value {
 	}
 	rows := x.Dim(0) * x.Dim(1)
 	at := x.Device().ArangeOf(weft.Int64, rows).Mul(int64(size)).Reshape(rows, 1)
-	left := index.Reshape(rows, -1)
+	cells := 1
+	for _, o := range p.out {
+		cells *= o
+	}
+	left := index.Reshape(rows, cells)
 	if columns {
 		step = size
 	}

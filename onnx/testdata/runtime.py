@@ -53,6 +53,7 @@ case("roi_adapt","RoiAlign",[f(2,3,9,11),np.array([[0,0,5,6],[2.4,1,9.6,8],[-3,-
 case("bn7","BatchNormalization",[f(2,3,4,5),f(3),f(3),f(3),np.abs(f(3))],1,7)
 case("maxpool_idx3","MaxPool",[f(2,3,6,7,5)],2,12,outtypes=[T.FLOAT,T.INT64],kernel_shape=[2,3,2],strides=[2,1,2],pads=[1,1,0,0,1,1])
 case("maxpool_idx_col","MaxPool",[f(2,3,6,7)],2,12,outtypes=[T.FLOAT,T.INT64],kernel_shape=[2,3],strides=[2,2],storage_order=1,ceil_mode=1,pads=[0,1,1,1])
+case("maxpool_empty","MaxPool",[f(0,3,6,7)],2,12,outtypes=[T.FLOAT,T.INT64],kernel_shape=[2,3])
 case("maxpool_dil","MaxPool",[f(2,3,9,9)],2,12,outtypes=[T.FLOAT,T.INT64],kernel_shape=[2,3],dilations=[2,3],ceil_mode=1,strides=[2,1])
 case("avgpool_ceil","AveragePool",[f(2,3,9,8)],1,19,kernel_shape=[3,4],strides=[4,3],ceil_mode=1,pads=[1,2,0,1],count_include_pad=1)
 case("avgpool_ceil_ex","AveragePool",[f(2,3,9,8)],1,19,kernel_shape=[3,4],strides=[4,3],ceil_mode=1,pads=[1,2,0,1])
