@@ -7,10 +7,32 @@ import (
 
 // A FormatError describes a file that does not hold a tokenizer.
 type FormatError struct {
-	Msg string
+	Path string // of the file or folder that Load was given; "" of Parse
+	Msg  string
 }
 
-func (e *FormatError) Error() string { return "tokenizers: " + e.Msg }
+func (e *FormatError) Error() string { return prefix(e.Path) + e.Msg }
+
+// prefix begins an error's text.
+func prefix(path string) string {
+	if path == "" {
+		return "tokenizers: "
+	}
+	return "tokenizers: " + path + ": "
+}
+
+// at returns err with the path that [Load] was given.
+func at(path string, err error) error {
+	switch e := err.(type) {
+	case *FormatError:
+		return &FormatError{Path: path, Msg: e.Msg}
+	case *UnsupportedError:
+		c := *e
+		c.Path = path
+		return &c
+	}
+	return err
+}
 
 func malformed(format string, args ...any) error {
 	return &FormatError{Msg: fmt.Sprintf(format, args...)}
@@ -19,13 +41,14 @@ func malformed(format string, args ...any) error {
 // An UnsupportedError names a part of a tokenizer file that this package does not have. It matches
 // errors.ErrUnsupported.
 type UnsupportedError struct {
+	Path string // of the file or folder that Load was given; "" of Parse
 	Part string // such as "pre-tokenizer", "regular expression"
 	Name string // its type or text
 	Msg  string // why, if there is more to say
 }
 
 func (e *UnsupportedError) Error() string {
-	s := fmt.Sprintf("tokenizers: unsupported %s %q", e.Part, e.Name)
+	s := fmt.Sprintf("%sunsupported %s %q", prefix(e.Path), e.Part, e.Name)
 	if e.Msg != "" {
 		s += ": " + e.Msg
 	}

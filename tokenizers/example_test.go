@@ -2,6 +2,8 @@ package tokenizers_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"weft/tokenizers"
 )
@@ -40,6 +42,41 @@ func Example() {
 	// !="!"
 	// [SEP]=""
 	// weaving the cafe!
+}
+
+func ExampleLoad() {
+	dir, err := os.MkdirTemp("", "tokenizers")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "tokenizer.json")
+	if err := os.WriteFile(path, []byte(bert), 0o600); err != nil {
+		panic(err)
+	}
+	t, err := tokenizers.Load(path) // or the folder
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(t.VocabSize())
+	// Output: 8
+}
+
+// A question and a long context: the context is cut, and its parts overlap by a token.
+func ExampleTokenizer_EncodePair() {
+	t, _ := tokenizers.Parse([]byte(bert))
+	e, err := t.EncodePair("the café!", "weaving weaving", tokenizers.EncodeOpts{
+		Truncation: &tokenizers.Truncation{MaxLength: 9, Strategy: tokenizers.OnlySecond, Stride: 1},
+	})
+	if err != nil {
+		panic(err)
+	}
+	for _, part := range append([]*tokenizers.Encoding{e}, e.Overflowing...) {
+		fmt.Println(part.Tokens, part.TypeIDs)
+	}
+	// Output:
+	// [[CLS] the cafe ! [SEP] weav ##ing weav [SEP]] [0 0 0 0 0 1 1 1 1]
+	// [[CLS] the cafe ! [SEP] weav ##ing [SEP]] [0 0 0 0 0 1 1 1]
 }
 
 func ExampleTokenizer_EncodeBatch() {

@@ -576,7 +576,7 @@ func unmarshalPair(data []byte, first, second any) error {
 
 func parseModel(data []byte) (model, error) {
 	if absent(data) {
-		return nil, malformed("there is no model")
+		return nil, malformed("the file has no model, as a tokenizer.json has")
 	}
 	var f struct {
 		Type         string

@@ -3,6 +3,8 @@ package tokenizers
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,19 +23,31 @@ import (
 func Load(path string) (*Tokenizer, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("tokenizers: %w", err)
 	}
+	var t *Tokenizer
 	if info.IsDir() {
-		return loadFolder(path)
+		t, err = loadFolder(path)
+	} else {
+		t, err = loadFile(path)
 	}
+	return t, at(path, err)
+}
+
+func loadFile(path string) (*Tokenizer, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("tokenizers: %w", err)
 	}
 	if text := bytes.TrimLeft(data, " \t\r\n\xef\xbb\xbf"); len(text) > 0 && text[0] == '{' {
 		return Parse(text)
 	}
-	return ParseSentencePiece(data)
+	t, err := ParseSentencePiece(data)
+	var format *FormatError
+	if errors.As(err, &format) {
+		err = malformed("is neither a tokenizer.json nor a model of sentencepiece: %s", format.Msg)
+	}
+	return t, err
 }
 
 // folderConfig is what tokenizer_config.json says to tokenizers that have no tokenizer.json.
@@ -101,7 +115,7 @@ func loadFolder(dir string) (*Tokenizer, error) {
 			return c.sentencePiece(data)
 		}
 	}
-	return nil, &os.PathError{Op: "open", Path: filepath.Join(dir, "tokenizer.json"), Err: os.ErrNotExist}
+	return nil, fmt.Errorf("tokenizers: the folder %s has no tokenizer: %w", dir, os.ErrNotExist)
 }
 
 // or returns s, or other where s is not given.

@@ -85,7 +85,7 @@ func parseRegexp(s string) (re *regularExpression, err error) {
 			if !ok {
 				panic(e)
 			}
-			re, err = nil, &UnsupportedError{"regular expression", s, string(msg)}
+			re, err = nil, &UnsupportedError{Part: "regular expression", Name: s, Msg: string(msg)}
 		}
 	}()
 	p := &regexpParser{s: s}

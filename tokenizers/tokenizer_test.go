@@ -144,7 +144,7 @@ func TestErrors(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		`{`:  "tokenizers: the file: unexpected end of JSON input",
-		`{}`: "tokenizers: there is no model",
+		`{}`: "tokenizers: the file has no model, as a tokenizer.json has",
 		`{"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}`:                                       `tokenizers: merge 0: the token "b" is not in the vocabulary`,
 		`{"model":{"type":"Magic","vocab":{}}}`:                                                           `tokenizers: unsupported model "Magic"`,
 		`{"normalizer":{"type":"Magic"}}`:                                                                 `tokenizers: unsupported normalizer "Magic"`,
@@ -156,8 +156,22 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v, not %s", file, err, want)
 		}
 	}
-	if _, err := Load(t.TempDir()); !errors.Is(err, os.ErrNotExist) {
+	dir := t.TempDir()
+	if _, err := Load(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an empty folder: %v", err)
+	}
+	for text, want := range map[string]string{
+		"\x89PNG":                               "is neither a tokenizer.json nor a model of sentencepiece: ",
+		"{}":                                    "the file has no model, as a tokenizer.json has",
+		`{"model":{"type":"Magic","vocab":{}}}`: `unsupported model "Magic"`,
+	} {
+		path := filepath.Join(dir, "file")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), "tokenizers: "+path+": "+want) {
+			t.Errorf("%q: %v, want %q with the path", text, err, want)
+		}
 	}
 }
 
