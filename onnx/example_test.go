@@ -1,6 +1,7 @@
 package onnx_test
 
 import (
+	"errors"
 	"fmt"
 
 	"weft"
@@ -59,6 +60,43 @@ func ExampleModel_Forward() {
 	}
 	fmt.Println(losses[9] < losses[0]/2)
 	// Output: true
+}
+
+// A pipeline of scikit-learn, by skl2onnx: labels are strings, and probabilities a map for each row.
+func ExampleModel_RunValues() {
+	m, err := onnx.Load("testdata/iris.onnx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := weft.From([][]float32{{5.1, 3.5, 1.4, 0.2}, {7, 3.2, 4.7, 1.4}})
+	out, err := m.RunValues(map[string]onnx.Value{"X": onnx.TensorOf(x)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out["output_label"].Strings())
+	for _, row := range out["output_probability"].Items() {
+		keysAndValues := row.Items()
+		fmt.Printf("%s %.3f\n", keysAndValues[0].Strings(), keysAndValues[1].Tensor())
+	}
+	// Output:
+	// [setosa versicolor]
+	// [setosa versicolor virginica] [0.985 0.015 0.000]
+	// [setosa versicolor virginica] [0.005 0.865 0.130]
+}
+
+func ExampleUnsupportedError() {
+	_, err := onnx.Load("testdata/custom.onnx")
+	var unsupported *onnx.UnsupportedError
+	if errors.As(err, &unsupported) {
+		for _, n := range unsupported.Nodes {
+			fmt.Println(n.Name, n.Domain, n.Op)
+		}
+	}
+	// Output:
+	// warp com.example Warp
+	// blend com.example Blend
 }
 
 func ExampleReadInfo() {

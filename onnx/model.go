@@ -202,6 +202,12 @@ func (m *Model) run(in []Value, inline bool) (out []Value, err error) {
 
 // arguments are named values in the order of the inputs, checked.
 func (m *Model) arguments(in map[string]Value) ([]Value, error) {
+	// A misspelled name comes before the input that is missing because of it.
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		if !slices.ContainsFunc(m.info.Inputs, func(p Port) bool { return p.Name == name }) {
+			return nil, errorf("the model has no input %q: it has %s", name, portNames(m.info.Inputs))
+		}
+	}
 	list, sizes := make([]Value, len(m.info.Inputs)), map[string]int{}
 	for i, p := range m.info.Inputs {
 		v, ok := in[p.Name]
@@ -212,13 +218,6 @@ func (m *Model) arguments(in map[string]Value) ([]Value, error) {
 			return nil, &Error{Text: fmt.Sprintf("input %q", p.Name), Err: err}
 		}
 		list[i] = v
-	}
-	if len(in) > len(list) {
-		for _, name := range slices.Sorted(maps.Keys(in)) {
-			if !slices.ContainsFunc(m.info.Inputs, func(p Port) bool { return p.Name == name }) {
-				return nil, errorf("the model has no input %q: it has %s", name, portNames(m.info.Inputs))
-			}
-		}
 	}
 	return list, nil
 }

@@ -194,6 +194,7 @@ func TestLoadErrors(t *testing.T) {
 		`is float64[2 6]: want float32[batch 6]`:         {"input": weft.ZerosOf(weft.Float64, 2, 6)},
 		`input "input" is nil`:                           {"input": nil},
 		`the model has no input "other": it has "input"`: {"input": weft.Zeros(2, 6), "other": weft.Zeros(1)},
+		`the model has no input "x": it has "input"`:     {"x": weft.Zeros(2, 6)},
 	} {
 		if _, err := m.Run(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
