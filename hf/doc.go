@@ -23,9 +23,8 @@
 //
 // [Model.Module] is a network of package models, which takes tensors of tokens or pictures; [Model.Embed],
 // [Model.Classify], [Model.ClassifyPictures], [Model.Generate] and [Model.Transcribe] go from texts, pictures
-// and sounds to results.
-// They may be called from many goroutines at once. The network is ready for use, not for training:
-// nn.Train switches that.
+// and sounds to results. They may be called from many goroutines at once. The network is in the mode for
+// use; nn.Train puts it into that for training.
 //
 // What a folder asks for that weft does not have, such as another activation, gives an
 // *[UnsupportedError]; files that contradict each other a *[FormatError]. Memory is bounded by the size of

@@ -19,6 +19,7 @@ import (
 	"weft/hf"
 	"weft/models"
 	"weft/nn"
+	"weft/tokenizers"
 )
 
 // expected is what make.py wrote of transformers' results.
@@ -339,5 +340,21 @@ func TestModelsRefuseOtherWork(t *testing.T) {
 		if u, ok := errors.AsType[*hf.UnsupportedError](err); !ok || u.Folder == "" {
 			t.Errorf("%d: %v", i+1, err)
 		}
+	}
+}
+
+// TestEmbedRefusesTextWithoutTokens: the mean of no vectors would be NaN, also beside a text with tokens.
+func TestEmbedRefusesTextWithoutTokens(t *testing.T) {
+	m := load(t, "minilm")
+	bare, err := tokenizers.Parse([]byte(`{"pre_tokenizer": {"type": "Whitespace"}, "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Tokenizer = bare
+	if _, err := m.Embed([]string{"a a", ""}); err == nil || !strings.Contains(err.Error(), "text 1 has no tokens") {
+		t.Error(err)
+	}
+	if _, err := hf.Load("testdata/make.py"); err == nil || !strings.HasPrefix(err.Error(), "hf: ") {
+		t.Errorf("a file for a folder: %v", err)
 	}
 }

@@ -49,14 +49,14 @@ func readJSON(path string, into any) (text []byte, found bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, false, &FormatError{Path: path, Msg: "cannot be read", Err: err}
 	}
 	if info.Size() > maxJSON {
 		return nil, true, &FormatError{Path: path, Msg: fmt.Sprintf("has %d bytes, at most %d are read", info.Size(), maxJSON)}
 	}
 	text, err = os.ReadFile(path)
 	if err != nil {
-		return nil, true, err
+		return nil, true, &FormatError{Path: path, Msg: "cannot be read", Err: err}
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return nil, true, &FormatError{Path: path, Msg: "cannot be read", Err: err}

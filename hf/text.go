@@ -128,11 +128,11 @@ func (m *Model) eachBatch(texts []string, f func(rows []int, tokens *weft.Tensor
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Len(), all[a].Len()) })
+	if n := len(order); n > 0 && all[order[n-1]].Len() == 0 { // its mean would be NaN
+		return m.unsupported("text %d has no tokens", order[n-1])
+	}
 	for rows := range slices.Chunk(order, batchTexts) {
 		steps := all[rows[0]].Len()
-		if steps == 0 {
-			return m.unsupported("a text has no tokens")
-		}
 		ids, mask := make([]int64, len(rows)*steps), make([]bool, len(rows)*steps)
 		padded := false
 		for i, row := range rows {
@@ -310,7 +310,7 @@ func (m *Model) Generate(prompt string, opts ...models.GenerateOpts) iter.Seq2[s
 			return
 		}
 		o.Stop = append(slices.Clone(o.Stop), ends...)
-		stream := m.Tokenizer.DecodeStream(tokenizers.DecodeOpts{})
+		stream := m.Tokenizer.DecodeStream()
 		for token, err := range models.Generate(net, encodings[0].IDs, o) {
 			if err != nil {
 				yield("", err)
