@@ -41,3 +41,15 @@ func ExampleLoad() {
 	// fc.bias [10]
 	// [1 10] <nil>
 }
+
+func ExampleSave() {
+	dir, err := os.MkdirTemp("", "models")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	net := models.NewResNet18(models.ResNetOpts{Width: new(4)})
+	path := filepath.Join(dir, "resnet.pth") // torch: model.load_state_dict(torch.load("resnet.pth"))
+	fmt.Println(models.Save(net, path), models.Load(net, path))
+	// Output: <nil> <nil>
+}

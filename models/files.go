@@ -1,6 +1,7 @@
 package models
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,7 +83,16 @@ func ReadState(path string) (map[string]*weft.Tensor, error) {
 		return readIndex(path, info.Size())
 	}
 	state, _, err := safetensors.ReadFile(path)
+	if err != nil && !isSafetensors(begin, info.Size()) {
+		return nil, fmt.Errorf("models: %s is neither a safetensors file nor one of torch.save: %w", path, err)
+	}
 	return state, err
+}
+
+// isSafetensors reports whether a file of a size can be one of safetensors, by its first bytes: the length
+// of the header, which is in the file.
+func isSafetensors(begin string, size int64) bool {
+	return len(begin) == 8 && binary.LittleEndian.Uint64([]byte(begin)) <= uint64(size)
 }
 
 // beginning returns the first bytes of a file.

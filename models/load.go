@@ -2,6 +2,7 @@ package models
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"weft/internal/array"
 	"weft/nn"
 	"weft/safetensors"
+	"weft/torchfile"
 )
 
 // A Form is a way in which files hold the weights of a model: the names and layouts of a library.
@@ -57,9 +59,10 @@ type LoadOpts struct {
 }
 
 // Load copies the weights of files into a model, which keeps its own memory and element types; floats
-// convert. [ReadState] says which files these can be: safetensors, or of torch.save. The file's names may be in any form of the model: the form that has
-// most of them counts. If the file does not fit, the error is a *nn.StateError, which lists all that
-// is missing, unexpected or of another shape, and the model is as it was.
+// convert. [ReadState] says which files these can be: safetensors, or of torch.save. Names in the file may
+// be in any form of the model: Load takes the form that has most of them. If the file does not fit, the
+// error is a *nn.StateError, which lists all that is missing, unexpected or of another shape, and the model
+// is as it was. Load leaves the mode of the model: a network for use wants nn.Eval.
 func Load(m any, path string, opts ...LoadOpts) error {
 	state, err := ReadState(path)
 	if err != nil {
@@ -122,13 +125,21 @@ func State(m any, form string) map[string]*weft.Tensor {
 // SaveOpts are the options of [Save].
 type SaveOpts struct {
 	Form     string            // the names and layouts of the file; "" means the model's first form
-	Metadata map[string]string // nil means format: pt, which transformers wants
+	Metadata map[string]string // of a safetensors file; nil means format: pt, which transformers wants
 }
 
-// Save writes the weights of a model to a safetensors file, which it replaces as a whole. It panics as
-// [State] does.
+// Save writes the weights of a model to a file, which it replaces as a whole. A path that ends in .pt, .pth
+// or .bin gets the format of torch.save, which torch.load reads; any other a safetensors file. It panics as
+// [State] does, and if a file of torch.save is to have Metadata.
 func Save(m any, path string, opts ...SaveOpts) error {
 	o := array.Options("save", opts)
+	switch filepath.Ext(path) {
+	case ".pt", ".pth", ".bin":
+		if o.Metadata != nil {
+			array.Failf("save", "Metadata", "is for safetensors files: %s gets the format of torch.save", path)
+		}
+		return torchfile.WriteFile(path, State(m, o.Form))
+	}
 	if o.Metadata == nil {
 		o.Metadata = map[string]string{"format": "pt"}
 	}

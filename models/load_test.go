@@ -13,6 +13,7 @@ import (
 	"weft/models"
 	"weft/nn"
 	"weft/safetensors"
+	"weft/torchfile"
 )
 
 func tinyResNet(classes int) *models.ResNet {
@@ -147,5 +148,35 @@ func TestForms(t *testing.T) {
 	}
 	if err := weft.Try(func() { models.State(m, "keras") }); err == nil || !strings.Contains(err.Error(), `form: is "keras", the model has plain, prefixed`) {
 		t.Errorf("a form that the model does not have: %v", err)
+	}
+}
+
+// TestSaveByEnding: a path that ends as PyTorch's do gets the format of torch.save, with the layout of the form.
+func TestSaveByEnding(t *testing.T) {
+	net := models.NewGPT2(models.GPT2Opts{Vocab: new(20), Context: new(8), Width: new(8), Layers: new(1), Heads: new(2)})
+	for _, name := range []string{"a.pth", "a.pt", "pytorch_model.bin"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := models.Save(net, path); err != nil {
+			t.Fatal(err)
+		}
+		state, err := torchfile.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, x := range models.State(net, "") {
+			if y := state[name]; y == nil || !slices.Equal(weft.Data[float32](x.Clone()), weft.Data[float32](y.Clone())) {
+				t.Errorf("%s: %s is %v", path, name, y)
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.pth")
+	if err := weft.Try(func() { models.Save(net, path, models.SaveOpts{Metadata: map[string]string{"a": "b"}}) }); err == nil || !strings.Contains(err.Error(), "Metadata") {
+		t.Errorf("metadata in a file of torch.save: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("\x89PNG\r\n\x1a\n and so on"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := models.Load(net, path); err == nil || !strings.Contains(err.Error(), "is neither a safetensors file nor one of torch.save") {
+		t.Errorf("a picture: %v", err)
 	}
 }
