@@ -311,6 +311,21 @@ func (c *call) axes(axes []int, rank int) []int {
 // subgraph runs a graph of the node with inputs, and returns its outputs.
 func (c *call) subgraph(g *graph, in ...Value) []Value { return c.x.subgraph(g, c.env, in) }
 
+// maxTable is the number of elements of a table on the host, such as where Pad takes each element from.
+const maxTable = 1 << 28
+
+// hostTable checks the shape of a table on the host whose sizes the file decides: Go's memory does not fail with an
+// error.
+func (c *call) hostTable(shape ...int) {
+	n := 1
+	for _, s := range shape {
+		if s < 0 || s > maxTable || n*max(s, 1) > maxTable {
+			c.fail("a table of shape %v is needed, which has more than %d elements or a negative size", shape, maxTable)
+		}
+		n *= max(s, 1)
+	}
+}
+
 // size is a size of memory that elements decide: at most what a tensor can have.
 func (c *call) size(shape []int, d weft.DType) []int {
 	if err := array.Try(func() { array.CheckShape(c.node.op.name, shape, d) }); err != nil {

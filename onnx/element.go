@@ -78,6 +78,12 @@ var elements = [...]struct {
 
 func (e ElementType) known() bool { return e > Undefined && int(e) < len(elements) }
 
+// bytes is how many bytes n elements take in a file. The number of bits may be more than an int can count.
+func (e ElementType) bytes(n int) int {
+	bits := elements[e].bits
+	return n/8*bits + (n%8*bits+7)/8
+}
+
 // String is the type's name, weft's where weft has the type.
 func (e ElementType) String() string {
 	if e < 0 || int(e) >= len(elements) {

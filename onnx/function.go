@@ -116,7 +116,7 @@ func (r *renamer) nodes(list []*nodeProto) []*nodeProto {
 func (r *renamer) graph(g *graphProto) *graphProto {
 	c := *g
 	c.nodes = r.nodes(g.nodes)
-	c.inputs, c.outputs, c.initializers = nil, nil, nil
+	c.inputs, c.outputs, c.initializers, c.sparse = nil, nil, nil, nil
 	for _, v := range g.inputs {
 		c.inputs = append(c.inputs, &valueProto{r.name(v.name), v.typ})
 	}
@@ -127,6 +127,14 @@ func (r *renamer) graph(g *graphProto) *graphProto {
 		x := *t
 		x.name = r.name(t.name)
 		c.initializers = append(c.initializers, &x)
+	}
+	for _, t := range g.sparse {
+		x := *t
+		if t.values != nil {
+			v := *t.values
+			v.name, x.values = r.name(v.name), &v
+		}
+		c.sparse = append(c.sparse, &x)
 	}
 	return &c
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"weft"
+	"weft/internal/wire"
 )
 
 // A graph is one that can be run: values have numbers, called slots, and nodes stand in an order in which
@@ -62,6 +63,10 @@ const maxAttributes = 64
 // grow it exponentially.
 const maxInlined = 1 << 20
 
+// maxNested is how deep subgraphs may lie in each other. Messages nest less, but a function whose subgraph
+// calls it nests forever.
+const maxNested = wire.MaxDepth
+
 // A builder makes graphs of messages.
 type builder struct {
 	src         *source
@@ -80,6 +85,7 @@ type scope struct {
 	g      *graph
 	slots  map[string]int
 	outer  *scope
+	depth  int // the number of graphs around it
 	opsets map[string]int
 }
 
@@ -109,6 +115,12 @@ func (s *scope) find(name string) int {
 // graph makes a graph. top is whether it is the model's, whose initializers may be weights.
 func (b *builder) graph(p *graphProto, outer *scope, opsets map[string]int) (*graph, error) {
 	s := &scope{g: &graph{name: p.name}, slots: map[string]int{}, outer: outer, opsets: opsets}
+	if outer != nil {
+		s.depth = outer.depth + 1
+	}
+	if s.depth > maxNested {
+		return nil, errorf("subgraphs lie more than %d deep in each other: a function calls itself", maxNested)
+	}
 	initial := map[string]bool{}
 	nodes, err := b.inline(p.nodes, opsets)
 	if err != nil {

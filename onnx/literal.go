@@ -66,7 +66,7 @@ func (s *source) value(t *tensorProto) (Value, error) {
 
 // storage returns the memory of n elements.
 func (s *source) storage(t *tensorProto, n int) (*array.Storage, error) {
-	size := (n*elements[t.elem].bits + 7) / 8
+	size := t.elem.bytes(n)
 	switch {
 	case t.external != nil:
 		return s.externalStorage(t, n, size)
@@ -151,19 +151,19 @@ func (t *tensorProto) packed(n int) ([]byte, error) {
 	got := 0
 	switch t.elem {
 	case Float, Complex64:
-		got, want = len(t.floats), n*bits/32
+		got, want = len(t.floats), n*(bits/32)
 		for _, x := range t.floats {
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 		}
 	case Double, Complex128:
-		got, want = len(t.doubles), n*bits/64
+		got, want = len(t.doubles), n*(bits/64)
 		for _, x := range t.doubles {
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 		}
 	default:
 		got = len(t.ints)
 		if bits < 8 {
-			want = (n*bits + 7) / 8
+			want = t.elem.bytes(n)
 		}
 		for _, x := range t.ints {
 			switch bits {

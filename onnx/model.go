@@ -175,7 +175,7 @@ func (m *Model) RunValues(in map[string]Value) (map[string]Value, error) {
 	}
 	named := make(map[string]Value, len(out))
 	for i, v := range out {
-		named[m.info.Outputs[i].Name] = own(v)
+		named[m.info.Outputs[i].Name] = v
 	}
 	return named, nil
 }
@@ -197,7 +197,11 @@ func (m *Model) run(in []Value, inline bool) (out []Value, err error) {
 		}
 	}()
 	r := &run{m: m, tracing: inline && core.TracingHere() != nil, plain: inline}
-	return r.graph(m.graph, in, nil), nil
+	out = r.graph(m.graph, in, nil)
+	for i, v := range out {
+		out[i] = m.own(v, in)
+	}
+	return out, nil
 }
 
 // arguments are named values in the order of the inputs, checked.
@@ -260,7 +264,7 @@ func (m *Model) ForwardAll(in ...*weft.Tensor) []*weft.Tensor {
 		if v.kind != TensorKind {
 			array.Failf("onnx.forward", "", "output %q is a %v: use RunValues", m.info.Outputs[i].Name, v.kind)
 		}
-		ts[i] = own(v).tensor
+		ts[i] = v.tensor
 	}
 	return ts
 }

@@ -69,7 +69,7 @@ func loop(c *call) []Value {
 	body := c.attrGraph("body")
 	steps, goes := -1, true
 	if c.has(0) {
-		steps = c.int(0)
+		steps = max(c.int(0), 0)
 	}
 	if c.has(1) {
 		goes = c.bool(1)
@@ -224,12 +224,20 @@ func (s *scanner) run(c *call, state, in []Value, n int) []Value {
 func scanBatch(c *call) []Value {
 	c.need("num_scan_inputs")
 	scanned := c.attrInt("num_scan_inputs", 0)
-	in := c.in[1:]
-	n := len(in) - scanned
+	n := len(c.in) - 1 - scanned
 	if scanned < 1 || n < 0 || n > c.outputs() {
-		c.fail("%d of %d inputs are scanned, and there are %d outputs", scanned, len(in), c.outputs())
+		c.fail("%d of %d inputs are scanned, and there are %d outputs", scanned, len(c.in)-1, c.outputs())
+	}
+	in := c.in[1:]
+	for j, v := range in {
+		if v.kind != TensorKind || v.tensor.Rank() < 1 || v.tensor.Dim(0) != in[0].tensor.Dim(0) || j >= n && v.tensor.Rank() < 2 {
+			c.fail("input %d is %v: want a tensor of as many items as the first, and an axis of steps if it is scanned", j+1, v)
+		}
 	}
 	lengths := c.intsOr(0)
+	if lengths != nil && len(lengths) != in[0].tensor.Dim(0) {
+		c.fail("there are %d numbers of steps for %d items", len(lengths), in[0].tensor.Dim(0))
+	}
 	outs := c.outputs() - n
 	s := scanner{body: c.attrGraph("body"), axes: make([]int, scanned), back: c.flags("directions", scanned), outAxes: make([]int, outs), outBack: make([]int, outs)}
 	batch, longest := in[n].Shape()[0], in[n].Shape()[1]
@@ -237,9 +245,6 @@ func scanBatch(c *call) []Value {
 	for b := range batch {
 		one := make([]Value, len(in))
 		for j, v := range in {
-			if v.kind != TensorKind || len(v.Shape()) < 1 || v.Shape()[0] != batch {
-				c.fail("input %d is %v: want a batch of %d", j+1, v, batch)
-			}
 			one[j] = like(v, constant(v).At(b))
 		}
 		steps := -1
@@ -259,6 +264,3 @@ func scanBatch(c *call) []Value {
 	}
 	return c.collected(items, batch)
 }
-
-// Is makes a split that a body asks for one of the node that has the body.
-func (e *errSplit) Is(target error) bool { return target == errHost }

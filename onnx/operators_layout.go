@@ -108,6 +108,7 @@ func (c *call) padded(mode string, n, before, after int) *weft.Tensor {
 	if n == 0 {
 		c.fail("an axis without elements has none to pad it with")
 	}
+	c.hostTable(before + n + after)
 	out := make([]int64, before+n+after)
 	for i := range out {
 		at := i - before

@@ -219,6 +219,7 @@ func (c *call) along(o resizing, x *weft.Tensor, axis, size int, scale, lo, hi f
 	if size == 0 || x.Size() == 0 {
 		return x.Device().ZerosOf(x.DType(), c.size(shape, x.DType())...)
 	}
+	c.hostTable(size)
 	places, outside := make([]float64, size), make([]bool, size)
 	for i := range places {
 		places[i] = o.source(c, i, n, size, scale, lo, hi)
@@ -286,7 +287,7 @@ func (o *resizing) weighted(c *call, x *weft.Tensor, axis int, places []float64,
 	}
 	start := int(math.Floor(-support/shrink)) + 1
 	taps := 2 - 2*start
-	c.size([]int{size, taps}, weft.Float64)
+	c.hostTable(size, taps)
 	at, weight := make([][]int64, taps), make([][]float64, taps)
 	for k := range taps {
 		at[k], weight[k] = make([]int64, size), make([]float64, size)
@@ -311,7 +312,7 @@ func (o *resizing) weighted(c *call, x *weft.Tensor, axis int, places []float64,
 	}
 	dev := x.Device()
 	if taps > 4 {
-		c.size([]int{n, size}, weft.Float64)
+		c.hostTable(n, size)
 		matrix := make([]float64, n*size)
 		for k := range taps {
 			for i := range size {

@@ -309,7 +309,10 @@ func split(c *call) []Value {
 	}
 	total := shape[axis]
 	if sizes == nil {
-		each := (total + n - 1) / max(n, 1)
+		if n < 1 || n > c.outputs() {
+			c.fail("attribute %q is %d, and the node has %d outputs", "num_outputs", n, c.outputs())
+		}
+		each := (total + n - 1) / n
 		for i := range n {
 			sizes = append(sizes, min(each, max(total-i*each, 0)))
 		}

@@ -37,7 +37,7 @@ func windowFunction(a, b, d float64) func(c *call) []Value {
 		if size < 0 {
 			c.fail("the size is %d", size)
 		}
-		c.size([]int{size}, weft.Float64)
+		c.hostTable(size)
 		list := make([]float64, size)
 		for i := range list {
 			angle := 2 * math.Pi * float64(i) / float64(max(steps, 1))
@@ -90,7 +90,7 @@ func (c *call) fourier(x *weft.Tensor, axis, length int, inverse, oneSided bool)
 	case oneSided:
 		out = length/2 + 1
 	}
-	c.size([]int{in, out}, weft.Float64)
+	c.hostTable(in, out)
 	cos, sin := make([]float64, in*out), make([]float64, in*out)
 	for i := range in {
 		weight := 1.0
@@ -160,7 +160,7 @@ func stft(c *call) []Value {
 		c.fail("frames of %d elements do not fit in the signal %v and the window", length, x.Shape())
 	}
 	frames := 1 + (x.Dim(1)-length)/step
-	c.size([]int{frames, length}, weft.Int64)
+	c.hostTable(frames, length)
 	at := make([]int64, 0, frames*length)
 	for i := range frames {
 		for j := range length {
@@ -182,7 +182,7 @@ func melWeightMatrix(c *call) []Value {
 		c.fail("%d bands from %v to %v Hz of a transform of %d elements at %d Hz do not exist", bands, low, high, length, rate)
 	}
 	bins := length/2 + 1
-	c.size([]int{bins, bands}, weft.Float64)
+	c.hostTable(bins, bands)
 	mel := func(hertz float64) float64 { return 2595 * math.Log10(1+hertz/700) }
 	step := (mel(high) - mel(low)) / float64(bands+2)
 	edge := make([]int, bands+2)

@@ -192,7 +192,7 @@ func tfIdfVectorizer(c *call) []Value {
 	if len(shape) == 2 {
 		rows = shape[0]
 	}
-	c.size(shape, weft.Float32)
+	c.hostTable(shape...)
 	out := make([]float32, rows*width)
 	for r := range rows {
 		tally(list[r*columns:(r+1)*columns], least, most, skips, func(key string) {
@@ -218,7 +218,7 @@ func tfIdfVectorizer(c *call) []Value {
 // the same number. Single words count once.
 func tally(row []string, least, most, skips int, found func(key string)) {
 	for n := least; n <= most; n++ {
-		for step := 1; step <= skips+1 && (n > 1 || step == 1); step++ {
+		for step := 1; step-1 <= skips && (n > 1 || step == 1) && (n-1)*step < len(row); step++ {
 			for at := 0; at+(n-1)*step < len(row); at++ {
 				found(gram(row, at, n, step))
 			}

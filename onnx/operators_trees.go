@@ -126,7 +126,7 @@ func (c *call) scores(f *forest, targets int, aggregate string) (y []float64, vo
 		c.fail("the input is %v: want rows of at least %d features", c.value(0), f.features)
 	}
 	x, rows, width := c.floats(0), shape[0], shape[1]
-	c.size([]int{rows, targets}, weft.Float64)
+	c.hostTable(rows, targets)
 	y, voted = make([]float64, rows*targets), make([]bool, rows*targets)
 	var circle sync.Once
 	failed := false

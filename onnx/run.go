@@ -31,6 +31,9 @@ type errSplit struct{ node int }
 
 func (e *errSplit) Error() string { return errHost.Error() }
 
+// Is makes a split that a body asks for one of the node that has the body.
+func (e *errSplit) Is(target error) bool { return target == errHost }
+
 // graph runs a graph.
 func (r *run) graph(g *graph, in, captured []Value) []Value {
 	g.folded.Do(func() { core.OutsideTrace(func() { r.fold(g) }) })
@@ -391,17 +394,33 @@ func (p packed) value() Value {
 	return v
 }
 
-// own are values that nobody else has: constants among results are copied.
-func own(v Value) Value {
-	if v.known {
+// own are values that nobody else has: what constants, weights or inputs are among results, or views of them, is
+// copied.
+func (m *Model) own(v Value, in []Value) Value {
+	if v.known || v.kind == TensorKind && m.holds(v.tensor, in) {
 		v.tensor, v.known = v.tensor.Clone(), false
 	}
 	v.strings = slices.Clone(v.strings)
 	if len(v.items) > 0 {
 		v.items = slices.Clone(v.items)
 		for i := range v.items {
-			v.items[i] = own(v.items[i])
+			v.items[i] = m.own(v.items[i], in)
 		}
 	}
 	return v
+}
+
+// holds reports that a tensor lies in the memory of a weight, a constant or an input.
+func (m *Model) holds(t *weft.Tensor, in []Value) bool {
+	store := (*core.Tensor)(t).View().Store
+	lies := func(v Value) bool {
+		return v.tensor != nil && (*core.Tensor)(v.tensor).View().Store == store
+	}
+	for _, w := range m.Weights {
+		if (*core.Tensor)(w).View().Store == store {
+			return true
+		}
+	}
+	return slices.ContainsFunc(in, func(v Value) bool { return lies(v) || slices.ContainsFunc(v.items, lies) }) ||
+		slices.ContainsFunc(m.graph.consts, func(c binding) bool { return lies(c.value) })
 }
