@@ -20,12 +20,14 @@ import (
 // weft.Compile, so that optimizers train it on.
 type Model struct {
 	// Weights are the initializers of the file that are floats and have an axis, under their ONNX names.
-	// They need a gradient, but for running statistics. Writing into one changes what later calls compute.
+	// They need a gradient, but for running statistics. Writing into one, or
+	// putting another in its place between calls, changes what later calls compute.
 	Weights map[string]*weft.Tensor `nn:""`
 
 	info  Info
 	graph *graph
-	mu    sync.Mutex // guards the programs of pieces
+	mu    sync.Mutex              // guards the programs of pieces, and bound
+	bound map[string]*weft.Tensor // the weights that the programs read
 }
 
 // Load reads the model in the file at path, with the files of external data beside it. Weights lie in the
@@ -196,6 +198,9 @@ func (m *Model) run(in []Value, inline bool) (out []Value, err error) {
 			panic(e)
 		}
 	}()
+	if !inline {
+		m.bind()
+	}
 	r := &run{m: m, tracing: inline && core.TracingHere() != nil, plain: inline}
 	out = r.graph(m.graph, in, nil)
 	for i, v := range out {

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"weft"
@@ -339,6 +340,22 @@ func (m *Model) compiled(g *graph, p *piece) func(in []packed) ([]packed, error)
 		})
 	}
 	return p.program.Func()
+}
+
+// bind drops the programs of the graph if one of the weights was replaced: they read the tensors that they were
+// traced with. Subgraphs are given weights as arguments.
+func (m *Model) bind() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if maps.Equal(m.bound, m.Weights) {
+		return
+	}
+	m.bound = maps.Clone(m.Weights)
+	if list := m.graph.plan.Load(); list != nil {
+		for _, p := range *list {
+			p.program = nil
+		}
+	}
 }
 
 // A packed is a [Value] as a compiled function takes and returns it: tensors that are not known are

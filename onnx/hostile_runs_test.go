@@ -145,3 +145,34 @@ func TestResultsAreNotWeights(t *testing.T) {
 		}
 	}
 }
+
+// Run follows the weights: what was written into them, and others in their place.
+func TestRunFollowsWeights(t *testing.T) {
+	m, err := Load("testdata/mlp_script.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := m.Inputs()[0]
+	x := weft.Linspace(-1, 1, 3*in.Type.Shape[1]).Reshape(3, in.Type.Shape[1])
+	check := func(what string) {
+		t.Helper()
+		out, err := m.Run(map[string]*weft.Tensor{in.Name: x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := m.Forward(x); out[m.Outputs()[0].Name].Sub(want).Abs().Max().Item() > 1e-5 {
+			t.Errorf("%s: Run and Forward differ", what)
+		}
+	}
+	check("as loaded")
+	weft.WithoutGrad(func() {
+		for _, w := range m.Weights {
+			w.MulAssign(1.5)
+		}
+	})
+	check("written")
+	for name, w := range m.Weights {
+		m.Weights[name] = w.Detach().Mul(0.5).RequireGrad()
+	}
+	check("replaced")
+}
