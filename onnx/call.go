@@ -267,7 +267,7 @@ func (c *call) attrType(name string) *Type {
 	return nil
 }
 
-// need is a number that the operator requires: the index of the attribute's name must be given.
+// need refuses a node without the attribute of that name.
 func (c *call) need(name string) {
 	if !c.given(name) {
 		c.fail("attribute %q is missing", name)

@@ -4,14 +4,15 @@ import "fmt"
 
 // inline returns nodes with calls of the model's functions replaced by the nodes of these. Names inside a
 // function get a prefix of their own.
-func (b *builder) inline(list []*nodeProto, opsets map[string]int) ([]*nodeProto, error) {
+func (b *builder) inline(list []*nodeProto) ([]*nodeProto, error) {
 	if len(b.functions) == 0 {
 		return list, nil
 	}
-	return b.inlined1(list, 0)
+	return b.inlineAt(list, 0)
 }
 
-func (b *builder) inlined1(list []*nodeProto, depth int) ([]*nodeProto, error) {
+// inlineAt is inline of nodes that lie inside depth calls of functions.
+func (b *builder) inlineAt(list []*nodeProto, depth int) ([]*nodeProto, error) {
 	var out []*nodeProto
 	for _, n := range list {
 		f := b.functions[functionKey{n.domain, n.op, n.overload}]
@@ -29,7 +30,7 @@ func (b *builder) inlined1(list []*nodeProto, depth int) ([]*nodeProto, error) {
 		if b.inlined += len(body); b.inlined > maxInlined {
 			return nil, errorf("functions grow the model to more than %d nodes", maxInlined)
 		}
-		if body, err = b.inlined1(body, depth+1); err != nil {
+		if body, err = b.inlineAt(body, depth+1); err != nil {
 			return nil, err
 		}
 		out = append(out, body...)

@@ -122,7 +122,7 @@ func (b *builder) graph(p *graphProto, outer *scope, opsets map[string]int) (*gr
 		return nil, errorf("subgraphs lie more than %d deep in each other: a function calls itself", maxNested)
 	}
 	initial := map[string]bool{}
-	nodes, err := b.inline(p.nodes, opsets)
+	nodes, err := b.inline(p.nodes)
 	if err != nil {
 		return nil, err
 	}

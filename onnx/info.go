@@ -184,10 +184,10 @@ func ReadInfo(path string) (*Info, error) {
 	defer src.close()
 	p, err := readModelProto(data)
 	if err != nil {
-		return nil, at(path, &Error{Text: "is not an ONNX model", Err: err})
+		return nil, withPath(path, &Error{Text: "is not an ONNX model", Err: err})
 	}
 	info, err := newInfo(p)
-	return info, at(path, err)
+	return info, withPath(path, err)
 }
 
 func newInfo(p *modelProto) (*Info, error) {

@@ -42,7 +42,7 @@ func Load(path string) (*Model, error) {
 	}
 	defer src.close()
 	m, err := read(data, src)
-	return m, at(path, err)
+	return m, withPath(path, err)
 }
 
 // Read reads a model in memory, which must not be changed while the model is used. Its weights lie in data
@@ -67,8 +67,8 @@ func openSource(path string) ([]byte, *source, error) {
 	return file.Bytes(), &source{dir: filepath.Dir(path), file: file, reader: reader, external: map[string]*mapped.Mapping{}}, nil
 }
 
-// at is err with the path of the file.
-func at(path string, err error) error {
+// withPath returns err with the path of the file.
+func withPath(path string, err error) error {
 	switch e := err.(type) {
 	case *Error:
 		c := *e

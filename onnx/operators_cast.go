@@ -7,6 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/core"
+	"weft/internal/float8"
 	"weft/internal/raw"
 )
 
@@ -39,103 +40,38 @@ func (c *call) cast(to ElementType) []Value {
 	return []Value{c.encoded(c.decoded(0), to, saturate, mode)}
 }
 
-// A smallFloat is a float of at most 8 bits: an optional sign, an exponent and a fraction.
-type smallFloat struct {
-	exponent, fraction int // bits
-	bias               int
-	finite             bool // the type has no infinity
-	nan                int  // a code that is not a number; -1 if there is none
-	negativeZero       bool
+// smallFloats are the formats of floats that weft's tensors lack.
+var smallFloats = map[ElementType]float8.Format{
+	Float8E4M3FN:   float8.Formats["float8_e4m3fn"],
+	Float8E4M3FNUZ: float8.Formats["float8_e4m3fnuz"],
+	Float8E5M2:     float8.Formats["float8_e5m2"],
+	Float8E5M2FNUZ: float8.Formats["float8_e5m2fnuz"],
+	Float8E8M0:     float8.Formats["float8_e8m0fnu"],
+	Float4E2M1:     float8.E2M1,
 }
 
-// smallFloats are the formats: IEEE 754's pattern with what the types leave out, and OCP's for blocks.
-var smallFloats = map[ElementType]smallFloat{
-	Float8E4M3FN:   {exponent: 4, fraction: 3, bias: 7, finite: true, nan: 0x7f, negativeZero: true},
-	Float8E4M3FNUZ: {exponent: 4, fraction: 3, bias: 8, finite: true, nan: 0x80},
-	Float8E5M2:     {exponent: 5, fraction: 2, bias: 15, nan: 0x7e, negativeZero: true},
-	Float8E5M2FNUZ: {exponent: 5, fraction: 2, bias: 16, finite: true, nan: 0x80},
-	Float4E2M1:     {exponent: 2, fraction: 1, bias: 1, finite: true, nan: -1, negativeZero: true},
-}
-
-// magnitude is the number of a code without its sign.
-func (f smallFloat) magnitude(code int) float64 {
-	exponent, fraction := code>>f.fraction, code&(1<<f.fraction-1)
-	switch {
-	case code == f.nan:
-		return math.NaN()
-	case !f.finite && exponent == 1<<f.exponent-1:
-		if fraction == 0 {
-			return math.Inf(1)
-		}
-		return math.NaN()
-	case exponent == 0:
-		return math.Ldexp(float64(fraction), 1-f.bias-f.fraction)
-	}
-	return math.Ldexp(float64(fraction+1<<f.fraction), exponent-f.bias-f.fraction)
-}
-
-// sign is the bit of the sign.
-func (f smallFloat) sign() int { return 1 << (f.exponent + f.fraction) }
-
-// largest is the code of the greatest finite number.
-func (f smallFloat) largest() int {
-	code := f.sign() - 1
-	for m := f.magnitude(code); math.IsNaN(m) || math.IsInf(m, 0); m = f.magnitude(code) {
-		code--
-	}
-	return code
-}
-
-// values are the numbers of all codes.
-func (f smallFloat) values() *weft.Tensor {
-	out := make([]float32, 2*f.sign())
-	for code := range out {
-		if code < f.sign() {
-			out[code] = float32(f.magnitude(code))
-		} else {
-			out[code] = -float32(f.magnitude(code - f.sign()))
-		}
-		if code == f.nan {
-			out[code] = float32(math.NaN())
-		}
-	}
-	return weft.FromSlice(out)
-}
-
-// decoded is input 0 as a tensor of numbers that has arithmetic.
+// decoded returns input i as a tensor of a type that has arithmetic.
 func (c *call) decoded(i int) *weft.Tensor {
 	v, x := c.value(i), c.tensor(i)
 	return decode(v.elem, x)
 }
 
-// decode makes numbers of a tensor that holds elements of a type that weft lacks. Others it returns as they are.
+// decode returns the numbers that x holds as bits of an element type that weft lacks, and x for other types.
 func decode(e ElementType, x *weft.Tensor) *weft.Tensor {
 	f, ok := smallFloats[e]
-	var table *weft.Tensor
-	switch {
-	case ok:
-		table = f.values()
-	case e == Float8E8M0:
-		powers := make([]float32, 256)
-		for i := range powers {
-			powers[i] = float32(math.Ldexp(1, i-127))
-		}
-		powers[255] = float32(math.NaN())
-		table = weft.FromSlice(powers)
-	default:
+	if !ok {
 		return x
 	}
-	return table.IndexSelect(0, x.To(weft.Int64).Reshape(x.Size())).Reshape(x.Shape()...)
+	return weft.FromSlice(f.Table()).IndexSelect(0, x.To(weft.Int64).Reshape(x.Size())).Reshape(x.Shape()...)
 }
 
 // encoded converts numbers to an element type.
 func (c *call) encoded(x *weft.Tensor, to ElementType, saturate bool, mode string) Value {
-	if f, ok := smallFloats[to]; ok {
-		return BitsOf(to, f.encode(x.To(weft.Float64), saturate))
-	}
 	switch to {
 	case Float8E8M0:
 		return BitsOf(to, c.encodeScale(x.To(weft.Float64), saturate, mode))
+	case Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ, Float4E2M1:
+		return BitsOf(to, encode(smallFloats[to], x.To(weft.Float64), saturate))
 	case Uint4, Uint2:
 		return BitsOf(to, x.To(weft.Int64).BitAnd(1<<elements[to].bits-1).To(weft.Uint8))
 	case Int4, Int2:
@@ -145,43 +81,48 @@ func (c *call) encoded(x *weft.Tensor, to ElementType, saturate bool, mode strin
 	return TensorOf(x.To(to.DType()))
 }
 
-// encode rounds float64 numbers to the nearest codes, ties to even ones. Beyond the greatest number is the
-// greatest number if saturate, else infinity or no number.
-func (f smallFloat) encode(x *weft.Tensor, saturate bool) *weft.Tensor {
-	last := f.largest()
+// encode rounds float64 numbers to the nearest codes of a format with a sign, ties to even codes. A number
+// beyond the greatest becomes the greatest if saturate, else infinity, or NaN in formats without infinity.
+func encode(f float8.Format, x *weft.Tensor, saturate bool) *weft.Tensor {
+	last, sign := f.Largest(), f.SignBit()
+	value := func(code int) float64 { return float64(f.Value(uint8(code))) }
 	ends := make([]float64, last+1) // the greatest number that is rounded to each code
 	for code := range ends {
-		m := f.magnitude(code)
-		next := 2*m - f.magnitude(max(code-1, 0))
+		v := value(code)
+		next := 2*v - value(max(code-1, 0))
 		if code < last {
-			next = f.magnitude(code + 1)
+			next = value(code + 1)
 		}
-		ends[code] = m + (next-m)/2
+		ends[code] = v + (next-v)/2
 		if code%2 != 0 {
 			ends[code] = math.Nextafter(ends[code], 0)
 		}
 	}
-	// The number of codes whose end is below the magnitude.
+	// The number of ends below the magnitude is its code.
 	code := weft.FromSlice(ends).SearchSorted(x.Abs().Reshape(x.Size())).Reshape(x.Shape()...)
 	beyond := code.Gt(last)
 	negative := x.Lt(0)
-	if f.negativeZero {
+	if f.NegativeZero() {
 		negative = negative.LogicalOr(x.Eq(0).LogicalAnd(x.Reciprocal().Lt(0)))
 	} else {
 		negative = negative.LogicalAnd(code.Gt(0))
 	}
-	high, none := last, f.nan
-	if !saturate && !f.finite {
-		high = last + 1
-	} else if !saturate && f.nan >= 0 {
-		high = f.nan
+	nan, hasNaN := f.NaN()
+	infinity, hasInfinity := f.Infinity()
+	high := last
+	switch {
+	case saturate:
+	case hasInfinity:
+		high = infinity
+	case hasNaN:
+		high = nan
 	}
 	code = weft.Where(beyond, high, code)
-	code = weft.Where(negative, code.BitOr(f.sign()), code)
-	if none < 0 {
-		none = f.sign() // the type has no such code: -0, as ml_dtypes makes
+	code = weft.Where(negative, code.BitOr(sign), code)
+	if !hasNaN {
+		nan = sign // -0, as ml_dtypes makes
 	}
-	return weft.Where(x.IsNaN(), none, code).To(weft.Uint8)
+	return weft.Where(x.IsNaN(), nan, code).To(weft.Uint8)
 }
 
 // encodeScale makes powers of two, whose code is the exponent.

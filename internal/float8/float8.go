@@ -1,6 +1,7 @@
-// Package float8 has the values of floats of 8 bits: the five formats of PyTorch and of safetensors. E4M3
-// and E5M2 are defined by the Open Compute Project (OCP 8-bit floating point specification, 2023). FNUZ
-// are AMD's, without infinities and negative zero. E8M0 has powers of two (OCP microscaling formats, 2023).
+// Package float8 has the values of floats of at most 8 bits: the five formats of PyTorch and of safetensors,
+// and ONNX's float4. E4M3 and E5M2 are defined by the Open Compute Project (OCP 8-bit floating point
+// specification, 2023). FNUZ are AMD's, without infinities and negative zero. E8M0 has powers of two, and E2M1
+// four bits (OCP microscaling formats, 2023).
 package float8
 
 import (
@@ -9,13 +10,17 @@ import (
 	"weft/internal/array"
 )
 
-// A Format is a format of floats of 8 bits.
+// A Format is a format of floats of at most 8 bits: a sign but for E8M0, an exponent and a mantissa.
 type Format struct {
 	exponent, mantissa int // bits
 	bias               int
 	infinities         bool // the greatest exponent is infinity and NaN, as in IEEE 754
 	unsignedZero       bool // the code of -0 is NaN, the only one
+	noNaN              bool // every code is a number
 }
+
+// E2M1 is ONNX's float4e2m1.
+var E2M1 = Format{exponent: 2, mantissa: 1, bias: 1, noNaN: true}
 
 // Formats are the formats by PyTorch's names of the element types.
 var Formats = map[string]Format{
@@ -46,13 +51,15 @@ func (f Format) Value(code uint8) float32 {
 		return float32(math.Ldexp(1, int(code)-f.bias))
 	}
 	sign := 1.0
-	if code >= 0x80 {
+	if int(code) >= f.SignBit() {
 		sign = -1
 	}
-	e, m := int(code&0x7f)>>f.mantissa, int(code)&(1<<f.mantissa-1)
+	magnitude := int(code) & (f.SignBit() - 1)
+	e, m := magnitude>>f.mantissa, magnitude&(1<<f.mantissa-1)
 	last := 1<<f.exponent - 1
+	nan, ok := f.NaN()
 	switch {
-	case f.unsignedZero && code == 0x80, !f.infinities && !f.unsignedZero && code&0x7f == 0x7f, f.infinities && e == last && m != 0:
+	case ok && (int(code) == nan || !f.unsignedZero && magnitude == nan), f.infinities && e == last && m != 0:
 		return float32(math.NaN())
 	case f.infinities && e == last:
 		return float32(math.Inf(int(sign)))
@@ -62,9 +69,48 @@ func (f Format) Value(code uint8) float32 {
 	return float32(sign * math.Ldexp(float64(1<<f.mantissa+m), e-f.bias-f.mantissa))
 }
 
+// SignBit returns the bit of the sign in codes. Requires a format other than E8M0.
+func (f Format) SignBit() int { return 1 << (f.exponent + f.mantissa) }
+
+// NaN returns the code that conversions give for NaN; ok is false if the format has none.
+func (f Format) NaN() (code int, ok bool) {
+	switch {
+	case f.noNaN:
+		return 0, false
+	case f.mantissa == 0:
+		return 1<<f.exponent - 1, true
+	case f.unsignedZero:
+		return f.SignBit(), true
+	case f.infinities: // quiet, as in IEEE 754
+		return (1<<f.exponent-1)<<f.mantissa | 1<<(f.mantissa-1), true
+	}
+	return f.SignBit() - 1, true
+}
+
+// Infinity returns the code of infinity; ok is false if the format has none.
+func (f Format) Infinity() (code int, ok bool) {
+	return (1<<f.exponent - 1) << f.mantissa, f.infinities
+}
+
+// NegativeZero reports whether the format has -0.
+func (f Format) NegativeZero() bool { return f.mantissa > 0 && !f.unsignedZero }
+
+// Largest returns the code of the greatest finite number.
+func (f Format) Largest() int {
+	code := len(f.Table())/2 - 1
+	for v := float64(f.Value(uint8(code))); math.IsNaN(v) || math.IsInf(v, 0); v = float64(f.Value(uint8(code))) {
+		code--
+	}
+	return code
+}
+
 // Table returns the values of all codes.
 func (f Format) Table() []float32 {
-	out := make([]float32, 256)
+	codes := 1 << (f.exponent + f.mantissa)
+	if f.mantissa > 0 {
+		codes *= 2 // signs
+	}
+	out := make([]float32, codes)
 	for i := range out {
 		out[i] = f.Value(uint8(i))
 	}
