@@ -38,7 +38,7 @@ func ExampleModel_Classify() {
 		return
 	}
 	for _, c := range classes[0] {
-		fmt.Printf("%s %.3f\n", c.Label, c.Share)
+		fmt.Printf("%s %.3f\n", c.Label, c.Probability)
 	}
 	// Output:
 	// good 0.716

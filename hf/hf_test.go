@@ -121,8 +121,8 @@ func TestClassesEqualTransformers(t *testing.T) {
 		for _, classes := range all {
 			shares := map[string]float64{}
 			for i, c := range classes {
-				shares[c.Label] = c.Share
-				if i > 0 && c.Share > classes[i-1].Share {
+				shares[c.Label] = c.Probability
+				if i > 0 && c.Probability > classes[i-1].Probability {
 					t.Error("the likeliest class is not first")
 				}
 			}
@@ -182,7 +182,7 @@ func TestPicturesEqualTransformers(t *testing.T) {
 	}
 	shares := map[string]float64{}
 	for _, c := range all[1] {
-		shares[c.Label] = c.Share
+		shares[c.Label] = c.Probability
 	}
 	near(t, "shares", []float64{shares["cat"], shares["dog"], shares["mat"]}, e.Vit.Probabilities, 3e-6)
 }

@@ -21,11 +21,11 @@ type Model struct {
 	Folder    string
 	Config    Config
 	Module    any                   // the network with its weights, such as a *models.Bert
-	Tokenizer *tokenizers.Tokenizer // nil if the folder has no tokenizer.json
+	Tokenizer *tokenizers.Tokenizer // nil if the folder has none
 	MaxTokens int                   // the most tokens of a text, with special ones; 0 for networks of pictures
 	Pooling   Pooling               // of Embed
-	Prepare   transforms.Transform  // makes what the network takes of a picture; nil without preprocessor_config.json
-	Sound     *Spectrogram          // makes what the network takes of a sound; nil for networks of other things
+	Prepare   transforms.Transform  // makes the input of a picture network; nil without preprocessor_config.json
+	Sound     *Spectrogram          // makes the input of a speech network; nil for other networks
 }
 
 // A Config is config.json.

@@ -100,7 +100,7 @@ func (m *Model) ClassifyPictures(pictures []image.Image) (out [][]Class, err err
 			}
 			scope := weft.NewScope()
 			defer scope.Close()
-			out = m.shares(net.Forward(scope.Track(weft.Stack(list, 0))))
+			out = m.classesOf(net.Forward(scope.Track(weft.Stack(list, 0))))
 		})
 	})
 	return out, err

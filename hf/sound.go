@@ -27,7 +27,7 @@ const (
 	maxWindow      = 2048
 )
 
-// readSpectrogram reads preprocessor_config.json of a network of sounds.
+// readSpectrogram reads preprocessor_config.json of a speech network.
 func (m *Model) readSpectrogram() error {
 	s := Spectrogram{16000, 80, 400, 160, 30}
 	path := m.path("preprocessor_config.json")
@@ -50,7 +50,7 @@ func (m *Model) readSpectrogram() error {
 	return nil
 }
 
-// Features returns the spectrogram that a network of sounds takes, float32 [1, bands, frames]: the logarithm of the
+// Features returns the spectrogram that a speech network takes, float32 [1, bands, frames]: the logarithm of the
 // energy in bands of the mel scale. Samples are from -1 to 1, at m.Sound.Rate a second. They are cut to
 // m.Sound.Length seconds, or filled up with silence. The error is an *[UnsupportedError] unless the folder
 // is of such a network.
@@ -154,9 +154,9 @@ type speech struct {
 	SuppressFirst []int          `json:"begin_suppress_tokens"`
 }
 
-// Transcribe writes what is said in a sound. Samples are from -1 to 1, at m.Sound.Rate a second, 16000 for Whisper.
-// Longer sounds than m.Sound.Length seconds are written in parts of that length, one behind the other, so that a
-// word at their border may be lost. The most likely token is chosen each time. The error is an
+// Transcribe returns the text of speech. Samples are from -1 to 1, at m.Sound.Rate a second, 16000 for Whisper.
+// Speech longer than m.Sound.Length seconds is transcribed in parts of that length, one after the other, so that
+// a word at their border may be lost. Each token is the most likely one. The error is an
 // *[UnsupportedError] unless the network is a Whisper that knows the language.
 func (m *Model) Transcribe(samples []float32, opts ...TranscribeOpts) (string, error) {
 	var o TranscribeOpts
@@ -165,7 +165,7 @@ func (m *Model) Transcribe(samples []float32, opts ...TranscribeOpts) (string, e
 	}
 	net, ok := m.Module.(*models.Whisper)
 	if !ok || m.Sound == nil || m.Tokenizer == nil {
-		return "", m.unsupported("a %s without tokenizer.json or of another kind writes no sounds", m.Config.Architecture)
+		return "", m.unsupported("a %s without tokenizer.json or of another kind transcribes no speech", m.Config.Architecture)
 	}
 	var c speech
 	if err := m.Config.Decode(&c); err != nil {
@@ -186,7 +186,7 @@ func (m *Model) Transcribe(samples []float32, opts ...TranscribeOpts) (string, e
 		}
 		var text string
 		if e := weft.Try(func() {
-			weft.WithoutGrad(func() { text, err = m.write(net, net.Encode(features), c, o, ends) })
+			weft.WithoutGrad(func() { text, err = m.transcribe(net, net.Encode(features), c, o, ends) })
 		}); e != nil {
 			err = e
 		}
@@ -198,8 +198,8 @@ func (m *Model) Transcribe(samples []float32, opts ...TranscribeOpts) (string, e
 	return strings.Join(texts, ""), nil
 }
 
-// write writes one part of a sound.
-func (m *Model) write(net *models.Whisper, encoded *weft.Tensor, c speech, o TranscribeOpts, ends [][]int) (string, error) {
+// transcribe returns the text of one part, whose encoder states are encoded.
+func (m *Model) transcribe(net *models.Whisper, encoded *weft.Tensor, c speech, o TranscribeOpts, ends [][]int) (string, error) {
 	prompt := []int{c.Start}
 	if len(c.Languages) > 0 {
 		language, ok := c.Languages["<|"+o.Language+"|>"]

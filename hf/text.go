@@ -14,8 +14,8 @@ import (
 	"weft/tokenizers"
 )
 
-// batchTexts is the most texts that are computed at once. Texts of like length go together, so that little
-// is padding.
+// batchTexts is the greatest number of texts in a batch. Texts of like length share a batch, which keeps
+// padding small.
 const batchTexts = 32
 
 // Pooling says how Embed combines the vectors of the tokens of a text.
@@ -107,7 +107,7 @@ func (m *Model) readPoolingMode(folder string) error {
 // encode returns the ids of texts.
 func (m *Model) encode(texts []string) ([]*tokenizers.Encoding, error) {
 	if m.Tokenizer == nil {
-		return nil, m.unsupported("tokenizer.json is missing")
+		return nil, m.unsupported("the folder has no tokenizer")
 	}
 	b, err := m.Tokenizer.EncodeBatch(texts, tokenizers.EncodeOpts{Truncation: &tokenizers.Truncation{MaxLength: m.MaxTokens}, NoPadding: true})
 	if err != nil {
@@ -165,7 +165,7 @@ func (m *Model) eachBatch(texts []string, f func(rows []int, tokens *weft.Tensor
 
 // Embed returns vectors of texts, float32 [texts, width], by m.Pooling: by the mean of the vectors of the tokens
 // where the folder does not say. Texts are cut to MaxTokens. The error is an *[UnsupportedError] unless the
-// network is a Bert or a DistilBert.
+// network is a Bert or a DistilBert and every text has tokens.
 func (m *Model) Embed(texts []string) (*weft.Tensor, error) {
 	var read func(tokens *weft.Tensor, o models.ReadOpts) *weft.Tensor
 	switch net := m.Module.(type) {
@@ -230,8 +230,8 @@ func (p Pooling) apply(h, mask *weft.Tensor) *weft.Tensor {
 
 // A Class is a class of a text or a picture.
 type Class struct {
-	Label string
-	Share float64 // its probability
+	Label       string
+	Probability float64
 }
 
 // Classify returns for each text the classes, the most likely first. Texts are cut to MaxTokens. The error is
@@ -251,7 +251,7 @@ func (m *Model) Classify(texts []string) ([][]Class, error) {
 	}
 	out := make([][]Class, len(texts))
 	err := m.eachBatch(texts, func(rows []int, tokens *weft.Tensor, o models.ReadOpts) error {
-		for i, c := range m.shares(net.Logits(tokens, o)) {
+		for i, c := range m.classesOf(net.Logits(tokens, o)) {
 			out[rows[i]] = c
 		}
 		return nil
@@ -259,8 +259,8 @@ func (m *Model) Classify(texts []string) ([][]Class, error) {
 	return out, err
 }
 
-// shares returns the classes of logits [batch, classes].
-func (m *Model) shares(logits *weft.Tensor) [][]Class {
+// classesOf returns the classes of logits [batch, classes], the most likely first.
+func (m *Model) classesOf(logits *weft.Tensor) [][]Class {
 	var c struct {
 		Problem string `json:"problem_type"`
 	}
@@ -273,21 +273,21 @@ func (m *Model) shares(logits *weft.Tensor) [][]Class {
 	n := logits.Dim(1)
 	out := make([][]Class, logits.Dim(0))
 	for i := range out {
-		for k, share := range data[i*n : (i+1)*n] {
+		for k, p := range data[i*n : (i+1)*n] {
 			label := fmt.Sprintf("LABEL_%d", k)
 			if k < len(m.Config.Labels) {
 				label = m.Config.Labels[k]
 			}
-			out[i] = append(out[i], Class{label, share})
+			out[i] = append(out[i], Class{label, p})
 		}
-		slices.SortStableFunc(out[i], func(a, b Class) int { return cmp.Compare(b.Share, a.Share) })
+		slices.SortStableFunc(out[i], func(a, b Class) int { return cmp.Compare(b.Probability, a.Probability) })
 	}
 	return out
 }
 
-// Generate writes a text on and yields what is new, as soon as it is known. The tokens of the end that
-// generation_config.json or config.json name are added to Stop. The error, which comes last, is that of
-// models.Generate, or an *[UnsupportedError] unless the network is a language model.
+// Generate continues a prompt and yields new text as soon as it is known. Stop gets the end tokens that
+// generation_config.json or config.json name. The error, which comes last, is that of models.Generate, or an
+// *[UnsupportedError] unless the network is a language model.
 func (m *Model) Generate(prompt string, opts ...models.GenerateOpts) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var o models.GenerateOpts
