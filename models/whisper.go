@@ -30,7 +30,7 @@ type WhisperOpts struct {
 	Generator *weft.Generator `json:"-"` // what they, and dropout, are drawn from; nil is the default generator
 }
 
-// Whisper writes what is said in a sound (Radford et al., Robust speech recognition via large-scale weak
+// Whisper transcribes speech (Radford et al., Robust speech recognition via large-scale weak
 // supervision, 2022): an encoder of spectrograms and a decoder of text. Parameters have the names of
 // Hugging Face's WhisperForConditionalGeneration.
 type Whisper struct {
@@ -94,7 +94,7 @@ func NewWhisper(opts ...WhisperOpts) *Whisper {
 	e := &whisperEncoder{
 		Conv1:          nn.NewConv1d(mels, m.width, 3, nn.Conv1dOpts{Opts: filters, Padding: 1}),
 		Conv2:          nn.NewConv1d(m.width, m.width, 3, nn.Conv1dOpts{Opts: filters, Padding: 1, Stride: new(2)}),
-		EmbedPositions: &nn.Embedding{Weight: sines(frames, m.width)}, Drop: m.drop(m.probability("Dropout", o.Dropout)), LayerNorm: m.norm(),
+		EmbedPositions: &nn.Embedding{Weight: sinusoids(frames, m.width)}, Drop: m.drop(m.probability("Dropout", o.Dropout)), LayerNorm: m.norm(),
 	}
 	for range m.count("EncoderLayers", o.EncoderLayers, 4) {
 		e.Layers = append(e.Layers, m.layer(m.heads("EncoderHeads", o.EncoderHeads, 6, m.width), m.count("EncoderInner", o.EncoderInner, 4*m.width), false))
@@ -139,8 +139,8 @@ func (m whisperMaker) layer(heads, inner int, decoder bool) *whisperLayer {
 	return l
 }
 
-// sines returns the places of the encoder: sines and cosines of wavelengths up to 10000*2*pi.
-func sines(rows, width int) *weft.Tensor {
+// sinusoids returns the position embeddings of the encoder: sines and cosines of wavelengths up to 10000*2*pi.
+func sinusoids(rows, width int) *weft.Tensor {
 	data := make([]float32, rows*width)
 	half := width / 2
 	for i := range rows {
@@ -190,18 +190,18 @@ func (m *Whisper) Encode(features *weft.Tensor) *weft.Tensor {
 	})
 }
 
-// heard are keys and values of the encoder's results, for a layer of the decoder.
-type heard struct{ keys, values *weft.Tensor }
+// A crossState has the keys and values of the encoder's results for cross-attention in a layer of the decoder.
+type crossState struct{ keys, values *weft.Tensor }
 
-// hear projects the encoder's results for all layers of the decoder.
-func (d *whisperDecoder) hear(encoded *weft.Tensor) []heard {
-	var out []heard
+// crossStates projects the encoder's results for all layers of the decoder.
+func (d *whisperDecoder) crossStates(encoded *weft.Tensor) []crossState {
+	var out []crossState
 	for _, l := range d.Layers {
 		a := l.EncoderAttn
 		split := func(l *nn.Linear) *weft.Tensor {
 			return l.Forward(encoded).Unflatten(2, a.Heads, -1).Transpose(1, 2)
 		}
-		out = append(out, heard{split(a.KProj), split(a.VProj)})
+		out = append(out, crossState{split(a.KProj), split(a.VProj)})
 	}
 	return out
 }
@@ -218,7 +218,7 @@ func (m *Whisper) Logits(features, tokens *weft.Tensor) *weft.Tensor {
 		if a, b := in[1].Dim(0), encoded.Dim(0); a != b {
 			array.Failf(name, "tokens", "are %d texts for %d spectrograms", a, b)
 		}
-		return m.logits(in[1], m.Model.Decoder.hear(encoded), LogitsOpts{})
+		return m.logits(in[1], m.Model.Decoder.crossStates(encoded), LogitsOpts{})
 	})
 }
 
@@ -227,34 +227,34 @@ func (m *Whisper) Forward(features, tokens *weft.Tensor) *weft.Tensor {
 	return m.Logits(features, tokens)
 }
 
-func (m *Whisper) logits(tokens *weft.Tensor, sounds []heard, o LogitsOpts) *weft.Tensor {
+func (m *Whisper) logits(tokens *weft.Tensor, cross []crossState, o LogitsOpts) *weft.Tensor {
 	d := m.Model.Decoder
 	x := newTexts("whisper", tokens, rowsOf(d.EmbedPositions), len(d.Layers), []LogitsOpts{o})
 	h := nn.Call(d, tokens, func(d *whisperDecoder, tokens *weft.Tensor) *weft.Tensor {
 		h := d.Drop.Forward(d.EmbedTokens.Forward(tokens).Add(d.EmbedPositions.Forward(x.positions)))
 		for i, l := range d.Layers {
-			h = nn.Call(l, h, func(l *whisperLayer, h *weft.Tensor) *weft.Tensor { return l.forward(h, &x, i, &sounds[i]) })
+			h = nn.Call(l, h, func(l *whisperLayer, h *weft.Tensor) *weft.Tensor { return l.forward(h, &x, i, &cross[i]) })
 		}
 		return d.LayerNorm.Forward(h)
 	})
 	return m.ProjOut.Forward(x.end(h))
 }
 
-// forward is a layer; sound is nil in the encoder.
-func (l *whisperLayer) forward(h *weft.Tensor, x *texts, layer int, sound *heard) *weft.Tensor {
+// forward computes a layer; cross is nil in the encoder.
+func (l *whisperLayer) forward(h *weft.Tensor, x *texts, layer int, cross *crossState) *weft.Tensor {
 	attended := nn.Call(l.SelfAttn, l.SelfAttnLayerNorm.Forward(h), func(a *whisperAttention, h *weft.Tensor) *weft.Tensor {
 		split := func(l *nn.Linear) *weft.Tensor { return l.Forward(h).Unflatten(2, a.Heads, -1) }
 		return a.OutProj.Forward(x.attend(layer, split(a.QProj), split(a.KProj), split(a.VProj), a.Drop))
 	})
 	h = h.Add(l.Drop.Forward(attended))
-	if sound != nil {
+	if cross != nil {
 		attended := nn.Call(l.EncoderAttn, l.EncoderAttnLayerNorm.Forward(h), func(a *whisperAttention, h *weft.Tensor) *weft.Tensor {
 			q := a.QProj.Forward(h).Unflatten(2, a.Heads, -1).Transpose(1, 2)
 			var o nn.AttentionOpts
 			if a.Drop.Training() {
 				o.Dropout, o.Generator = a.Drop.P, a.Drop.Generator
 			}
-			return a.OutProj.Forward(nn.ScaledDotProductAttention(q, sound.keys, sound.values, o).Transpose(1, 2).Flatten(2))
+			return a.OutProj.Forward(nn.ScaledDotProductAttention(q, cross.keys, cross.values, o).Transpose(1, 2).Flatten(2))
 		})
 		h = h.Add(l.Drop.Forward(attended))
 	}
@@ -292,28 +292,28 @@ func (m *Whisper) Decode(encoded *weft.Tensor, prompts [][]int, opts ...WhisperD
 	}
 	d := &whisperStream{m: m, cache: &nn.KVCache{}, first: true, o: o}
 	weft.WithoutGrad(func() {
-		d.sounds = m.Model.Decoder.hear(encoded)
+		d.cross = m.Model.Decoder.crossStates(encoded)
 		if n > 1 {
-			m.logits(weft.FromSlice(tokens, len(prompts), n-1).On(encoded.Device()), d.sounds, LogitsOpts{Cache: d.cache, Last: true})
+			m.logits(weft.FromSlice(tokens, len(prompts), n-1).On(encoded.Device()), d.cross, LogitsOpts{Cache: d.cache, Last: true})
 		}
 	})
 	return d
 }
 
-// whisperStream is the decoder of sounds.
+// whisperStream implements [Decoder] for Whisper.
 type whisperStream struct {
-	m      *Whisper
-	cache  *nn.KVCache
-	sounds []heard
-	first  bool
-	o      WhisperDecodeOpts
+	m     *Whisper
+	cache *nn.KVCache
+	cross []crossState
+	first bool
+	o     WhisperDecodeOpts
 }
 
 // Next implements [Decoder].
 func (d *whisperStream) Next(tokens *weft.Tensor) (logits *weft.Tensor) {
 	weft.WithoutGrad(func() {
 		dev := d.m.Model.Decoder.EmbedTokens.Weight.Device()
-		logits = d.m.logits(tokens.On(dev).Unsqueeze(1), d.sounds, LogitsOpts{Cache: d.cache, Last: true}).Squeeze(1)
+		logits = d.m.logits(tokens.On(dev).Unsqueeze(1), d.cross, LogitsOpts{Cache: d.cache, Last: true}).Squeeze(1)
 		hidden := d.o.Suppress
 		if d.first {
 			hidden = append(slices.Clone(hidden), d.o.SuppressFirst...)
@@ -337,13 +337,13 @@ func (d *whisperStream) Next(tokens *weft.Tensor) (logits *weft.Tensor) {
 func (d *whisperStream) Select(rows *weft.Tensor) {
 	rows = rows.On(d.m.Model.Decoder.EmbedTokens.Weight.Device())
 	d.cache.Select(rows)
-	for i, s := range d.sounds {
-		d.sounds[i] = heard{s.keys.IndexSelect(0, rows), s.values.IndexSelect(0, rows)}
+	for i, s := range d.cross {
+		d.cross[i] = crossState{s.keys.IndexSelect(0, rows), s.values.IndexSelect(0, rows)}
 	}
 }
 
 // Forms implements [Published]: WhisperForConditionalGeneration and WhisperModel of Hugging Face. Files may lack the
-// places of the encoder, which are sines.
+// position embeddings of the encoder, which are sinusoids.
 func (m *Whisper) Forms() []Form {
 	optional := func(name string) bool {
 		return name == "model.encoder.embed_positions.weight" || name == "encoder.embed_positions.weight"
