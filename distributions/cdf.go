@@ -75,14 +75,14 @@ func (d Binomial) CDF(x *weft.Tensor) *weft.Tensor {
 // CDF implements [Cumulative].
 func (d Geometric) CDF(x *weft.Tensor) *weft.Tensor {
 	d.events("cdf", x)
-	return d.formula(within0("-expm1((floor(x)+1)*log1p(-p))"), x)
+	return d.formula(fromZero("-expm1((floor(x)+1)*log1p(-p))"), x)
 }
 
 // CDF implements [Cumulative].
 func (d Bernoulli) CDF(x *weft.Tensor) *weft.Tensor {
 	d.events("cdf", x)
-	return d.formula(within0("where(x < 1, 1-p, 1)"), x)
+	return d.formula(fromZero("where(x < 1, 1-p, 1)"), x)
 }
 
-// within0 is the formula of a distribution function from 0 on.
-func within0(text string) string { return "where(x == x, where(x < 0, 0, " + text + "), nan)" }
+// fromZero returns the formula of a distribution function from 0 on.
+func fromZero(text string) string { return "where(x == x, where(x < 0, 0, " + text + "), nan)" }

@@ -24,8 +24,8 @@
 //
 // LogProb, Entropy, CDF, ICDF and [KL] are formulas, one fused operation each where no matrix is
 // involved, and differentiable. CDFs of Gamma, Beta, StudentT, Poisson and Binomial are incomplete gamma and
-// beta functions, with relative errors below 5e-13 in float64. Events outside of the support have LogProb -Inf, as in SciPy; PyTorch
-// refuses them.
+// beta functions, with relative errors below 5e-13 in float64. Events outside of the support have LogProb
+// -Inf, as in SciPy; PyTorch refuses them.
 //
 // # Goroutines
 //

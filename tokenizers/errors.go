@@ -21,8 +21,8 @@ func prefix(path string) string {
 	return "tokenizers: " + path + ": "
 }
 
-// at returns err with the path that [Load] was given.
-func at(path string, err error) error {
+// withPath returns err with the path that [Load] was given.
+func withPath(path string, err error) error {
 	switch e := err.(type) {
 	case *FormatError:
 		return &FormatError{Path: path, Msg: e.Msg}

@@ -31,7 +31,7 @@ func Load(path string) (*Tokenizer, error) {
 	} else {
 		t, err = loadFile(path)
 	}
-	return t, at(path, err)
+	return t, withPath(path, err)
 }
 
 func loadFile(path string) (*Tokenizer, error) {

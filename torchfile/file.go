@@ -85,10 +85,10 @@ func ReadFile(path string, opts ...LoadOpts) (map[string]*weft.Tensor, error) {
 // stateKeys are the keys under which checkpoints of trainings have the state dict of the network.
 var stateKeys = []string{"state_dict", "model_state_dict", "model", "module", "net"}
 
-// Tensors returns the tensors of a state dict that [Load] returned, by name. The value is the
-// dict, or a dict that has it under "state_dict", "model_state_dict", "model", "module" or "net", as checkpoints
-// of trainings do. Entries that are not tensors are left out. A [Raw] is its bytes. If tensors are of a class that this package does not
-// know, it returns the others with a *[LeftOutError].
+// Tensors returns the tensors of a state dict that [Load] returned, by name. The value is the dict, or a
+// checkpoint of a training that has it under "state_dict", "model_state_dict", "model", "module" or "net".
+// Entries that are not tensors are left out. A [Raw] becomes the tensor of its bytes. If tensors are of a
+// class that this package does not know, it returns the others with a *[LeftOutError].
 func Tensors(value any) (map[string]*weft.Tensor, error) {
 	d, ok := value.(*Dict)
 	if !ok {
@@ -154,7 +154,7 @@ func hasTensors(d *Dict) bool {
 	return false
 }
 
-// isModule tells modules by their attributes, and classes of TorchScript by their name.
+// isModule reports whether o is a module of PyTorch, by its attributes, or of TorchScript, by its name.
 func isModule(o *Object) bool {
 	if strings.HasPrefix(o.Class, "__torch__.") {
 		return true
@@ -182,7 +182,8 @@ func pythonType(x any) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// zipBegin and legacyBegin are what files begin with: of the zip format, and the pickle of a number.
+// zipBegin and legacyBegin are the first bytes of files: of the zip format, and of the older one, a pickled
+// number.
 const (
 	zipBegin    = "PK\x03\x04"
 	legacyBegin = "\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
