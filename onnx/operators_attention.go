@@ -28,8 +28,8 @@ func joined(x *weft.Tensor) *weft.Tensor {
 	return x.Permute(0, 2, 1, 3).Reshape(x.Dim(0), x.Dim(2), x.Dim(1)*x.Dim(3))
 }
 
-// A scored describes attention of q [B H Q W] to k [B G K W] and v [B G K O], where G divides H.
-type scored struct {
+// An attentionCall describes attention of q [B H Q W] to k [B G K W] and v [B G K O], where G divides H.
+type attentionCall struct {
 	q, k, v *weft.Tensor
 	scale   float64
 	softcap float64 // 0 for none
@@ -42,7 +42,7 @@ type scored struct {
 }
 
 // allow lets queries see what they saw and ok lets them see.
-func (s *scored) allow(ok *weft.Tensor) {
+func (s *attentionCall) allow(ok *weft.Tensor) {
 	if s.allowed != nil {
 		ok = s.allowed.LogicalAnd(ok)
 	}
@@ -51,7 +51,7 @@ func (s *scored) allow(ok *weft.Tensor) {
 
 // run returns the result [B H Q O], and scores [B H Q K] as the mode says: 0 as they are, 1 capped,
 // 2 capped and biased, 3 after the softmax.
-func (s *scored) run() (y, scores *weft.Tensor) {
+func (s *attentionCall) run() (y, scores *weft.Tensor) {
 	q, k, v := s.q, s.k, s.v
 	d := q.DType()
 	if s.mode < 0 && s.softcap == 0 && s.sink == nil && (s.soften == d || d.Half() && s.soften == weft.Float32) && v.DType() == d {
@@ -127,8 +127,8 @@ func keysUpTo(queries, keys int, offset any) *weft.Tensor {
 }
 
 // scoresOf reads inputs 0 to 2, with 3 or 4 axes, and says that the result has the former.
-func (c *call) scoresOf() (s *scored, flat bool) {
-	s = &scored{q: c.tensor(0), k: c.tensor(1), v: c.tensor(2), mode: -1}
+func (c *call) scoresOf() (s *attentionCall, flat bool) {
+	s = &attentionCall{q: c.tensor(0), k: c.tensor(1), v: c.tensor(2), mode: -1}
 	qHeads, kvHeads := c.attrInt("q_num_heads", 0), c.attrInt("kv_num_heads", 0)
 	if flat = s.q.Rank() == 3; flat {
 		s.q, s.k, s.v = c.heads(s.q, qHeads), c.heads(s.k, kvHeads), c.heads(s.v, kvHeads)
@@ -205,7 +205,7 @@ func attention(c *call) []Value {
 }
 
 // attentionMask takes a mask of booleans, or one that is added, whose last axis may be too short.
-func (c *call) attentionMask(s *scored, m *weft.Tensor) {
+func (c *call) attentionMask(s *attentionCall, m *weft.Tensor) {
 	if m.Rank() < 1 || m.Rank() > 4 {
 		c.fail("the mask has %d axes: want 1 to 4", m.Rank())
 	}

@@ -8,7 +8,7 @@ import (
 
 // Attention of the domain com.microsoft.
 
-// scale is the factor of scores that the node asks for: 0 stands for the usual one.
+// headScale returns the factor of scores: attribute scale, or 1/sqrt(width) if that is 0.
 func (c *call) headScale(width int) float64 {
 	if s := c.attrFloat("scale", 0); s != 0 {
 		return s
@@ -16,8 +16,8 @@ func (c *call) headScale(width int) float64 {
 	return 1 / math.Sqrt(float64(max(width, 1)))
 }
 
-// addBias adds b to what is added to the scores.
-func (s *scored) addBias(b *weft.Tensor) {
+// addBias adds b to the bias of the scores.
+func (s *attentionCall) addBias(b *weft.Tensor) {
 	if b = b.To(s.q.DType()); s.bias != nil {
 		b = s.bias.Add(b)
 	}
@@ -26,7 +26,7 @@ func (s *scored) addBias(b *weft.Tensor) {
 
 // keyMask adds the filter value to scores of keys that a mask leaves out: [batch] has numbers of keys, [2 batch]
 // their ends and then their starts, [batch keys] and [batch queries keys] are 0 where a key is left out.
-func (c *call) keyMask(s *scored, m *weft.Tensor) {
+func (c *call) keyMask(s *attentionCall, m *weft.Tensor) {
 	filter := c.attrFloat("mask_filter_value", -10000)
 	if m == nil {
 		return
@@ -51,7 +51,7 @@ func (c *call) keyMask(s *scored, m *weft.Tensor) {
 }
 
 // finish runs attention that may be unidirectional, after keys that are past.
-func (c *call) finish(s *scored, past int) (y, scores *weft.Tensor) {
+func (c *call) finish(s *attentionCall, past int) (y, scores *weft.Tensor) {
 	if c.attrBool("unidirectional", false) {
 		s.allow(keysUpTo(s.q.Dim(2), s.k.Dim(2), past))
 	}
@@ -67,7 +67,7 @@ func (c *call) headsOf(q, k, v, mask, past, bias *weft.Tensor) []Value {
 	if c.attrInt("do_rotary", 0) != 0 || c.attrInt("past_present_share_buffer", 0) != 0 {
 		c.fail("rotary embeddings and buffers that past and present share (do_rotary, past_present_share_buffer) are not computed")
 	}
-	s := &scored{q: c.heads(q, n), k: c.heads(k, n), v: c.heads(v, n), mode: -1}
+	s := &attentionCall{q: c.heads(q, n), k: c.heads(k, n), v: c.heads(v, n), mode: -1}
 	before := 0
 	if past != nil {
 		if past.Rank() != 5 || past.Dim(0) != 2 {
@@ -144,7 +144,7 @@ func multiHeadAttention(c *call) []Value {
 			k, v = k.Add(bk), v.Add(bv)
 		}
 	}
-	s := &scored{q: c.heads(q, n), k: k, v: v, mode: -1}
+	s := &attentionCall{q: c.heads(q, n), k: k, v: v, mode: -1}
 	if k.Rank() == 3 {
 		s.k, s.v = c.heads(k, n), c.heads(v, n)
 	}
@@ -204,7 +204,7 @@ func groupQueryAttention(c *call) []Value {
 	if c.attrInt("kv_cache_bit_width", 0) != 0 || c.attrInt("qk_output", 0) != 0 || c.has(14) || c.has(15) {
 		c.fail("quantised caches, normalised projections and scores are not computed")
 	}
-	s := &scored{mode: -1, softcap: c.attrFloat("softcap", 0), sink: c.optional(11)}
+	s := &attentionCall{mode: -1, softcap: c.attrFloat("softcap", 0), sink: c.optional(11)}
 	if c.attrInt("smooth_softmax", 0) > 0 && s.sink == nil {
 		s.sink = weft.Zeros(n)
 	}

@@ -11,8 +11,8 @@ var recurrentOperators = []operator{
 	{name: "RNN", run: recurrent(1, 1, []string{"Tanh"}, rnnCell)},
 }
 
-// A way is a recurrent layer in one direction.
-type way struct {
+// A recurrentDirection is a recurrent layer in one direction.
+type recurrentDirection struct {
 	r     *weft.Tensor   // [gates*hidden, hidden]
 	rb    *weft.Tensor   // [gates*hidden], 0 if it is not given
 	peep  []*weft.Tensor // of an LSTM: input, output, forget; nil for none
@@ -24,20 +24,20 @@ type way struct {
 }
 
 // part is gate i of all gates, the last axis.
-func (w *way) part(x *weft.Tensor, i int) *weft.Tensor {
+func (w *recurrentDirection) part(x *weft.Tensor, i int) *weft.Tensor {
 	n := w.parts[0]
 	return x.Slice(weft.Ellipsis, weft.Range(i*n, (i+1)*n))
 }
 
 // A cell is one step: in are the input's products for all gates, with their bias.
-type cell func(w *way, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor
+type cell func(w *recurrentDirection, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor
 
-func rnnCell(w *way, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor {
+func rnnCell(w *recurrentDirection, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor {
 	return []*weft.Tensor{w.f[0](in.Add(state[0].MatMul(w.r.T())).Add(w.rb))}
 }
 
 // gruCell has the gates update, reset and hidden.
-func gruCell(w *way, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor {
+func gruCell(w *recurrentDirection, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor {
 	h, n := state[0], w.parts[0]
 	first := weft.Range(0, 2*n)
 	rest := weft.Range(2*n, 3*n)
@@ -55,7 +55,7 @@ func gruCell(w *way, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor {
 }
 
 // lstmCell has the gates input, output, forget and cell.
-func lstmCell(w *way, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor {
+func lstmCell(w *recurrentDirection, in *weft.Tensor, state []*weft.Tensor) []*weft.Tensor {
 	all := in.Add(state[0].MatMul(w.r.T())).Add(w.rb)
 	i, o, f, g := w.part(all, 0), w.part(all, 1), w.part(all, 2), w.f[1](w.part(all, 3))
 	c := state[1]
@@ -94,8 +94,8 @@ func recurrent(gates, states int, names []string, step cell) func(c *call) []Val
 		x = swap(wide(x))
 		steps, batch, hidden := x.Dim(0), x.Dim(1), c.attrInt("hidden_size", r.Dim(2))
 		direction := c.attrString("direction", "forward")
-		ways := map[string]int{"forward": 1, "reverse": 1, "bidirectional": 2}[direction]
-		if ways == 0 {
+		directions := map[string]int{"forward": 1, "reverse": 1, "bidirectional": 2}[direction]
+		if directions == 0 {
 			c.fail("attribute %q is %q", "direction", direction)
 		}
 		fits := func(t *weft.Tensor, shape ...int) *weft.Tensor {
@@ -104,32 +104,32 @@ func recurrent(gates, states int, names []string, step cell) func(c *call) []Val
 			}
 			return t
 		}
-		fits(w, ways, gates*hidden, x.Dim(2))
-		fits(r, ways, gates*hidden, hidden)
-		fits(b, ways, 2*gates*hidden)
+		fits(w, directions, gates*hidden, x.Dim(2))
+		fits(r, directions, gates*hidden, hidden)
+		fits(b, directions, 2*gates*hidden)
 		fits(lengths, batch)
 		init := make([]*weft.Tensor, states)
 		for i := range init {
 			if init[i] = c.optional(5 + i); init[i] == nil {
-				init[i] = x.Device().ZerosOf(x.DType(), ways, batch, hidden)
+				init[i] = x.Device().ZerosOf(x.DType(), directions, batch, hidden)
 			} else {
-				init[i] = fits(swap(wide(init[i])), ways, batch, hidden)
+				init[i] = fits(swap(wide(init[i])), directions, batch, hidden)
 			}
 		}
 		var peep *weft.Tensor
 		if states == 2 {
-			peep = fits(c.optional(7), ways, 3*hidden)
+			peep = fits(c.optional(7), directions, 3*hidden)
 		}
-		functions := c.activations(names, ways)
-		l := way{parts: []int{hidden}}
+		functions := c.activations(names, directions)
+		l := recurrentDirection{parts: []int{hidden}}
 		switch gates {
 		case 3:
 			l.linear = c.attrBool("linear_before_reset", false)
 		case 4:
 			l.couple = c.attrBool("input_forget", false)
 		}
-		outs, ends := make([]*weft.Tensor, ways), make([][]*weft.Tensor, states)
-		for k := range ways {
+		outs, ends := make([]*weft.Tensor, directions), make([][]*weft.Tensor, states)
+		for k := range directions {
 			l.r, l.f = wide(r).At(k), functions[k]
 			in := x
 			back := k == 1 || direction == "reverse"
@@ -170,9 +170,9 @@ func recurrent(gates, states int, names []string, step cell) func(c *call) []Val
 	}
 }
 
-// run runs the steps of one way: outputs [steps batch hidden] and the last state. What is behind the end of a
+// run runs the steps of one direction: outputs [steps batch hidden] and the last state. What is behind the end of a
 // sequence is 0 in the outputs, and does not count in the state.
-func (w way) run(step cell, in, lengths *weft.Tensor, begin []*weft.Tensor) (y *weft.Tensor, last []*weft.Tensor) {
+func (w recurrentDirection) run(step cell, in, lengths *weft.Tensor, begin []*weft.Tensor) (y *weft.Tensor, last []*weft.Tensor) {
 	steps := in.Dim(0)
 	if steps == 0 {
 		return in.Device().ZerosOf(in.DType(), 0, in.Dim(1), w.parts[0]), begin
@@ -203,17 +203,17 @@ func reversed(x, lengths *weft.Tensor) *weft.Tensor {
 	return x.TakeAlongAxis(0, index.Unsqueeze(2))
 }
 
-// activations are the functions of each way by name, with the numbers of those that have some. They clip what
+// activations are the functions of each direction by name, with the numbers of those that have some. They clip what
 // they are given, but for that of an LSTM's cell, as ONNX Runtime does.
-func (c *call) activations(defaults []string, ways int) [][]func(x *weft.Tensor) *weft.Tensor {
+func (c *call) activations(defaults []string, directions int) [][]func(x *weft.Tensor) *weft.Tensor {
 	names := c.attrStrings("activations")
 	if names == nil {
-		for range ways {
+		for range directions {
 			names = append(names, defaults...)
 		}
 	}
-	if len(names) < ways*len(defaults) {
-		c.fail("attribute %q has %d names: want %d", "activations", len(names), ways*len(defaults))
+	if len(names) < directions*len(defaults) {
+		c.fail("attribute %q has %d names: want %d", "activations", len(names), directions*len(defaults))
 	}
 	alphas, betas := c.attrFloats("activation_alpha"), c.attrFloats("activation_beta")
 	next := func(list *[]float32, def float64) float64 {
@@ -225,8 +225,8 @@ func (c *call) activations(defaults []string, ways int) [][]func(x *weft.Tensor)
 		return float64(v)
 	}
 	clip := c.attrFloat("clip", 0)
-	out := make([][]func(x *weft.Tensor) *weft.Tensor, ways)
-	for i, name := range names[:ways*len(defaults)] {
+	out := make([][]func(x *weft.Tensor) *weft.Tensor, directions)
+	for i, name := range names[:directions*len(defaults)] {
 		var f func(x *weft.Tensor) *weft.Tensor
 		switch name {
 		case "Relu":

@@ -7,9 +7,9 @@ import (
 )
 
 // Support vector machines.
-var vectorOperators = []operator{
-	{name: "SVMClassifier", run: vectorClassifier, eager: true},
-	{name: "SVMRegressor", run: vectorRegressor},
+var svmOperators = []operator{
+	{name: "SVMClassifier", run: svmClassifier, eager: true},
+	{name: "SVMRegressor", run: svmRegressor},
 }
 
 // kernel is the kernel of rows of x, and of the vectors in the rows of v.
@@ -45,7 +45,7 @@ func (c *call) rows() *weft.Tensor {
 	return x
 }
 
-func vectorRegressor(c *call) []Value {
+func svmRegressor(c *call) []Value {
 	coefficients, rho, vectors := c.attrFloats("coefficients"), c.attrFloats("rho"), c.attrFloats("support_vectors")
 	n, one, post := c.attrInt("n_supports", 0), c.attrBool("one_class", false), c.attrString("post_transform", "NONE")
 	x := c.rows()
@@ -63,7 +63,7 @@ func vectorRegressor(c *call) []Value {
 	return tensors(c.transformed(y, post))
 }
 
-func vectorClassifier(c *call) []Value {
+func svmClassifier(c *call) []Value {
 	coefficients, rho, vectors := c.attrFloats("coefficients"), c.attrFloats("rho"), c.attrFloats("support_vectors")
 	a, b, per, post := c.attrFloats("prob_a"), c.attrFloats("prob_b"), c.attrInts("vectors_per_class"), c.attrString("post_transform", "NONE")
 	l := c.labels("classlabels_ints", "classlabels_strings")

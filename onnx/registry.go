@@ -65,7 +65,7 @@ var groups = []struct {
 	{domainMicrosoft, microsoftOperators},
 	{domainML, mlOperators},
 	{domainML, treeOperators},
-	{domainML, vectorOperators},
+	{domainML, svmOperators},
 	{domainTraining, trainingOperators},
 	{domainPreview, previewOperators},
 }
