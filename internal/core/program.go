@@ -255,9 +255,22 @@ type Unwritten struct {
 }
 
 // Write writes the program, whose state may lie on any device, to the file at path. Unless file is empty,
-// named state is left in that file beside it. Calls that write state or count steps wait meanwhile. The
-// state, the generators and the variables are read while they wait, so that they are of one moment.
+// named state is left in that file beside it. Calls wait as [Unwritten.Read] says.
 func (u *Unwritten) Write(path, file string, named func(name string) bool) error {
+	return u.Read(func(p *saved.Program) error {
+		if file != "" {
+			if err := p.Refer(path, file, named); err != nil {
+				return err
+			}
+		}
+		return p.Write(path)
+	})
+}
+
+// Read calls f with the program, whose state is on the host. Calls that write state or count steps wait
+// meanwhile. The state, the generators and the variables are read while they wait, so that they are of one
+// moment. The error is that of f, or an *array.Error.
+func (u *Unwritten) Read(f func(p *saved.Program) error) error {
 	var err error
 	if e := array.Try(func() {
 		q := *u.program
@@ -282,12 +295,7 @@ func (u *Unwritten) Write(path, file string, named func(name string) bool) error
 			defer done()
 			q.State[i].View = v
 		}
-		if file != "" {
-			err = q.Refer(path, file, named)
-		}
-		if err == nil {
-			err = q.Write(path)
-		}
+		err = f(&q)
 	}); e != nil {
 		return e
 	}

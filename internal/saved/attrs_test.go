@@ -107,8 +107,8 @@ func TestOpSetVersion(t *testing.T) {
 func TestFit(t *testing.T) {
 	k := &known{}
 	n, m := []int64{9, 10, 12, 15, 19}, []int64{10, 22, 40, 13, 28}
-	k.add(atom{-1, 0}, n)
-	k.add(atom{-1, 1}, m)
+	k.add(Atom{-1, 0}, n)
+	k.add(Atom{-1, 1}, m)
 	for name, f := range map[string]func(n, m int64) int64{
 		"n": func(n, m int64) int64 { return n }, "3n": func(n, m int64) int64 { return 3 * n }, "n-1": func(n, m int64) int64 { return n - 1 },
 		"7-2m": func(n, m int64) int64 { return 7 - 2*m }, "nm": func(n, m int64) int64 { return n * m }, "4nm+3": func(n, m int64) int64 { return 4*n*m + 3 },

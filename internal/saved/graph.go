@@ -161,10 +161,19 @@ type env struct {
 	lengths []int
 	nodes   []*ir.Node // that are built
 	depth   int
+	sized   func(x *Expr) int64 // gives what stands for an expression; nil: its value
+}
+
+// number is what attributes have in the place of an expression.
+func (e *env) number(x *Expr) int64 {
+	if e.sized != nil {
+		return e.sized(x)
+	}
+	return e.eval(x)
 }
 
 // eval is an expression for the lengths.
-func (e *env) eval(x *expr) int64 {
+func (e *env) eval(x *Expr) int64 {
 	v := x.Scale
 	for _, a := range x.Factors {
 		v = product(v, int64(e.atom(a)))
@@ -214,7 +223,7 @@ func product(a, b int64) int64 {
 }
 
 // atom is a length, or a size of the value of a node.
-func (e *env) atom(a atom) int {
+func (e *env) atom(a Atom) int {
 	if a.Node < 0 {
 		if a.Axis < 0 || a.Axis >= len(e.lengths) {
 			malformed("it has no length %d", a.Axis)

@@ -12,32 +12,32 @@ import (
 // graphs differ in a number, an expression over lengths and over sizes of earlier values must give all
 // of them.
 
-// An expr is floor((Scale * the product of Factors + And + Offset) / Over), its remainder by Mod, not
+// An Expr is floor((Scale * the product of Factors + And + Offset) / Over), its remainder by Mod, not
 // below Least and not above Most.
-type expr struct {
+type Expr struct {
 	Scale   int64  `json:"scale"`
-	Factors []atom `json:"of"`
+	Factors []Atom `json:"of"`
 	Offset  int64  `json:"plus,omitempty"`
 	Over    int64  `json:"over,omitempty"` // 0 and 1: not divided
-	And     *expr  `json:"and,omitempty"`
+	And     *Expr  `json:"and,omitempty"`
 	Mod     int64  `json:"mod,omitempty"` // 0 and 1: no remainder is taken
-	Least   *expr  `json:"least,omitempty"`
-	Most    *expr  `json:"most,omitempty"`
+	Least   *Expr  `json:"least,omitempty"`
+	Most    *Expr  `json:"most,omitempty"`
 }
 
-// An atom is the size of an axis of the value of a node, or length number Axis if Node is -1.
-type atom struct {
+// An Atom is the size of an axis of the value of a node, or length number Axis if Node is -1.
+type Atom struct {
 	Node int `json:"value"`
 	Axis int `json:"axis"`
 }
 
 // known are atoms, each with its value in every trial. No two have the same values.
 type known struct {
-	atoms  []atom
+	atoms  []Atom
 	values [][]int64
 }
 
-func (k *known) add(a atom, values []int64) {
+func (k *known) add(a Atom, values []int64) {
 	if !varies(values) || slices.ContainsFunc(k.values, func(v []int64) bool { return slices.Equal(v, values) }) {
 		return
 	}
@@ -56,7 +56,7 @@ func unify(trials []*graph, lengths [][]int, built [][]*ir.Node) *graph {
 		for t := range lengths {
 			values[t] = int64(lengths[t][i])
 		}
-		k.add(atom{-1, i}, values)
+		k.add(Atom{-1, i}, values)
 	}
 	return k.unify(trials, built)
 }
@@ -96,7 +96,7 @@ func (k *known) unify(trials []*graph, built [][]*ir.Node) *graph {
 					values[t] = int64(s[axis])
 				}
 			}
-			k.add(atom{i, axis}, values)
+			k.add(Atom{i, axis}, values)
 		}
 	}
 	return out
@@ -206,9 +206,9 @@ func (k *known) function(all [][]token, i int, n *node) *function {
 const manyTrials = 8
 
 // fit returns an expression with these values, nil if none is found: the simplest one first.
-func (k *known) fit(v []int64) *expr {
-	one := func(scale, offset, over int64, of ...atom) *expr {
-		return &expr{Scale: scale, Factors: of, Offset: offset, Over: over}
+func (k *known) fit(v []int64) *Expr {
+	one := func(scale, offset, over int64, of ...Atom) *Expr {
+		return &Expr{Scale: scale, Factors: of, Offset: offset, Over: over}
 	}
 	for i, a := range k.values { // the latest would be as good: the first is a length of the caller
 		if slices.Equal(a, v) {
@@ -224,7 +224,7 @@ func (k *known) fit(v []int64) *expr {
 	for i, a := range k.values {
 		for j := i; j < len(k.values); j++ {
 			p := times(a, k.values[j])
-			pairs = append(pairs, monomial{p, []atom{k.atoms[i], k.atoms[j]}})
+			pairs = append(pairs, monomial{p, []Atom{k.atoms[i], k.atoms[j]}})
 			if scale, offset, ok := line(p, v); ok {
 				return one(scale, offset, 0, k.atoms[i], k.atoms[j])
 			}
@@ -239,7 +239,7 @@ func (k *known) fit(v []int64) *expr {
 	}
 	single := make([]monomial, len(k.atoms))
 	for i := range k.atoms {
-		single[i] = monomial{k.values[i], []atom{k.atoms[i]}}
+		single[i] = monomial{k.values[i], []Atom{k.atoms[i]}}
 	}
 	for _, p := range append(single, pairs...) {
 		for over := int64(2); over <= 64; over++ {
@@ -251,7 +251,7 @@ func (k *known) fit(v []int64) *expr {
 	if len(v) < manyTrials {
 		return nil
 	}
-	for _, find := range []func(v []int64) *expr{k.sum, k.remainder, k.bounded, k.ofTwo, k.longSum} {
+	for _, find := range []func(v []int64) *Expr{k.sum, k.remainder, k.bounded, k.ofTwo, k.longSum} {
 		if e := find(v); e != nil {
 			return e
 		}
@@ -260,7 +260,7 @@ func (k *known) fit(v []int64) *expr {
 }
 
 // longSum finds a multiple of an atom plus a sum of two or a quotient.
-func (k *known) longSum(v []int64) *expr {
+func (k *known) longSum(v []int64) *Expr {
 	for i, a := range k.values {
 		for scale := int64(1); scale <= 4; scale++ {
 			rest := make([]int64, len(v))
@@ -271,12 +271,12 @@ func (k *known) longSum(v []int64) *expr {
 			for j := 0; j < len(k.values) && and == nil; j++ {
 				for over := int64(2); over <= 4 && and == nil; over++ {
 					if by, offset, ok := quotient(k.values[j], rest, over); ok {
-						and = &expr{Scale: by, Factors: []atom{k.atoms[j]}, Offset: offset, Over: over}
+						and = &Expr{Scale: by, Factors: []Atom{k.atoms[j]}, Offset: offset, Over: over}
 					}
 				}
 			}
 			if and != nil {
-				return &expr{Scale: scale, Factors: []atom{k.atoms[i]}, And: and}
+				return &Expr{Scale: scale, Factors: []Atom{k.atoms[i]}, And: and}
 			}
 		}
 	}
@@ -284,11 +284,11 @@ func (k *known) longSum(v []int64) *expr {
 }
 
 // remainder finds an atom's remainder by a number.
-func (k *known) remainder(v []int64) *expr {
+func (k *known) remainder(v []int64) *Expr {
 	for i, a := range k.values {
 		for by := slices.Max(v) + 1; by > 1 && by <= 64; by++ {
 			if !slices.ContainsFunc(v, func(x int64) bool { return x < 0 }) && equalAt(v, func(t int) int64 { return a[t] % by }) {
-				return &expr{Scale: 1, Factors: []atom{k.atoms[i]}, Mod: by}
+				return &Expr{Scale: 1, Factors: []Atom{k.atoms[i]}, Mod: by}
 			}
 		}
 	}
@@ -296,10 +296,10 @@ func (k *known) remainder(v []int64) *expr {
 }
 
 // ofTwo finds the lesser or the greater of two atoms.
-func (k *known) ofTwo(v []int64) *expr {
+func (k *known) ofTwo(v []int64) *Expr {
 	for i, a := range k.values {
 		for j, b := range k.values[:i] {
-			first, second := &expr{Scale: 1, Factors: []atom{k.atoms[j]}}, &expr{Scale: 1, Factors: []atom{k.atoms[i]}}
+			first, second := &Expr{Scale: 1, Factors: []Atom{k.atoms[j]}}, &Expr{Scale: 1, Factors: []Atom{k.atoms[i]}}
 			switch {
 			case equalAt(v, func(t int) int64 { return min(a[t], b[t]) }):
 				first.Most = second
@@ -323,12 +323,12 @@ func equalAt(v []int64, f func(t int) int64) bool {
 }
 
 // sum finds a sum of two atoms, each with a scale, and a constant.
-func (k *known) sum(v []int64) *expr {
+func (k *known) sum(v []int64) *Expr {
 	for i, a := range k.values {
 		for j, b := range k.values[:i] {
 			scale, offset, and, ok := plane(b, a, v)
 			if ok {
-				return &expr{Scale: scale, Factors: []atom{k.atoms[j]}, Offset: offset, And: &expr{Scale: and, Factors: []atom{k.atoms[i]}}}
+				return &Expr{Scale: scale, Factors: []Atom{k.atoms[j]}, Offset: offset, And: &Expr{Scale: and, Factors: []Atom{k.atoms[i]}}}
 			}
 		}
 	}
@@ -358,7 +358,7 @@ func plane(a, b, v []int64) (scale, offset, and int64, ok bool) {
 
 // bounded finds a line, or a sum of two atoms, that is cut off at the least or at the greatest of the
 // values.
-func (k *known) bounded(v []int64) *expr {
+func (k *known) bounded(v []int64) *Expr {
 	for _, least := range []bool{true, false} {
 		bound := slices.Max(v)
 		if least {
@@ -387,7 +387,7 @@ func (k *known) bounded(v []int64) *expr {
 		}) {
 			continue
 		}
-		if limit := (&expr{Offset: bound}); least {
+		if limit := (&Expr{Offset: bound}); least {
 			e.Least = limit
 		} else {
 			e.Most = limit
@@ -398,10 +398,10 @@ func (k *known) bounded(v []int64) *expr {
 }
 
 // linear finds a line or a sum of two atoms. Few values are enough for the simplest lines alone.
-func (k *known) linear(v []int64) *expr {
+func (k *known) linear(v []int64) *Expr {
 	for i, a := range k.values {
 		if scale, offset, ok := line(a, v); ok && (scale == 1 || len(v) > 3) {
-			return &expr{Scale: scale, Factors: []atom{k.atoms[i]}, Offset: offset}
+			return &Expr{Scale: scale, Factors: []Atom{k.atoms[i]}, Offset: offset}
 		}
 	}
 	if len(v) < 5 {
@@ -411,8 +411,8 @@ func (k *known) linear(v []int64) *expr {
 }
 
 // at is the value of a linear expression in a trial.
-func (k *known) at(e *expr, t int) int64 {
-	value := func(a atom) int64 { return k.values[slices.Index(k.atoms, a)][t] }
+func (k *known) at(e *Expr, t int) int64 {
+	value := func(a Atom) int64 { return k.values[slices.Index(k.atoms, a)][t] }
 	n := e.Scale*value(e.Factors[0]) + e.Offset
 	if e.And != nil {
 		n += e.And.Scale * value(e.And.Factors[0])
@@ -449,7 +449,7 @@ func quotient(a, v []int64, over int64) (scale, offset int64, ok bool) {
 // A monomial is the product of several atoms, with its values.
 type monomial struct {
 	values []int64
-	atoms  []atom
+	atoms  []Atom
 }
 
 func times(a, b []int64) []int64 {

@@ -21,7 +21,7 @@ type token struct {
 	float float64
 	text  string
 	fn    *function // nil: the attribute has no function there
-	expr  *expr     // of kinds sized and sizedFloat
+	expr  *Expr     // of kinds sized and sizedFloat
 }
 
 type tokenKind uint8
@@ -72,7 +72,7 @@ type wire struct {
 	Float    string    `json:"float,omitempty"`
 	Function *function `json:"function,omitempty"`
 	None     bool      `json:"none,omitempty"`
-	Size     *expr     `json:"size,omitempty"`
+	Size     *Expr     `json:"size,omitempty"`
 }
 
 // floatText is the shortest decimal of a float, or the bits of a NaN.
@@ -268,9 +268,9 @@ func (d *decoder) next(kinds ...tokenKind) token {
 	d.in = d.in[1:]
 	switch t.kind {
 	case tokenSized:
-		t = token{int: d.env.eval(t.expr)}
+		t = token{int: d.env.number(t.expr)}
 	case tokenSizedFloat:
-		t = token{kind: tokenFloat, float: float64(d.env.eval(t.expr))}
+		t = token{kind: tokenFloat, float: float64(d.env.number(t.expr))}
 	}
 	for _, k := range kinds {
 		if t.kind == k {
