@@ -1,4 +1,5 @@
-// Package onnx runs models in ONNX files, which PyTorch, TensorFlow, scikit-learn and others export.
+// Package onnx runs models in ONNX files, which PyTorch, TensorFlow, scikit-learn and others export, and
+// writes functions of tensors as such files.
 //
 //	m, err := onnx.Load("model.onnx")
 //	out, err := m.Run(map[string]*weft.Tensor{"input": x})
@@ -24,6 +25,10 @@
 //
 // [Operators] lists the operators that models may use. A model with others is refused by an
 // [UnsupportedError] that lists every such node. [ReadInfo] says what a file has.
+//
+// [Save] and [Write] write a function of tensors, or the Forward method of a module, as a model of
+// [ExportOpSet] that other runtimes run. They trace it as weft.Compiled.Save does. Operations that ONNX has no
+// form for are an [ExportError] that lists them.
 //
 // Files are not trusted: whatever the bytes are, reading takes time and memory linear in them. External data
 // must lie in the folder of the model; neither ".." nor a link leads out of it.

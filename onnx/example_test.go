@@ -1,8 +1,11 @@
 package onnx_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"weft"
 	"weft/nn"
@@ -125,4 +128,41 @@ func ExampleValue() {
 	// Output:
 	// sequence of [float32[2] string[2]]
 	// [a b] true
+}
+
+func ExampleSave() {
+	dir, err := os.MkdirTemp("", "onnx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "net.onnx")
+	net := nn.Sequential{nn.NewLinear(4, 8), nn.Func((*weft.Tensor).Relu), nn.NewLinear(8, 3)}
+	err = onnx.Save(path, net.Forward, []any{weft.Ones(2, 4)}, onnx.SaveOpts{Inputs: []string{"x[n 4]"}, Weights: nn.State(net)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := onnx.Load(path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := weft.Arange(20).To(weft.Float32).Reshape(5, 4)
+	out, err := m.Run(map[string]*weft.Tensor{"x": x})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	in := m.Inputs()[0]
+	fmt.Println(in.Name, in.Type, out["y"].AllClose(net.Forward(x)))
+	// Output: x float32[n 4] true
+}
+
+func ExampleWrite() {
+	var b bytes.Buffer
+	err := onnx.Write(&b, func(x *weft.Tensor) *weft.Tensor { return x.Erfinv() }, []any{weft.Ones(2)})
+	fmt.Println(err)
+	// Output: onnx: 1 operation cannot be written as operators of ONNX: erfinv of float32
 }

@@ -54,7 +54,11 @@ type SaveOpts struct {
 // form in ONNX, or a *weft.Error of the trace.
 func Save(path string, f any, args []any, opts ...SaveOpts) error {
 	return export(f, args, opts, func(m *exported) error {
-		return at(path, atomicfile.Write(path, m.write))
+		err := atomicfile.Write(path, m.write)
+		if _, ours := err.(*Error); ours {
+			return withPath(path, err)
+		}
+		return err
 	})
 }
 

@@ -71,7 +71,9 @@ func (x *exportNode) write() string {
 	}
 	if name == "" {
 		what := x.node.Op.OpName()
-		if x.node.Results == nil {
+		if s, ok := x.attrs.(fmt.Stringer); ok && x.node.Op == op.Host {
+			what = s.String()
+		} else if x.node.Results == nil {
 			what += " of " + x.node.DType.String()
 		}
 		if x.node.Op != ir.Result {
@@ -153,11 +155,11 @@ func (e *exporter) put(operator string, inputs []string, attributes ...*attribut
 	return name
 }
 
-func intAttr(name string, i int) *attributeProto {
+func withInt(name string, i int) *attributeProto {
 	return &attributeProto{name: name, kind: attrInt, i: int64(i)}
 }
 
-func intsAttr(name string, list ...int) *attributeProto {
+func withInts(name string, list ...int) *attributeProto {
 	a := &attributeProto{name: name, kind: attrInts}
 	for _, i := range list {
 		a.ints = append(a.ints, int64(i))
@@ -187,7 +189,7 @@ func (e *exporter) as(v exportValue, d array.DType) string {
 }
 
 func (e *exporter) cast(name string, d array.DType) string {
-	return e.put("Cast", []string{name}, intAttr("to", int(elementOf(d))))
+	return e.put("Cast", []string{name}, withInt("to", int(elementOf(d))))
 }
 
 // number returns a constant without dimensions.
@@ -262,7 +264,7 @@ func (e *exporter) ints(list ...int) string {
 	if len(parts) == 1 {
 		return parts[0]
 	}
-	return e.put("Concat", parts, intAttr("axis", 0))
+	return e.put("Concat", parts, withInt("axis", 0))
 }
 
 // size returns a vector of one int64, an expression of lengths.
@@ -340,7 +342,7 @@ func (e *exporter) atom(a saved.Atom) string {
 func (e *exporter) sizeOf(name string, axis int) string {
 	key := fmt.Sprint("axis ", axis, " of ", name)
 	if e.cache[key] == "" {
-		e.cache[key] = e.put("Shape", []string{name}, intAttr("start", axis), intAttr("end", axis+1))
+		e.cache[key] = e.put("Shape", []string{name}, withInt("start", axis), withInt("end", axis+1))
 	}
 	return e.cache[key]
 }

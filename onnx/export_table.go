@@ -32,6 +32,7 @@ func init() {
 		"bit_and": exportTruth("And", "BitwiseAnd"), "bit_or": exportTruth("Or", "BitwiseOr"), "bit_xor": exportTruth("Xor", "BitwiseXor"), "bit_not": exportTruth("Not", "BitwiseNot"),
 		"select": exportSelect, "cast": exportCast, "iota": exportIota,
 		"stop": exportSame, "own": exportSame, "copy": exportSame, "again": exportSame,
+		"host": exportCheck, "result": exportResult,
 
 		"reshape": exportReshape, "permute": exportPermute, "expand": exportExpand, "slice": exportSlice, "cat": exportCat, "place": exportPlace,
 		"index_select": exportIndexSelect, "gather": exportGather,
@@ -199,6 +200,22 @@ func exportCast(x *exportNode) string {
 
 func exportSame(x *exportNode) string { return x.as(x.args[0], x.node.DType) }
 
+// exportCheck leaves a check of the range of indices out: a runtime has its own.
+func exportCheck(x *exportNode) string {
+	if _, ok := x.attrs.(op.RangeFunc); !ok {
+		return ""
+	}
+	return x.arg(0)
+}
+
+// exportResult is the result of an operation that has one here.
+func exportResult(x *exportNode) string {
+	if x.attrs.(ir.Arg) != 0 {
+		return ""
+	}
+	return x.args[0].name
+}
+
 // exportIota writes the index along an axis in the shape of the argument.
 func exportIota(x *exportNode) string {
 	axis, v := int(x.attrs.(op.Axis)), x.arg(0)
@@ -216,11 +233,11 @@ func exportIota(x *exportNode) string {
 }
 
 func exportReshape(x *exportNode) string {
-	return x.put("Reshape", []string{x.arg(0), x.ints(x.attrs.(op.Shape)...)}, intAttr("allowzero", 1))
+	return x.put("Reshape", []string{x.arg(0), x.ints(x.attrs.(op.Shape)...)}, withInt("allowzero", 1))
 }
 
 func exportPermute(x *exportNode) string {
-	return x.put("Transpose", []string{x.arg(0)}, intsAttr("perm", x.attrs.(op.Order)...))
+	return x.put("Transpose", []string{x.arg(0)}, withInts("perm", x.attrs.(op.Order)...))
 }
 
 func exportExpand(x *exportNode) string {
@@ -259,13 +276,13 @@ func exportSlice(x *exportNode) string {
 	}
 	end := ends[0]
 	if len(ends) > 1 {
-		end = x.put("Concat", ends, intAttr("axis", 0))
+		end = x.put("Concat", ends, withInt("axis", 0))
 	}
 	return x.put("Slice", []string{x.arg(0), x.ints(starts...), end, x.numbers(axes...), x.numbers(steps...)})
 }
 
 func exportCat(x *exportNode) string {
-	return x.put("Concat", x.all(x.node.DType), intAttr("axis", int(x.attrs.(op.Axis))))
+	return x.put("Concat", x.all(x.node.DType), withInt("axis", int(x.attrs.(op.Axis))))
 }
 
 // exportPlace writes an array in a window of a filled one as padding.
@@ -292,7 +309,7 @@ func exportPlace(x *exportNode) string {
 	}
 	start := x.ints(w.Start...)
 	behind := x.put("Sub", []string{x.put("Sub", []string{x.ints(a.Shape...), x.ints(count...)}), start})
-	pads := x.put("Concat", []string{start, behind}, intAttr("axis", 0))
+	pads := x.put("Concat", []string{start, behind}, withInt("axis", 0))
 	y := x.put("Pad", []string{v, pads, x.number(d, a.Fill)})
 	if d != x.node.DType {
 		y = x.cast(y, x.node.DType)
@@ -309,12 +326,12 @@ func (x *exportNode) indices(i int) string {
 }
 
 func exportIndexSelect(x *exportNode) string {
-	return x.put("Gather", []string{x.arg(0), x.indices(1)}, intAttr("axis", int(x.attrs.(op.Axis))))
+	return x.put("Gather", []string{x.arg(0), x.indices(1)}, withInt("axis", int(x.attrs.(op.Axis))))
 }
 
 // exportGather needs indices that are shorter than the argument along no axis but one, as the operation does.
 func exportGather(x *exportNode) string {
-	return x.put("GatherElements", []string{x.arg(0), x.indices(1)}, intAttr("axis", int(x.attrs.(op.Axis))))
+	return x.put("GatherElements", []string{x.arg(0), x.indices(1)}, withInt("axis", int(x.attrs.(op.Axis))))
 }
 
 func (x *exportNode) groupAxes() string {
@@ -328,14 +345,14 @@ func (x *exportNode) groupAxes() string {
 
 func exportReduction(operator string) func(x *exportNode) string {
 	return func(x *exportNode) string {
-		return x.put(operator, []string{x.arg(0), x.groupAxes()}, intAttr("keepdims", 1))
+		return x.put(operator, []string{x.arg(0), x.groupAxes()}, withInt("keepdims", 1))
 	}
 }
 
 // exportTruths is a reduction of truth values, as numbers.
 func exportTruths(operator string) func(x *exportNode) string {
 	return func(x *exportNode) string {
-		y := x.put(operator, []string{x.cast(x.arg(0), array.Int32), x.groupAxes()}, intAttr("keepdims", 1))
+		y := x.put(operator, []string{x.cast(x.arg(0), array.Int32), x.groupAxes()}, withInt("keepdims", 1))
 		return x.cast(y, array.Bool)
 	}
 }
@@ -346,7 +363,7 @@ func exportArg(operator string) func(x *exportNode) string {
 		if x.args[0].node.DType == array.Bool {
 			v = x.cast(v, array.Int32)
 		}
-		return x.put(operator, []string{v}, intAttr("axis", int(x.attrs.(op.Axis))), intAttr("keepdims", 1))
+		return x.put(operator, []string{v}, withInt("axis", int(x.attrs.(op.Axis))), withInt("keepdims", 1))
 	}
 }
 
@@ -356,14 +373,14 @@ func exportScanSum(x *exportNode) string {
 	if a.Reverse {
 		reverse = 1
 	}
-	return x.put("CumSum", []string{x.as(x.args[0], x.node.DType), x.number(array.Int64, float64(a.Axis))}, intAttr("reverse", reverse))
+	return x.put("CumSum", []string{x.as(x.args[0], x.node.DType), x.number(array.Int64, float64(a.Axis))}, withInt("reverse", reverse))
 }
 
 // convAttributes are those of a convolution.
 func convAttributes(c op.Conv) []*attributeProto {
 	p := c.Pad
-	return []*attributeProto{intsAttr("strides", c.Stride[:]...), intsAttr("pads", p[0], p[1], p[0], p[1]),
-		intsAttr("dilations", c.Dilation[:]...), intAttr("group", c.Groups)}
+	return []*attributeProto{withInts("strides", c.Stride[:]...), withInts("pads", p[0], p[1], p[0], p[1]),
+		withInts("dilations", c.Dilation[:]...), withInt("group", c.Groups)}
 }
 
 func exportConv(x *exportNode) string {
@@ -384,7 +401,7 @@ func exportConvTranspose(x *exportNode) string {
 			return ""
 		}
 	}
-	return x.put("ConvTranspose", x.all(x.node.DType), append(convAttributes(a.Conv), intsAttr("output_padding", more[:]...))...)
+	return x.put("ConvTranspose", x.all(x.node.DType), append(convAttributes(a.Conv), withInts("output_padding", more[:]...))...)
 }
 
 // pooled writes an operator on the last two axes of pictures.
@@ -396,8 +413,8 @@ func (x *exportNode) pooled(operator string, p op.Pool, more ...*attributeProto)
 	if rank == 3 {
 		v = x.put("Unsqueeze", []string{v, x.numbers(0)})
 	}
-	v = x.put(operator, []string{v}, append(more, intsAttr("kernel_shape", p.Window[:]...), intsAttr("strides", p.Stride[:]...),
-		intsAttr("pads", p.Pad[0], p.Pad[1], p.Pad[0], p.Pad[1]))...)
+	v = x.put(operator, []string{v}, append(more, withInts("kernel_shape", p.Window[:]...), withInts("strides", p.Stride[:]...),
+		withInts("pads", p.Pad[0], p.Pad[1], p.Pad[0], p.Pad[1]))...)
 	if rank == 3 {
 		v = x.put("Squeeze", []string{v, x.numbers(0)})
 	}
@@ -408,7 +425,7 @@ func exportMaxPool(x *exportNode) string { return x.pooled("MaxPool", x.attrs.(o
 
 func exportMeanPool(x *exportNode) string {
 	p := x.attrs.(op.Pool)
-	y := x.pooled("AveragePool", p, intAttr("count_include_pad", 1))
+	y := x.pooled("AveragePool", p, withInt("count_include_pad", 1))
 	if y == "" || !p.Sum {
 		return y
 	}

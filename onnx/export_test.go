@@ -35,7 +35,7 @@ func list(ts ...*weft.Tensor) []*weft.Tensor { return ts }
 func exportedModules() []exportCase {
 	g := weft.NewGenerator(1)
 	x := func(shape ...int) []*weft.Tensor { return list(g.Normal(0, 1, shape...)) }
-	tokens := func(n, t int) []*weft.Tensor { return list(weft.Arange(n * t).Mod(50).Reshape(n, t)) }
+	tokens := func(n, t int) []*weft.Tensor { return list(weft.Arange(n*t).Mod(50).Reshape(n, t)) }
 	mlp := nn.Sequential{nn.NewLinear(7, 16), nn.NewLayerNorm([]int{16}), nn.Func((*weft.Tensor).Gelu), nn.NewLinear(16, 5)}
 	resnet := models.NewResNet18(models.ResNetOpts{Width: new(8), Classes: new(10), Generator: g})
 	bert := models.NewBert(models.BertOpts{Vocab: new(50), Context: new(4096), Width: new(16), Layers: new(2), Heads: new(4), Generator: g})
