@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"weft"
 	"weft/data/transforms"
@@ -73,7 +76,7 @@ func Load(folder string) (*Model, error) {
 	}
 	build, ok := networks[m.Config.Architecture]
 	if !ok {
-		return nil, m.unsupported("the architecture %q is not known", m.Config.Architecture)
+		return nil, m.unsupported("the architecture %q is not known, but %s are; a model exported to ONNX runs by weft/onnx", m.Config.Architecture, strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
 	}
 	state, err := models.ReadState(folder)
 	if err != nil {

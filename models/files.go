@@ -63,7 +63,7 @@ const maxIndex = 100 << 20
 func ReadState(path string) (map[string]*weft.Tensor, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("models: %w", err)
 	}
 	if info.IsDir() {
 		for _, name := range weightFiles {
