@@ -376,7 +376,7 @@ func exportScanSum(x *exportNode) string {
 	return x.put("CumSum", []string{x.as(x.args[0], x.node.DType), x.number(array.Int64, float64(a.Axis))}, withInt("reverse", reverse))
 }
 
-// convAttributes are those of a convolution.
+// convAttributes returns the attributes of Conv and ConvTranspose.
 func convAttributes(c op.Conv) []*attributeProto {
 	p := c.Pad
 	return []*attributeProto{withInts("strides", c.Stride[:]...), withInts("pads", p[0], p[1], p[0], p[1]),
