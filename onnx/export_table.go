@@ -257,16 +257,16 @@ func exportSlice(x *exportNode) string {
 		if start == 0 && step == 1 && count == n {
 			continue
 		}
-		end := x.put("Add", []string{x.ints(start), x.put("Mul", []string{x.ints(count), x.numbers(step)})})
-		switch {
-		case step < 0 && x.free(start, count): // before the first element is far below 0, not -1
-			far := x.put("Mul", []string{x.put("Min", []string{end, x.numbers(0)}), x.numbers(1 << 40)})
-			end = x.put("Add", []string{end, far})
-		case !x.free(start, count):
-			to := start + count*step
-			if to < 0 {
-				to = math.MinInt32
+		var end string
+		if x.free(start, count) {
+			end = x.put("Add", []string{x.ints(start), x.put("Mul", []string{x.ints(count), x.numbers(step)})})
+			if step < 0 { // before the first element is far below 0, not -1
+				far := x.put("Mul", []string{x.put("Min", []string{end, x.numbers(0)}), x.numbers(1 << 40)})
+				end = x.put("Add", []string{end, far})
 			}
+		} else if to := start + count*step; to < 0 {
+			end = x.numbers(math.MinInt32)
+		} else {
 			end = x.numbers(to)
 		}
 		axes, starts, steps, ends = append(axes, i), append(starts, start), append(steps, step), append(ends, end)
