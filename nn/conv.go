@@ -51,7 +51,9 @@ func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow]; see [weft.Tensor.Conv2d].
 func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv2d).single) }
 
-func (c *Conv2d) single(x *weft.Tensor) *weft.Tensor { return withBatch(c, x, 3, (*Conv2d).forward) }
+func (c *Conv2d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch("conv2d", c, x, 3, (*Conv2d).forward)
+}
 
 func (c *Conv2d) forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
@@ -98,7 +100,9 @@ func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
 // Forward maps [batch, in, n] to [batch, out, m]; see [weft.Tensor.Conv1d].
 func (c *Conv1d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv1d).single) }
 
-func (c *Conv1d) single(x *weft.Tensor) *weft.Tensor { return withBatch(c, x, 2, (*Conv1d).forward) }
+func (c *Conv1d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch("conv1d", c, x, 2, (*Conv1d).forward)
+}
 
 func (c *Conv1d) forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
@@ -154,7 +158,7 @@ func (c *ConvTranspose2d) Forward(x *weft.Tensor) *weft.Tensor {
 }
 
 func (c *ConvTranspose2d) single(x *weft.Tensor) *weft.Tensor {
-	return withBatch(c, x, 3, (*ConvTranspose2d).forward)
+	return withBatch("conv_transpose2d", c, x, 3, (*ConvTranspose2d).forward)
 }
 
 func (c *ConvTranspose2d) forward(x *weft.Tensor) *weft.Tensor {
@@ -185,8 +189,9 @@ func checkConv(op string, in, out int, stride *int, padding int, dilation, group
 }
 
 // withBatch returns the forward of a layer for x, which may lack the axis of the batch: it then has rank
-// axes.
-func withBatch[L any](l L, x *weft.Tensor, rank int, forward func(l L, x *weft.Tensor) *weft.Tensor) *weft.Tensor {
+// axes. Errors have the name of an operation.
+func withBatch[L any](name string, l L, x *weft.Tensor, rank int, forward func(l L, x *weft.Tensor) *weft.Tensor) *weft.Tensor {
+	defer array.Named(name).End()
 	if x == nil || x.Rank() != rank {
 		return forward(l, x)
 	}

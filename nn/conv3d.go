@@ -48,7 +48,9 @@ func thrice(n int) [3]int { return [3]int{n, n, n} }
 // It is a Conv2d of the slices under the depth of a filter, whose copies count as further channels.
 func (c *Conv3d) Forward(x *weft.Tensor) *weft.Tensor { return Call(c, x, (*Conv3d).single) }
 
-func (c *Conv3d) single(x *weft.Tensor) *weft.Tensor { return withBatch(c, x, 4, (*Conv3d).forward) }
+func (c *Conv3d) single(x *weft.Tensor) *weft.Tensor {
+	return withBatch("conv3d", c, x, 4, (*Conv3d).forward)
+}
 
 func (c *Conv3d) forward(x *weft.Tensor) *weft.Tensor {
 	const name = "conv3d"
@@ -141,7 +143,7 @@ func (c *ConvTranspose1d) Forward(x *weft.Tensor) *weft.Tensor {
 }
 
 func (c *ConvTranspose1d) single(x *weft.Tensor) *weft.Tensor {
-	return withBatch(c, x, 2, (*ConvTranspose1d).forward)
+	return withBatch("conv_transpose1d", c, x, 2, (*ConvTranspose1d).forward)
 }
 
 func (c *ConvTranspose1d) forward(x *weft.Tensor) *weft.Tensor {
@@ -200,7 +202,7 @@ func (c *ConvTranspose3d) Forward(x *weft.Tensor) *weft.Tensor {
 }
 
 func (c *ConvTranspose3d) single(x *weft.Tensor) *weft.Tensor {
-	return withBatch(c, x, 4, (*ConvTranspose3d).forward)
+	return withBatch("conv_transpose3d", c, x, 4, (*ConvTranspose3d).forward)
 }
 
 func (c *ConvTranspose3d) forward(x *weft.Tensor) *weft.Tensor {

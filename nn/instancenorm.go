@@ -80,7 +80,7 @@ func (b *InstanceNorm1d) Forward(x *weft.Tensor) *weft.Tensor {
 }
 
 func (b *InstanceNorm1d) single(x *weft.Tensor) *weft.Tensor {
-	return withBatch(b, x, 2, (*InstanceNorm1d).forward)
+	return withBatch("instance_norm", b, x, 2, (*InstanceNorm1d).forward)
 }
 
 func (b *InstanceNorm1d) forward(x *weft.Tensor) *weft.Tensor {
@@ -116,7 +116,7 @@ func (b *InstanceNorm2d) Forward(x *weft.Tensor) *weft.Tensor {
 }
 
 func (b *InstanceNorm2d) single(x *weft.Tensor) *weft.Tensor {
-	return withBatch(b, x, 3, (*InstanceNorm2d).forward)
+	return withBatch("instance_norm", b, x, 3, (*InstanceNorm2d).forward)
 }
 
 func (b *InstanceNorm2d) forward(x *weft.Tensor) *weft.Tensor {
@@ -152,7 +152,7 @@ func (b *InstanceNorm3d) Forward(x *weft.Tensor) *weft.Tensor {
 }
 
 func (b *InstanceNorm3d) single(x *weft.Tensor) *weft.Tensor {
-	return withBatch(b, x, 4, (*InstanceNorm3d).forward)
+	return withBatch("instance_norm", b, x, 4, (*InstanceNorm3d).forward)
 }
 
 func (b *InstanceNorm3d) forward(x *weft.Tensor) *weft.Tensor {

@@ -427,7 +427,7 @@ func TestBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Size() >= 25<<20 {
+	if st.Size() >= 32<<20 {
 		t.Errorf("the binary has %d bytes", st.Size())
 	}
 	if runtime.GOOS == "linux" {

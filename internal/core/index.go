@@ -13,6 +13,7 @@ func PlacesFrom(opName, arg string, t *Tensor) *Tensor {
 	if !t.v.DType.Integer() {
 		array.Failf(opName, arg, "has elements of type %s, want integers", t.v.DType)
 	}
+	defer array.Named(opName).End() // of the conversion
 	return Places(t)
 }
 

@@ -10,6 +10,8 @@ import (
 
 // modelFunctions and modelTypes are the rows of package models.
 var modelFunctions = []row[any]{
+	{"models.NewWhisper", withoutMemory(models.NewWhisper)},
+	{"models.ReadState", models.ReadState},
 	{"models.BLEU[int]", models.BLEU[int]},
 	{"models.BeamSearch", models.BeamSearch},
 	{"models.Decode", models.Decode},
@@ -24,6 +26,9 @@ var modelFunctions = []row[any]{
 	{"models.NewBertMaskedLM", withoutMemory(models.NewBertMaskedLM)},
 	{"models.NewDDPM", withoutMemory(models.NewDDPM)},
 	{"models.NewDiffusion", models.NewDiffusion},
+	{"models.NewDistilBert", withoutMemory(models.NewDistilBert)},
+	{"models.NewDistilBertClassifier", withoutMemory(models.NewDistilBertClassifier)},
+	{"models.NewDistilBertMaskedLM", withoutMemory(models.NewDistilBertMaskedLM)},
 	{"models.NewGNMT", withoutMemory(models.NewGNMT)},
 	{"models.NewGPT2", withoutMemory(models.NewGPT2)},
 	{"models.NewLlama", withoutMemory(models.NewLlama)},
@@ -77,6 +82,14 @@ func withoutMemory(make any) any {
 }
 
 var modelTypes = []row[reflect.Type]{
+	{"models.DistilBert", reflect.TypeFor[models.DistilBert]()},
+	{"models.DistilBertClassifier", reflect.TypeFor[models.DistilBertClassifier]()},
+	{"models.DistilBertMaskedLM", reflect.TypeFor[models.DistilBertMaskedLM]()},
+	{"models.DistilBertOpts", reflect.TypeFor[models.DistilBertOpts]()},
+	{"models.IndexError", reflect.TypeFor[models.IndexError]()},
+	{"models.Whisper", reflect.TypeFor[models.Whisper]()},
+	{"models.WhisperDecodeOpts", reflect.TypeFor[models.WhisperDecodeOpts]()},
+	{"models.WhisperOpts", reflect.TypeFor[models.WhisperOpts]()},
 	{"models.AlexNet", reflect.TypeFor[models.AlexNet]()},
 	{"models.AlexNetOpts", reflect.TypeFor[models.AlexNetOpts]()},
 	{"models.Beam", reflect.TypeFor[models.Beam]()},

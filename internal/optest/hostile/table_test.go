@@ -200,6 +200,7 @@ var functions = rows(slices.Concat(nnFunctions, modelFunctions, trainingFunction
 	{"records.Over", records.Over},
 	{"records.Packed", records.Packed},
 	{"records.Zeros", records.Zeros},
+	{"safetensors.Map", safetensors.Map},
 	{"safetensors.Open", safetensors.Open},
 	{"safetensors.Read", safetensors.Read},
 	{"safetensors.ReadFile", safetensors.ReadFile},

@@ -9,6 +9,7 @@ import (
 	"weft"
 	"weft/data"
 	"weft/data/transforms"
+	"weft/nn"
 )
 
 // The exports of package data/transforms, and of package data what prepares items.
@@ -85,6 +86,10 @@ func init() {
 	makers[typ[data.EpochDataset[int]]()] = func(g *gen) any {
 		d, _ := data.MapRandom(data.Items([]int{1, 2, 3}), 1, func(x int, g *weft.Generator) (int, error) { return x, nil }).(data.EpochDataset[int])
 		return pick(g, nil, d, d)
+	}
+	makers[typ[func(*weft.Tensor) nn.Layer]()] = func(g *gen) any {
+		return pick(g, nil, func(x *weft.Tensor) nn.Layer { return nn.NewLinear(x.Dim(-1), 2) }, func(*weft.Tensor) nn.Layer { return nil },
+			func(*weft.Tensor) nn.Layer { panic(errThrown) })
 	}
 	makers[typ[data.Collater]()] = func(g *gen) any { return pick[data.Collater](g, nil, &data.Padded{}) }
 	makers[typ[func(int, *weft.Generator) (int, error)]()] = func(g *gen) any {
