@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"reflect"
+
 	"weft"
 	"weft/internal/array"
 )
@@ -34,7 +36,8 @@ type OrthogonalizedOpts struct {
 }
 
 // NewOrthogonalized returns a layer with the weight of the given one, made orthogonal, as [NewWeightNorm]
-// does. It panics with *weft.Error if the weight has fewer than two axes or no elements, or if there is no such map.
+// does. It panics with *weft.Error if the weight has fewer than two axes or no elements, NaN or infinities, a
+// row (or column where there are fewer) that is zero or depends on others exactly, or if there is no such map.
 func NewOrthogonalized(layer Layer, opts ...OrthogonalizedOpts) *Orthogonalized {
 	const name = "orthogonalized"
 	defer array.Named(name).End()
@@ -45,7 +48,13 @@ func NewOrthogonalized(layer Layer, opts ...OrthogonalizedOpts) *Orthogonalized 
 	if w := weightField(name, layer).Interface().(*weft.Tensor); w != nil && (w.Rank() < 2 || w.Size() == 0) {
 		array.Failf(name, "layer", "has a weight of shape %s, want two axes or more, with elements", array.ShapeString(sizes(w)))
 	}
-	w := takeWeight(name, layer).Detach()
+	original := takeWeight(name, layer)
+	w := original.Detach()
+	base := completed(w, o.Generator)
+	if base.IsFinite().All().Item() == 0 {
+		weightField(name, layer).Set(reflect.ValueOf(original))
+		array.Failf(name, "layer", "has a weight with NaN, infinities, or rows or columns that are zero or depend on others")
+	}
 	if o.Map == OrthogonalDefault {
 		o.Map = Householder
 		if w.Dim(-1) == w.Dim(-2) {
@@ -54,7 +63,7 @@ func NewOrthogonalized(layer Layer, opts ...OrthogonalizedOpts) *Orthogonalized 
 	}
 	start := w.Device().ZerosOf(w.DType(), w.Shape()...)
 	start.Diagonal(0).Fill(-1) // whose map is 1 under all of them
-	return &Orthogonalized{Layer: layer, Original: Param(start), Base: completed(w, o.Generator), Map: o.Map}
+	return &Orthogonalized{Layer: layer, Original: Param(start), Base: base, Map: o.Map}
 }
 
 // completed returns square matrices with orthogonal columns [..., n, n]. They begin with the columns of w, or

@@ -243,6 +243,16 @@ func TestOrthogonalizedRefuses(t *testing.T) {
 	for what, f := range map[string]func(){
 		"Map":   func() { nn.NewOrthogonalized(nn.NewLinear(2, 2), nn.OrthogonalizedOpts{Map: 9}) },
 		"layer": func() { nn.NewOrthogonalized(nn.NewLayerNorm([]int{3})) },
+		"Layer": func() {
+			l := nn.NewLinear(3, 2)
+			l.Weight = nn.Param(weft.Zeros(2, 3))
+			defer func() {
+				if l.Weight == nil || !l.Weight.RequiresGrad() {
+					t.Error("the layer that is refused has lost its weight")
+				}
+			}()
+			nn.NewOrthogonalized(l)
+		},
 		"Base": func() {
 			l := nn.NewOrthogonalized(nn.NewLinear(2, 3))
 			l.Base = weft.Eye(2)
@@ -250,7 +260,7 @@ func TestOrthogonalizedRefuses(t *testing.T) {
 		},
 	} {
 		var e *weft.Error
-		if err := weft.Try(f); !errors.As(err, &e) || e.Arg != what {
+		if err := weft.Try(f); !errors.As(err, &e) || !strings.EqualFold(e.Arg, what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
