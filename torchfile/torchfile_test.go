@@ -270,6 +270,21 @@ func TestWriteGoesBack(t *testing.T) {
 	if err := torchfile.Write(io.Discard, self); err == nil {
 		t.Error("a list that holds itself was written")
 	}
+	// As deep as Load reads, and one more.
+	deep := any(torchfile.Tuple{1})
+	for range 2000 {
+		deep = []any{deep}
+	}
+	var b bytes.Buffer
+	if err := torchfile.Write(&b, deep); err != nil {
+		t.Error(err)
+	}
+	if _, err := torchfile.Read(bytes.NewReader(b.Bytes()), int64(b.Len())); err != nil {
+		t.Error(err)
+	}
+	if err := torchfile.Write(io.Discard, []any{deep}); !errors.As(err, new(*torchfile.UnsupportedError)) {
+		t.Errorf("containers that Load refuses: %v", err)
+	}
 	if err := torchfile.Write(nil, nil); err == nil {
 		t.Error("a nil writer")
 	}

@@ -74,7 +74,7 @@ type pickler struct {
 	b     []byte
 	views []array.View // of the storages, by number
 	lent  []func()
-	seen  map[uintptr]bool // containers that are being written
+	seen  map[uintptr]bool // containers that are being written, each in the one before
 }
 
 func (p *pickler) done() {
@@ -155,6 +155,9 @@ func (p *pickler) container(x any) error {
 	if at != 0 {
 		if p.seen[at] {
 			return &UnsupportedError{"a container that holds itself cannot be written"}
+		}
+		if len(p.seen) > maxDepth {
+			return &UnsupportedError{fmt.Sprintf("containers nested deeper than %d cannot be written", maxDepth)}
 		}
 		p.seen[at] = true
 		defer delete(p.seen, at)
