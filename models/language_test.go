@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -233,7 +234,8 @@ func TestDynamicRopeGrowsWithTexts(t *testing.T) {
 			t.Errorf("%d tokens are not refused", n)
 		}
 	}
-	for _, s := range []models.RopeScaling{{Type: "longrope"}, {Type: "dynamic", Factor: new(0.5)}, {Type: "yarn", BetaFast: new(1.0)}, {Type: "linear", Factor: new(0.0)}} {
+	for _, s := range []models.RopeScaling{{Type: "longrope"}, {Type: "dynamic", Factor: new(0.5)}, {Type: "yarn", BetaFast: new(1.0)}, {Type: "linear", Factor: new(0.0)},
+		{Type: "dynamic", Factor: new(math.Inf(1))}, {Type: "linear", Factor: new(1e300)}, {Type: "yarn", Attention: new(math.NaN())}, {Type: "yarn", Factor: new(2.0), MScale: new(math.Inf(1)), MScaleAll: new(1.0)}} {
 		o := smallLlama()
 		o.RopeScaling = &s
 		var e *weft.Error

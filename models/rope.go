@@ -95,6 +95,9 @@ func newRope(name string, width, context int, theta float64, s *RopeScaling) rop
 	return r
 }
 
+// maxStretch is the greatest factor of a scaling: a context times it is an int.
+const maxStretch = 1 << 20
+
 // scaled checks a scaling and returns what it makes of the frequency of a pair.
 func (r *rope) scaled(name string, width, context int, s RopeScaling) func(i int, f float64) float64 {
 	first := float64(array.Or(s.Context, 8192))
@@ -106,6 +109,9 @@ func (r *rope) scaled(name string, width, context int, s RopeScaling) func(i int
 	low, high := array.Or(s.Low, 1), array.Or(s.High, 4)
 	if !(factor > 0) || !(low > 0) || !(high > low) || !(first > 0) {
 		array.Failf(name, "RopeScaling", "has Factor %v, Low %v, High %v and Context %v: want numbers above 0, and High above Low", factor, low, high, first)
+	}
+	if factor > maxStretch {
+		array.Failf(name, "RopeScaling", "has Factor %v, want at most %v", factor, float64(maxStretch))
 	}
 	switch s.Type {
 	case "default":
@@ -143,6 +149,9 @@ func (r *rope) yarn(name string, width int, context, factor float64, s RopeScali
 		r.scale = grown(*s.MScale) / grown(*s.MScaleAll)
 	}
 	r.scale = array.Or(s.Attention, r.scale)
+	if math.IsNaN(r.scale) || math.IsInf(r.scale, 0) {
+		array.Failf(name, "RopeScaling", "multiplies sines and cosines by %v, of Attention or MScale and MScaleAll: want a finite number", r.scale)
+	}
 	// pair returns which pair makes a number of turns in the context, as a number that need not be whole.
 	pair := func(turns float64) float64 {
 		return float64(width) * math.Log(context/(turns*2*math.Pi)) / (2 * math.Log(r.theta))
