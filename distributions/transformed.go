@@ -45,9 +45,28 @@ type rising struct{ elementwise }
 // Sign implements [Monotone].
 func (rising) Sign() *weft.Tensor { return weft.Ones() }
 
+// parameterized is what transforms of single numbers with parameters have in common.
+type parameterized struct{ batch }
+
+// EventAxes implements [Transform].
+func (parameterized) EventAxes() int { return 0 }
+
+// Shape implements [Transform].
+func (t parameterized) Shape(shape []int, _ bool) []int {
+	t.made()
+	return array.Broadcast(t.name, shape, t.shape)
+}
+
+// at computes a formula of the parameters and of x.
+func (t parameterized) at(text string, x *weft.Tensor) *weft.Tensor {
+	t.made()
+	array.Given(t.name, "x", x != nil)
+	return t.formula(text, x)
+}
+
 // AffineTransform is Loc + Scale*x. [NewAffineTransform] makes one.
 type AffineTransform struct {
-	batch
+	parameterized
 	Loc, Scale *weft.Tensor
 }
 
@@ -55,29 +74,20 @@ type AffineTransform struct {
 // broadcasts with x. It panics with *weft.Error where a scale is 0.
 func NewAffineTransform(loc, scale any) AffineTransform {
 	b := newBatch("affine_transform", 0, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, notZero})
-	return AffineTransform{b, b.of("m"), b.of("s")}
+	return AffineTransform{parameterized{b}, b.of("m"), b.of("s")}
 }
 
 var notZero = domain{"other than 0", "(p < 0) || (p > 0)", func(p float64) bool { return p < 0 || p > 0 }}
 
 // Forward implements [Transform].
-func (t AffineTransform) Forward(x *weft.Tensor) *weft.Tensor { return t.formula("m + s*x", x) }
+func (t AffineTransform) Forward(x *weft.Tensor) *weft.Tensor { return t.at("m + s*x", x) }
 
 // Inverse implements [Transform].
-func (t AffineTransform) Inverse(y *weft.Tensor) *weft.Tensor { return t.formula("(x-m)/s", y) }
+func (t AffineTransform) Inverse(y *weft.Tensor) *weft.Tensor { return t.at("(x-m)/s", y) }
 
 // LogAbsDet implements [Transform].
 func (t AffineTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
-	return t.formula("log(abs(s)) + 0*x", x)
-}
-
-// EventAxes implements [Transform].
-func (AffineTransform) EventAxes() int { return 0 }
-
-// Shape implements [Transform].
-func (t AffineTransform) Shape(shape []int, _ bool) []int {
-	t.made()
-	return array.Broadcast(t.name, shape, t.shape)
+	return t.at("log(abs(s)) + 0*x", x)
 }
 
 // Sign implements [Monotone].
@@ -140,7 +150,7 @@ func (TanhTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
 
 // PowerTransform is x to a power, for x above 0. [NewPowerTransform] makes one.
 type PowerTransform struct {
-	batch
+	parameterized
 	Exponent *weft.Tensor
 }
 
@@ -148,27 +158,18 @@ type PowerTransform struct {
 // broadcasts with x. It panics with *weft.Error where an exponent is 0.
 func NewPowerTransform(exponent any) PowerTransform {
 	b := newBatch("power_transform", 0, parameter{"exponent", "p", exponent, notZero})
-	return PowerTransform{b, b.of("p")}
+	return PowerTransform{parameterized{b}, b.of("p")}
 }
 
 // Forward implements [Transform].
-func (t PowerTransform) Forward(x *weft.Tensor) *weft.Tensor { return t.formula("pow(x, p)", x) }
+func (t PowerTransform) Forward(x *weft.Tensor) *weft.Tensor { return t.at("pow(x, p)", x) }
 
 // Inverse implements [Transform].
-func (t PowerTransform) Inverse(y *weft.Tensor) *weft.Tensor { return t.formula("pow(x, 1/p)", y) }
+func (t PowerTransform) Inverse(y *weft.Tensor) *weft.Tensor { return t.at("pow(x, 1/p)", y) }
 
 // LogAbsDet implements [Transform].
 func (t PowerTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
-	return t.formula("log(abs(p)) + (p-1)*log(x)", x)
-}
-
-// EventAxes implements [Transform].
-func (PowerTransform) EventAxes() int { return 0 }
-
-// Shape implements [Transform].
-func (t PowerTransform) Shape(shape []int, _ bool) []int {
-	t.made()
-	return array.Broadcast(t.name, shape, t.shape)
+	return t.at("log(abs(p)) + (p-1)*log(x)", x)
 }
 
 // Sign implements [Monotone].

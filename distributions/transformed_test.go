@@ -118,7 +118,9 @@ func TestTransformedMistakes(t *testing.T) {
 		},
 		"transformed_distribution.cdf: distributions.Independent does not know":      func() { stick.CDF(weft.Ones(2)) },
 		"transformed_distribution.sample: base: has batch shape [1], the transforms": func() { wide.Sample(nil) },
-		"exp_transform: x: is nil": func() { distributions.ExpTransform{}.Forward(nil) },
+		"exp_transform: x: is nil":    func() { distributions.ExpTransform{}.Forward(nil) },
+		"affine_transform: x: is nil": func() { distributions.NewAffineTransform(1, 2).Forward(nil) },
+		"power_transform: x: is nil":  func() { distributions.NewPowerTransform(2).LogAbsDet(nil, nil) },
 	} {
 		err := tensortest.Try(f)
 		if e, ok := err.(*weft.Error); !ok || !strings.Contains(e.Error(), want) {
