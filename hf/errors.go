@@ -26,11 +26,16 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // An UnsupportedError says what a folder asks for that this package does not have, or what a model
 // cannot do. It matches errors.ErrUnsupported.
 type UnsupportedError struct {
-	Folder string
+	Folder string // "" for a model that Load did not make
 	What   string
 }
 
-func (e *UnsupportedError) Error() string { return fmt.Sprintf("hf: %s: %s", e.Folder, e.What) }
+func (e *UnsupportedError) Error() string {
+	if e.Folder == "" {
+		return "hf: " + e.What
+	}
+	return fmt.Sprintf("hf: %s: %s", e.Folder, e.What)
+}
 
 // Is reports whether target is errors.ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }

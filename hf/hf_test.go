@@ -237,8 +237,11 @@ func TestModelsServeManyGoroutines(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if got := numbers(v); math.Abs(got[0]-e.Minilm.Embeddings[0]) > 3e-6 {
-					t.Errorf("%v", got[0])
+				for k, x := range numbers(v) {
+					if !(math.Abs(x-e.Minilm.Embeddings[k]) <= 3e-6) {
+						t.Errorf("number %d is %v, want %v", k, x, e.Minilm.Embeddings[k])
+						break
+					}
 				}
 			}
 		})
@@ -340,6 +343,80 @@ func TestModelsRefuseOtherWork(t *testing.T) {
 		if u, ok := errors.AsType[*hf.UnsupportedError](err); !ok || u.Folder == "" {
 			t.Errorf("%d: %v", i+1, err)
 		}
+	}
+	for _, m := range []*hf.Model{nil, {}} {
+		_, err1 := m.Embed(nil)
+		_, err2 := m.Classify(nil)
+		_, err3 := m.ClassifyPictures(nil)
+		_, err4 := m.Features(nil)
+		_, err5 := m.Transcribe(nil)
+		var err6 error
+		for _, err := range m.Generate("a") {
+			err6 = err
+		}
+		for i, err := range []error{err1, err2, err3, err4, err5, err6} {
+			if !errors.Is(err, errors.ErrUnsupported) || err.Error() != "hf: the model is nil or empty: Load makes one" {
+				t.Errorf("no model, %d: %v", i+1, err)
+			}
+		}
+	}
+	silent := load(t, "whisper")
+	silent.Sound = &hf.Spectrogram{}
+	_, err6 := silent.Features(nil)
+	_, err7 := silent.Transcribe(chirp(10))
+	for _, err := range []error{err6, err7} {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("a spectrogram of no size: %v", err)
+		}
+	}
+}
+
+// TestPoolings compares the vectors of each way to combine tokens, of texts that are padded in a batch, with sums
+// by hand over what the network gives for each text alone.
+func TestPoolings(t *testing.T) {
+	m := load(t, "minilm")
+	texts := want(t).Texts
+	for _, p := range []hf.Pooling{{Mode: hf.PoolMean}, {Mode: hf.PoolFirst}, {Mode: hf.PoolMax}, {Mode: hf.PoolMeanSqrt}, {Mode: hf.PoolMax, Normalize: true}} {
+		m.Pooling = p
+		got, err := m.Embed(texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []float64
+		for _, text := range texts {
+			e, err := m.Tokenizer.Encode(text, tokenizers.EncodeOpts{Truncation: &tokenizers.Truncation{MaxLength: m.MaxTokens}, NoPadding: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, _ := m.Module.(*models.Bert).Read(weft.From([][]int{e.IDs}))
+			tokens, width := numbers(h), h.Dim(2)
+			v := slices.Clone(tokens[:width])
+			for i, x := range tokens[width:] {
+				switch k := i % width; p.Mode {
+				case hf.PoolMax:
+					v[k] = max(v[k], x)
+				case hf.PoolMean, hf.PoolMeanSqrt:
+					v[k] += x
+				}
+			}
+			length := 0.0
+			for k := range v {
+				switch n := float64(e.Len()); p.Mode {
+				case hf.PoolMean:
+					v[k] /= n
+				case hf.PoolMeanSqrt:
+					v[k] /= math.Sqrt(n)
+				}
+				length += v[k] * v[k]
+			}
+			for k := range v {
+				if p.Normalize {
+					v[k] /= math.Sqrt(length)
+				}
+			}
+			all = append(all, v...)
+		}
+		near(t, "pooling", numbers(got), all, 1e-5)
 	}
 }
 

@@ -105,6 +105,14 @@ func (m *Model) path(names ...string) string {
 	return filepath.Join(append([]string{m.Folder}, names...)...)
 }
 
+// made refuses a model that Load did not make.
+func (m *Model) made() error {
+	if m == nil || m.Module == nil {
+		return &UnsupportedError{What: "the model is nil or empty: Load makes one"}
+	}
+	return nil
+}
+
 func (m *Model) unsupported(format string, args ...any) error {
 	return &UnsupportedError{m.Folder, fmt.Sprintf(format, args...)}
 }

@@ -85,6 +85,9 @@ func (s *pictureSize) edges() []int {
 // m.Prepare. The error is an *[UnsupportedError] unless the network classifies pictures and the folder says how to
 // prepare them.
 func (m *Model) ClassifyPictures(pictures []image.Image) (out [][]Class, err error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
 	net, ok := m.Module.(*models.ViT)
 	if !ok || m.Prepare == nil {
 		return nil, m.unsupported("a %s does not classify pictures, or preprocessor_config.json is missing", m.Config.Architecture)

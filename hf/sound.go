@@ -34,13 +34,8 @@ func (m *Model) readSpectrogram() error {
 	if _, _, err := readJSON(path, &s); err != nil {
 		return err
 	}
-	for _, n := range []int{s.Rate, s.Bands, s.Window, s.Hop, s.Length} {
-		if n < 1 || n > maxSpectrogram {
-			return &FormatError{Path: path, Msg: "has a size that is not 1 to 65536"}
-		}
-	}
-	if s.Window%2 != 0 || s.Window > maxWindow {
-		return &FormatError{Path: path, Msg: fmt.Sprintf("has n_fft %d, want an even number of at most %d", s.Window, maxWindow)}
+	if wrong := s.wrong(); wrong != "" {
+		return &FormatError{Path: path, Msg: wrong}
 	}
 	e := m.Module.(*models.Whisper).Model.Encoder
 	if frames := s.Length * s.Rate / s.Hop; s.Bands != e.Conv1.Weight.Dim(1) || frames != 2*e.EmbedPositions.Weight.Dim(0) {
@@ -50,13 +45,32 @@ func (m *Model) readSpectrogram() error {
 	return nil
 }
 
+// wrong says what is wrong with the numbers, "" if nothing is.
+func (s *Spectrogram) wrong() string {
+	for _, n := range []int{s.Rate, s.Bands, s.Window, s.Hop, s.Length} {
+		if n < 1 || n > maxSpectrogram {
+			return "has a size that is not 1 to 65536"
+		}
+	}
+	if s.Window%2 != 0 || s.Window > maxWindow {
+		return fmt.Sprintf("has n_fft %d, want an even number of at most %d", s.Window, maxWindow)
+	}
+	return ""
+}
+
 // Features returns the spectrogram that a speech network takes, float32 [1, bands, frames]: the logarithm of the
 // energy in bands of the mel scale. Samples are from -1 to 1, at m.Sound.Rate a second. They are cut to
 // m.Sound.Length seconds, or filled up with silence. The error is an *[UnsupportedError] unless the folder
 // is of such a network.
 func (m *Model) Features(samples []float32) (*weft.Tensor, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
 	if m.Sound == nil {
 		return nil, m.unsupported("a %s does not take sounds", m.Config.Architecture)
+	}
+	if wrong := m.Sound.wrong(); wrong != "" {
+		return nil, m.unsupported("Sound %s", wrong)
 	}
 	var out *weft.Tensor
 	err := weft.Try(func() { weft.WithoutGrad(func() { out = m.Sound.features(samples) }) })
@@ -163,6 +177,9 @@ func (m *Model) Transcribe(samples []float32, opts ...TranscribeOpts) (string, e
 	if len(opts) > 0 {
 		o = opts[0]
 	}
+	if err := m.made(); err != nil {
+		return "", err
+	}
 	net, ok := m.Module.(*models.Whisper)
 	if !ok || m.Sound == nil || m.Tokenizer == nil {
 		return "", m.unsupported("a %s without tokenizer.json or of another kind transcribes no speech", m.Config.Architecture)
@@ -177,6 +194,9 @@ func (m *Model) Transcribe(samples []float32, opts ...TranscribeOpts) (string, e
 	ends, err := m.ends()
 	if err != nil {
 		return "", err
+	}
+	if wrong := m.Sound.wrong(); wrong != "" {
+		return "", m.unsupported("Sound %s", wrong)
 	}
 	var texts []string
 	for part := range slices.Chunk(samples, m.Sound.Length*m.Sound.Rate) {

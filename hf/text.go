@@ -167,6 +167,9 @@ func (m *Model) eachBatch(texts []string, f func(rows []int, tokens *weft.Tensor
 // where the folder does not say. Texts are cut to MaxTokens. The error is an *[UnsupportedError] unless the
 // network is a Bert or a DistilBert and every text has tokens.
 func (m *Model) Embed(texts []string) (*weft.Tensor, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
 	var read func(tokens *weft.Tensor, o models.ReadOpts) *weft.Tensor
 	switch net := m.Module.(type) {
 	case *models.Bert:
@@ -237,6 +240,9 @@ type Class struct {
 // Classify returns for each text the classes, the most likely first. Texts are cut to MaxTokens. The error is
 // an *[UnsupportedError] unless the network is a classifier of texts.
 func (m *Model) Classify(texts []string) ([][]Class, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
 	type classifier interface {
 		Logits(tokens *weft.Tensor, opts ...models.ReadOpts) *weft.Tensor
 	}
@@ -293,6 +299,10 @@ func (m *Model) Generate(prompt string, opts ...models.GenerateOpts) iter.Seq2[s
 		var o models.GenerateOpts
 		if len(opts) > 0 {
 			o = opts[0]
+		}
+		if err := m.made(); err != nil {
+			yield("", err)
+			return
 		}
 		net, ok := m.Module.(models.LM)
 		if !ok {
