@@ -122,6 +122,7 @@ func (a *addedTokens) split(out []piece, p *text, f *finder, plain bool) []piece
 		return out
 	}
 	s, done := p.s, 0
+	spaces, spacesEnd := 0, 0 // the last white space that was taken
 	for at := 0; ; {
 		start, n, id := f.next(s, at)
 		if n == 0 {
@@ -137,10 +138,17 @@ func (a *addedTokens) split(out []piece, p *text, f *finder, plain bool) []piece
 			continue
 		}
 		if t.LStrip {
-			start = max(len(strings.TrimRightFunc(s[:start], space)), done)
+			if start > done {
+				start = done + len(strings.TrimRightFunc(s[done:start], space))
+			} else {
+				start = done
+			}
 		}
 		if t.RStrip {
-			end = len(s) - len(strings.TrimLeftFunc(s[end:], space))
+			if end < spaces || end > spacesEnd { // else each token of white space would look at all that follows
+				spaces, spacesEnd = end, len(s)-len(strings.TrimLeftFunc(s[end:], space))
+			}
+			end = spacesEnd
 		}
 		if done < start {
 			out = append(out, piece{text: p.slice(done, start), added: -1})

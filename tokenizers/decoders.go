@@ -239,9 +239,9 @@ func (r replacement) decode(tokens []string) []string {
 		if t == "" {
 			continue
 		}
-		matches := r.pattern.matches(nil, t)
-		if len(matches)*len(r.content) > 64*len(t)+1<<16 {
-			continue // a hostile file, whose tokens would grow without bound
+		matches, err := tryMatches(r.pattern, t)
+		if err != nil || len(matches)*len(r.content) > 64*len(t)+1<<16 {
+			continue // a hostile file, whose tokens would take time or grow without bound
 		}
 		var out strings.Builder
 		for _, m := range matches {
@@ -254,4 +254,10 @@ func (r replacement) decode(tokens []string) []string {
 		tokens[i] = out.String()
 	}
 	return tokens
+}
+
+// tryMatches returns the matches in s, or errSteps.
+func tryMatches(p pattern, s string) (list []match, err error) {
+	defer recoverLimit(&err)
+	return p.matches(nil, s), nil
 }

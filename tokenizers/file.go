@@ -95,7 +95,7 @@ type parts struct {
 }
 
 func (p parts) build() (t *Tokenizer, err error) {
-	defer recoverGrown(&err)
+	defer recoverLimit(&err)
 	loadUnicode()
 	t = &Tokenizer{normal: p.normal, pre: p.pre, model: p.model, post: p.post, decoder: p.decoder}
 	t.added = newAddedTokens(p.added, p.model.vocab(), p.normal)

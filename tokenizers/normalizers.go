@@ -22,7 +22,7 @@ func (seq normalizerSequence) normalize(t *text) {
 // bound by replacing a character by many, again and again.
 type grownLimit int
 
-// check panics with errGrown, which recoverGrown catches, where a length is beyond the limit.
+// check panics with errGrown, which recoverLimit catches, where a length is beyond the limit.
 func (limit grownLimit) check(n int) {
 	if n > 64*int(limit)+1<<16 {
 		panic(errGrown)
@@ -31,12 +31,16 @@ func (limit grownLimit) check(n int) {
 
 var errGrown = malformed("a text grows more than 64 times when it is normalised")
 
-func recoverGrown(err *error) {
-	if e := recover(); e != nil {
-		if e != errGrown {
-			panic(e)
-		}
+// recoverLimit is deferred by what may panic with errGrown or errSteps, which becomes the error.
+func recoverLimit(err *error) {
+	switch e := recover(); e {
+	case nil:
+	case errGrown:
 		*err = errGrown
+	case errSteps:
+		*err = errSteps
+	default:
+		panic(e)
 	}
 }
 

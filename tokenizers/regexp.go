@@ -1,6 +1,7 @@
 package tokenizers
 
 import (
+	"math"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,8 +47,9 @@ func (p inverted) matches(out []match, s string) []match {
 }
 
 // A regularExpression is a pattern that is run by backtracking. Go's package regexp has no look-ahead, which the
-// patterns of GPT-2 and later use. A search that backtracks much remembers where it has been, so that the time of one
-// search is bounded by the product of the sizes of pattern and text.
+// patterns of GPT-2 and later use. A search that backtracks much remembers which states failed (see memory), so that
+// its time is bounded by the product of the sizes of pattern and text. Look-around, atomic groups and many searches of
+// one text can still multiply that: maxSteps bounds them.
 type regularExpression struct {
 	prog  []instruction
 	first *[256]bool // bytes that a match can begin with; nil: any
@@ -57,13 +59,13 @@ type opcode uint8
 
 const (
 	opSet    opcode = iota // a character of set
-	opRun                  // min to max characters of set, as many as possible first
+	opRun                  // min to max characters of set, the longest run first
 	opSplit                // go on at x, or if that fails at y
 	opJump                 // go on at x
 	opAssert               // the place is of a kind
 	opLook                 // sub matches here, or not
 	opAtomic               // sub matches here, in its first way
-	opMark                 // remember the place for opMoved of the same loop
+	opMark                 // remember the place where the body of a loop begins
 	opMatch
 )
 
@@ -151,7 +153,8 @@ func (c *regexpCompiler) compile(n *node) {
 	case nodeAssert:
 		c.emit(instruction{op: opAssert, assert: n.assert})
 	case nodeLook:
-		c.emit(instruction{op: opLook, sub: compileRegexp(c.parser, n.subs[0], c.size), negate: n.negate, behind: n.behind})
+		least, most := width(n.subs[0])
+		c.emit(instruction{op: opLook, sub: compileRegexp(c.parser, n.subs[0], c.size), negate: n.negate, behind: n.behind, min: least, max: most})
 	case nodeAtomic:
 		c.emit(instruction{op: opAtomic, sub: compileRegexp(c.parser, n.subs[0], c.size)})
 	}
@@ -196,6 +199,37 @@ func (c *regexpCompiler) repeat(n *node) {
 	for _, split := range splits {
 		leave(split)
 	}
+}
+
+// maxBehind is the number of characters that a look behind goes back at most.
+const maxBehind = 255
+
+// width returns the least and the largest number of characters that n matches; maxBehind also stands for more.
+func width(n *node) (least, most int) {
+	switch n.kind {
+	case nodeSet:
+		return 1, 1
+	case nodeSequence:
+		for _, sub := range n.subs {
+			lo, hi := width(sub)
+			least, most = min(least+lo, maxBehind), min(most+hi, maxBehind)
+		}
+	case nodeAlternatives:
+		least, most = width(n.subs[0])
+		for _, sub := range n.subs[1:] {
+			lo, hi := width(sub)
+			least, most = min(least, lo), max(most, hi)
+		}
+	case nodeRepeat:
+		lo, hi := width(n.subs[0])
+		least, most = min(lo*n.min, maxBehind), min(hi*n.max, maxBehind)
+		if n.max < 0 && hi > 0 {
+			most = maxBehind
+		}
+	case nodeAtomic:
+		return width(n.subs[0])
+	}
+	return least, max(most, 0)
 }
 
 // firstBytes returns the bytes that a match of n can begin with, nil if it is not known.
@@ -245,7 +279,7 @@ func addFirst(n *node, first *[256]bool) bool {
 }
 
 func (re *regularExpression) matches(out []match, s string) []match {
-	m := matcher{s: s}
+	m := newMatcher(s)
 	prev, from, lastEnd := 0, 0, -1
 	for from <= len(s) {
 		start, end := m.search(re, from)
@@ -276,13 +310,80 @@ func (re *regularExpression) matches(out []match, s string) []match {
 type matcher struct {
 	s     string
 	stack []thread
+	steps int // instructions and characters of runs that were tried
+	limit int // of steps
+}
+
+func newMatcher(s string) matcher { return matcher{s: s, limit: 1<<25 + maxSteps*len(s)} }
+
+// maxSteps is the number of steps per byte of a text that a regular expression may take, beside a fixed number for
+// short texts. The patterns of published tokenizers take less than 50.
+const maxSteps = 128
+
+var errSteps = malformed("a regular expression takes more than %d steps for each byte of a text", maxSteps)
+
+// count adds to the steps. It panics with errSteps, which recoverLimit catches.
+func (m *matcher) count(n int) {
+	if m.steps += n; m.steps > m.limit {
+		panic(errSteps)
+	}
 }
 
 // A thread is a way that has not been tried: at pc from at on. Of a run it stands for all places from at down to least.
 type thread struct{ pc, at, least int }
 
+// A memory holds the states of one expression that cannot lead to a match, from any start of a search: whether the rest
+// of a pattern matches at a place does not depend on where the match began. A state is an instruction and a place.
+//
+// States are marked when they are first tried. One that is reached again either failed, or lies on the way that is
+// being tried: then a loop has matched nothing, and going on from it again gives nothing new. Cox, "Regular Expression
+// Matching: the Virtual Machine Approach" (2009) has the argument.
+type memory struct {
+	tries int // ways and branches; states are marked only after rememberAfter of them
+	pages map[page]*[8]uint64
+	runs  map[int]tried // by the instruction of a run without a maximum
+}
+
+// A tried says of a run that it was tried from places from to end, its end, and went on at places least to end.
+type tried struct{ from, least, end int }
+
+// A page is 512 places of an instruction.
+type page struct{ pc, at int }
+
+// rememberAfter is the number of ways and branches that a search tries before it marks states.
+const rememberAfter = 1 << 10
+
+// maxPages bounds a memory, to about 128 MB.
+const maxPages = 1 << 20
+
+// seen counts a state that is tried, and reports whether it was tried before.
+func (mem *memory) seen(pc, at int) bool {
+	if mem.tries++; mem.tries <= rememberAfter {
+		return false
+	}
+	key := page{pc, at >> 9}
+	p := mem.pages[key]
+	if p == nil {
+		if mem.pages == nil {
+			mem.pages = map[page]*[8]uint64{}
+		}
+		if len(mem.pages) == maxPages {
+			panic(errSteps)
+		}
+		p = new([8]uint64)
+		mem.pages[key] = p
+	}
+	word, bit := &p[at>>6&7], uint64(1)<<(at&63)
+	if *word&bit != 0 {
+		return true
+	}
+	*word |= bit
+	return false
+}
+
 // search returns the first match from place from on, -1 if there is none.
 func (m *matcher) search(re *regularExpression, from int) (start, end int) {
+	var mem memory
 	for start = from; start <= len(m.s); {
 		if re.first != nil {
 			for start < len(m.s) && !re.first[m.s[start]] {
@@ -292,7 +393,7 @@ func (m *matcher) search(re *regularExpression, from int) (start, end int) {
 				return -1, -1
 			}
 		}
-		if end := m.run(re, start); end >= 0 {
+		if end := m.run(re, start, &mem); end >= 0 {
 			return start, end
 		}
 		if start == len(m.s) {
@@ -304,16 +405,12 @@ func (m *matcher) search(re *regularExpression, from int) (start, end int) {
 	return -1, -1
 }
 
-// rememberAfter is the number of ways that one search tries before it remembers those that failed.
-const rememberAfter = 1 << 10
-
-// run returns where the match that begins at start ends, -1 if there is none.
-func (m *matcher) run(re *regularExpression, start int) int {
+// run returns where the match that begins at start ends, -1 if there is none. mem is of earlier runs of re over the same
+// text that failed.
+func (m *matcher) run(re *regularExpression, start int, mem *memory) int {
 	bottom := len(m.stack)
 	m.stack = append(m.stack, thread{0, start, start})
 	defer func() { m.stack = m.stack[:bottom] }()
-	tried := 0
-	var failed map[[2]int]bool
 	for len(m.stack) > bottom {
 		top := &m.stack[len(m.stack)-1]
 		pc, at := top.pc, top.at
@@ -323,16 +420,11 @@ func (m *matcher) run(re *regularExpression, start int) int {
 		} else {
 			m.stack = m.stack[:len(m.stack)-1]
 		}
-		if tried++; tried > rememberAfter {
-			if failed == nil {
-				failed = map[[2]int]bool{}
-			}
-			if failed[[2]int{pc, at}] {
-				continue
-			}
-			failed[[2]int{pc, at}] = true
+		m.count(1)
+		if mem.seen(pc, at) {
+			continue
 		}
-		if end := m.follow(re, pc, at, failed); end >= 0 {
+		if end := m.follow(re, pc, at, mem); end >= 0 {
 			return end
 		}
 	}
@@ -340,9 +432,10 @@ func (m *matcher) run(re *regularExpression, start int) int {
 }
 
 // follow goes on until a match or until it fails; other ways are pushed. Loops whose body matched nothing end.
-func (m *matcher) follow(re *regularExpression, pc, at int, failed map[[2]int]bool) int {
+func (m *matcher) follow(re *regularExpression, pc, at int, mem *memory) int {
 	mark := -1
 	for {
+		m.count(1)
 		in := &re.prog[pc]
 		pc++
 		switch in.op {
@@ -359,8 +452,8 @@ func (m *matcher) follow(re *regularExpression, pc, at int, failed map[[2]int]bo
 			}
 			at += n
 		case opRun:
-			least, end, ok := m.scan(in, at)
-			if !ok {
+			least, end := m.scan(in, pc, at, mem)
+			if least < 0 || least > end {
 				return -1
 			}
 			if least < end {
@@ -369,6 +462,9 @@ func (m *matcher) follow(re *regularExpression, pc, at int, failed map[[2]int]bo
 			}
 			at = end
 		case opSplit:
+			if mem.seen(-pc, at) { // negative: a way that begins here is another state
+				return -1
+			}
 			m.stack = append(m.stack, thread{in.y, at, at})
 			pc = in.x
 		case opJump:
@@ -377,6 +473,7 @@ func (m *matcher) follow(re *regularExpression, pc, at int, failed map[[2]int]bo
 				if re.prog[in.x].y == in.x+1 {
 					pc = re.prog[in.x].x // lazy
 				}
+				mark = -1 // a loop around this one has another place, which is not known any more
 				continue
 			}
 			pc = in.x
@@ -391,29 +488,31 @@ func (m *matcher) follow(re *regularExpression, pc, at int, failed map[[2]int]bo
 				return -1
 			}
 		case opAtomic:
-			if at = m.run(in.sub, at); at < 0 {
+			if at = m.run(in.sub, at, &memory{}); at < 0 {
 				return -1
 			}
 		case opMatch:
 			return at
 		}
-		if failed != nil && in.op == opSplit {
-			if failed[[2]int{pc, at}] {
-				return -1
-			}
-			failed[[2]int{pc, at}] = true
-		}
 	}
 }
 
-// scan matches a run: from least to end it may stop after each character.
-func (m *matcher) scan(in *instruction, at int) (least, end int, ok bool) {
-	count := 0
+// scan matches a run at place at: the rest may go on at each character from end down to least, which is -1 or more than
+// end if there is none. Where mem has a run that ends as this one does, what it tried is left out.
+func (m *matcher) scan(in *instruction, pc, at int, mem *memory) (least, end int) {
+	start, count := at, 0
+	known, remembers := tried{from: math.MaxInt}, in.max < 0 && mem.tries > rememberAfter
+	if t, ok := mem.runs[pc]; ok && at <= t.end {
+		if t.from <= at {
+			return -1, at
+		}
+		known = t
+	}
 	least = -1
 	if in.min == 0 {
 		least = at
 	}
-	for at < len(m.s) && count != in.max {
+	for at < len(m.s) && count != in.max && (at < known.from || count < in.min) {
 		r, n := rune(m.s[at]), 1
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(m.s[at:])
@@ -426,19 +525,38 @@ func (m *matcher) scan(in *instruction, at int) (least, end int, ok bool) {
 			least = at
 		}
 	}
-	return least, at, count >= in.min
+	m.count(at - start)
+	if !remembers || least < 0 {
+		return least, at
+	}
+	if at < known.from {
+		mem.remember(pc, tried{start, least, at})
+		return least, at
+	}
+	// The run goes on to known.from, and so to known.end.
+	mem.remember(pc, tried{start, min(least, known.least), known.end})
+	_, n := utf8.DecodeLastRuneInString(m.s[:known.least])
+	return least, known.least - n
+}
+
+func (mem *memory) remember(pc int, t tried) {
+	if mem.runs == nil {
+		mem.runs = map[int]tried{}
+	}
+	mem.runs[pc] = t
 }
 
 func (m *matcher) looks(in *instruction, at int) bool {
 	if !in.behind {
-		return m.run(in.sub, at) >= 0
+		return m.run(in.sub, at, &memory{}) >= 0
 	}
-	// Behind: a match that ends here. Patterns there are short, so starts are tried backwards.
+	// Behind: a match that ends here. Starts are tried backwards, where the width of the pattern allows one.
 	whole := m.s
 	m.s = whole[:at]
 	found := false
-	for start, tries := at, 0; tries < 256; tries++ {
-		if m.run(in.sub, start) == at {
+	for start, chars := at, 0; chars <= in.max; chars++ {
+		m.count(1)
+		if chars >= in.min && m.run(in.sub, start, &memory{}) == at {
 			found = true
 			break
 		}

@@ -146,7 +146,7 @@ func (t *Tokenizer) encodeUnpadded(op string, texts []string, o EncodeOpts) (*En
 
 // encodeText returns the tokens of text number sequence.
 func (t *Tokenizer) encodeText(s string, sequence int, plain bool, work *workspace) (e *Encoding, err error) {
-	defer recoverGrown(&err)
+	defer recoverLimit(&err)
 	pieces := t.split(s, plain, work)
 	tokens := work.tokens[:0]
 	ends := make([]int, len(pieces)) // where the tokens of a piece end
