@@ -115,7 +115,7 @@ func randomPattern(r *rand.Rand, depth int) string {
 	return "(?:" + sub() + ")" + []string{"+", "+?"}[r.IntN(2)]
 }
 
-// Matches are those of package regexp, in texts long enough for states to be remembered too.
+// Package regexp finds the same matches, in texts long enough for states to be remembered too.
 func TestMatchesOfGo(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

@@ -476,8 +476,8 @@ func (j *job) prefetchRows(f *tile.Frame, kk int) {
 }
 
 // prefetchColumns makes the kernel prefetch columns x to x+width-1 of B. If there are none it
-// prefetches the first columns of the next terms. Each panel prefetches as many rows as it has
-// time for.
+// prefetches the first columns of the next terms. The number of rows that a panel prefetches is limited
+// by the time that its kk terms take.
 func (j *job) prefetchColumns(f *tile.Frame, o *operands, x, n0, n1, p0, kk, width int) {
 	if x >= n1 {
 		x, p0 = n0, p0+kk
@@ -490,7 +490,7 @@ func (j *job) prefetchColumns(f *tile.Frame, o *operands, x, n0, n1, p0, kk, wid
 }
 
 // prefetchTerms makes the kernel prefetch the next terms of columns x to x+w-1 of B, which will be
-// packed. Each panel prefetches as many runs as it has time for.
+// packed. The number of runs that a panel prefetches is limited by the time that its kk terms take.
 func (j *job) prefetchTerms(f *tile.Frame, o *operands, x, w, p0, kk int) {
 	p0 += kk
 	run, step := min(kk, j.k-p0), o.b.Col // a column
