@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"weft"
+	"weft/internal/mapped"
 	"weft/safetensors"
 	"weft/torchfile"
 )
@@ -97,7 +98,7 @@ func isSafetensors(begin string, size int64) bool {
 
 // beginning returns the first bytes of a file.
 func beginning(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := mapped.OpenRegular(path)
 	if err != nil {
 		return "", err
 	}

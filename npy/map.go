@@ -76,6 +76,11 @@ func mapFile[T any](path string, mode MapMode, read func(*section) (T, error)) (
 	if mode == ReadWrite {
 		flag = os.O_RDWR
 	}
+	if st, err := os.Stat(path); err == nil {
+		if err := mapped.CheckRegular(path, st); err != nil {
+			return x, err
+		}
+	}
 	f, err := os.OpenFile(path, flag, 0)
 	if err != nil {
 		return x, err

@@ -307,6 +307,9 @@ func sorted(list []*nodeProto, makers map[string]int) ([]int, error) {
 func reads(n *nodeProto, names []string) []string {
 	names = append(names, n.inputs...)
 	for _, a := range n.attributes {
+		if n.differentiates(a) {
+			names = append(names, string(a.s))
+		}
 		for _, g := range append(a.graphs[:len(a.graphs):len(a.graphs)], a.g) {
 			if g == nil {
 				continue
@@ -336,6 +339,12 @@ func reads(n *nodeProto, names []string) []string {
 		}
 	}
 	return names
+}
+
+// differentiates reports whether a names the value that n, a Gradient, differentiates. The node reads it, although it is
+// not an input.
+func (n *nodeProto) differentiates(a *attributeProto) bool {
+	return n.domain == domainTraining && n.op == "Gradient" && a.name == "y" && len(a.s) > 0
 }
 
 func nodeName(n *nodeProto) string {
@@ -377,6 +386,11 @@ func (b *builder) node(s *scope, p *nodeProto) error {
 			return fail(fmt.Errorf("attribute %q is given twice", a.name))
 		}
 		n.attrs = append(n.attrs, x)
+		if p.differentiates(a) {
+			if slot := s.find(x.s); slot >= 0 {
+				n.reads = append(n.reads, slot)
+			}
+		}
 		if x.graph != nil {
 			for _, c := range x.graph.captures {
 				n.reads = append(n.reads, c.outer)

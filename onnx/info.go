@@ -184,7 +184,7 @@ func ReadInfo(path string) (*Info, error) {
 	defer src.close()
 	p, err := readModelProto(data)
 	if err != nil {
-		return nil, withPath(path, &Error{Text: "is not an ONNX model", Err: err})
+		return nil, withPath(path, &Error{Text: notModel(data), Err: err})
 	}
 	info, err := newInfo(p)
 	return info, withPath(path, err)

@@ -243,6 +243,11 @@ func (s *source) open(location string) (*mapped.Mapping, error) {
 		return nil, err
 	}
 	defer root.Close()
+	if st, err := root.Stat(location); err == nil {
+		if err := mapped.CheckRegular(location, st); err != nil {
+			return nil, fmt.Errorf("external data: %w", err)
+		}
+	}
 	f, err := root.Open(location)
 	if err != nil {
 		return nil, fmt.Errorf("external data: %w", err)

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"os"
@@ -50,7 +51,7 @@ func Load(path string) (*Model, error) {
 func Read(data []byte) (*Model, error) { return read(data, &source{}) }
 
 func openSource(path string) ([]byte, *source, error) {
-	f, err := os.Open(path)
+	f, err := mapped.OpenRegular(path)
 	if err != nil {
 		return nil, nil, &Error{Err: err}
 	}
@@ -82,11 +83,24 @@ func withPath(path string, err error) error {
 	return &Error{Path: path, Err: err}
 }
 
+// notModel says that data is not an ONNX model, and what reads it if it is another known format.
+func notModel(data []byte) string {
+	begins := func(s string) bool { return strings.HasPrefix(string(data[:min(len(data), 16)]), s) }
+	hint := ""
+	switch {
+	case begins("PK\x03\x04"), begins("\x80\x02"):
+		hint = ": torch.save wrote it or another program that makes archives. models.Load reads the weights of a network from such a file, torchfile.Load its values"
+	case len(data) > 9 && data[8] == '{' && binary.LittleEndian.Uint64(data) <= uint64(len(data)-8):
+		hint = " but a file of safetensors: models.Load reads the weights of a network from it, safetensors.ReadFile its tensors"
+	}
+	return "is not an ONNX model" + hint
+}
+
 // read makes a model of a message.
 func read(data []byte, src *source) (*Model, error) {
 	p, err := readModelProto(data)
 	if err != nil {
-		return nil, &Error{Text: "is not an ONNX model", Err: err}
+		return nil, &Error{Text: notModel(data), Err: err}
 	}
 	info, err := newInfo(p)
 	if err != nil {

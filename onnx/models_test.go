@@ -171,6 +171,11 @@ func TestLoadErrors(t *testing.T) {
 		{"missing", filepath.Join(dir, "none"), "none"},
 		{"empty", write("empty", nil), "it has no graph"},
 		{"noise", write("noise", []byte("not a model at all")), "is not an ONNX model"},
+		{"torch", write("torch.pth", []byte("PK\x03\x04\x00\x00 archive")), "models.Load reads the weights"},
+		{"pickle", write("old.pth", []byte("\x80\x02\x8a\nl\xfc\x9c")), "models.Load reads the weights"},
+		{"safetensors", write("w.safetensors", []byte("\x02\x00\x00\x00\x00\x00\x00\x00{}")), "safetensors.ReadFile"},
+		{"folder", dir, "is not a regular file"},
+		{"device", os.DevNull, "is not a regular file"},
 		{"cut", write("cut", good[:len(good)/2]), "bytes are needed"},
 	} {
 		_, err := onnx.Load(c.path)

@@ -185,6 +185,10 @@ func (s *scanner) run(c *call, state, in []Value, n int) []Value {
 		}
 		for j, v := range in {
 			axis, at := c.axis(s.axes[j], v.tensor.Rank()), i
+			if n == 0 {
+				args = append(args, like(v, weft.ZerosOf(v.tensor.DType(), slices.Delete(v.tensor.Shape(), axis, axis+1)...)))
+				continue
+			}
 			if s.back[j] != 0 {
 				at = n - 1 - i
 			}
@@ -204,8 +208,8 @@ func (s *scanner) run(c *call, state, in []Value, n int) []Value {
 		copy(state, out)
 		steps = append(steps, out[len(state):])
 	}
-	if n == 0 {
-		c.fail("there are no steps, which would say what the outputs look like")
+	if n == 0 { // A step of zeros that does not count says what the values that are collected look like.
+		steps = append(steps, step(0)[len(state):])
 	}
 	for j, v := range c.collected(steps, n) {
 		if v.kind == TensorKind {
@@ -231,7 +235,7 @@ func scanBatch(c *call) []Value {
 	in := c.in[1:]
 	for j, v := range in {
 		if v.kind != TensorKind || v.tensor.Rank() < 1 || v.tensor.Dim(0) != in[0].tensor.Dim(0) || j >= n && v.tensor.Rank() < 2 {
-			c.fail("input %d is %v: want a tensor of as many items as the first, and an axis of steps if it is scanned", j+1, v)
+			c.fail("input %d is %v: want a tensor whose first axis, of the batch, has the size of the first input's, and an axis of steps if it is scanned", j+1, v)
 		}
 	}
 	lengths := c.intsOr(0)

@@ -285,11 +285,11 @@ func between(x, py, px *weft.Tensor, h, w int) *weft.Tensor {
 	return at(y0, x0, gy.Mul(gx)).Add(at(y0, x1, gy.Mul(fx))).Add(at(y1, x0, fy.Mul(gx))).Add(at(y1, x1, fy.Mul(fx)))
 }
 
-// dropout is nothing where the model is not in training mode. What it drops is drawn from the default
-// generator, which weft.Seed seeds.
+// dropout is nothing where the model is not in training mode. What it drops is drawn from the default generator, which
+// weft.Seed seeds. With attribute "seed" it drops the same elements whenever the node is interpreted.
 func dropout(c *call) []Value {
 	x := c.value(0)
-	c.attrInt("seed", 0)
+	seed := c.attrInt("seed", 0)
 	ratio := c.attrFloat("ratio", 0.5)
 	c.attrInt("is_test", 1)
 	t := c.tensor(0)
@@ -300,7 +300,11 @@ func dropout(c *call) []Value {
 		if ratio >= 1 {
 			c.fail("the ratio is %v: want less than 1", ratio)
 		}
-		keep := t.Device().Rand(t.Shape()...).Ge(ratio)
+		draws := weft.DefaultGenerator()
+		if c.given("seed") {
+			draws = weft.NewGenerator(uint64(seed))
+		}
+		keep := draws.On(t.Device()).Rand(t.Shape()...).Ge(ratio)
 		return tensors(weft.Where(keep, t.Mul(1/(1-ratio)), 0), keep)
 	}
 	mask := weft.OnesOf(weft.Bool, t.Shape()...)

@@ -251,8 +251,8 @@ func maxPool(c *call) []Value {
 	return tensors(values.To(d), at.Reshape(index.Shape()...))
 }
 
-// maxUnpool puts elements at places in the least result that gives as many windows, and that at the beginning
-// of the shape that is asked for.
+// maxUnpool puts elements at places in a result of zeros. The result is the smallest that pooling takes to the shape of
+// the input; a larger shape that is asked for has it at its beginning.
 func maxUnpool(c *call) []Value {
 	x, index := c.tensor(0), c.tensor(1)
 	w, _ := c.openWindows(x, nil)

@@ -64,3 +64,30 @@ func TestGradientOfDet(t *testing.T) {
 		t.Errorf("the gradient is %v, want %v", x.Grad(), want)
 	}
 }
+
+// A Dropout with a seed drops the same elements in each model, whatever the default generator's state. Another seed
+// drops others.
+func TestDropoutOfSeed(t *testing.T) {
+	run := func(more ...[]byte) *weft.Tensor {
+		drop := nodeOf("Dropout", []string{"x", "ratio", "train"}, []string{"y"}, more...)
+		m, err := Read(modelOf(initializer("ratio", int(Float), nil, text(9, "\x00\x00\x00\x3f")), initializer("train", int(Bool), nil, text(9, "\x01")), drop, port(11, "x"), port(12, "y")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := m.Run(map[string]*weft.Tensor{"x": weft.Ones(1000)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out["y"]
+	}
+	first := run(intAttr("seed", 5))
+	if !first.AllClose(run(intAttr("seed", 5))) || first.AllClose(run(intAttr("seed", 6))) {
+		t.Error("the seed does not decide what is dropped")
+	}
+	if run().AllClose(run()) {
+		t.Error("without a seed the same elements are dropped twice")
+	}
+	if kept := first.Sum().Item() / 2; kept < 400 || kept > 600 {
+		t.Errorf("%v of 1000 are kept, want about half", kept)
+	}
+}

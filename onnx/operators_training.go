@@ -16,9 +16,9 @@ var trainingOperators = []operator{
 	{name: "Momentum", run: momentum},
 }
 
-// updates reads what an optimizer updates, in lists of as many tensors as inputs after the learning rate and
-// the number of steps have: weights, gradients, and the optimizer's own lists. step returns the new weights
-// and lists of one of them.
+// updates reads what an optimizer updates. The first two inputs are the learning rate and the number of steps. The
+// others are lists of equal length, one after the other: weights, gradients, and the optimizer's own lists. step
+// returns the new weight and the new items of the optimizer's lists for one weight.
 func (c *call) updates(lists int, step func(x []*weft.Tensor) []*weft.Tensor) []Value {
 	in := c.all()
 	n := (len(in) - 2) / lists
@@ -97,7 +97,7 @@ func momentum(c *call) []Value {
 }
 
 // gradient is that of the value y, summed, with respect to the values xs. The nodes between are run again, with
-// inputs in place of the values xs and zs. y must be an output of the graph, or an output must depend on it.
+// inputs in place of the values xs and zs.
 func gradient(c *call) []Value {
 	c.need("y")
 	c.need("xs")
@@ -142,7 +142,7 @@ func gradient(c *call) []Value {
 		}
 		t := env[out].tensor
 		if t == nil {
-			c.fail("the value %q cannot be computed from %v and %v: nodes that no output needs are left out", y, xs, zs)
+			c.fail("the value %q is not a tensor that is computed from %v and %v", y, xs, zs)
 		}
 		o := weft.GradOpts{Create: true, AllowUnused: true, Seeds: []*weft.Tensor{weft.OnesLike(t)}}
 		grads = weft.GradAll([]*weft.Tensor{t}, vars, o)

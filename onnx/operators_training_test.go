@@ -65,3 +65,18 @@ func TestGradientOperator(t *testing.T) {
 		}
 	}
 }
+
+// y may be a value that nothing but the Gradient needs, made by a node after it.
+func TestGradientOfUnusedValue(t *testing.T) {
+	m := trainingModel(t,
+		gradientOf("y", []string{"x"}, nil, []string{"x"}, []string{"dx"}),
+		nodeOf("Mul", []string{"x", "x"}, []string{"s"}),
+		nodeOf("Mul", []string{"s", "x"}, []string{"y"}),
+		port(11, "x"), port(12, "dx"),
+	)
+	x := weft.FromSlice([]float32{1, 2, 3})
+	out, err := m.Run(map[string]*weft.Tensor{"x": x})
+	if err != nil || !out["dx"].AllClose(weft.FromSlice([]float32{3, 12, 27})) {
+		t.Error(out, err)
+	}
+}

@@ -16,6 +16,7 @@ type run struct {
 	m       *Model
 	tracing bool // nodes make a graph: elements are not known but of values that say so
 	plain   bool // node by node, as gradients need it
+	traced  int  // the nodes of subgraphs that are part of the program, counted at each step of a loop
 }
 
 // A piece is a part of a graph's nodes that runs as one program, or one node that runs by itself.
@@ -97,10 +98,19 @@ func (r *run) environment(g *graph) []Value {
 	return env
 }
 
+// maxTraced is the number of nodes that subgraphs may add to one program. Loops within loops would make a program that
+// grows exponentially with their depth. The node whose subgraph exceeds it runs by itself, with a program for its body.
+const maxTraced = 1 << 14
+
 // subgraph runs a graph of a node, with values of the graph around it.
 func (r *run) subgraph(g *graph, outer, in []Value) []Value {
 	if len(in) != len(g.inputs) {
 		panic(failure{errorf("graph %q is given %d inputs: it has %d", g.name, len(in), len(g.inputs))})
+	}
+	if r.tracing {
+		if r.traced += len(g.nodes); r.traced > maxTraced {
+			panic(failure{errHost})
+		}
 	}
 	captured := make([]Value, len(g.captures))
 	for i, c := range g.captures {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"weft/internal/array"
@@ -55,7 +54,7 @@ func Open(path string) (*File, error) {
 // What cannot lie in memory as in the file is read when it is asked for: bools, data at addresses that are not
 // multiples of the element size, and everything on hosts with the other byte order.
 func Map(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := mapped.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

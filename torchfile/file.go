@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"weft"
@@ -40,7 +39,7 @@ func Load(path string, opts ...LoadOpts) (any, error) {
 		}
 		return v, f.Close()
 	}
-	f, err := os.Open(path)
+	f, err := mapped.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

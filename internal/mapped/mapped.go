@@ -54,6 +54,26 @@ type region struct {
 	once sync.Once
 }
 
+var errIrregular = errors.New("is not a regular file")
+
+// CheckRegular refuses what is not a regular file. It comes before opening: to open a named pipe waits for a writer.
+func CheckRegular(path string, st os.FileInfo) error {
+	if !st.Mode().IsRegular() {
+		return &os.PathError{Op: "open", Path: path, Err: errIrregular}
+	}
+	return nil
+}
+
+// OpenRegular opens a regular file for reading. Pipes, devices and folders are an *os.PathError.
+func OpenRegular(path string) (*os.File, error) {
+	if st, err := os.Stat(path); err == nil { // of what does not exist, Open's error says it
+		if err := CheckRegular(path, st); err != nil {
+			return nil, err
+		}
+	}
+	return os.Open(path)
+}
+
 // Open maps the whole of f and closes it.
 func Open(f *os.File, access Access) (*Mapping, error) {
 	defer f.Close()
@@ -70,7 +90,7 @@ func open(f *os.File, access Access) (*Mapping, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, errors.New("is not a regular file")
+		return nil, errIrregular
 	}
 	if st.Size() > array.MaxBytes {
 		return nil, fmt.Errorf("%d bytes do not fit into memory", st.Size())

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,7 +141,7 @@ func (p *Program) Refer(path, file string, named func(name string) bool) error {
 
 // Read reads the program in the file at path.
 func Read(path string) (p *Program, err error) {
-	f, err := os.Open(path)
+	f, err := mapped.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
