@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,9 @@ type expected struct {
 	Whisper []struct {
 		Features       []float64
 		Text, Detected string
+		Tokens         []int
+
+		Translated, Without, Later string // by translation; with the first token suppressed, and suppressed as the first alone
 	}
 }
 
@@ -54,9 +58,11 @@ func want(t testing.TB) (e expected) {
 	return e
 }
 
-func load(t testing.TB, name string) *hf.Model {
+func load(t testing.TB, name string) *hf.Model { return loadFolder(t, "testdata/"+name) }
+
+func loadFolder(t testing.TB, path string) *hf.Model {
 	t.Helper()
-	m, err := hf.Load("testdata/" + name)
+	m, err := hf.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,6 +228,29 @@ func TestSoundsEqualTransformers(t *testing.T) {
 	}
 	if text, err := m.Transcribe(nil); text != "" || err != nil {
 		t.Errorf("no sound: %q, %v", text, err)
+	}
+}
+
+// TestSoundsAreTranslated compares the texts of other tasks, and of other tokens that generation_config.json suppresses.
+func TestSoundsAreTranslated(t *testing.T) {
+	all, never := "\"begin_suppress_tokens\": [\n    35", "\"suppress_tokens\": [\n    33,\n    34"
+	for i, n := range []int{16000, 9000} {
+		e := want(t).Whisper[i]
+		first := strconv.Itoa(e.Tokens[0])
+		for _, c := range []struct {
+			m         *hf.Model
+			translate bool
+			want      string
+		}{
+			{load(t, "whisper"), true, e.Translated},
+			{loadFolder(t, copied(t, "whisper", "generation_config.json", never, `"suppress_tokens": [`+first)), false, e.Without},
+			{loadFolder(t, copied(t, "whisper", "generation_config.json", all, `"begin_suppress_tokens": [`+first)), false, e.Later},
+		} {
+			text, err := c.m.Transcribe(chirp(n), hf.TranscribeOpts{MaxTokens: new(12), Language: "en", Translate: c.translate})
+			if err != nil || text != c.want {
+				t.Errorf("%d samples: %q, want %q (%v)", n, text, c.want, err)
+			}
+		}
 	}
 }
 

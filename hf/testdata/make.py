@@ -160,7 +160,15 @@ def whisper():
         x = f(s, sampling_rate=16000, return_tensors="pt").input_features
         y = m.generate(x, language="en", task="transcribe", max_new_tokens=12, do_sample=False)[0]
         z = m.generate(x, task="transcribe", max_new_tokens=12, do_sample=False)[0]
-        out.append({"features": short(x[0, ::3, ::7]), "text": t.decode(y, skip_special_tokens=True), "detected": t.decode(z, skip_special_tokens=True), "tokens": y.tolist()})
+        write = lambda task="transcribe": t.decode(m.generate(x, language="en", task=task, max_new_tokens=12, do_sample=False)[0], skip_special_tokens=True)
+        last = {"features": short(x[0, ::3, ::7]), "text": t.decode(y, skip_special_tokens=True), "detected": t.decode(z, skip_special_tokens=True), "tokens": y.tolist(), "translated": write("translate")}
+        first = [n for n in y.tolist() if n < start - 1][0]  # which is suppressed everywhere, or as the first alone
+        g.suppress_tokens, g.begin_suppress_tokens = [first], [35]
+        last["without"] = write()
+        g.suppress_tokens, g.begin_suppress_tokens = [33, 34], [first]
+        last["later"] = write()
+        g.begin_suppress_tokens = [35]
+        out.append(last)
     return out
 
 
