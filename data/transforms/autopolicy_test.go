@@ -12,7 +12,7 @@ import (
 )
 
 // versions are what a change with a level in ninths may make of a picture, each as likely as the others, by
-// torchvision's names and spaces of magnitudes. Numbers are those of AutoAugment, or of AugMix.
+// torchvision's names and spaces of magnitudes. With augmix the numbers are AugMix's, otherwise AutoAugment's.
 func versions(x *weft.Tensor, name string, level int, augmix bool) []*weft.Tensor {
 	h, w, part, bits := float64(x.Dim(1)), float64(x.Dim(2)), float64(level)/9, 8
 	farX, farY, o := 150*w/331, 150*h/331, AffineOpts{}
