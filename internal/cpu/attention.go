@@ -9,6 +9,7 @@ import (
 	"weft/internal/cpu/product"
 	"weft/internal/cpu/tile"
 	"weft/internal/device"
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/mem"
 	"weft/internal/numbers"
@@ -91,6 +92,24 @@ func (a *attention) at(v *array.View, head int) tile.Mat {
 	}
 	r := len(v.Shape)
 	return tile.Mat{Ptr: codegen.Ptr(v), Row: v.Strides[r-2], Col: v.Strides[r-1]}.Offset(offset, v.DType.Size())
+}
+
+// transposedBytes returns the size of a head of v when it is transposed.
+func (a *attention) transposedBytes(width int) int {
+	return (tile.Ceil(width, a.lanes)*a.lanes*a.pitch + a.lanes) * a.size
+}
+
+// transposed returns the transposed matrix of a head of v: keys side by side, in memory at to, so that
+// each strip reads them in long runs. It is a view where one strip alone reads them, and where they lie
+// side by side already.
+func (a *attention) transposed(v *array.View, head int, to unsafe.Pointer) tile.Mat {
+	m := a.at(v, head)
+	if a.queries <= a.strip || m.Row == 1 || a.d.isa == jit.Portable {
+		return m.T()
+	}
+	width := v.Shape[len(v.Shape)-1]
+	tile.New(a.d.isa, a.dtype).Pack(tile.Panel{Ptr: to, Pitch: a.pitch * a.size, Rows: a.keys, K: width}, m)
+	return tile.Mat{Ptr: to, Row: a.pitch, Col: 1}
 }
 
 // product computes c = x y on this thread, of m x n elements and k terms.
@@ -176,6 +195,8 @@ func (a *attention) greatestOf(programs map[*array.View]*Program, v *array.View,
 type strip struct {
 	head, r0 int
 	p, ds    tile.Mat
+	keys     tile.Mat // backward: transposed, as values
+	values   tile.Mat
 	at       unsafe.Pointer // memory of the numbers
 	uniform  unsafe.Pointer // the number of row r0 and column 0: rows follow one another
 }
@@ -260,18 +281,24 @@ func attend(c *device.Call) error {
 	heads := array.Size(a.heads)
 	threads := tile.ThreadsFor(heads*a.queries*a.keys*(a.width+a.vwidth), 0)
 	a.settle(threads, [2]*array.View{a.v, a.v})
-	a.strip = min(a.queries, max(leastStrip, stripBytes/(a.pitch*a.size)))
+	a.strip = min(a.queries, max(leastStrip, tile.Ceil(stripBytes/(a.pitch*a.size), a.lanes)*a.lanes))
 	strips := tile.Ceil(a.queries, a.strip)
-	memory, per := scratch(par.Width(heads*strips, 1, threads), a.bytesOf(1))
+	workers, bytes := par.Width(heads*strips, 1, threads), tile.Ceil(a.bytesOf(1), 64)*64
+	memory, per := scratch(workers, bytes+a.transposedBytes(a.width))
 	defer mem.Free(memory)
+	of, keys := make([]int, workers), make([]tile.Mat, workers) // by worker: its head from 1 on, and the head's keys
 	par.Run(heads*strips, 1, threads, func(worker, begin, end int) {
-		s := a.stripAt(unsafe.Add(memory.Ptr(), worker*per), 1)
+		at := unsafe.Add(memory.Ptr(), worker*per)
+		s := a.stripAt(at, 1)
 		for i := begin; i < end; i++ {
 			head, r0 := i/strips, i%strips*a.strip
+			if of[worker] != head+1 {
+				of[worker], keys[worker] = head+1, a.transposed(a.k, head, unsafe.Add(at, bytes))
+			}
 			r1 := min(r0+a.strip, a.queries)
 			n := a.seen(head, r1)
 			a.of(&s, head, r0, r1, 1)
-			a.product(r1-r0, n, a.width, a.within(a.at(a.q, head), r0), a.at(a.k, head).T(), s.p)
+			a.product(r1-r0, n, a.width, a.within(a.at(a.q, head), r0), keys[worker], s.p)
 			a.weigh(&s, r0, r1-r0, n, s.p)
 			to := a.within(a.at(y, head), r0)
 			a.product(r1-r0, a.vwidth, n, s.p, a.at(a.v, head), to)
@@ -313,6 +340,15 @@ type backward struct {
 	out []array.View // gradients of queries, keys, values
 }
 
+// turn makes the transposed keys and values of a head, in memory at to, those of the strip.
+func (b *backward) turn(s *strip, head int, to unsafe.Pointer) {
+	s.keys = b.transposed(b.k, head, to)
+	s.values = b.transposed(b.v, head, unsafe.Add(to, b.transposedBytes(b.width)))
+}
+
+// turnedBytes returns the size of the transposed keys and values of a head.
+func (b *backward) turnedBytes() int { return b.transposedBytes(b.width) + b.transposedBytes(b.vwidth) }
+
 // termsBytes returns the size of what a worker adds to the gradients of keys.
 func (b *backward) termsBytes() int { return keyBlock * max(b.width, b.vwidth) * b.size }
 
@@ -322,17 +358,19 @@ const keyBlock = 256
 // beside gives each thread whole heads.
 func (b *backward) beside(heads, threads int) {
 	bytes := tile.Ceil(b.bytesOf(2), 64) * 64
-	memory, per := scratch(par.Width(heads, 1, threads), bytes+b.termsBytes())
+	turned := bytes + tile.Ceil(b.termsBytes(), 64)*64
+	memory, per := scratch(par.Width(heads, 1, threads), turned+b.turnedBytes())
 	defer mem.Free(memory)
 	par.Run(heads, 1, threads, func(worker, begin, end int) {
 		at := unsafe.Add(memory.Ptr(), worker*per)
 		s := b.stripAt(at, 2)
 		for head := begin; head < end; head++ {
+			b.turn(&s, head, unsafe.Add(at, turned))
 			for r0 := 0; r0 < b.queries; r0 += b.strip {
 				r1 := min(r0+b.strip, b.queries)
 				n := b.seen(head, r1)
 				b.of(&s, head, r0, r1, 1)
-				b.rowsOf(&s, r0, r1, n)
+				b.rowsOf(&s, r0, r1, r1)
 				for k0 := 0; k0 < n; k0 += keyBlock {
 					b.keysOf(&s, r1, k0, min(k0+keyBlock, n), unsafe.Add(at, bytes))
 				}
@@ -343,18 +381,20 @@ func (b *backward) beside(heads, threads int) {
 
 // inside takes one head after the other, each strip on all threads: first by rows, then by keys.
 func (b *backward) inside(heads, threads int) {
-	memory, _ := scratch(1, b.bytesOf(2))
+	bytes := tile.Ceil(b.bytesOf(2), 64) * 64
+	memory, _ := scratch(1, bytes+b.turnedBytes())
 	defer mem.Free(memory)
 	blocks := tile.Ceil(b.keys, keyBlock)
 	terms, per := scratch(par.Width(blocks, 1, threads), b.termsBytes())
 	defer mem.Free(terms)
 	s := b.stripAt(memory.Ptr(), 2)
 	for head := range heads {
+		b.turn(&s, head, unsafe.Add(memory.Ptr(), bytes))
 		for r0 := 0; r0 < b.queries; r0 += b.strip {
 			r1 := min(r0+b.strip, b.queries)
 			n := b.seen(head, r1)
 			b.of(&s, head, r0, r1, threads)
-			par.Run(r1-r0, leastStrip, threads, func(_, begin, end int) { b.rowsOf(&s, r0+begin, r0+end, n) })
+			par.Run(r1-r0, leastStrip, threads, func(_, begin, end int) { b.rowsOf(&s, r0+begin, r0+end, r1) })
 			par.Run(tile.Ceil(n, keyBlock), 1, threads, func(worker, begin, end int) {
 				for i := begin; i < end; i++ {
 					b.keysOf(&s, r1, i*keyBlock, min((i+1)*keyBlock, n), unsafe.Add(terms.Ptr(), worker*per))
@@ -364,23 +404,51 @@ func (b *backward) inside(heads, threads int) {
 	}
 }
 
-// rowsOf computes weights, gradients of scores and of queries for rows from to end of a strip, over n
-// keys.
-func (b *backward) rowsOf(s *strip, from, end, n int) {
-	rows := end - from
-	p, ds := b.within(s.p, from-s.r0), b.within(s.ds, from-s.r0)
-	k := b.at(b.k, s.head)
-	b.product(rows, n, b.width, b.within(b.at(b.q, s.head), from), k.T(), p)
-	b.product(rows, n, b.vwidth, b.within(b.at(b.dy, s.head), from), b.at(b.v, s.head).T(), ds)
-	b.weigh(s, from, rows, n, p, ds)
-	dq := b.within(b.at(&b.out[0], s.head), from)
-	b.product(rows, b.width, n, ds, k, dq)
-	b.positive.run(nil, rowRange{rows: rows, cols: b.width}, b.rows(dq))
+// diagonal is the number of queries beside which keys that none of them sees are left out.
+const diagonal = 64
+
+// rowsOf computes weights, gradients of scores and of queries for rows from to end of a strip, which
+// ends at r1. Rows up to the next multiple of [diagonal] of the strip have the same keys.
+func (b *backward) rowsOf(s *strip, from, end, r1 int) {
+	for at := from; at < end; {
+		next := r1
+		if b.leaves[s.head] {
+			next = min(r1, at+diagonal-(at-s.r0)%diagonal)
+		}
+		rows, n := min(end, next)-at, b.seen(s.head, next)
+		p, ds := b.within(s.p, at-s.r0), b.within(s.ds, at-s.r0)
+		k := b.at(b.k, s.head)
+		b.product(rows, n, b.width, b.within(b.at(b.q, s.head), at), s.keys, p)
+		b.product(rows, n, b.vwidth, b.within(b.at(b.dy, s.head), at), s.values, ds)
+		b.weigh(s, at, rows, n, p, ds)
+		dq := b.within(b.at(&b.out[0], s.head), at)
+		b.product(rows, b.width, n, ds, k, dq)
+		b.positive.run(nil, rowRange{rows: rows, cols: b.width}, b.rows(dq))
+		at += rows
+	}
 }
 
 // keysOf adds the terms of the rows of a strip, up to r1-1, to the gradients of keys and values from to
-// end. It computes them in memory at terms.
+// end. It computes them in memory at terms. Terms of rows that do not see a key are zeros, with which
+// a sum begins, so rows before the first one that sees a key are left out.
 func (b *backward) keysOf(s *strip, r1, from, end int, terms unsafe.Pointer) {
+	for from < end {
+		next, row := end, s.r0
+		if b.leaves[s.head] && end > s.r0+diagonal {
+			if from < s.r0+diagonal {
+				next = s.r0 + diagonal
+			} else {
+				next = min(end, from+diagonal-(from-s.r0)%diagonal)
+				row = from - (from-s.r0)%diagonal
+			}
+		}
+		b.termsOf(s, row, r1, from, next, terms)
+		from = next
+	}
+}
+
+// termsOf adds the terms of rows row to r1-1 to the gradients of keys and values from to end.
+func (b *backward) termsOf(s *strip, row, r1, from, end int, terms unsafe.Pointer) {
 	for _, x := range []struct {
 		weights tile.Mat
 		of      *array.View
@@ -388,7 +456,8 @@ func (b *backward) keysOf(s *strip, r1, from, end int, terms unsafe.Pointer) {
 		to      *array.View
 	}{{s.p, b.dy, b.vwidth, &b.out[2]}, {s.ds, b.q, b.width, &b.out[1]}} {
 		t := tile.Mat{Ptr: terms, Row: x.width, Col: 1}
-		b.product(end-from, x.width, r1-s.r0, x.weights.Offset(from, b.size).T(), b.within(b.at(x.of, s.head), s.r0), t)
+		weights := b.within(x.weights, row-s.r0).Offset(from, b.size)
+		b.product(end-from, x.width, r1-row, weights.T(), b.within(b.at(x.of, s.head), row), t)
 		b.add.run(nil, rowRange{rows: end - from, cols: x.width}, b.rows(b.within(b.at(x.to, s.head), from)), b.rows(t))
 	}
 }

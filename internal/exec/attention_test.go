@@ -163,6 +163,8 @@ func TestAttentionKeepsBits(t *testing.T) {
 		{queries: 255, keys: 257, width: 4, wide: 3, causal: true},
 		{queries: 257, keys: 255, width: 3, wide: 4, causal: true, mask: array.Bool},
 		{heads: []int{3}, queries: 513, keys: 100, width: 2, wide: 2, causal: true},
+		{queries: 530, keys: 520, width: 5, wide: 6, causal: true, drop: 0.1},
+		{queries: 330, keys: 650, width: 3, wide: 20, causal: true, double: true, turned: true},
 		{queries: 1, keys: 700, width: 8, wide: 8},
 		{queries: 40, keys: 4200, width: 2, wide: 1},
 		{heads: six, queries: 70, keys: 80, width: 4, wide: 4, causal: true, fault: math.Inf(1)},
