@@ -58,6 +58,9 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineCheckRange:     callHost,
 	ir.RoutineScanTree:       scanTreeOf,
 
+	ir.RoutineCholesky:        cholesky,
+	ir.RoutineSolveTriangular: solveTriangular,
+
 	ir.RoutineSegmentPad: segmentPad, ir.RoutineSegmentUnpad: segmentUnpad, ir.RoutineSegmentTake: segmentTake,
 	ir.RoutineSegmentSort:   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),
 	ir.RoutineSegmentArgMin: bySizeOf(segmentArg[uint8](false), segmentArg[uint16](false), segmentArg[uint32](false), segmentArg[uint64](false)),

@@ -67,6 +67,10 @@ const (
 	RoutineSegmentArgMin
 	RoutineSegmentArgMax
 
+	// Linear algebra.
+	RoutineCholesky
+	RoutineSolveTriangular
+
 	// Functions of the user; functions that check a range.
 	RoutineHost
 	RoutineCheckRange

@@ -130,6 +130,9 @@ type ByRoutine struct {
 	MovesAnyType bool
 	// Contiguous asks for contiguous arguments.
 	Contiguous bool
+	// Complex marks a routine that computes with complex elements: its operation takes them as it does
+	// real ones.
+	Complex bool
 	// Tiled is not 0 for a routine whose device runs an epilogue (device.Epilogue) on each finished
 	// piece of its result. Pieces see the result as a matrix: the last Tiled axes are its columns,
 	// the axes before them its rows.
@@ -165,6 +168,12 @@ type Sample struct {
 	// Ascending sorts the last argument, which is int64 and drawn so, the others being floats
 	// unless DTypes says otherwise: offsets of a list.
 	Ascending bool
+	// Fit, if not nil, changes the random elements of argument i in place, so that the operation takes
+	// them: to a definite matrix, for example.
+	Fit func(i int, shape []int, x []float64)
+	// Symmetric says that the operation takes the matrices of the first argument to be symmetric, so
+	// that its gradient is symmetric too.
+	Symmetric bool
 }
 
 // OpName implements ir.Op.

@@ -173,6 +173,9 @@ var rows = []struct {
 	{"kthvalue", op.Ranks{Axis: 0, At: []int{1}}, "f32[2 3]", "f32[1 3] i64[1 3]"}, {"searchsorted", op.Search{}, "f32[4] f32[2 3]", "i64[2 3]"}, {"bincount", op.Count(9), "i64[50]", "i64[9]"}, {"bincount", op.Count(9), "f32[50]", "!"},
 	{"cumsum", op.Axis(1), "i32[2 3]", "i64[2 3]"}, {"cumprod", op.Axis(0), "f32[2 3]", "f32[2 3]"}, {"cummax", op.Axis(0), "f32[2 3]", "f32[2 3] i64[2 3]"}, {"cummin", op.Axis(3), "f32[2 3]", "!axis"}, {"scan_sum", op.Scan{Axis: 1}, "f32[2 3]", "f32[2 3]"}, {"scan_prod", op.Axis(1), "f64[2 3]", "f64[2 3]"}, {"recurrence", op.Scan{}, "f32[7] f32[7]", "f32[7]"},
 
+	{"cholesky", nil, "f32[2 3 3]", "f32[2 3 3]"}, {"cholesky", nil, "c128[3 3]", "c128[3 3]"}, {"cholesky", nil, "f16[3 3]", "f16[3 3]"}, {"cholesky", nil, "f32[2 3]", "!square"}, {"cholesky", nil, "i32[3 3]", "!elements of type"}, {"cholesky", nil, "f32[3]", "!matrix"},
+	{"solve_triangular", op.Triangle{}, "f64[2 3 3] f64[2 3 5]", "f64[2 3 5]"}, {"solve_triangular", op.Triangle{}, "f64[2 3 3] f64[3 3 5]", "!before the last two"}, {"solve_triangular", op.Triangle{}, "f64[3 3] f64[4 5]", "!3 rows"}, {"solve_triangular", op.Triangle{}, "f64[3 3] f32[3 5]", "!type"},
+
 	{"where", nil, "b[4 5] f32[5] f64[4 1]", "f64[4 5]"}, {"lerp", nil, "f32[3] f32[2 1] f32[]", "f32[2 3]"}, {"isclose", op.Nearness{}, "f32[3] f32[2 1]", "b[2 3]"}, {"nan_to_num", op.Substitutes{}, "f32[3]", "f32[3]"}, {"rsqrt", nil, "i32[3]", "f32[3]"},
 	{"complex", nil, "f32[3] f32[3]", "c64[3]"}, {"real", nil, "c64[3]", "f32[3]"}, {"imag", nil, "c128[3]", "f64[3]"}, {"conj", nil, "c64[3]", "c64[3]"}, {"angle", nil, "c64[3]", "f32[3]"}, {"polar", nil, "f64[3] f64[3]", "c128[3]"},
 	{"cross_entropy", nil, "f32[6 5] i64[6]", "f32[]"}, {"embedding_bag", op.Bags{}, "f32[10 3] i64[9] i64[4]", "f32[4 3]"},

@@ -76,7 +76,7 @@ func ApplyAll(d *Def, a ir.Attrs, args ...*ir.Node) []*ir.Node {
 	switch {
 	case d.Wide && hasHalf(args):
 		return applyWide(d, a, args)
-	case hasComplex(args), d == Cast && array.DType(a.(To)).Complex():
+	case hasComplex(args) && !d.Complex, d == Cast && array.DType(a.(To)).Complex():
 		if f := d.complexForm(); f != nil {
 			return []*ir.Node{f(args, a)}
 		} else if d.ComposeAll == nil {

@@ -18,6 +18,8 @@ type Case struct {
 	Attrs ir.Attrs
 	// Result is which result of an operation with several is meant.
 	Result int
+	// Symmetric says that the first argument's matrices are taken to be symmetric.
+	Symmetric bool
 }
 
 // newCase returns a case; nil attributes stand for the Def's own.
@@ -131,6 +133,7 @@ var only = map[string]func(d array.DType) bool{
 	"window_mean": array.DType.Float, "window_spread": array.DType.Float,
 	"segment_reduce_all": isBool, "segment_reduce_any": isBool,
 	"segment_reduce_sum": notBool, "segment_reduce_prod": notBool, "segment_reduce_min": notBool, "segment_reduce_max": notBool,
+	"cholesky": array.DType.Float, "solve_triangular": array.DType.Float,
 	"scan_sum": isWide, "scan_prod": isWide, "recurrence": func(d array.DType) bool { return isWide(d) && d.Float() },
 }
 
@@ -160,6 +163,12 @@ func drawn(r *rand.Rand, d *op.Def, s op.Sample, t array.DType) []*Array {
 			most = 0
 		}
 		x[i] = Random(r, of, shape, d.Domain, most)
+		if s.Fit != nil && x[i].F != nil {
+			s.Fit(i, shape, x[i].F)
+			for k, v := range x[i].F {
+				x[i].F[k] = roundTo(of, v)
+			}
+		}
 		if offsets {
 			slices.Sort(x[i].I)
 		}

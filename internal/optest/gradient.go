@@ -101,6 +101,7 @@ func gradientCases(f func(c *Case)) {
 		for i, sample := range samples {
 			r := rand.New(rand.NewPCG(11, uint64(i)))
 			c := newCase(d, sample.Attrs, drawn(r, d, sample, array.Float64)...)
+			c.Symmetric = sample.Symmetric
 			if sample.Ascending { // items with rows; one is left out
 				off := c.X[len(c.X)-1].I
 				for i := range off {
@@ -220,10 +221,16 @@ func (s *suite) slopes(c *Case, value *ir.Node, grads []*ir.Node, what string) {
 		const h = 1e-5
 		for i := 0; i < x.Size(); i += 1 + x.Size()/6 {
 			at := func(v float64) float64 {
-				old := x.F[i]
+				old := slices.Clone(x.F)
 				x.F[i] = v
+				if c.Symmetric && k == 1 { // by half, and half of it across the diagonal
+					n := x.Shape[len(x.Shape)-1]
+					across := i - i%(n*n) + i%n*n + i/n%n
+					x.F[i] = (v + old[i]) / 2
+					x.F[across] += (v - old[i]) / 2
+				}
 				r, err := s.outputs(s.dev, []*ir.Node{value}, c.X, allContiguous)
-				x.F[i] = old
+				copy(x.F, old)
 				if err != nil {
 					s.errorf(c.Def.Name, "%s of %s: %v", what, c, err)
 					return math.NaN()

@@ -1,0 +1,192 @@
+package linalg
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/product"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/par"
+)
+
+// A kit is what the algorithms work with: an instruction set and the most threads, 0 for all.
+type kit[T number] struct {
+	isa     jit.ISA
+	threads int
+}
+
+// block is the number of rows or columns of a block.
+const block = 64
+
+// A failure is why a matrix has no result. Its text begins with the matrix.
+type failure struct {
+	matrix int // of the batch
+	text   string
+}
+
+// each calls f for each matrix of a batch, whose shape is that of the axes before the last two, with the
+// threads that f may use. work is a matrix's in multiply-adds. It returns the failure of the first
+// matrix that fails: f returns "" or what is wrong with it.
+func each(arg string, shape []int, work int, f func(i, threads int) string) error {
+	n := array.Size(shape)
+	var bad *failure
+	var mu sync.Mutex
+	do := func(i, threads int) bool {
+		text := f(i, threads)
+		if text == "" {
+			return true
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if bad == nil || i < bad.matrix {
+			bad = &failure{i, text}
+		}
+		return false
+	}
+	threads := tile.ThreadsFor(n*work, 0)
+	if n < threads || threads == 1 {
+		for i := range n {
+			if !do(i, threads) {
+				break
+			}
+		}
+	} else {
+		par.Run(n, max(1, min(n/threads, tile.TaskWork/max(work, 1))), threads, func(_, begin, end int) {
+			for i := begin; i < end; i++ {
+				do(i, 1)
+			}
+		})
+	}
+	if bad == nil {
+		return nil
+	}
+	which := "the matrix"
+	if len(shape) > 0 {
+		at := make([]int, len(shape))
+		for i, d := bad.matrix, len(shape)-1; d >= 0; d-- {
+			at[d] = i % shape[d]
+			i /= shape[d]
+		}
+		which = fmt.Sprintf("matrix %v of the batch", at)
+	}
+	return array.Errorf("", arg, "%s %s", which, bad.text)
+}
+
+// multiply computes c = a*b. c shares no memory with a and b.
+func (k *kit[T]) multiply(c matrix[T], a, b operand[T]) {
+	inner := a.cols
+	if a.t {
+		inner = a.rows
+	}
+	if c.rows == 0 || c.cols == 0 {
+		return
+	}
+	if typeOf[T]() == array.Complex128 {
+		k.multiplyComplex(c, a, b, inner)
+		return
+	}
+	k.real(c.rows, c.cols, inner, matOf(c), a.mat(), b.mat())
+}
+
+// real computes a product of real matrices.
+func (k *kit[T]) real(m, n, inner int, c, a, b tile.Mat) {
+	d := typeOf[T]()
+	if d.Complex() {
+		d = d.Part()
+	}
+	product.Product{ISA: k.isa, DType: d, M: m, N: n, K: inner, A: a, B: b, C: c, Threads: k.threads}.Run()
+}
+
+func matOf[T number](m matrix[T]) tile.Mat {
+	return tile.Mat{Ptr: unsafe.Pointer(unsafe.SliceData(m.x)), Row: m.ld, Col: 1}
+}
+
+func (o operand[T]) mat() tile.Mat {
+	m := matOf(o.matrix)
+	if o.t {
+		m = m.T()
+	}
+	return m
+}
+
+// parts returns the real and the imaginary parts of complex elements as matrices.
+func parts(m tile.Mat) (re, im tile.Mat) {
+	m.Row, m.Col = 2*m.Row, 2*m.Col
+	re, im = m, m
+	if m.Ptr != nil {
+		im = m.Offset(1, 8)
+	}
+	return re, im
+}
+
+// multiplyComplex computes c = a*b by four products of parts.
+func (k *kit[T]) multiplyComplex(c matrix[T], a, b operand[T], inner int) {
+	size := c.rows * c.cols
+	s, free := alloc[float64](4 * size)
+	defer free()
+	ar, ai := parts(a.mat())
+	br, bi := parts(b.mat())
+	for i, f := range [4][2]tile.Mat{{ar, br}, {ai, bi}, {ar, bi}, {ai, br}} {
+		k.real(c.rows, c.cols, inner, tile.Mat{Ptr: unsafe.Pointer(&s[i*size]), Row: c.cols, Col: 1}, f[0], f[1])
+	}
+	rr, ii, ri, ir := s[:size], s[size:2*size], s[2*size:3*size], s[3*size:]
+	for i := range c.rows {
+		row := any(c.row(i)).([]complex128)
+		for j := range row {
+			at := i*c.cols + j
+			x, y, z := ii[at], ri[at], ir[at]
+			if a.c != b.c {
+				x = -x
+			}
+			if b.c {
+				y = -y
+			}
+			if a.c {
+				z = -z
+			}
+			row[j] = complex(rr[at]-x, y+z)
+		}
+	}
+}
+
+// subtractProduct computes c -= a*b.
+func (k *kit[T]) subtractProduct(c matrix[T], a, b operand[T]) {
+	if c.rows == 0 || c.cols == 0 {
+		return
+	}
+	s, free := alloc[T](c.rows * c.cols)
+	defer free()
+	t := matrix[T]{s, c.rows, c.cols, c.cols}
+	k.multiply(t, a, b)
+	for i := range c.rows {
+		subtract(c.row(i), t.row(i))
+	}
+}
+
+func subtract[T number](y, x []T) {
+	x = x[:len(y)]
+	for j := range y {
+		y[j] -= x[j]
+	}
+}
+
+// columns calls f for ranges of n columns, on several threads where work, a column's in multiply-adds,
+// pays them.
+func (k *kit[T]) columns(n, work int, f func(lo, hi int)) {
+	const width = 128
+	threads := tile.ThreadsFor(n*work, k.threads)
+	if threads == 1 || n <= width {
+		for lo := 0; lo < n; lo += width {
+			f(lo, min(lo+width, n))
+		}
+		return
+	}
+	par.Run(n, width, threads, func(_, begin, end int) {
+		for lo := begin; lo < end; lo += width {
+			f(lo, min(lo+width, end))
+		}
+	})
+}
