@@ -111,19 +111,24 @@
 //
 //   - Arithmetic: [Tensor.Add], [Tensor.Sub], [Tensor.RSub], [Tensor.Mul], [Tensor.Div],
 //     [Tensor.RDiv], [Tensor.FloorDiv], [Tensor.Mod], [Tensor.Pow], [Tensor.Neg],
-//     [Tensor.Reciprocal], [Tensor.Square], [Tensor.Sqrt], [Tensor.Rsqrt], [Tensor.Hypot],
-//     [Tensor.Lerp]
+//     [Tensor.Reciprocal], [Tensor.Square], [Tensor.Sqrt], [Tensor.Rsqrt], [Tensor.Cbrt], [Tensor.Hypot],
+//     [Tensor.Lerp], [Tensor.FMod], [Tensor.DivMod], [Tensor.GCD], [Tensor.LCM]
 //   - Exponentials and logarithms: [Tensor.Exp], [Tensor.Exp2], [Tensor.Expm1], [Tensor.Log],
-//     [Tensor.Log2], [Tensor.Log10], [Tensor.Log1p]
+//     [Tensor.Log2], [Tensor.Log10], [Tensor.Log1p], [Tensor.LogAddExp], [Tensor.LogAddExp2],
+//     [Tensor.Logit], [Tensor.XLogY]
 //   - Angles: [Tensor.Sin], [Tensor.Cos], [Tensor.Tan], [Tensor.Asin], [Tensor.Acos],
 //     [Tensor.Atan], [Tensor.Atan2], [Tensor.Sinh], [Tensor.Cosh], [Tensor.Tanh],
-//     [Tensor.Asinh], [Tensor.Acosh], [Tensor.Atanh]
+//     [Tensor.Asinh], [Tensor.Acosh], [Tensor.Atanh], [Tensor.Sinc], [Tensor.Degrees],
+//     [Tensor.Radians]
 //   - Special functions: [Tensor.Erf], [Tensor.Erfc], [Tensor.Erfinv], [Tensor.Lgamma],
 //     [Tensor.Digamma], [Tensor.Trigamma]
 //   - Of neural networks: [Tensor.Relu], [Tensor.Sigmoid], [Tensor.Silu], [Tensor.Gelu],
 //     [Tensor.Softplus], [Tensor.Dropout]
 //   - Rounded and limited: [Tensor.Round], [Tensor.Floor], [Tensor.Ceil], [Tensor.Trunc],
-//     [Tensor.Abs], [Tensor.Sign], [Tensor.Clamp], [Tensor.Minimum], [Tensor.Maximum]
+//     [Tensor.RoundTo], [Tensor.Abs], [Tensor.Sign], [Tensor.Heaviside], [Tensor.Clamp],
+//     [Tensor.Minimum], [Tensor.Maximum], [Tensor.FMin], [Tensor.FMax]
+//   - The parts of floats: [Tensor.Frexp], [Tensor.Ldexp], [Tensor.Modf], [Tensor.SignBit],
+//     [Tensor.CopySign], [Tensor.NextAfter], [Tensor.Spacing]
 //   - Compared: [Tensor.Eq], [Tensor.Ne], [Tensor.Lt], [Tensor.Le], [Tensor.Gt], [Tensor.Ge],
 //     [Tensor.IsClose], [CloseOpts], [Tensor.IsNaN], [Tensor.IsInf], [Tensor.IsFinite],
 //     [Tensor.NanToNum]

@@ -223,6 +223,8 @@ var elsewhere = map[string]string{
 	"copy":             "Clone",
 	"iota":             "CrossEntropy",
 	"powint":           "Pow",
+	"frexp_mantissa":   "Frexp",
+	"frexp_exponent":   "Frexp",
 	"kernel":           "Expr",
 	"loop":             "Expr", // and package sym
 	"branch":           "Expr", // and package sym

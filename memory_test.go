@@ -70,7 +70,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"create.go full":             fresh,
 		"create.go filled":           fresh,
 		"create.go from":             fresh,
-		"digest.go tensor":           reads,
+		"format.go tensor":           reads,
 		"device.go MemoryStats":      "it asks for figures of the memory",
 		"check.go CallHost":          inside,
 		"random.go CallHost":         inside,

@@ -242,6 +242,13 @@ func (v *Var) BitXor(x any) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).BitXor(xOf(ins)) })
 }
 
+// Cbrt is [weft.Tensor.Cbrt] of variables.
+func (v *Var) Cbrt() *Var {
+	op := operation{name: "cbrt"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Cbrt() })
+}
+
 // Ceil is [weft.Tensor.Ceil] of variables.
 func (v *Var) Ceil() *Var {
 	op := operation{name: "ceil"}
@@ -309,6 +316,14 @@ func (v *Var) ConvTranspose2d(w *Var, bias *Var, opts ...weft.ConvTransposeOpts)
 	})
 }
 
+// CopySign is [weft.Tensor.CopySign] of variables.
+func (v *Var) CopySign(x any) *Var {
+	op := operation{name: "copysign"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CopySign(xOf(ins)) })
+}
+
 // Cos is [weft.Tensor.Cos] of variables.
 func (v *Var) Cos() *Var {
 	op := operation{name: "cos"}
@@ -366,6 +381,13 @@ func (v *Var) CumSum(axis int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CumSum(axis) }, axis)
 }
 
+// Degrees is [weft.Tensor.Degrees] of variables.
+func (v *Var) Degrees() *Var {
+	op := operation{name: "degrees"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Degrees() })
+}
+
 // Diag is [weft.Tensor.Diag] of variables.
 func (v *Var) Diag(k int) *Var {
 	op := operation{name: "diag"}
@@ -387,6 +409,18 @@ func (v *Var) Digamma() *Var {
 	op := operation{name: "digamma"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Digamma() })
+}
+
+// DivMod is [weft.Tensor.DivMod] of variables.
+func (v *Var) DivMod(x any) (quotient, remainder *Var) {
+	op := operation{name: "divmod"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
+		a, b := self(ins).DivMod(xOf(ins))
+		return []*weft.Tensor{a, b}
+	})
+	return r[0], r[1]
 }
 
 // Dot is [weft.Tensor.Dot] of variables.
@@ -464,6 +498,30 @@ func (v *Var) Expm1() *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Expm1() })
 }
 
+// FMax is [weft.Tensor.FMax] of variables.
+func (v *Var) FMax(x any) *Var {
+	op := operation{name: "fmax"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).FMax(xOf(ins)) })
+}
+
+// FMin is [weft.Tensor.FMin] of variables.
+func (v *Var) FMin(x any) *Var {
+	op := operation{name: "fmin"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).FMin(xOf(ins)) })
+}
+
+// FMod is [weft.Tensor.FMod] of variables.
+func (v *Var) FMod(x any) *Var {
+	op := operation{name: "fmod"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).FMod(xOf(ins)) })
+}
+
 // Flatten is [weft.Tensor.Flatten] of variables.
 func (v *Var) Flatten(axis int) *Var {
 	op := operation{name: "flatten"}
@@ -496,6 +554,22 @@ func (v *Var) FloorDiv(x any) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).FloorDiv(xOf(ins)) })
 }
 
+// Frexp is [weft.Tensor.Frexp] of variables.
+func (v *Var) Frexp() (mantissa, exponent *Var) {
+	op := operation{name: "frexp"}
+	self := op.arg(v)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).Frexp(); return []*weft.Tensor{a, b} })
+	return r[0], r[1]
+}
+
+// GCD is [weft.Tensor.GCD] of variables.
+func (v *Var) GCD(x any) *Var {
+	op := operation{name: "gcd"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).GCD(xOf(ins)) })
+}
+
 // Gather is [weft.Tensor.Gather] of variables.
 func (v *Var) Gather(axis int, index *Var) *Var {
 	op := operation{name: "gather"}
@@ -526,6 +600,14 @@ func (v *Var) Gt(x any) *Var {
 	self := op.arg(v)
 	xOf := op.any(x)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Gt(xOf(ins)) })
+}
+
+// Heaviside is [weft.Tensor.Heaviside] of variables.
+func (v *Var) Heaviside(x any) *Var {
+	op := operation{name: "heaviside"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Heaviside(xOf(ins)) })
 }
 
 // Hypot is [weft.Tensor.Hypot] of variables.
@@ -614,6 +696,22 @@ func (v *Var) KthValue(k int, axis int) (values, index *Var) {
 	return r[0], r[1]
 }
 
+// LCM is [weft.Tensor.LCM] of variables.
+func (v *Var) LCM(x any) *Var {
+	op := operation{name: "lcm"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LCM(xOf(ins)) })
+}
+
+// Ldexp is [weft.Tensor.Ldexp] of variables.
+func (v *Var) Ldexp(n any) *Var {
+	op := operation{name: "ldexp"}
+	self := op.arg(v)
+	nOf := op.any(n)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Ldexp(nOf(ins)) })
+}
+
 // Le is [weft.Tensor.Le] of variables.
 func (v *Var) Le(x any) *Var {
 	op := operation{name: "le"}
@@ -675,6 +773,22 @@ func (v *Var) Log2() *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Log2() })
 }
 
+// LogAddExp is [weft.Tensor.LogAddExp] of variables.
+func (v *Var) LogAddExp(x any) *Var {
+	op := operation{name: "logaddexp"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogAddExp(xOf(ins)) })
+}
+
+// LogAddExp2 is [weft.Tensor.LogAddExp2] of variables.
+func (v *Var) LogAddExp2(x any) *Var {
+	op := operation{name: "logaddexp2"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogAddExp2(xOf(ins)) })
+}
+
 // LogSoftmax is [weft.Tensor.LogSoftmax] of variables.
 func (v *Var) LogSoftmax(axis int) *Var {
 	op := operation{name: "logsoftmax"}
@@ -730,6 +844,13 @@ func (v *Var) LogicalXor(x any) *Var {
 	self := op.arg(v)
 	xOf := op.any(x)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogicalXor(xOf(ins)) })
+}
+
+// Logit is [weft.Tensor.Logit] of variables.
+func (v *Var) Logit() *Var {
+	op := operation{name: "logit"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Logit() })
 }
 
 // Lt is [weft.Tensor.Lt] of variables.
@@ -858,6 +979,14 @@ func (v *Var) Mod(x any) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Mod(xOf(ins)) })
 }
 
+// Modf is [weft.Tensor.Modf] of variables.
+func (v *Var) Modf() (fraction, whole *Var) {
+	op := operation{name: "modf"}
+	self := op.arg(v)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).Modf(); return []*weft.Tensor{a, b} })
+	return r[0], r[1]
+}
+
 // MoveAxis is [weft.Tensor.MoveAxis] of variables.
 func (v *Var) MoveAxis(from int, to int) *Var {
 	op := operation{name: "moveaxis"}
@@ -898,6 +1027,14 @@ func (v *Var) Neg() *Var {
 	op := operation{name: "neg"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Neg() })
+}
+
+// NextAfter is [weft.Tensor.NextAfter] of variables.
+func (v *Var) NextAfter(x any) *Var {
+	op := operation{name: "nextafter"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NextAfter(xOf(ins)) })
 }
 
 // Norm is [weft.Tensor.Norm] of variables.
@@ -1017,6 +1154,13 @@ func (v *Var) RSub(x any) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).RSub(xOf(ins)) })
 }
 
+// Radians is [weft.Tensor.Radians] of variables.
+func (v *Var) Radians() *Var {
+	op := operation{name: "radians"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Radians() })
+}
+
 // Real is [weft.Tensor.Real] of variables.
 func (v *Var) Real() *Var {
 	op := operation{name: "real"}
@@ -1043,6 +1187,14 @@ func (v *Var) Round() *Var {
 	op := operation{name: "round"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Round() })
+}
+
+// RoundTo is [weft.Tensor.RoundTo] of variables.
+func (v *Var) RoundTo(decimals int) *Var {
+	op := operation{name: "roundto"}
+	self := op.arg(v)
+	op.plain(decimals)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).RoundTo(decimals) }, decimals)
 }
 
 // Rsqrt is [weft.Tensor.Rsqrt] of variables.
@@ -1144,6 +1296,13 @@ func (v *Var) Sign() *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sign() })
 }
 
+// SignBit is [weft.Tensor.SignBit] of variables.
+func (v *Var) SignBit() *Var {
+	op := operation{name: "signbit"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SignBit() })
+}
+
 // Silu is [weft.Tensor.Silu] of variables.
 func (v *Var) Silu() *Var {
 	op := operation{name: "silu"}
@@ -1156,6 +1315,13 @@ func (v *Var) Sin() *Var {
 	op := operation{name: "sin"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sin() })
+}
+
+// Sinc is [weft.Tensor.Sinc] of variables.
+func (v *Var) Sinc() *Var {
+	op := operation{name: "sinc"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sinc() })
 }
 
 // Sinh is [weft.Tensor.Sinh] of variables.
@@ -1192,6 +1358,13 @@ func (v *Var) Sort(axis int, opts ...weft.SortOpts) (values, index *Var) {
 		return []*weft.Tensor{a, b}
 	}, axis)
 	return r[0], r[1]
+}
+
+// Spacing is [weft.Tensor.Spacing] of variables.
+func (v *Var) Spacing() *Var {
+	op := operation{name: "spacing"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Spacing() })
 }
 
 // Sqrt is [weft.Tensor.Sqrt] of variables.
@@ -1405,6 +1578,14 @@ func (v *Var) VarMean(axes ...int) (variance, mean *Var) {
 		return []*weft.Tensor{a, b}
 	}, axes)
 	return r[0], r[1]
+}
+
+// XLogY is [weft.Tensor.XLogY] of variables.
+func (v *Var) XLogY(x any) *Var {
+	op := operation{name: "xlogy"}
+	self := op.arg(v)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).XLogY(xOf(ins)) })
 }
 
 // Cat is [weft.Cat] of variables.

@@ -58,6 +58,9 @@ var functions = sync.OnceValue(func() map[string]*function {
 	}
 	t["where"] = &function{def: op.Where, args: 3}
 	t["rsqrt"] = &function{def: op.Rsqrt, args: 1}
+	for _, d := range []*op.Def{op.LogAddExp, op.LogAddExp2, op.Logit, op.XLogY, op.Sinc} {
+		t[d.Name] = &function{def: d, args: d.Arity}
+	}
 	t["matmul"] = &function{def: op.MatMul, args: 2}
 	t["dot"] = t["matmul"]
 	t["sample_var"] = &function{def: op.Var, args: 1, maxAxes: anyAxes, over: op.Reduction{Correction: 1}}
@@ -92,7 +95,7 @@ func IsConstant(s string) bool { _, ok := constants[s]; return ok }
 // name elsewhere.
 var otherNames = map[string]string{
 	"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
-	"power": "pow", "fmod": "mod", "remainder": "mod", "sgn": "sign", "rint": "round", "fix": "trunc",
+	"power": "pow", "remainder": "mod", "sgn": "sign", "rint": "round", "fix": "trunc",
 	"absolute": "abs", "fabs": "abs", "clip": "clamp", "swish": "silu",
 	"average": "mean", "product": "prod", "not": "!", "and": "&&", "or": "||", "mm": "matmul",
 	"float": "float32 or float64", "int": "int64", "double": "float64", "iif": "where", "select": "where",

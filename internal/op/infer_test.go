@@ -75,12 +75,12 @@ var families = []struct {
 	names            string
 	b, i32, f16, f64 string
 }{
-	{"add mul maximum minimum", "b", "i32", "f16", "f64"},
-	{"sub neg abs sign floor ceil round trunc floordiv mod square relu clamp pow powint", "", "i32", "f16", "f64"},
-	{"acos acosh asin asinh atan atan2 atanh cos cosh digamma div erf erfc erfinv exp exp2 expm1 gelu hypot lgamma log log10 log1p log2 reciprocal sigmoid silu sin sinh softplus sqrt tan tanh term trigamma", "f32", "f32", "f16", "f64"},
-	{"eq ne lt le gt ge isfinite isinf isnan logical_and logical_not logical_or logical_xor", "b", "b", "b", "b"},
+	{"add mul fmax fmin maximum minimum", "b", "i32", "f16", "f64"},
+	{"sub neg abs sign floor ceil round trunc floordiv mod square relu clamp fmod pow powint", "", "i32", "f16", "f64"},
+	{"acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees digamma div erf erfc erfinv exp exp2 expm1 frexp_mantissa gelu heaviside hypot ldexp lgamma log log10 log1p log2 nextafter radians reciprocal sigmoid silu sin sinh softplus sqrt tan tanh term trigamma", "f32", "f32", "f16", "f64"},
+	{"eq ne lt le gt ge isfinite isinf isnan signbit logical_and logical_not logical_or logical_xor", "b", "b", "b", "b"},
 	{"bit_and bit_not bit_or bit_xor", "b", "i32", "", ""},
-	{"shl shr pop_count", "", "i32", "", ""},
+	{"shl shr pop_count gcd lcm", "", "i32", "", ""},
 }
 
 // Elementwise operations broadcast, and have the element types of their family.
@@ -177,6 +177,8 @@ var rows = []struct {
 	{"solve_triangular", op.Triangle{}, "f64[2 3 3] f64[2 3 5]", "f64[2 3 5]"}, {"solve_triangular", op.Triangle{}, "f64[2 3 3] f64[3 3 5]", "!before the last two"}, {"solve_triangular", op.Triangle{}, "f64[3 3] f64[4 5]", "!3 rows"}, {"solve_triangular", op.Triangle{}, "f64[3 3] f32[3 5]", "!type"},
 
 	{"where", nil, "b[4 5] f32[5] f64[4 1]", "f64[4 5]"}, {"lerp", nil, "f32[3] f32[2 1] f32[]", "f32[2 3]"}, {"isclose", op.Nearness{}, "f32[3] f32[2 1]", "b[2 3]"}, {"nan_to_num", op.Substitutes{}, "f32[3]", "f32[3]"}, {"rsqrt", nil, "i32[3]", "f32[3]"},
+	{"frexp", nil, "i32[3]", "f32[3] i32[3]"}, {"frexp_exponent", nil, "f64[2 3]", "i32[2 3]"}, {"frexp_exponent", nil, "i32[3]", "!takes floats"}, {"logaddexp", nil, "f32[3] f64[2 1]", "f64[2 3]"}, {"logaddexp2", nil, "i32[3] i32[3]", "f32[3]"},
+	{"logit", nil, "f16[3]", "f16[3]"}, {"xlogy", nil, "i32[3] f64[2 1]", "f64[2 3]"}, {"xlogy", nil, "c64[3] c64[3]", "!"}, {"sinc", nil, "i64[3]", "f32[3]"},
 	{"complex", nil, "f32[3] f32[3]", "c64[3]"}, {"real", nil, "c64[3]", "f32[3]"}, {"imag", nil, "c128[3]", "f64[3]"}, {"conj", nil, "c64[3]", "c64[3]"}, {"angle", nil, "c64[3]", "f32[3]"}, {"polar", nil, "f64[3] f64[3]", "c128[3]"},
 	{"cross_entropy", nil, "f32[6 5] i64[6]", "f32[]"}, {"embedding_bag", op.Bags{}, "f32[10 3] i64[9] i64[4]", "f32[4 3]"},
 	{"segment_sum", nil, "f32[40 3] i64[10]", "f32[9 3]"}, {"segment_mean", nil, "f32[40] i64[10]", "f32[9]"}, {"segment_softmax", nil, "f32[40] i64[10]", "f32[40]"}, {"segment_argmax", nil, "f32[40] i64[10]", "i64[9]"}, {"segment_argmin", nil, "c64[40] i64[10]", "!not defined"},

@@ -41,7 +41,12 @@ func NoCommon(opName string, types ...array.DType) {
 // exactly applies a pointwise operation on integers where converting its arguments to the
 // type in which they meet would change what it gives. It returns nil elsewhere.
 func exactly(d *Def, args []*ir.Node, meet array.DType) *ir.Node {
-	if d.Rule == Compare {
+	switch {
+	case d == FMin: // integers have no NaN
+		return apply(Minimum, args...)
+	case d == FMax:
+		return apply(Maximum, args...)
+	case d.Rule == Compare:
 		return compareExactly(d, args, meet)
 	}
 	if d.Rule != Arith && d.Rule != NoBool && d.Rule != Ints {

@@ -98,6 +98,8 @@ func init() {
 	}
 	of("minimum", extreme(-1, array.Int64))
 	of("maximum", extreme(1, array.Uint64))
+	of("fmin", extreme(-1, array.Int64))
+	of("fmax", extreme(1, array.Uint64))
 	of("clamp", func(x []*Array, meet array.DType) Result {
 		x = slices.Clone(x)
 		if !apart(x) {
@@ -112,7 +114,7 @@ func init() {
 		return references["minimum"]([]*Array{high, x[2]}, nil)
 	})
 	// Of these no result modulo 2^64 is right.
-	for _, name := range []string{"floordiv", "mod", "pow", "shr", "where", "select", "cat"} {
+	for _, name := range []string{"floordiv", "mod", "fmod", "gcd", "lcm", "pow", "shr", "where", "select", "cat"} {
 		other := references[name]
 		references[name] = func(x []*Array, a ir.Attrs) Result {
 			of := x

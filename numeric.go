@@ -1,0 +1,202 @@
+package weft
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/op"
+)
+
+// Cbrt is the cube root, element by element, of negative numbers too. The result has t's shape and
+// type; integers and Bool give float32. Complex numbers are refused.
+func (t *Tensor) Cbrt() *Tensor { return unary(op.Cbrt, t) }
+
+// Degrees is t, angles in radians, in degrees, element by element: NumPy's degrees and rad2deg. The
+// result has t's shape and type; integers and Bool give float32. Complex numbers are refused.
+func (t *Tensor) Degrees() *Tensor { return unary(op.Degrees, t) }
+
+// Radians is t, angles in degrees, in radians, element by element: NumPy's radians and deg2rad. The
+// result has t's shape and type; integers and Bool give float32. Complex numbers are refused.
+func (t *Tensor) Radians() *Tensor { return unary(op.Radians, t) }
+
+// FMod is the remainder of t by x, element by element, with the quotient rounded toward zero, so that
+// it has the sign of t, as in C and Go; [Tensor.Mod] has the sign of x. It is exact. Floats by 0 give
+// NaN, integers 0. x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. Bool and
+// complex numbers are refused.
+func (t *Tensor) FMod(x any) *Tensor { return binary(op.FMod, t, x) }
+
+// CopySign is the magnitude of t with the sign of x, element by element; zeros and NaN have signs too.
+// Integers and Bool give float32, complex numbers are refused. x is a *Tensor or a Go number; shapes
+// broadcast, types meet by promotion.
+func (t *Tensor) CopySign(x any) *Tensor { return binary(op.CopySign, t, x) }
+
+// FMin is the lesser of t and x, element by element, and where one is NaN the other; [Tensor.Minimum]
+// gives NaN there. x is a *Tensor or a Go number; shapes broadcast, and types meet as for Minimum.
+// Complex numbers are refused.
+func (t *Tensor) FMin(x any) *Tensor { return binary(op.FMin, t, x) }
+
+// FMax is the greater of t and x, element by element, and where one is NaN the other; [Tensor.Maximum]
+// gives NaN there. x is a *Tensor or a Go number; shapes broadcast, and types meet as for Maximum.
+// Complex numbers are refused.
+func (t *Tensor) FMax(x any) *Tensor { return binary(op.FMax, t, x) }
+
+// Heaviside is 0 where t is below 0, x where t is 0, and 1 above, element by element; NaN stays. x is a
+// *Tensor or a Go number; shapes broadcast, types meet by promotion, integers give float32. The
+// gradient by t is 0. Complex numbers are refused.
+func (t *Tensor) Heaviside(x any) *Tensor { return binary(op.Heaviside, t, x) }
+
+// SignBit is true where t has its sign bit set, element by element: of negative numbers, of -0, and of
+// NaN that have it. The result is Bool in t's shape. Complex numbers are refused.
+func (t *Tensor) SignBit() *Tensor { return unary(op.SignBit, t) }
+
+// GCD is the greatest common divisor of the magnitudes of t and x, element by element; 0 of two zeros.
+// x is an integer *Tensor or Go number; shapes broadcast, types meet by promotion. It panics with
+// *[Error] for other types than integers.
+func (t *Tensor) GCD(x any) *Tensor { return binary(op.GCD, t, x) }
+
+// LCM is the least common multiple of the magnitudes of t and x, element by element; 0 where one is 0.
+// It wraps where the type does not hold it. x is an integer *Tensor or Go number; shapes broadcast,
+// types meet by promotion. It panics with *[Error] for other types than integers.
+func (t *Tensor) LCM(x any) *Tensor { return binary(op.LCM, t, x) }
+
+// NextAfter is the number of t's type next to t in the direction of x, element by element; x where they
+// are equal. Integers and Bool give float32, complex numbers are refused. x is a *Tensor or a Go
+// number; shapes broadcast, types meet by promotion.
+func (t *Tensor) NextAfter(x any) *Tensor { return binary(op.NextAfter, t, x) }
+
+// Spacing is the distance from t to the next number of its type away from 0, element by element, with
+// the sign of t, that of 0 being the least number. Infinities and NaN give NaN. The result has t's shape
+// and type; integers and Bool give float32. It is NumPy's spacing.
+func (t *Tensor) Spacing() *Tensor {
+	defer array.Named("spacing").End()
+	t.c().Check("spacing")
+	x := t.Detach().floated()
+	return x.NextAfter(Where(x.Lt(0), math.Inf(-1), math.Inf(1))).Sub(x)
+}
+
+// floated is t, converted to float32 if it holds integers or Bool.
+func (t *Tensor) floated() *Tensor {
+	if t.v().DType.Differentiable() {
+		return t
+	}
+	return t.To(Float32)
+}
+
+// Ldexp is t times 2 to the n, element by element, rounded once, so that neither a great n nor a small
+// result is lost on the way. n is an integer *Tensor or Go number; shapes broadcast. The result has t's
+// type; integers and Bool give float32. The gradient by n is none. Complex numbers are refused.
+func (t *Tensor) Ldexp(n any) *Tensor {
+	t.c().Check("ldexp")
+	o := core.AsOperand[Tensor]("ldexp", "n", n)
+	d := o.Num.Kind
+	if o.T != nil {
+		o.T.Check("ldexp")
+		d = o.T.View().DType.Category()
+	}
+	if d > CatInt {
+		array.Failf("ldexp", "n", "is not of integers")
+	}
+	return (*Tensor)(core.Apply(op.Ldexp, nil, core.Operand{T: t.c()}, o))
+}
+
+// Frexp returns t as mantissa times 2 to the exponent, element by element: the mantissa, in t's shape
+// and type, is from 1/2 to before 1 in magnitude, and the exponent is int32. Of zeros, infinities and
+// NaN they are t and 0. Integers and Bool give float32. Complex numbers are refused.
+func (t *Tensor) Frexp() (mantissa, exponent *Tensor) {
+	r := core.ApplyAll(op.Frexp, nil, core.Of("frexp", t.c()))
+	return (*Tensor)(r[0]), (*Tensor)(r[1])
+}
+
+// Modf returns the part of t behind the point and the whole part, element by element, both with the
+// sign of t; of infinities zeros and infinities. Shapes and types are t's; integers and Bool give
+// float32. Complex numbers are refused.
+func (t *Tensor) Modf() (fraction, whole *Tensor) {
+	defer array.Named("modf").End()
+	t.c().Check("modf")
+	x := t.floated()
+	whole = x.Trunc()
+	return Where(x.IsInf(), 0, x.Sub(whole)).CopySign(x), whole
+}
+
+// DivMod returns [Tensor.FloorDiv] and [Tensor.Mod] of t and x, element by element: Python's divmod.
+// Types, shapes and errors are theirs.
+func (t *Tensor) DivMod(x any) (quotient, remainder *Tensor) {
+	defer array.Named("divmod").End()
+	return t.FloorDiv(x), t.Mod(x)
+}
+
+// LogAddExp is log(exp(t)+exp(x)), element by element, without overflow. x is a *Tensor or a Go number;
+// shapes broadcast, types meet by promotion; integers and Bool give float32, complex numbers are
+// refused. [Tensor.LogSumExp] is over axes.
+func (t *Tensor) LogAddExp(x any) *Tensor { return binary(op.LogAddExp, t, x) }
+
+// LogAddExp2 is log2(2^t+2^x), element by element, without overflow. x is a *Tensor or a Go number;
+// shapes broadcast, types meet by promotion; integers and Bool give float32, complex numbers are refused.
+func (t *Tensor) LogAddExp2(x any) *Tensor { return binary(op.LogAddExp2, t, x) }
+
+// Logit is log(t/(1-t)), element by element: the inverse of [Tensor.Sigmoid]. 0 and 1 give infinities,
+// numbers beyond them NaN. The result has t's shape and type; integers and Bool give float32. Complex
+// numbers are refused.
+func (t *Tensor) Logit() *Tensor { return unary(op.Logit, t) }
+
+// XLogY is t*log(x), element by element, and 0 where t is 0, unless x is NaN. x is a *Tensor or a Go
+// number; shapes broadcast, types meet by promotion; integers and Bool give float32. Complex numbers
+// are refused.
+func (t *Tensor) XLogY(x any) *Tensor { return binary(op.XLogY, t, x) }
+
+// Sinc is sin(pi*t)/(pi*t), element by element: 1 at 0, exactly 0 at other integers. The result has t's
+// shape and type; integers and Bool give float32. Infinities give NaN. Complex numbers are refused.
+func (t *Tensor) Sinc() *Tensor { return unary(op.Sinc, t) }
+
+// RoundTo rounds t to a number of digits behind the point, element by element, ties to even: NumPy's round
+// with decimals. Negative decimals round to tens, hundreds and so on. Floats are multiplied by the power of 10,
+// rounded and divided, as in NumPy. The result has t's shape and type; integers are exact, and wrap. It panics with
+// *[Error] for Bool and complex numbers.
+func (t *Tensor) RoundTo(decimals int) *Tensor {
+	const name = "roundto"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	d := t.v().DType
+	switch {
+	case d == Bool || d.Complex():
+		array.Failf(name, "", "is not defined for %s", d)
+	case d.Integer() && decimals >= 0:
+		return t.Clone()
+	case d.Integer() && decimals < -18:
+		return ZerosLike(t)
+	case d.Integer():
+		return t.roundInts(int64(math.Pow10(-decimals)))
+	}
+	x := t
+	if d.Half() {
+		x = x.To(Float32)
+	}
+	by := math.Pow10(max(-400, min(400, decimals)))
+	switch down := math.Pow10(max(-400, min(400, -decimals))); {
+	case decimals == 0:
+		x = x.Round()
+	case math.IsInf(by, 1) || x.v().DType == Float32 && by > math.MaxFloat32:
+		return t.Clone() // finer than every number of the type
+	case math.IsInf(down, 1) || x.v().DType == Float32 && down > math.MaxFloat32:
+		x = x.Mul(0)
+	case decimals > 0:
+		y := x.Mul(by)
+		x = Where(y.IsFinite(), y.Round().Div(by), x)
+	default:
+		x = x.Div(down).Round().Mul(down)
+	}
+	return x.To(d)
+}
+
+// roundInts rounds integers to multiples of unit, ties to even multiples.
+func (t *Tensor) roundInts(unit int64) *Tensor {
+	d := t.v().DType
+	x := t.To(Int64)
+	if d == Uint64 {
+		x = t
+	}
+	down, rest := x.DivMod(unit)
+	up := rest.Gt(unit / 2).LogicalOr(rest.Eq(unit / 2).LogicalAnd(down.Mod(2).Eq(1)))
+	return down.Add(up.To(x.v().DType)).Mul(unit).To(d)
+}
