@@ -50,6 +50,9 @@ var functions = sync.OnceValue(func() map[string]*function {
 		}
 		t[d.Name] = &f
 	}
+	for _, d := range op.Specials() {
+		t[d.Name] = &function{def: d, args: d.Arity}
+	}
 	// max(x, 0) is what everybody means by it; PyTorch's names are those over axes.
 	for name, pair := range map[string]*op.Def{"max": op.Maximum, "min": op.Minimum} {
 		over := *t[name]

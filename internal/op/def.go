@@ -182,6 +182,7 @@ func (d *Def) OpName() string { return d.Name }
 var (
 	table     = map[string]*Def{}
 	named     = map[string]*Def{} // the table, and what is no part of it
+	specials  []*Def
 	byRoutine [ir.NumRoutines]*Def
 	seed      = maphash.MakeSeed()
 )
@@ -195,6 +196,16 @@ func define(d Def) *Def {
 	table[d.Name] = p
 	return p
 }
+
+// special enters a Def into the functions of package special, which formulas have too.
+func special(d Def) *Def {
+	p := unlisted(d)
+	specials = append(specials, p)
+	return p
+}
+
+// Specials returns the functions of package special, whose names formulas know.
+func Specials() []*Def { return specials }
 
 // unlisted finishes a Def that is no part of the table.
 func unlisted(d Def) *Def {

@@ -24,18 +24,13 @@ func Erf(b *loop.Builder, x loop.Value) loop.Value {
 // A tail is (hi+lo)*2^k, k in the low bits of bits as in reduced.
 type tail struct{ hi, lo, bits loop.Value }
 
-// erfcOf is erfc(a+alo) for 0 <= a <= 30 of float64, given minus the square as
-// h+l. Without alo a is exact.
+// erfcxOf is exp(a^2)*erfc(a) at a+alo for 0 <= a <= 30 of float64 as q + rest*inv. Without alo a is
+// exact.
 //
-// It is exp(-a^2)*P/(1+2a), where P = (1+2a)*exp(a^2)*erfc(a) varies by a quarter
+// It is P/(1+2a), where P = (1+2a)*exp(a^2)*erfc(a) varies by a quarter
 // only and is a polynomial in (a-4)/(a+4) (after Shepherd and Laframboise,
 // "Chebyshev approximation of (1+2x)exp(x^2)erfc x", Math. Comp. 36, 1981).
-func (f *form) erfcOf(a, alo, h, l loop.Value) tail {
-	e := f.reduce(h)
-	// e^(h+l) = (1+r+v)*2^k, and a sum of r and v would round once more.
-	v := f.Mul(f.Mul(e.r, e.r), f.poly(e.r, exp64))
-	l = f.Add(l, f.low(e))
-	v = f.Add(v, f.Fma(f.Add(e.r, v), l, l))
+func (f *form) erfcxOf(a, alo loop.Value) (q, rest, inv loop.Value) {
 	four, one, two := f.c(4), f.c(1), f.c(2)
 	num, den := f.Sub(a, four), f.Add(a, four)
 	t := f.Div(num, den)
@@ -53,10 +48,21 @@ func (f *form) erfcOf(a, alo, h, l loop.Value) tail {
 	if alo != loop.NoValue { // matters where P hardly varies
 		dlo = f.Fma(alo, two, dlo)
 	}
-	inv := f.Div(one, d)
-	q := f.Mul(p, inv)
+	inv = f.Div(one, d)
+	q = f.Mul(p, inv)
 	rem := f.Fma(f.Neg(q), dlo, f.Fma(f.Neg(q), d, p))
-	return tail{q, f.Fma(q, e.r, f.Fma(f.Add(rem, plo), inv, f.Mul(q, v))), e.bits}
+	return q, f.Add(rem, plo), inv
+}
+
+// erfcOf is erfc(a+alo) for 0 <= a <= 30 of float64, given minus the square as h+l.
+func (f *form) erfcOf(a, alo, h, l loop.Value) tail {
+	e := f.reduce(h)
+	// e^(h+l) = (1+r+v)*2^k, and a sum of r and v would round once more.
+	v := f.Mul(f.Mul(e.r, e.r), f.poly(e.r, exp64))
+	l = f.Add(l, f.low(e))
+	v = f.Add(v, f.Fma(f.Add(e.r, v), l, l))
+	q, rest, inv := f.erfcxOf(a, alo)
+	return tail{q, f.Fma(q, e.r, f.Fma(rest, inv, f.Mul(q, v))), e.bits}
 }
 
 // erfcShort is erfcOf good for a float32 result.

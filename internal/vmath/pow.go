@@ -127,14 +127,19 @@ func (f *form) powLn(x, by loop.Value) (hi, lo loop.Value) {
 	return f.fastSum(top, l)
 }
 
-// expSum is e^(p+plo) as u*2^e.k. p is bounded to where the result overflows or vanishes.
-func (f *form) expSum(p, plo loop.Value) (u loop.Value, e reduced) {
+// expRest is e^(p+plo) as (1+w)*2^e.k. p is bounded to where the result overflows or vanishes.
+func (f *form) expRest(p, plo loop.Value) (w loop.Value, e reduced) {
 	q := f.clamp(p, -760, 720)
 	plo = f.Select(f.Eq(p, q), plo, f.c(0))
 	e = f.reduce(q)
 	r := f.Add(e.r, f.Add(plo, f.low(e)))
-	u = f.Fma(f.Mul(r, r), f.poly(r, exp64), r)
-	return f.Add(u, f.c(1)), e
+	return f.Fma(f.Mul(r, r), f.poly(r, exp64), r), e
+}
+
+// expSum is e^(p+plo) as u*2^e.k, bounded as in expRest.
+func (f *form) expSum(p, plo loop.Value) (u loop.Value, e reduced) {
+	w, e := f.expRest(p, plo)
+	return f.Add(w, f.c(1)), e
 }
 
 func (f *form) pow64(x, y, by loop.Value) loop.Value {

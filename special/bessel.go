@@ -1,0 +1,42 @@
+package special
+
+import (
+	"weft"
+	"weft/internal/op"
+)
+
+// J0 is Bessel's function of the first kind of order 0.
+func J0(x *weft.Tensor) *weft.Tensor { return unary("special.j0", op.J0, x) }
+
+// J1 is Bessel's function of the first kind of order 1.
+func J1(x *weft.Tensor) *weft.Tensor { return unary("special.j1", op.J1, x) }
+
+// Y0 is Bessel's function of the second kind of order 0: minus infinity at 0 and NaN below.
+func Y0(x *weft.Tensor) *weft.Tensor { return unary("special.y0", op.Y0, x) }
+
+// Y1 is Bessel's function of the second kind of order 1: minus infinity at 0 and NaN below.
+func Y1(x *weft.Tensor) *weft.Tensor { return unary("special.y1", op.Y1, x) }
+
+// I0 is the modified Bessel function of the first kind of order 0. PyTorch calls it i0 too.
+func I0(x *weft.Tensor) *weft.Tensor { return unary("special.i0", op.I0, x) }
+
+// I0e is exp(-|x|) times [I0].
+func I0e(x *weft.Tensor) *weft.Tensor { return unary("special.i0e", op.I0e, x) }
+
+// I1 is the modified Bessel function of the first kind of order 1.
+func I1(x *weft.Tensor) *weft.Tensor { return unary("special.i1", op.I1, x) }
+
+// I1e is exp(-|x|) times [I1].
+func I1e(x *weft.Tensor) *weft.Tensor { return unary("special.i1e", op.I1e, x) }
+
+// K0 is the modified Bessel function of the second kind of order 0: infinite at 0 and NaN below.
+func K0(x *weft.Tensor) *weft.Tensor { return unary("special.k0", op.K0, x) }
+
+// K0e is exp(x) times [K0].
+func K0e(x *weft.Tensor) *weft.Tensor { return unary("special.k0e", op.K0e, x) }
+
+// K1 is the modified Bessel function of the second kind of order 1: infinite at 0 and NaN below.
+func K1(x *weft.Tensor) *weft.Tensor { return unary("special.k1", op.K1, x) }
+
+// K1e is exp(x) times [K1].
+func K1e(x *weft.Tensor) *weft.Tensor { return unary("special.k1e", op.K1e, x) }

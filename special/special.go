@@ -1,0 +1,73 @@
+package special
+
+import (
+	"weft"
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/op"
+)
+
+// unary applies an operation to x.
+func unary(name string, d *op.Def, x *weft.Tensor) *weft.Tensor {
+	defer array.Named(name).End()
+	return (*weft.Tensor)(core.Apply(d, nil, core.Of(name, (*core.Tensor)(x))))
+}
+
+// Gamma is the gamma function: infinite at 0 with the sign of x, and NaN at negative integers.
+func Gamma(x *weft.Tensor) *weft.Tensor { return unary("special.gamma", op.Gamma, x) }
+
+// ErfcInv is the inverse of [weft.Tensor.Erfc], infinite at 0 and 2 and NaN outside.
+func ErfcInv(x *weft.Tensor) *weft.Tensor { return unary("special.erfcinv", op.Erfcinv, x) }
+
+// Erfcx is exp(x*x)*erfc(x), which neither underflows nor cancels for large x.
+func Erfcx(x *weft.Tensor) *weft.Tensor { return unary("special.erfcx", op.Erfcx, x) }
+
+// Ndtr is the distribution function of the normal distribution, with all digits of its lower tail.
+func Ndtr(x *weft.Tensor) *weft.Tensor { return unary("special.ndtr", op.Ndtr, x) }
+
+// LogNdtr is the logarithm of [Ndtr], also where that underflows.
+func LogNdtr(x *weft.Tensor) *weft.Tensor { return unary("special.log_ndtr", op.LogNdtr, x) }
+
+// Ndtri is the inverse of [Ndtr]: infinite at 0 and 1, and NaN outside.
+func Ndtri(x *weft.Tensor) *weft.Tensor { return unary("special.ndtri", op.Ndtri, x) }
+
+// Dawsn is Dawson's integral, exp(-x*x) times the integral of exp(t*t) from 0 to x.
+func Dawsn(x *weft.Tensor) *weft.Tensor { return unary("special.dawsn", op.Dawsn, x) }
+
+// Exp1 is the exponential integral E1, the integral of exp(-t)/t from x on: infinite at 0 and NaN below.
+func Exp1(x *weft.Tensor) *weft.Tensor { return unary("special.exp1", op.Exp1, x) }
+
+// Expi is the exponential integral Ei, the principal value of the integral of exp(t)/t up to x: minus
+// infinity at 0.
+func Expi(x *weft.Tensor) *weft.Tensor { return unary("special.expi", op.Expi, x) }
+
+// Sici returns the sine and the cosine integral. The cosine integral is minus infinity at 0 and NaN
+// below.
+func Sici(x *weft.Tensor) (si, ci *weft.Tensor) {
+	return unary("special.sici", op.Si, x), unary("special.sici", op.Ci, x)
+}
+
+// Spence is the integral of ln(t)/(1-t) from 1 to x, the dilogarithm of 1-x: NaN below 0.
+func Spence(x *weft.Tensor) *weft.Tensor { return unary("special.spence", op.Spence, x) }
+
+// EllipK is the complete elliptic integral of the first kind of the parameter m, the square of the
+// modulus: infinite at 1 and NaN above.
+func EllipK(m *weft.Tensor) *weft.Tensor { return unary("special.ellipk", op.EllipK, m) }
+
+// EllipE is the complete elliptic integral of the second kind of the parameter m, the square of the
+// modulus: 1 at 1 and NaN above.
+func EllipE(m *weft.Tensor) *weft.Tensor { return unary("special.ellipe", op.EllipE, m) }
+
+// LambertW is a real branch of Lambert's function, the w with w*exp(w) = x: branch 0 has w of at least -1
+// for x of at least -1/e, branch -1 has w of at most -1 for x from -1/e to 0. Elsewhere it is NaN, where
+// SciPy gives complex numbers. It panics for another branch.
+func LambertW(x *weft.Tensor, branch int) *weft.Tensor {
+	switch branch {
+	case 0:
+		return unary("special.lambertw", op.LambertW, x)
+	case -1:
+		return unary("special.lambertw", op.LambertWMinus, x)
+	}
+	array.Failf("special.lambertw", "branch", "is %d, want 0 or -1: the real ones", branch)
+	return nil
+}

@@ -1,0 +1,92 @@
+"""Writes vectors.txt: arguments, exact values by mpmath, and SciPy's errors in units in the last place.
+
+    python3 make.py > vectors.txt      (needs mpmath, numpy, scipy; some minutes)
+
+A line is the name, the arguments, the value and what it lacks as hexadecimal floats, and SciPy's error.
+"""
+import math
+import sys
+
+import mpmath as m
+import numpy as np
+import scipy.special as sc
+from mpmath import mpf
+
+m.mp.dps = 50
+r = np.random.default_rng(7)
+N = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+
+
+def pos(lo, hi, n=N):
+    return np.concatenate([r.uniform(lo, hi, n), np.exp(r.uniform(np.log(max(lo, 1e-30)), np.log(hi), n))])
+
+
+def both(hi, n=N):
+    return np.concatenate([r.uniform(-hi, hi, n), r.choice([-1, 1], n) * np.exp(r.uniform(-30, np.log(hi), n))])
+
+
+def ndtri(p):
+    if p > 1e-10:
+        return m.sqrt(2) * m.erfinv(2 * p - 1)
+    return m.findroot(lambda y: m.log(m.erfc(-y / m.sqrt(2)) / 2) - m.log(p), mpf(float(sc.ndtri(float(p)))))
+
+
+def erfcinv(x):
+    if x > 1e-10:
+        return m.erfinv(1 - x)
+    return m.findroot(lambda y: m.log(m.erfc(y)) - m.log(x), mpf(float(sc.erfcinv(float(x)))))
+
+
+ndtr = lambda x: m.erfc(-x / m.sqrt(2)) / 2
+E = -float(1 / m.e)
+joined = lambda *a: np.concatenate(a)
+
+one = {
+    "Gamma": (m.gamma, sc.gamma, joined(r.uniform(-30, 170, N), pos(1e-10, 30))),
+    "ErfcInv": (erfcinv, sc.erfcinv, joined(r.uniform(0, 2, N), np.exp(r.uniform(-600, 0, N)))),
+    "Erfcx": (lambda x: m.exp(x * x) * m.erfc(x), sc.erfcx, joined(r.uniform(-26, 60, N), pos(1e-20, 90))),
+    "Ndtr": (ndtr, sc.ndtr, joined(r.uniform(-37, 9, N), r.normal(size=N))),
+    "LogNdtr": (lambda x: m.log(ndtr(x)), sc.log_ndtr, joined(r.uniform(-60, 9, N), r.normal(size=N))),
+    "Ndtri": (ndtri, sc.ndtri, joined(r.uniform(0, 1, N), np.exp(r.uniform(-600, 0, N)))),
+    "Dawsn": (lambda x: m.sqrt(m.pi) / 2 * m.exp(-x * x) * m.erfi(x), sc.dawsn, both(60)),
+    "J0": (lambda x: m.besselj(0, x), sc.j0, both(60)),
+    "J1": (lambda x: m.besselj(1, x), sc.j1, both(60)),
+    "Y0": (lambda x: m.bessely(0, x), sc.y0, pos(1e-30, 60)),
+    "Y1": (lambda x: m.bessely(1, x), sc.y1, pos(1e-30, 60)),
+    "I0": (lambda x: m.besseli(0, x), sc.i0, both(700)),
+    "I1": (lambda x: m.besseli(1, x), sc.i1, both(700)),
+    "I0e": (lambda x: m.exp(-abs(x)) * m.besseli(0, x), sc.i0e, both(900)),
+    "I1e": (lambda x: m.exp(-abs(x)) * m.besseli(1, x), sc.i1e, both(900)),
+    "K0": (lambda x: m.besselk(0, x), sc.k0, pos(1e-30, 690)),
+    "K1": (lambda x: m.besselk(1, x), sc.k1, pos(1e-30, 690)),
+    "K0e": (lambda x: m.exp(x) * m.besselk(0, x), sc.k0e, pos(1e-30, 900)),
+    "K1e": (lambda x: m.exp(x) * m.besselk(1, x), sc.k1e, pos(1e-30, 900)),
+    "Exp1": (m.e1, sc.exp1, pos(1e-30, 690)),
+    "Expi": (m.ei, sc.expi, joined(pos(1e-30, 700), pos(0.1, 1, 10), -pos(1e-20, 500, 10))),
+    "Si": (m.si, lambda x: sc.sici(x)[0], both(60)),
+    "Ci": (m.ci, lambda x: sc.sici(x)[1], pos(1e-30, 60)),
+    "Spence": (lambda x: m.polylog(2, 1 - x), sc.spence, joined(pos(1e-20, 3, 20), pos(1e-5, 1e5, 20), 1 + both(0.1, 10))),
+    "EllipK": (m.ellipk, sc.ellipk, joined(r.uniform(0, 1, N), 1 - np.exp(r.uniform(-30, 0, 20)), -pos(1e-10, 1e4, 10))),
+    "EllipE": (m.ellipe, sc.ellipe, joined(r.uniform(0, 1, N), 1 - np.exp(r.uniform(-30, 0, 20)), -pos(1e-10, 1e4, 10))),
+    "LambertW": (lambda x: m.lambertw(x, 0), lambda x: sc.lambertw(x, 0).real, joined(pos(1e-30, 1e5, 20), np.exp(r.uniform(0, 700, 10)), -pos(1e-10, 0.3678, 10), E * (1 - np.exp(r.uniform(-25, -1, 20))))),
+    "LambertWMinus": (lambda x: m.lambertw(x, -1), lambda x: sc.lambertw(x, -1).real, joined(-pos(1e-30, 0.3678, 20), -np.exp(r.uniform(-700, -1, 10)), E * (1 - np.exp(r.uniform(-25, -1, 20))))),
+}
+
+
+def line(name, f, scipy, args):
+    y = m.re(f(*[mpf(a) for a in args]))
+    if not m.isfinite(y) or not 1e-290 < abs(y) < 1.7e308:
+        return
+    hi = float(y)
+    off = abs(mpf(float(scipy(*args))) - y) / math.ulp(hi)
+    print(name, *[float(a).hex() for a in args], hi.hex(), "%.3e" % float(y - mpf(hi)), "%.3g" % float(min(off, 1e18)))
+
+
+def main():
+    for name, (f, scipy, xs) in one.items():
+        for x in xs:
+            line(name, f, scipy, [float(x)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+package special_test
+
+import (
+	"bufio"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/tensortest"
+	"weft/special"
+)
+
+func TestMain(m *testing.M) { tensortest.Main(m) }
+
+type tensor = *weft.Tensor
+
+// functions are the functions of one argument.
+var functions = map[string]func(x tensor) tensor{
+	"Gamma": special.Gamma, "ErfcInv": special.ErfcInv, "Erfcx": special.Erfcx, "Ndtr": special.Ndtr, "LogNdtr": special.LogNdtr,
+	"Ndtri": special.Ndtri, "Dawsn": special.Dawsn, "J0": special.J0, "J1": special.J1, "Y0": special.Y0, "Y1": special.Y1,
+	"I0": special.I0, "I1": special.I1, "I0e": special.I0e, "I1e": special.I1e, "K0": special.K0, "K1": special.K1,
+	"K0e": special.K0e, "K1e": special.K1e, "Exp1": special.Exp1, "Expi": special.Expi, "Spence": special.Spence,
+	"Si":       func(x tensor) tensor { si, _ := special.Sici(x); return si },
+	"Ci":       func(x tensor) tensor { _, ci := special.Sici(x); return ci },
+	"EllipK":   special.EllipK,
+	"EllipE":   special.EllipE,
+	"LambertW": func(x tensor) tensor { return special.LambertW(x, 0) }, "LambertWMinus": func(x tensor) tensor { return special.LambertW(x, -1) },
+}
+
+// A table is the vectors of one function.
+type table struct {
+	args          [][]float64 // by argument
+	hi, lo, scipy []float64
+}
+
+func readVectors(t *testing.T) map[string]*table {
+	file, err := os.Open("testdata/vectors.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	out := map[string]*table{}
+	for s := bufio.NewScanner(file); s.Scan(); {
+		w := strings.Fields(s.Text())
+		v := make([]float64, len(w)-1)
+		for i := range v {
+			if v[i], err = strconv.ParseFloat(w[i+1], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n := len(v) - 3
+		tab := out[w[0]]
+		if tab == nil {
+			tab = &table{args: make([][]float64, n)}
+			out[w[0]] = tab
+		}
+		for i := range n {
+			tab.args[i] = append(tab.args[i], v[i])
+		}
+		tab.hi, tab.lo, tab.scipy = append(tab.hi, v[n]), append(tab.lo, v[n+1]), append(tab.scipy, v[n+2])
+	}
+	return out
+}
+
+// ulps is the distance of got from hi+lo in units in the last place of hi, with bits bits.
+func ulps(got, hi, lo float64, bits int) float64 {
+	_, e := math.Frexp(hi)
+	d := math.Abs(math.Ldexp(got-hi, bits-e) - math.Ldexp(lo, bits-e))
+	if math.IsNaN(d) {
+		return math.Inf(1)
+	}
+	return d
+}
+
+// heights are what errors of waves count in beside their zeros: the height of the wave.
+var heights = map[string]func(x float64) float64{
+	"J0": func(x float64) float64 { return math.Sqrt(2 / (math.Pi * max(math.Abs(x), 7.5))) },
+	"J1": func(x float64) float64 { return min(math.Abs(x), math.Sqrt(2/(math.Pi*max(math.Abs(x), 7.5)))) },
+	"Y0": func(x float64) float64 { return math.Sqrt(2 / (math.Pi * max(x, 7.5))) },
+	"Y1": func(x float64) float64 { return math.Sqrt(2 / (math.Pi * max(x, 7.5))) },
+	"Ci": func(x float64) float64 { return 1 / max(x, 1) },
+}
+
+// TestValues compares float64 and float32 results with mpmath's. The bound for float64 is 2 units in the
+// last place, or the greatest error that SciPy has on the same arguments where bounds says more.
+func TestValues(t *testing.T) {
+	vectors := readVectors(t)
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		v := vectors[name]
+		if v == nil {
+			t.Errorf("no vectors of %s", name)
+			continue
+		}
+		got := weft.Data[float64](functions[name](weft.FromSlice(slices.Clone(v.args[0]))))
+		check(t, name, v, got)
+		narrow(t, name, functions[name], v)
+	}
+}
+
+func check(t *testing.T, name string, v *table, got []float64) {
+	t.Helper()
+	worst, at := 0.0, 0
+	for i := range got {
+		e := ulps(got[i], v.hi[i], v.lo[i], 53)
+		if h := heights[name]; h != nil && math.Abs(v.hi[i]) < h(v.args[0][i]) {
+			e *= math.Abs(v.hi[i]) / h(v.args[0][i])
+		}
+		if e > worst {
+			worst, at = e, i
+		}
+	}
+	bound, theirs := 2.0, slices.Max(v.scipy)
+	if b, ok := bounds[name]; ok {
+		bound = min(b, max(theirs, 2))
+	}
+	where := ""
+	for i := range v.args {
+		where += fmt.Sprint(" ", v.args[i][at])
+	}
+	t.Logf("%-14s %8.3f ULP at%s; SciPy %.3g", name, worst, where, theirs)
+	if !(worst <= bound) {
+		t.Errorf("%s is %.3f ULP off at%s: %v, want %v; SciPy's worst is %.3g", name, worst, where, got[at], v.hi[at], theirs)
+	}
+}
+
+// bounds are above 2 for functions of which SciPy's errors are above 2 too.
+var bounds = map[string]float64{"Spence": 3, "Ci": 4, "J0": 4, "J1": 4, "Y0": 4, "Y1": 4}
+
+// narrow holds float32 results to those of float64.
+func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {
+	t.Helper()
+	x := weft.FromSlice(slices.Clone(v.args[0])).To(weft.Float32)
+	got, wide := weft.Data[float32](f(x)), weft.Data[float64](f(x.To(weft.Float64)))
+	for i, w := range wide {
+		if want := float32(w); got[i] != want && !(want != want && got[i] != got[i]) {
+			t.Errorf("%s of float32 %v is %v, want %v", name, v.args[0][i], got[i], want)
+			return
+		}
+	}
+}
