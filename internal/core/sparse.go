@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"slices"
 
 	"weft/internal/array"
@@ -68,12 +67,6 @@ func (h *History) addRows(p *gradPass, n *GradNode, g *partialGrad) {
 	}
 }
 
-// pick is the index of a row in the leaf, and its position among all rows that were selected.
-type pick struct {
-	place int64
-	from  int
-}
-
 // coalesce sums the rows with the same index, in the order in which they come. size is the number
 // of rows of the leaf.
 func coalesce(places, values []*Tensor, size int) *RowGrad {
@@ -82,26 +75,23 @@ func coalesce(places, values []*Tensor, size int) *RowGrad {
 		at, x = Cat(places, 0), Cat(values, 0)
 	}
 	idx := Data[int64](at)
-	order := make([]pick, len(idx))
 	for i, k := range idx {
 		if k < 0 {
-			k += int64(size)
+			idx[i] = k + int64(size)
 		}
-		order[i] = pick{k, i}
 	}
-	slices.SortFunc(order, func(a, b pick) int {
-		if a.place != b.place {
-			return cmp.Compare(a.place, b.place)
-		}
-		return cmp.Compare(a.from, b.from)
-	})
-	target := idx // where in the result a row is added
+	sorted := ApplyAll(op.Sort, op.Sorting{}, Operand{T: FromSlice(idx, len(idx))})
+	order := Data[int64](sorted[1])
+	for _, t := range sorted {
+		Free(t.v.Store)
+	}
+	target := make([]int64, len(idx)) // where in the result a row is added
 	var found []int64
-	for _, o := range order {
-		if n := len(found); n == 0 || found[n-1] != o.place {
-			found = append(found, o.place)
+	for _, i := range order {
+		if n := len(found); n == 0 || found[n-1] != idx[i] {
+			found = append(found, idx[i])
 		}
-		target[o.from] = int64(len(found) - 1)
+		target[i] = int64(len(found) - 1)
 	}
 	shape := append([]int{len(found)}, x.v.Shape[1:]...)
 	to := FromSlice(target, len(target)).On(x.v.Store.Device)
