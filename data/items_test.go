@@ -1,12 +1,15 @@
 package data_test
 
 import (
+	"errors"
 	"iter"
+	"math"
 	"slices"
 	"testing"
 
 	"weft"
 	"weft/data"
+	"weft/internal/mem"
 )
 
 // all returns the items of a dataset.
@@ -146,6 +149,18 @@ func TestSamplers(t *testing.T) {
 	} {
 		if weft.Try(f) == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+	orders := map[string]func(){
+		"distributed_sampler": func() { data.DistributedSampler{Examples: math.MaxInt, Ranks: 1}.Order(0) },
+	}
+	if n := mem.Physical(); n > 0 && n < 30<<30 { // 1<<32 draws are 32 GiB
+		orders["weighted_sampler"] = func() { data.WeightedSampler{Weights: weights, N: 1 << 32}.Order(0) }
+	}
+	for op, f := range orders {
+		e, ok := errors.AsType[*weft.Error](weft.Try(f))
+		if !ok || e.Kind != weft.OutOfMemory || e.Op != op {
+			t.Errorf("%s of more examples than memory has room for: %v", op, e)
 		}
 	}
 }

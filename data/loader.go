@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"sync"
 	"sync/atomic"
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/mem"
 )
 
 // LoaderOpts are the options of a [Loader].
@@ -191,7 +189,7 @@ func indexed[B any](o LoaderOpts, length func() int, read func(ctx context.Conte
 		case o.Sampler != nil:
 			order = o.Sampler.Order(epoch)
 		default:
-			order = inOrder(all)
+			order = inOrder("loader", all)
 			if o.Shuffle {
 				shuffle(order, o.Seed, epoch)
 			}
@@ -221,18 +219,6 @@ func indexed[B any](o LoaderOpts, length func() int, read func(ctx context.Conte
 			}
 		}, func() {}
 	}}
-}
-
-// inOrder is the places of n examples.
-func inOrder(n int) []int64 {
-	if err := mem.CheckHeap(8 * min(n, math.MaxInt/8)); err != nil {
-		panic(&weft.Error{Kind: weft.OutOfMemory, Op: "loader", Msg: fmt.Sprintf("the order of %d examples does not fit in memory", n), Err: err})
-	}
-	order := make([]int64, n)
-	for i := range order {
-		order[i] = int64(i)
-	}
-	return order
 }
 
 // Len is the number of batches of an epoch, and -1 where a stream does not know it.

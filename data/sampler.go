@@ -1,11 +1,15 @@
 package data
 
 import (
+	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"sort"
 
+	"weft"
 	"weft/internal/array"
+	"weft/internal/mem"
 )
 
 // A Sampler chooses the examples of an epoch.
@@ -26,6 +30,24 @@ type BatchSampler interface {
 
 // newDraws returns the random numbers of an epoch.
 func newDraws(seed uint64, epoch int) *rand.PCG { return rand.NewPCG(seed, uint64(epoch)) }
+
+// newOrder returns a list for the places of n examples. It panics with a *weft.Error of kind OutOfMemory that
+// names op if the list does not fit in memory: Go would end the process.
+func newOrder(op string, n int) []int64 {
+	if err := mem.CheckHeap(8 * min(n, math.MaxInt/8)); err != nil {
+		panic(&weft.Error{Kind: weft.OutOfMemory, Op: op, Msg: fmt.Sprintf("the order of %d examples does not fit in memory", n), Err: err})
+	}
+	return make([]int64, n)
+}
+
+// inOrder returns the places of n examples from 0 on. It panics as newOrder does.
+func inOrder(op string, n int) []int64 {
+	order := newOrder(op, n)
+	for i := range order {
+		order[i] = int64(i)
+	}
+	return order
+}
 
 // shuffle puts a list into a random order by Fisher and Yates.
 func shuffle[T any](order []T, seed uint64, epoch int) {
@@ -74,7 +96,8 @@ type WeightedSampler struct {
 // Len is the number of draws.
 func (s WeightedSampler) Len() int { return s.N }
 
-// Order returns other draws every epoch. It panics with *weft.Error if a field is out of range.
+// Order returns other draws every epoch. It panics with *weft.Error if a field is out of range, or if the draws
+// do not fit in memory.
 func (s WeightedSampler) Order(epoch int) []int64 {
 	t := newWeightTree(s.Weights)
 	if s.N < 0 || s.N > 0 && t.positive == 0 || s.Once && s.N > t.positive {
@@ -84,7 +107,7 @@ func (s WeightedSampler) Order(epoch int) []int64 {
 		array.Failf("weighted_sampler", "N", "is %d, at most %d examples are drawn an epoch", s.N, maxDraws)
 	}
 	r := newDraws(s.Seed, epoch)
-	order := make([]int64, s.N)
+	order := newOrder("weighted_sampler", s.N)
 	for i := range order {
 		at := t.find(float64(r.Uint64()>>11) / (1 << 53))
 		if s.Once {
@@ -169,14 +192,15 @@ func (s DistributedSampler) Len() int {
 	return n
 }
 
-// Order returns each Ranks-th example from Rank on, of an order that is the same in all processes.
+// Order returns each Ranks-th example from Rank on, of an order that is the same in all processes. It panics
+// with *weft.Error if a field is out of range, or if the order of all examples does not fit in memory.
 func (s DistributedSampler) Order(epoch int) []int64 {
 	n := s.Len()
-	order := inOrder(s.Examples)
+	order := inOrder("distributed_sampler", s.Examples)
 	if s.Shuffle {
 		shuffle(order, s.Seed, epoch)
 	}
-	part := make([]int64, n)
+	part := newOrder("distributed_sampler", n)
 	for i := range part {
 		part[i] = order[(s.Rank+i*s.Ranks)%s.Examples]
 	}
@@ -206,7 +230,7 @@ func (s BucketSampler) batch() int { return min(s.Batch, max(1, len(s.Lengths)))
 // Batches returns other batches every epoch.
 func (s BucketSampler) Batches(epoch int) [][]int64 {
 	count := s.Len()
-	order := inOrder(len(s.Lengths))
+	order := inOrder("bucket_sampler", len(s.Lengths))
 	shuffle(order, s.Seed, epoch)
 	batch := s.batch()
 	size := batch * min(s.Group, max(1, count))
@@ -214,7 +238,7 @@ func (s BucketSampler) Batches(epoch int) [][]int64 {
 		group := order[from:min(from+size, len(order))]
 		sort.SliceStable(group, func(i, j int) bool { return s.Lengths[group[i]] < s.Lengths[group[j]] })
 	}
-	places := inOrder(count)
+	places := inOrder("bucket_sampler", count)
 	shuffle(places, s.Seed+1, epoch)
 	batches := make([][]int64, count)
 	for i, k := range places {

@@ -52,7 +52,7 @@ func Shards(paths []string, opts ...ShardsOpts) func(epoch int) iter.Seq2[Sample
 	paths = append([]string(nil), paths...)
 	return func(epoch int) iter.Seq2[Sample, error] {
 		return func(yield func(Sample, error) bool) {
-			order := inOrder(len(paths))
+			order := inOrder("shards", len(paths))
 			if o.Shuffle {
 				shuffle(order, o.Seed, epoch)
 			}
