@@ -11,7 +11,7 @@ import (
 
 // DiffusionOpts are the options of [NewDiffusion].
 type DiffusionOpts struct {
-	Steps *int // nil means 1000
+	Steps *int // from 1 to 1<<24; nil means 1000
 	// First and Last are the variances that the first and the last step add, above 0 and below 1; those
 	// between lie on a line. nil means 0.0001 and 0.02.
 	First, Last *float64
@@ -26,11 +26,17 @@ type Diffusion struct {
 	kept []float64 // by step, the share of the picture's variance that is left
 }
 
+// maxDiffusionSteps bounds the table of a schedule, which lies in memory.
+const maxDiffusionSteps = 1 << 24
+
 // NewDiffusion returns a schedule of noise. It panics with *weft.Error if a number is out of range.
 func NewDiffusion(opts ...DiffusionOpts) *Diffusion {
 	const name = "diffusion"
 	o := array.Options(name, opts)
 	steps := maker{name: name}.count("Steps", o.Steps, 1000)
+	if steps > maxDiffusionSteps {
+		array.Failf(name, "Steps", "is %d, want at most %d", steps, maxDiffusionSteps)
+	}
 	first, last := array.Or(o.First, 1e-4), array.Or(o.Last, 0.02)
 	for i, v := range []float64{first, last} {
 		if !(v > 0 && v < 1) {
