@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"weft"
+	"weft/internal/array"
 )
 
 // A Batch is a list of encodings.
@@ -26,6 +27,7 @@ func (t *Tokenizer) EncodePairs(pairs [][2]string, opts ...EncodeOpts) (*Batch, 
 }
 
 func (t *Tokenizer) batch(op string, n int, o EncodeOpts, texts func(i int) []string) (*Batch, error) {
+	t.given(op)
 	b := &Batch{Encodings: make([]*Encoding, n)}
 	errs := make([]error, n)
 	var next atomic.Int64
@@ -50,12 +52,14 @@ func (t *Tokenizer) batch(op string, n int, o EncodeOpts, texts func(i int) []st
 		}
 	}
 	if p := t.paddingOf(o); p != nil {
-		padTo(p, b.Encodings...)
+		if err := padTo(op, p, b.Encodings...); err != nil {
+			return nil, err
+		}
 	}
 	return b, nil
 }
 
-// IDs returns the ids as int64 [batch, steps]. It panics with an *EncodeError if encodings differ in length: give
+// IDs returns the ids as int64 [batch, steps]. It panics with a *weft.Error if encodings differ in length: give
 // EncodeBatch a Padding.
 func (b *Batch) IDs() *weft.Tensor {
 	return b.tensor("IDs", func(e *Encoding) []int { return e.IDs })
@@ -72,14 +76,16 @@ func (b *Batch) TypeIDs() *weft.Tensor {
 }
 
 func (b *Batch) tensor(op string, field func(e *Encoding) []int) *weft.Tensor {
+	op = "tokenizers." + op
+	array.Given(op, "the batch", b != nil)
 	steps := 0
 	if len(b.Encodings) > 0 {
 		steps = b.Encodings[0].Len()
 	}
 	out := make([]int64, 0, len(b.Encodings)*steps)
 	for _, e := range b.Encodings {
-		if e.Len() != steps {
-			panic(&EncodeError{op, "the encodings differ in length; pad them with EncodeOpts.Padding"})
+		if e == nil || len(field(e)) != steps {
+			array.Failf(op, "Encodings", "differ in length: pad them with EncodeOpts.Padding")
 		}
 		for _, v := range field(e) {
 			out = append(out, int64(v))

@@ -3,6 +3,8 @@ package tokenizers
 import (
 	"strings"
 	"unicode/utf8"
+
+	"weft/internal/array"
 )
 
 // DecodeOpts are options of Decode and its kin.
@@ -12,6 +14,7 @@ type DecodeOpts struct {
 
 // Decode returns the text of ids. Ids without a token are left out. Bytes that are not UTF-8 become U+FFFD.
 func (t *Tokenizer) Decode(ids []int, opts ...DecodeOpts) string {
+	t.given("Decode")
 	o := one(opts)
 	tokens := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -28,6 +31,7 @@ func (t *Tokenizer) Decode(ids []int, opts ...DecodeOpts) string {
 
 // DecodeBatch is Decode of each element.
 func (t *Tokenizer) DecodeBatch(batch [][]int, opts ...DecodeOpts) []string {
+	t.given("DecodeBatch")
 	out := make([]string, len(batch))
 	for i, ids := range batch {
 		out[i] = t.Decode(ids, opts...)
@@ -36,7 +40,8 @@ func (t *Tokenizer) DecodeBatch(batch [][]int, opts ...DecodeOpts) []string {
 }
 
 // A DecodeStream decodes ids one by one, as a model generates them. The parts that it returns are the text that Decode
-// gives for all ids. It is for one goroutine.
+// gives for all ids. It is for one goroutine. [Tokenizer.DecodeStream] makes one; methods of others panic with a
+// *weft.Error.
 type DecodeStream struct {
 	t      *Tokenizer
 	opts   DecodeOpts
@@ -47,6 +52,7 @@ type DecodeStream struct {
 
 // DecodeStream returns a stream that has seen no ids.
 func (t *Tokenizer) DecodeStream(opts ...DecodeOpts) *DecodeStream {
+	t.given("DecodeStream")
 	return &DecodeStream{t: t, opts: one(opts)}
 }
 
@@ -54,10 +60,19 @@ func (t *Tokenizer) DecodeStream(opts ...DecodeOpts) *DecodeStream {
 // most four bytes; with more tokens than that it never will be.
 const heldTokens = 8
 
+// tokenizer returns the stream's tokenizer, for method op.
+func (s *DecodeStream) tokenizer(op string) *Tokenizer {
+	if s == nil || s.t == nil {
+		array.Failf("tokenizers."+op, "", "the stream is nil or zero: Tokenizer.DecodeStream makes one")
+	}
+	return s.t
+}
+
 // Step takes the next id and returns the text that is complete with it: "" if a character is not whole yet.
 func (s *DecodeStream) Step(id int) string {
+	t := s.tokenizer("Step")
 	s.ids = append(s.ids, id)
-	text := s.t.Decode(s.ids, s.opts)
+	text := t.Decode(s.ids, s.opts)
 	held := len(s.ids) - s.given
 	if len(text) <= len(s.prefix) || strings.HasSuffix(text, string(utf8.RuneError)) && held < heldTokens {
 		if held >= 4*heldTokens { // nothing is to be seen of them
@@ -82,7 +97,7 @@ func (s *DecodeStream) take(text string) string {
 
 // Flush returns what was held back, with U+FFFD for characters that are not whole, and begins a new text.
 func (s *DecodeStream) Flush() string {
-	text := s.t.Decode(s.ids, s.opts)
+	text := s.tokenizer("Flush").Decode(s.ids, s.opts)
 	more := ""
 	if len(text) > len(s.prefix) {
 		more = s.take(text)

@@ -3,6 +3,8 @@ package tokenizers
 import (
 	"slices"
 	"unicode/utf8"
+
+	"weft/internal/array"
 )
 
 // An Encoding is a text as tokens. All its slices have one entry a token.
@@ -18,8 +20,13 @@ type Encoding struct {
 	Overflowing       []*Encoding // the parts that Truncation cut off, with special tokens of their own
 }
 
-// Len returns the number of tokens.
-func (e *Encoding) Len() int { return len(e.IDs) }
+// Len returns the number of tokens, 0 of a nil Encoding.
+func (e *Encoding) Len() int {
+	if e == nil {
+		return 0
+	}
+	return len(e.IDs)
+}
 
 // newEncoding returns an encoding of n tokens, with masks for tokens of one text.
 func newEncoding(n int) *Encoding {
@@ -51,14 +58,23 @@ func (e *Encoding) setTypes(typeID int) {
 }
 
 // RuneOffsets returns Offsets in characters, as Hugging Face's Python library counts them. The texts are those that
-// were encoded; bytes that are not UTF-8 count as a character each.
+// were encoded; bytes that are not UTF-8 count as a character each. It panics with a *weft.Error if SequenceIDs and
+// Offsets differ in length, or an offset is negative.
 func (e *Encoding) RuneOffsets(texts ...string) []Span {
+	const op = "tokenizers.RuneOffsets"
+	array.Given(op, "the encoding", e != nil)
+	if len(e.SequenceIDs) != len(e.Offsets) {
+		array.Failf(op, "SequenceIDs", "has %d entries, Offsets has %d", len(e.SequenceIDs), len(e.Offsets))
+	}
 	out := make([]Span, len(e.Offsets))
 	for k, s := range texts {
 		counts := runeCounts(s)
 		for i, o := range e.Offsets {
 			if e.SequenceIDs[i] != k {
 				continue
+			}
+			if o.Start < 0 || o.End < 0 {
+				array.Failf(op, "Offsets", "has a negative place at %d", i)
 			}
 			if counts == nil {
 				out[i] = o

@@ -1,13 +1,17 @@
 package tokenizers
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
+
+	"weft/internal/array"
+	"weft/internal/mem"
 )
 
 // A Tokenizer turns text into ids and back. It does not change after it was read: any number of goroutines may use it
-// at once.
+// at once. Methods of a nil or zero Tokenizer panic with a *weft.Error.
 type Tokenizer struct {
 	normal     normalizer
 	pre        []preTokenizer
@@ -18,6 +22,13 @@ type Tokenizer struct {
 	truncation *Truncation
 	padding    *Padding
 	workspaces sync.Pool
+}
+
+// given panics with a *weft.Error unless t is a tokenizer that was read.
+func (t *Tokenizer) given(op string) {
+	if t == nil || t.model == nil {
+		array.Failf("tokenizers."+op, "", "the tokenizer is nil or zero: Load reads one")
+	}
 }
 
 // A Strategy says which of two texts is cut.
@@ -58,8 +69,8 @@ type EncodeOpts struct {
 // Encode returns the tokens of text, with the special tokens that the model expects around it. Bytes of text that are
 // not UTF-8 are encoded as U+FFFD each; their offsets name the bytes.
 //
-// The error is an *EncodeError: the model has neither a token nor an unknown token for a part of text, or the options
-// contradict each other.
+// The error is an *EncodeError: the model has neither a token nor an unknown token for a part of text, the options
+// contradict each other, or padding does not fit in memory.
 func (t *Tokenizer) Encode(text string, opts ...EncodeOpts) (*Encoding, error) {
 	return t.encode("Encode", []string{text}, one(opts))
 }
@@ -79,12 +90,15 @@ func one[T any](opts []T) T {
 
 // encode is Encode of one or two texts, with padding.
 func (t *Tokenizer) encode(op string, texts []string, o EncodeOpts) (*Encoding, error) {
+	t.given(op)
 	e, err := t.encodeUnpadded(op, texts, o)
 	if err != nil {
 		return nil, err
 	}
 	if p := t.paddingOf(o); p != nil {
-		padTo(p, e)
+		if err := padTo(op, p, e); err != nil {
+			return nil, err
+		}
 	}
 	return e, nil
 }
@@ -99,8 +113,8 @@ func (t *Tokenizer) paddingOf(o EncodeOpts) *Padding {
 	return t.padding
 }
 
-// padTo pads encodings to one length.
-func padTo(p *Padding, encodings ...*Encoding) {
+// padTo pads encodings to one length. The error is an *EncodeError if that does not fit in memory.
+func padTo(op string, p *Padding, encodings ...*Encoding) error {
 	n := p.Length
 	if n == 0 {
 		for _, e := range encodings {
@@ -110,9 +124,18 @@ func padTo(p *Padding, encodings ...*Encoding) {
 	if p.MultipleOf > 0 && n%p.MultipleOf > 0 {
 		n += p.MultipleOf - n%p.MultipleOf
 	}
+	parts := 0
+	for _, e := range encodings {
+		parts += 1 + len(e.Overflowing)
+	}
+	const tokenBytes = 256 // in the slices of an Encoding, and of what is put together with it
+	if n > 0 && parts > 0 && mem.CheckHeap(min(n, math.MaxInt/tokenBytes/parts)*tokenBytes*parts) != nil {
+		return &EncodeError{op, fmt.Sprintf("Padding to %d tokens does not fit in memory", n)}
+	}
 	for _, e := range encodings {
 		e.pad(n, p)
 	}
+	return nil
 }
 
 func (t *Tokenizer) encodeUnpadded(op string, texts []string, o EncodeOpts) (*Encoding, error) {
@@ -287,6 +310,7 @@ func shares(a, b, limit int) (int, int) {
 
 // VocabSize returns the number of tokens, with those that were added.
 func (t *Tokenizer) VocabSize() int {
+	t.given("VocabSize")
 	v := t.model.vocab()
 	n := len(v.ids)
 	for s := range t.added.ids {
@@ -299,6 +323,7 @@ func (t *Tokenizer) VocabSize() int {
 
 // TokenToID returns the id of a token, and whether there is one.
 func (t *Tokenizer) TokenToID(token string) (id int, ok bool) {
+	t.given("TokenToID")
 	if id, ok := t.added.ids[token]; ok {
 		return int(id), true
 	}
@@ -308,6 +333,7 @@ func (t *Tokenizer) TokenToID(token string) (id int, ok bool) {
 
 // IDToToken returns the token of an id, and whether there is one.
 func (t *Tokenizer) IDToToken(id int) (token string, ok bool) {
+	t.given("IDToToken")
 	if id < 0 || id > math.MaxInt32 {
 		return "", false
 	}
@@ -326,6 +352,7 @@ func (t *Tokenizer) token(id int32) (string, bool) {
 
 // AddedTokens returns the tokens that are found in texts before the model sees them, by id.
 func (t *Tokenizer) AddedTokens() []AddedToken {
+	t.given("AddedTokens")
 	out := make([]AddedToken, 0, len(t.added.byID))
 	for _, a := range t.added.byID {
 		out = append(out, a)
@@ -336,6 +363,7 @@ func (t *Tokenizer) AddedTokens() []AddedToken {
 
 // Truncation returns what the tokenizer's file says, nil for none.
 func (t *Tokenizer) Truncation() *Truncation {
+	t.given("Truncation")
 	if t.truncation == nil {
 		return nil
 	}
@@ -344,6 +372,7 @@ func (t *Tokenizer) Truncation() *Truncation {
 
 // Padding returns what the tokenizer's file says, nil for none.
 func (t *Tokenizer) Padding() *Padding {
+	t.given("Padding")
 	if t.padding == nil {
 		return nil
 	}

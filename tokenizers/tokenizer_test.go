@@ -3,6 +3,7 @@ package tokenizers
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -117,8 +118,8 @@ func TestBatchTensors(t *testing.T) {
 		t.Errorf("the largest type of a pair is %d", got)
 	}
 	defer func() {
-		var wrong *EncodeError
-		if err, _ := recover().(error); !errors.As(err, &wrong) || wrong.Op != "IDs" {
+		var wrong *weft.Error
+		if err, _ := recover().(error); !errors.As(err, &wrong) || wrong.Op != "tokenizers.IDs" {
 			t.Errorf("encodings of different lengths as a tensor: %v", err)
 		}
 	}()
@@ -134,12 +135,26 @@ func TestErrors(t *testing.T) {
 	}{
 		{EncodeOpts{Truncation: &Truncation{MaxLength: 1}}, "tokenizers: Encode: Truncation.MaxLength is less than the number of special tokens"},
 		{EncodeOpts{Truncation: &Truncation{MaxLength: 4, Stride: 2}}, "tokenizers: Encode: Truncation.Stride is not less than the tokens that are left"},
+		{EncodeOpts{Padding: &Padding{Length: math.MaxInt}}, "tokenizers: Encode: Padding to 9223372036854775807 tokens does not fit in memory"},
 		{EncodeOpts{Truncation: &Truncation{MaxLength: 4, Stride: -1}}, "tokenizers: Encode: Truncation.Stride is negative"},
 		{EncodeOpts{Truncation: &Truncation{MaxLength: 4, Strategy: OnlySecond}}, "tokenizers: Encode: Truncation.Strategy is OnlySecond, and there is one text"},
 	} {
 		var wrong *EncodeError
 		if _, err := tok.Encode("one two three four five", c.opts); !errors.As(err, &wrong) || err.Error() != c.want {
 			t.Errorf("%v, not %s", err, c.want)
+		}
+	}
+	for want, f := range map[string]func(){
+		"tokenizers.Encode: the tokenizer is nil or zero: Load reads one":               func() { (*Tokenizer)(nil).Encode("a") },
+		"tokenizers.Decode: the tokenizer is nil or zero: Load reads one":               func() { new(Tokenizer).Decode(nil) },
+		"tokenizers.Step: the stream is nil or zero: Tokenizer.DecodeStream makes one":  func() { new(DecodeStream).Step(1) },
+		"tokenizers.Flush: the stream is nil or zero: Tokenizer.DecodeStream makes one": func() { (*DecodeStream)(nil).Flush() },
+		"tokenizers.IDs: the batch: is nil":                                             func() { (*Batch)(nil).IDs() },
+		"tokenizers.RuneOffsets: SequenceIDs: has 0 entries, Offsets has 1":             func() { (&Encoding{Offsets: make([]Span, 1)}).RuneOffsets("a") },
+	} {
+		e, ok := errors.AsType[*weft.Error](weft.Try(f))
+		if !ok || !strings.Contains(e.Error(), want) {
+			t.Errorf("%v, want %s", e, want)
 		}
 	}
 	for file, want := range map[string]string{
