@@ -14,6 +14,7 @@ import (
 
 	"weft"
 	"weft/data/transforms"
+	"weft/internal/array"
 	"weft/models"
 	"weft/nn"
 	"weft/tokenizers"
@@ -40,7 +41,10 @@ type Config struct {
 }
 
 // Decode reads config.json into a struct with json tags.
-func (c *Config) Decode(into any) error { return json.Unmarshal(c.Text, into) }
+func (c *Config) Decode(into any) error {
+	array.Given("hf.Decode", "the config", c != nil)
+	return json.Unmarshal(c.Text, into)
+}
 
 // maxJSON is the greatest file of JSON that is read.
 const maxJSON = 16 << 20

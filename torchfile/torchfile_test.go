@@ -304,3 +304,17 @@ func TestTiedTensorsAreWrittenOnce(t *testing.T) {
 		t.Errorf("%d bytes more", d)
 	}
 }
+
+// TestDictMistakes: what cannot be a Dict is a typed error that names the argument.
+func TestDictMistakes(t *testing.T) {
+	for want, f := range map[string]func(){
+		"torchfile.NewDict: pairs: are 1 arguments": func() { torchfile.NewDict("a") },
+		"torchfile.Set: key: is a map[string]int":   func() { torchfile.NewDict(map[string]int{}, 1) },
+		"torchfile.Set: the Dict: is nil":           func() { (*torchfile.Dict)(nil).Set("a", 1) },
+	} {
+		e, ok := errors.AsType[*weft.Error](weft.Try(f))
+		if !ok || !strings.Contains(e.Error(), want) {
+			t.Errorf("%v, want %s", e, want)
+		}
+	}
+}

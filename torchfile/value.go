@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/float8"
 )
 
@@ -65,12 +66,12 @@ type Dict struct {
 	index        map[any]int
 }
 
-// NewDict returns a Dict of pairs: a key, its value, the next key, and so on. It panics if the number
-// of arguments is odd or one cannot be a key.
+// NewDict returns a Dict of pairs: a key, its value, the next key, and so on. It panics with a *weft.Error
+// if the number of arguments is odd or one cannot be a key.
 func NewDict(pairs ...any) *Dict {
 	d := &Dict{}
 	if len(pairs)%2 != 0 {
-		panic(fmt.Sprintf("torchfile: NewDict of %d arguments, want pairs", len(pairs)))
+		array.Failf("torchfile.NewDict", "pairs", "are %d arguments: want keys and values", len(pairs))
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		d.Set(pairs[i], pairs[i+1])
@@ -102,10 +103,12 @@ func (d *Dict) Get(key any) (value any, ok bool) {
 	return d.values[i], true
 }
 
-// Set gives a key a value; a new key is the last one. It panics if it cannot be a key.
+// Set gives a key a value; a new key is the last one. It panics with a *weft.Error if it cannot
+// be a key.
 func (d *Dict) Set(key, value any) {
+	array.Given("torchfile.Set", "the Dict", d != nil)
 	if !d.set(key, value) {
-		panic(fmt.Sprintf("torchfile: a %T cannot be a key of a Dict", key))
+		array.Failf("torchfile.Set", "key", "is a %T, which cannot be a key of a Dict", key)
 	}
 }
 
