@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,6 +28,31 @@ type Info struct {
 	Parameters int
 	// Unsupported are the nodes that cannot be run. [ReadInfo] reports them; Load refuses such a model.
 	Unsupported []UnsupportedNode
+}
+
+// clone returns a copy that shares nothing with info.
+func (info Info) clone() Info {
+	info.OpSets, info.Metadata, info.Nodes = maps.Clone(info.OpSets), maps.Clone(info.Metadata), maps.Clone(info.Nodes)
+	info.Inputs, info.Outputs = clonePorts(info.Inputs), clonePorts(info.Outputs)
+	info.Unsupported = slices.Clone(info.Unsupported)
+	return info
+}
+
+func clonePorts(list []Port) []Port {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Type = list[i].Type.clone()
+	}
+	return list
+}
+
+func (t Type) clone() Type {
+	t.Shape, t.Dims = slices.Clone(t.Shape), slices.Clone(t.Dims)
+	if t.Item != nil {
+		item := t.Item.clone()
+		t.Item = &item
+	}
+	return t
 }
 
 // A Port is an input or an output of a model.
@@ -62,7 +88,7 @@ func (t Type) String() string {
 			switch {
 			case n >= 0:
 				sizes[i] = fmt.Sprint(n)
-			case t.Dims[i] != "":
+			case i < len(t.Dims) && t.Dims[i] != "":
 				sizes[i] = t.Dims[i]
 			default:
 				sizes[i] = "?"

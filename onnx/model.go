@@ -138,19 +138,19 @@ func (m *Model) notNil(op string) {
 // Info returns what the file says of the model.
 func (m *Model) Info() Info {
 	m.notNil("onnx.info")
-	return m.info
+	return m.info.clone()
 }
 
 // Inputs returns what the model takes, without initializers.
 func (m *Model) Inputs() []Port {
 	m.notNil("onnx.inputs")
-	return slices.Clone(m.info.Inputs)
+	return clonePorts(m.info.Inputs)
 }
 
 // Outputs returns what the model gives.
 func (m *Model) Outputs() []Port {
 	m.notNil("onnx.outputs")
-	return slices.Clone(m.info.Outputs)
+	return clonePorts(m.info.Outputs)
 }
 
 // Run computes the outputs of named tensors. It is compiled: the first call for shapes plans, later ones

@@ -207,6 +207,24 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
+// TestInfoIsACopy: writing into what a model says of itself changes nothing.
+func TestInfoIsACopy(t *testing.T) {
+	m, err := onnx.Load("testdata/cnn_script.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, in := m.Info(), m.Inputs()
+	info.OpSets[""], info.Nodes["Conv"], info.Inputs[0].Type.Shape[1] = 0, 0, 0
+	in[0].Type.Dims[0] = "other"
+	m.Outputs()[0].Type.Shape[1] = 0
+	if got := m.Info(); got.OpSets[""] != 17 || got.Nodes["Conv"] != 3 || m.Inputs()[0].String() != "input float32[batch 3 32 32]" || m.Outputs()[0].Type.Shape[1] == 0 {
+		t.Errorf("%+v", got)
+	}
+	if s := (onnx.Type{Kind: onnx.TensorKind, Shape: []int{-1, 2}}).String(); !strings.Contains(s, "[? 2]") {
+		t.Errorf("a type without names of its sizes is %s", s)
+	}
+}
+
 func TestInfo(t *testing.T) {
 	info, err := onnx.ReadInfo("testdata/cnn_script.onnx")
 	if err != nil {
