@@ -175,6 +175,9 @@ func TestMistakesWithNumbersThatAreVariables(t *testing.T) {
 	}{
 		{func() { x.TopK(y, 0) }, "topk: k: is"},
 		{func() { x.TopK("k", 0) }, "topk: k: is string"},
+		{func() { sym.Arange([]int{1, 2}, 3) }, "arange: takes 1 to 3 numbers, got lists of 4"},
+		{func() { sym.Arange([]int{}) }, "arange: takes 1 to 3 numbers, got lists of 2"},
+		{func() { sym.Const(weft.Zeros(2, 3)).RepeatInterleave(0, weft.From([]int{1, 2, 3})) }, "repeatinterleave: counts: has 3 numbers, axis 0 has 2"},
 		{func() { x.Pad(0, n, n) }, "pad: pads: are 2, want two for each of 2 dimensions"},
 		{func() { x.Roll(0, y) }, "roll: shift: is"},
 		{func() { x.Roll(0, 1.5) }, "roll: shift: is float64"},

@@ -100,6 +100,9 @@ func Arange(args ...any) *Var {
 	}
 	o := sizing{operation: operation{name: name}}
 	ls := o.lengths("", args)
+	if len(ls) != 3 {
+		array.Failf(name, "", "takes 1 to 3 numbers, got lists of %d", len(ls))
+	}
 	if ls[2].at < 0 && ls[2].n == 0 {
 		array.Failf(name, "step", "is 0")
 	}
@@ -244,6 +247,9 @@ func (v *Var) RepeatInterleave(axis int, counts any) *Var {
 		array.Failf(name, "counts", "is %s, want integers of one dimension or none%s", c, c.where())
 	}
 	if len(c.shape) == 1 {
+		if n, k := v.shape[axis], c.shape[0]; n >= 0 && k >= 0 && k != n && k != 1 {
+			array.Failf(name, "counts", "has %d numbers, axis %d has %d%s", k, axis, n, c.where())
+		}
 		each := c.To(weft.Int64).Expand(v.Len(axis))
 		ends := each.CumSum(0)
 		return v.IndexSelect(axis, ends.SearchSorted(Arange(each.Sum()), weft.SearchOpts{Right: true}))

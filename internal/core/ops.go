@@ -26,6 +26,7 @@ func Joined(opName string, ts []*Tensor, axis int) *Tensor {
 
 // Meet converts tensors to the type in which they meet.
 func Meet(opName string, ts []*Tensor) []*Tensor {
+	defer array.Named(opName).End() // of the conversions
 	SomeTensors(opName, ts)
 	d := ts[0].v.DType
 	for _, t := range ts {
