@@ -338,11 +338,11 @@ func overEvents(t *weft.Tensor, n int) *weft.Tensor {
 	return t.Sum(last(n)...)
 }
 
-// TransformedDistribution is the distribution of Transforms, one after the other, of events of Base. Its
+// TransformedDistribution is the distribution of transforms, one after the other, of events of a base. Its
 // mean and variance are NaN: they have no form in general.
 type TransformedDistribution struct {
-	Base       Distribution
-	Transforms ComposeTransform
+	base       Distribution
+	transforms ComposeTransform
 }
 
 // NewTransformedDistribution returns the distribution of transforms of events of base. Where a transform
@@ -365,49 +365,55 @@ func NewTransformedDistribution(base Distribution, transforms ...Transform) Tran
 	return d
 }
 
+// Base returns the distribution whose events are transformed.
+func (d TransformedDistribution) Base() Distribution { return d.base }
+
+// Transforms returns the transforms, in the order in which they are applied.
+func (d TransformedDistribution) Transforms() []Transform { return slices.Clone(d.transforms) }
+
 // shape is the shape of a draw of all distributions of the batch.
 func (d TransformedDistribution) shape() []int {
-	if d.Base == nil {
+	if d.base == nil {
 		array.Failf("transformed_distribution", "", "is the zero value: NewTransformedDistribution makes one")
 	}
-	return d.Transforms.Shape(append(d.Base.BatchShape(), d.Base.EventShape()...), false)
+	return d.transforms.Shape(append(d.base.BatchShape(), d.base.EventShape()...), false)
 }
 
 // BatchShape implements [Distribution].
 func (d TransformedDistribution) BatchShape() []int {
 	s := d.shape()
-	return s[:len(s)-len(d.Base.EventShape())]
+	return s[:len(s)-len(d.base.EventShape())]
 }
 
 // EventShape implements [Distribution].
 func (d TransformedDistribution) EventShape() []int {
 	s := d.shape()
-	return s[len(s)-len(d.Base.EventShape()):]
+	return s[len(s)-len(d.base.EventShape()):]
 }
 
 // drawn transforms draws of Base: one for each distribution of the batch, also where parameters of
 // transforms have more axes in front than Base has.
 func (d TransformedDistribution) drawn(draw func(g *weft.Generator, shape ...int) *weft.Tensor, g *weft.Generator, shape []int) *weft.Tensor {
-	base, all := d.Base.BatchShape(), d.BatchShape()
+	base, all := d.base.BatchShape(), d.BatchShape()
 	more := len(all) - len(base)
 	if more < 0 || !array.Equal(base, all[more:]) {
 		array.Failf("transformed_distribution.sample", "base", "has batch shape %s, the transforms make it %s: expand its parameters", array.ShapeString(base), array.ShapeString(all))
 	}
-	return d.Transforms.Forward(draw(g, append(slices.Clone(shape), all[:more]...)...))
+	return d.transforms.Forward(draw(g, append(slices.Clone(shape), all[:more]...)...))
 }
 
 // Sample implements [Distribution].
 func (d TransformedDistribution) Sample(g *weft.Generator, shape ...int) *weft.Tensor {
 	d.shape()
-	return sample(func(g *weft.Generator, shape ...int) *weft.Tensor { return d.drawn(d.Base.Sample, g, shape) }, g, shape)
+	return sample(func(g *weft.Generator, shape ...int) *weft.Tensor { return d.drawn(d.base.Sample, g, shape) }, g, shape)
 }
 
 // RSample implements [Reparameterized]. It panics with *weft.Error where Base does not.
 func (d TransformedDistribution) RSample(g *weft.Generator, shape ...int) *weft.Tensor {
 	d.shape()
-	b, ok := d.Base.(Reparameterized)
+	b, ok := d.base.(Reparameterized)
 	if !ok {
-		array.Failf("transformed_distribution.rsample", "", "%T is not reparameterized", d.Base)
+		array.Failf("transformed_distribution.rsample", "", "%T is not reparameterized", d.base)
 	}
 	return d.drawn(b.RSample, g, shape)
 }
@@ -416,9 +422,9 @@ func (d TransformedDistribution) RSample(g *weft.Generator, shape ...int) *weft.
 func (d TransformedDistribution) LogProb(y *weft.Tensor) *weft.Tensor {
 	d.shape()
 	array.Given("transformed_distribution.log_prob", "x", y != nil)
-	axes := len(d.Base.EventShape())
+	axes := len(d.base.EventShape())
 	var sum *weft.Tensor
-	for _, t := range slices.Backward(d.Transforms) {
+	for _, t := range slices.Backward(d.transforms) {
 		x := t.Inverse(y)
 		det := overEvents(t.LogAbsDet(x, y), axes-t.EventAxes())
 		if y = x; sum == nil {
@@ -427,7 +433,7 @@ func (d TransformedDistribution) LogProb(y *weft.Tensor) *weft.Tensor {
 			sum = sum.Add(det)
 		}
 	}
-	p := d.Base.LogProb(y)
+	p := d.base.LogProb(y)
 	if sum == nil {
 		return p
 	}
@@ -439,27 +445,27 @@ func (d TransformedDistribution) LogProb(y *weft.Tensor) *weft.Tensor {
 func (d TransformedDistribution) CDF(y *weft.Tensor) *weft.Tensor {
 	d.shape()
 	const name = "transformed_distribution.cdf"
-	b, ok := d.Base.(Cumulative)
+	b, ok := d.base.(Cumulative)
 	if !ok {
-		array.Failf(name, "", "%T does not know its distribution function", d.Base)
+		array.Failf(name, "", "%T does not know its distribution function", d.base)
 	}
 	array.Given(name, "x", y != nil)
-	return weft.Expr("where(s > 0, p, 1-p)", weft.Vars{"s": d.Transforms.Sign(), "p": b.CDF(d.Transforms.Inverse(y))})
+	return weft.Expr("where(s > 0, p, 1-p)", weft.Vars{"s": d.transforms.Sign(), "p": b.CDF(d.transforms.Inverse(y))})
 }
 
 // ICDF is the number below which an event lies with probability p. It panics as CDF does.
 func (d TransformedDistribution) ICDF(p *weft.Tensor) *weft.Tensor {
 	d.shape()
 	const name = "transformed_distribution.icdf"
-	b, ok := d.Base.(interface {
+	b, ok := d.base.(interface {
 		ICDF(p *weft.Tensor) *weft.Tensor
 	})
 	if !ok {
-		array.Failf(name, "", "%T does not know the inverse of its distribution function", d.Base)
+		array.Failf(name, "", "%T does not know the inverse of its distribution function", d.base)
 	}
 	array.Given(name, "p", p != nil)
-	p = weft.Expr("where(s > 0, p, 1-p)", weft.Vars{"s": d.Transforms.Sign(), "p": p})
-	return d.Transforms.Forward(b.ICDF(p))
+	p = weft.Expr("where(s > 0, p, 1-p)", weft.Vars{"s": d.transforms.Sign(), "p": p})
+	return d.transforms.Forward(b.ICDF(p))
 }
 
 // Mean implements [Distribution]: NaN.
@@ -470,6 +476,6 @@ func (d TransformedDistribution) Variance() *weft.Tensor { return d.unknown() }
 
 func (d TransformedDistribution) unknown() *weft.Tensor {
 	shape := d.shape()
-	m := d.Base.Mean()
+	m := d.base.Mean()
 	return m.Device().FullOf(m.DType(), nan, shape...)
 }

@@ -103,6 +103,16 @@ func TestLogNormalIsATransformedNormal(t *testing.T) {
 	tensortest.Near(t, "cdf", b.CDF(x), weft.Data[float64](a.CDF(x)), 1e-13)
 }
 
+// TestTransformedParts: what Base and Transforms return was given, and writing into it changes nothing.
+func TestTransformedParts(t *testing.T) {
+	n, exp := distributions.NewNormal(3, 1), distributions.ExpTransform{}
+	d := distributions.NewTransformedDistribution(n, exp)
+	d.Transforms()[0] = nil
+	if got := d.Transforms(); len(got) != 1 || got[0] != exp || d.Base().Mean().Item() != 3 {
+		t.Errorf("base %v, transforms %v", d.Base(), got)
+	}
+}
+
 // TestTransformedMistakes: errors say what does not fit.
 func TestTransformedMistakes(t *testing.T) {
 	n := distributions.NewNormal(weft.Zeros(1), 1)
