@@ -32,8 +32,7 @@ var aliases = map[string]string{
 	"records.Array.Layout":  "the slice is what the methods of its result show",
 	"ragged.Records.Layout": "the slice is what the methods of its result show",
 
-	"distributions.NewTransformedDistribution": "the transforms are a field of the result",
-
+	"onnx.Model.Info":        "the result is a copy, which shows its own slices",
 	"weft.Vars.AlignLeading": "the result holds the values that the names have",
 	"checkpoint.Part.State":  "the receiver may be a type of this test",
 }

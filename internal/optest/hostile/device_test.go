@@ -27,6 +27,9 @@ import (
 var hostOnly = map[string]string{
 	"dlpack":                   "exports the host's memory only",
 	"distributions":            "a distribution stays on the device of its parameters; its tests run with weft_deferred",
+	"hf":                       "the network of a folder is on the CPU",
+	"onnx":                     "the weights of a file are on the CPU",
+	"tokenizers":               "ids are on the CPU",
 	"sym.Var":                  "a variable keeps the tensor that it was made of",
 	"checkpoint.Part.State":    "a state may be that of the CPU",
 	"data.Dataset.Get":         "this test does not reach the rows",

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"weft/internal/array"
@@ -16,6 +17,30 @@ import (
 
 // guardMax is the size up to which memory lies between inaccessible pages.
 const guardMax = 4 << 20
+
+// maxBlocks is how many storages lie between inaccessible pages at once. Each is up to three mappings. Linux
+// allows a process 65,530 mappings, and the Go runtime ends a process that has them all.
+const maxBlocks = 12 << 10
+
+// openBlocks counts the storages of all memories that are mapped.
+var openBlocks atomic.Int64
+
+// enter counts a storage, or reports that maxBlocks are in use. Garbage counts until it is collected, and
+// a few bytes of the Go heap, which storages are to it, start no collection.
+func enter() bool {
+	if openBlocks.Add(1) <= maxBlocks {
+		return true
+	}
+	runtime.GC()
+	for range 100 { // unmapping is done by other goroutines
+		if openBlocks.Load() <= maxBlocks {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	openBlocks.Add(-1)
+	return false
+}
 
 // A memory hands out storages between inaccessible pages. Fresh memory holds the
 // poison, so that a result that depends on what was there before shows when the same
@@ -61,12 +86,19 @@ func (o *owner) Return() {
 // take returns a storage of n bytes, aligned to 64 bytes if aligned, else only as
 // far as n is.
 func (m *memory) take(n int, aligned bool) *array.Storage {
+	outOfMemory := func(err error) {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: "no memory between inaccessible pages", Err: err})
+	}
+	if !enter() {
+		outOfMemory(fmt.Errorf("%d storages are in use", maxBlocks))
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	size := (n + 4095) &^ 4095
 	buf, err := guard.End(size)
 	if err != nil {
-		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: "no memory between inaccessible pages", Err: err})
+		openBlocks.Add(-1)
+		outOfMemory(err)
 	}
 	b := &block{m: m, buf: buf, n: n}
 	if !m.start {
@@ -144,6 +176,7 @@ func (b *block) close() {
 		b.whole()
 		delete(b.m.live, b)
 		b.buf.Close()
+		openBlocks.Add(-1)
 	}
 }
 
