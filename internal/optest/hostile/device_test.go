@@ -28,6 +28,7 @@ var hostOnly = map[string]string{
 	"dlpack":                   "exports the host's memory only",
 	"distributions":            "a distribution stays on the device of its parameters; its tests run with weft_deferred",
 	"hf":                       "the network of a folder is on the CPU",
+	"models.Generate":          "which of two wrong options it names depends on when a device reports elements",
 	"onnx":                     "the weights of a file are on the CPU",
 	"tokenizers":               "ids are on the CPU",
 	"sym.Var":                  "a variable keeps the tensor that it was made of",
