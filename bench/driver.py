@@ -25,7 +25,9 @@ CLOSE = 1.3  # peers within this factor of the best of the heat reach the final
 FINALISTS = 4
 QUICK_ROUNDS = 3  # of ours and the best peer alone
 STALLED = 1.2  # see ratio
-FACTS = ("memory, scope", "memory, no scope", "stop the world", "planning", "compiling", "tracked, beside ragged", "plain attention", "plain attention, scope", "plain new sizes")  # values of bench/ours/process.go, planning.go, compiling.go, tracked.go and plain.go
+FACTS = ("memory, scope", "memory, no scope", "stop the world", "planning", "compiling", "tracked, beside ragged", "plain attention", "plain attention, scope", "plain new sizes",
+         "onnx, first result", "onnx, new length")  # values of bench/ours/process.go, planning.go, compiling.go, tracked.go, plain.go and exported.go
+BESIDE_PEER = {"onnx, first result": "onnx", "onnx, new length": "onnx"}  # facts that a peer has too, and the subject of its setting
 THREADS_OF_FACTS = 2
 NOT_FOR = "not for "  # is in the error of a formulation that there is not for a row
 COLLECTED, YARDSTICK = "left to the collector", "yardstick"  # as in bench/ours/registry.go
@@ -185,7 +187,19 @@ def measure_process(crew, name):
     reply = worker.ask(op="values", case=name, threads=THREADS_OF_FACTS) if worker else {"error": "no worker"}
     if worker:
         worker.close()
-    return {"error": reply["error"]} if "error" in reply else reply["values"]
+    if "error" in reply:
+        return {"error": reply["error"]}
+    found = reply["values"]
+    for s, w in crew.peers(BESIDE_PEER.get(name), THREADS_OF_FACTS, name) if name in BESIDE_PEER else ():
+        found |= {f"{k}, {s.name}": v for k, v in w.ask(op="values", case=name, threads=THREADS_OF_FACTS).get("values", {}).items()}
+        w.close()
+    return found
+
+
+def write_models(cache):
+    """Makes the files of the rows onnx, unless they are there, and says where they are."""
+    os.environ["WEFT_BENCH_MODELS"] = os.fspath(cache / "models")
+    subprocess.run([sys.executable, str(Path(__file__).with_name("peers") / "exporting.py"), os.environ["WEFT_BENCH_MODELS"]], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def selected(pattern, *tokens):
@@ -285,6 +299,8 @@ def main():
     kept = json.loads(store.read_text()) if store.exists() else {"rows": {}}
     stamp = {"commit": commit(), "date": datetime.date.today().isoformat()}
     crew = Crew(binaries / "ours", cache, [s for s in settings(cache, binaries) if s.quick or not quick])
+    if any(work.subject == "onnx" for work, *_ in chosen_rows(pattern)) or any(selected(pattern, f) for f in BESIDE_PEER):
+        write_models(cache)
     load_before = os.getloadavg()[0]
     kept["limits"] = limits = {t: v for t, v in kept.get("limits", {}).items() if t in ("T1", "T2")}
     try:
@@ -308,7 +324,8 @@ def main():
                     store.write_text(json.dumps(kept))
         progress("")
         if quick:
-            print(report.text(rows, {"load": [load_before, os.getloadavg()[0]]}, pattern))
+            facts = {name: measure_process(crew, name) for name in BESIDE_PEER if selected(pattern, name)}
+            print(report.text(rows, {"facts": facts, "load": [load_before, os.getloadavg()[0]]}, pattern))
             print(report.QUICK)
             return
         if selected(pattern, "startup"):

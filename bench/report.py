@@ -126,8 +126,29 @@ def problem_lines(rows):
     return [f"{case}: {p} ({', '.join(where)})" for (case, p), where in met.items()]
 
 
+def exported_line(name, v):
+    """A line of bench/ours/exported.go, with the peer's figures under each of its settings."""
+    peers = sorted({k.split(", ", 1)[1] for k in v if ", " in k})
+    beside = lambda show: "".join(f", {p} {show(p)}" for p in peers)
+    if name == "onnx, new length":
+        return (
+            "MiniLM from ONNX, a text of a length not seen before takes longer than the next by "
+            + judged(v["median"], 2e6, f"{duration(v['median'])} (median; at most {duration(v['most'])}; bar: 2 ms)", least=False)
+            + beside(lambda p: duration(v[f"median, {p}"]))
+        )
+    times = lambda key: v[key] / v["file"]
+    return (
+        "ResNet-50 from its ONNX file to the first result: "
+        + judged(v["first"], 150e6, f"{duration(v['first'])} (bar: 150 ms)", least=False)
+        + beside(lambda p: duration(v[f"first, {p}"]))
+        + "; resident more than before, after six results: "
+        + judged(times("resident"), 1.2, f"{times('resident'):.2f} times the file (bar: 1.2)", least=False)
+        + beside(lambda p: f"{times(f'resident, {p}'):.2f}")
+    )
+
+
 def fact_lines(facts):
-    """The lines of bench/ours/process.go, planning.go, compiling.go, tracked.go and plain.go."""
+    """The lines of bench/ours/process.go, planning.go, compiling.go, tracked.go, plain.go and exported.go."""
     lines = []
     for name, v in facts.items():
         if "error" in v:
@@ -165,6 +186,8 @@ def fact_lines(facts):
                 f"the process {v['resident'] / 1e6:.1f} MB more than before, where {v['live'] / 1e6:.2f} MB are live and {v['plans'] / 1e6:.1f} MB of plans are kept: "
                 + judged(v["resident"] / (v["live"] + v["plans"]), 4, f"{v['resident'] / (v['live'] + v['plans']):.1f} times (bar: 4)", least=False)
             )
+        elif name.startswith("onnx"):
+            lines.append(exported_line(name, v))
         elif name in ("planning", "compiling"):
             what, bar = ("planning", 25) if name == "planning" else ("rewriting by all rules and planning", 50)
             if name == "compiling":

@@ -80,7 +80,8 @@ def settings(cache, binaries):
         if Path(go).exists():
             out.append(Setting("Go", lib, subjects, default=True, quick=True, program=go))
     if available("onnxruntime") and available("onnx"):
-        out.append(Setting("ORT", "onnxruntime", ("matmul",), KEEP | HUGE, quick=True))
+        out.append(Setting("ORT default", "onnxruntime", ("onnx",), default=True))
+        out.append(Setting("ORT", "onnxruntime", ("matmul", "onnx"), KEEP | HUGE, quick=True))
     if available("tokenizers"):
         one = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
         out.append(Setting("one thread", "tokenizers", ("tokens",), KEEP | one, default=True, quick=True))

@@ -212,6 +212,16 @@ def networks():
     yield Work("bert of 128", (1, 8), SINGLE, 1.0, "networks", tolerance=1e-3)
 
 
+def exported():
+    """Models that torch.onnx wrote, from the same files as ONNX Runtime runs; n pictures, texts or chunks."""
+    of = lambda name, sizes, note="": Work(f"onnx {name}", sizes, SINGLE, 1.0, "onnx", tolerance=1e-3, note=note)
+    yield of("resnet50", (1, 8))
+    yield of("mobilenet v2", (1,))
+    yield of("bert of 128", (1,))
+    yield of("minilm of 16", (1,), "a sentence's vector")
+    yield of("voice chunks", (100,), "one after the other, with the state that the one before returned")
+
+
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
 
 STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
@@ -339,5 +349,6 @@ WORKS = (
     *plain(),
     *routines(),
     *networks(),
+    *exported(),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

@@ -94,15 +94,15 @@ class Crew:
         """Our worker for a number of threads; one for a purpose has a process of its own."""
         return self.start(("weft" + purpose, threads), "weft", [str(self.ours)], {"GOMAXPROCS": str(threads)})
 
-    def peers(self, subject, threads):
-        """(setting, worker) of the settings that take part in a subject."""
+    def peers(self, subject, threads, purpose=""):
+        """(setting, worker) of the settings that take part in a subject; one for a purpose has a process of its own."""
         for s in self.settings:
             if subject not in s.subjects:
                 continue
             program = [s.program] if s.program else [sys.executable, str(HERE / "peers" / "worker.py")]
             argv = [*program, s.libs] + ["--slow-start"] * s.slow_start
             processors = set(sorted(os.sched_getaffinity(0))[:threads]) if s.pinned and LINUX else None
-            worker = self.start((s.name, s.libs, threads), s.name, argv, s.environment(threads), processors=processors)
+            worker = self.start((s.name + purpose, s.libs, threads), s.name, argv, s.environment(threads), processors=processors)
             if worker:
                 yield s, worker
 

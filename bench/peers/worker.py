@@ -14,6 +14,7 @@ import compiled
 import compiling
 import convolution
 import eltypes
+import exported
 import kernels
 import layers
 import lists
@@ -30,7 +31,7 @@ import tokens
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines, loading, networks, tokens)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines, loading, networks, tokens, exported)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
@@ -93,7 +94,7 @@ class Worker:
             forms = self.forms(req["case"])
             return {"forms": [{"form": f.name, "lib": f.lib, "counts": f.counts, "slow_start": f.slow_start} for f in forms]}
         if req["op"] == "values":
-            return {"values": copy_bandwidth()}
+            return {"values": exported.VALUES[req["case"]](req["threads"]) if req.get("case") in exported.VALUES else copy_bandwidth()}
         if "torch" not in self.libs or req["case"] in GRAD_CASES:
             return self.run(req)
         import torch
