@@ -63,6 +63,7 @@ type aside struct {
 	waits    any            // what the content waits for, of [Storage.Wait]
 	monitor  *dirty.Monitor // of a storage that is tracked
 	writer   uintptr        // the program counter of the last write into a saved storage
+	attached Dropper        // what others keep of the content, of [Storage.Attach]
 }
 
 // setAside changes what the storage has aside.
@@ -76,7 +77,7 @@ func (s *Storage) setAside(change func(a *aside)) {
 		}
 		change(&a)
 		fresh := &a
-		if a.deferred == nil && a.monitor == nil && a.writer == 0 {
+		if a.deferred == nil && a.monitor == nil && a.writer == 0 && a.attached == nil {
 			fresh = nil
 		}
 		if s.aside.CompareAndSwap(old, fresh) {
@@ -112,6 +113,34 @@ func (s *Storage) WillMark() {
 		if m := s.Monitor(); m != nil {
 			m.Inside()
 		}
+	}
+}
+
+// A Dropper keeps something that follows from the content of a storage. Drop forgets it: the memory is given
+// back, or about to be written in a way that is not counted. Both may be called by several goroutines at once.
+type Dropper interface{ Drop() }
+
+// Attach makes the storage have d beside its content, unless it has one.
+func (s *Storage) Attach(d Dropper) {
+	s.setAside(func(a *aside) {
+		if a.attached == nil {
+			a.attached = d
+		}
+	})
+}
+
+// Attached returns what the storage has beside its content, or nil.
+func (s *Storage) Attached() Dropper {
+	if a := s.aside.Load(); a != nil {
+		return a.attached
+	}
+	return nil
+}
+
+// dropAttached makes what is attached forget what it keeps.
+func (s *Storage) dropAttached() {
+	if d := s.Attached(); d != nil {
+		d.Drop()
 	}
 }
 
@@ -153,6 +182,7 @@ func (s *Storage) address() uintptr { return uintptr(atomic.LoadPointer(&s.ptr))
 func (s *Storage) Forget() {
 	atomic.StorePointer(&s.ptr, nil)
 	s.owner = nil
+	s.dropAttached()
 	if s.Waits() != nil {
 		s.setAside(func(a *aside) { a.deferred, a.waits = nil, nil })
 	}
@@ -292,6 +322,7 @@ func (s *Storage) Lend() bool {
 		s.Unlend()
 		return false
 	}
+	s.dropAttached()
 	return true
 }
 

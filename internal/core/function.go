@@ -16,6 +16,7 @@ import (
 	"weft/internal/jit"
 	"weft/internal/lock"
 	"weft/internal/op"
+	"weft/internal/packed"
 	"weft/internal/plan"
 	"weft/internal/profile"
 	"weft/internal/rewrite"
@@ -302,6 +303,9 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 	}
 	for i := range tr.Sources {
 		if s := &tr.Sources[i]; s.Kind == fromCapture {
+			if !e.changes[i] {
+				packed.Keep(s.At.Store)
+			}
 			e.fixed = append(e.fixed, lock.Want{Lock: &s.At.Store.Lock, Write: e.changes[i], Of: s.At.Store})
 		}
 	}

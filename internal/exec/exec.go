@@ -16,6 +16,7 @@ import (
 	"weft/internal/loop"
 	"weft/internal/mapped"
 	"weft/internal/op"
+	"weft/internal/packed"
 	"weft/internal/plan"
 	"weft/internal/profile"
 )
@@ -145,6 +146,7 @@ type Compiled struct {
 	routines []device.Routine
 	inner    []*inner         // by step, of loops and branches; nil where there are none
 	narrow   []plan.ScalarArg // numbers that have bounds
+	written  []int            // inputs whose memory steps write
 	seen     atomic.Pointer[[]profile.Step]
 	outside  []atomic.Pointer[device.Program] // by step, of rows in no item: compiled when there are some
 	late     []func(error) error              // by step; nil of a device that fails at the call
@@ -157,7 +159,7 @@ type Compiled struct {
 
 // Compile makes a plan ready for a device.
 func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
-	c := &Compiled{Plan: p, dev: d, stream: d.Default(), kernels: make([]device.Program, len(p.Steps)), routines: make([]device.Routine, len(p.Steps))}
+	c := &Compiled{Plan: p, dev: d, stream: d.Default(), kernels: make([]device.Program, len(p.Steps)), routines: make([]device.Routine, len(p.Steps)), written: p.Written()}
 	if slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Kernel != nil && s.Kernel.Ragged != nil }) {
 		c.outside = make([]atomic.Pointer[device.Program], len(p.Steps))
 	}
@@ -344,6 +346,11 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 			return released(ins[i]) // a view whose tensor was released just now
 		}
 	}
+	for _, i := range c.written {
+		if done := packed.Writes(slots[i]); done != nil {
+			defer done()
+		}
+	}
 	for i := range p.Outs {
 		o := &p.Outs[i]
 		if o.Slot < p.Inputs {
@@ -358,6 +365,9 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 			v.Store, v.DType, v.Offset, v.Shape, v.Strides = s.Alloc(p.Slots[o.Slot].Bytes), o.DType, 0, o.Shape, o.Strides
 		} else {
 			out[i].Store.WillMark()
+			if done := packed.Writes(out[i].Store); done != nil {
+				defer done()
+			}
 		}
 		slots[o.Slot], off[o.Slot] = out[i].Store, out[i].Offset*o.DType.Size()
 	}

@@ -164,6 +164,9 @@ type user struct{ m *Mapping }
 // Return gives the memory of the storage back.
 func (u user) Return() { u.m.drop() }
 
+// Sole reports that writes of other processes do not show in the memory, which is written through its storages.
+func (u user) Sole() bool { return u.m.access != Shared }
+
 // Storage returns n bytes of the file, which are there, from offset on.
 func (m *Mapping) Storage(offset, n int) *array.Storage {
 	if n == 0 {

@@ -191,6 +191,18 @@ func (b *planner) operands(at int, f func(o *Operand, write bool)) {
 	b.p.Steps[at].operands(f)
 }
 
+// Written returns the inputs whose memory steps write.
+func (p *Plan) Written() (inputs []int) {
+	for i := range p.Steps {
+		p.Steps[i].operands(func(o *Operand, write bool) {
+			if write && o.Slot >= 0 && o.Slot < p.Inputs && !slices.Contains(inputs, o.Slot) {
+				inputs = append(inputs, o.Slot)
+			}
+		})
+	}
+	return inputs
+}
+
 // inPlace reports that what a step writes into slot out may lie where slot in is, which
 // it reads: it is elementwise, and each element is read where it is written.
 func (s *Step) inPlace(in, out int) bool {

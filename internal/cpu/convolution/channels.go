@@ -13,6 +13,7 @@ import (
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/numbers"
+	"weft/internal/packed"
 	"weft/internal/par"
 )
 
@@ -72,7 +73,7 @@ func (c *correlation) runChannels(work, threads int) bool {
 	if !r.plan() || !r.pack(threads) {
 		return false
 	}
-	defer mem.Free(c.weights)
+	defer c.packed.free()
 	r.cut(threads)
 	r.makeLists()
 	tasks := r.groups * c.bands * c.parts
@@ -131,7 +132,7 @@ func (r *channelRun) plan() bool {
 	}
 	r.classY, r.classOfY = edges(r.classY, r.classOfY, c.outH, c.stepY, c.rowAt, r.spanY, c.srcH)
 	for _, k := range r.classX {
-		r.kernels = append(r.kernels, codegen.Kernel(channelKernels, channelKey{c.Machine, k.width, r.nv, c.stepX}))
+		r.kernels = append(r.kernels, codegen.Kernel(channelKernels, channelKey{c.Machine, k.width, r.nv, c.stepX, r.aheadDue()}))
 	}
 	return true
 }
@@ -176,22 +177,25 @@ func (r *channelRun) pack(threads int) bool {
 	c.panelBytes = c.weightPitch * (c.Padded(len(c.terms)) + c.Lanes)
 	padded := slices.ContainsFunc(r.classY, func(e edge) bool { return e != edge{} }) ||
 		slices.ContainsFunc(r.classX, func(k channelClass) bool { return k.edge != edge{} })
-	c.weights = tile.Alloc(r.strips * c.panelBytes)
-	if c.outC*len(c.terms) < threadedWeights {
-		threads = 1
-	}
-	var wild atomic.Bool
-	par.Run(r.strips, 1, threads, func(_, begin, end int) {
-		for s := begin; s < end; s++ {
-			p := unsafe.Add(c.weights.Ptr(), s*c.panelBytes)
-			c.packWeights(tile.Panel{Ptr: p, Pitch: c.weightPitch, Rows: r.nv * c.Lanes, K: len(c.terms)}, 0, s*r.nv*c.Lanes)
-			if padded && !finite(c.D, p, c.weightPitch*len(c.terms)) {
-				wild.Store(true)
-			}
+	key := packed.Key{Kind: packed.Channels, Sizes: [8]int{c.outC, len(c.terms), r.nv, c.weightPitch, c.panelBytes, int(tile.Bit(padded, 0))}}
+	c.packed.make(c, key, r.strips*c.panelBytes, func(to unsafe.Pointer) bool {
+		if c.outC*len(c.terms) < threadedWeights {
+			threads = 1
 		}
+		var wild atomic.Bool
+		par.Run(r.strips, 1, threads, func(_, begin, end int) {
+			for s := begin; s < end; s++ {
+				p := unsafe.Add(to, s*c.panelBytes)
+				c.packWeights(tile.Panel{Ptr: p, Pitch: c.weightPitch, Rows: r.nv * c.Lanes, K: len(c.terms)}, 0, s*r.nv*c.Lanes)
+				if padded && !finite(c.D, p, c.weightPitch*len(c.terms)) {
+					wild.Store(true)
+				}
+			}
+		})
+		return !wild.Load()
 	})
-	if wild.Load() {
-		mem.Free(c.weights)
+	if !c.packed.flag {
+		c.packed.free()
 		c.weightPitch, c.panelBytes = pitch, bytes
 		return false
 	}
@@ -380,7 +384,8 @@ func (r *channelRun) strip(worker, s int, tiles channelTiles, prefetch int) {
 		if b == r.blocks-1 {
 			f.flags |= flagStore
 		}
-		f.b = unsafe.Add(c.weights.Ptr(), s*c.panelBytes+b*numbers.KBlock*c.weightPitch)
+		f.b = unsafe.Add(c.packed.ptr, s*c.panelBytes+b*numbers.KBlock*c.weightPitch)
+		r.setAhead(&f, s, b, tiles)
 		for class := range len(r.classY) * len(r.classX) {
 			x := class % len(r.classX)
 			list := r.lists[b*len(r.classY)*len(r.classX)+class]
@@ -390,6 +395,7 @@ func (r *channelRun) strip(worker, s int, tiles channelTiles, prefetch int) {
 				f.tileCount = min(len(some), r.callTiles)
 				f.tiles = &some[0]
 				jit.Call(r.kernels[x].code, 0, unsafe.Pointer(&f))
+				f.ahead += uintptr(f.tileCount * len(list) * f.aheadStep)
 				some = some[f.tileCount:]
 			}
 		}

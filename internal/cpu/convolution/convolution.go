@@ -8,6 +8,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/packed"
 	"weft/internal/par"
 )
 
@@ -58,6 +59,7 @@ type Convolution struct {
 	Of    [2]array.DType // of the operands in their order, if not DType: with Float32 each may be Float16 or BFloat16
 	Geometry
 	Epilogue tile.Epilogue // of Forward and GradInput, nil: none; the result is contiguous if there is one
+	Kept     packed.Source // of Forward's weights: what is made of them is kept for later calls
 	Threads  int           // as in a Product
 }
 
@@ -148,6 +150,7 @@ func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 // algorithm instead, as in Forward.
 func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 	c.check("conv2d gradient of the input")
+	c.Kept = packed.Source{}
 	c.lengthen(&dx, &dy)
 	if c.N*c.C*c.H*c.W != 0 {
 		sparse := c.sparseGradInput()

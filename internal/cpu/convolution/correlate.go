@@ -10,6 +10,7 @@ import (
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/numbers"
+	"weft/internal/packed"
 	"weft/internal/par"
 )
 
@@ -55,8 +56,9 @@ type correlation struct {
 	weightPitch   int // bytes
 	panelBytes    int
 	panelsPerTask int
-	parts         int // tasks for a band
-	weights       mem.Block
+	parts         int           // tasks for a band
+	kept          packed.Source // of the weights
+	packed        packedWeights
 	buffer        mem.Block
 	bandBytes     int // of a worker's copy of the source
 	workerBytes   int // and of the results that pass through
@@ -82,7 +84,7 @@ func (c *correlation) run(threads int) {
 		c.exchange(threads)
 	}
 	c.packAllWeights(threads)
-	defer mem.Free(c.weights)
+	defer c.packed.free()
 	tasks := c.n * c.groups * c.bands * c.parts
 	grain := 1
 	if w := work / tasks; w < min(tile.TaskWork, tile.ThreadHot) {
@@ -261,25 +263,29 @@ func (c *correlation) places(to []tile.Place, s, h int) []tile.Place {
 	return to[:len(to)-1]
 }
 
+// packAllWeights packs the weights of all groups, unless a copy is kept.
 func (c *correlation) packAllWeights(threads int) {
 	panels := c.groups * c.panels
-	c.weights = tile.Alloc(max(panels*c.panelBytes, 1))
-	if c.groups*c.outC*len(c.terms) < threadedWeights {
-		threads = 1
-	}
-	if threads == 1 {
-		c.packPanels(0, panels)
-		return
-	}
-	par.Run(panels, 1, threads, func(_, begin, end int) { c.packPanels(begin, end) })
+	key := packed.Key{Kind: packed.Pixels, Sizes: [8]int{c.groups, c.outC, len(c.terms), c.panelRows, c.widePanels, c.weightPitch, c.panelBytes}}
+	c.packed.make(c, key, panels*c.panelBytes, func(to unsafe.Pointer) bool {
+		if c.groups*c.outC*len(c.terms) < threadedWeights {
+			threads = 1
+		}
+		if threads == 1 {
+			c.packPanels(to, 0, panels)
+			return true
+		}
+		par.Run(panels, 1, threads, func(_, begin, end int) { c.packPanels(to, begin, end) })
+		return true
+	})
 }
 
 // packPanels packs the weights of panels begin to end-1. Panels are numbered through all
 // groups, one group after the other.
-func (c *correlation) packPanels(begin, end int) {
+func (c *correlation) packPanels(at unsafe.Pointer, begin, end int) {
 	for i := begin; i < end; i++ {
 		group, q := i/c.panels, i%c.panels
-		to := tile.Panel{Ptr: unsafe.Add(c.weights.Ptr(), i*c.panelBytes), Pitch: c.weightPitch, Rows: c.panelRows, K: len(c.terms)}
+		to := tile.Panel{Ptr: unsafe.Add(at, i*c.panelBytes), Pitch: c.weightPitch, Rows: c.panelRows, K: len(c.terms)}
 		if q < c.widePanels {
 			to.Rows++
 		}
@@ -435,7 +441,7 @@ func (c *correlation) whole(places []tile.Place) bool {
 
 // band computes panels q0 to q1-1 of a group of the output rows of a band.
 func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place, group, q0, q1 int) {
-	weights := unsafe.Add(c.weights.Ptr(), group*c.panels*c.panelBytes)
+	weights := unsafe.Add(c.packed.ptr, group*c.panels*c.panelBytes)
 	var f tile.Frame
 	f.CStep = dstC * c.Size
 	f.AStep, f.APanel = c.weightPitch, c.panelBytes

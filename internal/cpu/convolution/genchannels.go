@@ -11,10 +11,12 @@ import (
 )
 
 // A channelKey names a kernel whose vectors are output channels and whose rows are mr
-// neighbouring output pixels, stepX columns apart in the source.
+// neighbouring output pixels, stepX columns apart in the source. With ahead each term prefetches weights that
+// are needed later.
 type channelKey struct {
 	tile.Machine
 	mr, nv, stepX int
+	ahead         bool
 }
 
 // A channelTerm is one term of a sum, for all or some pixels of a tile. a is the offset of its
@@ -35,6 +37,8 @@ type channelFrame struct {
 	tileCount     int
 	chanStep      int      // from channel to channel of c
 	prefetch      int      // bytes from a source element to the one to prefetch
+	ahead         uintptr  // the first weights to prefetch
+	aheadStep     int      // and how much further those of the next term are
 	flags         int      // as of a tile.Frame, and flagStore
 	mask          uint64   // of the pixels in the last vector of the transposed tile
 	lanes         [32]byte // the same for AVX2
@@ -98,6 +102,7 @@ func (g *channelGen) emit() (prefetch asm.Label, from, below []asm.Label) {
 	const (
 		source, weights, tiles, count = asm.RSI, asm.RBX, asm.R8, asm.R9
 		terms, left, first, distance  = asm.R10, asm.R11, asm.R12, asm.R13
+		ahead, aheadStep              = asm.R14, asm.R15
 	)
 	a := &g.Asm
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, codegen.Field(offset)) }
@@ -105,6 +110,10 @@ func (g *channelGen) emit() (prefetch asm.Label, from, below []asm.Label) {
 	get(tiles, unsafe.Offsetof(cf.tiles))
 	get(count, unsafe.Offsetof(cf.tileCount))
 	get(distance, unsafe.Offsetof(cf.prefetch))
+	if g.ahead {
+		get(ahead, unsafe.Offsetof(cf.ahead))
+		get(aheadStep, unsafe.Offsetof(cf.aheadStep))
+	}
 	for range g.mr {
 		from = append(from, a.NewLabel())
 		below = append(below, a.NewLabel())
@@ -134,6 +143,10 @@ func (g *channelGen) emit() (prefetch asm.Label, from, below []asm.Label) {
 	a.RI(asm.ADD, terms, int64(unsafe.Sizeof(channelTerm{})))
 	for v := range g.nv {
 		g.Load(g.spare(v), asm.Idx(weights, asm.RCX, 1, int32(v*g.VB())))
+	}
+	if g.ahead {
+		a.M(asm.PREFETCHT1, asm.Ptr(ahead, 0))
+		a.RR(asm.ADD, ahead, aheadStep)
 	}
 	a.JmpReg(asm.RDX)
 	pixel := func(i int) {

@@ -72,6 +72,7 @@ func (g *Convolution) forwardGroups(y, x Image, w unsafe.Pointer) {
 	}
 	for i := range g.Groups {
 		one := g.group(i)
+		one.Kept = g.Kept.Further(i * one.O * one.C * g.KH * g.KW * g.DType.Size())
 		one.Epilogue = g.epilogueOf(i*one.O, one.O, g.O)
 		one.forward(y.channels(i*one.O, g.DType), x.channels(i*one.C, g.DType), g.weightsOf(w, i))
 	}

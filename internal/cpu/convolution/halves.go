@@ -6,6 +6,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/tile"
 	"weft/internal/mem"
+	"weft/internal/packed"
 	"weft/internal/par"
 )
 
@@ -37,6 +38,9 @@ func (c *Convolution) inPieces(src Image, weights unsafe.Pointer, channels, h, w
 	}
 	one := *c
 	one.Of[1] = c.DType
+	if c.Of[1].Half() {
+		one.Kept = packed.Source{}
+	}
 	if c.Of[0].Half() && c.Groups > 1 && narrow(&one, src, weights) {
 		return
 	}

@@ -48,9 +48,9 @@ func (c *correlation) runImages(threads int) bool {
 	}
 	c.setPanels(r.nv)
 	c.packAllWeights(threads)
-	defer mem.Free(c.weights)
+	defer c.packed.free()
 	for q := range c.panels {
-		if !finite(c.D, unsafe.Add(c.weights.Ptr(), q*c.panelBytes), c.weightPitch*len(c.terms)) {
+		if !finite(c.D, unsafe.Add(c.packed.ptr, q*c.panelBytes), c.weightPitch*len(c.terms)) {
 			c.setPanels(c.nv)
 			return false
 		}
@@ -220,7 +220,7 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 		rows++
 	}
 	f := imageFrame{
-		src: source, weights: unsafe.Add(c.weights.Ptr(), q*c.panelBytes), sums: unsafe.Add(sums, o*pixels*r.pixelBytes),
+		src: source, weights: unsafe.Add(c.packed.ptr, q*c.panelBytes), sums: unsafe.Add(sums, o*pixels*r.pixelBytes),
 		pieces: unsafe.SliceData(r.pieces), taps: unsafe.SliceData(r.taps),
 		srcStep: c.srcH * c.srcW * r.pixelBytes, weightStep: len(r.perChannel()) * c.weightPitch, sumStep: pixels * r.pixelBytes,
 		flags: tile.Bit(b > 0, 0),

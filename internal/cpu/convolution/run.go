@@ -7,6 +7,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/packed"
 )
 
 // ready makes c a correlation with nothing filled in, keeping its memory.
@@ -18,7 +19,7 @@ func (c *correlation) ready(g *Convolution) {
 }
 
 func (c *correlation) release() {
-	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
+	c.kept, c.buffer, c.packWeights = packed.Source{}, mem.Block{}, nil
 	c.src, c.dst, c.epilogue = Image{}, Image{}, nil
 	correlations.Put(c)
 }
@@ -38,7 +39,7 @@ func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
 	(&winograd{
 		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
 		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, epilogue: g.Epilogue,
-		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
+		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights, kept: g.Kept,
 	}).run(g.Threads, func(image int) {
 		one := g.one(image, g.O)
 		one.directForward(y.image(image, g.DType), x.image(image, g.DType), w)
@@ -85,7 +86,7 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C/g.Groups, g.H, g.W, -g.PadH, -g.PadW
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
 	c.cols = (c.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
-	c.dst, c.epilogue = y, g.Epilogue
+	c.dst, c.epilogue, c.kept = y, g.Epilogue, g.Kept
 	for ch := range c.srcC {
 		for kh := range g.KH {
 			for kw := range g.KW {

@@ -10,6 +10,7 @@ import (
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/numbers"
+	"weft/internal/packed"
 	"weft/internal/par"
 )
 
@@ -36,8 +37,9 @@ type winograd struct {
 	tilesW       int
 	bandTiles    int // rows of tiles of a task
 	bands        int
-	strips       int // of winogradVectors vectors of output channels
-	transformed  mem.Block
+	strips       int           // of winogradVectors vectors of output channels
+	kept         packed.Source // of the weights
+	transformed  packedWeights
 	buffer       mem.Block
 	workerBytes  int
 	planeBytes   int           // of a worker's pixels of some channels
@@ -61,9 +63,12 @@ func (w *winograd) run(threads int, direct func(image int)) {
 	threads = tile.ThreadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
 	w.wild = make([]atomic.Bool, w.n)
 	w.plan(threads)
-	w.transformed = tile.Alloc(16 * w.inC * w.outC * w.Size)
-	defer mem.Free(w.transformed)
-	w.transformWeights(threads)
+	key := packed.Key{Kind: packed.Winograd, ISA: w.ISA, Of: w.D, As: w.D, Sizes: [8]int{w.inC, w.outC}}
+	w.transformed.take(w.kept, key, 16*w.inC*w.outC*w.Size, func(to unsafe.Pointer) bool {
+		w.transformWeights(to, threads)
+		return true
+	})
+	defer w.transformed.free()
 	tasks := w.n * w.bands
 	w.buffer = tile.Alloc(w.workerBytes * par.Width(tasks, 1, threads))
 	defer mem.Free(w.buffer)
@@ -116,7 +121,7 @@ func (w *winograd) transpose(to tile.Panel, from tile.Mat) {
 
 // transformWeights transforms the weights: for each strip and each of the 16 matrices, a
 // row of the strip's channels for every input channel.
-func (w *winograd) transformWeights(threads int) {
+func (w *winograd) transformWeights(to unsafe.Pointer, threads int) {
 	width, bytes := winogradVectors*w.Lanes, w.stripBytes()
 	if w.inC*w.outC < winogradThreaded {
 		threads = 1
@@ -137,7 +142,7 @@ func (w *winograd) transformWeights(threads int) {
 						w.transpose(to, from.Offset(i*w.inStep, w.Size))
 					}
 				}
-				f.dst = unsafe.Add(w.transformed.Ptr(), (s*16*w.inC+c)*bytes)
+				f.dst = unsafe.Add(to, (s*16*w.inC+c)*bytes)
 				w.transform(w.step, &f)
 			}
 		}
@@ -197,19 +202,22 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 		width := bytes / w.Size
 		tile.PortableMats[float32](16, n, width, w.inC, 1, [2]array.DType{array.Float32, array.Float32}, func(m int) (a, b, c tile.Mat) {
 			return tile.Mat{Ptr: unsafe.Add(source, m*matrix*w.tileStep), Row: w.tileStep / w.Size, Col: 1},
-				tile.Mat{Ptr: unsafe.Add(w.transformed.Ptr(), (strip*16+m)*w.inC*bytes), Row: width, Col: 1}, tile.Mat{Ptr: unsafe.Add(sums, m*matrix*bytes), Row: width, Col: 1}
+				tile.Mat{Ptr: unsafe.Add(w.transformed.ptr, (strip*16+m)*w.inC*bytes), Row: width, Col: 1}, tile.Mat{Ptr: unsafe.Add(sums, m*matrix*bytes), Row: width, Col: 1}
 		}, nil)
 		return
 	}
 	panels := tile.Ceil(n, tile.MaxRows(w.ISA, winogradVectors))
 	mr, wide := n/panels, n%panels
-	key := tile.Key{Nv: winogradVectors}
+	key := tile.Key{Nv: winogradVectors, Prefetch: w.transformed.copy != nil && 16*w.inC*w.outC*w.Size >= aheadFrom}
 	f := tile.Frame{AStep: w.tileStep, BStep: bytes, CStep: bytes}
 	for m := range 16 {
 		for p := 0; p < w.inC; p += numbers.KBlock {
 			f.K = min(numbers.KBlock, w.inC-p)
 			f.Flags = tile.Bit(p > 0, 0)
-			f.B[0] = unsafe.Add(w.transformed.Ptr(), ((strip*16+m)*w.inC+p)*bytes)
+			f.B[0] = unsafe.Add(w.transformed.ptr, ((strip*16+m)*w.inC+p)*bytes)
+			// What follows in memory is read next. A prefetch behind the end of all matrices does nothing.
+			f.Prefetch = uintptr(f.B[0]) + uintptr(f.K*bytes)
+			f.PrefetchRun, f.PrefetchPanel = f.K*bytes, f.K/tile.PrefetchTerms*tile.PrefetchBytes
 			for _, part := range [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide * (mr + 1), panels - wide, mr}} {
 				if part.panels == 0 {
 					continue
@@ -220,6 +228,7 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 				f.C[0] = unsafe.Add(sums, (m*matrix+part.first)*bytes)
 				f.Panels = part.panels
 				f.Tile(w.Machine, key)
+				f.Prefetch += uintptr(part.panels * f.PrefetchPanel)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package product
 
 import (
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -8,6 +9,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/mem"
 	"weft/internal/numbers"
+	"weft/internal/packed"
 	"weft/internal/par"
 	"weft/internal/processor"
 )
@@ -67,8 +69,10 @@ type job struct {
 	of        [2]array.DType // Product.Of
 
 	packA, packB         bool
-	prefetchA, prefetchB bool // the operand is read where it lies, and prefetched
-	prefetchPack         bool // B is packed, and what is packed next is prefetched
+	kept                 *packed.Copy // the panels of all of B; nil: tasks pack theirs
+	prefetchA, prefetchB bool         // the operand is read where it lies, and prefetched
+	prefetchPack         bool         // B is packed, and what is packed next is prefetched
+	prefetchKept         bool         // the kept panels are not in the L2 cache, and the next is prefetched
 	narrow               narrowKind
 	pages                int // products of the last batch dimension that are computed side by side, or 0
 	taskM, taskN         int // rows and columns of a task
@@ -97,7 +101,7 @@ func (p *Product) run(total int) {
 	case p.C.Col != 1 && (p.C.Row == 1 || p.M == 1):
 		p.transpose()
 	}
-	if p.transposePays() {
+	if !p.Kept.Kept() && p.transposePays() {
 		p.transpose()
 	}
 	p.runJob(total)
@@ -142,7 +146,13 @@ func (p *Product) operands() operands { return operands{a: p.A, b: p.B, c: p.C} 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
 	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), epilogue: p.Epilogue, through: p.C.Col != 1 && p.N > 1, flipped: p.transposed, size: p.sizes(), of: p.Of}
-	threads := j.plan(total, p.Threads)
+	threads := j.plan(total, p.Threads, p.Kept.Kept())
+	if p.Kept.Kept() {
+		k := j // on the heap, where the function is that packs
+		k.keep(p.Kept, threads)
+		j = k
+		defer runtime.KeepAlive(j.kept)
+	}
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
 	if work := j.taskM * j.taskN * (max(j.k, 1) + tile.EpilogueWork(j.epilogue)); work < min(tile.TaskWork, tile.ThreadHot) {
@@ -168,8 +178,9 @@ func (p *Product) runJob(total int) {
 func (j *job) blocks() int { return j.blockA + j.blockB + j.blockC }
 
 // plan chooses which operands are packed and how the product is cut. It returns the number of
-// threads to use. No choice influences a bit of the result.
-func (j *job) plan(total, threads int) int {
+// threads to use. kept says that packed panels of B are kept, which cost nothing. No choice influences a bit of
+// the result.
+func (j *job) plan(total, threads int, kept bool) int {
 	work := j.m * j.n * (max(j.k, 1) + tile.EpilogueWork(j.epilogue))
 	// Reading a byte of B takes as long as a product. Not where whole rows are read: a
 	// training step has just written those, and the other processor would fetch them.
@@ -198,6 +209,8 @@ func (j *job) plan(total, threads int) int {
 	}
 	switch {
 	case j.b.Col != 1 && j.n > 1:
+		j.packB = true
+	case kept:
 		j.packB = true
 	case j.m <= tile.MaxRows(j.ISA, 2):
 	default:
@@ -351,22 +364,16 @@ func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 // taskWith computes a rectangle of C, with buffers to pack into. It calls done for each range of
 // rows as soon as it is finished.
 func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operands, done func(i0, i1 int)) {
-	width := j.nv * j.Lanes
 	var f tile.Frame
 	f.CStep = o.c.Row * j.Size
 	for p0 := 0; p0 < j.k || p0 == 0; p0 += numbers.KBlock {
 		kk := min(numbers.KBlock, j.k-p0)
 		f.K = kk
 		f.Flags = tile.Bit(p0 > 0, 0)
-		if j.packB {
-			whole := (n1 - n0) / width
-			term := j.Padded(kk) * j.Size // bytes of a column
-			columns, from := o.b.T().Offset(p0*o.b.Row+n0*o.b.Col, j.size.b), j.From(j.of[1])
-			from.PackPanels(tile.Panel{Ptr: bufB, Pitch: width * j.Size, Rows: width, K: kk}, width*term, columns, whole)
-			if x := whole * width; n0+x < n1 {
-				rest := tile.Panel{Ptr: unsafe.Add(bufB, x*term), Pitch: tile.Ceil(n1-n0-x, j.Lanes) * j.VB, Rows: n1 - n0 - x, K: kk}
-				from.Pack(rest, columns.Offset(x*o.b.Col, j.size.b))
-			}
+		if j.kept != nil {
+			bufB = unsafe.Add(j.kept.Ptr(), j.keptAt(p0, n0))
+		} else if j.packB {
+			j.packColumns(bufB, o.b, p0, kk, n0, n1)
 		}
 		for i0 := m0; i0 < m1; i0 += j.rows {
 			i1 := min(i0+j.rows, m1)
@@ -375,6 +382,19 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 				done(i0, i1)
 			}
 		}
+	}
+}
+
+// packColumns packs the terms p0 to p0+kk-1 of columns n0 to n1-1 of B.
+func (j *job) packColumns(to unsafe.Pointer, b tile.Mat, p0, kk, n0, n1 int) {
+	width := j.nv * j.Lanes
+	whole := (n1 - n0) / width
+	term := j.Padded(kk) * j.Size // bytes of a column
+	columns, from := b.T().Offset(p0*b.Row+n0*b.Col, j.size.b), j.From(j.of[1])
+	from.PackPanels(tile.Panel{Ptr: to, Pitch: width * j.Size, Rows: width, K: kk}, width*term, columns, whole)
+	if x := whole * width; n0+x < n1 {
+		rest := tile.Panel{Ptr: unsafe.Add(to, x*term), Pitch: tile.Ceil(n1-n0-x, j.Lanes) * j.VB, Rows: n1 - n0 - x, K: kk}
+		from.Pack(rest, columns.Offset(x*b.Col, j.size.b))
 	}
 }
 
@@ -399,7 +419,7 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 		}
 	}
 	width := j.nv * j.Lanes
-	var beside region
+	var beside, next region
 	if o.beside != nil && n1-n0 == j.n {
 		beside = region{uintptr(o.beside) + uintptr(i0*j.n*j.Size), (i1 - i0) * j.n * j.Size}
 	}
@@ -414,6 +434,9 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 		if j.packB {
 			f.B[0] = unsafe.Add(bufB, (x-n0)*j.Padded(kk)*j.Size)
 			f.BStep = v * j.VB
+			if j.prefetchKept {
+				next = j.nextKept(x+width, n0, n1, p0, kk)
+			}
 		} else {
 			f.B[0] = unsafe.Add(o.b.Ptr, (p0*o.b.Row+x)*j.Size)
 			f.BStep = o.b.Row * j.Size
@@ -452,6 +475,8 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 			}
 			switch key.Prefetch = true; {
 			case j.prefetchB:
+			case next.bytes > 0:
+				j.prefetchBeside(f, &next, kk, part.panels)
 			case j.prefetchPack && i1-i0 == min(j.rows, j.taskM) && p0+kk < j.k:
 				j.prefetchTerms(f, o, x, w, p0, kk)
 			case j.prefetchA && x == n0:

@@ -6,6 +6,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/packed"
 )
 
 // transpose replaces p by the product of the transposed operands, B^T*A^T = C^T.
@@ -13,6 +14,7 @@ func (p *Product) transpose() {
 	p.M, p.N, p.A, p.B, p.C = p.N, p.M, p.B.T(), p.A.T(), p.C.T()
 	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
 	p.Of[0], p.Of[1] = p.Of[1], p.Of[0]
+	p.Kept = packed.Source{}
 	p.transposed = !p.transposed
 }
 
@@ -25,6 +27,7 @@ type Product struct {
 	A, B, C  tile.Mat
 	Batch    Batch
 	Epilogue tile.Epilogue // nil: none. C is contiguous, with its batch, if there is one
+	Kept     packed.Source // of B: packed panels of it are kept for later calls
 	Threads  int           // the most threads to use, par.Threads() if not positive; small products use one
 
 	transposed bool // rows of C are columns of the result for the epilogue

@@ -19,6 +19,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/cpu/transpose"
 	"weft/internal/jit"
+	"weft/internal/packed"
 )
 
 // Memory gives temporaries.
@@ -65,7 +66,7 @@ func (c Call) MatMul() {
 	r := len(a.Shape)
 	product.Product{ISA: c.ISA, DType: out.DType, Of: [2]array.DType{a.DType, b.DType}, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(out),
 		Batch:    product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
-		Epilogue: c.Epilogue}.Run()
+		Epilogue: c.Epilogue, Kept: packed.Of(b)}.Run()
 }
 
 func (c Call) convolution(g convolution.Geometry) convolution.Convolution {
@@ -82,6 +83,9 @@ func (c Call) Conv2d(of convolution.Geometry) {
 	g := c.convolution(of)
 	w, free := c.contiguous(&c.Args[1])
 	defer free()
+	if c.Args[1].Contiguous() {
+		g.Kept = packed.Of(&c.Args[1])
+	}
 	g.Forward(image(&c.Out[0]), image(&c.Args[0]), codegen.Ptr(&w))
 }
 
