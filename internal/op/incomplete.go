@@ -98,6 +98,8 @@ const (
 	tailPanel = 4
 	// stirlingFrom is the number from which Stirling's series has the digits of float64.
 	stirlingFrom = 8
+	// nearTerms are the terms of the alternating series for numbers up to slopeSeries.
+	nearTerms = 25
 	// maxTailTerms bounds the terms of a power series. Numbers that it serves take at most 160.
 	maxTailTerms = 2000
 )
@@ -157,19 +159,7 @@ func (s stream) gammaTail(x0, a0 val, upper bool) val {
 	good := s.both(s.Eq(x0, x0), s.Lt(s.f(0), a0), s.finite(a0))
 	inside := s.both(good, s.Lt(s.f(0), x0), s.finite(x0))
 	x, a := s.Select(inside, x0, s.f(1)), s.Select(inside, a0, s.f(1))
-	b := s.bld
-	r := s.If(s.bySeries(x, a), func() []val {
-		next := s.Add(a, s.f(1))
-		first := vmath.Exp(b, s.Sub(s.Sub(s.Mul(a, vmath.Log(b, x)), x), vmath.Lgamma(b, next)))
-		return []val{s.Mul(first, s.series(func(n val) val { return s.Div(x, s.Add(next, n)) })), s.f(0)}
-	}, func() []val {
-		above, end, sign, d := s.gammaReach(x, a)
-		integral := s.quadrature(end, s.f(2), func(t val) val {
-			return vmath.Exp(b, s.Sub(s.Neg(s.Mul(d, t)), s.Mul(x, s.expBeyond(s.Mul(sign, t)))))
-		})
-		return []val{s.Mul(s.gammaWeight(x, a), integral), s.Select(above, s.f(1), s.f(0))}
-	})
-	tail, isUpper := r[0], r[1]
+	tail, isUpper := s.gammaSide(x, a)
 	low, high := s.f(0), s.f(1)
 	if upper {
 		isUpper, low, high = s.Sub(s.f(1), isUpper), high, low
@@ -177,6 +167,41 @@ func (s stream) gammaTail(x0, a0 val, upper bool) val {
 	y := s.Select(s.Eq(isUpper, s.f(1)), s.Sub(s.f(1), tail), tail)
 	y = s.Max(s.f(0), s.Min(s.f(1), y))
 	return s.checked(good, s.Select(inside, y, s.Select(s.Lt(s.f(0), x0), high, low)))
+}
+
+// gammaSide is the probability of a gamma number of at most x, and 0, or of one above x, and 1: of that side
+// which is computed without a cancellation. Requires positive finite arguments.
+func (s stream) gammaSide(x, a val) (tail, isUpper val) {
+	b := s.bld
+	r := s.If(s.bySeries(x, a), func() []val {
+		next := s.Add(a, s.f(1))
+		first := vmath.Exp(b, s.Sub(s.Sub(s.Mul(a, vmath.Log(b, x)), x), vmath.Lgamma(b, next)))
+		lower := s.Mul(first, s.series(func(n val) val { return s.Div(x, s.Add(next, n)) }))
+		// Where that is more than about a half, 1 less it by the alternating series, without a cancellation.
+		mostly := s.And(s.Lt(x, s.f(slopeSeries)), s.Lt(a, s.Select(s.Lt(x, s.f(0.5)), s.Div(s.f(-0.4), vmath.Log(b, x)), x)))
+		return s.If(mostly, func() []val {
+			return []val{s.Select(mostly, s.gammaNear(x, a), lower), s.Select(mostly, s.f(1), s.f(0))}
+		}, func() []val { return []val{lower, s.f(0)} })
+	}, func() []val {
+		above, end, sign, d := s.gammaReach(x, a)
+		integral := s.quadrature(end, s.f(2), func(t val) val {
+			return vmath.Exp(b, s.Sub(s.Neg(s.Mul(d, t)), s.Mul(x, s.expBeyond(s.Mul(sign, t)))))
+		})
+		return []val{s.Mul(s.gammaWeight(x, a), integral), s.Select(above, s.f(1), s.f(0))}
+	})
+	return r[0], r[1]
+}
+
+// gammaNear is the probability of a gamma number above x for small a and x, where it is at most about a half
+// (W. Gautschi, ACM TOMS 5, 1979).
+func (s stream) gammaNear(x, a val) val {
+	b := s.bld
+	r := s.While([]val{s.f(0), s.f(1), s.f(1)}, func(v []val) val { return s.Lt(v[2], s.f(nearTerms)) }, func(v []val) []val {
+		term := s.Div(s.Mul(v[1], s.Neg(x)), v[2])
+		return []val{s.Add(v[0], s.Div(term, s.Add(a, v[2]))), term, s.Add(v[2], s.f(1))}
+	})
+	e := vmath.Expm1(b, s.Sub(s.Mul(a, vmath.Log(b, x)), vmath.Lgamma1p(b, a)))
+	return s.Neg(s.Fma(s.Mul(s.Add(e, s.f(1)), a), r[0], e))
 }
 
 func (s stream) gammaDensity(x0, a0 val) val {
@@ -255,7 +280,16 @@ func (s stream) betaWeight(p betaPoint) val {
 }
 
 func (s stream) betaCDF(x0, y0, a0, b0 val) val {
-	p, b := s.betaPoint(x0, y0, a0, b0), s.bld
+	p := s.betaPoint(x0, y0, a0, b0)
+	tail := s.betaSide(p)
+	tail = s.Select(p.swapped, s.Sub(s.f(1), tail), tail)
+	edge := s.Select(s.Le(x0, s.f(0)), s.f(0), s.f(1))
+	return s.checked(p.good, s.Select(p.inside, tail, edge))
+}
+
+// betaSide is the probability of a beta number of at most p.x.
+func (s stream) betaSide(p betaPoint) val {
+	b := s.bld
 	total := s.Add(p.a, p.b)
 	// The exponent of the integrand is -d*t - total*(w*(exp(s*t)-1-s*t) - besidesLog(w*(exp(s*t)-1))) with
 	// w = x and s = -1, or w = y and s = 1.
@@ -294,8 +328,5 @@ func (s stream) betaCDF(x0, y0, a0, b0 val) val {
 		}
 		return []val{s.quadrature(end, s.Add(s.f(2), s.Floor(s.Mul(end, s.f(1.0/tailPanel)))), integrand)}
 	})
-	tail := s.Max(s.f(0), s.Min(s.f(1), s.Mul(s.betaWeight(p), r[0])))
-	tail = s.Select(p.swapped, s.Sub(s.f(1), tail), tail)
-	edge := s.Select(s.Le(x0, s.f(0)), s.f(0), s.f(1))
-	return s.checked(p.good, s.Select(p.inside, tail, edge))
+	return s.Max(s.f(0), s.Min(s.f(1), s.Mul(s.betaWeight(p), r[0])))
 }

@@ -118,6 +118,14 @@ func Lgamma(b *loop.Builder, x loop.Value) loop.Value {
 	})
 }
 
+// Lgamma1p is ln(gamma(1+x)), accurate where x is small. Requires x of at least 0.
+func Lgamma1p(b *loop.Builder, x loop.Value) loop.Value {
+	return in64(b, x, func(f *form, x loop.Value) loop.Value {
+		_, near, g := f.lgammaOf(f.Min(f.c(0.75), x))
+		return f.Select(g.low, f.Add(near.hi, near.lo), Lgamma(b, f.Add(x, f.c(1))))
+	})
+}
+
 // lgammaMost is the largest number whose lgamma is finite.
 const lgammaMost = 0x1.754d9278b51a7p+1014
 

@@ -73,6 +73,88 @@ one = {
 }
 
 
+def gammainc(a, x):
+    """The series of P (DLMF 8.11.4) in many digits."""
+    with m.workdps(60 + int(x / 2)):
+        t = u = mpf(1)
+        n = a
+        while t > u * mpf(10) ** -(m.mp.dps + 5):
+            n += 1
+            t *= x / n
+            u += t
+        return m.exp(a * m.log(x) - x - m.loggamma(a + 1)) * u
+
+
+def gammaincc(a, x):
+    with m.workdps(60 + int(x / 2)):
+        return 1 - gammainc(a, x)
+
+
+def betainc(a, b, x):
+    """The series of DLMF 8.17.8, whose terms are positive, in many digits."""
+    with m.workdps(80 + int(a + b) // 2):
+        if x > a / (a + b):
+            return 1 - betaseries(b, a, 1 - x)
+        return betaseries(a, b, x)
+
+
+def betaseries(a, b, x):
+    t = u = mpf(1)
+    n = mpf(0)
+    while t > u * mpf(10) ** -(m.mp.dps + 5):
+        t *= (a + b + n) / (a + 1 + n) * x
+        n += 1
+        u += t
+    ln = m.loggamma(a + b) - m.loggamma(a) - m.loggamma(b)
+    return m.exp(ln + a * m.log(x) + b * m.log(1 - x)) / a * u
+
+
+def root(f, start, slope):
+    """Newton's method from start, for f(x) = 0."""
+    x = mpf(start)
+    for _ in range(12):
+        d = f(x) / slope(x)
+        x -= d
+        if abs(d) < abs(x) * mpf(10) ** -40:
+            return x
+    return m.nan
+
+
+def density(a, x):
+    return m.exp((a - 1) * m.log(x) - x - m.loggamma(a))
+
+
+def betadensity(a, b, x):
+    return m.exp((a - 1) * m.log(x) + (b - 1) * m.log(1 - x) + m.loggamma(a + b) - m.loggamma(a) - m.loggamma(b))
+
+
+def shapes(n=N, hi=200):
+    return np.exp(r.uniform(np.log(0.02), np.log(hi), n))
+
+
+def gammas():
+    a = shapes()
+    return list(zip(a, np.maximum(a + 3 * np.sqrt(a) * r.normal(size=N), a * r.uniform(0.05, 1, N))))
+
+
+def betas():
+    a, b = shapes(), shapes()
+    return list(zip(a, b, r.beta(a, b).clip(1e-12, 1 - 1e-12)))
+
+
+several = {
+    "GammaInc": (gammainc, sc.gammainc, gammas()),
+    "GammaIncC": (gammaincc, sc.gammaincc, gammas()),
+    "GammaIncInv": (lambda a, p: root(lambda x: gammainc(a, x) - p, sc.gammaincinv(float(a), float(p)), lambda x: density(a, x)), sc.gammaincinv, list(zip(shapes(), r.uniform(0.01, 0.99, N)))),
+    "GammaIncCInv": (lambda a, p: root(lambda x: p - gammaincc(a, x), sc.gammainccinv(float(a), float(p)), lambda x: density(a, x)), sc.gammainccinv, list(zip(shapes(), np.exp(r.uniform(-20, 0, N))))),
+    "BetaInc": (betainc, sc.betainc, betas()),
+    "BetaIncInv": (lambda a, b, p: root(lambda x: betainc(a, b, x) - p, sc.betaincinv(float(a), float(b), float(p)), lambda x: betadensity(a, b, x)), sc.betaincinv, list(zip(shapes(hi=40), shapes(hi=40), r.uniform(0.01, 0.99, N)))),
+    "Beta": (m.beta, sc.beta, list(zip(shapes(2 * N), shapes(2 * N)))),
+    "BetaLn": (lambda a, b: m.log(m.beta(a, b)), sc.betaln, list(zip(shapes(2 * N, 1e5), shapes(2 * N, 1e5)))),
+    "Zeta": (lambda x, q: m.zeta(x, q), sc.zeta, list(zip(1 + np.exp(r.uniform(-5, 3.5, N)), np.exp(r.uniform(-4, 4, N)))) + [(x, 1.0) for x in 1 + np.exp(r.uniform(-5, 3.5, 15))]),
+}
+
+
 def line(name, f, scipy, args):
     y = m.re(f(*[mpf(a) for a in args]))
     if not m.isfinite(y) or not 1e-290 < abs(y) < 1.7e308:
@@ -86,6 +168,9 @@ def main():
     for name, (f, scipy, xs) in one.items():
         for x in xs:
             line(name, f, scipy, [float(x)])
+    for name, (f, scipy, xs) in several.items():
+        for args in xs:
+            line(name, f, scipy, [float(x) for x in args])
 
 
 if __name__ == "__main__":

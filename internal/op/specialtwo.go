@@ -1,0 +1,191 @@
+package op
+
+import (
+	"weft/internal/array"
+	"weft/internal/loop"
+	"weft/internal/vmath"
+)
+
+// Special functions of several arguments (package special), computed in float64.
+var (
+	// GammaInc and GammaIncC take the shape a and x; GammaIncInv and GammaIncCInv take a and a probability.
+	GammaInc, GammaIncC, GammaIncInv, GammaIncCInv *Def
+	// BetaInc takes a, b and x; BetaIncInv takes a, b and a probability.
+	BetaInc, BetaIncInv *Def
+	Beta, BetaLn        *Def
+	// Binom takes n and k, Poch takes x and m.
+	Binom, Poch *Def
+	// Zeta takes the exponent and the first summand's base.
+	Zeta *Def
+)
+
+// wideSpecial defines a special function of floats that is computed in float64.
+func wideSpecial(name string, arity, cost int, doc string, expr func(s stream, x []val) val, vjp func(v *VJP)) *Def {
+	return special(Def{Name: name, Arity: arity, Doc: doc,
+		Elementwise: Elementwise{Rule: Float, Cost: cost,
+			Expr: func(b *bld, n *node, x []val) val {
+				s, wide := stream{bld: b}, make([]val, len(x))
+				for i := range x {
+					wide[i] = b.Cvt(loop.F64, x[i])
+				}
+				return b.Cvt(b.Type(x[0]), expr(s, wide))
+			}},
+		Derivative: Derivative{VJP: vjp}})
+}
+
+// noGradient is the gradient of an argument by which a function has none.
+func noGradient(v *VJP, i int, name, arg string) {
+	v.Set(i, func() *node {
+		array.Failf("backward", "", "%s has no gradient by %s (Detach cuts it off)", name, arg)
+		return nil
+	})
+}
+
+func init() {
+	GammaInc = wideSpecial("gammainc", 2, 1500, "The regularised lower incomplete gamma function of a and x.",
+		func(s stream, x []val) val { return s.gammaInc(x[0], x[1], false) }, func(v *VJP) {
+			a, x := v.X[0], v.X[1]
+			v.Set(0, func() *node { return neg(mul(v.DY, gammaByConcentration(x, a))) })
+			v.Set(1, func() *node { return mul(v.DY, Apply(GammaDensity, nil, x, a)) })
+		})
+	GammaIncC = wideSpecial("gammaincc", 2, 1500, "The regularised upper incomplete gamma function of a and x.",
+		func(s stream, x []val) val { return s.gammaInc(x[0], x[1], true) }, func(v *VJP) {
+			a, x := v.X[0], v.X[1]
+			v.Set(0, func() *node { return mul(v.DY, gammaByConcentration(x, a)) })
+			v.Set(1, func() *node { return neg(mul(v.DY, Apply(GammaDensity, nil, x, a))) })
+		})
+	for _, f := range []struct {
+		def   **Def
+		name  string
+		upper bool
+	}{{&GammaIncInv, "gammaincinv", false}, {&GammaIncCInv, "gammainccinv", true}} {
+		*f.def = wideSpecial(f.name, 2, 8000, "The inverse of an incomplete gamma function by x.",
+			func(s stream, x []val) val { return s.gammaInverse(x[0], x[1], f.upper) }, func(v *VJP) {
+				a := v.X[0]
+				v.Set(0, func() *node {
+					shape := array.Broadcast("backward", v.Y.Shape, a.Shape)
+					slope := Apply(gammaSlope, nil, expand(Convert(v.Y, array.Float64), shape), expand(Convert(a, array.Float64), shape))
+					return mul(v.DY, Convert(slope, v.Y.DType))
+				})
+				v.Set(1, func() *node {
+					d := div(v.DY, Apply(GammaDensity, nil, v.Y, a))
+					if f.upper {
+						d = neg(d)
+					}
+					return d
+				})
+			})
+	}
+	BetaInc = wideSpecial("betainc", 3, 2000, "The regularised incomplete beta function of a, b and x.",
+		func(s stream, x []val) val { return s.betaInc(x[0], x[1], x[2]) }, func(v *VJP) {
+			noGradient(v, 0, "betainc", "a")
+			noGradient(v, 1, "betainc", "b")
+			v.Set(2, func() *node { return mul(v.DY, betaDensityAt(v.X[2], v.X[0], v.X[1])) })
+		})
+	BetaIncInv = wideSpecial("betaincinv", 3, 10000, "The inverse of betainc by x.",
+		func(s stream, x []val) val { return s.betaInverse(x[0], x[1], x[2], false) }, func(v *VJP) {
+			noGradient(v, 0, "betaincinv", "a")
+			noGradient(v, 1, "betaincinv", "b")
+			v.Set(2, func() *node { return div(v.DY, betaDensityAt(v.Y, v.X[0], v.X[1])) })
+		})
+	slope := func(a, b *node) *node { return sub(apply(Digamma, a), apply(Digamma, add(a, b))) }
+	Beta = wideSpecial("beta", 2, 300, "The beta function.",
+		func(s stream, x []val) val { return s.betaOf(x[0], x[1], false) }, func(v *VJP) {
+			a, b := v.X[0], v.X[1]
+			v.Set(0, func() *node { return mul(v.DY, mul(v.Y, slope(a, b))) })
+			v.Set(1, func() *node { return mul(v.DY, mul(v.Y, slope(b, a))) })
+		})
+	BetaLn = wideSpecial("betaln", 2, 300, "The logarithm of the beta function's absolute value.",
+		func(s stream, x []val) val { return s.betaOf(x[0], x[1], true) }, func(v *VJP) {
+			a, b := v.X[0], v.X[1]
+			v.Set(0, func() *node { return mul(v.DY, slope(a, b)) })
+			v.Set(1, func() *node { return mul(v.DY, slope(b, a)) })
+		})
+	Binom = wideSpecial("binom", 2, 500, "The binomial coefficient of real n and k.",
+		func(s stream, x []val) val { return s.binomial(x[0], x[1]) }, func(v *VJP) {
+			n, k := v.X[0], v.X[1]
+			rest := func() *node { return apply(Digamma, add(sub(n, k), one(n))) }
+			v.Set(0, func() *node { return mul(v.DY, mul(v.Y, sub(apply(Digamma, add(n, one(n))), rest()))) })
+			v.Set(1, func() *node { return mul(v.DY, mul(v.Y, sub(rest(), apply(Digamma, add(k, one(k)))))) })
+		})
+	Poch = wideSpecial("poch", 2, 500, "gamma(x+m)/gamma(x).",
+		func(s stream, x []val) val { return s.pochhammer(x[0], x[1]) }, func(v *VJP) {
+			x, m := v.X[0], v.X[1]
+			v.Set(0, func() *node { return mul(v.DY, mul(v.Y, slope2(x, m))) })
+			v.Set(1, func() *node { return mul(v.DY, mul(v.Y, apply(Digamma, add(x, m)))) })
+		})
+	Zeta = wideSpecial("zeta", 2, 1200, "Hurwitz' zeta function of x and q; q = 1 is Riemann's.",
+		func(s stream, x []val) val { return s.zetaOf(x[0], x[1]) }, func(v *VJP) {
+			x, q := v.X[0], v.X[1]
+			noGradient(v, 0, "zeta", "x")
+			v.Set(1, func() *node { return neg(mul(v.DY, mul(x, Apply(Zeta, nil, add(x, one(x)), q)))) })
+		})
+}
+
+// slope2 is digamma(x+m) - digamma(x).
+func slope2(x, m *node) *node { return sub(apply(Digamma, add(x, m)), apply(Digamma, x)) }
+
+// maxProduct is the number of factors up to which products are taken factor by factor.
+const maxProduct = 64
+
+// binomial is the binomial coefficient of n and k: for small whole k, or n-k, a product whose parts are whole
+// where n is.
+func (s stream) binomial(n, k0 val) val {
+	one := s.f(1)
+	whole := func(v val) val { return s.Eq(s.Floor(v), v) }
+	rest := s.Sub(n, k0)
+	k := s.Select(s.both(whole(n), whole(k0), s.Le(s.f(0), rest), s.Lt(rest, k0)), rest, k0)
+	few := s.both(whole(k), s.Le(s.f(0), k), s.Le(k, s.f(maxProduct)), s.finite(n))
+	count := s.Select(few, k, s.f(0))
+	from := s.Sub(n, k)
+	r := s.While([]val{one, one}, func(v []val) val { return s.Le(v[1], count) }, func(v []val) []val {
+		return []val{s.Div(s.Mul(v[0], s.Add(from, v[1])), v[1]), s.Add(v[1], one)}
+	})
+	// 1/((n+1) B(1+n-k, 1+k))
+	beta := s.betaOf(s.Add(s.Sub(n, k), one), s.Add(k, one), false)
+	y := s.Div(one, s.Mul(s.Add(n, one), beta))
+	below := s.both(whole(n), s.Lt(n, s.f(0)))
+	y = s.Select(s.both(whole(n), whole(k0), s.Le(s.f(0), n), s.Or(s.Lt(k0, s.f(0)), s.Lt(n, k0))), s.f(0), y)
+	y = s.Select(few, r[0], y)
+	return s.checked(s.Not(below), y)
+}
+
+// pochhammer is gamma(x+m)/gamma(x): for small whole m a product.
+func (s stream) pochhammer(x, m val) val {
+	one := s.f(1)
+	few := s.both(s.Eq(s.Floor(m), m), s.Le(s.f(0), m), s.Le(m, s.f(maxProduct)))
+	count := s.Select(few, m, s.f(0))
+	r := s.While([]val{one, s.f(0)}, func(v []val) val { return s.Lt(v[1], count) }, func(v []val) []val {
+		return []val{s.Mul(v[0], s.Add(x, v[1])), s.Add(v[1], one)}
+	})
+	total := s.Add(x, m)
+	b := s.bld
+	y := s.Div(vmath.Gamma(b, total), vmath.Gamma(b, x))
+	large := vmath.Exp(b, s.Sub(vmath.Lgamma(b, total), vmath.Lgamma(b, x)))
+	y = s.Select(s.both(s.Lt(s.f(0), x), s.Lt(s.f(0), total), s.Lt(s.f(30), s.Max(x, total))), large, y)
+	return s.Select(few, r[0], y)
+}
+
+// betaDensityAt is the density of beta numbers at x.
+func betaDensityAt(x, a, b *node) *node { return Apply(BetaDensity, nil, x, sub(one(x), x), a, b) }
+
+// gammaInc is the incomplete gamma function, with SciPy's limits at the edges.
+func (s stream) gammaInc(a, x val, upper bool) val {
+	one, none := s.f(1), s.f(0)
+	if upper {
+		one, none = none, one
+	}
+	y := s.gammaTail(x, a, upper)
+	y = s.Select(s.And(s.Eq(a, s.f(0)), s.Lt(s.f(0), x)), one, y)
+	y = s.Select(s.both(s.Lt(s.f(0), a), s.Not(s.finite(a)), s.finite(x)), none, y)
+	return s.checked(s.Le(s.f(0), x), y)
+}
+
+// betaInc is the incomplete beta function, with SciPy's limits at the edges.
+func (s stream) betaInc(a, b, x val) val {
+	y := s.betaCDF(x, s.Sub(s.f(1), x), a, b)
+	zero := s.f(0)
+	y = s.Select(s.both(s.Eq(a, zero), s.Lt(zero, b), s.Lt(zero, x)), s.f(1), y)
+	y = s.Select(s.both(s.Eq(b, zero), s.Lt(zero, a), s.Lt(x, s.f(1))), zero, y)
+	return s.checked(s.And(s.Le(zero, x), s.Le(x, s.f(1))), y)
+}

@@ -1,0 +1,108 @@
+package special
+
+import (
+	"math"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/op"
+)
+
+// operand is an argument as a tensor of floats: a number becomes 0-d, of x's type where x is a tensor.
+func operand(name string, a argument, beside ...any) *weft.Tensor {
+	o := core.AsOperand[weft.Tensor](name, a.name, a.value)
+	if o.T == nil {
+		for _, b := range beside {
+			if t, ok := b.(*weft.Tensor); ok && t != nil && t.DType().Float() {
+				return weft.ScalarOf(t.DType(), a.value)
+			}
+		}
+		return weft.Scalar(a.value).To(weft.Float32)
+	}
+	if t := (*weft.Tensor)(o.T); !t.DType().Float() && !t.DType().Complex() {
+		return t.To(weft.Float32)
+	}
+	return (*weft.Tensor)(o.T)
+}
+
+// formula computes a formula whose names are the arguments'.
+func formula(name, text string, args ...argument) *weft.Tensor {
+	defer array.Named(name).End()
+	vars := weft.Vars{"inf": math.Inf(1), "nan": math.NaN()}
+	values := make([]any, len(args))
+	for i, a := range args {
+		values[i] = a.value
+	}
+	for _, a := range args {
+		vars[a.name] = operand(name, a, values...)
+	}
+	return weft.Expr(text, vars)
+}
+
+// RGamma is 1/gamma(x), which is 0 at 0 and the negative integers.
+func RGamma(x *weft.Tensor) *weft.Tensor {
+	return formula("special.rgamma", "where((x <= 0) && (x == floor(x)) && (x > -inf), 0*abs(x), 1/gamma(x))", argument{"x", x})
+}
+
+// Factorial is n! = gamma(n+1), also of numbers that are not whole; below 0 it is 0, as in SciPy. Whole
+// numbers up to 18 give exact results.
+func Factorial(n *weft.Tensor) *weft.Tensor {
+	return formula("special.factorial", "where(n < 0, 0*abs(n), "+wholeWhere("n == floor(n)", "gamma(n+1)")+")", argument{"n", n})
+}
+
+// wholeWhere is a formula whose values below 2^50 are rounded to whole numbers where cond holds.
+func wholeWhere(cond, text string) string {
+	return "where((" + cond + ") && (abs(" + text + ") < 1125899906842624), round(" + text + "), " + text + ")"
+}
+
+// Factorial2 is the double factorial n*(n-2)*(n-4)*... of whole n; below 0 it is 0. Odd n have
+// 2^(n/2+1/2)/sqrt(pi)*gamma(n/2+1), even ones 2^(n/2)*gamma(n/2+1).
+func Factorial2(n *weft.Tensor) *weft.Tensor {
+	return formula("special.factorial2", "where(n < 0, 0*abs(n), "+wholeWhere("n == floor(n)",
+		"exp2(floor(0.5*n+0.5))*gamma(0.5*n+1)*where(mod(n, 2) == 1, 0.5641895835477563, 1)")+")", argument{"n", n})
+}
+
+// Binom is the binomial coefficient gamma(n+1)/(gamma(k+1)*gamma(n-k+1)) of real numbers. Whole
+// coefficients below 2^50 are exact.
+func Binom(n, k any) *weft.Tensor {
+	return several("special.binom", op.Binom, argument{"n", n}, argument{"k", k})
+}
+
+// Comb is the number of ways to choose k of n things: [Binom], but 0 where k is above n or one is below 0.
+func Comb(n, k any) *weft.Tensor {
+	return formula("special.comb", "where((k > n) || (k < 0) || (n < 0), 0*abs(n+k), binom(n, k))", argument{"n", n}, argument{"k", k})
+}
+
+// Perm is the number of ordered ways to choose k of n things, n*(n-1)*...*(n-k+1): 0 where k is above n or
+// one is below 0.
+func Perm(n, k any) *weft.Tensor {
+	return formula("special.perm", "where((k > n) || (k < 0) || (n < 0), 0*abs(n+k), "+wholeWhere("(n == floor(n)) && (k == floor(k))", "poch(n-k+1, k)")+")",
+		argument{"n", n}, argument{"k", k})
+}
+
+// Poch is Pochhammer's symbol gamma(x+m)/gamma(x), the rising factorial.
+func Poch(x, m any) *weft.Tensor {
+	return several("special.poch", op.Poch, argument{"x", x}, argument{"m", m})
+}
+
+// PolyGamma is derivative n of the digamma function. It panics where n is negative.
+func PolyGamma(n int, x *weft.Tensor) *weft.Tensor {
+	defer array.Named("special.polygamma").End()
+	if n < 0 {
+		array.Failf("special.polygamma", "n", "is %d, want 0 or more", n)
+	}
+	x = operand("special.polygamma", argument{"x", x})
+	switch n {
+	case 0:
+		return x.Digamma()
+	case 1:
+		return x.Trigamma()
+	}
+	f := math.Gamma(float64(n) + 1)
+	if n%2 == 0 {
+		f = -f
+	}
+	z := Zeta(float64(n+1), x.To(weft.Float64))
+	return z.Mul(f).To(x.DType())
+}
