@@ -37,7 +37,7 @@ func rows[T any](list []row[T]) map[string]T {
 
 // functions are the exported functions of the module, generic ones for each of their
 // types. TestTableListsExports compares the names with the source.
-var functions = rows(slices.Concat(nnFunctions, modelFunctions, foreignFunctions, trainingFunctions, distributionFunctions, fitFunctions, transformFunctions, linalgFunctions, []row[any]{
+var functions = rows(slices.Concat(nnFunctions, modelFunctions, foreignFunctions, trainingFunctions, distributionFunctions, fitFunctions, transformFunctions, linalgFunctions, specialFunctions, []row[any]{
 	{"weft.AlignLeading", weft.AlignLeading},
 	{"weft.Arange[int]", weft.Arange[int]},
 	{"weft.Arange[float64]", weft.Arange[float64]},
