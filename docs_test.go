@@ -258,6 +258,9 @@ var elsewhere = map[string]string{
 	"reduce_any":       "Any",
 	"reduce_argmin":    "ArgMin",
 	"reduce_argmax":    "ArgMax",
+	"qr_triangle":      "QR",
+
+	"pivots_to_permutation": "LU",
 }
 
 // subjects are packages whose functions reach operations of their names.

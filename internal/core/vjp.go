@@ -82,7 +82,7 @@ func (v *vjp) orNil() *vjp {
 // vjpLacking is vjpFor where results that lacks marks have no gradient: a loop then needs no
 // carries for them. It returns v, the gradient in general, for operations that gain nothing.
 func (p *Planned) vjpLacking(v *vjp, in []*GradNode, lacks []bool) *vjp {
-	if p.def.Class != op.Control || !slices.Contains(lacks, true) {
+	if p.def.Class != op.Control && !p.def.ByResult || !slices.Contains(lacks, true) {
 		return v
 	}
 	key := []byte{2} // keys of vjpFor begin otherwise

@@ -60,6 +60,12 @@ var routines = [ir.NumRoutines]device.Routine{
 
 	ir.RoutineCholesky:        cholesky,
 	ir.RoutineSolveTriangular: solveTriangular,
+	ir.RoutineLUFactor:        luFactor,
+	ir.RoutineLUSolve:         luSolve,
+	ir.RoutinePermutation:     permutation,
+	ir.RoutineSolve:           solve,
+	ir.RoutineQR:              qr,
+	ir.RoutineQRTriangle:      qrTriangle,
 
 	ir.RoutineSegmentPad: segmentPad, ir.RoutineSegmentUnpad: segmentUnpad, ir.RoutineSegmentTake: segmentTake,
 	ir.RoutineSegmentSort:   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),

@@ -70,6 +70,12 @@ const (
 	// Linear algebra.
 	RoutineCholesky
 	RoutineSolveTriangular
+	RoutineLUFactor
+	RoutineLUSolve
+	RoutinePermutation
+	RoutineSolve
+	RoutineQR
+	RoutineQRTriangle
 
 	// Functions of the user; functions that check a range.
 	RoutineHost

@@ -147,6 +147,8 @@ type Derivative struct {
 	VJP func(v *VJP)
 	// PiecewiseConstant marks an operation without VJP whose gradient is 0.
 	PiecewiseConstant bool
+	// ByResult says that the VJP is less work where some results have no gradient: it finds zeros there.
+	ByResult bool
 	// NonDifferentiable marks a VJP that is not itself differentiable.
 	NonDifferentiable bool
 }

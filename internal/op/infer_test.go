@@ -176,6 +176,10 @@ var rows = []struct {
 	{"cholesky", nil, "f32[2 3 3]", "f32[2 3 3]"}, {"cholesky", nil, "c128[3 3]", "c128[3 3]"}, {"cholesky", nil, "f16[3 3]", "f16[3 3]"}, {"cholesky", nil, "f32[2 3]", "!square"}, {"cholesky", nil, "i32[3 3]", "!elements of type"}, {"cholesky", nil, "f32[3]", "!matrix"},
 	{"solve_triangular", op.Triangle{}, "f64[2 3 3] f64[2 3 5]", "f64[2 3 5]"}, {"solve_triangular", op.Triangle{}, "f64[2 3 3] f64[3 3 5]", "!before the last two"}, {"solve_triangular", op.Triangle{}, "f64[3 3] f64[4 5]", "!3 rows"}, {"solve_triangular", op.Triangle{}, "f64[3 3] f32[3 5]", "!type"},
 
+	{"lu_factor", nil, "f32[2 5 3]", "f32[2 5 3] i64[2 3]"}, {"lu_factor", nil, "f32[3]", "!matrix"}, {"pivots_to_permutation", op.Count(5), "i64[2 3]", "i64[2 5]"}, {"pivots_to_permutation", op.Count(2), "i64[2 3]", "!at most 2"},
+	{"lu_solve", op.Adjoined(false), "f64[3 3] i64[3] f64[3 5]", "f64[3 5]"}, {"lu_solve", op.Adjoined(true), "f64[3 3] i64[4] f64[3 5]", "!int64"}, {"solve", nil, "f32[2 3 3] f32[2 3 5]", "f32[2 3 5] f32[2 3 3] i64[2 3]"}, {"solve", nil, "f32[2 3 4] f32[2 3 5]", "!square"},
+	{"qr", op.Complete(false), "f32[5 3]", "f32[5 3] f32[3 3]"}, {"qr", op.Complete(true), "c64[5 3]", "c64[5 5] c64[5 3]"}, {"qr", nil, "f32[3]", "!matrix"}, {"qr_triangle", nil, "f64[2 3 5]", "f64[2 3 5]"}, {"qr_triangle", nil, "i64[2 3 5]", "!elements of type"},
+
 	{"where", nil, "b[4 5] f32[5] f64[4 1]", "f64[4 5]"}, {"lerp", nil, "f32[3] f32[2 1] f32[]", "f32[2 3]"}, {"isclose", op.Nearness{}, "f32[3] f32[2 1]", "b[2 3]"}, {"nan_to_num", op.Substitutes{}, "f32[3]", "f32[3]"}, {"rsqrt", nil, "i32[3]", "f32[3]"},
 	{"frexp", nil, "i32[3]", "f32[3] i32[3]"}, {"frexp_exponent", nil, "f64[2 3]", "i32[2 3]"}, {"frexp_exponent", nil, "i32[3]", "!takes floats"}, {"logaddexp", nil, "f32[3] f64[2 1]", "f64[2 3]"}, {"logaddexp2", nil, "i32[3] i32[3]", "f32[3]"},
 	{"logit", nil, "f16[3]", "f16[3]"}, {"xlogy", nil, "i32[3] f64[2 1]", "f64[2 3]"}, {"xlogy", nil, "c64[3] c64[3]", "!"}, {"sinc", nil, "i64[3]", "f32[3]"},

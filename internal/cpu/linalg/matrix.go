@@ -143,12 +143,15 @@ func quotient[T number](x, y T) T {
 	return any(complex(p, q)).(T)
 }
 
-// product is x*y, rounded as mulAdd(0, x, y) is.
+// times is x*y, rounded before anything is added to it.
 func times[T number](x, y T) T {
-	z, ok := any(x).(complex128)
-	if !ok {
-		return x * y
+	switch x := any(x).(type) {
+	case float32:
+		return any(float32(x * any(y).(float32))).(T)
+	case float64:
+		return any(float64(x * any(y).(float64))).(T)
 	}
+	z := any(x).(complex128)
 	w := any(y).(complex128)
 	return any(complex(float64(real(z)*real(w))-float64(imag(z)*imag(w)), float64(real(z)*imag(w))+float64(imag(z)*real(w)))).(T)
 }
@@ -277,4 +280,12 @@ func borrowed[T number](from view, rows, cols int) (o operand[T], done func()) {
 	m := matrix[T]{x, rows, cols, cols}
 	load(m, from)
 	return operand[T]{matrix: m}, free
+}
+
+// im is the imaginary part.
+func im[T number](x T) float64 {
+	if z, ok := any(x).(complex128); ok {
+		return imag(z)
+	}
+	return 0
 }

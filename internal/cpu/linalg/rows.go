@@ -85,3 +85,140 @@ func divideRow[T number](y []T, d T) {
 		}
 	}
 }
+
+// dot is the sum of conj(x[i])*y[i]: lanes of 64 bytes, each one a chain of fused multiply-adds, which are
+// folded in halves. Complex numbers have one chain.
+func dot[T number](x, y []T) T {
+	switch x := any(x).(type) {
+	case []float32:
+		return any(dot32(x, any(y).([]float32))).(T)
+	case []float64:
+		return any(dot64(x, any(y).([]float64))).(T)
+	}
+	return any(dotComplex(any(x).([]complex128), any(y).([]complex128))).(T)
+}
+
+func dot64(x, y []float64) float64 {
+	var s [8]float64
+	y = y[:len(x)]
+	for len(x) >= 8 {
+		for l := range s {
+			s[l] = math.FMA(x[l], y[l], s[l])
+		}
+		x, y = x[8:], y[8:]
+	}
+	for l := range x {
+		s[l] = math.FMA(x[l], y[l], s[l])
+	}
+	for n := 4; n > 0; n /= 2 {
+		for l := range n {
+			s[l] += s[l+n]
+		}
+	}
+	return s[0]
+}
+
+func dot32(x, y []float32) float32 {
+	var s [16]float32
+	y = y[:len(x)]
+	for len(x) > 0 {
+		n := min(len(x), len(s))
+		for l := range n {
+			s[l] = fma.Float32(x[l], y[l], s[l])
+		}
+		x, y = x[n:], y[n:]
+	}
+	for n := 8; n > 0; n /= 2 {
+		for l := range n {
+			s[l] += s[l+n]
+		}
+	}
+	return s[0]
+}
+
+func dotComplex(x, y []complex128) complex128 {
+	var re, im float64
+	for i, v := range x {
+		w := y[i]
+		re = math.FMA(imag(v), imag(w), math.FMA(real(v), real(w), re))
+		im = math.FMA(-imag(v), real(w), math.FMA(real(v), imag(w), im))
+	}
+	return complex(re, im)
+}
+
+// length is the Euclidean length of x. Elements are scaled where squares would overflow or vanish.
+func length[T number](x []T) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	least, most := 0x1p-960, 0x1p1000
+	if typeOf[T]() == typeOf[float32]() {
+		least, most = 0x1p-90, 0x1p120
+	}
+	if s := re(dot(x, x)); s > least && s < most {
+		return math.Sqrt(s)
+	}
+	top := 0.0
+	for _, v := range x {
+		top = max(top, magnitude(v))
+	}
+	if top == 0 || !(top <= math.MaxFloat64) {
+		return top
+	}
+	return scaled(x, top)
+}
+
+// hypot is the length of (x, y), with one formula on every processor.
+func hypot(x, y float64) float64 {
+	v := [2]float64{x, y}
+	top := max(math.Abs(x), math.Abs(y))
+	if top == 0 || !(top <= math.MaxFloat64) {
+		return top
+	}
+	return scaled(v[:], top)
+}
+
+// scaled is the length of x, whose greatest magnitude is top.
+func scaled[T number](x []T, top float64) float64 {
+	s := 0.0
+	_, e := math.Frexp(top)
+	for _, v := range x {
+		a, b := math.Ldexp(re(v), -e), math.Ldexp(im(v), -e)
+		s = math.FMA(a, a, math.FMA(b, b, s))
+	}
+	return math.Ldexp(math.Sqrt(s), e)
+}
+
+// greatest is the index of the first element of the greatest magnitude. NaN does not count unless it is
+// the first.
+func greatest[T number](x []T) int {
+	switch x := any(x).(type) {
+	case []float32:
+		return greatestReal(x)
+	case []float64:
+		return greatestReal(x)
+	}
+	at, most := 0, magnitude(x[0])
+	for i, v := range x {
+		if m := magnitude(v); m > most {
+			at, most = i, m
+		}
+	}
+	return at
+}
+
+func greatestReal[F float32 | float64](x []F) int {
+	at, most := 0, x[0]
+	if most < 0 {
+		most = -most
+	}
+	for i, v := range x {
+		if v < 0 {
+			v = -v
+		}
+		if v > most {
+			at, most = i, v
+		}
+	}
+	return at
+}

@@ -1,0 +1,208 @@
+package linalg
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/jit"
+)
+
+// qrBlock is the number of reflections that are applied at once.
+const qrBlock = 32
+
+// QR computes q*r = a, with orthonormal columns of q, and r upper triangular with a real diagonal. q is
+// m x k and r is k x n, where k is m or the lesser of m and n. With q nil only r is computed.
+func QR(isa jit.ISA, q, r, a *array.View) error {
+	d := len(a.Shape)
+	m, n := a.Shape[d-2], a.Shape[d-1]
+	batch, work := a.Shape[:d-2], m*n*min(m, n)
+	if q != nil {
+		work *= 2
+	}
+	switch r.DType {
+	case array.Float32:
+		return each("a", batch, work, func(i, threads int) string { return qrAt(kit[float32]{isa, threads}, q, r, a, i) })
+	case array.Float64:
+		return each("a", batch, work, func(i, threads int) string { return qrAt(kit[float64]{isa, threads}, q, r, a, i) })
+	}
+	return each("a", batch, 4*work, func(i, threads int) string { return qrAt(kit[complex128]{isa, threads}, q, r, a, i) })
+}
+
+func qrAt[T number](k kit[T], q, r, a *array.View, i int) string {
+	d := len(a.Shape)
+	m, n := a.Shape[d-2], a.Shape[d-1]
+	s, free := alloc[T](m * n)
+	defer free()
+	w := matrix[T]{s, m, n, n}
+	if m*n > 0 {
+		load(w, matrixAt(a, i, 2))
+	}
+	h := k.qr(w)
+	defer h.free()
+	if rows := r.Shape[d-2]; rows*n > 0 {
+		out, done := result[T](matrixAt(r, i, 2), rows, n)
+		defer done()
+		for i := range rows {
+			to := out.row(i)
+			clear(to[:min(i, n)])
+			if i < n {
+				copy(to[i:], w.row(i)[i:])
+			}
+		}
+	}
+	if q == nil {
+		return ""
+	}
+	if cols := q.Shape[d-1]; m*cols > 0 {
+		out, done := result[T](matrixAt(q, i, 2), m, cols)
+		defer done()
+		for i := range m {
+			row := out.row(i)
+			clear(row)
+			if i < cols {
+				row[i] = fromReal[T](1)
+			}
+		}
+		k.formQ(h, out)
+	}
+	return ""
+}
+
+// Reflections are products of Householder reflections I - v t v^H, in blocks of qrBlock.
+type reflections[T number] struct {
+	blocks []reflectionBlock[T]
+	free   func()
+}
+
+// A reflectionBlock is I - v t v^H: v has as its rows the vectors, from row at of the matrix on, and t is
+// upper triangular. Source: Schreiber and Van Loan, "A storage-efficient WY representation for products
+// of Householder transformations", SIAM J. Sci. Stat. Comput. 10, 1989.
+type reflectionBlock[T number] struct {
+	at   int
+	v, t matrix[T]
+}
+
+// qr replaces a by r, whose part below the diagonal is arbitrary.
+func (k *kit[T]) qr(a matrix[T]) reflections[T] {
+	m, n := a.rows, a.cols
+	steps := min(m, n)
+	size := 0
+	for j := 0; j < steps; j += qrBlock {
+		size += min(qrBlock, steps-j)*(m-j) + qrBlock*qrBlock
+	}
+	s, free := alloc[T](size)
+	h := reflections[T]{free: free}
+	for j := 0; j < steps; j += qrBlock {
+		b, rows := min(qrBlock, steps-j), m-j
+		p := matrix[T]{s[:b*rows], b, rows, rows}
+		t := matrix[T]{s[b*rows : b*rows+b*b], b, b, b}
+		s = s[b*rows+qrBlock*qrBlock:]
+		for i := range rows {
+			for c, x := range a.row(j + i)[j : j+b] {
+				p.x[c*rows+i] = x
+			}
+		}
+		k.qrPanel(p, t)
+		for i := range b { // r above, vectors below
+			row := a.row(j + i)[j : j+b]
+			for c := i; c < b; c++ {
+				row[c] = p.x[c*rows+i]
+			}
+		}
+		for c := range b {
+			v := p.row(c)
+			clear(v[:c])
+			v[c] = fromReal[T](1)
+		}
+		k.finishT(p, t)
+		h.blocks = append(h.blocks, reflectionBlock[T]{j, p, t})
+		k.reflect(p, t, true, a.sub(j, j+b, rows, n-j-b))
+	}
+	return h
+}
+
+// qrPanel reduces the columns of a panel, the rows of p, to upper triangular form. Below the diagonal it
+// leaves the vectors of reflections, whose first elements are 1, and on the diagonal of t their factors.
+func (k *kit[T]) qrPanel(p, t matrix[T]) {
+	clear(t.x)
+	for c := range p.rows {
+		col := p.row(c)
+		tau := reflector(col[c:])
+		t.x[c*t.ld+c] = tau
+		if tau == 0 {
+			continue
+		}
+		v := col[c:]
+		r := v[0]
+		v[0] = fromReal[T](1)
+		for l := c + 1; l < p.rows; l++ {
+			y := p.row(l)[c:]
+			w := [1]T{times(conj(tau), dot(v, y))}
+			k.subtractRows(y, w[:], v, len(v))
+		}
+		v[0] = r
+	}
+}
+
+// reflector makes x a multiple of the first unit vector: it returns tau, and leaves the multiple, which is
+// real, in x[0] and the vector of the reflection I - tau v v^H behind it. As LAPACK, it leaves a vector
+// that is such a multiple as it is, with tau 0.
+func reflector[T number](x []T) (tau T) {
+	alpha := x[0]
+	rest := length(x[1:])
+	if rest == 0 && im(alpha) == 0 {
+		return tau
+	}
+	norm := hypot(hypot(re(alpha), im(alpha)), rest)
+	beta := -math.Copysign(norm, re(alpha))
+	b := fromReal[T](beta)
+	tau = quotient(b-alpha, b)
+	divideRow(x[1:], alpha-b)
+	x[0] = b
+	return tau
+}
+
+// finishT computes t from its diagonal and the vectors v.
+func (k *kit[T]) finishT(v, t matrix[T]) {
+	for i := 1; i < t.rows; i++ {
+		tau := t.x[i*t.ld+i]
+		if tau == 0 {
+			continue
+		}
+		var w [qrBlock]T
+		for j := range i {
+			w[j] = times(-tau, dot(v.row(j)[i:], v.row(i)[i:]))
+		}
+		for j := range i {
+			var s T
+			for q := j; q < i; q++ {
+				s += times(t.x[j*t.ld+q], w[q])
+			}
+			t.x[j*t.ld+i] = s
+		}
+	}
+}
+
+// reflect applies a block of reflections, or its adjoint, to a.
+func (k *kit[T]) reflect(v, t matrix[T], adjoint bool, a matrix[T]) {
+	if a.cols == 0 || a.rows == 0 {
+		return
+	}
+	b := v.rows
+	s, free := alloc[T](2 * b * a.cols)
+	defer free()
+	w, tw := matrix[T]{s[:b*a.cols], b, a.cols, a.cols}, matrix[T]{s[b*a.cols:], b, a.cols, a.cols}
+	k.multiply(w, operand[T]{v, false, true}, operand[T]{matrix: a})
+	k.multiply(tw, operand[T]{t, adjoint, adjoint}, operand[T]{matrix: w})
+	k.subtractProduct(a, operand[T]{v, true, false}, operand[T]{matrix: tw})
+}
+
+// formQ multiplies columns of the identity by the reflections.
+func (k *kit[T]) formQ(h reflections[T], q matrix[T]) {
+	for i := len(h.blocks) - 1; i >= 0; i-- {
+		b := h.blocks[i]
+		if b.at < q.cols {
+			k.reflect(b.v, b.t, false, q.sub(b.at, b.at, q.rows-b.at, q.cols-b.at))
+		}
+	}
+}
