@@ -26,3 +26,25 @@ func Cholesky(a *weft.Tensor, opts ...CholeskyOpts) *weft.Tensor {
 	}
 	return l
 }
+
+// CholeskySolveOpts are the options of [CholeskySolve].
+type CholeskySolveOpts struct {
+	Upper bool // the factor is upper triangular, U with U^H * U = a
+}
+
+// CholeskySolve returns the solutions x of a * x = b for the factors l of [Cholesky] of a, [... n n]. b is
+// [n], a vector for each matrix, or [... n k].
+//
+// It panics with *[weft.Error] where an element of the diagonal is 0, or shapes do not fit.
+func CholeskySolve(l, b *weft.Tensor, opts ...CholeskySolveOpts) *weft.Tensor {
+	const name = "linalg.cholesky_solve"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	first, second := op.Triangle{Lower: true}, op.Triangle{Lower: true, Adjoint: true}
+	if o.Upper {
+		first, second = op.Triangle{Adjoint: true}, op.Triangle{}
+	}
+	return equations(name, square(name, "l", l), b, func(l, b *weft.Tensor) *weft.Tensor {
+		return apply(op.SolveTriangular, second, l, apply(op.SolveTriangular, first, l, b))
+	})
+}

@@ -74,3 +74,87 @@ func TestCholeskyResiduals(t *testing.T) {
 		}
 	}
 }
+
+// shapes of matrices for factorizations: within a block, at its edges, beyond it, tall and wide.
+var shapes = [][2]int{{1, 1}, {2, 2}, {5, 3}, {3, 5}, {16, 16}, {17, 33}, {33, 17}, {64, 64}, {65, 65}, {130, 70}, {70, 130}, {200, 200}}
+
+func TestLUResiduals(t *testing.T) {
+	g := weft.NewGenerator(2)
+	for _, ty := range types {
+		for _, s := range shapes {
+			a := randomOf(g, ty.d, s[0], s[1])
+			what := fmt.Sprintf("%v, shape %v", ty.d, s)
+			p, l, u := linalg.LU(a)
+			small(t, what, distance(p.MatMul(l).MatMul(u), a), ty.eps, 16*float64(s[0]+s[1]))
+			if top := l.Abs().Max().Item(); top > 1.5 {
+				t.Errorf("%s: l has an element of magnitude %v", what, top)
+			}
+			if s[0] != s[1] {
+				continue
+			}
+			b := randomOf(g, ty.d, s[0], 3)
+			x := linalg.Solve(a, b)
+			scale := 16 * float64(s[0]) * max(1, x.Abs().Max().Item())
+			small(t, what+", solution", distance(a.MatMul(x), b), ty.eps, scale)
+			f, pivots := linalg.LUFactor(a)
+			y := linalg.LUSolve(f, pivots, b, linalg.LUSolveOpts{Adjoint: true})
+			small(t, what+", of the adjoint", distance(adjoint(a).MatMul(y), b), ty.eps, 16*float64(s[0])*max(1, y.Abs().Max().Item()))
+		}
+	}
+}
+
+func TestQRResiduals(t *testing.T) {
+	g := weft.NewGenerator(3)
+	for _, ty := range types {
+		for _, s := range shapes {
+			for kind, a := range map[string]*weft.Tensor{
+				"random":   randomOf(g, ty.d, s[0], s[1]),
+				"of rank":  randomOf(g, ty.d, s[0], 2).MatMul(randomOf(g, ty.d, 2, s[1])),
+				"zero":     weft.ZerosOf(ty.d, s[0], s[1]),
+				"graded":   randomOf(g, ty.d, s[0], s[1]).Mul(weft.ArangeOf[int](weft.Float32, s[1]).Mul(-0.5).Exp2().To(ty.d)),
+				"repeated": weft.OnesLike(randomOf(g, ty.d, s[0], s[1])),
+			} {
+				for _, o := range []linalg.QROpts{{}, {Mode: linalg.Complete}} {
+					q, r := linalg.QR(a, o)
+					what := fmt.Sprintf("%v, shape %v, %s", ty.d, s, kind)
+					bound := 24 * float64(s[0]+s[1])
+					small(t, what, distance(q.MatMul(r), a), ty.eps, bound)
+					small(t, what+", orthogonality", distance(adjoint(q).MatMul(q), weft.EyeOf(ty.d, q.Dim(-1))), ty.eps, bound)
+					if distance(r, r.Triu(0)) != 0 {
+						t.Errorf("%s: r is not upper triangular", what)
+					}
+				}
+				_, r := linalg.QR(a)
+				_, alone := linalg.QR(a, linalg.QROpts{Mode: linalg.R})
+				if weft.Digest(r) != weft.Digest(alone) {
+					t.Errorf("%v, shape %v, %s: r alone differs", ty.d, s, kind)
+				}
+			}
+		}
+	}
+}
+
+// TestBitsOfBatches demands that a matrix has the same bits alone, in a batch, and as a view.
+func TestBitsOfBatches(t *testing.T) {
+	g := weft.NewGenerator(4)
+	for _, ty := range types {
+		a := randomOf(g, ty.d, 3, 4, 70, 70)
+		spd := a.MatMul(adjoint(a)).Add(weft.EyeOf(ty.d, 70))
+		b := randomOf(g, ty.d, 3, 4, 70, 2)
+		for name, f := range map[string]func(i []weft.Span) *weft.Tensor{
+			"cholesky": func(i []weft.Span) *weft.Tensor { return linalg.Cholesky(spd.Slice(i...)) },
+			"solve":    func(i []weft.Span) *weft.Tensor { return linalg.Solve(a.Slice(i...), b.Slice(i...)) },
+			"qr": func(i []weft.Span) *weft.Tensor {
+				q, r := linalg.QR(a.Slice(i...))
+				return q.MatMul(r)
+			},
+			"det": func(i []weft.Span) *weft.Tensor { return linalg.Det(a.Slice(i...)) },
+		} {
+			all := f(nil)
+			one := f([]weft.Span{weft.Index(1), weft.Index(2)})
+			if weft.Digest(all.At(1, 2).Contiguous()) != weft.Digest(one) {
+				t.Errorf("%v: %s differs in a batch", ty.d, name)
+			}
+		}
+	}
+}

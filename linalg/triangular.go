@@ -30,13 +30,15 @@ func SolveTriangular(a, b *weft.Tensor, opts ...SolveTriangularOpts) *weft.Tenso
 // equations solves for b, which may be one vector: solve gets matrices of one batch and type.
 func equations(name string, a, b *weft.Tensor, solve func(a, b *weft.Tensor) *weft.Tensor) *weft.Tensor {
 	b = numbers(name, "b", b)
-	vector := b.Rank() == 1
+	s, vector := b.Shape(), b.Rank() == 1
 	if vector {
 		b = b.Unsqueeze(1)
 	}
-	matrix(name, "b", b)
+	if b.Rank() < 2 {
+		array.Failf(name, "b", "has shape %s, want a vector, or a matrix in the last two axes", array.ShapeString(s))
+	}
 	if n := a.Dim(-2); b.Dim(-2) != n {
-		array.Failf(name, "b", "has shape %s, want %d rows for a of shape %s", array.ShapeString(b.Shape()), n, array.ShapeString(a.Shape()))
+		array.Failf(name, "b", "has shape %s, want %d rows for a matrix of shape %s", array.ShapeString(s), n, array.ShapeString(a.Shape()))
 	}
 	x := solve(meet(name, a, b))
 	if vector {

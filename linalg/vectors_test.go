@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"weft"
-	"weft/linalg"
 )
 
 // A vector is arguments and results of NumPy, SciPy or PyTorch: testdata/make.py writes them.
@@ -113,43 +112,11 @@ func elements(t *weft.Tensor) []complex128 {
 	return weft.Data[complex128](t.Contiguous().To(weft.Complex128))
 }
 
-// A computation makes the results of a vector, or its gradients where the vector's name has "_grad".
-type computation = func(x []*weft.Tensor) []*weft.Tensor
-
-func one(f func(x []*weft.Tensor) *weft.Tensor) computation {
-	return func(x []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{f(x)} }
-}
-
-var computations = map[string]computation{
-	"cholesky": one(func(x []*weft.Tensor) *weft.Tensor { return linalg.Cholesky(x[0]) }),
-	"solve_triangular": func(x []*weft.Tensor) []*weft.Tensor {
-		return []*weft.Tensor{linalg.SolveTriangular(x[0], x[1]), linalg.SolveTriangular(x[0], x[1], linalg.SolveTriangularOpts{Lower: true}),
-			linalg.SolveTriangular(x[0], x[1], linalg.SolveTriangularOpts{Adjoint: true}), linalg.SolveTriangular(x[0], x[1], linalg.SolveTriangularOpts{Lower: true, UnitDiagonal: true})}
-	},
-}
-
-// differentiated are the computations of vectors of gradients that are not those of the vector of results.
-var differentiated = map[string]computation{
-	"solve_triangular": one(func(x []*weft.Tensor) *weft.Tensor {
-		return linalg.SolveTriangular(x[0], x[1], linalg.SolveTriangularOpts{Lower: true})
-	}),
-}
-
 // TestVectors compares with NumPy, SciPy and PyTorch: eagerly, of views, and in compiled functions
 // with the same bits.
 func TestVectors(t *testing.T) {
 	for name, v := range vectors(t) {
-		base, grad := name, false
-		if n := len(base) - len("_complex"); n > 0 && base[n:] == "_complex" {
-			base = base[:n]
-		}
-		if n := len(base) - len("_grad"); n > 0 && base[n:] == "_grad" {
-			base, grad = base[:n], true
-		}
-		f := computations[base]
-		if d := differentiated[base]; grad && d != nil {
-			f = d
-		}
+		f, grad := computationOf(name)
 		if f == nil {
 			t.Errorf("%s: no computation", name)
 			continue
@@ -167,7 +134,7 @@ func TestVectors(t *testing.T) {
 		strided := make([]*weft.Tensor, len(x))
 		for i := range x {
 			strided[i] = x[i]
-			if r := x[i].Rank(); r > 1 {
+			if x[i].Rank() > 1 {
 				strided[i] = x[i].Transpose(-1, -2).Contiguous().Transpose(-1, -2)
 			}
 		}

@@ -121,7 +121,11 @@ func (p *Planned) makeVJP(in []*GradNode, lacks []bool) *vjp {
 		switch {
 		case !t.DType.Differentiable():
 		case lacks != nil && lacks[i]:
-			dys[i] = op.Apply(op.Expand, op.Shape(t.Shape), g.Number(0, t.DType, false))
+			zero := g.Number(0, t.DType.Part(), false)
+			if t.DType.Complex() {
+				zero = op.Apply(op.Complex, nil, zero, zero)
+			}
+			dys[i] = op.Apply(op.Expand, op.Shape(t.Shape), zero)
 		default:
 			dys[i] = g.Input(tensors+k+i, t.DType, t.Shape)
 		}

@@ -64,7 +64,7 @@ func zeroGradient(x *node) bool {
 func factorBack(lu, pivots, dlu *node) *node {
 	m, n := rowsCols(lu)
 	k := min(m, n)
-	l, u := unitLower(part(lu, 0, 0, k, k)), part(lu, 0, 0, k, k)
+	l, u := unitLower(part(lu, 0, 0, k, k)), withoutZeros(part(lu, 0, 0, k, k))
 	up := upperOf(u, 0)
 	gl, gu := lowerOf(part(dlu, 0, 0, k, k), -1), upperOf(part(dlu, 0, 0, k, k), 0)
 	low, high := product2(adjoint(l), gl), product2(gu, adjoint(up))
@@ -84,6 +84,24 @@ func factorBack(lu, pivots, dlu *node) *node {
 		return permuted(besides(1, left, solveTri(l, beside, unitBack)), pivots, true)
 	}
 	return permuted(right(solveTri(l, add(lowerOf(low, -1), upperOf(high, 0)), unitBack)), pivots, true)
+}
+
+// withoutZeros puts a small multiple of the greatest element in the place of zeros on the diagonal. So the
+// gradient of a singular matrix is that of a regular one beside it: of a determinant of rank n-1 the
+// adjugate, to rounding.
+func withoutZeros(u *node) *node {
+	r := len(u.Shape)
+	if u.Size() == 0 {
+		return u
+	}
+	eps := 0x1p-52
+	if u.DType.Part() == array.Float32 {
+		eps = 0x1p-23
+	}
+	top := withKeep(Max, apply(Abs, Apply(Stop, nil, u)), []int{r - 2, r - 1})
+	small := scale(add(top, where(apply(Eq, top, num(top, 0)), num(top, 1), num(top, 0))), eps)
+	zero := where(apply(Eq, u, num(u, 0)), small, num(small, 0))
+	return add(u, triangleOf("lu_factor", Eq, zero, 0))
 }
 
 // luTypes are the types of factors and pivots of an argument.

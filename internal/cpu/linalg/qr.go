@@ -154,6 +154,19 @@ func reflector[T number](x []T) (tau T) {
 		return tau
 	}
 	norm := hypot(hypot(re(alpha), im(alpha)), rest)
+	least, up := 0x1p-960, 600 // below which digits are lost
+	if typeOf[T]() == typeOf[float32]() {
+		least, up = 0x1p-100, 80
+	}
+	if norm < least {
+		f, back := fromReal[T](math.Ldexp(1, up)), fromReal[T](math.Ldexp(1, -up))
+		for i := range x {
+			x[i] = times(x[i], f)
+		}
+		tau = reflector(x)
+		x[0] = times(x[0], back)
+		return tau
+	}
 	beta := -math.Copysign(norm, re(alpha))
 	b := fromReal[T](beta)
 	tau = quotient(b-alpha, b)

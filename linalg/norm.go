@@ -1,0 +1,216 @@
+package linalg
+
+import (
+	"math"
+
+	"weft"
+	"weft/internal/array"
+)
+
+// An Ord names a norm of matrices.
+type Ord string
+
+const (
+	Fro    Ord = "fro"  // Frobenius's: the square root of the sum of squares of magnitudes
+	One    Ord = "1"    // the greatest sum of magnitudes of a column
+	NegOne Ord = "-1"   // the least such sum
+	Inf    Ord = "inf"  // the greatest sum of magnitudes of a row
+	NegInf Ord = "-inf" // the least such sum
+)
+
+// VectorNormOpts are the options of [VectorNorm].
+type VectorNormOpts struct {
+	Ord  *float64 // 2 if not given
+	Axes []int    // counted from the back if negative; all if not given
+	Keep bool     // the axes stay, with size 1
+}
+
+// VectorNorm returns norms of vectors: (sum |x|^p)^(1/p) over axes, where p is Ord. An infinite order gives
+// the greatest magnitude, minus infinity the least, 0 the number of elements that are not 0. Results are
+// floats. Gradients are those of [weft.Tensor.Norm].
+//
+// It panics with *[weft.Error] where an axis is out of range.
+func VectorNorm(x *weft.Tensor, opts ...VectorNormOpts) *weft.Tensor {
+	const name = "linalg.vector_norm"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	x = magnitudes(numbers(name, "x", x))
+	p := 2.0
+	if o.Ord != nil {
+		p = *o.Ord
+	}
+	if o.Keep {
+		return x.NormKeep(p, o.Axes...)
+	}
+	return x.Norm(p, o.Axes...)
+}
+
+// magnitudes are the magnitudes of complex elements; real ones stay.
+func magnitudes(x *weft.Tensor) *weft.Tensor {
+	if x.DType().Complex() {
+		return x.Abs()
+	}
+	return x
+}
+
+// MatrixNormOpts are the options of [MatrixNorm].
+type MatrixNormOpts struct {
+	Ord  Ord  // Fro if not given
+	Keep bool // the last two axes stay, with size 1
+}
+
+// MatrixNorm returns norms of matrices, [... m n], in the shape of the axes before the last two. Results are
+// floats.
+//
+// It panics with *[weft.Error] where the norm is not known, where a is no matrix, or where a greatest or
+// least sum is over nothing.
+func MatrixNorm(a *weft.Tensor, opts ...MatrixNormOpts) *weft.Tensor {
+	const name = "linalg.matrix_norm"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	return matrixNorm(name, matrix(name, "a", a), o)
+}
+
+func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
+	var y *weft.Tensor
+	switch o.Ord {
+	case "", Fro:
+		y = magnitudes(a).NormKeep(2, -2, -1)
+	case One:
+		y = a.Abs().SumKeep(-2).MaxKeep(-1)
+	case NegOne:
+		y = a.Abs().SumKeep(-2).MinKeep(-1)
+	case Inf:
+		y = a.Abs().SumKeep(-1).MaxKeep(-2)
+	case NegInf:
+		y = a.Abs().SumKeep(-1).MinKeep(-2)
+	default:
+		array.Failf(name, "Ord", "%q is not the name of a norm", string(o.Ord))
+	}
+	if !o.Keep {
+		y = y.Squeeze(-1).Squeeze(-1)
+	}
+	return y
+}
+
+// Cond returns the condition numbers of square matrices, [... n n], in a norm: the norm times that of the
+// inverse, floats in the shape of the axes before the last two.
+//
+// It panics with *[weft.Error] where a matrix is singular, where the norm is not known or a has other
+// shapes.
+func Cond(a *weft.Tensor, ord Ord) *weft.Tensor {
+	const name = "linalg.cond"
+	defer array.Named(name).End()
+	a = square(name, "a", a)
+	o := MatrixNormOpts{Ord: ord}
+	y := matrixNorm(name, a, o).Mul(matrixNorm(name, inverse(a), o))
+	return y
+}
+
+// MatrixPower returns square matrices, [... n n], to a power: the identity for 0, of inverses for negative
+// ones.
+//
+// It panics with *[weft.Error] where a matrix is singular and the power negative, or a has other shapes.
+func MatrixPower(a *weft.Tensor, power int) *weft.Tensor {
+	const name = "linalg.matrix_power"
+	defer array.Named(name).End()
+	a = square(name, "a", a)
+	if power == math.MinInt {
+		array.Failf(name, "power", "%d is out of range", power)
+	}
+	if power < 0 {
+		a, power = inverse(a), -power
+	}
+	var y *weft.Tensor
+	for p := power; p > 0; p /= 2 {
+		if p%2 == 1 {
+			if y == nil {
+				y = a
+			} else {
+				y = y.MatMul(a)
+			}
+		}
+		if p > 1 {
+			a = a.MatMul(a)
+		}
+	}
+	switch {
+	case y == nil:
+		return weft.EyeOf(a.DType(), a.Dim(-1)).Expand(a.Shape()...).Clone()
+	case power == 1:
+		return y.Clone()
+	}
+	return y
+}
+
+// MultiDot returns the product of matrices in the order of factors that takes the fewest multiplications.
+// The first and the last may be vectors: a row and a column, whose axis the result lacks.
+//
+// It panics with *[weft.Error] where there are fewer than two, or shapes do not fit.
+func MultiDot(ts ...*weft.Tensor) *weft.Tensor {
+	const name = "linalg.multi_dot"
+	defer array.Named(name).End()
+	if len(ts) < 2 {
+		array.Failf(name, "", "takes two matrices or more, got %d", len(ts))
+	}
+	ms := make([]*weft.Tensor, len(ts))
+	for i, t := range ts {
+		ms[i] = numbers(name, "ts", t)
+		if r, end := t.Rank(), i == 0 || i == len(ts)-1; r != 2 && !(r == 1 && end) {
+			array.Failf(name, "ts", "%d has shape %s, want a matrix", i, array.ShapeString(t.Shape()))
+		}
+	}
+	row, col := ms[0].Rank() == 1, ms[len(ms)-1].Rank() == 1
+	if row {
+		ms[0] = ms[0].Unsqueeze(0)
+	}
+	if col {
+		ms[len(ms)-1] = ms[len(ms)-1].Unsqueeze(1)
+	}
+	sizes := []int{ms[0].Dim(0)}
+	for i, m := range ms {
+		if m.Dim(0) != sizes[i] && i > 0 {
+			array.Failf(name, "ts", "%d has shape %s, want %d rows", i, array.ShapeString(ts[i].Shape()), sizes[i])
+		}
+		sizes = append(sizes, m.Dim(1))
+	}
+	split := order(sizes)
+	var product func(i, j int) *weft.Tensor
+	product = func(i, j int) *weft.Tensor {
+		if i == j {
+			return ms[i]
+		}
+		k := split[i][j]
+		return product(i, k).MatMul(product(k+1, j))
+	}
+	y := product(0, len(ms)-1)
+	if col {
+		y = y.Squeeze(-1)
+	}
+	if row {
+		y = y.Squeeze(0)
+	}
+	return y
+}
+
+// order is where to split products of matrices i to j of sizes[i] x sizes[i+1] each. Source: Cormen,
+// Leiserson, Rivest and Stein, "Introduction to Algorithms", section 14.2.
+func order(sizes []int) [][]int {
+	n := len(sizes) - 1
+	cost, split := make([][]float64, n), make([][]int, n)
+	for i := range n {
+		cost[i], split[i] = make([]float64, n), make([]int, n)
+	}
+	for length := 1; length < n; length++ {
+		for i := 0; i+length < n; i++ {
+			j := i + length
+			cost[i][j] = math.Inf(1)
+			for k := i; k < j; k++ {
+				if c := cost[i][k] + cost[k+1][j] + float64(sizes[i])*float64(sizes[k+1])*float64(sizes[j+1]); c < cost[i][j] {
+					cost[i][j], split[i][j] = c, k
+				}
+			}
+		}
+	}
+	return split
+}
