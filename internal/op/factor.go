@@ -14,7 +14,7 @@ type Adjoined bool
 // Complete says that QR has all columns of the orthogonal matrix.
 type Complete bool
 
-func (a Adjoined) AppendKey(k []byte) []byte  { return ir.Flag(k, bool(a)) }
+func (a Adjoined) AppendKey(k []byte) []byte { return ir.Flag(k, bool(a)) }
 func (a Complete) AppendKey(k []byte) []byte { return ir.Flag(k, bool(a)) }
 
 // part is rows and columns of matrices from (i, j) on.
