@@ -32,7 +32,7 @@ func lstsq(x tensors) tensors {
 	return tensors{y, residuals}
 }
 
-// pivots are those of a vector, which has floats.
+// pivots converts the pivots of a vector, which are floats.
 func pivots(t *weft.Tensor) *weft.Tensor { return t.To(weft.Int64) }
 
 var computations = map[string]computation{
@@ -107,7 +107,7 @@ var computations = map[string]computation{
 	"block_diag": one(func(x tensors) *weft.Tensor { return linalg.BlockDiag(append(x[:3:3], weft.Scalar(3.0))...) }),
 }
 
-// differentiated are the computations of vectors of gradients that are not those of the vector of results.
+// differentiated has computations for vectors of gradients that differ from the vector of results.
 var differentiated = map[string]computation{
 	"solve_triangular": one(func(x tensors) *weft.Tensor {
 		return linalg.SolveTriangular(x[0], x[1], linalg.SolveTriangularOpts{Lower: true})

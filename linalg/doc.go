@@ -8,7 +8,7 @@
 //
 // Results have gradients of any order, real and complex, as PyTorch defines them, unless a function says
 // otherwise. Functions run eagerly, in [weft.Compile], in [weft.Vmap], and on variables of package sym
-// through sym.Call. They compute on the host: tensors of another device are copied there and back.
+// through sym.Apply. They compute on the host: tensors of another device are copied there and back.
 //
 // A function panics with *[weft.Error], which [weft.Try] turns into an error, where shapes or types do not
 // fit, and where a matrix has no result: the text names the first such matrix of the batch.

@@ -27,7 +27,7 @@ type VectorNormOpts struct {
 
 // VectorNorm returns norms of vectors: (sum |x|^p)^(1/p) over axes, where p is Ord. An infinite order gives
 // the greatest magnitude, minus infinity the least, 0 the number of elements that are not 0. Results are
-// floats. Gradients are those of [weft.Tensor.Norm].
+// floats. Gradients are as for [weft.Tensor.Norm].
 //
 // It panics with *[weft.Error] where an axis is out of range.
 func VectorNorm(x *weft.Tensor, opts ...VectorNormOpts) *weft.Tensor {

@@ -22,7 +22,7 @@ type QROpts struct {
 }
 
 // QR returns factors of matrices, [... m n]: q * r = a, where the columns of q are orthonormal and r is
-// upper triangular. Signs are those of Householder's reflections, as in LAPACK: the diagonal of r is real
+// upper triangular. Signs follow from Householder's reflections, as in LAPACK: the diagonal of r is real
 // and may be negative.
 //
 // Gradients need independent first k columns. With Complete and more rows than columns there is none.

@@ -13,8 +13,8 @@ type SolveTriangularOpts struct {
 	Adjoint      bool // the equations are a^H * x = b
 }
 
-// SolveTriangular returns the solutions x of a * x = b for triangular matrices a, [... n n], of which it
-// reads one triangle. b is [n], a vector for each matrix, or [... n k].
+// SolveTriangular returns the solutions x of a * x = b for triangular matrices a, [... n n]. It reads
+// one triangle of a. b is [n], a vector for each matrix, or [... n k].
 //
 // It panics with *[weft.Error] where an element of the diagonal is 0, or shapes do not fit.
 func SolveTriangular(a, b *weft.Tensor, opts ...SolveTriangularOpts) *weft.Tensor {

@@ -28,7 +28,7 @@ func (e encoded) tensor() *weft.Tensor {
 	return weft.FromSlice(z, e.Shape...)
 }
 
-// vectors are those of testdata/vectors.json by name.
+// vectors reads testdata/vectors.json, by name.
 func vectors(t *testing.T) map[string]vector {
 	t.Helper()
 	text, err := os.ReadFile("testdata/vectors.json")

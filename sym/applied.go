@@ -15,7 +15,7 @@ import (
 //
 //	x := sym.Apply(linalg.Solve, a, b)[0]
 //
-// Arguments are those of f, with a *[Var] in the place of a *[weft.Tensor] and a []*Var in the place of a
+// Arguments are as f takes them, with a *[Var] in the place of a *[weft.Tensor] and a []*Var in the place of a
 // []*weft.Tensor; tensors, options and other Go values are given as they are. All results of f are tensors.
 // f runs while a function is compiled, and its operations become part of that function, gradients
 // included. So f must compute by operations of tensors alone, the same ones each time, and must neither

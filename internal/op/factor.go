@@ -8,7 +8,7 @@ import (
 // Factorizations with pivots, and orthogonal ones.
 var LUFactor, LUSolve, Permutation, Solve, QR, QRTriangle *Def
 
-// Adjoined says that equations are those of the conjugate transpose.
+// Adjoined says that the conjugate transpose stands in the place of the matrix.
 type Adjoined bool
 
 // Complete says that QR has all columns of the orthogonal matrix.

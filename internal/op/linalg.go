@@ -9,13 +9,13 @@ import (
 // all arguments. docs/decisions/0221-linear-algebra.md says what is an operation here and what is built of
 // operations in package linalg.
 //
-// Gradients are those of complex numbers as PyTorch has them: by the conjugate. Sources: Giles, "Collected
+// Gradients of complex numbers are by the conjugate, as in PyTorch. Sources: Giles, "Collected
 // matrix derivative results for forward and reverse mode algorithmic differentiation", 2008; Walter and
 // Lehmann, "Algorithmic differentiation of linear algebra functions", 2010.
 var Cholesky, SolveTriangular *Def
 
-// A Triangle says which triangle of a matrix counts, and that the equations are those of its conjugate
-// transpose.
+// A Triangle says which triangle of a matrix counts, and whether its conjugate transpose stands in its
+// place.
 type Triangle struct{ Lower, Unit, Adjoint bool }
 
 func (a Triangle) AppendKey(k []byte) []byte {
@@ -120,7 +120,7 @@ func eachMatrix(shape []int, x []float64, f func(rows, cols int, x []float64)) {
 
 func init() {
 	Cholesky = define(Def{Name: "cholesky", Class: Routine, Arity: 1,
-		Doc: "The lower triangular matrix L with L*L^H = a, of positive definite matrices, of which the lower triangle is read. The gradient is Hermitian.",
+		Doc: "The lower triangular matrix L with L*L^H = a, of positive definite matrices. Only the lower triangle of a is read. The gradient is Hermitian.",
 		Typing: Typing{Wide: true, Infer: func(c *Call) (array.DType, []int) {
 			c.matrices("a")
 			c.square(0, "a")

@@ -5,7 +5,7 @@ import (
 	"weft/internal/ir"
 )
 
-// qrBack is the gradient of a matrix a = q*r from those of its factors, dq nil for none. Source: Walter and
+// qrBack is the gradient of a matrix a = q*r from the gradients of its factors, dq nil for none. Source: Walter and
 // Lehmann, "Algorithmic differentiation of linear algebra functions with application in optimum experimental
 // design", 2010; for fewer rows than columns what is right of a square is q*r2, and its gradient goes to q.
 func qrBack(q, r, dq, dr *node) *node {

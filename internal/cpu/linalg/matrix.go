@@ -108,7 +108,7 @@ func fromReal[T number](x float64) T {
 	return any(complex(x, 0)).(T)
 }
 
-// magnitude orders numbers by size: the absolute value, of a complex number the sum of those of its parts,
+// magnitude orders numbers by size: the absolute value, of a complex number the sum of the absolute values of its parts,
 // as LAPACK chooses pivots.
 func magnitude[T number](x T) float64 {
 	switch x := any(x).(type) {

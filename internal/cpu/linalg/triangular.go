@@ -11,7 +11,7 @@ import (
 type Triangle struct {
 	Lower   bool
 	Unit    bool // ones on the diagonal, which is not read
-	Adjoint bool // the equations are those of the conjugate transpose
+	Adjoint bool // the conjugate transpose stands in the place of the matrix
 }
 
 // SolveTriangular solves equations of triangular matrices: a*x = b, the matrices being in the last two
