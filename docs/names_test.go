@@ -63,7 +63,7 @@ func readNames(t *testing.T) (rows []nameRow) {
 // constants and variables if values is set.
 func exported(t *testing.T, values bool) map[string]bool {
 	names := map[string]bool{}
-	for _, dir := range []string{"", "nn", "optim", "distributions", "models", "data", "train", "train/live", "plot", "data/transforms", "ragged/arrow/parquet", "checkpoint", "npy", "safetensors", "torchfile", "hf", "dlpack", "sym", "kernel", "ragged", "records", "linalg"} {
+	for _, dir := range []string{"", "nn", "optim", "distributions", "models", "data", "train", "train/live", "plot", "data/transforms", "ragged/arrow/parquet", "checkpoint", "npy", "safetensors", "torchfile", "hf", "dlpack", "sym", "kernel", "ragged", "records", "linalg", "table"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
