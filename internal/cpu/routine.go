@@ -4,6 +4,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/convolution"
 	"weft/internal/cpu/index"
+	"weft/internal/cpu/linalg"
 	"weft/internal/cpu/routine"
 	"weft/internal/cpu/tile"
 	"weft/internal/device"
@@ -66,6 +67,12 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineSolve:           solve,
 	ir.RoutineQR:              qr,
 	ir.RoutineQRTriangle:      qrTriangle,
+
+	ir.RoutineEigh: eigh, ir.RoutineEigValsH: eigValsH, ir.RoutineSVD: svd, ir.RoutineSVDVals: svdVals,
+	ir.RoutineEig: eig, ir.RoutineEigVals: eigVals, ir.RoutineSchur: schur, ir.RoutineHessenberg: hessenberg,
+	ir.RoutineExpm:  functionOf(linalg.Exponential),
+	ir.RoutineLogm:  functionOf(linalg.Logarithm),
+	ir.RoutineSqrtm: functionOf(linalg.SquareRoot),
 
 	ir.RoutineSegmentPad: segmentPad, ir.RoutineSegmentUnpad: segmentUnpad, ir.RoutineSegmentTake: segmentTake,
 	ir.RoutineSegmentSort:   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),

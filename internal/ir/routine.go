@@ -77,6 +77,19 @@ const (
 	RoutineQR
 	RoutineQRTriangle
 
+	// Eigenvalues, singular values, functions of matrices.
+	RoutineEigh
+	RoutineEigValsH
+	RoutineSVD
+	RoutineSVDVals
+	RoutineEig
+	RoutineEigVals
+	RoutineSchur
+	RoutineHessenberg
+	RoutineExpm
+	RoutineLogm
+	RoutineSqrtm
+
 	// Functions of the user; functions that check a range.
 	RoutineHost
 	RoutineCheckRange

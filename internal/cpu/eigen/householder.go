@@ -1,0 +1,119 @@
+package eigen
+
+import "math"
+
+// reflector makes the Householder reflection H = I - tau*v*v^H whose H^H maps x to beta*e1 with
+// real beta. It replaces x by v, whose first element is 1. Source: Golub and Van Loan, Matrix
+// Computations, 4th edition, 5.1; the complex form is that of Lehoucq, "The computation of
+// elementary unitary matrices", 1996.
+func reflector[T number](x []T) (beta float64, tau T) {
+	var zero T
+	if len(x) == 0 {
+		return 0, zero
+	}
+	alpha, rest := x[0], square(x[1:])
+	x[0] = of[T](1)
+	imaginary := abs(alpha - of[T](re(alpha)))
+	if rest == 0 && imaginary == 0 {
+		clear(x[1:])
+		return re(alpha), zero
+	}
+	beta = -math.Copysign(math.Sqrt(float64(re(alpha)*re(alpha))+float64(imaginary*imaginary)+rest), re(alpha))
+	if beta == 0 {
+		clear(x[1:])
+		return 0, zero
+	}
+	b := of[T](beta)
+	tau = divide(b-alpha, b)
+	scale(x[1:], divide(of[T](1), alpha-b))
+	return beta, tau
+}
+
+func divide[T number](a, b T) T {
+	if x, ok := any(a).(complex128); ok {
+		return any(over(x, any(b).(complex128))).(T)
+	}
+	return a / b
+}
+
+// reflect applies I - tau*v*v^H to z.
+func reflect[T number](z, v []T, tau T) {
+	add(z, -mul(tau, dot(v, z)), v)
+}
+
+// blockOf is the number of reflections that are applied together.
+const blockOf = 32
+
+// A reflections is a product H0*H1*... of Householder reflections I - tau*v*v^H.
+type reflections[T number] struct {
+	v   []T // one vector a row; vector i is zero before element i+shift
+	tau []T
+	dim int
+	// shift is the index of the first element of vector 0 that is not zero.
+	shift int
+}
+
+// apply multiplies each row of z, a vector of length dim, by the product of the reflections.
+// Rows i of z that are zero before element i may pass identity, which saves work: then z is
+// square and starts as the identity.
+func (r *reflections[T]) apply(m *Machine, z []T, rows int) {
+	n, count := r.dim, len(r.tau)
+	if count == 0 || rows == 0 {
+		return
+	}
+	if rows < smallest || count < smallest/2 {
+		for k := range rows {
+			row := z[k*n : (k+1)*n]
+			for j := count - 1; j >= 0; j-- {
+				from := j + r.shift
+				reflect(row[from:], r.v[j*n+from:(j+1)*n], r.tau[j])
+			}
+		}
+		return
+	}
+	for at := (count - 1) / blockOf * blockOf; at >= 0; at -= blockOf {
+		r.applyBlock(m, z, rows, at, min(at+blockOf, count))
+	}
+}
+
+// applyBlock applies the reflections from to end, as I - V*T*V^H with the compact representation
+// of Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder
+// transformations", SIAM J. Sci. Stat. Comput. 10, 1989.
+func (r *reflections[T]) applyBlock(m *Machine, z []T, rows, from, end int) {
+	n, k := r.dim, end-from
+	lo := from + r.shift
+	w := n - lo
+	v := r.v[from*n+lo:]
+	t := make([]T, k*k)
+	for j := range k {
+		tau := r.tau[from+j]
+		t[j*k+j] = tau
+		for i := range j {
+			t[i*k+j] = dot(v[i*n:i*n+w], v[j*n:j*n+w])
+		}
+		for i := range j {
+			var s T
+			for p := i; p < j; p++ {
+				s += mul(t[i*k+p], t[p*k+j])
+			}
+			t[i*k+j] = -mul(tau, s)
+		}
+	}
+	// s = z * conj(V): rows x k. Then z -= s * T^T * V^T.
+	c := make([]T, k*w)
+	for j := range k {
+		copy(c[j*w:(j+1)*w], v[j*n:j*n+w])
+	}
+	conjugate(c)
+	s, u := make([]T, rows*k), make([]T, rows*k)
+	gemm(m, rows, k, w, mat[T]{z[lo:], n, 1}, mat[T]{c, 1, w}, s)
+	gemm(m, rows, k, k, mat[T]{s, k, 1}, mat[T]{t, 1, k}, u)
+	p := make([]T, rows*w)
+	gemm(m, rows, w, k, mat[T]{u, k, 1}, mat[T]{v, n, 1}, p)
+	for i := range rows {
+		row := z[i*n+lo : (i+1)*n]
+		for j, a := range p[i*w : (i+1)*w] {
+			row[j] -= a
+		}
+	}
+}

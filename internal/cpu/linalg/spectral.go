@@ -1,0 +1,201 @@
+package linalg
+
+import (
+	"fmt"
+
+	"weft/internal/array"
+	"weft/internal/cpu/eigen"
+	"weft/internal/jit"
+)
+
+// Eigenvalues, singular values and functions of matrices. They are computed in float64 and complex128
+// (package eigen), and rounded once.
+
+// wide is the type of elements that package eigen computes with.
+type wide interface{ float64 | complex128 }
+
+const (
+	notFinite    = "has elements that are not finite"
+	notConverged = "has no decomposition: the iteration did not converge"
+)
+
+// spectral calls f for each matrix of a, copied to contiguous memory, in the type that its elements
+// have in package eigen. work is a matrix's multiply-adds.
+func spectral(isa jit.ISA, a *array.View, work int, realOnes func(m *eigen.Machine, i int, x []float64) string, complexOnes func(m *eigen.Machine, i int, x []complex128) string) error {
+	r := len(a.Shape)
+	rows, cols, batch := a.Shape[r-2], a.Shape[r-1], a.Shape[:r-2]
+	if a.DType.Complex() {
+		return each("a", batch, 4*work, func(i, threads int) string { return spectralAt(isa, threads, a, i, rows, cols, complexOnes) })
+	}
+	return each("a", batch, work, func(i, threads int) string { return spectralAt(isa, threads, a, i, rows, cols, realOnes) })
+}
+
+func spectralAt[T wide](isa jit.ISA, threads int, a *array.View, i, rows, cols int, f func(m *eigen.Machine, i int, x []T) string) string {
+	x := make([]T, rows*cols)
+	if len(x) > 0 {
+		load(matrix[T]{x, rows, cols, cols}, matrixAt(a, i, 2))
+	}
+	if !eigen.Finite(x) {
+		return notFinite
+	}
+	return f(&eigen.Machine{ISA: isa, Threads: threads}, i, x)
+}
+
+// put stores a contiguous matrix, or a vector if rank is 1, as matrix i of a result.
+func put[T wide](out *array.View, i, rank int, x []T) {
+	if len(x) == 0 {
+		return
+	}
+	cols := 1
+	if rank == 2 {
+		cols = out.Shape[len(out.Shape)-1]
+	}
+	store(matrixAt(out, i, rank), matrix[T]{x, len(x) / cols, cols, cols})
+}
+
+// Eigh computes eigenvalues of Hermitian matrices, of which the lower triangles are read, and their
+// eigenvectors unless v is nil.
+func Eigh(isa jit.ISA, w, v, a *array.View) error {
+	n := a.Shape[len(a.Shape)-1]
+	return spectral(isa, a, 4*n*n*n, func(m *eigen.Machine, i int, x []float64) string {
+		return eighAt(m, i, n, x, w, v)
+	}, func(m *eigen.Machine, i int, x []complex128) string { return eighAt(m, i, n, x, w, v) })
+}
+
+func eighAt[T wide](m *eigen.Machine, i, n int, x []T, w, v *array.View) string {
+	for r := range n {
+		x[r*n+r] = eigen.Real(x[r*n+r])
+		for c := range r {
+			x[c*n+r] = conj(x[r*n+c])
+		}
+	}
+	values := make([]float64, n)
+	var vectors []T
+	if v != nil {
+		vectors = make([]T, n*n)
+	}
+	if !eigen.Hermitian(m, n, x, values, vectors) {
+		return notConverged
+	}
+	put(w, i, 1, values)
+	if v != nil {
+		put(v, i, 2, vectors)
+	}
+	return ""
+}
+
+// SVD computes singular values, and unless u is nil singular vectors.
+func SVD(isa jit.ISA, u, s, vh, a *array.View) error {
+	r := len(a.Shape)
+	rows, cols := a.Shape[r-2], a.Shape[r-1]
+	return spectral(isa, a, 8*rows*cols*min(rows, cols), func(m *eigen.Machine, i int, x []float64) string {
+		return svdAt(m, i, rows, cols, x, u, s, vh)
+	}, func(m *eigen.Machine, i int, x []complex128) string { return svdAt(m, i, rows, cols, x, u, s, vh) })
+}
+
+func svdAt[T wide](m *eigen.Machine, i, rows, cols int, x []T, u, s, vh *array.View) string {
+	values := make([]float64, min(rows, cols))
+	if u == nil {
+		if !eigen.Singular(m, rows, cols, x, values, nil, 0, nil, 0) {
+			return notConverged
+		}
+		put(s, i, 1, values)
+		return ""
+	}
+	r := len(u.Shape)
+	left, right := make([]T, rows*u.Shape[r-1]), make([]T, vh.Shape[r-2]*cols)
+	if !eigen.Singular(m, rows, cols, x, values, left, u.Shape[r-1], right, vh.Shape[r-2]) {
+		return notConverged
+	}
+	put(u, i, 2, left)
+	put(s, i, 1, values)
+	put(vh, i, 2, right)
+	return ""
+}
+
+// Eig computes eigenvalues, and unless v is nil eigenvectors; both are complex.
+func Eig(isa jit.ISA, w, v, a *array.View) error {
+	n := a.Shape[len(a.Shape)-1]
+	return spectral(isa, a, 20*n*n*n, func(m *eigen.Machine, i int, x []float64) string {
+		return eigAt(m, i, n, x, w, v)
+	}, func(m *eigen.Machine, i int, x []complex128) string { return eigAt(m, i, n, x, w, v) })
+}
+
+func eigAt[T wide](m *eigen.Machine, i, n int, x []T, w, v *array.View) string {
+	values := make([]complex128, n)
+	var vectors []complex128
+	if v != nil {
+		vectors = make([]complex128, n*n)
+	}
+	if !eigen.General(m, n, x, values, vectors) {
+		return notConverged
+	}
+	put(w, i, 1, values)
+	if v != nil {
+		put(v, i, 2, vectors)
+	}
+	return ""
+}
+
+// Schur computes Schur forms t and their unitary factors z, or with hessenberg Hessenberg forms.
+func Schur(isa jit.ISA, t, z, a *array.View, hessenberg bool) error {
+	n := a.Shape[len(a.Shape)-1]
+	return spectral(isa, a, 20*n*n*n, func(m *eigen.Machine, i int, x []float64) string {
+		return schurAt(m, i, n, x, t, z, hessenberg)
+	}, func(m *eigen.Machine, i int, x []complex128) string { return schurAt(m, i, n, x, t, z, hessenberg) })
+}
+
+func schurAt[T wide](m *eigen.Machine, i, n int, x []T, t, z *array.View, hessenberg bool) string {
+	q := make([]T, n*n)
+	if hessenberg {
+		eigen.ScaledHessenberg(m, n, x, q)
+	} else if !eigen.Schur(m, n, x, q) {
+		return notConverged
+	}
+	put(t, i, 2, x)
+	put(z, i, 2, q)
+	return ""
+}
+
+// A Function is a function of matrices.
+type Function int
+
+const (
+	Exponential Function = iota
+	Logarithm
+	SquareRoot
+)
+
+// FunctionOf computes a function of square matrices.
+func FunctionOf(isa jit.ISA, out, a *array.View, f Function) error {
+	n := a.Shape[len(a.Shape)-1]
+	return spectral(isa, a, 20*n*n*n, func(m *eigen.Machine, i int, x []float64) string {
+		return functionAt(m, i, n, x, out, f)
+	}, func(m *eigen.Machine, i int, x []complex128) string { return functionAt(m, i, n, x, out, f) })
+}
+
+func functionAt[T wide](m *eigen.Machine, i, n int, x []T, out *array.View, f Function) string {
+	y := make([]T, n*n)
+	if f == Exponential {
+		if !eigen.Exp(m, n, x, y) {
+			return "has no exponential: a system of its approximation is singular"
+		}
+		put(out, i, 2, y)
+		return ""
+	}
+	name, g := "square root", eigen.Sqrt[T]
+	if f == Logarithm {
+		name, g = "logarithm", eigen.Log[T]
+	}
+	if trouble := g(m, n, x, y); trouble != nil {
+		switch {
+		case trouble.Diverged:
+			return notConverged
+		case trouble.Negative != 0:
+			return fmt.Sprintf("has no real %s: %.6g is an eigenvalue; convert it to complex numbers first", name, trouble.Negative)
+		}
+		return "is singular and has no " + name
+	}
+	put(out, i, 2, y)
+	return ""
+}

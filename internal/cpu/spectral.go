@@ -1,0 +1,46 @@
+package cpu
+
+import (
+	"weft/internal/cpu/linalg"
+	"weft/internal/device"
+)
+
+// Routines of eigenvalues, singular values and functions of matrices.
+
+func eigh(c *device.Call) error {
+	return linalg.Eigh(isaOf(c), &c.Out[0], &c.Out[1], &c.Args[0])
+}
+
+func eigValsH(c *device.Call) error {
+	return linalg.Eigh(isaOf(c), &c.Out[0], nil, &c.Args[0])
+}
+
+func svd(c *device.Call) error {
+	return linalg.SVD(isaOf(c), &c.Out[0], &c.Out[1], &c.Out[2], &c.Args[0])
+}
+
+func svdVals(c *device.Call) error {
+	return linalg.SVD(isaOf(c), nil, &c.Out[0], nil, &c.Args[0])
+}
+
+func eig(c *device.Call) error {
+	return linalg.Eig(isaOf(c), &c.Out[0], &c.Out[1], &c.Args[0])
+}
+
+func eigVals(c *device.Call) error {
+	return linalg.Eig(isaOf(c), &c.Out[0], nil, &c.Args[0])
+}
+
+func schur(c *device.Call) error {
+	return linalg.Schur(isaOf(c), &c.Out[0], &c.Out[1], &c.Args[0], false)
+}
+
+func hessenberg(c *device.Call) error {
+	return linalg.Schur(isaOf(c), &c.Out[0], &c.Out[1], &c.Args[0], true)
+}
+
+func functionOf(f linalg.Function) device.Routine {
+	return func(c *device.Call) error {
+		return linalg.FunctionOf(isaOf(c), &c.Out[0], &c.Args[0], f)
+	}
+}
