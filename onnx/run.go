@@ -339,7 +339,9 @@ func (m *Model) compiled(g *graph, p *piece) func(in []packed) ([]packed, error)
 			for i, slot := range p.ins {
 				env[slot] = in[i].value()
 			}
-			if err := r.walk(g, p.from, p.to, env); err != nil {
+			var err error
+			core.OnOneLine(func() { err = r.walk(g, p.from, p.to, env) })
+			if err != nil {
 				return nil, err
 			}
 			out := make([]packed, len(p.outs))

@@ -84,7 +84,7 @@ func (tr *Trace) cellOf(v *array.View) *cell {
 			break
 		}
 	}
-	return tr.Input(Source{Kind: fromCapture, At: at, PC: array.Caller()})
+	return tr.Input(Source{Kind: fromCapture, At: at, PC: tr.caller()})
 }
 
 // enclosing returns the cell that a trace around tr has of a storage, nil if none has one. An argument's
@@ -172,7 +172,7 @@ func (tr *Trace) emptyOf(v *array.View) *ir.Node {
 	}
 	c := tr.cells[v.Store]
 	if r := tr.Seen[v.Store]; c == nil && r != nil && r.v.Size() == 0 && v.Store.Bytes == 0 {
-		c = tr.Input(Source{Kind: fromCapture, At: array.View{Store: v.Store, DType: v.DType, Shape: r.v.Shape, Strides: array.RowMajor(r.v.Shape)}, PC: array.Caller()})
+		c = tr.Input(Source{Kind: fromCapture, At: array.View{Store: v.Store, DType: v.DType, Shape: r.v.Shape, Strides: array.RowMajor(r.v.Shape)}, PC: tr.caller()})
 	}
 	if c == nil || c.node == nil || c.at.DType != v.DType || c.node.Size() > 0 {
 		return nil
