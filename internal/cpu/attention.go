@@ -340,7 +340,7 @@ type backward struct {
 	out []array.View // gradients of queries, keys, values
 }
 
-// turn makes the transposed keys and values of a head, in memory at to, those of the strip.
+// turn gives s the transposed keys and values of a head, in memory at to.
 func (b *backward) turn(s *strip, head int, to unsafe.Pointer) {
 	s.keys = b.transposed(b.k, head, to)
 	s.values = b.transposed(b.v, head, unsafe.Add(to, b.transposedBytes(b.width)))
