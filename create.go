@@ -8,6 +8,8 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 // Full returns a tensor of that shape filled with a Go number, a scalar if no size is given. The
@@ -310,4 +312,149 @@ func from(number uint8, x any) *Tensor {
 		fill(v, 0)
 	})
 	return (*Tensor)(out)
+}
+
+// Logspace returns n numbers, float32, at equal ratios from 10^start to 10^stop. It panics with *[Error] where n is
+// negative. [LogspaceOf] takes an element type. NumPy's logspace.
+func Logspace(start, stop float64, n int) *Tensor { return LogspaceOf(Float32, start, stop, n) }
+
+// LogspaceOf returns n numbers of a float type d at equal ratios from 10^start to 10^stop, computed in float64 and
+// rounded once. It panics with *[Error] where n is negative, or d is not a float type.
+func LogspaceOf(d DType, start, stop float64, n int) *Tensor {
+	return spaced("logspace", d, n, func(i int) float64 { return math.Pow(10, between(start, stop, i, n)) })
+}
+
+// Geomspace returns n numbers, float32, at equal ratios from start to stop, which have one sign. It panics with
+// *[Error] where n is negative, or a number is 0 or the signs differ. [GeomspaceOf] takes an element type. NumPy's
+// geomspace.
+func Geomspace(start, stop float64, n int) *Tensor { return GeomspaceOf(Float32, start, stop, n) }
+
+// GeomspaceOf returns n numbers of a float type d at equal ratios from start to stop, which have one sign, computed in
+// float64 and rounded once; both ends are exact. Errors are as for [Geomspace].
+func GeomspaceOf(d DType, start, stop float64, n int) *Tensor {
+	if !(start > 0 && stop > 0 || start < 0 && stop < 0) {
+		array.Failf("geomspace", "start", "and stop, %v and %v, are not of one sign", start, stop)
+	}
+	lo, hi := math.Log(math.Abs(start)), math.Log(math.Abs(stop))
+	return spaced("geomspace", d, n, func(i int) float64 {
+		switch i {
+		case 0:
+			return start
+		case n - 1:
+			return stop
+		}
+		return math.Copysign(math.Exp(between(lo, hi, i, n)), start)
+	})
+}
+
+// between is number i of n at equal distances from a to b.
+func between(a, b float64, i, n int) float64 {
+	if n == 1 {
+		return a
+	}
+	return a + float64((b-a)*float64(i))/float64(n-1)
+}
+
+func spaced(name string, d DType, n int, f func(i int) float64) *Tensor {
+	if !d.Float() {
+		array.Failf(name, "d", "is %s, want a float type", d)
+	}
+	array.CheckShape(name, []int{n}, d)
+	return numbered(name, 0, d, n, f)
+}
+
+// Tri returns a float32 matrix of rows and cols with ones on diagonal number k and below, zeros above. It panics with
+// *[Error] where a size is negative. NumPy's tri; [Tensor.Tril] takes the part of a matrix.
+func Tri(rows, cols, k int) *Tensor {
+	defer array.Named("tri").End()
+	return Ones(rows, cols).Tril(k)
+}
+
+// A FloatInfo says what numbers a float type has: see [FInfo].
+type FloatInfo struct {
+	Bits      int     // of an element
+	Eps       float64 // from 1 to the next number
+	Min, Max  float64 // the least and the greatest finite number
+	Tiny      float64 // the least normal number above 0
+	Subnormal float64 // the least number above 0
+}
+
+// FInfo returns what numbers a float type has, of complex types their parts. It panics with *[Error] for other types.
+// NumPy's finfo.
+func FInfo(d DType) FloatInfo {
+	digits, least, most := 24, -126, math.MaxFloat32
+	switch d = d.Part(); d {
+	case Float64:
+		digits, least, most = 53, -1022, math.MaxFloat64
+	case Float16:
+		digits, least, most = 11, -14, 65504
+	case BFloat16:
+		digits, least, most = 8, -126, 0x1.fep127
+	case Float32:
+	default:
+		array.Failf("finfo", "d", "is %s, want a float type: IInfo tells of integers", d)
+	}
+	return FloatInfo{8 * d.Size(), math.Ldexp(1, 1-digits), -most, most, math.Ldexp(1, least), math.Ldexp(1, least-digits+1)}
+}
+
+// An IntInfo says what numbers an integer type has: see [IInfo].
+type IntInfo struct {
+	Bits int    // of an element
+	Min  int64  // the least number
+	Max  uint64 // the greatest number
+}
+
+// IInfo returns what numbers an integer type has. It panics with *[Error] for other types. NumPy's iinfo.
+func IInfo(d DType) IntInfo {
+	if !d.Integer() {
+		array.Failf("iinfo", "d", "is %s, want an integer type: FInfo tells of floats", d)
+	}
+	if d == Uint64 {
+		return IntInfo{64, 0, math.MaxUint64}
+	}
+	lo, hi := d.Limits()
+	return IntInfo{8 * d.Size(), lo, uint64(hi)}
+}
+
+// PromoteTypes returns the type in which arrays of two types meet. It panics with *[Error] for what is not a type.
+// NumPy's promote_types, by weft's rules ([DType]): integers and floats meet in the float type.
+func PromoteTypes(a, b DType) DType {
+	for i, d := range []DType{a, b} {
+		if !d.Supported() {
+			array.Failf("promotetypes", []string{"a", "b"}[i], "%s is not supported", d)
+		}
+	}
+	return array.Promote(a, b)
+}
+
+// ResultType returns the type in which tensors, types (as arrays) and Go numbers meet: numbers and tensors without
+// axes count for their category alone. It panics with *[Error] for none, and for other values. NumPy's result_type.
+func ResultType(args ...any) DType {
+	const name = "resulttype"
+	g := ir.New()
+	nodes := make([]*ir.Node, len(args))
+	for i, x := range args {
+		if d, ok := x.(DType); ok {
+			if !d.Supported() {
+				array.Failf(name, "args", "%s is not supported", d)
+			}
+			nodes[i] = g.Input(i, d, []int{1})
+			continue
+		}
+		o := core.AsOperand[Tensor](name, "args", x)
+		if o.T == nil {
+			if d := o.WeakType(); d.Complex() { // there are no complex constants
+				nodes[i] = g.Input(i, d, nil)
+			} else {
+				nodes[i] = g.Number(0, d, true)
+			}
+			continue
+		}
+		o.T.Check(name)
+		nodes[i] = g.Input(i, o.T.View().DType, o.T.View().Shape)
+	}
+	if len(nodes) == 0 {
+		array.Failf(name, "args", "has no elements")
+	}
+	return op.Promote(nodes...)
 }

@@ -74,38 +74,44 @@
 // From Go and back:
 //
 //   - Made of Go values: [From], [FromSlice], [Scalar], [ScalarOf], [Full], [FullOf],
-//     [FullLike], [Arange], [ArangeOf], [Linspace], [LinspaceOf], [Eye], [EyeOf],
+//     [FullLike], [Arange], [ArangeOf], [Linspace], [LinspaceOf], [Logspace], [LogspaceOf], [Geomspace],
+//     [GeomspaceOf], [Eye], [EyeOf], [Tri], [Indices], [Ix], [TrilIndices], [TriuIndices],
 //     [Meshgrid], [Complex], [Polar]
 //   - Of one number: [Zeros], [ZerosOf], [ZerosLike], [Ones], [OnesOf], [OnesLike]
 //   - Read by Go: [Data], [CopyTo], [Borrow], [At], [Tensor.Item], [Tensor.ItemInt],
 //     [Tensor.ItemComplex]
-//   - Compared as a whole: [Digest], [DigestNamed], [Tensor.AllClose]
+//   - Compared as a whole: [Digest], [DigestNamed], [Tensor.AllClose], [Tensor.ArrayEqual]
+//   - Types: [PromoteTypes], [ResultType], [FInfo], [FloatInfo], [IInfo], [IntInfo]
 //   - Copied: [Tensor.Clone], [Tensor.Contiguous], [Tensor.To]
 //
 // Parts, and writing into them:
 //
 //   - Parts as views: [Tensor.At], [Tensor.Rows], [Tensor.Slice], [Span], [All], [Range], [Begin], [End],
 //     [Index], [NewAxis], [Ellipsis], [Tensor.Diagonal], [Tensor.Split], [Tensor.Chunk],
-//     [Tensor.Unbind], [Tensor.Real], [Tensor.Imag]
+//     [Tensor.Unbind], [Tensor.ArraySplit], [Tensor.Real], [Tensor.Imag], [Tensor.AsStrided],
+//     [Tensor.SlidingWindowView], [Tensor.ViewAs]
 //   - Parts by arrays of places: [Tensor.Index], [Tensor.IndexSelect], [Tensor.Gather],
-//     [Tensor.TakeAlongAxis], [Tensor.MaskSelect], [Tensor.NonZero]
+//     [Tensor.TakeAlongAxis], [Tensor.MaskSelect], [Compress], [Tensor.NonZero], [ArgWhere],
+//     [UnravelIndex], [RavelMultiIndex]
 //   - Written in place: [Tensor.Set], [Tensor.Assign], [Tensor.Fill], [Tensor.Zero], [Tensor.Version],
 //     [Tensor.AddAssign], [Tensor.SubAssign], [Tensor.MulAssign], [Tensor.DivAssign],
 //     [Tensor.Update]
 //   - Written by places, as a new tensor: [Tensor.IndexPut], [Tensor.IndexPutAdd],
 //     [Tensor.IndexAdd], [Tensor.Scatter], [Tensor.ScatterAdd], [Tensor.ScatterReduce],
 //     [ScatterOpts], [ScatterOp], [ScatterSum], [ScatterMean], [ScatterMin],
-//     [ScatterMax], [Tensor.MaskedFill]
+//     [ScatterMax], [Tensor.MaskedFill], [Tensor.Insert], [Tensor.Delete], [Tensor.Append]
 //
 // Shapes:
 //
 //   - Other shapes of the same elements: [Tensor.Reshape], [Tensor.Flatten],
 //     [Tensor.Unflatten], [Tensor.Squeeze], [Tensor.Unsqueeze], [Tensor.T],
 //     [Tensor.Transpose], [Tensor.Permute], [Tensor.MoveAxis], [Tensor.Expand],
-//     [Tensor.ExpandAs], [AlignLeading]
+//     [Tensor.ExpandAs], [AlignLeading], [BroadcastShapes], [BroadcastTensors], [Tensor.AtLeast1D],
+//     [Tensor.AtLeast2D], [Tensor.AtLeast3D], [Tensor.Resize]
 //   - Rearranged: [Tensor.Flip], [Tensor.Roll], [Tensor.Tile], [Tensor.Repeat],
-//     [Tensor.RepeatInterleave], [Tensor.Pad], [Tensor.Diag], [Tensor.Tril], [Tensor.Triu]
-//   - Joined: [Cat], [Stack], [HStack], [VStack]
+//     [Tensor.RepeatInterleave], [Tensor.Pad], [Tensor.PadMode], [Tensor.Diag], [Tensor.DiagEmbed],
+//     [Tensor.Tril], [Tensor.Triu], [Tensor.Rot90], [Tensor.RollAxes]
+//   - Joined: [Cat], [Stack], [HStack], [VStack], [DStack], [ColumnStack]
 //
 // Functions of elements:
 //
@@ -132,7 +138,7 @@
 //   - Compared: [Tensor.Eq], [Tensor.Ne], [Tensor.Lt], [Tensor.Le], [Tensor.Gt], [Tensor.Ge],
 //     [Tensor.IsClose], [CloseOpts], [Tensor.IsNaN], [Tensor.IsInf], [Tensor.IsFinite],
 //     [Tensor.NanToNum]
-//   - Chosen: [Where]
+//   - Chosen: [Where], [Select], [Tensor.Choose], [Piecewise]; along an axis: [ApplyAlongAxis]
 //   - Logic and bits: [Tensor.LogicalAnd], [Tensor.LogicalOr], [Tensor.LogicalXor],
 //     [Tensor.LogicalNot], [Tensor.BitAnd], [Tensor.BitOr], [Tensor.BitXor], [Tensor.BitNot],
 //     [Tensor.Shl], [Tensor.Shr], [Tensor.PopCount]
@@ -143,21 +149,32 @@
 //   - Sums and means: [Tensor.Sum], [Tensor.SumKeep], [Tensor.Mean], [Tensor.MeanKeep],
 //     [Tensor.Prod], [Tensor.ProdKeep], [Tensor.Norm], [Tensor.NormKeep]
 //   - Spread: [Tensor.Var], [Tensor.VarKeep], [Tensor.Std], [Tensor.StdKeep],
-//     [Tensor.SampleVar], [Tensor.SampleStd], [Tensor.VarMean]
+//     [Tensor.SampleVar], [Tensor.SampleStd], [Tensor.VarMean], [Tensor.Average], [Tensor.Cov],
+//     [Tensor.CorrCoef], [CovOpts]
+//   - Without NaN: [Tensor.NanSum], [Tensor.NanProd], [Tensor.NanMean], [Tensor.NanVar], [Tensor.NanStd],
+//     [Tensor.NanMin], [Tensor.NanMax], [Tensor.NanArgMin], [Tensor.NanArgMax], [Tensor.NanMedian],
+//     [Tensor.NanQuantile], [Tensor.NanPercentile], [Tensor.NanCumSum], [Tensor.NanCumProd]
 //   - Extremes: [Tensor.Max], [Tensor.MaxKeep], [Tensor.MaxWithIndex], [Tensor.ArgMax],
-//     [Tensor.Min], [Tensor.MinKeep], [Tensor.MinWithIndex], [Tensor.ArgMin]
+//     [Tensor.Min], [Tensor.MinKeep], [Tensor.MinWithIndex], [Tensor.ArgMin], [Tensor.AMinMax], [Tensor.Ptp]
 //   - Truth: [Tensor.All], [Tensor.Any], [Tensor.CountNonZero]
 //   - Softmax: [Tensor.Softmax], [Tensor.LogSoftmax], [Tensor.LogSumExp],
 //     [Tensor.LogSumExpKeep]
-//   - Running: [Tensor.CumSum], [Tensor.CumProd], [Tensor.CumMax], [Tensor.CumMin]
+//   - Running: [Tensor.CumSum], [Tensor.CumProd], [Tensor.CumMax], [Tensor.CumMin], [Tensor.LogCumSumExp]
+//   - Along an axis: [Tensor.Diff], [Tensor.Gradient], [GradientOpts], [Tensor.Trapezoid], [Tensor.Interp],
+//     [Tensor.Unwrap]
 //   - Order: [Tensor.Sort], [Tensor.ArgSort], [SortOpts], [Tensor.TopK], [TopKOpts],
 //     [Tensor.KthValue], [Tensor.Median], [Tensor.Quantile], [Tensor.Quantiles], [QuantileOpts],
-//     [Tensor.Percentile], [Tensor.SearchSorted], [SearchOpts], [Tensor.Unique]
-//   - Counts: [Tensor.BinCount], [Tensor.Histogram], [HistogramOpts]
+//     [Tensor.Percentile], [Tensor.SearchSorted], [SearchOpts], [LexSort], [Tensor.Partition],
+//     [Tensor.ArgPartition]
+//   - Sets: [Tensor.Unique], [UniqueAxis], [UniqueConsecutive], [Tensor.IsIn], [Union1D], [Intersect1D],
+//     [SetDiff1D], [SetXor1D]
+//   - Counts: [Tensor.BinCount], [Tensor.Histogram], [HistogramOpts], [HistogramDD], [HistogramDDOpts],
+//     [Tensor.Digitize], [DigitizeOpts], [Tensor.Mode]
 //
 // Products and layers:
 //
-//   - Products: [Tensor.MatMul], [Tensor.Dot], [Tensor.Outer], [Tensor.TensorDot], [Einsum],
+//   - Products: [Tensor.MatMul], [Tensor.Dot], [Tensor.VDot], [Tensor.Inner], [Tensor.Outer], [Tensor.TensorDot], [Einsum],
+//     [Tensor.Cross], [Tensor.Trace], [Tensor.Cdist], [Tensor.Pdist],
 //     [Tensor.Linear]
 //   - Convolutions and pooling: [Tensor.Conv1d], [Conv1dOpts], [Tensor.Conv2d], [ConvOpts],
 //     [Tensor.ConvTranspose2d], [ConvTransposeOpts], [Tensor.MaxPool2d], [Tensor.AvgPool2d],

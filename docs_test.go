@@ -218,7 +218,6 @@ func TestDocumentedTestCommands(t *testing.T) {
 // elsewhere are operations without a method or function of their name, and what reaches
 // them.
 var elsewhere = map[string]string{
-	"select":           "Where",
 	"cast":             "To",
 	"copy":             "Clone",
 	"iota":             "CrossEntropy",

@@ -511,3 +511,84 @@ func CrossEntropy(logits, target *Tensor) *Tensor {
 	}
 	return (*Tensor)(core.WithAttrs(op.CrossEntropy, nil, logits.c(), target.c()))
 }
+
+// Cross is the cross product of vectors of three elements along the last axis; the others broadcast, and types
+// meet by promotion. It panics with *[Error] where a last axis is not of three elements. NumPy's cross.
+func (t *Tensor) Cross(x *Tensor) *Tensor {
+	const name = "cross"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	x.c().CheckArgument(name, "x")
+	for i, v := range []*Tensor{t, x} {
+		if s := v.v().Shape; len(s) == 0 || s[len(s)-1] != 3 {
+			array.Failf(name, []string{"", "x"}[i], "has shape %s, want three elements along the last axis", array.ShapeString(s))
+		}
+	}
+	part := func(v *Tensor, i int) *Tensor { return v.Slice(Ellipsis, Index(i%3)) }
+	parts := make([]*Tensor, 3)
+	for i := range parts {
+		parts[i] = part(t, i+1).Mul(part(x, i+2)).Sub(part(t, i+2).Mul(part(x, i+1)))
+	}
+	return Stack(parts, -1)
+}
+
+// Trace is the sum of diagonal number k of the last two axes, which the result does not have; k > 0 is above the
+// main one. Types are as for [Tensor.Sum]. It panics with *[Error] for fewer than two axes. NumPy's trace.
+func (t *Tensor) Trace(k int) *Tensor {
+	defer array.Named("trace").End()
+	return t.Diagonal(k).Sum(-1)
+}
+
+// VDot is the sum of the products of the elements of t, conjugated, and of x, both flattened. Types meet by
+// promotion. It panics with *[Error] where sizes differ, and for Bool. NumPy's vdot.
+func (t *Tensor) VDot(x *Tensor) *Tensor {
+	const name = "vdot"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	x.c().CheckArgument(name, "x")
+	if t.v().DType.Complex() {
+		t = t.Conj()
+	}
+	return t.Reshape(t.Size()).Dot(x.Reshape(x.Size()))
+}
+
+// Inner is the sum of the products of elements along the last axes, which are of one size: the other axes of t are
+// followed by those of x in the result. Types meet by promotion. A number multiplies. NumPy's inner.
+func (t *Tensor) Inner(x *Tensor) *Tensor {
+	const name = "inner"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	x.c().CheckArgument(name, "x")
+	if t.Rank() == 0 || x.Rank() == 0 {
+		return t.Mul(x)
+	}
+	return t.TensorDot(x, []int{-1}, []int{-1})
+}
+
+// Cdist is the distance of each row of t to each row of x in the norm of order p (2 for Euclid's, 1 for sums of
+// magnitudes, infinite for the greatest): [... n d] and [... m d] give [... n m]. Axes before broadcast, and types meet
+// by promotion; integers give float32. Differences are squared and added in one pass, without the cancellation of
+// |t|^2 - 2*t*x + |x|^2. The gradient where rows are equal is 0. It panics with *[Error] where sizes differ, and for
+// complex numbers. SciPy's spatial.distance.cdist and PyTorch's cdist.
+func (t *Tensor) Cdist(x *Tensor, p float64) *Tensor {
+	const name = "cdist"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	x.c().CheckArgument(name, "x")
+	return (*Tensor)(core.Apply(op.Cdist, op.Measure{Order: p}, core.Operand{T: t.c()}, core.Operand{T: x.c()}))
+}
+
+// Pdist is the distances of pairs of different rows of the matrix t in the norm of order p, a vector: of row 0 to
+// rows 1, 2 and so on, of row 1 to those behind it. Types and errors are as for [Tensor.Cdist]. SciPy's
+// spatial.distance.pdist and PyTorch's pdist.
+func (t *Tensor) Pdist(p float64) *Tensor {
+	const name = "pdist"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	if t.Rank() != 2 {
+		array.Failf(name, "", "takes a matrix, got shape %s", array.ShapeString(t.v().Shape))
+	}
+	n := t.v().Shape[0]
+	i, j := TriuIndices(n, n, 1)
+	return t.Cdist(t, p).Reshape(n*n).IndexSelect(0, i.Mul(n).Add(j).On(t.Device()))
+}

@@ -456,3 +456,12 @@ func (t *Tensor) where(opName, arg, text string, ok *Tensor) *Tensor {
 	r := core.RangeCheck{Op: opName, Arg: arg, Min: 1, Max: 1, Text: text + "%.0d"}
 	return Where((*Tensor)(r.Of(all.To(Int64).c())), t, math.NaN())
 }
+
+// Shuffle puts the sub-arrays of t along the first axis into random order, in place, and returns t. It panics with
+// *[Error] for a number, and where t may not be written to. NumPy's shuffle; [Generator.Permutation] gives a copy.
+func (g *Generator) Shuffle(t *Tensor) *Tensor {
+	defer array.Named("shuffle").End()
+	g.c().NotNil("shuffle")
+	t.c().CheckArgument("shuffle", "t")
+	return t.Assign(g.Permutation(t.Detach()))
+}

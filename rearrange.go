@@ -2,6 +2,7 @@ package weft
 
 import (
 	"math"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/core"
@@ -336,4 +337,342 @@ func (t *Tensor) valueFor(opName string, x any) core.Operand {
 	}
 	o.T = o.T.To(d)
 	return o
+}
+
+// AtLeast1D is t, a number as a vector of one element; a view. NumPy's atleast_1d.
+// Of tensors with axes it is a view of t itself.
+func (t *Tensor) AtLeast1D() *Tensor { return t.atLeast("atleast1d", 1) }
+
+// AtLeast2D is t with at least two axes: a vector is a row, a number a matrix of one element; a view. NumPy's
+// atleast_2d.
+func (t *Tensor) AtLeast2D() *Tensor { return t.atLeast("atleast2d", 2) }
+
+// AtLeast3D is t with at least three axes: a matrix [m n] is [m n 1], a vector [n] is [1 n 1], a number [1 1 1]; a
+// view. NumPy's atleast_3d.
+func (t *Tensor) AtLeast3D() *Tensor { return t.atLeast("atleast3d", 3) }
+
+func (t *Tensor) atLeast(name string, rank int) *Tensor {
+	defer array.Named(name).End()
+	t.c().Check(name)
+	s := t.v().Shape
+	switch {
+	case len(s) >= rank:
+		return t.Reshape(s...)
+	case len(s) == 2:
+		return t.Unsqueeze(2)
+	case len(s) == 1 && rank == 3:
+		return t.Unsqueeze(0).Unsqueeze(2)
+	case len(s) == 1:
+		return t.Unsqueeze(0)
+	}
+	ones := []int{1, 1, 1}
+	return t.Reshape(ones[:rank]...)
+}
+
+// DStack joins tensors along the third axis, each with three axes at least as [Tensor.AtLeast3D] makes them. The
+// element types meet by promotion. It panics with *[Error] for none, and where other sizes differ. NumPy's dstack.
+func DStack(ts []*Tensor) *Tensor {
+	defer array.Named("dstack").End()
+	core.SomeTensors("dstack", core.Inner(ts))
+	in := make([]*Tensor, len(ts))
+	for i, t := range ts {
+		in[i] = t.AtLeast3D()
+	}
+	return (*Tensor)(core.Joined("dstack", core.Inner(in), 2))
+}
+
+// ColumnStack joins tensors along the second axis, vectors (and numbers) as columns. The element types meet by
+// promotion. It panics with *[Error] for none, and where other sizes differ. NumPy's column_stack.
+func ColumnStack(ts []*Tensor) *Tensor {
+	defer array.Named("columnstack").End()
+	core.SomeTensors("columnstack", core.Inner(ts))
+	in := make([]*Tensor, len(ts))
+	for i, t := range ts {
+		if in[i] = t; t.Rank() < 2 {
+			in[i] = t.Reshape(-1, 1)
+		}
+	}
+	return (*Tensor)(core.Joined("columnstack", core.Inner(in), 1))
+}
+
+// ArraySplit cuts t along an axis into n views whose sizes differ by one at most, greater ones first; an axis too
+// short gives empty ones. [Tensor.Chunk] has fewer, of one size. It panics with *[Error] where n is below 1.
+// NumPy's array_split.
+func (t *Tensor) ArraySplit(axis, n int) []*Tensor {
+	const name = "arraysplit"
+	t.c().Check(name)
+	a := array.Axis(name, axis, t.Rank())
+	if n < 1 {
+		array.Failf(name, "n", "%d: want 1 or more", n)
+	}
+	roomForViews(name, n)
+	sizes := make([]int, n)
+	for i := range sizes {
+		sizes[i] = t.v().Shape[a] / n
+		if i < t.v().Shape[a]%n {
+			sizes[i]++
+		}
+	}
+	return t.cut(name, a, sizes)
+}
+
+// BroadcastShapes returns the shape to which shapes broadcast. It panics with *[Error] where they do not. NumPy's
+// broadcast_shapes.
+func BroadcastShapes(shapes ...[]int) []int {
+	for _, s := range shapes {
+		array.CheckShape("broadcastshapes", s, Bool)
+	}
+	return slices.Clone(array.Broadcast("broadcastshapes", append([][]int{{}}, shapes...)...))
+}
+
+// BroadcastTensors returns a view of each tensor in the shape to which all broadcast; the views must not be written
+// to. It panics with *[Error] where shapes do not fit. NumPy's broadcast_arrays, PyTorch's broadcast_tensors.
+func BroadcastTensors(ts ...*Tensor) []*Tensor {
+	const name = "broadcasttensors"
+	defer array.Named(name).End()
+	core.SomeTensors(name, core.Inner(ts))
+	shapes := make([][]int, len(ts))
+	for i, t := range ts {
+		t.c().Check(name)
+		shapes[i] = t.v().Shape
+	}
+	s := array.Broadcast(name, shapes...)
+	out := make([]*Tensor, len(ts))
+	for i, t := range ts {
+		out[i] = t.Expand(s...)
+	}
+	return out
+}
+
+// DiagEmbed returns matrices of zeros with the vectors along t's last axis on diagonal number k: [... n] gives
+// [... m m] with m = n+|k|. It panics with *[Error] for a number. [Tensor.Diagonal] is the opposite. PyTorch's
+// diag_embed.
+func (t *Tensor) DiagEmbed(k int) *Tensor {
+	const name = "diagembed"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	r := t.Rank()
+	if r == 0 || k == math.MinInt {
+		array.Failf(name, "k", "is %d, for shape %s: want a vector or more axes", k, array.ShapeString(t.v().Shape))
+	}
+	n := array.AddSizes(name, t.v().Shape[r-1], max(k, -k))
+	s := append(slices.Clone(t.v().Shape[:r-1]), n, n)
+	array.CheckShape(name, s, t.v().DType)
+	return (*Tensor)(core.WithAttrs(op.Place, op.Placement{Shape: s, View: op.Offset(k)}, t.c()))
+}
+
+// Rot90 returns a view of t turned k times by 90 degrees in the plane of two axes, from the first toward the second;
+// negative k turn back. The axes may count from the back. It panics with *[Error] where they are equal. NumPy's rot90.
+func (t *Tensor) Rot90(k, from, to int) *Tensor {
+	const name = "rot90"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	a, b := array.Axis(name, from, t.Rank()), array.Axis(name, to, t.Rank())
+	if a == b {
+		array.Failf(name, "to", "is axis %d, as from", b)
+	}
+	switch k & 3 {
+	case 1:
+		return t.Flip(b).Transpose(a, b)
+	case 2:
+		return t.Flip(a, b)
+	case 3:
+		return t.Transpose(a, b).Flip(b)
+	}
+	return t.Reshape(t.v().Shape...)
+}
+
+// RollAxes is [Tensor.Roll] along several axes in turn, each by its own shift. Axes may count from the back, and come
+// several times. It panics with *[Error] unless there are as many shifts as axes. NumPy's roll with tuples.
+func (t *Tensor) RollAxes(axes, shifts []int) *Tensor {
+	const name = "rollaxes"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	if len(axes) != len(shifts) {
+		array.Failf(name, "shifts", "has %d numbers for %d axes", len(shifts), len(axes))
+	}
+	if len(axes) == 0 {
+		return t.Clone()
+	}
+	for i, a := range axes {
+		t = t.Roll(a, shifts[i])
+	}
+	return t
+}
+
+// Resize returns the elements of t, in row-major order and over again as often as needed, in another shape. It panics
+// with *[Error] for no elements where some are needed. NumPy's function resize; its method pads with zeros.
+func (t *Tensor) Resize(shape ...int) *Tensor {
+	const name = "resize"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	n := array.CheckShape(name, shape, t.v().DType)
+	if n > 0 && t.Size() == 0 {
+		array.Failf(name, "", "has no elements to fill shape %s with", array.ShapeString(shape))
+	}
+	flat := t.Reshape(t.Size())
+	if n > t.Size() {
+		flat = flat.Tile((n + t.Size() - 1) / t.Size())
+	}
+	return (*Tensor)(flat.Slice(Range(0, n)).Clone().Reshape(shape...).c().Own())
+}
+
+// ApplyAlongAxis applies f to the vectors of t along an axis, one after the other, and returns the results, of one
+// shape, with their axes in the place of that one. The axis may count from the back. [Vmap] computes all at once.
+// It panics with *[Error] where results differ in shape, and for no vectors. NumPy's apply_along_axis.
+func ApplyAlongAxis(f func(x *Tensor) *Tensor, axis int, t *Tensor) *Tensor {
+	const name = "applyalongaxis"
+	array.Given(name, "f", f != nil)
+	t.c().CheckArgument(name, "t")
+	a := array.Axis(name, axis, t.Rank())
+	x := t.MoveAxis(a, -1)
+	outer := slices.Clone(x.v().Shape[:t.Rank()-1])
+	n := array.Size(outer)
+	if n == 0 {
+		array.Failf(name, "t", "has shape %s and no vectors along axis %d", array.ShapeString(t.v().Shape), a)
+	}
+	rows := x.Reshape(n, t.v().Shape[a])
+	out := make([]*Tensor, n)
+	for i := range out {
+		out[i] = f(rows.At(i))
+		out[i].c().CheckArgument(name, "f")
+		if !array.Equal(out[i].v().Shape, out[0].v().Shape) {
+			array.Failf(name, "f", "returns shape %s, and %s before", array.ShapeString(out[i].v().Shape), array.ShapeString(out[0].v().Shape))
+		}
+	}
+	inner := out[0].v().Shape
+	y := Stack(out, 0).Reshape(append(slices.Clone(outer), inner...)...)
+	order := make([]int, 0, len(outer)+len(inner))
+	for i := range a {
+		order = append(order, i)
+	}
+	for i := range inner {
+		order = append(order, len(outer)+i)
+	}
+	for i := a; i < len(outer); i++ {
+		order = append(order, i)
+	}
+	return y.Permute(order...)
+}
+
+// PadMode surrounds t as [Tensor.Pad] does, with two numbers for each axis, by elements of its own: "edge" (the
+// nearest one), "reflect" (mirrored at the edge, which is not repeated), "symmetric" (mirrored, with the edge), "wrap"
+// (from the other end), "maximum", "minimum", "mean", "median" of the axis, or "linear_ramp" down to 0. The result is a
+// copy in t's type; means of integers are rounded. It panics with *[Error] for other modes, and where an axis without
+// elements is to be padded. NumPy's pad; the mode "constant" is Pad.
+func (t *Tensor) PadMode(mode string, pads ...int) *Tensor {
+	const name = "padmode"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	if len(pads) != 2*t.Rank() {
+		array.Failf(name, "pads", "%s has %d numbers, want two for each of %d axes", array.ShapeString(pads), len(pads), t.Rank())
+	}
+	x := t
+	for a := range t.Rank() {
+		before, after, n := pads[2*a], pads[2*a+1], x.v().Shape[a]
+		if before < 0 || after < 0 {
+			array.Failf(name, "pads", "%s has a negative number", array.ShapeString(pads))
+		}
+		size := array.AddSizes(name, before, n, after)
+		if at := mirrorOf(mode, n); at != nil {
+			if before+after == 0 {
+				continue
+			}
+			if n == 0 {
+				array.Failf(name, "pads", "surround axis %d, which has no elements", a)
+			}
+			places := filled(name, x.v().Store.Device, Int64, core.CheckHeap(name, size, Int64), func(data []int64) {
+				for i := range data {
+					data[i] = int64(at(i - before))
+				}
+			})
+			x = x.IndexSelect(a, places)
+			continue
+		}
+		array.CheckShape(name, []int{size}, x.v().DType)
+		x = x.padBy(name, mode, a, before, after)
+	}
+	return x.Clone()
+}
+
+// mirrorOf returns where the element at place i of an axis of n elements comes from, for modes that take
+// elements; nil for others.
+func mirrorOf(mode string, n int) func(i int) int {
+	folded := func(i, period int) int { return (i%period + period) % period }
+	switch mode {
+	case "edge":
+		return func(i int) int { return min(max(i, 0), n-1) }
+	case "wrap":
+		return func(i int) int { return folded(i, n) }
+	case "symmetric":
+		return func(i int) int { i = folded(i, 2*n); return min(i, 2*n-1-i) }
+	case "reflect":
+		return func(i int) int {
+			if n == 1 {
+				return 0
+			}
+			i = folded(i, 2*n-2)
+			return min(i, 2*n-2-i)
+		}
+	}
+	return nil
+}
+
+// padBy surrounds axis a by what a mode computes of it.
+func (t *Tensor) padBy(name, mode string, a, before, after int) *Tensor {
+	d := t.v().DType
+	x := t.floated()
+	if d.Integer() {
+		x = t.To(Float64)
+	}
+	var y *Tensor
+	switch mode {
+	case "maximum":
+		y = t.MaxKeep(a)
+	case "minimum":
+		y = t.MinKeep(a)
+	case "mean":
+		y = x.MeanKeep(a)
+	case "median":
+		y = x.Median(a).Unsqueeze(a)
+	case "linear_ramp":
+		ramp := func(n, edge int, flip bool) *Tensor {
+			part := x.Split(a, edge, 1, t.v().Shape[a]-1-edge)[1]
+			shape := slices.Repeat([]int{1}, t.Rank())
+			shape[a] = n
+			steps := t.Device().Arange(n).To(x.v().DType).Div(max(n, 1))
+			if flip {
+				steps = steps.Flip(0)
+			}
+			r := part.Mul(steps.Reshape(shape...))
+			if d.Integer() {
+				r = r.Floor()
+			}
+			return r.To(d)
+		}
+		if t.v().Shape[a] == 0 {
+			array.Failf(name, "pads", "surround axis %d, which has no elements", a)
+		}
+		return Cat([]*Tensor{ramp(before, 0, false), t, ramp(after, t.v().Shape[a]-1, true)}, a)
+	default:
+		array.Failf(name, "mode", "%q is not edge, reflect, symmetric, wrap, maximum, minimum, mean, median or linear_ramp", mode)
+	}
+	if d.Integer() {
+		y = y.Round()
+	}
+	part := func(n int) *Tensor {
+		s := slices.Clone(t.v().Shape)
+		s[a] = n
+		return y.To(d).Expand(s...)
+	}
+	return Cat([]*Tensor{part(before), t, part(after)}, a)
+}
+
+// ArrayEqual reports whether t and x have the same shape and equal elements, whatever their types. NaN equals nothing.
+// It reads the answer at once. NumPy's array_equal; [Tensor.AllClose] allows rounding.
+func (t *Tensor) ArrayEqual(x *Tensor) bool {
+	defer array.Named("arrayequal").End()
+	t.c().Check("arrayequal")
+	x.c().CheckArgument("arrayequal", "x")
+	return array.Equal(t.v().Shape, x.v().Shape) && t.Eq(x).All().bool()
 }

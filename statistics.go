@@ -268,3 +268,378 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 	y = Where(greatest.IsNaN(), greatest, y)
 	return (*Tensor)(y.To(t.v().DType).T().Reshape(shape...).c().Own())
 }
+
+// Diff returns the differences of neighbours along an axis, n times over: the axis is n shorter, or empty. The
+// axis may count from the back. The result has t's type; integers wrap, and of Bool it is whether neighbours
+// differ. It panics with *[Error] where n is negative. NumPy's diff.
+func (t *Tensor) Diff(axis, n int) *Tensor {
+	const name = "diff"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	a := array.Axis(name, axis, t.Rank())
+	if n < 0 {
+		array.Failf(name, "n", "%d is negative", n)
+	}
+	if n == 0 {
+		return t.Clone()
+	}
+	for ; n > 0 && t.v().Shape[a] > 0; n-- {
+		x := t.MoveAxis(a, 0)
+		later, earlier := x.Slice(Range(1, End)).MoveAxis(0, a), x.Slice(Range(0, -1)).MoveAxis(0, a)
+		if t.v().DType == Bool {
+			t = later.Ne(earlier)
+		} else {
+			t = later.Sub(earlier)
+		}
+	}
+	return (*Tensor)(t.c().Own())
+}
+
+// GradientOpts are the options of [Tensor.Gradient].
+type GradientOpts struct {
+	SecondOrderEdges bool // differences of three elements at the edges too: NumPy's edge_order=2
+}
+
+// Gradient is the slope of t along an axis by central differences of neighbours, and differences of two at
+// the edges. spacing is a Go number, the distance of neighbours, or a vector of floats, where they lie. The axis
+// may count from the back. The result has t's shape and type; integers give float32. It panics with *[Error]
+// for fewer than two elements, or three with SecondOrderEdges. NumPy's gradient along one axis;
+// [Tensor.Backward] computes gradients of programs.
+func (t *Tensor) Gradient(axis int, spacing any, opts ...GradientOpts) *Tensor {
+	const name = "gradient"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	t.c().Check(name)
+	at := core.AsOperand[Tensor](name, "spacing", spacing)
+	a := array.Axis(name, axis, t.Rank())
+	least := 2
+	if o.SecondOrderEdges {
+		least = 3
+	}
+	n := t.v().Shape[a]
+	if n < least {
+		array.Failf(name, "", "takes %d elements or more along axis %d of shape %s", least, a, array.ShapeString(t.v().Shape))
+	}
+	x := t.floated().MoveAxis(a, -1)
+	part := func(v *Tensor, from, to int) *Tensor { return v.Slice(Ellipsis, Range(from, to)) }
+	var h *Tensor // distances of neighbours
+	if at.T == nil {
+		h = x.Device().FullOf(x.v().DType, spacing, n-1)
+	} else {
+		at.T.Check(name)
+		p := (*Tensor)(at.T)
+		if p.Rank() != 1 || p.Size() != n || !p.v().DType.Float() {
+			array.Failf(name, "spacing", "is %s, want a number or %d floats", array.TypeString(p.v().DType, p.v().Shape), n)
+		}
+		h = part(p, 1, n).Sub(part(p, 0, n-1)).To(x.v().DType)
+	}
+	d := part(x, 1, n).Sub(part(x, 0, n-1)).Div(h)
+	before, after := part(h, 0, n-2), part(h, 1, n-1)
+	// Between two slopes weighted by the distance of the other one.
+	w := before.Div(before.Add(after))
+	inner := part(d, 0, n-2).Mul(w.RSub(1)).Add(part(d, 1, n-1).Mul(w))
+	first, last := part(d, 0, 1), part(d, n-2, n-1)
+	if o.SecondOrderEdges {
+		first = secondOrder(part(d, 0, 1), part(d, 1, 2), part(h, 0, 1), part(h, 1, 2))
+		last = secondOrder(part(d, n-2, n-1), part(d, n-3, n-2), part(h, n-2, n-1), part(h, n-3, n-2))
+	}
+	return Cat([]*Tensor{first, inner, last}, -1).MoveAxis(-1, a)
+}
+
+// secondOrder is the slope at the edge of a parabola whose slopes between three points are d, at the edge,
+// and e, and whose distances are h and k.
+func secondOrder(d, e, h, k *Tensor) *Tensor {
+	return d.Add(d.Sub(e).Mul(h.Div(h.Add(k))))
+}
+
+// Trapezoid is the integral of t along an axis by the trapezoidal rule. spacing is a Go number, the distance of
+// neighbours, or a vector of floats, where they lie. The axis may count from the back; the result does not have
+// it. The type is t's; integers give float32. 0 of fewer than two elements. NumPy's trapezoid.
+func (t *Tensor) Trapezoid(axis int, spacing any) *Tensor {
+	const name = "trapezoid"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	at := core.AsOperand[Tensor](name, "spacing", spacing)
+	a := array.Axis(name, axis, t.Rank())
+	n := t.v().Shape[a]
+	x := t.floated().MoveAxis(a, -1)
+	mean := x.Slice(Ellipsis, Range(1, End)).Add(x.Slice(Ellipsis, Range(0, max(n-1, 0)))).Mul(0.5)
+	if at.T == nil {
+		return mean.Sum(-1).Mul(spacing)
+	}
+	at.T.Check(name)
+	p := (*Tensor)(at.T)
+	if p.Rank() != 1 || p.Size() != n || !p.v().DType.Float() {
+		array.Failf(name, "spacing", "is %s, want a number or %d floats", array.TypeString(p.v().DType, p.v().Shape), n)
+	}
+	return mean.Mul(p.Diff(0, 1).To(x.v().DType)).Sum(-1)
+}
+
+// Interp is, for each element of t, the value at that place of the line through points with ascending abscissas
+// x and ordinates y, vectors of floats of one size; beyond them the first or the last ordinate. The
+// result has t's shape, and the type in which all meet. NaN stays. Gradients go to t and y. It panics with *[Error] for no
+// points and where sizes differ. What x that does not ascend gives is not specified. NumPy's interp.
+func (t *Tensor) Interp(x, y *Tensor) *Tensor {
+	const name = "interp"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	x.c().CheckArgument(name, "x")
+	y.c().CheckArgument(name, "y")
+	if x.Rank() != 1 || !array.Equal(x.v().Shape, y.v().Shape) || x.Size() == 0 {
+		array.Failf(name, "x", "has shape %s, y %s: want vectors of one size, 1 or more", array.ShapeString(x.v().Shape), array.ShapeString(y.v().Shape))
+	}
+	ts := core.MeetWhole(name, core.Inner([]*Tensor{t.floated(), x.floated(), y.floated()}))
+	q, x, y := (*Tensor)(ts[0]).Reshape(t.Size()), (*Tensor)(ts[1]), (*Tensor)(ts[2])
+	n := x.Size()
+	right := x.SearchSorted(q.Detach(), SearchOpts{Right: true}).Clamp(min(1, n-1), n-1)
+	left := right.Sub(1).Maximum(0)
+	x0, y0 := x.IndexSelect(0, left), y.IndexSelect(0, left)
+	dx := x.IndexSelect(0, right).Sub(x0)
+	slope := y.IndexSelect(0, right).Sub(y0).Div(Where(dx.Eq(0), 1, dx))
+	v := y0.Add(slope.Mul(q.Sub(x0)))
+	v = Where(q.Le(x.Slice(Index(0))), y.Slice(Index(0)), Where(q.Ge(x.Slice(Index(-1))), y.Slice(Index(-1)), v))
+	return Where(q.IsNaN(), q, v).Reshape(t.v().Shape...)
+}
+
+// Average is the mean of t over axes weighted by weights, floats of t's shape, or a vector as long as the one
+// axis that is given: the sum of products over the sum of weights. The axes may count from the back, none for
+// all; the result does not have them. Weights that add up to 0 give NaN or infinities. NumPy's average.
+func (t *Tensor) Average(weights *Tensor, axes ...int) *Tensor {
+	const name = "average"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	weights.c().CheckArgument(name, "weights")
+	w := weights
+	if w.Rank() == 1 && t.Rank() != 1 && len(axes) == 1 {
+		a := array.Axis(name, axes[0], t.Rank())
+		if w.Size() != t.v().Shape[a] {
+			array.Failf(name, "weights", "has shape %s, want [%d]", array.ShapeString(w.v().Shape), t.v().Shape[a])
+		}
+		shape := slices.Repeat([]int{1}, t.Rank())
+		shape[a] = w.Size()
+		w = w.Reshape(shape...).Expand(t.v().Shape...)
+	}
+	if !array.Equal(w.v().Shape, t.v().Shape) {
+		array.Failf(name, "weights", "has shape %s, want %s", array.ShapeString(weights.v().Shape), array.ShapeString(t.v().Shape))
+	}
+	return t.floated().Mul(w).Sum(axes...).Div(w.Sum(axes...))
+}
+
+// CovOpts are the options of [Tensor.Cov].
+type CovOpts struct {
+	Columns    bool // variables are columns, not rows: NumPy's rowvar=False
+	Population bool // divide by n, not by n-1: NumPy's bias=True
+}
+
+// Cov is the matrix of the covariances of variables, the rows of t, over observations, its columns: [k n] gives
+// [k k], and a vector, one variable, a number. Sums are divided by n-1. The type is t's; integers give float32.
+// It panics with *[Error] for other ranks and complex numbers. NumPy's cov.
+func (t *Tensor) Cov(opts ...CovOpts) *Tensor {
+	const name = "cov"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	t.c().Check(name)
+	if r := t.Rank(); r < 1 || r > 2 || t.v().DType.Complex() {
+		array.Failf(name, "", "takes vectors and matrices of real numbers, got %s", array.TypeString(t.v().DType, t.v().Shape))
+	}
+	x := t.floated()
+	if t.Rank() == 1 {
+		x = x.Unsqueeze(0)
+	} else if o.Columns {
+		x = x.T()
+	}
+	n := x.v().Shape[1]
+	over := float64(n - 1)
+	if o.Population {
+		over = float64(n)
+	}
+	y := x.wider(func(x *Tensor) *Tensor {
+		far := x.Sub(x.MeanKeep(1))
+		return far.MatMul(far.T()).Div(over)
+	})
+	if t.Rank() == 1 {
+		return (*Tensor)(y.Reshape().c().Own())
+	}
+	return y
+}
+
+// CorrCoef is the matrix of the correlation coefficients of variables, the rows of t, over observations, its
+// columns, limited to -1 and 1; of a vector 1. Options, types and errors are as for [Tensor.Cov]. A variable
+// that does not vary gives NaN. NumPy's corrcoef.
+func (t *Tensor) CorrCoef(opts ...CovOpts) *Tensor {
+	defer array.Named("corrcoef").End()
+	t.c().Check("corrcoef")
+	c := t.Cov(array.Options("corrcoef", opts))
+	if c.Rank() == 0 {
+		return c.Div(c)
+	}
+	d := c.Diagonal(0).Sqrt()
+	return c.Div(d.Unsqueeze(1)).Div(d).Clamp(-1, 1)
+}
+
+// DigitizeOpts are the options of [Tensor.Digitize].
+type DigitizeOpts struct {
+	Right bool // a bin holds its upper edge, not its lower one
+}
+
+// Digitize returns the number, int64, of the bin that each element of t is in, in t's shape: bin i is from edge
+// i-1 to before edge i, bin 0 before all edges. Edges are a vector in ascending or descending order, which is
+// read at once where it descends. Element types meet by promotion. NumPy's digitize.
+func (t *Tensor) Digitize(edges *Tensor, opts ...DigitizeOpts) *Tensor {
+	const name = "digitize"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	t.c().Check(name)
+	edges.c().CheckArgument(name, "edges")
+	n := edges.Size()
+	if edges.Rank() != 1 {
+		array.Failf(name, "edges", "has shape %s, want a vector", array.ShapeString(edges.v().Shape))
+	}
+	if n > 1 && edges.Slice(Index(-1)).Lt(edges.Slice(Index(0))).bool() {
+		return edges.Flip(0).SearchSorted(t, SearchOpts{Right: !o.Right}).RSub(n)
+	}
+	return edges.SearchSorted(t, SearchOpts{Right: !o.Right})
+}
+
+// HistogramDDOpts are the options of [HistogramDD].
+type HistogramDDOpts struct {
+	Bins    []int        // of equal width along each axis, one number for all; none means 10
+	Ranges  [][2]float64 // where the bins of each axis begin and end; none means at the extremes of the points
+	Weights *Tensor      // a vector with a number for each point, to be added up instead of counting
+	Density bool         // divide by the total and by the volume of each bin
+}
+
+// HistogramDD counts how many of the points, rows of coordinates of shape [n d], are in each of the boxes of a
+// grid of d axes, and returns the counts and the edges of the bins along each axis. Bins hold their edges as
+// those of [Tensor.Histogram] do; points outside and NaN are in none. Counts are int64; with weights or as
+// densities they are floats. NumPy's histogramdd, and histogram2d for d = 2.
+func HistogramDD(points *Tensor, opts ...HistogramDDOpts) (counts *Tensor, edges []*Tensor) {
+	const name = "histogramdd"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	points.c().CheckArgument(name, "points")
+	if points.Rank() != 2 || points.v().Shape[1] == 0 {
+		array.Failf(name, "points", "have shape %s, want a row for each and a column for each axis", array.ShapeString(points.v().Shape))
+	}
+	n, d := points.v().Shape[0], points.v().Shape[1]
+	bins := o.Bins
+	switch len(bins) {
+	case 0:
+		bins = slices.Repeat([]int{10}, d)
+	case 1:
+		bins = slices.Repeat(bins, d)
+	}
+	if len(bins) != d || o.Ranges != nil && len(o.Ranges) != d {
+		array.Failf(name, "Bins", "or Ranges are %d and %d, want one for each of %d axes", len(bins), len(o.Ranges), d)
+	}
+	shape := make([]int, d)
+	places := make([]*Tensor, d)
+	for i, k := range bins {
+		one := HistogramOpts{Bins: new(k)}
+		if o.Ranges != nil {
+			one.Min, one.Max = new(o.Ranges[i][0]), new(o.Ranges[i][1])
+		}
+		x := points.Slice(All, Index(i)).Contiguous()
+		_, e := x.Histogram(one)
+		edges = append(edges, e)
+		x = x.To(e.v().DType)
+		// Bin 0 is before the first edge, bin k+1 behind the last one, which belongs to bin k.
+		at := e.SearchSorted(x, SearchOpts{Right: true})
+		places[i] = Where(x.Eq(e.Slice(Index(-1))), k, at)
+		shape[i] = array.AddSizes(name, k, 2)
+	}
+	size := array.CheckShape(name, shape, Int64)
+	flat := RavelMultiIndex(places, shape...)
+	if o.Weights != nil {
+		o.Weights.c().CheckArgument(name, "Weights")
+	}
+	all := flat.binned(o.Weights, []int{n}, size).Reshape(shape...)
+	inner := make([]Span, d)
+	for i, k := range bins {
+		inner[i] = Range(1, k+1)
+	}
+	counts = all.Slice(inner...).Clone()
+	if o.Density {
+		counts = counts.floated().Div(counts.Sum())
+		for i, e := range edges {
+			s := slices.Repeat([]int{1}, d)
+			s[i] = bins[i]
+			counts = counts.Div(e.Diff(0, 1).To(counts.v().DType).Reshape(s...))
+		}
+	}
+	return counts, edges
+}
+
+// AMinMax returns the least and the greatest elements over axes, which may count from the back, none for all:
+// [Tensor.Min] and [Tensor.Max], whose types and errors they have. PyTorch's aminmax.
+func (t *Tensor) AMinMax(axes ...int) (least, greatest *Tensor) {
+	defer array.Named("aminmax").End()
+	return t.Min(axes...), t.Max(axes...)
+}
+
+// Ptp is the greatest less the least element over axes, which may count from the back, none for all; the result
+// does not have them. The type stays, and integers wrap. NaN if one is. It panics with *[Error] where there is
+// no element, and for Bool and complex numbers. NumPy's ptp, peak to peak.
+func (t *Tensor) Ptp(axes ...int) *Tensor {
+	defer array.Named("ptp").End()
+	return t.Max(axes...).Sub(t.Min(axes...))
+}
+
+// Mode returns the element that occurs most often along an axis, of several the least, and how often it does,
+// int64. The axis may count from the back; the results do not have it. A NaN equals nothing. It panics with
+// *[Error] where there is no element, and for complex numbers. SciPy's stats.mode.
+func (t *Tensor) Mode(axis int) (values, counts *Tensor) {
+	const name = "mode"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	a := array.Axis(name, axis, t.Rank())
+	n := t.v().Shape[a]
+	if n == 0 {
+		array.Failf(name, "", "has no value over no elements: shape %s, axis %d", array.ShapeString(t.v().Shape), a)
+	}
+	sorted, _ := t.MoveAxis(a, -1).Sort(-1)
+	at := t.Device().Arange(n)
+	same := sorted.Slice(Ellipsis, Range(1, End)).Eq(sorted.Slice(Ellipsis, Range(0, n-1)))
+	begins := Where(same, 0, at.Slice(Range(1, End)))
+	first := sorted.Slice(Ellipsis, Range(0, 1)).Ne(sorted.Slice(Ellipsis, Range(0, 1))).To(Int64).Mul(0)
+	start, _ := Cat([]*Tensor{first, begins}, -1).CumMax(-1)
+	lengths := at.Sub(start).Add(1)
+	most, place := lengths.MaxWithIndex(-1)
+	return sorted.Gather(-1, place.Unsqueeze(-1)).Squeeze(-1), most
+}
+
+// Unwrap returns t with multiples of 2 pi added along an axis so that neighbours are at most pi apart. The axis
+// may count from the back. The result has t's shape and type; integers give float32. NumPy's unwrap.
+func (t *Tensor) Unwrap(axis int) *Tensor {
+	const name = "unwrap"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	a := array.Axis(name, axis, t.Rank())
+	x := t.floated()
+	if t.v().Shape[a] == 0 {
+		return x.Clone()
+	}
+	d := x.Diff(a, 1).Detach()
+	turned := d.Add(math.Pi).Mod(2 * math.Pi).Sub(math.Pi)
+	turned = Where(turned.Eq(-math.Pi).LogicalAnd(d.Gt(0)), math.Pi, turned)
+	by := Where(d.Abs().Lt(math.Pi), 0, turned.Sub(d)).CumSum(a)
+	zero := x.Detach().MoveAxis(a, 0).Slice(Range(0, 1)).Mul(0).MoveAxis(0, a)
+	return x.Add(Cat([]*Tensor{zero, by}, a))
+}
+
+// LogCumSumExp returns log(cumsum(exp(t))) along an axis, which may count from the back, without overflow, in t's
+// shape and type; integers give float32. It takes log2(n) passes, each adding two sums of equally many
+// elements. It panics with *[Error] for complex numbers. PyTorch's logcumsumexp.
+func (t *Tensor) LogCumSumExp(axis int) *Tensor {
+	const name = "logcumsumexp"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	a := array.Axis(name, axis, t.Rank())
+	x := t.floated().MoveAxis(a, 0)
+	n := t.v().Shape[a]
+	for step := 1; step < n; step *= 2 {
+		sums := x.Slice(Range(step, End)).LogAddExp(x.Slice(Range(0, n-step)))
+		x = Cat([]*Tensor{x.Slice(Range(0, step)), sums}, 0)
+	}
+	return x.MoveAxis(0, a).Clone()
+}

@@ -354,3 +354,91 @@ func VStack(ts []*Tensor) *Tensor {
 	}
 	return (*Tensor)(core.Joined("vstack", core.Inner(in), 0))
 }
+
+// AsStrided returns a view of t's elements in row-major order, of any shape and strides: element i, j ... is element
+// offset + i*strides[0] + j*strides[1] ... of them. Strides count elements, not bytes, and may be 0 or negative; the
+// same element may stand at many places, and then the view must not be written to. Gradients add up. It panics with
+// *[Error] where the view would leave the elements, and where t is not contiguous ([Tensor.Contiguous]). NumPy's
+// as_strided, checked.
+func (t *Tensor) AsStrided(offset int, shape, strides []int) *Tensor {
+	const name = "asstrided"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	if !t.v().Contiguous() {
+		array.Failf(name, "", "%s with strides %v is not contiguous: use Contiguous", array.ShapeString(t.v().Shape), t.v().Strides)
+	}
+	if len(shape) != len(strides) {
+		array.Failf(name, "strides", "%v are %d for %d axes", strides, len(strides), len(shape))
+	}
+	if array.CheckShape(name, shape, t.v().DType) > 0 {
+		lo, hi := offset, offset
+		for i, n := range shape {
+			if s := strides[i]; n > 1 && (s > t.Size() || s < -t.Size()) {
+				array.Failf(name, "strides", "%v leave the %d elements", strides, t.Size())
+			}
+			if reach := (n - 1) * strides[i]; n > 1 && (reach/(n-1) != strides[i] || reach > t.Size() || reach < -t.Size()) {
+				array.Failf(name, "strides", "%v leave the %d elements", strides, t.Size())
+			} else if n > 1 {
+				lo, hi = lo+min(reach, 0), hi+max(reach, 0)
+			}
+		}
+		if offset < 0 || offset >= t.Size() || lo < 0 || hi >= t.Size() {
+			array.Failf(name, "strides", "%v from offset %d reach from %d to %d of %d elements", strides, offset, lo, hi, t.Size())
+		}
+	} else {
+		offset = 0
+	}
+	a := op.StridedWindow{Offset: offset, Shape: slices.Clone(shape), Strides: slices.Clone(strides)}
+	return (*Tensor)(core.Window(op.Strided, a, t.Reshape(t.Size()).c()))
+}
+
+// SlidingWindowView returns the windows of a size along an axis, which may count from the back, as a view: the axis is
+// as long as there are windows, and their elements are along a new last axis. Of t that is not contiguous it is a view
+// of a copy. It must not be written to; gradients add up. It panics with *[Error] where the axis is shorter than a
+// window. NumPy's sliding_window_view, PyTorch's unfold with steps of 1.
+func (t *Tensor) SlidingWindowView(axis, size int) *Tensor {
+	const name = "slidingwindowview"
+	defer array.Named(name).End()
+	t.c().Check(name)
+	a := array.Axis(name, axis, t.Rank())
+	n := t.v().Shape[a]
+	if size < 1 || size > n {
+		array.Failf(name, "size", "%d is not from 1 to %d, the size of axis %d", size, n, a)
+	}
+	x := t.Contiguous()
+	shape, strides := slices.Clone(x.v().Shape), array.RowMajor(x.v().Shape)
+	shape[a] = n - size + 1
+	return x.AsStrided(0, append(shape, size), append(strides, strides[a]))
+}
+
+// ViewAs returns a view of t's memory as elements of another type, bit by bit. Where sizes differ the last axis, whose
+// elements must lie side by side, is longer or shorter. It has no gradient. It panics with *[Error] where the bytes do
+// not fit, for Bool, whose bytes are 0 and 1 alone, and in compiled functions. NumPy's view with a type;
+// [Tensor.To] converts numbers.
+func (t *Tensor) ViewAs(d DType) *Tensor {
+	const name = "viewas"
+	t.c().Check(name)
+	v := *t.v()
+	from, to := v.DType.Size(), d.Size()
+	switch {
+	case !d.Supported() || d == Bool && v.DType != Bool:
+		array.Failf(name, "d", "is %s, as which memory of %s cannot be seen", d, v.DType)
+	case core.TracingViews(t.v()) != nil:
+		array.Failf(name, "", "is not defined in compiled functions")
+	}
+	v.DType, v.Shape, v.Strides = d, slices.Clone(v.Shape), slices.Clone(v.Strides)
+	if from != to {
+		last := len(v.Shape) - 1
+		if last < 0 || v.Strides[last] != 1 && v.Shape[last] > 1 || v.Shape[last]*from%to != 0 || v.Offset*from%to != 0 {
+			array.Failf(name, "", "%s with strides %v does not divide into %s", array.TypeString(t.v().DType, t.v().Shape), t.v().Strides, d)
+		}
+		for i := range last {
+			if v.Shape[i] > 1 && v.Strides[i]*from%to != 0 {
+				array.Failf(name, "", "%s with strides %v does not divide into %s", array.TypeString(t.v().DType, t.v().Shape), t.v().Strides, d)
+			}
+			v.Strides[i] = v.Strides[i] * from / to
+		}
+		v.Shape[last], v.Strides[last], v.Offset = v.Shape[last]*from/to, 1, v.Offset*from/to
+	}
+	return (*Tensor)(core.New(v, t.c().Run(), nil, true))
+}

@@ -15,7 +15,7 @@ import (
 	"weft/internal/op"
 )
 
-//go:generate go test -run "TestNames|TestPyTorchNames|TestDecisions|TestRewrites|TestOperatorsOfONNX" . -update
+//go:generate go test -run "TestNames|TestPyTorchNames|TestNumPyNames|TestDecisions|TestRewrites|TestOperatorsOfONNX" . -update
 
 var update = flag.Bool("update", false, "write tables and lists into the pages")
 
@@ -63,7 +63,7 @@ func readNames(t *testing.T) (rows []nameRow) {
 // constants and variables if values is set.
 func exported(t *testing.T, values bool) map[string]bool {
 	names := map[string]bool{}
-	for _, dir := range []string{"", "nn", "optim", "distributions", "models", "data", "train", "train/live", "plot", "data/transforms", "ragged/arrow/parquet", "checkpoint", "npy", "safetensors", "torchfile", "hf", "dlpack", "sym", "kernel", "ragged", "records", "linalg", "table"} {
+	for _, dir := range []string{"", "nn", "optim", "distributions", "models", "data", "train", "train/live", "plot", "data/transforms", "ragged/arrow/parquet", "checkpoint", "npy", "safetensors", "torchfile", "hf", "dlpack", "sym", "kernel", "ragged", "records", "linalg", "fft", "sparse", "special", "signal", "ndimage", "table", "polynomial"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

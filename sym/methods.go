@@ -12,6 +12,7 @@ import (
 var leftOut = map[string]string{
 	"AddAssign":              "variables are not written to: Updates does",
 	"AllClose":               "a variable has no elements",
+	"ArrayEqual":             "gives no tensor",
 	"Assign":                 "variables are not written to: Updates does",
 	"Backward":               "Grad returns gradients",
 	"BinCount":               "written by hand",
@@ -20,6 +21,7 @@ var leftOut = map[string]string{
 	"DType":                  "written by hand",
 	"Detach":                 "Grad returns gradients",
 	"Device":                 "a variable has no memory: functions run where their arguments are",
+	"Digitize":               "reads elements of its argument",
 	"Dim":                    "written by hand",
 	"Div":                    "written by hand",
 	"DivAssign":              "variables are not written to: Updates does",
@@ -73,7 +75,21 @@ var leftOut = map[string]string{
 	"Unique":                 "written by hand",
 	"Update":                 "variables are not written to: Updates does",
 	"Version":                "gives no tensor",
+	"ViewAs":                 "a variable has no memory: To converts",
 	"Zero":                   "variables are not written to: Updates does",
+}
+
+// AMinMax is [weft.Tensor.AMinMax] of variables.
+func (v *Var) AMinMax(axes ...int) (least, greatest *Var) {
+	op := operation{name: "aminmax"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
+		a, b := self(ins).AMinMax(axes...)
+		return []*weft.Tensor{a, b}
+	}, axes)
+	return r[0], r[1]
 }
 
 // Abs is [weft.Tensor.Abs] of variables.
@@ -130,6 +146,15 @@ func (v *Var) Any(axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Any(axes...) }, axes)
 }
 
+// Append is [weft.Tensor.Append] of variables.
+func (v *Var) Append(axis int, x *Var) *Var {
+	op := operation{name: "append"}
+	self := op.arg(v)
+	op.plain(axis)
+	xOf := op.optional(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Append(axis, xOf(ins)) }, axis)
+}
+
 // ArgMax is [weft.Tensor.ArgMax] of variables.
 func (v *Var) ArgMax(axis ...int) *Var {
 	op := operation{name: "argmax"}
@@ -148,6 +173,15 @@ func (v *Var) ArgMin(axis ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMin(axis...) }, axis)
 }
 
+// ArgPartition is [weft.Tensor.ArgPartition] of variables.
+func (v *Var) ArgPartition(kth int, axis int) *Var {
+	op := operation{name: "argpartition"}
+	self := op.arg(v)
+	op.plain(kth)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgPartition(kth, axis) }, kth, axis)
+}
+
 // ArgSort is [weft.Tensor.ArgSort] of variables.
 func (v *Var) ArgSort(axis int, opts ...weft.SortOpts) *Var {
 	op := operation{name: "argsort"}
@@ -156,6 +190,27 @@ func (v *Var) ArgSort(axis int, opts ...weft.SortOpts) *Var {
 	opts = slices.Clone(opts)
 	op.plain(opts)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgSort(axis, opts...) }, axis)
+}
+
+// ArraySplit is [weft.Tensor.ArraySplit] of variables.
+func (v *Var) ArraySplit(axis int, n int) []*Var {
+	op := operation{name: "arraysplit"}
+	self := op.arg(v)
+	op.plain(axis)
+	op.plain(n)
+	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return self(ins).ArraySplit(axis, n) }, axis, n)
+}
+
+// AsStrided is [weft.Tensor.AsStrided] of variables.
+func (v *Var) AsStrided(offset int, shape []int, strides []int) *Var {
+	op := operation{name: "asstrided"}
+	self := op.arg(v)
+	op.plain(offset)
+	shape = slices.Clone(shape)
+	op.plain(shape)
+	strides = slices.Clone(strides)
+	op.plain(strides)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).AsStrided(offset, shape, strides) }, offset, shape, strides)
 }
 
 // Asin is [weft.Tensor.Asin] of variables.
@@ -181,6 +236,27 @@ func (v *Var) At(index ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).At(index...) }, index)
 }
 
+// AtLeast1D is [weft.Tensor.AtLeast1D] of variables.
+func (v *Var) AtLeast1D() *Var {
+	op := operation{name: "atleast1d"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).AtLeast1D() })
+}
+
+// AtLeast2D is [weft.Tensor.AtLeast2D] of variables.
+func (v *Var) AtLeast2D() *Var {
+	op := operation{name: "atleast2d"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).AtLeast2D() })
+}
+
+// AtLeast3D is [weft.Tensor.AtLeast3D] of variables.
+func (v *Var) AtLeast3D() *Var {
+	op := operation{name: "atleast3d"}
+	self := op.arg(v)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).AtLeast3D() })
+}
+
 // Atan is [weft.Tensor.Atan] of variables.
 func (v *Var) Atan() *Var {
 	op := operation{name: "atan"}
@@ -201,6 +277,16 @@ func (v *Var) Atanh() *Var {
 	op := operation{name: "atanh"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Atanh() })
+}
+
+// Average is [weft.Tensor.Average] of variables.
+func (v *Var) Average(weights *Var, axes ...int) *Var {
+	op := operation{name: "average"}
+	self := op.arg(v)
+	weightsOf := op.optional(weights)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Average(weightsOf(ins), axes...) }, axes)
 }
 
 // AvgPool2d is [weft.Tensor.AvgPool2d] of variables.
@@ -249,11 +335,28 @@ func (v *Var) Cbrt() *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Cbrt() })
 }
 
+// Cdist is [weft.Tensor.Cdist] of variables.
+func (v *Var) Cdist(x *Var, p float64) *Var {
+	op := operation{name: "cdist"}
+	self := op.arg(v)
+	xOf := op.optional(x)
+	op.plain(p)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Cdist(xOf(ins), p) })
+}
+
 // Ceil is [weft.Tensor.Ceil] of variables.
 func (v *Var) Ceil() *Var {
 	op := operation{name: "ceil"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Ceil() })
+}
+
+// Choose is [weft.Tensor.Choose] of variables.
+func (v *Var) Choose(choices []*Var) *Var {
+	op := operation{name: "choose"}
+	self := op.arg(v)
+	choicesOf := op.list(choices)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Choose(choicesOf(ins)) })
 }
 
 // Chunk is [weft.Tensor.Chunk] of variables.
@@ -324,6 +427,15 @@ func (v *Var) CopySign(x any) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CopySign(xOf(ins)) })
 }
 
+// CorrCoef is [weft.Tensor.CorrCoef] of variables.
+func (v *Var) CorrCoef(opts ...weft.CovOpts) *Var {
+	op := operation{name: "corrcoef"}
+	self := op.arg(v)
+	opts = slices.Clone(opts)
+	op.plain(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CorrCoef(opts...) })
+}
+
 // Cos is [weft.Tensor.Cos] of variables.
 func (v *Var) Cos() *Var {
 	op := operation{name: "cos"}
@@ -345,6 +457,23 @@ func (v *Var) CountNonZero(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CountNonZero(axes...) }, axes)
+}
+
+// Cov is [weft.Tensor.Cov] of variables.
+func (v *Var) Cov(opts ...weft.CovOpts) *Var {
+	op := operation{name: "cov"}
+	self := op.arg(v)
+	opts = slices.Clone(opts)
+	op.plain(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Cov(opts...) })
+}
+
+// Cross is [weft.Tensor.Cross] of variables.
+func (v *Var) Cross(x *Var) *Var {
+	op := operation{name: "cross"}
+	self := op.arg(v)
+	xOf := op.optional(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Cross(xOf(ins)) })
 }
 
 // CumMax is [weft.Tensor.CumMax] of variables.
@@ -388,6 +517,16 @@ func (v *Var) Degrees() *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Degrees() })
 }
 
+// Delete is [weft.Tensor.Delete] of variables.
+func (v *Var) Delete(axis int, places ...int) *Var {
+	op := operation{name: "delete"}
+	self := op.arg(v)
+	op.plain(axis)
+	places = slices.Clone(places)
+	op.plain(places)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Delete(axis, places...) }, axis, places)
+}
+
 // Diag is [weft.Tensor.Diag] of variables.
 func (v *Var) Diag(k int) *Var {
 	op := operation{name: "diag"}
@@ -396,12 +535,29 @@ func (v *Var) Diag(k int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Diag(k) }, k)
 }
 
+// DiagEmbed is [weft.Tensor.DiagEmbed] of variables.
+func (v *Var) DiagEmbed(k int) *Var {
+	op := operation{name: "diagembed"}
+	self := op.arg(v)
+	op.plain(k)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).DiagEmbed(k) }, k)
+}
+
 // Diagonal is [weft.Tensor.Diagonal] of variables.
 func (v *Var) Diagonal(k int) *Var {
 	op := operation{name: "diagonal"}
 	self := op.arg(v)
 	op.plain(k)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Diagonal(k) }, k)
+}
+
+// Diff is [weft.Tensor.Diff] of variables.
+func (v *Var) Diff(axis int, n int) *Var {
+	op := operation{name: "diff"}
+	self := op.arg(v)
+	op.plain(axis)
+	op.plain(n)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Diff(axis, n) }, axis, n)
 }
 
 // Digamma is [weft.Tensor.Digamma] of variables.
@@ -594,6 +750,17 @@ func (v *Var) Gelu() *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Gelu() })
 }
 
+// Gradient is [weft.Tensor.Gradient] of variables.
+func (v *Var) Gradient(axis int, spacing any, opts ...weft.GradientOpts) *Var {
+	op := operation{name: "gradient"}
+	self := op.arg(v)
+	op.plain(axis)
+	spacingOf := op.any(spacing)
+	opts = slices.Clone(opts)
+	op.plain(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Gradient(axis, spacingOf(ins), opts...) }, axis)
+}
+
 // Gt is [weft.Tensor.Gt] of variables.
 func (v *Var) Gt(x any) *Var {
 	op := operation{name: "gt"}
@@ -652,6 +819,34 @@ func (v *Var) IndexSelect(axis int, index *Var) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexSelect(axis, indexOf(ins)) }, axis)
 }
 
+// Inner is [weft.Tensor.Inner] of variables.
+func (v *Var) Inner(x *Var) *Var {
+	op := operation{name: "inner"}
+	self := op.arg(v)
+	xOf := op.optional(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Inner(xOf(ins)) })
+}
+
+// Insert is [weft.Tensor.Insert] of variables.
+func (v *Var) Insert(axis int, places []int, x any) *Var {
+	op := operation{name: "insert"}
+	self := op.arg(v)
+	op.plain(axis)
+	places = slices.Clone(places)
+	op.plain(places)
+	xOf := op.any(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Insert(axis, places, xOf(ins)) }, axis, places)
+}
+
+// Interp is [weft.Tensor.Interp] of variables.
+func (v *Var) Interp(x *Var, y *Var) *Var {
+	op := operation{name: "interp"}
+	self := op.arg(v)
+	xOf := op.optional(x)
+	yOf := op.optional(y)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Interp(xOf(ins), yOf(ins)) })
+}
+
 // IsClose is [weft.Tensor.IsClose] of variables.
 func (v *Var) IsClose(x any, opts ...weft.CloseOpts) *Var {
 	op := operation{name: "isclose"}
@@ -667,6 +862,14 @@ func (v *Var) IsFinite() *Var {
 	op := operation{name: "isfinite"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsFinite() })
+}
+
+// IsIn is [weft.Tensor.IsIn] of variables.
+func (v *Var) IsIn(x *Var) *Var {
+	op := operation{name: "isin"}
+	self := op.arg(v)
+	xOf := op.optional(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsIn(xOf(ins)) })
 }
 
 // IsInf is [weft.Tensor.IsInf] of variables.
@@ -787,6 +990,14 @@ func (v *Var) LogAddExp2(x any) *Var {
 	self := op.arg(v)
 	xOf := op.any(x)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogAddExp2(xOf(ins)) })
+}
+
+// LogCumSumExp is [weft.Tensor.LogCumSumExp] of variables.
+func (v *Var) LogCumSumExp(axis int) *Var {
+	op := operation{name: "logcumsumexp"}
+	self := op.arg(v)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogCumSumExp(axis) }, axis)
 }
 
 // LogSoftmax is [weft.Tensor.LogSoftmax] of variables.
@@ -979,6 +1190,15 @@ func (v *Var) Mod(x any) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Mod(xOf(ins)) })
 }
 
+// Mode is [weft.Tensor.Mode] of variables.
+func (v *Var) Mode(axis int) (values, counts *Var) {
+	op := operation{name: "mode"}
+	self := op.arg(v)
+	op.plain(axis)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).Mode(axis); return []*weft.Tensor{a, b} }, axis)
+	return r[0], r[1]
+}
+
 // Modf is [weft.Tensor.Modf] of variables.
 func (v *Var) Modf() (fraction, whole *Var) {
 	op := operation{name: "modf"}
@@ -1004,6 +1224,123 @@ func (v *Var) Mul(x any) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Mul(xOf(ins)) })
 }
 
+// NanArgMax is [weft.Tensor.NanArgMax] of variables.
+func (v *Var) NanArgMax(axis ...int) *Var {
+	op := operation{name: "nanargmax"}
+	self := op.arg(v)
+	axis = slices.Clone(axis)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanArgMax(axis...) }, axis)
+}
+
+// NanArgMin is [weft.Tensor.NanArgMin] of variables.
+func (v *Var) NanArgMin(axis ...int) *Var {
+	op := operation{name: "nanargmin"}
+	self := op.arg(v)
+	axis = slices.Clone(axis)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanArgMin(axis...) }, axis)
+}
+
+// NanCumProd is [weft.Tensor.NanCumProd] of variables.
+func (v *Var) NanCumProd(axis int) *Var {
+	op := operation{name: "nancumprod"}
+	self := op.arg(v)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanCumProd(axis) }, axis)
+}
+
+// NanCumSum is [weft.Tensor.NanCumSum] of variables.
+func (v *Var) NanCumSum(axis int) *Var {
+	op := operation{name: "nancumsum"}
+	self := op.arg(v)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanCumSum(axis) }, axis)
+}
+
+// NanMax is [weft.Tensor.NanMax] of variables.
+func (v *Var) NanMax(axes ...int) *Var {
+	op := operation{name: "nanmax"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMax(axes...) }, axes)
+}
+
+// NanMean is [weft.Tensor.NanMean] of variables.
+func (v *Var) NanMean(axes ...int) *Var {
+	op := operation{name: "nanmean"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMean(axes...) }, axes)
+}
+
+// NanMedian is [weft.Tensor.NanMedian] of variables.
+func (v *Var) NanMedian(axes ...int) *Var {
+	op := operation{name: "nanmedian"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMedian(axes...) }, axes)
+}
+
+// NanMin is [weft.Tensor.NanMin] of variables.
+func (v *Var) NanMin(axes ...int) *Var {
+	op := operation{name: "nanmin"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMin(axes...) }, axes)
+}
+
+// NanPercentile is [weft.Tensor.NanPercentile] of variables.
+func (v *Var) NanPercentile(p float64, axes ...int) *Var {
+	op := operation{name: "nanpercentile"}
+	self := op.arg(v)
+	op.plain(p)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanPercentile(p, axes...) }, axes)
+}
+
+// NanProd is [weft.Tensor.NanProd] of variables.
+func (v *Var) NanProd(axes ...int) *Var {
+	op := operation{name: "nanprod"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanProd(axes...) }, axes)
+}
+
+// NanQuantile is [weft.Tensor.NanQuantile] of variables.
+func (v *Var) NanQuantile(q float64, axes ...int) *Var {
+	op := operation{name: "nanquantile"}
+	self := op.arg(v)
+	op.plain(q)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanQuantile(q, axes...) }, axes)
+}
+
+// NanStd is [weft.Tensor.NanStd] of variables.
+func (v *Var) NanStd(axes ...int) *Var {
+	op := operation{name: "nanstd"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanStd(axes...) }, axes)
+}
+
+// NanSum is [weft.Tensor.NanSum] of variables.
+func (v *Var) NanSum(axes ...int) *Var {
+	op := operation{name: "nansum"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanSum(axes...) }, axes)
+}
+
 // NanToNum is [weft.Tensor.NanToNum] of variables.
 func (v *Var) NanToNum(nan float64, infinite ...float64) *Var {
 	op := operation{name: "nantonum"}
@@ -1012,6 +1349,15 @@ func (v *Var) NanToNum(nan float64, infinite ...float64) *Var {
 	infinite = slices.Clone(infinite)
 	op.plain(infinite)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanToNum(nan, infinite...) })
+}
+
+// NanVar is [weft.Tensor.NanVar] of variables.
+func (v *Var) NanVar(axes ...int) *Var {
+	op := operation{name: "nanvar"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanVar(axes...) }, axes)
 }
 
 // Ne is [weft.Tensor.Ne] of variables.
@@ -1065,6 +1411,33 @@ func (v *Var) Outer(x *Var) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Outer(xOf(ins)) })
 }
 
+// PadMode is [weft.Tensor.PadMode] of variables.
+func (v *Var) PadMode(mode string, pads ...int) *Var {
+	op := operation{name: "padmode"}
+	self := op.arg(v)
+	op.plain(mode)
+	pads = slices.Clone(pads)
+	op.plain(pads)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).PadMode(mode, pads...) }, pads)
+}
+
+// Partition is [weft.Tensor.Partition] of variables.
+func (v *Var) Partition(kth int, axis int) *Var {
+	op := operation{name: "partition"}
+	self := op.arg(v)
+	op.plain(kth)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Partition(kth, axis) }, kth, axis)
+}
+
+// Pdist is [weft.Tensor.Pdist] of variables.
+func (v *Var) Pdist(p float64) *Var {
+	op := operation{name: "pdist"}
+	self := op.arg(v)
+	op.plain(p)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Pdist(p) })
+}
+
 // Percentile is [weft.Tensor.Percentile] of variables.
 func (v *Var) Percentile(p float64, axes ...int) *Var {
 	op := operation{name: "percentile"}
@@ -1115,6 +1488,15 @@ func (v *Var) ProdKeep(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ProdKeep(axes...) }, axes)
+}
+
+// Ptp is [weft.Tensor.Ptp] of variables.
+func (v *Var) Ptp(axes ...int) *Var {
+	op := operation{name: "ptp"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Ptp(axes...) }, axes)
 }
 
 // Quantile is [weft.Tensor.Quantile] of variables.
@@ -1180,6 +1562,36 @@ func (v *Var) Relu() *Var {
 	op := operation{name: "relu"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Relu() })
+}
+
+// Resize is [weft.Tensor.Resize] of variables.
+func (v *Var) Resize(shape ...int) *Var {
+	op := operation{name: "resize"}
+	self := op.arg(v)
+	shape = slices.Clone(shape)
+	op.plain(shape)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Resize(shape...) }, shape)
+}
+
+// RollAxes is [weft.Tensor.RollAxes] of variables.
+func (v *Var) RollAxes(axes []int, shifts []int) *Var {
+	op := operation{name: "rollaxes"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	shifts = slices.Clone(shifts)
+	op.plain(shifts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).RollAxes(axes, shifts) }, axes, shifts)
+}
+
+// Rot90 is [weft.Tensor.Rot90] of variables.
+func (v *Var) Rot90(k int, from int, to int) *Var {
+	op := operation{name: "rot90"}
+	self := op.arg(v)
+	op.plain(k)
+	op.plain(from)
+	op.plain(to)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Rot90(k, from, to) }, k, from, to)
 }
 
 // Round is [weft.Tensor.Round] of variables.
@@ -1329,6 +1741,15 @@ func (v *Var) Sinh() *Var {
 	op := operation{name: "sinh"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sinh() })
+}
+
+// SlidingWindowView is [weft.Tensor.SlidingWindowView] of variables.
+func (v *Var) SlidingWindowView(axis int, size int) *Var {
+	op := operation{name: "slidingwindowview"}
+	self := op.arg(v)
+	op.plain(axis)
+	op.plain(size)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SlidingWindowView(axis, size) }, axis, size)
 }
 
 // Softmax is [weft.Tensor.Softmax] of variables.
@@ -1484,6 +1905,14 @@ func (v *Var) To(d weft.DType) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).To(d) })
 }
 
+// Trace is [weft.Tensor.Trace] of variables.
+func (v *Var) Trace(k int) *Var {
+	op := operation{name: "trace"}
+	self := op.arg(v)
+	op.plain(k)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Trace(k) }, k)
+}
+
 // Transpose is [weft.Tensor.Transpose] of variables.
 func (v *Var) Transpose(i int, j int) *Var {
 	op := operation{name: "transpose"}
@@ -1491,6 +1920,15 @@ func (v *Var) Transpose(i int, j int) *Var {
 	op.plain(i)
 	op.plain(j)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Transpose(i, j) }, i, j)
+}
+
+// Trapezoid is [weft.Tensor.Trapezoid] of variables.
+func (v *Var) Trapezoid(axis int, spacing any) *Var {
+	op := operation{name: "trapezoid"}
+	self := op.arg(v)
+	op.plain(axis)
+	spacingOf := op.any(spacing)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Trapezoid(axis, spacingOf(ins)) }, axis)
 }
 
 // Trigamma is [weft.Tensor.Trigamma] of variables.
@@ -1547,6 +1985,22 @@ func (v *Var) Unsqueeze(axis int) *Var {
 	self := op.arg(v)
 	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Unsqueeze(axis) }, axis)
+}
+
+// Unwrap is [weft.Tensor.Unwrap] of variables.
+func (v *Var) Unwrap(axis int) *Var {
+	op := operation{name: "unwrap"}
+	self := op.arg(v)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Unwrap(axis) }, axis)
+}
+
+// VDot is [weft.Tensor.VDot] of variables.
+func (v *Var) VDot(x *Var) *Var {
+	op := operation{name: "vdot"}
+	self := op.arg(v)
+	xOf := op.optional(x)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).VDot(xOf(ins)) })
 }
 
 // Var is [weft.Tensor.Var] of variables.

@@ -9,7 +9,7 @@ import (
 )
 
 // How large arrays are and how near to each other.
-var Norm, Dot, CountNonZero, IsClose, NanToNum, Hypot, Lerp *Def
+var Norm, Dot, CountNonZero, IsClose, NanToNum, Hypot, Lerp, Cdist *Def
 
 // A Measure is a norm: its axes, as a [Reduction] has them, and its order.
 type Measure struct {
@@ -90,37 +90,7 @@ func init() {
 		}},
 		Typing: Typing{Wide: true},
 		Derivative: Derivative{VJP: func(v *VJP) {
-			v.Set(0, func() *node {
-				a, x := v.Node.Attrs.(Measure), v.X[0]
-				r := Reduction{Axes: a.Axes}
-				y, dy := spread("norm", v.Y, x, r), spread("norm", v.DY, x, r)
-				// A norm of 0 has no slope: the gradient is 0 there.
-				over := func(d *node) *node {
-					zero := apply(Eq, y, num(y, 0))
-					return where(zero, num(y, 0), div(dy, where(zero, one(y), d)))
-				}
-				switch p := a.Order; {
-				case math.IsInf(p, 0):
-					hit := Convert(apply(LogicalOr, apply(Eq, apply(Abs, x), y), apply(LogicalAnd, apply(IsNaN, x), apply(IsNaN, y))), x.DType)
-					return mul(mul(signed(x), hit), div(dy, withKeep(Sum, hit, a.Axes)))
-				case p == 0:
-					return expand(mul(dy, num(x, 0)), x.Shape)
-				case p == 1:
-					return mul(signed(x), dy)
-				case p == 2:
-					return mul(x, over(y))
-				case p < 1:
-					zero := apply(Eq, x, num(x, 0))
-					slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))
-					return mul(where(zero, num(x, 0), slope), mul(dy, PowBy(y, 1-p)))
-				case p < 2:
-					zero := apply(Eq, x, num(x, 0))
-					slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))
-					return mul(where(zero, num(x, 0), slope), over(PowBy(y, p-1)))
-				default:
-					return mul(mul(x, PowBy(apply(Abs, x), p-2)), over(PowBy(y, p-1)))
-				}
-			})
+			v.Set(0, func() *node { return normSlope(v.Node.Attrs.(Measure), v.X[0], v.Y, v.DY) })
 		}},
 		Conformance: Conformance{Samples: samples}})
 	Dot = define(Def{Name: "dot", Class: Composite, Arity: 2,
@@ -203,4 +173,68 @@ func init() {
 			return where(apply(Lt, w, num(w, 0.5)), add(a, mul(w, d)), sub(b, mul(d, sub(one(w), w))))
 		}},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{19}, {19}, {}}}, {Shapes: [][]int{{3, 1}, {4}, {3, 4}}}}}})
+	// apart is a with an axis of size 1 before the last ones.
+	apart := func(a *node, before int) *node {
+		r := len(a.Shape) - before
+		return reshape(a, append(append(append([]int{}, a.Shape[:r]...), 1), a.Shape[r:]...))
+	}
+	var distances []Sample
+	for _, p := range []float64{2, 1, inf, 3} {
+		distances = append(distances, Sample{Shapes: [][]int{{5, 7}, {3, 7}}, Attrs: Measure{Order: p}})
+	}
+	distances = append(distances, Sample{Shapes: [][]int{{2, 1, 4, 3}, {3, 5, 3}}}, Sample{Shapes: [][]int{{0, 3}, {4, 3}}}, Sample{Shapes: [][]int{{2, 0}, {4, 0}}})
+	Cdist = define(Def{Name: "cdist", Class: Composite, Arity: 2, Attrs: Measure{Order: 2},
+		Doc: "The norm of order p of the difference of each row of x and each row of y: of [... n d] and [... m d] it is [... n m].",
+		Composed: Composed{Compose: func(args []*node, attrs ir.Attrs) *node {
+			x := floatsOf("cdist", args)
+			for i, a := range x {
+				if len(a.Shape) < 2 || a.Shape[len(a.Shape)-1] != x[0].Shape[len(x[0].Shape)-1] {
+					array.Failf("cdist", "", "takes matrices with rows of one size, argument %d has shape %s", i, array.ShapeString(a.Shape))
+				}
+			}
+			d := sub(apart(x[0], 1), apart(x[1], 2))
+			return Apply(Norm, Measure{Axes: []int{len(d.Shape) - 1}, Order: attrs.(Measure).Order}, d)
+		}},
+		Typing: Typing{Wide: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
+			x := floatsOf("cdist", v.X)
+			d := sub(apart(x[0], 1), apart(x[1], 2))
+			a := Measure{Axes: []int{len(d.Shape) - 1}, Order: v.Node.Attrs.(Measure).Order}
+			slope := func() *node { return normSlope(a, d, v.Y, v.DY) }
+			v.Set(0, func() *node { return reshape(SumTo(slope(), apart(x[0], 1).Shape), v.X[0].Shape) })
+			v.Set(1, func() *node { return neg(reshape(SumTo(slope(), apart(x[1], 2).Shape), v.X[1].Shape)) })
+		}},
+		Conformance: Conformance{Samples: distances}})
+}
+
+// normSlope is the gradient of x for a norm y of it with the gradient dy.
+func normSlope(a Measure, x, y, dy *node) *node {
+	r := Reduction{Axes: a.Axes}
+	y, dy = spread("norm", y, x, r), spread("norm", dy, x, r)
+	// A norm of 0 has no slope: the gradient is 0 there.
+	over := func(d *node) *node {
+		zero := apply(Eq, y, num(y, 0))
+		return where(zero, num(y, 0), div(dy, where(zero, one(y), d)))
+	}
+	switch p := a.Order; {
+	case math.IsInf(p, 0):
+		hit := Convert(apply(LogicalOr, apply(Eq, apply(Abs, x), y), apply(LogicalAnd, apply(IsNaN, x), apply(IsNaN, y))), x.DType)
+		return mul(mul(signed(x), hit), div(dy, withKeep(Sum, hit, a.Axes)))
+	case p == 0:
+		return expand(mul(dy, num(x, 0)), x.Shape)
+	case p == 1:
+		return mul(signed(x), dy)
+	case p == 2:
+		return mul(x, over(y))
+	case p < 1:
+		zero := apply(Eq, x, num(x, 0))
+		slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))
+		return mul(where(zero, num(x, 0), slope), mul(dy, PowBy(y, 1-p)))
+	case p < 2:
+		zero := apply(Eq, x, num(x, 0))
+		slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))
+		return mul(where(zero, num(x, 0), slope), over(PowBy(y, p-1)))
+	default:
+		return mul(mul(x, PowBy(apply(Abs, x), p-2)), over(PowBy(y, p-1)))
+	}
 }

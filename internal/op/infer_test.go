@@ -182,6 +182,7 @@ var rows = []struct {
 
 	{"where", nil, "b[4 5] f32[5] f64[4 1]", "f64[4 5]"}, {"lerp", nil, "f32[3] f32[2 1] f32[]", "f32[2 3]"}, {"isclose", op.Nearness{}, "f32[3] f32[2 1]", "b[2 3]"}, {"nan_to_num", op.Substitutes{}, "f32[3]", "f32[3]"}, {"rsqrt", nil, "i32[3]", "f32[3]"},
 	{"frexp", nil, "i32[3]", "f32[3] i32[3]"}, {"frexp_exponent", nil, "f64[2 3]", "i32[2 3]"}, {"frexp_exponent", nil, "i32[3]", "!takes floats"}, {"logaddexp", nil, "f32[3] f64[2 1]", "f64[2 3]"}, {"logaddexp2", nil, "i32[3] i32[3]", "f32[3]"},
+	{"cdist", op.Measure{Order: 2}, "f32[5 1 4 3] f32[2 7 3]", "f32[5 2 4 7]"}, {"cdist", op.Measure{Order: 2}, "f32[4 3] f32[4 2]", "!rows of one size"},
 	{"logit", nil, "f16[3]", "f16[3]"}, {"xlogy", nil, "i32[3] f64[2 1]", "f64[2 3]"}, {"xlogy", nil, "c64[3] c64[3]", "!"}, {"sinc", nil, "i64[3]", "f32[3]"},
 	{"complex", nil, "f32[3] f32[3]", "c64[3]"}, {"real", nil, "c64[3]", "f32[3]"}, {"imag", nil, "c128[3]", "f64[3]"}, {"conj", nil, "c64[3]", "c64[3]"}, {"angle", nil, "c64[3]", "f32[3]"}, {"polar", nil, "f64[3] f64[3]", "c128[3]"},
 	{"cross_entropy", nil, "f32[6 5] i64[6]", "f32[]"}, {"embedding_bag", op.Bags{}, "f32[10 3] i64[9] i64[4]", "f32[4 3]"},

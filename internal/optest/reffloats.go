@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 func init() {
@@ -220,4 +221,53 @@ func nextOf(d array.DType, x, y float64) float64 {
 		return math.Inf(int(sign))
 	}
 	return sign * (a + step)
+}
+
+func init() {
+	references["cdist"] = func(x []*Array, attrs ir.Attrs) Result {
+		d := promote(x)
+		if !d.Float() {
+			d = array.Float32
+		}
+		p, q := convert(x[0], d), convert(x[1], d)
+		order := attrs.(op.Measure).Order
+		r, s := len(p.Shape), len(q.Shape)
+		if r < 2 || s < 2 || p.Shape[r-1] != q.Shape[s-1] {
+			panic(refusal{})
+		}
+		n, m, size := p.Shape[r-2], q.Shape[s-2], p.Shape[r-1]
+		lead := shapeOf([]*Array{{Shape: p.Shape[:r-2]}, {Shape: q.Shape[:s-2]}})
+		whole := func(a *Array, rows int) *Array {
+			return broadcast(a, append(append([]int{}, lead...), rows, size))
+		}
+		p, q = whole(p, n), whole(q, m)
+		out := New(d, append(append([]int{}, lead...), n, m))
+		bound := make([]float64, out.Size())
+		u := map[bool]float64{true: 0x1p-53, false: 0x1p-24}[d == array.Float64]
+		if d.Half() {
+			u = map[bool]float64{true: 0x1p-11, false: 0x1p-8}[d == array.Float16]
+		}
+		for b := range array.Size(lead) {
+			for i := range n {
+				for j := range m {
+					sum := 0.0
+					for k := range size {
+						far := math.Abs(p.F[(b*n+i)*size+k] - q.F[(b*m+j)*size+k])
+						if math.IsInf(order, 1) {
+							sum = math.Max(sum, far)
+						} else {
+							sum += math.Pow(far, order)
+						}
+					}
+					if !math.IsInf(order, 1) {
+						sum = math.Pow(sum, 1/order)
+					}
+					at := (b*n+i)*m + j
+					out.F[at] = roundTo(d, sum)
+					bound[at] = float64(2*size+8) * u * math.Abs(sum)
+				}
+			}
+		}
+		return Result{Array: out, Bound: bound}
+	}
 }

@@ -34,6 +34,8 @@ func main() {
 	leave("a variable has no memory: functions run where their arguments are", "Device", "On")
 	leave("a variable has no elements", "AllClose", "Format", "Item", "ItemComplex", "ItemInt", "LogValue", "MarshalJSON", "String", "IsContiguous", "Contiguous", "Strides", "Clone")
 	leave("functions are compiled whole", "Lazy")
+	leave("reads elements of its argument", "Digitize")
+	leave("a variable has no memory: To converts", "ViewAs")
 	leave("the number of rows may be known in a call alone: sym.Map goes over them", "Rows")
 	leave("written by hand", "BinCount", "DType", "Dim", "Div", "Expand", "Histogram", "IndexPut", "IndexPutAdd", "MaskSelect", "Mean", "MeanKeep", "NonZero", "Pad", "Rank", "Repeat", "RepeatInterleave", "Reshape", "Roll", "Shape", "Size", "Slice", "Split", "Tile", "TopK", "Unique")
 

@@ -1,0 +1,200 @@
+"""Writes arrays.txt: what NumPy and SciPy give for the names that weft has from them.
+
+    python arrays.py > arrays.txt
+
+A line is: call | numbers | arguments | results, separated by " | ", arguments by "; ".
+"""
+import warnings
+
+import numpy as np
+from scipy import special, stats
+from scipy.spatial import distance
+
+warnings.simplefilter("ignore")
+nan, inf = np.nan, np.inf
+rng = np.random.default_rng(7)
+
+
+def show(x):
+    x = np.asarray(x)
+    values = x.ravel().astype(float) if x.dtype == np.float32 else x.ravel()
+    words = [repr(int(v)) if x.dtype.kind in "biu" else repr(float(v)) for v in values]
+    return f"{x.dtype}[{' '.join(map(str, x.shape))}] {' '.join(words)}".strip()
+
+
+def case(call, numbers, args, *out):
+    print(call, " ".join(repr(n) for n in numbers), "; ".join(show(a) for a in args), "; ".join(show(o) for o in out), sep=" | ")
+
+
+f = np.round(rng.normal(size=(3, 5)), 3)
+holes = f.copy()
+holes[0, 1] = holes[1, :] = holes[2, 4] = nan
+ints = rng.integers(-5, 6, size=(4, 3))
+i8 = ints.astype(np.int8)
+vec = np.array([3., 1., 2., 3., nan, 1., -inf, inf, 2., 3.])
+u = np.array([4, 1, 4, 200, 7, 7, 1], np.uint8)
+empty = np.zeros((0,))
+cube = np.round(rng.normal(size=(2, 3, 4)), 2)
+
+for name, g in [("nansum", np.nansum), ("nanprod", np.nanprod), ("nanmean", np.nanmean), ("nanvar", np.nanvar), ("nanstd", np.nanstd), ("nanmin", np.nanmin),
+                ("nanmax", np.nanmax), ("nanmedian", np.nanmedian)]:
+    for x in (f, holes, holes.astype(np.float32), np.array(nan), np.array([[inf, nan], [-inf, 2.]])):
+        case(name, [], [x], g(x))
+        for axis in range(-x.ndim, x.ndim):
+            case(name, [axis], [x], g(x, axis=axis))
+for name, g in [("nansum", np.nansum), ("nanprod", np.nanprod), ("nanmax", np.nanmax)]:
+    case(name, [0], [ints], g(ints, axis=0))
+case("nansum", [], [empty], np.nansum(empty))
+for q in (0, 0.3, 0.5, 1):
+    for x in (f, holes):
+        case("nanquantile", [q, 1], [x], np.nanquantile(x, q, axis=1))
+        case("nanquantile", [q, 0], [x], np.nanquantile(x, q, axis=0))
+    case("nanpercentile", [100 * q, -1], [cube], np.nanpercentile(cube, 100 * q, axis=-1))
+for name, g in [("nanargmin", np.nanargmin), ("nanargmax", np.nanargmax)]:
+    for x in (f, holes[[0, 2]], np.array([[-inf, nan, inf], [nan, -inf, inf]])):
+        case(name, [], [x], g(x))
+        case(name, [1], [x], g(x, axis=1))
+for name, g in [("nancumsum", np.nancumsum), ("nancumprod", np.nancumprod)]:
+    for x in (holes, f, ints):
+        case(name, [0], [x], g(x, axis=0))
+        case(name, [-1], [x], g(x, axis=-1))
+for x in (f, ints, i8, np.array([True, False, False]), np.array([[1, 250]], np.uint8), empty, np.array([2.])):
+    for n in range(3):
+        if x.dtype == bool and n > 1:
+            continue
+        case("diff", [x.ndim - 1, n], [x], np.diff(x, n=n))
+    case("diff", [-x.ndim, 1], [x], np.diff(x, axis=0))
+places = np.array([0., 0.5, 2., 2.25, 4.])
+for edge in (1, 2):
+    case("gradient", [0, edge, 2.], [f], np.gradient(f, 2., axis=0, edge_order=edge))
+    case("gradient", [-1, edge], [f, places], np.gradient(f, places, axis=-1, edge_order=edge))
+case("trapezoid", [0, 2.], [f], np.trapezoid(f, dx=2., axis=0))
+case("trapezoid", [-1], [f, places], np.trapezoid(f, places, axis=-1))
+case("trapezoid", [0, 1.], [empty], np.trapezoid(empty))
+queries = np.array([[-1., 0., 0.3, nan], [2.1, 4., 9., 0.5]])
+case("interp", [], [queries, places, f[1]], np.interp(queries, places, f[1]))
+case("interp", [], [queries[1], places[:1], f[1, :1]], np.interp(queries[1], places[:1], f[1, :1]))
+w = np.abs(f) + 0.1
+case("average", [], [f, w], np.average(f, weights=w))
+case("average", [1], [f, w[0]], np.average(f, weights=w[0], axis=1))
+case("average", [-2], [f, w], np.average(f, weights=w, axis=-2))
+for name, g in [("cov", np.cov), ("corrcoef", np.corrcoef)]:
+    case(name, [0, 0], [f], g(f))
+    case(name, [1, 0], [f], g(f, rowvar=False))
+    case(name, [0, 0], [f[0]], g(f[0]))
+case("cov", [0, 1], [f], np.cov(f, bias=True))
+edges = np.array([-1., 0., 0.5, 2.])
+for right in (False, True):
+    for e in (edges, edges[::-1]):
+        x = np.array([-5., -1., 0.2, 0.5, 2., 3., nan, -1.5])
+        case("digitize", [int(right)], [x, e], np.digitize(x, e, right=right))
+points = rng.normal(size=(40, 2))
+h, (a, b) = np.histogramdd(points, bins=[3, 4])
+case("histogramdd", [0, 3, 4], [points], h.astype(int), a, b)
+h, (a, b) = np.histogramdd(points, bins=[3, 4], density=True)
+case("histogramdd", [1, 3, 4], [points], h, a, b)
+h, (a, b) = np.histogramdd(points, bins=[2, 2], range=[[-1, 1], [0, 2]])
+case("histogramdd", [0, 2, 2, -1, 1, 0, 2], [points], h.astype(int), a, b)
+case("ptp", [1], [f], np.ptp(f, axis=1))
+case("ptp", [], [u], np.ptp(u))
+for x in (np.array([[3, 1, 3, 1], [2, 2, 0, 5]]), np.array([[1.5, 1.5, 0.], [2., 1., 0.]]), u):
+    for axis in range(-x.ndim, x.ndim):
+        m = stats.mode(x, axis=axis)
+        case("mode", [axis], [x], m.mode, m.count)
+phase = np.cumsum(np.array([[0., 3, 3, -3, -3.2, 6], [1, 1, 2, 2, 2, -7]]), axis=1) % (2 * np.pi)
+case("unwrap", [1], [phase], np.unwrap(phase, axis=1))
+case("unwrap", [0], [phase], np.unwrap(phase, axis=0))
+case("logcumsumexp", [1], [f], np.logaddexp.accumulate(f, axis=1))
+case("logcumsumexp", [0], [np.array([-1000., -inf, -999., 0., 800.])], np.logaddexp.accumulate([-1000., -inf, -999., 0., 800.]))
+case("cross", [], [f[:, :3], f[:, 2:]], np.cross(f[:, :3], f[:, 2:]))
+case("cross", [], [ints, ints[0]], np.cross(ints, ints[0]))
+case("trace", [1], [f], np.trace(f, 1))
+case("trace", [-1], [i8], np.trace(i8, -1).astype(np.int64))
+case("vdot", [], [f, f * 2], np.vdot(f, f * 2))
+case("inner", [], [f, f[:2]], np.inner(f, f[:2]))
+case("inner", [], [cube, f[0, :4]], np.inner(cube, f[0, :4]))
+for p in (1, 2, 3):
+    case("cdist", [p], [f, f[:2] * 2], distance.cdist(f, f[:2] * 2, "minkowski", p=p))
+    case("pdist", [p], [f], distance.pdist(f, "minkowski", p=p))
+case("cdist", [inf], [f, f[:2] * 2], distance.cdist(f, f[:2] * 2, "chebyshev"))
+
+for x, y in ((u, np.array([7, 3, 200, 200])), (np.array([[1., 2.], [2., 3.]]), np.array([3., 9.])), (ints, empty.astype(int)), (empty, f)):
+    case("union1d", [], [x, y], np.union1d(x, y))
+    case("intersect1d", [], [x, y], np.intersect1d(x, y))
+    case("setdiff1d", [], [x, y], np.setdiff1d(x, y).astype(np.promote_types(x.dtype, y.dtype)))
+    case("setxor1d", [], [x, y], np.setxor1d(x, y))
+    case("isin", [], [x, y], np.isin(x, y))
+case("isin", [], [vec, np.array([nan, 3., inf])], np.isin(vec, [nan, 3., inf]))
+rows = np.array([[1, 0, 2], [1, 0, 1], [0, 5, 5], [1, 0, 2]])
+for axis in (0, 1, -1):
+    v, inv, c = np.unique(rows, axis=axis, return_inverse=True, return_counts=True)
+    case("uniqueaxis", [axis], [rows], v, inv.ravel(), c)
+case("lexsort", [0], [u, u[::-1]], np.lexsort((u, u[::-1])))
+case("lexsort", [1], [f, np.sign(f)], np.lexsort((f, np.sign(f)), axis=1))
+for x in (ints, np.array(3), np.array(0), np.zeros((0, 2)), vec):
+    case("argwhere", [], [x], np.argwhere(x))
+flat = np.array([[0, 5], [11, 7]])
+case("unravel_index", [3, 4], [flat], *np.unravel_index(flat, (3, 4)))
+case("ravel_multi_index", [3, 4], [flat % 3, flat % 4], np.ravel_multi_index((flat % 3, flat % 4), (3, 4)))
+for n, m, k in ((3, 4, 0), (4, 2, -1), (2, 5, 2), (3, 3, -5), (3, 3, 5), (0, 3, 0)):
+    case("tril_indices", [n, m, k], [], *np.tril_indices(n, k, m))
+    case("triu_indices", [n, m, k], [], *np.triu_indices(n, k, m))
+    case("tri", [n, m, k], [], np.tri(n, m, k, dtype=np.float32))
+case("indices", [2, 3], [], np.indices((2, 3)))
+case("ix", [], [np.array([0, 2]), np.array([True, False, True])], *np.ix_([0, 2], [True, False, True]))
+case("partition", [2, 0], [np.sort(vec[:4])], np.partition(vec[:4], 2))
+for x, axis, at, v in ((f, 1, [1], np.array([9., 8., 7.])[:, None]), (f, 0, [0, -1, 3], np.arange(15.).reshape(3, 5)), (f, 0, [1], np.arange(10.).reshape(2, 5)),
+                       (u, 0, [2, 2, 0], np.array([1, 2, 3], np.uint8))):
+    case("insert", [axis] + at, [x, v], np.insert(x, at if len(at) > 1 else at[0], v.T if v.shape == (3, 1) else v, axis=axis))
+case("delete", [1, 0, -1, 0], [f], np.delete(f, [0, -1, 0], axis=1))
+case("delete", [0], [u], np.delete(u, [], axis=0))
+case("append", [0], [f, f[:1]], np.append(f, f[:1], axis=0))
+case("compress", [1], [f, np.array([True, False, True])], np.compress([True, False, True], f, axis=1))
+case("select", [], [f > 0.5, f > 0, f, -f], np.select([f > 0.5, f > 0], [f, -f], 42.))
+case("choose", [], [np.array([[0, 1], [1, 2]]), np.array([1., 2.]), np.array([[3.], [4.]]), np.array(5.)], np.choose([[0, 1], [1, 2]], [np.array([1., 2.]), np.array([[3.], [4.]]), np.array(5.)]))
+case("piecewise", [], [f], np.piecewise(f, [f < 0, f > 0.5], [lambda x: -x, 7., lambda x: x * 2]))
+
+for x in (np.array(2.), f[0], f, cube):
+    for k in (1, 2, 3):
+        case("atleast", [k], [x], [np.atleast_1d, np.atleast_2d, np.atleast_3d][k - 1](x))
+case("dstack", [], [f, f], np.dstack([f, f]))
+case("dstack", [], [f[0], f[1]], np.dstack([f[0], f[1]]))
+case("column_stack", [], [f[:, 0], f], np.column_stack([f[:, 0], f]))
+case("array_split", [1, 3], [f], *np.array_split(f, 3, axis=1))
+case("array_split", [0, 4], [f], *np.array_split(f, 4, axis=0))
+for k in range(-1, 5):
+    case("rot90", [k, 0, 1], [f], np.rot90(f, k))
+    case("rot90", [k, 2, 0], [cube], np.rot90(cube, k, (2, 0)))
+case("rollaxes", [0, 1, 1, -2], [f], np.roll(f, (1, -2), (0, 1)))
+case("resize", [4, 5], [f], np.resize(f, (4, 5)))
+case("resize", [2], [f], np.resize(f, (2,)))
+case("sliding_window_view", [1, 3], [f], np.lib.stride_tricks.sliding_window_view(f, 3, axis=1))
+case("sliding_window_view", [-2, 2], [cube], np.lib.stride_tricks.sliding_window_view(cube, 2, axis=-2))
+case("as_strided", [1, 2, 3, 2, 1], [u], np.lib.stride_tricks.as_strided(u[1:], (2, 3), (2, 1)))
+for mode in ("edge", "reflect", "symmetric", "wrap", "maximum", "minimum", "mean", "median", "linear_ramp"):
+    for x, pads in ((f, ((2, 7), (0, 9))), (ints, ((1, 0), (4, 1))), (u, ((3, 2),)), (np.array([5.]), ((2, 3),))):
+        case("pad_" + mode, [n for p in pads for n in p], [x], np.pad(x, pads, mode))
+case("logspace", [-2, 3, 6], [], np.logspace(-2, 3, 6))
+case("logspace", [1, 3, 1], [], np.logspace(1, 3, 1))
+case("geomspace", [1, 1000, 4], [], np.geomspace(1, 1000, 4))
+case("geomspace", [-2, -64, 6], [], np.geomspace(-2, -64, 6))
+
+pairs = np.array([[7., -7., 7., -7., 0., -0., nan, inf, 5.5], [3., 3., -3., -3., 2., 2., 1., 2., inf]])
+for name, g in [("fmod", np.fmod), ("copysign", np.copysign), ("fmin", np.fmin), ("fmax", np.fmax), ("heaviside", np.heaviside), ("nextafter", np.nextafter),
+                ("logaddexp", np.logaddexp), ("logaddexp2", np.logaddexp2), ("xlogy", special.xlogy)]:
+    case(name, [], [pairs[0], pairs[1]], g(pairs[0], pairs[1]))
+    case(name, [], [f.astype(np.float32), f[0].astype(np.float32)], g(f.astype(np.float32), f[0].astype(np.float32)))
+for name, g in [("fmod", np.fmod), ("gcd", np.gcd), ("lcm", np.lcm), ("fmax", np.fmax)]:
+    case(name, [], [i8, np.array([3, 4, -2], np.int8)], g(i8, np.array([3, 4, -2], np.int8)))
+    case(name, [], [ints, np.array([3, 4, -2])], g(ints, np.array([3, 4, -2])))
+case("ldexp", [], [f[0], np.array([3, -2, 0, 1, -1000])], np.ldexp(f[0], [3, -2, 0, 1, -1000]))
+for name, g in [("cbrt", np.cbrt), ("sinc", np.sinc), ("degrees", np.degrees), ("radians", np.radians), ("spacing", np.spacing), ("signbit", np.signbit)]:
+    case(name, [], [f], g(f))
+    case(name, [], [pairs[0]], g(pairs[0]))
+case("logit", [], [np.array([0., 1e-9, 0.2, 0.5, 0.75, 1., 2.])], special.logit([0., 1e-9, 0.2, 0.5, 0.75, 1., 2.]))
+case("frexp", [], [vec], *np.frexp(vec))
+case("modf", [], [vec * 1.25], *np.modf(vec * 1.25))
+case("divmod", [], [ints, np.array([3, 2, -2])], *np.divmod(ints, [3, 2, -2]))
+for d in (-1, 0, 2, 3):
+    case("roundto", [d], [f * 100], np.round(f * 100, d))
+case("roundto", [-2], [np.array([1250, 1350, -149, -150, 49])], np.array([1200, 1400, -100, -200, 0]))
