@@ -260,3 +260,24 @@ func TestSpectralOfNothing(t *testing.T) {
 		t.Errorf("svd of no columns: %v %v %v", u.Shape(), s.Shape(), vh.Shape())
 	}
 }
+
+// TestSpectralNorms checks norms and condition numbers of a matrix with the singular values 3 and 2, and of a
+// singular one.
+func TestSpectralNorms(t *testing.T) {
+	a := weft.From([][]float64{{0, -2}, {3, 0}})
+	for ord, want := range map[linalg.Ord]float64{linalg.Two: 3, linalg.NegTwo: 2, linalg.Nuc: 5} {
+		n := linalg.MatrixNorm(a, linalg.MatrixNormOpts{Ord: ord})
+		keep := linalg.MatrixNorm(a, linalg.MatrixNormOpts{Ord: ord, Keep: true})
+		if n.Rank() != 0 || math.Abs(n.Item()-want) > 1e-14 || !slices.Equal(keep.Shape(), []int{1, 1}) {
+			t.Errorf("norm %s: %v, %v", ord, n, keep.Shape())
+		}
+	}
+	for ord, want := range map[linalg.Ord]float64{linalg.Two: 1.5, linalg.NegTwo: 2.0 / 3, linalg.Nuc: 25.0 / 6} {
+		if c := linalg.Cond(a, ord).Item(); math.Abs(c-want) > 1e-14 {
+			t.Errorf("condition number %s: %v", ord, c)
+		}
+	}
+	if c := linalg.Cond(weft.From([][]float64{{1, 0}, {0, 0}}), linalg.Two).Item(); !math.IsInf(c, 1) {
+		t.Errorf("condition number of a singular matrix: %v", c)
+	}
+}

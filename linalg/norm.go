@@ -16,6 +16,9 @@ const (
 	NegOne Ord = "-1"   // the least such sum
 	Inf    Ord = "inf"  // the greatest sum of magnitudes of a row
 	NegInf Ord = "-inf" // the least such sum
+	Two    Ord = "2"    // the largest singular value
+	NegTwo Ord = "-2"   // the smallest singular value
+	Nuc    Ord = "nuc"  // the sum of the singular values
 )
 
 // VectorNormOpts are the options of [VectorNorm].
@@ -84,6 +87,12 @@ func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
 		y = a.Abs().SumKeep(-1).MaxKeep(-2)
 	case NegInf:
 		y = a.Abs().SumKeep(-1).MinKeep(-2)
+	case Two:
+		y = SVDVals(a).MaxKeep(-1).Unsqueeze(-1)
+	case NegTwo:
+		y = SVDVals(a).MinKeep(-1).Unsqueeze(-1)
+	case Nuc:
+		y = SVDVals(a).SumKeep(-1).Unsqueeze(-1)
 	default:
 		array.Failf(name, "Ord", "%q is not the name of a norm", string(o.Ord))
 	}
@@ -94,7 +103,8 @@ func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
 }
 
 // Cond returns the condition numbers of square matrices, [... n n], in a norm: the norm times that of the
-// inverse, floats in the shape of the axes before the last two.
+// inverse, floats in the shape of the axes before the last two. With Two and NegTwo it is the ratio of the
+// extreme singular values, so that a singular matrix has no error.
 //
 // It panics with *[weft.Error] where a matrix is singular, where the norm is not known or a has other
 // shapes.
@@ -102,6 +112,13 @@ func Cond(a *weft.Tensor, ord Ord) *weft.Tensor {
 	const name = "linalg.cond"
 	defer array.Named(name).End()
 	a = square(name, "a", a)
+	if ord == Two || ord == NegTwo { // the ratio of singular values
+		s := SVDVals(a)
+		if ord == NegTwo {
+			return s.Min(-1).Div(s.Max(-1))
+		}
+		return s.Max(-1).Div(s.Min(-1))
+	}
 	o := MatrixNormOpts{Ord: ord}
 	y := matrixNorm(name, a, o).Mul(matrixNorm(name, inverse(a), o))
 	return y
