@@ -8,7 +8,7 @@ import (
 )
 
 // Distribution functions that are incomplete gamma and beta functions. They are computed in float64 and
-// rounded once. Their inverses have no known form.
+// rounded once, and so are their inverses.
 
 // wide returns the parameters and x in float64.
 func (b batch) wide(opName string, x *weft.Tensor) (vars weft.Vars) {
@@ -55,6 +55,27 @@ func (d StudentT) CDF(x *weft.Tensor) *weft.Tensor {
 	vars["z2"] = weft.Expr("where(abs(z) == inf, 1e300, z*z)", vars)
 	vars["tail"] = special(op.BetaCDF, vars, "v/(v+z2)", "z2/(v+z2)", "0.5*v", "0.5 + 0*v")
 	return d.narrowed(weft.Expr("where(z == -inf, 0, where(z == inf, 1, where(z < 0, 0.5*tail, 1 - 0.5*tail)))", vars), x)
+}
+
+// ICDF is the number below which an event lies with probability x. Its gradient by the concentration has
+// no gradient by that.
+func (d Gamma) ICDF(x *weft.Tensor) *weft.Tensor {
+	return d.narrowed(weft.Expr("gammaincinv(a, x)/r", d.wide("icdf", x)), x)
+}
+
+// ICDF is the number below which an event lies with probability x. It has no gradient by A and B.
+func (d Beta) ICDF(x *weft.Tensor) *weft.Tensor {
+	return d.narrowed(weft.Expr("betaincinv(a, b, x)", d.wide("icdf", x)), x)
+}
+
+// ICDF is the number below which an event lies with probability x. It has no gradient by DF.
+func (d StudentT) ICDF(x *weft.Tensor) *weft.Tensor {
+	vars := d.wide("icdf", x)
+	vars["p"] = weft.Expr("2*minimum(x, 1-x)", vars)
+	// The odds of v/(v+z*z) and of z*z/(v+z*z): near 0 the second one has the digits.
+	vars["b"] = weft.Expr("betaincinv(0.5*v, 0.5 + 0*v, p)", vars)
+	vars["y"] = weft.Expr("betaincinv(0.5 + 0*v, 0.5*v, 1-p)", vars)
+	return d.narrowed(weft.Expr("m + s*where(x < 0.5, -1, 1)*sqrt(v*where(p < 0.5, (1-b)/b, y/(1-y)))", vars), x)
 }
 
 // CDF implements [Cumulative].

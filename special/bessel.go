@@ -40,3 +40,14 @@ func K1(x *weft.Tensor) *weft.Tensor { return unary("special.k1", op.K1, x) }
 
 // K1e is exp(x) times [K1].
 func K1e(x *weft.Tensor) *weft.Tensor { return unary("special.k1e", op.K1e, x) }
+
+// Kv is the modified Bessel function of the second kind of real order v: infinite at x = 0 and NaN below.
+// Its error grows with the order: some v/4 units in the last place. It has no gradient by v.
+func Kv(v, x any) *weft.Tensor {
+	return several("special.kv", op.Kv, argument{"v", v}, argument{"x", x})
+}
+
+// Kve is exp(x) times [Kv].
+func Kve(v, x any) *weft.Tensor {
+	return several("special.kve", op.Kve, argument{"v", v}, argument{"x", x})
+}

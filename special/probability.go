@@ -11,7 +11,7 @@ func StdTr(df, t any) *weft.Tensor {
 
 // StdTrIt is the inverse of [StdTr] by t.
 func StdTrIt(df, p any) *weft.Tensor {
-	return formula("special.stdtrit", "where(p < 0.5, -1, 1)*sqrt(df*(1/betaincinv(0.5*df, 0.5 + 0*df, 2*minimum(p, 1-p)) - 1))", argument{"df", df}, argument{"p", p})
+	return formula("special.stdtrit", "where(p < 0.5, -1, 1)*sqrt(df*where(abs(p - 0.5) > 0.25, 1/betaincinv(0.5*df, 0.5 + 0*df, 2*minimum(p, 1-p)) - 1, betaincinv(0.5 + 0*df, 0.5*df, abs(2*p - 1))/(1 - betaincinv(0.5 + 0*df, 0.5*df, abs(2*p - 1)))))", argument{"df", df}, argument{"p", p})
 }
 
 // ChDtr is the distribution function of chi squared with v degrees of freedom at x.

@@ -93,7 +93,7 @@ func LogNdtr(b *loop.Builder, x loop.Value) loop.Value {
 func Ndtri(b *loop.Builder, x loop.Value) loop.Value {
 	return in64(b, x, func(f *form, x loop.Value) loop.Value {
 		y := Erfcinv(f.Builder, f.Add(x, x))
-		r := f.Neg(f.Fma(y, f.c(2*overRoot2), f.Mul(y, f.c(2*overRoot2Lo))))
+		r := f.Sub(f.c(0), f.Fma(y, f.c(2*overRoot2), f.Mul(y, f.c(2*overRoot2Lo))))
 		return f.Select(f.Lt(f.Abs(y), f.inf()), r, f.Neg(y))
 	})
 }

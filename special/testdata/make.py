@@ -151,6 +151,8 @@ several = {
     "BetaIncInv": (lambda a, b, p: root(lambda x: betainc(a, b, x) - p, sc.betaincinv(float(a), float(b), float(p)), lambda x: betadensity(a, b, x)), sc.betaincinv, list(zip(shapes(hi=40), shapes(hi=40), r.uniform(0.01, 0.99, N)))),
     "Beta": (m.beta, sc.beta, list(zip(shapes(2 * N), shapes(2 * N)))),
     "BetaLn": (lambda a, b: m.log(m.beta(a, b)), sc.betaln, list(zip(shapes(2 * N, 1e5), shapes(2 * N, 1e5)))),
+    "Kv": (m.besselk, sc.kv, list(zip(np.concatenate([r.uniform(0, 6, N), r.uniform(0, 40, 15)]), np.exp(r.uniform(-4, 5, N + 15))))),
+    "Kve": (lambda v, x: m.exp(x) * m.besselk(v, x), sc.kve, list(zip(np.concatenate([r.uniform(0, 6, N), r.uniform(0, 40, 15)]), np.exp(r.uniform(-4, 7, N + 15))))),
     "Zeta": (lambda x, q: m.zeta(x, q), sc.zeta, list(zip(1 + np.exp(r.uniform(-5, 3.5, N)), np.exp(r.uniform(-4, 4, N)))) + [(x, 1.0) for x in 1 + np.exp(r.uniform(-5, 3.5, 15))]),
 }
 

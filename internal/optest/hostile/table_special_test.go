@@ -46,6 +46,8 @@ var specialFunctions = []row[any]{
 	{"special.K1", special.K1},
 	{"special.K1e", special.K1e},
 	{"special.KLDiv", special.KLDiv},
+	{"special.Kv", special.Kv},
+	{"special.Kve", special.Kve},
 	{"special.LambertW", special.LambertW},
 	{"special.LogNdtr", special.LogNdtr},
 	{"special.Ndtr", special.Ndtr},

@@ -1,0 +1,209 @@
+package special_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/special"
+)
+
+// domains are numbers at which functions are smooth; others take 0.4 and 1.7.
+var domains = map[string][]float64{"Ndtri": {0.2, 0.7}, "Spence": {0.3, 2.4}, "EllipK": {-0.7, 0.4}, "EllipE": {-0.7, 0.4}, "LambertWMinus": {-0.25, -0.1}}
+
+// slopes compares the gradient of f at x with central differences, and the gradient of that likewise.
+func slopes(t *testing.T, name string, f func(x tensor) tensor, at float64, orders int) {
+	t.Helper()
+	first := func(v float64) float64 {
+		x := weft.FromSlice([]float64{v}).RequireGrad()
+		f(x).Sum().Backward()
+		return x.Grad().Item()
+	}
+	value := func(v float64) float64 { return f(weft.FromSlice([]float64{v})).Item() }
+	difference := func(f func(float64) float64) float64 {
+		h := 1e-3
+		d := func(h float64) float64 { return (f(at+h) - f(at-h)) / (2 * h) }
+		return (4*d(h) - d(2*h)) / 3
+	}
+	if got, want := first(at), difference(value); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+		t.Errorf("%s: the gradient at %v is %v, want %v", name, at, got, want)
+	}
+	if orders < 2 {
+		return
+	}
+	x := weft.FromSlice([]float64{at}).RequireGrad()
+	g := weft.Grad(f(x).Sum(), []tensor{x}, weft.GradOpts{Create: true})[0]
+	second := weft.Grad(g.Sum(), []tensor{x})[0].Item()
+	if want := difference(first); math.Abs(second-want) > 1e-7*(1+math.Abs(want)) {
+		t.Errorf("%s: the second derivative at %v is %v, want %v", name, at, second, want)
+	}
+}
+
+func TestGradients(t *testing.T) {
+	for name, f := range functions {
+		at := domains[name]
+		if at == nil {
+			at = []float64{0.4, 1.7}
+		}
+		for _, v := range at {
+			slopes(t, name, f, v, 2)
+		}
+	}
+	for name, f := range map[string]func(x tensor) tensor{
+		"GammaInc x":     func(x tensor) tensor { return special.GammaInc(2.5, x) },
+		"GammaIncC x":    func(x tensor) tensor { return special.GammaIncC(2.5, x) },
+		"GammaIncInv p":  func(x tensor) tensor { return special.GammaIncInv(2.5, x.Mul(0.4)) },
+		"GammaIncCInv q": func(x tensor) tensor { return special.GammaIncCInv(2.5, x.Mul(0.4)) },
+		"BetaInc x":      func(x tensor) tensor { return special.BetaInc(2.5, 1.5, x.Mul(0.4)) },
+		"BetaIncInv p":   func(x tensor) tensor { return special.BetaIncInv(2.5, 1.5, x.Mul(0.4)) },
+		"Beta":           func(x tensor) tensor { return special.Beta(x, x.Mul(2)) },
+		"BetaLn":         func(x tensor) tensor { return special.BetaLn(x, 3) },
+		"Zeta q":         func(x tensor) tensor { return special.Zeta(2.5, x) },
+		"Kv x":           func(x tensor) tensor { return special.Kv(0.7, x) },
+		"Kve x":          func(x tensor) tensor { return special.Kve(0.7, x) },
+		"Binom n":        func(x tensor) tensor { return special.Binom(x.Add(4), 2) },
+		"Binom k":        func(x tensor) tensor { return special.Binom(5.5, x) },
+		"Poch x":         func(x tensor) tensor { return special.Poch(x, 1.5) },
+		"Poch m":         func(x tensor) tensor { return special.Poch(1.5, x) },
+		"PolyGamma":      func(x tensor) tensor { return special.PolyGamma(2, x) },
+		"Entr":           special.Entr,
+		"KLDiv":          func(x tensor) tensor { return special.KLDiv(x, x.Mul(x)) },
+		"PseudoHuber":    func(x tensor) tensor { return special.PseudoHuber(1.5, x) },
+		"StdTr":          func(x tensor) tensor { return special.StdTr(3, x) },
+	} {
+		slopes(t, name, f, 0.4, 2)
+		slopes(t, name, f, 1.7, 2)
+	}
+	slopes(t, "GammaInc a", func(a tensor) tensor { return special.GammaInc(a, 1.3) }, 1.7, 1)
+	slopes(t, "GammaIncInv a", func(a tensor) tensor { return special.GammaIncInv(a, 0.3) }, 1.7, 1)
+}
+
+// TestCompositesAsSciPy compares what is made of other functions with SciPy's results.
+func TestCompositesAsSciPy(t *testing.T) {
+	x := weft.FromSlice([]float64{0, 1, 5, 20, 0.5, -1, -0.5, 170})
+	inf, nan := math.Inf(1), math.NaN()
+	for i, c := range []struct {
+		got  tensor
+		want []float64
+	}{
+		{special.RGamma(x), []float64{0, 1, 1. / 24, 8.220635246624329e-18, 0.5641895835477563, 0, -0.28209479177387814, 2.3424316504168e-305}},
+		{special.Factorial(x), []float64{1, 1, 120, 2432902008176640000, 0.8862269254527580, 0, 0, 7.257415615307999e306}},
+		{special.Binom(weft.FromSlice([]float64{5, 52, 0.5, -0.5}), weft.FromSlice([]float64{2, 5, 2, 3})), []float64{10, 2598960, -0.125, -0.3125}},
+		{special.Comb(weft.FromSlice([]float64{10, 3, 30}), weft.FromSlice([]float64{3, 5, 15})), []float64{120, 0, 155117520}},
+		{special.Perm(weft.FromSlice([]float64{10, 3}), 3), []float64{720, 6}},
+		{special.Factorial2(weft.FromSlice([]float64{0, 1, 5, 20})), []float64{1, 1, 15, 3715891200}},
+		{special.PolyGamma(3, weft.FromSlice([]float64{2.5, -1.5})), []float64{0.22390584881725205, 194.59427622017108}},
+		{special.Entr(x), []float64{0, 0, -8.047189562170502, -59.914645471079816, 0.34657359027997264, -inf, -inf, -873.0857337}},
+		{special.RelEntr(x, 2), []float64{0, -0.6931471805599453, 4.581453659370776, 46.05170185988091, -0.6931471805599453, inf, inf, 755.2507142}},
+		{special.KLDiv(x, 2), []float64{2, 0.3068528194400547, 1.5814536593707755, 28.05170185988091, 0.8068528194400547, inf, inf, 587.2507142}},
+		{special.Huber(1, x), []float64{0, 0.5, 4.5, 19.5, 0.125, 0.5, 0.125, 169.5}},
+		{special.XLog1PY(x, 2), []float64{0, 1.0986122886681098, 5.493061443340549, 21.972245773362197, 0.5493061443340549, -1.0986122886681098, -0.5493061443340549, 186.7640890735787}},
+		{special.StdTr(3, x), []float64{0.5, 0.8044988905221147, 0.9923037809633, 0.9998634, 0.6742760, 0.1955011094778853, 0.32572398242, 0.99999978}},
+		{special.StdTrIt(3, weft.FromSlice([]float64{0.1, 0.7, 0.5, 1})), []float64{-1.63774435, 0.58438973, 0, inf}},
+		{special.ChDtr(3, x), []float64{0, 0.19874804309879915, 0.82820286, 0.99983026, 0.08110859, nan, nan, 1}},
+		{special.FDtr(3, 4, x), []float64{0, 0.52105088, 0.92298128, 0.9928302, 0.29780227, nan, nan, 0.99988674}},
+		{special.ChDtrI(3, weft.FromSlice([]float64{0.1})), []float64{6.2513886311703235}},
+		{special.FDtrI(3, 4, weft.FromSlice([]float64{0.3})), []float64{0.503896686624477}},
+		{special.BDtr(3, 10, weft.FromSlice([]float64{0.4})), []float64{0.3822806016}},
+		{special.BDtrC(3, 10, weft.FromSlice([]float64{0.4})), []float64{0.6177193984}},
+		{special.PDtr(2, weft.FromSlice([]float64{3.5})), []float64{0.32084719886213414}},
+		{special.PDtrC(2, weft.FromSlice([]float64{3.5})), []float64{1 - 0.32084719886213414}},
+		{special.ChDtrC(3, weft.FromSlice([]float64{1})), []float64{1 - 0.19874804309879915}},
+		{special.FDtrC(3, 4, weft.FromSlice([]float64{1})), []float64{1 - 0.52105088}},
+	} {
+		for j, v := range weft.Data[float64](c.got) {
+			w := c.want[j]
+			if !(math.Abs(v-w) <= 3e-8*math.Abs(w) || v == w || v != v && w != w) {
+				t.Errorf("case %d: element %d is %v, want %v", i, j, v, w)
+			}
+		}
+	}
+}
+
+// TestEdges compares poles, infinities, NaN and signed zeros with SciPy's.
+func TestEdges(t *testing.T) {
+	inf, nan, minus := math.Inf(1), math.NaN(), math.Copysign(0, -1)
+	in := []float64{0, minus, inf, -inf, nan}
+	for name, want := range map[string][]float64{
+		"Erfcx": {1, 1, 0, inf, nan}, "Ndtr": {0.5, 0.5, 1, 0, nan}, "LogNdtr": {-math.Ln2, -math.Ln2, minus, -inf, nan}, "Ndtri": {-inf, -inf, nan, nan, nan},
+		"Dawsn": {0, minus, 0, minus, nan}, "I0": {1, 1, inf, inf, nan}, "I1": {0, minus, inf, -inf, nan}, "I0e": {1, 1, 0, 0, nan}, "I1e": {0, minus, 0, minus, nan},
+		"K0": {inf, inf, 0, nan, nan}, "K1": {inf, inf, 0, nan, nan}, "K0e": {inf, inf, 0, nan, nan}, "K1e": {inf, inf, 0, nan, nan},
+		"Exp1": {inf, inf, 0, nan, nan}, "Expi": {-inf, -inf, inf, minus, nan}, "Si": {0, minus, math.Pi / 2, -math.Pi / 2, nan}, "Ci": {-inf, -inf, 0, nan, nan},
+		"Spence": {math.Pi * math.Pi / 6, math.Pi * math.Pi / 6, -inf, nan, nan}, "EllipK": {math.Pi / 2, math.Pi / 2, nan, 0, nan}, "EllipE": {math.Pi / 2, math.Pi / 2, nan, inf, nan},
+		"LambertW": {0, minus, inf, nan, nan}, "LambertWMinus": {-inf, -inf, nan, nan, nan},
+	} {
+		for i, v := range weft.Data[float64](functions[name](weft.FromSlice(in))) {
+			if w := want[i]; math.Float64bits(v) != math.Float64bits(w) && !(v != v && w != w) {
+				t.Errorf("%s(%v) is %v, want %v", name, in[i], v, w)
+			}
+		}
+	}
+	for i, c := range [][2]float64{
+		{special.GammaInc(0, 2).Item(), 1}, {special.GammaInc(2, 0).Item(), 0}, {special.GammaInc(2, inf).Item(), 1}, {special.GammaInc(-1, 2).Item(), nan}, {special.GammaInc(1, -2).Item(), nan},
+		{special.GammaInc(inf, 2).Item(), 0}, {special.GammaIncC(inf, 2).Item(), 1}, {special.GammaIncInv(2, 0).Item(), 0}, {special.GammaIncInv(2, 1).Item(), inf}, {special.GammaIncInv(2, 1.5).Item(), nan},
+		{special.GammaIncCInv(2, 0).Item(), inf}, {special.BetaInc(2, 3, 0).Item(), 0}, {special.BetaInc(2, 3, 1).Item(), 1}, {special.BetaInc(2, 3, 1.5).Item(), nan}, {special.BetaIncInv(2, 3, 1).Item(), 1},
+		{special.Zeta(1, 2).Item(), inf}, {special.Zeta(0.5, 2).Item(), nan}, {special.Zeta(2, 0).Item(), inf}, {special.Zeta(2, nan).Item(), nan}, {special.Kv(1.5, 0).Item(), inf}, {special.Kv(1.5, -1).Item(), nan},
+	} {
+		if c[0] != c[1] && !(c[0] != c[0] && c[1] != c[1]) {
+			t.Errorf("edge %d is %v, want %v", i, c[0], c[1])
+		}
+	}
+}
+
+// TestFormsAgree holds strided, empty and narrow arrays, formulas and compiled functions to the eager results.
+func TestFormsAgree(t *testing.T) {
+	x := weft.Linspace(0.1, 0.9, 60).To(weft.Float64).Reshape(6, 10)
+	want := weft.Data[float64](special.GammaInc(2.5, x).Add(special.Ndtri(x)).Add(special.K0e(x)))
+	call := weft.Compile(func(x tensor) tensor { return special.GammaInc(2.5, x).Add(special.Ndtri(x)).Add(special.K0e(x)) })
+	compiled := call.Func()(x)
+	for name, y := range map[string]tensor{
+		"strided":  special.GammaInc(2.5, x.Transpose(0, 1)).Add(special.Ndtri(x.Transpose(0, 1))).Add(special.K0e(x.Transpose(0, 1))).Transpose(0, 1),
+		"formula":  weft.Expr("gammainc(2.5, x) + ndtri(x) + k0e(x)", weft.Vars{"x": x}),
+		"compiled": compiled,
+	} {
+		if got := weft.Data[float64](y); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s differs: %v, want %v", name, got, want)
+		}
+	}
+	if y := special.BetaInc(weft.Zeros(0, 3), 2, weft.Zeros(1, 3)); y.Size() != 0 || y.Rank() != 2 {
+		t.Errorf("of no elements: %v", y.Shape())
+	}
+	if y := special.I0(weft.Arange(3)); y.DType() != weft.Float32 {
+		t.Errorf("of integers: %v", y.DType())
+	}
+}
+
+// TestMistakes checks the errors' operation and argument.
+func TestMistakes(t *testing.T) {
+	one := weft.FromSlice([]float64{0.5}).RequireGrad()
+	for want, f := range map[string]func(){
+		"special.i0: ":                                  func() { special.I0(nil) },
+		"special.gammainc: x: ":                         func() { special.GammaInc(1, "2") },
+		"special.lambertw: branch: is 2":                func() { special.LambertW(one, 2) },
+		"special.polygamma: n: is -1":                   func() { special.PolyGamma(-1, one) },
+		"special.zeta: zeta has no gradient by x":       func() { special.Zeta(one.Add(2), 1).Sum().Backward() },
+		"special.betainc: betainc has no gradient by a": func() { special.BetaInc(one, 1, 0.5).Sum().Backward() },
+		"special.beta: ":                                func() { special.Beta(weft.Ones(2), weft.Ones(3)) },
+	} {
+		err := weft.Try(f)
+		if e := (*weft.Error)(nil); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("the error is %v, want %s", err, want)
+		}
+	}
+}
+
+func Example() {
+	p := weft.FromSlice([]float64{0.025, 0.5, 0.975})
+	fmt.Printf("%.4f\n", special.Ndtri(p))
+	fmt.Printf("%.4f\n", special.GammaIncInv(2, p))
+	fmt.Printf("%.4f\n", special.K0(p))
+	fmt.Printf("%.0f\n", special.Comb(52, 5).Item())
+	// Output:
+	// [-1.9600  0.0000  1.9600]
+	// [0.2422 1.6783 5.5716]
+	// [3.8056 0.9244 0.4364]
+	// 2598960
+}
