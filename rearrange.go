@@ -552,7 +552,7 @@ func ApplyAlongAxis(f func(x *Tensor) *Tensor, axis int, t *Tensor) *Tensor {
 	for i := a; i < len(outer); i++ {
 		order = append(order, i)
 	}
-	return y.Permute(order...)
+	return (*Tensor)(y.Permute(order...).c().Own())
 }
 
 // PadMode surrounds t as [Tensor.Pad] does, with two numbers for each axis, by elements of its own: "edge" (the

@@ -70,11 +70,11 @@ func (t *Tensor) IsIn(x *Tensor) *Tensor {
 	ts := core.MeetWhole(name, core.Inner([]*Tensor{t, x}))
 	a, b := (*Tensor)(ts[0]).Reshape(t.Size()), (*Tensor)(ts[1]).Reshape(x.Size())
 	if x.Size() == 0 {
-		return t.Ne(t)
+		return t.Ne(t).LogicalAnd(t.Eq(t)) // false, for NaN too
 	}
 	sorted, _ := b.Sort(0)
 	at := sorted.SearchSorted(a).Clamp(0, x.Size()-1)
-	return sorted.IndexSelect(0, at).Eq(a).Reshape(t.v().Shape...)
+	return (*Tensor)(sorted.IndexSelect(0, at).Eq(a).Reshape(t.v().Shape...).c().Own())
 }
 
 // UniqueAxis returns the different sub-arrays of t along an axis, in ascending order of their elements
@@ -108,7 +108,7 @@ func UniqueConsecutive(t *Tensor) (values, inverse, counts *Tensor) {
 	defer array.Named(name).End()
 	t.c().CheckArgument(name, "t")
 	rows, inverse, counts, _ := runsOf(t.Reshape(t.Size(), 1))
-	return rows.Reshape(-1), inverse.Reshape(t.v().Shape...), counts
+	return (*Tensor)(rows.Reshape(rows.Size()).c().Own()), (*Tensor)(inverse.Reshape(t.v().Shape...).c().Own()), counts
 }
 
 // runsOf returns the rows that differ from the one before, the number of its run for each row, the
@@ -116,8 +116,8 @@ func UniqueConsecutive(t *Tensor) (values, inverse, counts *Tensor) {
 func runsOf(rows *Tensor) (values, inverse, counts, first *Tensor) {
 	n := rows.v().Shape[0]
 	if n == 0 {
-		none := rows.Device().ZerosOf(Int64, 0)
-		return rows, none, none, none
+		none := func() *Tensor { return rows.Device().ZerosOf(Int64, 0) }
+		return rows.Clone(), none(), none(), none()
 	}
 	begins := Cat([]*Tensor{rows.Device().OnesOf(Bool, 1), rows.Slice(Range(1, End)).Ne(rows.Slice(Range(0, -1))).Any(1)}, 0)
 	first = begins.NonZero()
@@ -157,7 +157,7 @@ func ArgWhere(t *Tensor) *Tensor {
 	t.c().CheckArgument(name, "t")
 	flat := t.NonZero()
 	if t.Rank() == 0 {
-		return flat.Reshape(flat.Size(), 1).Slice(All, Range(0, 0))
+		return t.Device().ZerosOf(Int64, flat.Size(), 0)
 	}
 	return Stack(coordinates(flat, t.v().Shape), 1)
 }

@@ -398,7 +398,7 @@ func (t *Tensor) Interp(x, y *Tensor) *Tensor {
 	slope := y.IndexSelect(0, right).Sub(y0).Div(Where(dx.Eq(0), 1, dx))
 	v := y0.Add(slope.Mul(q.Sub(x0)))
 	v = Where(q.Le(x.Slice(Index(0))), y.Slice(Index(0)), Where(q.Ge(x.Slice(Index(-1))), y.Slice(Index(-1)), v))
-	return Where(q.IsNaN(), q, v).Reshape(t.v().Shape...)
+	return (*Tensor)(Where(q.IsNaN(), q, v).Reshape(t.v().Shape...).c().Own())
 }
 
 // Average is the mean of t over axes weighted by weights, floats of t's shape, or a vector as long as the one
@@ -483,8 +483,8 @@ type DigitizeOpts struct {
 }
 
 // Digitize returns the number, int64, of the bin that each element of t is in, in t's shape: bin i is from edge
-// i-1 to before edge i, bin 0 before all edges. Edges are a vector in ascending or descending order, which is
-// read at once where it descends. Element types meet by promotion. NumPy's digitize.
+// i-1 to before edge i, bin 0 before all edges. Edges are a vector in ascending or descending order; a
+// compiled function searches in both. Element types meet by promotion. NumPy's digitize.
 func (t *Tensor) Digitize(edges *Tensor, opts ...DigitizeOpts) *Tensor {
 	const name = "digitize"
 	defer array.Named(name).End()
@@ -495,10 +495,19 @@ func (t *Tensor) Digitize(edges *Tensor, opts ...DigitizeOpts) *Tensor {
 	if edges.Rank() != 1 {
 		array.Failf(name, "edges", "has shape %s, want a vector", array.ShapeString(edges.v().Shape))
 	}
-	if n > 1 && edges.Slice(Index(-1)).Lt(edges.Slice(Index(0))).bool() {
-		return edges.Flip(0).SearchSorted(t, SearchOpts{Right: !o.Right}).RSub(n)
+	ascending := func() *Tensor { return edges.SearchSorted(t, SearchOpts{Right: !o.Right}) }
+	descending := func() *Tensor { return edges.Flip(0).SearchSorted(t, SearchOpts{Right: !o.Right}).RSub(n) }
+	if n < 2 {
+		return ascending()
 	}
-	return edges.SearchSorted(t, SearchOpts{Right: !o.Right})
+	descends := edges.Slice(Index(-1)).Lt(edges.Slice(Index(0)))
+	switch {
+	case core.TracingViews(descends.v()) != nil: // its value is known only when the function is called
+		return Where(descends, descending(), ascending())
+	case descends.bool():
+		return descending()
+	}
+	return ascending()
 }
 
 // HistogramDDOpts are the options of [HistogramDD].
@@ -605,7 +614,7 @@ func (t *Tensor) Mode(axis int) (values, counts *Tensor) {
 	start, _ := Cat([]*Tensor{first, begins}, -1).CumMax(-1)
 	lengths := at.Sub(start).Add(1)
 	most, place := lengths.MaxWithIndex(-1)
-	return sorted.Gather(-1, place.Unsqueeze(-1)).Squeeze(-1), most
+	return (*Tensor)(sorted.Gather(-1, place.Unsqueeze(-1)).Squeeze(-1).c().Own()), most
 }
 
 // Unwrap returns t with multiples of 2 pi added along an axis so that neighbours are at most pi apart. The axis

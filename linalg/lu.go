@@ -21,8 +21,8 @@ func LU(a *weft.Tensor) (p, l, u *weft.Tensor) {
 	m, n := a.Dim(-2), a.Dim(-1)
 	k := min(m, n)
 	order := (*weft.Tensor)(core.WithAttrs(op.Permutation, op.Count(m), (*core.Tensor)(pivots)))
-	p = order.Unsqueeze(-2).Eq(weft.Arange[int](m).Unsqueeze(-1)).To(f.DType())
-	eye := weft.EyeOf(f.DType(), max(m, k)).Slice(weft.Range(0, m), weft.Range(0, k))
+	p = order.Unsqueeze(-2).Eq(a.Device().Arange(m).Unsqueeze(-1)).To(f.DType())
+	eye := a.Device().EyeOf(f.DType(), max(m, k)).Slice(weft.Range(0, m), weft.Range(0, k))
 	return p, columns(f, 0, k).Tril(-1).Add(eye), rows(f, 0, k).Triu(0)
 }
 
@@ -109,7 +109,7 @@ func Inv(a *weft.Tensor) *weft.Tensor {
 }
 
 func inverse(a *weft.Tensor) *weft.Tensor {
-	return solve(a, weft.EyeOf(a.DType(), a.Dim(-1)).Expand(a.Shape()...))
+	return solve(a, a.Device().EyeOf(a.DType(), a.Dim(-1)).Expand(a.Shape()...))
 }
 
 // Det returns the determinants of square matrices, [... n n], in the shape of the axes before the last two;
@@ -146,6 +146,6 @@ func SlogDet(a *weft.Tensor) (sign, logabs *weft.Tensor) {
 // same type.
 func diagonal(a *weft.Tensor) (u, sign *weft.Tensor) {
 	f, pivots := factors(a)
-	odd := pivots.Ne(weft.Arange[int](a.Dim(-1))).Sum(-1).BitAnd(1)
+	odd := pivots.Ne(a.Device().Arange(a.Dim(-1))).Sum(-1).BitAnd(1)
 	return f.Diagonal(0), odd.Mul(-2).Add(1).To(f.DType())
 }

@@ -153,7 +153,7 @@ func MatrixPower(a *weft.Tensor, power int) *weft.Tensor {
 	}
 	switch {
 	case y == nil:
-		return weft.EyeOf(a.DType(), a.Dim(-1)).Expand(a.Shape()...).Clone()
+		return a.Device().EyeOf(a.DType(), a.Dim(-1)).Expand(a.Shape()...).Clone()
 	case power == 1:
 		return y.Clone()
 	}

@@ -41,7 +41,7 @@ func vector(name, arg string, t *weft.Tensor) *weft.Tensor {
 
 // picked is matrices of m x n elements of vectors, element (i, j) being element at(i, j).
 func picked(v *weft.Tensor, m, n int, at func(i, j *weft.Tensor) *weft.Tensor) *weft.Tensor {
-	i, j := weft.Arange[int](m).Unsqueeze(1), weft.Arange[int](n)
+	i, j := v.Device().Arange(m).Unsqueeze(1), v.Device().Arange(n)
 	shape := append(v.Shape()[:v.Rank()-1], m, n)
 	return v.IndexSelect(-1, at(i, j).Reshape(m*n)).Reshape(shape...)
 }
@@ -70,7 +70,7 @@ func Toeplitz(c *weft.Tensor, opts ...ToeplitzOpts) *weft.Tensor {
 	r = vector(name, "R", r)
 	m, n := c.Dim(-1), r.Dim(-1)
 	if m*n == 0 {
-		return weft.ZerosOf(array.Promote(c.DType(), r.DType()), append(c.Shape()[:c.Rank()-1], m, n)...)
+		return c.Device().ZerosOf(array.Promote(c.DType(), r.DType()), append(c.Shape()[:c.Rank()-1], m, n)...)
 	}
 	v := weft.Cat([]*weft.Tensor{along(r.Flip(-1), 1, 0, n-1), c}, -1)
 	return picked(v, m, n, func(i, j *weft.Tensor) *weft.Tensor { return i.Sub(j).Add(n - 1) })
@@ -92,7 +92,7 @@ func Hankel(c *weft.Tensor, opts ...ToeplitzOpts) *weft.Tensor {
 	r = vector(name, "R", r)
 	m, n := c.Dim(-1), r.Dim(-1)
 	if m*n == 0 {
-		return weft.ZerosOf(array.Promote(c.DType(), r.DType()), append(c.Shape()[:c.Rank()-1], m, n)...)
+		return c.Device().ZerosOf(array.Promote(c.DType(), r.DType()), append(c.Shape()[:c.Rank()-1], m, n)...)
 	}
 	v := weft.Cat([]*weft.Tensor{c, along(r, 1, 1, n-1)}, -1)
 	return picked(v, m, n, func(i, j *weft.Tensor) *weft.Tensor { return i.Add(j) })
@@ -108,7 +108,7 @@ func Circulant(c *weft.Tensor) *weft.Tensor {
 	c = vector(name, "c", c)
 	n := c.Dim(-1)
 	if n == 0 {
-		return weft.ZerosOf(c.DType(), append(c.Shape(), 0)...)
+		return c.Device().ZerosOf(c.DType(), append(c.Shape(), 0)...)
 	}
 	return picked(c, n, n, func(i, j *weft.Tensor) *weft.Tensor { return i.Sub(j).Mod(n) })
 }
@@ -155,7 +155,7 @@ func Vander(x *weft.Tensor, opts ...VanderOpts) *weft.Tensor {
 		array.Failf(name, "N", "%d is negative", n)
 	}
 	if n == 0 {
-		return weft.ZerosOf(x.DType(), append(x.Shape(), 0)...)
+		return x.Device().ZerosOf(x.DType(), append(x.Shape(), 0)...)
 	}
 	x = x.Unsqueeze(-1)
 	y := weft.OnesLike(x)

@@ -82,7 +82,7 @@ func MatrixRank(a *weft.Tensor, opts ...RankOpts) *weft.Tensor {
 	a = matrix(name, "a", a)
 	s := SVDVals(a)
 	if s.Dim(-1) == 0 {
-		return weft.ZerosOf(weft.Int64, s.Shape()[:s.Rank()-1]...)
+		return s.Device().ZerosOf(weft.Int64, s.Shape()[:s.Rank()-1]...)
 	}
 	return s.Gt(s.MaxKeep(-1).Mul(o.rtol(name, a))).Sum(-1)
 }

@@ -50,6 +50,7 @@ var hostOnly = map[string]string{
 	"weft.JVP":                 "the function that is differentiated may return a constant of the CPU",
 	"weft.Compiled.Call":       "the function may capture a tensor of the CPU",
 	"weft.ScanSteps":           "the function may return a constant of the CPU",
+	"weft.ApplyAlongAxis":      "the function may return a constant of the CPU",
 	"weft.Func.Apply":          "the function may return a constant of the CPU",
 	"weft.Func.ApplyAll":       "the function may return a constant of the CPU",
 	"sym.Fn.Call":              "the expression may hold a constant of the CPU",

@@ -95,7 +95,7 @@ var called = map[string]string{
 // calling are functions that run what they are given, whose errors stay as they are: a layer, a
 // function, the Backward of a Func, an initialisation.
 var calling = map[string]bool{
-	"weft.Borrow": true, "weft.BorrowGrad": true, "weft.BorrowRows": true, "weft.Func.Apply": true, "weft.Func.ApplyAll": true, "weft.Cond": true, "weft.While": true, "weft.ScanSteps": true, "weft.Grad": true, "weft.GradAll": true, "weft.VJP": true, "weft.JVP": true, "weft.Jacobian": true, "weft.Hessian": true,
+	"weft.ApplyAlongAxis": true, "weft.Borrow": true, "weft.BorrowGrad": true, "weft.BorrowRows": true, "weft.Func.Apply": true, "weft.Func.ApplyAll": true, "weft.Cond": true, "weft.While": true, "weft.ScanSteps": true, "weft.Grad": true, "weft.GradAll": true, "weft.VJP": true, "weft.JVP": true, "weft.Jacobian": true, "weft.Hessian": true,
 	"weft.HessianVector": true, "weft.Autocast": true, "weft.DetectAnomaly": true, "weft.GradCheck": true, "weft.GradGradCheck": true, "weft.Recompute": true, "nn.Sequential.Recompute": true, "weft.Vmap": true, "weft.WithoutGrad": true, "weft.Try": true, "weft.Tensor.Update": true, "weft.BackwardWith": true, "weft.Tensor.Backward": true,
 	"nn.Layer.Forward": true, "nn.Sequential.Forward": true, "nn.Call": true, "nn.Summary": true, "nn.WeightNorm.Forward": true, "nn.SpectralNorm.Forward": true, "nn.Orthogonalized.Forward": true, "nn.Lazy.Forward": true, "nn.Pruned.Forward": true, "nn.CallAll": true, "nn.Func.Forward": true, "nn.Trainer.SetTraining": true, "nn.Train": true, "nn.Eval": true,
 	"nn.LoadState": true, "nn.Copy": true, "nn.Param": true, "nn.FanInUniform": true, "nn.KaimingNormal": true, "nn.KaimingUniform": true, "nn.XavierNormal": true, "nn.XavierUniform": true,
