@@ -12,7 +12,7 @@ type EighOpts struct {
 	Upper bool // the upper triangle is read, not the lower one
 }
 
-// hermitian returns the argument of Eigh, of which the lower triangle counts.
+// hermitian returns the argument of Eigh, whose lower triangle counts.
 func hermitian(name string, a *weft.Tensor, opts []EighOpts) *weft.Tensor {
 	o := array.Options(name, opts)
 	a = square(name, "a", a)

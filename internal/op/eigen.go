@@ -192,7 +192,7 @@ func init() {
 		Conformance: Conformance{Samples: samples}})
 }
 
-// svdBack is the gradient of a matrix from those of its singular values and vectors; of complete bases only
+// svdBack is the gradient of a matrix from the gradients of its singular values and vectors; of complete bases only
 // the vectors that belong to values count.
 func svdBack(v *VJP) *node {
 	u, s, vh := v.Ys[0], v.Ys[1], v.Ys[2]

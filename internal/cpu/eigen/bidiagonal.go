@@ -224,7 +224,7 @@ func bidiagonalVectors(m *Machine, n, extra int, d, e, u, v []float64) bool {
 	return true
 }
 
-// joinBidiagonal decomposes the matrix with first row z and diagonal d, of which d[0] is 0, between the
+// joinBidiagonal decomposes the matrix with first row z and diagonal d, whose first element is 0, between the
 // bases left and right: it stores singular values, descending, into d and vectors into the rows of u and v.
 func joinBidiagonal(m *Machine, left, right *join, d, z, u, v []float64) {
 	n := len(d)

@@ -117,7 +117,7 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 	return true
 }
 
-// padeCoefficients returns those of the numerator of degree m, the first being 1.
+// padeCoefficients returns the coefficients of the numerator of degree m, the first being 1.
 func padeCoefficients(m int) []float64 {
 	b := make([]float64, m+1)
 	b[0] = 1
@@ -160,7 +160,7 @@ func oneNorm[T number](n int, a []T) float64 {
 }
 
 // extraScaling returns how often a must be halved so that the approximant of degree m is exact although
-// powers of |a| are larger than those of a.
+// powers of |a| are larger than the powers of a.
 func extraScaling[T number](n int, a []T, m int) int {
 	norm := oneNorm(n, a)
 	if norm == 0 {

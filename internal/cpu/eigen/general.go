@@ -4,7 +4,7 @@ import "math"
 
 // General computes the eigenvalues of the n x n matrix a into w, and unless v is nil the
 // eigenvectors into the columns of v. It overwrites a, whose elements are finite, and reports
-// convergence. Eigenvalues come in the order of the Schur form's diagonal. Those of a real matrix that
+// convergence. Eigenvalues come in the order of the Schur form's diagonal. Eigenvalues of a real matrix that
 // are not real are pairs, the one with positive imaginary part first, with conjugate vectors.
 //
 // An eigenvector has norm 1, and the first of its largest elements is real and positive.

@@ -155,7 +155,7 @@ type merged struct {
 	z     []float64 // square roots of the weights for which the computed roots are exact
 }
 
-// solveAll solves for all roots. The signs of z are those of the result.
+// solveAll solves for all roots. The result has the signs of z.
 func (s *secular) solveAll(m *Machine, z []float64) merged {
 	n := len(s.d)
 	r := merged{make([]float64, n), make([]float64, n*n), make([]float64, n)}
@@ -166,7 +166,7 @@ func (s *secular) solveAll(m *Machine, z []float64) merged {
 		}
 	}
 	m.spread(n, 5*n*n, one)
-	// The weights of which the computed roots are exact ones (Loewner's formula).
+	// The weights whose exact roots are the computed ones (Loewner's formula).
 	product := func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			p := math.Abs(r.delta[i*n+i])

@@ -15,7 +15,7 @@ const sweepsPerValue = 60
 func tridiagonalValues(d, e []float64) bool { return implicitQL(d, e, nil, 0) }
 
 // implicitQL diagonalises a symmetric tridiagonal matrix by the implicit QL method with Wilkinson's
-// shift. Rows of z, of length ld, are rotated along: those of the identity become eigenvectors.
+// shift. Rows of z, of length ld, are rotated along: rows of the identity become eigenvectors.
 // e[len(d)-1] is overwritten. Source: Golub and Van Loan, 8.3.
 func implicitQL(d, e, z []float64, ld int) bool {
 	n := len(d)

@@ -53,7 +53,7 @@ func put[T wide](out *array.View, i, rank int, x []T) {
 	store(matrixAt(out, i, rank), matrix[T]{x, len(x) / cols, cols, cols})
 }
 
-// Eigh computes eigenvalues of Hermitian matrices, of which the lower triangles are read, and their
+// Eigh computes eigenvalues of Hermitian matrices, whose lower triangles are read, and their
 // eigenvectors unless v is nil.
 func Eigh(isa jit.ISA, w, v, a *array.View) error {
 	n := a.Shape[len(a.Shape)-1]
