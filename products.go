@@ -552,8 +552,8 @@ func (t *Tensor) VDot(x *Tensor) *Tensor {
 	return t.Reshape(t.Size()).Dot(x.Reshape(x.Size()))
 }
 
-// Inner is the sum of the products of elements along the last axes, which are of one size: the other axes of t are
-// followed by those of x in the result. Types meet by promotion. A number multiplies. NumPy's inner.
+// Inner is the sum of the products of elements along the last axes, which are of one size: in the result the
+// other axes of x follow t's. Types meet by promotion. A number multiplies. NumPy's inner.
 func (t *Tensor) Inner(x *Tensor) *Tensor {
 	const name = "inner"
 	defer array.Named(name).End()

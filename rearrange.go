@@ -555,7 +555,7 @@ func ApplyAlongAxis(f func(x *Tensor) *Tensor, axis int, t *Tensor) *Tensor {
 	return (*Tensor)(y.Permute(order...).c().Own())
 }
 
-// PadMode surrounds t as [Tensor.Pad] does, with two numbers for each axis, by elements of its own: "edge" (the
+// PadMode surrounds t as [Tensor.Pad] does, with two numbers for each axis, by its own elements. The modes are "edge" (the
 // nearest one), "reflect" (mirrored at the edge, which is not repeated), "symmetric" (mirrored, with the edge), "wrap"
 // (from the other end), "maximum", "minimum", "mean", "median" of the axis, or "linear_ramp" down to 0. The result is a
 // copy in t's type; means of integers are rounded. It panics with *[Error] for other modes, and where an axis without

@@ -520,7 +520,7 @@ type HistogramDDOpts struct {
 
 // HistogramDD counts how many of the points, rows of coordinates of shape [n d], are in each of the boxes of a
 // grid of d axes, and returns the counts and the edges of the bins along each axis. Bins hold their edges as
-// those of [Tensor.Histogram] do; points outside and NaN are in none. Counts are int64; with weights or as
+// the bins of [Tensor.Histogram] do; points outside and NaN are in none. Counts are int64; with weights or as
 // densities they are floats. NumPy's histogramdd, and histogram2d for d = 2.
 func HistogramDD(points *Tensor, opts ...HistogramDDOpts) (counts *Tensor, edges []*Tensor) {
 	const name = "histogramdd"

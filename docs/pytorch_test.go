@@ -205,7 +205,7 @@ func TestPyTorchNames(t *testing.T) {
 	writeTable(t, "names-pytorch.md", "names", torchPage("PyTorch", list))
 }
 
-// holdDaily holds names to the exported ones, and those of daily use that are missing to a share in percent.
+// holdDaily holds names to the exported ones, and the missing names of daily use to a share in percent.
 func holdDaily(t *testing.T, list []torchName, there map[string]bool, percent int) {
 	t.Helper()
 	daily, missing := 0, 0

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -162,7 +163,7 @@ func (v *ViT) Forms() []Form {
 	for name, t := range nn.State(v) {
 		rest, ok := strings.CutPrefix(name, "encoder.layers.")
 		if !ok {
-			vision[name], hub[viTNames[name]] = t, t
+			vision[name], hub[cmp.Or(viTNames[name], name)] = t, t
 			continue
 		}
 		layer, part, _ := strings.Cut(rest, ".")
@@ -175,7 +176,7 @@ func (v *ViT) Forms() []Form {
 			}
 			continue
 		}
-		hub[begin+viTNames[module]+kind] = t
+		hub[begin+cmp.Or(viTNames[module], module)+kind] = t
 	}
 	return []Form{{Name: "torchvision", Tensors: vision}, {Name: "transformers", Tensors: hub}}
 }

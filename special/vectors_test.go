@@ -162,13 +162,13 @@ func check(t *testing.T, name string, v *table, got []float64) {
 	}
 }
 
-// bounds are above 2 for functions of which SciPy's errors are above 2 too. Ours are the greater ones of
+// bounds are above 2 for functions whose errors in SciPy are above 2 too. Ours are the greater ones of
 // the inverses GammaIncCInv and BetaIncInv alone, where those magnify the last bit of a tail.
 var bounds = map[string]float64{"Spence": 3, "Ci": 4, "J0": 4, "J1": 4, "Y0": 4, "Y1": 4,
 	"Beta": 100, "BetaLn": 5, "BetaInc": 10, "BetaIncInv": 150, "GammaInc": 20, "GammaIncC": 20, "GammaIncInv": 100, "GammaIncCInv": 30, "Zeta": 3,
 	"Kv": 40, "Kve": 40}
 
-// narrow holds float32 results to those of float64.
+// narrow holds float32 results to the float64 ones.
 func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {
 	t.Helper()
 	x := weft.FromSlice(slices.Clone(v.args[0])).To(weft.Float32)

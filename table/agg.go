@@ -224,7 +224,7 @@ func (a Agg) ofNumbers(g *Groups, c *data.Column, out *data.Column) {
 	})
 }
 
-// integers returns integers or bools as int64. Those of uint64 wrap around.
+// integers returns integers or bools as int64. Great ones of uint64 wrap around.
 func integers(x *weft.Tensor) *weft.Tensor { return x.To(weft.Int64).Contiguous() }
 
 // ofIntegers computes what keeps integers exact. Integers are never missing. d is the column's type.

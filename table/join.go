@@ -31,8 +31,8 @@ type JoinOpts struct {
 }
 
 // Join pairs rows of two tables that have equal keys, as pandas.merge does. Rows are in the order of t, and for one
-// row of t in the order of right; those of right without a partner come last, and with [Right] pairs are in the
-// order of right. The result has the columns of t, then those of right but for its keys. Where there is no partner
+// row of t in the order of right; rows of right without a partner come last, and with [Right] pairs are in the
+// order of right. The result has the columns of t, then right's but for its keys. Where there is no partner
 // numbers are NaN (integers and bools become float64), texts "", lists empty. Keys meet where they are numbers. It
 // panics with *weft.Error for keys that are not there or do not fit, and for more than 2^31-1 rows.
 func (t *Table) Join(right *Table, opts ...JoinOpts) *Table {

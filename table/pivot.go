@@ -9,7 +9,7 @@ import (
 	"weft/internal/array"
 )
 
-// PivotOpts say what [Table.Pivot] makes of which columns.
+// PivotOpts say what [Table.Pivot] makes of some columns.
 type PivotOpts struct {
 	Index   []string                // columns whose values name the rows of the result
 	Columns string                  // the column whose values name the columns of the result

@@ -8,7 +8,7 @@ import (
 	"weft/internal/array"
 )
 
-// Take returns the rows at the places of a vector of integers, of which negative ones count from the back. It
+// Take returns the rows at the places of a vector of integers. Negative ones count from the back. It
 // panics with *weft.Error if one is out of range.
 func (t *Table) Take(index *weft.Tensor) *Table {
 	t.given("take")

@@ -387,28 +387,13 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 		if call != nil {
 			call.Step(c.profiled(i))
 		}
-		var err error
-		if st.Concurrent > 1 && st.Kernel == nil {
-			err = c.routinesTogether(ctx, s, i, nums, slots, off)
-			i += st.Concurrent - 1
-		} else if st.Concurrent > 1 {
-			err = c.together(ctx, s, i, nums, slots, off)
-			i += st.Concurrent - 1
-		} else if k := st.Kernel; k != nil && k.Ragged != nil {
-			err = c.items(ctx, s, i, nums, slots, off)
-		} else if k != nil && len(k.Around) == 0 {
-			err = c.launch(ctx, s, k, c.kernels[i], c.lateOf(i), nums, slots, off, nil)
-		} else if k != nil {
-			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], c.lateOf(i), nums, slots, off)
-		} else {
-			err = c.routine(ctx, s, i, nums, slots, off)
-		}
-		if err != nil {
+		if err := c.step(ctx, s, i, nums, slots, off); err != nil {
 			if c.Failed != nil {
 				return c.Failed(st, err)
 			}
 			return err
 		}
+		i += max(st.Concurrent, 1) - 1
 	}
 	step = len(p.Steps)
 	if ctx != nil && ctx.Done() != nil {
@@ -419,6 +404,25 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 	// An address in a frame keeps no memory off the Go heap alive.
 	runtime.KeepAlive(slots)
 	return nil
+}
+
+// step computes step i, and the steps after it that run with it.
+func (c *Compiled) step(ctx context.Context, s device.Stream, i int, nums []Number, slots []*array.Storage, off []int) error {
+	st := &c.Plan.Steps[i]
+	k := st.Kernel
+	switch {
+	case st.Concurrent > 1 && k == nil:
+		return c.routinesTogether(ctx, s, i, nums, slots, off)
+	case st.Concurrent > 1:
+		return c.together(ctx, s, i, nums, slots, off)
+	case k == nil:
+		return c.routine(ctx, s, i, nums, slots, off)
+	case k.Ragged != nil:
+		return c.items(ctx, s, i, nums, slots, off)
+	case len(k.Around) == 0:
+		return c.launch(ctx, s, k, c.kernels[i], c.lateOf(i), nums, slots, off, nil)
+	}
+	return c.kernel(ctx, s, k, c.kernels[i], c.lateOf(i), nums, slots, off)
 }
 
 // explain is deferred while step counts the steps of a run, from -1 while memory is taken. It names

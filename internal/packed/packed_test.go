@@ -30,7 +30,7 @@ func weights(seed int) *weft.Tensor {
 	return weft.FromSlice(fill(inner*columns, seed), inner, columns).Clone()
 }
 
-// plain is the product of x and the elements that w has now, by memory of Go's, of which nothing is kept.
+// plain is the product of x and the elements that w has now, by memory of Go's, of whose elements no packed copy is kept.
 func plain(x, w *weft.Tensor) []float32 {
 	return weft.Data[float32](x.MatMul(weft.FromSlice(weft.Data[float32](w), w.Shape()...)))
 }

@@ -38,7 +38,7 @@ type channelFrame struct {
 	chanStep      int      // from channel to channel of c
 	prefetch      int      // bytes from a source element to the one to prefetch
 	ahead         uintptr  // the first weights to prefetch
-	aheadStep     int      // and how much further those of the next term are
+	aheadStep     int      // bytes from there to the weights of the next term
 	flags         int      // as of a tile.Frame, and flagStore
 	mask          uint64   // of the pixels in the last vector of the transposed tile
 	lanes         [32]byte // the same for AVX2
