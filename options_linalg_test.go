@@ -13,4 +13,7 @@ var linalgOptionCases = map[string]optionCase{
 	"linalg.VectorNormOpts": optionsOf(func(o linalg.VectorNormOpts) []float64 {
 		return []float64{linalg.VectorNorm(weft.From([]float64{3, 0, 4}), o).Item()}
 	}, map[string]optionField{"Ord": {def: new(2.0), zero: func() []float64 { return []float64{2} }}}),
+	"linalg.RankOpts": optionsOf(func(o linalg.RankOpts) []float64 {
+		return []float64{linalg.MatrixRank(weft.From([][]float64{{1, 0}, {0, 1e-20}}), o).Item()}
+	}, map[string]optionField{"RTol": {def: new(0x1p-51), zero: func() []float64 { return []float64{2} }}}),
 }

@@ -47,7 +47,7 @@ func same(t *testing.T, what string, got, want []float32) {
 // needsCode skips a test where products have no machine code, and pack nothing.
 func needsCode(t *testing.T) {
 	if jit.Chosen().ISA == jit.Portable {
-		t.Skip("there is no machine code, which packs")
+		t.Skip("SKIPPED: there is no machine code, which packs")
 	}
 }
 
