@@ -662,3 +662,41 @@ func TestScatterOfEmptyRows(t *testing.T) {
 		t.Errorf("%v", y)
 	}
 }
+
+// TestTriangles compares the places of triangles with a loop over matrices. Great sizes end at once, with places or an
+// error.
+func TestTriangles(t *testing.T) {
+	for rows := range 6 {
+		for cols := range 6 {
+			for k := -8; k < 9; k++ {
+				var lower, upper [2][]int64
+				for i := range rows {
+					for j := range cols {
+						if j-i <= k {
+							lower[0], lower[1] = append(lower[0], int64(i)), append(lower[1], int64(j))
+						}
+						if j-i >= k {
+							upper[0], upper[1] = append(upper[0], int64(i)), append(upper[1], int64(j))
+						}
+					}
+				}
+				li, lj := weft.TrilIndices(rows, cols, k)
+				ui, uj := weft.TriuIndices(rows, cols, k)
+				for n, x := range []*weft.Tensor{li, lj, ui, uj} {
+					if want := [][]int64{lower[0], lower[1], upper[0], upper[1]}[n]; !slices.Equal(weft.Data[int64](x), want) {
+						t.Fatalf("%d x %d, %d: result %d is %v, want %v", rows, cols, k, n, x, want)
+					}
+				}
+			}
+		}
+	}
+	for _, k := range []int{math.MinInt, 0, math.MaxInt} {
+		for _, f := range []func(rows, cols, k int) (*weft.Tensor, *weft.Tensor){weft.TrilIndices, weft.TriuIndices} {
+			for _, size := range [][2]int{{math.MaxInt / 16, 0}, {0, math.MaxInt / 16}, {1 << 42, 1}, {1, 1 << 42}} {
+				if err := weft.Try(func() { f(size[0], size[1], k) }); err != nil && !strings.Contains(err.Error(), "does not fit in memory") {
+					t.Error(size, k, err)
+				}
+			}
+		}
+	}
+}

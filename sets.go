@@ -213,29 +213,37 @@ func RavelMultiIndex(index []*Tensor, shape ...int) *Tensor {
 // are not above diagonal number k, in row-major order. It panics with *[Error] where a size is negative.
 // NumPy's tril_indices.
 func TrilIndices(rows, cols, k int) (i, j *Tensor) {
-	return triangle("trilindices", rows, cols, func(i int) (int, int) { return 0, min(cols, max(i+k+1, 0)) })
+	const name = "trilindices"
+	array.CheckShape(name, []int{rows, cols}, Int64)
+	k = max(-rows, min(k, cols))
+	return triangle(name, lowerCount(rows, cols, k), max(0, -k), func(i int) (int, int) { return 0, min(cols, i+k+1) })
 }
 
 // TriuIndices returns the rows and the columns, int64, of the elements of a matrix of rows and cols that
 // are not below diagonal number k, in row-major order. It panics with *[Error] where a size is negative.
 // NumPy's triu_indices.
 func TriuIndices(rows, cols, k int) (i, j *Tensor) {
-	return triangle("triuindices", rows, cols, func(i int) (int, int) { return max(min(i+k, cols), 0), cols })
+	const name = "triuindices"
+	array.CheckShape(name, []int{rows, cols}, Int64)
+	k = max(-rows, min(k, cols))
+	return triangle(name, rows*cols-lowerCount(rows, cols, k-1), 0, func(i int) (int, int) { return max(i+k, 0), cols })
 }
 
-// triangle lists the places of columns from, to in each row.
-func triangle(name string, rows, cols int, part func(i int) (from, to int)) (i, j *Tensor) {
-	array.CheckShape(name, []int{rows, cols}, Int64)
-	n := 0
-	for r := range rows {
-		from, to := part(r)
-		n = array.AddSizes(name, n, to-from)
-	}
+// lowerCount returns the number of elements of a matrix that are not above diagonal k, which is from -rows-1 to cols.
+func lowerCount(rows, cols, k int) int {
+	first := min(max(0, -k), rows)                        // the first row that has such elements
+	full := min(max(first, cols-k-1), rows)               // the first row whose elements are all such
+	ramp := (full - first) * (first + full + 2*k + 1) / 2 // the rows between have i+k+1
+	return ramp + (rows-full)*cols
+}
+
+// triangle lists n places: columns from, to of each row from the first on, until there are n.
+func triangle(name string, n, first int, part func(i int) (from, to int)) (i, j *Tensor) {
 	array.CheckShape(name, []int{n}, Int64)
 	places := func(row bool) *Tensor {
 		return filled(name, 0, Int64, core.CheckHeap(name, n, Int64), func(data []int64) {
 			at := 0
-			for r := range rows {
+			for r := first; at < n; r++ {
 				for c, to := part(r); c < to; c++ {
 					data[at] = int64(c)
 					if row {
