@@ -307,8 +307,9 @@ func TestTiedTensorsAreWrittenOnce(t *testing.T) {
 
 // TestDictMistakes: what cannot be a Dict is a typed error that names the argument.
 func TestDictMistakes(t *testing.T) {
+	odd := strings.Fields("a")
 	for want, f := range map[string]func(){
-		"torchfile.NewDict: pairs: are 1 arguments": func() { torchfile.NewDict("a") },
+		"torchfile.NewDict: pairs: are 1 arguments": func() { torchfile.NewDict(anys(odd)...) },
 		"torchfile.Set: key: is a map[string]int":   func() { torchfile.NewDict(map[string]int{}, 1) },
 		"torchfile.Set: the Dict: is nil":           func() { (*torchfile.Dict)(nil).Set("a", 1) },
 	} {
@@ -317,4 +318,11 @@ func TestDictMistakes(t *testing.T) {
 			t.Errorf("%v, want %s", e, want)
 		}
 	}
+}
+
+func anys(x []string) (out []any) {
+	for _, s := range x {
+		out = append(out, s)
+	}
+	return out
 }
