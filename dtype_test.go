@@ -337,6 +337,10 @@ func TestExprTypesMatchMethods(t *testing.T) {
 // untyped are the constructors whose arguments say the element type in full: Go's types, or tensors.
 var untyped = map[string]bool{
 	"From":                  true,
+	"Indices":               true, // places are int64
+	"TrilIndices":           true,
+	"TriuIndices":           true,
+	"Tri":                   true, // of another type: OnesOf(...).Tril(k)
 	"FromSlice":             true,
 	"Generator.Bernoulli":   true,
 	"Generator.Choice":      true,

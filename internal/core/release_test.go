@@ -279,7 +279,7 @@ func TestMethodsRefuseReleased(t *testing.T) {
 					v = reflect.ValueOf(weft.Ones(1, 1, 2, 2))
 				case takes(in) && m.Name == "SetGrad" && k == 0:
 					v = reflect.ValueOf(weft.Ones(2, 2).RequireGrad())
-				case takes(in) && (strings.HasPrefix(m.Name, "Bit") || m.Name == "Shl" || m.Name == "Shr" || m.Name == "PopCount"):
+				case takes(in) && (strings.HasPrefix(m.Name, "Bit") || m.Name == "Shl" || m.Name == "Shr" || m.Name == "PopCount" || m.Name == "GCD" || m.Name == "LCM"):
 					v = reflect.ValueOf(weft.OnesOf(weft.Uint8, 2, 2))
 				case takes(in):
 					v = reflect.ValueOf(weft.Ones(2, 2))
