@@ -45,10 +45,10 @@ func choleskyAt[T number](k kit[T], out, a *array.View, i int) string {
 // is not positive.
 func (k *kit[T]) cholesky(a matrix[T]) int {
 	n := a.rows
-	s, free := alloc[T](min(block, n) * n)
+	s, free := alloc[T](min(blockSize, n) * n)
 	defer free()
-	for j := 0; j < n; j += block {
-		b, w := min(block, n-j), n-j
+	for j := 0; j < n; j += blockSize {
+		b, w := min(blockSize, n-j), n-j
 		p := matrix[T]{s[:b*w], b, w, w} // columns of the block as rows
 		if j > 0 {
 			k.multiply(p, operand[T]{a.sub(j, 0, b, j), false, true}, operand[T]{a.sub(j, 0, w, j), true, false})
@@ -76,10 +76,10 @@ func (k *kit[T]) cholesky(a matrix[T]) int {
 
 // choleskyPanel factors the first columns of a matrix, the rows of p.
 func (k *kit[T]) choleskyPanel(p matrix[T]) int {
-	var c [block * block]T // conjugate of the triangle on the diagonal
+	var c [blockSize * blockSize]T // conjugate of the triangle on the diagonal
 	b := p.rows
 	for i := range b {
-		row := c[i*block : i*block+i+1]
+		row := c[i*blockSize : i*blockSize+i+1]
 		for q := range i {
 			row[q] = conj(p.x[q*p.ld+i])
 		}

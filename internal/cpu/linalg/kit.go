@@ -18,8 +18,8 @@ type kit[T number] struct {
 	threads int
 }
 
-// block is the number of rows or columns of a block.
-const block = 64
+// blockSize is the number of rows or columns of a block.
+const blockSize = 64
 
 // A failure is why a matrix has no result. Its text begins with the matrix.
 type failure struct {

@@ -67,9 +67,9 @@ func (k *kit[T]) solve(t operand[T], lower, unit bool, x matrix[T]) int {
 			}
 		}
 	}
-	var c [block * block]T
-	for done := 0; done < n; done += block {
-		b := min(block, n-done)
+	var c [blockSize * blockSize]T
+	for done := 0; done < n; done += blockSize {
+		b := min(blockSize, n-done)
 		at, from := done, 0 // rows to solve, first row that is solved
 		if !lower {
 			at, from = n-done-b, n-done
@@ -82,7 +82,7 @@ func (k *kit[T]) solve(t operand[T], lower, unit bool, x matrix[T]) int {
 		for i := range b {
 			for j := range b {
 				if j == i || j < i == lower {
-					c[i*block+j] = d.at(i, j)
+					c[i*blockSize+j] = d.at(i, j)
 				}
 			}
 		}
@@ -99,7 +99,7 @@ func (k *kit[T]) solveBlock(c []T, lower, unit bool, x matrix[T]) {
 		if !lower {
 			i = n - 1 - step
 		}
-		row := c[i*block : i*block+n]
+		row := c[i*blockSize : i*blockSize+n]
 		if lower {
 			k.subtractRows(x.row(i), row[:i], x.x, x.ld)
 		} else if i < n-1 {
