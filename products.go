@@ -405,7 +405,7 @@ type ConvOpts struct {
 	Padding  [2]int  // zeros on both sides, vertical and horizontal
 	Dilation *[2]int // steps between the taps of a filter, vertical and horizontal; nil means 1
 	// Groups is how many parts channels are in: filters of the first part see the first
-	// part of the channels, and so on. As many groups as channels are a depthwise convolution.
+	// part of the channels, and so on. If Groups is the number of channels, the convolution is depthwise.
 	// Nil means 1.
 	Groups *int
 }

@@ -483,7 +483,7 @@ func (t *Tensor) Rot90(k, from, to int) *Tensor {
 }
 
 // RollAxes is [Tensor.Roll] along several axes in turn, each by its own shift. Axes may count from the back, and come
-// several times. It panics with *[Error] unless there are as many shifts as axes. NumPy's roll with tuples.
+// several times. It panics with *[Error] unless axes and shifts have equal length. NumPy's roll with tuples.
 func (t *Tensor) RollAxes(axes, shifts []int) *Tensor {
 	const name = "rollaxes"
 	defer array.Named(name).End()

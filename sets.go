@@ -274,8 +274,8 @@ func Indices(shape ...int) *Tensor {
 	return Stack(Meshgrid(vectors...), 0)
 }
 
-// Ix returns vectors as arrays that broadcast against each other: number d has its elements along axis d of
-// as many axes as there are vectors. [Tensor.Index] with them takes the places of a grid. A vector of Bool
+// Ix returns vectors as arrays that broadcast against each other: number d has its elements along axis d, and
+// there is one axis for each vector. [Tensor.Index] with them takes the places of a grid. A vector of Bool
 // stands for the places where it is true. It panics with *[Error] where one is not a vector. NumPy's ix_, and
 // ogrid of ranges.
 func Ix(ts ...*Tensor) []*Tensor {
@@ -422,7 +422,7 @@ func Compress(t, mask *Tensor, axis int) *Tensor {
 
 // Select returns, element by element, the choice of the first condition that holds, and otherwise where none
 // does. Conditions are Bool; choices and otherwise are tensors or Go numbers; all broadcast, and types meet by
-// promotion. It panics with *[Error] unless there are as many choices as conditions, one at least. NumPy's
+// promotion. It panics with *[Error] unless conditions and choices have equal length, at least 1. NumPy's
 // select.
 func Select(conds []*Tensor, choices []any, otherwise any) *Tensor {
 	const name = "select"
@@ -465,14 +465,14 @@ func (t *Tensor) Choose(choices []*Tensor) *Tensor {
 
 // Piecewise returns f[i] of t where conds[i] holds, of several the last that does, and f[len(conds)] or 0
 // where none does. Each of f is a Go number or a func(x *Tensor) *Tensor, which gets all of t. The result has
-// t's type. It panics with *[Error] unless there are as many functions as conditions, or one more. NumPy's
+// t's type. It panics with *[Error] unless f has the length of conds, or one more. NumPy's
 // piecewise.
 func Piecewise(t *Tensor, conds []*Tensor, f ...any) *Tensor {
 	const name = "piecewise"
 	defer array.Named(name).End()
 	t.c().CheckArgument(name, "t")
 	if len(f) != len(conds) && len(f) != len(conds)+1 {
-		array.Failf(name, "f", "has %d functions for %d conditions, want as many or one more", len(f), len(conds))
+		array.Failf(name, "f", "has length %d for %d conditions, want that or one more", len(f), len(conds))
 	}
 	value := func(f any) *Tensor {
 		if g, ok := f.(func(x *Tensor) *Tensor); ok {

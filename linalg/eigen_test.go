@@ -227,7 +227,7 @@ func TestSpectralRefusals(t *testing.T) {
 		"linalg.logm: a: the matrix is singular and has no logarithm":               func() { linalg.Logm(weft.Zeros(2, 2)) },
 		"linalg.sqrtm: a: the matrix is singular and has no square root":            func() { linalg.Sqrtm(weft.From([][]float64{{0, 1}, {0, 0}})) },
 		"linalg.eig: a: has shape [2 3], want square matrices":                      func() { linalg.Eig(weft.Ones(2, 3)) },
-		"linalg.polar: a: has shape [2 3], want at least as many rows":              func() { linalg.Polar(weft.Ones(2, 3)) },
+		"linalg.polar: a: has shape [2 3], want rows >= columns":                    func() { linalg.Polar(weft.Ones(2, 3)) },
 		"linalg.pinv: RTol: is -1, want 0 or more":                                  func() { linalg.PInv(weft.Ones(2, 3), linalg.RankOpts{RTol: ptr(-1.0)}) },
 	} {
 		err := weft.Try(f)

@@ -133,7 +133,7 @@ func Polar(a *weft.Tensor) (u, p *weft.Tensor) {
 	defer array.Named(name).End()
 	a = matrix(name, "a", a)
 	if a.Dim(-2) < a.Dim(-1) {
-		array.Failf(name, "a", "has shape %s, want at least as many rows as columns", array.ShapeString(a.Shape()))
+		array.Failf(name, "a", "has shape %s, want rows >= columns", array.ShapeString(a.Shape()))
 	}
 	left, s, vh := SVD(a, SVDOpts{Thin: true})
 	return left.MatMul(vh), adjoint(vh).Mul(s.Unsqueeze(-2)).MatMul(vh)

@@ -427,7 +427,7 @@ func TestBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st.Size() >= 32<<20 { // 30.7 MB: 3 MB are the operators of ONNX and what they call, 2 MB linear algebra and special functions
+	if st.Size() >= 32<<20 { // it has 30.7 MB, 3 of them by the operators of ONNX
 		t.Errorf("the binary has %d bytes", st.Size())
 	}
 	if runtime.GOOS == "linux" {

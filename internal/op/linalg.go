@@ -37,7 +37,7 @@ func (c *Call) matrices(names ...string) {
 			c.Failf(names[i], "has shape %s, want a matrix in the last two axes", array.ShapeString(x.Shape))
 		}
 		if k := len(first.Shape); r != k || !array.Equal(x.Shape[:r-2], first.Shape[:k-2]) {
-			c.Failf(names[i], "has shape %s, whose axes before the last two are not those of %s, %s", array.ShapeString(x.Shape), names[0], array.ShapeString(first.Shape))
+			c.Failf(names[i], "has shape %s, want the axes before the last two of %s, %s", array.ShapeString(x.Shape), names[0], array.ShapeString(first.Shape))
 		}
 	}
 }
