@@ -16,7 +16,8 @@
 //	weft.WithoutGrad(func() { w.SubAssign(w.Grad().Mul(0.1)) })
 //
 // Packages weft/nn, weft/optim, weft/data and weft/train build training on them, weft/models has
-// networks that load published weights, weft/distributions is torch.distributions. weft/npy,
+// networks that load published weights, weft/distributions is torch.distributions. weft/linalg is
+// numpy.linalg, weft/special is scipy.special, weft/table groups and joins columns. weft/npy,
 // weft/safetensors and weft/checkpoint keep tensors in files, weft/plot draws them.
 //
 // Memory needs no care: the collector gives back what nothing refers to any more. A [Scope]
