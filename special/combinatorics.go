@@ -42,13 +42,13 @@ func formula(name, text string, args ...argument) *weft.Tensor {
 
 // RGamma is 1/gamma(x), which is 0 at 0 and the negative integers.
 func RGamma(x *weft.Tensor) *weft.Tensor {
-	return formula("special.rgamma", "where((x <= 0) && (x == floor(x)) && (x > -inf), 0*abs(x), 1/gamma(x))", argument{"x", x})
+	return formula("special.rgamma", "where((x <= 0) && (x == floor(x)), 0, 1/gamma(x))", argument{"x", x})
 }
 
 // Factorial is n! = gamma(n+1), also of numbers that are not whole; below 0 it is 0, as in SciPy. Whole
 // numbers up to 18 give exact results.
 func Factorial(n *weft.Tensor) *weft.Tensor {
-	return formula("special.factorial", "where(n < 0, 0*abs(n), "+wholeWhere("n == floor(n)", "gamma(n+1)")+")", argument{"n", n})
+	return formula("special.factorial", "where(n < 0, 0, "+wholeWhere("n == floor(n)", "gamma(n+1)")+")", argument{"n", n})
 }
 
 // wholeWhere is a formula whose values below 2^50 are rounded to whole numbers where cond holds.
@@ -59,7 +59,7 @@ func wholeWhere(cond, text string) string {
 // Factorial2 is the double factorial n*(n-2)*(n-4)*... of whole n; below 0 it is 0. Odd n have
 // 2^(n/2+1/2)/sqrt(pi)*gamma(n/2+1), even ones 2^(n/2)*gamma(n/2+1).
 func Factorial2(n *weft.Tensor) *weft.Tensor {
-	return formula("special.factorial2", "where(n < 0, 0*abs(n), "+wholeWhere("n == floor(n)",
+	return formula("special.factorial2", "where(n < 0, 0, "+wholeWhere("n == floor(n)",
 		"exp2(floor(0.5*n+0.5))*gamma(0.5*n+1)*where(mod(n, 2) == 1, 0.5641895835477563, 1)")+")", argument{"n", n})
 }
 

@@ -31,7 +31,7 @@ func ChDtrI(v, p any) *weft.Tensor {
 
 // FDtr is the distribution function of the F distribution with dfn and dfd degrees of freedom at x.
 func FDtr(dfn, dfd, x any) *weft.Tensor {
-	return formula("special.fdtr", "betainc(0.5*m, 0.5*n, m*x/(n + m*x))", argument{"m", dfn}, argument{"n", dfd}, argument{"x", x})
+	return formula("special.fdtr", "betainc(0.5*m, 0.5*n, where(x < inf, m*x/(n + m*x), where(x == inf, 1, nan)))", argument{"m", dfn}, argument{"n", dfd}, argument{"x", x})
 }
 
 // FDtrC is 1-FDtr(dfn, dfd, x) without a cancellation.
