@@ -7,11 +7,11 @@ import (
 	"weft/internal/array"
 )
 
-// Reductions that leave out NaN. Integers and Bool have none.
+// Reductions that leave out NaN. Integers and Bool have none; a complex number is NaN if a part is.
 
 // number is t with x in the place of NaN.
 func (t *Tensor) number(x float64) *Tensor {
-	if !t.v().DType.Float() {
+	if d := t.v().DType; !d.Float() && !d.Complex() {
 		return t
 	}
 	return Where(t.IsNaN(), x, t)
@@ -20,10 +20,10 @@ func (t *Tensor) number(x float64) *Tensor {
 // counted is how many elements over axes are not NaN, in t's type, with the axes kept if asked for.
 func (t *Tensor) counted(keep bool, axes []int) *Tensor {
 	n := t.Eq(t).To(Int64)
-	if n = n.Sum(axes...); keep {
-		n = t.Eq(t).To(Int64).SumKeep(axes...)
+	if keep {
+		return n.SumKeep(axes...).To(t.v().DType)
 	}
-	return n.To(t.v().DType)
+	return n.Sum(axes...).To(t.v().DType)
 }
 
 // nanOf checks the receiver of a function of floats that leaves out NaN.
@@ -164,8 +164,11 @@ func (t *Tensor) NanQuantile(q float64, axes ...int) *Tensor {
 }
 
 // NanPercentile is [Tensor.NanQuantile] of p hundredths over axes, over all if none is given; p is from 0 to
-// 100. It takes floats, and panics with *[Error] for others.
+// 100. It takes floats, and panics with *[Error] for others and for another p.
 func (t *Tensor) NanPercentile(p float64, axes ...int) *Tensor {
+	if !(p >= 0 && p <= 100) {
+		array.Failf("nanpercentile", "p", "%v is not from 0 to 100", p)
+	}
 	return t.nanQuantile("nanpercentile", p/100, axes)
 }
 
@@ -199,6 +202,5 @@ func (t *Tensor) nanQuantile(name string, q float64, axes []int) *Tensor {
 	low := at.Floor()
 	w := at.Sub(low).To(x.v().DType)
 	a, b := sorted.Gather(1, low.To(Int64)), sorted.Gather(1, at.Ceil().To(Int64))
-	y := Where(a.Eq(b), a, a.Lerp(b, w))
-	return (*Tensor)(y.To(d).Reshape(shape...).c().Own())
+	return (*Tensor)(interpolated(a, b, w).To(d).Reshape(shape...).c().Own())
 }

@@ -3,6 +3,7 @@ package weft
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"weft/internal/array"
 	"weft/internal/core"
@@ -567,6 +568,9 @@ func (t *Tensor) PadMode(mode string, pads ...int) *Tensor {
 	if len(pads) != 2*t.Rank() {
 		array.Failf(name, "pads", "%s has %d numbers, want two for each of %d axes", array.ShapeString(pads), len(pads), t.Rank())
 	}
+	if !slices.Contains(padModes, mode) {
+		array.Failf(name, "mode", "%q is not one of %s", mode, strings.Join(padModes, ", "))
+	}
 	x := t
 	for a := range t.Rank() {
 		before, after, n := pads[2*a], pads[2*a+1], x.v().Shape[a]
@@ -574,13 +578,13 @@ func (t *Tensor) PadMode(mode string, pads ...int) *Tensor {
 			array.Failf(name, "pads", "%s has a negative number", array.ShapeString(pads))
 		}
 		size := array.AddSizes(name, before, n, after)
+		switch {
+		case size == n:
+			continue
+		case n == 0:
+			array.Failf(name, "pads", "surround axis %d, which has no elements", a)
+		}
 		if at := mirrorOf(mode, n); at != nil {
-			if before+after == 0 {
-				continue
-			}
-			if n == 0 {
-				array.Failf(name, "pads", "surround axis %d, which has no elements", a)
-			}
 			places := filled(name, x.v().Store.Device, Int64, core.CheckHeap(name, size, Int64), func(data []int64) {
 				for i := range data {
 					data[i] = int64(at(i - before))
@@ -590,10 +594,12 @@ func (t *Tensor) PadMode(mode string, pads ...int) *Tensor {
 			continue
 		}
 		array.CheckShape(name, []int{size}, x.v().DType)
-		x = x.padBy(name, mode, a, before, after)
+		x = x.padBy(mode, a, before, after)
 	}
 	return x.Clone()
 }
+
+var padModes = []string{"edge", "reflect", "symmetric", "wrap", "maximum", "minimum", "mean", "median", "linear_ramp"}
 
 // mirrorOf returns where the element at place i of an axis of n elements comes from, for modes that take
 // elements; nil for others.
@@ -619,7 +625,7 @@ func mirrorOf(mode string, n int) func(i int) int {
 }
 
 // padBy surrounds axis a by what a mode computes of it.
-func (t *Tensor) padBy(name, mode string, a, before, after int) *Tensor {
+func (t *Tensor) padBy(mode string, a, before, after int) *Tensor {
 	d := t.v().DType
 	x := t.floated()
 	if d.Integer() {
@@ -650,12 +656,7 @@ func (t *Tensor) padBy(name, mode string, a, before, after int) *Tensor {
 			}
 			return r.To(d)
 		}
-		if t.v().Shape[a] == 0 {
-			array.Failf(name, "pads", "surround axis %d, which has no elements", a)
-		}
 		return Cat([]*Tensor{ramp(before, 0, false), t, ramp(after, t.v().Shape[a]-1, true)}, a)
-	default:
-		array.Failf(name, "mode", "%q is not edge, reflect, symmetric, wrap, maximum, minimum, mean, median or linear_ramp", mode)
 	}
 	if d.Integer() {
 		y = y.Round()

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"slices"
+	"strconv"
 
 	"weft/internal/array"
 	"weft/internal/core"
@@ -349,7 +350,7 @@ func (t *Tensor) Insert(axis int, places []int, x any) *Tensor {
 	}
 	v := (*Tensor)(o.T)
 	n, at := t.v().Shape[a], slices.Clone(places)
-	if k := v.Rank() - t.Rank() + a; len(at) == 1 && k >= 0 && v.v().Shape[k] > 1 {
+	if k := v.Rank() - t.Rank() + a; len(at) == 1 && k >= 0 && v.v().Shape[k] != 1 {
 		at = slices.Repeat(at, v.v().Shape[k])
 	}
 	for i, p := range at {
@@ -449,7 +450,9 @@ func (t *Tensor) Choose(choices []*Tensor) *Tensor {
 	defer array.Named(name).End()
 	t.c().Check(name)
 	core.SomeTensors(name, core.Inner(choices))
-	index := (*Tensor)(core.PlacesFrom(name, "t", t.c()))
+	last := int64(len(choices)) - 1
+	check := core.RangeCheck{Op: name, Arg: "t", Max: last, Text: "has %d, want 0 to " + strconv.FormatInt(last, 10)}
+	index := (*Tensor)(check.Of(core.PlacesFrom(name, "t", t.c())))
 	shapes := [][]int{index.v().Shape}
 	for i, c := range choices {
 		c.c().Check(name)

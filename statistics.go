@@ -260,13 +260,17 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 		low, high, greatest, d = low.To(Float32), high.To(Float32), greatest.To(Float32), Float32
 	}
 	w := t.Device().From(weight).To(d)
+	y := Where(greatest.IsNaN(), greatest, interpolated(low, high, w))
+	return (*Tensor)(y.To(t.v().DType).T().Reshape(shape...).c().Own())
+}
+
+// interpolated goes from low, at weight 0, to high, at weight 1.
+func interpolated(low, high, w *Tensor) *Tensor {
 	y := low.Lerp(high, w)
 	// The difference of the two may be infinite: a mean of infinities is one, or NaN of both signs.
 	y = Where(y.IsFinite(), y, Where(w.Eq(0), low, low.Mul(w.Neg().Add(1)).Add(high.Mul(w))))
 	// Between equal infinities, and of an element and itself, is nothing.
-	y = Where(low.Eq(high), low, y)
-	y = Where(greatest.IsNaN(), greatest, y)
-	return (*Tensor)(y.To(t.v().DType).T().Reshape(shape...).c().Own())
+	return Where(low.Eq(high), low, y)
 }
 
 // Diff returns the differences of neighbours along an axis, n times over: the axis is n shorter, or empty. The
@@ -394,9 +398,12 @@ func (t *Tensor) Interp(x, y *Tensor) *Tensor {
 	right := x.SearchSorted(q.Detach(), SearchOpts{Right: true}).Clamp(min(1, n-1), n-1)
 	left := right.Sub(1).Maximum(0)
 	x0, y0 := x.IndexSelect(0, left), y.IndexSelect(0, left)
-	dx := x.IndexSelect(0, right).Sub(x0)
-	slope := y.IndexSelect(0, right).Sub(y0).Div(Where(dx.Eq(0), 1, dx))
+	x1, y1 := x.IndexSelect(0, right), y.IndexSelect(0, right)
+	dx := x1.Sub(x0)
+	slope := y1.Sub(y0).Div(Where(dx.Eq(0), 1, dx))
 	v := y0.Add(slope.Mul(q.Sub(x0)))
+	// Beside an infinite ordinate the line is taken from the other point, as NumPy does.
+	v = Where(v.IsNaN(), Where(y0.Eq(y1).LogicalOr(q.Eq(x0)), y0, y1.Add(slope.Mul(q.Sub(x1)))), v)
 	v = Where(q.Le(x.Slice(Index(0))), y.Slice(Index(0)), Where(q.Ge(x.Slice(Index(-1))), y.Slice(Index(-1)), v))
 	return (*Tensor)(Where(q.IsNaN(), q, v).Reshape(t.v().Shape...).c().Own())
 }
@@ -449,7 +456,7 @@ func (t *Tensor) Cov(opts ...CovOpts) *Tensor {
 		x = x.T()
 	}
 	n := x.v().Shape[1]
-	over := float64(n - 1)
+	over := float64(max(n-1, 0))
 	if o.Population {
 		over = float64(n)
 	}

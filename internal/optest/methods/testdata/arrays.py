@@ -78,6 +78,8 @@ w = np.abs(f) + 0.1
 case("average", [], [f, w], np.average(f, weights=w))
 case("average", [1], [f, w[0]], np.average(f, weights=w[0], axis=1))
 case("average", [-2], [f, w], np.average(f, weights=w, axis=-2))
+case("interp", [], [np.array([0., 0.5, 1., 1.5, 2., 2.5]), np.array([0., 1., 2., 3.]), np.array([inf, 2., -inf, -inf])], np.interp([0., 0.5, 1., 1.5, 2., 2.5], [0., 1., 2., 3.], [inf, 2., -inf, -inf]))
+case("cov", [0, 0], [np.zeros((2, 0))], np.full((2, 2), nan))
 for name, g in [("cov", np.cov), ("corrcoef", np.corrcoef)]:
     case(name, [0, 0], [f], g(f))
     case(name, [1, 0], [f], g(f, rowvar=False))
@@ -174,6 +176,8 @@ case("as_strided", [1, 2, 3, 2, 1], [u], np.lib.stride_tricks.as_strided(u[1:], 
 for mode in ("edge", "reflect", "symmetric", "wrap", "maximum", "minimum", "mean", "median", "linear_ramp"):
     for x, pads in ((f, ((2, 7), (0, 9))), (ints, ((1, 0), (4, 1))), (u, ((3, 2),)), (np.array([5.]), ((2, 3),))):
         case("pad_" + mode, [n for p in pads for n in p], [x], np.pad(x, pads, mode))
+for mode in ("maximum", "mean", "edge"):
+    case("pad_" + mode, [0, 0, 1, 1], [np.zeros((0, 2))], np.pad(np.zeros((0, 2)), ((0, 0), (1, 1)), mode))
 case("logspace", [-2, 3, 6], [], np.logspace(-2, 3, 6))
 case("logspace", [1, 3, 1], [], np.logspace(1, 3, 1))
 case("geomspace", [1, 1000, 4], [], np.geomspace(1, 1000, 4))
