@@ -104,24 +104,29 @@ func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
 
 // Cond returns the condition numbers of square matrices, [... n n], in a norm: the norm times that of the
 // inverse, floats in the shape of the axes before the last two. With Two and NegTwo it is the ratio of the
-// extreme singular values, so that a singular matrix has no error.
+// extreme singular values. That of a singular matrix is +Inf in every norm but NegTwo, where it is 0; that of
+// zeros is +Inf, as in NumPy.
 //
-// It panics with *[weft.Error] where a matrix is singular, where the norm is not known or a has other
-// shapes.
+// It panics with *[weft.Error] where the norm is not known or a has other shapes.
 func Cond(a *weft.Tensor, ord Ord) *weft.Tensor {
 	const name = "linalg.cond"
 	defer array.Named(name).End()
 	a = square(name, "a", a)
+	infinite := func(where, y *weft.Tensor) *weft.Tensor { return y.MaskedFill(where, math.Inf(1)) }
 	if ord == Two || ord == NegTwo { // the ratio of singular values
 		s := SVDVals(a)
+		most, least := s.Max(-1), s.Min(-1)
 		if ord == NegTwo {
-			return s.Min(-1).Div(s.Max(-1))
+			most, least = least, most
 		}
-		return s.Max(-1).Div(s.Min(-1))
+		return infinite(s.Eq(0).All(-1), most.Div(least))
 	}
+	f, _ := factors(a.Detach())
+	singular := f.Diagonal(0).Eq(0).Any(-1)
+	eye := a.Device().EyeOf(a.DType(), a.Dim(-1))
+	regular := weft.Where(singular.Unsqueeze(-1).Unsqueeze(-1), eye, a)
 	o := MatrixNormOpts{Ord: ord}
-	y := matrixNorm(name, a, o).Mul(matrixNorm(name, inverse(a), o))
-	return y
+	return infinite(singular, matrixNorm(name, regular, o).Mul(matrixNorm(name, inverse(regular), o)))
 }
 
 // MatrixPower returns square matrices, [... n n], to a power: the identity for 0, of inverses for negative
@@ -223,7 +228,7 @@ func order(sizes []int) [][]int {
 			j := i + length
 			cost[i][j] = math.Inf(1)
 			for k := i; k < j; k++ {
-				if c := cost[i][k] + cost[k+1][j] + float64(sizes[i])*float64(sizes[k+1])*float64(sizes[j+1]); c < cost[i][j] {
+				if c := cost[i][k] + cost[k+1][j] + float64(float64(sizes[i])*float64(sizes[k+1])*float64(sizes[j+1])); c < cost[i][j] {
 					cost[i][j], split[i][j] = c, k
 				}
 			}

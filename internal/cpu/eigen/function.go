@@ -410,7 +410,7 @@ func logSlope(a, b, logA, logB complex128) complex128 {
 	z := over(b-a, b+a)
 	// log b - log a = 2*atanh(z) up to a multiple of 2*pi*i.
 	turns := math.Ceil((imag(logB-logA) - math.Pi) / (2 * math.Pi))
-	s := artanh(z) + complex(0, math.Pi*turns)
+	s := artanh(z) + complex(0, float64(math.Pi*turns))
 	return over(complex(2*real(s), 2*imag(s)), b-a)
 }
 

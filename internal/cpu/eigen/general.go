@@ -110,7 +110,7 @@ func finishVectors(n int, v []complex128, d []float64) {
 	x := make([]complex128, n)
 	for k := range n {
 		for i := range n {
-			x[i] = v[i*n+k] * complex(d[i], 0)
+			x[i] = complex(float64(real(v[i*n+k])*d[i]), float64(imag(v[i*n+k])*d[i]))
 		}
 		ldexp(x, scaleOf(largest(x)))
 		if s := math.Sqrt(square(x)); s > 0 {

@@ -199,7 +199,7 @@ func splitBlock(n int, h, zt []float64, k int) {
 			}
 			rotateBlock(n, h, zt, k, cs, sn)
 		}
-		mean := h[k*n+k]/2 + h[(k+1)*n+k+1]/2
+		mean := float64(h[k*n+k]/2) + float64(h[(k+1)*n+k+1]/2)
 		h[k*n+k], h[(k+1)*n+k+1] = mean, mean
 		b, c = h[k*n+k+1], h[(k+1)*n+k]
 		if b != 0 && c != 0 && (b > 0) != (c > 0) {
@@ -244,7 +244,7 @@ func singleShift(n int, h, zt []complex128) bool {
 		}
 		shift := h[hi*n+hi]
 		if iteration%10 == 0 {
-			shift += complex(0.75*math.Abs(real(h[hi*n+hi-1])), 0.5*math.Abs(imag(h[hi*n+hi-1])))
+			shift += complex(float64(0.75*math.Abs(real(h[hi*n+hi-1]))), float64(0.5*math.Abs(imag(h[hi*n+hi-1]))))
 		} else if f := times(h[hi*n+hi-1], h[(hi-1)*n+hi]); f != 0 {
 			// The eigenvalue of the last 2x2 block that is next to its last element.
 			p := (h[(hi-1)*n+hi-1] - shift) / 2
@@ -309,9 +309,9 @@ func squareRoot(a complex128) complex128 {
 	}
 	r := length(x, y)
 	if x >= 0 {
-		t := math.Sqrt(r/2 + x/2)
+		t := math.Sqrt(float64(r/2) + float64(x/2))
 		return complex(t, y/(2*t))
 	}
-	t := math.Sqrt(r/2 - x/2)
+	t := math.Sqrt(float64(r/2) - float64(x/2))
 	return complex(math.Abs(y)/(2*t), math.Copysign(t, y))
 }

@@ -71,10 +71,10 @@ func (s *secular) solve(j int, delta []float64) (k int, tau float64) {
 		if s.squared {
 			hi /= s.d[j] + math.Sqrt(float64(s.d[j]*s.d[j])+hi)
 		}
-		hi += 4 * epsilon * hi
+		hi += float64(4 * epsilon * hi)
 		tau = hi / 2
 	} else {
-		half := (s.d[j+1] - s.d[j]) / 2
+		half := float64((s.d[j+1] - s.d[j]) / 2)
 		s.differences(delta, j, half)
 		v := s.evaluate(delta, j)
 		if 1+v.psi+v.phi >= 0 {

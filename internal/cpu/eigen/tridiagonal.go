@@ -44,7 +44,7 @@ func implicitQL(d, e, z []float64, ld int) bool {
 			s, c, p := 1.0, 1.0, 0.0
 			i := m - 1
 			for ; i >= l; i-- {
-				f, b := s*e[i], c*e[i]
+				f, b := float64(s*e[i]), float64(c*e[i])
 				r = length(f, g)
 				e[i+1] = r
 				if r == 0 {
@@ -55,7 +55,7 @@ func implicitQL(d, e, z []float64, ld int) bool {
 				s, c = f/r, g/r
 				g = d[i+1] - p
 				r = float64((d[i]-g)*s) + float64(2*c*b)
-				p = s * r
+				p = float64(s * r)
 				d[i+1] = g + p
 				g = float64(c*r) - b
 				if z != nil {

@@ -39,14 +39,14 @@ func length(a, b float64) float64 {
 		return a
 	}
 	r := b / a
-	return a * math.Sqrt(1+float64(r*r))
+	return float64(a * math.Sqrt(1+float64(r*r)))
 }
 
 func mul[T number](a, b T) T {
 	if x, ok := any(a).(complex128); ok {
 		return any(times(x, any(b).(complex128))).(T)
 	}
-	return a * b
+	return any(float64(any(a).(float64) * any(b).(float64))).(T)
 }
 
 func conj[T number](a T) T {
