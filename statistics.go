@@ -410,7 +410,8 @@ func (t *Tensor) Interp(x, y *Tensor) *Tensor {
 
 // Average is the mean of t over axes weighted by weights, floats of t's shape, or a vector as long as the one
 // axis that is given: the sum of products over the sum of weights. The axes may count from the back, none for
-// all; the result does not have them. Weights that add up to 0 give NaN or infinities. NumPy's average.
+// all; the result does not have them. Element types meet by promotion; integers give float32. Weights that add up
+// to 0 give NaN or infinities. It panics with *[Error] for weights of another shape. NumPy's average.
 func (t *Tensor) Average(weights *Tensor, axes ...int) *Tensor {
 	const name = "average"
 	defer array.Named(name).End()

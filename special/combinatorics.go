@@ -40,7 +40,7 @@ func formula(name, text string, args ...argument) *weft.Tensor {
 	return weft.Expr(text, vars)
 }
 
-// RGamma is 1/gamma(x), which is 0 at 0 and the negative integers.
+// RGamma is 1/gamma(x), which is 0 at 0, the negative integers and minus infinity.
 func RGamma(x *weft.Tensor) *weft.Tensor {
 	return formula("special.rgamma", "where((x <= 0) && (x == floor(x)), 0, 1/gamma(x))", argument{"x", x})
 }

@@ -2,7 +2,7 @@ package special
 
 import "weft"
 
-// XLog1PY is x*log1p(y), and 0 where x is 0.
+// XLog1PY is x*log1p(y), and 0 where x is 0, unless y is NaN.
 func XLog1PY(x, y any) *weft.Tensor {
 	return formula("special.xlog1py", "where((x == 0) && (y == y), 0*x, x*log1p(where((x == 0) && (y == y), 0, y)))", argument{"x", x}, argument{"y", y})
 }
