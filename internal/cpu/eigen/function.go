@@ -51,7 +51,7 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 		multiply(m, c, p, q, n)
 		return c
 	}
-	root := func(p []T, k float64) float64 { return math.Pow(oneNorm(n, p), 1/k) }
+	rootOf := func(p []T, k int) float64 { return root(oneNorm(n, p), k) }
 	a2 := power(a, a)
 	powers := [][]T{nil, a2}
 	var d4, d6 float64
@@ -59,24 +59,24 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 		switch i {
 		case 0:
 			powers = append(powers, power(a2, a2))
-			d4 = root(powers[2], 4)
+			d4 = rootOf(powers[2], 4)
 		case 1:
 			powers = append(powers, power(powers[2], a2))
-			d6 = root(powers[3], 6)
+			d6 = rootOf(powers[3], 6)
 		case 3:
 			powers = append(powers, power(powers[2], powers[2]))
 		}
 		eta := max(d4, d6)
 		if i == 0 {
-			eta = max(d4, root(a2, 2))
+			eta = max(d4, rootOf(a2, 2))
 		}
 		if eta <= padeLimits[i] && extraScaling(n, a, degree) == 0 {
 			u, v := padeParts(n, padeCoefficients(degree), powers)
 			return padeSolve(n, power(a, u), v, x)
 		}
 	}
-	d8 := root(powers[4], 8)
-	d10 := root(power(powers[2], powers[3]), 10)
+	d8 := rootOf(powers[4], 8)
+	d10 := rootOf(power(powers[2], powers[3]), 10)
 	eta := min(max(d4, d6), max(d6, d8), max(d8, d10))
 	scaling := 0
 	if eta > padeLimits[4] {
@@ -190,12 +190,12 @@ func extraScaling[T number](n int, a []T, m int) int {
 	}
 	// 1/c is binomial(2m, m) * (2m+1)!.
 	for k := 1; k <= m; k++ {
-		log -= math.Log2(float64(m+k)) - math.Log2(float64(k))
+		log -= log2(float64(m+k)) - log2(float64(k))
 	}
 	for k := 2; k <= 2*m+1; k++ {
-		log -= math.Log2(float64(k))
+		log -= log2(float64(k))
 	}
-	log += math.Log2(most) - math.Log2(norm) + 53
+	log += log2(most) - log2(norm) + 53
 	return max(0, int(math.Ceil(log/float64(2*m))))
 }
 
@@ -395,7 +395,7 @@ func logFraction(n int, t, y []complex128, node float64) {
 
 // logarithm is the principal logarithm.
 func logarithm(a complex128) complex128 {
-	return complex(math.Log(modulus(a)), math.Atan2(imag(a), real(a)))
+	return complex(ln(modulus(a)), arctan2(imag(a), real(a)))
 }
 
 // logSlope is (log b - log a)/(b - a), for equal numbers the derivative. Source: Higham,
@@ -418,7 +418,7 @@ func logSlope(a, b, logA, logB complex128) complex128 {
 func artanh(z complex128) complex128 {
 	x, y := real(z), imag(z)
 	s := float64(y * y)
-	re := math.Log1p(4*x/(float64((1-x)*(1-x))+s)) / 4
-	im := math.Atan2(2*y, float64((1-x)*(1+x))-s) / 2
+	re := ln1p(4*x/(float64((1-x)*(1-x))+s)) / 4
+	im := arctan2(2*y, float64((1-x)*(1+x))-s) / 2
 	return complex(re, im)
 }
