@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -42,6 +44,15 @@ type Mapping struct {
 	*region
 	access Access
 	users  atomic.Int64 // storages that were not given back, and 1 until Close
+
+	mu    sync.Mutex
+	given []*extent // bytes that storages were made of, ascending and disjoint
+}
+
+// An extent is bytes [lo, hi) of a mapping. aliased says that several storages were made of some of them.
+type extent struct {
+	lo, hi  int
+	aliased atomic.Bool
 }
 
 // A region is what the cleanup of a Mapping knows.
@@ -159,13 +170,34 @@ func (m *Mapping) drop() {
 }
 
 // A user is what a storage holds of a mapping.
-type user struct{ m *Mapping }
+type user struct {
+	m *Mapping
+	*extent
+}
 
 // Return gives the memory of the storage back.
 func (u user) Return() { u.m.drop() }
 
-// Sole reports that writes of other processes do not show in the memory, which is written through its storages.
-func (u user) Sole() bool { return u.m.access != Shared }
+// Sole reports that the memory is written through its one storage alone: it is not shared with other processes,
+// and no other storage of the mapping has some of its bytes, or had. A later storage can end that.
+func (u user) Sole() bool { return u.m.access != Shared && !u.aliased.Load() }
+
+// give records that a storage is made of bytes [lo, hi), and marks whoever has some of them. Extents that meet a
+// new one are joined.
+func (m *Mapping) give(lo, hi int) *extent {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	from := sort.Search(len(m.given), func(i int) bool { return m.given[i].hi > lo })
+	to, e := from, &extent{lo: lo, hi: hi}
+	for ; to < len(m.given) && m.given[to].lo < hi; to++ {
+		old := m.given[to]
+		old.aliased.Store(true)
+		e.aliased.Store(true)
+		e.lo, e.hi = min(e.lo, old.lo), max(e.hi, old.hi)
+	}
+	m.given = slices.Replace(m.given, from, to, e)
+	return e
+}
 
 // Storage returns n bytes of the file, which are there, from offset on.
 func (m *Mapping) Storage(offset, n int) *array.Storage {
@@ -175,7 +207,7 @@ func (m *Mapping) Storage(offset, n int) *array.Storage {
 		return st
 	}
 	m.users.Add(1)
-	st := array.NewStorage(unsafe.Add(m.ptr, offset), n, user{m})
+	st := array.NewStorage(unsafe.Add(m.ptr, offset), n, user{m, m.give(offset, offset+n)})
 	m.protect(st)
 	st.Guard(func() { m.check(offset + n) })
 	return st

@@ -80,11 +80,16 @@ type Table struct {
 
 // Keep gives a storage a table, if its memory is written through tensors alone.
 func Keep(st *array.Storage) {
-	owner, ok := st.Owner().(interface{ Sole() bool })
-	if st.Bytes < Least || st.Abstract || !ok || !owner.Sole() || tableOf(st) != nil {
+	if st.Bytes < Least || st.Abstract || !sole(st) || tableOf(st) != nil {
 		return
 	}
 	st.Attach(&Table{need: 1})
+}
+
+// sole reports whether the memory of a storage is written through it alone, so that its version counts all writes.
+func sole(st *array.Storage) bool {
+	owner, ok := st.Owner().(interface{ Sole() bool })
+	return ok && owner.Sole()
 }
 
 func tableOf(st *array.Storage) *Table {
@@ -138,6 +143,10 @@ func Of(v *array.View) Source {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !sole(v.Store) { // since another storage has the memory too
+		t.drop()
+		return Source{}
+	}
 	if now := v.Store.Version(); now != t.version {
 		t.drop()
 		t.version = now
