@@ -14,9 +14,15 @@ func (k *kit[T]) subtractRows(y, c, x []T, ld int) {
 	}
 	switch y := any(y).(type) {
 	case []float32:
-		subtract32(y, any(c).([]float32), any(x).([]float32), ld)
+		c, x := any(c).([]float32), any(x).([]float32)
+		if n := subtractVectors(k.isa, y, c, x, ld); n < len(y) {
+			subtract32(y[n:], c, x[n:], ld)
+		}
 	case []float64:
-		subtract64(y, any(c).([]float64), any(x).([]float64), ld)
+		c, x := any(c).([]float64), any(x).([]float64)
+		if n := subtractVectors(k.isa, y, c, x, ld); n < len(y) {
+			subtract64(y[n:], c, x[n:], ld)
+		}
 	case []complex128:
 		subtractComplex(y, any(c).([]complex128), any(x).([]complex128), ld)
 	}
