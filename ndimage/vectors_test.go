@@ -1,0 +1,222 @@
+package ndimage_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"sync"
+	"testing"
+
+	"weft"
+	"weft/ndimage"
+)
+
+// testdata/make.py describes the cases of vectors.json.gz.
+type vector struct {
+	name string
+	args []any
+	kw   map[string]any
+	want []any
+}
+
+var vectors = sync.OnceValues(func() (out []vector, err error) {
+	f, err := os.Open("testdata/vectors.json.gz")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Cases [][]any `json:"cases"`
+	}
+	if err := json.NewDecoder(z).Decode(&file); err != nil {
+		return nil, err
+	}
+	for _, c := range file.Cases {
+		out = append(out, vector{c[0].(string), c[1].([]any), c[2].(map[string]any), c[3].([]any)})
+	}
+	return out, nil
+})
+
+var dtypes = map[string]weft.DType{"float64": weft.Float64, "float32": weft.Float32, "complex128": weft.Complex128, "bool": weft.Bool,
+	"uint8": weft.Uint8, "int16": weft.Int16, "int32": weft.Int32, "int64": weft.Int64}
+
+// tensor is an array of the file, nil for None.
+func tensor(v any) *weft.Tensor {
+	if v == nil {
+		return nil
+	}
+	if x, ok := v.(float64); ok {
+		return weft.ScalarOf(weft.Float64, x)
+	}
+	m := v.(map[string]any)
+	d, ok := dtypes[m["t"].(string)]
+	if !ok {
+		panic("no type " + m["t"].(string))
+	}
+	x, shape := numbers(m["d"]), ints(m["s"])
+	if shape == nil {
+		shape = []int{}
+	}
+	if d.Complex() {
+		c := make([]complex128, len(x)/2)
+		for i := range c {
+			c[i] = complex(x[2*i], x[2*i+1])
+		}
+		return weft.FromSlice(c, shape...)
+	}
+	return weft.FromSlice(x, shape...).To(d)
+}
+
+// numbers is a list of the file, or a number as a list of one.
+func numbers(v any) []float64 {
+	if v == nil {
+		return nil
+	}
+	if x, ok := v.(float64); ok {
+		return []float64{x}
+	}
+	if m, ok := v.(map[string]any); ok { // an array
+		return numbers(m["d"])
+	}
+	out := []float64{}
+	for _, x := range v.([]any) {
+		if x == nil {
+			x = math.NaN()
+		}
+		out = append(out, x.(float64))
+	}
+	return out
+}
+
+func ints(v any) []int {
+	if v == nil {
+		return nil
+	}
+	out := []int{}
+	for _, x := range numbers(v) {
+		out = append(out, int(x))
+	}
+	return out
+}
+
+func (v vector) num(name string, or float64) float64 {
+	if x, ok := v.kw[name].(float64); ok {
+		return x
+	}
+	return or
+}
+
+func (v vector) int(name string, or int) int { return int(v.num(name, float64(or))) }
+
+func (v vector) mode() ndimage.Mode { s, _ := v.kw["mode"].(string); return ndimage.Mode(s) }
+
+func (v vector) modes() (out []ndimage.Mode) {
+	list, _ := v.kw["mode"].([]any)
+	for _, m := range list {
+		out = append(out, ndimage.Mode(m.(string)))
+	}
+	return out
+}
+
+func (v vector) x() *weft.Tensor { return tensor(v.args[0]) }
+
+func (v vector) line() ndimage.LineOpts {
+	return ndimage.LineOpts{Mode: v.mode(), Cval: v.num("cval", 0), Origin: v.int("origin", 0)}
+}
+
+func (v vector) gaussian() ndimage.GaussianOpts {
+	o := ndimage.GaussianOpts{Order: ints(v.kw["order"]), Radius: ints(v.kw["radius"]), Axes: ints(v.kw["axes"]), Mode: v.mode(), Modes: v.modes(), Cval: v.num("cval", 0)}
+	if x, ok := v.kw["truncate"].(float64); ok {
+		o.Truncate = &x
+	}
+	return o
+}
+
+// calls are the functions of the package by SciPy's name.
+var calls = map[string]func(v vector) []*weft.Tensor{
+	"gaussian_filter": func(v vector) []*weft.Tensor {
+		return one(ndimage.GaussianFilter(v.x(), numbers(v.args[1]), v.gaussian()))
+	},
+	"gaussian_filter1d": func(v vector) []*weft.Tensor {
+		return one(ndimage.GaussianFilter1D(v.x(), v.args[1].(float64), v.int("axis", -1), ndimage.Gaussian1DOpts{Order: v.int("order", 0), Mode: v.mode(), Cval: v.num("cval", 0)}))
+	},
+	"correlate1d": func(v vector) []*weft.Tensor {
+		return one(ndimage.Correlate1D(v.x(), tensor(v.args[1]), v.int("axis", -1), v.line()))
+	},
+	"convolve1d": func(v vector) []*weft.Tensor {
+		return one(ndimage.Convolve1D(v.x(), tensor(v.args[1]), v.int("axis", -1), v.line()))
+	},
+}
+
+func one(t *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{t} }
+
+// bound is the error that results of SciPy's are allowed, of the largest element.
+func bound(d weft.DType) float64 {
+	switch {
+	case d == weft.Float32:
+		return 1e-6
+	case d.Float(), d.Complex():
+		return 1e-12
+	}
+	return 0
+}
+
+func TestScipysResults(t *testing.T) {
+	list, err := vectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range list {
+		f := calls[v.name]
+		if f == nil {
+			t.Errorf("no call of %s", v.name)
+			continue
+		}
+		t.Run(fmt.Sprintf("%s/%d", v.name, i), func(t *testing.T) {
+			got := f(v)
+			if len(got) != len(v.want) {
+				t.Fatalf("%d results, want %d", len(got), len(v.want))
+			}
+			for k, y := range got {
+				if err := same(y, tensor(v.want[k])); err != "" {
+					t.Errorf("result %d: %s\noptions %v", k, err, v.kw)
+				}
+			}
+		})
+	}
+}
+
+// same compares a result with SciPy's.
+func same(got, want *weft.Tensor) string {
+	if got.DType() != want.DType() || fmt.Sprint(got.Shape()) != fmt.Sprint(want.Shape()) {
+		return fmt.Sprintf("is %s %v, want %s %v", got.DType(), got.Shape(), want.DType(), want.Shape())
+	}
+	tolerance := bound(want.DType())
+	if got.DType().Complex() {
+		if s := same(got.Real(), want.Real()); s != "" {
+			return s
+		}
+		return same(got.Imag(), want.Imag())
+	}
+	a, b := weft.Data[float64](got.To(weft.Float64)), weft.Data[float64](want.To(weft.Float64))
+	largest := 1.0
+	for _, x := range b {
+		if !math.IsInf(x, 0) {
+			largest = max(largest, math.Abs(x))
+		}
+	}
+	for i := range b {
+		if a[i] != b[i] && !(math.Abs(a[i]-b[i]) <= tolerance*largest) && !(math.IsNaN(a[i]) && math.IsNaN(b[i])) {
+			return fmt.Sprintf("element %d is %v, want %v; %v, want %v", i, a[i], b[i], clip(a), clip(b))
+		}
+	}
+	return ""
+}
+
+func clip(x []float64) []float64 { return x[:min(len(x), 40)] }
