@@ -1,0 +1,193 @@
+package fft
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"weft/internal/jit"
+)
+
+// dft is the transform by its definition, with the error of float64 products alone.
+func dft(x []complex128, inverse bool) []complex128 {
+	n := len(x)
+	w := make([]complex128, n)
+	for j := range w {
+		w[j] = cmplx.Rect(1, -2*math.Pi*float64(j)/float64(n))
+		if inverse {
+			w[j] = cmplx.Conj(w[j])
+		}
+	}
+	y := make([]complex128, n)
+	for k := range y {
+		for j := range x {
+			y[k] += x[j] * w[j*k%n]
+		}
+	}
+	return y
+}
+
+func noise(n int) []complex128 {
+	r := rand.New(rand.NewPCG(uint64(n), 1))
+	x := make([]complex128, n)
+	for i := range x {
+		x[i] = complex(float64(float32(r.NormFloat64())), float64(float32(r.NormFloat64())))
+	}
+	return x
+}
+
+// transformed runs the transform of rows of x, which it rounds to numbers of a size.
+func transformed(isa jit.ISA, size, n int, inverse bool, x []complex128) []complex128 {
+	t := Transform{ISA: isa, Size: size, N: n, Inverse: inverse}
+	y := make([]complex128, len(x))
+	if size == 8 {
+		t.Rows(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), len(x)/n, 16*n, 16*n)
+		return y
+	}
+	in, out := make([]complex64, len(x)), make([]complex64, len(x))
+	for i := range x {
+		in[i] = complex64(x[i])
+	}
+	t.Rows(unsafe.Pointer(&out[0]), unsafe.Pointer(&in[0]), len(x)/n, 8*n, 8*n)
+	for i := range x {
+		y[i] = complex128(out[i])
+	}
+	return y
+}
+
+// relative is the error of y in the root mean square, relative to want.
+func relative(y, want []complex128) float64 {
+	var e, s float64
+	for i := range y {
+		d := y[i] - want[i]
+		e += square(d)
+		s += square(want[i])
+	}
+	return math.Sqrt(e / s)
+}
+
+// square is the square of the length of z.
+func square(z complex128) float64 { return math.Pow(cmplx.Abs(z), 2) }
+
+var lengths = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 21, 23, 24, 30, 31, 32, 33, 35, 49, 60, 64, 77, 97, 100, 104, 121, 125, 127, 128, 129, 130, 144, 169, 210, 243, 250, 256, 257, 260, 343, 360, 384, 512, 1000, 1009, 1024, 1331, 2048, 2187, 3125}
+
+// TestTransformsOfAllLengths compares lengths of every kind with the definition.
+func TestTransformsOfAllLengths(t *testing.T) {
+	for _, n := range lengths {
+		rows := 3
+		if n < 40 {
+			rows = 37
+		}
+		x := noise(n * rows)
+		for _, inverse := range []bool{false, true} {
+			var want []complex128
+			for r := range rows {
+				want = append(want, dft(x[r*n:][:n], inverse)...)
+			}
+			for _, size := range []int{4, 8} {
+				var first []complex128
+				for _, isa := range jit.ISAs() {
+					y := transformed(isa, size, n, inverse, x)
+					eps := map[int]float64{4: 0x1p-24, 8: 0x1p-53}[size]
+					bound := eps * (2 + 1.5*math.Log2(float64(n)))
+					if size == 8 {
+						bound *= 4 // of the definition itself
+						bound += eps * math.Sqrt(float64(n))
+					}
+					if e := relative(y, want); !(e <= bound) {
+						t.Errorf("n %d, size %d, %v, inverse %v: error %.3g, bound %.3g", n, size, isa, inverse, e, bound)
+					}
+					if first == nil {
+						first = y
+					} else if a, b := fmt.Sprint(y), fmt.Sprint(first); a != b {
+						t.Errorf("n %d, size %d, inverse %v: %v has other bits than portable code", n, size, inverse, isa)
+					}
+				}
+			}
+		}
+	}
+}
+
+// realTransform runs the transform of rows of real numbers, or with back that of halves to real numbers.
+func realTransform(isa jit.ISA, size, n, rows int, back bool, x []float64) []float64 {
+	t := Transform{ISA: isa, Size: size, N: n}
+	f, count := t.RealRows, 2*(n/2+1)*rows
+	if back {
+		f, count = t.HalfRows, n*rows
+	}
+	if size == 8 {
+		y := make([]float64, count)
+		f(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), rows)
+		return y
+	}
+	in, out := make([]float32, len(x)), make([]float32, count)
+	for i := range x {
+		in[i] = float32(x[i])
+	}
+	f(unsafe.Pointer(&out[0]), unsafe.Pointer(&in[0]), rows)
+	y := make([]float64, count)
+	for i := range y {
+		y[i] = float64(out[i])
+	}
+	return y
+}
+
+// asComplex joins parts.
+func asComplex(x []float64) []complex128 {
+	z := make([]complex128, len(x)/2)
+	for i := range z {
+		z[i] = complex(x[2*i], x[2*i+1])
+	}
+	return z
+}
+
+// TestRealTransforms compares transforms of real rows with the definition.
+func TestRealTransforms(t *testing.T) {
+	for _, n := range lengths {
+		const rows = 3
+		z := noise(n * rows)
+		x, wide := make([]float64, n*rows), make([]complex128, n*rows)
+		for i := range z {
+			x[i] = real(z[i])
+			wide[i] = complex(x[i], 0)
+		}
+		var want []complex128
+		var halves []float64
+		for r := range rows {
+			y := dft(wide[r*n:][:n], false)[:n/2+1]
+			want = append(want, y...)
+			for k, v := range y {
+				if v = complex(float64(float32(real(v))), float64(float32(imag(v)))); k == 0 || 2*k == n {
+					v = complex(real(v), 0)
+				}
+				y[k] = v
+				halves = append(halves, real(v), imag(v))
+			}
+		}
+		for _, size := range []int{4, 8} {
+			bound := map[int]float64{4: 0x1p-24, 8: 0x1p-53}[size] * (4 + 4*math.Log2(float64(n)) + math.Sqrt(float64(n)))
+			var first, firstBack string
+			for _, isa := range jit.ISAs() {
+				y := realTransform(isa, size, n, rows, false, x)
+				if e := relative(asComplex(y), want); !(e <= bound) && size == 8 || !(e <= 0x1p-23+bound) {
+					t.Errorf("n %d, size %d, %v: error %.3g, bound %.3g", n, size, isa, e, bound)
+				}
+				back := realTransform(isa, size, n, rows, true, halves)
+				for i := range back {
+					if !(math.Abs(back[i]/float64(n)-x[i]) <= 0x1p-20*math.Sqrt(1+math.Log2(float64(n)))) {
+						t.Errorf("n %d, size %d, %v: element %d is %v after both transforms, not %v", n, size, isa, i, back[i]/float64(n), x[i])
+						break
+					}
+				}
+				if first == "" {
+					first, firstBack = fmt.Sprint(y), fmt.Sprint(back)
+				} else if first != fmt.Sprint(y) || firstBack != fmt.Sprint(back) {
+					t.Errorf("n %d, size %d: %v has other bits than portable code", n, size, isa)
+				}
+			}
+		}
+	}
+}

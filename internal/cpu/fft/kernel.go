@@ -1,0 +1,56 @@
+package fft
+
+import (
+	"unsafe"
+
+	"weft/internal/jit"
+)
+
+// A key names a kernel.
+type key struct {
+	isa    jit.ISA
+	size   int // bytes of a real number
+	radix  int
+	tw     twiddling
+	scaled bool
+	// Complex numbers outside of scratch memory are interleaved; inside, a vector of real parts is
+	// followed by one of imaginary parts.
+	loads, stores bool // inputs, outputs are interleaved
+	swapIn        bool // real and imaginary parts are exchanged when they are loaded
+	swapOut       bool // and when they are stored
+}
+
+// A frame holds the arguments of a kernel: outer steps over inner vectors that lie one behind the other.
+type frame struct {
+	src, dst, tw       unsafe.Pointer
+	srcStep, dstStep   int // bytes between inputs, between outputs of a butterfly
+	srcOuter, dstOuter int // bytes from one outer step to the next
+	outer, inner       int // at least 1
+	scale              [8]byte
+	spill              unsafe.Pointer // maxSpills vectors
+	srcAt, dstAt       uintptr        // of the kernel
+}
+
+// maxSpills is the number of vectors for which a frame has memory.
+const maxSpills = 64
+
+// vector is the number of bytes of a vector of real numbers. Portable Go takes the larger size.
+func vector(isa jit.ISA) int {
+	if isa == jit.AVX2 {
+		return 32
+	}
+	return 64
+}
+
+// column returns which column of a block is at place at of its vectors: interleaved numbers are taken
+// apart within parts of 16 bytes.
+func column(isa jit.ISA, size, at int) int {
+	half := vector(isa) / size / 2
+	switch {
+	case isa == jit.Portable:
+		return at
+	case size == 8:
+		return at%2*half + at/2
+	}
+	return at/2%2*half + at/4*2 + at%2
+}

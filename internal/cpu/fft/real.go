@@ -1,0 +1,172 @@
+package fft
+
+import (
+	"runtime"
+	"unsafe"
+
+	"weft/internal/cpu/codegen"
+	"weft/internal/par"
+)
+
+// Real rows of even length n are read as complex rows of half the length m. With their transform Z,
+// E = (Z[k] + conj Z[m-k])/2 and O = (Z[k] - conj Z[m-k])/2i, which are the transforms of the even and of
+// the odd elements,
+//
+//	Y[k] = E + w[k] O, Y[m-k] = conj(E - w[k] O)
+//
+// where w are the n-th roots of unity. The way back is the same with factors that are inverse.
+
+// realRoots are the n-th roots of unity up to n/4, for rows of n = 2*p.n real numbers.
+func (p *plan) realRoots() unsafe.Pointer {
+	p.real.once.Do(func() { p.real.w = p.table(roots(2 * p.n)[:2*(p.n/2+1)]) })
+	return p.real.w
+}
+
+// RealRows transforms rows of N real numbers to the first N/2+1 numbers of their transforms. Inverse does
+// not count.
+func (t Transform) RealRows(dst, src unsafe.Pointer, rows int) {
+	if t.Size == 4 {
+		realRows[float32](t, dst, src, rows, forwardReal[float32], forwardOdd[float32])
+	} else {
+		realRows[float64](t, dst, src, rows, forwardReal[float64], forwardOdd[float64])
+	}
+}
+
+// HalfRows transforms rows of N/2+1 complex numbers to N real numbers, whose transforms begin with them
+// but for a factor N. Inverse does not count.
+func (t Transform) HalfRows(dst, src unsafe.Pointer, rows int) {
+	t.Inverse = true
+	if t.Size == 4 {
+		realRows[float32](t, src, dst, rows, inverseReal[float32], inverseOdd[float32])
+	} else {
+		realRows[float64](t, src, dst, rows, inverseReal[float64], inverseOdd[float64])
+	}
+}
+
+// A realJob transforms rows between real numbers and halves of their transforms.
+type realJob struct {
+	p       *plan
+	t       Transform
+	s       *scratch // of the plan
+	z       unsafe.Pointer
+	w       unsafe.Pointer
+	threads int
+}
+
+// realRows runs even or odd over groups of rows of halves and of real numbers.
+func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, odd func(j *realJob, half, plain []T, rows int)) {
+	n := t.N
+	if rows == 0 || n == 0 {
+		return
+	}
+	f, m := even, n/2
+	if n%2 == 1 {
+		f, m = odd, n
+	}
+	p := planFor(t.ISA, t.Size, m)
+	defer runtime.KeepAlive(p)
+	var w unsafe.Pointer
+	if n%2 == 0 {
+		w = p.realRoots()
+	}
+	group := p.lanes()
+	if p.split || p.chirp != nil {
+		group = 1
+	}
+	units, cost := (rows+group-1)/group, 2*nanoseconds(m)*group
+	threads := codegen.Threads(units * cost)
+	inner := 1
+	if units == 1 {
+		inner = threads
+	}
+	h := 2 * (n/2 + 1)
+	par.Run(units, max(20000/max(cost, 1), 1), threads, func(_, begin, end int) {
+		s, memory := pool.Get().(*scratch), pool.Get().(*scratch)
+		defer pool.Put(s)
+		defer pool.Put(memory)
+		j := &realJob{p: p, t: t, s: s, z: memory.at(4 * group * m * t.Size), w: w, threads: inner}
+		for u := begin; u < end; u++ {
+			count := min(group, rows-u*group)
+			f(j, unsafe.Slice((*T)(unsafe.Add(half, u*group*h*t.Size)), count*h), unsafe.Slice((*T)(unsafe.Add(plain, u*group*n*t.Size)), count*n), count)
+		}
+	})
+}
+
+// transform runs the complex transform of rows that lie one behind the other.
+func (j *realJob) transform(dst, src unsafe.Pointer, rows int) {
+	row := 2 * j.p.n * j.p.size
+	switch {
+	case j.p.split:
+		j.p.row(j.t, dst, src, j.s, j.threads)
+	case j.p.chirp != nil:
+		j.p.row(j.t, dst, src, j.s, 1)
+	default:
+		j.p.group(j.t, dst, src, rows, row, row, j.s)
+	}
+}
+
+func forwardReal[T float](j *realJob, half, plain []T, rows int) {
+	m := j.p.n
+	j.transform(j.z, unsafe.Pointer(&plain[0]), rows)
+	w := unsafe.Slice((*T)(j.w), 2*(m/2+1))
+	for r := range rows {
+		z := unsafe.Slice((*T)(unsafe.Add(j.z, 2*r*m*j.p.size)), 2*m)
+		y := half[2*r*(m+1):][:2*(m+1)]
+		y[0], y[1], y[2*m], y[2*m+1] = z[0]+z[1], 0, z[0]-z[1], 0
+		for k := 1; k <= m/2; k++ {
+			a, b, c, d := z[2*k], z[2*k+1], z[2*(m-k)], z[2*(m-k)+1]
+			er, ei, or, oi := (a+c)/2, (b-d)/2, (b+d)/2, (c-a)/2
+			tr, ti := times(or, oi, w[2*k], w[2*k+1])
+			y[2*(m-k)], y[2*(m-k)+1] = er-tr, ti-ei
+			y[2*k], y[2*k+1] = er+tr, ei+ti
+		}
+	}
+}
+
+func inverseReal[T float](j *realJob, half, plain []T, rows int) {
+	m := j.p.n
+	w := unsafe.Slice((*T)(j.w), 2*(m/2+1))
+	for r := range rows {
+		z := unsafe.Slice((*T)(unsafe.Add(j.z, 2*r*m*j.p.size)), 2*m)
+		y := half[2*r*(m+1):][:2*(m+1)]
+		z[0], z[1] = y[0]+y[2*m], y[0]-y[2*m]
+		for k := 1; k <= m/2; k++ {
+			a, b, c, d := y[2*k], y[2*k+1], y[2*(m-k)], y[2*(m-k)+1]
+			er, ei, dr, di := a+c, b-d, a-c, b+d
+			tr, ti := times(-di, dr, w[2*k], -w[2*k+1])
+			z[2*(m-k)], z[2*(m-k)+1] = er-tr, ti-ei
+			z[2*k], z[2*k+1] = er+tr, ei+ti
+		}
+	}
+	j.transform(unsafe.Pointer(&plain[0]), j.z, rows)
+}
+
+func forwardOdd[T float](j *realJob, half, plain []T, rows int) {
+	n := j.p.n
+	x, z := unsafe.Slice((*T)(j.z), 2*n*rows), unsafe.Slice((*T)(unsafe.Add(j.z, 2*n*rows*j.p.size)), 2*n*rows)
+	for i, v := range plain {
+		x[2*i], x[2*i+1] = v, 0
+	}
+	j.transform(unsafe.Pointer(&z[0]), unsafe.Pointer(&x[0]), rows)
+	for r := range rows {
+		copy(half[r*(n+1):][:n+1], z[2*n*r:])
+		half[r*(n+1)+1] = 0
+	}
+}
+
+func inverseOdd[T float](j *realJob, half, plain []T, rows int) {
+	n := j.p.n
+	x, z := unsafe.Slice((*T)(j.z), 2*n*rows), unsafe.Slice((*T)(unsafe.Add(j.z, 2*n*rows*j.p.size)), 2*n*rows)
+	for r := range rows {
+		to, y := x[2*n*r:][:2*n], half[r*(n+1):][:n+1]
+		copy(to, y)
+		to[1] = 0
+		for k := 1; k <= n/2; k++ {
+			to[2*(n-k)], to[2*(n-k)+1] = y[2*k], -y[2*k+1]
+		}
+	}
+	j.transform(unsafe.Pointer(&z[0]), unsafe.Pointer(&x[0]), rows)
+	for i := range plain {
+		plain[i] = z[2*i]
+	}
+}

@@ -1,0 +1,259 @@
+package fft
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"weft/internal/cpu/codegen"
+	"weft/internal/jit"
+	"weft/internal/par"
+)
+
+// A pass transforms vectors of columns.
+type pass struct {
+	src, dst        unsafe.Pointer
+	srcRow, dstRow  int // bytes from row to row
+	blocks          int // vectors in a row
+	tw              unsafe.Pointer
+	swapIn, swapOut bool
+	scale           float64 // 0 for none
+}
+
+// columns transforms columns of complex numbers. work is twice the memory of them.
+func (p *plan) columns(c *columns, a *pass, work, spill unsafe.Pointer) {
+	row := a.blocks * p.block()
+	buffers := [2]unsafe.Pointer{work, unsafe.Add(work, c.n*row)}
+	for i := range c.stages {
+		st := &c.stages[i]
+		first, last := i == 0, i == len(c.stages)-1
+		k := key{isa: p.isa, size: p.size, radix: st.radix, loads: first, stores: last, swapIn: first && a.swapIn, swapOut: last && a.swapOut}
+		f := frame{src: buffers[(i+1)%2], dst: buffers[i%2], srcStep: st.m * st.s * row, srcOuter: st.s * row, dstStep: st.s * row, dstOuter: st.radix * st.s * row,
+			outer: st.m, inner: st.s * a.blocks, spill: spill, tw: st.tw}
+		if st.tw != nil {
+			k.tw = uniform
+		}
+		if first {
+			f.src, f.srcStep, f.srcOuter = a.src, st.m*a.srcRow, a.srcRow
+		}
+		if last {
+			f.dst, f.dstStep = a.dst, st.s*a.dstRow
+			if a.dstRow != row {
+				f.outer, f.inner, f.srcOuter, f.dstOuter = st.s, a.blocks, row, a.dstRow
+			}
+			if a.tw != nil {
+				k.tw, f.tw = varying, a.tw
+			}
+			if a.scale != 0 {
+				k.scaled = true
+				if p.size == 4 {
+					*(*float32)(unsafe.Pointer(&f.scale)) = float32(a.scale)
+				} else {
+					*(*float64)(unsafe.Pointer(&f.scale)) = a.scale
+				}
+			}
+		}
+		run(k, &f)
+	}
+}
+
+// scratch is memory that calls use one after the other.
+type scratch struct{ bytes []byte }
+
+var pool = sync.Pool{New: func() any { return new(scratch) }}
+
+// at returns n bytes, not set, at a multiple of pageBytes.
+func (s *scratch) at(n int) unsafe.Pointer {
+	if need := n + pageBytes; len(s.bytes) < need {
+		s.bytes = make([]byte, need)
+	}
+	p := unsafe.Pointer(&s.bytes[0])
+	return unsafe.Add(p, -uintptr(p)&(pageBytes-1))
+}
+
+// A Transform is the discrete Fourier transform of rows of N complex numbers of two numbers of Size bytes.
+type Transform struct {
+	ISA     jit.ISA
+	Size    int
+	N       int
+	Inverse bool    // exponents have a positive sign
+	Scale   float64 // by which results are multiplied; 0 means 1
+}
+
+// nanoseconds is about how long a transform of n numbers takes on one thread.
+func nanoseconds(n int) int { return n * (2 + int(math.Log2(float64(n)))) / 8 }
+
+// Rows transforms rows that lie srcRow bytes apart, and writes them dstRow bytes apart. Source and
+// destination do not overlap.
+func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
+	if rows == 0 || t.N == 0 {
+		return
+	}
+	p := planFor(t.ISA, t.Size, t.N)
+	defer runtime.KeepAlive(p)
+	group := 1
+	if !p.split && p.chirp == nil {
+		group = p.lanes()
+	}
+	units := (rows + group - 1) / group
+	cost := nanoseconds(t.N) * group
+	threads := codegen.Threads(units * cost)
+	if units == 1 && p.split {
+		s := pool.Get().(*scratch)
+		p.row(t, dst, src, s, threads)
+		pool.Put(s)
+		return
+	}
+	par.Run(units, max(20000/max(cost, 1), 1), threads, func(_, begin, end int) {
+		s := pool.Get().(*scratch)
+		defer pool.Put(s)
+		for u := begin; u < end; u++ {
+			to, from := unsafe.Add(dst, u*group*dstRow), unsafe.Add(src, u*group*srcRow)
+			if group == 1 {
+				p.row(t, to, from, s, 1)
+			} else {
+				p.group(t, to, from, min(group, rows-u*group), dstRow, srcRow, s)
+			}
+		}
+	})
+}
+
+// element copies of complex numbers.
+type element interface{ uint64 | [2]uint64 }
+
+// turn transposes rows of elements: row i of the source becomes column i of the destination.
+func turn[E element](dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
+	for j0 := 0; j0 < cols; j0 += 8 {
+		n := min(8, cols-j0)
+		for i := range rows {
+			x := unsafe.Slice((*E)(unsafe.Add(src, i*srcRow)), cols)[j0:][:n]
+			to := unsafe.Add(dst, j0*dstRow+i*int(unsafe.Sizeof(x[0])))
+			for _, y := range x {
+				*(*E)(to) = y
+				to = unsafe.Add(to, dstRow)
+			}
+		}
+	}
+}
+
+func (p *plan) turn(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
+	if p.size == 4 {
+		turn[uint64](dst, src, rows, cols, dstRow, srcRow)
+	} else {
+		turn[[2]uint64](dst, src, rows, cols, dstRow, srcRow)
+	}
+}
+
+func (p *plan) pass(t Transform) pass {
+	return pass{swapIn: t.Inverse, swapOut: t.Inverse, scale: t.Scale}
+}
+
+// group transforms at most one vector of rows directly, as columns.
+func (p *plan) group(t Transform, dst, src unsafe.Pointer, rows, dstRow, srcRow int, s *scratch) {
+	n, block := p.n, p.block()
+	memory := s.at(4*n*block + maxSpills*block/2)
+	in, out := memory, unsafe.Add(memory, n*block)
+	p.turn(in, src, rows, n, block, srcRow)
+	a := p.pass(t)
+	a.src, a.dst, a.srcRow, a.dstRow, a.blocks = in, out, block, block, 1
+	if n == 1 {
+		p.one(t, out, in)
+	} else {
+		p.columns(&p.first, &a, unsafe.Add(memory, 2*n*block), unsafe.Add(memory, 4*n*block))
+	}
+	p.turn(dst, out, n, rows, dstRow, block)
+}
+
+// one is the transform of a number: itself, scaled.
+func (p *plan) one(t Transform, dst, src unsafe.Pointer) {
+	n := p.block() / p.size
+	if p.size == 4 {
+		scaled(unsafe.Slice((*float32)(dst), n), unsafe.Slice((*float32)(src), n), t.Scale)
+	} else {
+		scaled(unsafe.Slice((*float64)(dst), n), unsafe.Slice((*float64)(src), n), t.Scale)
+	}
+}
+
+func scaled[T float](y, x []T, by float64) {
+	copy(y, x)
+	if by != 0 {
+		for i := range y {
+			y[i] *= T(by)
+		}
+	}
+}
+
+// single transforms one row on one thread.
+func (p *plan) single(t Transform, dst, src unsafe.Pointer, s *scratch) {
+	if p.split || p.chirp != nil {
+		p.row(t, dst, src, s, 1)
+		return
+	}
+	row := 2 * p.n * p.size
+	p.group(t, dst, src, 1, row, row, s)
+}
+
+// row transforms one row whose length is split, or is none of the others.
+func (p *plan) row(t Transform, dst, src unsafe.Pointer, s *scratch, threads int) {
+	if p.chirp != nil {
+		p.chirp.row(p, t, dst, src, s)
+		return
+	}
+	n1, n2, lanes, block, item := p.first.n, p.second.n, p.lanes(), p.block(), 2*p.size
+	c1, c2 := (n1+lanes-1)/lanes, (n2+lanes-1)/lanes
+	pitch1, pitch2 := c1*block, c2*block
+	own := max(p.runs[0]*n1, p.runs[1]*n2) * block
+	each := 3*own + maxSpills*block/2
+	padded := 0
+	if n2%lanes != 0 {
+		padded = n1 * pitch2
+	}
+	if n1%lanes != 0 {
+		padded = max(padded, n2*pitch1)
+	}
+	width := par.Width((c2+p.runs[0]-1)/p.runs[0], 1, threads)
+	width = max(width, par.Width((c1+p.runs[1]-1)/p.runs[1], 1, threads))
+	memory := s.at(n2*pitch1 + padded + width*each)
+	turned := memory
+	pad := unsafe.Add(memory, n2*pitch1)
+	work := unsafe.Add(pad, padded)
+	from, fromRow := src, n2*item
+	if n2%lanes != 0 {
+		from, fromRow = pad, pitch2
+		move(pad, src, n1, n2*item, pitch2, n2*item)
+	}
+	tableBlock := n1 * block // of factors for a vector of columns
+	par.Run((c2+p.runs[0]-1)/p.runs[0], 1, threads, func(w, begin, end int) {
+		mine := unsafe.Add(work, w*each)
+		for r := begin; r < end; r++ {
+			at := r * p.runs[0]
+			blocks := min(p.runs[0], c2-at)
+			a := pass{src: unsafe.Add(from, at*block), srcRow: fromRow, dst: mine, dstRow: blocks * block, blocks: blocks, tw: unsafe.Add(p.tw, at*tableBlock), swapIn: t.Inverse}
+			p.columns(&p.first, &a, unsafe.Add(mine, own), unsafe.Add(mine, 3*own))
+			p.turn(unsafe.Add(turned, at*lanes*pitch1), mine, n1, min(blocks*lanes, n2-at*lanes), pitch1, blocks*block)
+		}
+	})
+	to, toRow := dst, n1*item
+	if n1%lanes != 0 {
+		to, toRow = pad, pitch1
+	}
+	par.Run((c1+p.runs[1]-1)/p.runs[1], 1, threads, func(w, begin, end int) {
+		mine := unsafe.Add(work, w*each)
+		for r := begin; r < end; r++ {
+			at := r * p.runs[1]
+			a := pass{src: unsafe.Add(turned, at*block), srcRow: pitch1, dst: unsafe.Add(to, at*block), dstRow: toRow, blocks: min(p.runs[1], c1-at), swapOut: t.Inverse, scale: t.Scale}
+			p.columns(&p.second, &a, unsafe.Add(mine, own), unsafe.Add(mine, 3*own))
+		}
+	})
+	if n1%lanes != 0 {
+		move(dst, pad, n2, n1*item, n1*item, pitch1)
+	}
+}
+
+// move copies rows of bytes.
+func move(dst, src unsafe.Pointer, rows, bytes, dstRow, srcRow int) {
+	for i := range rows {
+		copy(unsafe.Slice((*byte)(unsafe.Add(dst, i*dstRow)), bytes), unsafe.Slice((*byte)(unsafe.Add(src, i*srcRow)), bytes))
+	}
+}
