@@ -263,7 +263,7 @@ var elsewhere = map[string]string{
 }
 
 // subjects are packages whose functions reach operations of their names.
-var subjects = []string{"linalg"}
+var subjects = []string{"linalg", "fft"}
 
 // ofLists are operations on items of lists, which package ragged reaches.
 const ofLists = "segment_"

@@ -2,6 +2,7 @@ package weft_test
 
 import (
 	"weft"
+	"weft/fft"
 	"weft/linalg"
 )
 
@@ -16,4 +17,42 @@ var linalgOptionCases = map[string]optionCase{
 	"linalg.RankOpts": optionsOf(func(o linalg.RankOpts) []float64 {
 		return []float64{linalg.MatrixRank(weft.From([][]float64{{1, 0}, {0, 1e-20}}), o).Item()}
 	}, map[string]optionField{"RTol": {def: new(0x1p-51), zero: func() []float64 { return []float64{2} }}}),
+}
+
+// fftOptionCases are the options of package fft.
+var fftOptionCases = map[string]optionCase{
+	"fft.Opts": optionsOf(func(o fft.Opts) []float64 {
+		return values(fft.FFT(signal(), o).Abs())
+	}, map[string]optionField{
+		"N":    {zero: func() []float64 { return values(fft.FFT(signal(), fft.Opts{N: 7}).Abs()) }},
+		"Axis": {def: new(-1)},
+	}),
+	"fft.CosineOpts": optionsOf(func(o fft.CosineOpts) []float64 {
+		return values(fft.DCT(signal(), o))
+	}, map[string]optionField{
+		"Type": {def: new(2), refused: true},
+		"N":    {zero: func() []float64 { return values(fft.DCT(signal(), fft.CosineOpts{N: 7})) }},
+		"Axis": {def: new(-1)},
+	}),
+	"fft.FreqOpts": optionsOf(func(o fft.FreqOpts) []float64 {
+		return values(fft.FFTFreq(5, o))
+	}, map[string]optionField{"Spacing": {def: new(1.0), refused: true}}),
+	"fft.STFTOpts": optionsOf(framed, map[string]optionField{
+		"NFFT":      {in: frames, refused: true},
+		"HopLength": {in: frames, zero: func() []float64 { return framed(fft.STFTOpts{NFFT: 4, HopLength: 1}) }},
+		"WinLength": {in: frames, zero: func() []float64 { return framed(fft.STFTOpts{NFFT: 4, WinLength: 4}) }},
+		"Length":    {in: frames, zero: func() []float64 { return framed(fft.STFTOpts{NFFT: 4, Length: 7}) }},
+	}),
+}
+
+// frames are the options of short-time transforms that have frames of four samples.
+var frames = fft.STFTOpts{NFFT: 4}
+
+// signal returns two rows of seven samples.
+func signal() *weft.Tensor { return weft.ArangeOf[int](weft.Float64, 14).Sin().Reshape(2, 7) }
+
+// framed returns the short-time transform of a signal, and the signal that it gives back.
+func framed(o fft.STFTOpts) []float64 {
+	z := fft.STFT(signal(), o)
+	return values(z.Abs(), fft.ISTFT(z, o))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"weft"
+	"weft/fft"
 )
 
 // Signals: Fourier transforms and windows.
@@ -74,67 +75,45 @@ func dft(c *call) []Value {
 	return tensors(c.fourier(x, axis, length, inverse, oneSided).To(x.DType()))
 }
 
-// fourier is the discrete Fourier transform of so much of x as length takes, by a product with a matrix.
-// A fast transform would take its place.
+// fourier is the discrete Fourier transform of so much of x as length takes.
 func (c *call) fourier(x *weft.Tensor, axis, length int, inverse, oneSided bool) *weft.Tensor {
 	last := x.Rank() - 1
 	parts := x.Dim(last)
 	if parts != 1 && parts != 2 || length < 1 {
 		c.fail("a signal %v is not transformed to %d elements", x.Shape(), length)
 	}
-	in, out := min(x.Dim(axis), length), length
-	back := inverse && oneSided
-	switch {
-	case back:
-		in = min(in, length/2+1)
-	case oneSided:
-		out = length/2 + 1
-	}
-	c.hostTable(in, out)
-	cos, sin := make([]float64, in*out), make([]float64, in*out)
-	for i := range in {
-		weight := 1.0
-		if inverse {
-			weight /= float64(length)
-		}
-		if back && i > 0 && 2*i != length { // the other side is the conjugate
-			weight *= 2
-		}
-		for k := range out {
-			s, co := math.Sincos(2 * math.Pi * float64(i*k%length) / float64(length))
-			if !inverse {
-				s = -s
-			}
-			cos[i*out+k], sin[i*out+k] = weight*co, weight*s
-		}
-	}
-	w := wide(x)
-	matrix := func(list []float64) *weft.Tensor { return x.Device().From(list).To(w.DType()).Reshape(in, out) }
+	c.hostTable(length)
 	spans := make([]weft.Span, x.Rank())
 	for i := range spans {
 		spans[i] = weft.All
 	}
-	spans[axis] = weft.Range(0, in)
 	part := func(i int) *weft.Tensor {
 		spans[last] = weft.Index(i)
-		return w.Slice(spans...).MoveAxis(axis, -1)
+		return wide(x).Slice(spans...)
 	}
-	by := func(p *weft.Tensor, list []float64) *weft.Tensor {
-		shape, rows := p.Shape(), 1
-		for _, n := range shape[:len(shape)-1] {
-			rows *= n
-		}
-		shape[len(shape)-1] = out
-		return p.Reshape(rows, in).MatMul(matrix(list)).Reshape(shape...).MoveAxis(-1, axis)
-	}
-	re, im := by(part(0), cos), by(part(0), sin)
+	z, o := part(0), fft.Opts{N: length, Axis: &axis}
 	if parts == 2 {
-		re, im = re.Sub(by(part(1), sin)), im.Add(by(part(1), cos))
+		z = weft.Complex(z, part(1))
 	}
-	if back {
-		return re.Unsqueeze(-1)
+	switch {
+	case inverse && oneSided:
+		return fft.IRFFT(z, o).Unsqueeze(-1)
+	case inverse:
+		z = fft.IFFT(z, o)
+	case oneSided && parts == 1:
+		z = fft.RFFT(z, o)
+	default:
+		z = fft.FFT(z, o)
+		if oneSided {
+			half := make([]weft.Span, axis+1)
+			for i := range half {
+				half[i] = weft.All
+			}
+			half[axis] = weft.Range(0, length/2+1)
+			z = z.Slice(half...)
+		}
 	}
-	return weft.Stack([]*weft.Tensor{re, im}, -1)
+	return weft.Stack([]*weft.Tensor{z.Real(), z.Imag()}, -1)
 }
 
 // stft transforms frames of a signal [batch, length, parts], each times the window.

@@ -73,6 +73,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineExpm:  functionOf(linalg.Exponential),
 	ir.RoutineLogm:  functionOf(linalg.Logarithm),
 	ir.RoutineSqrtm: functionOf(linalg.SquareRoot),
+	ir.RoutineFFT:   fourierTransform(ir.RoutineFFT), ir.RoutineRFFT: fourierTransform(ir.RoutineRFFT), ir.RoutineIRFFT: fourierTransform(ir.RoutineIRFFT),
 
 	ir.RoutineSegmentPad: segmentPad, ir.RoutineSegmentUnpad: segmentUnpad, ir.RoutineSegmentTake: segmentTake,
 	ir.RoutineSegmentSort:   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),

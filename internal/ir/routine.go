@@ -89,6 +89,10 @@ const (
 	RoutineExpm
 	RoutineLogm
 	RoutineSqrtm
+	// Fourier transforms.
+	RoutineFFT
+	RoutineRFFT
+	RoutineIRFFT
 
 	// Functions of the user; functions that check a range.
 	RoutineHost

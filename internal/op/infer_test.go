@@ -175,6 +175,7 @@ var rows = []struct {
 
 	{"cholesky", nil, "f32[2 3 3]", "f32[2 3 3]"}, {"cholesky", nil, "c128[3 3]", "c128[3 3]"}, {"cholesky", nil, "f16[3 3]", "f16[3 3]"}, {"cholesky", nil, "f32[2 3]", "!square"}, {"cholesky", nil, "i32[3 3]", "!elements of type"}, {"cholesky", nil, "f32[3]", "!matrix"},
 	{"solve_triangular", op.Triangle{}, "f64[2 3 3] f64[2 3 5]", "f64[2 3 5]"}, {"solve_triangular", op.Triangle{}, "f64[2 3 3] f64[3 3 5]", "!before the last two"}, {"solve_triangular", op.Triangle{}, "f64[3 3] f64[4 5]", "!3 rows"}, {"solve_triangular", op.Triangle{}, "f64[3 3] f32[3 5]", "!type"},
+	{"fft", op.Fourier{Axis: 1}, "c64[2 3]", "c64[2 3]"}, {"fft", op.Fourier{}, "f32[3]", "!complex"}, {"fft", op.Fourier{Axis: 1}, "c64[3]", "!axis"}, {"rfft", op.Fourier{}, "f64[6 2]", "c128[4 2]"}, {"rfft", op.Fourier{}, "f16[5]", "c64[3]"}, {"rfft", op.Fourier{}, "c64[5]", "!"}, {"irfft", op.Fourier{N: 7}, "c128[4]", "f64[7]"}, {"irfft", op.Fourier{N: 5}, "c128[4]", "!want 3"},
 
 	{"lu_factor", nil, "f32[2 5 3]", "f32[2 5 3] i64[2 3]"}, {"lu_factor", nil, "f32[3]", "!matrix"}, {"pivots_to_permutation", op.Count(5), "i64[2 3]", "i64[2 5]"}, {"pivots_to_permutation", op.Count(2), "i64[2 3]", "!at most 2"},
 	{"lu_solve", op.Adjoined(false), "f64[3 3] i64[3] f64[3 5]", "f64[3 5]"}, {"lu_solve", op.Adjoined(true), "f64[3 3] i64[4] f64[3 5]", "!int64"}, {"solve", nil, "f32[2 3 3] f32[2 3 5]", "f32[2 3 5] f32[2 3 3] i64[2 3]"}, {"solve", nil, "f32[2 3 4] f32[2 3 5]", "!square"},

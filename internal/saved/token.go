@@ -415,6 +415,7 @@ func init() {
 	Register[op.Search]("search")
 	Register[op.Owned]("owned")
 	Register[op.Scan]("scan")
+	Register[op.Fourier]("fourier")
 	Register[op.PadTo]("pad to")
 	Register[op.ItemOrder]("item order")
 	Register[op.Raveling]("raveling")

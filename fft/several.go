@@ -1,0 +1,133 @@
+package fft
+
+import (
+	"weft"
+	"weft/internal/array"
+)
+
+// NOpts are the options of a transform along several axes.
+type NOpts struct {
+	// N are the numbers of elements along the axes, as [Opts] has it for one; nil means their sizes, and
+	// of IRFFTN 2*(size-1) along the last one.
+	N    []int
+	Axes []int // nil means all for the N-d functions, or as many of the last ones as N has; the last two for the 2-d ones
+	Norm Norm  // empty means Backward
+}
+
+// axes are the axes of options, and the lengths along them, 0 for the default.
+func (o NOpts) axes(opName string, x *weft.Tensor, def int) (axes, n []int) {
+	axes = o.Axes
+	if axes == nil {
+		count := def
+		if o.N != nil {
+			count = len(o.N)
+		}
+		if count > x.Rank() {
+			array.Failf(opName, "x", "has shape %s, want %s or more", array.ShapeString(x.Shape()), array.Count(count, "axis"))
+		}
+		for i := range count {
+			axes = append(axes, i-count)
+		}
+	}
+	if o.N != nil && len(o.N) != len(axes) {
+		array.Failf(opName, "N", "has %d lengths for %s", len(o.N), array.Count(len(axes), "axis"))
+	}
+	if len(axes) == 0 {
+		array.Failf(opName, "Axes", "has none, want one or more")
+	}
+	n = o.N
+	if n == nil {
+		n = make([]int, len(axes))
+	}
+	return axes, n
+}
+
+// each applies f along axes in turn, from the last to the first.
+func each(x *weft.Tensor, axes, n []int, norm Norm, f func(x *weft.Tensor, o Opts) *weft.Tensor) *weft.Tensor {
+	for i := len(axes) - 1; i >= 0; i-- {
+		x = f(x, Opts{N: n[i], Axis: &axes[i], Norm: norm})
+	}
+	return x
+}
+
+func two(opName string, opts []NOpts, x *weft.Tensor) NOpts {
+	o := array.Options(opName, opts)
+	if o.Axes == nil {
+		o.Axes = []int{-2, -1}
+	}
+	if len(o.Axes) != 2 {
+		array.Failf(opName, "Axes", "has %d, want 2", len(o.Axes))
+	}
+	return o
+}
+
+// FFT2 is [FFT] along two axes, the last two by default.
+func FFT2(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
+	return complexN("fft.fft2", x, two("fft.fft2", opts, x), false)
+}
+
+// IFFT2 is the inverse of [FFT2].
+func IFFT2(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
+	return complexN("fft.ifft2", x, two("fft.ifft2", opts, x), true)
+}
+
+// FFTN is [FFT] along several axes, all by default. It panics as FFT does, and where lengths are not as many
+// as axes.
+func FFTN(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
+	return complexN("fft.fftn", x, array.Options("fft.fftn", opts), false)
+}
+
+// IFFTN is the inverse of [FFTN].
+func IFFTN(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
+	return complexN("fft.ifftn", x, array.Options("fft.ifftn", opts), true)
+}
+
+func complexN(opName string, x *weft.Tensor, o NOpts, inverse bool) *weft.Tensor {
+	defer array.Named(opName).End()
+	x = complexOf(opName, x)
+	axes, n := o.axes(opName, x, x.Rank())
+	if inverse {
+		return each(x, axes, n, o.Norm, func(x *weft.Tensor, o Opts) *weft.Tensor { return IFFT(x, o) })
+	}
+	return each(x, axes, n, o.Norm, func(x *weft.Tensor, o Opts) *weft.Tensor { return FFT(x, o) })
+}
+
+// RFFT2 is [RFFTN] along two axes, the last two by default.
+func RFFT2(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
+	return realN("fft.rfft2", x, two("fft.rfft2", opts, x))
+}
+
+// IRFFT2 is [IRFFTN] along two axes, the last two by default.
+func IRFFT2(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
+	return inverseRealN("fft.irfft2", x, two("fft.irfft2", opts, x))
+}
+
+// RFFTN is [RFFT] along the last of several axes and [FFT] along the others, all axes by default.
+func RFFTN(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
+	return realN("fft.rfftn", x, array.Options("fft.rfftn", opts))
+}
+
+func realN(opName string, x *weft.Tensor, o NOpts) *weft.Tensor {
+	defer array.Named(opName).End()
+	x = realOnly(opName, x)
+	axes, n := o.axes(opName, x, x.Rank())
+	k := len(axes) - 1
+	x = RFFT(x, Opts{N: n[k], Axis: &axes[k], Norm: o.Norm})
+	return each(x, axes[:k], n[:k], o.Norm, func(x *weft.Tensor, o Opts) *weft.Tensor { return FFT(x, o) })
+}
+
+// IRFFTN is the inverse of [RFFTN]: [IFFT] along all but the last of several axes, then [IRFFT] along that.
+func IRFFTN(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
+	return inverseRealN("fft.irfftn", x, array.Options("fft.irfftn", opts))
+}
+
+func inverseRealN(opName string, x *weft.Tensor, o NOpts) *weft.Tensor {
+	defer array.Named(opName).End()
+	x = complexOf(opName, x)
+	axes, n := o.axes(opName, x, x.Rank())
+	k := len(axes) - 1
+	for i := range k { // as NumPy, from the first axis on
+		x = IFFT(x, Opts{N: n[i], Axis: &axes[i], Norm: o.Norm})
+	}
+	return IRFFT(x, Opts{N: n[k], Axis: &axes[k], Norm: o.Norm})
+}

@@ -1,0 +1,73 @@
+package cpu
+
+import (
+	"weft/internal/array"
+	"weft/internal/cpu/codegen"
+	"weft/internal/cpu/fft"
+	"weft/internal/cpu/transpose"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// fourierTransform returns the routine of one of the transforms.
+func fourierTransform(id ir.RoutineID) device.Routine {
+	return func(c *device.Call) error {
+		x, y, a := &c.Args[0], &c.Out[0], c.Node.Attrs.(op.Fourier)
+		if y.Size() == 0 {
+			return nil
+		}
+		n := max(x.Shape[a.Axis], y.Shape[a.Axis]) // IRFFT has an argument of half the size, RFFT a result
+		if x.Size() == 0 {
+			n = 0
+		}
+		t := fft.Transform{ISA: isaOf(c), Size: y.DType.Part().Size(), N: n, Inverse: a.Inverse}
+		if a.Norm != op.NoNorm {
+			t.Scale = a.Norm.Factor(n)
+		}
+		in, freeIn := lastAxis(c, x, a.Axis, true)
+		defer freeIn()
+		out, freeOut := lastAxis(c, y, a.Axis, false)
+		defer freeOut()
+		rows := y.Size() / y.Shape[a.Axis]
+		dst, src := codegen.Ptr(&out), codegen.Ptr(&in)
+		switch id {
+		case ir.RoutineFFT:
+			row := n * x.DType.Size()
+			t.Rows(dst, src, rows, row, row)
+		case ir.RoutineRFFT:
+			t.RealRows(dst, src, rows)
+		default:
+			t.HalfRows(dst, src, rows)
+		}
+		if out.Store != y.Store {
+			turned := moveLast(y, a.Axis)
+			transpose.Copy(t.ISA, &turned, &out)
+		}
+		return nil
+	}
+}
+
+// moveLast is v with an axis moved to the end.
+func moveLast(v *array.View, axis int) array.View {
+	order := func(s []int) []int {
+		out := append(append([]int{}, s[:axis]...), s[axis+1:]...)
+		return append(out, s[axis])
+	}
+	return array.View{Store: v.Store, DType: v.DType, Offset: v.Offset, Shape: order(v.Shape), Strides: order(v.Strides)}
+}
+
+// lastAxis returns memory with the elements of v, in which those along an axis lie one behind the other:
+// v's own or a copy; with fill it holds them.
+func lastAxis(c *device.Call, v *array.View, axis int, fill bool) (w array.View, free func()) {
+	w = moveLast(v, axis)
+	if w.Contiguous() {
+		return w, func() {}
+	}
+	turned := w
+	w.Store, w.Offset, w.Strides = c.Stream.Alloc(v.Size()*v.DType.Size()), 0, array.RowMajor(w.Shape)
+	if fill {
+		transpose.Copy(isaOf(c), &w, &turned)
+	}
+	return w, func() { c.Stream.Free(w.Store) }
+}

@@ -1,0 +1,85 @@
+package optest
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// References of Fourier transforms: sums by their definition, in float64. Errors are bounded by the norm of
+// a row, as the errors of a fast transform are.
+func init() {
+	// transform fills rows of out from rows of x; terms gives the element i of the full row of n numbers.
+	transform := func(x, out *Array, a op.Fourier, n int, sign float64, terms func(row []int, i int) (re, im float64)) Result {
+		bound := make([]float64, len(out.F))
+		from, to := lines(x.Shape, a.Axis, false), lines(out.Shape, a.Axis, false)
+		for r, row := range from {
+			norm := 0.0
+			for i := range n {
+				re, im := terms(row, i)
+				norm += re*re + im*im
+			}
+			limit := (4 + 4*math.Log2(float64(n+1))) * eps(computed(x.DType.Part())) * math.Sqrt(norm) * a.Norm.Factor(n)
+			for k, at := range to[r] {
+				var sr, si float64
+				for i := range n {
+					re, im := terms(row, i)
+					s, c := math.Sincos(sign * 2 * math.Pi * float64(i*k%n) / float64(n))
+					sr, si = sr+re*c-im*s, si+re*s+im*c
+				}
+				sr, si = sr*a.Norm.Factor(n), si*a.Norm.Factor(n)
+				if out.DType.Complex() {
+					out.F[2*at], out.F[2*at+1] = sr, si
+					bound[2*at], bound[2*at+1] = limit, limit
+				} else {
+					out.F[at], bound[at] = sr, limit
+				}
+			}
+		}
+		return Result{Array: out, Bound: bound}
+	}
+	references["fft"] = func(x []*Array, attrs ir.Attrs) Result {
+		a := attrs.(op.Fourier)
+		if !x[0].DType.Complex() {
+			panic(refusal{})
+		}
+		sign := -1.0
+		if a.Inverse {
+			sign = 1
+		}
+		return transform(x[0], New(x[0].DType, x[0].Shape), a, x[0].Shape[a.Axis], sign, func(row []int, i int) (re, im float64) { return x[0].F[2*row[i]], x[0].F[2*row[i]+1] })
+	}
+	references["rfft"] = func(x []*Array, attrs ir.Attrs) Result {
+		a := attrs.(op.Fourier)
+		if !x[0].DType.Float() {
+			panic(refusal{})
+		}
+		d := x[0].DType
+		if d.Half() {
+			d = array.Float32
+		}
+		shape := append([]int{}, x[0].Shape...)
+		n := shape[a.Axis]
+		shape[a.Axis] = n/2 + 1
+		return transform(x[0], New(d.WithParts(), shape), a, n, -1, func(row []int, i int) (re, im float64) { return x[0].F[row[i]], 0 })
+	}
+	references["irfft"] = func(x []*Array, attrs ir.Attrs) Result {
+		a := attrs.(op.Fourier)
+		if !x[0].DType.Complex() || x[0].Shape[a.Axis] != a.N/2+1 {
+			panic(refusal{})
+		}
+		shape := append([]int{}, x[0].Shape...)
+		shape[a.Axis] = a.N
+		return transform(x[0], New(x[0].DType.Part(), shape), a, a.N, 1, func(row []int, i int) (re, im float64) {
+			switch {
+			case i == 0 || 2*i == a.N:
+				return x[0].F[2*row[i]], 0
+			case 2*i > a.N:
+				return x[0].F[2*row[a.N-i]], -x[0].F[2*row[a.N-i]+1]
+			}
+			return x[0].F[2*row[i]], x[0].F[2*row[i]+1]
+		})
+	}
+}
