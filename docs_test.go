@@ -260,10 +260,13 @@ var elsewhere = map[string]string{
 	"qr_triangle":      "QR",
 
 	"pivots_to_permutation": "LU",
+
+	"sparse_matmul":  "MatMul",
+	"sparse_sampled": "Sampled",
 }
 
 // subjects are packages whose functions reach operations of their names.
-var subjects = []string{"linalg", "fft"}
+var subjects = []string{"linalg", "fft", "sparse"}
 
 // ofLists are operations on items of lists, which package ragged reaches.
 const ofLists = "segment_"

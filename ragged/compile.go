@@ -25,7 +25,7 @@ func split(l *List) (tensors []*core.Tensor, static any) {
 	l.check("compile")
 	f := form{outer: len(l.outer), mode: l.mode}
 	for _, p := range l.levels() {
-		tensors = append(tensors, (*core.Tensor)(p.t))
+		tensors = append(tensors, (*core.Tensor)(p.tensor()))
 	}
 	for i := range l.cols {
 		tensors = append(tensors, (*core.Tensor)(l.cols[i].live))
@@ -38,9 +38,9 @@ func join(tensors []*core.Tensor, static any) *List {
 	f := static.(form)
 	l := &List{mode: f.mode}
 	for _, t := range tensors[:f.outer] {
-		l.outer = append(l.outer, &partition{t: (*weft.Tensor)(t)})
+		l.outer = append(l.outer, newPartition((*weft.Tensor)(t)))
 	}
-	l.part = &partition{t: (*weft.Tensor)(tensors[f.outer])}
+	l.part = newPartition((*weft.Tensor)(tensors[f.outer]))
 	for _, t := range tensors[f.outer+1:] {
 		quoted, _ := strconv.QuotedPrefix(f.names)
 		f.names = f.names[len(quoted):]

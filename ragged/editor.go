@@ -248,8 +248,8 @@ func (l *List) edit(op string) *editor {
 func (l *List) newEditor() *editor {
 	e := &editor{lo: l.rows, hi: l.rows, capacity: l.rows}
 	for _, p := range l.levels() {
-		n := p.items()
-		e.levels = append(e.levels, ends{offsets: p.at(), lo: n, hi: n, shared: n + 1})
+		n := p.Items()
+		e.levels = append(e.levels, ends{offsets: p.Host(), lo: n, hi: n, shared: n + 1})
 	}
 	for i := range l.cols {
 		t := l.cols[i].live

@@ -115,7 +115,7 @@ func Expr(text string, vars weft.Vars) *List {
 			k, ok := offsets[o.items]
 			if !ok {
 				k = len(parsed.Names) + len(parts)
-				offsets[o.items], parts = k, append(parts, o.items.t)
+				offsets[o.items], parts = k, append(parts, o.items.tensor())
 			}
 			items = k
 		}
@@ -189,7 +189,7 @@ func Attention(q, k, v *List, opts ...nn.AttentionOpts) *List {
 	// Items whose lengths have as many binary digits go together.
 	var order []int64
 	var groups []int
-	oq, ok := q.part.at(), k.part.at()
+	oq, ok := q.part.Host(), k.part.Host()
 	by := map[[2]int][]int64{}
 	for i := range q.Len() {
 		d := [2]int{digits(oq[i+1] - oq[i]), digits(ok[i+1] - ok[i])}
@@ -247,5 +247,5 @@ func attend(q, k, v *List, opts []nn.AttentionOpts) *List {
 	if heads {
 		out = out.Transpose(1, 2)
 	}
-	return q.with(column{live: apply(op.SegmentUnpad, op.Rows(q.rows), out, q.part.t)[0]})
+	return q.with(column{live: apply(op.SegmentUnpad, op.Rows(q.rows), out, q.part.tensor())[0]})
 }

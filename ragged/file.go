@@ -24,7 +24,7 @@ func WriteFile(path string, l *List) error {
 			tensors[name] = c.live
 		}
 		for k, p := range l.levels() {
-			tensors[offsetsName(k, len(l.outer)+1)] = p.t
+			tensors[offsetsName(k, len(l.outer)+1)] = p.tensor()
 		}
 	}); err != nil {
 		return err

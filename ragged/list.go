@@ -2,10 +2,10 @@ package ragged
 
 import (
 	"iter"
-	"sync"
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // A List is a sequence of items of different length. Functions such as [Of] make one; the
@@ -37,41 +37,34 @@ type column struct {
 	own  bool         // its memory is the list's, and contiguous
 }
 
-// A partition says where items begin and end. It never changes.
-type partition struct {
-	t    *weft.Tensor // int64 [items+1], on the device of rows: ascends from 0 to the number of what it divides
-	once sync.Once
-	host []int64
-}
+// A partition says where items begin and end: offsets, int64 [items+1] on the device of rows, which ascend
+// from 0 to the number of what they divide. It never changes.
+type partition struct{ *core.Offsets }
 
-// at returns the offsets where Go can read them.
-func (p *partition) at() []int64 {
-	p.once.Do(func() {
-		if p.host == nil {
-			p.host = weft.Data[int64](p.t)
-		}
-	})
-	return p.host
+// newPartition has the offsets of a tensor.
+func newPartition(t *weft.Tensor) *partition {
+	return &partition{core.OffsetsOf((*core.Tensor)(t), nil)}
 }
-
-func (p *partition) items() int { return p.t.Dim(0) - 1 }
 
 // partitionOf has the offsets that are in Go memory, which nobody writes any more, for rows on a
 // device.
 func partitionOf(dev weft.Device, offsets []int64) *partition {
-	return &partition{t: weft.FromSlice(offsets).On(dev), host: offsets}
+	return &partition{core.OffsetsOf((*core.Tensor)(weft.FromSlice(offsets).On(dev)), offsets)}
 }
+
+// tensor returns the offsets as a tensor.
+func (p *partition) tensor() *weft.Tensor { return (*weft.Tensor)(p.T) }
 
 // on returns the partition on a device.
 func (p *partition) on(dev weft.Device) *partition {
-	if p.t.Device() == dev {
+	if p.tensor().Device() == dev {
 		return p
 	}
-	return &partition{t: p.t.On(dev), host: p.at()}
+	return partitionOf(dev, p.Host())
 }
 
 // device is where rows and offsets are.
-func (l *List) device() weft.Device { return l.part.t.Device() }
+func (l *List) device() weft.Device { return l.part.tensor().Device() }
 
 // Device returns the device whose memory rows and offsets lie in. A list of Go
 // values is made on the CPU, a list of a tensor ([FromSizes], [FromOffsets], [FromPadded]) on the
@@ -128,7 +121,7 @@ func (l *List) Len() int {
 	if l.ed != nil {
 		return l.ed.items()
 	}
-	return l.first().items()
+	return l.first().Items()
 }
 
 // Rows returns the number of rows of all items together: the length of [List.Data].
@@ -176,12 +169,12 @@ func (l *List) level(op string, level []int) *partition {
 // Offsets returns where items begin and, last, where the last one ends: int64 [items+1], from 0
 // on. level is 0 (outermost, the default) to Depth-1. Offsets of the last level count rows, offsets
 // of another level count items of the next. They must not be written to.
-func (l *List) Offsets(level ...int) *weft.Tensor { return l.level("offsets", level).t }
+func (l *List) Offsets(level ...int) *weft.Tensor { return l.level("offsets", level).tensor() }
 
 // Sizes returns the lengths of items, int64 [items]. level is 0 (outermost, the default) to
 // Depth-1.
 func (l *List) Sizes(level ...int) *weft.Tensor {
-	t := l.level("sizes", level).t
+	t := l.level("sizes", level).tensor()
 	return t.Slice(weft.Range(1, weft.End)).Sub(t.Slice(weft.Range(0, -1)))
 }
 
@@ -265,7 +258,7 @@ func (l *List) At(index ...int) *weft.Tensor {
 	base, n := 0, l.Len()
 	for k, i := range index {
 		i = resolveIndex("at", i, n) + base
-		o := l.level("at", []int{k}).at()
+		o := l.level("at", []int{k}).Host()
 		base, n = int(o[i]), int(o[i+1]-o[i])
 	}
 	return c.live.Slice(weft.Range(base, base+n))
@@ -292,7 +285,7 @@ func (l *List) All() iter.Seq2[int, *weft.Tensor] {
 	if len(l.outer) > 0 {
 		array.Failf("all", "", "the list has depth %d: ListAt returns an item of a nested list", len(l.outer)+1)
 	}
-	o := l.part.at()
+	o := l.part.Host()
 	t := c.live
 	return func(yield func(int, *weft.Tensor) bool) {
 		for i := range len(o) - 1 {
@@ -386,17 +379,17 @@ func (l *List) alias() *List {
 
 // items returns items lo to hi-1 on the same memory.
 func (l *List) items(lo, hi int) *List {
-	if lo == 0 && hi == l.first().items() {
+	if lo == 0 && hi == l.first().Items() {
 		return l.alias()
 	}
 	parts := make([]*partition, 0, len(l.outer)+1)
 	for _, p := range l.levels() {
-		from, to := int(p.at()[lo]), int(p.at()[hi])
-		o := p.t.Slice(weft.Range(lo, hi+1))
+		from, to := int(p.Host()[lo]), int(p.Host()[hi])
+		o := p.tensor().Slice(weft.Range(lo, hi+1))
 		if from > 0 {
 			o = o.Sub(from)
 		}
-		parts = append(parts, &partition{t: o.Contiguous()})
+		parts = append(parts, newPartition(o.Contiguous()))
 		lo, hi = from, to
 	}
 	out := &List{outer: parts[:len(parts)-1], part: parts[len(parts)-1], rows: hi - lo}

@@ -160,11 +160,11 @@ func of(op string, x any) *List {
 	}
 	last := parts[depth-2]
 	l := &List{outer: parts[:depth-2], part: last}
-	l.rows = int(last.host[last.items()])
+	l.rows = int(last.Host()[last.Items()])
 	l.cols = r.columns(l.rows)
 	fillColumns(l.cols, func(b [][]byte) {
 		for i, s := range level {
-			r.put(b, int(last.host[i]), s.UnsafePointer(), s.Len())
+			r.put(b, int(last.Host()[i]), s.UnsafePointer(), s.Len())
 		}
 	})
 	runtime.KeepAlive(x)
@@ -177,7 +177,7 @@ func evenPartition(dev weft.Device, n, size int) *partition {
 	if n == 0 {
 		return partitionOf(dev, []int64{0})
 	}
-	return &partition{t: dev.Arange(0, n+1, size)}
+	return newPartition(dev.Arange(0, n+1, size))
 }
 
 // rowsOf returns columns of flat data: a tensor, whose memory is used, or a slice of rows, which

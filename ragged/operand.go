@@ -20,7 +20,7 @@ func apply(d *op.Def, a ir.Attrs, args ...*weft.Tensor) []*weft.Tensor {
 
 // spread gives each of n rows the value of its item.
 func (p *partition) spread(x *weft.Tensor, n int) *weft.Tensor {
-	return apply(op.SegmentExpand, op.Rows(n), x, p.t)[0]
+	return apply(op.SegmentExpand, op.Rows(n), x, p.tensor())[0]
 }
 
 // whole is the partition of rows by the items of a level, 0 being the outermost.
@@ -28,7 +28,7 @@ func (l *List) whole(level int) *partition {
 	levels := l.levels()
 	p := levels[len(levels)-1]
 	for k := len(levels) - 2; k >= level; k-- {
-		p = &partition{t: p.t.IndexSelect(0, levels[k].t)}
+		p = newPartition(p.tensor().IndexSelect(0, levels[k].tensor()))
 	}
 	return p
 }
@@ -47,10 +47,10 @@ func (l *List) levelOf(op string, level []int) int {
 
 // same reports that two partitions are equal.
 func (p *partition) same(q *partition) bool {
-	if p == q || (*core.Tensor)(p.t).Same((*core.Tensor)(q.t)) {
+	if p == q || (*core.Tensor)(p.tensor()).Same((*core.Tensor)(q.tensor())) {
 		return true
 	}
-	return array.Equal((*core.Tensor)(p.t).Sizes(), (*core.Tensor)(q.t).Sizes()) && p.t.Eq(q.t).All().ItemInt() != 0
+	return array.Equal((*core.Tensor)(p.tensor()).Sizes(), (*core.Tensor)(q.tensor()).Sizes()) && p.tensor().Eq(q.tensor()).All().ItemInt() != 0
 }
 
 // samePartition refuses another partition of the levels that both lists have.
@@ -63,7 +63,7 @@ func (l *List) samePartition(op, arg string, x *List) {
 	for k := range b {
 		if !a[k].same(b[k]) {
 			array.Failf(op, arg, "has other items: %d, with %d of the next level or rows, the list %d, with %d",
-				b[k].items(), b[k].total(), a[k].items(), a[k].total())
+				b[k].Items(), b[k].total(), a[k].Items(), a[k].total())
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (l *List) on(op, arg string, dev weft.Device) {
 	}
 }
 
-func (p *partition) total() int { return int(p.t.At(-1).ItemInt()) }
+func (p *partition) total() int { return int(p.tensor().At(-1).ItemInt()) }
 
 // An operand is an argument of an operation on rows, in the form that broadcasts to them.
 type operand struct {
@@ -114,8 +114,8 @@ func (l *List) operand(op string, x any, rank int) operand {
 			if x.Dim(0) == 1 {
 				return operand{x: x}
 			}
-			if x.Dim(0) != l.first().items() {
-				array.Failf(op, "x", "has shape %s: want a value for each of %d items", array.ShapeString(x.Shape()), l.first().items())
+			if x.Dim(0) != l.first().Items() {
+				array.Failf(op, "x", "has shape %s: want a value for each of %d items", array.ShapeString(x.Shape()), l.first().Items())
 			}
 			return operand{x, l.whole(0)}
 		case 2:
@@ -135,8 +135,8 @@ func (l *List) dense(name string, x *weft.Tensor) operand {
 		array.Failf(name, "x", "has shape %s, which fits lists of depth 1, got depth %d", array.ShapeString(x.Shape()), len(l.outer)+1)
 	}
 	n, k := x.Dim(0), x.Dim(1)
-	if n != 1 && n != l.part.items() {
-		array.Failf(name, "x", "has shape %s: want rows for each of %d items, or for all", array.ShapeString(x.Shape()), l.part.items())
+	if n != 1 && n != l.part.Items() {
+		array.Failf(name, "x", "has shape %s: want rows for each of %d items, or for all", array.ShapeString(x.Shape()), l.part.Items())
 	}
 	if k == 1 {
 		t := x.Reshape(append([]int{n}, (*core.Tensor)(x).Sizes()[2:]...)...)
@@ -151,13 +151,13 @@ func (l *List) dense(name string, x *weft.Tensor) operand {
 	if n == 1 {
 		return operand{x: x.Reshape((*core.Tensor)(x).Sizes()[1:]...).IndexSelect(0, l.places())}
 	}
-	return operand{x: apply(op.SegmentUnpad, op.Rows(l.rows), x, l.part.t)[0]}
+	return operand{x: apply(op.SegmentUnpad, op.Rows(l.rows), x, l.part.tensor())[0]}
 }
 
 // longest is the greatest number of rows of an item.
 func (l *List) longest() int {
 	most := int64(0)
-	o := l.part.at()
+	o := l.part.Host()
 	for i := range o[1:] {
 		most = max(most, o[i+1]-o[i])
 	}
@@ -166,7 +166,7 @@ func (l *List) longest() int {
 
 // places are the places of rows in their items, int64 [rows].
 func (l *List) places() *weft.Tensor {
-	return l.device().Arange(l.rows).Sub(l.part.spread(l.part.t.Slice(weft.Range(0, -1)), l.rows))
+	return l.device().Arange(l.rows).Sub(l.part.spread(l.part.tensor().Slice(weft.Range(0, -1)), l.rows))
 }
 
 // alignRows gives rows rank axes: it inserts the missing ones in front.
@@ -239,8 +239,8 @@ func (l *List) Apply(f func(rows *weft.Tensor) *weft.Tensor) *List {
 // has for its item. level says which items: 0 (outermost, the default) to Depth-1.
 func (l *List) Spread(x *weft.Tensor, level ...int) *List {
 	k := l.levelOf("spread", level)
-	if x == nil || x.Rank() == 0 || x.Dim(0) != l.levels()[k].items() {
-		array.Failf("spread", "x", "has no value for each of %d items", l.levels()[k].items())
+	if x == nil || x.Rank() == 0 || x.Dim(0) != l.levels()[k].Items() {
+		array.Failf("spread", "x", "has no value for each of %d items", l.levels()[k].Items())
 	}
 	l.on("spread", "x", x.Device())
 	return l.with(column{live: l.whole(k).spread(x, l.rows)})

@@ -10,7 +10,7 @@ import (
 func (l *List) reduce(name string, d *op.Def, level []int) *weft.Tensor {
 	c := l.single(name)
 	p := l.whole(l.levelOf(name, level))
-	return apply(d, nil, c.live, p.t)[0]
+	return apply(d, nil, c.live, p.tensor())[0]
 }
 
 // Sum returns the sum of the rows of each item, [items, inner...]; an empty item gives 0. level
@@ -63,7 +63,7 @@ func (l *List) Sort(opts ...weft.SortOpts) (values, places *List) {
 	o := array.Options("ragged.sort", opts)
 	c := l.single("sort")
 	l.check("sort")
-	r := apply(op.SegmentSort, op.ItemOrder{Descending: o.Descending}, c.live, l.part.t)
+	r := apply(op.SegmentSort, op.ItemOrder{Descending: o.Descending}, c.live, l.part.tensor())
 	return l.with(column{live: r[0]}), l.with(column{live: r[1]})
 }
 

@@ -61,9 +61,9 @@ func (l *List) ToPadded(fill any, length ...int) (x, mask *weft.Tensor) {
 		if len(length) > 0 {
 			n = length[k]
 		}
-		x = apply(op.SegmentPad, op.PadTo(n), x, with, levels[k].t)[0]
+		x = apply(op.SegmentPad, op.PadTo(n), x, with, levels[k].tensor())[0]
 		if mask != nil {
-			mask = apply(op.SegmentPad, op.PadTo(n), mask, no, levels[k].t)[0]
+			mask = apply(op.SegmentPad, op.PadTo(n), mask, no, levels[k].tensor())[0]
 			continue
 		}
 		mask = inner.part.ahead(n)
@@ -77,7 +77,7 @@ func (p *partition) ahead(n int) *weft.Tensor {
 	if n <= math.MaxInt16 { // as narrow as what is written
 		sizes, d = sizes.Minimum(n), weft.Int16
 	}
-	return sizes.To(d).Unsqueeze(1).Gt(p.t.Device().Arange(n).To(d))
+	return sizes.To(d).Unsqueeze(1).Gt(p.tensor().Device().Arange(n).To(d))
 }
 
 // FromPadded returns a list of the rows of x, [items, length, inner...], that belong to items.
@@ -96,7 +96,7 @@ func FromPadded(x *weft.Tensor, sizes any) *List {
 		}
 		rows := x.Reshape(append([]int{n * k}, (*core.Tensor)(x).Sizes()[2:]...)...)
 		at := m.Reshape(n * k).NonZero().Reshape(-1)
-		p := &partition{t: offsetsOf(m.To(weft.Int64).Sum(1))}
+		p := newPartition(offsetsOf(m.To(weft.Int64).Sum(1)))
 		return &List{part: p, rows: at.Dim(0), cols: []column{{live: rows.IndexSelect(0, at)}}}
 	}
 	v := integers(name, "sizes", sizes)
@@ -112,7 +112,7 @@ func FromPadded(x *weft.Tensor, sizes any) *List {
 	}
 	p := partitionOf(x.Device(), offsets)
 	rows := int(offsets[n])
-	return &List{part: p, rows: rows, cols: []column{{live: apply(op.SegmentUnpad, op.Rows(rows), x, p.t)[0]}}}
+	return &List{part: p, rows: rows, cols: []column{{live: apply(op.SegmentUnpad, op.Rows(rows), x, p.tensor())[0]}}}
 }
 
 // Concat joins lists of one depth whose rows have one shape. Along axis 0 the items of one list
@@ -154,14 +154,14 @@ func Concat(lists []*List, axis int) *List {
 		base := 0
 		for i, l := range lists {
 			p := l.levels()[k]
-			o := p.t
+			o := p.tensor()
 			if i > 0 {
 				o = o.Slice(weft.Range(1, weft.End)).Add(base)
 			}
 			parts = append(parts, o)
 			base += p.total()
 		}
-		out.outer = append(out.outer, &partition{t: weft.Cat(parts, 0)})
+		out.outer = append(out.outer, newPartition(weft.Cat(parts, 0)))
 		out.rows = base
 	}
 	last := len(out.outer) - 1
@@ -183,7 +183,7 @@ func Concat(lists []*List, axis int) *List {
 	if len(out.outer) > 0 {
 		first = &out.outer[0]
 	}
-	*first = &partition{t: (*first).t.Slice(weft.Range(0, weft.End, k)).Contiguous()}
+	*first = newPartition((*first).tensor().Slice(weft.Range(0, weft.End, k)).Contiguous())
 	return out
 }
 

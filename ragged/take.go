@@ -14,13 +14,13 @@ func offsetsOf(sizes *weft.Tensor) *weft.Tensor {
 
 // sizes are the lengths of items, int64 [items].
 func (p *partition) sizes() *weft.Tensor {
-	return p.t.Slice(weft.Range(1, weft.End)).Sub(p.t.Slice(weft.Range(0, -1)))
+	return p.tensor().Slice(weft.Range(1, weft.End)).Sub(p.tensor().Slice(weft.Range(0, -1)))
 }
 
 // taken says with which rows some items of p, by their numbers, begin, and gives the partition
 // of those that they have together.
 func (p *partition) taken(items *weft.Tensor) (first *weft.Tensor, out *partition) {
-	return p.t.Slice(weft.Range(0, -1)).IndexSelect(0, items), &partition{t: offsetsOf(p.sizes().IndexSelect(0, items))}
+	return p.tensor().Slice(weft.Range(0, -1)).IndexSelect(0, items), newPartition(offsetsOf(p.sizes().IndexSelect(0, items)))
 }
 
 // Take returns the items with the given numbers, []int, []int64 or a tensor of integers of one
@@ -47,12 +47,12 @@ func (l *List) take(items *weft.Tensor) *List {
 		first, q := p.taken(items)
 		out.outer = append(out.outer, q)
 		n := q.total()
-		items = l.device().Arange(n).Add(q.spread(first.Sub(q.t.Slice(weft.Range(0, -1))), n))
+		items = l.device().Arange(n).Add(q.spread(first.Sub(q.tensor().Slice(weft.Range(0, -1))), n))
 	}
 	first, q := l.part.taken(items)
 	out.part, out.rows = q, q.total()
 	for _, c := range l.cols {
-		out.cols = append(out.cols, column{name: c.name, live: apply(op.SegmentTake, op.Rows(out.rows), c.live, first, q.t)[0], own: true})
+		out.cols = append(out.cols, column{name: c.name, live: apply(op.SegmentTake, op.Rows(out.rows), c.live, first, q.tensor())[0], own: true})
 	}
 	return out
 }
@@ -78,8 +78,8 @@ func (l *List) Index(idx *List) *List {
 	if d := c.live.DType(); !d.Integer() || d == weft.Bool || c.live.Rank() != 1 {
 		array.Failf(name, "idx", "has rows %s, want integers", array.TypeString(d, c.live.Shape()[1:]))
 	}
-	if len(idx.outer) != len(l.outer) || idx.part.items() != l.part.items() {
-		array.Failf(name, "idx", "has depth %d and %d items in the last level, the list %d and %d", len(idx.outer)+1, idx.part.items(), len(l.outer)+1, l.part.items())
+	if len(idx.outer) != len(l.outer) || idx.part.Items() != l.part.Items() {
+		array.Failf(name, "idx", "has depth %d and %d items in the last level, the list %d and %d", len(idx.outer)+1, idx.part.Items(), len(l.outer)+1, l.part.Items())
 	}
 	for k := range l.outer {
 		if !l.outer[k].same(idx.outer[k]) {
@@ -89,7 +89,7 @@ func (l *List) Index(idx *List) *List {
 	places := (*weft.Tensor)(core.Places((*core.Tensor)(c.live))).To(weft.Int64)
 	out := idx.with()
 	for _, c := range l.cols {
-		out.cols = append(out.cols, column{name: c.name, live: apply(indexDef, nil, c.live, l.part.t, places, idx.part.t)[0]})
+		out.cols = append(out.cols, column{name: c.name, live: apply(indexDef, nil, c.live, l.part.tensor(), places, idx.part.tensor())[0]})
 	}
 	return out
 }
@@ -117,7 +117,7 @@ func (l *List) Mask(mask any) *List {
 		l.samePartition(name, "mask", m)
 		at := c.live.NonZero().Reshape(-1)
 		kept := weft.Cat([]*weft.Tensor{l.device().ZerosOf(weft.Int64, 1), c.live.To(weft.Int64).CumSum(0)}, 0)
-		out := &List{outer: l.outer, part: &partition{t: kept.IndexSelect(0, l.part.t)}, rows: at.Dim(0)}
+		out := &List{outer: l.outer, part: newPartition(kept.IndexSelect(0, l.part.tensor())), rows: at.Dim(0)}
 		for _, c := range l.cols {
 			out.cols = append(out.cols, column{name: c.name, live: c.live.IndexSelect(0, at)})
 		}

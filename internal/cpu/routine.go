@@ -75,6 +75,8 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineSqrtm: functionOf(linalg.SquareRoot),
 	ir.RoutineFFT:   fourierTransform(ir.RoutineFFT), ir.RoutineRFFT: fourierTransform(ir.RoutineRFFT), ir.RoutineIRFFT: fourierTransform(ir.RoutineIRFFT),
 
+	ir.RoutineSparseMatMul: sparseMatMul, ir.RoutineSparseSampled: sparseSampled,
+
 	ir.RoutineSegmentPad: segmentPad, ir.RoutineSegmentUnpad: segmentUnpad, ir.RoutineSegmentTake: segmentTake,
 	ir.RoutineSegmentSort:   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),
 	ir.RoutineSegmentArgMin: bySizeOf(segmentArg[uint8](false), segmentArg[uint16](false), segmentArg[uint32](false), segmentArg[uint64](false)),

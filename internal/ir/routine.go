@@ -94,6 +94,10 @@ const (
 	RoutineRFFT
 	RoutineIRFFT
 
+	// Sparse matrices.
+	RoutineSparseMatMul
+	RoutineSparseSampled
+
 	// Functions of the user; functions that check a range.
 	RoutineHost
 	RoutineCheckRange

@@ -417,6 +417,13 @@ func init() {
 		}
 		return out
 	}
+	batchRules["sparse_matmul"] = func(b *batcher, x *node, args []Batched) []*node {
+		if args[0].Lead || args[1].Lead || args[3].Lead {
+			return b.loop(x, args)
+		}
+		y := Apply(Of(x), x.Attrs, args[0].Node, args[1].Node, Transpose(args[2].Node, 0, 1), args[3].Node)
+		return []*node{Transpose(y, 0, 1)}
+	}
 	// Of items that are equally long the examples stand behind the rows.
 	batchRules["segment_pad"] = func(b *batcher, x *node, args []Batched) []*node {
 		if !args[0].Lead || args[1].Lead || args[2].Lead {

@@ -170,6 +170,9 @@ type Sample struct {
 	// Ascending sorts the last argument, which is int64 and drawn so, the others being floats
 	// unless DTypes says otherwise: offsets of a list.
 	Ascending bool
+	// Inside says that integer arguments before ascending offsets are drawn from 0 to Max-1 as well: they
+	// are indices.
+	Inside bool
 	// Fit, if not nil, changes the random elements of argument i in place, so that the operation takes
 	// them: to a definite matrix, for example.
 	Fit func(i int, shape []int, x []float64)

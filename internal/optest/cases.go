@@ -160,7 +160,7 @@ func drawn(r *rand.Rand, d *op.Def, s op.Sample, t array.DType) []*Array {
 		case offsets:
 			of = array.Int64
 		}
-		if s.Ascending && !offsets {
+		if s.Ascending && !offsets && !s.Inside {
 			most = 0
 		}
 		x[i] = Random(r, of, shape, d.Domain, most)

@@ -409,6 +409,7 @@ func init() {
 	Register[op.Adjoined]("adjoined")
 	Register[op.Complete]("complete")
 	Register[op.Triangle]("triangle")
+	Register[op.SparseProduct]("sparse product")
 	Register[op.Sorting]("sorting")
 	Register[op.Selection]("selection")
 	Register[op.Ranks]("ranks")

@@ -1,0 +1,321 @@
+package sparse
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/codegen"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A key names one kernel.
+type key struct {
+	isa     jit.ISA
+	dtype   array.DType
+	kind    Kind
+	gather  bool // of products of rows with a vector
+	vectors int  // of a dense row that are computed at once
+	masked  bool // the last of them has fewer elements
+}
+
+var codes = jit.NewCache[key, *jit.Code](0)
+
+// Generate writes the kernel.
+func (k key) Generate() *jit.Code {
+	g := &writer{Gen: codegen.Gen{ISA: k.isa, D: k.dtype}, key: k}
+	switch {
+	case k.gather:
+		g.vector()
+	case k.kind == Sampled:
+		g.sampled()
+	default:
+		g.rows()
+	}
+	return g.Install(k)
+}
+
+// A frame holds the arguments of a kernel. It returns 1 at an index out of range.
+type frame struct {
+	values, indices unsafe.Pointer
+	x, y            unsafe.Pointer // y of the first row, for the transposed matrix x
+	off             unsafe.Pointer // of the first row
+	rows            int            // not 0
+	bound           int
+	stride          int // bytes from one dense row to the next
+	last            int // the number of entries, which are prefetched up to there
+	bits            int // lanes of the last vector, for AVX-512
+	whole           int // whole vectors of a dense row, of sampled products
+	mask            [32]byte
+}
+
+var ff frame
+
+const (
+	regValues, regIndices, regX, regY = asm.RSI, asm.R8, asm.R9, asm.R10
+	regOff, regRows                   = asm.R11, asm.RCX
+	regAt, regEnd, regT               = asm.RAX, asm.RDX, asm.RBX
+	regStride, regBound               = asm.R12, asm.R13
+	regAhead, regLast                 = asm.R15, asm.R14
+
+	tailMask = asm.K4
+)
+
+// ahead is the number of entries after which dense rows are needed that are prefetched.
+const ahead = 12
+
+type writer struct {
+	codegen.Gen
+	key
+}
+
+// begin loads the fields that all kernels read, and the first offset.
+func (g *writer) begin() {
+	for _, f := range []struct {
+		r  asm.Reg
+		at uintptr
+	}{{regValues, unsafe.Offsetof(ff.values)}, {regIndices, unsafe.Offsetof(ff.indices)}, {regX, unsafe.Offsetof(ff.x)}, {regY, unsafe.Offsetof(ff.y)},
+		{regOff, unsafe.Offsetof(ff.off)}, {regRows, unsafe.Offsetof(ff.rows)}, {regStride, unsafe.Offsetof(ff.stride)}, {regBound, unsafe.Offsetof(ff.bound)},
+		{regLast, unsafe.Offsetof(ff.last)}} {
+		g.RM(asm.MOV, f.r, codegen.Field(f.at))
+	}
+	g.RM(asm.MOV, regAt, asm.Ptr(regOff, 0))
+}
+
+// next goes on with the next row, or ends.
+func (g *writer) next(row asm.Label) {
+	g.RI(asm.ADD, regOff, 8)
+	g.RI(asm.SUB, regRows, 1)
+	g.Jcc(asm.CondNE, row)
+}
+
+// value is the address of the value at regAt, index that of its index.
+func (g *writer) value() asm.Mem { return asm.Idx(regValues, regAt, uint8(g.D.Size()), 0) }
+func (g *writer) index() asm.Mem { return asm.Idx(regIndices, regAt, 4, 0) }
+
+// vector writes the product of rows with a vector, for AVX-512: elements of x are gathered. A lane that is
+// masked out adds 0 to a sum that is never -0.
+func (g *writer) vector() {
+	a := &g.Asm
+	acc, idx, bound, x, v := asm.Z(0), asm.Z(1), asm.Z(2), asm.Z(3), asm.Z(4)
+	gather, n := asm.VGATHERDPS, int64(16)
+	at := asm.Z
+	if g.D == array.Float64 {
+		gather, n, at = asm.VGATHERDPD, 8, asm.Y
+		idx, bound = asm.Y(1), asm.Y(2)
+	}
+	const less, notLess = 1, 5
+	valid, wrong, tail, bad := asm.K1, asm.K2, asm.K3, asm.K5
+	g.begin()
+	a.RM(asm.VPBROADCASTD, bound, codegen.Field(unsafe.Offsetof(ff.bound)))
+	a.RRR(asm.KXORW, bad, bad, bad)
+	row := a.Here()
+	a.RM(asm.MOV, regEnd, asm.Ptr(regOff, 8))
+	g.Zero(acc)
+	rest, done := a.NewLabel(), a.NewLabel()
+	a.RM(asm.LEA, regT, asm.Ptr(regAt, int32(n)))
+	a.RR(asm.CMP, regT, regEnd)
+	a.Jcc(asm.CondA, rest)
+	whole := a.Here()
+	a.RM(asm.VMOVDQU32, idx, g.index())
+	a.RRRI(asm.VPCMPUD, valid, idx, bound, less)
+	a.RRRI(asm.VPCMPUD, wrong, idx, bound, notLess)
+	a.RRR(asm.KORW, bad, bad, wrong)
+	g.Zero(x)
+	a.Mask(valid).RM(gather, x, asm.Idx(regX, at(1), uint8(g.D.Size()), 0))
+	a.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, x, g.value())
+	a.RI(asm.ADD, regAt, n)
+	a.RM(asm.LEA, regT, asm.Ptr(regAt, int32(n)))
+	a.RR(asm.CMP, regT, regEnd)
+	a.Jcc(asm.CondBE, whole)
+	a.Bind(rest)
+	a.RR(asm.MOV, regT, regEnd)
+	a.RR(asm.SUB, regT, regAt)
+	a.Jcc(asm.CondE, done)
+	a.MovImm(regAhead, -1)
+	a.RRR(asm.BZHI, regAhead, regAhead, regT)
+	a.RR(asm.KMOVW, tail, regAhead)
+	a.MaskZ(tail).RM(asm.VMOVDQU32, idx, g.index())
+	a.Mask(tail).RRRI(asm.VPCMPUD, valid, idx, bound, less)
+	a.Mask(tail).RRRI(asm.VPCMPUD, wrong, idx, bound, notLess)
+	a.RRR(asm.KORW, bad, bad, wrong)
+	g.Zero(x)
+	a.Mask(valid).RM(gather, x, asm.Idx(regX, at(1), uint8(g.D.Size()), 0))
+	a.MaskZ(tail).RM(g.Pick(asm.VMOVUPS, asm.VMOVUPD), v, g.value())
+	g.Fma(acc, x, v)
+	a.RR(asm.MOV, regAt, regEnd)
+	a.Bind(done)
+	g.total()
+	a.MR(g.Pick(asm.VMOVSS, asm.VMOVSD), asm.Ptr(regY, 0), asm.X(0))
+	a.RI(asm.ADD, regY, int64(g.D.Size()))
+	g.next(row)
+	a.RR(asm.KMOVW, asm.RAX, bad)
+	g.Op0(asm.VZEROUPPER)
+	g.Op0(asm.RET)
+}
+
+// total adds halves of vector 0 until one element is left in lane 0. It uses vector 1.
+func (g *writer) total() {
+	a := &g.Asm
+	add := g.Pick(asm.VADDPS, asm.VADDPD)
+	a.RRI(asm.VEXTRACTF64X4, asm.Y(1), asm.Z(0), 1)
+	a.RRR(add, asm.Y(0), asm.Y(0), asm.Y(1))
+	a.RRI(asm.VEXTRACTF128, asm.X(1), asm.Y(0), 1)
+	a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
+	a.RRI(asm.VPSHUFD, asm.X(1), asm.X(0), 0xEE)
+	a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
+	if g.D == array.Float32 {
+		a.RRI(asm.VPSHUFD, asm.X(1), asm.X(0), 0x55)
+		a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
+	}
+}
+
+// lanesOfTail loads the mask of the last vector.
+func (g *writer) lanesOfTail() {
+	if g.isa == jit.AVX512 {
+		g.RM(asm.KMOVW, tailMask, codegen.Field(unsafe.Offsetof(ff.bits)))
+	} else {
+		g.Load(asm.Y(14), codegen.Field(unsafe.Offsetof(ff.mask)))
+	}
+}
+
+// part loads vector j of a dense row.
+func (g *writer) part(dst asm.Reg, m asm.Mem, j int) {
+	if m = m.Add(int32(j * g.VB())); g.masked && j == g.vectors-1 {
+		g.LoadMasked(dst, m, tailMask, asm.Y(14))
+	} else {
+		g.Load(dst, m)
+	}
+}
+
+func (g *writer) keep(m asm.Mem, src asm.Reg, j int) {
+	if m = m.Add(int32(j * g.VB())); g.masked && j == g.vectors-1 {
+		g.StoreMasked(m, src, tailMask, asm.Y(14))
+	} else {
+		g.Store(m, src)
+	}
+}
+
+// entry leaves in regT how far the dense row of the entry at regAt is from the first, and jumps to bad
+// where there is none. It prefetches a later row.
+func (g *writer) entry(bad asm.Label, base asm.Reg) {
+	a := &g.Asm
+	a.RM(asm.LEA, regAhead, asm.Ptr(regAt, ahead))
+	a.RR(asm.CMP, regAhead, regLast)
+	a.CMov(asm.CondAE, regAhead, regAt)
+	a.RM(asm.MOV32, regT, g.index())
+	a.RM(asm.MOV32, regAhead, asm.Idx(regIndices, regAhead, 4, 0))
+	a.RR(asm.CMP, regT, regBound)
+	a.Jcc(asm.CondAE, bad)
+	a.RR(asm.IMUL, regT, regStride)
+	a.RR(asm.IMUL, regAhead, regStride)
+	for j := 0; j < max(1, g.vectors*g.VB()/64); j++ {
+		a.M(asm.PREFETCHT0, asm.Idx(base, regAhead, 1, int32(64*j)))
+	}
+}
+
+// end writes the end of a kernel, and the end at an index out of range.
+func (g *writer) end(bad asm.Label) {
+	g.Done()
+	g.Bind(bad)
+	g.MovImm(asm.RAX, 1)
+	g.Op0(asm.VZEROUPPER)
+	g.Op0(asm.RET)
+}
+
+// rows writes products with dense rows, some vectors of them. For the matrix, the vectors of a row of y stay
+// in registers; for its transpose, those of a row of x.
+func (g *writer) rows() {
+	a := &g.Asm
+	t, v := g.V(13), g.V(12)
+	bad := a.NewLabel()
+	g.begin()
+	g.lanesOfTail()
+	far, own := regX, regY
+	if g.kind == Transposed {
+		far, own = regY, regX
+	}
+	row := a.Here()
+	a.RM(asm.MOV, regEnd, asm.Ptr(regOff, 8))
+	for j := range g.vectors {
+		if g.kind == Transposed {
+			g.part(g.V(j), asm.Ptr(own, 0), j)
+		} else {
+			g.Zero(g.V(j))
+		}
+	}
+	none := a.NewLabel()
+	a.RR(asm.CMP, regAt, regEnd)
+	a.Jcc(asm.CondAE, none)
+	entry := a.Here()
+	g.entry(bad, far)
+	g.Broadcast(v, g.value())
+	m := asm.Idx(far, regT, 1, 0)
+	for j := range g.vectors {
+		g.part(t, m, j)
+		if g.kind == Transposed {
+			g.Fma(t, g.V(j), v)
+			g.keep(m, t, j)
+		} else {
+			g.Fma(g.V(j), t, v)
+		}
+	}
+	a.RI(asm.ADD, regAt, 1)
+	a.RR(asm.CMP, regAt, regEnd)
+	a.Jcc(asm.CondB, entry)
+	a.Bind(none)
+	if g.kind != Transposed {
+		for j := range g.vectors {
+			g.keep(asm.Ptr(own, 0), g.V(j), j)
+		}
+	}
+	a.RR(asm.ADD, own, regStride)
+	g.next(row)
+	g.end(bad)
+}
+
+// sampled writes products of dense rows at entries, for AVX-512.
+func (g *writer) sampled() {
+	a := &g.Asm
+	acc, x, y := asm.Z(0), asm.Z(2), asm.Z(3)
+	bad := a.NewLabel()
+	g.begin()
+	g.lanesOfTail()
+	row := a.Here()
+	a.RM(asm.MOV, regEnd, asm.Ptr(regOff, 8))
+	none := a.NewLabel()
+	a.RR(asm.CMP, regAt, regEnd)
+	a.Jcc(asm.CondAE, none)
+	entry := a.Here()
+	g.entry(bad, regY)
+	a.RR(asm.ADD, regT, regY)
+	g.Zero(acc)
+	a.RR(asm.MOV, regAhead, regX)
+	tail := a.NewLabel()
+	a.RM(asm.MOV, regLast, codegen.Field(unsafe.Offsetof(ff.whole)))
+	a.RR(asm.TEST, regLast, regLast)
+	a.Jcc(asm.CondE, tail)
+	part := a.Here()
+	g.Load(x, asm.Ptr(regAhead, 0))
+	a.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, x, asm.Ptr(regT, 0))
+	a.RI(asm.ADD, regAhead, 64)
+	a.RI(asm.ADD, regT, 64)
+	a.RI(asm.SUB, regLast, 1)
+	a.Jcc(asm.CondNE, part)
+	a.Bind(tail)
+	if g.masked {
+		g.LoadMasked(x, asm.Ptr(regAhead, 0), tailMask, 0)
+		g.LoadMasked(y, asm.Ptr(regT, 0), tailMask, 0)
+		g.Fma(acc, x, y)
+	}
+	a.RM(asm.MOV, regLast, codegen.Field(unsafe.Offsetof(ff.last)))
+	g.total()
+	a.MR(g.Pick(asm.VMOVSS, asm.VMOVSD), g.value(), asm.X(0))
+	a.RI(asm.ADD, regAt, 1)
+	a.RR(asm.CMP, regAt, regEnd)
+	a.Jcc(asm.CondB, entry)
+	a.Bind(none)
+	a.RR(asm.ADD, regX, regStride)
+	g.next(row)
+	g.end(bad)
+}
