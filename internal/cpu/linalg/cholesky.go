@@ -76,10 +76,11 @@ func (k *kit[T]) cholesky(a matrix[T]) int {
 
 // choleskyPanel factors the first columns of a matrix, the rows of p.
 func (k *kit[T]) choleskyPanel(p matrix[T]) int {
-	var c [blockSize * blockSize]T // conjugate of the triangle on the diagonal
 	b := p.rows
+	c, free := alloc[T](b * b) // conjugate of the triangle on the diagonal
+	defer free()
 	for i := range b {
-		row := c[i*blockSize : i*blockSize+i+1]
+		row := c[i*b : i*b+i+1]
 		for q := range i {
 			row[q] = conj(p.x[q*p.ld+i])
 		}
@@ -94,6 +95,9 @@ func (k *kit[T]) choleskyPanel(p matrix[T]) int {
 		divideRow(y[1:], y[0])
 	}
 	rest := p.sub(0, b, b, p.cols-b)
-	k.columns(rest.cols, b*b/2, func(lo, hi int) { k.solveBlock(c[:], true, false, rest.sub(0, lo, b, hi-lo)) })
+	if rest.cols == 0 {
+		return 0
+	}
+	k.columns(rest.cols, b*b/2, func(lo, hi int) { k.solveBlock(c, true, false, rest.sub(0, lo, b, hi-lo)) })
 	return 0
 }

@@ -67,7 +67,9 @@ func (k *kit[T]) solve(t operand[T], lower, unit bool, x matrix[T]) int {
 			}
 		}
 	}
-	var c [blockSize * blockSize]T
+	size := min(blockSize, n)
+	c, free := alloc[T](size * size)
+	defer free()
 	for done := 0; done < n; done += blockSize {
 		b := min(blockSize, n-done)
 		at, from := done, 0 // rows to solve, first row that is solved
@@ -82,16 +84,16 @@ func (k *kit[T]) solve(t operand[T], lower, unit bool, x matrix[T]) int {
 		for i := range b {
 			for j := range b {
 				if j == i || j < i == lower {
-					c[i*blockSize+j] = d.at(i, j)
+					c[i*b+j] = d.at(i, j)
 				}
 			}
 		}
-		k.columns(x.cols, b*b/2, func(lo, hi int) { k.solveBlock(c[:], lower, unit, rows.sub(0, lo, b, hi-lo)) })
+		k.columns(x.cols, b*b/2, func(lo, hi int) { k.solveBlock(c, lower, unit, rows.sub(0, lo, b, hi-lo)) })
 	}
 	return 0
 }
 
-// solveBlock solves equations of a triangle of at most block rows, which c has block elements apart.
+// solveBlock solves equations of a triangle, whose rows are contiguous in c.
 func (k *kit[T]) solveBlock(c []T, lower, unit bool, x matrix[T]) {
 	n := x.rows
 	for step := range n {
@@ -99,7 +101,7 @@ func (k *kit[T]) solveBlock(c []T, lower, unit bool, x matrix[T]) {
 		if !lower {
 			i = n - 1 - step
 		}
-		row := c[i*blockSize : i*blockSize+n]
+		row := c[i*n : i*n+n]
 		if lower {
 			k.subtractRows(x.row(i), row[:i], x.x, x.ld)
 		} else if i < n-1 {
