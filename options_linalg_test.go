@@ -4,6 +4,7 @@ import (
 	"weft"
 	"weft/fft"
 	"weft/linalg"
+	"weft/polynomial"
 )
 
 // linalgOptionCases are the options of package linalg.
@@ -14,6 +15,16 @@ var linalgOptionCases = map[string]optionCase{
 	"linalg.VectorNormOpts": optionsOf(func(o linalg.VectorNormOpts) []float64 {
 		return []float64{linalg.VectorNorm(weft.From([]float64{3, 0, 4}), o).Item()}
 	}, map[string]optionField{"Ord": {def: new(2.0), zero: func() []float64 { return []float64{2} }}}),
+	"linalg.LstSqOpts": optionsOf(func(o linalg.LstSqOpts) []float64 {
+		_, _, rank, _ := linalg.LstSq(weft.From([][]float64{{1, 0}, {0, 1e-20}}), weft.From([]float64{1, 1}), o)
+		return []float64{rank.Item()}
+	}, map[string]optionField{"RTol": {def: new(0x1p-51), zero: func() []float64 { return []float64{2} }}}),
+	"polynomial.FitOpts": optionsOf(func(o polynomial.FitOpts) []float64 {
+		return weft.Data[float64](polynomial.Fit(weft.From([]float64{1, 1, 1}), weft.From([]float64{2, 2, 2}), 1, o).Contiguous())
+	}, map[string]optionField{"RTol": {def: new(0x3p-52)}}),
+	"polynomial.IntOpts": optionsOf(func(o polynomial.IntOpts) []float64 {
+		return weft.Data[float64](polynomial.Int(weft.From([]float64{1, 2}), o).Contiguous())
+	}, map[string]optionField{"Lower": {zero: func() []float64 { return []float64{0, 1, 1} }}, "Constant": {zero: func() []float64 { return []float64{0, 1, 1} }}}),
 	"linalg.RankOpts": optionsOf(func(o linalg.RankOpts) []float64 {
 		return []float64{linalg.MatrixRank(weft.From([][]float64{{1, 0}, {0, 1e-20}}), o).Item()}
 	}, map[string]optionField{"RTol": {def: new(0x1p-51), zero: func() []float64 { return []float64{2} }}}),

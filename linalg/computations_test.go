@@ -28,7 +28,12 @@ func qr(x tensors) tensors {
 }
 
 func lstsq(x tensors) tensors {
-	y, residuals := linalg.LstSq(x[0], x[1])
+	y, residuals, _, _ := linalg.LstSq(x[0], x[1])
+	return tensors{y, residuals}
+}
+
+func lstsqByQR(x tensors) tensors {
+	y, residuals, _, _ := linalg.LstSq(x[0], x[1], linalg.LstSqOpts{FullRank: true})
 	return tensors{y, residuals}
 }
 
@@ -69,7 +74,19 @@ var computations = map[string]computation{
 		sign, logabs := linalg.SlogDet(x[0])
 		return tensors{sign, logabs}
 	},
-	"lstsq": lstsq, "lstsq_wide": lstsq,
+	"lstsq": lstsq, "lstsq_wide": lstsq, "lstsq_qr": lstsqByQR, "lstsq_qr_wide": lstsqByQR,
+	"lstsq_deficient": func(x tensors) tensors {
+		y, residuals, rank, s := linalg.LstSq(x[0], x[1])
+		return tensors{y, residuals, rank, s}
+	},
+	"lstsq_cut": func(x tensors) tensors {
+		y, residuals, rank, s := linalg.LstSq(x[0], x[1], linalg.LstSqOpts{RTol: new(0.3)})
+		return tensors{y, residuals, rank, s}
+	},
+	"tensorsolve": func(x tensors) tensors {
+		return tensors{linalg.TensorSolve(x[0], x[1]), linalg.TensorSolve(x[2], x[1], linalg.TensorSolveOpts{Axes: []int{0, 2}})}
+	},
+	"tensorinv": func(x tensors) tensors { return tensors{linalg.TensorInv(x[0], 2), linalg.TensorInv(x[1], 1)} },
 	"cholesky_solve": func(x tensors) tensors {
 		return tensors{linalg.CholeskySolve(x[0], x[1]), linalg.CholeskySolve(adjoint(x[0]), x[1], linalg.CholeskySolveOpts{Upper: true})}
 	},
@@ -123,8 +140,12 @@ var differentiated = map[string]computation{
 		_, logabs := linalg.SlogDet(x[0])
 		return logabs
 	}),
-	"lstsq":      one(func(x tensors) *weft.Tensor { return lstsq(x)[0] }),
-	"lstsq_wide": one(func(x tensors) *weft.Tensor { return lstsq(x)[0] }),
+	"lstsq":           one(func(x tensors) *weft.Tensor { return lstsq(x)[0] }),
+	"lstsq_wide":      one(func(x tensors) *weft.Tensor { return lstsq(x)[0] }),
+	"lstsq_deficient": one(func(x tensors) *weft.Tensor { return lstsq(x)[0] }),
+	"lstsq_qr":        one(func(x tensors) *weft.Tensor { return lstsqByQR(x)[0] }),
+	"lstsq_qr_wide":   one(func(x tensors) *weft.Tensor { return lstsqByQR(x)[0] }),
+	"tensorsolve":     one(func(x tensors) *weft.Tensor { return linalg.TensorSolve(x[0], x[1]) }),
 }
 
 // triangle is the factor r alone, whose gradient goes through no q.

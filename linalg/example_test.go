@@ -83,7 +83,7 @@ func ExampleQR() {
 func ExampleLstSq() {
 	// A line through three points.
 	a := linalg.Vander(weft.From([]float64{0, 1, 2}), linalg.VanderOpts{N: new(2)})
-	x, residuals := linalg.LstSq(a, weft.From([]float64{1, 3, 5}))
+	x, residuals, _, _ := linalg.LstSq(a, weft.From([]float64{1, 3, 5}))
 	fmt.Printf("%.2f %.2f %v\n", x.At(0).Item(), x.At(1).Item(), residuals.Item() < 1e-20)
 	// Output: 2.00 1.00 true
 }

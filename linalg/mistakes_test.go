@@ -80,7 +80,7 @@ func TestEmptyMatrices(t *testing.T) {
 	if q.Rank() != 2 || r.Dim(1) != 3 {
 		t.Errorf("qr: %v %v", q, r)
 	}
-	x, residuals := linalg.LstSq(weft.Zeros(3, 0), weft.Ones(3))
+	x, residuals, _, _ := linalg.LstSq(weft.Zeros(3, 0), weft.Ones(3))
 	if x.Size() != 0 || residuals.Item() != 3 {
 		t.Errorf("lstsq: %v %v", x, residuals)
 	}

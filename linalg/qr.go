@@ -46,33 +46,3 @@ func orthogonal(a *weft.Tensor, complete bool) (q, r *weft.Tensor) {
 	f := core.ApplyAll(op.QR, op.Complete(complete), core.Operand{T: (*core.Tensor)(a)})
 	return (*weft.Tensor)(f[0]), (*weft.Tensor)(f[1])
 }
-
-// LstSq returns the x that make the length of b - a*x least, for matrices a, [... m n], of full rank, and of
-// these the shortest where n is above m; and the squares of those lengths, one for each column of b, which
-// are 0 to rounding for n from m on. b is [m], a vector for each matrix, or [... m k]; x is [n] or
-// [... n k].
-//
-// The method is [QR]. It panics with *[weft.Error] where an element on the diagonal of r is 0, or shapes do
-// not fit. Where a is nearly of lower rank, x is large: it is not cut off.
-func LstSq(a, b *weft.Tensor) (x, residuals *weft.Tensor) {
-	const name = "linalg.lstsq"
-	defer array.Named(name).End()
-	x = equations(name, matrix(name, "a", a), b, func(a, b *weft.Tensor) *weft.Tensor {
-		m, n := a.Dim(-2), a.Dim(-1)
-		var x *weft.Tensor
-		if m >= n {
-			q, r := orthogonal(a, false)
-			x = apply(op.SolveTriangular, op.Triangle{}, r, adjoint(q).MatMul(b))
-		} else {
-			q, r := orthogonal(adjoint(a), false)
-			x = q.MatMul(apply(op.SolveTriangular, op.Triangle{Adjoint: true}, r, b))
-		}
-		d := b.Sub(a.MatMul(x)).Abs()
-		residuals = d.Mul(d).Sum(-2)
-		return x
-	})
-	if b.Rank() == 1 {
-		residuals = residuals.Squeeze(-1)
-	}
-	return x, residuals
-}

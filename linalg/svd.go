@@ -80,11 +80,15 @@ func MatrixRank(a *weft.Tensor, opts ...RankOpts) *weft.Tensor {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	a = matrix(name, "a", a)
-	s := SVDVals(a)
+	return rankOf(SVDVals(a), o.rtol(name, a))
+}
+
+// rankOf counts the singular values above a tolerance, which is relative to the first of them.
+func rankOf(s *weft.Tensor, tolerance float64) *weft.Tensor {
 	if s.Dim(-1) == 0 {
 		return s.Device().ZerosOf(weft.Int64, s.Shape()[:s.Rank()-1]...)
 	}
-	return s.Gt(s.MaxKeep(-1).Mul(o.rtol(name, a))).Sum(-1)
+	return s.Gt(s.MaxKeep(-1).Mul(tolerance)).Sum(-1)
 }
 
 // Orth returns an orthonormal basis of the range of the matrix a, [m n], in columns, [m rank].

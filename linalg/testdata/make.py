@@ -91,8 +91,9 @@ for c in (False, True):
     for name, shape in (("", (5, 3)), ("_wide", (3, 5))):
         a, b = general(*shape, c=c), general(shape[0], 2, c=c)
         x, res, rank, sv = np.linalg.lstsq(a, b)
-        put("lstsq" + name + s, [a, b], [x, np.sum(np.abs(b - a @ x) ** 2, 0)])
-        put("lstsq" + name + "_grad" + s, [a, b], grads(lambda a, b: torch.linalg.lstsq(a, b).solution if a.shape[0] >= a.shape[1] else a.mH @ torch.linalg.solve(a @ a.mH, b), a, b))
+        for method in ("", "_qr"):
+          put("lstsq" + method + name + s, [a, b], [x, np.sum(np.abs(b - a @ x) ** 2, 0)])
+          put("lstsq" + method + name + "_grad" + s, [a, b], grads(lambda a, b: torch.linalg.lstsq(a, b).solution if a.shape[0] >= a.shape[1] else a.mH @ torch.linalg.solve(a @ a.mH, b), a, b))
     l, b = np.linalg.cholesky(definite(4, 4, c=c)), general(4, 2, c=c)
     put("cholesky_solve" + s, [l, b], [sl.cho_solve((l, True), b), sl.cho_solve((np.conj(l.T), False), b)])
     a = general(2, 3, 4, c=c)
@@ -113,6 +114,20 @@ put("det_singular", [singular], [np.array(0.0)])
 # of rank 2: cofactors
 cof = np.array([[(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(singular, i, 0), j, 1)) for j in range(3)] for i in range(3)])
 put("det_singular_grad", [singular], [cof])
+
+deficient = general(6, 2) @ general(2, 4)
+b = general(6, 3)
+for name, rcond in (("deficient", None), ("cut", 0.3)):
+    x, _, rank, sv = np.linalg.lstsq(deficient, b, rcond=rcond)
+    put("lstsq_" + name, [deficient, b], [x, np.sum((b - deficient @ x) ** 2, 0), np.array(rank), sv])
+put("lstsq_deficient_grad", [deficient, b], grads(lambda a, b: torch.linalg.pinv(a) @ b, deficient, b))
+a, b = general(2, 3, 6), general(2, 3)
+c = general(2, 2, 3, 3)  # axes 0 and 2 go last: 2 x 3 before them
+put("tensorsolve", [a, b, c], [np.linalg.tensorsolve(a, b), np.linalg.tensorsolve(c, b, axes=(0, 2))])
+put("tensorsolve_grad", [a, b], grads(lambda a, b: torch.linalg.tensorsolve(a, b), a, b))
+c = general(6, 3, 2)
+put("tensorinv", [a, c], [np.linalg.tensorinv(a.reshape(2, 3, 3, 2)), np.linalg.tensorinv(c, ind=1)])
+out["tensorinv"]["args"][0] = enc(a.reshape(2, 3, 3, 2))
 
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vectors.json")
 with open(path, "w") as f:
