@@ -172,24 +172,37 @@ func (s stream) gammaTail(x0, a0 val, upper bool) val {
 // gammaSide is the probability of a gamma number of at most x, and 0, or of one above x, and 1: of that side
 // which is computed without a cancellation. Requires positive finite arguments.
 func (s stream) gammaSide(x, a val) (tail, isUpper val) {
-	b := s.bld
-	r := s.If(s.bySeries(x, a), func() []val {
-		next := s.Add(a, s.f(1))
-		first := vmath.Exp(b, s.Sub(s.Sub(s.Mul(a, vmath.Log(b, x)), x), vmath.Lgamma(b, next)))
-		lower := s.Mul(first, s.series(func(n val) val { return s.Div(x, s.Add(next, n)) }))
-		// Where that is more than about a half, 1 less it by the alternating series, without a cancellation.
-		mostly := s.And(s.Lt(x, s.f(slopeSeries)), s.Lt(a, s.Select(s.Lt(x, s.f(0.5)), s.Div(s.f(-0.4), vmath.Log(b, x)), x)))
-		return s.If(mostly, func() []val {
-			return []val{s.Select(mostly, s.gammaNear(x, a), lower), s.Select(mostly, s.f(1), s.f(0))}
-		}, func() []val { return []val{lower, s.f(0)} })
-	}, func() []val {
-		above, end, sign, d := s.gammaReach(x, a)
-		integral := s.quadrature(end, s.f(2), func(t val) val {
-			return vmath.Exp(b, s.Sub(s.Neg(s.Mul(d, t)), s.Mul(x, s.expBeyond(s.Mul(sign, t)))))
-		})
-		return []val{s.Mul(s.gammaWeight(x, a), integral), s.Select(above, s.f(1), s.f(0))}
+	one, none := s.f(1), s.f(0)
+	above := s.Le(s.f(slopeSeries), x)
+	above = s.And(above, s.Le(a, x))
+	moderate := s.Le(a, s.f(fractionMost))
+	slow := s.both(above, s.Lt(x, s.f(4)), s.Lt(a, s.f(2)))
+	quick := s.And(moderate, s.Not(slow))
+	// Where the lower side is more than about a half, 1 less it by an alternating series.
+	mostly := s.And(s.Lt(x, s.f(slopeSeries)), s.Lt(a, s.Select(s.Lt(x, s.f(0.5)), s.Div(s.f(-0.4), vmath.Log(s.bld, x)), x)))
+	weight := s.gammaWeight(x, a)
+	by := func(active val, f func() val) val {
+		return s.If(active, func() []val { return []val{f()} }, func() []val { return []val{none} })[0]
+	}
+	below := s.both(quick, s.Not(above), s.Not(mostly))
+	lower := by(below, func() val { return s.Div(s.Mul(weight, s.gammaSeries(below, x, a)), a) })
+	beyond := s.And(quick, above)
+	upper := by(beyond, func() val { return s.Mul(weight, s.gammaFraction(beyond, x, a)) })
+	near := by(mostly, func() val { return s.gammaNear(x, a) })
+	far := s.Not(s.Or(quick, mostly))
+	integral := by(far, func() val { return s.Mul(weight, s.gammaIntegral(x, a)) })
+	tail = s.Select(below, lower, s.Select(beyond, upper, s.Select(mostly, near, integral)))
+	isUpper = s.Select(s.Or(mostly, s.Le(a, x)), one, none)
+	isUpper = s.Select(below, none, isUpper)
+	return tail, isUpper
+}
+
+// gammaIntegral is that side of the mean of a gamma number over [stream.gammaWeight], by quadrature.
+func (s stream) gammaIntegral(x, a val) val {
+	_, end, sign, d := s.gammaReach(x, a)
+	return s.quadrature(end, s.f(2), func(t val) val {
+		return vmath.Exp(s.bld, s.Sub(s.Neg(s.Mul(d, t)), s.Mul(x, s.expBeyond(s.Mul(sign, t)))))
 	})
-	return r[0], r[1]
 }
 
 // gammaNear is the probability of a gamma number above x for small a and x, where it is at most about a half
@@ -289,6 +302,15 @@ func (s stream) betaCDF(x0, y0, a0, b0 val) val {
 
 // betaSide is the probability of a beta number of at most p.x.
 func (s stream) betaSide(p betaPoint) val {
+	// A fraction for moderate parameters, but where x is near 1 and it converges slowly.
+	moderate := s.And(s.Le(s.Max(p.a, p.b), s.f(fractionMost)), s.Or(s.Lt(p.x, s.f(0.75)), s.And(s.Le(s.f(0.5), p.b), s.Lt(p.x, s.f(0.95)))))
+	quick := s.If(moderate, func() []val { return []val{s.betaFraction(moderate, p)} }, func() []val { return []val{s.f(0)} })[0]
+	slow := s.If(moderate, func() []val { return []val{s.f(0)} }, func() []val { return []val{s.betaIntegral(p)} })[0]
+	return s.Max(s.f(0), s.Min(s.f(1), s.Mul(s.betaWeight(p), s.Select(moderate, quick, slow))))
+}
+
+// betaIntegral is what [stream.betaSide] multiplies by betaWeight, by a series and quadrature.
+func (s stream) betaIntegral(p betaPoint) val {
 	b := s.bld
 	total := s.Add(p.a, p.b)
 	// The exponent of the integrand is -d*t - total*(w*(exp(s*t)-1-s*t) - besidesLog(w*(exp(s*t)-1))) with
@@ -328,5 +350,5 @@ func (s stream) betaSide(p betaPoint) val {
 		}
 		return []val{s.quadrature(end, s.Add(s.f(2), s.Floor(s.Mul(end, s.f(1.0/tailPanel)))), integrand)}
 	})
-	return s.Max(s.f(0), s.Min(s.f(1), s.Mul(s.betaWeight(p), r[0])))
+	return r[0]
 }
