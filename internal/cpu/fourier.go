@@ -25,6 +25,10 @@ func fourierTransform(id ir.RoutineID) device.Routine {
 		if a.Norm != op.NoNorm {
 			t.Scale = a.Norm.Factor(n)
 		}
+		if before, behind := around(x.Shape, a.Axis); id == ir.RoutineFFT && x.Contiguous() && y.Contiguous() && t.TakesColumns(behind) {
+			t.Columns(y.Ptr(), x.Ptr(), before, behind)
+			return nil
+		}
 		in, freeIn := lastAxis(c, x, a.Axis, true)
 		defer freeIn()
 		out, freeOut := lastAxis(c, y, a.Axis, false)
@@ -46,6 +50,11 @@ func fourierTransform(id ir.RoutineID) device.Routine {
 		}
 		return nil
 	}
+}
+
+// around returns the numbers of elements before and behind an axis.
+func around(shape []int, axis int) (before, behind int) {
+	return array.Size(shape[:axis]), array.Size(shape[axis+1:])
 }
 
 // moveLast is v with an axis moved to the end.

@@ -16,10 +16,26 @@ func BenchmarkTransform(b *testing.B) {
 				item := 2 * size
 				x, y := make([]byte, c.n*c.rows*item), make([]byte, c.n*c.rows*item)
 				t := Transform{ISA: isas[len(isas)-1], Size: size, N: c.n}
+				t.Rows(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), c.rows, c.n*item, c.n*item)
 				for b.Loop() {
 					t.Rows(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), c.rows, c.n*item, c.n*item)
 				}
 			})
 		}
+	}
+}
+
+func BenchmarkColumns(b *testing.B) {
+	isas := jit.ISAs()
+	for _, size := range []int{4, 8} {
+		b.Run(fmt.Sprint(16*size), func(b *testing.B) {
+			const n = 1000
+			x, y := make([]byte, n*n*2*size), make([]byte, n*n*2*size)
+			t := Transform{ISA: isas[len(isas)-1], Size: size, N: n}
+			t.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), 1, n)
+			for b.Loop() {
+				t.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), 1, n)
+			}
+		})
 	}
 }

@@ -79,6 +79,7 @@ const (
 	noTwiddles twiddling = iota
 	uniform              // outputs from 1 on, each by one number for all columns of an outer step
 	varying              // all outputs, by a vector of numbers for each vector of columns
+	whole                // all outputs, each by one number for all columns of an outer step
 )
 
 // butterfly is the transform of radix points.
@@ -92,7 +93,7 @@ func butterfly(radix int, tw twiddling, scaled bool) *body {
 		switch {
 		case tw == uniform && k > 0:
 			y = b.mul(y, b.both(opTwiddle, k-1))
-		case tw == varying:
+		case tw == varying || tw == whole:
 			y = b.mul(y, b.both(opTwiddle, k))
 		}
 		if scaled {

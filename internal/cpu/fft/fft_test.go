@@ -191,3 +191,80 @@ func TestRealTransforms(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnsHaveTheBitsOfRows transforms the columns of matrices, and the same numbers as rows.
+func TestColumnsHaveTheBitsOfRows(t *testing.T) {
+	for _, n := range []int{2, 5, 16, 100, 128, 130, 243, 256, 1000, 1024} {
+		for _, cols := range []int{16, 17, 50, 300} {
+			const count = 2
+			x := noise(count * n * cols)
+			turned := make([]complex128, len(x))
+			for i := range x {
+				m, j, c := i/(n*cols), i/cols%n, i%cols
+				turned[(m*cols+c)*n+j] = x[i]
+			}
+			for _, isa := range jit.ISAs() {
+				for _, inverse := range []bool{false, true} {
+					f := Transform{ISA: isa, Size: 8, N: n, Inverse: inverse, Scale: 0.3}
+					if !f.TakesColumns(cols) {
+						t.Fatalf("n %d, %d columns are not taken", n, cols)
+					}
+					y, z := make([]complex128, len(x)), make([]complex128, len(x))
+					f.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), count, cols)
+					f.Rows(unsafe.Pointer(&z[0]), unsafe.Pointer(&turned[0]), count*cols, 16*n, 16*n)
+					for i := range y {
+						if m, j, c := i/(n*cols), i/cols%n, i%cols; y[i] != z[(m*cols+c)*n+j] {
+							t.Fatalf("n %d, %d columns, %v, inverse %v: number %d is %v, as a row %v", n, cols, isa, inverse, i, y[i], z[(m*cols+c)*n+j])
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLongTransforms compares lengths beyond the second-level cache with sums of single frequencies, and
+// checks that machine code and one thread have the same bits.
+func TestLongTransforms(t *testing.T) {
+	for _, n := range []int{1 << 17, 3 * 5 * 7 * 11 * 13 * 9, 1 << 18, 250000} {
+		x := noise(n)
+		for _, inverse := range []bool{false, true} {
+			var first []complex128
+			for _, isa := range jit.ISAs() {
+				if isa == jit.Portable && n != 1<<17 {
+					continue
+				}
+				y := transformed(isa, 8, n, inverse, x)
+				if first == nil {
+					first = y
+					frequencies(t, x, y, inverse)
+				}
+				for i := range y {
+					if y[i] != first[i] {
+						t.Fatalf("n %d, %v, inverse %v: number %d is %v, elsewhere %v", n, isa, inverse, i, y[i], first[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// frequencies compares some elements of a transform with the definition.
+func frequencies(t *testing.T, x, y []complex128, inverse bool) {
+	n := len(x)
+	w := roots(n)
+	sign := 1.0
+	if inverse {
+		sign = -1
+	}
+	for _, k := range []int{0, 1, 63, n / 64, n/64 + 1, n / 2, n - 1, n * 2 / 7} {
+		var sum complex128
+		for j := range x {
+			at := j * k % n
+			sum += x[j] * complex(w[2*at], sign*w[2*at+1])
+		}
+		if e := cmplx.Abs(sum - y[k]); !(e < 1e-12*math.Sqrt(float64(n))) {
+			t.Errorf("n %d, inverse %v: element %d is %v, want %v", n, inverse, k, y[k], sum)
+		}
+	}
+}

@@ -68,8 +68,8 @@ func (k key) Generate() *jit.Code {
 	}
 	a.RI(asm.SUB, innerReg, 1)
 	a.Jcc(asm.CondNE, inner)
-	if k.tw == uniform {
-		a.RI(asm.ADD, twReg, int64(2*(k.radix-1)*k.size))
+	if n := k.numbers(); n > 0 {
+		a.RI(asm.ADD, twReg, int64(2*n*k.size))
 	}
 	advance := func(r asm.Reg, at, by uintptr) {
 		get(r, at)

@@ -20,6 +20,17 @@ type key struct {
 	swapOut       bool // and when they are stored
 }
 
+// numbers is the number of twiddle factors of an outer step, which are the same for all its columns.
+func (k key) numbers() int {
+	switch k.tw {
+	case uniform:
+		return k.radix - 1
+	case whole:
+		return k.radix
+	}
+	return 0
+}
+
 // A frame holds the arguments of a kernel: outer steps over inner vectors that lie one behind the other.
 type frame struct {
 	src, dst, tw       unsafe.Pointer

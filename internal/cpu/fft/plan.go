@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	directMax = 128      // the greatest length that is not split
-	runBytes  = 16 << 10 // about what a run of columns takes
-	pageBytes = 64       // to which memory is aligned
+	directMax = 128       // the greatest length that is not split
+	runBytes  = 16 << 10  // about what a run of columns takes
+	pageBytes = 64        // to which memory is aligned
+	longBytes = 1 << 20   // of the longest rows that stay in a second-level cache while they are transformed
+	longRun   = 256 << 10 // about what a run of the columns of a long row takes
 	// maxPlans bounds the bytes of the tables of plans that are kept.
 	maxPlans = 256 << 20
 )
@@ -75,11 +77,15 @@ type plan struct {
 	split         bool
 	runs          [2]int         // split: vectors in a run of columns
 	tw            unsafe.Pointer // split: the factors between the two
+	long          *plan          // of the rows, of a long length: the first is of its columns
 	chirp         *chirp
-	real          struct { // see realRoots
-		once sync.Once
-		w    unsafe.Pointer
-	}
+	real, whole   onceTable // see realRoots, rowFactors
+}
+
+// A onceTable is a table that is made when it is needed.
+type onceTable struct {
+	once sync.Once
+	w    unsafe.Pointer
 }
 
 // A planKey names a plan.
@@ -132,6 +138,13 @@ func newPlan(k planKey) *plan {
 		p.chirp = newChirp(p)
 	case k.n <= directMax:
 		p.first = p.column(k.n)
+	case k.n*2*k.size > longBytes:
+		n1 := outer(k.n)
+		p.first, p.second.n = p.column(n1), k.n/n1
+		p.runs[0] = max(longRun/(n1*p.block()), 1)
+		p.long = planFor(k.isa, k.size, k.n/n1)
+		p.bytes += p.long.bytes
+		p.between()
 	default:
 		p.split = true
 		n1, n2 := split(k.n, 64/k.size)
@@ -143,6 +156,17 @@ func newPlan(k planKey) *plan {
 		p.between()
 	}
 	return p
+}
+
+// outer returns the factor of a long length whose columns are transformed first: the one nearest to 64.
+func outer(n int) int {
+	best := 1
+	for d := 2; d <= 512; d++ {
+		if n%d == 0 && math.Abs(math.Log2(float64(d)/64)) < math.Abs(math.Log2(float64(best)/64)) {
+			best = d
+		}
+	}
+	return best
 }
 
 // lanes is the number of columns of a vector, block its bytes.
@@ -235,9 +259,13 @@ func (p *plan) between() {
 		}
 		at++
 	}
-	for run := 0; run < blocks; run += p.runs[0] {
+	for run, end := 0, 0; run < blocks; run = end {
+		end = min(run+p.runs[0], blocks)
+		if full := n2 / lanes; p.long != nil && run < full {
+			end = min(end, full)
+		}
 		for q := range last.s {
-			for b := run; b < min(run+p.runs[0], blocks); b++ {
+			for b := run; b < end; b++ {
 				for k := range last.radix {
 					for part := range 2 {
 						for lane := range lanes {

@@ -51,9 +51,7 @@ func interpret[T float](k key, f *frame) {
 				tw = unsafe.Add(tw, 2*k.radix*portableBytes)
 			}
 		}
-		if k.tw == uniform {
-			tw = unsafe.Add(tw, 2*(k.radix-1)*k.size)
-		}
+		tw = unsafe.Add(tw, 2*k.numbers()*k.size)
 	}
 }
 

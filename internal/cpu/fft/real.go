@@ -70,7 +70,7 @@ func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, 
 		w = p.realRoots()
 	}
 	group := p.lanes()
-	if p.split || p.chirp != nil {
+	if !p.direct() {
 		group = 1
 	}
 	units, cost := (rows+group-1)/group, 2*nanoseconds(m)*group
@@ -96,10 +96,8 @@ func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, 
 func (j *realJob) transform(dst, src unsafe.Pointer, rows int) {
 	row := 2 * j.p.n * j.p.size
 	switch {
-	case j.p.split:
+	case !j.p.direct():
 		j.p.row(j.t, dst, src, j.s, j.threads)
-	case j.p.chirp != nil:
-		j.p.row(j.t, dst, src, j.s, 1)
 	default:
 		j.p.group(j.t, dst, src, rows, row, row, j.s)
 	}

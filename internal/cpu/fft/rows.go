@@ -17,6 +17,7 @@ type pass struct {
 	srcRow, dstRow  int // bytes from row to row
 	blocks          int // vectors in a row
 	tw              unsafe.Pointer
+	perRow          bool // tw has one number for a row, not one for each element
 	swapIn, swapOut bool
 	scale           float64 // 0 for none
 }
@@ -44,6 +45,9 @@ func (p *plan) columns(c *columns, a *pass, work, spill unsafe.Pointer) {
 			}
 			if a.tw != nil {
 				k.tw, f.tw = varying, a.tw
+			}
+			if a.perRow { // an outer step is a row of inputs
+				k.tw, f.outer, f.inner, f.srcOuter, f.dstOuter = whole, st.s, a.blocks, row, a.dstRow
 			}
 			if a.scale != 0 {
 				k.scaled = true
@@ -93,13 +97,13 @@ func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
 	p := planFor(t.ISA, t.Size, t.N)
 	defer runtime.KeepAlive(p)
 	group := 1
-	if !p.split && p.chirp == nil {
+	if p.direct() {
 		group = p.lanes()
 	}
 	units := (rows + group - 1) / group
 	cost := nanoseconds(t.N) * group
 	threads := codegen.Threads(units * cost)
-	if units == 1 && p.split {
+	if units == 1 && (p.split || p.long != nil) {
 		s := pool.Get().(*scratch)
 		p.row(t, dst, src, s, threads)
 		pool.Put(s)
@@ -186,7 +190,7 @@ func scaled[T float](y, x []T, by float64) {
 
 // single transforms one row on one thread.
 func (p *plan) single(t Transform, dst, src unsafe.Pointer, s *scratch) {
-	if p.split || p.chirp != nil {
+	if !p.direct() {
 		p.row(t, dst, src, s, 1)
 		return
 	}
@@ -198,6 +202,10 @@ func (p *plan) single(t Transform, dst, src unsafe.Pointer, s *scratch) {
 func (p *plan) row(t Transform, dst, src unsafe.Pointer, s *scratch, threads int) {
 	if p.chirp != nil {
 		p.chirp.row(p, t, dst, src, s)
+		return
+	}
+	if p.long != nil {
+		p.longRow(t, dst, src, threads)
 		return
 	}
 	n1, n2, lanes, block, item := p.first.n, p.second.n, p.lanes(), p.block(), 2*p.size
