@@ -14,13 +14,21 @@ func Cholesky(isa jit.ISA, out, a *array.View) error {
 	r := len(a.Shape)
 	n := a.Shape[r-1]
 	batch := a.Shape[:r-2]
+	one := func(i, threads int) string { return choleskyAt(kit[complex128]{isa, threads}, out, a, i) }
 	switch out.DType {
 	case array.Float32:
-		return each("a", batch, n*n*n/6, func(i, threads int) string { return choleskyAt(kit[float32]{isa, threads}, out, a, i) })
+		one = func(i, threads int) string { return choleskyAt(kit[float32]{isa, threads}, out, a, i) }
 	case array.Float64:
-		return each("a", batch, n*n*n/6, func(i, threads int) string { return choleskyAt(kit[float64]{isa, threads}, out, a, i) })
+		one = func(i, threads int) string { return choleskyAt(kit[float64]{isa, threads}, out, a, i) }
 	}
-	return each("a", batch, n*n*n, func(i, threads int) string { return choleskyAt(kit[complex128]{isa, threads}, out, a, i) })
+	if alone, ok := lanes(isa, choleskyLanes, out, a, nil, nil, nil); ok {
+		return only("a", batch, alone, one)
+	}
+	work := n * n * n
+	if !out.DType.Complex() {
+		work /= 6
+	}
+	return each("a", batch, work, one)
 }
 
 func choleskyAt[T number](k kit[T], out, a *array.View, i int) string {

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -63,16 +64,32 @@ func each(arg string, shape []int, work int, f func(i, threads int) string) erro
 	if bad == nil {
 		return nil
 	}
+	return bad.error(arg, shape)
+}
+
+// only calls f for some matrices of a batch, and returns the failure of the first that fails.
+func only(arg string, shape, matrices []int, f func(i, threads int) string) error {
+	slices.Sort(matrices)
+	for _, i := range matrices {
+		if text := f(i, 1); text != "" {
+			return (&failure{i, text}).error(arg, shape)
+		}
+	}
+	return nil
+}
+
+// error names the matrix.
+func (f *failure) error(arg string, shape []int) error {
 	which := "the matrix"
 	if len(shape) > 0 {
 		at := make([]int, len(shape))
-		for i, d := bad.matrix, len(shape)-1; d >= 0; d-- {
+		for i, d := f.matrix, len(shape)-1; d >= 0; d-- {
 			at[d] = i % shape[d]
 			i /= shape[d]
 		}
 		which = fmt.Sprintf("matrix %v of the batch", at)
 	}
-	return array.Errorf("", arg, "%s %s", which, bad.text)
+	return array.Errorf("", arg, "%s %s", which, f.text)
 }
 
 // multiply computes c = a*b. c shares no memory with a and b.

@@ -19,19 +19,20 @@ func LUFactor(isa jit.ISA, out, pivots, a *array.View) error {
 	r := len(a.Shape)
 	m, n := a.Shape[r-2], a.Shape[r-1]
 	batch, work := a.Shape[:r-2], m*n*min(m, n)/2
+	one := func(i, threads int) string { return luFactorAt(kit[complex128]{isa, threads}, out, pivots, a, i) }
 	switch out.DType {
 	case array.Float32:
-		return each("a", batch, work, func(i, threads int) string {
-			return luFactorAt(kit[float32]{isa, threads}, out, pivots, a, i)
-		})
+		one = func(i, threads int) string { return luFactorAt(kit[float32]{isa, threads}, out, pivots, a, i) }
 	case array.Float64:
-		return each("a", batch, work, func(i, threads int) string {
-			return luFactorAt(kit[float64]{isa, threads}, out, pivots, a, i)
-		})
+		one = func(i, threads int) string { return luFactorAt(kit[float64]{isa, threads}, out, pivots, a, i) }
 	}
-	return each("a", batch, 4*work, func(i, threads int) string {
-		return luFactorAt(kit[complex128]{isa, threads}, out, pivots, a, i)
-	})
+	if alone, ok := lanes(isa, luLanes, out, a, nil, nil, pivots); ok {
+		return only("a", batch, alone, one)
+	}
+	if out.DType.Complex() {
+		work *= 4
+	}
+	return each("a", batch, work, one)
 }
 
 func luFactorAt[T number](k kit[T], out, pivots, a *array.View, i int) string {
@@ -142,27 +143,46 @@ func (k *kit[T]) luPanel(a matrix[T], pivots []int64) {
 // Solve computes x with a*x = b, and the factors and pivots of a as LUFactor does. It fails where a is
 // singular: where a pivot is 0.
 func Solve(isa jit.ISA, x, factors, pivots, a, b *array.View) error {
-	return solveEach(isa, x, a, b, func(k32 kit[float32], i int) string {
-		return solveAt(k32, x, factors, pivots, a, b, i)
-	}, func(k64 kit[float64], i int) string {
-		return solveAt(k64, x, factors, pivots, a, b, i)
-	}, func(kc kit[complex128], i int) string {
-		return solveAt(kc, x, factors, pivots, a, b, i)
-	})
+	one := func(i, threads int) string {
+		return solveAt(kit[complex128]{isa, threads}, x, factors, pivots, a, b, i)
+	}
+	switch x.DType {
+	case array.Float32:
+		one = func(i, threads int) string {
+			return solveAt(kit[float32]{isa, threads}, x, factors, pivots, a, b, i)
+		}
+	case array.Float64:
+		one = func(i, threads int) string {
+			return solveAt(kit[float64]{isa, threads}, x, factors, pivots, a, b, i)
+		}
+	}
+	batch := a.Shape[:len(a.Shape)-2]
+	if alone, ok := lanes(isa, solveLanes, factors, a, b, x, pivots); ok {
+		return only("a", batch, alone, one)
+	}
+	return each("a", batch, solveWork(a, b), one)
+}
+
+// solveWork is the multiply-adds of a solution.
+func solveWork(a, b *array.View) int {
+	n, w := a.Shape[len(a.Shape)-1], b.Shape[len(b.Shape)-1]
+	work := n * n * (n/3 + w)
+	if a.DType.Complex() {
+		work *= 4
+	}
+	return work
 }
 
 // solveEach calls the function of the type of x for each matrix.
 func solveEach(isa jit.ISA, x, a, b *array.View, f32 func(k kit[float32], i int) string, f64 func(k kit[float64], i int) string, c func(k kit[complex128], i int) string) error {
-	r := len(a.Shape)
-	n, w := a.Shape[r-1], b.Shape[r-1]
-	batch, work := a.Shape[:r-2], n*n*(n/3+w)
+	batch, work := a.Shape[:len(a.Shape)-2], solveWork(a, b)
 	switch x.DType {
 	case array.Float32:
 		return each("a", batch, work, func(i, threads int) string { return f32(kit[float32]{isa, threads}, i) })
 	case array.Float64:
 		return each("a", batch, work, func(i, threads int) string { return f64(kit[float64]{isa, threads}, i) })
 	}
-	return each("a", batch, 4*work, func(i, threads int) string { return c(kit[complex128]{isa, threads}, i) })
+	return each("a", batch, work, func(i, threads int) string { return c(kit[complex128]{isa, threads}, i) })
 }
 
 func solveAt[T number](k kit[T], x, factors, pivots, a, b *array.View, i int) string {

@@ -1,0 +1,401 @@
+package linalg
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/codegen"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A factoring is what a kernel of lanes computes.
+type factoring int
+
+const (
+	choleskyLanes factoring = iota
+	luLanes
+	solveLanes // and the factors
+)
+
+// A lanesKey names the machine code that factors small matrices, one in each lane of a vector. The
+// operations of a lane are those of the algorithms for one matrix, in their order, so bits are theirs.
+type lanesKey struct {
+	isa  jit.ISA
+	d    array.DType
+	what factoring
+	n, w int // the matrices are n x n, right sides n x w
+}
+
+var lanesCodes = jit.NewCache[lanesKey, *jit.Code](0)
+
+// A lanesFrame holds the arguments of the kernel: contiguous matrices, as many as a vector has lanes.
+type lanesFrame struct {
+	a, b, factors, x unsafe.Pointer
+	work             unsafe.Pointer // slots of a vector: the matrix, right sides, pivots, reciprocals of the diagonal
+}
+
+var lanesArgs lanesFrame // for offsets of its fields
+
+// slots is the number of vectors in the work memory.
+func (k lanesKey) slots() int { return k.n*k.n + k.n*k.w + 2*k.n }
+
+// lanes reports whether there is a kernel of the key, and the lanes of its vectors. Larger matrices would
+// make much code.
+func (k lanesKey) lanes() (lanes int, ok bool) {
+	if k.isa == jit.Portable || k.n == 0 {
+		return 0, false
+	}
+	if k.what == choleskyLanes {
+		ok = k.n <= 16
+	} else {
+		ok = k.n <= 12 && k.n*k.n*k.w <= 1024
+	}
+	return k.isa.VectorBytes() / k.d.Size(), ok
+}
+
+// A lanesGen generates a kernel. Masks are opmask registers with AVX-512, and vectors 10 to 15 with AVX2.
+type lanesGen struct {
+	codegen.Gen
+	lanesKey
+}
+
+const (
+	lanesWork = asm.RSI
+	lanesAt   = asm.RDX // matrices in memory
+
+	badMask, newMask, edgeMask = 0, 1, 2
+)
+
+// Generate writes the kernel. Its status has a bit for each lane whose matrix is left to the algorithms for one
+// matrix: it is not definite, or a pivot has no finite reciprocal.
+func (k lanesKey) Generate() *jit.Code {
+	g := &lanesGen{codegen.Gen{ISA: k.isa, D: k.d}, k}
+	g.RM(asm.MOV, lanesWork, codegen.Field(unsafe.Offsetof(lanesArgs.work)))
+	g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.a)))
+	g.transfer(k.n*k.n, 0, true)
+	if k.w > 0 {
+		g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.b)))
+		g.transfer(k.n*k.w, k.n*k.n, true)
+	}
+	g.noneBad()
+	if k.what == choleskyLanes {
+		g.cholesky()
+	} else {
+		g.lu()
+		g.substitute()
+	}
+	g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.factors)))
+	g.status()
+	g.transfer(k.n*k.n, 0, false)
+	if k.w > 0 {
+		g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.x)))
+		g.transfer(k.n*k.w, k.n*k.n, false)
+	}
+	g.Op0(asm.VZEROUPPER)
+	g.Op0(asm.RET)
+	return g.Install(k)
+}
+
+// slot is a vector of the work memory.
+func (g *lanesGen) slot(i int) asm.Mem { return asm.Ptr(lanesWork, int32(i*g.VB())) }
+
+// at is the slot of element (i, j) of the matrix, right those of right sides.
+func (g *lanesGen) at(i, j int) asm.Mem    { return g.slot(i*g.n + j) }
+func (g *lanesGen) right(i, c int) asm.Mem { return g.slot(g.n*g.n + i*g.w + c) }
+
+func (g *lanesGen) pivot(i int) asm.Mem      { return g.slot(g.n*g.n + g.n*g.w + i) }
+func (g *lanesGen) reciprocal(i int) asm.Mem { return g.slot(g.n*g.n + g.n*g.w + g.n + i) }
+
+// constant returns an operand with a number in all lanes.
+func (g *lanesGen) constant(x float64) asm.Mem {
+	var b []byte
+	for range g.Lanes() {
+		if g.D == array.Float32 {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
+		} else {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		}
+	}
+	return g.ConstBytes(b)
+}
+
+// transfer moves size elements of each matrix between memory and slots from first on: squares are transposed
+// in registers.
+func (g *lanesGen) transfer(size, first int, load bool) {
+	lanes := g.Lanes()
+	for e := 0; e < size; e += lanes {
+		n := min(lanes, size-e)
+		if n < lanes {
+			g.edge(n)
+		}
+		var r []asm.Reg
+		for l := range lanes {
+			v := g.V(l)
+			r = append(r, v)
+			m := asm.Ptr(lanesAt, int32((l*size+e)*g.D.Size()))
+			switch {
+			case !load && l < n:
+				g.Load(v, g.slot(first+e+l))
+			case !load:
+				g.Zero(v)
+			case n < lanes:
+				g.LoadMasked(v, m, asm.K(1+edgeMask), g.V(10+edgeMask))
+			default:
+				g.Load(v, m)
+			}
+		}
+		r = g.Transpose(r, [2]asm.Reg{g.V(lanes), g.V(lanes + 1)})
+		for l, v := range r {
+			m := asm.Ptr(lanesAt, int32((l*size+e)*g.D.Size()))
+			switch {
+			case load && l < n:
+				g.Store(g.slot(first+e+l), v)
+			case load:
+			case n < lanes:
+				g.StoreMasked(m, v, asm.K(1+edgeMask), g.V(10+edgeMask))
+			default:
+				g.Store(m, v)
+			}
+		}
+	}
+}
+
+// edge sets the mask of the first n lanes.
+func (g *lanesGen) edge(n int) {
+	if g.ISA == jit.AVX512 {
+		g.MovImm(asm.RCX, int64(1)<<n-1)
+		g.RR(asm.KMOVW, asm.K(1+edgeMask), asm.RCX)
+		return
+	}
+	var b [32]byte
+	for i := range n * g.D.Size() {
+		b[i] = 0xFF
+	}
+	g.Load(g.V(10+edgeMask), g.ConstBytes(b[:]))
+}
+
+// compare sets a mask where a predicate holds.
+func (g *lanesGen) compare(mask int, x, y asm.Reg, predicate int64) {
+	to := g.V(10 + mask)
+	if g.ISA == jit.AVX512 {
+		to = asm.K(1 + mask)
+	}
+	g.RRRI(g.Pick(asm.VCMPPS, asm.VCMPPD), to, x, y, predicate)
+}
+
+// pick sets dst to y where the new mask is set, and to x elsewhere.
+func (g *lanesGen) pick(dst, x, y asm.Reg) {
+	if g.ISA == jit.AVX512 {
+		g.Mask(asm.K(1+newMask)).RRR(g.Pick(asm.VBLENDMPS, asm.VBLENDMPD), dst, x, y)
+		return
+	}
+	g.RRRR(g.Pick(asm.VBLENDVPS, asm.VBLENDVPD), dst, x, y, g.V(10+newMask))
+}
+
+func (g *lanesGen) noneBad() {
+	if g.ISA == jit.AVX512 {
+		g.RR(asm.XOR32, asm.RAX, asm.RAX)
+		g.RR(asm.KMOVW, asm.K(1+badMask), asm.RAX)
+		return
+	}
+	g.Zero(g.V(10 + badMask))
+}
+
+// bad adds lanes where a predicate holds to those left out.
+func (g *lanesGen) bad(x, y asm.Reg, predicate int64) {
+	g.compare(newMask, x, y, predicate)
+	if g.ISA == jit.AVX512 {
+		g.RRR(asm.KORW, asm.K(1+badMask), asm.K(1+badMask), asm.K(1+newMask))
+		return
+	}
+	g.RRR(asm.VORPS, g.V(10+badMask), g.V(10+badMask), g.V(10+newMask))
+}
+
+// status sets RAX.
+func (g *lanesGen) status() {
+	if g.ISA == jit.AVX512 {
+		g.RR(asm.KMOVW, asm.RAX, asm.K(1+badMask))
+		return
+	}
+	g.RR(g.Pick(asm.VMOVMSKPS, asm.VMOVMSKPD), asm.RAX, g.V(10+badMask))
+}
+
+func (g *lanesGen) sqrt(r asm.Reg) { g.RR(g.Pick(asm.VSQRTPS, asm.VSQRTPD), r, r) }
+
+// invert sets dst to 1/x.
+func (g *lanesGen) invert(dst, x asm.Reg) {
+	g.Load(dst, g.constant(1))
+	g.RRR(g.Pick(asm.VDIVPS, asm.VDIVPD), dst, dst, x)
+}
+
+func (g *lanesGen) times(dst asm.Reg, m asm.Mem) {
+	g.RRM(g.Pick(asm.VMULPS, asm.VMULPD), dst, dst, m)
+}
+
+// chains subtracts products from up to four accumulators, vectors 0 to 3, which begin as the elements: those
+// of a factor that all share, and of their own. They are chains of fused multiply-adds in ascending order.
+func (g *lanesGen) chains(elements []asm.Mem, from, to int, shared func(q int) asm.Mem, own func(u, q int) asm.Mem) {
+	for u, m := range elements {
+		g.Load(g.V(u), m)
+	}
+	for q := from; q < to; q++ {
+		g.Load(g.V(4), shared(q))
+		for u := range elements {
+			g.RRM(g.Pick(asm.VFNMADD231PS, asm.VFNMADD231PD), g.V(u), g.V(4), own(u, q))
+		}
+	}
+}
+
+// Predicates of comparisons.
+const (
+	equal        = 0x00
+	greater      = 0x1E
+	notGreater   = 0x1A
+	chainsAtOnce = 4
+)
+
+// cholesky replaces the matrix by its factor, as choleskyPanel computes it.
+func (g *lanesGen) cholesky() {
+	for i := range g.n {
+		for r := i; r < g.n; r += chainsAtOnce {
+			n := min(chainsAtOnce, g.n-r)
+			var elements []asm.Mem
+			for u := range n {
+				elements = append(elements, g.at(r+u, i))
+			}
+			g.chains(elements, 0, i, func(q int) asm.Mem { return g.at(i, q) }, func(u, q int) asm.Mem { return g.at(r+u, q) })
+			for u := range n {
+				if r+u > i {
+					g.RRR(g.Pick(asm.VMULPS, asm.VMULPD), g.V(u), g.V(u), g.V(5))
+				} else {
+					g.Zero(g.V(6))
+					g.bad(g.V(u), g.V(6), notGreater)
+					g.sqrt(g.V(u))
+					g.invert(g.V(5), g.V(u))
+				}
+				g.Store(g.at(r+u, i), g.V(u))
+			}
+		}
+	}
+	g.Zero(g.V(0))
+	for i := range g.n {
+		for j := i + 1; j < g.n; j++ {
+			g.Store(g.at(i, j), g.V(0))
+		}
+	}
+}
+
+// lu replaces the matrix by its factors, as luPanel computes them, and exchanges rows of the right sides along.
+func (g *lanesGen) lu() {
+	for j := range g.n {
+		for i := 1; i < j; i++ {
+			g.chains([]asm.Mem{g.at(i, j)}, 0, i, func(q int) asm.Mem { return g.at(q, j) }, func(_, q int) asm.Mem { return g.at(i, q) })
+			g.Store(g.at(i, j), g.V(0))
+		}
+		for i := j; i < g.n; i += chainsAtOnce {
+			var elements []asm.Mem
+			for u := range min(chainsAtOnce, g.n-i) {
+				elements = append(elements, g.at(i+u, j))
+			}
+			g.chains(elements, 0, j, func(q int) asm.Mem { return g.at(q, j) }, func(u, q int) asm.Mem { return g.at(i+u, q) })
+			for u, m := range elements {
+				g.Store(m, g.V(u))
+			}
+		}
+		g.exchange(j)
+		g.invert(g.V(5), g.V(6))
+		g.Store(g.reciprocal(j), g.V(5))
+		for i := j + 1; i < g.n; i++ {
+			g.RRM(g.Pick(asm.VMULPS, asm.VMULPD), g.V(0), g.V(5), g.at(i, j))
+			g.Store(g.at(i, j), g.V(0))
+		}
+		g.absolute(g.V(5))
+		g.Load(g.V(6), g.constant(g.most()))
+		g.bad(g.V(5), g.V(6), codegen.NotLessEqual)
+	}
+}
+
+// most is the greatest finite number.
+func (g *lanesGen) most() float64 {
+	if g.D == array.Float32 {
+		return math.MaxFloat32
+	}
+	return math.MaxFloat64
+}
+
+// absolute clears signs.
+func (g *lanesGen) absolute(r asm.Reg) {
+	bits := make([]byte, g.VB())
+	for i := range bits {
+		bits[i] = 0xFF
+		if i%g.D.Size() == g.D.Size()-1 {
+			bits[i] = 0x7F
+		}
+	}
+	g.RRM(asm.VANDPS, r, r, g.ConstBytes(bits))
+}
+
+// exchange finds the pivots of column j, exchanges rows, and leaves the pivots in vector 6.
+func (g *lanesGen) exchange(j int) {
+	best, place, v, t := g.V(0), g.V(1), g.V(2), g.V(3)
+	g.Load(best, g.at(j, j))
+	g.absolute(best)
+	g.Load(place, g.constant(float64(j)))
+	for i := j + 1; i < g.n; i++ {
+		g.Load(v, g.at(i, j))
+		g.absolute(v)
+		g.compare(newMask, v, best, greater)
+		g.pick(best, best, v)
+		g.Load(t, g.constant(float64(i)))
+		g.pick(place, place, t)
+	}
+	g.Store(g.pivot(j), place)
+	for i := j + 1; i < g.n; i++ {
+		g.Load(t, g.constant(float64(i)))
+		g.compare(newMask, place, t, equal)
+		swap := func(x, y asm.Mem) {
+			g.Load(g.V(4), x)
+			g.Load(g.V(5), y)
+			g.pick(g.V(6), g.V(4), g.V(5))
+			g.pick(g.V(4), g.V(5), g.V(4))
+			g.Store(x, g.V(6))
+			g.Store(y, g.V(4))
+		}
+		for c := range g.n {
+			swap(g.at(j, c), g.at(i, c))
+		}
+		for c := range g.w {
+			swap(g.right(j, c), g.right(i, c))
+		}
+	}
+	g.Load(g.V(6), g.at(j, j))
+}
+
+// substitute solves for the right sides, as solveBlock does.
+func (g *lanesGen) substitute() {
+	for c := 0; c < g.w; c += chainsAtOnce {
+		row := func(i int) (m []asm.Mem) {
+			for u := range min(chainsAtOnce, g.w-c) {
+				m = append(m, g.right(i, c+u))
+			}
+			return m
+		}
+		own := func(u, q int) asm.Mem { return g.right(q, c+u) }
+		for i := 1; i < g.n; i++ {
+			g.chains(row(i), 0, i, func(q int) asm.Mem { return g.at(i, q) }, own)
+			for u, m := range row(i) {
+				g.Store(m, g.V(u))
+			}
+		}
+		for i := g.n - 1; i >= 0; i-- {
+			g.chains(row(i), i+1, g.n, func(q int) asm.Mem { return g.at(i, q) }, own)
+			for u, m := range row(i) {
+				g.times(g.V(u), g.reciprocal(i))
+				g.Store(m, g.V(u))
+			}
+		}
+	}
+}
