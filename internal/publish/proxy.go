@@ -153,7 +153,22 @@ import (
 )
 
 func main() { fmt.Println(weft.Arange(4).Sum()) }
-`, "6\n"}, {"/ragged/arrow", `package main
+`, "6\n"}, {"/gonumblas", `package main
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"PATH/gonumblas"
+)
+
+func main() {
+	var c mat.Dense
+	c.Mul(mat.NewDense(1, 2, []float64{1, 2}), mat.NewDense(2, 1, []float64{3, 4}))
+	fmt.Println(gonumblas.FromDense(&c))
+}
+`, "[[11.]]\n"}, {"/ragged/arrow", `package main
 
 import (
 	"fmt"
