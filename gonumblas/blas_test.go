@@ -17,9 +17,9 @@ import (
 
 // everything makes all sizes take this package's code for the rest of the test.
 func everything(t *testing.T) {
-	product, block, solve := smallProduct, triangleBlock, solveBlock
-	smallProduct, triangleBlock, solveBlock = 1, 1, 1
-	t.Cleanup(func() { smallProduct, triangleBlock, solveBlock = product, block, solve })
+	product, update, block, solve := smallProduct, smallUpdate, triangleBlock, solveBlock
+	smallProduct, smallUpdate, triangleBlock, solveBlock = 1, 1, 1, 1
+	t.Cleanup(func() { smallProduct, smallUpdate, triangleBlock, solveBlock = product, update, block, solve })
 }
 
 // testGonum runs gonum's own tests.

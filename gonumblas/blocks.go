@@ -7,9 +7,10 @@ import (
 
 // Sizes below which gonum's own code computes. Tests set them to 1.
 var (
-	smallProduct  = 512 // multiply-adds of a product
-	triangleBlock = 64  // rows of a block on the diagonal of a symmetric result
-	solveBlock    = 32  // rows of a triangular matrix in equations
+	smallProduct  = 512     // multiply-adds of a product
+	smallUpdate   = 1 << 11 // multiply-adds of a product that is scaled or added to something
+	triangleBlock = 64      // rows of a block on the diagonal of a symmetric result
+	solveBlock    = 32      // rows of a triangular matrix in equations
 )
 
 // fits reports whether a slice of length elements holds a rows x cols matrix.
@@ -39,6 +40,9 @@ func fitsFactor(t blas.Transpose, rows, cols, stride, length int) bool {
 func gemm[T element](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) bool {
 	if m <= 0 || n <= 0 || k <= 0 || alpha == 0 || m*n*k < smallProduct || !known(tA) || !known(tB) ||
 		!fitsFactor(tA, m, k, lda, len(a)) || !fitsFactor(tB, k, n, ldb, len(b)) || !fits(m, n, ldc, len(c)) {
+		return false
+	}
+	if (alpha != 1 || beta != 0) && m*n*k < smallUpdate {
 		return false
 	}
 	multiply(matrix[T]{c, ldc}, m, n, k, alpha, factorOf(a, lda, tA), factorOf(b, ldb, tB), beta)
