@@ -17,6 +17,7 @@ type key struct {
 	gather  bool // of products of rows with a vector
 	vectors int  // of a dense row that are computed at once
 	masked  bool // the last of them has fewer elements
+	single  bool // a dense row has one element: no masks, so that loads find what was just stored
 }
 
 var codes = jit.NewCache[key, *jit.Code](0)
@@ -181,7 +182,9 @@ func (g *writer) lanesOfTail() {
 
 // part loads vector j of a dense row.
 func (g *writer) part(dst asm.Reg, m asm.Mem, j int) {
-	if m = m.Add(int32(j * g.VB())); g.masked && j == g.vectors-1 {
+	if m = m.Add(int32(j * g.VB())); g.single {
+		g.RM(g.Pick(asm.VMOVSS, asm.VMOVSD), asm.X(int(dst&0xFF)), m)
+	} else if g.masked && j == g.vectors-1 {
 		g.LoadMasked(dst, m, tailMask, asm.Y(14))
 	} else {
 		g.Load(dst, m)
@@ -189,7 +192,9 @@ func (g *writer) part(dst asm.Reg, m asm.Mem, j int) {
 }
 
 func (g *writer) keep(m asm.Mem, src asm.Reg, j int) {
-	if m = m.Add(int32(j * g.VB())); g.masked && j == g.vectors-1 {
+	if m = m.Add(int32(j * g.VB())); g.single {
+		g.MR(g.Pick(asm.VMOVSS, asm.VMOVSD), m, asm.X(int(src&0xFF)))
+	} else if g.masked && j == g.vectors-1 {
 		g.StoreMasked(m, src, tailMask, asm.Y(14))
 	} else {
 		g.Store(m, src)
@@ -200,10 +205,16 @@ func (g *writer) keep(m asm.Mem, src asm.Reg, j int) {
 // where there is none. It prefetches a later row.
 func (g *writer) entry(bad asm.Label, base asm.Reg) {
 	a := &g.Asm
+	a.RM(asm.MOV32, regT, g.index())
+	if g.single {
+		a.RR(asm.CMP, regT, regBound)
+		a.Jcc(asm.CondAE, bad)
+		a.RR(asm.IMUL, regT, regStride)
+		return
+	}
 	a.RM(asm.LEA, regAhead, asm.Ptr(regAt, ahead))
 	a.RR(asm.CMP, regAhead, regLast)
 	a.CMov(asm.CondAE, regAhead, regAt)
-	a.RM(asm.MOV32, regT, g.index())
 	a.RM(asm.MOV32, regAhead, asm.Idx(regIndices, regAhead, 4, 0))
 	a.RR(asm.CMP, regT, regBound)
 	a.Jcc(asm.CondAE, bad)

@@ -52,7 +52,7 @@ func (j *Job) strips(f frame, lo, hi, from, to int) bool {
 	lanes := j.ISA.VectorBytes() / d.Size()
 	for from < to {
 		n := min(to-from, mostVectors*lanes)
-		k := key{isa: j.ISA, dtype: d, kind: j.Kind, vectors: (n + lanes - 1) / lanes, masked: n%lanes != 0}
+		k := key{isa: j.ISA, dtype: d, kind: j.Kind, vectors: (n + lanes - 1) / lanes, masked: n%lanes != 0 && n > 1, single: n == 1}
 		if rest := n % lanes; rest != 0 {
 			f.bits = 1<<rest - 1
 			clear(f.mask[:])

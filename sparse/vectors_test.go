@@ -1,0 +1,258 @@
+package sparse_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/linalg"
+	"weft/sparse"
+)
+
+// stored is an array or a matrix of testdata/vectors.json.
+type stored struct {
+	Shape      []int
+	Re, Im     []float64
+	Row, Col   []int
+	Rows, Cols int
+}
+
+func (s stored) tensor() *weft.Tensor {
+	t := weft.FromSlice(s.Re, s.Shape...)
+	if s.Im != nil {
+		t = weft.Complex(t, weft.FromSlice(s.Im, s.Shape...))
+	}
+	return t
+}
+
+func (s stored) matrix() *sparse.Matrix {
+	return sparse.NewCOO(s.tensor(), s.Row, s.Col, s.Rows, s.Cols)
+}
+
+func readVectors(t *testing.T) (out []map[string]stored) {
+	b, err := os.ReadFile("testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// near fails where x is not want, to some multiple of rounding.
+func near(t *testing.T, what string, x *weft.Tensor, want stored, tol float64) {
+	t.Helper()
+	w := want.tensor()
+	if x.Size() != w.Size() {
+		t.Fatalf("%s: shape %v, want %v", what, x.Shape(), w.Shape())
+	}
+	if d := x.Reshape(w.Shape()...).Sub(w).Abs().Max().Item(); !(d <= tol) {
+		t.Errorf("%s errs by %g", what, d)
+	}
+}
+
+func TestResultsAreThoseOfSciPy(t *testing.T) {
+	for _, c := range readVectors(t) {
+		a, b, f := c["a"].matrix(), c["b"].matrix(), c["c"].matrix()
+		x, y := c["x"].tensor(), c["y"].tensor()
+		for _, format := range []sparse.Format{sparse.COO, sparse.CSR, sparse.CSC} {
+			a := a.To(format)
+			for name, got := range map[string]*weft.Tensor{
+				"matmul": a.MatMul(x), "left": a.LeftMatMul(y), "dot": a.Dot(f).ToDense(),
+				"add": a.Add(b).ToDense(), "sub": a.Sub(b).ToDense(), "mul": a.Mul(b).ToDense(), "h": a.H().ToDense(),
+				"sum": a.Sum(), "sum0": a.Sum(0), "sum1": a.Sum(1), "mean1": a.Mean(1), "kron": sparse.Kron(a, f).ToDense(),
+				"hstack": sparse.HStack(a, b).ToDense(), "vstack": sparse.VStack(a, b).ToDense(), "blockdiag": sparse.BlockDiag(a, f).ToDense(),
+				"slice": a.Slice(1, 6, 2, 8).ToDense(), "tril": a.Tril(1).ToDense(), "triu": a.Triu(-1).ToDense(),
+				"diagonal": a.Diagonal(1), "norm": a.Norm(),
+			} {
+				near(t, format.String()+" "+name, got, c[name], 1e-12)
+			}
+			if c["a"].Im == nil {
+				for name, got := range map[string]*weft.Tensor{"max": a.Max(), "max0": a.Max(0), "min1": a.Min(1),
+					"maximum": a.Maximum(b).ToDense(), "minimum": a.Minimum(b).ToDense()} {
+					near(t, format.String()+" "+name, got, c[name], 1e-12)
+				}
+			}
+		}
+	}
+}
+
+func TestEigenvaluesAreThoseOfNumPy(t *testing.T) {
+	for _, c := range readVectors(t) {
+		s := c["s"].matrix().To(sparse.CSR)
+		like := weft.ZerosOf(s.DType(), 7)
+		want := c["eigsh"].tensor()
+		for _, k := range []int{1, 3, 7} {
+			for which, lo := range map[sparse.Which]int{sparse.LargestAlgebraic: 7 - k, sparse.SmallestAlgebraic: 0} {
+				w, v, err := sparse.Eigsh(s.MatMul, like, k, sparse.EigshOpts{Which: which})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := w.Sub(want.Slice(weft.Range(lo, lo+k))).Abs().Max().Item(); d > 1e-11 {
+					t.Errorf("k %d, %d: eigenvalues err by %g", k, which, d)
+				}
+				if d := s.MatMul(v).Sub(v.Mul(w)).Abs().Max().Item(); d > 1e-11 {
+					t.Errorf("k %d, %d: residual %g", k, which, d)
+				}
+			}
+		}
+		a := c["a"].matrix()
+		u, sv, vh, err := sparse.Svds(a.MatMul, a.H().MatMul, weft.ZerosOf(a.DType(), 9), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "svds", sv, stored{Shape: []int{3}, Re: c["svds"].Re[:3]}, 1e-10)
+		if d := a.MatMul(vh.Transpose(0, 1).Conj()).Sub(u.Mul(sv)).Abs().Max().Item(); d > 1e-10 {
+			t.Errorf("singular vectors: residual %g", d)
+		}
+	}
+	// Restarts: the Laplacian of a grid has eigenvalues of multiplicity 2.
+	m := laplace(15)
+	w, v, err := sparse.Eigsh(m.MatMul, weft.ZerosOf(weft.Float64, 225), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := weft.Data[float64](linalg.EigValsH(m.ToDense().To(weft.Float64)))
+	for i, x := range weft.Data[float64](w) {
+		if d := x - all[219+i]; d > 1e-10 || d < -1e-10 {
+			t.Errorf("eigenvalue %d is %g, want %g", i, x, all[219+i])
+		}
+	}
+	if d := v.Transpose(0, 1).MatMul(v).Sub(weft.EyeOf(weft.Float64, 6)).Abs().Max().Item(); d > 1e-11 {
+		t.Errorf("eigenvectors are orthonormal to %g", d)
+	}
+	_, _, err = sparse.Eigsh(m.MatMul, weft.ZerosOf(weft.Float64, 225), 6, sparse.EigshOpts{MaxIterations: 1})
+	if !errors.Is(err, sparse.ErrNotConverged) {
+		t.Error(err)
+	}
+}
+
+func TestFilesOfSciPy(t *testing.T) {
+	c := readVectors(t)
+	for _, path := range []string{"real_csr", "real_csc", "real_coo", "complex_csr", "complex_csc", "complex_coo"} {
+		m, err := sparse.ReadNPZFile(filepath.Join("testdata", path+".npz"))
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		i := 0
+		if strings.HasPrefix(path, "complex") {
+			i = 1
+		}
+		if want := path[strings.Index(path, "_")+1:]; m.Format().String() != want {
+			t.Errorf("%s has format %s", path, m.Format())
+		}
+		near(t, path, m.Sub(c[i]["a"].matrix()).Norm(), stored{Shape: []int{}, Re: []float64{0}}, 1e-12)
+		var b bytes.Buffer
+		if err := sparse.WriteNPZ(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		again, err := sparse.ReadNPZ(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		if err != nil || again.String() != m.String() || again.Sub(m).Norm().Item() != 0 {
+			t.Errorf("%s written: %v, %v", path, again, err)
+		}
+		b.Reset()
+		if err := sparse.WriteMatrixMarket(&b, m); err != nil {
+			t.Fatal(err)
+		}
+		if again, err = sparse.ReadMatrixMarket(&b); err != nil || again.Sub(m).Norm().Item() != 0 {
+			t.Errorf("%s as text: %v, %v", path, again, err)
+		}
+	}
+	if m, err := sparse.ReadNPZFile("testdata/bsr.npz"); err != nil || m.Format() != sparse.BSR {
+		t.Errorf("%v, %v", m, err)
+	}
+	for i, name := range []string{"real", "complex"} {
+		f, err := os.Open("testdata/" + name + ".mtx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		m, err := sparse.ReadMatrixMarket(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, name, m.Sub(c[i]["a"].matrix()).Norm(), stored{Shape: []int{}, Re: []float64{0}}, 1e-12)
+	}
+	f, err := os.Open("testdata/symmetric.mtx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := sparse.ReadMatrixMarket(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "symmetric", m.Sub(m.T()).Norm(), stored{Shape: []int{}, Re: []float64{0}}, 1e-12)
+	path := filepath.Join(t.TempDir(), "m.npz")
+	if err := sparse.WriteNPZFile(path, m.To(sparse.CSR)); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := sparse.ReadNPZFile(path); err != nil || again.NNZ() != m.NNZ() {
+		t.Errorf("%v, %v", again, err)
+	}
+}
+
+func TestMalformedMatrixMarket(t *testing.T) {
+	head := "%%MatrixMarket matrix coordinate real general\n"
+	for text, want := range map[string]string{
+		"":                                "the text ends after line 0",
+		"hello\n":                         "line 1: is not the header",
+		head + "2 2\n":                    "line 2: has 2 numbers, want 3 sizes",
+		head + "2 2 9999999999\n1 1 1\n":  "the text ends after line 3",
+		head + "99999999999 2 1\n1 1 1\n": "is not a size from 0",
+		head + "2 2 1\n3 1 1\n":           "line 3: \"3\" is not a place from 1 to 2",
+		head + "2 2 1\n0 1 1\n":           "is not a place from 1 to 2",
+		head + "2 2 1\n1 1 x\n":           "line 3: \"x\" is not a number",
+		head + "2 2 1\n1 1\n":             "has 0 numbers for a value, want 1",
+		head + "2 2 1\n1 1 1\n1 2 1\n":    "more entries than the header says",
+		"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n": "a symmetric matrix cannot be [2 3]",
+		"%%MatrixMarket matrix array pattern general\n2 2\n":       "is not known for layout array",
+	} {
+		if _, err := sparse.ReadMatrixMarket(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+	m, err := sparse.ReadMatrixMarket(strings.NewReader("%%MatrixMarket matrix array real symmetric\n% note\n\n2 2\n1\n0\n3\n"))
+	if err != nil || m.NNZ() != 2 {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+func FuzzReadMatrixMarket(f *testing.F) {
+	for _, name := range []string{"real", "complex", "symmetric"} {
+		b, err := os.ReadFile("testdata/" + name + ".mtx")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := sparse.ReadMatrixMarket(bytes.NewReader(b))
+		if err == nil {
+			m.NNZ()
+		} else if m != nil {
+			t.Error("a matrix and an error")
+		}
+	})
+}
+
+func FuzzReadNPZ(f *testing.F) {
+	for _, name := range []string{"real_csr", "complex_coo", "bsr"} {
+		b, err := os.ReadFile("testdata/" + name + ".npz")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if m, err := sparse.ReadNPZ(bytes.NewReader(b), int64(len(b))); err == nil {
+			m.To(sparse.COO)
+		}
+	})
+}
