@@ -10,7 +10,7 @@ import (
 
 func BenchmarkTransform(b *testing.B) {
 	isas := jit.ISAs()
-	for _, c := range []struct{ n, rows int }{{16, 1000}, {64, 1}, {1 << 10, 1}, {1 << 12, 1}, {1 << 16, 1}, {1 << 20, 1}, {1 << 22, 1}, {1000, 1000}, {1009, 1}, {100003, 1}} {
+	for _, c := range []struct{ n, rows int }{{16, 1000}, {64, 1}, {1 << 10, 1}, {1 << 12, 1}, {1 << 16, 1}, {1 << 20, 1}, {1 << 22, 1}, {1000, 1000}, {1000, 1}, {1000, 64}, {1009, 1}, {100003, 1}} {
 		for _, size := range []int{4, 8} {
 			b.Run(fmt.Sprintf("%dx%d/%d", c.rows, c.n, 16*size), func(b *testing.B) {
 				item := 2 * size

@@ -2,6 +2,7 @@ package fft
 
 import (
 	"math"
+	"sync/atomic"
 	"unsafe"
 
 	"weft/internal/array"
@@ -10,7 +11,20 @@ import (
 	"weft/internal/x86/asm"
 )
 
-var codes = jit.NewCache[key, *jit.Code](0)
+// codes are the kernels that were made, at most one for each key: see [key.place].
+var codes [2][2][maxRadix + 1][4 << 5]atomic.Pointer[jit.Code]
+
+// place is where the kernel of a key is kept.
+func (k key) place() *atomic.Pointer[jit.Code] {
+	at := int(k.tw)
+	for _, is := range [...]bool{k.scaled, k.loads, k.stores, k.swapIn, k.swapOut} {
+		at *= 2
+		if is {
+			at++
+		}
+	}
+	return &codes[k.isa-jit.AVX2][k.size/8][k.radix][at]
+}
 
 // Registers of kernels. Odd multiples of the steps address up to eight inputs and outputs.
 const (

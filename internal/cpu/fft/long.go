@@ -17,30 +17,16 @@ func (p *plan) longRow(t Transform, dst, src unsafe.Pointer, threads int) {
 	whole := pool.Get().(*scratch)
 	defer pool.Put(whole)
 	rows := whole.at(p.n * item)
-	full, wide := n2/lanes, p.runs[0]
-	rest := n2 % lanes
-	runs := (full + wide - 1) / wide
-	if rest != 0 {
-		runs++
-	}
-	par.Run(runs, 1, threads, func(_, begin, end int) {
+	over := cover{n2, lanes}
+	par.Run(over.runs(p.runs[0]), 1, threads, func(_, begin, end int) {
 		s := pool.Get().(*scratch)
 		defer pool.Put(s)
-		memory := s.at(4*n1*wide*block + maxSpills*block/2)
-		spill := unsafe.Add(memory, 4*n1*wide*block)
+		bytes := 2 * n1 * p.runs[0] * block
+		memory := s.at(bytes + maxSpills*block/2)
 		for r := begin; r < end; r++ {
-			at := min(r*wide, full)
-			a := pass{src: unsafe.Add(src, at*block), srcRow: row, dst: unsafe.Add(dst, at*block), dstRow: row, blocks: min(wide, full-at), tw: unsafe.Add(p.tw, at*n1*block), swapIn: t.Inverse, swapOut: t.Inverse}
-			if at < full {
-				p.columns(&p.first, &a, memory, spill)
-				continue
-			}
-			in, out := unsafe.Add(memory, 2*n1*block), unsafe.Add(memory, 3*n1*block)
-			move(in, a.src, n1, rest*item, block, row)
-			to := a.dst
-			a.src, a.srcRow, a.dst, a.dstRow, a.blocks = in, block, out, block, 1
-			p.columns(&p.first, &a, memory, spill)
-			move(to, out, n1, rest*item, row, block)
+			at, blocks, before := over.run(r, p.runs[0])
+			a := pass{src: unsafe.Add(src, at*item), srcRow: row, dst: unsafe.Add(dst, at*item), dstRow: row, blocks: blocks, tw: unsafe.Add(p.tw, before*n1*block), swapIn: t.Inverse, swapOut: t.Inverse}
+			p.columns(&p.first, &a, memory, unsafe.Add(memory, bytes))
 		}
 	})
 	par.Run(n1, 1, threads, func(_, begin, end int) {

@@ -21,6 +21,9 @@ const (
 // radices are the lengths of butterflies, in the order in which lengths are divided by them.
 var radices = []int{8, 4, 2, 3, 5, 7, 11, 13}
 
+// maxRadix is the greatest of them.
+const maxRadix = 13
+
 // smooth reports that all prime factors of n are lengths of butterflies.
 func smooth(n int) bool {
 	for _, r := range radices[2:] {
@@ -247,8 +250,10 @@ func (p *plan) between() {
 	n1, n2, lanes := p.first.n, p.second.n, p.lanes()
 	w := roots(p.n)
 	last := p.first.stages[len(p.first.stages)-1]
-	blocks := (n2 + lanes - 1) / lanes
-	size := n1 * blocks * lanes * 2
+	over := cover{n2, lanes}
+	runs := over.runs(p.runs[0])
+	_, count, before := over.run(runs-1, p.runs[0])
+	size := n1 * (before + count) * lanes * 2
 	memory := aligned(size * p.size)
 	at := 0
 	put := func(x float64) {
@@ -259,17 +264,14 @@ func (p *plan) between() {
 		}
 		at++
 	}
-	for run, end := 0, 0; run < blocks; run = end {
-		end = min(run+p.runs[0], blocks)
-		if full := n2 / lanes; p.long != nil && run < full {
-			end = min(end, full)
-		}
+	for run := range runs {
+		first, blocks, _ := over.run(run, p.runs[0])
 		for q := range last.s {
-			for b := run; b < end; b++ {
+			for b := range blocks {
 				for k := range last.radix {
 					for part := range 2 {
 						for lane := range lanes {
-							c := b*lanes + column(p.isa, p.size, lane)
+							c := first + b*lanes + column(p.isa, p.size, lane)
 							put(w[2*(c*(q+last.s*k)%p.n)+part])
 						}
 					}

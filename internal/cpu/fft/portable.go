@@ -21,9 +21,11 @@ var bodies = jit.NewCache[key, []instr](0)
 func run(k key, f *frame) {
 	switch {
 	case k.isa != jit.Portable:
-		c, ok := codes.Lookup(k)
-		if !ok {
-			c, _ = codes.Get(k, func() (*jit.Code, error) { return k.Generate(), nil })
+		at := k.place()
+		c := at.Load()
+		if c == nil {
+			c = k.Generate()
+			at.Store(c)
 		}
 		jit.Call(c, 0, unsafe.Pointer(f))
 	case k.size == 4:

@@ -209,53 +209,44 @@ func (p *plan) row(t Transform, dst, src unsafe.Pointer, s *scratch, threads int
 		return
 	}
 	n1, n2, lanes, block, item := p.first.n, p.second.n, p.lanes(), p.block(), 2*p.size
-	c1, c2 := (n1+lanes-1)/lanes, (n2+lanes-1)/lanes
-	pitch1, pitch2 := c1*block, c2*block
+	from, to := cover{n2, lanes}, cover{n1, lanes}
 	own := max(p.runs[0]*n1, p.runs[1]*n2) * block
 	each := 3*own + maxSpills*block/2
-	padded := 0
-	if n2%lanes != 0 {
-		padded = n1 * pitch2
-	}
-	if n1%lanes != 0 {
-		padded = max(padded, n2*pitch1)
-	}
-	width := par.Width((c2+p.runs[0]-1)/p.runs[0], 1, threads)
-	width = max(width, par.Width((c1+p.runs[1]-1)/p.runs[1], 1, threads))
-	memory := s.at(n2*pitch1 + padded + width*each)
-	turned := memory
-	pad := unsafe.Add(memory, n2*pitch1)
+	padded := max(n1*from.padding(), n2*to.padding()) * item
+	width := max(par.Width(from.runs(p.runs[0]), 1, threads), par.Width(to.runs(p.runs[1]), 1, threads))
+	turnedRow := to.width() * item
+	memory := s.at(n2*turnedRow + padded + width*each)
+	pad := unsafe.Add(memory, n2*turnedRow)
 	work := unsafe.Add(pad, padded)
-	from, fromRow := src, n2*item
-	if n2%lanes != 0 {
-		from, fromRow = pad, pitch2
-		move(pad, src, n1, n2*item, pitch2, n2*item)
+	srcAt, srcRow := src, n2*item
+	if from.padded() {
+		srcAt, srcRow = pad, from.width()*item
+		move(pad, src, n1, n2*item, srcRow, n2*item)
 	}
-	tableBlock := n1 * block // of factors for a vector of columns
-	par.Run((c2+p.runs[0]-1)/p.runs[0], 1, threads, func(w, begin, end int) {
+	par.Run(from.runs(p.runs[0]), 1, threads, func(w, begin, end int) {
 		mine := unsafe.Add(work, w*each)
 		for r := begin; r < end; r++ {
-			at := r * p.runs[0]
-			blocks := min(p.runs[0], c2-at)
-			a := pass{src: unsafe.Add(from, at*block), srcRow: fromRow, dst: mine, dstRow: blocks * block, blocks: blocks, tw: unsafe.Add(p.tw, at*tableBlock), swapIn: t.Inverse}
+			at, blocks, tw := from.run(r, p.runs[0])
+			a := pass{src: unsafe.Add(srcAt, at*item), srcRow: srcRow, dst: mine, dstRow: blocks * block, blocks: blocks, tw: unsafe.Add(p.tw, tw*n1*block), swapIn: t.Inverse}
 			p.columns(&p.first, &a, unsafe.Add(mine, own), unsafe.Add(mine, 3*own))
-			p.turn(unsafe.Add(turned, at*lanes*pitch1), mine, n1, min(blocks*lanes, n2-at*lanes), pitch1, blocks*block)
+			skip := tw*lanes - at // columns that another run turns
+			p.turn(unsafe.Add(memory, (at+skip)*turnedRow), unsafe.Add(mine, skip*item), n1, min(blocks*lanes, n2-at)-skip, turnedRow, blocks*block)
 		}
 	})
-	to, toRow := dst, n1*item
-	if n1%lanes != 0 {
-		to, toRow = pad, pitch1
+	dstAt, dstRow := dst, n1*item
+	if to.padded() {
+		dstAt, dstRow = pad, turnedRow
 	}
-	par.Run((c1+p.runs[1]-1)/p.runs[1], 1, threads, func(w, begin, end int) {
+	par.Run(to.runs(p.runs[1]), 1, threads, func(w, begin, end int) {
 		mine := unsafe.Add(work, w*each)
 		for r := begin; r < end; r++ {
-			at := r * p.runs[1]
-			a := pass{src: unsafe.Add(turned, at*block), srcRow: pitch1, dst: unsafe.Add(to, at*block), dstRow: toRow, blocks: min(p.runs[1], c1-at), swapOut: t.Inverse, scale: t.Scale}
+			at, blocks, _ := to.run(r, p.runs[1])
+			a := pass{src: unsafe.Add(memory, at*item), srcRow: turnedRow, dst: unsafe.Add(dstAt, at*item), dstRow: dstRow, blocks: blocks, swapOut: t.Inverse, scale: t.Scale}
 			p.columns(&p.second, &a, unsafe.Add(mine, own), unsafe.Add(mine, 3*own))
 		}
 	})
-	if n1%lanes != 0 {
-		move(dst, pad, n2, n1*item, n1*item, pitch1)
+	if to.padded() {
+		move(dst, pad, n2, n1*item, n1*item, turnedRow)
 	}
 }
 
