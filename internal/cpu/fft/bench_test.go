@@ -28,14 +28,16 @@ func BenchmarkTransform(b *testing.B) {
 func BenchmarkColumns(b *testing.B) {
 	isas := jit.ISAs()
 	for _, size := range []int{4, 8} {
-		b.Run(fmt.Sprint(16*size), func(b *testing.B) {
-			const n = 1000
-			x, y := make([]byte, n*n*2*size), make([]byte, n*n*2*size)
-			t := Transform{ISA: isas[len(isas)-1], Size: size, N: n}
-			t.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), 1, n)
-			for b.Loop() {
-				t.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), 1, n)
-			}
-		})
+		for _, cols := range []int{32, 64, 1000} {
+			b.Run(fmt.Sprintf("1000x%d/%d", cols, 16*size), func(b *testing.B) {
+				const n = 1000
+				x, y := make([]byte, n*cols*2*size), make([]byte, n*cols*2*size)
+				t := Transform{ISA: isas[len(isas)-1], Size: size, N: n}
+				t.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), 1, cols)
+				for b.Loop() {
+					t.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), 1, cols)
+				}
+			})
+		}
 	}
 }

@@ -32,42 +32,48 @@ func (t Transform) Columns(dst, src unsafe.Pointer, count, cols int) {
 	}
 	cost := nanoseconds(t.N) * wide * lanes
 	par.Run(count*runs, max(20000/max(cost, 1), 1), codegen.Threads(count*cols*nanoseconds(t.N)), func(_, begin, end int) {
-		s, own := pool.Get().(*scratch), pool.Get().(*scratch)
+		s := pool.Get().(*scratch)
 		defer pool.Put(s)
-		defer pool.Put(own)
+		memory := s.at(p.matrixMemory(wide) + 2*t.N*block)
+		in := unsafe.Add(memory, p.matrixMemory(wide))
 		for u := begin; u < end; u++ {
 			at := u / runs * t.N * row
 			first := u % runs * wide
 			to, from := unsafe.Add(dst, at+first*block), unsafe.Add(src, at+first*block)
 			if first < full {
-				p.matrix(t, to, from, min(wide, full-first), row, row, s)
+				p.matrix(t, to, from, min(wide, full-first), row, row, memory)
 				continue
 			}
 			at += full * block
-			in := own.at(2 * t.N * block)
 			out := unsafe.Add(in, t.N*block)
 			move(in, unsafe.Add(src, at), t.N, rest*2*t.Size, block, row)
-			p.matrix(t, out, in, 1, block, block, s)
+			p.matrix(t, out, in, 1, block, block, memory)
 			move(unsafe.Add(dst, at), out, t.N, rest*2*t.Size, row, block)
 		}
 	})
 }
 
-// matrix transforms vectors of columns, with the arithmetic of group and of row.
-func (p *plan) matrix(t Transform, dst, src unsafe.Pointer, blocks, dstRow, srcRow int, s *scratch) {
+// matrixMemory is the number of bytes that matrix needs.
+func (p *plan) matrixMemory(blocks int) int {
 	row, spills := blocks*p.block(), maxSpills*p.block()/2
+	if p.split {
+		return (p.n+2*max(p.first.n, p.second.n))*row + spills
+	}
+	return 2*p.n*row + spills
+}
+
+// matrix transforms vectors of columns, with the arithmetic of row. It takes matrixMemory bytes.
+func (p *plan) matrix(t Transform, dst, src unsafe.Pointer, blocks, dstRow, srcRow int, memory unsafe.Pointer) {
+	row := blocks * p.block()
 	if !p.split {
-		memory := s.at(2*p.n*row + spills)
 		a := p.pass(t)
 		a.src, a.dst, a.srcRow, a.dstRow, a.blocks = src, dst, srcRow, dstRow, blocks
 		p.columns(&p.first, &a, memory, unsafe.Add(memory, 2*p.n*row))
 		return
 	}
 	n1, n2 := p.first.n, p.second.n
-	work := 2 * max(n1, n2) * row
-	memory := s.at(p.n*row + work + spills)
 	mine := unsafe.Add(memory, p.n*row)
-	spill := unsafe.Add(mine, work)
+	spill := unsafe.Add(mine, 2*max(n1, n2)*row)
 	factors := p.rowFactors()
 	for j := range n2 {
 		a := pass{src: unsafe.Add(src, j*srcRow), srcRow: n2 * srcRow, dst: unsafe.Add(memory, j*row), dstRow: n2 * row, blocks: blocks,

@@ -69,8 +69,8 @@ func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, 
 	if n%2 == 0 {
 		w = p.realRoots()
 	}
-	group := p.lanes()
-	if !p.direct() {
+	group := p.groupRows()
+	if p.split && 2*rows < p.lanes() {
 		group = 1
 	}
 	units, cost := (rows+group-1)/group, 2*nanoseconds(m)*group
@@ -95,10 +95,9 @@ func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, 
 // transform runs the complex transform of rows that lie one behind the other.
 func (j *realJob) transform(dst, src unsafe.Pointer, rows int) {
 	row := 2 * j.p.n * j.p.size
-	switch {
-	case !j.p.direct():
+	if rows == 1 && !j.p.direct() {
 		j.p.row(j.t, dst, src, j.s, j.threads)
-	default:
+	} else {
 		j.p.group(j.t, dst, src, rows, row, row, j.s)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"weft/internal/cpu/codegen"
+	"weft/internal/cpu/transpose"
 	"weft/internal/jit"
 	"weft/internal/par"
 )
@@ -96,14 +97,14 @@ func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
 	}
 	p := planFor(t.ISA, t.Size, t.N)
 	defer runtime.KeepAlive(p)
-	group := 1
-	if p.direct() {
-		group = p.lanes()
+	group := p.groupRows()
+	if p.split && 2*rows < p.lanes() {
+		group = 1
 	}
 	units := (rows + group - 1) / group
 	cost := nanoseconds(t.N) * group
 	threads := codegen.Threads(units * cost)
-	if units == 1 && (p.split || p.long != nil) {
+	if rows == 1 && (p.split || p.long != nil) {
 		s := pool.Get().(*scratch)
 		p.row(t, dst, src, s, threads)
 		pool.Put(s)
@@ -123,29 +124,26 @@ func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
 	})
 }
 
-// element copies of complex numbers.
-type element interface{ uint64 | [2]uint64 }
-
-// turn transposes rows of elements: row i of the source becomes column i of the destination.
-func turn[E element](dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
-	for j0 := 0; j0 < cols; j0 += 8 {
-		n := min(8, cols-j0)
-		for i := range rows {
-			x := unsafe.Slice((*E)(unsafe.Add(src, i*srcRow)), cols)[j0:][:n]
-			to := unsafe.Add(dst, j0*dstRow+i*int(unsafe.Sizeof(x[0])))
-			for _, y := range x {
-				*(*E)(to) = y
-				to = unsafe.Add(to, dstRow)
-			}
-		}
-	}
-}
-
+// turn transposes rows of complex numbers: row i of the source becomes column i of the destination.
 func (p *plan) turn(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
 	if p.size == 4 {
-		turn[uint64](dst, src, rows, cols, dstRow, srcRow)
-	} else {
-		turn[[2]uint64](dst, src, rows, cols, dstRow, srcRow)
+		transpose.Matrix(p.isa, 8, dst, src, rows, cols, dstRow, srcRow)
+		return
+	}
+	for i := 0; i < rows; i += 4 {
+		from, to := unsafe.Add(src, i*srcRow), unsafe.Add(dst, i*16)
+		if rows-i < 4 {
+			transpose.Matrix(jit.Portable, 16, to, from, rows-i, cols, dstRow, srcRow)
+			return
+		}
+		for range cols { // a line of the destination
+			y := (*[4][2]uint64)(to)
+			y[0] = *(*[2]uint64)(from)
+			y[1] = *(*[2]uint64)(unsafe.Add(from, srcRow))
+			y[2] = *(*[2]uint64)(unsafe.Add(from, 2*srcRow))
+			y[3] = *(*[2]uint64)(unsafe.Add(from, 3*srcRow))
+			from, to = unsafe.Add(from, 16), unsafe.Add(to, dstRow)
+		}
 	}
 }
 
@@ -153,20 +151,34 @@ func (p *plan) pass(t Transform) pass {
 	return pass{swapIn: t.Inverse, swapOut: t.Inverse, scale: t.Scale}
 }
 
-// group transforms at most one vector of rows directly, as columns.
+// groupBytes is about what a group of rows takes as columns.
+const groupBytes = 256 << 10
+
+// groupRows is how many rows are transformed together as columns, 1 for lengths that are transformed row
+// by row.
+func (p *plan) groupRows() int {
+	switch {
+	case p.direct():
+		return p.lanes()
+	case p.split && p.n*p.block() <= groupBytes:
+		return p.lanes() * min(4, groupBytes/(p.n*p.block()))
+	}
+	return 1
+}
+
+// group transforms at most groupRows rows, as columns.
 func (p *plan) group(t Transform, dst, src unsafe.Pointer, rows, dstRow, srcRow int, s *scratch) {
-	n, block := p.n, p.block()
-	memory := s.at(4*n*block + maxSpills*block/2)
-	in, out := memory, unsafe.Add(memory, n*block)
-	p.turn(in, src, rows, n, block, srcRow)
-	a := p.pass(t)
-	a.src, a.dst, a.srcRow, a.dstRow, a.blocks = in, out, block, block, 1
+	n, blocks := p.n, (rows+p.lanes()-1)/p.lanes()
+	row := blocks * p.block()
+	in := s.at(2*n*row + p.matrixMemory(blocks))
+	out := unsafe.Add(in, n*row)
+	p.turn(in, src, rows, n, row, srcRow)
 	if n == 1 {
 		p.one(t, out, in)
 	} else {
-		p.columns(&p.first, &a, unsafe.Add(memory, 2*n*block), unsafe.Add(memory, 4*n*block))
+		p.matrix(t, out, in, blocks, row, row, unsafe.Add(out, n*row))
 	}
-	p.turn(dst, out, n, rows, dstRow, block)
+	p.turn(dst, out, n, rows, dstRow, row)
 }
 
 // one is the transform of a number: itself, scaled.
