@@ -184,7 +184,19 @@ func main() {
 	}
 	fmt.Println(a)
 }
-`, "[1 2 3]\n"}, {"/viewer", `package main
+`, "[1 2 3]\n"}, {"/sci", `package main
+
+import (
+	"fmt"
+
+	"PATH/sci/optimize"
+)
+
+func main() {
+	x, err := optimize.BrentQ(func(x float64) float64 { return x - 0.5 }, 0, 1)
+	fmt.Println(x, err)
+}
+`, "0.5 <nil>\n"}, {"/viewer", `package main
 
 import (
 	"fmt"

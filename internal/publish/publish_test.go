@@ -22,7 +22,7 @@ func TestPublish(t *testing.T) {
 	if err := r.write("../..", out); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(r.nested, []string{"", "cuda", "gonumblas", "ragged/arrow", "viewer"}) {
+	if !slices.Equal(r.nested, []string{"", "cuda", "gonumblas", "ragged/arrow", "sci", "viewer"}) {
 		t.Errorf("modules in %q", r.nested)
 	}
 	if err := r.write("../..", out); err == nil {

@@ -1,0 +1,190 @@
+package optimize
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	gonum "gonum.org/v1/gonum/optimize"
+
+	"weft"
+	"weft/internal/array"
+)
+
+// A Method is an algorithm of [Minimize].
+type Method string
+
+// The methods of [Minimize]. All but NelderMead use gradients; Newton also uses Hessians.
+const (
+	BFGS       Method = "BFGS"
+	LBFGS      Method = "L-BFGS"
+	CG         Method = "CG"
+	Newton     Method = "Newton"
+	NelderMead Method = "Nelder-Mead"
+)
+
+// MinimizeOpts are the options of [Minimize].
+type MinimizeOpts struct {
+	Method  Method  // BFGS if it is empty
+	GTol    float64 // the greatest element of the gradient at a minimum; 1e-5 if it is 0. NelderMead ignores it
+	MaxIter int     // the most steps; 200 for each element of x0 if it is 0
+}
+
+// A Minimum is a result of [Minimize].
+type Minimum struct {
+	X         *weft.Tensor // float64, of x0's shape
+	Value     float64      // f(X)
+	Grad      *weft.Tensor // the gradient at X; nil with NelderMead
+	Steps     int
+	FuncEvals int // evaluations of f, with or without its gradient
+}
+
+// Minimize searches a local minimum of f, which returns one number, from x0 on. f must be made of operations of tensors,
+// so that its gradient is known; NelderMead takes any function. It returns a [*ConvergenceError] and the best point where the method
+// stops early, and panics with a [*weft.Error] for bad arguments. SciPy's minimize.
+func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...MinimizeOpts) (*Minimum, error) {
+	const name = "optimize.minimize"
+	array.Given(name, "f", f != nil)
+	o := array.Options(name, opts)
+	first, at := start(name, "x0", x0)
+	settings := &gonum.Settings{GradientThreshold: positive(name, "GTol", o.GTol, 1e-5), MajorIterations: limit(name, "MaxIter", o.MaxIter, 200*len(at)), Converger: gonum.NeverTerminate{}}
+	var method gonum.Method
+	switch o.Method {
+	case "", BFGS:
+		method = &gonum.BFGS{}
+	case LBFGS:
+		method = &gonum.LBFGS{}
+	case CG:
+		method = &gonum.CG{}
+	case Newton:
+		method = &gonum.Newton{}
+	case NelderMead:
+		method = &gonum.NelderMead{}
+		settings.Converger = &gonum.FunctionConverge{Absolute: 1e-12, Relative: 1e-12, Iterations: 20 * len(at)}
+	default:
+		array.Failf(name, "Method", "%q is unknown", o.Method)
+	}
+	e := &evaluations{f: f, shape: first.Shape()}
+	e.at(at, o.Method != NelderMead) // here, so that what f panics with is the caller's
+	problem := gonum.Problem{Status: e.status, Func: func(x []float64) float64 { return e.guarded(x, o.Method != NelderMead).value }}
+	if o.Method != NelderMead {
+		problem.Grad = func(grad, x []float64) { copy(grad, e.guarded(x, true).grad) }
+	}
+	if o.Method == Newton {
+		problem.Hess = func(h *mat.SymDense, x []float64) {
+			s := make([]float64, len(x)*len(x))
+			e.guard(func() { s = weft.Data[float64](weft.Hessian(e.scalar, e.tensor(x)).Detach()) })
+			for i := range x {
+				for j := i; j < len(x); j++ {
+					h.SetSym(i, j, s[i*len(x)+j])
+				}
+			}
+		}
+	}
+	r, err := gonum.Minimize(problem, at, settings, method)
+	if e.panicked != nil {
+		panic(e.panicked)
+	}
+	if r == nil {
+		return nil, &ConvergenceError{name, err.Error()}
+	}
+	m := &Minimum{X: e.tensor(r.X), Value: r.F, Steps: r.MajorIterations, FuncEvals: e.count}
+	if o.Method != NelderMead {
+		last := e.at(r.X, true)
+		m.Grad = e.tensor(last.grad)
+		// A line search may fail where rounding ends it, at a minimum.
+		if norm(last.grad) <= settings.GradientThreshold {
+			return m, nil
+		}
+	}
+	if err != nil {
+		return m, &ConvergenceError{name, err.Error()}
+	}
+	if o.Method != NelderMead || r.Status == gonum.IterationLimit {
+		return m, &ConvergenceError{name, r.Status.String()}
+	}
+	return m, nil
+}
+
+// evaluations are the evaluations of a function with its gradient. The last is kept, since methods ask for value and
+// gradient one after the other.
+type evaluations struct {
+	f     func(x *weft.Tensor) *weft.Tensor
+	shape []int
+	count int
+	last  evaluation
+
+	panicked any // what f panicked with on one of gonum's goroutines
+}
+
+type evaluation struct {
+	x, grad []float64
+	value   float64
+}
+
+// scalar is f, whose value has one element, without axes.
+func (e *evaluations) scalar(x *weft.Tensor) *weft.Tensor {
+	y := e.f(x)
+	number("optimize.minimize", y)
+	return y.To(weft.Float64).Reshape()
+}
+
+func (e *evaluations) tensor(x []float64) *weft.Tensor {
+	return weft.FromSlice(append([]float64(nil), x...), e.shape...)
+}
+
+func (e *evaluations) at(x []float64, gradient bool) *evaluation {
+	if same(e.last.x, x) && (e.last.grad != nil || !gradient) {
+		return &e.last
+	}
+	e.count++
+	t := e.tensor(x)
+	e.last = evaluation{x: append([]float64(nil), x...)}
+	if !gradient {
+		weft.WithoutGrad(func() { e.last.value = e.scalar(t).Item() })
+		return &e.last
+	}
+	y, pull := weft.VJP(e.scalar, t)
+	e.last.value = y.Item()
+	e.last.grad = weft.Data[float64](pull(weft.OnesOf(weft.Float64)).Detach())
+	return &e.last
+}
+
+// guarded is at for gonum's goroutines, in which a panic would end the process.
+func (e *evaluations) guarded(x []float64, gradient bool) evaluation {
+	r := evaluation{value: math.NaN(), grad: make([]float64, len(x))}
+	e.guard(func() { r = *e.at(x, gradient) })
+	return r
+}
+
+// guard calls f unless there was a panic, and keeps its panic.
+func (e *evaluations) guard(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.panicked = p
+		}
+	}()
+	if e.panicked == nil {
+		f()
+	}
+}
+
+// status ends the search after a panic.
+func (e *evaluations) status() (gonum.Status, error) {
+	if e.panicked != nil {
+		return gonum.Failure, errors.New("f panicked")
+	}
+	return gonum.NotTerminated, nil
+}
+
+func same(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
