@@ -152,6 +152,88 @@ var calls = map[string]func(v vector) []*weft.Tensor{
 	"convolve1d": func(v vector) []*weft.Tensor {
 		return one(ndimage.Convolve1D(v.x(), tensor(v.args[1]), v.int("axis", -1), v.line()))
 	},
+	"correlate":      func(v vector) []*weft.Tensor { return one(ndimage.Correlate(v.x(), tensor(v.args[1]), v.filter())) },
+	"convolve":       func(v vector) []*weft.Tensor { return one(ndimage.Convolve(v.x(), tensor(v.args[1]), v.filter())) },
+	"uniform_filter": func(v vector) []*weft.Tensor { return one(ndimage.UniformFilter(v.x(), ints(v.args[1]), v.filter())) },
+	"uniform_filter1d": func(v vector) []*weft.Tensor {
+		return one(ndimage.UniformFilter1D(v.x(), int(v.args[1].(float64)), v.int("axis", -1), v.line()))
+	},
+	"sobel":   func(v vector) []*weft.Tensor { return one(ndimage.Sobel(v.x(), v.int("axis", -1), v.border())) },
+	"prewitt": func(v vector) []*weft.Tensor { return one(ndimage.Prewitt(v.x(), v.int("axis", -1), v.border())) },
+	"laplace": func(v vector) []*weft.Tensor { return one(ndimage.Laplace(v.x(), v.border())) },
+	"gaussian_laplace": func(v vector) []*weft.Tensor {
+		return one(ndimage.GaussianLaplace(v.x(), numbers(v.args[1]), v.gaussian()))
+	},
+	"gaussian_gradient_magnitude": func(v vector) []*weft.Tensor {
+		return one(ndimage.GaussianGradientMagnitude(v.x(), numbers(v.args[1]), v.gaussian()))
+	},
+	"median_filter": func(v vector) []*weft.Tensor { return one(ndimage.MedianFilter(v.x(), ints(v.kw["size"]), v.window())) },
+	"minimum_filter": func(v vector) []*weft.Tensor {
+		return one(ndimage.MinimumFilter(v.x(), ints(v.kw["size"]), v.window()))
+	},
+	"maximum_filter": func(v vector) []*weft.Tensor {
+		return one(ndimage.MaximumFilter(v.x(), ints(v.kw["size"]), v.window()))
+	},
+	"rank_filter": func(v vector) []*weft.Tensor {
+		return one(ndimage.RankFilter(v.x(), int(v.args[1].(float64)), ints(v.kw["size"]), v.window()))
+	},
+	"percentile_filter": func(v vector) []*weft.Tensor {
+		return one(ndimage.PercentileFilter(v.x(), v.args[1].(float64), ints(v.kw["size"]), v.window()))
+	},
+	"minimum_filter1d": func(v vector) []*weft.Tensor {
+		return one(ndimage.MinimumFilter1D(v.x(), int(v.args[1].(float64)), v.int("axis", -1), v.line()))
+	},
+	"maximum_filter1d": func(v vector) []*weft.Tensor {
+		return one(ndimage.MaximumFilter1D(v.x(), int(v.args[1].(float64)), v.int("axis", -1), v.line()))
+	},
+	"grey_erosion":           grey(ndimage.GreyErosion),
+	"grey_dilation":          grey(ndimage.GreyDilation),
+	"grey_opening":           grey(ndimage.GreyOpening),
+	"grey_closing":           grey(ndimage.GreyClosing),
+	"morphological_gradient": grey(ndimage.MorphologicalGradient),
+	"morphological_laplace":  grey(ndimage.MorphologicalLaplace),
+	"white_tophat":           grey(ndimage.WhiteTophat),
+	"black_tophat":           grey(ndimage.BlackTophat),
+	"generate_binary_structure": func(v vector) []*weft.Tensor {
+		return one(ndimage.GenerateBinaryStructure(int(v.args[0].(float64)), int(v.args[1].(float64))))
+	},
+	"iterate_structure":  func(v vector) []*weft.Tensor { return one(ndimage.IterateStructure(v.x(), int(v.args[1].(float64)))) },
+	"binary_erosion":     func(v vector) []*weft.Tensor { return one(ndimage.BinaryErosion(v.x(), v.binary())) },
+	"binary_dilation":    func(v vector) []*weft.Tensor { return one(ndimage.BinaryDilation(v.x(), v.binary())) },
+	"binary_opening":     func(v vector) []*weft.Tensor { return one(ndimage.BinaryOpening(v.x(), v.binary())) },
+	"binary_closing":     func(v vector) []*weft.Tensor { return one(ndimage.BinaryClosing(v.x(), v.binary())) },
+	"binary_propagation": func(v vector) []*weft.Tensor { return one(ndimage.BinaryPropagation(v.x(), v.binary())) },
+	"binary_fill_holes": func(v vector) []*weft.Tensor {
+		return one(ndimage.BinaryFillHoles(v.x(), ndimage.FillOpts{Structure: tensor(v.kw["structure"])}))
+	},
+	"binary_hit_or_miss": func(v vector) []*weft.Tensor {
+		return one(ndimage.BinaryHitOrMiss(v.x(), ndimage.HitOpts{Hit: tensor(v.kw["structure1"]), Miss: tensor(v.kw["structure2"]),
+			HitOrigin: ints(v.kw["origin1"]), MissOrigin: ints(v.kw["origin2"])}))
+	},
+}
+
+func grey(f func(x *weft.Tensor, size []int, opts ...ndimage.GreyOpts) *weft.Tensor) func(v vector) []*weft.Tensor {
+	return func(v vector) []*weft.Tensor {
+		return one(f(v.x(), ints(v.kw["size"]), ndimage.GreyOpts{Footprint: tensor(v.kw["footprint"]), Structure: tensor(v.kw["structure"]),
+			Mode: v.mode(), Cval: v.num("cval", 0), Origin: ints(v.kw["origin"]), Axes: ints(v.kw["axes"])}))
+	}
+}
+
+func (v vector) filter() ndimage.FilterOpts {
+	return ndimage.FilterOpts{Mode: v.mode(), Modes: v.modes(), Cval: v.num("cval", 0), Origin: ints(v.kw["origin"]), Axes: ints(v.kw["axes"])}
+}
+
+func (v vector) window() ndimage.WindowOpts {
+	return ndimage.WindowOpts{Footprint: tensor(v.kw["footprint"]), Mode: v.mode(), Modes: v.modes(), Cval: v.num("cval", 0), Origin: ints(v.kw["origin"]), Axes: ints(v.kw["axes"])}
+}
+
+func (v vector) border() ndimage.BorderOpts {
+	return ndimage.BorderOpts{Mode: v.mode(), Modes: v.modes(), Cval: v.num("cval", 0), Axes: ints(v.kw["axes"])}
+}
+
+func (v vector) binary() ndimage.BinaryOpts {
+	return ndimage.BinaryOpts{Structure: tensor(v.kw["structure"]), Iterations: new(v.int("iterations", 1)), Mask: tensor(v.kw["mask"]),
+		Border: v.num("border_value", 0) != 0, Origin: ints(v.kw["origin"])}
 }
 
 func one(t *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{t} }

@@ -64,7 +64,87 @@ def linear():
         case("correlate1d", noise(6, 7, t=t), np.array([1.0, -2.0, 0.5]), axis=0)
 
 
+
+def windows():
+    for mode in MODES:
+        case("correlate", noise(5, 6), noise(3, 4), mode=mode, cval=0.3, origin=[0, 1])
+        case("convolve", noise(2, 3, 4), noise(3, 2, 9), mode=mode, cval=0.3, origin=[-1, 0, 2])
+        case("uniform_filter", noise(7, 2), [3, 7], mode=mode, cval=0.3)
+        case("uniform_filter1d", noise(3, 30), 12, axis=1, mode=mode, origin=-3, cval=1.0)
+        case("sobel", noise(5, 6), axis=0, mode=mode, cval=1.0)
+        case("prewitt", noise(3, 4, 3), axis=1, mode=mode, cval=1.0)
+        case("laplace", noise(5, 6), mode=mode, cval=1.0)
+        case("gaussian_laplace", noise(5, 6), 1.0, mode=mode, cval=1.0)
+        case("gaussian_gradient_magnitude", noise(5, 6), [1.0, 0.5], mode=mode, cval=1.0)
+        case("median_filter", noise(7, 6), size=[3, 5], mode=mode, cval=0.1)
+        case("rank_filter", noise(20), 2, size=[9], mode=mode, cval=0.1, origin=2)
+        case("minimum_filter", noise(3, 5), size=[7, 2], mode=mode, cval=0.1)
+        case("maximum_filter", noise(4, 40), size=[4, 21], mode=mode, cval=0.1, origin=[-1, 3])
+        case("grey_dilation", noise(6, 6), size=[2, 3], mode=mode, cval=0.1, origin=[-1, 0])
+    case("correlate", noise(12, 9), noise(9, 9))  # more windows than a kernel reads
+    case("correlate", noise(3, 4, 5), noise(2, 3), axes=[2, 0])
+    cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], bool)
+    odd = np.array([[1, 0, 1, 1], [0, 0, 1, 0]], bool)
+    for t in ["float64", "float32", "uint8", "int16", "int32", "bool"]:
+        for f in [cross, odd]:
+            case("median_filter", noise(6, 7, t=t), footprint=f)
+            case("minimum_filter", noise(6, 7, t=t), footprint=f)
+            case("maximum_filter", noise(6, 7, t=t), footprint=f, origin=[0, 1] if f is odd else [1, 0])
+            case("rank_filter", noise(6, 7, t=t), -2, footprint=f)
+            if t != "bool":
+                case("grey_erosion", noise(6, 7, t=t, hi=100), footprint=f)
+                case("grey_opening", noise(6, 7, t=t, hi=100), footprint=f)
+                case("grey_closing", noise(6, 7, t=t, hi=100), footprint=f)
+        case("median_filter", noise(4, 5, 6, t=t), size=3)
+        case("percentile_filter", noise(8, 9, t=t), 30.0, size=4)
+        case("percentile_filter", noise(8, 9, t=t), -10.0, size=5)
+        if t != "bool":
+            case("uniform_filter", noise(8, 9, t=t), 4)
+            case("laplace", noise(8, 9, t=t))
+            case("correlate", noise(8, 9, t=t), np.array([[1.5, 0], [-1, 2]]))
+            case("morphological_gradient", noise(8, 9, t=t, hi=100), size=3)
+            case("white_tophat", noise(8, 9, t=t, hi=100), size=3)
+            case("black_tophat", noise(8, 9, t=t, hi=100), size=2)
+            case("maximum_filter1d", noise(4, 20, t=t), 11, axis=1, origin=2)
+            case("minimum_filter1d", noise(4, 20, t=t), 4, axis=0, mode="wrap")
+    case("sobel", noise(8, 9, t="int16"), axis=-1)
+    s = noise(3, 3)
+    for f in ["grey_erosion", "grey_dilation", "morphological_laplace"]:
+        case(f, noise(6, 7), structure=s)
+        case(f, noise(6, 7), footprint=odd[:, :3], structure=noise(2, 3), mode="nearest")
+
+
+def binary():
+    for rank in range(1, 4):
+        for c in range(0, 4):
+            case("generate_binary_structure", rank, c)
+    case("iterate_structure", nd.generate_binary_structure(2, 1), 3)
+    case("iterate_structure", np.array([1, 1, 0, 1]), 3)
+    odd = np.array([[1, 0, 1, 1], [0, 1, 1, 0]], bool)
+    x = rng.random((9, 11)) < 0.7
+    thin = rng.random((9, 11)) < 0.15
+    mask = rng.random((9, 11)) < 0.6
+    for s in [None, odd, np.ones((3, 3), bool)]:
+        for it in [1, 2, 0]:
+            for border in [0, 1]:
+                case("binary_erosion", x, structure=s, iterations=it, border_value=border)
+                case("binary_dilation", thin, structure=s, iterations=it, border_value=border)
+                case("binary_dilation", thin, structure=s, iterations=it, border_value=border, mask=mask)
+                case("binary_erosion", x, structure=s, iterations=it, border_value=border, mask=mask)
+        case("binary_opening", x, structure=s)
+        case("binary_closing", thin, structure=s)
+        case("binary_fill_holes", x, structure=s)
+        case("binary_propagation", thin, structure=s, mask=mask)
+    case("binary_dilation", thin.astype("float64"), structure=odd, origin=[-1, 1])
+    case("binary_hit_or_miss", x, structure1=np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0]]))
+    case("binary_hit_or_miss", x, structure1=np.array([[1, 0], [0, 1]]), structure2=np.array([[0, 1, 0]]), origin1=[0, 0], origin2=[0, 1])
+    case("binary_erosion", rng.random((4, 5, 6)) < 0.9)
+    case("binary_fill_holes", rng.random((4, 5, 6)) < 0.8)
+
+
 linear()
+windows()
+binary()
 with gzip.GzipFile("vectors.json.gz", "wb", mtime=0) as f:
     f.write(json.dumps({"scipy": scipy.__version__, "cases": cases}).encode())
 print(len(cases), "cases of SciPy", scipy.__version__)
