@@ -142,6 +142,7 @@ func newExported(p *saved.Program) (*exported, error) {
 	}
 	e := &exporter{p: p, outline: p.Outline(), taken: map[string]bool{}, cache: map[string]string{}, weights: map[int]string{},
 		graph: &graphProto{name: p.Name}}
+	e.root = e.graph
 	if err := e.declare(); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,9 @@ type exporter struct {
 	cache   map[string]string // the names of constants and sizes, by what they are
 	weights map[int]string    // the names of state that is read
 	used    []weight
-	missing []string // operations without an entry
+	missing []string      // operations without an entry
+	root    *graphProto   // the model's, which has the initializers
+	args    []exportValue // of the function that is written, nil in the model's graph
 }
 
 // An exportValue is a value of the program: a tensor with a name, or a number.
@@ -31,14 +33,18 @@ type exportValue struct {
 	name  string
 	node  *ir.Node    // its type, and the number that a constant is
 	value *saved.Expr // of a constant that depends on lengths
+	outs  []string    // the names of the results of an operation with several, "" for those that nothing reads
 }
 
 // An exportNode is an operation to be written.
 type exportNode struct {
 	*exporter
-	node  *ir.Node
-	attrs ir.Attrs
-	args  []exportValue
+	node   *ir.Node
+	attrs  ir.Attrs
+	args   []exportValue
+	bodies []*saved.Outline
+	wanted []bool   // which results of an operation with several are read
+	outs   []string // what write returns beside a name, for an operation with several results
 }
 
 // step writes step number i.
@@ -47,16 +53,33 @@ func (e *exporter) step(i int) {
 	v := exportValue{node: s.Node, value: s.Value}
 	switch {
 	case s.Node.Op == ir.Const:
+	case s.Node.Op == ir.Input && e.args != nil:
+		v.name = e.args[s.Node.Arg()].name
 	case s.Node.Op == ir.Input:
 		v.name = e.source(e.p.Sources[s.Node.Arg()])
 	default:
-		x := exportNode{e, s.Node, s.Attrs, make([]exportValue, len(s.Args))}
+		x := exportNode{exporter: e, node: s.Node, attrs: s.Attrs, args: make([]exportValue, len(s.Args)), bodies: s.Bodies}
 		for k, a := range s.Args {
 			x.args[k] = e.values[a]
 		}
+		if s.Node.Results != nil {
+			x.wanted = e.read(i)
+		}
 		v.name = x.write()
+		v.outs = x.outs
 	}
 	e.values = append(e.values, v)
+}
+
+// read returns which results of step i, an operation with several, are read.
+func (e *exporter) read(i int) []bool {
+	used := make([]bool, len(e.outline.Steps[i].Node.Results))
+	for k := range e.outline.Steps {
+		if s := &e.outline.Steps[k]; s.Node.Op == ir.Result && s.Args[0] == i {
+			used[s.Attrs.(ir.Arg)] = true
+		}
+	}
+	return used
 }
 
 // write writes the operation by its entry and returns the name of its result.
@@ -150,13 +173,32 @@ func (e *exporter) unique(base string) string {
 
 // put adds an operator of one result and returns that.
 func (e *exporter) put(operator string, inputs []string, attributes ...*attributeProto) string {
-	name := e.unique(fmt.Sprint(operator, "_", len(e.graph.nodes)))
-	e.graph.nodes = append(e.graph.nodes, &nodeProto{name: name, op: operator, inputs: inputs, outputs: []string{name}, attributes: attributes})
-	return name
+	return e.putAll(operator, 1, inputs, attributes...)[0]
+}
+
+// putAll adds an operator of n results and returns them.
+func (e *exporter) putAll(operator string, n int, inputs []string, attributes ...*attributeProto) []string {
+	base := fmt.Sprint(operator, "_", len(e.graph.nodes))
+	out := make([]string, n)
+	for i := range out {
+		if out[i] = e.unique(base); i == 0 {
+			base = out[0]
+		}
+	}
+	e.graph.nodes = append(e.graph.nodes, &nodeProto{name: base, op: operator, inputs: inputs, outputs: out, attributes: attributes})
+	return slices.Clone(out) // names of outputs change in the node
 }
 
 func withInt(name string, i int) *attributeProto {
 	return &attributeProto{name: name, kind: attrInt, i: int64(i)}
+}
+
+func withGraph(name string, g *graphProto) *attributeProto {
+	return &attributeProto{name: name, kind: attrGraph, g: g}
+}
+
+func withString(name, s string) *attributeProto {
+	return &attributeProto{name: name, kind: attrString, s: []byte(s)}
 }
 
 func withInts(name string, list ...int) *attributeProto {
@@ -223,7 +265,7 @@ func (e *exporter) constant(d array.DType, dims []int64, elements []byte) string
 	key := fmt.Sprint("constant ", d, dims, elements)
 	if e.cache[key] == "" {
 		name := e.unique("constant")
-		e.graph.initializers = append(e.graph.initializers, &tensorProto{name: name, dims: dims, elem: elementOf(d), raw: elements})
+		e.root.initializers = append(e.root.initializers, &tensorProto{name: name, dims: dims, elem: elementOf(d), raw: elements})
 		e.cache[key] = name
 	}
 	return e.cache[key]
@@ -369,7 +411,7 @@ func (x *exportNode) formula(f func(args []*ir.Node) *ir.Node) string {
 			a := x.args[n.Arg()]
 			v.name = x.as(a, a.node.DType)
 		default:
-			y := exportNode{x.exporter, n, n.Attrs, make([]exportValue, len(n.Args))}
+			y := exportNode{exporter: x.exporter, node: n, attrs: n.Attrs, args: make([]exportValue, len(n.Args))}
 			for k, a := range n.Args {
 				y.args[k] = values[a.ID]
 			}

@@ -41,6 +41,13 @@ func init() {
 		"scan_sum": exportScanSum,
 		"matmul2":  exportAs("MatMul"), "conv2d_core": exportConv, "conv2d_input": exportConvTranspose,
 		"max_pool2d": exportMaxPool, "window_mean": exportMeanPool, "attention": exportAttention,
+		"conv2d_weight": exportConvWeight, "max_pool2d_place": exportMaxPoolPlace, "max_pool2d_pick": exportMaxPoolPick, "window_spread": exportSpread, "interleave": exportInterleave,
+
+		"loop": exportLoop, "branch": exportBranch,
+		"sort": exportSort, "topk": exportTopK, "kthvalue": exportKthValue, "searchsorted": exportSearchSorted,
+		"scatter": exportScatter, "scatter_min": exportScatterExtreme("min"), "scatter_max": exportScatterExtreme("max"), "scatter_sum": exportScatterSum,
+		"index_copy": exportIndexCopy, "index_add": exportIndexAdd, "ravel_index": exportRavel, "strided": exportStrided, "put": exportPut,
+		"mask_select": exportMaskSelect, "mask_place": exportMaskPlace, "count_true": exportCountTrue, "nonzero": exportNonZero,
 	}
 }
 
@@ -210,6 +217,9 @@ func exportCheck(x *exportNode) string {
 
 // exportResult is the result of an operation that has one here.
 func exportResult(x *exportNode) string {
+	if outs := x.args[0].outs; outs != nil {
+		return outs[x.attrs.(ir.Arg)]
+	}
 	if x.attrs.(ir.Arg) != 0 {
 		return ""
 	}
@@ -292,14 +302,7 @@ func exportPlace(x *exportNode) string {
 	if !ok {
 		return ""
 	}
-	var count []int
-	for i, step := range w.Step {
-		if step != 1 && !(x.args[0].node.Shape[i] == 1 && !x.free(w.Count[i])) {
-			return ""
-		}
-		count = append(count, w.Count[i])
-	}
-	if x.node.Rank() == 0 {
+	if x.node.Rank() == 0 || x.free(w.Step...) {
 		return ""
 	}
 	d := x.node.DType
@@ -307,8 +310,8 @@ func exportPlace(x *exportNode) string {
 	if d == array.Bool {
 		v, d = x.cast(v, array.Int32), array.Int32
 	}
-	start := x.ints(w.Start...)
-	behind := x.put("Sub", []string{x.put("Sub", []string{x.ints(a.Shape...), x.ints(count...)}), start})
+	v, start, count := x.stretched(v, d, a.Fill, w)
+	behind := x.put("Sub", []string{x.put("Sub", []string{x.ints(a.Shape...), count}), start})
 	pads := x.put("Concat", []string{start, behind}, withInt("axis", 0))
 	y := x.put("Pad", []string{v, pads, x.number(d, a.Fill)})
 	if d != x.node.DType {
@@ -385,23 +388,6 @@ func convAttributes(c op.Conv) []*attributeProto {
 
 func exportConv(x *exportNode) string {
 	return x.put("Conv", x.all(x.node.DType), convAttributes(x.attrs.(op.Conv))...)
-}
-
-// exportConvTranspose writes the gradient of a convolution for its input.
-func exportConvTranspose(x *exportNode) string {
-	a := x.attrs.(op.ConvGrad)
-	if x.free(a.Shape[2:]...) {
-		return ""
-	}
-	var more [2]int // rows and columns beyond the least
-	for i := range more {
-		in, taps := x.args[0].node.Shape[2+i], x.args[1].node.Shape[2+i]
-		more[i] = a.Shape[2+i] - ((in-1)*a.Conv.Stride[i] + (taps-1)*a.Conv.Dilation[i] + 1 - 2*a.Conv.Pad[i])
-		if more[i] < 0 || more[i] >= max(a.Conv.Stride[i], a.Conv.Dilation[i]) {
-			return ""
-		}
-	}
-	return x.put("ConvTranspose", x.all(x.node.DType), append(convAttributes(a.Conv), withInts("output_padding", more[:]...))...)
 }
 
 // pooled writes an operator on the last two axes of pictures.

@@ -155,7 +155,7 @@ func (c *exportCase) write(t *testing.T) []byte {
 
 // TestExportedModelsComputeTheFunction reads what is written, and calls it with arguments of two lengths.
 func TestExportedModelsComputeTheFunction(t *testing.T) {
-	for _, c := range append(exportedModules(), exportedFunctions()...) {
+	for _, c := range allExported() {
 		b := c.write(t)
 		if b == nil {
 			continue
@@ -209,7 +209,7 @@ func TestONNXRuntimeRunsWhatIsWritten(t *testing.T) {
 		t.Skip("SKIPPED: no counterpart: WEFT_BENCH_PYTHON names no Python with onnx and onnxruntime, which would run what is written")
 	}
 	dir := t.TempDir()
-	for _, c := range append(exportedModules(), exportedFunctions()...) {
+	for _, c := range allExported() {
 		b := c.write(t)
 		if b == nil {
 			continue

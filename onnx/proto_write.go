@@ -28,10 +28,27 @@ func appendAttribute(b []byte, a *attributeProto) []byte {
 		b = wire.AppendVarint(b, 3, uint64(a.i))
 	case attrString:
 		b = wire.AppendBytes(b, 4, a.s)
+	case attrGraph:
+		b = wire.AppendBytes(b, 6, appendGraph(nil, a.g))
 	case attrInts:
 		b = wire.AppendInt64s(b, 8, a.ints)
 	}
 	return wire.AppendVarint(b, 20, uint64(a.kind))
+}
+
+// appendGraph appends a graph without initializers: that of a node.
+func appendGraph(b []byte, g *graphProto) []byte {
+	for _, n := range g.nodes {
+		b = wire.AppendBytes(b, 1, appendNode(nil, n))
+	}
+	b = wire.AppendBytes(b, 2, g.name)
+	for _, v := range g.inputs {
+		b = wire.AppendBytes(b, 11, appendValueInfo(nil, v))
+	}
+	for _, v := range g.outputs {
+		b = wire.AppendBytes(b, 12, appendValueInfo(nil, v))
+	}
+	return b
 }
 
 // appendTensorHead appends a tensor up to its elements, which follow as a field with rawField.
