@@ -7,8 +7,7 @@ import "math"
 // columns and rows are reduced together, as tridiagonalize does; the source is the same.
 func bidiagonalize[T number](m *Machine, rows, cols int, a []T, d, e []float64) (q, p *reflections[T]) {
 	b := &bidiagonalization[T]{m: m, rows: rows, cols: cols, a: a, d: d, e: e,
-		q: &reflections[T]{v: make([]T, cols*rows), tau: make([]T, cols), dim: rows},
-		p: &reflections[T]{v: make([]T, max(cols-1, 0)*cols), tau: make([]T, max(cols-1, 0)), dim: cols, shift: 1}}
+		q: newReflections[T](cols, rows, 0), p: newReflections[T](max(cols-1, 0), cols, 1)}
 	nb := blockOf
 	if cols < 2*smallest {
 		nb = 4
@@ -112,13 +111,15 @@ func (b *bidiagonalization[T]) trailing(from, end int) {
 	if c == 0 || r == 0 {
 		return
 	}
-	left, right := make([]T, 2*k*r), make([]T, 2*k*c)
+	buffer, free := scratch[T](2*k*(r+c) + r*c)
+	defer free()
+	left, right, out := buffer[:2*k*r], buffer[2*k*r:][:2*k*c], buffer[2*k*(r+c):]
 	for i := range k {
 		u, y, x, w := b.vectors(from, from+i)
 		copy(left[i*r:(i+1)*r], u[end:])
 		copy(left[(k+i)*r:(k+i+1)*r], x[end:])
 		copy(right[i*c:(i+1)*c], y[end:])
-		copy(right[(k+i)*c:(k+i+1)*c], w[end:])
+		copy(right[(k+i)*c:(k+i+1)*c], w[end:]) // c is 0 where w is nil
 	}
 	conjugate(right)
 	if c < smallest {
@@ -130,13 +131,10 @@ func (b *bidiagonalization[T]) trailing(from, end int) {
 		}
 		return
 	}
-	out := make([]T, r*c)
 	gemm(b.m, r, c, 2*k, mat[T]{left, 1, r}, mat[T]{right, c, 1}, out)
+	one := []T{of[T](1)}
 	for i := range r {
-		row := b.a[(end+i)*b.cols+end : (end+i+1)*b.cols]
-		for j, x := range out[i*c : (i+1)*c] {
-			row[j] -= x
-		}
+		subtractRows(b.m, b.a[(end+i)*b.cols+end:(end+i+1)*b.cols], one, out[i*c:(i+1)*c], c)
 	}
 }
 
@@ -184,8 +182,12 @@ func bidiagonalVectors(m *Machine, n, extra int, d, e, u, v []float64) bool {
 	rest := n - h - 1
 	alpha, beta := d[h], e[h]
 	w1, w2 := h+1, rest+extra
-	u1, v1 := make([]float64, h*h), make([]float64, w1*w1)
-	u2, v2 := make([]float64, rest*rest), make([]float64, w2*w2)
+	buffer, free := scratch[float64](h*h + w1*w1 + rest*rest + w2*w2)
+	defer free()
+	clear(buffer)
+	u1, v1 := buffer[:h*h], buffer[h*h:][:w1*w1]
+	buffer = buffer[h*h+w1*w1:]
+	u2, v2 := buffer[:rest*rest], buffer[rest*rest:]
 	if !bidiagonalVectors(m, h, 1, d[:h], e[:h], u1, v1) || !bidiagonalVectors(m, rest, extra, d[h+1:], e[h+1:], u2, v2) {
 		return false
 	}
@@ -271,8 +273,11 @@ func joinBidiagonal(m *Machine, left, right *join, d, z, u, v []float64) {
 			s.weights[at] = z[i] * z[i]
 		}
 		r := s.solveAll(m, w)
+		defer r.free()
 		values, vs = r.roots, r.delta
-		us = make([]float64, k*k)
+		var free func()
+		us, free = scratch[float64](k * k)
+		defer free()
 		for j := range k {
 			row, left := vs[j*k:(j+1)*k], us[j*k:(j+1)*k]
 			for i, z := range r.z {

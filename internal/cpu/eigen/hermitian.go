@@ -18,33 +18,49 @@ func Hermitian[T number](m *Machine, n int, a []T, w []float64, v []T) bool {
 	ldexp(a, exponent)
 	e := make([]float64, n)
 	r := tridiagonalize(m, n, a, w, e)
+	defer r.free()
 	if v == nil {
 		ok := tridiagonalValues(w, e)
 		sort.Float64s(w)
 		ldexp(w, -exponent)
 		return ok
 	}
-	z := make([]float64, n*n)
+	z, free := scratch[float64](n * n)
+	defer free()
+	clear(z)
 	if !tridiagonalVectors(m, w, e, z) {
 		return false
 	}
 	ldexp(w, -exponent)
 	rows, ok := any(z).([]T)
 	if !ok {
-		rows = make([]T, n*n)
+		var free func()
+		rows, free = scratch[T](n * n)
+		defer free()
 		for i, x := range z {
 			rows[i] = of[T](x)
 		}
 	}
 	r.apply(m, rows, n)
 	for k := range n {
-		row := rows[k*n : (k+1)*n]
-		fixPhase(row)
-		for i, x := range row {
-			v[i*n+k] = x
+		fixPhase(rows[k*n : (k+1)*n])
+	}
+	storeTransposed(v, rows, n)
+	return true
+}
+
+// storeTransposed stores the transposed n x n matrix a into to, by squares that caches hold.
+func storeTransposed[T number](to, a []T, n int) {
+	const side = 16
+	for i0 := 0; i0 < n; i0 += side {
+		for j0 := 0; j0 < n; j0 += side {
+			for i := i0; i < min(i0+side, n); i++ {
+				for j := j0; j < min(j0+side, n); j++ {
+					to[i*n+j] = a[j*n+i]
+				}
+			}
 		}
 	}
-	return true
 }
 
 // nearlyEqual is the ratio of absolute values from which two elements count as equally large: rounding
@@ -93,7 +109,7 @@ func largestModulus[T number](x []T) float64 {
 // Sorensen and Hammarling, "Block reduction of matrices to condensed forms for eigenvalue
 // computations", J. Comp. Appl. Math. 27, 1989.
 func tridiagonalize[T number](m *Machine, n int, a []T, d, e []float64) *reflections[T] {
-	r := &reflections[T]{v: make([]T, n*n), tau: make([]T, max(n-1, 0)), dim: n, shift: 1}
+	r := newReflections[T](n-1, n, 1)
 	nb := blockOf
 	if n < 2*smallest {
 		nb = 4
@@ -113,28 +129,33 @@ func tridiagonalize[T number](m *Machine, n int, a []T, d, e []float64) *reflect
 // tridiagonalColumn reduces column j of the panel that begins at column from.
 func tridiagonalColumn[T number](m *Machine, n int, a []T, d, e []float64, r *reflections[T], w []T, from, j int) {
 	v := r.v[j*n : (j+1)*n]
+	k := j - from
+	vs, ws := r.v[from*n+j:], w[j:] // the panel's vectors from row j on, n apart
+	f := make([]T, 2*k)
+	f, g := f[:k], f[k:]
 	c := v[j:]
 	copy(c, a[j*n+j:(j+1)*n]) // a row of the Hermitian matrix is its column, conjugated
 	conjugate(c)
-	for p := from; p < j; p++ {
-		vp, wp := r.v[p*n+j:(p+1)*n], w[(p-from)*n+j:(p-from+1)*n]
-		add(c, -conj(wp[0]), vp)
-		add(c, -conj(vp[0]), wp)
+	for p := range k {
+		f[p], g[p] = conj(ws[p*n]), conj(vs[p*n])
 	}
+	subtractRows(m, c, f, vs, n)
+	subtractRows(m, c, g, ws, n)
 	d[j] = re(c[0])
 	var zero T
 	c[0] = zero
 	x := v[j+1:]
 	beta, tau := reflector(x)
 	e[j], r.tau[j] = beta, tau
-	y := w[(j-from)*n+j+1 : (j-from+1)*n]
-	clear(w[(j-from)*n : (j-from)*n+j+1])
-	gemv(m, y, a[(j+1)*n+j+1:], n, x)
-	for p := from; p < j; p++ {
-		vp, wp := r.v[p*n+j+1:(p+1)*n], w[(p-from)*n+j+1:(p-from+1)*n]
-		s, t := dot(wp, x), dot(vp, x)
-		add(y, -s, vp)
-		add(y, -t, wp)
+	y := w[k*n+j+1 : (k+1)*n]
+	clear(w[k*n : k*n+j+1])
+	adjointTimes(m, y, a[(j+1)*n+j+1:], n, x)
+	vs, ws = vs[1:], ws[1:]
+	if k > 0 {
+		dots(m, f, ws, n, x)
+		dots(m, g, vs, n, x)
+		subtractRows(m, y, f, vs, n)
+		subtractRows(m, y, g, ws, n)
 	}
 	scale(y, tau)
 	half := mul(conj(tau), dot(x, y))
@@ -158,7 +179,9 @@ func applyPanel[T number](m *Machine, n int, a, v, w []T, from int) {
 		}
 		return
 	}
-	left, right := make([]T, 2*k*s), make([]T, 2*k*s)
+	buffer, free := scratch[T](4*k*s + s*s)
+	defer free()
+	left, right, out := buffer[:2*k*s], buffer[2*k*s:4*k*s], buffer[4*k*s:]
 	for p := range k {
 		vp, wp := v[p*n+from:(p+1)*n], w[p*n+from:(p+1)*n]
 		copy(left[p*s:], vp)
@@ -167,12 +190,9 @@ func applyPanel[T number](m *Machine, n int, a, v, w []T, from int) {
 		copy(right[(k+p)*s:], vp)
 	}
 	conjugate(right)
-	out := make([]T, s*s)
 	gemm(m, s, s, 2*k, mat[T]{left, 1, s}, mat[T]{right, s, 1}, out)
+	one := []T{of[T](1)}
 	for i := range s {
-		row := a[(from+i)*n+from : (from+i+1)*n]
-		for j, x := range out[i*s : (i+1)*s] {
-			row[j] -= x
-		}
+		subtractRows(m, a[(from+i)*n+from:(from+i+1)*n], one, out[i*s:(i+1)*s], s)
 	}
 }

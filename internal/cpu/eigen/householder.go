@@ -51,6 +51,14 @@ type reflections[T number] struct {
 	dim int
 	// shift is the index of the first element of vector 0 that is not zero.
 	shift int
+	free  func() // gives the memory of v back
+}
+
+// newReflections returns count reflections of vectors that are zero.
+func newReflections[T number](count, dim, shift int) *reflections[T] {
+	v, free := scratch[T](count * dim)
+	clear(v)
+	return &reflections[T]{v: v, tau: make([]T, count), dim: dim, shift: shift, free: free}
 }
 
 // apply multiplies each row of z, a vector of length dim, by the product of the reflections.
@@ -84,12 +92,21 @@ func (r *reflections[T]) applyBlock(m *Machine, z []T, rows, from, end int) {
 	lo := from + r.shift
 	w := n - lo
 	v := r.v[from*n+lo:]
+	buffer, free := scratch[T](k*w + 2*rows*k + rows*w)
+	defer free()
+	c, s, u, p := buffer[:k*w], buffer[k*w:][:rows*k], buffer[k*w+rows*k:][:rows*k], buffer[k*w+2*rows*k:]
+	for j := range k {
+		copy(c[j*w:(j+1)*w], v[j*n:j*n+w])
+	}
+	conjugate(c)
 	t := make([]T, k*k)
+	g := make([]T, k*k) // products of the vectors
+	gemm(m, k, k, w, mat[T]{c, w, 1}, mat[T]{v, 1, n}, g)
 	for j := range k {
 		tau := r.tau[from+j]
 		t[j*k+j] = tau
 		for i := range j {
-			t[i*k+j] = dot(v[i*n:i*n+w], v[j*n:j*n+w])
+			t[i*k+j] = g[i*k+j]
 		}
 		for i := range j {
 			var s T
@@ -100,20 +117,11 @@ func (r *reflections[T]) applyBlock(m *Machine, z []T, rows, from, end int) {
 		}
 	}
 	// s = z * conj(V): rows x k. Then z -= s * T^T * V^T.
-	c := make([]T, k*w)
-	for j := range k {
-		copy(c[j*w:(j+1)*w], v[j*n:j*n+w])
-	}
-	conjugate(c)
-	s, u := make([]T, rows*k), make([]T, rows*k)
 	gemm(m, rows, k, w, mat[T]{z[lo:], n, 1}, mat[T]{c, 1, w}, s)
 	gemm(m, rows, k, k, mat[T]{s, k, 1}, mat[T]{t, 1, k}, u)
-	p := make([]T, rows*w)
 	gemm(m, rows, w, k, mat[T]{u, k, 1}, mat[T]{v, n, 1}, p)
+	one := []T{of[T](1)}
 	for i := range rows {
-		row := z[i*n+lo : (i+1)*n]
-		for j, a := range p[i*w : (i+1)*w] {
-			row[j] -= a
-		}
+		subtractRows(m, z[i*n+lo:(i+1)*n], one, p[i*w:(i+1)*w], w)
 	}
 }

@@ -90,7 +90,8 @@ func (b *join) combine(m *Machine, keep []int, coefficients []float64, to func(j
 			}
 		}
 	}
-	sorted := make([]float64, k*k)
+	sorted, free := scratch[float64](k * k)
+	defer free()
 	for j := range k {
 		row := coefficients[j*k : (j+1)*k]
 		for at, from := range order {
@@ -110,19 +111,27 @@ func (b *join) combine(m *Machine, keep []int, coefficients []float64, to func(j
 		if s.n == 0 {
 			continue
 		}
-		basis, out := make([]float64, count*s.n), make([]float64, k*s.n)
-		for at, from := range order[first : first+count] {
-			i := keep[from]
-			if v := b.whole(i); v != nil {
-				copy(basis[at*s.n:(at+1)*s.n], v[s.from:s.from+s.n])
-				continue
-			}
-			_, r := b.part(i)
-			copy(basis[at*s.n:(at+1)*s.n], s.z[r*s.n:(r+1)*s.n])
+		b.combinePart(m, s, keep, order[first:first+count], sorted[first:], to)
+	}
+}
+
+// combinePart combines the columns of a part. order are the places in keep of the vectors that are not 0 there.
+func (b *join) combinePart(m *Machine, s support, keep, order []int, sorted []float64, to func(j int) []float64) {
+	k, count := len(keep), len(order)
+	buffer, free := scratch[float64]((count + k) * s.n)
+	defer free()
+	basis, out := buffer[:count*s.n], buffer[count*s.n:]
+	for at, from := range order {
+		i := keep[from]
+		if v := b.whole(i); v != nil {
+			copy(basis[at*s.n:(at+1)*s.n], v[s.from:s.from+s.n])
+			continue
 		}
-		gemm(m, k, s.n, count, mat[float64]{sorted[first:], k, 1}, mat[float64]{basis, s.n, 1}, out)
-		for j := range k {
-			copy(to(j)[s.from:s.from+s.n], out[j*s.n:(j+1)*s.n])
-		}
+		_, r := b.part(i)
+		copy(basis[at*s.n:(at+1)*s.n], s.z[r*s.n:(r+1)*s.n])
+	}
+	gemm(m, k, s.n, count, mat[float64]{sorted, k, 1}, mat[float64]{basis, s.n, 1}, out)
+	for j := range k {
+		copy(to(j)[s.from:s.from+s.n], out[j*s.n:(j+1)*s.n])
 	}
 }

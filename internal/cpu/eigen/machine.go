@@ -7,12 +7,33 @@ import (
 	"weft/internal/cpu/product"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/mem"
 )
 
 // A Machine is what products run on.
 type Machine struct {
 	ISA     jit.ISA
 	Threads int // the most threads a product uses; 0: all
+}
+
+// scratch returns memory for n elements with arbitrary values. free gives it back.
+func scratch[T number](n int) (s []T, free func()) {
+	if n == 0 {
+		return nil, func() {}
+	}
+	b := tile.Alloc(n * int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*T)(b.Ptr()), n), func() { mem.Free(b) }
+}
+
+// subtractRows subtracts c[0]*x[0] + c[1]*x[1] + ... from y, x being rows ld elements apart.
+func subtractRows[T number](m *Machine, y, c, x []T, ld int) {
+	if y, ok := any(y).([]float64); ok {
+		tile.SubtractRows(m.ISA, y, any(c).([]float64), any(x).([]float64), ld)
+		return
+	}
+	for i, a := range c {
+		add(y, -a, x[i*ld:i*ld+len(y)])
+	}
 }
 
 // smallest is the size from which products and blocked algorithms pay.
@@ -73,6 +94,17 @@ func gemv[T number](m *Machine, y, a []T, ld int, x []T) {
 	}
 	for i := range y {
 		y[i] = dotPlain(a[i*ld:i*ld+len(x)], x)
+	}
+}
+
+// dots computes the sums of conj(row i of a)*x, rows being ld apart.
+func dots[T number](m *Machine, y, a []T, ld int, x []T) {
+	if _, ok := any(x).([]float64); ok {
+		gemv(m, y, a, ld, x)
+		return
+	}
+	for i := range y {
+		y[i] = dot(a[i*ld:i*ld+len(x)], x)
 	}
 }
 

@@ -42,14 +42,16 @@ type secularSum struct {
 // evaluate sums the terms up to pole j and those behind.
 func (s *secular) evaluate(delta []float64, j int) (v secularSum) {
 	for i := 0; i <= j; i++ {
-		t := s.weights[i] / delta[i]
+		r := 1 / delta[i]
+		t := float64(s.weights[i] * r)
 		v.psi += t
-		v.dpsi += t / delta[i]
+		v.dpsi += float64(t * r)
 	}
 	for i := len(delta) - 1; i > j; i-- {
-		t := s.weights[i] / delta[i]
+		r := 1 / delta[i]
+		t := float64(s.weights[i] * r)
 		v.phi += t
-		v.dphi += t / delta[i]
+		v.dphi += float64(t * r)
 	}
 	return v
 }
@@ -153,12 +155,14 @@ type merged struct {
 	// delta holds in row j the differences of all poles from root j.
 	delta []float64
 	z     []float64 // square roots of the weights for which the computed roots are exact
+	free  func()    // gives the memory of delta back
 }
 
 // solveAll solves for all roots. The result has the signs of z.
 func (s *secular) solveAll(m *Machine, z []float64) merged {
 	n := len(s.d)
-	r := merged{make([]float64, n), make([]float64, n*n), make([]float64, n)}
+	r := merged{roots: make([]float64, n), z: make([]float64, n)}
+	r.delta, r.free = scratch[float64](n * n)
 	one := func(_, begin, end int) {
 		for j := begin; j < end; j++ {
 			k, tau := s.solve(j, r.delta[j*n:(j+1)*n])

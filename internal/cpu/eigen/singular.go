@@ -63,7 +63,12 @@ func singularTall[T number](m *Machine, rows, cols int, a []T, s []float64, vect
 	}
 	e := make([]float64, cols)
 	q, p := bidiagonalize(m, rows, cols, a, s, e)
-	u, v := make([]float64, cols*cols), make([]float64, cols*cols)
+	defer q.free()
+	defer p.free()
+	buffer, free := scratch[float64](2 * cols * cols)
+	defer free()
+	clear(buffer)
+	u, v := buffer[:cols*cols], buffer[cols*cols:]
 	if !bidiagonalVectors(m, cols, 0, s, e, u, v) {
 		return nil, nil, false
 	}

@@ -101,7 +101,10 @@ func tridiagonalVectors(m *Machine, d, e, z []float64) bool {
 	rho := e[h-1]
 	d[h-1] -= math.Abs(rho)
 	d[h] -= math.Abs(rho)
-	z1, z2 := make([]float64, h*h), make([]float64, (n-h)*(n-h))
+	buffer, free := scratch[float64](h*h + (n-h)*(n-h))
+	defer free()
+	clear(buffer)
+	z1, z2 := buffer[:h*h], buffer[h*h:]
 	if !tridiagonalVectors(m, d[:h], e[:h], z1) || !tridiagonalVectors(m, d[h:], e[h:], z2) {
 		return false
 	}
@@ -172,6 +175,7 @@ func (b *join) tridiagonal(m *Machine, d, u []float64, rho float64, z []float64)
 			s.weights[at] = rho * float64(u[i]*u[i])
 		}
 		r := s.solveAll(m, w)
+		defer r.free()
 		values, vectors = r.roots, r.delta
 		for j := range k {
 			row := vectors[j*k : (j+1)*k]

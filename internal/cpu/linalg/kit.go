@@ -179,14 +179,7 @@ func (k *kit[T]) subtractProduct(c matrix[T], a, b operand[T]) {
 	t := matrix[T]{s, c.rows, c.cols, c.cols}
 	k.multiply(t, a, b)
 	for i := range c.rows {
-		subtract(c.row(i), t.row(i))
-	}
-}
-
-func subtract[T number](y, x []T) {
-	x = x[:len(y)]
-	for j := range y {
-		y[j] -= x[j]
+		k.subtractRows(c.row(i), []T{fromReal[T](1)}, t.row(i), t.ld)
 	}
 }
 

@@ -7,8 +7,15 @@ import (
 	"weft/internal/jit"
 )
 
-// qrBlock is the number of reflections that are applied at once.
-const qrBlock = 32
+// qrBlock is the number of reflections that are applied at once: of columns that are reduced one by one, and
+// with qrWide columns, which are reduced in blocks, to those right of them.
+const (
+	qrBlock = 32
+	qrWide  = 128
+)
+
+// longColumn is the length from which a product computes the sums of a column with others.
+const longColumn = 96
 
 // QR computes q*r = a, with orthonormal columns of q, and r upper triangular with a real diagonal. q is
 // m x k and r is k x n, where k is m or the lesser of m and n. With q nil only r is computed.
@@ -86,45 +93,65 @@ type reflectionBlock[T number] struct {
 func (k *kit[T]) qr(a matrix[T]) reflections[T] {
 	m, n := a.rows, a.cols
 	steps := min(m, n)
-	size := 0
-	for j := 0; j < steps; j += qrBlock {
-		size += min(qrBlock, steps-j)*(m-j) + qrBlock*qrBlock
+	size, wide := 0, qrBlock
+	if steps >= 8*qrWide {
+		wide = qrWide
+	}
+	for j := 0; j < steps; j += wide {
+		b := min(wide, steps-j)
+		size += b * (m - j + b)
 	}
 	s, free := alloc[T](size)
 	h := reflections[T]{free: free}
-	for j := 0; j < steps; j += qrBlock {
-		b, rows := min(qrBlock, steps-j), m-j
-		p := matrix[T]{s[:b*rows], b, rows, rows}
+	for j := 0; j < steps; j += wide {
+		b, rows := min(wide, steps-j), m-j
+		v := matrix[T]{s[:b*rows], b, rows, rows}
 		t := matrix[T]{s[b*rows : b*rows+b*b], b, b, b}
-		s = s[b*rows+qrBlock*qrBlock:]
-		for i := range rows {
-			for c, x := range a.row(j + i)[j : j+b] {
-				p.x[c*rows+i] = x
-			}
+		s = s[b*rows+b*b:]
+		clear(v.x)
+		clear(t.x)
+		for i := 0; i < b; i += qrBlock {
+			k.qrBlock(a.sub(j+i, j+i, rows-i, b-i), v.sub(i, i, min(qrBlock, b-i), rows-i), t.sub(i, i, min(qrBlock, b-i), min(qrBlock, b-i)))
 		}
-		k.qrPanel(p, t)
-		for i := range b { // r above, vectors below
-			row := a.row(j + i)[j : j+b]
-			for c := i; c < b; c++ {
-				row[c] = p.x[c*rows+i]
-			}
-		}
-		for c := range b {
-			v := p.row(c)
-			clear(v[:c])
-			v[c] = fromReal[T](1)
-		}
-		k.finishT(p, t)
-		h.blocks = append(h.blocks, reflectionBlock[T]{j, p, t})
-		k.reflect(p, t, true, a.sub(j, j+b, rows, n-j-b))
+		k.finishT(v, t)
+		h.blocks = append(h.blocks, reflectionBlock[T]{j, v, t})
+		k.reflect(v, t, true, a.sub(j, j+b, rows, n-j-b))
 	}
 	return h
+}
+
+// qrBlock reduces the first columns of a, as many as v has rows, and reflects the others. It leaves the vectors
+// in v, and t.
+func (k *kit[T]) qrBlock(a, v, t matrix[T]) {
+	b, rows := v.rows, v.cols
+	for i := range rows {
+		for c, x := range a.row(i)[:b] {
+			v.x[c*v.ld+i] = x
+		}
+	}
+	k.qrPanel(v, t)
+	for i := range b { // r above, vectors below
+		row := a.row(i)
+		for c := i; c < b; c++ {
+			row[c] = v.x[c*v.ld+i]
+		}
+	}
+	for c := range b {
+		row := v.row(c)
+		clear(row[:c])
+		row[c] = fromReal[T](1)
+	}
+	if a.cols > b {
+		k.finishT(v, t)
+		k.reflect(v, t, true, a.sub(0, b, rows, a.cols-b))
+	}
 }
 
 // qrPanel reduces the columns of a panel, the rows of p, to upper triangular form. Below the diagonal it
 // leaves the vectors of reflections, whose first elements are 1, and on the diagonal of t their factors.
 func (k *kit[T]) qrPanel(p, t matrix[T]) {
-	clear(t.x)
+	w, free := alloc[T](p.rows)
+	defer free()
 	for c := range p.rows {
 		col := p.row(c)
 		tau := reflector(col[c:])
@@ -135,10 +162,17 @@ func (k *kit[T]) qrPanel(p, t matrix[T]) {
 		v := col[c:]
 		r := v[0]
 		v[0] = fromReal[T](1)
-		for l := c + 1; l < p.rows; l++ {
-			y := p.row(l)[c:]
-			w := [1]T{times(conj(tau), dot(v, y))}
-			k.subtractRows(y, w[:], v, len(v))
+		n := p.rows - c - 1
+		if w := w[:n]; len(v) >= longColumn && typeOf[T]() != array.Complex128 {
+			k.multiply(matrix[T]{w, n, 1, 1}, operand[T]{matrix: p.sub(c+1, c, n, len(v))}, operand[T]{matrix[T]{v, 1, len(v), len(v)}, true, false})
+		} else {
+			for l := range w {
+				w[l] = dot(v, p.row(c + 1 + l)[c:])
+			}
+		}
+		for l := range n {
+			w[l] = times(conj(tau), w[l])
+			k.subtractRows(p.row(c + 1 + l)[c:], w[l:l+1], v, len(v))
 		}
 		v[0] = r
 	}
@@ -175,16 +209,29 @@ func reflector[T number](x []T) (tau T) {
 	return tau
 }
 
-// finishT computes t from its diagonal and the vectors v.
+// finishT computes t, which is 0 off the diagonal or has been computed for some first rows of v, from its diagonal
+// and the vectors v.
 func (k *kit[T]) finishT(v, t matrix[T]) {
-	for i := 1; i < t.rows; i++ {
+	b := t.rows
+	s, free := alloc[T](b * (b + 1))
+	defer free()
+	g, w := matrix[T]{s[:b*b], b, b, b}, s[b*b:] // products of the vectors
+	if b <= qrBlock/2 {
+		for i := range b {
+			for j := range i {
+				g.x[j*b+i] = dot(v.row(j)[i:], v.row(i)[i:])
+			}
+		}
+	} else {
+		k.multiply(g, operand[T]{v, false, true}, operand[T]{v, true, false})
+	}
+	for i := 1; i < b; i++ {
 		tau := t.x[i*t.ld+i]
 		if tau == 0 {
 			continue
 		}
-		var w [qrBlock]T
 		for j := range i {
-			w[j] = times(-tau, dot(v.row(j)[i:], v.row(i)[i:]))
+			w[j] = times(-tau, g.x[j*b+i])
 		}
 		for j := range i {
 			var s T

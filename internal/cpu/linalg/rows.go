@@ -3,6 +3,7 @@ package linalg
 import (
 	"math"
 
+	"weft/internal/cpu/tile"
 	"weft/internal/fma"
 )
 
@@ -14,42 +15,11 @@ func (k *kit[T]) subtractRows(y, c, x []T, ld int) {
 	}
 	switch y := any(y).(type) {
 	case []float32:
-		c, x := any(c).([]float32), any(x).([]float32)
-		if n := subtractVectors(k.isa, y, c, x, ld); n < len(y) {
-			subtract32(y[n:], c, x[n:], ld)
-		}
+		tile.SubtractRows(k.isa, y, any(c).([]float32), any(x).([]float32), ld)
 	case []float64:
-		c, x := any(c).([]float64), any(x).([]float64)
-		if n := subtractVectors(k.isa, y, c, x, ld); n < len(y) {
-			subtract64(y[n:], c, x[n:], ld)
-		}
+		tile.SubtractRows(k.isa, y, any(c).([]float64), any(x).([]float64), ld)
 	case []complex128:
 		subtractComplex(y, any(c).([]complex128), any(x).([]complex128), ld)
-	}
-}
-
-func subtract64(y, c, x []float64, ld int) {
-	for i, f := range c {
-		f = -f
-		row := x[i*ld:][:len(y)]
-		for j, v := range row {
-			y[j] = math.FMA(f, v, y[j])
-		}
-	}
-}
-
-func subtract32(y, c, x []float32, ld int) {
-	for i, f := range c {
-		f = -f
-		row := x[i*ld:][:len(y)]
-		for j, v := range row {
-			s := float64(f)*float64(v) + float64(y[j])
-			r := float32(s)
-			if fma.Hard32(s) {
-				r = fma.Float32(f, v, y[j])
-			}
-			y[j] = r
-		}
 	}
 }
 

@@ -31,7 +31,8 @@ func spectral(isa jit.ISA, a *array.View, work int, realOnes func(m *eigen.Machi
 }
 
 func spectralAt[T wide](isa jit.ISA, threads int, a *array.View, i, rows, cols int, f func(m *eigen.Machine, i int, x []T) string) string {
-	x := make([]T, rows*cols)
+	x, free := alloc[T](rows * cols)
+	defer free()
 	if len(x) > 0 {
 		load(matrix[T]{x, rows, cols, cols}, matrixAt(a, i, 2))
 	}
@@ -72,7 +73,9 @@ func eighAt[T wide](m *eigen.Machine, i, n int, x []T, w, v *array.View) string 
 	values := make([]float64, n)
 	var vectors []T
 	if v != nil {
-		vectors = make([]T, n*n)
+		var free func()
+		vectors, free = alloc[T](n * n)
+		defer free()
 	}
 	if !eigen.Hermitian(m, n, x, values, vectors) {
 		return notConverged
@@ -103,7 +106,10 @@ func svdAt[T wide](m *eigen.Machine, i, rows, cols int, x []T, u, s, vh *array.V
 		return ""
 	}
 	r := len(u.Shape)
-	left, right := make([]T, rows*u.Shape[r-1]), make([]T, vh.Shape[r-2]*cols)
+	left, freeLeft := alloc[T](rows * u.Shape[r-1])
+	defer freeLeft()
+	right, freeRight := alloc[T](vh.Shape[r-2] * cols)
+	defer freeRight()
 	if !eigen.Singular(m, rows, cols, x, values, left, u.Shape[r-1], right, vh.Shape[r-2]) {
 		return notConverged
 	}

@@ -1,15 +1,17 @@
-package linalg
+package tile
 
 import (
+	"math"
 	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/cpu/codegen"
+	"weft/internal/fma"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
 
-// A rowsKey names the machine code of subtractRows for whole vectors of real elements.
+// A rowsKey names the machine code of SubtractRows for whole vectors of real elements.
 type rowsKey struct {
 	isa jit.ISA
 	d   array.DType
@@ -101,4 +103,47 @@ func subtractVectors[F float32 | float64](isa jit.ISA, y, c, x []F, ld int) int 
 		done += n * lanes
 	}
 	return done
+}
+
+// SubtractRows subtracts c[0]*x[0] + c[1]*x[1] + ... from y, x being rows ld elements apart. An element is one
+// chain of fused multiply-adds in ascending order, with the same bits on every instruction set.
+func SubtractRows[F float32 | float64](isa jit.ISA, y, c, x []F, ld int) {
+	if len(c) == 0 || len(y) == 0 {
+		return
+	}
+	n := subtractVectors(isa, y, c, x, ld)
+	if n == len(y) {
+		return
+	}
+	switch y := any(y[n:]).(type) {
+	case []float32:
+		subtract32(y, any(c).([]float32), any(x[n:]).([]float32), ld)
+	case []float64:
+		subtract64(y, any(c).([]float64), any(x[n:]).([]float64), ld)
+	}
+}
+
+func subtract64(y, c, x []float64, ld int) {
+	for i, f := range c {
+		f = -f
+		row := x[i*ld:][:len(y)]
+		for j, v := range row {
+			y[j] = math.FMA(f, v, y[j])
+		}
+	}
+}
+
+func subtract32(y, c, x []float32, ld int) {
+	for i, f := range c {
+		f = -f
+		row := x[i*ld:][:len(y)]
+		for j, v := range row {
+			s := float64(f)*float64(v) + float64(y[j])
+			r := float32(s)
+			if fma.Hard32(s) {
+				r = fma.Float32(f, v, y[j])
+			}
+			y[j] = r
+		}
+	}
 }
