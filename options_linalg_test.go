@@ -5,6 +5,7 @@ import (
 	"weft/fft"
 	"weft/linalg"
 	"weft/polynomial"
+	"weft/sparse"
 )
 
 // linalgOptionCases are the options of package linalg.
@@ -66,4 +67,54 @@ func signal() *weft.Tensor { return weft.ArangeOf[int](weft.Float64, 14).Sin().R
 func framed(o fft.STFTOpts) []float64 {
 	z := fft.STFT(signal(), o)
 	return values(z.Abs(), fft.ISTFT(z, o))
+}
+
+// secondDifferences is the Laplacian of a line of n points.
+func secondDifferences(n int) *sparse.Matrix {
+	return sparse.Diags([]*weft.Tensor{weft.From([]float64{2}), weft.From([]float64{-1}), weft.From([]float64{-1})}, []int{0, 1, -1}, n, n)
+}
+
+// iterations are how many an iteration took, and whether it converged.
+func iterations(s sparse.Solution, err error) []float64 {
+	if err != nil {
+		return []float64{float64(s.Iterations), 0}
+	}
+	return []float64{float64(s.Iterations), 1}
+}
+
+// sparseOptionCases are the options of package sparse.
+var sparseOptionCases = map[string]optionCase{
+	"sparse.SolverOpts": optionsOf(func(o sparse.SolverOpts) []float64 {
+		a := secondDifferences(30)
+		b := weft.ArangeOf(weft.Float64, 30)
+		return append(iterations(sparse.CG(a.MatMul, b, o)), iterations(sparse.GMRES(a.MatMul, b, o))...)
+	}, map[string]optionField{
+		"RTol":          {def: new(1e-5), loose: true},
+		"ATol":          {in: sparse.SolverOpts{RTol: new(1e-9)}},
+		"MaxIterations": {def: new(300), zero: func() []float64 { return []float64{0, 0, 0, 0} }},
+		"Restart":       {def: new(20), refused: true},
+	}),
+	"sparse.LSQROpts": optionsOf(func(o sparse.LSQROpts) []float64 {
+		a := sparse.VStack(secondDifferences(20), sparse.Eye(20))
+		b := weft.ArangeOf(weft.Float64, 40)
+		exact := a.MatMul(weft.ArangeOf(weft.Float64, 20))
+		h := a.H().MatMul
+		return append(iterations(sparse.LSQR(a.MatMul, h, b, o)), iterations(sparse.LSQR(a.MatMul, h, exact, o))...)
+	}, map[string]optionField{
+		"Damp":          {},
+		"ATol":          {def: new(1e-6), loose: true},
+		"BTol":          {in: sparse.LSQROpts{ATol: new(1e-12)}, def: new(1e-6), loose: true},
+		"MaxIterations": {def: new(40), zero: func() []float64 { return []float64{0, 0, 0, 0} }},
+	}),
+	"sparse.EigshOpts": optionsOf(func(o sparse.EigshOpts) []float64 {
+		w, _, err := sparse.Eigsh(secondDifferences(40).MatMul, weft.ZerosOf(weft.Float64, 40), 2, o)
+		if err != nil {
+			return []float64{0}
+		}
+		return append(values(w), 1)
+	}, map[string]optionField{
+		"Vectors":       {def: new(20), refused: true},
+		"Tol":           {in: sparse.EigshOpts{MaxIterations: new(8)}, def: new(1e-14), loose: true},
+		"MaxIterations": {def: new(1000), zero: func() []float64 { return []float64{0} }},
+	}),
 }

@@ -150,7 +150,7 @@ func (c *Collection) insert(op string, at int, vertices any, opts []ItemOpts) {
 	if o.Sizes != nil {
 		sizes = o.Sizes
 	}
-	part := divided(op, sizes, weft.CPU, a.Len()).Host()
+	part := divided(op, sizes, weft.CPU, a.Len()).Ints()
 	items := len(part) - 1
 	lists := indicesOf(op, o.Indices, part)
 	if c.number != "" {
@@ -255,14 +255,14 @@ func indicesOf(op string, x any, part []int64) [][]uint32 {
 // start returns the number of the first vertex of an item, or of all vertices.
 func (c *Collection) start(item int) int {
 	c.vertices.rows.check("collection")
-	return int(c.vertices.rows.part.Host()[item])
+	return int(c.vertices.rows.part.Ints()[item])
 }
 
 // shift adds to the indices of items from one on, by whose number of vertices they moved, and to the
 // numbers of these items.
 func (c *Collection) shift(from, vertices, items int) {
 	c.indices.check("collection")
-	if l := c.indices.Data().Slice(weft.Range(int(c.indices.part.Host()[from]), weft.End)); vertices != 0 && l.Size() > 0 {
+	if l := c.indices.Data().Slice(weft.Range(int(c.indices.part.Ints()[from]), weft.End)); vertices != 0 && l.Size() > 0 {
 		l.AddAssign(weft.Scalar(int64(vertices)).To(weft.Uint32)) // modulo 2^32: it may be negative
 	}
 	if c.number != "" && items != 0 {

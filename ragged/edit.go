@@ -58,9 +58,9 @@ func (l *List) writable(op string) {
 // span returns the rows of items lo to hi-1. Requires [List.settle].
 func (l *List) span(lo, hi int) (first, end int) {
 	for _, p := range l.outer {
-		lo, hi = int(p.Host()[lo]), int(p.Host()[hi])
+		lo, hi = int(p.Ints()[lo]), int(p.Ints()[hi])
 	}
-	o := l.part.Host()
+	o := l.part.Ints()
 	return int(o[lo]), int(o[hi])
 }
 
@@ -73,7 +73,7 @@ func (l *List) fits(v *value, lo, hi int) bool {
 		if k < len(l.outer) {
 			p = l.outer[k]
 		}
-		o := p.Host()[lo : hi+1]
+		o := p.Ints()[lo : hi+1]
 		lo, hi = int(o[0]), int(o[len(o)-1])
 		if k == 0 && len(parts) == len(l.outer) {
 			if v.top() != hi-lo {
@@ -223,7 +223,7 @@ func (l *List) SetRange(start, stop int, x any) {
 	lo, hi := r.first, r.first+r.count
 	if !v.each {
 		n := r.count
-		o := l.first().Host()[lo : hi+1]
+		o := l.first().Ints()[lo : hi+1]
 		below := len(v.parts) == len(l.outer) // without the outermost level
 		if below {
 			n = int(o[r.count] - o[0])
@@ -317,7 +317,7 @@ func (l *List) insert(op string, at int, x any, sizes []any) {
 		if len(v.parts) > len(l.outer) {
 			array.Failf(op, "sizes", "are given for items that have their own")
 		}
-		v.parts = slices.Insert(v.parts, 0, divided(op, sizes[0], weft.CPU, v.top()).Host())
+		v.parts = slices.Insert(v.parts, 0, divided(op, sizes[0], weft.CPU, v.top()).Ints())
 	case len(v.parts) == len(l.outer):
 		e.single(&v)
 	}

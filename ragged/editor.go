@@ -249,7 +249,7 @@ func (l *List) newEditor() *editor {
 	e := &editor{lo: l.rows, hi: l.rows, capacity: l.rows}
 	for _, p := range l.levels() {
 		n := p.Items()
-		e.levels = append(e.levels, ends{offsets: p.Host(), lo: n, hi: n, shared: n + 1})
+		e.levels = append(e.levels, ends{offsets: p.Ints(), lo: n, hi: n, shared: n + 1})
 	}
 	for i := range l.cols {
 		t := l.cols[i].live

@@ -189,7 +189,7 @@ func Attention(q, k, v *List, opts ...nn.AttentionOpts) *List {
 	// Items whose lengths have as many binary digits go together.
 	var order []int64
 	var groups []int
-	oq, ok := q.part.Host(), k.part.Host()
+	oq, ok := q.part.Ints(), k.part.Ints()
 	by := map[[2]int][]int64{}
 	for i := range q.Len() {
 		d := [2]int{digits(oq[i+1] - oq[i]), digits(ok[i+1] - ok[i])}

@@ -60,7 +60,7 @@ func (p *partition) on(dev weft.Device) *partition {
 	if p.tensor().Device() == dev {
 		return p
 	}
-	return partitionOf(dev, p.Host())
+	return partitionOf(dev, p.Ints())
 }
 
 // device is where rows and offsets are.
@@ -258,7 +258,7 @@ func (l *List) At(index ...int) *weft.Tensor {
 	base, n := 0, l.Len()
 	for k, i := range index {
 		i = resolveIndex("at", i, n) + base
-		o := l.level("at", []int{k}).Host()
+		o := l.level("at", []int{k}).Ints()
 		base, n = int(o[i]), int(o[i+1]-o[i])
 	}
 	return c.live.Slice(weft.Range(base, base+n))
@@ -285,7 +285,7 @@ func (l *List) All() iter.Seq2[int, *weft.Tensor] {
 	if len(l.outer) > 0 {
 		array.Failf("all", "", "the list has depth %d: ListAt returns an item of a nested list", len(l.outer)+1)
 	}
-	o := l.part.Host()
+	o := l.part.Ints()
 	t := c.live
 	return func(yield func(int, *weft.Tensor) bool) {
 		for i := range len(o) - 1 {
@@ -384,7 +384,7 @@ func (l *List) items(lo, hi int) *List {
 	}
 	parts := make([]*partition, 0, len(l.outer)+1)
 	for _, p := range l.levels() {
-		from, to := int(p.Host()[lo]), int(p.Host()[hi])
+		from, to := int(p.Ints()[lo]), int(p.Ints()[hi])
 		o := p.tensor().Slice(weft.Range(lo, hi+1))
 		if from > 0 {
 			o = o.Sub(from)

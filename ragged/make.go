@@ -160,11 +160,11 @@ func of(op string, x any) *List {
 	}
 	last := parts[depth-2]
 	l := &List{outer: parts[:depth-2], part: last}
-	l.rows = int(last.Host()[last.Items()])
+	l.rows = int(last.Ints()[last.Items()])
 	l.cols = r.columns(l.rows)
 	fillColumns(l.cols, func(b [][]byte) {
 		for i, s := range level {
-			r.put(b, int(last.Host()[i]), s.UnsafePointer(), s.Len())
+			r.put(b, int(last.Ints()[i]), s.UnsafePointer(), s.Len())
 		}
 	})
 	runtime.KeepAlive(x)

@@ -157,7 +157,7 @@ func (l *List) dense(name string, x *weft.Tensor) operand {
 // longest is the greatest number of rows of an item.
 func (l *List) longest() int {
 	most := int64(0)
-	o := l.part.Host()
+	o := l.part.Ints()
 	for i := range o[1:] {
 		most = max(most, o[i+1]-o[i])
 	}

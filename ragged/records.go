@@ -129,7 +129,7 @@ func (r *Records) At(i int) *records.Array {
 func (r *Records) span(op string, i int) (lo, hi int) {
 	r.rows.check(op)
 	i = resolveIndex(op, i, r.rows.Len())
-	o := r.rows.part.Host()
+	o := r.rows.part.Ints()
 	return int(o[i]), int(o[i+1])
 }
 

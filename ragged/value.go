@@ -161,7 +161,7 @@ func (l *List) listValue(op string, x *List) value {
 	l.depthIs(op, len(x.outer)+1)
 	v := l.rowsValue(op, x)
 	for _, p := range x.levels() {
-		v.parts = append(v.parts, p.Host())
+		v.parts = append(v.parts, p.Ints())
 	}
 	return v
 }

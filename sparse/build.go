@@ -127,7 +127,7 @@ func (m *Matrix) Rows(i ...int) *Matrix {
 	const name = "sparse.rows"
 	m.notNil(name, "m")
 	c := m.To(CSR)
-	off, idx := c.offsets.Host(), c.index()
+	off, idx := c.offsets.Ints(), c.index()
 	var order []int64
 	var to []int32
 	rows := make([]int64, 1, len(i)+1)
@@ -172,7 +172,7 @@ func (m *Matrix) Slice(r0, r1, c0, c1 int) *Matrix {
 	r0, r1, c0, c1 = bound(r0, m.rows), bound(r1, m.rows), bound(c0, m.cols), bound(c1, m.cols)
 	r1, c1 = max(r0, r1), max(c0, c1)
 	c := m.To(CSR)
-	off, idx := c.offsets.Host(), c.index()
+	off, idx := c.offsets.Ints(), c.index()
 	var order []int64
 	var to []int32
 	rows := make([]int64, 1, r1-r0+1)
@@ -193,7 +193,7 @@ func (m *Matrix) At(i, j int) *weft.Tensor {
 	m.notNil(name, "m")
 	i, j = resolve(name, i, m.rows), resolve(name, j, m.cols)
 	c := m.To(CSR)
-	off := c.offsets.Host()
+	off := c.offsets.Ints()
 	var order []int64
 	for k := off[i]; k < off[i+1]; k++ {
 		if c.index()[k] == int32(j) {

@@ -18,7 +18,7 @@ type turn struct {
 // turnOf sorts entries by their other axis, of n indices, by counting.
 func (p *places) turnOf(n int) *turn {
 	p.turnOnce.Do(func() {
-		off, idx := p.offsets.Host(), p.index()
+		off, idx := p.offsets.Ints(), p.index()
 		to := make([]int64, n+1)
 		for _, k := range idx {
 			to[k+1]++
@@ -65,7 +65,7 @@ func (m *Matrix) To(f Format) *Matrix {
 		return m.compress().To(f)
 	case f == COO:
 		major := make([]int32, m.values.Dim(0))
-		off := m.offsets.Host()
+		off := m.offsets.Ints()
 		for i := range len(off) - 1 {
 			for k := off[i]; k < off[i+1]; k++ {
 				major[k] = int32(i)
@@ -110,7 +110,7 @@ func (m *Matrix) compress() *Matrix {
 // unblocked returns a matrix of blocks in compressed rows of entries.
 func (m *Matrix) unblocked() *Matrix {
 	r, c := m.values.Dim(1), m.values.Dim(2)
-	off, idx := m.offsets.Host(), m.index()
+	off, idx := m.offsets.Ints(), m.index()
 	n := len(idx) * r * c
 	order, cols, rows := make([]int64, 0, n), make([]int32, 0, n), make([]int64, 1, m.rows+1)
 	for b := range len(off) - 1 {
@@ -137,7 +137,7 @@ func (m *Matrix) ToBSR(r, c int) *Matrix {
 		array.Failf(name, "r", "and c are %dx%d, which do not divide a matrix of %dx%d", r, c, m.rows, m.cols)
 	}
 	s := m.To(CSR)
-	off, idx := s.offsets.Host(), s.index()
+	off, idx := s.offsets.Ints(), s.index()
 	at := make([]int64, len(idx)) // where an entry goes in the values
 	var blocks []int32
 	rows := make([]int64, 1, m.rows/r+1)
@@ -211,7 +211,7 @@ func (m *Matrix) Coalesce() *Matrix {
 	}
 	t := m.turnOf(n)
 	back := t.turnOf(m.offsets.Items())
-	off, idx := back.offsets.Host(), back.index()
+	off, idx := back.offsets.Ints(), back.index()
 	order := make([]int64, len(idx))
 	for i, k := range back.order {
 		order[i] = t.order[k]
@@ -249,7 +249,7 @@ func (m *Matrix) Prune() *Matrix {
 
 // filtered returns the entries of a compressed matrix for which keep holds, by major index and place.
 func (m *Matrix) filtered(keep func(major int, k int64) bool) *Matrix {
-	off, idx := m.offsets.Host(), m.index()
+	off, idx := m.offsets.Ints(), m.index()
 	var order []int64
 	var left []int32
 	rows := make([]int64, 1, len(off))

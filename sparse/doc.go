@@ -3,8 +3,8 @@
 // A [Matrix] has one of SciPy's formats: compressed rows or columns, coordinates, or rows of blocks. Make one
 // with [NewCSR], [NewCSC], [NewCOO], [NewBSR] or [FromDense], and convert with [Matrix.To]. Values are a
 // tensor of float32, float64, complex64, complex128, float16 or bfloat16; integers become float32. Indices
-// are int32, so a matrix has at most 2147483647 rows and columns. Offsets are int64, as those of lists of
-// package ragged.
+// are int32, so a matrix has at most 2147483647 rows and columns. Offsets are int64, as in lists of package
+// ragged.
 //
 // Values have gradients of any order, at the entries alone, as Theano's structured gradients. The places of
 // entries are fixed: no gradient makes or drops an entry. Products run eagerly, in [weft.Compile] and in

@@ -9,7 +9,7 @@ import (
 
 // rowsOf returns the places of a matrix of compressed rows.
 func (m *Matrix) rowPlaces() *sparse.Places {
-	return &sparse.Places{Off: m.offsets.Host(), Idx: m.index(), Cols: m.cols}
+	return &sparse.Places{Off: m.offsets.Ints(), Idx: m.index(), Cols: m.cols}
 }
 
 // Dot returns the product of m, [rows k], and b, [k cols], in compressed rows, coalesced. An entry is stored

@@ -23,9 +23,9 @@ const (
 // EigshOpts are the options of [Eigsh] and [Svds].
 type EigshOpts struct {
 	Which         Which
-	Vectors       int          // Lanczos vectors that are kept, 2k+1 or 20 if 0, whichever is more
-	Tol           float64      // relative error of eigenvalues, that of the element type if 0
-	MaxIterations int          // restarts, 1000 if 0
+	Vectors       *int         // Lanczos vectors that are kept, more than k; 2k+1 or 20 if nil, whichever is more
+	Tol           *float64     // relative error of eigenvalues, 1e-14 if nil, 1e-6 for elements of 32-bit floats
+	MaxIterations *int         // restarts, 1000 if nil
 	V0            *weft.Tensor // the vector to begin with; a random one, always the same, if nil
 }
 
@@ -56,9 +56,11 @@ type lanczos struct {
 	o     EigshOpts
 	k, m  int // wanted values, kept vectors
 	n     int
+	tol   float64
+	most  int // restarts
 	d     weft.DType
 	basis []*weft.Tensor
-	t     []scalar // the projected matrix [m m], of which the lower triangle counts
+	t     []scalar // the projected matrix [m m]: its lower triangle counts
 	next  *weft.Tensor
 	beta  float64
 }
@@ -71,29 +73,32 @@ func newLanczos(name string, like *weft.Tensor, k int, o EigshOpts) (*lanczos, e
 	if o.Which > SmallestAlgebraic {
 		array.Failf(name, "Which", "is %d, which is not known", o.Which)
 	}
-	if o.Vectors < 0 || o.MaxIterations < 0 || !(o.Tol >= 0) {
-		array.Failf(name, "Vectors", "MaxIterations and Tol are %d, %d and %g, want numbers from 0 on", o.Vectors, o.MaxIterations, o.Tol)
+	m, most := max(2*k+1, 20), 1000
+	if o.Vectors != nil {
+		if m = *o.Vectors; m <= k && m < n {
+			array.Failf(name, "Vectors", "is %d, want more than k, %d", m, k)
+		}
 	}
-	if o.Vectors == 0 {
-		o.Vectors = max(2*k+1, 20)
-	}
-	if o.Vectors = min(o.Vectors, n); o.Vectors <= k && o.Vectors < n {
-		array.Failf(name, "Vectors", "is %d, want more than k, %d", o.Vectors, k)
-	}
-	if o.MaxIterations == 0 {
-		o.MaxIterations = 1000
+	m = min(m, n)
+	if o.MaxIterations != nil {
+		if most = *o.MaxIterations; most < 0 {
+			array.Failf(name, "MaxIterations", "is %d, want a number from 0 on", most)
+		}
 	}
 	d := like.DType()
 	if d.Half() {
 		array.Failf(name, "like", "is %s: iterations need float32 or float64", d)
 	}
-	if o.Tol == 0 {
-		o.Tol = 1e-14
-		if d == weft.Float32 || d == weft.Complex64 {
-			o.Tol = 1e-6
+	tol := 1e-14
+	if d == weft.Float32 || d == weft.Complex64 {
+		tol = 1e-6
+	}
+	if o.Tol != nil {
+		if tol = *o.Tol; !(tol >= 0) {
+			array.Failf(name, "Tol", "is %g, want a number from 0 on", tol)
 		}
 	}
-	s := &lanczos{name: name, o: o, k: k, m: o.Vectors, n: n, d: d, t: make([]scalar, o.Vectors*o.Vectors)}
+	s := &lanczos{name: name, o: o, k: k, m: m, n: n, d: d, tol: tol, most: most, t: make([]scalar, m*m)}
 	v := o.V0
 	if v != nil {
 		if v = numbers(name, "V0", v, 1); v.Dim(0) != n {
@@ -164,11 +169,11 @@ func (s *lanczos) run() (values, vectors *weft.Tensor, err error) {
 			last := abs(y[(s.m-1)*s.m+i]) * s.beta
 			worst = max(worst, last/max(math.Abs(theta[i]), math.Pow(0x1p-52, 2.0/3)))
 		}
-		done := worst <= s.o.Tol || s.m == s.n
+		done := worst <= s.tol || s.m == s.n
 		if math.IsNaN(worst) {
 			return nil, nil, fmt.Errorf("%s: %w: a vector is not finite", s.name, ErrNotConverged)
 		}
-		if done || round == s.o.MaxIterations {
+		if done || round == s.most {
 			keep := slices.Clone(order[:s.k])
 			slices.Sort(keep)
 			v := make([]float64, s.k)
@@ -179,7 +184,7 @@ func (s *lanczos) run() (values, vectors *weft.Tensor, err error) {
 			values = weft.FromSlice(v).To(realOf(s.d))
 			vectors = weft.Stack(s.basis, 1)
 			if !done {
-				err = fmt.Errorf("%s: %w: after %d restarts the relative error is %.3g, more than %.3g", s.name, ErrNotConverged, round, worst, s.o.Tol)
+				err = fmt.Errorf("%s: %w: after %d restarts the relative error is %.3g, more than %.3g", s.name, ErrNotConverged, round, worst, s.tol)
 			}
 			return values, vectors, err
 		}

@@ -26,7 +26,7 @@ type merge struct {
 
 // merged walks through two coalesced matrices row by row.
 func merged(a, b *Matrix) *merge {
-	oa, ob, ia, ib := a.offsets.Host(), b.offsets.Host(), a.index(), b.index()
+	oa, ob, ia, ib := a.offsets.Ints(), b.offsets.Ints(), a.index(), b.index()
 	m := &merge{a: make([]int64, len(ia)), b: make([]int64, len(ib))}
 	idx, off := make([]int32, 0, len(ia)+len(ib)), make([]int64, 1, len(oa))
 	for i := range len(oa) - 1 {
@@ -266,7 +266,7 @@ func (m *Matrix) extreme(name string, greatest bool, axis []int) *weft.Tensor {
 	}
 	c := m.To(f).Coalesce()
 	full := make([]bool, lines) // lines without zeros
-	off := c.offsets.Host()
+	off := c.offsets.Ints()
 	for i := range lines {
 		full[i] = off[i+1]-off[i] == int64(n)
 	}

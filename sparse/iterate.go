@@ -10,7 +10,7 @@ import (
 	"weft/internal/core"
 )
 
-// An Operator is a linear function of vectors. The method value m.MatMul is that of a matrix, and any function
+// An Operator is a linear function of vectors. The method value m.MatMul is the operator of a matrix, and any function
 // of tensors can be one, so a matrix need not exist.
 type Operator = func(x *weft.Tensor) *weft.Tensor
 
@@ -22,8 +22,8 @@ type SolverOpts struct {
 	X0            *weft.Tensor // where to begin; zeros if nil
 	RTol          *float64     // converged where the residual's norm is at most RTol times that of b, 1e-5 if nil,
 	ATol          float64      // or at most ATol
-	MaxIterations int          // 10 times the number of unknowns if 0
-	Restart       int          // of GMRES: the number of vectors it keeps, 20 if 0
+	MaxIterations *int         // 10 times the number of unknowns if nil
+	Restart       *int         // of GMRES: the number of vectors it keeps, 20 if nil
 	// Preconditioner returns about the solution of a*z = x; nil for x itself. CG and MINRES need a symmetric
 	// positive definite one.
 	Preconditioner Operator
@@ -42,13 +42,14 @@ type Solution struct {
 
 // A solver is the state that iterations share.
 type solver struct {
-	name  string
-	a, m  Operator
-	b     *weft.Tensor
-	o     SolverOpts
-	limit float64 // of the residual
-	out   Solution
-	why   string // it ended
+	name          string
+	a, m          Operator
+	b             *weft.Tensor
+	o             SolverOpts
+	limit         float64 // of the residual
+	most, restart int
+	out           Solution
+	why           string // it ended
 }
 
 // begin checks arguments and prepares the first residual.
@@ -66,14 +67,18 @@ func begin(name string, a Operator, b *weft.Tensor, opts []SolverOpts) (s *solve
 	if !(rtol >= 0) || !(o.ATol >= 0) {
 		array.Failf(name, "RTol", "and ATol are %g and %g, want numbers from 0 on", rtol, o.ATol)
 	}
-	if o.MaxIterations < 0 || o.Restart < 0 {
-		array.Failf(name, "MaxIterations", "and Restart are %d and %d, want numbers from 0 on", o.MaxIterations, o.Restart)
-	}
 	n := b.Dim(0)
-	if o.MaxIterations == 0 {
-		o.MaxIterations = 10 * max(n, 1)
+	s = &solver{name: name, b: b, o: o, most: 10 * n, restart: 20}
+	if o.MaxIterations != nil {
+		if s.most = *o.MaxIterations; s.most < 0 {
+			array.Failf(name, "MaxIterations", "is %d, want a number from 0 on", s.most)
+		}
 	}
-	s = &solver{name: name, b: b, o: o}
+	if o.Restart != nil {
+		if s.restart = *o.Restart; s.restart < 1 {
+			array.Failf(name, "Restart", "is %d, want a number from 1 on", s.restart)
+		}
+	}
 	s.a = s.checked("a", a)
 	if s.m = func(x *weft.Tensor) *weft.Tensor { return x }; o.Preconditioner != nil {
 		s.m = s.checked("Preconditioner", o.Preconditioner)
@@ -116,7 +121,7 @@ func (s *solver) step(residual float64) bool {
 		s.why = "the residual is not finite"
 	case s.o.Callback != nil && !s.o.Callback(s.out.Iterations, residual):
 		s.why = "the callback ended it"
-	case s.out.Iterations >= s.o.MaxIterations:
+	case s.out.Iterations >= s.most:
 		s.why = fmt.Sprintf("%d iterations left a residual of %.3g, more than %.3g", s.out.Iterations, residual, s.limit)
 	default:
 		return true
@@ -134,7 +139,11 @@ func (s *solver) end() (Solution, error) {
 
 // iterate runs f without gradients while the solution has not converged.
 func (s *solver) iterate(f func()) (Solution, error) {
-	if !s.out.Converged {
+	switch {
+	case s.out.Converged:
+	case s.most == 0:
+		s.why = "it may take no iterations"
+	default:
 		weft.WithoutGrad(f)
 	}
 	return s.end()
@@ -143,7 +152,7 @@ func (s *solver) iterate(f func()) (Solution, error) {
 // A scalar is a number of the recurrences: complex where the vectors are.
 type scalar = complex128
 
-// dot is the product of two vectors, the first of which is conjugated.
+// dot is the product of two vectors. It conjugates the first one.
 func dot(x, y *weft.Tensor) scalar {
 	if x.DType().Complex() {
 		return x.VDot(y).ItemComplex()
@@ -244,17 +253,13 @@ func BiCGSTAB(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) 
 }
 
 // GMRES solves a*x = b by generalised minimal residuals, for any square a. It keeps Restart vectors, and then
-// begins again from what it has. The preconditioner stands on the right, so residuals are those of a. Errors
+// begins again from what it has. The preconditioner stands on the right, so a residual is b - a*x. Errors
 // are as for [CG].
 //
 // Source: Saad and Schultz, "GMRES: a generalized minimal residual algorithm", 1986.
 func GMRES(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 	s, r := begin("sparse.gmres", a, b, opts)
-	restart := s.o.Restart
-	if restart == 0 {
-		restart = 20
-	}
-	restart = min(restart, max(b.Dim(0), 1))
+	restart := min(s.restart, max(b.Dim(0), 1))
 	return s.iterate(func() {
 		for s.cycle(r, restart) {
 			r = s.b.Sub(s.a(s.out.X))
@@ -415,12 +420,12 @@ type LSQROpts struct {
 	Damp          float64  // the square of Damp*|x| is added to that of the residual
 	ATol          *float64 // converged where |A^H r| is at most ATol*|A||r|, 1e-6 if nil,
 	BTol          *float64 // or |r| at most BTol*|b| + ATol*|A||x|, 1e-6 if nil
-	MaxIterations int      // twice the number of unknowns if 0
+	MaxIterations *int     // twice the number of unknowns if nil
 	Callback      func(iteration int, residual float64) bool
 }
 
 // LSQR returns the least squares solution x of a*x = b, of the least length where there are several. adjoint
-// is the conjugate transpose of a: m.MatMul and m.H().MatMul are those of a matrix. Errors are as for [CG].
+// is the conjugate transpose of a: of a matrix m, m.MatMul and m.H().MatMul. Errors are as for [CG].
 //
 // Source: Paige and Saunders, "LSQR: an algorithm for sparse linear equations and sparse least squares", 1982.
 func LSQR(a, adjoint Operator, b *weft.Tensor, opts ...LSQROpts) (Solution, error) {
@@ -429,8 +434,8 @@ func LSQR(a, adjoint Operator, b *weft.Tensor, opts ...LSQROpts) (Solution, erro
 	array.Given(name, "a", a != nil)
 	array.Given(name, "adjoint", adjoint != nil)
 	b = numbers(name, "b", b, 1).Detach()
-	if o.MaxIterations < 0 || math.IsNaN(o.Damp) {
-		array.Failf(name, "MaxIterations", "and Damp are %d and %g, want numbers from 0 on", o.MaxIterations, o.Damp)
+	if o.MaxIterations != nil && *o.MaxIterations < 0 || math.IsNaN(o.Damp) {
+		array.Failf(name, "MaxIterations", "or Damp is not a number from 0 on")
 	}
 	atol, btol := 1e-6, 1e-6
 	if o.ATol != nil {
@@ -456,12 +461,17 @@ func (s *solver) lsqr(a, adjoint Operator, o LSQROpts, atol, btol float64) {
 		array.Failf(s.name, "adjoint", "gives shape %s, want a vector", array.ShapeString(v.Shape()))
 	}
 	s.out.X, s.out.Residual = weft.ZerosOf(v.DType(), v.Dim(0)), beta
-	if o.MaxIterations == 0 {
-		o.MaxIterations = 2 * max(v.Dim(0), 1)
+	most := 2 * v.Dim(0)
+	if o.MaxIterations != nil {
+		most = *o.MaxIterations
 	}
 	v, alpha := unit(v)
 	if alpha*beta == 0 {
 		s.out.Converged = true
+		return
+	}
+	if most == 0 {
+		s.why = "it may take no iterations"
 		return
 	}
 	w, phi, rho := v, beta, alpha
@@ -502,7 +512,7 @@ func (s *solver) lsqr(a, adjoint Operator, o LSQROpts, atol, btol float64) {
 		case o.Callback != nil && !o.Callback(s.out.Iterations, s.out.Residual):
 			s.why = "the callback ended it"
 			return
-		case s.out.Iterations >= o.MaxIterations:
+		case s.out.Iterations >= most:
 			s.why = fmt.Sprintf("%d iterations left a residual of %.3g", s.out.Iterations, s.out.Residual)
 			return
 		}

@@ -82,7 +82,7 @@ func (p *places) rowIndex() []int32 {
 // isCanonical reports that the places of compressed entries ascend and differ.
 func (p *places) isCanonical() bool {
 	p.orderOnce.Do(func() {
-		off, idx := p.offsets.Host(), p.index()
+		off, idx := p.offsets.Ints(), p.index()
 		p.canonical = true
 		for i := range len(off) - 1 {
 			for k := off[i] + 1; k < off[i+1]; k++ {

@@ -67,9 +67,9 @@ func ILU(a *Matrix) Operator {
 	}
 }
 
-// factorILU replaces the values of a matrix by those of its factors. It returns the first bad pivot, or -1.
+// factorILU replaces the values of a matrix by its factors. It returns the first bad pivot, or -1.
 func factorILU[T float64 | complex128](m *Matrix) int {
-	off, idx := m.offsets.Host(), m.index()
+	off, idx := m.offsets.Ints(), m.index()
 	v := append([]T{}, weft.Data[T](m.values)...)
 	diagonal := make([]int64, m.rows)
 	at := make([]int64, m.cols) // of a column in the row, 1 more
@@ -105,8 +105,7 @@ func factorILU[T float64 | complex128](m *Matrix) int {
 // Hermitian positive definite a, whose lower triangle is read. It panics with *[weft.Error] where a pivot is
 // not positive, which may happen for a definite matrix too: ILU or a larger diagonal helps.
 //
-// Source: Meijerink and van der Vorst, "An iterative solution method for linear systems of which the
-// coefficient matrix is a symmetric M-matrix", 1977.
+// Source: Saad, "Iterative methods for sparse linear systems", 2nd edition, section 10.3.
 func IC(a *Matrix) Operator {
 	const name = "sparse.ic"
 	defer array.Named(name).End()
@@ -131,7 +130,7 @@ func IC(a *Matrix) Operator {
 // factorIC replaces a lower triangle by its factor, row by row: an element is a product of two rows of the
 // factor taken from that of the matrix. It returns the first bad pivot, or -1.
 func factorIC[T float64 | complex128](m *Matrix) int {
-	off, idx := m.offsets.Host(), m.index()
+	off, idx := m.offsets.Ints(), m.index()
 	v := append([]T{}, weft.Data[T](m.values)...)
 	for i := range m.rows {
 		for k := off[i]; k < off[i+1]; k++ {

@@ -100,7 +100,7 @@ func solved[T float32 | float64 | complex64 | complex128](args []array.View, out
 
 // inTriangle is 1 for entries of the triangle that counts, 0 for others.
 func (m *Matrix) inTriangle(t sparse.Triangle, d weft.DType) *weft.Tensor {
-	off, idx := m.offsets.Host(), m.index()
+	off, idx := m.offsets.Ints(), m.index()
 	out := make([]float32, len(idx))
 	for i := range len(off) - 1 {
 		for k := off[i]; k < off[i+1]; k++ {

@@ -13,8 +13,8 @@ type Offsets struct {
 // OffsetsOf returns offsets that t has. host is the same in Go memory, which nobody writes any more, or nil.
 func OffsetsOf(t *Tensor, host []int64) *Offsets { return &Offsets{T: t, host: host} }
 
-// Host returns the offsets where Go can read them.
-func (o *Offsets) Host() []int64 {
+// Ints returns the offsets where Go can read them.
+func (o *Offsets) Ints() []int64 {
 	o.once.Do(func() {
 		if o.host == nil {
 			o.host = Data[int64](o.T)

@@ -235,7 +235,7 @@ func (g *writer) end(bad asm.Label) {
 }
 
 // rows writes products with dense rows, some vectors of them. For the matrix, the vectors of a row of y stay
-// in registers; for its transpose, those of a row of x.
+// in registers; for its transpose, the vectors of a row of x.
 func (g *writer) rows() {
 	a := &g.Asm
 	t, v := g.V(13), g.V(12)
