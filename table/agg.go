@@ -97,8 +97,8 @@ func (a Agg) name() string {
 	return a.column + "_" + statNames[a.stat]
 }
 
-// of computes the statistic.
-func (a Agg) of(g *Groups) data.Column {
+// of computes the statistic. Statistics of one column share its sums.
+func (a Agg) of(g *Groups, sums map[string]*[]accumulator) data.Column {
 	const op = "table.agg"
 	if a.stat == noStat {
 		array.Failf(op, "stats", "has a zero Agg: functions such as Sum make one")
@@ -113,11 +113,14 @@ func (a Agg) of(g *Groups) data.Column {
 		return out
 	}
 	c := g.t.column("agg", "stats", a.column)
+	if sums[a.column] == nil {
+		sums[a.column] = new([]accumulator)
+	}
 	switch {
 	case c.Texts != nil:
 		a.ofTexts(g, c, &out)
 	case c.Numbers != nil && c.Numbers.Rank() == 1 && !c.Numbers.DType().Complex():
-		a.ofNumbers(g, c, &out)
+		a.ofNumbers(g, c, sums[a.column], &out)
 	default:
 		array.Failf(op, "stats", "has the %s of %q: want a column of texts or one real number a row", statNames[a.stat], a.column)
 	}
@@ -158,16 +161,44 @@ func (a Agg) ofTexts(g *Groups, c *data.Column, out *data.Column) {
 	}
 }
 
-// count returns the number of rows of each group for which present holds.
-func (g *Groups) count(present func(i int) bool) *weft.Tensor {
-	n := make([]int64, g.Len())
-	for i, c := range g.keys.codes {
-		if present(i) {
-			n[c]++
+// merged is a value of each group: f puts the rows from begin to end into values that begin as start, and merge puts
+// the value of later rows into that of earlier ones. Rows are taken in parts whose number depends on the numbers of rows
+// and groups alone.
+func merged[T any](g *Groups, start T, f func(values []T, begin, end int), merge func(into, from *T)) []T {
+	rows, n := len(g.keys.codes), g.Len()
+	parts := min(max(rows/(4*max(n, 1)), 1), 64)
+	values := make([]T, parts*n)
+	par.Run(parts, 1, par.Threads(), func(_, begin, end int) {
+		for p := begin; p < end; p++ {
+			part := values[p*n:][:n]
+			for c := range part {
+				part[c] = start
+			}
+			f(part, rows*p/parts, rows*(p+1)/parts)
+		}
+	})
+	for p := 1; p < parts; p++ {
+		for c := range n {
+			merge(&values[c], &values[p*n+c])
 		}
 	}
+	return values[:n:n]
+}
+
+// count returns the number of rows of each group for which present holds.
+func (g *Groups) count(present func(i int) bool) *weft.Tensor {
+	codes := g.keys.codes
+	n := merged(g, int64(0), func(n []int64, begin, end int) {
+		for i, c := range codes[begin:end] {
+			if present(begin + i) {
+				n[c]++
+			}
+		}
+	}, addTo)
 	return weft.FromSlice(n, len(n))
 }
+
+func addTo(into, from *int64) { *into += *from }
 
 // different returns the number of different values of each group's rows for which present holds.
 func (g *Groups) different(c *data.Column, present func(i int) bool) *weft.Tensor {
@@ -186,7 +217,7 @@ func (g *Groups) different(c *data.Column, present func(i int) bool) *weft.Tenso
 }
 
 // ofNumbers computes statistics of numbers. Integers go through int64 where that keeps them exact.
-func (a Agg) ofNumbers(g *Groups, c *data.Column, out *data.Column) {
+func (a Agg) ofNumbers(g *Groups, c *data.Column, shared *[]accumulator, out *data.Column) {
 	d := c.Numbers.DType()
 	x := c.Numbers.NoGrad()
 	whole := d.Category() <= array.CatInt
@@ -211,12 +242,16 @@ func (a Agg) ofNumbers(g *Groups, c *data.Column, out *data.Column) {
 		var y []float64
 		switch a.stat {
 		case statCount:
-			out.Numbers = g.count(func(i int) bool { return x[i] == x[i] })
+			if sums := *shared; sums != nil {
+				out.Numbers = counted(func(c int) int64 { return sums[c].n }, g.Len())
+			} else {
+				out.Numbers = g.count(func(i int) bool { return x[i] == x[i] })
+			}
 			return
 		case statQuantile:
 			y = g.quantiles(x, a.q)
 		case statSum, statMean, statVar, statStd:
-			y = g.moments(x, a.stat)
+			y = g.moments(x, a.stat, shared)
 		default:
 			y = g.chosen(x, a.stat)
 		}
@@ -229,35 +264,45 @@ func integers(x *weft.Tensor) *weft.Tensor { return x.To(weft.Int64).Contiguous(
 
 // ofIntegers computes what keeps integers exact. Integers are never missing. d is the column's type.
 func (a Agg) ofIntegers(g *Groups, x []int64, d weft.DType) *weft.Tensor {
-	y := make([]int64, g.Len())
+	codes := g.keys.codes
 	switch a.stat {
 	case statCount:
-		for _, c := range g.keys.codes {
-			y[c]++
-		}
-		return weft.FromSlice(y, len(y))
+		return g.count(func(int) bool { return true })
 	case statSum:
-		for i, c := range g.keys.codes {
-			y[c] += x[i]
-		}
+		y := merged(g, int64(0), func(y []int64, begin, end int) {
+			for i, c := range codes[begin:end] {
+				y[c] += x[begin+i]
+			}
+		}, addTo)
 		return weft.FromSlice(y, len(y))
-	case statLast:
-		for i, c := range g.keys.codes {
-			y[c] = x[i]
-		}
-	default:
-		flip := int64(0)
-		if d == weft.Uint64 { // so that greater numbers are greater
-			flip = math.MinInt64
-		}
+	case statFirst:
+		y := make([]int64, g.Len())
 		for c, row := range g.keys.first {
 			y[c] = x[row]
 		}
-		for i, c := range g.keys.codes {
-			if v := x[i]; a.stat == statMin && v^flip < y[c]^flip || a.stat == statMax && v^flip > y[c]^flip {
-				y[c] = v
-			}
+		return weft.FromSlice(y, len(y)).To(d)
+	case statLast:
+		y := make([]int64, g.Len())
+		for i, c := range codes {
+			y[c] = x[i]
 		}
+		return weft.FromSlice(y, len(y)).To(d)
+	}
+	// With some bits flipped the least number is the one that is asked for.
+	flip := int64(0)
+	if d == weft.Uint64 {
+		flip = math.MinInt64
+	}
+	if a.stat == statMax {
+		flip = ^flip
+	}
+	y := merged(g, int64(math.MaxInt64), func(y []int64, begin, end int) {
+		for i, c := range codes[begin:end] {
+			y[c] = min(y[c], x[begin+i]^flip)
+		}
+	}, func(into, from *int64) { *into = min(*into, *from) })
+	for c := range y {
+		y[c] ^= flip
 	}
 	return weft.FromSlice(y, len(y)).To(d)
 }
@@ -284,40 +329,30 @@ func (s *accumulator) value() float64 {
 	return s.sum // infinite, or NaN
 }
 
-// accumulate sums f(row) by group, without NaN. Rows are summed in parts whose number depends on the numbers of rows
-// and groups alone.
+// accumulate sums by group, without NaN.
 func (g *Groups) accumulate(f func(sums []accumulator, begin, end int)) []accumulator {
-	rows, n := len(g.keys.codes), g.Len()
-	parts := min(max(rows/(16*max(n, 1)), 1), 64)
-	sums := make([]accumulator, parts*n)
-	par.Run(parts, 1, par.Threads(), func(_, begin, end int) {
-		for p := begin; p < end; p++ {
-			f(sums[p*n:][:n], rows*p/parts, rows*(p+1)/parts)
-		}
+	return merged(g, accumulator{}, f, func(into, from *accumulator) {
+		n := into.n + from.n
+		into.add(from.sum)
+		into.lost += from.lost
+		into.n = n
 	})
-	total := sums[:n]
-	for p := 1; p < parts; p++ {
-		for c := range total {
-			s := &sums[p*n+c]
-			m := total[c].n + s.n
-			total[c].add(s.sum)
-			total[c].lost += s.lost
-			total[c].n = m
-		}
-	}
-	return total
 }
 
-// moments are sums, means, variances or standard deviations by group.
-func (g *Groups) moments(x []float64, stat stat) []float64 {
+// moments are sums, means, variances or standard deviations by group. The sums are shared by statistics of one column.
+func (g *Groups) moments(x []float64, stat stat, shared *[]accumulator) []float64 {
 	codes := g.keys.codes
-	sums := g.accumulate(func(sums []accumulator, begin, end int) {
-		for i, v := range x[begin:end] {
-			if v == v {
-				sums[codes[begin+i]].add(v)
+	if *shared == nil {
+		*shared = g.accumulate(func(sums []accumulator, begin, end int) {
+			codes := codes[begin:end]
+			for i, v := range x[begin:end] {
+				if v == v {
+					sums[codes[i]].add(v)
+				}
 			}
-		}
-	})
+		})
+	}
+	sums := *shared
 	y := make([]float64, len(sums))
 	for c := range sums {
 		if y[c] = sums[c].value(); stat != statSum {
@@ -349,20 +384,37 @@ func (g *Groups) moments(x []float64, stat stat) []float64 {
 
 // chosen are the least, greatest, first or last numbers by group: NaN if all are.
 func (g *Groups) chosen(x []float64, stat stat) []float64 {
-	y := make([]float64, g.Len())
-	for c := range y {
-		y[c] = math.NaN()
+	codes := g.keys.codes
+	better := func(v, best float64) bool {
+		return v == v && (best != best || stat == statMin && v < best || stat == statMax && v > best || stat == statLast)
 	}
-	for i, c := range g.keys.codes {
-		v, best := x[i], y[c]
-		if v != v {
-			continue
+	return merged(g, math.NaN(), func(y []float64, begin, end int) {
+		x := x[begin:end]
+		switch stat {
+		case statMin: // !(best <= v) holds for NaN too
+			for i, c := range codes[begin:end] {
+				if v := x[i]; !(y[c] <= v) && v == v {
+					y[c] = v
+				}
+			}
+		case statMax:
+			for i, c := range codes[begin:end] {
+				if v := x[i]; !(y[c] >= v) && v == v {
+					y[c] = v
+				}
+			}
+		default:
+			for i, c := range codes[begin:end] {
+				if better(x[i], y[c]) {
+					y[c] = x[i]
+				}
+			}
 		}
-		if best != best || stat == statMin && v < best || stat == statMax && v > best || stat == statLast {
-			y[c] = v
+	}, func(into, from *float64) {
+		if better(*from, *into) {
+			*into = *from
 		}
-	}
-	return y
+	})
 }
 
 // quantiles are quantiles by group: NaN of no numbers.

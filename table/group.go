@@ -120,8 +120,9 @@ func (g *Groups) Agg(stats ...Agg) *Table {
 	if len(g.names) == 0 {
 		out.rows = g.Len()
 	}
+	sums := map[string]*[]accumulator{}
 	for _, a := range stats {
-		c := a.of(g)
+		c := a.of(g, sums)
 		if slices.ContainsFunc(out.columns, func(have data.Column) bool { return have.Name == c.Name }) {
 			array.Failf("table.agg", "stats", "gives two columns the name %q: As gives another", c.Name)
 		}

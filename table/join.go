@@ -7,6 +7,7 @@ import (
 	"weft"
 	"weft/data"
 	"weft/internal/array"
+	"weft/internal/par"
 	"weft/ragged"
 )
 
@@ -103,49 +104,95 @@ func (t *Table) match(right *Table, o JoinOpts) (m matches) {
 	k := keysOf("join", "On", columns)
 	n := len(k.first)
 	mine, theirs := k.codes[:t.rows], k.codes[t.rows:]
-	rows := make([]int64, right.rows)
-	offsets := make([]int64, n+1)
-	for i, c := range theirs {
-		rows[i] = int64(i)
+	offsets := make([]int32, n+1)
+	for _, c := range theirs {
 		offsets[c+1]++
 	}
 	for c := range n {
 		offsets[c+1] += offsets[c]
 	}
-	rows = byCode(theirs, n, rows)
-	total := int64(0)
-	for _, c := range mine {
-		total += max(1, offsets[c+1]-offsets[c])
+	m.left, m.right = joinRows(mine, theirs, offsets, o.How)
+	return m
+}
+
+// joinRows returns the rows of both sides that belong together. offsets says where the rows of each code begin among
+// the right ones in order of codes.
+func joinRows(mine, theirs, offsets []int32, how How) (left, right []int64) {
+	rows, next := make([]int32, len(theirs)), slices.Clone(offsets)
+	for i, c := range theirs {
+		rows[next[c]] = int32(i)
+		next[c]++
 	}
-	if total += int64(right.rows); total > maxRows && o.How < Semi {
-		array.Failf(op, "", "has up to %d rows, more than 2^31-1", total)
-	}
-	used := make([]bool, n)
-	m.left = make([]int64, 0, t.rows)
-	for i, c := range mine {
-		partners := rows[offsets[c]:offsets[c+1]]
-		used[c] = true
-		switch {
-		case o.How == Semi || o.How == Anti:
-			if (len(partners) > 0) == (o.How == Semi) {
-				m.left = append(m.left, int64(i))
-			}
-		case len(partners) > 0:
-			for _, r := range partners {
-				m.left, m.right = append(m.left, int64(i)), append(m.right, r)
-			}
-		case o.How != Inner:
-			m.left, m.right = append(m.left, int64(i)), append(m.right, -1)
+	// How many rows of the result a row of mine makes.
+	makes := func(c int32) int {
+		partners := int(offsets[c+1] - offsets[c])
+		switch how {
+		case Inner:
+			return partners
+		case Semi:
+			return min(partners, 1)
+		case Anti:
+			return max(1-partners, 0)
 		}
+		return max(partners, 1)
 	}
-	if o.How == Outer {
+	chunks := (len(mine) + grain - 1) / grain
+	begins := make([]int, chunks+1)
+	par.Run(chunks, 1, par.Threads(), func(_, first, last int) {
+		for k := first; k < last; k++ {
+			for _, c := range mine[k*grain : min((k+1)*grain, len(mine))] {
+				begins[k+1] += makes(c)
+			}
+		}
+	})
+	for k := range chunks {
+		begins[k+1] += begins[k]
+	}
+	var alone []int64 // rows of the right side without a partner
+	if how == Outer {
+		used := make([]bool, len(offsets)-1)
+		for _, c := range mine {
+			used[c] = true
+		}
 		for r, c := range theirs {
 			if !used[c] {
-				m.left, m.right = append(m.left, -1), append(m.right, int64(r))
+				alone = append(alone, int64(r))
 			}
 		}
 	}
-	return m
+	total := begins[chunks] + len(alone)
+	if total > maxRows {
+		array.Failf("table.join", "", "has %d rows, more than 2^31-1", total)
+	}
+	left = make([]int64, total)
+	if how < Semi {
+		right = make([]int64, total)
+	}
+	par.Run(chunks, 1, par.Threads(), func(_, first, last int) {
+		for k := first; k < last; k++ {
+			at := begins[k]
+			for i := k * grain; i < min((k+1)*grain, len(mine)); i++ {
+				c := mine[i]
+				n := makes(c)
+				for j := range n {
+					left[at+j] = int64(i)
+					if how < Semi {
+						right[at+j] = -1
+					}
+				}
+				if how < Semi {
+					for j, r := range rows[offsets[c]:offsets[c+1]] {
+						right[at+j] = int64(r)
+					}
+				}
+				at += n
+			}
+		}
+	})
+	for i, r := range alone {
+		left[begins[chunks]+i], right[begins[chunks]+i] = -1, r
+	}
+	return left, right
 }
 
 // pairs makes the table of rows at places of both; a key is taken from the table that has the row.

@@ -124,7 +124,10 @@ func extremes(x []int64) (least, most int64) {
 	least, most = x[0], x[0]
 	var lock sync.Mutex
 	par.Run(len(x), grain, par.Threads(), func(_, begin, end int) {
-		lo, hi := slices.Min(x[begin:end]), slices.Max(x[begin:end])
+		lo, hi := x[begin], x[begin]
+		for _, v := range x[begin:end] {
+			lo, hi = min(lo, v), max(hi, v)
+		}
 		lock.Lock()
 		least, most = min(least, lo), max(most, hi)
 		lock.Unlock()
@@ -132,26 +135,47 @@ func extremes(x []int64) (least, most int64) {
 	return least, most
 }
 
-// denseKeys are keys of numbers from least to least+n-1.
+// denseKeys are keys of numbers from least to least+n-1. Each part of the rows has a table of the first row of each
+// number; the first part that has a number decides.
 func denseKeys(x []int64, least int64, n int) keys {
-	code := make([]int32, n) // the first row and 1 of a number, then its code
-	for i, v := range x {
-		if at := &code[v-least]; *at == 0 {
-			*at = int32(i) + 1
+	k := keys{codes: make([]int32, len(x))}
+	parts := min(max(len(x)/(4*n), 1), par.Threads())
+	tables := make([]int32, parts*n) // the first row and 1 of a number
+	par.Run(parts, 1, par.Threads(), func(_, first, last int) {
+		for p := first; p < last; p++ {
+			begin, end := len(x)*p/parts, len(x)*(p+1)/parts
+			rows, codes := tables[p*n:][:n], k.codes[begin:end]
+			for i, v := range x[begin:end] {
+				c := int32(v - least)
+				codes[i] = c
+				if rows[c] == 0 {
+					rows[c] = int32(begin+i) + 1
+				}
+			}
+		}
+	})
+	code := tables[:n]
+	for p := 1; p < parts; p++ {
+		for v, row := range tables[p*n:][:n] {
+			if code[v] == 0 {
+				code[v] = row
+			}
 		}
 	}
-	k := keys{codes: make([]int32, len(x))}
+	k.first = make([]int32, 0, n)
 	for v, row := range code {
 		if row > 0 {
 			code[v] = int32(len(k.first))
 			k.first = append(k.first, row-1)
 		}
 	}
-	par.Run(len(x), grain, par.Threads(), func(_, begin, end int) {
-		for i, v := range x[begin:end] {
-			k.codes[begin+i] = code[v-least]
-		}
-	})
+	if len(k.first) < n { // some numbers are missing
+		par.Run(len(x), grain, par.Threads(), func(_, begin, end int) {
+			for i, c := range k.codes[begin:end] {
+				k.codes[begin+i] = code[c]
+			}
+		})
+	}
 	return k
 }
 
