@@ -30,7 +30,7 @@ class Setting:
     def environment(self, threads):
         t = str(threads)
         count = {f"{v}_NUM_THREADS": t for v in ("OMP", "MKL", "OPENBLAS", "BLIS", "NUMEXPR", "NUMBA")}
-        return count | {"NUMEXPR_MAX_THREADS": t, "GOMAXPROCS": t} | self.env
+        return count | {"NUMEXPR_MAX_THREADS": t, "POLARS_MAX_THREADS": t, "GOMAXPROCS": t} | self.env
 
 
 def cpu_flags():
@@ -55,8 +55,8 @@ def blas_libraries(cache):
 
 def settings(cache, binaries):
     c = {"BENCH_C_LIBRARY": str(Path(binaries, "kernels.so"))}  # built by bench/run where there is gcc
-    array = "numpy,numexpr,numba,scipy,gcc,awkward"
-    both = ("pointwise", "arrays", "shapes", "training", "types", "kernels", "ragged", "plain", "routines")
+    array = "numpy,numexpr,numba,scipy,gcc,awkward,pandas,polars,pyarrow"
+    both = ("pointwise", "arrays", "shapes", "training", "types", "kernels", "ragged", "plain", "routines", "special", "tables")
     torch = (*both, "convolution", "layers")
     blas = blas_libraries(cache)
     direct = ",".join(["numpy", *blas])

@@ -222,6 +222,22 @@ def exported():
     yield of("voice chunks", (100,), "one after the other, with the state that the one before returned")
 
 
+SPECIAL = ("gamma", "gammaln", "digamma", "erf", "erfc", "erfinv", "ndtr", "ndtri", "i0", "i1", "i0e", "i1e", "k0", "k1", "expi", "exp1", "lambertw",
+           "factorial", "expit", "logit", "entr", "log_softmax", "logsumexp", "gammainc", "gammaincc", "gammaincinv", "betainc", "betaincinv", "zeta",
+           "comb", "kv", "xlogy", "rel_entr")  # fmt: skip
+
+
+def special():
+    """Special functions beside SciPy's, which have one thread; tables beside pandas, Polars and Arrow."""
+    for name in SPECIAL:
+        yield Work(f"special {name}", (1_000_000,), BOTH, 3.0, "special", tolerance=1e-3)
+    yield Work("cdist 2000x64", (2_000,), BOTH, 1.0, "special", flops=lambda n: 2 * n * n * 64, tolerance=1e-3)
+    for keys in ("1e3", "1e6"):
+        for stat in ("sum", "mean", "count", "min", "max"):
+            yield Work(f"group-by {stat} of {keys} keys", (10_000_000,), ("float64",), 1.0, "tables", moved=lambda n, e: n * 16, stream="read", tolerance=1e-6)
+    yield Work("join on keys", (1_000_000,), ("float64",), 1.0, "tables", tolerance=1e-6, note="two tables of as many rows and keys, one column each beside")
+
+
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
 
 STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
@@ -350,5 +366,6 @@ WORKS = (
     *routines(),
     *networks(),
     *exported(),
+    *special(),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip
