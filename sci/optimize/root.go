@@ -15,8 +15,8 @@ type RootOpts struct {
 	MaxIter int     // the most steps; 100 for each unknown if it is 0
 }
 
-// Root searches an x with f(x) = 0, from x0 on. f returns as many numbers as x has. Steps are those of
-// [LeastSquares], and at the end Newton's. It returns a [*ConvergenceError] and the best point where f has no root nearby,
+// Root searches an x with f(x) = 0, from x0 on. f returns one number for each unknown. Its steps are taken by
+// [LeastSquares], and at the end by Newton's method. It returns a [*ConvergenceError] and the best point where f has no root nearby,
 // and panics with a [*weft.Error] for bad arguments. SciPy's root.
 func Root(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...RootOpts) (*weft.Tensor, error) {
 	const name = "optimize.root"

@@ -1,0 +1,34 @@
+package integrate_test
+
+import (
+	"fmt"
+	"math"
+
+	"weft"
+	"weft/sci/integrate"
+)
+
+// The integral has a gradient with respect to what the function uses.
+func ExampleQuad() {
+	a := weft.From([]float64{2}).RequireGrad(true)
+	v, _, err := integrate.Quad(func(x *weft.Tensor) *weft.Tensor { return x.Mul(a).Neg().Exp() }, 0, math.Inf(1))
+	if err != nil {
+		panic(err)
+	}
+	v.Backward()
+	fmt.Printf("%.6f %.6f\n", v.Item(), a.Grad().Item())
+	// Output: 0.500000 -0.250000
+}
+
+func ExampleSolveIVP() {
+	decay := func(t float64, y *weft.Tensor) *weft.Tensor { return y.Mul(-0.5) }
+	s, err := integrate.SolveIVP(decay, 0, 10, weft.From([]float64{2, 4, 8}), integrate.SolveIVPOpts{TEval: []float64{0, 5, 10}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(s.Y.Mul(100).Round().Div(100))
+	// Output:
+	// [[2.   4.   8.  ]
+	//  [0.16 0.33 0.66]
+	//  [0.01 0.03 0.05]]
+}

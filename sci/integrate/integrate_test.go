@@ -1,0 +1,222 @@
+package integrate
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"weft"
+)
+
+// scipy is what testdata/make.py wrote.
+var scipy = func() (s struct {
+	Lotka, VanDerPol [][]float64
+	Default, Quad    []float64
+	Steps, Evals     int
+}) {
+	text, err := os.ReadFile("testdata/scipy.json")
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return s
+}()
+
+// TestRule holds that the rules are exact for polynomials: Kronrod's to degree 31, Gauss's to 19.
+func TestRule(t *testing.T) {
+	for degree := 0; degree <= 31; degree++ {
+		var kronrod, gauss float64
+		for i, x := range rule.x {
+			kronrod += rule.kronrod[i] * math.Pow(x, float64(degree))
+			gauss += rule.gauss[i] * math.Pow(x, float64(degree))
+		}
+		want := float64((degree+1)%2) * 2 / float64(degree+1)
+		if math.Abs(kronrod-want) > 1e-15 || degree < 20 && math.Abs(gauss-want) > 1e-15 {
+			t.Errorf("degree %d: %v and %v, want %v", degree, kronrod, gauss, want)
+		}
+	}
+}
+
+// TestQuad compares integrals with SciPy's, over finite and infinite ranges in both directions.
+func TestQuad(t *testing.T) {
+	inf := math.Inf(1)
+	for i, c := range []struct {
+		f    func(x *weft.Tensor) *weft.Tensor
+		a, b float64
+		opts QuadOpts
+	}{
+		{f: (*weft.Tensor).Exp, a: 0, b: 1},
+		{f: func(x *weft.Tensor) *weft.Tensor { return x.Square().Div(-2).Exp() }, a: -inf, b: inf},
+		{f: func(x *weft.Tensor) *weft.Tensor { return weft.Expr("1/(1 + x*x)", weft.Vars{"x": x}) }, a: 1, b: inf},
+		{f: (*weft.Tensor).Exp, a: -inf, b: 2},
+		{f: (*weft.Tensor).Sqrt, a: 0, b: 1},
+		{f: func(x *weft.Tensor) *weft.Tensor { return x.Mul(50).Cos().Square() }, a: 0, b: 3},
+		{f: (*weft.Tensor).Log, a: 0, b: 1},
+		{f: func(x *weft.Tensor) *weft.Tensor { return x.Sub(0.3).Abs() }, a: 0, b: 1, opts: QuadOpts{Points: []float64{0.3}}},
+		{f: (*weft.Tensor).Sin, a: 3, b: 1},
+		{f: func(x *weft.Tensor) *weft.Tensor { return x.Neg().Exp() }, a: inf, b: 0},
+	} {
+		v, wrong, err := Quad(c.f, c.a, c.b, c.opts)
+		want := scipy.Quad[i]
+		if err != nil || math.Abs(v.Item()-want) > 1e-9*(1+math.Abs(want)) || wrong > 2e-8*(1+math.Abs(want)) {
+			t.Errorf("integral %d is %v (error %v, %v), SciPy's %v", i, v, wrong, err, want)
+		}
+	}
+	var e *AccuracyError
+	if v, _, err := Quad((*weft.Tensor).Reciprocal, 0, 1); !errors.As(err, &e) || v == nil {
+		t.Error(v, err)
+	}
+	if _, _, err := Quad((*weft.Tensor).Log, -1, 1); !errors.As(err, &e) {
+		t.Error(err)
+	}
+}
+
+// TestQuadGradient differentiates the integral of exp(-a*x) over x from 0, 1/a, twice.
+func TestQuadGradient(t *testing.T) {
+	a := weft.From([]float64{2}).RequireGrad(true)
+	v, _, err := Quad(func(x *weft.Tensor) *weft.Tensor { return x.Mul(a).Neg().Exp() }, 0, math.Inf(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := weft.Grad(v, []*weft.Tensor{a}, weft.GradOpts{Create: true})[0]
+	h := weft.Grad(g.Sum(), []*weft.Tensor{a})[0]
+	if math.Abs(g.Item()+0.25) > 1e-8 || math.Abs(h.Item()-0.25) > 1e-7 {
+		t.Error(v, g, h)
+	}
+}
+
+func lotka(t float64, z *weft.Tensor) *weft.Tensor {
+	x, y := z.At(0), z.At(1)
+	return weft.Stack([]*weft.Tensor{weft.Expr("1.5*x - x*y", weft.Vars{"x": x, "y": y}), weft.Expr("x*y - 3*y", weft.Vars{"x": x, "y": y})}, 0)
+}
+
+func greatest(got *weft.Tensor, want any) float64 {
+	return got.Sub(weft.From(want)).Abs().Max().Item()
+}
+
+// TestSolveIVP compares with SciPy: values at given times, and the work with default tolerances.
+func TestSolveIVP(t *testing.T) {
+	y0 := weft.From([]float64{10, 5})
+	times := make([]float64, 11)
+	for i := range times {
+		times[i] = 1.5 * float64(i)
+	}
+	for _, m := range []struct {
+		method    Method
+		rtol, tol float64
+	}{{RK45, 1e-10, 1e-7}, {Rodas3, 1e-6, 2e-2}} {
+		s, err := SolveIVP(lotka, 0, 15, y0, SolveIVPOpts{Method: m.method, RTol: m.rtol, ATol: m.rtol, TEval: times})
+		if err != nil || len(s.T) != 11 {
+			t.Fatal(err)
+		}
+		if d := greatest(s.Y, scipy.Lotka); !(d < m.tol) {
+			t.Errorf("%s: off by %g after %d steps", m.method, d, s.Steps)
+		}
+	}
+	s, err := SolveIVP(lotka, 0, 15, y0)
+	if err != nil || s.Steps != scipy.Steps || s.Evals != scipy.Evals {
+		t.Errorf("%v: %d steps, %d evaluations; SciPy's RK45 %d and %d", err, s.Steps, s.Evals, scipy.Steps, scipy.Evals)
+	}
+	if d := greatest(s.Y.At(-1), scipy.Default); d > 1e-9 {
+		t.Errorf("the end of SciPy's RK45 is off by %g", d)
+	}
+}
+
+// TestStiff solves van der Pol's equation with mu = 1000.
+func TestStiff(t *testing.T) {
+	f := func(_ float64, y *weft.Tensor) *weft.Tensor {
+		a, b := y.At(0), y.At(1)
+		return weft.Stack([]*weft.Tensor{b, weft.Expr("1000*(1 - a*a)*b - a", weft.Vars{"a": a, "b": b})}, 0)
+	}
+	s, err := SolveIVP(f, 0, 1500, weft.From([]float64{2, 0}), SolveIVPOpts{Method: Rodas3, RTol: 1e-5, ATol: 1e-8, TEval: []float64{100, 500, 800, 1200, 1500}})
+	if err != nil || s.Steps > 3000 {
+		t.Fatal(err, s.Steps)
+	}
+	var want [][]float64
+	for _, v := range scipy.VanDerPol {
+		want = append(want, v[:1])
+	}
+	if d := greatest(s.Y.Slice(weft.All, weft.Range(0, 1)), want); !(d < 5e-2) {
+		t.Errorf("off by %g\n%v", d, s.Y)
+	}
+}
+
+// TestOrders halves the step of both methods on an equation that depends on time: errors fall by 2 to the order.
+func TestOrders(t *testing.T) {
+	f := func(t float64, y *weft.Tensor) *weft.Tensor { return y.Mul(-math.Cos(t)).Add(math.Sin(3 * t)) }
+	exact, err := SolveIVP(f, 0, 2, weft.OnesOf(weft.Float64, 1), SolveIVPOpts{RTol: 1e6, FirstStep: 1.0 / 128, MaxStep: 1.0 / 128, TEval: []float64{2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for method, order := range map[Method]float64{RK45: 5, Rodas3: 3} {
+		var errs []float64
+		for _, n := range []float64{8, 16} {
+			s, err := SolveIVP(f, 0, 2, weft.OnesOf(weft.Float64, 1), SolveIVPOpts{Method: method, RTol: 1e6, ATol: 1e6, FirstStep: 2 / n, MaxStep: 2 / n, TEval: []float64{2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			errs = append(errs, math.Abs(s.Y.Sub(exact.Y).Item()))
+		}
+		if got := math.Log2(errs[0] / errs[1]); math.Abs(got-order) > 0.5 {
+			t.Errorf("%s: order %.2f from %v", method, got, errs)
+		}
+	}
+}
+
+// TestBackwardEventsAndGradients covers time that runs backward, an event, and gradients through the steps.
+func TestBackwardEventsAndGradients(t *testing.T) {
+	decay := func(_ float64, y *weft.Tensor) *weft.Tensor { return y.Neg() }
+	s, err := SolveIVP(decay, 1, 0, weft.OnesOf(weft.Float64, 1), SolveIVPOpts{RTol: 1e-9, ATol: 1e-12})
+	if err != nil || math.Abs(s.Y.At(-1).Item()-math.E) > 1e-7 {
+		t.Error(s, err)
+	}
+	for _, m := range []Method{RK45, Rodas3} {
+		s, err = SolveIVP(decay, 0, 9, weft.OnesOf(weft.Float64, 1), SolveIVPOpts{Method: m, RTol: 1e-7, ATol: 1e-10, Event: func(_ float64, y *weft.Tensor) float64 { return y.Item() - 0.5 }})
+		if err != nil || !s.Ended || math.Abs(s.T[len(s.T)-1]-math.Ln2) > 1e-5 {
+			t.Error(m, s, err)
+		}
+	}
+	rate := weft.From([]float64{0.5}).RequireGrad(true)
+	y0 := weft.From([]float64{2}).RequireGrad(true)
+	s, err = SolveIVP(func(_ float64, y *weft.Tensor) *weft.Tensor { return y.Mul(rate) }, 0, 1, y0, SolveIVPOpts{RTol: 1e-9, ATol: 1e-12, TEval: []float64{0.7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := weft.Grad(s.Y.Sum(), []*weft.Tensor{rate, y0})
+	e := math.Exp(0.35)
+	if math.Abs(g[0].Item()-1.4*e) > 1e-5 || math.Abs(g[1].Item()-e) > 1e-6 {
+		t.Error(g)
+	}
+	var ae *AccuracyError
+	if s, err := SolveIVP(func(_ float64, y *weft.Tensor) *weft.Tensor { return y.Square() }, 0, 2, weft.OnesOf(weft.Float64, 1)); !errors.As(err, &ae) || s.T[len(s.T)-1] > 1.01 {
+		t.Error(err)
+	}
+}
+
+// TestMistakes compares what is said of bad arguments.
+func TestMistakes(t *testing.T) {
+	y := weft.From([]float64{1, 2})
+	for want, f := range map[string]func(){
+		"integrate.quad: f: is nil":                                         func() { Quad(nil, 0, 1) },
+		"integrate.quad: a: and b are NaN and 1":                            func() { Quad((*weft.Tensor).Exp, math.NaN(), 1) },
+		"integrate.quad: Points: has 2, which is not between 0 and 1":       func() { Quad((*weft.Tensor).Exp, 0, 1, QuadOpts{Points: []float64{2}}) },
+		"integrate.quad: EpsAbs: is -1":                                     func() { Quad((*weft.Tensor).Exp, 0, 1, QuadOpts{EpsAbs: new(-1.0)}) },
+		"integrate.quad: f: does not return a real number for each point":   func() { Quad(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }, 0, 1) },
+		"integrate.solveivp: f: is nil":                                     func() { SolveIVP(nil, 0, 1, y) },
+		"integrate.solveivp: y0: is nil":                                    func() { SolveIVP(lotka, 0, 1, nil) },
+		"integrate.solveivp: t0: and t1 are 0 and +Inf":                     func() { SolveIVP(lotka, 0, math.Inf(1), y) },
+		"integrate.solveivp: RTol: is -1":                                   func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{RTol: -1}) },
+		"integrate.solveivp: Method: \"no\" is unknown":                     func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{Method: "no"}) },
+		"integrate.solveivp: TEval: has 2, which does not lie between":      func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{TEval: []float64{2}}) },
+		"integrate.solveivp: f: does not return real numbers in y's shape,": func() { SolveIVP(func(_ float64, y *weft.Tensor) *weft.Tensor { return y.Sum() }, 0, 1, y) },
+	} {
+		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %s", err, want)
+		}
+	}
+}

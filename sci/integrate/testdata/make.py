@@ -1,0 +1,19 @@
+"""Writes scipy.json: results of scipy.integrate. Needs numpy and scipy: python make.py > scipy.json"""
+import json
+
+import numpy as np
+import scipy.integrate as si
+
+tight = dict(rtol=1e-10, atol=1e-12)
+lotka = lambda t, z: [1.5 * z[0] - z[0] * z[1], -3 * z[1] + z[0] * z[1]]
+times = np.linspace(0, 15, 11)
+l = si.solve_ivp(lotka, (0, 15), [10, 5], t_eval=times, method="DOP853", rtol=1e-13, atol=1e-13)
+d = si.solve_ivp(lotka, (0, 15), [10, 5])
+pol = lambda t, y: [y[1], 1000 * (1 - y[0] ** 2) * y[1] - y[0]]
+v = si.solve_ivp(pol, (0, 1500), [2, 0], t_eval=[100, 500, 800, 1200, 1500], method="Radau", **tight)
+print(json.dumps({
+    "lotka": l.y.T.tolist(), "steps": len(d.t) - 1, "evals": int(d.nfev), "default": d.y[:, -1].tolist(), "vanderpol": v.y.T.tolist(),
+    "quad": [si.quad(np.exp, 0, 1)[0], si.quad(lambda x: np.exp(-x * x / 2), -np.inf, np.inf)[0], si.quad(lambda x: 1 / (1 + x * x), 1, np.inf)[0],
+             si.quad(lambda x: np.exp(x), -np.inf, 2)[0], si.quad(lambda x: np.sqrt(x), 0, 1)[0], si.quad(lambda x: np.cos(50 * x) ** 2, 0, 3)[0],
+             si.quad(lambda x: np.log(x), 0, 1)[0], si.quad(lambda x: np.abs(x - 0.3), 0, 1, points=[0.3])[0], si.quad(np.sin, 3, 1)[0],
+             si.quad(lambda x: np.exp(-x), np.inf, 0)[0]]}))
