@@ -14,7 +14,7 @@ func BenchmarkTransform(b *testing.B) {
 		for _, size := range []int{4, 8} {
 			b.Run(fmt.Sprintf("%dx%d/%d", c.rows, c.n, 16*size), func(b *testing.B) {
 				item := 2 * size
-				x, y := make([]byte, c.n*c.rows*item), make([]byte, c.n*c.rows*item)
+				x, y := signal(size, c.n*c.rows), make([]byte, c.n*c.rows*item)
 				t := Transform{ISA: isas[len(isas)-1], Size: size, N: c.n}
 				t.Rows(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), c.rows, c.n*item, c.n*item)
 				for b.Loop() {
@@ -31,7 +31,7 @@ func BenchmarkColumns(b *testing.B) {
 		for _, cols := range []int{32, 64, 1000} {
 			b.Run(fmt.Sprintf("1000x%d/%d", cols, 16*size), func(b *testing.B) {
 				const n = 1000
-				x, y := make([]byte, n*cols*2*size), make([]byte, n*cols*2*size)
+				x, y := signal(size, n*cols), make([]byte, n*cols*2*size)
 				t := Transform{ISA: isas[len(isas)-1], Size: size, N: n}
 				t.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), 1, cols)
 				for b.Loop() {
@@ -40,4 +40,17 @@ func BenchmarkColumns(b *testing.B) {
 			})
 		}
 	}
+}
+
+// signal is memory of complex numbers. Zeros would hide what denormal numbers cost.
+func signal(size, n int) []byte {
+	x := make([]byte, 2*size*n)
+	for i, z := range noise(n) {
+		if size == 4 {
+			*(*complex64)(unsafe.Pointer(&x[8*i])) = complex64(z)
+		} else {
+			*(*complex128)(unsafe.Pointer(&x[16*i])) = z
+		}
+	}
+	return x
 }

@@ -46,6 +46,7 @@ func (t Transform) Columns(dst, src unsafe.Pointer, count, cols int) {
 			}
 			at += full * block
 			out := unsafe.Add(in, t.N*block)
+			zero(in, t.N*block)
 			move(in, unsafe.Add(src, at), t.N, rest*2*t.Size, block, row)
 			p.matrix(t, out, in, 1, block, block, memory)
 			move(unsafe.Add(dst, at), out, t.N, rest*2*t.Size, row, block)

@@ -172,6 +172,9 @@ func (p *plan) group(t Transform, dst, src unsafe.Pointer, rows, dstRow, srcRow 
 	row := blocks * p.block()
 	in := s.at(2*n*row + p.matrixMemory(blocks))
 	out := unsafe.Add(in, n*row)
+	if rows%p.lanes() != 0 {
+		zero(in, n*row)
+	}
 	p.turn(in, src, rows, n, row, srcRow)
 	if n == 1 {
 		p.one(t, out, in)
@@ -233,6 +236,7 @@ func (p *plan) row(t Transform, dst, src unsafe.Pointer, s *scratch, threads int
 	srcAt, srcRow := src, n2*item
 	if from.padded() {
 		srcAt, srcRow = pad, from.width()*item
+		zero(pad, n1*srcRow)
 		move(pad, src, n1, n2*item, srcRow, n2*item)
 	}
 	par.Run(from.runs(p.runs[0]), 1, threads, func(w, begin, end int) {
@@ -249,6 +253,9 @@ func (p *plan) row(t Transform, dst, src unsafe.Pointer, s *scratch, threads int
 	if to.padded() {
 		dstAt, dstRow = pad, turnedRow
 	}
+	if to.padded() {
+		zeroColumns(memory, n2, n1*item, turnedRow)
+	}
 	par.Run(to.runs(p.runs[1]), 1, threads, func(w, begin, end int) {
 		mine := unsafe.Add(work, w*each)
 		for r := begin; r < end; r++ {
@@ -259,6 +266,17 @@ func (p *plan) row(t Transform, dst, src unsafe.Pointer, s *scratch, threads int
 	})
 	if to.padded() {
 		move(dst, pad, n2, n1*item, n1*item, turnedRow)
+	}
+}
+
+// zero clears memory that pads columns. Arithmetic on what was there before may be slow: denormal numbers
+// take microcode.
+func zero(at unsafe.Pointer, bytes int) { clear(unsafe.Slice((*byte)(at), bytes)) }
+
+// zeroColumns clears what is behind the bytes of rows.
+func zeroColumns(at unsafe.Pointer, rows, bytes, row int) {
+	for i := range rows {
+		zero(unsafe.Add(at, i*row+bytes), row-bytes)
 	}
 }
 
