@@ -3,6 +3,7 @@ package fft
 import (
 	"weft"
 	"weft/internal/array"
+	"weft/internal/op"
 )
 
 // NOpts are the options of a transform along several axes.
@@ -42,14 +43,6 @@ func (o NOpts) axes(opName string, x *weft.Tensor, def int) (axes, n []int) {
 	return axes, n
 }
 
-// each applies f along axes in turn, from the last to the first.
-func each(x *weft.Tensor, axes, n []int, norm Norm, f func(x *weft.Tensor, o Opts) *weft.Tensor) *weft.Tensor {
-	for i := len(axes) - 1; i >= 0; i-- {
-		x = f(x, Opts{N: n[i], Axis: &axes[i], Norm: norm})
-	}
-	return x
-}
-
 func two(opName string, opts []NOpts, x *weft.Tensor) NOpts {
 	o := array.Options(opName, opts)
 	if o.Axes == nil {
@@ -86,10 +79,22 @@ func complexN(opName string, x *weft.Tensor, o NOpts, inverse bool) *weft.Tensor
 	defer array.Named(opName).End()
 	x = complexOf(opName, x)
 	axes, n := o.axes(opName, x, x.Rank())
-	if inverse {
-		return each(x, axes, n, o.Norm, func(x *weft.Tensor, o Opts) *weft.Tensor { return IFFT(x, o) })
+	return together(opName, x, axes, n, o.Norm, inverse)
+}
+
+// together transforms complex numbers along axes, from the last to the first, by one operation.
+func together(opName string, x *weft.Tensor, axes, n []int, norm Norm, inverse bool) *weft.Tensor {
+	a := op.Fourier{Inverse: inverse, Norm: normOf(opName, norm, inverse)}
+	for i := len(axes) - 1; i >= 0; i-- {
+		axis := array.Axis(opName, axes[i], x.Rank())
+		x = fit(x, axis, Opts{N: n[i]}.lengthOf(opName, x.Dim(axis)))
+		if i == len(axes)-1 {
+			a.Axis = axis
+		} else {
+			a.More = append(a.More, axis)
+		}
 	}
-	return each(x, axes, n, o.Norm, func(x *weft.Tensor, o Opts) *weft.Tensor { return FFT(x, o) })
+	return apply(op.FFT, a, x)
 }
 
 // RFFT2 is [RFFTN] along two axes, the last two by default.
@@ -113,7 +118,10 @@ func realN(opName string, x *weft.Tensor, o NOpts) *weft.Tensor {
 	axes, n := o.axes(opName, x, x.Rank())
 	k := len(axes) - 1
 	x = RFFT(x, Opts{N: n[k], Axis: &axes[k], Norm: o.Norm})
-	return each(x, axes[:k], n[:k], o.Norm, func(x *weft.Tensor, o Opts) *weft.Tensor { return FFT(x, o) })
+	if k == 0 {
+		return x
+	}
+	return together(opName, x, axes[:k], n[:k], o.Norm, false)
 }
 
 // IRFFTN is the inverse of [RFFTN]: [IFFT] along all but the last of several axes, then [IRFFT] along that.
@@ -126,8 +134,8 @@ func inverseRealN(opName string, x *weft.Tensor, o NOpts) *weft.Tensor {
 	x = complexOf(opName, x)
 	axes, n := o.axes(opName, x, x.Rank())
 	k := len(axes) - 1
-	for i := range k { // as NumPy, from the first axis on
-		x = IFFT(x, Opts{N: n[i], Axis: &axes[i], Norm: o.Norm})
+	if k > 0 {
+		x = together(opName, x, axes[:k], n[:k], o.Norm, true)
 	}
 	return IRFFT(x, Opts{N: n[k], Axis: &axes[k], Norm: o.Norm})
 }

@@ -17,38 +17,47 @@ func fourierTransform(id ir.RoutineID) device.Routine {
 		if y.Size() == 0 {
 			return nil
 		}
-		n := max(x.Shape[a.Axis], y.Shape[a.Axis]) // IRFFT has an argument of half the size, RFFT a result
-		if x.Size() == 0 {
-			n = 0
-		}
-		t := fft.Transform{ISA: isaOf(c), Size: y.DType.Part().Size(), N: n, Inverse: a.Inverse}
-		if a.Norm != op.NoNorm {
-			t.Scale = a.Norm.Factor(n)
-		}
-		if before, behind := around(x.Shape, a.Axis); id == ir.RoutineFFT && x.Contiguous() && y.Contiguous() && t.TakesColumns(behind) {
-			t.Columns(y.Ptr(), x.Ptr(), before, behind)
-			return nil
-		}
-		in, freeIn := lastAxis(c, x, a.Axis, true)
-		defer freeIn()
-		out, freeOut := lastAxis(c, y, a.Axis, false)
-		defer freeOut()
-		rows := y.Size() / y.Shape[a.Axis]
-		dst, src := codegen.Ptr(&out), codegen.Ptr(&in)
-		switch id {
-		case ir.RoutineFFT:
-			row := n * x.DType.Size()
-			t.Rows(dst, src, rows, row, row)
-		case ir.RoutineRFFT:
-			t.RealRows(dst, src, rows)
-		default:
-			t.HalfRows(dst, src, rows)
-		}
-		if out.Store != y.Store {
-			turned := moveLast(y, a.Axis)
-			transpose.Copy(t.ISA, &turned, &out)
+		fourierAlong(c, id, x, y, a)
+		for _, axis := range a.More {
+			a.Axis = axis
+			fourierAlong(c, id, y, y, a)
 		}
 		return nil
+	}
+}
+
+// fourierAlong transforms x along one axis to y, which may be x for transforms of complex numbers.
+func fourierAlong(c *device.Call, id ir.RoutineID, x, y *array.View, a op.Fourier) {
+	n := max(x.Shape[a.Axis], y.Shape[a.Axis]) // IRFFT has an argument of half the size, RFFT a result
+	if x.Size() == 0 {
+		n = 0
+	}
+	t := fft.Transform{ISA: isaOf(c), Size: y.DType.Part().Size(), N: n, Inverse: a.Inverse}
+	if a.Norm != op.NoNorm {
+		t.Scale = a.Norm.Factor(n)
+	}
+	if before, behind := around(x.Shape, a.Axis); id == ir.RoutineFFT && x.Contiguous() && y.Contiguous() && t.TakesColumns(behind) {
+		t.Columns(y.Ptr(), x.Ptr(), before, behind)
+		return
+	}
+	in, freeIn := lastAxis(c, x, a.Axis, true, x == y)
+	defer freeIn()
+	out, freeOut := lastAxis(c, y, a.Axis, false, false)
+	defer freeOut()
+	rows := y.Size() / y.Shape[a.Axis]
+	dst, src := codegen.Ptr(&out), codegen.Ptr(&in)
+	switch id {
+	case ir.RoutineFFT:
+		row := n * x.DType.Size()
+		t.Rows(dst, src, rows, row, row)
+	case ir.RoutineRFFT:
+		t.RealRows(dst, src, rows)
+	default:
+		t.HalfRows(dst, src, rows)
+	}
+	if out.Store != y.Store {
+		turned := moveLast(y, a.Axis)
+		transpose.Copy(t.ISA, &turned, &out)
 	}
 }
 
@@ -67,10 +76,10 @@ func moveLast(v *array.View, axis int) array.View {
 }
 
 // lastAxis returns memory with the elements of v, in which those along an axis lie one behind the other:
-// v's own or a copy; with fill it holds them.
-func lastAxis(c *device.Call, v *array.View, axis int, fill bool) (w array.View, free func()) {
+// v's own, unless it is to be apart, or a copy; with fill it holds them.
+func lastAxis(c *device.Call, v *array.View, axis int, fill, apart bool) (w array.View, free func()) {
 	w = moveLast(v, axis)
-	if w.Contiguous() {
+	if w.Contiguous() && !apart {
 		return w, func() {}
 	}
 	turned := w

@@ -322,6 +322,10 @@ func init() {
 			return a
 		case Fourier:
 			a.Axis++
+			a.More = append([]int(nil), a.More...)
+			for i := range a.More {
+				a.More[i]++
+			}
 			return a
 		case Extreme:
 			a.Axis++

@@ -20,6 +20,7 @@ type Fourier struct {
 	Inverse bool // FFT: exponents have a positive sign
 	N       int  // IRFFT: elements of the result along the axis
 	Norm    FourierNorm
+	More    []int // FFT: axes along which the result is transformed in turn
 }
 
 // A FourierNorm is the factor of a transform of n elements.
@@ -43,13 +44,16 @@ func (m FourierNorm) Factor(n int) float64 {
 }
 
 func (a Fourier) AppendKey(k []byte) []byte {
-	return ir.Int(ir.Int(ir.Flag(ir.Int(k, a.Axis), a.Inverse), a.N), int(a.Norm))
+	return ir.Ints(ir.Int(ir.Int(ir.Flag(ir.Int(k, a.Axis), a.Inverse), a.N), int(a.Norm)), a.More)
 }
 
 // complexOnly checks that the argument is complex and has the axis.
 func (c *Call) complexOnly() (x *ir.Node, a Fourier) {
 	x, a = c.Args[0], c.Attrs.(Fourier)
 	c.inRank(a.Axis, len(x.Shape))
+	for _, axis := range a.More {
+		c.inRank(axis, len(x.Shape))
+	}
 	if !x.DType.Complex() {
 		c.Failf("x", "has elements of type %s, want complex numbers", x.DType)
 	}
@@ -78,7 +82,7 @@ func inner(z *node, axis, n int, factor float64) *node {
 func init() {
 	c64 := []array.DType{array.Complex64}
 	FFT = define(Def{Name: "fft", Class: Routine, Arity: 1, Attrs: Fourier{},
-		Doc: "The discrete Fourier transform of complex numbers along an axis, or the sum with exponents of positive sign, times a factor. Errors grow with the logarithm of the length.",
+		Doc: "The discrete Fourier transform of complex numbers along an axis, or several in turn, or the sum with exponents of positive sign, times a factor. Errors grow with the logarithm of the length.",
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {
 			x, _ := c.complexOnly()
 			return x.DType, x.Shape
@@ -90,7 +94,8 @@ func init() {
 			v.Set(0, func() *node { return Apply(FFT, a, v.DY) })
 		}},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{12}}, DTypes: c64}, {Shapes: [][]int{{2, 7}}, DTypes: c64, Attrs: Fourier{Axis: 1, Inverse: true, Norm: ByLength}},
-			{Shapes: [][]int{{5, 3}}, DTypes: []array.DType{array.Complex128}, Attrs: Fourier{Norm: ByRoot}}, {Shapes: [][]int{{0, 3}}, DTypes: c64, Attrs: Fourier{Axis: 1}}}}})
+			{Shapes: [][]int{{5, 3}}, DTypes: []array.DType{array.Complex128}, Attrs: Fourier{Norm: ByRoot}}, {Shapes: [][]int{{0, 3}}, DTypes: c64, Attrs: Fourier{Axis: 1}},
+			{Shapes: [][]int{{3, 4, 18}}, DTypes: c64, Attrs: Fourier{Axis: 2, More: []int{1, 0}, Norm: ByRoot}}}}})
 	RFFT = define(Def{Name: "rfft", Class: Routine, Arity: 1, Attrs: Fourier{},
 		Doc: "The first half of the discrete Fourier transform of real numbers along an axis, n/2+1 complex numbers, times a factor.",
 		Typing: Typing{Wide: true,

@@ -49,7 +49,26 @@ func init() {
 		if a.Inverse {
 			sign = 1
 		}
-		return transform(x[0], New(x[0].DType, x[0].Shape), a, x[0].Shape[a.Axis], sign, func(row []int, i int) (re, im float64) { return x[0].F[2*row[i]], x[0].F[2*row[i]+1] })
+		along := func(x *Array, axis int) Result {
+			a.Axis = axis
+			return transform(x, New(x.DType, x.Shape), a, x.Shape[axis], sign, func(row []int, i int) (re, im float64) { return x.F[2*row[i]], x.F[2*row[i]+1] })
+		}
+		y := along(x[0], a.Axis)
+		for _, axis := range a.More {
+			before := y.Bound
+			y = along(y.Array, axis)
+			for _, row := range lines(x[0].Shape, axis, false) {
+				sum := 0.0
+				for _, at := range row {
+					sum += before[2*at] + before[2*at+1]
+				}
+				for _, at := range row {
+					y.Bound[2*at] += sum * a.Norm.Factor(len(row))
+					y.Bound[2*at+1] += sum * a.Norm.Factor(len(row))
+				}
+			}
+		}
+		return y
 	}
 	references["rfft"] = func(x []*Array, attrs ir.Attrs) Result {
 		a := attrs.(op.Fourier)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -211,6 +212,11 @@ func TestColumnsHaveTheBitsOfRows(t *testing.T) {
 					}
 					y, z := make([]complex128, len(x)), make([]complex128, len(x))
 					f.Columns(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), count, cols)
+					in := slices.Clone(x)
+					f.Columns(unsafe.Pointer(&in[0]), unsafe.Pointer(&in[0]), count, cols)
+					if !slices.Equal(in, y) {
+						t.Fatalf("n %d, %d columns, %v: other bits in place", n, cols, isa)
+					}
 					f.Rows(unsafe.Pointer(&z[0]), unsafe.Pointer(&turned[0]), count*cols, 16*n, 16*n)
 					for i := range y {
 						if m, j, c := i/(n*cols), i/cols%n, i%cols; y[i] != z[(m*cols+c)*n+j] {

@@ -18,7 +18,7 @@ func (t Transform) TakesColumns(cols int) bool {
 }
 
 // Columns transforms the columns of count matrices [N cols], which lie one behind the other. Results have
-// the bits of [Transform.Rows]. Source and destination do not overlap. Requires TakesColumns.
+// the bits of [Transform.Rows]. The destination is the source or does not overlap it. Requires TakesColumns.
 func (t Transform) Columns(dst, src unsafe.Pointer, count, cols int) {
 	p := planFor(t.ISA, t.Size, t.N)
 	defer runtime.KeepAlive(p)
