@@ -32,6 +32,10 @@ def case(name, *args, out=None, **kw):
     """Calls a function and keeps what it gave."""
     with np.errstate(all="ignore"):
         y = getattr(nd, name)(*args, **kw)
+    if name == "center_of_mass":
+        y = (np.array(y),)
+    if name in ("sum_labels", "minimum", "maximum", "median", "mean", "variance", "standard_deviation"):
+        y = (np.asarray(y, None if "imum" in name else "float64"),)
     if not isinstance(y, tuple):
         y = (y,)
     cases.append([name, [pack(a) for a in args], {k: pack(v) for k, v in kw.items()}, [pack(v) for v in y]])
@@ -142,9 +146,39 @@ def binary():
     case("binary_fill_holes", rng.random((4, 5, 6)) < 0.8)
 
 
+
+def objects():
+    for p in [0.3, 0.5, 0.7]:
+        x = rng.random((30, 23)) < p
+        case("label", x)
+        case("label", x, structure=np.ones((3, 3), bool))
+        case("label", x, structure=np.eye(3, dtype=bool))
+        case("distance_transform_edt", x)
+        case("distance_transform_edt", x, sampling=[2.5, 0.75])
+        case("distance_transform_cdt", x)
+        case("distance_transform_cdt", x, metric="taxicab")
+    for shape in [(17,), (5, 6, 7)]:
+        x = rng.random(shape) < 0.6
+        case("label", x)
+        case("distance_transform_edt", x)
+        case("distance_transform_edt", x, sampling=0.5)
+        case("distance_transform_cdt", x)
+        case("distance_transform_cdt", x, metric="taxicab")
+    case("distance_transform_cdt", np.ones((3, 4), bool))
+    labels, n = nd.label(rng.random((12, 13)) < 0.4)
+    for t in ["float64", "uint8", "int32"]:
+        x = noise(12, 13, t=t)
+        for f in ["sum_labels", "mean", "variance", "standard_deviation", "center_of_mass", "minimum", "maximum", "median"]:
+            case(f, x)
+            case(f, x, labels=labels)
+            case(f, x, labels=labels, index=list(range(n, 0, -1)))
+    case("sum_labels", x, labels=labels, index=[1, 999, 1])
+
+
 linear()
 windows()
 binary()
+objects()
 with gzip.GzipFile("vectors.json.gz", "wb", mtime=0) as f:
     f.write(json.dumps({"scipy": scipy.__version__, "cases": cases}).encode())
 print(len(cases), "cases of SciPy", scipy.__version__)
