@@ -258,6 +258,7 @@ var elsewhere = map[string]string{
 	"reduce_argmin":    "ArgMin",
 	"reduce_argmax":    "ArgMax",
 	"qr_triangle":      "QR",
+	"correlate1d":      "Correlate",
 
 	"pivots_to_permutation": "LU",
 
@@ -266,7 +267,7 @@ var elsewhere = map[string]string{
 }
 
 // subjects are packages whose functions reach operations of their names.
-var subjects = []string{"linalg", "fft", "sparse"}
+var subjects = []string{"signal", "linalg", "fft", "sparse"}
 
 // ofLists are operations on items of lists, which package ragged reaches.
 const ofLists = "segment_"

@@ -77,6 +77,8 @@ var routines = [ir.NumRoutines]device.Routine{
 
 	ir.RoutineSparseMatMul: sparseMatMul, ir.RoutineSparseSampled: sparseSampled,
 
+	ir.RoutineLFilter: lfilter, ir.RoutineSOSFilt: sosfilt, ir.RoutineCorrelate1D: correlate1D,
+
 	ir.RoutineSegmentPad: segmentPad, ir.RoutineSegmentUnpad: segmentUnpad, ir.RoutineSegmentTake: segmentTake,
 	ir.RoutineSegmentSort:   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),
 	ir.RoutineSegmentArgMin: bySizeOf(segmentArg[uint8](false), segmentArg[uint16](false), segmentArg[uint32](false), segmentArg[uint64](false)),

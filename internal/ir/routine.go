@@ -89,6 +89,10 @@ const (
 	RoutineExpm
 	RoutineLogm
 	RoutineSqrtm
+	// Linear filters.
+	RoutineLFilter
+	RoutineSOSFilt
+	RoutineCorrelate1D
 	// Fourier transforms.
 	RoutineFFT
 	RoutineRFFT

@@ -1,0 +1,181 @@
+package signal
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/cpu/codegen"
+	"weft/internal/cpu/tile"
+	"weft/internal/par"
+)
+
+// A realNumber is the type of real elements.
+type realNumber interface{ float32 | float64 }
+
+// each calls f for ranges of n tasks of some multiply-adds each.
+func each(n, work int, f func(begin, end int)) {
+	work = max(work, 1)
+	par.Run(n, max(1, tile.TaskWork/work), tile.ThreadsFor(n*work, 0), func(_, begin, end int) { f(begin, end) })
+}
+
+// last is the size of the last axis.
+func last(v *array.View) int { return v.Shape[len(v.Shape)-1] }
+
+// LFilter filters the rows of x, [... n], into y with coefficients b, [... p], and a, [... q], of the
+// results before, from the states zi, [... m] with m = max(p-1, q), and stores the states behind the end
+// into zf. All are contiguous, with the same axes before the last.
+func LFilter(y, zf, x, b, a, zi *array.View) {
+	switch x.DType {
+	case array.Float32:
+		filterRows[float32](y, zf, x, b, a, zi)
+	case array.Float64:
+		filterRows[float64](y, zf, x, b, a, zi)
+	case array.Complex64:
+		filterComplex[complex64](y, zf, x, b, a, zi)
+	default:
+		filterComplex[complex128](y, zf, x, b, a, zi)
+	}
+}
+
+func filterRows[T realNumber](yv, zfv, xv, bv, av, ziv *array.View) {
+	n, p, q, m := last(xv), last(bv), last(av), last(ziv)
+	y, zf, x := codegen.Elements[T](yv), codegen.Elements[T](zfv), codegen.Elements[T](xv)
+	b, a, zi := codegen.Elements[T](bv), codegen.Elements[T](av), codegen.Elements[T](ziv)
+	each(array.Size(bv.Shape[:len(bv.Shape)-1]), n*(p+q), func(begin, end int) {
+		c := make([]float64, 3*m+1)
+		cb, ca, z := c[:m+1], c[m+1:2*m+1], c[2*m+1:]
+		for r := begin; r < end; r++ {
+			clear(c)
+			widen(cb, b[r*p:][:p])
+			widen(ca, a[r*q:][:q])
+			widen(z, zi[r*m:][:m])
+			filter(y[r*n:][:n], x[r*n:][:n], cb, ca, z)
+			for i, v := range z {
+				zf[r*m+i] = T(v)
+			}
+		}
+	})
+}
+
+func widen[T realNumber](to []float64, from []T) {
+	for i, v := range from {
+		to[i] = float64(v)
+	}
+}
+
+// filter filters a row with m+1 coefficients b, m coefficients a and m numbers of state z: the transposed
+// direct form II. With the result o before, a step is
+//
+//	z[0] -= a[0]*o; o = b[0]*v + z[0]; z[0] = b[1]*v + z[1]; z[i] = b[i+1]*v + z[i+1] - a[i]*o
+//
+// the first with b[0]*v added before, so that a result waits for one operation on the one before.
+func filter[T, U realNumber](y []T, x []U, b, a, z []float64) {
+	y = y[:len(x)]
+	switch len(z) {
+	case 0:
+		for i, v := range x {
+			y[i] = T(b[0] * float64(v))
+		}
+	case 2:
+		filter2(y, x, b, a, z)
+	case 4:
+		filter4(y, x, b, a, z)
+	default:
+		b0, a0, w, o := b[0], a[0], z[0], 0.0
+		next := z[1:]
+		b1, bs, as := b[1], b[2:][:len(next)], a[1:][:len(next)]
+		for i, s := range x {
+			v := float64(s)
+			o = math.FMA(-a0, o, math.FMA(b0, v, w))
+			y[i] = T(o)
+			if len(next) == 0 {
+				w = b1 * v
+				continue
+			}
+			w = math.FMA(b1, v, next[0])
+			k := 0
+			for ; k < len(next)-1; k++ {
+				next[k] = math.FMA(-as[k], o, math.FMA(bs[k], v, next[k+1]))
+			}
+			next[k] = math.FMA(-as[k], o, float64(bs[k]*v))
+		}
+		z[0] = math.FMA(-a0, o, w)
+	}
+}
+
+func filter2[T, U realNumber](y []T, x []U, b, a, z []float64) {
+	b0, b1, b2, a0, a1 := b[0], b[1], b[2], -a[0], -a[1]
+	w, z1, o := z[0], z[1], 0.0
+	for i, s := range x {
+		v := float64(s)
+		o = math.FMA(a0, o, math.FMA(b0, v, w))
+		w = math.FMA(b1, v, z1)
+		z1 = math.FMA(a1, o, float64(b2*v))
+		y[i] = T(o)
+	}
+	z[0], z[1] = math.FMA(a0, o, w), z1
+}
+
+func filter4[T, U realNumber](y []T, x []U, b, a, z []float64) {
+	b0, b1, b2, b3, b4 := b[0], b[1], b[2], b[3], b[4]
+	a0, a1, a2, a3 := -a[0], -a[1], -a[2], -a[3]
+	w, z1, z2, z3, o := z[0], z[1], z[2], z[3], 0.0
+	for i, s := range x {
+		v := float64(s)
+		o = math.FMA(a0, o, math.FMA(b0, v, w))
+		w = math.FMA(b1, v, z1)
+		z1 = math.FMA(a1, o, math.FMA(b2, v, z2))
+		z2 = math.FMA(a2, o, math.FMA(b3, v, z3))
+		z3 = math.FMA(a3, o, float64(b4*v))
+		y[i] = T(o)
+	}
+	z[0], z[1], z[2], z[3] = math.FMA(a0, o, w), z1, z2, z3
+}
+
+// block is the number of elements that go through all sections at once: 4 KB of them.
+const block = 512
+
+// SOSFilt filters the rows of x, [... n], into y with sections sos, [... s 5], from the states zi, [... s 2],
+// and stores the states behind the end into zf. All are contiguous, with the same axes before these.
+func SOSFilt(y, zf, x, sos, zi *array.View) {
+	switch x.DType {
+	case array.Float32:
+		sections[float32](y, zf, x, sos, zi)
+	case array.Float64:
+		sections[float64](y, zf, x, sos, zi)
+	case array.Complex64:
+		sectionsComplex[complex64](y, zf, x, sos, zi)
+	default:
+		sectionsComplex[complex128](y, zf, x, sos, zi)
+	}
+}
+
+func sections[T realNumber](yv, zfv, xv, sv, ziv *array.View) {
+	n, k := last(xv), len(sv.Shape)-2
+	s := sv.Shape[k]
+	y, zf, x := codegen.Elements[T](yv), codegen.Elements[T](zfv), codegen.Elements[T](xv)
+	sos, zi := codegen.Elements[T](sv), codegen.Elements[T](ziv)
+	each(array.Size(sv.Shape[:k]), 5*n*s, func(begin, end int) {
+		c := make([]float64, 7*s)
+		co, z := c[:5*s], c[5*s:]
+		var t [block]float64
+		for r := begin; r < end; r++ {
+			widen(co, sos[r*5*s:][:5*s])
+			widen(z, zi[r*2*s:][:2*s])
+			for lo := 0; lo < n; lo += block {
+				hi := min(lo+block, n)
+				part := t[:hi-lo]
+				widen(part, x[r*n+lo:r*n+hi])
+				for i := range s {
+					filter2(part, part, co[5*i:], co[5*i+3:], z[2*i:])
+				}
+				for i, v := range part {
+					y[r*n+lo+i] = T(v)
+				}
+			}
+			for i, v := range z {
+				zf[r*2*s+i] = T(v)
+			}
+		}
+	})
+}
