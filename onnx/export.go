@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"weft"
@@ -36,6 +38,10 @@ type SaveOpts struct {
 	// Weights names tensors that the function captures, such as nn.State(module). Others are
 	// constants with numbers.
 	Weights map[string]*weft.Tensor
+	// ExternalFrom is the size in bytes from which [Save] writes weights to a file beside the model, named as
+	// the model with ".data" behind it, which must stay beside it. By default only a model of more than 2 GB,
+	// which no file of ONNX holds, has such a file, with weights from 1024 bytes on.
+	ExternalFrom *int
 }
 
 // Save writes a function of tensors to an ONNX file at path. f is a function as weft.Compile takes it, such
@@ -54,6 +60,11 @@ type SaveOpts struct {
 // form in ONNX, or a *weft.Error of the trace.
 func Save(path string, f any, args []any, opts ...SaveOpts) error {
 	return export(f, args, opts, func(m *exported) error {
+		if m.layOut(filepath.Base(path) + ".data") {
+			if err := atomicfile.Write(path+".data", m.writeExternal); err != nil {
+				return err
+			}
+		}
 		err := atomicfile.Write(path, m.write)
 		if _, ours := err.(*Error); ours {
 			return withPath(path, err)
@@ -62,12 +73,17 @@ func Save(path string, f any, args []any, opts ...SaveOpts) error {
 	})
 }
 
-// Write is [Save] to w.
+// Write is [Save] to w, of a model of up to 2 GB without external data.
 func Write(w io.Writer, f any, args []any, opts ...SaveOpts) error {
 	if w == nil {
 		return errorf("write: w is nil")
 	}
-	return export(f, args, opts, func(m *exported) error { return m.write(w) })
+	return export(f, args, opts, func(m *exported) error {
+		if m.from != nil {
+			return errorf("write: ExternalFrom wants a second file: Save writes it")
+		}
+		return m.write(w)
+	})
 }
 
 // An ExportError lists every operation of a function that has no form in ONNX here, by the names that
@@ -81,8 +97,12 @@ func (e *ExportError) Error() string {
 
 func export(f any, args []any, opts []SaveOpts, write func(m *exported) error) error {
 	var p *core.Unwritten
+	var from *int
 	err := weft.Try(func() {
 		o := array.Options("onnx.save", opts)
+		if from = o.ExternalFrom; from != nil && *from < 0 {
+			array.Failf("onnx.save", "ExternalFrom", "is %d: want a number of bytes", *from)
+		}
 		v := reflect.ValueOf(f)
 		if v.Kind() != reflect.Func || v.IsNil() {
 			array.Failf("onnx.save", "f", "is %T: want a function of tensors", f)
@@ -101,6 +121,7 @@ func export(f any, args []any, opts []SaveOpts, write func(m *exported) error) e
 		if err != nil {
 			return err
 		}
+		m.from = from
 		return write(m)
 	})
 }
@@ -123,12 +144,17 @@ func (o *SaveOpts) name() func(t *core.Tensor) string {
 type exported struct {
 	graph   *graphProto
 	weights []weight
+	most    int64 // bytes of the message
+	from    *int  // as in SaveOpts
 }
 
 type weight struct {
 	tensor *tensorProto
 	view   *array.View
+	offset int64 // in the file of external data, where tensor has some
 }
+
+func (w *weight) bytes() int { return w.view.Size() * w.view.DType.Size() }
 
 // newExported makes a model of a program.
 func newExported(p *saved.Program) (*exported, error) {
@@ -154,7 +180,7 @@ func newExported(p *saved.Program) (*exported, error) {
 		return nil, &ExportError{Ops: slices.Compact(e.missing)}
 	}
 	e.outputs()
-	return &exported{e.graph, e.used}, nil
+	return &exported{graph: e.graph, weights: e.used, most: maxModel}, nil
 }
 
 // declare declares inputs, outputs and names of weights.
@@ -200,12 +226,58 @@ func (e *exporter) value(v *saved.Value) *valueProto {
 	return &valueProto{v.Name, t}
 }
 
-// maxModel is the most bytes that a message may have.
-const maxModel = math.MaxInt32
+// maxModel is the most bytes that the graph of a message may have; the rest of the message is smaller than 64.
+const maxModel = math.MaxInt32 - 64
 
-// write writes the model.
-func (m *exported) write(w io.Writer) error {
-	var before, after []byte // of the graph, around weights
+// externalFrom is the size of weights that lie outside of a model of more than 2 GB, and externalAlign what their
+// places are multiples of, so that they can be mapped.
+const (
+	externalFrom  = 1 << 10
+	externalAlign = 64
+)
+
+// layOut gives weights places in a file of external data, if SaveOpts or the size of the model ask for one.
+func (m *exported) layOut(location string) bool {
+	from := m.from
+	if from == nil {
+		if b, a, heads := m.message(); m.size(b, a, heads) <= m.most {
+			return false
+		}
+		from = new(externalFrom)
+	}
+	at, some := int64(0), false
+	for i := range m.weights {
+		w := &m.weights[i]
+		if n := w.bytes(); n >= *from {
+			w.offset = (at + externalAlign - 1) / externalAlign * externalAlign
+			at, some = w.offset+int64(n), true
+			w.tensor.external = map[string]string{"location": location, "offset": strconv.FormatInt(w.offset, 10), "length": strconv.Itoa(n)}
+		}
+	}
+	return some
+}
+
+// writeExternal writes the file of external data.
+func (m *exported) writeExternal(w io.Writer) error {
+	at := int64(0)
+	for i := range m.weights {
+		x := &m.weights[i]
+		if x.tensor.external == nil {
+			continue
+		}
+		if _, err := w.Write(make([]byte, x.offset-at)); err != nil {
+			return err
+		}
+		if err := raw.Write(w, x.view); err != nil {
+			return err
+		}
+		at = x.offset + int64(x.bytes())
+	}
+	return nil
+}
+
+// message returns the parts of the graph before and after weights, and what stands before the elements of each weight.
+func (m *exported) message() (before, after []byte, heads [][]byte) {
 	for _, n := range m.graph.nodes {
 		before = wire.AppendBytes(before, 1, appendNode(nil, n))
 	}
@@ -219,30 +291,53 @@ func (m *exported) write(w io.Writer) error {
 	for _, v := range m.graph.outputs {
 		after = wire.AppendBytes(after, 12, appendValueInfo(nil, v))
 	}
-	heads := make([][]byte, len(m.weights))
-	size := int64(len(before) + len(after))
-	for i, x := range m.weights {
-		n := x.view.Size() * x.view.DType.Size()
+	heads = make([][]byte, len(m.weights))
+	for i := range m.weights {
+		x := &m.weights[i]
 		head := appendTensorHead(nil, x.tensor)
-		head = appendLength(head, rawField, n)
-		heads[i] = append(appendLength(nil, 5, len(head)+n), head...)
-		size += int64(len(heads[i]) + n)
+		if x.tensor.external != nil {
+			heads[i] = wire.AppendBytes(nil, 5, appendExternal(head, x.tensor.external))
+			continue
+		}
+		head = appendLength(head, rawField, x.bytes())
+		heads[i] = append(appendLength(nil, 5, len(head)+x.bytes()), head...)
 	}
+	return before, after, heads
+}
+
+// size is the number of bytes of the graph.
+func (m *exported) size(before, after []byte, heads [][]byte) int64 {
+	n := int64(len(before) + len(after))
+	for i, h := range heads {
+		if n += int64(len(h)); m.weights[i].tensor.external == nil {
+			n += int64(m.weights[i].bytes())
+		}
+	}
+	return n
+}
+
+// write writes the model.
+func (m *exported) write(w io.Writer) error {
+	before, after, heads := m.message()
+	size := m.size(before, after, heads)
 	b := wire.AppendVarint(nil, 1, exportIR)
 	b = wire.AppendBytes(b, 2, "weft")
 	b = wire.AppendBytes(b, 8, wire.AppendVarint(wire.AppendBytes(nil, 1, ""), 2, ExportOpSet))
-	if size+int64(len(b)) > maxModel-16 {
-		return errorf("the model takes %d bytes, and a file of ONNX without external data holds %d", size, maxModel)
+	if size > m.most {
+		return errorf("the model takes %d bytes, and a file of ONNX without external data holds %d: Save writes that beside it", size, m.most)
 	}
 	b = append(appendLength(b, 7, int(size)), before...)
 	if _, err := w.Write(b); err != nil {
 		return err
 	}
-	for i, x := range m.weights {
+	for i := range m.weights {
 		if _, err := w.Write(heads[i]); err != nil {
 			return err
 		}
-		if err := raw.Write(w, x.view); err != nil {
+		if m.weights[i].tensor.external != nil {
+			continue
+		}
+		if err := raw.Write(w, m.weights[i].view); err != nil {
 			return err
 		}
 	}

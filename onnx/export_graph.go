@@ -118,7 +118,7 @@ func (e *exporter) source(i int) string {
 		for _, n := range s.View.Shape {
 			t.dims = append(t.dims, int64(n))
 		}
-		e.used = append(e.used, weight{t, &s.View})
+		e.used = append(e.used, weight{tensor: t, view: &s.View})
 	}
 	return s.Name
 }

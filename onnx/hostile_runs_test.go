@@ -176,3 +176,32 @@ func TestRunFollowsWeights(t *testing.T) {
 	}
 	check("replaced")
 }
+
+// A loop that doubles its value without end stops at the memory that loops may keep: unrolled into a program, step by
+// step, and as a sequence that grows.
+func TestLoopThatGrowsWithoutEnd(t *testing.T) {
+	double := nodeOf("Concat", []string{"v", "v"}, []string{"w"}, intAttr("axis", 0))
+	loop := func(steps string, more ...[]byte) []byte {
+		return nodeOf("Loop", []string{steps, "c", "x"}, []string{"y"}, subgraph("body", append(more, port(11, "i"), port(11, "go"), port(11, "v"),
+			nodeOf("Identity", []string{"go"}, []string{"on"}), double, port(12, "on"), port(12, "w"))...))
+	}
+	yes := initializer("c", int(Bool), nil, text(9, "\x01"))
+	for name, nodes := range map[string][][]byte{
+		"unrolled":     {integer("m", 32), yes, loop("m")},
+		"step by step": {integer("m", 1<<40), yes, loop("m")},
+		"no count":     {yes, loop("")},
+		"kept": {integer("m", 1<<40), yes, nodeOf("Loop", []string{"m", "c", "x"}, []string{"z", "y"}, subgraph("body", port(11, "i"), port(11, "go"), port(11, "v"),
+			nodeOf("Identity", []string{"go"}, []string{"on"}), nodeOf("Neg", []string{"v"}, []string{"w"}), nodeOf("Neg", []string{"v"}, []string{"k"}), port(12, "on"), port(12, "w"), port(12, "k")))},
+	} {
+		m, err := Read(modelOf(append(nodes, port(11, "x"), port(12, "y"))...))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		m.loops = 1 << 20
+		_, err = m.Run(map[string]*weft.Tensor{"x": weft.Ones(1 << 10)})
+		var e *Error
+		if !errors.As(err, &e) || e.Op != "Loop" || !strings.HasPrefix(e.Node, "Loop/") || !strings.Contains(err.Error(), "a loop may keep 1048576") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/mapped"
+	"weft/internal/mem"
 )
 
 // A Model is a graph of an ONNX file. [Model.Run] computes it, and may be called by several goroutines at
@@ -27,6 +28,7 @@ type Model struct {
 
 	info  Info
 	graph *graph
+	loops int64                   // the most bytes that the values of a loop may take
 	mu    sync.Mutex              // guards the programs of pieces, and bound
 	bound map[string]*weft.Tensor // the weights that the programs read
 }
@@ -122,7 +124,7 @@ func read(data []byte, src *source) (*Model, error) {
 	if len(b.unsupported) > 0 {
 		return nil, &UnsupportedError{Nodes: b.unsupported}
 	}
-	m := &Model{Weights: b.weights, info: *info, graph: g}
+	m := &Model{Weights: b.weights, info: *info, graph: g, loops: mem.Physical() / 4}
 	for name, t := range m.Weights {
 		t.RequireGrad(!b.buffers[name])
 	}

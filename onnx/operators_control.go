@@ -93,11 +93,13 @@ func loop(c *call) []Value {
 		}
 		return out
 	}
+	var grown growth
 	for i := 0; goes && (steps < 0 || i < steps); i++ {
 		c.unrolls(i)
 		out := step(i)
 		copy(state, out[1:])
 		collected = append(collected, out[1+len(state):])
+		grown.add(c, i+1, state, out[1+len(state):])
 		goes = (steps >= 0 && i+1 == steps) || c.truth(out[0])
 	}
 	if len(collected) == 0 && c.outputs() > len(state) {
@@ -105,6 +107,32 @@ func loop(c *call) []Value {
 		return append(state, c.collected([][]Value{step(0)[1+len(state):]}, 0)...)
 	}
 	return append(state, c.collected(collected, len(collected))...)
+}
+
+// bytesOf is the memory of values.
+func bytesOf(values []Value) int64 {
+	n := int64(0)
+	for _, v := range values {
+		if v.tensor != nil {
+			n += int64(v.tensor.Size()) * int64(v.tensor.DType().Size())
+		}
+		for _, s := range v.strings {
+			n += int64(len(s))
+		}
+		n += bytesOf(v.items)
+	}
+	return n
+}
+
+// A growth is the memory that the values of a loop take.
+type growth struct{ kept int64 }
+
+// add ends the operator where the state after a step and what was collected so far take more than a model's loops may.
+func (g *growth) add(c *call, steps int, state, collected []Value) {
+	g.kept += bytesOf(collected)
+	if n := g.kept + bytesOf(state); n > c.x.m.loops {
+		c.fail("its values take %d bytes after %d steps: a loop may keep %d, a quarter of main memory", n, steps, c.x.m.loops)
+	}
 }
 
 // collected joins, for each output of a body, the values of n steps along a new first axis.
@@ -203,10 +231,12 @@ func (s *scanner) run(c *call, state, in []Value, n int) []Value {
 		return out
 	}
 	var steps [][]Value
+	var grown growth
 	for i := range n {
 		out := step(i)
 		copy(state, out)
 		steps = append(steps, out[len(state):])
+		grown.add(c, i+1, state, out[len(state):])
 	}
 	if n == 0 { // A step of zeros that does not count says what the values that are collected look like.
 		steps = append(steps, step(0)[len(state):])

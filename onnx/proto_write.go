@@ -1,6 +1,11 @@
 package onnx
 
-import "weft/internal/wire"
+import (
+	"maps"
+	"slices"
+
+	"weft/internal/wire"
+)
 
 // The messages of onnx.proto3 as bytes, with the fields that exports have.
 
@@ -56,6 +61,14 @@ func appendTensorHead(b []byte, t *tensorProto) []byte {
 	b = wire.AppendInt64s(b, 1, t.dims)
 	b = wire.AppendVarint(b, 2, uint64(t.elem))
 	return wire.AppendBytes(b, 8, t.name)
+}
+
+// appendExternal appends where the elements of a tensor lie.
+func appendExternal(b []byte, external map[string]string) []byte {
+	for _, key := range slices.Sorted(maps.Keys(external)) {
+		b = wire.AppendBytes(b, 13, wire.AppendBytes(wire.AppendBytes(nil, 1, key), 2, external[key]))
+	}
+	return wire.AppendVarint(b, 14, 1)
 }
 
 const rawField = 9
