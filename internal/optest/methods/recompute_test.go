@@ -252,7 +252,10 @@ func TestRecomputeRefuses(t *testing.T) {
 // has any more are collected in each block: when the collector would run by itself depends on other tests.
 func TestRecomputeTakesLessMemory(t *testing.T) {
 	tensortest.SkipLate(t, "memory of a late device is given back late")
-	const n = 1 << 17
+	n := 1 << 17
+	if testing.Short() {
+		n = 1 << 14
+	}
 	x := tensortest.Noise(2, 1, n).RequireGrad()
 	step := func(again bool) *weft.Tensor {
 		h := x.Mul(1)
