@@ -71,6 +71,11 @@ def reduction(name, axis, **options):
     return Work(f"{name} axis {axis}", (4096,), SINGLE, 1.0, "arrays", moved=lambda n, e: n * n * e, stream="read", **options)
 
 
+def factorization(name, part, sizes=(64, 512, 2048), bar=lambda n, d, t: 0.4 if n == 64 else 0.8):
+    """part is the work's multiply-adds as a part of the cube of the size."""
+    return Work(name, sizes, ("float64",), bar, "arrays", flops=lambda n: 2 * part * n**3, tolerance=1e-8)
+
+
 def product(m, k, l, bar, batch=1):
     name = f"matmul {m}x{k}x{l}" if batch == 1 else f"matmul {batch} of {m}x{k}x{l}"
     return Work(name, (m if batch == 1 else batch,), BOTH, bar, "matmul", stream="read",
@@ -287,6 +292,10 @@ WORKS = (
     Work("compiled standardise", (100_000,), SINGLE, None, "arrays", own=lambda n, d, t: 1.03, note="the yardstick is the same, eager"),
     Work("channels first", (32,), SINGLE, 0.7, "arrays", moved=lambda n, e: 2 * n * 3 * 224 * 224 * e),
     Work("max pool 64x112^2 3x3 by 2", (16,), SINGLE, 4.0, "arrays", moved=lambda n, e: n * 64 * (112 * 112 + 56 * 56) * e),
+    factorization("cholesky", 1 / 6), factorization("lu factor", 1 / 3), factorization("qr", 4 / 3),
+    factorization("eigh", 14 / 3, (512,), 0.4), factorization("svd", 22 / 3, (512,), 0.3),
+    *(Work(f"{name} of 8x8", (10_000,), ("float64",), 2.0, "arrays", moved=lambda n, e: 2 * n * 64 * e, tolerance=1e-8)
+      for name in ("cholesky", "lu factor", "solve", "inv", "qr", "eigh", "svd")),
     Work("matmul", (64, 128, 256, 512, 1024, 2048, 4096), BOTH, lambda n, d, t: 0.9 if n <= 128 else 0.95, "matmul",
          flops=lambda n: 2 * n**3, over_t1=lambda n: 1.6 if n == 512 else None,
          of_limit=lambda n, t: 0.85 if n >= 1024 else 0.8 if n == 512 and t == 1 else None),

@@ -104,6 +104,40 @@ def channels_last(n, d):
     return {"x": random((n, 224, 224, 3), 1, d)}
 
 
+def matrix(n, d):
+    return {"x": random((n, n), 1, d)}
+
+
+def definite(n, d):
+    x = random((n, n), 1, d)
+    return {"x": x @ x.T / n + np.eye(n)}
+
+
+def small(n, d):
+    return {"x": random((n, 8, 8), 1, d)}
+
+
+def small_definite(n, d):
+    x = random((n, 8, 8), 1, d)
+    return {"x": x @ x.swapaxes(1, 2) / 8 + np.eye(8)}
+
+
+def factorizations():
+    """Of one matrix, and of many of 8x8: NumPy has no LU factors."""
+    for name, positive, torch, numpy in (
+        ("cholesky", True, "torch.linalg.cholesky(x)", "np.linalg.cholesky(x)"),
+        ("lu factor", False, "torch.linalg.lu_factor(x)[0]", None),
+        ("qr", False, "torch.linalg.qr(x)[1]", "np.linalg.qr(x)[1]"),
+        ("eigh", True, "torch.linalg.eigh(x)[0]", "np.linalg.eigh(x)[0]"),
+        ("svd", False, "torch.linalg.svd(x)[1]", "np.linalg.svd(x)[1]"),
+        ("inv", True, "torch.linalg.inv(x)", "np.linalg.inv(x)"),
+        ("solve", True, "torch.linalg.solve(x, x[..., :1])", "np.linalg.solve(x, x[..., :1])"),
+    ):
+        if name not in ("inv", "solve"):
+            yield name, (definite if positive else matrix, [torch], [numpy] if numpy else [])
+        yield name + " of 8x8", (small_definite if positive else small, [torch], [numpy] if numpy else [])
+
+
 def reductions(name, torch, numpy):
     return {
         f"{name} axis {axis}": (square, [t.format(axis) for t in torch], [t.format(axis) for t in numpy])
@@ -176,6 +210,7 @@ CASES = {
     "x.T+x": (square, ["x.t() + x"], ["x.T + x"]),
     "standardise": (samples, ["(x - x.mean(0)) / x.std(0, correction=0)"], ["(x - x.mean(0)) / x.std(0)"]),
     "channels first": (channels_last, ["x.permute(0, 3, 1, 2).contiguous()"], ["np.ascontiguousarray(x.transpose(0, 3, 1, 2))"]),
+    **dict(factorizations()),
     "max pool 64x112^2 3x3 by 2": (pictures, ["F.max_pool2d(x, 3, 2, 1)"], []),
 }
 
