@@ -60,7 +60,7 @@ func (o RankOpts) rtol(name string, a *weft.Tensor) float64 {
 }
 
 // PInv returns the Moore-Penrose pseudo-inverses of matrices a, [... m n], as [... n m]. Its gradient is that of
-// matrices whose rank does not change nearby.
+// matrices whose rank does not change nearby; of complex matrices with equal singular values it is not finite.
 //
 // It panics with *[weft.Error] where a matrix has elements that are not finite, a is not a matrix, or RTol is
 // negative.

@@ -330,9 +330,17 @@ var legendreWeights = [7]float64{0.0647424830844348466, 0.139852695744638334, 0.
 // and squaring: square roots of the Schur form until it is near the identity, then the Padé approximant
 // as partial fractions. Source: Higham, Functions of Matrices, 2008, chapter 11.
 func Log[T number](m *Machine, n int, a, x []T) *Trouble {
+	// Near the ends of the range that of a*2^exponent is computed, which is that of a plus a multiple of the
+	// identity. Others are not scaled: small eigenvalues of a graded matrix would vanish.
+	exponent := scaleOf(largest(a))
+	if exponent > -900 && exponent < 400 {
+		exponent = 0
+	}
+	a = append([]T(nil), a...)
+	ldexp(a, exponent)
 	t, zt, negative, ok := triangular(m, n, a)
 	if !ok || negative != 0 {
-		return &Trouble{Diverged: !ok, Negative: negative}
+		return &Trouble{Diverged: !ok, Negative: math.Ldexp(negative, -exponent)}
 	}
 	diagonal := make([]complex128, n)
 	for i := range n {
@@ -369,7 +377,7 @@ func Log[T number](m *Machine, n int, a, x []T) *Trouble {
 	logs := make([]complex128, n)
 	for i, d := range diagonal {
 		logs[i] = logarithm(d)
-		sum[i*n+i] = logs[i]
+		sum[i*n+i] = logs[i] - complex(float64(float64(exponent)*math.Ln2), 0)
 	}
 	for i := 0; i+1 < n; i++ {
 		sum[i*n+i+1] = times(super[i], logSlope(diagonal[i], diagonal[i+1], logs[i], logs[i+1]))

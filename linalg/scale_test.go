@@ -1,0 +1,131 @@
+package linalg_test
+
+import (
+	"math"
+	"testing"
+
+	"weft"
+	"weft/linalg"
+)
+
+// TestScale demands that factors of a matrix near the ends of the range of its type are those of the matrix at
+// 1, times a power of two where they have the matrix's size.
+func TestScale(t *testing.T) {
+	g := weft.NewGenerator(11)
+	for _, ty := range types {
+		most, least := 1022, -990
+		if ty.d == weft.Float32 || ty.d == weft.Complex64 {
+			most, least = 126, -110
+		}
+		for _, n := range []int{2, 3, 9, 40, 70} {
+			a := randomOf(g, ty.d, n, n).Div(6 * math.Sqrt2)
+			h := a.MatMul(adjoint(a)).Div(float64(n))
+			for _, e := range []int{most, least} {
+				// In two steps: 1<<most is a number of the type, the factor for the way back may not be.
+				up := func(x *weft.Tensor) *weft.Tensor { return x.Mul(math.Ldexp(1, e/2)).Mul(math.Ldexp(1, e-e/2)) }
+				for name, f := range map[string]func(scaled func(x *weft.Tensor) *weft.Tensor) (sized, free tensors){
+					"svd": func(scaled func(x *weft.Tensor) *weft.Tensor) (sized, free tensors) {
+						u, s, vh := linalg.SVD(scaled(a))
+						return tensors{s}, tensors{u, vh}
+					},
+					"qr": func(scaled func(x *weft.Tensor) *weft.Tensor) (sized, free tensors) {
+						q, r := linalg.QR(scaled(a))
+						return tensors{r}, tensors{q}
+					},
+					"eigh": func(scaled func(x *weft.Tensor) *weft.Tensor) (sized, free tensors) {
+						w, v := linalg.Eigh(scaled(h))
+						return tensors{w}, tensors{v}
+					},
+					"eig": func(scaled func(x *weft.Tensor) *weft.Tensor) (sized, free tensors) {
+						w, v := linalg.Eig(scaled(a))
+						return tensors{w}, tensors{v}
+					},
+					"schur": func(scaled func(x *weft.Tensor) *weft.Tensor) (sized, free tensors) {
+						s, z := linalg.Schur(scaled(a))
+						return tensors{s}, tensors{z}
+					},
+					"hessenberg": func(scaled func(x *weft.Tensor) *weft.Tensor) (sized, free tensors) {
+						s, z := linalg.Hessenberg(scaled(a))
+						return tensors{s}, tensors{z}
+					},
+				} {
+					one, free := f(func(x *weft.Tensor) *weft.Tensor { return x })
+					got, gotFree := f(up)
+					for i := range one {
+						if want := up(one[i]); !near(got[i], want, want, float64(n)*200*ty.eps) {
+							t.Errorf("%s of %v, %d x %d, times 2^%d: %v, want %v", name, ty.d, n, n, e, got[i], want)
+						}
+					}
+					for i := range free {
+						if !near(gotFree[i], free[i], free[i], float64(n)*1e4*ty.eps) {
+							t.Errorf("%s of %v, %d x %d, times 2^%d: unitary factor differs", name, ty.d, n, n, e)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestScaleOfFunctions demands roots and logarithms of small, large and graded matrices, by what they give back.
+func TestScaleOfFunctions(t *testing.T) {
+	g := weft.NewGenerator(12)
+	for _, d := range []weft.DType{weft.Float64, weft.Complex128} {
+		for _, e := range []float64{1e-300, 1e-150, 1e150, 1e300} {
+			a := randomOf(g, d, 5, 5)
+			a = a.MatMul(adjoint(a)).Div(8).Add(weft.EyeOf(d, 5))
+			r := linalg.Sqrtm(a.Mul(e))
+			if !near(r, linalg.Sqrtm(a).Mul(math.Sqrt(e)), r, 1e-13) {
+				t.Errorf("square root of %v times %g: %v", d, e, r)
+			}
+			l := linalg.Logm(a.Mul(e))
+			if want := linalg.Logm(a).Add(weft.EyeOf(d, 5).Mul(math.Log(e))); !near(l, want, want, 1e-13) {
+				t.Errorf("logarithm of %v times %g: %v, want %v", d, e, l, want)
+			}
+		}
+		graded := weft.From([][]float64{{1, 1e100, 1e219}, {0, 2, 1e110}, {0, 0, 3}}).To(d)
+		r := linalg.Sqrtm(graded)
+		if !near(r.MatMul(r), graded, graded, 1e-13) {
+			t.Errorf("square root of a graded matrix: %v", r)
+		}
+		if l := linalg.Logm(graded.To(weft.Complex128)); !(math.Abs(l.To(weft.Complex128).Real().At(2, 2).Item()-math.Log(3)) < 1e-12) {
+			t.Errorf("logarithm of a graded matrix: %v", l)
+		}
+	}
+}
+
+// TestPInvGradientOfEqualValues holds the gradient where all singular values are equal, against a difference.
+func TestPInvGradientOfEqualValues(t *testing.T) {
+	g := weft.NewGenerator(13)
+	q, _ := linalg.QR(randomOf(g, weft.Float64, 5, 3))
+	w, e := randomOf(g, weft.Float64, 3, 5), randomOf(g, weft.Float64, 5, 3)
+	loss := func(a *weft.Tensor) *weft.Tensor { return linalg.PInv(a).Mul(w).Sum() }
+	a := q.Clone().RequireGrad()
+	loss(a).Backward()
+	const h = 1e-6
+	want := (loss(q.Add(e.Mul(h))).Item() - loss(q.Sub(e.Mul(h))).Item()) / (2 * h)
+	if got := a.Grad().Mul(e).Sum().Item(); !(math.Abs(got-want) <= 1e-7*max(1, math.Abs(want))) {
+		t.Errorf("slope %v, a difference gives %v", got, want)
+	}
+}
+
+// near reports whether x and y differ by at most tolerance times the largest part of scale.
+func near(x, y, scale *weft.Tensor, tolerance float64) bool {
+	parts := func(t *weft.Tensor) []float64 {
+		if t.DType().Complex() {
+			t = weft.Cat([]*weft.Tensor{t.Real(), t.Imag()}, -1)
+		}
+		return weft.Data[float64](t.To(weft.Float64).Contiguous())
+	}
+	most := 0.0
+	for _, v := range parts(scale) {
+		most = max(most, math.Abs(v))
+	}
+	a, b := parts(x), parts(y)
+	for i := range a {
+		if !(math.Abs(a[i]/most-b[i]/most) <= tolerance) {
+			return false
+		}
+	}
+	return true
+}
