@@ -70,6 +70,24 @@ func TestRunModel(t *testing.T) {
 	if err := os.WriteFile("cut.onnx", model[:len(model)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command(failed, "run", "cut.onnx", "input=x.npy")
-	command(failed, "info", "cut.onnx")
+	if err := os.WriteFile("wide.npy", []byte("\x93NUMPY\x01\x00\x4e\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 6), }         \n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{os.WriteFile("noise.onnx", bytes.Repeat([]byte{0x3a, 0xff, 0xff, 0xff, 0x7f}, 1000), 0o600), os.WriteFile("empty.onnx", nil, 0o600), os.Mkdir("folder.onnx", 0o700)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Files that are not what they say end in a message and exit code 1 or 2, and write no output.
+	for _, line := range []string{"run cut.onnx input=x.npy -o z.npy", "run noise.onnx input=x.npy -o z.npy", "run empty.onnx input=x.npy -o z.npy", "run folder.onnx input=x.npy -o z.npy",
+		"run none.onnx input=x.npy -o z.npy", "run mlp.onnx input=wide.npy -o z.npy", "run mlp.onnx input=cut.onnx -o z.npy", "run mlp.onnx input=none.npy -o z.npy",
+		"run mlp.onnx input=x.npy -o none/z.npy", "info cut.onnx", "info noise.onnx", "info empty.onnx", "info folder.onnx", "info none.onnx"} {
+		var out, errs bytes.Buffer
+		if code := run(strings.Fields(line), strings.NewReader(""), &out, &errs); code != failed && code != misuse || errs.Len() == 0 || strings.Contains(errs.String(), "goroutine") {
+			t.Errorf("weft %s: exit code %d: %s%s", line, code, &out, &errs)
+		}
+		if _, err := os.Stat("z.npy"); err == nil {
+			t.Fatalf("weft %s: writes its output", line)
+		}
+	}
 }
