@@ -2,6 +2,7 @@ package signal
 
 import (
 	"weft"
+	"weft/fft"
 	"weft/internal/array"
 	"weft/internal/op"
 )
@@ -79,4 +80,106 @@ func CorrelationLags(n, m int, opts ...ConvolveOpts) *weft.Tensor {
 	}
 	array.CheckShape(name, []int{n, m}, weft.Int64)
 	return inMode(name, weft.ArangeOf[int](weft.Int64, 1-m, n), n, m, o.Mode)
+}
+
+// correlated is the sums over i of x[k+i]*w[i] along the last axis, where w lies within x.
+func correlated(x, w *weft.Tensor) *weft.Tensor {
+	s := x.Shape()
+	return apply(op.Correlate1D, x, w.Expand(shapeOf(s[:len(s)-1], w.Dim(0))...))[0]
+}
+
+// matrixOf returns an argument as numbers in two axes, neither empty.
+func matrixOf(name, arg string, t *weft.Tensor) *weft.Tensor {
+	t = numbers(name, arg, t)
+	if t.Rank() != 2 || t.Size() == 0 {
+		array.Failf(name, arg, "has shape %s, want numbers along two axes", array.ShapeString(t.Shape()))
+	}
+	return t
+}
+
+// Convolve2D returns the convolution of two matrices, [n m] and [p q], beyond whose edges are zeros. It
+// panics with *[weft.Error] for other shapes and unknown modes.
+func Convolve2D(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
+	const name = "signal.convolve2d"
+	defer array.Named(name).End()
+	c := meet(matrixOf(name, "a", a), matrixOf(name, "b", b))
+	return convolved2D(name, c[0], c[1], array.Options(name, opts).Mode)
+}
+
+// Correlate2D returns the cross-correlation of two matrices, with the conjugate of b. For [Same] the middle
+// of an even size is its later half, as SciPy has it. It panics as [Convolve2D] does.
+func Correlate2D(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
+	const name = "signal.correlate2d"
+	defer array.Named(name).End()
+	c := meet(matrixOf(name, "a", a), matrixOf(name, "b", b))
+	b = c[1].Flip(0, 1)
+	if b.DType().Complex() {
+		b = b.Conj()
+	}
+	mode := array.Options(name, opts).Mode
+	if mode != Same {
+		return convolved2D(name, c[0], b, mode)
+	}
+	y := convolved2D(name, c[0], b, Full)
+	for i, n := range c[0].Shape() {
+		y = part(y, i, b.Dim(i)/2, b.Dim(i)/2+n)
+	}
+	return y
+}
+
+// convolved2D convolves the rows of the result's width one behind the other, as vectors.
+func convolved2D(name string, a, b *weft.Tensor, mode Mode) *weft.Tensor {
+	rows, width := a.Dim(0)+b.Dim(0)-1, a.Dim(1)+b.Dim(1)-1
+	row := func(t *weft.Tensor) *weft.Tensor {
+		flat := padded(t, 1, 0, width-t.Dim(1)).Reshape(t.Dim(0) * width)
+		return part(flat, 0, 0, t.Dim(0)*width-(width-t.Dim(1)))
+	}
+	y := convolved(row(a), row(b)).Reshape(rows, width)
+	return cutTo(name, y, a.Shape(), b.Shape(), mode)
+}
+
+// cutTo is the part of a full convolution of several axes that a mode asks for.
+func cutTo(name string, y *weft.Tensor, n, m []int, mode Mode) *weft.Tensor {
+	for i := range n {
+		from, to := 0, n[i]+m[i]-1
+		switch mode {
+		case "", Full:
+		case Same:
+			from, to = (m[i]-1)/2, (m[i]-1)/2+n[i]
+		case Valid:
+			from, to = min(n[i], m[i])-1, max(n[i], m[i])
+		default:
+			array.Failf(name, "Mode", "is %q, want full, same or valid", string(mode))
+		}
+		y = part(y, i, from, to)
+	}
+	return y
+}
+
+// FFTConvolve returns the convolution of a and b, which have equally many axes, over all of them, by
+// Fourier transforms. It is faster than [Convolve] for long arguments, and errors are relative to the
+// greatest result. It panics with *[weft.Error] for shapes that do not fit and unknown modes.
+func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
+	const name = "signal.fftconvolve"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	c := meet(numbers(name, "a", a), numbers(name, "b", b))
+	n, m := c[0].Shape(), c[1].Shape()
+	if len(n) != len(m) || len(n) == 0 || a.Size() == 0 || b.Size() == 0 {
+		array.Failf(name, "b", "has shape %s, and a %s: want equally many axes, none empty", array.ShapeString(m), array.ShapeString(n))
+	}
+	d := c[0].DType()
+	x, y := c[0], c[1]
+	for i := range n {
+		size := fft.NextFastLen(n[i] + m[i] - 1)
+		x, y = fft.FFT(x, fft.Opts{N: size, Axis: &i}), fft.FFT(y, fft.Opts{N: size, Axis: &i})
+	}
+	z := x.Mul(y)
+	for i := range n {
+		z = part(fft.IFFT(z, fft.Opts{Axis: &i}), i, 0, n[i]+m[i]-1)
+	}
+	if !d.Complex() {
+		z = z.Real()
+	}
+	return cutTo(name, z.To(d), n, m, o.Mode)
 }

@@ -97,6 +97,47 @@ put("lfilter_axis", [b, a, x0], [ss.lfilter(b, a, x0, axis=0)])
 put("sosfilt_axis", [sos, x0], [ss.sosfilt(sos, x0, axis=0)])
 put("sosfiltfilt_axis", [sos, x0], [ss.sosfiltfilt(sos, x0, axis=0)])
 
+for n in (1, 2, 7, 8):
+    for sym in (False, True):
+        for w in ("hann hamming blackman nuttall blackmanharris flattop boxcar bartlett triang cosine tukey".split()
+                  + [("kaiser", 8.6), ("gaussian", 2.5)]):
+            name = w if isinstance(w, str) else w[0]
+            put(f"window_{name}_{n}_{int(sym)}", [], [ss.get_window(w, n, fftbins=not sym)])
+designs = {
+    "butter": lambda n, w, b, o: ss.butter(n, w, b, output=o),
+    "cheby1": lambda n, w, b, o: ss.cheby1(n, 1, w, b, output=o),
+    "cheby2": lambda n, w, b, o: ss.cheby2(n, 40, w, b, output=o),
+}
+for d, f in designs.items():
+    for n in (1, 2, 3, 4, 7):
+        for b, w in (("lowpass", 0.2), ("highpass", 0.3), ("bandpass", [0.2, 0.4]), ("bandstop", [0.25, 0.5])):
+            put(f"design_{d}_{n}_{b}", [], [*f(n, w, b, "ba"), f(n, w, b, "sos")])
+z = np.round(np.cumsum(noise(60)), 1)
+p = ss.find_peaks(z)[0]
+put("peaks", [z], [p, *ss.peak_prominences(z, p), *ss.peak_widths(z, p)])
+put("peaks_height", [z], [ss.find_peaks(z, height=(-1, 3))[0]])
+put("peaks_threshold", [z], [ss.find_peaks(z, threshold=0.4)[0]])
+put("peaks_distance", [z], [ss.find_peaks(z, distance=5)[0]])
+put("peaks_prominence", [z], [ss.find_peaks(z, prominence=1.1)[0]])
+put("peaks_width", [z], [ss.find_peaks(z, width=(2, 9))[0]])
+put("peaks_plateau", [z], [ss.find_peaks(np.round(z), plateau_size=2)[0]])
+put("savgol_coeffs", [], [ss.savgol_coeffs(7, 2), ss.savgol_coeffs(5, 3, deriv=1, delta=0.5), ss.savgol_coeffs(9, 4, pos=1)])
+for mode in ("interp", "mirror", "nearest", "wrap", "constant"):
+    put("savgol_" + mode, [x0.T], [ss.savgol_filter(x0.T, 7, 3, mode=mode)])
+put("savgol_deriv", [x0], [ss.savgol_filter(x0, 5, 2, deriv=1, delta=0.5, axis=0)])
+u, v = noise(6, 5), noise(3, 2)
+for mode in ("full", "same", "valid"):
+    put("twod_" + mode, [u, v], [ss.convolve2d(u, v, mode), ss.correlate2d(u, v, mode), ss.fftconvolve(u, v, mode)])
+x1, x2 = noise(2, 50), noise(2, 50)
+put("welch", [x1], ss.welch(x1, fs=4, nperseg=16))
+put("periodogram", [x1], ss.periodogram(x1, window="hamming", scaling="spectrum"))
+put("csd", [x1, x2], ss.csd(x1, x2, nperseg=15, noverlap=4))
+put("coherence", [x1, x2], ss.coherence(x1, x2, nperseg=16))
+put("spectrogram", [x1], ss.spectrogram(x1, fs=2, window="hann", nperseg=16))
+put("hilbert", [x1], [ss.hilbert(x1), ss.hilbert(x1[:, :9])])
+put("resample", [x1], [ss.resample(x1, k, axis=-1) for k in (20, 21, 50, 64, 77)])
+put("detrend", [x1], [ss.detrend(x1), ss.detrend(x1, type="constant")])
+
 here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "vectors.json"), "w") as f:
     json.dump(out, f, separators=(",", ":"))
