@@ -71,6 +71,13 @@ func TestGradients(t *testing.T) {
 		"PolyGamma":      func(x tensor) tensor { return special.PolyGamma(2, x) },
 		"Entr":           special.Entr,
 		"KLDiv":          func(x tensor) tensor { return special.KLDiv(x, x.Mul(x)) },
+		"BoxCox":         func(x tensor) tensor { return special.BoxCox(x, 0.5) },
+		"InvBoxCox":      func(x tensor) tensor { return special.InvBoxCox(x, 0.5) },
+		"BoxCox1p":       func(x tensor) tensor { return special.BoxCox1p(x, x) },
+		"InvBoxCox1p":    func(x tensor) tensor { return special.InvBoxCox1p(x, 0.5) },
+		"ExpRel":         special.ExpRel,
+		"EvalLegendre":   func(x tensor) tensor { return special.EvalLegendre(4, x) },
+		"EvalGegenbauer": func(x tensor) tensor { return special.EvalGegenbauer(4, 0.75, x) },
 		"PseudoHuber":    func(x tensor) tensor { return special.PseudoHuber(1.5, x) },
 		"StdTr":          func(x tensor) tensor { return special.StdTr(3, x) },
 	} {
@@ -85,6 +92,7 @@ func TestGradients(t *testing.T) {
 func TestCompositesAsSciPy(t *testing.T) {
 	x := weft.FromSlice([]float64{0, 1, 5, 20, 0.5, -1, -0.5, 170})
 	inf, nan := math.Inf(1), math.NaN()
+	lambdas, points := weft.FromSlice([]float64{0.5, 0, -2, 1e-10}), weft.FromSlice([]float64{-0.7, 0.1, 0.9})
 	for i, c := range []struct {
 		got  tensor
 		want []float64
@@ -116,6 +124,20 @@ func TestCompositesAsSciPy(t *testing.T) {
 		{special.PDtrC(2, weft.FromSlice([]float64{3.5})), []float64{1 - 0.32084719886213414}},
 		{special.ChDtrC(3, weft.FromSlice([]float64{1})), []float64{1 - 0.19874804309879915}},
 		{special.FDtrC(3, 4, weft.FromSlice([]float64{1})), []float64{1 - 0.52105088}},
+		{special.BoxCox(weft.FromSlice([]float64{1e-10, 0.3, 5, 2}), lambdas), []float64{-1.99998, -1.2039728043259361, 0.48, 0.693147180583968}},
+		{special.BoxCox1p(weft.FromSlice([]float64{1e-10, 0.3, 5, 2}), lambdas), []float64{9.99999999975e-11, 0.26236426446749106, 0.4861111111111111, 1.098612288728457}},
+		{special.InvBoxCox(weft.FromSlice([]float64{1e-10, 0.3, 0.2, 2}), lambdas), []float64{1.0000000001, 1.3498588075760032, 1.2909944487358056, 7.389056097452839}},
+		{special.InvBoxCox1p(weft.FromSlice([]float64{1e-10, 0.3, 0.2, 2}), lambdas), []float64{1.000000000025e-10, 0.3498588075760031, 0.29099444873580566, 6.389056097452839}},
+		{special.ExpRel(weft.FromSlice([]float64{0, 1e-10, -800, 3, inf})), []float64{1, 1.00000000005, 0.00125, 6.361845641062556, inf}},
+		{special.EvalLegendre(7, points), []float64{-0.15015529375, -0.19949294375, -0.36782499375}},
+		{special.EvalChebyT(6, points), []float64{0.059968, -0.824768, -0.906688}},
+		{special.EvalChebyU(5, points), []float64{1.39776, 0.56832, 0.96768}},
+		{special.EvalHermite(5, points), []float64{-34.49824, 11.84032, 10.25568}},
+		{special.EvalHermiteNorm(6, points), []float64{3.566149, -14.551499, 12.139941}},
+		{special.EvalLaguerre(5, points), []float64{7.5730880833333325, 0.5483540833333335, -0.53323325}},
+		{special.EvalGenLaguerre(4, 1.5, points), []float64{22.485983333333337, 7.64065, 0.40065}},
+		{special.EvalGegenbauer(4, 0.75, points), []float64{-0.71441015625, 0.58496484375, 0.72933984375}},
+		{special.EvalLegendre(0, points), []float64{1, 1, 1}},
 	} {
 		for j, v := range weft.Data[float64](c.got) {
 			w := c.want[j]
@@ -188,6 +210,8 @@ func TestMistakes(t *testing.T) {
 		"special.gammainc: x: ":                         func() { special.GammaInc(1, "2") },
 		"special.lambertw: branch: is 2":                func() { special.LambertW(one, 2) },
 		"special.polygamma: n: is -1":                   func() { special.PolyGamma(-1, one) },
+		"special.eval_legendre: n: is -1":               func() { special.EvalLegendre(-1, one) },
+		"special.eval_hermite: n: is 20000":             func() { special.EvalHermite(20_000, one) },
 		"special.zeta: zeta has no gradient by x":       func() { special.Zeta(one.Add(2), 1).Sum().Backward() },
 		"special.betainc: betainc has no gradient by a": func() { special.BetaInc(one, 1, 0.5).Sum().Backward() },
 		"special.beta: ":                                func() { special.Beta(weft.Ones(2), weft.Ones(3)) },
@@ -205,9 +229,13 @@ func Example() {
 	fmt.Printf("%.4f\n", special.GammaIncInv(2, p))
 	fmt.Printf("%.4f\n", special.K0(p))
 	fmt.Printf("%.0f\n", special.Comb(52, 5).Item())
+	fmt.Printf("%.4f\n", special.EvalLegendre(3, p))
+	fmt.Printf("%.4f\n", special.InvBoxCox(special.BoxCox(p, 0.5), 0.5))
 	// Output:
 	// [-1.9600  0.0000  1.9600]
 	// [0.2422 1.6783 5.5716]
 	// [3.8056 0.9244 0.4364]
 	// 2598960
+	// [-0.0375 -0.4375  0.8546]
+	// [0.0250 0.5000 0.9750]
 }
