@@ -82,7 +82,13 @@ const (
 	whole                // all outputs, each by one number for all columns of an outer step
 )
 
-// butterfly is the transform of radix points.
+// In place of radices: the passes between the transform of pairs of real numbers and the half of theirs.
+const (
+	toHalf   = 0
+	fromHalf = 1
+)
+
+// butterfly is the transform of radix points, or one of the passes above.
 func butterfly(radix int, tw twiddling, scaled bool) *body {
 	b := new(body)
 	var scale value
@@ -102,6 +108,10 @@ func butterfly(radix int, tw twiddling, scaled bool) *body {
 		b.put(instr{op: opStore, a: y.re, b: y.im, k: k})
 	}
 	switch radix {
+	case toHalf:
+		b.toHalf()
+	case fromHalf:
+		b.fromHalf()
 	case 2:
 		x0, x1 := b.both(opLoad, 0), b.both(opLoad, 1)
 		out(0, b.add(x0, x1))
@@ -176,4 +186,32 @@ func (b *body) odd(r int, out func(k int, y pair)) {
 		out(k, pair{b.op2(opAdd, a.re, d.im), b.op2(opSub, a.im, d.re)})
 		out(r-k, pair{b.op2(opSub, a.re, d.im), b.op2(opAdd, a.im, d.re)})
 	}
+}
+
+// toHalf computes elements k and m-k, inputs and outputs 0 and 1, of the transforms of real numbers. See
+// forwardReal, which has the same arithmetic.
+func (b *body) toHalf() {
+	x, y, w := b.both(opLoad, 0), b.both(opLoad, 1), b.both(opTwiddle, 0)
+	half := b.number(0.5)
+	er, ei := b.op2(opMul, b.op2(opAdd, x.re, y.re), half), b.op2(opMul, b.op2(opSub, x.im, y.im), half)
+	or, oi := b.op2(opMul, b.op2(opAdd, x.im, y.im), half), b.op2(opMul, b.op2(opSub, y.re, x.re), half)
+	tr := b.op2(opSub, b.op2(opMul, or, w.re), b.op2(opMul, oi, w.im))
+	ti := b.op2(opAdd, b.op2(opMul, or, w.im), b.op2(opMul, oi, w.re))
+	b.pair(er, ei, tr, ti)
+}
+
+// fromHalf is the way back. See inverseReal, which has the same arithmetic.
+func (b *body) fromHalf() {
+	x, y, w := b.both(opLoad, 0), b.both(opLoad, 1), b.both(opTwiddle, 0)
+	er, ei := b.op2(opAdd, x.re, y.re), b.op2(opSub, x.im, y.im)
+	dr, di := b.op2(opSub, x.re, y.re), b.op2(opAdd, x.im, y.im)
+	tr := b.op2(opSub, b.op2(opMul, dr, w.im), b.op2(opMul, di, w.re))
+	ti := b.op2(opAdd, b.op2(opMul, di, w.im), b.op2(opMul, dr, w.re))
+	b.pair(er, ei, tr, ti)
+}
+
+// pair stores elements m-k and k. They may be the same, then it is element k that counts.
+func (b *body) pair(er, ei, tr, ti value) {
+	b.put(instr{op: opStore, a: b.op2(opSub, er, tr), b: b.op2(opSub, ti, ei), k: 1})
+	b.put(instr{op: opStore, a: b.op2(opAdd, er, tr), b: b.op2(opAdd, ei, ti), k: 0})
 }

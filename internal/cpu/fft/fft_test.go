@@ -274,3 +274,30 @@ func frequencies(t *testing.T, x, y []complex128, inverse bool) {
 		}
 	}
 }
+
+// TestRealGroupsHaveTheBitsOfRows transforms rows of real numbers together and alone, both ways.
+func TestRealGroupsHaveTheBitsOfRows(t *testing.T) {
+	for _, n := range []int{2, 4, 6, 16, 100, 256, 262, 2000} {
+		const rows = 37
+		z := noise(n * rows)
+		x := make([]float64, len(z))
+		for i := range z {
+			x[i] = real(z[i])
+		}
+		for _, size := range []int{4, 8} {
+			for _, isa := range jit.ISAs() {
+				y := realTransform(isa, size, n, rows, false, x)
+				back := realTransform(isa, size, n, rows, true, y)
+				h := 2 * (n/2 + 1)
+				for r := range rows {
+					if one := realTransform(isa, size, n, 1, false, x[r*n:][:n]); !slices.Equal(one, y[r*h:][:h]) {
+						t.Fatalf("n %d, size %d, %v: row %d alone has other bits", n, size, isa, r)
+					}
+					if one := realTransform(isa, size, n, 1, true, y[r*h:][:h]); !slices.Equal(one, back[r*n:][:n]) {
+						t.Fatalf("n %d, size %d, %v: row %d alone has other bits on the way back", n, size, isa, r)
+					}
+				}
+			}
+		}
+	}
+}

@@ -98,12 +98,34 @@ func (j *realJob) transform(dst, src unsafe.Pointer, rows int) {
 	if rows == 1 && !j.p.direct() {
 		j.p.row(j.t, dst, src, j.s, j.threads)
 	} else {
-		j.p.group(j.t, dst, src, rows, row, row, j.s)
+		j.p.group(j.t, dst, src, rows, row, row, j.s, nil, nil)
 	}
 }
 
+// pairs runs a pass over the elements k and m-k of columns of transforms, in place.
+func (j *realJob) pairs(radix int, x, spill unsafe.Pointer, blocks int) {
+	p := j.p
+	row := blocks * p.block()
+	k := key{isa: p.isa, size: p.size, radix: radix, tw: whole, loads: true, stores: true}
+	for i := 1; i <= p.n/2; i++ {
+		step, at := (p.n-2*i)*row, unsafe.Add(x, i*row)
+		run(k, &frame{src: at, dst: at, tw: unsafe.Add(j.w, 2*i*p.size), srcStep: step, dstStep: step, outer: 1, inner: blocks, spill: spill})
+	}
+}
+
+// together reports that rows are transformed as columns, which the passes of pairs can run on.
+func (j *realJob) together(rows int) bool { return rows > 1 && j.p.groupRows() > 1 }
+
 func forwardReal[T float](j *realJob, half, plain []T, rows int) {
 	m := j.p.n
+	if size := j.p.size; j.together(rows) {
+		j.p.group(j.t, unsafe.Pointer(&half[0]), unsafe.Pointer(&plain[0]), rows, 2*(m+1)*size, 2*m*size, j.s, nil, func(x, spill unsafe.Pointer, blocks int) { j.pairs(toHalf, x, spill, blocks) })
+		for r := range rows {
+			y := half[2*r*(m+1):][:2*(m+1)]
+			y[0], y[1], y[2*m], y[2*m+1] = y[0]+y[1], 0, y[0]-y[1], 0
+		}
+		return
+	}
 	j.transform(j.z, unsafe.Pointer(&plain[0]), rows)
 	w := unsafe.Slice((*T)(j.w), 2*(m/2+1))
 	for r := range rows {
@@ -122,6 +144,17 @@ func forwardReal[T float](j *realJob, half, plain []T, rows int) {
 
 func inverseReal[T float](j *realJob, half, plain []T, rows int) {
 	m := j.p.n
+	if size := j.p.size; j.together(rows) {
+		j.p.group(j.t, unsafe.Pointer(&plain[0]), unsafe.Pointer(&half[0]), rows, 2*m*size, 2*(m+1)*size, j.s, func(x, spill unsafe.Pointer, blocks int) {
+			first := unsafe.Slice((*T)(x), 2*rows)
+			for r := range rows {
+				y := half[2*r*(m+1):][:2*(m+1)]
+				first[2*r], first[2*r+1] = y[0]+y[2*m], y[0]-y[2*m]
+			}
+			j.pairs(fromHalf, x, spill, blocks)
+		}, nil)
+		return
+	}
 	w := unsafe.Slice((*T)(j.w), 2*(m/2+1))
 	for r := range rows {
 		z := unsafe.Slice((*T)(unsafe.Add(j.z, 2*r*m*j.p.size)), 2*m)

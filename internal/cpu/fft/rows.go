@@ -118,7 +118,7 @@ func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
 			if group == 1 {
 				p.row(t, to, from, s, 1)
 			} else {
-				p.group(t, to, from, min(group, rows-u*group), dstRow, srcRow, s)
+				p.group(t, to, from, min(group, rows-u*group), dstRow, srcRow, s, nil, nil)
 			}
 		}
 	})
@@ -166,8 +166,8 @@ func (p *plan) groupRows() int {
 	return 1
 }
 
-// group transforms at most groupRows rows, as columns.
-func (p *plan) group(t Transform, dst, src unsafe.Pointer, rows, dstRow, srcRow int, s *scratch) {
+// group transforms at most groupRows rows, as columns. before and after, if not nil, run on the columns.
+func (p *plan) group(t Transform, dst, src unsafe.Pointer, rows, dstRow, srcRow int, s *scratch, before, after func(x, spill unsafe.Pointer, blocks int)) {
 	n, blocks := p.n, (rows+p.lanes()-1)/p.lanes()
 	row := blocks * p.block()
 	in := s.at(2*n*row + p.matrixMemory(blocks))
@@ -176,10 +176,17 @@ func (p *plan) group(t Transform, dst, src unsafe.Pointer, rows, dstRow, srcRow 
 		zero(in, n*row)
 	}
 	p.turn(in, src, rows, n, row, srcRow)
+	work := unsafe.Add(out, n*row)
+	if before != nil {
+		before(in, work, blocks)
+	}
 	if n == 1 {
 		p.one(t, out, in)
 	} else {
-		p.matrix(t, out, in, blocks, row, row, unsafe.Add(out, n*row))
+		p.matrix(t, out, in, blocks, row, row, work)
+	}
+	if after != nil {
+		after(out, work, blocks)
 	}
 	p.turn(dst, out, n, rows, dstRow, row)
 }
@@ -210,7 +217,7 @@ func (p *plan) single(t Transform, dst, src unsafe.Pointer, s *scratch) {
 		return
 	}
 	row := 2 * p.n * p.size
-	p.group(t, dst, src, 1, row, row, s)
+	p.group(t, dst, src, 1, row, row, s, nil, nil)
 }
 
 // row transforms one row whose length is split, or is none of the others.
