@@ -175,10 +175,37 @@ def objects():
     case("sum_labels", x, labels=labels, index=[1, 999, 1])
 
 
+
+def splines():
+    for order in range(6):
+        for mode in MODES:
+            x = noise(7, 5)
+            places = np.concatenate([rng.uniform(-3, 10, (2, 30)), np.array([[0, 6, 6, -0.2, 6.1, 2], [4, 0, 4, 2, 3, 3]])], 1)
+            case("map_coordinates", x, np.round(places, 3), order=order, mode=mode, cval=0.3)
+        if order > 1:
+            case("spline_filter", noise(6, 9), order=order)
+        for mode in ["mirror", "reflect", "grid-wrap"]:
+            case("spline_filter1d", noise(2, 3, 4), order=order, axis=1, mode=mode)
+    for mode in MODES:
+        case("zoom", noise(6, 5), [1.7, 0.6], mode=mode, cval=0.3)
+        case("zoom", noise(6, 5), 2.0, mode=mode, cval=0.3, order=1)
+        case("shift", noise(6, 5), [1.3, -2.6], mode=mode, cval=0.3)
+        case("rotate", noise(6, 5), 33.0, mode=mode, cval=0.3)
+        case("affine_transform", noise(6, 5), np.array([[0.9, 0.3], [-0.2, 1.1]]), np.array([0.4, -1.0]), mode=mode, cval=0.3, order=2)
+    case("zoom", noise(6, 5), 1.5, grid_mode=True, mode="grid-constant")
+    case("zoom", noise(3, 4, 5), 2.0)
+    case("rotate", noise(6, 5), 90.0, order=1)
+    case("rotate", noise(4, 5, 3), -20.0, order=1, axes=[1, 2], reshape=False)
+    for t in ["uint8", "int16", "float32"]:
+        case("zoom", noise(6, 5, t=t), 2.0)
+        case("shift", noise(6, 5, t=t), 0.5, order=1)
+
+
 linear()
 windows()
 binary()
 objects()
+splines()
 with gzip.GzipFile("vectors.json.gz", "wb", mtime=0) as f:
     f.write(json.dumps({"scipy": scipy.__version__, "cases": cases}).encode())
 print(len(cases), "cases of SciPy", scipy.__version__)
