@@ -1,0 +1,28 @@
+"""Writes scipy.json: results of scipy.stats. Needs numpy and scipy: python make.py > scipy.json"""
+import json
+
+import numpy as np
+import scipy.stats as st
+
+r = np.random.default_rng(0)
+x = np.round(r.normal(0.2, 1, 40), 3)
+y = np.round(r.normal(-0.1, 1.5, 31), 3)
+z = np.round(0.5 * x + r.normal(0, 1, 40), 1)
+o = np.array([18, 22, 30, 25, 9, 16])
+table = np.array([[10, 20, 30], [6, 19, 17]])
+two = np.array([[8, 5], [2, 13]])
+res = lambda a: [float(a.statistic), float(a.pvalue)]
+out = {}
+for alt in ["two-sided", "less", "greater"]:
+    out[alt] = {
+        "TTest1Samp": res(st.ttest_1samp(x, 0.1, alternative=alt)), "TTestInd": res(st.ttest_ind(x, y, alternative=alt)),
+        "Welch": res(st.ttest_ind(x, y, equal_var=False, alternative=alt)), "TTestRel": res(st.ttest_rel(x, z, alternative=alt)),
+        "PearsonR": res(st.pearsonr(x, z, alternative=alt)), "SpearmanR": res(st.spearmanr(x, z, alternative=alt)),
+        "MannWhitneyU": res(st.mannwhitneyu(np.round(x, 1), np.round(y, 1), alternative=alt, method="asymptotic"))}
+c, t = st.chi2_contingency(table), st.chi2_contingency(two)
+big = np.round(r.normal(0, 1, 3000), 4)
+out["other"] = {"ChiSquare": res(st.chisquare(o)), "ChiSquareExpected": res(st.chisquare(o, [20, 20, 30, 20, 15, 15])),
+                "Chi2Contingency": [c.statistic, c.pvalue], "Yates": [t.statistic, t.pvalue],
+                "KS1Samp": res(st.ks_1samp(x, st.norm.cdf)), "KS2Samp": res(st.ks_2samp(x, y, method="asymp")), "KSFar": res(st.ks_1samp(x + 0.5, st.norm.cdf)),
+                "KSBig": res(st.ks_1samp((np.arange(3000) + 0.2) / 3000 * 0.98, st.uniform.cdf))}
+print(json.dumps({"x": x.tolist(), "y": y.tolist(), "z": z.tolist(), "results": out}))

@@ -1,0 +1,145 @@
+package stats
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/special"
+)
+
+// scipy is what testdata/make.py wrote.
+var scipy = func() (s struct {
+	X, Y, Z []float64
+	Results map[string]map[string][2]float64
+}) {
+	text, err := os.ReadFile("testdata/scipy.json")
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return s
+}()
+
+// TestAsSciPy compares statistics and p-values of all tests and alternatives with SciPy's.
+func TestAsSciPy(t *testing.T) {
+	x, y, z := weft.From(scipy.X), weft.From(scipy.Y), weft.From(scipy.Z)
+	tenths := func(x *weft.Tensor) *weft.Tensor { return x.Mul(10).Round().Div(10) }
+	check := func(of, name string, r Result, tol float64) {
+		t.Helper()
+		want, ok := scipy.Results[of][name]
+		if !ok || !(math.Abs(r.Statistic-want[0]) <= 1e-12*(1+math.Abs(want[0]))) || !(math.Abs(r.PValue-want[1]) <= tol*want[1]) {
+			t.Errorf("%s, %s: %v, SciPy's %v", name, of, r, want)
+		}
+	}
+	for _, a := range []Alternative{TwoSided, Less, Greater} {
+		o, of := TestOpts{Alternative: a}, string(a)
+		check(of, "TTest1Samp", TTest1Samp(x, 0.1, o), 1e-11)
+		check(of, "TTestInd", TTestInd(x, y, o), 1e-11)
+		check(of, "Welch", TTestInd(x, y, TestOpts{Alternative: a, Unequal: true}), 1e-11)
+		check(of, "TTestRel", TTestRel(x, z, o), 1e-11)
+		check(of, "PearsonR", PearsonR(x, z, o), 1e-10)
+		check(of, "SpearmanR", SpearmanR(x, z, o), 1e-10)
+		check(of, "MannWhitneyU", MannWhitneyU(tenths(x), tenths(y), o), 1e-12)
+	}
+	counts := weft.From([]int64{18, 22, 30, 25, 9, 16})
+	check("other", "ChiSquare", ChiSquare(counts, nil), 1e-12)
+	check("other", "ChiSquareExpected", ChiSquare(counts, weft.From([]float64{20, 20, 30, 20, 15, 15})), 1e-12)
+	check("other", "Chi2Contingency", Chi2Contingency(weft.From([][]int64{{10, 20, 30}, {6, 19, 17}})), 1e-12)
+	check("other", "Yates", Chi2Contingency(weft.From([][]int64{{8, 5}, {2, 13}})), 1e-12)
+	check("other", "KS1Samp", KS1Samp(x, special.Ndtr), 1e-9)
+	check("other", "KSFar", KS1Samp(x.Add(0.5), special.Ndtr), 1e-9)
+	check("other", "KS2Samp", KS2Samp(x, y), 1e-9)
+	uniform := func(x *weft.Tensor) *weft.Tensor { return x.Clamp(0, 1) }
+	check("other", "KSBig", KS1Samp(weft.ArangeOf(weft.Float64, 3000).Add(0.2).Div(3000).Mul(0.98), uniform), 2e-2)
+}
+
+// TestNaN holds that NaN in a sample gives NaN.
+func TestNaN(t *testing.T) {
+	x, y := weft.From([]float64{1, 2, math.NaN(), 4}), weft.From([]float64{2, 1, 5, 7})
+	for i, r := range []Result{TTest1Samp(x, 0), TTestRel(x, y), TTestInd(x, y), PearsonR(x, y), SpearmanR(x, y), MannWhitneyU(x, y), KS2Samp(x, y), KS1Samp(x, special.Ndtr), ChiSquare(x, nil)} {
+		if !math.IsNaN(r.Statistic) || !math.IsNaN(r.PValue) {
+			t.Errorf("%d: %v", i, r)
+		}
+	}
+}
+
+// TestMistakes compares what is said of bad arguments.
+func TestMistakes(t *testing.T) {
+	x := weft.From([]float64{1, 2, 3})
+	for want, f := range map[string]func(){
+		"stats.ttest1samp: x: is nil":                               func() { TTest1Samp(nil, 0) },
+		"stats.ttest1samp: x: has 1 elements: want 2 or more":       func() { TTest1Samp(weft.Ones(1), 0) },
+		"stats.ttestrel: y: has 2 elements, x 3":                    func() { TTestRel(x, weft.Ones(2)) },
+		"stats.ttestind: Alternative: \"no\" is unknown":            func() { TTestInd(x, x, TestOpts{Alternative: "no"}) },
+		"stats.pearsonr: x: is float64 of shape [1 3]: want real":   func() { PearsonR(x.Reshape(1, 3), x) },
+		"stats.chisquare: expected: has another sum than observed":  func() { ChiSquare(x, x.Add(1)) },
+		"stats.chi2contingency: table: has a row or column":         func() { Chi2Contingency(weft.Zeros(2, 2)) },
+		"stats.ks1samp: cdf: is nil":                                func() { KS1Samp(x, nil) },
+		"stats.ks1samp: cdf: does not return a number for each arg": func() { KS1Samp(x, func(x *weft.Tensor) *weft.Tensor { return x.Sum() }) },
+	} {
+		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %s", err, want)
+		}
+	}
+}
+
+var a, b = weft.From([]float64{5.1, 4.9, 6.2, 5.8, 6.0}), weft.From([]float64{4.1, 5.0, 4.4, 4.8, 5.2})
+
+func ExampleTTestInd() {
+	r := TTestInd(a, b, TestOpts{Unequal: true})
+	fmt.Printf("t %.3f, p %.3f\n", r.Statistic, r.PValue)
+	// Output: t 2.777, p 0.025
+}
+
+func ExampleTTest1Samp() {
+	fmt.Printf("%.3f\n", TTest1Samp(a, 5).PValue)
+	// Output: 0.078
+}
+
+func ExampleTTestRel() {
+	fmt.Printf("%.3f\n", TTestRel(a, b, TestOpts{Alternative: Greater}).PValue)
+	// Output: 0.021
+}
+
+func ExampleMannWhitneyU() {
+	fmt.Println(MannWhitneyU(a, b).Statistic)
+	// Output: 22
+}
+
+func ExamplePearsonR() {
+	fmt.Printf("%.3f\n", PearsonR(a, b).Statistic)
+	// Output: 0.127
+}
+
+func ExampleSpearmanR() {
+	fmt.Printf("%.1f\n", SpearmanR(a, b).Statistic)
+	// Output: 0.0
+}
+
+func ExampleChiSquare() {
+	r := ChiSquare(weft.From([]int64{16, 18, 16, 14, 12, 12}), nil)
+	fmt.Printf("%.1f %.3f %v\n", r.Statistic, r.PValue, r.DF)
+	// Output: 2.0 0.849 5
+}
+
+func ExampleChi2Contingency() {
+	fmt.Printf("%.4f\n", Chi2Contingency(weft.From([][]int64{{10, 20}, {20, 10}})).PValue)
+	// Output: 0.0201
+}
+
+func ExampleKS1Samp() {
+	fmt.Printf("%.1f\n", KS1Samp(weft.From([]float64{0.1, 0.4, 0.7}), func(x *weft.Tensor) *weft.Tensor { return x }).Statistic)
+	// Output: 0.3
+}
+
+func ExampleKS2Samp() {
+	fmt.Printf("%.1f\n", KS2Samp(a, b).Statistic)
+	// Output: 0.6
+}
