@@ -5,11 +5,13 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // Eye returns the identity of n rows, float32, in compressed rows.
 func Eye(n int) *Matrix {
 	checkSize("sparse.eye", n, n)
+	core.CheckHeap("sparse.eye", 2*(n+1), array.Int64)
 	idx, off := make([]int32, n), make([]int64, n+1)
 	for i := range n {
 		idx[i], off[i+1] = int32(i), int64(i+1)
@@ -39,6 +41,7 @@ func Diags(diagonals []*weft.Tensor, offsets []int, rows, cols int) *Matrix {
 			array.Failf(name, "diagonals", "number %d has shape %s, want [%d] for offset %d of a matrix [%d %d]", i, array.ShapeString(d.Shape()), n, k, rows, cols)
 		}
 		values = append(values, d)
+		core.CheckHeap(name, 3*(len(row)+n), array.Int64)
 		for j := range n {
 			row, col = append(row, int32(first+j)), append(col, int32(max(0, k)+j))
 		}
@@ -110,6 +113,7 @@ func Kron(a, b *Matrix) *Matrix {
 	checkSize(name, a.rows*b.rows, a.cols*b.cols)
 	x, y := a.To(COO), b.To(COO)
 	array.CheckShape(name, []int{x.values.Dim(0), y.values.Dim(0)}, weft.Complex128)
+	core.CheckHeap(name, 3*x.values.Dim(0)*y.values.Dim(0), array.Int64)
 	var row, col []int32
 	for k, j := range x.index() {
 		for l, c := range y.index() {

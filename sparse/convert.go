@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // A turn is the places of a compressed matrix by its other axis: entry k there is entry order[k] here. Entries
@@ -19,6 +20,7 @@ type turn struct {
 func (p *places) turnOf(n int) *turn {
 	p.turnOnce.Do(func() {
 		off, idx := p.offsets.Ints(), p.index()
+		core.CheckHeap("sparse.to", 2*(n+len(idx)), array.Int64)
 		to := make([]int64, n+1)
 		for _, k := range idx {
 			to[k+1]++
@@ -83,6 +85,7 @@ func (m *Matrix) To(f Format) *Matrix {
 // compress returns a matrix of coordinates in compressed rows. Entries of a row keep their order.
 func (m *Matrix) compress() *Matrix {
 	row, col := m.rowIndex(), m.index()
+	core.CheckHeap("sparse.to", 2*(m.rows+len(col)), array.Int64)
 	off := make([]int64, m.rows+1)
 	ascends := true
 	for i, r := range row {
@@ -112,6 +115,7 @@ func (m *Matrix) unblocked() *Matrix {
 	r, c := m.values.Dim(1), m.values.Dim(2)
 	off, idx := m.offsets.Ints(), m.index()
 	n := len(idx) * r * c
+	core.CheckHeap("sparse.to", 2*n+m.rows, array.Int64)
 	order, cols, rows := make([]int64, 0, n), make([]int32, 0, n), make([]int64, 1, m.rows+1)
 	for b := range len(off) - 1 {
 		for i := range r {
@@ -138,6 +142,7 @@ func (m *Matrix) ToBSR(r, c int) *Matrix {
 	}
 	s := m.To(CSR)
 	off, idx := s.offsets.Ints(), s.index()
+	core.CheckHeap(name, 2*len(idx)+m.rows/r, array.Int64)
 	at := make([]int64, len(idx)) // where an entry goes in the values
 	var blocks []int32
 	rows := make([]int64, 1, m.rows/r+1)

@@ -5,6 +5,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/cpu/sparse"
+	"weft/internal/par"
 )
 
 // rowsOf returns the places of a matrix of compressed rows.
@@ -23,6 +24,7 @@ func (m *Matrix) Dot(b *Matrix) *Matrix {
 		array.Failf(name, "b", "is [%d %d], want %d rows for a matrix [%d %d]", b.rows, b.cols, m.cols, m.rows, m.cols)
 	}
 	x, y := m.To(CSR), b.To(CSR)
+	core.CheckHeap(name, (par.Threads()+1)*b.cols+m.rows, array.Int64)
 	p := sparse.Pattern(x.rowPlaces(), y.rowPlaces())
 	out := &Matrix{format: CSR, rows: m.rows, cols: b.cols, places: compressedPlaces(p.Idx, p.Off, true)}
 	out.values = masked(out, x, y)

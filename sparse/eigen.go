@@ -7,6 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/linalg"
 )
 
@@ -98,6 +99,8 @@ func newLanczos(name string, like *weft.Tensor, k int, o EigshOpts) (*lanczos, e
 			array.Failf(name, "Tol", "is %g, want a number from 0 on", tol)
 		}
 	}
+	array.CheckShape(name, []int{m, m}, weft.Complex128)
+	core.CheckHeap(name, 2*m*m, array.Complex128)
 	s := &lanczos{name: name, o: o, k: k, m: m, n: n, d: d, tol: tol, most: most, t: make([]scalar, m*m)}
 	v := o.V0
 	if v != nil {

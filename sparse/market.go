@@ -40,6 +40,7 @@ type marketReader struct {
 // Numbers are float64 or complex128, of patterns 1. Malformed text gives a *[FormatError]. Memory is taken for
 // entries that are there, whatever the header says.
 func ReadMatrixMarket(r io.Reader) (*Matrix, error) {
+	array.Given("sparse.readmatrixmarket", "r", r != nil)
 	m := &marketReader{s: bufio.NewScanner(r)}
 	m.s.Buffer(make([]byte, 0, 64<<10), 1<<20)
 	var out *Matrix

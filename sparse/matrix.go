@@ -207,6 +207,7 @@ func FromDense(x *weft.Tensor) *Matrix {
 	x = numbers(name, "x", x, 2)
 	rows, cols := x.Dim(0), x.Dim(1)
 	checkSize(name, rows, cols)
+	core.CheckHeap(name, rows+1, array.Int64)
 	at := weft.Data[int64](x.Detach().Ne(0).Contiguous().Reshape(rows * cols).NonZero().Reshape(-1))
 	idx, off := make([]int32, len(at)), make([]int64, rows+1)
 	for i, k := range at {

@@ -40,7 +40,7 @@ func TestCases(t *testing.T) {
 		"mlp step": 2, "logistic step": 4, "lenet step": 2, "compiled mlp step": 2, "compiled deep mlp step": 1, "compiled lenet step": 1, "compiled logistic step": 4,
 		"lstm 64 to 128 and back": 2, "batch norm 64x28^2 and back": 1, "layer norm 512 and back": 3, "attention 8x256x64 and back": 1, "causal attention 8x1024x64 and back": 1, "recommender step": 5,
 		"max pool 64x28^2 3x3 by 1 and back": 1, "avg pool 64x56^2 3x3 by 2 and back": 1, "conv 16x56^2 to 32 5x5 and back": 1, "matmul 1x1000x1000": 1000,
-		"to channels first 3x224^2": 1, "sgd with momentum of 1e5": 2, "adam of 1e4": 2, "lion of 1e5": 2, "ema of 1e5": 2,
+		"sparse by a vector": 90, "sparse by 64 columns": 90, "to channels first 3x224^2": 1, "sgd with momentum of 1e5": 2, "adam of 1e4": 2, "lion of 1e5": 2, "ema of 1e5": 2,
 	} {
 		c, err := worker.Cases[name](worker.Params{N: n, DType: "float32", Threads: 1})
 		if err != nil {

@@ -7,9 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from form import Form, Ready
+from form import Form, Ready, available
 from inputs import elements, indices, random, summary, uniform
 from loops import loop_forms
+
+
+scipy_sparse = available("scipy.sparse")
 
 
 def wide(n, d):
@@ -96,6 +99,19 @@ def narrow(n, d):
     return {"x": random((n, 64, 224, 4), 1, d), "w": random((64, 64, 3, 3), 2, d)}
 
 
+def entries(n, d, columns=None):
+    """A matrix of n entries, ten a row on average, in compressed rows, and what it multiplies."""
+    rows = n // 10
+    offsets = np.zeros(rows + 1, "int32")
+    np.cumsum(np.bincount(indices(n, 1, rows), minlength=rows), out=offsets[1:])
+    shape = (rows,) if columns is None else (rows, columns)
+    return {"v": random(n, 3, d), "i": indices(n, 2, rows).astype("int32"), "o": offsets, "x": random(shape, 4, d)}
+
+
+def entries_64(n, d):
+    return entries(n, d, 64)
+
+
 def samples(n, d):
     return {"x": random((n, 64), 1, d)}
 
@@ -144,6 +160,8 @@ def reductions(name, torch, numpy):
         for axis in (0, 1)
     }
 
+
+SPARSE = (["torch.sparse_csr_tensor(o, i, v, (len(x), len(x))) @ x"], ["sparse.csr_array((v, i, o), shape=(len(x), len(x))) @ x"])
 
 TANH = "0.5*x*(1+tanh(0.7978845608028654*(x+0.044715*x*x*x)))"
 
@@ -206,6 +224,8 @@ CASES = {
         ["torch.zeros(1000).index_add(0, i, x) / torch.bincount(i, minlength=1000)", "torch.zeros(1000).scatter_reduce(0, i, x, 'mean', include_self=False)"],
         ["np.bincount(i, x, 1000) / np.bincount(i, minlength=1000)"],
     ),
+    "sparse by a vector": (entries, *SPARSE),
+    "sparse by 64 columns": (entries_64, *SPARSE),
     "bags of 8 rows of 64": (bags, ["F.embedding_bag(i, x, mode='sum')", "x[i].sum(1)"], ["x[i].sum(1)"]),
     "x.T+x": (square, ["x.t() + x"], ["x.T + x"]),
     "standardise": (samples, ["(x - x.mean(0)) / x.std(0, correction=0)"], ["(x - x.mean(0)) / x.std(0)"]),
@@ -239,7 +259,7 @@ def ready(text, ns):
 
 
 def numpy_form(case, text):
-    return lambda n, dtype, threads: ready(text, arrays(case, n, dtype) | {"np": np})
+    return lambda n, dtype, threads: ready(text, arrays(case, n, dtype) | {"np": np, "sparse": scipy_sparse})
 
 
 def torch_form(case, text, channels_last=False):

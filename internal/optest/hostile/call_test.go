@@ -459,6 +459,14 @@ func (g *gen) callback(t reflect.Type) reflect.Value {
 	if kind == 0 {
 		return reflect.Zero(t)
 	}
+	if t == reflect.TypeFor[func(int, float64) bool]() { // of iterations
+		return reflect.ValueOf(func(i int, _ float64) bool {
+			if kind == 1 {
+				panic(errThrown)
+			}
+			return i < 3*kind
+		})
+	}
 	if t.NumOut() > 0 || t.NumIn() != 1 || t.In(0).Kind() != reflect.Slice {
 		panic(fmt.Sprintf("no functions of type %s are made: gen_test.go wants a maker", t))
 	}
