@@ -68,8 +68,8 @@ type TensorSolveOpts struct {
 	Axes []int // axes of a that go to the right, in this order, before it is split
 }
 
-// TensorSolve returns the array x of which the product with a, summed over all axes of x, is b: as
-// NumPy's tensorsolve. The shape of a is that of b followed by that of x, and both have one size.
+// TensorSolve returns the array x whose product with a, summed over all axes of x, is b: as NumPy's
+// tensorsolve. The shape of a is the shape of b followed by that of x, and both have one size.
 //
 // It panics with *[weft.Error] where sizes do not fit, an axis is out of range or given twice, or the matrix
 // that a is has no inverse.
@@ -108,7 +108,7 @@ func TensorSolve(a, b *weft.Tensor, opts ...TensorSolveOpts) *weft.Tensor {
 }
 
 // TensorInv returns the inverse of a as a linear map from arrays of the shape of its axes from ind on to
-// arrays of the shape of its first ind axes: the product of the inverse with b, summed over the last ind
+// arrays of the shape of its first ind axes. The product of the inverse with b, summed over the last ind
 // axes, is TensorSolve(a, b). The sizes of both groups of axes are equal.
 //
 // It panics with *[weft.Error] where ind is not in 1..rank, sizes differ, or there is not an inverse.

@@ -8,8 +8,8 @@ import (
 	"weft/linalg"
 )
 
-// TestScale demands that factors of a matrix near the ends of the range of its type are those of the matrix at
-// 1, times a power of two where they have the matrix's size.
+// TestScale demands of a matrix near the ends of the range of its type the factors of the matrix near 1, times a
+// power of two where factors grow with the matrix.
 func TestScale(t *testing.T) {
 	g := weft.NewGenerator(11)
 	for _, ty := range types {

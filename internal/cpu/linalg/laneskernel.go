@@ -20,8 +20,8 @@ const (
 	solveLanes // and the factors
 )
 
-// A lanesKey names the machine code that factors small matrices, one in each lane of a vector. The
-// operations of a lane are those of the algorithms for one matrix, in their order, so bits are theirs.
+// A lanesKey names the machine code that factors small matrices, one in each lane of a vector. A
+// lane has the operations of the algorithms for one matrix, in their order, so bits are theirs.
 type lanesKey struct {
 	isa  jit.ISA
 	d    array.DType
@@ -102,7 +102,7 @@ func (k lanesKey) Generate() *jit.Code {
 // slot is a vector of the work memory.
 func (g *lanesGen) slot(i int) asm.Mem { return asm.Ptr(lanesWork, int32(i*g.VB())) }
 
-// at is the slot of element (i, j) of the matrix, right those of right sides.
+// at is the slot of element (i, j) of the matrix, right the slot of an element of the right sides.
 func (g *lanesGen) at(i, j int) asm.Mem    { return g.slot(i*g.n + j) }
 func (g *lanesGen) right(i, c int) asm.Mem { return g.slot(g.n*g.n + i*g.w + c) }
 
@@ -235,8 +235,8 @@ func (g *lanesGen) times(dst asm.Reg, m asm.Mem) {
 	g.RRM(g.Pick(asm.VMULPS, asm.VMULPD), dst, dst, m)
 }
 
-// chains subtracts products from up to four accumulators, vectors 0 to 3, which begin as the elements: those
-// of a factor that all share, and of their own. They are chains of fused multiply-adds in ascending order.
+// chains subtracts products from up to four accumulators, vectors 0 to 3, which begin as the elements.
+// A product has a factor that all share and one of their own. Accumulators are chains of fused multiply-adds in ascending order.
 func (g *lanesGen) chains(elements []asm.Mem, from, to int, shared func(q int) asm.Mem, own func(u, q int) asm.Mem) {
 	for u, m := range elements {
 		g.Load(g.V(u), m)
