@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"unsafe"
@@ -297,6 +298,30 @@ func TestRealGroupsHaveTheBitsOfRows(t *testing.T) {
 						t.Fatalf("n %d, size %d, %v: row %d alone has other bits on the way back", n, size, isa, r)
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestBitsOnThreads transforms long rows, many rows and columns on 1, 2 and 8 threads.
+func TestBitsOnThreads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	isa := jit.ISAs()[len(jit.ISAs())-1]
+	for _, c := range []struct{ n, count int }{{1 << 18, 1}, {40000, 1}, {1000, 70}, {1009, 20}} {
+		x := noise(c.n * c.count)
+		f := Transform{ISA: isa, Size: 8, N: c.n}
+		var rows, columns []complex128
+		for _, threads := range []int{1, 2, 8} {
+			runtime.GOMAXPROCS(threads)
+			y, z := make([]complex128, len(x)), make([]complex128, len(x))
+			f.Rows(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), c.count, 16*c.n, 16*c.n)
+			if f.TakesColumns(c.count) {
+				f.Columns(unsafe.Pointer(&z[0]), unsafe.Pointer(&x[0]), 1, c.count)
+			}
+			if threads == 1 {
+				rows, columns = y, z
+			} else if !slices.Equal(y, rows) || !slices.Equal(z, columns) {
+				t.Errorf("%d of %d: other bits on %d threads than on one", c.count, c.n, threads)
 			}
 		}
 	}
