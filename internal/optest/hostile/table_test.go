@@ -37,7 +37,7 @@ func rows[T any](list []row[T]) map[string]T {
 
 // functions are the exported functions of the module, generic ones for each of their
 // types. TestTableListsExports compares the names with the source.
-var functions = rows(slices.Concat(nnFunctions, modelFunctions, foreignFunctions, trainingFunctions, distributionFunctions, fitFunctions, tableFunctions, transformFunctions, linalgFunctions, signalFunctions, sparseFunctions, fftFunctions, spectralFunctions, polynomialFunctions, specialFunctions, []row[any]{
+var functions = rows(slices.Concat(imageFunctions, nnFunctions, modelFunctions, foreignFunctions, trainingFunctions, distributionFunctions, fitFunctions, tableFunctions, transformFunctions, linalgFunctions, signalFunctions, sparseFunctions, fftFunctions, spectralFunctions, polynomialFunctions, specialFunctions, []row[any]{
 	{"weft.AlignLeading", weft.AlignLeading},
 	{"weft.ApplyAlongAxis", weft.ApplyAlongAxis},
 	{"weft.ArgWhere", weft.ArgWhere},
@@ -371,7 +371,7 @@ func while(cond func(s []*weft.Tensor) *weft.Tensor, body func(s []*weft.Tensor)
 }
 
 // types are the exported types of the module; all their methods are called.
-var types = rows(slices.Concat(nnTypes, modelTypes, foreignTypes, trainingTypes, distributionTypes, fitTypes, tableTypes, transformTypes, linalgTypes, signalTypes, sparseTypes, fftTypes, spectralTypes, polynomialTypes, []row[reflect.Type]{
+var types = rows(slices.Concat(imageTypes, nnTypes, modelTypes, foreignTypes, trainingTypes, distributionTypes, fitTypes, tableTypes, transformTypes, linalgTypes, signalTypes, sparseTypes, fftTypes, spectralTypes, polynomialTypes, []row[reflect.Type]{
 	{"weft.ByteRange", reflect.TypeFor[weft.ByteRange]()},
 	{"weft.ChoiceOpts", reflect.TypeFor[weft.ChoiceOpts]()},
 	{"weft.CloseOpts", reflect.TypeFor[weft.CloseOpts]()},
