@@ -72,7 +72,7 @@ func (e *exporter) give(name string, t ir.Type) {
 	e.graph.outputs = append(e.graph.outputs, &valueProto{out, e.typeOf(t)})
 }
 
-// known are arguments with names; those of constants are written.
+// known are arguments with names; constants are written.
 func (x *exportNode) known(args []exportValue) []exportValue {
 	out := make([]exportValue, len(args))
 	for i, a := range args {
@@ -99,13 +99,12 @@ func exportBranch(x *exportNode) string {
 // A loopExport is a loop that is written.
 type loopExport struct {
 	*exportNode
-	a            op.Looping
-	steps        string // the most steps, an int64 without dimensions
-	args         []exportValue
-	body         *exporter
-	iter         string
-	before       []exportValue // carries in the body
-	begin, taken []string      // what the loop is given and gives
+	a      op.Looping
+	steps  string // the most steps, an int64 without dimensions
+	args   []exportValue
+	body   *exporter
+	before []exportValue // carries in the body
+	begin  []string      // the carries that the loop is given
 }
 
 // exportLoop writes a loop. Carries are carried, elements of sequences gathered in the body, and what is kept by step

@@ -8,6 +8,7 @@ import (
 
 	"weft"
 	"weft/internal/packed"
+	"weft/nn"
 	"weft/npy"
 	"weft/optim"
 	"weft/safetensors"
@@ -60,6 +61,25 @@ func TestWritesEndCopies(t *testing.T) {
 			x.MatMul(w).Sum().Backward()
 			optim.NewSGD(g).Step()
 			w.RequireGrad(false)
+		}},
+		{"a compiled step of an optimizer", func(w *weft.Tensor) {
+			g := func(yield func(string, *weft.Tensor) bool) { yield("w", w) }
+			w.RequireGrad(true)
+			opt := optim.NewAdam(g)
+			weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+				loss := x.MatMul(w).Square().Mean()
+				loss.Backward()
+				opt.Step()
+				opt.ZeroGrad()
+				return loss
+			}).Func()(x)
+			w.RequireGrad(false)
+		}},
+		{"a state that is loaded", func(w *weft.Tensor) {
+			layer := &nn.Linear{Weight: w}
+			if err := nn.LoadState(layer, map[string]*weft.Tensor{"weight": weights(25)}, true); err != nil {
+				t.Fatal(err)
+			}
 		}},
 		{"a goroutine", func(w *weft.Tensor) {
 			done := make(chan bool)
