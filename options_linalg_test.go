@@ -1,9 +1,13 @@
 package weft_test
 
 import (
+	"os"
+	"path/filepath"
+
 	"weft"
 	"weft/fft"
 	"weft/linalg"
+	"weft/onnx"
 	"weft/polynomial"
 	"weft/sparse"
 )
@@ -29,6 +33,26 @@ var linalgOptionCases = map[string]optionCase{
 	"linalg.RankOpts": optionsOf(func(o linalg.RankOpts) []float64 {
 		return []float64{linalg.MatrixRank(weft.From([][]float64{{1, 0}, {0, 1e-20}}), o).Item()}
 	}, map[string]optionField{"RTol": {def: new(0x1p-51), zero: func() []float64 { return []float64{2} }}}),
+}
+
+// exportOptionCases are the options of package onnx: what they give is the size of the file of external data, 0 for none.
+var exportOptionCases = map[string]optionCase{
+	"onnx.SaveOpts": optionsOf(func(o onnx.SaveOpts) []float64 {
+		dir, err := os.MkdirTemp("", "weft")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		w, path := weft.Ones(2), filepath.Join(dir, "m.onnx")
+		if err := onnx.Save(path, func(x *weft.Tensor) *weft.Tensor { return x.Mul(w) }, []any{weft.Ones(2)}, o); err != nil {
+			panic(err)
+		}
+		info, err := os.Stat(path + ".data")
+		if err != nil {
+			return []float64{0}
+		}
+		return []float64{float64(info.Size())}
+	}, map[string]optionField{"ExternalFrom": {def: new(1 << 10), zero: func() []float64 { return []float64{8} }}}),
 }
 
 // fftOptionCases are the options of package fft.
