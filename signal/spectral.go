@@ -60,7 +60,7 @@ func segmentsOf(name string, x *weft.Tensor, o SpectrumOpts) segmented {
 	return s
 }
 
-// frequencies are those of the results: [n/2+1], float64.
+// frequencies returns the frequencies of the results: [n/2+1], float64.
 func (s *segmented) frequencies() *weft.Tensor {
 	return fft.RFFTFreq(s.n, fft.FreqOpts{Spacing: new(1 / s.fs)})
 }

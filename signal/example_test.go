@@ -1,0 +1,109 @@
+package signal_test
+
+import (
+	"fmt"
+
+	"weft"
+	"weft/signal"
+)
+
+func ExampleLFilter() {
+	b, a := weft.From([]float64{1}), weft.From([]float64{1, -0.5}) // y[n] = x[n] + y[n-1]/2
+	x := weft.From([]float64{8, 0, 0, 0, 0, 0})
+	y, zf := signal.LFilter(b, a, x.Slice(weft.Range(0, 3)))
+	rest, _ := signal.LFilter(b, a, x.Slice(weft.Range(3, 6)), signal.FilterOpts{Zi: zf})
+	fmt.Println(y, rest)
+	// Output: [8. 4. 2.] [1.   0.5  0.25]
+}
+
+func ExampleSOSFilt() {
+	sos := signal.Butter(4, []float64{0.2}).SOS()
+	y, _ := signal.SOSFilt(sos, weft.OnesOf(weft.Float64, 200))
+	fmt.Printf("%.6f\n", weft.At[float64](y, 199)) // low frequencies pass
+	// Output: 1.000000
+}
+
+func ExampleLFilterZi() {
+	b, a := signal.Butter(2, []float64{0.3}).TF()
+	y, _ := signal.LFilter(b, a, weft.OnesOf(weft.Float64, 3), signal.FilterOpts{Zi: signal.LFilterZi(b, a)})
+	fmt.Printf("%.6f\n", weft.Data[float64](y)) // no transient
+	// Output: [1.000000 1.000000 1.000000]
+}
+
+func ExampleSOSFiltFilt() {
+	t := weft.ArangeOf[int](weft.Float64, 200)
+	slow, fast := t.Mul(0.05).Sin(), t.Mul(2.5).Sin()
+	y := signal.SOSFiltFilt(signal.Butter(4, []float64{0.2}).SOS(), slow.Add(fast))
+	fmt.Println(y.Sub(slow).Abs().Slice(weft.Range(50, 150)).Max().Item() < 0.001)
+	// Output: true
+}
+
+func ExampleFiltFilt() {
+	b, a := signal.Butter(2, []float64{0.3}).TF()
+	y := signal.FiltFilt(b, a, weft.OnesOf(weft.Float64, 20))
+	fmt.Printf("%.6f\n", y.Mean().Item())
+	// Output: 1.000000
+}
+
+func ExampleButter() {
+	b, a := signal.Butter(2, []float64{0.4}).TF()
+	fmt.Printf("%.4f %.4f\n", weft.Data[float64](b), weft.Data[float64](a))
+	// Output: [0.2066 0.4131 0.2066] [1.0000 -0.3695 0.1958]
+}
+
+func ExampleConvolve() {
+	a, b := weft.From([]float64{1, 2, 3}), weft.From([]float64{0, 1, 0.5})
+	fmt.Println(signal.Convolve(a, b, signal.ConvolveOpts{Mode: signal.Same}))
+	// Output: [1.  2.5 4. ]
+}
+
+func ExampleCorrelationLags() {
+	x := weft.From([]float64{0, 0, 0, 1, 2, 1})
+	y := weft.From([]float64{0, 1, 2, 1, 0, 0}) // x, two samples earlier
+	at := signal.Correlate(x, y).ArgMax().ItemInt()
+	fmt.Println(weft.At[int64](signal.CorrelationLags(6, 6), int(at)))
+	// Output: 2
+}
+
+func ExampleFindPeaks() {
+	x := weft.From([]float64{0, 2, 0, 5, 1, 3, 0})
+	peaks := signal.FindPeaks(x, signal.PeakOpts{Prominence: []float64{2}})
+	height, _, _ := signal.PeakProminences(x, peaks)
+	fmt.Println(peaks, height)
+	// Output: [1 3 5] [2. 5. 2.]
+}
+
+func ExampleSavgolFilter() {
+	x := weft.From([]float64{0, 1, 4, 9, 16, 25, 36}) // a parabola stays
+	y := signal.SavgolFilter(x, 5, 2)
+	fmt.Printf("%.4f\n", y.Sub(x).Abs().Max().Item())
+	// Output: 0.0000
+}
+
+func ExampleGetWindow() {
+	fmt.Printf("%.2f\n", weft.Data[float64](signal.GetWindow("hann", 4)))
+	// Output: [0.00 0.50 1.00 0.50]
+}
+
+func ExampleWelch() {
+	x := weft.ArangeOf[int](weft.Float64, 1024).Mul(2 * 3.141592653589793 * 100 / 1000).Sin() // 100 Hz at 1000
+	f, p := signal.Welch(x, signal.SpectrumOpts{FS: new(1000.0), NPerSeg: 200})
+	fmt.Println(weft.At[float64](f, int(p.ArgMax().ItemInt())))
+	// Output: 100
+}
+
+func ExampleHilbert() {
+	x := weft.ArangeOf[int](weft.Float64, 64).Mul(2 * 3.141592653589793 / 16).Cos()
+	fmt.Printf("%.4f\n", signal.Hilbert(x).Abs().Mean().Item()) // the envelope
+	// Output: 1.0000
+}
+
+func ExampleResample() {
+	fmt.Printf("%.2f\n", weft.Data[float64](signal.Resample(weft.From([]float64{3, 2, 1, 2}), 8)))
+	// Output: [3.00 2.71 2.00 1.29 1.00 1.29 2.00 2.71]
+}
+
+func ExampleDetrend() {
+	fmt.Printf("%.4f\n", signal.Detrend(weft.From([]float64{1, 3, 5, 7})).Abs().Max().Item())
+	// Output: 0.0000
+}
