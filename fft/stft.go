@@ -21,13 +21,12 @@ type STFTOpts struct {
 	Length     int          // of ISTFT's result; 0 means all that frames cover
 }
 
-// frame is options with their defaults.
+// frames are options with their defaults.
 type frames struct {
 	STFTOpts
-	window            *weft.Tensor // [NFFT], of real numbers
-	center, sided     bool
-	hop, pad, samples int
-	count             int
+	window        *weft.Tensor // [NFFT], of real numbers
+	center, sided bool
+	hop, pad      int
 }
 
 // framesOf checks options. like has the type and the device of the window that is made.
