@@ -63,7 +63,7 @@ func readNames(t *testing.T) (rows []nameRow) {
 // constants and variables if values is set.
 func exported(t *testing.T, values bool) map[string]bool {
 	names := map[string]bool{}
-	for _, dir := range []string{"", "nn", "optim", "distributions", "models", "data", "train", "train/live", "plot", "data/transforms", "ragged/arrow/parquet", "checkpoint", "npy", "safetensors", "torchfile", "hf", "dlpack", "sym", "kernel", "ragged", "records", "linalg", "fft", "sparse", "special", "signal", "ndimage", "table", "polynomial"} {
+	for _, dir := range []string{"", "nn", "optim", "distributions", "models", "data", "train", "train/live", "plot", "data/transforms", "ragged/arrow/parquet", "checkpoint", "npy", "safetensors", "torchfile", "hf", "dlpack", "sym", "kernel", "ragged", "records", "linalg", "fft", "sparse", "special", "signal", "ndimage", "table", "polynomial", "sci/optimize", "sci/integrate", "sci/interpolate", "sci/stats"} {
 		files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
