@@ -9,6 +9,7 @@ import (
 	"weft/linalg"
 	"weft/onnx"
 	"weft/polynomial"
+	filters "weft/signal"
 	"weft/sparse"
 )
 
@@ -141,4 +142,26 @@ var sparseOptionCases = map[string]optionCase{
 		"Tol":           {in: sparse.EigshOpts{MaxIterations: new(8)}, def: new(1e-14), loose: true},
 		"MaxIterations": {def: new(1000), zero: func() []float64 { return []float64{0} }},
 	}),
+}
+
+// signalOptionCases are the options of package signal.
+var signalOptionCases = map[string]optionCase{
+	"signal.AxisOpts": optionsOf(func(o filters.AxisOpts) []float64 { return values(filters.Resample(signal(), 3, o)) }, map[string]optionField{
+		"Axis": {def: new(-1), zero: func() []float64 { return values(filters.Resample(signal().T(), 3).T()) }}}),
+	"signal.DetrendOpts": optionsOf(func(o filters.DetrendOpts) []float64 { return values(filters.Detrend(signal(), o)) }, map[string]optionField{
+		"Axis": {def: new(-1), zero: func() []float64 { return values(filters.Detrend(signal().T()).T()) }}}),
+	"signal.FilterOpts": optionsOf(func(o filters.FilterOpts) []float64 {
+		y, _ := filters.LFilter(weft.From([]float64{1, 1}), weft.From([]float64{1, 0.5}), signal(), o)
+		return values(y)
+	}, map[string]optionField{"Axis": {def: new(-1), loose: true}}),
+	"signal.FiltFiltOpts": optionsOf(func(o filters.FiltFiltOpts) []float64 {
+		return values(filters.FiltFilt(weft.From([]float64{1, 1}), weft.From([]float64{1, 0.5}), signal(), o))
+	}, map[string]optionField{
+		"Axis":   {in: filters.FiltFiltOpts{PadLen: new(1)}, def: new(-1), loose: true},
+		"PadLen": {def: new(6), loose: true},
+	}),
+	"signal.IIROpts": optionsOf(func(o filters.IIROpts) []float64 { return []float64{filters.Butter(2, []float64{0.2}, o).K} }, map[string]optionField{
+		"FS": {def: new(2.0), refused: true}}),
+	"signal.WindowOpts": optionsOf(func(o filters.WindowOpts) []float64 { return values(filters.GetWindow("tukey", 9, o)) }, map[string]optionField{
+		"Alpha": {def: new(0.5), zero: func() []float64 { return values(filters.GetWindow("boxcar", 9)) }}}),
 }
