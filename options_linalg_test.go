@@ -7,6 +7,7 @@ import (
 	"weft"
 	"weft/fft"
 	"weft/linalg"
+	"weft/ndimage"
 	"weft/onnx"
 	"weft/polynomial"
 	filters "weft/signal"
@@ -164,4 +165,57 @@ var signalOptionCases = map[string]optionCase{
 		"FS": {def: new(2.0), refused: true}}),
 	"signal.WindowOpts": optionsOf(func(o filters.WindowOpts) []float64 { return values(filters.GetWindow("tukey", 9, o)) }, map[string]optionField{
 		"Alpha": {def: new(0.5), zero: func() []float64 { return values(filters.GetWindow("boxcar", 9)) }}}),
+}
+
+// peak is a matrix whose only element that is not 0 is in its middle.
+func peak() *weft.Tensor {
+	x := weft.ZerosOf(weft.Float64, 5, 7)
+	x.Set(1, 2, 3)
+	return x
+}
+
+// ndimageOptionCases are the options of package ndimage. What lies beyond the edges is Cval in mode Constant.
+var ndimageOptionCases = map[string]optionCase{
+	"ndimage.BinaryOpts": optionsOf(func(o ndimage.BinaryOpts) []float64 { return values(ndimage.BinaryDilation(peak(), o)) },
+		map[string]optionField{"Iterations": {def: new(1), zero: func() []float64 { return values(weft.OnesLike(peak())) }}}),
+	"ndimage.BorderOpts": optionsOf(func(o ndimage.BorderOpts) []float64 { return values(ndimage.Sobel(peak(), 0, o)) },
+		map[string]optionField{"Cval": {in: ndimage.BorderOpts{Mode: ndimage.Constant}}}),
+	"ndimage.FilterOpts": optionsOf(func(o ndimage.FilterOpts) []float64 { return values(ndimage.UniformFilter(peak(), []int{3}, o)) },
+		map[string]optionField{"Cval": {in: ndimage.FilterOpts{Mode: ndimage.Constant}}}),
+	"ndimage.GaussianOpts": optionsOf(func(o ndimage.GaussianOpts) []float64 { return values(ndimage.GaussianFilter(peak(), []float64{1}, o)) },
+		map[string]optionField{
+			"Truncate": {def: new(4.0), zero: func() []float64 { return values(peak()) }},
+			"Cval":     {in: ndimage.GaussianOpts{Mode: ndimage.Constant}},
+		}),
+	"ndimage.Gaussian1DOpts": optionsOf(func(o ndimage.Gaussian1DOpts) []float64 { return values(ndimage.GaussianFilter1D(peak(), 1, 0, o)) },
+		map[string]optionField{
+			"Order":    {zero: func() []float64 { return values(ndimage.GaussianFilter(peak(), []float64{1, 0})) }},
+			"Truncate": {def: new(4.0), zero: func() []float64 { return values(peak()) }},
+			"Radius":   {def: new(4), zero: func() []float64 { return values(peak()) }},
+			"Cval":     {in: ndimage.Gaussian1DOpts{Mode: ndimage.Constant}},
+		}),
+	"ndimage.GreyOpts": optionsOf(func(o ndimage.GreyOpts) []float64 { return values(ndimage.GreyDilation(peak().Sub(1), []int{3}, o)) },
+		map[string]optionField{"Cval": {in: ndimage.GreyOpts{Mode: ndimage.Constant}}}),
+	"ndimage.InterpolationOpts": optionsOf(func(o ndimage.InterpolationOpts) []float64 {
+		return values(ndimage.Shift(peak(), []float64{0.7}, o))
+	}, map[string]optionField{
+		"Order": {def: new(3), zero: func() []float64 { return values(ndimage.Shift(peak(), []float64{1})) }},
+		"Cval":  {in: ndimage.InterpolationOpts{Order: new(1)}},
+	}),
+	"ndimage.LineOpts": optionsOf(func(o ndimage.LineOpts) []float64 { return values(ndimage.UniformFilter1D(peak(), 5, 1, o)) },
+		map[string]optionField{
+			"Cval":   {in: ndimage.LineOpts{Mode: ndimage.Constant}},
+			"Origin": {zero: func() []float64 { return values(ndimage.UniformFilter(peak(), []int{1, 5})) }},
+		}),
+	"ndimage.RotateOpts": optionsOf(func(o ndimage.RotateOpts) []float64 { return values(ndimage.Rotate(peak(), 30, o)) },
+		map[string]optionField{
+			"Axes":  {zero: func() []float64 { return values(ndimage.Rotate(peak(), 30, ndimage.RotateOpts{Axes: [2]int{0, 1}})) }},
+			"Order": {def: new(3)},
+			"Cval":  {},
+		}),
+	"ndimage.SplineOpts": optionsOf(func(o ndimage.SplineOpts) []float64 { return values(ndimage.SplineFilter(peak(), o)) },
+		map[string]optionField{"Order": {def: new(3), zero: func() []float64 { return values(peak()) }}}),
+	"ndimage.WindowOpts": optionsOf(func(o ndimage.WindowOpts) []float64 {
+		return values(ndimage.MaximumFilter(peak().Sub(1), []int{3}, o))
+	}, map[string]optionField{"Cval": {in: ndimage.WindowOpts{Mode: ndimage.Constant}}}),
 }

@@ -455,7 +455,7 @@ var folderOptionCases = map[string]optionCase{
 
 // optionCases are all options that have numbers, and schedules and layers that are written as
 // literals.
-var optionCases = merged(merged(merged(merged(merged(merged(merged(merged(merged(layerOptionCases, folderOptionCases), modelOptionCases), trainingOptionCases), transformCases), fitOptionCases), plotOptionCases), merged(linalgOptionCases, exportOptionCases)), merged(merged(fftOptionCases, signalOptionCases), sparseOptionCases)), map[string]optionCase{
+var optionCases = merged(merged(merged(merged(merged(merged(merged(merged(merged(layerOptionCases, folderOptionCases), modelOptionCases), trainingOptionCases), transformCases), fitOptionCases), plotOptionCases), merged(linalgOptionCases, exportOptionCases)), merged(merged(fftOptionCases, signalOptionCases), merged(ndimageOptionCases, sparseOptionCases))), map[string]optionCase{
 	"weft.ConvOpts": optionsOf(filtered, map[string]optionField{
 		"Stride":   {def: &[2]int{1, 1}, refused: true},
 		"Padding":  {zero: func() []float64 { return filtered(weft.ConvOpts{}) }},
