@@ -348,5 +348,6 @@ func (m *Whisper) Forms() []Form {
 	optional := func(name string) bool {
 		return name == "model.encoder.embed_positions.weight" || name == "encoder.embed_positions.weight"
 	}
+	whole("whisper", "NewWhisper", m != nil)
 	return []Form{{Name: "transformers", Tensors: nn.State(m), Optional: optional}, {Name: "transformers base", Tensors: nn.State(m.Model), Optional: optional}}
 }
