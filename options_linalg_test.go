@@ -163,8 +163,52 @@ var signalOptionCases = map[string]optionCase{
 	}),
 	"signal.IIROpts": optionsOf(func(o filters.IIROpts) []float64 { return []float64{filters.Butter(2, []float64{0.2}, o).K} }, map[string]optionField{
 		"FS": {def: new(2.0), refused: true}}),
-	"signal.WindowOpts": optionsOf(func(o filters.WindowOpts) []float64 { return values(filters.GetWindow("tukey", 9, o)) }, map[string]optionField{
-		"Alpha": {def: new(0.5), zero: func() []float64 { return values(filters.GetWindow("boxcar", 9)) }}}),
+	"signal.WindowOpts": optionsOf(func(o filters.WindowOpts) []float64 {
+		window := "tukey"
+		if o.Beta != nil {
+			window = "kaiser"
+		} else if o.Std != nil {
+			window = "gaussian"
+		}
+		return values(filters.GetWindow(window, 9, o))
+	}, map[string]optionField{
+		"Alpha": {def: new(0.5), zero: func() []float64 { return values(filters.GetWindow("boxcar", 9)) }},
+		"Beta":  {zero: func() []float64 { return values(filters.GetWindow("boxcar", 9)) }},
+		"Std":   {refused: true},
+	}),
+	"signal.PeakOpts": optionsOf(foundPeaks, map[string]optionField{
+		"Distance":  {zero: func() []float64 { return foundPeaks(filters.PeakOpts{}) }},
+		"WLen":      {zero: func() []float64 { return foundPeaks(filters.PeakOpts{WLen: 100}) }},
+		"RelHeight": {def: new(0.5), loose: true},
+	}),
+	"signal.SavgolOpts": optionsOf(func(o filters.SavgolOpts) []float64 {
+		return append(values(filters.SavgolCoeffs(5, 2, o)), values(filters.SavgolFilter(signal(), 5, 2, o))...)
+	}, map[string]optionField{
+		"Deriv": {},
+		"Delta": {def: new(1.0), refused: true},
+		"Pos":   {def: new(2), loose: true},
+		"Axis":  {in: filters.SavgolOpts{Mode: "nearest"}, def: new(-1), loose: true},
+	}),
+	"signal.SpectrumOpts": optionsOf(welch, map[string]optionField{
+		"FS":       {def: new(1.0), refused: true},
+		"NPerSeg":  {zero: func() []float64 { return welch(filters.SpectrumOpts{NPerSeg: 7}) }},
+		"NOverlap": {in: filters.SpectrumOpts{NPerSeg: 4}, def: new(2), loose: true},
+	}),
+}
+
+// foundPeaks returns the places of peaks, their prominences and their widths.
+func foundPeaks(o filters.PeakOpts) []float64 {
+	x := weft.From([]float64{0, 3, 2, 4, 1, 5, 2, 3, 0})
+	p := filters.FindPeaks(x, o)
+	h, _, _ := filters.PeakProminences(x, p, o)
+	w, _, _, _ := filters.PeakWidths(x, p, o)
+	return append(append(values(p.To(weft.Float64)), values(h)...), values(w)...)
+}
+
+// welch returns the densities of a signal and their frequencies.
+func welch(o filters.SpectrumOpts) []float64 {
+	f, p := filters.Welch(signal(), o)
+	return append(values(f), values(p)...)
 }
 
 // peak is a matrix whose only element that is not 0 is in its middle.

@@ -12,7 +12,7 @@ import (
 type WindowOpts struct {
 	Sym   bool     // symmetric, for filters; else periodic, for spectra
 	Beta  *float64 // of "kaiser", which needs it
-	Std   *float64 // of "gaussian", which needs it, in samples
+	Std   *float64 // of "gaussian", which needs it: more than 0 samples
 	Alpha *float64 // of "tukey": the part of the window that is tapered; nil means 0.5
 }
 
@@ -67,7 +67,11 @@ func GetWindow(window string, n int, opts ...WindowOpts) *weft.Tensor {
 		r := middle.Mul(2 / float64(m-1)).Square().Mul(-1).Add(1)
 		w = special.I0(r.Maximum(0).Sqrt().Mul(beta)).Div(special.I0(weft.FullOf(weft.Float64, beta)))
 	case "gaussian":
-		w = middle.Div(parameter(name, "Std", o.Std)).Square().Mul(-0.5).Exp()
+		std := parameter(name, "Std", o.Std)
+		if std <= 0 {
+			array.Failf(name, "Std", "is %v, want more than 0 samples", std)
+		}
+		w = middle.Div(std).Square().Mul(-0.5).Exp()
 	case "tukey":
 		w = tukey(name, at, m, o)
 	default:
