@@ -17,8 +17,10 @@
 //
 // Packages weft/nn, weft/optim, weft/data and weft/train build training on them, weft/models has
 // networks that load published weights, weft/distributions is torch.distributions. weft/linalg is
-// numpy.linalg, weft/special is scipy.special, weft/table groups and joins columns. weft/npy,
-// weft/safetensors and weft/checkpoint keep tensors in files, weft/plot draws them.
+// numpy.linalg, weft/fft numpy.fft, weft/polynomial numpy.polynomial. weft/special, weft/signal,
+// weft/ndimage and weft/sparse are SciPy's packages of these names. weft/table groups and joins
+// columns. weft/npy, weft/safetensors and weft/checkpoint keep tensors in files, weft/plot draws
+// them.
 //
 // Memory needs no care: the collector gives back what nothing refers to any more. A [Scope]
 // around a step gives its temporaries back at once, [Tensor.Release] one tensor;

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/op"
 )
 
 // CosineOpts are the options of cosine and sine transforms.
@@ -57,10 +58,10 @@ func prepared(opName string, x *weft.Tensor, opts []CosineOpts, inverse bool, mo
 		}
 	}
 	c = trigonometric{n: n, kind: kind, ortho: o.Norm == Ortho, factor: 1, x: fit(x, axis, n).MoveAxis(axis, -1)}
-	switch normOf(opName, o.Norm, inverse).Factor(4) { // of any length: which of the three it is
-	case 0.25:
+	switch normOf(opName, o.Norm, inverse) {
+	case op.ByLength:
 		c.factor = 1 / float64(period)
-	case 0.5:
+	case op.ByRoot:
 		c.factor = 1 / math.Sqrt(float64(period))
 	}
 	if inverse && kind%4 > 1 {

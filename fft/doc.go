@@ -10,7 +10,8 @@
 // real numbers of these.
 //
 // A transform along an axis has any length: [Opts.N] pads with zeros, or cuts, before the transform. Lengths
-// with prime factors up to 13 are fastest ([NextFastLen] finds one), others take about four times as long.
+// whose prime factors are at most 13 are fastest, others take about four times as long. [NextFastLen] finds a
+// length with the factors 2, 3 and 5.
 // Memory beyond the result is linear in the length.
 //
 // # Results

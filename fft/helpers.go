@@ -7,7 +7,8 @@ import (
 	"weft/internal/cpu/fft"
 )
 
-// NextFastLen returns the least length from n on whose prime factors are 2, 3 and 5. It panics with
+// NextFastLen returns the least length from n on whose prime factors are 2, 3 and 5, as SciPy's next_fast_len
+// does for real transforms. It panics with
 // *[weft.Error] for n below 1.
 func NextFastLen(n int) int {
 	if n < 1 || n > 1<<60 {

@@ -74,7 +74,7 @@ func framesOf(opName string, o STFTOpts, like *weft.Tensor, complex bool) frames
 }
 
 // source is where sample i of the padded signal of n samples comes from, -1 for a zero.
-func (f *frames) source(opName string, i, n int) int {
+func (f *frames) source(i, n int) int {
 	i -= f.pad
 	switch {
 	case i >= 0 && i < n:
@@ -125,7 +125,7 @@ func STFT(x *weft.Tensor, o STFTOpts) *weft.Tensor {
 	at := make([]int64, 0, count*o.NFFT)
 	for k := range count {
 		for j := range o.NFFT {
-			i := f.source(name, k*f.hop+j, n)
+			i := f.source(k*f.hop+j, n)
 			if i < 0 {
 				i = zero
 			}

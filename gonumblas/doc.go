@@ -4,7 +4,7 @@
 //	import _ "weft/gonumblas"
 //
 // The import registers [Implementation] with packages blas64, blas32, cblas128 and cblas64.
-// [FromDense], [ToDense] and their like share memory between gonum's matrices and weft's tensors.
+// [FromDense], [BorrowDense] and their like share memory between gonum's matrices and weft's tensors.
 //
 // # What is computed where
 //

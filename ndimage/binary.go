@@ -12,7 +12,7 @@ import (
 )
 
 // GenerateBinaryStructure returns a Bool array of 3 elements along each of rank axes: true where at most
-// connectivity indices differ from those of the centre. Connectivity is limited to 1 to rank.
+// connectivity indices differ from the centre's. Connectivity is limited to 1 to rank.
 func GenerateBinaryStructure(rank, connectivity int) *weft.Tensor {
 	const name = "ndimage.generate_binary_structure"
 	defer array.Named(name).End()

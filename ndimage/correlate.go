@@ -6,8 +6,8 @@ import (
 	"weft/internal/core"
 )
 
-// inFloats computes f of x as floats or complex numbers, and returns the result in x's type: whole numbers
-// by truncation, of which the lowest bits stay.
+// inFloats computes f of x as floats or complex numbers, and returns the result in x's type: whole
+// numbers are truncated toward zero, and their lowest bits stay.
 func inFloats(x *weft.Tensor, f func(x *weft.Tensor) *weft.Tensor) *weft.Tensor {
 	d := x.DType()
 	switch {

@@ -77,7 +77,7 @@ func Laplace(x *weft.Tensor, opts ...BorderOpts) *weft.Tensor {
 	return p.summed(x, func(i int) *weft.Tensor { return p.three(x, i, 1, -2, 1) })
 }
 
-// derived is x smoothed by a Gaussian and differentiated along axis i of those of p.
+// derived is x smoothed by a Gaussian and differentiated along p.axes[i].
 func (p plane) derived(x *weft.Tensor, sigma []float64, i, order int, o GaussianOpts) *weft.Tensor {
 	o.Order = make([]int, len(p.axes))
 	o.Order[i] = order

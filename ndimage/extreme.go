@@ -124,7 +124,7 @@ func extremes(name string, x *weft.Tensor, size []int, o WindowOpts, d *op.Def) 
 }
 
 // MinimumFilter returns the least element of each window, whose size is a number for each filtered axis or one for
-// all, or, where size is nil, whose elements are those of the option Footprint. A window with NaN gives NaN.
+// all, or, where size is nil, whose elements the option Footprint marks. A window with NaN gives NaN.
 func MinimumFilter(x *weft.Tensor, size []int, opts ...WindowOpts) *weft.Tensor {
 	const name = "ndimage.minimum_filter"
 	return extremes(name, x, size, array.Options(name, opts), op.Minimum)

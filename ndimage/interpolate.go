@@ -17,7 +17,7 @@ type InterpolationOpts struct {
 	GridMode    bool    // of Zoom: elements are areas, whose edges stay where they are, not points
 }
 
-// A resampled is an array of which a spline is taken.
+// A resampled is an array that a spline is evaluated from.
 type resampled struct {
 	name string
 	x    *weft.Tensor // the coefficients, Float64
@@ -71,11 +71,12 @@ func (r resampled) at(out []int, places ...*weft.Tensor) *weft.Tensor {
 	return y.To(r.d)
 }
 
-// MapCoordinates returns x at places, [axes of x, ...], by a spline of some order, in x's type: whole numbers are
-// rounded to the nearest. All is computed in float64. It has gradients of any order for x and, as far as the
-// spline is smooth, for the places. A place with NaN gives Cval.
+// MapCoordinates returns x at coordinates, [axes of x, ...], by a spline of some order, in x's type and the shape
+// of coordinates without its first axis. Results of integer types are rounded to the nearest. All is computed in
+// float64. It has gradients of any order with respect to x and, as far as the spline is smooth, to coordinates.
+// A coordinate that is NaN gives Cval.
 //
-// It panics with *[weft.Error] where places does not have a row for each axis of x.
+// It panics with *[weft.Error] where coordinates does not have a row for each axis of x.
 func MapCoordinates(x, coordinates *weft.Tensor, opts ...InterpolationOpts) *weft.Tensor {
 	const name = "ndimage.map_coordinates"
 	defer array.Named(name).End()

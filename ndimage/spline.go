@@ -41,7 +41,7 @@ func init() {
 	}
 }
 
-// poles are those of the recursive filters of splines of order 2 to 5: M. Unser, Splines: A Perfect Fit for Signal
+// poles are the poles of the recursive filters of splines of order 2 to 5: M. Unser, Splines: A Perfect Fit for Signal
 // and Image Processing (1999).
 var poles = [6][]float64{
 	2: {math.Sqrt(8) - 3},

@@ -124,7 +124,7 @@ func meet(w, x *weft.Tensor) (*weft.Tensor, *weft.Tensor) {
 }
 
 // UniformFilter returns means of windows of size elements, a number for each filtered axis or one for all. It
-// sums powers of two of elements, so errors do not grow along an axis as those of running sums do.
+// sums powers of two of elements, so errors do not grow along an axis as a cumulative sum's do.
 func UniformFilter(x *weft.Tensor, size []int, opts ...FilterOpts) *weft.Tensor {
 	const name = "ndimage.uniform_filter"
 	defer array.Named(name).End()
