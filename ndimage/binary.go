@@ -65,11 +65,11 @@ func IterateStructure(structure *weft.Tensor, iterations int) *weft.Tensor {
 
 // BinaryOpts are the options of binary morphology.
 type BinaryOpts struct {
-	Structure  *weft.Tensor // the places around an element that count; GenerateBinaryStructure(rank, 1) if nil
+	Structure  *weft.Tensor // which neighbours of an element count; GenerateBinaryStructure(rank, 1) if nil
 	Iterations *int         // how often the operation is done; below 1 until nothing changes; 1 if nil
 	Mask       *weft.Tensor // only elements where it is true change; all if nil
 	Border     bool         // what lies beyond the edges
-	Origin     []int        // how many places the structure lies before its centre, in each axis; 0 if nil
+	Origin     []int        // how many elements the structure lies before its centre, in each axis; 0 if nil
 }
 
 // prepared checks the arguments of binary morphology: the array and the mask as truth values, the plane and the
@@ -171,7 +171,7 @@ func BinaryPropagation(x *weft.Tensor, opts ...BinaryOpts) *weft.Tensor {
 // FillOpts are the options of [BinaryFillHoles].
 type FillOpts struct {
 	Structure *weft.Tensor // the neighbours of an element; GenerateBinaryStructure(rank, 1) if nil
-	Origin    []int        // how many places the structure lies before its centre, in each axis; 0 if nil
+	Origin    []int        // how many elements the structure lies before its centre, in each axis; 0 if nil
 }
 
 // BinaryFillHoles sets elements that are 0 and not connected to the edge.
@@ -189,10 +189,10 @@ func BinaryFillHoles(x *weft.Tensor, opts ...FillOpts) *weft.Tensor {
 
 // HitOpts are the options of [BinaryHitOrMiss].
 type HitOpts struct {
-	Hit        *weft.Tensor // the places that must be true; GenerateBinaryStructure(rank, 1) if nil
-	Miss       *weft.Tensor // the places that must be false; those outside of Hit if nil
-	HitOrigin  []int        // how many places Hit lies before its centre, in each axis; 0 if nil
-	MissOrigin []int        // that of Miss; HitOrigin if nil
+	Hit        *weft.Tensor // the neighbours that must be true; GenerateBinaryStructure(rank, 1) if nil
+	Miss       *weft.Tensor // the neighbours that must be false; all outside of Hit if nil
+	HitOrigin  []int        // how many elements Hit lies before its centre, in each axis; 0 if nil
+	MissOrigin []int        // the origin of Miss; HitOrigin if nil
 }
 
 // BinaryHitOrMiss is true where x has the pattern of two structures.

@@ -63,7 +63,7 @@ func filterLine(name string, x, w *weft.Tensor, axis, before int, pairs int, m M
 type LineOpts struct {
 	Mode   Mode    // what is read beyond the ends; Reflect if empty
 	Cval   float64 // the value of Constant
-	Origin int     // how many places the window lies before its centre
+	Origin int     // how many elements the window lies before its centre
 }
 
 // line checks the arguments of a filter along an axis.

@@ -47,7 +47,7 @@ func Sobel(x *weft.Tensor, axis int, opts ...BorderOpts) *weft.Tensor {
 	return slope("ndimage.sobel", x, axis, array.Options("ndimage.sobel", opts), 2)
 }
 
-// Prewitt returns Prewitt's derivative along an axis: the difference of neighbours, summed over three places
+// Prewitt returns Prewitt's derivative along an axis: the difference of neighbours, summed over three elements
 // along the other axes. Results of unsigned integers wrap: convert to a float first.
 func Prewitt(x *weft.Tensor, axis int, opts ...BorderOpts) *weft.Tensor {
 	return slope("ndimage.prewitt", x, axis, array.Options("ndimage.prewitt", opts), 1)

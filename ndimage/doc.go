@@ -16,8 +16,8 @@
 //
 // # Gradients and compiled functions
 //
-// Linear filters, filters by rank of small windows, minima and maxima are composed of operations of arrays: they have gradients
-// of any order, run in [weft.Compile] and [weft.Vmap], and on any device.
+// Linear filters, filters by rank of small windows, minima and maxima are composed of operations of arrays: they have
+// gradients of any order, run in [weft.Compile] and [weft.Vmap], and on any device.
 //
 // Sizes, sigmas and origins are slices with one number for each axis that is filtered; one number alone is that of
 // every axis. Functions panic with *[weft.Error], whose operation is ndimage.name.

@@ -102,9 +102,9 @@ func checkOrder(name string, order int) {
 	}
 }
 
-// GaussianFilter smooths x by a Gaussian with standard deviation sigma, a number for each filtered axis or one for all, or takes
-// derivatives of the smoothed array. An axis whose sigma is 0 is left alone. The Gaussian ends at Truncate standard
-// deviations, rounded to whole places, and its weights add up to 1.
+// GaussianFilter smooths x by a Gaussian with standard deviation sigma, a number for each filtered axis or one
+// for all, or takes derivatives of the smoothed array. An axis whose sigma is 0 is left alone. The Gaussian ends at Truncate standard
+// deviations, rounded to whole elements, and its weights add up to 1.
 //
 // It panics with *[weft.Error] for negative sigmas, orders and radii, and for lists that do not fit x's axes.
 func GaussianFilter(x *weft.Tensor, sigma []float64, opts ...GaussianOpts) *weft.Tensor {
@@ -156,11 +156,10 @@ func GaussianFilter1D(x *weft.Tensor, sigma float64, axis int, opts ...Gaussian1
 	o := array.Options(name, opts)
 	m := o.Mode.checked(name, Reflect)
 	axis = array.Axis(name, axis, input(name, x).Rank())
-	checkSigma(name, sigma)
-	checkOrder(name, o.Order)
-	if sigma == 0 {
-		array.Failf(name, "sigma", "is 0")
+	if !(sigma > 0) || math.IsInf(sigma, 1) {
+		array.Failf(name, "sigma", "is %g, want a finite number above 0", sigma)
 	}
+	checkOrder(name, o.Order)
 	var radii []int
 	if o.Radius != nil {
 		radii = []int{*o.Radius}

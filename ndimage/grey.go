@@ -12,7 +12,7 @@ type GreyOpts struct {
 	Structure *weft.Tensor // what is added to the elements of a window, or taken from them; 0 if nil
 	Mode      Mode         // what is read beyond the edges; Reflect if empty
 	Cval      float64      // the value of Constant
-	Origin    []int        // how many places windows lie before their centre, in each axis; 0 if nil
+	Origin    []int        // how many elements windows lie before their centre, in each axis; 0 if nil
 	Axes      []int        // the axes that are filtered; all if nil
 }
 

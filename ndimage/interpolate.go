@@ -8,7 +8,7 @@ import (
 	"weft/internal/core"
 )
 
-// InterpolationOpts are the options of functions that take arrays at places between elements.
+// InterpolationOpts are the options of functions that evaluate arrays between elements.
 type InterpolationOpts struct {
 	Order       *int    // of the spline, 0 to 5; 3 if nil
 	Mode        Mode    // what lies beyond the edges; Constant if empty

@@ -241,7 +241,7 @@ func MaximumPosition(x *weft.Tensor, opts ...RegionOpts) [][]int {
 }
 
 // Extrema returns what [Minimum], [Maximum], [MinimumPosition] and [MaximumPosition] return.
-func Extrema(x *weft.Tensor, opts ...RegionOpts) (least, greatest *weft.Tensor, leastAt, greatestAt [][]int) {
+func Extrema(x *weft.Tensor, opts ...RegionOpts) (minima, maxima *weft.Tensor, minPositions, maxPositions [][]int) {
 	return extrema("ndimage.extrema", x, opts)
 }
 

@@ -35,7 +35,7 @@ func (m Mode) checked(name string, or Mode) Mode {
 	return m
 }
 
-// grid returns the mode that reads the same elements at whole places.
+// grid returns the mode that reads the same elements at indices.
 func (m Mode) grid() Mode {
 	switch m {
 	case GridMirror:
@@ -170,7 +170,7 @@ type FilterOpts struct {
 	Mode   Mode    // what is read beyond the edges; Reflect if empty
 	Modes  []Mode  // a mode for each axis, instead of Mode
 	Cval   float64 // the value of Constant
-	Origin []int   // how many places windows lie before their centre, in each axis; 0 if nil
+	Origin []int   // how many elements windows lie before their centre, in each axis; 0 if nil
 	Axes   []int   // the axes that are filtered; all if nil
 }
 

@@ -96,7 +96,7 @@ type WindowOpts struct {
 	Mode      Mode         // what is read beyond the edges; Reflect if empty
 	Modes     []Mode       // a mode for each axis, instead of Mode
 	Cval      float64      // the value of Constant
-	Origin    []int        // how many places windows lie before their centre, in each axis; 0 if nil
+	Origin    []int        // how many elements windows lie before their centre, in each axis; 0 if nil
 	Axes      []int        // the axes that are filtered; all if nil
 }
 

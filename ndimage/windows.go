@@ -86,7 +86,8 @@ func Correlate(x, weights *weft.Tensor, opts ...FilterOpts) *weft.Tensor {
 	return correlate("ndimage.correlate", x, weights, array.Options("ndimage.correlate", opts), false)
 }
 
-// Convolve is [Correlate] with the weights turned around along every axis.
+// Convolve is [Correlate] with the weights turned around along every axis. The result has x's shape. For the full
+// convolution of two signals see signal.Convolve and signal.FFTConvolve.
 func Convolve(x, weights *weft.Tensor, opts ...FilterOpts) *weft.Tensor {
 	return correlate("ndimage.convolve", x, weights, array.Options("ndimage.convolve", opts), true)
 }

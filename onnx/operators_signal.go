@@ -75,7 +75,7 @@ func dft(c *call) []Value {
 	return tensors(c.fourier(x, axis, length, inverse, oneSided).To(x.DType()))
 }
 
-// fourier is the discrete Fourier transform of so much of x as length takes.
+// fourier is the discrete Fourier transform of the first length elements of x along an axis.
 func (c *call) fourier(x *weft.Tensor, axis, length int, inverse, oneSided bool) *weft.Tensor {
 	last := x.Rank() - 1
 	parts := x.Dim(last)

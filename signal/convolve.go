@@ -16,13 +16,14 @@ const (
 	Valid Mode = "valid" // where one argument lies within the other: |n-m|+1 elements
 )
 
-// ConvolveOpts are the options of [Convolve] and [Correlate].
+// ConvolveOpts are the options of convolutions and correlations.
 type ConvolveOpts struct {
 	Mode Mode // empty means Full
 }
 
 // Convolve returns the convolution of two signals along one axis, [n] and [m]: the sums over i of
-// a[k-i]*b[i]. Sums go on in order. It panics with *[weft.Error] for shapes that do not fit and unknown modes.
+// a[k-i]*b[i], in ascending order of i. [FFTConvolve] takes several axes and is faster for long signals. For a
+// batch with one filter, and other values beyond the edges, see ndimage.Convolve1D. It panics with *[weft.Error] for shapes that do not fit and unknown modes.
 func Convolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	const name = "signal.convolve"
 	defer array.Named(name).End()
@@ -156,7 +157,7 @@ func cutTo(name string, y *weft.Tensor, n, m []int, mode Mode) *weft.Tensor {
 	return y
 }
 
-// FFTConvolve returns the convolution of a and b, which have equally many axes, over all of them, by
+// FFTConvolve returns the convolution of a and b, which have the same number of axes, over all of them, by
 // Fourier transforms. It is faster than [Convolve] for long arguments, and errors are relative to the
 // greatest result. It panics with *[weft.Error] for shapes that do not fit and unknown modes.
 func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
@@ -166,7 +167,7 @@ func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	c := meet(numbers(name, "a", a), numbers(name, "b", b))
 	n, m := c[0].Shape(), c[1].Shape()
 	if len(n) != len(m) || len(n) == 0 || a.Size() == 0 || b.Size() == 0 {
-		array.Failf(name, "b", "has shape %s, and a %s: want equally many axes, none empty", array.ShapeString(m), array.ShapeString(n))
+		array.Failf(name, "b", "has shape %s, and a %s: want the same number of axes, none empty", array.ShapeString(m), array.ShapeString(n))
 	}
 	d := c[0].DType()
 	x, y := c[0], c[1]

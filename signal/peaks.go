@@ -10,7 +10,7 @@ import (
 )
 
 // PeakOpts are the conditions of [FindPeaks]. A condition is the least value, or the least and the greatest;
-// nil means none.
+// nil means none. [PeakProminences] reads WLen alone, [PeakWidths] WLen and RelHeight.
 type PeakOpts struct {
 	Height      []float64 // of the peak
 	Threshold   []float64 // how far it is above its neighbours
@@ -22,9 +22,10 @@ type PeakOpts struct {
 	RelHeight   *float64  // where widths are measured, as part of the prominence; nil means 0.5
 }
 
-// FindPeaks returns the places, int64, of the peaks of a signal, [n], that meet all conditions: samples with
-// lower neighbours on both sides, or the middle of several equal ones. It reads x. It panics with *[weft.Error]
-// for other shapes, complex numbers, and conditions of more than two numbers.
+// FindPeaks returns the indices, int64, of the peaks of a signal, [n], that meet all conditions. A peak is a sample
+// with lower neighbours on both sides, or the middle of several equal ones. It reads x, so it is refused in
+// compiled functions. It panics with *[weft.Error] for other shapes, complex numbers, and conditions of more than
+// two numbers.
 func FindPeaks(x *weft.Tensor, opts ...PeakOpts) *weft.Tensor {
 	const name = "signal.find_peaks"
 	defer array.Named(name).End()
@@ -79,10 +80,10 @@ func FindPeaks(x *weft.Tensor, opts ...PeakOpts) *weft.Tensor {
 			return same(w)
 		})
 	}
-	return places(peaks)
+	return indices(peaks)
 }
 
-func places(at []int) *weft.Tensor {
+func indices(at []int) *weft.Tensor {
 	out := make([]int64, len(at))
 	for i, p := range at {
 		out[i] = int64(p)
@@ -206,31 +207,31 @@ func width(v []float64, p, window int, rel float64) (w, height, left, right floa
 	return right - left, height, left, right
 }
 
-// PeakProminences returns how far the peaks of a signal, [n], at places, int64, are above their
-// surroundings, float64, and the places of the lowest samples to the left and the right of each. It reads
-// both. It panics with *[weft.Error] for other shapes and places out of range.
+// PeakProminences returns how far the peaks of a signal, [n], are above their surroundings, float64, and the
+// indices of the lowest samples to the left and the right of each, int64. peaks are indices, as [FindPeaks]
+// returns them. It reads both arguments. It panics with *[weft.Error] for other shapes and indices out of range.
 func PeakProminences(x, peaks *weft.Tensor, opts ...PeakOpts) (prominences, left, right *weft.Tensor) {
 	const name = "signal.peak_prominences"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	v := hostRow(name, x)
-	at := hostPlaces(name, peaks, len(v))
+	at := hostIndices(name, peaks, len(v))
 	window := windowOf(name, o.WLen)
 	heights, l, r := make([]float64, len(at)), make([]int, len(at)), make([]int, len(at))
 	for i, p := range at {
 		heights[i], l[i], r[i] = prominence(v, p, window)
 	}
-	return weft.FromSlice(heights, len(at)), places(l), places(r)
+	return weft.FromSlice(heights, len(at)), indices(l), indices(r)
 }
 
-// PeakWidths returns the widths of the peaks of a signal, [n], at places, int64, the heights at which they
-// are measured, and where the signal crosses those, all float64. It panics as [PeakProminences] does.
+// PeakWidths returns the widths of the peaks of a signal, [n], the heights at which they are measured, and
+// where the signal crosses those heights, all float64. peaks are indices, as [FindPeaks] returns them. It panics as [PeakProminences] does.
 func PeakWidths(x, peaks *weft.Tensor, opts ...PeakOpts) (widths, heights, left, right *weft.Tensor) {
 	const name = "signal.peak_widths"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	v := hostRow(name, x)
-	at := hostPlaces(name, peaks, len(v))
+	at := hostIndices(name, peaks, len(v))
 	window, rel := windowOf(name, o.WLen), relHeight(name, o.RelHeight)
 	var out [4][]float64
 	for _, p := range at {
@@ -243,7 +244,7 @@ func PeakWidths(x, peaks *weft.Tensor, opts ...PeakOpts) (widths, heights, left,
 	return t(0), t(1), t(2), t(3)
 }
 
-func hostPlaces(name string, peaks *weft.Tensor, n int) []int {
+func hostIndices(name string, peaks *weft.Tensor, n int) []int {
 	checked := numbers(name, "peaks", peaks)
 	if !peaks.DType().Integer() || checked.Rank() != 1 {
 		array.Failf(name, "peaks", "is %s, want integers along one axis", array.TypeString(peaks.DType(), peaks.Shape()))
@@ -251,7 +252,7 @@ func hostPlaces(name string, peaks *weft.Tensor, n int) []int {
 	var out []int
 	for i, p := range weft.Data[int64](peaks.To(weft.Int64).Contiguous()) {
 		if p < 0 || p >= int64(n) {
-			array.Failf(name, "peaks", "has %d at place %d, want 0 to %d", p, i, n-1)
+			array.Failf(name, "peaks", "has %d at index %d, want 0 to %d", p, i, n-1)
 		}
 		out = append(out, int(p))
 	}

@@ -10,9 +10,9 @@ import (
 // the last axis.
 type SpectrumOpts struct {
 	FS       *float64 // sampling rate; nil means 1
-	Window   string   // a name of [GetWindow]; empty means "hann", of Periodogram "boxcar", of Spectrogram "hann"
-	NPerSeg  int      // samples of a segment; 0 means 256, or all if there are fewer
-	NOverlap *int     // samples that segments share; nil means half, of Spectrogram an eighth
+	Window   string   // a name of [GetWindow] that needs no parameter; empty means "hann", and "boxcar" in Periodogram
+	NPerSeg  int      // samples of a segment, at most all of them; 0 means 256. Periodogram ignores it
+	NOverlap *int     // samples that segments share; nil means half, and an eighth in Spectrogram. Periodogram ignores it
 	Detrend  string   // what is taken from each segment: "constant", the default, its mean; "none"
 	Scaling  string   // "density", the default, or "spectrum"
 }
@@ -171,7 +171,8 @@ func spectrumPair(name string, x, y *weft.Tensor) (a, b *weft.Tensor) {
 }
 
 // Spectrogram returns frequencies, [k], the times of the middles of segments, [t], and the power spectral
-// densities of segments of real signals, [... samples]: [... k t]. Times are float64. It panics as [Welch] does.
+// densities of segments of real signals, [... samples]: [... k t]. Times are float64. SciPy's default window is
+// Tukey's, here it is Hann's. It panics as [Welch] does.
 func Spectrogram(x *weft.Tensor, opts ...SpectrumOpts) (f, t, p *weft.Tensor) {
 	const name = "signal.spectrogram"
 	defer array.Named(name).End()

@@ -67,13 +67,17 @@ func EvalHermiteNorm(n int, x *weft.Tensor) *weft.Tensor {
 // EvalLaguerre is Laguerre's polynomial of degree n at x. It panics where n is not from 0 to
 // 10,000.
 func EvalLaguerre(n int, x *weft.Tensor) *weft.Tensor {
-	return EvalGenLaguerre(n, 0, x)
+	return genLaguerre("special.eval_laguerre", n, 0, x)
 }
 
 // EvalGenLaguerre is the generalised Laguerre polynomial of degree n and parameter alpha at x. It panics where n is
 // not from 0 to 10,000.
 func EvalGenLaguerre(n int, alpha float64, x *weft.Tensor) *weft.Tensor {
-	return recurrence("special.eval_genlaguerre", n, x, "a + 1 - x", "((2*k + 1 + a - x)*p - (k + a)*q)/(k + 1)", argument{"a", alpha})
+	return genLaguerre("special.eval_genlaguerre", n, alpha, x)
+}
+
+func genLaguerre(name string, n int, alpha float64, x *weft.Tensor) *weft.Tensor {
+	return recurrence(name, n, x, "a + 1 - x", "((2*k + 1 + a - x)*p - (k + a)*q)/(k + 1)", argument{"a", alpha})
 }
 
 // EvalGegenbauer is Gegenbauer's polynomial of degree n and parameter alpha at x. It panics where n is not from 0 to

@@ -211,6 +211,7 @@ func TestMistakes(t *testing.T) {
 		"special.lambertw: branch: is 2":                func() { special.LambertW(one, 2) },
 		"special.polygamma: n: is -1":                   func() { special.PolyGamma(-1, one) },
 		"special.eval_legendre: n: is -1":               func() { special.EvalLegendre(-1, one) },
+		"special.eval_laguerre: n: is -1":               func() { special.EvalLaguerre(-1, one) },
 		"special.eval_hermite: n: is 20000":             func() { special.EvalHermite(20_000, one) },
 		"special.zeta: zeta has no gradient by x":       func() { special.Zeta(one.Add(2), 1).Sum().Backward() },
 		"special.betainc: betainc has no gradient by a": func() { special.BetaInc(one, 1, 0.5).Sum().Backward() },
