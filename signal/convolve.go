@@ -1,10 +1,11 @@
 package signal
 
 import (
+	"math/bits"
+
 	"weft"
 	"weft/fft"
 	"weft/internal/array"
-	"weft/internal/op"
 )
 
 // A Mode says which part of a convolution is the result.
@@ -16,19 +17,36 @@ const (
 	Valid Mode = "valid" // where one argument lies within the other: |n-m|+1 elements
 )
 
+// A Method says how a convolution is computed.
+type Method string
+
+const (
+	Auto   Method = "auto"   // the faster one, by the sizes
+	Direct Method = "direct" // sums of products
+	FFT    Method = "fft"    // Fourier transforms
+)
+
 // ConvolveOpts are the options of convolutions and correlations.
 type ConvolveOpts struct {
-	Mode Mode // empty means Full
+	Mode   Mode   // empty means Full
+	Method Method // of Convolve and Correlate; empty means Auto
 }
 
 // Convolve returns the convolution of two signals along one axis, [n] and [m]: the sums over i of
-// a[k-i]*b[i], in ascending order of i. [FFTConvolve] takes several axes and is faster for long signals. For a
-// batch with one filter, and other values beyond the edges, see ndimage.Convolve1D. It panics with *[weft.Error] for shapes that do not fit and unknown modes.
+// a[k-i]*b[i].
+//
+// [Direct] sums in the type of the arguments: each result has an error relative to the sum of the sizes of its
+// own products. [FFT] has errors relative to the greatest result, so small results beside large ones lose
+// digits. [Auto] takes FFT where the shorter argument has more than about 40*log2(n+m) numbers, 60*log2(n+m)
+// for float32, where that is faster. A NaN or an infinity may reach all results.
+//
+// For a batch with one filter, and other values beyond the edges, see ndimage.Convolve1D; for several axes see
+// [FFTConvolve]. It panics with *[weft.Error] for shapes that do not fit, unknown modes and unknown methods.
 func Convolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	const name = "signal.convolve"
 	defer array.Named(name).End()
 	c := meet(vectorOf(name, "a", a), vectorOf(name, "b", b))
-	return inMode(name, convolved(c[0], c[1]), a.Dim(0), b.Dim(0), array.Options(name, opts).Mode)
+	return convolvedBy(name, c[0], c[1], array.Options(name, opts))
 }
 
 // Correlate returns the cross-correlation of two signals along one axis, [n] and [m]: the sums over i of
@@ -37,7 +55,7 @@ func Correlate(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	const name = "signal.correlate"
 	defer array.Named(name).End()
 	c := meet(vectorOf(name, "a", a), vectorOf(name, "b", b))
-	return inMode(name, convolved(c[0], reversed(c[1])), a.Dim(0), b.Dim(0), array.Options(name, opts).Mode)
+	return convolvedBy(name, c[0], reversed(c[1]), array.Options(name, opts))
 }
 
 // reversed is the conjugate of b, turned round.
@@ -48,13 +66,71 @@ func reversed(b *weft.Tensor) *weft.Tensor {
 	return b.Flip(0)
 }
 
-// convolved is the full convolution of vectors: the longer one is padded.
+// convolvedBy convolves vectors by the method of the options.
+func convolvedBy(name string, a, b *weft.Tensor, o ConvolveOpts) *weft.Tensor {
+	n, m := a.Dim(0), b.Dim(0)
+	var y *weft.Tensor
+	switch o.Method {
+	case "", Auto:
+		if transforms(a.DType(), n, m) {
+			y = fftConvolved(a, b)
+		} else {
+			y = convolved(a, b)
+		}
+	case Direct:
+		y = convolved(a, b)
+	case FFT:
+		y = fftConvolved(a, b)
+	default:
+		array.Failf(name, "Method", "is %q, want auto, direct or fft", string(o.Method))
+	}
+	return inMode(name, y, n, m, o.Mode)
+}
+
+// transforms reports that transforms are faster than sums. On a Xeon with AVX-512 and 2 threads, 28 November
+// 2026, a product took 0.035 ns in float32 and 0.07 ns in float64, and transforms 2.2 to 5 ns for an element
+// and a step of log2. Complex numbers take four products, and transforms of twice the length.
+func transforms(d weft.DType, n, m int) bool {
+	steps := 40
+	switch d {
+	case weft.Float64:
+	case weft.Complex64, weft.Complex128:
+		steps = 20
+	default:
+		steps = 60
+	}
+	return min(n, m) > steps*bits.Len(uint(n+m))
+}
+
+// convolved is the full convolution of vectors, by sums: the longer one is padded.
 func convolved(a, b *weft.Tensor) *weft.Tensor {
 	if a.Dim(0) < b.Dim(0) {
 		a, b = b, a
 	}
 	m := b.Dim(0) - 1
-	return apply(op.Correlate1D, padded(a, 0, m, m), b.Flip(0))[0]
+	return summed(padded(a, 0, m, m), b.Flip(0))
+}
+
+// summed is the sums over i of u[... k+i]*v[i], without conjugates, for each k at which v lies within u.
+// Complex numbers are two channels.
+func summed(u, v *weft.Tensor) *weft.Tensor {
+	d, shape, m := u.DType(), u.Shape(), v.Dim(0)
+	n := shape[len(shape)-1]
+	lead := shape[:len(shape)-1]
+	out := shapeOf(lead, n-m+1)
+	if array.Size(lead) == 0 {
+		return weft.ZerosOf(d, out...).On(u.Device())
+	}
+	if !d.Complex() {
+		if d.Half() {
+			u, v = u.To(weft.Float32), v.To(weft.Float32)
+		}
+		return u.Reshape(-1, 1, n).Conv1d(v.Reshape(1, 1, m), nil).Reshape(out...).To(d)
+	}
+	re, im := v.Real(), v.Imag()
+	w := weft.Stack([]*weft.Tensor{weft.Stack([]*weft.Tensor{re, im.Neg()}, 0), weft.Stack([]*weft.Tensor{im, re}, 0)}, 0)
+	y := weft.Stack([]*weft.Tensor{u.Real().Reshape(-1, n), u.Imag().Reshape(-1, n)}, 1).Conv1d(w, nil)
+	return weft.Complex(part(y, 1, 0, 1), part(y, 1, 1, 2)).Reshape(out...)
 }
 
 // inMode is the part of a full convolution that a mode asks for.
@@ -81,12 +157,6 @@ func CorrelationLags(n, m int, opts ...ConvolveOpts) *weft.Tensor {
 	}
 	array.CheckShape(name, []int{n, m}, weft.Int64)
 	return inMode(name, weft.ArangeOf[int](weft.Int64, 1-m, n), n, m, o.Mode)
-}
-
-// correlated is the sums over i of x[k+i]*w[i] along the last axis, where w lies within x.
-func correlated(x, w *weft.Tensor) *weft.Tensor {
-	s := x.Shape()
-	return apply(op.Correlate1D, x, w.Expand(shapeOf(s[:len(s)-1], w.Dim(0))...))[0]
 }
 
 // matrixOf returns an argument as numbers in two axes, neither empty.
@@ -169,8 +239,12 @@ func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	if len(n) != len(m) || len(n) == 0 || a.Size() == 0 || b.Size() == 0 {
 		array.Failf(name, "b", "has shape %s, and a %s: want the same number of axes, none empty", array.ShapeString(m), array.ShapeString(n))
 	}
-	d := c[0].DType()
-	x, y := c[0], c[1]
+	return cutTo(name, fftConvolved(c[0], c[1]), n, m, o.Mode)
+}
+
+// fftConvolved is the full convolution over all axes.
+func fftConvolved(x, y *weft.Tensor) *weft.Tensor {
+	d, n, m := x.DType(), x.Shape(), y.Shape()
 	for i := range n {
 		size := fft.NextFastLen(n[i] + m[i] - 1)
 		x, y = fft.FFT(x, fft.Opts{N: size, Axis: &i}), fft.FFT(y, fft.Opts{N: size, Axis: &i})
@@ -182,5 +256,5 @@ func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	if !d.Complex() {
 		z = z.Real()
 	}
-	return cutTo(name, z.To(d), n, m, o.Mode)
+	return z.To(d)
 }

@@ -106,6 +106,11 @@ func checkDesign(name string, n int, wn []float64, opts []IIROpts) IIROpts {
 	if n < 1 || n > 500 {
 		array.Failf(name, "n", "is %d, want an order of 1 to 500", n)
 	}
+	return checkBand(name, wn, o)
+}
+
+// checkBand refuses frequencies out of range, and says which band they mean.
+func checkBand(name string, wn []float64, o IIROpts) IIROpts {
 	band := o.BType == BandPass || o.BType == BandStop
 	switch o.BType {
 	case "":

@@ -114,7 +114,7 @@ func SavgolFilter(x *weft.Tensor, window, polyorder int, opts ...SavgolOpts) *we
 	default:
 		array.Failf(name, "Mode", "is %q, want interp, mirror, nearest, wrap or constant", o.Mode)
 	}
-	y := correlated(x, as(weights(window, polyorder, half, o)))
+	y := summed(x, as(weights(window, polyorder, half, o)))
 	if before != nil {
 		y = weft.Cat([]*weft.Tensor{before, y, behind}, last)
 	}

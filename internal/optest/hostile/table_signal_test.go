@@ -48,6 +48,7 @@ var signalTypes = []row[reflect.Type]{
 	{"signal.FiltFiltOpts", reflect.TypeFor[signal.FiltFiltOpts]()},
 	{"signal.FilterOpts", reflect.TypeFor[signal.FilterOpts]()},
 	{"signal.IIROpts", reflect.TypeFor[signal.IIROpts]()},
+	{"signal.Method", reflect.TypeFor[signal.Method]()},
 	{"signal.Mode", reflect.TypeFor[signal.Mode]()},
 	{"signal.PeakOpts", reflect.TypeFor[signal.PeakOpts]()},
 	{"signal.SavgolOpts", reflect.TypeFor[signal.SavgolOpts]()},

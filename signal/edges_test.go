@@ -1,0 +1,161 @@
+package signal_test
+
+import (
+	"errors"
+	"math"
+	"sync"
+	"testing"
+
+	"weft"
+	"weft/signal"
+)
+
+// wave is n elements of a type: sines, and cosines as imaginary parts.
+func wave(d weft.DType, n int) *weft.Tensor {
+	at := weft.ArangeOf[int](weft.Float64, n).Mul(0.37)
+	if d.Complex() {
+		return weft.Complex(at.Sin(), at.Mul(1.3).Cos()).To(d)
+	}
+	return at.Sin().To(d)
+}
+
+// TestConvolutionMethods compares both methods with sums of complex128 on both sides of the sizes where the
+// choice changes.
+func TestConvolutionMethods(t *testing.T) {
+	for _, d := range []weft.DType{weft.Float32, weft.Float64, weft.Complex64, weft.Complex128} {
+		for _, m := range []int{1, 9, 300, 1000} {
+			a, b := wave(d, 1100), wave(d, m)
+			x, y := elements(a), elements(b)
+			want := make([]complex128, len(x)+m-1)
+			for i := range x {
+				for k := range y {
+					want[i+k] += x[i] * y[k]
+				}
+			}
+			tol := 1e-13
+			if d == weft.Float32 || d == weft.Complex64 {
+				tol = 2e-6
+			}
+			exact := encoded{Shape: []int{len(want)}}
+			for _, v := range want {
+				exact.C = append(exact.C, real(v), imag(v))
+			}
+			for _, method := range []signal.Method{signal.Direct, signal.FFT, signal.Auto} {
+				got := signal.Convolve(a, b, signal.ConvolveOpts{Method: method})
+				if got.DType() != d {
+					t.Errorf("%s of %s gives %s", method, d, got.DType())
+				}
+				compare(t, string(method)+" of "+d.String(), []*weft.Tensor{got}, []encoded{exact}, tol)
+			}
+		}
+	}
+}
+
+// TestMistakesAreTyped holds errors to the argument that they name.
+func TestMistakesAreTyped(t *testing.T) {
+	x, none := wave(weft.Float64, 9), weft.Zeros(0)
+	for name, c := range map[string]struct {
+		arg string
+		f   func()
+	}{
+		"method":        {"Method", func() { signal.Convolve(x, x, signal.ConvolveOpts{Method: "sums"}) }},
+		"mode":          {"Mode", func() { signal.Correlate(x, x, signal.ConvolveOpts{Mode: "most"}) }},
+		"empty":         {"b", func() { signal.Convolve(x, none) }},
+		"matrix":        {"a", func() { signal.Convolve(x.Reshape(3, 3), x) }},
+		"order":         {"n", func() { signal.Butter(0, []float64{0.2}) }},
+		"frequency":     {"wn", func() { signal.Butter(2, []float64{math.NaN()}) }},
+		"window":        {"window", func() { signal.GetWindow("curtain", 4) }},
+		"std":           {"Std", func() { signal.GetWindow("gaussian", 4, signal.WindowOpts{Std: new(-1.0)}) }},
+		"even window":   {"window", func() { signal.SavgolFilter(x, 4, 2) }},
+		"empty spectra": {"NPerSeg", func() { signal.Welch(none) }},
+		"overlap":       {"NOverlap", func() { signal.Welch(x, signal.SpectrumOpts{NOverlap: new(9)}) }},
+		"distance":      {"Distance", func() { signal.FindPeaks(x, signal.PeakOpts{Distance: math.NaN()}) }},
+		"places":        {"peaks", func() { signal.PeakWidths(x, weft.From([]int64{9})) }},
+		"coefficients":  {"a", func() { signal.LFilter(x, none, x) }},
+		"sections":      {"sos", func() { signal.SOSFilt(weft.Ones(2, 5), x) }},
+	} {
+		var e *weft.Error
+		if err := weft.Try(c.f); !errors.As(err, &e) || e.Arg != c.arg {
+			t.Errorf("%s: %v, want an error of %s", name, err, c.arg)
+		}
+	}
+}
+
+// TestEmptyAndNaN filters signals without samples, batches of none, and samples that are not numbers.
+func TestEmptyAndNaN(t *testing.T) {
+	f := signal.Butter(4, []float64{0.2})
+	b, a := f.TF()
+	for _, shape := range [][]int{{0}, {3, 0}, {0, 7}} {
+		x := weft.ZerosOf(weft.Float64, shape...)
+		y, _ := signal.LFilter(b, a, x)
+		z, _ := signal.SOSFilt(f.SOS(), x)
+		if y.Size()+z.Size() != 0 || y.Rank() != len(shape) || z.Rank() != len(shape) {
+			t.Errorf("%v gives %v and %v", shape, y, z)
+		}
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		x := weft.FromSlice([]float64{1, 2, bad, 1, 2}, 5)
+		y, _ := signal.LFilter(b, a, x)
+		z, _ := signal.SOSFilt(f.SOS(), x)
+		for i := range 5 {
+			if finite := func(v float64) bool { return v-v == 0 }; finite(values(y)[i]) != (i < 2) || finite(values(z)[i]) != (i < 2) {
+				t.Errorf("%v at 2: filters give %v and %v", bad, y, z)
+			}
+		}
+		if p := signal.FindPeaks(x); bad != bad && p.Size() != 0 {
+			t.Errorf("peaks beside NaN: %v", p)
+		}
+	}
+}
+
+func values(t *weft.Tensor) []float64 { return weft.Data[float64](t.Contiguous()) }
+
+// TestSixteenGoroutines computes the same in sixteen goroutines: the bits are equal.
+func TestSixteenGoroutines(t *testing.T) {
+	x := wave(weft.Float64, 3000)
+	run := func() string {
+		f := signal.Butter(4, []float64{0.2})
+		y, _ := signal.SOSFilt(f.SOS(), x)
+		_, p := signal.Welch(signal.SOSFiltFilt(f.SOS(), y))
+		return weft.Digest(signal.Convolve(p, x), signal.SavgolFilter(x, 7, 2))
+	}
+	want := run()
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			if got := run(); got != want {
+				t.Errorf("another digest: %s, want %s", got, want)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestVmap computes rows one by one and under Vmap.
+func TestVmap(t *testing.T) {
+	rows := wave(weft.Float64, 120).Reshape(3, 40)
+	taps := weft.From([]float64{0.5, 0.3, 0.2})
+	sos := signal.Butter(3, []float64{0.3}).SOS()
+	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"convolve": func(x *weft.Tensor) *weft.Tensor { return signal.Convolve(x, taps) },
+		"lfilter": func(x *weft.Tensor) *weft.Tensor {
+			y, _ := signal.LFilter(taps, weft.From([]float64{1, 0.5}), x)
+			return y
+		},
+		"sosfilt": func(x *weft.Tensor) *weft.Tensor { y, _ := signal.SOSFilt(sos, x); return y },
+		"savgol":  func(x *weft.Tensor) *weft.Tensor { return signal.SavgolFilter(x, 5, 2) },
+		"welch": func(x *weft.Tensor) *weft.Tensor {
+			_, p := signal.Welch(x, signal.SpectrumOpts{NPerSeg: 16})
+			return p
+		},
+	} {
+		got := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return f(x[0]) })(rows)
+		for i := range 3 {
+			want := f(rows.Slice(weft.Range(i, i+1)).Reshape(40).Contiguous())
+			row := got.Slice(weft.Range(i, i+1)).Reshape(want.Shape()...)
+			if row.Sub(want).Abs().Max().Item() > 1e-14 {
+				t.Errorf("%s: row %d is %v, want %v", name, i, row, want)
+			}
+		}
+	}
+}
