@@ -16,7 +16,7 @@ func Eye(n int) *Matrix {
 	for i := range n {
 		idx[i], off[i+1] = int32(i), int64(i+1)
 	}
-	return &Matrix{format: CSR, rows: n, cols: n, values: weft.Ones(n), places: compressedPlaces(idx, off, true)}
+	return &Matrix{format: CSR, rows: n, cols: n, values: weft.Ones(n), pattern: compressedPattern(idx, off, true)}
 }
 
 // Diags returns a matrix [rows cols], in coordinates, of diagonals: vectors, or tensors of one element, which
@@ -143,7 +143,7 @@ func (m *Matrix) Rows(i ...int) *Matrix {
 		rows = append(rows, int64(len(to)))
 	}
 	checkSize(name, len(i), m.cols)
-	return &Matrix{format: CSR, rows: len(i), cols: m.cols, values: c.values.IndexSelect(0, weft.FromSlice(order)), places: compressedPlaces(to, rows, false)}
+	return &Matrix{format: CSR, rows: len(i), cols: m.cols, values: c.values.IndexSelect(0, weft.FromSlice(order)), pattern: compressedPattern(to, rows, false)}
 }
 
 // Cols returns the columns j, in this order, in compressed columns. Numbers below 0 count from the end.
@@ -188,7 +188,7 @@ func (m *Matrix) Slice(r0, r1, c0, c1 int) *Matrix {
 		}
 		rows = append(rows, int64(len(to)))
 	}
-	return &Matrix{format: CSR, rows: r1 - r0, cols: c1 - c0, values: c.values.IndexSelect(0, weft.FromSlice(order)), places: compressedPlaces(to, rows, false)}
+	return &Matrix{format: CSR, rows: r1 - r0, cols: c1 - c0, values: c.values.IndexSelect(0, weft.FromSlice(order)), pattern: compressedPattern(to, rows, false)}
 }
 
 // At returns element (i, j), a tensor without axes. Numbers below 0 count from the end.

@@ -7,7 +7,7 @@ import (
 
 // Matrices are arguments and results of compiled functions: values, indices and offsets are tensors of the
 // call, so that other matrices with as many entries and rows run the same program. Products work there;
-// what looks at the places of entries needs a matrix from outside, which the function captures.
+// what reads the sparsity pattern needs a matrix from outside, which the function captures.
 
 func init() { core.RegisterHolder(split, join) }
 
@@ -30,7 +30,7 @@ func split(m *Matrix) (tensors []*core.Tensor, static any) {
 
 func join(tensors []*core.Tensor, static any) *Matrix {
 	f := static.(form)
-	m := &Matrix{format: f.format, rows: f.rows, cols: f.cols, values: (*weft.Tensor)(tensors[0]), places: &places{indices: (*weft.Tensor)(tensors[1])}}
+	m := &Matrix{format: f.format, rows: f.rows, cols: f.cols, values: (*weft.Tensor)(tensors[0]), pattern: &pattern{indices: (*weft.Tensor)(tensors[1])}}
 	if f.format == COO {
 		m.rowsOf = (*weft.Tensor)(tensors[2])
 	} else {

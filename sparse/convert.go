@@ -8,16 +8,16 @@ import (
 	"weft/internal/core"
 )
 
-// A turn is the places of a compressed matrix by its other axis: entry k there is entry order[k] here. Entries
+// A turn is the pattern of a compressed matrix by its other axis: entry k there is entry order[k] here. Entries
 // of one place keep their order, and indices ascend.
 type turn struct {
-	order   []int64
-	orderT  *weft.Tensor
-	*places // of the other format
+	order    []int64
+	orderT   *weft.Tensor
+	*pattern // of the other format
 }
 
 // turnOf sorts entries by their other axis, of n indices, by counting.
-func (p *places) turnOf(n int) *turn {
+func (p *pattern) turnOf(n int) *turn {
 	p.turnOnce.Do(func() {
 		off, idx := p.offsets.Ints(), p.index()
 		core.CheckHeap("sparse.to", 2*(n+len(idx)), array.Int64)
@@ -37,7 +37,7 @@ func (p *places) turnOf(n int) *turn {
 				order[at], other[at] = k, int32(i)
 			}
 		}
-		p.turned = &turn{order: order, orderT: weft.FromSlice(order), places: compressedPlaces(other, to, false)}
+		p.turned = &turn{order: order, orderT: weft.FromSlice(order), pattern: compressedPattern(other, to, false)}
 	})
 	return p.turned
 }
@@ -79,7 +79,7 @@ func (m *Matrix) To(f Format) *Matrix {
 		return cooOf(m.values, major, m.index(), nil, m.indices, m.rows, m.cols)
 	}
 	t := m.turnOf(m.minor())
-	return &Matrix{format: f, rows: m.rows, cols: m.cols, values: m.values.IndexSelect(0, t.orderT), places: t.places}
+	return &Matrix{format: f, rows: m.rows, cols: m.cols, values: m.values.IndexSelect(0, t.orderT), pattern: t.pattern}
 }
 
 // compress returns a matrix of coordinates in compressed rows. Entries of a row keep their order.
@@ -96,9 +96,9 @@ func (m *Matrix) compress() *Matrix {
 		off[i+1] += off[i]
 	}
 	if ascends {
-		p := compressedPlaces(col, off, false)
+		p := compressedPattern(col, off, false)
 		p.indices = m.indices
-		return &Matrix{format: CSR, rows: m.rows, cols: m.cols, values: m.values, places: p}
+		return &Matrix{format: CSR, rows: m.rows, cols: m.cols, values: m.values, pattern: p}
 	}
 	next := slices.Clone(off[:m.rows])
 	order, idx := make([]int64, len(row)), make([]int32, len(row))
@@ -107,7 +107,7 @@ func (m *Matrix) compress() *Matrix {
 		next[r]++
 		order[at], idx[at] = int64(k), col[k]
 	}
-	return &Matrix{format: CSR, rows: m.rows, cols: m.cols, values: m.values.IndexSelect(0, weft.FromSlice(order)), places: compressedPlaces(idx, off, false)}
+	return &Matrix{format: CSR, rows: m.rows, cols: m.cols, values: m.values.IndexSelect(0, weft.FromSlice(order)), pattern: compressedPattern(idx, off, false)}
 }
 
 // unblocked returns a matrix of blocks in compressed rows of entries.
@@ -129,11 +129,11 @@ func (m *Matrix) unblocked() *Matrix {
 		}
 	}
 	values := m.values.Reshape(n).IndexSelect(0, weft.FromSlice(order))
-	return &Matrix{format: CSR, rows: m.rows, cols: m.cols, values: values, places: compressedPlaces(cols, rows, m.isCanonical())}
+	return &Matrix{format: CSR, rows: m.rows, cols: m.cols, values: values, pattern: compressedPattern(cols, rows, m.isCanonical())}
 }
 
 // ToBSR returns m in compressed rows of blocks of r rows and c columns, which must divide m's. A block is
-// stored where it has an entry; entries at one place add.
+// stored where it has an entry; entries of equal row and column add.
 func (m *Matrix) ToBSR(r, c int) *Matrix {
 	const name = "sparse.tobsr"
 	m.notNil(name, "m")
@@ -172,7 +172,7 @@ func (m *Matrix) ToBSR(r, c int) *Matrix {
 	array.CheckShape(name, []int{len(blocks), r, c}, s.values.DType())
 	zeros := weft.ZerosOf(s.values.DType(), len(blocks)*r*c)
 	values := zeros.IndexAdd(0, weft.FromSlice(at), s.values).Reshape(len(blocks), r, c)
-	return &Matrix{format: BSR, rows: m.rows, cols: m.cols, values: values, places: compressedPlaces(blocks, rows, true)}
+	return &Matrix{format: BSR, rows: m.rows, cols: m.cols, values: values, pattern: compressedPattern(blocks, rows, true)}
 }
 
 // T returns the transpose: of compressed rows compressed columns with the same values, and the other way
@@ -181,13 +181,13 @@ func (m *Matrix) T() *Matrix {
 	m.notNil("sparse.t", "m")
 	switch m.format {
 	case CSR, CSC:
-		return &Matrix{format: CSR + CSC - m.format, rows: m.cols, cols: m.rows, values: m.values, places: m.places}
+		return &Matrix{format: CSR + CSC - m.format, rows: m.cols, cols: m.rows, values: m.values, pattern: m.pattern}
 	case COO:
 		return cooOf(m.values, m.index(), m.rowIndex(), m.indices, m.rowsOf, m.cols, m.rows)
 	}
 	t := m.turnOf(m.cols / m.values.Dim(2))
 	values := m.values.IndexSelect(0, t.orderT).Transpose(1, 2).Contiguous()
-	return &Matrix{format: BSR, rows: m.cols, cols: m.rows, values: values, places: t.places}
+	return &Matrix{format: BSR, rows: m.cols, cols: m.rows, values: values, pattern: t.pattern}
 }
 
 // H returns the conjugate transpose.
@@ -199,8 +199,8 @@ func (m *Matrix) H() *Matrix {
 	return t
 }
 
-// Coalesce returns m with the entries of a place added up, and places in ascending order: by row, of
-// compressed columns by column. Values that are 0 stay: see [Matrix.Prune].
+// Coalesce returns m with entries of equal row and column added up, in ascending order: by row, or by column for
+// compressed columns. Values that are 0 stay: see [Matrix.Prune].
 func (m *Matrix) Coalesce() *Matrix {
 	m.notNil("sparse.coalesce", "m")
 	if m.format == COO {
@@ -223,7 +223,7 @@ func (m *Matrix) Coalesce() *Matrix {
 	}
 	values := m.values.IndexSelect(0, weft.FromSlice(order))
 	if back.isCanonical() {
-		return &Matrix{format: m.format, rows: m.rows, cols: m.cols, values: values, places: back.places}
+		return &Matrix{format: m.format, rows: m.rows, cols: m.cols, values: values, pattern: back.pattern}
 	}
 	to, rows, single := make([]int64, len(idx)), make([]int64, 1, len(off)), []int32{}
 	for i := range len(off) - 1 {
@@ -238,10 +238,10 @@ func (m *Matrix) Coalesce() *Matrix {
 	s := values.Shape()
 	s[0] = len(single)
 	values = weft.ZerosOf(values.DType(), s...).IndexAdd(0, weft.FromSlice(to), values)
-	return &Matrix{format: m.format, rows: m.rows, cols: m.cols, values: values, places: compressedPlaces(single, rows, true)}
+	return &Matrix{format: m.format, rows: m.rows, cols: m.cols, values: values, pattern: compressedPattern(single, rows, true)}
 }
 
-// Prune returns m without the entries that are 0. Entries of a place add up first.
+// Prune returns m without the entries that are 0. Entries of equal row and column add up first.
 func (m *Matrix) Prune() *Matrix {
 	m.notNil("sparse.prune", "m")
 	if m.format == BSR || m.format == COO {
@@ -269,7 +269,7 @@ func (m *Matrix) filtered(keep func(major int, k int64) bool) *Matrix {
 	if len(left) == len(idx) {
 		return m
 	}
-	return &Matrix{format: m.format, rows: m.rows, cols: m.cols, values: m.values.IndexSelect(0, weft.FromSlice(order)), places: compressedPlaces(left, rows, m.isCanonical())}
+	return &Matrix{format: m.format, rows: m.rows, cols: m.cols, values: m.values.IndexSelect(0, weft.FromSlice(order)), pattern: compressedPattern(left, rows, m.isCanonical())}
 }
 
 // ToDense returns the matrix with its zeros, [rows cols]. The gradient of the values is that at their entries.

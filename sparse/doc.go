@@ -6,9 +6,9 @@
 // are int32, so a matrix has at most 2147483647 rows and columns. Offsets are int64, as in lists of package
 // ragged.
 //
-// Values have gradients of any order, at the entries alone, as Theano's structured gradients. The places of
-// entries are fixed: no gradient makes or drops an entry. Products run eagerly, in [weft.Compile] and in
-// [weft.Vmap], where a Matrix may be captured or an argument; other functions look at the places and need a
+// Values have gradients of any order, at the entries alone, as Theano's structured gradients. The sparsity
+// pattern, which is the rows and columns of the entries, is fixed: no gradient makes or drops an entry. Products run eagerly, in [weft.Compile] and in
+// [weft.Vmap], where a Matrix may be captured or an argument; other functions read the pattern and need a
 // captured one. sym.Apply applies functions of values to variables of package sym. Everything is computed
 // on the host.
 //

@@ -8,13 +8,13 @@ import (
 	"weft/internal/par"
 )
 
-// rowsOf returns the places of a matrix of compressed rows.
-func (m *Matrix) rowPlaces() *sparse.Places {
-	return &sparse.Places{Off: m.offsets.Ints(), Idx: m.index(), Cols: m.cols}
+// rowPattern returns the pattern of a matrix of compressed rows.
+func (m *Matrix) rowPattern() *sparse.Pattern {
+	return &sparse.Pattern{Off: m.offsets.Ints(), Idx: m.index(), Cols: m.cols}
 }
 
 // Dot returns the product of m, [rows k], and b, [k cols], in compressed rows, coalesced. An entry is stored
-// where the places allow one, even if it is 0. Gradients of both are at their entries.
+// where the patterns allow one, even if it is 0. Gradients of both are at their entries.
 func (m *Matrix) Dot(b *Matrix) *Matrix {
 	const name = "sparse.dot"
 	defer array.Named(name).End()
@@ -25,15 +25,15 @@ func (m *Matrix) Dot(b *Matrix) *Matrix {
 	}
 	x, y := m.To(CSR), b.To(CSR)
 	core.CheckHeap(name, (par.Threads()+1)*b.cols+m.rows, array.Int64)
-	p := sparse.Pattern(x.rowPlaces(), y.rowPlaces())
-	out := &Matrix{format: CSR, rows: m.rows, cols: b.cols, places: compressedPlaces(p.Idx, p.Off, true)}
+	p := sparse.ProductPattern(x.rowPattern(), y.rowPattern())
+	out := &Matrix{format: CSR, rows: m.rows, cols: b.cols, pattern: compressedPattern(p.Idx, p.Off, true)}
 	out.values = masked(out, x, y)
 	return out
 }
 
-// masked returns the elements of x*y at the places of a mask, all in compressed rows.
+// masked returns the elements of x*y at the entries of a mask, all in compressed rows.
 func masked(mask, x, y *Matrix) *weft.Tensor {
-	at, px, py := mask.rowPlaces(), x.rowPlaces(), y.rowPlaces()
+	at, px, py := mask.rowPattern(), x.rowPattern(), y.rowPattern()
 	c := &computation{name: "sparse.dot",
 		shape: func([]*weft.Tensor) []int { return []int{len(at.Idx)} },
 		run: func(args []array.View, out *array.View) error {
@@ -51,7 +51,7 @@ func masked(mask, x, y *Matrix) *weft.Tensor {
 		},
 		back: func(v []*weft.Tensor, _, dy *weft.Tensor) []*weft.Tensor {
 			a, b := x.with(v[0]), y.with(v[1])
-			g := (&Matrix{format: CSR, rows: mask.rows, cols: mask.cols, places: mask.places}).with(dy)
+			g := (&Matrix{format: CSR, rows: mask.rows, cols: mask.cols, pattern: mask.pattern}).with(dy)
 			return []*weft.Tensor{masked(x, g, b.H().To(CSR)), masked(y, a.H().To(CSR), g)}
 		}}
 	u, v := meet(x.values, y.values)
@@ -66,6 +66,6 @@ func inFull(d weft.DType, f func(d weft.DType) *weft.Tensor) *weft.Tensor {
 	return f(d)
 }
 
-func maskedOf[T float32 | float64 | complex64 | complex128](args []array.View, out *array.View, mask, x, y *sparse.Places) {
+func maskedOf[T float32 | float64 | complex64 | complex128](args []array.View, out *array.View, mask, x, y *sparse.Pattern) {
 	sparse.Masked(core.Slice[T](out), core.Slice[T](&args[0]), core.Slice[T](&args[1]), mask, x, y)
 }

@@ -16,10 +16,10 @@ func (m *Matrix) sameShape(name string, b *Matrix) {
 	}
 }
 
-// A merge is the union of the places of two coalesced matrices of one format: where the entries of each go.
+// A merge is the union of the patterns of two coalesced matrices of one format: where the entries of each go.
 type merge struct {
-	places *places
-	a, b   []int64
+	pattern *pattern
+	a, b    []int64
 	// both are entries of a and b at one place, in ascending order.
 	bothA, bothB []int64
 }
@@ -48,7 +48,7 @@ func merged(a, b *Matrix) *merge {
 		}
 		off = append(off, int64(len(idx)))
 	}
-	m.places = compressedPlaces(idx, off, true)
+	m.pattern = compressedPattern(idx, off, true)
 	return m
 }
 
@@ -62,22 +62,22 @@ func aligned(a, b *Matrix) (x, y *Matrix) {
 	return a.To(f).Coalesce(), b.To(f).Coalesce()
 }
 
-// union returns f of the values of two matrices at the places of either, 0 where one has no entry.
+// union returns f of the values of two matrices at the entries of either, 0 where one has no entry.
 func (m *Matrix) union(name string, b *Matrix, f func(x, y *weft.Tensor) *weft.Tensor) *Matrix {
 	defer array.Named(name).End()
 	m.sameShape(name, b)
 	x, y := aligned(m, b)
 	u, v := meet(x.values, y.values)
 	var at *merge
-	if x.places == y.places {
+	if x.pattern == y.pattern {
 		return x.with(f(u, v))
 	}
 	at = merged(x, y)
-	n := at.places.indices.Dim(0)
+	n := at.pattern.indices.Dim(0)
 	spread := func(v *weft.Tensor, to []int64) *weft.Tensor {
 		return weft.ZerosOf(v.DType(), n).IndexAdd(0, weft.FromSlice(to), v)
 	}
-	out := &Matrix{format: x.format, rows: m.rows, cols: m.cols, places: at.places}
+	out := &Matrix{format: x.format, rows: m.rows, cols: m.cols, pattern: at.pattern}
 	out.values = f(spread(u, at.a), spread(v, at.b))
 	return out
 }
@@ -109,7 +109,7 @@ func (m *Matrix) Mul(b *Matrix) *Matrix {
 	m.sameShape(name, b)
 	x, y := aligned(m, b)
 	u, v := meet(x.values, y.values)
-	if x.places == y.places {
+	if x.pattern == y.pattern {
 		return x.with(u.Mul(v))
 	}
 	at := merged(x, y)
@@ -147,7 +147,7 @@ func (m *Matrix) at(x *weft.Tensor) *weft.Tensor {
 	return x.Index(row.To(weft.Int64), col.To(weft.Int64))
 }
 
-// MulDense returns m with its values times the elements of x at their places, in coordinates. x broadcasts to
+// MulDense returns m with its values times the elements of x at its entries, in coordinates. x broadcasts to
 // m's shape: [rows 1] scales rows, [cols] scales columns.
 func (m *Matrix) MulDense(x *weft.Tensor) *Matrix {
 	const name = "sparse.muldense"

@@ -11,7 +11,7 @@ import (
 	"weft/internal/op"
 )
 
-// A computation is a function of values in Go, for places that are fixed, with its gradient.
+// A computation is a function of values in Go, for a fixed pattern, with its gradient.
 type computation struct {
 	name  string
 	shape func(x []*weft.Tensor) []int

@@ -34,33 +34,33 @@ var formats = [...]string{"csr", "csc", "coo", "bsr"}
 const maxSize = math.MaxInt32
 
 // A Matrix is a sparse matrix: values at entries, zeros elsewhere. It does not change. Its values are a tensor,
-// so they have gradients; the places of its entries are fixed. Several entries may be at one place, where
-// they add: [Matrix.Coalesce] adds them up.
+// so they have gradients; its sparsity pattern, the rows and columns of the entries, is fixed. Entries of equal row
+// and column add: [Matrix.Coalesce] adds them up.
 //
 // The zero Matrix is not usable; make one with [NewCSR], [NewCSC], [NewCOO], [NewBSR] or [FromDense].
 type Matrix struct {
 	format     Format
 	rows, cols int
 	values     *weft.Tensor // [entries], or [blocks r c]
-	*places
+	*pattern
 }
 
-// places are where the entries of a matrix are. Matrices share them.
-type places struct {
+// A pattern says where the entries of a matrix are. Matrices share it.
+type pattern struct {
 	offsets *core.Offsets // nil for COO
 	indices *weft.Tensor  // int32: columns; rows for CSC; columns of blocks for BSR
 	rowsOf  *weft.Tensor  // int32: rows of entries, for COO alone
 
 	once, rowsOnce, orderOnce sync.Once
 	host, hostRows            []int32
-	canonical                 bool // ascending places, each once
+	canonical                 bool // ascending indices, each once
 
 	turnOnce sync.Once
 	turned   *turn
 }
 
 // index returns the indices where Go can read them.
-func (p *places) index() []int32 {
+func (p *pattern) index() []int32 {
 	p.once.Do(func() {
 		if p.host == nil {
 			p.host = weft.Data[int32](p.indices)
@@ -70,7 +70,7 @@ func (p *places) index() []int32 {
 }
 
 // rowIndex returns the rows of the entries of a COO matrix.
-func (p *places) rowIndex() []int32 {
+func (p *pattern) rowIndex() []int32 {
 	p.rowsOnce.Do(func() {
 		if p.hostRows == nil {
 			p.hostRows = weft.Data[int32](p.rowsOf)
@@ -79,8 +79,8 @@ func (p *places) rowIndex() []int32 {
 	return p.hostRows
 }
 
-// isCanonical reports that the places of compressed entries ascend and differ.
-func (p *places) isCanonical() bool {
+// isCanonical reports that the indices of compressed entries ascend and differ.
+func (p *pattern) isCanonical() bool {
 	p.orderOnce.Do(func() {
 		off, idx := p.offsets.Ints(), p.index()
 		p.canonical = true
@@ -96,10 +96,10 @@ func (p *places) isCanonical() bool {
 	return p.canonical
 }
 
-// compressedPlaces are places that are in Go memory, which nobody writes any more.
-func compressedPlaces(idx []int32, off []int64, canonical bool) *places {
+// compressedPattern is a pattern in Go memory. The caller must not write it afterwards.
+func compressedPattern(idx []int32, off []int64, canonical bool) *pattern {
 	o := core.OffsetsOf((*core.Tensor)(weft.FromSlice(off)), off)
-	p := &places{offsets: o, indices: weft.FromSlice(idx), host: idx}
+	p := &pattern{offsets: o, indices: weft.FromSlice(idx), host: idx}
 	if canonical {
 		p.orderOnce.Do(func() { p.canonical = true })
 	}
@@ -166,15 +166,16 @@ func compressed(name string, f Format, values *weft.Tensor, indices, offsets any
 	if last := off[major]; last != int64(len(idx)) {
 		array.Failf(name, "offsets", "end with %d, want the number of entries, %d", last, len(idx))
 	}
-	p := compressedPlaces(idx, off, false)
+	p := compressedPattern(idx, off, false)
 	if it != nil {
 		p.indices = it
 	}
-	return &Matrix{format: f, rows: rows, cols: cols, values: values, places: p}
+	return &Matrix{format: f, rows: rows, cols: cols, values: values, pattern: p}
 }
 
 // NewCOO returns a matrix [rows cols] of coordinates: values is a vector of floats or complex numbers, row and
-// col are the place of each, as indices of [NewCSR]. Places may be in any order, and several times there.
+// col are the row and the column of each, as indices of [NewCSR]. Entries may be in any order, and several may have
+// the same row and column.
 func NewCOO(values *weft.Tensor, row, col any, rows, cols int) *Matrix {
 	const name = "sparse.newcoo"
 	checkSize(name, rows, cols)
@@ -197,7 +198,7 @@ func cooOf(values *weft.Tensor, r, c []int32, rt, ct *weft.Tensor, rows, cols in
 	if ct == nil {
 		ct = weft.FromSlice(c)
 	}
-	return &Matrix{format: COO, rows: rows, cols: cols, values: values, places: &places{indices: ct, rowsOf: rt, host: c, hostRows: r}}
+	return &Matrix{format: COO, rows: rows, cols: cols, values: values, pattern: &pattern{indices: ct, rowsOf: rt, host: c, hostRows: r}}
 }
 
 // FromDense returns the elements of a matrix that are not 0, NaN among them, in compressed rows. The gradient
@@ -218,7 +219,7 @@ func FromDense(x *weft.Tensor) *Matrix {
 		off[i+1] += off[i]
 	}
 	values := x.Reshape(rows*cols).IndexSelect(0, weft.FromSlice(at))
-	return &Matrix{format: CSR, rows: rows, cols: cols, values: values, places: compressedPlaces(idx, off, true)}
+	return &Matrix{format: CSR, rows: rows, cols: cols, values: values, pattern: compressedPattern(idx, off, true)}
 }
 
 func checkSize(name string, rows, cols int) {
@@ -306,7 +307,7 @@ func widened[I int | int32](x []I) []int64 {
 // notNil panics for a nil matrix, or one that no constructor made.
 func (m *Matrix) notNil(name, arg string) {
 	array.Given(name, arg, m != nil)
-	if m.places == nil {
+	if m.pattern == nil {
 		array.Failf(name, arg, "is a zero Matrix: make one with NewCSR or another constructor")
 	}
 }
@@ -345,7 +346,7 @@ func (m *Matrix) Coords() (row, col *weft.Tensor) {
 	return c.rowsOf, c.indices
 }
 
-// WithValues returns a matrix with other values at the same places.
+// WithValues returns a matrix with other values and the same pattern.
 func (m *Matrix) WithValues(values *weft.Tensor) *Matrix {
 	const name = "sparse.withvalues"
 	m.notNil(name, "m")
@@ -357,7 +358,7 @@ func (m *Matrix) WithValues(values *weft.Tensor) *Matrix {
 }
 
 func (m *Matrix) with(values *weft.Tensor) *Matrix {
-	return &Matrix{format: m.format, rows: m.rows, cols: m.cols, values: values, places: m.places}
+	return &Matrix{format: m.format, rows: m.rows, cols: m.cols, values: values, pattern: m.pattern}
 }
 
 // As returns m with values of another element type.
@@ -371,7 +372,7 @@ func (m *Matrix) As(d weft.DType) *Matrix {
 
 // String describes m in a line.
 func (m *Matrix) String() string {
-	if m == nil || m.places == nil {
+	if m == nil || m.pattern == nil {
 		return "sparse.Matrix(nil)"
 	}
 	return fmt.Sprintf("sparse %s %s[%d %d] with %d entries", m.format, m.values.DType(), m.rows, m.cols, m.values.Size())

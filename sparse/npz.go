@@ -16,7 +16,7 @@ import (
 )
 
 // ReadNPZ reads a matrix that scipy.sparse.save_npz wrote, of formats csr, csc, coo and bsr. Integers become
-// float64. Places are checked as by the constructors; malformed files give errors.
+// float64. Indices are checked as by the constructors; malformed files give errors.
 func ReadNPZ(r io.ReaderAt, size int64) (*Matrix, error) {
 	array.Given("sparse.readnpz", "r", r != nil)
 	z, err := zip.NewReader(r, size)
@@ -46,7 +46,7 @@ func ReadNPZ(r io.ReaderAt, size int64) (*Matrix, error) {
 	return m, err
 }
 
-// fromArrays makes a matrix of the arrays of a file: its shape, values, and places.
+// fromArrays makes a matrix of the arrays of a file: its shape, values, and pattern.
 func fromArrays(format Format, t []*weft.Tensor) *Matrix {
 	const name = "sparse.readnpz"
 	shape := longs(name, "shape", t[0])

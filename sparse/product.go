@@ -66,7 +66,7 @@ func meet(x, y *weft.Tensor) (*weft.Tensor, *weft.Tensor) {
 }
 
 // Sampled returns the elements of the product of x, [rows k], and y^T, for y [cols k], at the entries of m,
-// with m's places; m's values do not count. It is Theano's sampling_dot, and the sampled product of PyTorch.
+// with m's pattern; m's values do not count. It is Theano's sampling_dot, and the sampled product of PyTorch.
 func (m *Matrix) Sampled(x, y *weft.Tensor) *Matrix {
 	const name = "sparse.sampled"
 	defer array.Named(name).End()

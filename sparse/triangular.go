@@ -52,7 +52,7 @@ func conjugate(x *weft.Tensor) *weft.Tensor {
 
 // solve solves equations of a coalesced matrix of compressed rows, or of its transpose.
 func solve(m *Matrix, b *weft.Tensor, t sparse.Triangle) *weft.Tensor {
-	p := m.rowPlaces()
+	p := m.rowPattern()
 	c := &computation{name: "sparse.solvetriangular",
 		shape: func(x []*weft.Tensor) []int { return x[1].Shape() },
 		run: func(args []array.View, out *array.View) error {
@@ -88,7 +88,7 @@ func solve(m *Matrix, b *weft.Tensor, t sparse.Triangle) *weft.Tensor {
 	return c.of(m.values, b)
 }
 
-func solved[T float32 | float64 | complex64 | complex128](args []array.View, out *array.View, p *sparse.Places, t sparse.Triangle) int {
+func solved[T float32 | float64 | complex64 | complex128](args []array.View, out *array.View, p *sparse.Pattern, t sparse.Triangle) int {
 	x := core.Slice[T](out)
 	copy(x, core.Slice[T](&args[1]))
 	width := 1

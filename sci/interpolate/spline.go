@@ -1,5 +1,5 @@
-// Package interpolate puts curves through points. The curves are gonum's (gonum.org/v1/gonum/interp); they are evaluated on tensors
-// of any shape, with gradients with respect to where.
+// Package interpolate puts curves through points. The curves are gonum's (gonum.org/v1/gonum/interp); they are evaluated at tensors
+// of any shape, with gradients with respect to these, but not to the points.
 package interpolate
 
 import (
@@ -26,8 +26,10 @@ const (
 
 // Opts are the options of [New].
 type Opts struct {
-	Kind        Kind // NotAKnot if it is empty
-	Extrapolate bool // continue the first and last pieces outside of the points; otherwise there is NaN
+	Kind Kind // NotAKnot if it is empty
+	// Extrapolate continues the first and last pieces outside of the points. By default results are NaN there; SciPy's
+	// CubicSpline and PchipInterpolator extrapolate by default.
+	Extrapolate bool
 }
 
 // A Curve is a piecewise cubic polynomial through points, smooth between the pieces. New makes it. It may be used by
@@ -106,7 +108,7 @@ func (c *Curve) Derivative(x *weft.Tensor) *weft.Tensor {
 	return p.u.Add(p.t.Mul(p.a.Mul(2).Add(p.t.Mul(p.b).Mul(3)))).Div(p.h)
 }
 
-// pieces are the polynomials y + u*t + a*t^2 + b*t^3 at many places, h being their widths and t from 0 to 1.
+// pieces are the polynomials y + u*t + a*t^2 + b*t^3 at many arguments, h being their widths and t from 0 to 1.
 type pieces struct{ h, t, y, u, a, b *weft.Tensor }
 
 func (c *Curve) pieces(name string, x *weft.Tensor) pieces {

@@ -66,9 +66,9 @@ type BrentQOpts struct {
 	MaxIter int     // 100 if it is 0
 }
 
-// BrentQ returns a root of f between a and b, at which f has values of unlike signs, by Brent's method ("Algorithms for
+// BrentQ returns a root of f between a and b, at which f has values of opposite signs, by Brent's method ("Algorithms for
 // minimization without derivatives", 1973, chapter 4). The root is within XTol + RTol*|x|. It returns a [*ConvergenceError]
-// after MaxIter steps or where f is NaN, and panics with a [*weft.Error] if the signs are alike. SciPy's brentq.
+// after MaxIter steps or where f is NaN, and panics with a [*weft.Error] if the signs are equal. SciPy's brentq.
 func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float64, error) {
 	const name = "optimize.brentq"
 	array.Given(name, "f", f != nil)

@@ -7,18 +7,18 @@ import (
 	"weft/internal/par"
 )
 
-// Places are where the entries of a matrix of compressed rows are. Indices are in range, offsets ascend.
-type Places struct {
+// A Pattern says where the entries of a matrix of compressed rows are. Indices are in range, offsets ascend.
+type Pattern struct {
 	Off  []int64
 	Idx  []int32
 	Cols int
 }
 
-func (p *Places) rows() int { return len(p.Off) - 1 }
+func (p *Pattern) rows() int { return len(p.Off) - 1 }
 
 // eachRow calls f for ranges of rows of a product, with a worker's array of n integers, which are 0 and must be
 // so again.
-func eachRow(x, y *Places, n int, f func(lo, hi int, mark []int32)) {
+func eachRow(x, y *Pattern, n int, f func(lo, hi int, mark []int32)) {
 	const grain = 64
 	work := 0
 	for _, k := range x.Idx {
@@ -34,11 +34,11 @@ func eachRow(x, y *Places, n int, f func(lo, hi int, mark []int32)) {
 	})
 }
 
-// Pattern returns the places of the product of x and y, in ascending order. It counts first, so that the memory
+// ProductPattern returns the pattern of the product of x and y, in ascending order. It counts first, so that the memory
 // it takes is that of the result. Source: Gustavson, "Two fast algorithms for sparse matrices: multiplication
 // and permuted transposition", 1978.
-func Pattern(x, y *Places) *Places {
-	out := &Places{Off: make([]int64, x.rows()+1), Cols: y.Cols}
+func ProductPattern(x, y *Pattern) *Pattern {
+	out := &Pattern{Off: make([]int64, x.rows()+1), Cols: y.Cols}
 	eachRow(x, y, y.Cols, func(lo, hi int, mark []int32) {
 		var seen []int32
 		for i := lo; i < hi; i++ {
@@ -60,7 +60,7 @@ func Pattern(x, y *Places) *Places {
 }
 
 // reached appends the columns of row i of a product, each once.
-func reached(x, y *Places, i int, mark, to []int32) []int32 {
+func reached(x, y *Pattern, i int, mark, to []int32) []int32 {
 	for _, k := range x.Idx[x.Off[i]:x.Off[i+1]] {
 		for _, j := range y.Idx[y.Off[k]:y.Off[k+1]] {
 			if mark[j] == 0 {
@@ -75,9 +75,9 @@ func reached(x, y *Places, i int, mark, to []int32) []int32 {
 	return to
 }
 
-// Masked computes the elements of the product of x and y at places of a mask. An element is a chain of fused
+// Masked computes the elements of the product of x and y at the entries of a mask. An element is a chain of fused
 // multiply-adds in the order of the entries of its row of x.
-func Masked[T number](out, xv, yv []T, mask, x, y *Places) {
+func Masked[T number](out, xv, yv []T, mask, x, y *Pattern) {
 	eachRow(x, y, mask.Cols, func(lo, hi int, mark []int32) {
 		for i := lo; i < hi; i++ {
 			first := mask.Off[i]
@@ -110,9 +110,9 @@ func Masked[T number](out, xv, yv []T, mask, x, y *Places) {
 // transpose stands in its place.
 type Triangle struct{ Lower, Unit, Transposed bool }
 
-// Solve solves equations of a triangular matrix whose places ascend for width right sides, in place. It returns
+// Solve solves equations of a triangular matrix, whose indices ascend in each row, for width right sides, in place. It returns
 // the first row, in the order of the solution, whose element of the diagonal is 0, or -1.
-func Solve[T number](x, values []T, a *Places, width int, t Triangle) int {
+func Solve[T number](x, values []T, a *Pattern, width int, t Triangle) int {
 	n := a.rows()
 	for step := range n {
 		i := step
