@@ -103,6 +103,15 @@ func TestOpSetVersion(t *testing.T) {
 	}
 }
 
+// TestEarlierFields reads a transform as files wrote it before it had several axes.
+func TestEarlierFields(t *testing.T) {
+	dec := decoder{in: []token{{kind: tokenText, text: "fourier"}, {int: 1}, {int: 1}, {}, {int: int64(op.ByRoot)}}, env: &env{}}
+	want := op.Fourier{Axis: 1, Inverse: true, Norm: op.ByRoot}
+	if got := dec.attrs(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // TestFit finds expressions for numbers that depend on lengths.
 func TestFit(t *testing.T) {
 	k := &known{}

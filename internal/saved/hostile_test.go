@@ -21,7 +21,7 @@ func filesOf(t testing.TB) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
 	out := map[string][]byte{}
-	for _, m := range models() {
+	for _, m := range append(models(), transforms()...) {
 		path := filepath.Join(dir, "f.weft")
 		if err := weft.Compile(m.f).Save(path, m.args(5), weft.SaveOpts{Inputs: m.inputs}); err != nil {
 			t.Fatal(m.name, err)

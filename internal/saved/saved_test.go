@@ -146,21 +146,24 @@ func models() []model {
 // TestFreeLengths saves models and calls them with other lengths than they were traced with.
 func TestFreeLengths(t *testing.T) {
 	for _, m := range models() {
-		t.Run(m.name, func(t *testing.T) {
-			f := weft.Compile(m.f)
-			p := load(t, f, m.args(9), weft.SaveOpts{Inputs: m.inputs})
-			for _, n := range []int{9, 4, 30, 17, 52} {
-				var args []*weft.Tensor
-				for _, x := range m.args(n) {
-					args = append(args, x.(*weft.Tensor))
-				}
-				got, err := p.Call(args...)
-				if err != nil {
-					t.Fatal(n, err)
-				}
-				same(t, fmt.Sprint(m.name, n), got, f.Func()(args...))
-			}
-		})
+		t.Run(m.name, func(t *testing.T) { freeLengths(t, m) })
+	}
+}
+
+// freeLengths saves a model and compares the program with the function, for lengths of the example and others.
+func freeLengths(t *testing.T, m model) {
+	f := weft.Compile(m.f)
+	p := load(t, f, m.args(9), weft.SaveOpts{Inputs: m.inputs})
+	for _, n := range []int{9, 4, 30, 17, 52} {
+		var args []*weft.Tensor
+		for _, x := range m.args(n) {
+			args = append(args, x.(*weft.Tensor))
+		}
+		got, err := p.Call(args...)
+		if err != nil {
+			t.Fatal(n, err)
+		}
+		same(t, fmt.Sprint(m.name, n), got, f.Func()(args...))
 	}
 }
 
