@@ -17,7 +17,7 @@ func GenerateBinaryStructure(rank, connectivity int) *weft.Tensor {
 	const name = "ndimage.generate_binary_structure"
 	defer array.Named(name).End()
 	if rank < 1 {
-		return weft.FromSlice([]bool{true}, []int{}...)
+		return weft.FromSlice([]bool{true}).Reshape()
 	}
 	if rank > 12 {
 		array.Failf(name, "rank", "is %d, more than 12", rank)
@@ -41,22 +41,23 @@ func GenerateBinaryStructure(rank, connectivity int) *weft.Tensor {
 	return weft.FromSlice(on, shape...)
 }
 
-// IterateStructure returns a structure dilated by itself, iterations-1 times: what iterations dilations reach.
+// IterateStructure returns a structure dilated by itself, iterations-1 times: what iterations dilations reach. It
+// panics with *[weft.Error] where the result has more than 2^20 elements.
 func IterateStructure(structure *weft.Tensor, iterations int) *weft.Tensor {
 	const name = "ndimage.iterate_structure"
 	defer array.Named(name).End()
 	(*core.Tensor)(structure).CheckArgument(name, "structure")
 	s := structure.Ne(0)
-	if iterations < 2 {
+	if iterations < 2 || s.Size() == 0 {
 		return s
 	}
-	if iterations > maxReach {
-		array.Failf(name, "iterations", "is %d", iterations)
-	}
-	more := iterations - 1
-	pads := make([]int, 0, 2*s.Rank())
+	more := min(iterations-1, maxWindow) // of one element nothing changes
+	pads, size := make([]int, 0, 2*s.Rank()), 1
 	for _, n := range s.Shape() {
 		grown := more * (n - 1)
+		if size *= n + grown; size > maxWindow {
+			array.Failf(name, "iterations", "is %d, for a result of more than %d elements", iterations, maxWindow)
+		}
 		before := more * (n / 2)
 		pads = append(pads, before, grown-before)
 	}
@@ -66,7 +67,7 @@ func IterateStructure(structure *weft.Tensor, iterations int) *weft.Tensor {
 // BinaryOpts are the options of binary morphology.
 type BinaryOpts struct {
 	Structure  *weft.Tensor // which neighbours of an element count; GenerateBinaryStructure(rank, 1) if nil
-	Iterations *int         // how often the operation is done; below 1 until nothing changes; 1 if nil
+	Iterations *int         // how often the operation is done, at most 2^20; below 1 until nothing changes; 1 if nil
 	Mask       *weft.Tensor // only elements where it is true change; all if nil
 	Border     bool         // what lies beyond the edges
 	Origin     []int        // how many elements the structure lies before its centre, in each axis; 0 if nil
@@ -103,6 +104,12 @@ func eroded(name string, x *weft.Tensor, o BinaryOpts, dilate bool) *weft.Tensor
 	times := 1
 	if o.Iterations != nil {
 		times = *o.Iterations
+	}
+	if times >= b.Size() && w.hasCentre() { // each time changes an element, or nothing does any more
+		times = 0
+	}
+	if times > maxWindow {
+		array.Failf(name, "Iterations", "is %d, more than %d", times, maxWindow)
 	}
 	if times < 1 {
 		if dilate {
@@ -210,8 +217,17 @@ func BinaryHitOrMiss(x *weft.Tensor, opts ...HitOpts) *weft.Tensor {
 	if o.MissOrigin == nil {
 		o.MissOrigin = o.HitOrigin
 	}
-	hit := eroded(name, x, BinaryOpts{Structure: o.Hit, Origin: o.HitOrigin}, false)
-	return hit.LogicalAnd(eroded(name, x.Eq(0), BinaryOpts{Structure: o.Miss, Origin: o.MissOrigin, Border: true}, false))
+	hit := matched(name, "Hit", x.Ne(0), BinaryOpts{Structure: o.Hit, Origin: o.HitOrigin})
+	return hit.LogicalAnd(matched(name, "Miss", x.Eq(0), BinaryOpts{Structure: o.Miss, Origin: o.MissOrigin, Border: true}))
+}
+
+// matched is eroded, and true everywhere for a structure without true elements.
+func matched(name, arg string, x *weft.Tensor, o BinaryOpts) *weft.Tensor {
+	(*core.Tensor)(o.Structure).CheckArgument(name, arg)
+	if !slices.Contains(weft.Data[bool](o.Structure.Ne(0).Contiguous()), true) {
+		return weft.OnesLike(x)
+	}
+	return eroded(name, x, o, false)
 }
 
 // flooded returns x, and what windows reach from its true elements, step by step, where mask is true.
@@ -262,6 +278,7 @@ func newBordered(shape, lo, hi []int) bordered {
 	}
 	array.CheckShape("ndimage", all, weft.Int64)
 	g := bordered{shape: shape, lo: lo, strides: array.RowMajor(all), size: array.Size(all)}
+	core.CheckHeap("ndimage", g.size, weft.Int64)
 	for i, n := range lo {
 		g.first += n * g.strides[i]
 	}

@@ -21,17 +21,26 @@ func inFloats(x *weft.Tensor, f func(x *weft.Tensor) *weft.Tensor) *weft.Tensor 
 	return f(x.To(weft.Float64)).To(weft.Int64).To(d)
 }
 
+// wideFor returns x, as floats if w is complex: the result is complex then.
+func wideFor(x, w *weft.Tensor) *weft.Tensor {
+	switch d := x.DType(); {
+	case !w.DType().Complex() || d.Complex():
+		return x
+	case d == weft.Float16 || d == weft.BFloat16:
+		return x.To(weft.Float32)
+	case !d.Float():
+		return x.To(weft.Float64)
+	}
+	return x
+}
+
 // filterLine correlates x with w along an axis.
 func filterLine(name string, x, w *weft.Tensor, axis, before int, pairs int, m Mode, cval float64) *weft.Tensor {
-	return inFloats(x, func(x *weft.Tensor) *weft.Tensor {
-		w := w.To(array.Promote(x.DType(), w.DType()))
-		if w.DType() != x.DType() { // complex weights, or weights of a wider type
-			if w.DType().Complex() {
-				x = x.To(w.DType())
-			} else {
-				w = w.To(x.DType())
-			}
-		}
+	if w.Size() > maxWindow {
+		array.Failf(name, "weights", "have %d elements, more than %d", w.Size(), maxWindow)
+	}
+	return inFloats(wideFor(x, w), func(x *weft.Tensor) *weft.Tensor {
+		w, x := meet(w, x)
 		n, k := x.Dim(axis), w.Size()
 		after := k - 1 - before
 		t := tapping{Pairs: pairs, Axis: axis, Reach: make([]int, x.Rank())}

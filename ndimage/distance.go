@@ -21,7 +21,7 @@ type DistanceOpts struct {
 //
 // Distances are exact but for rounding: the lower envelope of parabolas along each axis, as in P. F. Felzenszwalb
 // and D. P. Huttenlocher, Distance Transforms of Sampled Functions (2012).
-// It panics with *[weft.Error] where Sampling is not positive, and for more than 2^31-1 elements.
+// It panics with *[weft.Error] where Sampling is not from 1e-100 to 1e100, and for more than 2^31-1 elements.
 func DistanceTransformEDT(x *weft.Tensor, opts ...DistanceOpts) (distances, indices *weft.Tensor) {
 	const name = "ndimage.distance_transform_edt"
 	defer array.Named(name).End()
@@ -33,8 +33,8 @@ func DistanceTransformEDT(x *weft.Tensor, opts ...DistanceOpts) (distances, indi
 	sampling := each(name, "Sampling", o.Sampling, x.Rank(), 1)
 	key := make([]int, len(sampling))
 	for i, s := range sampling {
-		if !(s > 0) || math.IsInf(s, 1) {
-			array.Failf(name, "Sampling", "is %g along axis %d, want a positive number", s, i)
+		if !(s >= 1e-100 && s <= 1e100) { // squares and sums of them are floats
+			array.Failf(name, "Sampling", "is %g along axis %d, want a positive number from 1e-100 to 1e100", s, i)
 		}
 		key[i] = int(math.Float64bits(s))
 	}

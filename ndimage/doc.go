@@ -12,7 +12,7 @@
 // A filter's result has the element type of its input. Float32, float64, complex64 and complex128 are computed in
 // their type, where SciPy computes float32 in float64; float16 and bfloat16 are computed in float32 and rounded. Linear
 // filters compute integers and Bool in float64. They truncate the result toward zero and keep its lowest bits, after
-// each axis, as SciPy does: convert to a float first where that is not wanted.
+// each axis, as SciPy does: convert to a float first where that is not wanted. Complex weights give complex results.
 //
 // # Gradients and compiled functions
 //

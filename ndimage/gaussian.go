@@ -21,6 +21,12 @@ type GaussianOpts struct {
 // mostOrder bounds the order of a derivative: coefficients grow as factorials.
 const mostOrder = 100
 
+// leastSigma is the least standard deviation that smooths: the square of a smaller one may vanish.
+const leastSigma = 1e-15
+
+// maxRadius bounds how far a Gaussian reaches.
+const maxRadius = (maxWindow - 1) / 2
+
 // gaussianKernel is the derivative of that order of a Gaussian at -radius to radius.
 func gaussianKernel(sigma float64, order, radius int) []float64 {
 	w := make([]float64, 2*radius+1)
@@ -58,8 +64,8 @@ func gaussianKernel(sigma float64, order, radius int) []float64 {
 // radius is how far the window of a Gaussian reaches.
 func (o GaussianOpts) radius(name string, sigma float64, given []int, i int) int {
 	if given != nil {
-		if given[i] < 0 || given[i] > maxReach/4 {
-			array.Failf(name, "Radius", "is %d", given[i])
+		if given[i] < 0 || given[i] > maxRadius {
+			array.Failf(name, "Radius", "is %d, want 0 to %d", given[i], maxRadius)
 		}
 		return given[i]
 	}
@@ -68,8 +74,8 @@ func (o GaussianOpts) radius(name string, sigma float64, given []int, i int) int
 		truncate = *o.Truncate
 	}
 	r := truncate*sigma + 0.5
-	if !(r >= 0 && r < maxReach/4) {
-		array.Failf(name, "Truncate", "is %g, which for a sigma of %g gives no window", truncate, sigma)
+	if !(r >= 0 && r < maxRadius+1) {
+		array.Failf(name, "Truncate", "is %g, which with a sigma of %g is not a radius of 0 to %d elements", truncate, sigma, maxRadius)
 	}
 	return int(r)
 }
@@ -130,7 +136,7 @@ func gaussianFilter(name string, x *weft.Tensor, sigma []float64, o GaussianOpts
 	}
 	y := x
 	for i, axis := range p.axes {
-		if s := sigmas[i]; s > 1e-15 {
+		if s := sigmas[i]; s >= leastSigma {
 			y = gauss(name, y, axis, s, orders[i], o.radius(name, s, radii, i), p.modes[i], o.Cval)
 		}
 	}
@@ -149,15 +155,15 @@ type Gaussian1DOpts struct {
 	Cval     float64  // the value of Constant
 }
 
-// GaussianFilter1D is [GaussianFilter] along one axis. Sigma must be above 0.
+// GaussianFilter1D is [GaussianFilter] along one axis. Sigma must be at least 1e-15.
 func GaussianFilter1D(x *weft.Tensor, sigma float64, axis int, opts ...Gaussian1DOpts) *weft.Tensor {
 	const name = "ndimage.gaussian_filter1d"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	m := o.Mode.checked(name, Reflect)
 	axis = array.Axis(name, axis, input(name, x).Rank())
-	if !(sigma > 0) || math.IsInf(sigma, 1) {
-		array.Failf(name, "sigma", "is %g, want a finite number above 0", sigma)
+	if !(sigma >= leastSigma) || math.IsInf(sigma, 1) {
+		array.Failf(name, "sigma", "is %g, want a finite number of at least %g", sigma, leastSigma)
 	}
 	checkOrder(name, o.Order)
 	var radii []int

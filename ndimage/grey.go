@@ -97,6 +97,10 @@ func MorphologicalGradient(x *weft.Tensor, size []int, opts ...GreyOpts) *weft.T
 // MorphologicalLaplace is the sum of dilation and erosion less twice the array.
 func MorphologicalLaplace(x *weft.Tensor, size []int, opts ...GreyOpts) *weft.Tensor {
 	const name = "ndimage.morphological_laplace"
+	defer array.Named(name).End()
+	if ordered(name, x).DType() == weft.Bool {
+		array.Failf(name, "input", "is bool, whose elements have no differences")
+	}
 	o := array.Options(name, opts)
 	return grey(name, x, size, o, 1).Add(grey(name, x, size, o, 0)).Sub(x).Sub(x)
 }

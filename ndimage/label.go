@@ -2,6 +2,7 @@ package ndimage
 
 import (
 	"math"
+	"slices"
 
 	"weft"
 	"weft/internal/array"
@@ -42,6 +43,9 @@ func Label(x *weft.Tensor, opts ...LabelOpts) (labels *weft.Tensor, count int) {
 		return on.To(weft.Int32), int(on.To(weft.Int32).ItemInt())
 	}
 	shape := x.Shape()
+	if g := newBordered(shape, ones(len(shape)), ones(len(shape))); g.size > math.MaxInt32 {
+		array.Failf(name, "input", "has shape %s, with a border around more than 2^31-1 elements", array.ShapeString(shape))
+	}
 	var code []int
 	for _, d := range before {
 		code = append(code, d...)
@@ -175,7 +179,7 @@ func ones(n int) []int {
 }
 
 // FindObjects returns the smallest box of each label from 1 to the greatest, as spans for [weft.Tensor.Slice]: nil
-// for a label that does not occur. Labels are integers. It is refused in compiled functions.
+// for a label that does not occur. Labels are integers of at most 2^24. It is refused in compiled functions.
 func FindObjects(labels *weft.Tensor) [][]weft.Span {
 	const name = "ndimage.find_objects"
 	defer array.Named(name).End()
@@ -188,17 +192,18 @@ func FindObjects(labels *weft.Tensor) [][]weft.Span {
 	for _, v := range data {
 		most = max(most, v)
 	}
-	if most > 1<<28 {
-		array.Failf(name, "labels", "has label %d, more than 2^28", most)
+	if most > 1<<24 {
+		array.Failf(name, "labels", "has label %d, more than 2^24", most)
 	}
 	type box struct{ lo, hi []int }
-	boxes := make([]box, most)
+	boxes := make([]*box, most)
 	at := make([]int, len(shape))
 	for _, v := range data {
 		if v > 0 {
-			b := &boxes[v-1]
-			if b.lo == nil {
-				b.lo, b.hi = append([]int{}, at...), append([]int{}, at...)
+			b := boxes[v-1]
+			if b == nil {
+				b = &box{slices.Clone(at), slices.Clone(at)}
+				boxes[v-1] = b
 			}
 			for i, p := range at {
 				b.lo[i], b.hi[i] = min(b.lo[i], p), max(b.hi[i], p)
@@ -213,7 +218,7 @@ func FindObjects(labels *weft.Tensor) [][]weft.Span {
 	}
 	out := make([][]weft.Span, most)
 	for k, b := range boxes {
-		if b.lo != nil {
+		if b != nil {
 			out[k] = make([]weft.Span, len(shape))
 			for i := range shape {
 				out[k][i] = weft.Range(b.lo[i], b.hi[i]+1)

@@ -1,6 +1,7 @@
 package ndimage
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -94,7 +95,7 @@ func (r regions) wide() *weft.Tensor {
 }
 
 // counts returns how many elements regions have.
-func (r regions) counts() *weft.Tensor { return r.sums(weft.OnesLike(r.x).To(weft.Float64)) }
+func (r regions) counts() *weft.Tensor { return r.sums(r.x.Device().OnesOf(weft.Float64, r.x.Size())) }
 
 // SumLabels returns the sums of elements of regions, as Float64, or Complex128 of complex numbers. It has a
 // gradient. It panics with *[weft.Error] where Labels do not fit the input.
@@ -164,58 +165,53 @@ func CenterOfMass(x *weft.Tensor, opts ...RegionOpts) *weft.Tensor {
 	return weft.Stack(parts, -1)
 }
 
-// An extremum is what is known of a region's elements.
-type extremum struct {
-	values      []float64
-	least, most int // places of the first ones
-}
-
-// gathered returns the elements of each region and the places of extremes, in the order of results.
-func (r regions) gathered(name string) []extremum {
-	if r.x.DType().Complex() {
-		array.Failf(name, "input", "is %s, whose elements have no order", r.x.DType())
-	}
-	at, x := weft.Data[int64](r.at.Contiguous()), weft.Data[float64](r.wide().Contiguous())
-	all := make([]extremum, r.count+1)
-	for i := range all {
-		all[i] = extremum{least: -1, most: -1}
+// firstExtremes returns the places of the first least and greatest elements of regions, the first NaN for both, and
+// len(x) for regions without elements.
+func firstExtremes[T cmp.Ordered](x []T, at []int64, count int) (least, most []int64) {
+	least, most = make([]int64, count+1), make([]int64, count+1)
+	for k := range least {
+		least[k], most[k] = int64(len(x)), int64(len(x))
 	}
 	for i, k := range at {
-		e := &all[k]
-		if e.values = append(e.values, x[i]); e.least < 0 || x[i] < x[e.least] {
-			e.least = i
+		v := x[i]
+		if l := least[k]; l == int64(len(x)) || v < x[l] || v != v && x[l] == x[l] {
+			least[k] = int64(i)
 		}
-		if e.most < 0 || x[i] > x[e.most] {
-			e.most = i
+		if m := most[k]; m == int64(len(x)) || v > x[m] || v != v && x[m] == x[m] {
+			most[k] = int64(i)
 		}
 	}
+	return least[:count], most[:count]
+}
+
+// extremes returns firstExtremes in the order of results.
+func (r regions) extremes() (least, most []int64) {
+	at := weft.Data[int64](r.at.Contiguous())
+	switch x := r.x.Detach(); {
+	case x.DType() == weft.Uint64:
+		least, most = firstExtremes(weft.Data[uint64](x.Contiguous()), at, r.count)
+	case x.DType().Integer():
+		least, most = firstExtremes(weft.Data[int64](x.To(weft.Int64).Contiguous()), at, r.count)
+	default:
+		least, most = firstExtremes(weft.Data[float64](x.To(weft.Float64).Contiguous()), at, r.count)
+	}
+	return r.picked(least), r.picked(most)
+}
+
+// picked returns what belongs to the results, of what belongs to the regions.
+func (r regions) picked(of []int64) []int64 {
 	if r.index == nil {
-		return all[:1]
+		return of
 	}
-	out := make([]extremum, len(r.index))
+	out := make([]int64, len(r.index))
 	for i, k := range r.index {
-		out[i] = all[k]
+		out[i] = of[k]
 	}
 	return out
 }
 
-// ordered returns f of each region in the element type of the input, or in d if that is not Invalid.
-func (r regions) ordered(es []extremum, d weft.DType, f func(e extremum) float64) *weft.Tensor {
-	out := make([]float64, len(es))
-	for i, e := range es {
-		if len(e.values) > 0 {
-			out[i] = f(e)
-		}
-	}
-	t := weft.FromSlice(out, len(out)).To(d)
-	if r.index == nil {
-		t = t.Reshape()
-	}
-	return t.On(r.x.Device())
-}
-
-// Minimum returns the least elements of regions, in the input's type: 0 of empty ones. It reads the elements, so that it
-// is refused in compiled functions; it has no gradient.
+// Minimum returns the least elements of regions, in the input's type: 0 of empty ones, NaN of regions with a NaN. It has a
+// gradient, to the first least element. It reads the elements, so that it is refused in compiled functions.
 func Minimum(x *weft.Tensor, opts ...RegionOpts) *weft.Tensor {
 	low, _, _, _ := extrema("ndimage.minimum", x, opts)
 	return low
@@ -247,36 +243,50 @@ func Extrema(x *weft.Tensor, opts ...RegionOpts) (minima, maxima *weft.Tensor, m
 
 func extrema(name string, x *weft.Tensor, opts []RegionOpts) (low, high *weft.Tensor, lowAt, highAt [][]int) {
 	defer array.Named(name).End()
+	ordered(name, x)
 	r := array.Options(name, opts).regions(name, x)
-	es, d, shape := r.gathered(name), x.DType(), x.Shape()
-	all := weft.Data[float64](r.wide().Contiguous())
-	low = r.ordered(es, d, func(e extremum) float64 { return all[e.least] })
-	high = r.ordered(es, d, func(e extremum) float64 { return all[e.most] })
-	for _, e := range es {
-		if e.least < 0 {
-			lowAt, highAt = append(lowAt, nil), append(highAt, nil)
-			continue
+	least, most := r.extremes()
+	shape, size := x.Shape(), x.Size()
+	all := weft.Cat([]*weft.Tensor{r.x, x.Device().ZerosOf(x.DType(), 1)}, 0) // 0 for regions without elements
+	read := func(at []int64) (values *weft.Tensor, places [][]int) {
+		values = all.IndexSelect(0, weft.FromSlice(at, len(at)).On(x.Device()))
+		if r.index == nil {
+			values = values.Reshape()
 		}
-		lowAt, highAt = append(lowAt, unravel(shape, e.least)), append(highAt, unravel(shape, e.most))
+		places = make([][]int, len(at))
+		for i, k := range at {
+			if k < int64(size) {
+				places[i] = unravel(shape, int(k))
+			}
+		}
+		return values, places
 	}
+	low, lowAt = read(least)
+	high, highAt = read(most)
 	return low, high, lowAt, highAt
 }
 
 // Median returns the medians of regions as Float64: the mean of the two in the middle of an even number of elements,
-// NaN of empty ones. See [Minimum].
+// NaN of regions that are empty or have a NaN. It reads the elements, so that it is refused in compiled functions; it has no gradient.
 func Median(x *weft.Tensor, opts ...RegionOpts) *weft.Tensor {
 	const name = "ndimage.median"
 	defer array.Named(name).End()
+	ordered(name, x)
 	r := array.Options(name, opts).regions(name, x)
-	es := r.gathered(name)
-	for i := range es {
-		if len(es[i].values) == 0 {
-			es[i].values = []float64{math.NaN()}
+	values := make([][]float64, r.count+1)
+	data := weft.Data[float64](r.wide().Detach().Contiguous())
+	for i, k := range weft.Data[int64](r.at.Contiguous()) {
+		values[k] = append(values[k], data[i])
+	}
+	medians := make([]float64, r.count+1)
+	for k, v := range values[:r.count] {
+		slices.Sort(v) // NaN first
+		switch n := len(v); {
+		case n == 0 || v[0] != v[0]:
+			medians[k] = math.NaN()
+		default:
+			medians[k] = (v[(n-1)/2] + v[n/2]) / 2
 		}
 	}
-	return r.ordered(es, weft.Float64, func(e extremum) float64 {
-		v := slices.Clone(e.values)
-		slices.Sort(v)
-		return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
-	})
+	return r.result(weft.FromSlice(medians, len(medians)).On(x.Device()))
 }

@@ -81,8 +81,8 @@ func (m Mode) source(i, n int) int {
 	return min(max(i, 0), n-1)
 }
 
-// maxReach bounds windows and origins, so that sums of them and of lengths do not overflow.
-const maxReach = 1 << 31
+// maxReach bounds windows along an axis: an array is extended by that much.
+const maxReach = 1 << 24
 
 // stretch returns elements lo to below hi of an axis, which may lie outside of it.
 func stretch(name string, x *weft.Tensor, axis, lo, hi int, m Mode, cval float64) *weft.Tensor {

@@ -89,6 +89,22 @@ func (s sampling) task(name string, shape []int, run func(s sampling, x, places,
 	})
 }
 
+// periodic reports whether a mode repeats the array.
+func (m Mode) periodic() bool { return m != Constant && m != GridConstant && m != Nearest }
+
+// period is the number of places after which a mode repeats an array of n elements where a function interpolates.
+func (m Mode) period(n int) float64 {
+	switch m {
+	case GridWrap:
+		return float64(n)
+	case Wrap:
+		return float64(max(n-1, 1))
+	case Mirror:
+		return float64(max(2*n-2, 1))
+	}
+	return float64(2 * n)
+}
+
 // A knot is what a place needs along one axis: coefficients and their weights.
 type knot struct {
 	at     [6]int // times the stride; -1 for cval
@@ -99,11 +115,16 @@ type knot struct {
 // mapped returns the place in the array that stands for c, how it changes with c, and whether there is one.
 func mapped(c float64, n int, m Mode) (p, slope float64, ok bool) {
 	last := float64(n - 1)
+	if math.Abs(c) > 1<<50 && m.periodic() { // far out, multiples of the period are not exact
+		c = math.Mod(c, m.period(n))
+	}
 	switch {
 	case c != c:
 		return 0, 0, false
-	case c >= 0 && c <= last || m == GridConstant:
+	case c >= 0 && c <= last:
 		return c, 1, true
+	case m == GridConstant: // 16 elements outside, no coefficient counts
+		return c, 1, c > -16 && c < last+16
 	case m == Constant:
 		return 0, 0, false
 	case math.IsInf(c, 0) && m != Nearest:
@@ -262,6 +283,13 @@ func (s *sampling) knots(places []float64, begin, end int, f func(i int, k []kno
 func (s *sampling) tables(strides []int) [][]knot {
 	n := len(s.out)
 	if s.matrix == nil || len(s.in) != n {
+		return nil
+	}
+	lines := 0
+	for _, l := range s.out {
+		lines += l
+	}
+	if lines > array.Size(s.out)/16 && lines > 1<<10 { // a table would be larger than the result
 		return nil
 	}
 	for i, x := range s.matrix {

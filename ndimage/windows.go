@@ -46,6 +46,15 @@ func (p plane) around(arg string, size []int, rank int, turn bool, keep func(i i
 	return w
 }
 
+// hasCentre reports whether the place itself is in its window.
+func (w window) hasCentre() bool {
+	k := 0
+	for i, n := range w.size {
+		k = k*n + w.before[i]
+	}
+	return slices.Contains(w.at, k)
+}
+
 // maxWindow is the most elements of a window that is not taken axis by axis.
 const maxWindow = 1 << 20
 
@@ -109,7 +118,7 @@ func correlate(name string, x, weights *weft.Tensor, o FilterOpts, turn bool) *w
 	if x.Size() == 0 {
 		return x.Clone()
 	}
-	return inFloats(x, func(x *weft.Tensor) *weft.Tensor {
+	return inFloats(wideFor(x, v), func(x *weft.Tensor) *weft.Tensor {
 		v, x := meet(v, x)
 		return weighted(w.taps(), v, p.extended(x, w))
 	})

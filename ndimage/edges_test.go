@@ -1,0 +1,167 @@
+package ndimage_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"weft"
+	"weft/ndimage"
+)
+
+// wave is a matrix [6, 5] without order.
+func wave() *weft.Tensor {
+	return weft.ArangeOf(weft.Float64, 30).Mul(2.1).Add(0.1).Sin().Reshape(6, 5)
+}
+
+func window(o ndimage.WindowOpts, size ...int) func() {
+	return func() { ndimage.MedianFilter(wave(), size, o) }
+}
+
+func zoomed(f float64, o ndimage.InterpolationOpts) func() {
+	return func() { ndimage.Zoom(wave(), []float64{f}, o) }
+}
+
+func blurred(sigma float64, o ndimage.GaussianOpts) func() {
+	return func() { ndimage.GaussianFilter(wave(), []float64{sigma}, o) }
+}
+
+func TestErrorsNameTheArgument(t *testing.T) {
+	x, nan := wave(), math.NaN()
+	odd := weft.From([][]bool{{true, false, true}})
+	for _, c := range []struct {
+		op, arg string
+		f       func()
+	}{
+		{"gaussian_filter", "input", func() { ndimage.GaussianFilter(nil, []float64{1}) }},
+		{"gaussian_filter", "sigma", blurred(-1, ndimage.GaussianOpts{})},
+		{"gaussian_filter", "sigma", blurred(nan, ndimage.GaussianOpts{})},
+		{"gaussian_filter", "sigma", func() { ndimage.GaussianFilter(x, nil) }},
+		{"gaussian_filter", "sigma", func() { ndimage.GaussianFilter(x, []float64{1, 2, 3}) }},
+		{"gaussian_filter", "Truncate", blurred(1e8, ndimage.GaussianOpts{})},
+		{"gaussian_filter", "Truncate", blurred(1, ndimage.GaussianOpts{Truncate: &nan})},
+		{"gaussian_filter", "Radius", blurred(1, ndimage.GaussianOpts{Radius: []int{1 << 30}})},
+		{"gaussian_filter", "Radius", blurred(1, ndimage.GaussianOpts{Radius: []int{-1}})},
+		{"gaussian_filter", "Order", blurred(1, ndimage.GaussianOpts{Order: []int{1000}})},
+		{"gaussian_filter", "Modes", blurred(1, ndimage.GaussianOpts{Modes: []ndimage.Mode{"wrap", "wrap", "wrap"}})},
+		{"gaussian_filter1d", "sigma", func() { ndimage.GaussianFilter1D(x, 1e-200, 0) }},
+		{"gaussian_filter1d", "axis", func() { ndimage.GaussianFilter1D(x, 1, 2) }},
+		{"median_filter", "size", window(ndimage.WindowOpts{})},
+		{"median_filter", "size", window(ndimage.WindowOpts{}, 0)},
+		{"median_filter", "size", window(ndimage.WindowOpts{}, math.MinInt)},
+		{"median_filter", "size", window(ndimage.WindowOpts{}, math.MaxInt)},
+		{"median_filter", "size", window(ndimage.WindowOpts{}, 1025)},
+		{"median_filter", "size", window(ndimage.WindowOpts{Footprint: odd}, 3)},
+		{"median_filter", "Footprint", window(ndimage.WindowOpts{Footprint: weft.Ones(3)})},
+		{"median_filter", "Footprint", window(ndimage.WindowOpts{Footprint: weft.Zeros(3, 3)})},
+		{"median_filter", "Origin", window(ndimage.WindowOpts{Origin: []int{-2}}, 3)},
+		{"median_filter", "Origin", window(ndimage.WindowOpts{Origin: []int{math.MaxInt}}, 3)},
+		{"median_filter", "Origin", window(ndimage.WindowOpts{Origin: []int{math.MinInt}}, 3)},
+		{"median_filter", "Axes", window(ndimage.WindowOpts{Axes: []int{0, -2}}, 3)},
+		{"median_filter", "Mode", window(ndimage.WindowOpts{Mode: "edge"}, 3)},
+		{"median_filter", "input", func() { ndimage.MedianFilter(x.To(weft.Complex128), []int{3}) }},
+		{"rank_filter", "rank", func() { ndimage.RankFilter(x, 9, []int{3}) }},
+		{"percentile_filter", "percentile", func() { ndimage.PercentileFilter(x, nan, []int{3}) }},
+		{"uniform_filter", "size", func() { ndimage.UniformFilter(x, []int{1 << 40}) }},
+		{"correlate1d", "weights", func() { ndimage.Correlate1D(x, x, 0) }},
+		{"correlate1d", "weights", func() { ndimage.Correlate1D(x, weft.Zeros(1<<20+1), 0) }},
+		{"convolve1d", "Origin", func() { ndimage.Convolve1D(x, weft.Ones(3), 0, ndimage.LineOpts{Origin: math.MinInt}) }},
+		{"correlate", "weights", func() { ndimage.Correlate(x, weft.Zeros(0, 3)) }},
+		{"sobel", "axis", func() { ndimage.Sobel(x, 2) }},
+		{"morphological_laplace", "input", func() { ndimage.MorphologicalLaplace(x.Gt(0), []int{3}) }},
+		{"binary_dilation", "Iterations", func() { ndimage.BinaryDilation(x, ndimage.BinaryOpts{Structure: odd, Iterations: new(1 << 40)}) }},
+		{"binary_erosion", "Mask", func() { ndimage.BinaryErosion(x, ndimage.BinaryOpts{Mask: odd}) }},
+		{"iterate_structure", "iterations", func() { ndimage.IterateStructure(odd, math.MaxInt) }},
+		{"generate_binary_structure", "rank", func() { ndimage.GenerateBinaryStructure(13, 1) }},
+		{"label", "Structure", func() { ndimage.Label(x, ndimage.LabelOpts{Structure: weft.Ones(2, 2)}) }},
+		{"find_objects", "labels", func() { ndimage.FindObjects(weft.From([]int64{1 << 40})) }},
+		{"find_objects", "labels", func() { ndimage.FindObjects(x) }},
+		{"distance_transform_edt", "Sampling", func() { ndimage.DistanceTransformEDT(x, ndimage.DistanceOpts{Sampling: []float64{1e-200}}) }},
+		{"distance_transform_edt", "Sampling", func() { ndimage.DistanceTransformEDT(x, ndimage.DistanceOpts{Sampling: []float64{1e300}}) }},
+		{"distance_transform_cdt", "Metric", func() { ndimage.DistanceTransformCDT(x, ndimage.ChamferOpts{Metric: "manhattan"}) }},
+		{"mean", "Labels", func() { ndimage.Mean(x, ndimage.RegionOpts{Labels: weft.Ones(2)}) }},
+		{"mean", "Index", func() { ndimage.Mean(x, ndimage.RegionOpts{Index: []int{1}}) }},
+		{"center_of_mass", "input", func() { ndimage.CenterOfMass(weft.Scalar(1)) }},
+		{"minimum", "input", func() { ndimage.Minimum(x.To(weft.Complex64)) }},
+		{"zoom", "zoom", zoomed(-1, ndimage.InterpolationOpts{})},
+		{"zoom", "zoom", zoomed(nan, ndimage.InterpolationOpts{})},
+		{"zoom", "zoom", zoomed(1e300, ndimage.InterpolationOpts{})},
+		{"zoom", "shape", zoomed(1e9, ndimage.InterpolationOpts{})},
+		{"zoom", "Order", zoomed(2, ndimage.InterpolationOpts{Order: new(6)})},
+		{"rotate", "angle", func() { ndimage.Rotate(x, math.Inf(1)) }},
+		{"rotate", "Axes", func() { ndimage.Rotate(x, 30, ndimage.RotateOpts{Axes: [2]int{1, -1}}) }},
+		{"shift", "shift", func() { ndimage.Shift(x, []float64{nan}) }},
+		{"affine_transform", "matrix", func() { ndimage.AffineTransform(x, [][]float64{{1, 0}}, nil, nil) }},
+		{"affine_transform", "shape", func() { ndimage.AffineTransform(x, [][]float64{{1, 0}, {0, 1}}, nil, []int{-1, 2}) }},
+		{"affine_transform", "shape", func() { ndimage.AffineTransform(x, [][]float64{{1, 0}, {0, 1}}, nil, []int{1 << 40, 1 << 40}) }},
+		{"map_coordinates", "coordinates", func() { ndimage.MapCoordinates(x, weft.Zeros(3, 4)) }},
+	} {
+		var e *weft.Error
+		if err := weft.Try(c.f); !errors.As(err, &e) || e.Op != "ndimage."+c.op || e.Arg != c.arg {
+			t.Errorf("%s: %v, want an error of argument %s", c.op, err, c.arg)
+		}
+	}
+}
+
+// TestResultsThatDoNotFit demands an error of memory before any of it is taken.
+func TestResultsThatDoNotFit(t *testing.T) {
+	for name, f := range map[string]func(){
+		"zoom":             func() { ndimage.Zoom(weft.ArangeOf(weft.Float64, 5), []float64{1e11}) },
+		"affine_transform": func() { ndimage.AffineTransform(weft.ArangeOf(weft.Float64, 5), [][]float64{{1}}, nil, []int{1e12}) },
+		"label":            func() { ndimage.Label(weft.Ones(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1e6)) },
+	} {
+		var e *weft.Error
+		if err := weft.Try(f); !errors.As(err, &e) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// unary are functions of an array of any shape, whose results have it.
+var unary = map[string]func(x *weft.Tensor) *weft.Tensor{
+	"gaussian_filter":             func(x *weft.Tensor) *weft.Tensor { return ndimage.GaussianFilter(x, []float64{1}) },
+	"gaussian_laplace":            func(x *weft.Tensor) *weft.Tensor { return ndimage.GaussianLaplace(x, []float64{1}) },
+	"gaussian_gradient_magnitude": func(x *weft.Tensor) *weft.Tensor { return ndimage.GaussianGradientMagnitude(x, []float64{1}) },
+	"laplace":                     func(x *weft.Tensor) *weft.Tensor { return ndimage.Laplace(x) },
+	"uniform_filter":              func(x *weft.Tensor) *weft.Tensor { return ndimage.UniformFilter(x, []int{3}) },
+	"median_filter":               func(x *weft.Tensor) *weft.Tensor { return ndimage.MedianFilter(x, []int{3}) },
+	"maximum_filter":              func(x *weft.Tensor) *weft.Tensor { return ndimage.MaximumFilter(x, []int{9}) },
+	"grey_opening":                func(x *weft.Tensor) *weft.Tensor { return ndimage.GreyOpening(x, []int{2}) },
+	"black_tophat":                func(x *weft.Tensor) *weft.Tensor { return ndimage.BlackTophat(x, []int{2}) },
+	"spline_filter":               func(x *weft.Tensor) *weft.Tensor { return ndimage.SplineFilter(x) },
+	"binary_erosion":              func(x *weft.Tensor) *weft.Tensor { return ndimage.BinaryErosion(x) },
+	"binary_propagation":          func(x *weft.Tensor) *weft.Tensor { return ndimage.BinaryPropagation(x) },
+	"binary_fill_holes":           func(x *weft.Tensor) *weft.Tensor { return ndimage.BinaryFillHoles(x) },
+	"binary_hit_or_miss":          func(x *weft.Tensor) *weft.Tensor { return ndimage.BinaryHitOrMiss(x) },
+	"label":                       func(x *weft.Tensor) *weft.Tensor { y, _ := ndimage.Label(x); return y },
+	"distance_transform_edt":      func(x *weft.Tensor) *weft.Tensor { y, _ := ndimage.DistanceTransformEDT(x); return y },
+	"distance_transform_cdt":      func(x *weft.Tensor) *weft.Tensor { return ndimage.DistanceTransformCDT(x) },
+}
+
+func TestEmptyArraysAndScalars(t *testing.T) {
+	for name, f := range unary {
+		for _, shape := range [][]int{{}, {0}, {0, 4}, {3, 0, 2}, {1}, {1, 1, 1}} {
+			for _, d := range []weft.DType{weft.Float64, weft.Float16, weft.Uint8, weft.Bool} {
+				if y := f(weft.OnesOf(d, shape...)); fmt.Sprint(y.Shape()) != fmt.Sprint(shape) {
+					t.Errorf("%s of %s %v: shape %v", name, d, shape, y.Shape())
+				}
+			}
+		}
+	}
+	none := weft.ZerosOf(weft.Float64, 0, 4)
+	for _, o := range []ndimage.RegionOpts{{}, {Labels: none.To(weft.Int32)}, {Labels: none.To(weft.Int32), Index: []int{}}, {Labels: none.To(weft.Int32), Index: []int{7, -1}}} {
+		low, high, lowAt, highAt := ndimage.Extrema(none, o)
+		if low.Sum().Item() != 0 || high.Sum().Item() != 0 || len(lowAt) != low.Size() || len(highAt) != low.Size() {
+			t.Errorf("extrema of nothing: %v %v %v %v", low, high, lowAt, highAt)
+		}
+		if m, c := ndimage.Mean(none, o), ndimage.CenterOfMass(none, o); m.Size() != low.Size() || m.IsNaN().All().ItemInt() != 1 || c.Size() != 2*low.Size() {
+			t.Errorf("mean %v and centre %v of nothing", m, c)
+		}
+	}
+	for _, f := range []float64{0, 1e-9} {
+		if y := ndimage.Zoom(wave(), []float64{f}); y.Size() != 0 {
+			t.Errorf("zoom by %g: %v", f, y.Shape())
+		}
+	}
+}
