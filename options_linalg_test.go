@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 
@@ -194,6 +195,31 @@ var signalOptionCases = map[string]optionCase{
 		"NPerSeg":  {zero: func() []float64 { return welch(filters.SpectrumOpts{NPerSeg: 7}) }},
 		"NOverlap": {in: filters.SpectrumOpts{NPerSeg: 4}, def: new(2), loose: true},
 	}),
+	"signal.FirWinOpts": optionsOf(func(o filters.FirWinOpts) []float64 {
+		if o.Beta != nil {
+			o.Window = "kaiser"
+		}
+		return values(filters.FirWin(9, []float64{0.2}, o))
+	}, map[string]optionField{
+		"FS": {def: new(2.0), refused: true},
+		"Beta": {zero: func() []float64 {
+			return values(filters.FirWin(9, []float64{0.2}, filters.FirWinOpts{Window: "boxcar"}))
+		}},
+	}),
+	"signal.FreqZOpts": optionsOf(func(o filters.FreqZOpts) []float64 {
+		w, h := filters.FreqZ(weft.From([]float64{1, 1}), weft.From([]float64{1, 0.5}), o)
+		return append(values(w), values(h.Abs())...)
+	}, map[string]optionField{"N": {def: new(512), refused: true}, "FS": {def: new(2 * math.Pi), refused: true}}),
+	"signal.UpFirDnOpts": optionsOf(func(o filters.UpFirDnOpts) []float64 {
+		return values(filters.UpFirDn(weft.From([]float64{1, 2}), signal(), o))
+	}, map[string]optionField{"Up": {def: new(1), refused: true}, "Down": {def: new(1), refused: true}, "Axis": {def: new(-1), loose: true}}),
+	"signal.ResamplePolyOpts": optionsOf(func(o filters.ResamplePolyOpts) []float64 {
+		return values(filters.ResamplePoly(signal(), 3, 2, o))
+	}, map[string]optionField{"Axis": {def: new(-1), loose: true}}),
+	"signal.DecimateOpts": optionsOf(func(o filters.DecimateOpts) []float64 {
+		o.Delay = true
+		return values(filters.Decimate(signal(), 2, o))
+	}, map[string]optionField{"N": {def: new(8), refused: true}, "Axis": {def: new(-1), loose: true}}),
 }
 
 // foundPeaks returns the places of peaks, their prominences and their widths.

@@ -143,3 +143,69 @@ func init() {
 		return []*weft.Tensor{signal.Detrend(x[0]), signal.Detrend(x[0], signal.DetrendOpts{Type: "constant"})}
 	}
 }
+
+// firwins are the designs of testdata/make.py.
+var firwins = []func() *weft.Tensor{
+	func() *weft.Tensor { return signal.FirWin(9, []float64{0.3}) },
+	func() *weft.Tensor { return signal.FirWin(8, []float64{0.3}, signal.FirWinOpts{Window: "hann"}) },
+	func() *weft.Tensor {
+		return signal.FirWin(11, []float64{0.4}, signal.FirWinOpts{BType: signal.HighPass})
+	},
+	func() *weft.Tensor {
+		return signal.FirWin(21, []float64{0.2, 0.5}, signal.FirWinOpts{BType: signal.BandPass})
+	},
+	func() *weft.Tensor { return signal.FirWin(21, []float64{0.2, 0.5}) },
+	func() *weft.Tensor {
+		return signal.FirWin(12, []float64{0.3}, signal.FirWinOpts{Window: "kaiser", Beta: new(5.0), NoScale: true})
+	},
+	func() *weft.Tensor { return signal.FirWin(1, []float64{0.3}) },
+}
+
+func init() {
+	for i, f := range firwins {
+		computations[fmt.Sprintf("firwin_%d", i)] = func([]*weft.Tensor) []*weft.Tensor { return only(f()) }
+	}
+	computations["freqz"] = func(x []*weft.Tensor) []*weft.Tensor {
+		y := both(signal.FreqZ(x[0], x[1]))
+		y = append(y, both(signal.FreqZ(x[0], x[1], signal.FreqZOpts{N: new(7), Whole: true, FS: new(2.0)}))...)
+		return append(y, both(signal.FreqZ(x[0], weft.From([]float64{1}), signal.FreqZOpts{W: weft.From([]float64{0.1, 0.3, 2})}))...)
+	}
+	computations["sosfreqz"] = func(x []*weft.Tensor) []*weft.Tensor {
+		return both(signal.SOSFreqZ(x[0], signal.FreqZOpts{N: new(20)}))
+	}
+	computations["sos2tf"] = func(x []*weft.Tensor) []*weft.Tensor { return both(signal.SOS2TF(x[0])) }
+	rates := func(x []*weft.Tensor, up, down int) *weft.Tensor {
+		return signal.UpFirDn(x[0], x[1], signal.UpFirDnOpts{Up: &up, Down: &down})
+	}
+	computations["upfirdn"] = func(x []*weft.Tensor) (y []*weft.Tensor) {
+		for _, r := range [][2]int{{1, 1}, {3, 1}, {1, 2}, {3, 2}, {9, 4}} {
+			y = append(y, rates(x, r[0], r[1]))
+		}
+		return y
+	}
+	computations["upfirdn_axis"] = func(x []*weft.Tensor) []*weft.Tensor {
+		return only(signal.UpFirDn(x[0], x[1], signal.UpFirDnOpts{Up: new(2), Down: new(3), Axis: new(0)}))
+	}
+	computations["upfirdn_complex"] = func(x []*weft.Tensor) []*weft.Tensor { return only(rates(x, 2, 3)) }
+	computations["resample_poly"] = func(x []*weft.Tensor) (y []*weft.Tensor) {
+		for _, r := range [][2]int{{1, 2}, {3, 1}, {3, 2}, {4, 6}, {5, 7}, {2, 2}} {
+			y = append(y, signal.ResamplePoly(x[0], r[0], r[1]))
+		}
+		return append(y, signal.ResamplePoly(x[0], 3, 2, signal.ResamplePolyOpts{Window: x[1]}))
+	}
+	computations["decimate"] = func(x []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{signal.Decimate(x[0], 3), signal.Decimate(x[0], 2, signal.DecimateOpts{N: new(4), Delay: true}),
+			signal.Decimate(x[0], 3, signal.DecimateOpts{FIR: true}), signal.Decimate(x[0], 3, signal.DecimateOpts{N: new(10), FIR: true, Delay: true})}
+	}
+	computations["medfilt"] = func(x []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{signal.MedFilt(x[0]), signal.MedFilt(x[0], 5, 1), signal.MedFilt2D(x[0], 3, 5), signal.MedFilt(x[0].Slice(weft.Index(0)), 5)}
+	}
+	computations["tf2sos"] = func(x []*weft.Tensor) []*weft.Tensor { return only(signal.TF2SOS(x[0], x[1])) }
+	computations["tf2zpk"] = func(x []*weft.Tensor) []*weft.Tensor {
+		f := signal.TF2ZPK(x[0], x[1])
+		monic := f
+		monic.K = 1
+		z, p := monic.TF()
+		return []*weft.Tensor{z, p, weft.From(f.K)}
+	}
+}

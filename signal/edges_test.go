@@ -73,6 +73,16 @@ func TestMistakesAreTyped(t *testing.T) {
 		"places":        {"peaks", func() { signal.PeakWidths(x, weft.From([]int64{9})) }},
 		"coefficients":  {"a", func() { signal.LFilter(x, none, x) }},
 		"sections":      {"sos", func() { signal.SOSFilt(weft.Ones(2, 5), x) }},
+		"even taps":     {"n", func() { signal.FirWin(8, []float64{0.2}, signal.FirWinOpts{BType: signal.HighPass}) }},
+		"rate":          {"Up", func() { signal.UpFirDn(x, x, signal.UpFirDnOpts{Up: new(0)}) }},
+		"up":            {"up", func() { signal.ResamplePoly(x, 0, 2) }},
+		"no samples":    {"x", func() { signal.ResamplePoly(none, 3, 2) }},
+		"q":             {"q", func() { signal.Decimate(x, 0) }},
+		"even median":   {"size", func() { signal.MedFilt(x, 4) }},
+		"zero first":    {"a", func() { signal.TF2ZPK(x, weft.From([]float64{0, 1})) }},
+		"NaN":           {"b", func() { signal.TF2SOS(weft.From([]float64{math.NaN()}), weft.Ones(1)) }},
+		"five columns":  {"sos", func() { signal.SOS2TF(weft.Ones(2, 5)) }},
+		"frequencies":   {"N", func() { signal.FreqZ(x, x, signal.FreqZOpts{N: new(0)}) }},
 	} {
 		var e *weft.Error
 		if err := weft.Try(c.f); !errors.As(err, &e) || e.Arg != c.arg {

@@ -107,3 +107,69 @@ func ExampleDetrend() {
 	fmt.Printf("%.4f\n", signal.Detrend(weft.From([]float64{1, 3, 5, 7})).Abs().Max().Item())
 	// Output: 0.0000
 }
+
+func ExampleFirWin() {
+	h := signal.FirWin(5, []float64{0.5})
+	fmt.Printf("%.3f\n", weft.Data[float64](h.Contiguous()))
+	// Output: [0.000 0.204 0.593 0.204 0.000]
+}
+
+func ExampleFreqZ() {
+	b, a := signal.Butter(2, []float64{0.25}).TF()
+	_, h := signal.FreqZ(b, a, signal.FreqZOpts{N: new(4)}) // the second frequency is the critical one
+	fmt.Printf("%.3f\n", weft.Data[float64](h.Abs().Contiguous()))
+	// Output: [1.000 0.707 0.169 0.029]
+}
+
+func ExampleSOSFreqZ() {
+	sos := signal.Cheby1(6, 1, []float64{0.5}).SOS()
+	_, h := signal.SOSFreqZ(sos, signal.FreqZOpts{W: weft.From([]float64{0.5}), FS: new(2.0)})
+	fmt.Printf("%.3f dB\n", 20*h.Abs().Log10().Item())
+	// Output: -1.000 dB
+}
+
+func ExampleTF2ZPK() {
+	f := signal.TF2ZPK(weft.From([]float64{2, 1}), weft.From([]float64{1, -0.25}))
+	fmt.Printf("%.2f %.2f %v\n", f.Z, f.P, f.K)
+	// Output: [(-0.50+0.00i)] [(0.25+0.00i)] 2
+}
+
+func ExampleTF2SOS() {
+	fmt.Println(signal.TF2SOS(weft.From([]float64{2, 1}), weft.From([]float64{1, -0.25})))
+	// Output: [[ 2.    1.    0.    1.   -0.25  0.  ]]
+}
+
+func ExampleSOS2TF() {
+	b, a := signal.SOS2TF(weft.From([][]float64{{1, 2, 0, 1, 0.5, 0}, {1, 0, 0, 1, 0.25, 0}}))
+	fmt.Println(b, a)
+	// Output: [1. 2. 0. 0. 0.] [1.    0.75  0.125 0.    0.   ]
+}
+
+func ExampleUpFirDn() {
+	x := weft.From([]float64{1, 2, 3})
+	fmt.Println(signal.UpFirDn(weft.From([]float64{1, 1}), x, signal.UpFirDnOpts{Up: new(2)})) // each sample twice
+	// Output: [1. 1. 2. 2. 3. 3.]
+}
+
+func ExampleResamplePoly() {
+	x := weft.ArangeOf[int](weft.Float64, 441).Mul(0.02).Sin()
+	fmt.Println(signal.ResamplePoly(x, 160, 147).Shape()) // from 44.1 to 48 kHz
+	// Output: [480]
+}
+
+func ExampleDecimate() {
+	x := weft.OnesOf(weft.Float64, 100)
+	fmt.Printf("%.2f\n", weft.Data[float64](signal.Decimate(x, 25).Contiguous())) // the filter of order 8 loses 0.05 dB, twice
+	// Output: [0.99 0.99 0.99 0.99]
+}
+
+func ExampleMedFilt() {
+	fmt.Println(signal.MedFilt(weft.From([]float64{1, 9, 2, 3, 4}), 3))
+	// Output: [1. 2. 3. 3. 3.]
+}
+
+func ExampleMedFilt2D() {
+	x := weft.Ones(3, 3).Add(weft.From([][]float32{{0, 0, 0}, {0, 8, 0}, {0, 0, 0}}))
+	fmt.Println(weft.At[float32](signal.MedFilt2D(x, 3), 1, 1))
+	// Output: 1
+}

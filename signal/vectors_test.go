@@ -140,7 +140,7 @@ func TestVectors(t *testing.T) {
 			}
 		}
 		compare(t, name+" of columns", f(strided), v.Results, 1e-12)
-		if reads := len(x) == 0 || strings.HasPrefix(name, "sosfiltfilt") || strings.HasPrefix(name, "peaks"); !grad && !reads {
+		if reads := len(x) == 0 || strings.HasPrefix(name, "sosfiltfilt") || strings.HasPrefix(name, "peaks") || strings.HasPrefix(name, "tf2"); !grad && !reads {
 			compiled := weft.Compile(func(x []*weft.Tensor) []*weft.Tensor { return f(x) })
 			again := compiled.Func()(x)
 			for i := range again {

@@ -32,10 +32,10 @@ func full(half []complex128) []complex128 {
 
 // coefficients is k times the polynomial that has roots.
 func coefficients(roots []complex128, k float64) *weft.Tensor {
-	return weft.FromSlice(polynomial(roots, k), len(roots)+1)
+	return weft.FromSlice(expanded(roots, k), len(roots)+1)
 }
 
-func polynomial(roots []complex128, k float64) []float64 {
+func expanded(roots []complex128, k float64) []float64 {
 	c := []complex128{1}
 	for _, r := range roots {
 		c = append(c, 0)
@@ -131,8 +131,8 @@ func (f ZPK) SOS() *weft.Tensor {
 		} else {
 			zs = []complex128{z1, nearest(true, false)}
 		}
-		copy(sos[6*i:], polynomial(zs, 1))
-		copy(sos[6*i+3:], polynomial(ps, 1))
+		copy(sos[6*i:], expanded(zs, 1))
+		copy(sos[6*i+3:], expanded(ps, 1))
 	}
 	for i := range 3 {
 		sos[i] *= f.K

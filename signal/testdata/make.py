@@ -138,6 +138,27 @@ put("hilbert", [x1], [ss.hilbert(x1), ss.hilbert(x1[:, :9])])
 put("resample", [x1], [ss.resample(x1, k, axis=-1) for k in (20, 21, 50, 64, 77)])
 put("detrend", [x1], [ss.detrend(x1), ss.detrend(x1, type="constant")])
 
+for k, (n, w, o) in enumerate([(9, 0.3, {}), (8, 0.3, {"window": "hann"}), (11, 0.4, {"pass_zero": "highpass"}), (21, [0.2, 0.5], {"pass_zero": "bandpass"}),
+                               (21, [0.2, 0.5], {"pass_zero": "bandstop"}), (12, 0.3, {"window": ("kaiser", 5.0), "scale": False}), (1, 0.3, {})]):
+    put(f"firwin_{k}", [], [ss.firwin(n, w, **o)])
+b, a = ss.cheby1(5, 1, 0.3)
+sos = ss.cheby1(5, 1, 0.3, output="sos")
+put("freqz", [b, a], [*ss.freqz(b, a), *ss.freqz(b, a, worN=7, whole=True, fs=2), *ss.freqz(b, [1], worN=np.array([0.1, 0.3, 2]))])
+put("sosfreqz", [sos], [*ss.freqz_sos(sos, worN=20)])
+put("tf2sos", ss.cheby2(4, 40, 0.3), [ss.tf2sos(*ss.cheby2(4, 40, 0.3))])
+put("sos2tf", [sos], [*ss.sos2tf(sos)])
+z, p, k = ss.tf2zpk(b, a)
+put("tf2zpk_values", [b, a], [np.poly(z), np.poly(p), k])
+h, x = noise(7), noise(3, 11)
+put("upfirdn", [h, x], [ss.upfirdn(h, x, u, d) for u, d in ((1, 1), (3, 1), (1, 2), (3, 2), (9, 4))])
+put("upfirdn_axis", [h, x], [ss.upfirdn(h, x, 2, 3, axis=0)])
+put("upfirdn_complex", [h + 1j * h[::-1], x + 2j], [ss.upfirdn(h + 1j * h[::-1], x + 2j, 2, 3)])
+x = noise(2, 90)
+put("resample_poly", [x, h], [*(ss.resample_poly(x, u, d, axis=-1) for u, d in ((1, 2), (3, 1), (3, 2), (4, 6), (5, 7), (2, 2))), ss.resample_poly(x, 3, 2, axis=-1, window=h)])
+put("decimate", [x], [ss.decimate(x, 3), ss.decimate(x, 2, n=4, zero_phase=False), ss.decimate(x, 3, ftype="fir"), ss.decimate(x, 3, n=10, ftype="fir", zero_phase=False)])
+x = noise(9, 8)
+put("medfilt", [x], [ss.medfilt(x), ss.medfilt(x, [5, 1]), ss.medfilt2d(x, [3, 5]), ss.medfilt(x[0], 5)])
+
 here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "vectors.json"), "w") as f:
     json.dump(out, f, separators=(",", ":"))
