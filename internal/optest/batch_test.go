@@ -156,7 +156,7 @@ func inputs(g *ir.Graph, of []*Array) (out []*ir.Node) {
 }
 
 // near allows for another order of sums: a sparse product of float32 adds a vector's terms in lanes, and
-// those of rows one after the other.
+// terms of rows one after the other.
 func near(d array.DType, a, b float64) bool {
 	tolerance := 1e-12
 	if d != array.Float64 {

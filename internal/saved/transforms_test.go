@@ -59,8 +59,8 @@ func TestTransforms(t *testing.T) {
 	}
 }
 
-// TestSparseArgument saves functions of a sparse matrix, which programs take as values, indices and offsets:
-// those of other entries give their product, and what is not a matrix is refused.
+// TestSparseArgument saves functions of a sparse matrix, which programs take as values, indices and offsets.
+// A call with other entries gives their product, and refuses what is not a matrix.
 func TestSparseArgument(t *testing.T) {
 	m := matrix()
 	for name, f := range map[string]func(m *sparse.Matrix, x *weft.Tensor) *weft.Tensor{
