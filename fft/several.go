@@ -11,7 +11,7 @@ type NOpts struct {
 	// N are the numbers of elements along the axes, as [Opts] has it for one; nil means their sizes, and
 	// of IRFFTN 2*(size-1) along the last one.
 	N    []int
-	Axes []int // nil means all for the N-d functions, or as many of the last ones as N has; the last two for the 2-d ones
+	Axes []int // nil means the last len(N) axes, or without N all of them; in the 2-d functions the last two
 	Norm Norm  // empty means Backward
 }
 
@@ -64,8 +64,8 @@ func IFFT2(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
 	return complexN("fft.ifft2", x, two("fft.ifft2", opts, x), true)
 }
 
-// FFTN is [FFT] along several axes, all by default. It panics as FFT does, and where lengths are not as many
-// as axes.
+// FFTN is [FFT] along several axes, all by default. It panics as FFT does, and where the number of lengths
+// differs from the number of axes.
 func FFTN(x *weft.Tensor, opts ...NOpts) *weft.Tensor {
 	return complexN("fft.fftn", x, array.Options("fft.fftn", opts), false)
 }

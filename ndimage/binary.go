@@ -41,6 +41,13 @@ func GenerateBinaryStructure(rank, connectivity int) *weft.Tensor {
 	return weft.FromSlice(on, shape...)
 }
 
+// truths returns which elements of a structure are not 0, in row-major order. A structure that a compiled function
+// captures is read when the function is traced.
+func truths(structure *weft.Tensor) (on []bool) {
+	core.OutsideTrace(func() { on = weft.Data[bool](structure.Ne(0).Contiguous()) })
+	return on
+}
+
 // IterateStructure returns a structure dilated by itself, iterations-1 times: what iterations dilations reach. It
 // panics with *[weft.Error] where the result has more than 2^20 elements.
 func IterateStructure(structure *weft.Tensor, iterations int) *weft.Tensor {
@@ -79,7 +86,7 @@ func (o BinaryOpts) prepared(name string, x *weft.Tensor) (b, mask, structure *w
 	b = input(name, x).Ne(0)
 	p = FilterOpts{Origin: o.Origin, Mode: Constant}.on(name, x.Rank())
 	if structure = o.Structure; structure == nil {
-		structure = GenerateBinaryStructure(x.Rank(), 1).On(x.Device())
+		structure = GenerateBinaryStructure(x.Rank(), 1)
 	}
 	if mask = o.Mask; mask != nil {
 		(*core.Tensor)(mask).CheckArgument(name, "Mask")
@@ -135,14 +142,18 @@ func eroded(name string, x *weft.Tensor, o BinaryOpts, dilate bool) *weft.Tensor
 	return y.To(weft.Bool)
 }
 
-// BinaryErosion is true where all elements of x under the structure are not 0.
+// BinaryErosion returns Bool in x's shape: true where all elements of x under the structure are not 0.
+// Compiled functions may capture the structure, which is read when they are traced.
+//
+// It panics with *[weft.Error] where the mask or the origin does not fit x, or Structure does not have x's rank.
 func BinaryErosion(x *weft.Tensor, opts ...BinaryOpts) *weft.Tensor {
 	const name = "ndimage.binary_erosion"
 	defer array.Named(name).End()
 	return eroded(name, x, array.Options(name, opts), false)
 }
 
-// BinaryDilation is true where some element of x under the structure turned around is not 0.
+// BinaryDilation returns Bool in x's shape: true where some element of x under the structure turned around is not
+// 0. It panics as [BinaryErosion] does.
 func BinaryDilation(x *weft.Tensor, opts ...BinaryOpts) *weft.Tensor {
 	const name = "ndimage.binary_dilation"
 	defer array.Named(name).End()
@@ -166,7 +177,7 @@ func BinaryClosing(x *weft.Tensor, opts ...BinaryOpts) *weft.Tensor {
 }
 
 // BinaryPropagation dilates x inside of Mask until nothing changes. The options' Iterations is not used. An
-// element that is true stays so, also where the structure lacks its centre.
+// element that is true stays so, also where the structure lacks its centre. It panics as [BinaryErosion] does.
 func BinaryPropagation(x *weft.Tensor, opts ...BinaryOpts) *weft.Tensor {
 	const name = "ndimage.binary_propagation"
 	defer array.Named(name).End()
@@ -181,7 +192,8 @@ type FillOpts struct {
 	Origin    []int        // how many elements the structure lies before its centre, in each axis; 0 if nil
 }
 
-// BinaryFillHoles sets elements that are 0 and not connected to the edge.
+// BinaryFillHoles returns Bool in x's shape: true where x is not 0, and in its holes, which are zeros that are not
+// connected to the edge. It panics as [BinaryErosion] does.
 func BinaryFillHoles(x *weft.Tensor, opts ...FillOpts) *weft.Tensor {
 	const name = "ndimage.binary_fill_holes"
 	defer array.Named(name).End()
@@ -202,17 +214,23 @@ type HitOpts struct {
 	MissOrigin []int        // the origin of Miss; HitOrigin if nil
 }
 
-// BinaryHitOrMiss is true where x has the pattern of two structures.
+// BinaryHitOrMiss returns Bool in x's shape: true where all elements of x under Hit are not 0 and all under Miss
+// are 0. It panics as [BinaryErosion] does.
 func BinaryHitOrMiss(x *weft.Tensor, opts ...HitOpts) *weft.Tensor {
 	const name = "ndimage.binary_hit_or_miss"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	input(name, x)
 	if o.Hit == nil {
-		o.Hit = GenerateBinaryStructure(x.Rank(), 1).On(x.Device())
+		o.Hit = GenerateBinaryStructure(x.Rank(), 1)
 	}
 	if o.Miss == nil {
-		o.Miss = o.Hit.Eq(0)
+		(*core.Tensor)(o.Hit).CheckArgument(name, "Hit")
+		on := truths(o.Hit)
+		for i := range on {
+			on[i] = !on[i]
+		}
+		o.Miss = weft.FromSlice(on, o.Hit.Shape()...)
 	}
 	if o.MissOrigin == nil {
 		o.MissOrigin = o.HitOrigin
@@ -224,7 +242,7 @@ func BinaryHitOrMiss(x *weft.Tensor, opts ...HitOpts) *weft.Tensor {
 // matched is eroded, and true everywhere for a structure without true elements.
 func matched(name, arg string, x *weft.Tensor, o BinaryOpts) *weft.Tensor {
 	(*core.Tensor)(o.Structure).CheckArgument(name, arg)
-	if !slices.Contains(weft.Data[bool](o.Structure.Ne(0).Contiguous()), true) {
+	if !slices.Contains(truths(o.Structure), true) {
 		return weft.OnesLike(x)
 	}
 	return eroded(name, x, o, false)

@@ -32,7 +32,7 @@ func grey(name string, x *weft.Tensor, size []int, o GreyOpts, kind int) *weft.T
 	(*core.Tensor)(s).CheckArgument(name, "Structure")
 	f := o.Footprint
 	if f == nil {
-		f = weft.OnesLike(s).To(weft.Bool)
+		core.OutsideTrace(func() { f = weft.OnesLike(s).To(weft.Bool) })
 	}
 	if !array.Equal(f.Shape(), s.Shape()) {
 		array.Failf(name, "Footprint", "has shape %s, Structure %s", array.ShapeString(f.Shape()), array.ShapeString(s.Shape()))

@@ -70,7 +70,7 @@ func earlier(name, arg string, s *weft.Tensor, rank int, symmetric bool) (out []
 	if len(shape) != rank {
 		array.Failf(name, arg, "has shape %s for an input with %d axes", array.ShapeString(shape), rank)
 	}
-	on := weft.Data[bool](s.Ne(0).Contiguous())
+	on := truths(s)
 	for k, yes := range on {
 		if symmetric && yes != on[len(on)-1-k] {
 			array.Failf(name, arg, "is not symmetric")

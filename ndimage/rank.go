@@ -118,13 +118,10 @@ func (p plane) footprint(arg string, f *weft.Tensor, rank int, turn bool) window
 	if f.Rank() != len(p.axes) {
 		array.Failf(p.name, arg, "has shape %s, want one axis for each of the %d that are filtered", array.ShapeString(f.Shape()), len(p.axes))
 	}
-	p, shape := p.ascending(), f.Shape()
-	if turn {
-		for a := range shape {
-			f = f.Flip(a)
-		}
+	p, shape, on := p.ascending(), f.Shape(), truths(f)
+	if turn { // along every axis: the last element is the first
+		slices.Reverse(on)
 	}
-	on := weft.Data[bool](f.Ne(0).Contiguous())
 	w := p.around(arg, shape, rank, turn, func(i int) bool { return on[i] })
 	if len(w.at) == 0 {
 		array.Failf(p.name, arg, "has no true element")

@@ -9,9 +9,9 @@ import (
 // FilterOpts are the options of [LFilter] and [SOSFilt].
 type FilterOpts struct {
 	Axis *int // nil means the last one
-	// Zi is the state from which the filter starts; nil means zeros. Of LFilter it has the shape of x with
-	// as many elements along the axis as the greatest delay; of SOSFilt an axis of the sections is
-	// before those, and the axis has 2. Other axes may have size 1: they are broadcast.
+	// Zi is the state from which the filter starts; nil means zeros. For LFilter it has the shape of x with
+	// max(p, q)-1 elements along the axis. For SOSFilt an axis of the sections comes before the axes of x, and
+	// the filtered axis has 2 elements. Other axes may have size 1: they are broadcast.
 	Zi *weft.Tensor
 }
 

@@ -177,17 +177,17 @@ func TestBrentQ(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	x := weft.From([]float64{1, 2})
 	for want, f := range map[string]func(){
-		"optimize.minimize: f: is nil":                          func() { Minimize(nil, x) },
-		"optimize.minimize: x0: is nil":                         func() { Minimize(rosenbrock, nil) },
-		"optimize.minimize: f: returns float64 of shape [2]":    func() { Minimize(func(x *weft.Tensor) *weft.Tensor { return x }, x) },
-		"optimize.minimize: GTol: is -1":                        func() { Minimize(rosenbrock, x, MinimizeOpts{GTol: -1}) },
-		"optimize.minimize: MaxIter: is -1":                     func() { Minimize(rosenbrock, x, MinimizeOpts{MaxIter: -1}) },
-		"optimize.minimize: Method: \"no\" is unknown":          func() { Minimize(rosenbrock, x, MinimizeOpts{Method: "no"}) },
-		"optimize.minimize: x0: has shape [0] and no elements":  func() { Minimize(rosenbrock, weft.Zeros(0)) },
-		"optimize.leastsquares: f: is nil":                      func() { LeastSquares(nil, x) },
-		"optimize.root: f: returns 1 numbers for 2 unknowns":    func() { Root(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }, x) },
-		"optimize.brentq: f: is 1 at 0 and 1 at 1: want unlike": func() { BrentQ(func(float64) float64 { return 1 }, 0, 1) },
-		"optimize.curvefit: f: returns another shape than y's":  func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return p.Sum() }, x, x, x) },
+		"optimize.minimize: f: is nil":                            func() { Minimize(nil, x) },
+		"optimize.minimize: x0: is nil":                           func() { Minimize(rosenbrock, nil) },
+		"optimize.minimize: f: returns float64 of shape [2]":      func() { Minimize(func(x *weft.Tensor) *weft.Tensor { return x }, x) },
+		"optimize.minimize: GTol: is -1":                          func() { Minimize(rosenbrock, x, MinimizeOpts{GTol: -1}) },
+		"optimize.minimize: MaxIter: is -1":                       func() { Minimize(rosenbrock, x, MinimizeOpts{MaxIter: -1}) },
+		"optimize.minimize: Method: \"no\" is unknown":            func() { Minimize(rosenbrock, x, MinimizeOpts{Method: "no"}) },
+		"optimize.minimize: x0: has shape [0] and no elements":    func() { Minimize(rosenbrock, weft.Zeros(0)) },
+		"optimize.leastsquares: f: is nil":                        func() { LeastSquares(nil, x) },
+		"optimize.root: f: returns 1 numbers for 2 unknowns":      func() { Root(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }, x) },
+		"optimize.brentq: f: is 1 at 0 and 1 at 1: want opposite": func() { BrentQ(func(float64) float64 { return 1 }, 0, 1) },
+		"optimize.curvefit: f: returns another shape than y's":    func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return p.Sum() }, x, x, x) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)

@@ -81,7 +81,7 @@ func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float6
 	case fb == 0:
 		return b, nil
 	case !(math.Signbit(fa) != math.Signbit(fb)) || math.IsNaN(fa) || math.IsNaN(fb):
-		array.Failf(name, "f", "is %v at %v and %v at %v: want unlike signs", fa, a, fb, b)
+		array.Failf(name, "f", "is %v at %v and %v at %v: want opposite signs", fa, a, fb, b)
 	}
 	c, fc := a, fa
 	d, e := b-a, b-a // the last step, and the one before
