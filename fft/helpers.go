@@ -73,7 +73,8 @@ func frequencies(opName string, n, count int, opts []FreqOpts) *weft.Tensor {
 	if !o.DType.Float() {
 		array.Failf(opName, "DType", "is %s, want floats", o.DType)
 	}
-	f := make([]float64, count)
+	array.CheckShape(opName, []int{count}, weft.Float64)
+	f := make([]float64, core.CheckHeap(opName, count, weft.Float64))
 	by := 1 / (float64(n) * d)
 	for i := range f {
 		k := i

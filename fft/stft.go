@@ -29,8 +29,8 @@ type frames struct {
 	hop, pad      int
 }
 
-// framesOf checks options. like has the type and the device of the window that is made.
-func framesOf(opName string, o STFTOpts, like *weft.Tensor, complex bool) frames {
+// framesOf checks options but for the window.
+func framesOf(opName string, o STFTOpts, complex bool) frames {
 	f := frames{STFTOpts: o, center: array.Or(o.Center, true), sided: array.Or(o.Onesided, !complex), hop: o.HopLength}
 	if o.NFFT < 1 || o.NFFT > math.MaxInt32 {
 		array.Failf(opName, "NFFT", "is %d, want 1 or more samples in a frame", o.NFFT)
@@ -41,21 +41,32 @@ func framesOf(opName string, o STFTOpts, like *weft.Tensor, complex bool) frames
 	if f.hop < 1 {
 		array.Failf(opName, "HopLength", "is %d, want 1 or more", o.HopLength)
 	}
-	n := o.WinLength
+	if f.center {
+		f.pad = o.NFFT / 2
+	}
+	return f
+}
+
+// weigh checks the window, or makes it: it has NFFT elements, which the caller has found to be needed. like
+// has its type and its device.
+func (f *frames) weigh(opName string, like *weft.Tensor) {
+	n := f.WinLength
+	if f.Window != nil {
+		(*core.Tensor)(f.Window).CheckArgument(opName, "Window")
+	}
 	if n == 0 {
-		n = o.NFFT
-		if o.Window != nil && o.Window.Rank() == 1 {
-			n = o.Window.Dim(0)
+		n = f.NFFT
+		if f.Window != nil && f.Window.Rank() == 1 {
+			n = f.Window.Dim(0)
 		}
 	}
-	if n < 1 || n > o.NFFT {
-		array.Failf(opName, "WinLength", "is %d, want 1 to %d, the samples of a frame", n, o.NFFT)
+	if n < 1 || n > f.NFFT {
+		array.Failf(opName, "WinLength", "is %d, want 1 to %d, the samples of a frame", n, f.NFFT)
 	}
-	f.window = o.Window
+	f.window = f.Window
 	if f.window == nil {
-		f.window = constant(like, func(int) float64 { return 1 }, n)
+		f.window = constant(like, func(int) float64 { return 1 }, core.CheckHeap(opName, n, weft.Float64))
 	} else {
-		(*core.Tensor)(f.window).CheckArgument(opName, "Window")
 		if !array.Equal(f.window.Shape(), []int{n}) {
 			array.Failf(opName, "Window", "has shape %s, want [%d]", array.ShapeString(f.window.Shape()), n)
 		}
@@ -64,13 +75,9 @@ func framesOf(opName string, o STFTOpts, like *weft.Tensor, complex bool) frames
 		}
 		f.window = f.window.To(like.DType().Part())
 	}
-	if left := (o.NFFT - n) / 2; n < o.NFFT {
-		f.window = f.window.Pad(0, left, o.NFFT-n-left)
+	if left := (f.NFFT - n) / 2; n < f.NFFT {
+		f.window = f.window.Pad(0, left, f.NFFT-n-left)
 	}
-	if f.center {
-		f.pad = o.NFFT / 2
-	}
-	return f
 }
 
 // source is where sample i of the padded signal of n samples comes from, -1 for a zero.
@@ -101,7 +108,7 @@ func STFT(x *weft.Tensor, o STFTOpts) *weft.Tensor {
 	if x.Rank() < 1 {
 		array.Failf(name, "x", "has shape [], want samples along the last axis")
 	}
-	f := framesOf(name, o, x, x.DType().Complex())
+	f := framesOf(name, o, x.DType().Complex())
 	if f.sided && x.DType().Complex() {
 		array.Failf(name, "Onesided", "is true for complex signals, whose frequencies are all different")
 	}
@@ -117,7 +124,10 @@ func STFT(x *weft.Tensor, o STFTOpts) *weft.Tensor {
 	if n+2*f.pad < o.NFFT {
 		array.Failf(name, "x", "has %s, fewer than a frame of %d", array.Count(n, "sample"), o.NFFT)
 	}
+	f.weigh(name, x)
 	count := (n+2*f.pad-o.NFFT)/f.hop + 1
+	array.CheckShape(name, []int{count, o.NFFT}, weft.Int64)
+	core.CheckHeap(name, count*o.NFFT, weft.Int64)
 	zero := n // where zeros are
 	if f.center && o.PadMode == "constant" {
 		x = x.Pad(0, padLast(x, 0, 1)...)
@@ -153,7 +163,7 @@ func ISTFT(z *weft.Tensor, o STFTOpts) *weft.Tensor {
 	const name = "fft.istft"
 	defer array.Named(name).End()
 	z = complexOf(name, z)
-	f := framesOf(name, o, z, false)
+	f := framesOf(name, o, false)
 	bins := o.NFFT
 	if f.sided {
 		bins = o.NFFT/2 + 1
@@ -161,6 +171,10 @@ func ISTFT(z *weft.Tensor, o STFTOpts) *weft.Tensor {
 	if z.Rank() < 2 || z.Dim(-2) != bins || z.Dim(-1) == 0 {
 		array.Failf(name, "z", "has shape %s, want [... %d frames]", array.ShapeString(z.Shape()), bins)
 	}
+	if last := z.Dim(-1) - 1; last > 0 && f.hop > math.MaxInt64/4/last {
+		array.Failf(name, "HopLength", "is %d, more than %s of a result can be apart", o.HopLength, array.Count(last+1, "frame"))
+	}
+	f.weigh(name, z)
 	norm := Backward
 	if o.Normalized {
 		norm = Ortho
@@ -192,7 +206,7 @@ func ISTFT(z *weft.Tensor, o STFTOpts) *weft.Tensor {
 		array.Failf(name, "Length", "is %d, want 0 or more", o.Length)
 	}
 	if o.Length > 0 {
-		end = min(total, begin+o.Length)
+		end = min(total, begin+min(o.Length, total))
 	}
 	if end <= begin {
 		array.Failf(name, "z", "has %s, which leave no sample", array.Count(count, "frame"))
