@@ -3,6 +3,7 @@ package signal
 import (
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/linalg"
 )
 
@@ -53,7 +54,7 @@ func weights(window, polyorder, pos int, o SavgolOpts) *weft.Tensor {
 	if o.Deriv > polyorder {
 		return weft.ZerosOf(weft.Float64, window)
 	}
-	powers := make([]float64, 0, (polyorder+1)*window)
+	powers := make([]float64, 0, core.CheckHeap("signal.savgol_coeffs", (polyorder+1)*window, weft.Float64))
 	for k := range polyorder + 1 {
 		for i := range window {
 			p := 1.0

@@ -55,6 +55,13 @@ func (f ZPK) halves(name string) (z, p []complex128) {
 	if len(f.Z) > len(f.P) {
 		array.Failf(name, "Z", "has %s, more than P, which has %d", array.Count(len(f.Z), "zero"), len(f.P))
 	}
+	for i, x := range [2][]complex128{f.Z, f.P} {
+		for k, v := range x {
+			if v-v != 0 {
+				array.Failf(name, [2]string{"Z", "P"}[i], "has %v at place %d, want finite numbers", v, k)
+			}
+		}
+	}
 	return pairs(name, "Z", f.Z), pairs(name, "P", f.P)
 }
 
