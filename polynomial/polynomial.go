@@ -7,6 +7,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/op"
 	"weft/linalg"
 )
 
@@ -117,14 +118,34 @@ func Mul(c1, c2 *weft.Tensor) *weft.Tensor {
 	return product(coefficients(name, "c1", c1), coefficients(name, "c2", c2))
 }
 
+// maxTable is the number of elements above which product takes no table, whose size is quadratic.
+const maxTable = 1 << 20
+
 // product sums the diagonals of the table of all products: rows that are one longer than a result put each
 // diagonal into a column.
 func product(c1, c2 *weft.Tensor) *weft.Tensor {
 	n, m := c1.Dim(-1), c2.Dim(-1)
+	if n > maxTable/(n+m) {
+		return convolved(c1, c2)
+	}
 	t := padded(c1.Unsqueeze(-1).Mul(c2.Unsqueeze(-2)), 0, n)
 	s := append([]int{}, t.Shape()[:t.Rank()-2]...)
 	flat := part(t.Reshape(append(s, n*(n+m))...), 0, n*(n+m-1))
 	return flat.Reshape(append(s, n, n+m-1)...).Sum(-2)
+}
+
+// convolved is product in memory as large as its result.
+func convolved(c1, c2 *weft.Tensor) *weft.Tensor {
+	if c1.Dim(-1) < c2.Dim(-1) {
+		c1, c2 = c2, c1
+	}
+	n, m := c1.Dim(-1), c2.Dim(-1)
+	s, t := c1.Shape(), c2.Shape()
+	batch := array.Broadcast("polynomial.mul", s[:len(s)-1], t[:len(t)-1])
+	d := array.Promote(c1.DType(), c2.DType())
+	x := padded(c1.To(d), m-1, m-1).Expand(append(append([]int{}, batch...), n+2*(m-1))...)
+	w := c2.To(d).Flip(-1).Expand(append(append([]int{}, batch...), m)...)
+	return (*weft.Tensor)(core.WithAttrs(op.Correlate1D, nil, (*core.Tensor)(x), (*core.Tensor)(w)))
 }
 
 // Pow returns powers of polynomials; the power 0 is 1.
@@ -136,6 +157,9 @@ func Pow(c *weft.Tensor, n int) *weft.Tensor {
 	c = coefficients(name, "c", c)
 	if n < 0 {
 		array.Failf(name, "n", "%d is negative", n)
+	}
+	if d := c.Dim(-1) - 1; d > 0 {
+		array.CheckShape(name, []int{d, n}, c.DType())
 	}
 	y := weft.OnesLike(part(c, 0, 1))
 	for ; n > 0; n /= 2 {

@@ -1,8 +1,11 @@
 package polynomial
 
 import (
+	"math"
+
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/linalg"
 )
 
@@ -107,6 +110,8 @@ func Fit(x, y *weft.Tensor, deg int, opts ...FitOpts) *weft.Tensor {
 	if y.Rank() == 0 || y.Dim(-1) != m {
 		array.Failf(name, "y", "has shape %s, want %d elements along the last axis", array.ShapeString(y.Shape()), m)
 	}
+	array.CheckShape(name, []int{m, min(deg, math.MaxInt-1) + 1}, x.DType())
+	core.CheckHeap(name, m*(deg+1), x.DType())
 	a := linalg.Vander(x, linalg.VanderOpts{N: new(deg + 1), Increasing: true})
 	if o.W != nil {
 		w := numbers(name, "W", o.W)
