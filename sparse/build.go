@@ -30,6 +30,7 @@ func Diags(diagonals []*weft.Tensor, offsets []int, rows, cols int) *Matrix {
 	values := []*weft.Tensor{weft.Zeros(0)}
 	var row, col []int32
 	for i, k := range offsets {
+		k = min(max(k, -maxSize), maxSize) // beyond the matrix as well, and -k is a number
 		array.Given(name, "diagonals", diagonals[i] != nil)
 		d := floats(diagonals[i])
 		first := max(0, -k)
@@ -216,7 +217,7 @@ func (m *Matrix) Diagonal(k ...int) *weft.Tensor {
 	}
 	above := 0
 	if len(k) == 1 {
-		above = k[0]
+		above = min(max(k[0], -maxSize), maxSize) // beyond the matrix as well, and -above is a number
 	}
 	first := max(0, -above)
 	n := max(0, min(m.rows-first, m.cols-max(0, above)))

@@ -94,7 +94,7 @@ func begin(name string, a Operator, b *weft.Tensor, opts []SolverOpts) (s *solve
 		r = b.Sub(s.a(s.out.X))
 	}
 	s.out.Residual = length(r)
-	s.out.Converged = s.out.Residual <= s.limit
+	s.out.Converged = s.within(s.out.Residual)
 	return s, r
 }
 
@@ -109,11 +109,16 @@ func (s *solver) checked(arg string, f Operator) Operator {
 	}
 }
 
+// within reports that a residual is small enough. The limit is infinite where b is: nothing is near it then.
+func (s *solver) within(residual float64) bool {
+	return residual <= s.limit && !math.IsInf(residual, 1)
+}
+
 // step counts an iteration whose residual has a norm, and reports whether to go on.
 func (s *solver) step(residual float64) bool {
 	s.out.Iterations++
 	s.out.Residual = residual
-	s.out.Converged = residual <= s.limit
+	s.out.Converged = s.within(residual)
 	switch {
 	case s.out.Converged:
 		return false
@@ -160,7 +165,16 @@ func dot(x, y *weft.Tensor) scalar {
 	return complex(x.Dot(y).Item(), 0)
 }
 
-func length(x *weft.Tensor) float64 { return x.Norm(2).Item() }
+// length is the Euclidean norm, in range where squares of elements are not.
+func length(x *weft.Tensor) float64 {
+	n := x.Norm(2).Item()
+	if (n == 0 || math.IsInf(n, 1)) && x.Size() > 0 {
+		if top := x.Abs().Max().Item(); top > 0 && !math.IsInf(top, 1) {
+			return x.Div(top).Norm(2).Item() * top
+		}
+	}
+	return n
+}
 
 // times is a number times a vector.
 func times(x *weft.Tensor, a scalar) *weft.Tensor {
@@ -261,15 +275,20 @@ func GMRES(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 	s, r := begin("sparse.gmres", a, b, opts)
 	restart := min(s.restart, max(b.Dim(0), 1))
 	return s.iterate(func() {
-		for s.cycle(r, restart) {
+		for s.cycle(r, restart) || s.out.Converged {
 			r = s.b.Sub(s.a(s.out.X))
-			// What recurrences say may differ from the residual itself.
-			if s.out.Residual = length(r); s.out.Residual <= s.limit {
-				s.out.Converged = true
+			// What recurrences say may differ from the residual itself: that of a singular matrix is far from 0.
+			s.out.Residual = length(r)
+			s.out.Converged = s.within(s.out.Residual)
+			switch {
+			case s.out.Converged:
 				return
-			}
-			if s.out.Converged {
-				s.out.Converged = false
+			case s.out.Residual-s.out.Residual != 0:
+				s.why = "the residual is not finite"
+				return
+			case s.out.Iterations >= s.most:
+				s.why = fmt.Sprintf("%d iterations left a residual of %.3g, more than %.3g", s.out.Iterations, s.out.Residual, s.limit)
+				return
 			}
 		}
 	})
@@ -466,7 +485,7 @@ func (s *solver) lsqr(a, adjoint Operator, o LSQROpts, atol, btol float64) {
 		most = *o.MaxIterations
 	}
 	v, alpha := unit(v)
-	if alpha*beta == 0 {
+	if alpha == 0 || beta == 0 {
 		s.out.Converged = true
 		return
 	}

@@ -159,6 +159,9 @@ func (m *marketReader) coordinates(rows, cols, n int64) error {
 // elements reads an array column by column, of symmetric ones what is on or below the diagonal.
 func (m *marketReader) elements(rows, cols int64) error {
 	for j := range cols {
+		if rows == 0 {
+			break // columns without elements may be many
+		}
 		first := int64(0)
 		switch m.symmetry {
 		case "symmetric", "hermitian":

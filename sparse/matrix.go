@@ -108,8 +108,7 @@ func compressedPattern(idx []int32, off []int64, canonical bool) *pattern {
 
 // NewCSR returns a matrix [rows cols] of compressed rows. Row i has the entries offsets[i] to offsets[i+1]-1.
 // values is a vector of floats or complex numbers, indices the column of each entry. indices and offsets
-// are []int, []int32, []int64 or vectors of int32 or int64; they are copied if they are not int32 and int64
-// tensors. offsets begins with 0, ascends and ends with the number of entries. Columns of a row may be in any
+// are []int, []int32, []int64 or vectors of int32 or int64; they are copied. offsets begins with 0, ascends and ends with the number of entries. Columns of a row may be in any
 // order.
 //
 // It panics with *[weft.Error] where an index is not in the matrix or offsets do not fit.
@@ -147,7 +146,7 @@ func compressed(name string, f Format, values *weft.Tensor, indices, offsets any
 		}
 		major, minor = rows/r, cols/c
 	}
-	idx, it := indexVector(name, "indices", indices, minor)
+	idx := indexVector(name, "indices", indices, minor)
 	off := longs(name, "offsets", offsets)
 	if len(off) != major+1 {
 		array.Failf(name, "offsets", "are %d numbers, want %d: one more than %d", len(off), major+1, major)
@@ -166,11 +165,7 @@ func compressed(name string, f Format, values *weft.Tensor, indices, offsets any
 	if last := off[major]; last != int64(len(idx)) {
 		array.Failf(name, "offsets", "end with %d, want the number of entries, %d", last, len(idx))
 	}
-	p := compressedPattern(idx, off, false)
-	if it != nil {
-		p.indices = it
-	}
-	return &Matrix{format: f, rows: rows, cols: cols, values: values, pattern: p}
+	return &Matrix{format: f, rows: rows, cols: cols, values: values, pattern: compressedPattern(idx, off, false)}
 }
 
 // NewCOO returns a matrix [rows cols] of coordinates: values is a vector of floats or complex numbers, row and
@@ -180,15 +175,15 @@ func NewCOO(values *weft.Tensor, row, col any, rows, cols int) *Matrix {
 	const name = "sparse.newcoo"
 	checkSize(name, rows, cols)
 	values = numbers(name, "values", values, 1)
-	r, rt := indexVector(name, "row", row, rows)
-	c, ct := indexVector(name, "col", col, cols)
+	r := indexVector(name, "row", row, rows)
+	c := indexVector(name, "col", col, cols)
 	if len(r) != values.Dim(0) {
 		array.Failf(name, "row", "are %d numbers for %d values", len(r), values.Dim(0))
 	}
 	if len(c) != values.Dim(0) {
 		array.Failf(name, "col", "are %d numbers for %d values", len(c), values.Dim(0))
 	}
-	return cooOf(values, r, c, rt, ct, rows, cols)
+	return cooOf(values, r, c, nil, nil, rows, cols)
 }
 
 func cooOf(values *weft.Tensor, r, c []int32, rt, ct *weft.Tensor, rows, cols int) *Matrix {
@@ -247,8 +242,8 @@ func floats(t *weft.Tensor) *weft.Tensor {
 	return t
 }
 
-// indexVector returns indices below n, and the tensor that has them, if there is one.
-func indexVector(name, arg string, x any, n int) ([]int32, *weft.Tensor) {
+// indexVector returns indices below n in new memory.
+func indexVector(name, arg string, x any, n int) []int32 {
 	var out []int32
 	t, given := x.(*weft.Tensor)
 	switch {
@@ -257,7 +252,7 @@ func indexVector(name, arg string, x any, n int) ([]int32, *weft.Tensor) {
 		for i, k := range out {
 			inRange(name, arg, i, int64(k), n)
 		}
-		return out, t
+		return out
 	default:
 		long := longs(name, arg, x)
 		out = make([]int32, len(long))
@@ -266,7 +261,7 @@ func indexVector(name, arg string, x any, n int) ([]int32, *weft.Tensor) {
 			out[i] = int32(k)
 		}
 	}
-	return out, nil
+	return out
 }
 
 func inRange(name, arg string, i int, k int64, n int) {
@@ -327,23 +322,23 @@ func (m *Matrix) NNZ() int { m.notNil("sparse.nnz", "m"); return m.values.Size()
 // Values returns the values, one an entry, or [blocks r c]. They are m's own: gradients flow through them.
 func (m *Matrix) Values() *weft.Tensor { m.notNil("sparse.values", "m"); return m.values }
 
-// Indices returns the indices, int32: columns of entries, rows for CSC, columns of blocks for BSR.
-func (m *Matrix) Indices() *weft.Tensor { m.notNil("sparse.indices", "m"); return m.indices }
+// Indices returns a copy of the indices, int32: columns of entries, rows for CSC, columns of blocks for BSR.
+func (m *Matrix) Indices() *weft.Tensor { m.notNil("sparse.indices", "m"); return m.indices.Clone() }
 
-// Offsets returns the offsets, int64, of rows, columns for CSC, or rows of blocks. It panics for COO.
+// Offsets returns a copy of the offsets, int64, of rows, columns for CSC, or rows of blocks. It panics for COO.
 func (m *Matrix) Offsets() *weft.Tensor {
 	m.notNil("sparse.offsets", "m")
 	if m.format == COO {
 		array.Failf("sparse.offsets", "m", "is of format coo, which has none")
 	}
-	return (*weft.Tensor)(m.offsets.T)
+	return (*weft.Tensor)(m.offsets.T).Clone()
 }
 
-// Coords returns the row and the column, int32, of each entry.
+// Coords returns copies of the row and the column, int32, of each entry.
 func (m *Matrix) Coords() (row, col *weft.Tensor) {
 	m.notNil("sparse.coords", "m")
 	c := m.To(COO)
-	return c.rowsOf, c.indices
+	return c.rowsOf.Clone(), c.indices.Clone()
 }
 
 // WithValues returns a matrix with other values and the same pattern.
