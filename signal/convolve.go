@@ -228,7 +228,7 @@ func cutTo(name string, y *weft.Tensor, n, m []int, mode Mode) *weft.Tensor {
 }
 
 // FFTConvolve returns the convolution of a and b, which have the same number of axes, over all of them, by
-// Fourier transforms. It is faster than [Convolve] for long arguments, and errors are relative to the
+// Fourier transforms. [Convolve] does so too along one axis where it is faster. Errors are relative to the
 // greatest result. It panics with *[weft.Error] for shapes that do not fit and unknown modes.
 func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	const name = "signal.fftconvolve"

@@ -90,7 +90,7 @@ func frequenciesOf(name string, c *weft.Tensor, o FreqZOpts) (w, z *weft.Tensor)
 
 // TF2ZPK returns the zeros, poles and gain of the filter with the coefficients b and a of [LFilter], real
 // numbers. The shorter of them goes on with zeros, so that the filter is the same; SciPy's function takes
-// coefficients of different lengths for those of polynomials in z. It reads both. It panics with *[weft.Error]
+// coefficients of different lengths as polynomials in z. It reads both. It panics with *[weft.Error]
 // for other shapes, complex numbers, numbers that are not finite, and a that begins with 0.
 func TF2ZPK(b, a *weft.Tensor) ZPK {
 	const name = "signal.tf2zpk"
