@@ -22,9 +22,10 @@ func ordered(name string, x *weft.Tensor) *weft.Tensor {
 
 // A task is a function in Go over whole arrays, as a node of graphs. Key tells it from others.
 type task struct {
-	key     []byte
-	results []ir.Type
-	run     func(args, out []array.View)
+	key      []byte
+	results  []ir.Type
+	run      func(args, out []array.View)
+	gradient func(v *op.VJP) // nil for a task without one
 }
 
 // AppendKey implements ir.Attrs.
@@ -39,6 +40,13 @@ func (t *task) CallHost(args, out []array.View) error {
 	return nil
 }
 
+// Gradient implements op.GradientFunc.
+func (t *task) Gradient(v *op.VJP) {
+	if t.gradient != nil {
+		t.gradient(v)
+	}
+}
+
 // newTask returns a task; numbers are what its results depend on besides its arguments.
 func newTask(name string, results []ir.Type, run func(args, out []array.View), numbers ...[]int) *task {
 	key := append([]byte(name), 0)
@@ -48,7 +56,7 @@ func newTask(name string, results []ir.Type, run func(args, out []array.View), n
 	for _, n := range numbers {
 		key = ir.Ints(key, n)
 	}
-	return &task{key, results, run}
+	return &task{key: key, results: results, run: run}
 }
 
 // apply computes the task.

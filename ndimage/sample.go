@@ -36,47 +36,47 @@ func (s sampling) AppendKey(k []byte) []byte {
 	return append(k, s.mode...)
 }
 
-// sampleDef takes coefficients, and places, [axes of in, shape of out...], unless the attribute has them. Its transpose
-// spreadDef takes values at places. Both are linear in the first argument, and the derivative of one by
-// places is the same with the next derivative of the spline.
+// sampleDef takes coefficients, and places, [axes of in, shape of out...], unless the attribute has them.
 var sampleDef = &op.Def{Name: "ndimage.sample", Hash: 0xa54ff53a5f1d36f1, Class: op.Composite, Arity: -1, Attrs: sampling{},
-	Composed: op.Composed{Compose: func(x []*ir.Node, a ir.Attrs) *ir.Node {
-		return op.Apply(op.Host, a.(sampling).task("sample", a.(sampling).out, sampling.sample), x...)
-	}}}
+	Composed: op.Composed{Compose: func(x []*ir.Node, a ir.Attrs) *ir.Node { return a.(sampling).at(x...) }}}
 
-var spreadDef = &op.Def{Name: "ndimage.spread", Hash: 0x510e527fade682d1, Class: op.Composite, Arity: -1, Attrs: sampling{},
-	Composed: op.Composed{Compose: func(x []*ir.Node, a ir.Attrs) *ir.Node {
-		return op.Apply(op.Host, a.(sampling).task("spread", a.(sampling).in, sampling.spread), x...)
-	}}}
+// at adds a spline at places to the graph of its arguments, coefficients and places. Its transpose is spread. Both are
+// linear in the first argument, and the derivative of each by places is the same with the spline's next derivative.
+func (s sampling) at(x ...*ir.Node) *ir.Node {
+	t := s.task("sample", s.out, sampling.sample)
+	t.gradient = func(v *op.VJP) {
+		v.Set(0, func() *ir.Node { return s.spreadFrom(append([]*ir.Node{v.DY}, v.X[1:]...)...) })
+		if len(v.X) > 1 {
+			v.Set(1, func() *ir.Node { return s.byPlaces(v.X[0], v.X[1], v.DY) })
+		}
+	}
+	return op.Apply(op.Host, t, x...)
+}
 
-func init() {
-	// byPlaces is the gradient of places: of each axis the product of values and a derivative.
-	byPlaces := func(s sampling, coefficients, places, values *ir.Node) *ir.Node {
-		var rows []*ir.Node
-		for a := range s.in {
-			d := s
-			d.slopes = slices.Clone(s.slopes)
-			d.slopes[a]++
-			y := op.Apply(op.Mul, nil, values, op.Apply(sampleDef, d, coefficients, places))
-			rows = append(rows, op.Apply(op.Reshape, op.Shape(append([]int{1}, s.out...)), y))
-		}
-		return op.Apply(op.Cat, op.Axis(0), rows...)
-	}
-	sampleDef.VJP = func(v *op.VJP) {
-		s := v.Node.Attrs.(sampling)
-		v.Set(0, func() *ir.Node { return op.Apply(spreadDef, s, append([]*ir.Node{v.DY}, v.X[1:]...)...) })
+// spreadFrom adds the transpose of at, which takes values at places.
+func (s sampling) spreadFrom(x ...*ir.Node) *ir.Node {
+	s.cval = 0
+	t := s.task("spread", s.in, sampling.spread)
+	t.gradient = func(v *op.VJP) {
+		v.Set(0, func() *ir.Node { return s.at(append([]*ir.Node{v.DY}, v.X[1:]...)...) })
 		if len(v.X) > 1 {
-			v.Set(1, func() *ir.Node { return byPlaces(s, v.X[0], v.X[1], v.DY) })
+			v.Set(1, func() *ir.Node { return s.byPlaces(v.DY, v.X[1], v.X[0]) })
 		}
 	}
-	spreadDef.VJP = func(v *op.VJP) {
-		s := v.Node.Attrs.(sampling)
-		s.cval = 0
-		v.Set(0, func() *ir.Node { return op.Apply(sampleDef, s, append([]*ir.Node{v.DY}, v.X[1:]...)...) })
-		if len(v.X) > 1 {
-			v.Set(1, func() *ir.Node { return byPlaces(s, v.DY, v.X[1], v.X[0]) })
-		}
+	return op.Apply(op.Host, t, x...)
+}
+
+// byPlaces is the gradient of places: of each axis the product of values and a derivative.
+func (s sampling) byPlaces(coefficients, places, values *ir.Node) *ir.Node {
+	var rows []*ir.Node
+	for a := range s.in {
+		d := s
+		d.slopes = slices.Clone(s.slopes)
+		d.slopes[a]++
+		y := op.Apply(op.Mul, nil, values, d.at(coefficients, places))
+		rows = append(rows, op.Apply(op.Reshape, op.Shape(append([]int{1}, s.out...)), y))
 	}
+	return op.Apply(op.Cat, op.Axis(0), rows...)
 }
 
 func (s sampling) task(name string, shape []int, run func(s sampling, x, places, y []float64)) *task {

@@ -23,22 +23,22 @@ func (s splining) AppendKey(k []byte) []byte {
 	return append(ir.Flag(ir.Int(ir.Int(k, s.axis), s.order), s.adjoint), s.mode...)
 }
 
-// splineDef is linear, so that its gradient is its transpose.
+// splineDef computes coefficients.
 var splineDef = &op.Def{Name: "ndimage.spline", Hash: 0x3c6ef372fe94f82b, Class: op.Composite, Arity: 1, Attrs: splining{},
-	Composed: op.Composed{Compose: func(x []*ir.Node, a ir.Attrs) *ir.Node {
-		s, shape := a.(splining), x[0].Shape
-		t := newTask("spline"+string(s.AppendKey(nil)), []ir.Type{{DType: x[0].DType, Shape: shape}}, func(args, out []array.View) {
-			s.run(shape, core.Slice[float64](&args[0]), core.Slice[float64](&out[0]))
-		})
-		return op.Apply(op.Host, t, x[0])
-	}}}
+	Composed: op.Composed{Compose: func(x []*ir.Node, a ir.Attrs) *ir.Node { return a.(splining).node(x[0]) }}}
 
-func init() {
-	splineDef.VJP = func(v *op.VJP) {
-		s := v.Node.Attrs.(splining)
-		s.adjoint = !s.adjoint
-		v.Set(0, func() *ir.Node { return op.Apply(splineDef, s, v.DY) })
+// node adds the coefficients of x to its graph. They are linear, so that their gradient is the transpose.
+func (s splining) node(x *ir.Node) *ir.Node {
+	shape := x.Shape
+	t := newTask("spline"+string(s.AppendKey(nil)), []ir.Type{{DType: x.DType, Shape: shape}}, func(args, out []array.View) {
+		s.run(shape, core.Slice[float64](&args[0]), core.Slice[float64](&out[0]))
+	})
+	t.gradient = func(v *op.VJP) {
+		back := s
+		back.adjoint = !s.adjoint
+		v.Set(0, func() *ir.Node { return back.node(v.DY) })
 	}
+	return op.Apply(op.Host, t, x)
 }
 
 // poles are the poles of the recursive filters of splines of order 2 to 5: M. Unser, Splines: A Perfect Fit for Signal

@@ -17,6 +17,11 @@ var Host = unlisted(Def{Name: "host", Class: Routine, Arity: -1,
 		}
 		return c.Attrs.(HostFunc).Results(types)
 	}},
+	Derivative: Derivative{VJP: func(v *VJP) {
+		if f, ok := v.Node.Attrs.(GradientFunc); ok {
+			f.Gradient(v)
+		}
+	}},
 	ByRoutine: ByRoutine{Routine: ir.RoutineHost, Contiguous: true}})
 
 // A HostFunc is the attribute of a [Host] node. Its key is that of itself alone: two that
@@ -29,6 +34,13 @@ type HostFunc interface {
 	// CallHost computes the results: views in row-major order, without gaps. The error
 	// reaches the caller of the plan.
 	CallHost(args, out []array.View) error
+}
+
+// A GradientFunc is a HostFunc that has a gradient. Other functions have none.
+type GradientFunc interface {
+	HostFunc
+	// Gradient adds the gradients of the arguments to v, as the VJP of a [Def] does.
+	Gradient(v *VJP)
 }
 
 // A RangeFunc is a HostFunc that returns its argument, int32 or int64, and refuses elements out of a
