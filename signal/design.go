@@ -2,7 +2,6 @@ package signal
 
 import (
 	"math"
-	"math/cmplx"
 
 	"weft/internal/array"
 )
@@ -37,7 +36,8 @@ func Butter(n int, wn []float64, opts ...IIROpts) ZPK {
 	o := checkDesign(name, n, wn, opts)
 	p := make([]complex128, n)
 	for i := range p {
-		p[i] = -cmplx.Rect(1, math.Pi*float64(2*i+1-n)/float64(2*n))
+		im, re := sincos(math.Pi * float64(2*i+1-n) / float64(2*n))
+		p[i] = complex(-re, -im)
 	}
 	return digital(ZPK{P: p, K: 1}, wn, o)
 }
@@ -49,17 +49,17 @@ func Cheby1(n int, rp float64, wn []float64, opts ...IIROpts) ZPK {
 	const name = "signal.cheby1"
 	o := checkDesign(name, n, wn, opts)
 	checkLoss(name, "rp", rp)
-	eps := math.Sqrt(math.Expm1(0.1 * rp * math.Ln10))
-	mu := math.Asinh(1/eps) / float64(n)
+	eps := math.Sqrt(expm1(0.1 * rp * math.Ln10))
+	mu := asinh(1/eps) / float64(n)
 	f := ZPK{K: 1}
-	gain := complex(1, 0)
+	sh, ch := sinhcosh(mu)
 	for i := range n {
-		p := -cmplx.Sinh(complex(mu, math.Pi*float64(2*i+1-n)/float64(2*n)))
-		f.P, gain = append(f.P, p), gain*-p
+		s, c := sincos(math.Pi * float64(2*i+1-n) / float64(2*n))
+		f.P = append(f.P, complex(-sh*c, -ch*s))
 	}
-	f.K = real(gain)
+	f.K = real(negated(f.P))
 	if n%2 == 0 {
-		f.K /= math.Sqrt(1 + eps*eps)
+		f.K /= math.Sqrt(1 + float64(eps*eps))
 	}
 	return digital(f, wn, o)
 }
@@ -70,18 +70,18 @@ func Cheby2(n int, rs float64, wn []float64, opts ...IIROpts) ZPK {
 	const name = "signal.cheby2"
 	o := checkDesign(name, n, wn, opts)
 	checkLoss(name, "rs", rs)
-	mu := math.Asinh(math.Sqrt(math.Expm1(0.1*rs*math.Ln10))) / float64(n)
+	mu := asinh(math.Sqrt(expm1(0.1*rs*math.Ln10))) / float64(n)
 	var f ZPK
+	sh, ch := sinhcosh(mu)
 	for i := range n {
 		m := 2*i + 1 - n
-		angle := math.Pi * float64(m) / float64(2*n)
+		s, c := sincos(math.Pi * float64(m) / float64(2*n))
 		if m != 0 {
-			f.Z = append(f.Z, complex(0, 1/math.Sin(angle)))
+			f.Z = append(f.Z, complex(0, 1/s))
 		}
-		p := -cmplx.Rect(1, angle)
-		f.P = append(f.P, 1/complex(math.Sinh(mu)*real(p), math.Cosh(mu)*imag(p)))
+		f.P = append(f.P, divide(1, complex(-sh*c, -ch*s)))
 	}
-	f.K = real(negated(f.P) / negated(f.Z))
+	f.K = real(divide(negated(f.P), negated(f.Z)))
 	return digital(f, wn, o)
 }
 
@@ -89,7 +89,7 @@ func Cheby2(n int, rs float64, wn []float64, opts ...IIROpts) ZPK {
 func negated(x []complex128) complex128 {
 	y := complex(1, 0)
 	for _, v := range x {
-		y *= -v
+		y = multiply(y, -v)
 	}
 	return y
 }
@@ -145,21 +145,22 @@ func checkBand(name string, wn []float64, o IIROpts) IIROpts {
 func digital(f ZPK, wn []float64, o IIROpts) ZPK {
 	w := make([]float64, len(wn))
 	for i, x := range wn {
-		w[i] = 4 * math.Tan(math.Pi*x/array.Or(o.FS, 2))
+		s, c := sincos(math.Pi * x / array.Or(o.FS, 2))
+		w[i] = 4 * s / c
 	}
 	degree := len(f.P) - len(f.Z)
 	switch o.BType {
 	case LowPass:
-		f = ZPK{scaled(f.Z, w[0]), scaled(f.P, w[0]), f.K * math.Pow(w[0], float64(degree))}
+		f = ZPK{scaled(f.Z, w[0]), scaled(f.P, w[0]), f.K * power(w[0], degree)}
 	case HighPass:
-		k := f.K * real(negated(f.Z)/negated(f.P))
+		k := f.K * real(divide(negated(f.Z), negated(f.P)))
 		f = ZPK{append(inverted(f.Z, w[0]), make([]complex128, degree)...), inverted(f.P, w[0]), k}
 	case BandPass:
 		bw, wo := w[1]-w[0], math.Sqrt(w[0]*w[1])
-		f = ZPK{append(split(scaled(f.Z, bw/2), wo), make([]complex128, degree)...), split(scaled(f.P, bw/2), wo), f.K * math.Pow(bw, float64(degree))}
+		f = ZPK{append(split(scaled(f.Z, bw/2), wo), make([]complex128, degree)...), split(scaled(f.P, bw/2), wo), f.K * power(bw, degree)}
 	case BandStop:
 		bw, wo := w[1]-w[0], math.Sqrt(w[0]*w[1])
-		k := f.K * real(negated(f.Z)/negated(f.P))
+		k := f.K * real(divide(negated(f.Z), negated(f.P)))
 		f = ZPK{split(inverted(f.Z, bw/2), wo), split(inverted(f.P, bw/2), wo), k}
 		for range degree {
 			f.Z = append(f.Z, complex(0, wo), complex(0, -wo))
@@ -169,7 +170,7 @@ func digital(f ZPK, wn []float64, o IIROpts) ZPK {
 	turn := func(x []complex128, count int) []complex128 {
 		y := make([]complex128, 0, count)
 		for _, v := range x {
-			y = append(y, (4+v)/(4-v))
+			y = append(y, divide(4+v, 4-v))
 		}
 		for len(y) < count {
 			y = append(y, -1)
@@ -178,9 +179,9 @@ func digital(f ZPK, wn []float64, o IIROpts) ZPK {
 	}
 	for i, p := range f.P {
 		if i < len(f.Z) {
-			gain *= 4 - f.Z[i]
+			gain = multiply(gain, 4-f.Z[i])
 		}
-		gain /= 4 - p
+		gain = divide(gain, 4-p)
 	}
 	return ZPK{turn(f.Z, len(f.P)), turn(f.P, len(f.P)), f.K * real(gain)}
 }
@@ -197,7 +198,7 @@ func scaled(x []complex128, by float64) []complex128 {
 func inverted(x []complex128, by float64) []complex128 {
 	y := make([]complex128, len(x))
 	for i, v := range x {
-		y[i] = complex(by, 0) / v
+		y[i] = divide(complex(by, 0), v)
 	}
 	return y
 }
@@ -206,7 +207,7 @@ func inverted(x []complex128, by float64) []complex128 {
 func split(x []complex128, wo float64) []complex128 {
 	var low, high []complex128
 	for _, v := range x {
-		s := cmplx.Sqrt(v*v - complex(wo*wo, 0))
+		s := root(multiply(v, v) - complex(float64(wo*wo), 0))
 		low, high = append(low, v+s), append(high, v-s)
 	}
 	return append(low, high...)

@@ -40,7 +40,7 @@ func expanded(roots []complex128, k float64) []float64 {
 	for _, r := range roots {
 		c = append(c, 0)
 		for i := len(c) - 1; i > 0; i-- {
-			c[i] -= r * c[i-1]
+			c[i] -= multiply(r, c[i-1])
 		}
 	}
 	x := make([]float64, len(c))
@@ -74,7 +74,7 @@ func pairs(name, arg string, roots []complex128) []complex128 {
 		switch {
 		case cmplx.IsNaN(v) || cmplx.IsInf(v):
 			array.Failf(name, arg, "has %v, want finite numbers", v)
-		case math.Abs(imag(v)) <= tol*cmplx.Abs(v):
+		case math.Abs(imag(v)) <= tol*modulus(v):
 			flat = append(flat, complex(real(v), 0))
 		case imag(v) > 0:
 			up = append(up, v)
@@ -84,7 +84,7 @@ func pairs(name, arg string, roots []complex128) []complex128 {
 	}
 	ascending := func(a, b complex128) int {
 		switch {
-		case math.Abs(real(a)-real(b)) > tol*cmplx.Abs(a):
+		case math.Abs(real(a)-real(b)) > tol*modulus(a):
 			return one(real(a) > real(b))*2 - 1
 		case imag(a) != imag(b):
 			return one(imag(a) > imag(b))*2 - 1
@@ -96,7 +96,7 @@ func pairs(name, arg string, roots []complex128) []complex128 {
 	slices.SortStableFunc(flat, ascending)
 	bad := len(up) != len(down)
 	for i := range min(len(up), len(down)) {
-		bad = bad || cmplx.Abs(up[i]-down[i]) > 1e-6*cmplx.Abs(up[i])
+		bad = bad || modulus(up[i]-down[i]) > 1e-6*modulus(up[i])
 	}
 	if bad {
 		array.Failf(name, arg, "has complex numbers without conjugates")
@@ -120,17 +120,17 @@ func (f ZPK) SOS() *weft.Tensor {
 	z, p = pairs(name, "Z", z), pairs(name, "P", p)
 	sos := make([]float64, 6*n)
 	for i := n - 1; i >= 0; i-- {
-		p1 := take(&p, func(v complex128) (float64, bool) { return math.Abs(1 - cmplx.Abs(v)), true })
+		p1 := take(&p, func(v complex128) (float64, bool) { return math.Abs(1 - modulus(v)), true })
 		nearest := func(isReal, isComplex bool) complex128 {
 			return take(&z, func(v complex128) (float64, bool) {
-				return cmplx.Abs(v - p1), imag(v) == 0 && isReal || imag(v) != 0 && isComplex
+				return modulus(v - p1), imag(v) == 0 && isReal || imag(v) != 0 && isComplex
 			})
 		}
 		var zs, ps []complex128
 		if imag(p1) != 0 {
 			ps = []complex128{p1, cmplx.Conj(p1)}
 		} else {
-			ps = []complex128{p1, take(&p, func(v complex128) (float64, bool) { return math.Abs(1 - cmplx.Abs(v)), imag(v) == 0 })}
+			ps = []complex128{p1, take(&p, func(v complex128) (float64, bool) { return math.Abs(1 - modulus(v)), imag(v) == 0 })}
 		}
 		z1 := nearest(true, true)
 		if imag(z1) != 0 {
