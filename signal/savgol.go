@@ -30,7 +30,7 @@ func SavgolCoeffs(window, polyorder int, opts ...SavgolOpts) *weft.Tensor {
 	if pos < 0 || pos >= window {
 		array.Failf(name, "Pos", "is %d, want 0 to %d", pos, window-1)
 	}
-	return weights(window, polyorder, pos, o).Flip(0)
+	return weights(window, polyorder, o, pos).Squeeze(1).Flip(0)
 }
 
 func checkWindow(name string, window, polyorder int, o SavgolOpts) {
@@ -48,28 +48,38 @@ func checkWindow(name string, window, polyorder int, o SavgolOpts) {
 	}
 }
 
-// weights are the factors of the samples of a window whose sum is the polynomial, or its derivative, at
-// sample pos.
-func weights(window, polyorder, pos int, o SavgolOpts) *weft.Tensor {
+// weights are the factors of the samples of a window whose sums are the polynomial, or its derivative, at
+// samples: [window samples]. Distances are in halves of the window, so that their powers do not exceed 1.
+func weights(window, polyorder int, o SavgolOpts, samples ...int) *weft.Tensor {
 	if o.Deriv > polyorder {
-		return weft.ZerosOf(weft.Float64, window)
+		return weft.ZerosOf(weft.Float64, window, len(samples))
 	}
-	powers := make([]float64, 0, core.CheckHeap("signal.savgol_coeffs", (polyorder+1)*window, weft.Float64))
-	for k := range polyorder + 1 {
-		for i := range window {
-			p := 1.0
-			for range k {
-				p *= float64(i - pos)
-			}
-			powers = append(powers, p)
+	half := max(float64(window/2), 1)
+	powers := make([]float64, core.CheckHeap("signal.savgol_coeffs", (polyorder+1)*window, weft.Float64))
+	want := make([]float64, (polyorder+1)*len(samples))
+	for i := range window {
+		p := 1.0
+		for k := range polyorder + 1 {
+			powers[k*window+i] = p
+			p *= (float64(i) - float64(window/2)) / half
 		}
 	}
-	want := make([]float64, polyorder+1)
-	want[o.Deriv] = 1
-	for i := range o.Deriv {
-		want[o.Deriv] *= float64(i+1) / array.Or(o.Delta, 1)
+	factor := 1.0 // of derivatives with respect to distances
+	for range o.Deriv {
+		factor /= half * array.Or(o.Delta, 1)
 	}
-	w, _, _, _ := linalg.LstSq(weft.FromSlice(powers, polyorder+1, window), weft.FromSlice(want, polyorder+1))
+	for i, at := range samples {
+		p := factor
+		for k := o.Deriv; k <= polyorder; k++ {
+			v := p
+			for d := range o.Deriv {
+				v *= float64(k - d)
+			}
+			want[k*len(samples)+i] = v
+			p *= (float64(at) - float64(window/2)) / half
+		}
+	}
+	w, _, _, _ := linalg.LstSq(weft.FromSlice(powers, polyorder+1, window), weft.FromSlice(want, polyorder+1, len(samples)))
 	return w
 }
 
@@ -93,14 +103,14 @@ func SavgolFilter(x *weft.Tensor, window, polyorder int, opts ...SavgolOpts) *we
 		if n < window {
 			array.Failf(name, "x", "has %s, fewer than the window of %d", array.Count(n, "sample"), window)
 		}
-		var ends []*weft.Tensor
+		var ends []int
 		for i := range window {
 			if i != half {
-				ends = append(ends, weights(window, polyorder, i, o))
+				ends = append(ends, i)
 			}
 		}
 		if half > 0 {
-			e := as(weft.Stack(ends, 1)) // [window, 2*half]
+			e := as(weights(window, polyorder, o, ends...)) // [window, 2*half]
 			before = part(x, last, 0, window).Unsqueeze(-2).MatMul(part(e, 1, 0, half)).Squeeze(-2)
 			behind = part(x, last, n-window, n).Unsqueeze(-2).MatMul(part(e, 1, half, 2*half)).Squeeze(-2)
 		}
@@ -115,7 +125,7 @@ func SavgolFilter(x *weft.Tensor, window, polyorder int, opts ...SavgolOpts) *we
 	default:
 		array.Failf(name, "Mode", "is %q, want interp, mirror, nearest, wrap or constant", o.Mode)
 	}
-	y := summed(x, as(weights(window, polyorder, half, o)))
+	y := summed(x, as(weights(window, polyorder, o, half).Squeeze(1)))
 	if before != nil {
 		y = weft.Cat([]*weft.Tensor{before, y, behind}, last)
 	}
