@@ -34,6 +34,6 @@ func TestElementaryFunctions(t *testing.T) {
 		check("modulus", x, modulus(b), cmplx.Abs(b), 0)
 		check("quotient", x, modulus(divide(a, b)-a/b), 0, modulus(a/b))
 		check("product", x, modulus(multiply(a, b)-a*b), 0, modulus(a)*modulus(b))
-		check("root", x, modulus(root(a)-cmplx.Sqrt(a)), 0, modulus(a))
+		check("root", x, modulus(root(a)-cmplx.Sqrt(a)), 0, modulus(root(a)))
 	}
 }
