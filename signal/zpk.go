@@ -57,7 +57,7 @@ func (f ZPK) halves(name string) (z, p []complex128) {
 	}
 	for i, x := range [2][]complex128{f.Z, f.P} {
 		for k, v := range x {
-			if v-v != 0 {
+			if cmplx.IsNaN(v) || cmplx.IsInf(v) {
 				array.Failf(name, [2]string{"Z", "P"}[i], "has %v at place %d, want finite numbers", v, k)
 			}
 		}
