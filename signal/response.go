@@ -103,7 +103,7 @@ func TF2ZPK(b, a *weft.Tensor) ZPK {
 func TF2SOS(b, a *weft.Tensor) *weft.Tensor {
 	const name = "signal.tf2sos"
 	defer array.Named(name).End()
-	return zpkOf(name, b, a).SOS()
+	return zpkOf(name, b, a).SOS().On(b.Device())
 }
 
 func zpkOf(name string, b, a *weft.Tensor) ZPK {

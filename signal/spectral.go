@@ -60,9 +60,9 @@ func segmentsOf(name string, x *weft.Tensor, o SpectrumOpts) segmented {
 	return s
 }
 
-// frequencies returns the frequencies of the results: [n/2+1], float64.
-func (s *segmented) frequencies() *weft.Tensor {
-	return fft.RFFTFreq(s.n, fft.FreqOpts{Spacing: new(1 / s.fs)})
+// frequencies returns the frequencies of the results: [n/2+1], float64, on the device of the signal.
+func (s *segmented) frequencies(x *weft.Tensor) *weft.Tensor {
+	return fft.RFFTFreq(s.n, fft.FreqOpts{Spacing: new(1 / s.fs)}).On(x.Device())
 }
 
 // transform is the transforms of segments: [... segments n/2+1].
@@ -120,7 +120,7 @@ func Welch(x *weft.Tensor, opts ...SpectrumOpts) (f, p *weft.Tensor) {
 	x = spectrumArg(name, "x", x)
 	s := segmentsOf(name, x, array.Options(name, opts))
 	z := s.transform(x)
-	return s.frequencies(), s.power(z, z).Mean(-2)
+	return s.frequencies(x), s.power(z, z).Mean(-2)
 }
 
 // Periodogram returns frequencies, [k], and the power spectral density of real signals, [... samples], as
@@ -136,7 +136,7 @@ func Periodogram(x *weft.Tensor, opts ...SpectrumOpts) (f, p *weft.Tensor) {
 	o.NPerSeg, o.NOverlap = x.Dim(-1), nil
 	s := segmentsOf(name, x, o)
 	z := s.transform(x)
-	return s.frequencies(), s.power(z, z).Squeeze(-2)
+	return s.frequencies(x), s.power(z, z).Squeeze(-2)
 }
 
 // CSD returns frequencies and the cross spectral density of two real signals of one shape, by the method
@@ -146,7 +146,7 @@ func CSD(x, y *weft.Tensor, opts ...SpectrumOpts) (f, p *weft.Tensor) {
 	defer array.Named(name).End()
 	x, y = spectrumPair(name, x, y)
 	s := segmentsOf(name, x, array.Options(name, opts))
-	return s.frequencies(), s.power(s.transform(x), s.transform(y)).Mean(-2)
+	return s.frequencies(x), s.power(s.transform(x), s.transform(y)).Mean(-2)
 }
 
 // Coherence returns frequencies and |Pxy|^2/(Pxx*Pyy) of the densities of [CSD] and [Welch]: from 0 to 1,
@@ -159,7 +159,7 @@ func Coherence(x, y *weft.Tensor, opts ...SpectrumOpts) (f, c *weft.Tensor) {
 	u, v := s.transform(x), s.transform(y)
 	cross := s.power(u, v).Mean(-2)
 	square := cross.Real().Square().Add(cross.Imag().Square())
-	return s.frequencies(), square.Div(s.power(u, u).Mean(-2)).Div(s.power(v, v).Mean(-2))
+	return s.frequencies(x), square.Div(s.power(u, u).Mean(-2)).Div(s.power(v, v).Mean(-2))
 }
 
 func spectrumPair(name string, x, y *weft.Tensor) (a, b *weft.Tensor) {
@@ -187,6 +187,6 @@ func Spectrogram(x *weft.Tensor, opts ...SpectrumOpts) (f, t, p *weft.Tensor) {
 	}
 	s := segmentsOf(name, x, o)
 	z := s.transform(x)
-	times := weft.ArangeOf[int](weft.Float64, z.Dim(-2)).Mul(float64(s.step)).Add(float64(s.n) / 2).Div(s.fs)
-	return s.frequencies(), times, s.power(z, z).Transpose(-1, -2)
+	times := weft.ArangeOf[int](weft.Float64, z.Dim(-2)).Mul(float64(s.step)).Add(float64(s.n) / 2).Div(s.fs).On(x.Device())
+	return s.frequencies(x), times, s.power(z, z).Transpose(-1, -2)
 }

@@ -7,10 +7,10 @@
 // ragged.
 //
 // Values have gradients of any order, at the entries alone, as Theano's structured gradients. The sparsity
-// pattern, which is the rows and columns of the entries, is fixed: no gradient makes or drops an entry. Products run eagerly, in [weft.Compile] and in
-// [weft.Vmap], where a Matrix may be captured or an argument; other functions read the pattern and need a
-// captured one. sym.Apply applies functions of values to variables of package sym. Everything is computed
-// on the host.
+// pattern, which is the rows and columns of the entries, is fixed: no gradient makes or drops an entry. Products
+// run eagerly, in [weft.Compile] and in [weft.Vmap], where a Matrix may be captured or an argument; other
+// functions read the pattern and need a captured one. sym.Apply applies functions of values to variables of
+// package sym. Matrices are on the CPU, and so must be the tensors that meet them.
 //
 // A function panics with *[weft.Error], which [weft.Try] turns into an error, where shapes or types do not
 // fit or an index is not in the matrix. Files and iterations return errors. Results have the same bits on

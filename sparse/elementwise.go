@@ -3,7 +3,6 @@ package sparse
 import (
 	"weft"
 	"weft/internal/array"
-	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -133,7 +132,7 @@ func (m *Matrix) filteredBy(keep []int64) *Matrix {
 // dense checks a dense matrix that broadcasts to m's shape, and returns it expanded.
 func (m *Matrix) dense(name string, x *weft.Tensor) *weft.Tensor {
 	m.notNil(name, "m")
-	(*core.Tensor)(x).CheckArgument(name, "x")
+	onHost(name, "x", x)
 	s := m.Shape()
 	if x.Rank() > 2 || !array.Broadcasts(x.Shape(), s) || !array.Equal(array.Broadcast(name, x.Shape(), s), s) {
 		array.Failf(name, "x", "has shape %s, which does not broadcast to %s", array.ShapeString(x.Shape()), array.ShapeString(s))

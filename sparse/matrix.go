@@ -227,11 +227,19 @@ func checkSize(name string, rows, cols int) {
 
 // numbers returns values as floats or complex numbers with a number of axes; integers as float32.
 func numbers(name, arg string, t *weft.Tensor, rank int) *weft.Tensor {
-	(*core.Tensor)(t).CheckArgument(name, arg)
+	onHost(name, arg, t)
 	if t.Rank() != rank {
 		array.Failf(name, arg, "has shape %s, want %d axes", array.ShapeString(t.Shape()), rank)
 	}
 	return floats(t)
+}
+
+// onHost refuses a tensor of a device other than the CPU, where the sparsity patterns are.
+func onHost(name, arg string, t *weft.Tensor) {
+	(*core.Tensor)(t).CheckArgument(name, arg)
+	if t.Device() != weft.CPU {
+		array.Failf(name, arg, "is on %s, and sparse matrices are on the CPU: On moves a tensor", t.Device())
+	}
 }
 
 // floats returns t, integers as float32.

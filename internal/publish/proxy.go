@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -237,14 +238,16 @@ func (s *server) prove(p proof, how string) error {
 	command := func(args ...string) (string, error) {
 		c := exec.Command("go", args...)
 		c.Dir, c.Env = dir, s.env
-		out, err := c.CombinedOutput()
-		switch {
-		case err != nil:
+		var said bytes.Buffer // what go says of downloads too
+		c.Stderr = &said
+		out, err := c.Output()
+		if err != nil {
 			host, _, _ := strings.Cut(s.r.path, "/")
-			if m := missing.FindSubmatch(out); m != nil && !strings.HasPrefix(string(m[1]), host+"/") {
-				return "", &absentError{string(out)}
+			said.Write(out)
+			if m := missing.FindSubmatch(said.Bytes()); m != nil && !strings.HasPrefix(string(m[1]), host+"/") {
+				return "", &absentError{said.String()}
 			}
-			return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+			return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, said.Bytes())
 		}
 		return string(out), nil
 	}

@@ -68,12 +68,12 @@ func sectionsComplex[T complexNumber](yv, zfv, xv, sv, ziv *array.View) {
 	each(array.Size(sv.Shape[:k]), 20*n*s, func(begin, end int) {
 		c := make([]complex128, 7*s)
 		co, z := c[:5*s], c[5*s:]
-		var t [block]complex128
+		var t [sectionBlock]complex128
 		for r := begin; r < end; r++ {
 			widenComplex(co, sos[r*5*s:][:5*s])
 			widenComplex(z, zi[r*2*s:][:2*s])
-			for lo := 0; lo < n; lo += block {
-				hi := min(lo+block, n)
+			for lo := 0; lo < n; lo += sectionBlock {
+				hi := min(lo+sectionBlock, n)
 				part := t[:hi-lo]
 				widenComplex(part, x[r*n+lo:r*n+hi])
 				for i := range s {

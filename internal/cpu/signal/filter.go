@@ -132,8 +132,8 @@ func filter4[T, U realNumber](y []T, x []U, b, a, z []float64) {
 	z[0], z[1], z[2], z[3] = math.FMA(a0, o, w), z1, z2, z3
 }
 
-// block is the number of elements that go through all sections at once: 4 KB of them.
-const block = 512
+// sectionBlock is the number of elements that go through all sections at once: 4 KB of them.
+const sectionBlock = 512
 
 // SOSFilt filters the rows of x, [... n], into y with sections sos, [... s 5], from the states zi, [... s 2],
 // and stores the states behind the end into zf. All are contiguous, with the same axes before these.
@@ -158,12 +158,12 @@ func sections[T realNumber](yv, zfv, xv, sv, ziv *array.View) {
 	each(array.Size(sv.Shape[:k]), 5*n*s, func(begin, end int) {
 		c := make([]float64, 7*s)
 		co, z := c[:5*s], c[5*s:]
-		var t [block]float64
+		var t [sectionBlock]float64
 		for r := begin; r < end; r++ {
 			widen(co, sos[r*5*s:][:5*s])
 			widen(z, zi[r*2*s:][:2*s])
-			for lo := 0; lo < n; lo += block {
-				hi := min(lo+block, n)
+			for lo := 0; lo < n; lo += sectionBlock {
+				hi := min(lo+sectionBlock, n)
 				part := t[:hi-lo]
 				widen(part, x[r*n+lo:r*n+hi])
 				for i := range s {

@@ -31,6 +31,7 @@ var hostOnly = map[string]string{
 	"models.Generate":          "which of two wrong options it names depends on when a device reports elements",
 	"onnx":                     "the weights of a file are on the CPU",
 	"tokenizers":               "ids are on the CPU",
+	"sparse":                   "matrices are on the CPU, and refuse tensors of other devices",
 	"sym.Var":                  "a variable keeps the tensor that it was made of",
 	"checkpoint.Part.State":    "a state may be that of the CPU",
 	"data.Dataset.Get":         "this test does not reach the rows",
