@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/jit"
 	"weft/internal/tensortest"
 )
 
@@ -253,8 +254,8 @@ func TestRecomputeRefuses(t *testing.T) {
 func TestRecomputeTakesLessMemory(t *testing.T) {
 	tensortest.SkipLate(t, "memory of a late device is given back late")
 	n := 1 << 17
-	if testing.Short() {
-		n = 1 << 14
+	if jit.Chosen().ISA == jit.Portable {
+		n = 1 << 14 // interpreted
 	}
 	x := tensortest.Noise(2, 1, n).RequireGrad()
 	step := func(again bool) *weft.Tensor {
