@@ -131,18 +131,17 @@ func (p *plan) turn(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
 		return
 	}
 	for i := 0; i < rows; i += 4 {
-		from, to := unsafe.Add(src, i*srcRow), unsafe.Add(dst, i*16)
 		if rows-i < 4 {
-			transpose.Matrix(jit.Portable, 16, to, from, rows-i, cols, dstRow, srcRow)
+			transpose.Matrix(jit.Portable, 16, unsafe.Add(dst, i*16), unsafe.Add(src, i*srcRow), rows-i, cols, dstRow, srcRow)
 			return
 		}
-		for range cols { // a line of the destination
-			y := (*[4][2]uint64)(to)
+		for j := range cols { // a line of the destination
+			from := unsafe.Add(src, i*srcRow+j*16)
+			y := (*[4][2]uint64)(unsafe.Add(dst, i*16+j*dstRow))
 			y[0] = *(*[2]uint64)(from)
 			y[1] = *(*[2]uint64)(unsafe.Add(from, srcRow))
 			y[2] = *(*[2]uint64)(unsafe.Add(from, 2*srcRow))
 			y[3] = *(*[2]uint64)(unsafe.Add(from, 3*srcRow))
-			from, to = unsafe.Add(from, 16), unsafe.Add(to, dstRow)
 		}
 	}
 }
