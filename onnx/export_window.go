@@ -20,7 +20,7 @@ func (x *exportNode) convTransposed(v, w string, c op.Conv, in, taps, size []int
 	var more [2]int // rows and columns beyond the least
 	cut := x.free(size...)
 	for i := range more {
-		if cut { // as many as a gradient can have; what is too much is cut off
+		if cut { // the most that a gradient can have; the rest is cut off
 			more[i] = c.Stride[i] - 1
 			continue
 		}

@@ -28,7 +28,7 @@ func (c *Call) signals(names []string, tails []int) {
 		}
 		r, k := len(x.Shape)-tails[i], len(first.Shape)-tails[0]
 		if k < 0 || r != k || !array.Equal(x.Shape[:r], first.Shape[:k]) {
-			c.Failf(names[i], "has shape %s, want %s, equal to those of %s, %s, before them", array.ShapeString(x.Shape), axes(tails[i]), names[0], array.ShapeString(first.Shape))
+			c.Failf(names[i], "has shape %s, want %s behind the batch axes of %s, %s", array.ShapeString(x.Shape), axes(tails[i]), names[0], array.ShapeString(first.Shape))
 		}
 	}
 }
@@ -166,7 +166,7 @@ func dampedSections(i int, _ []int, x []float64) {
 
 func init() {
 	LFilter = define(Def{Name: "lfilter", Class: Routine, Arity: 4,
-		Doc: "The filter y[i] = b[0]*x[i] + b[1]*x[i-1] + ... - a[0]*y[i-1] - a[1]*y[i-2] - ... of x, b, a and a state zi of as many numbers as the greatest delay, and the state behind the end: the transposed direct form II, computed in float64. Products are rounded.",
+		Doc: "The filter y[i] = b[0]*x[i] + b[1]*x[i-1] + ... - a[0]*y[i-1] - a[1]*y[i-2] - ... of x, b, a and a state zi with a number for each delay, and the state behind the end: the transposed direct form II, computed in float64. Sums are fused multiply-adds.",
 		Typing: Typing{Wide: true, Results: 2,
 			InferAll: func(c *Call) []ir.Type {
 				c.signals([]string{"x", "b", "a", "zi"}, []int{1, 1, 1, 1})

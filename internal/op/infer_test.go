@@ -184,7 +184,7 @@ var rows = []struct {
 	{"lu_factor", nil, "f32[2 5 3]", "f32[2 5 3] i64[2 3]"}, {"lu_factor", nil, "f32[3]", "!matrix"}, {"pivots_to_permutation", op.Count(5), "i64[2 3]", "i64[2 5]"}, {"pivots_to_permutation", op.Count(2), "i64[2 3]", "!at most 2"},
 	{"sparse_matmul", op.SparseProduct{}, "f32[9] i32[9] f32[7 2] i64[6]", "f32[5 2]"}, {"sparse_matmul", op.SparseProduct{Transposed: true, Rows: 7}, "c64[9] i64[9] c64[5] i64[6]", "c64[7]"}, {"sparse_matmul", op.SparseProduct{}, "f32[9] i32[8] f32[7] i64[6]", "!values"},
 	{"sparse_matmul", op.SparseProduct{Transposed: true}, "f32[9] i64[9] f32[4] i64[6]", "!want 5 rows"}, {"sparse_matmul", op.SparseProduct{}, "f32[9] f32[9] f32[4] i64[6]", "!int32"}, {"sparse_matmul", op.SparseProduct{}, "f32[9] i64[9] f64[4] i64[6]", "!values has"},
-	{"sparse_sampled", nil, "f16[5 2] i32[9] f16[7 2] i64[6]", "f16[9]"}, {"sparse_sampled", nil, "f32[5 2] i32[9] f32[7 3] i64[6]", "!rows as"}, {"sparse_sampled", nil, "f32[4] i32[9] f32[7] i64[6]", "!5 rows"},
+	{"sparse_sampled", nil, "f16[5 2] i32[9] f16[7 2] i64[6]", "f16[9]"}, {"sparse_sampled", nil, "f32[5 2] i32[9] f32[7 3] i64[6]", "!rows like"}, {"sparse_sampled", nil, "f32[4] i32[9] f32[7] i64[6]", "!5 rows"},
 	{"lu_solve", op.Adjoined(false), "f64[3 3] i64[3] f64[3 5]", "f64[3 5]"}, {"lu_solve", op.Adjoined(true), "f64[3 3] i64[4] f64[3 5]", "!int64"}, {"solve", nil, "f32[2 3 3] f32[2 3 5]", "f32[2 3 5] f32[2 3 3] i64[2 3]"}, {"solve", nil, "f32[2 3 4] f32[2 3 5]", "!square"},
 	{"qr", op.Complete(false), "f32[5 3]", "f32[5 3] f32[3 3]"}, {"qr", op.Complete(true), "c64[5 3]", "c64[5 5] c64[5 3]"}, {"qr", nil, "f32[3]", "!matrix"}, {"qr_triangle", nil, "f64[2 3 5]", "f64[2 3 5]"}, {"qr_triangle", nil, "i64[2 3 5]", "!elements of type"},
 

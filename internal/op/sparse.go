@@ -70,7 +70,7 @@ func init() {
 			s := append([]int{rows}, x.Shape[1:]...)
 			if a.Transposed {
 				if x.Shape[0] != rows {
-					c.Failf("x", "has shape %s, want %d rows, those of the sparse matrix that is transposed", array.ShapeString(x.Shape), rows)
+					c.Failf("x", "has shape %s, want %d rows, as the transposed sparse matrix has", array.ShapeString(x.Shape), rows)
 				}
 				s[0] = a.Rows
 			}
@@ -112,7 +112,7 @@ func init() {
 				c.Failf("x", "has shape %s, want a row for each of %d rows of the sparse matrix", array.ShapeString(x.Shape), rows)
 			}
 			if len(y.Shape) != len(x.Shape) || !array.Equal(y.Shape[1:], x.Shape[1:]) {
-				c.Failf("y", "has shape %s, want rows as those of x, %s", array.ShapeString(y.Shape), array.ShapeString(x.Shape))
+				c.Failf("y", "has shape %s, want rows like x, %s", array.ShapeString(y.Shape), array.ShapeString(x.Shape))
 			}
 			return x.DType, c.Args[1].Shape
 		}},

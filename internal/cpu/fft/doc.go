@@ -20,8 +20,8 @@
 //
 // # Bits
 //
-// A butterfly is a list of instructions ([body]), which machine code runs for a vector of columns and
-// portable Go for as many. Products that go into sums are fused or rounded explicitly. So results
+// A butterfly is a list of instructions ([body]), which machine code and portable Go run for a
+// vector of columns at a time. Products that go into sums are fused or rounded explicitly. So results
 // depend on the length alone, not on the instruction set, the number of rows or threads.
 //
 // Roots of unity are computed with twice the precision and rounded once.

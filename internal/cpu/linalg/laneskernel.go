@@ -31,7 +31,7 @@ type lanesKey struct {
 
 var lanesCodes = jit.NewCache[lanesKey, *jit.Code](0)
 
-// A lanesFrame holds the arguments of the kernel: contiguous matrices, as many as a vector has lanes.
+// A lanesFrame holds the arguments of the kernel: contiguous matrices, one for each lane of a vector.
 type lanesFrame struct {
 	a, b, factors, x unsafe.Pointer
 	work             unsafe.Pointer // slots of a vector: the matrix, right sides, pivots, reciprocals of the diagonal

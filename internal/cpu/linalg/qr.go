@@ -120,7 +120,7 @@ func (k *kit[T]) qr(a matrix[T]) reflections[T] {
 	return h
 }
 
-// qrBlock reduces the first columns of a, as many as v has rows, and reflects the others. It leaves the vectors
+// qrBlock reduces the first v.rows columns of a, and reflects the others. It leaves the vectors
 // in v, and t.
 func (k *kit[T]) qrBlock(a, v, t matrix[T]) {
 	b, rows := v.rows, v.cols

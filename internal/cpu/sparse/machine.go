@@ -45,8 +45,8 @@ func (j *Job) machine() func(lo, hi int) bool {
 	return func(lo, hi int) bool { return j.call(k, f, lo, hi, 0, j.Width) }
 }
 
-// strips computes columns from to to-1 of dense rows for the matrix's rows lo to hi-1, as many columns at once
-// as registers hold.
+// strips computes columns from to to-1 of dense rows for the matrix's rows lo to hi-1, in strips of columns
+// that registers hold.
 func (j *Job) strips(f frame, lo, hi, from, to int) bool {
 	d := j.X.DType
 	lanes := j.ISA.VectorBytes() / d.Size()

@@ -44,7 +44,7 @@ func madd32(a, b, c float32) float32 {
 	return r
 }
 
-// partials are the partial sums of a product of vectors, as many as 64 bytes hold.
+// partials are the partial sums of a product of vectors, 64 bytes of them.
 type partials[T number] [16]T
 
 // lanes returns the number of partial sums.
