@@ -177,7 +177,8 @@ func Pow(c *weft.Tensor, n int) *weft.Tensor {
 // n-m+1 and rem m-1; where n is less than m, quo is 0 and rem is c1, and where m is 1, rem is 0. The last
 // coefficient of c2 is not 0.
 //
-// It panics with *[weft.Error] where it is, one has no coefficients, or shapes do not broadcast.
+// It panics with *[weft.Error] where it is 0 and n is at least m, one has no coefficients, or shapes do not
+// broadcast.
 func Div(c1, c2 *weft.Tensor) (quo, rem *weft.Tensor) {
 	const name = "polynomial.div"
 	defer array.Named(name).End()
