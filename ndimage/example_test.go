@@ -7,6 +7,289 @@ import (
 	"weft/ndimage"
 )
 
+func ExampleAffineTransform() {
+	fmt.Println(ndimage.AffineTransform(weft.From([]float64{3, 1, 4, 1, 5}), [][]float64{{2}}, nil, []int{3}, ndimage.InterpolationOpts{Order: new(1)}))
+	// Output:
+	// [3. 4. 5.]
+}
+
+func ExampleBinaryClosing() {
+	fmt.Println(ndimage.BinaryClosing(weft.From([]bool{false, true, true, false, true})).To(weft.Int32))
+	// Output:
+	// [0 1 1 1 0]
+}
+
+func ExampleBinaryErosion() {
+	fmt.Println(ndimage.BinaryErosion(weft.From([]bool{false, true, true, false, true})).To(weft.Int32))
+	// Output:
+	// [0 0 0 0 0]
+}
+
+func ExampleBinaryFillHoles() {
+	fmt.Println(ndimage.BinaryFillHoles(weft.From([]bool{false, true, true, false, true})).To(weft.Int32))
+	// Output:
+	// [0 1 1 1 1]
+}
+
+func ExampleBinaryHitOrMiss() {
+	fmt.Println(ndimage.BinaryHitOrMiss(weft.From([]bool{false, true, true, false, true})).To(weft.Int32))
+	// Output:
+	// [0 0 0 0 0]
+}
+
+func ExampleBinaryOpening() {
+	fmt.Println(ndimage.BinaryOpening(weft.From([]bool{false, true, true, false, true})).To(weft.Int32))
+	// Output:
+	// [0 0 0 0 0]
+}
+
+func ExampleBinaryPropagation() {
+	fmt.Println(ndimage.BinaryPropagation(weft.From([]bool{false, true, true, false, true})).To(weft.Int32))
+	// Output:
+	// [1 1 1 1 1]
+}
+
+func ExampleBlackTophat() {
+	fmt.Println(ndimage.BlackTophat(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [0. 2. 0. 3. 0.]
+}
+
+func ExampleCenterOfMass() {
+	fmt.Println(ndimage.CenterOfMass(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [[0.25]
+	//  [3.1 ]]
+}
+
+func ExampleConvolve() {
+	fmt.Println(ndimage.Convolve(weft.From([]float64{3, 1, 4, 1, 5}), weft.From([]float64{-1, 0, 1})))
+	// Output:
+	// [ 2. -1.  0. -1. -4.]
+}
+
+func ExampleCorrelate() {
+	fmt.Println(ndimage.Correlate(weft.From([]float64{3, 1, 4, 1, 5}), weft.From([]float64{-1, 0, 1})))
+	// Output:
+	// [-2.  1.  0.  1.  4.]
+}
+
+func ExampleDistanceTransformCDT() {
+	fmt.Println(ndimage.DistanceTransformCDT(weft.From([]bool{false, true, true, false, true})).To(weft.Int32))
+	// Output:
+	// [0 1 1 0 1]
+}
+
+func ExampleExtrema() {
+	fmt.Println(ndimage.Extrema(weft.From([]float64{3, 1, 4, 1, 5})))
+	// Output:
+	// 1.0 5.0 [[1]] [[4]]
+}
+
+func ExampleGaussianGradientMagnitude() {
+	fmt.Printf("%.3f\n", ndimage.GaussianGradientMagnitude(weft.From([]float64{3, 1, 4, 1, 5}), []float64{1}))
+	// Output:
+	// [0.198 0.080 0.243 0.648 0.683]
+}
+
+func ExampleGaussianLaplace() {
+	fmt.Printf("%.3f\n", ndimage.GaussianLaplace(weft.From([]float64{3, 1, 4, 1, 5}), []float64{1}))
+	// Output:
+	// [-0.198  0.480 -0.012  0.729 -1.000]
+}
+
+func ExampleGenerateBinaryStructure() {
+	fmt.Println(ndimage.GenerateBinaryStructure(1, 1))
+	// Output:
+	// [true true true]
+}
+
+func ExampleGreyClosing() {
+	fmt.Println(ndimage.GreyClosing(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [3. 3. 4. 4. 5.]
+}
+
+func ExampleGreyDilation() {
+	fmt.Println(ndimage.GreyDilation(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [3. 4. 4. 5. 5.]
+}
+
+func ExampleGreyErosion() {
+	fmt.Println(ndimage.GreyErosion(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [1. 1. 1. 1. 1.]
+}
+
+func ExampleGreyOpening() {
+	fmt.Println(ndimage.GreyOpening(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [1. 1. 1. 1. 1.]
+}
+
+func ExampleIterateStructure() {
+	fmt.Println(ndimage.IterateStructure(ndimage.GenerateBinaryStructure(1, 1), 2))
+	// Output:
+	// [true true true true true]
+}
+
+func ExampleLaplace() {
+	fmt.Println(ndimage.Laplace(weft.From([]float64{3, 1, 4, 1, 5})))
+	// Output:
+	// [-2.  5. -6.  7. -4.]
+}
+
+func ExampleMaximum() {
+	fmt.Println(ndimage.Maximum(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [3. 5.]
+}
+
+func ExampleMaximumFilter1D() {
+	fmt.Println(ndimage.MaximumFilter1D(weft.From([]float64{3, 1, 4, 1, 5}), 3, 0))
+	// Output:
+	// [3. 4. 4. 5. 5.]
+}
+
+func ExampleMaximumPosition() {
+	fmt.Println(ndimage.MaximumPosition(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [[0] [4]]
+}
+
+func ExampleMean() {
+	fmt.Println(ndimage.Mean(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [2.         3.33333333]
+}
+
+func ExampleMedian() {
+	fmt.Println(ndimage.Median(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [2. 4.]
+}
+
+func ExampleMinimum() {
+	fmt.Println(ndimage.Minimum(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [1. 1.]
+}
+
+func ExampleMinimumFilter() {
+	fmt.Println(ndimage.MinimumFilter(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [1. 1. 1. 1. 1.]
+}
+
+func ExampleMinimumFilter1D() {
+	fmt.Println(ndimage.MinimumFilter1D(weft.From([]float64{3, 1, 4, 1, 5}), 3, 0))
+	// Output:
+	// [1. 1. 1. 1. 1.]
+}
+
+func ExampleMinimumPosition() {
+	fmt.Println(ndimage.MinimumPosition(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [[1] [3]]
+}
+
+func ExampleMorphologicalGradient() {
+	fmt.Println(ndimage.MorphologicalGradient(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [2. 3. 3. 4. 4.]
+}
+
+func ExampleMorphologicalLaplace() {
+	fmt.Println(ndimage.MorphologicalLaplace(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [-2.  3. -3.  4. -4.]
+}
+
+func ExamplePercentileFilter() {
+	fmt.Println(ndimage.PercentileFilter(weft.From([]float64{3, 1, 4, 1, 5}), 50, []int{3}))
+	// Output:
+	// [3. 3. 1. 4. 5.]
+}
+
+func ExamplePrewitt() {
+	fmt.Println(ndimage.Prewitt(weft.From([]float64{3, 1, 4, 1, 5}), 0))
+	// Output:
+	// [-2.  1.  0.  1.  4.]
+}
+
+func ExampleRankFilter() {
+	fmt.Println(ndimage.RankFilter(weft.From([]float64{3, 1, 4, 1, 5}), -2, []int{3}))
+	// Output:
+	// [3. 3. 1. 4. 5.]
+}
+
+func ExampleRotate() {
+	fmt.Println(ndimage.Rotate(weft.From([][]float64{{1, 2, 3}}), 90, ndimage.RotateOpts{Order: new(1)}).T())
+	// Output:
+	// [[3. 2. 1.]]
+}
+
+func ExampleShift() {
+	fmt.Println(ndimage.Shift(weft.From([]float64{3, 1, 4, 1, 5}), []float64{1}, ndimage.InterpolationOpts{Order: new(1)}))
+	// Output:
+	// [0. 3. 1. 4. 1.]
+}
+
+func ExampleSobel() {
+	fmt.Println(ndimage.Sobel(weft.From([]float64{3, 1, 4, 1, 5}), 0))
+	// Output:
+	// [-2.  1.  0.  1.  4.]
+}
+
+func ExampleSplineFilter() {
+	fmt.Printf("%.3f\n", ndimage.SplineFilter(weft.From([]float64{3, 1, 4, 1, 5})))
+	// Output:
+	// [ 5.286 -1.571  7.000 -2.429  8.714]
+}
+
+func ExampleSplineFilter1D() {
+	fmt.Printf("%.3f\n", ndimage.SplineFilter1D(weft.From([]float64{3, 1, 4, 1, 5}), 0))
+	// Output:
+	// [ 5.286 -1.571  7.000 -2.429  8.714]
+}
+
+func ExampleStandardDeviation() {
+	fmt.Println(ndimage.StandardDeviation(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [1.         1.69967317]
+}
+
+func ExampleSumLabels() {
+	fmt.Println(ndimage.SumLabels(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [ 4. 10.]
+}
+
+func ExampleUniformFilter() {
+	fmt.Println(ndimage.UniformFilter(weft.From([]float64{3, 0, 6, 0, 9}), []int{3}))
+	// Output:
+	// [2. 3. 2. 5. 6.]
+}
+
+func ExampleUniformFilter1D() {
+	fmt.Println(ndimage.UniformFilter1D(weft.From([]float64{3, 0, 6, 0, 9}), 3, 0))
+	// Output:
+	// [2. 3. 2. 5. 6.]
+}
+
+func ExampleVariance() {
+	fmt.Println(ndimage.Variance(weft.From([]float64{3, 1, 4, 1, 5}), ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}))
+	// Output:
+	// [1.         2.88888889]
+}
+
+func ExampleWhiteTophat() {
+	fmt.Println(ndimage.WhiteTophat(weft.From([]float64{3, 1, 4, 1, 5}), []int{3}))
+	// Output:
+	// [2. 0. 3. 0. 4.]
+}
+
 func ExampleGaussianFilter() {
 	x := weft.ZerosOf(weft.Float64, 3, 3)
 	x.Set(16, 1, 1)
@@ -32,4 +315,56 @@ func ExampleConvolve1D() {
 	x, w := weft.From([]float64{1, 2, 4, 8}), weft.From([]float64{-1, 0, 1})
 	fmt.Println(ndimage.Convolve1D(x, w, 0, ndimage.LineOpts{Mode: ndimage.Wrap}))
 	// Output: [ 6. -3. -6.  3.]
+}
+
+func ExampleMedianFilter() {
+	x := weft.From([]float64{1, 2, 90, 4, 5})
+	fmt.Println(ndimage.MedianFilter(x, []int{3}))
+	// Output: [1. 2. 4. 5. 5.]
+}
+
+func ExampleMaximumFilter() {
+	x := weft.From([]int32{1, 7, 2, 3, 0})
+	fmt.Println(ndimage.MaximumFilter(x, []int{3}))
+	// Output: [7 7 7 3 3]
+}
+
+func ExampleBinaryDilation() {
+	x := weft.From([]bool{false, false, true, false, false})
+	fmt.Println(ndimage.BinaryDilation(x).To(weft.Uint8))
+	// Output: [0 1 1 1 0]
+}
+
+func ExampleLabel() {
+	labels, n := ndimage.Label(weft.From([]int32{0, 5, 5, 0, 7}))
+	fmt.Println(labels, n, ndimage.SumLabels(labels, ndimage.RegionOpts{Labels: labels, Index: []int{1, 2}}))
+	// Output: [0 1 1 0 2] 2 [2. 2.]
+}
+
+func ExampleDistanceTransformEDT() {
+	d, at := ndimage.DistanceTransformEDT(weft.From([]int32{0, 1, 1, 1, 0}))
+	fmt.Println(d, at)
+	// Output: [0. 1. 2. 1. 0.] [[0 0 0 4 4]]
+}
+
+func ExampleMapCoordinates() {
+	x := weft.From([]float64{0, 10, 20})
+	at := weft.From([][]float64{{0.5, 1.25}})
+	fmt.Println(ndimage.MapCoordinates(x, at, ndimage.InterpolationOpts{Order: new(1)}))
+	// Output: [ 5.  12.5]
+}
+
+func ExampleZoom() {
+	fmt.Println(ndimage.Zoom(weft.From([]float64{0, 2, 4}), []float64{5. / 3}, ndimage.InterpolationOpts{Order: new(1)}))
+	// Output: [0. 1. 2. 3. 4.]
+}
+
+func ExampleFindObjects() {
+	x := weft.From([]int32{0, 1, 1, 0, 2})
+	for _, box := range ndimage.FindObjects(x) {
+		fmt.Println(x.Slice(box...))
+	}
+	// Output:
+	// [1 1]
+	// [2]
 }
