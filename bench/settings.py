@@ -56,7 +56,7 @@ def blas_libraries(cache):
 def settings(cache, binaries):
     c = {"BENCH_C_LIBRARY": str(Path(binaries, "kernels.so"))}  # built by bench/run where there is gcc
     array = "numpy,numexpr,numba,scipy,gcc,awkward,pandas,polars,pyarrow"
-    both = ("pointwise", "arrays", "shapes", "training", "types", "kernels", "ragged", "plain", "routines", "special", "tables")
+    both = ("pointwise", "arrays", "shapes", "training", "types", "kernels", "ragged", "plain", "routines", "special", "tables", "fft", "signal", "ndimage")
     torch = (*both, "convolution", "layers")
     blas = blas_libraries(cache)
     direct = ",".join(["numpy", *blas])

@@ -11,7 +11,7 @@ SINGLE = ("float32",)
 WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 HALVES = ("float16", "bfloat16")
 SIZE = {"": 0, "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "float32": 4,
-        "int64": 8, "uint64": 8, "float64": 8, "complex64": 8}  # fmt: skip
+        "int64": 8, "uint64": 8, "float64": 8, "complex64": 8, "complex128": 16}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -243,6 +243,31 @@ def special():
     yield Work("join on keys", (1_000_000,), ("float64",), 1.0, "tables", tolerance=1e-6, note="two tables of as many rows and keys, one column each beside")
 
 
+SIGNAL = ("lfilter", "sosfilt", "filtfilt", "find_peaks", "welch", "resample", "resample_poly", "medfilt", "savgol", "hilbert", "convolve by 31",
+          "convolve by 1000")  # fmt: skip
+NDIMAGE = ("gaussian_filter", "uniform_filter 15", "median_filter 3", "median_filter 5", "sobel", "laplace", "grey_dilation 5", "grey_opening 5",
+           "distance_transform_edt", "binary_erosion", "label", "zoom 2", "zoom 2, linear", "rotate", "correlate1d 31", "correlate 7x7",
+           "map_coordinates")  # fmt: skip
+
+
+def signals():
+    """Fourier transforms beside SciPy's, which count for the bar, and PyTorch's, which MKL computes; filters beside SciPy's, which have one thread."""
+    of = lambda name, n, dtypes, **more: Work(name, n, dtypes, 1.0, "fft", tolerance=1e-4, beside=lambda n, d, t: 0.6, **more)
+    both = ("complex64", "complex128")
+    yield of("fft", (1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22), both)
+    yield of("fft of a prime", (1_009, 100_003), both)
+    yield of("fft of 1000 rows of 16", (1_000,), both)
+    yield of("fft2 1000x1000", (1_000,), both)
+    yield of("rfft 1000x1024", (1_000,), BOTH)
+    yield of("irfft 1000x1024", (1_000,), BOTH)
+    yield of("dct 1000x1024", (1_000,), BOTH)
+    for name in SIGNAL:
+        yield Work(f"signal {name}", (1_000_000,), BOTH, 1.0, "signal", tolerance=1e-3)
+    yield Work("signal convolve by its size", (100_000,), BOTH, 1.0, "signal", tolerance=1e-3)
+    for name in NDIMAGE:
+        yield Work(f"ndimage {name}", (1_000,), BOTH, 1.0, "ndimage", tolerance=1e-3)
+
+
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
 
 STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
@@ -378,5 +403,6 @@ WORKS = (
     *networks(),
     *exported(),
     *special(),
+    *signals(),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

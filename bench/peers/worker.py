@@ -26,13 +26,14 @@ import pointwise
 import ragged
 import routines
 import shapes
+import signals
 import special
 import symbolic
 import tokens
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines, loading, networks, tokens, exported, special)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines, loading, networks, tokens, exported, special, signals)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
