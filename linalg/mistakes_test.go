@@ -84,6 +84,13 @@ func TestEmptyMatrices(t *testing.T) {
 	if x.Size() != 0 || residuals.Item() != 3 {
 		t.Errorf("lstsq: %v %v", x, residuals)
 	}
+	for _, shape := range [][]int{{0, 5}, {5, 0}} { // what was freed is met again: nothing may be left unwritten
+		weft.Full(7.0, 5, 5).Release()
+		u, _, vh := linalg.SVD(weft.Zeros(shape...))
+		if full := u.Size() + vh.Size(); full != 25 || u.Sum().Add(vh.Sum()).Item() != 5 {
+			t.Errorf("svd of %v: %v %v", shape, u, vh)
+		}
+	}
 }
 
 // TestNotNumbers demands that NaN and infinities end, with NaN or an error.

@@ -2,7 +2,7 @@ package eigen
 
 import "math"
 
-// Singular computes the singular values of the rows x cols matrix a, descending, into s. Unless u is
+// Singular computes the singular values of the rows x cols matrix a, descending, into s. Unless u and vh are
 // nil it computes the left vectors into the uCols columns of u and the right ones,
 // conjugated, into the vRows rows of vh: the first min(rows, cols) belong to values, the others
 // complete the bases. It overwrites a, whose elements are finite, and reports convergence.
@@ -10,6 +10,7 @@ import "math"
 // The first of the largest elements of each left vector is real and positive.
 func Singular[T number](m *Machine, rows, cols int, a []T, s []float64, u []T, uCols int, vh []T, vRows int) bool {
 	k := min(rows, cols)
+	vectors := u != nil || vh != nil // one of them is nil where it has 0 elements
 	exponent := scaleOf(largest(a))
 	ldexp(a, exponent)
 	// Vectors in rows: left of length rows, right of length cols, not conjugated.
@@ -23,12 +24,12 @@ func Singular[T number](m *Machine, rows, cols int, a []T, s []float64, u []T, u
 				t[j*rows+i] = conj(a[i*cols+j])
 			}
 		}
-		right, left, ok = singularTall(m, cols, rows, t, s, u != nil)
+		right, left, ok = singularTall(m, cols, rows, t, s, vectors)
 	default:
-		left, right, ok = singularTall(m, rows, cols, a, s, u != nil)
+		left, right, ok = singularTall(m, rows, cols, a, s, vectors)
 	}
 	ldexp(s[:k], -exponent)
-	if !ok || u == nil {
+	if !ok || !vectors {
 		return ok
 	}
 	for i := range k {
