@@ -1,6 +1,7 @@
 package linalg_test
 
 import (
+	"math"
 	"testing"
 
 	"weft"
@@ -21,6 +22,9 @@ func TestBatchHasBitsOfSingles(t *testing.T) {
 			odd.At(3).Assign(odd.At(3).Mul(0))
 			odd.At(7).Assign(odd.At(7).Mul(1e-40).Mul(1e-4))
 			odd.At(36).Assign(odd.At(36).Mul(1e30))
+			odd.At(20).Assign(weft.EyeOf(d, n).Mul(-2))
+			odd.At(21, 0, 0).Assign(math.Inf(1))
+			odd.At(22, n-1, n-1).Assign(math.NaN())
 			for name, f := range map[string]func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor{
 				"cholesky": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor { return tensors{linalg.Cholesky(at(h))} },
 				"strided": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor {
@@ -30,7 +34,17 @@ func TestBatchHasBitsOfSingles(t *testing.T) {
 					f, p := linalg.LUFactor(at(odd))
 					return tensors{f, p}
 				},
-				"solve":   func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor { return tensors{linalg.Solve(at(a), at(b))} },
+				"solve": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor { return tensors{linalg.Solve(at(a), at(b))} },
+				"qr": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor {
+					q, r := linalg.QR(at(odd))
+					return tensors{q, r}
+				},
+				"qr of tall and wide ones": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor {
+					q, r := linalg.QR(at(a).Slice(weft.Ellipsis, weft.Range(0, (n+1)/2)))
+					p, s := linalg.QR(at(a).Slice(weft.Ellipsis, weft.Range(0, (n+1)/2), weft.All))
+					_, t := linalg.QR(at(a), linalg.QROpts{Mode: linalg.R})
+					return tensors{q, r, p, s, t}
+				},
 				"inverse": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor { return tensors{linalg.Inv(at(a))} },
 			} {
 				batch := f(func(x *weft.Tensor) *weft.Tensor { return x })

@@ -21,7 +21,8 @@ func Cholesky(isa jit.ISA, out, a *array.View) error {
 	case array.Float64:
 		one = func(i, threads int) string { return choleskyAt(kit[float64]{isa, threads}, out, a, i) }
 	}
-	if alone, ok := lanes(isa, choleskyLanes, out, a, nil, nil, nil); ok {
+	key := lanesKey{isa, out.DType, choleskyLanes, n, n, 0}
+	if alone, ok := lanes(key, n*n*n/3, []lanesArray{matrices(a)}, []lanesArray{matrices(out)}, nil); ok {
 		return only("a", batch, alone, one)
 	}
 	work := n * n * n

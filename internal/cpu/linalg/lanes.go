@@ -12,55 +12,68 @@ import (
 	"weft/internal/par"
 )
 
+// A lanesArray is an argument or a result of a lanesJob: matrices in the last two axes, or vectors in the last one.
+type lanesArray struct {
+	*array.View
+	rank       int
+	size, cols int // of one matrix or vector
+}
+
+func matrices(v *array.View) lanesArray {
+	r := len(v.Shape)
+	return lanesArray{v, 2, v.Shape[r-2] * v.Shape[r-1], v.Shape[r-1]}
+}
+
+func vectors(v *array.View) lanesArray {
+	n := v.Shape[len(v.Shape)-1]
+	return lanesArray{v, 1, n, 1}
+}
+
 // lanesJob is a batch of small matrices that a kernel factors, a matrix in each lane.
 type lanesJob[F float32 | float64] struct {
 	lanesKey
-	lanes        int
-	code         *jit.Code
-	count        int         // matrices
-	a, b, f, x   *array.View // b and x are nil without right sides
-	pivots       *array.View // nil without
-	mu           sync.Mutex
-	alone        []int // matrices left to the algorithms for one matrix
-	sizeA, sizeX int   // elements of a matrix and of its right sides
-	perMatrix    int   // multiply-adds
+	lanes     int
+	code      *jit.Code
+	count     int // matrices
+	in, out   []lanesArray
+	pivots    *array.View // nil without
+	mu        sync.Mutex
+	alone     []int // matrices left to the algorithms for one matrix
+	perMatrix int   // multiply-adds
 }
 
-// lanes factors matrices in the last two axes of a, w columns of b being right sides, by a kernel. It reports
-// whether there is one; alone are the matrices that it left out.
-func lanes(isa jit.ISA, what factoring, f, a, b, x, pivots *array.View) (alone []int, ok bool) {
-	switch f.DType {
+// lanes factors the matrices of in[0] by the kernel of a key. It reports whether there is one; alone are the matrices
+// that the kernel left out. perMatrix is a matrix's multiply-adds.
+func lanes(key lanesKey, perMatrix int, in, out []lanesArray, pivots *array.View) (alone []int, ok bool) {
+	switch key.d {
 	case array.Float32:
-		return lanesOf[float32](isa, what, f, a, b, x, pivots)
+		return lanesOf[float32](key, perMatrix, in, out, pivots)
 	case array.Float64:
-		return lanesOf[float64](isa, what, f, a, b, x, pivots)
+		return lanesOf[float64](key, perMatrix, in, out, pivots)
 	}
 	return nil, false
 }
 
-func lanesOf[F float32 | float64](isa jit.ISA, what factoring, f, a, b, x, pivots *array.View) (alone []int, ok bool) {
-	r := len(a.Shape)
-	n := a.Shape[r-1]
-	if n != a.Shape[r-2] {
+func lanesOf[F float32 | float64](key lanesKey, perMatrix int, in, out []lanesArray, pivots *array.View) (alone []int, ok bool) {
+	a := in[0]
+	j := &lanesJob[F]{lanesKey: key, in: in, out: out, pivots: pivots, count: array.Size(a.Shape[:len(a.Shape)-2]), perMatrix: perMatrix}
+	for _, v := range append(in[:len(in):len(in)], out...) {
+		if v.size == 0 {
+			return nil, false
+		}
+	}
+	for _, v := range out {
+		if !v.Contiguous() {
+			return nil, false
+		}
+	}
+	if j.lanes, ok = key.lanes(); !ok || key.least(j.lanes) > j.count {
 		return nil, false
 	}
-	j := &lanesJob[F]{a: a, b: b, f: f, x: x, pivots: pivots, count: array.Size(a.Shape[:r-2]), sizeA: n * n}
-	j.lanesKey = lanesKey{isa, f.DType, what, n, 0}
-	j.perMatrix = n * n * n / 3
-	regular := a.DType == f.DType && f.Contiguous()
-	if b != nil {
-		j.w = b.Shape[len(b.Shape)-1]
-		j.sizeX = n * j.w
-		j.perMatrix += n * n * j.w
-		regular = regular && b.DType == f.DType && x.Contiguous() && j.w > 0
-	}
-	if j.lanes, ok = j.lanesKey.lanes(); !ok || !regular || 2*j.count < j.lanes {
-		return nil, false
-	}
-	j.code = codegen.Kernel(lanesCodes, j.lanesKey)
+	j.code = codegen.Kernel(lanesCodes, key)
 	groups := tile.Ceil(j.count, j.lanes)
-	threads := tile.ThreadsFor(j.count*j.perMatrix, 0)
-	grain := max(1, min(tile.Ceil(groups, 4*threads), tile.TaskWork/max(1, j.perMatrix*j.lanes)))
+	threads := tile.ThreadsFor(j.count*perMatrix, 0)
+	grain := max(1, min(tile.Ceil(groups, 4*threads), tile.TaskWork/max(1, perMatrix*j.lanes)))
 	par.RunTask(groups, grain, threads, j)
 	return j.alone, true
 }
@@ -68,30 +81,40 @@ func lanesOf[F float32 | float64](isa jit.ISA, what factoring, f, a, b, x, pivot
 // Chunk computes some groups of matrices.
 func (j *lanesJob[F]) Chunk(_, begin, end int) {
 	slots := j.slots() * j.lanes
-	s, free := alloc[F](slots + 2*(j.sizeA+j.sizeX)*j.lanes)
-	defer free()
-	var spare [4][]F // a, b, factors and x of a group whose memory is not that of the arrays
-	rest := s[slots:]
-	for i, size := range [4]int{j.sizeA, j.sizeX, j.sizeA, j.sizeX} {
-		spare[i], rest = rest[:size*j.lanes], rest[size*j.lanes:]
+	size := slots
+	for _, arrays := range [2][]lanesArray{j.in, j.out} {
+		for _, v := range arrays {
+			size += v.size * j.lanes
+		}
 	}
+	s, free := alloc[F](size)
+	defer free()
 	for g := begin; g < end; g++ {
 		first := g * j.lanes
 		n := min(j.lanes, j.count-first)
 		frame := lanesFrame{work: unsafe.Pointer(&s[0])}
-		frame.a = j.source(j.a, first, n, j.sizeA, spare[0], true)
-		frame.factors = j.target(j.f, first, n, j.sizeA, spare[2])
-		if j.w > 0 {
-			frame.b = j.source(j.b, first, n, j.sizeX, spare[1], false)
-			frame.x = j.target(j.x, first, n, j.sizeX, spare[3])
+		rest := s[slots:] // memory for arrays that do not lie as the kernel reads and writes them
+		next := func(v lanesArray) (spare []F) {
+			spare, rest = rest[:v.size*j.lanes], rest[v.size*j.lanes:]
+			return spare
 		}
-		bad := jit.Call(j.code, 0, unsafe.Pointer(&frame))
-		if n < j.lanes {
-			copy(whole[F](j.f)[first*j.sizeA:], spare[2][:n*j.sizeA])
-			if j.w > 0 {
-				copy(whole[F](j.x)[first*j.sizeX:], spare[3][:n*j.sizeX])
+		for i, v := range j.in {
+			frame.in[i] = j.source(v, first, n, next(v))
+		}
+		var back [lanesResults][]F
+		for i, v := range j.out {
+			if n == j.lanes && v.DType == j.d {
+				frame.out[i] = unsafe.Pointer(&whole[F](v.View)[first*v.size])
+			} else {
+				back[i] = next(v)
+				frame.out[i] = unsafe.Pointer(&back[i][0])
 			}
-			bad &= 1<<n - 1
+		}
+		bad := jit.Call(j.code, 0, unsafe.Pointer(&frame)) & (1<<n - 1)
+		for i, v := range j.out {
+			for l := 0; back[i] != nil && l < n; l++ {
+				store(matrixAt(v.View, first+l, v.rank), matrix[F]{back[i][l*v.size : (l+1)*v.size], v.size / v.cols, v.cols, v.cols})
+			}
 		}
 		if j.pivots != nil {
 			j.storePivots(first, n, s[(j.n*j.n+j.n*j.w)*j.lanes:])
@@ -113,27 +136,19 @@ func whole[F float32 | float64](v *array.View) []F {
 
 // source returns n matrices from the first on, one behind the other, those that are missing being
 // identities: where they lie, or copied to spare.
-func (j *lanesJob[F]) source(v *array.View, first, n, size int, spare []F, square bool) unsafe.Pointer {
-	if n == j.lanes && v.Contiguous() {
-		return unsafe.Pointer(&whole[F](v)[first*size])
+func (j *lanesJob[F]) source(v lanesArray, first, n int, spare []F) unsafe.Pointer {
+	if n == j.lanes && v.Contiguous() && v.DType == j.d {
+		return unsafe.Pointer(&whole[F](v.View)[first*v.size])
 	}
-	cols := size / j.n
+	rows := v.size / v.cols
 	for i := range n {
-		load(matrix[F]{spare[i*size : (i+1)*size], j.n, cols, cols}, matrixAt(v, first+i, 2))
+		load(matrix[F]{spare[i*v.size : (i+1)*v.size], rows, v.cols, v.cols}, matrixAt(v.View, first+i, v.rank))
 	}
-	clear(spare[n*size:])
-	for i := n; square && i < j.lanes; i++ {
-		for d := range j.n {
-			spare[i*size+d*j.n+d] = 1
+	clear(spare[n*v.size:])
+	for i := n; i < j.lanes; i++ {
+		for d := range min(rows, v.cols) {
+			spare[i*v.size+d*v.cols+d] = 1
 		}
-	}
-	return unsafe.Pointer(&spare[0])
-}
-
-// target is where n results are stored.
-func (j *lanesJob[F]) target(v *array.View, first, n, size int, spare []F) unsafe.Pointer {
-	if n == j.lanes {
-		return unsafe.Pointer(&whole[F](v)[first*size])
 	}
 	return unsafe.Pointer(&spare[0])
 }

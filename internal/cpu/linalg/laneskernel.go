@@ -18,43 +18,57 @@ const (
 	choleskyLanes factoring = iota
 	luLanes
 	solveLanes // and the factors
+	qrLanes
 )
 
 // A lanesKey names the machine code that factors small matrices, one in each lane of a vector. A
 // lane has the operations of the algorithms for one matrix, in their order, so bits are theirs.
 type lanesKey struct {
 	isa  jit.ISA
-	d    array.DType
+	d    array.DType // that is computed with
 	what factoring
-	n, w int // the matrices are n x n, right sides n x w
+	m, n int // the matrices are m x n
+	w    int // columns of right sides; of Q, 0 without
 }
 
 var lanesCodes = jit.NewCache[lanesKey, *jit.Code](0)
 
+const (
+	lanesArguments = 2
+	lanesResults   = 3
+)
+
 // A lanesFrame holds the arguments of the kernel: contiguous matrices, one for each lane of a vector.
 type lanesFrame struct {
-	a, b, factors, x unsafe.Pointer
-	work             unsafe.Pointer // slots of a vector: the matrix, right sides, pivots, reciprocals of the diagonal
+	in   [lanesArguments]unsafe.Pointer
+	out  [lanesResults]unsafe.Pointer
+	work unsafe.Pointer // slots of a vector
 }
 
 var lanesArgs lanesFrame // for offsets of its fields
 
-// slots is the number of vectors in the work memory.
-func (k lanesKey) slots() int { return k.n*k.n + k.n*k.w + 2*k.n }
+// slots is the number of vectors in the work memory: the matrix, right sides or Q, and others.
+func (k lanesKey) slots() int { return k.m*k.n + max(k.m, k.n)*k.w + 2*k.n }
 
 // lanes reports whether there is a kernel of the key, and the lanes of its vectors. Larger matrices would
 // make much code.
 func (k lanesKey) lanes() (lanes int, ok bool) {
-	if k.isa == jit.Portable || k.n == 0 {
+	if k.isa == jit.Portable || k.n == 0 || k.m == 0 {
 		return 0, false
 	}
-	if k.what == choleskyLanes {
+	switch k.what {
+	case choleskyLanes:
 		ok = k.n <= 16
-	} else {
-		ok = k.n <= 12 && k.n*k.n*k.w <= 1024
+	case qrLanes:
+		ok = isSmallQR(k.m, k.n)
+	default:
+		ok = k.m == k.n && k.n <= 12 && k.n*k.n*k.w <= 1024
 	}
 	return k.isa.VectorBytes() / k.d.Size(), ok
 }
+
+// least is the number of matrices from which a kernel of a number of lanes pays.
+func (k lanesKey) least(lanes int) int { return (lanes + 1) / 2 }
 
 // A lanesGen generates a kernel. Masks are opmask registers with AVX-512, and vectors 10 to 15 with AVX2.
 type lanesGen struct {
@@ -70,29 +84,36 @@ const (
 )
 
 // Generate writes the kernel. Its status has a bit for each lane whose matrix is left to the algorithms for one
-// matrix: it is not definite, or a pivot has no finite reciprocal.
+// matrix: it is not definite, or a number is out of the range where the algorithm is right.
 func (k lanesKey) Generate() *jit.Code {
 	g := &lanesGen{codegen.Gen{ISA: k.isa, D: k.d}, k}
 	g.RM(asm.MOV, lanesWork, codegen.Field(unsafe.Offsetof(lanesArgs.work)))
-	g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.a)))
-	g.transfer(k.n*k.n, 0, true)
-	if k.w > 0 {
-		g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.b)))
-		g.transfer(k.n*k.w, k.n*k.n, true)
+	g.read(0, k.m*k.n, g.slot)
+	if k.w > 0 && k.what == solveLanes {
+		g.read(1, k.n*k.w, func(e int) asm.Mem { return g.right(0, e) })
 	}
 	g.noneBad()
-	if k.what == choleskyLanes {
+	switch k.what {
+	case choleskyLanes:
 		g.cholesky()
-	} else {
+	case qrLanes:
+		g.qr()
+	default:
 		g.lu()
 		g.substitute()
 	}
-	g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.factors)))
 	g.status()
-	g.transfer(k.n*k.n, 0, false)
-	if k.w > 0 {
-		g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.x)))
-		g.transfer(k.n*k.w, k.n*k.n, false)
+	switch k.what {
+	case qrLanes:
+		g.write(0, min(k.m, k.n)*k.n, g.slot)
+		if k.w > 0 {
+			g.write(1, k.m*k.w, func(e int) asm.Mem { return g.right(0, e) })
+		}
+	default:
+		g.write(0, k.n*k.n, g.slot)
+		if k.w > 0 {
+			g.write(1, k.n*k.w, func(e int) asm.Mem { return g.right(0, e) })
+		}
 	}
 	g.Op0(asm.VZEROUPPER)
 	g.Op0(asm.RET)
@@ -102,12 +123,15 @@ func (k lanesKey) Generate() *jit.Code {
 // slot is a vector of the work memory.
 func (g *lanesGen) slot(i int) asm.Mem { return asm.Ptr(lanesWork, int32(i*g.VB())) }
 
-// at is the slot of element (i, j) of the matrix, right the slot of an element of the right sides.
+// at is the slot of element (i, j) of the matrix, right the slot of an element of the right sides or of Q.
 func (g *lanesGen) at(i, j int) asm.Mem    { return g.slot(i*g.n + j) }
-func (g *lanesGen) right(i, c int) asm.Mem { return g.slot(g.n*g.n + i*g.w + c) }
+func (g *lanesGen) right(i, c int) asm.Mem { return g.slot(g.m*g.n + i*g.w + c) }
 
-func (g *lanesGen) pivot(i int) asm.Mem      { return g.slot(g.n*g.n + g.n*g.w + i) }
-func (g *lanesGen) reciprocal(i int) asm.Mem { return g.slot(g.n*g.n + g.n*g.w + g.n + i) }
+// extra is a slot behind them.
+func (g *lanesGen) extra(i int) asm.Mem { return g.slot(g.m*g.n + max(g.m, g.n)*g.w + i) }
+
+func (g *lanesGen) pivot(i int) asm.Mem      { return g.extra(i) }
+func (g *lanesGen) reciprocal(i int) asm.Mem { return g.extra(g.n + i) }
 
 // constant returns an operand with a number in all lanes.
 func (g *lanesGen) constant(x float64) asm.Mem {
@@ -122,9 +146,20 @@ func (g *lanesGen) constant(x float64) asm.Mem {
 	return g.ConstBytes(b)
 }
 
-// transfer moves size elements of each matrix between memory and slots from first on: squares are transposed
-// in registers.
-func (g *lanesGen) transfer(size, first int, load bool) {
+// read moves the elements of each matrix of an argument to slots.
+func (g *lanesGen) read(arg, size int, slot func(e int) asm.Mem) {
+	g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.in)+8*uintptr(arg)))
+	g.transfer(size, slot, true)
+}
+
+// write moves slots to the elements of each matrix of a result.
+func (g *lanesGen) write(result, size int, slot func(e int) asm.Mem) {
+	g.RM(asm.MOV, lanesAt, codegen.Field(unsafe.Offsetof(lanesArgs.out)+8*uintptr(result)))
+	g.transfer(size, slot, false)
+}
+
+// transfer moves size elements of each matrix between memory and slots: squares are transposed in registers.
+func (g *lanesGen) transfer(size int, slot func(e int) asm.Mem, load bool) {
 	lanes := g.Lanes()
 	for e := 0; e < size; e += lanes {
 		n := min(lanes, size-e)
@@ -138,7 +173,7 @@ func (g *lanesGen) transfer(size, first int, load bool) {
 			m := asm.Ptr(lanesAt, int32((l*size+e)*g.D.Size()))
 			switch {
 			case !load && l < n:
-				g.Load(v, g.slot(first+e+l))
+				g.Load(v, slot(e+l))
 			case !load:
 				g.Zero(v)
 			case n < lanes:
@@ -152,7 +187,7 @@ func (g *lanesGen) transfer(size, first int, load bool) {
 			m := asm.Ptr(lanesAt, int32((l*size+e)*g.D.Size()))
 			switch {
 			case load && l < n:
-				g.Store(g.slot(first+e+l), v)
+				g.Store(slot(e+l), v)
 			case load:
 			case n < lanes:
 				g.StoreMasked(m, v, asm.K(1+edgeMask), g.V(10+edgeMask))

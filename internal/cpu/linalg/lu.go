@@ -26,7 +26,8 @@ func LUFactor(isa jit.ISA, out, pivots, a *array.View) error {
 	case array.Float64:
 		one = func(i, threads int) string { return luFactorAt(kit[float64]{isa, threads}, out, pivots, a, i) }
 	}
-	if alone, ok := lanes(isa, luLanes, out, a, nil, nil, pivots); ok {
+	key := lanesKey{isa, out.DType, luLanes, m, n, 0}
+	if alone, ok := lanes(key, n*n*n/3, []lanesArray{matrices(a)}, []lanesArray{matrices(out)}, pivots); ok {
 		return only("a", batch, alone, one)
 	}
 	if out.DType.Complex() {
@@ -156,8 +157,10 @@ func Solve(isa jit.ISA, x, factors, pivots, a, b *array.View) error {
 			return solveAt(kit[float64]{isa, threads}, x, factors, pivots, a, b, i)
 		}
 	}
-	batch := a.Shape[:len(a.Shape)-2]
-	if alone, ok := lanes(isa, solveLanes, factors, a, b, x, pivots); ok {
+	r := len(a.Shape)
+	n, w, batch := a.Shape[r-1], b.Shape[r-1], a.Shape[:r-2]
+	in, out := []lanesArray{matrices(a), matrices(b)}, []lanesArray{matrices(factors), matrices(x)}
+	if alone, ok := lanes(lanesKey{isa, x.DType, solveLanes, n, n, w}, n*n*(n/3+w), in, out, pivots); ok {
 		return only("a", batch, alone, one)
 	}
 	return each("a", batch, solveWork(a, b), one)

@@ -26,53 +26,81 @@ func QR(isa jit.ISA, q, r, a *array.View) error {
 	if q != nil {
 		work *= 2
 	}
+	one := func(i, threads int) string { return qrAt(kit[complex128]{isa, threads}, q, r, a, i) }
 	switch r.DType {
 	case array.Float32:
-		return each("a", batch, work, func(i, threads int) string { return qrAt(kit[float32]{isa, threads}, q, r, a, i) })
+		one = func(i, threads int) string { return qrAt(kit[float32]{isa, threads}, q, r, a, i) }
 	case array.Float64:
-		return each("a", batch, work, func(i, threads int) string { return qrAt(kit[float64]{isa, threads}, q, r, a, i) })
+		one = func(i, threads int) string { return qrAt(kit[float64]{isa, threads}, q, r, a, i) }
 	}
-	return each("a", batch, 4*work, func(i, threads int) string { return qrAt(kit[complex128]{isa, threads}, q, r, a, i) })
+	key, out := lanesKey{isa, r.DType, qrLanes, m, n, 0}, []lanesArray{matrices(r)}
+	if q != nil {
+		key.w = q.Shape[d-1]
+		out = append(out, matrices(q))
+	}
+	if k := min(m, n); r.Shape[d-2] == k && (q == nil || key.w == k) {
+		if alone, ok := lanes(key, work, []lanesArray{matrices(a)}, out, nil); ok {
+			return only("a", batch, alone, one)
+		}
+	}
+	if r.DType.Complex() {
+		work *= 4
+	}
+	return each("a", batch, work, one)
 }
 
 func qrAt[T number](k kit[T], q, r, a *array.View, i int) string {
 	d := len(a.Shape)
 	m, n := a.Shape[d-2], a.Shape[d-1]
-	s, free := alloc[T](m * n)
+	rows, cols := r.Shape[d-2], 0
+	if q != nil {
+		cols = q.Shape[d-1]
+	}
+	s, free := alloc[T](m*n + m*cols)
 	defer free()
-	w := matrix[T]{s, m, n, n}
+	w, unitary := matrix[T]{s[:m*n], m, n, n}, matrix[T]{s[m*n:], m, cols, cols}
 	if m*n > 0 {
 		load(w, matrixAt(a, i, 2))
 	}
-	h := k.qr(w)
-	defer h.free()
-	if rows := r.Shape[d-2]; rows*n > 0 {
-		out, done := result[T](matrixAt(r, i, 2), rows, n)
-		defer done()
-		for i := range rows {
-			to := out.row(i)
-			clear(to[:min(i, n)])
-			if i < n {
-				copy(to[i:], w.row(i)[i:])
-			}
+	if !k.qrSmall(w, unitary) {
+		if m*n > 0 {
+			load(w, matrixAt(a, i, 2))
 		}
-	}
-	if q == nil {
-		return ""
-	}
-	if cols := q.Shape[d-1]; m*cols > 0 {
-		out, done := result[T](matrixAt(q, i, 2), m, cols)
-		defer done()
+		h := k.qr(w)
+		defer h.free()
 		for i := range m {
-			row := out.row(i)
+			clear(w.row(i)[:min(i, n)])
+		}
+		for i := range m {
+			row := unitary.row(i)
 			clear(row)
 			if i < cols {
 				row[i] = fromReal[T](1)
 			}
 		}
-		k.formQ(h, out)
+		k.formQ(h, unitary)
+	}
+	if rows*n > 0 {
+		store(matrixAt(r, i, 2), w.sub(0, 0, rows, n))
+	}
+	if m*cols > 0 {
+		store(matrixAt(q, i, 2), unitary)
 	}
 	return ""
+}
+
+// qrSmall is smallQR where that is for the matrix.
+func (k *kit[T]) qrSmall(a, q matrix[T]) bool {
+	if !isSmallQR(a.rows, a.cols) {
+		return false
+	}
+	switch a := any(a).(type) {
+	case matrix[float32]:
+		return smallQR(a, any(q).(matrix[float32]))
+	case matrix[float64]:
+		return smallQR(a, any(q).(matrix[float64]))
+	}
+	return false
 }
 
 // Reflections are products of Householder reflections I - v t v^H, in blocks of qrBlock.
