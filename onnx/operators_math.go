@@ -82,17 +82,21 @@ func pairwise(f func(x *weft.Tensor, y any) *weft.Tensor) func(c *call) []Value 
 
 // divide truncates the quotients of integers toward zero, as C does.
 func divide(c *call) []Value {
-	x, y := c.tensor(0), c.tensor(1)
+	return tensors(quotient(c.tensor(0), c.tensor(1)))
+}
+
+// quotient is x/y, of integers rounded towards 0.
+func quotient(x, y *weft.Tensor) *weft.Tensor {
 	if !x.DType().Integer() {
-		return tensors(x.Div(y))
+		return x.Div(y)
 	}
 	q := x.FloorDiv(y)
 	if x.DType().Unsigned() {
-		return tensors(q)
+		return q
 	}
 	// One more where the quotient was negative and not whole.
 	up := x.Mod(y).Ne(0).LogicalAnd(x.Lt(0).LogicalXor(y.Lt(0)))
-	return tensors(q.Add(up.To(x.DType())))
+	return q.Add(up.To(x.DType()))
 }
 
 func equal(c *call) []Value {

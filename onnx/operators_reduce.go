@@ -88,6 +88,13 @@ func widened(x *weft.Tensor) *weft.Tensor {
 func reduceSum(x *weft.Tensor, axes []int) *weft.Tensor { return over((*weft.Tensor).SumKeep, x, axes) }
 
 func reduceMean(x *weft.Tensor, axes []int) *weft.Tensor {
+	if x.DType().Integer() {
+		sum, n := reduceSum(x, axes), 1
+		for _, a := range axes {
+			n *= x.Dim(a)
+		}
+		return quotient(sum, x.Device().FullOf(sum.DType(), max(n, 1)))
+	}
 	return over((*weft.Tensor).MeanKeep, x, axes)
 }
 

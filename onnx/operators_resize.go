@@ -165,32 +165,34 @@ func (c *call) resized(o resizing, x *weft.Tensor, sizes []int, scales, roi []fl
 	return like(c.value(0), y.To(x.DType()))
 }
 
-// source is the place in x, of n elements, of element i of the result. size is the number of those.
-func (o *resizing) source(c *call, i, n, size int, scale, lo, hi float64) float64 {
-	at, in := float64(i), float64(n)
-	out := scale * in
+// source is the place in x, of n elements, of element i of size elements. Sizes are whole here, also where they are a
+// scale's, as in PyTorch and ONNX Runtime; ONNX's tests of align_corners have them not rounded. It is computed in
+// float32, as ONNX's reference and ONNX Runtime do: which of two elements is the nearest depends on its rounding.
+func (o *resizing) source(c *call, i, n, size int, scale, lo, hi float32) float32 {
+	at, in, out := float32(i), float32(n), float32(size)
+	half := float32(float32((at+0.5)/scale) - 0.5)
 	switch o.transform {
 	case "align_corners":
-		if out == 1 {
+		if size == 1 {
 			return 0
 		}
 		return at * (in - 1) / (out - 1)
 	case "asymmetric":
 		return at / scale
 	case "tf_crop_and_resize":
-		if out == 1 {
-			return (hi-lo)*(in-1)/2 + lo*(in-1)
+		if size == 1 {
+			return (lo + hi) * (in - 1) / 2
 		}
-		return at*(hi-lo)*(in-1)/(out-1) + lo*(in-1)
+		return float32(lo*(in-1)) + float32(at*(hi-lo)*(in-1)/(out-1))
 	case "pytorch_half_pixel":
-		if out == 1 {
-			return -0.5
+		if size == 1 {
+			return 0
 		}
-		return (at+0.5)/scale - 0.5
+		return half
 	case "half_pixel":
-		return (at+0.5)/scale - 0.5
+		return half
 	case "half_pixel_symmetric":
-		return in/2*(1-float64(size)/out) + (at+0.5)/scale - 0.5
+		return float32(in/2*(1-out/(scale*in))) + half
 	}
 	c.fail("attribute %q is %q", "coordinate_transformation_mode", o.transform)
 	return 0
@@ -222,7 +224,7 @@ func (c *call) along(o resizing, x *weft.Tensor, axis, size int, scale, lo, hi f
 	c.hostTable(size)
 	places, outside := make([]float64, size), make([]bool, size)
 	for i := range places {
-		places[i] = o.source(c, i, n, size, scale, lo, hi)
+		places[i] = float64(o.source(c, i, n, size, float32(scale), float32(lo), float32(hi)))
 		outside[i] = o.transform == "tf_crop_and_resize" && (places[i] < 0 || places[i] > float64(n-1))
 	}
 	dev := x.Device()
