@@ -16,7 +16,7 @@ func init() {
 		doc    string
 		scaled bool
 	}{{&Kv, "kv", "The modified Bessel function of the second kind of real order.", false}, {&Kve, "kve", "exp(x)*kv(v, x).", true}} {
-		*f.def = wideSpecial(f.name, 2, 3000, f.doc,
+		*f.def = wideSpecial(f.name, 3000, f.doc, Conformance{Domains: [][2]float64{{-3, 3}, {0.3, 6}}, Flat: []int{0}},
 			func(s stream, x []val) val { return s.besselKv(x[0], x[1], f.scaled) }, func(v *VJP) {
 				order, x := v.X[0], v.X[1]
 				noGradient(v, 0, f.name, "v")

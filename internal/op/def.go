@@ -159,6 +159,18 @@ type Conformance struct {
 	Samples []Sample
 	// Domain is the range of random arguments; 0,0 means -3 to 3.
 	Domain [2]float64
+	// Domains, if not nil, are the ranges of arguments that differ in them, in place of Domain.
+	Domains [][2]float64
+	// Flat lists arguments by which the VJP, or its gradient, refuses a gradient.
+	Flat []int
+}
+
+// DomainOf is the range of random elements of argument i.
+func (c *Conformance) DomainOf(i int) [2]float64 {
+	if c.Domains != nil {
+		return c.Domains[i]
+	}
+	return c.Domain
 }
 
 // A Sample is one set of arguments for the conformance suite.

@@ -53,19 +53,33 @@ func init() {
 	GammaDensity = incomplete("gamma density", 2, func(s stream, x []val) val { return s.gammaDensity(x[0], x[1]) },
 		func(v *VJP) {
 			x, a := v.X[0], v.X[1]
-			v.Set(0, func() *node { return mul(v.DY, mul(v.Y, sub(div(sub(a, one(a)), x), one(x)))) })
-			v.Set(1, func() *node { return mul(v.DY, mul(v.Y, sub(apply(Log, x), apply(Digamma, a)))) })
+			v.Set(0, func() *node { return mul(v.DY, sub(densityRise(v.Y, x, a, one(a)), v.Y)) })
+			v.Set(1, func() *node {
+				return mul(v.DY, zeroUnless(apply(Gt, x, num(x, 0)), mul(v.Y, sub(apply(Log, x), apply(Digamma, a)))))
+			})
 		})
 	BetaDensity = incomplete("beta density", 4, func(s stream, x []val) val { return s.betaDensity(x[0], x[1], x[2], x[3]) },
 		func(v *VJP) {
 			x, y, a, b := v.X[0], v.X[1], v.X[2], v.X[3]
 			total := func() *node { return apply(Digamma, add(a, b)) }
 			v.Set(0, func() *node {
-				return mul(v.DY, mul(v.Y, sub(div(sub(a, one(a)), x), div(sub(b, one(b)), y))))
+				up, down := densityRise(v.Y, x, a, mul(b, add(b, one(b)))), densityRise(v.Y, y, b, mul(a, add(a, one(a))))
+				return mul(v.DY, sub(up, down))
 			})
 			v.Set(2, func() *node { return mul(v.DY, mul(v.Y, add(sub(apply(Log, x), apply(Digamma, a)), total()))) })
 			v.Set(3, func() *node { return mul(v.DY, mul(v.Y, add(sub(apply(Log, y), apply(Digamma, b)), total()))) })
 		})
+}
+
+// densityRise is (a-1)*density/x, the part of a density's derivative that comes of x^(a-1). At x = 0 it is
+// its limit, for a = 2 the given one.
+func densityRise(density, x, a, two *node) *node {
+	inf := func(sign int) *node { return num(a, math.Inf(sign)) }
+	edge := where(apply(Lt, a, num(a, 2)), where(apply(Eq, a, one(a)), num(a, 0), where(apply(Lt, a, one(a)), inf(-1), inf(1))), num(a, 0))
+	edge = where(apply(Eq, a, num(a, 2)), two, edge)
+	zero := apply(Eq, x, num(x, 0))
+	rise := div(mul(where(zero, num(density, 0), density), sub(a, one(a))), where(zero, one(x), x))
+	return where(zero, edge, rise)
 }
 
 // incomplete defines a function of floats that is computed in float64.

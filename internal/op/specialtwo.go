@@ -19,9 +19,10 @@ var (
 	Zeta *Def
 )
 
-// wideSpecial defines a special function of floats that is computed in float64.
-func wideSpecial(name string, arity, cost int, doc string, expr func(s stream, x []val) val, vjp func(v *VJP)) *Def {
-	return special(Def{Name: name, Arity: arity, Doc: doc,
+// wideSpecial defines a special function of floats that is computed in float64, of as many arguments as
+// domains.
+func wideSpecial(name string, cost int, doc string, domains Conformance, expr func(s stream, x []val) val, vjp func(v *VJP)) *Def {
+	return special(Def{Name: name, Arity: len(domains.Domains), Doc: doc, Conformance: domains,
 		Elementwise: Elementwise{Rule: Float, Cost: cost,
 			Expr: func(b *bld, n *node, x []val) val {
 				s, wide := stream{bld: b}, make([]val, len(x))
@@ -42,13 +43,13 @@ func noGradient(v *VJP, i int, name, arg string) {
 }
 
 func init() {
-	GammaInc = wideSpecial("gammainc", 2, 1500, "The regularised lower incomplete gamma function of a and x.",
+	GammaInc = wideSpecial("gammainc", 1500, "The regularised lower incomplete gamma function of a and x.", Conformance{Domains: [][2]float64{{0.5, 4}, {0.2, 5}}, Flat: []int{0}},
 		func(s stream, x []val) val { return s.gammaInc(x[0], x[1], false) }, func(v *VJP) {
 			a, x := v.X[0], v.X[1]
 			v.Set(0, func() *node { return neg(mul(v.DY, gammaByConcentration(x, a))) })
 			v.Set(1, func() *node { return mul(v.DY, Apply(GammaDensity, nil, x, a)) })
 		})
-	GammaIncC = wideSpecial("gammaincc", 2, 1500, "The regularised upper incomplete gamma function of a and x.",
+	GammaIncC = wideSpecial("gammaincc", 1500, "The regularised upper incomplete gamma function of a and x.", Conformance{Domains: [][2]float64{{0.5, 4}, {0.2, 5}}, Flat: []int{0}},
 		func(s stream, x []val) val { return s.gammaInc(x[0], x[1], true) }, func(v *VJP) {
 			a, x := v.X[0], v.X[1]
 			v.Set(0, func() *node { return mul(v.DY, gammaByConcentration(x, a)) })
@@ -59,7 +60,7 @@ func init() {
 		name  string
 		upper bool
 	}{{&GammaIncInv, "gammaincinv", false}, {&GammaIncCInv, "gammainccinv", true}} {
-		*f.def = wideSpecial(f.name, 2, 8000, "The inverse of an incomplete gamma function by x.",
+		*f.def = wideSpecial(f.name, 8000, "The inverse of an incomplete gamma function by x.", Conformance{Domains: [][2]float64{{0.5, 4}, {0.1, 0.9}}, Flat: []int{0}},
 			func(s stream, x []val) val { return s.gammaInverse(x[0], x[1], f.upper) }, func(v *VJP) {
 				a := v.X[0]
 				v.Set(0, func() *node {
@@ -76,45 +77,45 @@ func init() {
 				})
 			})
 	}
-	BetaInc = wideSpecial("betainc", 3, 2000, "The regularised incomplete beta function of a, b and x.",
+	BetaInc = wideSpecial("betainc", 2000, "The regularised incomplete beta function of a, b and x.", Conformance{Domains: [][2]float64{{2.2, 4}, {2.2, 4}, {0.1, 0.9}}, Flat: []int{0, 1}},
 		func(s stream, x []val) val { return s.betaInc(x[0], x[1], x[2]) }, func(v *VJP) {
 			noGradient(v, 0, "betainc", "a")
 			noGradient(v, 1, "betainc", "b")
 			v.Set(2, func() *node { return mul(v.DY, betaDensityAt(v.X[2], v.X[0], v.X[1])) })
 		})
-	BetaIncInv = wideSpecial("betaincinv", 3, 10000, "The inverse of betainc by x.",
+	BetaIncInv = wideSpecial("betaincinv", 10000, "The inverse of betainc by x.", Conformance{Domains: [][2]float64{{2.2, 4}, {2.2, 4}, {0.1, 0.9}}, Flat: []int{0, 1}},
 		func(s stream, x []val) val { return s.betaInverse(x[0], x[1], x[2], false) }, func(v *VJP) {
 			noGradient(v, 0, "betaincinv", "a")
 			noGradient(v, 1, "betaincinv", "b")
 			v.Set(2, func() *node { return div(v.DY, betaDensityAt(v.Y, v.X[0], v.X[1])) })
 		})
 	slope := func(a, b *node) *node { return sub(apply(Digamma, a), apply(Digamma, add(a, b))) }
-	Beta = wideSpecial("beta", 2, 300, "The beta function.",
+	Beta = wideSpecial("beta", 300, "The beta function.", Conformance{Domains: [][2]float64{{0.3, 4}, {0.3, 4}}},
 		func(s stream, x []val) val { return s.betaOf(x[0], x[1], false) }, func(v *VJP) {
 			a, b := v.X[0], v.X[1]
 			v.Set(0, func() *node { return mul(v.DY, mul(v.Y, slope(a, b))) })
 			v.Set(1, func() *node { return mul(v.DY, mul(v.Y, slope(b, a))) })
 		})
-	BetaLn = wideSpecial("betaln", 2, 300, "The logarithm of the beta function's absolute value.",
+	BetaLn = wideSpecial("betaln", 300, "The logarithm of the beta function's absolute value.", Conformance{Domains: [][2]float64{{0.3, 4}, {0.3, 4}}},
 		func(s stream, x []val) val { return s.betaOf(x[0], x[1], true) }, func(v *VJP) {
 			a, b := v.X[0], v.X[1]
 			v.Set(0, func() *node { return mul(v.DY, slope(a, b)) })
 			v.Set(1, func() *node { return mul(v.DY, slope(b, a)) })
 		})
-	Binom = wideSpecial("binom", 2, 500, "The binomial coefficient of real n and k.",
+	Binom = wideSpecial("binom", 500, "The binomial coefficient of real n and k.", Conformance{Domains: [][2]float64{{4.1, 7}, {0.1, 3.9}}},
 		func(s stream, x []val) val { return s.binomial(x[0], x[1]) }, func(v *VJP) {
 			n, k := v.X[0], v.X[1]
 			rest := func() *node { return apply(Digamma, add(sub(n, k), one(n))) }
 			v.Set(0, func() *node { return mul(v.DY, mul(v.Y, sub(apply(Digamma, add(n, one(n))), rest()))) })
 			v.Set(1, func() *node { return mul(v.DY, mul(v.Y, sub(rest(), apply(Digamma, add(k, one(k)))))) })
 		})
-	Poch = wideSpecial("poch", 2, 500, "gamma(x+m)/gamma(x).",
+	Poch = wideSpecial("poch", 500, "gamma(x+m)/gamma(x).", Conformance{Domains: [][2]float64{{0.3, 4}, {0.1, 3.9}}},
 		func(s stream, x []val) val { return s.pochhammer(x[0], x[1]) }, func(v *VJP) {
 			x, m := v.X[0], v.X[1]
 			v.Set(0, func() *node { return mul(v.DY, mul(v.Y, slope2(x, m))) })
 			v.Set(1, func() *node { return mul(v.DY, mul(v.Y, apply(Digamma, add(x, m)))) })
 		})
-	Zeta = wideSpecial("zeta", 2, 1200, "Hurwitz' zeta function of x and q; q = 1 is Riemann's.",
+	Zeta = wideSpecial("zeta", 1200, "Hurwitz' zeta function of x and q; q = 1 is Riemann's.", Conformance{Domains: [][2]float64{{1.5, 6}, {0.4, 4}}, Flat: []int{0}},
 		func(s stream, x []val) val { return s.zetaOf(x[0], x[1]) }, func(v *VJP) {
 			x, q := v.X[0], v.X[1]
 			noGradient(v, 0, "zeta", "x")

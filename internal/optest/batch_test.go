@@ -23,7 +23,7 @@ func TestBatch(t *testing.T) {
 	s := newSuite(t, oracle, Caps{Missing: missing})
 	defer s.mem.Close()
 	tested := map[*op.Def]bool{}
-	for _, d := range op.Table() {
+	for _, d := range slices.Concat(op.Table(), op.Specials()) {
 		if op.Looped(d) != slices.Contains(looped, d.Name) {
 			t.Errorf("%s: has a rule or not, other than listed", d.Name)
 		}
@@ -52,7 +52,10 @@ func TestBatch(t *testing.T) {
 // the bodies of kernels.
 func batchSamples(d *op.Def) []op.Sample {
 	samples := d.Samples
-	if elementwise(d) {
+	switch {
+	case slices.Contains(op.Specials(), d):
+		return []op.Sample{specialSample(d)}
+	case elementwise(d):
 		for _, sh := range pointShapes[d.Arity] {
 			if array.Size(sh[0]) < 40 {
 				samples = append(samples[:len(samples):len(samples)], op.Sample{Shapes: sh})

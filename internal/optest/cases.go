@@ -164,7 +164,7 @@ func drawn(r *rand.Rand, d *op.Def, s op.Sample, t array.DType) []*Array {
 		if s.Ascending && !offsets && !s.Inside {
 			most = 0
 		}
-		x[i] = Random(r, of, shape, d.Domain, most)
+		x[i] = Random(r, of, shape, d.DomainOf(i), most)
 		if s.Fit != nil && x[i].F != nil {
 			s.Fit(i, shape, x[i].F)
 			for k, v := range x[i].F {

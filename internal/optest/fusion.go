@@ -46,6 +46,9 @@ func Fusion(t T, dev device.Device, caps Caps) {
 		g.addKernels(seed, used)
 		g.addLists(seed, used)
 		g.addPlaces(seed, used)
+		if seed%16 == 0 { // their code is long
+			g.addSpecials(seed)
+		}
 		s.fused(fmt.Sprintf("graph %d", seed), g, layout)
 		if len(s.failed) > maxReports {
 			break
@@ -90,6 +93,33 @@ func (g *Graph) addEpilogues(seed uint64) {
 				g.Outs = append(g.Outs, z)
 			}
 		})
+	}
+}
+
+// addSpecials makes an output of a function of package special on nodes of the graph.
+func (g *Graph) addSpecials(seed uint64) {
+	if len(g.Outs) == 0 {
+		return
+	}
+	r := rand.New(rand.NewPCG(seed, 12))
+	nodes, defs := g.Outs[0].Graph.Nodes, op.Specials()
+	for range 20 { // most arguments have shapes or types that do not fit
+		d := defs[r.IntN(len(defs))]
+		args := make([]*ir.Node, d.Arity)
+		for i := range args {
+			args[i] = nodes[r.IntN(len(nodes))]
+		}
+		err := array.Try(func() {
+			y := op.Apply(d, nil, args...)
+			z := op.Apply(op.Add, nil, op.Apply(op.Exp, nil, op.Apply(op.Neg, nil, op.Apply(op.Abs, nil, y))), args[0])
+			if z.Size() > 1<<10 || !z.DType.Supported() {
+				array.Failf("graph", "", "too large")
+			}
+			g.Outs = append(g.Outs, z)
+		})
+		if err == nil {
+			return
+		}
 	}
 }
 

@@ -138,6 +138,11 @@ func position(x *ir.Node) *ir.Node {
 	return op.Apply(op.Reshape, op.Shape(x.Shape), op.Apply(op.Iota, nil, flat))
 }
 
+// differentiable reports that argument i has a gradient.
+func (c *Case) differentiable(i int) bool {
+	return c.X[i].DType.Float() && !slices.Contains(c.Def.Flat, i)
+}
+
 // derivatives are the graphs of a case and its gradients: value is a sum of the result, slope one of
 // value's gradients, and second has the gradients of slope. What does not exist is nil.
 type derivatives struct {
@@ -152,7 +157,7 @@ func derive(c *Case) (d derivatives, err error) {
 		var wrt []*ir.Node
 		for i, x := range c.X {
 			args[i] = g.Input(i, x.DType, x.Shape)
-			if x.DType.Float() {
+			if c.differentiable(i) {
 				wrt = append(wrt, args[i])
 			}
 		}
@@ -203,8 +208,8 @@ func (s *suite) gradient(c *Case) bool {
 // slopes compares gradients of a scalar node with its central differences.
 func (s *suite) slopes(c *Case, value *ir.Node, grads []*ir.Node, what string) {
 	k := 0
-	for _, x := range c.X {
-		if !x.DType.Float() {
+	for i, x := range c.X {
+		if !c.differentiable(i) {
 			continue
 		}
 		d := grads[k]

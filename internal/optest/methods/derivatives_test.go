@@ -37,16 +37,24 @@ const mostVariables = 48
 func functionOfSample(d *op.Def, s op.Sample, complex bool) (f *scalarFunction, ok bool) {
 	f = &scalarFunction{}
 	r := rand.New(rand.NewPCG(21, uint64(len(d.Name))))
-	domain := d.Domain
-	if domain == [2]float64{} {
-		domain = [2]float64{-2, 2}
-	}
 	var parts []samplePart
 	shapes := ""
 	some := false
 	for i, shape := range s.Shapes {
 		dt := typeOfArgument(s, i)
 		shapes += " " + array.TypeString(dt, shape)
+		domain := d.DomainOf(i)
+		if domain == [2]float64{} {
+			domain = [2]float64{-2, 2}
+		}
+		if slices.Contains(d.Flat, i) {
+			x := make([]float64, array.Size(shape))
+			for j := range x {
+				x[j] = domain[0] + (domain[1]-domain[0])*r.Float64()
+			}
+			parts = append(parts, samplePart{constant: weft.FromSlice(x, shape...)})
+			continue
+		}
 		if !dt.Differentiable() {
 			parts = append(parts, samplePart{constant: weft.FromSlice(intsOfSample(r, s, array.Size(shape)), shape...).To(dt)})
 			continue
@@ -168,7 +176,7 @@ func (f *scalarFunction) sum(p *weft.Tensor, results []*weft.Tensor) *weft.Tenso
 }
 
 // sampledFunctions are the functions of all samples in the op table, with real and with complex
-// arguments.
+// arguments, and the functions of package special.
 func sampledFunctions() (out []*scalarFunction) {
 	for _, d := range op.Table() {
 		samples := d.Samples
@@ -181,6 +189,11 @@ func sampledFunctions() (out []*scalarFunction) {
 					out = append(out, f)
 				}
 			}
+		}
+	}
+	for _, d := range op.Specials() {
+		if f, ok := functionOfSample(d, op.Sample{Shapes: [][]int{{3, 2}, {2}, {3, 1}}[:d.Arity]}, false); ok {
+			out = append(out, f)
 		}
 	}
 	return out
