@@ -1,10 +1,7 @@
 package signal
 
 import (
-	"math/bits"
-
 	"weft"
-	"weft/fft"
 	"weft/internal/array"
 )
 
@@ -37,8 +34,9 @@ type ConvolveOpts struct {
 //
 // [Direct] sums in the type of the arguments: each result has an error relative to the sum of the sizes of its
 // own products. [FFT] has errors relative to the greatest result, so small results beside large ones lose
-// digits. [Auto] takes FFT where the shorter argument has more than about 40*log2(n+m) numbers, 60*log2(n+m)
-// for float32, where that is faster. A NaN or an infinity may reach all results.
+// digits. [Auto] takes FFT where that is faster by an estimate of both times: where the shorter argument has more than
+// some hundred numbers. By FFT a NaN or an infinity reaches all results of its block of the longer argument, or of
+// everything where there is one block, as in SciPy; by Direct those alone whose window has it.
 //
 // For a batch with one filter, and other values beyond the edges, see ndimage.Convolve1D; for several axes see
 // [FFTConvolve]. It panics with *[weft.Error] for shapes that do not fit, unknown modes and unknown methods.
@@ -73,33 +71,18 @@ func convolvedBy(name string, a, b *weft.Tensor, o ConvolveOpts) *weft.Tensor {
 	switch o.Method {
 	case "", Auto:
 		if transforms(a.DType(), n, m) {
-			y = fftConvolved(a, b)
+			y = overlapAdded(a, b)
 		} else {
 			y = convolved(a, b)
 		}
 	case Direct:
 		y = convolved(a, b)
 	case FFT:
-		y = fftConvolved(a, b)
+		y = overlapAdded(a, b)
 	default:
 		array.Failf(name, "Method", "is %q, want auto, direct or fft", string(o.Method))
 	}
 	return inMode(name, y, n, m, o.Mode)
-}
-
-// transforms reports that transforms are faster than sums. On a Xeon with AVX-512 and 2 threads, 28 November
-// 2026, a product took 0.035 ns in float32 and 0.07 ns in float64, and transforms 2.2 to 5 ns for an element
-// and a step of log2. Complex numbers take four products, and transforms of twice the length.
-func transforms(d weft.DType, n, m int) bool {
-	steps := 40
-	switch d {
-	case weft.Float64:
-	case weft.Complex64, weft.Complex128:
-		steps = 20
-	default:
-		steps = 60
-	}
-	return min(n, m) > steps*bits.Len(uint(n+m))
 }
 
 // convolved is the full convolution of vectors, by sums: the longer one is padded.
@@ -240,21 +223,4 @@ func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 		array.Failf(name, "b", "has shape %s, and a %s: want the same number of axes, none empty", array.ShapeString(m), array.ShapeString(n))
 	}
 	return cutTo(name, fftConvolved(c[0], c[1]), n, m, o.Mode)
-}
-
-// fftConvolved is the full convolution over all axes.
-func fftConvolved(x, y *weft.Tensor) *weft.Tensor {
-	d, n, m := x.DType(), x.Shape(), y.Shape()
-	for i := range n {
-		size := fft.NextFastLen(n[i] + m[i] - 1)
-		x, y = fft.FFT(x, fft.Opts{N: size, Axis: &i}), fft.FFT(y, fft.Opts{N: size, Axis: &i})
-	}
-	z := x.Mul(y)
-	for i := range n {
-		z = part(fft.IFFT(z, fft.Opts{Axis: &i}), i, 0, n[i]+m[i]-1)
-	}
-	if !d.Complex() {
-		z = z.Real()
-	}
-	return z.To(d)
 }

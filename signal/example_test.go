@@ -57,6 +57,13 @@ func ExampleConvolve() {
 	// Output: [1.  2.5 4. ]
 }
 
+func ExampleOAConvolve() {
+	x, h := weft.Ones(10000), weft.FromSlice([]float32{0.5, 0.5}, 2)
+	y := signal.OAConvolve(x, h, signal.ConvolveOpts{Mode: signal.Same})
+	fmt.Println(y.Shape(), y.At(5000).Item())
+	// Output: [10000] 1
+}
+
 func ExampleCorrelationLags() {
 	x := weft.From([]float64{0, 0, 0, 1, 2, 1})
 	y := weft.From([]float64{0, 1, 2, 1, 0, 0}) // x, two samples earlier

@@ -3,7 +3,6 @@ package signal
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"weft"
 	"weft/internal/array"
@@ -42,20 +41,20 @@ func FindPeaks(x *weft.Tensor, opts ...PeakOpts) *weft.Tensor {
 	if o.Distance != 0 && !(o.Distance >= 1) {
 		array.Failf(name, "Distance", "is %v, want 1 or more samples", o.Distance)
 	}
-	peaks, sizes := maxima(v)
+	peaks, sizes := maxima(v, o.PlateauSize != nil)
 	keep := func(limits []float64, f func(i int) (low, high float64)) {
 		if limits == nil {
 			return
 		}
-		var p, s []int
+		p := peaks[:0]
 		for i := range peaks {
 			low, high := f(i)
 			if len(limits) > 0 && !(low >= limits[0]) || len(limits) > 1 && !(high <= limits[1]) {
 				continue
 			}
-			p, s = append(p, peaks[i]), append(s, sizes[i])
+			p = append(p, peaks[i])
 		}
-		peaks, sizes = p, s
+		peaks = p
 	}
 	same := func(x float64) (float64, float64) { return x, x }
 	keep(o.PlateauSize, func(i int) (float64, float64) { return same(float64(sizes[i])) })
@@ -66,7 +65,6 @@ func FindPeaks(x *weft.Tensor, opts ...PeakOpts) *weft.Tensor {
 	})
 	if o.Distance > 0 {
 		peaks = apart(v, peaks, o.Distance)
-		sizes = make([]int, len(peaks))
 	}
 	if o.Prominence != nil || o.Width != nil {
 		window := windowOf(name, o.WLen)
@@ -100,8 +98,9 @@ func hostRow(name string, x *weft.Tensor) []float64 {
 	return weft.Data[float64](x.Detach().To(weft.Float64).Contiguous())
 }
 
-// maxima are the peaks, and the numbers of equal samples that make each.
-func maxima(v []float64) (peaks, sizes []int) {
+// maxima are the peaks, and, if asked for, the numbers of equal samples that make each.
+func maxima(v []float64, sized bool) (peaks, sizes []int) {
+	peaks = make([]int, 0, len(v)/3+1) // noise has one in three
 	for i := 1; i < len(v)-1; {
 		if !(v[i-1] < v[i]) {
 			i++
@@ -112,7 +111,10 @@ func maxima(v []float64) (peaks, sizes []int) {
 			end++
 		}
 		if v[end] < v[i] {
-			peaks, sizes = append(peaks, (i+end-1)/2), append(sizes, end-i)
+			peaks = append(peaks, (i+end-1)/2)
+			if sized {
+				sizes = append(sizes, end-i)
+			}
 		}
 		i = end
 	}
@@ -122,13 +124,14 @@ func maxima(v []float64) (peaks, sizes []int) {
 // apart removes peaks that are nearer than distance to higher ones, or to later ones of equal height.
 func apart(v []float64, peaks []int, distance float64) []int {
 	d := int(math.Ceil(min(distance, float64(len(v))+1)))
-	order := make([]int, len(peaks))
-	for i := range order {
-		order[i] = i
+	heights := make([]float64, len(peaks))
+	for i, p := range peaks {
+		heights[i] = v[p] + 0 // zeros of both signs are equal
 	}
-	sort.SliceStable(order, func(i, j int) bool { return v[peaks[order[i]]] < v[peaks[order[j]]] })
+	_, order := weft.FromSlice(heights, len(heights)).Sort(0)
 	gone := make([]bool, len(peaks))
-	for _, i := range slices.Backward(order) {
+	for _, o := range slices.Backward(weft.Data[int64](order)) {
+		i := int(o)
 		if gone[i] {
 			continue
 		}

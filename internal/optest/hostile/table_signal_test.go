@@ -22,6 +22,7 @@ var signalFunctions = []row[any]{
 	{"signal.Decimate", signal.Decimate},
 	{"signal.Detrend", signal.Detrend},
 	{"signal.FFTConvolve", signal.FFTConvolve},
+	{"signal.OAConvolve", signal.OAConvolve},
 	{"signal.FiltFilt", signal.FiltFilt},
 	{"signal.FindPeaks", signal.FindPeaks},
 	{"signal.FirWin", signal.FirWin},
