@@ -45,6 +45,14 @@ func TestBatchHasBitsOfSingles(t *testing.T) {
 					_, t := linalg.QR(at(a), linalg.QROpts{Mode: linalg.R})
 					return tensors{q, r, p, s, t}
 				},
+				"eigh": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor {
+					w, v := linalg.Eigh(at(h))
+					return tensors{w, v}
+				},
+				"svd": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor {
+					u, s, vh := linalg.SVD(at(a))
+					return tensors{u, s, vh}
+				},
 				"inverse": func(at func(x *weft.Tensor) *weft.Tensor) []*weft.Tensor { return tensors{linalg.Inv(at(a))} },
 			} {
 				batch := f(func(x *weft.Tensor) *weft.Tensor { return x })

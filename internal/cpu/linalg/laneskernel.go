@@ -19,6 +19,8 @@ const (
 	luLanes
 	solveLanes // and the factors
 	qrLanes
+	eighLanes
+	svdLanes
 )
 
 // A lanesKey names the machine code that factors small matrices, one in each lane of a vector. A
@@ -61,6 +63,10 @@ func (k lanesKey) lanes() (lanes int, ok bool) {
 		ok = k.n <= 16
 	case qrLanes:
 		ok = isSmallQR(k.m, k.n)
+	case eighLanes:
+		ok = isSmallEigh(k.n)
+	case svdLanes:
+		ok = isSmallSVD(k.m, k.n)
 	default:
 		ok = k.m == k.n && k.n <= 12 && k.n*k.n*k.w <= 1024
 	}
@@ -68,9 +74,14 @@ func (k lanesKey) lanes() (lanes int, ok bool) {
 }
 
 // least is the number of matrices from which a kernel of a number of lanes pays.
-func (k lanesKey) least(lanes int) int { return (lanes + 1) / 2 }
+func (k lanesKey) least(lanes int) int {
+	if k.what == eighLanes || k.what == svdLanes {
+		return 1 // the latency of a rotation is that of all lanes
+	}
+	return (lanes + 1) / 2
+}
 
-// A lanesGen generates a kernel. Masks are opmask registers with AVX-512, and vectors 10 to 15 with AVX2.
+// A lanesGen generates a kernel. Masks are opmask registers with AVX-512, and vectors 10 to 13 with AVX2.
 type lanesGen struct {
 	codegen.Gen
 	lanesKey
@@ -80,7 +91,7 @@ const (
 	lanesWork = asm.RSI
 	lanesAt   = asm.RDX // matrices in memory
 
-	badMask, newMask, edgeMask = 0, 1, 2
+	badMask, newMask, edgeMask, turnedMask = 0, 1, 2, 3
 )
 
 // Generate writes the kernel. Its status has a bit for each lane whose matrix is left to the algorithms for one
@@ -88,32 +99,39 @@ const (
 func (k lanesKey) Generate() *jit.Code {
 	g := &lanesGen{codegen.Gen{ISA: k.isa, D: k.d}, k}
 	g.RM(asm.MOV, lanesWork, codegen.Field(unsafe.Offsetof(lanesArgs.work)))
-	g.read(0, k.m*k.n, g.slot)
-	if k.w > 0 && k.what == solveLanes {
+	element := g.slot
+	if k.what == svdLanes {
+		element = g.element
+	}
+	g.read(0, k.m*k.n, element)
+	if k.what == solveLanes {
 		g.read(1, k.n*k.w, func(e int) asm.Mem { return g.right(0, e) })
 	}
-	g.noneBad()
+	g.none(badMask)
 	switch k.what {
 	case choleskyLanes:
 		g.cholesky()
 	case qrLanes:
 		g.qr()
+	case eighLanes:
+		g.eigh()
+	case svdLanes:
+		g.svd()
 	default:
 		g.lu()
 		g.substitute()
 	}
 	g.status()
 	switch k.what {
-	case qrLanes:
-		g.write(0, min(k.m, k.n)*k.n, g.slot)
-		if k.w > 0 {
-			g.write(1, k.m*k.w, func(e int) asm.Mem { return g.right(0, e) })
-		}
+	case eighLanes:
+		g.write(0, k.n, func(i int) asm.Mem { return g.at(i, i) })
+	case svdLanes:
+		g.writeSVD()
 	default:
-		g.write(0, k.n*k.n, g.slot)
-		if k.w > 0 {
-			g.write(1, k.n*k.w, func(e int) asm.Mem { return g.right(0, e) })
-		}
+		g.write(0, min(k.m, k.n)*k.n, g.slot)
+	}
+	if k.w > 0 && k.what != svdLanes {
+		g.write(1, k.m*k.w, func(e int) asm.Mem { return g.right(0, e) })
 	}
 	g.Op0(asm.VZEROUPPER)
 	g.Op0(asm.RET)
@@ -230,23 +248,29 @@ func (g *lanesGen) pick(dst, x, y asm.Reg) {
 	g.RRRR(g.Pick(asm.VBLENDVPS, asm.VBLENDVPD), dst, x, y, g.V(10+newMask))
 }
 
-func (g *lanesGen) noneBad() {
+// none clears a mask.
+func (g *lanesGen) none(mask int) {
 	if g.ISA == jit.AVX512 {
 		g.RR(asm.XOR32, asm.RAX, asm.RAX)
-		g.RR(asm.KMOVW, asm.K(1+badMask), asm.RAX)
+		g.RR(asm.KMOVW, asm.K(1+mask), asm.RAX)
 		return
 	}
-	g.Zero(g.V(10 + badMask))
+	g.Zero(g.V(10 + mask))
+}
+
+// either adds the lanes of another mask to a mask.
+func (g *lanesGen) either(mask, other int) {
+	if g.ISA == jit.AVX512 {
+		g.RRR(asm.KORW, asm.K(1+mask), asm.K(1+mask), asm.K(1+other))
+		return
+	}
+	g.RRR(asm.VORPS, g.V(10+mask), g.V(10+mask), g.V(10+other))
 }
 
 // bad adds lanes where a predicate holds to those left out.
 func (g *lanesGen) bad(x, y asm.Reg, predicate int64) {
 	g.compare(newMask, x, y, predicate)
-	if g.ISA == jit.AVX512 {
-		g.RRR(asm.KORW, asm.K(1+badMask), asm.K(1+badMask), asm.K(1+newMask))
-		return
-	}
-	g.RRR(asm.VORPS, g.V(10+badMask), g.V(10+badMask), g.V(10+newMask))
+	g.either(badMask, newMask)
 }
 
 // status sets RAX.
@@ -287,6 +311,7 @@ func (g *lanesGen) chains(elements []asm.Mem, from, to int, shared func(q int) a
 // Predicates of comparisons.
 const (
 	equal        = 0x00
+	less         = 0x11
 	greater      = 0x1E
 	notGreater   = 0x1A
 	chainsAtOnce = 4
@@ -391,22 +416,24 @@ func (g *lanesGen) exchange(j int) {
 	for i := j + 1; i < g.n; i++ {
 		g.Load(t, g.constant(float64(i)))
 		g.compare(newMask, place, t, equal)
-		swap := func(x, y asm.Mem) {
-			g.Load(g.V(4), x)
-			g.Load(g.V(5), y)
-			g.pick(g.V(6), g.V(4), g.V(5))
-			g.pick(g.V(4), g.V(5), g.V(4))
-			g.Store(x, g.V(6))
-			g.Store(y, g.V(4))
-		}
 		for c := range g.n {
-			swap(g.at(j, c), g.at(i, c))
+			g.exchangeSlots(g.at(j, c), g.at(i, c))
 		}
 		for c := range g.w {
-			swap(g.right(j, c), g.right(i, c))
+			g.exchangeSlots(g.right(j, c), g.right(i, c))
 		}
 	}
 	g.Load(g.V(6), g.at(j, j))
+}
+
+// exchangeSlots exchanges two slots where the new mask is set.
+func (g *lanesGen) exchangeSlots(x, y asm.Mem) {
+	g.Load(g.V(4), x)
+	g.Load(g.V(5), y)
+	g.pick(g.V(6), g.V(4), g.V(5))
+	g.pick(g.V(4), g.V(5), g.V(4))
+	g.Store(x, g.V(6))
+	g.Store(y, g.V(4))
 }
 
 // substitute solves for the right sides, as solveBlock does.

@@ -58,9 +58,24 @@ func put[T wide](out *array.View, i, rank int, x []T) {
 // eigenvectors unless v is nil.
 func Eigh(isa jit.ISA, w, v, a *array.View) error {
 	n := a.Shape[len(a.Shape)-1]
-	return spectral(isa, a, 4*n*n*n, func(m *eigen.Machine, i int, x []float64) string {
-		return eighAt(m, i, n, x, w, v)
-	}, func(m *eigen.Machine, i int, x []complex128) string { return eighAt(m, i, n, x, w, v) })
+	key, out := lanesKey{isa, array.Float64, eighLanes, n, n, 0}, []lanesArray{vectors(w)}
+	if v != nil {
+		key.w = n
+		out = append(out, matrices(v))
+	}
+	one := func(m *eigen.Machine, i int, x []float64) string { return eighAt(m, i, n, x, w, v) }
+	if alone, ok := realLanes(key, 30*n*n*n, a, out); ok {
+		return only("a", a.Shape[:len(a.Shape)-2], alone, func(i, threads int) string { return spectralAt(isa, threads, a, i, n, n, one) })
+	}
+	return spectral(isa, a, 4*n*n*n, one, func(m *eigen.Machine, i int, x []complex128) string { return eighAt(m, i, n, x, w, v) })
+}
+
+// realLanes is lanes for matrices that are not complex.
+func realLanes(key lanesKey, perMatrix int, a *array.View, out []lanesArray) (alone []int, ok bool) {
+	if a.DType.Complex() {
+		return nil, false
+	}
+	return lanes(key, perMatrix, []lanesArray{matrices(a)}, out, nil)
 }
 
 func eighAt[T wide](m *eigen.Machine, i, n int, x []T, w, v *array.View) string {
@@ -77,7 +92,12 @@ func eighAt[T wide](m *eigen.Machine, i, n int, x []T, w, v *array.View) string 
 		vectors, free = alloc[T](n * n)
 		defer free()
 	}
-	if !eigen.Hermitian(m, n, x, values, vectors) {
+	small, ok := any(x).([]float64)
+	if ok = ok && isSmallEigh(n); ok {
+		v, _ := any(vectors).([]float64)
+		ok = smallEigh(n, append([]float64(nil), small...), values, v)
+	}
+	if !ok && !eigen.Hermitian(m, n, x, values, vectors) {
 		return notConverged
 	}
 	put(w, i, 1, values)
@@ -91,31 +111,46 @@ func eighAt[T wide](m *eigen.Machine, i, n int, x []T, w, v *array.View) string 
 func SVD(isa jit.ISA, u, s, vh, a *array.View) error {
 	r := len(a.Shape)
 	rows, cols := a.Shape[r-2], a.Shape[r-1]
-	return spectral(isa, a, 8*rows*cols*min(rows, cols), func(m *eigen.Machine, i int, x []float64) string {
-		return svdAt(m, i, rows, cols, x, u, s, vh)
-	}, func(m *eigen.Machine, i int, x []complex128) string { return svdAt(m, i, rows, cols, x, u, s, vh) })
+	work, k := 8*rows*cols*min(rows, cols), min(rows, cols)
+	key, out := lanesKey{isa, array.Float64, svdLanes, rows, cols, 0}, []lanesArray{vectors(s)}
+	if u != nil {
+		key.w = k
+		out = append(out, matrices(u), matrices(vh))
+	}
+	one := func(m *eigen.Machine, i int, x []float64) string { return svdAt(m, i, rows, cols, x, u, s, vh) }
+	if u == nil || u.Shape[r-1] == k && vh.Shape[r-2] == k {
+		if alone, ok := realLanes(key, 5*work, a, out); ok {
+			return only("a", a.Shape[:r-2], alone, func(i, threads int) string { return spectralAt(isa, threads, a, i, rows, cols, one) })
+		}
+	}
+	return spectral(isa, a, work, one, func(m *eigen.Machine, i int, x []complex128) string { return svdAt(m, i, rows, cols, x, u, s, vh) })
 }
 
 func svdAt[T wide](m *eigen.Machine, i, rows, cols int, x []T, u, s, vh *array.View) string {
-	values := make([]float64, min(rows, cols))
-	if u == nil {
-		if !eigen.Singular(m, rows, cols, x, values, nil, 0, nil, 0) {
-			return notConverged
-		}
-		put(s, i, 1, values)
-		return ""
+	k := min(rows, cols)
+	values, left, right, uCols, vRows := make([]float64, k), []T(nil), []T(nil), 0, 0
+	if u != nil {
+		uCols, vRows = u.Shape[len(u.Shape)-1], vh.Shape[len(vh.Shape)-2]
+		var freeLeft, freeRight func()
+		left, freeLeft = alloc[T](rows * uCols)
+		defer freeLeft()
+		right, freeRight = alloc[T](vRows * cols)
+		defer freeRight()
 	}
-	r := len(u.Shape)
-	left, freeLeft := alloc[T](rows * u.Shape[r-1])
-	defer freeLeft()
-	right, freeRight := alloc[T](vh.Shape[r-2] * cols)
-	defer freeRight()
-	if !eigen.Singular(m, rows, cols, x, values, left, u.Shape[r-1], right, vh.Shape[r-2]) {
+	small, ok := any(x).([]float64)
+	if ok = ok && isSmallSVD(rows, cols) && (u == nil || uCols == k && vRows == k); ok {
+		l, _ := any(left).([]float64)
+		r, _ := any(right).([]float64)
+		ok = smallSVD(rows, cols, small, l, values, r)
+	}
+	if !ok && !eigen.Singular(m, rows, cols, x, values, left, uCols, right, vRows) {
 		return notConverged
 	}
-	put(u, i, 2, left)
 	put(s, i, 1, values)
-	put(vh, i, 2, right)
+	if u != nil {
+		put(u, i, 2, left)
+		put(vh, i, 2, right)
+	}
 	return ""
 }
 
