@@ -249,6 +249,7 @@ var elsewhere = map[string]string{
 	"index_copy":       "IndexPut",
 	"scatter_min":      "ScatterReduce",
 	"scatter_max":      "ScatterReduce",
+	"scatter_prod":     "ScatterReduce",
 	"reduce_sum":       "Sum",
 	"reduce_prod":      "Prod",
 	"reduce_min":       "Min",

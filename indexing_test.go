@@ -548,7 +548,7 @@ type scatterCases struct {
 func TestScatterReduce(t *testing.T) {
 	var cases scatterCases
 	decode(t, "testdata/scatter.json", &cases)
-	ops := map[string]weft.ScatterOp{"sum": weft.ScatterSum, "mean": weft.ScatterMean, "amin": weft.ScatterMin, "amax": weft.ScatterMax}
+	ops := map[string]weft.ScatterOp{"sum": weft.ScatterSum, "mean": weft.ScatterMean, "amin": weft.ScatterMin, "amax": weft.ScatterMax, "prod": weft.ScatterProd}
 	for _, c := range cases.Reduce {
 		o := weft.ScatterOpts{Reduce: ops[c.Op], ExcludeSelf: !c.Own}
 		for _, at := range []weft.DType{weft.Int64, weft.Int32} {
@@ -611,6 +611,25 @@ func TestScatter(t *testing.T) {
 			tensortest.Differences(t, "reduced values", func(v *weft.Tensor) *weft.Tensor {
 				return sum(x.Add(1.125).ScatterReduce(axis, index, v.Reshape(2, 3), o))
 			}, at...)
+		}
+		// Gradients of products hold where one factor or several are 0.
+		for _, alone := range []bool{false, true} {
+			o := weft.ScatterOpts{Reduce: weft.ScatterProd, ExcludeSelf: alone}
+			for _, at := range [][]float64{at, {0, -1.5, 2, 0, 0, 1}, make([]float64, 6)} {
+				tensortest.Differences(t, "multiplied values", func(v *weft.Tensor) *weft.Tensor {
+					return sum(x.Add(1.125).ScatterReduce(axis, index, v.Reshape(2, 3), o))
+				}, at...)
+				tensortest.Differences(t, "gradient of multiplied values", func(v *weft.Tensor) *weft.Tensor {
+					if !v.RequiresGrad() {
+						v = v.RequireGrad()
+					}
+					y := sum(x.Add(1.125).ScatterReduce(axis, index, v.Reshape(2, 3), o))
+					return weft.Grad(y, []*weft.Tensor{v}, weft.GradOpts{Create: true})[0].Mul(weft.FromSlice([]float64{1, 2, -1, 0.5, 3, -2})).Sum()
+				}, at...)
+				tensortest.Differences(t, "multiplied array", func(y *weft.Tensor) *weft.Tensor {
+					return sum(weft.VStack([]*weft.Tensor{y.Reshape(2, 3), y.Slice(weft.Range(0, 3))}).ScatterReduce(axis, index, w.Slice(weft.Range(0, 2)).Mul(y.At(0)), o))
+				}, at...)
+			}
 		}
 	}
 }

@@ -133,6 +133,7 @@ const (
 	ScatterMean           // of integers rounded down
 	ScatterMin            // NaN if one is; equal ones share the gradient
 	ScatterMax            // the same
+	ScatterProd           // in row-major order; the gradient of a factor is the product of the others, also of zeros
 )
 
 // ScatterOpts are the options of [Tensor.ScatterReduce].
@@ -143,7 +144,7 @@ type ScatterOpts struct {
 	ExcludeSelf bool
 }
 
-// ScatterReduce returns t with the sum, mean, least or greatest of what is there and of the
+// ScatterReduce returns t with the sum, product, mean, least or greatest of what is there and of the
 // elements of x for it, at each place where [Tensor.Gather] with the same index reads. x
 // has the shape of index, which has t's rank and is not larger outside the
 // axis. The element types of t and x meet by promotion. It is PyTorch's scatter_reduce.
@@ -195,7 +196,9 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 			extreme = op.ScatterMax
 		}
 		return (*Tensor)(core.WithAttrs(extreme, op.Extreme{Axis: a, Alone: o.ExcludeSelf}, x.c(), index.c(), t.c()))
+	case ScatterProd:
+		return (*Tensor)(core.WithAttrs(op.ScatterProd, op.Extreme{Axis: a, Alone: o.ExcludeSelf}, x.c(), index.c(), t.c()))
 	}
-	array.Failf(name, "Reduce", "%d is none of ScatterSum, ScatterMean, ScatterMin and ScatterMax", o.Reduce)
+	array.Failf(name, "Reduce", "%d is none of ScatterSum, ScatterMean, ScatterMin, ScatterMax and ScatterProd", o.Reduce)
 	return nil
 }

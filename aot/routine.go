@@ -97,6 +97,11 @@ func ScatterMin(axis int, alone bool) Routine {
 	return func(c *Call) error { return c.Call.ScatterExtreme(axis, false, alone) }
 }
 
+// ScatterProd multiplies elements along an axis. With alone what was there does not count.
+func ScatterProd(axis int, alone bool) Routine {
+	return simple(func(c routine.Call) { c.ScatterProd(axis, alone) })
+}
+
 // A Ravel joins arrays of indices to flat indices.
 type Ravel = index.Ravel
 

@@ -45,6 +45,10 @@ func exportedOrders() []exportCase {
 			return x.ScatterReduce(1, places(x), x.Mul(3), weft.ScatterOpts{Reduce: weft.ScatterMax}),
 				x.ScatterReduce(1, places(x), x.Mul(3), weft.ScatterOpts{Reduce: weft.ScatterMin, ExcludeSelf: true})
 		}),
+		matrix("products", func(x *weft.Tensor) (a, b *weft.Tensor) {
+			return x.ScatterReduce(1, places(x), x.Mul(3), weft.ScatterOpts{Reduce: weft.ScatterProd}),
+				x.ScatterReduce(1, places(x), x.Mul(3), weft.ScatterOpts{Reduce: weft.ScatterProd, ExcludeSelf: true})
+		}),
 		matrix("indexput", func(x *weft.Tensor) (a, b, c *weft.Tensor) {
 			return x.IndexAdd(1, at, x.Slice(weft.All, weft.Range(0, 5)).Mul(2)), x.IndexPut(x.Slice(weft.All, weft.Range(1, 6)), weft.All, at), x.Index(places(x).Mod(4), places(x.Mul(2)))
 		}),

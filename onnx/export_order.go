@@ -121,6 +121,17 @@ func exportScatterExtreme(reduction string) func(x *exportNode) string {
 	}
 }
 
+// exportScatterProd writes ones first where what was there does not count.
+func exportScatterProd(x *exportNode) string {
+	a := x.attrs.(op.Extreme)
+	base, index, v := x.arg(2), x.indices(1), x.arg(0)
+	if a.Alone {
+		ones := x.put("Expand", []string{x.number(x.node.DType, 1), x.put("Shape", []string{v})})
+		base = x.scattered(base, index, ones, a.Axis, "none")
+	}
+	return x.scattered(base, index, v, a.Axis, "mul")
+}
+
 func exportScatterSum(x *exportNode) string {
 	a := x.attrs.(op.Target)
 	zeros := x.put("Expand", []string{x.number(x.node.DType, 0), x.ints(a.Shape...)})

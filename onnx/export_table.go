@@ -45,7 +45,7 @@ func init() {
 
 		"loop": exportLoop, "branch": exportBranch,
 		"sort": exportSort, "topk": exportTopK, "kthvalue": exportKthValue, "searchsorted": exportSearchSorted,
-		"scatter": exportScatter, "scatter_min": exportScatterExtreme("min"), "scatter_max": exportScatterExtreme("max"), "scatter_sum": exportScatterSum,
+		"scatter": exportScatter, "scatter_min": exportScatterExtreme("min"), "scatter_max": exportScatterExtreme("max"), "scatter_prod": exportScatterProd, "scatter_sum": exportScatterSum,
 		"index_copy": exportIndexCopy, "index_add": exportIndexAdd, "ravel_index": exportRavel, "strided": exportStrided, "put": exportPut,
 		"mask_select": exportMaskSelect, "mask_place": exportMaskPlace, "count_true": exportCountTrue, "nonzero": exportNonZero,
 	}

@@ -161,15 +161,7 @@ func (c *call) scattered(x *weft.Tensor, axis int, index, updates *weft.Tensor, 
 	case "min":
 		return x.ScatterReduce(axis, index, updates, weft.ScatterOpts{Reduce: weft.ScatterMin})
 	case "mul":
-		// The places of one step along the axis differ, so that each step is a product elementwise.
-		c.unrolls(index.Dim(axis))
-		for i := range index.Dim(axis) {
-			spans := slices.Repeat([]weft.Span{weft.All}, axis+1)
-			spans[axis] = weft.Range(i, i+1)
-			at := index.Slice(spans...)
-			x = x.Scatter(axis, at, x.Gather(axis, at).Mul(updates.Slice(spans...)))
-		}
-		return x
+		return x.ScatterReduce(axis, index, updates, weft.ScatterOpts{Reduce: weft.ScatterProd})
 	}
 	c.fail("attribute %q is %q: want none, add, mul, max or min", "reduction", reduction)
 	return nil

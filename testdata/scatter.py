@@ -25,7 +25,7 @@ def ints(a):
 
 
 for shape, axis, index in [((5,), 0, (8,)), ((3,), 0, (0,)), ((4, 3), 0, (6, 3)), ((4, 3), 1, (4, 5)), ((4, 3), 0, (2, 2)), ((4, 3), -1, (1, 7)), ((2, 3, 2), 1, (2, 4, 2))]:
-    for op in ("sum", "mean", "amin", "amax"):
+    for op in ("sum", "mean", "amin", "amax", "prod"):
         for own in (True, False):
             n = shape[axis]
             i = torch.tensor([random.randint(0, n - 1) for _ in range(int(np.prod(index)))], dtype=torch.int64).reshape(index)

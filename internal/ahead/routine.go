@@ -45,6 +45,7 @@ var routines = map[ir.RoutineID]form{
 	ir.RoutineScatterSum:     ofAxis("ScatterSum"),
 	ir.RoutineScatterMax:     ofExtreme("ScatterMax"),
 	ir.RoutineScatterMin:     ofExtreme("ScatterMin"),
+	ir.RoutineScatterProd:    ofExtreme("ScatterProd"),
 	ir.RoutineScanSum:        ofScan("ScanSum"),
 	ir.RoutineScanProd:       ofAxis("ScanProd"),
 	ir.RoutineRecurrence:     ofScan("Recurrence"),

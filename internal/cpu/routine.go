@@ -55,6 +55,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineScatter:        along(routine.Call.Scatter),
 	ir.RoutineScatterMin:     scatterExtreme(false),
 	ir.RoutineScatterMax:     scatterExtreme(true),
+	ir.RoutineScatterProd:    scatterProd,
 	ir.RoutineHost:           callHost,
 	ir.RoutineCheckRange:     callHost,
 	ir.RoutineScanTree:       scanTreeOf,
@@ -190,6 +191,13 @@ func ravelIndex(c *device.Call) error {
 	a := c.Node.Attrs.(op.Raveling)
 	p := plain(c)
 	p.Ravel(index.Ravel{Op: a.Of(), Sizes: a.Sizes, Args: a.Args, Axes: a.Axes, Ranks: a.Ranks})
+	return nil
+}
+
+func scatterProd(c *device.Call) error {
+	a := c.Node.Attrs.(op.Extreme)
+	p := plain(c)
+	p.ScatterProd(a.Axis, a.Alone)
 	return nil
 }
 

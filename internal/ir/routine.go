@@ -34,6 +34,7 @@ const (
 	RoutineScatterSum
 	RoutineScatterMin
 	RoutineScatterMax
+	RoutineScatterProd
 	RoutineRavel
 	RoutinePlaces
 	RoutineMaskSelect

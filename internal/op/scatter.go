@@ -6,7 +6,7 @@ import (
 )
 
 // Writing at computed places, and the joining of several indices into one.
-var Ravel, IndexCopy, Scatter, ScatterMin, ScatterMax *Def
+var Ravel, IndexCopy, Scatter, ScatterMin, ScatterMax, ScatterProd *Def
 
 // A Raveling says what several arrays of places, one an axis, are of: axes of these
 // sizes. For errors it has the number of each among the caller's arguments, its axis there,
@@ -173,6 +173,55 @@ func init() {
 			Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}, {5, 3}}, DTypes: types, Max: 5},
 				{Shapes: [][]int{{2, 7}, {2, 7}, {3, 4}}, DTypes: types, Max: 4, Attrs: Extreme{Axis: 1, Alone: true}}}}})
 	}
+	ScatterProd = define(Def{Name: "scatter_prod", Class: Routine, Arity: 3, Attrs: Extreme{}, ONNX: "ScatterElements",
+		Doc: "The third argument, at places where gather along the axis would read the product of what is there (unless that does not count) and of x's elements for them, multiplied in row-major order.",
+		Typing: Typing{Wide: true,
+			Infer: scattered(func(a ir.Attrs) int { return a.(Extreme).Axis })},
+		ByRoutine:  ByRoutine{Routine: ir.RoutineScatterProd, Contiguous: true, Complex: true},
+		Derivative: Derivative{VJP: scatterProdGradient},
+		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}, {5, 3}}, DTypes: types, Max: 5},
+			{Shapes: [][]int{{2, 7}, {2, 7}, {3, 4}}, DTypes: types, Max: 4, Attrs: Extreme{Axis: 1, Alone: true}}}}})
+}
+
+// scatterProdGradient multiplies the gradient of a product with all other factors, so that it has no quotient and
+// holds where factors are 0. The elements for one place are brought together by a sort of the places.
+func scatterProdGradient(v *VJP) {
+	x, idx, base, g := v.X[0], v.X[1], v.X[2], v.Node.Graph
+	a := v.Node.Attrs.(Extreme)
+	along, d := Axis(a.Axis), v.DY.DType
+	conj := func(n *node) *node {
+		if d.Complex() {
+			return apply(Conj, n)
+		}
+		return n
+	}
+	first := func(n *node) *node { // n, and where only elements of x count there another number
+		if !a.Alone {
+			return n
+		}
+		one := full(g, 1, d, base.Shape)
+		return where(apply(Ne, Apply(Scatter, along, full(g, 1, array.Int64, idx.Shape), idx, full(g, 0, array.Int64, base.Shape)), full(g, 0, array.Int64, base.Shape)), one, n)
+	}
+	v.Set(0, func() *node {
+		m, places := array.Size(x.Shape), array.Size(base.Shape)
+		if m == 0 || places == 0 {
+			return full(g, 0, d, x.Shape)
+		}
+		at := reshape(Apply(Gather, along, numbered(g, base.Shape), idx), []int{m})
+		sorted := ApplyAll(Sort, Sorting{}, at)
+		offsets := Apply(SearchSorted, Search{}, sorted[0], numbered(g, []int{places + 1}))
+		y := Apply(IndexSelect, Axis(0), reshape(x, []int{m}), sorted[1])
+		y = mul(productsBeside(y, offsets, false), productsBeside(y, offsets, true))
+		others := reshape(Apply(Scatter, Axis(0), y, sorted[1], full(g, 0, d, []int{m})), x.Shape)
+		return mul(mul(Apply(Gather, along, v.DY, idx), Apply(Gather, along, conj(first(base)), idx)), conj(others))
+	})
+	v.Set(2, func() *node {
+		dy := mul(v.DY, conj(Apply(ScatterProd, Extreme{Axis: a.Axis}, x, idx, full(g, 1, d, base.Shape))))
+		if !a.Alone {
+			return dy
+		}
+		return Apply(Scatter, along, full(g, 0, d, idx.Shape), idx, v.DY)
+	})
 }
 
 // extremeGradient gives that of ScatterMin and ScatterMax: elements that equal the result

@@ -127,6 +127,25 @@ func init() {
 		}
 	}
 	references["scatter_min"], references["scatter_max"] = extreme(-1), extreme(1)
+	references["scatter_prod"] = func(x []*Array, a ir.Attrs) Result {
+		e := a.(op.Extreme)
+		taken := map[int]bool{}
+		return written(x[0], x[2], along(x, e.Axis), func(out *Array, k, i int) {
+			first := e.Alone && !taken[k]
+			taken[k] = true
+			if x[0].F != nil {
+				if y := x[0].F[i]; first {
+					out.F[k] = y
+				} else {
+					out.F[k] = roundTo(out.DType, out.F[k]*y)
+				}
+			} else if y := x[0].I[i]; first {
+				out.I[k] = y
+			} else {
+				out.I[k] = wrapTo(out.DType, out.I[k]*y)
+			}
+		})
+	}
 	references["mask_select"] = func(x []*Array, a ir.Attrs) Result {
 		n := int(a.(op.Count))
 		out := New(x[0].DType, []int{n})

@@ -68,6 +68,7 @@ var realRoutines = map[string]func(m *routineMaker, t array.DType){
 	"scatter":        scatterCases,
 	"scatter_min":    scatterExtremeCases,
 	"scatter_max":    scatterExtremeCases,
+	"scatter_prod":   scatterExtremeCases,
 	"mask_select":    maskCases,
 	"mask_place":     maskCases,
 	"count_true":     maskCases,

@@ -321,3 +321,93 @@ func extremerOf[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int6
 		}
 	}
 }
+
+// Product writes base. It replaces each element that Gather would read by the product of itself and of the elements
+// of x for it, in row-major order. x has the shape of the indices. With alone the old element does not count.
+func (p *Indices) Product(out, x, base *array.View, alone bool) {
+	copyWhole(out, base)
+	w := p.walk(out)
+	if alone {
+		w.separate(onesAt(out.DType, codegen.Ptr(out)))
+	}
+	w.separate(multiplier(out.DType, codegen.Ptr(out), codegen.Ptr(x)))
+}
+
+// onesAt returns a function that writes 1 to elements of dst.
+func onesAt(d array.DType, dst unsafe.Pointer) func(first int, at []int) {
+	switch d {
+	case array.Float32:
+		return onesOf[float32](dst)
+	case array.Float64:
+		return onesOf[float64](dst)
+	case array.Complex64:
+		return onesOf[complex64](dst)
+	case array.Complex128:
+		return onesOf[complex128](dst)
+	}
+	switch d.Size() {
+	case 1:
+		return onesOf[uint8](dst)
+	case 2:
+		return onesOf[uint16](dst)
+	case 4:
+		return onesOf[uint32](dst)
+	}
+	return onesOf[uint64](dst)
+}
+
+func onesOf[T uint8 | uint16 | uint32 | uint64 | float32 | float64 | complex64 | complex128](dst unsafe.Pointer) func(first int, at []int) {
+	return func(_ int, at []int) {
+		for _, k := range at {
+			*ptrTo[T](dst, k) = 1
+		}
+	}
+}
+
+// multiplier returns a function that multiplies the elements of dst at offsets at by the elements of src from first
+// on.
+func multiplier(d array.DType, dst, src unsafe.Pointer) func(first int, at []int) {
+	switch d {
+	case array.Float32:
+		return multiplierOf[float32](dst, src)
+	case array.Float64:
+		return multiplierOf[float64](dst, src)
+	case array.Complex64:
+		return complexMultiplier(dst, src, func(x, y complex64) complex64 {
+			return complex(float32(real(x)*real(y))-float32(imag(x)*imag(y)), float32(real(x)*imag(y))+float32(imag(x)*real(y)))
+		})
+	case array.Complex128:
+		return complexMultiplier(dst, src, func(x, y complex128) complex128 {
+			return complex(float64(real(x)*real(y))-float64(imag(x)*imag(y)), float64(real(x)*imag(y))+float64(imag(x)*real(y)))
+		})
+	}
+	switch d.Size() { // integers of either sign, and bools, whose product is "and"
+	case 1:
+		return multiplierOf[uint8](dst, src)
+	case 2:
+		return multiplierOf[uint16](dst, src)
+	case 4:
+		return multiplierOf[uint32](dst, src)
+	}
+	return multiplierOf[uint64](dst, src)
+}
+
+func multiplierOf[T uint8 | uint16 | uint32 | uint64 | float32 | float64](dst, src unsafe.Pointer) func(first int, at []int) {
+	return func(first int, at []int) {
+		s := unsafe.Slice(ptrTo[T](src, first), len(at))
+		for i, k := range at {
+			*ptrTo[T](dst, k) *= s[i]
+		}
+	}
+}
+
+// complexMultiplier rounds each product of parts, so that all processors give the same bits.
+func complexMultiplier[T complex64 | complex128](dst, src unsafe.Pointer, product func(x, y T) T) func(first int, at []int) {
+	return func(first int, at []int) {
+		s := unsafe.Slice(ptrTo[T](src, first), len(at))
+		for i, k := range at {
+			d := ptrTo[T](dst, k)
+			*d = product(*d, s[i])
+		}
+	}
+}

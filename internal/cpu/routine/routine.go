@@ -273,6 +273,12 @@ func (c Call) ScatterExtreme(axis int, greatest, alone bool) error {
 	return (&index.Indices{ISA: c.ISA, Op: "scatter_reduce", Axis: axis, Of: &c.Args[1]}).Extreme(&c.Out[0], &c.Args[0], &c.Args[2], greatest, alone)
 }
 
+// ScatterProd multiplies elements of the third argument with elements of the first, at the indices in the second
+// along an axis. With alone the third does not count there.
+func (c Call) ScatterProd(axis int, alone bool) {
+	(&index.Indices{ISA: c.ISA, Op: "scatter_reduce", Axis: axis, Of: &c.Args[1]}).Product(&c.Out[0], &c.Args[0], &c.Args[2], alone)
+}
+
 func (c Call) mask(v *array.View) *index.Mask {
 	return &index.Mask{ISA: c.ISA, Ptr: codegen.Ptr(v), N: v.Size()}
 }
