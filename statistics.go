@@ -437,11 +437,56 @@ func (t *Tensor) Average(weights *Tensor, axes ...int) *Tensor {
 type CovOpts struct {
 	Columns    bool // variables are columns, not rows: NumPy's rowvar=False
 	Population bool // divide by n, not by n-1: NumPy's bias=True
+	// FWeights says how often each observation occurs: a vector of integers from 0 on, as long as there are
+	// observations. The result is as if each stood there so often. nil means once.
+	FWeights *Tensor
+	// AWeights says how much each observation counts: a vector of real numbers from 0 on. Only their ratios matter
+	// if Population is set. Gradients flow to them. nil means 1.
+	AWeights *Tensor
+}
+
+// weights returns the product of the weights of n observations in an element type, and the divisor of the sums; nil
+// and 0 without weights.
+func (o *CovOpts) weights(name string, n int, d DType) (w, over *Tensor) {
+	for _, v := range []struct {
+		arg  string
+		t    *Tensor
+		fits bool
+	}{{"FWeights", o.FWeights, o.FWeights == nil || o.FWeights.v().DType.Integer()}, {"AWeights", o.AWeights, o.AWeights == nil || !o.AWeights.v().DType.Complex()}} {
+		if v.t == nil {
+			continue
+		}
+		v.t.c().CheckArgument(name, v.arg)
+		if v.t.Rank() != 1 || v.t.Size() != n || !v.fits {
+			array.Failf(name, v.arg, "is %s, want a vector of %d numbers, integers as FWeights", array.TypeString(v.t.v().DType, v.t.v().Shape), n)
+		}
+		if core.TracingViews(v.t.v()) == nil && v.t.Detach().Lt(0).Any().bool() {
+			array.Failf(name, v.arg, "has a negative number")
+		}
+		if v.t = v.t.To(d); w == nil {
+			w = v.t
+		} else {
+			w = w.Mul(v.t)
+		}
+	}
+	if w == nil {
+		return nil, nil
+	}
+	over = w.Sum()
+	switch {
+	case o.Population:
+	case o.AWeights == nil:
+		over = over.Sub(1)
+	default:
+		over = over.Sub(w.Mul(o.AWeights.To(d)).Sum().Div(over))
+	}
+	return w, over.Maximum(0)
 }
 
 // Cov is the matrix of the covariances of variables, the rows of t, over observations, its columns: [k n] gives
-// [k k], and a vector, one variable, a number. Sums are divided by n-1. The type is t's; integers give float32.
-// It panics with *[Error] for other ranks and complex numbers. NumPy's cov.
+// [k k], and a vector, one variable, a number. Sums are divided by n-1, or as NumPy does where there are weights. The
+// type is t's; integers give float32. It panics with *[Error] for other ranks, complex numbers, and weights that are
+// negative or not one an observation. NumPy's cov.
 func (t *Tensor) Cov(opts ...CovOpts) *Tensor {
 	const name = "cov"
 	defer array.Named(name).End()
@@ -462,6 +507,10 @@ func (t *Tensor) Cov(opts ...CovOpts) *Tensor {
 		over = float64(n)
 	}
 	y := x.wider(func(x *Tensor) *Tensor {
+		if w, over := o.weights(name, n, x.v().DType); w != nil {
+			far := x.Sub(x.Mul(w).SumKeep(1).Div(w.Sum()))
+			return far.Mul(w).MatMul(far.T()).Div(over)
+		}
 		far := x.Sub(x.MeanKeep(1))
 		return far.MatMul(far.T()).Div(over)
 	})

@@ -560,3 +560,15 @@ func TestCumSumOrderIsFixed(t *testing.T) {
 		}
 	}
 }
+
+func TestWeightsOfCovAreRefusedByName(t *testing.T) {
+	x := weft.Ones(2, 3)
+	for arg, o := range map[string]weft.CovOpts{
+		"FWeights: is float32[3]": {FWeights: weft.Ones(3)}, "FWeights: is int64[2]": {FWeights: weft.OnesOf(weft.Int64, 2)}, "FWeights: has a negative": {FWeights: weft.From([]int{1, -1, 2})},
+		"AWeights: is complex64[3]": {AWeights: weft.OnesOf(weft.Complex64, 3)}, "AWeights: is float32[3 1]": {AWeights: weft.Ones(3, 1)}, "AWeights: has a negative": {AWeights: weft.From([]float32{1, -1, 2})},
+	} {
+		if err := weft.Try(func() { x.Cov(o) }); err == nil || !strings.Contains(err.Error(), arg) {
+			t.Errorf("%q: %v", arg, err)
+		}
+	}
+}

@@ -78,7 +78,14 @@ var arrayCases = map[string]arrayCase{
 	"interp":    func(x tensors, _ []float64) tensors { return list(x[0].Interp(x[1], x[2])) },
 	"average":   func(x tensors, n []float64) tensors { return list(x[0].Average(x[1], whole(n)...)) },
 	"cov": func(x tensors, n []float64) tensors {
-		return list(x[0].Cov(weft.CovOpts{Columns: n[0] != 0, Population: n[1] != 0}))
+		o := weft.CovOpts{Columns: n[0] != 0, Population: n[1] != 0}
+		if len(n) > 2 && n[2] != 2 {
+			o.FWeights = x[1]
+		}
+		if len(n) > 2 && n[2] != 1 {
+			o.AWeights = x[len(x)-1]
+		}
+		return list(x[0].Cov(o))
 	},
 	"corrcoef": func(x tensors, n []float64) tensors { return list(x[0].CorrCoef(weft.CovOpts{Columns: n[0] != 0})) },
 	"digitize": func(x tensors, n []float64) tensors {

@@ -85,6 +85,13 @@ for name, g in [("cov", np.cov), ("corrcoef", np.corrcoef)]:
     case(name, [1, 0], [f], g(f, rowvar=False))
     case(name, [0, 0], [f[0]], g(f[0]))
 case("cov", [0, 1], [f], np.cov(f, bias=True))
+often, weight = np.arange(f.shape[1]) % 3, np.abs(f[0]) + 0.25
+for bias in (0, 1):
+    case("cov", [0, bias, 1], [f, often], np.cov(f, bias=bool(bias), fweights=often))
+    case("cov", [0, bias, 2], [f, weight], np.cov(f, bias=bool(bias), aweights=weight))
+    case("cov", [0, bias, 3], [f, often, weight], np.cov(f, bias=bool(bias), fweights=often, aweights=weight))
+case("cov", [0, 0, 3], [f[1], often, weight], np.cov(f[1], fweights=often, aweights=weight))
+case("cov", [1, 0, 2], [f.T, weight], np.cov(f.T, rowvar=False, aweights=weight))
 edges = np.array([-1., 0., 0.5, 2.])
 for right in (False, True):
     for e in (edges, edges[::-1]):
