@@ -21,12 +21,12 @@ import (
 type source struct {
 	dir      string          // of external data; "" if it is refused
 	file     *mapped.Mapping // of the model; nil if it is Go memory
-	reader   *os.File        // the same file: what is not aligned is read, which leaves its mapped pages untouched
+	reader   *os.File        // the same file: what cannot be used in place is read, which leaves its mapped pages untouched
 	external map[string]*mapped.Mapping
 }
 
 // value makes the value of a tensor in a file. Its memory is the file's where the file is mapped and the
-// elements are aligned.
+// elements can be used where they lie.
 func (s *source) value(t *tensorProto) (Value, error) {
 	if !t.elem.known() {
 		return Value{}, errorf("tensor %q has the %v", t.name, t.elem)
@@ -78,10 +78,10 @@ func (s *source) storage(t *tensorProto, n int) (*array.Storage, error) {
 		return bytesStorage(unpack(t.elem, b, n)), nil
 	case len(t.raw) != size:
 		return nil, fmt.Errorf("has %d bytes: want %d", len(t.raw), size)
-	case s.file != nil && direct(t.elem, t.rawAt):
+	case s.file != nil && direct(t.elem, t.rawAt, size):
 		return s.file.Storage(t.rawAt, size), nil
 	}
-	if p := unsafe.Pointer(unsafe.SliceData(t.raw)); s.file == nil && direct(t.elem, int(uintptr(p)%64)) {
+	if p := unsafe.Pointer(unsafe.SliceData(t.raw)); s.file == nil && direct(t.elem, int(uintptr(p)%64), size) {
 		return bytesStorage(t.raw), nil
 	}
 	if s.file != nil && littleEndian && elements[t.elem].bits >= 8 {
@@ -98,11 +98,9 @@ func bytesStorage(b []byte) *array.Storage {
 	return array.NewStorage(unsafe.Pointer(unsafe.SliceData(b)), len(b), b)
 }
 
-// direct reports that elements at an offset can be used where they lie. Bools are not: files may have bytes
-// other than 0 and 1.
-func direct(e ElementType, offset int) bool {
-	bits := elements[e].bits
-	return e != Bool && bits >= 8 && offset%min(bits/8, 8) == 0 && littleEndian
+// direct reports that elements at an offset, of a size in bytes together, can be used where they lie.
+func direct(e ElementType, offset, size int) bool {
+	return elements[e].bits >= 8 && raw.InPlace(e.DType(), offset, size)
 }
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
@@ -215,7 +213,7 @@ func (s *source) externalStorage(t *tensorProto, n, size int) (*array.Storage, e
 	if offset > m.Size() || size > m.Size()-offset {
 		return nil, fmt.Errorf("%d bytes at %d of external data %q are needed, which has %d", size, offset, t.external["location"], m.Size())
 	}
-	if direct(t.elem, offset) {
+	if direct(t.elem, offset, size) {
 		return m.Storage(offset, size), nil
 	}
 	b := make([]byte, size)

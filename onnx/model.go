@@ -34,8 +34,9 @@ type Model struct {
 }
 
 // Load reads the model in the file at path, with the files of external data beside it. Weights lie in the
-// mapped files where these align them; so the files must not be cut while the model is used. Training
-// changes memory, never a file.
+// mapped files, small ones that these do not align excepted. So the files must not be cut while the model is used.
+// Training changes memory, never a file. Once a weight that nobody wrote was packed for a product or a convolution, its
+// pages leave the memory of the process; reading the weight brings them back.
 //
 // The error is an *[Error], or an *[UnsupportedError] that lists all nodes that cannot be run.
 func Load(path string) (*Model, error) {
@@ -48,8 +49,8 @@ func Load(path string) (*Model, error) {
 	return m, withPath(path, err)
 }
 
-// Read reads a model in memory, which must not be changed while the model is used. Its weights lie in data
-// where they are aligned. A model with external data is refused.
+// Read reads a model in memory, which must not be changed while the model is used. Its weights lie in data,
+// small ones that are not aligned excepted. A model with external data is refused.
 func Read(data []byte) (*Model, error) { return read(data, &source{}) }
 
 func openSource(path string) ([]byte, *source, error) {

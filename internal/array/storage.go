@@ -54,7 +54,8 @@ const (
 	readOnly = 1 << 30 // the memory must not be written
 	special  = 1 << 29 // the storage has, or once had, something aside
 	leased   = 1 << 28 // the owner takes the memory back, for others to use
-	allBits  = released | readOnly | special | leased
+	handed   = 1 << 27 // a function had, or has, a Go slice of the memory
+	allBits  = released | readOnly | special | leased | handed
 )
 
 // An aside is never written after it is made.
@@ -317,6 +318,7 @@ func (s *Storage) Unused() {
 // they return it must stay. Lend reports false, and counts nothing, if it was released.
 func (s *Storage) Lend() bool {
 	s.state.Add(1)
+	s.state.Or(handed)
 	s.Lock.Use()
 	if s.Released() {
 		s.Unlend()
@@ -336,6 +338,9 @@ func (s *Storage) Unlend() {
 
 // Lent reports whether a function has a Go slice of the memory.
 func (s *Storage) Lent() bool { return s.state.Load()&^allBits > 0 }
+
+// Unwritten reports that the memory has what it was made with: nothing was written, and no function had a Go slice.
+func (s *Storage) Unwritten() bool { return s.version.Load() == 0 && s.state.Load()&handed == 0 }
 
 // Protect marks the memory as one that must not be written.
 func (s *Storage) Protect() { s.state.Or(readOnly) }

@@ -182,6 +182,18 @@ func (u user) Return() { u.m.drop() }
 // and no other storage of the mapping has some of its bytes, or had. A later storage can end that.
 func (u user) Sole() bool { return u.m.access != Shared && !u.aliased.Load() }
 
+// Unload takes the memory of the storage, which nobody wrote, out of the process as far as it fills whole pages. The
+// next use reads them from the file again.
+func (u user) Unload() {
+	page := os.Getpagesize()
+	u.m.mu.Lock() // no second storage is made meanwhile, which may be written
+	defer u.m.mu.Unlock()
+	lo, hi := (u.lo+page-1)/page*page, u.hi/page*page
+	if lo < hi && u.Sole() {
+		osUnload(unsafe.Add(u.m.ptr, lo), hi-lo)
+	}
+}
+
 // give records that a storage is made of bytes [lo, hi), and marks whoever has some of them. Extents that meet a
 // new one are joined.
 func (m *Mapping) give(lo, hi int) *extent {

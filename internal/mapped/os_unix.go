@@ -25,6 +25,12 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 
 func osUnmap(mem unsafe.Pointer, size int) { _ = unix.MunmapPtr(mem, uintptr(size)) }
 
+// osUnload unmaps pages that were not written: they stay in the system's cache of the file. A system that refuses
+// leaves them.
+func osUnload(mem unsafe.Pointer, size int) {
+	_ = unix.Madvise(unsafe.Slice((*byte)(mem), size), unix.MADV_DONTNEED)
+}
+
 // canBeCut says that the system lets files be cut while they are mapped.
 const canBeCut = true
 

@@ -31,6 +31,9 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 
 func osUnmap(mem unsafe.Pointer, _ int) { _ = windows.UnmapViewOfFile(uintptr(mem)) }
 
+// osUnload does nothing.
+func osUnload(unsafe.Pointer, int) {}
+
 // canBeCut is false: the system refuses to cut a file that is mapped.
 const canBeCut = false
 

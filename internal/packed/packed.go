@@ -75,6 +75,7 @@ type Table struct {
 	uses    int // of this version
 	need    int // uses of a version before one that keeps
 	writers int // runs that write the memory now
+	written bool
 	copies  []*Copy
 }
 
@@ -123,9 +124,19 @@ func Writes(st *array.Storage) (done func()) {
 		defer t.mu.Unlock()
 		t.drop()
 		t.writers += n
+		t.written = true
 	}
 	add(1)
 	return func() { add(-1) }
+}
+
+// unload takes the memory of a storage in a file out of the process: copies stand for it, and elements that are asked
+// for are read from the file again. Memory that was written, or may be, stays. t.mu is locked, so no run begins to
+// write.
+func (t *Table) unload(st *array.Storage) {
+	if owner, ok := st.Owner().(interface{ Unload() }); ok && !t.written && st.Unwritten() {
+		owner.Unload()
+	}
 }
 
 // A Source is the memory of an operand that copies can be made of. The zero Source has none.
@@ -198,6 +209,7 @@ func (s Source) Copy(key Key, bytes int, pack func(to unsafe.Pointer) (flag bool
 		return c // for this call alone
 	}
 	t.copies = append(slices.Clip(t.copies), c)
+	t.unload(s.store)
 	held.Add(int64(bytes))
 	made.Add(1)
 	runtime.AddCleanup(c, func(n int64) { held.Add(-n) }, int64(bytes))

@@ -28,6 +28,19 @@ const (
 
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
+// unaligned says that the processor reads and writes elements at any address.
+const unaligned = runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
+
+// copyBelow is the size in bytes below which elements at an odd address are copied: that costs less than asking, at
+// each use, whether a mapped file is whole.
+const copyBelow = 64 << 10
+
+// InPlace reports whether n bytes of little-endian elements at an address, or at an offset in a mapped file, can be used
+// where they lie. Bools cannot: files may have bytes other than 0 and 1.
+func InPlace(d array.DType, at, n int) bool {
+	return d != array.Bool && !hostBig && (at%width(d) == 0 || unaligned && n >= copyBelow)
+}
+
 // Read reads n bytes of packed elements of type d, big-endian if big, and
 // returns them in the byte order of the host, aligned for any element type; of
 // a bool every byte but 0 becomes 1.
