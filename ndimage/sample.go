@@ -168,11 +168,25 @@ func mapped(c float64, n int, m Mode) (p, slope float64, ok bool) {
 // knot computes what a place along an axis needs.
 func (s *sampling) knot(k *knot, axis int, c float64, stride int) {
 	n := s.in[axis]
-	p, slope, ok := mapped(c+float64(s.pad), n, s.mode)
+	if c += float64(s.pad); s.slopes[axis] == 0 && c >= 0 && c <= float64(n-1) { // most places have all coefficients
+		start := int(c)
+		if s.order%2 == 0 {
+			start = int(c + 0.5)
+		}
+		if start -= s.order / 2; start >= 0 && start+s.order < n {
+			k.inside = true
+			weigh(&k.weight, s.order, c-float64(start))
+			for i := range s.order + 1 {
+				k.at[i] = (start + i) * stride
+			}
+			return
+		}
+	}
+	p, slope, ok := mapped(c, n, s.mode)
 	if k.inside = ok; !ok {
 		return
 	}
-	if s.mode == Mirror && c+float64(s.pad) < 0 {
+	if s.mode == Mirror && c < 0 {
 		slope = -slope
 	}
 	shift := 0.0
@@ -202,6 +216,24 @@ func (s *sampling) knot(k *knot, axis int, c float64, stride int) {
 			j = m.source(j, n)
 		}
 		k.at[i] = j * stride
+	}
+}
+
+// weigh is basis without a derivative, in closed form for the usual orders.
+func weigh(w *[6]float64, order int, t float64) {
+	switch order {
+	case 0:
+		w[0] = 1
+	case 1:
+		w[0], w[1] = 1-t, t
+	case 3:
+		t--
+		u := 1 - t
+		w[0], w[3] = float64(float64(u*u)*u)/6, float64(float64(t*t)*t)/6
+		w[1] = 2.0/3 - float64(float64(t*t)*(2-t))/2
+		w[2] = 2.0/3 - float64(float64(u*u)*(2-u))/2
+	default:
+		basis(w, order, t, 0)
 	}
 }
 
@@ -248,9 +280,12 @@ func basis(w *[6]float64, order int, t float64, derivative int) {
 }
 
 // knots calls f with the knots of each result from begin to below end.
-func (s *sampling) knots(places []float64, begin, end int, f func(i int, k []knot)) {
+func (s *sampling) knots(places []float64, begin, end int, f func(i int, k []*knot)) {
 	strides := array.RowMajor(s.in)
-	k := make([]knot, len(s.in))
+	own, k := make([]knot, len(s.in)), make([]*knot, len(s.in))
+	for a := range k {
+		k[a] = &own[a]
+	}
 	size := array.Size(s.out)
 	table := s.tables(strides)
 	at := unravel(s.out, begin)
@@ -258,15 +293,15 @@ func (s *sampling) knots(places []float64, begin, end int, f func(i int, k []kno
 		for a := range k {
 			switch {
 			case table != nil:
-				k[a] = table[a][at[a]]
+				k[a] = &table[a][at[a]]
 			case s.matrix == nil:
-				s.knot(&k[a], a, places[a*size+i], strides[a])
+				s.knot(k[a], a, places[a*size+i], strides[a])
 			default:
 				c := s.offset[a]
 				for b, v := range at {
 					c += float64(s.matrix[a*len(s.out)+b] * float64(v))
 				}
-				s.knot(&k[a], a, c, strides[a])
+				s.knot(k[a], a, c, strides[a])
 			}
 		}
 		f(i, k)
@@ -314,7 +349,7 @@ const sampleGrain = 1 << 14
 func (s sampling) sample(x, places, y []float64) {
 	outside := s.beyond(0)
 	par.Run(len(y), sampleGrain, 0, func(_, begin, end int) {
-		s.knots(places, begin, end, func(i int, k []knot) {
+		s.knots(places, begin, end, func(i int, k []*knot) {
 			for a := range k {
 				if !k[a].inside {
 					y[i] = outside
@@ -335,7 +370,10 @@ func (s *sampling) beyond(axis int) float64 {
 }
 
 // value is the sum of coefficients of an outer product of knots.
-func (s *sampling) value(x []float64, k []knot, base int) float64 {
+func (s *sampling) value(x []float64, k []*knot, base int) float64 {
+	if len(k) == 2 && s.mode != GridConstant {
+		return planar(x[base:], k[0], k[1], s.order)
+	}
 	sum := 0.0
 	for i := range s.order + 1 {
 		at := k[0].at[i]
@@ -353,10 +391,31 @@ func (s *sampling) value(x []float64, k []knot, base int) float64 {
 	return sum
 }
 
+// planar is value along two axes, whose coefficients are all in the array.
+func planar(x []float64, a, b *knot, order int) float64 {
+	if order == 1 {
+		i, j := a.at[0], a.at[1]
+		u, v := b.at[0], b.at[1]
+		p := float64(b.weight[0]*x[i+u]) + float64(b.weight[1]*x[i+v])
+		q := float64(b.weight[0]*x[j+u]) + float64(b.weight[1]*x[j+v])
+		return float64(a.weight[0]*p) + float64(a.weight[1]*q)
+	}
+	sum := 0.0
+	at, weight := b.at[:order+1], b.weight[:order+1]
+	for i := range order + 1 {
+		row, line := 0.0, x[a.at[i]:]
+		for j, w := range weight {
+			row += float64(w * line[at[j]])
+		}
+		sum += float64(a.weight[i] * row)
+	}
+	return sum
+}
+
 // spread adds values to the coefficients that they are computed from, in the order of values.
 func (s sampling) spread(x, places, y []float64) {
 	clear(y)
-	s.knots(places, 0, len(x), func(i int, k []knot) {
+	s.knots(places, 0, len(x), func(i int, k []*knot) {
 		for a := range k {
 			if !k[a].inside {
 				return
@@ -366,7 +425,7 @@ func (s sampling) spread(x, places, y []float64) {
 	})
 }
 
-func (s *sampling) add(y []float64, k []knot, base int, v float64) {
+func (s *sampling) add(y []float64, k []*knot, base int, v float64) {
 	for i := range s.order + 1 {
 		switch at := k[0].at[i]; {
 		case at < 0:
