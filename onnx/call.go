@@ -107,12 +107,14 @@ func (c *call) ints(i int) []int {
 	if !t.DType().Integer() {
 		c.fail("input %d is %s: want integers", i, t.DType())
 	}
-	var list []int64
-	core.OutsideTrace(func() { list = weft.Data[int64](t.Detach().To(weft.Int64).Contiguous()) })
-	out := make([]int, len(list))
-	for j, x := range list {
-		out[j] = int(x)
-	}
+	out := make([]int, t.Size())
+	core.OutsideTrace(func() {
+		h := core.ToHost((*core.Tensor)(t.Contiguous()))
+		defer core.Leave(&h)
+		for j := range out {
+			out[j] = int(core.IntElement(&h, h.Offset+j))
+		}
+	})
 	return out
 }
 

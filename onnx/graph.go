@@ -40,6 +40,7 @@ type node struct {
 	in, out []int // slots; -1: not given, not used
 	reads   []int // in, and what subgraphs capture
 	attrs   []attribute
+	like    *node // the first that computes the same of the same inputs, maybe itself; nil: none is known
 }
 
 type attribute struct {

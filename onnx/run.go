@@ -14,9 +14,10 @@ import (
 // A run is one run of a model's graph and its subgraphs.
 type run struct {
 	m       *Model
-	tracing bool // nodes make a graph: elements are not known but of values that say so
-	plain   bool // node by node, as gradients need it
-	traced  int  // the nodes of subgraphs that are part of the program, counted at each step of a loop
+	tracing bool   // nodes make a graph: elements are not known but of values that say so
+	plain   bool   // node by node, as gradients need it
+	known   *known // of the trace, else nil
+	traced  int    // the nodes of subgraphs that are part of the program, counted at each step of a loop
 }
 
 // A piece is a part of a graph's nodes that runs as one program, or one node that runs by itself.
@@ -82,6 +83,7 @@ func (r *run) fold(g *graph) {
 		}
 	}
 	g.nodes = left
+	g.alike()
 }
 
 // environment returns the values of a graph's slots before its nodes ran.
@@ -146,15 +148,25 @@ func inNode(n *node, err error) error {
 // node runs a node. One whose inputs are known is computed at once, while a program is traced too, so that
 // chains of sizes never become part of it.
 func (r *run) node(n *node, env []Value) error {
+	known := !n.op.random
+	for _, slot := range n.reads {
+		known = known && env[slot].allKnown()
+	}
+	var key knownKey
+	keep := false
+	if known && r.tracing {
+		if key, keep = r.known.key(n, env); keep {
+			if out, ok := r.known.made[key]; ok {
+				n.give(env, out)
+				return nil
+			}
+		}
+	}
 	c := call{node: n, env: env, x: r, in: make([]Value, len(n.in))}
 	for i, slot := range n.in {
 		if slot >= 0 {
 			c.in[i] = env[slot]
 		}
-	}
-	known := !n.op.random
-	for _, slot := range n.reads {
-		known = known && env[slot].allKnown()
 	}
 	var out []Value
 	var err error
@@ -179,11 +191,25 @@ func (r *run) node(n *node, env []Value) error {
 		if i >= len(out) || out[i].kind == NoValue {
 			return errorf("output %d is not computed", i)
 		}
-		if env[slot] = out[i]; known {
-			env[slot] = out[i].asKnown()
+		if known {
+			out[i] = out[i].asKnown()
+		}
+		out[i] = r.known.share(out[i])
+	}
+	if keep {
+		r.known.made[key] = out
+	}
+	n.give(env, out)
+	return nil
+}
+
+// give puts results into the slots of the outputs that are used.
+func (n *node) give(env, out []Value) {
+	for i, slot := range n.out {
+		if slot >= 0 {
+			env[slot] = out[i]
 		}
 	}
-	return nil
 }
 
 // run runs the operator, whose panics are the error.
@@ -334,7 +360,9 @@ func (m *Model) compiled(g *graph, p *piece) func(in []packed) ([]packed, error)
 	if p.program == nil {
 		p.program = weft.Compile(func(in []packed) ([]packed, error) {
 			r := &run{m: m, tracing: core.TracingHere() != nil}
-			r.plain = !r.tracing // with WEFT_COMPILE=off
+			if r.plain = !r.tracing; r.tracing { // plain with WEFT_COMPILE=off
+				r.known = newKnown()
+			}
 			env := r.environment(g)
 			for i, slot := range p.ins {
 				env[slot] = in[i].value()
