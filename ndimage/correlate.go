@@ -41,8 +41,7 @@ func filterLine(name string, x, w *weft.Tensor, axis, before int, pairs int, m M
 	}
 	return inFloats(wideFor(x, w), func(x *weft.Tensor) *weft.Tensor {
 		w, x := meet(w, x)
-		n, k := x.Dim(axis), w.Size()
-		after := k - 1 - before
+		k := w.Size()
 		t := tapping{Pairs: pairs, Axis: axis, Reach: make([]int, x.Rank())}
 		t.Reach[axis] = k - 1
 		for i := range k {
@@ -53,19 +52,25 @@ func filterLine(name string, x, w *weft.Tensor, axis, before int, pairs int, m M
 		if x.Size() == 0 {
 			return x
 		}
-		if n < 4*k {
-			return weighted(t, w, stretch(name, x, axis, -before, n+after, m, cval))
-		}
-		var parts []*weft.Tensor
-		if before > 0 {
-			parts = append(parts, stretch(name, x, axis, -before, k-1, m, cval))
-		}
-		parts = append(parts, x)
-		if after > 0 {
-			parts = append(parts, stretch(name, x, axis, n-k+1, n+after, m, cval))
-		}
-		return weighted(t, w, parts...)
+		return weighted(t, w, lineParts(name, x, axis, before, k, m, cval)...)
 	})
+}
+
+// lineParts returns arrays whose windows of k elements along an axis, one behind the other, are those of x: of a long
+// line its ends with what is read beyond them, and x itself.
+func lineParts(name string, x *weft.Tensor, axis, before, k int, m Mode, cval float64) (parts []*weft.Tensor) {
+	n, after := x.Dim(axis), k-1-before
+	if n < 4*k {
+		return append(parts, stretch(name, x, axis, -before, n+after, m, cval))
+	}
+	if before > 0 {
+		parts = append(parts, stretch(name, x, axis, -before, k-1, m, cval))
+	}
+	parts = append(parts, x)
+	if after > 0 {
+		parts = append(parts, stretch(name, x, axis, n-k+1, n+after, m, cval))
+	}
+	return parts
 }
 
 // LineOpts are the options of filters along one axis.

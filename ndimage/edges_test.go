@@ -165,3 +165,23 @@ func TestEmptyArraysAndScalars(t *testing.T) {
 		}
 	}
 }
+
+// TestUniformFilterOfLongWindows compares means of windows of several digits, and of windows longer than the array,
+// with sums in Go.
+func TestUniformFilterOfLongWindows(t *testing.T) {
+	const n = 1500
+	x := weft.ArangeOf[float64](weft.Float64, n).Mul(0.7).Sin()
+	v := weft.Data[float64](x)
+	for _, size := range []int{31, 33, 64, 100, 513, 4099} {
+		y := weft.Data[float64](ndimage.UniformFilter1D(x, size, 0, ndimage.LineOpts{Mode: ndimage.Nearest}))
+		for i := range n {
+			sum := 0.0
+			for k := i - size/2; k < i-size/2+size; k++ {
+				sum += v[min(max(k, 0), n-1)]
+			}
+			if want := sum / float64(size); math.Abs(y[i]-want) > 1e-13 {
+				t.Fatalf("size %d: mean %d is %v, want %v", size, i, y[i], want)
+			}
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 // A window is the places around each element that a filter reads.
@@ -134,7 +136,8 @@ func meet(w, x *weft.Tensor) (*weft.Tensor, *weft.Tensor) {
 }
 
 // UniformFilter returns means of windows of size elements, a number for each filtered axis or one for all. It
-// sums powers of two of elements, so errors do not grow along an axis as a cumulative sum's do.
+// sums powers of eight of elements, so errors do not grow along an axis as a cumulative sum's do, and the time grows
+// with the logarithm of the size.
 func UniformFilter(x *weft.Tensor, size []int, opts ...FilterOpts) *weft.Tensor {
 	const name = "ndimage.uniform_filter"
 	defer array.Named(name).End()
@@ -175,28 +178,69 @@ func uniform(name string, x *weft.Tensor, axis, size, origin int, m Mode, cval f
 		return x
 	}
 	return inFloats(x, func(x *weft.Tensor) *weft.Tensor {
-		n := x.Dim(axis)
-		x = stretch(name, x, axis, -before, n+size-1-before, m, cval)
-		var sum *weft.Tensor // of the windows of at elements
-		at, width := 0, 1
-		for rest := size; ; {
-			if rest&1 == 1 {
-				part := along(x, axis, at, at+n)
-				if sum == nil {
-					sum = part
-				} else {
-					sum = sum.Add(part)
-				}
-				at += width
-			}
-			if rest >>= 1; rest == 0 {
-				return sum.Div(float64(size))
-			}
-			l := x.Dim(axis)
-			x = along(x, axis, 0, l-width).Add(along(x, axis, width, l))
-			width *= 2
-		}
+		return (*weft.Tensor)(core.WithAttrs(meanDef, meaning{axis, size}, core.Inner(lineParts(name, x, axis, before, size, m, cval))...))
 	})
+}
+
+// A meaning is the attribute of means of windows of size elements along an axis.
+type meaning struct{ axis, size int }
+
+// AppendKey implements ir.Attrs.
+func (m meaning) AppendKey(k []byte) []byte { return ir.Int(ir.Int(k, m.axis), m.size) }
+
+// meanDef puts the means of the windows of its arguments one behind the other.
+var meanDef = &op.Def{Name: "ndimage.mean", Hash: 0x9b05688c2b3e6c1f, Class: op.Composite, Arity: -1, Attrs: meaning{},
+	Composed: op.Composed{Compose: func(x []*ir.Node, a ir.Attrs) *ir.Node {
+		m := a.(meaning)
+		parts := make([]*ir.Node, len(x))
+		for i := range x {
+			parts[i] = m.node(x[i])
+		}
+		if len(parts) == 1 {
+			return parts[0]
+		}
+		return op.Apply(op.Cat, op.Axis(m.axis), parts...)
+	}}}
+
+// shortMean is the most elements of a window that are added one by one.
+const shortMean = 32
+
+// node adds windows of powers of a base, as many as the digits of the size say. Each is the sum of windows of the power
+// below, in one kernel, so that a result costs at most 16 sums for each digit of a long window.
+func (m meaning) node(x *ir.Node) *ir.Node {
+	n, base := x.Shape[m.axis]-m.size+1, fewWindows
+	if m.size <= shortMean {
+		base = shortMean + 1
+	}
+	var sum *ir.Node
+	add := func(v *ir.Node) {
+		if sum == nil {
+			sum = v
+		} else {
+			sum = op.Apply(op.Add, nil, sum, v)
+		}
+	}
+	at, width := 0, 1
+	for rest := m.size; ; rest /= base {
+		for range rest % base {
+			add(op.Narrow(x, m.axis, at, n))
+			at += width
+		}
+		if rest < base {
+			break
+		}
+		var wide *ir.Node
+		l := x.Shape[m.axis] - (base-1)*width
+		for k := range base {
+			if v := op.Narrow(x, m.axis, k*width, l); wide == nil {
+				wide = v
+			} else {
+				wide = op.Apply(op.Add, nil, wide, v)
+			}
+		}
+		x, width = wide, width*base
+	}
+	return op.Apply(op.Div, nil, sum, sum.Graph.Number(float64(m.size), sum.DType, false))
 }
 
 // unravel returns the index of element k of an array.
