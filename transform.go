@@ -470,7 +470,7 @@ func While(cond func(s []*Tensor) *Tensor, body func(s []*Tensor) []*Tensor, ini
 	}
 	l := core.Looped{Steps: o.Max, Init: core.Inner(state), Until: true, Unbounded: o.Max == 0}
 	if l.Unbounded {
-		l.Steps = core.MostSteps(l.Init)
+		l.Steps = core.MostSteps
 	}
 	l.Count = Where(holds(state), int64(l.Steps), int64(0)).To(Int64).c()
 	last, _ := l.Run(name, func(_ *core.Tensor, s []*core.Tensor) []*core.Tensor {

@@ -33,8 +33,8 @@ type Looping struct {
 	// Recompute lets gradients compute what is kept of a step again, from the carries before it,
 	// and so not keep it: the step is a block of steps.
 	Recompute bool
-	// Unbounded marks a loop whose Steps bound nothing. It has no gradient, which would keep the carries
-	// of all steps.
+	// Unbounded marks a loop whose Steps bound nothing. It has no gradient, which would keep the carries of all
+	// steps. Nothing reads its carries by step, whose first axis is 1.
 	Unbounded bool
 	// Ordered makes gradients of constants the sums that a tape gives: of one use after the other, the last
 	// step's last use first.
@@ -168,8 +168,12 @@ func inferLoop(c *Call) []ir.Type {
 		}
 		out = append(out, t)
 	}
+	rows := a.Steps + 1
+	if a.Unbounded {
+		rows = 1
+	}
 	for _, t := range out[:a.Carries:a.Carries] {
-		out = append(out, ir.Type{DType: t.DType, Shape: byStep(a.Steps+1, t.Shape)})
+		out = append(out, ir.Type{DType: t.DType, Shape: byStep(rows, t.Shape)})
 	}
 	for _, t := range a.Body.Results[a.Carries : a.Carries+a.Kept()] {
 		out = append(out, ir.Type{DType: t.DType, Shape: byStep(a.Steps, t.Shape)})

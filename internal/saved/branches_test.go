@@ -77,3 +77,29 @@ func TestLengthsThatAreTooShort(t *testing.T) {
 		t.Errorf("9 rows: %v", err)
 	}
 }
+
+// A loop that only its condition ends is saved for any length.
+func TestWhileOfAnyLength(t *testing.T) {
+	double := func(x *weft.Tensor) *weft.Tensor {
+		return weft.While(func(s []*weft.Tensor) *weft.Tensor { return s[0].Sum().Lt(1000) },
+			func(s []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{s[0].Mul(2)} }, []*weft.Tensor{x})[0]
+	}
+	path := filepath.Join(t.TempDir(), "f.weft")
+	if err := weft.Compile(double).Save(path, []any{weft.Ones(3, 2)}, weft.SaveOpts{Inputs: []string{"x[n 2]"}}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := weft.LoadProgram(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 2, 50, 400, 1 << 20} {
+		x := weft.Full(float32(1.0/256), n, 2)
+		out, err := p.Call(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if weft.Digest(out[0]) != weft.Digest(double(x)) {
+			t.Errorf("%d rows: %v, want %v", n, out[0].At(0, 0), double(x).At(0, 0))
+		}
+	}
+}
