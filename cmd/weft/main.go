@@ -9,7 +9,8 @@
 // The language of formulas is described at weft.Expr.
 //
 // The exit code of every command is 0 on success, 1 if the work failed, such as a formula, a
-// kernel or a file that is wrong or output that cannot be written, and 2 if the command line was wrong.
+// kernel or a file that is wrong or output that cannot be written, and 2 if the command line was wrong. A command
+// that a signal ends leaves its files as they were.
 package main
 
 import (
@@ -17,11 +18,36 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
+
+	"weft/internal/atomicfile"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if !signal.Ignored(s) { // as a shell asks of jobs in its background
+			endBy(s)
+		}
+	}
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// endBy makes a signal end the process as it would, without files that are half written.
+func endBy(s os.Signal) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, s)
+	go func() {
+		<-c
+		atomicfile.Abandon()
+		signal.Reset(s)
+		if p, err := os.FindProcess(os.Getpid()); err != nil || p.Signal(s) != nil {
+			os.Exit(failed) // where processes have no signals
+		}
+	}()
+}
 
 // Exit codes.
 const (

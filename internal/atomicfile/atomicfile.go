@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 const bufBytes = 256 << 10
@@ -95,6 +96,9 @@ func replace(path string, old fs.FileInfo, write func(io.Writer) error) (err err
 			f.Close()
 			os.Remove(f.Name())
 		}
+		live.Lock()
+		defer live.Unlock()
+		delete(live.names, f.Name())
 	}()
 	if old != nil {
 		if err := copyMode(f, old); err != nil {
@@ -123,9 +127,26 @@ func copyMode(f *os.File, old fs.FileInfo) error {
 	return f.Chmod(old.Mode().Perm())
 }
 
+// live are the temporary files that this process writes.
+var live = struct {
+	sync.Mutex
+	names map[string]bool
+}{names: map[string]bool{}}
+
+// Abandon removes the temporary files that this process writes, when a signal ends it. What is written now fails or is
+// whole. Calls of Write that begin later never return.
+func Abandon() {
+	live.Lock() // for good
+	for name := range live.names {
+		os.Remove(name)
+	}
+}
+
 // create makes and claims a fresh temporary file for name in dir. The umask
 // applies to it as to any new file.
 func create(dir, name string) (*os.File, error) {
+	live.Lock()
+	defer live.Unlock()
 	for range 1000 {
 		tmp := filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", name, rand.Uint32()))
 		f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
@@ -136,6 +157,7 @@ func create(dir, name string) (*os.File, error) {
 			return nil, err
 		}
 		if claim(f) {
+			live.names[tmp] = true
 			return f, nil
 		}
 		f.Close() // another process took it for stale before it was claimed
