@@ -209,11 +209,23 @@ func (m *Matrix) Sum(axis ...int) *weft.Tensor {
 	m.notNil(name, "m")
 	switch axisOf(name, axis) {
 	case 0:
-		return m.LeftMatMul(weft.OnesOf(m.values.DType(), m.rows))
+		return m.sumAlong(CSC, m.cols)
 	case 1:
-		return m.MatMul(weft.OnesOf(m.values.DType(), m.cols))
+		return m.sumAlong(CSR, m.rows)
 	}
 	return m.values.Sum()
+}
+
+// sumAlong adds up the entries of each of n rows or columns: runs of them where the format has these, else at their
+// indices. The other size, which may be far greater than the number of entries, takes no memory.
+func (m *Matrix) sumAlong(runs Format, n int) *weft.Tensor {
+	if m.format > CSC {
+		m = m.To(CSR)
+	}
+	if m.format == runs {
+		return apply(op.SegmentSum, nil, m.values, (*weft.Tensor)(m.offsets.T))
+	}
+	return weft.ZerosOf(m.values.DType(), n).IndexAdd(0, m.indices, m.values)
 }
 
 // Mean returns the mean of all elements, zeros among them, or along an axis as [Matrix.Sum].

@@ -27,12 +27,19 @@ type SolverOpts struct {
 	// Preconditioner returns about the solution of a*z = x; nil for x itself. CG and MINRES need a symmetric
 	// positive definite one.
 	Preconditioner Operator
+	// Adjoint is the conjugate transpose of a, of a matrix m the method m.H().MatMul, for the gradient of
+	// [BiCGSTAB] and [GMRES]. AdjointPreconditioner is that of Preconditioner, nil for none. [CG] and [MINRES] need
+	// neither.
+	Adjoint, AdjointPreconditioner Operator
 	// Callback, if not nil, is called after each iteration with the norm of the residual, and ends the
 	// iteration by returning false.
 	Callback func(iteration int, residual float64) bool
 }
 
-// A Solution is the result of an iteration. It has no gradient.
+// A Solution is the result of an iteration. If it converged, gradients of X to second order flow to the right side and to
+// what the operator computes with, such as the values of a matrix. They take a solution of the adjoint equations, with
+// the same options, and are as near as it: a smaller RTol makes them better. A backward pass panics with *[weft.Error]
+// if that does not converge.
 type Solution struct {
 	X          *weft.Tensor
 	Iterations int
@@ -45,6 +52,9 @@ type solver struct {
 	name          string
 	a, m          Operator
 	b             *weft.Tensor
+	given         Operator     // a
+	right         *weft.Tensor // b, with its history
+	rtol          float64
 	o             SolverOpts
 	limit         float64 // of the residual
 	most, restart int
@@ -56,7 +66,8 @@ type solver struct {
 func begin(name string, a Operator, b *weft.Tensor, opts []SolverOpts) (s *solver, r *weft.Tensor) {
 	o := array.Options(name, opts)
 	array.Given(name, "a", a != nil)
-	b = numbers(name, "b", b, 1).Detach()
+	right := numbers(name, "b", b, 1)
+	b = right.Detach()
 	if b.DType().Half() {
 		array.Failf(name, "b", "is %s: iterations need float32 or float64", b.DType())
 	}
@@ -68,7 +79,7 @@ func begin(name string, a Operator, b *weft.Tensor, opts []SolverOpts) (s *solve
 		array.Failf(name, "RTol", "and ATol are %g and %g, want numbers from 0 on", rtol, o.ATol)
 	}
 	n := b.Dim(0)
-	s = &solver{name: name, b: b, o: o, most: 10 * n, restart: 20}
+	s = &solver{name: name, b: b, given: a, right: right, rtol: rtol, o: o, most: 10 * n, restart: 20}
 	if o.MaxIterations != nil {
 		if s.most = *o.MaxIterations; s.most < 0 {
 			array.Failf(name, "MaxIterations", "is %d, want a number from 0 on", s.most)
@@ -193,7 +204,7 @@ func plus(x *weft.Tensor, a scalar, y *weft.Tensor) *weft.Tensor { return x.Add(
 // Source: Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952.
 func CG(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 	s, r := begin("sparse.cg", a, b, opts)
-	return s.iterate(func() {
+	out, err := s.iterate(func() {
 		z := s.m(r)
 		p, rz := z, dot(r, z)
 		for {
@@ -215,6 +226,7 @@ func CG(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 			rz = next
 		}
 	})
+	return s.withGradient(CG, a, s.o.Preconditioner, out, err)
 }
 
 // BiCGSTAB solves a*x = b by stabilised biconjugate gradients, for any square a. Errors are as for [CG].
@@ -222,7 +234,7 @@ func CG(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 // Source: van der Vorst, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG", 1992.
 func BiCGSTAB(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 	s, r := begin("sparse.bicgstab", a, b, opts)
-	return s.iterate(func() {
+	out, err := s.iterate(func() {
 		shadow, p, v := r, r, r
 		rho, alpha, omega := scalar(1), scalar(1), scalar(1)
 		for first := true; ; first = false {
@@ -264,6 +276,7 @@ func BiCGSTAB(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) 
 			}
 		}
 	})
+	return s.withGradient(BiCGSTAB, s.o.Adjoint, s.o.AdjointPreconditioner, out, err)
 }
 
 // GMRES solves a*x = b by generalised minimal residuals, for any square a. It keeps Restart vectors, and then
@@ -274,7 +287,7 @@ func BiCGSTAB(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) 
 func GMRES(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 	s, r := begin("sparse.gmres", a, b, opts)
 	restart := min(s.restart, max(b.Dim(0), 1))
-	return s.iterate(func() {
+	out, err := s.iterate(func() {
 		for s.cycle(r, restart) || s.out.Converged {
 			r = s.b.Sub(s.a(s.out.X))
 			// What recurrences say may differ from the residual itself: that of a singular matrix is far from 0.
@@ -292,6 +305,7 @@ func GMRES(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 			}
 		}
 	})
+	return s.withGradient(GMRES, s.o.Adjoint, s.o.AdjointPreconditioner, out, err)
 }
 
 // cycle is one cycle of GMRES from residual r. It reports whether another one may help.
@@ -378,7 +392,7 @@ func givens(a scalar, b float64) (c float64, s scalar) {
 // Source: Paige and Saunders, "Solution of sparse indefinite systems of linear equations", 1975.
 func MINRES(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 	s, r := begin("sparse.minres", a, b, opts)
-	return s.iterate(func() {
+	out, err := s.iterate(func() {
 		z := s.m(r)
 		beta := math.Sqrt(real(dot(r, z)))
 		if !(beta > 0) {
@@ -432,6 +446,7 @@ func MINRES(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 			}
 		}
 	})
+	return s.withGradient(MINRES, a, s.o.Preconditioner, out, err)
 }
 
 // LSQROpts are the options of [LSQR].
@@ -444,7 +459,8 @@ type LSQROpts struct {
 }
 
 // LSQR returns the least squares solution x of a*x = b, of the least length where there are several. adjoint
-// is the conjugate transpose of a: of a matrix m, m.MatMul and m.H().MatMul. Errors are as for [CG].
+// is the conjugate transpose of a: of a matrix m, m.MatMul and m.H().MatMul. Gradients are those of the normal equations,
+// which [CG] solves, so the columns of a must be linearly independent or Damp not 0. Errors are as for [CG].
 //
 // Source: Paige and Saunders, "LSQR: an algorithm for sparse linear equations and sparse least squares", 1982.
 func LSQR(a, adjoint Operator, b *weft.Tensor, opts ...LSQROpts) (Solution, error) {
@@ -452,7 +468,8 @@ func LSQR(a, adjoint Operator, b *weft.Tensor, opts ...LSQROpts) (Solution, erro
 	o := array.Options(name, opts)
 	array.Given(name, "a", a != nil)
 	array.Given(name, "adjoint", adjoint != nil)
-	b = numbers(name, "b", b, 1).Detach()
+	right := numbers(name, "b", b, 1)
+	b = right.Detach()
 	if o.MaxIterations != nil && *o.MaxIterations < 0 || math.IsNaN(o.Damp) {
 		array.Failf(name, "MaxIterations", "or Damp is not a number from 0 on")
 	}
@@ -466,9 +483,10 @@ func LSQR(a, adjoint Operator, b *weft.Tensor, opts ...LSQROpts) (Solution, erro
 	if !(atol >= 0) || !(btol >= 0) {
 		array.Failf(name, "ATol", "and BTol are %g and %g, want numbers from 0 on", atol, btol)
 	}
-	s := &solver{name: name, b: b}
+	s := &solver{name: name, b: b, right: right}
 	weft.WithoutGrad(func() { s.lsqr(a, adjoint, o, atol, btol) })
-	return s.end()
+	out, err := s.end()
+	return s.lsqrGradient(a, adjoint, o.Damp, min(atol, btol), out, err)
 }
 
 func (s *solver) lsqr(a, adjoint Operator, o LSQROpts, atol, btol float64) {
