@@ -46,3 +46,19 @@ func TestMulOfManyCoefficients(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsNameArguments(t *testing.T) {
+	good, flat, nan := weft.FromSlice([]float64{1, 2, 3}), weft.FromSlice([]float64{1, 2, 0}), weft.FromSlice([]float64{1, math.NaN(), 2})
+	both := func(x *weft.Tensor) *weft.Tensor { return weft.Stack([]*weft.Tensor{good, x}, 0) }
+	for want, f := range map[string]func(){
+		"polynomial.div: c2: polynomial has a last coefficient of 0":                                 func() { polynomial.Div(good, flat) },
+		"polynomial.div: c2: polynomial [1] has a last coefficient of 0":                             func() { polynomial.Div(both(good), both(flat)) },
+		"polynomial.roots: c: polynomial has a last coefficient of 0, or one that is not finite":     func() { polynomial.Roots(flat) },
+		"polynomial.roots: c: polynomial [1] has a last coefficient of 0, or one that is not finite": func() { polynomial.Roots(both(nan)) },
+		"polynomial.fit: x: has powers, or weights, that are not finite":                             func() { polynomial.Fit(nan, good, 1) },
+	} {
+		if err := weft.Try(f); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package polynomial
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -42,6 +43,27 @@ func padded(t *weft.Tensor, before, behind int) *weft.Tensor {
 	pads := make([]int, 2*t.Rank())
 	pads[len(pads)-2], pads[len(pads)-1] = before, behind
 	return t.Pad(0, pads...)
+}
+
+// blaming calls f, and names arg where package linalg refuses a matrix that was made of it. why gives the reason from the
+// matrix's place in the batch, "" without a batch.
+func blaming(arg string, why func(place string) string, f func()) {
+	err := weft.Try(f)
+	var e *weft.Error
+	if !errors.As(err, &e) {
+		return
+	}
+	if e.Arg == "a" {
+		place := ""
+		if _, after, found := strings.Cut(e.Msg, "matrix ["); found {
+			place, _, _ = strings.Cut(after, "]")
+			place = " [" + place + "]"
+		}
+		named := *e
+		named.Arg, named.Msg = arg, why(place)
+		e = &named
+	}
+	panic(e)
 }
 
 // step is the number of coefficients that one formula of Val has.
@@ -109,7 +131,9 @@ func Sub(c1, c2 *weft.Tensor) *weft.Tensor {
 }
 
 // Mul returns the products of polynomials, whose axes before the last broadcast: of n and m coefficients,
-// n+m-1.
+// n+m-1. Each is a sum of products, as in NumPy: its error is relative to its own products, however much the
+// coefficients differ in size, and the time grows with n*m. Convolve of package signal takes by Fourier transforms the time of
+// (n+m)*log(n+m), with an error relative to the largest coefficient.
 //
 // It panics with *[weft.Error] where one has no coefficients, or shapes do not broadcast.
 func Mul(c1, c2 *weft.Tensor) *weft.Tensor {
@@ -203,7 +227,9 @@ func Div(c1, c2 *weft.Tensor) (quo, rem *weft.Tensor) {
 	}
 	row = part(row, 0, k)
 	a := linalg.Toeplitz(padded(part(row, 0, 1), 0, k-1), linalg.ToeplitzOpts{R: row})
-	quo = linalg.SolveTriangular(a, part(c1, m-1, k).Unsqueeze(-1)).Squeeze(-1)
+	blaming("c2", func(place string) string { return "polynomial" + place + " has a last coefficient of 0" }, func() {
+		quo = linalg.SolveTriangular(a, part(c1, m-1, k).Unsqueeze(-1)).Squeeze(-1)
+	})
 	if m == 1 {
 		return quo, weft.ZerosLike(part(c1, 0, 1))
 	}

@@ -43,7 +43,11 @@ func Roots(c *weft.Tensor) *weft.Tensor {
 		}
 		return part(c, 0, 0).To(d)
 	}
-	return linalg.EigVals(Companion(c).Flip(-1, -2))
+	var roots *weft.Tensor
+	blaming("c", func(place string) string {
+		return "polynomial" + place + " has a last coefficient of 0, or one that is not finite"
+	}, func() { roots = linalg.EigVals(Companion(c).Flip(-1, -2)) })
+	return roots
 }
 
 // FromRoots returns the polynomials with given roots, [... n], as [... n+1]: the last coefficient is 1.
@@ -132,6 +136,9 @@ func Fit(x, y *weft.Tensor, deg int, opts ...FitOpts) *weft.Tensor {
 		l.RTol = new(eps * float64(m))
 	}
 	s := y.Shape()
-	c, _, _, _ := linalg.LstSq(a.Div(size), y.Reshape(-1, m).Transpose(0, 1), l)
+	var c *weft.Tensor
+	blaming("x", func(string) string { return "has powers, or weights, that are not finite" }, func() {
+		c, _, _, _ = linalg.LstSq(a.Div(size), y.Reshape(-1, m).Transpose(0, 1), l)
+	})
 	return c.Div(size.Unsqueeze(-1)).Transpose(0, 1).Reshape(append(s[:len(s)-1], deg+1)...)
 }
