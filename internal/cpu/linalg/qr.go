@@ -14,8 +14,11 @@ const (
 	qrWide  = 128
 )
 
-// longColumn is the length from which a product computes the sums of a column with others.
-const longColumn = 96
+// plainSide and plainSize are the shorter side and the elements of matrices whose reflections are applied one by one.
+const (
+	plainSide = 96
+	plainSize = 1 << 14
+)
 
 // QR computes q*r = a, with orthonormal columns of q, and r upper triangular with a real diagonal. q is
 // m x k and r is k x n, where k is m or the lesser of m and n. With q nil only r is computed.
@@ -62,10 +65,7 @@ func qrAt[T number](k kit[T], q, r, a *array.View, i int) string {
 	if m*n > 0 {
 		load(w, matrixAt(a, i, 2))
 	}
-	if !k.qrSmall(w, unitary) {
-		if m*n > 0 {
-			load(w, matrixAt(a, i, 2))
-		}
+	if !k.qrSmall(w, unitary) && !k.qrPlain(w, unitary) {
 		h := k.qr(w)
 		defer h.free()
 		for i := range m {
@@ -94,13 +94,69 @@ func (k *kit[T]) qrSmall(a, q matrix[T]) bool {
 	if !isSmallQR(a.rows, a.cols) {
 		return false
 	}
-	switch a := any(a).(type) {
+	s, free := alloc[T](a.rows * a.cols)
+	defer free()
+	copy(s, a.x)
+	b, ok := matrix[T]{s, a.rows, a.cols, a.cols}, false
+	switch b := any(b).(type) {
 	case matrix[float32]:
-		return smallQR(a, any(q).(matrix[float32]))
+		ok = smallQR(b, any(q).(matrix[float32]))
 	case matrix[float64]:
-		return smallQR(a, any(q).(matrix[float64]))
+		ok = smallQR(b, any(q).(matrix[float64]))
 	}
-	return false
+	if ok {
+		copy(a.x, s)
+	}
+	return ok
+}
+
+// qrPlain replaces a by r, and q by the first columns of Q, by reflections one by one, where the matrix is so small that
+// they cost less than products of blocks.
+func (k *kit[T]) qrPlain(a, q matrix[T]) bool {
+	m, n := a.rows, a.cols
+	steps := min(m, n)
+	if steps == 0 || steps > plainSide || m*n > plainSize || typeOf[T]().Complex() {
+		return false
+	}
+	ld := padded[T](m)
+	s, free := alloc[T]((n+q.cols+1)*ld + steps)
+	defer free()
+	clear(s)
+	p, qt := matrix[T]{s[:n*ld], n, m, ld}, matrix[T]{s[n*ld : (n+q.cols)*ld], q.cols, m, ld} // transposed
+	v, taus := s[(n+q.cols)*ld:][:ld], s[(n+q.cols+1)*ld:]
+	for i := range m {
+		for j, x := range a.row(i) {
+			p.x[j*ld+i] = x
+		}
+	}
+	for c := range steps {
+		taus[c] = reflector(p.row(c)[c:])
+		if taus[c] != 0 {
+			k.applyVector(v, p.row(c), c, taus[c], p, c+1, n)
+		}
+	}
+	for i := range m {
+		row := a.row(i)
+		clear(row[:min(i, n)])
+		for j := i; j < n; j++ {
+			row[j] = p.x[j*ld+i]
+		}
+	}
+	for j := range q.cols {
+		qt.x[j*ld+j] = fromReal[T](1)
+	}
+	for c := steps - 1; c >= 0; c-- {
+		if c < q.cols && taus[c] != 0 {
+			k.applyVector(v, p.row(c), c, taus[c], qt, c, q.cols)
+		}
+	}
+	for i := range m {
+		row := q.row(i)
+		for j := range row {
+			row[j] = qt.x[j*ld+i]
+		}
+	}
+	return true
 }
 
 // Reflections are products of Householder reflections I - v t v^H, in blocks of qrBlock.
@@ -127,15 +183,16 @@ func (k *kit[T]) qr(a matrix[T]) reflections[T] {
 	}
 	for j := 0; j < steps; j += wide {
 		b := min(wide, steps-j)
-		size += b * (m - j + b)
+		size += b * (padded[T](m-j) + b)
 	}
 	s, free := alloc[T](size)
 	h := reflections[T]{free: free}
 	for j := 0; j < steps; j += wide {
 		b, rows := min(wide, steps-j), m-j
-		v := matrix[T]{s[:b*rows], b, rows, rows}
-		t := matrix[T]{s[b*rows : b*rows+b*b], b, b, b}
-		s = s[b*rows+b*b:]
+		ld := padded[T](rows)
+		v := matrix[T]{s[:b*ld], b, rows, ld}
+		t := matrix[T]{s[b*ld : b*ld+b*b], b, b, b}
+		s = s[b*ld+b*b:]
 		clear(v.x)
 		clear(t.x)
 		for i := 0; i < b; i += qrBlock {
@@ -177,32 +234,41 @@ func (k *kit[T]) qrBlock(a, v, t matrix[T]) {
 
 // qrPanel reduces the columns of a panel, the rows of p, to upper triangular form. Below the diagonal it
 // leaves the vectors of reflections, whose first elements are 1, and on the diagonal of t their factors.
+// Requires: memory behind the rows up to padded elements, which is 0.
 func (k *kit[T]) qrPanel(p, t matrix[T]) {
-	w, free := alloc[T](p.rows)
+	v, free := alloc[T](padded[T](p.cols))
 	defer free()
 	for c := range p.rows {
-		col := p.row(c)
-		tau := reflector(col[c:])
+		tau := reflector(p.row(c)[c:])
 		t.x[c*t.ld+c] = tau
-		if tau == 0 {
-			continue
+		if tau != 0 {
+			k.applyVector(v, p.row(c), c, conj(tau), p, c+1, p.rows)
 		}
-		v := col[c:]
-		r := v[0]
-		v[0] = fromReal[T](1)
-		n := p.rows - c - 1
-		if w := w[:n]; len(v) >= longColumn && typeOf[T]() != array.Complex128 {
-			k.multiply(matrix[T]{w, n, 1, 1}, operand[T]{matrix: p.sub(c+1, c, n, len(v))}, operand[T]{matrix[T]{v, 1, len(v), len(v)}, true, false})
-		} else {
-			for l := range w {
-				w[l] = dot(v, p.row(c + 1 + l)[c:])
-			}
-		}
-		for l := range n {
-			w[l] = times(conj(tau), w[l])
-			k.subtractRows(p.row(c + 1 + l)[c:], w[l:l+1], v, len(v))
-		}
-		v[0] = r
+	}
+}
+
+// applyVector applies I - tau v v^H to the rows from begin to end of p: v has 0 before element c, 1 there, and
+// elements of x behind it. It takes memory for v.
+func (k *kit[T]) applyVector(v, x []T, c int, tau T, p matrix[T], begin, end int) {
+	if begin == end {
+		return
+	}
+	from := padded[T](c+1) - padded[T](1)
+	clear(v[from:c])
+	v[c] = fromReal[T](1)
+	clear(v[c+copy(v[c+1:], x[c+1:])+1:])
+	rows := p.x[begin*p.ld+from : cap(p.x)]
+	switch rows := any(rows).(type) {
+	case []float32:
+		reflectRows(k.isa, rows, p.ld, end-begin, any(v).([]float32)[from:], any(tau).(float32))
+		return
+	case []float64:
+		reflectRows(k.isa, rows, p.ld, end-begin, any(v).([]float64)[from:], any(tau).(float64))
+		return
+	}
+	for r := begin; r < end; r++ {
+		w := times(tau, dot(v[c:len(x)], p.row(r)[c:]))
+		k.subtractRows(p.row(r)[c:], []T{w}, v[c:len(x)], len(x)-c)
 	}
 }
 
