@@ -42,7 +42,7 @@ func K1(x *weft.Tensor) *weft.Tensor { return unary("special.k1", op.K1, x) }
 func K1e(x *weft.Tensor) *weft.Tensor { return unary("special.k1e", op.K1e, x) }
 
 // Kv is the modified Bessel function of the second kind of real order v: infinite at x = 0 and NaN below.
-// Its error grows with the order: some v/4 units in the last place. It has no gradient by v.
+// From order 60 on its error grows with the order: some v/4 units in the last place. It has no gradient by v.
 func Kv(v, x any) *weft.Tensor {
 	return several("special.kv", op.Kv, argument{"v", v}, argument{"x", x})
 }
@@ -50,4 +50,27 @@ func Kv(v, x any) *weft.Tensor {
 // Kve is exp(x) times [Kv].
 func Kve(v, x any) *weft.Tensor {
 	return several("special.kve", op.Kve, argument{"v", v}, argument{"x", x})
+}
+
+// Jv is Bessel's function of the first kind of real order v. For negative x only whole orders have values,
+// others are NaN, as are orders beyond 10,000 and below -10,000. It has no gradient by v.
+func Jv(v, x any) *weft.Tensor {
+	return several("special.jv", op.Jv, argument{"v", v}, argument{"x", x})
+}
+
+// Yv is Bessel's function of the second kind of real order v: minus infinity at 0 and NaN below, and NaN for
+// orders beyond 10,000 and below -10,000. It has no gradient by v.
+func Yv(v, x any) *weft.Tensor {
+	return several("special.yv", op.Yv, argument{"v", v}, argument{"x", x})
+}
+
+// Iv is the modified Bessel function of the first kind of real order v. For negative x only whole orders have
+// values, others are NaN. It has no gradient by v.
+func Iv(v, x any) *weft.Tensor {
+	return several("special.iv", op.Iv, argument{"v", v}, argument{"x", x})
+}
+
+// Ive is exp(-|x|) times [Iv].
+func Ive(v, x any) *weft.Tensor {
+	return several("special.ive", op.Ive, argument{"v", v}, argument{"x", x})
 }

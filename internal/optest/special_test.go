@@ -73,7 +73,7 @@ func specialFunctions(t *testing.T, dev device.Device, caps Caps, every int) {
 	t.Logf("%d computations on %s", s.checks, dev.Name())
 }
 
-// specialCase computes a case in some layouts. The elements are those of the oracle for the same arguments
+// specialCase computes a case in some layouts. The elements are what the same device computes of these arguments
 // in float64, rounded.
 func (s *suite) specialCase(c *Case) {
 	want := array.Float32

@@ -1,6 +1,7 @@
 """Writes vectors.txt: arguments, exact values by mpmath, and SciPy's errors in units in the last place.
 
     python3 make.py > vectors.txt      (needs mpmath, numpy, scipy; some minutes)
+    python3 make.py 30 Jv Yv >> vectors.txt    the lines of some functions alone
 
 A line is the name, the arguments, the value and what it lacks as hexadecimal floats, and SciPy's error.
 """
@@ -142,6 +143,13 @@ def betas():
     return list(zip(a, b, r.beta(a, b).clip(1e-12, 1 - 1e-12)))
 
 
+def orders(most, least=0, far=300, n=N):
+    """Orders of both signs, whole ones and halves among them, with arguments near and far."""
+    v = np.concatenate([r.uniform(0, 3, n), r.uniform(0, most, n), r.uniform(least, 0, n // 2), r.integers(-4, 9, n // 2), r.integers(-4, 9, n // 3) + 0.5])
+    x = np.concatenate([np.exp(r.uniform(-5, 3, len(v) // 2)), r.uniform(1, 60, len(v) // 4), np.exp(r.uniform(1, np.log(far), len(v) - len(v) // 2 - len(v) // 4))])
+    return list(zip(v, r.permutation(x)))
+
+
 several = {
     "GammaInc": (gammainc, sc.gammainc, gammas()),
     "GammaIncC": (gammaincc, sc.gammaincc, gammas()),
@@ -154,6 +162,11 @@ several = {
     "Kv": (m.besselk, sc.kv, list(zip(np.concatenate([r.uniform(0, 6, N), r.uniform(0, 40, 15)]), np.exp(r.uniform(-4, 5, N + 15))))),
     "Kve": (lambda v, x: m.exp(x) * m.besselk(v, x), sc.kve, list(zip(np.concatenate([r.uniform(0, 6, N), r.uniform(0, 40, 15)]), np.exp(r.uniform(-4, 7, N + 15))))),
     "Zeta": (lambda x, q: m.zeta(x, q), sc.zeta, list(zip(1 + np.exp(r.uniform(-5, 3.5, N)), np.exp(r.uniform(-4, 4, N)))) + [(x, 1.0) for x in 1 + np.exp(r.uniform(-5, 3.5, 15))]),
+    "Jv": (m.besselj, sc.jv, orders(45, -12)),
+    "Yv": (m.bessely, sc.yv, orders(45, -12)),
+    "Iv": (m.besseli, sc.iv, orders(120, -6, 600)),
+    "Ive": (lambda v, x: m.exp(-x) * m.besseli(v, x), sc.ive, orders(120, -6, 5000)),
+    "Expn": (m.expint, sc.expn, [(n, x) for n in (0, 1, 2, 3, 5, 8, 13, 40, 200) for x in np.exp(r.uniform(-6, 4, 8))]),
 }
 
 
@@ -167,10 +180,15 @@ def line(name, f, scipy, args):
 
 
 def main():
+    only = sys.argv[2:]
     for name, (f, scipy, xs) in one.items():
+        if only and name not in only:
+            continue
         for x in xs:
             line(name, f, scipy, [float(x)])
     for name, (f, scipy, xs) in several.items():
+        if only and name not in only:
+            continue
         for args in xs:
             line(name, f, scipy, [float(x) for x in args])
 

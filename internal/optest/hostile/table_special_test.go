@@ -52,8 +52,11 @@ var specialFunctions = []row[any]{
 	{"special.I1e", special.I1e},
 	{"special.InvBoxCox", special.InvBoxCox},
 	{"special.InvBoxCox1p", special.InvBoxCox1p},
+	{"special.Iv", special.Iv},
+	{"special.Ive", special.Ive},
 	{"special.J0", special.J0},
 	{"special.J1", special.J1},
+	{"special.Jv", special.Jv},
 	{"special.K0", special.K0},
 	{"special.K0e", special.K0e},
 	{"special.K1", special.K1},
@@ -80,5 +83,6 @@ var specialFunctions = []row[any]{
 	{"special.XLog1PY", special.XLog1PY},
 	{"special.Y0", special.Y0},
 	{"special.Y1", special.Y1},
+	{"special.Yv", special.Yv},
 	{"special.Zeta", special.Zeta},
 }
