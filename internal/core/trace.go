@@ -403,6 +403,13 @@ func (tr *Trace) add(opName string, roots, ins []*ir.Node, nums []exec.Number) [
 	first := len(tr.G.Nodes)
 	reach := ir.Reach(roots)
 	nodes := make([]*ir.Node, len(reach))
+	room := 0
+	for id, need := range reach {
+		if need {
+			room += len(roots[0].Graph.Nodes[id].Args)
+		}
+	}
+	all := make([]*ir.Node, 0, room) // arguments of all nodes
 	for id, need := range reach {
 		if !need {
 			continue
@@ -413,15 +420,11 @@ func (tr *Trace) add(opName string, roots, ins []*ir.Node, nums []exec.Number) [
 		case ir.Scalar, ir.Between:
 			nodes[id] = tr.number(opName, n, nums[n.Arg()])
 		default:
-			args := make([]*ir.Node, len(n.Args))
-			for i, a := range n.Args {
-				args[i] = nodes[a.ID]
+			at := len(all)
+			for _, a := range n.Args {
+				all = append(all, nodes[a.ID])
 			}
-			if n.Results != nil {
-				nodes[id] = tr.G.Several(n.Op, n.Attrs, n.Results, args...)
-			} else {
-				nodes[id] = tr.G.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
-			}
+			nodes[id] = tr.G.Copy(n, all[at:len(all):len(all)])
 		}
 	}
 	tr.mark(first, opName)

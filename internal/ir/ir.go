@@ -152,6 +152,7 @@ type Node struct {
 	Results []Type
 
 	key  string // of the attributes
+	kind uint64 // hash of all but the arguments
 	hash uint64
 }
 
@@ -238,38 +239,80 @@ func (g *Graph) Result(n *Node, i int) *Node {
 	return g.Node(Result, Arg(i), t.DType, t.Shape, false, n)
 }
 
+// Copy returns the node of the operation of n, of this or another graph, with other arguments of n's
+// argument types. It takes less time than [Graph.Node].
+func (g *Graph) Copy(n *Node, args []*Node) *Node {
+	m := g.next(args)
+	*m = *n
+	m.Graph, m.ID, m.Args = g, len(g.Nodes), args
+	m.hash = m.mix()
+	at := g.slot(m, m.key)
+	if *at != 0 {
+		return g.Nodes[*at-1]
+	}
+	return g.take(at)
+}
+
+// Grow makes room for that many more nodes.
+func (g *Graph) Grow(nodes int) {
+	g.Nodes = slices.Grow(g.Nodes, nodes)
+	if len(g.room) < nodes {
+		g.room = make([]Node, nodes)
+	}
+	if size := len(g.table); 2*(len(g.Nodes)+nodes) > size {
+		g.rehash(1 << bits.Len(uint(2*(len(g.Nodes)+nodes))))
+	}
+}
+
 func (g *Graph) node(op Op, attrs Attrs, t Type, results []Type, weak bool, args []*Node) *Node {
-	for _, a := range args {
-		if a.Graph != g {
-			panic("ir: argument of another graph")
-		}
-	}
-	if 2*len(g.Nodes) >= len(g.table) {
-		g.table = make([]int32, max(16, 2*len(g.table)))
-		for _, n := range g.Nodes {
-			*g.slot(n, n.key) = int32(n.ID + 1)
-		}
-	}
-	if len(g.room) == 0 {
-		g.room = make([]Node, min(max(len(g.Nodes), 2), 64))
-	}
+	n := g.next(args)
 	g.keys = g.keys[:0]
 	if attrs != nil {
 		g.keys = attrs.AppendKey(g.keys)
 	}
-	n := &g.room[0] // its place if it is new
 	*n = Node{Graph: g, ID: len(g.Nodes), Op: op, Attrs: attrs, Args: args, DType: t.DType, Shape: t.Shape, Weak: weak, Results: results}
-	n.hash = n.mix(g.keys)
+	n.kind = n.mixKind(g.keys)
+	n.hash = n.mix()
 	// A conversion that does not outlive the call takes no memory.
 	at := g.slot(n, unsafe.String(unsafe.SliceData(g.keys), len(g.keys)))
 	if *at != 0 {
 		return g.Nodes[*at-1]
 	}
 	n.key = string(g.keys)
+	return g.take(at)
+}
+
+// next returns the place of a node that may be new, with these arguments.
+func (g *Graph) next(args []*Node) *Node {
+	for _, a := range args {
+		if a.Graph != g {
+			panic("ir: argument of another graph")
+		}
+	}
+	if 2*len(g.Nodes) >= len(g.table) {
+		g.rehash(max(16, 2*len(g.table)))
+	}
+	if len(g.room) == 0 {
+		g.room = make([]Node, min(max(len(g.Nodes), 2), 64))
+	}
+	return &g.room[0]
+}
+
+// take makes the node in the next place one of the graph. at is its slot.
+func (g *Graph) take(at *int32) *Node {
+	n := &g.room[0]
 	g.room = g.room[1:]
 	g.Nodes = append(g.Nodes, n)
 	*at = int32(len(g.Nodes))
 	return n
+}
+
+// rehash makes the table one of a size, a power of two.
+func (g *Graph) rehash(size int) {
+	g.table = make([]int32, size)
+	for _, n := range g.Nodes {
+		*g.slot(n, n.key) = int32(n.ID + 1)
+	}
 }
 
 // slot returns the place in the table of the node equal to n, whose attributes
@@ -283,32 +326,47 @@ func (g *Graph) slot(n *Node, key string) *int32 {
 	}
 }
 
-// mix is the same for equal nodes; key is that of the attributes. Every bit of
-// what goes in reaches every bit of what comes out: numbers of a graph differ in
-// few places, whole numbers as floats in their top bits alone, and the table
-// looks at the lowest ones.
-func (n *Node) mix(key []byte) uint64 {
-	h := uint64(n.DType)
-	mix := func(x uint64) {
-		hi, lo := bits.Mul64(h^x^0x9e3779b97f4a7c15, 0xd1342543de82ef95)
-		h = hi ^ lo
-	}
-	for _, b := range []byte(n.Op.OpName()) {
-		mix(uint64(b))
-	}
+// mix is the hash of a node of a kind, the same for equal nodes. Every bit of what goes in reaches every bit
+// of what comes out: numbers of a graph differ in few places, whole numbers as floats in their top bits
+// alone, and the table looks at the lowest ones.
+func (n *Node) mix() uint64 {
+	h := n.kind
 	for _, a := range n.Args {
-		mix(uint64(a.ID))
-	}
-	for _, b := range key {
-		mix(uint64(b))
-	}
-	for _, d := range n.Shape {
-		mix(uint64(d))
+		h = mixed(h, uint64(a.ID))
 	}
 	// The finaliser of MurmurHash3.
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
 	return h ^ h>>33
+}
+
+// mixKind is the hash of all but the arguments; key is that of the attributes.
+func (n *Node) mixKind(key []byte) uint64 {
+	h := uint64(n.DType)
+	h = mixedBytes(h, unsafe.Slice(unsafe.StringData(n.Op.OpName()), len(n.Op.OpName())))
+	h = mixedBytes(h, key)
+	for _, d := range n.Shape {
+		h = mixed(h, uint64(d))
+	}
+	return h
+}
+
+func mixed(h, x uint64) uint64 {
+	hi, lo := bits.Mul64(h^x^0x9e3779b97f4a7c15, 0xd1342543de82ef95)
+	return hi ^ lo
+}
+
+// mixedBytes mixes eight bytes at a time, then the rest and the length.
+func mixedBytes(h uint64, b []byte) uint64 {
+	n := uint64(len(b))
+	for ; len(b) >= 8; b = b[8:] {
+		h = mixed(h, binary.LittleEndian.Uint64(b))
+	}
+	rest := n << 56
+	for i, c := range b {
+		rest |= uint64(c) << (8 * i)
+	}
+	return mixed(h, rest)
 }
 
 // equal reports that m, whose attributes have that key, is the same computation

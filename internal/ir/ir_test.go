@@ -128,3 +128,23 @@ func TestReach(t *testing.T) {
 		t.Error("nothing needs something")
 	}
 }
+
+// A copy is the node that Node makes, in its own graph and in another one with room for it.
+func TestCopyIsTheNode(t *testing.T) {
+	g := New()
+	x, y := g.Input(0, array.Float32, []int{2, 3}), g.Input(1, array.Float32, []int{2, 3})
+	n := g.Node(leaf("sum"), Arg(7), array.Float32, []int{2, 3}, false, x, y)
+	if g.Copy(n, []*Node{x, y}) != n {
+		t.Error("a copy with the same arguments is another node")
+	}
+	if m := g.Copy(n, []*Node{y, x}); m == n || m != g.Node(leaf("sum"), Arg(7), array.Float32, []int{2, 3}, false, y, x) {
+		t.Error("a copy with other arguments is not the node that Node makes")
+	}
+	h := New()
+	h.Grow(5)
+	u, v := h.Copy(x, nil), h.Copy(y, nil)
+	m := h.Copy(n, []*Node{u, v})
+	if u.ID != 0 || v.ID != 1 || m.ID != 2 || m.Graph != h || h.Node(leaf("sum"), Arg(7), array.Float32, []int{2, 3}, false, u, v) != m || h.Input(1, array.Float32, []int{2, 3}) != v {
+		t.Errorf("copied to another graph: %v", h)
+	}
+}

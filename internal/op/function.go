@@ -131,7 +131,7 @@ func Import(g *ir.Graph, outs []*ir.Node, leaf func(n *ir.Node) *ir.Node) []*ir.
 		n := some[0].Graph.Nodes[id]
 		switch {
 		case n.Op == ir.Const:
-			memo[n] = g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak)
+			memo[n] = g.Copy(n, nil)
 		case len(n.Args) == 0:
 			memo[n] = leaf(n)
 		default:
@@ -139,11 +139,7 @@ func Import(g *ir.Graph, outs []*ir.Node, leaf func(n *ir.Node) *ir.Node) []*ir.
 			for i, a := range n.Args {
 				args[i] = memo[a]
 			}
-			if n.Results != nil {
-				memo[n] = g.Several(n.Op, n.Attrs, n.Results, args...)
-			} else {
-				memo[n] = g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
-			}
+			memo[n] = g.Copy(n, args)
 		}
 	}
 	res := make([]*ir.Node, len(outs))

@@ -68,11 +68,8 @@ func halfOf(n *ir.Node) *ir.Node {
 
 // rebuilt is n with other arguments: n itself if they are its own.
 func rebuilt(n *ir.Node, args []*ir.Node) *ir.Node {
-	switch {
-	case slices.Equal(args, n.Args):
+	if slices.Equal(args, n.Args) {
 		return n
-	case n.Results != nil:
-		return n.Graph.Several(n.Op, n.Attrs, n.Results, args...)
 	}
-	return n.Graph.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
+	return n.Graph.Copy(n, args)
 }

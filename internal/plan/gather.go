@@ -58,20 +58,15 @@ func (b *planner) takeGathers(outs []*ir.Node) []*ir.Node {
 			fresh[id] = b.taken(n, n.Shape, fresh)
 			continue
 		}
+		if !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return fresh[a.ID] != a }) {
+			continue
+		}
 		args := make([]*ir.Node, len(n.Args))
 		for i, a := range n.Args {
 			args[i] = fresh[a.ID]
 		}
-		switch {
-		case slices.Equal(args, n.Args):
-		case n.Results != nil:
-			fresh[id] = n.Graph.Several(n.Op, n.Attrs, n.Results, args...)
-		default:
-			fresh[id] = n.Graph.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
-		}
-		if m := fresh[id]; m != n {
-			b.origin(m, n)
-		}
+		fresh[id] = n.Graph.Copy(n, args)
+		b.origin(fresh[id], n)
 	}
 	res := make([]*ir.Node, len(outs))
 	for i, o := range outs {

@@ -254,18 +254,16 @@ func (c *Context) copy(n *ir.Node, args []*ir.Node) *ir.Node {
 }
 
 func (c *Context) plainCopy(n *ir.Node, args []*ir.Node) *ir.Node {
-	if n.Results != nil {
-		return c.g.Several(n.Op, n.Attrs, n.Results, args...)
-	}
 	if n.Op == ir.Result && args[0].Op == (together{}) {
 		return args[0].Args[n.Arg()]
 	}
-	return c.g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
+	return c.g.Copy(n, args)
 }
 
 // grow makes room for n more nodes and n/2 that rules make.
 func (c *Context) grow(n int) {
 	n += n / 2
+	c.g.Grow(n)
 	c.stands = slices.Grow(c.stands, n)
 	c.becomes = slices.Grow(c.becomes, n)
 	c.open = slices.Grow(c.open, n)
