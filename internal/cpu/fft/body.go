@@ -88,6 +88,9 @@ const (
 	fromHalf = 1
 )
 
+// halves reports a pass over elements k and n-k, for one k after the other.
+func (k key) halves() bool { return k.radix <= fromHalf }
+
 // butterfly is the transform of radix points, or one of the passes above.
 func butterfly(radix int, tw twiddling, scaled bool) *body {
 	b := new(body)

@@ -90,6 +90,11 @@ func (k key) Generate() *jit.Code {
 		a.RM(asm.ADD, r, codegen.Field(by))
 		a.MR(asm.MOV, codegen.Field(at), r)
 	}
+	if k.halves() {
+		for _, step := range []asm.Reg{srcSteps[0], dstSteps[0]} {
+			a.RM(asm.SUB, step, codegen.Field(unsafe.Offsetof(args.turn)))
+		}
+	}
 	advance(srcReg, unsafe.Offsetof(args.srcAt), unsafe.Offsetof(args.srcOuter))
 	advance(dstReg, unsafe.Offsetof(args.dstAt), unsafe.Offsetof(args.dstOuter))
 	a.MI(asm.SUB, codegen.Field(unsafe.Offsetof(args.outer)), 1)

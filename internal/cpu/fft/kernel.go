@@ -26,7 +26,7 @@ func (k key) numbers() int {
 	case uniform:
 		return k.radix - 1
 	case whole:
-		return k.radix
+		return max(k.radix, 1)
 	}
 	return 0
 }
@@ -37,6 +37,7 @@ type frame struct {
 	srcStep, dstStep   int // bytes between inputs, between outputs of a butterfly
 	srcOuter, dstOuter int // bytes from one outer step to the next
 	outer, inner       int // at least 1
+	turn               int // of passes over halves: by how many bytes both steps shrink from one outer step to the next
 	scale              [8]byte
 	spill              unsafe.Pointer // maxSpills vectors
 	srcAt, dstAt       uintptr        // of the kernel

@@ -44,6 +44,8 @@ func interpret[T float](k key, f *frame) {
 	n := portableBytes / k.size
 	values := make([]T, len(code)*n)
 	tw := f.tw
+	turned := *f
+	f = &turned
 	for o := range f.outer {
 		src, dst := unsafe.Add(f.src, o*f.srcOuter), unsafe.Add(f.dst, o*f.dstOuter)
 		for range f.inner {
@@ -54,6 +56,7 @@ func interpret[T float](k key, f *frame) {
 			}
 		}
 		tw = unsafe.Add(tw, 2*k.numbers()*k.size)
+		f.srcStep, f.dstStep = f.srcStep-f.turn, f.dstStep-f.turn
 	}
 }
 

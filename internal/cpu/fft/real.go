@@ -106,11 +106,12 @@ func (j *realJob) transform(dst, src unsafe.Pointer, rows int) {
 func (j *realJob) pairs(radix int, x, spill unsafe.Pointer, blocks int) {
 	p := j.p
 	row := blocks * p.block()
-	k := key{isa: p.isa, size: p.size, radix: radix, tw: whole, loads: true, stores: true}
-	for i := 1; i <= p.n/2; i++ {
-		step, at := (p.n-2*i)*row, unsafe.Add(x, i*row)
-		run(k, &frame{src: at, dst: at, tw: unsafe.Add(j.w, 2*i*p.size), srcStep: step, dstStep: step, outer: 1, inner: blocks, spill: spill})
+	if p.n < 2 {
+		return
 	}
+	at, step := unsafe.Add(x, row), (p.n-2)*row
+	run(key{isa: p.isa, size: p.size, radix: radix, tw: whole, loads: true, stores: true}, &frame{src: at, dst: at, tw: unsafe.Add(j.w, 2*p.size),
+		srcStep: step, dstStep: step, srcOuter: row, dstOuter: row, turn: 2 * row, outer: p.n / 2, inner: blocks, spill: spill})
 }
 
 // together reports that rows are transformed as columns, which the passes of pairs can run on.
