@@ -31,5 +31,6 @@
 // form for are an [ExportError] that lists them.
 //
 // Files are not trusted: whatever the bytes are, reading takes time and memory linear in them. External data
-// must lie in the folder of the model; neither ".." nor a link leads out of it.
+// must lie in the folder of the model; neither ".." nor a link leads out of it. Where the model itself is a link, as in
+// the cache of Hugging Face, its data may also lie in the folder of the file that it leads to.
 package onnx

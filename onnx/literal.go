@@ -20,6 +20,7 @@ import (
 // A source has the memory that tensors of a file lie in.
 type source struct {
 	dir      string          // of external data; "" if it is refused
+	real     string          // the folder of the file that the model's path links to; "" if it is not a link
 	file     *mapped.Mapping // of the model; nil if it is Go memory
 	reader   *os.File        // the same file: what cannot be used in place is read, which leaves its mapped pages untouched
 	external map[string]*mapped.Mapping
@@ -225,7 +226,7 @@ func (s *source) externalStorage(t *tensorProto, n, size int) (*array.Storage, e
 	return bytesStorage(unpack(t.elem, b, n)), nil
 }
 
-// open maps a file of external data. Neither ".." nor a link leads out of the folder.
+// open maps a file of external data.
 func (s *source) open(location string) (*mapped.Mapping, error) {
 	if s.dir == "" {
 		return nil, fmt.Errorf("lies in the file %q beside the model, and the model was given as bytes: use Load", location)
@@ -236,17 +237,7 @@ func (s *source) open(location string) (*mapped.Mapping, error) {
 	if !filepath.IsLocal(location) {
 		return nil, fmt.Errorf("external data %q is not a path inside the folder of the model", location)
 	}
-	root, err := os.OpenRoot(s.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if st, err := root.Stat(location); err == nil {
-		if err := mapped.CheckRegular(location, st); err != nil {
-			return nil, fmt.Errorf("external data: %w", err)
-		}
-	}
-	f, err := root.Open(location)
+	f, err := s.beside(location)
 	if err != nil {
 		return nil, fmt.Errorf("external data: %w", err)
 	}
@@ -256,6 +247,49 @@ func (s *source) open(location string) (*mapped.Mapping, error) {
 	}
 	s.external[location] = m
 	return m, nil
+}
+
+// beside opens a file beside the model. Neither ".." nor a link leads out of the folder, with one exception: the cache
+// of Hugging Face has links for a model and its data, which lead to files in one folder. Where the model is a link, its
+// data may lie in the folder of the file that it leads to.
+func (s *source) beside(location string) (*os.File, error) {
+	f, err := openIn(s.dir, location)
+	if err == nil || s.real == "" {
+		return f, err
+	}
+	to, e := realPath(filepath.Join(s.dir, location))
+	if e != nil {
+		return nil, err
+	}
+	name, e := filepath.Rel(s.real, to)
+	if e != nil || !filepath.IsLocal(name) {
+		return nil, err
+	}
+	return openIn(s.real, name)
+}
+
+// openIn opens a regular file in a folder that no link leads out of.
+func openIn(folder, name string) (*os.File, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if st, err := root.Stat(name); err == nil {
+		if err := mapped.CheckRegular(name, st); err != nil {
+			return nil, err
+		}
+	}
+	return root.Open(name)
+}
+
+// realPath is the path from the root of the file that a path leads to.
+func realPath(path string) (string, error) {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
 }
 
 // close says that no more tensors are read. The memory of tensors stays.

@@ -68,7 +68,13 @@ func openSource(path string) ([]byte, *source, error) {
 		reader.Close()
 		return nil, nil, &Error{Path: path, Err: err}
 	}
-	return file.Bytes(), &source{dir: filepath.Dir(path), file: file, reader: reader, external: map[string]*mapped.Mapping{}}, nil
+	src := &source{dir: filepath.Dir(path), file: file, reader: reader, external: map[string]*mapped.Mapping{}}
+	if st, err := os.Lstat(path); err == nil && st.Mode()&os.ModeSymlink != 0 {
+		if to, err := realPath(path); err == nil {
+			src.real = filepath.Dir(to)
+		}
+	}
+	return file.Bytes(), src, nil
 }
 
 // withPath returns err with the path of the file.
