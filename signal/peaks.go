@@ -78,15 +78,16 @@ func FindPeaks(x *weft.Tensor, opts ...PeakOpts) *weft.Tensor {
 			return same(w)
 		})
 	}
-	return indices(peaks)
+	return indices(x, peaks)
 }
 
-func indices(at []int) *weft.Tensor {
+// indices returns places as a tensor on the device of x.
+func indices(x *weft.Tensor, at []int) *weft.Tensor {
 	out := make([]int64, len(at))
 	for i, p := range at {
 		out[i] = int64(p)
 	}
-	return weft.FromSlice(out, len(at))
+	return weft.FromSlice(out, len(at)).On(x.Device())
 }
 
 // hostRow reads a signal.
@@ -224,7 +225,7 @@ func PeakProminences(x, peaks *weft.Tensor, opts ...PeakOpts) (prominences, left
 	for i, p := range at {
 		heights[i], l[i], r[i] = prominence(v, p, window)
 	}
-	return weft.FromSlice(heights, len(at)), indices(l), indices(r)
+	return weft.FromSlice(heights, len(at)).On(x.Device()), indices(x, l), indices(x, r)
 }
 
 // PeakWidths returns the widths of the peaks of a signal, [n], the heights at which they are measured, and
@@ -243,7 +244,7 @@ func PeakWidths(x, peaks *weft.Tensor, opts ...PeakOpts) (widths, heights, left,
 			out[i] = append(out[i], f)
 		}
 	}
-	t := func(i int) *weft.Tensor { return weft.FromSlice(out[i], len(at)) }
+	t := func(i int) *weft.Tensor { return weft.FromSlice(out[i], len(at)).On(x.Device()) }
 	return t(0), t(1), t(2), t(3)
 }
 

@@ -50,6 +50,8 @@ var hostOnly = map[string]string{
 	"nn.NewMultiheadAttention": "parameters begin on the CPU: nn.On moves them",
 	"weft.JVP":                 "the function that is differentiated may return a constant of the CPU",
 	"weft.Compiled.Call":       "the function may capture a tensor of the CPU",
+	"weft.Program.CallContext": "constants of a program lie where it was loaded",
+	"weft.Program.Call":        "constants of a program lie where it was loaded",
 	"weft.ScanSteps":           "the function may return a constant of the CPU",
 	"weft.ApplyAlongAxis":      "the function may return a constant of the CPU",
 	"weft.Func.Apply":          "the function may return a constant of the CPU",
