@@ -9,6 +9,10 @@
 // Computations", 4th edition; Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition; the
 // files name others.
 //
+// Small real matrices are factored side by side, one in each lane of a vector (lanes.go): Cholesky, LU and QR as a
+// matrix alone, eigenvalues and singular values by Jacobi's rotations (jacobi.go). Matrices out of the range
+// of these algorithms are left to the general ones.
+//
 // # Bits
 //
 // Results depend on the matrix alone: neither on the number of threads, nor on the instruction set, nor on

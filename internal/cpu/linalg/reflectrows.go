@@ -47,8 +47,8 @@ const (
 // rowPointers are the rows in hand.
 var rowPointers = [rowsAtOnce]asm.Reg{asm.R8, asm.R9, asm.R10, asm.R11}
 
-// A reflectGen generates the kernel. Vectors 0 to 7 are sums, then factors: those of row r are 2r and 2r+1, halves
-// of the lanes with AVX2.
+// A reflectGen generates the kernel. Vectors 0 to 7 are sums, then factors: row r has 2r and 2r+1, halves of the
+// lanes with AVX2.
 type reflectGen struct {
 	codegen.Gen
 	parts int
