@@ -5,8 +5,8 @@ import "math"
 // Eigenvalues and singular values of small real matrices, by plane rotations of pairs in a fixed order. A kernel
 // decomposes a batch with these operations in their order (jacobikernel.go): a lane that needs no rotation gets one by
 // 0, which leaves numbers as they are except signs of zeros. So no sign of a zero decides, and results hold
-// no negative zeros. Sources: Golub and Van Loan, Matrix Computations, 4th edition, 8.5 and 8.6.3; the thresholds are
-// those of Demmel and Veselic, "Jacobi's method is more accurate than QR", SIAM J. Matrix Anal. 13, 1992.
+// no negative zeros. Sources: Golub and Van Loan, Matrix Computations, 4th edition, 8.5 and 8.6.3; for the
+// thresholds Demmel and Veselic, "Jacobi's method is more accurate than QR", SIAM J. Matrix Anal. 13, 1992.
 
 const (
 	smallSide = 8  // of Hermitian matrices, and the shorter side of others
