@@ -103,6 +103,18 @@ func (p *pool) padded(c *call, x *weft.Tensor, fill float64) *weft.Tensor {
 	return padded(c, x, fill, pads)
 }
 
+// even reports that padding of p.before at both ends of each axis gives the same windows, so that a layer of
+// package nn pads them and no padded copy is made.
+func (p *pool) even() bool {
+	for i, n := range p.sizes {
+		reach := (p.kernel[i]-1)*p.dilation[i] + 1
+		if room := n + 2*p.before[i] - reach; p.before[i] >= p.kernel[i] || room < 0 || room/p.stride[i]+1 != p.out[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // dilated reports that some window's elements are not neighbours.
 func (p *pool) dilated() bool {
 	for i := range p.sizes {
@@ -204,7 +216,12 @@ func maxPool(c *call) []Value {
 	if !d.Float() || d.Half() { // exact: they are 8 or 16 bits wide
 		x = x.To(weft.Float32)
 	}
-	y := p.padded(c, x, math.Inf(-1))
+	y, around := x, make([]int, n)
+	if !c.wants(1) && p.even() {
+		around = p.before
+	} else {
+		y = p.padded(c, x, math.Inf(-1))
+	}
 	var values, index *weft.Tensor
 	var layer interface {
 		Forward(x *weft.Tensor) *weft.Tensor
@@ -212,11 +229,11 @@ func maxPool(c *call) []Value {
 	}
 	switch n {
 	case 1:
-		layer = nn.MaxPool1d{Window: p.kernel[0], Stride: &p.stride[0], Dilation: &p.dilation[0]}
+		layer = nn.MaxPool1d{Window: p.kernel[0], Stride: &p.stride[0], Dilation: &p.dilation[0], Padding: around[0]}
 	case 2:
-		layer = nn.MaxPool2d{Window: *pair(p.kernel), Stride: pair(p.stride), Dilation: pair(p.dilation)}
+		layer = nn.MaxPool2d{Window: *pair(p.kernel), Stride: pair(p.stride), Dilation: pair(p.dilation), Padding: [2]int(around)}
 	case 3:
-		layer = nn.MaxPool3d{Window: triple(p.kernel), Stride: new(triple(p.stride)), Dilation: new(triple(p.dilation))}
+		layer = nn.MaxPool3d{Window: triple(p.kernel), Stride: new(triple(p.stride)), Dilation: new(triple(p.dilation)), Padding: [3]int(around)}
 	}
 	if !c.wants(1) {
 		return tensors(layer.Forward(y).To(d))
