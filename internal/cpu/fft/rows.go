@@ -160,7 +160,8 @@ func (p *plan) groupRows() int {
 	case p.direct():
 		return p.lanes()
 	case p.split && p.n*p.block() <= groupBytes:
-		return p.lanes() * min(4, groupBytes/(p.n*p.block()))
+		most := groupBytes / (p.n * p.block())
+		return p.lanes() * min(4, most, max(2, most/2)) // of more than two vectors, half of groupBytes is faster
 	}
 	return 1
 }
