@@ -14,7 +14,7 @@ import (
 
 var errBroken = errors.New("the disk is gone")
 
-// A broken is a file of which bytes from some place on cannot be read.
+// A broken is a file that cannot be read from some byte on.
 type broken struct {
 	data []byte
 	from int
