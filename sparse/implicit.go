@@ -40,7 +40,7 @@ func (v inverse) of(b *weft.Tensor, atol float64) *weft.Tensor {
 
 // differentiable returns a solution x with gradients to second order. residual is b - a*x, recorded, and v the
 // inverse of a at the solution, a constant. A step x + v(residual(x)) of Newton's method leaves x as it is and makes
-// derivatives right to one more order: those of a constant are right to order 0.
+// derivatives right to one more order. A constant x has derivatives of order 0 right.
 func differentiable(x *weft.Tensor, residual func(x *weft.Tensor) *weft.Tensor, v inverse, rtol float64) *weft.Tensor {
 	if !core.GradOn() {
 		return x

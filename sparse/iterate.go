@@ -459,7 +459,7 @@ type LSQROpts struct {
 }
 
 // LSQR returns the least squares solution x of a*x = b, of the least length where there are several. adjoint
-// is the conjugate transpose of a: of a matrix m, m.MatMul and m.H().MatMul. Gradients are those of the normal equations,
+// is the conjugate transpose of a: of a matrix m, m.MatMul and m.H().MatMul. Gradients come from the normal equations,
 // which [CG] solves, so the columns of a must be linearly independent or Damp not 0. Errors are as for [CG].
 //
 // Source: Paige and Saunders, "LSQR: an algorithm for sparse linear equations and sparse least squares", 1982.
