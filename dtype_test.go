@@ -13,6 +13,7 @@ import (
 
 	"weft"
 	"weft/half"
+	"weft/internal/array"
 	"weft/npy"
 	"weft/safetensors"
 )
@@ -459,5 +460,22 @@ func TestTypedConstructors(t *testing.T) {
 	}
 	if got := fmt.Sprint(weft.Scalar(2.5).DType(), weft.Scalar(1).DType(), weft.Scalar(true).DType(), weft.Scalar(1i).DType(), weft.Full(1, 2).DType(), weft.Full(0.5, 2).DType(), weft.Arange(3).DType(), weft.Arange(3.0).DType(), weft.Linspace(0, 1, 2).DType(), weft.Eye(2).DType()); got != "float32 int64 bool complex64 int64 float32 int64 float32 float32 float32" {
 		t.Errorf("types where none is given are %s", got)
+	}
+}
+
+// TestEpsilonIsTheNextNumber rounds 1+epsilon, which a float type has, and 1 plus half of it, which is 1.
+func TestEpsilonIsTheNextNumber(t *testing.T) {
+	for _, d := range array.DTypes() {
+		eps := array.Epsilon(d)
+		if !d.Differentiable() {
+			if eps != 0 {
+				t.Errorf("%s has epsilon %v", d, eps)
+			}
+			continue
+		}
+		rounded := func(x float64) float64 { return weft.FullOf(weft.Float64, x).To(d.Part()).To(weft.Float64).Item() }
+		if next, half := rounded(1+eps), rounded(1+eps/2); next != 1+eps || half != 1 || eps == 0 {
+			t.Errorf("%s: epsilon %v, the next number is %v, 1 plus half of it %v", d, eps, next, half)
+		}
 	}
 }
