@@ -1,0 +1,128 @@
+// Command typecheck checks the types of the packages that it is given, and of all that they import, for
+// each platform: a tenth of the time that compiling them takes.
+//
+//	go run ./.ci/typecheck [-test] linux/arm64,windows/amd64 ./...
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A listed package is what go list says of it: of a test's variant ImportMap says which packages its
+// imports are.
+type listed struct {
+	ImportPath, Dir       string
+	GoFiles, XTestGoFiles []string
+	ImportMap             map[string]string
+	Standard              bool
+	Error                 *struct{ Err string }
+}
+
+func main() {
+	tests := flag.Bool("test", false, "check tests too")
+	flag.Parse()
+	faults := 0
+	for platform := range strings.SplitSeq(flag.Arg(0), ",") {
+		goos, arch, _ := strings.Cut(platform, "/")
+		list, err := packages(goos, arch, *tests, flag.Args()[1:])
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		n := check(list, arch)
+		fmt.Printf("%s: %d packages, %d errors\n", platform, len(list), n)
+		faults += n
+	}
+	if faults > 0 {
+		os.Exit(1)
+	}
+}
+
+// packages lists the packages of patterns for a platform behind all that they import.
+func packages(goos, arch string, tests bool, patterns []string) (list []listed, err error) {
+	args := append([]string{"list", "-deps", fmt.Sprintf("-test=%v", tests), "-json=ImportPath,Dir,GoFiles,ImportMap,Standard,Error"}, patterns...)
+	c := exec.Command("go", args...)
+	c.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+arch, "CGO_ENABLED=0")
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list for %s/%s: %w", goos, arch, err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p listed
+		if err := d.Decode(&p); err != nil {
+			return nil, err
+		}
+		if p.Error != nil {
+			return nil, fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
+		}
+		if !strings.HasSuffix(p.ImportPath, ".test") { // what go test writes
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// An importer finds the packages that were checked, by the names that one package gives them.
+type importer struct {
+	checked map[string]*types.Package
+	names   map[string]string
+}
+
+func (i importer) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	if other, ok := i.names[path]; ok {
+		path = other
+	}
+	if p := i.checked[path]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("%s was not checked", path)
+}
+
+// check checks packages, each behind those that it imports, prints their errors and counts them. It reads
+// bodies of functions outside the standard library.
+func check(list []listed, arch string) (faults int) {
+	checked := map[string]*types.Package{}
+	for _, p := range list {
+		if p.ImportPath == "unsafe" {
+			continue
+		}
+		fset := token.NewFileSet()
+		var files []*ast.File
+		for _, name := range slices.Sorted(slices.Values(p.GoFiles)) {
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				fmt.Println(err)
+				faults++
+			}
+			files = append(files, f)
+		}
+		config := types.Config{
+			IgnoreFuncBodies: p.Standard,
+			Importer:         importer{checked, p.ImportMap},
+			Sizes:            types.SizesFor("gc", arch),
+			Error: func(err error) {
+				fmt.Println(err)
+				faults++
+			},
+		}
+		path, _, _ := strings.Cut(p.ImportPath, " ")
+		checked[p.ImportPath], _ = config.Check(path, fset, files, nil)
+	}
+	return faults
+}
