@@ -56,8 +56,8 @@ func filterLine(name string, x, w *weft.Tensor, axis, before int, pairs int, m M
 	})
 }
 
-// lineParts returns arrays whose windows of k elements along an axis, one behind the other, are those of x: of a long
-// line its ends with what is read beyond them, and x itself.
+// lineParts returns arrays whose windows of k elements along an axis, one behind the other, are the windows of x. A
+// long line gives its two ends with what is read beyond them, and x itself.
 func lineParts(name string, x *weft.Tensor, axis, before, k int, m Mode, cval float64) (parts []*weft.Tensor) {
 	n, after := x.Dim(axis), k-1-before
 	if n < 4*k {

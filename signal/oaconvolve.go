@@ -166,7 +166,7 @@ func overlapAdded(x, y *weft.Tensor) *weft.Tensor {
 }
 
 // OAConvolve returns the convolution of two signals along one axis, [n] and [m], by Fourier transforms of blocks of the
-// longer one: less work than one transform where the other is much shorter, and a NaN or an infinity reaches the
+// longer one. That is less work than one transform where the other is much shorter. A NaN or an infinity reaches the
 // results of its block alone. It panics as [Convolve] does.
 func OAConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	const name = "signal.oaconvolve"
