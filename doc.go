@@ -102,7 +102,7 @@
 //   - Written by places, as a new tensor: [Tensor.IndexPut], [Tensor.IndexPutAdd],
 //     [Tensor.IndexAdd], [Tensor.Scatter], [Tensor.ScatterAdd], [Tensor.ScatterReduce],
 //     [ScatterOpts], [ScatterOp], [ScatterSum], [ScatterMean], [ScatterMin],
-//     [ScatterMax], [Tensor.MaskedFill], [Tensor.Insert], [Tensor.Delete], [Tensor.Append]
+//     [ScatterMax], [ScatterProd], [Tensor.MaskedFill], [Tensor.Insert], [Tensor.Delete], [Tensor.Append]
 //
 // Shapes:
 //

@@ -68,7 +68,7 @@ func smallQR[F float32 | float64](a, q matrix[F]) bool {
 			for i := c + 1; i < m; i++ {
 				w = fused(a.x[i*a.ld+c], a.x[i*a.ld+l], w)
 			}
-			w *= tau
+			w = F(w * tau) // a conversion rounds: no processor may fuse the product with the difference
 			top[l] -= w
 			for i := c + 1; i < m; i++ {
 				a.x[i*a.ld+l] = fused(-a.x[i*a.ld+c], w, a.x[i*a.ld+l])
@@ -101,7 +101,7 @@ func smallQ[F float32 | float64](a, q matrix[F], taus []F) {
 			for i := c + 1; i < m; i++ {
 				w = fused(a.x[i*a.ld+c], q.x[i*q.ld+l], w)
 			}
-			w *= tau
+			w = F(w * tau) // a conversion rounds: no processor may fuse the product with the difference
 			q.x[c*q.ld+l] = 0 - w
 			for i := c + 1; i < m; i++ {
 				q.x[i*q.ld+l] = fused(-a.x[i*a.ld+c], w, q.x[i*q.ld+l])
