@@ -40,6 +40,12 @@ func formula(name, text string, args ...argument) *weft.Tensor {
 	return weft.Expr(text, vars)
 }
 
+// LogGamma is the logarithm of gamma(x) for real x: NaN below 0, where SciPy's needs complex x. The logarithm of
+// gamma's absolute value is [weft.Tensor.Lgamma].
+func LogGamma(x *weft.Tensor) *weft.Tensor {
+	return formula("special.loggamma", "where(x >= 0, lgamma(x), nan)", argument{"x", x})
+}
+
 // RGamma is 1/gamma(x), which is 0 at 0, the negative integers and minus infinity.
 func RGamma(x *weft.Tensor) *weft.Tensor {
 	return formula("special.rgamma", "where((x <= 0) && (x == floor(x)), 0, 1/gamma(x))", argument{"x", x})

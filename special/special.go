@@ -71,3 +71,9 @@ func LambertW(x *weft.Tensor, branch int) *weft.Tensor {
 	array.Failf("special.lambertw", "branch", "is %d, want 0 or -1: the real ones", branch)
 	return nil
 }
+
+// Expn is the exponential integral of order n, the integral of exp(-x*t)/t^n over t from 1 on. The order is
+// rounded down to a whole number, from -50 on. It is NaN for x below 0, and has no gradient by n.
+func Expn(n, x any) *weft.Tensor {
+	return several("special.expn", op.Expn, argument{"n", n}, argument{"x", x})
+}

@@ -64,6 +64,8 @@ func TestGradients(t *testing.T) {
 		"Zeta q":         func(x tensor) tensor { return special.Zeta(2.5, x) },
 		"Kv x":           func(x tensor) tensor { return special.Kv(0.7, x) },
 		"Kve x":          func(x tensor) tensor { return special.Kve(0.7, x) },
+		"Expn x":         func(x tensor) tensor { return special.Expn(2, x) },
+		"LogGamma":       special.LogGamma,
 		"Jv x":           func(x tensor) tensor { return special.Jv(0.7, x) },
 		"Jv -x":          func(x tensor) tensor { return special.Jv(-2.3, x) },
 		"Yv x":           func(x tensor) tensor { return special.Yv(1.5, x) },
@@ -177,6 +179,8 @@ func TestEdges(t *testing.T) {
 		{special.GammaIncCInv(2, 0).Item(), inf}, {special.BetaInc(2, 3, 0).Item(), 0}, {special.BetaInc(2, 3, 1).Item(), 1}, {special.BetaInc(2, 3, 1.5).Item(), nan}, {special.BetaIncInv(2, 3, 1).Item(), 1},
 		{special.FDtr(3, 4, inf).Item(), 1}, {special.XLog1PY(0, nan).Item(), nan}, {special.RGamma(weft.Scalar(-inf)).Item(), 0}, {special.PseudoHuber(1, inf).Item(), inf},
 		{special.Zeta(1, 2).Item(), inf}, {special.Zeta(0.5, 2).Item(), nan}, {special.Zeta(2, 0).Item(), inf}, {special.Zeta(2, nan).Item(), nan}, {special.Kv(1.5, 0).Item(), inf}, {special.Kv(1.5, -1).Item(), nan},
+		{special.Expn(3, 0).Item(), 0.5}, {special.Expn(1, 0).Item(), inf}, {special.Expn(3, -1).Item(), nan}, {special.Expn(3, inf).Item(), 0}, {special.Expn(inf, 1).Item(), nan},
+		{special.LogGamma(weft.Scalar(0.0)).Item(), inf}, {special.LogGamma(weft.Scalar(-1.5)).Item(), nan}, {special.LogGamma(weft.Scalar(inf)).Item(), inf},
 		{special.Jv(-0.5, 0).Item(), inf}, {special.Jv(-1.5, 0).Item(), -inf}, {special.Jv(-2, 0).Item(), 0}, {special.Jv(0, 0).Item(), 1}, {special.Jv(0.5, -1).Item(), nan},
 		{special.Jv(1, -1).Item() + special.Jv(1, 1).Item(), 0}, {special.Jv(2.5, inf).Item(), 0}, {special.Jv(2e4, 1).Item(), nan}, {special.Jv(3000, 1).Item(), 0}, {special.Yv(3000, 1).Item(), -inf},
 		{special.Yv(0, 0).Item(), -inf}, {special.Yv(1.5, -1).Item(), nan}, {special.Yv(2, inf).Item(), 0}, {special.Iv(0.5, -1).Item(), nan}, {special.Iv(-0.5, 0).Item(), inf},
@@ -239,6 +243,7 @@ func Example() {
 	fmt.Printf("%.4f\n", special.GammaIncInv(2, p))
 	fmt.Printf("%.4f\n", special.K0(p))
 	fmt.Printf("%.4f\n", special.Jv(1.5, p))
+	fmt.Printf("%.4f\n", special.Expn(2, p))
 	fmt.Printf("%.0f\n", special.Comb(52, 5).Item())
 	fmt.Printf("%.4f\n", special.EvalLegendre(3, p))
 	fmt.Printf("%.4f\n", special.InvBoxCox(special.BoxCox(p, 0.5), 0.5))
@@ -247,6 +252,7 @@ func Example() {
 	// [0.2422 1.6783 5.5716]
 	// [3.8056 0.9244 0.4364]
 	// [0.0011 0.0917 0.2325]
+	// [0.8969 0.3266 0.1541]
 	// 2598960
 	// [-0.0375 -0.4375  0.8546]
 	// [0.0250 0.5000 0.9750]

@@ -131,6 +131,7 @@ var ofSeveral = map[string]func(x []any) tensor{
 	"Yv":           func(x []any) tensor { return special.Yv(x[0], x[1]) },
 	"Iv":           func(x []any) tensor { return special.Iv(x[0], x[1]) },
 	"Ive":          func(x []any) tensor { return special.Ive(x[0], x[1]) },
+	"Expn":         func(x []any) tensor { return special.Expn(x[0], x[1]) },
 	"Zeta":         func(x []any) tensor { return special.Zeta(x[0], x[1]) },
 }
 
@@ -185,7 +186,7 @@ func check(t *testing.T, name string, v *table, got []float64) {
 // the inverses GammaIncCInv and BetaIncInv alone, where those magnify the last bit of a tail.
 var bounds = map[string]float64{"J0": 2.9, "J1": 3.1, "Y0": 2.4,
 	"Beta": 100, "BetaLn": 5, "BetaInc": 11, "BetaIncInv": 150, "GammaInc": 20, "GammaIncC": 20, "GammaIncInv": 100, "GammaIncCInv": 30, "Zeta": 3,
-	"Kv": 35, "Kve": 13, "Jv": 14, "Yv": 50, "Iv": 109, "Ive": 6.5}
+	"Kv": 35, "Kve": 13, "Expn": 12, "Jv": 14, "Yv": 50, "Iv": 109, "Ive": 6.5}
 
 // narrow holds float32 results to the float64 ones.
 func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {
