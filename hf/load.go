@@ -71,7 +71,11 @@ func readJSON(path string, into any) (text []byte, found bool, err error) {
 	return text, true, nil
 }
 
-// Load reads a folder. A folder without config.json, or without weights, gives an error that matches
+// Load reads a folder. Weights stay in the files, which are mapped, where a network has them as the file has; others are
+// copied. So the files must not be written or cut while the model is used, but may be replaced or removed. Training
+// changes memory, never a file.
+//
+// A folder without config.json, or without weights, gives an error that matches
 // fs.ErrNotExist; weights that do not fit the network a *nn.StateError.
 func Load(folder string) (*Model, error) {
 	m := &Model{Folder: folder}
@@ -82,7 +86,7 @@ func Load(folder string) (*Model, error) {
 	if !ok {
 		return nil, m.unsupported("the architecture %q is not known, but %s are; a model exported to ONNX runs by weft/onnx", m.Config.Architecture, strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
 	}
-	state, err := models.ReadState(folder)
+	state, err := models.ReadState(folder, models.ReadStateOpts{Map: true})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +96,7 @@ func Load(folder string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := models.LoadState(m.Module, state); err != nil {
+	if err := models.LoadState(m.Module, state, models.LoadOpts{Map: true}); err != nil {
 		return nil, fmt.Errorf("hf: %s: %w", folder, err)
 	}
 	nn.Eval(m.Module)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"weft"
+	"weft/internal/core"
 	"weft/models"
-	"weft/nn"
 )
 
 // A builder makes the network of m.Config, whose weights are in state.
@@ -37,8 +37,10 @@ var networks = map[string]builder{
 	"WhisperForConditionalGeneration": whisper,
 }
 
-// zero draws nothing: all weights come from files.
-var zero = nn.Constant(0)
+// unset draws nothing, and touches no memory: all weights come from files.
+func unset(_ *weft.Generator, shape ...int) *weft.Tensor {
+	return (*weft.Tensor)(core.Empty("hf", 0, weft.Float32, shape))
+}
 
 // has reports whether a name of a state has a part.
 func has(state map[string]*weft.Tensor, part string) bool {
@@ -115,7 +117,7 @@ func or(n *int, def int) int {
 
 func bert(make func(*Model, models.BertOpts, map[string]*weft.Tensor) any) builder {
 	return func(m *Model, state map[string]*weft.Tensor) error {
-		o := models.BertOpts{Weight: zero}
+		o := models.BertOpts{Weight: unset}
 		if err := m.decode(&o, map[string][]any{"hidden_act": {"gelu"}, "position_embedding_type": {"absolute"}, "is_decoder": {false}}); err != nil {
 			return err
 		}
@@ -133,7 +135,7 @@ func bert(make func(*Model, models.BertOpts, map[string]*weft.Tensor) any) build
 
 func distilBert(make func(*Model, models.DistilBertOpts) any) builder {
 	return func(m *Model, state map[string]*weft.Tensor) error {
-		o := models.DistilBertOpts{Weight: zero}
+		o := models.DistilBertOpts{Weight: unset}
 		if err := m.decode(&o, map[string][]any{"activation": {"gelu"}}); err != nil {
 			return err
 		}
@@ -149,7 +151,7 @@ func distilBert(make func(*Model, models.DistilBertOpts) any) builder {
 }
 
 func gpt2(m *Model, state map[string]*weft.Tensor) error {
-	o := models.GPT2Opts{Weight: zero}
+	o := models.GPT2Opts{Weight: unset}
 	if err := m.decode(&o, map[string][]any{"activation_function": {"gelu_new", "gelu_pytorch_tanh"}, "scale_attn_weights": {true},
 		"scale_attn_by_inverse_layer_idx": {false}, "tie_word_embeddings": {true}, "add_cross_attention": {false}}); err != nil {
 		return err
@@ -164,7 +166,7 @@ func gpt2(m *Model, state map[string]*weft.Tensor) error {
 }
 
 func llama(m *Model, state map[string]*weft.Tensor) error {
-	o := models.LlamaOpts{Weight: zero}
+	o := models.LlamaOpts{Weight: unset}
 	if err := m.decode(&o, map[string][]any{"hidden_act": {"silu"}, "attention_dropout": {0.0}}); err != nil {
 		return err
 	}
@@ -203,12 +205,12 @@ func vit(m *Model, state map[string]*weft.Tensor) error {
 	}
 	classes := m.classes()
 	m.Module = models.NewViT(c.Patch, c.Layers, c.Heads, c.Width, c.Inner, models.ViTOpts{Classes: &classes, Channels: &c.Channels, Size: &c.Size,
-		Eps: &c.Eps, Dropout: c.Drop, AttentionDropout: c.AttnDrop, Weight: zero})
+		Eps: &c.Eps, Dropout: c.Drop, AttentionDropout: c.AttnDrop, Weight: unset})
 	return nil
 }
 
 func whisper(m *Model, state map[string]*weft.Tensor) error {
-	o := models.WhisperOpts{Weight: zero}
+	o := models.WhisperOpts{Weight: unset}
 	if err := m.decode(&o, map[string][]any{"activation_function": {"gelu"}, "scale_embedding": {false}, "tie_word_embeddings": {true}}); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/mapped"
 	"weft/safetensors"
 	"weft/torchfile"
@@ -53,15 +54,23 @@ var weightFiles = []string{"model.safetensors", "model.safetensors.index.json", 
 // maxIndex is the greatest index that is read; one of 100,000 tensors has some 10 MB.
 const maxIndex = 100 << 20
 
+// ReadStateOpts are the options of [ReadState].
+type ReadStateOpts struct {
+	Map bool // tensors lie in mapped files: the system reads pages when they are touched
+}
+
 // ReadState reads the tensors of weights by name. The path is that of
 //   - a safetensors file;
 //   - a file of torch.save with a state dict (.pt, .pth, .bin), as package torchfile reads it;
 //   - an index of such files, as large models have: model.safetensors.index.json;
 //   - a folder of Hugging Face, which has model.safetensors, pytorch_model.bin or an index of one.
 //
+// With [ReadStateOpts].Map, what can be used in the files stays there, as safetensors.Map and torchfile.LoadOpts describe.
+//
 // What a file is, its contents say, not its name. An index that names files outside of its folder, files that
 // are missing, or tensors that are not in them, gives an *[IndexError].
-func ReadState(path string) (map[string]*weft.Tensor, error) {
+func ReadState(path string, opts ...ReadStateOpts) (map[string]*weft.Tensor, error) {
+	o := array.Options("readstate", opts)
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("models: %w", err)
@@ -69,7 +78,7 @@ func ReadState(path string) (map[string]*weft.Tensor, error) {
 	if info.IsDir() {
 		for _, name := range weightFiles {
 			if _, err := os.Stat(filepath.Join(path, name)); err == nil {
-				return ReadState(filepath.Join(path, name))
+				return ReadState(filepath.Join(path, name), o)
 			}
 		}
 		return nil, fmt.Errorf("models: the folder %s has none of %s: %w", path, strings.Join(weightFiles, ", "), fs.ErrNotExist)
@@ -79,11 +88,11 @@ func ReadState(path string) (map[string]*weft.Tensor, error) {
 	case err != nil:
 		return nil, err
 	case strings.HasPrefix(begin, "PK\x03\x04"), strings.HasPrefix(begin, "\x80\x02\x8a\x0a"): // a zip file, a pickle
-		return torchfile.ReadFile(path)
+		return torchfile.ReadFile(path, torchfile.LoadOpts{Map: o.Map})
 	case isIndex(begin):
-		return readIndex(path, info.Size())
+		return readIndex(path, info.Size(), o)
 	}
-	state, _, err := safetensors.ReadFile(path)
+	state, _, err := safetensors.ReadFile(path, safetensors.ReadOpts{Map: o.Map})
 	if err != nil && !isSafetensors(begin, info.Size()) {
 		return nil, fmt.Errorf("models: %s is neither a safetensors file nor one of torch.save: %w", path, err)
 	}
@@ -140,7 +149,7 @@ func parseIndex(path string, text []byte) (map[string][]string, error) {
 }
 
 // readIndex reads all tensors of an index.
-func readIndex(path string, size int64) (map[string]*weft.Tensor, error) {
+func readIndex(path string, size int64, o ReadStateOpts) (map[string]*weft.Tensor, error) {
 	if size > maxIndex {
 		return nil, &IndexError{Path: path, Msg: fmt.Sprintf("an index of %d bytes, at most %d are read", size, maxIndex)}
 	}
@@ -163,7 +172,7 @@ func readIndex(path string, size int64) (map[string]*weft.Tensor, error) {
 		if isIndex(begin) {
 			return nil, &IndexError{Path: path, Shard: shard, Msg: "is an index, not a file of tensors"}
 		}
-		state, err := ReadState(file)
+		state, err := ReadState(file, o)
 		if err != nil {
 			return nil, &IndexError{Path: path, Shard: shard, Msg: "cannot be read", Err: err}
 		}

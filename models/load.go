@@ -8,6 +8,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/nn"
 	"weft/safetensors"
 	"weft/torchfile"
@@ -56,6 +57,11 @@ type LoadOpts struct {
 	Skip []string
 	// Partial skips names that only the model or only the file has.
 	Partial bool
+	// Map leaves weights in the files, which are mapped: tensors of the model whose type, shape and layout are the
+	// file's get its memory, the others are copied. The system reads pages when they are touched, and processes share
+	// them. Training changes memory, never a file. The files must not be written or cut while the model is used,
+	// but may be replaced or removed. In LoadState the model gets memory of the state, whose tensors must not be written.
+	Map bool
 }
 
 // Load copies the weights of files into a model, which keeps its own memory and element types; floats
@@ -64,7 +70,7 @@ type LoadOpts struct {
 // error is a *nn.StateError, which lists all that is missing, unexpected or of another shape, and the model
 // is as it was. Load leaves the mode of the model: a network for use wants nn.Eval.
 func Load(m any, path string, opts ...LoadOpts) error {
-	state, err := ReadState(path)
+	state, err := ReadState(path, ReadStateOpts{Map: true}) // copied from there, unless the model gets the memory
 	if err != nil {
 		return err
 	}
@@ -98,7 +104,47 @@ func LoadState(m any, state map[string]*weft.Tensor, opts ...LoadOpts) error {
 			own[name] = t
 		}
 	}
-	return nn.LoadState(own, given, !o.Partial)
+	var adopted map[*weft.Tensor]*weft.Tensor
+	if o.Map {
+		adopted = adoptable(m, own, given)
+	}
+	if err := nn.LoadState(own, given, !o.Partial); err != nil {
+		return err
+	}
+	for t, x := range adopted {
+		(*core.Tensor)(t).Adopt((*core.Tensor)(x))
+	}
+	return nil
+}
+
+// adoptable returns tensors of the state that tensors of the model can have the memory of, by those, and takes both out
+// of own and given. Copied are views of the model's tensors, tensors that the state has under several names, and ones that
+// share memory.
+func adoptable(m any, own, given map[string]*weft.Tensor) map[*weft.Tensor]*weft.Tensor {
+	whole, names, users := map[*weft.Tensor]bool{}, map[*weft.Tensor][]string{}, map[*array.Storage]int{}
+	for _, t := range nn.State(m) {
+		whole[t] = true
+	}
+	for name, t := range own {
+		if given[name] != nil {
+			names[t] = append(names[t], name)
+		}
+	}
+	for _, x := range given {
+		if x != nil {
+			users[(*core.Tensor)(x).View().Store]++
+		}
+	}
+	out := map[*weft.Tensor]*weft.Tensor{}
+	for t, at := range names {
+		x := given[at[0]]
+		if whole[t] && len(at) == 1 && users[(*core.Tensor)(x).View().Store] == 1 && (*core.Tensor)(t).CanAdopt((*core.Tensor)(x)) {
+			out[t] = x
+			delete(given, at[0])
+		}
+	}
+	maps.DeleteFunc(own, func(_ string, t *weft.Tensor) bool { return out[t] != nil })
+	return out
 }
 
 // hasAnyPrefix reports whether a name begins with one of some prefixes.

@@ -9,6 +9,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // State returns the parameters and buffers of a module by name. They are the
@@ -111,11 +112,12 @@ func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		t := own[name]
 		if at, ok := from[t]; ok {
-			to, values = append(to, t.Detach()), append(values, state[at].Detach().To(t.DType()))
+			to, values = append(to, t.Detach()), append(values, state[at].Detach())
 		}
 	}
 	for i := range to {
 		to[i].Assign(values[i])
+		(*core.Tensor)(values[i]).Unload()
 	}
 	return nil
 }

@@ -57,10 +57,19 @@ func (f *File) Floats(name string, to weft.DType) (*weft.Tensor, error) {
 	return nil, &UnsupportedError{Name: name, DType: kind.name + " as " + to.String()}
 }
 
+// ReadOpts are the options of [ReadFile].
+type ReadOpts struct {
+	Map bool // tensors lie in the file where they can, as those of [Map]
+}
+
 // ReadFile reads the tensors of the file at path, and its metadata. If some are of element types
 // that weft's tensors cannot hold, it returns the others with a *[LeftOutError].
-func ReadFile(path string) (map[string]*weft.Tensor, map[string]string, error) {
-	f, err := Open(path)
+func ReadFile(path string, opts ...ReadOpts) (map[string]*weft.Tensor, map[string]string, error) {
+	open := Open
+	if array.Options("read", opts).Map {
+		open = Map
+	}
+	f, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -342,6 +342,14 @@ func (s *Storage) Lent() bool { return s.state.Load()&^allBits > 0 }
 // Unwritten reports that the memory has what it was made with: nothing was written, and no function had a Go slice.
 func (s *Storage) Unwritten() bool { return s.version.Load() == 0 && s.state.Load()&handed == 0 }
 
+// Unload takes memory that lies in a file and was not written out of the process: the next use reads it again.
+// Requires: nobody begins to write.
+func (s *Storage) Unload() {
+	if owner, ok := s.owner.(interface{ Unload() }); ok && s.Unwritten() {
+		owner.Unload()
+	}
+}
+
 // Protect marks the memory as one that must not be written.
 func (s *Storage) Protect() { s.state.Or(readOnly) }
 

@@ -205,6 +205,26 @@ func (t *Tensor) Same(u *Tensor) bool { return t.v.Same(&u.v) }
 // inside WithoutGrad.
 func (t *Tensor) Recorded() bool { return t.RequiresGrad() && GradOn() }
 
+// Unload takes memory of t that lies in a file and was not written out of the process: the next use reads it again.
+// Requires: nobody writes t meanwhile.
+func (t *Tensor) Unload() { t.v.Store.Unload() }
+
+// CanAdopt reports whether [Tensor.Adopt] may give t the memory of x: both are whole tensors of one type and shape, in
+// row-major order and on one device, and x is not computed from what needs a gradient.
+func (t *Tensor) CanAdopt(x *Tensor) bool {
+	n := x.Node()
+	return !t.view && !x.view && (n == nil || n.Leaf != nil) && t.v.DType == x.v.DType && array.Equal(t.v.Shape, x.v.Shape) && t.v.Contiguous() && x.v.Contiguous() &&
+		t.v.Store.Device == x.v.Store.Device && TracingViews(&t.v) == nil && TracingViews(&x.v) == nil
+}
+
+// Adopt makes the memory of x that of t, and gives back what t had. Requires: CanAdopt, and no other tensor has
+// memory of t.
+func (t *Tensor) Adopt(x *Tensor) {
+	old := t.v.Store
+	t.v = x.v
+	old.Release()
+}
+
 // Unfreeze makes a leaf again of one that RequireGrad(false) made a tensor like any other.
 func (t *Tensor) Unfreeze() {
 	t.NotNil("unfreeze")

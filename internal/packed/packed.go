@@ -134,8 +134,8 @@ func Writes(st *array.Storage) (done func()) {
 // for are read from the file again. Memory that was written, or may be, stays. t.mu is locked, so no run begins to
 // write.
 func (t *Table) unload(st *array.Storage) {
-	if owner, ok := st.Owner().(interface{ Unload() }); ok && !t.written && st.Unwritten() {
-		owner.Unload()
+	if !t.written {
+		st.Unload()
 	}
 }
 
