@@ -59,7 +59,7 @@ func (f *File) Floats(name string, to weft.DType) (*weft.Tensor, error) {
 
 // ReadOpts are the options of [ReadFile].
 type ReadOpts struct {
-	Map bool // tensors lie in the file where they can, as those of [Map]
+	Map bool // tensors lie in the file where they can, as [Map] says
 }
 
 // ReadFile reads the tensors of the file at path, and its metadata. If some are of element types
