@@ -8,22 +8,9 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/nn"
 )
-
-var errBroken = errors.New("the disk is gone")
-
-// A cutWriter takes some bytes, and fails then.
-type cutWriter struct{ left int }
-
-func (w *cutWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.left)
-	w.left -= n
-	if n < len(p) {
-		return n, errBroken
-	}
-	return n, nil
-}
 
 // Models that end at any byte give an *Error, or an *UnsupportedError where nodes are left without their versions.
 func TestModelsThatBreakAtAnyByte(t *testing.T) {
@@ -67,7 +54,7 @@ func TestWritersThatBreakAtAnyByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k := range whole.Len() {
-		if err := Write(&cutWriter{k}, layer.Forward, args); !errors.Is(err, errBroken) {
+		if err := Write(&tensortest.CutWriter{Left: k}, layer.Forward, args); !errors.Is(err, tensortest.ErrBroken) {
 			t.Fatalf("the writer fails at byte %d: %v", k, err)
 		}
 	}

@@ -9,36 +9,9 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 	"weft/safetensors"
 )
-
-var errBroken = errors.New("the disk is gone")
-
-// A broken is a file that cannot be read from some byte on.
-type broken struct {
-	data []byte
-	from int
-}
-
-func (b *broken) ReadAt(p []byte, off int64) (int, error) {
-	n, err := bytes.NewReader(b.data[:b.from]).ReadAt(p, off)
-	if err != nil {
-		err = errBroken
-	}
-	return n, err
-}
-
-// A cutWriter takes some bytes, and fails then.
-type cutWriter struct{ left int }
-
-func (w *cutWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.left)
-	w.left -= n
-	if n < len(p) {
-		return n, errBroken
-	}
-	return n, nil
-}
 
 // Files that break at any byte are errors: the reader's, or typed ones for files that are short.
 func TestFilesThatBreakAtAnyByte(t *testing.T) {
@@ -63,12 +36,12 @@ func TestFilesThatBreakAtAnyByte(t *testing.T) {
 		}
 	}
 	for k := range data {
-		if err := all(safetensors.Read(&broken{data, k}, int64(len(data)))); !errors.Is(err, errBroken) {
+		if err := all(safetensors.Read(&tensortest.BrokenFile{Data: data, From: k}, int64(len(data)))); !errors.Is(err, tensortest.ErrBroken) {
 			t.Errorf("the reader fails at byte %d: %v", k, err)
 		}
 		typed(k, all(safetensors.Read(bytes.NewReader(data[:k]), int64(len(data)))))
 		typed(k, all(safetensors.Read(bytes.NewReader(data[:k]), int64(k))))
-		if err := safetensors.Write(&cutWriter{k}, tensors, map[string]string{"made": "here"}); !errors.Is(err, errBroken) {
+		if err := safetensors.Write(&tensortest.CutWriter{Left: k}, tensors, map[string]string{"made": "here"}); !errors.Is(err, tensortest.ErrBroken) {
 			t.Errorf("the writer fails at byte %d: %v", k, err)
 		}
 		if k%8 != 0 {

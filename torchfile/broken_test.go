@@ -9,24 +9,8 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/tensortest"
 )
-
-var errBroken = errors.New("the disk is gone")
-
-// A broken is a file that cannot be read from some byte on.
-type broken struct {
-	data []byte
-	from int
-	err  error
-}
-
-func (b *broken) ReadAt(p []byte, off int64) (int, error) {
-	n, err := bytes.NewReader(b.data[:b.from]).ReadAt(p, off)
-	if err != nil {
-		err = b.err
-	}
-	return n, err
-}
 
 // Files that end, or cannot be read, from any byte on are errors: typed ones for files that are short, the reader's for
 // others. A file that is cut on the disk is as one that is short.
@@ -38,7 +22,7 @@ func TestFilesThatBreakAtAnyByte(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), name)
 		for k := 0; k < len(data); k += step {
-			if _, err := Read(&broken{data, k, errBroken}, int64(len(data))); err != nil && !errors.Is(err, errBroken) {
+			if _, err := Read(&tensortest.BrokenFile{Data: data, From: k}, int64(len(data))); err != nil && !errors.Is(err, tensortest.ErrBroken) {
 				t.Errorf("%s: the reader fails at byte %d: %v", name, k, err)
 			}
 			short := bytes.NewReader(data[:k])
@@ -74,18 +58,6 @@ func known(t *testing.T, name string, k int, err error) {
 	}
 }
 
-// A cutWriter takes some bytes, and fails then.
-type cutWriter struct{ left int }
-
-func (w *cutWriter) Write(p []byte) (int, error) {
-	n := min(len(p), w.left)
-	w.left -= n
-	if n < len(p) {
-		return n, errBroken
-	}
-	return n, nil
-}
-
 // A writer that fails at any byte fails the call with its error.
 func TestWritersThatBreakAtAnyByte(t *testing.T) {
 	state := map[string]*weft.Tensor{"w": weft.Arange(40), "b": weft.Arange(3)}
@@ -94,7 +66,7 @@ func TestWritersThatBreakAtAnyByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k := range whole.Len() {
-		if err := Write(&cutWriter{k}, state); !errors.Is(err, errBroken) {
+		if err := Write(&tensortest.CutWriter{Left: k}, state); !errors.Is(err, tensortest.ErrBroken) {
 			t.Fatalf("the writer fails at byte %d: %v", k, err)
 		}
 	}
