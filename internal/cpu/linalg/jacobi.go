@@ -41,6 +41,24 @@ func jacobiPairs(n int) (pairs [][2]int) {
 	return pairs
 }
 
+// sweeps calls turn for all pairs of n indices until it turns none. It reports false where jacobiSweeps times are not
+// enough.
+func sweeps(n int, turn func(p, q int) (turned bool)) bool {
+	pairs := jacobiPairs(n)
+	for range jacobiSweeps {
+		done := true
+		for _, pair := range pairs {
+			if turn(pair[0], pair[1]) {
+				done = false
+			}
+		}
+		if done {
+			return true
+		}
+	}
+	return false
+}
+
 // jacobiScale returns the power of two below a sum of absolute values. It reports whether the sum is neither too
 // large nor too small, nor NaN.
 func jacobiScale(sum float64) (scale float64, ok bool) {
@@ -92,20 +110,8 @@ func smallEigh(n int, a, w, v []float64) bool {
 			v[i*n+i] = 1
 		}
 	}
-	pairs := jacobiPairs(n)
-	for sweep := 0; ; sweep++ {
-		turned := false
-		for _, pair := range pairs {
-			if eighPair(n, a, v, pair[0], pair[1]) {
-				turned = true
-			}
-		}
-		if !turned {
-			break
-		}
-		if sweep == jacobiSweeps-1 {
-			return false
-		}
+	if !sweeps(n, func(p, q int) (turned bool) { return eighPair(n, a, v, p, q) }) {
+		return false
 	}
 	for i := range n {
 		w[i] = a[i*n+i]
@@ -205,21 +211,10 @@ func smallSVD(m, n int, a, u, s, vh []float64) bool {
 	for i := range k {
 		v[i*k+i] = 1
 	}
-	pairs := jacobiPairs(k)
-	for sweep := 0; ; sweep++ {
-		turned := false
-		for _, pair := range pairs {
-			p, q := pair[0], pair[1]
-			if svdPair(g[p*dim:(p+1)*dim], g[q*dim:(q+1)*dim], v[p*k:(p+1)*k], v[q*k:(q+1)*k]) {
-				turned = true
-			}
-		}
-		if !turned {
-			break
-		}
-		if sweep == jacobiSweeps-1 {
-			return false
-		}
+	if !sweeps(k, func(p, q int) (turned bool) {
+		return svdPair(g[p*dim:(p+1)*dim], g[q*dim:(q+1)*dim], v[p*k:(p+1)*k], v[q*k:(q+1)*k])
+	}) {
+		return false
 	}
 	if !jacobiValues(k, dim, g, v, s) {
 		return false

@@ -33,12 +33,12 @@ func (g *lanesGen) scaleElements(elements []asm.Mem) {
 	}
 }
 
-// identity stores an n x n identity.
-func (g *lanesGen) identity(n int, slot func(i, j int) asm.Mem) {
+// identity stores an identity of rows x cols.
+func (g *lanesGen) identity(rows, cols int, slot func(i, j int) asm.Mem) {
 	g.Zero(g.V(0))
 	g.Load(g.V(1), g.constant(1))
-	for i := range n {
-		for j := range n {
+	for i := range rows {
+		for j := range cols {
 			if i == j {
 				g.Store(slot(i, j), g.V(1))
 			} else {
@@ -124,7 +124,7 @@ func (g *lanesGen) eigh() {
 	}
 	g.scaleElements(elements)
 	if g.w > 0 {
-		g.identity(n, g.right)
+		g.identity(n, n, g.right)
 	}
 	g.sweeps(n, func(p, q int) {
 		app, aqq, apq := g.V(0), g.V(1), g.V(2)
@@ -262,7 +262,7 @@ func (g *lanesGen) svd() {
 	g.scaleElements(elements)
 	vectors := g.w > 0
 	if vectors {
-		g.identity(k, g.rotated)
+		g.identity(k, k, g.rotated)
 	}
 	g.sweeps(k, func(p, q int) { g.svdPair(p, q) })
 	for j := range k {

@@ -214,17 +214,7 @@ func (g *lanesGen) reflectColumns(c, n, rows int, column func(u, i int) asm.Mem,
 
 // formQ writes smallQ.
 func (g *lanesGen) formQ(steps int) {
-	g.Zero(g.V(0))
-	g.Load(g.V(1), g.constant(1))
-	for i := range g.m {
-		for j := range g.w {
-			if i == j {
-				g.Store(g.right(i, j), g.V(1))
-			} else {
-				g.Store(g.right(i, j), g.V(0))
-			}
-		}
-	}
+	g.identity(g.m, g.w, g.right)
 	for c := steps - 1; c >= 0; c-- {
 		for l := c + 1; l < g.w; l += columnsAtOnce {
 			n := min(columnsAtOnce, g.w-l)
