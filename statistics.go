@@ -437,10 +437,10 @@ func (t *Tensor) Average(weights *Tensor, axes ...int) *Tensor {
 type CovOpts struct {
 	Columns    bool // variables are columns, not rows: NumPy's rowvar=False
 	Population bool // divide by n, not by n-1: NumPy's bias=True
-	// FWeights says how often each observation occurs: a vector of integers from 0 on, as long as there are
-	// observations. The result is as if each stood there so often. nil means once.
+	// FWeights says how often each observation occurs: a vector with an integer from 0 on for each. The result is that
+	// of an array which repeats observations. nil means once.
 	FWeights *Tensor
-	// AWeights says how much each observation counts: a vector of real numbers from 0 on. Only their ratios matter
+	// AWeights says how much each observation counts: a vector with a real number from 0 on for each. Only their ratios matter
 	// if Population is set. Gradients flow to them. nil means 1.
 	AWeights *Tensor
 }

@@ -205,8 +205,9 @@ var meanDef = &op.Def{Name: "ndimage.mean", Hash: 0x9b05688c2b3e6c1f, Class: op.
 // shortMean is the most elements of a window that are added one by one.
 const shortMean = 32
 
-// node adds windows of powers of a base, as many as the digits of the size say. Each is the sum of windows of the power
-// below, in one kernel, so that a result costs at most 16 sums for each digit of a long window.
+// node returns means of the windows of x. Short windows are added element by element. The size of a long one is a number
+// to the base fewWindows: the digit of each power counts the windows of that length that are added. A window of a power
+// is the sum of fewWindows windows of the power below, in one kernel. So each digit costs at most 2*(fewWindows-1) sums.
 func (m meaning) node(x *ir.Node) *ir.Node {
 	n, base := x.Shape[m.axis]-m.size+1, fewWindows
 	if m.size <= shortMean {

@@ -97,7 +97,7 @@ func TestGradientOfSolutionSolvesOnce(t *testing.T) {
 	}
 }
 
-// TestSumTakesNoMemoryOfTheOtherSize adds up rows of a matrix with as many columns as there can be.
+// TestSumTakesNoMemoryOfTheOtherSize adds up rows of a matrix with the greatest number of columns.
 func TestSumTakesNoMemoryOfTheOtherSize(t *testing.T) {
 	const huge = 1<<31 - 1
 	m := sparse.NewCSR(weft.From([]float64{1, 2, 3}).RequireGrad(), []int{5, huge - 1, 0}, []int{0, 2, 3}, 2, huge)

@@ -253,7 +253,7 @@ func (g *Graph) Copy(n *Node, args []*Node) *Node {
 	return g.take(at)
 }
 
-// Grow makes room for that many more nodes.
+// Grow makes room for a number of further nodes.
 func (g *Graph) Grow(nodes int) {
 	g.Nodes = slices.Grow(g.Nodes, nodes)
 	if len(g.room) < nodes {

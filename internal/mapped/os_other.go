@@ -28,7 +28,7 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 // osUnmap leaves the memory to the collector: storages point to it.
 func osUnmap(unsafe.Pointer, int) {}
 
-// osUnload does nothing.
+// osUnload does nothing: the memory is a copy of the file, which nobody would read again.
 func osUnload(unsafe.Pointer, int) {}
 
 // canBeCut is false: memory is a copy of the file.

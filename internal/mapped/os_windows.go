@@ -31,7 +31,7 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 
 func osUnmap(mem unsafe.Pointer, _ int) { _ = windows.UnmapViewOfFile(uintptr(mem)) }
 
-// osUnload does nothing.
+// osUnload does nothing: the system has no call that drops clean pages of a view and keeps it.
 func osUnload(unsafe.Pointer, int) {}
 
 // canBeCut is false: the system refuses to cut a file that is mapped.

@@ -19,10 +19,10 @@ var (
 	Zeta *Def
 )
 
-// wideSpecial defines a special function of floats that is computed in float64, of as many arguments as
-// domains.
-func wideSpecial(name string, cost int, doc string, domains Conformance, expr func(s stream, x []val) val, vjp func(v *VJP)) *Def {
-	return special(Def{Name: name, Arity: len(domains.Domains), Doc: doc, Conformance: domains,
+// wideSpecial defines a special function of floats that is computed in float64. It has an argument for each of
+// c.Domains.
+func wideSpecial(name string, cost int, doc string, c Conformance, expr func(s stream, x []val) val, vjp func(v *VJP)) *Def {
+	return special(Def{Name: name, Arity: len(c.Domains), Doc: doc, Conformance: c,
 		Elementwise: Elementwise{Rule: Float, Cost: cost,
 			Expr: func(b *bld, n *node, x []val) val {
 				s, wide := stream{bld: b}, make([]val, len(x))

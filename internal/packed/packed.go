@@ -72,10 +72,10 @@ func (c *Copy) Ptr() unsafe.Pointer { return c.lease.Ptr() }
 type Table struct {
 	mu      sync.Mutex
 	version uint32
-	uses    int // of this version
-	need    int // uses of a version before one that keeps
-	writers int // runs that write the memory now
-	written bool
+	uses    int  // of this version
+	need    int  // uses of a version before one that keeps
+	writers int  // runs that write the memory now
+	written bool // a run has written the memory, or writes it
 	copies  []*Copy
 }
 
@@ -130,9 +130,9 @@ func Writes(st *array.Storage) (done func()) {
 	return func() { add(-1) }
 }
 
-// unload takes the memory of a storage in a file out of the process: copies stand for it, and elements that are asked
-// for are read from the file again. Memory that was written, or may be, stays. t.mu is locked, so no run begins to
-// write.
+// unload takes the memory of a storage in a mapped file out of the process. The packed copies serve products, and a
+// later read brings elements back from the file. Memory that was written, or that a Go slice reaches, stays. Requires:
+// t.mu is locked, so that no run begins to write.
 func (t *Table) unload(st *array.Storage) {
 	if !t.written {
 		st.Unload()
