@@ -353,6 +353,14 @@ func TestFoldersThatDoNotFit(t *testing.T) {
 	}
 }
 
+// TestMissingFolderIsNotDownloaded takes the name of a model on the hub for a folder.
+func TestMissingFolderIsNotDownloaded(t *testing.T) {
+	_, err := hf.Load("sentence-transformers/all-MiniLM-L6-v2")
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "the folder does not exist, and hf downloads nothing") {
+		t.Error(err)
+	}
+}
+
 // TestModelsRefuseOtherWork asks networks for what they cannot do.
 func TestModelsRefuseOtherWork(t *testing.T) {
 	bert, vit := load(t, "minilm"), load(t, "vit")

@@ -137,7 +137,11 @@ func (m *Model) readConfig() error {
 	case err != nil:
 		return err
 	case !found:
-		return &FormatError{Path: path, Msg: "is not there", Err: fs.ErrNotExist}
+		msg := "is not there"
+		if _, err := os.Stat(m.Folder); errors.Is(err, fs.ErrNotExist) {
+			msg += ": the folder does not exist, and hf downloads nothing"
+		}
+		return &FormatError{Path: path, Msg: msg, Err: fs.ErrNotExist}
 	case len(c.Architectures) == 0:
 		return &FormatError{Path: path, Msg: "names no architectures"}
 	}

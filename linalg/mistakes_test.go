@@ -26,6 +26,7 @@ func TestMistakes(t *testing.T) {
 		{"linalg.cholesky: a: the matrix is not positive definite", func() { linalg.Cholesky(nan) }},
 		{"linalg.solve_triangular: a: matrix [1] of the batch is singular: element 0 of its diagonal is 0", func() { linalg.SolveTriangular(batch, weft.Ones(3)) }},
 		{"linalg.solve: b: has shape [4], want 3 rows for a matrix of shape [3 3]", func() { linalg.Solve(eye, weft.Ones(4)) }},
+		{"linalg.solve: b: has shape [2 3], want 3 rows for a matrix of shape [3 3 3]: Unsqueeze(-1)", func() { linalg.Solve(batch, weft.Ones(2, 3)) }},
 		{"linalg.solve: axes before the last two do not broadcast", func() { linalg.Solve(batch, weft.Ones(2, 3, 1)) }},
 		{"linalg.det: a: has shape [2 3], want square matrices", func() { linalg.Det(weft.Ones(2, 3)) }},
 		{"linalg.qr: a: has shape [3], want a matrix", func() { linalg.QR(weft.Ones(3)) }},

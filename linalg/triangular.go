@@ -38,6 +38,9 @@ func equations(name string, a, b *weft.Tensor, solve func(a, b *weft.Tensor) *we
 		array.Failf(name, "b", "has shape %s, want a vector, or a matrix in the last two axes", array.ShapeString(s))
 	}
 	if n := a.Dim(-2); b.Dim(-2) != n {
+		if b.Dim(-1) == n && b.Rank() == a.Rank()-1 {
+			array.Failf(name, "b", "has shape %s, want %d rows for a matrix of shape %s: Unsqueeze(-1) makes columns of vectors", array.ShapeString(s), n, array.ShapeString(a.Shape()))
+		}
 		array.Failf(name, "b", "has shape %s, want %d rows for a matrix of shape %s", array.ShapeString(s), n, array.ShapeString(a.Shape()))
 	}
 	x := solve(meet(name, a, b))

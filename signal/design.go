@@ -29,7 +29,10 @@ type ZPK struct {
 }
 
 // Butter designs a Butterworth filter of order n with the critical frequencies wn, one or, for bands, two,
-// where the gain is 1/sqrt(2). The order of bands is 2*n. It panics with *[weft.Error] for orders that are
+// where the gain is 1/sqrt(2). The order of bands is 2*n. Frequencies are parts of half of the sampling rate
+// unless IIROpts.FS gives the rate. [ZPK.SOS] makes the argument of [SOSFiltFilt], [ZPK.TF] those of [FiltFilt].
+//
+// It panics with *[weft.Error] for orders that are
 // not 1 to 500, and frequencies that do not ascend between 0 and half of the sampling rate.
 func Butter(n int, wn []float64, opts ...IIROpts) ZPK {
 	const name = "signal.butter"
@@ -132,7 +135,7 @@ func checkBand(name string, wn []float64, o IIROpts) IIROpts {
 	before := 0.0
 	for _, w := range wn {
 		if !(w > before && w < fs/2) {
-			array.Failf(name, "wn", "has %v, want ascending frequencies between 0 and %v, half of the sampling rate", w, fs/2)
+			array.Failf(name, "wn", "has %v, want ascending frequencies between 0 and %v, half of the sampling rate FS", w, fs/2)
 		}
 		before = w
 	}

@@ -14,8 +14,8 @@ type FiltFiltOpts struct {
 	PadLen *int
 }
 
-// FiltFilt filters x forward and backward with the coefficients of [LFilter], so that nothing is delayed
-// and the gain is squared. The signal goes on beyond its ends as [FiltFiltOpts] says, and the filter starts
+// FiltFilt filters x, [... n], forward and backward along an axis with the coefficients b, [p], and a, [q],
+// of [LFilter], so that nothing is delayed and the gain is squared. The result has the shape of x. The signal goes on beyond its ends as [FiltFiltOpts] says, and the filter starts
 // from [LFilterZi]. It panics with *[weft.Error] for shapes that do not fit, and signals that are not longer
 // than the padding.
 func FiltFilt(b, a, x *weft.Tensor, opts ...FiltFiltOpts) *weft.Tensor {
@@ -29,7 +29,7 @@ func FiltFilt(b, a, x *weft.Tensor, opts ...FiltFiltOpts) *weft.Tensor {
 	})
 }
 
-// SOSFiltFilt is [FiltFilt] with the sections of [SOSFilt]. Where PadLen is not given it reads sos.
+// SOSFiltFilt is [FiltFilt] with the sections of [SOSFilt], [sections 6], such as [ZPK.SOS] makes. Where PadLen is not given it reads sos.
 func SOSFiltFilt(sos, x *weft.Tensor, opts ...FiltFiltOpts) *weft.Tensor {
 	const name = "signal.sosfiltfilt"
 	defer array.Named(name).End()

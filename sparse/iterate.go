@@ -198,8 +198,12 @@ func times(x *weft.Tensor, a scalar) *weft.Tensor {
 // plus is x + a*y.
 func plus(x *weft.Tensor, a scalar, y *weft.Tensor) *weft.Tensor { return x.Add(times(y, a)) }
 
-// CG solves a*x = b by conjugate gradients, for a symmetric or Hermitian positive definite a. The error, which
-// matches [ErrNotConverged], says why an iteration ended without convergence; the solution is the last then.
+// CG solves a*x = b by conjugate gradients, for a symmetric or Hermitian positive definite a. Of a [Matrix] m, a is
+// m.MatMul. b is a vector [n] of float32, float64, complex64 or complex128, and so is the solution's X. The error,
+// which matches [ErrNotConverged], says why an iteration ended without convergence; the solution is the last then.
+//
+// It panics with *[weft.Error] where a is nil, b is not such a vector or a does not keep its shape, and for options
+// out of range.
 //
 // Source: Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952.
 func CG(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {

@@ -157,7 +157,7 @@ func (a Agg) ofTexts(g *Groups, c *data.Column, out *data.Column) {
 			}
 		}
 	default:
-		array.Failf("table.agg", "stats", "has the %s of %q, a column of texts", statNames[a.stat], a.column)
+		array.Failf("table.agg", "stats", "has the %s of %q, a column of texts: want numbers", statNames[a.stat], a.column)
 	}
 }
 

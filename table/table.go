@@ -149,7 +149,7 @@ func (t *Table) column(op, arg, name string) *data.Column {
 			return &t.columns[i]
 		}
 	}
-	array.Failf("table."+op, arg, "names %q: the columns are %q", name, t.Names())
+	array.Failf("table."+op, arg, "%q is not a column: the columns are %q", name, t.Names())
 	panic("unreachable")
 }
 

@@ -48,13 +48,14 @@ type Truncation struct {
 	Left      bool // cut at the start of the text
 }
 
-// Padding makes encodings longer.
+// Padding makes encodings longer by tokens that their attention mask leaves out. ID and Token are not looked up in the
+// vocabulary: [Tokenizer.TokenToID] gives the id of a padding token such as "[PAD]", if it is not 0.
 type Padding struct {
-	Length     int // 0: as long as the longest of the batch
-	MultipleOf int // 0: any length
-	Left       bool
-	ID, TypeID int
-	Token      string
+	Length     int    // 0: as long as the longest of the batch
+	MultipleOf int    // 0: any length
+	Left       bool   // before the text, as networks that generate need it
+	ID, TypeID int    // what IDs and TypeIDs have there
+	Token      string // what Tokens has there
 }
 
 // EncodeOpts are options of Encode and its kin.

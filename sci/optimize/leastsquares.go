@@ -194,14 +194,15 @@ type CurveFitOpts struct {
 	AbsoluteSigma bool         // Sigma are the deviations themselves; otherwise only their ratios count
 }
 
-// CurveFit fits the parameters of a model to data: f(x, parameters) is to be y, which has any shape. It returns the parameters
-// in p0's shape and their covariance, [n n] for n parameters, which is infinite where the data do not determine them.
+// CurveFit fits the parameters of a model to data: f(x, parameters) is to be y, and of y's shape, which is any. f gets x as it
+// is given, of any shape and type, and float64 parameters of p0's shape. It returns the parameters in p0's shape and their covariance, [n n] for n parameters, which is infinite where the data do not determine them.
 // Errors and panics are as with [LeastSquares]. SciPy's curve_fit.
 func CurveFit(f func(x, parameters *weft.Tensor) *weft.Tensor, x, y, p0 *weft.Tensor, opts ...CurveFitOpts) (parameters, covariance *weft.Tensor, err error) {
 	const name = "optimize.curvefit"
 	array.Given(name, "f", f != nil)
 	array.Given(name, "x", x != nil)
 	array.Given(name, "y", y != nil)
+	array.Given(name, "p0", p0 != nil)
 	o := array.Options(name, opts)
 	y = y.Detach().To(weft.Float64)
 	x = x.Detach()
@@ -210,8 +211,9 @@ func CurveFit(f func(x, parameters *weft.Tensor) *weft.Tensor, x, y, p0 *weft.Te
 	}
 	fit, err := leastSquares(name, func(p *weft.Tensor) *weft.Tensor {
 		at := f(x, p)
-		if at == nil || !array.Equal(at.Shape(), y.Shape()) {
-			array.Failf(name, "f", "returns another shape than y's, %s", array.ShapeString(y.Shape()))
+		array.Given(name, "the result of f", at != nil)
+		if !array.Equal(at.Shape(), y.Shape()) {
+			array.Failf(name, "f", "returns shape %s, want y's, %s", array.ShapeString(at.Shape()), array.ShapeString(y.Shape()))
 		}
 		d := at.Sub(y)
 		if o.Sigma != nil {

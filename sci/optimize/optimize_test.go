@@ -187,7 +187,8 @@ func TestMistakes(t *testing.T) {
 		"optimize.leastsquares: f: is nil":                        func() { LeastSquares(nil, x) },
 		"optimize.root: f: returns 1 numbers for 2 unknowns":      func() { Root(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }, x) },
 		"optimize.brentq: f: is 1 at 0 and 1 at 1: want opposite": func() { BrentQ(func(float64) float64 { return 1 }, 0, 1) },
-		"optimize.curvefit: f: returns another shape than y's":    func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return p.Sum() }, x, x, x) },
+		"optimize.curvefit: p0: is nil":                           func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return x }, x, x, nil) },
+		"optimize.curvefit: f: returns shape [], want y's, [2]":   func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return p.Sum() }, x, x, x) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)
