@@ -2,6 +2,7 @@ package dlpack
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"weft/internal/jit"
 	"weft/internal/tensortest"
 	"weft/npy"
+	"weft/safetensors"
 )
 
 // The offsets that a C compiler for 64 bits gives the structs of dlpack.h.
@@ -339,4 +341,38 @@ func Example() {
 	// [[7. 7. 7.]
 	//  [3. 4. 5.]]
 	// true
+}
+
+// TestExportOfAnyAddress exports elements of a mapped file whose header moves them by one byte.
+func TestExportOfAnyAddress(t *testing.T) {
+	const n = 1 << 15 // fewer are copied
+	header := fmt.Sprintf(`{"x":{"dtype":"F32","shape":[%d],"data_offsets":[0,%d]}}`, n, 4*n)
+	header += strings.Repeat(" ", 8-len(header)%8+1)
+	file := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	path := filepath.Join(t.TempDir(), "odd.safetensors")
+	if err := os.WriteFile(path, append(append(file, header...), make([]byte, 4*n)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := safetensors.Map(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := f.Tensor("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Export(x); err == nil {
+		at := (*managedTensorVersioned)(m.Pointer()).tensor.data
+		m.Free()
+		if at%4 != 0 {
+			t.Errorf("exported at %#x", at)
+		}
+	} else if !strings.Contains(err.Error(), "Clone") {
+		t.Error(err)
+	}
+	m, err := Export(x.Clone())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Free()
 }

@@ -52,7 +52,7 @@ var exports struct {
 // released, until the consumer has called the deleter, or [Managed.Free] was called where
 // there is no consumer. What the other side writes, t's gradient and trackers do not see.
 // A tensor that requires a gradient is refused (Detach it), as are read-only ones in a struct
-// without flags.
+// without flags, and those in a mapped file that does not align them (Clone them).
 func Export(t *weft.Tensor, opts ...ExportOpts) (Managed, error) {
 	o := array.Options("dlpack", opts)
 	sweep()
@@ -72,6 +72,9 @@ func Export(t *weft.Tensor, opts ...ExportOpts) (Managed, error) {
 			array.Failf("dlpack", "t", "is on %s, whose memory the host does not reach: On(weft.CPU) copies it", t.Device())
 		}
 		v = (*core.Tensor)(t).Read()
+		if n := min(v.DType.Size(), 8); v.Size() > 0 && uintptr(v.Ptr())%uintptr(n) != 0 {
+			array.Failf("dlpack", "t", "lies in a mapped file at an address that is not a multiple of %d: Clone copies it", n)
+		}
 	}); err != nil {
 		return Managed{}, fmt.Errorf("dlpack: %w", err)
 	}
