@@ -1,6 +1,7 @@
 package linalg_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -128,4 +129,50 @@ func near(x, y, scale *weft.Tensor, tolerance float64) bool {
 		}
 	}
 	return true
+}
+
+// TestGradedMatrices demands small residuals and orthogonal factors of matrices whose rows have very different sizes,
+// so that squares and products of their elements underflow.
+func TestGradedMatrices(t *testing.T) {
+	g := weft.NewGenerator(3)
+	for _, d := range []weft.DType{weft.Float64, weft.Complex128} {
+		for _, n := range []int{3, 9, 20, 40} {
+			x := randomOf(g, d, n, n)
+			x = x.Add(adjoint(x))
+			for _, exponent := range []float64{-75, -155, -160, -200, -250} {
+				one, all := make([]float64, n), make([]float64, n)
+				for i := range n {
+					one[i], all[i] = 1, math.Pow(10, exponent*float64(i)/float64(n))
+				}
+				one[0] = math.Pow(10, exponent)
+				rows := weft.FromSlice(one).Reshape(n, 1)
+				graded := weft.FromSlice(all)
+				low := x.Tril(0).Mul(weft.Where(weft.Arange(0, n).Eq(0), 1.0, math.Pow(10, exponent)).To(d)) // columns but the first are tiny
+				for name, a := range map[string]*weft.Tensor{
+					"row":    x.Mul(rows.To(d)),
+					"first":  low.Add(adjoint(low.Tril(-1))),
+					"graded": x.Mul(graded.To(d)).Mul(graded.Reshape(n, 1).To(d)),
+				} {
+					what := func(f string) string { return fmt.Sprintf("%s of %v, %s, size %d, 1e%v", f, d, name, n, exponent) }
+					check := func(f string, got *weft.Tensor, unitary ...*weft.Tensor) {
+						t.Helper()
+						small(t, what(f), distance(got, a), 0x1p-53, 40*float64(n))
+						for _, u := range unitary {
+							small(t, what(f)+", factor", distance(u.MatMul(adjoint(u)), weft.EyeOf(d, n)), 0x1p-53, 40*float64(n))
+						}
+					}
+					u, s, vh := linalg.SVD(a)
+					check("svd", u.Mul(s.To(d)).MatMul(vh), u, vh)
+					form, z := linalg.Schur(a)
+					check("schur", z.MatMul(form).MatMul(adjoint(z)), z)
+					form, z = linalg.Hessenberg(a)
+					check("hessenberg", z.MatMul(form).MatMul(adjoint(z)), z)
+					if name != "row" {
+						w, v := linalg.Eigh(a)
+						check("eigh", v.Mul(w.To(d)).MatMul(adjoint(v)), v)
+					}
+				}
+			}
+		}
+	}
 }

@@ -14,19 +14,34 @@ func reflector[T number](x []T) (beta float64, tau T) {
 	alpha, rest := x[0], square(x[1:])
 	x[0] = of[T](1)
 	imaginary := abs(alpha - of[T](re(alpha)))
+	if float64(re(alpha)*re(alpha))+float64(imaginary*imaginary)+rest < leastSquare {
+		x[0] = alpha
+		return tinyReflector(x)
+	}
 	if rest == 0 && imaginary == 0 {
 		clear(x[1:])
 		return re(alpha), zero
 	}
 	beta = -math.Copysign(math.Sqrt(float64(re(alpha)*re(alpha))+float64(imaginary*imaginary)+rest), re(alpha))
-	if beta == 0 {
-		clear(x[1:])
-		return 0, zero
-	}
 	b := of[T](beta)
 	tau = divide(b-alpha, b)
 	scale(x[1:], divide(of[T](1), alpha-b))
 	return beta, tau
+}
+
+// leastSquare is the sum of squares below which underflow may have taken digits from it.
+const leastSquare = 0x1p-900
+
+// tinyReflector is reflector for elements whose squares may underflow.
+func tinyReflector[T number](x []T) (beta float64, tau T) {
+	exponent := scaleOf(largest(x))
+	if exponent == 0 {
+		x[0] = of[T](1)
+		return 0, tau
+	}
+	ldexp(x, exponent)
+	beta, tau = reflector(x)
+	return math.Ldexp(beta, -exponent), tau
 }
 
 func divide[T number](a, b T) T {

@@ -2,6 +2,7 @@ package eigen
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -38,6 +39,7 @@ func implicitQL(d, e, z []float64, ld int) bool {
 			if iteration == sweepsPerValue {
 				return false
 			}
+			smallFirst(d[l:m+1], e[l:m], z[l*ld:], ld)
 			g := (d[l+1] - d[l]) / (2 * e[l])
 			r := length(g, 1)
 			g = d[m] - d[l] + e[l]/(g+math.Copysign(r, g))
@@ -70,6 +72,24 @@ func implicitQL(d, e, z []float64, ld int) bool {
 		}
 	}
 	return true
+}
+
+// smallFirst reverses a tridiagonal matrix whose first row is far larger than its last, with the rows of z: the shift
+// comes from the first one, and beside a large shift the rotations of much smaller rows would underflow.
+// Source: LAPACK's choice between QL and QR steps, dsteqr.
+func smallFirst(d, e, z []float64, ld int) {
+	n := len(d)
+	if first, last := math.Abs(d[0])+math.Abs(e[0]), math.Abs(d[n-1])+math.Abs(e[n-2]); !(first*0x1p-100 > last) {
+		return
+	}
+	slices.Reverse(d)
+	slices.Reverse(e)
+	for i := 0; ld > 0 && i < n/2; i++ {
+		x, y := z[i*ld:(i+1)*ld], z[(n-1-i)*ld:(n-i)*ld]
+		for c := range x {
+			x[c], y[c] = y[c], x[c]
+		}
+	}
 }
 
 // leaf is the size up to which QL iterations solve a tridiagonal problem.
