@@ -30,7 +30,7 @@ type ZPK struct {
 
 // Butter designs a Butterworth filter of order n with the critical frequencies wn, one or, for bands, two,
 // where the gain is 1/sqrt(2). The order of bands is 2*n. Frequencies are parts of half of the sampling rate
-// unless IIROpts.FS gives the rate. [ZPK.SOS] makes the argument of [SOSFiltFilt], [ZPK.TF] those of [FiltFilt].
+// unless IIROpts.FS gives the rate. [ZPK.SOS] makes sections for [SOSFiltFilt], [ZPK.TF] coefficients for [FiltFilt].
 //
 // It panics with *[weft.Error] for orders that are
 // not 1 to 500, and frequencies that do not ascend between 0 and half of the sampling rate.
