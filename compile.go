@@ -97,7 +97,7 @@ func (c *Compiled[F]) CallContext(ctx context.Context, args ...any) (*Tensor, er
 // Call returns one, unless the last result is an error.
 func (c *Compiled[F]) Func() F {
 	c.notNil("func")
-	return c.c.Func().Interface().(F)
+	return c.c.Func(context.Background()).Interface().(F)
 }
 
 // Why says why the function was traced, a line each time, the latest last. A last line says how

@@ -8,7 +8,7 @@
 // [Model.Run] compiles the model's graph, as weft.Compile does: operations are fused, and the program for
 // shapes that were seen runs again. Sizes that a model computes from shapes are computed while a program is
 // made and are no part of it. A node that needs elements on the host, such as NonZero, runs by itself, between
-// two programs. Run may be called by several goroutines at once.
+// two programs. Run may be called by several goroutines at once. [Model.RunContext] ends a run with a context.
 //
 // A [Model] is a module of package nn: its weights have their ONNX names, [Model.Forward] can be
 // differentiated, and optimizers, checkpoints and safetensors files work with it. So a model that was trained

@@ -2,6 +2,7 @@ package onnx_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -165,4 +166,21 @@ func ExampleWrite() {
 	err := onnx.Write(&b, func(x *weft.Tensor) *weft.Tensor { return x.Erfinv() }, []any{weft.Ones(2)})
 	fmt.Println(err)
 	// Output: onnx: 1 operation cannot be written as operators of ONNX: erfinv of float32
+}
+
+// A request that was given up ends the run that answers it.
+func ExampleModel_RunContext() {
+	m, err := onnx.Load("testdata/mlp_script.onnx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // of a server: the context of its request
+	cancel()
+	_, err = m.RunContext(ctx, map[string]*weft.Tensor{"input": weft.Ones(2, 6)})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, context.Canceled))
+	// Output:
+	// onnx: the run was ended: context canceled
+	// true
 }

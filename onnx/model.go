@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -165,6 +166,13 @@ func (m *Model) Outputs() []Port {
 // Run computes the outputs of named tensors. It is compiled: the first call for shapes plans, later ones
 // run programs. No gradients are recorded. The error is an *[Error].
 func (m *Model) Run(in map[string]*weft.Tensor) (map[string]*weft.Tensor, error) {
+	return m.RunContext(context.Background(), in)
+}
+
+// RunContext is [Model.Run] that stops when ctx ends: between nodes, steps of loops and chunks of kernels.
+// It then returns an *[Error] that wraps the cause. In a function that weft.Compile traces, ctx is not part of
+// the program: give it to the call of that function.
+func (m *Model) RunContext(ctx context.Context, in map[string]*weft.Tensor) (map[string]*weft.Tensor, error) {
 	values := make(map[string]Value, len(in))
 	for name, t := range in {
 		if t == nil {
@@ -172,7 +180,7 @@ func (m *Model) Run(in map[string]*weft.Tensor) (map[string]*weft.Tensor, error)
 		}
 		values[name] = TensorOf(t)
 	}
-	out, err := m.RunValues(values)
+	out, err := m.RunValuesContext(ctx, values)
 	if err != nil {
 		return nil, err
 	}
@@ -188,13 +196,21 @@ func (m *Model) Run(in map[string]*weft.Tensor) (map[string]*weft.Tensor, error)
 
 // RunValues is [Model.Run] for values that may be strings, sequences, optionals and maps.
 func (m *Model) RunValues(in map[string]Value) (map[string]Value, error) {
+	return m.RunValuesContext(context.Background(), in)
+}
+
+// RunValuesContext is [Model.RunValues] that stops when ctx ends, as [Model.RunContext] does.
+func (m *Model) RunValuesContext(ctx context.Context, in map[string]Value) (map[string]Value, error) {
 	m.notNil("onnx.run")
+	if ctx == nil {
+		return nil, errorf("ctx is nil")
+	}
 	list, err := m.arguments(in)
 	if err != nil {
 		return nil, err
 	}
 	var out []Value
-	weft.WithoutGrad(func() { out, err = m.run(list, core.TracingHere() != nil) })
+	weft.WithoutGrad(func() { out, err = m.run(ctx, list, core.TracingHere() != nil) })
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +222,7 @@ func (m *Model) RunValues(in map[string]Value) (map[string]Value, error) {
 }
 
 // run runs the graph. inline says that it is part of a trace, or of a computation with gradients.
-func (m *Model) run(in []Value, inline bool) (out []Value, err error) {
+func (m *Model) run(ctx context.Context, in []Value, inline bool) (out []Value, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -225,6 +241,9 @@ func (m *Model) run(in []Value, inline bool) (out []Value, err error) {
 		m.bind()
 	}
 	r := &run{m: m, tracing: inline && core.TracingHere() != nil, plain: inline}
+	if !r.tracing {
+		r.ctx = ctx
+	}
 	out = r.graph(m.graph, in, nil)
 	for i, v := range out {
 		out[i] = m.own(v, in)
@@ -282,7 +301,7 @@ func (m *Model) ForwardAll(in ...*weft.Tensor) []*weft.Tensor {
 	list, err := m.arguments(values)
 	var out []Value
 	if err == nil {
-		out, err = m.run(list, true)
+		out, err = m.run(context.Background(), list, true)
 	}
 	if err != nil {
 		panic(&array.Error{Op: "onnx.forward", Msg: "the model cannot be run", Err: err})

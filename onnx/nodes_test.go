@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -166,7 +167,7 @@ func (c *nodeCase) run() error {
 			return err
 		}
 		var out []Value
-		weft.WithoutGrad(func() { out, err = m.run(list, true) })
+		weft.WithoutGrad(func() { out, err = m.run(context.Background(), list, true) })
 		if err != nil {
 			return err
 		}

@@ -1,8 +1,10 @@
 package onnx
 
 import (
+	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 
 	"weft"
@@ -14,19 +16,29 @@ import (
 // A run is one run of a model's graph and its subgraphs.
 type run struct {
 	m       *Model
-	tracing bool   // nodes make a graph: elements are not known but of values that say so
-	plain   bool   // node by node, as gradients need it
-	known   *known // of the trace, else nil
-	traced  int    // the nodes of subgraphs that are part of the program, counted at each step of a loop
+	ctx     context.Context // ends the run between nodes and inside programs; nil in a trace, which many calls use
+	tracing bool            // nodes make a graph: elements are not known but of values that say so
+	plain   bool            // node by node, as gradients need it
+	once    bool            // computes what is known, for all later calls
+	known   *known          // of the trace, else nil
+	traced  int             // the nodes of subgraphs that a trace or what is known ran, counted at each step of a loop
+}
+
+// endedError returns the error of a run whose context has ended, else nil.
+func (r *run) endedError() error {
+	if r.ctx == nil || r.ctx.Err() == nil {
+		return nil
+	}
+	return &Error{Text: "the run was ended", Err: context.Cause(r.ctx)}
 }
 
 // A piece is a part of a graph's nodes that runs as one program, or one node that runs by itself.
 type piece struct {
 	from, to int
 	eager    bool
-	ins      []int // slots that the piece reads of what comes before
-	outs     []int // slots that it makes and later nodes or the outputs read
-	program  *weft.Compiled[func(in []packed) ([]packed, error)]
+	ins      []int                     // slots that the piece reads of what comes before
+	outs     []int                     // slots that it makes and later nodes or the outputs read
+	program  *core.GoFunc[weft.Tensor] // of a packedFunc
 }
 
 // errSplit says at which node a program must be split.
@@ -37,8 +49,14 @@ func (e *errSplit) Error() string { return errHost.Error() }
 // Is makes a split that a body asks for one of the node that has the body.
 func (e *errSplit) Is(target error) bool { return target == errHost }
 
+// A packedFunc computes a piece.
+type packedFunc = func(in []packed) ([]packed, error)
+
 // graph runs a graph.
 func (r *run) graph(g *graph, in, captured []Value) []Value {
+	if err := r.endedError(); err != nil {
+		panic(failure{err})
+	}
 	g.folded.Do(func() { core.OutsideTrace(func() { r.fold(g) }) })
 	env := r.environment(g)
 	for i, slot := range g.inputs {
@@ -61,10 +79,10 @@ func (r *run) graph(g *graph, in, captured []Value) []Value {
 	return out
 }
 
-// fold computes the nodes whose inputs are constants of the file, once. One that fails stays, so that the run
-// that needs it says why.
+// fold computes the nodes whose inputs are constants of the file, once. One that fails or is a long loop stays, so that
+// the run that needs it says why, or can be ended.
 func (r *run) fold(g *graph) {
-	aside := &run{m: r.m, plain: true}
+	aside := &run{m: r.m, plain: true, once: true}
 	env := make([]Value, len(g.names))
 	for _, c := range g.consts {
 		env[c.slot] = c.value
@@ -72,6 +90,7 @@ func (r *run) fold(g *graph) {
 	var left []*node
 	for _, n := range g.nodes {
 		known := !n.op.random && !slices.ContainsFunc(n.reads, func(slot int) bool { return env[slot].kind == NoValue })
+		aside.traced = 0
 		if !known || aside.node(n, env) != nil {
 			left = append(left, n)
 			continue
@@ -100,8 +119,9 @@ func (r *run) environment(g *graph) []Value {
 	return env
 }
 
-// maxTraced is the number of nodes that subgraphs may add to one program. Loops within loops would make a program that
-// grows exponentially with their depth. The node whose subgraph exceeds it runs by itself, with a program for its body.
+// maxTraced is the number of nodes that subgraphs may add to one program, or run in a node that is computed once for
+// all calls. Loops within loops would make a program that grows exponentially with their depth, and a trace does not
+// end with a call's context. The node whose subgraph exceeds it runs by itself, with a program for its body.
 const maxTraced = 1 << 14
 
 // subgraph runs a graph of a node, with values of the graph around it.
@@ -109,8 +129,8 @@ func (r *run) subgraph(g *graph, outer, in []Value) []Value {
 	if len(in) != len(g.inputs) {
 		panic(failure{errorf("graph %q is given %d inputs: it has %d", g.name, len(in), len(g.inputs))})
 	}
-	if r.tracing {
-		if r.traced += len(g.nodes); r.traced > maxTraced {
+	if r.tracing || r.once {
+		if r.traced += 1 + len(g.nodes); r.traced > maxTraced {
 			panic(failure{errHost})
 		}
 	}
@@ -125,7 +145,10 @@ func (r *run) subgraph(g *graph, outer, in []Value) []Value {
 func (r *run) walk(g *graph, from, to int, env []Value) error {
 	for i := from; i < to; i++ {
 		n := g.nodes[i]
-		err := r.node(n, env)
+		err := r.endedError()
+		if err == nil {
+			err = r.node(n, env)
+		}
 		if err == nil {
 			continue
 		}
@@ -173,7 +196,7 @@ func (r *run) node(n *node, env []Value) error {
 	switch {
 	case known && r.tracing:
 		aside := *r
-		aside.tracing, aside.plain = false, true
+		aside.tracing, aside.plain, aside.once, aside.traced = false, true, true, 0
 		c.x = &aside
 		core.OutsideTrace(func() { out, err = c.run() })
 	case n.op.eager && r.tracing:
@@ -240,7 +263,7 @@ func (r *run) pieces(g *graph, env []Value) {
 		}
 		p := list[k]
 		var err error
-		if p.eager {
+		if p.eager || core.CompileOff {
 			err = r.walk(g, p.from, p.to, env)
 		} else {
 			err = r.program(g, p, env)
@@ -343,8 +366,12 @@ func (r *run) program(g *graph, p *piece, env []Value) error {
 	for i, slot := range p.ins {
 		in[i] = pack(env[slot])
 	}
-	out, err := r.m.compiled(g, p)(in)
+	f := r.m.compiled(g, p).Func(r.ctx).Interface().(packedFunc)
+	out, err := f(in)
 	if err != nil {
+		if ended := r.endedError(); ended != nil {
+			return ended
+		}
 		return err
 	}
 	for i, slot := range p.outs {
@@ -354,15 +381,12 @@ func (r *run) program(g *graph, p *piece, env []Value) error {
 }
 
 // compiled returns the compiled function of a piece.
-func (m *Model) compiled(g *graph, p *piece) func(in []packed) ([]packed, error) {
+func (m *Model) compiled(g *graph, p *piece) *core.GoFunc[weft.Tensor] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p.program == nil {
-		p.program = weft.Compile(func(in []packed) ([]packed, error) {
-			r := &run{m: m, tracing: core.TracingHere() != nil}
-			if r.plain = !r.tracing; r.tracing { // plain with WEFT_COMPILE=off
-				r.known = newKnown()
-			}
+		p.program = core.NewGoFunc[weft.Tensor](reflect.ValueOf(func(in []packed) ([]packed, error) {
+			r := &run{m: m, tracing: true, known: newKnown()}
 			env := r.environment(g)
 			for i, slot := range p.ins {
 				env[slot] = in[i].value()
@@ -377,9 +401,9 @@ func (m *Model) compiled(g *graph, p *piece) func(in []packed) ([]packed, error)
 				out[i] = packResult(env[slot])
 			}
 			return out, nil
-		})
+		}))
 	}
-	return p.program.Func()
+	return p.program
 }
 
 // bind drops the programs of the graph if one of the weights was replaced: they read the tensors that they were

@@ -34,7 +34,7 @@ func TestGradientsOfNodes(t *testing.T) {
 		}
 		value := func(x *weft.Tensor) *weft.Tensor {
 			list := append([]Value{TensorOf(x)}, in[1:]...)
-			out, err := m.run(list, true)
+			out, err := m.run(t.Context(), list, true)
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}

@@ -156,12 +156,12 @@ func (c *GoFunc[F]) Call(ctx context.Context, args []any) (*F, error) {
 	return nil, nil
 }
 
-// Func returns the compiled function with the type of the original.
-func (c *GoFunc[F]) Func() reflect.Value {
+// Func returns the compiled function with the type of the original. A ctx that is not nil ends its calls.
+func (c *GoFunc[F]) Func(ctx context.Context) reflect.Value {
 	return reflect.MakeFunc(c.t, func(in []reflect.Value) []reflect.Value {
 		var out []reflect.Value
 		err := array.Try(func() {
-			g := newSupplied(context.Background())
+			g := newSupplied(ctx)
 			args := in
 			if c.t.IsVariadic() {
 				last := in[len(in)-1]
