@@ -57,25 +57,41 @@ type channelTiles [][]channelTile
 
 var channelRuns = sync.Pool{New: func() any { return new(channelRun) }}
 
-// runChannels computes the correlation with output channels in the vectors, if that is
-// estimated to be faster. It reports whether it did.
-func (c *correlation) runChannels(work, threads int) bool {
+// plan decides how r runs. It reports false if r cannot, or if pixels in the vectors are estimated
+// to be faster.
+func (r *channelRun) plan(threads int) bool {
+	c := r.correlation
 	vectors := c.outC / c.Lanes
 	if c.outC%c.Lanes != 0 || vectors > 1 && vectors%2 != 0 || c.through || c.src.W != 1 || len(c.terms) < channelTerms {
 		return false
 	}
-	r := channelRuns.Get().(*channelRun)
-	defer channelRuns.Put(r)
-	r.correlation = c
-	defer func() { r.correlation = nil }()
 	r.nv = min(vectors, 2)
 	r.strips = vectors / r.nv
-	if !r.plan() || !r.pack(threads) {
+	if !r.classify() {
+		return false
+	}
+	c.weightPitch = r.nv * c.VB
+	c.panelBytes = c.weightPitch * (c.Padded(len(c.terms)) + c.Lanes)
+	r.cut(threads)
+	r.makeLists()
+	return true
+}
+
+// run computes c, which has taken the plan's correlation, as planned. It reports false if the
+// weights do not allow that.
+func (planned *channelRun) run(c *correlation, work, threads int) bool {
+	r := channelRuns.Get().(*channelRun)
+	tiles := r.tilesOfTask
+	*r = *planned
+	r.correlation, r.tilesOfTask = c, tiles
+	defer func() {
+		*r = channelRun{tilesOfTask: r.tilesOfTask}
+		channelRuns.Put(r)
+	}()
+	if !r.pack(threads) {
 		return false
 	}
 	defer c.packed.free()
-	r.cut(threads)
-	r.makeLists()
 	tasks := r.groups * c.bands * c.parts
 	grain := 1
 	if w := work / tasks; w < min(tile.TaskWork, tile.ThreadHot) {
@@ -91,9 +107,9 @@ func (c *correlation) runChannels(work, threads int) bool {
 	return true
 }
 
-// plan cuts rows into tiles and finds the classes. It reports false if that cannot be
+// classify cuts rows into tiles and finds the classes. It reports false if that cannot be
 // done, or if pixels in the vectors take less time.
-func (r *channelRun) plan() bool {
+func (r *channelRun) classify() bool {
 	c := r.correlation
 	r.widths, r.classX, r.classOfX = r.widths[:0], r.classX[:0], r.classOfX[:0]
 	r.classY, r.classOfY, r.kernels = r.classY[:0], r.classOfY[:0], r.kernels[:0]
@@ -132,7 +148,7 @@ func (r *channelRun) plan() bool {
 	}
 	r.classY, r.classOfY = edges(r.classY, r.classOfY, c.outH, c.stepY, c.rowAt, r.spanY, c.srcH)
 	for _, k := range r.classX {
-		r.kernels = append(r.kernels, codegen.Kernel(channelKernels, channelKey{c.Machine, k.width, r.nv, c.stepX, r.aheadDue()}))
+		r.kernels = append(r.kernels, codegen.Kernel(channelKernels, channelKey{c.Machine, k.width, r.nv, c.stepX, r.aheadDue(len(c.terms))}))
 	}
 	return true
 }
@@ -172,9 +188,6 @@ func indexOf[T comparable](list *[]T, x T) int {
 // in the padding may leave out are finite.
 func (r *channelRun) pack(threads int) bool {
 	c := r.correlation
-	pitch, bytes := c.weightPitch, c.panelBytes
-	c.weightPitch = r.nv * c.VB
-	c.panelBytes = c.weightPitch * (c.Padded(len(c.terms)) + c.Lanes)
 	padded := slices.ContainsFunc(r.classY, func(e edge) bool { return e != edge{} }) ||
 		slices.ContainsFunc(r.classX, func(k channelClass) bool { return k.edge != edge{} })
 	key := packed.Key{Kind: packed.Channels, Sizes: [8]int{c.outC, len(c.terms), r.nv, c.weightPitch, c.panelBytes, int(tile.Bit(padded, 0))}}
@@ -196,7 +209,6 @@ func (r *channelRun) pack(threads int) bool {
 	})
 	if !c.packed.flag {
 		c.packed.free()
-		c.weightPitch, c.panelBytes = pitch, bytes
 		return false
 	}
 	return true

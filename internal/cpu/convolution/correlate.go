@@ -69,20 +69,8 @@ type term struct{ channel, row, col int32 }
 
 var correlations = sync.Pool{New: func() any { return new(correlation) }}
 
-// run computes the correlation on machine code.
-func (c *correlation) run(threads int) {
-	work := c.n * c.groups * c.outC * c.outH * c.outW * (max(len(c.terms), 1) + tile.EpilogueWork(c.epilogue))
-	threads = tile.ThreadsFor(work, threads)
-	c.layout()
-	c.cut(threads)
-	c.pixelCost = c.bands * c.cost
-	exchange := c.worthExchange(threads)
-	if c.groups == 1 && (c.runChannels(work, threads) || c.runImages(threads)) {
-		return
-	}
-	if exchange {
-		c.exchange(threads)
-	}
+// runPixels computes the correlation with pixels in the vectors.
+func (c *correlation) runPixels(work, threads int) {
 	c.packAllWeights(threads)
 	defer c.packed.free()
 	tasks := c.n * c.groups * c.bands * c.parts

@@ -39,6 +39,9 @@
 // Other convolutions in groups are computed group by group, one after the other or as tasks of
 // one run.
 //
+// The choice of pixels or output channels with its terms, tiles and tasks is a plan. Forward keeps
+// plans by geometry, strides and threads, so that small convolutions do not plan at each call.
+//
 // Images of float16 and bfloat16 are converted to float32 some at a time (inPieces). The
 // gradient of the weights converts them where it packs them or copies them with the zeros
 // around them.

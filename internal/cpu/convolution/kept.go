@@ -38,15 +38,15 @@ func (w *packedWeights) take(from packed.Source, key packed.Key, bytes int, pack
 // read next is prefetched. Tests set it to 0.
 var aheadFrom = 1 << 20
 
-// aheadDue reports whether the kernels prefetch weights. Weights of this call alone were just written.
-func (r *channelRun) aheadDue() bool {
-	return r.kept.Kept() && r.outC*len(r.terms)*r.Size >= aheadFrom
+// aheadDue reports whether the kernels of sums of the given number of terms prefetch weights. Weights of this call alone were just written.
+func (c *correlation) aheadDue(terms int) bool {
+	return c.kept.Kept() && c.outC*terms*c.Size >= aheadFrom
 }
 
 // setAhead makes the kernel prefetch the weights that follow block b of strip s, spread over all tiles.
 func (r *channelRun) setAhead(f *channelFrame, s, b int, tiles channelTiles) {
 	f.ahead, f.aheadStep = uintptr(f.b), 0
-	if !r.aheadDue() {
+	if !r.aheadDue(len(r.terms)) {
 		return
 	}
 	next, terms := b+1, len(r.terms)

@@ -6,21 +6,15 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
-	"weft/internal/mem"
-	"weft/internal/packed"
 )
 
-// ready makes c a correlation with nothing filled in, keeping its memory.
+// ready makes c a correlation with nothing filled in.
 func (c *correlation) ready(g *Convolution) {
-	*c = correlation{
-		Machine: tile.New(g.ISA, g.DType), groups: g.Groups,
-		terms: c.terms[:0], table: c.table[:0], tiles: [2][]tile.Place{c.tiles[0][:0]},
-	}
+	*c = correlation{Machine: tile.New(g.ISA, g.DType), groups: g.Groups}
 }
 
 func (c *correlation) release() {
-	c.kept, c.buffer, c.packWeights = packed.Source{}, mem.Block{}, nil
-	c.src, c.dst, c.epilogue = Image{}, Image{}, nil
+	*c = correlation{}
 	correlations.Put(c)
 }
 
@@ -87,18 +81,20 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
 	c.cols = (c.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
 	c.dst, c.epilogue, c.kept = y, g.Epilogue, g.Kept
-	for ch := range c.srcC {
-		for kh := range g.KH {
-			for kw := range g.KW {
-				c.terms = append(c.terms, term{int32(ch), int32(kh * g.DilationH), int32(kw * g.DilationW)})
-			}
-		}
-	}
-	k := len(c.terms)
+	k := c.srcC * g.KH * g.KW
 	c.packWeights = func(to tile.Panel, group, o int) {
 		c.Pack(to, tile.Mat{Ptr: unsafe.Add(g.weightsOf(w, group), o*k*c.Size), Row: k, Col: 1})
 	}
-	c.run(g.Threads)
+	c.run(g.Threads, k, &g.Geometry, func(to []term) []term {
+		for ch := range c.srcC {
+			for kh := range g.KH {
+				for kw := range g.KW {
+					to = append(to, term{int32(ch), int32(kh * g.DilationH), int32(kw * g.DilationW)})
+				}
+			}
+		}
+		return to
+	})
 	c.release()
 }
 
@@ -152,13 +148,16 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, y, x *axisP
 		c.rowAt, c.colAt = rows[len(rows)-1], cols[len(cols)-1]
 		c.rows += rows[0] - c.rowAt
 		c.cols += cols[0] - c.colAt
+	}
+	terms := func(to []term) []term {
 		for o := range c.srcC {
 			for _, y := range rows {
 				for _, x := range cols {
-					c.terms = append(c.terms, term{int32(o), int32(y - c.rowAt), int32(x - c.colAt)})
+					to = append(to, term{int32(o), int32(y - c.rowAt), int32(x - c.colAt)})
 				}
 			}
 		}
+		return to
 	}
 	taps := g.KH * g.KW
 	perO := len(kh) * len(kw)
@@ -188,6 +187,6 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, y, x *axisP
 			}
 		}
 	}
-	c.run(g.Threads)
+	c.run(g.Threads, c.srcC*perO, nil, terms)
 	c.release()
 }
