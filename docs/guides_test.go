@@ -20,10 +20,10 @@ import (
 var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 
 // packages maps the names that snippets may use to import paths.
-var packages = map[string]string{"bytes": "bytes", "context": "context", "errors": "errors", "fmt": "fmt", "math": "math", "os": "os", "filepath": "path/filepath", "signal": "os/signal", "strings": "strings", "image": "image", "png": "image/png", "weft": module, "transforms": module + "/data/transforms", "live": module + "/train/live"}
+var packages = map[string]string{"bytes": "bytes", "context": "context", "errors": "errors", "fmt": "fmt", "math": "math", "os": "os", "filepath": "path/filepath", "strings": "strings", "image": "image", "png": "image/png", "weft": module, "transforms": module + "/data/transforms", "live": module + "/train/live"}
 
 func init() {
-	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "models", "nn", "npy", "onnx", "optim", "plot", "ragged", "records", "safetensors", "sym", "tokenizers", "torchfile", "linalg", "special", "train"} {
+	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "models", "nn", "npy", "onnx", "optim", "plot", "ragged", "records", "safetensors", "sym", "tokenizers", "torchfile", "linalg", "special", "train", "fft", "signal", "sparse", "ndimage"} {
 		packages[name] = module + "/" + name
 	}
 }
@@ -67,6 +67,10 @@ func read(t *testing.T, file string) *guide {
 // imports returns the import declarations that a file with this code needs.
 func imports(code string) string {
 	var s strings.Builder
+	if strings.Contains(code, "signal.Notify") {
+		code = strings.ReplaceAll(code, "signal.", "") // Go's package of that name
+		s.WriteString("import \"os/signal\"\n")
+	}
 	for _, name := range slices.Sorted(maps.Keys(packages)) {
 		if regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(code) {
 			fmt.Fprintf(&s, "import %q\n", packages[name])
