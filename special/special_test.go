@@ -257,3 +257,12 @@ func Example() {
 	// [-0.0375 -0.4375  0.8546]
 	// [0.0250 0.5000 0.9750]
 }
+
+// TestBesselOfLargeOrderAndArgument demands I of large orders and arguments in few steps. Wanted: mpmath.
+func TestBesselOfLargeOrderAndArgument(t *testing.T) {
+	for _, c := range [][3]float64{{30000.0, 200000000.0, 2.9732572282678771e-6}, {1000000.0, 1000000000000.0, 2.4197072451912319e-7}, {200000000.0, 1000000000000.0, 5.1439998755196147e-8693}, {9.9999999999999999e+50, 1.0e+100, 7.6945986267064306e-73}} {
+		if got := special.Ive(c[0], weft.FromSlice([]float64{c[1]})).Item(); math.Abs(got-c[2]) > 1e-13*c[2] {
+			t.Errorf("Ive(%v, %v) is %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+}

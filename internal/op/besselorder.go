@@ -127,7 +127,11 @@ func (s stream) kvIntegral(v, x val, scaled bool) val {
 	far := exp(s.Fma(v, vmath.Log(b, ratio), s.Add(decay, vmath.Log(b, value))))
 	extreme := s.Or(s.Lt(decay, s.f(-600)), s.Lt(s.f(1e300), vmath.Pow(b, ratio, v)))
 	y = s.Select(s.Lt(s.f(1e150), root), y, direct)
-	return s.Select(extreme, far, y)
+	// The rounding of a ratio near 1 would cost large orders digits.
+	wide := s.And(s.Lt(s.f(3e3), v), s.Lt(v, x))
+	beyond := s.Add(s.Div(v, x), s.Mul(s.Div(v, s.Add(q, x)), s.Div(v, x)))
+	exponent := s.Fma(v, vmath.Log1p(b, beyond), decay)
+	return s.Select(wide, s.Mul(value, exp(exponent)), s.Select(extreme, far, y))
 }
 
 // besselIv is I of real order at x: the power series, whose terms are positive, Hankel's expansion (DLMF
@@ -210,11 +214,17 @@ func (s stream) hankelSeries(v, x val) val {
 	return r[0]
 }
 
-// orderRatio is I of order v+1 over that of order v, by the recurrence downwards.
+// orderRatio is I of order v+1 over that of order v, by the recurrence downwards: from 0, or for large x, whose
+// recurrence would take too long, from the first terms of the uniform expansion (DLMF 10.41), which are good to 1/x^2.
 func (s stream) orderRatio(active, v, x val) val {
-	steps := s.Select(active, s.Floor(s.Fma(s.f(7), s.Sqrt(x), s.f(30))), s.f(0))
+	uniform := s.Lt(s.f(1e8), x)
+	steps := s.Select(uniform, s.f(8), s.Floor(s.Fma(s.f(7), s.Sqrt(x), s.f(30))))
+	steps = s.Select(active, steps, s.f(0))
 	over := s.Div(s.f(2), x)
-	r := s.While([]val{s.f(0), steps}, func(w []val) val { return s.Lt(s.f(0), w[1]) }, func(w []val) []val {
+	w := s.Add(v, steps)
+	q := vmath.Hypot(s.bld, w, x)
+	start := s.Sub(s.Div(x, s.Add(q, w)), s.Mul(s.f(0.5), s.Div(s.Div(x, q), q)))
+	r := s.While([]val{s.Select(uniform, start, s.f(0)), steps}, func(w []val) val { return s.Lt(s.f(0), w[1]) }, func(w []val) []val {
 		return []val{s.Div(s.f(1), s.Fma(s.Add(v, w[1]), over, w[0])), s.Sub(w[1], s.f(1))}
 	})
 	return r[0]
