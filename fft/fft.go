@@ -136,8 +136,8 @@ func along(opName string, a op.Fourier, x *weft.Tensor, o Opts) *weft.Tensor {
 	return apply(op.FFT, a, fit(x, a.Axis, o.lengthOf(opName, x.Dim(a.Axis))))
 }
 
-// RFFT returns the first N/2+1 elements of the [FFT] of real numbers; the others are their conjugates. It
-// panics as FFT does, and for complex numbers.
+// RFFT returns the first N/2+1 elements of the [FFT] of real numbers, complex64 or complex128, along the axis: the
+// others are their conjugates. It panics as FFT does, and for complex numbers.
 func RFFT(x *weft.Tensor, opts ...Opts) *weft.Tensor {
 	return forwardReal("fft.rfft", x, array.Options("fft.rfft", opts), false)
 }

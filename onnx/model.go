@@ -163,8 +163,9 @@ func (m *Model) Outputs() []Port {
 	return clonePorts(m.info.Outputs)
 }
 
-// Run computes the outputs of named tensors. It is compiled: the first call for shapes plans, later ones
-// run programs. No gradients are recorded. The error is an *[Error].
+// Run computes the outputs of named tensors, whose shapes and element types [Model.Inputs] tells; sizes with a
+// name may be any, the same for all inputs of one call. It is compiled: the first call for shapes plans,
+// later ones run programs. No gradients are recorded. The error is an *[Error] that names the input.
 func (m *Model) Run(in map[string]*weft.Tensor) (map[string]*weft.Tensor, error) {
 	return m.RunContext(context.Background(), in)
 }

@@ -265,4 +265,9 @@ func TestBesselOfLargeOrderAndArgument(t *testing.T) {
 			t.Errorf("Ive(%v, %v) is %v, want %v", c[0], c[1], got, c[2])
 		}
 	}
+	for _, c := range [][3]float64{{2300, 1500, 4.6050598916978245e-22}, {2200, 1500, 3.595549676631565e30}, {3000, 1500, 0}, {1e5, 1e5, math.Inf(1)}, {5, 1.7e308, math.Inf(1)}} {
+		if got := special.Iv(c[0], weft.FromSlice([]float64{c[1]})).Item(); got != c[2] && !(math.Abs(got-c[2]) <= 1e-12*c[2]) {
+			t.Errorf("Iv(%v, %v) is %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
 }

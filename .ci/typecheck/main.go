@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // A listed package has what go list prints about it. ImportMap maps imports of a test's variant to the packages that
@@ -33,19 +35,24 @@ type listed struct {
 func main() {
 	tests := flag.Bool("test", false, "check tests too")
 	flag.Parse()
-	faults := 0
+	var wg sync.WaitGroup
+	var faults atomic.Int64
 	for platform := range strings.SplitSeq(flag.Arg(0), ",") {
-		goos, arch, _ := strings.Cut(platform, "/")
-		list, err := packages(goos, arch, *tests, flag.Args()[1:])
-		if err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		n := check(list, arch)
-		fmt.Printf("%s: %d packages, %d errors\n", platform, len(list), n)
-		faults += n
+		wg.Go(func() {
+			goos, arch, _ := strings.Cut(platform, "/")
+			list, err := packages(goos, arch, *tests, flag.Args()[1:])
+			if err != nil {
+				fmt.Println(err)
+				faults.Add(1)
+				return
+			}
+			n := check(list, arch)
+			fmt.Printf("%s: %d packages, %d errors\n", platform, len(list), n)
+			faults.Add(int64(n))
+		})
 	}
-	if faults > 0 {
+	wg.Wait()
+	if faults.Load() > 0 {
 		os.Exit(1)
 	}
 }

@@ -159,7 +159,7 @@ func (s stream) besselIv(v0, x0 val, scaled bool) val {
 		return []val{y}
 	}, s.zeros(1))
 	mid := s.If(far, func() []val {
-		y := s.Div(s.hankelSeries(s.Select(far, v, zero), s.Select(far, x, s.f(1e4))), s.Sqrt(s.Mul(x, s.f(2*math.Pi))))
+		y := s.Div(s.hankelSeries(s.Select(far, v, zero), s.Select(far, x, s.f(1e4))), s.Mul(s.Sqrt(x), s.f(math.Sqrt(2*math.Pi))))
 		if !scaled {
 			y = grown(y)
 		}
@@ -171,6 +171,14 @@ func (s stream) besselIv(v0, x0 val, scaled bool) val {
 		y := s.Div(one, s.Mul(x, s.Fma(s.orderRatio(between, v, x), s.secondModified(v, x, true), next)))
 		if !scaled {
 			y = grown(y)
+			// Where K*exp(x) overflows, K does not, or the result is 0.
+			lost := s.And(between, s.Not(s.Eq(y, y)))
+			plain := s.If(lost, func() []val {
+				v, x := s.Select(lost, v, zero), s.Select(lost, x, s.f(1e4))
+				next := s.secondModified(s.Add(v, one), x, false)
+				return []val{s.Div(one, s.Mul(x, s.Fma(s.orderRatio(lost, v, x), s.secondModified(v, x, false), next)))}
+			}, s.zeros(1))
+			y = s.Select(lost, plain[0], y)
 		}
 		return []val{y}
 	}, s.zeros(1))

@@ -8,7 +8,6 @@ import (
 
 	"weft/internal/cudart"
 	"weft/internal/device"
-	"weft/internal/op"
 	"weft/internal/ptxsim"
 )
 
@@ -38,12 +37,8 @@ func onSimulated(t *testing.T, seed uint64, f func(dev device.Device)) {
 func TestSimulatedValues(t *testing.T) {
 	only := strings.Fields(os.Getenv("WEFT_OPS"))
 	switch {
-	case len(only) == 0:
-		for i, d := range op.Table() {
-			if i%32 == 0 {
-				only = append(only, d.Name)
-			}
-		}
+	case len(only) == 0: // others, such as topk, take minutes
+		only = []string{"abs", "conv2d_core", "floordiv", "lgamma", "minimum", "reduce_sum", "segment_sort", "trigamma"}
 	case only[0] == "all":
 		only = nil
 	}

@@ -121,6 +121,7 @@ var modelTypes = []row[reflect.Type]{
 	{"models.Llama", reflect.TypeFor[models.Llama]()},
 	{"models.LlamaOpts", reflect.TypeFor[models.LlamaOpts]()},
 	{"models.LoadOpts", reflect.TypeFor[models.LoadOpts]()},
+	{"models.ReadStateOpts", reflect.TypeFor[models.ReadStateOpts]()},
 	{"models.LogitsOpts", reflect.TypeFor[models.LogitsOpts]()},
 	{"models.MobileNetLayer", reflect.TypeFor[models.MobileNetLayer]()},
 	{"models.MobileNetOpts", reflect.TypeFor[models.MobileNetOpts]()},

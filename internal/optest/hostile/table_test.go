@@ -534,6 +534,7 @@ var types = rows(slices.Concat(imageTypes, nnTypes, modelTypes, foreignTypes, tr
 	{"records.Layout", reflect.TypeFor[records.Layout]()},
 	{"safetensors.File", reflect.TypeFor[safetensors.File]()},
 	{"safetensors.FormatError", reflect.TypeFor[safetensors.FormatError]()},
+	{"safetensors.ReadOpts", reflect.TypeFor[safetensors.ReadOpts]()},
 	{"safetensors.Info", reflect.TypeFor[safetensors.Info]()},
 	{"safetensors.LeftOutError", reflect.TypeFor[safetensors.LeftOutError]()},
 	{"safetensors.UnsupportedError", reflect.TypeFor[safetensors.UnsupportedError]()},
