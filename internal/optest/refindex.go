@@ -109,43 +109,39 @@ func init() {
 	references["scatter"] = func(x []*Array, a ir.Attrs) Result {
 		return written(x[0], x[2], along(x, int(a.(op.Axis))), func(out *Array, k, i int) { out.put(k, x[0], i) })
 	}
-	extreme := func(sign float64) reference {
+	// combined combines the elements that go to a place with its element, or with each other if it is Alone.
+	combined := func(floats func(d array.DType, a, b float64) float64, ints func(d array.DType, a, b int64) int64) reference {
 		return func(x []*Array, a ir.Attrs) Result {
 			e := a.(op.Extreme)
 			taken := map[int]bool{}
 			return written(x[0], x[2], along(x, e.Axis), func(out *Array, k, i int) {
-				first := e.Alone && !taken[k]
-				taken[k] = true
-				if x[0].F != nil {
-					if y := x[0].F[i]; first || y != y || sign*y > sign*out.F[k] {
-						out.F[k] = y
-					}
-				} else if y := x[0].I[i]; first || (sign > 0) == (compareInts(out.DType, y, out.I[k]) > 0) {
-					out.I[k] = y
+				switch first := e.Alone && !taken[k]; {
+				case first:
+					out.put(k, x[0], i)
+				case x[0].F != nil:
+					out.F[k] = floats(out.DType, out.F[k], x[0].F[i])
+				default:
+					out.I[k] = ints(out.DType, out.I[k], x[0].I[i])
 				}
+				taken[k] = true
 			})
 		}
 	}
-	references["scatter_min"], references["scatter_max"] = extreme(-1), extreme(1)
-	references["scatter_prod"] = func(x []*Array, a ir.Attrs) Result {
-		e := a.(op.Extreme)
-		taken := map[int]bool{}
-		return written(x[0], x[2], along(x, e.Axis), func(out *Array, k, i int) {
-			first := e.Alone && !taken[k]
-			taken[k] = true
-			if x[0].F != nil {
-				if y := x[0].F[i]; first {
-					out.F[k] = y
-				} else {
-					out.F[k] = roundTo(out.DType, out.F[k]*y)
-				}
-			} else if y := x[0].I[i]; first {
-				out.I[k] = y
-			} else {
-				out.I[k] = wrapTo(out.DType, out.I[k]*y)
+	extreme := func(sign float64) reference {
+		return combined(func(_ array.DType, a, b float64) float64 {
+			if b != b || sign*b > sign*a {
+				return b
 			}
+			return a
+		}, func(d array.DType, a, b int64) int64 {
+			if (sign > 0) == (compareInts(d, b, a) > 0) {
+				return b
+			}
+			return a
 		})
 	}
+	references["scatter_min"], references["scatter_max"] = extreme(-1), extreme(1)
+	references["scatter_prod"] = combined(func(d array.DType, a, b float64) float64 { return roundTo(d, a*b) }, func(d array.DType, a, b int64) int64 { return wrapTo(d, a*b) })
 	references["mask_select"] = func(x []*Array, a ir.Attrs) Result {
 		n := int(a.(op.Count))
 		out := New(x[0].DType, []int{n})
