@@ -116,10 +116,10 @@ var sparseOptionCases = map[string]optionCase{
 		b := weft.ArangeOf(weft.Float64, 30)
 		return append(iterations(sparse.CG(a.MatMul, b, o)), iterations(sparse.GMRES(a.MatMul, b, o))...)
 	}, map[string]optionField{
-		"RTol":          {def: new(1e-5), loose: true},
-		"ATol":          {in: sparse.SolverOpts{RTol: new(1e-9)}},
-		"MaxIterations": {def: new(300), zero: func() []float64 { return []float64{0, 0, 0, 0} }},
-		"Restart":       {def: new(20), refused: true},
+		"RTol":    {def: new(1e-5), loose: true},
+		"ATol":    {in: sparse.SolverOpts{RTol: new(1e-9)}},
+		"MaxIter": {def: new(300), zero: func() []float64 { return []float64{0, 0, 0, 0} }},
+		"Restart": {def: new(20), refused: true},
 	}),
 	"sparse.LSQROpts": optionsOf(func(o sparse.LSQROpts) []float64 {
 		a := sparse.VStack(secondDifferences(20), sparse.Eye(20))
@@ -128,10 +128,10 @@ var sparseOptionCases = map[string]optionCase{
 		h := a.H().MatMul
 		return append(iterations(sparse.LSQR(a.MatMul, h, b, o)), iterations(sparse.LSQR(a.MatMul, h, exact, o))...)
 	}, map[string]optionField{
-		"Damp":          {},
-		"ATol":          {def: new(1e-6), loose: true},
-		"BTol":          {in: sparse.LSQROpts{ATol: new(1e-12)}, def: new(1e-6), loose: true},
-		"MaxIterations": {def: new(40), zero: func() []float64 { return []float64{0, 0, 0, 0} }},
+		"Damp":    {},
+		"ATol":    {def: new(1e-6), loose: true},
+		"BTol":    {in: sparse.LSQROpts{ATol: new(1e-12)}, def: new(1e-6), loose: true},
+		"MaxIter": {def: new(40), zero: func() []float64 { return []float64{0, 0, 0, 0} }},
 	}),
 	"sparse.EigshOpts": optionsOf(func(o sparse.EigshOpts) []float64 {
 		w, _, err := sparse.Eigsh(secondDifferences(40).MatMul, weft.ZerosOf(weft.Float64, 40), 2, o)
@@ -140,9 +140,9 @@ var sparseOptionCases = map[string]optionCase{
 		}
 		return append(values(w), 1)
 	}, map[string]optionField{
-		"Vectors":       {def: new(20), refused: true},
-		"Tol":           {in: sparse.EigshOpts{MaxIterations: new(8)}, def: new(1e-14), loose: true},
-		"MaxIterations": {def: new(1000), zero: func() []float64 { return []float64{0} }},
+		"Vectors": {def: new(20), refused: true},
+		"Tol":     {in: sparse.EigshOpts{MaxIter: new(8)}, def: new(1e-14), loose: true},
+		"MaxIter": {def: new(1000), zero: func() []float64 { return []float64{0} }},
 	}),
 }
 

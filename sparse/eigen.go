@@ -23,11 +23,11 @@ const (
 
 // EigshOpts are the options of [Eigsh] and [Svds].
 type EigshOpts struct {
-	Which         Which
-	Vectors       *int         // Lanczos vectors that are kept, more than k; 2k+1 or 20 if nil, whichever is more
-	Tol           *float64     // relative error of eigenvalues, 1e-14 if nil, 1e-6 for elements of 32-bit floats
-	MaxIterations *int         // restarts, 1000 if nil
-	V0            *weft.Tensor // the vector to begin with; a random one, always the same, if nil
+	Which   Which
+	Vectors *int         // Lanczos vectors that are kept, more than k; 2k+1 or 20 if nil, whichever is more
+	Tol     *float64     // relative error of eigenvalues, 1e-14 if nil, 1e-6 for elements of 32-bit floats
+	MaxIter *int         // restarts, 1000 if nil
+	V0      *weft.Tensor // the vector to begin with; a random one, always the same, if nil
 }
 
 // Eigsh returns k eigenvalues, ascending, of a symmetric or Hermitian operator on vectors [n], and their
@@ -81,9 +81,9 @@ func newLanczos(name string, like *weft.Tensor, k int, o EigshOpts) (*lanczos, e
 		}
 	}
 	m = min(m, n)
-	if o.MaxIterations != nil {
-		if most = *o.MaxIterations; most < 0 {
-			array.Failf(name, "MaxIterations", "is %d, want a number from 0 on", most)
+	if o.MaxIter != nil {
+		if most = *o.MaxIter; most < 0 {
+			array.Failf(name, "MaxIter", "is %d, want a number from 0 on", most)
 		}
 	}
 	d := like.DType()

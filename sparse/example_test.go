@@ -182,7 +182,7 @@ func ExampleCG() {
 	b := weft.OnesOf(weft.Float64, 900)
 	s, err := sparse.CG(a.MatMul, b)
 	fmt.Println(s.Converged, err, a.MatMul(s.X).Sub(b).Norm(2).Item() < 1e-3)
-	s, err = sparse.CG(a.MatMul, b, sparse.SolverOpts{MaxIterations: new(3)})
+	s, err = sparse.CG(a.MatMul, b, sparse.SolverOpts{MaxIter: new(3)})
 	fmt.Println(s.Converged, err != nil)
 	// Output:
 	// true <nil> true

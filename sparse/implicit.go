@@ -79,7 +79,7 @@ func (s *solver) withGradient(by method, adjoint, preconditioner Operator, out S
 			if a == nil {
 				array.Failf(s.name, "Adjoint", "is nil: the gradient of the solution needs it")
 			}
-			return by(a, b, SolverOpts{RTol: s.o.RTol, ATol: atol, MaxIterations: s.o.MaxIterations, Restart: s.o.Restart, Preconditioner: m})
+			return by(a, b, SolverOpts{RTol: s.o.RTol, ATol: atol, MaxIter: s.o.MaxIter, Restart: s.o.Restart, Preconditioner: m})
 		}
 	}
 	v := inverse{s.name, solve(s.given, s.o.Preconditioner), solve(adjoint, preconditioner)}
@@ -101,7 +101,7 @@ func (s *solver) lsqrGradient(a, adjoint Operator, damp, rtol float64, out Solut
 	}
 	solve := func(b *weft.Tensor, atol float64) (Solution, error) {
 		most := 10 * max(b.Dim(0), s.b.Dim(0))
-		return CG(normal, b, SolverOpts{RTol: &rtol, ATol: atol, MaxIterations: &most})
+		return CG(normal, b, SolverOpts{RTol: &rtol, ATol: atol, MaxIter: &most})
 	}
 	out.X = differentiable(out.X, func(x *weft.Tensor) *weft.Tensor {
 		g := adjoint(s.right.Sub(a(x))).To(x.DType())

@@ -19,11 +19,11 @@ var ErrNotConverged = errors.New("did not converge")
 
 // SolverOpts are the options of [CG], [BiCGSTAB], [GMRES], [MINRES].
 type SolverOpts struct {
-	X0            *weft.Tensor // where to begin; zeros if nil
-	RTol          *float64     // converged where the residual's norm is at most RTol times that of b, 1e-5 if nil,
-	ATol          float64      // or at most ATol
-	MaxIterations *int         // 10 times the number of unknowns if nil
-	Restart       *int         // of GMRES: the number of vectors it keeps, 20 if nil
+	X0      *weft.Tensor // where to begin; zeros if nil
+	RTol    *float64     // converged where the residual's norm is at most RTol times that of b, 1e-5 if nil,
+	ATol    float64      // or at most ATol
+	MaxIter *int         // 10 times the number of unknowns if nil
+	Restart *int         // of GMRES: the number of vectors it keeps, 20 if nil
 	// Preconditioner returns about the solution of a*z = x; nil for x itself. CG and MINRES need a symmetric
 	// positive definite one.
 	Preconditioner Operator
@@ -80,9 +80,9 @@ func begin(name string, a Operator, b *weft.Tensor, opts []SolverOpts) (s *solve
 	}
 	n := b.Dim(0)
 	s = &solver{name: name, b: b, given: a, right: right, rtol: rtol, o: o, most: 10 * n, restart: 20}
-	if o.MaxIterations != nil {
-		if s.most = *o.MaxIterations; s.most < 0 {
-			array.Failf(name, "MaxIterations", "is %d, want a number from 0 on", s.most)
+	if o.MaxIter != nil {
+		if s.most = *o.MaxIter; s.most < 0 {
+			array.Failf(name, "MaxIter", "is %d, want a number from 0 on", s.most)
 		}
 	}
 	if o.Restart != nil {
@@ -455,11 +455,11 @@ func MINRES(a Operator, b *weft.Tensor, opts ...SolverOpts) (Solution, error) {
 
 // LSQROpts are the options of [LSQR].
 type LSQROpts struct {
-	Damp          float64  // the square of Damp*|x| is added to that of the residual
-	ATol          *float64 // converged where |A^H r| is at most ATol*|A||r|, 1e-6 if nil,
-	BTol          *float64 // or |r| at most BTol*|b| + ATol*|A||x|, 1e-6 if nil
-	MaxIterations *int     // twice the number of unknowns if nil
-	Callback      func(iteration int, residual float64) bool
+	Damp     float64  // the square of Damp*|x| is added to that of the residual
+	ATol     *float64 // converged where |A^H r| is at most ATol*|A||r|, 1e-6 if nil,
+	BTol     *float64 // or |r| at most BTol*|b| + ATol*|A||x|, 1e-6 if nil
+	MaxIter  *int     // twice the number of unknowns if nil
+	Callback func(iteration int, residual float64) bool
 }
 
 // LSQR returns the least squares solution x of a*x = b, of the least length where there are several. adjoint
@@ -474,8 +474,8 @@ func LSQR(a, adjoint Operator, b *weft.Tensor, opts ...LSQROpts) (Solution, erro
 	array.Given(name, "adjoint", adjoint != nil)
 	right := numbers(name, "b", b, 1)
 	b = right.Detach()
-	if o.MaxIterations != nil && *o.MaxIterations < 0 || math.IsNaN(o.Damp) {
-		array.Failf(name, "MaxIterations", "or Damp is not a number from 0 on")
+	if o.MaxIter != nil && *o.MaxIter < 0 || math.IsNaN(o.Damp) {
+		array.Failf(name, "MaxIter", "or Damp is not a number from 0 on")
 	}
 	atol, btol := 1e-6, 1e-6
 	if o.ATol != nil {
@@ -503,8 +503,8 @@ func (s *solver) lsqr(a, adjoint Operator, o LSQROpts, atol, btol float64) {
 	}
 	s.out.X, s.out.Residual = weft.ZerosOf(v.DType(), v.Dim(0)), beta
 	most := 2 * v.Dim(0)
-	if o.MaxIterations != nil {
-		most = *o.MaxIterations
+	if o.MaxIter != nil {
+		most = *o.MaxIter
 	}
 	v, alpha := unit(v)
 	if alpha == 0 || beta == 0 {

@@ -45,7 +45,7 @@ func TestSolversSolve(t *testing.T) {
 		}
 		t.Logf("%s: %d iterations", c.name, s.Iterations)
 	}
-	s, err := sparse.CG(spd.MatMul, x, sparse.SolverOpts{MaxIterations: new(2), RTol: &tol})
+	s, err := sparse.CG(spd.MatMul, x, sparse.SolverOpts{MaxIter: new(2), RTol: &tol})
 	if !errors.Is(err, sparse.ErrNotConverged) || s.Converged || s.Iterations != 2 {
 		t.Errorf("two iterations: %v, %+v", err, s)
 	}

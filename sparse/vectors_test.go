@@ -127,7 +127,7 @@ func TestEigenvaluesAreThoseOfNumPy(t *testing.T) {
 	if d := v.Transpose(0, 1).MatMul(v).Sub(weft.EyeOf(weft.Float64, 6)).Abs().Max().Item(); d > 1e-11 {
 		t.Errorf("eigenvectors are orthonormal to %g", d)
 	}
-	_, _, err = sparse.Eigsh(m.MatMul, weft.ZerosOf(weft.Float64, 225), 6, sparse.EigshOpts{MaxIterations: new(1)})
+	_, _, err = sparse.Eigsh(m.MatMul, weft.ZerosOf(weft.Float64, 225), 6, sparse.EigshOpts{MaxIter: new(1)})
 	if !errors.Is(err, sparse.ErrNotConverged) {
 		t.Error(err)
 	}
