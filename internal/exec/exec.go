@@ -248,6 +248,10 @@ func (c *Compiled) Source(step int) string {
 // was released. What is released meanwhile stays until the run is over. The stream belongs to the
 // device; nil stands for its default one.
 func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, nums []Number, out []array.View) error {
+	if mapped.Any() {
+		mapped.Enter()
+		defer mapped.Leave()
+	}
 	for _, v := range ins {
 		if v.Store != nil && !v.Store.Stays() {
 			return c.runUsing(ctx, s, ins, nums, out)

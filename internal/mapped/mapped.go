@@ -2,9 +2,9 @@
 // pages when they are touched, and processes that map one file share them.
 //
 // Truncating a mapped file removes its pages. Touching one of them is a fault, which would end the
-// process. So every use first touches the end of the memory and looks up the size of the file. An
-// array whose bytes are gone is refused with a typed error. A truncation between that check and the
-// end of the use faults. Faults are panics on the goroutine that used the memory
+// process. So every use first touches the end of the memory and looks up the size of the file, the
+// latter once in a run of a program ([Enter]). An array whose bytes are gone is refused with a typed
+// error. A truncation between that check and the end of the use faults. Faults are panics on the goroutine that used the memory
 // (debug.SetPanicOnFault stays on there) and on weft's workers. [Explain] turns them into a typed
 // error. On Windows a mapped file cannot be cut.
 //
@@ -63,6 +63,8 @@ type region struct {
 	ptr  unsafe.Pointer
 	size int
 	once sync.Once
+
+	whole atomic.Int64 // the number of runs that had begun when the file was last found whole
 }
 
 var errIrregular = errors.New("is not a regular file")
@@ -235,14 +237,34 @@ func (m *Mapping) protect(st *array.Storage) {
 // middle. Tests set it.
 var Unchecked bool
 
+// runs is the number of runs of programs that have begun, and inside of those that have not ended.
+var runs, inside atomic.Int64
+
+// Enter begins a run of a program, which [Leave] ends. Uses in it look up the size of a file once, for that takes
+// longer than a small kernel: a size that was looked up after the latest run began serves all runs. Other uses look it
+// up each time.
+func Enter() {
+	inside.Add(1)
+	runs.Add(1)
+}
+
+// Leave ends a run that [Enter] began.
+func Leave() { inside.Add(-1) }
+
 // check panics if the file has lost bytes before end.
 func (m *Mapping) check(end int) {
 	debug.SetPanicOnFault(true)
 	if Unchecked {
 		return
 	}
-	if n := m.left(); n < int64(end) {
-		panic(&array.Error{Kind: array.DeviceFailed, Op: "map", Msg: fmt.Sprintf("%s was cut to %d bytes while an array up to byte %d is mapped", m.name, n, end)})
+	if now := runs.Load(); inside.Load() == 0 || m.whole.Load() != now {
+		n := m.left()
+		if n < int64(end) {
+			panic(&array.Error{Kind: array.DeviceFailed, Op: "map", Msg: fmt.Sprintf("%s was cut to %d bytes while an array up to byte %d is mapped", m.name, n, end)})
+		}
+		if n >= int64(m.size) {
+			m.whole.Store(now)
+		}
 	}
 	m.touch(end - 1)
 }

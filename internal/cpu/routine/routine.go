@@ -43,8 +43,15 @@ type Call struct {
 // contiguous returns v in row-major order: v itself or a copy. free frees the copy.
 func (c Call) contiguous(v *array.View) (w array.View, free func()) {
 	if v.Contiguous() {
-		return *v, func() {}
+		return *v, nothing
 	}
+	return c.copied(v)
+}
+
+func nothing() {}
+
+// copied returns a copy of v in row-major order. It is apart from contiguous, whose results would else live on the heap.
+func (c Call) copied(v *array.View) (w array.View, free func()) {
 	w = array.View{Store: c.Memory.Alloc(v.Size() * v.DType.Size()), DType: v.DType, Shape: v.Shape, Strides: array.RowMajor(v.Shape)}
 	transpose.Copy(c.ISA, &w, v)
 	return w, func() { c.Memory.Free(w.Store) }
