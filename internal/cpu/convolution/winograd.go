@@ -200,7 +200,7 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 	matrix := w.bandTiles * w.tilesW
 	if w.ISA == jit.Portable {
 		width := bytes / w.Size
-		tile.PortableMats[float32](16, n, width, w.inC, 1, [2]array.DType{array.Float32, array.Float32}, func(m int) (a, b, c tile.Mat) {
+		tile.PortableMats[float32](16, n, width, w.inC, 1, [2]array.DType{array.Float32, array.Float32}, false, func(m int) (a, b, c tile.Mat) {
 			return tile.Mat{Ptr: unsafe.Add(source, m*matrix*w.tileStep), Row: w.tileStep / w.Size, Col: 1},
 				tile.Mat{Ptr: unsafe.Add(w.transformed.ptr, (strip*16+m)*w.inC*bytes), Row: width, Col: 1}, tile.Mat{Ptr: unsafe.Add(sums, m*matrix*bytes), Row: width, Col: 1}
 		}, nil)

@@ -105,16 +105,16 @@ func (k *kit[T]) multiply(c matrix[T], a, b operand[T]) {
 		k.multiplyComplex(c, a, b, inner)
 		return
 	}
-	k.real(c.rows, c.cols, inner, matOf(c), a.mat(), b.mat())
+	k.real(c.rows, c.cols, inner, matOf(c), a.mat(), b.mat(), false)
 }
 
-// real computes a product of real matrices.
-func (k *kit[T]) real(m, n, inner int, c, a, b tile.Mat) {
+// real computes a product of real matrices, or adds it to c.
+func (k *kit[T]) real(m, n, inner int, c, a, b tile.Mat, add bool) {
 	d := typeOf[T]()
 	if d.Complex() {
 		d = d.Part()
 	}
-	product.Product{ISA: k.isa, DType: d, M: m, N: n, K: inner, A: a, B: b, C: c, Threads: k.threads}.Run()
+	product.Product{ISA: k.isa, DType: d, M: m, N: n, K: inner, A: a, B: b, C: c, Add: add, Threads: k.threads}.Run()
 }
 
 func matOf[T number](m matrix[T]) tile.Mat {
@@ -147,7 +147,7 @@ func (k *kit[T]) multiplyComplex(c matrix[T], a, b operand[T], inner int) {
 	ar, ai := parts(a.mat())
 	br, bi := parts(b.mat())
 	for i, f := range [4][2]tile.Mat{{ar, br}, {ai, bi}, {ar, bi}, {ai, br}} {
-		k.real(c.rows, c.cols, inner, tile.Mat{Ptr: unsafe.Pointer(&s[i*size]), Row: c.cols, Col: 1}, f[0], f[1])
+		k.real(c.rows, c.cols, inner, tile.Mat{Ptr: unsafe.Pointer(&s[i*size]), Row: c.cols, Col: 1}, f[0], f[1], false)
 	}
 	rr, ii, ri, ir := s[:size], s[size:2*size], s[2*size:3*size], s[3*size:]
 	for i := range c.rows {
@@ -169,9 +169,50 @@ func (k *kit[T]) multiplyComplex(c matrix[T], a, b operand[T], inner int) {
 	}
 }
 
+// addProduct computes c += a*b for real matrices.
+func (k *kit[T]) addProduct(c matrix[T], a, b operand[T]) {
+	inner := a.cols
+	if a.t {
+		inner = a.rows
+	}
+	if c.rows > 0 && c.cols > 0 {
+		k.real(c.rows, c.cols, inner, matOf(c), a.mat(), b.mat(), true)
+	}
+}
+
+// negated returns -o as a copy.
+func (o operand[T]) negated() (n operand[T], free func()) {
+	s, free := alloc[T](o.rows * o.cols)
+	n = o
+	n.matrix = matrix[T]{s, o.rows, o.cols, o.cols}
+	for i := range o.rows {
+		to := n.row(i)
+		for j, x := range o.row(i) {
+			to[j] = -x
+		}
+	}
+	return n, free
+}
+
 // subtractProduct computes c -= a*b.
 func (k *kit[T]) subtractProduct(c matrix[T], a, b operand[T]) {
 	if c.rows == 0 || c.cols == 0 {
+		return
+	}
+	if !typeOf[T]().Complex() {
+		inner := a.cols
+		if a.t {
+			inner = a.rows
+		}
+		if c.rows < c.cols {
+			n, free := a.negated()
+			defer free()
+			k.real(c.rows, c.cols, inner, matOf(c), n.mat(), b.mat(), true)
+		} else {
+			n, free := b.negated()
+			defer free()
+			k.real(c.rows, c.cols, inner, matOf(c), a.mat(), n.mat(), true)
+		}
 		return
 	}
 	s, free := alloc[T](c.rows * c.cols)

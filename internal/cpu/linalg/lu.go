@@ -58,35 +58,6 @@ func pivotsAt(v *array.View, i int) []int64 {
 	return unsafe.Slice((*int64)(codegen.Ptr(v)), v.Size())[i*n:][:n]
 }
 
-// lu factors a in place by halves of its columns. Source: Toledo, "Locality of reference in LU
-// decomposition with partial pivoting", SIAM J. Matrix Anal. Appl. 18, 1997.
-func (k *kit[T]) lu(a matrix[T], pivots []int64) {
-	m, n := a.rows, a.cols
-	if n > m { // what is right of a square is a solution
-		k.lu(a.sub(0, 0, m, m), pivots)
-		right := a.sub(0, m, m, n-m)
-		exchange(right, pivots, false)
-		k.solve(operand[T]{matrix: a.sub(0, 0, m, m)}, true, true, right)
-		return
-	}
-	if n <= base {
-		k.luPanel(a, pivots)
-		return
-	}
-	h := (n/2 + base - 1) / base * base
-	k.lu(a.sub(0, 0, m, h), pivots[:h])
-	right := a.sub(0, h, m, n-h)
-	exchange(right, pivots[:h], false)
-	top, below := right.sub(0, 0, h, n-h), right.sub(h, 0, m-h, n-h)
-	k.solve(operand[T]{matrix: a.sub(0, 0, h, h)}, true, true, top)
-	k.subtractProduct(below, operand[T]{matrix: a.sub(h, 0, m-h, h)}, operand[T]{matrix: top})
-	k.lu(below, pivots[h:n])
-	exchange(a.sub(h, 0, m-h, h), pivots[h:n], false)
-	for i := h; i < n; i++ {
-		pivots[i] += int64(h)
-	}
-}
-
 // exchange exchanges rows as pivots say, in ascending order or back.
 func exchange[T number](a matrix[T], pivots []int64, back bool) {
 	if a.cols == 0 {
@@ -97,47 +68,19 @@ func exchange[T number](a matrix[T], pivots []int64, back bool) {
 			i = len(pivots) - 1 - i
 		}
 		if p := int(pivots[i]); p != i {
-			x, y := a.row(i), a.row(p)
-			for j := range x {
-				x[j], y[j] = y[j], x[j]
-			}
+			exchangeRows(a.row(i), a.row(p))
 		}
 	}
 }
 
-// luPanel factors a few columns, as rows of a copy.
-func (k *kit[T]) luPanel(a matrix[T], pivots []int64) {
-	m, n := a.rows, a.cols
-	s, free := alloc[T](m * n)
-	defer free()
-	p := matrix[T]{s, n, m, m}
-	for i := range m {
-		for j, x := range a.row(i) {
-			s[j*m+i] = x
-		}
-	}
-	for j := range n {
-		col := p.row(j)
-		for q := range j { // the part above the diagonal
-			k.subtractRows(col[q+1:j], col[q:q+1], s[q*m+q+1:], m)
-		}
-		k.subtractRows(col[j:], col[:j], s[j:], m)
-		at := j + greatest(col[j:])
-		pivots[j] = int64(at)
-		if at != j {
-			for i := range n {
-				s[i*m+j], s[i*m+at] = s[i*m+at], s[i*m+j]
-			}
-		}
-		if col[j] != 0 {
-			divideRow(col[j+1:], col[j])
-		}
-	}
-	for i := range m {
-		row := a.row(i)
-		for j := range row {
-			row[j] = s[j*m+i]
-		}
+// exchangeRows exchanges elements of two rows, through memory that stays in the cache.
+func exchangeRows[T number](x, y []T) {
+	var held [64]T
+	for len(x) > 0 {
+		n := copy(held[:], x)
+		copy(x[:n], y[:n])
+		copy(y[:n], held[:n])
+		x, y = x[n:], y[n:]
 	}
 }
 

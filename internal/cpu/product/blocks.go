@@ -31,7 +31,7 @@ func (p *Product) byBlocks() bool {
 	if p.DType == array.Float64 {
 		most = p.ISA.VectorBytes() / 16
 	}
-	if p.M+p.N > most || p.K < blockLeast*numbers.KBlock || !lined(p.A, p.M) || !lined(p.B.T(), p.N) {
+	if p.Add || p.M+p.N > most || p.K < blockLeast*numbers.KBlock || !lined(p.A, p.M) || !lined(p.B.T(), p.N) {
 		return false
 	}
 	// Until the kernel pays, tiles compute the product: a chain of sums waits for each product as

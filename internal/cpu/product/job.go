@@ -65,6 +65,7 @@ type job struct {
 	consuming tile.ConsumingEpilogue // the epilogue, if pieces of C lie in workers' buffers, one after the other
 	through   bool                   // pieces lie in workers' buffers and are copied to C, because kernels cannot store to C
 	flipped   bool                   // Product.transposed
+	add       bool                   // Product.Add
 	size      sizes
 	of        [2]array.DType // Product.Of
 
@@ -95,13 +96,13 @@ func (p *Product) run(total int) {
 	// A row times a matrix rather than a matrix times a column; and rows of C side
 	// by side in memory.
 	switch {
-	case p.N == 1 && p.M > 1:
+	case p.N == 1 && p.M > 1 && !p.Add:
 		p.transpose()
 	case p.N == 1:
 	case p.C.Col != 1 && (p.C.Row == 1 || p.M == 1):
 		p.transpose()
 	}
-	if !p.Kept.Kept() && p.transposePays() {
+	if !p.Add && !p.Kept.Kept() && p.transposePays() {
 		p.transpose()
 	}
 	p.runJob(total)
@@ -145,7 +146,7 @@ func (p *Product) operands() operands { return operands{a: p.A, b: p.B, c: p.C} 
 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
-	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), epilogue: p.Epilogue, through: p.C.Col != 1 && p.N > 1, flipped: p.transposed, size: p.sizes(), of: p.Of}
+	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), epilogue: p.Epilogue, through: p.C.Col != 1 && p.N > 1, flipped: p.transposed, add: p.Add, size: p.sizes(), of: p.Of}
 	threads := j.plan(total, p.Threads, p.Kept.Kept())
 	if p.Kept.Kept() {
 		k := j // on the heap, where the function is that packs
@@ -369,7 +370,7 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 	for p0 := 0; p0 < j.k || p0 == 0; p0 += numbers.KBlock {
 		kk := min(numbers.KBlock, j.k-p0)
 		f.K = kk
-		f.Flags = tile.Bit(p0 > 0, 0)
+		f.Flags = tile.Bit(p0 > 0 || j.add, 0)
 		if j.kept != nil {
 			bufB = unsafe.Add(j.kept.Ptr(), j.keptAt(p0, n0))
 		} else if j.packB {
@@ -475,6 +476,8 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 			}
 			switch key.Prefetch = true; {
 			case j.prefetchB:
+			case j.add && part.panels > 1:
+				j.prefetchSums(f, key.Mr)
 			case next.bytes > 0:
 				j.prefetchBeside(f, &next, kk, part.panels)
 			case j.prefetchPack && i1-i0 == min(j.rows, j.taskM) && p0+kk < j.k:
@@ -498,6 +501,12 @@ func (j *job) prefetchRows(f *tile.Frame, kk int) {
 	f.PrefetchRun = tile.Ceil(kk*j.Size, tile.PrefetchBytes)
 	f.PrefetchStep = f.AStep - f.PrefetchRun*tile.PrefetchBytes
 	f.Prefetch, f.PrefetchPanel = uintptr(f.A)+uintptr(f.APanel), f.APanel
+}
+
+// prefetchSums makes the kernel prefetch the rows of C of the next panel, which has mr rows, to add to.
+func (j *job) prefetchSums(f *tile.Frame, mr int) {
+	f.PrefetchRun, f.PrefetchStep = 1, f.CStep-tile.PrefetchBytes
+	f.Prefetch, f.PrefetchPanel = uintptr(f.C[0])+uintptr(mr*f.CStep), mr*f.CStep
 }
 
 // prefetchColumns makes the kernel prefetch columns x to x+width-1 of B. If there are none it

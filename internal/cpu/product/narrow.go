@@ -31,7 +31,7 @@ const packTakes = 8
 // narrowPath returns the algorithm to use.
 func (j *job) narrowPath() narrowKind {
 	switch {
-	case j.k < 2 || j.through:
+	case j.k < 2 || j.through || j.add:
 	case j.b.Col == 1:
 		if j.m <= maxRowsNarrow && j.k*j.n*j.Size > narrowBytes && j.n >= 4*j.Lanes {
 			return alongRows

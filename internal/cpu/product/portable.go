@@ -16,8 +16,8 @@ func (p *Product) runPortable(total int) {
 		return o.a, o.b, o.c
 	}
 	if p.DType == array.Float32 {
-		tile.PortableMats[float32](total, p.M, p.N, p.K, p.Threads, p.Of, item, epilogue)
+		tile.PortableMats[float32](total, p.M, p.N, p.K, p.Threads, p.Of, p.Add, item, epilogue)
 	} else {
-		tile.PortableMats[float64](total, p.M, p.N, p.K, p.Threads, p.Of, item, epilogue)
+		tile.PortableMats[float64](total, p.M, p.N, p.K, p.Threads, p.Of, p.Add, item, epilogue)
 	}
 }

@@ -28,6 +28,7 @@ type Product struct {
 	Batch    Batch
 	Epilogue tile.Epilogue // nil: none. C is contiguous, with its batch, if there is one
 	Kept     packed.Source // of B: packed panels of it are kept for later calls
+	Add      bool          // C += A*B: each block of numbers.KBlock terms is added to C. It excludes an epilogue, and rows or columns of C lie side by side
 	Threads  int           // the most threads to use, par.Threads() if not positive; small products use one
 
 	transposed bool // rows of C are columns of the result for the epilogue
@@ -72,6 +73,9 @@ func (p Product) Run() {
 			array.Failf("matmul", "batch", "negative size %d", s)
 		}
 		total *= s
+	}
+	if p.Add && (p.Epilogue != nil || p.C.Col != 1 && p.C.Row != 1 && p.M > 1 && p.N > 1) {
+		array.Failf("matmul", "add", "needs a result whose rows or columns lie side by side, and no epilogue")
 	}
 	if p.M == 0 || p.N == 0 || total == 0 {
 		return

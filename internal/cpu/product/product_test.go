@@ -407,6 +407,9 @@ func TestProductMisusePanics(t *testing.T) {
 		"a broadcast C": func() {
 			Product{ISA: cputest.UnderTest, DType: array.Float32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Batch: Batch{Count: []int{2}, C: []int{0}}, Threads: 1}.Run()
 		},
+		"a result with gaps to add to": func() {
+			Product{ISA: cputest.UnderTest, DType: array.Float32, M: 2, N: 2, K: 1, A: m, B: m, C: tile.Mat{Ptr: m.Ptr, Row: 4, Col: 2}, Add: true, Threads: 1}.Run()
+		},
 		"a negative batch": func() {
 			Product{ISA: cputest.UnderTest, DType: array.Float32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Batch: Batch{Count: []int{-2}, C: []int{1}}, Threads: 1}.Run()
 		},

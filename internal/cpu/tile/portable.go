@@ -232,6 +232,7 @@ type PortableResult struct {
 	Ptr                    unsafe.Pointer
 	Row, Width, High, Step int
 	Positive               bool // sums of blocks that are zero are +0
+	Add                    bool // sums are added to what is there
 }
 
 // put adds a block's sums to row i from column j on.
@@ -298,7 +299,7 @@ func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (
 			for k0 := 0; k0 < k || k0 == 0; k0 += numbers.KBlock {
 				kk := min(numbers.KBlock, k-k0)
 				s.Block(op, unsafe.Sizeof(E(0)) == 4, k0, kk, i0, i1, j0, w, func(i int, sums []float64) {
-					put[E](&to, i, j0, sums, k0 > 0)
+					put[E](&to, i, j0, sums, k0 > 0 || to.Add)
 				})
 			}
 			if done != nil {
@@ -377,8 +378,8 @@ func widenFloat[E Element](dst []float64, pitch int, src unsafe.Pointer, step, n
 }
 
 // PortableMats is PortableProducts for matrices. item returns the matrices of product i. The
-// element types of the factors are of: E, float16 or bfloat16.
-func PortableMats[E Element](count, m, n, k, threads int, of [2]array.DType, item func(i int) (a, b, c Mat), done func(i, m0, m1, n0, n1 int)) {
+// element types of the factors are of: E, float16 or bfloat16. With add the products are added to the results.
+func PortableMats[E Element](count, m, n, k, threads int, of [2]array.DType, add bool, item func(i int) (a, b, c Mat), done func(i, m0, m1, n0, n1 int)) {
 	// Long rows of sums, so that the loops over them are long.
 	flip := n < m && n < 64
 	if flip {
@@ -393,6 +394,6 @@ func PortableMats[E Element](count, m, n, k, threads int, of [2]array.DType, ite
 		if flip {
 			a, b, c = b.T(), a.T(), c.T()
 		}
-		return &matOperands[E]{a, b, of}, PortableResult{Ptr: c.Ptr, Row: c.Row, Width: n, Step: c.Col}
+		return &matOperands[E]{a, b, of}, PortableResult{Ptr: c.Ptr, Row: c.Row, Width: n, Step: c.Col, Add: add}
 	}, done)
 }

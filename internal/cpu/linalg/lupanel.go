@@ -1,0 +1,194 @@
+package linalg
+
+import (
+	"weft/internal/cpu/tile"
+	"weft/internal/par"
+)
+
+// A luPanel holds a few columns that are being factored, as rows, and what updates of the columns right of them need.
+type luPanel[T number] struct {
+	at     int       // first column
+	p      matrix[T] // its rows are the columns, from row at of the matrix on
+	minus  matrix[T] // the rows below the block on the diagonal, negated
+	pivots []int64   // counted from row at
+}
+
+// luWidth returns the number of columns of a panel. It depends on nothing but the matrix.
+func luWidth(steps int) int {
+	switch {
+	case steps <= 2*base:
+		return base
+	case steps < 1024:
+		return 2 * base
+	}
+	return 8 * base
+}
+
+// panelStep returns the elements from row to row of a panel of n elements: an odd number of lines, so that rows
+// fall into all sets of a cache.
+func panelStep(n int) int { return (n+7)/8*8 + 8*((n+7)/8%2+1)%16 }
+
+// lu factors a in place, panel of columns by panel. While the columns right of a panel are updated, the next panel
+// is the first that is, and is factored by the thread that updated it. Source: Strazdins, "A comparison of
+// lookahead and algorithmic blocking techniques for parallel matrix factorization", TR-CS-98-07, Australian
+// National University, 1998.
+func (k *kit[T]) lu(a matrix[T], pivots []int64) {
+	m, n := a.rows, a.cols
+	steps := min(m, n)
+	width := luWidth(steps)
+	step := panelStep(m)
+	s, free := alloc[T](2 * width * (step + m))
+	defer free()
+	one := kit[T]{k.isa, 1}
+	panel := func(at int) luPanel[T] {
+		b, rows := min(width, steps-at), m-at
+		mem := s[at/width%2*width*(step+m):]
+		return luPanel[T]{at, matrix[T]{mem[:b*step], b, rows, step}, matrix[T]{mem[width*step:][:(rows-b)*b], rows - b, b, b}, pivots[at : at+b]}
+	}
+	now := panel(0)
+	one.luPanel(a, now)
+	for now.at+now.p.rows < n {
+		first := now.at + now.p.rows
+		next := luPanel[T]{at: steps}
+		ends := make([]int, 0, 16)
+		if first < steps {
+			next = panel(first)
+			ends = append(ends, first+next.p.rows)
+		}
+		threads := tile.ThreadsFor((m-now.at)*(n-first)*now.p.rows, k.threads)
+		if threads == 1 {
+			ends = append(ends, n)
+		} else {
+			piece := max(8*base, tile.Ceil(tile.Ceil(n-first, 4*threads), 4*base)*4*base)
+			for lo := first + next.p.rows; lo < n; {
+				lo = min(lo+piece, n)
+				ends = append(ends, lo)
+			}
+		}
+		par.Run(len(ends), 1, threads, func(_, begin, end int) {
+			for i := begin; i < end; i++ {
+				lo := first
+				if i > 0 {
+					lo = ends[i-1]
+				}
+				one.luUpdate(a, now, lo, ends[i])
+				if i == 0 && next.at < steps {
+					one.luPanel(a, next)
+				}
+			}
+		})
+		if next.at == steps {
+			break
+		}
+		now = next
+	}
+	// Rows left of panels are exchanged in the end.
+	par.Run(tile.Ceil(steps, width), 1, tile.ThreadsFor(m*steps, k.threads), func(_, begin, end int) {
+		for i := begin; i < end; i++ {
+			lo := i * width
+			for at := lo + width; at < steps; at += width {
+				exchange(a.sub(at, lo, m-at, width), pivots[at:min(at+width, steps)], false)
+			}
+		}
+	})
+	for i := range pivots[:steps] {
+		pivots[i] += int64(i / width * width)
+	}
+}
+
+// luUpdate updates columns lo to hi-1 after a panel was factored.
+func (k *kit[T]) luUpdate(a matrix[T], p luPanel[T], lo, hi int) {
+	if lo == hi {
+		return
+	}
+	b, rows := p.p.rows, a.rows-p.at
+	c := a.sub(p.at, lo, rows, hi-lo)
+	exchange(c, p.pivots, false)
+	top := c.sub(0, 0, b, hi-lo)
+	k.solve(operand[T]{matrix: a.sub(p.at, p.at, b, b)}, true, true, top)
+	if below := c.sub(b, 0, rows-b, hi-lo); typeOf[T]().Complex() {
+		k.subtractProduct(below, operand[T]{matrix: a.sub(p.at+b, p.at, rows-b, b)}, operand[T]{matrix: top})
+	} else {
+		k.addProduct(below, operand[T]{matrix: p.minus}, operand[T]{matrix: top})
+	}
+}
+
+// luPanel factors the columns of a panel of a, and leaves its minus.
+func (k *kit[T]) luPanel(a matrix[T], p luPanel[T]) {
+	b := p.p.rows
+	c := a.sub(p.at, p.at, p.p.cols, b)
+	k.copyTransposed(p.p, c)
+	k.luRows(p.p, 0, b, p.pivots)
+	k.copyTransposed(c, p.p)
+	for i := range p.minus.rows {
+		to := p.minus.row(i)
+		for j, x := range c.row(b + i) {
+			to[j] = -x
+		}
+	}
+}
+
+// copyTransposed copies from^T to to.
+func (k *kit[T]) copyTransposed(to, from matrix[T]) {
+	if d := typeOf[T](); !d.Complex() {
+		tile.CopyMat(tile.New(k.isa, d), to.rows, to.cols, matOf(to), matOf(from).T())
+		return
+	}
+	for i := range from.rows {
+		for j, x := range from.row(i) {
+			to.x[j*to.ld+i] = x
+		}
+	}
+}
+
+// luRows factors columns c0 to c1-1, the rows of p, by halves. Source: Toledo, "Locality of reference in LU
+// decomposition with partial pivoting", SIAM J. Matrix Anal. Appl. 18, 1997.
+func (k *kit[T]) luRows(p matrix[T], c0, c1 int, pivots []int64) {
+	w := c1 - c0
+	if w <= base {
+		k.luBase(p, c0, c1, pivots)
+		return
+	}
+	h := (w/2 + base - 1) / base * base
+	k.luRows(p, c0, c0+h, pivots)
+	s, free := alloc[T](h * (w - h))
+	defer free()
+	x := matrix[T]{s, h, w - h, w - h}
+	top := p.sub(c0+h, c0, w-h, h)
+	for j := range w - h {
+		for i, v := range top.row(j) {
+			s[i*x.ld+j] = v
+		}
+	}
+	k.solve(operand[T]{p.sub(c0, c0, h, h), true, false}, true, true, x)
+	for j := range w - h {
+		for i := range top.row(j) {
+			top.row(j)[i] = s[i*x.ld+j]
+		}
+	}
+	rest := p.cols - c0 - h
+	k.subtractProduct(p.sub(c0+h, c0+h, w-h, rest), operand[T]{x, true, false}, operand[T]{matrix: p.sub(c0, c0+h, h, rest)})
+	k.luRows(p, c0+h, c1, pivots)
+}
+
+// luBase factors columns c0 to c1-1 one by one, and exchanges elements of all columns.
+func (k *kit[T]) luBase(p matrix[T], c0, c1 int, pivots []int64) {
+	s, m := p.x, p.ld
+	for j := c0; j < c1; j++ {
+		col := p.row(j)
+		for q := c0; q < j; q++ { // the part above the diagonal
+			k.subtractRows(col[q+1:j], col[q:q+1], s[q*m+q+1:], m)
+		}
+		k.subtractRows(col[j:], col[c0:j], s[c0*m+j:], m)
+		at := j + greatest(col[j:])
+		pivots[j] = int64(at)
+		if at != j {
+			for i := range p.rows {
+				s[i*m+j], s[i*m+at] = s[i*m+at], s[i*m+j]
+			}
+		}
+		if col[j] != 0 {
+			divideRow(col[j+1:], col[j])
+		}
+	}
+}
