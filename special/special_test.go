@@ -64,6 +64,14 @@ func TestGradients(t *testing.T) {
 		"Zeta q":         func(x tensor) tensor { return special.Zeta(2.5, x) },
 		"Kv x":           func(x tensor) tensor { return special.Kv(0.7, x) },
 		"Kve x":          func(x tensor) tensor { return special.Kve(0.7, x) },
+		"WofzReal x":     func(x tensor) tensor { return special.Wofz(weft.Complex(x, x.Mul(0).Add(0.3))).Real() },
+		"WofzImag x":     func(x tensor) tensor { return special.Wofz(weft.Complex(x, x.Mul(-0.2))).Imag() },
+		"WofzReal y":     func(x tensor) tensor { return special.Wofz(weft.Complex(x.Mul(0).Add(0.3), x)).Real() },
+		"WofzImag y":     func(x tensor) tensor { return special.Wofz(weft.Complex(x.Mul(0).Add(0.3), x)).Imag() },
+		"Wofz real":      func(x tensor) tensor { return special.Wofz(x).Imag() },
+		"Voigt x":        func(x tensor) tensor { return special.VoigtProfile(x, 0.7, 0.3) },
+		"Voigt sigma":    func(x tensor) tensor { return special.VoigtProfile(1.2, x, 0.3) },
+		"Voigt gamma":    func(x tensor) tensor { return special.VoigtProfile(1.2, 0.8, x) },
 		"Expn x":         func(x tensor) tensor { return special.Expn(2, x) },
 		"LogGamma":       special.LogGamma,
 		"Jv x":           func(x tensor) tensor { return special.Jv(0.7, x) },
@@ -215,6 +223,32 @@ func TestFormsAgree(t *testing.T) {
 	}
 }
 
+// TestEdgesOfFaddeeva compares values at infinities, zeros and NaN with SciPy's.
+func TestEdgesOfFaddeeva(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range [][4]float64{
+		{0, -30, inf, 0}, {1, -30, -inf, -inf}, {inf, 0, 0, 0}, {-inf, 0, 0, 0}, {0, inf, 0, 0}, {0, -inf, inf, 0}, {inf, inf, 0, 0}, {inf, -inf, nan, nan}, {inf, 1, 0, 0},
+		{inf, -1, 0, 0}, {1, inf, 0, 0}, {1, -inf, nan, nan}, {nan, 0, nan, nan}, {0, nan, nan, 0}, {1, nan, nan, nan}, {0, 0, 1, 0}, {1e200, 1e200, 2.8209479177387813e-201, 2.8209479177387813e-201},
+		{30, -0.001, -6.279250234306708e-07, 0.018816784847694872}, {-30, -1, -0.0006272253836101256, -0.018795842399890714}, {1e-200, 1e-200, 1, 1.128379167095513e-200},
+	} {
+		got := special.Wofz(weft.From([]complex128{complex(c[0], c[1])}))
+		for k, v := range []float64{got.Real().Item(), got.Imag().Item()} {
+			if w := c[2+k]; !(v == w || math.Abs(v-w) <= 1e-15*math.Abs(w) || v != v && w != w) {
+				t.Errorf("Wofz(%v+%vi) has part %d %v, want %v", c[0], c[1], k, v, w)
+			}
+		}
+	}
+	for _, c := range [][4]float64{
+		{0, 0, 0, inf}, {1, 0, 0, 0}, {1, 0, 2, 0.12732395447351627}, {1, 2, 0, 0.17603266338214976}, {1, -2, 0.5, -0.2113007235958731}, {nan, 0, 0, nan}, {inf, 1, 1, 0}, {1, inf, 1, 0},
+		{1, 1, inf, 0}, {nan, 1, 0, nan}, {nan, 0, 1, nan}, {1, 0, -1, -0.15915494309189535},
+	} {
+		got, w := special.VoigtProfile(c[0], c[1], weft.From([]float64{c[2]})).Item(), c[3]
+		if !(got == w || math.Abs(got-w) <= 1e-15*math.Abs(w) || got != got && w != w) {
+			t.Errorf("VoigtProfile(%v) is %v, want %v", c[:3], got, w)
+		}
+	}
+}
+
 // TestMistakes checks the errors' operation and argument.
 func TestMistakes(t *testing.T) {
 	one := weft.FromSlice([]float64{0.5}).RequireGrad()
@@ -244,6 +278,8 @@ func Example() {
 	fmt.Printf("%.4f\n", special.K0(p))
 	fmt.Printf("%.4f\n", special.Jv(1.5, p))
 	fmt.Printf("%.4f\n", special.Expn(2, p))
+	fmt.Printf("%.4f\n", special.Wofz(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
+	fmt.Printf("%.4f\n", special.VoigtProfile(p, 1, 0.5))
 	fmt.Printf("%.0f\n", special.Comb(52, 5).Item())
 	fmt.Printf("%.4f\n", special.EvalLegendre(3, p))
 	fmt.Printf("%.4f\n", special.InvBoxCox(special.BoxCox(p, 0.5), 0.5))
@@ -253,6 +289,8 @@ func Example() {
 	// [3.8056 0.9244 0.4364]
 	// [0.0011 0.0917 0.2325]
 	// [0.8969 0.3266 0.1541]
+	// [(0.3047+0.2082i) (0.1034-0.2848i)]
+	// [0.2789 0.2564 0.2034]
 	// 2598960
 	// [-0.0375 -0.4375  0.8546]
 	// [0.0250 0.5000 0.9750]

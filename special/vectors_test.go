@@ -132,8 +132,13 @@ var ofSeveral = map[string]func(x []any) tensor{
 	"Iv":           func(x []any) tensor { return special.Iv(x[0], x[1]) },
 	"Ive":          func(x []any) tensor { return special.Ive(x[0], x[1]) },
 	"Expn":         func(x []any) tensor { return special.Expn(x[0], x[1]) },
+	"WofzReal":     func(x []any) tensor { return wofzOf(x).Real() },
+	"WofzImag":     func(x []any) tensor { return wofzOf(x).Imag() },
+	"VoigtProfile": func(x []any) tensor { return special.VoigtProfile(x[0], x[1], x[2]) },
 	"Zeta":         func(x []any) tensor { return special.Zeta(x[0], x[1]) },
 }
+
+func wofzOf(x []any) tensor { return special.Wofz(weft.Complex(x[0].(tensor), x[1].(tensor))) }
 
 // TestValuesOfSeveral is TestValues for functions of several arguments.
 func TestValuesOfSeveral(t *testing.T) {
@@ -186,7 +191,7 @@ func check(t *testing.T, name string, v *table, got []float64) {
 // the inverses GammaIncCInv and BetaIncInv alone, where those magnify the last bit of a tail.
 var bounds = map[string]float64{"J0": 2.9, "J1": 3.1, "Y0": 2.4,
 	"Beta": 100, "BetaLn": 5, "BetaInc": 11, "BetaIncInv": 150, "GammaInc": 20, "GammaIncC": 20, "GammaIncInv": 100, "GammaIncCInv": 30, "Zeta": 3,
-	"Kv": 35, "Kve": 13, "Expn": 12, "Jv": 14, "Yv": 50, "Iv": 109, "Ive": 6.5}
+	"Kv": 35, "Kve": 13, "Expn": 12, "Jv": 14, "Yv": 50, "Iv": 109, "Ive": 6.5, "WofzReal": 5, "WofzImag": 15, "VoigtProfile": 8}
 
 // narrow holds float32 results to the float64 ones.
 func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {

@@ -50,6 +50,7 @@ one = {
     "LogNdtr": (lambda x: m.log(ndtr(x)), sc.log_ndtr, joined(r.uniform(-60, 9, N), r.normal(size=N))),
     "Ndtri": (ndtri, sc.ndtri, joined(r.uniform(0, 1, N), np.exp(r.uniform(-600, 0, N)))),
     "Dawsn": (lambda x: m.sqrt(m.pi) / 2 * m.exp(-x * x) * m.erfi(x), sc.dawsn, both(60)),
+    "Erfi": (m.erfi, sc.erfi, both(26)),
     "J0": (lambda x: m.besselj(0, x), sc.j0, both(60)),
     "J1": (lambda x: m.besselj(1, x), sc.j1, both(60)),
     "Y0": (lambda x: m.bessely(0, x), sc.y0, pos(1e-30, 60)),
@@ -150,6 +151,22 @@ def orders(most, least=0, far=300, n=N):
     return list(zip(v, r.permutation(x)))
 
 
+def wofz(x, y):
+    with m.workdps(100 + int(min(x * x + y * y, 2000))):
+        z = m.mpc(x, y)
+        if abs(z) > 1e4:  # the continued fraction of DLMF 7.9.3
+            return 1j / m.sqrt(m.pi) / (z - 0.5 / (z - 1 / (z - 1.5 / (z - 2 / (z - 2.5 / (z - 3 / z))))))
+        return m.exp(-z * z) * m.erfc(-1j * z)
+
+
+def planes():
+    """Points of the upper half plane: near, far, by the real line."""
+    x, y = r.uniform(-7, 7, 3 * N), r.uniform(0, 8, 3 * N)
+    y[:N] = np.exp(r.uniform(-40, 0, N))
+    x[N : N + 10], y[N : N + 10] = 10 ** r.uniform(-8, 12, 10), 10 ** r.uniform(-8, 12, 10)
+    return list(zip(x, y))
+
+
 several = {
     "GammaInc": (gammainc, sc.gammainc, gammas()),
     "GammaIncC": (gammaincc, sc.gammaincc, gammas()),
@@ -166,6 +183,10 @@ several = {
     "Yv": (m.bessely, sc.yv, orders(45, -12)),
     "Iv": (m.besseli, sc.iv, orders(120, -6, 600)),
     "Ive": (lambda v, x: m.exp(-x) * m.besseli(v, x), sc.ive, orders(120, -6, 5000)),
+    "WofzReal": (lambda x, y: m.re(wofz(x, y)), lambda x, y: sc.wofz(complex(x, y)).real, planes()),
+    "WofzImag": (lambda x, y: m.im(wofz(x, y)), lambda x, y: sc.wofz(complex(x, y)).imag, planes()),
+    "VoigtProfile": (lambda x, s, g: m.re(wofz(x / s / m.sqrt(2), g / s / m.sqrt(2))) / s / m.sqrt(2 * m.pi), sc.voigt_profile,
+                     [(x, np.exp(r.uniform(-2, 2)), np.exp(r.uniform(-25, 2))) for x in r.uniform(-20, 20, 2 * N)]),
     "Expn": (m.expint, sc.expn, [(n, x) for n in (0, 1, 2, 3, 5, 8, 13, 40, 200) for x in np.exp(r.uniform(-6, 4, 8))]),
 }
 
