@@ -8,7 +8,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/ir"
-	"weft/internal/par"
 )
 
 // LabelOpts are the options of [Label].
@@ -43,9 +42,6 @@ func Label(x *weft.Tensor, opts ...LabelOpts) (labels *weft.Tensor, count int) {
 		return on.To(weft.Int32), int(on.To(weft.Int32).ItemInt())
 	}
 	shape := x.Shape()
-	if g := newBordered(shape, ones(len(shape)), ones(len(shape))); g.size > math.MaxInt32 {
-		array.Failf(name, "input", "has shape %s, with a border around more than 2^31-1 elements", array.ShapeString(shape))
-	}
 	var code []int
 	for _, d := range before {
 		code = append(code, d...)
@@ -84,90 +80,6 @@ func earlier(name, arg string, s *weft.Tensor, rank int, symmetric bool) (out []
 		}
 	}
 	return out
-}
-
-// labelled writes the labels of objects: union-find whose roots are the first elements of objects. Slabs of the first
-// axis are joined by themselves, then with those before.
-func labelled(shape []int, before [][]int, on []bool, to []int32) int32 {
-	g := newBordered(shape, ones(len(shape)), ones(len(shape)))
-	var steps, across []int // to neighbours; those in an earlier row of the first axis
-	for _, d := range before {
-		step := 0
-		for i, v := range d {
-			step += v * g.strides[i]
-		}
-		steps = append(steps, step)
-		if d[0] < 0 {
-			across = append(across, step)
-		}
-	}
-	parent := make([]int32, g.size) // 0 outside of objects, else 1 and a place
-	n := shape[len(shape)-1]
-	g.rows(func(at, row int) {
-		for j := range n {
-			if on[row+j] {
-				parent[at+j] = int32(at + j + 1)
-			}
-		}
-	})
-	slab := max(1, (1<<16)/g.strides[0])
-	par.Run(shape[0], slab, 0, func(_, begin, end int) {
-		for ; begin < end; begin += slab {
-			unite(parent, steps, (begin+1)*g.strides[0], (min(begin+slab, end)+1)*g.strides[0], true)
-		}
-	})
-	for i := slab; i < shape[0]; i += slab {
-		unite(parent, across, (i+1)*g.strides[0], (i+2)*g.strides[0], false)
-	}
-	var count int32
-	r := len(shape) - 1
-	for row := range array.Size(shape[:r]) {
-		at := g.first
-		for i, v := range unravel(shape[:r], row) {
-			at += v * g.strides[i]
-		}
-		line := to[row*n : row*n+n]
-		for j := range line {
-			switch p := parent[at+j]; {
-			case p == 0:
-				line[j] = 0
-			case p == int32(at+j+1): // the first element of an object
-				count++
-				parent[at+j] = -count
-				line[j] = count
-			default:
-				for p > 0 {
-					p = parent[p-1]
-				}
-				parent[at+j] = p
-				line[j] = -p
-			}
-		}
-	}
-	return count
-}
-
-// unite joins elements lo to below hi with those at steps from them, which are not before lo if inside is set.
-func unite(parent []int32, steps []int, lo, hi int, inside bool) {
-	root := func(i int32) int32 {
-		for parent[i-1] != i {
-			parent[i-1] = parent[parent[i-1]-1]
-			i = parent[i-1]
-		}
-		return i
-	}
-	for i := lo; i < hi; i++ {
-		if parent[i] == 0 {
-			continue
-		}
-		for _, d := range steps {
-			if inside && i+d < lo || parent[i+d] == 0 {
-				continue
-			}
-			a, b := root(parent[i]), root(parent[i+d])
-			parent[max(a, b)-1] = min(a, b)
-		}
-	}
 }
 
 func ones(n int) []int {

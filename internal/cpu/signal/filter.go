@@ -116,6 +116,66 @@ func filter2[T, U realNumber](y []T, x []U, b, a, z []float64) {
 	z[0], z[1] = math.FMA(a0, o, w), z1
 }
 
+// cascade filters part of a row, x, into y with sections one behind the other. Results between are in t.
+func cascade[T realNumber](y, x []T, t, c, z []float64) {
+	switch len(z) {
+	case 0:
+		copy(y, x)
+		return
+	case 2:
+		section(y, x, c, z)
+		return
+	case 4:
+		twoSections(y, x, c, z)
+		return
+	}
+	twoSections(t, x, c, z)
+	c, z = c[10:], z[4:]
+	for ; len(z) > 4; c, z = c[10:], z[4:] {
+		twoSections(t, t, c, z)
+	}
+	if len(z) == 4 {
+		twoSections(y, t, c, z)
+	} else {
+		section(y, t, c, z)
+	}
+}
+
+// section filters part of a row, y and x, which may be one, with a section's coefficients b0 b1 b2 a1 a2. Products and sums are
+// rounded apart: with math.FMA, Go checks the processor in each step, and keeps the state in memory for that.
+func section[T, U realNumber](y []T, x []U, c, z []float64) {
+	y = y[:len(x)]
+	b0, b1, b2, a1, a2 := c[0], c[1], c[2], c[3], c[4]
+	w, u := z[0], z[1]
+	for i, e := range x {
+		v := float64(e)
+		o := float64(b0*v) + w
+		w = (float64(b1*v) + u) - float64(a1*o)
+		u = float64(b2*v) - float64(a2*o)
+		y[i] = T(o)
+	}
+	z[0], z[1] = w, u
+}
+
+// twoSections is section twice: while one waits for its result, the other computes.
+func twoSections[T, U realNumber](y []T, x []U, c, z []float64) {
+	y = y[:len(x)]
+	b0, b1, b2, a1, a2 := c[0], c[1], c[2], c[3], c[4]
+	d0, d1, d2, e1, e2 := c[5], c[6], c[7], c[8], c[9]
+	w, u, s, t := z[0], z[1], z[2], z[3]
+	for i, e := range x {
+		v := float64(e)
+		o := float64(b0*v) + w
+		w = (float64(b1*v) + u) - float64(a1*o)
+		u = float64(b2*v) - float64(a2*o)
+		p := float64(d0*o) + s
+		s = (float64(d1*o) + t) - float64(e1*p)
+		t = float64(d2*o) - float64(e2*p)
+		y[i] = T(p)
+	}
+	z[0], z[1], z[2], z[3] = w, u, s, t
+}
+
 func filter4[T, U realNumber](y []T, x []U, b, a, z []float64) {
 	b0, b1, b2, b3, b4 := b[0], b[1], b[2], b[3], b[4]
 	a0, a1, a2, a3 := -a[0], -a[1], -a[2], -a[3]
@@ -164,14 +224,7 @@ func sections[T realNumber](yv, zfv, xv, sv, ziv *array.View) {
 			widen(z, zi[r*2*s:][:2*s])
 			for lo := 0; lo < n; lo += sectionBlock {
 				hi := min(lo+sectionBlock, n)
-				part := t[:hi-lo]
-				widen(part, x[r*n+lo:r*n+hi])
-				for i := range s {
-					filter2(part, part, co[5*i:], co[5*i+3:], z[2*i:])
-				}
-				for i, v := range part {
-					y[r*n+lo+i] = T(v)
-				}
+				cascade(y[r*n+lo:r*n+hi], x[r*n+lo:r*n+hi], t[:hi-lo], co, z)
 			}
 			for i, v := range z {
 				zf[r*2*s+i] = T(v)
