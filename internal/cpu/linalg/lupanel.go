@@ -131,7 +131,7 @@ func (k *kit[T]) luPanel(a matrix[T], p luPanel[T]) {
 // copyTransposed copies from^T to to.
 func (k *kit[T]) copyTransposed(to, from matrix[T]) {
 	if d := typeOf[T](); !d.Complex() {
-		tile.CopyMat(tile.New(k.isa, d), to.rows, to.cols, matOf(to), matOf(from).T())
+		tile.CopyMat(tile.New(k.isa, d), from.rows, from.cols, matOf(to).T(), matOf(from))
 		return
 	}
 	for i := range from.rows {

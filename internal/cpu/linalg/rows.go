@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"math"
+	"unsafe"
 
 	"weft/internal/cpu/tile"
 	"weft/internal/fma"
@@ -170,9 +171,9 @@ func scaled[T number](x []T, top float64) float64 {
 func greatest[T number](x []T) int {
 	switch x := any(x).(type) {
 	case []float32:
-		return greatestReal(x)
+		return greatestBits(unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)), math.Float32bits(float32(math.Inf(1))))
 	case []float64:
-		return greatestReal(x)
+		return greatestBits(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)), math.Float64bits(math.Inf(1)))
 	}
 	at, most := 0, magnitude(x[0])
 	for i, v := range x {
@@ -183,18 +184,35 @@ func greatest[T number](x []T) int {
 	return at
 }
 
-func greatestReal[F float32 | float64](x []F) int {
-	at, most := 0, x[0]
-	if most < 0 {
-		most = -most
+// greatestBits is greatest for the bits of real numbers, which have the order of their magnitudes without the sign:
+// branches on random signs would be predicted wrongly. What is above inf is NaN.
+func greatestBits[B uint32 | uint64](x []B, inf B) int {
+	sign := ^(^B(0) >> 1)
+	if x[0]&^sign > inf {
+		return 0
 	}
-	for i, v := range x {
-		if v < 0 {
-			v = -v
+	number := func(b B) B {
+		if b &^= sign; b > inf {
+			b = 0
 		}
-		if v > most {
-			at, most = i, v
+		return b
+	}
+	var most [4]B
+	rest := x
+	for ; len(rest) >= 4; rest = rest[4:] {
+		most[0] = max(most[0], number(rest[0]))
+		most[1] = max(most[1], number(rest[1]))
+		most[2] = max(most[2], number(rest[2]))
+		most[3] = max(most[3], number(rest[3]))
+	}
+	top := max(most[0], most[1], most[2], most[3])
+	for _, b := range rest {
+		top = max(top, number(b))
+	}
+	for i, b := range x {
+		if b&^sign == top {
+			return i
 		}
 	}
-	return at
+	return 0
 }
