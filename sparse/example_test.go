@@ -177,6 +177,17 @@ func ExampleSolveTriangular() {
 	// Output: [1. 2.]
 }
 
+func ExampleCholesky() {
+	a := sparse.Diags([]*weft.Tensor{weft.From([]float64{2}), weft.From([]float64{-1}), weft.From([]float64{-1})}, []int{0, 1, -1}, 3, 3)
+	f := sparse.Cholesky(a)
+	fmt.Println(f.Solve(weft.From([]float64{1, 0, 1})))
+	rows, cols := f.Perm()
+	fmt.Printf("%.4f\n", a.Permute(rows, cols).Sub(f.L().Dot(f.U())).Norm().Item())
+	// Output:
+	// [1. 1. 1.]
+	// 0.0000
+}
+
 func ExampleCG() {
 	a := laplace(30)
 	b := weft.OnesOf(weft.Float64, 900)

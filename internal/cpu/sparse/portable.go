@@ -63,8 +63,8 @@ func (s *partials[T]) sum(n int) T {
 	return s[0]
 }
 
-// A product is a sparse matrix of compressed rows, and dense rows of some width.
-type product[T number, I index] struct {
+// entries are a sparse matrix of compressed rows, and dense rows of some width.
+type entries[T number, I index] struct {
 	values  []T
 	indices []I
 	off     []int64
@@ -74,7 +74,7 @@ type product[T number, I index] struct {
 }
 
 // vector multiplies rows lo to hi-1 with a vector. It returns false at an index out of range.
-func (p *product[T, I]) vector(lo, hi int) bool {
+func (p *entries[T, I]) vector(lo, hi int) bool {
 	n := lanes[T]()
 	for i := lo; i < hi; i++ {
 		var s partials[T]
@@ -93,7 +93,7 @@ func (p *product[T, I]) vector(lo, hi int) bool {
 }
 
 // rows multiplies rows lo to hi-1 with n columns of dense rows.
-func (p *product[T, I]) rows(lo, hi, column, n int) bool {
+func (p *entries[T, I]) rows(lo, hi, column, n int) bool {
 	w := p.width
 	for i := lo; i < hi; i++ {
 		y := p.y[i*w+column:][:n]
@@ -118,7 +118,7 @@ func axpy[T number](y []T, a T, x []T) {
 }
 
 // transposed adds products of the transposed rows lo to hi-1 with n columns of dense rows to y.
-func (p *product[T, I]) transposed(lo, hi, column, n int) bool {
+func (p *entries[T, I]) transposed(lo, hi, column, n int) bool {
 	w := p.width
 	for i := lo; i < hi; i++ {
 		x := p.x[i*w+column:][:n]
@@ -134,7 +134,7 @@ func (p *product[T, I]) transposed(lo, hi, column, n int) bool {
 }
 
 // sampled computes elements of x*y^T, which are stored as values, for rows lo to hi-1.
-func (p *product[T, I]) sampled(lo, hi int) bool {
+func (p *entries[T, I]) sampled(lo, hi int) bool {
 	w, n := p.width, lanes[T]()
 	for i := lo; i < hi; i++ {
 		x := p.x[i*w : (i+1)*w]

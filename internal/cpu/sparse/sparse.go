@@ -60,7 +60,7 @@ func (j *Job) portable(lo, hi, column, n int) bool {
 }
 
 func run[T number, I index](j *Job, lo, hi, column, n int) bool {
-	p := &product[T, I]{values: codegen.Elements[T](j.Values), indices: codegen.Elements[I](j.Indices), off: j.Offsets,
+	p := &entries[T, I]{values: codegen.Elements[T](j.Values), indices: codegen.Elements[I](j.Indices), off: j.Offsets,
 		x: codegen.Elements[T](j.X), y: codegen.Elements[T](j.Y), width: j.Width, bound: j.Bound}
 	switch {
 	case j.Kind == Sampled:

@@ -12,6 +12,7 @@ var sparseFunctions = []row[any]{
 	{"sparse.BiCGSTAB", sparse.BiCGSTAB},
 	{"sparse.BlockDiag", sparse.BlockDiag},
 	{"sparse.CG", sparse.CG},
+	{"sparse.Cholesky", sparse.Cholesky},
 	{"sparse.Diags", sparse.Diags},
 	{"sparse.Eigsh", sparse.Eigsh},
 	{"sparse.Eye", sparse.Eye},
@@ -40,12 +41,15 @@ var sparseFunctions = []row[any]{
 }
 
 var sparseTypes = []row[reflect.Type]{
+	{"sparse.CholeskyOpts", reflect.TypeFor[sparse.CholeskyOpts]()},
 	{"sparse.EigshOpts", reflect.TypeFor[sparse.EigshOpts]()},
+	{"sparse.Factorization", reflect.TypeFor[sparse.Factorization]()},
 	{"sparse.Format", reflect.TypeFor[sparse.Format]()},
 	{"sparse.FormatError", reflect.TypeFor[sparse.FormatError]()},
 	{"sparse.LSQROpts", reflect.TypeFor[sparse.LSQROpts]()},
 	{"sparse.Matrix", reflect.TypeFor[sparse.Matrix]()},
 	{"sparse.Operator", reflect.TypeFor[sparse.Operator]()},
+	{"sparse.Ordering", reflect.TypeFor[sparse.Ordering]()},
 	{"sparse.Solution", reflect.TypeFor[sparse.Solution]()},
 	{"sparse.SolveTriangularOpts", reflect.TypeFor[sparse.SolveTriangularOpts]()},
 	{"sparse.SolverOpts", reflect.TypeFor[sparse.SolverOpts]()},

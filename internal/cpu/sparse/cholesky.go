@@ -1,0 +1,411 @@
+package sparse
+
+import (
+	"math"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/product"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/mem"
+)
+
+// An Element is a type that factorizations compute with.
+type Element interface {
+	float32 | float64 | complex128
+}
+
+// A CholeskyPlan is what a factorization L*L^H of a Hermitian matrix takes from its sparsity pattern alone.
+type CholeskyPlan struct {
+	Order []int32 // the row and column in each place of the factored matrix
+	lower *lower
+	nodes []node
+	of    []int32 // the node of a column
+	size  int     // elements of the factor
+	most  int     // elements of the largest update of a node by another
+}
+
+// PlanCholesky plans the factorization of a matrix whose lower triangle has a pattern. It is in the order given, nil for
+// one of minimum degree, up to an order that changes no fill-in.
+func PlanCholesky(p *Pattern, order []int32) *CholeskyPlan {
+	if order == nil {
+		order = MinimumDegree(p.Symmetric(), nil)
+	}
+	c := &CholeskyPlan{Order: make([]int32, len(order))}
+	for k, i := range postorder(tree(&permuted(p, order).rows)) {
+		c.Order[k] = order[i]
+	}
+	c.lower = permuted(p, c.Order)
+	c.nodes, c.of = nodes(c.lower, tree(&c.lower.rows))
+	for _, d := range c.nodes {
+		c.size += len(d.rows) * d.width
+		for i, r := range d.rows[d.width:] { // the rows of a node that one update reaches
+			if i == 0 || c.of[r] != c.of[d.rows[d.width+i-1]] {
+				n := 1
+				for d.width+i+n < len(d.rows) && c.of[d.rows[d.width+i+n]] == c.of[r] {
+					n++
+				}
+				c.most = max(c.most, (len(d.rows)-d.width-i)*n)
+			}
+		}
+	}
+	return c
+}
+
+// Entries returns the number of entries of the factor, stored zeros among them.
+func (c *CholeskyPlan) Entries() int {
+	n := 0
+	for _, d := range c.nodes {
+		n += len(d.rows)*d.width - d.width*(d.width-1)/2
+	}
+	return n
+}
+
+// A Cholesky is a factor.
+type Cholesky[T Element] struct {
+	*CholeskyPlan
+	x []T // elements of nodes
+	k *kernels[T]
+}
+
+// Factor computes the factor of a matrix whose lower triangle has these values. bad is the row of the matrix with a pivot
+// that is not positive, or -1. An error says that memory does not suffice.
+//
+// Nodes are computed one after the other from all before them. Source: Ng, Peyton, "Block sparse Cholesky algorithms on
+// advanced uniprocessor computers", SIAM J. Sci. Comput. 14, 1993.
+func Factor[T Element](c *CholeskyPlan, values []T) (f *Cholesky[T], bad int, err error) {
+	var zero T
+	if err := mem.CheckHeap((c.size + c.most) * int(unsafe.Sizeof(zero))); err != nil {
+		return nil, -1, err
+	}
+	f = &Cholesky[T]{c, make([]T, c.size), kernelsOf[T]()}
+	update, where := make([]T, c.most), make([]int32, len(c.of))
+	first, next, done := make([]int32, len(c.nodes)), make([]int32, len(c.nodes)), make([]int, len(c.nodes))
+	for s := range first {
+		first[s] = -1
+	}
+	wait := func(d int32) { // puts a node into the list of the next one that it updates
+		if rest := c.nodes[d].rows[done[d]:]; len(rest) > 0 {
+			s := c.of[rest[0]]
+			next[d], first[s] = first[s], d
+		}
+	}
+	for s := range c.nodes {
+		m := &c.nodes[s]
+		f.load(m, where, values)
+		for d := first[s]; d >= 0; {
+			after := next[d]
+			from := &c.nodes[d]
+			lo := done[d]
+			hi := lo
+			for hi < len(from.rows) && int(from.rows[hi]) < m.first+m.width {
+				hi++
+			}
+			f.update(m, from, lo, hi, where, update)
+			done[d] = hi
+			wait(d)
+			d = after
+		}
+		if j := f.eliminate(m); j >= 0 {
+			return nil, int(c.Order[m.first+j]), nil
+		}
+		done[s] = m.width
+		wait(int32(s))
+	}
+	return f, -1, nil
+}
+
+// load puts the matrix's elements into a node, and sets where its rows are.
+func (f *Cholesky[T]) load(m *node, where []int32, values []T) {
+	for k, i := range m.rows {
+		where[i] = int32(k)
+	}
+	x := f.elements(m)
+	for j := range m.width {
+		cols := &f.lower.cols
+		for k := cols.Off[m.first+j]; k < cols.Off[m.first+j+1]; k++ {
+			v := f.lower.from[k]
+			at := int(where[cols.Idx[k]])*m.width + j
+			if v < 0 {
+				x[at] = f.k.conj(values[^v])
+			} else {
+				x[at] = values[v]
+			}
+		}
+	}
+}
+
+func (f *Cholesky[T]) elements(m *node) []T { return f.x[m.at : m.at+len(m.rows)*m.width] }
+
+// update subtracts from a node what rows lo to hi-1 of an earlier one, which are columns of the node, make of its rows.
+func (f *Cholesky[T]) update(m, from *node, lo, hi int, where []int32, s []T) {
+	n, x := hi-lo, f.elements(m)
+	rows := from.rows[lo:]
+	s = s[:len(rows)*n]
+	f.k.gram(s, f.elements(from)[lo*from.width:], len(rows), n, from.width)
+	for i, r := range rows {
+		row := x[int(where[r])*m.width:][:m.width]
+		for j, c := range rows[:n] {
+			row[int(c)-m.first] -= s[i*n+j]
+		}
+	}
+}
+
+// eliminate factors the triangle of a node and divides the rows below it. It returns the first column whose pivot is not
+// positive, or -1.
+func (f *Cholesky[T]) eliminate(m *node) int {
+	x, w := f.elements(m), m.width
+	for i := range m.rows {
+		row := x[i*w : (i+1)*w]
+		for j := range min(i, w) {
+			row[j] = f.k.divide(row[j]-f.k.dot(row[:j], x[j*w:], true), x[j*w+j])
+		}
+		if i < w {
+			d := f.k.real(row[i] - f.k.dot(row[:i], row, true))
+			if !(d > 0) || math.IsInf(d, 1) {
+				return i
+			}
+			row[i] = f.k.fromReal(math.Sqrt(d))
+			clear(row[i+1:])
+		}
+	}
+	return -1
+}
+
+// Solve replaces width right sides b, rows of that many elements, by the solutions x of a*x = b.
+func (f *Cholesky[T]) Solve(b []T, width int) {
+	y := gathered(b, f.Order, width)
+	for s := range f.nodes {
+		m := &f.nodes[s]
+		x, w := f.elements(m), m.width
+		own := y[m.first*width:][:w*width]
+		for i, r := range m.rows {
+			row := y[int(r)*width:][:width]
+			l := x[i*w : (i+1)*w]
+			f.k.subtract(row, l[:min(i, w)], own)
+			if i < w {
+				f.k.divideBy(row, l[i])
+			}
+		}
+	}
+	for s := len(f.nodes) - 1; s >= 0; s-- {
+		m := &f.nodes[s]
+		x, w := f.elements(m), m.width
+		own := y[m.first*width:][:w*width]
+		for i := len(m.rows) - 1; i >= 0; i-- {
+			row := y[int(m.rows[i])*width:][:width]
+			l := x[i*w : (i+1)*w]
+			if i < w {
+				f.k.divideBy(row, l[i])
+			}
+			f.k.spread(own, l[:min(i, w)], row)
+		}
+	}
+	for k, i := range f.Order {
+		copy(b[int(i)*width:][:width], y[k*width:])
+	}
+}
+
+// gathered returns rows of a matrix in an order.
+func gathered[T Element](b []T, order []int32, width int) []T {
+	y := make([]T, len(b))
+	for k, i := range order {
+		copy(y[k*width:][:width], b[int(i)*width:])
+	}
+	return y
+}
+
+// Lower returns the factor in compressed columns: rows, offsets, values.
+func (f *Cholesky[T]) Lower() (idx []int32, off []int64, values []T) {
+	off = make([]int64, 1, len(f.of)+1)
+	n := f.Entries()
+	idx, values = make([]int32, 0, n), make([]T, 0, n)
+	for s := range f.nodes {
+		m := &f.nodes[s]
+		x := f.elements(m)
+		for j := range m.width {
+			for i := j; i < len(m.rows); i++ {
+				idx, values = append(idx, m.rows[i]), append(values, x[i*m.width+j])
+			}
+			off = append(off, int64(len(idx)))
+		}
+	}
+	return idx, off, values
+}
+
+// kernels are the inner loops of factorizations for one type of elements. They round products before they add them.
+type kernels[T Element] struct {
+	conj     func(x T) T
+	real     func(x T) float64
+	fromReal func(x float64) T
+	divide   func(x, y T) T
+	// dot is the sum of x[i]*y[i], of the conjugate of y[i] if asked for.
+	dot func(x, y []T, conjugate bool) T
+	// gram sets s, [m n], to the products of the rows of x, [m k], with the conjugates of its first n.
+	gram func(s, x []T, m, n, k int)
+	// subtract takes l*x from y, for rows of x.
+	subtract func(y, l, x []T)
+	// spread takes the conjugate of l times y from the rows of x.
+	spread   func(x, l, y []T)
+	divideBy func(y []T, d T)
+}
+
+func kernelsOf[T Element]() *kernels[T] {
+	switch any(*new(T)).(type) {
+	case float32:
+		return any(realKernels[float32](array.Float32)).(*kernels[T])
+	case float64:
+		return any(realKernels[float64](array.Float64)).(*kernels[T])
+	}
+	return any(complexKernels()).(*kernels[T])
+}
+
+// productFrom is the number of multiply-adds from which a product goes through package product.
+const productFrom = 4096
+
+func realKernels[T float32 | float64](d array.DType) *kernels[T] {
+	return &kernels[T]{
+		conj: func(x T) T { return x }, real: func(x T) float64 { return float64(x) }, fromReal: func(x float64) T { return T(x) },
+		divide: func(x, y T) T { return x / y },
+		dot:    func(x, y []T, _ bool) T { return dotReal(x, y) },
+		gram: func(s, x []T, m, n, k int) {
+			if m*n*k >= productFrom {
+				at := tile.Mat{Ptr: unsafe.Pointer(&x[0]), Row: k, Col: 1}
+				product.Product{ISA: jit.Chosen().ISA, DType: d, M: m, N: n, K: k, A: at, B: at.T(), C: tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: n, Col: 1}}.Run()
+				return
+			}
+			for i := range m {
+				for j := range n {
+					s[i*n+j] = dotReal(x[i*k:i*k+k], x[j*k:])
+				}
+			}
+		},
+		subtract: func(y, l, x []T) {
+			if len(y) == 1 {
+				y[0] -= dotReal(l, x)
+				return
+			}
+			for j, a := range l {
+				axpyReal(y, -a, x[j*len(y):])
+			}
+		},
+		spread: func(x, l, y []T) {
+			if len(y) == 1 {
+				axpyReal(x[:len(l)], -y[0], l)
+				return
+			}
+			for j, a := range l {
+				axpyReal(x[j*len(y):][:len(y)], -a, y)
+			}
+		},
+		divideBy: func(y []T, d T) {
+			for j := range y {
+				y[j] /= d
+			}
+		},
+	}
+}
+
+func dotReal[T float32 | float64](x, y []T) T {
+	y = y[:len(x)]
+	var s0, s1, s2, s3 T
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		x, y := x[i:i+4:i+4], y[i:i+4:i+4]
+		s0 += T(x[0] * y[0])
+		s1 += T(x[1] * y[1])
+		s2 += T(x[2] * y[2])
+		s3 += T(x[3] * y[3])
+	}
+	for ; i < len(x); i++ {
+		s0 += T(x[i] * y[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+func axpyReal[T float32 | float64](y []T, a T, x []T) {
+	x = x[:len(y)]
+	for j := range y {
+		y[j] += T(a * x[j])
+	}
+}
+
+func complexKernels() *kernels[complex128] {
+	type z = complex128
+	return &kernels[z]{
+		conj: conj, real: func(x z) float64 { return real(x) }, fromReal: func(x float64) z { return complex(x, 0) },
+		divide: complexQuotient,
+		dot: func(x, y []z, conjugate bool) (s z) {
+			for i, x := range x {
+				b := y[i]
+				if conjugate {
+					b = conj(b)
+				}
+				s = MultiplyAdd(x, b, s)
+			}
+			return s
+		},
+		gram: gramComplex,
+		subtract: func(y, l, x []z) {
+			for j, a := range l {
+				axpy(y, -a, x[j*len(y):])
+			}
+		},
+		spread: func(x, l, y []z) {
+			for j, a := range l {
+				axpy(x[j*len(y):][:len(y)], -conj(a), y)
+			}
+		},
+		divideBy: func(y []z, d z) {
+			for j := range y {
+				y[j] = complexQuotient(y[j], d)
+			}
+		},
+	}
+}
+
+func conj(x complex128) complex128 { return complex(real(x), -imag(x)) }
+
+// complexQuotient is x/y. Source: Smith, "Algorithm 116: complex division", Comm. ACM 5, 1962.
+func complexQuotient(x, y complex128) complex128 {
+	a, b, c, d := real(x), imag(x), real(y), imag(y)
+	swap := math.Abs(c) < math.Abs(d)
+	if swap {
+		a, b, c, d = b, a, d, c
+	}
+	r := d / c
+	s := c + float64(d*r)
+	p, q := (a+float64(b*r))/s, (b-float64(a*r))/s
+	if swap {
+		q = -q
+	}
+	return complex(p, q)
+}
+
+// gramComplex computes a product of complex numbers by real products of their parts: of [re im] with themselves, and with
+// [im -re].
+func gramComplex(s, x []complex128, m, n, k int) {
+	if m*n*k < productFrom/4 {
+		for i := range m {
+			for j := range n {
+				var sum complex128
+				for p := range k {
+					sum = MultiplyAdd(x[i*k+p], conj(x[j*k+p]), sum)
+				}
+				s[i*n+j] = sum
+			}
+		}
+		return
+	}
+	turned := make([]complex128, n*k)
+	for i, v := range x[:n*k] {
+		turned[i] = complex(-imag(v), real(v))
+	}
+	a := tile.Mat{Ptr: unsafe.Pointer(&x[0]), Row: 2 * k, Col: 1}
+	for part, b := range [2][]complex128{x, turned} {
+		to := tile.Mat{Ptr: unsafe.Add(unsafe.Pointer(&s[0]), 8*part), Row: 2 * n, Col: 2}
+		product.Product{ISA: jit.Chosen().ISA, DType: array.Float64, M: m, N: n, K: 2 * k, A: a,
+			B: tile.Mat{Ptr: unsafe.Pointer(&b[0]), Row: 1, Col: 2 * k}, C: to}.Run()
+	}
+}

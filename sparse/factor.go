@@ -1,0 +1,295 @@
+package sparse
+
+import (
+	"bytes"
+	"slices"
+	"sync/atomic"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/cpu/sparse"
+)
+
+// An Ordering is the order in which a factorization eliminates unknowns. It decides how many entries the factors have.
+type Ordering uint8
+
+const (
+	MinimumDegree Ordering = iota // an approximate minimum degree ordering
+	Natural                       // the order of the matrix
+)
+
+// A Factorization solves equations of one matrix by its factors. [Cholesky] makes one. Several goroutines may use it.
+// Its method values Solve and SolveAdjoint are operators, such as preconditioners of iterations.
+type Factorization struct {
+	name string
+	m    *Matrix    // what is read of a matrix, coalesced, in the type that is computed with
+	d    weft.DType // of solutions for real right sides
+	last atomic.Pointer[factored]
+	// factor computes factors from values of m.
+	factor func(values *array.View) (factors, error)
+	// gradient returns that of the values from the solution x of a*x = b, and y of a^H*y = dx.
+	gradient func(x, y *weft.Tensor) *weft.Tensor
+	rows     []int // row rows[i] of the matrix is in place i
+	cols     []int
+}
+
+// factors are those of some values.
+type factors interface {
+	solve(b *array.View, adjoint bool) // in place
+	lower() *Matrix
+	upper() *Matrix
+}
+
+type factored struct {
+	values []byte
+	factors
+}
+
+// of returns the factors of values: those of the last call if its values were the same.
+func (f *Factorization) of(values *array.View) (factors, error) {
+	own := core.Bytes(values)
+	if l := f.last.Load(); l != nil && bytes.Equal(l.values, own) {
+		return l.factors, nil
+	}
+	x, err := f.factor(values)
+	if err != nil {
+		return nil, err
+	}
+	f.last.Store(&factored{bytes.Clone(own), x})
+	return x, nil
+}
+
+// known returns the factors of the matrix, whose values must not be traced.
+func (f *Factorization) known() factors {
+	v := f.m.values.Detach().Contiguous()
+	view := core.ToHost((*core.Tensor)(v))
+	defer core.Leave(&view)
+	x, err := f.of(&view)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// computedWith is the type of numbers that a factorization computes with.
+func computedWith(d weft.DType) weft.DType {
+	switch {
+	case d.Complex():
+		return weft.Complex128
+	case d.Half():
+		return weft.Float32
+	}
+	return d
+}
+
+// begin returns what a factorization reads of a square matrix in compressed rows.
+func squareRows(name string, a *Matrix) *Matrix {
+	a.notNil(name, "a")
+	if a.rows != a.cols {
+		array.Failf(name, "a", "is [%d %d], want a square matrix", a.rows, a.cols)
+	}
+	m := a.To(CSR).Coalesce()
+	return m.with(m.values.To(computedWith(m.values.DType())))
+}
+
+// CholeskyOpts are the options of [Cholesky].
+type CholeskyOpts struct {
+	Ordering Ordering // [MinimumDegree] or [Natural]
+}
+
+// Cholesky factors a symmetric or Hermitian positive definite matrix a, [n n], whose lower triangle is read:
+// rows and columns of a in another order are L * L^H. Solutions have gradients of any order in the values of the lower
+// triangle and in the right sides. In a compiled function the factors are computed when it runs, if the values changed.
+//
+// float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
+// not positive definite, which names a row, or the factor does not fit in memory.
+//
+// Source: Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006, chapter 4.
+func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
+	const name = "sparse.cholesky"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	a.notNil(name, "a")
+	m := squareRows(name, a).Tril(0)
+	plan := sparse.PlanCholesky(m.rowPattern(), orderOf(name, o.Ordering, m.rows))
+	f := &Factorization{name: name, m: m, d: a.values.DType(), rows: ints(plan.Order)}
+	f.cols = f.rows
+	f.factor = func(values *array.View) (factors, error) {
+		switch values.DType {
+		case array.Float32:
+			return choleskyOf[float32](plan, values)
+		case array.Float64:
+			return choleskyOf[float64](plan, values)
+		}
+		return choleskyOf[complex128](plan, values)
+	}
+	var half *weft.Tensor // of elements of the diagonal, which count once
+	f.gradient = func(x, y *weft.Tensor) *weft.Tensor {
+		if half == nil {
+			half = m.onDiagonal()
+		}
+		g := m.Sampled(y, conjugate(x)).values.Add(m.Sampled(x, conjugate(y)).values)
+		return g.Mul(half.To(g.DType()))
+	}
+	return f.begun()
+}
+
+// orderOf returns an order that is given, or nil for minimum degree.
+func orderOf(name string, o Ordering, n int) []int32 {
+	switch o {
+	case MinimumDegree:
+		return nil
+	case Natural:
+		order := make([]int32, n)
+		for i := range order {
+			order[i] = int32(i)
+		}
+		return order
+	}
+	array.Failf(name, "Ordering", "is %d, want MinimumDegree or Natural", o)
+	return nil
+}
+
+func ints(x []int32) []int {
+	out := make([]int, len(x))
+	for i, k := range x {
+		out[i] = int(k)
+	}
+	return out
+}
+
+// onDiagonal is -1/2 at entries of the diagonal, -1 at others.
+func (m *Matrix) onDiagonal() *weft.Tensor {
+	off, idx := m.offsets.Ints(), m.index()
+	out := make([]float32, len(idx))
+	for i := range m.rows {
+		for k := off[i]; k < off[i+1]; k++ {
+			if out[k] = -1; int(idx[k]) == i {
+				out[k] = -0.5
+			}
+		}
+	}
+	return weft.FromSlice(out)
+}
+
+// begun computes the factors, unless a function is traced: values are not known there.
+func (f *Factorization) begun() *Factorization {
+	if core.TracingHere() == nil {
+		f.known()
+	}
+	return f
+}
+
+type choleskyFactors[T sparse.Element] struct{ *sparse.Cholesky[T] }
+
+func choleskyOf[T sparse.Element](plan *sparse.CholeskyPlan, values *array.View) (factors, error) {
+	f, bad, err := sparse.Factor(plan, core.Slice[T](values))
+	switch {
+	case err != nil:
+		return nil, &array.Error{Kind: array.OutOfMemory, Op: "sparse.cholesky", Msg: "the factor does not fit in memory", Err: err}
+	case bad >= 0:
+		return nil, array.Errorf("sparse.cholesky", "a", "the matrix is not positive definite: the pivot of row %d is not positive", bad)
+	}
+	return choleskyFactors[T]{f}, nil
+}
+
+func (f choleskyFactors[T]) solve(b *array.View, _ bool) {
+	width := 1
+	if len(b.Shape) == 2 {
+		width = b.Shape[1]
+	}
+	f.Solve(core.Slice[T](b), width)
+}
+
+func (f choleskyFactors[T]) lower() *Matrix {
+	idx, off, v := f.Lower()
+	n := len(off) - 1
+	return &Matrix{format: CSC, rows: n, cols: n, values: weft.FromSlice(v), pattern: compressedPattern(idx, off, true)}
+}
+
+func (f choleskyFactors[T]) upper() *Matrix { return f.lower().H() }
+
+// Solve returns the solution x of a*x = b for b, [n] or [n k] for k right sides, of the element type of a. Right sides
+// have that type or are converted to it; complex ones of a real matrix have complex solutions.
+//
+// It panics with *[weft.Error] where shapes do not fit, and in compiled functions where a has no factors.
+func (f *Factorization) Solve(b *weft.Tensor) *weft.Tensor {
+	return f.solved("sparse.factorization.solve", b, false)
+}
+
+// SolveAdjoint returns the solution x of a^H*x = b, as [Factorization.Solve] that of a*x = b.
+func (f *Factorization) SolveAdjoint(b *weft.Tensor) *weft.Tensor {
+	return f.solved("sparse.factorization.solveadjoint", b, true)
+}
+
+func (f *Factorization) solved(name string, b *weft.Tensor, adjoint bool) *weft.Tensor {
+	defer array.Named(name).End()
+	f.notNil(name)
+	onHost(name, "b", b)
+	if r := b.Rank(); r < 1 || r > 2 || b.Dim(0) != f.m.rows {
+		array.Failf(name, "b", "has shape %s, want %d rows", array.ShapeString(b.Shape()), f.m.rows)
+	}
+	d := f.m.values.DType()
+	if b.DType().Complex() && !d.Complex() {
+		return weft.Complex(f.solved(name, b.Real(), adjoint), f.solved(name, b.Imag(), adjoint))
+	}
+	return f.apply(f.m.values, b.To(d), adjoint).To(f.d)
+}
+
+func (f *Factorization) notNil(name string) {
+	array.Given(name, "f", f != nil)
+	if f.m == nil {
+		array.Failf(name, "f", "is a zero Factorization: Cholesky makes one")
+	}
+}
+
+// apply solves equations of m with other values.
+func (f *Factorization) apply(values, b *weft.Tensor, adjoint bool) *weft.Tensor {
+	c := &computation{name: f.name,
+		shape: func(x []*weft.Tensor) []int { return x[1].Shape() },
+		run: func(args []array.View, out *array.View) error {
+			x, err := f.of(&args[0])
+			if err != nil {
+				return err
+			}
+			copy(core.Bytes(out), core.Bytes(&args[1]))
+			x.solve(out, adjoint)
+			return nil
+		},
+		back: func(x []*weft.Tensor, y, dy *weft.Tensor) []*weft.Tensor {
+			db := f.apply(x[0], dy, !adjoint)
+			u, w := columns(y), columns(db)
+			if adjoint {
+				u, w = w, u
+			}
+			return []*weft.Tensor{f.gradient(u, w), db}
+		}}
+	return c.of(values, b)
+}
+
+// columns returns a vector as a column.
+func columns(x *weft.Tensor) *weft.Tensor {
+	if x.Rank() == 1 {
+		return x.Unsqueeze(1)
+	}
+	return x
+}
+
+// L returns the lower triangular factor in compressed columns, without gradient.
+func (f *Factorization) L() *Matrix {
+	f.notNil("sparse.factorization.l")
+	return f.known().lower().As(f.d)
+}
+
+// U returns the upper triangular factor, without gradient: of [Cholesky] that is L^H.
+func (f *Factorization) U() *Matrix {
+	f.notNil("sparse.factorization.u")
+	return f.known().upper().As(f.d)
+}
+
+// Perm returns the rows and columns of the matrix in the order of the factors: a.Permute(f.Perm()) is L * U.
+func (f *Factorization) Perm() (rows, cols []int) {
+	f.notNil("sparse.factorization.perm")
+	return slices.Clone(f.rows), slices.Clone(f.cols)
+}

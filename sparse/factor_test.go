@@ -1,0 +1,155 @@
+package sparse_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/tensortest"
+	"weft/sparse"
+)
+
+// definite returns a Hermitian positive definite matrix of n rows with about k entries above its diagonal.
+func definite(r *rand.Rand, n, k int, d weft.DType) *sparse.Matrix {
+	row, col, re, im := make([]int, k), make([]int, k), make([]float64, k), make([]float64, k)
+	for e := range k {
+		row[e], col[e], re[e], im[e] = r.IntN(n), r.IntN(n), r.NormFloat64(), r.NormFloat64()
+	}
+	v := weft.FromSlice(re)
+	if d.Complex() {
+		v = weft.Complex(v, weft.FromSlice(im))
+	}
+	a := sparse.NewCOO(v.To(d), row, col, n, n).To(sparse.CSR)
+	a = a.Dot(a.H())
+	return a.Add(sparse.Eye(n).As(d))
+}
+
+// residual is the largest element of a*x - b over the largest sum of absolute values of a row.
+func residual(a *sparse.Matrix, x, b *weft.Tensor) float64 {
+	abs := a.Coalesce()
+	abs = abs.WithValues(abs.Values().Abs())
+	return a.MatMul(x).Sub(b).Abs().Max().Item() / (abs.MatMul(x.Abs()).Max().Item() + b.Abs().Max().Item())
+}
+
+var rounding = map[weft.DType]float64{weft.Float32: 1e-5, weft.Float64: 1e-14, weft.Complex64: 1e-5, weft.Complex128: 1e-14}
+
+func TestCholeskyResiduals(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for d, tol := range rounding {
+		for _, a := range []*sparse.Matrix{definite(r, 1, 1, d), definite(r, 30, 40, d), definite(r, 200, 500, d), laplace(17).As(d), definite(r, 150, 3000, d),
+			sparse.Eye(5).As(d), sparse.BlockDiag(definite(r, 40, 60, d), sparse.Eye(3).As(d), laplace(5).As(d))} {
+			for _, o := range []sparse.Ordering{sparse.MinimumDegree, sparse.Natural} {
+				f := sparse.Cholesky(a, sparse.CholeskyOpts{Ordering: o})
+				n := a.Shape()[0]
+				for _, shape := range [][]int{{n}, {n, 1}, {n, 5}, {n, 0}} {
+					b := weft.RandnOf(weft.Float64, shape...).To(d)
+					if x := f.Solve(b); b.Size() > 0 && !(residual(a, x, b) < tol) {
+						t.Errorf("%s of %s, %v: residual %g", d, a, shape, residual(a, x, b))
+					} else if x.DType() != d {
+						t.Errorf("solution of %s is %s", d, x.DType())
+					}
+				}
+				l := f.L()
+				rows, cols := f.Perm()
+				if e := a.To(sparse.CSR).Permute(rows, cols).Sub(l.Dot(f.U())).Norm().Item(); !(e < 100*tol*a.Norm().Item()) {
+					t.Errorf("%s of %s: the factors err by %g", d, a, e)
+				}
+			}
+		}
+	}
+}
+
+func TestCholeskyOfIndefiniteMatrixNamesTheRow(t *testing.T) {
+	m := laplace(4).Add(sparse.NewCOO(weft.From([]float64{-20}), []int{7}, []int{7}, 16, 16))
+	for _, f := range []func(){
+		func() { sparse.Cholesky(m, sparse.CholeskyOpts{Ordering: sparse.Natural}) },
+		func() { sparse.Cholesky(sparse.NewCOO(weft.From([]float64{1}), []int{0}, []int{0}, 8, 8), sparse.CholeskyOpts{Ordering: sparse.Natural}) },
+	} {
+		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), "sparse.cholesky: a: the matrix is not positive definite: the pivot of row ") {
+			t.Error(err)
+		}
+	}
+	if err := weft.Try(func() { sparse.Cholesky(m, sparse.CholeskyOpts{Ordering: sparse.Natural}) }); !strings.HasSuffix(err.Error(), fmt.Sprint("of row ", 7, " is not positive")) {
+		t.Error(err)
+	}
+}
+
+// factorizations are functions that factor a matrix and solve with it.
+var factorizations = map[string]func(m *sparse.Matrix) *sparse.Factorization{
+	"cholesky": func(m *sparse.Matrix) *sparse.Factorization { return sparse.Cholesky(m) },
+}
+
+// TestFactorizationsHaveGradients compares derivatives of solutions, and of their derivatives, with differences.
+func TestFactorizationsHaveGradients(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	for _, d := range []weft.DType{weft.Float64, weft.Complex128} {
+		m := definite(r, 5, 4, d).To(sparse.CSR).Coalesce()
+		for name, factor := range factorizations {
+			for _, adjoint := range []bool{false, true} {
+				n, entries := 5, m.NNZ()
+				y := func(at *weft.Tensor) *weft.Tensor {
+					v, b := at.Slice(weft.Range(0, entries)), at.Slice(weft.Range(entries, entries+2*n)).Reshape(n, 2)
+					if d.Complex() {
+						v = weft.Complex(v, at.Slice(weft.Range(entries+2*n, weft.End)))
+					}
+					f := factor(m.WithValues(v))
+					x := f.Solve(b)
+					if adjoint {
+						x = f.SolveAdjoint(b)
+					}
+					if d.Complex() {
+						return x.Real().Pow(3).Sum().Add(x.Imag().Pow(2).Sum())
+					}
+					return x.Pow(3).Sum()
+				}
+				at := append(weft.Data[float64](m.Values().Real()), weft.Data[float64](weft.Arange(float64(2*n)).To(weft.Float64).Add(1).Sqrt())...)
+				if d.Complex() {
+					at = append(at, weft.Data[float64](m.Values().Imag())...)
+				}
+				tensortest.Differences(t, name, y, at...)
+				if adjoint {
+					continue
+				}
+				tensortest.Differences(t, name+" twice", func(at *weft.Tensor) *weft.Tensor {
+					if !at.RequiresGrad() {
+						at = at.RequireGrad()
+					}
+					g := weft.Grad(y(at), []*weft.Tensor{at}, weft.GradOpts{Create: true})[0]
+					return g.Mul(weft.Arange(float64(at.Size()))).Sum()
+				}, at...)
+			}
+		}
+	}
+}
+
+func TestFactorizationsInEveryMode(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	m := definite(r, 30, 50, weft.Float64).To(sparse.CSR).Coalesce()
+	b := weft.RandnOf(weft.Float64, 30)
+	for name, factor := range factorizations {
+		want := factor(m).Solve(b)
+		f := weft.Compile(func(v, b *weft.Tensor) *weft.Tensor { return factor(m.WithValues(v)).Solve(b) }).Func()
+		for range 2 {
+			if !same2(f(m.Values(), b), want) {
+				t.Errorf("%s: compiled: other bits", name)
+			}
+		}
+		if x := f(m.Values().Mul(2), b); !(x.Mul(2).Sub(want).Abs().Max().Item() < 1e-14) {
+			t.Errorf("%s: compiled with other values: %v", name, x)
+		}
+		if err := weft.Try(func() { f(m.Values().Mul(0), b) }); err == nil || !strings.Contains(err.Error(), ": a: the matrix is ") {
+			t.Errorf("%s: compiled with zeros: %v", name, err)
+		}
+		held := factor(m)
+		batch := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return held.Solve(x[0]) })(weft.Stack([]*weft.Tensor{b.Neg(), b}, 0))
+		if !same2(batch.At(1), want) {
+			t.Errorf("%s: a batch has other bits", name)
+		}
+		values := weft.Vmap(func(v ...*weft.Tensor) *weft.Tensor { return factor(m.WithValues(v[0])).Solve(b) })(weft.Stack([]*weft.Tensor{m.Values().Mul(3), m.Values()}, 0))
+		if !same2(values.At(1), want) {
+			t.Errorf("%s: a batch of values has other bits", name)
+		}
+	}
+}
