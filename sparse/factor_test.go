@@ -65,7 +65,9 @@ func TestCholeskyOfIndefiniteMatrixNamesTheRow(t *testing.T) {
 	m := laplace(4).Add(sparse.NewCOO(weft.From([]float64{-20}), []int{7}, []int{7}, 16, 16))
 	for _, f := range []func(){
 		func() { sparse.Cholesky(m, sparse.CholeskyOpts{Ordering: sparse.Natural}) },
-		func() { sparse.Cholesky(sparse.NewCOO(weft.From([]float64{1}), []int{0}, []int{0}, 8, 8), sparse.CholeskyOpts{Ordering: sparse.Natural}) },
+		func() {
+			sparse.Cholesky(sparse.NewCOO(weft.From([]float64{1}), []int{0}, []int{0}, 8, 8), sparse.CholeskyOpts{Ordering: sparse.Natural})
+		},
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), "sparse.cholesky: a: the matrix is not positive definite: the pivot of row ") {
 			t.Error(err)
