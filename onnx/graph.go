@@ -23,6 +23,7 @@ type graph struct {
 	captures []capture // of a subgraph: values of the graph around it
 	folded   sync.Once
 	plan     atomic.Pointer[[]*piece]
+	frames   atomic.Pointer[frames] // of runs by programs
 }
 
 type binding struct {

@@ -29,9 +29,9 @@ type Model struct {
 
 	info  Info
 	graph *graph
-	loops int64                   // the most bytes that the values of a loop may take
-	mu    sync.Mutex              // guards the programs of pieces, and bound
-	bound map[string]*weft.Tensor // the weights that the programs read
+	loops int64          // the most bytes that the values of a loop may take
+	mu    sync.Mutex     // guards bound
+	bound []*weft.Tensor // by slot: the weights that programs and frames have
 }
 
 // Load reads the model in the file at path, with the files of external data beside it. Weights lie in the
@@ -174,19 +174,20 @@ func (m *Model) Run(in map[string]*weft.Tensor) (map[string]*weft.Tensor, error)
 // It then returns an *[Error] that wraps the cause. In a function that weft.Compile traces, ctx is not part of
 // the program: give it to the call of that function.
 func (m *Model) RunContext(ctx context.Context, in map[string]*weft.Tensor) (map[string]*weft.Tensor, error) {
-	values := make(map[string]Value, len(in))
-	for name, t := range in {
+	m.notNil("onnx.run")
+	list, err := arguments(m, in, func(name string, t *weft.Tensor) (Value, error) {
 		if t == nil {
-			return nil, errorf("input %q is nil", name)
+			return Value{}, errorf("input %q is nil", name)
 		}
-		values[name] = TensorOf(t)
-	}
-	out, err := m.RunValuesContext(ctx, values)
+		return TensorOf(t), nil
+	})
+	out, err := m.runList(ctx, list, err)
 	if err != nil {
 		return nil, err
 	}
 	ts := make(map[string]*weft.Tensor, len(out))
-	for name, v := range out {
+	for i, v := range out {
+		name := m.info.Outputs[i].Name
 		if v.kind != TensorKind {
 			return nil, errorf("output %q is a %v: use RunValues", name, v.kind)
 		}
@@ -203,15 +204,8 @@ func (m *Model) RunValues(in map[string]Value) (map[string]Value, error) {
 // RunValuesContext is [Model.RunValues] that stops when ctx ends, as [Model.RunContext] does.
 func (m *Model) RunValuesContext(ctx context.Context, in map[string]Value) (map[string]Value, error) {
 	m.notNil("onnx.run")
-	if ctx == nil {
-		return nil, errorf("ctx is nil")
-	}
 	list, err := m.arguments(in)
-	if err != nil {
-		return nil, err
-	}
-	var out []Value
-	weft.WithoutGrad(func() { out, err = m.run(ctx, list, core.TracingHere() != nil) })
+	out, err := m.runList(ctx, list, err)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +214,18 @@ func (m *Model) RunValuesContext(ctx context.Context, in map[string]Value) (map[
 		named[m.info.Outputs[i].Name] = v
 	}
 	return named, nil
+}
+
+// runList runs the graph without recording gradients. err is the error of the arguments.
+func (m *Model) runList(ctx context.Context, in []Value, err error) (out []Value, _ error) {
+	if ctx == nil {
+		return nil, errorf("ctx is nil")
+	}
+	if err != nil {
+		return nil, err
+	}
+	weft.WithoutGrad(func() { out, err = m.run(ctx, in, core.TracingHere() != nil) })
+	return out, err
 }
 
 // run runs the graph. inline says that it is part of a trace, or of a computation with gradients.
@@ -246,24 +252,43 @@ func (m *Model) run(ctx context.Context, in []Value, inline bool) (out []Value, 
 		r.ctx = ctx
 	}
 	out = r.graph(m.graph, in, nil)
+	fixed := r.fixed(m.graph)
 	for i, v := range out {
-		out[i] = m.own(v, in)
+		out[i] = own(v, in, fixed)
 	}
 	return out, nil
 }
 
 // arguments are named values in the order of the inputs, checked.
 func (m *Model) arguments(in map[string]Value) ([]Value, error) {
-	// A misspelled name comes before the input that is missing because of it.
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if !slices.ContainsFunc(m.info.Inputs, func(p Port) bool { return p.Name == name }) {
-			return nil, errorf("the model has no input %q: it has %s", name, portNames(m.info.Inputs))
+	return arguments(m, in, func(_ string, v Value) (Value, error) { return v, nil })
+}
+
+// arguments are the values of what is named in in, in the order of the inputs, checked.
+func arguments[T any](m *Model, in map[string]T, value func(name string, x T) (Value, error)) ([]Value, error) {
+	given := 0
+	for i := range m.info.Inputs {
+		if _, ok := in[m.info.Inputs[i].Name]; ok {
+			given++
+		}
+	}
+	if given < len(in) { // a misspelled name comes before the input that is missing because of it
+		for _, name := range slices.Sorted(maps.Keys(in)) {
+			if !slices.ContainsFunc(m.info.Inputs, func(p Port) bool { return p.Name == name }) {
+				return nil, errorf("the model has no input %q: it has %s", name, portNames(m.info.Inputs))
+			}
 		}
 	}
 	list, sizes := make([]Value, len(m.info.Inputs)), map[string]int{}
-	for i, p := range m.info.Inputs {
-		v, ok := in[p.Name]
-		if !ok && p.Type.Kind != OptionalKind {
+	for i := range m.info.Inputs {
+		p := &m.info.Inputs[i]
+		var v Value
+		if x, ok := in[p.Name]; ok {
+			var err error
+			if v, err = value(p.Name, x); err != nil {
+				return nil, err
+			}
+		} else if p.Type.Kind != OptionalKind {
 			return nil, errorf("input %q, %v, is missing", p.Name, p.Type)
 		}
 		if err := p.Type.check(v, sizes); err != nil {

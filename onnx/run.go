@@ -3,14 +3,12 @@ package onnx
 import (
 	"context"
 	"errors"
-	"maps"
-	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/raw"
 )
 
 // A run is one run of a model's graph and its subgraphs.
@@ -36,9 +34,9 @@ func (r *run) endedError() error {
 type piece struct {
 	from, to int
 	eager    bool
-	ins      []int                     // slots that the piece reads of what comes before
-	outs     []int                     // slots that it makes and later nodes or the outputs read
-	program  *core.GoFunc[weft.Tensor] // of a packedFunc
+	ins      []int // slots that the piece reads of what comes before
+	outs     []int // slots that it makes and later nodes or the outputs read
+	program  atomic.Pointer[program]
 }
 
 // errSplit says at which node a program must be split.
@@ -49,29 +47,35 @@ func (e *errSplit) Error() string { return errHost.Error() }
 // Is makes a split that a body asks for one of the node that has the body.
 func (e *errSplit) Is(target error) bool { return target == errHost }
 
-// A packedFunc computes a piece.
-type packedFunc = func(in []packed) ([]packed, error)
-
 // graph runs a graph.
 func (r *run) graph(g *graph, in, captured []Value) []Value {
 	if err := r.endedError(); err != nil {
 		panic(failure{err})
 	}
 	g.folded.Do(func() { core.OutsideTrace(func() { r.fold(g) }) })
+	if !r.plain && !r.tracing {
+		return r.compiled(g, in, captured)
+	}
 	env := r.environment(g)
+	g.enter(env, in, captured)
+	if err := r.walk(g, 0, len(g.nodes), env); err != nil {
+		panic(failure{err})
+	}
+	return g.results(env)
+}
+
+// enter gives a graph its inputs, and the values of the graph around it.
+func (g *graph) enter(env, in, captured []Value) {
 	for i, slot := range g.inputs {
 		env[slot] = in[i]
 	}
 	for i, c := range g.captures {
 		env[c.inner] = captured[i]
 	}
-	if r.plain || r.tracing {
-		if err := r.walk(g, 0, len(g.nodes), env); err != nil {
-			panic(failure{err})
-		}
-	} else {
-		r.pieces(g, env)
-	}
+}
+
+// results are the outputs of a graph that ran.
+func (g *graph) results(env []Value) []Value {
 	out := make([]Value, len(g.outputs))
 	for i, slot := range g.outputs {
 		out[i] = env[slot]
@@ -117,6 +121,14 @@ func (r *run) environment(g *graph) []Value {
 		}
 	}
 	return env
+}
+
+// fixed returns the constants and weights of a graph that has run, by slot.
+func (r *run) fixed(g *graph) []Value {
+	if f := g.frames.Load(); f != nil && !r.plain && !r.tracing {
+		return f.fixed
+	}
+	return r.environment(g)
 }
 
 // maxTraced is the number of nodes that subgraphs may add to one program, or run in a node that is computed once for
@@ -253,36 +265,6 @@ func (c *call) run() (out []Value, err error) {
 	return out, nil
 }
 
-// pieces runs a graph by programs. One that turns out to need elements on the host is split at the node
-// that needs them, for this call and later ones.
-func (r *run) pieces(g *graph, env []Value) {
-	for k := 0; ; k++ {
-		list := g.pieces()
-		if k >= len(list) {
-			return
-		}
-		p := list[k]
-		var err error
-		if p.eager || core.CompileOff {
-			err = r.walk(g, p.from, p.to, env)
-		} else {
-			err = r.program(g, p, env)
-		}
-		var split *errSplit
-		if errors.As(err, &split) {
-			if p.eager {
-				panic(failure{errHost})
-			}
-			g.split(p, split.node)
-			k--
-			continue
-		}
-		if err != nil {
-			panic(failure{err})
-		}
-	}
-}
-
 // pieces returns the parts of the graph, made at the first call.
 func (g *graph) pieces() []*piece {
 	if list := g.plan.Load(); list != nil {
@@ -360,148 +342,30 @@ func (g *graph) split(p *piece, at int) {
 	}
 }
 
-// program runs a piece as a program, of one of the signatures that it was called with.
-func (r *run) program(g *graph, p *piece, env []Value) error {
-	in := make([]packed, len(p.ins))
-	for i, slot := range p.ins {
-		in[i] = pack(env[slot])
-	}
-	f := r.m.compiled(g, p).Func(r.ctx).Interface().(packedFunc)
-	out, err := f(in)
-	if err != nil {
-		if ended := r.endedError(); ended != nil {
-			return ended
-		}
-		return err
-	}
-	for i, slot := range p.outs {
-		env[slot] = out[i].value()
-	}
-	return nil
-}
-
-// compiled returns the compiled function of a piece.
-func (m *Model) compiled(g *graph, p *piece) *core.GoFunc[weft.Tensor] {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if p.program == nil {
-		p.program = core.NewGoFunc[weft.Tensor](reflect.ValueOf(func(in []packed) ([]packed, error) {
-			r := &run{m: m, tracing: true, known: newKnown()}
-			env := r.environment(g)
-			for i, slot := range p.ins {
-				env[slot] = in[i].value()
-			}
-			var err error
-			core.OnOneLine(func() { err = r.walk(g, p.from, p.to, env) })
-			if err != nil {
-				return nil, err
-			}
-			out := make([]packed, len(p.outs))
-			for i, slot := range p.outs {
-				out[i] = packResult(env[slot])
-			}
-			return out, nil
-		}))
-	}
-	return p.program
-}
-
-// bind drops the programs of the graph if one of the weights was replaced: they read the tensors that they were
-// traced with. Subgraphs are given weights as arguments.
-func (m *Model) bind() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if maps.Equal(m.bound, m.Weights) {
-		return
-	}
-	m.bound = maps.Clone(m.Weights)
-	if list := m.graph.plan.Load(); list != nil {
-		for _, p := range *list {
-			p.program = nil
-		}
-	}
-}
-
-// A packed is a [Value] as a compiled function takes and returns it: tensors that are not known are
-// arguments, all else is part of the signature.
-type packed struct {
-	Kind    Kind
-	Elem    ElementType
-	Known   bool
-	Tensor  *weft.Tensor
-	Bytes   string // of a known tensor among arguments
-	DType   weft.DType
-	Shape   []int
-	Strings []string
-	Items   []packed
-}
-
-func pack(v Value) packed {
-	p := packResult(v)
-	if v.known {
-		core.OutsideTrace(func() {
-			t := (*core.Tensor)(v.tensor.Detach().Contiguous())
-			h := core.ToHost(t)
-			defer core.Leave(&h)
-			p.Bytes, p.DType, p.Shape = string(core.Bytes(&h)), t.View().DType, v.tensor.Shape()
-		})
-		p.Tensor = nil
-	}
-	for i := range p.Items {
-		p.Items[i] = pack(v.items[i])
-	}
-	return p
-}
-
-func packResult(v Value) packed {
-	p := packed{Kind: v.kind, Elem: v.elem, Known: v.known, Tensor: v.tensor, Shape: v.shape, Strings: v.strings}
-	for _, x := range v.items {
-		p.Items = append(p.Items, packResult(x))
-	}
-	return p
-}
-
-func (p packed) value() Value {
-	v := Value{kind: p.Kind, elem: p.Elem, known: p.Known, tensor: p.Tensor, strings: p.Strings, shape: p.Shape}
-	if p.Known && p.Tensor == nil {
-		core.OutsideTrace(func() {
-			v.tensor = (*weft.Tensor)(core.FromView(raw.View(p.DType, p.Shape, false, []byte(p.Bytes))))
-		})
-		v.shape = nil
-	}
-	for _, x := range p.Items {
-		v.items = append(v.items, x.value())
-	}
-	return v
-}
-
 // own are values that nobody else has: what constants, weights or inputs are among results, or views of them, is
-// copied.
-func (m *Model) own(v Value, in []Value) Value {
-	if v.known || v.kind == TensorKind && m.holds(v.tensor, in) {
+// copied. fixed are the constants and weights of the model.
+func own(v Value, in, fixed []Value) Value {
+	if v.known || v.kind == TensorKind && (holds(in, v.tensor) || holds(fixed, v.tensor)) {
 		v.tensor, v.known = v.tensor.Clone(), false
 	}
 	v.strings = slices.Clone(v.strings)
 	if len(v.items) > 0 {
 		v.items = slices.Clone(v.items)
 		for i := range v.items {
-			v.items[i] = m.own(v.items[i], in)
+			v.items[i] = own(v.items[i], in, fixed)
 		}
 	}
 	return v
 }
 
-// holds reports that a tensor lies in the memory of a weight, a constant or an input.
-func (m *Model) holds(t *weft.Tensor, in []Value) bool {
+// holds reports that a tensor lies in the memory of one of the values.
+func holds(list []Value, t *weft.Tensor) bool {
 	store := (*core.Tensor)(t).View().Store
-	lies := func(v Value) bool {
-		return v.tensor != nil && (*core.Tensor)(v.tensor).View().Store == store
-	}
-	for _, w := range m.Weights {
-		if (*core.Tensor)(w).View().Store == store {
+	for i := range list {
+		v := &list[i]
+		if v.tensor != nil && (*core.Tensor)(v.tensor).View().Store == store || len(v.items) > 0 && holds(v.items, t) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(in, func(v Value) bool { return lies(v) || slices.ContainsFunc(v.items, lies) }) ||
-		slices.ContainsFunc(m.graph.consts, func(c binding) bool { return lies(c.value) })
+	return false
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"reflect"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -35,7 +34,7 @@ func recording(f func(args []*Tensor) []*Tensor, args []*Tensor) (ts []*Tensor) 
 	return ts
 }
 
-func (f *Func) body(args []*Tensor) ([]*Tensor, []reflect.Value, error) {
+func (f *Func) body(args []*Tensor) ([]*Tensor, any, error) {
 	return recording(f.f, args), nil, nil
 }
 
@@ -64,10 +63,34 @@ func (f *Func) CallAs(ctx context.Context, args []*Tensor, static any, body func
 		if f.inline(g, func() { ts = recording(body, args) }) {
 			return
 		}
-		_, ts = f.run(g, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) { return recording(body, args), nil, nil })
+		_, ts = f.run(g, func(args []*Tensor) ([]*Tensor, any, error) { return recording(body, args), nil, nil })
 		g.Free()
 	})
 	return ts, err
+}
+
+// CallWith is [Func.CallAs] of a body that returns more than tensors, or an error. rest is what the body returned beside
+// the tensors when it was traced for such arguments. A body that returns an error leaves no program. Gradients are
+// recorded as around the call.
+func (f *Func) CallWith(ctx context.Context, args []*Tensor, static any, body func(args []*Tensor) (ts []*Tensor, rest any, err error)) (ts []*Tensor, rest any, err error) {
+	failed := array.Try(func() {
+		g := newSupplied(ctx)
+		g.Statics = append(g.Statics, static)
+		for _, t := range args {
+			g.Add(t)
+		}
+		if f.inline(g, func() { ts, rest, err = body(args) }) {
+			return
+		}
+		var e *Entry
+		e, ts = f.run(g, body)
+		rest, err = e.rest, e.Err
+		g.Free()
+	})
+	if failed != nil {
+		err = failed
+	}
+	return ts, rest, err
 }
 
 // Prepare makes the program for arguments in row-major order of these types without running it.

@@ -2,7 +2,6 @@ package core
 
 import (
 	"errors"
-	"reflect"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -38,8 +37,8 @@ type Entry struct {
 	ordered  bool // does something on the host that calls must not do at once
 	calls    bool // functions of the user
 	held     map[*array.Storage]bool
-	given    []*Tensor       // the arguments of the trace
-	rest     []reflect.Value // see [body]
+	given    []*Tensor // the arguments of the trace
+	rest     any       // see [body]
 	roots    []resultTensor
 	Err      error
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -73,8 +72,8 @@ type CompiledFunc struct {
 }
 
 // A body runs a function on tensors. It returns the tensors of its results, which may be nil, and the
-// Go values that hold them if there are some, or the error that the function returns.
-type body func(args []*Tensor) (ts []*Tensor, rest []reflect.Value, err error)
+// Go values that hold them if there are some, which the program keeps, or the error that the function returns.
+type body func(args []*Tensor) (ts []*Tensor, rest any, err error)
 
 // inline runs f, which calls the function, and reports true where calls are not compiled: in a trace
 // and with WEFT_COMPILE=off.

@@ -184,7 +184,7 @@ func (c *GoFunc[F]) Func(ctx context.Context) reflect.Value {
 				return
 			}
 			k := 0
-			for _, v := range e.rest {
+			for _, v := range e.rest.([]reflect.Value) {
 				out = append(out, replaced[F](v, func(*Tensor) *Tensor { k++; return ts[k-1] }))
 			}
 			if c.failed {
@@ -207,7 +207,7 @@ func (c *GoFunc[F]) run(g *Supplied, values func() []reflect.Value) (e *Entry, t
 	if c.inline(g, func() { plain = c.f.Call(values()) }) {
 		return nil, nil, plain
 	}
-	e, ts = c.CompiledFunc.run(g, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) { return c.on(args, values()) })
+	e, ts = c.CompiledFunc.run(g, func(args []*Tensor) ([]*Tensor, any, error) { return c.on(args, values()) })
 	return e, ts, nil
 }
 

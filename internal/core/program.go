@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 
 	"weft/internal/array"
@@ -166,7 +165,7 @@ func (p *Program) run(ctx context.Context, args []*Tensor, lengths []int) []*Ten
 		g.Statics = append(g.Statics, fmt.Sprint(lengths[n:]))
 	}
 	g.Tensors = append(g.Tensors, args...)
-	_, ts := p.f.run(g, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) {
+	_, ts := p.f.run(g, func(args []*Tensor) ([]*Tensor, any, error) {
 		return recording(func(args []*Tensor) []*Tensor { return p.body(args, lengths) }, args), nil, nil
 	})
 	g.Free()

@@ -74,7 +74,7 @@ func (c *GoFunc[F]) Record(args []any, shape func(i int) []int) *TracedGraph {
 	for i := range types {
 		types[i].Shape = shape(i)
 	}
-	return c.recorded(g, types, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) { return c.on(args, values) })
+	return c.recorded(g, types, func(args []*Tensor) ([]*Tensor, any, error) { return c.on(args, values) })
 }
 
 // Record runs the function on abstract tensors of these types and returns its graph.
@@ -84,7 +84,7 @@ func (f *Func) Record(types []ir.Type) *TracedGraph {
 
 // RecordAs is Record of another body, as [Func.CallAs] runs it.
 func (f *Func) RecordAs(types []ir.Type, body func(args []*Tensor) []*Tensor) *TracedGraph {
-	return f.CompiledFunc.recorded(&Supplied{}, types, func(args []*Tensor) ([]*Tensor, []reflect.Value, error) { return body(args), nil, nil })
+	return f.CompiledFunc.recorded(&Supplied{}, types, func(args []*Tensor) ([]*Tensor, any, error) { return body(args), nil, nil })
 }
 
 func typesOf(ts []*Tensor) []ir.Type {
