@@ -10,7 +10,8 @@ type FiltFiltOpts struct {
 	Axis *int // nil means the last one
 	// PadType says how the signal goes on beyond its ends: "odd", the default, "even", "constant" or "none".
 	PadType string
-	// PadLen is the number of samples there; nil means three times the length of the filter.
+	// PadLen is the number of samples there; nil means three times the length of the filter. Inside compiled
+	// functions SOSFiltFilt needs it: the length depends on which coefficients are 0.
 	PadLen *int
 }
 
