@@ -273,7 +273,7 @@ func (j *job) join() {
 	if joined == 0 {
 		return
 	}
-	if !spinUntil(func() bool { return j.finished.Load() == joined }) {
+	if !spinUntil(1, func() bool { return j.finished.Load() == joined }) {
 		if j.finished.Add(-joined) != 0 {
 			<-j.wake
 		}
