@@ -1,6 +1,7 @@
 package convolution
 
 import (
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -35,15 +36,18 @@ type winograd struct {
 	inStep       int
 	step         winogradStep // of the weights
 	tilesW       int
-	bandTiles    int // rows of tiles of a task
+	tilesH       int
+	bandTiles    int // rows of tiles of a task, at most
 	bands        int
 	strips       int           // of winogradVectors vectors of output channels
+	parts        int           // tasks of a band, which share out its strips
 	kept         packed.Source // of the weights
 	transformed  packedWeights
 	buffer       mem.Block
 	workerBytes  int
 	planeBytes   int           // of a worker's pixels of some channels
 	tileStep     int           // bytes from tile to tile of the transformed source
+	prepared     []int         // by worker: the band whose transformed source it has, counted through all images
 	wild         []atomic.Bool // by image: a result is not finite
 	epilogue     tile.Epilogue
 }
@@ -69,9 +73,11 @@ func (w *winograd) run(threads int, direct func(image int)) {
 		return true
 	})
 	defer w.transformed.free()
-	tasks := w.n * w.bands
-	w.buffer = tile.Alloc(w.workerBytes * par.Width(tasks, 1, threads))
+	tasks := w.n * w.bands * w.parts
+	width := par.Width(tasks, 1, threads)
+	w.buffer = tile.Alloc(w.workerBytes * width)
 	defer mem.Free(w.buffer)
+	w.prepared = slices.Repeat([]int{-1}, width)
 	par.RunTask(tasks, 1, threads, w)
 	for i := range w.wild {
 		if w.wild[i].Load() {
@@ -80,19 +86,30 @@ func (w *winograd) run(threads int, direct func(image int)) {
 	}
 }
 
-// plan cuts images into bands, whose tiles stay in the L2 cache together.
+// plan cuts images into bands, whose tiles stay in the L2 cache together. Threads share bands, or the
+// strips of a band where weights are larger than the transformed source: each thread then reads a part of
+// the weights, and transforms the source for itself.
 func (w *winograd) plan(threads int) {
-	w.tilesW = tile.Ceil(w.outW, 2)
-	tilesH := tile.Ceil(w.outH, 2)
+	w.tilesW, w.tilesH = tile.Ceil(w.outW, 2), tile.Ceil(w.outH, 2)
 	w.strips = w.outC / (winogradVectors * w.Lanes)
 	// Rows of a power of two would fall into few sets of the L1 cache.
 	w.tileStep = w.inC*w.Size + 64
-	w.bandTiles = min(tilesH, max(1, winogradBytes/(16*w.tilesW*w.tileStep)))
-	for threads > 1 && w.n*tile.Ceil(tilesH, w.bandTiles) < winogradTasks*threads && w.bandTiles > winogradBand {
-		w.bandTiles = tile.Ceil(w.bandTiles, 2)
+	row := 16 * w.tilesW * w.tileStep
+	w.bands, w.parts = tile.Ceil(w.tilesH, min(w.tilesH, max(1, winogradBytes/row))), 1
+	few := func() bool { return threads > 1 && w.n*w.bands*w.parts < winogradTasks*threads }
+	if w.bands == 1 && 16*w.inC*w.outC*w.Size > w.tilesH*row {
+		for few() && w.parts < w.strips {
+			w.parts++
+		}
 	}
-	w.bandTiles = tile.Ceil(tilesH, tile.Ceil(tilesH, w.bandTiles))
-	w.bands = tile.Ceil(tilesH, w.bandTiles)
+	most := max(w.bands, w.tilesH/winogradBand)
+	for few() && w.parts == 1 && w.bands < most {
+		w.bands = min(2*w.bands, most)
+	}
+	for w.parts == 1 && w.n < threads && w.bands%threads != 0 && w.bands < most {
+		w.bands++ // each thread has the same number of bands
+	}
+	w.bandTiles = tile.Ceil(w.tilesH, w.bands)
 	// Transposing writes up to a vector of pixels more than there are.
 	w.planeBytes = ((2*w.bandTiles+2)*(2*w.tilesW+2) + w.Lanes) * w.VB
 	w.workerBytes = w.planeBytes + 16*w.bandTiles*w.tilesW*(w.tileStep+w.stripBytes())
@@ -149,30 +166,35 @@ func (w *winograd) transformWeights(to unsafe.Pointer, threads int) {
 	})
 }
 
-// Chunk computes tasks begin to end-1: images, then bands.
+// Chunk computes tasks begin to end-1: images, then bands, then parts of the strips.
 func (w *winograd) Chunk(worker, begin, end int) {
 	plane := unsafe.Add(w.buffer.Ptr(), worker*w.workerBytes)
 	source := unsafe.Add(plane, w.planeBytes)
 	sums := unsafe.Add(source, 16*w.bandTiles*w.tilesW*w.tileStep)
-	tilesH := tile.Ceil(w.outH, 2)
 	for i := begin; i < end; i++ {
-		image, first := i/w.bands, i%w.bands*w.bandTiles
-		rows := min(w.bandTiles, tilesH-first)
-		for c := 0; c < w.inC; c += w.Lanes {
-			w.fill(plane, image, c, 2*first+w.rowAt, 2*rows+2)
-			w.transform(winogradSource, &winogradFrame{
-				src: plane, rowStep: (2*w.tilesW + 2) * w.VB, tiles: w.tilesW, rows: rows,
-				dst: unsafe.Add(source, c*w.Size), matrixStep: w.bandTiles * w.tilesW * w.tileStep, tileStep: w.tileStep,
-			})
+		image, band, part := i/w.parts/w.bands, i/w.parts%w.bands, i%w.parts
+		first := band * w.tilesH / w.bands
+		rows := (band+1)*w.tilesH/w.bands - first
+		if w.prepared[worker] != i/w.parts {
+			w.prepared[worker] = i / w.parts
+			for c := 0; c < w.inC; c += w.Lanes {
+				w.fill(plane, image, c, 2*first+w.rowAt, 2*rows+2)
+				w.transform(winogradSource, &winogradFrame{
+					src: plane, rowStep: (2*w.tilesW + 2) * w.VB, tiles: w.tilesW, rows: rows,
+					dst: unsafe.Add(source, c*w.Size), matrixStep: w.bandTiles * w.tilesW * w.tileStep, tileStep: w.tileStep,
+				})
+			}
 		}
-		for s := range w.strips {
+		s0, s1 := part*w.strips/w.parts, (part+1)*w.strips/w.parts
+		for s := s0; s < s1; s++ {
 			w.products(source, sums, s, rows*w.tilesW)
 			for v := range winogradVectors {
 				w.result(plane, unsafe.Add(sums, v*w.VB), image, (s*winogradVectors+v)*w.Lanes, first, rows)
 			}
 		}
 		if w.epilogue != nil {
-			w.epilogue.Run(image*w.outC, (image+1)*w.outC, 2*first*w.outW, min(2*(first+rows), w.outH)*w.outW)
+			channels := winogradVectors * w.Lanes // of a strip
+			w.epilogue.Run(image*w.outC+s0*channels, image*w.outC+s1*channels, 2*first*w.outW, min(2*(first+rows), w.outH)*w.outW)
 		}
 	}
 }
