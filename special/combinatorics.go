@@ -40,9 +40,14 @@ func formula(name, text string, args ...argument) *weft.Tensor {
 	return weft.Expr(text, vars)
 }
 
-// LogGamma is the logarithm of gamma(x) for real x: NaN below 0, where SciPy's needs complex x. The logarithm of
-// gamma's absolute value is [weft.Tensor.Lgamma].
+// LogGamma is the logarithm of gamma(x). For complex x it is the branch without a cut but the negative real line, and
+// NaN at the poles; its errors are a few units in the last place of the result's absolute value, more beside zeros.
+// For real x below 0 it is NaN, where SciPy's needs complex x. The logarithm of gamma's absolute value is
+// [weft.Tensor.Lgamma]. Formulas have the parts of complex results as loggamma_real(x, y) and loggamma_imag(x, y).
 func LogGamma(x *weft.Tensor) *weft.Tensor {
+	if x != nil && x.DType().Complex() {
+		return unary("special.loggamma", op.LogGammaComplex, x)
+	}
 	return formula("special.loggamma", "where(x >= 0, lgamma(x), nan)", argument{"x", x})
 }
 

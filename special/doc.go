@@ -8,7 +8,8 @@
 //
 // Functions take arrays of any shape; several arguments broadcast and promote as in methods of
 // [weft.Tensor]. An argument of type any is a *weft.Tensor or a Go number. Float16, bfloat16, float32
-// and float64 keep their type, integers and Bool give float32, complex numbers are refused. Functions
+// and float64 keep their type, integers and Bool give float32. Complex numbers are refused except where a
+// function says otherwise. Functions
 // are vectorised, the same bits come on every processor, and gradients exist to any order except where
 // a function says otherwise.
 //

@@ -13,7 +13,9 @@ func unary(name string, d *op.Def, x *weft.Tensor) *weft.Tensor {
 	return (*weft.Tensor)(core.Apply(d, nil, core.Of(name, (*core.Tensor)(x))))
 }
 
-// Gamma is the gamma function: infinite at 0 with the sign of x, and NaN at negative integers.
+// Gamma is the gamma function: infinite at 0 with the sign of x, and NaN at negative integers. Of complex numbers
+// it is exp(LogGamma(x)), whose error grows with the logarithm, and NaN at 0 too. Formulas have its parts as
+// gamma_real(x, y) and gamma_imag(x, y).
 func Gamma(x *weft.Tensor) *weft.Tensor { return unary("special.gamma", op.Gamma, x) }
 
 // ErfcInv is the inverse of [weft.Tensor.Erfc], infinite at 0 and 2 and NaN outside.

@@ -69,6 +69,10 @@ func TestGradients(t *testing.T) {
 		"WofzReal y":     func(x tensor) tensor { return special.Wofz(weft.Complex(x.Mul(0).Add(0.3), x)).Real() },
 		"WofzImag y":     func(x tensor) tensor { return special.Wofz(weft.Complex(x.Mul(0).Add(0.3), x)).Imag() },
 		"Wofz real":      func(x tensor) tensor { return special.Wofz(x).Imag() },
+		"LogGammaReal":   func(x tensor) tensor { return special.LogGamma(weft.Complex(x.Sub(1), x)).Real() },
+		"LogGammaImag":   func(x tensor) tensor { return special.LogGamma(weft.Complex(x.Sub(1), x)).Imag() },
+		"GammaReal":      func(x tensor) tensor { return special.Gamma(weft.Complex(x.Sub(1), x.Mul(2))).Real() },
+		"GammaImag":      func(x tensor) tensor { return special.Gamma(weft.Complex(x.Sub(1), x)).Imag() },
 		"Voigt x":        func(x tensor) tensor { return special.VoigtProfile(x, 0.7, 0.3) },
 		"Voigt sigma":    func(x tensor) tensor { return special.VoigtProfile(1.2, x, 0.3) },
 		"Voigt gamma":    func(x tensor) tensor { return special.VoigtProfile(1.2, 0.8, x) },
@@ -238,6 +242,20 @@ func TestEdgesOfFaddeeva(t *testing.T) {
 			}
 		}
 	}
+	minus := math.Copysign(0, -1)
+	for _, c := range [][6]float64{
+		{inf, 0, inf, 0, nan, nan}, {-inf, 0, nan, nan, nan, nan}, {-0.5, 0, 1.265512123484647, -math.Pi, -3.5449077018110375, 0}, {-0.5, minus, 1.265512123484647, math.Pi, -3.5449077018110375, 0},
+		{0, 0, nan, nan, nan, nan}, {-1, 0, nan, nan, nan, nan}, {nan, 0, nan, nan, nan, nan}, {1, nan, nan, nan, nan, nan}, {2, inf, nan, nan, nan, nan},
+		{1e300, 1e300, 6.893367033250964e+302, 6.909074996518912e+302, -inf, -inf}, {-300.2, 20, -1476.3763575331884, -830.5399135674082, 0, 0}, {-30.5, 0.001, -75.22647290059982, -97.3859382307292, -2.1357743452531176e-33, -7.334343189156934e-36},
+	} {
+		z := weft.From([]complex128{complex(c[0], c[1])})
+		l, g := special.LogGamma(z), special.Gamma(z)
+		for k, v := range []float64{l.Real().Item(), l.Imag().Item(), g.Real().Item(), g.Imag().Item()} {
+			if w := c[2+k]; !(v == w || math.Abs(v-w) <= 1e-15*(math.Abs(w)+math.Abs(c[4])*200) || v != v && w != w) && !(k > 1 && c[0] == inf) {
+				t.Errorf("gamma of %v+%vi: part %d is %v, want %v", c[0], c[1], k, v, w)
+			}
+		}
+	}
 	for _, c := range [][4]float64{
 		{0, 0, 0, inf}, {1, 0, 0, 0}, {1, 0, 2, 0.12732395447351627}, {1, 2, 0, 0.17603266338214976}, {1, -2, 0.5, -0.2113007235958731}, {nan, 0, 0, nan}, {inf, 1, 1, 0}, {1, inf, 1, 0},
 		{1, 1, inf, 0}, {nan, 1, 0, nan}, {nan, 0, 1, nan}, {1, 0, -1, -0.15915494309189535},
@@ -280,6 +298,8 @@ func Example() {
 	fmt.Printf("%.4f\n", special.Expn(2, p))
 	fmt.Printf("%.4f\n", special.Wofz(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.4f\n", special.VoigtProfile(p, 1, 0.5))
+	fmt.Printf("%.4f\n", special.LogGamma(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
+	fmt.Printf("%.4f\n", special.Gamma(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.0f\n", special.Comb(52, 5).Item())
 	fmt.Printf("%.4f\n", special.EvalLegendre(3, p))
 	fmt.Printf("%.4f\n", special.InvBoxCox(special.BoxCox(p, 0.5), 0.5))
@@ -291,6 +311,8 @@ func Example() {
 	// [0.8969 0.3266 0.1541]
 	// [(0.3047+0.2082i) (0.1034-0.2848i)]
 	// [0.2789 0.2564 0.2034]
+	// [(-0.6509-0.3016i) (-0.3328-7.3894i)]
+	// [(0.4980-0.1549i) (0.3212-0.6409i)]
 	// 2598960
 	// [-0.0375 -0.4375  0.8546]
 	// [0.0250 0.5000 0.9750]

@@ -191,12 +191,27 @@ several = {
 }
 
 
-def line(name, f, scipy, args):
+def plane(least, most, n=N):
+    """Complex numbers in a square, near 0, 1, 2 and the real line."""
+    x, y = r.uniform(least, most, 2 * n), r.uniform(-most, most, 2 * n)
+    x[:n // 2], y[:n // 2] = r.integers(-2, 3, n // 2) + r.normal(size=n // 2) * 0.3, r.normal(size=n // 2) * 0.3
+    y[n // 2:n] *= 10 ** r.uniform(-8, 0, n - n // 2)
+    return list(zip(x, y))
+
+
+# Of complex numbers: the parts, whose errors are relative to the absolute value.
+planar = {
+    "LogGamma": (m.loggamma, sc.loggamma, plane(-20, 20)),
+    "Gamma": (m.gamma, sc.gamma, plane(-20, 20)),
+}
+
+
+def line(name, f, scipy, args, height=None):
     y = m.re(f(*[mpf(a) for a in args]))
     if not m.isfinite(y) or not 1e-290 < abs(y) < 1.7e308:
         return
     hi = float(y)
-    off = abs(mpf(float(scipy(*args))) - y) / math.ulp(hi)
+    off = abs(mpf(float(scipy(*args))) - y) / math.ulp(height or hi)
     print(name, *[float(a).hex() for a in args], hi.hex(), "%.3e" % float(y - mpf(hi)), "%.3g" % float(min(off, 1e18)))
 
 
@@ -212,6 +227,13 @@ def main():
             continue
         for args in xs:
             line(name, f, scipy, [float(x) for x in args])
+    for name, (f, scipy, zs) in planar.items():
+        if only and name + "Plane" not in only:
+            continue
+        for x, y in zs:
+            w, v = f(m.mpc(x, y)), scipy(complex(x, y))
+            line(name + "Real", lambda *_: m.re(w), lambda *_: v.real, [float(x), float(y)], float(abs(w)))
+            line(name + "Imag", lambda *_: m.im(w), lambda *_: v.imag, [float(x), float(y)], float(abs(w)))
 
 
 if __name__ == "__main__":
