@@ -299,31 +299,34 @@ func Ix(ts ...*Tensor) []*Tensor {
 	return out
 }
 
-// ArgPartition returns places, int64, along an axis, which may count from the back, so that the element
-// at place kth is the one that sorting puts there, none before is greater, and none behind is less; NaN
-// counts as greatest. It is in sorted order, which is one such order. A negative kth counts from the back.
-// NumPy's argpartition.
+// ArgPartition returns places, int64, along an axis, which may count from the back: first the elements that
+// sorting puts before place kth, then the one that it puts there, then the others. NaN counts as greatest and equal
+// elements sort in their order, so that the result is unique: those before and those behind stay in order. A negative
+// kth counts from the back. It panics with *[Error] where kth is out of range. NumPy's argpartition.
 func (t *Tensor) ArgPartition(kth, axis int) *Tensor {
 	defer array.Named("argpartition").End()
-	_, index := t.partition("argpartition", kth, axis)
-	return index
+	return t.partition("argpartition", op.ArgPartition, kth, axis)
 }
 
-// Partition returns t with the elements along an axis as [Tensor.ArgPartition] orders them: element kth is
-// the one that sorting puts there. It panics with *[Error] where kth is out of range. NumPy's partition.
+// Partition returns t with the elements along an axis in the order of [Tensor.ArgPartition]: element kth is
+// the one that sorting puts there, none before is greater, and none behind is less. It selects in linear time and has
+// gradients. It panics with *[Error] where kth is out of range. NumPy's partition.
 func (t *Tensor) Partition(kth, axis int) *Tensor {
 	defer array.Named("partition").End()
-	values, _ := t.partition("partition", kth, axis)
-	return values
+	return t.partition("partition", op.Partition, kth, axis)
 }
 
-func (t *Tensor) partition(name string, kth, axis int) (values, index *Tensor) {
+func (t *Tensor) partition(name string, def *op.Def, kth, axis int) *Tensor {
 	t.c().Check(name)
 	a := array.Axis(name, axis, t.Rank())
-	if n := t.v().Shape[a]; kth < -n || kth >= n {
+	n := t.v().Shape[a]
+	if kth < -n || kth >= n {
 		array.Failf(name, "kth", "%d is out of range for axis %d of size %d", kth, a, n)
 	}
-	return t.Sort(a)
+	if kth < 0 {
+		kth += n
+	}
+	return (*Tensor)(core.WithAttrs(def, op.Ranks{Axis: a, At: []int{kth}}, t.c()))
 }
 
 // Append returns t with x behind it along an axis, which may count from the back: [Cat] of both, whose

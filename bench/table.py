@@ -297,6 +297,8 @@ WORKS = (
     Work("where", (10_000_000,), SINGLE, 3.0, "arrays", moved=lambda n, e: n * (3 * e + 1)),
     Work("sort", (1_000_000,), SINGLE, 1.0, "arrays", note="torch and we find the places as well, NumPy does not"),
     Work("argsort", (1_000_000,), SINGLE, 1.0, "arrays", note="equal elements in order"),
+    Work("partition", (1_000_000,), BOTH, 0.5, "arrays", note="around the median; torch finds it alone"),
+    Work("argpartition", (1_000_000,), BOTH, 0.5, "arrays", note="as above"),
     Work("topk 100", (1_000_000,), SINGLE, 1.0, "arrays", moved=arrays(1), stream="read"),
     Work("median", (1_000_000,), SINGLE, None, "arrays", moved=arrays(1), stream="read"),
     Work("histogram of 100 bins", (1_000_000,), SINGLE, 1.0, "arrays", moved=arrays(1), stream="read"),

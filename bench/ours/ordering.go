@@ -21,6 +21,16 @@ func init() {
 		x := scrambled(p)
 		return func() *weft.Tensor { return x.ArgSort(0, weft.SortOpts{}) }
 	})
+	eager("partition", func(p worker.Params) func() *weft.Tensor {
+		x := scrambled(p)
+		return func() *weft.Tensor { return x.Partition(p.N/2, 0).At(p.N / 2) }
+	})
+	eager("argpartition", func(p worker.Params) func() *weft.Tensor {
+		x := scrambled(p)
+		return func() *weft.Tensor {
+			return x.IndexSelect(0, x.ArgPartition(p.N/2, 0).Slice(weft.Range(p.N/2, p.N/2+1))).At(0)
+		}
+	})
 	eager("topk 100", func(p worker.Params) func() *weft.Tensor {
 		x := scrambled(p)
 		return func() *weft.Tensor {

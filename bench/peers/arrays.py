@@ -202,6 +202,8 @@ CASES = {
     "where": (where, ["torch.where(m, a, b)"], ["np.where(m, a, b)"]),
     "sort": (scrambled, ["x.sort().values"], ["np.sort(x)"]),
     "argsort": (scrambled, ["x.argsort(stable=True)"], ["np.argsort(x, kind='stable')"]),
+    "partition": (scrambled, ["x.kthvalue(x.numel() // 2 + 1).values"], ["np.partition(x, x.size // 2)[x.size // 2]"]),
+    "argpartition": (scrambled, ["x[x.kthvalue(x.numel() // 2 + 1).indices]"], ["x[np.argpartition(x, x.size // 2)[x.size // 2]]"]),
     "topk 100": (scrambled, ["x.topk(100).values"], ["np.sort(np.partition(x, x.size - 100)[-100:])[::-1]"]),
     "median": (odd, ["x.median()"], ["np.median(x)"]),
     "histogram of 100 bins": (scrambled, ["torch.histc(x, 100, -1, 1)", "torch.histogram(x, 100, range=(-1, 1)).hist"], ["np.histogram(x, 100, (-1, 1))[0]"]),

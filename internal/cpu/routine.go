@@ -41,6 +41,8 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineScatterSum:     tiled(scatterSum),
 	ir.RoutineSort:           bySize(sortAlong[uint8], sortAlong[uint16], sortAlong[uint32], sortAlong[uint64]),
 	ir.RoutineKthValue:       bySize(kthValue[uint8], kthValue[uint16], kthValue[uint32], kthValue[uint64]),
+	ir.RoutinePartition:      bySize(partition[uint8], partition[uint16], partition[uint32], partition[uint64]),
+	ir.RoutineArgPartition:   bySizeOf(argPartition[uint8], argPartition[uint16], argPartition[uint32], argPartition[uint64]),
 	ir.RoutineTopK:           bySize(topK[uint8], topK[uint16], topK[uint32], topK[uint64]),
 	ir.RoutineSearchSorted:   searchSortedIn,
 	ir.RoutineRuns:           runsIn,

@@ -51,6 +51,8 @@ const (
 	RoutineSearchSorted
 	RoutineRuns
 	RoutineBinCount
+	RoutinePartition
+	RoutineArgPartition
 
 	// Scans.
 	RoutineScanSum

@@ -6,7 +6,7 @@ import (
 )
 
 // What depends on the order of elements.
-var Sort, TopK, KthValue, SearchSorted, Runs, BinCount, MaxWithIndex, MinWithIndex *Def
+var Sort, TopK, KthValue, Partition, ArgPartition, SearchSorted, Runs, BinCount, MaxWithIndex, MinWithIndex *Def
 
 // A Sorting is the axis along which elements are sorted, and the order.
 type Sorting struct {
@@ -57,6 +57,20 @@ func backTo(axis func(a ir.Attrs) int) func(v *VJP) {
 		})
 	}
 }
+
+// partitioned checks the arguments of a partition and returns the shape of the result.
+func (c *Call) partitioned() []int {
+	x, a := c.Args[0], c.Attrs.(Ranks)
+	c.inRank(a.Axis, len(x.Shape))
+	c.ordered()
+	if n := x.Shape[a.Axis]; len(a.At) != 1 || a.At[0] < 0 || a.At[0] >= n {
+		c.Failf("kth", "%v is not one place from 0 to %d, below the size of axis %d", a.At, n-1, a.Axis)
+	}
+	return x.Shape
+}
+
+var partitionSamples = []Sample{{Shapes: [][]int{{7}}, Attrs: Ranks{At: []int{3}}}, {Shapes: [][]int{{2, 70}}, Attrs: Ranks{1, []int{69}}},
+	{Shapes: [][]int{{2, 9, 3}}, Attrs: Ranks{1, []int{4}}}, {Shapes: [][]int{{3, 0}}, Attrs: Ranks{At: []int{1}}}}
 
 func init() {
 	Sort = define(Def{Name: "sort", Class: Routine, Arity: 1, Attrs: Sorting{},
@@ -110,6 +124,22 @@ func init() {
 		Derivative: Derivative{VJP: backTo(func(a ir.Attrs) int { return a.(Ranks).Axis })},
 		Conformance: Conformance{Samples: []Sample{{Shapes: [][]int{{7}}, Attrs: Ranks{At: []int{3}}}, {Shapes: [][]int{{2, 70}}, Attrs: Ranks{1, []int{69, 0, 35}}},
 			{Shapes: [][]int{{2, 9, 3}}, Attrs: Ranks{1, []int{4, 5}}}, {Shapes: [][]int{{0, 3}}, Attrs: Ranks{1, []int{2}}}, {Shapes: [][]int{{3, 0}}, Attrs: Ranks{}}}}})
+	Partition = define(Def{Name: "partition", Class: Routine, Arity: 1, Attrs: Ranks{},
+		Doc:       "The elements along an axis: those that sorting puts before a place, the one that it puts there, and the others. Those before and those behind stay in order; NaN counts as greatest.",
+		Typing:    Typing{Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.partitioned() }},
+		ByRoutine: ByRoutine{Routine: ir.RoutinePartition, Contiguous: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				a := v.Node.Attrs.(Ranks)
+				return Apply(scatterSum, Target{a.Axis, v.X[0].Shape}, v.DY, Apply(ArgPartition, a, v.X[0]))
+			})
+		}},
+		Conformance: Conformance{Samples: partitionSamples}})
+	ArgPartition = define(Def{Name: "argpartition", Class: Routine, Arity: 1, Attrs: Ranks{},
+		Doc:         "The places, int64, at which the elements of a partition along an axis were.",
+		Typing:      Typing{Infer: func(c *Call) (array.DType, []int) { return array.Int64, c.partitioned() }},
+		ByRoutine:   ByRoutine{Routine: ir.RoutineArgPartition, Contiguous: true},
+		Conformance: Conformance{Samples: partitionSamples}})
 	SearchSorted = define(Def{Name: "searchsorted", Class: Routine, Arity: 2, Attrs: Search{},
 		Doc: "The places, int64, at which the elements of the second argument go into sorted rows: of the first that is not less, or to the right that is greater. The first argument is one row, or has the axes of the second but for the last.",
 		Typing: Typing{Infer: func(c *Call) (array.DType, []int) {

@@ -211,6 +211,27 @@ func init() {
 		}
 		return []Result{{Array: values, Exact: true}, {Array: places, Exact: true}}
 	}
+	divided := func(x *Array, a op.Ranks) (values, places *Array) {
+		values, places = New(x.DType, x.Shape), New(array.Int64, x.Shape)
+		for _, row := range lines(x.Shape, a.Axis, false) {
+			all := ordered(x, row, false)
+			slices.Sort(all[:a.At[0]])
+			slices.Sort(all[a.At[0]+1:])
+			for i, at := range all {
+				values.put(row[i], x, row[at])
+				places.I[row[i]] = int64(at)
+			}
+		}
+		return values, places
+	}
+	references["partition"] = func(x []*Array, a ir.Attrs) Result {
+		values, _ := divided(x[0], a.(op.Ranks))
+		return Result{Array: values, Exact: true}
+	}
+	references["argpartition"] = func(x []*Array, a ir.Attrs) Result {
+		_, places := divided(x[0], a.(op.Ranks))
+		return Result{Array: places, Exact: true}
+	}
 	references["searchsorted"] = func(x []*Array, a ir.Attrs) Result {
 		s, v := x[0], x[1]
 		y := New(array.Int64, v.Shape)

@@ -50,6 +50,8 @@ var realRoutines = map[string]func(m *routineMaker, t array.DType){
 	"cummin":         orderCases,
 	"topk":           orderCases,
 	"kthvalue":       orderCases,
+	"partition":      orderCases,
+	"argpartition":   orderCases,
 	"max_with_index": orderCases,
 	"min_with_index": orderCases,
 	"sort":           sortCases,
@@ -292,6 +294,10 @@ func orderCases(m *routineMaker, t array.DType) {
 				n := shape[axis]
 				m.add(op.Ranks{Axis: axis, At: []int{n / 2, n - 1, m.r.IntN(n), m.r.IntN(n)}}, x)
 				m.add(op.Ranks{Axis: axis, At: []int{m.r.IntN(n)}}, x)
+			case "partition", "argpartition":
+				for _, k := range []int{m.r.IntN(shape[axis]), shape[axis] - 1} {
+					m.add(op.Ranks{Axis: axis, At: []int{k}}, x)
+				}
 			default:
 				m.add(op.Axis(axis), x)
 			}
