@@ -33,7 +33,7 @@ func TestParseErrors(t *testing.T) {
 		{"sine(x)", "column 1: unknown function sine: did you mean sin?"},
 		{"1+SIN(x)", "column 3: unknown function SIN: did you mean sin?"},
 		{"maxx(x)", "column 1: unknown function maxx: did you mean max?"},
-		{"zzzzzz(x)", "column 1: unknown function zzzzzz\n"},
+		{"zzzzzz(x)", "column 1: unknown function zzzzzz: weft.Expr's documentation lists all\n"},
 		{"ln(x)", "column 1: unknown function ln: it is called log here"},
 		{"powint(x)", "column 1: unknown function powint"},
 		{"math.Sin(x)", "column 1: functions have no package and no receiver: write sin(x)"},

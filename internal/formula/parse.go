@@ -365,7 +365,11 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 		if other := otherName(called); other != "" {
 			p.failf(at, "unknown function %s: it is called %s here", shorten(called), other)
 		}
-		p.failf(at, "unknown function %s%s", shorten(called), didYouMean(called, Functions()))
+		hint := didYouMean(called, Functions())
+		if hint == "" {
+			hint = ": weft.Expr's documentation lists all"
+		}
+		p.failf(at, "unknown function %s%s", shorten(called), hint)
 	}
 	if f.pair != nil && len(x.Args) == 2 {
 		f = &function{def: f.pair, args: 2}
