@@ -63,21 +63,21 @@ func exchange[T number](a matrix[T], pivots []int64, back bool) {
 	if a.cols == 0 {
 		return
 	}
+	var held [64]T
 	for i := range pivots {
 		if back {
 			i = len(pivots) - 1 - i
 		}
 		if p := int(pivots[i]); p != i {
-			exchangeRows(a.row(i), a.row(p))
+			exchangeRows(a.row(i), a.row(p), held[:])
 		}
 	}
 }
 
-// exchangeRows exchanges elements of two rows, through memory that stays in the cache.
-func exchangeRows[T number](x, y []T) {
-	var held [64]T
+// exchangeRows exchanges elements of two rows, through held, which stays in the cache.
+func exchangeRows[T number](x, y, held []T) {
 	for len(x) > 0 {
-		n := copy(held[:], x)
+		n := copy(held, x)
 		copy(x[:n], y[:n])
 		copy(y[:n], held[:n])
 		x, y = x[n:], y[n:]

@@ -1,7 +1,10 @@
 package linalg
 
 import (
+	"math"
+
 	"weft/internal/cpu/tile"
+	"weft/internal/fma"
 	"weft/internal/par"
 )
 
@@ -176,9 +179,7 @@ func (k *kit[T]) luBase(p matrix[T], c0, c1 int, pivots []int64) {
 	s, m := p.x, p.ld
 	for j := c0; j < c1; j++ {
 		col := p.row(j)
-		for q := c0; q < j; q++ { // the part above the diagonal
-			k.subtractRows(col[q+1:j], col[q:q+1], s[q*m+q+1:], m)
-		}
+		solveColumn(col[c0:j], s[c0*m+c0:], m)
 		k.subtractRows(col[j:], col[c0:j], s[c0*m+j:], m)
 		at := j + greatest(col[j:])
 		pivots[j] = int64(at)
@@ -189,6 +190,33 @@ func (k *kit[T]) luBase(p matrix[T], c0, c1 int, pivots []int64) {
 		}
 		if col[j] != 0 {
 			divideRow(col[j+1:], col[j])
+		}
+	}
+}
+
+// solveColumn solves equations of a lower triangle with ones on its diagonal, whose columns are m elements apart,
+// in place of x. It is for few equations, as subtractRows for the rows of a vector that machine code is slow to begin.
+func solveColumn[T number](x, s []T, m int) {
+	switch x := any(x).(type) {
+	case []float32:
+		s := any(s).([]float32)
+		for q, v := range x {
+			for i := q + 1; i < len(x); i++ {
+				x[i] = fma.Float32(-v, s[q*m+i], x[i])
+			}
+		}
+	case []float64:
+		s := any(s).([]float64)
+		for q, v := range x {
+			below := x[q+1:]
+			col := s[q*m+q+1:][:len(below)]
+			for i, y := range col {
+				below[i] = math.FMA(-v, y, below[i])
+			}
+		}
+	case []complex128:
+		for q := range x {
+			subtractComplex(x[q+1:], x[q:q+1], any(s).([]complex128)[q*m+q+1:], m)
 		}
 	}
 }

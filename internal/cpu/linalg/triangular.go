@@ -81,6 +81,10 @@ func (k *kit[T]) solve(t operand[T], lower, unit bool, x matrix[T]) int {
 			k.subtractProduct(rows, t.sub(at, from, b, done), operand[T]{matrix: x.sub(from, 0, done, x.cols)})
 		}
 		d := t.sub(at, at, b, b)
+		if lower && unit {
+			k.solveUnit(d, rows)
+			continue
+		}
 		for i := range b {
 			for j := range b {
 				if j == i || j < i == lower {
@@ -91,6 +95,34 @@ func (k *kit[T]) solve(t operand[T], lower, unit bool, x matrix[T]) int {
 		k.columns(x.cols, b*b/2, func(lo, hi int) { k.solveBlock(c, lower, unit, rows.sub(0, lo, b, hi-lo)) })
 	}
 	return 0
+}
+
+// solveUnit solves equations of a lower triangle with ones on its diagonal: by solveRows, and row by row what that
+// leaves.
+func (k *kit[T]) solveUnit(t operand[T], x matrix[T]) {
+	n := x.rows
+	s, free := alloc[T](n * (2*n + solveGroupMost))
+	defer free()
+	c, packed := s[:n*n], s[n*n:]
+	for i := range n {
+		for j := range i {
+			c[i*n+j] = t.at(i, j)
+		}
+	}
+	whole := packSolve(k.isa, packed, c, n)
+	k.columns(x.cols, n*n/2, func(lo, hi int) {
+		x := x.sub(0, lo, n, hi-lo)
+		cols := k.solveRows(packed, x, whole)
+		for i := range n {
+			from := 0 // first column to solve
+			if i < whole {
+				from = cols
+			}
+			if from < x.cols {
+				k.subtractRows(x.row(i)[from:], c[i*n:i*n+i], x.x[from:], x.ld)
+			}
+		}
+	})
 }
 
 // solveBlock solves equations of a triangle, whose rows are contiguous in c.
