@@ -164,6 +164,24 @@ var signalOptionCases = map[string]optionCase{
 	}),
 	"signal.IIROpts": optionsOf(func(o filters.IIROpts) []float64 { return []float64{filters.Butter(2, []float64{0.2}, o).K} }, map[string]optionField{
 		"FS": {def: new(2.0), refused: true}}),
+	"signal.BesselOpts": optionsOf(func(o filters.BesselOpts) []float64 { return []float64{filters.Bessel(2, []float64{0.2}, o).K} }, map[string]optionField{
+		"FS": {def: new(2.0), refused: true}}),
+	"signal.OrdOpts": optionsOf(func(o filters.OrdOpts) []float64 {
+		_, w := filters.ButtOrd([]float64{0.2}, []float64{0.3}, 1, 40, o)
+		return w
+	}, map[string]optionField{"FS": {def: new(2.0), refused: true}}),
+	"signal.ChirpOpts": optionsOf(func(o filters.ChirpOpts) []float64 { return values(filters.Chirp(signal(), 1, 2, 3, o)) }, map[string]optionField{
+		"Phi": {}}),
+	"signal.GaussPulseOpts": optionsOf(func(o filters.GaussPulseOpts) []float64 {
+		i, _, _ := filters.GaussPulse(signal(), o)
+		return values(i)
+	}, map[string]optionField{
+		"FC":  {def: new(1000.0), zero: func() []float64 { return values(weft.OnesLike(signal())) }},
+		"BW":  {def: new(0.5), refused: true},
+		"BWR": {def: new(-6.0), refused: true},
+	}),
+	"signal.WienerOpts": optionsOf(func(o filters.WienerOpts) []float64 { return values(filters.Wiener(signal(), o)) }, map[string]optionField{
+		"Noise": {zero: func() []float64 { return values(signal()) }}}),
 	"signal.WindowOpts": optionsOf(func(o filters.WindowOpts) []float64 {
 		window := "tukey"
 		if o.Beta != nil {

@@ -175,7 +175,7 @@ func (o *runs) join(begin, end, first int, across bool) {
 	}
 }
 
-// touch joins runs of a row with those of another that they touch.
+// touch joins runs of a row with the runs of another row that they touch.
 func (o *runs) touch(row, other int, lo, hi int32) {
 	a, b := o.ends[row*o.room:][:2*o.counts[row]], o.ends[other*o.room:][:2*o.counts[other]]
 	ida, idb := row*o.room/2, other*o.room/2

@@ -65,6 +65,19 @@ var designs = map[string]func(n int, wn []float64, o signal.IIROpts) signal.ZPK{
 	"butter": func(n int, wn []float64, o signal.IIROpts) signal.ZPK { return signal.Butter(n, wn, o) },
 	"cheby1": func(n int, wn []float64, o signal.IIROpts) signal.ZPK { return signal.Cheby1(n, 1, wn, o) },
 	"cheby2": func(n int, wn []float64, o signal.IIROpts) signal.ZPK { return signal.Cheby2(n, 40, wn, o) },
+	"ellip":  func(n int, wn []float64, o signal.IIROpts) signal.ZPK { return signal.Ellip(n, 1, 40, wn, o) },
+	"ellip_steep": func(n int, wn []float64, o signal.IIROpts) signal.ZPK {
+		return signal.Ellip(n, 0.1, 80, wn, o)
+	},
+	"bessel":       bessel(""),
+	"bessel_delay": bessel(signal.DelayNorm),
+	"bessel_mag":   bessel(signal.MagNorm),
+}
+
+func bessel(norm signal.BesselNorm) func(n int, wn []float64, o signal.IIROpts) signal.ZPK {
+	return func(n int, wn []float64, o signal.IIROpts) signal.ZPK {
+		return signal.Bessel(n, wn, signal.BesselOpts{BType: o.BType, Norm: norm})
+	}
 }
 
 func init() {
@@ -142,6 +155,56 @@ func init() {
 	computations["detrend"] = func(x []*weft.Tensor) []*weft.Tensor {
 		return []*weft.Tensor{signal.Detrend(x[0]), signal.Detrend(x[0], signal.DetrendOpts{Type: "constant"})}
 	}
+}
+
+func init() {
+	for name, f := range map[string]func(wp, ws []float64, gpass, gstop float64, opts ...signal.OrdOpts) (int, []float64){
+		"buttord": signal.ButtOrd, "cheb1ord": signal.Cheb1Ord, "cheb2ord": signal.Cheb2Ord, "ellipord": signal.EllipOrd} {
+		for k, c := range []struct {
+			wp, ws []float64
+			fs     float64
+		}{{[]float64{0.2}, []float64{0.3}, 2}, {[]float64{30}, []float64{20}, 100}, {[]float64{0.2, 0.5}, []float64{0.1, 0.6}, 2}, {[]float64{0.1, 0.6}, []float64{0.2, 0.5}, 2}, {[]float64{0.1, 0.8}, []float64{0.3, 0.35}, 2}} {
+			computations[fmt.Sprintf("%s_%d", name, k)] = func([]*weft.Tensor) []*weft.Tensor {
+				n, wn := f(c.wp, c.ws, 1, 40, signal.OrdOpts{FS: &c.fs})
+				return []*weft.Tensor{weft.From([]float64{float64(n)}), weft.From(wn)}
+			}
+		}
+	}
+	computations["chirp"] = func(x []*weft.Tensor) []*weft.Tensor {
+		t := x[0]
+		return []*weft.Tensor{signal.Chirp(t, 2, 3, 5, signal.ChirpOpts{Phi: 30}), signal.Chirp(t, 2, 3, 5, signal.ChirpOpts{Method: signal.Quadratic}),
+			signal.Chirp(t, 5, 3, 2, signal.ChirpOpts{Method: signal.Quadratic, VertexEnd: true}), signal.Chirp(t, 1, 9, 2, signal.ChirpOpts{Method: signal.Logarithmic}),
+			signal.Chirp(t, -2, 9, -2, signal.ChirpOpts{Method: signal.Logarithmic}), signal.Chirp(t, 1, 20, 3, signal.ChirpOpts{Method: signal.Hyperbolic}),
+			signal.Chirp(t, 3, 20, 3, signal.ChirpOpts{Method: signal.Hyperbolic})}
+	}
+	computations["sawtooth"] = func(x []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{signal.Sawtooth(x[0]), signal.Sawtooth(x[0], signal.SawtoothOpts{Width: x[1]})}
+	}
+	computations["square"] = func(x []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{signal.Square(x[0]), signal.Square(x[0], signal.SquareOpts{Duty: x[1]})}
+	}
+	computations["gausspulse"] = func(x []*weft.Tensor) []*weft.Tensor {
+		i, q, e := signal.GaussPulse(x[0], signal.GaussPulseOpts{FC: new(5.0)})
+		i2, q2, e2 := signal.GaussPulse(x[0], signal.GaussPulseOpts{FC: new(3.0), BW: new(0.8), BWR: new(-10.0)})
+		return []*weft.Tensor{i, q, e, i2, q2, e2}
+	}
+	computations["unit_impulse"] = func([]*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{signal.UnitImpulse([]int{5}), signal.UnitImpulse([]int{3, 4}, signal.UnitImpulseOpts{Middle: true}),
+			signal.UnitImpulse([]int{3, 4}, signal.UnitImpulseOpts{At: []int{2}}), signal.UnitImpulse([]int{3, 4}, signal.UnitImpulseOpts{At: []int{1, -1}})}
+	}
+	computations["wiener"] = func(x []*weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{signal.Wiener(x[0]), signal.Wiener(x[0], signal.WienerOpts{Size: []int{3, 4}}),
+			signal.Wiener(x[0], signal.WienerOpts{Size: []int{5}, Noise: new(0.7)}), signal.Wiener(x[0].Slice(weft.Index(0)), signal.WienerOpts{Size: []int{5}})}
+	}
+}
+
+// tolerance is the part of the largest element by which results may differ from SciPy's, which looks for the edges of
+// band stops to within 1e-5.
+func tolerance(name string) float64 {
+	if strings.Contains(name, "ord_3") || strings.Contains(name, "ord_4") {
+		return 1e-5
+	}
+	return 1e-12
 }
 
 // firwins are the designs of testdata/make.py.

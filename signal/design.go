@@ -129,17 +129,27 @@ func checkBand(name string, wn []float64, o IIROpts) IIROpts {
 		array.Failf(name, "wn", "has %s, want %d for %s", array.Count(len(wn), "number"), want, string(o.BType))
 	}
 	fs := array.Or(o.FS, 2)
+	checkRate(name, fs)
+	checkAscending(name, "wn", wn, fs)
+	return o
+}
+
+// checkRate refuses sampling rates that are not positive.
+func checkRate(name string, fs float64) {
 	if !(fs > 0) || fs > math.MaxFloat64 {
 		array.Failf(name, "FS", "is %v, want a positive sampling rate", fs)
 	}
+}
+
+// checkAscending refuses frequencies that do not ascend between 0 and half of the sampling rate.
+func checkAscending(name, arg string, wn []float64, fs float64) {
 	before := 0.0
 	for _, w := range wn {
 		if !(w > before && w < fs/2) {
-			array.Failf(name, "wn", "has %v, want ascending frequencies between 0 and %v, half of the sampling rate FS", w, fs/2)
+			array.Failf(name, arg, "has %v, want ascending frequencies between 0 and %v, half of the sampling rate FS", w, fs/2)
 		}
 		before = w
 	}
-	return o
 }
 
 // digital transforms an analog prototype with cutoff 1 to the band of a digital filter, by the bilinear

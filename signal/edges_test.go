@@ -82,6 +82,23 @@ func TestMistakesAreTyped(t *testing.T) {
 		"zero first":    {"a", func() { signal.TF2ZPK(x, weft.From([]float64{0, 1})) }},
 		"NaN":           {"b", func() { signal.TF2SOS(weft.From([]float64{math.NaN()}), weft.Ones(1)) }},
 		"five columns":  {"sos", func() { signal.SOS2TF(weft.Ones(2, 5)) }},
+		"losses":        {"rs", func() { signal.Ellip(3, 40, 1, []float64{0.2}) }},
+		"Bessel order":  {"n", func() { signal.Bessel(101, []float64{0.2}) }},
+		"Bessel norm":   {"Norm", func() { signal.Bessel(2, []float64{0.2}, signal.BesselOpts{Norm: "gain"}) }},
+		"same edges":    {"ws", func() { signal.ButtOrd([]float64{0.2}, []float64{0.2}, 1, 40) }},
+		"crossed bands": {"ws", func() { signal.Cheb1Ord([]float64{0.2, 0.4}, []float64{0.3, 0.5}, 1, 40) }},
+		"edge":          {"wp", func() { signal.Cheb2Ord([]float64{math.NaN()}, []float64{0.2}, 1, 40) }},
+		"least loss":    {"gstop", func() { signal.EllipOrd([]float64{0.2}, []float64{0.3}, 40, 1) }},
+		"near edges":    {"ws", func() { signal.ButtOrd([]float64{0.2}, []float64{math.Nextafter(0.2, 1)}, 1, 40) }},
+		"no sweep":      {"Method", func() { signal.Chirp(x, 1, 2, 3, signal.ChirpOpts{Method: "cubic"}) }},
+		"no time":       {"t1", func() { signal.Chirp(x, 1, 0, 3) }},
+		"signs":         {"f1", func() { signal.Chirp(x, 1, 2, -3, signal.ChirpOpts{Method: signal.Logarithmic}) }},
+		"complex times": {"t", func() { signal.Sawtooth(x.To(weft.Complex64)) }},
+		"level":         {"BWR", func() { signal.GaussPulse(x, signal.GaussPulseOpts{BWR: new(0.0)}) }},
+		"place":         {"At", func() { signal.UnitImpulse([]int{3}, signal.UnitImpulseOpts{At: []int{3}}) }},
+		"no elements":   {"shape", func() { signal.UnitImpulse([]int{3, 0}) }},
+		"window size":   {"Size", func() { signal.Wiener(x, signal.WienerOpts{Size: []int{0}}) }},
+		"noise":         {"Noise", func() { signal.Wiener(x, signal.WienerOpts{Noise: new(math.NaN())}) }},
 		"frequencies":   {"N", func() { signal.FreqZ(x, x, signal.FreqZOpts{N: new(0)}) }},
 	} {
 		var e *weft.Error
@@ -166,6 +183,37 @@ func TestVmap(t *testing.T) {
 			if row.Sub(want).Abs().Max().Item() > 1e-14 {
 				t.Errorf("%s: row %d is %v, want %v", name, i, row, want)
 			}
+		}
+	}
+}
+
+// TestWavesOfPartsOutOfRange demands NaN for a Width or Duty outside of 0 to 1, and gradients that are finite at its ends.
+func TestWavesOfPartsOutOfRange(t *testing.T) {
+	w := weft.From([]float64{-0.1, 1.1, math.NaN(), 0, 1})
+	x := weft.OnesOf(weft.Float64, 5).RequireGrad()
+	saw := signal.Sawtooth(x, signal.SawtoothOpts{Width: w})
+	saw.Sum().Backward()
+	for i, v := range weft.Data[float64](saw.Detach().Contiguous()) {
+		if y := weft.At[float64](signal.Square(x, signal.SquareOpts{Duty: w}), i); (i < 3) != math.IsNaN(v) || (i < 3) != math.IsNaN(y) {
+			t.Errorf("element %d: %v, %v", i, v, y)
+		}
+	}
+	if g := weft.Data[float64](x.Grad().Contiguous()); math.Abs(g[3]+1/math.Pi) > 1e-15 || math.Abs(g[4]-1/math.Pi) > 1e-15 {
+		t.Errorf("gradients %v", g)
+	}
+}
+
+// TestLongBesselFilters compares the analog delay norm with its definition: a delay of 1 at low frequencies, which is the
+// sum of -real(p)/|p|^2 of the poles. Poles of high orders lose all digits in plain float64 arithmetic.
+func TestLongBesselFilters(t *testing.T) {
+	for _, n := range []int{20, 33, 50} {
+		delay := 0.0
+		for _, p := range signal.Bessel(n, []float64{1e-3}, signal.BesselOpts{Norm: signal.DelayNorm}).P {
+			s := 4 * (p - 1) / (p + 1)
+			delay -= real(s) / (real(s)*real(s) + imag(s)*imag(s))
+		}
+		if want := 1 / (4 * math.Tan(math.Pi*1e-3/2)); math.Abs(delay-want) > 1e-9*want {
+			t.Errorf("order %d: delay %v, want %v", n, delay, want)
 		}
 	}
 }

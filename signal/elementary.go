@@ -63,6 +63,37 @@ func ln1p(x float64) float64 {
 	return math.FMA(float64(e), math.Ln2, 2*math.FMA(s, sum, s))
 }
 
+// ln is the natural logarithm of a positive number.
+func ln(x float64) float64 {
+	if x < 1 {
+		return -ln1p(1/x - 1)
+	}
+	return ln1p(x - 1)
+}
+
+// acosh is the inverse hyperbolic cosine of x >= 1.
+func acosh(x float64) float64 {
+	if x > 1e8 {
+		return ln1p(x-1) + math.Ln2
+	}
+	return ln1p(x - 1 + math.Sqrt(float64((x-1)*(x+1))))
+}
+
+// atan is the inverse tangent of x >= 0: Euler's series after two halvings of the angle.
+func atan(x float64) float64 {
+	if x > 1 {
+		return math.Pi/2 - atan(1/x)
+	}
+	for range 2 {
+		x /= 1 + math.Sqrt(1+float64(x*x))
+	}
+	z, sum := float64(x*x), 0.0 // z is at most 0.04
+	for k := 14; k > 0; k-- {
+		sum = float64(z * (1/float64(2*k+1) - sum))
+	}
+	return 4 * float64(x*(1-sum))
+}
+
 // asinh is the inverse hyperbolic sine of x >= 0.
 func asinh(x float64) float64 {
 	if x > 1e8 {

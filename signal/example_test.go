@@ -2,6 +2,7 @@ package signal_test
 
 import (
 	"fmt"
+	"math"
 
 	"weft"
 	"weft/signal"
@@ -179,4 +180,75 @@ func ExampleMedFilt2D() {
 	x := weft.Ones(3, 3).Add(weft.From([][]float32{{0, 0, 0}, {0, 8, 0}, {0, 0, 0}}))
 	fmt.Println(weft.At[float32](signal.MedFilt2D(x, 3), 1, 1))
 	// Output: 1
+}
+
+func ExampleEllip() {
+	f := signal.Ellip(4, 1, 60, []float64{0.3})
+	_, h := signal.SOSFreqZ(f.SOS(), signal.FreqZOpts{W: weft.From([]float64{0, 0.3, 0.7}), FS: new(2.0)})
+	fmt.Printf("%.1f dB\n", weft.Data[float64](h.Abs().Log10().Mul(20).Contiguous()))
+	// Output: [-1.0 -1.0 -60.9] dB
+}
+
+func ExampleBessel() {
+	f := signal.Bessel(3, []float64{100}, signal.BesselOpts{FS: new(1000.0), Norm: signal.MagNorm})
+	_, h := signal.SOSFreqZ(f.SOS(), signal.FreqZOpts{W: weft.From([]float64{100}), FS: new(1000.0)})
+	fmt.Printf("%.3f\n", h.Abs().Item())
+	// Output: 0.707
+}
+
+func ExampleButtOrd() {
+	n, wn := signal.ButtOrd([]float64{40}, []float64{150}, 3, 60, signal.OrdOpts{FS: new(1000.0)})
+	fmt.Printf("%d %.2f\n", n, wn)
+	// Output: 5 [40.02]
+}
+
+func ExampleCheb1Ord() {
+	fmt.Println(signal.Cheb1Ord([]float64{0.2}, []float64{0.3}, 3, 40))
+	// Output: 6 [0.2]
+}
+
+func ExampleCheb2Ord() {
+	n, wn := signal.Cheb2Ord([]float64{0.2}, []float64{0.3}, 3, 40)
+	fmt.Printf("%d %.3f\n", n, wn)
+	// Output: 6 [0.275]
+}
+
+func ExampleEllipOrd() {
+	fmt.Println(signal.EllipOrd([]float64{0.2}, []float64{0.3}, 3, 40))
+	// Output: 4 [0.2]
+}
+
+func ExampleChirp() {
+	t := weft.From([]float64{0, 0.5, 1})
+	fmt.Printf("%.2f\n", weft.Data[float64](signal.Chirp(t, 1, 1, 3).Contiguous()))
+	// Output: [1.00 -0.00 1.00]
+}
+
+func ExampleSawtooth() {
+	t := weft.From([]float64{0, 0.5, 1, 1.5, 2}).Mul(math.Pi)
+	fmt.Println(signal.Sawtooth(t), signal.Sawtooth(t, signal.SawtoothOpts{Width: weft.From(0.5)}))
+	// Output: [-1.  -0.5  0.   0.5 -1. ] [-1.  0.  1.  0. -1.]
+}
+
+func ExampleSquare() {
+	t := weft.From([]float64{0, 0.5, 1, 1.5, 2}).Mul(math.Pi)
+	fmt.Println(signal.Square(t), signal.Square(t, signal.SquareOpts{Duty: weft.From(0.7)}))
+	// Output: [ 1.  1. -1. -1.  1.] [ 1.  1.  1. -1.  1.]
+}
+
+func ExampleGaussPulse() {
+	_, _, envelope := signal.GaussPulse(weft.From([]float64{-0.001, 0, 0.001}))
+	fmt.Printf("%.3f\n", weft.Data[float64](envelope.Contiguous()))
+	// Output: [0.409 1.000 0.409]
+}
+
+func ExampleUnitImpulse() {
+	fmt.Println(signal.UnitImpulse([]int{5}, signal.UnitImpulseOpts{Middle: true}))
+	// Output: [0. 0. 1. 0. 0.]
+}
+
+func ExampleWiener() {
+	x := weft.From([]float64{0, 1, 0, 1, 10, 11, 10, 11})
+	fmt.Printf("%.1f\n", weft.Data[float64](signal.Wiener(x, signal.WienerOpts{Noise: new(0.5)}).Contiguous()))
+	// Output: [0.3 0.3 0.7 1.1 9.9 10.3 10.7 10.9]
 }

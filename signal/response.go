@@ -61,9 +61,7 @@ func sectionPart(sos *weft.Tensor, i, from int) *weft.Tensor {
 // frequenciesOf returns frequencies, and exp(-i*w) for their angles w in the complex type of coefficients.
 func frequenciesOf(name string, c *weft.Tensor, o FreqZOpts) (w, z *weft.Tensor) {
 	fs := array.Or(o.FS, 2*math.Pi)
-	if !(fs > 0) || fs > math.MaxFloat64 {
-		array.Failf(name, "FS", "is %v, want a positive sampling rate", fs)
-	}
+	checkRate(name, fs)
 	if o.W != nil {
 		w = vectorOf(name, "W", o.W)
 		if w.DType().Complex() {

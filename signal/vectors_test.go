@@ -131,7 +131,7 @@ func TestVectors(t *testing.T) {
 			x = append(x, a.tensor())
 		}
 		got := f(x)
-		compare(t, name, got, v.Results, 1e-12)
+		compare(t, name, got, v.Results, tolerance(name))
 		strided := make([]*weft.Tensor, len(x))
 		for i := range x {
 			strided[i] = x[i]
@@ -139,7 +139,7 @@ func TestVectors(t *testing.T) {
 				strided[i] = x[i].Transpose(-1, -2).Contiguous().Transpose(-1, -2)
 			}
 		}
-		compare(t, name+" of columns", f(strided), v.Results, 1e-12)
+		compare(t, name+" of columns", f(strided), v.Results, tolerance(name))
 		if reads := len(x) == 0 || strings.HasPrefix(name, "sosfiltfilt") || strings.HasPrefix(name, "peaks") || strings.HasPrefix(name, "tf2"); !grad && !reads {
 			compiled := weft.Compile(func(x []*weft.Tensor) []*weft.Tensor { return f(x) })
 			again := compiled.Func()(x)

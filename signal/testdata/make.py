@@ -112,6 +112,35 @@ for d, f in designs.items():
     for n in (1, 2, 3, 4, 7):
         for b, w in (("lowpass", 0.2), ("highpass", 0.3), ("bandpass", [0.2, 0.4]), ("bandstop", [0.25, 0.5])):
             put(f"design_{d}_{n}_{b}", [], [*f(n, w, b, "ba"), f(n, w, b, "sos")])
+# Made from here on with generators of their own, so that what is above keeps its numbers.
+more = {
+    "ellip": lambda n, w, b, o: ss.ellip(n, 1, 40, w, b, output=o),
+    "ellip_steep": lambda n, w, b, o: ss.ellip(n, 0.1, 80, w, b, output=o),
+    "bessel": lambda n, w, b, o: ss.bessel(n, w, b, output=o),
+    "bessel_delay": lambda n, w, b, o: ss.bessel(n, w, b, output=o, norm="delay"),
+    "bessel_mag": lambda n, w, b, o: ss.bessel(n, w, b, output=o, norm="mag"),
+}
+for d, f in more.items():
+    for n in (1, 2, 5) if "_" in d else (1, 2, 3, 4, 7):
+        for b, w in (("lowpass", 0.2), ("highpass", 0.3), ("bandpass", [0.2, 0.4]), ("bandstop", [0.25, 0.5])):
+            put(f"design_{d}_{n}_{b}", [], [*f(n, w, b, "ba"), f(n, w, b, "sos")])
+for name in ("buttord", "cheb1ord", "cheb2ord", "ellipord"):
+    for k, (wp, ws, fs) in enumerate((([0.2], [0.3], 2), ([30], [20], 100), ([0.2, 0.5], [0.1, 0.6], 2), ([0.1, 0.6], [0.2, 0.5], 2), ([0.1, 0.8], [0.3, 0.35], 2))):
+        put(f"{name}_{k}", [], [np.atleast_1d(v) for v in getattr(ss, name)(np.array(wp), np.array(ws), 1, 40, fs=fs)])
+r2 = np.random.default_rng(7)
+t = np.round(r2.uniform(-1, 12, 40), 3)
+put("chirp", [t], [ss.chirp(t, 2, 3, 5, phi=30), ss.chirp(t, 2, 3, 5, "quadratic"), ss.chirp(t, 5, 3, 2, "quadratic", vertex_zero=False),
+                   ss.chirp(t, 1, 9, 2, "logarithmic"), ss.chirp(t, -2, 9, -2, "logarithmic"), ss.chirp(t, 1, 20, 3, "hyperbolic"), ss.chirp(t, 3, 20, 3, "hyperbolic")])
+w = np.round(r2.uniform(0, 1, 40), 2)
+w[:4] = 0, 1, 0, 1
+put("sawtooth", [t, w], [ss.sawtooth(t), ss.sawtooth(t, w)])
+put("square", [t, w], [ss.square(t), ss.square(t, w)])
+t = np.linspace(-0.4, 0.4, 33)
+put("gausspulse", [t], [*ss.gausspulse(t, fc=5, retquad=True, retenv=True), *ss.gausspulse(t, fc=3, bw=0.8, bwr=-10, retquad=True, retenv=True)])
+put("unit_impulse", [], [ss.unit_impulse(5), ss.unit_impulse((3, 4), "mid"), ss.unit_impulse((3, 4), 2), ss.unit_impulse((3, 4), (1, -1))])
+v = np.round(r2.standard_normal((7, 9)), 3)
+put("wiener", [v], [ss.wiener(v), ss.wiener(v, (3, 4)), ss.wiener(v, 5, 0.7), ss.wiener(v[0], 5)])
+
 z = np.round(np.cumsum(noise(60)), 1)
 p = ss.find_peaks(z)[0]
 put("peaks", [z], [p, *ss.peak_prominences(z, p), *ss.peak_widths(z, p)])

@@ -9,6 +9,18 @@ import (
 // The exports of package signal.
 
 var signalFunctions = []row[any]{
+	{"signal.Bessel", signal.Bessel},
+	{"signal.ButtOrd", signal.ButtOrd},
+	{"signal.Cheb1Ord", signal.Cheb1Ord},
+	{"signal.Cheb2Ord", signal.Cheb2Ord},
+	{"signal.Chirp", signal.Chirp},
+	{"signal.Ellip", signal.Ellip},
+	{"signal.EllipOrd", signal.EllipOrd},
+	{"signal.GaussPulse", signal.GaussPulse},
+	{"signal.Sawtooth", signal.Sawtooth},
+	{"signal.Square", signal.Square},
+	{"signal.UnitImpulse", signal.UnitImpulse},
+	{"signal.Wiener", signal.Wiener},
 	{"signal.Butter", signal.Butter},
 	{"signal.CSD", signal.CSD},
 	{"signal.Cheby1", signal.Cheby1},
@@ -53,6 +65,16 @@ var signalFunctions = []row[any]{
 }
 
 var signalTypes = []row[reflect.Type]{
+	{"signal.BesselNorm", reflect.TypeFor[signal.BesselNorm]()},
+	{"signal.BesselOpts", reflect.TypeFor[signal.BesselOpts]()},
+	{"signal.ChirpOpts", reflect.TypeFor[signal.ChirpOpts]()},
+	{"signal.GaussPulseOpts", reflect.TypeFor[signal.GaussPulseOpts]()},
+	{"signal.OrdOpts", reflect.TypeFor[signal.OrdOpts]()},
+	{"signal.SawtoothOpts", reflect.TypeFor[signal.SawtoothOpts]()},
+	{"signal.SquareOpts", reflect.TypeFor[signal.SquareOpts]()},
+	{"signal.Sweep", reflect.TypeFor[signal.Sweep]()},
+	{"signal.UnitImpulseOpts", reflect.TypeFor[signal.UnitImpulseOpts]()},
+	{"signal.WienerOpts", reflect.TypeFor[signal.WienerOpts]()},
 	{"signal.AxisOpts", reflect.TypeFor[signal.AxisOpts]()},
 	{"signal.BType", reflect.TypeFor[signal.BType]()},
 	{"signal.ConvolveOpts", reflect.TypeFor[signal.ConvolveOpts]()},
