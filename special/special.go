@@ -60,6 +60,18 @@ func EllipK(m *weft.Tensor) *weft.Tensor { return unary("special.ellipk", op.Ell
 // modulus: 1 at 1 and NaN above.
 func EllipE(m *weft.Tensor) *weft.Tensor { return unary("special.ellipe", op.EllipE, m) }
 
+// EllipKInc is the incomplete elliptic integral of the first kind, of 1/sqrt(1-m*sin(t)^2) from 0 to phi: NaN for m
+// above 1.
+func EllipKInc(phi, m any) *weft.Tensor {
+	return several("special.ellipkinc", op.EllipKInc, argument{"phi", phi}, argument{"m", m})
+}
+
+// EllipEInc is the incomplete elliptic integral of the second kind, of sqrt(1-m*sin(t)^2) from 0 to phi: NaN for m
+// above 1.
+func EllipEInc(phi, m any) *weft.Tensor {
+	return several("special.ellipeinc", op.EllipEInc, argument{"phi", phi}, argument{"m", m})
+}
+
 // LambertW is a real branch of Lambert's function, the w with w*exp(w) = x: branch 0 has w of at least -1
 // for x of at least -1/e, branch -1 has w of at most -1 for x from -1/e to 0. Elsewhere it is NaN, where
 // SciPy gives complex numbers. It panics for another branch.

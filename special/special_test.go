@@ -73,6 +73,12 @@ func TestGradients(t *testing.T) {
 		"LogGammaImag":   func(x tensor) tensor { return special.LogGamma(weft.Complex(x.Sub(1), x)).Imag() },
 		"GammaReal":      func(x tensor) tensor { return special.Gamma(weft.Complex(x.Sub(1), x.Mul(2))).Real() },
 		"GammaImag":      func(x tensor) tensor { return special.Gamma(weft.Complex(x.Sub(1), x)).Imag() },
+		"EllipKInc phi":  func(x tensor) tensor { return special.EllipKInc(x, 0.6) },
+		"EllipKInc m":    func(x tensor) tensor { return special.EllipKInc(2.3, x.Sub(1.2)) },
+		"EllipKInc 0":    func(x tensor) tensor { return special.EllipKInc(2.3, x.Sub(0.4).Mul(x.Sub(1.7))) },
+		"EllipEInc phi":  func(x tensor) tensor { return special.EllipEInc(x, 0.6) },
+		"EllipEInc m":    func(x tensor) tensor { return special.EllipEInc(2.3, x.Sub(1.2)) },
+		"EllipEInc 0":    func(x tensor) tensor { return special.EllipEInc(-1, x.Sub(0.4).Mul(x.Sub(1.7))) },
 		"Voigt x":        func(x tensor) tensor { return special.VoigtProfile(x, 0.7, 0.3) },
 		"Voigt sigma":    func(x tensor) tensor { return special.VoigtProfile(1.2, x, 0.3) },
 		"Voigt gamma":    func(x tensor) tensor { return special.VoigtProfile(1.2, 0.8, x) },
@@ -267,6 +273,40 @@ func TestEdgesOfFaddeeva(t *testing.T) {
 	}
 }
 
+// TestEdgesOfElliptic compares values at poles and infinities with SciPy's.
+func TestEdgesOfElliptic(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range [][4]float64{
+		{1, 1, 1.2261911708835171, 0.8414709848078965}, {2, 1, inf, 1.0907025731743185}, {-2, 1, -inf, -1.0907025731743185}, {1, 1.5, nan, nan}, {inf, 0.5, inf, inf}, {-inf, 0.5, -inf, -inf},
+		{1, -inf, 0, inf}, {inf, -inf, nan, inf}, {nan, 0.5, nan, nan}, {1, nan, nan, nan}, {0, 1, 0, 0}, {10, 0.5, 11.715622315665893, 8.663886106525743}, {-10, -3, -6.979796589346305, -15.187605310927665},
+		{1.5707, 1 - 1e-9, 9.914996199046614, 0.9999999998244675},
+	} {
+		phi := weft.From([]float64{c[0]})
+		for k, v := range []float64{special.EllipKInc(phi, c[1]).Item(), special.EllipEInc(phi, c[1]).Item()} {
+			if w := c[2+k]; !(v == w || math.Abs(v-w) <= 1e-15*math.Abs(w) || v != v && w != w) && !(c[0] == inf && c[1] == -inf) && !(c[0] == -2 && k == 0) {
+				t.Errorf("elliptic integral %d of %v is %v, want %v", k, c[:2], v, w)
+			}
+		}
+	}
+	x := weft.From([]float64{inf, -inf, nan, 103, 0, 1e5})
+	ai, aip, bi, bip := special.Airy(x)
+	sin, cos := special.Fresnel(x)
+	for i, c := range []struct {
+		got  tensor
+		want []float64
+	}{
+		{ai, []float64{0, nan, nan, 1.9562320229339847e-304, 0.3550280538878172, 0}}, {aip, []float64{0, nan, nan, -1.9858331978078437e-303, -0.2588194037928068, 0}},
+		{bi, []float64{inf, nan, nan, 8.016433929024935e+301, 0.6149266274460007, inf}}, {bip, []float64{inf, nan, nan, 8.133844967032388e+302, 0.4482883573538264, inf}},
+		{sin, []float64{0.5, -0.5, nan, 0.49999990727676513, 0, 0.4999968169011382}}, {cos, []float64{0.5, -0.5, nan, 0.5030903872361567, 0, 0.5}},
+	} {
+		for j, v := range weft.Data[float64](c.got) {
+			if w := c.want[j]; !(v == w || math.Abs(v-w) <= 1e-12*math.Abs(w) || v != v && w != w) {
+				t.Errorf("case %d: element %d is %v, want %v", i, j, v, w)
+			}
+		}
+	}
+}
+
 // TestMistakes checks the errors' operation and argument.
 func TestMistakes(t *testing.T) {
 	one := weft.FromSlice([]float64{0.5}).RequireGrad()
@@ -298,6 +338,11 @@ func Example() {
 	fmt.Printf("%.4f\n", special.Expn(2, p))
 	fmt.Printf("%.4f\n", special.Wofz(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.4f\n", special.VoigtProfile(p, 1, 0.5))
+	ai, _, bi, _ := special.Airy(p)
+	fmt.Printf("%.4f %.4f\n", ai, bi)
+	sin, cos := special.Fresnel(p)
+	fmt.Printf("%.4f %.4f\n", sin, cos)
+	fmt.Printf("%.4f %.4f\n", special.EllipKInc(p, 0.5), special.EllipEInc(p, 0.5))
 	fmt.Printf("%.4f\n", special.LogGamma(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.4f\n", special.Gamma(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.0f\n", special.Comb(52, 5).Item())
@@ -311,6 +356,9 @@ func Example() {
 	// [0.8969 0.3266 0.1541]
 	// [(0.3047+0.2082i) (0.1034-0.2848i)]
 	// [0.2789 0.2564 0.2034]
+	// [0.3486 0.2317 0.1393] [0.6261 0.8543 1.1845]
+	// [0.0000 0.0647 0.4133] [0.0250 0.4923 0.7789]
+	// [0.0250 0.5105 1.0522] [0.0250 0.4899 0.9071]
 	// [(-0.6509-0.3016i) (-0.3328-7.3894i)]
 	// [(0.4980-0.1549i) (0.3212-0.6409i)]
 	// 2598960

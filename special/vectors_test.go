@@ -34,6 +34,23 @@ var functions = map[string]func(x tensor) tensor{
 	"LambertWMinus": func(x tensor) tensor { return special.LambertW(x, -1) },
 }
 
+func init() {
+	for i, name := range []string{"AiryAi", "AiryAip", "AiryBi", "AiryBip"} {
+		functions[name] = func(x tensor) tensor {
+			a, b, c, d := special.Airy(x)
+			return []tensor{a, b, c, d}[i]
+		}
+		heights[name] = func(x ...float64) float64 {
+			if x[0] > -1.5 {
+				return 0
+			}
+			return math.Pow(-x[0], []float64{-0.25, 0.25}[i%2]) / math.Sqrt(math.Pi)
+		}
+	}
+	functions["FresnelS"] = func(x tensor) tensor { s, _ := special.Fresnel(x); return s }
+	functions["FresnelC"] = func(x tensor) tensor { _, c := special.Fresnel(x); return c }
+}
+
 // A table is the vectors of one function.
 type table struct {
 	args          [][]float64 // by argument
@@ -140,6 +157,8 @@ var ofSeveral = map[string]func(x []any) tensor{
 	"LogGammaImag": func(x []any) tensor { return special.LogGamma(complexOf(x)).Imag() },
 	"GammaReal":    func(x []any) tensor { return special.Gamma(complexOf(x)).Real() },
 	"GammaImag":    func(x []any) tensor { return special.Gamma(complexOf(x)).Imag() },
+	"EllipKInc":    func(x []any) tensor { return special.EllipKInc(x[0], x[1]) },
+	"EllipEInc":    func(x []any) tensor { return special.EllipEInc(x[0], x[1]) },
 	"Zeta":         func(x []any) tensor { return special.Zeta(x[0], x[1]) },
 }
 
@@ -202,7 +221,7 @@ func check(t *testing.T, name string, v *table, got []float64) {
 var bounds = map[string]float64{"J0": 2.9, "J1": 3.1, "Y0": 2.4,
 	"Beta": 100, "BetaLn": 5, "BetaInc": 11, "BetaIncInv": 150, "GammaInc": 20, "GammaIncC": 20, "GammaIncInv": 100, "GammaIncCInv": 30, "Zeta": 3,
 	"Kv": 35, "Kve": 13, "Expn": 12, "Jv": 14, "Yv": 50, "Iv": 109, "Ive": 6.5, "WofzReal": 5, "WofzImag": 15, "VoigtProfile": 8,
-	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 45, "GammaImag": 79}
+	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 45, "GammaImag": 79, "AiryAi": 14, "AiryAip": 5.2, "AiryBi": 17, "AiryBip": 6, "EllipKInc": 3.6}
 
 // narrow holds float32 results to the float64 ones.
 func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {

@@ -42,6 +42,12 @@ ndtr = lambda x: m.erfc(-x / m.sqrt(2)) / 2
 E = -float(1 / m.e)
 joined = lambda *a: np.concatenate(a)
 
+
+
+def airys(far):
+    return joined(r.uniform(-5, 12, N), r.uniform(-60, 20, N), r.uniform(10, far, N // 2), -pos(1e-10, 5, N // 4))
+
+
 one = {
     "Gamma": (m.gamma, sc.gamma, joined(r.uniform(-30, 170, N), pos(1e-10, 30))),
     "ErfcInv": (erfcinv, sc.erfcinv, joined(r.uniform(0, 2, N), np.exp(r.uniform(-600, 0, N)))),
@@ -51,6 +57,12 @@ one = {
     "Ndtri": (ndtri, sc.ndtri, joined(r.uniform(0, 1, N), np.exp(r.uniform(-600, 0, N)))),
     "Dawsn": (lambda x: m.sqrt(m.pi) / 2 * m.exp(-x * x) * m.erfi(x), sc.dawsn, both(60)),
     "Erfi": (m.erfi, sc.erfi, both(26)),
+    "AiryAi": (m.airyai, lambda x: sc.airy(x)[0], airys(100)),
+    "AiryAip": (lambda x: m.airyai(x, derivative=1), lambda x: sc.airy(x)[1], airys(100)),
+    "AiryBi": (m.airybi, lambda x: sc.airy(x)[2], airys(100)),
+    "AiryBip": (lambda x: m.airybi(x, derivative=1), lambda x: sc.airy(x)[3], airys(100)),
+    "FresnelS": (m.fresnels, lambda x: sc.fresnel(x)[0], both(60)),
+    "FresnelC": (m.fresnelc, lambda x: sc.fresnel(x)[1], both(60)),
     "J0": (lambda x: m.besselj(0, x), sc.j0, both(60)),
     "J1": (lambda x: m.besselj(1, x), sc.j1, both(60)),
     "Y0": (lambda x: m.bessely(0, x), sc.y0, pos(1e-30, 60)),
@@ -167,6 +179,12 @@ def planes():
     return list(zip(x, y))
 
 
+def amplitudes():
+    phi = joined(r.uniform(-1.5, 1.5, N), r.uniform(-12, 12, N), np.exp(r.uniform(-20, 0.4, N // 2)))
+    k = joined(r.uniform(-1, 1, N), 1 - np.exp(r.uniform(-20, 0, N)), -np.exp(r.uniform(-5, 9, N // 2)))
+    return list(zip(phi, r.permutation(k)))
+
+
 several = {
     "GammaInc": (gammainc, sc.gammainc, gammas()),
     "GammaIncC": (gammaincc, sc.gammaincc, gammas()),
@@ -187,6 +205,8 @@ several = {
     "WofzImag": (lambda x, y: m.im(wofz(x, y)), lambda x, y: sc.wofz(complex(x, y)).imag, planes()),
     "VoigtProfile": (lambda x, s, g: m.re(wofz(x / s / m.sqrt(2), g / s / m.sqrt(2))) / s / m.sqrt(2 * m.pi), sc.voigt_profile,
                      [(x, np.exp(r.uniform(-2, 2)), np.exp(r.uniform(-25, 2))) for x in r.uniform(-20, 20, 2 * N)]),
+    "EllipKInc": (m.ellipf, sc.ellipkinc, amplitudes()),
+    "EllipEInc": (m.ellipe, sc.ellipeinc, amplitudes()),
     "Expn": (m.expint, sc.expn, [(n, x) for n in (0, 1, 2, 3, 5, 8, 13, 40, 200) for x in np.exp(r.uniform(-6, 4, 8))]),
 }
 

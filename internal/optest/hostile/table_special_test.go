@@ -5,6 +5,7 @@ import "weft/special"
 // The exports of package special.
 
 var specialFunctions = []row[any]{
+	{"special.Airy", special.Airy},
 	{"special.BDtr", special.BDtr},
 	{"special.BDtrC", special.BDtrC},
 	{"special.Beta", special.Beta},
@@ -20,7 +21,9 @@ var specialFunctions = []row[any]{
 	{"special.Comb", special.Comb},
 	{"special.Dawsn", special.Dawsn},
 	{"special.EllipE", special.EllipE},
+	{"special.EllipEInc", special.EllipEInc},
 	{"special.EllipK", special.EllipK},
+	{"special.EllipKInc", special.EllipKInc},
 	{"special.Entr", special.Entr},
 	{"special.ErfcInv", special.ErfcInv},
 	{"special.Erfcx", special.Erfcx},
@@ -42,6 +45,7 @@ var specialFunctions = []row[any]{
 	{"special.FDtrI", special.FDtrI},
 	{"special.Factorial", special.Factorial},
 	{"special.Factorial2", special.Factorial2},
+	{"special.Fresnel", special.Fresnel},
 	{"special.Gamma", special.Gamma},
 	{"special.GammaInc", special.GammaInc},
 	{"special.GammaIncC", special.GammaIncC},

@@ -1,0 +1,209 @@
+package op
+
+import (
+	"math"
+
+	"weft/internal/vmath"
+)
+
+// Incomplete elliptic integrals of the amplitude and the parameter m by Carlson's symmetric integrals (DLMF 19.25.5,
+// 19.25.9 and 19.25.10, chosen so that all terms are positive), which a duplication brings together until a series
+// serves (B. C. Carlson, Numerical computation of real or complex elliptic integrals, Numer. Algorithms 10, 1995).
+var (
+	// EllipKInc and EllipEInc take the amplitude and m.
+	EllipKInc, EllipEInc *Def
+	// ellipKSlope and ellipESlope are their derivatives by m.
+	ellipKSlope, ellipESlope *Def
+)
+
+const (
+	// carlsonNear is the relative distance of the arguments from which the series of degree 7 serves.
+	carlsonNear = 0x1p-7
+	// maxDuplications bounds the rounds. Arguments of one size take 6, the ends of float64's range 270.
+	maxDuplications = 300
+)
+
+func init() {
+	domains := Conformance{Domains: [][2]float64{{-4, 4}, {-2, 0.8}}}
+	// sin, cos and the root of 1-m*sin^2.
+	parts := func(v *VJP) (sin, cos, root *node) {
+		sin, cos = apply(Sin, v.X[0]), apply(Cos, v.X[0])
+		return sin, cos, apply(Sqrt, sub(one(sin), mul(v.X[1], mul(sin, sin))))
+	}
+	// The second derivatives by m at 0 are this times 3 and times -1.
+	fourth := func(v *VJP, sin, cos *node) *node {
+		sc := mul(sin, cos)
+		return scale(sub(scale(sub(v.X[0], sc), 3), scale(mul(sc, mul(sin, sin)), 2)), 1./32)
+	}
+	atZero := func(v *VJP, limit *node, f func(m *node) *node) *node {
+		m := v.X[1]
+		zero := apply(Eq, m, num(m, 0))
+		return mul(v.DY, where(zero, limit, f(where(zero, one(m), m))))
+	}
+	EllipKInc = wideSpecial("ellipkinc", 700, "The incomplete elliptic integral of the first kind of an amplitude and the parameter m.", domains,
+		func(s stream, x []val) val { f, _ := s.elliptic(x[0], x[1]); return f }, func(v *VJP) {
+			v.Set(0, func() *node { _, _, root := parts(v); return div(v.DY, root) })
+			v.Set(1, func() *node { return mul(v.DY, Apply(ellipKSlope, nil, v.X...)) })
+		})
+	EllipEInc = wideSpecial("ellipeinc", 700, "The incomplete elliptic integral of the second kind of an amplitude and the parameter m.", domains,
+		func(s stream, x []val) val { _, e := s.elliptic(x[0], x[1]); return e }, func(v *VJP) {
+			v.Set(0, func() *node { _, _, root := parts(v); return mul(v.DY, root) })
+			v.Set(1, func() *node { return mul(v.DY, Apply(ellipESlope, nil, v.X...)) })
+		})
+	ellipKSlope = incomplete("ellipkinc by m", 2, func(s stream, x []val) val { return s.ellipticSlope(x[0], x[1], true) }, func(v *VJP) {
+		v.Set(0, func() *node {
+			sin, _, root := parts(v)
+			return mul(v.DY, div(mul(sin, sin), scale(mul(root, mul(root, root)), 2)))
+		})
+		v.Set(1, func() *node {
+			sin, cos, root := parts(v)
+			return atZero(v, scale(fourth(v, sin, cos), 3), func(m *node) *node {
+				// 2*m*(1-m)*F' = E - (1-m)*F - m*sin*cos/root, once more by m.
+				rest := sub(one(m), m)
+				sc := div(mul(sin, cos), root)
+				cube := div(mul(m, mul(sc, mul(sin, sin))), scale(mul(root, root), 2))
+				top := sub(add(Apply(ellipESlope, nil, v.X...), Apply(EllipKInc, nil, v.X...)), add(sc, cube))
+				top = sub(top, mul(v.Y, sub(num(m, 3), scale(m, 5))))
+				return div(top, scale(mul(m, rest), 2))
+			})
+		})
+	})
+	ellipESlope = incomplete("ellipeinc by m", 2, func(s stream, x []val) val { return s.ellipticSlope(x[0], x[1], false) }, func(v *VJP) {
+		v.Set(0, func() *node {
+			sin, _, root := parts(v)
+			return neg(mul(v.DY, div(mul(sin, sin), scale(root, 2))))
+		})
+		v.Set(1, func() *node {
+			sin, cos, _ := parts(v)
+			return atZero(v, neg(fourth(v, sin, cos)), func(m *node) *node {
+				return neg(div(add(v.Y, Apply(ellipKSlope, nil, v.X...)), scale(m, 2)))
+			})
+		})
+	})
+}
+
+// carlson returns the symmetric integrals RF and RD of numbers of at least 0, where z is not 0 and one other may be.
+func (s stream) carlson(active, x0, y0, z0 val) (rf, rd val) {
+	one := s.f(1)
+	pick := func(x val) val { return s.Select(active, x, one) }
+	means := func(x, y, z val) (a, b val) {
+		sum := s.Add(x, y)
+		return s.Mul(s.Add(sum, z), s.f(1./3)), s.Mul(s.Fma(s.f(3), z, sum), s.f(0.2))
+	}
+	v := s.While([]val{pick(x0), pick(y0), pick(z0), s.f(0), one, s.f(0)}, func(v []val) val {
+		a, _ := means(v[0], v[1], v[2])
+		low, high := s.Min(v[0], s.Min(v[1], v[2])), s.Max(v[0], s.Max(v[1], v[2]))
+		return s.And(s.Lt(s.Mul(a, s.f(carlsonNear)), s.Sub(high, low)), s.Lt(v[5], s.f(maxDuplications)))
+	}, func(v []val) []val {
+		x, y, z := s.Sqrt(v[0]), s.Sqrt(v[1]), s.Sqrt(v[2])
+		l := s.Fma(x, y, s.Mul(z, s.Add(x, y)))
+		quarter := s.f(0.25)
+		next := func(x val) val { return s.Mul(s.Add(x, l), quarter) }
+		add := s.Div(v[4], s.Mul(z, s.Add(v[2], l)))
+		return []val{next(v[0]), next(v[1]), next(v[2]), s.Add(v[3], add), s.Mul(v[4], quarter), s.Add(v[5], one)}
+	})
+	a, b := means(v[0], v[1], v[2])
+	away := func(x, a val) val { return s.Div(s.Sub(a, x), a) }
+	x, y := away(v[0], a), away(v[1], a)
+	z := s.Neg(s.Add(x, y))
+	e2, e3 := s.Sub(s.Mul(x, y), s.sq(z)), s.Mul(s.Mul(x, y), z)
+	// DLMF 19.36.1
+	series := func(terms ...any) val {
+		sum := one
+		for i := 0; i < len(terms); i += 2 {
+			sum = s.Fma(s.f(terms[i].(float64)), terms[i+1].(val), sum)
+		}
+		return sum
+	}
+	square := s.sq(e2)
+	rf = series(1./16, s.Mul(square, e3), 3./104, s.sq(e3), -5./208, s.Mul(square, e2), -3./44, s.Mul(e2, e3), 1./24, square, 1./14, e3, -1./10, e2)
+	rf = s.Div(rf, s.Sqrt(a))
+	x, y = away(v[0], b), away(v[1], b)
+	z = s.Mul(s.Add(x, y), s.f(-1./3))
+	xy, zz := s.Mul(x, y), s.sq(z)
+	e2, e3 = s.Fma(s.f(-6), zz, xy), s.Mul(s.Fma(s.f(-8), zz, s.Mul(s.f(3), xy)), z)
+	e4, e5 := s.Mul(s.Mul(s.f(3), s.Sub(xy, zz)), zz), s.Mul(xy, s.Mul(zz, z))
+	square = s.sq(e2)
+	// DLMF 19.36.2
+	rd = series(-9./68, s.Fma(e3, e4, s.Mul(e2, e5)), 45./272, s.Mul(square, e3), 3./20, s.Mul(e2, e4), 3./40, s.sq(e3), -1./16, s.Mul(square, e2),
+		3./26, e5, -9./52, s.Mul(e2, e3), -3./22, e4, 9./88, square, 1./6, e3, -3./14, e2)
+	rd = s.Fma(s.f(3), v[3], s.Div(s.Mul(v[4], rd), s.Mul(b, s.Sqrt(b))))
+	return rf, rd
+}
+
+// An amplitude is an angle less whole half turns.
+type amplitude struct {
+	turns, sin, square val // the half turns, the sine's absolute value, the squared cosine
+	cos, side          val // the cosine's absolute value, and the rest's sign
+	rest, delta        val // 1-m and 1-m*sin^2
+	ok                 val
+}
+
+func (s stream) amplitudeOf(phi, m val) amplitude {
+	b, one := s.bld, s.f(1)
+	var a amplitude
+	a.ok = s.both(s.finite(phi), s.Le(m, one), s.finite(m))
+	angle := s.Select(a.ok, phi, one)
+	a.rest = s.Sub(one, s.Select(a.ok, m, s.f(0)))
+	a.turns = s.Floor(s.Fma(angle, s.f(1/math.Pi), s.f(0.5)))
+	a.side = withSign(b, one, s.Fma(a.turns, s.f(-math.Pi), angle))
+	a.sin, a.cos = s.Abs(vmath.Sin(b, angle)), s.Abs(vmath.Cos(b, angle))
+	a.square = s.sq(a.cos)
+	a.delta = s.Fma(a.rest, s.sq(a.sin), a.square)
+	return a
+}
+
+// elliptic returns both integrals.
+func (s stream) elliptic(phi, m0 val) (f, e val) {
+	b, zero, one := s.bld, s.f(0), s.f(1)
+	a := s.amplitudeOf(phi, m0)
+	m := s.Select(a.ok, m0, zero)
+	positive := s.Lt(zero, m)
+	// At a quarter turn of m = 1 the first integral is infinite.
+	pole := s.Le(a.delta, zero)
+	active := s.And(a.ok, s.Not(pole))
+	rf, rd := s.carlson(active, a.square, s.Select(positive, one, a.delta), s.Select(positive, a.delta, one))
+	f = s.Select(pole, s.f(math.Inf(1)), s.Mul(a.sin, rf))
+	third := s.Mul(s.Mul(a.sin, s.sq(a.sin)), s.Mul(rd, s.Mul(m, s.f(1./3))))
+	low := s.Sub(s.Mul(a.sin, rf), third)
+	high := s.Fma(m, s.Div(s.Mul(a.sin, a.cos), s.Sqrt(s.Max(a.delta, s.f(1e-320)))), s.timesZero(a.rest, s.Fma(a.sin, rf, third)))
+	e = s.Select(positive, s.Select(pole, one, high), low)
+	turned := s.Not(s.Eq(a.turns, zero))
+	whole := s.If(turned, func() []val {
+		return []val{vmath.EllipK(b, m), vmath.EllipE(b, m)}
+	}, s.zeros(2))
+	add := func(y, whole val) val {
+		y = s.Mul(a.side, y)
+		return s.checked(a.ok, s.Select(turned, s.Fma(s.Add(a.turns, a.turns), whole, y), y))
+	}
+	f, e = add(f, whole[0]), add(e, whole[1])
+	// Infinite parameters and angles.
+	flat := s.both(s.Eq(m0, s.f(math.Inf(-1))), s.finite(phi))
+	endless := s.both(s.Eq(s.Abs(phi), s.f(math.Inf(1))), s.Le(m0, one), s.finite(m0))
+	f = s.Select(flat, zero, s.Select(endless, phi, f))
+	e = s.Select(flat, s.f(math.Inf(1)), s.Select(endless, phi, e))
+	return f, e
+}
+
+// ellipticSlope is the derivative by m of the first integral or of the second.
+func (s stream) ellipticSlope(phi, m val, first bool) val {
+	zero, one := s.f(0), s.f(1)
+	a := s.amplitudeOf(phi, m)
+	active := s.And(a.ok, s.Lt(zero, a.delta))
+	order := func(delta val) (y, z val) {
+		if first {
+			return one, delta
+		}
+		return delta, one
+	}
+	y, z := order(a.delta)
+	_, rd := s.carlson(active, a.square, y, z)
+	y, z = order(a.rest)
+	_, whole := s.carlson(s.And(active, s.Lt(zero, a.rest)), zero, y, z)
+	by := 1. / 6
+	if !first {
+		by = -by
+	}
+	part := s.Mul(a.side, s.Mul(s.Mul(a.sin, s.sq(a.sin)), rd))
+	return s.checked(active, s.Mul(s.f(by), s.Fma(s.Add(a.turns, a.turns), whole, part)))
+}

@@ -1,0 +1,69 @@
+package op
+
+import (
+	"math"
+
+	"weft/internal/vmath"
+)
+
+// Fresnel's integrals: of sin and cos of pi*t*t/2 from 0 to x. Up to fresnelNear they are power series (DLMF 7.6.4 and
+// 7.6.6), beyond C + iS = (1+i)/2*(1 - exp(i*pi*x*x/2)*w(sqrt(pi)/2*(1+i)*x)) with Faddeeva's function (DLMF
+// 7.5.8). The angle is taken by the square of x without a rounding.
+var FresnelS, FresnelC *Def
+
+const (
+	// fresnelNear is where the series end, of fresnelTerms terms.
+	fresnelNear, fresnelTerms = 1.25, 12
+)
+
+func init() {
+	angle := func(x *node) *node { return scale(mul(x, x), math.Pi/2) }
+	FresnelS = wideSpecial("fresnel_s", 500, "Fresnel's sine integral.", Conformance{Domains: [][2]float64{{}}},
+		func(s stream, x []val) val { sin, _ := s.fresnel(x[0]); return sin }, func(v *VJP) {
+			v.Set(0, func() *node { return mul(v.DY, apply(Sin, angle(v.X[0]))) })
+		})
+	FresnelC = wideSpecial("fresnel_c", 500, "Fresnel's cosine integral.", Conformance{Domains: [][2]float64{{}}},
+		func(s stream, x []val) val { _, cos := s.fresnel(x[0]); return cos }, func(v *VJP) {
+			v.Set(0, func() *node { return mul(v.DY, apply(Cos, angle(v.X[0]))) })
+		})
+}
+
+func (s stream) fresnel(x0 val) (sin, cos val) {
+	a := s.Min(s.Abs(x0), s.f(1e100))
+	square := s.sq(a)
+	low := s.Fma(a, a, s.Neg(square))
+	mod := func(x val) val { return s.Fma(s.f(-4), s.Floor(s.Fma(x, s.f(0.25), s.f(0.5))), x) }
+	square, low = mod(square), mod(low)
+	// The series in (pi*x*x/2)^2.
+	near := s.Lt(a, s.f(fresnelNear))
+	x := s.Min(a, s.f(fresnelNear))
+	t := s.Mul(s.sq(x), s.f(math.Pi/2))
+	tt := s.Neg(s.sq(t))
+	cosSum, sinSum := s.f(0), s.f(0)
+	factorial := 1.0
+	var c, d [fresnelTerms]float64
+	for k := range fresnelTerms {
+		n := float64(2 * k)
+		c[k], d[k] = 1/(factorial*(2*n+1)), 1/(factorial*(n+1)*(2*n+3))
+		factorial *= (n + 1) * (n + 2)
+	}
+	for k := fresnelTerms - 1; k >= 0; k-- {
+		cosSum, sinSum = s.Fma(cosSum, tt, s.f(c[k])), s.Fma(sinSum, tt, s.f(d[k]))
+	}
+	// Beyond.
+	sinWave, cosWave := s.sinCosPi(s.Mul(square, s.f(0.5)))
+	turn := s.Mul(low, s.f(math.Pi/2))
+	sinLow, cosLow := vmath.Sin(s.bld, turn), vmath.Cos(s.bld, turn)
+	wave := s.times(number{cosWave, sinWave}, number{cosLow, sinLow})
+	z := s.Mul(s.Min(s.Max(a, s.f(1)), s.f(wofzFar)), s.f(0.886226925452758))
+	re, im := s.wofzAbove(z, z, bellAt{s.f(1), wave.re, wave.im})
+	p := s.times(wave, number{re, im})
+	q := number{s.Sub(s.f(1), p.re), s.Neg(p.im)}
+	half := s.f(0.5)
+	sin = s.Select(near, s.Mul(s.Mul(x, t), sinSum), s.Mul(half, s.Add(q.re, q.im)))
+	cos = s.Select(near, s.Mul(x, cosSum), s.Mul(half, s.Sub(q.re, q.im)))
+	far := s.Lt(s.f(1e17), a)
+	side := withSign(s.bld, s.f(1), x0)
+	part := func(y val) val { return s.checked(s.Eq(x0, x0), s.Mul(side, s.Select(far, half, y))) }
+	return part(sin), part(cos)
+}

@@ -1,0 +1,20 @@
+package special
+
+import (
+	"weft"
+	"weft/internal/op"
+)
+
+// Airy returns Airy's functions of real x and their derivatives. Ai falls and Bi grows for positive x; for negative x
+// their errors are relative to the height of their waves. They are NaN at minus infinity and not computed for
+// complex numbers. Formulas have them as airy_ai, airy_aip, airy_bi and airy_bip.
+func Airy(x *weft.Tensor) (ai, aip, bi, bip *weft.Tensor) {
+	const name = "special.airy"
+	return unary(name, op.AiryAi, x), unary(name, op.AiryAip, x), unary(name, op.AiryBi, x), unary(name, op.AiryBip, x)
+}
+
+// Fresnel returns the integrals of sin(pi*t*t/2) and cos(pi*t*t/2) from 0 to x. Formulas have them as fresnel_s and
+// fresnel_c.
+func Fresnel(x *weft.Tensor) (s, c *weft.Tensor) {
+	return unary("special.fresnel", op.FresnelS, x), unary("special.fresnel", op.FresnelC, x)
+}
