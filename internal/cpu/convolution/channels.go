@@ -37,7 +37,8 @@ type channelRun struct {
 	lists        [][]channelTerm // by block, class of the row, class of the tile
 	images       int             // of a task
 	groups       int             // tasks along the images
-	stripsEach   int             // of a task
+	across       bool            // results are one row, and bands are tiles of it
+	stripsFirst  bool            // tasks that follow one another have the same strips, not the same band
 	sumsBytes    int
 	callTiles    int
 	tilesOfTask  []channelTiles // by worker
@@ -240,22 +241,15 @@ func (r *channelRun) cut(threads int) {
 		c.bandH = max(1, pixels/c.outW)
 	}
 	r.fitSource()
-	for threads > 1 && tile.Ceil(c.n, r.images)*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads {
-		if r.images > 1 {
-			r.images = tile.Ceil(r.images, 2)
-		} else if c.bandH > channelRows {
-			c.bandH = tile.Ceil(c.bandH, 2)
-		} else {
-			break
-		}
+	for threads > 1 && r.images > 1 && tile.Ceil(c.n, r.images)*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads {
+		r.images = tile.Ceil(r.images, 2)
 	}
-	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
-	c.bands, r.groups = tile.Ceil(c.outH, c.bandH), tile.Ceil(c.n, r.images)
-	r.stripsEach = r.strips
-	for threads > 1 && r.groups*c.bands*tile.Ceil(r.strips, r.stripsEach) < tasksPerThread*threads && r.stripsEach > 1 {
-		r.stripsEach = tile.Ceil(r.stripsEach, 2)
+	c.bands, r.groups, c.parts = tile.Ceil(c.outH, c.bandH), tile.Ceil(c.n, r.images), 1
+	r.across, r.stripsFirst = false, false
+	if threads > 1 {
+		r.share(threads)
 	}
-	c.parts = tile.Ceil(r.strips, r.stripsEach)
+	c.bandH = tile.Ceil(c.outH, c.bands)
 	r.blocks = max(1, tile.Ceil(len(c.terms), numbers.KBlock))
 	r.sumsBytes = 0
 	if r.blocks > 1 {
@@ -264,6 +258,37 @@ func (r *channelRun) cut(threads int) {
 	// One call takes some 60 us.
 	r.callTiles = max(1, tile.CallWork/(min(numbers.KBlock, len(c.terms))*r.widths[0]*r.nv))
 }
+
+// share cuts bands and strips for threads. Each thread begins with neighbouring bands, so that it reads
+// what it wrote as the layer before: lines that another core has written take several times as long. If the
+// weights are larger than the source, it begins with neighbouring strips instead.
+func (r *channelRun) share(threads int) {
+	c := r.correlation
+	tasks := tasksPerThread * threads
+	most := max(c.bands, tile.Ceil(c.outH, channelRows)) // bands
+	if c.outH == 1 && c.n < threads {
+		r.across, most = true, len(r.widths)
+	}
+	few := r.groups < threads
+	r.stripsFirst = few && r.strips > 1 && c.outC*len(c.terms) > c.srcC*c.srcH*c.srcW
+	if r.stripsFirst {
+		c.parts = min(r.strips, tasks)
+		if r.strips%threads != 0 && c.parts < tasks {
+			c.bands = min(max(c.bands, threads), most)
+		}
+		return
+	}
+	for few && r.across && c.bands < threads && c.bands < most || !r.across && r.groups*c.bands < tasks && c.bands < most {
+		c.bands = min(2*c.bands, most)
+	}
+	for few && c.bands%threads != 0 && c.bands < most {
+		c.bands++ // each thread has the same number of bands
+	}
+	c.parts = min(r.strips, tile.Ceil(tasks, r.groups*c.bands))
+}
+
+// part returns where part i of n things begins and ends, of parts that are equal or differ by one.
+func part(n, parts, i int) (begin, end int) { return i * n / parts, (i + 1) * n / parts }
 
 // fitSource makes tasks smaller until their source fits in the cache too, since each strip of
 // channels reads it again.
@@ -334,30 +359,44 @@ func (r *channelRun) prefetches(t term) bool {
 }
 
 // Chunk computes tasks begin to end-1: groups of images, then bands, then parts of the
-// output channels.
+// output channels, or these before bands.
 func (r *channelRun) Chunk(worker, begin, end int) {
 	for i := begin; i < end; i++ {
-		image := i / r.parts / r.bands * r.images
-		row := i / r.parts % r.bands * r.bandH
-		first := i % r.parts * r.stripsEach
-		// What the next row of tiles reads first, or where a task is whole images the next task.
+		image, at := i/r.parts/r.bands*r.images, i%(r.parts*r.bands)
+		band, share := at/r.parts, at%r.parts
+		if r.stripsFirst {
+			share, band = at/r.bands, at%r.bands
+		}
+		imageEnd := min(image+r.images, r.n)
+		first, last := part(r.strips, r.parts, share)
+		row, rowEnd := part(r.outH, r.bands, band)
+		from, to := 0, len(r.widths) // tiles
+		if r.across {
+			row, rowEnd = 0, 1
+			from, to = part(len(r.widths), r.bands, band)
+		}
+		// What the next row of tiles reads first, or the next tile of the row, or where a task is whole
+		// images the next task.
 		prefetch := r.stepY * r.src.H * r.Size
-		if r.bands == 1 {
+		switch {
+		case r.across:
+			prefetch = r.widths[0] * r.stepX * r.Size
+		case r.bands == 1:
 			next := (i + r.parts) / r.parts * r.images
 			prefetch = (next - image) * r.src.N * r.Size
 		}
-		imageEnd, rowEnd, end := min(image+r.images, r.n), min(row+r.bandH, r.outH), min(first+r.stripsEach, r.strips)
-		tiles := r.makeTiles(worker, image, imageEnd, row, rowEnd)
-		for s := first; s < end; s++ {
+		tiles, x, xEnd := r.makeTiles(worker, image, imageEnd, row, rowEnd, from, to)
+		for s := first; s < last; s++ {
 			r.strip(worker, s, tiles, prefetch)
 		}
 		channels := r.nv * r.Lanes // of a strip
-		r.finish(image, imageEnd, first*channels, end*channels, row, rowEnd)
+		r.finish(image, imageEnd, first*channels, last*channels, row*r.outW+x, (rowEnd-1)*r.outW+xEnd)
 	}
 }
 
-// makeTiles lists the tiles of rows y0 to y1-1 of images n0 to n1-1 by class.
-func (r *channelRun) makeTiles(worker, n0, n1, y0, y1 int) channelTiles {
+// makeTiles lists tiles from to to-1 of rows y0 to y1-1 of images n0 to n1-1 by class. It returns the
+// columns where they begin and end.
+func (r *channelRun) makeTiles(worker, n0, n1, y0, y1, from, to int) (list channelTiles, begin, end int) {
 	tiles := r.tilesOfTask[worker]
 	for len(tiles) < len(r.classY)*len(r.classX) {
 		tiles = append(tiles, nil)
@@ -365,22 +404,27 @@ func (r *channelRun) makeTiles(worker, n0, n1, y0, y1 int) channelTiles {
 	for i := range tiles {
 		tiles[i] = tiles[i][:0]
 	}
+	for _, w := range r.widths[:from] {
+		begin += w
+	}
 	sums := 0
 	for n := n0; n < n1; n++ {
 		for y := y0; y < y1; y++ {
-			x := 0
+			x := begin
 			a := n*r.src.N + (y*r.stepY+r.rowAt)*r.src.H + r.colAt
 			c := n*r.dst.N + y*r.dst.H
-			for i, w := range r.widths {
+			for i := from; i < to; i++ {
+				w := r.widths[i]
 				class := r.classOfY[y]*len(r.classX) + r.classOfX[i]
 				tiles[class] = append(tiles[class], channelTile{(a + x*r.stepX) * r.Size, (c + x) * r.Size, sums})
 				x += w
 				sums += w * r.weightPitch
 			}
+			end = x
 		}
 	}
 	r.tilesOfTask[worker] = tiles
-	return tiles
+	return tiles, begin, end
 }
 
 // strip computes the tiles of a task for one strip of channels.

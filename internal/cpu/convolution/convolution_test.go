@@ -123,6 +123,21 @@ func TestConvDepthwise(t *testing.T) {
 	})
 }
 
+// One image for several threads: pieces of a row of pixels, strips of channels alone, both, and strips
+// of Winograd's products. Numbers of threads do not divide them.
+func TestConvOfOneImage(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(31, 5))
+		for range 2 {
+			testConv[float32](t, r, Geometry{N: 1, C: 100, H: 13, W: 14, O: 32, KH: 1, KW: 1})
+			testConv[float32](t, r, Geometry{N: 1, C: 60, H: 7, W: 7, O: 160, KH: 1, KW: 1})
+			testConv[float32](t, r, Geometry{N: 1, C: 50, H: 9, W: 11, O: 96, KH: 3, KW: 3, PadH: 1, PadW: 1, StrideH: 2, StrideW: 2})
+			testConv[float32](t, r, Geometry{N: 1, C: 32, H: 7, W: 8, O: 160, KH: 3, KW: 3, PadH: 1, PadW: 1})
+			testConv[float32](t, r, Geometry{N: 1, C: 6, H: 37, W: 30, O: 50, KH: 1, KW: 1})
+		}
+	})
+}
+
 func TestConv(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		for seed := range uint64(16) {

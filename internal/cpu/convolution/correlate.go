@@ -25,43 +25,42 @@ import (
 // their remainder modulo stepX.
 type correlation struct {
 	tile.Machine
-	terms         []term
-	groups        int // of channels: outC of the result are sums over srcC of the source
-	outC          int
-	outH, outW    int
-	stepY, stepX  int
-	src           Image
-	n, srcC       int
-	srcH, srcW    int
-	rowAt, colAt  int // the source's row and column of row 0 and column 0
-	rows, cols    int // of the source around all outputs
-	dst           Image
-	epilogue      tile.Epilogue
-	packWeights   func(to tile.Panel, group, o int) // packs rows of a group, from row o on
-	exchanged     bool                              // the row axis of this plan is the image's column axis; a band is the whole image
-	direct        bool                              // the source is read where it is
-	through       bool                              // results pass through a buffer
-	chanPitch     int                               // elements from channel to channel of what is read
-	rowPitch      int
-	remPitch      int // from columns with one remainder modulo stepX to the next
-	table         []int
-	bandH, bands  int
-	tiles         [2][]tile.Place // of a whole band and of the last one
-	nv, segments  int
-	cost          int // of a band, for a term, as tile.Cost
-	pixelCost     int // estimated cost of one term over one image, in the cheaper order of the axes
-	panels        int
-	panelRows     int // rows of most panels; the first widePanels have one more
-	widePanels    int
-	weightPitch   int // bytes
-	panelBytes    int
-	panelsPerTask int
-	parts         int           // tasks for a band
-	kept          packed.Source // of the weights
-	packed        packedWeights
-	buffer        mem.Block
-	bandBytes     int // of a worker's copy of the source
-	workerBytes   int // and of the results that pass through
+	terms        []term
+	groups       int // of channels: outC of the result are sums over srcC of the source
+	outC         int
+	outH, outW   int
+	stepY, stepX int
+	src          Image
+	n, srcC      int
+	srcH, srcW   int
+	rowAt, colAt int // the source's row and column of row 0 and column 0
+	rows, cols   int // of the source around all outputs
+	dst          Image
+	epilogue     tile.Epilogue
+	packWeights  func(to tile.Panel, group, o int) // packs rows of a group, from row o on
+	exchanged    bool                              // the row axis of this plan is the image's column axis; a band is the whole image
+	direct       bool                              // the source is read where it is
+	through      bool                              // results pass through a buffer
+	chanPitch    int                               // elements from channel to channel of what is read
+	rowPitch     int
+	remPitch     int // from columns with one remainder modulo stepX to the next
+	table        []int
+	bandH, bands int             // bands have bandH rows or one less
+	tiles        [2][]tile.Place // of bands with bandH rows and with one less
+	nv, segments int
+	cost         int // of a band, for a term, as tile.Cost
+	pixelCost    int // estimated cost of one term over one image, in the cheaper order of the axes
+	panels       int
+	panelRows    int // rows of most panels; the first widePanels have one more
+	widePanels   int
+	weightPitch  int // bytes
+	panelBytes   int
+	parts        int           // tasks for a band
+	kept         packed.Source // of the weights
+	packed       packedWeights
+	buffer       mem.Block
+	bandBytes    int // of a worker's copy of the source
+	workerBytes  int // and of the results that pass through
 }
 
 // A term is one product of a sum.
@@ -145,8 +144,11 @@ func (c *correlation) cut(threads int) {
 	for threads > 1 && c.bandH > 1 && !c.exchanged && stacks*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads && c.bandH*c.outW >= halvedVectors*c.Lanes {
 		c.bandH = tile.Ceil(c.bandH, 2)
 	}
-	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
 	c.bands = tile.Ceil(c.outH, c.bandH)
+	for c.bands > 1 && stacks < threads && c.bands%threads != 0 && c.bands < c.outH {
+		c.bands++ // each thread has the same number of bands
+	}
+	c.bandH = tile.Ceil(c.outH, c.bands)
 	if !c.direct {
 		c.chanPitch = ((c.bandH-1)*c.stepY + c.rows - (c.outH-1)*c.stepY) * c.rowPitch
 		c.bandBytes = (c.srcC*c.chanPitch*c.Size + 63) &^ 63
@@ -164,16 +166,14 @@ func (c *correlation) cut(threads int) {
 	c.chooseTile()
 	c.tiles[0] = c.places(c.tiles[0][:0], c.segments, c.bandH)
 	c.tiles[1] = c.tiles[0]
-	if last := c.outH - (c.bands-1)*c.bandH; last != c.bandH {
-		c.tiles[1] = c.places(nil, c.segments, last)
+	if c.outH%c.bands != 0 {
+		c.tiles[1] = c.places(nil, c.segments, c.bandH-1)
 	}
 	c.setPanels(c.nv)
 	c.parts = 1
 	for threads > 1 && stacks*c.bands*c.parts < tasksPerThread*threads && c.parts < c.panels {
 		c.parts++
 	}
-	c.panelsPerTask = tile.Ceil(c.panels, c.parts)
-	c.parts = tile.Ceil(c.panels, c.panelsPerTask)
 	c.workerBytes = c.bandBytes
 	if c.through {
 		c.workerBytes += c.outC * c.bandH * c.outW * c.Size
@@ -292,10 +292,10 @@ func (c *correlation) Chunk(worker, begin, end int) {
 		band := i / c.parts % c.bands
 		group := i / c.parts / c.bands % c.groups
 		image := i / c.parts / c.bands / c.groups
-		q0 := i % c.parts * c.panelsPerTask
-		q1 := min(q0+c.panelsPerTask, c.panels)
-		h := min(c.bandH, c.outH-band*c.bandH)
-		top := band*c.bandH*c.stepY + c.rowAt
+		q0, q1 := part(c.panels, c.parts, i%c.parts)
+		y, yEnd := part(c.outH, c.bands, band)
+		h := yEnd - y
+		top := y*c.stepY + c.rowAt
 		var src unsafe.Pointer
 		if len(c.terms) == 0 {
 			// Nothing is read, and there may be no source.
@@ -313,14 +313,14 @@ func (c *correlation) Chunk(worker, begin, end int) {
 			}
 		}
 		o0, o1 := group*c.outC+c.rowOf(q0), group*c.outC+c.rowOf(q1)
-		dst := c.dst.at(image, group*c.outC, band*c.bandH, 0, c.Size)
+		dst := c.dst.at(image, group*c.outC, y, 0, c.Size)
 		tiles := c.tiles[0]
-		if band == c.bands-1 {
+		if h < c.bandH {
 			tiles = c.tiles[1]
 		}
 		if !c.through {
 			c.band(src, dst, c.dst.C, tiles, group, q0, q1)
-			c.finish(image, image+1, o0, o1, band*c.bandH, band*c.bandH+h)
+			c.finish(image, image+1, o0, o1, y*c.outW, yEnd*c.outW)
 			continue
 		}
 		// Planes side by side, then to their places.
@@ -330,21 +330,21 @@ func (c *correlation) Chunk(worker, begin, end int) {
 			plane := tile.Mat{Ptr: unsafe.Add(tmp, o*h*c.outW*c.Size), Row: c.outW, Col: 1}
 			tile.CopyMat(c.Machine, h, c.outW, tile.Mat{Ptr: unsafe.Add(dst, o*c.dst.C*c.Size), Row: c.dst.H, Col: c.dst.W}, plane)
 		}
-		c.finish(image, image+1, o0, o1, band*c.bandH, band*c.bandH+h)
+		c.finish(image, image+1, o0, o1, y*c.outW, yEnd*c.outW)
 	}
 }
 
-// finish runs the epilogue on rows y0 to y1-1 of images n0 to n1-1. o0 and o1 delimit the
+// finish runs the epilogue on pixels p0 to p1-1 of images n0 to n1-1. o0 and o1 delimit the
 // channels, counted through all groups.
-func (c *correlation) finish(n0, n1, o0, o1, y0, y1 int) {
+func (c *correlation) finish(n0, n1, o0, o1, p0, p1 int) {
 	all := c.groups * c.outC
 	switch {
 	case c.epilogue == nil:
 	case o1-o0 == all:
-		c.epilogue.Run(n0*all, n1*all, y0*c.outW, y1*c.outW)
+		c.epilogue.Run(n0*all, n1*all, p0, p1)
 	default:
 		for n := n0; n < n1; n++ {
-			c.epilogue.Run(n*all+o0, n*all+o1, y0*c.outW, y1*c.outW)
+			c.epilogue.Run(n*all+o0, n*all+o1, p0, p1)
 		}
 	}
 }

@@ -207,7 +207,7 @@ func (r *imageRun) Chunk(worker, begin, end int) {
 			}
 		}
 		r.store(sums, first, n)
-		c.finish(first, first+n, 0, c.outC, 0, c.outH)
+		c.finish(first, first+n, 0, c.outC, 0, c.outH*c.outW)
 	}
 }
 

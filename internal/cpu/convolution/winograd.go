@@ -172,9 +172,9 @@ func (w *winograd) Chunk(worker, begin, end int) {
 	source := unsafe.Add(plane, w.planeBytes)
 	sums := unsafe.Add(source, 16*w.bandTiles*w.tilesW*w.tileStep)
 	for i := begin; i < end; i++ {
-		image, band, part := i/w.parts/w.bands, i/w.parts%w.bands, i%w.parts
-		first := band * w.tilesH / w.bands
-		rows := (band+1)*w.tilesH/w.bands - first
+		image := i / w.parts / w.bands
+		first, last := part(w.tilesH, w.bands, i/w.parts%w.bands)
+		rows := last - first
 		if w.prepared[worker] != i/w.parts {
 			w.prepared[worker] = i / w.parts
 			for c := 0; c < w.inC; c += w.Lanes {
@@ -185,7 +185,7 @@ func (w *winograd) Chunk(worker, begin, end int) {
 				})
 			}
 		}
-		s0, s1 := part*w.strips/w.parts, (part+1)*w.strips/w.parts
+		s0, s1 := part(w.strips, w.parts, i%w.parts)
 		for s := s0; s < s1; s++ {
 			w.products(source, sums, s, rows*w.tilesW)
 			for v := range winogradVectors {
