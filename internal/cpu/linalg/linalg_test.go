@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 )
 
@@ -23,6 +24,9 @@ func TestBitsOfInstructionSets(t *testing.T) {
 	if !jit.Available() {
 		t.Skip("SKIPPED: no machine code here")
 	}
+	// All work is shared.
+	defer func(hot, cold int) { tile.ThreadHot, tile.ThreadCold = hot, cold }(tile.ThreadHot, tile.ThreadCold)
+	tile.ThreadHot, tile.ThreadCold = 0, 0
 	bits[float32](t)
 	bits[float64](t)
 }
@@ -34,14 +38,19 @@ func bits[T float32 | float64](t *testing.T) {
 		k.lu(lu, make([]int64, min(m, n)))
 		h := k.qr(qr)
 		defer h.free()
+		q := matrix[T]{make([]T, m*m), m, m, m}
+		for i := range m {
+			q.x[i*m+i] = 1
+		}
+		k.formQ(h, q)
 		square := noise[T](3, n, n)
 		for i := range n {
 			square.x[i*n+i] += T(3 * n)
 		}
 		k.cholesky(square)
-		return slices.Concat(lu.x, qr.x, square.x)
+		return slices.Concat(lu.x, qr.x, q.x, square.x)
 	}
-	for _, s := range [][2]int{{7, 5}, {70, 90}, {150, 131}} {
+	for _, s := range [][2]int{{7, 5}, {70, 90}, {150, 131}, {40, 300}} {
 		want := factored(jit.Portable, 1, s[0], s[1])
 		for _, isa := range jit.ISAs() {
 			for _, threads := range []int{1, 2} {

@@ -27,19 +27,13 @@ func luWidth(steps int) int {
 	return 8 * base
 }
 
-// panelStep returns the elements from row to row of a panel of n elements: an odd number of lines, so that rows
-// fall into all sets of a cache.
-func panelStep(n int) int { return (n+7)/8*8 + 8*((n+7)/8%2+1)%16 }
-
 // lu factors a in place, panel of columns by panel. While the columns right of a panel are updated, the next panel
-// is the first that is, and is factored by the thread that updated it. Source: Strazdins, "A comparison of
-// lookahead and algorithmic blocking techniques for parallel matrix factorization", TR-CS-98-07, Australian
-// National University, 1998.
+// is factored.
 func (k *kit[T]) lu(a matrix[T], pivots []int64) {
 	m, n := a.rows, a.cols
 	steps := min(m, n)
 	width := luWidth(steps)
-	step := panelStep(m)
+	step := panelStep[T](m)
 	s, free := alloc[T](2 * width * (step + m))
 	defer free()
 	one := kit[T]{k.isa, 1}
@@ -52,35 +46,12 @@ func (k *kit[T]) lu(a matrix[T], pivots []int64) {
 	one.luPanel(a, now)
 	for now.at+now.p.rows < n {
 		first := now.at + now.p.rows
-		next := luPanel[T]{at: steps}
-		ends := make([]int, 0, 16)
+		next := luPanel[T]{}
 		if first < steps {
 			next = panel(first)
-			ends = append(ends, first+next.p.rows)
 		}
-		threads := tile.ThreadsFor((m-now.at)*(n-first)*now.p.rows, k.threads)
-		if threads == 1 {
-			ends = append(ends, n)
-		} else {
-			piece := max(8*base, tile.Ceil(tile.Ceil(n-first, 4*threads), 4*base)*4*base)
-			for lo := first + next.p.rows; lo < n; {
-				lo = min(lo+piece, n)
-				ends = append(ends, lo)
-			}
-		}
-		par.Run(len(ends), 1, threads, func(_, begin, end int) {
-			for i := begin; i < end; i++ {
-				lo := first
-				if i > 0 {
-					lo = ends[i-1]
-				}
-				one.luUpdate(a, now, lo, ends[i])
-				if i == 0 && next.at < steps {
-					one.luPanel(a, next)
-				}
-			}
-		})
-		if next.at == steps {
+		k.ahead(first, next.p.rows, n, (m-now.at)*now.p.rows, func(lo, hi int) { one.luUpdate(a, now, lo, hi) }, func() { one.luPanel(a, next) })
+		if first >= steps {
 			break
 		}
 		now = next
@@ -101,9 +72,6 @@ func (k *kit[T]) lu(a matrix[T], pivots []int64) {
 
 // luUpdate updates columns lo to hi-1 after a panel was factored.
 func (k *kit[T]) luUpdate(a matrix[T], p luPanel[T], lo, hi int) {
-	if lo == hi {
-		return
-	}
 	b, rows := p.p.rows, a.rows-p.at
 	c := a.sub(p.at, lo, rows, hi-lo)
 	exchange(c, p.pivots, false)

@@ -4,7 +4,9 @@ import (
 	"math"
 
 	"weft/internal/array"
+	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/par"
 )
 
 // qrBlock is the number of reflections that are applied at once: of columns that are reduced one by one, and
@@ -173,7 +175,8 @@ type reflectionBlock[T number] struct {
 	v, t matrix[T]
 }
 
-// qr replaces a by r, whose part below the diagonal is arbitrary.
+// qr replaces a by r, whose part below the diagonal is arbitrary. Reflections of a block are applied while the next
+// is reduced.
 func (k *kit[T]) qr(a matrix[T]) reflections[T] {
 	m, n := a.rows, a.cols
 	steps := min(m, n)
@@ -183,26 +186,41 @@ func (k *kit[T]) qr(a matrix[T]) reflections[T] {
 	}
 	for j := 0; j < steps; j += wide {
 		b := min(wide, steps-j)
-		size += b * (padded[T](m-j) + b)
+		size += b * (panelStep[T](m-j) + b)
 	}
 	s, free := alloc[T](size)
 	h := reflections[T]{free: free}
+	clear(s)
 	for j := 0; j < steps; j += wide {
 		b, rows := min(wide, steps-j), m-j
-		ld := padded[T](rows)
-		v := matrix[T]{s[:b*ld], b, rows, ld}
-		t := matrix[T]{s[b*ld : b*ld+b*b], b, b, b}
+		ld := panelStep[T](rows)
+		h.blocks = append(h.blocks, reflectionBlock[T]{j, matrix[T]{s[:b*ld], b, rows, ld}, matrix[T]{s[b*ld : b*ld+b*b], b, b, b}})
 		s = s[b*ld+b*b:]
-		clear(v.x)
-		clear(t.x)
-		for i := 0; i < b; i += qrBlock {
-			k.qrBlock(a.sub(j+i, j+i, rows-i, b-i), v.sub(i, i, min(qrBlock, b-i), rows-i), t.sub(i, i, min(qrBlock, b-i), min(qrBlock, b-i)))
+	}
+	one := kit[T]{k.isa, 1}
+	for i, b := range h.blocks {
+		if i == 0 {
+			one.qrBlocks(a, b)
 		}
-		k.finishT(v, t)
-		h.blocks = append(h.blocks, reflectionBlock[T]{j, v, t})
-		k.reflect(v, t, true, a.sub(j, j+b, rows, n-j-b))
+		first, next := b.at+b.v.rows, reflectionBlock[T]{}
+		if i+1 < len(h.blocks) {
+			next = h.blocks[i+1]
+		}
+		k.ahead(first, next.v.rows, n, 2*b.v.rows*b.v.cols, func(lo, hi int) {
+			one.reflect(b.v, b.t, true, a.sub(b.at, lo, m-b.at, hi-lo))
+		}, func() { one.qrBlocks(a, next) })
 	}
 	return h
+}
+
+// qrBlocks reduces the columns of a block, and leaves its vectors and t, which were 0.
+func (k *kit[T]) qrBlocks(a matrix[T], h reflectionBlock[T]) {
+	b, rows := h.v.rows, h.v.cols
+	for i := 0; i < b; i += qrBlock {
+		w := min(qrBlock, b-i)
+		k.qrBlock(a.sub(h.at+i, h.at+i, rows-i, b-i), h.v.sub(i, i, w, rows-i), h.t.sub(i, i, w, w))
+	}
+	k.finishT(h.v, h.t)
 }
 
 // qrBlock reduces the first v.rows columns of a, and reflects the others. It leaves the vectors
@@ -347,16 +365,39 @@ func (k *kit[T]) reflect(v, t matrix[T], adjoint bool, a matrix[T]) {
 	defer free()
 	w, tw := matrix[T]{s[:b*a.cols], b, a.cols, a.cols}, matrix[T]{s[b*a.cols:], b, a.cols, a.cols}
 	k.multiply(w, operand[T]{v, false, true}, operand[T]{matrix: a})
-	k.multiply(tw, operand[T]{t, adjoint, adjoint}, operand[T]{matrix: w})
-	k.subtractProduct(a, operand[T]{v, true, false}, operand[T]{matrix: tw})
+	if typeOf[T]().Complex() {
+		k.multiply(tw, operand[T]{t, adjoint, adjoint}, operand[T]{matrix: w})
+		k.subtractProduct(a, operand[T]{v, true, false}, operand[T]{matrix: tw})
+		return
+	}
+	minus, done := operand[T]{t, adjoint, adjoint}.negated()
+	defer done()
+	k.multiply(tw, minus, operand[T]{matrix: w})
+	k.addProduct(a, operand[T]{v, true, false}, operand[T]{matrix: tw})
 }
 
-// formQ multiplies columns of the identity by the reflections.
+// formQ multiplies columns of the identity by the reflections: each piece of the columns by all that change it.
 func (k *kit[T]) formQ(h reflections[T], q matrix[T]) {
-	for i := len(h.blocks) - 1; i >= 0; i-- {
-		b := h.blocks[i]
-		if b.at < q.cols {
-			k.reflect(b.v, b.t, false, q.sub(b.at, b.at, q.rows-b.at, q.cols-b.at))
-		}
+	if len(h.blocks) == 0 || q.cols == 0 {
+		return
 	}
+	threads := tile.ThreadsFor(q.rows*q.cols*len(h.blocks)*h.blocks[0].v.rows, k.threads)
+	piece := q.cols
+	if threads > 1 {
+		piece = min(2*qrWide, max(2*qrBlock, tile.Ceil(tile.Ceil(q.cols, 4*threads), qrBlock)*qrBlock))
+	}
+	one := kit[T]{k.isa, 1}
+	pieces := tile.Ceil(q.cols, piece)
+	par.Run(pieces, 1, threads, func(_, begin, end int) {
+		for p := begin; p < end; p++ {
+			lo := (pieces - 1 - p) * piece // the last have the most reflections
+			hi := min(lo+piece, q.cols)
+			for i := len(h.blocks) - 1; i >= 0; i-- {
+				if b := h.blocks[i]; b.at < hi {
+					from := max(lo, b.at)
+					one.reflect(b.v, b.t, false, q.sub(b.at, from, q.rows-b.at, hi-from))
+				}
+			}
+		}
+	})
 }
