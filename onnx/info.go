@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // Info is what a file says of its model.
@@ -176,9 +177,12 @@ func (t Type) check(v Value, sizes map[string]int) error {
 		if v.elem != t.Element {
 			return fmt.Errorf("is %v: want %v", v, t)
 		}
-		shape := v.Shape()
 		if t.Shape == nil {
 			return nil
+		}
+		shape := v.shape
+		if v.tensor != nil {
+			shape = (*core.Tensor)(v.tensor).View().Shape
 		}
 		if len(shape) != len(t.Shape) {
 			return fmt.Errorf("is %v: want %v", v, t)

@@ -403,9 +403,14 @@ type small256 struct {
 	Storage
 	buf [256]byte
 }
-type small1024 struct {
+type small512 struct {
 	Storage
 	_   [56]byte // Go puts 8 bytes before objects of more than 512 that hold pointers
+	buf [512]byte
+}
+type small1024 struct {
+	Storage
+	_   [56]byte // as in small512
 	buf [1024]byte
 }
 
@@ -422,6 +427,10 @@ func NewSmall(bytes int) *Storage {
 		return &s.Storage
 	case bytes <= 256:
 		s := new(small256)
+		s.ptr, s.Bytes = unsafe.Pointer(&s.buf), bytes
+		return &s.Storage
+	case bytes <= 512:
+		s := new(small512)
 		s.ptr, s.Bytes = unsafe.Pointer(&s.buf), bytes
 		return &s.Storage
 	default:

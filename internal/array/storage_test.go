@@ -10,7 +10,7 @@ func TestSmallStoragesAreAligned(t *testing.T) {
 	if n := unsafe.Sizeof(Storage{}); n != 64 {
 		t.Errorf("a storage is %d bytes long, want 64", n)
 	}
-	for _, n := range []int{0, 1, 64, 65, 256, 257, SmallMax} {
+	for _, n := range []int{0, 1, 64, 65, 256, 257, 512, 513, SmallMax} {
 		for range 50 {
 			s := NewSmall(n)
 			if at := uintptr(s.Host()) % 64; at != 0 {

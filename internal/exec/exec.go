@@ -341,8 +341,11 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 	var few [12]*array.Storage
 	var offs [12]int
 	slots, off := few[:], offs[:] // off: of given memory, in bytes
+	var large *frame
 	if n := len(p.Slots); n > len(few) {
-		slots, off = make([]*array.Storage, n), make([]int, n)
+		large = frames.Get().(*frame)
+		large.slots, large.off = slices.Grow(large.slots, n)[:n], slices.Grow(large.off, n)[:n]
+		slots, off = large.slots, large.off
 	}
 	for i := range ins {
 		slots[i], off[i] = ins[i].Store, ins[i].Offset*ins[i].DType.Size()
@@ -407,8 +410,23 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 	}
 	// An address in a frame keeps no memory off the Go heap alive.
 	runtime.KeepAlive(slots)
+	if large != nil {
+		clear(slots)
+		clear(off)
+		large.slots, large.off = slots[:0], off[:0]
+		frames.Put(large)
+	}
 	return nil
 }
+
+// A frame has what the steps of a large plan read and write: storages, and in them offsets in bytes.
+type frame struct {
+	slots []*array.Storage
+	off   []int
+}
+
+// frames are those of runs that are over.
+var frames = sync.Pool{New: func() any { return new(frame) }}
 
 // step computes step i, and the steps after it that run with it.
 func (c *Compiled) step(ctx context.Context, s device.Stream, i int, nums []Number, slots []*array.Storage, off []int) error {

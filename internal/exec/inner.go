@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -117,7 +118,11 @@ type loopRun struct {
 	turns     [][2]array.View  // of carries that are not kept by step: two places that take turns
 	stop      array.View       // whether the loop is over, with Until
 	own       []*array.Storage // memory of the run alone
+	ptrs      []*array.View    // to ins
 }
+
+// loopRuns are loops that are over, whose slices serve others.
+var loopRuns = sync.Pool{New: func() any { return new(loopRun) }}
 
 // loop runs the body of a loop step by step. Carries by step lie in the result that they
 // are; where nobody wants them, the last and the next one take turns in two places.
@@ -126,7 +131,9 @@ func (in *inner) loop(ctx context.Context, s device.Stream, a op.Looping, args, 
 	if err != nil {
 		return err
 	}
-	r := &loopRun{Looping: a, s: s, steps: a.Steps, args: args}
+	r := loopRuns.Get().(*loopRun)
+	r.Looping, r.s, r.steps, r.args = a, s, a.Steps, args
+	defer r.free()
 	if a.Counted {
 		if err := r.count(); err != nil {
 			return err
@@ -134,7 +141,6 @@ func (in *inner) loop(ctx context.Context, s device.Stream, a op.Looping, args, 
 	}
 	m := a.Carries
 	r.last, r.stack, r.kept = out[:m], out[m:2*m], out[2*m:2*m+a.Kept()]
-	defer r.free()
 	if err := r.place(len(in.used)); err != nil {
 		return err
 	}
@@ -174,23 +180,29 @@ func (r *loopRun) memory(t array.View) array.View {
 	return array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: t.Strides}
 }
 
-// free gives back the memory of the run.
+// free gives back the memory of the run, and the run itself.
 func (r *loopRun) free() {
 	for _, st := range r.own {
 		r.s.Free(st)
 	}
+	clear(r.ins)
+	clear(r.outs)
+	clear(r.turns)
+	clear(r.own)
+	clear(r.ptrs)
+	*r = loopRun{ins: r.ins[:0], outs: r.outs[:0], turns: r.turns[:0], own: r.own[:0], ptrs: r.ptrs[:0]}
+	loopRuns.Put(r)
 }
 
 // place gives each argument and each of the results of the body, used in number, its memory
 // at the first step, and moves the first carries to where they are kept by step.
 func (r *loopRun) place(used int) error {
-	r.ins = make([]array.View, len(r.args))
-	copy(r.ins, r.args)
+	r.ins = append(r.ins, r.args...)
 	for i := range r.ins[:r.Seqs] {
 		r.ins[i] = row(r.args[i], 0)
 	}
-	r.outs = make([]array.View, 0, used)
-	r.turns = make([][2]array.View, r.Carries)
+	r.outs = slices.Grow(r.outs, used)
+	r.turns = slices.Grow(r.turns, r.Carries)[:r.Carries]
 	for j := range r.Carries {
 		first := r.args[r.Seqs+j]
 		if r.stack[j].Store != nil {
@@ -227,16 +239,15 @@ func (r *loopRun) place(used int) error {
 // walk runs the body until the last step, or until it says that the loop is over, and
 // returns how many steps were taken. Then ins has the last carries.
 func (r *loopRun) walk(ctx context.Context, body *Compiled) (taken int, err error) {
-	ptrs := make([]*array.View, len(r.ins))
 	for i := range r.ins {
-		ptrs[i] = &r.ins[i]
+		r.ptrs = append(r.ptrs, &r.ins[i])
 	}
 	for t := range r.steps {
 		if ctx != nil && ctx.Err() != nil {
 			return taken, ctx.Err()
 		}
 		r.moveTo(t)
-		if err := body.run(ctx, r.s, ptrs, nil, r.outs); err != nil {
+		if err := body.run(ctx, r.s, r.ptrs, nil, r.outs); err != nil {
 			return taken, err
 		}
 		copy(r.ins[r.Seqs:], r.outs[:r.Carries])
@@ -305,10 +316,9 @@ func (r *loopRun) finish(taken int) error {
 // stride is how many elements what is kept of one step has.
 func stride(v *array.View) int { return array.Size(v.Shape[1:]) }
 
-// row is what is at one place of the first axis of a contiguous array.
+// row is what is at one place of the first axis of an array in row-major order.
 func row(v array.View, at int) array.View {
-	n := stride(&v)
-	return array.View{Store: v.Store, DType: v.DType, Offset: v.Offset + at*n, Shape: v.Shape[1:], Strides: array.RowMajor(v.Shape[1:])}
+	return array.View{Store: v.Store, DType: v.DType, Offset: v.Offset + at*stride(&v), Shape: v.Shape[1:], Strides: v.Strides[1:]}
 }
 
 // move copies contiguous src to dst, of the same type.
