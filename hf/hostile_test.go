@@ -151,7 +151,14 @@ func TestHostileFolders(t *testing.T) {
 			if strings.Contains(err.Error(), "runtime error") || !typed(err) {
 				t.Errorf("is not typed: %T %v", err, err)
 			}
+			if is[*hf.FormatError](err) && strings.Count(err.Error(), dir) > 1 {
+				t.Errorf("names the folder twice: %v", err)
+			}
 		})
+	}
+	file := filepath.Join(hostileCopy(t, "bert"), "config.json")
+	if _, err := hf.Load(file); !is[*hf.FormatError](err) || strings.Count(err.Error(), file) != 1 || !strings.Contains(err.Error(), "want the folder") {
+		t.Errorf("a file in place of a folder: %T %v", err, err)
 	}
 }
 

@@ -56,19 +56,27 @@ func readJSON(path string, into any) (text []byte, found bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, &FormatError{Path: path, Msg: "cannot be read", Err: err}
+		return nil, false, &FormatError{Path: path, Msg: "cannot be read", Err: withoutPath(err)}
 	}
 	if info.Size() > maxJSON {
 		return nil, true, &FormatError{Path: path, Msg: fmt.Sprintf("has %d bytes, at most %d are read", info.Size(), maxJSON)}
 	}
 	text, err = os.ReadFile(path)
 	if err != nil {
-		return nil, true, &FormatError{Path: path, Msg: "cannot be read", Err: err}
+		return nil, true, &FormatError{Path: path, Msg: "cannot be read", Err: withoutPath(err)}
 	}
 	if err := json.Unmarshal(text, into); err != nil {
 		return nil, true, &FormatError{Path: path, Msg: "cannot be read", Err: err}
 	}
 	return text, true, nil
+}
+
+// withoutPath returns what an error of the system says of a path that the message has already.
+func withoutPath(err error) error {
+	if e, ok := err.(*fs.PathError); ok {
+		return e.Err
+	}
+	return err
 }
 
 // Load reads a folder. Weights stay in the files, which are mapped, where a network has them as the file has; others are
@@ -78,6 +86,9 @@ func readJSON(path string, into any) (text []byte, found bool, err error) {
 // A folder without config.json, or without weights, gives an error that matches
 // fs.ErrNotExist; weights that do not fit the network a *nn.StateError.
 func Load(folder string) (*Model, error) {
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return nil, &FormatError{Path: folder, Msg: "is a file: want the folder that has config.json and the weights"}
+	}
 	m := &Model{Folder: folder}
 	if err := m.readConfig(); err != nil {
 		return nil, err

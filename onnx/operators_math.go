@@ -132,8 +132,14 @@ func power(c *call) []Value {
 			return tensors(x.Pow(int(n)))
 		}
 	}
-	if d.Integer() && y.DType().Float() {
+	switch e := y.DType(); {
+	case d.Integer() && e.Float():
 		return tensors(x.To(weft.Float64).Pow(y).To(d))
+	case d.Integer() && !d.Unsigned() && e == weft.Uint64: // no integer type has both; products wrap alike in all
+		return tensors(x.To(weft.Uint64).Pow(y).To(d))
+	case d == weft.Uint64 && e.Integer() && !e.Unsigned(): // a negative power leaves 0 of all but 1
+		whole := x.Pow(y.Maximum(0).To(d))
+		return tensors(weft.Where(y.Lt(0), x.Eq(1).To(d), whole))
 	}
 	return tensors(x.Pow(y).To(d))
 }
