@@ -31,6 +31,7 @@ type Result struct {
 	Statistic float64
 	PValue    float64
 	DF        float64 // degrees of freedom, where there are any
+	DF2       float64 // of the denominator of F
 }
 
 // TestOpts are the options of tests with an alternative.
@@ -87,10 +88,10 @@ func moments(x []float64) (mean, variance float64) {
 
 func (a Alternative) student(t, df float64) Result {
 	if math.IsNaN(t) {
-		return Result{t, t, df}
+		return Result{Statistic: t, PValue: t, DF: df}
 	}
 	d := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}
-	return Result{t, a.symmetric(t, func(x float64) float64 { return d.CDF(-x) }), df}
+	return Result{Statistic: t, PValue: a.symmetric(t, func(x float64) float64 { return d.CDF(-x) }), DF: df}
 }
 
 // TTest1Samp tests whether the mean of a sample is mean. SciPy's ttest_1samp.
@@ -164,7 +165,7 @@ func chi2(x float64, df int) Result {
 	if !math.IsNaN(x) {
 		p = distuv.ChiSquared{K: float64(df)}.Survival(x)
 	}
-	return Result{x, p, float64(df)}
+	return Result{Statistic: x, PValue: p, DF: float64(df)}
 }
 
 // Chi2Contingency tests whether rows and columns of a table of counts, of two axes, are independent, with Yates's correction if there is one
@@ -218,7 +219,7 @@ func (a Alternative) correlation(x, y []float64) Result {
 	df := float64(len(x) - 2)
 	r = max(-1, min(1, r/(float64(len(x)-1)*math.Sqrt(vx)*math.Sqrt(vy))))
 	t := a.student(r*math.Sqrt(df/((1-r)*(1+r))), df)
-	return Result{r, t.PValue, df}
+	return Result{Statistic: r, PValue: t.PValue, DF: df}
 }
 
 // ranks returns the ranks of elements from 1 on, equal ones sharing their mean, and the sum of n^3-n over

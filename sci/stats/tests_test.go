@@ -31,6 +31,7 @@ var scipy = func() (s struct {
 func TestAsSciPy(t *testing.T) {
 	x, y, z := weft.From(scipy.X), weft.From(scipy.Y), weft.From(scipy.Z)
 	tenths := func(x *weft.Tensor) *weft.Tensor { return x.Mul(10).Round().Div(10) }
+	whole := func(x *weft.Tensor) *weft.Tensor { return x.Mul(10).Round() }
 	check := func(of, name string, r Result, tol float64) {
 		t.Helper()
 		want, ok := scipy.Results[of][name]
@@ -46,6 +47,15 @@ func TestAsSciPy(t *testing.T) {
 		check(of, "TTestRel", TTestRel(x, z, o), 1e-11)
 		check(of, "PearsonR", PearsonR(x, z, o), 1e-10)
 		check(of, "SpearmanR", SpearmanR(x, z, o), 1e-10)
+		check(of, "Wilcoxon", Wilcoxon(whole(x), whole(z), o), 1e-12)
+		check(of, "WilcoxonTies", Wilcoxon(whole(x).Slice(weft.Range(0, 12)), whole(z).Slice(weft.Range(0, 12)), o), 1e-12)
+		check(of, "WilcoxonExact", Wilcoxon(y, nil, o), 1e-12)
+		check(of, "Fisher", FisherExact(weft.From([][]int64{{8, 5}, {2, 13}}), o), 1e-12)
+		check(of, "FisherMany", FisherExact(weft.From([][]int64{{120, 98}, {93, 141}}), o), 1e-11)
+		check(of, "FisherTies", FisherExact(weft.From([][]int64{{3, 1}, {1, 3}}), o), 1e-12)
+		if r, want := FisherExact(weft.From([][]int64{{5, 0}, {2, 9}}), o), scipy.Results[of]["FisherZero"]; !math.IsInf(r.Statistic, 1) || math.Abs(r.PValue-want[1]) > 1e-12 {
+			t.Error(of, r, want)
+		}
 		check(of, "MannWhitneyU", MannWhitneyU(tenths(x), tenths(y), o), 1e-12)
 	}
 	counts := weft.From([]int64{18, 22, 30, 25, 9, 16})
@@ -53,6 +63,15 @@ func TestAsSciPy(t *testing.T) {
 	check("other", "ChiSquareExpected", ChiSquare(counts, weft.From([]float64{20, 20, 30, 20, 15, 15})), 1e-12)
 	check("other", "Chi2Contingency", Chi2Contingency(weft.From([][]int64{{10, 20, 30}, {6, 19, 17}})), 1e-12)
 	check("other", "Yates", Chi2Contingency(weft.From([][]int64{{8, 5}, {2, 13}})), 1e-12)
+	check("other", "FOneway", FOneway(x, y, z), 1e-11)
+	check("other", "Kruskal", Kruskal(x, y, z), 1e-11)
+	check("other", "KruskalTwo", Kruskal(x, y), 1e-11)
+	// SciPy's W comes from a quantile of less precision.
+	for name, s := range map[string]*weft.Tensor{"Shapiro": x, "ShapiroBig": x.Div(2).Exp(), "Shapiro3": x.Slice(weft.Range(0, 3)), "Shapiro5": x.Slice(weft.Range(0, 5)), "Shapiro11": y.Slice(weft.Range(0, 11))} {
+		if r, want := Shapiro(s), scipy.Results["other"][name]; math.Abs(r.Statistic-want[0]) > 1e-7 || math.Abs(r.PValue-want[1]) > 2e-6*want[1] {
+			t.Error(name, r, want)
+		}
+	}
 	check("other", "KS1Samp", KS1Samp(x, special.Ndtr), 1e-9)
 	check("other", "KSFar", KS1Samp(x.Add(0.5), special.Ndtr), 1e-9)
 	check("other", "KS2Samp", KS2Samp(x, y), 1e-9)
@@ -63,7 +82,7 @@ func TestAsSciPy(t *testing.T) {
 // TestNaN holds that NaN in a sample gives NaN.
 func TestNaN(t *testing.T) {
 	x, y := weft.From([]float64{1, 2, math.NaN(), 4}), weft.From([]float64{2, 1, 5, 7})
-	for i, r := range []Result{TTest1Samp(x, 0), TTestRel(x, y), TTestInd(x, y), PearsonR(x, y), SpearmanR(x, y), MannWhitneyU(x, y), KS2Samp(x, y), KS1Samp(x, special.Ndtr), ChiSquare(x, nil)} {
+	for i, r := range []Result{TTest1Samp(x, 0), TTestRel(x, y), TTestInd(x, y), PearsonR(x, y), SpearmanR(x, y), MannWhitneyU(x, y), KS2Samp(x, y), FOneway(x, y), Kruskal(x, y), Wilcoxon(x, y), Shapiro(x), KS1Samp(x, special.Ndtr), ChiSquare(x, nil)} {
 		if !math.IsNaN(r.Statistic) || !math.IsNaN(r.PValue) {
 			t.Errorf("%d: %v", i, r)
 		}
@@ -81,6 +100,13 @@ func TestMistakes(t *testing.T) {
 		"stats.pearsonr: x: is float64 of shape [1 3]: want real":   func() { PearsonR(x.Reshape(1, 3), x) },
 		"stats.chisquare: expected: has another sum than observed":  func() { ChiSquare(x, x.Add(1)) },
 		"stats.chi2contingency: table: has a row or column":         func() { Chi2Contingency(weft.Zeros(2, 2)) },
+		"stats.foneway: samples: are 1: want 2":                     func() { FOneway(x) },
+		"stats.foneway: samples: have one element each":             func() { FOneway(weft.Ones(1), weft.Ones(1)) },
+		"stats.kruskal: sample 1: is nil":                           func() { Kruskal(x, nil) },
+		"stats.wilcoxon: y: has 2 elements, x 3":                    func() { Wilcoxon(x, weft.Ones(2)) },
+		"stats.shapiro: x: has 2 elements":                          func() { Shapiro(weft.Ones(2)) },
+		"stats.fisherexact: table: has 0.5: want counts":            func() { FisherExact(weft.From([][]float64{{1, 0.5}, {1, 1}})) },
+		"stats.fisherexact: table: is float64 of shape [3]":         func() { FisherExact(x) },
 		"stats.ks1samp: cdf: is nil":                                func() { KS1Samp(x, nil) },
 		"stats.ks1samp: cdf: does not return a number for each arg": func() { KS1Samp(x, func(x *weft.Tensor) *weft.Tensor { return x.Sum() }) },
 	} {
@@ -142,4 +168,32 @@ func ExampleKS1Samp() {
 func ExampleKS2Samp() {
 	fmt.Printf("%.1f\n", KS2Samp(a, b).Statistic)
 	// Output: 0.6
+}
+
+func ExampleFOneway() {
+	r := FOneway(a, b, weft.From([]float64{5, 5.5, 6, 5.2}))
+	fmt.Printf("F %.2f, p %.3f, %v and %v degrees of freedom\n", r.Statistic, r.PValue, r.DF, r.DF2)
+	// Output: F 4.62, p 0.035, 2 and 11 degrees of freedom
+}
+
+func ExampleKruskal() {
+	fmt.Printf("%.3f\n", Kruskal(a, b).PValue)
+	// Output: 0.047
+}
+
+func ExampleWilcoxon() {
+	fmt.Printf("%.4f\n", Wilcoxon(a, b).PValue)
+	// Output: 0.1250
+}
+
+func ExampleShapiro() {
+	r := Shapiro(weft.From([]float64{148, 154, 158, 160, 161, 162, 166, 170, 182, 195, 236}))
+	fmt.Printf("W %.3f, p %.4f\n", r.Statistic, r.PValue)
+	// Output: W 0.789, p 0.0067
+}
+
+func ExampleFisherExact() {
+	r := FisherExact(weft.From([][]int64{{6, 2}, {1, 4}}))
+	fmt.Printf("%.0f %.4f\n", r.Statistic, r.PValue)
+	// Output: 12 0.1026
 }
