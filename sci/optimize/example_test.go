@@ -51,3 +51,31 @@ func ExampleBrentQ() {
 	fmt.Printf("%.6f %v\n", x, err)
 	// Output: 0.739085 <nil>
 }
+
+func ExampleMinimize_bounds() {
+	quadratic := func(x *weft.Tensor) *weft.Tensor { return x.Sub(weft.From([]float64{1, 2})).Square().Sum() }
+	m, err := optimize.Minimize(quadratic, weft.Zeros(2), optimize.MinimizeOpts{Bounds: &optimize.Bounds{Upper: weft.From([]float64{5, 1.5})}})
+	fmt.Printf("%.4f %.4f %v\n", m.X.At(0).Item(), m.X.At(1).Item(), err)
+	// Output: 1.0000 1.5000 <nil>
+}
+
+func ExampleMinimizeScalar() {
+	m, err := optimize.MinimizeScalar(func(x float64) float64 { return (x - 2) * x * (x + 2) * (x + 2) })
+	fmt.Printf("%.5f %.4f %v\n", m.X, m.Value, err)
+	// Output: 1.28078 -9.9149 <nil>
+}
+
+func ExampleNNLS() {
+	x, residual, err := optimize.NNLS(weft.From([][]float64{{1, 0}, {1, 0}, {0, 1}}), weft.From([]float64{2, 1, -1}))
+	fmt.Printf("%v %.4f %v\n", x, residual, err)
+	// Output: [1.5 0. ] 1.2247 <nil>
+}
+
+func ExampleLinProg() {
+	p, err := optimize.LinProg(weft.From([]float64{-1, 4}), optimize.LinProgOpts{
+		AUb: weft.From([][]float64{{-3, 1}, {1, 2}}), BUb: weft.From([]float64{6, 4}),
+		Bounds: &optimize.Bounds{Lower: weft.From([]float64{math.Inf(-1), -3})},
+	})
+	fmt.Println(p.X, p.Value, p.Slack, err)
+	// Output: [10. -3.] -22 [39.  0.] <nil>
+}

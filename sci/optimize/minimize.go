@@ -14,19 +14,21 @@ import (
 // A Method is an algorithm of [Minimize].
 type Method string
 
-// The methods of [Minimize]. All but NelderMead use gradients; Newton also uses Hessians.
+// The methods of [Minimize]. LBFGSB is that of package optimize itself. All but NelderMead use gradients; Newton also uses Hessians.
 const (
 	BFGS       Method = "BFGS"
 	LBFGS      Method = "L-BFGS"
 	CG         Method = "CG"
 	Newton     Method = "Newton"
 	NelderMead Method = "Nelder-Mead"
+	LBFGSB     Method = "L-BFGS-B" // takes bounds
 )
 
 // MinimizeOpts are the options of [Minimize].
 type MinimizeOpts struct {
-	Method  Method  // BFGS if it is empty
-	GTol    float64 // the greatest element of the gradient at a minimum; 1e-5 if it is 0. NelderMead ignores it
+	Method  Method  // BFGS if it is empty, L-BFGS-B with Bounds
+	Bounds  *Bounds // of the elements of x, for L-BFGS-B; x0 is moved between them
+	GTol    float64 // the greatest element of the gradient at a minimum, or with bounds of its allowed part; 1e-5 if it is 0. NelderMead ignores it
 	MaxIter int     // the most steps; 200 for each element of x0 if it is 0
 }
 
@@ -47,6 +49,15 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 	array.Given(name, "f", f != nil)
 	o := array.Options(name, opts)
 	first, at := start(name, "x0", x0)
+	if o.Bounds != nil && o.Method == "" {
+		o.Method = LBFGSB
+	}
+	if o.Method == LBFGSB {
+		return minimizeBounded(name, f, first, at, o)
+	}
+	if o.Bounds != nil {
+		array.Failf(name, "Bounds", "are given with %s: only L-BFGS-B takes them", o.Method)
+	}
 	settings := &gonum.Settings{GradientThreshold: positive(name, "GTol", o.GTol, 1e-5), MajorIterations: limit(name, "MaxIter", o.MaxIter, 200*len(at)), Converger: gonum.NeverTerminate{}}
 	var method gonum.Method
 	switch o.Method {
@@ -104,6 +115,18 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 		return m, &ConvergenceError{name, r.Status.String()}
 	}
 	return m, nil
+}
+
+func minimizeBounded(name string, f func(x *weft.Tensor) *weft.Tensor, first *weft.Tensor, at []float64, o MinimizeOpts) (*Minimum, error) {
+	e := &evaluations{f: f, shape: first.Shape()}
+	b := &bounded{name: name, e: e, x: append([]float64(nil), at...)}
+	limits := o.Bounds
+	if limits == nil {
+		limits = &Bounds{}
+	}
+	b.lower, b.upper = limits.of(name, first.Shape())
+	steps, err := b.search(positive(name, "GTol", o.GTol, 1e-5), limit(name, "MaxIter", o.MaxIter, 200*len(at)))
+	return &Minimum{X: e.tensor(b.x), Value: b.value, Grad: e.tensor(b.g), Steps: steps, FuncEvals: e.count}, err
 }
 
 // evaluations are the evaluations of a function with its gradient. The last is kept, since methods ask for value and

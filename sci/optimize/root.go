@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -68,7 +69,7 @@ type BrentQOpts struct {
 
 // BrentQ returns a root of f between a and b, at which f has values of opposite signs, by Brent's method ("Algorithms for
 // minimization without derivatives", 1973, chapter 4). The root is within XTol + RTol*|x|. It returns a [*ConvergenceError]
-// after MaxIter steps or where f is NaN, and panics with a [*weft.Error] if the signs are equal. SciPy's brentq.
+// after MaxIter steps, where f is NaN, or if the signs are equal, and panics with a [*weft.Error] for bad options. SciPy's brentq.
 func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float64, error) {
 	const name = "optimize.brentq"
 	array.Given(name, "f", f != nil)
@@ -81,7 +82,7 @@ func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float6
 	case fb == 0:
 		return b, nil
 	case !(math.Signbit(fa) != math.Signbit(fb)) || math.IsNaN(fa) || math.IsNaN(fb):
-		array.Failf(name, "f", "is %v at %v and %v at %v: want opposite signs", fa, a, fb, b)
+		return b, &ConvergenceError{name, fmt.Sprintf("f is %v at %v and %v at %v: want opposite signs", fa, a, fb, b)}
 	}
 	c, fc := a, fa
 	d, e := b-a, b-a // the last step, and the one before

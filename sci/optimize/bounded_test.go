@@ -1,0 +1,139 @@
+package optimize
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"weft"
+)
+
+// bounds is what testdata/bounds.py wrote.
+var bounds = func() (s struct {
+	Bounded []struct{ X0, Lower, Upper, X []float64 }
+	NNLS    []struct {
+		A    [][]float64
+		B, X []float64
+		R    float64
+	}
+	Programs []struct {
+		C, BUb, BEq, Lower, Upper []float64
+		AUb, AEq                  [][]float64
+		Status                    int
+		Value                     float64
+	}
+	Scalar []struct {
+		Method   ScalarMethod
+		X, Least float64
+	}
+}) {
+	text, err := os.ReadFile("testdata/bounds.json")
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return s
+}()
+
+// unbounded makes infinities of what JSON has for them.
+func unbounded(x []float64) *weft.Tensor {
+	for i, v := range x {
+		if math.Abs(v) >= 1e300 {
+			x[i] = math.Copysign(math.Inf(1), v)
+		}
+	}
+	return weft.From(x)
+}
+
+// TestMinimizeBounded compares minima within bounds with those of SciPy's L-BFGS-B.
+func TestMinimizeBounded(t *testing.T) {
+	for i, c := range bounds.Bounded {
+		r, err := Minimize(rosenbrock, weft.From(c.X0), MinimizeOpts{GTol: 1e-9, Bounds: &Bounds{unbounded(c.Lower), unbounded(c.Upper)}})
+		if err != nil {
+			t.Errorf("%d: %v after %d steps, %d evaluations", i, err, r.Steps, r.FuncEvals)
+		}
+		near(t, fmt.Sprint(i), r.X, weft.From(c.X), 2e-6)
+		if r.Steps > 200 {
+			t.Errorf("%d: %d steps, %d evaluations", i, r.Steps, r.FuncEvals)
+		}
+	}
+	// A quadratic of 200 unknowns in a matrix, with one bound for all.
+	n := weft.ArangeOf(weft.Float64, 200).Reshape(10, 20)
+	r, err := Minimize(func(x *weft.Tensor) *weft.Tensor { return x.Sub(n.Div(100)).Square().Mul(n.Add(1)).Sum() }, weft.Zeros(10, 20), MinimizeOpts{GTol: 1e-8, Bounds: &Bounds{Upper: weft.From(1.0)}})
+	if err != nil {
+		t.Fatal(err, r.Steps)
+	}
+	near(t, "quadratic", r.X, n.Div(100).Minimum(1), 1e-6)
+}
+
+// TestNNLS compares with SciPy's nnls.
+func TestNNLS(t *testing.T) {
+	for i, c := range bounds.NNLS {
+		x, r, err := NNLS(weft.From(c.A), weft.From(c.B))
+		if err != nil || math.Abs(r-c.R) > 1e-12*(1+c.R) {
+			t.Error(i, r, c.R, err)
+		}
+		near(t, fmt.Sprint(i), x, weft.From(c.X), 1e-11)
+	}
+}
+
+// TestLinProg compares values with SciPy's, and checks the constraints.
+func TestLinProg(t *testing.T) {
+	for i, c := range bounds.Programs {
+		o := LinProgOpts{Bounds: &Bounds{unbounded(c.Lower), unbounded(c.Upper)}}
+		if c.AUb != nil {
+			o.AUb, o.BUb = weft.From(c.AUb), weft.From(c.BUb)
+		}
+		if c.AEq != nil {
+			o.AEq, o.BEq = weft.From(c.AEq), weft.From(c.BEq)
+		}
+		p, err := LinProg(weft.From(c.C), o)
+		var e *ProgramError
+		if c.Status != 0 {
+			if want := map[int]ProgramStatus{2: Infeasible, 3: Unbounded}[c.Status]; !errors.As(err, &e) || e.Status != want {
+				t.Errorf("%d: %v, want %s", i, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%d: %v", i, err)
+			continue
+		}
+		if math.Abs(p.Value-c.Value) > 1e-9*(1+math.Abs(c.Value)) {
+			t.Errorf("%d: %v, SciPy's %v", i, p.Value, c.Value)
+		}
+		if o.AUb != nil && p.Slack.Min().Item() < -1e-9 || o.AEq != nil && o.AEq.MatMul(p.X).Sub(o.BEq).Abs().Max().Item() > 1e-9 ||
+			p.X.Sub(o.Bounds.Lower).Min().Item() < 0 || o.Bounds.Upper.Sub(p.X).Min().Item() < 0 {
+			t.Errorf("%d: %v breaks a constraint", i, p.X)
+		}
+	}
+}
+
+// TestMinimizeScalar compares with SciPy's minimize_scalar.
+func TestMinimizeScalar(t *testing.T) {
+	f := func(x float64) float64 { return (x - 2) * x * (x + 2) * (x + 2) }
+	for _, c := range bounds.Scalar {
+		o := MinimizeScalarOpts{Method: c.Method}
+		if c.Method == Bounded {
+			o.Bounds = []float64{-3, -1}
+		}
+		m, err := MinimizeScalar(f, o)
+		if err != nil || math.Abs(m.Value-c.Least) > 1e-9*(1+math.Abs(c.Least)) || math.Abs(m.X-c.X) > 2e-5 || m.FuncEvals > 80 {
+			t.Errorf("%+v, %v; SciPy's %v", m, err, c)
+		}
+	}
+	if m, err := MinimizeScalar(f, MinimizeScalarOpts{Method: Golden, Bracket: []float64{0, 1, 2}}); err != nil || math.Abs(m.X-bounds.Scalar[0].X) > 1e-6 {
+		t.Error(m, err)
+	}
+	var e *ConvergenceError
+	for _, f := range []func(float64) float64{func(x float64) float64 { return x }, func(float64) float64 { return math.NaN() }} {
+		if m, err := MinimizeScalar(f); !errors.As(err, &e) || m == nil {
+			t.Error(m, err)
+		}
+	}
+}
