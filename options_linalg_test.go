@@ -133,6 +133,10 @@ var sparseOptionCases = map[string]optionCase{
 		"BTol":    {in: sparse.LSQROpts{ATol: new(1e-12)}, def: new(1e-6), loose: true},
 		"MaxIter": {def: new(40), zero: func() []float64 { return []float64{0, 0, 0, 0} }},
 	}),
+	"sparse.LUOpts": optionsOf(func(o sparse.LUOpts) []float64 {
+		rows, _ := sparse.LU(sparse.FromDense(weft.From([][]float64{{1, 4}, {2, 1}})), o).Perm()
+		return []float64{float64(rows[0]), float64(rows[1])}
+	}, map[string]optionField{"PivotThreshold": {in: sparse.LUOpts{Ordering: sparse.Natural}, def: new(1.0), zero: func() []float64 { return []float64{0, 1} }}}),
 	"sparse.EigshOpts": optionsOf(func(o sparse.EigshOpts) []float64 {
 		w, _, err := sparse.Eigsh(secondDifferences(40).MatMul, weft.ZerosOf(weft.Float64, 40), 2, o)
 		if err != nil {

@@ -188,6 +188,27 @@ func ExampleCholesky() {
 	// 0.0000
 }
 
+func ExampleLU() {
+	a := sparse.FromDense(weft.From([][]float64{{0, 2, 0}, {1, 0, 0}, {0, 1, 4}}))
+	f := sparse.LU(a)
+	fmt.Println(f.Solve(weft.From([]float64{2, 1, 5})), f.SolveAdjoint(weft.From([]float64{1, 3, 4})))
+	// Output: [1. 1. 1.] [1. 1. 1.]
+}
+
+func ExampleSolve() {
+	a := sparse.FromDense(weft.From([][]float64{{0, 2}, {1, 0}}))
+	fmt.Println(sparse.Solve(a, weft.From([]float64{2, 1})))
+	// Output: [1. 1.]
+}
+
+func ExampleFactorization_Solve() {
+	f := sparse.LU(sparse.FromDense(weft.From([][]float64{{4, 1}, {1, 3}})))
+	fmt.Println(f.Solve(weft.From([][]float64{{5, 4}, {4, 1}}))) // two right sides
+	// Output:
+	// [[1. 1.]
+	//  [1. 0.]]
+}
+
 func ExampleCG() {
 	a := laplace(30)
 	b := weft.OnesOf(weft.Float64, 900)

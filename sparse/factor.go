@@ -2,7 +2,6 @@ package sparse
 
 import (
 	"bytes"
-	"slices"
 	"sync/atomic"
 
 	"weft"
@@ -15,11 +14,16 @@ import (
 type Ordering uint8
 
 const (
-	MinimumDegree Ordering = iota // an approximate minimum degree ordering
-	Natural                       // the order of the matrix
+	// MinimumDegree is an approximate minimum degree ordering: for [Cholesky] of the matrix, for [LU] of its columns in
+	// a^T*a, whose fill-in bounds that of all choices of pivots. SciPy's COLAMD is such an order.
+	MinimumDegree Ordering = iota
+	Natural                // the order of the matrix
+	// SymmetricDegree is an approximate minimum degree ordering of a^T + a, SciPy's MMD_AT_PLUS_A. It suits [LU] of matrices
+	// whose pattern is about symmetric and whose pivots are on the diagonal: see LUOpts.PivotThreshold.
+	SymmetricDegree
 )
 
-// A Factorization solves equations of one matrix by its factors. [Cholesky] makes one. Several goroutines may use it.
+// A Factorization solves equations of one matrix by its factors. [Cholesky] and [LU] make one. Several goroutines may use it.
 // Its method values Solve and SolveAdjoint are operators, such as preconditioners of iterations.
 type Factorization struct {
 	name string
@@ -30,8 +34,6 @@ type Factorization struct {
 	factor func(values *array.View) (factors, error)
 	// gradient returns that of the values from the solution x of a*x = b, and y of a^H*y = dx.
 	gradient func(x, y *weft.Tensor) *weft.Tensor
-	rows     []int // row rows[i] of the matrix is in place i
-	cols     []int
 }
 
 // factors are those of some values.
@@ -39,6 +41,7 @@ type factors interface {
 	solve(b *array.View, adjoint bool) // in place
 	lower() *Matrix
 	upper() *Matrix
+	perm() (rows, cols []int32)
 }
 
 type factored struct {
@@ -83,13 +86,13 @@ func computedWith(d weft.DType) weft.DType {
 	return d
 }
 
-// begin returns what a factorization reads of a square matrix in compressed rows.
-func squareRows(name string, a *Matrix) *Matrix {
+// square returns a coalesced square matrix of a format, in the type that it is computed with.
+func square(name string, a *Matrix, format Format) *Matrix {
 	a.notNil(name, "a")
 	if a.rows != a.cols {
 		array.Failf(name, "a", "is [%d %d], want a square matrix", a.rows, a.cols)
 	}
-	m := a.To(CSR).Coalesce()
+	m := a.To(format).Coalesce()
 	return m.with(m.values.To(computedWith(m.values.DType())))
 }
 
@@ -110,11 +113,9 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 	const name = "sparse.cholesky"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
-	a.notNil(name, "a")
-	m := squareRows(name, a).Tril(0)
-	plan := sparse.PlanCholesky(m.rowPattern(), orderOf(name, o.Ordering, m.rows))
-	f := &Factorization{name: name, m: m, d: a.values.DType(), rows: ints(plan.Order)}
-	f.cols = f.rows
+	m := square(name, a, CSR).Tril(0)
+	plan := sparse.PlanCholesky(m.rowPattern(), o.Ordering.of(name, m.rowPattern()))
+	f := &Factorization{name: name, m: m, d: a.values.DType()}
 	f.factor = func(values *array.View) (factors, error) {
 		switch values.DType {
 		case array.Float32:
@@ -135,19 +136,19 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 	return f.begun()
 }
 
-// orderOf returns an order that is given, or nil for minimum degree.
-func orderOf(name string, o Ordering, n int) []int32 {
+// of returns the order of a square pattern.
+func (o Ordering) of(name string, p *sparse.Pattern) []int32 {
 	switch o {
-	case MinimumDegree:
-		return nil
+	case MinimumDegree, SymmetricDegree:
+		return sparse.MinimumDegree(p.Symmetric(), nil)
 	case Natural:
-		order := make([]int32, n)
+		order := make([]int32, p.Cols)
 		for i := range order {
 			order[i] = int32(i)
 		}
 		return order
 	}
-	array.Failf(name, "Ordering", "is %d, want MinimumDegree or Natural", o)
+	array.Failf(name, "Ordering", "is %d, want MinimumDegree, Natural or SymmetricDegree", o)
 	return nil
 }
 
@@ -195,11 +196,15 @@ func choleskyOf[T sparse.Element](plan *sparse.CholeskyPlan, values *array.View)
 }
 
 func (f choleskyFactors[T]) solve(b *array.View, _ bool) {
-	width := 1
+	f.Solve(core.Slice[T](b), width(b))
+}
+
+// width is the number of right sides.
+func width(b *array.View) int {
 	if len(b.Shape) == 2 {
-		width = b.Shape[1]
+		return b.Shape[1]
 	}
-	f.Solve(core.Slice[T](b), width)
+	return 1
 }
 
 func (f choleskyFactors[T]) lower() *Matrix {
@@ -209,6 +214,8 @@ func (f choleskyFactors[T]) lower() *Matrix {
 }
 
 func (f choleskyFactors[T]) upper() *Matrix { return f.lower().H() }
+
+func (f choleskyFactors[T]) perm() (rows, cols []int32) { return f.Order, f.Order }
 
 // Solve returns the solution x of a*x = b for b, [n] or [n k] for k right sides, of the element type of a. Right sides
 // have that type or are converted to it; complex ones of a real matrix have complex solutions.
@@ -240,7 +247,7 @@ func (f *Factorization) solved(name string, b *weft.Tensor, adjoint bool) *weft.
 func (f *Factorization) notNil(name string) {
 	array.Given(name, "f", f != nil)
 	if f.m == nil {
-		array.Failf(name, "f", "is a zero Factorization: Cholesky makes one")
+		array.Failf(name, "f", "is a zero Factorization: Cholesky or LU makes one")
 	}
 }
 
@@ -282,7 +289,7 @@ func (f *Factorization) L() *Matrix {
 	return f.known().lower().As(f.d)
 }
 
-// U returns the upper triangular factor, without gradient: of [Cholesky] that is L^H.
+// U returns the upper triangular factor, without gradient: of [Cholesky] L^H.
 func (f *Factorization) U() *Matrix {
 	f.notNil("sparse.factorization.u")
 	return f.known().upper().As(f.d)
@@ -291,5 +298,6 @@ func (f *Factorization) U() *Matrix {
 // Perm returns the rows and columns of the matrix in the order of the factors: a.Permute(f.Perm()) is L * U.
 func (f *Factorization) Perm() (rows, cols []int) {
 	f.notNil("sparse.factorization.perm")
-	return slices.Clone(f.rows), slices.Clone(f.cols)
+	r, c := f.known().perm()
+	return ints(r), ints(c)
 }

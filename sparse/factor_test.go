@@ -2,6 +2,7 @@ package sparse_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -81,6 +82,7 @@ func TestCholeskyOfIndefiniteMatrixNamesTheRow(t *testing.T) {
 // factorizations are functions that factor a matrix and solve with it.
 var factorizations = map[string]func(m *sparse.Matrix) *sparse.Factorization{
 	"cholesky": func(m *sparse.Matrix) *sparse.Factorization { return sparse.Cholesky(m) },
+	"lu":       func(m *sparse.Matrix) *sparse.Factorization { return sparse.LU(m) },
 }
 
 // TestFactorizationsHaveGradients compares derivatives of solutions, and of their derivatives, with differences.
@@ -153,5 +155,73 @@ func TestFactorizationsInEveryMode(t *testing.T) {
 		if !same2(values.At(1), want) {
 			t.Errorf("%s: a batch of values has other bits", name)
 		}
+	}
+}
+
+func TestLUResiduals(t *testing.T) {
+	r := rand.New(rand.NewPCG(47, 48))
+	for d, tol := range rounding {
+		for _, n := range []int{1, 7, 40, 150} {
+			for _, k := range []int{0, n, 4 * n} {
+				row, col := r.Perm(n), r.Perm(n) // so that the diagonal is not special
+				v := weft.RandnOf(weft.Float64, n).Abs().Add(1)
+				for range k {
+					row, col = append(row, r.IntN(n)), append(col, r.IntN(n))
+				}
+				a := sparse.NewCOO(weft.Cat([]*weft.Tensor{v.Mul(3), weft.RandnOf(weft.Float64, k)}, 0).To(d), row, col, n, n)
+				if d.Complex() {
+					a = a.Scale(weft.Scalar(1 + 2i))
+				}
+				for _, o := range []sparse.LUOpts{{}, {Ordering: sparse.Natural}, {Ordering: sparse.SymmetricDegree, PivotThreshold: new(0.1)}} {
+					tol := tol
+					if o.PivotThreshold != nil {
+						tol *= 1e4
+					}
+					f := sparse.LU(a, o)
+					for _, shape := range [][]int{{n}, {n, 1}, {n, 5}, {n, 0}} {
+						b := weft.RandnOf(weft.Float64, shape...).To(d)
+						if b.Size() == 0 {
+							f.Solve(b)
+							continue
+						}
+						if e := residual(a, f.Solve(b), b); !(e < 100*tol) {
+							t.Errorf("%s of %s, %v, %v: residual %g", d, a, shape, o, e)
+						}
+						if e := residual(a.H(), f.SolveAdjoint(b), b); !(e < 100*tol) {
+							t.Errorf("%s of %s, %v, %v: adjoint residual %g", d, a, shape, o, e)
+						}
+					}
+					rows, cols := f.Perm()
+					if e := a.To(sparse.CSR).Permute(rows, cols).Sub(f.L().Dot(f.U())).Norm().Item(); !(e < 1000*tol*a.Norm().Item()) {
+						t.Errorf("%s of %s, %v: the factors err by %g", d, a, o, e)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSolutionsAreThoseOfSciPy(t *testing.T) {
+	for _, c := range readVectors(t) {
+		s, b := c["s"].matrix(), c["y"].tensor().At(0)
+		near(t, "solve", sparse.Solve(s, b), c["solve"], 1e-12)
+	}
+}
+
+func TestLUOfSingularMatrixNamesTheColumn(t *testing.T) {
+	v := weft.From([]float64{1, 2, 2, 4, 1})
+	for want, a := range map[string]*sparse.Matrix{
+		"column 1 has no pivot": sparse.NewCOO(v, []int{0, 0, 1, 1, 2}, []int{0, 1, 0, 1, 2}, 3, 3),
+		"column 2 has no pivot": sparse.NewCOO(v.Slice(weft.Range(0, 3)), []int{0, 1, 2}, []int{0, 1, 1}, 3, 3),
+		"column 0 has no pivot": sparse.NewCOO(weft.ZerosOf(weft.Float64, 3), []int{0, 1, 2}, []int{0, 1, 2}, 3, 3),
+	} {
+		err := weft.Try(func() { sparse.Solve(a, weft.OnesOf(weft.Float64, 3), sparse.LUOpts{Ordering: sparse.Natural}) })
+		if err == nil || !strings.Contains(err.Error(), "sparse.solve: a: the matrix is singular: "+want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	nan := sparse.Solve(sparse.Diags([]*weft.Tensor{weft.FromSlice([]float64{math.NaN(), 1})}, []int{0}, 2, 2), weft.OnesOf(weft.Float64, 2))
+	if x := weft.Data[float64](nan); x[0] == x[0] || x[1] != 1 {
+		t.Error("NaN is lost:", x)
 	}
 }

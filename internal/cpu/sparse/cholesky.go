@@ -249,6 +249,10 @@ type kernels[T Element] struct {
 	// spread takes the conjugate of l times y from the rows of x.
 	spread   func(x, l, y []T)
 	divideBy func(y []T, d T)
+	// scatter takes a*l from the elements of x at indices.
+	scatter func(x []T, idx []int32, l []T, a T)
+	// size orders numbers by absolute value, of complex ones the sum of those of their parts, as LAPACK chooses pivots.
+	size func(x T) float64
 }
 
 func kernelsOf[T Element]() *kernels[T] {
@@ -304,6 +308,13 @@ func realKernels[T float32 | float64](d array.DType) *kernels[T] {
 				y[j] /= d
 			}
 		},
+		scatter: func(x []T, idx []int32, l []T, a T) {
+			l = l[:len(idx)]
+			for e, i := range idx {
+				x[i] -= T(l[e] * a)
+			}
+		},
+		size: func(x T) float64 { return math.Abs(float64(x)) },
 	}
 }
 
@@ -362,6 +373,12 @@ func complexKernels() *kernels[complex128] {
 				y[j] = complexQuotient(y[j], d)
 			}
 		},
+		scatter: func(x []z, idx []int32, l []z, a z) {
+			for e, i := range idx {
+				x[i] = MultiplyAdd(-l[e], a, x[i])
+			}
+		},
+		size: func(x z) float64 { return math.Abs(real(x)) + math.Abs(imag(x)) },
 	}
 }
 

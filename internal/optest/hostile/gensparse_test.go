@@ -24,6 +24,6 @@ func init() {
 		return pick[any](g, (*sparse.Matrix)(nil), &sparse.Matrix{}, f(), f(), f(), f())
 	}
 	makers[typ[*sparse.Factorization]()] = func(g *gen) any {
-		return pick[any](g, (*sparse.Factorization)(nil), &sparse.Factorization{}, sparse.Cholesky(sparse.Eye(4)), sparse.Cholesky(sparse.Eye(4).As(weft.Complex64)))
+		return pick[any](g, (*sparse.Factorization)(nil), &sparse.Factorization{}, sparse.LU(sparse.Eye(4)), sparse.Cholesky(sparse.Eye(4).As(weft.Complex64)))
 	}
 }

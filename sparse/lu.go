@@ -1,0 +1,103 @@
+package sparse
+
+import (
+	"weft"
+	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/cpu/sparse"
+)
+
+// LUOpts are the options of [LU] and [Solve].
+type LUOpts struct {
+	Ordering Ordering // of columns: [MinimumDegree], [Natural] or [SymmetricDegree]
+	// PivotThreshold, from 0 to 1, is the least size of an element of the diagonal of a, relative to the largest of its
+	// column, that is taken as the pivot; 1 if nil. Smaller numbers keep an order of [SymmetricDegree] and make solutions
+	// less exact.
+	PivotThreshold *float64
+}
+
+// LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
+// its diagonal. Solutions have gradients of any order in the values of a and in the right sides. In a compiled
+// function the factors are computed when it runs, if the values changed. It is SciPy's splu, and the method value Solve of
+// its result is what factorized returns.
+//
+// float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
+// singular, which names a column, or the factors do not fit in memory.
+//
+// Source: Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006, chapter 6.
+func LU(a *Matrix, opts ...LUOpts) *Factorization {
+	const name = "sparse.lu"
+	defer array.Named(name).End()
+	return factorLU(name, a, array.Options(name, opts))
+}
+
+// Solve returns the solution x of a*x = b by [LU]: a is [n n], b is [n] or [n k]. It is SciPy's spsolve. It panics with
+// *[weft.Error] where a is singular, which names a column.
+func Solve(a *Matrix, b *weft.Tensor, opts ...LUOpts) *weft.Tensor {
+	const name = "sparse.solve"
+	defer array.Named(name).End()
+	return factorLU(name, a, array.Options(name, opts)).solved(name, b, false)
+}
+
+func factorLU(name string, a *Matrix, o LUOpts) *Factorization {
+	m := square(name, a, CSC)
+	threshold := 1.0
+	if o.PivotThreshold != nil {
+		if threshold = *o.PivotThreshold; !(threshold >= 0 && threshold <= 1) {
+			array.Failf(name, "PivotThreshold", "is %g, want 0 to 1", threshold)
+		}
+	}
+	p := m.rowPattern() // of columns
+	var order []int32
+	if o.Ordering == MinimumDegree {
+		order = sparse.MinimumDegree(make([][]int32, m.cols), p.Cliques())
+	} else {
+		order = o.Ordering.of(name, p)
+	}
+	f := &Factorization{name: name, m: m, d: a.values.DType()}
+	f.factor = func(values *array.View) (factors, error) {
+		switch values.DType {
+		case array.Float32:
+			return luOf[float32](name, p, values, order, threshold)
+		case array.Float64:
+			return luOf[float64](name, p, values, order, threshold)
+		}
+		return luOf[complex128](name, p, values, order, threshold)
+	}
+	f.gradient = func(x, y *weft.Tensor) *weft.Tensor { return m.Sampled(y, conjugate(x)).values.Neg() }
+	return f.begun()
+}
+
+type luFactors[T sparse.Element] struct{ *sparse.LU[T] }
+
+func luOf[T sparse.Element](name string, p *sparse.Pattern, values *array.View, order []int32, threshold float64) (factors, error) {
+	f, bad, err := sparse.FactorLU(p, core.Slice[T](values), order, threshold)
+	switch {
+	case err != nil:
+		return nil, &array.Error{Kind: array.OutOfMemory, Op: name, Msg: "the factors do not fit in memory", Err: err}
+	case bad >= 0:
+		return nil, array.Errorf(name, "a", "the matrix is singular: column %d has no pivot that is not 0", bad)
+	}
+	return luFactors[T]{f}, nil
+}
+
+func (f luFactors[T]) solve(b *array.View, adjoint bool) {
+	f.Solve(core.Slice[T](b), width(b), adjoint)
+}
+
+func (f luFactors[T]) lower() *Matrix {
+	l, _ := f.Triangles()
+	return triangular(l)
+}
+
+func (f luFactors[T]) upper() *Matrix {
+	_, u := f.Triangles()
+	return triangular(u)
+}
+
+func triangular[T sparse.Element](t sparse.Triangular[T]) *Matrix {
+	n := len(t.Off) - 1
+	return &Matrix{format: CSC, rows: n, cols: n, values: weft.FromSlice(t.Values), pattern: compressedPattern(t.Idx, t.Off, true)}
+}
+
+func (f luFactors[T]) perm() (rows, cols []int32) { return f.Rows, f.Cols }
