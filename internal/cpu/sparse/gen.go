@@ -20,11 +20,22 @@ type key struct {
 	single  bool // a dense row has one element: no masks, so that loads find what was just stored
 }
 
+// complex says that elements are two numbers side by side.
+func (k key) complex() bool { return k.dtype.Complex() }
+
+// part is the type of the numbers that registers hold.
+func part(d array.DType) array.DType {
+	if d.Complex() {
+		return d.Part()
+	}
+	return d
+}
+
 var codes = jit.NewCache[key, *jit.Code](0)
 
 // Generate writes the kernel.
 func (k key) Generate() *jit.Code {
-	g := &writer{Gen: codegen.Gen{ISA: k.isa, D: k.dtype}, key: k}
+	g := &writer{Gen: codegen.Gen{ISA: k.isa, D: part(k.dtype)}, key: k}
 	switch {
 	case k.gather:
 		g.vector()
@@ -48,6 +59,7 @@ type frame struct {
 	bits            int // lanes of the last vector, for AVX-512
 	whole           int // whole vectors of a dense row, of sampled products
 	mask            [32]byte
+	signs           [64]byte // the sign bit of even lanes, for complex elements
 }
 
 var ff frame
@@ -90,8 +102,14 @@ func (g *writer) next(row asm.Label) {
 	g.Jcc(asm.CondNE, row)
 }
 
-// value is the address of the value at regAt, index that of its index.
-func (g *writer) value() asm.Mem { return asm.Idx(regValues, regAt, uint8(g.D.Size()), 0) }
+// value is the address of the value at regAt, index that of its index. Of complex128 it takes regAhead.
+func (g *writer) value() asm.Mem {
+	if size := g.dtype.Size(); size <= 8 {
+		return asm.Idx(regValues, regAt, uint8(size), 0)
+	}
+	g.RM(asm.LEA, regAhead, asm.Idx(regAt, regAt, 1, 0))
+	return asm.Idx(regValues, regAhead, 8, 0)
+}
 func (g *writer) index() asm.Mem { return asm.Idx(regIndices, regAt, 4, 0) }
 
 // vector writes the product of rows with a vector, for AVX-512: elements of x are gathered. A lane that is
@@ -155,6 +173,19 @@ func (g *writer) vector() {
 	g.Op0(asm.RET)
 }
 
+// swapped sets dst to src with the two numbers of each complex element in each other's place, and even and odd to the first
+// and the second of them twice.
+func (g *writer) swapped(dst, src asm.Reg) { g.RRI(asm.VPSHUFD, dst, src, g.shuffle(0xB1, 0x4E)) }
+func (g *writer) even(dst, src asm.Reg)    { g.RRI(asm.VPSHUFD, dst, src, g.shuffle(0xA0, 0x44)) }
+func (g *writer) odd(dst, src asm.Reg)     { g.RRI(asm.VPSHUFD, dst, src, g.shuffle(0xF5, 0xEE)) }
+
+func (g *writer) shuffle(single, double int64) int64 {
+	if g.D == array.Float32 {
+		return single
+	}
+	return double
+}
+
 // total adds halves of vector 0 until one element is left in lane 0. It uses vector 1.
 func (g *writer) total() {
 	a := &g.Asm
@@ -163,9 +194,12 @@ func (g *writer) total() {
 	a.RRR(add, asm.Y(0), asm.Y(0), asm.Y(1))
 	a.RRI(asm.VEXTRACTF128, asm.X(1), asm.Y(0), 1)
 	a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
+	if g.dtype == array.Complex128 {
+		return
+	}
 	a.RRI(asm.VPSHUFD, asm.X(1), asm.X(0), 0xEE)
 	a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
-	if g.D == array.Float32 {
+	if g.dtype == array.Float32 {
 		a.RRI(asm.VPSHUFD, asm.X(1), asm.X(0), 0x55)
 		a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
 	}
@@ -180,10 +214,21 @@ func (g *writer) lanesOfTail() {
 	}
 }
 
-// part loads vector j of a dense row.
-func (g *writer) part(dst asm.Reg, m asm.Mem, j int) {
+// move moves one element.
+func (g *writer) move() asm.Op {
+	switch g.dtype.Size() {
+	case 4:
+		return asm.VMOVSS
+	case 8:
+		return asm.VMOVSD
+	}
+	return asm.VMOVUPS
+}
+
+// load loads vector j of a dense row.
+func (g *writer) load(dst asm.Reg, m asm.Mem, j int) {
 	if m = m.Add(int32(j * g.VB())); g.single {
-		g.RM(g.Pick(asm.VMOVSS, asm.VMOVSD), asm.X(int(dst&0xFF)), m)
+		g.RM(g.move(), asm.X(int(dst&0xFF)), m)
 	} else if g.masked && j == g.vectors-1 {
 		g.LoadMasked(dst, m, tailMask, asm.Y(14))
 	} else {
@@ -193,7 +238,7 @@ func (g *writer) part(dst asm.Reg, m asm.Mem, j int) {
 
 func (g *writer) keep(m asm.Mem, src asm.Reg, j int) {
 	if m = m.Add(int32(j * g.VB())); g.single {
-		g.MR(g.Pick(asm.VMOVSS, asm.VMOVSD), m, asm.X(int(src&0xFF)))
+		g.MR(g.move(), m, asm.X(int(src&0xFF)))
 	} else if g.masked && j == g.vectors-1 {
 		g.StoreMasked(m, src, tailMask, asm.Y(14))
 	} else {
@@ -239,9 +284,13 @@ func (g *writer) end(bad asm.Label) {
 func (g *writer) rows() {
 	a := &g.Asm
 	t, v := g.V(13), g.V(12)
+	imaginary, signs, turned := g.V(11), g.V(10), g.V(15)
 	bad := a.NewLabel()
 	g.begin()
 	g.lanesOfTail()
+	if g.complex() {
+		g.Load(signs, codegen.Field(unsafe.Offsetof(ff.signs)))
+	}
 	far, own := regX, regY
 	if g.kind == Transposed {
 		far, own = regY, regX
@@ -250,7 +299,7 @@ func (g *writer) rows() {
 	a.RM(asm.MOV, regEnd, asm.Ptr(regOff, 8))
 	for j := range g.vectors {
 		if g.kind == Transposed {
-			g.part(g.V(j), asm.Ptr(own, 0), j)
+			g.load(g.V(j), asm.Ptr(own, 0), j)
 		} else {
 			g.Zero(g.V(j))
 		}
@@ -260,15 +309,28 @@ func (g *writer) rows() {
 	a.Jcc(asm.CondAE, none)
 	entry := a.Here()
 	g.entry(bad, far)
-	g.Broadcast(v, g.value())
+	at := g.value()
+	g.Broadcast(v, at)
+	if g.complex() {
+		g.Broadcast(imaginary, at.Add(int32(g.D.Size())))
+		a.RRR(asm.VXORPS, imaginary, imaginary, signs)
+	}
 	m := asm.Idx(far, regT, 1, 0)
 	for j := range g.vectors {
-		g.part(t, m, j)
+		g.load(t, m, j)
+		sum, x := g.V(j), t
 		if g.kind == Transposed {
-			g.Fma(t, g.V(j), v)
+			sum, x = x, sum
+		}
+		if g.complex() {
+			g.swapped(turned, x)
+		}
+		g.Fma(sum, x, v)
+		if g.complex() {
+			g.Fma(sum, turned, imaginary)
+		}
+		if g.kind == Transposed {
 			g.keep(m, t, j)
-		} else {
-			g.Fma(g.V(j), t, v)
 		}
 	}
 	a.RI(asm.ADD, regAt, 1)
@@ -289,9 +351,25 @@ func (g *writer) rows() {
 func (g *writer) sampled() {
 	a := &g.Asm
 	acc, x, y := asm.Z(0), asm.Z(2), asm.Z(3)
+	first, second, signs := asm.Z(4), asm.Z(5), asm.Z(6)
 	bad := a.NewLabel()
 	g.begin()
 	g.lanesOfTail()
+	if g.complex() {
+		g.Load(signs, codegen.Field(unsafe.Offsetof(ff.signs)))
+	}
+	add := func() { // the products of x and y to the sums
+		if !g.complex() {
+			g.Fma(acc, x, y)
+			return
+		}
+		g.even(first, x)
+		g.odd(second, x)
+		a.RRR(asm.VXORPS, second, second, signs)
+		g.Fma(acc, first, y)
+		g.swapped(y, y)
+		g.Fma(acc, second, y)
+	}
 	row := a.Here()
 	a.RM(asm.MOV, regEnd, asm.Ptr(regOff, 8))
 	none := a.NewLabel()
@@ -308,7 +386,8 @@ func (g *writer) sampled() {
 	a.Jcc(asm.CondE, tail)
 	part := a.Here()
 	g.Load(x, asm.Ptr(regAhead, 0))
-	a.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, x, asm.Ptr(regT, 0))
+	g.Load(y, asm.Ptr(regT, 0))
+	add()
 	a.RI(asm.ADD, regAhead, 64)
 	a.RI(asm.ADD, regT, 64)
 	a.RI(asm.SUB, regLast, 1)
@@ -317,11 +396,11 @@ func (g *writer) sampled() {
 	if g.masked {
 		g.LoadMasked(x, asm.Ptr(regAhead, 0), tailMask, 0)
 		g.LoadMasked(y, asm.Ptr(regT, 0), tailMask, 0)
-		g.Fma(acc, x, y)
+		add()
 	}
 	a.RM(asm.MOV, regLast, codegen.Field(unsafe.Offsetof(ff.last)))
 	g.total()
-	a.MR(g.Pick(asm.VMOVSS, asm.VMOVSD), g.value(), asm.X(0))
+	a.MR(g.move(), g.value(), asm.X(0))
 	a.RI(asm.ADD, regAt, 1)
 	a.RR(asm.CMP, regAt, regEnd)
 	a.Jcc(asm.CondB, entry)

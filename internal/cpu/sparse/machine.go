@@ -18,20 +18,25 @@ const chunk, callWork = 1024, 1 << 15
 // mostVectors is how many vectors of a dense row stay in registers.
 const mostVectors = 8
 
-// machine returns what Func does by machine code, nil where there is none: for complex elements, indices of 64
-// bits, and gathers without AVX-512.
+// machine returns what Func does by machine code, nil where there is none: for indices of 64 bits, and gathers without
+// AVX-512.
 func (j *Job) machine() func(lo, hi int) bool {
 	d := j.X.DType
-	if j.ISA == jit.Portable || d != array.Float32 && d != array.Float64 || j.Indices.DType != array.Int32 || j.Bound > math.MaxInt32 {
+	if j.ISA == jit.Portable || part(d) != array.Float32 && part(d) != array.Float64 || j.Indices.DType != array.Int32 || j.Bound > math.MaxInt32 {
 		return nil
 	}
 	size := d.Size()
 	f := frame{values: codegen.Ptr(j.Values), indices: codegen.Ptr(j.Indices), bound: j.Bound, stride: j.Width * size, last: j.Indices.Shape[0]}
+	for i := range f.signs {
+		if i%(2*part(d).Size()) == part(d).Size()-1 {
+			f.signs[i] = 0x80
+		}
+	}
 	items := len(j.Offsets) - 1
 	switch {
 	case j.Kind == Transposed:
 		return func(lo, hi int) bool { return j.strips(f, 0, items, lo, hi) }
-	case j.Kind == Rows && j.Width > 1:
+	case j.Kind == Rows && (j.Width > 1 || d.Complex()):
 		return func(lo, hi int) bool { return j.strips(f, lo, hi, 0, j.Width) }
 	case j.ISA != jit.AVX512:
 		return nil
@@ -39,22 +44,25 @@ func (j *Job) machine() func(lo, hi int) bool {
 	k := key{isa: j.ISA, dtype: d, kind: j.Kind, gather: j.Kind == Rows}
 	if j.Kind == Sampled {
 		lanes := 64 / size
-		f.whole, f.bits = j.Width/lanes, 1<<(j.Width%lanes)-1
+		f.whole, f.bits = j.Width/lanes, 1<<(j.Width%lanes*numbersIn(d))-1
 		k.masked = f.bits != 0
 	}
 	return func(lo, hi int) bool { return j.call(k, f, lo, hi, 0, j.Width) }
 }
 
+// numbersIn is how many lanes an element takes.
+func numbersIn(d array.DType) int { return d.Size() / part(d).Size() }
+
 // strips computes columns from to to-1 of dense rows for the matrix's rows lo to hi-1, in strips of columns
 // that registers hold.
 func (j *Job) strips(f frame, lo, hi, from, to int) bool {
 	d := j.X.DType
-	lanes := j.ISA.VectorBytes() / d.Size()
+	lanes := j.ISA.VectorBytes() / d.Size() // elements of a vector
 	for from < to {
 		n := min(to-from, mostVectors*lanes)
 		k := key{isa: j.ISA, dtype: d, kind: j.Kind, vectors: (n + lanes - 1) / lanes, masked: n%lanes != 0 && n > 1, single: n == 1}
 		if rest := n % lanes; rest != 0 {
-			f.bits = 1<<rest - 1
+			f.bits = 1<<(rest*numbersIn(d)) - 1
 			clear(f.mask[:])
 			for i := range min(rest*d.Size(), len(f.mask)) {
 				f.mask[i] = 0xFF

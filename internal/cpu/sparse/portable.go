@@ -23,16 +23,24 @@ func MultiplyAdd[T number](a, b, c T) T {
 		return any(math.FMA(a, any(b).(float64), any(c).(float64))).(T)
 	case complex64:
 		b, c := any(b).(complex64), any(c).(complex64)
-		re := madd32(-imag(a), imag(b), madd32(real(a), real(b), real(c)))
-		im := madd32(imag(a), real(b), madd32(real(a), imag(b), imag(c)))
-		return any(complex(re, im)).(T)
+		return any(maddComplex64(a, b, c)).(T)
 	case complex128:
 		b, c := any(b).(complex128), any(c).(complex128)
-		re := math.FMA(-imag(a), imag(b), math.FMA(real(a), real(b), real(c)))
-		im := math.FMA(imag(a), real(b), math.FMA(real(a), imag(b), imag(c)))
-		return any(complex(re, im)).(T)
+		return any(maddComplex(a, b, c)).(T)
 	}
 	panic("sparse: no such element type")
+}
+
+func maddComplex64(a, b, c complex64) complex64 {
+	re := madd32(-imag(a), imag(b), madd32(real(a), real(b), real(c)))
+	im := madd32(imag(a), real(b), madd32(real(a), imag(b), imag(c)))
+	return complex(re, im)
+}
+
+func maddComplex(a, b, c complex128) complex128 {
+	re := math.FMA(-imag(a), imag(b), math.FMA(real(a), real(b), real(c)))
+	im := math.FMA(imag(a), real(b), math.FMA(real(a), imag(b), imag(c)))
+	return complex(re, im)
 }
 
 func madd32(a, b, c float32) float32 {
@@ -109,11 +117,57 @@ func (p *entries[T, I]) rows(lo, hi, column, n int) bool {
 	return true
 }
 
-// axpy adds a*x to y.
+// axpy adds a*x to y, element by element as [MultiplyAdd] does, whose choice of the type it makes once.
 func axpy[T number](y []T, a T, x []T) {
 	x = x[:len(y)]
-	for j := range y {
-		y[j] = MultiplyAdd(a, x[j], y[j])
+	switch y := any(y).(type) {
+	case []float32:
+		a, x := any(a).(float32), any(x).([]float32)
+		for j := range y {
+			y[j] = madd32(a, x[j], y[j])
+		}
+	case []float64:
+		a, x := any(a).(float64), any(x).([]float64)
+		for j := range y {
+			y[j] = math.FMA(a, x[j], y[j])
+		}
+	case []complex64:
+		a, x := any(a).(complex64), any(x).([]complex64)
+		for j := range y {
+			y[j] = maddComplex64(a, x[j], y[j])
+		}
+	case []complex128:
+		a, x := any(a).(complex128), any(x).([]complex128)
+		for j := range y {
+			y[j] = maddComplex(a, x[j], y[j])
+		}
+	}
+}
+
+// addProducts adds products of elements of x and y to partial sums.
+func addProducts[T number](s *partials[T], x, y []T) {
+	y = y[:len(x)]
+	switch s := any(s).(type) {
+	case *partials[float32]:
+		y := any(y).([]float32)
+		for j, x := range any(x).([]float32) {
+			s[j&15] = madd32(x, y[j], s[j&15])
+		}
+	case *partials[float64]:
+		y := any(y).([]float64)
+		for j, x := range any(x).([]float64) {
+			s[j&7] = math.FMA(x, y[j], s[j&7])
+		}
+	case *partials[complex64]:
+		y := any(y).([]complex64)
+		for j, x := range any(x).([]complex64) {
+			s[j&7] = maddComplex64(x, y[j], s[j&7])
+		}
+	case *partials[complex128]:
+		y := any(y).([]complex128)
+		for j, x := range any(x).([]complex128) {
+			s[j&3] = maddComplex(x, y[j], s[j&3])
+		}
 	}
 }
 
@@ -145,9 +199,7 @@ func (p *entries[T, I]) sampled(lo, hi int) bool {
 			}
 			y := p.y[int(at)*w:][:w]
 			var s partials[T]
-			for j := range x {
-				s[j&(n-1)] = MultiplyAdd(x[j], y[j], s[j&(n-1)])
-			}
+			addProducts(&s, x, y)
 			p.values[k] = s.sum(n)
 		}
 	}

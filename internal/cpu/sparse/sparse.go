@@ -67,7 +67,7 @@ func run[T number, I index](j *Job, lo, hi, column, n int) bool {
 		return p.sampled(lo, hi)
 	case j.Kind == Transposed:
 		return p.transposed(lo, hi, column, n)
-	case j.Width == 1:
+	case j.Width == 1 && !j.X.DType.Complex():
 		return p.vector(lo, hi)
 	}
 	return p.rows(lo, hi, column, n)

@@ -22,12 +22,14 @@ func view[T any](d array.DType, x []T, shape ...int) *array.View {
 // than a call of a kernel; dense rows of any width.
 func TestKernelsGiveTheBitsOfGo(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
-		testBits[float32](t, array.Float32)
-		testBits[float64](t, array.Float64)
+		testBits(t, array.Float32, func(x, _ float64) float32 { return float32(x) })
+		testBits(t, array.Float64, func(x, _ float64) float64 { return x })
+		testBits(t, array.Complex64, func(x, y float64) complex64 { return complex(float32(x), float32(y)) })
+		testBits(t, array.Complex128, func(x, y float64) complex128 { return complex(x, y) })
 	})
 }
 
-func testBits[T float32 | float64](t *testing.T, d array.DType) {
+func testBits[T number](t *testing.T, d array.DType, of func(x, y float64) T) {
 	const cols = 300
 	r := rand.New(rand.NewPCG(1, 2))
 	off := []int64{3} // entries before the first row are in none
@@ -38,7 +40,7 @@ func testBits[T float32 | float64](t *testing.T, d array.DType) {
 	numbers := func(n int) []T {
 		x := make([]T, n)
 		for i := range x {
-			x[i] = T(r.NormFloat64())
+			x[i] = of(r.NormFloat64(), r.NormFloat64())
 		}
 		return x
 	}
@@ -47,7 +49,11 @@ func testBits[T float32 | float64](t *testing.T, d array.DType) {
 		idx[i] = int32(r.IntN(cols))
 	}
 	values := numbers(entries)
-	for _, width := range []int{1, 2, 8, 15, 16, 17, 64, 130} {
+	widths := []int{1, 2, 8, 15, 16, 17, 64, 130}
+	if d.Complex() {
+		widths = []int{1, 2, 5, 17, 36}
+	}
+	for _, width := range widths {
 		x, y := numbers(rows*width), numbers(cols*width)
 		compute := func(kind Kind, isa jit.ISA) []T {
 			j := &Job{ISA: isa, Kind: kind, Values: view(d, values, entries), Indices: view(array.Int32, idx, entries), Offsets: off, Width: width, Bound: cols}
