@@ -7,6 +7,7 @@ import (
 
 	"weft"
 	"weft/fft"
+	"weft/kernel"
 	"weft/linalg"
 	"weft/ndimage"
 	"weft/onnx"
@@ -266,6 +267,12 @@ func peak() *weft.Tensor {
 	return x
 }
 
+// pictureFunctions are functions of neighbourhoods and places in pictures.
+var pictureFunctions = kernel.MustParse(`package p
+	import "weft/kernel"
+	func Above[T float32 | float64](x kernel.Near2[T]) T { return x.At(-1, 0) }
+	func Beside(i, j float64) (float64, float64) { return i, j - 0.5 }`)
+
 // ndimageOptionCases are the options of package ndimage. What lies beyond the edges is Cval in mode Constant.
 var ndimageOptionCases = map[string]optionCase{
 	"ndimage.BinaryOpts": optionsOf(func(o ndimage.BinaryOpts) []float64 { return values(ndimage.BinaryDilation(peak(), o)) },
@@ -274,6 +281,24 @@ var ndimageOptionCases = map[string]optionCase{
 		map[string]optionField{"Cval": {in: ndimage.BorderOpts{Mode: ndimage.Constant}}}),
 	"ndimage.FilterOpts": optionsOf(func(o ndimage.FilterOpts) []float64 { return values(ndimage.UniformFilter(peak(), []int{3}, o)) },
 		map[string]optionField{"Cval": {in: ndimage.FilterOpts{Mode: ndimage.Constant}}}),
+	"ndimage.FourierOpts": optionsOf(func(o ndimage.FourierOpts) []float64 {
+		return values(ndimage.FourierGaussian(peak(), []float64{1, 2}, o))
+	}, map[string]optionField{
+		"N":    {refused: true},
+		"Axis": {in: ndimage.FourierOpts{N: new(9)}, def: new(-1), loose: true},
+	}),
+	"ndimage.GenericOpts": optionsOf(func(o ndimage.GenericOpts) []float64 {
+		return values(ndimage.GenericFilter(peak(), pictureFunctions.Func("Above"), o))
+	}, map[string]optionField{"Cval": {in: ndimage.GenericOpts{Mode: ndimage.Constant}}}),
+	"ndimage.GeometricOpts": optionsOf(func(o ndimage.GeometricOpts) []float64 {
+		return values(ndimage.GeometricTransform(peak(), pictureFunctions.Func("Beside"), o))
+	}, map[string]optionField{
+		"Order": {def: new(3), loose: true},
+		"Cval":  {in: ndimage.GeometricOpts{Order: new(1)}},
+	}),
+	"ndimage.ValueOpts": optionsOf(func(o ndimage.ValueOpts) []float64 {
+		return []float64{float64(len(ndimage.ValueIndices(weft.From([]int64{0, 0, 5}), o)))}
+	}, map[string]optionField{"Ignore": {zero: func() []float64 { return []float64{1} }}}),
 	"ndimage.GaussianOpts": optionsOf(func(o ndimage.GaussianOpts) []float64 { return values(ndimage.GaussianFilter(peak(), []float64{1}, o)) },
 		map[string]optionField{
 			"Truncate": {def: new(4.0), zero: func() []float64 { return values(peak()) }},

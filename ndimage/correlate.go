@@ -16,7 +16,8 @@ func inFloats(x *weft.Tensor, f func(x *weft.Tensor) *weft.Tensor) *weft.Tensor 
 	case d.Float() || d.Complex():
 		return f(x)
 	case d == weft.Uint64:
-		return f(x.To(weft.Float64)).To(d)
+		y := f(x.To(weft.Float64)) // an Int64 does not hold it from 2^63 on; from 2^64 on all bits are lost
+		return weft.Where(y.Lt(0x1p63), y.To(weft.Int64).To(d), weft.Where(y.Lt(0x1p64), y, 0).To(d))
 	}
 	return f(x.To(weft.Float64)).To(weft.Int64).To(d)
 }

@@ -95,6 +95,23 @@ func TestErrorsNameTheArgument(t *testing.T) {
 		{"affine_transform", "matrix", func() { ndimage.AffineTransform(x, [][]float64{{1, 0}}, nil, nil) }},
 		{"affine_transform", "shape", func() { ndimage.AffineTransform(x, [][]float64{{1, 0}, {0, 1}}, nil, []int{-1, 2}) }},
 		{"affine_transform", "shape", func() { ndimage.AffineTransform(x, [][]float64{{1, 0}, {0, 1}}, nil, []int{1 << 40, 1 << 40}) }},
+		{"generic_filter", "f", func() { ndimage.GenericFilter(x, nil) }},
+		{"generic_filter", "f", func() { ndimage.GenericFilter(x, functions.Func("Skew")) }},
+		{"generic_filter", "f", func() { ndimage.GenericFilter(x, functions.Func("Wrong")) }},
+		{"generic_filter", "Neighborhood", func() {
+			ndimage.GenericFilter(x, functions.Func("Spread"), ndimage.GenericOpts{Neighborhood: [][2]int{{1, 0}, {0, 0}}})
+		}},
+		{"geometric_transform", "f", func() { ndimage.GeometricTransform(x, nil) }},
+		{"geometric_transform", "f", func() { ndimage.GeometricTransform(x, functions.Func("Skew")) }},
+		{"geometric_transform", "f", func() { ndimage.GeometricTransform(x, functions.Func("Spread")) }},
+		{"fourier_gaussian", "sigma", func() { ndimage.FourierGaussian(x, []float64{nan}) }},
+		{"fourier_uniform", "size", func() { ndimage.FourierUniform(x, []float64{1, 2, 3}) }},
+		{"fourier_shift", "N", func() { ndimage.FourierShift(x, []float64{1}, ndimage.FourierOpts{N: new(0)}) }},
+		{"fourier_ellipsoid", "input", func() { ndimage.FourierEllipsoid(weft.Ones(1, 1, 1, 1), []float64{1}) }},
+		{"histogram", "high", func() { ndimage.Histogram(x, 1, 1, 4) }},
+		{"histogram", "bins", func() { ndimage.Histogram(x, 0, 1, 0) }},
+		{"value_indices", "input", func() { ndimage.ValueIndices(x) }},
+		{"value_indices", "input", func() { ndimage.ValueIndices(weft.From([]uint64{1 << 63})) }},
 		{"map_coordinates", "coordinates", func() { ndimage.MapCoordinates(x, weft.Zeros(3, 4)) }},
 	} {
 		var e *weft.Error
@@ -181,6 +198,42 @@ func TestUniformFilterOfLongWindows(t *testing.T) {
 			if want := sum / float64(size); math.Abs(y[i]-want) > 1e-13 {
 				t.Fatalf("size %d: mean %d is %v, want %v", size, i, y[i], want)
 			}
+		}
+	}
+}
+
+// TestFunctionsThatDivideByZero runs one where Go would panic, and one that reads what it gave.
+func TestFunctionsThatDivideByZero(t *testing.T) {
+	if y := ndimage.GenericFilter(weft.From([]int32{7, 8, 9}), functions.Func("Wrong")); fmt.Sprint(y) != "[0 0 0]" {
+		t.Errorf("%v, want zeros", y)
+	}
+}
+
+// TestGenericFiltersOfNothing demands the shape of the input, and a gradient of the function.
+func TestGenericFiltersOfNothing(t *testing.T) {
+	if y := ndimage.GenericFilter(weft.ZerosOf(weft.Float64, 0, 4), functions.Func("Spread")); fmt.Sprint(y.Shape()) != "[0 4]" {
+		t.Errorf("shape %v", y.Shape())
+	}
+	y := ndimage.GeometricTransform(weft.OnesOf(weft.Float64, 3, 4), functions.Func("Skew"), ndimage.GeometricOpts{Args: []any{1.0}, Shape: []int{0, 2}})
+	if fmt.Sprint(y.Shape()) != "[0 2]" {
+		t.Errorf("shape %v", y.Shape())
+	}
+	x := weft.ArangeOf[int](weft.Float64, 12).Reshape(3, 4).RequireGrad()
+	ndimage.GenericFilter(x, functions.Func("Spread")).Sum().Backward()
+	if got := x.Grad().Sum().Item(); math.Abs(got+6) > 1e-12 { // 1 - 2 + 0.5 for each of 12 elements
+		t.Errorf("the gradients add up to %v, want -6", got)
+	}
+}
+
+// TestUnsignedResultsWrap compares differences of uint64 with differences of int64, bit by bit.
+func TestUnsignedResultsWrap(t *testing.T) {
+	x := weft.From([]int64{5, 1, 7, 0, 2})
+	for k, f := range []func(x *weft.Tensor) *weft.Tensor{
+		func(x *weft.Tensor) *weft.Tensor { return ndimage.Laplace(x) },
+		func(x *weft.Tensor) *weft.Tensor { return ndimage.Prewitt(x, 0) },
+	} {
+		if got, want := f(x.To(weft.Uint64)).To(weft.Int64), f(x); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("filter %d: %v, want %v", k, got, want)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"weft"
+	"weft/fft"
+	"weft/kernel"
 	"weft/ndimage"
 )
 
@@ -367,4 +369,64 @@ func ExampleFindObjects() {
 	// Output:
 	// [1 1]
 	// [2]
+}
+
+func ExampleGenericFilter() {
+	edges := kernel.MustParse(`package p
+		import "weft/kernel"
+		func Edge[T float32 | float64](x kernel.Near1[T]) T { return (x.At(1) - x.At(-1)) / 2 }`).Func("Edge")
+	fmt.Println(ndimage.GenericFilter(weft.From([]float64{3, 1, 4, 1, 5}), edges))
+	// Output:
+	// [-1.   0.5  0.   0.5  2. ]
+}
+
+func ExampleGeometricTransform() {
+	back := kernel.MustParse(`package p
+		func Back(i, last float64) float64 { return last - i }`).Func("Back")
+	fmt.Println(ndimage.GeometricTransform(weft.From([]float64{3, 1, 4, 1, 5}), back, ndimage.GeometricOpts{Args: []any{4.0}}))
+	// Output:
+	// [5. 1. 4. 1. 3.]
+}
+
+func ExampleFourierGaussian() {
+	x := weft.From([]float64{0, 0, 0, 9, 0, 0, 0, 0})
+	y := fft.IRFFT(ndimage.FourierGaussian(fft.RFFT(x), []float64{1}, ndimage.FourierOpts{N: new(8)}))
+	fmt.Printf("%.2f\n", weft.Data[float64](y.Contiguous())[:7])
+	// Output:
+	// [0.05 0.48 2.19 3.58 2.19 0.48 0.05]
+}
+
+func ExampleFourierUniform() {
+	x := weft.From([]complex128{1, 1, 1, 1})
+	fmt.Printf("%.2f\n", weft.Data[float64](ndimage.FourierUniform(x, []float64{2}).Real().Contiguous()))
+	// Output:
+	// [1.00 0.64 0.00 0.64]
+}
+
+func ExampleFourierEllipsoid() {
+	x := weft.From([]float64{1, 1, 1, 1})
+	fmt.Printf("%.2f\n", weft.Data[float64](ndimage.FourierEllipsoid(x, []float64{2}).Contiguous()))
+	// Output:
+	// [1.00 0.64 0.00 0.64]
+}
+
+func ExampleFourierShift() {
+	x := fft.FFT(weft.From([]float64{1, 2, 3, 4}))
+	fmt.Printf("%.0f\n", weft.Data[float64](fft.IFFT(ndimage.FourierShift(x, []float64{1})).Real().Contiguous()))
+	// Output:
+	// [4 1 2 3]
+}
+
+func ExampleHistogram() {
+	o := ndimage.RegionOpts{Labels: weft.From([]int32{1, 1, 2, 2, 2}), Index: []int{1, 2}}
+	fmt.Println(ndimage.Histogram(weft.From([]float64{3, 1, 4, 1, 5}), 0, 6, 3, o))
+	// Output:
+	// [[1 1 0]
+	//  [1 0 2]]
+}
+
+func ExampleValueIndices() {
+	fmt.Println(ndimage.ValueIndices(weft.From([][]int32{{3, 1}, {1, 3}}))[3])
+	// Output:
+	// [[0 1] [0 1]]
 }

@@ -65,7 +65,7 @@ func (r resampled) at(out []int, places ...*weft.Tensor) *weft.Tensor {
 	} else {
 		y = (*weft.Tensor)(core.WithAttrs(sampleDef, r.s, core.Inner(append([]*weft.Tensor{r.x.Contiguous()}, places...))...))
 	}
-	if r.d.Integer() && r.d != weft.Uint64 { // to the nearest, halves away from 0
+	if r.d.Integer() { // to the nearest, halves away from 0
 		y = weft.Where(y.Ge(0), y.Add(0.5), y.Sub(0.5))
 	}
 	return y.To(r.d)

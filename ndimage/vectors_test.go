@@ -4,8 +4,10 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -44,7 +46,8 @@ var vectors = sync.OnceValues(func() (out []vector, err error) {
 })
 
 var dtypes = map[string]weft.DType{"float64": weft.Float64, "float32": weft.Float32, "complex128": weft.Complex128, "bool": weft.Bool,
-	"uint8": weft.Uint8, "int16": weft.Int16, "int32": weft.Int32, "int64": weft.Int64}
+	"uint8": weft.Uint8, "int16": weft.Int16, "int32": weft.Int32, "int64": weft.Int64,
+	"uint64": weft.Uint64, "uint32": weft.Uint32, "complex64": weft.Complex64}
 
 // tensor is an array of the file, nil for None.
 func tensor(v any) *weft.Tensor {
@@ -65,7 +68,7 @@ func tensor(v any) *weft.Tensor {
 		for i := range c {
 			c[i] = complex(x[2*i], x[2*i+1])
 		}
-		return weft.FromSlice(c, shape...)
+		return weft.FromSlice(c, shape...).To(d)
 	}
 	return weft.FromSlice(x, len(x)).Reshape(shape...).To(d)
 }
@@ -219,6 +222,41 @@ var calls = map[string]func(v vector) []*weft.Tensor{
 		metric, _ := v.kw["metric"].(string)
 		return one(ndimage.DistanceTransformCDT(v.x(), ndimage.ChamferOpts{Metric: metric}))
 	},
+	"fourier_gaussian":  fourier(ndimage.FourierGaussian),
+	"fourier_uniform":   fourier(ndimage.FourierUniform),
+	"fourier_ellipsoid": fourier(ndimage.FourierEllipsoid),
+	"fourier_shift":     fourier(ndimage.FourierShift),
+	"histogram": func(v vector) []*weft.Tensor {
+		o := ndimage.RegionOpts{Labels: tensor(v.kw["labels"]), Index: ints(v.kw["index"])}
+		y := ndimage.Histogram(v.x(), v.args[1].(float64), v.args[2].(float64), int(v.args[3].(float64)), o)
+		if o.Index == nil {
+			return one(y)
+		}
+		var rows []*weft.Tensor // SciPy's is an array of arrays
+		for i := range o.Index {
+			rows = append(rows, y.Slice(weft.Index(i)))
+		}
+		return rows
+	},
+	"value_indices": func(v vector) []*weft.Tensor {
+		o := ndimage.ValueOpts{}
+		if n, ok := v.kw["ignore"].(float64); ok {
+			o.Ignore = new(int64(n))
+		}
+		var rows []*weft.Tensor
+		found := ndimage.ValueIndices(v.x(), o)
+		for _, k := range slices.Sorted(maps.Keys(found)) {
+			at := found[k]
+			rows = append(rows, weft.Stack(append([]*weft.Tensor{weft.FullOf(weft.Int64, k, at[0].Size())}, at...), 1))
+		}
+		return one(weft.Cat(rows, 0))
+	},
+	"generic_filter": func(v vector) []*weft.Tensor {
+		return one(ndimage.GenericFilter(v.x(), functions.Func("Spread"), ndimage.GenericOpts{Mode: v.mode(), Cval: v.num("cval", 0), Origin: ints(v.kw["origin"])}))
+	},
+	"geometric_transform": func(v vector) []*weft.Tensor {
+		return one(ndimage.GeometricTransform(v.x(), functions.Func("Skew"), ndimage.GeometricOpts{Args: []any{0.8}, Shape: []int{4, 7}, Mode: v.mode(), Cval: v.num("cval", 0)}))
+	},
 	"sum_labels":             region(ndimage.SumLabels),
 	"mean":                   region(ndimage.Mean),
 	"variance":               region(ndimage.Variance),
@@ -251,6 +289,16 @@ var calls = map[string]func(v vector) []*weft.Tensor{
 		return one(ndimage.BinaryHitOrMiss(v.x(), ndimage.HitOpts{Hit: tensor(v.kw["structure1"]), Miss: tensor(v.kw["structure2"]),
 			HitOrigin: ints(v.kw["origin1"]), MissOrigin: ints(v.kw["origin2"])}))
 	},
+}
+
+func fourier(f func(x *weft.Tensor, per []float64, opts ...ndimage.FourierOpts) *weft.Tensor) func(v vector) []*weft.Tensor {
+	return func(v vector) []*weft.Tensor {
+		o := ndimage.FourierOpts{Axis: new(v.int("axis", -1))}
+		if n := v.int("n", -1); n >= 0 {
+			o.N = &n
+		}
+		return one(f(v.x(), numbers(v.args[1]), o))
+	}
 }
 
 func grey(f func(x *weft.Tensor, size []int, opts ...ndimage.GreyOpts) *weft.Tensor) func(v vector) []*weft.Tensor {
@@ -298,7 +346,9 @@ func (v vector) bound(d weft.DType) float64 {
 	switch m := v.mode(); {
 	case spline && d.Float() && v.name != "gaussian_filter1d" && v.int("order", 3) > 1 && (m == ndimage.Reflect || m == ndimage.GridMirror):
 		return 5e-3
-	case d == weft.Float32:
+	case v.name == "fourier_ellipsoid": // SciPy's Bessel function is good to 1e-8
+		return 1e-7
+	case d == weft.Float32, d == weft.Complex64:
 		return 1e-6
 	case d.Float(), d.Complex():
 		return 1e-12

@@ -34,6 +34,8 @@ def case(name, *args, out=None, **kw):
         y = getattr(nd, name)(*args, **kw)
     if name == "center_of_mass":
         y = (np.array(y),)
+    if name == "histogram" and y.dtype == object:
+        y = tuple(y)
     if name in ("sum_labels", "minimum", "maximum", "median", "mean", "variance", "standard_deviation"):
         y = (np.asarray(y, None if "imum" in name else "float64"),)
     if not isinstance(y, tuple):
@@ -201,11 +203,50 @@ def splines():
         case("shift", noise(6, 5, t=t), 0.5, order=1)
 
 
+def more():
+    """What came later, with numbers of its own."""
+    global rng
+    rng = np.random.default_rng(33)
+    for shape, n, axis in [((5,), -1, -1), ((4, 6), -1, -1), ((4, 4), 6, 1), ((3, 4), 5, 0), ((3, 4, 5), -1, -1), ((3, 4, 3), 5, 2)]:
+        for t in ["complex128", "float64", "complex64", "float32", "int32"]:
+            for name, per in [("fourier_gaussian", 0.7), ("fourier_uniform", 2.5), ("fourier_shift", 1.25), ("fourier_ellipsoid", 3.5)]:
+                if (name, t) != ("fourier_shift", "float32"):  # SciPy's result is complex128
+                    case(name, noise(*shape, t=t), per, n=n, axis=axis)
+        case("fourier_gaussian", noise(*shape), [0.3 + 0.2 * i for i in range(len(shape))], n=n, axis=axis)
+    x, labels = noise(5, 6), rng.integers(0, 4, (5, 6))
+    case("histogram", x, -1.0, 1.0, 4)
+    case("histogram", x, -1.0, 1.0, 4, labels=labels)
+    case("histogram", x, -1.0, 1.5, 3, labels=labels, index=[3, 1, 2])
+    for t in ["uint64", "uint32", "int64", "uint8"]:
+        y = noise(6, 7, t=t)
+        for f in ["laplace", "prewitt", "sobel"]:
+            case(f, y)
+        case("correlate1d", y, np.array([-1.5, 0.25, 0.5]))
+        case("uniform_filter", y, 3)
+        case("shift", y, 0.4, order=1)
+        case("zoom", y, 1.5)
+    v = noise(4, 5, t="int16") // 40
+    for ignore in (None, 0):
+        d = nd.value_indices(v, ignore_value=ignore)
+        flat = np.concatenate([np.stack([np.full(len(i[0]), k), *i], 1) for k, i in sorted(d.items())])
+        cases.append(["value_indices", [pack(v)], {"ignore": ignore}, [pack(flat.astype("int64"))]])
+    spread = lambda w: w.max() - 2 * w.min() + 0.5 * w[1]
+    for mode in MODES:
+        for origin in (0, [1, -1]):
+            x = noise(5, 4)
+            y = nd.generic_filter(x, spread, size=3, mode=mode, cval=0.4, origin=origin)
+            cases.append(["generic_filter", [pack(x)], {"mode": mode, "cval": 0.4, "origin": origin}, [pack(y)]])
+        x = noise(6, 5)
+        y = nd.geometric_transform(x, lambda at: (at[0] * 0.8 + at[1] * 0.3 - 0.5, at[1] * 1.1 - at[0] * 0.2), (4, 7), mode=mode, cval=0.3)
+        cases.append(["geometric_transform", [pack(x)], {"mode": mode, "cval": 0.3, "order": 3}, [pack(y)]])
+
+
 linear()
 windows()
 binary()
 objects()
 splines()
+more()
 with gzip.GzipFile("vectors.json.gz", "wb", mtime=0) as f:
     f.write(json.dumps({"scipy": scipy.__version__, "cases": cases}).encode())
 print(len(cases), "cases of SciPy", scipy.__version__)

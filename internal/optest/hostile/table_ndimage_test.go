@@ -27,6 +27,14 @@ var imageFunctions = []row[any]{
 	{"ndimage.DistanceTransformEDT", ndimage.DistanceTransformEDT},
 	{"ndimage.Extrema", ndimage.Extrema},
 	{"ndimage.FindObjects", ndimage.FindObjects},
+	{"ndimage.FourierEllipsoid", ndimage.FourierEllipsoid},
+	{"ndimage.FourierGaussian", ndimage.FourierGaussian},
+	{"ndimage.FourierShift", ndimage.FourierShift},
+	{"ndimage.FourierUniform", ndimage.FourierUniform},
+	{"ndimage.GenericFilter", ndimage.GenericFilter},
+	{"ndimage.GeometricTransform", ndimage.GeometricTransform},
+	{"ndimage.Histogram", ndimage.Histogram},
+	{"ndimage.ValueIndices", ndimage.ValueIndices},
 	{"ndimage.GaussianFilter", ndimage.GaussianFilter},
 	{"ndimage.GaussianFilter1D", ndimage.GaussianFilter1D},
 	{"ndimage.GaussianGradientMagnitude", ndimage.GaussianGradientMagnitude},
@@ -71,6 +79,10 @@ var imageFunctions = []row[any]{
 }
 
 var imageTypes = []row[reflect.Type]{
+	{"ndimage.FourierOpts", reflect.TypeFor[ndimage.FourierOpts]()},
+	{"ndimage.GenericOpts", reflect.TypeFor[ndimage.GenericOpts]()},
+	{"ndimage.GeometricOpts", reflect.TypeFor[ndimage.GeometricOpts]()},
+	{"ndimage.ValueOpts", reflect.TypeFor[ndimage.ValueOpts]()},
 	{"ndimage.BinaryOpts", reflect.TypeFor[ndimage.BinaryOpts]()},
 	{"ndimage.BorderOpts", reflect.TypeFor[ndimage.BorderOpts]()},
 	{"ndimage.ChamferOpts", reflect.TypeFor[ndimage.ChamferOpts]()},
