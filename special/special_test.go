@@ -79,6 +79,9 @@ func TestGradients(t *testing.T) {
 		"EllipEInc phi":  func(x tensor) tensor { return special.EllipEInc(x, 0.6) },
 		"EllipEInc m":    func(x tensor) tensor { return special.EllipEInc(2.3, x.Sub(1.2)) },
 		"EllipEInc 0":    func(x tensor) tensor { return special.EllipEInc(-1, x.Sub(0.4).Mul(x.Sub(1.7))) },
+		"Hyp2F1":         func(x tensor) tensor { return special.Hyp2F1(0.5, 1.5, 2.5, x.Sub(1.2)) },
+		"Hyp1F1":         func(x tensor) tensor { return special.Hyp1F1(0.5, 1.5, x.Sub(1.2)) },
+		"Hyp0F1":         func(x tensor) tensor { return special.Hyp0F1(0.5, x.Sub(1.2)) },
 		"Voigt x":        func(x tensor) tensor { return special.VoigtProfile(x, 0.7, 0.3) },
 		"Voigt sigma":    func(x tensor) tensor { return special.VoigtProfile(1.2, x, 0.3) },
 		"Voigt gamma":    func(x tensor) tensor { return special.VoigtProfile(1.2, 0.8, x) },
@@ -307,6 +310,36 @@ func TestEdgesOfElliptic(t *testing.T) {
 	}
 }
 
+// TestEdgesOfHypergeometric compares polynomials, poles and values at 1 with SciPy's.
+func TestEdgesOfHypergeometric(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range [][5]float64{
+		{1, 2, 3, 1, inf}, {1, 2, 3.5, 1, 5}, {1, 2, 3, 1.5, inf}, {-2, 3, 4, 1.5, 0.1}, {-2, 3, 4, -7, 40.9}, {1, 2, 0, 0.5, inf}, {-1, 2, 0, 0.5, inf}, {-1, 2, -2, 0.5, 1.5}, {-3, 2, -2, 0.5, inf},
+		{1, 2, -2, 0.5, inf}, {1, 2, 3, nan, nan}, {nan, 2, 3, 0.5, nan}, {1, 2, 3, -inf, nan}, {0, 2, 3, 0.5, 1}, {1, 2, 3, 0, 1}, {1.5, -1, 0.5, 1, -2}, {1, 2, 3, -1e10, 1.9999999953948294e-10},
+		{2, 2, 2, 0.5, 4}, {-2, 1, -2, 0.3, 1 / 0.7}, {-2, -3, -2, 0.3, 0.343}, {0, 1, -1, 0.5, 1}, {1, 1, 2, -1e300, 6.907755278982137e-298},
+	} {
+		got, w := special.Hyp2F1(c[0], c[1], c[2], weft.From([]float64{c[3]})).Item(), c[4]
+		if !(got == w || math.Abs(got-w) <= 1e-14*math.Abs(w) || c[3] < -1e200 && math.Abs(got-w) <= 1e-11*w || got != got && w != w) {
+			t.Errorf("Hyp2F1(%v) is %v, want %v", c[:4], got, w)
+		}
+	}
+	for _, c := range [][4]float64{
+		{1, 0, 1, inf}, {-1, -1, 2, 3}, {-1, -2, 2, 2}, {-3, -2, 2, inf}, {1, 2, inf, inf}, {1, 2, -inf, 0}, {0, 2, 5, 1}, {1, -2, 3, inf}, {nan, 1, 1, nan}, {1, 2, -1000, 0.001}, {1, 2, 800, inf},
+		{0, 0, 1, inf}, {2, 2, 3, 20.085536923187668},
+	} {
+		got, w := special.Hyp1F1(c[0], c[1], weft.From([]float64{c[2]})).Item(), c[3]
+		if !(got == w || math.Abs(got-w) <= 1e-14*math.Abs(w) || got != got && w != w) {
+			t.Errorf("Hyp1F1(%v) is %v, want %v", c[:3], got, w)
+		}
+	}
+	for _, c := range [][3]float64{{0, 1, nan}, {-1, 2, nan}, {2, inf, nan}, {0.5, -1e6, -0.3674595491008313}, {nan, 1, nan}, {2, 1e5, 2.3555100991152914e+270}, {2, 2e5, inf}, {-1.5, 3, 24.666713262825382}} {
+		got, w := special.Hyp0F1(c[0], weft.From([]float64{c[1]})).Item(), c[2]
+		if !(got == w || math.Abs(got-w) <= 1e-12*math.Abs(w) || got != got && w != w) {
+			t.Errorf("Hyp0F1(%v) is %v, want %v", c[:2], got, w)
+		}
+	}
+}
+
 // TestMistakes checks the errors' operation and argument.
 func TestMistakes(t *testing.T) {
 	one := weft.FromSlice([]float64{0.5}).RequireGrad()
@@ -343,6 +376,7 @@ func Example() {
 	sin, cos := special.Fresnel(p)
 	fmt.Printf("%.4f %.4f\n", sin, cos)
 	fmt.Printf("%.4f %.4f\n", special.EllipKInc(p, 0.5), special.EllipEInc(p, 0.5))
+	fmt.Printf("%.4f %.4f\n", special.Hyp2F1(1, 0.5, 1.5, p), special.Hyp1F1(0.5, 1.5, p))
 	fmt.Printf("%.4f\n", special.LogGamma(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.4f\n", special.Gamma(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.0f\n", special.Comb(52, 5).Item())
@@ -359,6 +393,7 @@ func Example() {
 	// [0.3486 0.2317 0.1393] [0.6261 0.8543 1.1845]
 	// [0.0000 0.0647 0.4133] [0.0250 0.4923 0.7789]
 	// [0.0250 0.5105 1.0522] [0.0250 0.4899 0.9071]
+	// [1.0085 1.2465 2.5635] [1.0084 1.1950 1.4471]
 	// [(-0.6509-0.3016i) (-0.3328-7.3894i)]
 	// [(0.4980-0.1549i) (0.3212-0.6409i)]
 	// 2598960

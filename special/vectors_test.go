@@ -159,6 +159,9 @@ var ofSeveral = map[string]func(x []any) tensor{
 	"GammaImag":    func(x []any) tensor { return special.Gamma(complexOf(x)).Imag() },
 	"EllipKInc":    func(x []any) tensor { return special.EllipKInc(x[0], x[1]) },
 	"EllipEInc":    func(x []any) tensor { return special.EllipEInc(x[0], x[1]) },
+	"Hyp2F1":       func(x []any) tensor { return special.Hyp2F1(x[0], x[1], x[2], x[3]) },
+	"Hyp1F1":       func(x []any) tensor { return special.Hyp1F1(x[0], x[1], x[2]) },
+	"Hyp0F1":       func(x []any) tensor { return special.Hyp0F1(x[0], x[1]) },
 	"Zeta":         func(x []any) tensor { return special.Zeta(x[0], x[1]) },
 }
 
@@ -221,7 +224,7 @@ func check(t *testing.T, name string, v *table, got []float64) {
 var bounds = map[string]float64{"J0": 2.9, "J1": 3.1, "Y0": 2.4,
 	"Beta": 100, "BetaLn": 5, "BetaInc": 11, "BetaIncInv": 150, "GammaInc": 20, "GammaIncC": 20, "GammaIncInv": 100, "GammaIncCInv": 30, "Zeta": 3,
 	"Kv": 35, "Kve": 13, "Expn": 12, "Jv": 14, "Yv": 50, "Iv": 109, "Ive": 6.5, "WofzReal": 5, "WofzImag": 15, "VoigtProfile": 8,
-	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 45, "GammaImag": 79, "AiryAi": 14, "AiryAip": 5.2, "AiryBi": 17, "AiryBip": 6, "EllipKInc": 3.6}
+	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 45, "GammaImag": 79, "AiryAi": 14, "AiryAip": 5.2, "AiryBi": 17, "AiryBip": 6, "EllipKInc": 3.6, "Hyp2F1": 170, "Hyp0F1": 33, "Hyp1F1": 64}
 
 // narrow holds float32 results to the float64 ones.
 func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {

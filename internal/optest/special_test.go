@@ -17,7 +17,7 @@ import (
 
 // specialSample has shapes that broadcast.
 func specialSample(d *op.Def) op.Sample {
-	return op.Sample{Shapes: [][]int{{3, 7}, {7}, {3, 1}}[:d.Arity]}
+	return op.Sample{Shapes: [][]int{{3, 7}, {7}, {3, 1}, {1, 7}}[:d.Arity]}
 }
 
 // specialEdges are arguments of the extreme elements of a type, which meet in another order in each.

@@ -185,6 +185,15 @@ def amplitudes():
     return list(zip(phi, r.permutation(k)))
 
 
+def gausses():
+    """Parameters of both signs, whole ones among them, at all kinds of arguments."""
+    n = 4 * N
+    a, b, c = r.uniform(-5, 8, n), r.uniform(-5, 8, n), r.uniform(0.3, 9, n)
+    b[: n // 4], c[: n // 3] = a[: n // 4] + r.integers(-3, 4, n // 4), r.integers(1, 8, n // 3)
+    x = joined(r.uniform(-1, 1, N), 1 - np.exp(r.uniform(-14, 0, N)), -np.exp(r.uniform(-1, 12, N)), r.uniform(-3, 1, N))
+    return list(zip(a, b, c, r.permutation(x)))
+
+
 several = {
     "GammaInc": (gammainc, sc.gammainc, gammas()),
     "GammaIncC": (gammaincc, sc.gammaincc, gammas()),
@@ -207,6 +216,9 @@ several = {
                      [(x, np.exp(r.uniform(-2, 2)), np.exp(r.uniform(-25, 2))) for x in r.uniform(-20, 20, 2 * N)]),
     "EllipKInc": (m.ellipf, sc.ellipkinc, amplitudes()),
     "EllipEInc": (m.ellipe, sc.ellipeinc, amplitudes()),
+    "Hyp2F1": (m.hyp2f1, sc.hyp2f1, gausses()),
+    "Hyp1F1": (m.hyp1f1, sc.hyp1f1, list(zip(r.uniform(-6, 10, 4 * N), r.uniform(0.2, 10, 4 * N), joined(r.uniform(-5, 5, N), r.uniform(-60, 60, 2 * N), r.uniform(-900, 600, N))))),
+    "Hyp0F1": (m.hyp0f1, sc.hyp0f1, list(zip(joined(r.uniform(0.2, 20, 2 * N), r.uniform(-9, 9, N)), joined(r.uniform(-5, 5, N), r.uniform(-900, 900, N), r.uniform(-9, 90, N))))),
     "Expn": (m.expint, sc.expn, [(n, x) for n in (0, 1, 2, 3, 5, 8, 13, 40, 200) for x in np.exp(r.uniform(-6, 4, 8))]),
 }
 

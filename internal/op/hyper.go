@@ -1,0 +1,296 @@
+package op
+
+import (
+	"math"
+
+	"weft/internal/vmath"
+)
+
+// Hypergeometric functions of real numbers by their power series. Where its terms cancel they are added up again
+// in two floats each. Gauss' function is taken to arguments from 0 to 1 by the transformations of DLMF 15.8.1, whichever
+// leaves the greater parameters, so that terms have one sign. From hyperNear on its differential equation (DLMF
+// 15.10.1) is followed by Taylor's series in steps of half the distance to 1 (J. Pearson, S. Olver, M. Porter,
+// Numerical methods for the computation of the confluent and Gauss hypergeometric functions, Numer. Algorithms
+// 74, 2017, section 4.7). That serves where the parameters differ by whole numbers too.
+var Hyp2F1, Hyp1F1, Hyp0F1 *Def
+
+const (
+	hyperNear = 0.6
+	// maxHyperTerms bounds the terms of a series, maxHyperSteps the steps towards 1, which lies 2^-1074 away at most.
+	maxHyperTerms, maxHyperSteps = 4000, 1100
+	// hyperLoss is the size of terms beside their sum from which they cancel.
+	hyperLoss = 3
+)
+
+func init() {
+	Hyp2F1 = wideSpecial("hyp2f1", 4000, "Gauss' hypergeometric function.", Conformance{Domains: [][2]float64{{0.2, 3}, {0.2, 3}, {0.5, 4}, {-2, 0.9}}, Flat: []int{0, 1, 2}},
+		func(s stream, x []val) val { return s.gauss(x[0], x[1], x[2], x[3]) }, func(v *VJP) {
+			for i, name := range []string{"a", "b", "c"} {
+				noGradient(v, i, "hyp2f1", name)
+			}
+			v.Set(3, func() *node {
+				a, b, c := v.X[0], v.X[1], v.X[2]
+				up := Apply(Hyp2F1, nil, add(a, one(a)), add(b, one(b)), add(c, one(c)), v.X[3])
+				return mul(v.DY, div(mul(mul(a, b), up), c))
+			})
+		})
+}
+
+// A long is a number in two floats.
+type long struct{ hi, lo val }
+
+func (s stream) long(x float64) long { return long{s.f(x), s.f(0)} }
+
+// differ is x-y in two floats.
+func (s stream) differ(x, y val) long { hi, lo := s.exactly(x, s.Neg(y)); return long{hi, lo} }
+
+func (s stream) addLong(x, y long) long {
+	hi, lo := s.exactly(x.hi, y.hi, s.Add(x.lo, y.lo))
+	return long{hi, lo}
+}
+
+func (s stream) mulLong(x, y long) long {
+	p := s.Mul(x.hi, y.hi)
+	low := s.Fma(x.hi, y.lo, s.Fma(x.lo, y.hi, s.Fma(x.hi, y.hi, s.Neg(p))))
+	hi := s.Add(p, low)
+	return long{hi, s.Sub(low, s.Sub(hi, p))}
+}
+
+func (s stream) divLong(x, y long) long {
+	q := s.Div(x.hi, y.hi)
+	rest := s.Sub(s.Add(s.Fma(s.Neg(q), y.hi, x.hi), x.lo), s.Mul(q, y.lo))
+	low := s.Div(rest, y.hi)
+	hi := s.Add(q, low)
+	return long{hi, s.Sub(low, s.Sub(hi, q))}
+}
+
+func (s stream) selectLong(c val, x, y long) long {
+	return long{s.Select(c, x.hi, y.hi), s.Select(c, x.lo, y.lo)}
+}
+
+// hyper is the sum of the products of (top)_k over those of (bottom)_k and k!, times x^k, and the sum with the
+// factors k: x times the derivative. Sums of terms that cancel are taken in two floats.
+func (s stream) hyper(active val, top, bottom []long, x long) (y, slope val) {
+	zero, one := s.f(0), s.f(1)
+	// All parameters count before terms come to fall.
+	least := zero
+	for _, p := range append(top[:len(top):len(top)], bottom...) {
+		least = s.Min(least, p.hi)
+	}
+	least = s.Min(s.Neg(least), s.f(maxHyperTerms))
+	more := func(sum, term, last, k val) val {
+		falls := s.And(s.Lt(s.Abs(term), s.Mul(s.Abs(sum), s.f(0x1p-57))), s.both(s.Le(s.Abs(term), s.Abs(last)), s.Le(least, k)))
+		return s.both(s.Not(falls), s.Lt(zero, s.Abs(term)), s.Lt(s.Abs(term), s.f(math.Inf(1))), s.Lt(k, s.f(maxHyperTerms)))
+	}
+	start := s.Select(active, one, zero)
+	v := s.While([]val{one, start, start, zero, zero, one}, func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
+		k := v[3]
+		next := s.Add(k, one)
+		up, down := x.hi, next
+		for _, p := range top {
+			up = s.Mul(up, s.Add(p.hi, k))
+		}
+		for _, p := range bottom {
+			down = s.Mul(down, s.Add(p.hi, k))
+		}
+		t := s.Mul(v[1], s.Select(s.Eq(up, zero), zero, s.Div(up, down)))
+		return []val{s.Add(v[0], t), t, v[1], next, s.Fma(next, t, v[4]), s.Max(v[5], s.Abs(t))}
+	})
+	lost := s.both(active, s.Lt(s.Mul(s.Abs(v[0]), s.f(hyperLoss)), v[5]), s.finite(v[5]))
+	long2 := s.If(lost, func() []val {
+		start := s.Select(lost, one, zero)
+		w := s.While([]val{one, zero, start, zero, start, zero, zero, zero}, func(v []val) val { return more(v[0], v[2], v[4], v[5]) }, func(v []val) []val {
+			k := v[5]
+			next := long{s.Add(k, one), zero}
+			up, down := x, next
+			for _, p := range top {
+				up = s.mulLong(up, s.addLong(p, long{k, zero}))
+			}
+			for _, p := range bottom {
+				down = s.mulLong(down, s.addLong(p, long{k, zero}))
+			}
+			t := s.selectLong(s.Eq(up.hi, zero), long{zero, zero}, s.mulLong(long{v[2], v[3]}, s.divLong(up, down)))
+			sum := s.addLong(long{v[0], v[1]}, t)
+			slope := s.addLong(long{v[6], v[7]}, s.mulLong(next, t))
+			return []val{sum.hi, sum.lo, t.hi, t.lo, v[2], next.hi, slope.hi, slope.lo}
+		})
+		return []val{w[0], w[6]}
+	}, s.zeros(2))
+	return s.Select(lost, long2[0], v[0]), s.Select(lost, long2[1], v[4])
+}
+
+// ends reports that a parameter is a negative whole number or 0, so that its series ends.
+func (s stream) ends(x val) val { return s.And(s.Le(x, s.f(0)), s.Eq(x, s.Floor(x))) }
+
+// gauss is Gauss' hypergeometric function.
+func (s stream) gauss(a0, b0, c0, x0 val) val {
+	bb, zero, one := s.bld, s.f(0), s.f(1)
+	known := s.both(s.finite(a0), s.finite(b0), s.finite(c0), s.finite(x0))
+	pick := func(x val, otherwise float64) val { return s.Select(known, x, s.f(otherwise)) }
+	a, b, c, x := pick(a0, 1), pick(b0, 1), pick(c0, 1), pick(x0, 0)
+	finite := s.Or(s.ends(a), s.ends(b))
+	// A polynomial whose degree is above that of the pole of a whole negative c is infinite.
+	degree := s.Select(s.ends(a), s.Select(s.ends(b), s.Max(a, b), a), s.Select(s.ends(b), b, s.f(-1e300)))
+	pole := s.And(s.ends(c), s.Lt(degree, c))
+	binomial := s.And(s.Or(s.Eq(a, c), s.Eq(b, c)), s.Lt(x, one))
+	inside := s.both(known, s.Not(pole), s.Or(finite, s.Lt(x, one)))
+	// The parameters of both forms, and the power of 1-x in front.
+	less := s.differ(one, x)
+	ca, cb := s.differ(c, a), s.differ(c, b)
+	left := s.And(s.Lt(x, zero), s.Not(finite))
+	first := [2]long{{a, zero}, s.selectLong(left, cb, long{b, zero})}
+	second := [2]long{s.selectLong(left, long{b, zero}, ca), s.selectLong(left, ca, cb)}
+	power := s.addLong(ca, long{s.Neg(b), zero})
+	none := long{zero, zero}
+	powers := [2]long{s.selectLong(left, long{s.Neg(a), zero}, none), s.selectLong(left, long{s.Neg(b), zero}, power)}
+	low := func(p [2]long) val { return s.Min(p[0].hi, p[1].hi) }
+	over := s.And(s.Or(s.Lt(low(first), low(second)), s.And(s.Not(left), s.Or(s.ends(ca.hi), s.ends(cb.hi)))), s.Not(finite))
+	over = s.And(over, s.Not(s.And(left, s.ends(cb.hi))))
+	p, q := s.selectLong(over, second[0], first[0]), s.selectLong(over, second[1], first[1])
+	front := s.selectLong(over, powers[1], powers[0])
+	w := s.selectLong(left, s.divLong(long{s.Neg(x), zero}, less), long{x, zero})
+	rest := s.Select(left, s.Div(one, less.hi), less.hi)
+	far := s.both(inside, s.Not(s.Or(finite, binomial)), s.Lt(s.f(hyperNear), w.hi), s.Not(s.ends(p.hi)), s.Not(s.ends(q.hi)))
+	y, slope := s.hyper(s.And(inside, s.Not(binomial)), []long{p, q}, []long{{c, zero}}, s.selectLong(far, s.long(0.5), w))
+	y = s.If(far, func() []val {
+		one := s.f(1)
+		pick := func(x val) val { return s.Select(far, x, one) }
+		return []val{s.gaussSteps(pick(p.hi), pick(q.hi), pick(c), s.Select(far, rest, s.f(0.5)), y, s.Add(slope, slope))}
+	}, func() []val { return []val{y} })[0]
+	// (1-x)^front with the roundings of both.
+	ln := vmath.Log(bb, s.Select(s.Lt(zero, less.hi), less.hi, one))
+	factor := vmath.Pow(bb, less.hi, front.hi)
+	factor = s.Fma(factor, s.Fma(front.lo, ln, s.Mul(front.hi, s.Div(less.lo, s.Select(s.Eq(less.hi, zero), one, less.hi)))), factor)
+	y = s.Select(s.Eq(front.hi, zero), y, s.Mul(factor, y))
+	y = s.Select(binomial, vmath.Pow(bb, less.hi, s.Neg(s.Select(s.Eq(a, c), b, a))), y)
+	// Gauss' sum at 1 (DLMF 15.4.20).
+	atOne := s.And(s.Eq(x, one), s.Not(finite))
+	sum := s.Mul(s.quotientGamma(c, ca.hi), s.quotientGamma(power.hi, cb.hi))
+	y = s.Select(atOne, s.Select(s.Lt(zero, power.hi), sum, s.f(math.Inf(1))), y)
+	y = s.Select(s.Or(pole, s.And(s.Lt(one, x), s.Not(finite))), s.f(math.Inf(1)), y)
+	return s.checked(known, s.Select(s.Or(s.Eq(a, zero), s.Eq(b, zero)), one, y))
+}
+
+// quotientGamma is gamma(x)/gamma(y), 0 at the poles of the latter.
+func (s stream) quotientGamma(x, y val) val {
+	b := s.bld
+	large := vmath.Exp(b, s.Sub(vmath.Lgamma(b, x), vmath.Lgamma(b, y)))
+	q := s.Div(vmath.Gamma(b, x), vmath.Gamma(b, y))
+	return s.Select(s.ends(y), s.f(0), s.Select(s.both(s.Lt(s.f(100), s.Max(x, y)), s.Lt(s.f(0), s.Min(x, y))), large, q))
+}
+
+// gaussSteps follows the function from 1/2, where it is y with the derivative dy, to 1-rest.
+func (s stream) gaussSteps(a, b, c, rest, y, dy val) val {
+	zero, one, two := s.f(0), s.f(1), s.f(2)
+	sum := s.Add(s.Add(a, b), one)
+	less := s.Sub(c, sum)
+	v := s.While([]val{y, dy, s.f(0.5), zero}, func(v []val) val { return s.And(s.Lt(rest, v[2]), s.Lt(v[3], s.f(maxHyperSteps))) }, func(v []val) []val {
+		d := v[2]
+		h := s.Min(s.Mul(d, s.f(0.5)), s.Sub(d, rest))
+		ratio := s.Div(h, s.Mul(s.Sub(one, d), d)) // h/(x*(1-x))
+		square := s.Mul(ratio, h)
+		inner := s.Fma(sum, d, less)
+		bend := s.Sub(one, s.Add(d, d))
+		slope := s.Mul(v[1], h)
+		w := s.While([]val{v[0], slope, s.Add(v[0], slope), slope, zero}, func(w []val) val {
+			size := s.Max(s.Abs(w[0]), s.Abs(w[1]))
+			return s.both(s.Lt(s.Mul(s.Abs(w[2]), s.f(0x1p-58)), size), s.Lt(w[4], s.f(maxHyperTerms)), s.Lt(s.Abs(w[2]), s.f(math.Inf(1))))
+		}, func(w []val) []val {
+			k := w[4]
+			k1, k2 := s.Add(k, one), s.Add(k, two)
+			by := s.Mul(ratio, s.Fma(bend, k, s.Neg(inner)))
+			up := s.Mul(square, s.Mul(s.Add(k, a), s.Add(k, b)))
+			t := s.Div(s.Fma(s.Mul(k1, by), w[1], s.Mul(up, w[0])), s.Mul(k1, k2))
+			return []val{w[1], t, s.Add(w[2], t), s.Fma(k2, t, w[3]), k1}
+		})
+		return []val{w[2], s.Div(w[3], h), s.Sub(d, h), s.Add(v[3], one)}
+	})
+	return v[0]
+}
+
+// kummerFar is the least size of x from which Kummer's function is its asymptotic expansion.
+const kummerFar = 50
+
+func init() {
+	Hyp1F1 = wideSpecial("hyp1f1", 2000, "Kummer's confluent hypergeometric function.", Conformance{Domains: [][2]float64{{0.2, 3}, {0.5, 4}, {-3, 3}}, Flat: []int{0, 1}},
+		func(s stream, x []val) val { return s.kummer(x[0], x[1], x[2]) }, func(v *VJP) {
+			noGradient(v, 0, "hyp1f1", "a")
+			noGradient(v, 1, "hyp1f1", "b")
+			v.Set(2, func() *node {
+				a, b := v.X[0], v.X[1]
+				return mul(v.DY, div(mul(a, Apply(Hyp1F1, nil, add(a, one(a)), add(b, one(b)), v.X[2])), b))
+			})
+		})
+	Hyp0F1 = wideSpecial("hyp0f1", 1500, "The confluent hypergeometric limit function.", Conformance{Domains: [][2]float64{{0.5, 4}, {-3, 3}}, Flat: []int{0}},
+		func(s stream, x []val) val { return s.hyperLimit(x[0], x[1]) }, func(v *VJP) {
+			noGradient(v, 0, "hyp0f1", "v")
+			v.Set(1, func() *node {
+				b := v.X[0]
+				return mul(v.DY, div(Apply(Hyp0F1, nil, add(b, one(b)), v.X[1]), b))
+			})
+		})
+}
+
+// kummer is Kummer's function of a, b and x: for x below 0 by Kummer's transformation (DLMF 13.2.39), and far from
+// 0 by DLMF 13.7.2.
+func (s stream) kummer(a0, b0, x0 val) val {
+	bb, zero, one := s.bld, s.f(0), s.f(1)
+	known := s.both(s.finite(a0), s.finite(b0), s.Eq(x0, x0))
+	a, b := s.Select(known, a0, one), s.Select(known, b0, one)
+	x := s.Select(known, s.Max(s.f(-1e300), s.Min(x0, s.f(1e300))), zero)
+	finite := s.ends(a)
+	pole := s.And(s.ends(b), s.Not(s.And(finite, s.Le(b, a))))
+	left := s.And(s.Lt(x, zero), s.Not(finite))
+	size := s.Abs(x)
+	ba := s.differ(b, a)
+	top := s.selectLong(left, ba, long{a, zero})
+	p, q := s.Select(left, a, ba.hi), s.Sub(one, top.hi)
+	// The expansion's terms fall to about exp(-|x|)*|x|^(p+q) beside the first.
+	reach := s.Mul(s.f(6), s.Add(s.Abs(p), s.Abs(q)))
+	spread := s.Mul(s.f(2), s.Mul(s.Add(s.Abs(p), one), s.Add(s.Abs(q), one)))
+	far := s.both(s.Lt(s.Add(s.f(kummerFar), s.Max(reach, spread)), size), s.Not(s.Or(finite, s.ends(top.hi))))
+	endless := s.both(s.Lt(s.f(1e4), x), s.Not(finite))
+	active := s.both(known, s.Not(pole), s.Not(far), s.Not(endless))
+	y, _ := s.hyper(active, []long{top}, []long{{b, zero}}, long{s.Select(left, size, x), zero})
+	wide := s.If(far, func() []val {
+		over := s.Div(one, s.Select(far, size, s.f(1e3)))
+		v := s.While([]val{one, s.Select(far, one, zero), zero}, func(v []val) val {
+			return s.And(s.Lt(s.Mul(s.Abs(v[0]), s.f(0x1p-57)), s.Abs(v[1])), s.Lt(v[2], s.f(kummerFar)))
+		}, func(v []val) []val {
+			k := v[2]
+			next := s.Add(k, one)
+			t := s.Mul(v[1], s.Mul(s.Div(s.Mul(s.Add(p, k), s.Add(q, k)), next), over))
+			return []val{s.Add(v[0], t), t, next}
+		})
+		return []val{s.Mul(s.Mul(v[0], s.quotientGamma(b, top.hi)), vmath.Pow(bb, s.Abs(x0), s.Neg(p)))}
+	}, s.zeros(1))[0]
+	y = s.Select(far, wide, y)
+	scaled := s.Or(s.And(left, s.Not(far)), s.And(far, s.Not(left)))
+	e := vmath.Exp(bb, s.Mul(s.f(0.5), s.Select(scaled, x, zero)))
+	y = s.Mul(s.Mul(y, e), e)
+	grown := s.Mul(s.quotientGamma(b, a), s.f(math.Inf(1)))
+	y = s.Select(endless, grown, y)
+	y = s.Select(s.both(s.Eq(a, b), s.Not(finite)), vmath.Exp(bb, x), y)
+	y = s.Select(s.Eq(a, zero), one, y)
+	return s.checked(known, s.Select(pole, s.f(math.Inf(1)), y))
+}
+
+// limitFar is the size of x below 0 from which the limit function is Bessel's.
+const limitFar = 300
+
+// hyperLimit is the sum of x^k/((b)_k*k!), for large negative x by Bessel's function (DLMF 10.16.9).
+func (s stream) hyperLimit(b0, x0 val) val {
+	bb, zero, one := s.bld, s.f(0), s.f(1)
+	known := s.both(s.finite(b0), s.finite(x0), s.Not(s.ends(b0)))
+	b, x := s.Select(known, b0, one), s.Select(known, x0, zero)
+	far := s.Lt(x, s.f(-limitFar))
+	y, _ := s.hyper(s.And(known, s.Not(far)), nil, []long{{b, zero}}, long{s.Select(far, zero, x), zero})
+	wave := s.If(far, func() []val {
+		size := s.Select(far, s.Neg(x), s.f(limitFar))
+		order := s.Sub(b, one)
+		root := s.Sqrt(size)
+		j := s.besselJY(order, s.Add(root, root), false)
+		return []val{s.Mul(s.Mul(vmath.Gamma(bb, b), vmath.Pow(bb, root, s.Neg(order))), j)}
+	}, s.zeros(1))[0]
+	return s.checked(known, s.Select(far, wave, y))
+}

@@ -1,0 +1,25 @@
+package special
+
+import (
+	"weft"
+	"weft/internal/op"
+)
+
+// Hyp2F1 is Gauss' hypergeometric function of real numbers, the sum of (a)_k*(b)_k/((c)_k*k!)*x^k, continued to x
+// below -1. It is infinite above 1, and where c is a negative whole number or 0, unless a or b ends the sum before.
+// Errors grow with the parameters: those up to some tens have most digits. It has no gradient by a, b and c.
+func Hyp2F1(a, b, c, x any) *weft.Tensor {
+	return several("special.hyp2f1", op.Hyp2F1, argument{"a", a}, argument{"b", b}, argument{"c", c}, argument{"x", x})
+}
+
+// Hyp1F1 is Kummer's confluent hypergeometric function of real numbers, the sum of (a)_k/((b)_k*k!)*x^k: infinite
+// where b is a negative whole number or 0, unless a ends the sum before. It has no gradient by a and b.
+func Hyp1F1(a, b, x any) *weft.Tensor {
+	return several("special.hyp1f1", op.Hyp1F1, argument{"a", a}, argument{"b", b}, argument{"x", x})
+}
+
+// Hyp0F1 is the confluent hypergeometric limit function of real numbers, the sum of x^k/((v)_k*k!): NaN where v is a
+// negative whole number or 0. It has no gradient by v.
+func Hyp0F1(v, x any) *weft.Tensor {
+	return several("special.hyp0f1", op.Hyp0F1, argument{"v", v}, argument{"x", x})
+}
