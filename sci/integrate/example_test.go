@@ -32,3 +32,19 @@ func ExampleSolveIVP() {
 	//  [0.16 0.33 0.66]
 	//  [0.01 0.03 0.05]]
 }
+
+// A stiff problem: Robertson's reactions.
+func ExampleSolveIVP_stiff() {
+	f := func(t float64, y *weft.Tensor) *weft.Tensor {
+		v := weft.Vars{"a": y.At(0), "b": y.At(1), "c": y.At(2)}
+		x, z := weft.Expr("1e4*b*c - 0.04*a", v), weft.Expr("3e7*b*b", v)
+		return weft.Stack([]*weft.Tensor{x, x.Add(z).Neg(), z}, 0)
+	}
+	for _, method := range []integrate.Method{integrate.Radau, integrate.BDF} {
+		s, err := integrate.SolveIVP(f, 0, 100, weft.From([]float64{1, 0, 0}), integrate.SolveIVPOpts{Method: method, RTol: 1e-6, ATol: 1e-9, TEval: []float64{100}})
+		fmt.Printf("%.3f %v\n", s.Y.At(0, 0).Item(), err)
+	}
+	// Output:
+	// 0.617 <nil>
+	// 0.617 <nil>
+}

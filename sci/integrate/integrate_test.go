@@ -14,6 +14,8 @@ import (
 // scipy is what testdata/make.py wrote.
 var scipy = func() (s struct {
 	Lotka, VanDerPol [][]float64
+	Robertson        [][]float64
+	Stiff            map[Method][]int // steps for van der Pol's and Robertson's equations
 	Default, Quad    []float64
 	Steps, Evals     int
 }) {
@@ -109,7 +111,7 @@ func TestSolveIVP(t *testing.T) {
 	for _, m := range []struct {
 		method    Method
 		rtol, tol float64
-	}{{RK45, 1e-10, 1e-7}, {Rodas3, 1e-6, 2e-2}} {
+	}{{RK45, 1e-10, 1e-7}, {Rodas3, 1e-6, 2e-2}, {Radau, 1e-8, 2e-5}, {BDF, 1e-8, 2e-3}} {
 		s, err := SolveIVP(lotka, 0, 15, y0, SolveIVPOpts{Method: m.method, RTol: m.rtol, ATol: m.rtol, TEval: times})
 		if err != nil || len(s.T) != 11 {
 			t.Fatal(err)
@@ -133,16 +135,36 @@ func TestStiff(t *testing.T) {
 		a, b := y.At(0), y.At(1)
 		return weft.Stack([]*weft.Tensor{b, weft.Expr("1000*(1 - a*a)*b - a", weft.Vars{"a": a, "b": b})}, 0)
 	}
-	s, err := SolveIVP(f, 0, 1500, weft.From([]float64{2, 0}), SolveIVPOpts{Method: Rodas3, RTol: 1e-5, ATol: 1e-8, TEval: []float64{100, 500, 800, 1200, 1500}})
-	if err != nil || s.Steps > 3000 {
-		t.Fatal(err, s.Steps)
-	}
 	var want [][]float64
 	for _, v := range scipy.VanDerPol {
 		want = append(want, v[:1])
 	}
-	if d := greatest(s.Y.Slice(weft.All, weft.Range(0, 1)), want); !(d < 5e-2) {
-		t.Errorf("off by %g\n%v", d, s.Y)
+	for method, most := range map[Method]int{Rodas3: 3000, Radau: scipy.Stiff[Radau][0] * 5 / 4, BDF: scipy.Stiff[BDF][0] * 5 / 4} {
+		s, err := SolveIVP(f, 0, 1500, weft.From([]float64{2, 0}), SolveIVPOpts{Method: method, RTol: 1e-5, ATol: 1e-8, TEval: []float64{100, 500, 800, 1200, 1500}})
+		if err != nil || s.Steps > most {
+			t.Fatal(method, err, s.Steps, most)
+		}
+		if d := greatest(s.Y.Slice(weft.All, weft.Range(0, 1)), want); !(d < 5e-2) {
+			t.Errorf("%s: off by %g\n%v", method, d, s.Y)
+		}
+	}
+}
+
+// TestRobertson solves Robertson's reactions, whose rates differ by nine orders of magnitude, in as few steps as SciPy.
+func TestRobertson(t *testing.T) {
+	f := func(_ float64, y *weft.Tensor) *weft.Tensor {
+		v := weft.Vars{"a": y.At(0), "b": y.At(1), "c": y.At(2)}
+		x, z := weft.Expr("1e4*b*c - 0.04*a", v), weft.Expr("3e7*b*b", v)
+		return weft.Stack([]*weft.Tensor{x, x.Add(z).Neg(), z}, 0)
+	}
+	for _, method := range []Method{Radau, BDF} {
+		s, err := SolveIVP(f, 0, 1e5, weft.From([]float64{1, 0, 0}), SolveIVPOpts{Method: method, RTol: 1e-6, ATol: 1e-10, TEval: []float64{1, 100, 1e4, 1e5}})
+		if err != nil || s.Steps > scipy.Stiff[method][1]*5/4 {
+			t.Errorf("%s: %v, %d steps, SciPy's %d", method, err, s.Steps, scipy.Stiff[method][1])
+		}
+		if d := greatest(s.Y, scipy.Robertson); !(d < 2e-5) {
+			t.Errorf("%s: off by %g\n%v", method, d, s.Y)
+		}
 	}
 }
 
@@ -173,7 +195,7 @@ func TestBackwardEventsAndGradients(t *testing.T) {
 	if err != nil || math.Abs(s.Y.At(-1).Item()-math.E) > 1e-7 {
 		t.Error(s, err)
 	}
-	for _, m := range []Method{RK45, Rodas3} {
+	for _, m := range []Method{RK45, Rodas3, Radau, BDF} {
 		s, err = SolveIVP(decay, 0, 9, weft.OnesOf(weft.Float64, 1), SolveIVPOpts{Method: m, RTol: 1e-7, ATol: 1e-10, Event: func(_ float64, y *weft.Tensor) float64 { return y.Item() - 0.5 }})
 		if err != nil || !s.Ended || math.Abs(s.T[len(s.T)-1]-math.Ln2) > 1e-5 {
 			t.Error(m, s, err)

@@ -22,6 +22,14 @@ const (
 	// Rodas3 is an L-stable Rosenbrock method of order 3 for stiff problems (Sandu et al., "Benchmarking stiff ODE solvers
 	// for atmospheric chemistry problems II", 1997). Jacobians come from differentiation. Results carry no gradients.
 	Rodas3 Method = "Rodas3"
+	// Radau is the implicit Runge-Kutta method Radau IIA of order 5 for stiff problems (Hairer, Wanner, "Solving ordinary
+	// differential equations II", IV.8): few steps for small tolerances. Jacobians come from differentiation, and are kept
+	// while Newton's method converges fast. Results carry no gradients.
+	Radau Method = "Radau"
+	// BDF has backward differentiation formulas of orders 1 to 5 for stiff problems (Shampine, Reichelt, "The MATLAB ODE
+	// suite", SIAM J. Sci. Comput. 18, 1997): one evaluation of f for each of its iterations, which suits large systems.
+	// Results carry no gradients.
+	BDF Method = "BDF"
 )
 
 // SolveIVPOpts are the options of [SolveIVP].
@@ -82,13 +90,19 @@ func SolveIVP(f func(t float64, y *weft.Tensor) *weft.Tensor, t0, t1 float64, y0
 		return p.solve()
 	case Rodas3:
 		p.step, p.order = p.rodas3, 3
-		var s *Solution
-		var err error
-		weft.WithoutGrad(func() { s, err = p.solve() })
-		return s, err
+	case Radau:
+		r := &radau{p: p}
+		p.step, p.order, p.accepted = r.step, 4, r.accepted
+	case BDF:
+		b := &bdf{p: p}
+		p.step, p.order, p.accepted = b.step, 2, b.accepted
+	default:
+		array.Failf(name, "Method", "%q is unknown", o.Method)
 	}
-	array.Failf(name, "Method", "%q is unknown", o.Method)
-	return nil, nil
+	var s *Solution
+	var err error
+	weft.WithoutGrad(func() { s, err = p.solve() })
+	return s, err
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -109,7 +123,10 @@ type problem struct {
 
 	// step tries a step of size h: the values at its end, their errors, the slope there, and values at times within by a fraction.
 	step  func(h float64) (y, wrong, k *weft.Tensor, within func(part float64) *weft.Tensor)
-	order float64
+	order float64 // one more than that of the error
+	// accepted, unless it is nil, takes the step that was tried, with an error of size n, and returns by how much the next one
+	// is longer.
+	accepted func(n float64) float64
 }
 
 func (p *problem) positive(arg string, x, otherwise float64) float64 {
@@ -200,7 +217,11 @@ func (p *problem) solve() (*Solution, error) {
 		if (next-p.end)*p.direction >= 0 {
 			next = p.end
 		}
-		y, wrong, k, within := p.step(next - p.t)
+		length := next - p.t
+		if p.accepted != nil && next != p.end {
+			length = h * p.direction // the same bits for steps of the same size
+		}
+		y, wrong, k, within := p.step(length)
 		n := p.size(wrong, p.y, y)
 		if !(n < 1) { // or NaN
 			p.s.Rejected++
@@ -224,7 +245,14 @@ func (p *problem) solve() (*Solution, error) {
 		if rejected {
 			grow = min(grow, 1)
 		}
-		h = math.Abs(next-p.t) * max(0.2, grow)
+		if p.accepted != nil {
+			if longer := p.accepted(n); !rejected || longer < 1 {
+				grow = longer
+			}
+		}
+		if p.accepted == nil || grow != 1 {
+			h = math.Abs(next-p.t) * max(0.2, grow)
+		}
 		rejected = false
 		p.t, p.y, p.k = next, y, k
 		if p.o.TEval == nil {

@@ -11,8 +11,16 @@ l = si.solve_ivp(lotka, (0, 15), [10, 5], t_eval=times, method="DOP853", rtol=1e
 d = si.solve_ivp(lotka, (0, 15), [10, 5])
 pol = lambda t, y: [y[1], 1000 * (1 - y[0] ** 2) * y[1] - y[0]]
 v = si.solve_ivp(pol, (0, 1500), [2, 0], t_eval=[100, 500, 800, 1200, 1500], method="Radau", **tight)
+robertson = lambda t, y: [-0.04 * y[0] + 1e4 * y[1] * y[2], 0.04 * y[0] - 1e4 * y[1] * y[2] - 3e7 * y[1] ** 2, 3e7 * y[1] ** 2]
+stiff = {}
+for m in ["Radau", "BDF"]:
+    a = si.solve_ivp(pol, (0, 1500), [2, 0], method=m, rtol=1e-5, atol=1e-8)
+    b = si.solve_ivp(robertson, (0, 1e5), [1, 0, 0], method=m, rtol=1e-6, atol=1e-10)
+    stiff[m] = [len(a.t) - 1, len(b.t) - 1]
+rob = si.solve_ivp(robertson, (0, 1e5), [1, 0, 0], t_eval=[1, 100, 1e4, 1e5], method="Radau", rtol=1e-11, atol=1e-15)
 print(json.dumps({
     "lotka": l.y.T.tolist(), "steps": len(d.t) - 1, "evals": int(d.nfev), "default": d.y[:, -1].tolist(), "vanderpol": v.y.T.tolist(),
+    "robertson": rob.y.T.tolist(), "stiff": stiff,
     "quad": [si.quad(np.exp, 0, 1)[0], si.quad(lambda x: np.exp(-x * x / 2), -np.inf, np.inf)[0], si.quad(lambda x: 1 / (1 + x * x), 1, np.inf)[0],
              si.quad(lambda x: np.exp(x), -np.inf, 2)[0], si.quad(lambda x: np.sqrt(x), 0, 1)[0], si.quad(lambda x: np.cos(50 * x) ** 2, 0, 3)[0],
              si.quad(lambda x: np.log(x), 0, 1)[0], si.quad(lambda x: np.abs(x - 0.3), 0, 1, points=[0.3])[0], si.quad(np.sin, 3, 1)[0],
