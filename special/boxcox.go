@@ -20,7 +20,7 @@ func InvBoxCox(y, lambda any) *weft.Tensor {
 
 // InvBoxCox1p is the inverse of [BoxCox1p] by x, exact for small y.
 func InvBoxCox1p(y, lambda any) *weft.Tensor {
-	return formula("special.inv_boxcox1p", "where(l == 0, expm1(y), where(abs(l*y) < 1e-154, y, expm1(log1p(l*y)/where(l == 0, 1, l))))", argument{"y", y}, argument{"l", lambda})
+	return formula("special.inv_boxcox1p", "where(l == 0, expm1(y), where(abs(l*y) < 1e-154, expm1(y), expm1(log1p(l*y)/where(l == 0, 1, l))))", argument{"y", y}, argument{"l", lambda})
 }
 
 // ExpRel is (exp(x)-1)/x, without a cancellation: 1 at 0.

@@ -53,7 +53,7 @@ func LogGamma(x *weft.Tensor) *weft.Tensor {
 
 // RGamma is 1/gamma(x), which is 0 at 0, the negative integers and minus infinity.
 func RGamma(x *weft.Tensor) *weft.Tensor {
-	return formula("special.rgamma", "where((x <= 0) && (x == floor(x)), 0, 1/gamma(x))", argument{"x", x})
+	return formula("special.rgamma", "where((x <= 0) && (x == floor(x)), 0, where(abs(x) < 1e-300, x, where(x > 171, 1/gamma(x-8)/poch(x-8, 8), 1/gamma(x))))", argument{"x", x})
 }
 
 // Factorial is n! = gamma(n+1), also of numbers that are not whole; below 0 it is 0, as in SciPy. Whole

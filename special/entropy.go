@@ -36,5 +36,5 @@ func Huber(delta, r any) *weft.Tensor {
 
 // PseudoHuber is delta*delta*(sqrt(1 + (r/delta)^2) - 1): 0 where delta is 0, and infinite where it is below 0.
 func PseudoHuber(delta, r any) *weft.Tensor {
-	return formula("special.pseudo_huber", "where(d < 0, inf, where((d == 0) || (r == 0), 0, where(abs(r) < inf, r*(r/(1 + hypot(1 + 0*r, r/where(d == 0, 1, d)))), abs(r))))", argument{"d", delta}, argument{"r", r})
+	return formula("special.pseudo_huber", "where(d < 0, inf, where((d == 0) || (r == 0), 0, where(abs(r) < inf, where(abs(r)/where(d == 0, 1, d) < 1e20, r*(r/(1 + hypot(1 + 0*r, r/where(d == 0, 1, d)))), d*abs(r)), abs(r))))", argument{"d", delta}, argument{"r", r})
 }

@@ -1,17 +1,44 @@
 package special
 
-import "weft"
+import (
+	"weft"
+	"weft/internal/array"
+	"weft/internal/op"
+)
 
 // Distribution functions under SciPy's names, from the incomplete gamma and beta functions.
 
+// composed applies an operation to formulas of the arguments.
+func composed(name string, d *op.Def, args []argument, formulas ...string) *weft.Tensor {
+	defer array.Named(name).End()
+	operands := make([]argument, len(formulas))
+	for i, text := range formulas {
+		operands[i] = argument{text, formula(name, text, args...)}
+	}
+	return several(name, d, operands...)
+}
+
 // StdTr is the distribution function of Student's t with df degrees of freedom at t.
 func StdTr(df, t any) *weft.Tensor {
-	return formula("special.stdtr", "where(t < 0, 0, 1) + where(t < 0, 0.5, -0.5)*betainc(0.5*df, 0.5 + 0*df, df/(df + t*t))", argument{"df", df}, argument{"t", t})
+	args := []argument{{"df", df}, {"t", t}}
+	// The odds of x are df/(t*t).
+	tail := composed("special.stdtr", op.BetaCDF, args, fraction("df/t/t"), fraction("t/df*t"), "0.5*df", "0.5 + 0*df")
+	return formula("special.stdtr", "where(t < 0, 0.5*tail, 1 - 0.5*tail)", argument{"t", t}, argument{"tail", tail})
+}
+
+// fraction is the formula of r/(1+r) for r of at least 0, infinity among them.
+func fraction(r string) string {
+	return "where(" + r + " < 1, " + r + "/(1 + " + r + "), 1/(1 + 1/(" + r + ")))"
 }
 
 // StdTrIt is the inverse of [StdTr] by t.
 func StdTrIt(df, p any) *weft.Tensor {
-	return formula("special.stdtrit", "where(p < 0.5, -1, 1)*sqrt(df*where(abs(p - 0.5) > 0.25, 1/betaincinv(0.5*df, 0.5 + 0*df, 2*minimum(p, 1-p)) - 1, betaincinv(0.5 + 0*df, 0.5*df, abs(2*p - 1))/(1 - betaincinv(0.5 + 0*df, 0.5*df, abs(2*p - 1)))))", argument{"df", df}, argument{"p", p})
+	args := []argument{{"df", df}, {"p", p}}
+	// Near p = 1/2 the other end of the distribution has the digits.
+	outer := composed("special.stdtrit", op.BetaRoot, args, "0.5*df", "0.5 + 0*df", "2*minimum(p, 1-p)")
+	inner := composed("special.stdtrit", op.BetaRoot, args, "0.5 + 0*df", "0.5*df", "abs(2*p - 1)")
+	return formula("special.stdtrit", "where(p < 0.5, -1, 1)*where(abs(p - 0.5) > 0.25, sqrt(df)/outer, sqrt(df)*inner)",
+		argument{"df", df}, argument{"p", p}, argument{"outer", outer}, argument{"inner", inner})
 }
 
 // ChDtr is the distribution function of chi squared with v degrees of freedom at x.
@@ -31,27 +58,39 @@ func ChDtrI(v, p any) *weft.Tensor {
 
 // FDtr is the distribution function of the F distribution with dfn and dfd degrees of freedom at x.
 func FDtr(dfn, dfd, x any) *weft.Tensor {
-	return formula("special.fdtr", "betainc(0.5*m, 0.5*n, where(x < inf, m*x/(n + m*x), where(x == inf, 1, nan)))", argument{"m", dfn}, argument{"n", dfd}, argument{"x", x})
+	return composed("special.fdtr", op.BetaCDF, []argument{{"m", dfn}, {"n", dfd}, {"x", x}},
+		positive(fraction("m*x/n")), positive(fraction("n/(m*x)")), "0.5*m", "0.5*n")
 }
 
 // FDtrC is 1-FDtr(dfn, dfd, x) without a cancellation.
 func FDtrC(dfn, dfd, x any) *weft.Tensor {
-	return formula("special.fdtrc", "betainc(0.5*n, 0.5*m, n/(n + m*x))", argument{"m", dfn}, argument{"n", dfd}, argument{"x", x})
+	return composed("special.fdtrc", op.BetaCDF, []argument{{"m", dfn}, {"n", dfd}, {"x", x}},
+		positive(fraction("n/(m*x)")), positive(fraction("m*x/n")), "0.5*n", "0.5*m")
 }
+
+// positive is a formula's value where x is at least 0, and NaN elsewhere.
+func positive(text string) string { return "where(x >= 0, " + text + ", nan)" }
 
 // FDtrI is the inverse of [FDtr] by x.
 func FDtrI(dfn, dfd, p any) *weft.Tensor {
-	return formula("special.fdtri", "n/m*betaincinv(0.5*m, 0.5*n, p)/(1 - betaincinv(0.5*m, 0.5*n, p))", argument{"m", dfn}, argument{"n", dfd}, argument{"p", p})
+	root := composed("special.fdtri", op.BetaRoot, []argument{{"m", dfn}, {"n", dfd}, {"p", p}}, "0.5*m", "0.5*n", "p")
+	return formula("special.fdtri", "where(root == 0, 0*n*m, n/m*root*root)", argument{"m", dfn}, argument{"n", dfd}, argument{"root", root})
 }
 
 // BDtr is the probability of at most floor(k) successes of n trials that succeed with probability p.
 func BDtr(k, n, p any) *weft.Tensor {
-	return formula("special.bdtr", "where(k >= n, 1, betainc(n - floor(k), floor(k) + 1, 1 - p))", argument{"k", k}, argument{"n", n}, argument{"p", p})
+	return trials("special.bdtr", "where(k >= n, 1, c)", k, n, p, "1 - p", "p", "n - floor(k)", "floor(k) + 1")
 }
 
 // BDtrC is 1-BDtr(k, n, p) without a cancellation.
 func BDtrC(k, n, p any) *weft.Tensor {
-	return formula("special.bdtrc", "where(k >= n, 0, betainc(floor(k) + 1, n - floor(k), p))", argument{"k", k}, argument{"n", n}, argument{"p", p})
+	return trials("special.bdtrc", "where(k >= n, 0, c)", k, n, p, "p", "1 - p", "floor(k) + 1", "n - floor(k)")
+}
+
+// trials is a formula of k, n and c, the beta distribution's function of formulas of k, n and p.
+func trials(name, text string, k, n, p any, formulas ...string) *weft.Tensor {
+	c := composed(name, op.BetaCDF, []argument{{"k", k}, {"n", n}, {"p", p}}, formulas...)
+	return formula(name, text, argument{"k", k}, argument{"n", n}, argument{"c", c})
 }
 
 // PDtr is the probability that a Poisson number with rate m is at most floor(k).

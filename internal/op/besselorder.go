@@ -66,7 +66,7 @@ func (s stream) besselKv(v0, x0 val, scaled bool) val {
 }
 
 // maxUpwards is the greatest order that is reached by a recurrence.
-const maxUpwards = 60
+const maxUpwards = 400
 
 // secondModified is K of order v at positive finite x.
 func (s stream) secondModified(v, x val, scaled bool) val {

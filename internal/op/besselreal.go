@@ -95,12 +95,20 @@ func (s stream) temmeStart(mu, x val) temme {
 	even = s.Fma(even, z, s.f(rgammaSeries[0]))
 	// even is the sum of even powers, odd that of odd ones over mu.
 	plus, minus := s.Fma(odd, mu, even), s.Fma(s.Neg(odd), mu, even)
-	ln := s.Neg(vmath.Log(b, s.Mul(x, s.f(0.5))))
+	// Half of a denormal number would lose digits.
+	ln := s.Sub(s.f(math.Ln2), vmath.Log(b, x))
 	e := s.Mul(mu, ln)
-	grow := vmath.Exp(b, e)
-	over := s.Select(s.Lt(s.Abs(e), s.f(1e-8)), one, s.Div(vmath.Sinh(b, e), s.Select(s.Eq(e, s.f(0)), one, e)))
-	ff := s.Sub(s.Mul(s.Mul(even, over), ln), s.Mul(odd, vmath.Cosh(b, e)))
-	return temme{ff: s.Div(ff, s.Mul(plus, minus)), p: s.Div(grow, plus), q: s.Div(one, s.Mul(grow, minus))}
+	grow := s.Mul(vmath.Pow(b, x, s.Neg(mu)), vmath.Exp2(b, mu))
+	back := s.Div(one, grow)
+	square := s.sq(e)
+	over := s.f(1. / 6227020800)
+	for _, c := range []float64{1. / 39916800, 1. / 362880, 1. / 5040, 1. / 120, 1. / 6, 1} {
+		over = s.Fma(over, square, s.f(c))
+	}
+	far := s.Lt(s.f(0.25), square)
+	over = s.Select(far, s.Div(s.Mul(s.f(0.5), s.Sub(grow, back)), s.Select(far, e, one)), over)
+	ff := s.Sub(s.Mul(s.Mul(even, over), ln), s.Mul(odd, s.Mul(s.f(0.5), s.Add(grow, back))))
+	return temme{ff: s.Div(ff, s.Mul(plus, minus)), p: s.Div(grow, plus), q: s.Div(back, minus)}
 }
 
 // secondKindNear is Y of orders mu and mu+1, for x below 2.
@@ -113,7 +121,7 @@ func (s stream) secondKindNear(active, mu0, x0 val) (y, next val) {
 	ff, p, q := s.Mul(t.ff, s.f(2/math.Pi)), s.Mul(t.p, s.f(1/math.Pi)), s.Mul(t.q, s.f(1/math.Pi))
 	d := s.Neg(s.sq(s.Mul(x, s.f(0.5))))
 	sum, sum1 := s.temmeSums(mu, d, ff, p, q, r)
-	return s.Neg(sum), s.Neg(s.Mul(sum1, s.Div(s.f(2), x)))
+	return s.Neg(sum), s.Neg(s.Div(s.Add(sum1, sum1), x))
 }
 
 // temmeSums adds up the series: of c*(ff + r*q) and of c*(p - k*(ff + r*q)).
@@ -124,9 +132,12 @@ func (s stream) temmeSums(mu, d, ff, p, q, r val) (sum, sum1 val) {
 		return s.both(s.Lt(s.Mul(s.Abs(v[0]), s.f(0x1p-56)), v[7]), s.Lt(v[6], s.f(60)))
 	}, func(v []val) []val {
 		k := v[6]
-		ff := s.Div(s.Fma(k, v[2], s.Add(v[3], v[4])), s.Sub(s.sq(k), square))
-		c := s.Mul(v[5], s.Div(d, k))
-		p, q := s.Div(v[3], s.Sub(k, mu)), s.Div(v[4], s.Add(k, mu))
+		rest := s.Fma(k, k, s.Neg(square))
+		over := s.Div(s.f(1), s.Mul(k, rest))
+		each := s.Mul(over, k) // 1/(k*k - mu*mu)
+		ff := s.Mul(s.Fma(k, v[2], s.Add(v[3], v[4])), each)
+		c := s.Mul(v[5], s.Mul(d, s.Mul(over, rest)))
+		p, q := s.Mul(v[3], s.Mul(each, s.Add(k, mu))), s.Mul(v[4], s.Mul(each, s.Sub(k, mu)))
 		del := s.Mul(c, s.Fma(r, q, ff))
 		del1 := s.Sub(s.Mul(c, p), s.Mul(k, del))
 		return []val{s.Add(v[0], del), s.Add(v[1], del1), ff, p, q, c, s.Add(k, s.f(1)), s.Add(s.Abs(del), s.Abs(del1))}
@@ -137,30 +148,60 @@ func (s stream) temmeSums(mu, d, ff, p, q, r val) (sum, sum1 val) {
 // modifiedSecond is exp(x)*K of orders mu and mu+1, for positive finite x.
 func (s stream) modifiedSecond(mu, x val) (y, next val) {
 	b, half := s.bld, s.f(0.5)
-	near := s.Lt(x, s.f(temmeBelow))
+	near := s.Lt(x, s.f(modifiedFrom))
 	low := s.If(near, func() []val {
 		mu, x := s.Select(near, mu, s.f(0)), s.Select(near, x, s.f(1e-3))
 		t := s.temmeStart(mu, x)
 		sum, sum1 := s.temmeSums(mu, s.sq(s.Mul(x, half)), t.ff, s.Mul(t.p, half), s.Mul(t.q, half), s.f(0))
 		e := vmath.Exp(b, x)
-		return []val{s.Mul(sum, e), s.Mul(sum1, s.Mul(e, s.Div(s.f(2), x)))}
+		return []val{s.Mul(sum, e), s.Div(s.Mul(sum1, s.Add(e, e)), x)}
 	}, s.zeros(2))
 	far := s.Not(near)
-	// 2 times the integral of exp(-2*x*w*w)*cosh(mu*t)/sqrt(1+w*w) with sinh(t/2) = w (DLMF 10.32.9).
 	high := s.If(far, func() []val {
-		double := s.Mul(s.f(2), mu)
-		r := s.bell(far, s.Mul(s.f(2), x), 0.9, 2, func(w val) []val {
-			root := s.Sqrt(s.Fma(w, w, s.f(1)))
-			grow := vmath.Exp(b, s.Mul(double, vmath.Log(b, s.Add(w, root))))
-			back := s.Div(s.f(1), grow)
-			cosh, sinh := s.Mul(half, s.Add(grow, back)), s.Mul(half, s.Sub(grow, back))
-			one := s.Div(cosh, root)
-			return []val{one, s.Fma(s.Mul(s.f(2), s.sq(w)), one, s.Fma(s.Mul(s.f(2), w), sinh, one))}
-		})
-		return []val{s.Mul(r[0], s.f(2)), s.Mul(r[1], s.f(2))}
+		k, k1 := s.modifiedFar(far, mu, x)
+		return []val{k, k1}
 	}, s.zeros(2))
 	return s.Select(near, low[0], high[0]), s.Select(near, low[1], high[1])
 }
+
+// modifiedFar is exp(x)*K of orders mu and mu+1, for x from modifiedFrom on, by J. C. P. Miller's algorithm for Kummer's
+// functions u(n) = U(mu+1/2+n, 2mu+1, 2x) over n! (DLMF 13.3.7), where
+//
+//	u(n-1) = 2n*(n+x)*u(n) - n*(n+1)*e(n)*u(n+1), e(n) = (n+1/2)^2 - mu^2,
+//
+// and the sum of n!*c(n)*u(n) is (2x)^(-mu-1/2), where c(n+1) = e(n)/(n+1)*c(n) (N. M. Temme, Journal of Computational
+// Physics 19, 1975). All terms are positive.
+func (s stream) modifiedFar(active, mu0, x0 val) (y, next val) {
+	one, half := s.f(1), s.f(0.5)
+	mu, x := s.Select(active, mu0, s.f(0)), s.Select(active, x0, s.f(1e4))
+	square := s.sq(mu)
+	// Terms fall as exp(-2*sqrt(2*n*x)) where n is above x. Two of them are a step.
+	last := s.Mul(s.f(2), s.Floor(s.Add(s.Div(s.f(modifiedTerms/2), x), s.f(5.2))))
+	step := func(n, u, before, sum val) (val, val) {
+		e := s.Sub(s.sq(s.Add(n, half)), square)
+		sum = s.Fma(e, sum, u)
+		by := s.Mul(s.Mul(n, s.Add(n, one)), e)
+		return s.Fma(s.Mul(s.Add(n, n), s.Add(n, x)), u, s.Neg(s.Mul(by, before))), sum
+	}
+	v := s.While([]val{s.f(0x1p-1000), s.f(0), s.f(0), last}, func(v []val) val { return s.Lt(s.f(0), v[3]) }, func(v []val) []val {
+		n := v[3]
+		u1, sum := step(n, v[0], v[1], v[2])
+		u2, sum := step(s.Sub(n, one), u1, v[0], sum)
+		return []val{u2, u1, sum, s.Sub(n, s.f(2))}
+	})
+	e0 := s.Sub(s.f(0.25), square)
+	over := s.Div(one, v[0])
+	k := s.Div(s.Sqrt(s.Div(s.f(math.Pi/2), x)), s.Mul(s.Fma(e0, v[2], v[0]), over))
+	ratio := s.Sub(s.Add(s.Add(mu, half), x), s.Mul(e0, s.Mul(v[1], over)))
+	return k, s.Mul(k, s.Div(ratio, x))
+}
+
+const (
+	// modifiedFrom is where [stream.modifiedFar] serves.
+	modifiedFrom = 1.5
+	// modifiedTerms over x is about the number of terms that it takes.
+	modifiedTerms = 176
+)
 
 // hankel returns J and Y of orders mu and mu+1 for x from 2 on, as parts of
 //
@@ -238,7 +279,9 @@ func (s stream) powerOver(v, x val) val {
 	half, next := s.Mul(x, s.f(0.5)), s.Add(v, s.f(1))
 	// The rounding of v+1 would cost digits of gamma.
 	gamma := s.Select(s.Lt(v, s.f(1)), vmath.Gamma(b, next), s.Mul(v, vmath.Gamma(b, v)))
-	direct := s.Div(vmath.Pow(b, half, v), gamma)
+	// Half of a denormal number would lose digits.
+	tiny := s.Lt(x, s.f(0x1p-1000))
+	direct := s.Div(vmath.Pow(b, s.Select(tiny, x, half), v), s.Select(tiny, s.Mul(gamma, vmath.Exp2(b, v)), gamma))
 	ln := vmath.Exp(b, s.Sub(s.Mul(v, vmath.Log(b, half)), vmath.Lgamma(b, next)))
 	return s.Select(s.Lt(v, s.f(140)), direct, ln)
 }

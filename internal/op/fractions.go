@@ -13,6 +13,8 @@ const (
 	fractionDone = 0x1p-56
 	// maxFractionTerms bounds the terms. Arguments that these serve take at most 60 of a fraction.
 	maxFractionTerms = 100
+	// leastInverse is a number with a finite square of its inverse. The series of numbers below it has two terms.
+	leastInverse = 0x1p-400
 )
 
 // fraction is the value of a continued fraction c(0)/(b(0) + c(1)/(b(1) + ...)), where each term with n from 1
@@ -42,20 +44,22 @@ func (s stream) gammaFraction(active, x, a val) val {
 	})
 }
 
-// gammaSeries is the lower incomplete gamma function times a over x^a*exp(-x), the sum of
-// x^n/((a+1)...(a+n)) (DLMF 8.11.4). With r(n) = (a+n)/x sum and last term have the common denominator
-// r(1)...r(n).
+// gammaSeries is the lower incomplete gamma function times a over x^a*exp(-x), less 1: the sum of
+// x^n/((a+1)...(a+n)) from n = 1 on (DLMF 8.11.4). With r(n) = (a+n)/x sum and last term have the common
+// denominator r(2)...r(n).
 func (s stream) gammaSeries(active, x, a val) val {
-	one := s.f(1)
-	over := s.Div(one, x)
+	one, next := s.f(1), s.Add(a, s.f(1))
+	over := s.Div(one, s.Max(s.f(leastInverse), x))
 	at := s.Mul(a, over)
-	r := s.While([]val{s.Select(active, one, s.f(0x1p100)), one, one}, func(v []val) val {
+	r := s.While([]val{s.Select(active, one, s.f(0x1p100)), one, s.f(2)}, func(v []val) val {
 		return s.And(s.Lt(v[0], s.f(0x1p58)), s.Lt(v[2], s.f(maxTailTerms)))
 	}, func(v []val) []val {
-		r := s.Fma(v[2], over, at)
-		return []val{s.Fma(v[0], r, one), s.Mul(v[1], r), s.Add(v[2], one)}
+		// Two terms: a test costs as much as one.
+		r, r2 := s.Fma(v[2], over, at), s.Fma(s.Add(v[2], one), over, at)
+		sum := s.Fma(s.Fma(v[0], r, one), r2, one)
+		return []val{sum, s.Mul(v[1], s.Mul(r, r2)), s.Add(v[2], s.f(2))}
 	})
-	return s.Div(r[0], r[1])
+	return s.Div(s.Mul(r[0], x), s.Mul(r[1], next))
 }
 
 // betaFraction is the incomplete beta function over x^a*y^b, by the even part of its continued fraction (A. R.

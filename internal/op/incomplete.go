@@ -116,6 +116,10 @@ const (
 	nearTerms = 25
 	// maxTailTerms bounds the terms of a power series. Numbers that it serves take at most 160.
 	maxTailTerms = 2000
+	// twofoldMost is the greatest parameter whose logarithm of gamma has the digits for a weight.
+	twofoldMost = 1000
+	// scaleUp keeps the digits of weights that are denormal numbers; below are its logarithm and what that lacks.
+	scaleUp, scaleUpLn, scaleUpLnLow = 0x1p512, 512 * 0x1.62e42fefa39efp-1, 512 * 0x1.abc9e3b39803fp-56
 )
 
 // quadrature is the integral of f from 0 to end, by panels of Gauss and Legendre's rule.
@@ -159,13 +163,70 @@ func (s stream) stirlingRest(z val) val {
 	return s.Select(s.Lt(z, s.f(stirlingFrom)), small, s.Mul(r, series))
 }
 
-// gammaWeight is x^a * exp(-x) / Gamma(a).
-func (s stream) gammaWeight(x, a val) val {
-	b := s.bld
-	direct := s.Sub(s.Sub(s.Mul(a, vmath.Log(b, x)), x), vmath.Lgamma(b, a))
-	exponent := s.Add(s.Mul(a, s.ratioBesidesLog(s.Div(x, a), s.Div(s.Sub(x, a), a))), s.stirlingRest(a))
-	large := s.Mul(s.Sqrt(s.Mul(a, s.f(1/(2*math.Pi)))), vmath.Exp(b, s.Neg(exponent)))
-	return s.Select(s.Lt(a, s.f(stirlingFrom)), vmath.Exp(b, direct), large)
+// A twofold is hi + lo, a number with more digits than a float64 has.
+type twofold struct{ hi, lo val }
+
+// plus is x + y.
+func (s stream) plus(x, y twofold) twofold {
+	hi, lo := s.difference(x.hi, s.Neg(y.hi))
+	return twofold{hi, s.Add(lo, s.Add(x.lo, y.lo))}
+}
+
+// minus is -x.
+func (s stream) minus(x twofold) twofold { return twofold{s.Neg(x.hi), s.Neg(x.lo)} }
+
+// times is x*a.
+func (s stream) times(x twofold, a val) twofold {
+	hi := s.Mul(x.hi, a)
+	return twofold{hi, s.Fma(x.lo, a, s.Fma(x.hi, a, s.Neg(hi)))}
+}
+
+// exp is e^x.
+func (s stream) exp(x twofold) val { return vmath.ExpPair(s.bld, x.hi, x.lo) }
+
+// ln is ln(x) for positive finite x.
+func (s stream) ln(x val) twofold {
+	hi, lo := vmath.LnPair(s.bld, x)
+	return twofold{hi, lo}
+}
+
+// lgamma is ln(gamma(a)) for positive a up to twofoldMost.
+func (s stream) lgamma(a val) twofold {
+	hi, lo := vmath.LgammaPair(s.bld, s.Min(a, s.f(twofoldMost)))
+	return twofold{hi, lo}
+}
+
+// A gammaShape is the shape of a gamma distribution. Its weight is multiplied by a power of two, scale, whose
+// logarithm is lnScale; lg is ln(gamma(1+a)) for a up to twofoldMost, and less that without the scale.
+type gammaShape struct {
+	a              val
+	lg, less       twofold
+	scale, lnScale val
+}
+
+// shape is a gammaShape whose scale is 1.
+func (s stream) shape(a val) gammaShape {
+	lg := s.lgamma1p(a, s.f(0))
+	return gammaShape{a, lg, lg, s.f(1), s.f(0)}
+}
+
+// scaledShape is a gammaShape whose weight is multiplied by scaleUp where up holds.
+func (s stream) scaledShape(a, up val) gammaShape {
+	by, lg := s.Select(up, s.f(scaleUpLn), s.f(0)), s.lgamma1p(a, s.f(0))
+	less := s.plus(lg, twofold{s.Neg(by), s.Select(up, s.f(-scaleUpLnLow), s.f(0))})
+	return gammaShape{a, lg, less, s.Select(up, s.f(scaleUp), s.f(1)), by}
+}
+
+// gammaWeight is x^a * exp(-x) / gamma(1+a).
+func (s stream) gammaWeight(x val, g gammaShape) val {
+	small := s.Le(g.a, s.f(twofoldMost))
+	power := s.times(s.ln(x), s.Select(small, g.a, s.f(1)))
+	high, low := s.difference(power.hi, x)
+	direct := s.exp(s.plus(twofold{high, s.Add(low, power.lo)}, s.minus(g.less)))
+	return s.If(small, func() []val { return []val{direct} }, func() []val {
+		exponent := s.Add(s.Mul(g.a, s.ratioBesidesLog(s.Div(x, g.a), s.Div(s.Sub(x, g.a), g.a))), s.stirlingRest(g.a))
+		return []val{s.Div(vmath.Exp(s.bld, s.Sub(g.lnScale, exponent)), s.Sqrt(s.Mul(g.a, s.f(2*math.Pi))))}
+	})[0]
 }
 
 // gammaTail is the probability of a gamma number of at most x, or of one above x.
@@ -173,7 +234,7 @@ func (s stream) gammaTail(x0, a0 val, upper bool) val {
 	good := s.both(s.Eq(x0, x0), s.Lt(s.f(0), a0), s.finite(a0))
 	inside := s.both(good, s.Lt(s.f(0), x0), s.finite(x0))
 	x, a := s.Select(inside, x0, s.f(1)), s.Select(inside, a0, s.f(1))
-	tail, isUpper := s.gammaSide(x, a)
+	tail, isUpper, _ := s.gammaSide(x, s.shape(a))
 	low, high := s.f(0), s.f(1)
 	if upper {
 		isUpper, low, high = s.Sub(s.f(1), isUpper), high, low
@@ -184,34 +245,34 @@ func (s stream) gammaTail(x0, a0 val, upper bool) val {
 }
 
 // gammaSide is the probability of a gamma number of at most x, and 0, or of one above x, and 1: of that side
-// which is computed without a cancellation. Requires positive finite arguments.
-func (s stream) gammaSide(x, a val) (tail, isUpper val) {
-	one, none := s.f(1), s.f(0)
+// which is computed without a cancellation. The weight is x^a * exp(-x) / gamma(a). Both are multiplied by the
+// shape's scale. Requires positive finite arguments.
+func (s stream) gammaSide(x val, g gammaShape) (tail, isUpper, weight val) {
+	a, one, none := g.a, s.f(1), s.f(0)
 	above := s.Le(s.f(slopeSeries), x)
 	above = s.And(above, s.Le(a, x))
-	moderate := s.Le(a, s.f(fractionMost))
-	slow := s.both(above, s.Lt(x, s.f(4)), s.Lt(a, s.f(2)))
-	quick := s.And(moderate, s.Not(slow))
+	quick := s.Le(a, s.f(fractionMost))
 	// Where the lower side is more than about a half, 1 less it by an alternating series.
 	mostly := s.And(s.Lt(x, s.f(slopeSeries)), s.Lt(a, s.Select(s.Lt(x, s.f(0.5)), s.Div(s.f(-0.4), vmath.Log(s.bld, x)), x)))
-	weight := s.gammaWeight(x, a)
+	first := s.gammaWeight(x, g)
+	weight = s.Mul(first, a)
 	by := func(active val, f func() val) val {
 		return s.If(active, func() []val { return []val{f()} }, func() []val { return []val{none} })[0]
 	}
 	below := s.both(quick, s.Not(above), s.Not(mostly))
-	lower := by(below, func() val { return s.Div(s.Mul(weight, s.gammaSeries(below, x, a)), a) })
+	lower := by(below, func() val { return s.Fma(first, s.gammaSeries(below, x, a), first) })
 	beyond := s.And(quick, above)
 	upper := by(beyond, func() val { return s.Mul(weight, s.gammaFraction(beyond, x, a)) })
-	near := by(mostly, func() val { return s.gammaNear(x, a) })
+	near := by(mostly, func() val { return s.Mul(g.scale, s.gammaNear(x, g)) })
 	far := s.Not(s.Or(quick, mostly))
 	integral := by(far, func() val { return s.Mul(weight, s.gammaIntegral(x, a)) })
 	tail = s.Select(below, lower, s.Select(beyond, upper, s.Select(mostly, near, integral)))
 	isUpper = s.Select(s.Or(mostly, s.Le(a, x)), one, none)
 	isUpper = s.Select(below, none, isUpper)
-	return tail, isUpper
+	return tail, isUpper, weight
 }
 
-// gammaIntegral is that side of the mean of a gamma number over [stream.gammaWeight], by quadrature.
+// gammaIntegral is that side of the mean of a gamma number over its weight, by quadrature.
 func (s stream) gammaIntegral(x, a val) val {
 	_, end, sign, d := s.gammaReach(x, a)
 	return s.quadrature(end, s.f(2), func(t val) val {
@@ -221,13 +282,14 @@ func (s stream) gammaIntegral(x, a val) val {
 
 // gammaNear is the probability of a gamma number above x for small a and x, where it is at most about a half
 // (W. Gautschi, ACM TOMS 5, 1979).
-func (s stream) gammaNear(x, a val) val {
-	b := s.bld
+func (s stream) gammaNear(x val, g gammaShape) val {
+	a := g.a
 	r := s.While([]val{s.f(0), s.f(1), s.f(1)}, func(v []val) val { return s.Lt(v[2], s.f(nearTerms)) }, func(v []val) []val {
 		term := s.Div(s.Mul(v[1], s.Neg(x)), v[2])
 		return []val{s.Add(v[0], s.Div(term, s.Add(a, v[2]))), term, s.Add(v[2], s.f(1))}
 	})
-	e := vmath.Expm1(b, s.Sub(s.Mul(a, vmath.Log(b, x)), vmath.Lgamma1p(b, a)))
+	ln := s.plus(s.times(s.ln(x), a), s.minus(g.lg))
+	e := vmath.Expm1(s.bld, s.Add(ln.hi, ln.lo))
 	return s.Neg(s.Fma(s.Mul(s.Add(e, s.f(1)), a), r[0], e))
 }
 
@@ -238,7 +300,7 @@ func (s stream) gammaDensity(x0, a0 val) val {
 	// At 0 it is infinite, 1 or 0.
 	edge := s.Select(s.Lt(a0, s.f(1)), s.f(math.Inf(1)), s.Select(s.Eq(a0, s.f(1)), s.f(1), s.f(0)))
 	edge = s.Select(s.Eq(x0, s.f(0)), edge, s.f(0))
-	return s.checked(good, s.Select(inside, s.Div(s.gammaWeight(x, a), x), edge))
+	return s.checked(good, s.Select(inside, s.Div(s.Mul(a, s.gammaWeight(x, s.shape(a))), x), edge))
 }
 
 // series is 1 + r(0)*(1 + r(1)*(1 + ...)) of ratios that are positive and come to fall below 1.
@@ -259,7 +321,7 @@ func (s stream) betaDensity(x0, y0, a0, b0 val) val {
 		return s.Select(s.Lt(a, one), s.f(math.Inf(1)), s.Select(s.Eq(a, one), b, s.f(0)))
 	}
 	edge := s.Select(s.Eq(x0, s.f(0)), at(x0, a0, b0), s.Select(s.Eq(y0, s.f(0)), at(y0, b0, a0), s.f(0)))
-	return s.checked(p.good, s.Select(p.inside, s.Div(s.betaWeight(p), s.Mul(p.x, p.y)), edge))
+	return s.checked(p.good, s.Select(p.inside, s.Div(s.betaWeight(p, s.betaShape(p.a, p.b)), s.Mul(p.x, p.y)), edge))
 }
 
 // A betaPoint holds arguments with x at most the mean: swapped says whether x was 1-x.
@@ -295,32 +357,71 @@ func (s stream) difference(x, y val) (high, low val) {
 	return high, s.Sub(s.Sub(x, s.Sub(high, back)), s.Add(y, back))
 }
 
-// betaWeight is x^a * y^b / B(a, b).
-func (s stream) betaWeight(p betaPoint) val {
-	total := s.Add(p.a, p.b)
-	down := s.ratioBesidesLog(s.Mul(s.Div(total, p.a), p.x), s.Neg(s.Div(p.d, p.a)))
-	up := s.besidesLog(s.Div(p.d, p.b))
-	exponent := s.Sub(s.stirlingRest(total), s.Add(s.stirlingRest(p.a), s.stirlingRest(p.b)))
-	exponent = s.Sub(exponent, s.Add(s.Mul(p.a, down), s.Mul(p.b, up)))
-	scale := s.Sqrt(s.Mul(s.Mul(s.Div(p.a, total), p.b), s.f(1/(2*math.Pi))))
-	return s.Mul(scale, vmath.Exp(s.bld, exponent))
+// A betaShape holds the parameters of a beta distribution. Its weight is multiplied by a power of two, scale, whose
+// logarithm is lnScale; ln is the beta function's logarithm less that, and unscaled without it.
+type betaShape struct {
+	a, b           val
+	ln, unscaled   twofold
+	scale, lnScale val
 }
 
+// betaShape is a betaShape whose scale is 1.
+func (s stream) betaShape(a, b val) betaShape {
+	ln := s.lnBeta(a, b)
+	return betaShape{a, b, ln, ln, s.f(1), s.f(0)}
+}
+
+// scaledBeta is a betaShape whose weight is multiplied by scaleUp where up holds.
+func (s stream) scaledBeta(a, b, up val) betaShape {
+	by, ln := s.Select(up, s.f(scaleUpLn), s.f(0)), s.lnBeta(a, b)
+	less := s.plus(ln, twofold{s.Neg(by), s.Select(up, s.f(-scaleUpLnLow), s.f(0))})
+	return betaShape{a, b, less, ln, s.Select(up, s.f(scaleUp), s.f(1)), by}
+}
+
+// betaWeight is x^a * y^b / B(a, b).
+func (s stream) betaWeight(p betaPoint, shape betaShape) val {
+	total := s.Add(p.a, p.b)
+	small := s.Le(total, s.f(twofoldMost))
+	a, b := s.Select(small, p.a, s.f(1)), s.Select(small, p.b, s.f(1))
+	// The smaller of x and y has all its digits.
+	low := s.Lt(p.x, p.y)
+	near, far := s.Select(low, p.x, p.y), s.Select(low, p.y, p.x)
+	rest := s.Div(s.Mul(s.Select(low, b, a), s.Sub(s.Sub(s.f(1), far), near)), far)
+	ln := s.plus(s.plus(s.times(s.ln(p.x), a), s.times(s.ln(p.y), b)), s.minus(shape.ln))
+	direct := s.exp(twofold{ln.hi, s.Add(ln.lo, rest)})
+	return s.If(small, func() []val { return []val{direct} }, func() []val {
+		down := s.ratioBesidesLog(s.Mul(s.Div(total, p.a), p.x), s.Neg(s.Div(p.d, p.a)))
+		up := s.besidesLog(s.Div(p.d, p.b))
+		exponent := s.Sub(s.stirlingRest(total), s.Add(s.stirlingRest(p.a), s.stirlingRest(p.b)))
+		exponent = s.Sub(exponent, s.Add(s.Mul(p.a, down), s.Mul(p.b, up)))
+		scale := s.Sqrt(s.Mul(s.Mul(s.Div(p.a, total), p.b), s.f(1/(2*math.Pi))))
+		return []val{s.Mul(scale, vmath.Exp(s.bld, s.Add(shape.lnScale, exponent)))}
+	})[0]
+}
+
+// betaCDF is the probability of a beta number of at most x0. Of tiny parameters b/(a+b) is the probability of 0.
 func (s stream) betaCDF(x0, y0, a0, b0 val) val {
-	p := s.betaPoint(x0, y0, a0, b0)
-	tail := s.betaSide(p)
-	tail = s.Select(p.swapped, s.Sub(s.f(1), tail), tail)
-	edge := s.Select(s.Le(x0, s.f(0)), s.f(0), s.f(1))
+	least, one := s.f(tinyShape), s.f(1)
+	b := s.Select(s.Lt(s.f(0), b0), s.Max(least, b0), b0)
+	p := s.betaPoint(x0, y0, s.Select(s.Lt(s.f(0), a0), s.Max(least, a0), a0), b)
+	tail, _ := s.betaSide(p, s.betaShape(p.a, p.b))
+	tail = s.Max(s.f(0), s.Min(one, tail))
+	tail = s.Select(p.swapped, s.Sub(one, tail), tail)
+	tail = s.Select(s.Lt(b0, least), s.Mul(tail, s.Mul(b0, s.f(1/tinyShape))), tail)
+	tail = s.Select(s.Lt(a0, least), s.Select(s.Lt(b0, least), s.Div(b0, s.Add(a0, b0)), one), tail)
+	edge := s.Select(s.Le(x0, s.f(0)), s.f(0), one)
 	return s.checked(p.good, s.Select(p.inside, tail, edge))
 }
 
-// betaSide is the probability of a beta number of at most p.x.
-func (s stream) betaSide(p betaPoint) val {
+// betaSide is the probability of a beta number of at most p.x. It and the weight are multiplied by the shape's
+// scale.
+func (s stream) betaSide(p betaPoint, shape betaShape) (tail, weight val) {
 	// A fraction for moderate parameters, but where x is near 1 and it converges slowly.
 	moderate := s.And(s.Le(s.Max(p.a, p.b), s.f(fractionMost)), s.Or(s.Lt(p.x, s.f(0.75)), s.And(s.Le(s.f(0.5), p.b), s.Lt(p.x, s.f(0.95)))))
 	quick := s.If(moderate, func() []val { return []val{s.betaFraction(moderate, p)} }, func() []val { return []val{s.f(0)} })[0]
 	slow := s.If(moderate, func() []val { return []val{s.f(0)} }, func() []val { return []val{s.betaIntegral(p)} })[0]
-	return s.Max(s.f(0), s.Min(s.f(1), s.Mul(s.betaWeight(p), s.Select(moderate, quick, slow))))
+	weight = s.betaWeight(p, shape)
+	return s.Mul(weight, s.Select(moderate, quick, slow)), weight
 }
 
 // betaIntegral is what [stream.betaSide] multiplies by betaWeight, by a series and quadrature.

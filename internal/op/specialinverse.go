@@ -6,31 +6,44 @@ import (
 	"weft/internal/vmath"
 )
 
-// Inverses of the incomplete gamma and beta functions, by Newton's method: the logarithm of a tail is a
-// concave function of log(x), and of logit(x), so that from any start one step and what follows it
-// approach the solution from one side. The smaller tail is the one that is solved for.
+// Inverses of the incomplete gamma and beta functions, by Halley's method: the logarithm of a tail is a concave
+// function of log(x), and of logit(x), whose second derivative costs two operations. The smaller tail is the one
+// that is solved for.
 
 const (
-	// maxInverseRounds bounds the rounds. Most arguments take 3 to 6.
+	// maxInverseRounds bounds the rounds. Most arguments take 2 to 4.
 	maxInverseRounds = 60
-	// inverseDone is the step whose square no longer matters.
-	inverseDone = 1e-9
+	// inverseDone is the square of a step whose cube no longer matters, where the curvature is 1.
+	inverseDone = 9e-12
 	// inverseStep bounds a step.
 	inverseStep = 8
+	// firstTerms is a number whose power series are their first two terms.
+	firstTerms = 1e-8
+	// tinyShape is a parameter with which gamma numbers are 0 alone, and beta numbers 0 and 1, in the digits of float64.
+	tinyShape = 0x1p-150
 )
 
-// solve is the x whose tail is t, from a start: evaluate gives the tail at x and its slope by log(x).
-func (s stream) solve(start, t, isUpper val, evaluate func(x val) (tail, slope val)) val {
-	b := s.bld
-	r := s.While([]val{start, s.f(1), s.f(0)}, func(v []val) val {
+// solve is the x whose tail is t, from a start: evaluate gives the tail at x, its slope by log(x) without a sign, the
+// slope's slope over itself, and of that the slope, without a sign.
+func (s stream) solve(start, t, isUpper val, evaluate func(x val) (tail, slope, bend, curve val)) val {
+	b, one := s.bld, s.f(1)
+	upper := s.Eq(isUpper, one)
+	r := s.While([]val{start, one, s.f(0)}, func(v []val) val {
 		return s.And(s.Lt(s.f(inverseDone), v[1]), s.Lt(v[2], s.f(maxInverseRounds)))
 	}, func(v []val) []val {
-		tail, slope := evaluate(v[0])
-		tail = s.Max(s.f(1e-300), tail)
-		d := s.Div(s.Mul(vmath.Log(b, s.Div(tail, t)), tail), slope)
-		d = s.Select(s.Eq(isUpper, s.f(1)), d, s.Neg(d))
+		tail, slope, bend, curve := evaluate(v[0])
+		tail = s.Max(s.f(math.SmallestNonzeroFloat64), tail)
+		newton := s.Div(s.Mul(vmath.Log(b, s.Div(tail, t)), tail), slope)
+		rate := s.Div(slope, tail)
+		// Of the logarithm of the tail the second derivative over the first.
+		bend = s.Select(upper, s.Add(bend, rate), s.Sub(bend, rate))
+		d := s.Select(upper, newton, s.Neg(newton))
+		by := s.Fma(s.Mul(d, s.f(0.5)), bend, one)
+		d = s.Div(d, s.Max(s.f(0.5), s.Min(s.f(2), by)))
 		d = s.Max(s.f(-inverseStep), s.Min(s.f(inverseStep), s.Select(s.Eq(d, d), d, s.f(0))))
-		return []val{s.Fma(v[0], vmath.Expm1(b, d), v[0]), s.Abs(d), s.Add(v[2], s.f(1))}
+		// The next derivative, which the method leaves out.
+		size := s.Mul(s.sq(d), s.Add(s.Add(one, curve), s.Mul(s.Abs(bend), s.Add(s.Abs(bend), rate))))
+		return []val{s.Fma(v[0], vmath.Expm1(b, d), v[0]), size, s.Add(v[2], one)}
 	})
 	return r[0]
 }
@@ -71,35 +84,96 @@ func (s stream) quantile(g target) val {
 func (s stream) gammaInverse(a0, p0 val, upper bool) val {
 	b, one := s.bld, s.f(1)
 	good := s.both(s.Lt(s.f(0), a0), s.finite(a0))
+	// Where a is tiny the upper tail is a multiple of it, and those near 0 count.
+	tiny := s.Lt(a0, s.f(tinyShape))
+	if upper {
+		multiple := s.Mul(s.Div(p0, a0), s.f(tinyShape))
+		rare := s.both(tiny, good, s.Lt(multiple, s.f(1e-30)))
+		a0, p0 = s.Select(rare, s.f(tinyShape), a0), s.Select(rare, multiple, p0)
+		tiny = s.And(tiny, s.Not(rare))
+	}
 	g := s.target(p0, good, upper)
-	a := s.Select(g.inside, a0, one)
+	a := s.Select(s.And(g.inside, s.Not(tiny)), a0, one)
+	shape := s.scaledShape(a, s.Lt(g.t, s.f(1e-280)))
+	t := s.Mul(g.t, shape.scale)
 	// Starts: Wilson and Hilferty's, the first term of the series, and of the asymptotic one.
 	ninth := s.Div(s.f(1./9), a)
 	c := s.Add(s.Sub(one, ninth), s.Mul(s.quantile(g), s.Sqrt(ninth)))
 	cube := s.Mul(a, s.Mul(c, s.sq(c)))
 	next := s.Add(a, one)
-	near := vmath.Exp(b, s.Div(s.Add(vmath.Log(b, g.lower), vmath.Lgamma1p(b, a)), a))
+	lnNear := s.over(s.plus(s.ln(g.lower), shape.lg), a)
+	near := s.exp(lnNear)
 	first := s.Select(s.Lt(near, next), s.Mul(near, vmath.Exp(b, s.Div(near, next))), near)
 	l := s.Neg(vmath.Log(b, g.t))
-	far := s.Max(s.f(0.1), s.Sub(s.Fma(s.Sub(a, one), vmath.Log(b, l), l), vmath.Lgamma(b, a)))
-	far = s.Select(s.And(s.Eq(g.isUpper, one), s.Lt(s.f(0.3), near)), far, first)
-	start := s.Select(s.And(s.Lt(s.f(0.2), c), s.Le(one, a)), cube, s.Select(s.Lt(a, one), far, first))
+	lg := s.lgamma(a).hi
+	far := s.Max(s.f(0.1), s.Sub(s.Fma(s.Sub(a, one), vmath.Log(b, l), l), lg))
+	isUpper := s.Eq(g.isUpper, one)
+	// Far out Wilson and Hilferty's number is too large.
+	beyond := s.both(isUpper, s.Lt(g.t, s.f(1e-12)), s.Lt(s.Mul(s.f(4), a), far))
+	far = s.Select(s.And(isUpper, s.Lt(s.f(0.3), near)), far, first)
+	start := s.Select(s.And(s.Lt(s.f(0.2), c), s.Le(one, a)), s.Select(beyond, far, cube), s.Select(s.Lt(a, one), far, first))
 	start = s.Max(s.f(1e-290), s.Min(s.f(1e300), start))
-	x := s.solve(start, g.t, g.isUpper, func(x val) (val, val) {
-		tail, isUpper := s.gammaSide(x, a)
-		return s.Select(s.Eq(isUpper, g.isUpper), tail, s.Sub(one, tail)), s.gammaWeight(x, a)
+	x := s.solve(start, t, g.isUpper, func(x val) (tail, slope, bend, curve val) {
+		tail, isUpper, weight := s.gammaSide(x, shape)
+		return s.Select(s.Eq(isUpper, g.isUpper), tail, s.Sub(shape.scale, tail)), weight, s.Sub(a, x), x
 	})
-	x = s.Select(s.Lt(near, s.f(1e-280)), near, x)
+	x = s.Select(s.Lt(near, s.f(firstTerms)), s.exp(s.plus(lnNear, twofold{s.Div(near, next), s.f(0)})), x)
+	x = s.Select(tiny, s.f(0), x)
 	return s.ended(x, p0, good, g, upper, 0, math.Inf(1))
 }
 
-// betaInverse is the x at which a tail of the beta distribution is p0. It solves for the odds x/(1-x).
-func (s stream) betaInverse(a0, b0, p0 val, upper bool) val {
-	bb, one := s.bld, s.f(1)
+// over is x/a.
+func (s stream) over(x twofold, a val) twofold {
+	hi := s.Div(x.hi, a)
+	return twofold{hi, s.Div(s.Add(s.Fma(s.Neg(hi), a, x.hi), x.lo), a)}
+}
+
+// betaInverse is the x at which the beta distribution's function is p0, or, if rooted, sqrt(x/(1-x)).
+func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
+	one, half := s.f(1), s.f(0.5)
 	good := s.both(s.Lt(s.f(0), a0), s.finite(a0), s.Lt(s.f(0), b0), s.finite(b0))
-	g := s.target(p0, good, upper)
-	a, b := s.Select(g.inside, a0, one), s.Select(g.inside, b0, one)
-	// Starts: M. Abramowitz and I. Stegun 26.5.22, and the first terms of the series at both ends.
+	// Where b is tiny probabilities are multiples of it, and those near 0 count.
+	multiple := s.Mul(s.Div(p0, b0), s.f(tinyShape))
+	rare := s.both(s.Lt(b0, s.f(tinyShape)), s.Le(s.f(tinyShape), a0), s.Lt(s.f(0), b0), s.Lt(multiple, s.f(1e-30)))
+	b0, p0 = s.Select(rare, s.f(tinyShape), b0), s.Select(rare, multiple, p0)
+	g := s.target(p0, good, false)
+	tiny := s.Lt(s.Min(a0, b0), s.f(tinyShape))
+	regular := s.And(g.inside, s.Not(tiny))
+	a, b := s.Select(regular, a0, one), s.Select(regular, b0, one)
+	shape := s.scaledBeta(a, b, s.Lt(g.t, s.f(1e-280)))
+	// The first terms of the series at both ends, as logarithms.
+	low := s.over(s.plus(s.plus(s.ln(g.lower), s.ln(a)), shape.unscaled), a)
+	high := s.over(s.plus(s.plus(s.ln(g.upper), s.ln(b)), shape.unscaled), b)
+	odds := s.betaOdds(shape, g, low.hi, high.hi)
+	second := func(ln twofold, a, b val) (both twofold, serves val) {
+		x := s.exp(ln)
+		more := s.Div(s.Mul(x, s.Sub(b, one)), s.Add(a, one))
+		if rooted {
+			more = s.Add(more, x) // of x/(1-x)
+		}
+		return s.plus(ln, twofold{more, s.f(0)}), s.Lt(s.Mul(x, s.Max(one, b)), s.f(firstTerms))
+	}
+	low, atLow := second(low, a, b)
+	high, atHigh := second(high, b, a)
+	// Of tiny parameters b/(a+b) is the probability of 0.
+	share := s.Select(s.Lt(s.Max(a0, b0), s.f(tinyShape)), s.Div(b0, s.Add(a0, b0)), s.Select(s.Lt(a0, b0), one, s.f(0)))
+	edge := func(zero, middle, most float64) val {
+		return s.Select(s.Lt(p0, share), s.f(zero), s.Select(s.Lt(share, p0), s.f(most), s.f(middle)))
+	}
+	if rooted {
+		y := s.Select(atLow, s.exp(s.times(low, half)), s.Select(atHigh, s.exp(s.times(high, s.f(-0.5))), s.Sqrt(odds)))
+		return s.ended(s.Select(tiny, edge(0, 1, math.Inf(1)), y), p0, good, g, false, 0, math.Inf(1))
+	}
+	y := s.Select(s.Lt(odds, s.f(1e150)), s.Div(odds, s.Add(one, odds)), one)
+	y = s.Select(atLow, s.exp(low), y)
+	return s.ended(s.Select(tiny, edge(0, 0.5, 1), y), p0, good, g, false, 0, 1)
+}
+
+// betaOdds solves for the odds x/(1-x). lnLow and lnHigh are logarithms of about x and 1-x, near 0 and 1.
+func (s stream) betaOdds(shape betaShape, g target, lnLow, lnHigh val) val {
+	bb, one, half := s.bld, s.f(1), s.f(0.5)
+	a, b := shape.a, shape.b
+	// A start in the middle: M. Abramowitz and I. Stegun 26.5.22.
 	z := s.Neg(s.quantile(g))
 	lambda := s.Mul(s.Sub(s.sq(z), s.f(3)), s.f(1./6))
 	ia, ib := s.Div(one, s.Sub(s.Add(a, a), one)), s.Div(one, s.Sub(s.Add(b, b), one))
@@ -108,27 +182,35 @@ func (s stream) betaInverse(a0, b0, p0 val, upper bool) val {
 	w := s.Div(s.Mul(z, s.Sqrt(s.Max(s.f(0), root))), h)
 	w = s.Sub(w, s.Mul(s.Sub(ib, ia), s.Sub(s.Add(lambda, s.f(5./6)), s.Div(s.f(2./3), h))))
 	mid := s.Mul(s.Div(a, b), vmath.Exp(bb, s.Mul(s.f(-2), w)))
-	lnB := s.logBeta(a, b)
-	low := vmath.Exp(bb, s.Div(s.Add(vmath.Log(bb, s.Mul(g.lower, a)), lnB), a))
-	high := vmath.Exp(bb, s.Div(s.Add(vmath.Log(bb, s.Mul(g.upper, b)), lnB), b))
-	half := s.f(0.5)
+	low, high := vmath.Exp(bb, lnLow), vmath.Exp(bb, lnHigh)
 	start := s.Select(s.Lt(low, half), s.Div(low, s.Sub(one, low)), s.Select(s.Lt(high, half), s.Div(s.Sub(one, high), high), one))
 	start = s.Select(s.both(s.Lt(one, a), s.Lt(one, b), s.Lt(s.f(0), root)), mid, start)
 	start = s.Max(s.f(1e-290), s.Min(s.f(1e290), start))
-	odds := s.solve(start, g.t, g.isUpper, func(r val) (val, val) {
+	return s.solve(start, s.Mul(g.t, shape.scale), g.isUpper, func(r val) (tail, slope, bend, curve val) {
 		by := s.Div(one, s.Add(one, r))
 		p := s.betaPoint(s.Select(s.Lt(r, s.f(1e150)), s.Mul(r, by), one), by, a, b)
-		tail := s.betaSide(p)
+		tail, weight := s.betaSide(p, shape)
 		same := s.Eq(s.Select(p.swapped, one, s.f(0)), g.isUpper)
-		return s.Select(same, tail, s.Sub(one, tail)), s.betaWeight(p)
+		return s.Select(same, tail, s.Sub(shape.scale, tail)), weight, s.Select(p.swapped, s.Neg(p.d), p.d),
+			s.Mul(s.Mul(s.Add(a, b), p.x), p.y)
 	})
-	x := s.Select(s.Lt(odds, s.f(1e150)), s.Div(odds, s.Add(one, odds)), one)
-	x = s.Select(s.Lt(low, s.f(1e-280)), low, x)
-	return s.ended(x, p0, good, g, upper, 0, 1)
 }
 
-// logBeta is ln(gamma(a)*gamma(b)/gamma(a+b)) for positive arguments (A. R. DiDonato, A. H. Morris, ACM TOMS
-// 18, 1992, whose differences of Stirling's series do not cancel).
+// lnBeta is ln(gamma(a)*gamma(b)/gamma(a+b)) for positive finite arguments.
+func (s stream) lnBeta(a, b val) twofold {
+	small := s.Le(s.Add(a, b), s.f(twofoldMost))
+	or := func(v val) val { return s.Select(small, v, s.f(1)) }
+	total, rest := s.difference(or(a), s.Neg(or(b)))
+	lg := s.lgamma(total)
+	// What the sum lacks is multiplied by about digamma.
+	lg.lo = s.Fma(rest, vmath.Log(s.bld, s.Max(s.f(1), total)), lg.lo)
+	direct := s.plus(s.plus(s.lgamma(or(a)), s.lgamma(or(b))), s.minus(lg))
+	r := s.If(small, func() []val { return []val{direct.hi, direct.lo} }, func() []val { return []val{s.logBeta(a, b), s.f(0)} })
+	return twofold{r[0], r[1]}
+}
+
+// logBeta is ln(gamma(a)*gamma(b)/gamma(a+b)) for positive arguments, the greater one at least 20 (A. R. DiDonato,
+// A. H. Morris, ACM TOMS 18, 1992, whose differences of Stirling's series do not cancel).
 func (s stream) logBeta(a0, b0 val) val {
 	b := s.bld
 	x, y := s.Min(a0, b0), s.Max(a0, b0)
@@ -139,10 +221,8 @@ func (s stream) logBeta(a0, b0 val) val {
 	one := s.Sub(s.Sub(vmath.Lgamma(b, x), s.Mul(s.Sub(y, s.f(0.5)), l)), s.Sub(s.Mul(x, s.Sub(vmath.Log(b, total), s.f(1))), d))
 	u := s.Mul(s.Sub(x, s.f(0.5)), s.Sub(vmath.Log(b, h), l))
 	both := s.Add(s.Sub(s.f(halfLogTau), s.Mul(s.f(0.5), vmath.Log(b, y))), s.Add(s.Add(d, s.stirlingRest(x)), s.Sub(u, s.Mul(y, l))))
-	small := vmath.Log(b, s.quotientBeta(x, y))
-	v := s.Select(s.Lt(y, s.f(20)), small, s.Select(s.Lt(x, s.f(stirlingFrom)), one, both))
-	v = s.Select(s.Lt(x, s.f(1e-300)), s.Neg(vmath.Log(b, x)), v)
-	return v
+	v := s.Select(s.Lt(x, s.f(stirlingFrom)), one, both)
+	return s.Select(s.Lt(x, s.f(1e-300)), s.Neg(vmath.Log(b, x)), v)
 }
 
 // quotientBeta is gamma(a)*gamma(b)/gamma(a+b).
@@ -152,18 +232,21 @@ func (s stream) quotientBeta(a, b val) val {
 
 // betaOf is the beta function, and its logarithm's absolute value if logged.
 func (s stream) betaOf(a, b val, logged bool) val {
-	positive := s.both(s.Lt(s.f(0), a), s.Lt(s.f(0), b))
-	large := s.both(positive, s.Le(s.f(20), s.Max(a, b)), s.finite(a), s.finite(b))
-	x, y := s.Select(large, a, s.f(20)), s.Select(large, b, s.f(20))
-	q := s.quotientBeta(a, b)
-	// Of huge sums gamma's reciprocal is 0, and where a is tiny 1/a.
-	ln := s.logBeta(x, y)
+	positive := s.both(s.Lt(s.f(0), a), s.Lt(s.f(0), b), s.finite(a), s.finite(b))
+	ln := s.lnBeta(s.Select(positive, a, s.f(1)), s.Select(positive, b, s.f(1)))
+	y := s.exp(ln)
 	if logged {
-		tiny := s.both(positive, s.Lt(s.Min(a, b), s.f(1e-300)))
-		small := s.Select(tiny, s.Neg(vmath.Log(s.bld, s.Min(a, b))), vmath.Log(s.bld, s.Abs(q)))
-		return s.Select(large, ln, small)
+		large := s.And(positive, s.Le(s.f(20), s.Max(a, b)))
+		y = s.If(large, func() []val { return []val{s.logBeta(s.Select(large, a, s.f(20)), s.Select(large, b, s.f(20)))} },
+			func() []val { return []val{s.Add(ln.hi, ln.lo)} })[0]
 	}
-	return s.Select(large, vmath.Exp(s.bld, ln), q)
+	return s.If(positive, func() []val { return []val{y} }, func() []val {
+		q := s.quotientBeta(a, b)
+		if logged {
+			q = vmath.Log(s.bld, s.Abs(q))
+		}
+		return []val{q}
+	})[0]
 }
 
 // zetaOf is the sum of (k+q)^-x over k from 0 on (Hurwitz' zeta function) by the formula of Euler and
@@ -179,7 +262,7 @@ func (s stream) zetaOf(x0, q0 val) val {
 	up := s.Max(s.f(zetaFrom), s.Sub(s.f(zetaFrom), s.Floor(q)))
 	at := s.Add(q, up)
 	minus := s.Neg(x)
-	power := vmath.Pow(b, at, minus)
+	power := vmath.Pow(b, at, s.Sub(one, x)) // 1-x is exact
 	r := s.Div(one, at)
 	t := s.sq(r)
 	rest := s.f(0)
@@ -187,7 +270,7 @@ func (s stream) zetaOf(x0, q0 val) val {
 		k := float64(2 * j)
 		rest = s.Fma(s.Mul(t, rest), s.Mul(s.Add(x, s.f(k+1)), s.Add(x, s.f(k+2))), s.f(zetaCoefs[j]))
 	}
-	sum := s.Mul(power, s.Add(s.Add(s.Div(at, s.Sub(x, one)), s.f(0.5)), s.Mul(s.Mul(x, r), rest)))
+	sum := s.Mul(power, s.Fma(r, s.Fma(s.Mul(x, r), rest, s.f(0.5)), s.Div(one, s.Sub(x, one))))
 	v := s.While([]val{sum, s.Sub(up, one)}, func(v []val) val { return s.Le(s.f(0), v[1]) }, func(v []val) []val {
 		return []val{s.Add(v[0], vmath.Pow(b, s.Add(q, v[1]), minus)), s.Sub(v[1], one)}
 	})

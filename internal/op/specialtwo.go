@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math"
+
 	"weft/internal/array"
 	"weft/internal/loop"
 	"weft/internal/vmath"
@@ -12,7 +14,9 @@ var (
 	GammaInc, GammaIncC, GammaIncInv, GammaIncCInv *Def
 	// BetaInc takes a, b and x; BetaIncInv takes a, b and a probability.
 	BetaInc, BetaIncInv *Def
-	Beta, BetaLn        *Def
+	// BetaRoot is sqrt(x/(1-x)) of the x that BetaIncInv is, which has digits where x is near 1 too.
+	BetaRoot     *Def
+	Beta, BetaLn *Def
 	// Binom takes n and k, Poch takes x and m.
 	Binom, Poch *Def
 	// Zeta takes the exponent and the first summand's base.
@@ -89,6 +93,16 @@ func init() {
 			noGradient(v, 1, "betaincinv", "b")
 			v.Set(2, func() *node { return div(v.DY, betaDensityAt(v.Y, v.X[0], v.X[1])) })
 		})
+	BetaRoot = incomplete("beta root", 3, func(s stream, x []val) val { return s.betaInverse(x[0], x[1], x[2], true) }, func(v *VJP) {
+		noGradient(v, 0, "the inverse of the beta distribution", "its parameters")
+		noGradient(v, 1, "the inverse of the beta distribution", "its parameters")
+		v.Set(2, func() *node {
+			// With y = 1-x the root is sqrt(x/y), whose derivative by x is 1/(2*root*y*y).
+			y := div(one(v.Y), add(mul(v.Y, v.Y), one(v.Y)))
+			density := Apply(BetaDensity, nil, mul(mul(v.Y, v.Y), y), y, v.X[0], v.X[1])
+			return div(v.DY, mul(scale(mul(v.Y, density), 2), mul(y, y)))
+		})
+	})
 	slope := func(a, b *node) *node { return sub(apply(Digamma, a), apply(Digamma, add(a, b))) }
 	Beta = wideSpecial("beta", 300, "The beta function.", Conformance{Domains: [][2]float64{{0.3, 4}, {0.3, 4}}},
 		func(s stream, x []val) val { return s.betaOf(x[0], x[1], false) }, func(v *VJP) {
@@ -127,44 +141,75 @@ func init() {
 func slope2(x, m *node) *node { return sub(apply(Digamma, add(x, m)), apply(Digamma, x)) }
 
 // maxProduct is the number of factors up to which products are taken factor by factor.
-const maxProduct = 64
+const maxProduct = 128
+
+// lgamma1p is ln(gamma(1+x+rest)) for x from 0 to twofoldMost and a tiny rest, which digamma multiplies.
+func (s stream) lgamma1p(x, rest val) twofold {
+	hi, lo, ln := vmath.Lgamma1pPair(s.bld, s.Min(x, s.f(twofoldMost)))
+	digamma := s.Select(s.Lt(x, s.f(0.75)), s.f(-0.5), ln)
+	return twofold{hi, s.Fma(rest, digamma, lo)}
+}
 
 // binomial is the binomial coefficient of n and k: for small whole k, or n-k, a product whose parts are whole
 // where n is.
 func (s stream) binomial(n, k0 val) val {
-	one := s.f(1)
+	one, zero := s.f(1), s.f(0)
 	whole := func(v val) val { return s.Eq(s.Floor(v), v) }
-	rest := s.Sub(n, k0)
-	k := s.Select(s.both(whole(n), whole(k0), s.Le(s.f(0), rest), s.Lt(rest, k0)), rest, k0)
-	few := s.both(whole(k), s.Le(s.f(0), k), s.Le(k, s.f(maxProduct)), s.finite(n))
-	count := s.Select(few, k, s.f(0))
-	from := s.Sub(n, k)
+	rest, lost := s.difference(n, k0)
+	k := s.Select(s.both(whole(n), whole(k0), s.Le(zero, rest), s.Lt(rest, k0)), rest, k0)
+	few := s.both(whole(k), s.Le(zero, k), s.Le(k, s.f(maxProduct)), s.finite(n))
+	count := s.Select(few, k, zero)
 	r := s.While([]val{one, one}, func(v []val) val { return s.Le(v[1], count) }, func(v []val) []val {
-		return []val{s.Div(s.Mul(v[0], s.Add(from, v[1])), v[1]), s.Add(v[1], one)}
+		return []val{s.Div(s.Mul(v[0], s.Sub(n, s.Sub(k, v[1]))), v[1]), s.Add(v[1], one)}
 	})
-	// 1/((n+1) B(1+n-k, 1+k))
-	beta := s.betaOf(s.Add(s.Sub(n, k), one), s.Add(k, one), false)
-	y := s.Div(one, s.Mul(s.Add(n, one), beta))
-	below := s.both(whole(n), s.Lt(n, s.f(0)))
-	y = s.Select(s.both(whole(n), whole(k0), s.Le(s.f(0), n), s.Or(s.Lt(k0, s.f(0)), s.Lt(n, k0))), s.f(0), y)
-	y = s.Select(few, r[0], y)
-	return s.checked(s.Not(below), y)
+	usual := s.both(s.Le(zero, k0), s.Le(zero, rest), s.Le(n, s.f(twofoldMost)))
+	or := func(v val) val { return s.Select(usual, v, zero) }
+	below := s.plus(s.lgamma1p(or(k0), zero), s.lgamma1p(or(rest), or(lost)))
+	direct := s.exp(s.plus(s.lgamma1p(or(n), zero), s.minus(below)))
+	y := s.If(s.Or(usual, few), func() []val { return []val{s.Select(few, r[0], direct)} }, func() []val {
+		return []val{s.binomialFar(n, k0, rest)}
+	})[0]
+	y = s.Select(s.both(whole(n), whole(k0), s.Le(zero, n), s.Or(s.Lt(k0, zero), s.Lt(n, k0))), s.Select(few, y, zero), y)
+	return s.checked(s.Not(s.both(whole(n), s.Lt(n, zero))), y)
+}
+
+// binomialFar is the binomial coefficient of large or negative numbers; rest is n-k.
+func (s stream) binomialFar(n, k, rest val) val {
+	one := s.f(1)
+	// 1/((n+1) B(1+n-k, 1+k)), or sin(pi*(k-n))/pi * B(1+n, k-n)
+	beyond := s.both(s.Lt(rest, s.f(0)), s.Lt(s.f(-1), n))
+	next := s.Add(n, one)
+	beta := s.betaOf(s.Select(beyond, next, s.Add(rest, one)), s.Select(beyond, s.Neg(rest), s.Add(k, one)), false)
+	sinK, cosK := s.sinCosPi(s.Abs(k))
+	sinN, cosN := s.sinCosPi(s.Abs(n))
+	sinN = s.Select(s.Lt(n, s.f(0)), s.Neg(sinN), sinN)
+	sin := s.Sub(s.Mul(sinK, cosN), s.Mul(cosK, sinN))
+	return s.Select(beyond, s.Mul(s.Mul(sin, s.f(1/math.Pi)), beta), s.Div(one, s.Mul(next, beta)))
 }
 
 // pochhammer is gamma(x+m)/gamma(x): for small whole m a product.
 func (s stream) pochhammer(x, m val) val {
-	one := s.f(1)
-	few := s.both(s.Eq(s.Floor(m), m), s.Le(s.f(0), m), s.Le(m, s.f(maxProduct)))
-	count := s.Select(few, m, s.f(0))
-	r := s.While([]val{one, s.f(0)}, func(v []val) val { return s.Lt(v[1], count) }, func(v []val) []val {
+	b, one, zero := s.bld, s.f(1), s.f(0)
+	few := s.both(s.Eq(s.Floor(m), m), s.Le(zero, m), s.Le(m, s.f(maxProduct)))
+	count := s.Select(few, m, zero)
+	r := s.While([]val{one, zero}, func(v []val) val { return s.Lt(v[1], count) }, func(v []val) []val {
 		return []val{s.Mul(v[0], s.Add(x, v[1])), s.Add(v[1], one)}
 	})
-	total := s.Add(x, m)
-	b := s.bld
-	y := s.Div(vmath.Gamma(b, total), vmath.Gamma(b, x))
-	large := vmath.Exp(b, s.Sub(vmath.Lgamma(b, total), vmath.Lgamma(b, x)))
-	y = s.Select(s.both(s.Lt(s.f(0), x), s.Lt(s.f(0), total), s.Lt(s.f(30), s.Max(x, total))), large, y)
-	return s.Select(few, r[0], y)
+	total, lost := s.difference(x, s.Neg(m))
+	positive := s.both(s.Lt(zero, x), s.Lt(zero, total))
+	usual := s.And(positive, s.Le(s.Max(x, total), s.f(twofoldMost)))
+	or := func(v val) val { return s.Select(usual, v, one) }
+	up := s.lgamma(or(total))
+	up.lo = s.Fma(s.Select(usual, lost, zero), vmath.Log(b, s.Max(one, or(total))), up.lo)
+	direct := s.exp(s.plus(up, s.minus(s.lgamma(or(x)))))
+	return s.If(s.Or(usual, few), func() []val { return []val{s.Select(few, r[0], direct)} }, func() []val {
+		// The difference of Stirling's series.
+		p := s.times(s.ln(s.Select(positive, total, one)), m)
+		near := s.Sub(s.Mul(s.Sub(x, s.f(0.5)), vmath.Log1p(b, s.Div(m, x))), m)
+		near = s.Add(near, s.Sub(s.stirlingRest(total), s.stirlingRest(x)))
+		large := s.exp(s.plus(p, twofold{near, zero}))
+		return []val{s.Select(positive, large, s.Div(vmath.Gamma(b, total), vmath.Gamma(b, x)))}
+	})[0]
 }
 
 // betaDensityAt is the density of beta numbers at x.

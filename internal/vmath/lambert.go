@@ -13,10 +13,15 @@ const (
 )
 
 // lambertRound is a round of the iteration of F. N. Fritsch, R. E. Shafer, W. P. Crowley (Solution of the
-// transcendental equation w*exp(w) = x, Comm. ACM 16, 1973), which has fourth order.
-func (f *form) lambertRound(x, w loop.Value) loop.Value {
+// transcendental equation w*exp(w) = x, Comm. ACM 16, 1973), which has fourth order. x is multiplied by e^by
+// before, if that is given.
+func (f *form) lambertRound(x, by, w loop.Value) loop.Value {
 	// z = ln(x/w) - w
-	z := f.Sub(Log(f.Builder, f.Div(x, w)), w)
+	ln := Log(f.Builder, f.Div(x, w))
+	if by != loop.NoValue {
+		ln = f.Sub(ln, by)
+	}
+	z := f.Sub(ln, w)
 	u := f.Add(w, f.c(1))
 	q := f.Mul(f.Add(u, u), f.Fma(z, f.c(2./3), u))
 	e := f.Div(f.Mul(z, f.Sub(q, z)), f.Mul(u, f.Fma(z, f.c(-2), q)))
@@ -45,6 +50,7 @@ func (f *form) lambert(x loop.Value, minus bool) loop.Value {
 	near := f.Fma(p, f.poly(f.clamp(p, -0.5, 0.5), lambertNear), f.c(-1))
 	close := f.Lt(f.Abs(p), f.c(0.5))
 	var w, c loop.Value
+	by := loop.NoValue
 	if minus {
 		c = f.clamp(x, -0.33, -5e-324)
 		l := Log(f.Builder, f.Neg(c))
@@ -52,6 +58,9 @@ func (f *form) lambert(x loop.Value, minus bool) loop.Value {
 		r := f.Div(k, l)
 		w = f.Add(f.Sub(l, k), f.Fma(r, f.c(1), f.Mul(f.Mul(r, f.Div(f.c(0.5), l)), f.Sub(k, f.c(2)))))
 		w = f.Min(f.c(-1.4), w)
+		// Denormal quotients would lose digits.
+		tiny := f.Lt(f.c(-0x1p-900), c)
+		c, by = f.Select(tiny, f.Mul(c, f.c(0x1p200)), c), f.Select(tiny, f.c(200*math.Ln2), f.c(0))
 	} else {
 		// S. Winitzki, Uniform approximations for transcendental functions (ICCSA 2003).
 		c = f.clamp(x, -0.33, math.MaxFloat64)
@@ -59,10 +68,10 @@ func (f *form) lambert(x loop.Value, minus bool) loop.Value {
 		w = f.Mul(l, f.Sub(f.c(1), f.Div(Log1p(f.Builder, l), f.Add(l, f.c(2)))))
 		w = f.Max(f.c(-0.6), w)
 	}
-	w = f.lambertRound(c, w)
-	w = f.lambertRound(c, w)
+	w = f.lambertRound(c, by, w)
+	w = f.lambertRound(c, by, w)
 	if minus {
-		w = f.lambertRound(c, w)
+		w = f.lambertRound(c, by, w)
 	}
 	v := f.Select(close, near, w)
 	// -1/e, rounded, lies a little below or above the branch point: there it is -1.
