@@ -74,11 +74,7 @@ func gridUlps(got, want float64) float64 {
 
 // TestGrid compares results at the corners of the domains, denormal arguments among them, with mpmath's.
 func TestGrid(t *testing.T) {
-	path := "testdata/grid.txt"
-	if p := os.Getenv("GRID"); p != "" {
-		path = p
-	}
-	file, err := os.Open(path)
+	file, err := os.Open("testdata/grid.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,13 +100,17 @@ func TestGrid(t *testing.T) {
 			}
 			args[i] = weft.FromSlice(x)
 		}
-		bound := 4.0
 		worst, theirs := 0.0, 0.0
 		for j, got := range weft.Data[float64](gridFunction(name)(args)) {
 			v := rows[name][j]
 			e := gridUlps(got, v[n])
 			worst, theirs = max(worst, e), max(theirs, v[n+1])
-			if e > bound {
+			// The bound is three of SciPy's errors where that is more, and they come of rounding.
+			bound := 12.5
+			if v[n+1] < 1e5 {
+				bound = max(bound, 3*v[n+1])
+			}
+			if !(e <= bound) {
 				t.Errorf("%s of %v is %v, want %v: %.3g ULP; SciPy errs %.3g", name, v[:n], got, v[n], e, v[n+1])
 			}
 		}

@@ -166,26 +166,26 @@ func (s stream) stirlingRest(z val) val {
 // A twofold is hi + lo, a number with more digits than a float64 has.
 type twofold struct{ hi, lo val }
 
-// plus is x + y.
-func (s stream) plus(x, y twofold) twofold {
+// twoPlus is x + y.
+func (s stream) twoPlus(x, y twofold) twofold {
 	hi, lo := s.difference(x.hi, s.Neg(y.hi))
 	return twofold{hi, s.Add(lo, s.Add(x.lo, y.lo))}
 }
 
-// minus is -x.
-func (s stream) minus(x twofold) twofold { return twofold{s.Neg(x.hi), s.Neg(x.lo)} }
+// twoMinus is -x.
+func (s stream) twoMinus(x twofold) twofold { return twofold{s.Neg(x.hi), s.Neg(x.lo)} }
 
-// times is x*a.
-func (s stream) times(x twofold, a val) twofold {
+// twoTimes is x*a.
+func (s stream) twoTimes(x twofold, a val) twofold {
 	hi := s.Mul(x.hi, a)
 	return twofold{hi, s.Fma(x.lo, a, s.Fma(x.hi, a, s.Neg(hi)))}
 }
 
-// exp is e^x.
-func (s stream) exp(x twofold) val { return vmath.ExpPair(s.bld, x.hi, x.lo) }
+// twoExp is e^x.
+func (s stream) twoExp(x twofold) val { return vmath.ExpPair(s.bld, x.hi, x.lo) }
 
-// ln is ln(x) for positive finite x.
-func (s stream) ln(x val) twofold {
+// twoLn is ln(x) for positive finite x.
+func (s stream) twoLn(x val) twofold {
 	hi, lo := vmath.LnPair(s.bld, x)
 	return twofold{hi, lo}
 }
@@ -213,16 +213,16 @@ func (s stream) shape(a val) gammaShape {
 // scaledShape is a gammaShape whose weight is multiplied by scaleUp where up holds.
 func (s stream) scaledShape(a, up val) gammaShape {
 	by, lg := s.Select(up, s.f(scaleUpLn), s.f(0)), s.lgamma1p(a, s.f(0))
-	less := s.plus(lg, twofold{s.Neg(by), s.Select(up, s.f(-scaleUpLnLow), s.f(0))})
+	less := s.twoPlus(lg, twofold{s.Neg(by), s.Select(up, s.f(-scaleUpLnLow), s.f(0))})
 	return gammaShape{a, lg, less, s.Select(up, s.f(scaleUp), s.f(1)), by}
 }
 
 // gammaWeight is x^a * exp(-x) / gamma(1+a).
 func (s stream) gammaWeight(x val, g gammaShape) val {
 	small := s.Le(g.a, s.f(twofoldMost))
-	power := s.times(s.ln(x), s.Select(small, g.a, s.f(1)))
+	power := s.twoTimes(s.twoLn(x), s.Select(small, g.a, s.f(1)))
 	high, low := s.difference(power.hi, x)
-	direct := s.exp(s.plus(twofold{high, s.Add(low, power.lo)}, s.minus(g.less)))
+	direct := s.twoExp(s.twoPlus(twofold{high, s.Add(low, power.lo)}, s.twoMinus(g.less)))
 	return s.If(small, func() []val { return []val{direct} }, func() []val {
 		exponent := s.Add(s.Mul(g.a, s.ratioBesidesLog(s.Div(x, g.a), s.Div(s.Sub(x, g.a), g.a))), s.stirlingRest(g.a))
 		return []val{s.Div(vmath.Exp(s.bld, s.Sub(g.lnScale, exponent)), s.Sqrt(s.Mul(g.a, s.f(2*math.Pi))))}
@@ -288,7 +288,7 @@ func (s stream) gammaNear(x val, g gammaShape) val {
 		term := s.Div(s.Mul(v[1], s.Neg(x)), v[2])
 		return []val{s.Add(v[0], s.Div(term, s.Add(a, v[2]))), term, s.Add(v[2], s.f(1))}
 	})
-	ln := s.plus(s.times(s.ln(x), a), s.minus(g.lg))
+	ln := s.twoPlus(s.twoTimes(s.twoLn(x), a), s.twoMinus(g.lg))
 	e := vmath.Expm1(s.bld, s.Add(ln.hi, ln.lo))
 	return s.Neg(s.Fma(s.Mul(s.Add(e, s.f(1)), a), r[0], e))
 }
@@ -374,7 +374,7 @@ func (s stream) betaShape(a, b val) betaShape {
 // scaledBeta is a betaShape whose weight is multiplied by scaleUp where up holds.
 func (s stream) scaledBeta(a, b, up val) betaShape {
 	by, ln := s.Select(up, s.f(scaleUpLn), s.f(0)), s.lnBeta(a, b)
-	less := s.plus(ln, twofold{s.Neg(by), s.Select(up, s.f(-scaleUpLnLow), s.f(0))})
+	less := s.twoPlus(ln, twofold{s.Neg(by), s.Select(up, s.f(-scaleUpLnLow), s.f(0))})
 	return betaShape{a, b, less, ln, s.Select(up, s.f(scaleUp), s.f(1)), by}
 }
 
@@ -387,8 +387,8 @@ func (s stream) betaWeight(p betaPoint, shape betaShape) val {
 	low := s.Lt(p.x, p.y)
 	near, far := s.Select(low, p.x, p.y), s.Select(low, p.y, p.x)
 	rest := s.Div(s.Mul(s.Select(low, b, a), s.Sub(s.Sub(s.f(1), far), near)), far)
-	ln := s.plus(s.plus(s.times(s.ln(p.x), a), s.times(s.ln(p.y), b)), s.minus(shape.ln))
-	direct := s.exp(twofold{ln.hi, s.Add(ln.lo, rest)})
+	ln := s.twoPlus(s.twoPlus(s.twoTimes(s.twoLn(p.x), a), s.twoTimes(s.twoLn(p.y), b)), s.twoMinus(shape.ln))
+	direct := s.twoExp(twofold{ln.hi, s.Add(ln.lo, rest)})
 	return s.If(small, func() []val { return []val{direct} }, func() []val {
 		down := s.ratioBesidesLog(s.Mul(s.Div(total, p.a), p.x), s.Neg(s.Div(p.d, p.a)))
 		up := s.besidesLog(s.Div(p.d, p.b))

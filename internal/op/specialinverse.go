@@ -101,8 +101,8 @@ func (s stream) gammaInverse(a0, p0 val, upper bool) val {
 	c := s.Add(s.Sub(one, ninth), s.Mul(s.quantile(g), s.Sqrt(ninth)))
 	cube := s.Mul(a, s.Mul(c, s.sq(c)))
 	next := s.Add(a, one)
-	lnNear := s.over(s.plus(s.ln(g.lower), shape.lg), a)
-	near := s.exp(lnNear)
+	lnNear := s.twoOver(s.twoPlus(s.twoLn(g.lower), shape.lg), a)
+	near := s.twoExp(lnNear)
 	first := s.Select(s.Lt(near, next), s.Mul(near, vmath.Exp(b, s.Div(near, next))), near)
 	l := s.Neg(vmath.Log(b, g.t))
 	lg := s.lgamma(a).hi
@@ -117,13 +117,13 @@ func (s stream) gammaInverse(a0, p0 val, upper bool) val {
 		tail, isUpper, weight := s.gammaSide(x, shape)
 		return s.Select(s.Eq(isUpper, g.isUpper), tail, s.Sub(shape.scale, tail)), weight, s.Sub(a, x), x
 	})
-	x = s.Select(s.Lt(near, s.f(firstTerms)), s.exp(s.plus(lnNear, twofold{s.Div(near, next), s.f(0)})), x)
+	x = s.Select(s.Lt(near, s.f(firstTerms)), s.twoExp(s.twoPlus(lnNear, twofold{s.Div(near, next), s.f(0)})), x)
 	x = s.Select(tiny, s.f(0), x)
 	return s.ended(x, p0, good, g, upper, 0, math.Inf(1))
 }
 
-// over is x/a.
-func (s stream) over(x twofold, a val) twofold {
+// twoOver is x/a.
+func (s stream) twoOver(x twofold, a val) twofold {
 	hi := s.Div(x.hi, a)
 	return twofold{hi, s.Div(s.Add(s.Fma(s.Neg(hi), a, x.hi), x.lo), a)}
 }
@@ -142,16 +142,16 @@ func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
 	a, b := s.Select(regular, a0, one), s.Select(regular, b0, one)
 	shape := s.scaledBeta(a, b, s.Lt(g.t, s.f(1e-280)))
 	// The first terms of the series at both ends, as logarithms.
-	low := s.over(s.plus(s.plus(s.ln(g.lower), s.ln(a)), shape.unscaled), a)
-	high := s.over(s.plus(s.plus(s.ln(g.upper), s.ln(b)), shape.unscaled), b)
+	low := s.twoOver(s.twoPlus(s.twoPlus(s.twoLn(g.lower), s.twoLn(a)), shape.unscaled), a)
+	high := s.twoOver(s.twoPlus(s.twoPlus(s.twoLn(g.upper), s.twoLn(b)), shape.unscaled), b)
 	odds := s.betaOdds(shape, g, low.hi, high.hi)
 	second := func(ln twofold, a, b val) (both twofold, serves val) {
-		x := s.exp(ln)
+		x := s.twoExp(ln)
 		more := s.Div(s.Mul(x, s.Sub(b, one)), s.Add(a, one))
 		if rooted {
 			more = s.Add(more, x) // of x/(1-x)
 		}
-		return s.plus(ln, twofold{more, s.f(0)}), s.Lt(s.Mul(x, s.Max(one, b)), s.f(firstTerms))
+		return s.twoPlus(ln, twofold{more, s.f(0)}), s.Lt(s.Mul(x, s.Max(one, b)), s.f(firstTerms))
 	}
 	low, atLow := second(low, a, b)
 	high, atHigh := second(high, b, a)
@@ -161,11 +161,11 @@ func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
 		return s.Select(s.Lt(p0, share), s.f(zero), s.Select(s.Lt(share, p0), s.f(most), s.f(middle)))
 	}
 	if rooted {
-		y := s.Select(atLow, s.exp(s.times(low, half)), s.Select(atHigh, s.exp(s.times(high, s.f(-0.5))), s.Sqrt(odds)))
+		y := s.Select(atLow, s.twoExp(s.twoTimes(low, half)), s.Select(atHigh, s.twoExp(s.twoTimes(high, s.f(-0.5))), s.Sqrt(odds)))
 		return s.ended(s.Select(tiny, edge(0, 1, math.Inf(1)), y), p0, good, g, false, 0, math.Inf(1))
 	}
 	y := s.Select(s.Lt(odds, s.f(1e150)), s.Div(odds, s.Add(one, odds)), one)
-	y = s.Select(atLow, s.exp(low), y)
+	y = s.Select(atLow, s.twoExp(low), y)
 	return s.ended(s.Select(tiny, edge(0, 0.5, 1), y), p0, good, g, false, 0, 1)
 }
 
@@ -204,7 +204,7 @@ func (s stream) lnBeta(a, b val) twofold {
 	lg := s.lgamma(total)
 	// What the sum lacks is multiplied by about digamma.
 	lg.lo = s.Fma(rest, vmath.Log(s.bld, s.Max(s.f(1), total)), lg.lo)
-	direct := s.plus(s.plus(s.lgamma(or(a)), s.lgamma(or(b))), s.minus(lg))
+	direct := s.twoPlus(s.twoPlus(s.lgamma(or(a)), s.lgamma(or(b))), s.twoMinus(lg))
 	r := s.If(small, func() []val { return []val{direct.hi, direct.lo} }, func() []val { return []val{s.logBeta(a, b), s.f(0)} })
 	return twofold{r[0], r[1]}
 }
@@ -234,7 +234,7 @@ func (s stream) quotientBeta(a, b val) val {
 func (s stream) betaOf(a, b val, logged bool) val {
 	positive := s.both(s.Lt(s.f(0), a), s.Lt(s.f(0), b), s.finite(a), s.finite(b))
 	ln := s.lnBeta(s.Select(positive, a, s.f(1)), s.Select(positive, b, s.f(1)))
-	y := s.exp(ln)
+	y := s.twoExp(ln)
 	if logged {
 		large := s.And(positive, s.Le(s.f(20), s.Max(a, b)))
 		y = s.If(large, func() []val { return []val{s.logBeta(s.Select(large, a, s.f(20)), s.Select(large, b, s.f(20)))} },

@@ -164,8 +164,8 @@ func (s stream) binomial(n, k0 val) val {
 	})
 	usual := s.both(s.Le(zero, k0), s.Le(zero, rest), s.Le(n, s.f(twofoldMost)))
 	or := func(v val) val { return s.Select(usual, v, zero) }
-	below := s.plus(s.lgamma1p(or(k0), zero), s.lgamma1p(or(rest), or(lost)))
-	direct := s.exp(s.plus(s.lgamma1p(or(n), zero), s.minus(below)))
+	below := s.twoPlus(s.lgamma1p(or(k0), zero), s.lgamma1p(or(rest), or(lost)))
+	direct := s.twoExp(s.twoPlus(s.lgamma1p(or(n), zero), s.twoMinus(below)))
 	y := s.If(s.Or(usual, few), func() []val { return []val{s.Select(few, r[0], direct)} }, func() []val {
 		return []val{s.binomialFar(n, k0, rest)}
 	})[0]
@@ -201,13 +201,13 @@ func (s stream) pochhammer(x, m val) val {
 	or := func(v val) val { return s.Select(usual, v, one) }
 	up := s.lgamma(or(total))
 	up.lo = s.Fma(s.Select(usual, lost, zero), vmath.Log(b, s.Max(one, or(total))), up.lo)
-	direct := s.exp(s.plus(up, s.minus(s.lgamma(or(x)))))
+	direct := s.twoExp(s.twoPlus(up, s.twoMinus(s.lgamma(or(x)))))
 	return s.If(s.Or(usual, few), func() []val { return []val{s.Select(few, r[0], direct)} }, func() []val {
 		// The difference of Stirling's series.
-		p := s.times(s.ln(s.Select(positive, total, one)), m)
+		p := s.twoTimes(s.twoLn(s.Select(positive, total, one)), m)
 		near := s.Sub(s.Mul(s.Sub(x, s.f(0.5)), vmath.Log1p(b, s.Div(m, x))), m)
 		near = s.Add(near, s.Sub(s.stirlingRest(total), s.stirlingRest(x)))
-		large := s.exp(s.plus(p, twofold{near, zero}))
+		large := s.twoExp(s.twoPlus(p, twofold{near, zero}))
 		return []val{s.Select(positive, large, s.Div(vmath.Gamma(b, total), vmath.Gamma(b, x)))}
 	})[0]
 }

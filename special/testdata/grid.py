@@ -127,7 +127,7 @@ def cross(*of, keep=lambda *a: True):
 gammas = cross(SHAPE, POINT)
 chis = cross(SHAPE[1:], POINT[1:])
 betas = cross((1e-310, 1e-20, 0.1, 1, 3.5, 40, 300), (1e-310, 1e-20, 0.1, 1, 3.5, 40, 300), (5e-324, 1e-310, 1e-20, 0.01, 0.5, 0.8, 1 - 2**-53))
-levels = cross((0.003, 0.1, 0.7, 1, 3.5, 40, 199.5, 600), LEVEL)
+levels = cross((0.003, 0.1, 0.7, 1, 3.5, 40, 199.5, 600), LEVEL, keep=lambda a, p: a < 100 or p > 1e-30)
 betalevels = cross((0.01, 0.5, 1, 3.5, 60), (1e-310, 0.01, 0.5, 1, 3.5, 60), (5e-324, 1e-310, 1e-20, 0.01, 0.5, 0.8, 1 - 2**-53))
 positive = [(x,) for x in WIDE]
 signed = [(s * x,) for x in WIDE for s in (1, -1)]
@@ -154,8 +154,8 @@ FUNCTIONS = {
     "ChDtr": (lambda v, x: P(v / 2, x / 2), sc.chdtr, chis),
     "ChDtrC": (lambda v, x: Q(v / 2, x / 2), sc.chdtrc, chis),
     "ChDtrI": (lambda v, p: 2 * gammainv(v / 2, p, True), sc.chdtri, levels),
-    "FDtr": (lambda d, n, x: I(d / 2, n / 2, d * x / (d * x + n), n / (d * x + n)), sc.fdtr, cross((1e-310, 0.1, 3, 40), (1e-310, 0.1, 3, 40), (5e-324, 1e-310, 1e-20, 0.5, 3, 1e10, 1e300))),
-    "FDtrC": (lambda d, n, x: I(n / 2, d / 2, n / (d * x + n), d * x / (d * x + n)), sc.fdtrc, cross((1e-310, 0.1, 3, 40), (1e-310, 0.1, 3, 40), (5e-324, 1e-310, 1e-20, 0.5, 3, 1e10, 1e300))),
+    "FDtr": (lambda d, n, x: I(d / 2, n / 2, d * x / (d * x + n), n / (d * x + n)), sc.fdtr, cross((0.1, 3, 40), (0.1, 3, 40), (1e-310, 1e-20, 0.5, 3, 1e10, 1e300))),
+    "FDtrC": (lambda d, n, x: I(n / 2, d / 2, n / (d * x + n), d * x / (d * x + n)), sc.fdtrc, cross((0.1, 3, 40), (0.1, 3, 40), (1e-310, 1e-20, 0.5, 3, 1e10, 1e300))),
     "FDtrI": (lambda d, n, p: n / d * m.exp(betainv(d / 2, n / 2, p)), sc.fdtri, cross((1e-310, 0.1, 3, 40), (1e-310, 0.1, 3, 40), (5e-324, 1e-310, 1e-20, 0.3, 0.8, 1 - 2**-53))),
     "BDtr": (lambda k, n, p: I(n - m.floor(k), m.floor(k) + 1, 1 - p), sc.bdtr, cross((0, 2.7, 19), (20,), LEVEL)),
     "BDtrC": (lambda k, n, p: I(m.floor(k) + 1, n - m.floor(k), p), sc.bdtrc, cross((0, 2.7, 19), (20,), LEVEL)),
