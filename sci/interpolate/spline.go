@@ -1,5 +1,5 @@
-// Package interpolate puts curves through points. The curves are gonum's (gonum.org/v1/gonum/interp); they are evaluated at tensors
-// of any shape, with gradients with respect to these, but not to the points.
+// Package interpolate puts curves through points, smooths them, and interpolates on grids and between scattered points. The curves of [New] are
+// gonum's (gonum.org/v1/gonum/interp). All are evaluated at tensors of any shape, with gradients with respect to these.
 package interpolate
 
 import (
@@ -32,7 +32,7 @@ type Opts struct {
 	Extrapolate bool
 }
 
-// A Curve is a piecewise cubic polynomial through points, smooth between the pieces. New makes it. It may be used by
+// A Curve is a piecewise cubic polynomial through points, smooth between the pieces. [New] and [MakeSmoothingSpline] make it. It may be used by
 // several goroutines.
 type Curve struct {
 	x, y, slope *weft.Tensor // points and derivatives there, float64
@@ -44,10 +44,7 @@ type Curve struct {
 func New(x, y *weft.Tensor, opts ...Opts) *Curve {
 	const name = "interpolate.new"
 	o := array.Options(name, opts)
-	at, values := vector(name, "x", x), vector(name, "y", y)
-	if len(at) != len(values) {
-		array.Failf(name, "y", "has %d elements, x %d", len(values), len(at))
-	}
+	values := vector(name, "y", y)
 	least := 2
 	switch o.Kind {
 	case "", NotAKnot:
@@ -55,13 +52,9 @@ func New(x, y *weft.Tensor, opts ...Opts) *Curve {
 	case Akima:
 		least = 3
 	}
-	if len(at) < least {
-		array.Failf(name, "x", "has %d elements: want %d or more", len(at), least)
-	}
-	for i, v := range at {
-		if math.IsNaN(v) || math.IsInf(v, 0) || i > 0 && v <= at[i-1] {
-			array.Failf(name, "x", "has %v at %d: want finite numbers, ascending", v, i)
-		}
+	at := ascending(name, "x", x, least)
+	if len(at) != len(values) {
+		array.Failf(name, "y", "has %d elements, x %d", len(values), len(at))
 	}
 	var f interp.FittablePredictor
 	switch o.Kind {
@@ -94,6 +87,20 @@ func vector(name, arg string, x *weft.Tensor) []float64 {
 		array.Failf(name, arg, "is %s of shape %s: want a vector of real numbers", x.DType(), array.ShapeString(x.Shape()))
 	}
 	return weft.Data[float64](x.Detach().To(weft.Float64))
+}
+
+// ascending is vector for least or more numbers in ascending order.
+func ascending(name, arg string, x *weft.Tensor, least int) []float64 {
+	at := vector(name, arg, x)
+	if len(at) < least {
+		array.Failf(name, arg, "has %d elements: want %d or more", len(at), least)
+	}
+	for i, v := range at {
+		if math.IsNaN(v) || math.IsInf(v, 0) || i > 0 && v <= at[i-1] {
+			array.Failf(name, arg, "has %v at %d: want finite numbers, ascending", v, i)
+		}
+	}
+	return at
 }
 
 // At returns the curve at x, float64 of x's shape. It has derivatives of every order with respect to x.
