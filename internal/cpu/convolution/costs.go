@@ -60,6 +60,7 @@ const (
 	planeSteps     = 2 // the greatest step between results
 	planesTogether = 4 // planes that a kernel goes down together
 	planesTask     = 8 // planes of a task
+	planeWork      = 3 // multiply-adds of a product that take as long as a tap, which is a load for each
 	planeWidth     = 6 // the least of a result: vectors of a row of four lanes take 1.5 times as long as vectors of channels
 
 	// planeBytes is about what a kernel reads and writes from the top to the bottom, as the next

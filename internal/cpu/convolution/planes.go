@@ -59,13 +59,15 @@ func (r *planeRun) run(g *Convolution, w unsafe.Pointer) bool {
 	}
 	r.Machine, r.kh, r.kw, r.weights, r.epilogue = tile.New(g.ISA, g.DType), g.KH, g.KW, w, g.Epilogue
 	r.bandH = max(planeRows, planeBytes/(planesTogether*r.Size*(r.stepY*r.srcW+r.outW)))
-	perTask := planesTask * r.outH * r.outW * (r.kh*r.kw + tile.EpilogueWork(r.epilogue))
+	// Lanes beside a row take as long as pixels.
+	perTask := planesTask * r.outH * tile.Ceil(r.outW, r.Lanes) * r.Lanes * (planeWork*r.kh*r.kw + tile.EpilogueWork(r.epilogue))
 	tasks := r.n * tile.Ceil(r.channels, planesTask)
 	grain := 1
 	if perTask < min(tile.TaskWork, tile.ThreadHot) {
 		grain = tile.TaskWork / max(perTask, 1)
 	}
-	par.RunTask(tasks, grain, tile.ThreadsFor(tasks*perTask, g.Threads), r)
+	threads := tile.ThreadsFor(tasks*perTask, g.Threads)
+	par.RunTask(tasks, min(grain, tile.Ceil(tasks, 2*threads)), threads, r)
 	return true
 }
 
