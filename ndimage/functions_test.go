@@ -28,4 +28,4 @@ func Skew(y, x, scale float64) (float64, float64) {
 }
 
 // Wrong divides by zero: a compiled function does not panic.
-func Wrong(w kernel.Near1[int32]) int32 { return w.At(-1) / (w.At(0) - w.At(0)) }
+func Wrong(w kernel.Near1[int32]) int32 { return w.At(-1) / (2*w.At(0) - w.At(0) - w.At(0)) }

@@ -72,6 +72,7 @@ func (t *task) apply(args ...*weft.Tensor) []*weft.Tensor {
 type ranking struct {
 	tapping
 	*task
+	rank int
 }
 
 // AppendKey implements ir.Attrs.
@@ -80,7 +81,13 @@ func (r ranking) AppendKey(k []byte) []byte { return r.tapping.AppendKey(r.task.
 // rankDef selects from the windows of an array the element of a rank. Its gradient goes to the elements of the
 // window that equal it, in equal parts.
 var rankDef = &op.Def{Name: "ndimage.rank", Hash: 0x6a09e667f3bcc908, Class: op.Composite, Arity: 1, Attrs: ranking{},
-	Composed: op.Composed{Compose: func(x []*ir.Node, a ir.Attrs) *ir.Node { return op.Apply(op.Host, a.(ranking).task, x[0]) }},
+	Composed: op.Composed{Compose: func(x []*ir.Node, a ir.Attrs) *ir.Node {
+		r := a.(ranking)
+		if len(r.Starts) <= mostSelected {
+			return selected(r.windows(x[0]), r.rank)
+		}
+		return op.Apply(op.Host, r.task, x[0])
+	}},
 	Derivative: op.Derivative{VJP: func(v *op.VJP) {
 		v.Set(0, func() *ir.Node {
 			var chosen, count *ir.Node
@@ -199,7 +206,7 @@ func (p plane) ranked(x *weft.Tensor, w window, rank int) *weft.Tensor {
 	shape := x.Shape()
 	t := newTask("rank", []ir.Type{{DType: d, Shape: shape}}, func(args, out []array.View) { run(w, rank, args[0], out[0]) }, w.size, w.at, []int{rank})
 	e := p.extended(x, w).Contiguous()
-	return (*weft.Tensor)(core.WithAttrs(rankDef, ranking{w.taps(), t}, (*core.Tensor)(e)))
+	return (*weft.Tensor)(core.WithAttrs(rankDef, ranking{w.taps(), t, rank}, (*core.Tensor)(e)))
 }
 
 var selections = map[weft.DType]func(w window, rank int, src, dst array.View){

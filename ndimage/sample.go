@@ -347,6 +347,9 @@ const sampleGrain = 1 << 14
 
 // sample writes the spline at places.
 func (s sampling) sample(x, places, y []float64) {
+	if s.bilinear(x, places, y) {
+		return
+	}
 	outside := s.beyond(0)
 	par.Run(len(y), sampleGrain, 0, func(_, begin, end int) {
 		s.knots(places, begin, end, func(i int, k []*knot) {
