@@ -411,9 +411,9 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 	// An address in a frame keeps no memory off the Go heap alive.
 	runtime.KeepAlive(slots)
 	if large != nil {
-		clear(slots)
-		clear(off)
-		large.slots, large.off = slots[:0], off[:0]
+		clear(large.slots) // by these names, for few and offs would live on the heap if slots and off went there
+		clear(large.off)
+		large.slots, large.off = large.slots[:0], large.off[:0]
 		frames.Put(large)
 	}
 	return nil
