@@ -61,11 +61,16 @@ func (g *graph) leave(env []Value) {
 		if !p.eager && !core.CompileOff {
 			continue
 		}
-		for _, n := range g.nodes[p.from:p.to] {
-			for _, slot := range n.out {
-				if slot >= 0 {
-					env[slot] = Value{}
-				}
+		g.forget(env, p.from, p.to)
+	}
+}
+
+// forget takes what nodes made from a frame.
+func (g *graph) forget(env []Value, from, to int) {
+	for _, n := range g.nodes[from:to] {
+		for _, slot := range n.out {
+			if slot >= 0 {
+				env[slot] = Value{}
 			}
 		}
 	}
@@ -158,7 +163,9 @@ func (r *run) program(g *graph, p *piece, env []Value) error {
 // tensors that the piece makes, and the values that they are part of.
 func (m *Model) trace(g *graph, p *piece, env []Value, args []*core.Tensor) ([]*core.Tensor, any, error) {
 	r := &run{m: m, tracing: true, known: newKnown()}
-	inner := r.environment(g)
+	f := r.frames(g)
+	frame := f.free.Get().(*[]Value)
+	inner := *frame
 	for _, slot := range p.ins {
 		inner[slot], args = withArguments(env[slot], args)
 	}
@@ -172,6 +179,11 @@ func (m *Model) trace(g *graph, p *piece, env []Value, args []*core.Tensor) ([]*
 	for i, slot := range p.outs {
 		made[i], ts = withoutTensors(inner[slot], ts)
 	}
+	for _, slot := range p.ins {
+		inner[slot] = Value{}
+	}
+	g.forget(inner, p.from, p.to)
+	f.free.Put(frame)
 	return ts, made, nil
 }
 

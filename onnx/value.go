@@ -31,9 +31,9 @@ func (k Kind) String() string {
 // map. It is immutable.
 type Value struct {
 	kind    Kind
+	known   bool // the elements do not depend on what a compiled program is called with
 	elem    ElementType
 	tensor  *weft.Tensor
-	known   bool // the elements do not depend on what a compiled program is called with
 	strings []string
 	shape   []int   // of strings
 	items   []Value // of a sequence; none or one of an optional; keys and values of a map

@@ -27,6 +27,12 @@ func canon(level Level, name, doc string, f func(c *Context, n *ir.Node) *ir.Nod
 	return rule(Canonicalise, level, name, doc, f, roots...)
 }
 
+// early is a rule that is tried while the graph is copied, too.
+func early(r *Rule) *Rule {
+	r.Early = true
+	return r
+}
+
 var algebraRules = []*Rule{
 	canon(Exact, "add nothing", "x+(-0), of integers x+0, of bool x or false -> x", func(c *Context, n *ir.Node) *ir.Node {
 		return either(n, func(x, y *ir.Node) *ir.Node {

@@ -131,7 +131,7 @@ func (c *Context) take(outs []*ir.Node) []*ir.Node {
 		c.from, c.maker = int32(id), c.makers.of(n)
 		m := c.copy(n, args)
 		c.note()
-		if by := c.tryAll(c.roots[Merge][op.Of(m)], m); by != nil {
+		for by := m; by != nil; by = c.tryEarly(m) {
 			m = by
 		}
 		fresh[id] = m
@@ -141,6 +141,17 @@ func (c *Context) take(outs []*ir.Node) []*ir.Node {
 		res[i] = fresh[o.ID]
 	}
 	return res
+}
+
+// tryEarly returns what the first rule of merging that applies makes of n, nil if none does.
+func (c *Context) tryEarly(n *ir.Node) *ir.Node {
+	if by := c.tryAll(c.roots[Merge][op.Of(n)], n); by != nil {
+		return by
+	}
+	if op.Of(n) == nil {
+		return nil
+	}
+	return c.tryAll(c.any[Merge], n)
 }
 
 // pass applies rules of phases up to one to what outs need, and returns what takes their
@@ -260,9 +271,11 @@ func (c *Context) plainCopy(n *ir.Node, args []*ir.Node) *ir.Node {
 	return c.g.Copy(n, args)
 }
 
-// grow makes room for n more nodes and n/2 that rules make.
+// grow makes room for n more nodes and some that rules make.
 func (c *Context) grow(n int) {
-	n += n / 2
+	if len(c.rules) > 0 {
+		n += n / 8
+	}
 	c.g.Grow(n)
 	c.stands = slices.Grow(c.stands, n)
 	c.becomes = slices.Grow(c.becomes, n)

@@ -19,7 +19,7 @@ var logicRules = []*Rule{
 			return x
 		}
 	}, op.LogicalAnd, op.LogicalOr, op.LogicalXor, op.BitAnd, op.BitOr, op.BitXor),
-	canon(Exact, "and or with a constant", "x and true, x or false, x xor false -> x; x and false -> false; x or true -> true; x xor true -> not x; the same of bits", func(c *Context, n *ir.Node) *ir.Node {
+	early(canon(Exact, "and or with a constant", "x and true, x or false, x xor false -> x; x and false -> false; x or true -> true; x xor true -> not x; the same of bits", func(c *Context, n *ir.Node) *ir.Node {
 		return either(n, func(x, y *ir.Node) *ir.Node {
 			v, ok := number(y)
 			if !ok {
@@ -39,7 +39,7 @@ var logicRules = []*Rule{
 			}
 			return nil
 		})
-	}, op.LogicalAnd, op.LogicalOr, op.LogicalXor, op.BitAnd, op.BitOr, op.BitXor),
+	}, op.LogicalAnd, op.LogicalOr, op.LogicalXor, op.BitAnd, op.BitOr, op.BitXor)),
 	canon(Exact, "not not", "not not x -> x", func(c *Context, n *ir.Node) *ir.Node {
 		if x := n.Args[0]; x.Op == n.Op {
 			return x.Args[0]

@@ -12,7 +12,7 @@
 // # Phases
 //
 // [Run] copies the graph, so that equal nodes become one, and goes through the other phases
-// in order. A pass goes from the arguments up and tries the rules at every node, again at what
+// in order. Rules that only ask what a node is computed from and apply often are tried while it is copied. A pass goes from the arguments up and tries the rules at every node, again at what
 // a rule has made, until none applies there; users of what was replaced are made anew. A
 // phase is repeated while rules applied, since by what a node is used, which some rules ask,
 // is known only then. The rules of a phase stay in force in those that follow.
@@ -73,6 +73,9 @@ type Rule struct {
 	Phase Phase  // the first in which it is tried
 	Level Level
 	Roots []*op.Def // the operations of nodes it is tried at; nil: all
+	// Early is of a rule that asks about nothing but the node and what that is computed from. It is tried while the
+	// graph is copied too, before anything is built upon what it replaces.
+	Early bool
 	// Outside is of a rule that is not tried within loops and branches, where others look for
 	// what it replaces.
 	Outside bool

@@ -14,7 +14,7 @@ import (
 // nothing else needs what they are of; expansions move towards the results.
 
 var shapeRules = []*Rule{
-	canon(Exact, "reshape of a reshape", "reshape(reshape(x)) -> reshape(x); of x's own shape -> x", func(c *Context, n *ir.Node) *ir.Node {
+	early(canon(Exact, "reshape of a reshape", "reshape(reshape(x)) -> reshape(x); of x's own shape -> x", func(c *Context, n *ir.Node) *ir.Node {
 		x := n.Args[0]
 		for x.Op == op.Reshape {
 			x = x.Args[0]
@@ -23,14 +23,14 @@ var shapeRules = []*Rule{
 			return reshape(x, n.Shape)
 		}
 		return nil
-	}, op.Reshape),
-	canon(Exact, "expansion of an expansion", "expand(expand(x)) -> expand(x); to x's own shape -> x", func(c *Context, n *ir.Node) *ir.Node {
+	}, op.Reshape)),
+	early(canon(Exact, "expansion of an expansion", "expand(expand(x)) -> expand(x); to x's own shape -> x", func(c *Context, n *ir.Node) *ir.Node {
 		if x := bare(n); x != n.Args[0] || array.Equal(x.Shape, n.Shape) {
 			return as(x, n)
 		}
 		return nil
-	}, op.Expand),
-	canon(Exact, "permutation of a permutation", "permute(permute(x)) -> permute(x); into the order that was -> x", func(c *Context, n *ir.Node) *ir.Node {
+	}, op.Expand)),
+	early(canon(Exact, "permutation of a permutation", "permute(permute(x)) -> permute(x); into the order that was -> x", func(c *Context, n *ir.Node) *ir.Node {
 		x, order := n.Args[0], n.Attrs.(op.Order)
 		if slices.IsSorted(order) {
 			return x
@@ -47,13 +47,13 @@ var shapeRules = []*Rule{
 			return x.Args[0]
 		}
 		return op.Apply(op.Permute, joint, x.Args[0])
-	}, op.Permute),
-	canon(Exact, "slice of all", "x[:] -> x", func(c *Context, n *ir.Node) *ir.Node {
+	}, op.Permute)),
+	early(canon(Exact, "slice of all", "x[:] -> x", func(c *Context, n *ir.Node) *ir.Node {
 		if x, w := n.Args[0], n.Attrs.(op.Window); array.Equal(x.Shape, n.Shape) && !backwards(w) {
 			return x
 		}
 		return nil
-	}, op.Slice),
+	}, op.Slice)),
 	canon(Exact, "slice of a slice", "x[a:b][c:d] -> x[a+c:a+d]", func(c *Context, n *ir.Node) *ir.Node {
 		x := n.Args[0]
 		if x.Op != op.Slice {
@@ -157,7 +157,7 @@ var shapeRules = []*Rule{
 		}
 		return nil
 	}, op.Diagonal),
-	canon(Exact, "elementwise work on expansions", "f(expand(x), y) -> f(x, y) where y gives the shape, f(expand(x), expand(y)) -> expand(f(x, y))", func(c *Context, n *ir.Node) *ir.Node {
+	early(canon(Exact, "elementwise work on expansions", "f(expand(x), y) -> f(x, y) where y gives the shape, f(expand(x), expand(y)) -> expand(f(x, y))", func(c *Context, n *ir.Node) *ir.Node {
 		if !elementwise(n) || isBlock(n) || n.DType.Complex() {
 			return nil
 		}
@@ -175,7 +175,7 @@ var shapeRules = []*Rule{
 			shapes[i] = args[i].Shape
 		}
 		return expand(c.g.Node(n.Op, n.Attrs, n.DType, array.Broadcast("expand", shapes...), n.Weak, args...), n.Shape)
-	}),
+	})),
 	rule(Specialise, Exact, "elementwise work on reshaped work", "f(reshape(x), reshape(y), c) -> reshape(f(x, y, c)) for cheap f, such as a relu after a batch norm, where x or y is elementwise work", beforeReshape),
 	canon(Exact, "joint array of one", "cat(x) -> x; parts without elements go", func(c *Context, n *ir.Node) *ir.Node {
 		parts := slices.DeleteFunc(slices.Clone(n.Args), func(x *ir.Node) bool { return x.Size() == 0 })
@@ -246,14 +246,14 @@ var shapeRules = []*Rule{
 		}
 		return x.Args[1]
 	}, op.Real, op.Imag),
-	canon(Exact, "index by a constant", "index_select(x, n times k) -> expand(x[k])", func(c *Context, n *ir.Node) *ir.Node {
+	early(canon(Exact, "index by a constant", "index_select(x, n times k) -> expand(x[k])", func(c *Context, n *ir.Node) *ir.Node {
 		x, axis := n.Args[0], int(n.Attrs.(op.Axis))
 		v, ok := number(n.Args[1])
 		if size := x.Shape[axis]; ok && n.Size() > 0 && v.Int >= -int64(size) && v.Int < int64(size) {
 			return as(op.Narrow(x, axis, (int(v.Int)+size)%size, 1), n)
 		}
 		return nil
-	}, op.IndexSelect),
+	}, op.IndexSelect)),
 	canon(Exact, "index by all places", "index_select(x, 0, 1, 2 ... to the last) -> x", func(c *Context, n *ir.Node) *ir.Node {
 		if i := n.Args[1]; i.Op == op.Iota && array.Equal(n.Shape, n.Args[0].Shape) {
 			return n.Args[0]

@@ -25,15 +25,13 @@ func newTable(rules []*Rule) *table {
 	}
 	for i, r := range rules {
 		i := int32(i)
-		switch {
-		case r.Graph != nil:
-			t.whole[r.Phase] = append(t.whole[r.Phase], i)
-			continue
-		case r.Roots == nil:
-			t.any[r.Phase] = append(t.any[r.Phase], i)
+		if r.Early {
+			t.add(Merge, i)
 		}
-		for _, d := range r.Roots {
-			t.roots[r.Phase][d] = append(t.roots[r.Phase][d], i)
+		if r.Graph != nil {
+			t.whole[r.Phase] = append(t.whole[r.Phase], i)
+		} else {
+			t.add(r.Phase, i)
 		}
 	}
 	t.inner = sync.OnceValue(func() *table {
@@ -44,6 +42,17 @@ func newTable(rules []*Rule) *table {
 		return newTable(within)
 	})
 	return t
+}
+
+// add makes rule i one that is tried at nodes from a phase on.
+func (t *table) add(phase Phase, i int32) {
+	r := t.rules[i]
+	if r.Roots == nil {
+		t.any[phase] = append(t.any[phase], i)
+	}
+	for _, d := range r.Roots {
+		t.roots[phase][d] = append(t.roots[phase][d], i)
+	}
 }
 
 // noRules is the table of no rules.
