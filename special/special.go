@@ -72,17 +72,22 @@ func EllipEInc(phi, m any) *weft.Tensor {
 	return several("special.ellipeinc", op.EllipEInc, argument{"phi", phi}, argument{"m", m})
 }
 
-// LambertW is a real branch of Lambert's function, the w with w*exp(w) = x: branch 0 has w of at least -1
-// for x of at least -1/e, branch -1 has w of at most -1 for x from -1/e to 0. Elsewhere it is NaN, where
-// SciPy gives complex numbers. It panics for another branch.
+// LambertW is a branch of Lambert's function, a w with w*exp(w) = x. Of real x branch 0 has w of at least -1 for x of
+// at least -1/e, branch -1 has w of at most -1 for x from -1/e to 0. Elsewhere they are NaN, where SciPy gives complex
+// numbers, and another branch panics. Complex x have all branches.
 func LambertW(x *weft.Tensor, branch int) *weft.Tensor {
+	const name = "special.lambertw"
+	if x != nil && x.DType().Complex() {
+		defer array.Named(name).End()
+		return (*weft.Tensor)(core.Apply(op.LambertWComplex, op.Count(branch), core.Of(name, (*core.Tensor)(x))))
+	}
 	switch branch {
 	case 0:
-		return unary("special.lambertw", op.LambertW, x)
+		return unary(name, op.LambertW, x)
 	case -1:
-		return unary("special.lambertw", op.LambertWMinus, x)
+		return unary(name, op.LambertWMinus, x)
 	}
-	array.Failf("special.lambertw", "branch", "is %d, want 0 or -1: the real ones", branch)
+	array.Failf(name, "branch", "is %d, want 0 or -1: the real ones", branch)
 	return nil
 }
 

@@ -82,6 +82,10 @@ func TestGradients(t *testing.T) {
 		"Hyp2F1":         func(x tensor) tensor { return special.Hyp2F1(0.5, 1.5, 2.5, x.Sub(1.2)) },
 		"Hyp1F1":         func(x tensor) tensor { return special.Hyp1F1(0.5, 1.5, x.Sub(1.2)) },
 		"Hyp0F1":         func(x tensor) tensor { return special.Hyp0F1(0.5, x.Sub(1.2)) },
+		"Struve":         func(x tensor) tensor { return special.Struve(0, x) },
+		"ModStruve":      func(x tensor) tensor { return special.ModStruve(1.5, x) },
+		"LambertReal":    func(x tensor) tensor { return special.LambertW(weft.Complex(x.Sub(1), x), 0).Real() },
+		"LambertImag":    func(x tensor) tensor { return special.LambertW(weft.Complex(x.Sub(1), x.Mul(2)), -2).Imag() },
 		"Voigt x":        func(x tensor) tensor { return special.VoigtProfile(x, 0.7, 0.3) },
 		"Voigt sigma":    func(x tensor) tensor { return special.VoigtProfile(1.2, x, 0.3) },
 		"Voigt gamma":    func(x tensor) tensor { return special.VoigtProfile(1.2, 0.8, x) },
@@ -340,6 +344,36 @@ func TestEdgesOfHypergeometric(t *testing.T) {
 	}
 }
 
+// TestEdgesOfStruveAndLambert compares values at 0, infinities and branches with SciPy's.
+func TestEdgesOfStruveAndLambert(t *testing.T) {
+	inf, nan, minus := math.Inf(1), math.NaN(), math.Copysign(0, -1)
+	for _, c := range [][4]float64{
+		{0, 0, 0, 0}, {1, 0, 0, 0}, {-1, 0, 2 / math.Pi, 2 / math.Pi}, {-2, 0, -inf, -inf}, {-3.2, 0, inf, inf}, {2, inf, inf, inf}, {0, -1, -0.5686566270482881, -0.710243185937891},
+		{1, -1, 0.19845733620194442, 0.22676438105580865}, {0.5, -1, nan, nan}, {-0.5, 2, 0.5130161365618278, 2.046236863089055}, {-1.5, 2, -0.49129377868716273, 1.0994731886331102},
+		{-2.5, 3, 0.4127100322097165, 1.5153394466819652}, {nan, 1, nan, nan}, {1, nan, nan, nan}, {0, 1e5, 0.0018531323565881038, inf}, {3, 1000, 42441.55513160871, inf}, {200, 5, 9.576742892601985e-297, 9.981105481401736e-297},
+	} {
+		x := weft.From([]float64{c[1]})
+		for k, v := range []float64{special.Struve(c[0], x).Item(), special.ModStruve(c[0], x).Item()} {
+			if w := c[2+k]; !(v == w || math.Abs(v-w) <= 1e-12*math.Abs(w) || v != v && w != w) {
+				t.Errorf("Struve's function %d of %v is %v, want %v", k, c[:2], v, w)
+			}
+		}
+	}
+	for _, c := range [][5]float64{
+		{0, 0, 0, 0, 0}, {0, 0, -1, -inf, 0}, {-1, 0, 0, -0.3181315052047642, 1.3372357014306893}, {-1, 0, -1, -0.3181315052047642, -1.3372357014306893}, {-1, minus, 1, -0.3181315052047642, 1.3372357014306893},
+		{-1, minus, -1, -2.062277729598284, -7.588631178472513}, {inf, 0, 0, inf, 0}, {inf, 0, 2, inf, 12.566370614359172}, {-inf, 0, 1, inf, 9.42477796076938}, {0, inf, 0, nan, nan}, {nan, 0, 0, nan, nan},
+		{-0.2, 0.1, 1, -3.5485873815198943, 6.916279218699436}, {1e-20, 1e-20, 0, 1e-20, 1e-20}, {1e-20, 1e-20, -1, -49.610504156435226, -2.404626697929872}, {1e300, 1e300, 2, 684.5930872624501, 13.332296464062402},
+		{-0.3678, 1e-5, -1, -1.020968191574238, -0.0013238168472244753}, {-0.3678, 1e-5, 0, -0.9793197623221103, 0.0012875656091842316}, {-0.2, 0, -1, -2.5426413577735264, 0},
+	} {
+		got := special.LambertW(weft.From([]complex128{complex(c[0], c[1])}), int(c[2]))
+		for k, v := range []float64{got.Real().Item(), got.Imag().Item()} {
+			if w := c[3+k]; !(v == w || math.Abs(v-w) <= 1e-12*math.Abs(w) || v != v && w != w) {
+				t.Errorf("branch %v of Lambert's function at %v has part %d %v, want %v", c[2], c[:2], k, v, w)
+			}
+		}
+	}
+}
+
 // TestMistakes checks the errors' operation and argument.
 func TestMistakes(t *testing.T) {
 	one := weft.FromSlice([]float64{0.5}).RequireGrad()
@@ -377,6 +411,8 @@ func Example() {
 	fmt.Printf("%.4f %.4f\n", sin, cos)
 	fmt.Printf("%.4f %.4f\n", special.EllipKInc(p, 0.5), special.EllipEInc(p, 0.5))
 	fmt.Printf("%.4f %.4f\n", special.Hyp2F1(1, 0.5, 1.5, p), special.Hyp1F1(0.5, 1.5, p))
+	fmt.Printf("%.4f %.4f\n", special.Struve(0, p), special.ModStruve(1, p))
+	fmt.Printf("%.4f\n", special.LambertW(weft.From([]complex128{-1, 1 + 1i}), 0))
 	fmt.Printf("%.4f\n", special.LogGamma(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.4f\n", special.Gamma(weft.From([]complex128{1 + 1i, -2 + 0.5i})))
 	fmt.Printf("%.0f\n", special.Comb(52, 5).Item())
@@ -394,6 +430,8 @@ func Example() {
 	// [0.0000 0.0647 0.4133] [0.0250 0.4923 0.7789]
 	// [0.0250 0.5105 1.0522] [0.0250 0.4899 0.9071]
 	// [1.0085 1.2465 2.5635] [1.0084 1.1950 1.4471]
+	// [0.0159 0.3096 0.5576] [0.0001 0.0539 0.2149]
+	// [(-0.3181+1.3372i)  (0.6570+0.3255i)]
 	// [(-0.6509-0.3016i) (-0.3328-7.3894i)]
 	// [(0.4980-0.1549i) (0.3212-0.6409i)]
 	// 2598960

@@ -47,6 +47,14 @@ func init() {
 			return math.Pow(-x[0], []float64{-0.25, 0.25}[i%2]) / math.Sqrt(math.Pi)
 		}
 	}
+	for _, branch := range []int{0, 1, -1} {
+		w := func(z tensor) tensor { return special.LambertW(z, branch) }
+		name := fmt.Sprint("LambertW", branch)
+		heights[name+"Real"], heights[name+"Imag"] = length(w), length(w)
+		ofSeveral[name+"Real"] = func(x []any) tensor { return w(complexOf(x)).Real() }
+		ofSeveral[name+"Imag"] = func(x []any) tensor { return w(complexOf(x)).Imag() }
+	}
+	heights["Struve"] = ofOrder
 	functions["FresnelS"] = func(x tensor) tensor { s, _ := special.Fresnel(x); return s }
 	functions["FresnelC"] = func(x tensor) tensor { _, c := special.Fresnel(x); return c }
 }
@@ -162,6 +170,8 @@ var ofSeveral = map[string]func(x []any) tensor{
 	"Hyp2F1":       func(x []any) tensor { return special.Hyp2F1(x[0], x[1], x[2], x[3]) },
 	"Hyp1F1":       func(x []any) tensor { return special.Hyp1F1(x[0], x[1], x[2]) },
 	"Hyp0F1":       func(x []any) tensor { return special.Hyp0F1(x[0], x[1]) },
+	"Struve":       func(x []any) tensor { return special.Struve(x[0], x[1]) },
+	"ModStruve":    func(x []any) tensor { return special.ModStruve(x[0], x[1]) },
 	"Zeta":         func(x []any) tensor { return special.Zeta(x[0], x[1]) },
 }
 
@@ -223,7 +233,7 @@ func check(t *testing.T, name string, v *table, got []float64) {
 var bounds = map[string]float64{"J0": 2.9, "J1": 3.1, "Y0": 2.4,
 	"Beta": 4, "BetaLn": 3.4, "BetaInc": 8, "BetaIncInv": 130, "GammaIncC": 20, "GammaIncInv": 11, "GammaIncCInv": 7.5, "Zeta": 3,
 	"Kv": 35, "Kve": 13, "Expn": 10, "Jv": 14, "Yv": 38, "Iv": 56, "Ive": 6.5, "WofzReal": 5, "WofzImag": 15, "VoigtProfile": 8,
-	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 45, "GammaImag": 79, "AiryAi": 14, "AiryAip": 5.2, "AiryBi": 17, "AiryBip": 6, "EllipKInc": 3.6, "Hyp2F1": 170, "Hyp0F1": 33, "Hyp1F1": 64}
+	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 45, "GammaImag": 79, "AiryAi": 14, "AiryAip": 5.2, "AiryBi": 17, "AiryBip": 6, "EllipKInc": 3.6, "Hyp2F1": 170, "Hyp0F1": 33, "Hyp1F1": 64, "Struve": 13, "ModStruve": 25}
 
 // narrow holds float32 results to the float64 ones.
 func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {

@@ -194,6 +194,11 @@ def gausses():
     return list(zip(a, b, c, r.permutation(x)))
 
 
+def struves():
+    v = joined(r.uniform(-4, 6, 2 * N), r.uniform(0, 20, N), r.integers(-3, 6, N), r.integers(-3, 5, N) + 0.5)
+    return list(zip(v, joined(np.exp(r.uniform(-5, 3, 2 * N)), r.uniform(5, 60, 2 * N), r.uniform(30, 400, N))))
+
+
 several = {
     "GammaInc": (gammainc, sc.gammainc, gammas()),
     "GammaIncC": (gammaincc, sc.gammaincc, gammas()),
@@ -219,6 +224,8 @@ several = {
     "Hyp2F1": (m.hyp2f1, sc.hyp2f1, gausses()),
     "Hyp1F1": (m.hyp1f1, sc.hyp1f1, list(zip(r.uniform(-6, 10, 4 * N), r.uniform(0.2, 10, 4 * N), joined(r.uniform(-5, 5, N), r.uniform(-60, 60, 2 * N), r.uniform(-900, 600, N))))),
     "Hyp0F1": (m.hyp0f1, sc.hyp0f1, list(zip(joined(r.uniform(0.2, 20, 2 * N), r.uniform(-9, 9, N)), joined(r.uniform(-5, 5, N), r.uniform(-900, 900, N), r.uniform(-9, 90, N))))),
+    "Struve": (m.struveh, sc.struve, struves()),
+    "ModStruve": (m.struvel, sc.modstruve, struves()),
     "Expn": (m.expint, sc.expn, [(n, x) for n in (0, 1, 2, 3, 5, 8, 13, 40, 200) for x in np.exp(r.uniform(-6, 4, 8))]),
 }
 
@@ -235,6 +242,9 @@ def plane(least, most, n=N):
 planar = {
     "LogGamma": (m.loggamma, sc.loggamma, plane(-20, 20)),
     "Gamma": (m.gamma, sc.gamma, plane(-20, 20)),
+    "LambertW0": (m.lambertw, sc.lambertw, plane(-4, 4, 2 * N) + plane(-400, 400)),
+    "LambertW1": (lambda z: m.lambertw(z, 1), lambda z: sc.lambertw(z, 1), plane(-4, 4) + plane(-400, 400)),
+    "LambertW-1": (lambda z: m.lambertw(z, -1), lambda z: sc.lambertw(z, -1), plane(-4, 4, 2 * N) + plane(-400, 400)),
 }
 
 
