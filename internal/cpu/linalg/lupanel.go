@@ -21,8 +21,10 @@ func luWidth(steps int) int {
 	switch {
 	case steps <= 2*base:
 		return base
-	case steps < 1024:
+	case steps < 256:
 		return 2 * base
+	case steps < 1024:
+		return 4 * base
 	}
 	return 8 * base
 }
