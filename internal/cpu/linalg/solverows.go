@@ -143,7 +143,7 @@ func packSolve[T number](isa jit.ISA, to, c []T, n int) int {
 }
 
 // solveRows solves equations of a lower triangle with ones on its diagonal, for the first rows and whole vectors
-// of columns of x. Each element is one chain of fused multiply-adds in ascending order, as those of subtractRows. It
+// of columns of x. Each element is one chain of fused multiply-adds in ascending order, as subtractRows has. It
 // returns the columns that it did. c comes from packSolve.
 func (k *kit[T]) solveRows(c []T, x matrix[T], rows int) (cols int) {
 	if rows == 0 {
