@@ -176,8 +176,14 @@ func (c *trigonometric) second() *weft.Tensor {
 	x, n := c.x, c.n
 	v := join(last(x, 0, n, 2), last(x, 1, n, 2).Flip(-1))
 	y := RFFT(v)
-	y = y.Mul(rootsOf(y, func(k int) float64 { return -float64(k) / float64(2*n) }, n/2+1)).Mul(2)
-	return join(y.Real(), last(y.Imag(), 1, (n+1)/2).Neg().Flip(-1))
+	r, i := y.Real(), y.Imag()
+	angle := func(k int) float64 { return math.Pi * float64(k) / float64(2*n) }
+	cos := constant(y, func(k int) float64 { return math.Cos(angle(k)) }, n/2+1)
+	sin := constant(y, func(k int) float64 { return math.Sin(angle(k)) }, n/2+1)
+	// One pass for each half: real and imaginary parts of y*exp(-i*angle).
+	back := func(x *weft.Tensor) *weft.Tensor { return last(x, 1, (n+1)/2).Flip(-1) }
+	return join(weft.Expr("2*(r*c + i*s)", weft.Vars{"r": r, "i": i, "c": cos, "s": sin}),
+		weft.Expr("2*(r*s - i*c)", weft.Vars{"r": back(r), "i": back(i), "c": back(cos), "s": back(sin)}))
 }
 
 // third is type 3, the inverse of second.
