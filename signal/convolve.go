@@ -95,25 +95,31 @@ func convolved(a, b *weft.Tensor) *weft.Tensor {
 }
 
 // summed is the sums over i of u[... k+i]*v[i], without conjugates, for each k at which v lies within u.
-// Complex numbers are two channels.
 func summed(u, v *weft.Tensor) *weft.Tensor {
-	d, shape, m := u.DType(), u.Shape(), v.Dim(0)
+	m, last := v.Dim(0), u.Rank()-1
+	return correlated(u, v.Reshape(1, m), 1).Reshape(shapeOf(u.Shape()[:last], u.Dim(last)-m+1)...)
+}
+
+// correlated is the sums over i of u[... k*step+i]*w[c i], without conjugates, for each c and each k at which w lies within
+// u: [... c k]. Complex numbers are two channels.
+func correlated(u, w *weft.Tensor, step int) *weft.Tensor {
+	d, shape, c, m := u.DType(), u.Shape(), w.Dim(0), w.Dim(1)
 	n := shape[len(shape)-1]
 	lead := shape[:len(shape)-1]
-	out := shapeOf(lead, n-m+1)
+	out, o := shapeOf(lead, c, (n-m)/step+1), weft.Conv1dOpts{Stride: &step}
 	if array.Size(lead) == 0 {
 		return weft.ZerosOf(d, out...).On(u.Device())
 	}
 	if !d.Complex() {
 		if d.Half() {
-			u, v = u.To(weft.Float32), v.To(weft.Float32)
+			u, w = u.To(weft.Float32), w.To(weft.Float32)
 		}
-		return u.Reshape(-1, 1, n).Conv1d(v.Reshape(1, 1, m), nil).Reshape(out...).To(d)
+		return u.Reshape(-1, 1, n).Conv1d(w.Reshape(c, 1, m), nil, o).Reshape(out...).To(d)
 	}
-	re, im := v.Real(), v.Imag()
-	w := weft.Stack([]*weft.Tensor{weft.Stack([]*weft.Tensor{re, im.Neg()}, 0), weft.Stack([]*weft.Tensor{im, re}, 0)}, 0)
-	y := weft.Stack([]*weft.Tensor{u.Real().Reshape(-1, n), u.Imag().Reshape(-1, n)}, 1).Conv1d(w, nil)
-	return weft.Complex(part(y, 1, 0, 1), part(y, 1, 1, 2)).Reshape(out...)
+	re, im := w.Real(), w.Imag()
+	w = weft.Cat([]*weft.Tensor{weft.Stack([]*weft.Tensor{re, im.Neg()}, 1), weft.Stack([]*weft.Tensor{im, re}, 1)}, 0)
+	y := weft.Stack([]*weft.Tensor{u.Real().Reshape(-1, n), u.Imag().Reshape(-1, n)}, 1).Conv1d(w, nil, o)
+	return weft.Complex(part(y, 1, 0, c), part(y, 1, c, 2*c)).Reshape(out...)
 }
 
 // inMode is the part of a full convolution that a mode asks for.

@@ -114,26 +114,32 @@ func samples(name string, x *weft.Tensor, at *int) *weft.Tensor {
 	return x
 }
 
-// steps is UpFirDn along the last axis. Each of up phases of the result is a convolution of x with each up-th
-// coefficient (Vaidyanathan, "Multirate Systems and Filter Banks", section 4.3), and the phases are woven
-// together.
+// steps is UpFirDn along the last axis. Result up*k+r begins at sample k*down of x for each k, with one phase of the
+// coefficients (Vaidyanathan, "Multirate Systems and Filter Banks", section 4.3): a correlation with steps of down
+// samples, which has a channel for each r.
 func steps(name string, h, x *weft.Tensor, up, down int) *weft.Tensor {
 	n, m, last := x.Dim(-1), h.Dim(0), x.Rank()-1
-	size := (n-1)*up + m
+	count := ((n-1)*up + m + down - 1) / down
 	per := (m + up - 1) / up // coefficients of a phase
-	array.CheckShape(name, append(x.Shape(), up, per), x.DType())
-	phases := padded(h, 0, 0, per*up-m).Reshape(per, up)
-	u := padded(x, last, per-1, per-1)
-	rows := make([]*weft.Tensor, up)
-	for i := range rows {
-		rows[i] = summed(u, part(phases, 1, i, i+1).Reshape(per).Flip(0))
+	channels := min(up, count)
+	length := per + (channels-1)*down/up
+	array.CheckShape(name, []int{channels, length}, weft.Int64)
+	at := make([]int64, channels*length)
+	for r := range channels {
+		for j := range length {
+			k := per - 1 - (j - r*down/up)
+			i := r*down%up + k*up
+			if k < 0 || i < 0 || i >= m {
+				i = m // 0
+			}
+			at[r*length+j] = int64(i)
+		}
 	}
-	y := rows[0]
-	if up > 1 {
-		y = weft.Stack(rows, last+1)
-		y = y.Reshape(shapeOf(x.Shape()[:last], (n+per-1)*up)...)
-	}
-	return y.Slice(weft.Ellipsis, weft.Range(0, size, down))
+	w := padded(h, 0, 0, 1).IndexSelect(0, weft.FromSlice(at, len(at)).On(h.Device())).Reshape(channels, length)
+	groups := (count + up - 1) / up
+	u := padded(x, last, per-1, max(0, (groups-1)*down+length-(n+per-1)))
+	y := correlated(u, w, down).Transpose(-1, -2)
+	return part(y.Reshape(shapeOf(x.Shape()[:last], y.Dim(-2)*channels)...), last, 0, count)
 }
 
 // ResamplePolyOpts are the options of [ResamplePoly].
