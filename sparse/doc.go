@@ -12,6 +12,9 @@
 // functions read the pattern and need a captured one. sym.Apply applies functions of values to variables of
 // package sym. Matrices are on the CPU, and so must be the tensors that meet them.
 //
+// [Cholesky] and [LU] factor a matrix and solve its equations directly; [CG] and its neighbours iterate. Solutions have
+// gradients of the values and of the right sides.
+//
 // A function panics with *[weft.Error], which [weft.Try] turns into an error, where shapes or types do not
 // fit or an index is not in the matrix. Files and iterations return errors. Results have the same bits on
 // every processor and with any number of threads.

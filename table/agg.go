@@ -108,8 +108,7 @@ func (a Agg) of(g *Groups, sums map[string]*[]accumulator) data.Column {
 	}
 	out := data.Column{Name: a.name()}
 	if a.stat == statSize {
-		_, offsets := g.byGroup()
-		out.Numbers = counted(func(c int) int64 { return offsets[c+1] - offsets[c] }, g.Len())
+		out.Numbers = g.sizes()
 		return out
 	}
 	c := g.t.column("agg", "stats", a.column)
@@ -198,6 +197,31 @@ func (g *Groups) count(present func(i int) bool) *weft.Tensor {
 	return weft.FromSlice(n, len(n))
 }
 
+// countNumbers returns the number of values of each group that are not NaN.
+func (g *Groups) countNumbers(x []float64) *weft.Tensor {
+	codes := g.keys.codes
+	n := merged(g, int64(0), func(n []int64, begin, end int) {
+		x := x[begin:end]
+		for i, c := range codes[begin:end] {
+			if x[i] == x[i] {
+				n[c]++
+			}
+		}
+	}, addTo)
+	return weft.FromSlice(n, len(n))
+}
+
+// sizes returns the number of rows of each group.
+func (g *Groups) sizes() *weft.Tensor {
+	codes := g.keys.codes
+	n := merged(g, int64(0), func(n []int64, begin, end int) {
+		for _, c := range codes[begin:end] {
+			n[c]++
+		}
+	}, addTo)
+	return weft.FromSlice(n, len(n))
+}
+
 func addTo(into, from *int64) { *into += *from }
 
 // different returns the number of different values of each group's rows for which present holds.
@@ -245,7 +269,7 @@ func (a Agg) ofNumbers(g *Groups, c *data.Column, shared *[]accumulator, out *da
 			if sums := *shared; sums != nil {
 				out.Numbers = counted(func(c int) int64 { return sums[c].n }, g.Len())
 			} else {
-				out.Numbers = g.count(func(i int) bool { return x[i] == x[i] })
+				out.Numbers = g.countNumbers(x)
 			}
 			return
 		case statQuantile:
@@ -267,7 +291,7 @@ func (a Agg) ofIntegers(g *Groups, x []int64, d weft.DType) *weft.Tensor {
 	codes := g.keys.codes
 	switch a.stat {
 	case statCount:
-		return g.count(func(int) bool { return true })
+		return g.sizes()
 	case statSum:
 		y := merged(g, int64(0), func(y []int64, begin, end int) {
 			for i, c := range codes[begin:end] {

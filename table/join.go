@@ -171,7 +171,12 @@ func joinRows(mine, theirs, offsets []int32, how How) (left, right []int64) {
 	par.Run(chunks, 1, par.Threads(), func(_, first, last int) {
 		for k := first; k < last; k++ {
 			at := begins[k]
-			for i := k * grain; i < min((k+1)*grain, len(mine)); i++ {
+			end := min((k+1)*grain, len(mine))
+			if how == Inner {
+				innerRows(left, right, at, mine, rows, offsets, k*grain, end)
+				continue
+			}
+			for i := k * grain; i < end; i++ {
 				c := mine[i]
 				n := makes(c)
 				for j := range n {
@@ -193,6 +198,25 @@ func joinRows(mine, theirs, offsets []int32, how How) (left, right []int64) {
 		left[begins[chunks]+i], right[begins[chunks]+i] = -1, r
 	}
 	return left, right
+}
+
+// innerRows sets pairs of rows from place at on, for rows begin to end-1 of mine. It looks up some rows' partners before
+// it branches on how many there are, so that the processor waits for several at once.
+func innerRows(left, right []int64, at int, mine, rows, offsets []int32, begin, end int) {
+	const ahead = 256
+	var from, to [ahead]int32
+	for ; begin < end; begin += ahead {
+		part := mine[begin:min(begin+ahead, end)]
+		for i, c := range part {
+			from[i], to[i] = offsets[c], offsets[c+1]
+		}
+		for i := range part {
+			for _, r := range rows[from[i]:to[i]] {
+				left[at], right[at] = int64(begin+i), int64(r)
+				at++
+			}
+		}
+	}
 }
 
 // pairs makes the table of rows at places of both; a key is taken from the table that has the row.

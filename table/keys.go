@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"weft"
 	"weft/data"
@@ -113,9 +114,21 @@ func keysOfInts(x []int64) keys {
 	if len(x) == 0 {
 		return keys{}
 	}
-	least, most := extremes(x)
-	if span := uint64(most) - uint64(least); span < max(1<<12, 2*uint64(len(x))) {
-		return denseKeys(x, least, int(span)+1)
+	dense := func(x []int64, all int) (least int64, n int, ok bool) {
+		least, most := extremes(x)
+		span := uint64(most) - uint64(least)
+		return least, int(span) + 1, span < max(1<<12, 2*uint64(all))
+	}
+	if len(x) > 4*grain { // the first rows often have the extremes: few numbers, many rows
+		if least, n, ok := dense(x[:grain], grain/16); ok {
+			if k, ok := denseKeys(x, least, n); ok {
+				return k
+			}
+		}
+	}
+	if least, n, ok := dense(x, len(x)); ok {
+		k, _ := denseKeys(x, least, n)
+		return k
 	}
 	return hashedKeys(x)
 }
@@ -136,24 +149,31 @@ func extremes(x []int64) (least, most int64) {
 }
 
 // denseKeys are keys of numbers from least to least+n-1. Each part of the rows has a table of the first row of each
-// number; the first part that has a number decides.
-func denseKeys(x []int64, least int64, n int) keys {
+// number; the first part that has a number decides. ok is false if there is another number.
+func denseKeys(x []int64, least int64, n int) (_ keys, ok bool) {
 	k := keys{codes: make([]int32, len(x))}
 	parts := min(max(len(x)/(4*n), 1), par.Threads())
 	tables := make([]int32, parts*n) // the first row and 1 of a number
+	var other atomic.Bool
 	par.Run(parts, 1, par.Threads(), func(_, first, last int) {
 		for p := first; p < last; p++ {
 			begin, end := len(x)*p/parts, len(x)*(p+1)/parts
 			rows, codes := tables[p*n:][:n], k.codes[begin:end]
-			for i, v := range x[begin:end] {
-				c := int32(v - least)
-				codes[i] = c
-				if rows[c] == 0 {
-					rows[c] = int32(begin+i) + 1
+			part := x[begin:end]
+			for i := len(part) - 1; i >= 0; i-- { // backwards, so that the first row is written last, without a branch
+				c := uint64(part[i]) - uint64(least)
+				if c >= uint64(len(rows)) {
+					other.Store(true)
+					return
 				}
+				codes[i] = int32(c)
+				rows[c] = int32(begin+i) + 1
 			}
 		}
 	})
+	if other.Load() {
+		return keys{}, false
+	}
 	code := tables[:n]
 	for p := 1; p < parts; p++ {
 		for v, row := range tables[p*n:][:n] {
@@ -176,7 +196,7 @@ func denseKeys(x []int64, least int64, n int) keys {
 			}
 		})
 	}
-	return k
+	return k, true
 }
 
 // hashedKeys are keys of any numbers. A hash table with linear probing numbers them as they come; sorting the
