@@ -27,10 +27,13 @@ func (s stream) fraction(active, c0, b0 val, term func(n val) (c, b val)) val {
 		near := s.Abs(s.Mul(s.Mul(v[2], v[1]), s.f(fractionDone)))
 		return s.And(s.Lt(near, s.Abs(v[4])), s.Lt(v[5], s.f(maxFractionTerms)))
 	}, func(v []val) []val {
+		// Two terms: a test costs as much as one.
+		next := s.Add(v[5], s.f(1))
 		c, b := term(v[5])
-		p := s.Fma(b, v[2], s.Mul(c, v[0]))
-		q := s.Fma(b, v[3], s.Mul(c, v[1]))
-		return []val{v[2], v[3], p, q, s.Mul(v[4], c), s.Add(v[5], s.f(1))}
+		c2, b2 := term(next)
+		p, q := s.Fma(b, v[2], s.Mul(c, v[0])), s.Fma(b, v[3], s.Mul(c, v[1]))
+		p2, q2 := s.Fma(b2, p, s.Mul(c2, v[2])), s.Fma(b2, q, s.Mul(c2, v[3]))
+		return []val{p, q, p2, q2, s.Mul(v[4], s.Mul(c, c2)), s.Add(next, s.f(1))}
 	})
 	return s.Div(r[2], r[3])
 }

@@ -253,7 +253,8 @@ func (s stream) gammaSide(x val, g gammaShape) (tail, isUpper, weight val) {
 	above = s.And(above, s.Le(a, x))
 	quick := s.Le(a, s.f(fractionMost))
 	// Where the lower side is more than about a half, 1 less it by an alternating series.
-	mostly := s.And(s.Lt(x, s.f(slopeSeries)), s.Lt(a, s.Select(s.Lt(x, s.f(0.5)), s.Div(s.f(-0.4), vmath.Log(s.bld, x)), x)))
+	low, power := s.Lt(x, s.f(0.5)), s.Mul(a, s.twoLn(x).hi)
+	mostly := s.Or(s.And(low, s.Lt(s.f(-0.4), power)), s.both(s.Not(low), s.Lt(x, s.f(slopeSeries)), s.Lt(a, x)))
 	first := s.gammaWeight(x, g)
 	weight = s.Mul(first, a)
 	by := func(active val, f func() val) val {
