@@ -123,7 +123,7 @@ func (r *rows[U]) within(first int, low, high uint64, keys, places []uint64) (be
 	return below, n
 }
 
-// chosen stores those of some keys that are from low to high, and their places, the first being at. It returns the number
+// chosen stores the keys that are from low to high, and their places, the first being at. It returns the number
 // of lower keys, and of these. keys and places have room for all of them.
 func chosen(from, keys, places []uint64, low, high uint64, at int) (below, n int) {
 	under, width := uint64(0), high-low

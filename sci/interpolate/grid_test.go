@@ -94,7 +94,7 @@ func TestRBF(t *testing.T) {
 	}
 	r := NewRBFInterpolator(points, values)
 	near(t, "the points", r.At(points), several.Scattered, 1e-12)
-	x := at.Clone().RequireGrad(true) // two of which are at points
+	x := at.Clone().RequireGrad(true) // the last two are at points
 	if err := weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return r.At(x[0]) }, []*weft.Tensor{x}); err != nil {
 		t.Error(err)
 	}

@@ -50,7 +50,7 @@ func unbounded(x []float64) *weft.Tensor {
 	return weft.From(x)
 }
 
-// TestMinimizeBounded compares minima within bounds with those of SciPy's L-BFGS-B.
+// TestMinimizeBounded compares minima within bounds with SciPy's L-BFGS-B.
 func TestMinimizeBounded(t *testing.T) {
 	for i, c := range bounds.Bounded {
 		r, err := Minimize(rosenbrock, weft.From(c.X0), MinimizeOpts{GTol: 1e-9, Bounds: &Bounds{unbounded(c.Lower), unbounded(c.Upper)}})

@@ -103,7 +103,7 @@ type scalarSearch struct {
 	most           int
 }
 
-// bracket returns points in order, or in reverse, of which the one between has the least value.
+// bracket returns points in order, or in reverse; the one between has the least value.
 func (s *scalarSearch) bracket(points []float64) (a, b, c, fb float64, err error) {
 	if len(points) == 0 {
 		points = []float64{0, 1}
