@@ -1,6 +1,7 @@
 // Package special has the special functions of mathematical physics and statistics, under the names of
-// scipy.special in Go case: the gamma and beta family with its incomplete functions and their inverses,
-// Bessel's functions, exponential and elliptic integrals, the normal distribution, combinatorics.
+// scipy.special in Go case. It has the gamma and beta family with its incomplete functions and their inverses, and
+// Bessel's, Airy's and Struve's functions. Others are hypergeometric functions, Faddeeva's function, exponential,
+// elliptic and Fresnel's integrals, the normal distribution, combinatorics.
 //
 //	y := special.GammaInc(2.5, x)       // the distribution function of gamma numbers
 //	k := special.K0e(x)                 // exp(x)*K0(x)
