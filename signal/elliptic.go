@@ -64,7 +64,7 @@ func agm(a, b float64) float64 {
 }
 
 // moduli is the elliptic modulus and its complement for the logarithm of a nome, by theta functions. Nomes above
-// exp(-pi) are those of the complement.
+// exp(-pi) belong to the complement.
 func moduli(ln float64) (k, kc float64) {
 	if ln > -math.Pi {
 		kc, k = moduli(math.Pi * math.Pi / ln)
@@ -106,7 +106,7 @@ func ascend(w complex128, v []float64) complex128 {
 type BesselNorm string
 
 const (
-	PhaseNorm BesselNorm = "phase" // half of the phase's way: high frequencies as those of Butter
+	PhaseNorm BesselNorm = "phase" // half of the phase has turned there; high frequencies pass as in Butter
 	DelayNorm BesselNorm = "delay" // the delay at low frequencies is 1/wn before the bilinear transform
 	MagNorm   BesselNorm = "mag"   // the gain is 1/sqrt(2), as that of Butter
 )
