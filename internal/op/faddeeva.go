@@ -97,7 +97,7 @@ func inComplex(x *node) pair {
 // A bellAt is exp(-z*z) of z = x+iy.
 type bellAt struct{ size, cos, sin val } // size*(cos - i*sin)
 
-// bellOf is exp(-z*z) with all digits: the roundings of the exponent's parts are taken along, and those of x and y.
+// bellOf is exp(-z*z) with all digits: the roundings of the exponent's parts, of x and of y are taken along.
 func (s stream) bellOf(x, y, xLow, yLow val) bellAt {
 	xx, yy, xy := s.sq(x), s.sq(y), s.Mul(x, y)
 	rest := func(p, a, b val) val { return s.Fma(a, b, s.Neg(p)) }

@@ -68,8 +68,8 @@ func (s stream) selectLong(c val, x, y long) long {
 	return long{s.Select(c, x.hi, y.hi), s.Select(c, x.lo, y.lo)}
 }
 
-// hyper is the sum of the products of (top)_k over those of (bottom)_k and k!, times x^k, and the sum with the
-// factors k: x times the derivative. Sums of terms that cancel are taken in two floats.
+// hyper is the sum of the product of all (top)_k, divided by the product of all (bottom)_k and by k!, times x^k. The
+// second result has the factors k too: x times the derivative. Sums of terms that cancel are taken in two floats.
 func (s stream) hyper(active val, top, bottom []long, x long) (y, slope val) {
 	zero, one := s.f(0), s.f(1)
 	// All parameters count before terms come to fall.
