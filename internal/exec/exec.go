@@ -342,9 +342,8 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 	var offs [12]int
 	slots, off := few[:], offs[:] // off: of given memory, in bytes
 	var large *frame
-	if n := len(p.Slots); n > len(few) {
-		large = frames.Get().(*frame)
-		large.slots, large.off = slices.Grow(large.slots, n)[:n], slices.Grow(large.off, n)[:n]
+	if len(p.Slots) > len(few) {
+		large = newFrame(len(p.Slots))
 		slots, off = large.slots, large.off
 	}
 	for i := range ins {
@@ -410,12 +409,7 @@ func (c *Compiled) run(ctx context.Context, s device.Stream, ins []*array.View, 
 	}
 	// An address in a frame keeps no memory off the Go heap alive.
 	runtime.KeepAlive(slots)
-	if large != nil {
-		clear(large.slots) // by these names, for few and offs would live on the heap if slots and off went there
-		clear(large.off)
-		large.slots, large.off = large.slots[:0], large.off[:0]
-		frames.Put(large)
-	}
+	large.free()
 	return nil
 }
 
@@ -427,6 +421,23 @@ type frame struct {
 
 // frames are those of runs that are over.
 var frames = sync.Pool{New: func() any { return new(frame) }}
+
+// newFrame returns a frame of n slots, all zero.
+func newFrame(n int) *frame {
+	f := frames.Get().(*frame)
+	f.slots, f.off = slices.Grow(f.slots, n)[:n], slices.Grow(f.off, n)[:n]
+	return f
+}
+
+// free gives a frame, which may be nil, to other runs.
+func (f *frame) free() {
+	if f != nil {
+		clear(f.slots)
+		clear(f.off)
+		f.slots, f.off = f.slots[:0], f.off[:0]
+		frames.Put(f)
+	}
+}
 
 // step computes step i, and the steps after it that run with it.
 func (c *Compiled) step(ctx context.Context, s device.Stream, i int, nums []Number, slots []*array.Storage, off []int) error {
