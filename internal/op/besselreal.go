@@ -10,7 +10,7 @@ import (
 // Bessel functions of real order. An order v is mu + n with n whole and |mu| at most 1/2. Functions of orders
 // mu and mu+1 come from N. M. Temme's series (Journal of Computational Physics 19, 1975, and 21, 1976) for x
 // below 2, and from there on from integrals along the path of steepest descent, where the integrand is a bell
-// and the trapezoidal rule takes 12 to 31 points. Recurrences in the order give the others, upwards where
+// and the trapezoidal rule takes 12 to 31 points. K has a sum instead of the integral. Recurrences in the order give the others, upwards where
 // that is stable, downwards (J. C. P. Miller's algorithm, DLMF 3.6) where not.
 
 const (
