@@ -125,13 +125,10 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 		}
 		return choleskyOf[complex128](plan, values)
 	}
-	var half *weft.Tensor // of elements of the diagonal, which count once
+	weights := m.onDiagonal() // elements of the diagonal count once
 	f.gradient = func(x, y *weft.Tensor) *weft.Tensor {
-		if half == nil {
-			half = m.onDiagonal()
-		}
 		g := m.Sampled(y, conjugate(x)).values.Add(m.Sampled(x, conjugate(y)).values)
-		return g.Mul(half.To(g.DType()))
+		return g.Mul(weights.To(g.DType()))
 	}
 	return f.begun()
 }
