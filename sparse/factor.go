@@ -36,7 +36,7 @@ type Factorization struct {
 	gradient func(x, y *weft.Tensor) *weft.Tensor
 }
 
-// factors are those of some values.
+// factors solve equations of a matrix with some values.
 type factors interface {
 	solve(b *array.View, adjoint bool) // in place
 	lower() *Matrix
@@ -49,7 +49,7 @@ type factored struct {
 	factors
 }
 
-// of returns the factors of values: those of the last call if its values were the same.
+// of returns the factors of values. It keeps the factors of the last call, whose values may be the same.
 func (f *Factorization) of(values *array.View) (factors, error) {
 	own := core.Bytes(values)
 	if l := f.last.Load(); l != nil && bytes.Equal(l.values, own) {

@@ -8,7 +8,7 @@ import (
 	"weft/table"
 )
 
-// The first rows do not have all keys, so that their extremes are not those of the column.
+// The first rows do not have all keys, so that the column has other extremes.
 func TestGroupByWithLateKeys(t *testing.T) {
 	const n = 300_000
 	for _, late := range []int64{7, -1, 1 << 40} {

@@ -251,7 +251,7 @@ type kernels[T Element] struct {
 	divideBy func(y []T, d T)
 	// scatter takes a*l from the elements of x at indices.
 	scatter func(x []T, idx []int32, l []T, a T)
-	// size orders numbers by absolute value, of complex ones the sum of those of their parts, as LAPACK chooses pivots.
+	// size orders numbers by absolute value, complex ones by the sum of the absolute values of their parts, as LAPACK chooses pivots.
 	size func(x T) float64
 }
 

@@ -62,7 +62,7 @@ func (p *Pattern) Cliques() [][]int32 {
 	return out
 }
 
-// A luWork is the state of a factorization. Rows are those of the matrix; a row whose place is negative has not been
+// A luWork is the state of a factorization. Rows are numbered as in the matrix. A row whose place is negative has not been
 // chosen as a pivot.
 type luWork[T Element] struct {
 	*LU[T]

@@ -3,7 +3,7 @@ package sparse
 import "slices"
 
 // A lower is the lower triangle of a symmetric matrix in another order, by rows and by columns. Its entries come from
-// those of the matrix: from[k] is an entry's number, or its complement for one that was above the diagonal.
+// its entries: from[k] is an entry's number, or its complement for one that was above the diagonal.
 type lower struct {
 	rows Pattern
 	cols Pattern // indices are rows
@@ -118,7 +118,7 @@ func counts(p *Pattern, parent []int32) []int32 {
 }
 
 // A node is consecutive columns of a factor that have the same rows below them, or nearly so: zeros are stored. Its
-// elements are len(rows) rows of width, of which the first width form a triangle.
+// elements are len(rows) rows of width, and the first width of them form a triangle.
 type node struct {
 	first, width int
 	rows         []int32 // ascending, the node's columns first
