@@ -3,7 +3,7 @@ package sparse
 import "slices"
 
 // A lower is the lower triangle of a symmetric matrix in another order, by rows and by columns. Its entries come from
-// its entries: from[k] is an entry's number, or its complement for one that was above the diagonal.
+// the entries of the matrix: from[k] is an entry's number, or its complement for one that was above the diagonal.
 type lower struct {
 	rows Pattern
 	cols Pattern // indices are rows
