@@ -211,3 +211,19 @@ func TestItemsCollateToBatch(t *testing.T) {
 		}
 	}
 }
+
+// A loader starts no more workers than batches may wait, however many are asked for.
+func TestNumberOfWorkersIsBounded(t *testing.T) {
+	l := data.NewLoader(numbers{n: 3}, data.LoaderOpts{Batch: new(1), Workers: 1 << 40, Prefetch: new(1 << 10)})
+	n := 0
+	for range l.Batches(context.Background()) {
+		n++
+	}
+	l = data.NewLoader(numbers{n: 3}, data.LoaderOpts{Batch: new(1), Workers: 1 << 40, Prefetch: new(1 << 40)})
+	for range l.Batches(context.Background()) {
+		n++
+	}
+	if n != 6 {
+		t.Errorf("%d batches, want 6", n)
+	}
+}

@@ -57,7 +57,7 @@ func (l *LoaderOf[B]) read(ctx context.Context, from position) (next func() (B, 
 	queue := make(chan job[B], min(ahead, maxPrefetch))
 	jobs := make(chan job[B])
 	all.Go(func() { produce(ctx, l.from, from, queue, jobs) })
-	for range min(l.workers, ahead) {
+	for range min(l.workers, cap(queue)) {
 		all.Go(func() {
 			for j := range jobs {
 				j.run(ctx)

@@ -419,7 +419,7 @@ type frame struct {
 	off   []int
 }
 
-// frames are those of runs that are over.
+// frames serve one run after another.
 var frames = sync.Pool{New: func() any { return new(frame) }}
 
 // newFrame returns a frame of n slots, all zero.

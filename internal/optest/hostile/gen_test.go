@@ -323,6 +323,7 @@ func (g *gen) dataset() data.Dataset {
 		}
 	}
 	d := &odd{n: pick(g, -1, 0, 1, 3, 5, math.MaxInt, math.MinInt, 1<<33), x: g.tensor(), boom: g.chance(10)}
+	g.endless = g.endless || d.n > 1<<20 // a caller may want all of it
 	if g.chance(2) {
 		d.y = g.tensor()
 	}
