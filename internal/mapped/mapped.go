@@ -244,8 +244,8 @@ var runs, inside atomic.Int64
 // longer than a small kernel: a size that was looked up after the latest run began serves all runs. Other uses look it
 // up each time.
 func Enter() {
+	runs.Add(1) // before inside: else a use in between would take what was found whole before the run
 	inside.Add(1)
-	runs.Add(1)
 }
 
 // Leave ends a run that [Enter] began.
