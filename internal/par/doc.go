@@ -24,7 +24,8 @@
 // Waking a parked goroutine costs 20 to 140 us, so a worker that runs
 // dry looks for more work before it parks. It spins while the Run that it helped still goes on, at most
 // [SpinBusy], and [SpinTime] after that, since the next Run of a network follows within that time. It does
-// so only while there is a processor for it: never at GOMAXPROCS=1 and not while
+// so only while there is a processor for it: never at GOMAXPROCS=1, not while more goroutines work and spin than
+// the machine has processors, however large GOMAXPROCS is, and not while
 // Run is being called by more goroutines than there are idle workers. Spinning
 // workers stop at preemption points, so they hold up no collection. [Hot] tells
 // whether a Run started now would find a spinning worker, which moves the point

@@ -401,3 +401,16 @@ func BenchmarkHandOff(b *testing.B) {
 		})
 	}
 }
+
+// A GOMAXPROCS beyond the processors of the machine makes no room for spinning workers: they would take the
+// processors of those that work.
+func TestNoSpinningBeyondProcessors(t *testing.T) {
+	n := runtime.NumCPU()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4 * n))
+	spinning.Add(int64(n))
+	defer spinning.Add(-int64(n))
+	asked := 0
+	if spinUntil(0, func() bool { asked++; return false }) || asked > 2 {
+		t.Errorf("with %d others spinning on %d processors, a worker looked for work %d times: want 2 at most", n, n, asked)
+	}
+}

@@ -66,7 +66,7 @@ func Hot() bool {
 		return true
 	}
 	now := int64(time.Since(started))
-	return now-asked.Swap(now) < int64(steadyTime) && working.Load()+1 < int64(runtime.GOMAXPROCS(0))
+	return now-asked.Swap(now) < int64(steadyTime) && working.Load()+1 < processors()
 }
 
 // Pays reports that work of ns nanoseconds pays for sharing it with workers. ifSpinning is
@@ -157,6 +157,10 @@ func (w *worker) park() {
 	spinning.Add(1)
 }
 
+// processors returns how many goroutines run at once: GOMAXPROCS, but at most what the machine has. A larger
+// GOMAXPROCS would let spinning workers take processors from those that work.
+func processors() int64 { return int64(min(runtime.GOMAXPROCS(0), runtime.NumCPU())) }
+
 // spinUntil spins until ready and reports whether it is. It gives up SpinTime after nobody
 // works any more, after SpinBusy, or as soon as there is no processor to spare for spinning. own is 1 if
 // the caller counts as working, else 0.
@@ -164,7 +168,7 @@ func spinUntil(own int64, ready func() bool) bool {
 	if ready() {
 		return true
 	}
-	procs := int64(runtime.GOMAXPROCS(0))
+	procs := processors()
 	if procs == 1 {
 		return false
 	}
