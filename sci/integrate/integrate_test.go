@@ -219,6 +219,21 @@ func TestBackwardEventsAndGradients(t *testing.T) {
 }
 
 // TestMistakes compares what is said of bad arguments.
+// TestNotFinite: an f without a value at the start is told at once, and one without values later is followed up to there.
+func TestNotFinite(t *testing.T) {
+	one := weft.From([]float64{1})
+	for _, m := range []Method{RK45, Rodas3, Radau, BDF} {
+		s, err := SolveIVP(func(_ float64, y *weft.Tensor) *weft.Tensor { return y.Mul(math.NaN()) }, 0, 2, one, SolveIVPOpts{Method: m})
+		if err == nil || !strings.Contains(err.Error(), "f is not finite at 0") || s.Evals > 10 {
+			t.Error(m, err, s.Evals)
+		}
+		s, err = SolveIVP(func(t float64, y *weft.Tensor) *weft.Tensor { return y.Mul(math.Sqrt(1 - t)) }, 0, 2, one, SolveIVPOpts{Method: m})
+		if err == nil || s.T[len(s.T)-1] < 0.9999 || s.T[len(s.T)-1] > 1 || math.Abs(s.Y.At(-1, 0).Item()-math.Exp(2.0/3)) > 0.03 {
+			t.Error(m, err, s.T[len(s.T)-1], s.Y.At(-1))
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	y := weft.From([]float64{1, 2})
 	for want, f := range map[string]func(){

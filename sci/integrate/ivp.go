@@ -58,14 +58,14 @@ type Solution struct {
 // root mean square of error/(ATol + RTol*|y|) below 1, as in SciPy's solve_ivp, whose defaults these are. With RK45 and a
 // y0, or anything else in f, that requires gradients, they flow through the steps.
 //
-// It returns an [*AccuracyError] and what is known so far where steps become too small or too many, and panics with a
-// [*weft.Error] for bad arguments.
+// It returns an [*AccuracyError] and what is known so far where steps become too small or too many, or f is not finite at t0,
+// and panics with a [*weft.Error] for bad arguments.
 func SolveIVP(f func(t float64, y *weft.Tensor) *weft.Tensor, t0, t1 float64, y0 *weft.Tensor, opts ...SolveIVPOpts) (*Solution, error) {
 	const name = "integrate.solveivp"
 	array.Given(name, "f", f != nil)
 	(*core.Tensor)(y0).CheckArgument(name, "y0")
 	if y0.DType().Complex() || y0.Size() == 0 {
-		array.Failf(name, "y0", "is %s of shape %s: want real numbers", y0.DType(), array.ShapeString(y0.Shape()))
+		array.Failf(name, "y0", "is %s of shape %s: want real numbers, one or more", y0.DType(), array.ShapeString(y0.Shape()))
 	}
 	if !finite(t0) || !finite(t1) {
 		array.Failf(name, "t0", "and t1 are %v and %v: want finite numbers", t0, t1)
@@ -205,12 +205,15 @@ func (p *problem) solve() (*Solution, error) {
 		return p.result(nil)
 	}
 	h := p.first()
+	if p.k.IsFinite().All().Item() == 0 {
+		return p.result(fmt.Errorf("f is not finite at %v", p.t))
+	}
 	for rejected := false; p.t != p.end; {
 		if p.s.Steps+p.s.Rejected >= most {
 			return p.result(fmt.Errorf("%d steps end at %v", most, p.t))
 		}
 		h = min(h, p.longest)
-		if !(h > 10*math.Abs(math.Nextafter(p.t, p.end)-p.t)) && math.Abs(p.end-p.t) > h {
+		if !(h > 10*math.Abs(math.Nextafter(p.t, p.end)-p.t)) && !(math.Abs(p.end-p.t) <= h) {
 			return p.result(fmt.Errorf("the step at %v is too small", p.t))
 		}
 		next := p.t + h*p.direction

@@ -274,9 +274,12 @@ func (b *bdf) step(h float64) (y, wrong, k *weft.Tensor, within func(part float6
 	if !solve() {
 		again := false
 		if b.at != p.t {
-			b.j, b.at = p.jacobian(p.t+h, guess), p.t
-			factor()
-			again = solve()
+			// One that is not finite would spoil the shorter steps that follow.
+			if j := p.jacobian(p.t+h, guess); j.IsFinite().All().Item() != 0 {
+				b.j, b.at = j, p.t
+				factor()
+				again = solve()
+			}
 		}
 		if !again {
 			return y, weft.FullOf(weft.Float64, math.Inf(1), y.Shape()...), p.k, nil

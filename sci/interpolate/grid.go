@@ -117,9 +117,10 @@ func (g *RegularGridInterpolator) At(x *weft.Tensor) *weft.Tensor {
 			sum = sum.Add(v)
 		}
 	}
-	if !g.o.Extrapolate {
-		sum = weft.Where(inside.Reshape(-1, 1), sum, math.NaN())
+	if g.o.Extrapolate { // Nearest chooses a point for NaN too
+		inside = x.Detach().IsNaN().Any(1).LogicalNot()
 	}
+	sum = weft.Where(inside.Reshape(-1, 1), sum, math.NaN())
 	return sum.Reshape(append(shape, g.rest...)...)
 }
 

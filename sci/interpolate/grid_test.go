@@ -68,6 +68,9 @@ func TestGrid(t *testing.T) {
 	if v := grid(GridOpts{}).At(outside.Reshape(2, 1, 3)); v.IsNaN().All().Item() == 0 || fmt.Sprint(v.Shape()) != "[2 1 2]" {
 		t.Error(v)
 	}
+	if v := grid(GridOpts{Method: Nearest, Extrapolate: true}).At(weft.From([]float64{math.NaN(), 1, 1})); v.IsNaN().All().Item() == 0 {
+		t.Error("nearest to NaN:", v)
+	}
 	values := weft.From(several.Values)
 	if err := weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor {
 		g := NewRegularGridInterpolator([]*weft.Tensor{weft.From(several.Grid[0]), weft.From(several.Grid[1]), weft.From(several.Grid[2])}, x[1])

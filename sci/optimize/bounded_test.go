@@ -80,6 +80,14 @@ func TestNNLS(t *testing.T) {
 		}
 		near(t, fmt.Sprint(i), x, weft.From(c.X), 1e-11)
 	}
+	// Units of columns and of b do not count.
+	for _, c := range [][3]float64{{1e10, 1e-10, 1e15}, {1e6, 1e-6, 1000}, {1e200, 1e-100, 1e295}, {1e-200, 1e-210, 1e5}} {
+		x, r, err := NNLS(weft.From([][]float64{{c[0], 0}, {0, c[1]}}), weft.From([]float64{c[0], c[1] * c[2]}))
+		if err != nil || r > 1e-15*c[0] {
+			t.Error(c, x, r, err)
+		}
+		near(t, fmt.Sprint(c), x.Div(weft.From([]float64{1, c[2]})), weft.Ones(2), 1e-11)
+	}
 }
 
 // TestLinProg compares values with SciPy's, and checks the constraints.

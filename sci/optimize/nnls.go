@@ -25,12 +25,25 @@ func NNLS(a, b *weft.Tensor, opts ...NNLSOpts) (x *weft.Tensor, residual float64
 	matrix := realMatrix(name, "a", a)
 	m, n := matrix.Dims()
 	right := realVector(name, "b", b, m)
+	// Columns and b are scaled by powers of two, which is exact: neither their units nor overflow change what is found.
+	scales := make([]int, n)
+	for j := range n {
+		column := mat.Col(nil, j, matrix)
+		scales[j] = unit(column)
+		matrix.SetCol(j, column)
+	}
+	scale := unit(right)
 	at := make([]float64, n)
 	free := make([]bool, n)
 	r := append([]float64(nil), right...)
 	slope := func() []float64 { return gradient(matrix, r) }
-	tol := 10 * float64(max(m, n)) * 0x1p-52 * mat.Norm(matrix, 1) * (1 + length(right))
-	done := func(err error) (*weft.Tensor, float64, error) { return weft.FromSlice(at, n), length(r), err }
+	tol := 10 * float64(max(m, n)) * 0x1p-52 * mat.Norm(matrix, 1) * length(right)
+	done := func(err error) (*weft.Tensor, float64, error) {
+		for j := range at {
+			at[j] = math.Ldexp(at[j], scale-scales[j])
+		}
+		return weft.FromSlice(at, n), math.Ldexp(length(r), scale), err
+	}
 	most := limit(name, "MaxIter", o.MaxIter, 3*n)
 	for steps := 0; ; {
 		w, best := slope(), -1
@@ -68,6 +81,19 @@ func NNLS(a, b *weft.Tensor, opts ...NNLSOpts) (x *weft.Tensor, residual float64
 		}
 		r = plus(right, matrix, negated(at))
 	}
+}
+
+// unit scales x by a power of two, so that its greatest element is from 1/2 to 1, and returns the exponent that undoes it.
+func unit(x []float64) int {
+	most := 0.0
+	for _, v := range x {
+		most = max(most, math.Abs(v))
+	}
+	_, e := math.Frexp(most)
+	for i, v := range x {
+		x[i] = math.Ldexp(v, -e)
+	}
+	return e
 }
 
 func negated(x []float64) []float64 {

@@ -70,6 +70,9 @@ func MinimizeScalar(f func(x float64) float64, opts ...MinimizeScalarOpts) (*Sca
 		return f(x)
 	}
 	if o.Method == Bounded {
+		if o.Bracket != nil {
+			array.Failf(name, "Bracket", "is for Brent and Golden")
+		}
 		if len(o.Bounds) != 2 || !(o.Bounds[0] < o.Bounds[1]) {
 			array.Failf(name, "Bounds", "are %v: want the least and a greater x", o.Bounds)
 		}

@@ -124,8 +124,11 @@ func Wilcoxon(x, y *weft.Tensor, opts ...TestOpts) Result {
 	if o.Alternative == TwoSided {
 		statistic = min(plus, minus)
 	}
-	if math.IsNaN(plus) || len(d) == 0 {
+	if math.IsNaN(plus) {
 		return Result{Statistic: statistic, PValue: math.NaN()}
+	}
+	if len(d) == 0 {
+		return Result{PValue: 1}
 	}
 	if len(d) == all && ties == 0 && all <= exactSigned || all <= exactTied {
 		below, above := signedRanks(r, plus)
@@ -191,52 +194,32 @@ func FisherExact(table *weft.Tensor, opts ...TestOpts) Result {
 	if row == 0 || column == 0 || row == total || column == total {
 		return Result{Statistic: math.NaN(), PValue: 1}
 	}
-	// The probability of k in the corner, by logarithms of factorials.
-	choose := func(n, k float64) float64 {
-		x, _ := math.Lgamma(n + 1)
-		y, _ := math.Lgamma(k + 1)
-		z, _ := math.Lgamma(n - k + 1)
-		return x - y - z
-	}
-	chance := func(k float64) float64 {
-		return math.Exp(choose(row, k) + choose(total-row, column-k) - choose(total, column))
-	}
-	// Steps to neighbours are exact to rounding; they end where nothing more is added.
-	sum := func(k, step, end float64, count func(p float64) bool) (s float64) {
-		for p := chance(k); (end-k)*step >= 0; k += step {
-			if count(p) {
-				if s += p; p < s*1e-18 {
-					break
-				}
-			}
-			if step > 0 {
-				p *= (row - k) * (column - k) / ((k + 1) * (total - row - column + k + 1))
-			} else {
-				p *= k * (total - row - column + k) / ((row - k + 1) * (column - k + 1))
-			}
-		}
-		return s
-	}
-	every := func(float64) bool { return true }
+	// Weights of the counts k in the corner are relative to that of the mode: ratios of neighbours are exact to rounding,
+	// where logarithms of factorials lose digits of great counts. They end before they underflow.
 	least, most := max(0, row+column-total), min(row, column)
-	switch o.Alternative {
-	case Less:
-		r.PValue = sum(a, -1, least, every)
-	case Greater:
-		r.PValue = sum(a, 1, most, every)
-	default:
-		rare := chance(a) * (1 + 1e-12)
-		seldom := func(p float64) bool { return p <= rare }
-		mode := min(most, max(least, math.Floor((row+1)*(column+1)/(total+2))))
-		if a <= mode {
-			r.PValue = sum(a, -1, least, every) + sum(mode+1, 1, most, seldom)
-		} else {
-			r.PValue = sum(a, 1, most, every) + sum(mode, -1, least, seldom)
+	mode := min(most, max(least, math.Floor((row+1)*(column+1)/(total+2))))
+	each := func(visit func(k, w float64)) {
+		for k, w := mode, 1.0; k <= most && w > 0x1p-1000; k++ {
+			visit(k, w)
+			w *= (row - k) * (column - k) / ((k + 1) * (total - row - column + k + 1))
 		}
-		if chance(mode) <= rare {
-			r.PValue = 1
+		for k, w := mode, 1.0; k > least && w > 0x1p-1000; k-- {
+			w *= k * (total - row - column + k) / ((row - k + 1) * (column - k + 1))
+			visit(k-1, w)
 		}
 	}
-	r.PValue = min(1, r.PValue)
+	rare, all := 0.0, 0.0
+	each(func(k, w float64) {
+		if all += w; k == a {
+			rare = w * (1 + 1e-12)
+		}
+	})
+	sum := 0.0
+	each(func(k, w float64) {
+		if o.Alternative == Less && k <= a || o.Alternative == Greater && k >= a || o.Alternative == TwoSided && w <= rare {
+			sum += w
+		}
+	})
+	r.PValue = sum / all
 	return r
 }

@@ -53,7 +53,7 @@ func Shapiro(x *weft.Tensor) Result {
 	}
 	if n == 3 { // the exact distribution
 		w = max(w, 0.75)
-		return Result{Statistic: w, PValue: max(0, 6/math.Pi*(math.Asin(math.Sqrt(w))-math.Asin(math.Sqrt(0.75))))}
+		return Result{Statistic: w, PValue: min(1, max(0, 6/math.Pi*(math.Asin(math.Sqrt(w))-math.Asin(math.Sqrt(0.75)))))}
 	}
 	y, size, which := math.Log1p(-w), math.Log(float64(n)), 1
 	if n <= 11 {

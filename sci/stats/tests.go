@@ -149,7 +149,7 @@ func ChiSquare(observed, expected *weft.Tensor) Result {
 		if e = sample(name, "expected", expected, len(o)); len(e) != len(o) {
 			array.Failf(name, "expected", "has %d elements, observed %d", len(e), len(o))
 		}
-		if m, _ := moments(e); math.Abs(m-mean) > 1.5e-8*math.Abs(mean) {
+		if m, _ := moments(e); math.Abs(m-mean) > 1.5e-8*math.Abs(mean) || math.IsInf(m, 0) != math.IsInf(mean, 0) {
 			array.Failf(name, "expected", "has another sum than observed")
 		}
 	}
@@ -177,10 +177,15 @@ func Chi2Contingency(table *weft.Tensor) Result {
 		array.Failf(name, "table", "is %s of shape %s: want 2 x 2 counts or more", table.DType(), array.ShapeString(table.Shape()))
 	}
 	t := table.Detach().To(weft.Float64)
+	for _, v := range weft.Data[float64](t.Contiguous()) {
+		if !(v >= 0) || math.IsInf(v, 0) {
+			array.Failf(name, "table", "has %v: want counts", v)
+		}
+	}
 	rows, cols, total := t.Sum(1), t.Sum(0), t.Sum().Item()
 	expected := rows.Reshape(-1, 1).Mul(cols).Div(total)
 	if !(expected.Min().Item() > 0) {
-		array.Failf(name, "table", "has a row or column whose sum is not above 0")
+		array.Failf(name, "table", "has a row or column of zeros")
 	}
 	df := (t.Dim(0) - 1) * (t.Dim(1) - 1)
 	d := t.Sub(expected).Abs()

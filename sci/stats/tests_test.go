@@ -89,6 +89,28 @@ func TestNaN(t *testing.T) {
 	}
 }
 
+// TestExtremes compares great counts and samples without information with SciPy 1.17.1.
+func TestExtremes(t *testing.T) {
+	great := weft.From([][]int64{{100000, 200000}, {150000, 290000}})
+	apart := weft.From([][]int64{{1e6, 2e3}, {1e3, 5e6}})
+	same := weft.From([]float64{1, 1, 1})
+	for i, c := range []struct {
+		r    Result
+		want float64
+	}{
+		{FisherExact(great), 1.326774049660691e-11},
+		{FisherExact(great, TestOpts{Alternative: Greater}), 0.999999999993555},
+		{FisherExact(weft.From([][]int64{{1e9, 2e9}, {1e9, 5e9}})), 0},
+		{FisherExact(apart, TestOpts{Alternative: Less}), 1},
+		{Wilcoxon(same, same), 1},
+		{Shapiro(weft.From([]float64{1, 2, 3})), 1},
+	} {
+		if math.Abs(c.r.PValue-c.want) > 1e-8*c.want || c.r.PValue > 1 {
+			t.Errorf("%d: %v, not %v", i, c.r, c.want)
+		}
+	}
+}
+
 // TestMistakes compares what is said of bad arguments.
 func TestMistakes(t *testing.T) {
 	x := weft.From([]float64{1, 2, 3})
@@ -105,6 +127,9 @@ func TestMistakes(t *testing.T) {
 		"stats.kruskal: sample 1: is nil":                           func() { Kruskal(x, nil) },
 		"stats.wilcoxon: y: has 2 elements, x 3":                    func() { Wilcoxon(x, weft.Ones(2)) },
 		"stats.shapiro: x: has 2 elements":                          func() { Shapiro(weft.Ones(2)) },
+		"stats.chi2contingency: table: has -1: want counts":         func() { Chi2Contingency(weft.From([][]float64{{-1, 5}, {3, 5}})) },
+		"stats.chi2contingency: table: has a row or column of zero": func() { Chi2Contingency(weft.Zeros(2, 2)) },
+		"stats.chisquare: expected: has another sum":                func() { ChiSquare(weft.From([]float64{1, math.Inf(1)}), weft.From([]float64{1, 2})) },
 		"stats.fisherexact: table: has 0.5: want counts":            func() { FisherExact(weft.From([][]float64{{1, 0.5}, {1, 1}})) },
 		"stats.fisherexact: table: is float64 of shape [3]":         func() { FisherExact(x) },
 		"stats.ks1samp: cdf: is nil":                                func() { KS1Samp(x, nil) },
