@@ -61,3 +61,68 @@ func bits[T float32 | float64](t *testing.T) {
 		}
 	}
 }
+
+// TestFactorsOfWidePanels multiplies factors of matrices that have panels and blocks of each width by a vector. Small
+// matrices have none of the wide ones.
+func TestFactorsOfWidePanels(t *testing.T) {
+	defer func(hot, cold int) { tile.ThreadHot, tile.ThreadCold = hot, cold }(tile.ThreadHot, tile.ThreadCold)
+	tile.ThreadHot, tile.ThreadCold = 0, 0
+	isas := jit.ISAs()
+	k := kit[float32]{isas[len(isas)-1], 2}
+	for _, n := range []int{300, 8*qrWide + 70} {
+		if n > 300 && k.isa == jit.Portable {
+			continue // slow
+		}
+		m := n + 7
+		a := noise[float32](4, m, n)
+		lu, qr := matrix[float32]{slices.Clone(a.x), m, n, n}, matrix[float32]{slices.Clone(a.x), m, n, n}
+		q := matrix[float32]{make([]float32, m*n), m, n, n}
+		for i := range n {
+			q.x[i*n+i] = 1
+		}
+		pivots := make([]int64, n)
+		k.lu(lu, pivots)
+		h := k.qr(qr)
+		k.formQ(h, q)
+		h.free()
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i%7 - 3)
+		}
+		full := func(int) (from, to int) { return 0, n }
+		want := timesVector(a, x, full)
+		upper := func(i int) (from, to int) { return min(i, n), n }
+		ux, rx := timesVector(lu, x, upper), timesVector(qr, x, upper)
+		near(t, "Q*R", n, timesVector(q, rx[:n], full), want)
+		exchange(a, pivots, false)
+		want = timesVector(a, x, full)
+		got := timesVector(lu, ux[:n], func(i int) (from, to int) { return 0, min(i, n) })
+		for i := range n {
+			got[i] += ux[i]
+		}
+		near(t, "L*U", n, got, want)
+	}
+}
+
+// timesVector returns a*x with elements outside part(i) of each row i taken as 0.
+func timesVector(a matrix[float32], x []float64, part func(i int) (from, to int)) []float64 {
+	y := make([]float64, a.rows)
+	for i := range y {
+		from, to := part(i)
+		for j := from; j < to; j++ {
+			y[i] += float64(a.x[i*a.ld+j]) * x[j]
+		}
+	}
+	return y
+}
+
+// near fails where elements differ by more than rounding.
+func near(t *testing.T, what string, n int, got, want []float64) {
+	t.Helper()
+	for i, w := range want {
+		if d := got[i] - w; !(max(d, -d) < 2e-6*float64(n)) {
+			t.Errorf("%s, %d columns: element %d is %v, want %v", what, n, i, got[i], w)
+			return
+		}
+	}
+}
