@@ -18,6 +18,8 @@ const (
 	airyFar = 10
 	// Two thirds and pi/2 are less than their nearest float64 by these.
 	twoThirdsLow = 3.700743415417188e-17
+	// airyMost is the size from which x^(3/2) might overflow.
+	airyMost = 1e200
 	// maxAiryTerms bounds the terms of the series.
 	maxAiryTerms = 80
 )
@@ -82,7 +84,7 @@ func (s stream) airySums(active, x0 val) (ai, aip, bi, bip val) {
 // airy is Ai or Bi, or its derivative.
 func (s stream) airy(x0 val, second, derivative bool) val {
 	b, zero := s.bld, s.f(0)
-	a := s.Min(s.Abs(x0), s.f(1e30))
+	a := s.Min(s.Abs(x0), s.f(airyMost))
 	// zeta = 2/3*a^(3/2) and what it lacks.
 	root := s.Sqrt(a)
 	rootLow := s.Div(s.Fma(s.Neg(root), root, a), s.Max(s.Add(root, root), s.f(1e-300)))
@@ -116,7 +118,8 @@ func (s stream) airy(x0 val, second, derivative bool) val {
 		if derivative {
 			j, y = j1, y1
 		}
-		j, y = s.Fma(s.Neg(low), y, j), s.Fma(low, j, y)
+		lowSin, lowCos := vmath.Sin(b, low), vmath.Cos(b, low)
+		j, y = s.Fma(s.Neg(lowSin), y, s.Mul(lowCos, j)), s.Fma(lowSin, j, s.Mul(lowCos, y))
 		cos, sin := s.f(math.Sqrt(3)/2), s.f(0.5)
 		if second {
 			cos, sin = sin, s.Neg(cos)
@@ -147,7 +150,7 @@ func (s stream) airy(x0 val, second, derivative bool) val {
 	} else {
 		y = s.Select(s.Lt(s.f(200), x0), zero, y)
 	}
-	return s.checked(s.both(s.Eq(x0, x0), s.Lt(s.f(math.Inf(-1)), x0)), y)
+	return s.checked(s.both(s.Eq(x0, x0), s.Le(s.f(-airyMost), x0)), y)
 }
 
 // airyExpansion is the sum of u(k)/zeta^k, or of v(k)/zeta^k for the derivative (DLMF 9.7.2).

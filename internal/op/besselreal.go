@@ -175,13 +175,14 @@ func (s stream) modifiedFar(active, mu0, x0 val) (y, next val) {
 	one, half := s.f(1), s.f(0.5)
 	mu, x := s.Select(active, mu0, s.f(0)), s.Select(active, x0, s.f(1e4))
 	square := s.sq(mu)
+	most := s.Min(x, s.f(1e25)) // beyond, the first term is all, and powers would overflow
 	// Terms fall as exp(-2*sqrt(2*n*x)) where n is above x. Two of them are a step.
 	last := s.Mul(s.f(2), s.Floor(s.Add(s.Div(s.f(modifiedTerms/2), x), s.f(5.2))))
 	step := func(n, u, before, sum val) (val, val) {
 		e := s.Sub(s.sq(s.Add(n, half)), square)
 		sum = s.Fma(e, sum, u)
 		by := s.Mul(s.Mul(n, s.Add(n, one)), e)
-		return s.Fma(s.Mul(s.Add(n, n), s.Add(n, x)), u, s.Neg(s.Mul(by, before))), sum
+		return s.Fma(s.Mul(s.Add(n, n), s.Add(n, most)), u, s.Neg(s.Mul(by, before))), sum
 	}
 	v := s.While([]val{s.f(0x1p-1000), s.f(0), s.f(0), last}, func(v []val) val { return s.Lt(s.f(0), v[3]) }, func(v []val) []val {
 		n := v[3]

@@ -146,8 +146,14 @@ func (s stream) amplitudeOf(phi, m val) amplitude {
 	angle := s.Select(a.ok, phi, one)
 	a.rest = s.Sub(one, s.Select(a.ok, m, s.f(0)))
 	a.turns = s.Floor(s.Fma(angle, s.f(1/math.Pi), s.f(0.5)))
-	a.side = withSign(b, one, s.Fma(a.turns, s.f(-math.Pi), angle))
-	a.sin, a.cos = s.Abs(vmath.Sin(b, angle)), s.Abs(vmath.Cos(b, angle))
+	// Near a quarter turn the rounded quotient may name the neighbour: the signs of sine and cosine decide.
+	odd := func() val { return s.Sub(a.turns, s.Mul(s.f(2), s.Floor(s.Mul(a.turns, s.f(0.5))))) }
+	turned := func(y val) val { return s.Select(s.Eq(odd(), s.f(0)), y, s.Neg(y)) }
+	sin, cos := vmath.Sin(b, angle), vmath.Cos(b, angle)
+	past := s.Lt(turned(cos), s.f(0))
+	a.turns = s.Select(past, s.Add(a.turns, withSign(b, one, turned(sin))), a.turns)
+	a.side = withSign(b, one, turned(sin))
+	a.sin, a.cos = s.Abs(sin), s.Abs(cos)
 	a.square = s.sq(a.cos)
 	a.delta = s.Fma(a.rest, s.sq(a.sin), a.square)
 	return a

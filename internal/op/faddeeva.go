@@ -30,6 +30,8 @@ const (
 	wofzPoints = 13
 	// wofzFar is the length of z from which w is i/(sqrt(pi)*z).
 	wofzFar = 1e8
+	// bellMost is a size whose square is finite.
+	bellMost = 1e150
 	// rootTwoLow is the root of 2 less its nearest float64.
 	rootTwoLow = -9.667293313452913e-17
 )
@@ -107,11 +109,17 @@ func (s stream) bellOf(x, y, xLow, yLow val) bellAt {
 	two := s.f(2)
 	low := s.Add(lost, s.Sub(rest(yy, y, y), rest(xx, x, x)))
 	low = s.Fma(two, s.Fma(y, yLow, s.Neg(s.Mul(x, xLow))), low)
+	d, low = s.exactly(d, low)
 	e := vmath.Exp(s.bld, d)
-	size := s.Select(s.finite(e), s.Fma(e, s.Select(s.Lt(s.Abs(low), s.f(1)), low, s.f(0)), e), e)
+	size := s.Select(s.both(s.finite(e), s.Lt(s.f(0), e)), s.Fma(e, low, e), e)
 	turn, turnLow := s.Mul(two, xy), s.Mul(two, s.Fma(x, yLow, s.Fma(y, xLow, rest(xy, x, y))))
 	cos, sin := vmath.Cos(s.bld, turn), vmath.Sin(s.bld, turn)
-	return bellAt{size, s.Fma(s.Neg(turnLow), sin, cos), s.Fma(turnLow, cos, sin)}
+	// The rounding of a large angle is an angle itself.
+	large := s.Lt(s.f(1e-8), s.Abs(turnLow))
+	part := s.If(large, func() []val {
+		return []val{vmath.Cos(s.bld, turnLow), vmath.Sin(s.bld, turnLow)}
+	}, func() []val { return []val{s.f(1), turnLow} })
+	return bellAt{size, s.Fma(s.Neg(part[1]), sin, s.Mul(part[0], cos)), s.Fma(part[1], cos, s.Mul(part[0], sin))}
 }
 
 // wofz is w(x+iy).
@@ -124,7 +132,7 @@ func (s stream) wofzOf(x0, y0, xLow, yLow val) (re, im val) {
 	x, y := s.Select(number, s.Abs(x0), one), s.Select(number, s.Abs(y0), one)
 	a, b := s.Min(x, s.f(wofzFar)), s.Min(y, s.f(wofzFar))
 	mirrored := func(x, low val) val { return s.Select(s.Lt(x, zero), s.Neg(low), low) }
-	e := s.bellOf(s.Min(x, s.f(1e3)), s.Min(y, s.f(1e3)), mirrored(x0, xLow), mirrored(y0, yLow))
+	e := s.bellOf(s.Min(x, s.f(bellMost)), s.Min(y, s.f(bellMost)), mirrored(x0, xLow), mirrored(y0, yLow))
 	re, im = s.wofzAbove(a, b, e)
 	far := s.Or(s.Lt(s.f(wofzFar), x), s.Lt(s.f(wofzFar), y))
 	// i/(sqrt(pi)*z), scaled by the greater part, where that is infinite 0.

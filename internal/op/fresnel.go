@@ -55,7 +55,7 @@ func (s stream) fresnel(x0 val) (sin, cos val) {
 	turn := s.Mul(low, s.f(math.Pi/2))
 	sinLow, cosLow := vmath.Sin(s.bld, turn), vmath.Cos(s.bld, turn)
 	wave := s.times(number{cosWave, sinWave}, number{cosLow, sinLow})
-	z := s.Mul(s.Min(s.Max(a, s.f(1)), s.f(wofzFar)), s.f(0.886226925452758))
+	z := s.Mul(s.Min(s.Max(a, s.f(1)), s.f(1e17)), s.f(0.886226925452758))
 	re, im := s.wofzAbove(z, z, bellAt{s.f(1), wave.re, wave.im})
 	p := s.times(wave, number{re, im})
 	q := number{s.Sub(s.f(1), p.re), s.Neg(p.im)}

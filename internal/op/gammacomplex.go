@@ -194,7 +194,7 @@ func (s stream) logGammaRight(x, y val) (ln, rest number) {
 	two := number{s.Sub(x, s.f(2)), y}
 	unit := number{s.Sub(x, one), y}
 	size := func(w number) val { return s.Fma(w.re, w.re, s.sq(w.im)) }
-	byTwo := s.Le(size(two), one)
+	byTwo := s.And(s.Le(size(two), one), s.Le(s.f(1.25), x))
 	byOne := s.And(s.Le(size(unit), one), s.Not(byTwo))
 	near := s.Or(byTwo, byOne)
 	low := s.If(near, func() []val {

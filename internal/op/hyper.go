@@ -131,8 +131,8 @@ func (s stream) gauss(a0, b0, c0, x0 val) val {
 	finite := s.Or(s.ends(a), s.ends(b))
 	// A polynomial whose degree is above that of the pole of a whole negative c is infinite.
 	degree := s.Select(s.ends(a), s.Select(s.ends(b), s.Max(a, b), a), s.Select(s.ends(b), b, s.f(-1e300)))
-	pole := s.And(s.ends(c), s.Lt(degree, c))
-	binomial := s.And(s.Or(s.Eq(a, c), s.Eq(b, c)), s.Lt(x, one))
+	pole := s.both(s.ends(c), s.Lt(degree, c), s.Not(s.Eq(x, zero)))
+	binomial := s.both(s.Or(s.Eq(a, c), s.Eq(b, c)), s.Lt(x, one), s.Not(s.ends(c)))
 	inside := s.both(known, s.Not(pole), s.Or(finite, s.Lt(x, one)))
 	// The parameters of both forms, and the power of 1-x in front.
 	less := s.differ(one, x)
@@ -146,6 +146,9 @@ func (s stream) gauss(a0, b0, c0, x0 val) val {
 	low := func(p [2]long) val { return s.Min(p[0].hi, p[1].hi) }
 	over := s.And(s.Or(s.Lt(low(first), low(second)), s.And(s.Not(left), s.Or(s.ends(ca.hi), s.ends(cb.hi)))), s.Not(finite))
 	over = s.And(over, s.Not(s.And(left, s.ends(cb.hi))))
+	// Next to 1 a high power of 1-x is 0, and what it multiplies infinite.
+	ln := vmath.Log(bb, s.Select(s.Lt(zero, less.hi), less.hi, one))
+	over = s.And(over, s.Or(left, s.Lt(s.f(-600), s.Mul(power.hi, ln))))
 	p, q := s.selectLong(over, second[0], first[0]), s.selectLong(over, second[1], first[1])
 	front := s.selectLong(over, powers[1], powers[0])
 	w := s.selectLong(left, s.divLong(long{s.Neg(x), zero}, less), long{x, zero})
@@ -158,7 +161,6 @@ func (s stream) gauss(a0, b0, c0, x0 val) val {
 		return []val{s.gaussSteps(pick(p.hi), pick(q.hi), pick(c), s.Select(far, rest, s.f(0.5)), y, s.Add(slope, slope))}
 	}, func() []val { return []val{y} })[0]
 	// (1-x)^front with the roundings of both.
-	ln := vmath.Log(bb, s.Select(s.Lt(zero, less.hi), less.hi, one))
 	factor := vmath.Pow(bb, less.hi, front.hi)
 	factor = s.Fma(factor, s.Fma(front.lo, ln, s.Mul(front.hi, s.Div(less.lo, s.Select(s.Eq(less.hi, zero), one, less.hi)))), factor)
 	y = s.Select(s.Eq(front.hi, zero), y, s.Mul(factor, y))
@@ -209,7 +211,7 @@ func (s stream) gaussSteps(a, b, c, rest, y, dy val) val {
 }
 
 // kummerFar is the least size of x from which Kummer's function is its asymptotic expansion.
-const kummerFar = 50
+const kummerFar, kummerLeast = 50, 1e-3
 
 func init() {
 	Hyp1F1 = wideSpecial("hyp1f1", 2000, "Kummer's confluent hypergeometric function.", Conformance{Domains: [][2]float64{{0.2, 3}, {0.5, 4}, {-3, 3}}, Flat: []int{0, 1}},
@@ -249,6 +251,8 @@ func (s stream) kummer(a0, b0, x0 val) val {
 	reach := s.Mul(s.f(6), s.Add(s.Abs(p), s.Abs(q)))
 	spread := s.Mul(s.f(2), s.Mul(s.Add(s.Abs(p), one), s.Add(s.Abs(q), one)))
 	far := s.both(s.Lt(s.Add(s.f(kummerFar), s.Max(reach, spread)), size), s.Not(s.Or(finite, s.ends(top.hi))))
+	// The expansion leaves out the solution that falls, which is 1 of small a.
+	far = s.And(far, s.Or(left, s.Lt(s.f(kummerLeast), s.Abs(a))))
 	endless := s.both(s.Lt(s.f(1e4), x), s.Not(finite))
 	active := s.both(known, s.Not(pole), s.Not(far), s.Not(endless))
 	y, _ := s.hyper(active, []long{top}, []long{{b, zero}}, long{s.Select(left, size, x), zero})
@@ -276,14 +280,15 @@ func (s stream) kummer(a0, b0, x0 val) val {
 }
 
 // limitFar is the size of x below 0 from which the limit function is Bessel's.
-const limitFar = 300
+const limitFar, limitOrder = 300, 20
 
 // hyperLimit is the sum of x^k/((b)_k*k!), for large negative x by Bessel's function (DLMF 10.16.9).
 func (s stream) hyperLimit(b0, x0 val) val {
 	bb, zero, one := s.bld, s.f(0), s.f(1)
 	known := s.both(s.finite(b0), s.finite(x0), s.Not(s.ends(b0)))
 	b, x := s.Select(known, b0, one), s.Select(known, x0, zero)
-	far := s.Lt(x, s.f(-limitFar))
+	// Orders above -x/limitOrder have a series whose terms cancel little.
+	far := s.Lt(x, s.Min(s.f(-limitFar), s.Mul(b, s.f(-limitOrder))))
 	y, _ := s.hyper(s.And(known, s.Not(far)), nil, []long{{b, zero}}, long{s.Select(far, zero, x), zero})
 	wave := s.If(far, func() []val {
 		size := s.Select(far, s.Neg(x), s.f(limitFar))

@@ -110,6 +110,8 @@ const (
 	// tailPanel is the width of a panel of Gauss and Legendre's rule. The integrands have their
 	// singularities at a distance of pi from the real line.
 	tailPanel = 4
+	// maxPanels bounds the panels of a quadrature. Logits of float64 take at most 400.
+	maxPanels = 500
 	// stirlingFrom is the number from which Stirling's series has the digits of float64.
 	stirlingFrom = 8
 	// nearTerms are the terms of the alternating series for numbers up to slopeSeries.
@@ -125,6 +127,7 @@ const (
 // quadrature is the integral of f from 0 to end, by panels of Gauss and Legendre's rule.
 func (s stream) quadrature(end, panels val, f func(t val) val) val {
 	b := s.bld
+	panels = s.Min(panels, s.f(maxPanels))
 	width := s.Div(end, panels)
 	r := b.While([]val{s.f(0), s.f(0)}, func(v []val) val { return s.Lt(v[1], panels) }, func(v []val) []val {
 		return []val{s.Add(v[0], s.panel(s.Mul(width, v[1]), width, f)), s.Add(v[1], s.f(1))}
