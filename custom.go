@@ -29,7 +29,8 @@ type Func struct {
 	Forward func(c *FuncContext, x ...*Tensor) *Tensor
 	// Backward returns the gradient of each argument, or nil, from that of the
 	// result. It has the argument's shape, and is converted to the argument's type. With
-	// GradOpts.Create its operations are recorded.
+	// GradOpts.Create its operations are recorded. In a function that is mapped, or that a loop or a branch runs, one that
+	// applies a Func has the first derivative only.
 	Backward func(c *FuncContext, dy *Tensor) []*Tensor
 	// ForwardAll is a Forward of several results.
 	ForwardAll func(c *FuncContext, x ...*Tensor) []*Tensor
@@ -363,9 +364,17 @@ func (a *application) owned(tr *core.Trace, k int) array.View {
 		args = append(args, n)
 		reads = append(reads, ir.Type{DType: s.v().DType, Shape: s.v().Shape})
 	}
-	if f.Backward != nil || f.BackwardAll != nil {
+	switch {
+	case f.Backward == nil && f.BackwardAll == nil:
+	case tr.Backward:
+		// One that applies its own Func would be traced without end.
+		tr.Nested, o.Why = true, "has no second derivative"
+	default:
 		reads = append(reads, ir.Type{DType: y.v().DType, Shape: y.v().Shape})
+		var inner *core.Trace
 		back, drawn := core.FunctionOf(f.Name, tr.Line, reads, func(given []*core.Tensor) []*core.Tensor {
+			inner = core.TracingHere()
+			inner.Backward = true
 			ts := core.Outer[Tensor](given)
 			last := len(ts) - 1
 			outs := ts[last:] // if there is no gradient
@@ -384,7 +393,7 @@ func (a *application) owned(tr *core.Trace, k int) array.View {
 		if len(drawn) > 0 {
 			array.Failf(f.Name, "", "Backward draws random numbers in a function that is mapped or that a loop or a branch runs%s", core.Here())
 		}
-		o.Back = back
+		o.Back, o.Once = back, o.Once || inner.Nested
 	}
 	return tr.Result(tr.G.Node(op.Own, o, y.v().DType, y.v().Shape, false, args...))
 }

@@ -316,6 +316,26 @@ func TestVmap(t *testing.T) {
 
 // A tensor that is a part of its memory, which drawn ones and parameters of modules can be, has
 // a gradient for each example like any other.
+// A Backward that applies its own Func has derivatives of any order: a mapped function has the first.
+func TestVmapOfSelfApplyingBackward(t *testing.T) {
+	exp := &weft.Func{Name: "ownexp", Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
+		c.Save(x[0])
+		return x[0].Exp()
+	}}
+	exp.Backward = func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor {
+		return []*weft.Tensor{dy.Mul(exp.Apply(c.Saved(0)))}
+	}
+	x := weft.FromSlice([]float64{1, 2, 3}).RequireGrad()
+	y := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return exp.Apply(x[0]) })(x)
+	g := weft.Grad(y.Sum(), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
+	if d := g.Sub(y).Abs().Max().Item(); d > 1e-13 {
+		t.Errorf("the derivative of exp differs by %g", d)
+	}
+	if err := weft.Try(func() { weft.Grad(g.Sum(), []*weft.Tensor{x}) }); err == nil || !strings.Contains(err.Error(), "ownexp has no second derivative") {
+		t.Error(err)
+	}
+}
+
 func TestVmapCapturesParts(t *testing.T) {
 	g := weft.NewGenerator(5)
 	for name, w := range map[string]*weft.Tensor{

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"bytes"
+	"slices"
 	"sync/atomic"
 
 	"weft"
@@ -32,8 +33,12 @@ type Factorization struct {
 	last atomic.Pointer[factored]
 	// factor computes factors from values of m.
 	factor func(values *array.View) (factors, error)
-	// gradient returns that of the values from the solution x of a*x = b, and y of a^H*y = dx.
-	gradient func(x, y *weft.Tensor) *weft.Tensor
+	// constants are the indices and offsets of m, and what else gradient reads. They are arguments of computations, because
+	// the trace of a gradient in a mapped function has no other tensors.
+	constants []*weft.Tensor
+	// gradient returns that of the values of m, which has constants for its pattern, from the solution x of a*x = b, and y of
+	// a^H*y = dx.
+	gradient func(m *Matrix, x, y *weft.Tensor, constants []*weft.Tensor) *weft.Tensor
 }
 
 // factors solve equations of a matrix with some values.
@@ -103,7 +108,7 @@ type CholeskyOpts struct {
 
 // Cholesky factors a symmetric or Hermitian positive definite matrix a, [n n], whose lower triangle is read:
 // rows and columns of a in another order are L * L^H. Solutions have gradients of any order in the values of the lower
-// triangle and in the right sides. In a compiled function the factors are computed when it runs, if the values changed.
+// triangle and in the right sides, of the first order in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
 // not positive definite, which names a row, or the factor does not fit in memory.
@@ -125,10 +130,10 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 		}
 		return choleskyOf[complex128](plan, values)
 	}
-	weights := m.onDiagonal() // elements of the diagonal count once
-	f.gradient = func(x, y *weft.Tensor) *weft.Tensor {
+	f.constants = []*weft.Tensor{m.indices, (*weft.Tensor)(m.offsets.T), m.onDiagonal()}
+	f.gradient = func(m *Matrix, x, y *weft.Tensor, constants []*weft.Tensor) *weft.Tensor {
 		g := m.Sampled(y, conjugate(x)).values.Add(m.Sampled(x, conjugate(y)).values)
-		return g.Mul(weights.To(g.DType()))
+		return g.Mul(constants[2].To(g.DType())) // elements of the diagonal count once
 	}
 	return f.begun()
 }
@@ -238,7 +243,7 @@ func (f *Factorization) solved(name string, b *weft.Tensor, adjoint bool) *weft.
 	if b.DType().Complex() && !d.Complex() {
 		return weft.Complex(f.solved(name, b.Real(), adjoint), f.solved(name, b.Imag(), adjoint))
 	}
-	return f.apply(f.m.values, b.To(d), adjoint).To(f.d)
+	return f.apply(f.m.values, b.To(d), f.constants, adjoint).To(f.d)
 }
 
 func (f *Factorization) notNil(name string) {
@@ -249,7 +254,7 @@ func (f *Factorization) notNil(name string) {
 }
 
 // apply solves equations of m with other values.
-func (f *Factorization) apply(values, b *weft.Tensor, adjoint bool) *weft.Tensor {
+func (f *Factorization) apply(values, b *weft.Tensor, constants []*weft.Tensor, adjoint bool) *weft.Tensor {
 	c := &computation{name: f.name,
 		shape: func(x []*weft.Tensor) []int { return x[1].Shape() },
 		run: func(args []array.View, out *array.View) error {
@@ -262,14 +267,15 @@ func (f *Factorization) apply(values, b *weft.Tensor, adjoint bool) *weft.Tensor
 			return nil
 		},
 		back: func(x []*weft.Tensor, y, dy *weft.Tensor) []*weft.Tensor {
-			db := f.apply(x[0], dy, !adjoint)
+			db := f.apply(x[0], dy, x[2:], !adjoint)
 			u, w := columns(y), columns(db)
 			if adjoint {
 				u, w = w, u
 			}
-			return []*weft.Tensor{f.gradient(u, w), db}
+			m := join([]*core.Tensor{(*core.Tensor)(x[0]), (*core.Tensor)(x[2]), (*core.Tensor)(x[3])}, form{f.m.format, f.m.rows, f.m.cols})
+			return append([]*weft.Tensor{f.gradient(m, u, w, x[2:]), db}, make([]*weft.Tensor, len(x)-2)...)
 		}}
-	return c.of(values, b)
+	return c.of(slices.Concat([]*weft.Tensor{values, b}, constants)...)
 }
 
 // columns returns a vector as a column.

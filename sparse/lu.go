@@ -17,9 +17,9 @@ type LUOpts struct {
 }
 
 // LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
-// its diagonal. Solutions have gradients of any order in the values of a and in the right sides. In a compiled
-// function the factors are computed when it runs, if the values changed. It is SciPy's splu, and the method value Solve of
-// its result is what factorized returns.
+// its diagonal. Solutions have gradients of any order in the values of a and in the right sides, of the first
+// order in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
+// It is SciPy's splu, and the method value Solve of its result is what factorized returns.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
 // singular, which names a column, or the factors do not fit in memory.
@@ -64,7 +64,10 @@ func factorLU(name string, a *Matrix, o LUOpts) *Factorization {
 		}
 		return luOf[complex128](name, p, values, order, threshold)
 	}
-	f.gradient = func(x, y *weft.Tensor) *weft.Tensor { return m.Sampled(y, conjugate(x)).values.Neg() }
+	f.constants = []*weft.Tensor{m.indices, (*weft.Tensor)(m.offsets.T)}
+	f.gradient = func(m *Matrix, x, y *weft.Tensor, _ []*weft.Tensor) *weft.Tensor {
+		return m.Sampled(y, conjugate(x)).values.Neg()
+	}
 	return f.begun()
 }
 

@@ -45,6 +45,8 @@ type Trace struct {
 	tight      bool               // captured memory ends with the tensor that is first seen in it
 	apart      bool               // the graph is saved: it must not depend on what sizes are multiples of
 	Callee     bool               // the trace is of a function that others run: draws are arguments of it
+	Backward   bool               // it is traced inside the Backward of a function of the user's own
+	Nested     bool               // of a Backward: it applies such functions itself
 	drawn      []Drawing          // by it
 	drew       map[*Generator]int // unless nil, calls leave generators where they are: the draws so far
 	Host       []func(nums []exec.Number) (undo func())
@@ -313,6 +315,9 @@ func stoppedView(v array.View) array.View {
 // NewTrace begins a trace on this goroutine.
 func NewTrace(line *uintptr) *Trace {
 	tr := &Trace{G: ir.New(), Thread: jit.Goroutine(), Line: line, cells: map[*array.Storage]*cell{}, windows: map[windowKey]windowOn{}, byLeaf: map[*History]*leafState{}, args: map[*array.Storage]*array.Storage{}}
+	if outer := TracingHere(); outer != nil {
+		tr.Backward = outer.Backward
+	}
 	array.Tracing.Enter()
 	Running.Store(tr.Thread, tr)
 	return tr
