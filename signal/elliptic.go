@@ -9,7 +9,8 @@ import (
 
 // Ellip designs an elliptic (Cauer) filter: rp is the greatest loss in the passband and rs > rp the least loss in the
 // stopband, both in decibels, and wn the frequencies where the loss first exceeds rp. Of all designs of an order it
-// has the narrowest transition. It panics as [Cheby1] does, and where rs is not above rp.
+// has the narrowest transition. It panics as [Cheby1] does, and where rs is not above rp or is too near to it
+// for numbers of this precision.
 func Ellip(n int, rp, rs float64, wn []float64, opts ...IIROpts) ZPK {
 	const name = "signal.ellip"
 	o := checkDesign(name, n, wn, opts)
@@ -35,6 +36,11 @@ func Ellip(n int, rp, rs float64, wn []float64, opts ...IIROpts) ZPK {
 	}
 	if n%2 == 1 {
 		f.P = append(f.P, complex(-imag(ascend(complex(0, sh), steps)), 0))
+	}
+	for _, p := range f.P {
+		if !(real(p) < 0) {
+			array.Failf(name, "rs", "is %v, too near to rp, which is %v, for a stable filter of order %d", rs, rp, n)
+		}
 	}
 	f.K = real(divide(negated(f.P), negated(f.Z)))
 	if n%2 == 0 {

@@ -3,6 +3,7 @@ package signal_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"weft"
@@ -22,6 +23,22 @@ func TestHostileArgumentsGiveErrors(t *testing.T) {
 		if err := weft.Try(f); !errors.As(err, &typed) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestEllipOfNearlyEqualLosses: losses that rounding cannot tell apart gave poles outside of the unit circle.
+func TestEllipOfNearlyEqualLosses(t *testing.T) {
+	for _, rs := range []float64{40 + 1e-4, 40 + 1e-7, 40 + 1e-13} {
+		if err := weft.Try(func() { signal.Ellip(3, 40, rs, []float64{0.3}) }); err == nil || !strings.Contains(err.Error(), "signal.ellip: rs: ") {
+			t.Error(rs, err)
+		}
+	}
+}
+
+// TestWienerOfZeros: neither variance nor noise is left, and SciPy gives NaN.
+func TestWienerOfZeros(t *testing.T) {
+	if y := signal.Wiener(weft.Zeros(4)); y.Abs().Sum().Item() != 0 {
+		t.Error(y)
 	}
 }
 

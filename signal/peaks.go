@@ -213,7 +213,7 @@ func width(v []float64, p, window int, rel float64) (w, height, left, right floa
 
 // PeakProminences returns how far the peaks of a signal, [n], are above their surroundings, float64, and the
 // indices of the lowest samples to the left and the right of each, int64. peaks are indices, as [FindPeaks]
-// returns them. It reads both arguments. It panics with *[weft.Error] for other shapes and indices out of range.
+// returns them. It reads both arguments: results have no gradient. It panics with *[weft.Error] for other shapes and indices out of range.
 func PeakProminences(x, peaks *weft.Tensor, opts ...PeakOpts) (prominences, left, right *weft.Tensor) {
 	const name = "signal.peak_prominences"
 	defer array.Named(name).End()
@@ -229,7 +229,8 @@ func PeakProminences(x, peaks *weft.Tensor, opts ...PeakOpts) (prominences, left
 }
 
 // PeakWidths returns the widths of the peaks of a signal, [n], the heights at which they are measured, and
-// where the signal crosses those heights, all float64. peaks are indices, as [FindPeaks] returns them. It panics as [PeakProminences] does.
+// where the signal crosses those heights, all float64. peaks are indices, as [FindPeaks] returns them.
+// Results have no gradient. It panics as [PeakProminences] does.
 func PeakWidths(x, peaks *weft.Tensor, opts ...PeakOpts) (widths, heights, left, right *weft.Tensor) {
 	const name = "signal.peak_widths"
 	defer array.Named(name).End()

@@ -88,7 +88,7 @@ func frequenciesOf(name string, c *weft.Tensor, o FreqZOpts) (w, z *weft.Tensor)
 
 // TF2ZPK returns the zeros, poles and gain of the filter with the coefficients b and a of [LFilter], real
 // numbers. The shorter of them goes on with zeros, so that the filter is the same; SciPy's function takes
-// coefficients of different lengths as polynomials in z. It reads both. It panics with *[weft.Error]
+// coefficients of different lengths as polynomials in z. It reads both: the result has no gradient. It panics with *[weft.Error]
 // for other shapes, complex numbers, numbers that are not finite, and a that begins with 0.
 func TF2ZPK(b, a *weft.Tensor) ZPK {
 	const name = "signal.tf2zpk"
@@ -97,7 +97,7 @@ func TF2ZPK(b, a *weft.Tensor) ZPK {
 }
 
 // TF2SOS returns the filter with the coefficients b and a of [LFilter] as sections of second order for
-// [SOSFilt]: [TF2ZPK] and then [ZPK.SOS].
+// [SOSFilt]: [TF2ZPK] and then [ZPK.SOS]. The result has no gradient.
 func TF2SOS(b, a *weft.Tensor) *weft.Tensor {
 	const name = "signal.tf2sos"
 	defer array.Named(name).End()

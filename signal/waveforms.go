@@ -253,7 +253,7 @@ func Wiener(x *weft.Tensor, opts ...WienerOpts) *weft.Tensor {
 		finite(name, "Noise", *o.Noise)
 		noise = x.Device().FullOf(x.DType(), *o.Noise)
 	}
-	below := v.Lt(noise)
+	below := v.Le(noise) // equal: 0/0 of a constant signal
 	part := noise.Div(weft.Where(below, weft.OnesLike(v), v)).Mul(-1).Add(1)
 	return weft.Where(below, m, x.Sub(m).Mul(part).Add(m))
 }

@@ -77,7 +77,8 @@ func FDtrI(dfn, dfd, p any) *weft.Tensor {
 	return formula("special.fdtri", "where(root == 0, 0*n*m, n/m*root*root)", argument{"m", dfn}, argument{"n", dfd}, argument{"root", root})
 }
 
-// BDtr is the probability of at most floor(k) successes of n trials that succeed with probability p.
+// BDtr is the probability of at most floor(k) successes of n trials that succeed with probability p: NaN where p
+// is not from 0 to 1.
 func BDtr(k, n, p any) *weft.Tensor {
 	return trials("special.bdtr", "where(k >= n, 1, c)", k, n, p, "1 - p", "p", "n - floor(k)", "floor(k) + 1")
 }
@@ -90,7 +91,7 @@ func BDtrC(k, n, p any) *weft.Tensor {
 // trials is a formula of k, n and c, the beta distribution's function of formulas of k, n and p.
 func trials(name, text string, k, n, p any, formulas ...string) *weft.Tensor {
 	c := composed(name, op.BetaCDF, []argument{{"k", k}, {"n", n}, {"p", p}}, formulas...)
-	return formula(name, text, argument{"k", k}, argument{"n", n}, argument{"c", c})
+	return formula(name, "where(p < 0, nan, where(p > 1, nan, "+text+"))", argument{"k", k}, argument{"n", n}, argument{"p", p}, argument{"c", c})
 }
 
 // PDtr is the probability that a Poisson number with rate m is at most floor(k).

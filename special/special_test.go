@@ -476,3 +476,13 @@ func TestBesselOfLargeOrderAndArgument(t *testing.T) {
 		}
 	}
 }
+
+// TestBinomialOutside: a probability outside of 0 to 1 gives NaN, as in SciPy, also where k is n.
+func TestBinomialOutside(t *testing.T) {
+	p := weft.From([]float64{-0.5, 1.5, math.NaN()})
+	for _, y := range []*weft.Tensor{special.BDtr(2., 5., p), special.BDtrC(2., 5., p), special.BDtr(5., 5., p.Slice(weft.Range(0, 2)))} {
+		if y.IsNaN().All().Item() == 0 {
+			t.Error(y)
+		}
+	}
+}

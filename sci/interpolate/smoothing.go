@@ -19,7 +19,8 @@ type SmoothingOpts struct {
 // its second derivative least, by Reinsch's equations (Green, Silverman, "Nonparametric regression and generalized linear
 // models", 1994, chapter 2). Without Lambda it searches the one with the least generalised cross-validation; the trace comes from bands
 // of an inverse (Hutchinson, de Hoog, "Smoothing noisy data with spline functions", Numer. Math. 47, 1985). x and y are vectors
-// of the same size, of 5 elements or more, x ascending. It panics with a [*weft.Error] for bad arguments. SciPy's make_smoothing_spline.
+// of the same size, of 5 elements or more, x ascending. The curve has no gradient with respect to x, y and the options.
+// It panics with a [*weft.Error] for bad arguments. SciPy's make_smoothing_spline.
 func MakeSmoothingSpline(x, y *weft.Tensor, opts ...SmoothingOpts) *Curve {
 	const name = "interpolate.makesmoothingspline"
 	o := array.Options(name, opts)

@@ -40,7 +40,7 @@ type Curve struct {
 }
 
 // New returns a curve through the points (x[i], y[i]), x ascending. Both are vectors of the same size, of 2 elements
-// or more; Akima needs 3, NotAKnot 4. It panics with a [*weft.Error] for bad arguments.
+// or more; Akima needs 3, NotAKnot 4. The curve has no gradient with respect to them. It panics with a [*weft.Error] for bad arguments.
 func New(x, y *weft.Tensor, opts ...Opts) *Curve {
 	const name = "interpolate.new"
 	o := array.Options(name, opts)
