@@ -67,13 +67,15 @@ func (r resampled) at(out []int, places ...*weft.Tensor) *weft.Tensor {
 	}
 	if r.d.Integer() { // to the nearest, halves away from 0
 		y = weft.Where(y.Ge(0), y.Add(0.5), y.Sub(0.5))
+	} else if r.d == weft.Bool {
+		return y.Ge(0.5)
 	}
 	return y.To(r.d)
 }
 
 // MapCoordinates returns x at coordinates, [axes of x, ...], by a spline of some order, in x's type and the shape
-// of coordinates without its first axis. Results of integer types are rounded to the nearest. All is computed in
-// float64. It has gradients of any order with respect to x and, as far as the spline is smooth, to coordinates.
+// of coordinates without its first axis. Results of integer types are rounded to the nearest, Bool is true from 0.5
+// on. All is computed in float64. It has gradients of any order with respect to x and, as far as the spline is smooth, to coordinates.
 // A coordinate that is NaN gives Cval.
 //
 // It panics with *[weft.Error] where coordinates does not have a row for each axis of x.

@@ -75,3 +75,19 @@ func TestGradients(t *testing.T) {
 	}
 	slopes(t, "mean", x, func(x *weft.Tensor) *weft.Tensor { return ndimage.Mean(x) })
 }
+
+// A mask that is enlarged is true where its spline is nearer to 1 than to 0, and where the mask is.
+func TestZoomOfMask(t *testing.T) {
+	mask := weft.From([]bool{false, false, true, true, false, false, true, false, false})
+	for order := range 4 {
+		y := ndimage.Zoom(mask, []float64{17.0 / 9}, ndimage.InterpolationOpts{Order: &order})
+		for i, want := range weft.Data[bool](mask) {
+			if got := weft.Data[bool](y)[2*i]; got != want {
+				t.Errorf("order %d, element %d: %v, want %v", order, i, got, want)
+			}
+		}
+		if got := weft.Data[bool](y); !got[5] || got[9] {
+			t.Errorf("order %d: %v", order, got)
+		}
+	}
+}
