@@ -158,7 +158,7 @@ func TestFactorizationsInEveryMode(t *testing.T) {
 	}
 }
 
-// TestFactorizationsHaveGradientsWhenMapped compares derivatives of a batch with those of its examples.
+// TestFactorizationsHaveGradientsWhenMapped compares derivatives of a batch with derivatives of its examples.
 func TestFactorizationsHaveGradientsWhenMapped(t *testing.T) {
 	r := rand.New(rand.NewPCG(49, 50))
 	m := definite(r, 6, 8, weft.Float64).To(sparse.CSR).Coalesce()
