@@ -7,6 +7,7 @@ import (
 	"weft"
 	"weft/data"
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/par"
 	"weft/ragged"
 )
@@ -164,7 +165,7 @@ func joinRows(mine, theirs, offsets []int32, how How) (left, right []int64) {
 	if total > maxRows {
 		array.Failf("table.join", "", "has %d rows, more than 2^31-1", total)
 	}
-	left = make([]int64, total)
+	left = make([]int64, core.CheckHeap("table.join", 2*total, weft.Int64)/2)
 	if how < Semi {
 		right = make([]int64, total)
 	}
