@@ -335,7 +335,8 @@ func defineComposed() {
 		// The share of x in the sum.
 		share := func(x, y *node) *node {
 			d := scale(sub(x, y), c.base)
-			return where(apply(Eq, x, y), num(x, 0.5), apply(Sigmoid, d))
+			// Of equal infinities the difference is NaN.
+			return where(apply(LogicalAnd, apply(Eq, x, y), apply(Ne, d, d)), num(x, 0.5), apply(Sigmoid, d))
 		}
 		*c.def = define(Def{Name: c.name, Arity: 2, Class: Composite, Doc: c.doc,
 			Composed: Composed{Compose: func(args []*node, _ ir.Attrs) *node {
@@ -362,8 +363,11 @@ func defineComposed() {
 			near := apply(Log1p, div(sub(add(x, x), one(x)), sub(one(x), x)))
 			return where(apply(Lt, apply(Abs, sub(x, num(x, 0.5))), num(x, 0.25)), near, far)
 		}},
-		Typing:      Typing{Wide: true},
-		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return div(v.DY, mul(v.X[0], sub(one(v.X[0]), v.X[0]))) }) }},
+		Typing: Typing{Wide: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
+			// A product below would make the second derivative NaN at 0 and 1.
+			v.Set(0, func() *node { return add(div(v.DY, v.X[0]), div(v.DY, sub(one(v.X[0]), v.X[0]))) })
+		}},
 		Conformance: unit})
 	XLogY = define(Def{Name: "xlogy", Arity: 2, Class: Composite, Doc: "x*log(y); 0 where x is 0, unless y is NaN.",
 		Composed: Composed{Compose: func(args []*node, _ ir.Attrs) *node {
@@ -374,11 +378,10 @@ func defineComposed() {
 		Typing: Typing{Wide: true},
 		Derivative: Derivative{VJP: func(v *VJP) {
 			x, y := v.X[0], v.X[1]
-			v.Set(0, func() *node {
-				flat := apply(LogicalAnd, apply(Eq, x, num(x, 0)), apply(Le, y, num(y, 0)))
-				return mul(v.DY, where(flat, num(x, 0), apply(Log, y)))
-			})
-			v.Set(1, func() *node { return mul(v.DY, where(apply(Eq, x, num(x, 0)), num(x, 0), div(x, y))) })
+			flat := apply(LogicalAnd, apply(Eq, x, num(x, 0)), apply(Le, y, num(y, 0)))
+			zero, safe := num(x, 0), where(flat, one(y), y) // slopes of what is not chosen are finite too
+			v.Set(0, func() *node { return mul(v.DY, where(flat, zero, apply(Log, safe))) })
+			v.Set(1, func() *node { return mul(v.DY, div(where(flat, zero, x), safe)) })
 		}},
 		Conformance: positive})
 	Sinc = define(Def{Name: "sinc", Arity: 1, Class: Composite, Doc: "sin(pi*x)/(pi*x), 1 at 0 and exactly 0 at other integers.",

@@ -23,7 +23,7 @@ var mutants = []mutant{
 	p.run(total)
 `, "matmul2"},
 	{"a batch moves B by A's stride", "product/product.go", "j*t.B[d]", "j*t.A[d]", "matmul2"},
-	{"a block of a sum replaces those before", "product/job.go", "f.Flags = tile.Bit(p0 > 0, 0)", "f.Flags = tile.Bit(p0 > numbers.KBlock, 0)", "matmul2"},
+	{"a block of a sum replaces those before", "product/job.go", "f.Flags = tile.Bit(p0 > 0 || j.add, 0)", "f.Flags = tile.Bit(p0 > numbers.KBlock || j.add, 0)", "matmul2"},
 	{"an epilogue runs with every block of a sum", "product/job.go", "if p0+kk == j.k {", "if kk <= j.k {", "linear"},
 	{"the epilogue of a turned product is not turned", "product/job.go", "case j.flipped:", "case j.flipped && j.m > 1:", "linear"},
 	{"an epilogue begins each piece in the first column", "../launch/epilogue.go", "r.cut(end, len(r.Extents), r.c0, r.c1)", "r.cut(end, len(r.Extents), 0, r.c1)", "linear conv2d"},

