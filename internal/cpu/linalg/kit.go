@@ -94,18 +94,14 @@ func (f *failure) error(arg string, shape []int) error {
 
 // multiply computes c = a*b. c shares no memory with a and b.
 func (k *kit[T]) multiply(c matrix[T], a, b operand[T]) {
-	inner := a.cols
-	if a.t {
-		inner = a.rows
-	}
 	if c.rows == 0 || c.cols == 0 {
 		return
 	}
 	if typeOf[T]() == array.Complex128 {
-		k.multiplyComplex(c, a, b, inner)
+		k.multiplyComplex(c, a, b)
 		return
 	}
-	k.real(c.rows, c.cols, inner, matOf(c), a.mat(), b.mat(), false)
+	k.real(c.rows, c.cols, a.inner(), matOf(c), a.mat(), b.mat(), false)
 }
 
 // real computes a product of real matrices, or adds it to c.
@@ -119,6 +115,14 @@ func (k *kit[T]) real(m, n, inner int, c, a, b tile.Mat, add bool) {
 
 func matOf[T number](m matrix[T]) tile.Mat {
 	return tile.Mat{Ptr: unsafe.Pointer(unsafe.SliceData(m.x)), Row: m.ld, Col: 1}
+}
+
+// inner returns the number of terms of a product whose left factor is o.
+func (o operand[T]) inner() int {
+	if o.t {
+		return o.rows
+	}
+	return o.cols
 }
 
 func (o operand[T]) mat() tile.Mat {
@@ -140,14 +144,14 @@ func parts(m tile.Mat) (re, im tile.Mat) {
 }
 
 // multiplyComplex computes c = a*b by four products of parts.
-func (k *kit[T]) multiplyComplex(c matrix[T], a, b operand[T], inner int) {
+func (k *kit[T]) multiplyComplex(c matrix[T], a, b operand[T]) {
 	size := c.rows * c.cols
 	s, free := alloc[float64](4 * size)
 	defer free()
 	ar, ai := parts(a.mat())
 	br, bi := parts(b.mat())
 	for i, f := range [4][2]tile.Mat{{ar, br}, {ai, bi}, {ar, bi}, {ai, br}} {
-		k.real(c.rows, c.cols, inner, tile.Mat{Ptr: unsafe.Pointer(&s[i*size]), Row: c.cols, Col: 1}, f[0], f[1], false)
+		k.real(c.rows, c.cols, a.inner(), tile.Mat{Ptr: unsafe.Pointer(&s[i*size]), Row: c.cols, Col: 1}, f[0], f[1], false)
 	}
 	rr, ii, ri, ir := s[:size], s[size:2*size], s[2*size:3*size], s[3*size:]
 	for i := range c.rows {
@@ -171,12 +175,8 @@ func (k *kit[T]) multiplyComplex(c matrix[T], a, b operand[T], inner int) {
 
 // addProduct computes c += a*b for real matrices.
 func (k *kit[T]) addProduct(c matrix[T], a, b operand[T]) {
-	inner := a.cols
-	if a.t {
-		inner = a.rows
-	}
 	if c.rows > 0 && c.cols > 0 {
-		k.real(c.rows, c.cols, inner, matOf(c), a.mat(), b.mat(), true)
+		k.real(c.rows, c.cols, a.inner(), matOf(c), a.mat(), b.mat(), true)
 	}
 }
 
@@ -185,13 +185,18 @@ func (o operand[T]) negated() (n operand[T], free func()) {
 	s, free := alloc[T](o.rows * o.cols)
 	n = o
 	n.matrix = matrix[T]{s, o.rows, o.cols, o.cols}
-	for i := range o.rows {
-		to := n.row(i)
-		for j, x := range o.row(i) {
-			to[j] = -x
+	negate(n.matrix, o.matrix)
+	return n, free
+}
+
+// negate writes -from to to.
+func negate[T number](to, from matrix[T]) {
+	for i := range from.rows {
+		row := to.row(i)
+		for j, x := range from.row(i) {
+			row[j] = -x
 		}
 	}
-	return n, free
 }
 
 // subtractProduct computes c -= a*b.
@@ -200,19 +205,14 @@ func (k *kit[T]) subtractProduct(c matrix[T], a, b operand[T]) {
 		return
 	}
 	if !typeOf[T]().Complex() {
-		inner := a.cols
-		if a.t {
-			inner = a.rows
-		}
+		smaller := &b
 		if c.rows < c.cols {
-			n, free := a.negated()
-			defer free()
-			k.real(c.rows, c.cols, inner, matOf(c), n.mat(), b.mat(), true)
-		} else {
-			n, free := b.negated()
-			defer free()
-			k.real(c.rows, c.cols, inner, matOf(c), a.mat(), n.mat(), true)
+			smaller = &a
 		}
+		minus, free := smaller.negated()
+		defer free()
+		*smaller = minus
+		k.addProduct(c, a, b)
 		return
 	}
 	s, free := alloc[T](c.rows * c.cols)

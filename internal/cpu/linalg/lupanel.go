@@ -93,12 +93,7 @@ func (k *kit[T]) luPanel(a matrix[T], p luPanel[T]) {
 	k.copyTransposed(p.p, c)
 	k.luRows(p.p, 0, b, p.pivots)
 	k.copyTransposed(c, p.p)
-	for i := range p.minus.rows {
-		to := p.minus.row(i)
-		for j, x := range c.row(b + i) {
-			to[j] = -x
-		}
-	}
+	negate(p.minus, c.sub(b, 0, p.minus.rows, b))
 }
 
 // copyTransposed copies from^T to to.
@@ -128,17 +123,9 @@ func (k *kit[T]) luRows(p matrix[T], c0, c1 int, pivots []int64) {
 	defer free()
 	x := matrix[T]{s, h, w - h, w - h}
 	top := p.sub(c0+h, c0, w-h, h)
-	for j := range w - h {
-		for i, v := range top.row(j) {
-			s[i*x.ld+j] = v
-		}
-	}
+	k.copyTransposed(x, top)
 	k.solve(operand[T]{p.sub(c0, c0, h, h), true, false}, true, true, x)
-	for j := range w - h {
-		for i := range top.row(j) {
-			top.row(j)[i] = s[i*x.ld+j]
-		}
-	}
+	k.copyTransposed(top, x)
 	rest := p.cols - c0 - h
 	k.subtractProduct(p.sub(c0+h, c0+h, w-h, rest), operand[T]{x, true, false}, operand[T]{matrix: p.sub(c0, c0+h, h, rest)})
 	k.luRows(p, c0+h, c1, pivots)
