@@ -174,14 +174,12 @@ func (m *Model) Run(in map[string]*weft.Tensor) (map[string]*weft.Tensor, error)
 // It then returns an *[Error] that wraps the cause. In a function that weft.Compile traces, ctx is not part of
 // the program: give it to the call of that function.
 func (m *Model) RunContext(ctx context.Context, in map[string]*weft.Tensor) (map[string]*weft.Tensor, error) {
-	m.notNil("onnx.run")
-	list, err := arguments(m, in, func(name string, t *weft.Tensor) (Value, error) {
+	out, err := runNamed(ctx, m, in, func(name string, t *weft.Tensor) (Value, error) {
 		if t == nil {
 			return Value{}, errorf("input %q is nil", name)
 		}
 		return TensorOf(t), nil
 	})
-	out, err := m.runList(ctx, list, err)
 	if err != nil {
 		return nil, err
 	}
@@ -203,9 +201,7 @@ func (m *Model) RunValues(in map[string]Value) (map[string]Value, error) {
 
 // RunValuesContext is [Model.RunValues] that stops when ctx ends, as [Model.RunContext] does.
 func (m *Model) RunValuesContext(ctx context.Context, in map[string]Value) (map[string]Value, error) {
-	m.notNil("onnx.run")
-	list, err := m.arguments(in)
-	out, err := m.runList(ctx, list, err)
+	out, err := runNamed(ctx, m, in, sameValue)
 	if err != nil {
 		return nil, err
 	}
@@ -216,15 +212,17 @@ func (m *Model) RunValuesContext(ctx context.Context, in map[string]Value) (map[
 	return named, nil
 }
 
-// runList runs the graph without recording gradients. err is the error of the arguments.
-func (m *Model) runList(ctx context.Context, in []Value, err error) (out []Value, _ error) {
+// runNamed runs the graph on the values of what is named in in, without recording gradients.
+func runNamed[T any](ctx context.Context, m *Model, in map[string]T, value func(name string, x T) (Value, error)) (out []Value, err error) {
+	m.notNil("onnx.run")
 	if ctx == nil {
 		return nil, errorf("ctx is nil")
 	}
+	list, err := arguments(m, in, value)
 	if err != nil {
 		return nil, err
 	}
-	weft.WithoutGrad(func() { out, err = m.run(ctx, in, core.TracingHere() != nil) })
+	weft.WithoutGrad(func() { out, err = m.run(ctx, list, core.TracingHere() != nil) })
 	return out, err
 }
 
@@ -261,8 +259,11 @@ func (m *Model) run(ctx context.Context, in []Value, inline bool) (out []Value, 
 
 // arguments are named values in the order of the inputs, checked.
 func (m *Model) arguments(in map[string]Value) ([]Value, error) {
-	return arguments(m, in, func(_ string, v Value) (Value, error) { return v, nil })
+	return arguments(m, in, sameValue)
 }
+
+// sameValue is the value of a [Value].
+func sameValue(_ string, v Value) (Value, error) { return v, nil }
 
 // arguments are the values of what is named in in, in the order of the inputs, checked.
 func arguments[T any](m *Model, in map[string]T, value func(name string, x T) (Value, error)) ([]Value, error) {

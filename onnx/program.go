@@ -58,10 +58,9 @@ func (g *graph) leave(env []Value) {
 		for _, slot := range p.outs {
 			env[slot] = Value{}
 		}
-		if !p.eager && !core.CompileOff {
-			continue
+		if p.eager || core.CompileOff {
+			g.forget(env, p.from, p.to)
 		}
-		g.forget(env, p.from, p.to)
 	}
 }
 
@@ -110,30 +109,23 @@ func (r *run) pieces(g *graph, env []Value) {
 // piece reads is the signature of one of its programs, and what it makes beside tensors comes back with them.
 type program struct {
 	f    *core.Func
-	last atomic.Pointer[signature] // of the latest call
-}
-
-// A signature is text that tells programs apart, and the same as a value of an interface.
-type signature struct {
-	text  string
-	value any
+	last atomic.Pointer[any] // signature of the latest call, a string
 }
 
 // signature returns the text in b as a value that is made once for equal texts in a row.
 func (p *program) signature(b []byte) any {
-	s := p.last.Load()
-	if s == nil || s.text != string(b) {
-		s = &signature{text: string(b)}
-		s.value = s.text
-		p.last.Store(s)
+	if s := p.last.Load(); s != nil && (*s).(string) == string(b) {
+		return *s
 	}
-	return s.value
+	var s any = string(b)
+	p.last.Store(&s)
+	return s
 }
 
 // program runs a piece as a program, of one of the signatures that it was called with.
 func (r *run) program(g *graph, p *piece, env []Value) error {
 	prog := p.program.Load()
-	if prog == nil {
+	for prog == nil { // again if bind drops it at once
 		p.program.CompareAndSwap(nil, &program{f: core.NewFunc(nil, core.Options{Name: "onnx", Scoped: true})})
 		prog = p.program.Load()
 	}

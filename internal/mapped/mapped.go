@@ -4,9 +4,9 @@
 // Truncating a mapped file removes its pages. Touching one of them is a fault, which would end the
 // process. So every use first touches the end of the memory and looks up the size of the file, the
 // latter once in a run of a program ([Enter]). An array whose bytes are gone is refused with a typed
-// error. A truncation between that check and the end of the use faults. Faults are panics on the goroutine that used the memory
-// (debug.SetPanicOnFault stays on there) and on weft's workers. [Explain] turns them into a typed
-// error. On Windows a mapped file cannot be cut.
+// error. A truncation between that check and the end of the use faults. Faults are panics on the
+// goroutine that used the memory (debug.SetPanicOnFault stays on there) and on weft's workers.
+// [Explain] turns them into a typed error. On Windows a mapped file cannot be cut.
 //
 // The file is closed as soon as it is mapped, so mappings take no descriptors.
 package mapped
@@ -241,8 +241,8 @@ var Unchecked bool
 var runs, inside atomic.Int64
 
 // Enter begins a run of a program, which [Leave] ends. Uses in it look up the size of a file once, for that takes
-// longer than a small kernel: a size that was looked up after the latest run began serves all runs. Other uses look it
-// up each time.
+// longer than a small kernel: a size that was looked up after the latest run began serves all uses until the runs end.
+// While there are no runs, each use looks it up.
 func Enter() {
 	runs.Add(1) // before inside: else a use in between would take what was found whole before the run
 	inside.Add(1)

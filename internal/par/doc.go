@@ -21,11 +21,11 @@
 //
 // # Waking
 //
-// Waking a parked goroutine costs 20 to 140 us, so a worker that runs
-// dry looks for more work before it parks. It spins while the Run that it helped still goes on, at most
-// [SpinBusy], and [SpinTime] after that, since the next Run of a network follows within that time. It does
-// so only while there is a processor for it: never at GOMAXPROCS=1, not while more goroutines work and spin than
-// the machine has processors, however large GOMAXPROCS is, and not while
+// Waking a parked goroutine costs as much as a small kernel, so a worker that runs
+// dry looks for more work before it parks. It spins until [SpinTime] after the last worker or caller was
+// busy, and at most for [SpinBusy], since the next Run of a network follows within that time. It spins
+// only while there is a processor for it: never at GOMAXPROCS=1, nor while more goroutines work and spin than
+// the machine has processors, however large GOMAXPROCS is, nor while
 // Run is being called by more goroutines than there are idle workers. Spinning
 // workers stop at preemption points, so they hold up no collection. [Hot] tells
 // whether a Run started now would find a spinning worker, which moves the point

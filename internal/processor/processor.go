@@ -12,7 +12,7 @@ const Line = 64
 
 // Work is shared among threads from [WakeSpinning] on if a worker is spinning, or if such
 // questions follow one another closely; otherwise from [WakeSleeping] on, since a sleeping
-// worker takes 20 to 130 µs to wake. par.Pays compares with both.
+// worker takes 20 to 140 µs to wake. par.Pays compares with both.
 const (
 	WakeSpinning = 50_000
 	WakeSleeping = 200_000

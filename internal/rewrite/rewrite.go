@@ -12,7 +12,8 @@
 // # Phases
 //
 // [Run] copies the graph, so that equal nodes become one, and goes through the other phases
-// in order. Rules that only ask what a node is computed from and apply often are tried while it is copied. A pass goes from the arguments up and tries the rules at every node, again at what
+// in order. Rules that ask only what a node is computed from, and apply often, are tried while
+// it is copied ([Rule.Early]). A pass goes from the arguments up and tries the rules at every node, again at what
 // a rule has made, until none applies there; users of what was replaced are made anew. A
 // phase is repeated while rules applied, since by what a node is used, which some rules ask,
 // is known only then. The rules of a phase stay in force in those that follow.

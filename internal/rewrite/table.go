@@ -44,7 +44,7 @@ func newTable(rules []*Rule) *table {
 	return t
 }
 
-// add makes rule i one that is tried at nodes from a phase on.
+// add enters rule i among the rules that are tried at nodes from a phase on.
 func (t *table) add(phase Phase, i int32) {
 	r := t.rules[i]
 	if r.Roots == nil {

@@ -260,7 +260,7 @@ func (r *channelRun) cut(threads int) {
 }
 
 // share cuts bands and strips for threads. Each thread begins with neighbouring bands, so that it reads
-// what it wrote as the layer before: lines that another core has written take several times as long. If the
+// what it wrote as the layer before, not lines that another core has in its cache (docs/performance.md). If the
 // weights are larger than the source, it begins with neighbouring strips instead.
 func (r *channelRun) share(threads int) {
 	c := r.correlation
@@ -278,13 +278,23 @@ func (r *channelRun) share(threads int) {
 		}
 		return
 	}
-	for few && r.across && c.bands < threads && c.bands < most || !r.across && r.groups*c.bands < tasks && c.bands < most {
+	want := tile.Ceil(tasks, r.groups)
+	if r.across {
+		want = threads
+	}
+	for c.bands < want && c.bands < most {
 		c.bands = min(2*c.bands, most)
 	}
-	for few && c.bands%threads != 0 && c.bands < most {
-		c.bands++ // each thread has the same number of bands
+	if few {
+		c.bands = even(c.bands, threads, most)
 	}
 	c.parts = min(r.strips, tile.Ceil(tasks, r.groups*c.bands))
+}
+
+// even returns the least number of bands from bands to most that gives each thread the same number of them, most if
+// there is none.
+func even(bands, threads, most int) int {
+	return max(bands, min(tile.Ceil(bands, threads)*threads, most))
 }
 
 // part returns where part i of n things begins and ends, of parts that are equal or differ by one.

@@ -145,8 +145,8 @@ func (c *correlation) cut(threads int) {
 		c.bandH = tile.Ceil(c.bandH, 2)
 	}
 	c.bands = tile.Ceil(c.outH, c.bandH)
-	for c.bands > 1 && stacks < threads && c.bands%threads != 0 && c.bands < c.outH {
-		c.bands++ // each thread has the same number of bands
+	if c.bands > 1 && stacks < threads {
+		c.bands = even(c.bands, threads, c.outH)
 	}
 	c.bandH = tile.Ceil(c.outH, c.bands)
 	if !c.direct {

@@ -106,8 +106,8 @@ func (w *winograd) plan(threads int) {
 	for few() && w.parts == 1 && w.bands < most {
 		w.bands = min(2*w.bands, most)
 	}
-	for w.parts == 1 && w.n < threads && w.bands%threads != 0 && w.bands < most {
-		w.bands++ // each thread has the same number of bands
+	if w.parts == 1 && w.n < threads {
+		w.bands = even(w.bands, threads, most)
 	}
 	w.bandTiles = tile.Ceil(w.tilesH, w.bands)
 	// Transposing writes up to a vector of pixels more than there are.
