@@ -20,10 +20,14 @@ func operand(name string, a argument, beside ...any) *weft.Tensor {
 		}
 		return weft.Scalar(a.value).To(weft.Float32)
 	}
-	if t := (*weft.Tensor)(o.T); !t.DType().Float() && !t.DType().Complex() {
+	t := (*weft.Tensor)(o.T)
+	if t.DType().Complex() {
+		array.Failf(name, a.name, "is %s, want real numbers", t.DType())
+	}
+	if !t.DType().Float() {
 		return t.To(weft.Float32)
 	}
-	return (*weft.Tensor)(o.T)
+	return t
 }
 
 // formula computes a formula whose names are the arguments'.
@@ -51,9 +55,20 @@ func LogGamma(x *weft.Tensor) *weft.Tensor {
 	return formula("special.loggamma", "where(x >= 0, lgamma(x), nan)", argument{"x", x})
 }
 
-// RGamma is 1/gamma(x), which is 0 at 0, the negative integers and minus infinity.
+// RGamma is 1/gamma(x), which is 0 at 0, the negative integers and minus infinity. Its first two derivatives exist
+// at the integers from -170 to 0 too, and are 0 at those below and where gamma(1-x) overflows x's type.
 func RGamma(x *weft.Tensor) *weft.Tensor {
-	return formula("special.rgamma", "where((x <= 0) && (x == floor(x)), 0, where(abs(x) < 1e-300, x, where(x > 171, 1/gamma(x-8)/poch(x-8, 8), 1/gamma(x))))", argument{"x", x})
+	// At a pole -n it is (-1)^n*gamma(1-x)*(x+n), by the reflection formula. Arguments of the other forms are safe
+	// there, so that their derivatives are finite.
+	const (
+		pole  = "((x <= 0) && (x == floor(x)))"
+		whole = "where(" + pole + " && (x >= -170), x, 0)"
+		usual = "where(" + pole + " || (abs(x) < 1e-300) || (x > 171), 1, x)"
+		large = "(where(x > 171, x, 172)-8)"
+		turn  = "where(mod(" + whole + ", 2) == 0, 1, -1)*where(gamma(1 - " + whole + ") < inf, gamma(1 - " + whole + "), 0)"
+	)
+	return formula("special.rgamma", "where("+pole+", 0 + ("+whole+" - floor("+whole+"))*"+turn+
+		", where(abs(x) < 1e-300, x, where(x > 171, 1/gamma("+large+")/poch("+large+", 8), 1/gamma("+usual+"))))", argument{"x", x})
 }
 
 // Factorial is n! = gamma(n+1), also of numbers that are not whole; below 0 it is 0, as in SciPy. Whole

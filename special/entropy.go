@@ -31,10 +31,10 @@ func KLDiv(x, y any) *weft.Tensor {
 // Huber is Huber's loss of r: r*r/2 where |r| is at most delta, else delta*(|r| - delta/2), and infinite
 // where delta is below 0.
 func Huber(delta, r any) *weft.Tensor {
-	return formula("special.huber", "where(d < 0, inf, where(abs(r) <= d, 0.5*r*r, d*(abs(r) - 0.5*d)))", argument{"d", delta}, argument{"r", r})
+	return formula("special.huber", "where(delta < 0, inf, where(abs(r) <= delta, 0.5*r*r, delta*(abs(r) - 0.5*delta)))", argument{"delta", delta}, argument{"r", r})
 }
 
 // PseudoHuber is delta*delta*(sqrt(1 + (r/delta)^2) - 1): 0 where delta is 0, and infinite where it is below 0.
 func PseudoHuber(delta, r any) *weft.Tensor {
-	return formula("special.pseudo_huber", "where(d < 0, inf, where((d == 0) || (r == 0), 0, where(abs(r) < inf, where(abs(r)/where(d == 0, 1, d) < 1e20, r*(r/(1 + hypot(1 + 0*r, r/where(d == 0, 1, d)))), d*abs(r)), abs(r))))", argument{"d", delta}, argument{"r", r})
+	return formula("special.pseudo_huber", "where(delta < 0, inf, where((delta == 0) || ((r == 0) && (delta != delta)), 0, where(abs(r) < inf, where(abs(r)/where(delta == 0, 1, delta) < 1e20, r*(r/(1 + hypot(1 + 0*r, r/where(delta == 0, 1, delta)))), delta*abs(r)), abs(r))))", argument{"delta", delta}, argument{"r", r})
 }

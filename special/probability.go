@@ -58,14 +58,14 @@ func ChDtrI(v, p any) *weft.Tensor {
 
 // FDtr is the distribution function of the F distribution with dfn and dfd degrees of freedom at x.
 func FDtr(dfn, dfd, x any) *weft.Tensor {
-	return composed("special.fdtr", op.BetaCDF, []argument{{"m", dfn}, {"n", dfd}, {"x", x}},
-		positive(fraction("m*x/n")), positive(fraction("n/(m*x)")), "0.5*m", "0.5*n")
+	return composed("special.fdtr", op.BetaCDF, []argument{{"dfn", dfn}, {"dfd", dfd}, {"x", x}},
+		positive(fraction("dfn*x/dfd")), positive(fraction("dfd/(dfn*x)")), "0.5*dfn", "0.5*dfd")
 }
 
 // FDtrC is 1-FDtr(dfn, dfd, x) without a cancellation.
 func FDtrC(dfn, dfd, x any) *weft.Tensor {
-	return composed("special.fdtrc", op.BetaCDF, []argument{{"m", dfn}, {"n", dfd}, {"x", x}},
-		positive(fraction("n/(m*x)")), positive(fraction("m*x/n")), "0.5*n", "0.5*m")
+	return composed("special.fdtrc", op.BetaCDF, []argument{{"dfn", dfn}, {"dfd", dfd}, {"x", x}},
+		positive(fraction("dfd/(dfn*x)")), positive(fraction("dfn*x/dfd")), "0.5*dfd", "0.5*dfn")
 }
 
 // positive is a formula's value where x is at least 0, and NaN elsewhere.
@@ -73,8 +73,8 @@ func positive(text string) string { return "where(x >= 0, " + text + ", nan)" }
 
 // FDtrI is the inverse of [FDtr] by x.
 func FDtrI(dfn, dfd, p any) *weft.Tensor {
-	root := composed("special.fdtri", op.BetaRoot, []argument{{"m", dfn}, {"n", dfd}, {"p", p}}, "0.5*m", "0.5*n", "p")
-	return formula("special.fdtri", "where(root == 0, 0*n*m, n/m*root*root)", argument{"m", dfn}, argument{"n", dfd}, argument{"root", root})
+	root := composed("special.fdtri", op.BetaRoot, []argument{{"dfn", dfn}, {"dfd", dfd}, {"p", p}}, "0.5*dfn", "0.5*dfd", "p")
+	return formula("special.fdtri", "where(root == 0, 0*dfd*dfn, dfd/dfn*root*root)", argument{"dfn", dfn}, argument{"dfd", dfd}, argument{"root", root})
 }
 
 // BDtr is the probability of at most floor(k) successes of n trials that succeed with probability p: NaN where p

@@ -120,6 +120,29 @@ func TestGradients(t *testing.T) {
 	slopes(t, "GammaIncInv a", func(a tensor) tensor { return special.GammaIncInv(a, 0.3) }, 1.7, 1)
 }
 
+// TestGradientsWhereFormsMeet compares derivatives with differences where one form of a function takes over from
+// another, or a quotient has the limit of 0/0.
+func TestGradientsWhereFormsMeet(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		f    func(x tensor) tensor
+		at   []float64
+	}{
+		{"RGamma", special.RGamma, []float64{0, -1, -2, 2, 9}},
+		{"ExpRel", special.ExpRel, []float64{0, 1e-12, 0.25, -0.25}},
+		{"BoxCox lambda", func(x tensor) tensor { return special.BoxCox(2.5, x) }, []float64{0, 1e-10, 0.3}},
+		{"BoxCox1p lambda", func(x tensor) tensor { return special.BoxCox1p(1.5, x) }, []float64{0, 1e-10, 0.3}},
+		{"InvBoxCox lambda", func(x tensor) tensor { return special.InvBoxCox(0.7, x) }, []float64{0, 1e-10, 0.02}},
+		{"InvBoxCox1p lambda", func(x tensor) tensor { return special.InvBoxCox1p(-0.7, x) }, []float64{0, 1e-10, 0.02}},
+		{"InvBoxCox1p y", func(y tensor) tensor { return special.InvBoxCox1p(y, 0.3) }, []float64{0, 1e-10}},
+		{"PseudoHuber", func(x tensor) tensor { return special.PseudoHuber(1.5, x) }, []float64{0, 1e-12}},
+	} {
+		for _, at := range c.at {
+			slopes(t, c.name, c.f, at, 2)
+		}
+	}
+}
+
 // TestCompositesAsSciPy compares what is made of other functions with SciPy's results.
 func TestCompositesAsSciPy(t *testing.T) {
 	x := weft.FromSlice([]float64{0, 1, 5, 20, 0.5, -1, -0.5, 170})
@@ -409,6 +432,8 @@ func TestMistakes(t *testing.T) {
 		"special.eval_legendre: n: is -1":               func() { special.EvalLegendre(-1, one) },
 		"special.eval_laguerre: n: is -1":               func() { special.EvalLaguerre(-1, one) },
 		"special.eval_hermite: n: is 20000":             func() { special.EvalHermite(20_000, one) },
+		"special.boxcox: lambda: is complex64":          func() { special.BoxCox(one, weft.From([]complex64{1})) },
+		"special.pseudo_huber: delta: is nil":           func() { special.PseudoHuber(nil, one) },
 		"special.zeta: zeta has no gradient by x":       func() { special.Zeta(one.Add(2), 1).Sum().Backward() },
 		"special.betainc: betainc has no gradient by a": func() { special.BetaInc(one, 1, 0.5).Sum().Backward() },
 		"special.beta: ":                                func() { special.Beta(weft.Ones(2), weft.Ones(3)) },
