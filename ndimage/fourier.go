@@ -23,6 +23,9 @@ func (o FourierOpts) frequencies(name string, x *weft.Tensor) (lengths []float64
 		if *o.N < 1 {
 			array.Failf(name, "N", "is %d, want at least 1", *o.N)
 		}
+		if n := x.Dim(axis); n != *o.N/2+1 {
+			array.Failf(name, "N", "is %d, whose transform has %d elements, for an axis of %d", *o.N, *o.N/2+1, n)
+		}
 	}
 	for a, n := range x.Shape() {
 		along := make([]int, x.Rank())
@@ -64,23 +67,26 @@ func fourier(name, arg string, x *weft.Tensor, per []float64, opts []FourierOpts
 	return x, k
 }
 
+// sizes refuses sizes below 0.
+func sizes(name string, size []float64) {
+	for _, v := range size {
+		if v < 0 {
+			array.Failf(name, "size", "has %g, want 0 or more", v)
+		}
+	}
+}
+
 // times multiplies x with real factors, in x's type.
 func times(x *weft.Tensor, factors ...*weft.Tensor) *weft.Tensor {
-	d := weft.Float64
-	switch x.DType() {
-	case weft.Complex64, weft.Complex128:
-		d = x.DType()
-	case weft.Float32, weft.Float16, weft.BFloat16:
-		d = x.DType()
-	}
 	for _, f := range factors {
-		x = x.Mul(f.To(d))
+		x = x.Mul(f.To(x.DType()))
 	}
 	return x.Clone()
 }
 
 // FourierGaussian multiplies the Fourier transform of an array by that of a Gaussian with a standard deviation sigma along
-// each axis, or one for all. It panics with *[weft.Error] for numbers that are not finite, or that do not fit.
+// each axis, or one for all; its sign does not count. It panics with *[weft.Error] for numbers that are not finite or not one
+// for each axis, and where N real elements do not have N/2+1 along Axis.
 func FourierGaussian(x *weft.Tensor, sigma []float64, opts ...FourierOpts) *weft.Tensor {
 	const name = "ndimage.fourier_gaussian"
 	defer array.Named(name).End()
@@ -92,11 +98,12 @@ func FourierGaussian(x *weft.Tensor, sigma []float64, opts ...FourierOpts) *weft
 }
 
 // FourierUniform multiplies the Fourier transform of an array by that of a box of size elements along each axis, or one size
-// for all. It panics as [FourierGaussian] does.
+// for all. It panics as [FourierGaussian] does, and for sizes below 0.
 func FourierUniform(x *weft.Tensor, size []float64, opts ...FourierOpts) *weft.Tensor {
 	const name = "ndimage.fourier_uniform"
 	defer array.Named(name).End()
 	x, k := fourier(name, "size", x, size, opts)
+	sizes(name, size)
 	for i := range k {
 		k[i] = k[i].Sinc()
 	}
@@ -104,7 +111,7 @@ func FourierUniform(x *weft.Tensor, size []float64, opts ...FourierOpts) *weft.T
 }
 
 // FourierEllipsoid multiplies the Fourier transform of an array with one to three axes by that of an ellipsoid of size
-// elements along each axis, or one size for all. It panics as [FourierGaussian] does, and for other numbers of axes.
+// elements along each axis, or one size for all. It panics as [FourierUniform] does, and for other numbers of axes.
 func FourierEllipsoid(x *weft.Tensor, size []float64, opts ...FourierOpts) *weft.Tensor {
 	const name = "ndimage.fourier_ellipsoid"
 	defer array.Named(name).End()
@@ -112,6 +119,7 @@ func FourierEllipsoid(x *weft.Tensor, size []float64, opts ...FourierOpts) *weft
 		array.Failf(name, "input", "has %d axes, want 1 to 3", n)
 	}
 	x, k := fourier(name, "size", x, size, opts)
+	sizes(name, size)
 	sum := k[0].Mul(k[0])
 	for _, v := range k[1:] {
 		sum = sum.Add(v.Mul(v))
