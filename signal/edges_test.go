@@ -99,6 +99,7 @@ func TestMistakesAreTyped(t *testing.T) {
 		"no elements":   {"shape", func() { signal.UnitImpulse([]int{3, 0}) }},
 		"window size":   {"Size", func() { signal.Wiener(x, signal.WienerOpts{Size: []int{0}}) }},
 		"noise":         {"Noise", func() { signal.Wiener(x, signal.WienerOpts{Noise: new(math.NaN())}) }},
+		"less noise":    {"Noise", func() { signal.Wiener(x, signal.WienerOpts{Noise: new(-1.0)}) }},
 		"frequencies":   {"N", func() { signal.FreqZ(x, x, signal.FreqZOpts{N: new(0)}) }},
 	} {
 		var e *weft.Error

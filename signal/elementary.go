@@ -36,14 +36,25 @@ func sincos(x float64) (s, c float64) {
 
 // expm1 is exp(x) - 1, accurate near 0.
 func expm1(x float64) float64 {
-	const high, low = 0x1.62e42feep-1, 0x1.a39ef35793c76p-33 // of ln 2
-	k := math.Round(x / math.Ln2)
-	r := math.FMA(-k, low, math.FMA(-k, high, x))
-	e := r * taylor(r, 17, func(k int) float64 { return float64(k + 1) })
+	e, k := exponential(x)
 	if k == 0 {
 		return e
 	}
-	return float64(math.Ldexp(1+e, int(k))) - 1
+	return float64(math.Ldexp(1+e, k)) - 1
+}
+
+// exp is the exponential function, to full relative accuracy where it is near 0.
+func exp(x float64) float64 {
+	e, k := exponential(x)
+	return math.Ldexp(1+e, k)
+}
+
+// exponential returns e and k for which exp(x) is (1+e)*2^k, e being within 0.42 of 0.
+func exponential(x float64) (e float64, k int) {
+	const high, low = 0x1.62e42feep-1, 0x1.a39ef35793c76p-33 // of ln 2
+	n := math.Round(x / math.Ln2)
+	r := math.FMA(-n, low, math.FMA(-n, high, x))
+	return r * taylor(r, 17, func(k int) float64 { return float64(k + 1) }), int(n)
 }
 
 // ln1p is ln(1+x) for x >= 0: 2*atanh(x/(2+x)), of x within a factor of 2 of 1.

@@ -9,8 +9,8 @@ import (
 
 // Ellip designs an elliptic (Cauer) filter: rp is the greatest loss in the passband and rs > rp the least loss in the
 // stopband, both in decibels, and wn the frequencies where the loss first exceeds rp. Of all designs of an order it
-// has the narrowest transition. It panics as [Cheby1] does, and where rs is not above rp or is too near to it
-// for numbers of this precision.
+// has the narrowest transition. It panics as [Cheby1] does, where rs is not above rp, and where it is so near to rp that
+// poles and the unit circle are one in this precision.
 func Ellip(n int, rp, rs float64, wn []float64, opts ...IIROpts) ZPK {
 	const name = "signal.ellip"
 	o := checkDesign(name, n, wn, opts)
@@ -18,27 +18,32 @@ func Ellip(n int, rp, rs float64, wn []float64, opts ...IIROpts) ZPK {
 	// S. J. Orfanidis, "Lecture Notes on Elliptic Filter Design" (2006). The modulus of the filter has the nome of
 	// the modulus of its ripples, to the power 1/n.
 	pass, stop := expm1(0.1*rp*math.Ln10), expm1(0.1*rs*math.Ln10)
-	k1, k1c := math.Sqrt(pass/stop), math.Sqrt((stop-pass)/stop)
-	k, kc := moduli(-math.Pi * agm(1, k1c) / agm(1, k1) / float64(n))
-	steps := landen(k, kc)
+	k1, k1c := math.Sqrt(pass/stop), math.Sqrt(excess(rp, rs)/stop)
+	agm1, agm1c := agm(1, k1), agm(1, k1c)
+	k, kc := moduli(-math.Pi * agm1c / agm1 / float64(n))
 	y, before := 1/math.Sqrt(pass), k1
-	for _, v := range landen(k1, k1c) {
-		y, before = 2*y/((1+v)*(1+math.Sqrt(1+float64(float64(y*y)*float64(before*before))))), v
+	for _, m := range landen(k1, k1c) {
+		y, before = 2*y/((1+m.k)*(1+math.Sqrt(1+float64(float64(y*y)*float64(before*before))))), m.k
 	}
-	sh, ch := sinhcosh(asinh(y) / float64(n))
+	// Functions of complex arguments are made of those of their real and imaginary parts, the latter with the complement of
+	// the modulus (Abramowitz, Stegun, 16.21), so that poles and their distances from the unit circle are sums of positive numbers.
+	upS, upC := sincos(asinh(y) * agm1 / agm1c)
+	upS, upC, upD := jacobi(upS, upC, landen(kc, k))
+	steps := landen(k, kc)
 	f := ZPK{K: 1}
 	for i := 1; i < n; i += 2 {
-		s, c := sincos(math.Pi / 2 * float64(i) / float64(n))
-		z := 1 / (k * real(ascend(complex(c, 0), steps)))
-		w := ascend(complex(c*ch, s*sh), steps)
-		f.Z = append(f.Z, complex(0, z), complex(0, -z))
-		f.P = append(f.P, complex(-imag(w), real(w)), complex(-imag(w), -real(w)))
+		c, s := sincos(math.Pi / 2 * float64(i) / float64(n))
+		s, c, d := jacobi(s, c, steps)
+		size := float64(upC*upC) + float64(float64(k*s*upS)*float64(k*s*upS))
+		re, im := -c*d*upS*upC/size, s*upD/size
+		f.Z = append(f.Z, complex(0, 1/(k*s)), complex(0, -1/(k*s)))
+		f.P = append(f.P, complex(re, im), complex(re, -im))
 	}
 	if n%2 == 1 {
-		f.P = append(f.P, complex(-imag(ascend(complex(0, sh), steps)), 0))
+		f.P = append(f.P, complex(-upS/upC, 0))
 	}
 	for _, p := range f.P {
-		if !(real(p) < 0) {
+		if !(real(p) < -0x1p-50*modulus(p)) { // rounding would put it on the unit circle
 			array.Failf(name, "rs", "is %v, too near to rp, which is %v, for a stable filter of order %d", rs, rp, n)
 		}
 	}
@@ -56,6 +61,11 @@ func checkLosses(name, pass, stop string, rp, rs float64) {
 	if rs <= rp {
 		array.Failf(name, stop, "is %v, want a loss above %s, which is %v", rs, pass, rp)
 	}
+}
+
+// excess is 10^(rs/10) - 10^(rp/10), without the cancellation of losses that are near each other.
+func excess(rp, rs float64) float64 {
+	return float64(exp(0.1*rp*math.Ln10) * expm1(0.1*(rs-rp)*math.Ln10))
 }
 
 // agm is the arithmetic-geometric mean of positive numbers.
@@ -76,7 +86,7 @@ func moduli(ln float64) (k, kc float64) {
 		kc, k = moduli(math.Pi * math.Pi / ln)
 		return k, kc
 	}
-	q := 1 + expm1(ln)
+	q := exp(ln)
 	a, b, c, square, pair := 1.0, 1.0, 1.0, q, float64(q*q)
 	for m, odd := 1, q; m < 8; m++ { // square is q^(m*m), pair is q^(m*(m+1)), odd is q^(2m-1)
 		a += pair
@@ -89,23 +99,30 @@ func moduli(ln float64) (k, kc float64) {
 	return 4 * math.Sqrt(q) * float64(a/b*(a/b)), float64(c / b * (c / b))
 }
 
+// A landenModulus is an elliptic modulus k and its complement c: the sum of their squares is 1.
+type landenModulus struct{ k, c float64 }
+
 // landen is the moduli of descending Landen transformations.
-func landen(k, kc float64) (v []float64) {
+func landen(k, c float64) (v []landenModulus) {
 	for len(v) < 40 && k > 1e-18 {
-		r := k / (1 + kc)
-		k, kc = float64(r*r), 2*math.Sqrt(kc)/(1+kc)
-		v = append(v, k)
+		r := k / (1 + c)
+		k, c = float64(r*r), 2*math.Sqrt(c)/(1+c)
+		v = append(v, landenModulus{k, c})
 	}
 	return v
 }
 
-// ascend is the elliptic function cd or sn, from the cosine or sine that it is for modulus 0.
-func ascend(w complex128, v []float64) complex128 {
+// jacobi is the elliptic functions sn, cn and dn of a real argument, from the sine and the cosine that they are for modulus 0,
+// by ascending Landen transformations (Abramowitz, Stegun, 16.12) without differences.
+func jacobi(s, c float64, v []landenModulus) (sn, cn, dn float64) {
+	dn = 1
 	for i := len(v) - 1; i >= 0; i-- {
-		s := multiply(w, w)
-		w = divide(complex((1+v[i])*real(w), (1+v[i])*imag(w)), complex(1+float64(v[i]*real(s)), v[i]*imag(s)))
+		m, ss, cc := v[i], float64(s*s), float64(c*c)
+		bent := float64(m.c*m.c) * ss
+		down := 1 + float64(m.k*ss)
+		s, c, dn = (1+m.k)*s/down, c*math.Sqrt(cc+float64(bent))/down, (cc+float64(bent/(1+m.k)))/down
 	}
-	return w
+	return s, c, dn
 }
 
 // A BesselNorm says what the critical frequency of a [Bessel] filter means.
@@ -143,7 +160,7 @@ func Bessel(n int, wn []float64, opts ...BesselOpts) ZPK {
 	}
 	switch b.Norm {
 	case "", PhaseNorm:
-		f.P = scaled(f.P, 1+expm1(-logs/float64(n)))
+		f.P = scaled(f.P, exp(-logs/float64(n)))
 	case DelayNorm:
 	case MagNorm:
 		w := halfPower(f.P)

@@ -81,6 +81,20 @@ func ExampleFindPeaks() {
 	// Output: [1 3 5] [2. 5. 2.]
 }
 
+func ExamplePeakProminences() {
+	x := weft.From([]float64{0, 2, 1, 5, 3, 4, 0})
+	height, left, right := signal.PeakProminences(x, signal.FindPeaks(x))
+	fmt.Println(height, left, right)
+	// Output: [1. 5. 1.] [0 0 4] [2 6 6]
+}
+
+func ExamplePeakWidths() {
+	x := weft.From([]float64{0, 1, 2, 1, 0, 4, 0})
+	widths, heights, left, right := signal.PeakWidths(x, signal.FindPeaks(x))
+	fmt.Println(widths, heights, left, right)
+	// Output: [2. 1.] [1. 2.] [1.  4.5] [3.  5.5]
+}
+
 func ExampleSavgolFilter() {
 	x := weft.From([]float64{0, 1, 4, 9, 16, 25, 36}) // a parabola stays
 	y := signal.SavgolFilter(x, 5, 2)

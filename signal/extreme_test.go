@@ -1,8 +1,12 @@
 package signal_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
+	"math/cmplx"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,11 +30,45 @@ func TestHostileArgumentsGiveErrors(t *testing.T) {
 	}
 }
 
-// TestEllipOfNearlyEqualLosses: losses that rounding cannot tell apart gave poles outside of the unit circle.
-func TestEllipOfNearlyEqualLosses(t *testing.T) {
-	for _, rs := range []float64{40 + 1e-4, 40 + 1e-7, 40 + 1e-13} {
+// TestEllipOfEqualLosses: the poles of losses that are equal but for rounding would be on the unit circle.
+func TestEllipOfEqualLosses(t *testing.T) {
+	for _, rs := range []float64{40 + 1e-7, 40 + 1e-13} {
 		if err := weft.Try(func() { signal.Ellip(3, 40, rs, []float64{0.3}) }); err == nil || !strings.Contains(err.Error(), "signal.ellip: rs: ") {
 			t.Error(rs, err)
+		}
+	}
+}
+
+// TestEllipOfNearLosses compares designs whose poles nearly reach the unit circle with testdata/elliptic.py, which computes
+// them in 60 digits.
+func TestEllipOfNearLosses(t *testing.T) {
+	var cases []struct {
+		N          int
+		Rp, Rs, Wn float64
+		Z, P       [][2]float64
+		K          float64
+	}
+	text, err := os.ReadFile("testdata/elliptic.json")
+	if err == nil {
+		err = json.Unmarshal(text, &cases)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		f := signal.Ellip(c.N, c.Rp, c.Rs, []float64{c.Wn})
+		if math.Abs(f.K-c.K) > 1e-14*c.K || len(f.Z) != c.N || len(f.P) != c.N {
+			t.Errorf("order %d, losses %v and %v: gain %v, want %v", c.N, c.Rp, c.Rs, f.K, c.K)
+		}
+		for _, list := range []struct {
+			got  []complex128
+			want [][2]float64
+		}{{f.Z, c.Z}, {f.P, c.P}} {
+			for _, v := range list.want {
+				if !slices.ContainsFunc(list.got, func(x complex128) bool { return cmplx.Abs(x-complex(v[0], v[1])) < 5e-15 }) {
+					t.Errorf("order %d, losses %v and %v: %v lacks %v", c.N, c.Rp, c.Rs, list.got, v)
+				}
+			}
 		}
 	}
 }

@@ -21,7 +21,7 @@ type OrdOpts struct {
 func ButtOrd(wp, ws []float64, gpass, gstop float64, opts ...OrdOpts) (n int, wn []float64) {
 	e := newEdges("signal.buttord", wp, ws, gpass, gstop, opts)
 	n = e.order(func(nat float64) float64 { return ln(e.stop/e.pass) / (2 * ln(nat)) })
-	w := 1 + expm1(-ln(e.pass)/float64(2*n))
+	w := exp(-ln(e.pass) / float64(2*n))
 	return n, e.frequencies(e.critical(w))
 }
 
@@ -43,7 +43,7 @@ func Cheb2Ord(wp, ws []float64, gpass, gstop float64, opts ...OrdOpts) (n int, w
 // EllipOrd is [ButtOrd] for [Ellip], whose frequencies are the edges of the passband. It panics as ButtOrd does.
 func EllipOrd(wp, ws []float64, gpass, gstop float64, opts ...OrdOpts) (n int, wn []float64) {
 	e := newEdges("signal.ellipord", wp, ws, gpass, gstop, opts)
-	k1, k1c := math.Sqrt(e.pass/e.stop), math.Sqrt((e.stop-e.pass)/e.stop)
+	k1, k1c := math.Sqrt(e.pass/e.stop), math.Sqrt(excess(gpass, gstop)/e.stop)
 	n = e.order(func(nat float64) float64 {
 		k, kc := 1/nat, math.Sqrt(float64((nat-1)*(nat+1)))/nat
 		return agm(1, k) * agm(1, k1c) / (agm(1, kc) * agm(1, k1))

@@ -221,7 +221,7 @@ type WienerOpts struct {
 
 // Wiener removes noise from x, of any shape: the mean of the window around each element, and what the element has beyond
 // it, in the part of the window's variance that is above the noise. Zeros lie beyond the edges. Integers become
-// float32. It panics with *[weft.Error] for complex numbers, sizes below 1, and noise that is not finite.
+// float32. It panics with *[weft.Error] for complex numbers, sizes below 1, and noise that is negative or not finite.
 func Wiener(x *weft.Tensor, opts ...WienerOpts) *weft.Tensor {
 	const name = "signal.wiener"
 	defer array.Named(name).End()
@@ -251,6 +251,9 @@ func Wiener(x *weft.Tensor, opts ...WienerOpts) *weft.Tensor {
 		noise = v.Mean()
 	} else {
 		finite(name, "Noise", *o.Noise)
+		if *o.Noise < 0 {
+			array.Failf(name, "Noise", "is %v, want a power of 0 or more", *o.Noise)
+		}
 		noise = x.Device().FullOf(x.DType(), *o.Noise)
 	}
 	below := v.Le(noise) // equal: 0/0 of a constant signal
