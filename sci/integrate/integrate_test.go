@@ -218,8 +218,7 @@ func TestBackwardEventsAndGradients(t *testing.T) {
 	}
 }
 
-// TestMistakes compares what is said of bad arguments.
-// TestNotFinite: an f without a value at the start is told at once, and one without values later is followed up to there.
+// TestNotFinite: an f that is NaN at the start is an error at once. One that is NaN from 1 on is solved up to there.
 func TestNotFinite(t *testing.T) {
 	one := weft.From([]float64{1})
 	for _, m := range []Method{RK45, Rodas3, Radau, BDF} {
@@ -234,6 +233,20 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
+// TestPole: the solution 1/(1/y0 - t) of y' = y^2 ends at its pole, and so do all methods, forward and backward.
+func TestPole(t *testing.T) {
+	f := func(_ float64, y *weft.Tensor) *weft.Tensor { return y.Square() }
+	for _, m := range []Method{RK45, Rodas3, Radau, BDF} {
+		for _, end := range []float64{2, -2} {
+			s, err := SolveIVP(f, 0, end, weft.From([]float64{math.Copysign(1, end)}), SolveIVPOpts{Method: m})
+			if last := s.T[len(s.T)-1]; err == nil || math.Abs(last-end/2) > 0.02 {
+				t.Errorf("%s: %v at %v, want an error at %v", m, err, last, end/2)
+			}
+		}
+	}
+}
+
+// TestMistakes compares what is said of bad arguments.
 func TestMistakes(t *testing.T) {
 	y := weft.From([]float64{1, 2})
 	for want, f := range map[string]func(){

@@ -355,6 +355,9 @@ func (p *problem) rodas3(h float64) (y, wrong, k *weft.Tensor, within func(part 
 	n := p.y.Size()
 	j := weft.Jacobian(func(y *weft.Tensor) *weft.Tensor { return p.slope(p.t, y) }, p.y)
 	lu, pivots := linalg.LUFactor(weft.EyeOf(weft.Float64, n).Mul(2 / h).Sub(j))
+	if overPole(h, lu, pivots) {
+		return p.y, weft.FullOf(weft.Float64, math.Inf(1), n), p.k, nil
+	}
 	solve := func(b *weft.Tensor) *weft.Tensor { return linalg.LUSolve(lu, pivots, b) }
 	d := 1e-8 * max(math.Abs(p.t), math.Abs(h))
 	change := p.slope(p.t+d, p.y).Sub(p.k).Div(d) // of f with time
@@ -372,4 +375,15 @@ func (p *problem) rodas3(h float64) (y, wrong, k *weft.Tensor, within func(part 
 		return a.Add(y.Mul(part * part * (3 - 2*part))).Sub(k.Mul(h * part * part * rest))
 	}
 	return y, k4, k, within
+}
+
+// overPole reports whether the factored matrix 1/(gamma*h) - J has a negative determinant for a positive h, so that an odd
+// number of eigenvalues of J is above 1/(gamma*h). There the method's rational function has passed its pole: growth beyond
+// all bounds has become a decrease, without an error in the estimate. It is exact for y' = y^2, and would solve beyond the pole.
+func overPole(h float64, lu, pivots *weft.Tensor) bool {
+	over := false
+	for i, at := range weft.Data[int64](pivots.Contiguous()) {
+		over = over != (lu.At(i, i).Item()*h < 0) != (int(at) != i)
+	}
+	return over
 }
