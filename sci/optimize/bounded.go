@@ -6,12 +6,13 @@ import (
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
 // bounded is the method of Byrd, Lu, Nocedal, Zhu, "A limited memory algorithm for bound constrained optimization" (SIAM J. Sci.
 // Comput. 16, 1995): a quadratic model of the last steps, its first minimum along the projected gradient, and its minimum
-// over the elements that are not at a bound there. B is theta*I - W*M*W^T.
+// over the elements that are not at a bound there. B is theta*I - W*M*W^T. gonum has L-BFGS without bounds.
 type bounded struct {
 	name         string
 	e            *evaluations
@@ -46,9 +47,7 @@ func (b *bounded) search(gtol float64, most int) (steps int, err error) {
 		}
 		cauchy, c := b.cauchy()
 		d := b.inner(cauchy, c)
-		for i := range d {
-			d[i] -= b.x[i]
-		}
+		floats.Sub(d, b.x)
 		x, g, value := b.x, b.g, b.value
 		if !b.line(d) {
 			if len(b.s) == 0 {
@@ -61,7 +60,7 @@ func (b *bounded) search(gtol float64, most int) (steps int, err error) {
 		if value-b.value <= 0x1p-50*max(math.Abs(value), math.Abs(b.value), 1) && norm(b.projected()) <= 1e3*gtol {
 			return steps + 1, nil // rounding ends it
 		}
-		b.remember(difference(b.x, x), difference(b.g, g))
+		b.remember(floats.SubTo(make([]float64, len(x)), b.x, x), floats.SubTo(make([]float64, len(g)), b.g, g))
 	}
 }
 
@@ -85,30 +84,15 @@ func (b *bounded) projected() []float64 {
 	return p
 }
 
-func difference(x, y []float64) []float64 {
-	d := make([]float64, len(x))
-	for i := range d {
-		d[i] = x[i] - y[i]
-	}
-	return d
-}
-
-func dot(x, y []float64) (s float64) {
-	for i := range x {
-		s += x[i] * y[i]
-	}
-	return s
-}
-
 // remember adds a step to the model, unless the curvature along it is not positive.
 func (b *bounded) remember(s, y []float64) {
-	if !(dot(s, y) > 0x1p-52*dot(y, y)) {
+	if !(floats.Dot(s, y) > 0x1p-52*floats.Dot(y, y)) {
 		return
 	}
 	if b.s, b.y = append(b.s, s), append(b.y, y); len(b.s) > pairsKept {
 		b.s, b.y = b.s[1:], b.y[1:]
 	}
-	b.theta = dot(y, y) / dot(s, y)
+	b.theta = floats.Dot(y, y) / floats.Dot(s, y)
 	b.model()
 }
 
@@ -128,7 +112,7 @@ func (b *bounded) model() {
 	inverse := mat.NewDense(2*k, 2*k, nil)
 	for i := range k {
 		for j := range k {
-			sy := dot(b.s[i], b.y[j])
+			sy := floats.Dot(b.s[i], b.y[j])
 			if i == j {
 				inverse.Set(i, i, -sy)
 			}
@@ -136,7 +120,7 @@ func (b *bounded) model() {
 				inverse.Set(k+i, j, sy)
 				inverse.Set(j, k+i, sy)
 			}
-			inverse.Set(k+i, k+j, b.theta*dot(b.s[i], b.s[j]))
+			inverse.Set(k+i, k+j, b.theta*floats.Dot(b.s[i], b.s[j]))
 		}
 	}
 	b.m = &mat.Dense{}
@@ -184,7 +168,7 @@ func (b *bounded) cauchy() (x, c []float64) {
 		}
 	}
 	sort.Slice(order, func(i, j int) bool { return times[order[i]] < times[order[j]] })
-	curve := -b.theta*slope - dot(p, b.times(p))
+	curve := -b.theta*slope - floats.Dot(p, b.times(p))
 	limit := 0x1p-52 * -b.theta * slope // of the curvature, against rounding
 	t := 0.0
 	for _, i := range order {
@@ -202,8 +186,8 @@ func (b *bounded) cauchy() (x, c []float64) {
 			c[j] += step * p[j]
 		}
 		row := b.w[i]
-		slope += step*curve + g*g + b.theta*g*z - g*dot(row, b.times(c))
-		curve += -b.theta*g*g - 2*g*dot(row, b.times(p)) - g*g*dot(row, b.times(row))
+		slope += step*curve + g*g + b.theta*g*z - g*floats.Dot(row, b.times(c))
+		curve += -b.theta*g*g - 2*g*floats.Dot(row, b.times(p)) - g*g*floats.Dot(row, b.times(row))
 		for j := range p {
 			p[j] += g * row[j]
 		}
@@ -240,7 +224,7 @@ func (b *bounded) inner(x, c []float64) []float64 {
 	r, v := make([]float64, len(free)), make([]float64, k)
 	square := mat.NewDense(k, k, nil) // of the free rows of W
 	for f, i := range free {
-		r[f] = b.g[i] + b.theta*(x[i]-b.x[i]) - dot(b.w[i], mc)
+		r[f] = b.g[i] + b.theta*(x[i]-b.x[i]) - floats.Dot(b.w[i], mc)
 		for j, w := range b.w[i] {
 			v[j] += w * r[f]
 			for l, z := range b.w[i] {
@@ -264,7 +248,7 @@ func (b *bounded) inner(x, c []float64) []float64 {
 	}
 	part, d := 1.0, make([]float64, len(free))
 	for f, i := range free {
-		d[f] = -r[f]/b.theta - dot(b.w[i], u.RawVector().Data)/(b.theta*b.theta)
+		d[f] = -r[f]/b.theta - floats.Dot(b.w[i], u.RawVector().Data)/(b.theta*b.theta)
 		switch {
 		case !finite(d[f]):
 			return x
@@ -282,7 +266,7 @@ func (b *bounded) inner(x, c []float64) []float64 {
 
 // line goes along d to a point that meets Wolfe's conditions, within the bounds, and reports whether there is a lower value.
 func (b *bounded) line(d []float64) bool {
-	slope := dot(b.g, d)
+	slope := floats.Dot(b.g, d)
 	if !(slope < 0) {
 		return false
 	}
@@ -303,7 +287,7 @@ func (b *bounded) line(d []float64) bool {
 		}
 		b.clip(x)
 		b.evaluate(x)
-		return dot(b.g, d)
+		return floats.Dot(b.g, d)
 	}
 	t := 1.0
 	if len(b.s) == 0 {

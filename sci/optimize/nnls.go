@@ -150,7 +150,7 @@ func realVector(name, arg string, x *weft.Tensor, n int) []float64 {
 		array.Failf(name, arg, "has shape %s: want [%d]", array.ShapeString(t.Shape()), n)
 	}
 	for _, v := range at {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !finite(v) {
 			array.Failf(name, arg, "has %v: want finite numbers", v)
 		}
 	}

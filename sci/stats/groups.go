@@ -34,20 +34,10 @@ func FOneway(samples ...*weft.Tensor) Result {
 	if total == len(list) {
 		array.Failf(name, "samples", "have one element each: want one with 2 or more")
 	}
-	all := 0.0
-	for _, s := range list {
-		for _, v := range s {
-			all += v
-		}
-	}
-	all /= float64(total)
+	all, _ := moments(slices.Concat(list...))
 	between, within := 0.0, 0.0
 	for _, s := range list {
-		mean := 0.0
-		for _, v := range s {
-			mean += v
-		}
-		mean /= float64(len(s))
+		mean, _ := moments(s)
 		between += float64(len(s)) * (mean - all) * (mean - all)
 		for _, v := range s {
 			within += (v - mean) * (v - mean)
