@@ -50,11 +50,7 @@ func (d Beta) CDF(x *weft.Tensor) *weft.Tensor {
 // CDF implements [Cumulative]. It has no gradient by DF. Of the float64 events, those more than 1e154
 // scales away from Loc count as infinite.
 func (d StudentT) CDF(x *weft.Tensor) *weft.Tensor {
-	vars := d.wide("cdf", x)
-	vars["z"] = weft.Expr("(x-m)/s", vars)
-	vars["z2"] = weft.Expr("where(abs(z) == inf, 1e300, z*z)", vars)
-	vars["tail"] = special(op.BetaCDF, vars, "v/(v+z2)", "z2/(v+z2)", "0.5*v", "0.5 + 0*v")
-	return d.narrowed(weft.Expr("where(z == -inf, 0, where(z == inf, 1, where(z < 0, 0.5*tail, 1 - 0.5*tail)))", vars), x)
+	return d.narrowed(special(op.StudentCDF, d.wide("cdf", x), "v", "(x-m)/s"), x)
 }
 
 // ICDF is the number below which an event lies with probability x. Its gradient by the concentration has
@@ -71,11 +67,8 @@ func (d Beta) ICDF(x *weft.Tensor) *weft.Tensor {
 // ICDF is the number below which an event lies with probability x. It has no gradient by DF.
 func (d StudentT) ICDF(x *weft.Tensor) *weft.Tensor {
 	vars := d.wide("icdf", x)
-	vars["p"] = weft.Expr("2*minimum(x, 1-x)", vars)
-	// The odds of v/(v+z*z) and of z*z/(v+z*z): near 0 the second one has the digits.
-	vars["b"] = weft.Expr("betaincinv(0.5*v, 0.5 + 0*v, p)", vars)
-	vars["y"] = weft.Expr("betaincinv(0.5 + 0*v, 0.5*v, 1-p)", vars)
-	return d.narrowed(weft.Expr("m + s*where(x < 0.5, -1, 1)*sqrt(v*where(p < 0.5, (1-b)/b, y/(1-y)))", vars), x)
+	vars["z"] = special(op.StudentInverse, vars, "v", "x")
+	return d.narrowed(weft.Expr("m + s*z", vars), x)
 }
 
 // CDF implements [Cumulative].

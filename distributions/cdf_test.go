@@ -84,6 +84,16 @@ func TestDistributionFunctionsMatchMpmath(t *testing.T) {
 	}
 }
 
+// TestGradientOfStudentTAtLoc: derivatives at the median are the density and its reciprocal, which for 3 degrees of
+// freedom is 2/(pi*sqrt(3)).
+func TestGradientOfStudentTAtLoc(t *testing.T) {
+	d := distributions.NewStudentT(3, weft.From([]float64{1}), 2)
+	density := 2 / (math.Pi * math.Sqrt(3)) / 2
+	x, p := weft.From([]float64{1}).RequireGrad(), weft.From([]float64{0.5}).RequireGrad()
+	tensortest.Near(t, "cdf", weft.Grad(d.CDF(x).Sum(), []*weft.Tensor{x})[0], []float64{density}, 1e-15)
+	tensortest.Near(t, "icdf", weft.Grad(d.ICDF(p).Sum(), []*weft.Tensor{p})[0], []float64{1 / density}, 1e-14)
+}
+
 // TestStudentTWithManyDegreesOfFreedom: density and entropy by mpmath, also where the gamma functions are
 // nearly equal; the last row is the normal distribution.
 func TestStudentTWithManyDegreesOfFreedom(t *testing.T) {

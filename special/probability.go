@@ -18,27 +18,15 @@ func composed(name string, d *op.Def, args []argument, formulas ...string) *weft
 	return several(name, d, operands...)
 }
 
-// StdTr is the distribution function of Student's t with df degrees of freedom at t.
+// StdTr is the distribution function of Student's t with df degrees of freedom at t. A t beyond 1e154 counts
+// as infinite. It has no gradient by df.
 func StdTr(df, t any) *weft.Tensor {
-	args := []argument{{"df", df}, {"t", t}}
-	// The odds of x are df/(t*t).
-	tail := composed("special.stdtr", op.BetaCDF, args, fraction("df/t/t"), fraction("t/df*t"), "0.5*df", "0.5 + 0*df")
-	return formula("special.stdtr", "where(t < 0, 0.5*tail, 1 - 0.5*tail)", argument{"t", t}, argument{"tail", tail})
+	return several("special.stdtr", op.StudentCDF, argument{"df", df}, argument{"t", t})
 }
 
-// fraction is the formula of r/(1+r) for r of at least 0, infinity among them.
-func fraction(r string) string {
-	return "where(" + r + " < 1, " + r + "/(1 + " + r + "), 1/(1 + 1/(" + r + ")))"
-}
-
-// StdTrIt is the inverse of [StdTr] by t.
+// StdTrIt is the inverse of [StdTr] by t. It has no gradient by df.
 func StdTrIt(df, p any) *weft.Tensor {
-	args := []argument{{"df", df}, {"p", p}}
-	// Near p = 1/2 the other end of the distribution has the digits.
-	outer := composed("special.stdtrit", op.BetaRoot, args, "0.5*df", "0.5 + 0*df", "2*minimum(p, 1-p)")
-	inner := composed("special.stdtrit", op.BetaRoot, args, "0.5 + 0*df", "0.5*df", "abs(2*p - 1)")
-	return formula("special.stdtrit", "where(p < 0.5, -1, 1)*where(abs(p - 0.5) > 0.25, sqrt(df)/outer, sqrt(df)*inner)",
-		argument{"df", df}, argument{"p", p}, argument{"outer", outer}, argument{"inner", inner})
+	return several("special.stdtrit", op.StudentInverse, argument{"df", df}, argument{"p", p})
 }
 
 // ChDtr is the distribution function of chi squared with v degrees of freedom at x.
@@ -56,20 +44,16 @@ func ChDtrI(v, p any) *weft.Tensor {
 	return formula("special.chdtri", "2*gammainccinv(0.5*v, p)", argument{"v", v}, argument{"p", p})
 }
 
-// FDtr is the distribution function of the F distribution with dfn and dfd degrees of freedom at x.
+// FDtr is the distribution function of the F distribution with dfn and dfd degrees of freedom at x, by which alone it
+// has a gradient.
 func FDtr(dfn, dfd, x any) *weft.Tensor {
-	return composed("special.fdtr", op.BetaCDF, []argument{{"dfn", dfn}, {"dfd", dfd}, {"x", x}},
-		positive(fraction("dfn*x/dfd")), positive(fraction("dfd/(dfn*x)")), "0.5*dfn", "0.5*dfd")
+	return several("special.fdtr", op.FisherCDF, argument{"dfn", dfn}, argument{"dfd", dfd}, argument{"x", x})
 }
 
 // FDtrC is 1-FDtr(dfn, dfd, x) without a cancellation.
 func FDtrC(dfn, dfd, x any) *weft.Tensor {
-	return composed("special.fdtrc", op.BetaCDF, []argument{{"dfn", dfn}, {"dfd", dfd}, {"x", x}},
-		positive(fraction("dfd/(dfn*x)")), positive(fraction("dfn*x/dfd")), "0.5*dfd", "0.5*dfn")
+	return several("special.fdtrc", op.FisherSurvival, argument{"dfn", dfn}, argument{"dfd", dfd}, argument{"x", x})
 }
-
-// positive is a formula's value where x is at least 0, and NaN elsewhere.
-func positive(text string) string { return "where(x >= 0, " + text + ", nan)" }
 
 // FDtrI is the inverse of [FDtr] by x.
 func FDtrI(dfn, dfd, p any) *weft.Tensor {
@@ -80,13 +64,16 @@ func FDtrI(dfn, dfd, p any) *weft.Tensor {
 // BDtr is the probability of at most floor(k) successes of n trials that succeed with probability p: NaN where p
 // is not from 0 to 1.
 func BDtr(k, n, p any) *weft.Tensor {
-	return trials("special.bdtr", "where(k >= n, 1, c)", k, n, p, "1 - p", "p", "n - floor(k)", "floor(k) + 1")
+	return trials("special.bdtr", "where(k >= n, 1, c)", k, n, p, "1 - p", "p", rest, "floor(k) + 1")
 }
 
 // BDtrC is 1-BDtr(k, n, p) without a cancellation.
 func BDtrC(k, n, p any) *weft.Tensor {
-	return trials("special.bdtrc", "where(k >= n, 0, c)", k, n, p, "p", "1 - p", "floor(k) + 1", "n - floor(k)")
+	return trials("special.bdtrc", "where(k >= n, 0, c)", k, n, p, "p", "1 - p", "floor(k) + 1", rest)
 }
+
+// rest is n-floor(k), or 1 where that may not be above 0: there the value has no part of it, but derivatives do.
+const rest = "where(k >= n, 1, n - floor(k))"
 
 // trials is a formula of k, n and c, the beta distribution's function of formulas of k, n and p.
 func trials(name, text string, k, n, p any, formulas ...string) *weft.Tensor {

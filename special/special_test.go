@@ -136,9 +136,29 @@ func TestGradientsWhereFormsMeet(t *testing.T) {
 		{"InvBoxCox1p lambda", func(x tensor) tensor { return special.InvBoxCox1p(-0.7, x) }, []float64{0, 1e-10, 0.02}},
 		{"InvBoxCox1p y", func(y tensor) tensor { return special.InvBoxCox1p(y, 0.3) }, []float64{0, 1e-10}},
 		{"PseudoHuber", func(x tensor) tensor { return special.PseudoHuber(1.5, x) }, []float64{0, 1e-12}},
+		{"StdTr", func(x tensor) tensor { return special.StdTr(3, x) }, []float64{0, 1e-200, -4}},
+		{"StdTrIt", func(x tensor) tensor { return special.StdTrIt(3, x) }, []float64{0.5, 0.25, 0.7}},
+		{"FDtr", func(x tensor) tensor { return special.FDtr(3, 4, x) }, []float64{0.5, 2}},
+		{"FDtrC", func(x tensor) tensor { return special.FDtrC(3, 4, x) }, []float64{0.5, 2}},
+		{"FDtrI", func(x tensor) tensor { return special.FDtrI(3, 4, x) }, []float64{0.4}},
+		{"BDtr", func(x tensor) tensor { return special.BDtr(2, 5, x) }, []float64{0.4}},
+		{"BDtr of all", func(x tensor) tensor { return special.BDtr(5, 5, x) }, []float64{0.4}},
+		{"BDtrC of all", func(x tensor) tensor { return special.BDtrC(5, 5, x) }, []float64{0.4}},
 	} {
 		for _, at := range c.at {
 			slopes(t, c.name, c.f, at, 2)
+		}
+	}
+	// At the end of the domain: the densities of beta numbers there are infinite or a limit.
+	x := weft.Zeros(1).To(weft.Float64).RequireGrad()
+	for i, c := range []struct {
+		y    tensor
+		want float64
+	}{
+		{special.FDtr(2, 4, x), 1}, {special.FDtrC(2, 4, x), -1}, {special.FDtr(3, 4, x), 0}, {special.BDtr(0, 5, x), -5}, {special.BDtrC(0, 5, x), 5},
+	} {
+		if got := weft.Grad(c.y.Sum(), []tensor{x})[0].Item(); got != c.want {
+			t.Errorf("gradient %d at 0 is %v, want %v", i, got, c.want)
 		}
 	}
 }
