@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"weft"
 )
@@ -69,6 +73,109 @@ func TestMinimizeBounded(t *testing.T) {
 		t.Fatal(err, r.Steps)
 	}
 	near(t, "quadratic", r.X, n.Div(100).Minimum(1), 1e-6)
+}
+
+// TestBoundedModel compares the steps of L-BFGS-B with those of a dense matrix, which BFGS's formula makes of the same pairs.
+func TestBoundedModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	const n = 8
+	random := func() []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.NormFloat64()
+		}
+		return x
+	}
+	vec := func(x []float64) *mat.VecDense { return mat.NewVecDense(n, x) }
+	stops := 0
+	for range 200 {
+		b := &bounded{x: make([]float64, n), g: random(), lower: random(), upper: random(), theta: 1}
+		for i := range n {
+			b.lower[i], b.upper[i] = -math.Abs(b.lower[i]), math.Abs(b.upper[i])
+		}
+		for len(b.s) < 3 {
+			s, y := random(), random()
+			if floats.Dot(s, y) > 0.5 {
+				b.remember(s, y)
+			}
+		}
+		dense := mat.NewDense(n, n, nil)
+		for i := range n {
+			dense.Set(i, i, b.theta)
+		}
+		for k, s := range b.s {
+			var bs mat.VecDense
+			bs.MulVec(dense, vec(s))
+			dense.RankOne(dense, -1/mat.Dot(&bs, vec(s)), &bs, &bs)
+			dense.RankOne(dense, 1/floats.Dot(b.y[k], s), vec(b.y[k]), vec(b.y[k]))
+		}
+		times := func(x []float64) []float64 {
+			var y mat.VecDense
+			y.MulVec(dense, vec(x))
+			return y.RawVector().Data
+		}
+		// From bound to bound along the projected gradient, up to the first minimum.
+		z, d := make([]float64, n), make([]float64, n)
+		for i, g := range b.g {
+			d[i] = -g
+		}
+		for {
+			slope, curve := floats.Dot(b.g, d)+floats.Dot(d, times(z)), floats.Dot(d, times(d))
+			step, next := -slope/curve, -1
+			if !(slope < 0) {
+				break
+			}
+			for i, v := range d {
+				if end := max((b.lower[i]-z[i])/v, (b.upper[i]-z[i])/v); v != 0 && end < step {
+					step, next = end, i
+				}
+			}
+			if floats.AddScaled(z, step, d); next < 0 {
+				break
+			}
+			d[next] = 0
+			stops++
+		}
+		cauchy, c := b.cauchy()
+		if !floats.EqualApprox(cauchy, z, 1e-9) {
+			t.Fatalf("first minimum %v, want %v", cauchy, z)
+		}
+		// Then the minimum over what is between bounds, and there as far as the bounds let go.
+		var free []int
+		for i, v := range z {
+			if v > b.lower[i]+1e-9 && v < b.upper[i]-1e-9 {
+				free = append(free, i)
+			}
+		}
+		if len(free) == 0 {
+			continue
+		}
+		part, left := mat.NewDense(len(free), len(free), nil), mat.NewVecDense(len(free), nil)
+		slopes := times(z)
+		for k, i := range free {
+			left.SetVec(k, -b.g[i]-slopes[i])
+			for l, j := range free {
+				part.Set(k, l, dense.At(i, j))
+			}
+		}
+		var way mat.VecDense
+		if err := way.SolveVec(part, left); err != nil {
+			t.Fatal(err)
+		}
+		share := 1.0
+		for k, i := range free {
+			share = min(share, max((b.lower[i]-z[i])/way.AtVec(k), (b.upper[i]-z[i])/way.AtVec(k)))
+		}
+		for k, i := range free {
+			z[i] += share * way.AtVec(k)
+		}
+		if x := b.inner(cauchy, c); !floats.EqualApprox(x, z, 1e-8) {
+			t.Fatalf("minimum %v, want %v", x, z)
+		}
+	}
+	if stops < 200 {
+		t.Errorf("%d bounds on the way: want some for each model", stops)
+	}
 }
 
 // TestNNLS compares with SciPy's nnls.
