@@ -77,7 +77,7 @@ func ln1p(x float64) float64 {
 // ln is the natural logarithm of a positive number.
 func ln(x float64) float64 {
 	if x < 1 {
-		return -ln1p(1/x - 1)
+		return -ln1p((1 - x) / x)
 	}
 	return ln1p(x - 1)
 }

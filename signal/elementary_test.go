@@ -30,6 +30,12 @@ func TestElementaryFunctions(t *testing.T) {
 		}
 		x = r.Float64() * math.Pow(2, float64(r.IntN(200)-60))
 		check("asinh", x, asinh(x), math.Asinh(x), 0)
+		check("acosh", x, acosh(1+x), math.Acosh(1+x), 0)
+		check("atan", x, atan(x), math.Atan(x), 0)
+		check("ln", x, ln(x), math.Log(x), 0)
+		if x < 700 {
+			check("exp", -x, exp(-x), math.Exp(-x), 0)
+		}
 		a, b := complex(r.NormFloat64(), r.NormFloat64()), complex(x, -r.NormFloat64())
 		check("modulus", x, modulus(b), cmplx.Abs(b), 0)
 		check("quotient", x, modulus(divide(a, b)-a/b), 0, modulus(a/b))

@@ -84,7 +84,7 @@ func times(name string, t *weft.Tensor) *weft.Tensor {
 }
 
 func finite(name, arg string, x float64) {
-	if x-x != 0 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
 		array.Failf(name, arg, "is %v, want a finite number", x)
 	}
 }
