@@ -205,7 +205,7 @@ func TestUniformFilterOfLongWindows(t *testing.T) {
 	}
 }
 
-// TestFunctionsThatDivideByZero runs one where Go would panic, and one that reads what it gave.
+// TestFunctionsThatDivideByZero runs a filter where Go would panic.
 func TestFunctionsThatDivideByZero(t *testing.T) {
 	if y := ndimage.GenericFilter(weft.From([]int32{7, 8, 9}), functions.Func("Wrong")); fmt.Sprint(y) != "[0 0 0]" {
 		t.Errorf("%v, want zeros", y)

@@ -28,10 +28,7 @@ func (o FourierOpts) frequencies(name string, x *weft.Tensor) (lengths []float64
 		}
 	}
 	for a, n := range x.Shape() {
-		along := make([]int, x.Rank())
-		for i := range along {
-			along[i] = 1
-		}
+		along := ones(x.Rank())
 		along[a] = n
 		at := make([]float64, n)
 		for i := range at {

@@ -97,10 +97,7 @@ func GeometricTransform(x *weft.Tensor, f *kernel.Func, opts ...GeometricOpts) *
 	array.CheckShape(name, append([]int{len(shape)}, shape...), weft.Float64)
 	var args []any
 	for a, n := range shape {
-		along := make([]int, len(shape))
-		for i := range along {
-			along[i] = 1
-		}
+		along := ones(len(shape))
 		along[a] = n
 		args = append(args, weft.ArangeOf[int](weft.Float64, n).On(x.Device()).Reshape(along...))
 	}
