@@ -45,7 +45,7 @@ func TestSmoothing(t *testing.T) {
 	for name, o := range map[string]SmoothingOpts{"0": {Lambda: new(0.0)}, "1": {Lambda: new(1.0)}, "weighted": {Lambda: new(0.05), Weights: weft.From(several.W)}} {
 		near(t, name, MakeSmoothingSpline(x, y, o).At(at), several.Smooth[name], 1e-11)
 	}
-	near(t, "gcv", MakeSmoothingSpline(x, y).At(at), several.Smooth["gcv"], 1e-4) // SciPy's search ends at 1e-5
+	near(t, "gcv", MakeSmoothingSpline(x, y).At(at), several.Smooth["gcv"], 1e-5) // where SciPy's search ends
 	line := MakeSmoothingSpline(x, x.Mul(2).Add(1), SmoothingOpts{Lambda: new(1e6)})
 	near(t, "line", line.At(at), weft.Data[float64](at.Mul(2).Add(1)), 1e-9)
 }
@@ -93,7 +93,7 @@ func TestRBF(t *testing.T) {
 		case shaped:
 			o.Epsilon = new(3.0)
 		}
-		near(t, name, NewRBFInterpolator(points, values, o).At(at), want, 1e-6)
+		near(t, name, NewRBFInterpolator(points, values, o).At(at), want, 1e-10)
 	}
 	r := NewRBFInterpolator(points, values)
 	near(t, "the points", r.At(points), several.Scattered, 1e-12)
