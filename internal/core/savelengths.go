@@ -144,7 +144,7 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own 
 			fit, fitted = append(fit, all[t]), append(fitted, trials[t])
 		}
 	}
-	p := saved.Unify(fit, lengths, of, fitted)
+	p := saved.Unify(fit, lengths, of, fitted, sameElements)
 	for j := range graphs[0].sizes {
 		addSize(p, j, free+j, graphs, trials, like, names, of, o)
 	}
@@ -168,6 +168,18 @@ func saveTrials(example []ir.Type, names, lengths []string, of [][]int, at, own 
 	return graphs[0].unwritten(p)
 }
 
+// sameElements reports whether two arrays are one, or hold the same elements, as arrays that each trace makes anew.
+func sameElements(a, b *array.View) bool {
+	if a.Same(b) {
+		return true
+	}
+	x, done := (&Tensor{v: *a}).Lend()
+	defer done()
+	y, done := (&Tensor{v: *b}).Lend()
+	defer done()
+	return saved.SameElements(&x, &y)
+}
+
 // addSize adds the graph of a size to a program, found from the trials in which the function does the
 // same. The size is length number at.
 func addSize(p *saved.Program, j, at int, graphs []*TracedGraph, trials [][]int, like func(t int) bool, names []string, of [][]int, o SaveNames) {
@@ -183,7 +195,7 @@ func addSize(p *saved.Program, j, at int, graphs []*TracedGraph, trials [][]int,
 			fit, fitted = append(fit, all[t]), append(fitted, trials[t][:at])
 		}
 	}
-	q := saved.Unify(fit, p.Lengths[:at], of, fitted)
+	q := saved.Unify(fit, p.Lengths[:at], of, fitted, sameElements)
 	for t, g := range graphs {
 		switch {
 		case all[t] == nil:

@@ -11,7 +11,8 @@ import (
 
 // Functions that decide by a length are refused, also where the example and lengths near it do the same.
 func TestBranchesByLengthAreRefused(t *testing.T) {
-	x := weft.Ones(64, 2)
+	x, rows := weft.Ones(64, 2), weft.Rand(2, 2)
+	row := []*weft.Tensor{rows.At(0), rows.At(1)} // of one memory
 	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
 		"above 70": func(x *weft.Tensor) *weft.Tensor {
 			if x.Dim(0) > 70 {
@@ -25,6 +26,7 @@ func TestBranchesByLengthAreRefused(t *testing.T) {
 			}
 			return x.Mul(2)
 		},
+		"another row of one matrix": func(x *weft.Tensor) *weft.Tensor { return x.Mul(row[x.Dim(0)%2]) },
 		"above 10, else the argument": func(x *weft.Tensor) *weft.Tensor {
 			if x.Dim(0) > 10 {
 				return x.Mul(2)

@@ -131,7 +131,7 @@ func (p *Program) Refer(path, file string, named func(name string) bool) error {
 		if err != nil {
 			return err
 		}
-		if !sameElements(&v, &s.View) {
+		if !SameElements(&v, &s.View) {
 			return array.Errorf("save", s.Name, "is not what %s has under that name: write the file first", file)
 		}
 		s.File, s.Key, s.Start = filepath.ToSlash(file), s.Name, 0

@@ -398,8 +398,8 @@ func (p *Program) Takes(lengths []int) error {
 
 // Unify returns one program for all lengths of programs of the same function, each traced for a set of
 // lengths. The lengths have names, and of says for each axis of each input which one it is, -1 for none.
-// It panics with *array.Error where the programs do different things.
-func Unify(all []*Program, names []string, of, lengths [][]int) *Program {
+// same reports whether two arrays hold the same elements. It panics with *array.Error where the programs do different things.
+func Unify(all []*Program, names []string, of, lengths [][]int, same func(a, b *array.View) bool) *Program {
 	p := *all[0]
 	graphs, built, outs := make([]*graph, len(all)), make([][]*ir.Node, len(all)), make([][]*ir.Node, len(all))
 	for t, q := range all {
@@ -409,7 +409,7 @@ func Unify(all []*Program, names []string, of, lengths [][]int) *Program {
 			differ("it reads, writes or draws otherwise", "")
 		}
 		for i := range q.State {
-			if s, first := &q.State[i], &p.State[i]; !sameElements(&s.View, &first.View) {
+			if s, first := &q.State[i], &p.State[i]; !same(&s.View, &first.View) {
 				array.Failf("save", "", "the function has an array of Go values whose elements depend on a free length: %s and %s", array.TypeString(s.View.DType, s.Shape), array.TypeString(first.View.DType, first.Shape))
 			}
 		}
@@ -429,17 +429,16 @@ func Unify(all []*Program, names []string, of, lengths [][]int) *Program {
 	return &p
 }
 
-// sameElements reports whether two arrays are the same memory, or hold the same elements on the host, as
-// arrays that each trace makes anew.
-func sameElements(a, b *array.View) bool {
+// SameElements reports whether two arrays on the host hold the same elements.
+func SameElements(a, b *array.View) bool {
 	if a.DType != b.DType || !array.Equal(a.Shape, b.Shape) {
 		return false
 	}
-	if a.Store == b.Store {
+	if a.Same(b) {
 		return true
 	}
 	var x, y bytes.Buffer
-	return a.Store.Device == 0 && b.Store.Device == 0 && raw.Write(&x, a) == nil && raw.Write(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+	return raw.Write(&x, a) == nil && raw.Write(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 // Operations returns how often the graph has each operation, also in functions that operations run.
