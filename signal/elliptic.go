@@ -25,7 +25,7 @@ func Ellip(n int, rp, rs float64, wn []float64, opts ...IIROpts) ZPK {
 	for _, m := range landen(k1, k1c) {
 		y, before = 2*y/((1+m.k)*(1+math.Sqrt(1+float64(float64(y*y)*float64(before*before))))), m.k
 	}
-	// Functions of complex arguments are made of those of their real and imaginary parts, the latter with the complement of
+	// Functions of a complex argument are made of functions of its real and imaginary parts, the latter with the complement of
 	// the modulus (Abramowitz, Stegun, 16.21), so that poles and their distances from the unit circle are sums of positive numbers.
 	upS, upC := sincos(asinh(y) * agm1 / agm1c)
 	upS, upC, upD := jacobi(upS, upC, landen(kc, k))

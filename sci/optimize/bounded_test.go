@@ -75,7 +75,7 @@ func TestMinimizeBounded(t *testing.T) {
 	near(t, "quadratic", r.X, n.Div(100).Minimum(1), 1e-6)
 }
 
-// TestBoundedModel compares the steps of L-BFGS-B with those of a dense matrix, which BFGS's formula makes of the same pairs.
+// TestBoundedModel compares the steps of L-BFGS-B with steps by a dense matrix, which BFGS's formula makes of the same pairs.
 func TestBoundedModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const n = 8
@@ -86,7 +86,6 @@ func TestBoundedModel(t *testing.T) {
 		}
 		return x
 	}
-	vec := func(x []float64) *mat.VecDense { return mat.NewVecDense(n, x) }
 	stops := 0
 	for range 200 {
 		b := &bounded{x: make([]float64, n), g: random(), lower: random(), upper: random(), theta: 1}
@@ -99,19 +98,10 @@ func TestBoundedModel(t *testing.T) {
 				b.remember(s, y)
 			}
 		}
-		dense := mat.NewDense(n, n, nil)
-		for i := range n {
-			dense.Set(i, i, b.theta)
-		}
-		for k, s := range b.s {
-			var bs mat.VecDense
-			bs.MulVec(dense, vec(s))
-			dense.RankOne(dense, -1/mat.Dot(&bs, vec(s)), &bs, &bs)
-			dense.RankOne(dense, 1/floats.Dot(b.y[k], s), vec(b.y[k]), vec(b.y[k]))
-		}
+		dense := denseModel(b)
 		times := func(x []float64) []float64 {
 			var y mat.VecDense
-			y.MulVec(dense, vec(x))
+			y.MulVec(dense, mat.NewVecDense(n, x))
 			return y.RawVector().Data
 		}
 		// From bound to bound along the projected gradient, up to the first minimum.
@@ -176,6 +166,23 @@ func TestBoundedModel(t *testing.T) {
 	if stops < 200 {
 		t.Errorf("%d bounds on the way: want some for each model", stops)
 	}
+}
+
+// denseModel returns the matrix that BFGS's formula makes of theta on the diagonal and the pairs of b.
+func denseModel(b *bounded) *mat.Dense {
+	n := len(b.x)
+	dense := mat.NewDense(n, n, nil)
+	for i := range n {
+		dense.Set(i, i, b.theta)
+	}
+	for k := range b.s {
+		s, y := mat.NewVecDense(n, b.s[k]), mat.NewVecDense(n, b.y[k])
+		var bs mat.VecDense
+		bs.MulVec(dense, s)
+		dense.RankOne(dense, -1/mat.Dot(&bs, s), &bs, &bs)
+		dense.RankOne(dense, 1/mat.Dot(y, s), y, y)
+	}
+	return dense
 }
 
 // TestNNLS compares with SciPy's nnls.
