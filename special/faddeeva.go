@@ -13,7 +13,7 @@ func Wofz(z *weft.Tensor) *weft.Tensor { return unary("special.wofz", op.Wofz, z
 
 // VoigtProfile is the density at x of the sum of a normal number of standard deviation sigma and a Cauchy number
 // of half width gamma, which are 0 or more: the Voigt profile of spectral lines. Where sigma is 0 it is Cauchy's
-// density, and has no finite gradient by sigma.
+// density, with a first gradient by all three.
 func VoigtProfile(x, sigma, gamma any) *weft.Tensor {
 	return several("special.voigt_profile", op.VoigtProfile, argument{"x", x}, argument{"sigma", sigma}, argument{"gamma", gamma})
 }

@@ -136,6 +136,10 @@ func TestGradientsWhereFormsMeet(t *testing.T) {
 		{"InvBoxCox1p lambda", func(x tensor) tensor { return special.InvBoxCox1p(-0.7, x) }, []float64{0, 1e-10, 0.02}},
 		{"InvBoxCox1p y", func(y tensor) tensor { return special.InvBoxCox1p(y, 0.3) }, []float64{0, 1e-10}},
 		{"PseudoHuber", func(x tensor) tensor { return special.PseudoHuber(1.5, x) }, []float64{0, 1e-12}},
+		{"Voigt x", func(x tensor) tensor { return special.VoigtProfile(x, 0, 0.7) }, []float64{0, 1.3}},
+		{"Voigt gamma", func(x tensor) tensor { return special.VoigtProfile(1.3, 0, x) }, []float64{0.7}},
+		{"Hyp2F1 of 1", func(x tensor) tensor { return special.Hyp2F1(0, 1, 0, x) }, []float64{0.5}},
+		{"Hyp1F1 of 1", func(x tensor) tensor { return special.Hyp1F1(0, 2, x) }, []float64{-3, 800}},
 		{"StdTr", func(x tensor) tensor { return special.StdTr(3, x) }, []float64{0, 1e-200, -4}},
 		{"StdTrIt", func(x tensor) tensor { return special.StdTrIt(3, x) }, []float64{0.5, 0.25, 0.7}},
 		{"FDtr", func(x tensor) tensor { return special.FDtr(3, 4, x) }, []float64{0.5, 2}},
@@ -156,6 +160,7 @@ func TestGradientsWhereFormsMeet(t *testing.T) {
 		want float64
 	}{
 		{special.FDtr(2, 4, x), 1}, {special.FDtrC(2, 4, x), -1}, {special.FDtr(3, 4, x), 0}, {special.BDtr(0, 5, x), -5}, {special.BDtrC(0, 5, x), 5},
+		{fresnelSine(x.Add(1e8 + 1)), 1}, {fresnelSine(x.Add(1e8 + 2)), 0}, // odd squares are 1 more than a multiple of 4
 	} {
 		if got := weft.Grad(c.y.Sum(), []tensor{x})[0].Item(); got != c.want {
 			t.Errorf("gradient %d at 0 is %v, want %v", i, got, c.want)

@@ -55,9 +55,11 @@ func init() {
 		ofSeveral[name+"Imag"] = func(x []any) tensor { return w(complexOf(x)).Imag() }
 	}
 	heights["Struve"] = ofOrder
-	functions["FresnelS"] = func(x tensor) tensor { s, _ := special.Fresnel(x); return s }
+	functions["FresnelS"] = fresnelSine
 	functions["FresnelC"] = func(x tensor) tensor { _, c := special.Fresnel(x); return c }
 }
+
+func fresnelSine(x tensor) tensor { s, _ := special.Fresnel(x); return s }
 
 // A table is the vectors of one function.
 type table struct {

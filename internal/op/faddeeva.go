@@ -63,20 +63,29 @@ func init() {
 	VoigtProfile = wideSpecial("voigt_profile", 450, "The density of the sum of a normal and a Cauchy number.", Conformance{Domains: [][2]float64{{-3, 3}, {0.5, 2}, {0.1, 2}}},
 		func(s stream, x []val) val { return s.voigt(x[0], x[1], x[2]) }, func(v *VJP) {
 			x, sigma, gamma := v.X[0], v.X[1], v.X[2]
-			// With z = (x+i*gamma)/(sigma*sqrt(2)) and the profile Re(w)/(sigma*sqrt(2*pi)).
+			// With z = (x+i*gamma)/(sigma*sqrt(2)) and the profile Re(w)/(sigma*sqrt(2*pi)), or Cauchy's density
+			// gamma/(pi*(x^2+gamma^2)).
+			none := apply(Eq, sigma, num(sigma, 0))
+			width := where(none, one(sigma), sigma)
 			parts := func() (re, im *node) {
-				d := scale(sigma, math.Sqrt2)
+				d := scale(width, math.Sqrt2)
 				re, im = slopes(div(x, d), div(gamma, d))
-				by := num(sigma, 1/(2*math.Sqrt(math.Pi)))
-				square := mul(sigma, sigma)
-				return div(mul(re, by), square), div(mul(im, by), square)
+				by := div(num(sigma, 1/(2*math.Sqrt(math.Pi))), mul(width, width))
+				return mul(re, by), mul(im, by)
 			}
-			v.Set(0, func() *node { re, _ := parts(); return mul(v.DY, re) })
+			square, length := mul(x, x), add(mul(x, x), mul(gamma, gamma))
+			cauchy := func(top *node, by float64) *node { return scale(div(top, mul(length, length)), by/math.Pi) }
+			v.Set(0, func() *node { re, _ := parts(); return mul(v.DY, where(none, cauchy(mul(x, gamma), -2), re)) })
 			v.Set(1, func() *node {
 				re, im := parts()
-				return neg(mul(v.DY, div(add(v.Y, sub(mul(x, re), mul(gamma, im))), sigma)))
+				// The derivative is sigma times the second one by x.
+				bend := div(cauchy(mul(gamma, sub(scale(square, 3), mul(gamma, gamma))), 2), length)
+				return mul(v.DY, where(none, mul(sigma, bend), neg(div(add(v.Y, sub(mul(x, re), mul(gamma, im))), width))))
 			})
-			v.Set(2, func() *node { _, im := parts(); return neg(mul(v.DY, im)) })
+			v.Set(2, func() *node {
+				_, im := parts()
+				return mul(v.DY, where(none, cauchy(sub(square, mul(gamma, gamma)), 1), neg(im)))
+			})
 		})
 	Erfi = wideSpecial("erfi", 120, "The imaginary error function, erf(ix)/i.", Conformance{Domains: [][2]float64{{}}},
 		func(s stream, x []val) val { return s.erfi(x[0]) }, func(v *VJP) {

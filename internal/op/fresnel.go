@@ -9,7 +9,11 @@ import (
 // Fresnel's integrals: of sin and cos of pi*t*t/2 from 0 to x. Up to fresnelNear they are power series (DLMF 7.6.4 and
 // 7.6.6), beyond C + iS = (1+i)/2*(1 - exp(i*pi*x*x/2)*w(sqrt(pi)/2*(1+i)*x)) with Faddeeva's function (DLMF
 // 7.5.8). The angle is taken by the square of x without a rounding.
-var FresnelS, FresnelC *Def
+var (
+	FresnelS, FresnelC *Def
+	// fresnelSin and fresnelCos are their derivatives, sin and cos of pi*x*x/2.
+	fresnelSin, fresnelCos *Def
+)
 
 const (
 	// fresnelNear is where the series end, of fresnelTerms terms.
@@ -17,23 +21,37 @@ const (
 )
 
 func init() {
-	angle := func(x *node) *node { return scale(mul(x, x), math.Pi/2) }
+	slope := func(v *VJP) *node { return mul(v.DY, scale(v.X[0], math.Pi)) }
+	fresnelSin = incomplete("sin of pi*x*x/2", 1, func(s stream, x []val) val { return s.checked(s.finite(x[0]), s.fresnelWave(x[0]).im) }, func(v *VJP) {
+		v.Set(0, func() *node { return mul(slope(v), Apply(fresnelCos, nil, v.X[0])) })
+	})
+	fresnelCos = incomplete("cos of pi*x*x/2", 1, func(s stream, x []val) val { return s.checked(s.finite(x[0]), s.fresnelWave(x[0]).re) }, func(v *VJP) {
+		v.Set(0, func() *node { return neg(mul(slope(v), Apply(fresnelSin, nil, v.X[0]))) })
+	})
 	FresnelS = wideSpecial("fresnel_s", 500, "Fresnel's sine integral.", Conformance{Domains: [][2]float64{{}}},
 		func(s stream, x []val) val { sin, _ := s.fresnel(x[0]); return sin }, func(v *VJP) {
-			v.Set(0, func() *node { return mul(v.DY, apply(Sin, angle(v.X[0]))) })
+			v.Set(0, func() *node { return mul(v.DY, Apply(fresnelSin, nil, v.X[0])) })
 		})
 	FresnelC = wideSpecial("fresnel_c", 500, "Fresnel's cosine integral.", Conformance{Domains: [][2]float64{{}}},
 		func(s stream, x []val) val { _, cos := s.fresnel(x[0]); return cos }, func(v *VJP) {
-			v.Set(0, func() *node { return mul(v.DY, apply(Cos, angle(v.X[0]))) })
+			v.Set(0, func() *node { return mul(v.DY, Apply(fresnelCos, nil, v.X[0])) })
 		})
 }
 
-func (s stream) fresnel(x0 val) (sin, cos val) {
-	a := s.Min(s.Abs(x0), s.f(1e100))
+// fresnelWave is cos + i*sin of pi*x*x/2.
+func (s stream) fresnelWave(x val) number {
+	a := s.Min(s.Abs(x), s.f(1e100))
 	square := s.sq(a)
 	low := s.Fma(a, a, s.Neg(square))
 	mod := func(x val) val { return s.Fma(s.f(-4), s.Floor(s.Fma(x, s.f(0.25), s.f(0.5))), x) }
-	square, low = mod(square), mod(low)
+	sin, cos := s.sinCosPi(s.Mul(mod(square), s.f(0.5)))
+	turn := s.Mul(mod(low), s.f(math.Pi/2))
+	return s.times(number{cos, sin}, number{vmath.Cos(s.bld, turn), vmath.Sin(s.bld, turn)})
+}
+
+// fresnel is both integrals.
+func (s stream) fresnel(x0 val) (sin, cos val) {
+	a := s.Min(s.Abs(x0), s.f(1e100))
 	// The series in (pi*x*x/2)^2.
 	near := s.Lt(a, s.f(fresnelNear))
 	x := s.Min(a, s.f(fresnelNear))
@@ -51,10 +69,7 @@ func (s stream) fresnel(x0 val) (sin, cos val) {
 		cosSum, sinSum = s.Fma(cosSum, tt, s.f(c[k])), s.Fma(sinSum, tt, s.f(d[k]))
 	}
 	// Beyond.
-	sinWave, cosWave := s.sinCosPi(s.Mul(square, s.f(0.5)))
-	turn := s.Mul(low, s.f(math.Pi/2))
-	sinLow, cosLow := vmath.Sin(s.bld, turn), vmath.Cos(s.bld, turn)
-	wave := s.times(number{cosWave, sinWave}, number{cosLow, sinLow})
+	wave := s.fresnelWave(a)
 	z := s.Mul(s.Min(s.Max(a, s.f(1)), s.f(1e17)), s.f(0.886226925452758))
 	re, im := s.wofzAbove(z, z, bellAt{s.f(1), wave.re, wave.im})
 	p := s.times(wave, number{re, im})

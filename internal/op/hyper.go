@@ -30,8 +30,10 @@ func init() {
 			}
 			v.Set(3, func() *node {
 				a, b, c := v.X[0], v.X[1], v.X[2]
-				up := Apply(Hyp2F1, nil, add(a, one(a)), add(b, one(b)), add(c, one(c)), v.X[3])
-				return mul(v.DY, div(mul(mul(a, b), up), c))
+				product := mul(a, b)
+				flat := apply(Eq, product, num(product, 0)) // a function of 1, also where its c is a pole
+				up := Apply(Hyp2F1, nil, where(flat, num(a, 0), add(a, one(a))), add(b, one(b)), add(c, one(c)), v.X[3])
+				return mul(v.DY, mul(div(product, where(flat, one(c), c)), up))
 			})
 		})
 }
@@ -220,7 +222,9 @@ func init() {
 			noGradient(v, 1, "hyp1f1", "b")
 			v.Set(2, func() *node {
 				a, b := v.X[0], v.X[1]
-				return mul(v.DY, div(mul(a, Apply(Hyp1F1, nil, add(a, one(a)), add(b, one(b)), v.X[2])), b))
+				flat := apply(Eq, a, num(a, 0))
+				up := Apply(Hyp1F1, nil, where(flat, a, add(a, one(a))), add(b, one(b)), v.X[2])
+				return mul(v.DY, mul(div(a, where(flat, one(b), b)), up))
 			})
 		})
 	Hyp0F1 = wideSpecial("hyp0f1", 1500, "The confluent hypergeometric limit function.", Conformance{Domains: [][2]float64{{0.5, 4}, {-3, 3}}, Flat: []int{0}},
