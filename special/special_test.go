@@ -138,6 +138,8 @@ func TestGradientsWhereFormsMeet(t *testing.T) {
 		{"PseudoHuber", func(x tensor) tensor { return special.PseudoHuber(1.5, x) }, []float64{0, 1e-12}},
 		{"Voigt x", func(x tensor) tensor { return special.VoigtProfile(x, 0, 0.7) }, []float64{0, 1.3}},
 		{"Voigt gamma", func(x tensor) tensor { return special.VoigtProfile(1.3, 0, x) }, []float64{0.7}},
+		{"Voigt sigma", func(x tensor) tensor { return special.VoigtProfile(1.3, x, 0.7) }, []float64{0.004, 0.04}},
+		{"Wofz far out", func(x tensor) tensor { return special.Wofz(weft.Complex(x.Mul(50), x.Mul(90))).Imag().Mul(1e3) }, []float64{0.7}},
 		{"Hyp2F1 of 1", func(x tensor) tensor { return special.Hyp2F1(0, 1, 0, x) }, []float64{0.5}},
 		{"Hyp1F1 of 1", func(x tensor) tensor { return special.Hyp1F1(0, 2, x) }, []float64{-3, 800}},
 		{"StdTr", func(x tensor) tensor { return special.StdTr(3, x) }, []float64{0, 1e-200, -4}},

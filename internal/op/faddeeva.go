@@ -30,6 +30,8 @@ const (
 	wofzPoints = 13
 	// wofzFar is the length of z from which w is i/(sqrt(pi)*z).
 	wofzFar = 1e8
+	// wofzSlopeFar is the length of z from which derivatives are wofzTerms terms of their expansions.
+	wofzSlopeFar, wofzTerms = 30, 7
 	// bellMost is a size whose square is finite.
 	bellMost = 1e150
 	// rootTwoLow is the root of 2 less its nearest float64.
@@ -38,12 +40,10 @@ const (
 
 func init() {
 	domains := Conformance{Domains: [][2]float64{{-3, 3}, {-0.5, 3}}}
-	// w' = 2i/sqrt(pi) - 2*z*w
 	slopes := func(x, y *node) (re, im *node) {
-		u, v := Apply(WofzReal, nil, x, y), Apply(WofzImag, nil, x, y)
-		re = scale(sub(mul(y, v), mul(x, u)), 2)
-		im = sub(num(x, 2/math.Sqrt(math.Pi)), scale(add(mul(x, v), mul(y, u)), 2))
-		return re, im
+		w := pair{Apply(WofzReal, nil, x, y), Apply(WofzImag, nil, x, y)}
+		d := wofzSlope(pair{x, y}, w)
+		return d.re, d.im
 	}
 	WofzReal = wideSpecial("wofz_real", 400, "The real part of Faddeeva's function of x+iy.", domains,
 		func(s stream, x []val) val { re, _ := s.wofz(x[0], x[1]); return re }, func(v *VJP) {
@@ -67,24 +67,30 @@ func init() {
 			// gamma/(pi*(x^2+gamma^2)).
 			none := apply(Eq, sigma, num(sigma, 0))
 			width := where(none, one(sigma), sigma)
-			parts := func() (re, im *node) {
+			parts := func(order int) pair {
 				d := scale(width, math.Sqrt2)
-				re, im = slopes(div(x, d), div(gamma, d))
-				by := div(num(sigma, 1/(2*math.Sqrt(math.Pi))), mul(width, width))
-				return mul(re, by), mul(im, by)
+				z := pair{div(x, d), div(gamma, d)}
+				w := pair{Apply(WofzReal, nil, z.re, z.im), Apply(WofzImag, nil, z.re, z.im)}
+				to := wofzSlope(z, w)
+				if order == 2 {
+					to = wofzBend(z, w, to)
+				}
+				by := div(num(sigma, math.Pow(2, -float64(order)/2)/math.Sqrt(2*math.Pi)), width)
+				for range order {
+					by = div(by, width)
+				}
+				return pair{mul(to.re, by), mul(to.im, by)}
 			}
 			square, length := mul(x, x), add(mul(x, x), mul(gamma, gamma))
 			cauchy := func(top *node, by float64) *node { return scale(div(top, mul(length, length)), by/math.Pi) }
-			v.Set(0, func() *node { re, _ := parts(); return mul(v.DY, where(none, cauchy(mul(x, gamma), -2), re)) })
+			v.Set(0, func() *node { return mul(v.DY, where(none, cauchy(mul(x, gamma), -2), parts(1).re)) })
 			v.Set(1, func() *node {
-				re, im := parts()
 				// The derivative is sigma times the second one by x.
 				bend := div(cauchy(mul(gamma, sub(scale(square, 3), mul(gamma, gamma))), 2), length)
-				return mul(v.DY, where(none, mul(sigma, bend), neg(div(add(v.Y, sub(mul(x, re), mul(gamma, im))), width))))
+				return mul(v.DY, mul(sigma, where(none, bend, parts(2).re)))
 			})
 			v.Set(2, func() *node {
-				_, im := parts()
-				return mul(v.DY, where(none, cauchy(sub(square, mul(gamma, gamma)), 1), neg(im)))
+				return mul(v.DY, where(none, cauchy(sub(square, mul(gamma, gamma)), 1), neg(parts(1).im)))
 			})
 		})
 	Erfi = wideSpecial("erfi", 120, "The imaginary error function, erf(ix)/i.", Conformance{Domains: [][2]float64{{}}},
@@ -92,6 +98,47 @@ func init() {
 			x := v.X[0]
 			v.Set(0, func() *node { return mul(v.DY, scale(apply(Exp, mul(x, x)), 2/math.Sqrt(math.Pi))) })
 		})
+}
+
+// wofzSlope is the derivative of w at z, 2i/sqrt(pi) - 2*z*w.
+func wofzSlope(z, w pair) pair {
+	p := mulPairs(z, w)
+	return wofzAfar(z, 1, pair{scale(p.re, -2), sub(num(p.im, 2/math.Sqrt(math.Pi)), scale(p.im, 2))})
+}
+
+// wofzBend is the second derivative of w at z, of which slope is the first.
+func wofzBend(z, w, slope pair) pair {
+	return wofzAfar(z, 2, scalePair(addPairs(w, mulPairs(z, slope)), -2))
+}
+
+// wofzAfar is a derivative of w of an order of 1 or 2: near, whose terms cancel far from 0, or there in the upper half
+// plane the derivative of w = i/sqrt(pi) times the sum of (2k-1)!!/2^k/z^(2k+1) (DLMF 7.12.1).
+func wofzAfar(z pair, order int, near pair) pair {
+	length := add(mul(z.re, z.re), mul(z.im, z.im))
+	far := apply(LogicalAnd, apply(Ge, z.im, num(z.im, 0)), apply(Gt, length, num(length, wofzSlopeFar*wofzSlopeFar)))
+	at := pair{where(far, z.re, num(z.re, wofzSlopeFar)), where(far, z.im, num(z.im, 0))}
+	r := divPairs(pair{one(at.re), num(at.re, 0)}, at)
+	square := mulPairs(r, r)
+	var coefs [wofzTerms]float64
+	c := 1 / math.Sqrt(math.Pi)
+	for k := range coefs {
+		n := float64(2 * k)
+		coefs[k] = -c * (n + 1)
+		if order == 2 {
+			coefs[k] *= -(n + 2)
+		}
+		c *= (n + 1) / 2
+	}
+	sum := pair{num(at.re, coefs[wofzTerms-1]), num(at.re, 0)}
+	for k := wofzTerms - 2; k >= 0; k-- {
+		sum = mulPairs(sum, square)
+		sum.re = add(sum.re, num(at.re, coefs[k]))
+	}
+	sum = timesI(mulPairs(sum, square))
+	if order == 2 {
+		sum = mulPairs(sum, r)
+	}
+	return pair{where(far, sum.re, near.re), where(far, sum.im, near.im)}
 }
 
 // inComplex is x in parts, of float64 for float64 and complex128, or else of float32.
