@@ -72,7 +72,16 @@ func gridUlps(got, want float64) float64 {
 	return math.Inf(1)
 }
 
-// TestGrid compares results at the corners of the domains, denormal arguments among them, with mpmath's.
+// gridBounds are the measured errors of functions with more than 2 units, the same on every processor. In those of
+// hundreds the rounding of an argument is magnified: of a sum with 1, a quotient or a denormal half.
+var gridBounds = map[string]float64{
+	"BetaIncInv": 14, "Binom": 11, "BoxCox": 65, "BoxCox1p": 65, "ChDtrC": 356, "ChDtrI": 3, "FDtr": 965, "FDtrC": 33,
+	"FDtrI": 26, "Factorial": 9, "GammaIncC": 11, "GammaIncCInv": 4, "InvBoxCox": 172, "InvBoxCox1p": 172, "Iv": 4, "Ive": 5,
+	"Jv": 26, "Kv": 20, "Kve": 20, "StdTr": 4, "StdTrIt": 6, "Yv": 19, "Zeta": 5,
+}
+
+// TestGrid compares results at the corners of the domains, denormal arguments among them, with mpmath's. The bound is
+// 2 units, or what gridBounds says.
 func TestGrid(t *testing.T) {
 	file, err := os.Open("testdata/grid.txt")
 	if err != nil {
@@ -105,12 +114,7 @@ func TestGrid(t *testing.T) {
 			v := rows[name][j]
 			e := gridUlps(got, v[n])
 			worst, theirs = max(worst, e), max(theirs, v[n+1])
-			// The bound is three of SciPy's errors where that is more, and they come of rounding.
-			bound := 12.5
-			if v[n+1] < 1e5 {
-				bound = max(bound, 3*v[n+1])
-			}
-			if !(e <= bound) {
+			if !(e <= max(2, gridBounds[name])) {
 				t.Errorf("%s of %v is %v, want %v: %.3g ULP; SciPy errs %.3g", name, v[:n], got, v[n], e, v[n+1])
 			}
 		}

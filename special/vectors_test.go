@@ -50,7 +50,6 @@ func init() {
 	for _, branch := range []int{0, 1, -1} {
 		w := func(z tensor) tensor { return special.LambertW(z, branch) }
 		name := fmt.Sprint("LambertW", branch)
-		heights[name+"Real"], heights[name+"Imag"] = length(w), length(w)
 		ofSeveral[name+"Real"] = func(x []any) tensor { return w(complexOf(x)).Real() }
 		ofSeveral[name+"Imag"] = func(x []any) tensor { return w(complexOf(x)).Imag() }
 	}
@@ -116,8 +115,7 @@ var heights = map[string]func(x ...float64) float64{
 	"Y1": func(x ...float64) float64 { return math.Sqrt(2 / (math.Pi * max(x[0], 7.5))) },
 	"Ci": func(x ...float64) float64 { return 1 / max(x[0], 1) },
 	"Jv": ofOrder, "Yv": ofOrder,
-	"LogGammaReal": length(special.LogGamma), "LogGammaImag": length(special.LogGamma), "GammaReal": length(special.Gamma), "GammaImag": length(special.Gamma),
-}
+	}
 
 // ofOrder is the height of the waves of Bessel's functions, which begin where x is about the order.
 func ofOrder(x ...float64) float64 {
@@ -179,14 +177,26 @@ var ofSeveral = map[string]func(x []any) tensor{
 
 func complexOf(x []any) tensor { return weft.Complex(x[0].(tensor), x[1].(tensor)) }
 
-// length is the absolute value of a function of complex numbers, to which errors of its parts are relative.
-func length(f func(z tensor) tensor) func(x ...float64) float64 {
-	return func(x ...float64) float64 { return f(weft.From([]complex128{complex(x[0], x[1])})).Abs().Item() }
+// lengths are the absolute values of mpmath's complex results, to which errors of the parts are relative.
+func lengths(vectors map[string]*table, name string) func(x ...float64) float64 {
+	sizes := map[[2]float64]float64{}
+	for _, part := range []string{"Real", "Imag"} {
+		v := vectors[name+part]
+		for i, y := range v.hi {
+			at := [2]float64{v.args[0][i], v.args[1][i]}
+			sizes[at] = math.Hypot(sizes[at], y)
+		}
+	}
+	return func(x ...float64) float64 { return sizes[[2]float64{x[0], x[1]}] }
 }
 
 // TestValuesOfSeveral is TestValues for functions of several arguments.
 func TestValuesOfSeveral(t *testing.T) {
 	vectors := readVectors(t)
+	for _, name := range []string{"LogGamma", "Gamma", "LambertW0", "LambertW1", "LambertW-1"} {
+		heights[name+"Real"] = lengths(vectors, name)
+		heights[name+"Imag"] = heights[name+"Real"]
+	}
 	for _, name := range slices.Sorted(maps.Keys(ofSeveral)) {
 		v := vectors[name]
 		if v == nil {
@@ -226,16 +236,20 @@ func check(t *testing.T, name string, v *table, got []float64) {
 		where += fmt.Sprint(" ", v.args[i][at])
 	}
 	t.Logf("%-14s %8.3f ULP at%s; SciPy %.3g", name, worst, where, theirs)
+	if worst > 2 && worst > theirs {
+		t.Errorf("%s is %.3f ULP off, SciPy %.3f", name, worst, theirs)
+	}
 	if !(worst <= bound) {
 		t.Errorf("%s is %.3f ULP off at%s: %v, want %v; SciPy's worst is %.3g", name, worst, where, got[at], v.hi[at], theirs)
 	}
 }
 
-// bounds are at most 1.5 times the measured error. They are above 2 for functions whose errors in SciPy are greater.
+// bounds are at most 1.5 times the measured error. They are above 2 for functions whose errors in SciPy are greater,
+// which check asserts.
 var bounds = map[string]float64{"J0": 2.9, "J1": 3.1, "Y0": 2.4,
-	"Beta": 4, "BetaLn": 3.4, "BetaInc": 8, "BetaIncInv": 130, "GammaIncC": 20, "GammaIncInv": 11, "GammaIncCInv": 7.5, "Zeta": 3,
+	"Beta": 4, "BetaLn": 3.4, "BetaInc": 8, "BetaIncInv": 130, "GammaIncC": 18, "GammaIncInv": 11, "GammaIncCInv": 7.5, "Zeta": 3,
 	"Kv": 35, "Kve": 13, "Expn": 10, "Jv": 14, "Yv": 38, "Iv": 56, "Ive": 6.5, "WofzReal": 5, "WofzImag": 15, "VoigtProfile": 8,
-	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 45, "GammaImag": 79, "AiryAi": 14, "AiryAip": 5.2, "AiryBi": 17, "AiryBip": 6, "EllipKInc": 3.6, "Hyp2F1": 170, "Hyp0F1": 33, "Hyp1F1": 64, "Struve": 13, "ModStruve": 25}
+	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 44, "GammaImag": 78, "AiryAi": 12, "AiryAip": 5.2, "AiryBi": 17, "AiryBip": 6, "EllipKInc": 3.6, "Hyp2F1": 170, "Hyp0F1": 33, "Hyp1F1": 64, "Struve": 13, "ModStruve": 24}
 
 // narrow holds float32 results to the float64 ones.
 func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {
