@@ -29,8 +29,8 @@ type Func struct {
 	Forward func(c *FuncContext, x ...*Tensor) *Tensor
 	// Backward returns the gradient of each argument, or nil, from that of the
 	// result. It has the argument's shape, and is converted to the argument's type. With
-	// GradOpts.Create its operations are recorded. In a function that is mapped, or that a loop or a branch runs, one that
-	// applies a Func has the first derivative only.
+	// GradOpts.Create its operations are recorded. A Backward that applies its own Func has two derivatives in a
+	// function that is mapped, or that a loop or a branch runs.
 	Backward func(c *FuncContext, dy *Tensor) []*Tensor
 	// ForwardAll is a Forward of several results.
 	ForwardAll func(c *FuncContext, x ...*Tensor) []*Tensor
@@ -337,6 +337,10 @@ func (a *application) own(tr *core.Trace) {
 	}
 }
 
+// maxBackwards is the maximum nesting of Backwards in a trace. It bounds the order of derivatives of a Backward that
+// applies its own Func, which would be traced without end.
+const maxBackwards = 2
+
 func (a *application) owned(tr *core.Trace, k int) array.View {
 	f, y := a.f, a.ys[k]
 	o := op.Owned{Name: f.Name, X: len(a.x), Once: f.Once, Why: "has no Backward"}
@@ -366,15 +370,12 @@ func (a *application) owned(tr *core.Trace, k int) array.View {
 	}
 	switch {
 	case f.Backward == nil && f.BackwardAll == nil:
-	case tr.Backward:
-		// One that applies its own Func would be traced without end.
-		tr.Nested, o.Why = true, "has no second derivative"
+	case tr.Backwards == maxBackwards:
+		o.Why = "has no third derivative in a function that is mapped or that a loop or a branch runs"
 	default:
 		reads = append(reads, ir.Type{DType: y.v().DType, Shape: y.v().Shape})
-		var inner *core.Trace
 		back, drawn := core.FunctionOf(f.Name, tr.Line, reads, func(given []*core.Tensor) []*core.Tensor {
-			inner = core.TracingHere()
-			inner.Backward = true
+			core.TracingHere().Backwards++
 			ts := core.Outer[Tensor](given)
 			last := len(ts) - 1
 			outs := ts[last:] // if there is no gradient
@@ -393,7 +394,7 @@ func (a *application) owned(tr *core.Trace, k int) array.View {
 		if len(drawn) > 0 {
 			array.Failf(f.Name, "", "Backward draws random numbers in a function that is mapped or that a loop or a branch runs%s", core.Here())
 		}
-		o.Back, o.Once = back, o.Once || inner.Nested
+		o.Back = back
 	}
 	return tr.Result(tr.G.Node(op.Own, o, y.v().DType, y.v().Shape, false, args...))
 }

@@ -314,28 +314,40 @@ func TestVmap(t *testing.T) {
 	}
 }
 
-// A tensor that is a part of its memory, which drawn ones and parameters of modules can be, has
-// a gradient for each example like any other.
-// A Backward that applies its own Func has derivatives of any order: a mapped function has the first.
-func TestVmapOfSelfApplyingBackward(t *testing.T) {
-	exp := &weft.Func{Name: "ownexp", Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
-		c.Save(x[0])
-		return x[0].Exp()
-	}}
-	exp.Backward = func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor {
-		return []*weft.Tensor{dy.Mul(exp.Apply(c.Saved(0)))}
+// A Backward that applies its own Func has two derivatives in a mapped function, one that applies another Func has all.
+func TestVmapOfBackwardsThatApplyFuncs(t *testing.T) {
+	exp := func(name string, derivative func(x *weft.Tensor) *weft.Tensor) *weft.Func {
+		return &weft.Func{Name: name, Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
+			c.Save(x[0])
+			return x[0].Exp()
+		}, Backward: func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor {
+			return []*weft.Tensor{dy.Mul(derivative(c.Saved(0)))}
+		}}
 	}
-	x := weft.FromSlice([]float64{1, 2, 3}).RequireGrad()
-	y := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return exp.Apply(x[0]) })(x)
-	g := weft.Grad(y.Sum(), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
-	if d := g.Sub(y).Abs().Max().Item(); d > 1e-13 {
-		t.Errorf("the derivative of exp differs by %g", d)
-	}
-	if err := weft.Try(func() { weft.Grad(g.Sum(), []*weft.Tensor{x}) }); err == nil || !strings.Contains(err.Error(), "ownexp has no second derivative") {
-		t.Error(err)
+	plain := exp("plain", (*weft.Tensor).Exp)
+	var own *weft.Func
+	own = exp("own", func(x *weft.Tensor) *weft.Tensor { return own.Apply(x) })
+	for f, orders := range map[*weft.Func]int{plain: 4, exp("other", func(x *weft.Tensor) *weft.Tensor { return plain.Apply(x) }): 4, own: 2} {
+		x := weft.FromSlice([]float64{1, 2, 3}).RequireGrad()
+		y := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return f.Apply(x[0]) })(x)
+		g := y
+		for order := range orders {
+			g = weft.Grad(g.Sum(), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
+			if d := g.Sub(y).Abs().Max().Item(); !(d < 1e-13) {
+				t.Errorf("derivative %d of %s differs by %g", order+1, f.Name, d)
+			}
+		}
+		if f != own {
+			continue
+		}
+		if err := weft.Try(func() { weft.Grad(g.Sum(), []*weft.Tensor{x}) }); err == nil || !strings.Contains(err.Error(), "own has no third derivative") {
+			t.Error(err)
+		}
 	}
 }
 
+// A tensor that is a part of its memory, which drawn ones and parameters of modules can be, has
+// a gradient for each example like any other.
 func TestVmapCapturesParts(t *testing.T) {
 	g := weft.NewGenerator(5)
 	for name, w := range map[string]*weft.Tensor{

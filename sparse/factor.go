@@ -108,7 +108,7 @@ type CholeskyOpts struct {
 
 // Cholesky factors a symmetric or Hermitian positive definite matrix a, [n n], whose lower triangle is read:
 // rows and columns of a in another order are L * L^H. Solutions have gradients of any order in the values of the lower
-// triangle and in the right sides, of the first order in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
+// triangle and in the right sides, of the first two orders in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
 // not positive definite, which names a row, or the factor does not fit in memory.

@@ -18,7 +18,7 @@ type LUOpts struct {
 
 // LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
 // its diagonal. Solutions have gradients of any order in the values of a and in the right sides, of the first
-// order in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
+// two orders in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
 // It is SciPy's splu, and the method value Solve of its result is what factorized returns.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is

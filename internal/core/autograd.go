@@ -118,7 +118,9 @@ func (n *GradNode) sizes() []int {
 }
 
 // isViewOp reports whether n is a view op, whose result shares its operand's memory.
-func (n *GradNode) isViewOp() bool { return n.p != nil && n.p.def.Class == op.View }
+func (n *GradNode) isViewOp() bool {
+	return n.p != nil && n.p.def.Class == op.View && n.p.def != op.Own
+}
 
 // viewPath is the view ops that lead from a tensor to a view of it.
 type viewPath struct {

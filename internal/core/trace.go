@@ -45,8 +45,7 @@ type Trace struct {
 	tight      bool               // captured memory ends with the tensor that is first seen in it
 	apart      bool               // the graph is saved: it must not depend on what sizes are multiples of
 	Callee     bool               // the trace is of a function that others run: draws are arguments of it
-	Backward   bool               // it is traced inside the Backward of a function of the user's own
-	Nested     bool               // of a Backward: it applies such functions itself
+	Backwards  int                // how many Backwards of functions of the user's own it is traced inside
 	drawn      []Drawing          // by it
 	drew       map[*Generator]int // unless nil, calls leave generators where they are: the draws so far
 	Host       []func(nums []exec.Number) (undo func())
@@ -316,7 +315,7 @@ func stoppedView(v array.View) array.View {
 func NewTrace(line *uintptr) *Trace {
 	tr := &Trace{G: ir.New(), Thread: jit.Goroutine(), Line: line, cells: map[*array.Storage]*cell{}, windows: map[windowKey]windowOn{}, byLeaf: map[*History]*leafState{}, args: map[*array.Storage]*array.Storage{}}
 	if outer := TracingHere(); outer != nil {
-		tr.Backward = outer.Backward
+		tr.Backwards = outer.Backwards
 	}
 	array.Tracing.Enter()
 	Running.Store(tr.Thread, tr)

@@ -474,6 +474,10 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 				o.T = args[0].T.Detach()
 				break
 			}
+			if d == op.Own { // not a window: gradients go to the other arguments
+				o.T = owned(x.Attrs.(op.Owned), args)
+				break
+			}
 			if d.Class == op.View {
 				o.T = Window(d, x.Attrs, args[0].T)
 				break
@@ -495,4 +499,29 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 		out[k] = o.T
 	}
 	return out
+}
+
+// owned records [op.Own] of operands. One that has no derivative fails when its gradient is wanted, not before.
+func owned(a op.Owned, args []Operand) *Tensor {
+	if a.Back != nil {
+		return Apply(op.Own, a, args...)
+	}
+	y := args[0].T.Detach()
+	n := &GradNode{Seq: TapeSeq.Add(1), In: make([]*GradNode, len(args)), NodeInfo: &NodeInfo{Name: a.Name, DType: y.v.DType, Shape: y.v.Shape}}
+	needed := false
+	for i, x := range args {
+		if x.T != nil && x.T.v.DType.Differentiable() {
+			n.In[i] = x.T.Node()
+			needed = needed || n.In[i] != nil
+		}
+	}
+	if needed {
+		n.NoteSite()
+		n.Back = func([]SavedValue, []*Tensor, bool) []*Tensor {
+			array.Failf("backward", "", "%s %s", a.Name, a.Why)
+			return nil
+		}
+		y.SetNode(n)
+	}
+	return y
 }
