@@ -282,7 +282,7 @@ var ndimageOptionCases = map[string]optionCase{
 	"ndimage.FilterOpts": optionsOf(func(o ndimage.FilterOpts) []float64 { return values(ndimage.UniformFilter(peak(), []int{3}, o)) },
 		map[string]optionField{"Cval": {in: ndimage.FilterOpts{Mode: ndimage.Constant}}}),
 	"ndimage.FourierOpts": optionsOf(func(o ndimage.FourierOpts) []float64 {
-		return values(ndimage.FourierGaussian(peak(), []float64{1, 2}, o))
+		return values(ndimage.FourierGaussian(peak().Slice(weft.All, weft.Range(0, 5)), []float64{1, 2}, o))
 	}, map[string]optionField{
 		"N":    {refused: true},
 		"Axis": {in: ndimage.FourierOpts{N: new(9)}, def: new(-1), loose: true},
