@@ -77,6 +77,12 @@ func TestElementsAsSizesSplitPrograms(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	frames := m.graph.frames.Load()
+	for slot, v := range *frames.free.Get().(*[]Value) {
+		if v.kind != frames.fixed[slot].kind || v.tensor != frames.fixed[slot].tensor {
+			t.Errorf("a run leaves %v in its frame as %s", v, m.graph.names[slot])
+		}
+	}
 	list := *m.graph.plan.Load()
 	if core.CompileOff {
 		return // no program is made that could be split

@@ -162,7 +162,7 @@ func picked(keys, places []uint64, kth int) ranked {
 		}
 		low, high := bracket(some, kth, len(keys))
 		pivot := some[uint64(kth)*uint64(len(some))/uint64(len(keys))]
-		below, equal := 0, 0
+		below := 0
 		var under, inside, same uint64
 		for _, k := range keys {
 			_, less := bits.Sub64(k, low, 0)
@@ -172,7 +172,7 @@ func picked(keys, places []uint64, kth int) ranked {
 			_, more = bits.Sub64(pivot, k, 0)
 			below, same = below+int(less), same+1-less-more
 		}
-		equal = int(same)
+		equal := int(same)
 		switch {
 		case kth >= int(under) && kth < int(under+inside) && int(inside) <= len(keys)/2:
 			kth -= int(under)
