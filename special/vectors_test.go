@@ -115,7 +115,7 @@ var heights = map[string]func(x ...float64) float64{
 	"Y1": func(x ...float64) float64 { return math.Sqrt(2 / (math.Pi * max(x[0], 7.5))) },
 	"Ci": func(x ...float64) float64 { return 1 / max(x[0], 1) },
 	"Jv": ofOrder, "Yv": ofOrder,
-	}
+}
 
 // ofOrder is the height of the waves of Bessel's functions, which begin where x is about the order.
 func ofOrder(x ...float64) float64 {
