@@ -16,7 +16,7 @@ const (
 	airySeriesFrom, airySeriesTo = -2.1, 0.5
 	// airyFar is where the terms of the expansion have fallen below the last digit.
 	airyFar = 10
-	// Two thirds and pi/2 are less than their nearest float64 by these.
+	// twoThirdsLow is 2/3 less its nearest float64.
 	twoThirdsLow = 3.700743415417188e-17
 	// airyMost is the size from which x^(3/2) might overflow.
 	airyMost = 1e200

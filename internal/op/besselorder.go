@@ -198,7 +198,7 @@ func (s stream) besselIv(v0, x0 val, scaled bool) val {
 	}, s.zeros(1))
 	y = s.Select(mixed, s.Add(y, other[0]), y)
 	floor := s.Floor(s.Abs(v0))
-	edge := s.Select(s.Eq(s.Mul(s.f(2), s.Floor(s.Mul(floor, s.f(0.5)))), floor), inf, s.Neg(inf))
+	edge := s.Select(s.Eq(s.parity(floor), s.f(0)), inf, s.Neg(inf))
 	edge = s.Select(s.Eq(v0, zero), one, s.Select(mixed, edge, zero))
 	end := inf
 	if scaled {

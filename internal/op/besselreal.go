@@ -42,7 +42,7 @@ func (s stream) splitOrder(v val) (mu, n val) {
 func (s stream) sinCosPi(x val) (sin, cos val) {
 	n := s.Floor(s.Add(x, s.f(0.5)))
 	mu := s.Sub(x, n)
-	odd := s.Sub(n, s.Mul(s.f(2), s.Floor(s.Mul(n, s.f(0.5)))))
+	odd := s.parity(n)
 	sign := s.Sub(s.f(1), s.Mul(s.f(2), odd))
 	sin = vmath.Sin(s.bld, s.Mul(mu, s.f(math.Pi)))
 	cos = vmath.Sin(s.bld, s.Mul(s.Sub(s.f(0.5), s.Abs(mu)), s.f(math.Pi)))
@@ -357,7 +357,7 @@ func (s stream) besselJY(v0, x0 val, second bool) val {
 	r = s.Select(s.Lt(x0, zero), s.checked(whole, s.Mul(parity, r)), r)
 	// At 0 a negative order that is not whole has the sign of gamma(v0+1).
 	floor := s.Floor(s.Abs(v0))
-	edge := s.Select(s.Eq(s.Mul(s.f(2), s.Floor(s.Mul(floor, s.f(0.5)))), floor), s.f(math.Inf(1)), s.f(math.Inf(-1)))
+	edge := s.Select(s.Eq(s.parity(floor), s.f(0)), s.f(math.Inf(1)), s.f(math.Inf(-1)))
 	edge = s.Select(s.Eq(v0, zero), one, s.Select(mixed, edge, zero))
 	r = s.Select(s.Eq(x0, zero), edge, s.Select(s.finite(x0), r, zero))
 	return s.checked(s.both(s.Eq(x0, x0), s.Le(s.Abs(v0), s.f(maxOrder))), r)

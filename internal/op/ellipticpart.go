@@ -147,8 +147,7 @@ func (s stream) amplitudeOf(phi, m val) amplitude {
 	a.rest = s.Sub(one, s.Select(a.ok, m, s.f(0)))
 	a.turns = s.Floor(s.Fma(angle, s.f(1/math.Pi), s.f(0.5)))
 	// Near a quarter turn the rounded quotient may name the neighbour: the signs of sine and cosine decide.
-	odd := func() val { return s.Sub(a.turns, s.Mul(s.f(2), s.Floor(s.Mul(a.turns, s.f(0.5))))) }
-	turned := func(y val) val { return s.Select(s.Eq(odd(), s.f(0)), y, s.Neg(y)) }
+	turned := func(y val) val { return s.Select(s.Eq(s.parity(a.turns), s.f(0)), y, s.Neg(y)) }
 	sin, cos := vmath.Sin(b, angle), vmath.Cos(b, angle)
 	past := s.Lt(turned(cos), s.f(0))
 	a.turns = s.Select(past, s.Add(a.turns, withSign(b, one, turned(sin))), a.turns)

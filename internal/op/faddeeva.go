@@ -159,9 +159,7 @@ type bellAt struct{ size, cos, sin val } // size*(cos - i*sin)
 func (s stream) bellOf(x, y, xLow, yLow val) bellAt {
 	xx, yy, xy := s.sq(x), s.sq(y), s.Mul(x, y)
 	rest := func(p, a, b val) val { return s.Fma(a, b, s.Neg(p)) }
-	d := s.Sub(yy, xx)
-	back := s.Add(d, xx)
-	lost := s.Sub(s.Sub(yy, back), s.Sub(xx, s.Sub(back, d))) // of the difference
+	d, lost := s.difference(yy, xx)
 	two := s.f(2)
 	low := s.Add(lost, s.Sub(rest(yy, y, y), rest(xx, x, x)))
 	low = s.Fma(two, s.Fma(y, yLow, s.Neg(s.Mul(x, xLow))), low)

@@ -302,7 +302,6 @@ func (s stream) polyGamma(n, x0, y0 val) (re, im val) {
 	whole := s.Eq(n, zero)
 	lead := number{s.Select(whole, s.Neg(ln.re), s.Div(first.re, n)), s.Select(whole, s.Neg(ln.im), s.Div(first.im, n))}
 	sum := s.plus(s.plus(number{v[0], v[1]}, tail), lead)
-	odd := s.Sub(n, s.Mul(s.f(2), s.Floor(s.Mul(n, s.f(0.5)))))
-	by := s.Mul(s.Sub(s.Mul(s.f(2), odd), one), vmath.Gamma(b, order))
+	by := s.Mul(s.Sub(s.Mul(s.f(2), s.parity(n)), one), vmath.Gamma(b, order))
 	return s.checked(ok, s.Mul(by, sum.re)), s.checked(ok, s.Mul(by, sum.im))
 }

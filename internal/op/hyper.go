@@ -38,41 +38,39 @@ func init() {
 		})
 }
 
-// A long is a number in two floats.
-type long struct{ hi, lo val }
-
-func (s stream) long(x float64) long { return long{s.f(x), s.f(0)} }
+// twofold is x in two floats.
+func (s stream) twofold(x float64) twofold { return twofold{s.f(x), s.f(0)} }
 
 // differ is x-y in two floats.
-func (s stream) differ(x, y val) long { hi, lo := s.exactly(x, s.Neg(y)); return long{hi, lo} }
+func (s stream) differ(x, y val) twofold { hi, lo := s.exactly(x, s.Neg(y)); return twofold{hi, lo} }
 
-func (s stream) addLong(x, y long) long {
+func (s stream) addTwofold(x, y twofold) twofold {
 	hi, lo := s.exactly(x.hi, y.hi, s.Add(x.lo, y.lo))
-	return long{hi, lo}
+	return twofold{hi, lo}
 }
 
-func (s stream) mulLong(x, y long) long {
+func (s stream) mulTwofold(x, y twofold) twofold {
 	p := s.Mul(x.hi, y.hi)
 	low := s.Fma(x.hi, y.lo, s.Fma(x.lo, y.hi, s.Fma(x.hi, y.hi, s.Neg(p))))
 	hi := s.Add(p, low)
-	return long{hi, s.Sub(low, s.Sub(hi, p))}
+	return twofold{hi, s.Sub(low, s.Sub(hi, p))}
 }
 
-func (s stream) divLong(x, y long) long {
+func (s stream) divTwofold(x, y twofold) twofold {
 	q := s.Div(x.hi, y.hi)
 	rest := s.Sub(s.Add(s.Fma(s.Neg(q), y.hi, x.hi), x.lo), s.Mul(q, y.lo))
 	low := s.Div(rest, y.hi)
 	hi := s.Add(q, low)
-	return long{hi, s.Sub(low, s.Sub(hi, q))}
+	return twofold{hi, s.Sub(low, s.Sub(hi, q))}
 }
 
-func (s stream) selectLong(c val, x, y long) long {
-	return long{s.Select(c, x.hi, y.hi), s.Select(c, x.lo, y.lo)}
+func (s stream) selectTwofold(c val, x, y twofold) twofold {
+	return twofold{s.Select(c, x.hi, y.hi), s.Select(c, x.lo, y.lo)}
 }
 
 // hyper is the sum of the product of all (top)_k, divided by the product of all (bottom)_k and by k!, times x^k. The
 // second result has the factors k too: x times the derivative. Sums of terms that cancel are taken in two floats.
-func (s stream) hyper(active val, top, bottom []long, x long) (y, slope val) {
+func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope val) {
 	zero, one := s.f(0), s.f(1)
 	// All parameters count before terms come to fall.
 	least := zero
@@ -103,17 +101,17 @@ func (s stream) hyper(active val, top, bottom []long, x long) (y, slope val) {
 		start := s.Select(lost, one, zero)
 		w := s.While([]val{one, zero, start, zero, start, zero, zero, zero}, func(v []val) val { return more(v[0], v[2], v[4], v[5]) }, func(v []val) []val {
 			k := v[5]
-			next := long{s.Add(k, one), zero}
+			next := twofold{s.Add(k, one), zero}
 			up, down := x, next
 			for _, p := range top {
-				up = s.mulLong(up, s.addLong(p, long{k, zero}))
+				up = s.mulTwofold(up, s.addTwofold(p, twofold{k, zero}))
 			}
 			for _, p := range bottom {
-				down = s.mulLong(down, s.addLong(p, long{k, zero}))
+				down = s.mulTwofold(down, s.addTwofold(p, twofold{k, zero}))
 			}
-			t := s.selectLong(s.Eq(up.hi, zero), long{zero, zero}, s.mulLong(long{v[2], v[3]}, s.divLong(up, down)))
-			sum := s.addLong(long{v[0], v[1]}, t)
-			slope := s.addLong(long{v[6], v[7]}, s.mulLong(next, t))
+			t := s.selectTwofold(s.Eq(up.hi, zero), twofold{zero, zero}, s.mulTwofold(twofold{v[2], v[3]}, s.divTwofold(up, down)))
+			sum := s.addTwofold(twofold{v[0], v[1]}, t)
+			slope := s.addTwofold(twofold{v[6], v[7]}, s.mulTwofold(next, t))
 			return []val{sum.hi, sum.lo, t.hi, t.lo, v[2], next.hi, slope.hi, slope.lo}
 		})
 		return []val{w[0], w[6]}
@@ -140,23 +138,23 @@ func (s stream) gauss(a0, b0, c0, x0 val) val {
 	less := s.differ(one, x)
 	ca, cb := s.differ(c, a), s.differ(c, b)
 	left := s.And(s.Lt(x, zero), s.Not(finite))
-	first := [2]long{{a, zero}, s.selectLong(left, cb, long{b, zero})}
-	second := [2]long{s.selectLong(left, long{b, zero}, ca), s.selectLong(left, ca, cb)}
-	power := s.addLong(ca, long{s.Neg(b), zero})
-	none := long{zero, zero}
-	powers := [2]long{s.selectLong(left, long{s.Neg(a), zero}, none), s.selectLong(left, long{s.Neg(b), zero}, power)}
-	low := func(p [2]long) val { return s.Min(p[0].hi, p[1].hi) }
+	first := [2]twofold{{a, zero}, s.selectTwofold(left, cb, twofold{b, zero})}
+	second := [2]twofold{s.selectTwofold(left, twofold{b, zero}, ca), s.selectTwofold(left, ca, cb)}
+	power := s.addTwofold(ca, twofold{s.Neg(b), zero})
+	none := twofold{zero, zero}
+	powers := [2]twofold{s.selectTwofold(left, twofold{s.Neg(a), zero}, none), s.selectTwofold(left, twofold{s.Neg(b), zero}, power)}
+	low := func(p [2]twofold) val { return s.Min(p[0].hi, p[1].hi) }
 	over := s.And(s.Or(s.Lt(low(first), low(second)), s.And(s.Not(left), s.Or(s.ends(ca.hi), s.ends(cb.hi)))), s.Not(finite))
 	over = s.And(over, s.Not(s.And(left, s.ends(cb.hi))))
 	// Next to 1 a high power of 1-x is 0, and what it multiplies infinite.
 	ln := vmath.Log(bb, s.Select(s.Lt(zero, less.hi), less.hi, one))
 	over = s.And(over, s.Or(left, s.Lt(s.f(-600), s.Mul(power.hi, ln))))
-	p, q := s.selectLong(over, second[0], first[0]), s.selectLong(over, second[1], first[1])
-	front := s.selectLong(over, powers[1], powers[0])
-	w := s.selectLong(left, s.divLong(long{s.Neg(x), zero}, less), long{x, zero})
+	p, q := s.selectTwofold(over, second[0], first[0]), s.selectTwofold(over, second[1], first[1])
+	front := s.selectTwofold(over, powers[1], powers[0])
+	w := s.selectTwofold(left, s.divTwofold(twofold{s.Neg(x), zero}, less), twofold{x, zero})
 	rest := s.Select(left, s.Div(one, less.hi), less.hi)
 	far := s.both(inside, s.Not(s.Or(finite, binomial)), s.Lt(s.f(hyperNear), w.hi), s.Not(s.ends(p.hi)), s.Not(s.ends(q.hi)))
-	y, slope := s.hyper(s.And(inside, s.Not(binomial)), []long{p, q}, []long{{c, zero}}, s.selectLong(far, s.long(0.5), w))
+	y, slope := s.hyper(s.And(inside, s.Not(binomial)), []twofold{p, q}, []twofold{{c, zero}}, s.selectTwofold(far, s.twofold(0.5), w))
 	y = s.If(far, func() []val {
 		one := s.f(1)
 		pick := func(x val) val { return s.Select(far, x, one) }
@@ -249,7 +247,7 @@ func (s stream) kummer(a0, b0, x0 val) val {
 	left := s.And(s.Lt(x, zero), s.Not(finite))
 	size := s.Abs(x)
 	ba := s.differ(b, a)
-	top := s.selectLong(left, ba, long{a, zero})
+	top := s.selectTwofold(left, ba, twofold{a, zero})
 	p, q := s.Select(left, a, ba.hi), s.Sub(one, top.hi)
 	// The expansion's terms fall to about exp(-|x|)*|x|^(p+q) beside the first.
 	reach := s.Mul(s.f(6), s.Add(s.Abs(p), s.Abs(q)))
@@ -259,7 +257,7 @@ func (s stream) kummer(a0, b0, x0 val) val {
 	far = s.And(far, s.Or(left, s.Lt(s.f(kummerLeast), s.Abs(a))))
 	endless := s.both(s.Lt(s.f(1e4), x), s.Not(finite))
 	active := s.both(known, s.Not(pole), s.Not(far), s.Not(endless))
-	y, _ := s.hyper(active, []long{top}, []long{{b, zero}}, long{s.Select(left, size, x), zero})
+	y, _ := s.hyper(active, []twofold{top}, []twofold{{b, zero}}, twofold{s.Select(left, size, x), zero})
 	wide := s.If(far, func() []val {
 		over := s.Div(one, s.Select(far, size, s.f(1e3)))
 		v := s.While([]val{one, s.Select(far, one, zero), zero}, func(v []val) val {
@@ -293,7 +291,7 @@ func (s stream) hyperLimit(b0, x0 val) val {
 	b, x := s.Select(known, b0, one), s.Select(known, x0, zero)
 	// Orders above -x/limitOrder have a series whose terms cancel little.
 	far := s.Lt(x, s.Min(s.f(-limitFar), s.Mul(b, s.f(-limitOrder))))
-	y, _ := s.hyper(s.And(known, s.Not(far)), nil, []long{{b, zero}}, long{s.Select(far, zero, x), zero})
+	y, _ := s.hyper(s.And(known, s.Not(far)), nil, []twofold{{b, zero}}, twofold{s.Select(far, zero, x), zero})
 	wave := s.If(far, func() []val {
 		size := s.Select(far, s.Neg(x), s.f(limitFar))
 		order := s.Sub(b, one)

@@ -49,8 +49,8 @@ func (s stream) struve(v0, x0 val, modified bool) val {
 	low := s.If(near, func() []val {
 		v, x := s.Select(near, v, zero), s.Select(near, x, one)
 		square := s.sq(x)
-		z := long{s.Mul(square, s.f(sign)), s.Mul(s.Fma(x, x, s.Neg(square)), s.f(sign))}
-		sum, _ := s.hyper(near, []long{s.long(1)}, []long{s.long(1.5), s.differ(v, s.f(-1.5))}, z)
+		z := twofold{s.Mul(square, s.f(sign)), s.Mul(s.Fma(x, x, s.Neg(square)), s.f(sign))}
+		sum, _ := s.hyper(near, []twofold{s.twofold(1)}, []twofold{s.twofold(1.5), s.differ(v, s.f(-1.5))}, z)
 		// (x/2)^(v+1)/(gamma(3/2)*gamma(v+3/2))
 		return []val{s.Mul(s.Mul(sum, s.powerOver(s.Add(v, s.f(0.5)), x)), s.Mul(s.Sqrt(x), s.f(math.Sqrt2/math.Sqrt(math.Pi))))}
 	}, s.zeros(1))[0]
@@ -69,8 +69,7 @@ func (s stream) struve(v0, x0 val, modified bool) val {
 		high = bessel(far, v, true)
 	}
 	// Of orders -n-1/2 it is (-1)^n*J, or I, of order n+1/2.
-	odd := s.Sub(order, s.f(0.5))
-	odd = s.Sub(odd, s.Mul(s.f(2), s.Floor(s.Mul(odd, s.f(0.5)))))
+	odd := s.parity(s.Sub(order, s.f(0.5)))
 	alone := bessel(half, order, false)
 	if !modified {
 		alone = s.Select(s.Eq(odd, zero), alone, s.Neg(alone))
@@ -82,7 +81,7 @@ func (s stream) struve(v0, x0 val, modified bool) val {
 	}
 	// At 0 it has the sign of gamma(v+3/2) below order -1.
 	floor := s.Floor(s.Add(v, s.f(1.5)))
-	even := s.Eq(s.Mul(s.f(2), s.Floor(s.Mul(floor, s.f(0.5)))), floor)
+	even := s.Eq(s.parity(floor), zero)
 	edge := s.Select(s.Or(even, s.Lt(zero, floor)), s.f(math.Inf(1)), s.f(math.Inf(-1)))
 	edge = s.Select(s.Lt(s.f(-1), v), zero, s.Select(s.Eq(v, s.f(-1)), s.f(2/math.Pi), edge))
 	y = s.Select(s.Eq(x, zero), s.Select(half, zero, edge), y)
@@ -91,10 +90,12 @@ func (s stream) struve(v0, x0 val, modified bool) val {
 		limit = s.f(math.Inf(1))
 	}
 	y = s.Select(s.And(s.Eq(x, s.f(math.Inf(1))), s.Not(half)), limit, y)
-	parity := s.Sub(v, s.Mul(s.f(2), s.Floor(s.Mul(v, s.f(0.5)))))
-	y = s.Select(s.And(s.Lt(x0, zero), s.Eq(parity, zero)), s.Neg(y), y)
+	y = s.Select(s.And(s.Lt(x0, zero), s.Eq(s.parity(v), zero)), s.Neg(y), y)
 	return s.checked(known, y)
 }
+
+// parity is 0 for even and 1 for odd whole numbers.
+func (s stream) parity(x val) val { return s.Sub(x, s.Mul(s.f(2), s.Floor(s.Mul(x, s.f(0.5))))) }
 
 // struveRest is H-Y of order v, or L-I of order v and -v: the sum of gamma(k+1/2)/gamma(v+1/2-k)*(x/2)^(v-1-2k)/pi,
 // with signs that turn.
