@@ -211,6 +211,44 @@ func TestValuesOfSeveral(t *testing.T) {
 	}
 }
 
+// TestFormsOfSeveral holds results of float32, of broadcast and transposed arrays and of Vmap to those of contiguous
+// float64 arrays.
+func TestFormsOfSeveral(t *testing.T) {
+	vectors := readVectors(t)
+	for _, name := range slices.Sorted(maps.Keys(ofSeveral)) {
+		v, f := vectors[name], ofSeveral[name]
+		exact := 0.0
+		same := func(form string, args []tensor, got tensor, to weft.DType) {
+			t.Helper()
+			x := make([]any, len(args))
+			for i, a := range args {
+				x[i] = a.To(weft.Float64).Add(weft.Zeros(got.Shape()...)).Contiguous()
+			}
+			if want := f(x).To(to); got.DType() != to || !got.AllClose(want, weft.CloseOpts{Relative: &exact, Absolute: &exact, EqualNaN: true}) {
+				t.Errorf("%s, %s: %v, want %v", name, form, got, want)
+			}
+		}
+		call := func(args ...tensor) tensor {
+			x := make([]any, len(args))
+			for i, a := range args {
+				x[i] = a
+			}
+			return f(x)
+		}
+		args, narrow, strided := make([]tensor, len(v.args)), make([]tensor, len(v.args)), make([]tensor, len(v.args))
+		for i := range args {
+			args[i] = weft.FromSlice(slices.Clone(v.args[i][:12]))
+			narrow[i] = args[i].To(weft.Float32)
+			strided[i] = args[i].Reshape(3, 4).Transpose(0, 1)
+		}
+		same("float32", narrow, call(narrow...), weft.Float32)
+		same("transposed", strided, call(strided...), weft.Float64)
+		same("Vmap", args, weft.Vmap(call)(args...), weft.Float64)
+		row := append([]tensor{args[0].Reshape(12, 1)}, args[1:]...)
+		same("broadcast", row, call(row...), weft.Float64)
+	}
+}
+
 func check(t *testing.T, name string, v *table, got []float64) {
 	t.Helper()
 	worst, at := 0.0, 0
