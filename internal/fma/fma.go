@@ -1,4 +1,4 @@
-// Package fma multiplies and adds with one rounding, in portable Go.
+// Package fma multiplies and adds with one rounding, and divides complex numbers, in portable Go.
 package fma
 
 import "math"

@@ -1,6 +1,10 @@
 package eigen
 
-import "math"
+import (
+	"math"
+
+	"weft/internal/fma"
+)
 
 // Eliminate solves a*x = b for n x n matrices by elimination with row exchanges. It overwrites a, and b
 // by x. It reports false for a singular a.
@@ -305,7 +309,7 @@ func sqrtTriangular(n int, t []complex128) bool {
 				}
 				continue
 			}
-			col[i] = over(s, d)
+			col[i] = fma.Quotient(s, d)
 		}
 	}
 	for i := range n {
@@ -396,7 +400,7 @@ func logFraction(n int, t, y []complex128, node float64) {
 			add(row[k:], complex(-node*real(f), -node*imag(f)), y[k*n+k:(k+1)*n])
 		}
 		d := t[i*n+i]
-		inverse := over(1, complex(1+float64(node*real(d)), float64(node*imag(d))))
+		inverse := fma.Quotient(1, complex(1+float64(node*real(d)), float64(node*imag(d))))
 		scale(row[i:], inverse)
 	}
 }
@@ -410,16 +414,16 @@ func logarithm(a complex128) complex128 {
 // Functions of Matrices, 11.6.2.
 func logSlope(a, b, logA, logB complex128) complex128 {
 	if a == b {
-		return over(1, a)
+		return fma.Quotient(1, a)
 	}
 	if modulus(a) < modulus(b)/2 || modulus(b) < modulus(a)/2 {
-		return over(logB-logA, b-a)
+		return fma.Quotient(logB-logA, b-a)
 	}
-	z := over(b-a, b+a)
+	z := fma.Quotient(b-a, b+a)
 	// log b - log a = 2*atanh(z) up to a multiple of 2*pi*i.
 	turns := math.Ceil((imag(logB-logA) - math.Pi) / (2 * math.Pi))
 	s := artanh(z) + complex(0, float64(math.Pi*turns))
-	return over(complex(2*real(s), 2*imag(s)), b-a)
+	return fma.Quotient(complex(2*real(s), 2*imag(s)), b-a)
 }
 
 // artanh is the inverse hyperbolic tangent of a number below 1 in size, accurate near 0.

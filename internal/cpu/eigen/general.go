@@ -1,6 +1,10 @@
 package eigen
 
-import "math"
+import (
+	"math"
+
+	"weft/internal/fma"
+)
 
 // General computes the eigenvalues of the n x n matrix a into w, and unless v is nil the
 // eigenvectors into the columns of v. It overwrites a, whose elements are finite, and reports
@@ -177,7 +181,7 @@ func solveTriangular(n int, t []complex128, k int, x []complex128) {
 	norm := largest(t)
 	for i := k - 1; i >= 0; i-- {
 		s := dotPlain(t[i*n+i+1:i*n+k+1], y[i+1:])
-		y[i] = over(-s, pivot(t[i*n+i]-t[k*n+k], norm))
+		y[i] = fma.Quotient(-s, pivot(t[i*n+i]-t[k*n+k], norm))
 		if g := modulus(y[i]); g > 1e100 { // stays finite
 			ldexp(y[i:], scaleOf(g))
 		}
@@ -205,7 +209,7 @@ func solveQuasi(n int, t []float64, k int, w complex128, x []complex128) {
 	for i := k - 1; i >= 0; i-- {
 		s := realTimes(t[i*n+i+1:i*n+end], y[i+1:end])
 		if i == 0 || t[i*n+i-1] == 0 {
-			y[i] = over(-s, pivot(complex(t[i*n+i], 0)-w, norm))
+			y[i] = fma.Quotient(-s, pivot(complex(t[i*n+i], 0)-w, norm))
 			if g := modulus(y[i]); g > 1e100 { // stays finite
 				ldexp(y[i:end], scaleOf(g))
 			}
@@ -215,8 +219,8 @@ func solveQuasi(n int, t []float64, k int, w complex128, x []complex128) {
 		u := realTimes(t[(i-1)*n+i+1:(i-1)*n+end], y[i+1:end])
 		p, q, r := complex(t[i*n+i], 0)-w, t[(i-1)*n+i], t[i*n+i-1]
 		det := pivot(times(p, p)-complex(float64(q*r), 0), norm*norm)
-		y[i-1] = over(complex(float64(q*real(s)), float64(q*imag(s)))-times(p, u), det)
-		y[i] = over(complex(float64(r*real(u)), float64(r*imag(u)))-times(p, s), det)
+		y[i-1] = fma.Quotient(complex(float64(q*real(s)), float64(q*imag(s)))-times(p, u), det)
+		y[i] = fma.Quotient(complex(float64(r*real(u)), float64(r*imag(u)))-times(p, s), det)
 		i--
 		if g := max(modulus(y[i]), modulus(y[i+1])); g > 1e100 {
 			ldexp(y[i:end], scaleOf(g))

@@ -1,6 +1,10 @@
 package eigen
 
-import "math"
+import (
+	"math"
+
+	"weft/internal/fma"
+)
 
 // reflector makes the Householder reflection H = I - tau*v*v^H whose H^H maps x to beta*e1 with
 // real beta. It replaces x by v, whose first element is 1. Source: Golub and Van Loan, Matrix
@@ -46,7 +50,7 @@ func tinyReflector[T number](x []T) (beta float64, tau T) {
 
 func divide[T number](a, b T) T {
 	if x, ok := any(a).(complex128); ok {
-		return any(over(x, any(b).(complex128))).(T)
+		return any(fma.Quotient(x, any(b).(complex128))).(T)
 	}
 	return a / b
 }

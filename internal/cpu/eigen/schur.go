@@ -1,6 +1,10 @@
 package eigen
 
-import "math"
+import (
+	"math"
+
+	"weft/internal/fma"
+)
 
 // Schur computes the Schur form of the n x n matrix a in place: a = Z*T*Z^H with unitary Z, which it
 // stores unless z is nil. A complex T is upper triangular. A real one is upper
@@ -252,7 +256,7 @@ func singleShift(n int, h, zt []complex128) bool {
 			if real(p)*real(root) < -(imag(p) * imag(root)) {
 				root = -root
 			}
-			shift -= over(f, p+root)
+			shift -= fma.Quotient(f, p+root)
 		}
 		x, y := h[lo*n+lo]-shift, h[(lo+1)*n+lo]
 		for k := lo; k < hi; k++ {

@@ -11,20 +11,6 @@ func times(a, b complex128) complex128 {
 	return complex(float64(ar*br)-float64(ai*bi), float64(ar*bi)+float64(ai*br))
 }
 
-// over is a/b by Smith's method ("Algorithm 116: complex division", CACM 5, 1962), with each
-// product rounded.
-func over(a, b complex128) complex128 {
-	ar, ai, br, bi := real(a), imag(a), real(b), imag(b)
-	if math.Abs(br) >= math.Abs(bi) {
-		r := bi / br
-		d := br + float64(bi*r)
-		return complex((ar+float64(ai*r))/d, (ai-float64(ar*r))/d)
-	}
-	r := br / bi
-	d := bi + float64(br*r)
-	return complex((float64(ar*r)+ai)/d, (float64(ai*r)-ar)/d)
-}
-
 // modulus is the absolute value of a complex number, without overflow.
 func modulus(a complex128) float64 { return length(real(a), imag(a)) }
 

@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
+	"weft/internal/fma"
 	"weft/internal/mem"
 )
 
@@ -121,26 +122,12 @@ func magnitude[T number](x T) float64 {
 	return math.Abs(real(z)) + math.Abs(imag(z))
 }
 
-// quotient is x/y. Complex quotients take the scaling of Smith, "Algorithm 116: complex division", Comm.
-// ACM 5, 1962.
+// quotient is x/y.
 func quotient[T number](x, y T) T {
-	w, ok := any(y).(complex128)
-	if !ok {
-		return x / y
+	if w, ok := any(y).(complex128); ok {
+		return any(fma.Quotient(any(x).(complex128), w)).(T)
 	}
-	z := any(x).(complex128)
-	a, b, c, d := real(z), imag(z), real(w), imag(w)
-	swap := math.Abs(c) < math.Abs(d)
-	if swap {
-		a, b, c, d = b, a, d, c
-	}
-	r := d / c
-	s := c + float64(d*r)
-	p, q := (a+float64(b*r))/s, (b-float64(a*r))/s
-	if swap {
-		q = -q
-	}
-	return any(complex(p, q)).(T)
+	return x / y
 }
 
 // times is x*y, rounded before anything is added to it.

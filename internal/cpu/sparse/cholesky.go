@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/product"
 	"weft/internal/cpu/tile"
+	"weft/internal/fma"
 	"weft/internal/jit"
 	"weft/internal/mem"
 )
@@ -346,7 +347,7 @@ func complexKernels() *kernels[complex128] {
 	type z = complex128
 	return &kernels[z]{
 		conj: conj, real: func(x z) float64 { return real(x) }, fromReal: func(x float64) z { return complex(x, 0) },
-		divide: complexQuotient,
+		divide: fma.Quotient,
 		dot: func(x, y []z, conjugate bool) (s z) {
 			for i, x := range x {
 				b := y[i]
@@ -370,7 +371,7 @@ func complexKernels() *kernels[complex128] {
 		},
 		divideBy: func(y []z, d z) {
 			for j := range y {
-				y[j] = complexQuotient(y[j], d)
+				y[j] = fma.Quotient(y[j], d)
 			}
 		},
 		scatter: func(x []z, idx []int32, l []z, a z) {
@@ -383,22 +384,6 @@ func complexKernels() *kernels[complex128] {
 }
 
 func conj(x complex128) complex128 { return complex(real(x), -imag(x)) }
-
-// complexQuotient is x/y. Source: Smith, "Algorithm 116: complex division", Comm. ACM 5, 1962.
-func complexQuotient(x, y complex128) complex128 {
-	a, b, c, d := real(x), imag(x), real(y), imag(y)
-	swap := math.Abs(c) < math.Abs(d)
-	if swap {
-		a, b, c, d = b, a, d, c
-	}
-	r := d / c
-	s := c + float64(d*r)
-	p, q := (a+float64(b*r))/s, (b-float64(a*r))/s
-	if swap {
-		q = -q
-	}
-	return complex(p, q)
-}
 
 // gramComplex computes a product of complex numbers by real products of their parts: of [re im] with themselves, and with
 // [im -re].
