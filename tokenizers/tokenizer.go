@@ -48,14 +48,14 @@ type Truncation struct {
 	Left      bool // cut at the start of the text
 }
 
-// Padding makes encodings longer by tokens that their attention mask leaves out. ID and Token are not looked up in the
+// Padding makes encodings longer by tokens that their attention mask leaves out. ID is not looked up in the
 // vocabulary: [Tokenizer.TokenToID] gives the id of a padding token such as "[PAD]", if it is not 0.
 type Padding struct {
 	Length     int    // 0: as long as the longest of the batch
 	MultipleOf int    // 0: any length
 	Left       bool   // before the text, as networks that generate need it
 	ID, TypeID int    // what IDs and TypeIDs have there
-	Token      string // what Tokens has there
+	Token      string // what Tokens has there; "": the token of ID, or "[PAD]" if the vocabulary has none
 }
 
 // EncodeOpts are options of Encode and its kin.
@@ -108,10 +108,19 @@ func (t *Tokenizer) paddingOf(o EncodeOpts) *Padding {
 	if o.NoPadding {
 		return nil
 	}
+	p := t.padding
 	if o.Padding != nil {
-		return o.Padding
+		p = o.Padding
 	}
-	return t.padding
+	if p == nil || p.Token != "" {
+		return p
+	}
+	named := *p
+	var ok bool
+	if named.Token, ok = t.IDToToken(p.ID); !ok {
+		named.Token = "[PAD]"
+	}
+	return &named
 }
 
 // padTo pads encodings to one length. The error is an *EncodeError if that does not fit in memory.

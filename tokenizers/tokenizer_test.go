@@ -87,6 +87,23 @@ func TestEncodeInvalidUTF8(t *testing.T) {
 	}
 }
 
+// TestPaddingHasItsToken holds what Tokens has at padding without a token: the token of its id.
+func TestPaddingHasItsToken(t *testing.T) {
+	tok := load(t, "bert")
+	mask, _ := tok.TokenToID("[MASK]")
+	for want, p := range map[string]Padding{"[PAD]": {}, "[MASK]": {ID: mask}, "<p>": {Token: "<p>"}} {
+		p.Length = 9
+		e, err := tok.Encode("of", EncodeOpts{Padding: &p})
+		if err != nil || e.Tokens[8] != want {
+			t.Errorf("padding %+v has tokens %q, want %q last: %v", p, e.Tokens, want, err)
+		}
+	}
+	e, err := tok.Encode("of", EncodeOpts{Padding: &Padding{ID: 1 << 30, Length: 9}})
+	if err != nil || e.Tokens[8] != "[PAD]" {
+		t.Errorf("padding with an unknown id has tokens %q: %v", e.Tokens, err)
+	}
+}
+
 func TestBatchTensors(t *testing.T) {
 	tok := load(t, "bert")
 	texts := []string{"Call me Ishmael.", "", "of the"}
