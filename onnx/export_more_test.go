@@ -35,6 +35,10 @@ func exportedOrders() []exportCase {
 			a, b = x.KthValue(2, 1)
 			return a, b, x.Median(1)
 		}),
+		matrix("partition", func(x *weft.Tensor) (a, b, c, d, e *weft.Tensor) {
+			r := x.Mul(2).Round() // equal elements too
+			return x.Partition(2, 1), r.ArgPartition(-1, 1), r.ArgPartition(0, 0), x.Mul(9).To(weft.Int8).Partition(3, 1), x.NanMedian(1)
+		}),
 		matrix("searchsorted", func(x *weft.Tensor) (a, b *weft.Tensor) {
 			return rows.Reshape(6).SearchSorted(x), x.Mul(0).Add(rows).SearchSorted(x.Round(), weft.SearchOpts{Right: true})
 		}),

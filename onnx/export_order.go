@@ -82,6 +82,34 @@ func exportKthValue(x *exportNode) string {
 	return x.both(out)
 }
 
+// exportArgPartition sorts, and sorts the indices of each part again, so that its elements stay in order.
+func exportArgPartition(x *exportNode) string {
+	a := x.attrs.(op.Ranks)
+	axis, n, kth := a.Axis, x.sizeOf(x.arg(0), a.Axis), x.ints(a.At[0])
+	sorted := x.sorted(axis, n, false)
+	if sorted == nil {
+		return ""
+	}
+	next := x.put("Add", []string{kth, x.numbers(1)})
+	part := func(from, to string) string {
+		return x.put("Slice", []string{sorted[1], from, to, x.numbers(axis)})
+	}
+	ascending := func(v, count string) string {
+		return x.putAll("TopK", 2, []string{v, count}, withInt("axis", axis), withInt("largest", 0), withInt("sorted", 1))[0]
+	}
+	before := ascending(part(x.numbers(0), kth), kth)
+	behind := ascending(part(next, n), x.put("Sub", []string{n, next}))
+	return x.put("Concat", []string{before, part(kth, next), behind}, withInt("axis", axis))
+}
+
+func exportPartition(x *exportNode) string {
+	at := exportArgPartition(x)
+	if at == "" {
+		return ""
+	}
+	return x.put("GatherElements", []string{x.arg(0), at}, withInt("axis", x.attrs.(op.Ranks).Axis))
+}
+
 // exportSearchSorted counts the elements of a row that come before each element.
 func exportSearchSorted(x *exportNode) string {
 	s, d := x.sortable(0)

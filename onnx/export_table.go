@@ -44,7 +44,7 @@ func init() {
 		"conv2d_weight": exportConvWeight, "max_pool2d_place": exportMaxPoolPlace, "max_pool2d_pick": exportMaxPoolPick, "window_spread": exportSpread, "interleave": exportInterleave,
 
 		"loop": exportLoop, "branch": exportBranch,
-		"sort": exportSort, "topk": exportTopK, "kthvalue": exportKthValue, "searchsorted": exportSearchSorted,
+		"sort": exportSort, "topk": exportTopK, "kthvalue": exportKthValue, "partition": exportPartition, "argpartition": exportArgPartition, "searchsorted": exportSearchSorted,
 		"scatter": exportScatter, "scatter_min": exportScatterExtreme("min"), "scatter_max": exportScatterExtreme("max"), "scatter_prod": exportScatterProd, "scatter_sum": exportScatterSum,
 		"index_copy": exportIndexCopy, "index_add": exportIndexAdd, "ravel_index": exportRavel, "strided": exportStrided, "put": exportPut,
 		"mask_select": exportMaskSelect, "mask_place": exportMaskPlace, "count_true": exportCountTrue, "nonzero": exportNonZero,
