@@ -34,6 +34,11 @@ func FOneway(samples ...*weft.Tensor) Result {
 	if total == len(list) {
 		array.Failf(name, "samples", "have one element each: want one with 2 or more")
 	}
+	return oneway(list, total)
+}
+
+// oneway is the analysis of variance of samples with a total number of elements.
+func oneway(list [][]float64, total int) Result {
 	all, _ := moments(slices.Concat(list...))
 	between, within := 0.0, 0.0
 	for _, s := range list {

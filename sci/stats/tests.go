@@ -254,8 +254,9 @@ func ranks(x []float64) (r []float64, ties float64) {
 	return r, ties
 }
 
-// MannWhitneyU tests whether one of two independent samples tends to have greater elements. The statistic is U of x. p-values come from the
-// normal distribution with corrections for ties and continuity: SciPy's mannwhitneyu with method="asymptotic".
+// MannWhitneyU tests whether one of two independent samples tends to have greater elements. The statistic is U of x. The p-value is exact without
+// ties if one sample has at most 8 elements, and the product of both sizes is at most 2^20. Otherwise it comes from the normal distribution
+// with corrections for ties and continuity. SciPy's mannwhitneyu with method="auto".
 func MannWhitneyU(x, y *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.mannwhitneyu"
 	o := alternative(name, opts)
@@ -265,6 +266,10 @@ func MannWhitneyU(x, y *weft.Tensor, opts ...TestOpts) Result {
 	u := -n * (n + 1) / 2
 	for _, v := range r[:len(a)] {
 		u += v
+	}
+	if ties == 0 && exactRankSum(len(a), len(b)) {
+		below, above := rankSums(len(a), len(b), int(u))
+		return Result{Statistic: u, PValue: o.Alternative.of(below, above)}
 	}
 	deviation := math.Sqrt(n * m / 12 * (n + m + 1 - ties/((n+m)*(n+m-1))))
 	above := func(u float64) float64 { return math.Erfc((u-n*m/2-0.5)/deviation/math.Sqrt2) / 2 }

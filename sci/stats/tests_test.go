@@ -56,6 +56,16 @@ func TestAsSciPy(t *testing.T) {
 		if r, want := FisherExact(weft.From([][]int64{{5, 0}, {2, 9}}), o), scipy.Results[of]["FisherZero"]; !math.IsInf(r.Statistic, 1) || math.Abs(r.PValue-want[1]) > 1e-12 {
 			t.Error(of, r, want)
 		}
+		alternating := weft.ArangeOf(weft.Float64, 30).Mul(weft.ArangeOf(weft.Float64, 30).Mul(math.Pi).Cos().Round()).Mul(0.1)
+		check(of, "Kendall", KendallTau(x.Slice(weft.Range(0, 30)), x.Slice(weft.Range(0, 30)).Add(alternating), o), 1e-11)
+		check(of, "KendallTies", KendallTau(x.Round(), z.Round(), o), 1e-11)
+		near39 := weft.ArangeOf(weft.Float64, 39)
+		check(of, "KendallMany", KendallTau(x.Slice(weft.Range(0, 39)).Add(near39.Mul(1e-9)), y.IndexSelect(0, near39.Sub(near39.Div(31).Floor().Mul(31)).To(weft.Int64)).Add(near39.Mul(1e-9)), o), 1e-11)
+		ordered := weft.ArangeOf(weft.Float64, 60)
+		check(of, "KendallOrdered", KendallTau(ordered, weft.Cat([]*weft.Tensor{weft.From([]float64{1, 0}), ordered.Slice(weft.Range(2, 60))}, 0), o), 1e-11)
+		check(of, "MannWhitneyExact", MannWhitneyU(x.Slice(weft.Range(0, 7)), y, o), 1e-12)
+		check(of, "MannWhitneyOne", MannWhitneyU(y, weft.From([]float64{0.1234}), o), 1e-12)
+		check(of, "MannWhitneyFew", MannWhitneyU(weft.From([]float64{5, 3.5}), weft.From([]float64{1, 4, 2}), o), 1e-12)
 		check(of, "MannWhitneyU", MannWhitneyU(tenths(x), tenths(y), o), 1e-12)
 	}
 	counts := weft.From([]int64{18, 22, 30, 25, 9, 16})
@@ -66,6 +76,11 @@ func TestAsSciPy(t *testing.T) {
 	check("other", "FOneway", FOneway(x, y, z), 1e-11)
 	check("other", "Kruskal", Kruskal(x, y, z), 1e-11)
 	check("other", "KruskalTwo", Kruskal(x, y), 1e-11)
+	samples := []*weft.Tensor{x, y, z}
+	check("other", "Levene", Levene(samples), 1e-11)
+	check("other", "LeveneMean", Levene(samples[:2], LeveneOpts{Center: Mean}), 1e-11)
+	check("other", "LeveneTrimmed", Levene(samples, LeveneOpts{Center: Trimmed, ProportionToCut: 0.1}), 1e-11)
+	check("other", "Bartlett", Bartlett(samples...), 1e-11)
 	// SciPy's W comes from a quantile of less precision.
 	for name, s := range map[string]*weft.Tensor{"Shapiro": x, "ShapiroSkew": x.Div(2).Exp(), "Shapiro3": x.Slice(weft.Range(0, 3)), "Shapiro5": x.Slice(weft.Range(0, 5)), "Shapiro11": y.Slice(weft.Range(0, 11))} {
 		if r, want := Shapiro(s), scipy.Results["other"][name]; math.Abs(r.Statistic-want[0]) > 1e-7 || math.Abs(r.PValue-want[1]) > 2e-6*want[1] {
@@ -82,7 +97,7 @@ func TestAsSciPy(t *testing.T) {
 // TestNaN holds that NaN in a sample gives NaN.
 func TestNaN(t *testing.T) {
 	x, y := weft.From([]float64{1, 2, math.NaN(), 4}), weft.From([]float64{2, 1, 5, 7})
-	for i, r := range []Result{TTest1Samp(x, 0), TTestRel(x, y), TTestInd(x, y), PearsonR(x, y), SpearmanR(x, y), MannWhitneyU(x, y), KS2Samp(x, y), FOneway(x, y), Kruskal(x, y), Wilcoxon(x, y), Shapiro(x), KS1Samp(x, special.Ndtr), ChiSquare(x, nil)} {
+	for i, r := range []Result{TTest1Samp(x, 0), TTestRel(x, y), TTestInd(x, y), PearsonR(x, y), SpearmanR(x, y), MannWhitneyU(x, y), KS2Samp(x, y), FOneway(x, y), Kruskal(x, y), Wilcoxon(x, y), Shapiro(x), KS1Samp(x, special.Ndtr), ChiSquare(x, nil), Levene([]*weft.Tensor{x, y}), Bartlett(x, y), KendallTau(x, y)} {
 		if !math.IsNaN(r.Statistic) || !math.IsNaN(r.PValue) {
 			t.Errorf("%d: %v", i, r)
 		}
@@ -124,6 +139,11 @@ func TestMistakes(t *testing.T) {
 		"stats.chi2contingency: table: has a row or column":         func() { Chi2Contingency(weft.Zeros(2, 2)) },
 		"stats.foneway: samples: are 1: want 2":                     func() { FOneway(x) },
 		"stats.foneway: samples: have one element each":             func() { FOneway(weft.Ones(1), weft.Ones(1)) },
+		"stats.levene: samples: are 0: want 2":                      func() { Levene(nil) },
+		"stats.levene: Center: \"no\" is unknown":                   func() { Levene([]*weft.Tensor{x, x}, LeveneOpts{Center: "no"}) },
+		"stats.levene: ProportionToCut: is 0.5":                     func() { Levene([]*weft.Tensor{x, x}, LeveneOpts{ProportionToCut: 0.5}) },
+		"stats.bartlett: sample 1: has 1 elements":                  func() { Bartlett(x, weft.Ones(1)) },
+		"stats.kendalltau: y: has 2 elements, x 3":                  func() { KendallTau(x, weft.Ones(2)) },
 		"stats.kruskal: sample 1: is nil":                           func() { Kruskal(x, nil) },
 		"stats.wilcoxon: y: has 2 elements, x 3":                    func() { Wilcoxon(x, weft.Ones(2)) },
 		"stats.shapiro: x: has 2 elements":                          func() { Shapiro(weft.Ones(2)) },
@@ -204,6 +224,24 @@ func ExampleFOneway() {
 func ExampleKruskal() {
 	fmt.Printf("%.3f\n", Kruskal(a, b).PValue)
 	// Output: 0.047
+}
+
+func ExampleKendallTau() {
+	r := KendallTau(weft.From([]float64{12, 2, 1, 12, 2}), weft.From([]float64{1, 4, 7, 1, 0}))
+	fmt.Printf("tau %.3f, p %.3f\n", r.Statistic, r.PValue)
+	// Output: tau -0.471, p 0.283
+}
+
+func ExampleLevene() {
+	r := Levene([]*weft.Tensor{a, b.Mul(4)})
+	fmt.Printf("%.2f %.3f\n", r.Statistic, r.PValue)
+	// Output: 3.47 0.100
+}
+
+func ExampleBartlett() {
+	r := Bartlett(a, b.Mul(4))
+	fmt.Printf("%.2f %.3f\n", r.Statistic, r.PValue)
+	// Output: 3.89 0.049
 }
 
 func ExampleWilcoxon() {
