@@ -47,6 +47,7 @@ type factors interface {
 	lower() *Matrix
 	upper() *Matrix
 	perm() (rows, cols []int32)
+	Entries() int // of both, at least
 }
 
 type factored struct {
@@ -97,7 +98,11 @@ func square(name string, a *Matrix, format Format) *Matrix {
 	if a.rows != a.cols {
 		array.Failf(name, "a", "is [%d %d], want a square matrix", a.rows, a.cols)
 	}
+	if unknown := func(t *weft.Tensor) bool { return t != nil && (*core.Tensor)(t).View().Store.Abstract }; unknown(a.indices) || unknown(a.rowsOf) {
+		array.Failf(name, "a", "is an argument of a compiled function, where its sparsity pattern is not known: capture a matrix and give it values by WithValues")
+	}
 	m := a.To(format).Coalesce()
+	core.CheckHeap(name, 20*m.rows+4*m.values.Size(), array.Int64) // what an ordering and a plan take before factors
 	return m.with(m.values.To(computedWith(m.values.DType())))
 }
 
@@ -119,7 +124,10 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	m := square(name, a, CSR).Tril(0)
-	plan := sparse.PlanCholesky(m.rowPattern(), o.Ordering.of(name, m.rowPattern()))
+	plan, err := sparse.PlanCholesky(m.rowPattern(), o.Ordering.of(name, m.rowPattern()))
+	if err != nil {
+		panic(outOfMemory(name, err))
+	}
 	f := &Factorization{name: name, m: m, d: a.values.DType()}
 	f.factor = func(values *array.View) (factors, error) {
 		switch values.DType {
@@ -190,11 +198,15 @@ func choleskyOf[T sparse.Element](plan *sparse.CholeskyPlan, values *array.View)
 	f, bad, err := sparse.Factor(plan, core.Slice[T](values))
 	switch {
 	case err != nil:
-		return nil, &array.Error{Kind: array.OutOfMemory, Op: "sparse.cholesky", Msg: "the factor does not fit in memory", Err: err}
+		return nil, outOfMemory("sparse.cholesky", err)
 	case bad >= 0:
 		return nil, array.Errorf("sparse.cholesky", "a", "the matrix is not positive definite: the pivot of row %d is not positive", bad)
 	}
 	return choleskyFactors[T]{f}, nil
+}
+
+func outOfMemory(name string, err error) error {
+	return &array.Error{Kind: array.OutOfMemory, Op: name, Msg: "the factors do not fit in memory", Err: err}
 }
 
 func (f choleskyFactors[T]) solve(b *array.View, _ bool) {
@@ -286,16 +298,19 @@ func columns(x *weft.Tensor) *weft.Tensor {
 	return x
 }
 
-// L returns the lower triangular factor in compressed columns, without gradient.
-func (f *Factorization) L() *Matrix {
-	f.notNil("sparse.factorization.l")
-	return f.known().lower().As(f.d)
-}
+// L returns a copy of the lower triangular factor in compressed columns, without gradient. It panics with *[weft.Error]
+// where that does not fit in memory.
+func (f *Factorization) L() *Matrix { return f.copied("sparse.factorization.l", factors.lower) }
 
-// U returns the upper triangular factor, without gradient: of [Cholesky] L^H.
-func (f *Factorization) U() *Matrix {
-	f.notNil("sparse.factorization.u")
-	return f.known().upper().As(f.d)
+// U returns a copy of the upper triangular factor, without gradient: of [Cholesky] L^H. It panics as [Factorization.L].
+func (f *Factorization) U() *Matrix { return f.copied("sparse.factorization.u", factors.upper) }
+
+// copied returns one of the factors.
+func (f *Factorization) copied(name string, which func(factors) *Matrix) *Matrix {
+	f.notNil(name)
+	x, d := f.known(), f.m.values.DType()
+	core.CheckHeap(name, 2*x.Entries()*(d.Size()+array.Int32.Size()), array.Uint8) // slices, and tensors of them
+	return which(x).As(f.d)
 }
 
 // Perm returns the rows and columns of the matrix in the order of the factors: a.Permute(f.Perm()) is L * U.

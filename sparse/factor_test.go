@@ -79,6 +79,23 @@ func TestCholeskyOfIndefiniteMatrixNamesTheRow(t *testing.T) {
 	}
 }
 
+// TestFactorizationsNameAnUnknownPattern factors a matrix of each format that is an argument of a compiled function.
+func TestFactorizationsNameAnUnknownPattern(t *testing.T) {
+	b := weft.OnesOf(weft.Float64, 36)
+	inFormats(laplace(6), func(format string, m *sparse.Matrix) {
+		for name, f := range map[string]func(m *sparse.Matrix, b *weft.Tensor) *weft.Tensor{
+			"lu":       func(m *sparse.Matrix, b *weft.Tensor) *weft.Tensor { return sparse.LU(m).Solve(b) },
+			"cholesky": func(m *sparse.Matrix, b *weft.Tensor) *weft.Tensor { return sparse.Cholesky(m).Solve(b) },
+			"solve":    func(m *sparse.Matrix, b *weft.Tensor) *weft.Tensor { return sparse.Solve(m, b) },
+		} {
+			want := "sparse." + name + ": a: is an argument of a compiled function"
+			if err := weft.Try(func() { weft.Compile(f).Func()(m, b) }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %q", format, err, want)
+			}
+		}
+	})
+}
+
 // factorizations are functions that factor a matrix and solve with it.
 var factorizations = map[string]func(m *sparse.Matrix) *sparse.Factorization{
 	"cholesky": func(m *sparse.Matrix) *sparse.Factorization { return sparse.Cholesky(m) },

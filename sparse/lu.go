@@ -77,7 +77,7 @@ func luOf[T sparse.Element](name string, p *sparse.Pattern, values *array.View, 
 	f, bad, err := sparse.FactorLU(p, core.Slice[T](values), order, threshold)
 	switch {
 	case err != nil:
-		return nil, &array.Error{Kind: array.OutOfMemory, Op: name, Msg: "the factors do not fit in memory", Err: err}
+		return nil, outOfMemory(name, err)
 	case bad >= 0:
 		return nil, array.Errorf(name, "a", "the matrix is singular: column %d has no pivot that is not 0", bad)
 	}

@@ -220,7 +220,7 @@ func FromDense(x *weft.Tensor) *Matrix {
 func checkSize(name string, rows, cols int) {
 	for i, n := range [2]int{rows, cols} {
 		if arg := [2]string{"rows", "cols"}[i]; n < 0 || n > maxSize {
-			array.Failf(name, arg, "is %d, want 0 to %d", n, maxSize)
+			array.Failf(name, arg, "is %d, want 0 to %d: indices are int32", n, maxSize)
 		}
 	}
 }

@@ -146,6 +146,9 @@ func TestMistakesOfConstructors(t *testing.T) {
 		{"sparse.newcsr: values: is nil", func() { sparse.NewCSR(nil, []int{0, 2}, []int{0, 1, 2}, 2, 3) }},
 		{"sparse.newcoo: row: are 1 numbers for 2 values", func() { sparse.NewCOO(v, []int{0}, []int{0, 1}, 2, 3) }},
 		{"sparse.newcoo: rows: is -1", func() { sparse.NewCOO(v, []int{0, 1}, []int{0, 1}, -1, 3) }},
+		{"sparse.newcoo: rows: is 2147483648, want 0 to 2147483647: indices are int32", func() { sparse.NewCOO(v, []int64{0, 1 << 31}, []int{0, 1}, 1<<31, 3) }},
+		{"sparse.newcoo: col: number 1 is 2147483648, want 0 to 2147483646", func() { sparse.NewCOO(v, []int{0, 1}, []int64{0, 1 << 31}, 2, 1<<31-1) }},
+		{"sparse.newcsr: cols: is 4294967296", func() { sparse.NewCSR(v, []int64{0, 1 << 31}, []int{0, 2}, 1, 1<<32) }},
 		{"sparse.newbsr: values: has blocks of 2x2, which do not divide", func() { sparse.NewBSR(weft.Zeros(1, 2, 2), []int{0}, []int{0, 1}, 2, 3) }},
 		{"sparse.matmul: x: has shape [2]", func() { sparse.NewCSR(v, []int{0, 2}, []int{0, 1, 2}, 2, 3).MatMul(v) }},
 	} {

@@ -28,8 +28,8 @@ type CholeskyPlan struct {
 }
 
 // PlanCholesky plans the factorization of a matrix whose lower triangle has a pattern. It is in the order given, nil for
-// one of minimum degree, up to an order that changes no fill-in.
-func PlanCholesky(p *Pattern, order []int32) *CholeskyPlan {
+// one of minimum degree, up to an order that changes no fill-in. An error says that memory does not suffice.
+func PlanCholesky(p *Pattern, order []int32) (*CholeskyPlan, error) {
 	if order == nil {
 		order = MinimumDegree(p.Symmetric(), nil)
 	}
@@ -38,7 +38,10 @@ func PlanCholesky(p *Pattern, order []int32) *CholeskyPlan {
 		c.Order[k] = order[i]
 	}
 	c.lower = permuted(p, c.Order)
-	c.nodes, c.of = nodes(c.lower, tree(&c.lower.rows))
+	var err error
+	if c.nodes, c.of, err = nodes(c.lower, tree(&c.lower.rows)); err != nil {
+		return nil, err
+	}
 	for _, d := range c.nodes {
 		c.size += len(d.rows) * d.width
 		for i, r := range d.rows[d.width:] { // the rows of a node that one update reaches
@@ -51,7 +54,7 @@ func PlanCholesky(p *Pattern, order []int32) *CholeskyPlan {
 			}
 		}
 	}
-	return c
+	return c, nil
 }
 
 // Entries returns the number of entries of the factor, stored zeros among them.

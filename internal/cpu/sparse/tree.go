@@ -1,6 +1,10 @@
 package sparse
 
-import "slices"
+import (
+	"slices"
+
+	"weft/internal/mem"
+)
 
 // A lower is the lower triangle of a symmetric matrix in another order, by rows and by columns. Its entries come from
 // the entries of the matrix: from[k] is an entry's number, or its complement for one that was above the diagonal.
@@ -165,10 +169,18 @@ func spans(parent, below []int32) (out []span) {
 	return out
 }
 
-// nodes returns the nodes of a factor with their rows, and the node of each column.
-func nodes(l *lower, parent []int32) (out []node, of []int32) {
+// nodes returns the nodes of a factor with their rows, and the node of each column. An error says that memory does not
+// suffice.
+func nodes(l *lower, parent []int32) (out []node, of []int32, err error) {
 	n := len(parent)
 	list := spans(parent, counts(&l.rows, parent))
+	total := 0
+	for _, x := range list {
+		total += x.width + x.below
+	}
+	if err := mem.CheckHeap(4 * (total + 2*n)); err != nil {
+		return nil, nil, err
+	}
 	of = make([]int32, n)
 	for s, x := range list {
 		for j := range x.width {
@@ -218,5 +230,5 @@ func nodes(l *lower, parent []int32) (out []node, of []int32) {
 			out = append(out, m)
 		}
 	}
-	return out, of
+	return out, of, nil
 }
