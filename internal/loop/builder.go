@@ -211,6 +211,8 @@ func floatBits(t Type, x float64) uint64 {
 }
 
 // Int is the constant x, cut to the integer type t.
+//
+//go:noinline
 func (b *Builder) Int(t Type, x int64) Value {
 	return b.ConstBits(t, uint64(x)<<(64-8*t.Size())>>(64-8*t.Size()))
 }
@@ -272,7 +274,15 @@ func (b *Builder) unrounded(buf int, x Value) Value {
 	return x
 }
 
+// The methods below that add an instruction are not inlined: formulas call them 10,000 times, and each call inlined
+// takes more code, and tables of the runtime and the debugger, than its time is worth (1 MB of cmd/weft).
+
+// The methods below that add one instruction are not inlined. Formulas call them 10,000 times, and inlined calls took
+// 0.9 MB of cmd/weft in code and in the tables of the runtime and the debugger.
+
 // Unary adds a one-operand instruction of the operand's type.
+//
+//go:noinline
 func (b *Builder) Unary(op Op, x Value) Value {
 	return b.pure(op, b.Type(x), x, NoValue, NoValue, 0)
 }
@@ -287,49 +297,124 @@ func (b *Builder) Binary(op Op, x, y Value) Value {
 	return b.pure(op, t, x, y, NoValue, 0)
 }
 
-func (b *Builder) Add(x, y Value) Value  { return b.Binary(OpAdd, x, y) }
-func (b *Builder) Sub(x, y Value) Value  { return b.Binary(OpSub, x, y) }
-func (b *Builder) Mul(x, y Value) Value  { return b.Binary(OpMul, x, y) }
-func (b *Builder) Div(x, y Value) Value  { return b.Binary(OpDiv, x, y) }
-func (b *Builder) Quo(x, y Value) Value  { return b.Binary(OpQuo, x, y) }
-func (b *Builder) Rem(x, y Value) Value  { return b.Binary(OpRem, x, y) }
-func (b *Builder) Min(x, y Value) Value  { return b.Binary(OpMin, x, y) }
-func (b *Builder) Max(x, y Value) Value  { return b.Binary(OpMax, x, y) }
-func (b *Builder) And(x, y Value) Value  { return b.Binary(OpAnd, x, y) }
-func (b *Builder) Or(x, y Value) Value   { return b.Binary(OpOr, x, y) }
-func (b *Builder) Xor(x, y Value) Value  { return b.Binary(OpXor, x, y) }
+//go:noinline
+func (b *Builder) Add(x, y Value) Value { return b.Binary(OpAdd, x, y) }
+
+//go:noinline
+func (b *Builder) Sub(x, y Value) Value { return b.Binary(OpSub, x, y) }
+
+//go:noinline
+func (b *Builder) Mul(x, y Value) Value { return b.Binary(OpMul, x, y) }
+
+//go:noinline
+func (b *Builder) Div(x, y Value) Value { return b.Binary(OpDiv, x, y) }
+
+//go:noinline
+func (b *Builder) Quo(x, y Value) Value { return b.Binary(OpQuo, x, y) }
+
+//go:noinline
+func (b *Builder) Rem(x, y Value) Value { return b.Binary(OpRem, x, y) }
+
+//go:noinline
+func (b *Builder) Min(x, y Value) Value { return b.Binary(OpMin, x, y) }
+
+//go:noinline
+func (b *Builder) Max(x, y Value) Value { return b.Binary(OpMax, x, y) }
+
+//go:noinline
+func (b *Builder) And(x, y Value) Value { return b.Binary(OpAnd, x, y) }
+
+//go:noinline
+func (b *Builder) Or(x, y Value) Value { return b.Binary(OpOr, x, y) }
+
+//go:noinline
+func (b *Builder) Xor(x, y Value) Value { return b.Binary(OpXor, x, y) }
+
+//go:noinline
 func (b *Builder) QuoU(x, y Value) Value { return b.Binary(OpQuoU, x, y) }
+
+//go:noinline
 func (b *Builder) RemU(x, y Value) Value { return b.Binary(OpRemU, x, y) }
+
+//go:noinline
 func (b *Builder) MinU(x, y Value) Value { return b.Binary(OpMinU, x, y) }
+
+//go:noinline
 func (b *Builder) MaxU(x, y Value) Value { return b.Binary(OpMaxU, x, y) }
-func (b *Builder) LtU(x, y Value) Value  { return b.Binary(OpLtU, x, y) }
-func (b *Builder) LeU(x, y Value) Value  { return b.Binary(OpLeU, x, y) }
-func (b *Builder) Shl(x, y Value) Value  { return b.Binary(OpShl, x, y) }
-func (b *Builder) Shr(x, y Value) Value  { return b.Binary(OpShr, x, y) }
+
+//go:noinline
+func (b *Builder) LtU(x, y Value) Value { return b.Binary(OpLtU, x, y) }
+
+//go:noinline
+func (b *Builder) LeU(x, y Value) Value { return b.Binary(OpLeU, x, y) }
+
+//go:noinline
+func (b *Builder) Shl(x, y Value) Value { return b.Binary(OpShl, x, y) }
+
+//go:noinline
+func (b *Builder) Shr(x, y Value) Value { return b.Binary(OpShr, x, y) }
+
+//go:noinline
 func (b *Builder) ShrU(x, y Value) Value { return b.Binary(OpShrU, x, y) }
-func (b *Builder) Eq(x, y Value) Value   { return b.Binary(OpEq, x, y) }
-func (b *Builder) Ne(x, y Value) Value   { return b.Binary(OpNe, x, y) }
-func (b *Builder) Lt(x, y Value) Value   { return b.Binary(OpLt, x, y) }
-func (b *Builder) Le(x, y Value) Value   { return b.Binary(OpLe, x, y) }
-func (b *Builder) Gt(x, y Value) Value   { return b.Binary(OpLt, y, x) }
-func (b *Builder) Ge(x, y Value) Value   { return b.Binary(OpLe, y, x) }
-func (b *Builder) Neg(x Value) Value     { return b.Unary(OpNeg, x) }
-func (b *Builder) Abs(x Value) Value     { return b.Unary(OpAbs, x) }
-func (b *Builder) Not(x Value) Value     { return b.Unary(OpNot, x) }
-func (b *Builder) Sqrt(x Value) Value    { return b.Unary(OpSqrt, x) }
-func (b *Builder) Floor(x Value) Value   { return b.Unary(OpFloor, x) }
-func (b *Builder) Ceil(x Value) Value    { return b.Unary(OpCeil, x) }
-func (b *Builder) Trunc(x Value) Value   { return b.Unary(OpTrunc, x) }
-func (b *Builder) Rint(x Value) Value    { return b.Unary(OpRint, x) }
-func (b *Builder) LogB(x Value) Value    { return b.Unary(OpLogB, x) }
+
+//go:noinline
+func (b *Builder) Eq(x, y Value) Value { return b.Binary(OpEq, x, y) }
+
+//go:noinline
+func (b *Builder) Ne(x, y Value) Value { return b.Binary(OpNe, x, y) }
+
+//go:noinline
+func (b *Builder) Lt(x, y Value) Value { return b.Binary(OpLt, x, y) }
+
+//go:noinline
+func (b *Builder) Le(x, y Value) Value { return b.Binary(OpLe, x, y) }
+
+//go:noinline
+func (b *Builder) Gt(x, y Value) Value { return b.Binary(OpLt, y, x) }
+
+//go:noinline
+func (b *Builder) Ge(x, y Value) Value { return b.Binary(OpLe, y, x) }
+
+//go:noinline
+func (b *Builder) Neg(x Value) Value { return b.Unary(OpNeg, x) }
+
+//go:noinline
+func (b *Builder) Abs(x Value) Value { return b.Unary(OpAbs, x) }
+
+//go:noinline
+func (b *Builder) Not(x Value) Value { return b.Unary(OpNot, x) }
+
+//go:noinline
+func (b *Builder) Sqrt(x Value) Value { return b.Unary(OpSqrt, x) }
+
+//go:noinline
+func (b *Builder) Floor(x Value) Value { return b.Unary(OpFloor, x) }
+
+//go:noinline
+func (b *Builder) Ceil(x Value) Value { return b.Unary(OpCeil, x) }
+
+//go:noinline
+func (b *Builder) Trunc(x Value) Value { return b.Unary(OpTrunc, x) }
+
+//go:noinline
+func (b *Builder) Rint(x Value) Value { return b.Unary(OpRint, x) }
+
+//go:noinline
+func (b *Builder) LogB(x Value) Value { return b.Unary(OpLogB, x) }
 
 // ScaleB is x*2^k; see [OpScaleB].
+//
+//go:noinline
 func (b *Builder) ScaleB(x, k Value) Value { return b.Binary(OpScaleB, x, k) }
 
 // Fma is x*y+z rounded once.
+//
+//go:noinline
 func (b *Builder) Fma(x, y, z Value) Value { return b.pure(OpFma, b.Type(x), x, y, z, 0) }
 
 // Select is c ? x : y.
+//
+//go:noinline
 func (b *Builder) Select(c, x, y Value) Value {
 	if in := &b.p.Ins[c]; in.Op == OpConst {
 		if in.Imm != 0 {

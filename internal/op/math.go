@@ -14,6 +14,8 @@ var Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, 
 var Sigmoid, Relu, Gelu, Silu, Softplus *Def
 
 // one is 1 in the type of x.
+//
+//go:noinline
 func one(x *node) *node { return num(x, 1) }
 
 func init() {

@@ -66,6 +66,8 @@ func (c *Call) sameShape(arg string, shape, want []int) {
 
 // Apply adds d of args to their graph: it checks types and shapes, converts
 // arguments to the type in which they meet, and expands a Composite.
+//
+//go:noinline
 func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
 	return ApplyAll(d, a, args...)[0]
 }

@@ -42,6 +42,8 @@ func pick[T any](f *form, narrow, wide T) T {
 }
 
 // c is a floating-point constant.
+//
+//go:noinline
 func (f *form) c(x float64) loop.Value { return f.Float(f.t, x) }
 
 // n is an integer constant.
