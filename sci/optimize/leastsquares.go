@@ -3,6 +3,7 @@ package optimize
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -16,22 +17,26 @@ type LeastSquaresOpts struct {
 	XTol    float64 // relative length of a step
 	GTol    float64 // the greatest element of the gradient
 	MaxIter int     // the most steps; 100 for each parameter if it is 0
+	Bounds  *Bounds // of x, which starts from the nearest point within them; nil: none
 }
 
 // A Fit is a result of [LeastSquares].
 type Fit struct {
-	X         *weft.Tensor // float64, of x0's shape
-	Cost      float64      // half the sum of the squares
-	Residuals *weft.Tensor // f(X), with one axis
-	Jacobian  *weft.Tensor // of the residuals at X, [residuals parameters]
-	Steps     int
-	FuncEvals int
+	X          *weft.Tensor // float64, of x0's shape
+	Cost       float64      // half the sum of the squares
+	Residuals  *weft.Tensor // f(X), with one axis
+	Jacobian   *weft.Tensor // of the residuals at X, [residuals parameters]
+	Optimality float64      // the greatest element of the gradient, with bounds times its distance from the bound it leads to
+	ActiveMask *weft.Tensor // int64, of x0's shape: -1 at a lower bound, 1 at an upper one, 0 between them
+	Steps      int
+	FuncEvals  int
 }
 
 // LeastSquares searches the x that makes the sum of the squares of f(x) least, from x0 on, by the method of Levenberg and Marquardt
 // with the damping of Nielsen (Madsen, Nielsen, Tingleff, "Methods for non-linear least squares problems", 2004). Each
-// step solves its equations by QR. f returns residuals of any shape. It returns a [*ConvergenceError] and the best point
-// after MaxIter steps or where f is not finite, and panics with a [*weft.Error] for bad arguments. SciPy's least_squares without bounds.
+// step solves its equations by QR. With Bounds the method is trust region reflective (Branch, Coleman, Li, 1999), and x stays strictly
+// between bounds that differ, up to XTol of an active one. f returns residuals of any shape. It returns a [*ConvergenceError] and the best point
+// after MaxIter steps or where f is not finite, and panics with a [*weft.Error] for bad arguments. SciPy's least_squares.
 func LeastSquares(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...LeastSquaresOpts) (*Fit, error) {
 	const name = "optimize.leastsquares"
 	return leastSquares(name, f, x0, array.Options(name, opts))
@@ -43,6 +48,10 @@ func leastSquares(name string, f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Ten
 	ftol, xtol, gtol := positive(name, "FTol", o.FTol, 1e-8), positive(name, "XTol", o.XTol, 1e-8), positive(name, "GTol", o.GTol, 1e-8)
 	most := limit(name, "MaxIter", o.MaxIter, 100*len(x))
 	s := &squares{name: name, f: f, shape: first.Shape()}
+	if o.Bounds != nil {
+		lower, upper := o.Bounds.of(name, first.Shape())
+		return s.searchBounded(slices.Clone(x), lower, upper, ftol, xtol, gtol, most)
+	}
 	r := s.residuals(x)
 	cost := half(r)
 	if !finite(cost) {
@@ -53,12 +62,12 @@ func leastSquares(name string, f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Ten
 	for _, v := range columnNorms(j) {
 		mu = max(mu, 1e-3*v*v)
 	}
-	done := func(err error) (*Fit, error) {
-		m, n := j.Dims()
-		return &Fit{X: s.tensor(x), Cost: cost, Residuals: weft.FromSlice(r), Jacobian: weft.FromSlice(j.RawMatrix().Data, m, n), Steps: s.steps, FuncEvals: s.count}, err
-	}
+	done := func(err error) (*Fit, error) { return s.fit(x, r, j, cost), err }
 	for ; s.steps < most; s.steps++ {
-		if norm(gradient(j, r)) <= gtol {
+		switch g := norm(gradient(j, r)); {
+		case !finite(g):
+			return done(&ConvergenceError{name, "derivatives of f are not finite"})
+		case g <= gtol:
 			return done(nil)
 		}
 		step, ok := damped(j, r, mu)
@@ -100,6 +109,13 @@ type squares struct {
 	f            func(x *weft.Tensor) *weft.Tensor
 	shape        []int
 	count, steps int
+}
+
+// fit is the result at x.
+func (s *squares) fit(x, r []float64, j *mat.Dense, cost float64) *Fit {
+	m, n := j.Dims()
+	return &Fit{X: s.tensor(x), Cost: cost, Residuals: weft.FromSlice(r), Jacobian: weft.FromSlice(j.RawMatrix().Data, m, n), Optimality: norm(gradient(j, r)),
+		ActiveMask: weft.ZerosOf(weft.Int64, s.shape...), Steps: s.steps, FuncEvals: s.count}
 }
 
 func (s *squares) tensor(x []float64) *weft.Tensor {
