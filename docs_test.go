@@ -498,7 +498,7 @@ func TestReadmeProgram(t *testing.T) {
 	script += "mkdir first\ncat > first/main.go <<'END'\n" + firstLines(t) + "END\ngo run ./first > first.out\n"
 	cmd := exec.Command(bash, "-e")
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(script)
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	cmd.Env = append(os.Environ(), "GOWORK=off")
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()

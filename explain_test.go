@@ -98,9 +98,9 @@ func TestExplainedFormulasReadBack(t *testing.T) {
 			t.Errorf("%q read back: %v, want %v", text, got, want)
 		}
 	}
-	// Every function of the language, of every array.
-	for _, name := range formula.Functions() {
-		for _, a := range arrays {
+	// Every function of the language, of two arrays: compiling each for all six takes a minute.
+	for i, name := range formula.Functions() {
+		for _, a := range []string{"x", arrays[1+i%(len(arrays)-1)]} {
 			for _, args := range []string{"", ", 0", ", 1", ", " + a, ", x", ", 0, 1", ", 0.5, 2"} {
 				check(name + "(" + a + args + ")")
 			}

@@ -105,7 +105,7 @@ func TestBuild(t *testing.T) {
 		t.Skip("SKIPPED: there is no go tool: ", err)
 	}
 	cmd := exec.Command(tool, "test", "-vet=all", "./out/...")
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("go test: %v\n%s", err, out)
 	}

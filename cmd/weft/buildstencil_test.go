@@ -121,7 +121,7 @@ func TestBuildStencil(t *testing.T) {
 	}
 	call := func(args ...string) string {
 		cmd := exec.Command(tool, args...)
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
+		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CGO_ENABLED=0")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("go %v: %v\n%s", args, err, out)
@@ -225,7 +225,7 @@ func TestBuildFormula(t *testing.T) {
 	}
 	for _, args := range [][]string{{"test", "-vet=all", "./out/..."}, {"run", "."}} {
 		cmd := exec.Command(tool, args...)
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
+		cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CGO_ENABLED=0")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("go %v: %v\n%s", args, err, out)

@@ -113,7 +113,7 @@ func printed(t *testing.T, programs []*loop.Program, tasks []task) [][][]byte {
 	}
 	build := exec.Command(tool, "build", "-o", "printed", ".")
 	build.Dir = dir
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=mod")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
