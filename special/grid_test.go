@@ -72,7 +72,7 @@ func gridUlps(got, want float64) float64 {
 	return math.Inf(1)
 }
 
-// gridBounds are the measured errors of functions with more than 2 units, the same on every processor. In those of
+// gridBounds are the measured errors of functions with more than 2 units, the same on every processor. In errors of
 // hundreds the rounding of an argument is magnified: of a sum with 1, a quotient or a denormal half.
 var gridBounds = map[string]float64{
 	"BetaIncInv": 14, "Binom": 11, "BoxCox": 65, "BoxCox1p": 65, "ChDtrC": 356, "ChDtrI": 3, "FDtr": 965, "FDtrC": 33,

@@ -211,7 +211,7 @@ func TestValuesOfSeveral(t *testing.T) {
 	}
 }
 
-// TestFormsOfSeveral holds results of float32, of broadcast and transposed arrays and of Vmap to those of contiguous
+// TestFormsOfSeveral compares results of float32, of broadcast and transposed arrays and of Vmap with results of contiguous
 // float64 arrays.
 func TestFormsOfSeveral(t *testing.T) {
 	vectors := readVectors(t)

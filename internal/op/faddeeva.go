@@ -106,7 +106,7 @@ func wofzSlope(z, w pair) pair {
 	return wofzAfar(z, 1, pair{scale(p.re, -2), sub(num(p.im, 2/math.Sqrt(math.Pi)), scale(p.im, 2))})
 }
 
-// wofzBend is the second derivative of w at z, of which slope is the first.
+// wofzBend is the second derivative of w at z; slope is the first one.
 func wofzBend(z, w, slope pair) pair {
 	return wofzAfar(z, 2, scalePair(addPairs(w, mulPairs(z, slope)), -2))
 }

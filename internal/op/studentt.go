@@ -58,7 +58,7 @@ func (s stream) studentCDF(df, t val) val {
 	return s.Select(s.Lt(t, s.f(0)), tail, s.Sub(s.f(1), tail))
 }
 
-// studentInverse is the t of which [stream.studentCDF] is p. Near p = 1/2 the other end of the beta distribution has
+// studentInverse is the t where [stream.studentCDF] is p. Near p = 1/2 the other end of the beta distribution has
 // the digits.
 func (s stream) studentInverse(df, p val) val {
 	one, half := s.f(1), s.f(0.5)
