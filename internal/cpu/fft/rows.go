@@ -126,24 +126,7 @@ func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
 
 // turn transposes rows of complex numbers: row i of the source becomes column i of the destination.
 func (p *plan) turn(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
-	if p.size == 4 {
-		transpose.Matrix(p.isa, 8, dst, src, rows, cols, dstRow, srcRow)
-		return
-	}
-	for i := 0; i < rows; i += 4 {
-		if rows-i < 4 {
-			transpose.Matrix(jit.Portable, 16, unsafe.Add(dst, i*16), unsafe.Add(src, i*srcRow), rows-i, cols, dstRow, srcRow)
-			return
-		}
-		for j := range cols { // a line of the destination
-			from := unsafe.Add(src, i*srcRow+j*16)
-			y := (*[4][2]uint64)(unsafe.Add(dst, i*16+j*dstRow))
-			y[0] = *(*[2]uint64)(from)
-			y[1] = *(*[2]uint64)(unsafe.Add(from, srcRow))
-			y[2] = *(*[2]uint64)(unsafe.Add(from, 2*srcRow))
-			y[3] = *(*[2]uint64)(unsafe.Add(from, 3*srcRow))
-		}
-	}
+	transpose.Matrix(p.isa, 2*p.size, dst, src, rows, cols, dstRow, srcRow)
 }
 
 func (p *plan) pass(t Transform) pass {
@@ -153,12 +136,15 @@ func (p *plan) pass(t Transform) pass {
 // groupBytes is about what a group of rows takes as columns.
 const groupBytes = 256 << 10
 
+// directBytes is the same for lengths that are not split: the first-level cache holds it three times.
+const directBytes = 8 << 10
+
 // groupRows is how many rows are transformed together as columns, 1 for lengths that are transformed row
 // by row.
 func (p *plan) groupRows() int {
 	switch {
 	case p.direct():
-		return p.lanes()
+		return p.lanes() * min(max(directBytes/(p.n*p.block()), 1), 8)
 	case p.split && p.n*p.block() <= groupBytes:
 		most := groupBytes / (p.n * p.block())
 		return p.lanes() * min(4, most, max(2, most/2)) // of more than two vectors, half of groupBytes is faster
@@ -181,7 +167,7 @@ func (p *plan) group(t Transform, dst, src unsafe.Pointer, rows, dstRow, srcRow 
 		before(in, work, blocks)
 	}
 	if n == 1 {
-		p.one(t, out, in)
+		p.one(t, out, in, blocks)
 	} else {
 		p.matrix(t, out, in, blocks, row, row, work)
 	}
@@ -191,9 +177,9 @@ func (p *plan) group(t Transform, dst, src unsafe.Pointer, rows, dstRow, srcRow 
 	p.turn(dst, out, n, rows, dstRow, row)
 }
 
-// one is the transform of a number: itself, scaled.
-func (p *plan) one(t Transform, dst, src unsafe.Pointer) {
-	n := p.block() / p.size
+// one is the transform of single numbers: themselves, scaled.
+func (p *plan) one(t Transform, dst, src unsafe.Pointer, blocks int) {
+	n := blocks * p.block() / p.size
 	if p.size == 4 {
 		scaled(unsafe.Slice((*float32)(dst), n), unsafe.Slice((*float32)(src), n), t.Scale)
 	} else {

@@ -78,20 +78,6 @@ func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Epilogue, cols int) {
 	}
 }
 
-// Matrix transposes a matrix of elements of a size on the calling thread: row i of src becomes column i of
-// dst. Steps from row to row are in bytes. Source and destination do not overlap.
-func Matrix(isa jit.ISA, size int, dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
-	c := copying{isa: isa, size: size, a: codegen.Dim{N: cols, Src: size, Dst: dstRow}, b: codegen.Dim{N: rows, Src: srcRow, Dst: size}}
-	if r, k := group(size); isa == jit.Portable || size > tileSize || cols < k || rows < r {
-		c.portable(src, dst, cols, rows)
-		return
-	}
-	f := tileFrames.Get().(*tileFrame)
-	c.tiles(f, src, dst, cols, rows)
-	f.src, f.dst, f.out = nil, nil, nil
-	tileFrames.Put(f)
-}
-
 func abs(n int) int {
 	if n < 0 {
 		return -n
