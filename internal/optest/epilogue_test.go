@@ -27,6 +27,14 @@ func TestEpilogues(t *testing.T) {
 			}
 			return []*ir.Node{op.Apply(op.Gelu, nil, op.Apply(op.Add, nil, y, b))}
 		},
+		"bias and bounds": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {
+			b := input(y.Shape[len(y.Shape)-1])
+			if len(y.Shape) == 4 {
+				b = input(1, y.Shape[1], 1, 1)
+			}
+			low, high := y.Graph.Number(-0.25, y.DType, false), y.Graph.Number(0.5, y.DType, false)
+			return []*ir.Node{op.Apply(op.Minimum, nil, op.Apply(op.Maximum, nil, op.Apply(op.Add, nil, y, b), low), high)}
+		},
 		"residual": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {
 			return []*ir.Node{op.Apply(op.Relu, nil, op.Apply(op.Add, nil, input(y.Shape...), y))}
 		},

@@ -162,6 +162,17 @@ func (g *Gen) When(flag int64, f func()) {
 	g.Bind(skip)
 }
 
+// Bound holds vectors between the bounds in two fields of the frame. t is free. NaN stays: an extreme of x86 is its
+// second operand where either is NaN.
+func (g *Gen) Bound(vectors []asm.Reg, t asm.Reg, low, high uintptr) {
+	for i, op := range [2]asm.Op{g.Pick(asm.VMAXPS, asm.VMAXPD), g.Pick(asm.VMINPS, asm.VMINPD)} {
+		g.Broadcast(t, Field([2]uintptr{low, high}[i]))
+		for _, v := range vectors {
+			g.RRR(op, v, t, v)
+		}
+	}
+}
+
 // Chain writes a loop over the terms that register count holds the number of: four at a time,
 // then one by one. term(n) writes the code for the term n places further on. advance(n) moves
 // the pointers on by n terms.

@@ -441,14 +441,15 @@ func (r *channelRun) makeTiles(worker, n0, n1, y0, y1, from, to int) (list chann
 func (r *channelRun) strip(worker, s int, tiles channelTiles, prefetch int) {
 	c := r.correlation
 	o := s * r.nv * c.Lanes
-	f := channelFrame{a: c.src.Ptr, c: c.dst.at(0, o, 0, 0, c.Size), chanStep: c.dst.C * c.Size, prefetch: prefetch}
+	f := channelFrame{a: c.src.Ptr, c: c.dst.at(0, o, 0, 0, c.Size), chanStep: c.dst.C * c.Size, prefetch: prefetch,
+		bias: c.bias(o), low: c.ends.Low, high: c.ends.High}
 	if r.sumsBytes > 0 {
 		f.sums = unsafe.Add(c.buffer.Ptr(), worker*r.sumsBytes)
 	}
 	for b := range r.blocks {
 		f.flags = tile.Bit(b > 0, 0)
 		if b == r.blocks-1 {
-			f.flags |= flagStore
+			f.flags |= flagStore | c.endFlags()
 		}
 		f.b = unsafe.Add(c.packed.ptr, s*c.panelBytes+b*numbers.KBlock*c.weightPitch)
 		r.setAhead(&f, s, b, tiles)

@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu/product"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/mem"
 	"weft/internal/numbers"
 	"weft/internal/packed"
@@ -37,6 +38,8 @@ type correlation struct {
 	rows, cols   int // of the source around all outputs
 	dst          Image
 	epilogue     tile.Epilogue
+	ends         launch.Ends                       // of the epilogue, if ended
+	ended        bool                              // kernels do all that the epilogue does
 	packWeights  func(to tile.Panel, group, o int) // packs rows of a group, from row o on
 	exchanged    bool                              // the row axis of this plan is the image's column axis; a band is the whole image
 	direct       bool                              // the source is read where it is
@@ -339,7 +342,7 @@ func (c *correlation) Chunk(worker, begin, end int) {
 func (c *correlation) finish(n0, n1, o0, o1, p0, p1 int) {
 	all := c.groups * c.outC
 	switch {
-	case c.epilogue == nil:
+	case c.epilogue == nil || c.ended:
 	case o1-o0 == all:
 		c.epilogue.Run(n0*all, n1*all, p0, p1)
 	default:
@@ -433,12 +436,16 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 	var f tile.Frame
 	f.CStep = dstC * c.Size
 	f.AStep, f.APanel = c.weightPitch, c.panelBytes
+	f.Low, f.High = c.ends.Low, c.ends.High
 	f.SegmentStep = (c.stepY*c.rowPitch - c.outW) * c.Size
 	k := len(c.terms)
 	for p0 := 0; p0 < k || p0 == 0; p0 += numbers.KBlock {
 		kk := min(numbers.KBlock, k-p0)
 		f.K = kk
 		f.Flags = tile.Bit(p0 > 0, 0)
+		if p0+kk == k {
+			f.Flags |= c.endFlags()
+		}
 		if kk > 0 {
 			f.Table = unsafe.Pointer(&c.table[p0])
 		}
@@ -470,6 +477,7 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 					o := c.rowOf(part.from)
 					f.A = unsafe.Add(weights, part.from*c.panelBytes+p0*c.weightPitch)
 					f.B[0], f.C[0] = src, unsafe.Add(dst, o*dstC*c.Size)
+					f.Bias = c.bias(group*c.outC + o)
 					key.Mr = part.rows
 					c.tile(&f, key, first, same, part.to-part.from, dstC)
 				}
@@ -488,10 +496,13 @@ func (c *correlation) tile(f *tile.Frame, key tile.Key, places []tile.Place, til
 		f.Tile(c.Machine, key)
 		return
 	}
-	a, out := f.A, f.C[0]
+	a, out, bias := f.A, f.C[0], f.Bias
 	for t := 0; t < tiles; t += together {
 		for q := range panels {
 			f.A, f.C[0] = unsafe.Add(a, q*c.panelBytes), unsafe.Add(out, q*key.Mr*dstC*c.Size)
+			if bias != nil {
+				f.Bias = unsafe.Add(bias, q*key.Mr*c.Size)
+			}
 			f.Places, f.Tiles, f.Panels = &places[t*key.Nv], min(together, tiles-t), 1
 			f.Tile(c.Machine, key)
 		}

@@ -35,11 +35,13 @@ type channelFrame struct {
 	termCount     int
 	tiles         *channelTile
 	tileCount     int
-	chanStep      int      // from channel to channel of c
-	prefetch      int      // bytes from a source element to the one to prefetch
-	ahead         uintptr  // the first weights to prefetch
-	aheadStep     int      // bytes from there to the weights of the next term
-	flags         int      // as of a tile.Frame, and flagStore
+	chanStep      int            // from channel to channel of c
+	prefetch      int            // bytes from a source element to the one to prefetch
+	ahead         uintptr        // the first weights to prefetch
+	aheadStep     int            // bytes from there to the weights of the next term
+	flags         int            // as of a tile.Frame, and flagStore
+	bias          unsafe.Pointer // of the strip
+	low, high     uint64
 	mask          uint64   // of the pixels in the last vector of the transposed tile
 	lanes         [32]byte // the same for AVX2
 }
@@ -228,8 +230,28 @@ func (g *channelGen) finish(at asm.Reg) {
 	every(func(acc asm.Reg, _ int, sum asm.Mem) { g.Store(sum, acc) })
 	a.Jmp(end)
 	a.Bind(store)
+	g.ends()
 	g.storeTransposed(at)
 	a.Bind(end)
+}
+
+// ends adds the bias to the sums and holds their bounds.
+func (g *channelGen) ends() {
+	a := &g.Asm
+	sums := make([]asm.Reg, g.mr*g.nv)
+	for i := range sums {
+		sums[i] = g.V(i)
+	}
+	g.When(tile.FlagBias, func() {
+		a.RM(asm.MOV, asm.RCX, codegen.Field(unsafe.Offsetof(cf.bias)))
+		for v := range g.nv {
+			g.Load(g.spare(v), asm.Ptr(asm.RCX, int32(v*g.VB())))
+		}
+		for i, s := range sums {
+			a.RRR(g.Pick(asm.VADDPS, asm.VADDPD), s, s, g.spare(i%g.nv))
+		}
+	})
+	g.When(tile.FlagBounds, func() { g.Bound(sums, g.spare(0), unsafe.Offsetof(cf.low), unsafe.Offsetof(cf.high)) })
 }
 
 // storeTransposed stores a tile with the pixels of a channel side by side.

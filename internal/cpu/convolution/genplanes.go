@@ -28,6 +28,8 @@ type planeFrame struct {
 	steps              int
 	masks              [6]uint64 // of the lanes of each load
 	store              uint64
+	bias               unsafe.Pointer // of the first plane, or nil
+	low, high          uint64         // bounds
 }
 
 var pf planeFrame
@@ -83,6 +85,7 @@ type planeGen struct {
 	sums        [][]asm.Reg // by plane: of the rows of the result that are under way, the next to be stored first
 	taps        []asm.Reg   // elements of a row of the source, by tap
 	zero        asm.Reg
+	low, high   asm.Reg
 	pair, order [2]asm.Reg // with a step of two: what is read, and which elements are taken
 }
 
@@ -99,7 +102,7 @@ func (g *planeGen) assign() {
 	for range g.kw {
 		g.taps = append(g.taps, register())
 	}
-	g.zero = register()
+	g.zero, g.low, g.high = register(), register(), register()
 	for i := 0; i < 2 && g.stepX == 2; i++ {
 		g.pair[i], g.order[i] = register(), register()
 	}
@@ -111,6 +114,8 @@ func (g *planeGen) get(r asm.Reg, offset uintptr) { g.RM(asm.MOV, r, codegen.Fie
 func (g *planeGen) constants() {
 	a := &g.Asm
 	g.Zero(g.zero)
+	g.Broadcast(g.low, codegen.Field(unsafe.Offsetof(pf.low)))
+	g.Broadcast(g.high, codegen.Field(unsafe.Offsetof(pf.high)))
 	for i := 0; i < 2 && g.stepX == 2; i++ {
 		lanes := make([]byte, 0, 64)
 		for lane := range g.Lanes() {
@@ -244,9 +249,23 @@ func (g *planeGen) add(p, r int) {
 func (g *planeGen) store() {
 	a := &g.Asm
 	a.RM(asm.LEA, planeScratch, asm.Idx(planeDst, dstPlane, uint8(g.planes), 0))
+	add := g.Pick(asm.VADDPS, asm.VADDPD)
 	for p := range g.sums {
 		a.M(asm.PREFETCHW, dstOf(planeScratch, p, 0))
-		a.RRR(g.Pick(asm.VADDPS, asm.VADDPD), g.sums[p][0], g.sums[p][0], g.zero)
+		a.RRR(add, g.sums[p][0], g.sums[p][0], g.zero)
+	}
+	plain := a.NewLabel()
+	g.get(planeScratch, unsafe.Offsetof(pf.bias))
+	a.RR(asm.TEST, planeScratch, planeScratch)
+	a.Jcc(asm.CondE, plain)
+	for p := range g.sums {
+		a.RRM(add, g.sums[p][0], g.sums[p][0], asm.Ptr(planeScratch, int32(p*g.D.Size())).B())
+	}
+	a.Bind(plain)
+	for p := range g.sums {
+		// NaN stays: an extreme of x86 is its second operand where either is NaN.
+		a.RRR(g.Pick(asm.VMAXPS, asm.VMAXPD), g.sums[p][0], g.low, g.sums[p][0])
+		a.RRR(g.Pick(asm.VMINPS, asm.VMINPD), g.sums[p][0], g.high, g.sums[p][0])
 		g.StoreMasked(dstOf(planeDst, p, 0), g.sums[p][0], asm.K7, 0)
 	}
 	a.RM(asm.ADD, planeDst, codegen.Field(unsafe.Offsetof(pf.dstRow)))

@@ -46,6 +46,8 @@ func (c *correlation) runImages(threads int) bool {
 	if !r.plan(threads) {
 		return false
 	}
+	defer func(ended bool) { c.ended = ended }(c.ended)
+	c.ended = false // here the epilogue is a pass
 	c.setPanels(r.nv)
 	c.packAllWeights(threads)
 	defer c.packed.free()

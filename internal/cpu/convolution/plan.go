@@ -6,6 +6,7 @@ import (
 
 	"weft/internal/cache"
 	"weft/internal/cpu/tile"
+	"weft/internal/launch"
 	"weft/internal/packed"
 )
 
@@ -98,6 +99,7 @@ func (p *plan) make(c *correlation, threads int, list func(to []term) []term) {
 	terms, table, tiles := pixels.terms[:0], pixels.table[:0], pixels.tiles[0][:0]
 	*pixels = *c
 	pixels.src.Ptr, pixels.dst.Ptr, pixels.epilogue, pixels.packWeights = nil, nil, nil, nil
+	pixels.ends, pixels.ended = launch.Ends{}, false
 	pixels.terms, pixels.table, pixels.tiles[0] = list(terms), table, tiles
 	pixels.layout()
 	pixels.cut(threads)
@@ -124,6 +126,7 @@ func (c *correlation) take(from *correlation) {
 	*c = *from
 	c.src.Ptr, c.dst.Ptr = call.src.Ptr, call.dst.Ptr
 	c.epilogue, c.packWeights, c.kept = call.epilogue, call.packWeights, call.kept
+	c.ends, c.ended = call.ends, call.ended
 }
 
 // run computes the correlation on machine code. It has the given number of terms, which list

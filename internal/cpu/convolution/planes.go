@@ -7,6 +7,7 @@ import (
 	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/launch"
 	"weft/internal/par"
 )
 
@@ -26,14 +27,21 @@ type planeRun struct {
 	back         bool // taps of a row go from right to left
 	weights      unsafe.Pointer
 	epilogue     tile.Epilogue
-	bandH        int // rows of the result that a column of vectors goes down
+	ends         launch.Ends // of the epilogue, if ended
+	ended        bool        // the kernel does all that the epilogue does
+	bandH        int         // rows of the result that a column of vectors goes down
 }
 
 // planesForward computes a depthwise convolution by a planeRun, if that is possible. It reports
 // whether it did.
 func (g *Convolution) planesForward(y, x Image, w unsafe.Pointer) bool {
 	return g.depthwise() && (&planeRun{n: g.N, channels: g.C, src: x, dst: y, srcH: g.H, srcW: g.W, outH: g.OutH(), outW: g.OutW(),
-		rowAt: -g.PadH, colAt: -g.PadW, stepY: g.StrideH, stepX: g.StrideW}).run(g, w)
+		rowAt: -g.PadH, colAt: -g.PadW, stepY: g.StrideH, stepX: g.StrideW}).withEnds(g.ends(y)).run(g, w)
+}
+
+func (r *planeRun) withEnds(e launch.Ends, ended bool) *planeRun {
+	r.ends, r.ended = e, ended
+	return r
 }
 
 // planesGradInput computes the gradient of the input by a planeRun. As taps ascend, its sums go
@@ -87,7 +95,7 @@ func (r *planeRun) Chunk(_, begin, end int) {
 				c += n
 			}
 		}
-		if r.epilogue != nil {
+		if r.epilogue != nil && !r.ended {
 			r.epilogue.Run(image*r.channels+first, image*r.channels+last, 0, r.outH*r.outW)
 		}
 	}
@@ -102,6 +110,13 @@ func (r *planeRun) planes(image, channel, n, y, h int) {
 		src: r.src.at(image, channel, 0, 0, r.Size), weights: unsafe.Add(r.weights, channel*r.kh*r.kw*r.Size),
 		srcPlane: r.src.C * r.Size, dstPlane: r.dst.C * r.Size, srcRow: r.src.H * r.Size, dstRow: r.dst.H * r.Size,
 		row: y*r.stepY + r.rowAt, height: r.srcH, skip: live - 1, steps: h + live - 1,
+		low: r.ends.Low, high: r.ends.High,
+	}
+	if r.ends.Bias != nil {
+		f.bias = unsafe.Add(r.ends.Bias, channel*r.Size)
+	}
+	if !r.ends.Bounded {
+		f.low, f.high = launch.Unbounded(r.D)
 	}
 	for x := 0; x < r.outW; x += r.Lanes {
 		f.dst = r.dst.at(image, channel, y, x, r.Size)

@@ -81,6 +81,7 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
 	c.cols = (c.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
 	c.dst, c.epilogue, c.kept = y, g.Epilogue, g.Kept
+	c.ends, c.ended = g.ends(y)
 	k := c.srcC * g.KH * g.KW
 	c.packWeights = func(to tile.Panel, group, o int) {
 		c.Pack(to, tile.Mat{Ptr: unsafe.Add(g.weightsOf(w, group), o*k*c.Size), Row: k, Col: 1})

@@ -72,8 +72,12 @@ const (
 	PrefetchBytes = 2 * processor.Line
 )
 
-// FlagAdd in the flags of a Frame: add to C.
-const FlagAdd = 1
+// Flags of a Frame. Those of Ends are for kernels with a table.
+const (
+	FlagAdd    = 1 // add to C
+	FlagBias   = 2 // then add the bias of each row
+	FlagBounds = 4 // then hold the bounds
+)
 
 // aheadRows is the least number of rows with which a kernel with a table prefetches the columns of
 // the next tile: their lines are far apart, and the sums leave time for it.
@@ -111,10 +115,13 @@ type Frame struct {
 	PrefetchRun   int
 	PrefetchStep  int // from the end of a run to the next one
 	PrefetchPanel int
-	cNext         int // CPanel, once that is known
-	rows, form    int // of general kernels
+	Bias          unsafe.Pointer // of the first row, with the others behind it
+	Low, High     uint64         // bounds
+	cNext         int            // CPanel, once that is known
+	rows, form    int            // of general kernels
 	// The kernel's own: offsets of the current panel, and how many are left.
 	aAt, bAt, cAt, panelsLeft int
+	biasAt, biasNext          int
 
 	known [4]struct { // see Tile
 		key  Key
@@ -260,7 +267,7 @@ func (g *tileGen) emit() {
 	get(asm.RAX, unsafe.Offsetof(tf.Panels))
 	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(tf.panelsLeft)), asm.RAX)
 	a.RR(asm.XOR32, asm.RAX, asm.RAX)
-	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.bAt), unsafe.Offsetof(tf.cAt)} {
+	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.bAt), unsafe.Offsetof(tf.cAt), unsafe.Offsetof(tf.biasAt)} {
 		a.MR(asm.MOV, codegen.Field(f), asm.RAX)
 	}
 	panel := a.Here()
@@ -384,9 +391,14 @@ func (g *tileGen) prefetchC() {
 func (g *tileGen) endPanel(tile, panel asm.Label) {
 	a := &g.Asm
 	g.finish()
-	for _, f := range [][2]uintptr{
-		{unsafe.Offsetof(tf.APanel), unsafe.Offsetof(tf.aAt)}, {unsafe.Offsetof(tf.BPanel), unsafe.Offsetof(tf.bAt)}, {unsafe.Offsetof(tf.cNext), unsafe.Offsetof(tf.cAt)},
-	} {
+	steps := [][2]uintptr{
+		{unsafe.Offsetof(tf.APanel), unsafe.Offsetof(tf.aAt)}, {unsafe.Offsetof(tf.BPanel), unsafe.Offsetof(tf.bAt)},
+		{unsafe.Offsetof(tf.cNext), unsafe.Offsetof(tf.cAt)}, {unsafe.Offsetof(tf.biasNext), unsafe.Offsetof(tf.biasAt)},
+	}
+	if !g.table() {
+		steps = steps[:3]
+	}
+	for _, f := range steps {
 		a.RM(asm.MOV, asm.RAX, codegen.Field(f[0]))
 		a.MR(asm.ADD, codegen.Field(f[1]), asm.RAX)
 	}
@@ -584,6 +596,9 @@ func (g *tileGen) finish() {
 			a.RRR(add, g.acc(i, v), g.bReg(v), g.acc(i, v))
 		})
 	})
+	if g.table() {
+		g.ends()
+	}
 	if g.ISA == jit.AVX2 && g.Masked && !g.table() {
 		g.loadLanes(g.Nv - 1)
 	}
@@ -596,6 +611,29 @@ func (g *tileGen) finish() {
 			g.loadLanes(v)
 		}
 		g.StoreMasked(m, g.acc(i, v), g.mask(v), g.Temp(0))
+	})
+}
+
+// ends adds the bias to the sums and holds their bounds.
+func (g *tileGen) ends() {
+	a := &g.Asm
+	t := g.Temp(0)
+	g.When(FlagBias, func() {
+		a.RM(asm.MOV, regK, codegen.Field(unsafe.Offsetof(tf.Bias)))
+		a.RM(asm.ADD, regK, codegen.Field(unsafe.Offsetof(tf.biasAt)))
+		g.eachRow(func(i int) {
+			g.Broadcast(t, asm.Ptr(regK, int32(i*g.D.Size())))
+			for v := range g.Nv {
+				a.RRR(g.Pick(asm.VADDPS, asm.VADDPD), g.acc(i, v), g.acc(i, v), t)
+			}
+		})
+	})
+	g.When(FlagBounds, func() {
+		sums := make([]asm.Reg, g.Mr*g.Nv)
+		for i := range sums {
+			sums[i] = g.V(i)
+		}
+		g.Bound(sums, t, unsafe.Offsetof(tf.Low), unsafe.Offsetof(tf.High))
 	})
 }
 

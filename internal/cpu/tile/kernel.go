@@ -106,6 +106,7 @@ const panelWork = 4096
 // last four kernels that are not plain, because a loop over rows of images and panels uses them in
 // turn.
 func (f *Frame) Tile(m Machine, key Key) {
+	f.biasNext = key.Mr * m.Size
 	if f.cNext = f.CPanel; f.cNext == 0 {
 		f.cNext = f.CStep * key.Mr
 	}
