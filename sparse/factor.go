@@ -15,8 +15,9 @@ import (
 type Ordering uint8
 
 const (
-	// MinimumDegree is an approximate minimum degree ordering: for [Cholesky] of the matrix, for [LU] of its columns in
-	// a^T*a, whose fill-in bounds that of all choices of pivots. SciPy's COLAMD is such an order.
+	// MinimumDegree is an approximate minimum degree ordering. For [Cholesky] it orders the matrix. For [LU] it is
+	// SymmetricDegree where the pattern is about symmetric and pivots are found near the diagonal. Elsewhere it orders the
+	// columns in a^T*a, whose fill-in bounds that of all choices of pivots, as SciPy's COLAMD does.
 	MinimumDegree Ordering = iota
 	Natural                // the order of the matrix
 	// SymmetricDegree is an approximate minimum degree ordering of a^T + a, SciPy's MMD_AT_PLUS_A. It suits [LU] of matrices
@@ -47,7 +48,7 @@ type factors interface {
 	lower() *Matrix
 	upper() *Matrix
 	perm() (rows, cols []int32)
-	Entries() int // of both, at least
+	entries() int // of both, at least
 }
 
 type factored struct {
@@ -231,6 +232,8 @@ func (f choleskyFactors[T]) upper() *Matrix { return f.lower().H() }
 
 func (f choleskyFactors[T]) perm() (rows, cols []int32) { return f.Order, f.Order }
 
+func (f choleskyFactors[T]) entries() int { return f.Entries() }
+
 // Solve returns the solution x of a*x = b for b, [n] or [n k] for k right sides, of the element type of a. Right sides
 // have that type or are converted to it; complex ones of a real matrix have complex solutions.
 //
@@ -309,7 +312,7 @@ func (f *Factorization) U() *Matrix { return f.copied("sparse.factorization.u", 
 func (f *Factorization) copied(name string, which func(factors) *Matrix) *Matrix {
 	f.notNil(name)
 	x, d := f.known(), f.m.values.DType()
-	core.CheckHeap(name, 2*x.Entries()*(d.Size()+array.Int32.Size()), array.Uint8) // slices, and tensors of them
+	core.CheckHeap(name, 2*x.entries()*(d.Size()+array.Int32.Size()), array.Uint8) // slices, and tensors of them
 	return which(x).As(f.d)
 }
 

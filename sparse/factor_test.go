@@ -8,9 +8,66 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/par"
 	"weft/internal/tensortest"
 	"weft/sparse"
 )
+
+// convection returns a matrix of the five-point stencil of a grid of n x n with random numbers: large on the diagonal, of no
+// symmetry beside it.
+func convection(r *rand.Rand, n int, d weft.DType) *sparse.Matrix {
+	m := laplace(n).To(sparse.CSR).Coalesce()
+	v := make([]float64, m.NNZ())
+	for i := range v {
+		v[i] = r.Float64() - 0.25
+	}
+	return m.Scale(weft.Scalar(2.0)).Add(m.WithValues(weft.FromSlice(v))).As(d)
+}
+
+// TestOneHash demands the same bits of factors and solutions on 1, 2 and 8 threads, and on every processor and setting of
+// WEFT_JIT.
+func TestOneHash(t *testing.T) {
+	const want = "c52934d9eff91f4d74a9a2e874bf4402c94ff7a1d24ed231c9f05f67d75cc125"
+	defer par.SetThreads(par.SetThreads(1))
+	for _, threads := range []int{1, 2, 8} {
+		par.SetThreads(threads)
+		var digests string
+		for _, d := range []weft.DType{weft.Float32, weft.Float64, weft.Complex128} {
+			r := rand.New(rand.NewPCG(51, 52))
+			m := convection(r, 30, d)
+			for _, f := range []*sparse.Factorization{sparse.Cholesky(m.Add(m.H())), sparse.LU(m), sparse.LU(m, sparse.LUOpts{Ordering: sparse.Natural})} {
+				digests += weft.Digest(f.L().Values(), f.U().Values(), f.Solve(weft.OnesOf(d, 900)))
+			}
+		}
+		if got := weft.Digest(weft.From([]byte(digests))); got != want {
+			t.Errorf("%d threads: digest %s, want %s", threads, got, want)
+		}
+	}
+}
+
+// TestLUChoosesBlocks compares solutions by blocks, where pivots of the diagonal suffice, with solutions by columns, and those of a
+// matrix that needs other pivots.
+func TestLUChoosesBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 54))
+	m := convection(r, 20, weft.Float64)
+	b := weft.OnesOf(weft.Float64, 400)
+	turned := make([]int, 400) // neighbouring rows in each other's place, so that pivots are beside the diagonal
+	for i := range turned {
+		turned[i] = i ^ 1
+	}
+	for name, a := range map[string]*sparse.Matrix{"grid": m, "rows of a grid": m.Rows(turned...), "grid with a zero diagonal": m.Sub(sparse.Diags([]*weft.Tensor{m.Diagonal()}, []int{0}, 400, 400))} {
+		for _, adjoint := range []bool{false, true} {
+			x, y := sparse.LU(a), sparse.LU(a, sparse.LUOpts{Ordering: sparse.Natural})
+			u, v, of := x.Solve(b), y.Solve(b), a
+			if adjoint {
+				u, v, of = x.SolveAdjoint(b), y.SolveAdjoint(b), a.H()
+			}
+			if e := u.Sub(v).Abs().Max().Item() / v.Abs().Max().Item(); !(e < 1e-9) || !(residual(of, u, b) < 1e-14) {
+				t.Errorf("%s, adjoint %v: solutions differ by %g, the residual is %g", name, adjoint, e, residual(of, u, b))
+			}
+		}
+	}
+}
 
 // definite returns a Hermitian positive definite matrix of n rows with about k entries above its diagonal.
 func definite(r *rand.Rand, n, k int, d weft.DType) *sparse.Matrix {

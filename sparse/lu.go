@@ -1,6 +1,8 @@
 package sparse
 
 import (
+	"sync"
+
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
@@ -17,14 +19,16 @@ type LUOpts struct {
 }
 
 // LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
-// its diagonal. Solutions have gradients of any order in the values of a and in the right sides, of the first
+// its diagonal. Where the pattern is about symmetric, blocks of columns are factored by dense products, which store some
+// zeros. If a block lacks a pivot, as LUOpts.PivotThreshold demands it, or the order is [Natural], LU goes column by column. Solutions have gradients of any order in the values of a and in the right sides, of the first
 // two orders in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
 // It is SciPy's splu, and the method value Solve of its result is what factorized returns.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
 // singular, which names a column, or the factors do not fit in memory.
 //
-// Source: Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006, chapter 6.
+// Sources: Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006, chapter 6; Schenk, Gärtner, Fichtner,
+// "Efficient sparse LU factorization with left-right looking strategy on shared memory multiprocessors", BIT 40, 2000.
 func LU(a *Matrix, opts ...LUOpts) *Factorization {
 	const name = "sparse.lu"
 	defer array.Named(name).End()
@@ -48,21 +52,32 @@ func factorLU(name string, a *Matrix, o LUOpts) *Factorization {
 		}
 	}
 	p := m.rowPattern() // of columns
+	plan := &luPlan{name: name, p: p, threshold: threshold}
 	var order []int32
-	if o.Ordering == MinimumDegree {
-		order = sparse.MinimumDegree(make([][]int32, m.cols), p.Cliques())
-	} else {
+	if o.Ordering != MinimumDegree || p.IsNearlySymmetric() {
 		order = o.Ordering.of(name, p)
 	}
+	if o.Ordering != Natural && p.IsNearlySymmetric() {
+		var err error
+		if plan.blocks, err = sparse.PlanLU(p, order); err != nil {
+			panic(outOfMemory(name, err))
+		}
+	}
+	plan.order = sync.OnceValue(func() []int32 {
+		if o.Ordering == MinimumDegree {
+			return sparse.MinimumDegree(make([][]int32, m.cols), p.Cliques())
+		}
+		return order
+	})
 	f := &Factorization{name: name, m: m, d: a.values.DType()}
 	f.factor = func(values *array.View) (factors, error) {
 		switch values.DType {
 		case array.Float32:
-			return luOf[float32](name, p, values, order, threshold)
+			return luOf[float32](plan, values)
 		case array.Float64:
-			return luOf[float64](name, p, values, order, threshold)
+			return luOf[float64](plan, values)
 		}
-		return luOf[complex128](name, p, values, order, threshold)
+		return luOf[complex128](plan, values)
 	}
 	f.constants = []*weft.Tensor{m.indices, (*weft.Tensor)(m.offsets.T)}
 	f.gradient = func(m *Matrix, x, y *weft.Tensor, _ []*weft.Tensor) *weft.Tensor {
@@ -71,36 +86,56 @@ func factorLU(name string, a *Matrix, o LUOpts) *Factorization {
 	return f.begun()
 }
 
-type luFactors[T sparse.Element] struct{ *sparse.LU[T] }
+// A luPlan is what of a factorization does not depend on values.
+type luPlan struct {
+	name      string
+	p         *sparse.Pattern // of columns
+	threshold float64
+	blocks    *sparse.LUPlan // nil where the pattern does not suit it
+	order     func() []int32 // of columns, where blocks lack pivots
+}
 
-func luOf[T sparse.Element](name string, p *sparse.Pattern, values *array.View, order []int32, threshold float64) (factors, error) {
-	f, bad, err := sparse.FactorLU(p, core.Slice[T](values), order, threshold)
+type luFactors[T sparse.Element] struct {
+	f interface {
+		Solve(b []T, width int, adjoint bool)
+		Lower() sparse.Triangular[T]
+		Upper() sparse.Triangular[T]
+		Perm() (rows, cols []int32)
+		Entries() int
+	}
+}
+
+func luOf[T sparse.Element](plan *luPlan, values *array.View) (factors, error) {
+	x := core.Slice[T](values)
+	if plan.blocks != nil {
+		f, err := sparse.FactorBlocks(plan.blocks, x, plan.threshold)
+		switch {
+		case err != nil:
+			return nil, outOfMemory(plan.name, err)
+		case f != nil:
+			return luFactors[T]{f}, nil
+		}
+	}
+	f, bad, err := sparse.FactorLU(plan.p, x, plan.order(), plan.threshold)
 	switch {
 	case err != nil:
-		return nil, outOfMemory(name, err)
+		return nil, outOfMemory(plan.name, err)
 	case bad >= 0:
-		return nil, array.Errorf(name, "a", "the matrix is singular: column %d has no pivot that is not 0", bad)
+		return nil, array.Errorf(plan.name, "a", "the matrix is singular: column %d has no pivot that is not 0", bad)
 	}
 	return luFactors[T]{f}, nil
 }
 
-func (f luFactors[T]) solve(b *array.View, adjoint bool) {
-	f.Solve(core.Slice[T](b), width(b), adjoint)
+func (l luFactors[T]) solve(b *array.View, adjoint bool) {
+	l.f.Solve(core.Slice[T](b), width(b), adjoint)
 }
 
-func (f luFactors[T]) lower() *Matrix {
-	l, _ := f.Triangles()
-	return triangular(l)
-}
-
-func (f luFactors[T]) upper() *Matrix {
-	_, u := f.Triangles()
-	return triangular(u)
-}
+func (l luFactors[T]) lower() *Matrix             { return triangular(l.f.Lower()) }
+func (l luFactors[T]) upper() *Matrix             { return triangular(l.f.Upper()) }
+func (l luFactors[T]) perm() (rows, cols []int32) { return l.f.Perm() }
+func (l luFactors[T]) entries() int               { return l.f.Entries() }
 
 func triangular[T sparse.Element](t sparse.Triangular[T]) *Matrix {
 	n := len(t.Off) - 1
 	return &Matrix{format: CSC, rows: n, cols: n, values: weft.FromSlice(t.Values), pattern: compressedPattern(t.Idx, t.Off, true)}
 }
-
-func (f luFactors[T]) perm() (rows, cols []int32) { return f.Rows, f.Cols }

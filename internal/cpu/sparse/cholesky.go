@@ -85,6 +85,24 @@ func Factor[T Element](c *CholeskyPlan, values []T) (f *Cholesky[T], bad int, er
 	}
 	f = &Cholesky[T]{c, make([]T, c.size), kernelsOf[T]()}
 	update, where := make([]T, c.most), make([]int32, len(c.of))
+	bad = -1
+	c.sweep(func(s int) { f.load(&c.nodes[s], where, values) }, func(s, from, lo, hi int) {
+		f.update(&c.nodes[s], &c.nodes[from], lo, hi, where, update)
+	}, func(s int) bool {
+		if j := f.eliminate(&c.nodes[s]); j >= 0 {
+			bad = int(c.Order[c.nodes[s].first+j])
+		}
+		return bad < 0
+	})
+	if bad >= 0 {
+		return nil, bad, nil
+	}
+	return f, -1, nil
+}
+
+// sweep begins each node s, updates it by rows lo to hi-1 of each earlier node that has rows there, which are columns of s,
+// and eliminates it. It returns false where eliminate does.
+func (c *CholeskyPlan) sweep(begin func(s int), update func(s, from, lo, hi int), eliminate func(s int) bool) bool {
 	first, next, done := make([]int32, len(c.nodes)), make([]int32, len(c.nodes)), make([]int, len(c.nodes))
 	for s := range first {
 		first[s] = -1
@@ -97,27 +115,26 @@ func Factor[T Element](c *CholeskyPlan, values []T) (f *Cholesky[T], bad int, er
 	}
 	for s := range c.nodes {
 		m := &c.nodes[s]
-		f.load(m, where, values)
+		begin(s)
 		for d := first[s]; d >= 0; {
 			after := next[d]
-			from := &c.nodes[d]
-			lo := done[d]
+			rows, lo := c.nodes[d].rows, done[d]
 			hi := lo
-			for hi < len(from.rows) && int(from.rows[hi]) < m.first+m.width {
+			for hi < len(rows) && int(rows[hi]) < m.first+m.width {
 				hi++
 			}
-			f.update(m, from, lo, hi, where, update)
+			update(s, int(d), lo, hi)
 			done[d] = hi
 			wait(d)
 			d = after
 		}
-		if j := f.eliminate(m); j >= 0 {
-			return nil, int(c.Order[m.first+j]), nil
+		if !eliminate(s) {
+			return false
 		}
 		done[s] = m.width
 		wait(int32(s))
 	}
-	return f, -1, nil
+	return true
 }
 
 // load puts the matrix's elements into a node, and sets where its rows are.
@@ -147,7 +164,8 @@ func (f *Cholesky[T]) update(m, from *node, lo, hi int, where []int32, s []T) {
 	n, x := hi-lo, f.elements(m)
 	rows := from.rows[lo:]
 	s = s[:len(rows)*n]
-	f.k.gram(s, f.elements(from)[lo*from.width:], len(rows), n, from.width)
+	own := f.elements(from)[lo*from.width:]
+	f.k.gram(s, own, own, len(rows), n, from.width)
 	for i, r := range rows {
 		row := x[int(where[r])*m.width:][:m.width]
 		for j, c := range rows[:n] {
@@ -246,8 +264,8 @@ type kernels[T Element] struct {
 	divide   func(x, y T) T
 	// dot is the sum of x[i]*y[i], of the conjugate of y[i] if asked for.
 	dot func(x, y []T, conjugate bool) T
-	// gram sets s, [m n], to the products of the rows of x, [m k], with the conjugates of its first n.
-	gram func(s, x []T, m, n, k int)
+	// gram sets s, [m n], to the products of the rows of x, [m k], with the conjugates of the rows of y, [n k].
+	gram func(s, x, y []T, m, n, k int)
 	// subtract takes l*x from y, for rows of x.
 	subtract func(y, l, x []T)
 	// spread takes the conjugate of l times y from the rows of x.
@@ -277,15 +295,15 @@ func realKernels[T float32 | float64](d array.DType) *kernels[T] {
 		conj: func(x T) T { return x }, real: func(x T) float64 { return float64(x) }, fromReal: func(x float64) T { return T(x) },
 		divide: func(x, y T) T { return x / y },
 		dot:    func(x, y []T, _ bool) T { return dotReal(x, y) },
-		gram: func(s, x []T, m, n, k int) {
+		gram: func(s, x, y []T, m, n, k int) {
 			if m*n*k >= productFrom {
-				at := tile.Mat{Ptr: unsafe.Pointer(&x[0]), Row: k, Col: 1}
-				product.Product{ISA: jit.Chosen().ISA, DType: d, M: m, N: n, K: k, A: at, B: at.T(), C: tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: n, Col: 1}}.Run()
+				a, b := tile.Mat{Ptr: unsafe.Pointer(&x[0]), Row: k, Col: 1}, tile.Mat{Ptr: unsafe.Pointer(&y[0]), Row: 1, Col: k}
+				product.Product{ISA: jit.Chosen().ISA, DType: d, M: m, N: n, K: k, A: a, B: b, C: tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: n, Col: 1}}.Run()
 				return
 			}
 			for i := range m {
 				for j := range n {
-					s[i*n+j] = dotReal(x[i*k:i*k+k], x[j*k:])
+					s[i*n+j] = dotReal(x[i*k:i*k+k], y[j*k:])
 				}
 			}
 		},
@@ -390,13 +408,13 @@ func conj(x complex128) complex128 { return complex(real(x), -imag(x)) }
 
 // gramComplex computes a product of complex numbers by real products of their parts: of [re im] with themselves, and with
 // [im -re].
-func gramComplex(s, x []complex128, m, n, k int) {
+func gramComplex(s, x, y []complex128, m, n, k int) {
 	if m*n*k < productFrom/4 {
 		for i := range m {
 			for j := range n {
 				var sum complex128
 				for p := range k {
-					sum = MultiplyAdd(x[i*k+p], conj(x[j*k+p]), sum)
+					sum = MultiplyAdd(x[i*k+p], conj(y[j*k+p]), sum)
 				}
 				s[i*n+j] = sum
 			}
@@ -404,11 +422,11 @@ func gramComplex(s, x []complex128, m, n, k int) {
 		return
 	}
 	turned := make([]complex128, n*k)
-	for i, v := range x[:n*k] {
+	for i, v := range y[:n*k] {
 		turned[i] = complex(-imag(v), real(v))
 	}
 	a := tile.Mat{Ptr: unsafe.Pointer(&x[0]), Row: 2 * k, Col: 1}
-	for part, b := range [2][]complex128{x, turned} {
+	for part, b := range [2][]complex128{y, turned} {
 		to := tile.Mat{Ptr: unsafe.Add(unsafe.Pointer(&s[0]), 8*part), Row: 2 * n, Col: 2}
 		product.Product{ISA: jit.Chosen().ISA, DType: array.Float64, M: m, N: n, K: 2 * k, A: a,
 			B: tile.Mat{Ptr: unsafe.Pointer(&b[0]), Row: 1, Col: 2 * k}, C: to}.Run()

@@ -281,11 +281,18 @@ func (k *kernels[T]) collect(y []T, c *columns[T], at, width int) {
 	}
 }
 
-// Triangles returns L, with its ones, and U in compressed columns of ascending rows.
-func (f *LU[T]) Triangles() (l, u Triangular[T]) {
-	n := len(f.diagonal)
+// Perm returns the row and the column of the matrix in each place of the factors.
+func (f *LU[T]) Perm() (rows, cols []int32) { return f.Rows, f.Cols }
+
+// Lower returns L, with its ones, in compressed columns of ascending rows.
+func (f *LU[T]) Lower() Triangular[T] {
 	one := f.k.fromReal(1)
-	return sortedColumns(&f.l, n, func(int) T { return one }, true), sortedColumns(&f.u, n, func(k int) T { return f.diagonal[k] }, false)
+	return sortedColumns(&f.l, len(f.diagonal), func(int) T { return one }, true)
+}
+
+// Upper returns U in compressed columns of ascending rows.
+func (f *LU[T]) Upper() Triangular[T] {
+	return sortedColumns(&f.u, len(f.diagonal), func(k int) T { return f.diagonal[k] }, false)
 }
 
 // Triangular is a triangular matrix in compressed columns.
