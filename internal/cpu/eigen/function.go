@@ -1,7 +1,9 @@
 package eigen
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"weft/internal/fma"
 )
@@ -50,6 +52,7 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 	if n == 0 {
 		return true
 	}
+	a, restore := arranged(n, a)
 	power := func(p, q []T) []T {
 		c := make([]T, n*n)
 		multiply(m, c, p, q, n)
@@ -76,7 +79,9 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 		}
 		if eta <= padeLimits[i] && extraScaling(n, a, degree) == 0 {
 			u, v := padeParts(n, padeCoefficients(degree), powers)
-			return padeSolve(n, power(a, u), v, x)
+			ok := padeSolve(n, power(a, u), v, x)
+			restore(x)
+			return ok
 		}
 	}
 	d8 := rootOf(powers[4], 8)
@@ -118,6 +123,7 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 	for range scaling {
 		copy(x, power(x, x))
 	}
+	restore(x)
 	return true
 }
 
@@ -232,14 +238,18 @@ func triangular[T number](m *Machine, n int, a []T) (t, zt []complex128, negativ
 			}
 		}
 		for k := 0; k+1 < n; k++ {
-			if b, c := a[k*n+k+1], a[(k+1)*n+k]; c != 0 {
-				c, s := givens(complex(0, math.Sqrt(math.Abs(b))*math.Sqrt(math.Abs(c))), complex(c, 0))
+			if b, below := a[k*n+k+1], a[(k+1)*n+k]; below != 0 {
+				c, s := givens(complex(0, math.Sqrt(math.Abs(b))*math.Sqrt(math.Abs(below))), complex(below, 0))
 				conj := complex(real(s), -imag(s))
 				rotateComplex(t[k*n+k:(k+1)*n], t[(k+1)*n+k:(k+2)*n], c, s)
 				for i := range k + 2 {
 					rotateComplex(t[i*n+k:i*n+k+1], t[i*n+k+1:i*n+k+2], c, conj)
 				}
 				rotateComplex(zt[k*n:(k+1)*n], zt[(k+1)*n:(k+2)*n], c, conj)
+				// The eigenvalues of the block, without the roundings of the rotations.
+				mean, part := a[k*n+k], math.Sqrt(math.Abs(b))*math.Sqrt(math.Abs(below))
+				t[k*n+k] = complex(mean, math.Copysign(part, imag(t[k*n+k])))
+				t[(k+1)*n+k+1] = complex(mean, -imag(t[k*n+k]))
 				t[(k+1)*n+k] = 0
 			}
 		}
@@ -263,6 +273,101 @@ func back[T number](m *Machine, n int, t, zt []complex128, x []T) {
 	}
 }
 
+// gradedFrom is the ratio of the sizes of rows and columns from which a matrix counts as graded.
+const gradedFrom = 1024
+
+// arranged returns a matrix similar to a whose Schur form has small errors, and a function that turns
+// functions of it into those of a. A lower triangular matrix is transposed. Others that are not triangular are
+// balanced where that does not magnify errors, and graded ones have their largest rows and columns first.
+// Source: Stewart and Sun, Matrix Perturbation Theory, 1990, on graded matrices.
+func arranged[T number](n int, a []T) (b []T, restore func(x []T)) {
+	b = append([]T(nil), a...)
+	upper, lower := true, true
+	for i := range n {
+		for j := range i {
+			upper, lower = upper && a[i*n+j] == of[T](0), lower && a[j*n+i] == of[T](0)
+		}
+	}
+	if upper {
+		return b, func([]T) {}
+	}
+	if lower {
+		transpose(b, n)
+		return b, func(x []T) { transpose(x, n) }
+	}
+	exponent := scaleOf(largest(b))
+	if max(exponent, -exponent) < 400 {
+		exponent = 0 // squares are in range
+	}
+	ldexp(b, exponent)
+	most := largest(b)
+	d := balance(n, b)
+	size := sizes(n, b)
+	if magnified(d, size) > 8*most {
+		for i := range d {
+			for j := range d {
+				b[i*n+j] = mul(b[i*n+j], of[T](d[i]/d[j]))
+			}
+		}
+		for i := range d {
+			d[i] = 1
+		}
+		size = sizes(n, b)
+	}
+	order := descending(size)
+	ldexp(b, -exponent)
+	c := make([]T, n*n)
+	for i, p := range order {
+		for j, q := range order {
+			c[i*n+j] = b[p*n+q]
+		}
+	}
+	return c, func(x []T) {
+		copy(c, x)
+		for i, p := range order {
+			for j, q := range order {
+				x[p*n+q] = mul(c[i*n+j], of[T](d[p]/d[q]))
+			}
+		}
+	}
+}
+
+// sizes returns the largest element of each row and column with the same index.
+func sizes[T number](n int, a []T) []float64 {
+	size := make([]float64, n)
+	for i := range n {
+		for j := range n {
+			x := abs(a[i*n+j])
+			size[i], size[j] = max(size[i], x), max(size[j], x)
+		}
+	}
+	return size
+}
+
+// magnified bounds what undoing the balancing factors d makes of errors. Those of element (i, j) of a balanced
+// matrix are roundings of the smaller one of size[i] and size[j].
+func magnified(d, size []float64) float64 {
+	most := 0.0
+	for i, x := range d {
+		for j, y := range d {
+			most = max(most, min(size[i], size[j])*(x/y))
+		}
+	}
+	return most
+}
+
+// descending returns the order of rows and columns by size, that of a matrix that is not graded as it is.
+func descending(size []float64) []int {
+	order := make([]int, len(size))
+	for i := range order {
+		order[i] = i
+	}
+	if len(size) > 0 && slices.Max(size) > gradedFrom*slices.Min(size) {
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(size[j], size[i]) })
+	}
+	return order
+}
+
 // A Trouble says why a function of a matrix has no result.
 type Trouble struct {
 	Diverged bool    // the Schur form was not found
@@ -275,7 +380,7 @@ type Trouble struct {
 // 1983. A real matrix goes through the complex form, whose result is real up to rounding.
 func Sqrt[T number](m *Machine, n int, a, x []T) *Trouble {
 	exponent := scaleOf(largest(a)) / 2 * 2
-	a = append([]T(nil), a...)
+	a, restore := arranged(n, a)
 	ldexp(a, exponent)
 	t, zt, negative, ok := triangular(m, n, a)
 	if !ok || negative != 0 {
@@ -286,6 +391,7 @@ func Sqrt[T number](m *Machine, n int, a, x []T) *Trouble {
 	}
 	back(m, n, t, zt, x)
 	ldexp(x, -exponent/2)
+	restore(x)
 	return nil
 }
 
@@ -318,119 +424,4 @@ func sqrtTriangular(n int, t []complex128) bool {
 		}
 	}
 	return true
-}
-
-// logLimit is the distance from the identity up to which the Padé approximant of degree 7 of log has
-// errors below 2^-53. Source: Higham, Functions of Matrices, table 11.1.
-const logLimit = 2.64e-1
-
-// The nodes and weights of the Gauss-Legendre rule with 7 points on 0 to 1.
-var legendreNodes = [7]float64{0.0254460438286207377, 0.129234407200302780, 0.297077424311301417, 0.5,
-	0.702922575688698583, 0.870765592799697220, 0.974553956171379262}
-var legendreWeights = [7]float64{0.0647424830844348466, 0.139852695744638334, 0.190915025252559473, 0.208979591836734694,
-	0.190915025252559473, 0.139852695744638334, 0.0647424830844348466}
-
-// Log computes the principal logarithm of the n x n matrix a into x, nil if it did, by inverse scaling
-// and squaring: square roots of the Schur form until it is near the identity, then the Padé approximant
-// as partial fractions. Source: Higham, Functions of Matrices, 2008, chapter 11.
-func Log[T number](m *Machine, n int, a, x []T) *Trouble {
-	// Near the ends of the range that of a*2^exponent is computed, which is that of a plus a multiple of the
-	// identity. Others are not scaled: small eigenvalues of a graded matrix would vanish.
-	exponent := scaleOf(largest(a))
-	if exponent > -900 && exponent < 400 {
-		exponent = 0
-	}
-	a = append([]T(nil), a...)
-	ldexp(a, exponent)
-	t, zt, negative, ok := triangular(m, n, a)
-	if !ok || negative != 0 {
-		return &Trouble{Diverged: !ok, Negative: math.Ldexp(negative, -exponent)}
-	}
-	diagonal := make([]complex128, n)
-	for i := range n {
-		if diagonal[i] = t[i*n+i]; diagonal[i] == 0 {
-			return &Trouble{Singular: true}
-		}
-	}
-	super := make([]complex128, n) // elements right of the diagonal
-	for i := 0; i+1 < n; i++ {
-		super[i] = t[i*n+i+1]
-	}
-	roots := 0
-	for ; roots < 100; roots++ {
-		for i := range n {
-			t[i*n+i] -= 1
-		}
-		if oneNorm(n, t) <= logLimit {
-			break
-		}
-		for i := range n {
-			t[i*n+i] += 1
-		}
-		if !sqrtTriangular(n, t) {
-			return &Trouble{Singular: true}
-		}
-	}
-	sum, y := make([]complex128, n*n), make([]complex128, n*n)
-	for k, node := range legendreNodes {
-		logFraction(n, t, y, node)
-		add(sum, complex(legendreWeights[k], 0), y)
-	}
-	ldexp(sum, roots)
-	// The diagonal and the elements beside it have formulas without cancellation.
-	logs := make([]complex128, n)
-	for i, d := range diagonal {
-		logs[i] = logarithm(d)
-		sum[i*n+i] = logs[i] - complex(float64(float64(exponent)*math.Ln2), 0)
-	}
-	for i := 0; i+1 < n; i++ {
-		sum[i*n+i+1] = times(super[i], logSlope(diagonal[i], diagonal[i+1], logs[i], logs[i+1]))
-	}
-	back(m, n, sum, zt, x)
-	return nil
-}
-
-// logFraction computes y = (I + node*t)^-1 * t of the upper triangular t, row by row from the last.
-func logFraction(n int, t, y []complex128, node float64) {
-	for i := n - 1; i >= 0; i-- {
-		row := y[i*n : (i+1)*n]
-		copy(row, t[i*n:(i+1)*n])
-		for k := i + 1; k < n; k++ {
-			f := t[i*n+k]
-			add(row[k:], complex(-node*real(f), -node*imag(f)), y[k*n+k:(k+1)*n])
-		}
-		d := t[i*n+i]
-		inverse := fma.Quotient(1, complex(1+float64(node*real(d)), float64(node*imag(d))))
-		scale(row[i:], inverse)
-	}
-}
-
-// logarithm is the principal logarithm.
-func logarithm(a complex128) complex128 {
-	return complex(ln(modulus(a)), arctan2(imag(a), real(a)))
-}
-
-// logSlope is (log b - log a)/(b - a), for equal numbers the derivative. Source: Higham,
-// Functions of Matrices, 11.6.2.
-func logSlope(a, b, logA, logB complex128) complex128 {
-	if a == b {
-		return fma.Quotient(1, a)
-	}
-	if modulus(a) < modulus(b)/2 || modulus(b) < modulus(a)/2 {
-		return fma.Quotient(logB-logA, b-a)
-	}
-	z := fma.Quotient(b-a, b+a)
-	// log b - log a = 2*atanh(z) up to a multiple of 2*pi*i.
-	turns := math.Ceil((imag(logB-logA) - math.Pi) / (2 * math.Pi))
-	s := artanh(z) + complex(0, float64(math.Pi*turns))
-	return fma.Quotient(complex(2*real(s), 2*imag(s)), b-a)
-}
-
-// artanh is the inverse hyperbolic tangent of a number below 1 in size, accurate near 0.
-func artanh(z complex128) complex128 {
-	x, y := real(z), imag(z)
-	s := float64(y * y)
-	re := ln1p(4*x/(float64((1-x)*(1-x))+s)) / 4
-	im := arctan2(2*y, float64((1-x)*(1+x))-s) / 2
-	return complex(re, im)
 }

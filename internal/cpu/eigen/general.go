@@ -218,7 +218,9 @@ func solveQuasi(n int, t []float64, k int, w complex128, x []complex128) {
 		// A 2x2 block [p q; r p]: two equations by Cramer's rule.
 		u := realTimes(t[(i-1)*n+i+1:(i-1)*n+end], y[i+1:end])
 		p, q, r := complex(t[i*n+i], 0)-w, t[(i-1)*n+i], t[i*n+i-1]
-		det := pivot(times(p, p)-complex(float64(q*r), 0), norm*norm)
+		// The least singular value of the block is about the determinant over the largest element.
+		most := max(modulus(p), math.Abs(q), math.Abs(r), epsilon*norm)
+		det := pivot(times(p, p)-complex(float64(q*r), 0), norm*most)
 		y[i-1] = fma.Quotient(complex(float64(q*real(s)), float64(q*imag(s)))-times(p, u), det)
 		y[i] = fma.Quotient(complex(float64(r*real(u)), float64(r*imag(u)))-times(p, s), det)
 		i--

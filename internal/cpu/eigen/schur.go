@@ -95,10 +95,10 @@ func francis(n int, h, zt []float64) bool {
 			p = float64(0.75*t) + s
 			q, r, s = float64(-0.4375*t), t, p
 		}
-		trace, det := p+s, float64(p*s)-float64(q*r)
 		a, b, c, d := h[lo*n+lo], h[lo*n+lo+1], h[(lo+1)*n+lo], h[(lo+1)*n+lo+1]
+		// By differences of diagonal elements: products cancel in matrices near a multiple of the identity.
 		doubleSweep(n, h, zt, lo, hi, [3]float64{
-			float64(a*(a-trace)) + float64(b*c) + det, float64(c * (a + d - trace)), float64(c * h[(lo+2)*n+lo+1])})
+			float64((a-p)*(a-s)) - float64(q*r) + float64(b*c), float64(c * ((a - p) + (d - s))), float64(c * h[(lo+2)*n+lo+1])})
 	}
 	return true
 }

@@ -83,6 +83,13 @@ func zoo[T number]() []sample[T] {
 		}
 		return s
 	})
+	for _, n := range []int{3, 5, 20} {
+		for _, size := range []float64{1e-3, 1e-6, 1e-9, 1e-13} {
+			put("near the identity", n, func(i, j int) T {
+				return num(float64(bool2(i == j))) + mul(random[T](r, 1)[0], num(size))
+			})
+		}
+	}
 	put("huge", 9, func(i, j int) T { return mul(random[T](r, 1)[0], num(1e300)) })
 	put("tiny", 9, func(i, j int) T { return mul(random[T](r, 1)[0], num(1e-300)) })
 	return list
