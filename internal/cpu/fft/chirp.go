@@ -88,11 +88,11 @@ func chirpRow[T float](h *chirp, p *plan, t Transform, dst, src unsafe.Pointer, 
 		x[k], x[k+1] = times(in[k+re], in[k+im], c[k], c[k+1])
 	}
 	clear(x[2*n:])
-	h.long.single(Transform{}, unsafe.Pointer(&z[0]), unsafe.Pointer(&x[0]), s)
+	h.long.alone(Transform{}, unsafe.Pointer(&z[0]), unsafe.Pointer(&x[0]), s)
 	for k := 0; k < 2*m; k += 2 {
 		z[k], z[k+1] = times(z[k], z[k+1], filters[k], filters[k+1])
 	}
-	h.long.single(Transform{Inverse: true}, unsafe.Pointer(&x[0]), unsafe.Pointer(&z[0]), s)
+	h.long.alone(Transform{Inverse: true}, unsafe.Pointer(&x[0]), unsafe.Pointer(&z[0]), s)
 	for k := 0; k < 2*n; k += 2 {
 		a, b := times(x[k], x[k+1], c[k], c[k+1])
 		if t.Scale != 0 {

@@ -10,6 +10,7 @@
 //     powers of the n-th root of unity and transposed; then the columns of the result are transformed.
 //     Source: D. H. Bailey, "FFTs in external or hierarchical memory", J. Supercomputing 4, 1990.
 //     Groups of rows, and axes that are not the last, do the same arithmetic on vectors of whole rows.
+//     Where both factors fill vectors, rows stay in the first-level cache one by one ([steps]).
 //   - Long: a row that exceeds the second-level cache as a matrix of about 64 rows. Its columns are read in
 //     long pieces, its rows are transformed as above, then it is transposed.
 //   - Chirp: any other length, as a convolution of a length with small factors. Source: L. Bluestein,

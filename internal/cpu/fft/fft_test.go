@@ -278,7 +278,7 @@ func frequencies(t *testing.T, x, y []complex128, inverse bool) {
 
 // TestRealGroupsHaveTheBitsOfRows transforms rows of real numbers together and alone, both ways.
 func TestRealGroupsHaveTheBitsOfRows(t *testing.T) {
-	for _, n := range []int{2, 4, 6, 16, 100, 256, 262, 2000} {
+	for _, n := range []int{2, 4, 6, 16, 66, 100, 256, 262, 512, 2000} {
 		const rows = 37
 		z := noise(n * rows)
 		x := make([]float64, len(z))

@@ -16,14 +16,26 @@ var codes [2][2][maxRadix + 1][4 << 5]atomic.Pointer[jit.Code]
 
 // place is where the kernel of a key is kept.
 func (k key) place() *atomic.Pointer[jit.Code] {
-	at := int(k.tw)
-	for _, is := range [...]bool{k.scaled, k.loads, k.stores, k.swapIn, k.swapOut} {
-		at *= 2
-		if is {
-			at++
-		}
-	}
+	at := int(k.tw)<<5 | bit(k.scaled)<<4 | bit(k.loads)<<3 | bit(k.stores)<<2 | bit(k.swapIn)<<1 | bit(k.swapOut)
 	return &codes[k.isa-jit.AVX2][k.size/8][k.radix][at]
+}
+
+func bit(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// kernel returns the kernel of a key, which it makes at the first call. Requires machine code.
+func (k key) kernel() *jit.Code {
+	at := k.place()
+	c := at.Load()
+	if c == nil {
+		c = k.Generate()
+		at.Store(c)
+	}
+	return c
 }
 
 // Registers of kernels. Odd multiples of the steps address up to eight inputs and outputs.
@@ -78,7 +90,7 @@ func (k key) Generate() *jit.Code {
 	a.RI(asm.ADD, srcReg, int64(2*w.VB()))
 	a.RI(asm.ADD, dstReg, int64(2*w.VB()))
 	if k.tw == varying {
-		a.RI(asm.ADD, twReg, int64(2*k.radix*w.VB()))
+		a.RI(asm.ADD, twReg, int64(2*k.factors()*w.VB()))
 	}
 	a.RI(asm.SUB, innerReg, 1)
 	a.Jcc(asm.CondNE, inner)
@@ -323,12 +335,35 @@ func (w *writer) load(in *instr) {
 			re = t
 		}
 	}
+	if w.mirrored(in.k) {
+		w.mirror(re, im)
+	}
 	w.define(value(w.at), re)
 	w.define(value(w.at)+1, im)
 }
 
+// mirror turns the lanes of registers round.
+func (w *writer) mirror(regs ...int) {
+	order := make([]byte, w.VB())
+	for i := range order { // of pairs of 32 bits for float64
+		if i%4 == 0 {
+			lane := w.VB()/w.size - 1 - i/w.size
+			order[i] = byte(lane*w.size/4 + i%w.size/4)
+		}
+	}
+	index := w.take()
+	w.Load(w.V(index), w.ConstBytes(order))
+	for _, r := range regs {
+		w.RRR(asm.VPERMPS, w.V(r), w.V(index), w.V(r))
+	}
+	w.kept[index] = false
+}
+
 func (w *writer) store(in *instr) {
 	a := &w.Asm
+	if w.mirrored(in.k) { // which no other instruction reads
+		w.mirror(w.reg[in.a], w.reg[in.b])
+	}
 	x, y := w.V(w.reg[in.a]), w.V(w.reg[in.b])
 	if w.swapOut {
 		x, y = y, x

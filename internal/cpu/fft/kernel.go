@@ -26,10 +26,18 @@ func (k key) numbers() int {
 	case uniform:
 		return k.radix - 1
 	case whole:
-		return max(k.radix, 1)
+		return k.factors()
 	}
 	return 0
 }
+
+// mirrored reports that lanes of input and output i are in descending order: passes over halves of one row
+// join elements k+lane and n-k-lane.
+func (k key) mirrored(i int) bool { return k.halves() && k.tw == varying && i == 1 }
+
+// factors is the number of vectors of twiddle factors of a vector of columns, of which varying ones have one
+// for each output.
+func (k key) factors() int { return max(k.radix, 1) }
 
 // A frame holds the arguments of a kernel: outer steps over inner vectors that lie one behind the other.
 type frame struct {

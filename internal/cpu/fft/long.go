@@ -33,7 +33,7 @@ func (p *plan) longRow(t Transform, dst, src unsafe.Pointer, threads int) {
 		s := pool.Get().(*scratch)
 		defer pool.Put(s)
 		for k := begin; k < end; k++ {
-			p.long.single(Transform{Inverse: t.Inverse, Scale: t.Scale}, unsafe.Add(rows, k*row), unsafe.Add(dst, k*row), s)
+			p.long.alone(Transform{Inverse: t.Inverse, Scale: t.Scale}, unsafe.Add(rows, k*row), unsafe.Add(dst, k*row), s)
 		}
 	})
 	const strip = 64

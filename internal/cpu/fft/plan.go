@@ -83,6 +83,7 @@ type plan struct {
 	long          *plan          // of the rows, of a long length: the first is of its columns
 	chirp         *chirp
 	real, whole   onceTable // see realRoots, rowFactors
+	mirror        onceTable // see mirrorRoots
 }
 
 // A onceTable is a table that is made when it is needed.

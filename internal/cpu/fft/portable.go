@@ -2,6 +2,7 @@ package fft
 
 import (
 	"math"
+	"slices"
 	"unsafe"
 
 	"weft/internal/fma"
@@ -21,13 +22,7 @@ var bodies = jit.NewCache[key, []instr](0)
 func run(k key, f *frame) {
 	switch {
 	case k.isa != jit.Portable:
-		at := k.place()
-		c := at.Load()
-		if c == nil {
-			c = k.Generate()
-			at.Store(c)
-		}
-		jit.Call(c, 0, unsafe.Pointer(f))
+		jit.Call(k.kernel(), 0, unsafe.Pointer(f))
 	case k.size == 4:
 		interpret[float32](k, f)
 	default:
@@ -52,7 +47,7 @@ func interpret[T float](k key, f *frame) {
 			step(k, f, code, values, n, src, dst, tw)
 			src, dst = unsafe.Add(src, 2*portableBytes), unsafe.Add(dst, 2*portableBytes)
 			if k.tw == varying {
-				tw = unsafe.Add(tw, 2*k.radix*portableBytes)
+				tw = unsafe.Add(tw, 2*k.factors()*portableBytes)
 			}
 		}
 		tw = unsafe.Add(tw, 2*k.numbers()*k.size)
@@ -81,6 +76,10 @@ func step[T float](k key, f *frame, code []instr, values []T, n int, src, dst, t
 				copy(re, x)
 				copy(im, x[n:])
 			}
+			if k.mirrored(in.k) {
+				slices.Reverse(re)
+				slices.Reverse(im)
+			}
 		case opTwiddle:
 			im := of(value(i) + 1)
 			if k.tw == varying {
@@ -98,6 +97,10 @@ func step[T float](k key, f *frame, code []instr, values []T, n int, src, dst, t
 		case opScale:
 			fill(y, *(*T)(unsafe.Pointer(&f.scale)))
 		case opStore:
+			if k.mirrored(in.k) {
+				slices.Reverse(of(in.a))
+				slices.Reverse(of(in.b))
+			}
 			store(k, unsafe.Slice((*T)(unsafe.Add(dst, in.k*f.dstStep)), 2*n), of(in.a), of(in.b))
 		case opSecond:
 		default:

@@ -22,6 +22,25 @@ func (p *plan) realRoots() unsafe.Pointer {
 	return p.real.w
 }
 
+// mirrorRoots are the same from k = 1 on, in vectors for [realJob.halves].
+func (p *plan) mirrorRoots() unsafe.Pointer {
+	p.mirror.once.Do(func() {
+		w := roots(2 * p.n)
+		over := cover{p.n / 2, p.lanes()}
+		var x []float64
+		for r := range over.runs(1) {
+			at, _, _ := over.run(r, 1)
+			for part := range 2 {
+				for lane := range p.lanes() {
+					x = append(x, w[2*(1+at+column(p.isa, p.size, lane))+part])
+				}
+			}
+		}
+		p.mirror.w = p.table(x)
+	})
+	return p.mirror.w
+}
+
 // RealRows transforms rows of N real numbers to the first N/2+1 numbers of their transforms. Inverse does
 // not count.
 func (t Transform) RealRows(dst, src unsafe.Pointer, rows int) {
@@ -48,7 +67,9 @@ type realJob struct {
 	p       *plan
 	t       Transform
 	s       *scratch // of the plan
+	single  *steps   // if rows are transformed one by one
 	z       unsafe.Pointer
+	spill   unsafe.Pointer
 	w       unsafe.Pointer
 	threads int
 }
@@ -69,10 +90,7 @@ func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, 
 	if n%2 == 0 {
 		w = p.realRoots()
 	}
-	group := p.groupRows()
-	if p.split && 2*rows < p.lanes() {
-		group = 1
-	}
+	group := p.groupOf(rows)
 	units, cost := (rows+group-1)/group, 2*nanoseconds(m)*group
 	threads := codegen.Threads(units * cost)
 	inner := 1
@@ -84,7 +102,12 @@ func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, 
 		s, memory := pool.Get().(*scratch), pool.Get().(*scratch)
 		defer pool.Put(s)
 		defer pool.Put(memory)
-		j := &realJob{p: p, t: t, s: s, z: memory.at(4 * group * m * t.Size), w: w, threads: inner}
+		size := 4 * group * m * t.Size
+		z := memory.at(size + maxSpills*p.block()/2)
+		j := &realJob{p: p, t: t, s: s, z: z, spill: unsafe.Add(z, size), w: w, threads: inner}
+		if p.single() && end-begin > 1 {
+			j.single = p.steps(t, s)
+		}
 		for u := begin; u < end; u++ {
 			count := min(group, rows-u*group)
 			f(j, unsafe.Slice((*T)(unsafe.Add(half, u*group*h*t.Size)), count*h), unsafe.Slice((*T)(unsafe.Add(plain, u*group*n*t.Size)), count*n), count)
@@ -95,7 +118,9 @@ func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, 
 // transform runs the complex transform of rows that lie one behind the other.
 func (j *realJob) transform(dst, src unsafe.Pointer, rows int) {
 	row := 2 * j.p.n * j.p.size
-	if rows == 1 && !j.p.direct() {
+	if j.single != nil {
+		j.single.run(dst, src)
+	} else if rows == 1 && !j.p.direct() {
 		j.p.row(j.t, dst, src, j.s, j.threads)
 	} else {
 		j.p.group(j.t, dst, src, rows, row, row, j.s, nil, nil)
@@ -112,6 +137,23 @@ func (j *realJob) pairs(radix int, x, spill unsafe.Pointer, blocks int) {
 	at, step := unsafe.Add(x, row), (p.n-2)*row
 	run(key{isa: p.isa, size: p.size, radix: radix, tw: whole, loads: true, stores: true}, &frame{src: at, dst: at, tw: unsafe.Add(j.w, 2*p.size),
 		srcStep: step, dstStep: step, srcOuter: row, dstOuter: row, turn: 2 * row, outer: p.n / 2, inner: blocks, spill: spill})
+}
+
+// mirrors reports that halves takes the length: its pairs fill a vector.
+func (p *plan) mirrors() bool { return p.n/2 >= p.lanes() }
+
+// halves runs a pass over the elements k and m-k of one row, from k = 1 on. Source and destination do not
+// overlap. Requires mirrors.
+func (j *realJob) halves(radix int, dst, src unsafe.Pointer) {
+	p := j.p
+	lanes, block, item := p.lanes(), p.block(), 2*p.size
+	over := cover{p.n / 2, lanes}
+	for r := range over.runs(over.full()) {
+		at, count, before := over.run(r, over.full())
+		step := (p.n - 2*(1+at) - lanes + 1) * item
+		run(key{isa: p.isa, size: p.size, radix: radix, tw: varying, loads: true, stores: true}, &frame{src: unsafe.Add(src, (1+at)*item), dst: unsafe.Add(dst, (1+at)*item),
+			tw: unsafe.Add(p.mirrorRoots(), before*block), srcStep: step, dstStep: step, srcOuter: block, dstOuter: block, turn: 2 * block, outer: count, inner: 1, spill: j.spill})
+	}
 }
 
 // together reports that rows are transformed as columns, which the passes of pairs can run on.
@@ -133,6 +175,10 @@ func forwardReal[T float](j *realJob, half, plain []T, rows int) {
 		z := unsafe.Slice((*T)(unsafe.Add(j.z, 2*r*m*j.p.size)), 2*m)
 		y := half[2*r*(m+1):][:2*(m+1)]
 		y[0], y[1], y[2*m], y[2*m+1] = z[0]+z[1], 0, z[0]-z[1], 0
+		if j.p.mirrors() {
+			j.halves(toHalf, unsafe.Pointer(&y[0]), unsafe.Pointer(&z[0]))
+			continue
+		}
 		for k := 1; k <= m/2; k++ {
 			a, b, c, d := z[2*k], z[2*k+1], z[2*(m-k)], z[2*(m-k)+1]
 			er, ei, or, oi := (a+c)/2, (b-d)/2, (b+d)/2, (c-a)/2
@@ -161,6 +207,10 @@ func inverseReal[T float](j *realJob, half, plain []T, rows int) {
 		z := unsafe.Slice((*T)(unsafe.Add(j.z, 2*r*m*j.p.size)), 2*m)
 		y := half[2*r*(m+1):][:2*(m+1)]
 		z[0], z[1] = y[0]+y[2*m], y[0]-y[2*m]
+		if j.p.mirrors() {
+			j.halves(fromHalf, unsafe.Pointer(&z[0]), unsafe.Pointer(&y[0]))
+			continue
+		}
 		for k := 1; k <= m/2; k++ {
 			a, b, c, d := y[2*k], y[2*k+1], y[2*(m-k)], y[2*(m-k)+1]
 			er, ei, dr, di := a+c, b-d, a-c, b+d

@@ -25,42 +25,48 @@ type pass struct {
 
 // columns transforms columns of complex numbers. work is twice the memory of them.
 func (p *plan) columns(c *columns, a *pass, work, spill unsafe.Pointer) {
-	row := a.blocks * p.block()
-	buffers := [2]unsafe.Pointer{work, unsafe.Add(work, c.n*row)}
 	for i := range c.stages {
-		st := &c.stages[i]
-		first, last := i == 0, i == len(c.stages)-1
-		k := key{isa: p.isa, size: p.size, radix: st.radix, loads: first, stores: last, swapIn: first && a.swapIn, swapOut: last && a.swapOut}
-		f := frame{src: buffers[(i+1)%2], dst: buffers[i%2], srcStep: st.m * st.s * row, srcOuter: st.s * row, dstStep: st.s * row, dstOuter: st.radix * st.s * row,
-			outer: st.m, inner: st.s * a.blocks, spill: spill, tw: st.tw}
-		if st.tw != nil {
-			k.tw = uniform
-		}
-		if first {
-			f.src, f.srcStep, f.srcOuter = a.src, st.m*a.srcRow, a.srcRow
-		}
-		if last {
-			f.dst, f.dstStep = a.dst, st.s*a.dstRow
-			if a.dstRow != row {
-				f.outer, f.inner, f.srcOuter, f.dstOuter = st.s, a.blocks, row, a.dstRow
-			}
-			if a.tw != nil {
-				k.tw, f.tw = varying, a.tw
-			}
-			if a.perRow { // an outer step is a row of inputs
-				k.tw, f.outer, f.inner, f.srcOuter, f.dstOuter = whole, st.s, a.blocks, row, a.dstRow
-			}
-			if a.scale != 0 {
-				k.scaled = true
-				if p.size == 4 {
-					*(*float32)(unsafe.Pointer(&f.scale)) = float32(a.scale)
-				} else {
-					*(*float64)(unsafe.Pointer(&f.scale)) = a.scale
-				}
-			}
-		}
+		k, f := p.stage(c, i, a, work, spill)
 		run(k, &f)
 	}
+}
+
+// stage returns the kernel of a stage of columns and its arguments.
+func (p *plan) stage(c *columns, i int, a *pass, work, spill unsafe.Pointer) (key, frame) {
+	row := a.blocks * p.block()
+	buffers := [2]unsafe.Pointer{work, unsafe.Add(work, c.n*row)}
+	st := &c.stages[i]
+	first, last := i == 0, i == len(c.stages)-1
+	k := key{isa: p.isa, size: p.size, radix: st.radix, loads: first, stores: last, swapIn: first && a.swapIn, swapOut: last && a.swapOut}
+	f := frame{src: buffers[(i+1)%2], dst: buffers[i%2], srcStep: st.m * st.s * row, srcOuter: st.s * row, dstStep: st.s * row, dstOuter: st.radix * st.s * row,
+		outer: st.m, inner: st.s * a.blocks, spill: spill, tw: st.tw}
+	if st.tw != nil {
+		k.tw = uniform
+	}
+	if first {
+		f.src, f.srcStep, f.srcOuter = a.src, st.m*a.srcRow, a.srcRow
+	}
+	if last {
+		f.dst, f.dstStep = a.dst, st.s*a.dstRow
+		if a.dstRow != row {
+			f.outer, f.inner, f.srcOuter, f.dstOuter = st.s, a.blocks, row, a.dstRow
+		}
+		if a.tw != nil {
+			k.tw, f.tw = varying, a.tw
+		}
+		if a.perRow { // an outer step is a row of inputs
+			k.tw, f.outer, f.inner, f.srcOuter, f.dstOuter = whole, st.s, a.blocks, row, a.dstRow
+		}
+		if a.scale != 0 {
+			k.scaled = true
+			if p.size == 4 {
+				*(*float32)(unsafe.Pointer(&f.scale)) = float32(a.scale)
+			} else {
+				*(*float64)(unsafe.Pointer(&f.scale)) = a.scale
+			}
+		}
+	}
+	return k, f
 }
 
 // scratch is memory that calls use one after the other.
@@ -97,10 +103,7 @@ func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
 	}
 	p := planFor(t.ISA, t.Size, t.N)
 	defer runtime.KeepAlive(p)
-	group := p.groupRows()
-	if p.split && 2*rows < p.lanes() {
-		group = 1
-	}
+	group := p.groupOf(rows)
 	units := (rows + group - 1) / group
 	cost := nanoseconds(t.N) * group
 	threads := codegen.Threads(units * cost)
@@ -113,11 +116,18 @@ func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
 	par.Run(units, max(20000/max(cost, 1), 1), threads, func(_, begin, end int) {
 		s := pool.Get().(*scratch)
 		defer pool.Put(s)
+		var single *steps
+		if p.single() && end-begin > 1 {
+			single = p.steps(t, s)
+		}
 		for u := begin; u < end; u++ {
 			to, from := unsafe.Add(dst, u*group*dstRow), unsafe.Add(src, u*group*srcRow)
-			if group == 1 {
+			switch {
+			case single != nil:
+				single.run(to, from)
+			case group == 1:
 				p.row(t, to, from, s, 1)
-			} else {
+			default:
 				p.group(t, to, from, min(group, rows-u*group), dstRow, srcRow, s, nil, nil)
 			}
 		}
@@ -145,11 +155,19 @@ func (p *plan) groupRows() int {
 	switch {
 	case p.direct():
 		return p.lanes() * min(max(directBytes/(p.n*p.block()), 1), 8)
-	case p.split && p.n*p.block() <= groupBytes:
+	case p.split && !p.single() && p.n*p.block() <= groupBytes:
 		most := groupBytes / (p.n * p.block())
 		return p.lanes() * min(4, most, max(2, most/2)) // of more than two vectors, half of groupBytes is faster
 	}
 	return 1
+}
+
+// groupOf is groupRows where there are some rows.
+func (p *plan) groupOf(rows int) int {
+	if p.split && 2*rows < p.lanes() {
+		return 1
+	}
+	return p.groupRows()
 }
 
 // group transforms at most groupRows rows, as columns. before and after, if not nil, run on the columns.
@@ -196,8 +214,8 @@ func scaled[T float](y, x []T, by float64) {
 	}
 }
 
-// single transforms one row on one thread.
-func (p *plan) single(t Transform, dst, src unsafe.Pointer, s *scratch) {
+// alone transforms one row on one thread.
+func (p *plan) alone(t Transform, dst, src unsafe.Pointer, s *scratch) {
 	if !p.direct() {
 		p.row(t, dst, src, s, 1)
 		return

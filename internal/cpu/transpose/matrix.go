@@ -1,6 +1,7 @@
 package transpose
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"weft/internal/array"
@@ -16,7 +17,8 @@ type matrixKey struct {
 	size int
 }
 
-var matrixCodes = jit.NewCache[matrixKey, *jit.Code](0)
+// matrixCodes are the kernels that were made, by instruction set and half of 16 bytes.
+var matrixCodes [2][2]atomic.Pointer[jit.Code]
 
 // A matrixFrame holds the arguments of the kernel: strips of tiles, whose rows are a line long in the
 // source and in the destination. Steps are in bytes.
@@ -55,7 +57,12 @@ func Matrix(isa jit.ISA, size int, dst, src unsafe.Pointer, rows, cols, dstRow, 
 // matrix transposes whole tiles. Where they do not fill a side, the last ones begin earlier, and are
 // copied in part twice.
 func (c *copying) matrix(dst, src unsafe.Pointer) {
-	code := codegen.Kernel(matrixCodes, matrixKey{c.isa, c.size})
+	at := &matrixCodes[c.isa-jit.AVX2][c.size/16]
+	code := at.Load()
+	if code == nil {
+		code = matrixKey{c.isa, c.size}.Generate()
+		at.Store(code)
+	}
 	side := processor.Line / c.size
 	part := func(a, b, na, nb int) {
 		f := matrixFrame{src: unsafe.Add(src, a*c.a.Src+b*c.b.Src), dst: unsafe.Add(dst, a*c.a.Dst+b*c.b.Dst), srcStep: c.b.Src, dstStep: c.a.Dst,
