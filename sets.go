@@ -326,7 +326,9 @@ func (t *Tensor) partition(name string, def *op.Def, kth, axis int) *Tensor {
 	if kth < 0 {
 		kth += n
 	}
-	return (*Tensor)(core.WithAttrs(def, op.Ranks{Axis: a, At: []int{kth}}, t.c()))
+	last := t.Rank() - 1
+	y := (*Tensor)(core.WithAttrs(def, op.Ranks{Axis: last, At: []int{kth}}, t.MoveAxis(a, last).c()))
+	return (*Tensor)(y.MoveAxis(last, a).c().Own())
 }
 
 // Append returns t with x behind it along an axis, which may count from the back: [Cat] of both, whose

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"weft/internal/cpu/codegen"
+	"weft/internal/cpu/selection"
 	"weft/internal/device"
 	"weft/internal/op"
 )
@@ -17,21 +18,22 @@ func partition[U bitsOf](c *device.Call) error {
 	a := c.Node.Attrs.(op.Ranks)
 	r := rowsOf[U](&c.Args[0], a.Axis, false)
 	out := codegen.Elements[U](&c.Out[0])
-	return r.each(c, func(u int, x, y []uint64) {
+	return r.each(c, func(u int, w work) {
 		first := r.first(u)
-		p := r.pick(first, a.At[0], x, y)
-		to := unsafe.Pointer(&out[first])
-		r.divide(first, a.At[0], p, func(i, lo, hi int, keys []uint64, limit, flag uint64) (int, int) {
-			size := r.step * int(unsafe.Sizeof(U(0)))
+		p := r.pick(first, a.At[0], w)
+		size := r.step * int(unsafe.Sizeof(U(0)))
+		d := division{to: unsafe.Pointer(&out[first]), size: size}
+		d.write = func(i, lo, hi int, keys []uint64, limit, flag uint64) (int, int) {
 			from := unsafe.Add(r.src, first*int(unsafe.Sizeof(U(0)))+i*size)
 			for j, k := range keys {
 				_, after := bits.Sub64(limit, k, 0)
 				after |= flag
-				*(*U)(unsafe.Add(to, (lo+(hi-lo)&-int(after))*size)) = *(*U)(unsafe.Add(from, j*size))
+				*(*U)(unsafe.Add(d.to, (lo+(hi-lo)&-int(after))*size)) = *(*U)(unsafe.Add(from, j*size))
 				lo, hi = lo+1-int(after), hi+int(after)
 			}
 			return lo, hi
-		})
+		}
+		r.divide(first, a.At[0], p, d, w.keys[:])
 		out[first+a.At[0]*r.step] = r.at(first + int(p.at)*r.step)
 	})
 }
@@ -41,82 +43,166 @@ func argPartition[U bitsOf](c *device.Call) error {
 	a := c.Node.Attrs.(op.Ranks)
 	r := rowsOf[U](&c.Args[0], a.Axis, false)
 	out := codegen.Elements[int64](&c.Out[0])
-	return r.each(c, func(u int, x, y []uint64) {
+	return r.each(c, func(u int, w work) {
 		first := r.first(u)
-		p := r.pick(first, a.At[0], x, y)
-		to, size := unsafe.Pointer(&out[first]), r.step*8
-		r.divide(first, a.At[0], p, func(i, lo, hi int, keys []uint64, limit, flag uint64) (int, int) {
+		p := r.pick(first, a.At[0], w)
+		d := division{to: unsafe.Pointer(&out[first]), size: r.step * 8, places: true}
+		d.write = func(i, lo, hi int, keys []uint64, limit, flag uint64) (int, int) {
 			for j, k := range keys {
 				_, after := bits.Sub64(limit, k, 0)
 				after |= flag
-				*(*int64)(unsafe.Add(to, (lo+(hi-lo)&-int(after))*size)) = int64(i + j)
+				*(*int64)(unsafe.Add(d.to, (lo+(hi-lo)&-int(after))*d.size)) = int64(i + j)
 				lo, hi = lo+1-int(after), hi+int(after)
 			}
 			return lo, hi
-		})
+		}
+		r.divide(first, a.At[0], p, d, w.keys[:])
 		out[first+a.At[0]*r.step] = int64(p.at)
 	})
 }
 
-// divide calls write for parts of the row, without the pivot, which goes to index kth. write stores the elements from
-// index i on, whose keys it gets: one whose key is above limit at hi, and any if flag is 1, another at lo. It returns
-// where the next ones go.
-func (r *rows[U]) divide(first, kth int, pivot ranked, write func(i, lo, hi int, keys []uint64, limit, flag uint64) (int, int)) {
-	var buffer [1 << 10]uint64
+// A division says where the elements of a row go, or their indices.
+type division struct {
+	to     unsafe.Pointer
+	size   int // bytes from one to the next
+	places bool
+	// write stores the elements from index i on, whose keys it gets: one whose key is above limit at hi, and any if flag
+	// is 1, another at lo. It returns where the next ones go.
+	write func(i, lo, hi int, keys []uint64, limit, flag uint64) (int, int)
+}
+
+// divide writes the elements of the row that come before the pivot from index 0 on, and those behind it from
+// index kth+1 on.
+func (r *rows[U]) divide(first, kth int, pivot ranked, d division, buffer []uint64) {
 	lo, hi := 0, kth+1
-	through := func(i, end int, limit, flag uint64) {
+	through := func(i, end int, orEqual bool, limit, flag uint64) {
+		if n := (end - i) / selection.Group * selection.Group; r.kernels != nil && n > 0 {
+			s := selection.Side{Limit: pivot.key, OrEqual: orEqual, Places: d.places}
+			behind := r.kernels.Divide(s, r.address(first+i), n, i, unsafe.Add(d.to, lo*d.size), unsafe.Add(d.to, hi*d.size))
+			i, lo, hi = i+n, lo+n-behind, hi+behind
+		}
 		for i < end {
 			keys := buffer[:min(len(buffer), end-i)]
 			r.ranks(keys, first+i*r.step, 0, math.MaxUint64)
-			lo, hi = write(i, lo, hi, keys, limit, flag)
+			lo, hi = d.write(i, lo, hi, keys, limit, flag)
 			i += len(keys)
 		}
 	}
 	// Elements that equal the pivot stay on their side of it.
-	through(0, int(pivot.at), pivot.key, 0)
+	through(0, int(pivot.at), false, pivot.key, 0)
 	flag := uint64(0)
 	if pivot.key == 0 {
 		flag = 1
 	}
-	through(int(pivot.at)+1, r.n, pivot.key-1, flag)
+	through(int(pivot.at)+1, r.n, true, pivot.key-1, flag)
 }
 
 // pick finds the element at index kth of the sorted row. It keeps the elements between two of a sorted sample, whose
-// ranks are around kth (Floyd and Rivest, "Expected time bounds for selection", CACM 18, 1975). keys and places are scratch for a row.
-func (r *rows[U]) pick(first, kth int, keys, places []uint64) ranked {
-	if r.n <= mergeMost {
-		r.ranks(keys, first, 0, math.MaxUint64)
-		for i := range places {
-			places[i] = uint64(i)
+// ranks are around kth (Floyd and Rivest, "Expected time bounds for selection", CACM 18, 1975).
+func (r *rows[U]) pick(first, kth int, w work) ranked {
+	below, n := r.around(first, kth, w)
+	return r.picked(w.a[:n], w.b[:n], kth-below, w.buffers)
+}
+
+// around stores the keys of some elements that have the one at index kth of the sorted row among them, with their
+// indices, in w.a and w.b. It returns the number of keys below theirs, and their number.
+func (r *rows[U]) around(first, kth int, w work) (below, n int) {
+	if r.n <= r.most() {
+		r.ranks(w.a, first, 0, math.MaxUint64)
+		for i := range w.b {
+			w.b[i] = uint64(i)
 		}
-		return picked(keys, places, kth)
+		return 0, r.n
 	}
-	var sample [1 << 12]uint64
-	some := sample[:min(len(sample), r.n/16)]
+	some := w.sample[:samples(r.n)]
 	for i := range some {
 		some[i] = r.rank(first + int(uint64(i)*uint64(r.n)/uint64(len(some)))*r.step)
 	}
-	low, high := bracket(some, kth, r.n)
+	_, low, high := r.bracket(some, kth, r.n, w.buffers)
 	for {
-		below, n := r.within(first, low, high, keys, places)
+		below, n := r.within(first, low, high, w)
 		switch {
 		case kth < below:
 			low, high = 0, low-1
 		case kth >= below+n:
 			low, high = high+1, math.MaxUint64
 		default:
-			return picked(keys[:n], places[:n], kth-below)
+			return below, n
 		}
 	}
 }
 
-// within stores the keys from low to high of a row, and their indices. It returns the number of lower keys, and of these.
-func (r *rows[U]) within(first int, low, high uint64, keys, places []uint64) (below, n int) {
-	var buffer [1 << 10]uint64
-	for i := 0; i < r.n; {
-		part := buffer[:min(len(buffer), r.n-i)]
+// most is the greatest number of keys for which sorting is faster than another selection.
+func (r *rows[U]) most() int {
+	if r.kernels != nil {
+		return selection.Most
+	}
+	return mergeMost
+}
+
+// kthValue writes the elements that would be at given indices if rows were sorted.
+func kthValue[U bitsOf](c *device.Call) error {
+	a := c.Node.Attrs.(op.Ranks)
+	r := rowsOf[U](&c.Args[0], a.Axis, false)
+	order := make([]int, len(a.At))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return a.At[i] - a.At[j] })
+	return r.each(c, func(u int, w work) {
+		first, to := r.first(u), u/r.step*len(a.At)*r.step+u%r.step
+		at := make([]uint64, len(a.At))
+		if len(at) > 1<<6 || len(at) > 1 && r.n <= mergeMost {
+			placed := r.sortRow(first, w.a, w.b)
+			for i, k := range a.At {
+				at[i] = placed[k]
+			}
+		} else {
+			r.several(first, a.At, order, at, w)
+		}
+		r.give(c, first, to, at)
+	})
+}
+
+// several finds the placed numbers that would be at given indices of the sorted row. order has these ascending.
+func (r *rows[U]) several(first int, places, order []int, found []uint64, w work) {
+	below, n := 0, 0 // the keys in w.a
+	for i, o := range order {
+		k := places[o]
+		if i > 0 && k == places[order[i-1]] {
+			found[o] = found[order[i-1]]
+			continue
+		}
+		if k < below || k >= below+n {
+			below, n = r.around(first, k, w)
+		}
+		keys, at := w.a[:n], w.b[:n]
+		if last := i+1 == len(order) || places[order[i+1]] >= below+n; !last && 2*n <= r.n {
+			// The next ones are among the same keys: a copy is overwritten.
+			copy(w.a[n:], keys)
+			copy(w.b[n:], at)
+			keys, at = w.a[n:2*n], w.b[n:2*n]
+		}
+		p := r.picked(keys, at, k-below, w.buffers)
+		found[o] = p.key&^math.MaxUint32 | p.at
+		if &keys[0] == &w.a[0] {
+			n = 0
+		}
+	}
+}
+
+// within stores the keys from low to high of a row in w.a, and their indices in w.b. It returns the number of lower
+// keys, and the number of keys that it stores.
+func (r *rows[U]) within(first int, low, high uint64, w work) (below, n int) {
+	i := 0
+	if r.kernels != nil && r.n >= selection.Group {
+		i = r.n / selection.Group * selection.Group
+		below, n = r.kernels.Within(r.address(first), i, low, high, w.a, w.b)
+	}
+	for i < r.n {
+		part := w.keys[:min(len(w.keys), r.n-i)]
 		r.ranks(part, first+i*r.step, 0, math.MaxUint64)
-		under, kept := chosen(part, keys[n:], places[n:], low, high, i)
+		under, kept := chosen(part, w.a[n:], w.b[n:], low, high, i)
 		below, n = below+under, n+kept
 		i += len(part)
 	}
@@ -124,7 +210,7 @@ func (r *rows[U]) within(first int, low, high uint64, keys, places []uint64) (be
 }
 
 // chosen stores the keys that are from low to high, and their places, the first being at. It returns the number
-// of lower keys, and of these. keys and places have room for all of them.
+// of lower keys, and the number of keys that it stores. keys and places have room for all of them.
 func chosen(from, keys, places []uint64, low, high uint64, at int) (below, n int) {
 	under, width := uint64(0), high-low
 	k, p := unsafe.Pointer(unsafe.SliceData(keys)), unsafe.Pointer(unsafe.SliceData(places))
@@ -138,68 +224,115 @@ func chosen(from, keys, places []uint64, low, high uint64, at int) (below, n int
 	return int(under), n
 }
 
-// bracket sorts a sample of n keys and returns two of it that most likely have the kth between them.
-func bracket(sample []uint64, kth, n int) (low, high uint64) {
-	slices.Sort(sample)
-	middle := int(uint64(kth) * uint64(len(sample)) / uint64(n))
-	margin := int(1.25*math.Sqrt(float64(len(sample)))) + 1 // 2.5 standard deviations
+// samples is the number of keys of n that are sampled.
+func samples(n int) int { return min(max(n/64, min(n/16, 64), 16), 1<<11) }
+
+// bracket sorts a sample of n keys and returns it, and two of it that most likely have the kth between them.
+func (r *rows[U]) bracket(sample []uint64, kth, n int, b *buffers) (sorted []uint64, low, high uint64) {
+	if r.kernels != nil && len(sample) <= selection.Most {
+		sorted = b.spare[:len(sample)]
+		copy(b.few[:], sample)
+		r.kernels.Order(&b.few, &b.ranks, len(sample))
+		taken := uint64(0)
+		for i, at := range b.ranks[:len(sample)] {
+			for ; taken>>(at&63)&1 != 0; at++ { // equal ones go behind each other
+			}
+			taken |= 1 << (at & 63)
+			sorted[at] = sample[i]
+		}
+	} else {
+		sorted, _ = byMerging(sample, b.spare[:len(sample)])
+	}
+	middle := int(uint64(kth) * uint64(len(sorted)) / uint64(n))
+	margin := int(1.25*math.Sqrt(float64(len(sorted)))) + 1 // 2.5 standard deviations
 	if low = 0; middle >= margin {
-		low = sample[middle-margin]
+		low = sorted[middle-margin]
 	}
-	if high = math.MaxUint64; middle+margin < len(sample) {
-		high = sample[middle+margin]
+	if high = math.MaxUint64; middle+margin < len(sorted) {
+		high = sorted[middle+margin]
 	}
-	return low, high
+	return sorted, low, high
 }
 
-// picked finds the element that is at index kth when keys are sorted, equal ones in order of their places. It overwrites both.
-func picked(keys, places []uint64, kth int) ranked {
-	for rounds := 0; len(keys) > mergeMost && rounds < 64; rounds++ {
-		var sample [1 << 8]uint64
-		some := sample[:min(len(sample), len(keys)/4)]
+// picked finds the element that is at index kth when keys are sorted, equal ones in order of their places. It
+// overwrites both.
+func (r *rows[U]) picked(keys, places []uint64, kth int, b *buffers) ranked {
+	most := r.most()
+	for rounds := 0; len(keys) > most && rounds < 64; rounds++ {
+		some := b.sample[:samples(len(keys))]
 		for i := range some {
 			some[i] = keys[uint64(i)*uint64(len(keys))/uint64(len(some))]
 		}
-		low, high := bracket(some, kth, len(keys))
+		some, low, high := r.bracket(some, kth, len(keys), b)
 		pivot := some[uint64(kth)*uint64(len(some))/uint64(len(keys))]
-		below := 0
-		var under, inside, same uint64
-		for _, k := range keys {
-			_, less := bits.Sub64(k, low, 0)
-			_, more := bits.Sub64(high, k, 0)
-			under, inside = under+less, inside+1-less-more
-			_, less = bits.Sub64(k, pivot, 0)
-			_, more = bits.Sub64(pivot, k, 0)
-			below, same = below+int(less), same+1-less-more
-		}
-		equal := int(same)
+		under, inside := r.span(keys, low, high)
 		switch {
-		case kth >= int(under) && kth < int(under+inside) && int(inside) <= len(keys)/2:
-			kth -= int(under)
-		case kth < below:
-			low, high = 0, pivot-1
-		case kth < below+equal:
-			low, high, kth = pivot, pivot, kth-below
+		case kth >= under && kth < under+inside && inside <= len(keys)/2:
+			kth -= under
 		default:
-			low, high, kth = pivot+1, math.MaxUint64, kth-below-equal
+			below, equal := r.span(keys, pivot, pivot)
+			switch {
+			case kth < below:
+				low, high = 0, pivot-1
+			case kth < below+equal:
+				low, high, kth = pivot, pivot, kth-below
+			default:
+				low, high, kth = pivot+1, math.MaxUint64, kth-below-equal
+			}
 		}
-		n := keep(keys, places, low, high)
+		n := r.keep(keys, places, low, high)
 		if keys, places = keys[:n], places[:n]; low == high {
 			return ranked{keys[kth], places[kth]}
 		}
 	}
-	return least(keys, places, kth)
+	if r.kernels == nil || len(keys) > most {
+		return least(keys, places, kth, b)
+	}
+	copy(b.few[:], keys)
+	r.kernels.Order(&b.few, &b.ranks, len(keys))
+	ranks := b.ranks[:len(keys)]
+	before := uint64(0) // the number of keys below the one that is sought
+	for _, n := range ranks {
+		if n <= uint64(kth) {
+			before = max(before, n)
+		}
+	}
+	equal := kth - int(before)
+	for i, n := range ranks {
+		if n == before {
+			if equal == 0 {
+				return ranked{keys[i], places[i]}
+			}
+			equal--
+		}
+	}
+	panic("cpu: selection without the element")
+}
+
+// span returns the number of keys that are less than low, and from low to high.
+func (r *rows[U]) span(keys []uint64, low, high uint64) (under, inside int) {
+	if n := len(keys) / selection.Group * selection.Group; r.kernels != nil && n > 0 {
+		under, inside = r.kernels.Count(keys[:n], low, high)
+		keys = keys[n:]
+	}
+	var below, outside uint64
+	width := high - low
+	for _, k := range keys {
+		d, less := bits.Sub64(k, low, 0)
+		_, out := bits.Sub64(width, d, 0)
+		below, outside = below+less, outside+out
+	}
+	return under + int(below), inside + len(keys) - int(outside)
 }
 
 // least is [picked] by a sort. It leaves keys and places.
-func least(keys, places []uint64, kth int) ranked {
-	var one, other [mergeMost]uint64
-	sorted, b := one[:min(len(keys), mergeMost)], other[:]
+func least(keys, places []uint64, kth int, b *buffers) ranked {
+	sorted, other := b.sorted[:min(len(keys), mergeMost)], b.other[:]
 	if len(keys) > mergeMost {
-		sorted, b = make([]uint64, len(keys)), make([]uint64, len(keys))
+		sorted, other = make([]uint64, len(keys)), make([]uint64, len(keys))
 	}
 	copy(sorted, keys)
-	sorted, _ = byMerging(sorted, b[:len(keys)])
+	sorted, _ = byMerging(sorted, other[:len(keys)])
 	key := sorted[kth]
 	before, _ := slices.BinarySearch(sorted, key)
 	for i, equal := 0, kth-before; ; i++ {
@@ -213,10 +346,16 @@ func least(keys, places []uint64, kth int) ranked {
 }
 
 // keep moves the keys from low to high, and their places, to the front, and returns their number.
-func keep(keys, places []uint64, low, high uint64) (n int) {
+func (r *rows[U]) keep(keys, places []uint64, low, high uint64) (n int) {
+	i := 0
+	if r.kernels != nil && len(keys) >= selection.Group {
+		i = len(keys) / selection.Group * selection.Group
+		n = r.kernels.Keep(keys[:i], places, low, high)
+	}
 	width := high - low
 	places = places[:len(keys)]
-	for i, k := range keys {
+	for ; i < len(keys); i++ {
+		k := keys[i]
 		_, out := bits.Sub64(width, k-low, 0)
 		keys[n], places[n] = k, places[i]
 		n += 1 - int(out)

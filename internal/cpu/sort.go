@@ -9,6 +9,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/codegen"
+	"weft/internal/cpu/selection"
 	"weft/internal/device"
 	"weft/internal/op"
 	"weft/internal/par"
@@ -23,10 +24,12 @@ type rows[U bitsOf] struct {
 	descending     bool
 	outer, n, step int // blocks, elements of a row, and how far apart they are
 	src            unsafe.Pointer
+	kernels        *selection.Kernels // nil: none; set by each
 }
 
 func rowsOf[U bitsOf](v *array.View, axis int, descending bool) rows[U] {
-	return rows[U]{orderOf(v.DType), descending, array.Size(v.Shape[:axis]), v.Shape[axis], array.Size(v.Shape[axis+1:]), codegen.Ptr(v)}
+	return rows[U]{order: orderOf(v.DType), descending: descending, outer: array.Size(v.Shape[:axis]), n: v.Shape[axis],
+		step: array.Size(v.Shape[axis+1:]), src: codegen.Ptr(v)}
 }
 
 // count returns the number of rows.
@@ -35,8 +38,10 @@ func (r *rows[U]) count() int { return r.outer * r.step }
 // first returns the index at which row u begins.
 func (r *rows[U]) first(u int) int { return u/r.step*r.n*r.step + u%r.step }
 
-func (r *rows[U]) at(i int) U {
-	return *(*U)(unsafe.Add(r.src, uintptr(i)*unsafe.Sizeof(U(0))))
+func (r *rows[U]) at(i int) U { return *(*U)(r.address(i)) }
+
+func (r *rows[U]) address(i int) unsafe.Pointer {
+	return unsafe.Add(r.src, uintptr(i)*unsafe.Sizeof(U(0)))
 }
 
 // rank returns the key of element i. Keys ascend in the order of the sort.
@@ -245,20 +250,39 @@ func byDigit(a, b []uint64, lo int, ends []uint32) (sorted, other []uint64) {
 	return b, a
 }
 
-// each calls f for every row on all threads. a and b are scratch for a row's placed numbers.
-func (r *rows[U]) each(c *device.Call, f func(u int, a, b []uint64)) error {
+// A work is the memory in which a thread works on a row.
+type work struct {
+	a, b []uint64 // as long as the row
+	*buffers
+}
+
+// buffers are memory of fixed size. They begin with any content: clearing them would take as long as a short row.
+type buffers struct {
+	sample, spare [1 << 11]uint64 // see bracket
+	keys          [1 << 10]uint64
+	sorted, other [mergeMost]uint64 // see least
+	few, ranks    [selection.Most]uint64
+}
+
+// each calls f for every row on all threads.
+func (r *rows[U]) each(c *device.Call, f func(u int, w work)) error {
 	if uint64(r.n) > 1<<placeBits {
 		return array.Errorf(op.Of(c.Node).Name, "axis", "has %d elements, more than %d", r.n, uint64(1)<<placeBits)
 	}
 	if r.n == 0 { // however many rows there are
 		return nil
 	}
+	if selection.Runs(isaOf(c)) && r.step == 1 && op.Of(c.Node) != op.Sort {
+		k := selection.Keys{Size: int(unsafe.Sizeof(U(0))), Float: r.float, Signed: r.signed, Descending: r.descending, Infinity: r.inf}
+		r.kernels = k.Kernels()
+	}
 	par.Run(r.count(), max(sortGrain/r.n, 1), 0, func(_, begin, end int) {
-		scratch := c.Stream.Alloc(16 * r.n)
+		scratch := c.Stream.Alloc(16*r.n + int(unsafe.Sizeof(buffers{})))
 		defer c.Stream.Free(scratch)
 		both := unsafe.Slice((*uint64)(scratch.Host()), 2*r.n)
+		w := work{both[:r.n:r.n], both[r.n:], (*buffers)(unsafe.Add(scratch.Host(), 16*r.n))}
 		for u := begin; u < end; u++ {
-			f(u, both[:r.n:r.n], both[r.n:])
+			f(u, w)
 		}
 	})
 	return nil
@@ -268,9 +292,9 @@ func (r *rows[U]) each(c *device.Call, f func(u int, a, b []uint64)) error {
 func sortAlong[U bitsOf](c *device.Call) error {
 	a := c.Node.Attrs.(op.Sorting)
 	r := rowsOf[U](&c.Args[0], a.Axis, a.Descending)
-	return r.each(c, func(u int, x, y []uint64) {
+	return r.each(c, func(u int, w work) {
 		first := r.first(u)
-		r.give(c, first, first, r.sortRow(first, x, y))
+		r.give(c, first, first, r.sortRow(first, w.a, w.b))
 	})
 }
 
@@ -300,20 +324,26 @@ func (r *rows[U]) give(c *device.Call, first, to int, placed []uint64) {
 	}
 }
 
-// topK writes the first k elements in sorted order. For small k it does not sort the others.
+// topK writes the first k elements in sorted order. It sorts these alone, unless rows are short.
 func topK[U bitsOf](c *device.Call) error {
 	a := c.Node.Attrs.(op.Selection)
 	r := rowsOf[U](&c.Args[0], a.Axis, !a.Smallest)
-	return r.each(c, func(u int, x, y []uint64) {
+	return r.each(c, func(u int, w work) {
 		first, to := r.first(u), u/r.step*a.Count*r.step+u%r.step
-		if a.Count == 0 {
-			return
+		switch {
+		case a.Count == 0:
+		case r.n < 1<<8 || a.Count > r.n/2:
+			r.give(c, first, to, r.sortRow(first, w.a, w.b)[:a.Count])
+		case a.Count > r.n/16:
+			last := r.pick(first, a.Count-1, w)
+			_, n := r.within(first, 0, last.key, w)
+			for i, at := range w.b[:n] {
+				w.a[i] = w.a[i]&^math.MaxUint32 | at
+			}
+			r.give(c, first, to, r.sortPlaced(first, w.a[:n], w.b[:n])[:a.Count])
+		default:
+			r.give(c, first, to, r.leading(first, a.Count, w.a[:0], w.b))
 		}
-		if r.n < 1<<8 || a.Count > r.n/16 {
-			r.give(c, first, to, r.sortRow(first, x, y)[:a.Count])
-			return
-		}
-		r.give(c, first, to, r.leading(first, a.Count, x[:0], y))
 	})
 }
 
@@ -397,83 +427,6 @@ func notBehind[F float32 | float64](limit F, p unsafe.Pointer, step, i, n int, d
 	for ; i < n && at(i) >= limit; i++ {
 	}
 	return i
-}
-
-// kthValue writes the elements that would be at given indices if rows were sorted. In a long row
-// it sorts only the elements that share their leading bits with one of these.
-func kthValue[U bitsOf](c *device.Call) error {
-	a := c.Node.Attrs.(op.Ranks)
-	r := rowsOf[U](&c.Args[0], a.Axis, false)
-	return r.each(c, func(u int, x, y []uint64) {
-		first, to := r.first(u), u/r.step*len(a.At)*r.step+u%r.step
-		at := make([]uint64, len(a.At))
-		if r.n >= 1<<12 && len(a.At) <= 1<<6 && r.among(first, a.At, x, y, at) {
-			r.give(c, first, to, at)
-			return
-		}
-		placed := r.sortRow(first, x, y)
-		for i, k := range a.At {
-			at[i] = placed[k]
-		}
-		r.give(c, first, to, at)
-	})
-}
-
-// among finds the placed numbers that would be at the given indices of the sorted row. It
-// reports false if too many elements share their leading bits. x and y are scratch for a row.
-func (r *rows[U]) among(first int, places []int, x, y, found []uint64) bool {
-	const shift, part = 64 - 12, 1 << 10
-	var counts [1 << 12]uint32
-	each := func(f func(placed []uint64)) {
-		for begin := 0; begin < r.n; begin += part {
-			placed := y[:min(part, r.n-begin)]
-			r.ranks(placed, first+begin*r.step, begin, ^uint64(math.MaxUint32))
-			f(placed)
-		}
-	}
-	each(func(placed []uint64) {
-		for _, p := range placed {
-			counts[p>>shift]++
-		}
-	})
-	// Which leading bits there are at the places, and how many elements before them have others.
-	var wanted [1 << 12]bool
-	for _, k := range places {
-		left := uint32(k)
-		b := 0
-		for ; left >= counts[b]; b++ {
-			left -= counts[b]
-		}
-		wanted[b] = true
-	}
-	total, others := 0, make([]int, len(places))
-	for b, n := range counts {
-		if wanted[b] {
-			total += int(n)
-			continue
-		}
-		for i, k := range places {
-			if total+others[i] <= k {
-				others[i] += int(n)
-			}
-		}
-	}
-	if total > r.n/4 {
-		return false
-	}
-	some := x[:0]
-	each(func(placed []uint64) {
-		for _, p := range placed {
-			if wanted[p>>shift] {
-				some = append(some, p)
-			}
-		}
-	})
-	some = r.sortPlaced(first, some, y[:total])
-	for i, k := range places {
-		found[i] = some[k-others[i]]
-	}
-	return true
 }
 
 // split moves the k least elements to the front, by Hoare's selection (quickselect) with the
