@@ -134,6 +134,8 @@ func TestConvOfOneImage(t *testing.T) {
 			testConv[float32](t, r, Geometry{N: 1, C: 50, H: 9, W: 11, O: 96, KH: 3, KW: 3, PadH: 1, PadW: 1, StrideH: 2, StrideW: 2})
 			testConv[float32](t, r, Geometry{N: 1, C: 32, H: 7, W: 8, O: 160, KH: 3, KW: 3, PadH: 1, PadW: 1})
 			testConv[float32](t, r, Geometry{N: 1, C: 6, H: 37, W: 30, O: 50, KH: 1, KW: 1})
+			testConv[float32](t, r, Geometry{N: 1, C: 6, H: 24, W: 30, O: 50, KH: 1, KW: 1}) // planes of 45 vectors, or 90
+			testConv[float64](t, r, Geometry{N: 2, C: 6, H: 12, W: 22, O: 50, KH: 1, KW: 1})
 		}
 	})
 }

@@ -125,6 +125,24 @@ func (c *correlation) exchange(threads int) {
 	c.cut(threads)
 }
 
+// flatten makes rows of one vector of the rows of planes, if sums are of one pixel each and planes are whole vectors.
+// Then vectors have no parts in several rows, and bands begin at vectors: pieces of planes for threads share no line.
+func (c *correlation) flatten() {
+	plane := Image{c.src.Ptr, c.src.N, c.src.C, c.outW, 1}
+	if c.rows != c.outH || c.cols != c.outW || c.rows != c.srcH || c.cols != c.srcW || c.stepX*c.stepY != 1 || c.rowAt != 0 || c.colAt != 0 ||
+		c.src != plane || c.dst.H != c.outW || c.dst.W != 1 || c.outH*c.outW%c.Lanes != 0 {
+		return
+	}
+	c.outH, c.outW = c.outH*c.outW/c.Lanes, c.Lanes
+	c.rows, c.cols, c.srcH, c.srcW = c.outH, c.outW, c.outH, c.outW
+	c.src.H, c.dst.H = c.outW, c.outW
+}
+
+// reshape undoes flatten, given the correlation before it.
+func (c *correlation) reshape(of *correlation) {
+	c.outH, c.outW, c.rows, c.cols, c.srcH, c.srcW, c.src.H, c.dst.H = of.outH, of.outW, of.rows, of.cols, of.srcH, of.srcW, of.src.H, of.dst.H
+}
+
 // layout decides where the source is read and makes the table of the terms.
 func (c *correlation) layout() {
 	c.direct = c.stepX == 1 && c.src.W == 1 && c.rowAt >= 0 && c.colAt >= 0 &&

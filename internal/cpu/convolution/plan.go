@@ -101,6 +101,7 @@ func (p *plan) make(c *correlation, threads int, list func(to []term) []term) {
 	pixels.src.Ptr, pixels.dst.Ptr, pixels.epilogue, pixels.packWeights = nil, nil, nil, nil
 	pixels.ends, pixels.ended = launch.Ends{}, false
 	pixels.terms, pixels.table, pixels.tiles[0] = list(terms), table, tiles
+	pixels.flatten()
 	pixels.layout()
 	pixels.cut(threads)
 	pixels.pixelCost = pixels.bands * pixels.cost
@@ -113,6 +114,7 @@ func (p *plan) make(c *correlation, threads int, list func(to []term) []term) {
 		to.exchange(threads)
 	}
 	p.strips = *pixels
+	p.strips.reshape(c)
 	p.channels.correlation = &p.strips
 	p.byChannels = pixels.groups == 1 && p.channels.plan(threads)
 	for _, c := range []*correlation{pixels, &p.exchanged, &p.strips} {
