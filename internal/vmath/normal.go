@@ -89,11 +89,32 @@ func LogNdtr(b *loop.Builder, x loop.Value) loop.Value {
 	})
 }
 
-// Ndtri is the inverse of [Ndtr], infinite at 0 and 1.
+// ndtriFrom is where the pieces of ndtri begin.
+const ndtriFrom = 0x1p-9
+
+// Ndtri is the inverse of [Ndtr], infinite at 0 and 1. For the smaller tail q from ndtriFrom on it is q-1/2 times a
+// polynomial of q, one for each octave: neither a logarithm nor a root. Of 1000 uniform numbers 4 are further out.
 func Ndtri(b *loop.Builder, x loop.Value) loop.Value {
 	return in64(b, x, func(f *form, x loop.Value) loop.Value {
-		y := Erfcinv(f.Builder, f.Add(x, x))
-		r := f.Sub(f.c(0), f.Fma(y, f.c(2*overRoot2), f.Mul(y, f.c(2*overRoot2Lo))))
-		return f.Select(f.Lt(f.Abs(y), f.inf()), r, f.Neg(y))
+		q := f.Min(x, f.Sub(f.c(1), x))
+		octave := f.ShrU(f.Sub(f.toInt(q), f.n(1)), f.n(f.mant))
+		at := func(j int) loop.Value { return f.Lookup(ndtriPieces[j], octave) }
+		u, last := f.Sub(q, at(0)), len(ndtriPieces)-1
+		rest := at(last)
+		for j := last - 1; j >= 2; j-- {
+			rest = f.Fma(rest, u, at(j))
+		}
+		d := f.Sub(q, f.c(0.5))
+		dlo := f.Sub(q, f.Add(d, f.c(0.5)))
+		hi := f.Mul(d, at(1))
+		lo := f.Fma(dlo, at(1), f.Fma(d, at(1), f.Neg(hi)))
+		y := f.Add(hi, f.Fma(d, rest, lo))
+		y = f.Select(f.Lt(f.c(0.5), x), f.Neg(y), y)
+		far := f.Not(f.Lt(f.c(ndtriFrom), q))
+		return f.rare(far, y, func() loop.Value {
+			z := Erfcinv(f.Builder, f.Add(x, x))
+			r := f.Sub(f.c(0), f.Fma(z, f.c(2*overRoot2), f.Mul(z, f.c(2*overRoot2Lo))))
+			return f.Select(far, f.Select(f.Lt(f.Abs(z), f.inf()), r, f.Neg(z)), y)
+		})
 	})
 }
