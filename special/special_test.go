@@ -79,6 +79,16 @@ func TestGradients(t *testing.T) {
 		"EllipEInc phi":  func(x tensor) tensor { return special.EllipEInc(x, 0.6) },
 		"EllipEInc m":    func(x tensor) tensor { return special.EllipEInc(2.3, x.Sub(1.2)) },
 		"EllipEInc 0":    func(x tensor) tensor { return special.EllipEInc(-1, x.Sub(0.4).Mul(x.Sub(1.7))) },
+		"ElliprC x":      func(x tensor) tensor { return special.ElliprC(x, 0.8) },
+		"ElliprC y":      func(x tensor) tensor { return special.ElliprC(0.8, x) },
+		"ElliprC -y":     func(x tensor) tensor { return special.ElliprC(x.Mul(2), x.Neg()) },
+		"ElliprD":        func(x tensor) tensor { return special.ElliprD(x, 0.8, x.Mul(2)) },
+		"ElliprD equal":  func(x tensor) tensor { return special.ElliprD(0.8, 0.8, x) },
+		"ElliprF":        func(x tensor) tensor { return special.ElliprF(0.8, x.Mul(x), x) },
+		"ElliprG":        func(x tensor) tensor { return special.ElliprG(0.8, x.Mul(x), x) },
+		"ElliprJ":        func(x tensor) tensor { return special.ElliprJ(x, 0.8, x.Mul(x), x) },
+		"ElliprJ p":      func(x tensor) tensor { return special.ElliprJ(0.3, 0.8, 1.2, x) },
+		"ElliprJ -p":     func(x tensor) tensor { return special.ElliprJ(0.3, x, 1.2, x.Mul(-2)) },
 		"Hyp2F1":         func(x tensor) tensor { return special.Hyp2F1(0.5, 1.5, 2.5, x.Sub(1.2)) },
 		"Hyp1F1":         func(x tensor) tensor { return special.Hyp1F1(0.5, 1.5, x.Sub(1.2)) },
 		"Hyp0F1":         func(x tensor) tensor { return special.Hyp0F1(0.5, x.Sub(1.2)) },
@@ -345,6 +355,30 @@ func TestEdgesOfElliptic(t *testing.T) {
 			}
 		}
 	}
+	for _, c := range []struct {
+		f    func(x []any) tensor
+		args []any
+		want float64
+	}{
+		{ofSeveral["ElliprC"], []any{0, 1}, math.Pi / 2}, {ofSeveral["ElliprC"], []any{1, 0}, nan}, {ofSeveral["ElliprC"], []any{-1, 1}, nan}, {ofSeveral["ElliprC"], []any{0, -1}, 0},
+		{ofSeveral["ElliprC"], []any{inf, 1}, 0}, {ofSeveral["ElliprC"], []any{1, -inf}, 0}, {ofSeveral["ElliprC"], []any{1e300, 1e300}, 1e-150}, {ofSeveral["ElliprC"], []any{nan, 1}, nan},
+		{ofSeveral["ElliprF"], []any{0, 0, 1}, inf}, {ofSeveral["ElliprF"], []any{-1, 1, 1}, nan}, {ofSeveral["ElliprF"], []any{inf, 1, 1}, 0}, {ofSeveral["ElliprF"], []any{1e300, 1e300, 1e-300}, 1.5707963267948966e-150},
+		{ofSeveral["ElliprD"], []any{0, 0, 1}, inf}, {ofSeveral["ElliprD"], []any{0, 1, 0}, inf}, {ofSeveral["ElliprD"], []any{1, 1, -1}, nan}, {ofSeveral["ElliprD"], []any{1e-100, 1e100, 1}, 3e-50},
+		{ofSeveral["ElliprG"], []any{0, 0, 1}, 0.5}, {ofSeveral["ElliprG"], []any{0, 0, 0}, 0}, {ofSeveral["ElliprG"], []any{inf, 1, 1}, inf}, {ofSeveral["ElliprG"], []any{1, nan, 1}, nan}, {ofSeveral["ElliprG"], []any{1e300, 1e-300, 1}, 5e149},
+		{ofSeveral["ElliprJ"], []any{0, 0, 1, 1}, inf}, {ofSeveral["ElliprJ"], []any{0, 1, 1, 0}, nan}, {ofSeveral["ElliprJ"], []any{1, 1, 1, -1}, -0.5651621397896541}, {ofSeveral["ElliprJ"], []any{-1, 1, 1, 1}, nan},
+		{ofSeveral["ElliprJ"], []any{1, 1, 1, -inf}, 0}, {ofSeveral["ElliprJ"], []any{2, 2, 2, -2}, -0.19981499075758197}, {ofSeveral["ElliprJ"], []any{1, 1, 1, 1e-300}, 1035.2427333890003},
+	} {
+		for i, a := range c.args {
+			v, ok := a.(float64)
+			if !ok {
+				v = float64(a.(int))
+			}
+			c.args[i] = weft.From([]float64{v})
+		}
+		if got := c.f(c.args).Item(); !(got == c.want || math.Abs(got-c.want) <= 1e-14*math.Abs(c.want) || got != got && c.want != c.want) {
+			t.Errorf("Carlson's integral of %v is %v, want %v", c.args, got, c.want)
+		}
+	}
 	x := weft.From([]float64{inf, -inf, nan, 103, 0, 1e5})
 	ai, aip, bi, bip := special.Airy(x)
 	sin, cos := special.Fresnel(x)
@@ -486,6 +520,8 @@ func Example() {
 	sin, cos := special.Fresnel(p)
 	fmt.Printf("%.4f %.4f\n", sin, cos)
 	fmt.Printf("%.4f %.4f\n", special.EllipKInc(p, 0.5), special.EllipEInc(p, 0.5))
+	fmt.Printf("%.4f %.4f %.4f\n", special.ElliprF(p, 1, 2), special.ElliprD(p, 1, 2), special.ElliprG(p, 1, 2))
+	fmt.Printf("%.4f %.4f\n", special.ElliprC(p, 2), special.ElliprJ(p, 1, 2, 0.5))
 	fmt.Printf("%.4f %.4f\n", special.Hyp2F1(1, 0.5, 1.5, p), special.Hyp1F1(0.5, 1.5, p))
 	fmt.Printf("%.4f %.4f\n", special.Struve(0, p), special.ModStruve(1, p))
 	fmt.Printf("%.4f\n", special.LambertW(weft.From([]complex128{-1, 1 + 1i}), 0))
@@ -505,6 +541,8 @@ func Example() {
 	// [0.3486 0.2317 0.1393] [0.6261 0.8543 1.1845]
 	// [0.0000 0.0647 0.4133] [0.0250 0.4923 0.7789]
 	// [0.0250 0.5105 1.0522] [0.0250 0.4899 0.9071]
+	// [1.2099 0.9689 0.8847] [0.9218 0.6177 0.5263] [0.9624 1.0644 1.1439]
+	// [1.0380 0.8550 0.7881] [2.3855 1.4222 1.1727]
 	// [1.0085 1.2465 2.5635] [1.0084 1.1950 1.4471]
 	// [0.0159 0.3096 0.5576] [0.0001 0.0539 0.2149]
 	// [(-0.3181+1.3372i)  (0.6570+0.3255i)]

@@ -7,20 +7,12 @@ import (
 )
 
 // Incomplete elliptic integrals of the amplitude and the parameter m by Carlson's symmetric integrals (DLMF 19.25.5,
-// 19.25.9 and 19.25.10, chosen so that all terms are positive), which a duplication brings together until a series
-// serves (B. C. Carlson, Numerical computation of real or complex elliptic integrals, Numer. Algorithms 10, 1995).
+// 19.25.9 and 19.25.10, chosen so that all terms are positive).
 var (
 	// EllipKInc and EllipEInc take the amplitude and m.
 	EllipKInc, EllipEInc *Def
 	// ellipKSlope and ellipESlope are their derivatives by m.
 	ellipKSlope, ellipESlope *Def
-)
-
-const (
-	// carlsonNear is the relative distance of the arguments from which the series of degree 7 serves.
-	carlsonNear = 0x1p-7
-	// maxDuplications bounds the rounds. Arguments of one size take 6, the ends of float64's range 270.
-	maxDuplications = 300
 )
 
 func init() {
@@ -82,55 +74,6 @@ func init() {
 	})
 }
 
-// carlson returns the symmetric integrals RF and RD of numbers of at least 0, where z is not 0 and one other may be.
-func (s stream) carlson(active, x0, y0, z0 val) (rf, rd val) {
-	one := s.f(1)
-	pick := func(x val) val { return s.Select(active, x, one) }
-	means := func(x, y, z val) (a, b val) {
-		sum := s.Add(x, y)
-		return s.Mul(s.Add(sum, z), s.f(1./3)), s.Mul(s.Fma(s.f(3), z, sum), s.f(0.2))
-	}
-	v := s.While([]val{pick(x0), pick(y0), pick(z0), s.f(0), one, s.f(0)}, func(v []val) val {
-		a, _ := means(v[0], v[1], v[2])
-		low, high := s.Min(v[0], s.Min(v[1], v[2])), s.Max(v[0], s.Max(v[1], v[2]))
-		return s.And(s.Lt(s.Mul(a, s.f(carlsonNear)), s.Sub(high, low)), s.Lt(v[5], s.f(maxDuplications)))
-	}, func(v []val) []val {
-		x, y, z := s.Sqrt(v[0]), s.Sqrt(v[1]), s.Sqrt(v[2])
-		l := s.Fma(x, y, s.Mul(z, s.Add(x, y)))
-		quarter := s.f(0.25)
-		next := func(x val) val { return s.Mul(s.Add(x, l), quarter) }
-		add := s.Div(v[4], s.Mul(z, s.Add(v[2], l)))
-		return []val{next(v[0]), next(v[1]), next(v[2]), s.Add(v[3], add), s.Mul(v[4], quarter), s.Add(v[5], one)}
-	})
-	a, b := means(v[0], v[1], v[2])
-	away := func(x, a val) val { return s.Div(s.Sub(a, x), a) }
-	x, y := away(v[0], a), away(v[1], a)
-	z := s.Neg(s.Add(x, y))
-	e2, e3 := s.Sub(s.Mul(x, y), s.sq(z)), s.Mul(s.Mul(x, y), z)
-	// DLMF 19.36.1
-	series := func(terms ...any) val {
-		sum := one
-		for i := 0; i < len(terms); i += 2 {
-			sum = s.Fma(s.f(terms[i].(float64)), terms[i+1].(val), sum)
-		}
-		return sum
-	}
-	square := s.sq(e2)
-	rf = series(1./16, s.Mul(square, e3), 3./104, s.sq(e3), -5./208, s.Mul(square, e2), -3./44, s.Mul(e2, e3), 1./24, square, 1./14, e3, -1./10, e2)
-	rf = s.Div(rf, s.Sqrt(a))
-	x, y = away(v[0], b), away(v[1], b)
-	z = s.Mul(s.Add(x, y), s.f(-1./3))
-	xy, zz := s.Mul(x, y), s.sq(z)
-	e2, e3 = s.Fma(s.f(-6), zz, xy), s.Mul(s.Fma(s.f(-8), zz, s.Mul(s.f(3), xy)), z)
-	e4, e5 := s.Mul(s.Mul(s.f(3), s.Sub(xy, zz)), zz), s.Mul(xy, s.Mul(zz, z))
-	square = s.sq(e2)
-	// DLMF 19.36.2
-	rd = series(-9./68, s.Fma(e3, e4, s.Mul(e2, e5)), 45./272, s.Mul(square, e3), 3./20, s.Mul(e2, e4), 3./40, s.sq(e3), -1./16, s.Mul(square, e2),
-		3./26, e5, -9./52, s.Mul(e2, e3), -3./22, e4, 9./88, square, 1./6, e3, -3./14, e2)
-	rd = s.Fma(s.f(3), v[3], s.Div(s.Mul(v[4], rd), s.Mul(b, s.Sqrt(b))))
-	return rf, rd
-}
-
 // An amplitude is an angle less whole half turns.
 type amplitude struct {
 	turns, sin, square val // the half turns, the sine's absolute value, the squared cosine
@@ -167,9 +110,9 @@ func (s stream) elliptic(phi, m0 val) (f, e val) {
 	// At a quarter turn of m = 1 the first integral is infinite.
 	pole := s.Le(a.delta, zero)
 	active := s.And(a.ok, s.Not(pole))
-	rf, rd := s.carlson(active, a.square, s.Select(positive, one, a.delta), s.Select(positive, a.delta, one))
+	rf, sum, last := s.carlson(active, a.square, s.Select(positive, one, a.delta), s.Select(positive, a.delta, one))
 	f = s.Select(pole, s.f(math.Inf(1)), s.Mul(a.sin, rf))
-	third := s.Mul(s.Mul(a.sin, s.sq(a.sin)), s.Mul(rd, s.Mul(m, s.f(1./3))))
+	third := s.Mul(s.Mul(a.sin, s.sq(a.sin)), s.Mul(m, s.Fma(s.f(1./3), last, sum)))
 	low := s.Sub(s.Mul(a.sin, rf), third)
 	high := s.Fma(m, s.Div(s.Mul(a.sin, a.cos), s.Sqrt(s.Max(a.delta, s.f(1e-320)))), s.timesZero(a.rest, s.Fma(a.sin, rf, third)))
 	e = s.Select(positive, s.Select(pole, one, high), low)
@@ -202,9 +145,10 @@ func (s stream) ellipticSlope(phi, m val, first bool) val {
 		return delta, one
 	}
 	y, z := order(a.delta)
-	_, rd := s.carlson(active, a.square, y, z)
+	_, sum, last := s.carlson(active, a.square, y, z)
 	y, z = order(a.rest)
-	_, whole := s.carlson(s.And(active, s.Lt(zero, a.rest)), zero, y, z)
+	_, wholeSum, wholeLast := s.carlson(s.And(active, s.Lt(zero, a.rest)), zero, y, z)
+	rd, whole := s.Fma(s.f(3), sum, last), s.Fma(s.f(3), wholeSum, wholeLast)
 	by := 1. / 6
 	if !first {
 		by = -by

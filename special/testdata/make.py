@@ -185,6 +185,15 @@ def amplitudes():
     return list(zip(phi, r.permutation(k)))
 
 
+def symmetric(n):
+    """Arguments of one size, of all sizes, some equal, some 0."""
+    x = joined(r.uniform(0.1, 5, (N, n)), np.exp(r.uniform(-9, 9, (N, n))), np.exp(r.uniform(-60, 60, (N // 2, n))))
+    x[:5, 1], x[5:10, 0], x[N : N + 5, 0], x[N + 5, :] = x[:5, 0], x[5:10, -1] * (1 + 1e-12), 0, 0.7
+    if n == 2 or n == 4:  # principal values
+        x[10:20, -1] *= -1
+    return [tuple(v) for v in x]
+
+
 def gausses():
     """Parameters of both signs, whole ones among them, at all kinds of arguments."""
     n = 4 * N
@@ -221,6 +230,11 @@ several = {
                      [(x, np.exp(r.uniform(-2, 2)), np.exp(r.uniform(-25, 2))) for x in r.uniform(-20, 20, 2 * N)]),
     "EllipKInc": (m.ellipf, sc.ellipkinc, amplitudes()),
     "EllipEInc": (m.ellipe, sc.ellipeinc, amplitudes()),
+    "ElliprC": (m.elliprc, sc.elliprc, symmetric(2)),
+    "ElliprD": (m.elliprd, sc.elliprd, symmetric(3)),
+    "ElliprF": (m.elliprf, sc.elliprf, symmetric(3)),
+    "ElliprG": (m.elliprg, sc.elliprg, symmetric(3)),
+    "ElliprJ": (m.elliprj, sc.elliprj, symmetric(4)),
     "Hyp2F1": (m.hyp2f1, sc.hyp2f1, gausses()),
     "Hyp1F1": (m.hyp1f1, sc.hyp1f1, list(zip(r.uniform(-6, 10, 4 * N), r.uniform(0.2, 10, 4 * N), joined(r.uniform(-5, 5, N), r.uniform(-60, 60, 2 * N), r.uniform(-900, 600, N))))),
     "Hyp0F1": (m.hyp0f1, sc.hyp0f1, list(zip(joined(r.uniform(0.2, 20, 2 * N), r.uniform(-9, 9, N)), joined(r.uniform(-5, 5, N), r.uniform(-900, 900, N), r.uniform(-9, 90, N))))),
