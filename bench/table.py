@@ -229,7 +229,8 @@ def exported():
 
 SPECIAL = ("gamma", "gammaln", "digamma", "erf", "erfc", "erfinv", "ndtr", "ndtri", "i0", "i1", "i0e", "i1e", "k0", "k1", "expi", "exp1", "lambertw",
            "factorial", "expit", "logit", "entr", "log_softmax", "logsumexp", "gammainc", "gammaincc", "gammaincinv", "betainc", "betaincinv", "zeta",
-           "comb", "kv", "xlogy", "rel_entr")  # fmt: skip
+           "comb", "kv", "xlogy", "rel_entr", "jv", "expn", "voigt_profile", "erfi", "airy", "fresnel", "hyp2f1", "hyp1f1", "struve", "ellipkinc",
+           "elliprf", "elliprj")  # fmt: skip
 
 
 def special():

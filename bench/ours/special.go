@@ -14,6 +14,14 @@ func scaled(n int, d string, seed int, lo, hi float64) *weft.Tensor {
 	return random("float64", seed, n).Add(1).Mul((hi - lo) / 2).Add(lo).To(uniform(1, d, 1, 0, 1).DType())
 }
 
+// first releases the results behind the first one.
+func first(y ...*weft.Tensor) *weft.Tensor {
+	for _, other := range y[1:] {
+		other.Release()
+	}
+	return y[0]
+}
+
 func init() {
 	one := func(name string, lo, hi float64, f func(x *weft.Tensor) *weft.Tensor) {
 		eager("special "+name, func(p worker.Params) func() *weft.Tensor {
@@ -63,6 +71,21 @@ func init() {
 	several("kv", [][2]float64{{0, 10}, {0.1, 20}}, func(x []*weft.Tensor) *weft.Tensor { return special.Kv(x[0], x[1]) })
 	several("xlogy", [][2]float64{{-3, 3}, {0, 5}}, func(x []*weft.Tensor) *weft.Tensor { return x[0].XLogY(x[1]) })
 	several("rel_entr", [][2]float64{{0, 5}, {0.1, 5}}, func(x []*weft.Tensor) *weft.Tensor { return special.RelEntr(x[0], x[1]) })
+	several("jv", [][2]float64{{0, 10}, {0.1, 20}}, func(x []*weft.Tensor) *weft.Tensor { return special.Jv(x[0], x[1]) })
+	several("expn", [][2]float64{{2, 2}, {0.1, 20}}, func(x []*weft.Tensor) *weft.Tensor { return special.Expn(x[0], x[1]) })
+	several("voigt_profile", [][2]float64{{-20, 20}, {0.2, 3}, {0.1, 3}}, func(x []*weft.Tensor) *weft.Tensor { return special.VoigtProfile(x[0], x[1], x[2]) })
+	one("erfi", -5, 5, special.Erfi)
+	one("airy", -10, 10, func(x *weft.Tensor) *weft.Tensor {
+		ai, aip, bi, bip := special.Airy(x)
+		return first(ai, aip, bi, bip)
+	})
+	one("fresnel", -10, 10, func(x *weft.Tensor) *weft.Tensor { s, c := special.Fresnel(x); return first(s, c) })
+	several("hyp2f1", [][2]float64{{0.5, 3}, {0.5, 3}, {1, 5}, {-2, 0.95}}, func(x []*weft.Tensor) *weft.Tensor { return special.Hyp2F1(x[0], x[1], x[2], x[3]) })
+	several("hyp1f1", [][2]float64{{0.5, 3}, {1, 5}, {-10, 10}}, func(x []*weft.Tensor) *weft.Tensor { return special.Hyp1F1(x[0], x[1], x[2]) })
+	several("struve", [][2]float64{{0, 5}, {0.1, 30}}, func(x []*weft.Tensor) *weft.Tensor { return special.Struve(x[0], x[1]) })
+	several("ellipkinc", [][2]float64{{-3, 3}, {-2, 0.9}}, func(x []*weft.Tensor) *weft.Tensor { return special.EllipKInc(x[0], x[1]) })
+	several("elliprf", [][2]float64{{0.1, 5}, {0.1, 5}, {0.1, 5}}, func(x []*weft.Tensor) *weft.Tensor { return special.ElliprF(x[0], x[1], x[2]) })
+	several("elliprj", [][2]float64{{0.1, 5}, {0.1, 5}, {0.1, 5}, {0.1, 5}}, func(x []*weft.Tensor) *weft.Tensor { return special.ElliprJ(x[0], x[1], x[2], x[3]) })
 	eager("cdist 2000x64", func(p worker.Params) func() *weft.Tensor {
 		x, y := random(p.DType, 1, p.N, 64), random(p.DType, 2, p.N, 64)
 		return func() *weft.Tensor { return x.Cdist(y, 2) }
