@@ -7,23 +7,29 @@ import (
 	"sync/atomic"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/wire"
 )
 
 // A graph is one that can be run: values have numbers, called slots, and nodes stand in an order in which
 // each comes after what it reads.
 type graph struct {
-	name     string
-	nodes    []*node
-	names    []string // of the slots
-	inputs   []int
-	outputs  []int
-	consts   []binding // known from the file
-	weights  []string  // by slot: the name of a weight, "" of others; shorter than names if the rest has none
-	captures []capture // of a subgraph: values of the graph around it
-	folded   sync.Once
-	plan     atomic.Pointer[[]*piece]
-	frames   atomic.Pointer[frames] // of runs by programs
+	name    string
+	nodes   []*node
+	names   []string // of the slots
+	inputs  []int
+	outputs []int
+	consts  []binding // known from the file
+	weights []string  // by slot: the name of a weight, "" of others; shorter than names if the rest has none
+	// weightTypes are the types of weights in the file, by slot.
+	weightTypes map[int]string
+	captures    []capture // of a subgraph: values of the graph around it
+	free        bool      // inputs have sizes that the file does not tell
+	repeats     []repeat  // equal layers, in order
+	between     []int     // slots of inputs and of what pieces make for one another
+	folded      sync.Once
+	plan        atomic.Pointer[[]*piece]
+	frames      atomic.Pointer[frames] // of runs by programs
 }
 
 type binding struct {
@@ -116,7 +122,7 @@ func (s *scope) find(name string) int {
 
 // graph makes a graph. top is whether it is the model's, whose initializers may be weights.
 func (b *builder) graph(p *graphProto, outer *scope, opsets map[string]int) (*graph, error) {
-	s := &scope{g: &graph{name: p.name}, slots: map[string]int{}, outer: outer, opsets: opsets}
+	s := &scope{g: &graph{name: p.name, weightTypes: map[int]string{}}, slots: map[string]int{}, outer: outer, opsets: opsets}
 	if outer != nil {
 		s.depth = outer.depth + 1
 	}
@@ -184,6 +190,7 @@ func (b *builder) initializer(s *scope, t *tensorProto, weights map[string]bool)
 		b.buffers[t.name] = !trains
 		s.g.weights = append(s.g.weights, make([]string, slot+1-len(s.g.weights))...)
 		s.g.weights[slot] = t.name
+		s.g.weightTypes[slot] = array.TypeString(v.tensor.DType(), v.tensor.Shape())
 		return nil
 	}
 	s.g.consts = append(s.g.consts, binding{slot, v.asKnown()})

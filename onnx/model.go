@@ -129,6 +129,7 @@ func read(data []byte, src *source) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.free = hasFreeSizes(info.Inputs)
 	if len(b.unsupported) > 0 {
 		return nil, &UnsupportedError{Nodes: b.unsupported}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/ir"
 )
@@ -15,15 +16,22 @@ import (
 // frames are the values of a graph's slots in runs by programs. fixed has constants and weights, and nothing else. The
 // others are copies of it that wait for a run.
 type frames struct {
-	fixed []Value
-	free  sync.Pool // of *[]Value
+	fixed  []Value
+	stores map[*array.Storage]bool // their memory
+	free   sync.Pool               // of *[]Value
 }
 
 // frames returns the frames of a graph, made at the first call.
 func (r *run) frames(g *graph) *frames {
 	f := g.frames.Load()
 	if f == nil {
-		f = &frames{fixed: r.environment(g)}
+		f = &frames{fixed: r.environment(g), stores: map[*array.Storage]bool{}}
+		for i := range f.fixed {
+			if v := &f.fixed[i]; v.kind == TensorKind {
+				f.stores[(*core.Tensor)(v.tensor).View().Store] = true
+			}
+		}
+		g.keepPacked(f.fixed)
 		f.free.New = func() any {
 			env := slices.Clone(f.fixed)
 			return &env
@@ -39,7 +47,7 @@ func (r *run) compiled(g *graph, in, captured []Value) []Value {
 	frame := f.free.Get().(*[]Value)
 	env := *frame
 	g.enter(env, in, captured)
-	r.pieces(g, env)
+	r.pieces(g, f, env)
 	out := g.results(env)
 	g.leave(env)
 	f.free.Put(frame)
@@ -77,7 +85,7 @@ func (g *graph) forget(env []Value, from, to int) {
 
 // pieces runs the parts of a graph. A program that turns out to need elements on the host is split at the node
 // that needs them, for this call and later ones.
-func (r *run) pieces(g *graph, env []Value) {
+func (r *run) pieces(g *graph, f *frames, env []Value) {
 	for k := 0; ; k++ {
 		list := g.pieces()
 		if k >= len(list) {
@@ -91,6 +99,7 @@ func (r *run) pieces(g *graph, env []Value) {
 			err = r.program(g, p, env)
 		}
 		if err == nil {
+			g.release(f, p, env)
 			continue
 		}
 		var split *errSplit
@@ -172,7 +181,7 @@ func (m *Model) trace(g *graph, p *piece, env []Value, args []*core.Tensor) ([]*
 		made[i], ts = withoutTensors(inner[slot], ts)
 	}
 	for _, slot := range p.ins {
-		inner[slot] = Value{}
+		inner[slot] = f.fixed[slot]
 	}
 	g.forget(inner, p.from, p.to)
 	f.free.Put(frame)

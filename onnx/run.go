@@ -34,9 +34,11 @@ func (r *run) endedError() error {
 type piece struct {
 	from, to int
 	eager    bool
-	ins      []int // slots that the piece reads of what comes before
-	outs     []int // slots that it makes and later nodes or the outputs read
-	program  atomic.Pointer[program]
+	layer    bool                     // weights are among ins
+	ins      []int                    // slots that the piece reads of what comes before
+	outs     []int                    // slots that it makes and later nodes or the outputs read
+	done     []int                    // slots of earlier pieces that no later one reads
+	program  *atomic.Pointer[program] // of layers that are equal the same
 }
 
 // errSplit says at which node a program must be split.
@@ -107,6 +109,7 @@ func (r *run) fold(g *graph) {
 	}
 	g.nodes = left
 	g.alike()
+	g.findLayers()
 }
 
 // environment returns the values of a graph's slots before its nodes ran.
@@ -274,37 +277,25 @@ func (g *graph) pieces() []*piece {
 	from := 0
 	for i, n := range g.nodes {
 		if n.op.eager {
-			list = append(list, g.piece(from, i, false), g.piece(i, i+1, true))
+			list = append(append(list, g.compiledPieces(from, i)...), g.piece(i, i+1, true))
 			from = i + 1
 		}
 	}
-	list = append(list, g.piece(from, len(g.nodes), false))
-	list = slices.DeleteFunc(list, func(p *piece) bool { return p.from == p.to })
+	list = append(list, g.compiledPieces(from, len(g.nodes))...)
+	g.lasts(list)
 	g.plan.CompareAndSwap(nil, &list)
 	return *g.plan.Load()
 }
 
 // piece returns nodes from to to as a piece.
 func (g *graph) piece(from, to int, eager bool) *piece {
-	p := &piece{from: from, to: to, eager: eager}
+	p := &piece{from: from, to: to, eager: eager, program: &atomic.Pointer[program]{}}
 	if eager {
 		return p
 	}
-	made, read := map[int]bool{}, map[int]bool{}
-	fixed := map[int]bool{}
-	for _, c := range g.consts {
-		fixed[c.slot] = true
-	}
-	for slot, name := range g.weights {
-		fixed[slot] = fixed[slot] || name != ""
-	}
+	p.ins = g.reads(p)
+	made := map[int]bool{}
 	for _, n := range g.nodes[from:to] {
-		for _, slot := range n.reads {
-			if !made[slot] && !fixed[slot] && !read[slot] {
-				read[slot] = true
-				p.ins = append(p.ins, slot)
-			}
-		}
 		for _, slot := range n.out {
 			made[slot] = true
 		}
@@ -323,6 +314,30 @@ func (g *graph) piece(from, to int, eager bool) *piece {
 		need(slot)
 	}
 	return p
+}
+
+// reads returns what the nodes of a piece read of what comes before, in the order in which they do. Constants are part
+// of a program, and so are weights unless the piece is a layer.
+func (g *graph) reads(p *piece) (list []int) {
+	seen := map[int]bool{}
+	for _, c := range g.consts {
+		seen[c.slot] = true
+	}
+	for slot, name := range g.weights {
+		seen[slot] = seen[slot] || name != "" && !p.layer
+	}
+	for _, n := range g.nodes[p.from:p.to] {
+		for _, slot := range n.reads {
+			if !seen[slot] {
+				seen[slot] = true
+				list = append(list, slot)
+			}
+		}
+		for _, slot := range n.out {
+			seen[slot] = true
+		}
+	}
+	return list
 }
 
 // split makes node at of a piece one that runs by itself.

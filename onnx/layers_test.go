@@ -1,0 +1,239 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"weft"
+	"weft/internal/core"
+	"weft/internal/wire"
+)
+
+const testLayers = 4
+
+// layerWeights are the weights of layer k of [layered].
+func layerWeights(k int) (w, b []float32) {
+	for i := range 16 {
+		w = append(w, float32((i*7+k*3)%11)/8-0.5)
+	}
+	for i := range 4 {
+		b = append(b, float32(i-k)/4)
+	}
+	return w, b
+}
+
+// layered is a model of x0 (b, n, 4) with equal layers, which read the length: they add Range, scale by 2 beyond a length
+// of 3 and by 3 up to it, subtract the maximum of the first rows, at most 5, and reshape by computed shapes. Nodes of a
+// mask that all layers read stand inside the first. An If by the length is the end. other, unless nil, stands for one
+// node of layer 2.
+func layered(t *testing.T, other []byte) *Model {
+	t.Helper()
+	ints := func(name string, dims []int64, v ...int64) []byte {
+		return initializer(name, 7, dims, wire.AppendInt64s(nil, 7, v))
+	}
+	floats := func(name string, dims []int64, v ...float32) []byte {
+		var raw []byte
+		for _, x := range v {
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+		}
+		return initializer(name, 1, dims, text(9, string(raw)))
+	}
+	number := func(name string, i uint64) []byte { return attr(name, attrInt, wire.AppendVarint(nil, 3, i)) }
+	inner := func(op string) []byte {
+		return append(nodeOf(op, []string{"x4"}, []string{op}), append(text(2, op), port(12, op)...)...)
+	}
+	parts := [][]byte{port(11, "x0"), port(12, "y"), port(12, "again"),
+		ints("0", nil, 0), ints("1", nil, 1), ints("3", nil, 3), ints("5", nil, 5), ints("at 0", []int64{1}, 0), ints("at 1", []int64{1}, 1),
+		ints("ends", []int64{2}, 0, 2), ints("rest", []int64{1}, -1), floats("long", nil, 2), floats("short", nil, 3)}
+	for k := range testLayers {
+		name := func(s string) string { return fmt.Sprint(s, k) }
+		node := func(op, in1, in2, out string, more ...[]byte) {
+			in := []string{in1}
+			if in2 != "" {
+				in = append(in, in2)
+			}
+			parts = append(parts, nodeOf(op, in, []string{out}, more...))
+		}
+		w, b := layerWeights(k)
+		parts = append(parts, floats(name("w"), []int64{4, 4}, w...), floats(name("b"), []int64{4}, b...))
+		node("Shape", name("x"), "", name("s"))
+		node("Gather", name("s"), "1", name("n"))
+		if k == 0 {
+			parts = append(parts, nodeOf("Range", []string{"0", "n0", "1"}, []string{"places"}))
+			node("Cast", "places", "", "numbers", number("to", 1))
+			node("Unsqueeze", "numbers", "ends", "column")
+		}
+		node("Greater", name("n"), "3", name("is long"))
+		parts = append(parts, nodeOf("Where", []string{name("is long"), "long", "short"}, []string{name("factor")}))
+		if k == 2 && other != nil {
+			parts = append(parts, other)
+		} else {
+			node("MatMul", name("x"), name("w"), name("product"))
+		}
+		node("Add", name("product"), name("b"), name("sum"))
+		node("Mul", name("sum"), name("factor"), name("scaled"))
+		node("Add", name("scaled"), "column", name("moved"))
+		node("Min", name("n"), "5", name("least"))
+		node("Unsqueeze", name("least"), "at 0", name("end"))
+		parts = append(parts, nodeOf("Slice", []string{name("moved"), "at 0", name("end"), "at 1"}, []string{name("part")}))
+		node("ReduceMax", name("part"), "", name("most"), attr("axes", attrInts, wire.AppendInt64s(nil, 8, []int64{1})))
+		node("Sub", name("moved"), name("most"), name("lower"))
+		node("Gather", name("s"), "at 0", name("rows"))
+		node("Concat", name("rows"), "rest", name("flat"), number("axis", 0))
+		node("Reshape", name("lower"), name("flat"), name("line"))
+		node("Softmax", name("line"), "", name("soft"), number("axis", 1))
+		node("Reshape", name("soft"), name("s"), name("back"))
+		node("Add", name("back"), name("x"), fmt.Sprint("x", k+1))
+	}
+	parts = append(parts, nodeOf("Relu", []string{"x1"}, []string{"again"}), // of a layer's result, which is read later too
+		nodeOf("If", []string{"is long3"}, []string{"y"}, attr("then_branch", attrGraph, wire.AppendBytes(nil, 6, inner("Neg"))), attr("else_branch", attrGraph, wire.AppendBytes(nil, 6, inner("Abs")))))
+	m, err := Read(modelOf(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// layeredByHand is what [layered] computes, by eager operations.
+func layeredByHand(x *weft.Tensor) (y, again *weft.Tensor) {
+	shape := x.Shape()
+	b, n := shape[0], shape[1]
+	for k := range testLayers {
+		w, bias := layerWeights(k)
+		z := x.MatMul(weft.FromSlice(w, 4, 4)).Add(weft.FromSlice(bias))
+		if n > 3 {
+			z = z.Mul(2)
+		} else {
+			z = z.Mul(3)
+		}
+		z = z.Add(weft.Arange(n).To(weft.Float32).Reshape(1, n, 1))
+		z = z.Sub(z.Slice(weft.All, weft.Range(0, min(n, 5))).Max(1).Reshape(b, 1, 4))
+		x = z.Reshape(b, n*4).Softmax(1).Reshape(b, n, 4).Add(x)
+		if k == 0 {
+			again = x.Relu()
+		}
+	}
+	if n > 3 {
+		return x.Neg(), again
+	}
+	return x.Abs(), again
+}
+
+// Lengths in any order, in calls at the same time, have the results of eager operations, and the bits of a model that was
+// just read. All layers of a length are one program.
+func TestLayersOfNewLengths(t *testing.T) {
+	m := layered(t, nil)
+	sizes := [][2]int{{1, 1}, {2, 3}, {1, 4}, {3, 5}, {2, 6}, {1, 2}, {2, 9}, {1, 17}, {1, 3}, {2, 2}}
+	input := func(s [2]int) *weft.Tensor {
+		return weft.Arange(s[0]*s[1]*4).To(weft.Float32).Mul(0.37).Sin().Reshape(s[0], s[1], 4)
+	}
+	run := func(m *Model, s [2]int) map[string]*weft.Tensor {
+		out, err := m.Run(map[string]*weft.Tensor{"x0": input(s)})
+		if err != nil {
+			t.Errorf("%v: %v", s, err)
+		}
+		return out
+	}
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range sizes {
+				s := sizes[(i*(2*g+1)+g)%len(sizes)]
+				out := run(m, s)
+				y, again := layeredByHand(input(s))
+				for name, want := range map[string]*weft.Tensor{"y": y, "again": again} {
+					if got := out[name]; got != nil && (!slices.Equal(got.Shape(), want.Shape()) || !got.AllClose(want)) {
+						t.Errorf("%v: %s is %v, want %v", s, name, got, want)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range sizes[:4] {
+		out, fresh := run(m, s), run(layered(t, nil), s)
+		for name := range out {
+			if !slices.Equal(weft.Data[float32](out[name]), weft.Data[float32](fresh[name])) {
+				t.Errorf("%v: %s differs from that of a new model", s, name)
+			}
+		}
+	}
+	if core.CompileOff {
+		return
+	}
+	layers := 0
+	var shared *program
+	for _, p := range m.graph.pieces() {
+		if p.layer {
+			layers++
+			if q := p.program.Load(); shared != nil && q != shared {
+				t.Error("a layer has a program of its own")
+			} else {
+				shared = q
+			}
+		}
+	}
+	if layers != testLayers {
+		t.Fatalf("%d layers are pieces, want %d", layers, testLayers)
+	}
+	if n := len(*shared.f.Entries.Load()); n != len(sizes) {
+		t.Errorf("%d programs were made for %d sizes", n, len(sizes))
+	}
+}
+
+// A weight that is replaced or written changes what later calls compute, of the lengths that have programs too.
+func TestLayersFollowWeights(t *testing.T) {
+	m := layered(t, nil)
+	x := weft.Arange(40).To(weft.Float32).Mul(0.37).Sin().Reshape(2, 5, 4)
+	run := func() []float32 {
+		out, err := m.Run(map[string]*weft.Tensor{"x0": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return weft.Data[float32](out["y"])
+	}
+	first := run()
+	old := m.Weights["w2"]
+	m.Weights["w2"] = weft.Zeros(4, 4)
+	if slices.Equal(run(), first) {
+		t.Error("a weight that was put in another's place changes nothing")
+	}
+	m.Weights["w2"] = old
+	if !slices.Equal(run(), first) {
+		t.Error("the first weight has other results than before")
+	}
+	weft.WithoutGrad(func() { old.MulAssign(0.5) })
+	written := run()
+	if slices.Equal(written, first) {
+		t.Error("a write into a weight changes nothing")
+	}
+	weft.WithoutGrad(func() { old.MulAssign(2) })
+	if !slices.Equal(run(), first) {
+		t.Error("a write that restores a weight does not restore the results")
+	}
+}
+
+// A node that differs ends a run of layers, so that no layer runs the program of another.
+func TestUnequalLayersAreApart(t *testing.T) {
+	for name, other := range map[string][]byte{
+		"other operator":  nodeOf("Mul", []string{"x2", "b2"}, []string{"product2"}),
+		"other weight":    nodeOf("MatMul", []string{"x2", "w1"}, []string{"product2"}),
+		"reads elsewhere": nodeOf("MatMul", []string{"x1", "w2"}, []string{"product2"}),
+	} {
+		m := layered(t, other)
+		x := weft.Arange(24).To(weft.Float32).Mul(0.37).Sin().Reshape(1, 6, 4)
+		out, err := m.Run(map[string]*weft.Tensor{"x0": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want *weft.Tensor
+		weft.WithoutGrad(func() { want = m.ForwardAll(x)[0] }) // node by node
+		if !out["y"].AllClose(want) {
+			t.Errorf("%s: %v, node by node %v", name, out["y"], want)
+		}
+	}
+}
