@@ -19,19 +19,11 @@ func Hilbert(x *weft.Tensor, opts ...AxisOpts) *weft.Tensor {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	x, axis := realSamples(name, x, o.Axis)
-	n := x.Dim(axis)
-	h := make([]float64, n)
-	for i := range h {
-		switch {
-		case i == 0 || 2*i == n:
-			h[i] = 1
-		case 2*i < n:
-			h[i] = 2
-		}
-	}
-	z := fft.FFT(x.MoveAxis(axis, -1))
-	factor := weft.FromSlice(h, n).To(z.DType().Part()).On(x.Device())
-	return fft.IFFT(z.Mul(factor)).MoveAxis(-1, axis)
+	x = x.MoveAxis(axis, -1)
+	// Times -i the transform is that of the imaginary part. Its first number, and of an even length its last
+	// one, are real and become imaginary, which IRFFT leaves out.
+	y := fft.IRFFT(fft.RFFT(x).Mul(-1i), fft.Opts{N: x.Dim(-1)})
+	return weft.Complex(x.To(y.DType()), y).MoveAxis(-1, axis)
 }
 
 // realSamples returns an argument as real numbers, and an axis that has samples.
