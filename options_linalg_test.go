@@ -319,6 +319,13 @@ var ndimageOptionCases = map[string]optionCase{
 		"Order": {def: new(3), zero: func() []float64 { return values(ndimage.Shift(peak(), []float64{1})) }},
 		"Cval":  {in: ndimage.InterpolationOpts{Order: new(1)}},
 	}),
+	"ndimage.Filter1DOpts": optionsOf(func(o ndimage.Filter1DOpts) []float64 {
+		return values(ndimage.GenericFilter1D(peak(), func(lines *weft.Tensor) *weft.Tensor { return lines.SlidingWindowView(1, 5).Mean(-1) }, 5, o))
+	}, map[string]optionField{
+		"Axis":   {def: new(-1), loose: true},
+		"Cval":   {in: ndimage.Filter1DOpts{Mode: ndimage.Constant}},
+		"Origin": {zero: func() []float64 { return values(ndimage.UniformFilter(peak(), []int{1, 5})) }},
+	}),
 	"ndimage.LineOpts": optionsOf(func(o ndimage.LineOpts) []float64 { return values(ndimage.UniformFilter1D(peak(), 5, 1, o)) },
 		map[string]optionField{
 			"Cval":   {in: ndimage.LineOpts{Mode: ndimage.Constant}},

@@ -96,6 +96,29 @@ func TestErrorsNameTheArgument(t *testing.T) {
 		{"affine_transform", "shape", func() { ndimage.AffineTransform(x, [][]float64{{1, 0}, {0, 1}}, nil, []int{-1, 2}) }},
 		{"affine_transform", "shape", func() { ndimage.AffineTransform(x, [][]float64{{1, 0}, {0, 1}}, nil, []int{1 << 40, 1 << 40}) }},
 		{"generic_filter", "f", func() { ndimage.GenericFilter(x, nil) }},
+		{"generic_filter1d", "f", func() { ndimage.GenericFilter1D(x, nil, 3) }},
+		{"generic_filter1d", "f", func() {
+			ndimage.GenericFilter1D(x, func(x *weft.Tensor) *weft.Tensor { return x }, 3)
+		}},
+		{"generic_filter1d", "size", func() {
+			ndimage.GenericFilter1D(x, func(x *weft.Tensor) *weft.Tensor { return x }, 0)
+		}},
+		{"generic_laplace", "the derivative", func() { ndimage.GenericLaplace(x, nil) }},
+		{"generic_gradient_magnitude", "the derivative", func() {
+			ndimage.GenericGradientMagnitude(x, func(x *weft.Tensor, axis int, opts ...ndimage.BorderOpts) *weft.Tensor { return x.Sum() })
+		}},
+		{"vectorized_filter", "f", func() { ndimage.VectorizedFilter(x, nil, []int{3, 3}) }},
+		{"vectorized_filter", "f", func() {
+			ndimage.VectorizedFilter(x, func(w *weft.Tensor) *weft.Tensor { return w }, []int{3, 3})
+		}},
+		{"vectorized_filter", "size", func() {
+			ndimage.VectorizedFilter(x, func(w *weft.Tensor) *weft.Tensor { return w.Max(-1) }, []int{3, 0})
+		}},
+		{"watershed_ift", "input", func() { ndimage.WatershedIFT(x, x.To(weft.Int32)) }},
+		{"watershed_ift", "markers", func() { ndimage.WatershedIFT(x.To(weft.Uint8), x) }},
+		{"watershed_ift", "Structure", func() {
+			ndimage.WatershedIFT(x.To(weft.Uint8), x.To(weft.Int32), ndimage.WatershedOpts{Structure: weft.Ones(2, 2)})
+		}},
 		{"generic_filter", "f", func() { ndimage.GenericFilter(x, functions.Func("Skew")) }},
 		{"generic_filter", "f", func() { ndimage.GenericFilter(x, functions.Func("Wrong")) }},
 		{"generic_filter", "Neighborhood", func() {

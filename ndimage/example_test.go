@@ -292,6 +292,53 @@ func ExampleWhiteTophat() {
 	// [2. 0. 3. 0. 4.]
 }
 
+func ExampleGenericFilter1D() {
+	x := weft.From([][]float64{{1, 5, 2, 4}, {3, 0, 0, 9}})
+	greatest := func(lines *weft.Tensor) *weft.Tensor { return lines.SlidingWindowView(1, 3).Max(-1) }
+	fmt.Println(ndimage.GenericFilter1D(x, greatest, 3))
+	// Output:
+	// [[5. 5. 5. 4.]
+	//  [3. 3. 9. 9.]]
+}
+
+func ExampleGenericLaplace() {
+	x := weft.From([][]float64{{0, 0, 0}, {0, 1, 0}, {0, 0, 0}})
+	second := func(x *weft.Tensor, axis int, o ...ndimage.BorderOpts) *weft.Tensor {
+		return ndimage.Correlate1D(x, weft.From([]float64{1, -2, 1}), axis, ndimage.LineOpts{Mode: o[0].Mode, Cval: o[0].Cval})
+	}
+	fmt.Println(ndimage.GenericLaplace(x, second))
+	// Output:
+	// [[ 0.  1.  0.]
+	//  [ 1. -4.  1.]
+	//  [ 0.  1.  0.]]
+}
+
+func ExampleGenericGradientMagnitude() {
+	x := weft.From([][]float64{{0, 0, 4}, {0, 0, 4}, {0, 0, 4}})
+	fmt.Println(ndimage.GenericGradientMagnitude(x, ndimage.Sobel))
+	// Output:
+	// [[ 0. 16. 16.]
+	//  [ 0. 16. 16.]
+	//  [ 0. 16. 16.]]
+}
+
+func ExampleVectorizedFilter() {
+	x := weft.From([][]float64{{1, 5, 2}, {3, 0, 9}})
+	fmt.Println(ndimage.VectorizedFilter(x, func(w *weft.Tensor) *weft.Tensor { return w.Max(-1).Sub(w.Min(-1)) }, []int{1, 3}))
+	// Output:
+	// [[4. 4. 3.]
+	//  [3. 9. 9.]]
+}
+
+func ExampleWatershedIFT() {
+	x := weft.From([][]uint8{{0, 1, 9, 1, 0}, {0, 1, 9, 1, 0}})
+	markers := weft.From([][]int32{{1, 0, 0, 0, 2}, {0, 0, 0, 0, 0}})
+	fmt.Println(ndimage.WatershedIFT(x, markers))
+	// Output:
+	// [[1 1 1 2 2]
+	//  [1 1 1 2 2]]
+}
+
 func ExampleGaussianFilter() {
 	x := weft.ZerosOf(weft.Float64, 3, 3)
 	x.Set(16, 1, 1)

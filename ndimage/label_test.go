@@ -2,6 +2,7 @@ package ndimage_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"weft"
@@ -71,4 +72,52 @@ func flooded(shape []int, x, structure []bool) ([]int32, int) {
 		}
 	}
 	return labels, count
+}
+
+// TestWatershedCosts holds that each element has the label of a marker whose cheapest path is as cheap as any, by relaxing all paths of
+// each marker until nothing changes, and that background loses against objects.
+func TestWatershedCosts(t *testing.T) {
+	const h, w = 9, 10
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, levels := range []int{1, 2, 5, 250} {
+		x, markers := make([]uint8, h*w), make([]int32, h*w)
+		for i := range x {
+			x[i] = uint8(r.IntN(levels))
+		}
+		for _, l := range []int32{1, 2, 3, -1, -2} {
+			markers[r.IntN(h*w)] = l
+		}
+		costs := map[int32][]int{}
+		for at, l := range markers {
+			if l == 0 {
+				continue
+			}
+			c := slices.Repeat([]int{999}, h*w)
+			c[at] = 0
+			for changed := true; changed; {
+				changed = false
+				for i := range c {
+					for j := range c {
+						if apart := (i/w-j/w)*(i/w-j/w) + (i%w-j%w)*(i%w-j%w); apart == 1 {
+							if over := max(c[j], int(x[i])-int(x[j]), int(x[j])-int(x[i])); over < c[i] {
+								c[i], changed = over, true
+							}
+						}
+					}
+				}
+			}
+			costs[l] = c
+		}
+		got := weft.Data[int32](ndimage.WatershedIFT(weft.FromSlice(x, h, w), weft.FromSlice(markers, h, w)))
+		for i, l := range got {
+			for other, c := range costs {
+				if c[i] < costs[l][i] && markers[i] == 0 {
+					t.Fatalf("%d levels: element %d has label %d at cost %d, %d costs %d", levels, i, l, costs[l][i], other, c[i])
+				}
+			}
+			if levels == 1 && l < 0 && markers[i] == 0 {
+				t.Errorf("element %d of a plain is background", i)
+			}
+		}
+	}
 }

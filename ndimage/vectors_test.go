@@ -46,7 +46,7 @@ var vectors = sync.OnceValues(func() (out []vector, err error) {
 })
 
 var dtypes = map[string]weft.DType{"float64": weft.Float64, "float32": weft.Float32, "complex128": weft.Complex128, "bool": weft.Bool,
-	"uint8": weft.Uint8, "int16": weft.Int16, "int32": weft.Int32, "int64": weft.Int64,
+	"uint8": weft.Uint8, "uint16": weft.Uint16, "int16": weft.Int16, "int32": weft.Int32, "int64": weft.Int64,
 	"uint64": weft.Uint64, "uint32": weft.Uint32, "complex64": weft.Complex64}
 
 // tensor is an array of the file, nil for None.
@@ -250,6 +250,27 @@ var calls = map[string]func(v vector) []*weft.Tensor{
 			rows = append(rows, weft.Stack(append([]*weft.Tensor{weft.FullOf(weft.Int64, k, at[0].Size())}, at...), 1))
 		}
 		return one(weft.Cat(rows, 0))
+	},
+	"generic_filter1d": func(v vector) []*weft.Tensor {
+		size := v.int("size", 0)
+		return one(ndimage.GenericFilter1D(v.x(), func(lines *weft.Tensor) *weft.Tensor {
+			return lines.SlidingWindowView(1, size).Max(-1).Mul(lines.Slice(weft.All, weft.Range(0, 1)))
+		}, size, ndimage.Filter1DOpts{Axis: new(v.int("axis", -1)), Mode: v.mode(), Cval: v.num("cval", 0), Origin: v.int("origin", 0)}))
+	},
+	"generic_laplace": func(v vector) []*weft.Tensor {
+		return one(ndimage.GenericLaplace(v.x(), func(x *weft.Tensor, axis int, opts ...ndimage.BorderOpts) *weft.Tensor {
+			return ndimage.Correlate1D(x, weft.From([]float64{1, -2.5, 1, 0.5, 0}), axis, ndimage.LineOpts{Mode: opts[0].Mode, Cval: opts[0].Cval})
+		}, v.border()))
+	},
+	"generic_gradient_magnitude": func(v vector) []*weft.Tensor {
+		return one(ndimage.GenericGradientMagnitude(v.x(), ndimage.Prewitt, v.border()))
+	},
+	"vectorized_filter": func(v vector) []*weft.Tensor {
+		return one(ndimage.VectorizedFilter(v.x(), func(w *weft.Tensor) *weft.Tensor { return w.Max(-1).Sub(w.Min(-1)) }, []int{3, 4},
+			ndimage.FilterOpts{Mode: v.mode(), Cval: v.num("cval", 0), Origin: ints(v.kw["origin"])}))
+	},
+	"watershed_ift": func(v vector) []*weft.Tensor {
+		return one(ndimage.WatershedIFT(v.x(), tensor(v.args[1]), ndimage.WatershedOpts{Structure: tensor(v.kw["structure"])}))
 	},
 	"generic_filter": func(v vector) []*weft.Tensor {
 		return one(ndimage.GenericFilter(v.x(), functions.Func("Spread"), ndimage.GenericOpts{Mode: v.mode(), Cval: v.num("cval", 0), Origin: ints(v.kw["origin"])}))

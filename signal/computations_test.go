@@ -139,6 +139,12 @@ func init() {
 	computations["coherence"] = func(x []*weft.Tensor) []*weft.Tensor {
 		return both(signal.Coherence(x[0], x[1], signal.SpectrumOpts{NPerSeg: 16}))
 	}
+	computations["lombscargle"] = func(x []*weft.Tensor) (out []*weft.Tensor) {
+		for _, o := range []signal.LombScargleOpts{{}, {Weights: x[3], Normalize: "normalize"}, {Weights: x[3], FloatingMean: true}, {FloatingMean: true, Normalize: "normalize"}, {Normalize: "amplitude"}, {FloatingMean: true, Weights: x[3], Normalize: "amplitude"}} {
+			out = append(out, signal.LombScargle(x[0], x[1], x[2], o))
+		}
+		return out
+	}
 	computations["spectrogram"] = func(x []*weft.Tensor) []*weft.Tensor {
 		f, t, p := signal.Spectrogram(x[0], signal.SpectrumOpts{FS: new(2.0), NPerSeg: 16})
 		return []*weft.Tensor{f, t, p}

@@ -68,6 +68,10 @@ func TestMistakesAreTyped(t *testing.T) {
 		"std":           {"Std", func() { signal.GetWindow("gaussian", 4, signal.WindowOpts{Std: new(-1.0)}) }},
 		"even window":   {"window", func() { signal.SavgolFilter(x, 4, 2) }},
 		"empty spectra": {"NPerSeg", func() { signal.Welch(none) }},
+		"times":         {"y", func() { signal.LombScargle(weft.Ones(3), x, x) }},
+		"no times":      {"x", func() { signal.LombScargle(none, none, x) }},
+		"normalize":     {"Normalize", func() { signal.LombScargle(x, x, x, signal.LombScargleOpts{Normalize: "no"}) }},
+		"lomb weights":  {"Weights", func() { signal.LombScargle(x, x, x, signal.LombScargleOpts{Weights: none}) }},
 		"overlap":       {"NOverlap", func() { signal.Welch(x, signal.SpectrumOpts{NOverlap: new(9)}) }},
 		"distance":      {"Distance", func() { signal.FindPeaks(x, signal.PeakOpts{Distance: math.NaN()}) }},
 		"places":        {"peaks", func() { signal.PeakWidths(x, weft.From([]int64{9})) }},
@@ -175,6 +179,9 @@ func TestVmap(t *testing.T) {
 		"welch": func(x *weft.Tensor) *weft.Tensor {
 			_, p := signal.Welch(x, signal.SpectrumOpts{NPerSeg: 16})
 			return p
+		},
+		"lombscargle": func(x *weft.Tensor) *weft.Tensor {
+			return signal.LombScargle(weft.ArangeOf(weft.Float64, 40), x, weft.From([]float64{0.5, 1, 2}), signal.LombScargleOpts{FloatingMean: true})
 		},
 	} {
 		got := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return f(x[0]) })(rows)

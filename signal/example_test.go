@@ -107,6 +107,14 @@ func ExampleGetWindow() {
 	// Output: [0.00 0.50 1.00 0.50]
 }
 
+func ExampleLombScargle() {
+	times := weft.From([]float64{0, 0.3, 1.1, 1.9, 2.2, 3.7, 4.1, 5, 5.6, 7})
+	freqs := weft.From([]float64{1, 2, 3}) // angular
+	p := signal.LombScargle(times, times.Mul(2).Sin().Add(5), freqs, signal.LombScargleOpts{Normalize: "normalize", FloatingMean: true})
+	fmt.Println(p.ArgMax(0), p.At(1).Mul(100).Round())
+	// Output: 1 100.0
+}
+
 func ExampleWelch() {
 	x := weft.ArangeOf[int](weft.Float64, 1024).Mul(2 * 3.141592653589793 * 100 / 1000).Sin() // 100 Hz at 1000
 	f, p := signal.Welch(x, signal.SpectrumOpts{FS: new(1000.0), NPerSeg: 200})

@@ -241,12 +241,41 @@ def more():
         cases.append(["geometric_transform", [pack(x)], {"mode": mode, "cval": 0.3, "order": 3}, [pack(y)]])
 
 
+def last():
+    """What came after that, with numbers of its own."""
+    global rng
+    rng = np.random.default_rng(34)
+    for mode in MODES:
+        x = noise(5, 6)
+        for axis, size, origin in [(1, 3, 0), (0, 4, 1), (1, 2, -1)]:
+            f = lambda line, out: out.__setitem__(slice(None), np.lib.stride_tricks.sliding_window_view(line, size).max(-1) * line[0])
+            y = nd.generic_filter1d(x, f, size, axis, mode=mode, cval=0.4, origin=origin)
+            cases.append(["generic_filter1d", [pack(x)], {"mode": mode, "cval": 0.4, "origin": origin, "axis": axis, "size": size}, [pack(y)]])
+        second = lambda x, axis, output, mode, cval: nd.correlate1d(x, [1, -2.5, 1, 0.5, 0], axis, output, mode, cval)
+        cases.append(["generic_laplace", [pack(x)], {"mode": mode, "cval": 0.4}, [pack(nd.generic_laplace(x, second, mode=mode, cval=0.4))]])
+        cases.append(["generic_gradient_magnitude", [pack(x)], {"mode": mode, "cval": 0.4}, [pack(nd.generic_gradient_magnitude(x, nd.prewitt, mode=mode, cval=0.4))]])
+        for origin in (0, [1, -1]):
+            y = nd.vectorized_filter(x, np.ptp, size=(3, 4), mode=mode, cval=0.4 if mode == "constant" else None, origin=origin) if not mode.startswith("grid") else nd.generic_filter(x, np.ptp, size=(3, 4), mode=mode, cval=0.4, origin=origin)
+            cases.append(["vectorized_filter", [pack(x)], {"mode": mode, "cval": 0.4, "origin": origin}, [pack(y)]])
+    # SciPy's watershed_ift joins the end of a row with the next row: walls keep paths from there.
+    for shape, t, levels, marks in [((30,), "uint8", 4, "int16"), ((40,), "uint16", 60000, "int64"), ((7, 8), "uint8", 200, "int32"), ((12, 11), "uint16", 60000, "int32")]:
+        for seeds in (2, 5, 12):
+            x, m = rng.integers(0, levels, shape).astype(t), np.zeros(shape, marks)
+            if len(shape) == 2:
+                x[:, 0], x[:, -1] = 0, np.iinfo(t).max
+            m.ravel()[rng.choice(x.size, seeds, replace=False)] = rng.integers(-2 if len(shape) == 1 else 1, 6, seeds)
+            cases.append(["watershed_ift", [pack(x), pack(m)], {}, [pack(nd.watershed_ift(x, m))]])
+            full = np.ones((3,) * len(shape), int)
+            cases.append(["watershed_ift", [pack(x), pack(m)], {"structure": pack(full)}, [pack(nd.watershed_ift(x, m, full))]])
+
+
 linear()
 windows()
 binary()
 objects()
 splines()
 more()
+last()
 with gzip.GzipFile("vectors.json.gz", "wb", mtime=0) as f:
     f.write(json.dumps({"scipy": scipy.__version__, "cases": cases}).encode())
 print(len(cases), "cases of SciPy", scipy.__version__)

@@ -68,7 +68,7 @@ type LinearNDInterpolator struct {
 }
 
 // NewLinearNDInterpolator returns an interpolator of values at points, [n ...] and [n 2] for n points in any order: on each triangle of their Delaunay
-// triangulation the values are those of the plane through its three vertices. It has gradients with respect to the values. It panics with a
+// triangulation the values lie on the plane through its three vertices. It has gradients with respect to the values. It panics with a
 // [*weft.Error] for bad arguments, and where all points are on a line. SciPy's LinearNDInterpolator in two dimensions; for others there is
 // [NewRBFInterpolator].
 func NewLinearNDInterpolator(points, values *weft.Tensor) *LinearNDInterpolator {

@@ -187,6 +187,12 @@ put("resample_poly", [x, h], [*(ss.resample_poly(x, u, d, axis=-1) for u, d in (
 put("decimate", [x], [ss.decimate(x, 3), ss.decimate(x, 2, n=4, zero_phase=False), ss.decimate(x, 3, ftype="fir"), ss.decimate(x, 3, n=10, ftype="fir", zero_phase=False)])
 x = noise(9, 8)
 put("medfilt", [x], [ss.medfilt(x), ss.medfilt(x, [5, 1]), ss.medfilt2d(x, [3, 5]), ss.medfilt(x[0], 5)])
+r3 = np.random.default_rng(11)
+times, w = np.round(np.sort(r3.random(60) * 30), 3), np.round(r3.random(60), 3)
+y = np.round(1.5 * np.cos(1.3 * times + 0.4) + 0.7 + 0.3 * r3.standard_normal(60), 3)
+freqs = np.round(np.linspace(0.3, 6, 41), 3)
+put("lombscargle", [times, y, freqs, w], [ss.lombscargle(times, y, freqs), ss.lombscargle(times, y, freqs, weights=w, normalize=True), ss.lombscargle(times, y, freqs, weights=w, floating_mean=True),
+                                          ss.lombscargle(times, y, freqs, floating_mean=True, normalize=True), ss.lombscargle(times, y, freqs, normalize="amplitude"), ss.lombscargle(times, y, freqs, floating_mean=True, weights=w, normalize="amplitude")])
 
 here = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(here, "vectors.json"), "w") as f:
