@@ -25,6 +25,7 @@ func (t *Tensor) Dot(x *Tensor) *Tensor {
 // Outer is the matrix of the products of each element of t with each of x, both vectors:
 // [n] and [m] give [n m].
 func (t *Tensor) Outer(x *Tensor) *Tensor {
+	defer array.Named("outer").End()
 	t.c().Check("outer")
 	x.c().CheckArgument("outer", "x")
 	if t.Rank() != 1 || x.Rank() != 1 {

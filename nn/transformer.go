@@ -234,6 +234,9 @@ func (e *TransformerEncoder) encode(x *weft.Tensor, opts []AttendOpts) *weft.Ten
 	floats(name, "x", x)
 	cache := o.Cache
 	for i, l := range e.Layers {
+		if l == nil {
+			array.Failf(name, "Layers", "has nil at %d", i)
+		}
 		o.Cache = cache.layer(name, i, len(e.Layers))
 		x = l.Encode(x, o)
 	}
@@ -276,6 +279,9 @@ func (d *TransformerDecoder) decode(x, memory *weft.Tensor, opts []DecodeOpts) *
 	floats(name, "x", x)
 	own, fixed := o.Self.Cache, o.Memory.Cache
 	for i, l := range d.Layers {
+		if l == nil {
+			array.Failf(name, "Layers", "has nil at %d", i)
+		}
 		o.Self.Cache, o.Memory.Cache = own.layer(name, i, len(d.Layers)), fixed.layer(name, i, len(d.Layers))
 		x = l.Decode(x, memory, o)
 	}

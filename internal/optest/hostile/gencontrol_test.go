@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"weft"
+	"weft/ndimage"
 	"weft/nn"
 )
 
@@ -17,6 +18,12 @@ func init() {
 		t := g.tensor()
 		return pick(g, nil, func(s []*weft.Tensor) *weft.Tensor { return s[0].Sum().Lt(10) }, func([]*weft.Tensor) *weft.Tensor { return t },
 			func([]*weft.Tensor) *weft.Tensor { return nil }, func([]*weft.Tensor) *weft.Tensor { panic(errThrown) })
+	}
+	makers[typ[func(*weft.Tensor, int, ...ndimage.BorderOpts) *weft.Tensor]()] = func(g *gen) any {
+		t := g.tensor()
+		return pick(g, nil, ndimage.Sobel, ndimage.Prewitt, func(x *weft.Tensor, _ int, _ ...ndimage.BorderOpts) *weft.Tensor { return x.AddAssign(1) },
+			func(*weft.Tensor, int, ...ndimage.BorderOpts) *weft.Tensor { return t }, func(*weft.Tensor, int, ...ndimage.BorderOpts) *weft.Tensor { return nil },
+			func(*weft.Tensor, int, ...ndimage.BorderOpts) *weft.Tensor { panic(errThrown) })
 	}
 	makers[typ[func([]*weft.Tensor) []*weft.Tensor]()] = func(g *gen) any {
 		t := g.tensor()
