@@ -361,8 +361,12 @@ func (m *vmapped) def(out *ir.Node, lead []bool) *op.Def {
 			return op.Batched{Node: args[i], Lead: i < len(lead) && lead[i]}
 		})[0].Raise(n)
 	}
-	d := &op.Def{Name: "vmap", Hash: core.Mix(0x3a9, core.RowsSeq.Add(1)), Class: op.Composite, Arity: -1, Attrs: op.Count(0), Composed: op.Composed{Compose: compose}}
-	m.defs[key] = d
+	// Functions of Go in the graph are of this call alone, and may hold much: a factorization its factors.
+	unkept := core.CallsHost([]*ir.Node{out})
+	d := &op.Def{Name: "vmap", Unkept: unkept, Hash: core.Mix(0x3a9, core.RowsSeq.Add(1)), Class: op.Composite, Arity: -1, Attrs: op.Count(0), Composed: op.Composed{Compose: compose}}
+	if !unkept {
+		m.defs[key] = d
+	}
 	return d
 }
 

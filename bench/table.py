@@ -308,6 +308,8 @@ WORKS = (
     Work("dot", (1_000_000,), SINGLE, 1.0, "arrays", moved=arrays(2), stream="read"),
     Work("sparse by a vector", (10_000_000,), BOTH, 1.0, "arrays", moved=lambda n, e: n * (e + 4) + n // 10 * (2 * e + 8), stream="read", note="n entries of a square matrix of n/10 rows"),
     Work("sparse by 64 columns", (10_000_000,), BOTH, 1.0, "arrays", note="as above"),
+    *(Work(f"sparse {name} of a grid", (300,), ("float64",), 1.0, "arrays", tolerance=1e-7, note="factors and a solution of the Laplacian of a grid of n x n; SciPy's splu") for name in ("lu", "cholesky")),
+    Work("sparse solve on a grid", (300,), ("float64",), 1.0, "arrays", tolerance=1e-7, note="as above, by factors at hand"),
     Work("gather along rows", (1024,), SINGLE, 1.0, "arrays", moved=lambda n, e: n * n * (2 * e + 8)),
     Work("scatter-add along rows", (1024,), SINGLE, 1.0, "arrays", moved=lambda n, e: n * n * (3 * e + 8)),
     Work("rgb to grey", (1024,), ("uint8",), 0.7, "arrays", moved=lambda n, e: n * n * 7, tolerance=1e-5, note="bytes to float32"),

@@ -171,6 +171,10 @@ func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []Operand, n
 		}
 		p.Sigs = append(p.Sigs, sig{DType: o.T.v.DType, device: o.T.v.Store.Device, Shape: o.T.v.Shape, Strides: o.T.v.Strides})
 	}
+	if d.Unkept {
+		p.infer(compose)
+		return p
+	}
 	p, _ = Plans.Get(h, func(k *planKey) bool { return k.is(d, attrs, nargs, ops) }, p.planKey, func() (*Planned, error) {
 		defer profile.InPhase("types and shapes")()
 		p.infer(compose)

@@ -308,7 +308,7 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 			e.fixed = append(e.fixed, lock.Want{Lock: &s.At.Store.Lock, Write: e.changes[i], Of: s.At.Store})
 		}
 	}
-	e.calls = callsHost(e.Outs)
+	e.calls = CallsHost(e.Outs)
 	tr.checkArguments()
 	if tr.shared != 0 && e.writes {
 		array.Failf("compile", "", "an argument shares its memory with a tensor that the function captures, and the function writes%s: capture it or give it, not both", At(tr.shared))
@@ -317,8 +317,8 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 	return dst
 }
 
-// callsHost reports whether the graph has operations of the user, also in loops and branches.
-func callsHost(outs []*ir.Node) bool {
+// CallsHost reports whether the graph has operations of the user, also in loops and branches.
+func CallsHost(outs []*ir.Node) bool {
 	if len(outs) == 0 {
 		return false
 	}
@@ -329,11 +329,11 @@ func callsHost(outs []*ir.Node) bool {
 		}
 		switch a := n.Attrs.(type) {
 		case op.Looping:
-			if callsHost(a.Body.Nodes()) {
+			if CallsHost(a.Body.Nodes()) {
 				return true
 			}
 		case op.Branches:
-			if callsHost(a.Then.Nodes()) || callsHost(a.Else.Nodes()) {
+			if CallsHost(a.Then.Nodes()) || CallsHost(a.Else.Nodes()) {
 				return true
 			}
 		}

@@ -36,6 +36,9 @@ type Def struct {
 	// node have the same type.
 	Attrs ir.Attrs
 
+	// Unkept says that no later call has this Def: caches of plans do not keep what it holds.
+	Unkept bool
+
 	// View returns the view that an operation of class View takes of its argument's view.
 	View func(v array.View, n *ir.Node) array.View
 

@@ -8,7 +8,7 @@ import (
 // Host is a function in Go that is called with the elements of its arguments when a plan
 // runs, such as one that prints them or refuses them. It is no part of the table: what it
 // computes is its attribute's, a [HostFunc].
-var Host = unlisted(Def{Name: "host", Class: Routine, Arity: -1,
+var Host = unlisted(Def{Name: "host", Class: Routine, Arity: -1, Unkept: true,
 	Doc: "What a function of the user, in Go, makes of whole arrays.",
 	Typing: Typing{InferAll: func(c *Call) []ir.Type {
 		types := make([]ir.Type, len(c.Args))

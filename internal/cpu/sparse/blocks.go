@@ -160,15 +160,15 @@ func (f *BlockLU[T]) update(s, from, lo, hi int, where []int32, scratch []T) {
 	toL, toU := f.parts(s)
 	cols, rows := d.rows[lo:hi], d.rows[lo:]
 	f.k.gram(scratch[:len(rows)*n], l[lo*w:], u[(lo-w)*w:], len(rows), n, w)
-	subtractRows(toL, scratch, rows, cols, where, 0, m)
+	scatterRows(toL, scratch, rows, cols, where, 0, m)
 	if rows = d.rows[hi:]; len(rows) > 0 {
 		f.k.gram(scratch[:len(rows)*n], u[(hi-w)*w:], l[lo*w:], len(rows), n, w)
-		subtractRows(toU, scratch, rows, cols, where, m.width, m)
+		scatterRows(toU, scratch, rows, cols, where, m.width, m)
 	}
 }
 
-// subtractRows takes rows of elements from a node's rows and columns, whose row number skip is the first of x.
-func subtractRows[T Element](x, s []T, rows, cols, where []int32, skip int, m *node) {
+// scatterRows takes rows of elements from a node's rows and columns, whose row number skip is the first of x.
+func scatterRows[T Element](x, s []T, rows, cols, where []int32, skip int, m *node) {
 	n := len(cols)
 	for i, r := range rows {
 		row, from := x[(int(where[r])-skip)*m.width:][:m.width], s[i*n:(i+1)*n]
@@ -254,11 +254,12 @@ func (p *panel[T]) eliminate(lo, j int) bool {
 		x[at] -= p.k.dot(x[(lo+i)*w+lo:][:i], above, true)
 		above[i] = p.k.conj(x[at])
 	}
+	if len(above) > 0 {
+		p.k.reduce(x[j*w:], w, lo, above)
+	}
 	most, own, best, diagonal := 0.0, 0.0, -1, 0.0
 	for i := j; i < len(x)/w; i++ {
-		at := i*w + j
-		x[at] -= p.k.dot(x[i*w+lo:i*w+j], above, true)
-		a := p.k.size(x[at])
+		a := p.k.size(x[i*w+j])
 		if a != a {
 			return false
 		}
@@ -335,18 +336,17 @@ func (f *BlockLU[T]) solve(y []T, width int) {
 		for j := range w {
 			swapRows(own, j, int(f.pivot[m.first+j]), width)
 		}
-		for i, r := range m.rows {
-			f.k.subtract(y[int(r)*width:][:width], l[i*w:][:min(i, w)], own)
+		for i := range w {
+			f.k.subtract(own[i*width:][:width], l[i*w:i*w+i], own)
 		}
+		f.k.subtractRows(y, m.rows[w:], l[w*w:], own, width)
 	}
 	for s := len(f.nodes) - 1; s >= 0; s-- {
 		m := &f.nodes[s]
 		l, u := f.parts(s)
 		w := m.width
 		own := y[m.first*width:][:w*width]
-		for i, r := range m.rows[w:] {
-			f.k.spread(own, u[i*w:(i+1)*w], y[int(r)*width:][:width])
-		}
+		f.k.spreadRows(own, u, m.rows[w:], y, width)
 		for j := w - 1; j >= 0; j-- {
 			row := own[j*width : (j+1)*width]
 			f.k.subtract(row, l[j*w+j+1:(j+1)*w], own[(j+1)*width:])
@@ -366,21 +366,50 @@ func (f *BlockLU[T]) solveAdjoint(y []T, width int) {
 			f.k.divideBy(row, f.k.conj(l[j*w+j]))
 			f.k.spread(own[(j+1)*width:], l[j*w+j+1:(j+1)*w], row)
 		}
-		for i, r := range m.rows[w:] {
-			f.k.subtract(y[int(r)*width:][:width], u[i*w:(i+1)*w], own)
-		}
+		f.k.subtractRows(y, m.rows[w:], u, own, width)
 	}
 	for s := len(f.nodes) - 1; s >= 0; s-- {
 		m := &f.nodes[s]
 		l, _ := f.parts(s)
 		w := m.width
 		own := y[m.first*width:][:w*width]
-		for i := len(m.rows) - 1; i > 0; i-- {
-			f.k.spread(own, l[i*w:][:min(i, w)], y[int(m.rows[i])*width:][:width])
+		f.k.spreadRows(own, l[w*w:], m.rows[w:], y, width)
+		for i := w - 1; i > 0; i-- {
+			f.k.spread(own, l[i*w:i*w+i], own[i*width:][:width])
 		}
 		for j := w - 1; j >= 0; j-- {
 			swapRows(own, j, int(f.pivot[m.first+j]), width)
 		}
+	}
+}
+
+// subtractRows takes the products of rows l with own, rows of width elements, from rows of y.
+func (k *kernels[T]) subtractRows(y []T, rows []int32, l, own []T, width int) {
+	if width == 1 {
+		k.rowsDot(y, rows, l, own)
+		return
+	}
+	if width == 0 {
+		return
+	}
+	w := len(own) / width
+	for i, r := range rows {
+		k.subtract(y[int(r)*width:][:width], l[i*w:(i+1)*w], own)
+	}
+}
+
+// spreadRows takes the products of the conjugates of rows l, transposed, with rows of y from own.
+func (k *kernels[T]) spreadRows(own, l []T, rows []int32, y []T, width int) {
+	if width == 1 {
+		k.rowsSpread(own, l, rows, y)
+		return
+	}
+	if width == 0 {
+		return
+	}
+	w := len(own) / width
+	for i, r := range rows {
+		k.spread(own, l[i*w:(i+1)*w], y[int(r)*width:][:width])
 	}
 }
 

@@ -202,26 +202,22 @@ func (f *Cholesky[T]) Solve(b []T, width int) {
 		m := &f.nodes[s]
 		x, w := f.elements(m), m.width
 		own := y[m.first*width:][:w*width]
-		for i, r := range m.rows {
-			row := y[int(r)*width:][:width]
-			l := x[i*w : (i+1)*w]
-			f.k.subtract(row, l[:min(i, w)], own)
-			if i < w {
-				f.k.divideBy(row, l[i])
-			}
+		for i := range w {
+			row := own[i*width:][:width]
+			f.k.subtract(row, x[i*w:i*w+i], own)
+			f.k.divideBy(row, x[i*w+i])
 		}
+		f.k.subtractRows(y, m.rows[w:], x[w*w:], own, width)
 	}
 	for s := len(f.nodes) - 1; s >= 0; s-- {
 		m := &f.nodes[s]
 		x, w := f.elements(m), m.width
 		own := y[m.first*width:][:w*width]
-		for i := len(m.rows) - 1; i >= 0; i-- {
-			row := y[int(m.rows[i])*width:][:width]
-			l := x[i*w : (i+1)*w]
-			if i < w {
-				f.k.divideBy(row, l[i])
-			}
-			f.k.spread(own, l[:min(i, w)], row)
+		f.k.spreadRows(own, x[w*w:], m.rows[w:], y, width)
+		for i := w - 1; i >= 0; i-- {
+			row := own[i*width:][:width]
+			f.k.divideBy(row, x[i*w+i])
+			f.k.spread(own, x[i*w:i*w+i], row)
 		}
 	}
 	for k, i := range f.Order {
@@ -273,6 +269,13 @@ type kernels[T Element] struct {
 	divideBy func(y []T, d T)
 	// scatter takes a*l from the elements of x at indices.
 	scatter func(x []T, idx []int32, l []T, a T)
+	// rowsDot takes the products of rows l with x from elements of y, whose numbers are rows.
+	rowsDot func(y []T, rows []int32, l []T, x []T)
+	// rowsSpread takes the conjugates of rows l, times elements of y, whose numbers are rows, from x.
+	rowsSpread func(x, l []T, rows []int32, y []T)
+	// reduce takes the products of elements from lo on of the rows of x, of w elements, with the conjugates of above from the
+	// element behind them.
+	reduce func(x []T, w, lo int, above []T)
 	// size orders numbers by absolute value, complex ones by the sum of the absolute values of their parts, as LAPACK chooses pivots.
 	size func(x T) float64
 }
@@ -301,11 +304,7 @@ func realKernels[T float32 | float64](d array.DType) *kernels[T] {
 				product.Product{ISA: jit.Chosen().ISA, DType: d, M: m, N: n, K: k, A: a, B: b, C: tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: n, Col: 1}}.Run()
 				return
 			}
-			for i := range m {
-				for j := range n {
-					s[i*n+j] = dotReal(x[i*k:i*k+k], y[j*k:])
-				}
-			}
+			gramReal(s, x, y, m, n, k)
 		},
 		subtract: func(y, l, x []T) {
 			if len(y) == 1 {
@@ -336,7 +335,69 @@ func realKernels[T float32 | float64](d array.DType) *kernels[T] {
 				x[i] -= T(l[e] * a)
 			}
 		},
-		size: func(x T) float64 { return math.Abs(float64(x)) },
+		size:       func(x T) float64 { return math.Abs(float64(x)) },
+		rowsDot:    rowsDotReal[T],
+		rowsSpread: rowsSpreadReal[T],
+		reduce:     reduceReal[T],
+	}
+}
+
+// gramReal computes a small product. Four elements of a row are four chains of sums.
+func gramReal[T float32 | float64](s, x, y []T, m, n, k int) {
+	for i := range m {
+		a, to := x[i*k:i*k+k], s[i*n:i*n+n]
+		j := 0
+		for ; j+4 <= n; j += 4 {
+			b := y[j*k : (j+4)*k]
+			b0, b1, b2, b3 := b[:k], b[k:2*k], b[2*k:3*k], b[3*k:]
+			b0, b1, b2, b3 = b0[:len(a)], b1[:len(a)], b2[:len(a)], b3[:len(a)]
+			var s0, s1, s2, s3 T
+			for p, v := range a {
+				s0 += T(v * b0[p])
+				s1 += T(v * b1[p])
+				s2 += T(v * b2[p])
+				s3 += T(v * b3[p])
+			}
+			to[j], to[j+1], to[j+2], to[j+3] = s0, s1, s2, s3
+		}
+		for ; j < n; j++ {
+			to[j] = dotReal(a, y[j*k:])
+		}
+	}
+}
+
+func rowsDotReal[T float32 | float64](y []T, rows []int32, l []T, x []T) {
+	w := len(x)
+	for i, r := range rows {
+		y[r] -= dotReal(l[i*w:(i+1)*w], x)
+	}
+}
+
+func rowsSpreadReal[T float32 | float64](x, l []T, rows []int32, y []T) {
+	w, i := len(x), 0
+	for ; i+4 <= len(rows); i += 4 {
+		b := l[i*w : (i+4)*w]
+		b0, b1, b2, b3 := b[:w], b[w:2*w], b[2*w:3*w], b[3*w:]
+		b0, b1, b2, b3 = b0[:len(x)], b1[:len(x)], b2[:len(x)], b3[:len(x)]
+		y0, y1, y2, y3 := y[rows[i]], y[rows[i+1]], y[rows[i+2]], y[rows[i+3]]
+		for j := range x {
+			x[j] -= (T(b0[j]*y0) + T(b1[j]*y1)) + (T(b2[j]*y2) + T(b3[j]*y3))
+		}
+	}
+	for ; i < len(rows); i++ {
+		axpyReal(x, -y[rows[i]], l[i*w:])
+	}
+}
+
+func reduceReal[T float32 | float64](x []T, w, lo int, above []T) {
+	n := len(above)
+	for at := lo; at+n < len(x); at += w {
+		row := x[at : at+n+1]
+		s := row[n]
+		for p, v := range above {
+			s -= T(row[p] * v)
+		}
+		row[n] = s
 	}
 }
 
@@ -401,6 +462,28 @@ func complexKernels() *kernels[complex128] {
 			}
 		},
 		size: func(x z) float64 { return math.Abs(real(x)) + math.Abs(imag(x)) },
+		rowsDot: func(y []z, rows []int32, l []z, x []z) {
+			for i, r := range rows {
+				for j, a := range l[i*len(x) : (i+1)*len(x)] {
+					y[r] = MultiplyAdd(-a, x[j], y[r])
+				}
+			}
+		},
+		rowsSpread: func(x, l []z, rows []int32, y []z) {
+			for i, r := range rows {
+				for j, a := range l[i*len(x) : (i+1)*len(x)] {
+					x[j] = MultiplyAdd(-conj(a), y[r], x[j])
+				}
+			}
+		},
+		reduce: func(x []z, w, lo int, above []z) {
+			n := len(above)
+			for at := lo; at+n < len(x); at += w {
+				for p, v := range above {
+					x[at+n] = MultiplyAdd(-x[at+p], conj(v), x[at+n])
+				}
+			}
+		},
 	}
 }
 
