@@ -59,16 +59,18 @@ func (e envelopes) run(on []bool, dist []float64, indices []int32) {
 		return
 	}
 	near := make([]int32, len(on))
-	par.Run(len(on), 1<<14, 0, func(_, begin, end int) {
-		for i := begin; i < end; i++ {
-			dist[i], near[i] = 0, int32(i)
-			if on[i] {
-				dist[i], near[i] = math.Inf(1), -1
-			}
+	last := len(e.shape) - 1
+	n := 1
+	if last >= 0 {
+		n = e.shape[last]
+	}
+	par.Run(len(on)/n, max(1, (1<<14)/n), 0, func(_, begin, end int) {
+		for row := begin * n; row < end*n; row += n {
+			nearest(on[row:row+n], dist[row:row+n], near[row:row+n], int32(row), e.sampling)
 		}
 	})
 	strides := array.RowMajor(e.shape)
-	for axis := len(e.shape) - 1; axis >= 0; axis-- {
+	for axis := last - 1; axis >= 0; axis-- {
 		n, step := e.shape[axis], strides[axis]
 		par.Run(len(on)/n, max(1, (1<<13)/n), 0, func(_, begin, end int) {
 			l := newEnvelope(n, e.sampling[axis])
@@ -77,27 +79,80 @@ func (e envelopes) run(on []bool, dist []float64, indices []int32) {
 			}
 		})
 	}
-	par.Run(len(on), 1<<13, 0, func(_, begin, end int) {
-		for i := begin; i < end; i++ {
-			sum := 0.0
-			for a, s := range strides {
-				to := int32(-1)
-				if near[i] >= 0 {
-					to = int32(int(near[i]) / s % e.shape[a])
-					d := float64(int(to)-i/s%e.shape[a]) * e.sampling[a]
-					sum += float64(d * d)
+	par.Run(len(on)/n, max(1, (1<<13)/n), 0, func(_, begin, end int) {
+		at := unravel(append(append([]int{}, e.shape[:max(last, 0)]...), 1), begin)
+		for row := begin; row < end; row++ {
+			e.row(row*n, at, strides, dist, near, indices)
+			for a := last - 1; a >= 0; a-- {
+				if at[a]++; at[a] < e.shape[a] {
+					break
 				}
-				indices[a*len(on)+i] = to
+				at[a] = 0
 			}
-			switch {
-			case near[i] < 0:
-				sum = math.Inf(1)
-			default:
-				sum = math.Sqrt(sum)
-			}
-			dist[i] = sum
 		}
 	})
+}
+
+// row writes distances and indices of a row along the last axis that begins at a flat place with coordinates at.
+func (e envelopes) row(start int, at, strides []int, dist []float64, near, indices []int32) {
+	n, size := 1, len(dist)
+	if len(e.shape) > 0 {
+		n = e.shape[len(e.shape)-1]
+	}
+	for j := range n {
+		i := start + j
+		if near[i] < 0 {
+			for a := range strides {
+				indices[a*size+i] = -1
+			}
+			dist[i] = math.Inf(1)
+			continue
+		}
+		sum, rest := 0.0, uint32(near[i]) // 32-bit divisions take half the time
+		for a, s := range strides {
+			to, from := rest, j
+			if a < len(strides)-1 {
+				to, from = rest/uint32(s), at[a]
+			}
+			rest -= to * uint32(s)
+			d := float64(int(to)-from) * e.sampling[a]
+			sum += float64(d * d)
+			indices[a*size+i] = int32(to)
+		}
+		dist[i] = math.Sqrt(sum)
+	}
+}
+
+// nearest writes the squares of the distances along a row to its nearest element that is not on, and the places of these, the first
+// one of two. Flat places begin with first. It writes infinities and -1 where all are on.
+func nearest(on []bool, dist []float64, near []int32, first int32, sampling []float64) {
+	scale := 0.0
+	if len(sampling) > 0 {
+		scale = float64(sampling[len(sampling)-1] * sampling[len(sampling)-1])
+	}
+	before := int32(-1)
+	for q, set := range on {
+		if !set {
+			before = int32(q)
+		}
+		near[q] = before
+	}
+	behind := int32(-1)
+	for q := len(on) - 1; q >= 0; q-- {
+		if !on[q] {
+			behind = int32(q)
+		}
+		p := near[q]
+		if p < 0 || behind >= 0 && behind-int32(q) < int32(q)-p {
+			p = behind
+		}
+		if p < 0 {
+			dist[q], near[q] = math.Inf(1), -1
+			continue
+		}
+		d := float64(p - int32(q))
+		dist[q], near[q] = float64(scale*float64(d*d)), first+p
+	}
 }
 
 // An envelope is the lower envelope of parabolas along a line.
