@@ -36,7 +36,7 @@ func LstSq(a, b *weft.Tensor, opts ...LstSqOpts) (x, residuals, rank, s *weft.Te
 		s = SVDVals(a)
 		rank = rankOf(s, tolerance)
 		method = func(a, b *weft.Tensor) *weft.Tensor {
-			p := apply(op.PInv, op.Cutoff(tolerance), a)
+			p := applyAll(op.PInv, op.Cutoff(tolerance), a)[0]
 			x := p.MatMul(b)
 			return x.Add(p.MatMul(b.Sub(a.MatMul(x))))
 		}

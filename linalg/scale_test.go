@@ -95,19 +95,39 @@ func TestScaleOfFunctions(t *testing.T) {
 	}
 }
 
-// TestPInvGradientOfEqualValues holds the gradient where all singular values are equal, against a difference.
+// TestPInvGradientOfEqualValues holds first and second derivatives where all singular values are equal or some are 0,
+// against differences, eagerly and in compiled functions.
 func TestPInvGradientOfEqualValues(t *testing.T) {
 	g := weft.NewGenerator(13)
-	q, _ := linalg.QR(randomOf(g, weft.Float64, 5, 3))
-	w, e := randomOf(g, weft.Float64, 3, 5), randomOf(g, weft.Float64, 5, 3)
-	loss := func(a *weft.Tensor) *weft.Tensor { return linalg.PInv(a).Mul(w).Sum() }
-	a := q.Clone().RequireGrad()
-	loss(a).Backward()
-	const h = 1e-6
-	want := (loss(q.Add(e.Mul(h))).Item() - loss(q.Sub(e.Mul(h))).Item()) / (2 * h)
-	if got := a.Grad().Mul(e).Sum().Item(); !(math.Abs(got-want) <= 1e-7*max(1, math.Abs(want))) {
-		t.Errorf("slope %v, a difference gives %v", got, want)
+	for _, d := range []weft.DType{weft.Float64, weft.Complex128} {
+		w, v := randomOf(g, d, 3, 5), randomOf(g, d, 5, 3)
+		loss := func(a *weft.Tensor) *weft.Tensor { return linalg.PInv(a).Mul(w).To(weft.Complex128).Real().Sum() }
+		slope := func(a *weft.Tensor) *weft.Tensor {
+			return inner(weft.Grad(loss(a), []*weft.Tensor{a}, weft.GradOpts{Create: true})[0], v)
+		}
+		q, _ := linalg.QR(randomOf(g, d, 5, 3))
+		e := randomOf(g, d, 5, 5)
+		for name, x := range map[string]*weft.Tensor{"equal": q, "rank 2": q.Mul(weft.From([]float64{1, 1, 0}).To(d))} {
+			for what, f := range map[string]func(a *weft.Tensor) *weft.Tensor{"first": loss, "second": slope} {
+				grad := func(a *weft.Tensor) *weft.Tensor { return weft.Grad(f(a), []*weft.Tensor{a})[0] }
+				compiled := weft.Compile(func(a *weft.Tensor) *weft.Tensor { return grad(a.RequireGrad()) })
+				// The rank is kept by a factor.
+				at := func(h float64) *weft.Tensor { return weft.EyeOf(d, 5).Add(e.Mul(h)).MatMul(x).Detach().RequireGrad() }
+				const h = 1e-5
+				want := (f(at(h)).Item() - f(at(-h)).Item()) / (2 * h)
+				for how, got := range map[string]*weft.Tensor{"eager": grad(at(0)), "compiled": compiled.Func()(at(0).Detach())} {
+					if got := inner(got, e.MatMul(x)).Item(); !(math.Abs(got-want) <= 1e-7*max(1, math.Abs(want))) {
+						t.Errorf("%v, %s, %s derivative, %s: %v, a difference gives %v", d, name, what, how, got, want)
+					}
+				}
+			}
+		}
 	}
+}
+
+// inner is the real inner product of two tensors.
+func inner(x, y *weft.Tensor) *weft.Tensor {
+	return x.To(weft.Complex128).Mul(y.To(weft.Complex128).Conj()).Real().Sum()
 }
 
 // near reports whether x and y differ by at most tolerance times the largest part of scale.

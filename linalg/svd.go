@@ -60,7 +60,7 @@ func (o RankOpts) rtol(name string, a *weft.Tensor) float64 {
 }
 
 // PInv returns the Moore-Penrose pseudo-inverses of matrices a, [... m n], as [... n m]. Its gradient is that of
-// matrices whose rank does not change nearby; of complex matrices with equal singular values it is not finite.
+// matrices whose rank does not change nearby, also where singular values are equal.
 //
 // It panics with *[weft.Error] where a matrix has elements that are not finite, a is not a matrix, or RTol is
 // negative.
@@ -69,7 +69,7 @@ func PInv(a *weft.Tensor, opts ...RankOpts) *weft.Tensor {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	a = unhalved(matrix(name, "a", a))
-	return apply(op.PInv, op.Cutoff(o.rtol(name, a)), a)
+	return applyAll(op.PInv, op.Cutoff(o.rtol(name, a)), a)[0]
 }
 
 // MatrixRank returns the numbers of singular values that do not count as 0, int64, one for each matrix of a.

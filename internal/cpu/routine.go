@@ -71,7 +71,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineQR:              qr,
 	ir.RoutineQRTriangle:      qrTriangle,
 
-	ir.RoutineEigh: eigh, ir.RoutineEigValsH: eigValsH, ir.RoutineSVD: svd, ir.RoutineSVDVals: svdVals,
+	ir.RoutineEigh: eigh, ir.RoutineEigValsH: eigValsH, ir.RoutineSVD: svd, ir.RoutineSVDVals: svdVals, ir.RoutinePInv: pinv,
 	ir.RoutineEig: eig, ir.RoutineEigVals: eigVals, ir.RoutineSchur: schur, ir.RoutineHessenberg: hessenberg,
 	ir.RoutineExpm:  functionOf(linalg.Exponential),
 	ir.RoutineLogm:  functionOf(linalg.Logarithm),

@@ -3,6 +3,7 @@ package cpu
 import (
 	"weft/internal/cpu/linalg"
 	"weft/internal/device"
+	"weft/internal/op"
 )
 
 // Routines of eigenvalues, singular values and functions of matrices.
@@ -21,6 +22,11 @@ func svd(c *device.Call) error {
 
 func svdVals(c *device.Call) error {
 	return linalg.SVD(isaOf(c), nil, &c.Out[0], nil, &c.Args[0])
+}
+
+func pinv(c *device.Call) error {
+	cutoff := float64(c.Node.Attrs.(op.Cutoff))
+	return linalg.PInv(isaOf(c), &c.Out[0], &c.Out[1], &c.Out[2], &c.Out[3], &c.Args[0], cutoff)
 }
 
 func eig(c *device.Call) error {

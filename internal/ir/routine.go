@@ -85,6 +85,7 @@ const (
 	RoutineEigValsH
 	RoutineSVD
 	RoutineSVDVals
+	RoutinePInv
 	RoutineEig
 	RoutineEigVals
 	RoutineSchur

@@ -164,29 +164,26 @@ func init() {
 			})
 		}},
 		Conformance: Conformance{Samples: samples}})
-	PInv = unlisted(Def{Name: "pinv", Class: Composite, Arity: 1, Attrs: Cutoff(0),
-		Doc: "The pseudo-inverses of matrices, in which singular values up to a cutoff, relative to the largest, count as 0.",
-		Composed: Composed{Compose: func(x []*node, a ir.Attrs) *node {
-			if array.Size(x[0].Shape) == 0 {
-				return adjoint(x[0])
-			}
-			r := ApplyAll(SVD, AllVectors(false), x[0])
-			s := r[1]
-			most := Apply(Max, Reduction{Axes: []int{len(s.Shape) - 1}, Keep: true}, s)
-			keep := apply(Gt, s, scale(most, float64(a.(Cutoff))))
-			inverse := where(keep, div(num(s, 1), where(keep, s, num(s, 1))), num(s, 0))
-			return product2(mul(adjoint(r[2]), asColumns(inverse)), adjoint(r[0]))
+	PInv = unlisted(Def{Name: "pinv", Class: Routine, Arity: 1, Attrs: Cutoff(0),
+		Doc: "The pseudo-inverses of matrices, in which singular values up to a cutoff, relative to the largest, count as 0; and the results of svd.",
+		Typing: Typing{Wide: true, Results: 4, InferAll: func(c *Call) []ir.Type {
+			c.matrices("a")
+			x := c.Args[0]
+			m, n := rowsCols(x)
+			k := min(m, n)
+			return []ir.Type{matrixOf(x, n, m), matrixOf(x, m, k), vectorOf(x, realPart(x.DType), k), matrixOf(x, k, n)}
 		}},
+		ByRoutine: ByRoutine{Routine: ir.RoutinePInv, Complex: true},
 		// Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
 		// variables separate", SIAM J. Numer. Anal. 10, 1973: for matrices whose rank is constant nearby.
-		Derivative: Derivative{VJP: func(v *VJP) {
+		Derivative: Derivative{ByResult: true, VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				a, y := v.X[0], v.Y
-				k := product2(adjoint(v.DY), y)
+				a, y, dy := v.X[0], v.Ys[0], v.DYs[0]
+				k := product2(adjoint(dy), y)
 				ky := product2(k, adjoint(y))
 				g := neg(adjoint(product2(y, k)))
 				g = add(g, sub(ky, product2(a, product2(y, ky))))
-				return add(g, product2(adjoint(y), product2(y, sub(adjoint(v.DY), product2(k, a)))))
+				return add(g, product2(adjoint(y), product2(y, sub(adjoint(dy), product2(k, a)))))
 			})
 		}},
 		Conformance: Conformance{Samples: samples}})
@@ -316,7 +313,7 @@ func init() {
 }
 
 func init() {
-	for _, d := range []*Def{Eigh, EigValsH, SVD, SVDVals, Eig, EigVals, Schur, Hessenberg, Expm, Logm, Sqrtm} {
+	for _, d := range []*Def{Eigh, EigValsH, SVD, SVDVals, PInv, Eig, EigVals, Schur, Hessenberg, Expm, Logm, Sqrtm} {
 		batchRules[d.Name] = func(b *batcher, x *node, args []Batched) []*node {
 			return ApplyAll(Of(x), x.Attrs, b.raised(args)...)
 		}

@@ -154,6 +154,54 @@ func svdAt[T wide](m *eigen.Machine, i, rows, cols int, x []T, u, s, vh *array.V
 	return ""
 }
 
+// PInv computes pseudo-inverses by thin singular value decompositions, which it stores too. Singular values up to
+// cutoff times the largest count as 0.
+func PInv(isa jit.ISA, out, u, s, vh, a *array.View, cutoff float64) error {
+	if err := SVD(isa, u, s, vh, a); err != nil {
+		return err
+	}
+	one := func(i, threads int) string { return pinvAt(kit[complex128]{isa, threads}, out, u, s, vh, i, cutoff) }
+	switch out.DType {
+	case array.Float32:
+		one = func(i, threads int) string { return pinvAt(kit[float32]{isa, threads}, out, u, s, vh, i, cutoff) }
+	case array.Float64:
+		one = func(i, threads int) string { return pinvAt(kit[float64]{isa, threads}, out, u, s, vh, i, cutoff) }
+	}
+	r := len(s.Shape)
+	return each("a", s.Shape[:r-1], array.Size(out.Shape[r-1:])*s.Shape[r-1], one)
+}
+
+func pinvAt[T number](k kit[T], out, u, s, vh *array.View, i int, cutoff float64) string {
+	r := len(out.Shape)
+	n, m, values := out.Shape[r-2], out.Shape[r-1], s.Shape[r-2]
+	if n*m == 0 {
+		return ""
+	}
+	x, free := alloc[T](values * (1 + n))
+	defer free()
+	sizes, right := matrix[T]{x[:values], values, 1, 1}, matrix[T]{x[values:], values, n, n}
+	load(sizes, matrixAt(s, i, 1))
+	load(right, matrixAt(vh, i, 2))
+	most := re(sizes.x[0])
+	for j, v := range sizes.x {
+		row := right.row(j)
+		if !(re(v) > float64(most*cutoff)) {
+			clear(row)
+			continue
+		}
+		for l, y := range row {
+			row[l] = quotient(y, v)
+		}
+	}
+	left, done := borrowed[T](matrixAt(u, i, 2), m, values)
+	defer done()
+	left.t, left.c = !left.t, true
+	y, finish := result[T](matrixAt(out, i, 2), n, m)
+	defer finish()
+	k.multiply(y, operand[T]{right, true, true}, left)
+	return ""
+}
+
 // Eig computes eigenvalues, and unless v is nil eigenvectors; both are complex.
 func Eig(isa jit.ISA, w, v, a *array.View) error {
 	n := a.Shape[len(a.Shape)-1]
