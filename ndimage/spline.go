@@ -56,93 +56,169 @@ func (s splining) run(shape []int, from, to []float64) {
 		return
 	}
 	n, step := shape[s.axis], array.RowMajor(shape)[s.axis]
-	par.Run(len(from)/n, max(1, (1<<12)/n), 0, func(_, begin, end int) {
-		c := make([]float64, n)
-		for k := begin; k < end; k++ {
-			start := k/step*step*n + k%step
-			for i := range c {
-				c[i] = from[start+i*step]
+	lines := len(from) / n
+	plan := s.plan(n)
+	blocks := (lines + splineLanes - 1) / splineLanes
+	par.Run(blocks, max(1, (1<<12)/(splineLanes*n)), 0, func(_, begin, end int) {
+		c := make([]float64, splineLanes*n)
+		for block := begin; block < end; block++ {
+			first := block * splineLanes
+			count := min(splineLanes, lines-first)
+			for l := range count {
+				k := first + l
+				start := k/step*step*n + k%step
+				for i := range n {
+					c[splineLanes*i+l] = from[start+i*step]
+				}
 			}
-			ends := s.adjoint && s.mode == Mirror && n > 1
-			if ends { // the matrix is symmetric but for its ends
-				c[0], c[n-1] = c[0]*2, c[n-1]*2
-			}
-			s.line(c)
-			if ends {
-				c[0], c[n-1] = c[0]/2, c[n-1]/2
-			}
-			for i, v := range c {
-				to[start+i*step] = v
+			s.twice(c, 2)
+			plan.filter(c)
+			s.twice(c, 0.5)
+			for l := range count {
+				k := first + l
+				start := k/step*step*n + k%step
+				for i := range n {
+					to[start+i*step] = c[splineLanes*i+l]
+				}
 			}
 		}
 	})
 }
 
-// line filters one line in place: for each pole forwards and backwards.
-func (s splining) line(c []float64) {
-	n := len(c)
-	if n < 2 {
-		return
-	}
-	gain := 1.0
-	for _, z := range poles[s.order] {
-		gain *= (1 - z) * (1 - 1/z)
-	}
-	for i := range c {
-		c[i] *= gain
-	}
-	for _, z := range poles[s.order] {
-		c[0] = s.first(c, z)
-		for i := 1; i < n; i++ {
-			c[i] += float64(z * c[i-1])
-		}
-		switch s.mode {
-		case Mirror:
-			c[n-1] = (float64(z*c[n-2]) + c[n-1]) * z / (float64(z*z) - 1)
-		case Reflect:
-			c[n-1] *= z / (z - 1)
-		default:
-			sum, power := c[n-1], z
-			for i := range n - 1 {
-				sum += float64(power * c[i])
-				power *= z
-			}
-			c[n-1] = sum * z / (power - 1)
-		}
-		for i := n - 2; i >= 0; i-- {
-			c[i] = z * (c[i+1] - c[i])
+// twice multiplies the ends of lines in the transpose of the mirrored filter, whose matrix is symmetric but for them.
+func (s splining) twice(c []float64, by float64) {
+	if s.adjoint && s.mode == Mirror && len(c) > splineLanes {
+		for l := range splineLanes {
+			c[l], c[len(c)-1-l] = c[l]*by, c[len(c)-1-l]*by
 		}
 	}
 }
 
-// first is the first value of the forward filter: the sum over what lies before the line.
-func (s splining) first(c []float64, z float64) float64 {
-	n := len(c)
-	switch s.mode {
+// splineLanes is the number of lines that are filtered at once, interleaved: a recursive filter of one waits for each of its sums.
+const splineLanes = 4
+
+// A splinePlan is what filters of lines of n elements share.
+type splinePlan struct {
+	mode  Mode
+	n     int
+	gain  float64
+	poles []splinePole
+}
+
+// A splinePole is a recursive filter. In mode Mirror w has the weights of the elements in what lies before the line and whole is z^(n-1);
+// otherwise w has powers of z and whole is z^n.
+type splinePole struct {
+	z, whole float64
+	w        []float64
+}
+
+func (s splining) plan(n int) *splinePlan {
+	p := &splinePlan{mode: s.mode, n: n, gain: 1}
+	for _, z := range poles[s.order] {
+		p.gain *= (1 - z) * (1 - 1/z)
+		f := splinePole{z: z, whole: math.Pow(z, float64(n)), w: make([]float64, n+1)}
+		f.w[0] = 1
+		for i := 1; i <= n; i++ {
+			f.w[i] = f.w[i-1] * z
+		}
+		if s.mode == Mirror {
+			f.whole = math.Pow(z, float64(n-1))
+			back := float64(f.whole*f.whole) / z
+			for i := 1; i < n-1; i++ {
+				f.w[i] += back
+				back /= z
+			}
+		}
+		p.poles = append(p.poles, f)
+	}
+	return p
+}
+
+// filter filters lines in place: for each pole forwards and backwards.
+func (p *splinePlan) filter(c []float64) {
+	n := p.n
+	if n < 2 {
+		return
+	}
+	for i := range c {
+		c[i] *= p.gain
+	}
+	last := splineLanes * (n - 1)
+	for _, f := range p.poles {
+		z := f.z
+		a := p.first(f, c)
+		copy(c, a[:])
+		a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
+		for i := splineLanes; i <= last; i += splineLanes {
+			x := c[i : i+splineLanes : i+splineLanes]
+			a0, a1, a2, a3 = x[0]+float64(z*a0), x[1]+float64(z*a1), x[2]+float64(z*a2), x[3]+float64(z*a3)
+			x[0], x[1], x[2], x[3] = a0, a1, a2, a3
+		}
+		for l := range splineLanes {
+			end := &c[last+l]
+			switch p.mode {
+			case Mirror:
+				*end = (float64(z*c[last-splineLanes+l]) + *end) * z / (float64(z*z) - 1)
+			case Reflect:
+				*end *= z / (z - 1)
+			default:
+				sum := *end
+				for i := range n - 1 {
+					sum += float64(f.w[i+1] * c[splineLanes*i+l])
+				}
+				*end = sum * z / (f.w[n] - 1)
+			}
+		}
+		x := c[last : last+splineLanes : last+splineLanes]
+		a0, a1, a2, a3 = x[0], x[1], x[2], x[3]
+		for i := last - splineLanes; i >= 0; i -= splineLanes {
+			x := c[i : i+splineLanes : i+splineLanes]
+			a0, a1, a2, a3 = z*(a0-x[0]), z*(a1-x[1]), z*(a2-x[2]), z*(a3-x[3])
+			x[0], x[1], x[2], x[3] = a0, a1, a2, a3
+		}
+	}
+}
+
+// first is the first value of the forward filter of each line: the sum over what lies before it.
+func (p *splinePlan) first(f splinePole, c []float64) (sum [splineLanes]float64) {
+	n, last := p.n, splineLanes*(p.n-1)
+	switch p.mode {
 	case Mirror:
-		whole := math.Pow(z, float64(n-1))
-		sum, power, back := c[0]+float64(whole*c[n-1]), z, float64(whole*whole)/z
+		for l := range sum {
+			sum[l] = c[l] + float64(f.whole*c[last+l])
+		}
 		for i := 1; i < n-1; i++ {
-			sum += float64((power + back) * c[i])
-			power *= z
-			back /= z
+			w, x := f.w[i], c[splineLanes*i:splineLanes*i+splineLanes]
+			for l := range sum {
+				sum[l] += float64(w * x[l])
+			}
 		}
-		return sum / (1 - float64(whole*whole))
+		for l := range sum {
+			sum[l] /= 1 - float64(f.whole*f.whole)
+		}
 	case Reflect:
-		whole := math.Pow(z, float64(n))
-		sum, power := 0.0, 1.0
-		for i := range c {
-			sum += float64(power * (c[i] + float64(whole*c[n-1-i])))
-			power *= z
+		for i := range n {
+			w, x, y := f.w[i], c[splineLanes*i:splineLanes*i+splineLanes], c[last-splineLanes*i:last-splineLanes*i+splineLanes]
+			for l := range sum {
+				sum[l] += float64(w * (x[l] + float64(f.whole*y[l])))
+			}
 		}
-		return c[0] + float64(sum*z)/(1-float64(whole*whole))
+		for l := range sum {
+			sum[l] = c[l] + float64(sum[l]*f.z)/(1-float64(f.whole*f.whole))
+		}
+	default:
+		copy(sum[:], c)
+		for i := 1; i < n; i++ {
+			w, x := f.w[i], c[splineLanes*(n-i):splineLanes*(n-i)+splineLanes]
+			for l := range sum {
+				sum[l] += float64(w * x[l])
+			}
+		}
+		for l := range sum {
+			sum[l] /= 1 - f.w[n]
+		}
 	}
-	sum, power := c[0], z
-	for i := 1; i < n; i++ {
-		sum += float64(power * c[n-i])
-		power *= z
-	}
-	return sum / (1 - power)
+	return sum
 }
 
 // ends is how a spline goes on beyond the ends in a mode.
