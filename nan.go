@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/core"
+	"weft/internal/op"
 )
 
 // Reductions that leave out NaN. Integers and Bool have none; a complex number is NaN if a part is.
@@ -195,12 +197,19 @@ func (t *Tensor) nanQuantile(name string, q float64, axes []int) *Tensor {
 	if d.Half() {
 		x = x.To(Float32)
 	}
-	sorted, _ := x.Sort(1)
-	// Places of the sorted numbers, which come before NaN; of none the first NaN.
-	last := x.Eq(x).To(Int64).SumKeep(1).Sub(1).Maximum(0)
+	// The element is at a place of the sorted numbers that depends on their number. As much of NaN becomes -Inf as
+	// brings it to the same place, rank, in every row. The rest of NaN counts as greatest.
+	rank := int(math.Floor(q * float64(n-1)))
+	none := x.IsNaN()
+	last := none.LogicalNot().To(Int64).SumKeep(1).Sub(1).Maximum(0)
 	at := last.To(Float64).Mul(q)
 	low := at.Floor()
 	w := at.Sub(low).To(x.v().DType)
-	a, b := sorted.Gather(1, low.To(Int64)), sorted.Gather(1, at.Ceil().To(Int64))
+	less := low.To(Int64).Neg().Add(rank)
+	x = Where(none.LogicalAnd(none.To(Int64).CumSum(1).Le(less)), math.Inf(-1), x)
+	places := op.Ranks{Axis: 1, At: []int{rank, min(rank+1, n-1)}}
+	some := (*Tensor)(core.ApplyAll(op.KthValue, places, core.Operand{T: x.c()})[0])
+	a, b := some.Slice(All, Range(0, 1)), some.Slice(All, Range(1, 2))
+	b = Where(w.Eq(0), a, b)
 	return (*Tensor)(interpolated(a, b, w).To(d).Reshape(shape...).c().Own())
 }
