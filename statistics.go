@@ -342,6 +342,9 @@ func (t *Tensor) Gradient(axis int, spacing any, opts ...GradientOpts) *Tensor {
 	// Between two slopes weighted by the distance of the other one.
 	w := before.Div(before.Add(after))
 	inner := part(d, 0, n-2).Mul(w.RSub(1)).Add(part(d, 1, n-1).Mul(w))
+	if at.T == nil { // the element in the middle does not count, infinite or not
+		inner = part(x, 2, n).Sub(part(x, 0, n-2)).Div(before.Add(after))
+	}
 	first, last := part(d, 0, 1), part(d, n-2, n-1)
 	if o.SecondOrderEdges {
 		first = secondOrder(part(d, 0, 1), part(d, 1, 2), part(h, 0, 1), part(h, 1, 2))

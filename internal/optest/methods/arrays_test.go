@@ -113,6 +113,22 @@ var arrayCases = map[string]arrayCase{
 	"indices":           func(_ tensors, n []float64) tensors { return list(weft.Indices(whole(n)...)) },
 	"ix":                func(x tensors, _ []float64) tensors { return weft.Ix(x...) },
 	"partition":         func(x tensors, n []float64) tensors { return list(x[0].Partition(int(n[0]), int(n[1]))) },
+	"kth": func(x tensors, n []float64) tensors {
+		a := (int(n[1]) + x[0].Rank()) % x[0].Rank()
+		k := (int(n[0]) + x[0].Dim(a)) % x[0].Dim(a)
+		return list(x[0].Partition(k, a).Slice(along(a, weft.Range(k, k+1))...).Squeeze(a))
+	},
+	"unique": func(x tensors, _ []float64) tensors { return list(x[0].Unique()) },
+	"searchsorted": func(x tensors, n []float64) tensors {
+		return list(x[0].SearchSorted(x[1], weft.SearchOpts{Right: n[0] != 0}))
+	},
+	"histogram": func(x tensors, n []float64) tensors {
+		o := weft.HistogramOpts{Bins: new(int(n[0]))}
+		if len(n) > 1 {
+			o.Min, o.Max = &n[1], &n[2]
+		}
+		return list(x[0].Histogram(o))
+	},
 	"insert":            func(x tensors, n []float64) tensors { return list(x[0].Insert(int(n[0]), whole(n[1:]), x[1])) },
 	"delete":            func(x tensors, n []float64) tensors { return list(x[0].Delete(int(n[0]), whole(n[1:])...)) },
 	"append":            func(x tensors, n []float64) tensors { return list(x[0].Append(int(n[0]), x[1])) },
@@ -281,7 +297,7 @@ func TestArraysAgainstNumPy(t *testing.T) {
 
 // byElements are functions whose results have shapes that depend on elements, or that read some.
 var byElements = map[string]bool{"union1d": true, "intersect1d": true, "setdiff1d": true, "setxor1d": true, "uniqueaxis": true, "argwhere": true, "compress": true,
-	"unravel_index": true, "digitize": true, "histogramdd": true, "ix": true}
+	"unravel_index": true, "digitize": true, "histogram": true, "histogramdd": true, "unique": true, "ix": true}
 
 // smooth are functions with gradients that differences show at the arguments of the cases.
 var smooth = strings.Fields("nansum nanprod nanmean nanvar nanstd nanmin nanmax nanmedian nanquantile nancumsum nancumprod diff gradient trapezoid average cov corrcoef logcumsumexp cross trace vdot inner cdist pdist " +

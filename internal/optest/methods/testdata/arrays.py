@@ -209,3 +209,64 @@ case("divmod", [], [ints, np.array([3, 2, -2])], *np.divmod(ints, [3, 2, -2]))
 for d in (-1, 0, 2, 3):
     case("roundto", [d], [f * 100], np.round(f * 100, d))
 case("roundto", [-2], [np.array([1250, 1350, -149, -150, 49])], np.array([1200, 1400, -100, -200, 0]))
+
+# Sets, searches and selections of every kind of element, and of none.
+holed = np.array([2., nan, -0., 0., inf, -inf, 2., nan])
+few = [np.array([True, False, True, True]), i8[:, 0], u, np.array([3, -1, 3], np.int32), np.array([2**31, -2**31, 5, 5]), holed.astype(np.float32), holed,
+       np.zeros((0,), np.int8), np.zeros((0,), bool), np.zeros((0, 3)), np.array(4.), np.array(True), np.array([[3, 1], [1, 3]])]
+for x in few:
+    case("unique", [], [x], *(np.asarray(r).reshape(x.shape) if i == 1 else r for i, r in enumerate(np.unique(x, return_inverse=True, return_counts=True))))
+    for y in (x.ravel()[:1], x, np.array([2, 3], x.dtype), np.zeros((0,), x.dtype)):
+        case("union1d", [], [x, y], np.union1d(x, y))
+        case("intersect1d", [], [x, y], np.intersect1d(x, y))
+        case("setdiff1d", [], [x, y], np.setdiff1d(x, y))
+        case("setxor1d", [], [x, y], np.setxor1d(x, y))
+        case("isin", [], [x, y], np.isin(x, y))
+    ranks = np.sort(x.ravel())
+    for right in (0, 1):
+        case("searchsorted", [right], [ranks, x], np.searchsorted(ranks, x, "right" if right else "left"))
+    if x.size and x.ndim:
+        for k in (0, -1, x.shape[-1] // 2):
+            case("kth", [k, -1], [x], np.take(np.partition(x, k, axis=-1), k, axis=-1))
+            case("kth", [k % x.shape[0], 0], [x], np.take(np.partition(x, k % x.shape[0], axis=0), k % x.shape[0], axis=0))
+for x in (np.zeros((0, 3), np.int8), np.zeros((3, 0)), np.array([[True, False], [True, False]]), np.array([[0., -0.], [-0., 0.], [1., -1.]]), np.array([[[1, 2]], [[1, 2]], [[0, 9]]])):
+    for axis in range(x.ndim):
+        if x.shape[axis] == 0 or x.size == 0:
+            continue
+        v, inv, c = np.unique(x, axis=axis, return_inverse=True, return_counts=True)
+        case("uniqueaxis", [axis], [x], v, inv.ravel(), c)
+for keys in ([np.array([True, False, True]), np.array([1, 1, 0])], [holed, -holed], [np.zeros((0,))], [np.array([[3, 1, 2], [1, 1, 0]])] * 2):
+    case("lexsort", [-1], keys, np.lexsort(keys))
+case("digitize", [0], [np.array([[3, 1], [7, 2]]), np.array([1, 3, 3, 7])], np.digitize([[3, 1], [7, 2]], [1, 3, 3, 7]))
+case("digitize", [1], [np.array([[3, 1], [7, 2]]), np.array([1, 3, 3, 7])], np.digitize([[3, 1], [7, 2]], [1, 3, 3, 7], right=True))
+case("digitize", [0], [np.array(2.), np.array([1., 3.])], np.digitize(2., [1., 3.]))
+case("digitize", [0], [np.zeros((0,)), np.array([1., 3.])], np.digitize(np.zeros((0,)), [1., 3.]))
+case("digitize", [0], [holed, np.zeros((0,))], np.digitize(holed, np.zeros((0,))))
+case("digitize", [0], [np.array([1., nan, 5.]), np.array([2.])], np.digitize([1., nan, 5.], [2.]))
+for x, bins in ((np.array([1., 1., 1.]), 4), (np.zeros((0,)), 3), (np.array([0., 0.5, 1., 1., 0.25]), 4), (np.array([3, 1, 2, 2, 9]), 4), (np.array([[1., 2.], [3., 4.]], np.float32), 3),
+                (np.array([-5.5]), 1), (np.array([1e-300, 2e-300, 3e-300]), 2), (np.array(7.), 2), (np.array([True, False, True]).astype(np.uint8), 2)):
+    h, e = np.histogram(x, bins)
+    case("histogram", [bins], [x], h, e)
+    h, e = np.histogram(x, bins, range=(0, 2))
+    case("histogram", [bins, 0, 2], [x], h, e)
+xs = np.array([0., 1., 1., 2.])
+for q in (np.array([0., 1., 2., -inf, inf, nan, 1.5]), np.array(0.5), np.zeros((0, 2))):
+    case("interp", [], [q, xs, np.array([1., 2., 5., 7.])], np.interp(q, xs, [1., 2., 5., 7.]))
+    case("interp", [], [q, np.array([0, 1, 3]), np.array([2, 4, 4])], np.interp(q, [0, 1, 3], [2, 4, 4]))
+case("interp", [], [np.array([0, 1, 2]), np.array([0., 2.]), np.array([nan, 1.])], np.interp([0, 1, 2], [0., 2.], [nan, 1.]))
+case("gradient", [0, 1], [np.array([1., 5.]), np.array([0., 4.])], np.gradient([1., 5.], [0., 4.]))
+case("gradient", [0, 1], [np.array([1., 5., 2.]), np.array([0., 4., 4.5])], np.gradient([1., 5., 2.], [0., 4., 4.5]))
+case("gradient", [0, 2], [np.array([1., 5., 2.]), np.array([4., 2., -1.])], np.gradient([1., 5., 2.], [4., 2., -1.], edge_order=2))
+case("gradient", [1, 1, 1.], [np.array([[1., inf, 3.], [nan, 2., 0.]])], np.gradient([[1., inf, 3.], [nan, 2., 0.]], axis=1))
+for mode in ("edge", "reflect", "symmetric", "wrap", "maximum", "minimum", "mean", "median", "linear_ramp"):
+    for x, pads in ((np.array([True, False]), ((1, 2),)), (np.zeros((2, 0)), ((1, 1), (0, 0))), (np.array([[1., nan, 3.]]), ((0, 0), (2, 1))), (f[:, :2].astype(np.float32), ((0, 0), (3, 0)))):
+        if mode in ("mean", "linear_ramp") and x.dtype == bool or mode == "median" and x.dtype == bool:
+            continue
+        case("pad_" + mode, [n for p in pads for n in p], [x], np.pad(x, pads, mode))
+case("argwhere", [], [np.array([[nan, -0.], [0., 1.]])], np.argwhere([[nan, -0.], [0., 1.]]))
+case("delete", [0, 0], [np.array([True, False])], np.delete([True, False], [0]))
+case("insert", [0, 0], [np.zeros((0,)), np.array([1.])], np.insert(np.zeros((0,)), 0, [1.]))
+case("array_split", [0, 3], [np.zeros((0, 2))], *np.array_split(np.zeros((0, 2)), 3))
+for x in (np.zeros((0, 2)), np.array([[True, False]])):
+    case("compress", [1], [x, np.array([False, True])], np.compress([False, True], x, axis=1))
+case("nanmedian", [0], [np.array([[nan, 1.], [nan, inf], [3., -inf]])], np.nanmedian(np.array([[nan, 1.], [nan, inf], [3., -inf]]), axis=0))
