@@ -309,8 +309,8 @@ func (t *Tensor) ArgPartition(kth, axis int) *Tensor {
 }
 
 // Partition returns t with the elements along an axis in the order of [Tensor.ArgPartition]: element kth is
-// the one that sorting puts there, none before is greater, and none behind is less. It selects in linear time and has
-// gradients. It panics with *[Error] where kth is out of range. NumPy's partition.
+// the one that sorting puts there, none before is greater, and none behind is less. It selects in linear time, on the
+// host for tensors of other devices too, and has gradients. It panics with *[Error] where kth is out of range. NumPy's partition.
 func (t *Tensor) Partition(kth, axis int) *Tensor {
 	defer array.Named("partition").End()
 	return t.partition("partition", op.Partition, kth, axis)

@@ -129,12 +129,12 @@ var arrayCases = map[string]arrayCase{
 		}
 		return list(x[0].Histogram(o))
 	},
-	"insert":            func(x tensors, n []float64) tensors { return list(x[0].Insert(int(n[0]), whole(n[1:]), x[1])) },
-	"delete":            func(x tensors, n []float64) tensors { return list(x[0].Delete(int(n[0]), whole(n[1:])...)) },
-	"append":            func(x tensors, n []float64) tensors { return list(x[0].Append(int(n[0]), x[1])) },
-	"compress":          func(x tensors, n []float64) tensors { return list(weft.Compress(x[0], x[1], int(n[0]))) },
-	"select":            func(x tensors, _ []float64) tensors { return list(weft.Select(x[:2], []any{x[2], x[3]}, 42.)) },
-	"choose":            func(x tensors, _ []float64) tensors { return list(x[0].Choose(x[1:])) },
+	"insert":   func(x tensors, n []float64) tensors { return list(x[0].Insert(int(n[0]), whole(n[1:]), x[1])) },
+	"delete":   func(x tensors, n []float64) tensors { return list(x[0].Delete(int(n[0]), whole(n[1:])...)) },
+	"append":   func(x tensors, n []float64) tensors { return list(x[0].Append(int(n[0]), x[1])) },
+	"compress": func(x tensors, n []float64) tensors { return list(weft.Compress(x[0], x[1], int(n[0]))) },
+	"select":   func(x tensors, _ []float64) tensors { return list(weft.Select(x[:2], []any{x[2], x[3]}, 42.)) },
+	"choose":   func(x tensors, _ []float64) tensors { return list(x[0].Choose(x[1:])) },
 	"piecewise": func(x tensors, _ []float64) tensors {
 		return list(weft.Piecewise(x[0], tensors{x[0].Lt(0), x[0].Gt(0.5)}, (*weft.Tensor).Neg, 7., func(x *weft.Tensor) *weft.Tensor { return x.Mul(2) }))
 	},
