@@ -90,7 +90,7 @@ func Factorial2(n *weft.Tensor) *weft.Tensor {
 }
 
 // Binom is the binomial coefficient gamma(n+1)/(gamma(k+1)*gamma(n-k+1)) of real numbers. Whole
-// coefficients below 2^50 are exact.
+// coefficients below 2^50 are exact. Gradients are NaN at the poles of a gamma function, as at k = -1.
 func Binom(n, k any) *weft.Tensor {
 	return several("special.binom", op.Binom, argument{"n", n}, argument{"k", k})
 }
@@ -107,7 +107,8 @@ func Perm(n, k any) *weft.Tensor {
 		argument{"n", n}, argument{"k", k})
 }
 
-// Poch is Pochhammer's symbol gamma(x+m)/gamma(x), the rising factorial.
+// Poch is Pochhammer's symbol gamma(x+m)/gamma(x), the rising factorial. Gradients are NaN at the poles of a gamma
+// function, as at x = -1.
 func Poch(x, m any) *weft.Tensor {
 	return several("special.poch", op.Poch, argument{"x", x}, argument{"m", m})
 }

@@ -55,7 +55,7 @@ func FDtrC(dfn, dfd, x any) *weft.Tensor {
 	return several("special.fdtrc", op.FisherSurvival, argument{"dfn", dfn}, argument{"dfd", dfd}, argument{"x", x})
 }
 
-// FDtrI is the inverse of [FDtr] by x.
+// FDtrI is the inverse of [FDtr] by x. With degrees of freedom below 1e-300 it has no digits.
 func FDtrI(dfn, dfd, p any) *weft.Tensor {
 	root := composed("special.fdtri", op.BetaRoot, []argument{{"dfn", dfn}, {"dfd", dfd}, {"p", p}}, "0.5*dfn", "0.5*dfd", "p")
 	return formula("special.fdtri", "where(root == 0, 0*dfd*dfn, dfd/dfn*root*root)", argument{"dfn", dfn}, argument{"dfd", dfd}, argument{"root", root})

@@ -553,6 +553,30 @@ func Example() {
 	// [0.0250 0.5000 0.9750]
 }
 
+// TestDenormalArguments compares results with mpmath's where an intermediate number would overflow or lose its digits.
+func TestDenormalArguments(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		got  float64
+		want float64
+	}{
+		{"FDtr of equal denormals", special.FDtr(5e-324, 5e-324, weft.From([]float64{2})).Item(), 0.5},
+		{"FDtr of denormals", special.FDtr(3e-310, weft.From([]float64{1e-310}), 2).Item(), 0.25},
+		{"FDtrC of denormals", special.FDtrC(weft.From([]float64{1e-320}), 5e-324, 1e10).Item(), 0.9995061728395062},
+		{"FDtr of tiny x", special.FDtr(weft.From([]float64{1e-301}), 3e-301, 1e-300).Item(), 0.75},
+		{"FDtrC of one tiny degree", special.FDtrC(weft.From([]float64{1e-305}), 1e-3, 1e5).Item(), 1.3419334752262884e-302},
+		{"FDtr of one tiny degree", special.FDtr(2, weft.From([]float64{1e-310}), 3).Item(), 3.577965691487077e-308},
+		{"LambertW's branch 1, real", special.LambertW(weft.From([]complex128{5e-324}), 1).Real().Item(), -751.0615683230378},
+		{"LambertW's branch 1, imaginary", special.LambertW(weft.From([]complex128{5e-324}), 1).Imag().Item(), 3.145781075435271},
+		{"LambertW's branch -1", special.LambertW(weft.From([]complex128{-5e-324i}), -1).Imag().Item(), -4.7186715670773856},
+		{"Hyp2F1 at 1", special.Hyp2F1(3, 2, -2.5, weft.From([]float64{1})).Item(), math.Inf(-1)},
+	} {
+		if !(c.got == c.want || math.Abs(c.got-c.want) <= 1e-14*math.Abs(c.want)) {
+			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
+
 // TestBesselOfLargeOrderAndArgument demands I of large orders and arguments in few steps. Wanted: mpmath.
 func TestBesselOfLargeOrderAndArgument(t *testing.T) {
 	for _, c := range [][3]float64{{30000.0, 200000000.0, 2.9732572282678771e-6}, {1000000.0, 1000000000000.0, 2.4197072451912319e-7}, {200000000.0, 1000000000000.0, 5.1439998755196147e-8693}, {9.9999999999999999e+50, 1.0e+100, 7.6945986267064306e-73}} {

@@ -122,6 +122,11 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 // ends reports that a parameter is a negative whole number or 0, so that its series ends.
 func (s stream) ends(x val) val { return s.And(s.Le(x, s.f(0)), s.Eq(x, s.Floor(x))) }
 
+// gammaNegative reports that gamma(x) is below 0.
+func (s stream) gammaNegative(x val) val {
+	return s.And(s.Lt(x, s.f(0)), s.Not(s.Eq(s.parity(s.Floor(x)), s.f(0))))
+}
+
 // gauss is Gauss' hypergeometric function.
 func (s stream) gauss(a0, b0, c0, x0 val) val {
 	bb, zero, one := s.bld, s.f(0), s.f(1)
@@ -168,7 +173,10 @@ func (s stream) gauss(a0, b0, c0, x0 val) val {
 	// Gauss' sum at 1 (DLMF 15.4.20).
 	atOne := s.And(s.Eq(x, one), s.Not(finite))
 	sum := s.Mul(s.quotientGamma(c, ca.hi), s.quotientGamma(power.hi, cb.hi))
-	y = s.Select(atOne, s.Select(s.Lt(zero, power.hi), sum, s.f(math.Inf(1))), y)
+	// It is infinite with the sign of gamma(c)*gamma(a+b-c)/(gamma(a)*gamma(b)) (DLMF 15.4.21 and 15.4.23).
+	negative := s.Xor(s.Xor(s.gammaNegative(a), s.gammaNegative(b)), s.gammaNegative(c))
+	infinite := s.Select(negative, s.f(math.Inf(-1)), s.f(math.Inf(1)))
+	y = s.Select(atOne, s.Select(s.Lt(zero, power.hi), sum, infinite), y)
 	y = s.Select(s.Or(pole, s.And(s.Lt(one, x), s.Not(finite))), s.f(math.Inf(1)), y)
 	return s.checked(known, s.Select(s.Or(s.Eq(a, zero), s.Eq(b, zero)), one, y))
 }

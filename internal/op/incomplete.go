@@ -403,6 +403,9 @@ func (s stream) betaWeight(p betaPoint, shape betaShape) val {
 	})[0]
 }
 
+// eulerGamma is Euler's constant.
+const eulerGamma = 0.57721566490153286061
+
 // betaCDF is the probability of a beta number of at most x0. Of tiny parameters b/(a+b) is the probability of 0.
 func (s stream) betaCDF(x0, y0, a0, b0 val) val {
 	least, one := s.f(tinyShape), s.f(1)
@@ -411,7 +414,13 @@ func (s stream) betaCDF(x0, y0, a0, b0 val) val {
 	tail, _ := s.betaSide(p, s.betaShape(p.a, p.b))
 	tail = s.Max(s.f(0), s.Min(one, tail))
 	tail = s.Select(p.swapped, s.Sub(one, tail), tail)
-	tail = s.Select(s.Lt(b0, least), s.Mul(tail, s.Mul(b0, s.f(1/tinyShape))), tail)
+	// Multiples of a tiny b: beyond the mean the difference from 1 would lose them.
+	end := s.both(p.inside, p.swapped, s.Lt(b0, least))
+	beyond := s.If(end, func() []val {
+		y, a := s.Select(end, p.x, s.f(0.5)), s.Select(end, p.b, one)
+		return []val{s.Sub(s.Sub(s.f(-eulerGamma), vmath.Log(s.bld, y)), vmath.Digamma(s.bld, a))}
+	}, s.zeros(1))[0]
+	tail = s.Select(end, s.Mul(b0, beyond), s.Select(s.Lt(b0, least), s.Mul(tail, s.Mul(b0, s.f(1/tinyShape))), tail))
 	tail = s.Select(s.Lt(a0, least), s.Select(s.Lt(b0, least), s.Div(b0, s.Add(a0, b0)), one), tail)
 	edge := s.Select(s.Le(x0, s.f(0)), s.f(0), one)
 	return s.checked(p.good, s.Select(p.inside, tail, edge))

@@ -104,7 +104,10 @@ func (s stream) lambert(k0, x0, y0 val) (re, im val) {
 	first := s.Select(near, zero, one)
 	r := s.While([]val{w.re, w.im, first, zero}, func(v []val) val { return s.And(s.Lt(s.f(1e-31), v[2]), s.Lt(v[3], s.f(maxHalley))) }, func(v []val) []val {
 		w := number{v[0], v[1]}
-		g := s.minus(w, s.times(z, s.turned(number{s.Neg(w.re), s.Neg(w.im)})))
+		// Of denormal z exp(-w) is infinite: a part of it is taken before.
+		before := s.Select(s.Lt(w.re, s.f(-600)), s.f(300), zero)
+		e := vmath.Exp(s.bld, before)
+		g := s.minus(w, s.times(number{s.Mul(z.re, e), s.Mul(z.im, e)}, s.turned(number{s.Sub(s.Neg(w.re), before), s.Neg(w.im)})))
 		up := number{s.Add(w.re, one), w.im}
 		bend := s.over(s.times(number{s.Add(w.re, s.f(2)), w.im}, g), number{s.Add(up.re, up.re), s.Add(up.im, up.im)})
 		d := s.over(g, s.minus(up, bend))

@@ -74,9 +74,23 @@ func (s stream) studentInverse(df, p val) val {
 func (s stream) fisher(m, n, x val, upper bool) val {
 	good := s.Le(s.f(0), x)
 	x = s.Select(good, x, s.f(math.NaN()))
+	// Of tiny degrees the quotient counts, and halves of denormals would lose digits.
+	tiny := s.Lt(s.Max(m, n), s.f(0x1p-900))
+	by := s.Select(tiny, s.f(0x1p700), s.f(1))
+	m, n = s.Mul(m, by), s.Mul(n, by)
+	least := s.f(math.SmallestNonzeroFloat64)
+	half := func(m val) val {
+		y := s.Mul(m, s.f(0.5))
+		return s.Select(s.Lt(s.f(0), m), s.Max(y, least), y)
+	}
+	a, b := half(m), half(n)
 	up := s.Mul(m, x)
-	low, high := s.share(s.Div(up, n)), s.share(s.Div(n, up))
-	a, b := s.Mul(m, s.f(0.5)), s.Mul(n, s.f(0.5))
+	r, back := s.Select(tiny, s.Mul(s.Div(m, n), x), s.Div(up, n)), s.Select(tiny, s.Div(s.Div(n, m), x), s.Div(n, up))
+	// Beside a tiny parameter it matters only that the odds are not 0.
+	odds := func(r, a val) val {
+		return s.share(s.Select(s.both(s.Lt(a, s.f(tinyShape)), s.Lt(s.f(0), x), s.finite(x)), s.Max(r, least), r))
+	}
+	low, high := odds(r, a), odds(back, b)
 	if upper {
 		return s.betaCDF(high, low, b, a)
 	}
