@@ -72,7 +72,7 @@ const (
 	PrefetchBytes = 2 * processor.Line
 )
 
-// Flags of a Frame. Those of Ends are for kernels with a table.
+// Flags of a Frame. FlagBias and FlagBounds are for kernels with a table.
 const (
 	FlagAdd    = 1 // add to C
 	FlagBias   = 2 // then add the bias of each row
