@@ -92,8 +92,8 @@ func (g *graph) dropNames() {
 	})
 }
 
-// first finds the layer before those of r among the nodes from number from on, where other nodes may stand between its
-// own, such as those of a mask that all layers read. It moves these before it.
+// first finds the layer before the layers of r among the nodes from number from on. Other nodes may stand between its own,
+// such as nodes of a mask that all layers read. It moves these before it.
 func (g *graph) first(from int, r repeat) repeat {
 	layer := g.before(from, r)
 	if layer == nil {
@@ -110,7 +110,7 @@ func (g *graph) first(from int, r repeat) repeat {
 	return all
 }
 
-// before returns the nodes of the layer before those of r, in the order of these; nil if it is not found. It goes from
+// before returns the nodes of the layer before the first of r, in the order of that one; nil if it is not found. It goes from
 // what a layer reads of the one before to what that is computed from.
 func (g *graph) before(from int, r repeat) []*node {
 	makers := map[int]int{} // by slot

@@ -26,10 +26,10 @@ func layerWeights(k int) (w, b []float32) {
 	return w, b
 }
 
-// layered is a model of x0 (b, n, 4) with equal layers, which read the length: they add Range, scale by 2 beyond a length
-// of 3 and by 3 up to it, subtract the maximum of the first rows, at most 5, and reshape by computed shapes. Nodes of a
-// mask that all layers read stand inside the first. An If by the length is the end. other, unless nil, stands for one
-// node of layer 2.
+// layered is a model of x0 (b, n, 4) with equal layers, which read the length n. They add Range and scale by 2 if n exceeds
+// 3, else by 3. They subtract the maximum of the first rows, at most 5, and reshape by computed shapes. Nodes of a mask
+// that all layers read stand inside the first. An If by the length is the end. other, unless nil, stands for one node of
+// layer 2.
 func layered(t *testing.T, other []byte) *Model {
 	t.Helper()
 	ints := func(name string, dims []int64, v ...int64) []byte {
