@@ -277,7 +277,7 @@ func back[T number](m *Machine, n int, t, zt []complex128, x []T) {
 const gradedFrom = 1024
 
 // arranged returns a matrix similar to a whose Schur form has small errors, and a function that turns
-// functions of it into those of a. A lower triangular matrix is transposed. Others that are not triangular are
+// functions of it into functions of a. A lower triangular matrix is transposed. Others that are not triangular are
 // balanced where that does not magnify errors, and graded ones have their largest rows and columns first.
 // Source: Stewart and Sun, Matrix Perturbation Theory, 1990, on graded matrices.
 func arranged[T number](n int, a []T) (b []T, restore func(x []T)) {
@@ -344,8 +344,8 @@ func sizes[T number](n int, a []T) []float64 {
 	return size
 }
 
-// magnified bounds what undoing the balancing factors d makes of errors. Those of element (i, j) of a balanced
-// matrix are roundings of the smaller one of size[i] and size[j].
+// magnified bounds what undoing the balancing factors d makes of errors. Errors of element (i, j) of a balanced
+// matrix are roundings of the smaller of size[i] and size[j].
 func magnified(d, size []float64) float64 {
 	most := 0.0
 	for i, x := range d {
