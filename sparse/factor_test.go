@@ -48,8 +48,8 @@ func TestOneHash(t *testing.T) {
 	}
 }
 
-// TestLUChoosesBlocks compares solutions by blocks, where pivots of the diagonal suffice, with solutions by columns, and those of a
-// matrix that needs other pivots.
+// TestLUChoosesBlocks compares solutions by blocks, where pivots of the diagonal suffice, with solutions by columns. It also
+// solves equations of matrices that need other pivots.
 func TestLUChoosesBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(53, 54))
 	m := convection(r, 20, weft.Float64)

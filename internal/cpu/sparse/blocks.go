@@ -16,8 +16,8 @@ type LUPlan struct {
 	scratch int     // elements that products need
 }
 
-// IsNearlySymmetric reports that half of the entries of a square pattern without those of the diagonal have an entry
-// in the mirrored place, and nine tenths of the diagonal are there.
+// IsNearlySymmetric reports that half of the entries beside the diagonal of a square pattern have an entry in the mirrored
+// place, and nine tenths of the diagonal are there.
 // Source: Davis, "Algorithm 832: UMFPACK V4.3", ACM TOMS 30, 2004, section 2.
 func (p *Pattern) IsNearlySymmetric() bool {
 	n := p.rows()
