@@ -107,8 +107,8 @@ type Side struct {
 	Places  bool // write int64 indices instead of elements
 }
 
-// Divide writes the first n elements at src, n being a multiple of [Group], the first of which has index first: to lo,
-// or to hi where they go behind. It returns the number of the latter. It writes nothing else.
+// Divide writes the first n elements at src, n being a multiple of [Group], to lo, or to hi where they go behind. The
+// element at src has index first. It returns the number of the latter. It writes nothing else.
 func (s *Kernels) Divide(d Side, src unsafe.Pointer, n, first int, lo, hi unsafe.Pointer) (behind int) {
 	i := 0
 	if d.OrEqual {
