@@ -180,7 +180,7 @@ func TestGoFixWritesDetach(t *testing.T) {
 		}
 	}
 	cmd := exec.Command("go", "fix", ".")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off")
 	out, err := cmd.CombinedOutput()
 	got, _ := os.ReadFile(filepath.Join(dir, "main.go"))
 	if err != nil || !strings.Contains(string(got), "func step(w, g *weft.Tensor) { "+after+" }") {

@@ -35,8 +35,8 @@ func (k key) numbers() int {
 // join elements k+lane and n-k-lane.
 func (k key) mirrored(i int) bool { return k.halves() && k.tw == varying && i == 1 }
 
-// factors is the number of vectors of twiddle factors of a vector of columns, of which varying ones have one
-// for each output.
+// factors is the number of vectors of twiddle factors of a vector of columns. Varying factors have one
+// vector for each output.
 func (k key) factors() int { return max(k.radix, 1) }
 
 // A frame holds the arguments of a kernel: outer steps over inner vectors that lie one behind the other.

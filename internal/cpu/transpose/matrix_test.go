@@ -9,7 +9,7 @@ import (
 	"weft/internal/mem/guard"
 )
 
-// TestMatrixOfEverySide transposes matrices with gaps between rows, of sides below, at and beyond those of
+// TestMatrixOfEverySide transposes matrices with gaps between rows, of sides below, at and beyond the sides of
 // tiles. Where there are guard pages, they lie behind both.
 func TestMatrixOfEverySide(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
