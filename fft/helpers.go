@@ -49,16 +49,17 @@ type FreqOpts struct {
 // spacing d: 0, 1, ... up to the greatest, then the negative ones, each over n*d. It panics with
 // *[weft.Error] for n below 1, a spacing that is 0 or not finite, and a type that is not a float.
 func FFTFreq(n int, opts ...FreqOpts) *weft.Tensor {
-	return frequencies("fft.fftfreq", n, n, opts)
+	return frequencies("fft.fftfreq", n, n, n-n/2, opts)
 }
 
 // RFFTFreq returns the frequencies of the elements of an [RFFT] of n samples, [n/2+1]. It panics as FFTFreq
 // does.
 func RFFTFreq(n int, opts ...FreqOpts) *weft.Tensor {
-	return frequencies("fft.rfftfreq", n, n/2+1, opts)
+	return frequencies("fft.rfftfreq", n, n/2+1, n/2+1, opts)
 }
 
-func frequencies(opName string, n, count int, opts []FreqOpts) *weft.Tensor {
+// frequencies returns count frequencies, positive ones first, the first one 0.
+func frequencies(opName string, n, count, positive int, opts []FreqOpts) *weft.Tensor {
 	o := array.Options(opName, opts)
 	if n < 1 {
 		array.Failf(opName, "n", "is %d, want 1 or more", n)
@@ -74,14 +75,10 @@ func frequencies(opName string, n, count int, opts []FreqOpts) *weft.Tensor {
 		array.Failf(opName, "DType", "is %s, want floats", o.DType)
 	}
 	array.CheckShape(opName, []int{count}, weft.Float64)
-	f := make([]float64, core.CheckHeap(opName, count, weft.Float64))
-	by := 1 / (float64(n) * d)
-	for i := range f {
-		k := i
-		if count == n && 2*i >= n+n%2 {
-			k = i - n
-		}
-		f[i] = float64(k) * by
+	core.CheckHeap(opName, 3*count, weft.Float64)
+	k := weft.ArangeOf(weft.Float64, positive)
+	if count > positive {
+		k = weft.Cat([]*weft.Tensor{k, weft.ArangeOf(weft.Float64, positive-count, 0)}, 0)
 	}
-	return weft.FromSlice(f, count).To(o.DType)
+	return k.Mul(1 / (float64(n) * d)).To(o.DType)
 }
