@@ -322,9 +322,7 @@ func (f *BlockLU[T]) Solve(b []T, width int, adjoint bool) {
 	} else {
 		f.solve(y, width)
 	}
-	for k, i := range f.Order {
-		copy(b[int(i)*width:][:width], y[k*width:])
-	}
+	scattered(b, y, f.Order, width)
 }
 
 func (f *BlockLU[T]) solve(y []T, width int) {
@@ -336,9 +334,7 @@ func (f *BlockLU[T]) solve(y []T, width int) {
 		for j := range w {
 			swapRows(own, j, int(f.pivot[m.first+j]), width)
 		}
-		for i := range w {
-			f.k.subtract(own[i*width:][:width], l[i*w:i*w+i], own)
-		}
+		f.k.solveLower(own, l[:w*w], width)
 		f.k.subtractRows(y, m.rows[w:], l[w*w:], own, width)
 	}
 	for s := len(f.nodes) - 1; s >= 0; s-- {
@@ -347,11 +343,7 @@ func (f *BlockLU[T]) solve(y []T, width int) {
 		w := m.width
 		own := y[m.first*width:][:w*width]
 		f.k.spreadRows(own, u, m.rows[w:], y, width)
-		for j := w - 1; j >= 0; j-- {
-			row := own[j*width : (j+1)*width]
-			f.k.subtract(row, l[j*w+j+1:(j+1)*w], own[(j+1)*width:])
-			f.k.divideBy(row, l[j*w+j])
-		}
+		f.k.solveUpper(own, l[:w*w], width)
 	}
 }
 
@@ -380,6 +372,38 @@ func (f *BlockLU[T]) solveAdjoint(y []T, width int) {
 		for j := w - 1; j >= 0; j-- {
 			swapRows(own, j, int(f.pivot[m.first+j]), width)
 		}
+	}
+}
+
+// solveLower multiplies y, rows of width elements, by the inverse of the triangle below the diagonal of l, with ones on it.
+func (k *kernels[T]) solveLower(y, l []T, width int) {
+	if width == 1 && k.lower != nil {
+		k.lower(y, l)
+		return
+	}
+	if width == 0 {
+		return
+	}
+	w := len(y) / width
+	for i := range w {
+		k.subtract(y[i*width:][:width], l[i*w:i*w+i], y)
+	}
+}
+
+// solveUpper multiplies y, rows of width elements, by the inverse of the triangle of l, its diagonal included.
+func (k *kernels[T]) solveUpper(y, l []T, width int) {
+	if width == 1 && k.upper != nil {
+		k.upper(y, l)
+		return
+	}
+	if width == 0 {
+		return
+	}
+	w := len(y) / width
+	for j := w - 1; j >= 0; j-- {
+		row := y[j*width : (j+1)*width]
+		k.subtract(row, l[j*w+j+1:(j+1)*w], y[(j+1)*width:])
+		k.divideBy(row, l[j*w+j])
 	}
 }
 

@@ -220,18 +220,35 @@ func (f *Cholesky[T]) Solve(b []T, width int) {
 			f.k.spread(own, x[i*w:i*w+i], row)
 		}
 	}
-	for k, i := range f.Order {
-		copy(b[int(i)*width:][:width], y[k*width:])
-	}
+	scattered(b, y, f.Order, width)
 }
 
 // gathered returns rows of a matrix in an order.
 func gathered[T Element](b []T, order []int32, width int) []T {
 	y := make([]T, len(b))
+	if width == 1 {
+		for k, i := range order {
+			y[k] = b[i]
+		}
+		return y
+	}
 	for k, i := range order {
 		copy(y[k*width:][:width], b[int(i)*width:])
 	}
 	return y
+}
+
+// scattered is the inverse of gathered: it writes rows of y to b.
+func scattered[T Element](b, y []T, order []int32, width int) {
+	if width == 1 {
+		for k, i := range order {
+			b[i] = y[k]
+		}
+		return
+	}
+	for k, i := range order {
+		copy(b[int(i)*width:][:width], y[k*width:])
+	}
 }
 
 // Lower returns the factor in compressed columns: rows, offsets, values.
@@ -273,6 +290,10 @@ type kernels[T Element] struct {
 	rowsDot func(y []T, rows []int32, l []T, x []T)
 	// rowsSpread takes the conjugates of rows l, times elements of y, whose numbers are rows, from x.
 	rowsSpread func(x, l []T, rows []int32, y []T)
+	// lower solves L*x = y in place for the triangle L below the diagonal of the square l, with ones on it. nil: row by row.
+	lower func(y, l []T)
+	// upper solves U*x = y in place for the triangle U of the square l, its diagonal included. nil: row by row.
+	upper func(y, l []T)
 	// reduce takes the products of elements from lo on of the rows of x, of w elements, with the conjugates of above from the
 	// element behind them.
 	reduce func(x []T, w, lo int, above []T)
@@ -338,6 +359,8 @@ func realKernels[T float32 | float64](d array.DType) *kernels[T] {
 		size:       func(x T) float64 { return math.Abs(float64(x)) },
 		rowsDot:    rowsDotReal[T],
 		rowsSpread: rowsSpreadReal[T],
+		lower:      lowerReal[T],
+		upper:      upperReal[T],
 		reduce:     reduceReal[T],
 	}
 }
@@ -367,9 +390,25 @@ func gramReal[T float32 | float64](s, x, y []T, m, n, k int) {
 }
 
 func rowsDotReal[T float32 | float64](y []T, rows []int32, l []T, x []T) {
-	w := len(x)
-	for i, r := range rows {
-		y[r] -= dotReal(l[i*w:(i+1)*w], x)
+	w, i := len(x), 0
+	for ; i+4 <= len(rows); i += 4 {
+		b := l[i*w : (i+4)*w]
+		b0, b1, b2, b3 := b[:w], b[w:2*w], b[2*w:3*w], b[3*w:]
+		b0, b1, b2, b3 = b0[:len(x)], b1[:len(x)], b2[:len(x)], b3[:len(x)]
+		var s0, s1, s2, s3 T
+		for j, v := range x {
+			s0 += T(b0[j] * v)
+			s1 += T(b1[j] * v)
+			s2 += T(b2[j] * v)
+			s3 += T(b3[j] * v)
+		}
+		y[rows[i]] -= s0
+		y[rows[i+1]] -= s1
+		y[rows[i+2]] -= s2
+		y[rows[i+3]] -= s3
+	}
+	for ; i < len(rows); i++ {
+		y[rows[i]] -= dotReal(l[i*w:(i+1)*w], x)
 	}
 }
 
@@ -386,6 +425,50 @@ func rowsSpreadReal[T float32 | float64](x, l []T, rows []int32, y []T) {
 	}
 	for ; i < len(rows); i++ {
 		axpyReal(x, -y[rows[i]], l[i*w:])
+	}
+}
+
+// lowerReal takes two rows at once, after the first: four chains of sums.
+func lowerReal[T float32 | float64](y, l []T) {
+	w, i := len(y), 1
+	for ; i+1 < w; i += 2 {
+		x, a, b := y[:i], l[i*w:][:i], l[(i+1)*w:][:i]
+		a, b = a[:len(x)], b[:len(x)]
+		s0, t0 := T(a[0]*x[0]), T(b[0]*x[0])
+		var s1, t1 T
+		for j := 1; j+1 < len(x); j += 2 {
+			s0 += T(a[j] * x[j])
+			t0 += T(b[j] * x[j])
+			s1 += T(a[j+1] * x[j+1])
+			t1 += T(b[j+1] * x[j+1])
+		}
+		y[i] -= s0 + s1
+		y[i+1] -= (t0 + t1) + T(l[(i+1)*w+i]*y[i])
+	}
+	if i < w {
+		y[i] -= dotReal(l[i*w:][:i], y)
+	}
+}
+
+// upperReal takes two rows at once: four chains of sums.
+func upperReal[T float32 | float64](y, l []T) {
+	w := len(y)
+	j := w - 1
+	for ; j > 0; j -= 2 {
+		x, a, b := y[j+1:], l[j*w+j+1:(j+1)*w], l[(j-1)*w+j+1:j*w]
+		a, b = a[:len(x)], b[:len(x)]
+		var s0, s1, t0, t1 T
+		for k := 0; k+1 < len(x); k += 2 {
+			s0 += T(a[k] * x[k])
+			t0 += T(b[k] * x[k])
+			s1 += T(a[k+1] * x[k+1])
+			t1 += T(b[k+1] * x[k+1])
+		}
+		y[j] = (y[j] - (s0 + s1)) / l[j*w+j]
+		y[j-1] = (y[j-1] - ((t0 + t1) + T(l[(j-1)*w+j]*y[j]))) / l[(j-1)*w+j-1]
+	}
+	if j == 0 {
+		y[0] = (y[0] - dotReal(l[1:w], y[1:])) / l[0]
 	}
 }
 

@@ -254,9 +254,7 @@ func (f *LU[T]) Solve(b []T, width int, adjoint bool) {
 			f.k.distribute(y, &f.u, k, width)
 		}
 	}
-	for k, i := range to {
-		copy(b[int(i)*width:][:width], y[k*width:])
-	}
+	scattered(b, y, to, width)
 }
 
 // distribute takes the products of column k with row k of y from the rows of the column's entries.
