@@ -6,8 +6,8 @@ import (
 )
 
 // Airy returns Airy's functions of real x and their derivatives. Ai falls and Bi grows for positive x; for negative x
-// their errors are relative to the height of their waves. They are NaN at minus infinity and not computed for
-// complex numbers. Formulas have them as airy_ai, airy_aip, airy_bi and airy_bip.
+// their errors are relative to the height of their waves. They are NaN below -3e10, where float64 does not hold the
+// angle of the waves, and not computed for complex numbers. Formulas have them as airy_ai, airy_aip, airy_bi and airy_bip.
 func Airy(x *weft.Tensor) (ai, aip, bi, bip *weft.Tensor) {
 	const name = "special.airy"
 	return unary(name, op.AiryAi, x), unary(name, op.AiryAip, x), unary(name, op.AiryBi, x), unary(name, op.AiryBip, x)

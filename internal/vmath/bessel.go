@@ -32,7 +32,12 @@ const (
 func (f *form) wave(o *bessel, x loop.Value, ahead bool) loop.Value {
 	inv := f.Div(f.c(1), x)
 	t := f.Mul(inv, inv)
-	phase := f.Mul(inv, f.poly(t, o.phase))
+	y := f.sinAround(x, f.Mul(inv, f.poly(t, o.phase)), ahead)
+	return f.Mul(f.Div(f.poly(t, o.height), f.Sqrt(x)), y)
+}
+
+// sinAround is sin(x+pi/4+phase) or, if not ahead, sin(x-pi/4+phase), for |phase| up to 1/2.
+func (f *form) sinAround(x, phase loop.Value, ahead bool) loop.Value {
 	w := f.angleOf(x, byPi, true)
 	// A quarter less or three quarters more of pi: what is nearer to 0.
 	v, s := f.Add(w.hi, phase), 1.0
@@ -47,8 +52,7 @@ func (f *form) wave(o *bessel, x loop.Value, ahead bool) loop.Value {
 	hi, lo = f.twoSum(hi, f.Add(rest, f.Add(lo, f.Sub(clo, w.nlo))))
 	y := f.sinOf(angle{hi: hi, count: f.n(0)})
 	y = f.Add(y, f.Mul(lo, f.Fma(f.Mul(hi, hi), f.c(-4/(math.Pi*math.Pi)), f.c(1))))
-	y = f.flip(y, f.lowBit(f.Add(w.count, f.Select(beyond, f.n(1), f.n(0)))))
-	return f.Mul(f.Div(f.poly(t, o.height), f.Sqrt(x)), y)
+	return f.flip(y, f.lowBit(f.Add(w.count, f.Select(beyond, f.n(1), f.n(0)))))
 }
 
 // besselPiece returns the value of the piecewise polynomial for a from 0 to 7.5.

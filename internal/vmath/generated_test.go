@@ -14,6 +14,7 @@ import (
 // their first lines.
 var coefficients = [][3]string{
 	{"coef.go", "gen/minimax.py", "adf22dd644e18c80c417480dd9e6c5055de9da6196d6a8c866075b9537e69a8b"},
+	{"airycoef.go", "gen/airy.py", "27e0efb795ede9882694336a85f23e51c318cba108000d634861507b6e547555"},
 	{"besselcoef.go", "gen/bessel.py", "6f5c1319d5decd6d82e90c0c6bfec0946380bd6c9b98adfd8927cd2b4249b372"},
 	{"specialcoef.go", "gen/specials.py", "b341d3af18bd46d3e745944d60795f9dd529afab324fbcce1c93ca4eaa6ce692"},
 	{"gammacoef.go", "gen/gamma.py", "db14242f1b37b0eff7735992de844a9cc2d3772465f281064e94759012aadf15"},
