@@ -250,18 +250,18 @@ func TestPole(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	y := weft.From([]float64{1, 2})
 	for want, f := range map[string]func(){
-		"integrate.quad: f: is nil":                                         func() { Quad(nil, 0, 1) },
-		"integrate.quad: a: and b are NaN and 1":                            func() { Quad((*weft.Tensor).Exp, math.NaN(), 1) },
-		"integrate.quad: Points: has 2, which is not between 0 and 1":       func() { Quad((*weft.Tensor).Exp, 0, 1, QuadOpts{Points: []float64{2}}) },
-		"integrate.quad: EpsAbs: is -1":                                     func() { Quad((*weft.Tensor).Exp, 0, 1, QuadOpts{EpsAbs: new(-1.0)}) },
-		"integrate.quad: f: does not return a real number for each point":   func() { Quad(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }, 0, 1) },
-		"integrate.solveivp: f: is nil":                                     func() { SolveIVP(nil, 0, 1, y) },
-		"integrate.solveivp: y0: is nil":                                    func() { SolveIVP(lotka, 0, 1, nil) },
-		"integrate.solveivp: t0: and t1 are 0 and +Inf":                     func() { SolveIVP(lotka, 0, math.Inf(1), y) },
-		"integrate.solveivp: RTol: is -1":                                   func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{RTol: -1}) },
-		"integrate.solveivp: Method: \"no\" is unknown":                     func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{Method: "no"}) },
-		"integrate.solveivp: TEval: has 2, which does not lie between":      func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{TEval: []float64{2}}) },
-		"integrate.solveivp: f: does not return real numbers in y's shape,": func() { SolveIVP(func(_ float64, y *weft.Tensor) *weft.Tensor { return y.Sum() }, 0, 1, y) },
+		"integrate.quad: f: is nil":                                                      func() { Quad(nil, 0, 1) },
+		"integrate.quad: a: and b are NaN and 1":                                         func() { Quad((*weft.Tensor).Exp, math.NaN(), 1) },
+		"integrate.quad: Points: has 2, which is not between 0 and 1":                    func() { Quad((*weft.Tensor).Exp, 0, 1, QuadOpts{Points: []float64{2}}) },
+		"integrate.quad: EpsAbs: is -1":                                                  func() { Quad((*weft.Tensor).Exp, 0, 1, QuadOpts{EpsAbs: new(-1.0)}) },
+		"integrate.quad: f: does not return a real number for each point":                func() { Quad(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }, 0, 1) },
+		"integrate.solveivp: f: is nil":                                                  func() { SolveIVP(nil, 0, 1, y) },
+		"integrate.solveivp: y0: is nil":                                                 func() { SolveIVP(lotka, 0, 1, nil) },
+		"integrate.solveivp: t0: and t1 are 0 and +Inf":                                  func() { SolveIVP(lotka, 0, math.Inf(1), y) },
+		"integrate.solveivp: RTol: is -1":                                                func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{RTol: -1}) },
+		"integrate.solveivp: Method: \"no\" is unknown: want RK45, Rodas3, Radau or BDF": func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{Method: "no"}) },
+		"integrate.solveivp: TEval: has 2, which does not lie between":                   func() { SolveIVP(lotka, 0, 1, y, SolveIVPOpts{TEval: []float64{2}}) },
+		"integrate.solveivp: f: does not return real numbers in y's shape,":              func() { SolveIVP(func(_ float64, y *weft.Tensor) *weft.Tensor { return y.Sum() }, 0, 1, y) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)

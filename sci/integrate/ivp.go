@@ -97,7 +97,7 @@ func SolveIVP(f func(t float64, y *weft.Tensor) *weft.Tensor, t0, t1 float64, y0
 		b := &bdf{p: p}
 		p.step, p.order, p.accepted = b.step, 2, b.accepted
 	default:
-		array.Failf(name, "Method", "%q is unknown", o.Method)
+		array.Failf(name, "Method", "%q is unknown: want RK45, Rodas3, Radau or BDF", o.Method)
 	}
 	var s *Solution
 	var err error

@@ -44,7 +44,7 @@ func NewRegularGridInterpolator(points []*weft.Tensor, values *weft.Tensor, opts
 		o.Method = Linear
 	case Linear, Nearest:
 	default:
-		array.Failf(name, "Method", "%q is unknown", o.Method)
+		array.Failf(name, "Method", "%q is unknown: want linear or nearest", o.Method)
 	}
 	(*core.Tensor)(values).CheckArgument(name, "values")
 	if values.DType().Complex() {

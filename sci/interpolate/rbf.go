@@ -81,7 +81,7 @@ func NewRBFInterpolator(points, values *weft.Tensor, opts ...RBFOpts) *RBFInterp
 	o := array.Options(name, opts)
 	kernel, least, shaped := kernels(o.Kernel)
 	if kernel == nil {
-		array.Failf(name, "Kernel", "%q is unknown", o.Kernel)
+		array.Failf(name, "Kernel", "%q is unknown: want a Kernel such as thin_plate_spline, linear or gaussian", o.Kernel)
 	}
 	(*core.Tensor)(points).CheckArgument(name, "points")
 	(*core.Tensor)(values).CheckArgument(name, "values")

@@ -260,6 +260,6 @@ func GridData(points, values, x *weft.Tensor, opts ...GridDataOpts) *weft.Tensor
 	case Nearest:
 		return nearestND(name, p, values).At(x)
 	}
-	array.Failf(name, "Method", "%q is unknown", o.Method)
+	array.Failf(name, "Method", "%q is unknown: want linear or nearest", o.Method)
 	return nil
 }

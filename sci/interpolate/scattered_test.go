@@ -151,18 +151,18 @@ func TestLinearND(t *testing.T) {
 func TestScatteredMistakes(t *testing.T) {
 	p, v := weft.From([][]float64{{0, 0}, {1, 0}, {0, 1}}), weft.From([]float64{1, 2, 3})
 	for want, f := range map[string]func(){
-		"interpolate.delaunay: points: are all on a line":                      func() { Delaunay(weft.From([][]float64{{0, 0}, {0.1, 0.1}, {0.3, 0.3}})) },
-		"interpolate.delaunay: points: is nil":                                 func() { Delaunay(nil) },
-		"interpolate.delaunay: points: has shape [1 3]: want 2":                func() { Delaunay(weft.Ones(1, 3)) },
-		"interpolate.newlinearndinterpolator: values: is nil":                  func() { NewLinearNDInterpolator(p, nil) },
-		"interpolate.newlinearndinterpolator: points: are all on a line":       func() { NewLinearNDInterpolator(weft.Ones(5, 2), weft.Ones(5)) },
-		"interpolate.newlinearndinterpolator: points: has coordinates that":    func() { NewLinearNDInterpolator(p.Div(0), v) },
-		"interpolate.newlinearndinterpolator: points: is float32 of shape [0 ": func() { NewLinearNDInterpolator(weft.Zeros(0, 2), weft.Zeros(0)) },
-		"interpolate.newnearestndinterpolator: values: is float32 of shape [2": func() { NewNearestNDInterpolator(p, weft.Ones(2)) },
-		"interpolate.griddata: Method: \"no\" is unknown":                      func() { GridData(p, v, p, GridDataOpts{Method: "no"}) },
-		"interpolate.griddata: x: is nil":                                      func() { GridData(p, v, nil) },
-		"interpolate.griddata: x: is float64 of shape [3]: want real numbers":  func() { GridData(p, v, v) },
-		"interpolate.at: x: is complex64":                                      func() { NewNearestNDInterpolator(p, v).At(weft.ZerosOf(weft.Complex64, 2)) },
+		"interpolate.delaunay: points: are all on a line":                         func() { Delaunay(weft.From([][]float64{{0, 0}, {0.1, 0.1}, {0.3, 0.3}})) },
+		"interpolate.delaunay: points: is nil":                                    func() { Delaunay(nil) },
+		"interpolate.delaunay: points: has shape [1 3]: want 2":                   func() { Delaunay(weft.Ones(1, 3)) },
+		"interpolate.newlinearndinterpolator: values: is nil":                     func() { NewLinearNDInterpolator(p, nil) },
+		"interpolate.newlinearndinterpolator: points: are all on a line":          func() { NewLinearNDInterpolator(weft.Ones(5, 2), weft.Ones(5)) },
+		"interpolate.newlinearndinterpolator: points: has coordinates that":       func() { NewLinearNDInterpolator(p.Div(0), v) },
+		"interpolate.newlinearndinterpolator: points: is float32 of shape [0 ":    func() { NewLinearNDInterpolator(weft.Zeros(0, 2), weft.Zeros(0)) },
+		"interpolate.newnearestndinterpolator: values: is float32 of shape [2":    func() { NewNearestNDInterpolator(p, weft.Ones(2)) },
+		"interpolate.griddata: Method: \"no\" is unknown: want linear or nearest": func() { GridData(p, v, p, GridDataOpts{Method: "no"}) },
+		"interpolate.griddata: x: is nil":                                         func() { GridData(p, v, nil) },
+		"interpolate.griddata: x: is float64 of shape [3]: want real numbers":     func() { GridData(p, v, v) },
+		"interpolate.at: x: is complex64":                                         func() { NewNearestNDInterpolator(p, v).At(weft.ZerosOf(weft.Complex64, 2)) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)

@@ -69,7 +69,7 @@ func New(x, y *weft.Tensor, opts ...Opts) *Curve {
 	case Monotone:
 		f = new(interp.FritschButland)
 	default:
-		array.Failf(name, "Kind", "%q is unknown", o.Kind)
+		array.Failf(name, "Kind", "%q is unknown: want not-a-knot, natural, clamped, akima or monotone", o.Kind)
 	}
 	if err := f.Fit(at, values); err != nil {
 		array.Failf(name, "y", "no curve goes through the points: %v", err)

@@ -74,13 +74,13 @@ func TestGradient(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	x := weft.From([]float64{0, 1, 2, 3})
 	for want, f := range map[string]func(){
-		"interpolate.new: x: is nil":                              func() { New(nil, x) },
-		"interpolate.new: y: has 2 elements, x 4":                 func() { New(x, weft.Zeros(2)) },
-		"interpolate.new: x: has 2 elements: want 4":              func() { New(weft.From([]float64{0, 1}), weft.Zeros(2)) },
-		"interpolate.new: x: has 0 at 1: want finite numbers":     func() { New(weft.Zeros(4), x) },
-		"interpolate.new: Kind: \"no\" is unknown":                func() { New(x, x, Opts{Kind: "no"}) },
-		"interpolate.new: x: is float64 of shape [1 4]: want a v": func() { New(x.Reshape(1, 4), x) },
-		"interpolate.at: x: is nil":                               func() { New(x, x).At(nil) },
+		"interpolate.new: x: is nil":                                func() { New(nil, x) },
+		"interpolate.new: y: has 2 elements, x 4":                   func() { New(x, weft.Zeros(2)) },
+		"interpolate.new: x: has 2 elements: want 4":                func() { New(weft.From([]float64{0, 1}), weft.Zeros(2)) },
+		"interpolate.new: x: has 0 at 1: want finite numbers":       func() { New(weft.Zeros(4), x) },
+		"interpolate.new: Kind: \"no\" is unknown: want not-a-knot": func() { New(x, x, Opts{Kind: "no"}) },
+		"interpolate.new: x: is float64 of shape [1 4]: want a v":   func() { New(x.Reshape(1, 4), x) },
+		"interpolate.at: x: is nil":                                 func() { New(x, x).At(nil) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)

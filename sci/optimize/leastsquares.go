@@ -55,7 +55,7 @@ func leastSquares(name string, f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Ten
 	r := s.residuals(x)
 	cost := half(r)
 	if !finite(cost) {
-		return nil, &ConvergenceError{name, "f(x0) is not finite"}
+		return nil, &ConvergenceError{name, "the residuals at the starting point are not finite: look for NaN in the data and in f"}
 	}
 	j := s.jacobian(x, len(r))
 	mu, nu := 0.0, 2.0

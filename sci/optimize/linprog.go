@@ -52,7 +52,7 @@ func (b *Bounds) of(name string, shape []int) (lower, upper []float64) {
 	lower, upper = one("Bounds.Lower", b.Lower, math.Inf(-1)), one("Bounds.Upper", b.Upper, math.Inf(1))
 	for i := range lower {
 		if !(lower[i] <= upper[i]) || math.IsInf(lower[i], 1) || math.IsInf(upper[i], -1) {
-			array.Failf(name, "Bounds", "of element %d are %v and %v", i, lower[i], upper[i])
+			array.Failf(name, "Bounds", "of element %d are %v and %v: want Lower at most Upper", i, lower[i], upper[i])
 		}
 	}
 	return lower, upper

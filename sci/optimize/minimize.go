@@ -73,7 +73,7 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 		method = &gonum.NelderMead{}
 		settings.Converger = &gonum.FunctionConverge{Absolute: 1e-12, Relative: 1e-12, Iterations: 20 * len(at)}
 	default:
-		array.Failf(name, "Method", "%q is unknown", o.Method)
+		array.Failf(name, "Method", "%q is unknown: want BFGS, L-BFGS, L-BFGS-B, CG, Newton or Nelder-Mead", o.Method)
 	}
 	e := &evaluations{f: f, shape: first.Shape()}
 	e.at(at, o.Method != NelderMead) // here, so that what f panics with is the caller's

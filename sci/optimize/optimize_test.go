@@ -185,31 +185,43 @@ func TestBrentQSigns(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	x := weft.From([]float64{1, 2})
 	for want, f := range map[string]func(){
-		"optimize.minimize: f: is nil":                           func() { Minimize(nil, x) },
-		"optimize.minimize: x0: is nil":                          func() { Minimize(rosenbrock, nil) },
-		"optimize.minimize: f: returns float64 of shape [2]":     func() { Minimize(func(x *weft.Tensor) *weft.Tensor { return x }, x) },
-		"optimize.minimize: GTol: is -1":                         func() { Minimize(rosenbrock, x, MinimizeOpts{GTol: -1}) },
-		"optimize.minimize: MaxIter: is -1":                      func() { Minimize(rosenbrock, x, MinimizeOpts{MaxIter: -1}) },
-		"optimize.minimize: Method: \"no\" is unknown":           func() { Minimize(rosenbrock, x, MinimizeOpts{Method: "no"}) },
-		"optimize.minimize: x0: has shape [0] and no elements":   func() { Minimize(rosenbrock, weft.Zeros(0)) },
-		"optimize.leastsquares: f: is nil":                       func() { LeastSquares(nil, x) },
-		"optimize.root: f: returns 1 numbers for 2 unknowns":     func() { Root(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }, x) },
-		"optimize.brentq: XTol: is -1":                           func() { BrentQ(math.Tanh, -1, 1, BrentQOpts{XTol: -1}) },
-		"optimize.minimize: Bounds: are given with BFGS":         func() { Minimize(rosenbrock, x, MinimizeOpts{Method: BFGS, Bounds: &Bounds{Lower: x}}) },
-		"optimize.minimize: Bounds: of element 0 are 1 and 0":    func() { Minimize(rosenbrock, x, MinimizeOpts{Bounds: &Bounds{Lower: x, Upper: weft.Zeros()}}) },
-		"optimize.minimize: Bounds.Lower: has shape [3]":         func() { Minimize(rosenbrock, x, MinimizeOpts{Bounds: &Bounds{Lower: weft.Zeros(3)}}) },
-		"optimize.minimizescalar: Bounds: are [1]":               func() { MinimizeScalar(math.Cos, MinimizeScalarOpts{Bounds: []float64{1}}) },
-		"optimize.minimizescalar: Bracket: is [0 1 2] with":      func() { MinimizeScalar(math.Cos, MinimizeScalarOpts{Bracket: []float64{0, 1, 2}}) },
-		"optimize.minimizescalar: Method: \"no\" is unknown":     func() { MinimizeScalar(math.Cos, MinimizeScalarOpts{Method: "no"}) },
-		"optimize.nnls: b: has shape [2]: want [3]":              func() { NNLS(weft.Ones(3, 2), x) },
-		"optimize.linprog: AUb: has shape [1 3]: want 2 columns": func() { LinProg(x, LinProgOpts{AUb: weft.Ones(1, 3), BUb: weft.Ones(1)}) },
-		"optimize.linprog: AEq: and BEq must be given together":  func() { LinProg(x, LinProgOpts{BEq: x}) },
-		"optimize.linprog: c: is nil":                            func() { LinProg(nil) },
-		"optimize.curvefit: p0: is nil":                          func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return x }, x, x, nil) },
-		"optimize.curvefit: f: returns shape [], want y's, [2]":  func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return p.Sum() }, x, x, x) },
+		"optimize.minimize: f: is nil":                                                  func() { Minimize(nil, x) },
+		"optimize.minimize: x0: is nil":                                                 func() { Minimize(rosenbrock, nil) },
+		"optimize.minimize: f: returns float64 of shape [2]":                            func() { Minimize(func(x *weft.Tensor) *weft.Tensor { return x }, x) },
+		"optimize.minimize: GTol: is -1":                                                func() { Minimize(rosenbrock, x, MinimizeOpts{GTol: -1}) },
+		"optimize.minimize: MaxIter: is -1":                                             func() { Minimize(rosenbrock, x, MinimizeOpts{MaxIter: -1}) },
+		"optimize.minimize: Method: \"no\" is unknown: want BFGS":                       func() { Minimize(rosenbrock, x, MinimizeOpts{Method: "no"}) },
+		"optimize.minimize: x0: has shape [0] and no elements":                          func() { Minimize(rosenbrock, weft.Zeros(0)) },
+		"optimize.leastsquares: f: is nil":                                              func() { LeastSquares(nil, x) },
+		"optimize.root: f: returns 1 numbers for 2 unknowns":                            func() { Root(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }, x) },
+		"optimize.brentq: XTol: is -1":                                                  func() { BrentQ(math.Tanh, -1, 1, BrentQOpts{XTol: -1}) },
+		"optimize.minimize: Bounds: are given with BFGS":                                func() { Minimize(rosenbrock, x, MinimizeOpts{Method: BFGS, Bounds: &Bounds{Lower: x}}) },
+		"optimize.minimize: Bounds: of element 0 are 1 and 0: want Lower at most Upper": func() { Minimize(rosenbrock, x, MinimizeOpts{Bounds: &Bounds{Lower: x, Upper: weft.Zeros()}}) },
+		"optimize.minimize: Bounds.Lower: has shape [3]":                                func() { Minimize(rosenbrock, x, MinimizeOpts{Bounds: &Bounds{Lower: weft.Zeros(3)}}) },
+		"optimize.minimizescalar: Bounds: are [1]":                                      func() { MinimizeScalar(math.Cos, MinimizeScalarOpts{Bounds: []float64{1}}) },
+		"optimize.minimizescalar: Bracket: is [0 1 2] with":                             func() { MinimizeScalar(math.Cos, MinimizeScalarOpts{Bracket: []float64{0, 1, 2}}) },
+		"optimize.minimizescalar: Method: \"no\" is unknown: want brent":                func() { MinimizeScalar(math.Cos, MinimizeScalarOpts{Method: "no"}) },
+		"optimize.nnls: b: has shape [2]: want [3]":                                     func() { NNLS(weft.Ones(3, 2), x) },
+		"optimize.linprog: AUb: has shape [1 3]: want 2 columns":                        func() { LinProg(x, LinProgOpts{AUb: weft.Ones(1, 3), BUb: weft.Ones(1)}) },
+		"optimize.linprog: AEq: and BEq must be given together":                         func() { LinProg(x, LinProgOpts{BEq: x}) },
+		"optimize.linprog: c: is nil":                                                   func() { LinProg(nil) },
+		"optimize.curvefit: p0: is nil":                                                 func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return x }, x, x, nil) },
+		"optimize.curvefit: f: returns shape [], want y's, [2]":                         func() { CurveFit(func(x, p *weft.Tensor) *weft.Tensor { return p.Sum() }, x, x, x) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)
+		}
+	}
+}
+
+// TestCurveFitOfNaN fits data with a missing value: the error says where to look.
+func TestCurveFitOfNaN(t *testing.T) {
+	line := func(x, p *weft.Tensor) *weft.Tensor { return x.Mul(p) }
+	x, y := weft.From([]float64{1, 2, 3}), weft.From([]float64{1, math.NaN(), 3})
+	for _, bounds := range []*Bounds{nil, {Lower: weft.Zeros(1)}} {
+		_, _, err := CurveFit(line, x, y, weft.From([]float64{1}), CurveFitOpts{LeastSquaresOpts: LeastSquaresOpts{Bounds: bounds}})
+		if err == nil || !strings.Contains(err.Error(), "look for NaN in the data") {
+			t.Errorf("Bounds %v: %v", bounds, err)
 		}
 	}
 }

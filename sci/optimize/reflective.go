@@ -44,7 +44,7 @@ func (s *squares) searchBounded(x, lower, upper []float64, ftol, xtol, gtol floa
 	t.spread(t.x)
 	t.r = s.residuals(x)
 	if t.cost = half(t.r); !finite(t.cost) {
-		return nil, &ConvergenceError{s.name, "f(x0) is not finite"}
+		return nil, &ConvergenceError{s.name, "the residuals at the starting point are not finite: look for NaN in the data and in f"}
 	}
 	t.derive()
 	if len(t.free) == 0 {

@@ -51,7 +51,7 @@ func MinimizeScalar(f func(x float64) float64, opts ...MinimizeScalarOpts) (*Sca
 	switch o.Method {
 	case Brent, Golden, Bounded:
 	default:
-		array.Failf(name, "Method", "%q is unknown", o.Method)
+		array.Failf(name, "Method", "%q is unknown: want brent, golden or bounded", o.Method)
 	}
 	for _, list := range []struct {
 		arg string

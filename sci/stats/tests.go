@@ -36,8 +36,8 @@ type Result struct {
 
 // TestOpts are the options of tests with an alternative.
 type TestOpts struct {
-	Alternative Alternative
-	Unequal     bool // TTestInd: the variances may differ (Welch's test)
+	Alternative Alternative // TwoSided if it is empty
+	Unequal     bool        // TTestInd: the variances may differ (Welch's test)
 }
 
 // sample returns the elements of a sample of at least n.
@@ -59,7 +59,7 @@ func alternative(name string, opts []TestOpts) TestOpts {
 		o.Alternative = TwoSided
 	case TwoSided, Less, Greater:
 	default:
-		array.Failf(name, "Alternative", "%q is unknown", o.Alternative)
+		array.Failf(name, "Alternative", "%q is unknown: want two-sided, less or greater", o.Alternative)
 	}
 	return o
 }

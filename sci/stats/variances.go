@@ -20,7 +20,7 @@ const (
 
 // LeveneOpts are the options of [Levene].
 type LeveneOpts struct {
-	Center          Center
+	Center          Center  // Median if it is empty
 	ProportionToCut float64 // from each end of a sample, with Trimmed; 0.05 if it is 0
 }
 
@@ -55,7 +55,7 @@ func Levene(samples []*weft.Tensor, opts ...LeveneOpts) Result {
 			cut := int(o.ProportionToCut * float64(len(s)))
 			center, _ = moments(s[cut : len(s)-cut])
 		default:
-			array.Failf(name, "Center", "%q is unknown", o.Center)
+			array.Failf(name, "Center", "%q is unknown: want median, mean or trimmed", o.Center)
 		}
 		for j, v := range s {
 			s[j] = math.Abs(v - center)
