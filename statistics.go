@@ -247,7 +247,7 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 			low = math.RoundToEven(at)
 			high = low
 		default:
-			array.Failf(opName, "method", "%q is not linear, lower, higher, midpoint or nearest", o.Method)
+			array.Failf(opName, "Method", "%q is not linear, lower, higher, midpoint or nearest", o.Method)
 		}
 		lower[i], upper[i] = int(low), int(high)
 	}

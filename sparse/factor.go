@@ -109,7 +109,7 @@ func square(name string, a *Matrix, format Format) *Matrix {
 
 // CholeskyOpts are the options of [Cholesky].
 type CholeskyOpts struct {
-	Ordering Ordering // [MinimumDegree] or [Natural]
+	Ordering Ordering // [MinimumDegree], the default, or [Natural]
 }
 
 // Cholesky factors a symmetric or Hermitian positive definite matrix a, [n n], whose lower triangle is read:

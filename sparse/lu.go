@@ -11,7 +11,7 @@ import (
 
 // LUOpts are the options of [LU] and [Solve].
 type LUOpts struct {
-	Ordering Ordering // of columns: [MinimumDegree], [Natural] or [SymmetricDegree]
+	Ordering Ordering // of columns: [MinimumDegree], the default, [Natural] or [SymmetricDegree]
 	// PivotThreshold, from 0 to 1, is the least size of an element of the diagonal of a, relative to the largest of its
 	// column, that is taken as the pivot; 1 if nil. Smaller numbers keep an order of [SymmetricDegree] and make solutions
 	// less exact.

@@ -28,8 +28,8 @@ const (
 type JoinOpts struct {
 	On      []string // the columns of keys; none means those that both tables have
 	RightOn []string // their names in the second table, where they differ
-	How     How
-	Suffix  string // of columns of the second table whose names the first has; "" means "_right"
+	How     How      // Inner if not set
+	Suffix  string   // of columns of the second table whose names the first has; "" means "_right"
 }
 
 // Join pairs rows of two tables that have equal keys, as pandas.merge does. Rows are in the order of t, and for one
