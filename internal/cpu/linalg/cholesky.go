@@ -39,7 +39,7 @@ func choleskyAt[T number](k kit[T], out, a *array.View, i int) string {
 	}
 	m, done := result[T](matrixAt(out, i, 2), n, n)
 	defer done()
-	load(m, matrixAt(a, i, 2))
+	k.load(m, matrixAt(a, i, 2))
 	if minor := k.cholesky(m); minor > 0 {
 		return fmt.Sprintf("is not positive definite: its leading minor of order %d is not positive", minor)
 	}

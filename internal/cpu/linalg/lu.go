@@ -44,7 +44,7 @@ func luFactorAt[T number](k kit[T], out, pivots, a *array.View, i int) string {
 	}
 	f, done := result[T](matrixAt(out, i, 2), m, n)
 	defer done()
-	load(f, matrixAt(a, i, 2))
+	k.load(f, matrixAt(a, i, 2))
 	k.lu(f, pivotsAt(pivots, i))
 	return ""
 }
@@ -139,7 +139,7 @@ func solveAt[T number](k kit[T], x, factors, pivots, a, b *array.View, i int) st
 	}
 	f, done := result[T](matrixAt(factors, i, 2), n, n)
 	defer done()
-	load(f, matrixAt(a, i, 2))
+	k.load(f, matrixAt(a, i, 2))
 	p := pivotsAt(pivots, i)
 	k.lu(f, p)
 	for j := range n {
@@ -149,7 +149,7 @@ func solveAt[T number](k kit[T], x, factors, pivots, a, b *array.View, i int) st
 	}
 	y, stored := result[T](matrixAt(x, i, 2), n, w)
 	defer stored()
-	load(y, matrixAt(b, i, 2))
+	k.load(y, matrixAt(b, i, 2))
 	k.luSolve(operand[T]{matrix: f}, p, false, y)
 	return ""
 }
@@ -201,7 +201,7 @@ func luSolveAt[T number](k kit[T], x, factors, pivots, b *array.View, adjoint bo
 	defer free()
 	y, done := result[T](matrixAt(x, i, 2), n, w)
 	defer done()
-	load(y, matrixAt(b, i, 2))
+	k.load(y, matrixAt(b, i, 2))
 	if zero := k.luSolve(f, p, adjoint, y); zero > 0 {
 		return fmt.Sprintf("is singular: pivot %d is 0", zero-1)
 	}

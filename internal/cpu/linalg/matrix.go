@@ -9,6 +9,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/fma"
 	"weft/internal/mem"
+	"weft/internal/par"
 )
 
 // A number is the type of elements that algorithms compute with.
@@ -178,6 +179,22 @@ func load[T number](m matrix[T], from view) {
 	default:
 		loadFrom(m, from, func(x complex128) T { return any(x).(T) })
 	}
+}
+
+// load copies a matrix from memory, rows on several threads where that pays.
+func (k *kit[T]) load(m matrix[T], from view) {
+	const copyWork = 16 // multiply-adds in the time of copying an element
+	threads := tile.ThreadsFor(m.rows*m.cols*copyWork, k.threads)
+	if threads == 1 {
+		load(m, from)
+		return
+	}
+	size := from.dtype.Size()
+	par.Run(m.rows, tile.Ceil(m.rows, 4*threads), threads, func(_, begin, end int) {
+		part := from
+		part.at = unsafe.Add(from.at, begin*from.row*size)
+		load(m.sub(begin, 0, end-begin, m.cols), part)
+	})
 }
 
 // loadFrom copies elements of type S. Elements of type T are copied as they are.

@@ -45,7 +45,7 @@ func solveTriangularAt[T number](k kit[T], x, a, b *array.View, t Triangle, i in
 	defer free()
 	m, done := result[T](matrixAt(x, i, 2), n, w)
 	defer done()
-	load(m, matrixAt(b, i, 2))
+	k.load(m, matrixAt(b, i, 2))
 	lower := t.Lower
 	if t.Adjoint {
 		lower, o.t, o.c = !lower, !o.t, true
@@ -105,8 +105,18 @@ func (k *kit[T]) solveUnit(t operand[T], x matrix[T]) {
 	defer free()
 	c, packed := s[:n*n], s[n*n:]
 	for i := range n {
-		for j := range i {
-			c[i*n+j] = t.at(i, j)
+		row := c[i*n : i*n+i]
+		switch {
+		case t.c:
+			for j := range row {
+				row[j] = t.at(i, j)
+			}
+		case t.t:
+			for j := range row {
+				row[j] = t.x[j*t.ld+i]
+			}
+		default:
+			copy(row, t.x[i*t.ld:])
 		}
 	}
 	whole := packSolve(k.isa, packed, c, n)
