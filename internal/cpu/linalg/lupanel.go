@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/cpu/tile"
 	"weft/internal/fma"
+	"weft/internal/jit"
 	"weft/internal/par"
 )
 
@@ -91,6 +92,9 @@ func (k *kit[T]) luPanel(a matrix[T], p luPanel[T]) {
 	b := p.p.rows
 	c := a.sub(p.at, p.at, p.p.cols, b)
 	k.copyTransposed(p.p, c)
+	for i := range b {
+		clear(p.p.x[i*p.p.ld+p.p.cols:][:padded[T](p.p.cols)-p.p.cols])
+	}
 	k.luRows(p.p, 0, b, p.pivots)
 	k.copyTransposed(c, p.p)
 	negate(p.minus, c.sub(b, 0, p.minus.rows, b))
@@ -133,6 +137,16 @@ func (k *kit[T]) luRows(p matrix[T], c0, c1 int, pivots []int64) {
 
 // luBase factors columns c0 to c1-1 one by one, and exchanges elements of all columns.
 func (k *kit[T]) luBase(p matrix[T], c0, c1 int, pivots []int64) {
+	if k.isa != jit.Portable {
+		switch p := any(p).(type) {
+		case matrix[float32]:
+			luColumns(k.isa, p, c0, c1, pivots)
+			return
+		case matrix[float64]:
+			luColumns(k.isa, p, c0, c1, pivots)
+			return
+		}
+	}
 	s, m := p.x, p.ld
 	for j := c0; j < c1; j++ {
 		col := p.row(j)

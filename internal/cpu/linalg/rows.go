@@ -35,10 +35,17 @@ func subtractComplex(y, c, x []complex128, ld int) {
 	}
 }
 
+// reciprocal returns 1/d, and whether it did not overflow.
+func reciprocal[T number](d T) (r T, finite bool) {
+	r = quotient(fromReal[T](1), d)
+	m := magnitude(r)
+	return r, !(m > math.MaxFloat64 || typeOf[T]() == typeOf[float32]() && m > math.MaxFloat32)
+}
+
 // divideRow divides a row by d: it multiplies by 1/d where that is finite.
 func divideRow[T number](y []T, d T) {
-	r := quotient(fromReal[T](1), d)
-	if m := magnitude(r); m > math.MaxFloat64 || typeOf[T]() == typeOf[float32]() && m > math.MaxFloat32 {
+	r, finite := reciprocal(d)
+	if !finite {
 		for j := range y {
 			y[j] = quotient(y[j], d)
 		}
