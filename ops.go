@@ -484,6 +484,7 @@ func (t *Tensor) Angle() *Tensor { return unary(op.Angle, t) }
 // norm of matrices. An infinite order gives the greatest magnitude, minus infinity the
 // least, order 0 the number of elements that are not 0. It takes floats; NaN gives NaN.
 // Gradients are PyTorch's: 0 where a norm of order above 1 is 0; equal extremes share theirs.
+// Second derivatives that are infinite, by elements of 0 for orders between 1 and 2, count as 0.
 func (t *Tensor) Norm(p float64, axes ...int) *Tensor {
 	return (*Tensor)(core.WithAttrs(op.Norm, op.Measure{Axes: axes, Order: p}, t.c()))
 }

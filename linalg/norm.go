@@ -37,7 +37,7 @@ func VectorNorm(x *weft.Tensor, opts ...VectorNormOpts) *weft.Tensor {
 	const name = "linalg.vector_norm"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
-	x = magnitudes(numbers(name, "x", x))
+	x = numbers(name, "x", x)
 	p := 2.0
 	if o.Ord != nil {
 		p = *o.Ord
@@ -46,14 +46,6 @@ func VectorNorm(x *weft.Tensor, opts ...VectorNormOpts) *weft.Tensor {
 		return x.NormKeep(p, o.Axes...)
 	}
 	return x.Norm(p, o.Axes...)
-}
-
-// magnitudes are the magnitudes of complex elements; real ones stay.
-func magnitudes(x *weft.Tensor) *weft.Tensor {
-	if x.DType().Complex() {
-		return x.Abs()
-	}
-	return x
 }
 
 // MatrixNormOpts are the options of [MatrixNorm].
@@ -78,7 +70,7 @@ func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
 	var y *weft.Tensor
 	switch o.Ord {
 	case "", Fro:
-		y = magnitudes(a).NormKeep(2, -2, -1)
+		y = a.NormKeep(2, -2, -1)
 	case One:
 		y = a.Abs().SumKeep(-2).MaxKeep(-1)
 	case NegOne:

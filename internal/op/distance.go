@@ -61,7 +61,11 @@ func init() {
 			// nonzero is f of x where that is not 0, and 0 elsewhere, with a gradient of 0.
 			// Of complex numbers the norm has that of its parts: VJP is for real ones.
 			nonzero := func(x *node, f func(x *node) *node) *node { return f(x) }
+			squares := func() *node { return apply(Square, x0) }
 			if x0.DType.Complex() {
+				// The square of a magnitude is smooth at 0, where a magnitude is not.
+				re, im := realOf(x0), imagOf(x0)
+				squares = func() *node { return add(apply(Square, re), apply(Square, im)) }
 				x0 = apply(Abs, x0)
 			}
 			if x[0].DType.Complex() && a.Order > 0 {
@@ -81,7 +85,7 @@ func init() {
 			case p == 1:
 				y = sum(apply(Abs, x0))
 			case p == 2:
-				y = nonzero(sum(apply(Square, x0)), func(x *node) *node { return apply(Sqrt, x) })
+				y = nonzero(sum(squares()), func(x *node) *node { return apply(Sqrt, x) })
 			default:
 				powers := nonzero(apply(Abs, x0), func(x *node) *node { return PowBy(x, p) })
 				y = nonzero(sum(powers), func(x *node) *node { return PowBy(x, 1/p) })
@@ -230,6 +234,10 @@ func normSlope(a Measure, x, y, dy *node) *node {
 		zero := apply(Eq, x, num(x, 0))
 		slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))
 		return mul(where(zero, num(x, 0), slope), mul(dy, PowBy(y, 1-p)))
+	case p > 2 && p < 3: // a power below 1 of an element that is 0 has a slope that is not finite
+		zero := apply(Eq, x, num(x, 0))
+		size := PowBy(where(zero, one(x), apply(Abs, x)), p-2)
+		return mul(mul(x, where(zero, num(x, 0), size)), over(PowBy(y, p-1)))
 	case p < 2:
 		zero := apply(Eq, x, num(x, 0))
 		slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))

@@ -1,0 +1,57 @@
+package linalg_test
+
+import (
+	"testing"
+
+	"weft"
+	"weft/linalg"
+)
+
+// corners are matrices at which formulas by eigenvalues or singular values divide by 0: equal values, values
+// of 0, elements of 0.
+func corners(d weft.DType) map[string]*weft.Tensor {
+	turn := weft.From([][]float64{{0.6, -0.8}, {0.8, 0.6}}).To(d)
+	return map[string]*weft.Tensor{
+		"identity": weft.EyeOf(d, 2),
+		"turn":     turn,
+		"repeated": weft.From([]float64{2, 2, 1}).Diag(0).To(d),
+		"tall":     weft.EyeOf(d, 3).Slice(weft.All, weft.Range(0, 2)).Contiguous(),
+		"ones":     weft.OnesOf(d, 2, 2),
+		"zeros":    weft.ZerosOf(d, 2, 2),
+	}
+}
+
+// derivatives compares first and second derivatives of f at x with differences.
+func derivatives(t *testing.T, name string, x *weft.Tensor, f func(x *weft.Tensor) *weft.Tensor) {
+	t.Helper()
+	g := func(x ...*weft.Tensor) *weft.Tensor { return f(x[0]) }
+	if err := weft.GradCheck(g, []*weft.Tensor{x}); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if err := weft.GradGradCheck(g, []*weft.Tensor{x}); err != nil {
+		t.Errorf("%s, twice: %v", name, err)
+	}
+}
+
+// TestNormsOfZeroElements differentiates norms of orders from 2 on where elements, not all, are 0.
+func TestNormsOfZeroElements(t *testing.T) {
+	for _, d := range []weft.DType{weft.Float64, weft.Complex128} {
+		for name, x := range corners(d) {
+			if name == "zeros" {
+				continue
+			}
+			derivatives(t, d.String()+" "+name+" fro", x, func(x *weft.Tensor) *weft.Tensor { return linalg.MatrixNorm(x) })
+			for _, p := range []float64{2, 3, 4} {
+				derivatives(t, d.String()+" "+name, x, func(x *weft.Tensor) *weft.Tensor {
+					return linalg.VectorNorm(x, linalg.VectorNormOpts{Ord: &p})
+				})
+			}
+		}
+	}
+	p := 2.5
+	x := weft.From([]float64{1, 0, 2}).RequireGrad()
+	g := weft.Grad(linalg.VectorNorm(x, linalg.VectorNormOpts{Ord: &p}), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
+	if h := weft.Grad(g.Sum(), []*weft.Tensor{x})[0]; h.IsNaN().Any().Item() != 0 {
+		t.Errorf("second derivatives of the norm of order 2.5: %v", h)
+	}
+}
