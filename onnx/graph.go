@@ -26,7 +26,7 @@ type graph struct {
 	captures    []capture // of a subgraph: values of the graph around it
 	free        bool      // inputs have sizes that the file does not tell
 	repeats     []repeat  // equal layers, in order
-	between     []int     // slots of inputs and of what pieces make for one another
+	search      int       // what is left of maxSearch
 	folded      sync.Once
 	plan        atomic.Pointer[[]*piece]
 	frames      atomic.Pointer[frames] // of runs by programs

@@ -21,6 +21,10 @@ const (
 	// maxLayerNodes bounds the search for layers, and maxLayered the graphs that are searched.
 	maxLayerNodes = 1 << 10
 	maxLayered    = 1 << 14
+	// maxSearch bounds the search of a graph, in comparisons of two nodes of some 10 ns. Listing what a node reads takes as
+	// long as listCost of them.
+	maxSearch = 1 << 26
+	listCost  = 128
 )
 
 // A repeat is a number of equal layers, one behind the other, of some nodes each.
@@ -36,9 +40,11 @@ func hasFreeSizes(inputs []Port) bool {
 // findLayers looks for equal layers between the nodes that run by themselves. It leaves out nodes that only give a weight
 // another name, and moves what is not part of the first layer before it.
 func (g *graph) findLayers() {
-	if !g.free || len(g.nodes) > maxLayered {
+	gradient := func(n *node) bool { return n.domain == domainTraining && n.op.name == "Gradient" } // knows values by names
+	if !g.free || len(g.nodes) > maxLayered || slices.ContainsFunc(g.nodes, gradient) {
 		return
 	}
+	g.search = maxSearch
 	g.dropNames()
 	from := 0
 	for i := 0; i <= len(g.nodes); i++ {
@@ -96,7 +102,7 @@ func (g *graph) dropNames() {
 // such as nodes of a mask that all layers read. It moves these before it.
 func (g *graph) first(from int, r repeat) repeat {
 	layer := g.before(from, r)
-	if layer == nil {
+	if layer == nil || !inOrder(layer) {
 		return r
 	}
 	others, ok := g.others(from, r.from, layer)
@@ -108,6 +114,20 @@ func (g *graph) first(from int, r repeat) repeat {
 		return r
 	}
 	return all
+}
+
+// inOrder reports that no node reads what a later one makes.
+func inOrder(nodes []*node) bool {
+	later := map[int]bool{}
+	for _, n := range slices.Backward(nodes) {
+		for _, slot := range n.out {
+			later[slot] = true
+		}
+		if slices.ContainsFunc(n.reads, func(slot int) bool { return later[slot] }) {
+			return false
+		}
+	}
+	return true
 }
 
 // before returns the nodes of the layer before the first of r, in the order of that one; nil if it is not found. It goes from
@@ -300,7 +320,8 @@ func (g *graph) compiledPieces(from, to int) []*piece {
 // repeat returns the layers that cover most of the nodes from to to; ok is false if there are none.
 func (g *graph) repeat(from, to int) (best repeat, ok bool) {
 	covered := 0
-	for period := minLayerNodes; period <= min((to-from)/minLayers, maxLayerNodes); period++ {
+	for period := minLayerNodes; period <= min((to-from)/minLayers, maxLayerNodes) && g.search > 0; period++ {
+		g.search -= to - from
 		run := 0
 		for i := from; i+period < to; i++ {
 			if n := g.nodes[i]; n.like != nil && n.like == g.nodes[i+period].like {
@@ -325,10 +346,11 @@ func (g *graph) cut(from, period, covered int) (best repeat, ok bool) {
 	last, reads := g.lastReads(from)
 	fewest, most := 0, 0
 	for first := from; first < from+period; first++ {
-		if (from+covered-first)/period < minLayers {
+		if (from+covered-first)/period < minLayers || g.search <= 0 {
 			break
 		}
 		crossing, readers := 0, 0
+		g.search -= first + period - from
 		for _, n := range g.nodes[from : first+period] {
 			for _, slot := range n.out {
 				if slot >= 0 && last[slot] >= first+period {
@@ -340,6 +362,7 @@ func (g *graph) cut(from, period, covered int) (best repeat, ok bool) {
 		if ok && (crossing > fewest || crossing == fewest && readers <= most) {
 			continue
 		}
+		g.search -= covered * listCost
 		if r := g.equalLayers(repeat{first, period, (from + covered - first) / period}); r.count >= minLayers {
 			best, fewest, most, ok = r, crossing, readers, true
 		}
@@ -389,7 +412,7 @@ func (g *graph) equalLayers(r repeat) (best repeat) {
 type layerRead struct {
 	node, out int    // of the layer, which make it; -1 of others
 	outside   int    // its number among the slots that the layer reads from outside; -1 of others
-	weight    string // the type of a weight
+	weight    string // the type of a weight, or the element type of a constant
 	constant  any    // a constant: its tensor, or its slot
 }
 
@@ -399,15 +422,14 @@ func (g *graph) layerReads(from, nodes int, consts map[int]*Value) []layerRead {
 	var list []layerRead
 	for i, n := range g.nodes[from : from+nodes] {
 		for _, slot := range n.in {
-			if slot < 0 {
-				continue
-			}
 			x, inside := made[slot]
 			c := consts[slot]
 			switch {
+			case slot < 0:
+				x = layerRead{-1, -1, -1, "", nil} // Clip may have the same bound as the lower one or the upper
 			case inside:
 			case c != nil && c.kind == TensorKind:
-				x = layerRead{-1, -1, -1, "", c.tensor}
+				x = layerRead{-1, -1, -1, c.elem.String(), c.tensor}
 			case c != nil:
 				x = layerRead{-1, -1, -1, "", slot}
 			default:
@@ -482,7 +504,7 @@ func (g *graph) release(f *frames, p *piece, env []Value) {
 		}
 		store := (*core.Tensor)(v.tensor).View().Store
 		alone := !f.stores[store]
-		for _, other := range g.between {
+		for _, other := range f.between {
 			alone = alone && (other == slot || !holds(env[other:other+1], v.tensor))
 		}
 		if alone {
@@ -495,14 +517,10 @@ func (g *graph) release(f *frames, p *piece, env []Value) {
 // lasts notes which piece is the last that reads what pieces make. Nodes between programs may have results in the memory
 // of what they read, so that nothing is noted then.
 func (g *graph) lasts(list []*piece) {
-	last, _ := g.lastReads(0)
-	g.between = slices.Clone(g.inputs)
-	for _, p := range list {
-		if p.eager {
-			return
-		}
-		g.between = append(g.between, p.outs...)
+	if slices.ContainsFunc(list, func(p *piece) bool { return p.eager }) {
+		return
 	}
+	last, _ := g.lastReads(0)
 	for i, p := range list {
 		for _, slot := range p.outs {
 			for _, q := range list[i+1:] {
@@ -512,4 +530,13 @@ func (g *graph) lasts(list []*piece) {
 			}
 		}
 	}
+}
+
+// between returns the slots of what pieces give one another, inputs and results of the graph among them.
+func (g *graph) between() []int {
+	list := slices.Clone(g.inputs)
+	for _, p := range g.pieces() {
+		list = append(list, p.outs...)
+	}
+	return list
 }

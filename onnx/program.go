@@ -18,14 +18,16 @@ import (
 type frames struct {
 	fixed  []Value
 	stores map[*array.Storage]bool // their memory
-	free   sync.Pool               // of *[]Value
+	// between are slots of inputs and of what pieces make for one another.
+	between []int
+	free    sync.Pool // of *[]Value
 }
 
 // frames returns the frames of a graph, made at the first call.
 func (r *run) frames(g *graph) *frames {
 	f := g.frames.Load()
 	if f == nil {
-		f = &frames{fixed: r.environment(g), stores: map[*array.Storage]bool{}}
+		f = &frames{fixed: r.environment(g), stores: map[*array.Storage]bool{}, between: g.between()}
 		for i := range f.fixed {
 			if v := &f.fixed[i]; v.kind == TensorKind {
 				f.stores[(*core.Tensor)(v.tensor).View().Store] = true
@@ -84,10 +86,14 @@ func (g *graph) forget(env []Value, from, to int) {
 }
 
 // pieces runs the parts of a graph. A program that turns out to need elements on the host is split at the node
-// that needs them, for this call and later ones.
+// that needs them, for this call and later ones. Other calls may split pieces meanwhile, so their numbers change, and the
+// next piece is the one that begins where the last has ended.
 func (r *run) pieces(g *graph, f *frames, env []Value) {
-	for k := 0; ; k++ {
+	for k, at := 0, 0; ; {
 		list := g.pieces()
+		for k < len(list) && list[k].from < at {
+			k++
+		}
 		if k >= len(list) {
 			return
 		}
@@ -100,6 +106,7 @@ func (r *run) pieces(g *graph, f *frames, env []Value) {
 		}
 		if err == nil {
 			g.release(f, p, env)
+			at = p.to
 			continue
 		}
 		var split *errSplit
@@ -110,7 +117,6 @@ func (r *run) pieces(g *graph, f *frames, env []Value) {
 			panic(failure{errHost})
 		}
 		g.split(p, split.node)
-		k--
 	}
 }
 

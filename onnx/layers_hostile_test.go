@@ -1,0 +1,182 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"weft"
+	"weft/internal/core"
+	"weft/internal/wire"
+)
+
+// withChain appends n nodes, one behind the other, that compute the value to of from. Their results are named after k.
+func withChain(parts [][]byte, k, n int, from, to string) [][]byte {
+	for i := range n {
+		out := fmt.Sprintf("chain%d.%d", k, i)
+		if i == n-1 {
+			out = to
+		}
+		parts = append(parts, nodeOf([]string{"Neg", "Sin"}[i%2], []string{from}, []string{out}))
+		from = out
+	}
+	return parts
+}
+
+// sameWithoutLayers compares the results of a model of x0 with those of the model that has no layers. It returns the
+// number of layers that are pieces.
+func sameWithoutLayers(t *testing.T, data []byte) (layers int) {
+	t.Helper()
+	x := weft.FromSlice([]float32{-3, -0.5, 0.1, 0.2, 0.3, 2})
+	run := func(free bool) (*Model, map[string]*weft.Tensor) {
+		m, err := Read(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.graph.free = free
+		out, err := m.Run(map[string]*weft.Tensor{"x0": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m, out
+	}
+	m, out := run(true)
+	_, want := run(false)
+	for name := range want {
+		if !out[name].AllClose(want[name]) {
+			t.Errorf("%s: %v, without layers %v", name, out[name], want[name])
+		}
+	}
+	for _, p := range m.graph.pieces() {
+		if p.layer {
+			layers++
+		}
+	}
+	return layers
+}
+
+// A node without its second input differs from one without its third.
+func TestLayersWithMissingInputs(t *testing.T) {
+	parts := [][]byte{port(11, "x0"), port(12, "x7"), initializer("bound", 1, nil, text(9, "\x00\x00\x80\x3e"))}
+	for k := range 7 {
+		parts = withChain(parts, k, 18, fmt.Sprint("x", k), fmt.Sprint("end", k))
+		in := []string{fmt.Sprint("end", k), "", "bound"}
+		if k == 3 {
+			in = []string{fmt.Sprint("end", k), "bound", ""}
+		}
+		parts = append(parts, nodeOf("Clip", in, []string{fmt.Sprint("x", k+1)}))
+	}
+	if n := sameWithoutLayers(t, modelOf(parts...)); n != 6 && !core.CompileOff {
+		t.Errorf("%d layers are pieces, want 6", n)
+	}
+}
+
+// A node of what seems to be the first layer reads a result that comes later in it, in place of one from outside.
+func TestFirstLayerInOrder(t *testing.T) {
+	parts := [][]byte{port(11, "x0"), port(12, "x5"), nodeOf("Exp", []string{"x0"}, []string{"outside"})}
+	for k := range 5 {
+		read, end := "outside", fmt.Sprint("end", k)
+		relu := func() { parts = append(parts, nodeOf("Relu", []string{read}, []string{fmt.Sprint("relu", k)})) }
+		if k > 0 {
+			relu()
+		}
+		parts = withChain(parts, k, 18, fmt.Sprint("x", k), end)
+		if k == 0 {
+			read = end
+			relu()
+		}
+		parts = append(parts, nodeOf("Add", []string{end, fmt.Sprint("relu", k)}, []string{fmt.Sprint("x", k+1)}))
+	}
+	if n := sameWithoutLayers(t, modelOf(parts...)); n != 4 && !core.CompileOff {
+		t.Errorf("%d layers are pieces, want 4", n)
+	}
+}
+
+// A Gradient knows values by names, such as that of a node that computes the same in all layers.
+func TestGradientBehindLayers(t *testing.T) {
+	names := func(attribute, value string) []byte { return attr(attribute, attrStrings, text(9, value)) }
+	parts := [][]byte{port(11, "x0"), port(12, "gradient")}
+	for k := range 4 {
+		end, factor := fmt.Sprint("end", k), fmt.Sprint("factor", k)
+		parts = append(withChain(parts, k, 18, fmt.Sprint("x", k), end),
+			nodeOf("Exp", []string{"x0"}, []string{factor}), nodeOf("Mul", []string{end, factor}, []string{fmt.Sprint("x", k+1)}))
+	}
+	parts = append(parts, nodeOf("Gradient", []string{"factor2", "x0"}, []string{"gradient"}, text(7, domainTraining),
+		names("xs", "factor2"), names("zs", "x0"), attr("y", attrString, text(4, "x4"))))
+	sameWithoutLayers(t, append(modelOf(parts...), part(8, text(1, domainTraining), wire.AppendVarint(nil, 2, 1))...))
+}
+
+// The search of layers ends in graphs whose nodes are alike and read unequal values.
+func TestSearchOfLayersEnds(t *testing.T) {
+	parts := [][]byte{port(11, "x0"), port(12, "x1500")}
+	for i := range 1500 {
+		parts = append(parts, nodeOf("Max", []string{fmt.Sprint("x", i), fmt.Sprint("x", max(0, i-i*i%11))}, []string{fmt.Sprint("x", i+1)}))
+	}
+	m, err := Read(modelOf(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := m.graph
+	g.alike()
+	for _, budget := range []int{1 << 10, 1 << 19} {
+		g.search = budget
+		if r, ok := g.repeat(0, len(g.nodes)); ok {
+			t.Errorf("%+v are layers", r)
+		}
+		if g.search > 0 || g.search < -2*listCost*len(g.nodes) {
+			t.Errorf("of %d comparisons %d are left", budget, g.search)
+		}
+	}
+}
+
+// endsNever is a context that calls f when it is asked the number of times that left says.
+type endsNever struct {
+	context.Context
+	left atomic.Int32
+	f    func()
+}
+
+func (c *endsNever) Err() error {
+	if c.left.Add(-1) == 0 {
+		c.f()
+	}
+	return nil
+}
+
+func (c *endsNever) Done() <-chan struct{} { return make(chan struct{}) }
+
+// A call may split a piece that another call has behind it, whose values that one has released.
+func TestSplitBehindACall(t *testing.T) {
+	if core.CompileOff {
+		t.Skip("there are no programs")
+	}
+	parts := [][]byte{port(11, "x0"), port(12, "x6")}
+	for k := range 6 {
+		parts = withChain(parts, k, 18, fmt.Sprint("x", k), fmt.Sprint("x", k+1))
+	}
+	x := map[string]*weft.Tensor{"x0": weft.FromSlice([]float32{-3, 0.5, 2})}
+	for asked := int32(1); ; asked++ {
+		m, err := Read(modelOf(parts...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := m.Run(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := &endsNever{Context: context.Background()}
+		ctx.left.Store(asked)
+		ctx.f = func() { p := m.graph.pieces()[0]; m.graph.split(p, p.from+5) }
+		got, err := m.RunContext(ctx, x)
+		if err != nil {
+			t.Fatalf("asked %d times: %v", asked, err)
+		}
+		if !got["x6"].AllClose(want["x6"]) {
+			t.Errorf("asked %d times: %v, want %v", asked, got["x6"], want["x6"])
+		}
+		if ctx.left.Load() > 0 {
+			return
+		}
+	}
+}
