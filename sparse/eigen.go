@@ -34,6 +34,9 @@ type EigshOpts struct {
 // eigenvectors, the columns of [n k]. like gives n and the element type: a vector. Results have no gradient.
 // The error matches [ErrNotConverged] where some values have not converged; the results are the last then.
 //
+// Eigenvalues come as often as they are multiple: after convergence a search from a random vector looks for missed
+// ones. [SmallestMagnitude] has no such search, and may miss copies.
+//
 // Source: Wu and Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems", 2000, with full
 // orthogonalization.
 func Eigsh(a Operator, like *weft.Tensor, k int, opts ...EigshOpts) (values, vectors *weft.Tensor, err error) {
@@ -64,6 +67,10 @@ type lanczos struct {
 	t     []scalar // the projected matrix [m m]: its lower triangle counts
 	next  *weft.Tensor
 	beta  float64
+
+	found    []float64 // wanted values before the search for missed ones; nil before the first
+	searches int
+	fresh    bool // restart goes on from a random vector
 }
 
 func newLanczos(name string, like *weft.Tensor, k int, o EigshOpts) (*lanczos, error) {
@@ -169,10 +176,14 @@ func (s *lanczos) run() (values, vectors *weft.Tensor, err error) {
 		order := s.order(theta)
 		worst := 0.0
 		for _, i := range order[:s.k] {
-			last := abs(y[(s.m-1)*s.m+i]) * s.beta
-			worst = max(worst, last/max(math.Abs(theta[i]), math.Pow(0x1p-52, 2.0/3)))
+			worst = max(worst, s.residual(theta, y, i))
 		}
-		done := worst <= s.tol || s.m == s.n
+		converged := worst <= s.tol || s.m == s.n
+		if converged && round < s.most && !s.complete(theta, y, order) {
+			s.restart(theta, y, order)
+			continue
+		}
+		done := converged
 		if math.IsNaN(worst) {
 			return nil, nil, fmt.Errorf("%s: %w: a vector is not finite", s.name, ErrNotConverged)
 		}
@@ -264,10 +275,57 @@ func (s *lanczos) rotate(y []scalar, columns []int) {
 	}
 }
 
+// residual returns the norm of the residual of Ritz vector i, relative to its value.
+func (s *lanczos) residual(theta []float64, y []scalar, i int) float64 {
+	return abs(y[(s.m-1)*s.m+i]) * s.beta / max(math.Abs(theta[i]), math.Pow(0x1p-52, 2.0/3))
+}
+
+// complete reports whether no eigenvalue was missed. The Krylov space of one vector has one vector of each
+// eigenspace, so copies of a multiple eigenvalue come from rounding alone, too late. So the search goes on beside the
+// wanted vectors, from a random one, until the next eigenvalue lies apart from them. This repeats if they changed.
+// Requires: the wanted vectors have converged.
+func (s *lanczos) complete(theta []float64, y []scalar, order []int) bool {
+	if s.m == s.n || s.o.Which == SmallestMagnitude {
+		return true
+	}
+	wanted := make([]float64, s.k)
+	for c, i := range order[:s.k] {
+		wanted[c] = theta[i]
+	}
+	if s.found != nil {
+		last, next := theta[order[s.k-1]], order[s.k]
+		gap := math.Abs(last - theta[next])
+		if s.o.Which == LargestMagnitude {
+			gap = math.Abs(math.Abs(last) - math.Abs(theta[next]))
+		}
+		near := math.Sqrt(s.tol) // a Ritz value's error is about the square of its residual
+		if r := s.residual(theta, y, next) * math.Abs(theta[next]); r > max(gap/2, near*math.Abs(last)) {
+			return false
+		}
+		same := true
+		for c, v := range wanted {
+			same = same && math.Abs(v-s.found[c]) <= near*math.Abs(v)
+		}
+		if s.searches++; same || s.searches == s.k {
+			return true
+		}
+	}
+	s.found, s.fresh = wanted, true
+	return false
+}
+
 // restart keeps the most wanted Ritz vectors.
 func (s *lanczos) restart(theta []float64, y []scalar, order []int) {
 	keep := slices.Clone(order[:min(s.k+(s.m-s.k)/2, s.m-1)])
+	if s.fresh { // the others' residuals have a part along next, which goes
+		keep = keep[:s.k]
+	}
 	s.rotate(y, keep)
+	if s.fresh {
+		w, _ := s.orthogonal(s.random())
+		s.next, _ = unit(w)
+		s.fresh = false
+	}
 	clear(s.t)
 	for c, j := range keep {
 		s.t[c*s.m+c] = complex(theta[j], 0)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -255,4 +257,26 @@ func FuzzReadNPZ(f *testing.F) {
 			m.To(sparse.COO)
 		}
 	})
+}
+
+// TestEigshOfMultipleValues finds both copies of the double eigenvalues of a grid, which the Krylov space of one
+// vector has once. The reference is the formula of the eigenvalues.
+func TestEigshOfMultipleValues(t *testing.T) {
+	const n = 10
+	line := sparse.Diags([]*weft.Tensor{weft.From([]float64{-1}), weft.From([]float64{2}), weft.From([]float64{-1})}, []int{-1, 0, 1}, n, n)
+	one := sparse.Eye(n).As(weft.Float64)
+	grid := sparse.Kron(line, one).Add(sparse.Kron(one, line)).To(sparse.CSR)
+	var all []float64
+	for i := range n * n {
+		all = append(all, 4-2*math.Cos(math.Pi*float64(i/n+1)/(n+1))-2*math.Cos(math.Pi*float64(i%n+1)/(n+1)))
+	}
+	slices.Sort(all)
+	for _, k := range []int{2, 3, 5} {
+		for which, want := range map[sparse.Which][]float64{sparse.LargestMagnitude: all[n*n-k:], sparse.LargestAlgebraic: all[n*n-k:], sparse.SmallestAlgebraic: all[:k]} {
+			got, _, err := sparse.Eigsh(grid.MatMul, weft.ZerosOf(weft.Float64, n*n), k, sparse.EigshOpts{Which: which})
+			if err != nil || !got.AllClose(weft.From(want)) {
+				t.Errorf("k %d, which %d: %v %v, not %v", k, which, got, err, want)
+			}
+		}
+	}
 }
