@@ -94,7 +94,7 @@ func TestFactorsOfWidePanels(t *testing.T) {
 		upper := func(i int) (from, to int) { return min(i, n), n }
 		ux, rx := timesVector(lu, x, upper), timesVector(qr, x, upper)
 		near(t, "Q*R", n, timesVector(q, rx[:n], full), want)
-		exchange(a, pivots, false)
+		k.exchange(a, pivots, false)
 		want = timesVector(a, x, full)
 		got := timesVector(lu, ux[:n], func(i int) (from, to int) { return 0, min(i, n) })
 		for i := range n {

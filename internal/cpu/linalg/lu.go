@@ -58,32 +58,6 @@ func pivotsAt(v *array.View, i int) []int64 {
 	return unsafe.Slice((*int64)(codegen.Ptr(v)), v.Size())[i*n:][:n]
 }
 
-// exchange exchanges rows as pivots say, in ascending order or back.
-func exchange[T number](a matrix[T], pivots []int64, back bool) {
-	if a.cols == 0 {
-		return
-	}
-	var held [64]T
-	for i := range pivots {
-		if back {
-			i = len(pivots) - 1 - i
-		}
-		if p := int(pivots[i]); p != i {
-			exchangeRows(a.row(i), a.row(p), held[:])
-		}
-	}
-}
-
-// exchangeRows exchanges elements of two rows, through held, which stays in the cache.
-func exchangeRows[T number](x, y, held []T) {
-	for len(x) > 0 {
-		n := copy(held, x)
-		copy(x[:n], y[:n])
-		copy(y[:n], held[:n])
-		x, y = x[n:], y[n:]
-	}
-}
-
 // Solve computes x with a*x = b, and the factors and pivots of a as LUFactor does. It fails where a is
 // singular: where a pivot is 0.
 func Solve(isa jit.ISA, x, factors, pivots, a, b *array.View) error {
@@ -158,7 +132,7 @@ func solveAt[T number](k kit[T], x, factors, pivots, a, b *array.View, i int) st
 // does.
 func (k *kit[T]) luSolve(f operand[T], pivots []int64, adjoint bool, b matrix[T]) int {
 	if !adjoint {
-		exchange(b, pivots, false)
+		k.exchange(b, pivots, false)
 		k.solve(f, true, true, b)
 		return k.solve(f, false, false, b)
 	}
@@ -166,7 +140,7 @@ func (k *kit[T]) luSolve(f operand[T], pivots []int64, adjoint bool, b matrix[T]
 	zero := k.solve(f, true, false, b)
 	if zero == 0 {
 		k.solve(f, false, true, b)
-		exchange(b, pivots, true)
+		k.exchange(b, pivots, true)
 	}
 	return zero
 }

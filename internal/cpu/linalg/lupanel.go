@@ -64,7 +64,7 @@ func (k *kit[T]) lu(a matrix[T], pivots []int64) {
 		for i := begin; i < end; i++ {
 			lo := i * width
 			for at := lo + width; at < steps; at += width {
-				exchange(a.sub(at, lo, m-at, width), pivots[at:min(at+width, steps)], false)
+				k.exchange(a.sub(at, lo, m-at, width), pivots[at:min(at+width, steps)], false)
 			}
 		}
 	})
@@ -77,7 +77,7 @@ func (k *kit[T]) lu(a matrix[T], pivots []int64) {
 func (k *kit[T]) luUpdate(a matrix[T], p luPanel[T], lo, hi int) {
 	b, rows := p.p.rows, a.rows-p.at
 	c := a.sub(p.at, lo, rows, hi-lo)
-	exchange(c, p.pivots, false)
+	k.exchange(c, p.pivots, false)
 	top := c.sub(0, 0, b, hi-lo)
 	k.solve(operand[T]{matrix: a.sub(p.at, p.at, b, b)}, true, true, top)
 	if below := c.sub(b, 0, rows-b, hi-lo); typeOf[T]().Complex() {
