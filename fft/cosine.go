@@ -32,15 +32,16 @@ func DST(x *weft.Tensor, opts ...CosineOpts) *weft.Tensor { return sine("fft.dst
 // IDST returns the inverse of [DST] of the same type. It panics as [DCT] does.
 func IDST(x *weft.Tensor, opts ...CosineOpts) *weft.Tensor { return sine("fft.idst", x, opts, true) }
 
-// A trigonometric is a transform along the last axis of x.
+// A trigonometric is a transform along an axis of x.
 type trigonometric struct {
 	x       *weft.Tensor
 	n, kind int
 	ortho   bool
-	factor  float64
+	norm    op.FourierNorm
+	factor  float64 // of norm
 }
 
-// prepared checks the arguments, and moves the axis to the end. more is what a period of type 1 has beside
+// prepared checks the arguments. more is what a period of type 1 has beside
 // 2n elements.
 func prepared(opName string, x *weft.Tensor, opts []CosineOpts, inverse bool, more int) (c trigonometric, axis int) {
 	o := array.Options(opName, opts)
@@ -57,13 +58,8 @@ func prepared(opName string, x *weft.Tensor, opts []CosineOpts, inverse bool, mo
 			array.Failf(opName, "N", "is %d, want 2 or more elements for type 1", n)
 		}
 	}
-	c = trigonometric{n: n, kind: kind, ortho: o.Norm == Ortho, factor: 1, x: fit(x, axis, n).MoveAxis(axis, -1)}
-	switch normOf(opName, o.Norm, inverse) {
-	case op.ByLength:
-		c.factor = 1 / float64(period)
-	case op.ByRoot:
-		c.factor = 1 / math.Sqrt(float64(period))
-	}
+	c = trigonometric{n: n, kind: kind, ortho: o.Norm == Ortho, norm: normOf(opName, o.Norm, inverse), x: fit(x, axis, n)}
+	c.factor = c.norm.Factor(period)
 	if inverse && kind%4 > 1 {
 		c.kind = 5 - kind
 	}
@@ -73,38 +69,39 @@ func prepared(opName string, x *weft.Tensor, opts []CosineOpts, inverse bool, mo
 func cosine(opName string, x *weft.Tensor, opts []CosineOpts, inverse bool) *weft.Tensor {
 	defer array.Named(opName).End()
 	c, axis := prepared(opName, x, opts, inverse, -2)
-	root := math.Sqrt2
-	if c.ortho && c.kind != 4 {
-		switch c.kind {
-		case 1:
-			c.x = c.scaled(c.x, root, root)
-		case 3:
-			c.x = c.scaled(c.x, root, 1)
-		}
+	if c.middle() {
+		return c.routine(axis, false)
 	}
-	y := c.cosine()
-	if c.ortho {
-		switch c.kind {
-		case 1:
-			y = c.scaled(y, 1/root, 1/root)
-		case 2:
-			y = c.scaled(y, 1/root, 1)
-		}
+	c.x = c.x.MoveAxis(axis, -1)
+	if root := math.Sqrt2; c.ortho && c.kind == 1 {
+		c.x = c.scaled(c.x, root, root)
+		return c.times(c.scaled(c.cosine(), 1/root, 1/root)).MoveAxis(-1, axis)
 	}
-	return c.times(y).MoveAxis(-1, axis)
+	return c.times(c.cosine()).MoveAxis(-1, axis)
 }
 
 func sine(opName string, x *weft.Tensor, opts []CosineOpts, inverse bool) *weft.Tensor {
 	defer array.Named(opName).End()
 	c, axis := prepared(opName, x, opts, inverse, 2)
-	if c.ortho && c.kind == 3 {
-		c.x = c.scaled(c.x, 1, math.Sqrt2)
+	if c.middle() {
+		return c.routine(axis, true)
 	}
-	y := c.sine()
-	if c.ortho && c.kind == 2 {
-		y = c.scaled(y, 1, math.Sqrt2/2)
+	c.x = c.x.MoveAxis(axis, -1)
+	return c.times(c.sine()).MoveAxis(-1, axis)
+}
+
+// middle reports types 2 and 3.
+func (c *trigonometric) middle() bool { return c.kind == 2 || c.kind == 3 }
+
+// routine is the whole transform of type 2 or 3.
+func (c *trigonometric) routine(axis int, sine bool) *weft.Tensor {
+	a := op.Cosine{Axis: axis, Third: c.kind == 3, Sine: sine, Norm: c.norm}
+	if c.ortho {
+		if a.First = math.Sqrt2; c.kind == 2 {
+			a.First = 1 / math.Sqrt2
+		}
 	}
-	return c.times(y).MoveAxis(-1, axis)
+	return apply(op.DCT, a, c.x)
 }
 
 // constant returns numbers beside x, in the type of its parts.
@@ -158,56 +155,10 @@ func join(xs ...*weft.Tensor) *weft.Tensor { return weft.Cat(xs, -1) }
 // cosine is the transform without factors.
 func (c *trigonometric) cosine() *weft.Tensor {
 	x, n := c.x, c.n
-	switch c.kind {
-	case 1:
-		y := RFFT(join(x, last(x, 1, n-1).Flip(-1)))
-		return y.Real()
-	case 2:
-		return c.second()
-	case 3:
-		return c.third()
+	if c.kind == 1 {
+		return RFFT(join(x, last(x, 1, n-1).Flip(-1))).Real()
 	}
 	return c.fourth()
-}
-
-// second is type 2. Source: J. Makhoul, "A fast cosine transform in one and two dimensions", IEEE Trans.
-// ASSP 28, 1980: the even elements, then the odd ones backwards, are transformed.
-func (c *trigonometric) second() *weft.Tensor {
-	x, n := c.x, c.n
-	v := join(last(x, 0, n, 2), last(x, 1, n, 2).Flip(-1))
-	y := RFFT(v)
-	r, i := y.Real(), y.Imag()
-	angle := func(k int) float64 { return math.Pi * float64(k) / float64(2*n) }
-	cos := constant(y, func(k int) float64 { return math.Cos(angle(k)) }, n/2+1)
-	sin := constant(y, func(k int) float64 { return math.Sin(angle(k)) }, n/2+1)
-	// One pass for each half: real and imaginary parts of y*exp(-i*angle).
-	back := func(x *weft.Tensor) *weft.Tensor { return last(x, 1, (n+1)/2).Flip(-1) }
-	return join(weft.Expr("2*(r*c + i*s)", weft.Vars{"r": r, "i": i, "c": cos, "s": sin}),
-		weft.Expr("2*(r*s - i*c)", weft.Vars{"r": back(r), "i": back(i), "c": back(cos), "s": back(sin)}))
-}
-
-// third is type 3, the inverse of second.
-func (c *trigonometric) third() *weft.Tensor {
-	x, n := c.x, c.n
-	h := n/2 + 1
-	back := join(last(x, 0, 1).Mul(0), last(x, n-h+1, n).Flip(-1)) // x[n-k]
-	z := weft.Complex(last(x, 0, h), back.Neg())
-	z = z.Mul(rootsOf(z, func(k int) float64 { return float64(k) / float64(2*n) }, h))
-	v := IRFFT(z, Opts{N: n, Norm: Forward})
-	even, odd := last(v, 0, (n+1)/2), last(v, (n+1)/2, n).Flip(-1)
-	if n%2 == 1 {
-		odd = odd.Pad(0, padLast(odd, 0, 1)...)
-	}
-	y := weft.Stack([]*weft.Tensor{even, odd}, -1)
-	y = y.Reshape(append(append([]int{}, even.Shape()[:even.Rank()-1]...), -1)...)
-	return last(y, 0, n)
-}
-
-// padLast are the paddings of the last axis.
-func padLast(x *weft.Tensor, before, after int) []int {
-	pads := make([]int, 2*x.Rank())
-	pads[len(pads)-2], pads[len(pads)-1] = before, after
-	return pads
 }
 
 // fourth is type 4, by a transform of twice the length.
@@ -223,14 +174,10 @@ func (c *trigonometric) fourth() *weft.Tensor {
 func (c *trigonometric) sine() *weft.Tensor {
 	x, n := c.x, c.n
 	d := *c
-	switch c.kind {
-	case 1:
+	if c.kind == 1 {
 		zero := last(x, 0, 1).Mul(0)
 		y := RFFT(join(zero, x, zero, x.Flip(-1).Neg()))
 		return last(y.Imag(), 1, n+1).Neg()
-	case 2:
-		d.x = c.alternating(x)
-		return d.cosine().Flip(-1)
 	}
 	d.x = x.Flip(-1)
 	return c.alternating(d.cosine())

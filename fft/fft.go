@@ -4,6 +4,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -56,7 +57,7 @@ func complexOf(opName string, t *weft.Tensor) *weft.Tensor {
 	return t
 }
 
-func apply(d *op.Def, a op.Fourier, t *weft.Tensor) *weft.Tensor {
+func apply(d *op.Def, a ir.Attrs, t *weft.Tensor) *weft.Tensor {
 	return (*weft.Tensor)(core.WithAttrs(d, a, (*core.Tensor)(t)))
 }
 

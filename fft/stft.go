@@ -217,3 +217,10 @@ func ISTFT(z *weft.Tensor, o STFTOpts) *weft.Tensor {
 	}
 	return y
 }
+
+// padLast are the paddings of the last axis.
+func padLast(x *weft.Tensor, before, after int) []int {
+	pads := make([]int, 2*x.Rank())
+	pads[len(pads)-2], pads[len(pads)-1] = before, after
+	return pads
+}

@@ -61,6 +61,29 @@ func fourierAlong(c *device.Call, id ir.RoutineID, x, y *array.View, a op.Fourie
 	}
 }
 
+// cosineTransform is the routine of cosine and sine transforms.
+func cosineTransform(c *device.Call) error {
+	x, y, a := &c.Args[0], &c.Out[0], c.Node.Attrs.(op.Cosine)
+	if y.Size() == 0 {
+		return nil
+	}
+	n := y.Shape[a.Axis]
+	t := fft.Transform{ISA: isaOf(c), Size: y.DType.Size(), N: n}
+	if a.Norm != op.NoNorm {
+		t.Scale = a.Norm.Factor(2 * n)
+	}
+	in, freeIn := lastAxis(c, x, a.Axis, true, false)
+	defer freeIn()
+	out, freeOut := lastAxis(c, y, a.Axis, false, false)
+	defer freeOut()
+	t.CosineRows(fft.Cosine{Third: a.Third, Sine: a.Sine, First: a.First}, codegen.Ptr(&out), codegen.Ptr(&in), y.Size()/n)
+	if out.Store != y.Store {
+		turned := moveLast(y, a.Axis)
+		transpose.Copy(t.ISA, &turned, &out)
+	}
+	return nil
+}
+
 // around returns the numbers of elements before and behind an axis.
 func around(shape []int, axis int) (before, behind int) {
 	return array.Size(shape[:axis]), array.Size(shape[axis+1:])

@@ -76,7 +76,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineExpm:  functionOf(linalg.Exponential),
 	ir.RoutineLogm:  functionOf(linalg.Logarithm),
 	ir.RoutineSqrtm: functionOf(linalg.SquareRoot),
-	ir.RoutineFFT:   fourierTransform(ir.RoutineFFT), ir.RoutineRFFT: fourierTransform(ir.RoutineRFFT), ir.RoutineIRFFT: fourierTransform(ir.RoutineIRFFT),
+	ir.RoutineFFT:   fourierTransform(ir.RoutineFFT), ir.RoutineRFFT: fourierTransform(ir.RoutineRFFT), ir.RoutineIRFFT: fourierTransform(ir.RoutineIRFFT), ir.RoutineDCT: cosineTransform,
 
 	ir.RoutineSparseMatMul: sparseMatMul, ir.RoutineSparseSampled: sparseSampled,
 

@@ -101,6 +101,7 @@ const (
 	RoutineFFT
 	RoutineRFFT
 	RoutineIRFFT
+	RoutineDCT
 
 	// Sparse matrices.
 	RoutineSparseMatMul

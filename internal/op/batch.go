@@ -327,6 +327,9 @@ func init() {
 				a.More[i]++
 			}
 			return a
+		case Cosine:
+			a.Axis++
+			return a
 		case Extreme:
 			a.Axis++
 			return a
@@ -458,7 +461,7 @@ func init() {
 		}
 	}
 	for _, name := range []string{"copy", "max_pool2d", "max_pool2d_place", "max_pool2d_pick", "window_mean", "window_spread", "gather", "scatter_sum", "scatter", "scatter_min",
-		"scatter_max", "scatter_prod", "fft", "rfft", "irfft", "lfilter", "sosfilt", "correlate1d", "cholesky", "solve_triangular", "lu_factor", "lu_solve", "pivots_to_permutation", "solve", "qr", "qr_triangle", "scan_sum", "scan_prod", "scan_tree", "recurrence", "cummax", "cummin", "sort", "topk", "kthvalue", "partition", "argpartition", "reduce_argmin", "reduce_argmax"} {
+		"scatter_max", "scatter_prod", "fft", "rfft", "irfft", "dct", "lfilter", "sosfilt", "correlate1d", "cholesky", "solve_triangular", "lu_factor", "lu_solve", "pivots_to_permutation", "solve", "qr", "qr_triangle", "scan_sum", "scan_prod", "scan_tree", "recurrence", "cummax", "cummin", "sort", "topk", "kthvalue", "partition", "argpartition", "reduce_argmin", "reduce_argmax"} {
 		batchRules[name] = same(further)
 	}
 }

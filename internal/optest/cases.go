@@ -134,7 +134,7 @@ var only = map[string]func(d array.DType) bool{
 	"segment_reduce_all": isBool, "segment_reduce_any": isBool,
 	"segment_reduce_sum": notBool, "segment_reduce_prod": notBool, "segment_reduce_min": notBool, "segment_reduce_max": notBool,
 	"cholesky": array.DType.Float, "solve_triangular": array.DType.Float, "lu_factor": array.DType.Float, "solve": array.DType.Float, "qr": array.DType.Float, "qr_triangle": array.DType.Float,
-	"rfft":    array.DType.Float,
+	"rfft": array.DType.Float, "dct": array.DType.Float,
 	"lfilter": array.DType.Float, "sosfilt": array.DType.Float, "correlate1d": array.DType.Float,
 	"scan_sum": isWide, "scan_prod": isWide, "recurrence": func(d array.DType) bool { return isWide(d) && d.Float() },
 }

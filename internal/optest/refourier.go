@@ -102,3 +102,51 @@ func init() {
 		})
 	}
 }
+
+func init() {
+	references["dct"] = func(x []*Array, attrs ir.Attrs) Result {
+		a := attrs.(op.Cosine)
+		if !x[0].DType.Float() {
+			panic(refusal{})
+		}
+		if a.First == 0 {
+			a.First = 1
+		}
+		out := New(x[0].DType, x[0].Shape)
+		bound := make([]float64, len(out.F))
+		for _, row := range lines(x[0].Shape, a.Axis, false) {
+			n := len(row)
+			norm := 0.0
+			for _, at := range row {
+				norm += 4 * x[0].F[at] * x[0].F[at]
+			}
+			scale := a.Norm.Factor(2 * n)
+			limit := (4 + 4*math.Log2(float64(n+1))) * eps(computed(x[0].DType)) * math.Sqrt(norm) * scale * math.Max(1, a.First)
+			for k, at := range row {
+				for i, from := range row {
+					out.F[at] += x[0].F[from] * cosineTerm(a, n, k, i) * scale
+				}
+				bound[at] = limit
+			}
+		}
+		return Result{Array: out, Bound: bound}
+	}
+}
+
+// cosineTerm is the factor of element i in element k of a cosine or sine transform of n.
+func cosineTerm(a op.Cosine, n, k, i int) float64 {
+	frequency, at := k, i
+	if a.Third {
+		frequency, at = i, k
+	}
+	f, sum, zero := 2.0, math.Cos, 0
+	if a.Sine {
+		frequency, sum, zero = frequency+1, math.Sin, n
+	}
+	if frequency == zero {
+		if f *= a.First; a.Third {
+			f /= 2
+		}
+	}
+	return f * sum(math.Pi*float64(frequency*(2*at+1)%(4*n))/float64(2*n))
+}

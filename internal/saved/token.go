@@ -417,6 +417,7 @@ func init() {
 	Register[op.Owned]("owned")
 	Register[op.Scan]("scan")
 	Register[op.Fourier]("fourier")
+	Register[op.Cosine]("cosine transform")
 	Register[op.PadTo]("pad to")
 	Register[op.ItemOrder]("item order")
 	Register[op.Raveling]("raveling")

@@ -19,6 +19,11 @@ const (
 	opFMA   // a*b + c, rounded once
 	opFNMA  // c - a*b, rounded once
 	opStore // a and b are the parts of output k
+
+	// Real numbers: vectors 0 and 1 of a row ascend, apart bytes from each other. Vectors 2 and 3 descend,
+	// a step behind them.
+	opReal  // loads real numbers k
+	opPlain // stores a as real numbers k
 )
 
 // An instr is an instruction on vectors.
@@ -36,6 +41,8 @@ func (in *instr) args() []value {
 		return []value{in.a, in.b}
 	case opFMA, opFNMA:
 		return []value{in.a, in.b, in.c}
+	case opPlain:
+		return []value{in.a}
 	}
 	return nil
 }
@@ -88,8 +95,20 @@ const (
 	fromHalf = 1
 )
 
+// In place of radices: the passes of cosine transforms, between complex numbers and rows of real ones.
+const (
+	gather     = maxRadix + 1 + iota // pairs of a row to Makhoul's order: even elements, then odd ones backwards
+	toCosine                         // pairs of real numbers' transform to cosine coefficients
+	fromCosine                       // the way back of toCosine
+	spread                           // the way back of gather
+	radixEnd
+)
+
+// real reports a pass of cosine transforms.
+func (k key) real() bool { return k.radix >= gather }
+
 // halves reports a pass over elements k and n-k, for one k after the other.
-func (k key) halves() bool { return k.radix <= fromHalf }
+func (k key) halves() bool { return k.radix <= fromHalf || k.real() }
 
 // butterfly is the transform of radix points, or one of the passes above.
 func butterfly(radix int, tw twiddling, scaled bool) *body {
@@ -115,6 +134,17 @@ func butterfly(radix int, tw twiddling, scaled bool) *body {
 		b.toHalf()
 	case fromHalf:
 		b.fromHalf()
+	case gather:
+		x := b.both(opLoad, 0)
+		b.put(instr{op: opPlain, a: x.re, k: 0})
+		b.put(instr{op: opPlain, a: b.op2(opMul, x.im, scale), k: 2})
+	case spread:
+		re, im := b.put(instr{op: opReal, k: 0}), b.put(instr{op: opReal, k: 2})
+		b.put(instr{op: opStore, a: re, b: b.op2(opMul, im, scale), k: 0})
+	case toCosine:
+		b.toCosine()
+	case fromCosine:
+		b.fromCosine()
 	case 2:
 		x0, x1 := b.both(opLoad, 0), b.both(opLoad, 1)
 		out(0, b.add(x0, x1))
@@ -205,12 +235,47 @@ func (b *body) toHalf() {
 
 // fromHalf is the way back. See inverseReal, which has the same arithmetic.
 func (b *body) fromHalf() {
-	x, y, w := b.both(opLoad, 0), b.both(opLoad, 1), b.both(opTwiddle, 0)
+	b.together(b.both(opLoad, 0), b.both(opLoad, 1), b.both(opTwiddle, 0))
+}
+
+// together stores elements k and m-k of the transform of pairs from elements x and y of the half.
+func (b *body) together(x, y, w pair) {
 	er, ei := b.op2(opAdd, x.re, y.re), b.op2(opSub, x.im, y.im)
 	dr, di := b.op2(opSub, x.re, y.re), b.op2(opAdd, x.im, y.im)
 	tr := b.op2(opSub, b.op2(opMul, dr, w.im), b.op2(opMul, di, w.re))
 	ti := b.op2(opAdd, b.op2(opMul, di, w.im), b.op2(opMul, dr, w.re))
 	b.pair(er, ei, tr, ti)
+}
+
+// toCosine computes coefficients k, m-k, m+k and 2m-k from elements k and m-k of the transform of pairs. See
+// forwardCosine, which has the same arithmetic.
+func (b *body) toCosine() {
+	x, y, w := b.both(opLoad, 0), b.both(opLoad, 1), b.both(opTwiddle, 0)
+	er, ei := b.op2(opAdd, x.re, y.re), b.op2(opSub, x.im, y.im)
+	or, oi := b.op2(opAdd, x.im, y.im), b.op2(opSub, y.re, x.re)
+	tr := b.op2(opSub, b.op2(opMul, or, w.re), b.op2(opMul, oi, w.im))
+	ti := b.op2(opAdd, b.op2(opMul, or, w.im), b.op2(opMul, oi, w.re))
+	// Elements k are last: element m/2 is both.
+	re, im := b.turned(pair{b.op2(opSub, er, tr), b.op2(opSub, ti, ei)}, b.both(opTwiddle, 2))
+	b.put(instr{op: opPlain, a: re, k: 2})
+	b.put(instr{op: opPlain, a: im, k: 1})
+	re, im = b.turned(pair{b.op2(opAdd, er, tr), b.op2(opAdd, ei, ti)}, b.both(opTwiddle, 1))
+	b.put(instr{op: opPlain, a: re, k: 0})
+	b.put(instr{op: opPlain, a: im, k: 3})
+}
+
+// turned are the real part and the negative imaginary part of x times the conjugate of c.
+func (b *body) turned(x, c pair) (re, im value) {
+	return b.op2(opAdd, b.op2(opMul, x.re, c.re), b.op2(opMul, x.im, c.im)), b.op2(opSub, b.op2(opMul, x.re, c.im), b.op2(opMul, x.im, c.re))
+}
+
+// fromCosine is the way back. See inverseCosine, which has the same arithmetic.
+func (b *body) fromCosine() {
+	in := func(k int) value { return b.put(instr{op: opReal, k: k}) }
+	var x, y pair
+	x.re, x.im = b.turned(pair{in(0), in(3)}, b.both(opTwiddle, 1))
+	y.re, y.im = b.turned(pair{in(2), in(1)}, b.both(opTwiddle, 2))
+	b.together(x, y, b.both(opTwiddle, 0))
 }
 
 // pair stores elements m-k and k. They may be the same, then it is element k that counts.

@@ -17,7 +17,8 @@
 //     "A linear filtering approach to the computation of discrete Fourier transform", IEEE Trans.
 //     Audio Electroacoustics 18, 1970.
 //
-// Real rows of even length are complex rows of half the length, whose transform is taken apart.
+// Real rows of even length are complex rows of half the length, whose transform is taken apart. Cosine
+// transforms reorder a row before and multiply what was taken apart by factors: [Transform.CosineRows].
 //
 // # Bits
 //

@@ -12,7 +12,7 @@ import (
 )
 
 // codes are the kernels that were made, at most one for each key: see [key.place].
-var codes [2][2][maxRadix + 1][4 << 5]atomic.Pointer[jit.Code]
+var codes [2][2][radixEnd][4 << 5]atomic.Pointer[jit.Code]
 
 // place is where the kernel of a key is kept.
 func (k key) place() *atomic.Pointer[jit.Code] {
@@ -78,6 +78,10 @@ func (k key) Generate() *jit.Code {
 		a.RM(asm.LEA, steps[2], asm.Idx(steps[0], steps[0], 4, 0))
 		a.RM(asm.LEA, steps[3], asm.Idx(steps[1], steps[0], 4, 0))
 	}
+	if k.real() { // other operands are not addressed
+		get(srcSteps[1], unsafe.Offsetof(args.apart))
+		get(dstSteps[1], unsafe.Offsetof(args.apart))
+	}
 	get(srcReg, unsafe.Offsetof(args.src))
 	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(args.srcAt)), srcReg)
 	get(dstReg, unsafe.Offsetof(args.dst))
@@ -103,9 +107,8 @@ func (k key) Generate() *jit.Code {
 		a.MR(asm.MOV, codegen.Field(at), r)
 	}
 	if k.halves() {
-		for _, step := range []asm.Reg{srcSteps[0], dstSteps[0]} {
-			a.RM(asm.SUB, step, codegen.Field(unsafe.Offsetof(args.turn)))
-		}
+		a.RM(asm.SUB, srcSteps[0], codegen.Field(unsafe.Offsetof(args.srcTurn)))
+		a.RM(asm.SUB, dstSteps[0], codegen.Field(unsafe.Offsetof(args.dstTurn)))
 	}
 	advance(srcReg, unsafe.Offsetof(args.srcAt), unsafe.Offsetof(args.srcOuter))
 	advance(dstReg, unsafe.Offsetof(args.dstAt), unsafe.Offsetof(args.dstOuter))
@@ -286,7 +289,54 @@ func (w *writer) instruction(in *instr) {
 		w.fused(in)
 	case opStore:
 		w.store(in)
+	case opReal:
+		r, k := w.take(), stream(in.k, w.swapIn)
+		w.Load(w.V(r), w.plain(srcReg, srcSteps, k))
+		w.permute(func(lane int) int { return w.place(k, w.column(lane)) }, r, r)
+		w.define(value(w.at), r)
+	case opPlain:
+		r, k := w.take(), stream(in.k, w.swapOut)
+		w.permute(func(at int) int { return w.lane(w.place(k, at)) }, r, w.reg[in.a])
+		w.Store(w.plain(dstReg, dstSteps, k), w.V(r))
+		w.kept[r] = false
+		w.release(in)
 	}
+}
+
+// plain is the address of real numbers k.
+func (w *writer) plain(base asm.Reg, steps [4]asm.Reg, k int) asm.Mem {
+	switch k {
+	case 0:
+		return asm.Ptr(base, 0)
+	case 1:
+		return asm.Idx(base, steps[1], 1, 0)
+	case 2:
+		return asm.Idx(base, steps[0], 1, 0)
+	}
+	w.RM(asm.LEA, scratchReg, asm.Idx(base, steps[1], 1, 0))
+	return asm.Idx(scratchReg, steps[0], 1, 0)
+}
+
+func (w *writer) lanes() int { return w.VB() / w.size }
+
+// column is the place of a lane's element in ascending order, lane its inverse.
+func (w *writer) column(lane int) int { return column(w.isa, w.size, lane) }
+
+func (w *writer) lane(at int) int {
+	for lane := range w.lanes() {
+		if w.column(lane) == at {
+			return lane
+		}
+	}
+	panic("fft: no lane has the element")
+}
+
+// place is where element i of real numbers k lies in memory.
+func (w *writer) place(k, i int) int {
+	if k >= 2 {
+		return w.lanes() - 1 - i
+	}
+	return i
 }
 
 // fused writes the fused multiply-add: the result takes the place of the sum's other operand.
@@ -344,18 +394,22 @@ func (w *writer) load(in *instr) {
 
 // mirror turns the lanes of registers round.
 func (w *writer) mirror(regs ...int) {
+	for _, r := range regs {
+		w.permute(func(lane int) int { return w.lanes() - 1 - lane }, r, r)
+	}
+}
+
+// permute sets each lane of a register to that lane of another which from returns.
+func (w *writer) permute(from func(lane int) int, to, reg int) {
 	order := make([]byte, w.VB())
 	for i := range order { // of pairs of 32 bits for float64
 		if i%4 == 0 {
-			lane := w.VB()/w.size - 1 - i/w.size
-			order[i] = byte(lane*w.size/4 + i%w.size/4)
+			order[i] = byte(from(i/w.size)*w.size/4 + i%w.size/4)
 		}
 	}
 	index := w.take()
 	w.Load(w.V(index), w.ConstBytes(order))
-	for _, r := range regs {
-		w.RRR(asm.VPERMPS, w.V(r), w.V(index), w.V(r))
-	}
+	w.RRR(asm.VPERMPS, w.V(to), w.V(index), w.V(reg))
 	w.kept[index] = false
 }
 

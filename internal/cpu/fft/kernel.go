@@ -35,9 +35,23 @@ func (k key) numbers() int {
 // join elements k+lane and n-k-lane.
 func (k key) mirrored(i int) bool { return k.halves() && k.tw == varying && i == 1 }
 
+// stream returns where real numbers k of a kernel lie: see [opReal]. flip is swapIn or swapOut, which for
+// real numbers is the reverse order of the row.
+func stream(k int, flip bool) int {
+	if flip {
+		return 3 - k
+	}
+	return k
+}
+
 // factors is the number of vectors of twiddle factors of a vector of columns. Varying factors have one
 // vector for each output.
-func (k key) factors() int { return max(k.radix, 1) }
+func (k key) factors() int {
+	if k.real() {
+		return 3
+	}
+	return max(k.radix, 1)
+}
 
 // A frame holds the arguments of a kernel: outer steps over inner vectors that lie one behind the other.
 type frame struct {
@@ -45,7 +59,8 @@ type frame struct {
 	srcStep, dstStep   int // bytes between inputs, between outputs of a butterfly
 	srcOuter, dstOuter int // bytes from one outer step to the next
 	outer, inner       int // at least 1
-	turn               int // of passes over halves: by how many bytes both steps shrink from one outer step to the next
+	srcTurn, dstTurn   int // of passes over halves: by how many bytes the steps shrink from one outer step to the next
+	apart              int // bytes between real numbers k and k+2 of a kernel, see opReal
 	scale              [8]byte
 	spill              unsafe.Pointer // maxSpills vectors
 	srcAt, dstAt       uintptr        // of the kernel

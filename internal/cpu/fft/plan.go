@@ -82,8 +82,10 @@ type plan struct {
 	tw            unsafe.Pointer // split: the factors between the two
 	long          *plan          // of the rows, of a long length: the first is of its columns
 	chirp         *chirp
-	real, whole   onceTable // see realRoots, rowFactors
-	mirror        onceTable // see mirrorRoots
+	real, whole   onceTable    // see realRoots, rowFactors
+	mirror        onceTable    // see mirrorRoots
+	cosines       [2]onceTable // see cosineRoots: of odd and even lengths
+	mirrorCosines onceTable    // see mirrorCosineRoots
 }
 
 // A onceTable is a table that is made when it is needed.

@@ -51,7 +51,7 @@ func interpret[T float](k key, f *frame) {
 			}
 		}
 		tw = unsafe.Add(tw, 2*k.numbers()*k.size)
-		f.srcStep, f.dstStep = f.srcStep-f.turn, f.dstStep-f.turn
+		f.srcStep, f.dstStep = f.srcStep-f.srcTurn, f.dstStep-f.dstTurn
 	}
 }
 
@@ -102,6 +102,18 @@ func step[T float](k key, f *frame, code []instr, values []T, n int, src, dst, t
 				slices.Reverse(of(in.b))
 			}
 			store(k, unsafe.Slice((*T)(unsafe.Add(dst, in.k*f.dstStep)), 2*n), of(in.a), of(in.b))
+		case opReal:
+			at := stream(in.k, k.swapIn)
+			copy(y, unsafe.Slice((*T)(unsafe.Add(src, at%2*f.apart+at/2*f.srcStep)), n))
+			if at >= 2 {
+				slices.Reverse(y)
+			}
+		case opPlain:
+			at := stream(in.k, k.swapOut)
+			x := unsafe.Slice((*T)(unsafe.Add(dst, at%2*f.apart+at/2*f.dstStep)), n)
+			if copy(x, of(in.a)); at >= 2 {
+				slices.Reverse(x)
+			}
 		case opSecond:
 		default:
 			compute(in, y, of(in.a), of(in.b), of(in.c))

@@ -45,9 +45,9 @@ func (p *plan) mirrorRoots() unsafe.Pointer {
 // not count.
 func (t Transform) RealRows(dst, src unsafe.Pointer, rows int) {
 	if t.Size == 4 {
-		realRows[float32](t, dst, src, rows, forwardReal[float32], forwardOdd[float32])
+		realRows(t, 2*(t.N/2+1), dst, src, rows, forwardReal[float32], forwardOdd[float32])
 	} else {
-		realRows[float64](t, dst, src, rows, forwardReal[float64], forwardOdd[float64])
+		realRows(t, 2*(t.N/2+1), dst, src, rows, forwardReal[float64], forwardOdd[float64])
 	}
 }
 
@@ -56,9 +56,9 @@ func (t Transform) RealRows(dst, src unsafe.Pointer, rows int) {
 func (t Transform) HalfRows(dst, src unsafe.Pointer, rows int) {
 	t.Inverse = true
 	if t.Size == 4 {
-		realRows[float32](t, src, dst, rows, inverseReal[float32], inverseOdd[float32])
+		realRows(t, 2*(t.N/2+1), src, dst, rows, inverseReal[float32], inverseOdd[float32])
 	} else {
-		realRows[float64](t, src, dst, rows, inverseReal[float64], inverseOdd[float64])
+		realRows(t, 2*(t.N/2+1), src, dst, rows, inverseReal[float64], inverseOdd[float64])
 	}
 }
 
@@ -74,8 +74,8 @@ type realJob struct {
 	threads int
 }
 
-// realRows runs even or odd over groups of rows of halves and of real numbers.
-func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, odd func(j *realJob, half, plain []T, rows int)) {
+// realRows runs even or odd over groups of rows of halves, which have h numbers, and of real numbers.
+func realRows[T float](t Transform, h int, half, plain unsafe.Pointer, rows int, even, odd func(j *realJob, half, plain []T, rows int)) {
 	n := t.N
 	if rows == 0 || n == 0 {
 		return
@@ -97,7 +97,6 @@ func realRows[T float](t Transform, half, plain unsafe.Pointer, rows int, even, 
 	if units == 1 {
 		inner = threads
 	}
-	h := 2 * (n/2 + 1)
 	par.Run(units, max(20000/max(cost, 1), 1), threads, func(_, begin, end int) {
 		s, memory := pool.Get().(*scratch), pool.Get().(*scratch)
 		defer pool.Put(s)
@@ -136,7 +135,7 @@ func (j *realJob) pairs(radix int, x, spill unsafe.Pointer, blocks int) {
 	}
 	at, step := unsafe.Add(x, row), (p.n-2)*row
 	run(key{isa: p.isa, size: p.size, radix: radix, tw: whole, loads: true, stores: true}, &frame{src: at, dst: at, tw: unsafe.Add(j.w, 2*p.size),
-		srcStep: step, dstStep: step, srcOuter: row, dstOuter: row, turn: 2 * row, outer: p.n / 2, inner: blocks, spill: spill})
+		srcStep: step, dstStep: step, srcOuter: row, dstOuter: row, srcTurn: 2 * row, dstTurn: 2 * row, outer: p.n / 2, inner: blocks, spill: spill})
 }
 
 // mirrors reports that halves takes the length: its pairs fill a vector.
@@ -152,7 +151,7 @@ func (j *realJob) halves(radix int, dst, src unsafe.Pointer) {
 		at, count, before := over.run(r, over.full())
 		step := (p.n - 2*(1+at) - lanes + 1) * item
 		run(key{isa: p.isa, size: p.size, radix: radix, tw: varying, loads: true, stores: true}, &frame{src: unsafe.Add(src, (1+at)*item), dst: unsafe.Add(dst, (1+at)*item),
-			tw: unsafe.Add(p.mirrorRoots(), before*block), srcStep: step, dstStep: step, srcOuter: block, dstOuter: block, turn: 2 * block, outer: count, inner: 1, spill: j.spill})
+			tw: unsafe.Add(p.mirrorRoots(), before*block), srcStep: step, dstStep: step, srcOuter: block, dstOuter: block, srcTurn: 2 * block, dstTurn: 2 * block, outer: count, inner: 1, spill: j.spill})
 	}
 }
 

@@ -80,28 +80,31 @@ func taylor(x double) (c, s double) {
 
 // roots returns the n-th roots of unity exp(-2 pi i j/n) in order of j, real and imaginary parts by
 // turns, correctly rounded but for ties that some 100 bits do not decide.
-func roots(n int) []float64 {
-	w := make([]float64, 2*n)
+func roots(n int) []float64 { return firstRoots(n, n) }
+
+// firstRoots returns the first count of them.
+func firstRoots(n, count int) []float64 {
+	w := make([]float64, 2*count)
 	step := 1
 	for step*step < n {
 		step++
 	}
 	type root struct{ re, im double }
-	fine, coarse := make([]root, step), make([]root, (n+step-1)/step)
+	fine, coarse := make([]root, step), make([]root, (count+step-1)/step)
 	for i := range min(step, n) {
 		fine[i].re, fine[i].im = rootOf(i, n)
 	}
 	for i := range coarse {
 		coarse[i].re, coarse[i].im = rootOf(i*step, n)
 	}
-	for j := range n {
+	for j := range count {
 		a, b := &coarse[j/step], &fine[j%step]
 		re := a.re.mul(b.re).add(a.im.mul(b.im).neg())
 		im := a.re.mul(b.im).add(a.im.mul(b.re))
 		w[2*j], w[2*j+1] = re.h, im.h
 	}
 	for q := range 4 { // zeros are exact
-		if q*n%4 == 0 {
+		if q*n%4 == 0 && q*n/4 < count {
 			w[2*(q*n/4)], w[2*(q*n/4)+1] = [4]float64{1, 0, -1, 0}[q], [4]float64{0, -1, 0, 1}[q]
 		}
 	}
