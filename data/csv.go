@@ -33,13 +33,16 @@ type CSVOpts struct {
 	Types map[string]weft.DType
 	// Texts names columns that stay texts, such as postcodes.
 	Texts []string
+	// Missing has fields that are missing values, as empty ones are, such as "NA": NaN in a column of numbers, "" in
+	// one of texts.
+	Missing []string
 	// Infer chooses the types of other columns as pandas does: int64 if all fields are whole numbers of 64
 	// bits, bool if all are true or false, else float64 or texts.
 	Infer bool
 }
 
 // ReadCSV reads a table of comma-separated values, as package encoding/csv does, by columns. An empty field
-// is NaN, or "" in a column of texts. An error names the line, and for a field that does not have the type that Types
+// or one of CSVOpts.Missing is NaN, or "" in a column of texts. An error names the line, and for a field that does not have the type that Types
 // tells, the row, from 0, and the column. It panics with *weft.Error if the comma is not one character, or a type
 // is complex.
 func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
@@ -66,6 +69,13 @@ func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
 	columns, err := fieldsOf(c, o.NoHeader)
 	if err != nil {
 		return nil, err
+	}
+	for _, c := range columns {
+		for i, field := range c.Texts {
+			if slices.Contains(o.Missing, strings.TrimSpace(field)) {
+				c.Texts[i] = ""
+			}
+		}
 	}
 	return columns, typed(columns, o)
 }

@@ -147,6 +147,17 @@ func ExampleReadCSV_types() {
 	// Output: int32 [7 8] [01067 20095] [ true false]
 }
 
+// Files of other programs write missing values as words.
+func ExampleReadCSV_missing() {
+	columns, err := data.ReadCSV(strings.NewReader("city,rooms\nRome,3\nNA,NA\n"), data.CSVOpts{Missing: []string{"NA"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%q %v\n", columns[0].Texts, columns[1].Numbers)
+	// Output: ["Rome" ""] [ 3. nan]
+}
+
 // A picture is a tensor of channels, and a tensor a picture.
 func ExampleFromImage() {
 	m := image.NewRGBA(image.Rect(0, 0, 2, 1))

@@ -167,6 +167,8 @@ func TestCSVTypes(t *testing.T) {
 		{show(data.CSVOpts{Infer: true, Texts: []string{"zip"}}), `int64 [ 1 -2]; ["007" "123"]; bool [ true false]; float64 [1.5 nan]; float64 [ 4. nan]; ["1" "a"]; int64 [9223372036854775807                   1]; ["" ""]`},
 		{show(data.CSVOpts{Texts: []string{"id", "x"}, Types: map[string]weft.DType{"zip": weft.Uint8, "ok": weft.Bool, "n": weft.Float32, "none": weft.Float16}}),
 			`["1" "-2"]; uint8 [  7 123]; bool [ true false]; ["1.5" ""]; float32 [ 4. nan]; ["1" "a"]; float64 [9.22337204e+18 1.00000000e+00]; float16 [nan nan]`},
+		{show(data.CSVOpts{Missing: []string{"1", "-2", "a"}, Types: map[string]weft.DType{"id": weft.Float32}}),
+			`float32 [nan nan]; float64 [  7. 123.]; [" true " "FALSE"]; float64 [1.5 nan]; float64 [ 4. nan]; ["" ""]; float64 [9.22337204e+18            nan]; ["" ""]`},
 		{show(types("id", weft.Uint16)), `data: CSV: column "id": row 1: "-2" is not uint16`},
 		{show(types("n", weft.Int64)), `data: CSV: column "n": row 1: "" is not int64`},
 		{show(types("big", weft.Int32)), `data: CSV: column "big": row 0: "9223372036854775807" is not int32`},
