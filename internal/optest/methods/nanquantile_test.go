@@ -1,7 +1,6 @@
 package methods_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,7 +44,7 @@ func TestNanQuantileBesideSort(t *testing.T) {
 				x := weft.Stack([]*weft.Tensor{weft.From(row), weft.Zeros(n).To(weft.Float64)}, 0)
 				got := x.NanQuantile(q, 1).At(0).Item()
 				if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) || math.IsNaN(got) != math.IsNaN(want) || math.IsInf(want, 0) && got != want {
-					t.Fatal(fmt.Sprintf("quantile %v of %v is %v, want %v", q, row, got, want))
+					t.Fatalf("quantile %v of %v is %v, want %v", q, row, got, want)
 				}
 			}
 		}
