@@ -55,3 +55,54 @@ func TestNormsOfZeroElements(t *testing.T) {
 		t.Errorf("second derivatives of the norm of order 2.5: %v", h)
 	}
 }
+
+// TestPolarAndNuclearAtEqualValues differentiates the factors of Polar and nuclear norms, and asks that where they
+// have no derivative the result is not finite.
+func TestPolarAndNuclearAtEqualValues(t *testing.T) {
+	functions := map[string]func(x *weft.Tensor) *weft.Tensor{
+		"polar u": func(x *weft.Tensor) *weft.Tensor {
+			u, _ := linalg.Polar(x)
+			return weighted([]*weft.Tensor{u})
+		},
+		"polar p": func(x *weft.Tensor) *weft.Tensor {
+			_, p := linalg.Polar(x)
+			return weighted([]*weft.Tensor{p})
+		},
+		"nuclear": func(x *weft.Tensor) *weft.Tensor {
+			return linalg.MatrixNorm(x, linalg.MatrixNormOpts{Ord: linalg.Nuc})
+		},
+	}
+	for _, d := range []weft.DType{weft.Float64, weft.Complex128} {
+		for name, x := range corners(d) {
+			for of, f := range functions {
+				name := d.String() + " " + name + " " + of
+				second := func(x *weft.Tensor) *weft.Tensor {
+					x = x.RequireGrad()
+					g := weft.Grad(f(x), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
+					return weft.Grad(weighted([]*weft.Tensor{g}), []*weft.Tensor{x})[0]
+				}
+				if x.Dim(0) == 2 && x.Detach().Abs().Sub(x.Abs().Mean()).Abs().Sum().Item() == 0 { // not of full rank
+					x := x.Clone().RequireGrad()
+					var g *weft.Tensor
+					if of == "nuclear" { // the gradient is a subgradient, whose derivative does not exist
+						g = second(x)
+					} else {
+						g = weft.Grad(f(x), []*weft.Tensor{x})[0]
+					}
+					if g.Abs().IsFinite().All().Item() != 0 {
+						t.Errorf("%s: derivative %v where there is none", name, g)
+					}
+					continue
+				}
+				derivatives(t, name, x, f)
+				compiled := weft.Compile(second).Func()(x)
+				if d := distance(compiled, second(x.Clone())); !(d < 1e-12) {
+					t.Errorf("%s: second derivatives of the compiled function are off by %g", name, d)
+				}
+				if x.Dim(0) > x.Dim(1) && of == "nuclear" {
+					derivatives(t, name+" wide", x.Transpose(-1, -2), f)
+				}
+			}
+		}
+	}
+}

@@ -40,6 +40,7 @@ func Eigh(a *weft.Tensor, opts ...EighOpts) (w, v *weft.Tensor) {
 }
 
 // EigValsH returns the eigenvalues of [Eigh], ascending, [... n]. Their gradient is right for equal ones too.
+// Second derivatives there are not: they are not finite or of no meaning, as in PyTorch.
 //
 // It panics with *[weft.Error] as Eigh does.
 func EigValsH(a *weft.Tensor, opts ...EighOpts) *weft.Tensor {

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/op"
 )
 
 // An Ord names a norm of matrices.
@@ -57,6 +58,9 @@ type MatrixNormOpts struct {
 // MatrixNorm returns norms of matrices, [... m n], in the shape of the axes before the last two. Results are
 // floats.
 //
+// The gradient of Nuc is the polar factor of a, whose derivative exists for every a of full rank and is not finite
+// for others. Two and NegTwo have derivatives where the extreme singular value is not repeated.
+//
 // It panics with *[weft.Error] where the norm is not known, where a is no matrix, or where a greatest or
 // least sum is over nothing.
 func MatrixNorm(a *weft.Tensor, opts ...MatrixNormOpts) *weft.Tensor {
@@ -84,7 +88,7 @@ func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
 	case NegTwo:
 		y = SVDVals(a).MinKeep(-1).Unsqueeze(-1)
 	case Nuc:
-		y = SVDVals(a).SumKeep(-1).Unsqueeze(-1)
+		y = applyAll(op.NuclearNorm, nil, a)[0].Unsqueeze(-1)
 	default:
 		array.Failf(name, "Ord", "%q is not the name of a norm", string(o.Ord))
 	}

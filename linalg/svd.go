@@ -31,7 +31,8 @@ func SVD(a *weft.Tensor, opts ...SVDOpts) (u, s, vh *weft.Tensor) {
 }
 
 // SVDVals returns the singular values of matrices a, [... m n], descending, [... min(m, n)]. Their gradient is
-// right for equal ones too.
+// right for equal ones too. Second derivatives there are not: in matrices with equal singular values, or values of
+// 0, they are not finite or of no meaning, as in PyTorch. For sums of singular values take [MatrixNorm] with Nuc.
 //
 // It panics with *[weft.Error] as [SVD] does.
 func SVDVals(a *weft.Tensor) *weft.Tensor {
@@ -128,8 +129,8 @@ func ranked(name string, a *weft.Tensor, opts []RankOpts) (u, vh *weft.Tensor, r
 }
 
 // Polar returns the polar decomposition of matrices a, [... m n], m at least n: a = u * p with orthonormal
-// columns of u, [... m n], and p, [... n n], positive semidefinite. Its gradient is that of [SVD], not finite
-// for equal singular values.
+// columns of u, [... m n], and p, [... n n], positive semidefinite. It has derivatives where singular values are
+// equal too: they divide by sums of two of them. Gradients are not finite where the rank is below n.
 //
 // It panics with *[weft.Error] where a matrix has elements that are not finite or fewer rows than columns.
 func Polar(a *weft.Tensor) (u, p *weft.Tensor) {
@@ -139,6 +140,7 @@ func Polar(a *weft.Tensor) (u, p *weft.Tensor) {
 	if a.Dim(-2) < a.Dim(-1) {
 		array.Failf(name, "a", "has shape %s, want rows >= columns", array.ShapeString(a.Shape()))
 	}
-	left, s, vh := SVD(a, SVDOpts{Thin: true})
-	return left.MatMul(vh), adjoint(vh).Mul(s.Unsqueeze(-2)).MatMul(vh)
+	u = applyAll(op.PolarFactor, nil, a)[0]
+	p = adjoint(u).MatMul(a)
+	return u, p.Add(adjoint(p)).Div(2)
 }

@@ -72,6 +72,7 @@ var routines = [ir.NumRoutines]device.Routine{
 	ir.RoutineQRTriangle:      qrTriangle,
 
 	ir.RoutineEigh: eigh, ir.RoutineEigValsH: eigValsH, ir.RoutineSVD: svd, ir.RoutineSVDVals: svdVals, ir.RoutinePInv: pinv,
+	ir.RoutinePolarFactor: polarFactor, ir.RoutineNuclearNorm: nuclearNorm, ir.RoutineHermitianSylvester: hermitianSylvester,
 	ir.RoutineEig: eig, ir.RoutineEigVals: eigVals, ir.RoutineSchur: schur, ir.RoutineHessenberg: hessenberg,
 	ir.RoutineExpm:  functionOf(linalg.Exponential),
 	ir.RoutineLogm:  functionOf(linalg.Logarithm),

@@ -29,6 +29,18 @@ func pinv(c *device.Call) error {
 	return linalg.PInv(isaOf(c), &c.Out[0], &c.Out[1], &c.Out[2], &c.Out[3], &c.Args[0], cutoff)
 }
 
+func polarFactor(c *device.Call) error {
+	return linalg.PolarFactor(isaOf(c), &c.Out[0], &c.Out[1], &c.Out[2], &c.Out[3], &c.Args[0])
+}
+
+func nuclearNorm(c *device.Call) error {
+	return linalg.NuclearNorm(isaOf(c), &c.Out[0], &c.Out[1], &c.Args[0])
+}
+
+func hermitianSylvester(c *device.Call) error {
+	return linalg.HermitianSylvester(isaOf(c), &c.Out[0], &c.Out[1], &c.Out[2], &c.Args[0], &c.Args[1])
+}
+
 func eig(c *device.Call) error {
 	return linalg.Eig(isaOf(c), &c.Out[0], &c.Out[1], &c.Args[0])
 }

@@ -86,6 +86,9 @@ const (
 	RoutineSVD
 	RoutineSVDVals
 	RoutinePInv
+	RoutinePolarFactor
+	RoutineNuclearNorm
+	RoutineHermitianSylvester
 	RoutineEig
 	RoutineEigVals
 	RoutineSchur
