@@ -20,9 +20,11 @@ type LUOpts struct {
 
 // LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
 // its diagonal. Where the pattern is about symmetric, blocks of columns are factored by dense products, which store some
-// zeros. If a block lacks a pivot, as LUOpts.PivotThreshold demands it, or the order is [Natural], LU goes column by column. Solutions have gradients of any order in the values of a and in the right sides, of the first
-// two orders in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
-// It is SciPy's splu, and the method value Solve of its result is what factorized returns.
+// zeros. If a block lacks a pivot that LUOpts.PivotThreshold allows, or the order is [Natural], LU goes column by column.
+//
+// Solutions have gradients of any order in the values of a and in the right sides, of the first two orders in [weft.Vmap]
+// and in loops. In a compiled function the factors are computed when it runs, if the values changed. LU is SciPy's splu,
+// and the method value Solve of its result is what factorized returns.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
 // singular, which names a column, or the factors do not fit in memory.
@@ -86,7 +88,7 @@ func factorLU(name string, a *Matrix, o LUOpts) *Factorization {
 	return f.begun()
 }
 
-// A luPlan is what of a factorization does not depend on values.
+// A luPlan is the part of a factorization that does not depend on values.
 type luPlan struct {
 	name      string
 	p         *sparse.Pattern // of columns

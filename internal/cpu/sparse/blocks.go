@@ -7,8 +7,8 @@ import (
 	"weft/internal/mem"
 )
 
-// An LUPlan is what a factorization by blocks takes from the sparsity pattern of a square matrix: the nodes of the
-// pattern of a^T + a, in which pivots are chosen.
+// An LUPlan is the part of a factorization by blocks that depends on the sparsity pattern of a square matrix alone: the
+// nodes of the pattern of a^T + a. Pivots are chosen within nodes.
 type LUPlan struct {
 	*CholeskyPlan
 	to      []int64 // where each entry of the matrix goes in the elements of nodes, or the complement of that for the upper factor
@@ -96,7 +96,7 @@ func (l *LUPlan) entry(row, col int32) int64 {
 	return int64(l.at[s] + k*d.width + int(col) - d.first)
 }
 
-// A BlockLU is factors of a matrix by the nodes of a plan. Rows of a node's triangle are in the order of their pivots.
+// A BlockLU holds the factors of a matrix by the nodes of a plan. Rows of a node's triangle are in the order of their pivots.
 type BlockLU[T Element] struct {
 	*LUPlan
 	x     []T
@@ -111,8 +111,9 @@ func (f *BlockLU[T]) parts(s int) (l, u []T) {
 }
 
 // FactorBlocks computes factors of a matrix with these values. The pivot of a column is the element of the diagonal if
-// that is at least threshold times the largest of the column, else the largest in the node's triangle. It returns nil where that is less, or 0, or not a
-// number: [FactorLU] chooses among all rows. An error says that memory does not suffice.
+// that is at least threshold times the largest of the column, else the largest in the node's triangle. FactorBlocks
+// returns nil where the latter is below the threshold, 0 or NaN: [FactorLU] chooses among all rows. An error says that
+// memory does not suffice.
 //
 // Source: Schenk, Gärtner, Fichtner, "Efficient sparse LU factorization with left-right looking strategy on shared
 // memory multiprocessors", BIT 40, 2000, where small pivots are perturbed.
@@ -152,7 +153,7 @@ func FactorBlocks[T Element](plan *LUPlan, values []T, threshold float64) (*Bloc
 	return f, nil
 }
 
-// update subtracts from node s what rows lo to hi-1 of an earlier one, which are columns of the node, make of its elements.
+// update subtracts from node s the products of rows lo to hi-1 of an earlier node, which are columns of s, with its later rows.
 func (f *BlockLU[T]) update(s, from, lo, hi int, where []int32, scratch []T) {
 	m, d := &f.nodes[s], &f.nodes[from]
 	n, w := hi-lo, d.width
@@ -167,7 +168,7 @@ func (f *BlockLU[T]) update(s, from, lo, hi int, where []int32, scratch []T) {
 	}
 }
 
-// scatterRows takes rows of elements from a node's rows and columns, whose row number skip is the first of x.
+// scatterRows subtracts rows of s from elements of a node. x begins with the node's row number skip.
 func scatterRows[T Element](x, s []T, rows, cols, where []int32, skip int, m *node) {
 	n := len(cols)
 	for i, r := range rows {
