@@ -76,14 +76,14 @@ func Ive(v, x any) *weft.Tensor {
 }
 
 // Struve is Struve's function H of real order v. For negative x only whole orders have values, others are NaN, as are
-// orders beyond 10,000 and below -10,000. Orders far above an x of more than 36 lose digits. It has no gradient by
-// v.
+// orders below -10,000, and orders v above 10,000 for |x| between v/2 and v. Orders far above an x of more than 36
+// lose digits. It has no gradient by v.
 func Struve(v, x any) *weft.Tensor {
 	return several("special.struve", op.Struve, argument{"v", v}, argument{"x", x})
 }
 
 // ModStruve is the modified Struve function L of real order v. For negative x only whole orders have values, others
-// are NaN, as are orders beyond 10,000 and below -10,000. It has no gradient by v.
+// are NaN, as are orders below -10,000, and orders v above 10,000 for |x| between v/2 and v. It has no gradient by v.
 func ModStruve(v, x any) *weft.Tensor {
 	return several("special.modstruve", op.ModStruve, argument{"v", v}, argument{"x", x})
 }

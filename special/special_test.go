@@ -414,6 +414,9 @@ func TestExtremeArguments(t *testing.T) {
 		{special.Hyp0F1(one(1e10), -700).Item(), 0.99999993000000245}, {special.Hyp0F1(one(1e5), -1e5).Item(), 0.36787760177270375}, {special.Kve(one(0), 1e100).Item(), 1.2533141373155002e-50},
 		{special.Hyp1F1(one(1e-300), 2.5, 100.25).Item(), 1}, {special.Hyp1F1(one(1e-12), 2.5, 100.25).Item(), 467768294253507472066405392.8},
 		{special.Hyp2F1(one(1), -1, -1, 0.5).Item(), 1.5}, {special.Hyp2F1(one(1), 1, -2, 0).Item(), 1}, {special.Hyp2F1(one(0.5), -20.5, 3, 1-0x1p-53).Item(), 0.3154205525613852},
+		{special.Hyp2F1(one(500), 500, 3, 0.9).Item(), math.Inf(1)}, {special.Hyp2F1(one(400.5), -0.5, 2.5, 0.99).Item(), math.Inf(-1)},
+		{special.Hyp2F1(one(110.00000000000001), 100, 200, 0.99).Item(), 1.0157146953799295e63}, {special.ModStruve(one(1e60), 1).Item(), 0},
+		{special.ModStruve(one(1e60), 1e61).Item(), math.Inf(1)}, {special.Struve(one(30_001), -1e4).Item(), 0},
 		{special.BetaInc(one(20), 1e16, 0.5).Item(), 1}, {special.BetaInc(one(1), 1e308, 0.5).Item(), 1}, {special.BetaInc(one(1e308), 20, 0.5).Item(), 0},
 	} {
 		if got, want := c[0], c[1]; !(got == want || math.Abs(got-want) <= 1e-13*math.Abs(want) || got != got && want != want) {

@@ -17,9 +17,14 @@ var Hyp2F1, Hyp1F1, Hyp0F1 *Def
 const (
 	hyperNear = 0.6
 	// maxHyperTerms bounds the terms of a series, maxHyperSteps the steps towards 1, which lies 2^-1074 away at most.
-	maxHyperTerms, maxHyperSteps = 4000, 1100
+	maxHyperTerms, maxHyperSteps = 12_000, 1100
 	// hyperLoss is the size of terms beside their sum from which they cancel.
 	hyperLoss = 3
+	// gaussWide is a c from which Taylor's series about 1/2 lose digits to the solution x^(1-c). There the power
+	// series serves up to gaussSlow, from where steps are short.
+	gaussWide, gaussSlow = 30, 0.98
+	// gaussDegree bounds polynomials whose terms alternate.
+	gaussDegree = 40
 )
 
 func init() {
@@ -149,7 +154,9 @@ func (s stream) gauss(a0, b0, c0, x0 val) val {
 	none := twofold{zero, zero}
 	powers := [2]twofold{s.selectTwofold(left, twofold{s.Neg(a), zero}, none), s.selectTwofold(left, twofold{s.Neg(b), zero}, power)}
 	low := func(p [2]twofold) val { return s.Min(p[0].hi, p[1].hi) }
-	over := s.And(s.Or(s.Lt(low(first), low(second)), s.And(s.Not(left), s.Or(s.ends(ca.hi), s.ends(cb.hi)))), s.Not(finite))
+	// A long polynomial whose terms alternate cancels beyond two floats.
+	short := s.Or(s.Lt(s.f(-gaussDegree), low(second)), s.And(s.ends(ca.hi), s.ends(cb.hi)))
+	over := s.And(s.Or(s.Lt(low(first), low(second)), s.both(s.Not(left), s.Or(s.ends(ca.hi), s.ends(cb.hi)), short)), s.Not(finite))
 	over = s.And(over, s.Not(s.And(left, s.ends(cb.hi))))
 	// Next to 1 a high power of 1-x is 0, and what it multiplies infinite.
 	ln := vmath.Log(bb, s.Select(s.Lt(zero, less.hi), less.hi, one))
@@ -159,15 +166,18 @@ func (s stream) gauss(a0, b0, c0, x0 val) val {
 	w := s.selectTwofold(left, s.divTwofold(twofold{s.Neg(x), zero}, less), twofold{x, zero})
 	rest := s.Select(left, s.Div(one, less.hi), less.hi)
 	far := s.both(inside, s.Not(s.Or(finite, binomial)), s.Lt(s.f(hyperNear), w.hi), s.Not(s.ends(p.hi)), s.Not(s.ends(q.hi)))
-	y, slope := s.hyper(s.And(inside, s.Not(binomial)), []twofold{p, q}, []twofold{{c, zero}}, s.selectTwofold(far, s.twofold(0.5), w))
+	from := s.Select(s.Lt(c, s.f(gaussWide)), s.f(0.5), s.f(gaussSlow))
+	far = s.And(far, s.Lt(from, w.hi))
+	y, slope := s.hyper(s.And(inside, s.Not(binomial)), []twofold{p, q}, []twofold{{c, zero}}, s.selectTwofold(far, twofold{from, zero}, w))
 	y = s.If(far, func() []val {
 		one := s.f(1)
 		pick := func(x val) val { return s.Select(far, x, one) }
-		return []val{s.gaussSteps(pick(p.hi), pick(q.hi), pick(c), s.Select(far, rest, s.f(0.5)), y, s.Add(slope, slope))}
+		return []val{s.gaussSteps(pick(p.hi), pick(q.hi), pick(c), s.Sub(one, from), s.Select(far, rest, s.f(0.5)), y, s.Div(slope, from))}
 	}, func() []val { return []val{y} })[0]
 	// (1-x)^front with the roundings of both.
 	factor := vmath.Pow(bb, less.hi, front.hi)
-	factor = s.Fma(factor, s.Fma(front.lo, ln, s.Mul(front.hi, s.Div(less.lo, s.Select(s.Eq(less.hi, zero), one, less.hi)))), factor)
+	rounded := s.Fma(factor, s.Fma(front.lo, ln, s.Mul(front.hi, s.Div(less.lo, s.Select(s.Eq(less.hi, zero), one, less.hi)))), factor)
+	factor = s.Select(s.finite(factor), rounded, factor)
 	y = s.Select(s.Eq(front.hi, zero), y, s.Mul(factor, y))
 	y = s.Select(binomial, vmath.Pow(bb, less.hi, s.Neg(s.Select(s.Eq(a, c), b, a))), y)
 	// Gauss' sum at 1 (DLMF 15.4.20).
@@ -189,12 +199,17 @@ func (s stream) quotientGamma(x, y val) val {
 	return s.Select(s.ends(y), s.f(0), s.Select(s.both(s.Lt(s.f(100), s.Max(x, y)), s.Lt(s.f(0), s.Min(x, y))), large, q))
 }
 
-// gaussSteps follows the function from 1/2, where it is y with the derivative dy, to 1-rest.
-func (s stream) gaussSteps(a, b, c, rest, y, dy val) val {
+// gaussSteps follows the function from 1-start, where it is y with the derivative dy, to 1-rest.
+func (s stream) gaussSteps(a, b, c, start, rest, y, dy val) val {
 	zero, one, two := s.f(0), s.f(1), s.f(2)
 	sum := s.Add(s.Add(a, b), one)
 	less := s.Sub(c, sum)
-	v := s.While([]val{y, dy, s.f(0.5), zero}, func(v []val) val { return s.And(s.Lt(rest, v[2]), s.Lt(v[3], s.f(maxHyperSteps))) }, func(v []val) []val {
+	inf := s.f(math.Inf(1))
+	// Products that terms are made of may overflow before terms do.
+	scale := s.Select(s.Lt(s.f(0x1p700), s.Max(s.Abs(y), s.Abs(dy))), s.f(0x1p-128), one)
+	v := s.While([]val{s.Mul(y, scale), s.Mul(dy, scale), start, zero}, func(v []val) val {
+		return s.both(s.Lt(rest, v[2]), s.Lt(v[3], s.f(maxHyperSteps)), s.Lt(s.Abs(v[0]), inf), s.Lt(s.Abs(v[1]), inf))
+	}, func(v []val) []val {
 		d := v[2]
 		h := s.Min(s.Mul(d, s.f(0.5)), s.Sub(d, rest))
 		ratio := s.Div(h, s.Mul(s.Sub(one, d), d)) // h/(x*(1-x))
@@ -204,18 +219,19 @@ func (s stream) gaussSteps(a, b, c, rest, y, dy val) val {
 		slope := s.Mul(v[1], h)
 		w := s.While([]val{v[0], slope, s.Add(v[0], slope), slope, zero}, func(w []val) val {
 			size := s.Max(s.Abs(w[0]), s.Abs(w[1]))
-			return s.both(s.Lt(s.Mul(s.Abs(w[2]), s.f(0x1p-58)), size), s.Lt(w[4], s.f(maxHyperTerms)), s.Lt(s.Abs(w[2]), s.f(math.Inf(1))))
+			return s.both(s.Lt(s.Mul(s.Abs(w[2]), s.f(0x1p-58)), size), s.Lt(w[4], s.f(maxHyperTerms)), s.Lt(s.Abs(w[2]), inf))
 		}, func(w []val) []val {
 			k := w[4]
 			k1, k2 := s.Add(k, one), s.Add(k, two)
 			by := s.Mul(ratio, s.Fma(bend, k, s.Neg(inner)))
 			up := s.Mul(square, s.Mul(s.Add(k, a), s.Add(k, b)))
 			t := s.Div(s.Fma(s.Mul(k1, by), w[1], s.Mul(up, w[0])), s.Mul(k1, k2))
+			t = s.Select(s.Eq(t, t), t, s.Mul(w[2], inf))
 			return []val{w[1], t, s.Add(w[2], t), s.Fma(k2, t, w[3]), k1}
 		})
 		return []val{w[2], s.Div(w[3], h), s.Sub(d, h), s.Add(v[3], one)}
 	})
-	return v[0]
+	return s.Div(v[0], scale)
 }
 
 // kummerFar is the least size of x from which Kummer's function is its asymptotic expansion.

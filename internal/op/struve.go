@@ -91,7 +91,12 @@ func (s stream) struve(v0, x0 val, modified bool) val {
 	}
 	y = s.Select(s.And(s.Eq(x, s.f(math.Inf(1))), s.Not(half)), limit, y)
 	y = s.Select(s.And(s.Lt(x0, zero), s.Eq(s.parity(v), zero)), s.Neg(y), y)
-	return s.checked(known, y)
+	// L of order v underflows up to v/2 and overflows from v on, and so does H.
+	vast := s.both(s.Lt(s.f(maxOrder), v0), s.Lt(v0, s.f(math.Inf(1))), s.Eq(x0, x0), s.Or(s.Le(zero, x0), whole))
+	size := s.Abs(x0)
+	end := s.Select(s.Le(size, s.Mul(v0, s.f(0.5))), zero, s.checked(s.Le(v0, size), s.f(math.Inf(1))))
+	end = s.Select(s.And(s.Lt(x0, zero), s.Eq(s.parity(v0), zero)), s.Neg(end), end)
+	return s.Select(vast, end, s.checked(known, y))
 }
 
 // parity is 0 for even and 1 for odd whole numbers.
