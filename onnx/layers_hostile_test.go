@@ -24,7 +24,7 @@ func withChain(parts [][]byte, k, n int, from, to string) [][]byte {
 	return parts
 }
 
-// sameWithoutLayers compares the results of a model of x0 with those of the model that has no layers. It returns the
+// sameWithoutLayers compares the results of a model of x0 with the results of the model without layers. It returns the
 // number of layers that are pieces.
 func sameWithoutLayers(t *testing.T, data []byte) (layers int) {
 	t.Helper()
