@@ -62,8 +62,8 @@ func NuclearNorm(isa jit.ISA, out, s, a *array.View) error {
 	})
 }
 
-// HermitianSylvester computes the solutions z of h*z + z*h = k for Hermitian positive definite h, whose lower
-// triangles are read, by their eigenvalues w and vectors v, which it stores too: in the basis of the vectors
+// HermitianSylvester computes the solutions z of h*z + z*h = k for Hermitian positive definite h. Of h the lower
+// triangles are read. It stores their eigenvalues w and vectors v too: in the basis of the vectors
 // elements of k are divided by sums of two eigenvalues. A sum of 0, up to rounding, makes NaN. Source: Golub and
 // Van Loan, Matrix Computations, section 7.6.3.
 func HermitianSylvester(isa jit.ISA, z, w, v, h, k *array.View) error {
