@@ -149,7 +149,7 @@ func (c *endsNever) Done() <-chan struct{} { return make(chan struct{}) }
 // A call may split a piece that another call has behind it, whose values that one has released.
 func TestSplitBehindACall(t *testing.T) {
 	if core.CompileOff {
-		t.Skip("there are no programs")
+		t.Skip("SKIPPED: functions run eagerly, without programs")
 	}
 	parts := [][]byte{port(11, "x0"), port(12, "x6")}
 	for k := range 6 {
