@@ -14,7 +14,7 @@ type Filter1DOpts struct {
 }
 
 // GenericFilter1D returns a function of lines. It gets all lines of x along an axis at once, as the last axis, each extended by the size-1
-// elements that windows of size elements read beyond its ends: [... n+size-1]. It returns as many lines of n elements. The result has x's
+// elements that windows of size elements read beyond its ends: [... n+size-1]. It returns a line of n elements for each. The result has x's
 // shape and the function's type; the function's operations fuse, run on every device and have gradients. It panics with *[weft.Error] for
 // a function that returns another shape. SciPy's generic_filter1d.
 func GenericFilter1D(x *weft.Tensor, f func(lines *weft.Tensor) *weft.Tensor, size int, opts ...Filter1DOpts) *weft.Tensor {

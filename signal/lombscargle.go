@@ -44,7 +44,7 @@ func LombScargle(x, y, freqs *weft.Tensor, opts ...LombScargleOpts) *weft.Tensor
 		}
 	}
 	l := lomb{LombScargleOpts: o, w: w.Div(w.Sum()), x: x.Unsqueeze(0), y: y.To(weft.Float64)}
-	// Angles of all samples are a matrix: as many frequencies at once as keep it small.
+	// Angles of all samples are a matrix, whose frequencies are divided into parts to keep it small.
 	var parts []*weft.Tensor
 	step := max(1, lombBlock/n)
 	for at := 0; at < freqs.Dim(0); at += step {

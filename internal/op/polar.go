@@ -28,7 +28,7 @@ func polarBack(x, y, dy *node) *node {
 func init() {
 	tall := []Sample{{Shapes: [][]int{{4, 4}}, Fit: wellConditioned}, {Shapes: [][]int{{2, 5, 3}}, Fit: wellConditioned}, {Shapes: [][]int{{0, 0}}}, {Shapes: [][]int{{3, 0}}}, {Shapes: [][]int{{0, 3, 3}}}}
 	PolarFactor = unlisted(Def{Name: "polar_factor", Class: Routine, Arity: 1,
-		Doc: "The matrices with orthonormal columns nearest to matrices of at least as many rows as columns; and the results of svd.",
+		Doc: "The matrices with orthonormal columns nearest to matrices that are square or tall; and the results of svd.",
 		Typing: Typing{Wide: true, Results: 4, InferAll: func(c *Call) []ir.Type {
 			c.matrices("a")
 			x := c.Args[0]

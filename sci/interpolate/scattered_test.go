@@ -78,7 +78,7 @@ func meshes() map[string][]float64 {
 }
 
 // TestDelaunayIsExact holds that no point is inside the circle of a triangle, that neighbours share their edges, and that triangles and
-// hull are as many as Euler's formula has, for points that rounding decides wrongly.
+// hull have the numbers of Euler's formula, for points that rounding decides wrongly.
 func TestDelaunayIsExact(t *testing.T) {
 	for name, x := range meshes() {
 		m := triangulate(x)
