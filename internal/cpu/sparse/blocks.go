@@ -279,9 +279,7 @@ func (p *panel[T]) eliminate(lo, j int) bool {
 	}
 	p.pivot[j] = int32(best)
 	if best != j {
-		for c := range w {
-			x[best*w+c], x[j*w+c] = x[j*w+c], x[best*w+c]
-		}
+		swapRows(x, best, j, w)
 		for i := 0; i < len(p.u); i += w {
 			p.u[i+best], p.u[i+j] = p.u[i+j], p.u[i+best]
 		}
@@ -317,6 +315,9 @@ func (p *panel[T]) solve(lo, hi int) {
 
 // Solve replaces width right sides b, rows of that many elements, by the solutions of a*x = b or of a^H*x = b.
 func (f *BlockLU[T]) Solve(b []T, width int, adjoint bool) {
+	if width == 0 {
+		return
+	}
 	y := gathered(b, f.Order, width)
 	if adjoint {
 		f.solveAdjoint(y, width)
@@ -382,9 +383,6 @@ func (k *kernels[T]) solveLower(y, l []T, width int) {
 		k.lower(y, l)
 		return
 	}
-	if width == 0 {
-		return
-	}
 	w := len(y) / width
 	for i := range w {
 		k.subtract(y[i*width:][:width], l[i*w:i*w+i], y)
@@ -395,9 +393,6 @@ func (k *kernels[T]) solveLower(y, l []T, width int) {
 func (k *kernels[T]) solveUpper(y, l []T, width int) {
 	if width == 1 && k.upper != nil {
 		k.upper(y, l)
-		return
-	}
-	if width == 0 {
 		return
 	}
 	w := len(y) / width
@@ -414,9 +409,6 @@ func (k *kernels[T]) subtractRows(y []T, rows []int32, l, own []T, width int) {
 		k.rowsDot(y, rows, l, own)
 		return
 	}
-	if width == 0 {
-		return
-	}
 	w := len(own) / width
 	for i, r := range rows {
 		k.subtract(y[int(r)*width:][:width], l[i*w:(i+1)*w], own)
@@ -427,9 +419,6 @@ func (k *kernels[T]) subtractRows(y []T, rows []int32, l, own []T, width int) {
 func (k *kernels[T]) spreadRows(own, l []T, rows []int32, y []T, width int) {
 	if width == 1 {
 		k.rowsSpread(own, l, rows, y)
-		return
-	}
-	if width == 0 {
 		return
 	}
 	w := len(own) / width
@@ -447,15 +436,20 @@ func swapRows[T any](y []T, i, j, width int) {
 	}
 }
 
+// toPivots moves the rows of the matrix in its new order to the places of their pivots.
+func (f *BlockLU[T]) toPivots(rows []int32) {
+	for s := range f.nodes {
+		m := &f.nodes[s]
+		for j := range m.width {
+			swapRows(rows[m.first:], j, int(f.pivot[m.first+j]), 1)
+		}
+	}
+}
+
 // Perm returns the row and the column of the matrix in each place of the factors.
 func (f *BlockLU[T]) Perm() (rows, cols []int32) {
 	rows = slices.Clone(f.Order)
-	for s := range f.nodes {
-		own := rows[f.nodes[s].first:][:f.nodes[s].width]
-		for j := range own {
-			swapRows(own, j, int(f.pivot[f.nodes[s].first+j]), 1)
-		}
-	}
+	f.toPivots(rows)
 	return rows, f.Order
 }
 
@@ -465,19 +459,14 @@ func (f *BlockLU[T]) Entries() int { return len(f.x) }
 // Lower returns L, with its ones, in compressed columns of ascending rows.
 func (f *BlockLU[T]) Lower() Triangular[T] {
 	n := len(f.of)
-	place := make([]int32, n) // after its node's pivots, of each row
-	for s := range f.nodes {
-		m := &f.nodes[s]
-		own := make([]int32, m.width)
-		for j := range own {
-			own[j] = int32(j)
-		}
-		for j := range own {
-			swapRows(own, j, int(f.pivot[m.first+j]), 1)
-		}
-		for j, i := range own {
-			place[m.first+int(i)] = int32(m.first + j)
-		}
+	rows := make([]int32, n)
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	f.toPivots(rows)
+	place := make([]int32, n) // of each row among the pivots
+	for k, i := range rows {
+		place[i] = int32(k)
 	}
 	c := columns[T]{off: make([]int64, 1, n+1)}
 	for s := range f.nodes {

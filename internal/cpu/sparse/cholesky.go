@@ -197,6 +197,9 @@ func (f *Cholesky[T]) eliminate(m *node) int {
 
 // Solve replaces width right sides b, rows of that many elements, by the solutions x of a*x = b.
 func (f *Cholesky[T]) Solve(b []T, width int) {
+	if width == 0 {
+		return
+	}
 	y := gathered(b, f.Order, width)
 	for s := range f.nodes {
 		m := &f.nodes[s]
