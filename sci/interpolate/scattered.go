@@ -247,12 +247,13 @@ func GridData(points, values, x *weft.Tensor, opts ...GridDataOpts) *weft.Tensor
 	const name = "interpolate.griddata"
 	o := array.Options(name, opts)
 	p, _, _ := scattered(name, points, nil)
-	(*core.Tensor)(x).CheckArgument(name, "x")
+	rows, _ := coordinates(name, x, p.Dim(1))
+	x = rows.Reshape(x.Shape()...)
 	if o.Rescale {
 		low := p.Min(0)
 		width := p.Max(0).Sub(low)
 		width = weft.Where(width.Eq(0), 1, width)
-		p, x = p.Sub(low).Div(width), x.To(weft.Float64).Sub(low).Div(width)
+		p, x = p.Sub(low).Div(width), x.Sub(low).Div(width)
 	}
 	switch o.Method {
 	case "", Linear:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -75,6 +76,42 @@ func meshes() map[string][]float64 {
 	sets["triangle"] = []float64{0, 0, 1, 0, 0, 1}
 	sets["hull"] = []float64{0, 0, 4, 0, 2, 0, 1, 0, 3, 0, 2, 5e-324}
 	return sets
+}
+
+// TestPredicatesAreExact compares orientations and circles of points of meshes with determinants of rational numbers.
+func TestPredicatesAreExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	times := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+	less := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
+	for name, x := range meshes() {
+		for range 20 {
+			var p [8]float64
+			var d [8]*big.Rat // from the fourth point
+			for i := 3; i >= 0; i-- {
+				k := r.IntN(len(x) / 2)
+				for axis := range 2 {
+					p[2*i+axis] = x[2*k+axis]
+					d[2*i+axis] = new(big.Rat).SetFloat64(x[2*k+axis])
+					if i < 3 {
+						d[2*i+axis].Sub(d[2*i+axis], d[6+axis])
+					}
+				}
+			}
+			cross := func(i, j int) *big.Rat { return less(times(d[2*i], d[2*j+1]), times(d[2*i+1], d[2*j])) }
+			if got, want := orientation(p[0], p[1], p[2], p[3], p[6], p[7]), cross(0, 1).Sign(); got != want {
+				t.Fatalf("%s: orientation of %v is %d, want %d", name, p, got, want)
+			}
+			sum := new(big.Rat)
+			for i := range 3 {
+				square := times(d[2*i], d[2*i])
+				square.Add(square, times(d[2*i+1], d[2*i+1]))
+				sum.Add(sum, square.Mul(square, cross((i+1)%3, (i+2)%3)))
+			}
+			if got := inCircle(&p); got != sum.Sign() {
+				t.Fatalf("%s: circle of %v has %d, want %d", name, p, got, sum.Sign())
+			}
+		}
+	}
 }
 
 // TestDelaunayIsExact holds that no point is inside the circle of a triangle, that neighbours share their edges, and that triangles and
@@ -151,18 +188,21 @@ func TestLinearND(t *testing.T) {
 func TestScatteredMistakes(t *testing.T) {
 	p, v := weft.From([][]float64{{0, 0}, {1, 0}, {0, 1}}), weft.From([]float64{1, 2, 3})
 	for want, f := range map[string]func(){
-		"interpolate.delaunay: points: are all on a line":                         func() { Delaunay(weft.From([][]float64{{0, 0}, {0.1, 0.1}, {0.3, 0.3}})) },
-		"interpolate.delaunay: points: is nil":                                    func() { Delaunay(nil) },
-		"interpolate.delaunay: points: has shape [1 3]: want 2":                   func() { Delaunay(weft.Ones(1, 3)) },
-		"interpolate.newlinearndinterpolator: values: is nil":                     func() { NewLinearNDInterpolator(p, nil) },
-		"interpolate.newlinearndinterpolator: points: are all on a line":          func() { NewLinearNDInterpolator(weft.Ones(5, 2), weft.Ones(5)) },
-		"interpolate.newlinearndinterpolator: points: has coordinates that":       func() { NewLinearNDInterpolator(p.Div(0), v) },
-		"interpolate.newlinearndinterpolator: points: is float32 of shape [0 ":    func() { NewLinearNDInterpolator(weft.Zeros(0, 2), weft.Zeros(0)) },
-		"interpolate.newnearestndinterpolator: values: is float32 of shape [2":    func() { NewNearestNDInterpolator(p, weft.Ones(2)) },
-		"interpolate.griddata: Method: \"no\" is unknown: want linear or nearest": func() { GridData(p, v, p, GridDataOpts{Method: "no"}) },
-		"interpolate.griddata: x: is nil":                                         func() { GridData(p, v, nil) },
-		"interpolate.griddata: x: is float64 of shape [3]: want real numbers":     func() { GridData(p, v, v) },
-		"interpolate.at: x: is complex64":                                         func() { NewNearestNDInterpolator(p, v).At(weft.ZerosOf(weft.Complex64, 2)) },
+		"interpolate.delaunay: points: are all on a line":                                func() { Delaunay(weft.From([][]float64{{0, 0}, {0.1, 0.1}, {0.3, 0.3}})) },
+		"interpolate.delaunay: points: is nil":                                           func() { Delaunay(nil) },
+		"interpolate.delaunay: points: has shape [1 3]: want 2":                          func() { Delaunay(weft.Ones(1, 3)) },
+		"interpolate.newlinearndinterpolator: values: is nil":                            func() { NewLinearNDInterpolator(p, nil) },
+		"interpolate.newlinearndinterpolator: points: are all on a line":                 func() { NewLinearNDInterpolator(weft.Ones(5, 2), weft.Ones(5)) },
+		"interpolate.newlinearndinterpolator: points: has coordinates that":              func() { NewLinearNDInterpolator(p.Div(0), v) },
+		"interpolate.newlinearndinterpolator: points: is float32 of shape [0 ":           func() { NewLinearNDInterpolator(weft.Zeros(0, 2), weft.Zeros(0)) },
+		"interpolate.newnearestndinterpolator: values: is float32 of shape [2":           func() { NewNearestNDInterpolator(p, weft.Ones(2)) },
+		"interpolate.griddata: Method: \"no\" is unknown: want linear or nearest":        func() { GridData(p, v, p, GridDataOpts{Method: "no"}) },
+		"interpolate.griddata: x: is nil":                                                func() { GridData(p, v, nil) },
+		"interpolate.griddata: x: is float64 of shape [3]: want real numbers":            func() { GridData(p, v, v) },
+		"interpolate.griddata: x: is float64 of shape [3 1]: want real numbers, 2 along": func() { GridData(p, v, v.Reshape(3, 1), GridDataOpts{Rescale: true}) },
+		"interpolate.griddata: x: is complex64":                                          func() { GridData(p, v, p.To(weft.Complex64), GridDataOpts{Rescale: true}) },
+		"interpolate.griddata: x: is float64 of shape [3 3]":                             func() { GridData(p, v, weft.OnesOf(weft.Float64, 3, 3), GridDataOpts{Method: Nearest}) },
+		"interpolate.at: x: is complex64":                                                func() { NewNearestNDInterpolator(p, v).At(weft.ZerosOf(weft.Complex64, 2)) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)

@@ -108,6 +108,7 @@ type squares struct {
 	name         string
 	f            func(x *weft.Tensor) *weft.Tensor
 	shape        []int
+	rows         int // residuals; 0 before the first call of f
 	count, steps int
 }
 
@@ -126,6 +127,12 @@ func (s *squares) flat(x *weft.Tensor) *weft.Tensor {
 	y := s.f(x)
 	if y == nil || y.Size() == 0 || y.DType().Complex() {
 		array.Failf(s.name, "f", "returns no real numbers")
+	}
+	if s.rows == 0 {
+		s.rows = y.Size()
+	}
+	if y.Size() != s.rows {
+		array.Failf(s.name, "f", "returns %d residuals, in its first call %d", y.Size(), s.rows)
 	}
 	return y.To(weft.Float64).Reshape(-1)
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"weft"
 )
 
@@ -108,6 +111,31 @@ func TestLeastSquaresBoundedEdges(t *testing.T) {
 		fit, err := LeastSquares(rosen, weft.From([]float64{0.3, 0.4}), LeastSquaresOpts{Bounds: &Bounds{weft.From(c[0]), weft.From(c[1])}})
 		if fit == nil || fit.X.Lt(c[0]).Any().Item() != 0 || fit.X.Gt(c[1]).Any().Item() != 0 {
 			t.Error(c, fit, err)
+		}
+	}
+}
+
+// TestReflectedStep computes a step that ends at a bound by hand. From (0.5, 0) the first unknown may fall by 0.5. The
+// model h1 - 2*h2 + |h|^2/2 of a step h is least at (-1, 2), outside. Half the step gains 1.875. From there the reflected direction (1, 2) gains
+// 0.225 more at 0.3 of it, which is the step (-0.2, 1.6).
+func TestReflectedStep(t *testing.T) {
+	inf := math.Inf(1)
+	s := &reflective{x: []float64{0.5, 0}, d: []float64{1, 1}, lower: []float64{0, -inf}, upper: []float64{inf, inf}, radius: 10}
+	m := &reflectiveModel{a: mat.NewDense(2, 2, []float64{1, 0, 0, 1}), g: []float64{1, -2}}
+	h, gain := m.choose(s, []float64{-1, 2}, 0.995)
+	if !floats.EqualApprox(h, []float64{-0.2, 1.6}, 1e-14) || math.Abs(gain-2.1) > 1e-14 {
+		t.Errorf("step %v gains %v, want [-0.2 1.6] and 2.1", h, gain)
+	}
+}
+
+// TestResidualsOfOtherCount asks for an error that names f where a later call returns other residuals than the first.
+func TestResidualsOfOtherCount(t *testing.T) {
+	for _, b := range []*Bounds{nil, {Lower: weft.Zeros()}} {
+		count := 1
+		f := func(x *weft.Tensor) *weft.Tensor { count++; return x.Sum().Sub(1).Expand(count) }
+		err := weft.Try(func() { LeastSquares(f, weft.Zeros(2), LeastSquaresOpts{Bounds: b}) })
+		if err == nil || !strings.Contains(err.Error(), "optimize.leastsquares: f: returns 3 residuals, in its first call 2") {
+			t.Error(err)
 		}
 	}
 }

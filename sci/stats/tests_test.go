@@ -141,6 +141,7 @@ func TestMistakes(t *testing.T) {
 		"stats.foneway: samples: have one element each":                  func() { FOneway(weft.Ones(1), weft.Ones(1)) },
 		"stats.levene: samples: are 0: want 2":                           func() { Levene(nil) },
 		"stats.levene: Center: \"no\" is unknown: want median":           func() { Levene([]*weft.Tensor{x, x}, LeveneOpts{Center: "no"}) },
+		"stats.levene: Center: \"mode\" is unknown: want median":         func() { Levene([]*weft.Tensor{weft.From([]float64{1, math.NaN()}), x}, LeveneOpts{Center: "mode"}) },
 		"stats.levene: ProportionToCut: is 0.5":                          func() { Levene([]*weft.Tensor{x, x}, LeveneOpts{ProportionToCut: 0.5}) },
 		"stats.bartlett: sample 1: has 1 elements":                       func() { Bartlett(x, weft.Ones(1)) },
 		"stats.kendalltau: y: has 2 elements, x 3":                       func() { KendallTau(x, weft.Ones(2)) },

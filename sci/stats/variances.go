@@ -40,6 +40,11 @@ func Levene(samples []*weft.Tensor, opts ...LeveneOpts) Result {
 	if !(o.ProportionToCut > 0 && o.ProportionToCut < 0.5) {
 		array.Failf(name, "ProportionToCut", "is %v: want a number between 0 and 0.5", o.ProportionToCut)
 	}
+	switch o.Center {
+	case "", Median, Mean, Trimmed:
+	default:
+		array.Failf(name, "Center", "%q is unknown: want median, mean or trimmed", o.Center)
+	}
 	for i, s := range list {
 		s = slices.Sorted(slices.Values(s))
 		if len(s) > 0 && math.IsNaN(s[0]) { // NaN is sorted first
@@ -54,8 +59,6 @@ func Levene(samples []*weft.Tensor, opts ...LeveneOpts) Result {
 		case Trimmed:
 			cut := int(o.ProportionToCut * float64(len(s)))
 			center, _ = moments(s[cut : len(s)-cut])
-		default:
-			array.Failf(name, "Center", "%q is unknown: want median, mean or trimmed", o.Center)
 		}
 		for j, v := range s {
 			s[j] = math.Abs(v - center)
