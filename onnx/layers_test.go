@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -32,9 +33,6 @@ func layerWeights(k int) (w, b []float32) {
 // layer 2.
 func layered(t *testing.T, other []byte) *Model {
 	t.Helper()
-	ints := func(name string, dims []int64, v ...int64) []byte {
-		return initializer(name, 7, dims, wire.AppendInt64s(nil, 7, v))
-	}
 	floats := func(name string, dims []int64, v ...float32) []byte {
 		var raw []byte
 		for _, x := range v {
@@ -42,13 +40,12 @@ func layered(t *testing.T, other []byte) *Model {
 		}
 		return initializer(name, 1, dims, text(9, string(raw)))
 	}
-	number := func(name string, i uint64) []byte { return attr(name, attrInt, wire.AppendVarint(nil, 3, i)) }
-	inner := func(op string) []byte {
-		return append(nodeOf(op, []string{"x4"}, []string{op}), append(text(2, op), port(12, op)...)...)
+	branch := func(name, op string) []byte {
+		return subgraph(name, nodeOf(op, []string{"x4"}, []string{op}), text(2, op), port(12, op))
 	}
 	parts := [][]byte{port(11, "x0"), port(12, "y"), port(12, "again"),
-		ints("0", nil, 0), ints("1", nil, 1), ints("3", nil, 3), ints("5", nil, 5), ints("at 0", []int64{1}, 0), ints("at 1", []int64{1}, 1),
-		ints("ends", []int64{2}, 0, 2), ints("rest", []int64{1}, -1), floats("long", nil, 2), floats("short", nil, 3)}
+		integer("0", 0), integer("1", 1), integer("3", 3), integer("5", 5), integers("at 0", 0), integers("at 1", 1),
+		integers("ends", 0, 2), integers("rest", -1), floats("long", nil, 2), floats("short", nil, 3)}
 	for k := range testLayers {
 		name := func(s string) string { return fmt.Sprint(s, k) }
 		node := func(op, in1, in2, out string, more ...[]byte) {
@@ -64,7 +61,7 @@ func layered(t *testing.T, other []byte) *Model {
 		node("Gather", name("s"), "1", name("n"))
 		if k == 0 {
 			parts = append(parts, nodeOf("Range", []string{"0", "n0", "1"}, []string{"places"}))
-			node("Cast", "places", "", "numbers", number("to", 1))
+			node("Cast", "places", "", "numbers", intAttr("to", 1))
 			node("Unsqueeze", "numbers", "ends", "column")
 		}
 		node("Greater", name("n"), "3", name("is long"))
@@ -83,14 +80,14 @@ func layered(t *testing.T, other []byte) *Model {
 		node("ReduceMax", name("part"), "", name("most"), attr("axes", attrInts, wire.AppendInt64s(nil, 8, []int64{1})))
 		node("Sub", name("moved"), name("most"), name("lower"))
 		node("Gather", name("s"), "at 0", name("rows"))
-		node("Concat", name("rows"), "rest", name("flat"), number("axis", 0))
+		node("Concat", name("rows"), "rest", name("flat"), intAttr("axis", 0))
 		node("Reshape", name("lower"), name("flat"), name("line"))
-		node("Softmax", name("line"), "", name("soft"), number("axis", 1))
+		node("Softmax", name("line"), "", name("soft"), intAttr("axis", 1))
 		node("Reshape", name("soft"), name("s"), name("back"))
 		node("Add", name("back"), name("x"), fmt.Sprint("x", k+1))
 	}
 	parts = append(parts, nodeOf("Relu", []string{"x1"}, []string{"again"}), // of a layer's result, which is read later too
-		nodeOf("If", []string{"is long3"}, []string{"y"}, attr("then_branch", attrGraph, wire.AppendBytes(nil, 6, inner("Neg"))), attr("else_branch", attrGraph, wire.AppendBytes(nil, 6, inner("Abs")))))
+		nodeOf("If", []string{"is long3"}, []string{"y"}, branch("then_branch", "Neg"), branch("else_branch", "Abs")))
 	m, err := Read(modelOf(parts...))
 	if err != nil {
 		t.Fatal(err)
@@ -185,35 +182,44 @@ func TestLayersOfNewLengths(t *testing.T) {
 	}
 }
 
+// withoutLayers is [layered] whose layers are not looked for.
+func withoutLayers(t *testing.T, other []byte) *Model {
+	t.Helper()
+	m := layered(t, other)
+	m.graph.free = false
+	return m
+}
+
 // A weight that is replaced or written changes what later calls compute, of the lengths that have programs too.
 func TestLayersFollowWeights(t *testing.T) {
-	m := layered(t, nil)
+	m, plain := layered(t, nil), withoutLayers(t, nil)
 	x := weft.Arange(40).To(weft.Float32).Mul(0.37).Sin().Reshape(2, 5, 4)
-	run := func() []float32 {
+	run := func(m *Model) *weft.Tensor {
 		out, err := m.Run(map[string]*weft.Tensor{"x0": x})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return weft.Data[float32](out["y"])
+		return out["y"]
 	}
-	first := run()
-	old := m.Weights["w2"]
-	m.Weights["w2"] = weft.Zeros(4, 4)
-	if slices.Equal(run(), first) {
-		t.Error("a weight that was put in another's place changes nothing")
-	}
-	m.Weights["w2"] = old
-	if !slices.Equal(run(), first) {
-		t.Error("the first weight has other results than before")
-	}
-	weft.WithoutGrad(func() { old.MulAssign(0.5) })
-	written := run()
-	if slices.Equal(written, first) {
-		t.Error("a write into a weight changes nothing")
-	}
-	weft.WithoutGrad(func() { old.MulAssign(2) })
-	if !slices.Equal(run(), first) {
-		t.Error("a write that restores a weight does not restore the results")
+	last := run(m)
+	for _, c := range []struct {
+		name   string
+		change func(weights map[string]*weft.Tensor)
+	}{
+		{"replaced", func(weights map[string]*weft.Tensor) { weights["w2"] = weft.Ones(4, 4) }},
+		{"written", func(weights map[string]*weft.Tensor) { weft.WithoutGrad(func() { weights["w2"].MulAssign(0.5) }) }},
+		{"another's", func(weights map[string]*weft.Tensor) { weights["w2"] = weights["w1"] }},
+	} {
+		c.change(m.Weights)
+		c.change(plain.Weights)
+		got, want := run(m), run(plain)
+		if !got.AllClose(want) {
+			t.Errorf("%s: %v, without layers %v", c.name, got, want)
+		}
+		if got.AllClose(last) {
+			t.Errorf("%s: the weight changes nothing", c.name)
+		}
+		last = got
 	}
 }
 
@@ -231,9 +237,61 @@ func TestUnequalLayersAreApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want *weft.Tensor
-		weft.WithoutGrad(func() { want = m.ForwardAll(x)[0] }) // node by node
+		weft.WithoutGrad(func() { want = withoutLayers(t, other).ForwardAll(x)[0] }) // node by node
 		if !out["y"].AllClose(want) {
 			t.Errorf("%s: %v, node by node %v", name, out["y"], want)
+		}
+	}
+}
+
+// Gradients flow to the weights of a model that has run by layers, and it is exported as it is after a step.
+func TestLayersAreTrainedAndExported(t *testing.T) {
+	m, plain := layered(t, nil), withoutLayers(t, nil)
+	for _, n := range []int{6, 3} {
+		x := weft.Arange(2*n*4).To(weft.Float32).Mul(0.37).Sin().Reshape(2, n, 4)
+		in := map[string]*weft.Tensor{"x0": x}
+		for _, m := range []*Model{m, plain} {
+			if _, err := m.Run(in); err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range m.Weights {
+				w.RequireGrad()
+			}
+			out := m.ForwardAll(x)
+			out[0].Square().Sum().Add(out[1].Sum()).Backward()
+		}
+		for name, w := range plain.Weights {
+			if got, want := m.Weights[name].Grad(), w.Grad(); got == nil || !got.AllClose(want) {
+				t.Errorf("gradient of %s: %v, without layers %v", name, got, want)
+			}
+		}
+		weft.WithoutGrad(func() {
+			for _, m := range []*Model{m, plain} {
+				for _, w := range m.Weights {
+					w.SubAssign(w.Grad().Mul(0.1))
+				}
+			}
+		})
+		var b bytes.Buffer
+		if err := Write(&b, m.ForwardAll, []any{x}, SaveOpts{Inputs: []string{"x0"}, Outputs: []string{"y", "again"}, Weights: m.Weights}); err != nil {
+			t.Fatal(err)
+		}
+		exported, err := Read(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := plain.Run(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, m := range map[string]*Model{"with layers": m, "exported": exported} {
+			out, err := m.Run(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !out["y"].AllClose(want["y"]) || !out["again"].AllClose(want["again"]) {
+				t.Errorf("%s: %v, without layers %v", name, out, want)
+			}
 		}
 	}
 }
