@@ -106,3 +106,12 @@ func TestPolarAndNuclearAtEqualValues(t *testing.T) {
 		}
 	}
 }
+
+// TestPolarOfGreatNumbers asks for factors of a matrix whose elements have no sum.
+func TestPolarOfGreatNumbers(t *testing.T) {
+	a := weft.From([][]float64{{0, -1.5e308}, {1.7e308, 0}})
+	u, p := linalg.Polar(a)
+	if got := weft.Data[float64](p); got[0] != 1.7e308 || got[1] != 0 || got[2] != 0 || got[3] != 1.5e308 {
+		t.Errorf("%v times %v", u, p)
+	}
+}

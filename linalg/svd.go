@@ -142,5 +142,5 @@ func Polar(a *weft.Tensor) (u, p *weft.Tensor) {
 	}
 	u = applyAll(op.PolarFactor, nil, a)[0]
 	p = adjoint(u).MatMul(a)
-	return u, p.Add(adjoint(p)).Div(2)
+	return u, p.Mul(0.5).Add(adjoint(p).Mul(0.5)) // halves, whose sum does not overflow
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"weft"
@@ -260,6 +261,23 @@ func TestUnsignedResultsWrap(t *testing.T) {
 	} {
 		if got, want := f(x.To(weft.Uint64)).To(weft.Int64), f(x); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("filter %d: %v, want %v", k, got, want)
+		}
+	}
+}
+
+// TestGenericFilter1DOfNothing asks for shapes and types of results of empty arrays, whose lines a function still gets.
+func TestGenericFilter1DOfNothing(t *testing.T) {
+	sums := func(lines *weft.Tensor) *weft.Tensor {
+		return lines.To(weft.Complex64).SlidingWindowView(-1, 3).Sum(-1)
+	}
+	for _, mode := range []ndimage.Mode{ndimage.Reflect, ndimage.Mirror, ndimage.Nearest, ndimage.Wrap, ndimage.Constant} {
+		for _, shape := range [][]int{{0}, {2, 0}, {0, 2}} {
+			for axis := range shape {
+				y := ndimage.GenericFilter1D(weft.Zeros(shape...), sums, 3, ndimage.Filter1DOpts{Mode: mode, Axis: &axis})
+				if !slices.Equal(y.Shape(), shape) || y.DType() != weft.Complex64 {
+					t.Errorf("%s, %v: %s of shape %v", mode, shape, y.DType(), y.Shape())
+				}
+			}
 		}
 	}
 }

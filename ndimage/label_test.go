@@ -1,6 +1,7 @@
 package ndimage_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -118,6 +119,25 @@ func TestWatershedCosts(t *testing.T) {
 			if levels == 1 && l < 0 && markers[i] == 0 {
 				t.Errorf("element %d of a plain is background", i)
 			}
+		}
+	}
+}
+
+// TestWatershedOfWideMarkers holds markers whose low 32 bits are 0 or equal, no markers, and elements that none reaches.
+func TestWatershedOfWideMarkers(t *testing.T) {
+	x := weft.From([]uint8{0, 9, 0})
+	alone := ndimage.WatershedOpts{Structure: weft.From([]int64{0, 1, 0})}
+	for _, c := range []struct {
+		markers, want []int64
+		o             ndimage.WatershedOpts
+	}{
+		{[]int64{1 << 40, 0, 1 << 41}, []int64{1 << 40, 1 << 41, 1 << 41}, ndimage.WatershedOpts{}},
+		{[]int64{math.MinInt64, 0, math.MaxInt64}, []int64{math.MinInt64, math.MaxInt64, math.MaxInt64}, ndimage.WatershedOpts{}},
+		{[]int64{0, 0, 0}, []int64{0, 0, 0}, ndimage.WatershedOpts{}},
+		{[]int64{7, 0, -3}, []int64{7, 0, -3}, alone},
+	} {
+		if got := weft.Data[int64](ndimage.WatershedIFT(x, weft.From(c.markers), c.o)); !slices.Equal(got, c.want) {
+			t.Errorf("%v have %v, want %v", c.markers, got, c.want)
 		}
 	}
 }

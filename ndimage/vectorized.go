@@ -29,6 +29,11 @@ func GenericFilter1D(x *weft.Tensor, f func(lines *weft.Tensor) *weft.Tensor, si
 		array.Failf(name, "size", "is %d, want at least 1", size)
 	}
 	before := reach(name, "size", size, o.Origin)
+	if x.Dim(axis) == 0 { // f gets lines of one element, whose results have the type
+		shape := x.Shape()
+		shape[axis] = 1
+		return along(GenericFilter1D(x.Device().ZerosOf(x.DType(), shape...), f, size, o), axis, 0, 0)
+	}
 	y = f(stretch(name, x, axis, -before, x.Dim(axis)+size-1-before, p.modes[0], o.Cval).MoveAxis(axis, -1))
 	array.Given(name, "the result of f", y != nil)
 	if !array.Equal(y.Shape(), want) {

@@ -1,6 +1,8 @@
 package ndimage
 
 import (
+	"cmp"
+
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
@@ -16,8 +18,8 @@ type WatershedOpts struct {
 
 // WatershedIFT grows markers over x, Uint8 or Uint16: each element gets the label of the marker with the cheapest path to it, a path costing the
 // greatest difference of neighbours on it (Falcão, Stolfi, Lotufo, "The image foresting transform", PAMI 26, 2004). markers are integers of x's shape, 0 where
-// there is none; negative ones are background, which loses against others of equal cost. The result has the type of markers, whose values must fit 32
-// bits. It panics with *[weft.Error] for other types and shapes. SciPy's watershed_ift, which also takes the end of a row for a neighbour of
+// there is none; negative ones are background, which loses against others of equal cost. The result has the type of markers, whose values must fit
+// int64. It panics with *[weft.Error] for other types and shapes. SciPy's watershed_ift, which also takes the end of a row for a neighbour of
 // the next row.
 func WatershedIFT(x, markers *weft.Tensor, opts ...WatershedOpts) *weft.Tensor {
 	const name = "ndimage.watershed_ift"
@@ -46,19 +48,28 @@ func WatershedIFT(x, markers *weft.Tensor, opts ...WatershedOpts) *weft.Tensor {
 	for _, d := range before {
 		code = append(code, d...)
 	}
-	t := newTask("watershed_ift", []ir.Type{{DType: weft.Int32, Shape: shape}}, func(args, out []array.View) {
-		labels := core.Slice[int32](&out[0])
-		copy(labels, core.Slice[int32](&args[1]))
+	t := newTask("watershed_ift", []ir.Type{{DType: weft.Int64, Shape: shape}}, func(args, out []array.View) {
+		given := core.Slice[int64](&args[1])
+		labels := make([]int32, len(given))
+		for i, v := range given {
+			labels[i] = int32(cmp.Compare(v, 0) * (i + 1))
+		}
 		w := &watershed{values: core.Slice[uint16](&args[0]), labels: labels}
 		w.flood(shape, before)
+		y := core.Slice[int64](&out[0])
+		for i, l := range labels {
+			if y[i] = 0; l != 0 {
+				y[i] = given[max(l, -l)-1]
+			}
+		}
 	}, code)
-	return t.apply(x.To(weft.Uint16).Contiguous(), markers.To(weft.Int32).Contiguous())[0].To(markers.DType())
+	return t.apply(x.To(weft.Uint16).Contiguous(), markers.To(weft.Int64).Contiguous())[0].To(markers.DType())
 }
 
 // watershed is a forest of cheapest paths. Elements wait in a list for each cost, from which the first is taken.
 type watershed struct {
 	values     []uint16
-	labels     []int32
+	labels     []int32 // 1 more than the place of the marker, negative for background; 0 where there is none
 	cost       []int32
 	next, prev []int32 // in a list, -1 at its ends
 	first      []int32 // of the list of a cost

@@ -58,6 +58,7 @@ func meshes() map[string][]float64 {
 	for range 60 {
 		a := 2 * math.Pi * r.Float64()
 		sets["circle"] = append(sets["circle"], math.Cos(a), math.Sin(a))
+		sets["underflow"] = append(sets["underflow"], math.Cos(a)*0x1p-267, math.Sin(a)*0x1p-267)
 		sets["random"] = append(sets["random"], r.Float64(), r.Float64())
 		x := r.Float64()
 		sets["line"] = append(sets["line"], 0.1+x, 0.1+x+float64(r.IntN(3))*0x1p-53)
