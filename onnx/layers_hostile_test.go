@@ -107,6 +107,49 @@ func TestGradientBehindLayers(t *testing.T) {
 	sameWithoutLayers(t, append(modelOf(parts...), part(8, text(1, domainTraining), wire.AppendVarint(nil, 2, 1))...))
 }
 
+// Layers that quantize with other zero points differ, although all else of them is equal.
+func TestLayersWithOtherZeroPoints(t *testing.T) {
+	for _, c := range []struct {
+		zeros  string // of the layers, a byte each
+		layers int
+	}{{"\x03\x03\x03\x03\x03\x03\x03", 7}, {"\x01\x01\x09\x01\x01\x01\x01", 4}, {"\x00\x01\x02\x03\x04\x05\x06", 0}} {
+		parts := [][]byte{port(11, "x0"), port(12, "x7"), initializer("scale", 1, nil, text(9, "\x00\x00\x00\x3c")), integers("0", 0),
+			initializer("w", int(Uint8), []int64{6, 6}, text(9, "matrix of six rows of six characters"))}
+		for k := range 7 {
+			name := func(s string) string { return fmt.Sprint(s, k) }
+			zero, end := name("zero"), name("end")
+			parts = append(withChain(parts, k, 18, name("x"), end), initializer(zero, int(Uint8), nil, text(9, c.zeros[k:k+1])),
+				nodeOf("QuantizeLinear", []string{end, "scale", zero}, []string{name("bytes")}),
+				nodeOf("Unsqueeze", []string{name("bytes"), "0"}, []string{name("row")}),
+				nodeOf("MatMulInteger", []string{name("row"), "w", zero, zero}, []string{name("sums")}),
+				nodeOf("Squeeze", []string{name("sums"), "0"}, []string{name("line")}),
+				nodeOf("Cast", []string{name("line")}, []string{name("floats")}, intAttr("to", int64(Float))),
+				nodeOf("Sin", []string{name("floats")}, []string{fmt.Sprint("x", k+1)}))
+		}
+		if n := sameWithoutLayers(t, modelOf(parts...)); n != c.layers && !core.CompileOff {
+			t.Errorf("zero points %x: %d layers are pieces, want %d", c.zeros, n, c.layers)
+		}
+	}
+}
+
+// Subgraphs and outputs read weights by names that Identity nodes give them, which nodes of layers do without.
+func TestLayersOfRenamedWeights(t *testing.T) {
+	parts := [][]byte{port(11, "x0"), port(12, "y"), port(12, "w0"), initializer("w", 1, []int64{1}, text(9, "\x00\x00\x80\x3e")), integer("3", 3),
+		nodeOf("Size", []string{"x0"}, []string{"size"}), nodeOf("Greater", []string{"size", "3"}, []string{"is long"})}
+	for k := range 5 {
+		end, w := fmt.Sprint("end", k), fmt.Sprint("w", k)
+		parts = append(withChain(parts, k, 18, fmt.Sprint("x", k), end),
+			nodeOf("Identity", []string{"w"}, []string{w}), nodeOf("Add", []string{end, w}, []string{fmt.Sprint("x", k+1)}))
+	}
+	branch := func(name, op string) []byte {
+		return subgraph(name, nodeOf(op, []string{"x5", "w4"}, []string{op}), port(12, op))
+	}
+	parts = append(parts, nodeOf("If", []string{"is long"}, []string{"y"}, branch("then_branch", "Mul"), branch("else_branch", "Sub")))
+	if n := sameWithoutLayers(t, modelOf(parts...)); n != 3 && !core.CompileOff {
+		t.Errorf("%d layers are pieces, want 3", n)
+	}
+}
+
 // The search of layers ends in graphs whose nodes are alike and read unequal values.
 func TestSearchOfLayersEnds(t *testing.T) {
 	parts := [][]byte{port(11, "x0"), port(12, "x1500")}
