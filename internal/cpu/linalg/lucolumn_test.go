@@ -54,6 +54,46 @@ func specialColumns[F float32 | float64](t *testing.T, tiny F) {
 	}
 }
 
+// TestExchangesOfRows compares exchanges in both directions with exchanges of numbers one by one, for columns that fill
+// vectors and blocks or do not, and more pairs of rows than a call of the kernel takes.
+func TestExchangesOfRows(t *testing.T) {
+	exchanges[float32](t)
+	exchanges[float64](t)
+}
+
+func exchanges[F float32 | float64](t *testing.T) {
+	const rows = 2*exchangeMost + 10
+	pivots := make([]int64, rows-1)
+	for i := range pivots {
+		pivots[i] = int64(i + i*i%7*(rows-1-i)/7)
+	}
+	for _, isa := range jit.ISAs() {
+		k := &kit[F]{isa, 1}
+		for _, columns := range []int{0, 1, 7, 16, 67, 100} {
+			a, want := noise[F](3, rows, columns), noise[F](3, rows, columns)
+			for _, back := range []bool{false, true} {
+				for at := range pivots {
+					i := at
+					if back {
+						i = len(pivots) - 1 - at
+					}
+					for j := range columns {
+						x, y := &want.row(i)[j], &want.row(int(pivots[i]))[j]
+						*x, *y = *y, *x
+					}
+				}
+				k.exchange(a, pivots, back)
+				if !slices.Equal(a.x, want.x) {
+					t.Errorf("%v, %T, %d columns, back %t: rows in another order", isa, F(0), columns, back)
+				}
+			}
+			if !slices.Equal(a.x, noise[F](3, rows, columns).x) {
+				t.Errorf("%v, %T, %d columns: exchanges back do not restore rows", isa, F(0), columns)
+			}
+		}
+	}
+}
+
 func fill[F float32 | float64](a matrix[F], x F) {
 	for i := range a.x {
 		a.x[i] = x
