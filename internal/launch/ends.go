@@ -59,14 +59,14 @@ func Unbounded(d array.DType) (low, high uint64) {
 type endsOf struct {
 	Ends
 	*Epilogue
-	at           unsafe.Pointer
-	channels     int
-	d            array.DType
-	sum          loop.Value // the element after the instructions so far
-	bias         loop.Value // if Bias is set
-	added        bool       // the bias is in sum
-	lower, upper bool       // so are the bounds
-	stored       bool
+	at       unsafe.Pointer
+	channels int
+	d        array.DType
+	sum      loop.Value // the element after the instructions so far
+	bias     loop.Value // if Bias is set
+	added    bool       // the bias is in sum
+	upper    bool       // so is the upper bound
+	stored   bool
 }
 
 // add takes an instruction in, and reports false if Ends cannot say what it does.
@@ -111,8 +111,8 @@ func (e *endsOf) add(v loop.Value) bool {
 		e.added = true
 		return ok
 	case loop.OpMax:
-		ok := !e.lower && !e.upper && e.bound(other, &e.Low)
-		e.lower, e.Bounded = true, true
+		ok := !e.Bounded && e.bound(other, &e.Low)
+		e.Bounded = true
 		return ok
 	case loop.OpMin:
 		ok := !e.upper && e.bound(other, &e.High)

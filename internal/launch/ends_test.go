@@ -30,6 +30,8 @@ func TestEndsOfPrograms(t *testing.T) {
 		}, true, true, 0, 6},
 		{"argument", func(b *loop.Builder) loop.Value { return b.Min(b.Load(result), b.Scalar(0)) }, true, false, -inf, 7},
 		{"bounds in the other order", func(b *loop.Builder) loop.Value { return b.Max(b.Min(b.Load(result), of(b, 6)), of(b, 0)) }, false, false, 0, 0},
+		{"two lower bounds", func(b *loop.Builder) loop.Value { return b.Max(b.Max(b.Load(result), of(b, 0)), b.Scalar(0)) }, false, false, 0, 0},
+		{"two upper bounds", func(b *loop.Builder) loop.Value { return b.Min(b.Min(b.Load(result), of(b, 6)), b.Scalar(0)) }, false, false, 0, 0},
 		{"bias behind a bound", func(b *loop.Builder) loop.Value { return b.Add(b.Max(b.Load(result), of(b, 0)), b.Load(bias)) }, false, false, 0, 0},
 		{"residual", func(b *loop.Builder) loop.Value { return b.Add(b.Load(result), b.Load(residual)) }, false, false, 0, 0},
 		{"-0", func(b *loop.Builder) loop.Value { return b.Max(b.Load(result), of(b, minusZero)) }, false, false, 0, 0},
