@@ -281,3 +281,12 @@ func TestGenericFilter1DOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorizedFilterInBlocks compares windows of more elements than are in memory at once with MaximumFilter.
+func TestVectorizedFilterInBlocks(t *testing.T) {
+	x := weft.ArangeOf(weft.Float32, 64*64).Mul(12.9898).Sin().Reshape(64, 64)
+	y := ndimage.VectorizedFilter(x, func(w *weft.Tensor) *weft.Tensor { return w.Max(-1) }, []int{35, 31})
+	if y.Ne(ndimage.MaximumFilter(x, []int{35, 31})).Any().Item() != 0 {
+		t.Error("maxima of windows differ from MaximumFilter's")
+	}
+}

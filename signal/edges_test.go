@@ -225,3 +225,16 @@ func TestLongBesselFilters(t *testing.T) {
 		}
 	}
 }
+
+// TestLombScargleInBlocks compares frequencies of two blocks of angles with each alone.
+func TestLombScargleInBlocks(t *testing.T) {
+	x := weft.ArangeOf(weft.Float64, 1<<16).Mul(0.37)
+	y, freqs := x.Mul(0.9).Sin(), weft.ArangeOf(weft.Float64, 20).Add(1).Mul(0.05)
+	p := signal.LombScargle(x, y, freqs)
+	for _, k := range []int{0, 15, 16, 19} {
+		alone := signal.LombScargle(x, y, freqs.Slice(weft.Range(k, k+1)))
+		if got, want := p.At(k).Item(), alone.Item(); !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) {
+			t.Errorf("frequency %d has power %v, alone %v", k, got, want)
+		}
+	}
+}
