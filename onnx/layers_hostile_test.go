@@ -48,12 +48,7 @@ func sameWithoutLayers(t *testing.T, data []byte) (layers int) {
 			t.Errorf("%s: %v, without layers %v", name, out[name], want[name])
 		}
 	}
-	for _, p := range m.graph.pieces() {
-		if p.layer {
-			layers++
-		}
-	}
-	return layers
+	return len(layersOf(m))
 }
 
 // A node without its second input differs from one without its third.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -95,6 +96,11 @@ func layered(t *testing.T, other []byte) *Model {
 	return m
 }
 
+// layersOf returns the pieces of m that are layers.
+func layersOf(m *Model) []*piece {
+	return slices.DeleteFunc(slices.Clone(m.graph.pieces()), func(p *piece) bool { return !p.layer })
+}
+
 // layeredByHand is what [layered] computes, by eager operations.
 func layeredByHand(x *weft.Tensor) (y, again *weft.Tensor) {
 	shape := x.Shape()
@@ -162,20 +168,15 @@ func TestLayersOfNewLengths(t *testing.T) {
 	if core.CompileOff {
 		return
 	}
-	layers := 0
-	var shared *program
-	for _, p := range m.graph.pieces() {
-		if p.layer {
-			layers++
-			if q := p.program.Load(); shared != nil && q != shared {
-				t.Error("a layer has a program of its own")
-			} else {
-				shared = q
-			}
-		}
+	layers := layersOf(m)
+	if len(layers) != testLayers {
+		t.Fatalf("%d layers are pieces, want %d", len(layers), testLayers)
 	}
-	if layers != testLayers {
-		t.Fatalf("%d layers are pieces, want %d", layers, testLayers)
+	shared := layers[0].program.Load()
+	for _, p := range layers {
+		if p.program.Load() != shared {
+			t.Error("a layer has a program of its own")
+		}
 	}
 	if n := len(*shared.f.Entries.Load()); n != len(sizes) {
 		t.Errorf("%d programs were made for %d sizes", n, len(sizes))
@@ -293,5 +294,44 @@ func TestLayersAreTrainedAndExported(t *testing.T) {
 				t.Errorf("%s: %v, without layers %v", name, out, want)
 			}
 		}
+	}
+}
+
+// Layers whose weights lie in a file beside the model compute what the exported function does, for each size.
+func TestLayersOfExternalWeights(t *testing.T) {
+	g := weft.NewGenerator(4)
+	weights := map[string]*weft.Tensor{}
+	for k := range testLayers {
+		weights[fmt.Sprint("w", k)], weights[fmt.Sprint("b", k)] = g.Normal(0, 1, 4, 4), g.Normal(0, 1, 4)
+	}
+	f := func(x *weft.Tensor) *weft.Tensor {
+		for k := range testLayers {
+			x = x.MatMul(weights[fmt.Sprint("w", k)]).Add(weights[fmt.Sprint("b", k)])
+			for range 8 {
+				x = x.Tanh().Sin()
+			}
+		}
+		return x
+	}
+	path := filepath.Join(t.TempDir(), "m.onnx")
+	if err := Save(path, f, []any{weft.Ones(2, 4)}, SaveOpts{Inputs: []string{"x[n 4]"}, Weights: weights, ExternalFrom: new(0)}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 5, 2, 5} {
+		x := g.Normal(0, 1, n, 4)
+		out, err := m.Run(map[string]*weft.Tensor{"x": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := f(x); !out["y"].AllClose(want) {
+			t.Errorf("%d rows: %v, want %v", n, out["y"], want)
+		}
+	}
+	if n := len(layersOf(m)); n != testLayers && !core.CompileOff {
+		t.Errorf("%d layers are pieces, want %d", n, testLayers)
 	}
 }
