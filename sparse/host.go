@@ -51,9 +51,11 @@ func (c *computation) forward(x []*weft.Tensor) *weft.Tensor {
 		views[i] = core.HostView((*core.Tensor)(x[i]))
 	}
 	y := core.Make(0, x[0].DType(), shape)
-	if err := c.run(views, y.View()); err != nil {
-		panic(err)
-	}
+	core.Written(y, func(v *array.View) {
+		if err := c.run(views, v); err != nil {
+			panic(err)
+		}
+	})
 	runtime.KeepAlive(x)
 	return (*weft.Tensor)(y)
 }
