@@ -1,4 +1,4 @@
-// Package interpolate puts curves through points, smooths them, and interpolates on grids and between scattered points. The curves of [New] are
+// Package interpolate puts curves and B-splines through points, smooths them, and interpolates on grids and between scattered points. The curves of [New] are
 // gonum's (gonum.org/v1/gonum/interp). All are evaluated at tensors of any shape, with gradients with respect to these.
 package interpolate
 
