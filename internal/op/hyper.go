@@ -132,8 +132,8 @@ func (s stream) gammaNegative(x val) val {
 	return s.And(s.Lt(x, s.f(0)), s.Not(s.Eq(s.parity(s.Floor(x)), s.f(0))))
 }
 
-// gauss is Gauss' hypergeometric function.
-func (s stream) gauss(a0, b0, c0, x0 val) val {
+// gaussAnywhere is Gauss' function of any numbers.
+func (s stream) gaussAnywhere(a0, b0, c0, x0 val) val {
 	bb, zero, one := s.bld, s.f(0), s.f(1)
 	known := s.both(s.finite(a0), s.finite(b0), s.finite(c0), s.finite(x0))
 	pick := func(x val, otherwise float64) val { return s.Select(known, x, s.f(otherwise)) }
@@ -182,7 +182,9 @@ func (s stream) gauss(a0, b0, c0, x0 val) val {
 	y = s.Select(binomial, vmath.Pow(bb, less.hi, s.Neg(s.Select(s.Eq(a, c), b, a))), y)
 	// Gauss' sum at 1 (DLMF 15.4.20).
 	atOne := s.And(s.Eq(x, one), s.Not(finite))
-	sum := s.Mul(s.quotientGamma(c, ca.hi), s.quotientGamma(power.hi, cb.hi))
+	sum := s.If(atOne, func() []val {
+		return []val{s.Mul(s.quotientGamma(c, ca.hi), s.quotientGamma(power.hi, cb.hi))}
+	}, s.zeros(1))[0]
 	// It is infinite with the sign of gamma(c)*gamma(a+b-c)/(gamma(a)*gamma(b)) (DLMF 15.4.21 and 15.4.23).
 	negative := s.Xor(s.Xor(s.gammaNegative(a), s.gammaNegative(b)), s.gammaNegative(c))
 	infinite := s.Select(negative, s.f(math.Inf(-1)), s.f(math.Inf(1)))
