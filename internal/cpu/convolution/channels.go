@@ -40,6 +40,10 @@ type channelRun struct {
 	across       bool            // results are one row, and bands are tiles of it
 	stripsFirst  bool            // tasks that follow one another have the same strips, not the same band
 	sumsBytes    int
+	padded       bool         // some terms lie in the padding
+	stripwise    bool         // a task packs the weights of its strips itself, into memory of its worker
+	wild         *atomic.Bool // if stripwise: weights that terms in the padding may leave out are not finite
+	ownBytes     int          // of a worker: sums, and the weights of a strip
 	callTiles    int
 	tilesOfTask  []channelTiles // by worker
 }
@@ -92,7 +96,9 @@ func (planned *channelRun) run(c *correlation, work, threads int) bool {
 	if !r.pack(threads) {
 		return false
 	}
-	defer c.packed.free()
+	if !r.stripwise {
+		defer c.packed.free()
+	}
 	tasks := r.groups * c.bands * c.parts
 	grain := 1
 	if w := work / tasks; w < min(tile.TaskWork, tile.ThreadHot) {
@@ -102,10 +108,10 @@ func (planned *channelRun) run(c *correlation, work, threads int) bool {
 	for len(r.tilesOfTask) < width {
 		r.tilesOfTask = append(r.tilesOfTask, nil)
 	}
-	c.buffer = tile.Alloc(r.sumsBytes * width)
+	c.buffer = tile.Alloc(r.ownBytes * width)
 	defer mem.Free(c.buffer)
 	par.RunTask(tasks, grain, threads, r)
-	return true
+	return !r.stripwise || !r.wild.Load()
 }
 
 // classify cuts rows into tiles and finds the classes. It reports false if that cannot be
@@ -186,12 +192,19 @@ func indexOf[T comparable](list *[]T, x T) int {
 }
 
 // pack packs the weights, strip by strip, and reports whether all of those that terms
-// in the padding may leave out are finite.
+// in the padding may leave out are finite. If one task alone reads a strip, it packs the strip: the
+// weights stay in the L2 cache, and no memory for all of them is taken.
 func (r *channelRun) pack(threads int) bool {
 	c := r.correlation
-	padded := slices.ContainsFunc(r.classY, func(e edge) bool { return e != edge{} }) ||
+	r.padded = slices.ContainsFunc(r.classY, func(e edge) bool { return e != edge{} }) ||
 		slices.ContainsFunc(r.classX, func(k channelClass) bool { return k.edge != edge{} })
-	key := packed.Key{Kind: packed.Channels, Sizes: [8]int{c.outC, len(c.terms), r.nv, c.weightPitch, c.panelBytes, int(tile.Bit(padded, 0))}}
+	r.ownBytes = r.sumsBytes
+	if r.stripwise = !c.kept.Kept() && r.groups*c.bands == 1; r.stripwise {
+		r.wild = new(atomic.Bool)
+		r.ownBytes += c.panelBytes
+		return true
+	}
+	key := packed.Key{Kind: packed.Channels, Sizes: [8]int{c.outC, len(c.terms), r.nv, c.weightPitch, c.panelBytes, int(tile.Bit(r.padded, 0))}}
 	c.packed.make(c, key, r.strips*c.panelBytes, func(to unsafe.Pointer) bool {
 		if c.outC*len(c.terms) < threadedWeights {
 			threads = 1
@@ -199,9 +212,7 @@ func (r *channelRun) pack(threads int) bool {
 		var wild atomic.Bool
 		par.Run(r.strips, 1, threads, func(_, begin, end int) {
 			for s := begin; s < end; s++ {
-				p := unsafe.Add(to, s*c.panelBytes)
-				c.packWeights(tile.Panel{Ptr: p, Pitch: c.weightPitch, Rows: r.nv * c.Lanes, K: len(c.terms)}, 0, s*r.nv*c.Lanes)
-				if padded && !finite(c.D, p, c.weightPitch*len(c.terms)) {
+				if !r.packStrip(unsafe.Add(to, s*c.panelBytes), s) {
 					wild.Store(true)
 				}
 			}
@@ -213,6 +224,13 @@ func (r *channelRun) pack(threads int) bool {
 		return false
 	}
 	return true
+}
+
+// packStrip packs the weights of strip s. It reports false if terms in the padding may leave out one that is not finite.
+func (r *channelRun) packStrip(to unsafe.Pointer, s int) bool {
+	c := r.correlation
+	c.packWeights(tile.Panel{Ptr: to, Pitch: c.weightPitch, Rows: r.nv * c.Lanes, K: len(c.terms)}, 0, s*r.nv*c.Lanes)
+	return !r.padded || finite(c.D, to, c.weightPitch*len(c.terms))
 }
 
 // finite reports whether all numbers of type d in the given bytes are finite. bytes is a
@@ -444,14 +462,24 @@ func (r *channelRun) strip(worker, s int, tiles channelTiles, prefetch int) {
 	f := channelFrame{a: c.src.Ptr, c: c.dst.at(0, o, 0, 0, c.Size), chanStep: c.dst.C * c.Size, prefetch: prefetch,
 		bias: c.bias(o), low: c.ends.Low, high: c.ends.High}
 	if r.sumsBytes > 0 {
-		f.sums = unsafe.Add(c.buffer.Ptr(), worker*r.sumsBytes)
+		f.sums = unsafe.Add(c.buffer.Ptr(), worker*r.ownBytes)
+	}
+	var weights unsafe.Pointer
+	if !r.stripwise {
+		weights = unsafe.Add(c.packed.ptr, s*c.panelBytes)
+	} else {
+		weights = unsafe.Add(c.buffer.Ptr(), worker*r.ownBytes+r.sumsBytes)
+		if !r.packStrip(weights, s) {
+			r.wild.Store(true) // run's caller computes all results in another way
+			return
+		}
 	}
 	for b := range r.blocks {
 		f.flags = tile.Bit(b > 0, 0)
 		if b == r.blocks-1 {
 			f.flags |= flagStore | c.endFlags()
 		}
-		f.b = unsafe.Add(c.packed.ptr, s*c.panelBytes+b*numbers.KBlock*c.weightPitch)
+		f.b = unsafe.Add(weights, b*numbers.KBlock*c.weightPitch)
 		r.setAhead(&f, s, b, tiles)
 		for class := range len(r.classY) * len(r.classX) {
 			x := class % len(r.classX)

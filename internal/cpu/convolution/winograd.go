@@ -43,6 +43,7 @@ type winograd struct {
 	parts        int           // tasks of a band, which share out its strips
 	kept         packed.Source // of the weights
 	transformed  packedWeights
+	stripwise    bool // a task transforms the weights of its strips itself, into memory of its worker
 	buffer       mem.Block
 	workerBytes  int
 	planeBytes   int           // of a worker's pixels of some channels
@@ -67,12 +68,16 @@ func (w *winograd) run(threads int, direct func(image int)) {
 	threads = tile.ThreadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
 	w.wild = make([]atomic.Bool, w.n)
 	w.plan(threads)
-	key := packed.Key{Kind: packed.Winograd, ISA: w.ISA, Of: w.D, As: w.D, Sizes: [8]int{w.inC, w.outC}}
-	w.transformed.take(w.kept, key, 16*w.inC*w.outC*w.Size, func(to unsafe.Pointer) bool {
-		w.transformWeights(to, threads)
-		return true
-	})
-	defer w.transformed.free()
+	if w.stripwise {
+		w.workerBytes += w.transformedBytes() + w.scratchBytes()
+	} else {
+		key := packed.Key{Kind: packed.Winograd, ISA: w.ISA, Of: w.D, As: w.D, Sizes: [8]int{w.inC, w.outC}}
+		w.transformed.take(w.kept, key, w.strips*w.transformedBytes(), func(to unsafe.Pointer) bool {
+			w.transformWeights(to, threads)
+			return true
+		})
+		defer w.transformed.free()
+	}
 	tasks := w.n * w.bands * w.parts
 	width := par.Width(tasks, 1, threads)
 	w.buffer = tile.Alloc(w.workerBytes * width)
@@ -113,6 +118,17 @@ func (w *winograd) plan(threads int) {
 	// Transposing writes up to a vector of pixels more than there are.
 	w.planeBytes = ((2*w.bandTiles+2)*(2*w.tilesW+2) + w.Lanes) * w.VB
 	w.workerBytes = w.planeBytes + 16*w.bandTiles*w.tilesW*(w.tileStep+w.stripBytes())
+	// One task alone reads a strip: its weights stay in the L2 cache, and no memory for all of them is taken.
+	w.stripwise = !w.kept.Kept() && w.n*w.bands == 1
+}
+
+// transformedBytes returns the bytes of a strip's transformed weights.
+func (w *winograd) transformedBytes() int { return 16 * w.inC * w.stripBytes() }
+
+// scratchBytes returns the bytes that transforming weights needs: WinogradChannels channels of a strip, and what
+// transposing writes behind them.
+func (w *winograd) scratchBytes() int {
+	return (9*numbers.WinogradChannels + w.Lanes) * w.stripBytes()
 }
 
 // stripBytes returns the bytes of a strip's channels at one place.
@@ -136,34 +152,38 @@ func (w *winograd) transpose(to tile.Panel, from tile.Mat) {
 	w.Pack(to, from)
 }
 
-// transformWeights transforms the weights: for each strip and each of the 16 matrices, a
-// row of the strip's channels for every input channel.
+// transformWeights transforms the weights of all strips, which lie one behind the other.
 func (w *winograd) transformWeights(to unsafe.Pointer, threads int) {
-	width, bytes := winogradVectors*w.Lanes, w.stripBytes()
 	if w.inC*w.outC < winogradThreaded {
 		threads = 1
 	}
 	par.Run(w.strips, 1, threads, func(_, begin, end int) {
-		// WinogradChannels channels at a time, and what transposing writes behind them.
-		buffer := tile.Alloc((9*numbers.WinogradChannels + w.Lanes) * bytes)
-		defer mem.Free(buffer)
-		f := winogradFrame{src: buffer.Ptr(), matrixStep: w.inC * bytes, tileStep: bytes, tiles: numbers.WinogradChannels, half: 0.5}
+		scratch := tile.Alloc(w.scratchBytes())
+		defer mem.Free(scratch)
 		for s := begin; s < end; s++ {
-			for c := 0; c < w.inC; c += numbers.WinogradChannels {
-				from := tile.Mat{Ptr: unsafe.Add(w.weights, (s*width*w.outStep+c*w.inStep)*w.Size), Row: w.outStep, Col: 1}
-				if w.inStep == 9 {
-					w.transpose(tile.Panel{Ptr: buffer.Ptr(), Pitch: bytes, Rows: width, K: 9 * numbers.WinogradChannels}, from)
-				} else {
-					for i := range numbers.WinogradChannels {
-						to := tile.Panel{Ptr: unsafe.Add(buffer.Ptr(), i*9*bytes), Pitch: bytes, Rows: width, K: 9}
-						w.transpose(to, from.Offset(i*w.inStep, w.Size))
-					}
-				}
-				f.dst = unsafe.Add(to, (s*16*w.inC+c)*bytes)
-				w.transform(w.step, &f)
-			}
+			w.transformStrip(unsafe.Add(to, s*w.transformedBytes()), scratch.Ptr(), s)
 		}
 	})
+}
+
+// transformStrip transforms the weights of a strip: for each of the 16 matrices, a row of the strip's channels for
+// every input channel.
+func (w *winograd) transformStrip(to, scratch unsafe.Pointer, s int) {
+	width, bytes := winogradVectors*w.Lanes, w.stripBytes()
+	f := winogradFrame{src: scratch, matrixStep: w.inC * bytes, tileStep: bytes, tiles: numbers.WinogradChannels, half: 0.5}
+	for c := 0; c < w.inC; c += numbers.WinogradChannels {
+		from := tile.Mat{Ptr: unsafe.Add(w.weights, (s*width*w.outStep+c*w.inStep)*w.Size), Row: w.outStep, Col: 1}
+		if w.inStep == 9 {
+			w.transpose(tile.Panel{Ptr: scratch, Pitch: bytes, Rows: width, K: 9 * numbers.WinogradChannels}, from)
+		} else {
+			for i := range numbers.WinogradChannels {
+				to := tile.Panel{Ptr: unsafe.Add(scratch, i*9*bytes), Pitch: bytes, Rows: width, K: 9}
+				w.transpose(to, from.Offset(i*w.inStep, w.Size))
+			}
+		}
+		f.dst = unsafe.Add(to, c*bytes)
+		w.transform(w.step, &f)
+	}
 }
 
 // Chunk computes tasks begin to end-1: images, then bands, then parts of the strips.
@@ -171,6 +191,7 @@ func (w *winograd) Chunk(worker, begin, end int) {
 	plane := unsafe.Add(w.buffer.Ptr(), worker*w.workerBytes)
 	source := unsafe.Add(plane, w.planeBytes)
 	sums := unsafe.Add(source, 16*w.bandTiles*w.tilesW*w.tileStep)
+	own := unsafe.Add(sums, 16*w.bandTiles*w.tilesW*w.stripBytes()) // weights of a strip, if w is stripwise
 	for i := begin; i < end; i++ {
 		image := i / w.parts / w.bands
 		first, last := part(w.tilesH, w.bands, i/w.parts%w.bands)
@@ -187,7 +208,13 @@ func (w *winograd) Chunk(worker, begin, end int) {
 		}
 		s0, s1 := part(w.strips, w.parts, i%w.parts)
 		for s := s0; s < s1; s++ {
-			w.products(source, sums, s, rows*w.tilesW)
+			weights := own
+			if w.stripwise {
+				w.transformStrip(own, unsafe.Add(own, w.transformedBytes()), s)
+			} else {
+				weights = unsafe.Add(w.transformed.ptr, s*w.transformedBytes())
+			}
+			w.products(source, sums, weights, rows*w.tilesW)
 			for v := range winogradVectors {
 				w.result(plane, unsafe.Add(sums, v*w.VB), image, (s*winogradVectors+v)*w.Lanes, first, rows)
 			}
@@ -216,15 +243,15 @@ func (w *winograd) fill(plane unsafe.Pointer, image, c, top, rows int) {
 	}
 }
 
-// products computes the 16 products for a strip and n tiles.
-func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
+// products computes the 16 products of n tiles with the transformed weights of a strip.
+func (w *winograd) products(source, sums, weights unsafe.Pointer, n int) {
 	bytes := w.stripBytes()
 	matrix := w.bandTiles * w.tilesW
 	if w.ISA == jit.Portable {
 		width := bytes / w.Size
 		tile.PortableMats[float32](16, n, width, w.inC, 1, [2]array.DType{array.Float32, array.Float32}, false, func(m int) (a, b, c tile.Mat) {
 			return tile.Mat{Ptr: unsafe.Add(source, m*matrix*w.tileStep), Row: w.tileStep / w.Size, Col: 1},
-				tile.Mat{Ptr: unsafe.Add(w.transformed.ptr, (strip*16+m)*w.inC*bytes), Row: width, Col: 1}, tile.Mat{Ptr: unsafe.Add(sums, m*matrix*bytes), Row: width, Col: 1}
+				tile.Mat{Ptr: unsafe.Add(weights, m*w.inC*bytes), Row: width, Col: 1}, tile.Mat{Ptr: unsafe.Add(sums, m*matrix*bytes), Row: width, Col: 1}
 		}, nil)
 		return
 	}
@@ -236,7 +263,7 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 		for p := 0; p < w.inC; p += numbers.KBlock {
 			f.K = min(numbers.KBlock, w.inC-p)
 			f.Flags = tile.Bit(p > 0, 0)
-			f.B[0] = unsafe.Add(w.transformed.ptr, ((strip*16+m)*w.inC+p)*bytes)
+			f.B[0] = unsafe.Add(weights, (m*w.inC+p)*bytes)
 			// What follows in memory is read next. A prefetch behind the end of all matrices does nothing.
 			f.Prefetch = uintptr(f.B[0]) + uintptr(f.K*bytes)
 			f.PrefetchRun, f.PrefetchPanel = f.K*bytes, f.K/tile.PrefetchTerms*tile.PrefetchBytes
