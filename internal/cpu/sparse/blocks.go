@@ -11,8 +11,9 @@ import (
 // nodes of the pattern of a^T + a. Pivots are chosen within nodes.
 type LUPlan struct {
 	*CholeskyPlan
-	to      []int64 // where each entry of the matrix goes in the elements of nodes, or the complement of that for the upper factor
-	at      []int   // of the elements of a node: rows of L with the triangle of U, then rows of U^H
+	to      []int64 // where each entry of the matrix goes in the columns of nodes, or the complement of that in rows of U^H
+	at      []int   // of a node's rows of U^H and of its packed triangle of U, the last node's first, as solutions read them
+	behind  int     // elements of all nodes' U
 	scratch int     // elements that products need
 }
 
@@ -63,10 +64,11 @@ func PlanLU(p *Pattern, order []int32) (*LUPlan, error) {
 		return nil, err
 	}
 	c.lower = nil // of both: entries of the matrix have their own places
-	l := &LUPlan{CholeskyPlan: c, to: make([]int64, len(p.Idx)), at: make([]int, len(c.nodes)+1), scratch: c.most}
-	for s := range c.nodes {
+	l := &LUPlan{CholeskyPlan: c, to: make([]int64, len(p.Idx)), at: make([]int, len(c.nodes)), scratch: c.most}
+	for s := len(c.nodes) - 1; s >= 0; s-- {
 		d := &c.nodes[s]
-		l.at[s+1] = l.at[s] + (2*len(d.rows)-d.width)*d.width
+		l.at[s] = l.behind
+		l.behind += (len(d.rows)-d.width)*d.width + d.width*(d.width+1)/2
 		l.scratch = max(l.scratch, min(len(d.rows), 256)*d.width)
 	}
 	place := make([]int32, n)
@@ -88,26 +90,46 @@ func (l *LUPlan) entry(row, col int32) int64 {
 	if int(row)-d.first < d.width {
 		if k := int(col) - d.first; k >= d.width {
 			k, _ = slices.BinarySearch(d.rows, col)
-			return ^int64(l.at[s] + (len(d.rows)+k-d.width)*d.width + int(row) - d.first)
+			return ^int64(l.at[s] + (k-d.width)*d.width + int(row) - d.first)
 		}
-		return int64(l.at[s] + (int(row)-d.first)*d.width + int(col) - d.first)
+		return int64(d.at + (int(row)-d.first)*d.width + int(col) - d.first)
 	}
 	k, _ := slices.BinarySearch(d.rows, row)
-	return int64(l.at[s] + k*d.width + int(col) - d.first)
+	return int64(d.at + k*d.width + int(col) - d.first)
 }
 
 // A BlockLU holds the factors of a matrix by the nodes of a plan. Rows of a node's triangle are in the order of their pivots.
 type BlockLU[T Element] struct {
 	*LUPlan
-	x     []T
+	x, u  []T     // columns of nodes, and what is of U alone
 	pivot []int32 // the row of a node's triangle that each row changed places with, one after the other
 	k     *kernels[T]
 }
 
 // parts returns the rows of a node's columns of L, whose first width hold U's triangle too, and of its rows of U^H.
 func (f *BlockLU[T]) parts(s int) (l, u []T) {
-	size := len(f.nodes[s].rows) * f.nodes[s].width
-	return f.x[f.at[s] : f.at[s]+size], f.x[f.at[s]+size : f.at[s+1]]
+	m := &f.nodes[s]
+	size := len(m.rows) * m.width
+	return f.x[m.at : m.at+size], f.u[f.at[s] : f.at[s]+size-m.width*m.width]
+}
+
+// triangle returns the packed triangle of a node's U, column by column from the last.
+func (f *BlockLU[T]) triangle(s int) []T {
+	m := &f.nodes[s]
+	at := f.at[s] + (len(m.rows)-m.width)*m.width
+	return f.u[at : at+m.width*(m.width+1)/2]
+}
+
+// pack copies the triangle of a node's U.
+func (f *BlockLU[T]) pack(s int) {
+	l, _ := f.parts(s)
+	to, w := f.triangle(s), f.nodes[s].width
+	for j := w - 1; j >= 0; j-- {
+		for i := range j + 1 {
+			to[i] = l[i*w+j]
+		}
+		to = to[j+1:]
+	}
 }
 
 // FactorBlocks computes factors of a matrix with these values. The pivot of a column is the element of the diagonal if
@@ -119,14 +141,13 @@ func (f *BlockLU[T]) parts(s int) (l, u []T) {
 // memory multiprocessors", BIT 40, 2000, where small pivots are perturbed.
 func FactorBlocks[T Element](plan *LUPlan, values []T, threshold float64) (*BlockLU[T], error) {
 	var zero T
-	size := plan.at[len(plan.nodes)]
-	if err := mem.CheckHeap((size + plan.scratch) * int(unsafe.Sizeof(zero))); err != nil {
+	if err := mem.CheckHeap((plan.size + plan.behind + plan.scratch) * int(unsafe.Sizeof(zero))); err != nil {
 		return nil, err
 	}
-	f := &BlockLU[T]{plan, make([]T, size), make([]int32, len(plan.of)), kernelsOf[T]()}
+	f := &BlockLU[T]{plan, make([]T, plan.size), make([]T, plan.behind), make([]int32, len(plan.of)), kernelsOf[T]()}
 	for e, to := range plan.to {
 		if to < 0 {
-			f.x[^to] = f.k.conj(values[e])
+			f.u[^to] = f.k.conj(values[e])
 		} else {
 			f.x[to] = values[e]
 		}
@@ -145,6 +166,7 @@ func FactorBlocks[T Element](plan *LUPlan, values []T, threshold float64) (*Bloc
 			return false
 		}
 		p.solve(0, m.width)
+		f.pack(s)
 		return true
 	})
 	if !done {
@@ -328,6 +350,7 @@ func (f *BlockLU[T]) Solve(b []T, width int, adjoint bool) {
 }
 
 func (f *BlockLU[T]) solve(y []T, width int) {
+	by := f.k.byRows()
 	for s := range f.nodes {
 		m := &f.nodes[s]
 		l, _ := f.parts(s)
@@ -337,19 +360,24 @@ func (f *BlockLU[T]) solve(y []T, width int) {
 			swapRows(own, j, int(f.pivot[m.first+j]), width)
 		}
 		f.k.solveLower(own, l[:w*w], width)
-		f.k.subtractRows(y, m.rows[w:], l[w*w:], own, width)
+		f.k.subtractRows(by, y, m.rows[w:], l[w*w:], own, width)
 	}
 	for s := len(f.nodes) - 1; s >= 0; s-- {
 		m := &f.nodes[s]
 		l, u := f.parts(s)
 		w := m.width
 		own := y[m.first*width:][:w*width]
-		f.k.spreadRows(own, u, m.rows[w:], y, width)
+		f.k.spreadRows(by, own, u, m.rows[w:], y, width)
+		if width == 1 && f.k.upper != nil {
+			f.k.upper(own, f.triangle(s))
+			continue
+		}
 		f.k.solveUpper(own, l[:w*w], width)
 	}
 }
 
 func (f *BlockLU[T]) solveAdjoint(y []T, width int) {
+	by := f.k.byRows()
 	for s := range f.nodes {
 		m := &f.nodes[s]
 		l, u := f.parts(s)
@@ -360,14 +388,14 @@ func (f *BlockLU[T]) solveAdjoint(y []T, width int) {
 			f.k.divideBy(row, f.k.conj(l[j*w+j]))
 			f.k.spread(own[(j+1)*width:], l[j*w+j+1:(j+1)*w], row)
 		}
-		f.k.subtractRows(y, m.rows[w:], u, own, width)
+		f.k.subtractRows(by, y, m.rows[w:], u, own, width)
 	}
 	for s := len(f.nodes) - 1; s >= 0; s-- {
 		m := &f.nodes[s]
 		l, _ := f.parts(s)
 		w := m.width
 		own := y[m.first*width:][:w*width]
-		f.k.spreadRows(own, l[w*w:], m.rows[w:], y, width)
+		f.k.spreadRows(by, own, l[w*w:], m.rows[w:], y, width)
 		for i := w - 1; i > 0; i-- {
 			f.k.spread(own, l[i*w:i*w+i], own[i*width:][:width])
 		}
@@ -391,10 +419,6 @@ func (k *kernels[T]) solveLower(y, l []T, width int) {
 
 // solveUpper multiplies y, rows of width elements, by the inverse of the triangle of l, its diagonal included.
 func (k *kernels[T]) solveUpper(y, l []T, width int) {
-	if width == 1 && k.upper != nil {
-		k.upper(y, l)
-		return
-	}
 	w := len(y) / width
 	for j := w - 1; j >= 0; j-- {
 		row := y[j*width : (j+1)*width]
@@ -404,9 +428,9 @@ func (k *kernels[T]) solveUpper(y, l []T, width int) {
 }
 
 // subtractRows takes the products of rows l with own, rows of width elements, from rows of y.
-func (k *kernels[T]) subtractRows(y []T, rows []int32, l, own []T, width int) {
+func (k *kernels[T]) subtractRows(by rowFuncs[T], y []T, rows []int32, l, own []T, width int) {
 	if width == 1 {
-		k.rowsDot(y, rows, l, own)
+		by.dot(y, rows, l, own)
 		return
 	}
 	w := len(own) / width
@@ -416,9 +440,9 @@ func (k *kernels[T]) subtractRows(y []T, rows []int32, l, own []T, width int) {
 }
 
 // spreadRows takes the products of the conjugates of rows l, transposed, with rows of y from own.
-func (k *kernels[T]) spreadRows(own, l []T, rows []int32, y []T, width int) {
+func (k *kernels[T]) spreadRows(by rowFuncs[T], own, l []T, rows []int32, y []T, width int) {
 	if width == 1 {
-		k.rowsSpread(own, l, rows, y)
+		by.spread(own, l, rows, y)
 		return
 	}
 	w := len(own) / width
@@ -454,7 +478,7 @@ func (f *BlockLU[T]) Perm() (rows, cols []int32) {
 }
 
 // Entries returns the number of entries of both factors, stored zeros among them, without the ones on the diagonal of L.
-func (f *BlockLU[T]) Entries() int { return len(f.x) }
+func (f *BlockLU[T]) Entries() int { return f.size + f.behind }
 
 // Lower returns L, with its ones, in compressed columns of ascending rows.
 func (f *BlockLU[T]) Lower() Triangular[T] {

@@ -200,7 +200,7 @@ func (f *Cholesky[T]) Solve(b []T, width int) {
 	if width == 0 {
 		return
 	}
-	y := gathered(b, f.Order, width)
+	y, by := gathered(b, f.Order, width), f.k.byRows()
 	for s := range f.nodes {
 		m := &f.nodes[s]
 		x, w := f.elements(m), m.width
@@ -210,13 +210,13 @@ func (f *Cholesky[T]) Solve(b []T, width int) {
 			f.k.subtract(row, x[i*w:i*w+i], own)
 			f.k.divideBy(row, x[i*w+i])
 		}
-		f.k.subtractRows(y, m.rows[w:], x[w*w:], own, width)
+		f.k.subtractRows(by, y, m.rows[w:], x[w*w:], own, width)
 	}
 	for s := len(f.nodes) - 1; s >= 0; s-- {
 		m := &f.nodes[s]
 		x, w := f.elements(m), m.width
 		own := y[m.first*width:][:w*width]
-		f.k.spreadRows(own, x[w*w:], m.rows[w:], y, width)
+		f.k.spreadRows(by, own, x[w*w:], m.rows[w:], y, width)
 		for i := w - 1; i >= 0; i-- {
 			row := own[i*width:][:width]
 			f.k.divideBy(row, x[i*w+i])
@@ -289,19 +289,25 @@ type kernels[T Element] struct {
 	divideBy func(y []T, d T)
 	// scatter takes a*l from the elements of x at indices.
 	scatter func(x []T, idx []int32, l []T, a T)
-	// rowsDot takes the products of rows l with x from elements of y, whose numbers are rows.
-	rowsDot func(y []T, rows []int32, l []T, x []T)
-	// rowsSpread takes the conjugates of rows l, times elements of y, whose numbers are rows, from x.
-	rowsSpread func(x, l []T, rows []int32, y []T)
+	// byRows returns functions for one solution.
+	byRows func() rowFuncs[T]
 	// lower solves L*x = y in place for the triangle L below the diagonal of the square l, with ones on it. nil: row by row.
 	lower func(y, l []T)
-	// upper solves U*x = y in place for the triangle U of the square l, its diagonal included. nil: row by row.
-	upper func(y, l []T)
+	// upper solves U*x = y in place for the packed triangle u. nil: row by row of the square.
+	upper func(y, u []T)
 	// reduce takes the products of elements from lo on of the rows of x, of w elements, with the conjugates of above from the
 	// element behind them.
 	reduce func(x []T, w, lo int, above []T)
 	// size orders numbers by absolute value, complex ones by the sum of the absolute values of their parts, as LAPACK chooses pivots.
 	size func(x T) float64
+}
+
+// rowFuncs are products of rows with one vector.
+type rowFuncs[T Element] struct {
+	// dot takes the products of rows l with x from elements of y, whose numbers are rows.
+	dot func(y []T, rows []int32, l, x []T)
+	// spread takes the conjugates of rows l, times elements of y, whose numbers are rows, from x.
+	spread func(x, l []T, rows []int32, y []T)
 }
 
 func kernelsOf[T Element]() *kernels[T] {
@@ -359,12 +365,14 @@ func realKernels[T float32 | float64](d array.DType) *kernels[T] {
 				x[i] -= T(l[e] * a)
 			}
 		},
-		size:       func(x T) float64 { return math.Abs(float64(x)) },
-		rowsDot:    rowsDotReal[T],
-		rowsSpread: rowsSpreadReal[T],
-		lower:      lowerReal[T],
-		upper:      upperReal[T],
-		reduce:     reduceReal[T],
+		size: func(x T) float64 { return math.Abs(float64(x)) },
+		byRows: func() rowFuncs[T] {
+			p := newRowProducts[T](d)
+			return rowFuncs[T]{p.dot, p.spread}
+		},
+		lower:  lowerReal[T],
+		upper:  upperReal[T],
+		reduce: reduceReal[T],
 	}
 }
 
@@ -392,45 +400,6 @@ func gramReal[T float32 | float64](s, x, y []T, m, n, k int) {
 	}
 }
 
-func rowsDotReal[T float32 | float64](y []T, rows []int32, l []T, x []T) {
-	w, i := len(x), 0
-	for ; i+4 <= len(rows); i += 4 {
-		b := l[i*w : (i+4)*w]
-		b0, b1, b2, b3 := b[:w], b[w:2*w], b[2*w:3*w], b[3*w:]
-		b0, b1, b2, b3 = b0[:len(x)], b1[:len(x)], b2[:len(x)], b3[:len(x)]
-		var s0, s1, s2, s3 T
-		for j, v := range x {
-			s0 += T(b0[j] * v)
-			s1 += T(b1[j] * v)
-			s2 += T(b2[j] * v)
-			s3 += T(b3[j] * v)
-		}
-		y[rows[i]] -= s0
-		y[rows[i+1]] -= s1
-		y[rows[i+2]] -= s2
-		y[rows[i+3]] -= s3
-	}
-	for ; i < len(rows); i++ {
-		y[rows[i]] -= dotReal(l[i*w:(i+1)*w], x)
-	}
-}
-
-func rowsSpreadReal[T float32 | float64](x, l []T, rows []int32, y []T) {
-	w, i := len(x), 0
-	for ; i+4 <= len(rows); i += 4 {
-		b := l[i*w : (i+4)*w]
-		b0, b1, b2, b3 := b[:w], b[w:2*w], b[2*w:3*w], b[3*w:]
-		b0, b1, b2, b3 = b0[:len(x)], b1[:len(x)], b2[:len(x)], b3[:len(x)]
-		y0, y1, y2, y3 := y[rows[i]], y[rows[i+1]], y[rows[i+2]], y[rows[i+3]]
-		for j := range x {
-			x[j] -= (T(b0[j]*y0) + T(b1[j]*y1)) + (T(b2[j]*y2) + T(b3[j]*y3))
-		}
-	}
-	for ; i < len(rows); i++ {
-		axpyReal(x, -y[rows[i]], l[i*w:])
-	}
-}
-
 // lowerReal takes two rows at once, after the first: four chains of sums.
 func lowerReal[T float32 | float64](y, l []T) {
 	w, i := len(y), 1
@@ -453,25 +422,24 @@ func lowerReal[T float32 | float64](y, l []T) {
 	}
 }
 
-// upperReal takes two rows at once: four chains of sums.
-func upperReal[T float32 | float64](y, l []T) {
-	w := len(y)
-	j := w - 1
+// upperReal takes two columns at once.
+func upperReal[T float32 | float64](y, u []T) {
+	j := len(y) - 1
 	for ; j > 0; j -= 2 {
-		x, a, b := y[j+1:], l[j*w+j+1:(j+1)*w], l[(j-1)*w+j+1:j*w]
+		a, b := u[:j+1], u[j+1:2*j+1]
+		u = u[2*j+1:]
+		p := y[j] / a[j]
+		y[j] = p
+		q := (y[j-1] - T(a[j-1]*p)) / b[j-1]
+		y[j-1] = q
+		x := y[:j-1]
 		a, b = a[:len(x)], b[:len(x)]
-		var s0, s1, t0, t1 T
-		for k := 0; k+1 < len(x); k += 2 {
-			s0 += T(a[k] * x[k])
-			t0 += T(b[k] * x[k])
-			s1 += T(a[k+1] * x[k+1])
-			t1 += T(b[k+1] * x[k+1])
+		for i := range x {
+			x[i] -= T(a[i]*p) + T(b[i]*q)
 		}
-		y[j] = (y[j] - (s0 + s1)) / l[j*w+j]
-		y[j-1] = (y[j-1] - ((t0 + t1) + T(l[(j-1)*w+j]*y[j]))) / l[(j-1)*w+j-1]
 	}
 	if j == 0 {
-		y[0] = (y[0] - dotReal(l[1:w], y[1:])) / l[0]
+		y[0] /= u[0]
 	}
 }
 
@@ -547,21 +515,8 @@ func complexKernels() *kernels[complex128] {
 				x[i] = MultiplyAdd(-l[e], a, x[i])
 			}
 		},
-		size: func(x z) float64 { return math.Abs(real(x)) + math.Abs(imag(x)) },
-		rowsDot: func(y []z, rows []int32, l []z, x []z) {
-			for i, r := range rows {
-				for j, a := range l[i*len(x) : (i+1)*len(x)] {
-					y[r] = MultiplyAdd(-a, x[j], y[r])
-				}
-			}
-		},
-		rowsSpread: func(x, l []z, rows []int32, y []z) {
-			for i, r := range rows {
-				for j, a := range l[i*len(x) : (i+1)*len(x)] {
-					x[j] = MultiplyAdd(-conj(a), y[r], x[j])
-				}
-			}
-		},
+		size:   func(x z) float64 { return math.Abs(real(x)) + math.Abs(imag(x)) },
+		byRows: func() rowFuncs[z] { return rowFuncs[z]{complexDot, complexSpread} },
 		reduce: func(x []z, w, lo int, above []z) {
 			n := len(above)
 			for at := lo; at+n < len(x); at += w {
@@ -570,6 +525,22 @@ func complexKernels() *kernels[complex128] {
 				}
 			}
 		},
+	}
+}
+
+func complexDot(y []complex128, rows []int32, l, x []complex128) {
+	for i, r := range rows {
+		for j, a := range l[i*len(x) : (i+1)*len(x)] {
+			y[r] = MultiplyAdd(-a, x[j], y[r])
+		}
+	}
+}
+
+func complexSpread(x, l []complex128, rows []int32, y []complex128) {
+	for i, r := range rows {
+		for j, a := range l[i*len(x) : (i+1)*len(x)] {
+			x[j] = MultiplyAdd(-conj(a), y[r], x[j])
+		}
 	}
 }
 
