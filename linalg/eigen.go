@@ -39,8 +39,8 @@ func Eigh(a *weft.Tensor, opts ...EighOpts) (w, v *weft.Tensor) {
 	return r[0], r[1]
 }
 
-// EigValsH returns the eigenvalues of [Eigh], ascending, [... n]. Their gradient is right for equal ones too.
-// Second derivatives there are not: they are not finite or of no meaning, as in PyTorch.
+// EigValsH returns the eigenvalues of [Eigh], ascending, [... n]. Their gradient is right for equal ones too, and
+// second derivatives there are as [SVDVals] says.
 //
 // It panics with *[weft.Error] as Eigh does.
 func EigValsH(a *weft.Tensor, opts ...EighOpts) *weft.Tensor {

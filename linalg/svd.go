@@ -31,8 +31,12 @@ func SVD(a *weft.Tensor, opts ...SVDOpts) (u, s, vh *weft.Tensor) {
 }
 
 // SVDVals returns the singular values of matrices a, [... m n], descending, [... min(m, n)]. Their gradient is
-// right for equal ones too. Second derivatives there are not: in matrices with equal singular values, or values of
-// 0, they are not finite or of no meaning, as in PyTorch. For sums of singular values take [MatrixNorm] with Nuc.
+// right for equal ones too, and for values of 0 in functions such as sums of squares.
+//
+// Second derivatives of smooth functions that do not depend on the order of values, such as SVDVals(a).Pow(4).Sum(),
+// are right where values are equal or 0, up to differences of max(m, n) times the machine epsilon. Functions without a
+// second derivative there, such as the largest of two equal values or the sum where one is 0, get a finite result
+// of no meaning. All values come from one call of SVDVals. Float16 and bfloat16 convert first.
 //
 // It panics with *[weft.Error] as [SVD] does.
 func SVDVals(a *weft.Tensor) *weft.Tensor {

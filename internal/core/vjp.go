@@ -478,6 +478,10 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 				o.T = owned(x.Attrs.(op.Owned), args)
 				break
 			}
+			if d == op.Slope {
+				o.T = slope(args[0].T, args[1].T, args[2].T)
+				break
+			}
 			if d.Class == op.View {
 				o.T = Window(d, x.Attrs, args[0].T)
 				break
@@ -499,6 +503,17 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 		out[k] = o.T
 	}
 	return out
+}
+
+// slope is [op.Slope] of a gradient dy of y.
+func slope(dy, y, along *Tensor) *Tensor {
+	if dy.Node() != nil {
+		o := WalkOpts{Create: true, AllowUnused: true, Seeds: []*Tensor{along}}
+		if g := Walk("backward", []*Tensor{dy}, []*Tensor{y}, o)[0]; g != nil {
+			return g
+		}
+	}
+	return Apply(op.Slope, nil, Operand{T: dy}, Operand{T: y}, Operand{T: along})
 }
 
 // owned records [op.Own] of operands. One that has no derivative fails when its gradient is wanted, not before.

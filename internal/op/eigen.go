@@ -106,7 +106,12 @@ func init() {
 		Derivative: Derivative{ByResult: true, VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				w, q := v.Ys[0], v.Ys[1]
-				k := quotient(product2(adjoint(q), v.DYs[1]), onDiagonal(num(w, 1), gaps(w)))
+				if q.Size() == 0 {
+					return q
+				}
+				n := w.Shape[len(w.Shape)-1]
+				k := product2(adjoint(q), v.DYs[1])
+				k = unlessNoise(scale(sub(k, adjoint(k)), 0.5), gaps(w), leastGap(w, n), noiseOf(n, k))
 				k = onDiagonal(Convert(asColumns(v.DYs[0]), k.DType), k)
 				return hermitianPart(product2(q, product2(k, adjoint(q))))
 			})
@@ -120,13 +125,8 @@ func init() {
 			t := vectorOf(x, realPart(x.DType), c.square(0, "a"))
 			return t.DType, t.Shape
 		}},
-		ByRoutine: ByRoutine{Routine: ir.RoutineEigValsH, Complex: true},
-		Derivative: Derivative{VJP: func(v *VJP) {
-			v.Set(0, func() *node {
-				q := ApplyAll(Eigh, nil, v.X[0])[1]
-				return hermitianPart(product2(mul(q, asColumns(v.DY)), adjoint(q)))
-			})
-		}},
+		ByRoutine:   ByRoutine{Routine: ir.RoutineEigValsH, Complex: true},
+		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return eigenvaluesBack(v) }) }},
 		Conformance: Conformance{Samples: samples}})
 }
 
@@ -156,13 +156,8 @@ func init() {
 			t := vectorOf(c.Args[0], realPart(c.Args[0].DType), min(m, n))
 			return t.DType, t.Shape
 		}},
-		ByRoutine: ByRoutine{Routine: ir.RoutineSVDVals, Complex: true},
-		Derivative: Derivative{VJP: func(v *VJP) {
-			v.Set(0, func() *node {
-				r := ApplyAll(SVD, AllVectors(false), v.X[0])
-				return product2(mul(r[0], asColumns(v.DY)), r[2])
-			})
-		}},
+		ByRoutine:   ByRoutine{Routine: ir.RoutineSVDVals, Complex: true},
+		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return singularValuesBack(v) }) }},
 		Conformance: Conformance{Samples: samples}})
 	PInv = unlisted(Def{Name: "pinv", Class: Routine, Arity: 1, Attrs: Cutoff(0),
 		Doc: "The pseudo-inverses of matrices, in which singular values up to a cutoff, relative to the largest, count as 0; and the results of svd.",
@@ -190,34 +185,36 @@ func init() {
 }
 
 // svdBack is the gradient of a matrix from the gradients of its singular values and vectors; of complete bases only
-// the vectors that belong to values count.
+// the vectors that belong to values count. Between two pairs of vectors the skew parts of u^H*du and v^H*dv count: half
+// their sum is divided by a difference of values, half their difference by a sum.
 func svdBack(v *VJP) *node {
 	u, s, vh := v.Ys[0], v.Ys[1], v.Ys[2]
 	du, dvh := v.DYs[0], v.DYs[2]
 	m, n := rowsCols(v.X[0])
 	k := min(m, n)
+	if k == 0 || v.X[0].Size() == 0 {
+		return expand(num(v.X[0], 0), v.X[0].Shape)
+	}
 	if bool(v.Node.Attrs.(AllVectors)) {
 		u, du = part(u, 0, 0, m, k), part(du, 0, 0, m, k)
 		vh, dvh = part(vh, 0, 0, k, n), part(dvh, 0, 0, k, n)
 	}
 	skew := func(x *node) *node { return sub(x, adjoint(x)) }
 	left, right := product2(adjoint(u), du), product2(vh, adjoint(dvh))
-	squares := mul(s, s)
-	inner := quotient(add(mul(skew(left), asColumns(s)), mul(asRows(s), skew(right))), onDiagonal(num(s, 1), gaps(squares)))
-	diagonal := Convert(asColumns(v.DYs[1]), inner.DType)
-	if inner.DType.Complex() {
-		diagonal = add(diagonal, quotient(skew(left), scale(asColumns(s), 2)))
-	}
-	inner = onDiagonal(diagonal, inner)
+	least, noise := leastGap(s, max(m, n)), noiseOf(max(m, n), du, dvh)
+	left, right = scale(skew(left), 0.5), scale(skew(right), 0.5)
+	inner := unlessNoise(add(left, right), onDiagonal(num(s, 1), gaps(s)), least, noise)
+	inner = onDiagonal(Convert(asColumns(v.DYs[1]), inner.DType), inner)
+	inner = add(inner, unlessNoise(sub(left, right), add(asColumns(s), asRows(s)), least, noise))
 	g := product2(u, inner)
 	if m > k {
-		over := quotient(du, asColumns(s))
-		g = add(g, sub(over, product2(u, product2(adjoint(u), over))))
+		over := sub(du, product2(u, product2(adjoint(u), du)))
+		g = add(g, unlessNoise(over, asColumns(s), least, noise))
 	}
 	g = product2(g, vh)
 	if n > k {
-		over := quotient(dvh, asRows(s))
-		g = add(g, product2(u, sub(over, product2(product2(over, adjoint(vh)), vh))))
+		over := sub(dvh, product2(product2(dvh, adjoint(vh)), vh))
+		g = add(g, product2(u, unlessNoise(over, asRows(s), least, noise)))
 	}
 	return g
 }
