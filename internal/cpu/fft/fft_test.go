@@ -326,3 +326,29 @@ func TestBitsOnThreads(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsAreOfTheirTransform alternates transforms of one length: steps that are kept must not serve another.
+// Scales are powers of two, so that results differ by them exactly.
+func TestStepsAreOfTheirTransform(t *testing.T) {
+	const n, rows = 512, 3
+	for _, isa := range jit.ISAs() {
+		x := noise(n * rows)
+		forward := transformed(isa, 8, n, false, x)
+		inverse := transformed(isa, 8, n, true, x)
+		for _, scale := range []float64{2, 0, 0.5, 0.5} {
+			for _, back := range []bool{true, false} {
+				y, want := make([]complex128, n*rows), forward
+				if back {
+					want = inverse
+				}
+				tr := Transform{ISA: isa, Size: 8, N: n, Inverse: back, Scale: scale}
+				tr.Rows(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), rows, 16*n, 16*n)
+				for i := range y {
+					if z := want[i] * complex(max(scale, math.Pow(0, scale)), 0); y[i] != z {
+						t.Fatalf("%v, scale %v, inverse %v: element %d is %v, want %v", isa, scale, back, i, y[i], z)
+					}
+				}
+			}
+		}
+	}
+}

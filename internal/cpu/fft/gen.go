@@ -8,11 +8,15 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/codegen"
 	"weft/internal/jit"
+	"weft/internal/processor"
 	"weft/internal/x86/asm"
 )
 
-// codes are the kernels that were made, at most one for each key: see [key.place].
+// codes are the kernels without prefetches that were made, at most one for each key: see [key.place].
 var codes [2][2][radixEnd][4 << 5]atomic.Pointer[jit.Code]
+
+// prefetching are the kernels with prefetches.
+var prefetching = jit.NewCache[key, *jit.Code](0)
 
 // place is where the kernel of a key is kept.
 func (k key) place() *atomic.Pointer[jit.Code] {
@@ -29,6 +33,9 @@ func bit(is bool) int {
 
 // kernel returns the kernel of a key, which it makes at the first call. Requires machine code.
 func (k key) kernel() *jit.Code {
+	if k.ahead != nothing {
+		return codegen.Kernel(prefetching, k)
+	}
 	at := k.place()
 	c := at.Load()
 	if c == nil {
@@ -90,6 +97,7 @@ func (k key) Generate() *jit.Code {
 	get(innerReg, unsafe.Offsetof(args.inner))
 	a.Align(16)
 	inner := a.Here()
+	w.prefetch()
 	w.body()
 	a.RI(asm.ADD, srcReg, int64(2*w.VB()))
 	a.RI(asm.ADD, dstReg, int64(2*w.VB()))
@@ -116,6 +124,23 @@ func (k key) Generate() *jit.Code {
 	a.Jcc(asm.CondNE, outer)
 	w.Done()
 	return w.Install(k)
+}
+
+// prefetch asks for the next lines of memory that later kernels read or write.
+func (w *writer) prefetch() {
+	if w.ahead == nothing {
+		return
+	}
+	op, lines := asm.PREFETCHT0, w.lines()
+	if w.ahead == claim {
+		op = asm.PREFETCHW
+	}
+	w.RM(asm.MOV, scratchReg, codegen.Field(unsafe.Offsetof(args.ahead)))
+	for i := range lines {
+		w.M(op, asm.Ptr(scratchReg, int32(i*processor.Line)))
+	}
+	w.RI(asm.ADD, scratchReg, int64(lines*processor.Line))
+	w.MR(asm.MOV, codegen.Field(unsafe.Offsetof(args.ahead)), scratchReg)
 }
 
 // body writes the instructions, and allocates registers on the way: where none is free, the value that

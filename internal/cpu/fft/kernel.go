@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/jit"
+	"weft/internal/processor"
 )
 
 // A key names a kernel.
@@ -18,6 +19,24 @@ type key struct {
 	loads, stores bool // inputs, outputs are interleaved
 	swapIn        bool // real and imaginary parts are exchanged when they are loaded
 	swapOut       bool // and when they are stored
+	ahead         prefetch
+	stages        int // of the columns, if the kernel prefetches
+}
+
+// A prefetch says how a kernel prefetches memory of other kernels.
+type prefetch uint8
+
+const (
+	nothing prefetch = iota
+	fetch            // what is read
+	claim            // what is written
+)
+
+// lines is the number of cache lines that a vector's kernel prefetches: the stages of columns share the bytes of
+// a row, which each of them reads once.
+func (k key) lines() int {
+	per := 2 * vector(k.isa) / processor.Line * k.radix
+	return (per + k.stages - 1) / k.stages
 }
 
 // numbers is the number of twiddle factors of an outer step, which are the same for all its columns.
@@ -62,6 +81,7 @@ type frame struct {
 	srcTurn, dstTurn   int // of passes over halves: by how many bytes the steps shrink from one outer step to the next
 	apart              int // bytes between real numbers k and k+2 of a kernel, see opReal
 	scale              [8]byte
+	ahead              uintptr        // what is prefetched next: no pointer, since it may lie behind arrays
 	spill              unsafe.Pointer // maxSpills vectors
 	srcAt, dstAt       uintptr        // of the kernel
 }

@@ -68,6 +68,7 @@ type realJob struct {
 	t       Transform
 	s       *scratch // of the plan
 	single  *steps   // if rows are transformed one by one
+	ahead   rowAhead // of single
 	z       unsafe.Pointer
 	spill   unsafe.Pointer
 	w       unsafe.Pointer
@@ -98,18 +99,25 @@ func realRows[T float](t Transform, h int, half, plain unsafe.Pointer, rows int,
 		inner = threads
 	}
 	par.Run(units, max(20000/max(cost, 1), 1), threads, func(_, begin, end int) {
-		s, memory := pool.Get().(*scratch), pool.Get().(*scratch)
+		s, memory := pool.Get().(*scratch), realPool.Get().(*scratch)
 		defer pool.Put(s)
-		defer pool.Put(memory)
+		defer realPool.Put(memory)
 		size := 4 * group * m * t.Size
 		z := memory.at(size + maxSpills*p.block()/2)
 		j := &realJob{p: p, t: t, s: s, z: z, spill: unsafe.Add(z, size), w: w, threads: inner}
 		if p.single() && end-begin > 1 {
 			j.single = p.steps(t, s)
+			defer j.single.forget()
 		}
 		for u := begin; u < end; u++ {
 			count := min(group, rows-u*group)
-			f(j, unsafe.Slice((*T)(unsafe.Add(half, u*group*h*t.Size)), count*h), unsafe.Slice((*T)(unsafe.Add(plain, u*group*n*t.Size)), count*n), count)
+			halves, reals := unsafe.Slice((*T)(unsafe.Add(half, u*group*h*t.Size)), count*h), unsafe.Slice((*T)(unsafe.Add(plain, u*group*n*t.Size)), count*n)
+			to, from, step := uintptr(unsafe.Pointer(&halves[0])), uintptr(unsafe.Pointer(&reals[0])), n
+			if t.Inverse {
+				to, from, step = from, to, h
+			}
+			j.ahead = rowAhead{to, from + uintptr(step*t.Size)}
+			f(j, halves, reals, count)
 		}
 	})
 }
@@ -118,7 +126,7 @@ func realRows[T float](t Transform, h int, half, plain unsafe.Pointer, rows int,
 func (j *realJob) transform(dst, src unsafe.Pointer, rows int) {
 	row := 2 * j.p.n * j.p.size
 	if j.single != nil {
-		j.single.run(dst, src)
+		j.single.run(dst, src, j.ahead)
 	} else if rows == 1 && !j.p.direct() {
 		j.p.row(j.t, dst, src, j.s, j.threads)
 	} else {

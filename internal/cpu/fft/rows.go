@@ -70,9 +70,15 @@ func (p *plan) stage(c *columns, i int, a *pass, work, spill unsafe.Pointer) (ke
 }
 
 // scratch is memory that calls use one after the other.
-type scratch struct{ bytes []byte }
+type scratch struct {
+	bytes []byte
+	steps *steps // the last ones that were made in it
+}
 
-var pool = sync.Pool{New: func() any { return new(scratch) }}
+// pool has scratch of transforms, realPool has that for real rows beside it, so that steps are found again.
+var pool, realPool = newPool(), newPool()
+
+func newPool() *sync.Pool { return &sync.Pool{New: func() any { return new(scratch) }} }
 
 // at returns n bytes, not set, at a multiple of pageBytes.
 func (s *scratch) at(n int) unsafe.Pointer {
@@ -119,12 +125,13 @@ func (t Transform) Rows(dst, src unsafe.Pointer, rows, dstRow, srcRow int) {
 		var single *steps
 		if p.single() && end-begin > 1 {
 			single = p.steps(t, s)
+			defer single.forget()
 		}
 		for u := begin; u < end; u++ {
 			to, from := unsafe.Add(dst, u*group*dstRow), unsafe.Add(src, u*group*srcRow)
 			switch {
 			case single != nil:
-				single.run(to, from)
+				single.run(to, from, rowAhead{uintptr(to), uintptr(from) + uintptr(srcRow)})
 			case group == 1:
 				p.row(t, to, from, s, 1)
 			default:
