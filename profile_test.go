@@ -94,7 +94,7 @@ func TestProfileCounts(t *testing.T) {
 
 func TestProfilePeak(t *testing.T) {
 	const n = 1 << 20
-	before := settled()
+	before := tensortest.Settled()
 	p := profiled(t, weft.ProfileOpts{}, func(*weft.Profile) {
 		s := weft.NewScope()
 		x := s.Track(weft.Ones(n))
@@ -546,31 +546,6 @@ func TestProfileCostsNothingWhenOff(t *testing.T) {
 	}
 }
 
-// peakOf is the most memory in bytes that arrays have in use during f, beside what they have
-// before: what other tests dropped is given back first, and one thread has all the scratch.
-func peakOf(f func()) int64 {
-	defer par.SetThreads(par.SetThreads(1))
-	before := settled()
-	p := weft.StartProfile(weft.ProfileOpts{})
-	defer p.Stop()
-	f()
-	return p.Peak() - before
-}
-
-// settled collects until what is in use stays as it is, and returns that.
-func settled() int64 {
-	live := int64(-1)
-	for {
-		runtime.GC()
-		time.Sleep(time.Millisecond) // memory comes back after the collection
-		now := device.Get(0).Memory().Stats().Live
-		if now == live {
-			return live
-		}
-		live = now
-	}
-}
-
 // programsOf returns the programs of a compiled function, which its first field holds.
 func programsOf[F any](c *weft.Compiled[F]) *core.CompiledFunc {
 	return (*core.CompiledFunc)(reflect.ValueOf(c).Elem().FieldByName("c").UnsafePointer())
@@ -597,7 +572,7 @@ func TestCompiledMemory(t *testing.T) {
 	eagerly() // what is kept is there
 	compiled()
 	p := (*programsOf(c).Entries.Load())[0].Code.Plan
-	eager, got := peakOf(eagerly), peakOf(compiled)
+	eager, got := tensortest.Peak(eagerly), tensortest.Peak(compiled)
 	t.Logf("arena %d bytes, alive at once %d; peak %d, eagerly %d", p.Arena, p.Live, got, eager)
 	if 5*p.Arena > 6*p.Live {
 		t.Errorf("the arena has %d bytes, %d are alive at once", p.Arena, p.Live)
@@ -623,8 +598,8 @@ func TestHalfConvolutionMemory(t *testing.T) {
 		},
 		"gradient of the weights": func() { wg := w.Clone().RequireGrad(); x.Conv2d(wg, nil, o).Sum().Backward(); wg.Grad() },
 	} {
-		f()                                       // the leaf is there
-		if most := peakOf(f); most > halves*3/2 { // a copy takes twice as many
+		f()                                                // the leaf is there
+		if most := tensortest.Peak(f); most > halves*3/2 { // a copy takes twice as many
 			t.Errorf("%s: %d bytes beside %d of images", name, most, halves)
 		}
 	}

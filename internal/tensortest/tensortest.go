@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"testing"
+	"time"
 	"unsafe"
 
 	"weft"
@@ -18,6 +20,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/dirty"
 	"weft/internal/jit"
+	"weft/internal/par"
 	"weft/internal/plan"
 )
 
@@ -187,5 +190,30 @@ func Patient(t *testing.T, f func() (missing string)) {
 	}
 	if missing != "" {
 		t.Error(missing)
+	}
+}
+
+// Peak returns the most memory in bytes that arrays have in use during f, without what they have in use
+// before: garbage of other tests is collected first, and one thread has all the scratch.
+func Peak(f func()) int64 {
+	defer par.SetThreads(par.SetThreads(1))
+	before := Settled()
+	p := weft.StartProfile(weft.ProfileOpts{})
+	defer p.Stop()
+	f()
+	return p.Peak() - before
+}
+
+// Settled collects garbage until the memory in use stays as it is, and returns that.
+func Settled() int64 {
+	live := int64(-1)
+	for {
+		runtime.GC()
+		time.Sleep(time.Millisecond) // memory comes back after the collection
+		now := device.Get(0).Memory().Stats().Live
+		if now == live {
+			return live
+		}
+		live = now
 	}
 }
