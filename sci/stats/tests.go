@@ -1,4 +1,4 @@
-// Package stats tests hypotheses about samples. Statistics and p-values are SciPy's; distributions come from gonum
+// Package stats tests hypotheses about samples and estimates their densities. Statistics and p-values are SciPy's; distributions come from gonum
 // (gonum.org/v1/gonum/stat/distuv). Package weft/distributions has distributions of tensors, with gradients.
 //
 // Samples are tensors of real numbers with one axis. Results are numbers, NaN where a sample has NaN.
@@ -6,6 +6,7 @@ package stats
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -32,6 +33,18 @@ type Result struct {
 	PValue    float64
 	DF        float64 // degrees of freedom, where there are any
 	DF2       float64 // of the denominator of F
+}
+
+// String returns the numbers with their names, six digits of each.
+func (r Result) String() string {
+	s := fmt.Sprintf("Statistic: %.6g, PValue: %.6g", r.Statistic, r.PValue)
+	if r.DF != 0 {
+		s += fmt.Sprintf(", DF: %.6g", r.DF)
+	}
+	if r.DF2 != 0 {
+		s += fmt.Sprintf(", DF2: %.6g", r.DF2)
+	}
+	return s
 }
 
 // TestOpts are the options of tests with an alternative.
@@ -305,29 +318,4 @@ func KS1Samp(x *weft.Tensor, cdf func(x *weft.Tensor) *weft.Tensor) Result {
 		d = max(d, p-float64(i)/n, float64(i+1)/n-p)
 	}
 	return Result{Statistic: d, PValue: kolmogorov(d, n)}
-}
-
-// KS2Samp returns the greatest distance between the distributions of two samples, with the p-value of no difference from the distribution of one sample
-// of n*m/(n+m) elements. SciPy's ks_2samp with method="asymp".
-func KS2Samp(x, y *weft.Tensor) Result {
-	const name = "stats.ks2samp"
-	a, b := sample(name, "x", x, 1), sample(name, "y", y, 1)
-	if slices.ContainsFunc(a, math.IsNaN) || slices.ContainsFunc(b, math.IsNaN) {
-		return Result{Statistic: math.NaN(), PValue: math.NaN()}
-	}
-	slices.Sort(a)
-	slices.Sort(b)
-	n, m := float64(len(a)), float64(len(b))
-	d := 0.0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		v := min(a[i], b[j])
-		for i < len(a) && a[i] == v {
-			i++
-		}
-		for j < len(b) && b[j] == v {
-			j++
-		}
-		d = max(d, math.Abs(float64(i)/n-float64(j)/m))
-	}
-	return Result{Statistic: d, PValue: kolmogorov(d, math.RoundToEven(n*m/(n+m)))}
 }

@@ -50,6 +50,11 @@ func TestAsSciPy(t *testing.T) {
 		check(of, "Wilcoxon", Wilcoxon(whole(x), whole(z), o), 1e-12)
 		check(of, "WilcoxonTies", Wilcoxon(whole(x).Slice(weft.Range(0, 12)), whole(z).Slice(weft.Range(0, 12)), o), 1e-12)
 		check(of, "WilcoxonExact", Wilcoxon(y, nil, o), 1e-12)
+		check(of, "KS2Samp", KS2Samp(x, y, o), 1e-12)
+		check(of, "KS2SampFew", KS2Samp(y.Slice(weft.Range(0, 5)), x.Slice(weft.Range(0, 7)), o), 1e-12)
+		check(of, "KS2SampSame", KS2Samp(x.Round(), x.Slice(weft.Range(0, 20)).Round(), o), 1e-12)
+		check(of, "KS2SampFar", KS2Samp(weft.ArangeOf(weft.Float64, 300).Mul(1.5), weft.ArangeOf(weft.Float64, 217).Mul(0.9), o), 1e-10)
+		check(of, "KS2SampLarge", KS2Samp(weft.ArangeOf(weft.Float64, 10500).Pow(1.01), weft.ArangeOf(weft.Float64, 40).Square().Mul(6.9), o), 1e-9)
 		check(of, "Fisher", FisherExact(weft.From([][]int64{{8, 5}, {2, 13}}), o), 1e-12)
 		check(of, "FisherMany", FisherExact(weft.From([][]int64{{120, 98}, {93, 141}}), o), 1e-11)
 		check(of, "FisherTies", FisherExact(weft.From([][]int64{{3, 1}, {1, 3}}), o), 1e-12)
@@ -89,7 +94,6 @@ func TestAsSciPy(t *testing.T) {
 	}
 	check("other", "KS1Samp", KS1Samp(x, special.Ndtr), 1e-9)
 	check("other", "KSFar", KS1Samp(x.Add(0.5), special.Ndtr), 1e-9)
-	check("other", "KS2Samp", KS2Samp(x, y), 1e-9)
 	uniform := func(x *weft.Tensor) *weft.Tensor { return x.Clamp(0, 1) }
 	check("other", "KSBig", KS1Samp(weft.ArangeOf(weft.Float64, 3000).Add(0.2).Div(3000).Mul(0.98), uniform), 2e-2)
 }
@@ -153,6 +157,7 @@ func TestMistakes(t *testing.T) {
 		"stats.chisquare: expected: has another sum":                     func() { ChiSquare(weft.From([]float64{1, math.Inf(1)}), weft.From([]float64{1, 2})) },
 		"stats.fisherexact: table: has 0.5: want counts":                 func() { FisherExact(weft.From([][]float64{{1, 0.5}, {1, 1}})) },
 		"stats.fisherexact: table: is float64 of shape [3]":              func() { FisherExact(x) },
+		"stats.ks2samp: Alternative: \"no\" is unknown":                  func() { KS2Samp(x, x, TestOpts{Alternative: "no"}) },
 		"stats.ks1samp: cdf: is nil":                                     func() { KS1Samp(x, nil) },
 		"stats.ks1samp: cdf: does not return a number for each arg":      func() { KS1Samp(x, func(x *weft.Tensor) *weft.Tensor { return x.Sum() }) },
 	} {
@@ -209,6 +214,11 @@ func ExampleChi2Contingency() {
 func ExampleKS1Samp() {
 	fmt.Printf("%.1f\n", KS1Samp(weft.From([]float64{0.1, 0.4, 0.7}), func(x *weft.Tensor) *weft.Tensor { return x }).Statistic)
 	// Output: 0.3
+}
+
+func ExampleResult() {
+	fmt.Println(TTestInd(a, b))
+	// Output: Statistic: 2.77746, PValue: 0.0240185, DF: 8
 }
 
 func ExampleKS2Samp() {
