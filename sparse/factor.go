@@ -25,13 +25,15 @@ const (
 	SymmetricDegree
 )
 
-// A Factorization solves equations of one matrix by its factors. [Cholesky] and [LU] make one. Several goroutines may use it.
+// A Factorization solves equations of one matrix by its factors. [Cholesky] and [LU] make one. What is written into the
+// values of the matrix later does not change it. Several goroutines may use it.
 // Its method values Solve and SolveAdjoint are operators, such as preconditioners of iterations.
 type Factorization struct {
 	name string
 	m    *Matrix    // what is read of a matrix, coalesced, in the type that is computed with
 	d    weft.DType // of solutions for real right sides
 	last atomic.Pointer[factored]
+	own  *array.Storage // of m's values, which nobody writes; nil where a function is traced
 	// factor computes factors from values of m.
 	factor func(values *array.View) (factors, error)
 	// constants are the indices and offsets of m, and what else gradient reads. They are arguments of computations, because
@@ -53,20 +55,21 @@ type factors interface {
 
 type factored struct {
 	values []byte
+	own    bool // they are in Factorization.own
 	factors
 }
 
 // of returns the factors of values. It keeps the factors of the last call, whose values may be the same.
 func (f *Factorization) of(values *array.View) (factors, error) {
-	own := core.Bytes(values)
-	if l := f.last.Load(); l != nil && bytes.Equal(l.values, own) {
+	own, given := values.Store == f.own, core.Bytes(values)
+	if l := f.last.Load(); l != nil && (own && l.own || bytes.Equal(l.values, given)) {
 		return l.factors, nil
 	}
 	x, err := f.factor(values)
 	if err != nil {
 		return nil, err
 	}
-	f.last.Store(&factored{bytes.Clone(own), x})
+	f.last.Store(&factored{bytes.Clone(given), own, x})
 	return x, nil
 }
 
@@ -185,9 +188,11 @@ func (m *Matrix) onDiagonal() *weft.Tensor {
 	return weft.FromSlice(out)
 }
 
-// begun computes the factors, unless a function is traced: values are not known there.
+// begun computes the factors of a copy of the values, unless a function is traced: values are not known there.
 func (f *Factorization) begun() *Factorization {
 	if core.TracingHere() == nil {
+		f.m = f.m.with(f.m.values.Clone())
+		f.own = (*core.Tensor)(f.m.values).View().Store
 		f.known()
 	}
 	return f

@@ -345,3 +345,16 @@ func TestLUOfSingularMatrixNamesTheColumn(t *testing.T) {
 		t.Error("NaN is lost:", x)
 	}
 }
+
+// TestFactorizationKeepsValues demands solutions of the matrix as it was when it was factored.
+func TestFactorizationKeepsValues(t *testing.T) {
+	values := weft.FromSlice([]float64{4, 16})
+	m := sparse.NewCSR(values, []int32{0, 1}, []int64{0, 1, 2}, 2, 2)
+	for _, f := range []*sparse.Factorization{sparse.LU(m), sparse.Cholesky(m)} {
+		values.Assign(100)
+		if got := f.Solve(weft.From([]float64{4, 4})); got.At(0).Item() != 1 || got.At(1).Item() != 0.25 {
+			t.Errorf("solution %v", got)
+		}
+		values.Assign(weft.From([]float64{4, 16}))
+	}
+}
