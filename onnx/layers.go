@@ -51,15 +51,38 @@ func (g *graph) findLayers() {
 		if i < len(g.nodes) && !g.nodes[i].op.eager {
 			continue
 		}
-		for r, ok := g.repeat(from, i); ok; r, ok = g.repeat(from, i) {
-			nodes := len(g.nodes)
-			r = g.hoist(g.first(from, r))
-			g.repeats = append(g.repeats, r)
-			from = r.end()
-			i += len(g.nodes) - nodes
-		}
+		i = g.layersBetween(from, i)
 		from = i + 1
 	}
+}
+
+// layersBetween looks for equal layers among nodes from to to: for the run that covers most nodes, then before and behind
+// it. It returns where the nodes end then, since some are moved, copied and dropped.
+func (g *graph) layersBetween(from, to int) (end int) {
+	r, covered := g.repeat(from, to)
+	if covered == 0 {
+		return to
+	}
+	before := len(g.repeats)
+	begin := g.layersBetween(from, r.from)
+	to += begin - r.from
+	next := begin + covered
+	if r.count > 0 {
+		next = begin + r.nodes*r.count
+		r.from = begin
+		r = g.equalLayers(r) // layers before may have changed what these read
+	}
+	if r.count >= minLayers {
+		if len(g.repeats) > before {
+			from = g.repeats[len(g.repeats)-1].end()
+		}
+		nodes := len(g.nodes)
+		r = g.hoist(g.first(from, r))
+		g.repeats = append(g.repeats, r)
+		to += len(g.nodes) - nodes
+		next = r.end()
+	}
+	return g.layersBetween(next, to)
 }
 
 func (r repeat) end() int { return r.from + r.nodes*r.count }
@@ -317,9 +340,9 @@ func (g *graph) compiledPieces(from, to int) []*piece {
 	return list
 }
 
-// repeat returns the layers that cover most of the nodes from to to; ok is false if there are none.
-func (g *graph) repeat(from, to int) (best repeat, ok bool) {
-	covered := 0
+// repeat returns the layers in the run of alike nodes that covers most of the nodes from to to, and how many nodes that
+// has, 0 if there is none. If its nodes are alike, but not equal, the layers are 0.
+func (g *graph) repeat(from, to int) (best repeat, covered int) {
 	for period := minLayerNodes; period <= min((to-from)/minLayers, maxLayerNodes) && g.search > 0; period++ {
 		g.search -= to - from
 		run := 0
@@ -334,10 +357,12 @@ func (g *graph) repeat(from, to int) (best repeat, ok bool) {
 			}
 		}
 	}
-	if covered == 0 {
-		return best, false
+	if covered > 0 {
+		if r, ok := g.cut(best.from, best.nodes, covered); ok {
+			return r, covered
+		}
 	}
-	return g.cut(best.from, best.nodes, covered)
+	return best, covered
 }
 
 // cut chooses where the layers of a run of nodes begin: where the fewest values go from one layer to the next, and of
