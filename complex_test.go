@@ -85,6 +85,8 @@ func TestComplexFunctions(t *testing.T) {
 		"polar":      {func(x, _ *weft.Tensor) *weft.Tensor { return weft.Polar(x.Abs(), x.Angle()) }, one(func(x complex128) complex128 { return x })},
 		"exp":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Exp() }, one(cmplx.Exp)},
 		"log":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Log() }, one(cmplx.Log)},
+		"expm1":      {func(x, _ *weft.Tensor) *weft.Tensor { return x.Expm1() }, one(func(x complex128) complex128 { return cmplx.Exp(x) - 1 })},
+		"log1p":      {func(x, _ *weft.Tensor) *weft.Tensor { return x.Log1p() }, one(func(x complex128) complex128 { return cmplx.Log(x + 1) })},
 		"log10":      {func(x, _ *weft.Tensor) *weft.Tensor { return x.Log10() }, one(cmplx.Log10)},
 		"sqrt":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Sqrt() }, one(cmplx.Sqrt)},
 		"rsqrt":      {func(x, _ *weft.Tensor) *weft.Tensor { return x.Rsqrt() }, one(func(x complex128) complex128 { return 1 / cmplx.Sqrt(x) })},

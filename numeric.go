@@ -146,21 +146,23 @@ func (t *Tensor) Logit() *Tensor { return unary(op.Logit, t) }
 func (t *Tensor) XLogY(x any) *Tensor { return binary(op.XLogY, t, x) }
 
 // Sinc is sin(pi*t)/(pi*t), element by element: 1 at 0, exactly 0 at other integers. The result has t's
-// shape and type; integers and Bool give float32. Infinities give NaN. Complex numbers are refused.
+// shape and type; integers and Bool give float32. Infinities give NaN. Complex numbers are taken too.
 func (t *Tensor) Sinc() *Tensor { return unary(op.Sinc, t) }
 
 // RoundTo rounds t to a number of digits behind the point, element by element, ties to even: NumPy's round
 // with decimals. Negative decimals round to tens, hundreds and so on. Floats are multiplied by the power of 10,
-// rounded and divided, as in NumPy. The result has t's shape and type; integers are exact, and wrap. It panics with
-// *[Error] for Bool and complex numbers.
+// rounded and divided, as in NumPy; of complex numbers both parts are. The result has t's shape and type; integers are
+// exact, and wrap. It panics with *[Error] for Bool.
 func (t *Tensor) RoundTo(decimals int) *Tensor {
 	const name = "roundto"
 	defer array.Named(name).End()
 	t.c().Check(name)
 	d := t.v().DType
 	switch {
-	case d == Bool || d.Complex():
+	case d == Bool:
 		array.Failf(name, "", "is not defined for %s", d)
+	case d.Complex():
+		return Complex(t.Real().RoundTo(decimals), t.Imag().RoundTo(decimals))
 	case d.Integer() && decimals >= 0:
 		return t.Clone()
 	case d.Integer() && decimals < -18:

@@ -146,7 +146,7 @@ func (t *Tensor) Square() *Tensor { return unary(op.Square, t) }
 func (t *Tensor) Exp() *Tensor { return unary(op.Exp, t) }
 
 // Expm1 is exp(t)-1, exact near 0, element by element. The result has t's shape and type;
-// integers and Bool give float32. Complex numbers are refused.
+// integers and Bool give float32. Complex numbers are taken too.
 func (t *Tensor) Expm1() *Tensor { return unary(op.Expm1, t) }
 
 // Exp2 is 2 to the t, element by element. The result has t's shape and type; integers and Bool
@@ -158,7 +158,7 @@ func (t *Tensor) Exp2() *Tensor { return unary(op.Exp2, t) }
 func (t *Tensor) Log() *Tensor { return unary(op.Log, t) }
 
 // Log1p is log(1+t), exact near 0, element by element. The result has t's shape and type;
-// integers and Bool give float32. -1 gives -Inf, numbers below NaN. Complex numbers are refused.
+// integers and Bool give float32. -1 gives -Inf, numbers below NaN. Complex numbers are taken too.
 func (t *Tensor) Log1p() *Tensor { return unary(op.Log1p, t) }
 
 // Log2 is the logarithm to base 2, element by element. The result has t's shape and type;
@@ -285,7 +285,7 @@ func (t *Tensor) Ceil() *Tensor { return unary(op.Ceil, t) }
 
 // Round rounds to the nearest whole number, ties to the even one. The result has t's shape and
 // type: floats stay floats, integers are as they are; [Tensor.To] makes integers of floats. NaN
-// and infinities stay. Bool and complex numbers are refused.
+// and infinities stay. Of complex numbers both parts are rounded. Bool is refused.
 func (t *Tensor) Round() *Tensor { return unary(op.Round, t) }
 
 // Trunc rounds toward zero to whole numbers. The result has t's shape and type: floats stay

@@ -172,7 +172,7 @@ func (t *Tensor) LogSoftmax(axis int) *Tensor {
 
 // CumSum returns the sums of each element and all before it along an axis. Integers and
 // Bool give int64, Uint64 uint64; float16 and bfloat16 are added in float32 and rounded at the
-// end.
+// end. Complex numbers are added part by part.
 //
 // Floats are added in blocks of 64 bytes: pairs first, then runs of 4, 8 and so on. The sums of 16
 // blocks are added in order, then the sums of 16 such groups, and so on. An element is the result
@@ -184,7 +184,7 @@ func (t *Tensor) CumSum(axis int) *Tensor { return t.along(op.CumSum, axis) }
 
 // CumProd returns the products of each element and all before it along an axis. Types are
 // as for CumSum. Products are taken in order; of float32 they are kept in float64, and each is
-// rounded. The gradient is exact at zeros too.
+// rounded. Complex numbers are multiplied in pairs, then in pairs of these and so on. The gradient is exact at zeros too.
 func (t *Tensor) CumProd(axis int) *Tensor { return t.along(op.CumProd, axis) }
 
 // CumMax returns the greatest of each element and all before it along an axis, and where it

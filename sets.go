@@ -9,7 +9,7 @@ import (
 	"weft/internal/op"
 )
 
-// Sets are vectors of different elements in ascending order. How many there are depends on the elements,
+// Sets are vectors of different elements in ascending order, complex ones by their real and then their imaginary parts. How many there are depends on the elements,
 // so that these functions are refused in compiled functions.
 
 // setsOf returns the different elements of two tensors in the type in which they meet.
@@ -23,7 +23,7 @@ func setsOf(name string, a, b *Tensor) (x, y *Tensor) {
 }
 
 // Union1D returns the different elements of a and b together, in ascending order, both flattened.
-// Element types meet by promotion. It panics with *[Error] for complex numbers. NumPy's union1d.
+// Element types meet by promotion; complex numbers are ordered as by [Tensor.Unique]. NumPy's union1d.
 func Union1D(a, b *Tensor) *Tensor {
 	defer array.Named("union1d").End()
 	x, y := setsOf("union1d", a, b)
@@ -32,8 +32,8 @@ func Union1D(a, b *Tensor) *Tensor {
 }
 
 // Intersect1D returns the different elements that both a and b have, in ascending order, both
-// flattened. Element types meet by promotion. NaN equals nothing. It panics with *[Error] for complex
-// numbers. NumPy's intersect1d.
+// flattened. Element types meet by promotion; complex numbers are ordered as by [Tensor.Unique]. NaN
+// equals nothing. NumPy's intersect1d.
 func Intersect1D(a, b *Tensor) *Tensor {
 	defer array.Named("intersect1d").End()
 	x, y := setsOf("intersect1d", a, b)
@@ -41,7 +41,7 @@ func Intersect1D(a, b *Tensor) *Tensor {
 }
 
 // SetDiff1D returns the different elements of a that b does not have, in ascending order, both
-// flattened. Element types meet by promotion. It panics with *[Error] for complex numbers. NumPy's
+// flattened. Element types meet by promotion; complex numbers are ordered as by [Tensor.Unique]. NumPy's
 // setdiff1d.
 func SetDiff1D(a, b *Tensor) *Tensor {
 	defer array.Named("setdiff1d").End()
@@ -50,19 +50,22 @@ func SetDiff1D(a, b *Tensor) *Tensor {
 }
 
 // SetXor1D returns the different elements that one alone of a and b has, in ascending order, both
-// flattened. Element types meet by promotion. It panics with *[Error] for complex numbers. NumPy's
+// flattened. Element types meet by promotion; complex numbers are ordered as by [Tensor.Unique]. NumPy's
 // setxor1d.
 func SetXor1D(a, b *Tensor) *Tensor {
 	defer array.Named("setxor1d").End()
 	x, y := setsOf("setxor1d", a, b)
 	both := []*Tensor{x.MaskSelect(x.IsIn(y).LogicalNot()), y.MaskSelect(y.IsIn(x).LogicalNot())}
-	values, _ := Cat(both, 0).Sort(0)
+	all := Cat(both, 0)
+	if all.v().DType.Complex() {
+		return all.IndexSelect(0, LexSort([]*Tensor{all.Imag(), all.Real()}, 0))
+	}
+	values, _ := all.Sort(0)
 	return values
 }
 
 // IsIn is true where an element of t equals some element of x, in t's shape, Bool. Element types meet by
-// promotion. NaN equals nothing. It sorts x and searches, so that both may be large. It panics with
-// *[Error] for complex numbers. NumPy's isin.
+// promotion. NaN equals nothing. It sorts x and searches, so that both may be large. NumPy's isin.
 func (t *Tensor) IsIn(x *Tensor) *Tensor {
 	const name = "isin"
 	defer array.Named(name).End()
@@ -73,13 +76,18 @@ func (t *Tensor) IsIn(x *Tensor) *Tensor {
 	if x.Size() == 0 {
 		return t.Ne(t).LogicalAnd(t.Eq(t)) // false, for NaN too
 	}
+	if a.v().DType.Complex() {
+		places := ranks(Cat([]*Tensor{a, b}, 0).inOrder())
+		found := places.Slice(Range(0, t.Size())).IsIn(places.Slice(Range(t.Size(), End)))
+		return (*Tensor)(found.LogicalAnd(a.IsNaN().LogicalNot()).Reshape(t.v().Shape...).c().Own())
+	}
 	sorted, _ := b.Sort(0)
 	at := sorted.SearchSorted(a).Clamp(0, x.Size()-1)
 	return (*Tensor)(sorted.IndexSelect(0, at).Eq(a).Reshape(t.v().Shape...).c().Own())
 }
 
 // UniqueAxis returns the different sub-arrays of t along an axis, in ascending order of their elements
-// from the first on; for each index of the axis the place, int64, of its sub-array among them; and how
+// from the first on, complex ones by real and then imaginary parts; for each index of the axis the place, int64, of its sub-array among them; and how
 // often each occurs, int64. The axis may count from the back. It is NumPy's unique with an axis. How
 // many there are depends on the elements, so it is refused in compiled functions.
 func UniqueAxis(t *Tensor, axis int) (values, inverse, counts *Tensor) {
@@ -89,6 +97,9 @@ func UniqueAxis(t *Tensor, axis int) (values, inverse, counts *Tensor) {
 	a := array.Axis(name, axis, t.Rank())
 	n := t.v().Shape[a]
 	rows := t.MoveAxis(a, 0).Reshape(n, t.Size()/max(n, 1))
+	if rows.v().DType.Complex() {
+		rows = Stack([]*Tensor{rows.Real(), rows.Imag()}, 2).Reshape(n, 2*rows.v().Shape[1])
+	}
 	order := t.Device().Arange(n)
 	if m := rows.v().Shape[1]; m > 0 && n > 0 {
 		columns := rows.Unbind(1)
@@ -98,6 +109,35 @@ func UniqueAxis(t *Tensor, axis int) (values, inverse, counts *Tensor) {
 	_, inSorted, counts, first := runsOf(rows.IndexSelect(0, order))
 	inverse = t.Device().ZerosOf(Int64, n).Scatter(0, order, inSorted)
 	return t.IndexSelect(a, order.IndexSelect(0, first)), inverse, counts
+}
+
+// inOrder returns the order of a vector of complex numbers by their real and then their imaginary parts, and for each
+// in this order whether it differs from the one before. Numbers with a part that is NaN are one value and come last.
+func (t *Tensor) inOrder() (order, begins *Tensor) {
+	re, im, nan := t.Real().Detach(), t.Imag().Detach(), t.Detach().IsNaN()
+	kind := re.IsNaN().To(Int64).Add(nan.To(Int64)) // 1 where the imaginary part alone is NaN, 2 where the real part is
+	order = LexSort([]*Tensor{im.MaskedFill(im.IsNaN(), 0), re.MaskedFill(re.IsNaN(), 0), kind}, 0)
+	differs := t.Device().ZerosOf(Bool, order.Size()-1)
+	for _, x := range []*Tensor{nan, re.MaskedFill(nan, 0), im.MaskedFill(nan, 0)} {
+		x = x.IndexSelect(0, order)
+		differs = differs.LogicalOr(x.Slice(Range(1, End)).Ne(x.Slice(Range(0, -1))))
+	}
+	return order, Cat([]*Tensor{t.Device().OnesOf(Bool, 1), differs}, 0)
+}
+
+// ranks returns the place of each element of a vector of complex numbers among the different ones.
+func ranks(order, begins *Tensor) *Tensor {
+	return order.Device().ZerosOf(Int64, order.Size()).Scatter(0, order, begins.CumSum(0).Sub(1))
+}
+
+// uniqueComplex is Unique of one or more complex numbers.
+func (t *Tensor) uniqueComplex() (values, inverse, counts *Tensor) {
+	n := t.Size()
+	z := t.Reshape(n)
+	order, begins := z.inOrder()
+	first := begins.NonZero()
+	counts = first.Slice(Range(1, End)).Pad(float64(n), 0, 1).Sub(first)
+	return z.IndexSelect(0, order.IndexSelect(0, first)), (*Tensor)(ranks(order, begins).Reshape(t.v().Shape...).c().Own()), counts
 }
 
 // UniqueConsecutive returns the elements of t, flattened, that differ from the one before; for each

@@ -98,13 +98,19 @@ func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
 
 // Unique returns the different elements of t in ascending order, all axes flattened; for
 // each element of t, in its shape, the int64 place of its value among them; and how often
-// each occurs, int64. Zeros of both signs are one value, the first that occurs, and so are
+// each occurs, int64. Complex numbers are in ascending order of real, then of imaginary parts. Zeros of both signs are one value, the first that occurs, and so are
 // NaNs, which come last. values[inverse] is t, and the gradient of values goes to the first
 // element of each.
 func (t *Tensor) Unique() (values, inverse, counts *Tensor) {
 	defer array.Named("unique").End()
 	t.c().Check("unique")
 	n := t.Size()
+	if t.v().DType.Complex() {
+		if n == 0 {
+			return t.Reshape(0).Clone(), t.Device().ZerosOf(Int64, t.v().Shape...), t.Device().ZerosOf(Int64, 0)
+		}
+		return t.uniqueComplex()
+	}
 	sorted, places := t.Reshape(n).Sort(0, SortOpts{})
 	if n == 0 {
 		return sorted, places.Reshape(t.v().Shape...), places

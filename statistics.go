@@ -383,7 +383,7 @@ func (t *Tensor) Trapezoid(axis int, spacing any) *Tensor {
 }
 
 // Interp is, for each element of t, the value at that place of the line through points with ascending abscissas
-// x and ordinates y, vectors of floats of one size; beyond them the first or the last ordinate. The
+// x and ordinates y, vectors of floats of one size, y of complex numbers too; beyond them the first or the last ordinate. The
 // result has t's shape, and the type in which all meet. NaN stays. Gradients go to t and y. It panics with *[Error] for no
 // points and where sizes differ. What x that does not ascend gives is not specified. NumPy's interp.
 func (t *Tensor) Interp(x, y *Tensor) *Tensor {
@@ -394,6 +394,9 @@ func (t *Tensor) Interp(x, y *Tensor) *Tensor {
 	y.c().CheckArgument(name, "y")
 	if x.Rank() != 1 || !array.Equal(x.v().Shape, y.v().Shape) || x.Size() == 0 {
 		array.Failf(name, "x", "has shape %s, y %s: want vectors of one size, 1 or more", array.ShapeString(x.v().Shape), array.ShapeString(y.v().Shape))
+	}
+	if y.v().DType.Complex() {
+		return Complex(t.Interp(x, y.Real()), t.Interp(x, y.Imag()))
 	}
 	ts := core.MeetWhole(name, core.Inner([]*Tensor{t.floated(), x.floated(), y.floated()}))
 	q, x, y := (*Tensor)(ts[0]).Reshape(t.Size()), (*Tensor)(ts[1]), (*Tensor)(ts[2])
@@ -488,15 +491,15 @@ func (o *CovOpts) weights(name string, n int, d DType) (w, over *Tensor) {
 
 // Cov is the matrix of the covariances of variables, the rows of t, over observations, its columns: [k n] gives
 // [k k], and a vector, one variable, a number. Sums are divided by n-1, or as NumPy does where there are weights. The
-// type is t's; integers give float32. It panics with *[Error] for other ranks, complex numbers, and weights that are
-// negative or not one an observation. NumPy's cov.
+// type is t's; integers give float32. Of complex numbers the second factor is conjugated. It panics with *[Error] for
+// other ranks, and weights that are negative or not one an observation. NumPy's cov.
 func (t *Tensor) Cov(opts ...CovOpts) *Tensor {
 	const name = "cov"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	t.c().Check(name)
-	if r := t.Rank(); r < 1 || r > 2 || t.v().DType.Complex() {
-		array.Failf(name, "", "takes vectors and matrices of real numbers, got %s", array.TypeString(t.v().DType, t.v().Shape))
+	if r := t.Rank(); r < 1 || r > 2 {
+		array.Failf(name, "", "takes vectors and matrices, got %s", array.TypeString(t.v().DType, t.v().Shape))
 	}
 	x := t.floated()
 	if t.Rank() == 1 {
@@ -510,12 +513,12 @@ func (t *Tensor) Cov(opts ...CovOpts) *Tensor {
 		over = float64(n)
 	}
 	y := x.wider(func(x *Tensor) *Tensor {
-		if w, over := o.weights(name, n, x.v().DType); w != nil {
+		if w, over := o.weights(name, n, x.v().DType.Part()); w != nil {
 			far := x.Sub(x.Mul(w).SumKeep(1).Div(w.Sum()))
-			return far.Mul(w).MatMul(far.T()).Div(over)
+			return far.Mul(w).MatMul(far.T().Conj()).Div(over)
 		}
 		far := x.Sub(x.MeanKeep(1))
-		return far.MatMul(far.T()).Div(over)
+		return far.MatMul(far.T().Conj()).Div(over)
 	})
 	if t.Rank() == 1 {
 		return (*Tensor)(y.Reshape().c().Own())
@@ -524,7 +527,7 @@ func (t *Tensor) Cov(opts ...CovOpts) *Tensor {
 }
 
 // CorrCoef is the matrix of the correlation coefficients of variables, the rows of t, over observations, its
-// columns, limited to -1 and 1; of a vector 1. Options, types and errors are as for [Tensor.Cov]. A variable
+// columns, limited to -1 and 1, of complex ones each part; of a vector 1. Options, types and errors are as for [Tensor.Cov]. A variable
 // that does not vary gives NaN. NumPy's corrcoef.
 func (t *Tensor) CorrCoef(opts ...CovOpts) *Tensor {
 	defer array.Named("corrcoef").End()
@@ -532,6 +535,11 @@ func (t *Tensor) CorrCoef(opts ...CovOpts) *Tensor {
 	c := t.Cov(array.Options("corrcoef", opts))
 	if c.Rank() == 0 {
 		return c.Div(c)
+	}
+	if c.v().DType.Complex() {
+		d := c.Diagonal(0).Real().Sqrt()
+		c = c.Div(d.Unsqueeze(1)).Div(d)
+		return Complex(c.Real().Clamp(-1, 1), c.Imag().Clamp(-1, 1))
 	}
 	d := c.Diagonal(0).Sqrt()
 	return c.Div(d.Unsqueeze(1)).Div(d).Clamp(-1, 1)

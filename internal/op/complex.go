@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -263,7 +264,10 @@ func init() {
 			g := a.(Group)
 			return productAlong(x[0], g)
 		},
-		"powint": func(x []*node, a ir.Attrs) *node { return complexPower(x[0], int(a.(Power))) },
+		"round":     each(func() *Def { return Round }),
+		"scan_sum":  each(func() *Def { return ScanSum }),
+		"scan_prod": func(x []*node, a ir.Attrs) *node { return productsAlong(x[0], int(a.(Axis))) },
+		"powint":    func(x []*node, a ir.Attrs) *node { return complexPower(x[0], int(a.(Power))) },
 		"matmul2": pairs(func(x []pair) pair {
 			product := func(x, y *node) *node { return apply(MatMul2, x, y) }
 			z, w := x[0], x[1]
@@ -510,6 +514,31 @@ func productAlong(x *node, g Group) *node {
 		x, n = y, half+n%2
 	}
 	return reshape(x, keep)
+}
+
+// productsAlong are the products of each element of x and all before it along an axis: of neighbours first, whose
+// products are found in the same way (Ladner and Fischer, "Parallel prefix computation", 1980).
+func productsAlong(x *node, axis int) *node {
+	n := x.Shape[axis]
+	if n < 2 {
+		return x
+	}
+	h := n / 2
+	paired := slices.Concat(x.Shape[:axis], []int{h, 2}, x.Shape[axis+1:])
+	twos := reshape(Narrow(x, axis, 0, 2*h), paired)
+	first, second := Narrow(twos, axis+1, 0, 1), Narrow(twos, axis+1, 1, 1)
+	whole := slices.Concat(x.Shape[:axis], []int{h}, x.Shape[axis+1:])
+	odd := productsAlong(reshape(mul(first, second), whole), axis)
+	odds := reshape(odd, first.Shape)
+	even := first
+	if h > 1 {
+		even = Apply(Cat, Axis(axis), Narrow(first, axis, 0, 1), mul(Narrow(odds, axis, 0, h-1), Narrow(first, axis, 1, h-1)))
+	}
+	y := reshape(Apply(Cat, Axis(axis+1), even, odds), Narrow(x, axis, 0, 2*h).Shape)
+	if n > 2*h {
+		y = Apply(Cat, Axis(axis), y, mul(Narrow(odd, axis, h-1, 1), Narrow(x, axis, n-1, 1)))
+	}
+	return y
 }
 
 // complexPower is z to a whole power by the chain of PowInt.

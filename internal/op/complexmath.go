@@ -18,6 +18,9 @@ func init() {
 		"log2":  func(z pair) pair { return scalePair(logPair(z), 1/math.Ln2) },
 		"log10": func(z pair) pair { return scalePair(logPair(z), 1/math.Ln10) },
 		"exp2":  func(z pair) pair { return expPair(scalePair(z, math.Ln2)) },
+		"expm1": expm1Pair,
+		"log1p": log1pPair,
+		"sinc":  sincPair,
 		"sinh":  sinhPair,
 		"cosh":  coshPair,
 		"tanh":  tanhPair,
@@ -89,6 +92,48 @@ func expPair(z pair) pair {
 	im := where(none, num(z.re, 0), where(apply(LogicalAnd, over, equals(z.im, 0)), z.im, part(Sin)))
 	endless := apply(LogicalAnd, equals(z.re, math.Inf(1)), apply(LogicalNot, apply(IsFinite, z.im)))
 	return pair{where(endless, z.re, re), im}
+}
+
+// expm1Pair keeps the digits of a small z: exp(x)*cos(y)-1 is expm1(x)*cos(y) - 2*sin(y/2)^2.
+func expm1Pair(z pair) pair {
+	e := expPair(z)
+	large := apply(Gt, z.re, num(z.re, 1))
+	x := where(large, num(z.re, 0), z.re)
+	half := apply(Sin, scale(z.im, 0.5))
+	re := sub(mul(apply(Expm1, x), apply(Cos, z.im)), scale(mul(half, half), 2))
+	return pair{where(large, sub(e.re, num(e.re, 1)), re), e.im}
+}
+
+// log1pPair takes the length of 1+z from its distance to 1 where z is small.
+func log1pPair(z pair) pair {
+	w := pair{add(z.re, num(z.re, 1)), z.im}
+	small := apply(LogicalAnd, apply(Lt, apply(Abs, z.re), num(z.re, 0.5)), apply(Lt, apply(Abs, z.im), num(z.im, 0.5)))
+	x, y := where(small, z.re, num(z.re, 0)), where(small, z.im, num(z.im, 0))
+	l := logPair(pair{where(small, num(w.re, 1), w.re), where(small, num(w.im, 1), w.im)})
+	near := scale(apply(Log1p, add(mul(x, add(x, num(x, 2))), mul(y, y))), 0.5)
+	return pair{where(small, near, l.re), apply(Atan2, w.im, w.re)}
+}
+
+// sincPair is sin(pi*z)/(pi*z), near 0 its power series, whose derivatives have all digits too.
+func sincPair(z pair) pair {
+	near := apply(Lt, absPair(z), num(z.re, 0.5))
+	far := pair{where(near, num(z.re, 1), z.re), where(near, num(z.im, 0), z.im)}
+	whole := apply(Round, far.re)
+	odd := apply(Ne, scale(apply(Floor, scale(whole, 0.5)), 2), whole)
+	s := timesMinusI(sinhPair(timesI(scalePair(pair{sub(far.re, whole), far.im}, math.Pi))))
+	s = divPairs(pair{where(odd, neg(s.re), s.re), where(odd, neg(s.im), s.im)}, scalePair(far, math.Pi))
+	w := pair{where(near, z.re, num(z.re, 0)), where(near, z.im, num(z.im, 0))}
+	w = scalePair(mulPairs(w, w), math.Pi*math.Pi)
+	const terms = 12
+	series := pair{num(z.re, 0), num(z.re, 0)}
+	for k := terms; k >= 0; k-- { // the coefficient of w^k is (-1)^k/(2k+1)!
+		c := 1 / math.Gamma(2*float64(k)+2)
+		if k%2 == 1 {
+			c = -c
+		}
+		series = addPairs(mulPairs(series, w), pair{num(z.re, c), num(z.re, 0)})
+	}
+	return pair{where(near, series.re, s.re), where(near, series.im, s.im)}
 }
 
 // logPair takes the logarithm of a length near 1 from its distance to 1.

@@ -162,8 +162,11 @@ var arrayCases = map[string]arrayCase{
 	"geomspace": func(_ tensors, n []float64) tensors {
 		return list(weft.GeomspaceOf(weft.Float64, n[0], n[1], int(n[2])))
 	},
-	"frexp":  func(x tensors, _ []float64) tensors { return list(x[0].Frexp()) },
-	"modf":   func(x tensors, _ []float64) tensors { return list(x[0].Modf()) },
+	"frexp": func(x tensors, _ []float64) tensors { return list(x[0].Frexp()) },
+	"modf":  func(x tensors, _ []float64) tensors { return list(x[0].Modf()) },
+	"expm1": ofOne((*weft.Tensor).Expm1), "log1p": ofOne((*weft.Tensor).Log1p), "round": ofOne((*weft.Tensor).Round),
+	"round_to": func(x tensors, n []float64) tensors { return list(x[0].RoundTo(int(n[0]))) },
+	"cumsum":   ofAxis((*weft.Tensor).CumSum), "cumprod": ofAxis((*weft.Tensor).CumProd),
 	"divmod": func(x tensors, _ []float64) tensors { return list(x[0].DivMod(x[1])) },
 }
 
@@ -188,6 +191,13 @@ func readArray(t *testing.T, s string) *weft.Tensor {
 		}
 		f = append(f, v)
 	}
+	if strings.HasPrefix(name, "complex") {
+		parts := weft.FromSlice(f).Reshape(append(slices.Clone(shape), 2)...).ViewAs(weft.Complex128).Reshape(shape...)
+		if name == "complex64" {
+			parts = parts.To(weft.Complex64)
+		}
+		return parts
+	}
 	for _, d := range []weft.DType{weft.Bool, weft.Int8, weft.Uint8, weft.Int32, weft.Int64, weft.Float32, weft.Float64} {
 		if d.String() == name {
 			return weft.FromSlice(f).Reshape(shape...).To(d)
@@ -195,6 +205,14 @@ func readArray(t *testing.T, s string) *weft.Tensor {
 	}
 	t.Fatalf("type %q", name)
 	return nil
+}
+
+// parts are the elements of t, of complex numbers the real and then the imaginary parts.
+func parts(t *weft.Tensor) []float64 {
+	if t.DType().Complex() {
+		t = weft.Stack([]*weft.Tensor{t.Real(), t.Imag()}, 0)
+	}
+	return weft.Data[float64](t.To(weft.Float64))
 }
 
 // arrayVectors calls f with the cases of testdata/arrays.txt.
@@ -256,10 +274,10 @@ func TestArraysAgainstNumPy(t *testing.T) {
 					return
 				}
 				tolerance := 4e-14
-				if got[i].DType() == weft.Float32 {
+				if d := got[i].DType(); d == weft.Float32 || d == weft.Complex64 {
 					tolerance = 3e-6
 				}
-				g, v := weft.Data[float64](got[i].To(weft.Float64)), weft.Data[float64](w.To(weft.Float64))
+				g, v := parts(got[i]), parts(w)
 				for k := range v {
 					if same := g[k] == v[k] || g[k] != g[k] && v[k] != v[k]; !same && !(math.Abs(g[k]-v[k]) <= tolerance*(1+math.Abs(v[k]))) {
 						t.Errorf("%s: %s element %d of result %d is %v, want %v", what, how, k, i, g[k], v[k])

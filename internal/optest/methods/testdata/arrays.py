@@ -17,6 +17,8 @@ rng = np.random.default_rng(7)
 
 def show(x):
     x = np.asarray(x)
+    if x.dtype.kind == "c":  # parts in turn
+        return f"{x.dtype}[{' '.join(map(str, x.shape))}] " + " ".join(repr(float(p)) for z in x.ravel() for p in (z.real, z.imag))
     values = x.ravel().astype(float) if x.dtype == np.float32 else x.ravel()
     words = [repr(int(v)) if x.dtype.kind in "biu" else repr(float(v)) for v in values]
     return f"{x.dtype}[{' '.join(map(str, x.shape))}] {' '.join(words)}".strip()
@@ -270,3 +272,30 @@ case("array_split", [0, 3], [np.zeros((0, 2))], *np.array_split(np.zeros((0, 2))
 for x in (np.zeros((0, 2)), np.array([[True, False]])):
     case("compress", [1], [x, np.array([False, True])], np.compress([False, True], x, axis=1))
 case("nanmedian", [0], [np.array([[nan, 1.], [nan, inf], [3., -inf]])], np.nanmedian(np.array([[nan, 1.], [nan, inf], [3., -inf]]), axis=0))
+z = np.round(rng.normal(size=(3, 5)) + 1j * rng.normal(size=(3, 5)), 3)
+steps = z / np.abs(z)
+for x in (z, z.astype(np.complex64), 0.01 * z, np.array(1 + 2j), np.zeros((0, 2), complex), np.array([0, 2, -3, 1e-9j])):
+    for name, g in [("expm1", np.expm1), ("log1p", np.log1p), ("sinc", np.sinc), ("round", np.round)]:
+        case(name, [], [x], g(x))
+    case("round_to", [1], [x], np.round(x, 1))
+    case("round_to", [-1], [100 * x], np.round(100 * x, -1))
+for x in (z, np.tile(steps, (2, 3)), np.array([[0, 1j, 2, 0, 1 + 1j]]), np.zeros((0, 3), complex)):
+    for axis in (0, -1):
+        case("cumsum", [axis], [x], np.cumsum(x, axis=axis))
+        case("cumprod", [axis], [x], np.cumprod(x, axis=axis))
+for x in (z, np.array([[1j, 2, 1], [1, 1, 1j]])):
+    case("cov", [0, 0], [x], np.cov(x))
+    case("cov", [1, 1], [x], np.cov(x, rowvar=False, bias=True))
+    case("corrcoef", [0], [x], np.corrcoef(x))
+case("interp", [], [queries[1], places, z[1]], np.interp(queries[1], places, z[1]))
+whole = rng.integers(-1, 2, (3, 4)) + 1j * rng.integers(-1, 2, (3, 4))
+other = np.array([1, 1j, 0, -1 - 1j, 1, complex(0., -0.)])
+broken = np.array([complex(nan, 1), 1, complex(1, nan), 1, 2j])
+for x in (whole, broken, np.zeros((0,), complex)):
+    case("unique", [], [x], *np.unique(x, return_inverse=True, return_counts=True))
+    case("isin", [], [x, other], np.isin(x, other))
+    case("isin", [], [x, np.array([0., 1., nan])], np.isin(x, [0., 1., nan]))
+    for name, g in [("union1d", np.union1d), ("intersect1d", np.intersect1d), ("setdiff1d", np.setdiff1d), ("setxor1d", np.setxor1d)]:
+        if x is not broken:
+            case(name, [], [x, other], g(x, other))
+case("uniqueaxis", [0], [whole.reshape(6, 2)], *np.unique(whole.reshape(6, 2), axis=0, return_inverse=True, return_counts=True))
