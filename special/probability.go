@@ -55,10 +55,15 @@ func FDtrC(dfn, dfd, x any) *weft.Tensor {
 	return several("special.fdtrc", op.FisherSurvival, argument{"dfn", dfn}, argument{"dfd", dfd}, argument{"x", x})
 }
 
-// FDtrI is the inverse of [FDtr] by x. With degrees of freedom below 1e-300 it has no digits.
+// FDtrI is the inverse of [FDtr] by x.
 func FDtrI(dfn, dfd, p any) *weft.Tensor {
-	root := composed("special.fdtri", op.BetaRoot, []argument{{"dfn", dfn}, {"dfd", dfd}, {"p", p}}, "0.5*dfn", "0.5*dfd", "p")
-	return formula("special.fdtri", "where(root == 0, 0*dfd*dfn, dfd/dfn*root*root)", argument{"dfn", dfn}, argument{"dfd", dfd}, argument{"root", root})
+	// Halves of tiny degrees would lose digits. Where dfd alone is tiny, probabilities are multiples of it, and those
+	// beyond it make x infinite.
+	const first, second = "0.5*where(dfn < 1e-270, 1e210*dfn, dfn)", "0.5*where(dfd < 1e-270, 1e210*dfd, dfd)"
+	const level = "where(dfn < 1e-270, p, where(dfd < 1e-270, where(p < 1e-211, 1e210*p, where(p < 1, 0.5*(p+1), p)), p))"
+	root := composed("special.fdtri", op.BetaRoot, []argument{{"dfn", dfn}, {"dfd", dfd}, {"p", p}}, first, second, level)
+	const odds = "where(dfn < 1e-270, dfd/dfn*root*root, where(dfd < 1e-270, where(root < 1e140, root*root/dfn*dfd, root/dfn*dfd*root), dfd/dfn*root*root))"
+	return formula("special.fdtri", "where(root == 0, 0*dfd*dfn, "+odds+")", argument{"dfn", dfn}, argument{"dfd", dfd}, argument{"root", root})
 }
 
 // BDtr is the probability of at most floor(k) successes of n trials that succeed with probability p: NaN where p

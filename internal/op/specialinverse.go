@@ -21,6 +21,8 @@ const (
 	firstTerms = 1e-8
 	// tinyShape is a parameter with which gamma numbers are 0 alone, and beta numbers 0 and 1, in the digits of float64.
 	tinyShape = 0x1p-150
+	// refineBelow is the parameter below which inverses of the beta distribution take one more step by a series.
+	refineBelow, maxRefineTerms = 0.25, 300
 )
 
 // solve is the x whose tail is t, from a start: evaluate gives the tail at x, its slope by log(x) without a sign, the
@@ -133,8 +135,11 @@ func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
 	one, half := s.f(1), s.f(0.5)
 	good := s.both(s.Lt(s.f(0), a0), s.finite(a0), s.Lt(s.f(0), b0), s.finite(b0))
 	// Where b is tiny probabilities are multiples of it, and those near 0 count.
-	multiple := s.Mul(s.Div(p0, b0), s.f(tinyShape))
+	times := s.Div(p0, b0)
+	multiple := s.Mul(times, s.f(tinyShape))
 	rare := s.both(s.Lt(b0, s.f(tinyShape)), s.Le(s.f(tinyShape), a0), s.Lt(s.f(0), b0), s.Lt(multiple, s.f(1e-30)))
+	// Up to odds of r it is about 1/a + ln(r).
+	rare = s.And(rare, s.Lt(times, s.Add(s.Div(one, a0), s.f(800))))
 	b0, p0 = s.Select(rare, s.f(tinyShape), b0), s.Select(rare, multiple, p0)
 	g := s.target(p0, good, false)
 	tiny := s.Lt(s.Min(a0, b0), s.f(tinyShape))
@@ -143,8 +148,11 @@ func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
 	shape := s.scaledBeta(a, b, s.Lt(g.t, s.f(1e-280)))
 	// The first terms of the series at both ends, as logarithms.
 	low := s.twoOver(s.twoPlus(s.twoPlus(s.twoLn(g.lower), s.twoLn(a)), shape.unscaled), a)
-	high := s.twoOver(s.twoPlus(s.twoPlus(s.twoLn(g.upper), s.twoLn(b)), shape.unscaled), b)
+	lnUpper := s.twoLn(g.upper)
+	lnUpper.lo = s.Add(lnUpper.lo, s.Div(s.Sub(s.Sub(one, g.upper), g.lower), g.upper))
+	high := s.twoOver(s.twoPlus(s.twoPlus(lnUpper, s.twoLn(b)), shape.unscaled), b)
 	odds := s.betaOdds(shape, g, low.hi, high.hi)
+	odds = s.betaRefined(odds, a, b, low, high)
 	second := func(ln twofold, a, b val) (both twofold, serves val) {
 		x := s.twoExp(ln)
 		more := s.Div(s.Mul(x, s.Sub(b, one)), s.Add(a, one))
@@ -155,6 +163,8 @@ func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
 	}
 	low, atLow := second(low, a, b)
 	high, atHigh := second(high, b, a)
+	// Beside a tiny parameter the other end's logarithm is a quotient without digits.
+	atLow, atHigh = s.And(atLow, s.Lt(odds, one)), s.And(atHigh, s.Lt(one, odds))
 	// Of tiny parameters b/(a+b) is the probability of 0.
 	share := s.Select(s.Lt(s.Max(a0, b0), s.f(tinyShape)), s.Div(b0, s.Add(a0, b0)), s.Select(s.Lt(a0, b0), one, s.f(0)))
 	edge := func(zero, middle, most float64) val {
@@ -167,6 +177,38 @@ func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
 	y := s.Select(s.Lt(odds, s.f(1e150)), s.Div(odds, s.Add(one, odds)), one)
 	y = s.Select(atLow, s.twoExp(low), y)
 	return s.ended(s.Select(tiny, edge(0, 0.5, 1), y), p0, good, g, false, 0, 1)
+}
+
+// betaRefined is Newton's step for the logarithm of x, or of 1-x, by the power series of DLMF 8.17.7 where a parameter is
+// small. There the tail hardly depends on x, so that its rounding is an error of 1/a in x. With the leading power taken
+// out the series has a for a factor, so that the quotient by a has all digits. low and high are the logarithms
+// without the series.
+func (s stream) betaRefined(odds, a0, b0 val, low, high twofold) val {
+	one, two := s.f(1), s.f(2)
+	back := s.Lt(one, odds)
+	a, b := s.Select(back, b0, a0), s.Select(back, a0, b0)
+	r := s.Select(back, s.Div(one, odds), odds)
+	x := s.Div(r, s.Add(one, r))
+	serves := s.both(s.Lt(a, s.f(refineBelow)), s.Lt(s.Mul(x, b), two), s.Lt(s.f(firstTerms), x))
+	return s.If(serves, func() []val {
+		none := s.f(0)
+		pick := func(v, otherwise val) val { return s.Select(serves, v, otherwise) }
+		a, b, x := pick(a, one), pick(b, one), pick(x, s.f(0.5))
+		v := s.While([]val{none, none, one, none}, func(v []val) val {
+			return s.both(s.Lt(s.Mul(s.Abs(v[1]), s.f(0x1p-58)), s.Abs(v[2])), s.Lt(v[3], s.f(maxRefineTerms)))
+		}, func(v []val) []val {
+			n := s.Add(v[3], one)
+			t := s.Mul(s.Mul(v[2], x), s.Div(s.Sub(n, b), n))
+			return []val{s.Add(v[0], s.Div(t, s.Add(a, n))), s.Add(v[1], t), t, n}
+		})
+		sum := s.Mul(a, v[0])
+		d := s.twoPlus(s.twoLn(x), s.twoMinus(s.selectTwofold(back, high, low)))
+		off := s.Add(s.Add(d.hi, s.Div(vmath.Log1p(s.bld, sum), a)), d.lo)
+		step := s.Mul(off, s.Div(s.Add(one, sum), s.Add(one, v[1])))
+		x = s.Fma(s.Neg(x), step, x)
+		y := s.Div(x, s.Sub(one, x))
+		return []val{s.Select(s.Lt(s.Abs(step), s.f(0x1p-30)), s.Select(back, s.Div(one, y), y), odds)}
+	}, func() []val { return []val{odds} })[0]
 }
 
 // betaOdds solves for the odds x/(1-x). lnLow and lnHigh are logarithms of about x and 1-x, near 0 and 1.
@@ -203,7 +245,9 @@ func (s stream) lnBeta(a, b val) twofold {
 	total, rest := s.difference(or(a), s.Neg(or(b)))
 	lg := s.lgamma(total)
 	// What the sum lacks is multiplied by about digamma.
-	lg.lo = s.Fma(rest, vmath.Log(s.bld, s.Max(s.f(1), total)), lg.lo)
+	over := s.Div(s.f(1), s.Max(total, s.f(0x1p-1000)))
+	digamma := s.Select(s.Lt(total, s.f(1)), s.Sub(s.f(1-0.5772), over), s.Sub(vmath.Log(s.bld, s.Max(s.f(1), total)), s.Mul(over, s.f(0.5))))
+	lg.lo = s.Fma(rest, digamma, lg.lo)
 	direct := s.twoPlus(s.twoPlus(s.lgamma(or(a)), s.lgamma(or(b))), s.twoMinus(lg))
 	r := s.If(small, func() []val { return []val{direct.hi, direct.lo} }, func() []val { return []val{s.logBeta(a, b), s.f(0)} })
 	return twofold{r[0], r[1]}
