@@ -9,6 +9,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/cpu/sparse"
+	"weft/internal/mem"
 )
 
 // An Ordering is the order in which a factorization eliminates unknowns. It decides how many entries the factors have.
@@ -128,7 +129,8 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	m := square(name, a, CSR).Tril(0)
-	plan, err := sparse.PlanCholesky(m.rowPattern(), o.Ordering.of(name, m.rowPattern()))
+	size := m.values.DType().Size()
+	plan, err := sparse.PlanCholesky(m.rowPattern(), o.Ordering.of(name, m.rowPattern(), size), size)
 	if err != nil {
 		panic(outOfMemory(name, err))
 	}
@@ -150,11 +152,16 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 	return f.begun()
 }
 
-// of returns the order of a square pattern.
-func (o Ordering) of(name string, p *sparse.Pattern) []int32 {
+// of returns the order of a square pattern, whose triangular factor has entries of size bytes. It panics where that does not
+// fit in memory.
+func (o Ordering) of(name string, p *sparse.Pattern, size int) []int32 {
 	switch o {
 	case MinimumDegree, SymmetricDegree:
-		return sparse.MinimumDegree(p.Symmetric(), nil)
+		order, err := sparse.MinimumDegree(p.Symmetric(), nil, func(entries int) error { return mem.CheckHeap(entries * size) })
+		if err != nil {
+			panic(outOfMemory(name, err))
+		}
+		return order
 	case Natural:
 		order := make([]int32, p.Cols)
 		for i := range order {

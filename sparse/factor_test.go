@@ -1,6 +1,7 @@
 package sparse_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -356,5 +357,22 @@ func TestFactorizationKeepsValues(t *testing.T) {
 			t.Errorf("solution %v", got)
 		}
 		values.Assign(weft.From([]float64{4, 16}))
+	}
+}
+
+// TestFactorsThatDoNotFit demands typed errors for factors of terabytes, which counting foretells.
+func TestFactorsThatDoNotFit(t *testing.T) {
+	const n = 1_000_000 // an arrow whose point is eliminated first: its factor is dense
+	off, idx := make([]int64, n+1), make([]int32, 0, 2*n)
+	for i := range int32(n) {
+		if idx = append(idx, 0); i > 0 {
+			idx = append(idx, i)
+		}
+		off[i+1] = int64(len(idx))
+	}
+	m := sparse.NewCSR(weft.Ones(len(idx)), idx, off, n, n)
+	var e *weft.Error
+	if err := weft.Try(func() { sparse.Cholesky(m, sparse.CholeskyOpts{Ordering: sparse.Natural}) }); !errors.As(err, &e) || e.Kind != weft.OutOfMemory || e.Op != "sparse.cholesky" {
+		t.Errorf("%v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/cpu/sparse"
+	"weft/internal/mem"
 )
 
 // LUOpts are the options of [LU] and [Solve].
@@ -27,7 +28,8 @@ type LUOpts struct {
 // and the method value Solve of its result is what factorized returns.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
-// singular, which names a column, or the factors do not fit in memory.
+// singular, which names a column, or the factors do not fit in memory. The latter is known before factors are computed,
+// but for LU column by column in the order [Natural].
 //
 // Sources: Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006, chapter 6; Schenk, Gärtner, Fichtner,
 // "Efficient sparse LU factorization with left-right looking strategy on shared memory multiprocessors", BIT 40, 2000.
@@ -56,20 +58,21 @@ func factorLU(name string, a *Matrix, o LUOpts) *Factorization {
 	p := m.rowPattern() // of columns
 	plan := &luPlan{name: name, p: p, threshold: threshold}
 	var order []int32
+	size := m.values.DType().Size()
 	if o.Ordering != MinimumDegree || p.IsNearlySymmetric() {
-		order = o.Ordering.of(name, p)
+		order = o.Ordering.of(name, p, size)
 	}
 	if o.Ordering != Natural && p.IsNearlySymmetric() {
 		var err error
-		if plan.blocks, err = sparse.PlanLU(p, order); err != nil {
+		if plan.blocks, err = sparse.PlanLU(p, order, size); err != nil {
 			panic(outOfMemory(name, err))
 		}
 	}
-	plan.order = sync.OnceValue(func() []int32 {
+	plan.order = sync.OnceValues(func() ([]int32, error) {
 		if o.Ordering == MinimumDegree {
-			return sparse.MinimumDegree(make([][]int32, m.cols), p.Cliques())
+			return sparse.MinimumDegree(make([][]int32, m.cols), p.Cliques(), func(entries int) error { return mem.CheckHeap(entries / boundShare * size) })
 		}
-		return order
+		return order, nil
 	})
 	f := &Factorization{name: name, m: m, d: a.values.DType()}
 	f.factor = func(values *array.View) (factors, error) {
@@ -93,9 +96,13 @@ type luPlan struct {
 	name      string
 	p         *sparse.Pattern // of columns
 	threshold float64
-	blocks    *sparse.LUPlan // nil where the pattern does not suit it
-	order     func() []int32 // of columns, where blocks lack pivots
+	blocks    *sparse.LUPlan          // nil where the pattern does not suit it
+	order     func() ([]int32, error) // of columns, where blocks lack pivots
 }
+
+// boundShare is how much less than the triangular factor of a^T*a, which bounds U, the factors of a matrix may have. Where
+// not even that share fits in memory, LU ends before it orders all columns and fills memory.
+const boundShare = 4
 
 type luFactors[T sparse.Element] struct {
 	f interface {
@@ -118,7 +125,11 @@ func luOf[T sparse.Element](plan *luPlan, values *array.View) (factors, error) {
 			return luFactors[T]{f}, nil
 		}
 	}
-	f, bad, err := sparse.FactorLU(plan.p, x, plan.order(), plan.threshold)
+	order, err := plan.order()
+	if err != nil {
+		return nil, outOfMemory(plan.name, err)
+	}
+	f, bad, err := sparse.FactorLU(plan.p, x, order, plan.threshold)
 	switch {
 	case err != nil:
 		return nil, outOfMemory(plan.name, err)

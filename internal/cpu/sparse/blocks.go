@@ -43,8 +43,8 @@ func (p *Pattern) IsNearlySymmetric() bool {
 }
 
 // PlanLU plans a factorization by blocks of a matrix of compressed columns whose rows ascend. It eliminates unknowns in the
-// order given, up to an order that changes no fill-in. An error says that memory does not suffice.
-func PlanLU(p *Pattern, order []int32) (*LUPlan, error) {
+// order given, up to an order that changes no fill-in. An error says that memory does not suffice for entries of size bytes.
+func PlanLU(p *Pattern, order []int32, size int) (*LUPlan, error) {
 	n := p.rows()
 	if err := mem.CheckHeap(3*8*len(p.Idx) + 16*n); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func PlanLU(p *Pattern, order []int32) (*LUPlan, error) {
 		both.Idx = append(both.Idx, int32(i))
 		both.Off = append(both.Off, int64(len(both.Idx)))
 	}
-	c, err := PlanCholesky(both, order)
+	c, err := PlanCholesky(both, order, 2*size)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func testBlocks[T Element](t *testing.T, tol float64, of func(x, y float64) T) {
 	for _, shape := range [][2]int{{1, 1}, {3, 1}, {5, 7}, {3, 40}, {2, 70}} {
 		p, values := coupled(shape[0], shape[1], of)
 		n := p.rows()
-		plan, err := PlanLU(p, natural(n))
+		plan, err := PlanLU(p, natural(n), 16)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func testBlocks[T Element](t *testing.T, tol float64, of func(x, y float64) T) {
 // TestBlocksWithoutPivots factors matrices whose blocks lack pivots.
 func TestBlocksWithoutPivots(t *testing.T) {
 	p, values := coupled(3, 40, func(x, _ float64) float64 { return x })
-	plan, err := PlanLU(p, natural(p.rows()))
+	plan, err := PlanLU(p, natural(p.rows()), 16)
 	if err != nil {
 		t.Fatal(err)
 	}

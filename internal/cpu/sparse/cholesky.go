@@ -27,19 +27,17 @@ type CholeskyPlan struct {
 	most  int     // elements of the largest update of a node by another
 }
 
-// PlanCholesky plans the factorization of a matrix whose lower triangle has a pattern. It is in the order given, nil for
-// one of minimum degree, up to an order that changes no fill-in. An error says that memory does not suffice.
-func PlanCholesky(p *Pattern, order []int32) (*CholeskyPlan, error) {
-	if order == nil {
-		order = MinimumDegree(p.Symmetric(), nil)
-	}
+// PlanCholesky plans the factorization of a matrix whose lower triangle has a pattern. It is in the order given, up to an
+// order that changes no fill-in. An error says that memory does not suffice for entries of size bytes, which are counted
+// before rows of the factor are made.
+func PlanCholesky(p *Pattern, order []int32, size int) (*CholeskyPlan, error) {
 	c := &CholeskyPlan{Order: make([]int32, len(order))}
 	for k, i := range postorder(tree(&permuted(p, order).rows)) {
 		c.Order[k] = order[i]
 	}
 	c.lower = permuted(p, c.Order)
 	var err error
-	if c.nodes, c.of, err = nodes(c.lower, tree(&c.lower.rows)); err != nil {
+	if c.nodes, c.of, err = nodes(c.lower, tree(&c.lower.rows), size); err != nil {
 		return nil, err
 	}
 	for _, d := range c.nodes {

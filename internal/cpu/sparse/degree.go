@@ -6,16 +6,22 @@ import "math"
 // result is the variable that is eliminated k-th. neighbours has the variables that each meets, both ways and without
 // itself; it is overwritten. cliques has sets of variables that all meet one another, each once; it may be nil.
 //
+// fits returns an error where a factor of so large a number of entries, or more, does not fit. Then MinimumDegree ends with
+// that error. It asks while it orders, since what an eliminated variable meets is a dense triangle of the factor.
+//
 // Source: Amestoy, Davis, Duff, "An approximate minimum degree ordering algorithm", SIAM J. Matrix Anal. Appl. 17,
 // 1996. Variables that meet more than 10 times the square root of n others are eliminated last, and cliques of more
 // are left out, as in Davis, Gilbert, Larimore, Ng, "A column approximate minimum degree ordering algorithm", 2004.
-func MinimumDegree(neighbours, cliques [][]int32) []int32 {
+func MinimumDegree(neighbours, cliques [][]int32, fits func(entries int) error) ([]int32, error) {
 	q := newQuotient(neighbours, cliques)
+	q.fits = fits
 	for q.eliminated < q.n-len(q.dense) {
 		for q.head[q.least] < 0 {
 			q.least++
 		}
-		q.eliminate(q.head[q.least])
+		if err := q.eliminate(q.head[q.least]); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]int32, 0, q.n)
 	var stack []int32
@@ -30,13 +36,15 @@ func MinimumDegree(neighbours, cliques [][]int32) []int32 {
 			}
 		}
 	}
-	return append(out, q.dense...)
+	return append(out, q.dense...), nil
 }
 
 // A quotient is the quotient graph of an elimination. A variable may stand for several that meet the same others. An
 // element is a set of variables that all meet: one of the cliques, or what an eliminated variable met.
 type quotient struct {
 	n, eliminated int
+	fits          func(entries int) error
+	filled, asked int       // entries of the factor in eliminated columns, and what was asked for last
 	adjacent      [][]int32 // of a variable: elements, then variables
 	elements      []int32   // of a variable: how many elements
 	weight        []int32   // variables that one stands for, 0 if it was merged or eliminated, negative in the pivot's element
@@ -174,16 +182,25 @@ func (q *quotient) merge(i, j int32) {
 func (q *quotient) absorb(e int32) { q.size[e], q.members[e] = -1, nil }
 
 // eliminate makes an element of what a variable meets, and brings the degrees of those up to date.
-func (q *quotient) eliminate(p int32) {
+func (q *quotient) eliminate(p int32) error {
+	before := q.eliminated
 	q.unlink(p)
 	q.eliminated += int(q.weight[p])
 	q.weight[p] = 0
 	q.pivots = append(q.pivots, p)
 	met, total := q.meets(p)
+	if least := q.filled + total*(total+1)/2; least > q.asked+q.asked/4 {
+		if err := q.fits(least); err != nil {
+			return err
+		}
+		q.asked = least
+	}
 	q.countOutside(met)
 	for _, i := range met {
 		total -= q.shorten(p, i)
 	}
+	gone := q.eliminated - before
+	q.filled += gone*(gone+1)/2 + gone*total
 	q.mergeEqual(met)
 	left := met[:0]
 	for _, i := range met {
@@ -200,6 +217,7 @@ func (q *quotient) eliminate(p int32) {
 	if len(left) > 0 {
 		q.members[p], q.size[p] = left, int32(total)
 	}
+	return nil
 }
 
 // meets returns the variables that p meets, whose weights become negative, and their weight.

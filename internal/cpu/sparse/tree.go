@@ -105,18 +105,64 @@ func postorder(parent []int32) []int32 {
 	return out
 }
 
-// counts returns the number of entries below the diagonal of each column of the factor.
-func counts(p *Pattern, parent []int32) []int32 {
-	n := p.rows()
-	out, mark := make([]int32, n), make([]int32, n)
-	for k := range n {
-		mark[k] = int32(k) + 1
-		for _, j := range p.Idx[p.Off[k]:p.Off[k+1]] {
-			for ; mark[j] != int32(k)+1; j = parent[j] {
-				mark[j] = int32(k) + 1
-				out[j]++
-			}
+// counts returns the number of entries below the diagonal of each column of the factor, from the columns of the lower
+// triangle and its elimination tree, which are in postorder. Column j is a leaf of the tree of row i where no column that
+// i has seen is below j. Each leaf adds a column to the row's paths, which meet those of the leaf before at an ancestor.
+//
+// Source: Gilbert, Ng, Peyton, "An efficient algorithm to compute row and column counts for sparse Cholesky
+// factorization", SIAM J. Matrix Anal. Appl. 15, 1994.
+func counts(cols *Pattern, parent []int32) []int32 {
+	n := cols.rows()
+	block := make([]int32, 5*n)
+	take := func() []int32 {
+		s := block[:n:n]
+		block = block[n:]
+		return s
+	}
+	out, first, most, last, ancestor := take(), take(), take(), take(), take() // most and last are of rows
+	for j := range n {
+		first[j], most[j], last[j], ancestor[j] = int32(j), -1, -1, int32(j)
+	}
+	for j, up := range parent {
+		if first[j] == int32(j) {
+			out[j] = 1 // a leaf of the elimination tree
 		}
+		if up >= 0 {
+			first[up] = min(first[up], first[j])
+		}
+	}
+	for j, up := range parent {
+		if up >= 0 {
+			out[up]-- // the diagonal of j is not in the column of its parent
+		}
+		for _, i := range cols.Idx[cols.Off[j]:cols.Off[j+1]] {
+			if int(i) == j || first[j] <= most[i] {
+				continue
+			}
+			out[j]++
+			if p := last[i]; p >= 0 {
+				q := p
+				for q != ancestor[q] {
+					q = ancestor[q]
+				}
+				for p != q {
+					p, ancestor[p] = ancestor[p], q
+				}
+				out[q]--
+			}
+			most[i], last[i] = first[j], int32(j)
+		}
+		if up >= 0 {
+			ancestor[j] = up
+		}
+	}
+	for j, up := range parent {
+		if up >= 0 {
+			out[up] += out[j]
+		}
+	}
+	for j := range out {
+		out[j]-- // the diagonal
 	}
 	return out
 }
@@ -170,11 +216,18 @@ func spans(parent, below []int32) (out []span) {
 }
 
 // nodes returns the nodes of a factor with their rows, and the node of each column. An error says that memory does not
-// suffice.
-func nodes(l *lower, parent []int32) (out []node, of []int32, err error) {
+// suffice for the factor's entries of size bytes or for the rows.
+func nodes(l *lower, parent []int32, size int) (out []node, of []int32, err error) {
 	n := len(parent)
-	list := spans(parent, counts(&l.rows, parent))
-	total := 0
+	below := counts(&l.cols, parent)
+	entries := n
+	for _, k := range below {
+		entries += int(k)
+	}
+	if err := mem.CheckHeap(entries * size); err != nil {
+		return nil, nil, err
+	}
+	list, total := spans(parent, below), 0
 	for _, x := range list {
 		total += x.width + x.below
 	}
