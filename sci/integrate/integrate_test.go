@@ -1,6 +1,7 @@
 package integrate
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -265,6 +266,23 @@ func TestMistakes(t *testing.T) {
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)
+		}
+	}
+}
+
+// TestContext holds that an integration ends with its context, and returns the steps so far and the cause.
+func TestContext(t *testing.T) {
+	cause := errors.New("enough")
+	for _, m := range []Method{RK45, Radau, BDF, Rodas3} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		s, err := SolveIVP(func(t float64, y *weft.Tensor) *weft.Tensor {
+			if t > 1 {
+				cancel(cause)
+			}
+			return y.Neg()
+		}, 0, 1e6, weft.Ones(2), SolveIVPOpts{Method: m, Context: ctx, MaxStep: 0.1})
+		if !errors.Is(err, cause) || len(s.T) < 10 || len(s.T) > 40 || s.Y.Dim(0) != len(s.T) {
+			t.Error(m, s, err)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package integrate
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -42,6 +44,7 @@ type SolveIVPOpts struct {
 	MaxStep   float64                                 // 0: no bound
 	MaxSteps  int                                     // the most steps; 100,000 if it is 0
 	Event     func(t float64, y *weft.Tensor) float64 // the integration ends where its sign changes
+	Context   context.Context                         // ends the integration, if it is not nil: the steps so far are returned beside an [*AccuracyError] with its cause
 }
 
 // A Solution is a result of [SolveIVP].
@@ -209,6 +212,9 @@ func (p *problem) solve() (*Solution, error) {
 		return p.result(fmt.Errorf("f is not finite at %v", p.t))
 	}
 	for rejected := false; p.t != p.end; {
+		if ctx := p.o.Context; ctx != nil && ctx.Err() != nil {
+			return p.result(fmt.Errorf("the context ended at %v: %w", p.t, context.Cause(ctx)))
+		}
 		if p.s.Steps+p.s.Rejected >= most {
 			return p.result(fmt.Errorf("%d steps end at %v", most, p.t))
 		}
@@ -299,7 +305,7 @@ func (p *problem) result(why error) (*Solution, error) {
 		p.s.Y = weft.ZerosOf(weft.Float64, append([]int{0}, p.shape...)...)
 	}
 	if why != nil {
-		return &p.s, &AccuracyError{p.name, why.Error()}
+		return &p.s, &AccuracyError{Op: p.name, Reason: why.Error(), Err: errors.Unwrap(why)}
 	}
 	return &p.s, nil
 }

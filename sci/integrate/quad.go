@@ -15,9 +15,13 @@ import (
 type AccuracyError struct {
 	Op     string // the function, such as "integrate.quad"
 	Reason string
+	Err    error // the cause of a context that ended the computation, such as context.Canceled; otherwise nil
 }
 
 func (e *AccuracyError) Error() string { return e.Op + ": " + e.Reason }
+
+// Unwrap returns Err.
+func (e *AccuracyError) Unwrap() error { return e.Err }
 
 // QuadOpts are the options of [Quad].
 type QuadOpts struct {
@@ -103,7 +107,7 @@ func Quad(f func(x *weft.Tensor) *weft.Tensor, a, b float64, opts ...QuadOpts) (
 			return q.sum(), wrong, nil
 		}
 		if fresh = q.halve(goal, most); len(fresh) == 0 {
-			return q.sum(), wrong, &AccuracyError{name, fmt.Sprintf("the error is about %.3g with %d intervals", wrong, len(q.intervals))}
+			return q.sum(), wrong, &AccuracyError{Op: name, Reason: fmt.Sprintf("the error is about %.3g with %d intervals", wrong, len(q.intervals))}
 		}
 	}
 }
@@ -224,7 +228,7 @@ func (q *quadrature) evaluate(fresh []interval) error {
 		var kronrod, gauss, absolute, spread float64
 		for j, v := range y {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &AccuracyError{q.name, fmt.Sprintf("f is not finite near %v", x[k*nodes+j])}
+				return &AccuracyError{Op: q.name, Reason: fmt.Sprintf("f is not finite near %v", x[k*nodes+j])}
 			}
 			kronrod += rule.kronrod[j] * v
 			gauss += rule.gauss[j] * v

@@ -1,7 +1,6 @@
 package optimize
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -37,13 +36,16 @@ func (b *bounded) search(gtol float64, most int) (steps int, err error) {
 	b.model()
 	for ; ; steps++ {
 		if !finite(b.value) || !finite(norm(b.g)) {
-			return steps, &ConvergenceError{b.name, "f or its gradient is not finite"}
+			return steps, &ConvergenceError{Op: b.name, Reason: "f or its gradient is not finite"}
 		}
 		if norm(b.projected()) <= gtol {
 			return steps, nil
 		}
+		if err := ended(b.name, b.e.ctx); err != nil {
+			return steps, err
+		}
 		if steps == most {
-			return steps, &ConvergenceError{b.name, fmt.Sprintf("%d steps", most)}
+			return steps, &ConvergenceError{Op: b.name, Reason: afterSteps(most)}
 		}
 		cauchy, c := b.cauchy()
 		d := b.inner(cauchy, c)
@@ -51,7 +53,7 @@ func (b *bounded) search(gtol float64, most int) (steps int, err error) {
 		x, g, value := b.x, b.g, b.value
 		if !b.line(d) {
 			if len(b.s) == 0 {
-				return steps, &ConvergenceError{b.name, "no step makes the value smaller"}
+				return steps, &ConvergenceError{Op: b.name, Reason: "no step makes the value smaller"}
 			}
 			b.s, b.y, b.theta = nil, nil, 1 // from the gradient again
 			b.model()

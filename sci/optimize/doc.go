@@ -3,9 +3,16 @@
 //
 // All computations are in float64: the starting point is converted, and functions get float64 tensors of its shape.
 // Nothing is recorded outside: results do not require gradients.
+//
+// Searches end where the context of their options does, with what was found so far and a [*ConvergenceError] that wraps its cause:
+//
+//	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+//	defer stop()
+//	m, err := optimize.Minimize(f, x0, optimize.MinimizeOpts{Context: ctx})
 package optimize
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -18,9 +25,25 @@ import (
 type ConvergenceError struct {
 	Op     string // the function, such as "optimize.minimize"
 	Reason string
+	Err    error // the cause of a context that ended the search, such as context.Canceled; otherwise nil
 }
 
 func (e *ConvergenceError) Error() string { return e.Op + ": not converged: " + e.Reason }
+
+// Unwrap returns Err.
+func (e *ConvergenceError) Unwrap() error { return e.Err }
+
+// ended returns the error of a search whose context has ended, nil before and without one.
+func ended(name string, ctx context.Context) error {
+	if ctx == nil || ctx.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(ctx)
+	return &ConvergenceError{Op: name, Reason: "the context ended: " + cause.Error(), Err: cause}
+}
+
+// afterSteps is the reason of a search that took all its steps.
+func afterSteps(most int) string { return fmt.Sprintf("%d steps", most) }
 
 // start returns the starting point as a float64 tensor and as numbers.
 func start(name, arg string, x *weft.Tensor) (*weft.Tensor, []float64) {

@@ -79,3 +79,21 @@ func ExampleLinProg() {
 	fmt.Println(p.X, p.Value, p.Slack, err)
 	// Output: [10. -3.] -22 [39.  0.] <nil>
 }
+
+func ExampleLinearSumAssignment() {
+	cost := weft.From([][]float64{{4, 1, 3}, {2, 0, 5}, {3, 2, 2}})
+	rows, cols, err := optimize.LinearSumAssignment(cost)
+	fmt.Println(rows, cols, err)
+	// Output: [0 1 2] [1 0 2] <nil>
+}
+
+func ExampleDifferentialEvolution() {
+	// Many minima; the least is 0 at 0.
+	rastrigin := func(x *weft.Tensor) *weft.Tensor {
+		return x.Square().Sub(x.Mul(2 * math.Pi).Cos().Mul(10)).Add(10).Sum()
+	}
+	bounds := optimize.Bounds{Lower: weft.Full(-5.12, 2), Upper: weft.Full(4, 2)}
+	m, err := optimize.DifferentialEvolution(rastrigin, bounds, optimize.DifferentialEvolutionOpts{Seed: 1})
+	fmt.Printf("%.4f %v\n", m.Value, err)
+	// Output: 0.0000 <nil>
+}

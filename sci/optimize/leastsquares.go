@@ -1,7 +1,7 @@
 package optimize
 
 import (
-	"fmt"
+	"context"
 	"math"
 	"slices"
 
@@ -13,11 +13,12 @@ import (
 
 // LeastSquaresOpts are the options of [LeastSquares] and [CurveFit]. A tolerance of 0 is 1e-8.
 type LeastSquaresOpts struct {
-	FTol    float64 // relative decrease of the sum of squares
-	XTol    float64 // relative length of a step
-	GTol    float64 // the greatest element of the gradient
-	MaxIter int     // the most steps; 100 for each parameter if it is 0
-	Bounds  *Bounds // of x, which starts from the nearest point within them; nil: none
+	FTol    float64         // relative decrease of the sum of squares
+	XTol    float64         // relative length of a step
+	GTol    float64         // the greatest element of the gradient
+	MaxIter int             // the most steps; 100 for each parameter if it is 0
+	Context context.Context // ends the search, if it is not nil
+	Bounds  *Bounds         // of x, which starts from the nearest point within them; nil: none
 }
 
 // A Fit is a result of [LeastSquares].
@@ -47,7 +48,7 @@ func leastSquares(name string, f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Ten
 	first, x := start(name, "x0", x0)
 	ftol, xtol, gtol := positive(name, "FTol", o.FTol, 1e-8), positive(name, "XTol", o.XTol, 1e-8), positive(name, "GTol", o.GTol, 1e-8)
 	most := limit(name, "MaxIter", o.MaxIter, 100*len(x))
-	s := &squares{name: name, f: f, shape: first.Shape()}
+	s := &squares{name: name, f: f, shape: first.Shape(), ctx: o.Context}
 	if o.Bounds != nil {
 		lower, upper := o.Bounds.of(name, first.Shape())
 		return s.searchBounded(slices.Clone(x), lower, upper, ftol, xtol, gtol, most)
@@ -55,7 +56,7 @@ func leastSquares(name string, f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Ten
 	r := s.residuals(x)
 	cost := half(r)
 	if !finite(cost) {
-		return nil, &ConvergenceError{name, "the residuals at the starting point are not finite: look for NaN in the data and in f"}
+		return nil, &ConvergenceError{Op: name, Reason: "the residuals at the starting point are not finite: look for NaN in the data and in f"}
 	}
 	j := s.jacobian(x, len(r))
 	mu, nu := 0.0, 2.0
@@ -64,9 +65,12 @@ func leastSquares(name string, f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Ten
 	}
 	done := func(err error) (*Fit, error) { return s.fit(x, r, j, cost), err }
 	for ; s.steps < most; s.steps++ {
+		if err := ended(name, s.ctx); err != nil {
+			return done(err)
+		}
 		switch g := norm(gradient(j, r)); {
 		case !finite(g):
-			return done(&ConvergenceError{name, "derivatives of f are not finite"})
+			return done(&ConvergenceError{Op: name, Reason: "derivatives of f are not finite"})
 		case g <= gtol:
 			return done(nil)
 		}
@@ -85,7 +89,7 @@ func leastSquares(name string, f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Ten
 			mu *= nu
 			nu *= 2
 			if math.IsInf(mu, 0) || mu == 0 {
-				return done(&ConvergenceError{name, "no step makes the sum of squares smaller"})
+				return done(&ConvergenceError{Op: name, Reason: "no step makes the sum of squares smaller"})
 			}
 			continue
 		} else {
@@ -100,7 +104,7 @@ func leastSquares(name string, f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Ten
 			}
 		}
 	}
-	return done(&ConvergenceError{name, fmt.Sprintf("%d steps", most)})
+	return done(&ConvergenceError{Op: name, Reason: afterSteps(most)})
 }
 
 // squares evaluates residuals and their Jacobian.
@@ -110,6 +114,7 @@ type squares struct {
 	shape        []int
 	rows         int // residuals; 0 before the first call of f
 	count, steps int
+	ctx          context.Context
 }
 
 // fit is the result at x.

@@ -1,7 +1,6 @@
 package optimize
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -331,7 +330,7 @@ func (s *simplex) phase(cost []float64) error {
 			return nil
 		}
 		if s.steps >= s.most {
-			return &ConvergenceError{s.name, fmt.Sprintf("%d steps", s.most)}
+			return &ConvergenceError{Op: s.name, Reason: afterSteps(s.most)}
 		}
 		row, step, atUpper := s.leaving(enter, still >= 2*width)
 		if math.IsInf(step, 1) {

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -26,10 +27,11 @@ const (
 
 // MinimizeOpts are the options of [Minimize].
 type MinimizeOpts struct {
-	Method  Method  // BFGS if it is empty, L-BFGS-B with Bounds
-	Bounds  *Bounds // of the elements of x, for L-BFGS-B; x0 is moved between them
-	GTol    float64 // the greatest element of the gradient at a minimum, or with bounds of its allowed part; 1e-5 if it is 0. NelderMead ignores it
-	MaxIter int     // the most steps; 200 for each element of x0 if it is 0
+	Method  Method          // BFGS if it is empty, L-BFGS-B with Bounds
+	Bounds  *Bounds         // of the elements of x, for L-BFGS-B; x0 is moved between them
+	GTol    float64         // the greatest element of the gradient at a minimum, or with bounds of its allowed part; 1e-5 if it is 0. NelderMead ignores it
+	MaxIter int             // the most steps; 200 for each element of x0 if it is 0
+	Context context.Context // ends the search, if it is not nil
 }
 
 // A Minimum is a result of [Minimize].
@@ -75,7 +77,7 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 	default:
 		array.Failf(name, "Method", "%q is unknown: want BFGS, L-BFGS, L-BFGS-B, CG, Newton or Nelder-Mead", o.Method)
 	}
-	e := &evaluations{f: f, shape: first.Shape()}
+	e := &evaluations{f: f, shape: first.Shape(), ctx: o.Context}
 	e.at(at, o.Method != NelderMead) // here, so that what f panics with is the caller's
 	problem := gonum.Problem{Status: e.status, Func: func(x []float64) float64 { return e.guarded(x, o.Method != NelderMead).value }}
 	if o.Method != NelderMead {
@@ -97,7 +99,10 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 		panic(e.panicked)
 	}
 	if r == nil {
-		return nil, &ConvergenceError{name, err.Error()}
+		if err := ended(name, o.Context); err != nil {
+			return nil, err
+		}
+		return nil, &ConvergenceError{Op: name, Reason: err.Error()}
 	}
 	m := &Minimum{X: e.tensor(r.X), Value: r.F, Steps: r.MajorIterations, FuncEvals: e.count}
 	if o.Method != NelderMead {
@@ -108,17 +113,20 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 			return m, nil
 		}
 	}
+	if err := ended(name, o.Context); err != nil {
+		return m, err
+	}
 	if err != nil {
-		return m, &ConvergenceError{name, err.Error()}
+		return m, &ConvergenceError{Op: name, Reason: err.Error()}
 	}
 	if o.Method != NelderMead || r.Status == gonum.IterationLimit {
-		return m, &ConvergenceError{name, r.Status.String()}
+		return m, &ConvergenceError{Op: name, Reason: r.Status.String()}
 	}
 	return m, nil
 }
 
 func minimizeBounded(name string, f func(x *weft.Tensor) *weft.Tensor, first *weft.Tensor, at []float64, o MinimizeOpts) (*Minimum, error) {
-	e := &evaluations{f: f, shape: first.Shape()}
+	e := &evaluations{f: f, shape: first.Shape(), ctx: o.Context}
 	b := &bounded{name: name, e: e, x: append([]float64(nil), at...)}
 	limits := o.Bounds
 	if limits == nil {
@@ -137,6 +145,7 @@ type evaluations struct {
 	count int
 	last  evaluation
 
+	ctx      context.Context
 	panicked any // what f panicked with on one of gonum's goroutines
 }
 
@@ -192,10 +201,13 @@ func (e *evaluations) guard(f func()) {
 	}
 }
 
-// status ends the search after a panic.
+// status ends the search after a panic, and with the context.
 func (e *evaluations) status() (gonum.Status, error) {
 	if e.panicked != nil {
 		return gonum.Failure, errors.New("f panicked")
+	}
+	if err := ended("optimize.minimize", e.ctx); err != nil {
+		return gonum.Failure, err
 	}
 	return gonum.NotTerminated, nil
 }

@@ -1,7 +1,6 @@
 package optimize
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -58,7 +57,7 @@ func NNLS(a, b *weft.Tensor, opts ...NNLSOpts) (x *weft.Tensor, residual float64
 		free[best] = true
 		for {
 			if steps++; steps > most {
-				return done(&ConvergenceError{name, fmt.Sprintf("%d steps", most)})
+				return done(&ConvergenceError{Op: name, Reason: afterSteps(most)})
 			}
 			z := freeSolution(matrix, right, free)
 			part, stop := 1.0, -1

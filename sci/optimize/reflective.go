@@ -1,7 +1,6 @@
 package optimize
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -44,7 +43,7 @@ func (s *squares) searchBounded(x, lower, upper []float64, ftol, xtol, gtol floa
 	t.spread(t.x)
 	t.r = s.residuals(x)
 	if t.cost = half(t.r); !finite(t.cost) {
-		return nil, &ConvergenceError{s.name, "the residuals at the starting point are not finite: look for NaN in the data and in f"}
+		return nil, &ConvergenceError{Op: s.name, Reason: "the residuals at the starting point are not finite: look for NaN in the data and in f"}
 	}
 	t.derive()
 	if len(t.free) == 0 {
@@ -54,9 +53,12 @@ func (s *squares) searchBounded(x, lower, upper []float64, ftol, xtol, gtol floa
 		t.radius = 1
 	}
 	for ; s.steps < most; s.steps++ {
+		if err := ended(s.name, s.ctx); err != nil {
+			return t.fit(xtol), err
+		}
 		switch {
 		case !finite(t.optimality) || !finite(norm(t.j.RawMatrix().Data)):
-			return t.fit(xtol), &ConvergenceError{s.name, "derivatives of f are not finite"}
+			return t.fit(xtol), &ConvergenceError{Op: s.name, Reason: "derivatives of f are not finite"}
 		case t.optimality <= gtol:
 			return t.fit(xtol), nil
 		}
@@ -66,14 +68,14 @@ func (s *squares) searchBounded(x, lower, upper []float64, ftol, xtol, gtol floa
 			return t.fit(xtol), err
 		}
 	}
-	return t.fit(xtol), &ConvergenceError{s.name, fmt.Sprintf("%d steps", most)}
+	return t.fit(xtol), &ConvergenceError{Op: s.name, Reason: afterSteps(most)}
 }
 
 // step tries steps in smaller and smaller regions up to one that makes the sum of squares smaller.
 func (t *reflective) step(ftol, xtol float64) (done bool, err error) {
 	m, ok := t.model()
 	if !ok {
-		return false, &ConvergenceError{t.s.name, "derivatives of f have no singular values"}
+		return false, &ConvergenceError{Op: t.s.name, Reason: "derivatives of f have no singular values"}
 	}
 	theta := max(0.995, 1-t.optimality)
 	for range 200 {
@@ -119,7 +121,7 @@ func (t *reflective) step(ftol, xtol float64) (done bool, err error) {
 		}
 	}
 	t.spread(t.x)
-	return false, &ConvergenceError{t.s.name, "no step makes the sum of squares smaller"}
+	return false, &ConvergenceError{Op: t.s.name, Reason: "no step makes the sum of squares smaller"}
 }
 
 // spread puts the free unknowns among all.

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -12,8 +13,9 @@ import (
 
 // RootOpts are the options of [Root].
 type RootOpts struct {
-	Tol     float64 // relative length of the last step of Newton's method; 1.5e-8 if it is 0
-	MaxIter int     // the most steps; 100 for each unknown if it is 0
+	Tol     float64         // relative length of the last step of Newton's method; 1.5e-8 if it is 0
+	MaxIter int             // the most steps; 100 for each unknown if it is 0
+	Context context.Context // ends the search, if it is not nil
 }
 
 // Root searches an x with f(x) = 0, from x0 on. f returns one number for each unknown. Its steps are taken by
@@ -24,9 +26,12 @@ func Root(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...RootOpts
 	o := array.Options(name, opts)
 	tol := positive(name, "Tol", o.Tol, 1.5e-8)
 	most := limit(name, "MaxIter", o.MaxIter, 0)
-	fit, err := leastSquares(name, f, x0, LeastSquaresOpts{FTol: 1e-15, XTol: 1e-10, GTol: 1e-14, MaxIter: most})
+	fit, err := leastSquares(name, f, x0, LeastSquaresOpts{FTol: 1e-15, XTol: 1e-10, GTol: 1e-14, MaxIter: most, Context: o.Context})
 	if fit == nil {
 		return nil, err
+	}
+	if o.Context != nil && o.Context.Err() != nil {
+		return fit.X, err
 	}
 	x := weft.Data[float64](fit.X)
 	s := &squares{name: name, f: f, shape: fit.X.Shape()}
@@ -57,7 +62,7 @@ func Root(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...RootOpts
 	if norm(r) == 0 {
 		return s.tensor(x), nil
 	}
-	return s.tensor(x), &ConvergenceError{name, "f has a least length that is not 0, or a singular Jacobian"}
+	return s.tensor(x), &ConvergenceError{Op: name, Reason: "f has a least length that is not 0, or a singular Jacobian"}
 }
 
 // BrentQOpts are the options of [BrentQ].
@@ -82,7 +87,7 @@ func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float6
 	case fb == 0:
 		return b, nil
 	case !(math.Signbit(fa) != math.Signbit(fb)) || math.IsNaN(fa) || math.IsNaN(fb):
-		return b, &ConvergenceError{name, fmt.Sprintf("f is %v at %v and %v at %v: want opposite signs", fa, a, fb, b)}
+		return b, &ConvergenceError{Op: name, Reason: fmt.Sprintf("f is %v at %v and %v at %v: want opposite signs", fa, a, fb, b)}
 	}
 	c, fc := a, fa
 	d, e := b-a, b-a // the last step, and the one before
@@ -107,10 +112,10 @@ func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float6
 			b += math.Copysign(tol, middle)
 		}
 		if fb = f(b); math.IsNaN(fb) {
-			return b, &ConvergenceError{name, "f is NaN"}
+			return b, &ConvergenceError{Op: name, Reason: "f is NaN"}
 		}
 	}
-	return b, &ConvergenceError{name, "too many steps"}
+	return b, &ConvergenceError{Op: name, Reason: "too many steps"}
 }
 
 // interpolated returns the next step of Brent's method, by a line or a parabola of the inverse where that pays, else to the

@@ -141,7 +141,7 @@ func (s *scalarSearch) bracket(points []float64) (a, b, c, fb float64, err error
 		fc = s.f(c)
 	}
 	if !(fc >= fb) || !finite(c) {
-		return a, b, c, fb, &ConvergenceError{s.name, fmt.Sprintf("no bracket: f is %v at %v and %v at %v", fb, b, fc, c)}
+		return a, b, c, fb, &ConvergenceError{Op: s.name, Reason: fmt.Sprintf("no bracket: f is %v at %v and %v at %v", fb, b, fc, c)}
 	}
 	return a, b, c, fb, nil
 }
@@ -153,7 +153,7 @@ func (s *scalarSearch) brent(a, x, b, fx float64) error {
 	for ; s.m.Steps < s.most; s.m.Steps++ {
 		s.m.X, s.m.Value = x, fx
 		if math.IsNaN(fx) {
-			return &ConvergenceError{s.name, fmt.Sprintf("f is NaN at %v", x)}
+			return &ConvergenceError{Op: s.name, Reason: fmt.Sprintf("f is NaN at %v", x)}
 		}
 		middle := (a + b) / 2
 		tol := s.xtol*math.Abs(x) + 1e-11
@@ -191,7 +191,7 @@ func (s *scalarSearch) brent(a, x, b, fx float64) error {
 		}
 		fu := s.f(u)
 		if math.IsNaN(fu) {
-			return &ConvergenceError{s.name, fmt.Sprintf("f is NaN at %v", u)}
+			return &ConvergenceError{Op: s.name, Reason: fmt.Sprintf("f is NaN at %v", u)}
 		}
 		if fu <= fx {
 			if u >= x {
@@ -214,7 +214,7 @@ func (s *scalarSearch) brent(a, x, b, fx float64) error {
 		}
 	}
 	s.m.X, s.m.Value = x, fx
-	return &ConvergenceError{s.name, fmt.Sprintf("%d steps", s.most)}
+	return &ConvergenceError{Op: s.name, Reason: afterSteps(s.most)}
 }
 
 // golden searches between a and c, b being between with a lower value.
@@ -232,7 +232,7 @@ func (s *scalarSearch) golden(a, b, c, fb float64) error {
 			s.m.X, s.m.Value = y, fy
 		}
 		if math.IsNaN(fx) || math.IsNaN(fy) {
-			return &ConvergenceError{s.name, "f is NaN"}
+			return &ConvergenceError{Op: s.name, Reason: "f is NaN"}
 		}
 		if math.Abs(c-a) <= s.xtol*(math.Abs(x)+math.Abs(y))+1e-300 {
 			return nil
@@ -247,5 +247,5 @@ func (s *scalarSearch) golden(a, b, c, fb float64) error {
 			fx = s.f(x)
 		}
 	}
-	return &ConvergenceError{s.name, fmt.Sprintf("%d steps", s.most)}
+	return &ConvergenceError{Op: s.name, Reason: afterSteps(s.most)}
 }
