@@ -119,7 +119,7 @@ func partOf(d *Def, at int, x *node) *node {
 		return x.Args[at]
 	}
 	// A window on what was put together is that of its parts.
-	if w := Of(x); w != nil && w.Class == View && puttogether(x.Args[0]) {
+	if w := Of(x); w != nil && w.Class == View && w != Own && puttogether(x.Args[0]) {
 		return Apply(w, x.Attrs, partOf(d, at, x.Args[0]))
 	}
 	return applyOne(d, nil, []*node{x})
@@ -502,8 +502,8 @@ func productAlong(x *node, g Group) *node {
 	}
 	rest := append(append(append([]int(nil), x.Shape[:g.Lo]...), n), x.Shape[g.Hi:]...)
 	x = reshape(x, rest)
-	if n == 0 {
-		return expand(num(x, 1), keep)
+	if n == 0 { // 1, which depends on x as that of other sizes does
+		return reshape(add(withKeep(Sum, x, []int{g.Lo}), num(x, 1)), keep)
 	}
 	for n > 1 {
 		half := n / 2

@@ -106,14 +106,17 @@ func init() {
 		Derivative: Derivative{ByResult: true, VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				w, q := v.Ys[0], v.Ys[1]
-				if q.Size() == 0 {
-					return q
+				if q.Size() == 0 || zeroGradient(v.DYs[1]) {
+					return eigenvaluesBack(v, w, v.DYs[0], q)
 				}
 				n := w.Shape[len(w.Shape)-1]
 				k := product2(adjoint(q), v.DYs[1])
-				k = unlessNoise(scale(sub(k, adjoint(k)), 0.5), gaps(w), leastGap(w, n), noiseOf(n, k))
-				k = onDiagonal(Convert(asColumns(v.DYs[0]), k.DType), k)
-				return hermitianPart(product2(q, product2(k, adjoint(q))))
+				k = unlessNoise(scale(sub(k, adjoint(k)), 0.5), onDiagonal(num(w, 1), gaps(w)), leastGap(w, n), noiseOf(n, k))
+				g := hermitianPart(product2(q, product2(k, adjoint(q))))
+				if zeroGradient(v.DYs[0]) {
+					return g
+				}
+				return add(eigenvaluesBack(v, w, v.DYs[0], q), g)
 			})
 		}},
 		Conformance: Conformance{Samples: samples}})
@@ -125,8 +128,10 @@ func init() {
 			t := vectorOf(x, realPart(x.DType), c.square(0, "a"))
 			return t.DType, t.Shape
 		}},
-		ByRoutine:   ByRoutine{Routine: ir.RoutineEigValsH, Complex: true},
-		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return eigenvaluesBack(v) }) }},
+		ByRoutine: ByRoutine{Routine: ir.RoutineEigValsH, Complex: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
+			v.Set(0, func() *node { return eigenvaluesBack(v, v.Y, v.DY, ApplyAll(Eigh, nil, v.X[0])[1]) })
+		}},
 		Conformance: Conformance{Samples: samples}})
 }
 
@@ -156,8 +161,13 @@ func init() {
 			t := vectorOf(c.Args[0], realPart(c.Args[0].DType), min(m, n))
 			return t.DType, t.Shape
 		}},
-		ByRoutine:   ByRoutine{Routine: ir.RoutineSVDVals, Complex: true},
-		Derivative:  Derivative{VJP: func(v *VJP) { v.Set(0, func() *node { return singularValuesBack(v) }) }},
+		ByRoutine: ByRoutine{Routine: ir.RoutineSVDVals, Complex: true},
+		Derivative: Derivative{VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				r := ApplyAll(SVD, AllVectors(false), v.X[0])
+				return singularValuesBack(v, v.Y, v.DY, r[0], r[2])
+			})
+		}},
 		Conformance: Conformance{Samples: samples}})
 	PInv = unlisted(Def{Name: "pinv", Class: Routine, Arity: 1, Attrs: Cutoff(0),
 		Doc: "The pseudo-inverses of matrices, in which singular values up to a cutoff, relative to the largest, count as 0; and the results of svd.",
@@ -199,13 +209,15 @@ func svdBack(v *VJP) *node {
 		u, du = part(u, 0, 0, m, k), part(du, 0, 0, m, k)
 		vh, dvh = part(vh, 0, 0, k, n), part(dvh, 0, 0, k, n)
 	}
+	if zeroGradient(du) && zeroGradient(dvh) {
+		return singularValuesBack(v, s, v.DYs[1], u, vh)
+	}
 	skew := func(x *node) *node { return sub(x, adjoint(x)) }
 	left, right := product2(adjoint(u), du), product2(vh, adjoint(dvh))
 	least, noise := leastGap(s, max(m, n)), noiseOf(max(m, n), du, dvh)
 	left, right = scale(skew(left), 0.5), scale(skew(right), 0.5)
 	inner := unlessNoise(add(left, right), onDiagonal(num(s, 1), gaps(s)), least, noise)
-	inner = onDiagonal(Convert(asColumns(v.DYs[1]), inner.DType), inner)
-	inner = add(inner, unlessNoise(sub(left, right), add(asColumns(s), asRows(s)), least, noise))
+	inner = add(onDiagonal(num(inner, 0), inner), unlessNoise(sub(left, right), add(asColumns(s), asRows(s)), least, noise))
 	g := product2(u, inner)
 	if m > k {
 		over := sub(du, product2(u, product2(adjoint(u), du)))
@@ -216,7 +228,10 @@ func svdBack(v *VJP) *node {
 		over := sub(dvh, product2(product2(dvh, adjoint(vh)), vh))
 		g = add(g, product2(u, unlessNoise(over, asRows(s), least, noise)))
 	}
-	return g
+	if zeroGradient(v.DYs[1]) {
+		return g
+	}
+	return add(singularValuesBack(v, s, v.DYs[1], u, vh), g)
 }
 
 func init() {

@@ -86,15 +86,13 @@ func noiseOf(n int, xs ...*node) *node {
 	return scale(top, 8*float64(n)*epsilon(xs[0]))
 }
 
-// spectralBack is the gradient of a matrix from the gradient d of its values w, by vectors of both sides, with its
-// own derivative.
-func (v *VJP) spectralBack(f func(a, d *node) *node, back func(a, d, bend, dy *node) (da, dd *node)) *node {
-	a, d := v.X[0], v.DY
-	y := f(a, d)
+// spectralBack is y, the gradient of a matrix from the gradient d of its values w, with a derivative of its own.
+func (v *VJP) spectralBack(y, w, d *node, back func(a, d, bend, dy *node) (da, dd *node)) *node {
 	if y.Size() == 0 {
 		return y
 	}
-	bend := slopeAlong(d, v.Y)
+	a := v.X[0]
+	bend := slopeAlong(d, w)
 	g := ir.New()
 	reads := []*node{a, d, bend, y}
 	types := make([]ir.Type, len(reads))
@@ -114,13 +112,10 @@ func diagonalOf(x *node) *node {
 	return Apply(Sum, Reduction{Axes: []int{len(x.Shape) - 2}}, onDiagonal(x, num(x, 0)))
 }
 
-// eigenvaluesBack is the gradient of Hermitian matrices from that of their eigenvalues.
-func eigenvaluesBack(v *VJP) *node {
-	f := func(a, d *node) *node {
-		q := ApplyAll(Eigh, nil, a)[1]
-		return hermitianPart(product2(mul(q, asColumns(d)), adjoint(q)))
-	}
-	return v.spectralBack(f, func(a, d, bend, dy *node) (da, dd *node) {
+// eigenvaluesBack is the gradient of Hermitian matrices from the gradient d of their eigenvalues w, by vectors q.
+func eigenvaluesBack(v *VJP, w, d, q *node) *node {
+	y := hermitianPart(product2(mul(q, asColumns(d)), adjoint(q)))
+	return v.spectralBack(y, w, d, func(a, d, bend, dy *node) (da, dd *node) {
 		r := ApplyAll(Eigh, nil, a)
 		w, q := r[0], r[1]
 		n := w.Shape[len(w.Shape)-1]
@@ -131,15 +126,13 @@ func eigenvaluesBack(v *VJP) *node {
 	})
 }
 
-// singularValuesBack is the gradient of matrices from that of their singular values. The derivative of u*diag(d)*vh has
+// singularValuesBack is the gradient of matrices from the gradient d of their singular values s, by vectors of both
+// sides. The derivative of u*diag(d)*vh has
 // two parts between a pair of vectors: the Hermitian one of u^H*dy*v is divided as that of eigenvalues, the
 // skew one has the quotient of sums (d[j]+d[i]) / (s[j]+s[i]), and so have vectors beside all pairs, as of a value 0.
-func singularValuesBack(v *VJP) *node {
-	f := func(a, d *node) *node {
-		r := ApplyAll(SVD, AllVectors(false), a)
-		return product2(mul(r[0], asColumns(d)), r[2])
-	}
-	return v.spectralBack(f, func(a, d, bend, dy *node) (da, dd *node) {
+func singularValuesBack(v *VJP, s, d, u, vh *node) *node {
+	y := product2(mul(u, asColumns(d)), vh)
+	return v.spectralBack(y, s, d, func(a, d, bend, dy *node) (da, dd *node) {
 		r := ApplyAll(SVD, AllVectors(false), a)
 		u, s, vh := r[0], r[1], r[2]
 		m, n := rowsCols(a)
