@@ -86,10 +86,10 @@ func (t *Tensor) IsIn(x *Tensor) *Tensor {
 	return (*Tensor)(sorted.IndexSelect(0, at).Eq(a).Reshape(t.v().Shape...).c().Own())
 }
 
-// UniqueAxis returns the different sub-arrays of t along an axis, in ascending order of their elements
-// from the first on, complex ones by real and then imaginary parts; for each index of the axis the place, int64, of its sub-array among them; and how
-// often each occurs, int64. The axis may count from the back. It is NumPy's unique with an axis. How
-// many there are depends on the elements, so it is refused in compiled functions.
+// UniqueAxis returns the different sub-arrays of t along an axis; for each index of the axis the place, int64, of its
+// sub-array among them; and how often each occurs, int64. They are in ascending order of their elements from the first
+// on, complex ones by real and then imaginary parts. The axis may count from the back. It is NumPy's unique with an
+// axis. How many there are depends on the elements, so it is refused in compiled functions.
 func UniqueAxis(t *Tensor, axis int) (values, inverse, counts *Tensor) {
 	const name = "uniqueaxis"
 	defer array.Named(name).End()

@@ -191,7 +191,10 @@ type QuantileOpts struct {
 	Axes []int // over which; none: all
 	Keep bool  // these axes stay, with size 1
 	// Method says what is between two elements in order: "linear", which "" is too,
-	// "lower", "higher", "midpoint" or "nearest" (of equally near ones the even place).
+	// "lower", "higher", "midpoint" or "nearest" (of equally near ones the even place); or one of NumPy's other
+	// names for the definitions of R. Hyndman and Y. Fan, "Sample quantiles in statistical packages" (1996):
+	// "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
+	// "median_unbiased", "normal_unbiased".
 	Method string
 }
 
@@ -229,27 +232,11 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 		if !(q >= 0 && q <= 1) {
 			array.Failf(opName, "q", "%v is not from 0 to 1", q)
 		}
-		at := q * float64(n-1)
-		low := math.Floor(at)
-		high := math.Ceil(at)
-		switch o.Method {
-		case "", "linear":
-			weight[i] = at - low
-		case "lower":
-			high = low
-		case "higher":
-			low = high
-		case "midpoint":
-			if high > low {
-				weight[i] = 0.5
-			}
-		case "nearest":
-			low = math.RoundToEven(at)
-			high = low
-		default:
-			array.Failf(opName, "Method", "%q is not linear, lower, higher, midpoint or nearest", o.Method)
+		low, high, part, ok := betweenPlaces(o.Method, q, n)
+		if !ok {
+			array.Failf(opName, "Method", "%q is not linear, lower, higher, midpoint, nearest or another of NumPy's", o.Method)
 		}
-		lower[i], upper[i] = int(low), int(high)
+		lower[i], upper[i], weight[i] = low, high, part
 	}
 	// The last place is for NaN, which is the greatest.
 	places := op.Ranks{Axis: 1, At: append(slices.Concat(lower, upper), n-1)}
@@ -262,6 +249,61 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 	w := t.Device().From(weight).To(d)
 	y := Where(greatest.IsNaN(), greatest, interpolated(low, high, w))
 	return (*Tensor)(y.To(t.v().DType).T().Reshape(shape...).c().Own())
+}
+
+// spacings are, of the definitions 4 to 9 of Hyndman and Fan, alpha and beta: the quantile q of n elements lies at place
+// n*q + alpha + q*(1-alpha-beta) - 1.
+var spacings = map[string][2]float64{"interpolated_inverted_cdf": {0, 1}, "hazen": {0.5, 0.5}, "weibull": {0, 0}, "median_unbiased": {1. / 3, 1. / 3}, "normal_unbiased": {3. / 8, 3. / 8}}
+
+// betweenPlaces returns the places of n elements in order between which the quantile q lies, and how far the way from
+// the first to the second. ok is false if there is no such method.
+func betweenPlaces(method string, q float64, n int) (low, high int, part float64, ok bool) {
+	size := float64(n)
+	at := q * (size - 1)
+	switch method {
+	case "", "linear", "lower", "higher", "midpoint", "nearest":
+	case "inverted_cdf", "averaged_inverted_cdf":
+		at = float64(size*q) - 1
+	case "closest_observation":
+		at = float64(size*q) - 1.5
+	default:
+		s, known := spacings[method]
+		if !known {
+			return 0, 0, 0, false
+		}
+		at = float64(size*q) + (s[0] + float64(q*(1-s[0]-s[1]))) - 1
+	}
+	down, up := math.Floor(at), math.Ceil(at)
+	switch method {
+	case "lower":
+		up = down
+	case "higher", "inverted_cdf":
+		down = up
+	case "midpoint":
+		part = 0.5
+	case "averaged_inverted_cdf":
+		if part = 0.5; up > down {
+			down = up
+		} else {
+			up++
+		}
+	case "nearest":
+		down = math.RoundToEven(at)
+		up = down
+	case "closest_observation": // of two that are as near the one with the even number, counted from 1
+		if up > down || math.Mod(down, 2) == 0 {
+			down++
+		}
+		up = down
+	default:
+		part = at - down
+	}
+	last := size - 1
+	low, high = int(max(0, min(down, last))), int(max(0, min(up, last)))
+	if low == high {
+		part = 0
+	}
+	return low, high, part, true
 }
 
 // interpolated goes from low, at weight 0, to high, at weight 1.

@@ -184,6 +184,11 @@ a, b = rng.integers(-9, 9, (2, 3)), rng.integers(-9, 9, (3, 4))
 case("einsum", [a, b], [np.einsum("ij,jk->ik", a, b)], s="ij,jk->ik")
 a = a.astype(np.int32)
 case("einsum", [a], [np.einsum("ij->i", a)], s="ij->i")
+for n in (1, 4, 5, 10):
+    x = normal(n, 2)
+    qs = [0, 0.1, 0.25, 0.3, 0.5, 0.7, 0.75, 1]
+    for method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased"):
+        case("quantiles", [x], [np.quantile(x, qs, axis=0, method=method)], n=[0, *qs], s=method)
 
 print("[")
 print(",\n".join(json.dumps(c) for c in cases))
