@@ -129,9 +129,9 @@ func TestDifferentialEvolution(t *testing.T) {
 func TestDifferentialEvolutionOptions(t *testing.T) {
 	c := functions["ackley"]
 	bounds := Bounds{weft.From(c.lower), weft.From(c.upper)}
-	same, _ := DifferentialEvolution(c.f, bounds, DifferentialEvolutionOpts{Seed: 7, NoPolish: true})
-	again, _ := DifferentialEvolution(c.f, bounds, DifferentialEvolutionOpts{Seed: 7, NoPolish: true})
-	other, _ := DifferentialEvolution(c.f, bounds, DifferentialEvolutionOpts{Seed: 8, NoPolish: true})
+	same, _ := DifferentialEvolution(c.f, bounds, DifferentialEvolutionOpts{Seed: 7, NoPolish: true, MaxIter: 5})
+	again, _ := DifferentialEvolution(c.f, bounds, DifferentialEvolutionOpts{Seed: 7, NoPolish: true, MaxIter: 5})
+	other, _ := DifferentialEvolution(c.f, bounds, DifferentialEvolutionOpts{Seed: 8, NoPolish: true, MaxIter: 5})
 	if same.X.Sub(again.X).Abs().Max().Item() != 0 || same.X.Sub(other.X).Abs().Max().Item() == 0 || same.FuncEvals != again.FuncEvals || same.Grad != nil {
 		t.Error(same, again, other)
 	}
