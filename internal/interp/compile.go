@@ -265,7 +265,7 @@ func (k *compiler) of(v loop.Value) opd {
 
 // block emits the steps of a block.
 func (k *compiler) block(b []loop.Value, pass bool) []instr {
-	var out []instr
+	out := make([]instr, 0, k.steps(b)) // of programs with thousands of steps, growth would leave half as garbage
 	for _, v := range b {
 		in := &k.p.Ins[v]
 		switch in.Op {
@@ -292,6 +292,19 @@ func (k *compiler) block(b []loop.Value, pass bool) []instr {
 		}
 	}
 	return out
+}
+
+// steps returns how many steps block emits, those of passes counted as one.
+func (k *compiler) steps(b []loop.Value) int {
+	n := 0
+	for _, v := range b {
+		switch k.p.Ins[v].Op {
+		case loop.OpConst, loop.OpScalar, loop.OpOut:
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // simple emits an instruction that is one step.
