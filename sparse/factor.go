@@ -17,7 +17,7 @@ type Ordering uint8
 
 const (
 	// MinimumDegree is an approximate minimum degree ordering. For [Cholesky] it orders the matrix. For [LU] it is
-	// SymmetricDegree where the pattern is about symmetric and pivots are found near the diagonal. Elsewhere it orders the
+	// SymmetricDegree where that suits the pattern and pivots are found near the diagonal. Elsewhere it orders the
 	// columns in a^T*a, whose fill-in bounds that of all choices of pivots, as SciPy's COLAMD does.
 	MinimumDegree Ordering = iota
 	Natural                // the order of the matrix
@@ -157,7 +157,7 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 func (o Ordering) of(name string, p *sparse.Pattern, size int) []int32 {
 	switch o {
 	case MinimumDegree, SymmetricDegree:
-		order, err := sparse.MinimumDegree(p.Symmetric(), nil, func(entries int) error { return mem.CheckHeap(entries * size) })
+		order, _, err := sparse.MinimumDegree(p.Symmetric(), nil, func(entries int) error { return mem.CheckHeap(entries * size) })
 		if err != nil {
 			panic(outOfMemory(name, err))
 		}

@@ -20,8 +20,8 @@ type LUOpts struct {
 }
 
 // LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
-// its diagonal. Where the pattern is about symmetric, blocks of columns are factored by dense products, which store some
-// zeros. If a block lacks a pivot that LUOpts.PivotThreshold allows, or the order is [Natural], LU goes column by column.
+// its diagonal. Where the pattern is about symmetric, or its diagonal is there and a^T + a fills in less than a^T*a, blocks
+// of columns are factored by dense products, which store some zeros. If a block lacks a pivot that LUOpts.PivotThreshold allows, or the order is [Natural], LU goes column by column.
 //
 // Solutions have gradients of any order in the values of a and in the right sides, of the first two orders in [weft.Vmap]
 // and in loops. In a compiled function the factors are computed when it runs, if the values changed. LU is SciPy's splu,
@@ -55,25 +55,8 @@ func factorLU(name string, a *Matrix, o LUOpts) *Factorization {
 			array.Failf(name, "PivotThreshold", "is %g, want 0 to 1", threshold)
 		}
 	}
-	p := m.rowPattern() // of columns
-	plan := &luPlan{name: name, p: p, threshold: threshold}
-	var order []int32
-	size := m.values.DType().Size()
-	if o.Ordering != MinimumDegree || p.IsNearlySymmetric() {
-		order = o.Ordering.of(name, p, size)
-	}
-	if o.Ordering != Natural && p.IsNearlySymmetric() {
-		var err error
-		if plan.blocks, err = sparse.PlanLU(p, order, size); err != nil {
-			panic(outOfMemory(name, err))
-		}
-	}
-	plan.order = sync.OnceValues(func() ([]int32, error) {
-		if o.Ordering == MinimumDegree {
-			return sparse.MinimumDegree(make([][]int32, m.cols), p.Cliques(), func(entries int) error { return mem.CheckHeap(entries / boundShare * size) })
-		}
-		return order, nil
-	})
+	plan := planLU(name, m.rowPattern(), o.Ordering, m.values.DType().Size())
+	plan.threshold = threshold
 	f := &Factorization{name: name, m: m, d: a.values.DType()}
 	f.factor = func(values *array.View) (factors, error) {
 		switch values.DType {
@@ -103,6 +86,51 @@ type luPlan struct {
 // boundShare is how much less than the triangular factor of a^T*a, which bounds U, the factors of a matrix may have. Where
 // not even that share fits in memory, LU ends before it orders all columns and fills memory.
 const boundShare = 4
+
+// planLU orders a pattern of columns, whose factors have entries of size bytes. It takes blocks of the pattern of a^T + a
+// where that is about symmetric, or where the diagonal is there and the factors have fewer entries than the bound for
+// columns: an entry of a block takes a fraction of the time.
+func planLU(name string, p *sparse.Pattern, o Ordering, size int) *luPlan {
+	plan := &luPlan{name: name, p: p}
+	share := func(of int) func(entries int) error {
+		return func(entries int) error { return mem.CheckHeap(entries / of * size) }
+	}
+	columns := sync.OnceValues(func() (x columnOrder, err error) {
+		x.order, x.bound, err = sparse.MinimumDegree(make([][]int32, p.Cols), p.Cliques(), share(boundShare))
+		return x, err
+	})
+	var order []int32
+	blocks := o != Natural && p.IsNearlySymmetric()
+	if blocks || o != MinimumDegree {
+		order = o.of(name, p, size)
+	} else if p.HasDiagonal() {
+		own, entries, err := sparse.MinimumDegree(p.Symmetric(), nil, share(1))
+		x, bad := columns()
+		if blocks = err == nil && (bad != nil || entries <= x.bound); blocks {
+			order = own
+		}
+	}
+	if blocks {
+		var err error
+		if plan.blocks, err = sparse.PlanLU(p, order, size); err != nil {
+			panic(outOfMemory(name, err))
+		}
+	}
+	plan.order = func() ([]int32, error) {
+		if o == MinimumDegree {
+			x, err := columns()
+			return x.order, err
+		}
+		return order, nil
+	}
+	return plan
+}
+
+// A columnOrder is an order of columns in a^T*a, and the entries of its triangular factor.
+type columnOrder struct {
+	order []int32
+	bound int
+}
 
 type luFactors[T sparse.Element] struct {
 	f interface {

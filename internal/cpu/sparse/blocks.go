@@ -23,11 +23,10 @@ type LUPlan struct {
 func (p *Pattern) IsNearlySymmetric() bool {
 	n := p.rows()
 	next, end := slices.Clone(p.Off[:n]), p.Off[1:] // each column's first entry below what was looked for in it
-	diagonal, off, paired := 0, 0, 0
+	off, paired := 0, 0
 	for j := range n {
 		for _, i := range p.Idx[p.Off[j]:p.Off[j+1]] {
 			if int(i) == j {
-				diagonal++
 				continue
 			}
 			off++
@@ -39,7 +38,18 @@ func (p *Pattern) IsNearlySymmetric() bool {
 			}
 		}
 	}
-	return 2*paired >= off && 10*diagonal >= 9*n
+	return 2*paired >= off && p.HasDiagonal()
+}
+
+// HasDiagonal reports that nine tenths of the diagonal of a square pattern have entries.
+func (p *Pattern) HasDiagonal() bool {
+	n, diagonal := p.rows(), 0
+	for j := range n {
+		if _, ok := slices.BinarySearch(p.Idx[p.Off[j]:p.Off[j+1]], int32(j)); ok {
+			diagonal++
+		}
+	}
+	return 10*diagonal >= 9*n
 }
 
 // PlanLU plans a factorization by blocks of a matrix of compressed columns whose rows ascend. It eliminates unknowns in the

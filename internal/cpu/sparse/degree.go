@@ -5,6 +5,7 @@ import "math"
 // MinimumDegree returns an order of elimination of the variables of a graph that keeps fill-in low: place k of the
 // result is the variable that is eliminated k-th. neighbours has the variables that each meets, both ways and without
 // itself; it is overwritten. cliques has sets of variables that all meet one another, each once; it may be nil.
+// entries is how many the triangular factor has, without those of variables that are put last because they meet many others.
 //
 // fits returns an error where a factor of so large a number of entries, or more, does not fit. Then MinimumDegree ends with
 // that error. It asks while it orders, since what an eliminated variable meets is a dense triangle of the factor.
@@ -12,7 +13,7 @@ import "math"
 // Source: Amestoy, Davis, Duff, "An approximate minimum degree ordering algorithm", SIAM J. Matrix Anal. Appl. 17,
 // 1996. Variables that meet more than 10 times the square root of n others are eliminated last, and cliques of more
 // are left out, as in Davis, Gilbert, Larimore, Ng, "A column approximate minimum degree ordering algorithm", 2004.
-func MinimumDegree(neighbours, cliques [][]int32, fits func(entries int) error) ([]int32, error) {
+func MinimumDegree(neighbours, cliques [][]int32, fits func(entries int) error) (order []int32, entries int, err error) {
 	q := newQuotient(neighbours, cliques)
 	q.fits = fits
 	for q.eliminated < q.n-len(q.dense) {
@@ -20,7 +21,7 @@ func MinimumDegree(neighbours, cliques [][]int32, fits func(entries int) error) 
 			q.least++
 		}
 		if err := q.eliminate(q.head[q.least]); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	out := make([]int32, 0, q.n)
@@ -36,7 +37,7 @@ func MinimumDegree(neighbours, cliques [][]int32, fits func(entries int) error) 
 			}
 		}
 	}
-	return append(out, q.dense...), nil
+	return append(out, q.dense...), q.filled, nil
 }
 
 // A quotient is the quotient graph of an elimination. A variable may stand for several that meet the same others. An

@@ -80,14 +80,14 @@ func TestOrderEndsWhereFactorsDoNotFit(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := MinimumDegree(p.Symmetric(), nil, fits); err != full {
+	if _, _, err := MinimumDegree(p.Symmetric(), nil, fits); err != full {
 		t.Errorf("neighbours: %v", err)
 	}
-	if _, err := MinimumDegree(make([][]int32, p.Cols), p.Cliques(), fits); err != full {
+	if _, _, err := MinimumDegree(make([][]int32, p.Cols), p.Cliques(), fits); err != full {
 		t.Errorf("cliques: %v", err)
 	}
 	most = 0
-	order, err := MinimumDegree(p.Symmetric(), nil, func(entries int) error {
+	order, entries, err := MinimumDegree(p.Symmetric(), nil, func(entries int) error {
 		most = max(most, entries)
 		return nil
 	})
@@ -97,6 +97,13 @@ func TestOrderEndsWhereFactorsDoNotFit(t *testing.T) {
 	plan, err := PlanCholesky(p, order, 8)
 	if err != nil || plan.Entries() < most || most < limit {
 		t.Errorf("the factor has %d entries, at least %d were foretold: %v", plan.Entries(), most, err)
+	}
+	below := counts(&permuted(p, plan.Order).cols, tree(&permuted(p, plan.Order).rows))
+	for _, k := range below {
+		entries -= int(k) + 1
+	}
+	if entries != 0 {
+		t.Errorf("the order counts %d entries more than there are", entries)
 	}
 	if _, err := PlanCholesky(p, natural(p.Cols), 1<<45); err == nil && mem.Physical() > 0 {
 		t.Error("a factor of huge entries fits")
