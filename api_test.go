@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -385,6 +386,94 @@ func TestOptionsAreLastAndVariadic(t *testing.T) {
 	if found < 70 {
 		t.Errorf("only %d functions with options were found", found)
 	}
+}
+
+// TestErrorsNamePackageAndArguments walks the calls that fail: what they give as the argument at fault must be a parameter, a receiver or a field
+// of the package's exports, and in packages of functions on arrays the operation begins with the package's name. Words with spaces describe results
+// of the caller's functions.
+func TestErrorsNamePackageAndArguments(t *testing.T) {
+	arrays := []string{"ndimage", "signal", "sparse", "special", "linalg", "fft", "polynomial", "distributions", "table", "sci/optimize", "sci/interpolate", "sci/stats", "sci/integrate"}
+	other := map[string]string{"sparse shape": "an array of a file"}
+	found := 0
+	for _, dir := range append(arrays, "data", "nn", "optim", "train", "plot", "npy", "safetensors", "checkpoint", "onnx") {
+		fset := token.NewFileSet()
+		files := sourceFiles(t, fset, dir)
+		names := parameterNames(files)
+		pkg := files[0].Name.Name
+		for _, f := range files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				var of, arg ast.Expr
+				switch n := n.(type) {
+				case *ast.ValueSpec:
+					if len(n.Names) == 1 && n.Names[0].Name == "name" && len(n.Values) == 1 {
+						of = n.Values[0]
+					}
+				case *ast.CallExpr:
+					f := types.ExprString(n.Fun)
+					if len(n.Args) > 1 && (f == "array.Failf" || f == "array.Given" || strings.HasSuffix(f, ".CheckArgument")) {
+						of, arg = n.Args[0], n.Args[1]
+					}
+				case *ast.CompositeLit:
+					if types.ExprString(n.Type) == "parameter" && len(n.Elts) > 0 { // of distributions
+						arg = n.Elts[0]
+					}
+				}
+				if s, ok := text(of); ok && slices.Contains(arrays, dir) && s != pkg && !strings.HasPrefix(s, pkg+".") {
+					t.Errorf("%s: the operation %q does not begin with %s", fset.Position(n.Pos()), s, pkg)
+				}
+				if s, ok := text(arg); ok && s != "" && !strings.Contains(s, " ") {
+					found++
+					if first, _, _ := strings.Cut(s, "."); !names[first] && other[pkg+" "+s] == "" {
+						t.Errorf("%s: the argument %q is not a parameter or field of %s", fset.Position(n.Pos()), s, pkg)
+					}
+				}
+				return true
+			})
+		}
+	}
+	if found < 700 {
+		t.Errorf("only %d arguments were found", found)
+	}
+}
+
+// text returns the value of a string literal.
+func text(x ast.Expr) (s string, ok bool) {
+	l, ok := x.(*ast.BasicLit)
+	if !ok || l.Kind != token.STRING {
+		return "", false
+	}
+	s, err := strconv.Unquote(l.Value)
+	return s, err == nil
+}
+
+// parameterNames returns the names of parameters and receivers of exported functions, and of exported fields.
+func parameterNames(files []*ast.File) map[string]bool {
+	names := map[string]bool{}
+	add := func(list *ast.FieldList, all bool) {
+		if list == nil {
+			return
+		}
+		for _, f := range list.List {
+			for _, n := range f.Names {
+				names[n.Name] = names[n.Name] || all || n.IsExported()
+			}
+		}
+	}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Name.IsExported() {
+					add(n.Recv, true)
+					add(n.Type.Params, true)
+				}
+			case *ast.StructType:
+				add(n.Fields, false)
+			}
+			return true
+		})
+	}
+	return names
 }
 
 // TestSeveralOptionStructsAreRefused gives more options than one.

@@ -62,12 +62,12 @@ type Categorical struct{ classes }
 // NewCategorical returns distributions of classes from weights probs of shape [batch... k], which need
 // not add up to 1. It panics with *weft.Error where a weight is below 0 or there is no axis of classes.
 func NewCategorical(probs *weft.Tensor) Categorical {
-	return Categorical{newClasses("categorical", "probs", probs)}
+	return Categorical{newClasses("distributions.categorical", "probs", probs)}
 }
 
 // NewCategoricalLogits is [NewCategorical] of the logarithms of weights, as networks give them.
 func NewCategoricalLogits(logits *weft.Tensor) Categorical {
-	return Categorical{newClasses("categorical", "logits", logits)}
+	return Categorical{newClasses("distributions.categorical", "logits", logits)}
 }
 
 // EventShape implements [Distribution].
@@ -75,7 +75,7 @@ func (d Categorical) EventShape() []int { return nil }
 
 // Sample implements [Distribution].
 func (d Categorical) Sample(g *weft.Generator, shape ...int) *weft.Tensor {
-	n := array.CheckShape("categorical.sample", append([]int{}, shape...), weft.Int64)
+	n := array.CheckShape("distributions.categorical.sample", append([]int{}, shape...), weft.Int64)
 	x := d.indices(g, n)
 	return x.MoveAxis(-1, 0).Reshape(append(append([]int{}, shape...), d.shape...)...)
 }
@@ -89,9 +89,9 @@ func (d Categorical) LogProb(x *weft.Tensor) *weft.Tensor {
 // inRange refuses classes that do not exist.
 func (d Categorical) inRange(x *weft.Tensor) *weft.Tensor {
 	if d := x.DType(); d.Float() || d == weft.Bool {
-		array.Failf("categorical.log_prob", "x", "holds %s, want integers", d)
+		array.Failf("distributions.categorical.log_prob", "x", "holds %s, want integers", d)
 	}
-	c := core.RangeCheck{Op: "categorical.log_prob", Arg: "x", Min: 0, Max: int64(d.count()) - 1, Text: "%d is not a class"}
+	c := core.RangeCheck{Op: "distributions.categorical.log_prob", Arg: "x", Min: 0, Max: int64(d.count()) - 1, Text: "%d is not a class"}
 	return (*weft.Tensor)(c.Of((*core.Tensor)(x)))
 }
 
@@ -112,12 +112,12 @@ type OneHotCategorical struct{ classes }
 
 // NewOneHotCategorical returns distributions of rows, with weights as for [NewCategorical].
 func NewOneHotCategorical(probs *weft.Tensor) OneHotCategorical {
-	return OneHotCategorical{newClasses("one_hot_categorical", "probs", probs)}
+	return OneHotCategorical{newClasses("distributions.one_hot_categorical", "probs", probs)}
 }
 
 // NewOneHotCategoricalLogits is [NewOneHotCategorical] of the logarithms of weights.
 func NewOneHotCategoricalLogits(logits *weft.Tensor) OneHotCategorical {
-	return OneHotCategorical{newClasses("one_hot_categorical", "logits", logits)}
+	return OneHotCategorical{newClasses("distributions.one_hot_categorical", "logits", logits)}
 }
 
 // EventShape implements [Distribution].
@@ -169,9 +169,9 @@ func NewMultinomialLogits(total int, logits *weft.Tensor) Multinomial {
 
 func newMultinomial(total int, arg string, value *weft.Tensor) Multinomial {
 	if total < 0 {
-		array.Failf("multinomial", "total", "is %d, want at least 0", total)
+		array.Failf("distributions.multinomial", "total", "is %d, want at least 0", total)
 	}
-	return Multinomial{newClasses("multinomial", arg, value), total}
+	return Multinomial{newClasses("distributions.multinomial", arg, value), total}
 }
 
 // EventShape implements [Distribution].

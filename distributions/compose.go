@@ -17,9 +17,9 @@ type Independent struct {
 // NewIndependent returns base with axes of its batch as axes of events. It panics with *weft.Error
 // where the batch has fewer.
 func NewIndependent(base Distribution, axes int) Independent {
-	array.Given("independent", "base", base != nil)
+	array.Given("distributions.independent", "base", base != nil)
 	if n := len(base.BatchShape()); axes < 0 || axes > n {
-		array.Failf("independent", "axes", "is %d, want 0 to %d", axes, n)
+		array.Failf("distributions.independent", "axes", "is %d, want 0 to %d", axes, n)
 	}
 	return Independent{base, axes}
 }
@@ -27,7 +27,7 @@ func NewIndependent(base Distribution, axes int) Independent {
 // base is Base, and checks that there is one with axes enough.
 func (d Independent) base() Distribution {
 	if d.Base == nil || d.Axes < 0 || d.Axes > len(d.Base.BatchShape()) {
-		array.Failf("independent", "", "is the zero value or has wrong Axes: NewIndependent makes one")
+		array.Failf("distributions.independent", "", "is the zero value or has wrong Axes: NewIndependent makes one")
 	}
 	return d.Base
 }
@@ -70,7 +70,7 @@ func (d Independent) Sample(g *weft.Generator, shape ...int) *weft.Tensor {
 func (d Independent) RSample(g *weft.Generator, shape ...int) *weft.Tensor {
 	b, ok := d.base().(Reparameterized)
 	if !ok {
-		array.Failf("independent.rsample", "", "%T is not reparameterized", d.Base)
+		array.Failf("distributions.independent.rsample", "", "%T is not reparameterized", d.Base)
 	}
 	return b.RSample(g, shape...)
 }
@@ -79,7 +79,7 @@ func (d Independent) RSample(g *weft.Generator, shape ...int) *weft.Tensor {
 func (d Independent) LogProb(x *weft.Tensor) *weft.Tensor {
 	p := d.base().LogProb(x)
 	if k := len(d.base().BatchShape()); p.Rank() < k || !array.Equal(p.Shape()[p.Rank()-d.Axes:], d.base().BatchShape()[k-d.Axes:]) {
-		array.Failf("independent.log_prob", "x", "has shape %s, want events of shape %s", array.ShapeString(x.Shape()), array.ShapeString(d.EventShape()))
+		array.Failf("distributions.independent.log_prob", "x", "has shape %s, want events of shape %s", array.ShapeString(x.Shape()), array.ShapeString(d.EventShape()))
 	}
 	return d.summed(p)
 }
@@ -88,7 +88,7 @@ func (d Independent) LogProb(x *weft.Tensor) *weft.Tensor {
 func (d Independent) Entropy() *weft.Tensor {
 	b, ok := d.base().(Entropic)
 	if !ok {
-		array.Failf("independent.entropy", "", "%T does not know its entropy", d.Base)
+		array.Failf("distributions.independent.entropy", "", "%T does not know its entropy", d.Base)
 	}
 	return d.summed(b.Entropy())
 }
@@ -109,7 +109,7 @@ type MixtureSameFamily struct {
 // NewMixtureSameFamily returns the mixtures of k components: mixing has k classes, and the batch of
 // components ends with k. It panics with *weft.Error where they do not.
 func NewMixtureSameFamily(mixing Categorical, components Distribution) MixtureSameFamily {
-	const name = "mixture_same_family"
+	const name = "distributions.mixture_same_family"
 	mixing.made()
 	array.Given(name, "components", components != nil)
 	s := components.BatchShape()
@@ -126,7 +126,7 @@ func NewMixtureSameFamily(mixing Categorical, components Distribution) MixtureSa
 func (d MixtureSameFamily) components() Distribution {
 	d.Mixing.made()
 	if d.Components == nil {
-		array.Failf("mixture_same_family", "", "is the zero value: NewMixtureSameFamily makes one")
+		array.Failf("distributions.mixture_same_family", "", "is the zero value: NewMixtureSameFamily makes one")
 	}
 	return d.Components
 }
@@ -169,7 +169,7 @@ func (d MixtureSameFamily) Sample(g *weft.Generator, shape ...int) *weft.Tensor 
 func (d MixtureSameFamily) LogProb(x *weft.Tensor) *weft.Tensor {
 	e := len(d.EventShape())
 	if x == nil || x.Rank() < e {
-		array.Failf("mixture_same_family.log_prob", "x", "is not a tensor with %d axes or more", e)
+		array.Failf("distributions.mixture_same_family.log_prob", "x", "is not a tensor with %d axes or more", e)
 	}
 	p := d.components().LogProb(x.Unsqueeze(d.axis()))
 	return weft.Expr("logsumexp(p+l, -1)", weft.Vars{"p": p, "l": d.Mixing.Logits})
@@ -179,9 +179,9 @@ func (d MixtureSameFamily) LogProb(x *weft.Tensor) *weft.Tensor {
 func (d MixtureSameFamily) CDF(x *weft.Tensor) *weft.Tensor {
 	c, ok := d.components().(Cumulative)
 	if !ok {
-		array.Failf("mixture_same_family.cdf", "", "%T does not know its distribution function", d.Components)
+		array.Failf("distributions.mixture_same_family.cdf", "", "%T does not know its distribution function", d.Components)
 	}
-	array.Given("mixture_same_family.cdf", "x", x != nil)
+	array.Given("distributions.mixture_same_family.cdf", "x", x != nil)
 	return weft.Expr("sum(p*c, -1)", weft.Vars{"p": d.Mixing.Probs, "c": c.CDF(x.Unsqueeze(-1))})
 }
 

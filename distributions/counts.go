@@ -51,7 +51,7 @@ func NewBernoulli(probs any) Bernoulli { return newBernoulli("probs", probs) }
 func NewBernoulliLogits(logits any) Bernoulli { return newBernoulli("logits", logits) }
 
 func newBernoulli(arg string, value any) Bernoulli {
-	b := newTrial("bernoulli", arg, value, probability)
+	b := newTrial("distributions.bernoulli", arg, value, probability)
 	return Bernoulli{entropic{scalar{b, &bernoulli}}, b.of("p"), b.of("l")}
 }
 
@@ -80,7 +80,7 @@ func NewBinomial(total, probs any) Binomial { return newBinomial(total, "probs",
 func NewBinomialLogits(total, logits any) Binomial { return newBinomial(total, "logits", logits) }
 
 func newBinomial(total any, arg string, value any) Binomial {
-	b := newTrial("binomial", arg, value, probability, parameter{"total", "n", total, count})
+	b := newTrial("distributions.binomial", arg, value, probability, parameter{"total", "n", total, count})
 	return Binomial{scalar{b, &binomial}, b.of("n"), b.of("p"), b.of("l")}
 }
 
@@ -101,7 +101,7 @@ func (d Binomial) support() *weft.Tensor {
 	n := -1
 	for _, x := range weft.Data[float64](d.Total.Detach().To(weft.Float64)) {
 		if n >= 0 && int(x) != n {
-			array.Failf("binomial.entropy", "total", "differs: %d and %v", n, x)
+			array.Failf("distributions.binomial.entropy", "total", "differs: %d and %v", n, x)
 		}
 		n = int(x)
 	}
@@ -133,7 +133,7 @@ func NewGeometric(probs any) Geometric { return newGeometric("probs", probs) }
 func NewGeometricLogits(logits any) Geometric { return newGeometric("logits", logits) }
 
 func newGeometric(arg string, value any) Geometric {
-	b := newTrial("geometric", arg, value, chance)
+	b := newTrial("distributions.geometric", arg, value, chance)
 	return Geometric{entropic{scalar{b, &geometric}}, b.of("p"), b.of("l")}
 }
 
@@ -154,6 +154,6 @@ var poisson = family{
 
 // NewPoisson returns Poisson distributions. It panics with *weft.Error where a rate is below 0.
 func NewPoisson(rate any) Poisson {
-	b := newBatch("poisson", 0, parameter{"rate", "r", rate, notNegative})
+	b := newBatch("distributions.poisson", 0, parameter{"rate", "r", rate, notNegative})
 	return Poisson{scalar{b, &poisson}, b.of("r")}
 }

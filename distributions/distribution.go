@@ -175,7 +175,7 @@ func (b batch) String() string {
 		}
 		s = append(s, p.name+": "+text)
 	}
-	return b.name + "(" + strings.Join(s, ", ") + ")"
+	return strings.TrimPrefix(b.name, "distributions.") + "(" + strings.Join(s, ", ") + ")"
 }
 
 // BatchShape implements [Distribution].

@@ -11,13 +11,13 @@ import (
 // batch shape. It panics with *weft.Error where no formula is known for the types of p and q; the
 // package documentation lists those that are.
 func KL(p, q Distribution) *weft.Tensor {
-	array.Given("kl", "p", p != nil)
-	array.Given("kl", "q", q != nil)
+	array.Given("distributions.kl", "p", p != nil)
+	array.Given("distributions.kl", "q", q != nil)
 	p.BatchShape() // which refuses zero values
 	q.BatchShape()
 	f := divergences[[2]reflect.Type{reflect.TypeOf(p), reflect.TypeOf(q)}]
 	if f == nil {
-		array.Failf("kl", "", "knows no divergence of %T from %T", q, p)
+		array.Failf("distributions.kl", "", "knows no divergence of %T from %T", q, p)
 	}
 	return f(p, q)
 }
@@ -61,7 +61,7 @@ func symbols(p, q parametric) weft.Vars {
 
 // divergenceOf is a formula in the shape to which the batches broadcast.
 func divergenceOf(text string, p, q Distribution, vars weft.Vars) *weft.Tensor {
-	shape := array.Broadcast("kl", p.BatchShape(), q.BatchShape())
+	shape := array.Broadcast("distributions.kl", p.BatchShape(), q.BatchShape())
 	return expand(weft.Expr(text, vars), shape)
 }
 
@@ -110,7 +110,7 @@ func sameFamily() {
 func classesAndVectors() {
 	ofClasses := func(p, q Distribution, a, b classes) *weft.Tensor {
 		if a.count() != b.count() {
-			array.Failf("kl", "q", "has %d classes, p has %d", b.count(), a.count())
+			array.Failf("distributions.kl", "q", "has %d classes, p has %d", b.count(), a.count())
 		}
 		return divergenceOf("sum(where(pp == 0, 0, where(qp == 0, inf, pp*(pl-ql))), -1)", p, q,
 			weft.Vars{"pp": a.Probs, "pl": a.Logits, "qp": b.Probs, "ql": b.Logits, "inf": inf})
@@ -130,7 +130,7 @@ func classesAndVectors() {
 	})
 	pair(func(p, q Independent) *weft.Tensor {
 		if p.Axes != q.Axes {
-			array.Failf("kl", "q", "has %d axes of events, p has %d", q.Axes, p.Axes)
+			array.Failf("distributions.kl", "q", "has %d axes of events, p has %d", q.Axes, p.Axes)
 		}
 		return p.summed(KL(p.Base, q.Base))
 	})
@@ -139,7 +139,7 @@ func classesAndVectors() {
 // sameEvents refuses events of different shapes.
 func sameEvents(p, q Distribution) {
 	if !array.Equal(p.EventShape(), q.EventShape()) {
-		array.Failf("kl", "q", "has events of shape %s, p of shape %s", array.ShapeString(q.EventShape()), array.ShapeString(p.EventShape()))
+		array.Failf("distributions.kl", "q", "has events of shape %s, p of shape %s", array.ShapeString(q.EventShape()), array.ShapeString(p.EventShape()))
 	}
 }
 

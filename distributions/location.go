@@ -23,7 +23,7 @@ var normal = family{
 // NewNormal returns normal distributions with means loc and standard deviations scale, each a
 // *weft.Tensor or a Go number. It panics with *weft.Error where a scale is not above 0.
 func NewNormal(loc, scale any) Normal {
-	return Normal(newLocationScale("normal", &normal, loc, scale))
+	return Normal(newLocationScale("distributions.normal", &normal, loc, scale))
 }
 
 // locationScale has the fields of the distributions that convert from it.
@@ -63,7 +63,7 @@ var logNormal = family{
 
 // NewLogNormal returns log-normal distributions, with parameters as for [NewNormal].
 func NewLogNormal(loc, scale any) LogNormal {
-	return LogNormal(newLocationScale("log_normal", &logNormal, loc, scale))
+	return LogNormal(newLocationScale("distributions.log_normal", &logNormal, loc, scale))
 }
 
 // HalfNormal is the distribution of the absolute value of a normal number with mean 0 and standard
@@ -88,7 +88,7 @@ var halfNormal = family{
 // NewHalfNormal returns half-normal distributions. It panics with *weft.Error where a scale is not
 // above 0.
 func NewHalfNormal(scale any) HalfNormal {
-	b := newBatch("half_normal", 0, parameter{"scale", "s", scale, positive})
+	b := newBatch("distributions.half_normal", 0, parameter{"scale", "s", scale, positive})
 	return HalfNormal{numbers(b, &halfNormal), b.of("s")}
 }
 
@@ -110,7 +110,7 @@ var laplace = family{
 
 // NewLaplace returns Laplace distributions, with parameters as for [NewNormal].
 func NewLaplace(loc, scale any) Laplace {
-	return Laplace(newLocationScale("laplace", &laplace, loc, scale))
+	return Laplace(newLocationScale("distributions.laplace", &laplace, loc, scale))
 }
 
 // Cauchy is the distribution with density 1/(pi*Scale*(1 + ((x-Loc)/Scale)^2)). Its mean is NaN and its
@@ -132,7 +132,7 @@ var cauchy = family{
 
 // NewCauchy returns Cauchy distributions, with parameters as for [NewNormal].
 func NewCauchy(loc, scale any) Cauchy {
-	return Cauchy(newLocationScale("cauchy", &cauchy, loc, scale))
+	return Cauchy(newLocationScale("distributions.cauchy", &cauchy, loc, scale))
 }
 
 // Gumbel is the distribution of the maximum of many numbers: its distribution function is
@@ -157,7 +157,7 @@ var gumbel = family{
 
 // NewGumbel returns Gumbel distributions, with parameters as for [NewNormal].
 func NewGumbel(loc, scale any) Gumbel {
-	return Gumbel(newLocationScale("gumbel", &gumbel, loc, scale))
+	return Gumbel(newLocationScale("distributions.gumbel", &gumbel, loc, scale))
 }
 
 // StudentT is Student's distribution with DF degrees of freedom, moved to Loc and stretched by Scale.
@@ -191,6 +191,6 @@ const slopeOfLarge = "(1/v)*(1 + (2/v)*(0.25 - pow(2/v, 2)*(1/32 - pow(2/v, 2)*(
 // NewStudentT returns Student's distributions, each parameter a *weft.Tensor or a Go number. It
 // panics with *weft.Error where df or scale is not above 0.
 func NewStudentT(df, loc, scale any) StudentT {
-	b := newBatch("student_t", 0, parameter{"df", "v", df, positive}, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, positive})
+	b := newBatch("distributions.student_t", 0, parameter{"df", "v", df, positive}, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, positive})
 	return StudentT{pathwise{entropic{scalar{b, &studentT}}}, b.of("v"), b.of("m"), b.of("s")}
 }

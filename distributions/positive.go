@@ -25,7 +25,7 @@ var exponential = family{
 // NewExponential returns exponential distributions. It panics with *weft.Error where a rate is not
 // above 0.
 func NewExponential(rate any) Exponential {
-	b := newBatch("exponential", 0, parameter{"rate", "r", rate, positive})
+	b := newBatch("distributions.exponential", 0, parameter{"rate", "r", rate, positive})
 	return Exponential{numbers(b, &exponential), b.of("r")}
 }
 
@@ -48,7 +48,7 @@ var uniform = family{
 // NewUniform returns uniform distributions. It does not compare low and high: where high is not above
 // low, no event has a density.
 func NewUniform(low, high any) Uniform {
-	b := newBatch("uniform", 0, parameter{"low", "l", low, anyNumber}, parameter{"high", "h", high, anyNumber})
+	b := newBatch("distributions.uniform", 0, parameter{"low", "l", low, anyNumber}, parameter{"high", "h", high, anyNumber})
 	return Uniform{numbers(b, &uniform), b.of("l"), b.of("h")}
 }
 
@@ -70,7 +70,7 @@ var gamma = family{
 // NewGamma returns gamma distributions, each parameter a *weft.Tensor or a Go number. It panics with
 // *weft.Error where one is not above 0. Chi-squared with k degrees of freedom is NewGamma(k/2, 0.5).
 func NewGamma(concentration, rate any) Gamma {
-	b := newBatch("gamma", 0, parameter{"concentration", "a", concentration, positive}, parameter{"rate", "r", rate, positive})
+	b := newBatch("distributions.gamma", 0, parameter{"concentration", "a", concentration, positive}, parameter{"rate", "r", rate, positive})
 	return Gamma{pathwise{entropic{scalar{b, &gamma}}}, b.of("a"), b.of("r")}
 }
 
@@ -92,6 +92,6 @@ var beta = family{
 // NewBeta returns beta distributions, each parameter a *weft.Tensor or a Go number. It panics with
 // *weft.Error where one is not above 0.
 func NewBeta(a, b any) Beta {
-	p := newBatch("beta", 0, parameter{"a", "a", a, positive}, parameter{"b", "b", b, positive})
+	p := newBatch("distributions.beta", 0, parameter{"a", "a", a, positive}, parameter{"b", "b", b, positive})
 	return Beta{pathwise{entropic{scalar{p, &beta}}}, p.of("a"), p.of("b")}
 }

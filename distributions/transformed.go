@@ -73,7 +73,7 @@ type AffineTransform struct {
 // NewAffineTransform returns the transform loc + scale*x, each a *weft.Tensor or a Go number that
 // broadcasts with x. It panics with *weft.Error where a scale is 0.
 func NewAffineTransform(loc, scale any) AffineTransform {
-	b := newBatch("affine_transform", 0, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, notZero})
+	b := newBatch("distributions.affine_transform", 0, parameter{"loc", "m", loc, anyNumber}, parameter{"scale", "s", scale, notZero})
 	return AffineTransform{parameterized{b}, b.of("m"), b.of("s")}
 }
 
@@ -98,17 +98,17 @@ type ExpTransform struct{ rising }
 
 // Forward implements [Transform].
 func (ExpTransform) Forward(x *weft.Tensor) *weft.Tensor {
-	return ofEvents("exp_transform", "exp(x)", x)
+	return ofEvents("distributions.exp_transform", "exp(x)", x)
 }
 
 // Inverse implements [Transform].
 func (ExpTransform) Inverse(y *weft.Tensor) *weft.Tensor {
-	return ofEvents("exp_transform", "log(x)", y)
+	return ofEvents("distributions.exp_transform", "log(x)", y)
 }
 
 // LogAbsDet implements [Transform].
 func (ExpTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
-	array.Given("exp_transform", "x", x != nil)
+	array.Given("distributions.exp_transform", "x", x != nil)
 	return x
 }
 
@@ -117,17 +117,17 @@ type SigmoidTransform struct{ rising }
 
 // Forward implements [Transform].
 func (SigmoidTransform) Forward(x *weft.Tensor) *weft.Tensor {
-	return ofEvents("sigmoid_transform", "sigmoid(x)", x)
+	return ofEvents("distributions.sigmoid_transform", "sigmoid(x)", x)
 }
 
 // Inverse implements [Transform].
 func (SigmoidTransform) Inverse(y *weft.Tensor) *weft.Tensor {
-	return ofEvents("sigmoid_transform", "log(x) - log1p(-x)", y)
+	return ofEvents("distributions.sigmoid_transform", "log(x) - log1p(-x)", y)
 }
 
 // LogAbsDet implements [Transform].
 func (SigmoidTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
-	return ofEvents("sigmoid_transform", "-softplus(-x) - softplus(x)", x)
+	return ofEvents("distributions.sigmoid_transform", "-softplus(-x) - softplus(x)", x)
 }
 
 // TanhTransform is tanh(x). Where y rounds to 1 or -1 its inverse is infinite: keep x beside y.
@@ -135,17 +135,17 @@ type TanhTransform struct{ rising }
 
 // Forward implements [Transform].
 func (TanhTransform) Forward(x *weft.Tensor) *weft.Tensor {
-	return ofEvents("tanh_transform", "tanh(x)", x)
+	return ofEvents("distributions.tanh_transform", "tanh(x)", x)
 }
 
 // Inverse implements [Transform].
 func (TanhTransform) Inverse(y *weft.Tensor) *weft.Tensor {
-	return ofEvents("tanh_transform", "atanh(x)", y)
+	return ofEvents("distributions.tanh_transform", "atanh(x)", y)
 }
 
 // LogAbsDet implements [Transform].
 func (TanhTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
-	return ofEvents("tanh_transform", "2*(0.6931471805599453 - x - softplus(-2*x))", x)
+	return ofEvents("distributions.tanh_transform", "2*(0.6931471805599453 - x - softplus(-2*x))", x)
 }
 
 // PowerTransform is x to a power, for x above 0. [NewPowerTransform] makes one.
@@ -157,7 +157,7 @@ type PowerTransform struct {
 // NewPowerTransform returns the transform of x to the exponent, a *weft.Tensor or a Go number that
 // broadcasts with x. It panics with *weft.Error where an exponent is 0.
 func NewPowerTransform(exponent any) PowerTransform {
-	b := newBatch("power_transform", 0, parameter{"exponent", "p", exponent, notZero})
+	b := newBatch("distributions.power_transform", 0, parameter{"exponent", "p", exponent, notZero})
 	return PowerTransform{parameterized{b}, b.of("p")}
 }
 
@@ -181,7 +181,7 @@ type StickBreakingTransform struct{}
 
 // Forward implements [Transform].
 func (StickBreakingTransform) Forward(x *weft.Tensor) *weft.Tensor {
-	const name = "stick_breaking_transform"
+	const name = "distributions.stick_breaking_transform"
 	vector(name, x)
 	z := ofEvents(name, "sigmoid(x - o)", x, sticks(x, x.Dim(-1)))
 	left := z.RSub(1).CumProd(-1)
@@ -191,7 +191,7 @@ func (StickBreakingTransform) Forward(x *weft.Tensor) *weft.Tensor {
 
 // Inverse implements [Transform].
 func (StickBreakingTransform) Inverse(y *weft.Tensor) *weft.Tensor {
-	const name = "stick_breaking_transform"
+	const name = "distributions.stick_breaking_transform"
 	vector(name, y)
 	k := y.Dim(-1) - 1
 	y = y.Slice(weft.Ellipsis, weft.Range(0, k))
@@ -201,7 +201,7 @@ func (StickBreakingTransform) Inverse(y *weft.Tensor) *weft.Tensor {
 
 // LogAbsDet implements [Transform].
 func (StickBreakingTransform) LogAbsDet(x, y *weft.Tensor) *weft.Tensor {
-	const name = "stick_breaking_transform"
+	const name = "distributions.stick_breaking_transform"
 	k := vector(name, x).Dim(-1)
 	if vector(name, y).Dim(-1) != k+1 {
 		array.Failf(name, "y", "has shape %s, want %d numbers at the end", array.ShapeString(y.Shape()), k+1)
@@ -216,7 +216,7 @@ func (StickBreakingTransform) EventAxes() int { return 1 }
 // Shape implements [Transform].
 func (StickBreakingTransform) Shape(shape []int, inverse bool) []int {
 	if len(shape) == 0 || inverse && shape[len(shape)-1] < 1 {
-		array.Failf("stick_breaking_transform", "x", "has shape %s, want an axis of numbers", array.ShapeString(shape))
+		array.Failf("distributions.stick_breaking_transform", "x", "has shape %s, want an axis of numbers", array.ShapeString(shape))
 	}
 	shape = slices.Clone(shape)
 	if shape[len(shape)-1]++; inverse {
@@ -254,7 +254,7 @@ type ComposeTransform []Transform
 func (c ComposeTransform) checked() ComposeTransform {
 	for i, t := range c {
 		if t == nil {
-			array.Failf("compose_transform", "", "transform %d is nil", i)
+			array.Failf("distributions.compose_transform", "", "transform %d is nil", i)
 		}
 	}
 	return c
@@ -262,7 +262,7 @@ func (c ComposeTransform) checked() ComposeTransform {
 
 // Forward implements [Transform].
 func (c ComposeTransform) Forward(x *weft.Tensor) *weft.Tensor {
-	array.Given("compose_transform", "x", x != nil)
+	array.Given("distributions.compose_transform", "x", x != nil)
 	for _, t := range c.checked() {
 		x = t.Forward(x)
 	}
@@ -271,7 +271,7 @@ func (c ComposeTransform) Forward(x *weft.Tensor) *weft.Tensor {
 
 // Inverse implements [Transform].
 func (c ComposeTransform) Inverse(y *weft.Tensor) *weft.Tensor {
-	array.Given("compose_transform", "y", y != nil)
+	array.Given("distributions.compose_transform", "y", y != nil)
 	for _, t := range slices.Backward(c.checked()) {
 		y = t.Inverse(y)
 	}
@@ -280,7 +280,7 @@ func (c ComposeTransform) Inverse(y *weft.Tensor) *weft.Tensor {
 
 // LogAbsDet implements [Transform].
 func (c ComposeTransform) LogAbsDet(x, _ *weft.Tensor) *weft.Tensor {
-	array.Given("compose_transform", "x", x != nil)
+	array.Given("distributions.compose_transform", "x", x != nil)
 	if len(c) == 0 {
 		return weft.ZerosLike(x)
 	}
@@ -323,7 +323,7 @@ func (c ComposeTransform) Sign() *weft.Tensor {
 	for _, t := range c.checked() {
 		m, ok := t.(Monotone)
 		if !ok {
-			array.Failf("compose_transform", "", "%T does not rise or fall", t)
+			array.Failf("distributions.compose_transform", "", "%T does not rise or fall", t)
 		}
 		s = s.Mul(m.Sign())
 	}
@@ -349,7 +349,7 @@ type TransformedDistribution struct {
 // mixes more axes than an event of base has, batch axes become axes of events. It panics with
 // *weft.Error where base or a transform is nil, or shapes do not fit.
 func NewTransformedDistribution(base Distribution, transforms ...Transform) TransformedDistribution {
-	const name = "transformed_distribution"
+	const name = "distributions.transformed_distribution"
 	array.Given(name, "base", base != nil)
 	for i, t := range transforms {
 		if t == nil {
@@ -374,7 +374,7 @@ func (d TransformedDistribution) Transforms() []Transform { return slices.Clone(
 // shape is the shape of a draw of all distributions of the batch.
 func (d TransformedDistribution) shape() []int {
 	if d.base == nil {
-		array.Failf("transformed_distribution", "", "is the zero value: NewTransformedDistribution makes one")
+		array.Failf("distributions.transformed_distribution", "", "is the zero value: NewTransformedDistribution makes one")
 	}
 	return d.transforms.Shape(append(d.base.BatchShape(), d.base.EventShape()...), false)
 }
@@ -397,7 +397,7 @@ func (d TransformedDistribution) drawn(draw func(g *weft.Generator, shape ...int
 	base, all := d.base.BatchShape(), d.BatchShape()
 	more := len(all) - len(base)
 	if more < 0 || !array.Equal(base, all[more:]) {
-		array.Failf("transformed_distribution.sample", "base", "has batch shape %s, the transforms make it %s: expand its parameters", array.ShapeString(base), array.ShapeString(all))
+		array.Failf("distributions.transformed_distribution.sample", "base", "has batch shape %s, the transforms make it %s: expand its parameters", array.ShapeString(base), array.ShapeString(all))
 	}
 	return d.transforms.Forward(draw(g, append(slices.Clone(shape), all[:more]...)...))
 }
@@ -413,7 +413,7 @@ func (d TransformedDistribution) RSample(g *weft.Generator, shape ...int) *weft.
 	d.shape()
 	b, ok := d.base.(Reparameterized)
 	if !ok {
-		array.Failf("transformed_distribution.rsample", "", "%T is not reparameterized", d.base)
+		array.Failf("distributions.transformed_distribution.rsample", "", "%T is not reparameterized", d.base)
 	}
 	return d.drawn(b.RSample, g, shape)
 }
@@ -421,7 +421,7 @@ func (d TransformedDistribution) RSample(g *weft.Generator, shape ...int) *weft.
 // LogProb implements [Distribution]. Events outside of the values of the transforms give NaN.
 func (d TransformedDistribution) LogProb(y *weft.Tensor) *weft.Tensor {
 	d.shape()
-	array.Given("transformed_distribution.log_prob", "x", y != nil)
+	array.Given("distributions.transformed_distribution.log_prob", "x", y != nil)
 	axes := len(d.base.EventShape())
 	var sum *weft.Tensor
 	for _, t := range slices.Backward(d.transforms) {
@@ -444,7 +444,7 @@ func (d TransformedDistribution) LogProb(y *weft.Tensor) *weft.Tensor {
 // [Monotone].
 func (d TransformedDistribution) CDF(y *weft.Tensor) *weft.Tensor {
 	d.shape()
-	const name = "transformed_distribution.cdf"
+	const name = "distributions.transformed_distribution.cdf"
 	b, ok := d.base.(Cumulative)
 	if !ok {
 		array.Failf(name, "", "%T does not know its distribution function", d.base)
@@ -456,7 +456,7 @@ func (d TransformedDistribution) CDF(y *weft.Tensor) *weft.Tensor {
 // ICDF is the number below which an event lies with probability p. It panics as CDF does.
 func (d TransformedDistribution) ICDF(p *weft.Tensor) *weft.Tensor {
 	d.shape()
-	const name = "transformed_distribution.icdf"
+	const name = "distributions.transformed_distribution.icdf"
 	b, ok := d.base.(interface {
 		ICDF(p *weft.Tensor) *weft.Tensor
 	})

@@ -119,18 +119,18 @@ func TestTransformedMistakes(t *testing.T) {
 	stick := distributions.NewTransformedDistribution(n, distributions.StickBreakingTransform{})
 	wide := distributions.NewTransformedDistribution(n, distributions.NewAffineTransform(weft.Zeros(3), 1))
 	for want, f := range map[string]func(){
-		"transformed_distribution: base: is nil":                  func() { distributions.NewTransformedDistribution(nil) },
-		"transformed_distribution: transforms: 1 is nil":          func() { distributions.NewTransformedDistribution(n, distributions.ExpTransform{}, nil) },
-		"is the zero value: NewTransformedDistribution makes one": func() { distributions.TransformedDistribution{}.Sample(nil) },
-		"affine_transform: scale: is 0, want other than 0":        func() { distributions.NewAffineTransform(1, 0) },
-		"independent: axes: is 1, want 0 to 0": func() {
+		"distributions.transformed_distribution: base: is nil":           func() { distributions.NewTransformedDistribution(nil) },
+		"distributions.transformed_distribution: transforms: 1 is nil":   func() { distributions.NewTransformedDistribution(n, distributions.ExpTransform{}, nil) },
+		"is the zero value: NewTransformedDistribution makes one":        func() { distributions.TransformedDistribution{}.Sample(nil) },
+		"distributions.affine_transform: scale: is 0, want other than 0": func() { distributions.NewAffineTransform(1, 0) },
+		"distributions.independent: axes: is 1, want 0 to 0": func() {
 			distributions.NewTransformedDistribution(distributions.NewNormal(0, 1), distributions.StickBreakingTransform{})
 		},
-		"transformed_distribution.cdf: distributions.Independent does not know":      func() { stick.CDF(weft.Ones(2)) },
-		"transformed_distribution.sample: base: has batch shape [1], the transforms": func() { wide.Sample(nil) },
-		"exp_transform: x: is nil":    func() { distributions.ExpTransform{}.Forward(nil) },
-		"affine_transform: x: is nil": func() { distributions.NewAffineTransform(1, 2).Forward(nil) },
-		"power_transform: x: is nil":  func() { distributions.NewPowerTransform(2).LogAbsDet(nil, nil) },
+		"distributions.transformed_distribution.cdf: distributions.Independent does not know":      func() { stick.CDF(weft.Ones(2)) },
+		"distributions.transformed_distribution.sample: base: has batch shape [1], the transforms": func() { wide.Sample(nil) },
+		"distributions.exp_transform: x: is nil":                                                   func() { distributions.ExpTransform{}.Forward(nil) },
+		"distributions.affine_transform: x: is nil":                                                func() { distributions.NewAffineTransform(1, 2).Forward(nil) },
+		"distributions.power_transform: x: is nil":                                                 func() { distributions.NewPowerTransform(2).LogAbsDet(nil, nil) },
 	} {
 		err := tensortest.Try(f)
 		if e, ok := err.(*weft.Error); !ok || !strings.Contains(e.Error(), want) {

@@ -18,7 +18,7 @@ type Dirichlet struct {
 // NewDirichlet returns distributions with concentrations of shape [batch... k]. It panics with
 // *weft.Error where one is not above 0 or there is no axis of classes.
 func NewDirichlet(concentration *weft.Tensor) Dirichlet {
-	b := newBatch("dirichlet", 1, parameter{"concentration", "a", concentration, positive})
+	b := newBatch("distributions.dirichlet", 1, parameter{"concentration", "a", concentration, positive})
 	return Dirichlet{b, b.of("a")}
 }
 
@@ -84,16 +84,16 @@ func NewMultivariateNormal(loc, covariance *weft.Tensor) MultivariateNormal {
 // NewMultivariateNormalTril is [NewMultivariateNormal] with lower triangular factors of the
 // covariances, whose diagonals are above 0. What lies above the diagonals is not read.
 func NewMultivariateNormalTril(loc, scaleTril *weft.Tensor) MultivariateNormal {
-	d := newMultivariateNormal(loc, "scale_tril", scaleTril)
+	d := newMultivariateNormal(loc, "scaleTril", scaleTril)
 	d.ScaleTril = d.ScaleTril.Tril(0)
 	d.inverse = invert(d.ScaleTril)
-	d.definite(diagonal(d.ScaleTril).Log(), "scale_tril", "has a diagonal that is not above 0")
+	d.definite(diagonal(d.ScaleTril).Log(), "scaleTril", "has a diagonal that is not above 0")
 	return d
 }
 
 // newMultivariateNormal has the matrix as its ScaleTril.
 func newMultivariateNormal(loc *weft.Tensor, arg string, matrix *weft.Tensor) MultivariateNormal {
-	const name = "multivariate_normal"
+	const name = "distributions.multivariate_normal"
 	m := newBatch(name, 2, parameter{arg, "t", matrix, anyNumber})
 	b := newBatch(name, 1, parameter{"loc", "m", loc, anyNumber})
 	k := loc.Dim(-1)

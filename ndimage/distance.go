@@ -28,7 +28,7 @@ func DistanceTransformEDT(x *weft.Tensor, opts ...DistanceOpts) (distances, indi
 	o := array.Options(name, opts)
 	on := input(name, x).Ne(0).Contiguous()
 	if x.Size() > math.MaxInt32 {
-		array.Failf(name, "input", "has %d elements, more than 2^31-1", x.Size())
+		array.Failf(name, "x", "has %d elements, more than 2^31-1", x.Size())
 	}
 	sampling := each(name, "Sampling", o.Sampling, x.Rank(), 1)
 	key := make([]int, len(sampling))

@@ -35,7 +35,7 @@ func TestErrorsNameTheArgument(t *testing.T) {
 		op, arg string
 		f       func()
 	}{
-		{"gaussian_filter", "input", func() { ndimage.GaussianFilter(nil, []float64{1}) }},
+		{"gaussian_filter", "x", func() { ndimage.GaussianFilter(nil, []float64{1}) }},
 		{"gaussian_filter", "sigma", blurred(-1, ndimage.GaussianOpts{})},
 		{"gaussian_filter", "sigma", blurred(nan, ndimage.GaussianOpts{})},
 		{"gaussian_filter", "sigma", func() { ndimage.GaussianFilter(x, nil) }},
@@ -61,7 +61,7 @@ func TestErrorsNameTheArgument(t *testing.T) {
 		{"median_filter", "Origin", window(ndimage.WindowOpts{Origin: []int{math.MinInt}}, 3)},
 		{"median_filter", "Axes", window(ndimage.WindowOpts{Axes: []int{0, -2}}, 3)},
 		{"median_filter", "Mode", window(ndimage.WindowOpts{Mode: "edge"}, 3)},
-		{"median_filter", "input", func() { ndimage.MedianFilter(x.To(weft.Complex128), []int{3}) }},
+		{"median_filter", "x", func() { ndimage.MedianFilter(x.To(weft.Complex128), []int{3}) }},
 		{"rank_filter", "rank", func() { ndimage.RankFilter(x, 9, []int{3}) }},
 		{"percentile_filter", "percentile", func() { ndimage.PercentileFilter(x, nan, []int{3}) }},
 		{"uniform_filter", "size", func() { ndimage.UniformFilter(x, []int{1 << 40}) }},
@@ -70,7 +70,7 @@ func TestErrorsNameTheArgument(t *testing.T) {
 		{"convolve1d", "Origin", func() { ndimage.Convolve1D(x, weft.Ones(3), 0, ndimage.LineOpts{Origin: math.MinInt}) }},
 		{"correlate", "weights", func() { ndimage.Correlate(x, weft.Zeros(0, 3)) }},
 		{"sobel", "axis", func() { ndimage.Sobel(x, 2) }},
-		{"morphological_laplace", "input", func() { ndimage.MorphologicalLaplace(x.Gt(0), []int{3}) }},
+		{"morphological_laplace", "x", func() { ndimage.MorphologicalLaplace(x.Gt(0), []int{3}) }},
 		{"binary_dilation", "Iterations", func() { ndimage.BinaryDilation(x, ndimage.BinaryOpts{Structure: odd, Iterations: new(1 << 40)}) }},
 		{"binary_erosion", "Mask", func() { ndimage.BinaryErosion(x, ndimage.BinaryOpts{Mask: odd}) }},
 		{"iterate_structure", "iterations", func() { ndimage.IterateStructure(odd, math.MaxInt) }},
@@ -83,8 +83,8 @@ func TestErrorsNameTheArgument(t *testing.T) {
 		{"distance_transform_cdt", "Metric", func() { ndimage.DistanceTransformCDT(x, ndimage.ChamferOpts{Metric: "manhattan"}) }},
 		{"mean", "Labels", func() { ndimage.Mean(x, ndimage.RegionOpts{Labels: weft.Ones(2)}) }},
 		{"mean", "Index", func() { ndimage.Mean(x, ndimage.RegionOpts{Index: []int{1}}) }},
-		{"center_of_mass", "input", func() { ndimage.CenterOfMass(weft.Scalar(1)) }},
-		{"minimum", "input", func() { ndimage.Minimum(x.To(weft.Complex64)) }},
+		{"center_of_mass", "x", func() { ndimage.CenterOfMass(weft.Scalar(1)) }},
+		{"minimum", "x", func() { ndimage.Minimum(x.To(weft.Complex64)) }},
 		{"zoom", "zoom", zoomed(-1, ndimage.InterpolationOpts{})},
 		{"zoom", "zoom", zoomed(nan, ndimage.InterpolationOpts{})},
 		{"zoom", "zoom", zoomed(1e300, ndimage.InterpolationOpts{})},
@@ -115,7 +115,7 @@ func TestErrorsNameTheArgument(t *testing.T) {
 		{"vectorized_filter", "size", func() {
 			ndimage.VectorizedFilter(x, func(w *weft.Tensor) *weft.Tensor { return w.Max(-1) }, []int{3, 0})
 		}},
-		{"watershed_ift", "input", func() { ndimage.WatershedIFT(x, x.To(weft.Int32)) }},
+		{"watershed_ift", "x", func() { ndimage.WatershedIFT(x, x.To(weft.Int32)) }},
 		{"watershed_ift", "markers", func() { ndimage.WatershedIFT(x.To(weft.Uint8), x) }},
 		{"watershed_ift", "Structure", func() {
 			ndimage.WatershedIFT(x.To(weft.Uint8), x.To(weft.Int32), ndimage.WatershedOpts{Structure: weft.Ones(2, 2)})
@@ -134,11 +134,11 @@ func TestErrorsNameTheArgument(t *testing.T) {
 		{"fourier_ellipsoid", "size", func() { ndimage.FourierEllipsoid(x, []float64{2, -1}) }},
 		{"fourier_gaussian", "N", func() { ndimage.FourierGaussian(x, []float64{1}, ndimage.FourierOpts{N: new(2 * x.Dim(-1))}) }},
 		{"fourier_shift", "N", func() { ndimage.FourierShift(x, []float64{1}, ndimage.FourierOpts{N: new(0)}) }},
-		{"fourier_ellipsoid", "input", func() { ndimage.FourierEllipsoid(weft.Ones(1, 1, 1, 1), []float64{1}) }},
+		{"fourier_ellipsoid", "x", func() { ndimage.FourierEllipsoid(weft.Ones(1, 1, 1, 1), []float64{1}) }},
 		{"histogram", "high", func() { ndimage.Histogram(x, 1, 1, 4) }},
 		{"histogram", "bins", func() { ndimage.Histogram(x, 0, 1, 0) }},
-		{"value_indices", "input", func() { ndimage.ValueIndices(x) }},
-		{"value_indices", "input", func() { ndimage.ValueIndices(weft.From([]uint64{1 << 63})) }},
+		{"value_indices", "x", func() { ndimage.ValueIndices(x) }},
+		{"value_indices", "x", func() { ndimage.ValueIndices(weft.From([]uint64{1 << 63})) }},
 		{"map_coordinates", "coordinates", func() { ndimage.MapCoordinates(x, weft.Zeros(3, 4)) }},
 	} {
 		var e *weft.Error

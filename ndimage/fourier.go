@@ -113,7 +113,7 @@ func FourierEllipsoid(x *weft.Tensor, size []float64, opts ...FourierOpts) *weft
 	const name = "ndimage.fourier_ellipsoid"
 	defer array.Named(name).End()
 	if n := input(name, x).Rank(); n < 1 || n > 3 {
-		array.Failf(name, "input", "has %d axes, want 1 to 3", n)
+		array.Failf(name, "x", "has %d axes, want 1 to 3", n)
 	}
 	x, k := fourier(name, "size", x, size, opts)
 	sizes(name, size)

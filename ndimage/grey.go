@@ -99,7 +99,7 @@ func MorphologicalLaplace(x *weft.Tensor, size []int, opts ...GreyOpts) *weft.Te
 	const name = "ndimage.morphological_laplace"
 	defer array.Named(name).End()
 	if ordered(name, x).DType() == weft.Bool {
-		array.Failf(name, "input", "is bool, whose elements have no differences")
+		array.Failf(name, "x", "is bool, whose elements have no differences")
 	}
 	o := array.Options(name, opts)
 	return grey(name, x, size, o, 1).Add(grey(name, x, size, o, 0)).Sub(x).Sub(x)

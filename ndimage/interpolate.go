@@ -28,10 +28,10 @@ type resampled struct {
 // of prepares the spline through x.
 func (o InterpolationOpts) of(name string, x *weft.Tensor) resampled {
 	if input(name, x); x.DType().Complex() {
-		array.Failf(name, "input", "is %s, want real numbers", x.DType())
+		array.Failf(name, "x", "is %s, want real numbers", x.DType())
 	}
 	if x.Rank() == 0 {
-		array.Failf(name, "input", "has no axes")
+		array.Failf(name, "x", "has no axes")
 	}
 	order := 3
 	if o.Order != nil {
@@ -208,7 +208,7 @@ func Rotate(x *weft.Tensor, angle float64, opts ...RotateOpts) *weft.Tensor {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	if input(name, x); x.Rank() < 2 {
-		array.Failf(name, "input", "has %d axes, want 2 or more", x.Rank())
+		array.Failf(name, "x", "has %d axes, want 2 or more", x.Rank())
 	}
 	finite(name, "angle", []float64{angle})
 	if o.Axes == [2]int{} {

@@ -28,7 +28,7 @@ func Label(x *weft.Tensor, opts ...LabelOpts) (labels *weft.Tensor, count int) {
 	o := array.Options(name, opts)
 	on := input(name, x).Ne(0).Contiguous()
 	if x.Size() > math.MaxInt32 {
-		array.Failf(name, "input", "has %d elements, more than 2^31-1", x.Size())
+		array.Failf(name, "x", "has %d elements, more than 2^31-1", x.Size())
 	}
 	s := o.Structure
 	if s == nil {

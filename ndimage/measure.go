@@ -145,7 +145,7 @@ func CenterOfMass(x *weft.Tensor, opts ...RegionOpts) *weft.Tensor {
 	defer array.Named(name).End()
 	r := array.Options(name, opts).regions(name, x)
 	if r.x.DType().Complex() {
-		array.Failf(name, "input", "is %s, want real numbers", r.x.DType())
+		array.Failf(name, "x", "is %s, want real numbers", r.x.DType())
 	}
 	shape, w := x.Shape(), r.wide()
 	mass := r.sums(w)
@@ -160,7 +160,7 @@ func CenterOfMass(x *weft.Tensor, opts ...RegionOpts) *weft.Tensor {
 		parts = append(parts, r.result(r.sums(w.Mul(places)).Div(mass)))
 	}
 	if parts == nil {
-		array.Failf(name, "input", "has no axes")
+		array.Failf(name, "x", "has no axes")
 	}
 	return weft.Stack(parts, -1)
 }

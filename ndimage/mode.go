@@ -124,7 +124,7 @@ func along(x *weft.Tensor, axis, lo, hi int) *weft.Tensor {
 
 // input checks an argument.
 func input(name string, x *weft.Tensor) *weft.Tensor {
-	(*core.Tensor)(x).CheckArgument(name, "input")
+	(*core.Tensor)(x).CheckArgument(name, "x")
 	return x
 }
 

@@ -15,7 +15,7 @@ import (
 // ordered refuses complex numbers, which have no order.
 func ordered(name string, x *weft.Tensor) *weft.Tensor {
 	if input(name, x).DType().Complex() {
-		array.Failf(name, "input", "is %s, whose elements have no order", x.DType())
+		array.Failf(name, "x", "is %s, whose elements have no order", x.DType())
 	}
 	return x
 }

@@ -248,7 +248,7 @@ type SplineOpts struct {
 // spline checks the options.
 func (o SplineOpts) spline(name string, x *weft.Tensor) (order int, m Mode) {
 	if input(name, x); x.DType().Complex() {
-		array.Failf(name, "input", "is %s, want real numbers", x.DType())
+		array.Failf(name, "x", "is %s, want real numbers", x.DType())
 	}
 	order = 3
 	if o.Order != nil {

@@ -47,15 +47,15 @@ func ValueIndices(x *weft.Tensor, opts ...ValueOpts) map[int64][]*weft.Tensor {
 	const name = "ndimage.value_indices"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
-	(*core.Tensor)(x).CheckArgument(name, "input")
+	(*core.Tensor)(x).CheckArgument(name, "x")
 	if !x.DType().Integer() {
-		array.Failf(name, "input", "is %s, want integers", x.DType())
+		array.Failf(name, "x", "is %s, want integers", x.DType())
 	}
 	data := weft.Data[int64](x.To(weft.Int64).Contiguous())
 	counts := map[int64]int{}
 	for i, v := range data {
 		if v < 0 && x.DType() == weft.Uint64 {
-			array.Failf(name, "input", "has %d at place %d, more than %d", uint64(v), i, math.MaxInt64)
+			array.Failf(name, "x", "has %d at place %d, more than %d", uint64(v), i, math.MaxInt64)
 		}
 		counts[v]++
 	}

@@ -26,14 +26,14 @@ func WatershedIFT(x, markers *weft.Tensor, opts ...WatershedOpts) *weft.Tensor {
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	if d := input(name, x).DType(); d != weft.Uint8 && d != weft.Uint16 {
-		array.Failf(name, "input", "is %s, want uint8 or uint16", d)
+		array.Failf(name, "x", "is %s, want uint8 or uint16", d)
 	}
 	(*core.Tensor)(markers).CheckArgument(name, "markers")
 	if !markers.DType().Integer() || !array.Equal(markers.Shape(), x.Shape()) {
 		array.Failf(name, "markers", "is %s of shape %s, want integers of the input's, %s", markers.DType(), array.ShapeString(markers.Shape()), array.ShapeString(x.Shape()))
 	}
 	if x.Size() > 1<<30 {
-		array.Failf(name, "input", "has %d elements, more than 2^30", x.Size())
+		array.Failf(name, "x", "has %d elements, more than 2^30", x.Size())
 	}
 	s := o.Structure
 	if s == nil {
