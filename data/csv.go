@@ -186,13 +186,27 @@ func parsed(texts []string, d weft.DType) (x *weft.Tensor, err error) {
 	return x.To(d), nil
 }
 
+// unreadable says why a field does not have the type of its column, and what to do if it is a missing value.
+func unreadable(s string, d weft.DType) string {
+	_, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	switch {
+	case err == nil: // a number, which is there
+		return fmt.Sprintf("%q is not %s", s, d)
+	case strings.TrimSpace(s) == "":
+		return fmt.Sprintf("the field is missing, and %s has no value for that: read the column as a float, where it is NaN", d)
+	case d.Float():
+		return fmt.Sprintf("%q is not %s: if it stands for a missing value, name it in CSVOpts.Missing", s, d)
+	}
+	return fmt.Sprintf("%q is not %s: if it stands for a missing value, name it in CSVOpts.Missing and read the column as a float, where it is NaN", s, d)
+}
+
 // each parses texts without the spaces around them.
 func each[E weft.Element](texts []string, d weft.DType, parse func(s string) (E, error)) (*weft.Tensor, error) {
 	out := make([]E, len(texts))
 	for i, s := range texts {
 		v, err := parse(strings.TrimSpace(s))
 		if err != nil {
-			return nil, fmt.Errorf("row %d: %q is not %s", i, s, d)
+			return nil, fmt.Errorf("row %d: %s", i, unreadable(s, d))
 		}
 		out[i] = v
 	}

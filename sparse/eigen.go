@@ -35,7 +35,8 @@ type EigshOpts struct {
 // The error matches [ErrNotConverged] where some values have not converged; the results are the last then.
 //
 // Eigenvalues come as often as they are multiple: after convergence a search from a random vector looks for missed
-// ones. [SmallestMagnitude] has no such search, and may miss copies.
+// ones. With [SmallestMagnitude] between eigenvalues of both signs it ends after as many restarts as there were, and 20, and
+// may miss copies then.
 //
 // Source: Wu and Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems", 2000, with full
 // orthogonalization.
@@ -68,7 +69,9 @@ type lanczos struct {
 	next  *weft.Tensor
 	beta  float64
 
-	found    []float64 // wanted values before the search for missed ones; nil before the first
+	found    []float64    // wanted values before the search for missed ones; nil before the first
+	vectors  *weft.Tensor // SmallestMagnitude: theirs
+	until    int          // SmallestMagnitude: the last restart of that search
 	searches int
 	fresh    bool // restart goes on from a random vector
 }
@@ -180,24 +183,28 @@ func (s *lanczos) run() (values, vectors *weft.Tensor, err error) {
 		}
 		converged := worst <= s.tol || s.m == s.n
 		if converged && round < s.most && !s.complete(theta, y, order) {
+			if s.fresh && s.o.Which == SmallestMagnitude {
+				s.vectors, s.until = s.wanted(y, order), min(2*round+20, s.most)
+			}
 			s.restart(theta, y, order)
 			continue
 		}
-		done := converged
 		if math.IsNaN(worst) {
 			return nil, nil, fmt.Errorf("%s: %w: a vector is not finite", s.name, ErrNotConverged)
 		}
-		if done || round == s.most {
-			keep := slices.Clone(order[:s.k])
-			slices.Sort(keep)
+		if !converged && s.vectors != nil && round >= s.until { // values from before the search
+			slices.Sort(s.found)
+			return weft.FromSlice(s.found).To(realOf(s.d)), s.vectors, nil
+		}
+		if converged || round == s.most {
 			v := make([]float64, s.k)
-			for i, j := range keep {
+			for i, j := range order[:s.k] {
 				v[i] = theta[j]
 			}
-			s.rotate(y, keep)
+			slices.Sort(v)
 			values = weft.FromSlice(v).To(realOf(s.d))
-			vectors = weft.Stack(s.basis, 1)
-			if !done {
+			vectors = s.wanted(y, order)
+			if !converged {
 				err = fmt.Errorf("%s: %w: after %d restarts the relative error is %.3g, more than %.3g", s.name, ErrNotConverged, round, worst, s.tol)
 			}
 			return values, vectors, err
@@ -253,8 +260,24 @@ func (s *lanczos) order(theta []float64) []int {
 	return order
 }
 
+// wanted returns the wanted vectors, in the order of ascending values.
+func (s *lanczos) wanted(y []scalar, order []int) *weft.Tensor {
+	columns := slices.Clone(order[:s.k])
+	slices.Sort(columns)
+	return s.combined(y, columns)
+}
+
 // rotate puts combinations of the basis in its place, whose factors are columns of y.
 func (s *lanczos) rotate(y []scalar, columns []int) {
+	p := s.combined(y, columns)
+	s.basis = s.basis[:0]
+	for c := range columns {
+		s.basis = append(s.basis, p.Slice(weft.All, weft.Range(c, c+1)).Reshape(s.n).Contiguous())
+	}
+}
+
+// combined returns combinations of the basis, whose factors are columns of y.
+func (s *lanczos) combined(y []scalar, columns []int) *weft.Tensor {
 	v := weft.Stack(s.basis, 1)
 	f := make([]complex128, s.m*len(columns))
 	for i := range s.m {
@@ -268,11 +291,7 @@ func (s *lanczos) rotate(y []scalar, columns []int) {
 	} else {
 		factors = factors.Real().To(s.d)
 	}
-	p := v.MatMul(factors)
-	s.basis = s.basis[:0]
-	for c := range columns {
-		s.basis = append(s.basis, p.Slice(weft.All, weft.Range(c, c+1)).Reshape(s.n).Contiguous())
-	}
+	return v.MatMul(factors)
 }
 
 // residual returns the norm of the residual of Ritz vector i, relative to its value.
@@ -285,8 +304,14 @@ func (s *lanczos) residual(theta []float64, y []scalar, i int) float64 {
 // wanted vectors, from a random one, until the next eigenvalue lies apart from them. This repeats if they changed.
 // Requires: the wanted vectors have converged.
 func (s *lanczos) complete(theta []float64, y []scalar, order []int) bool {
-	if s.m == s.n || s.o.Which == SmallestMagnitude {
+	if s.m == s.n {
 		return true
+	}
+	least := 0.0 // values below have no digits to compare
+	if s.o.Which == SmallestMagnitude {
+		for _, v := range theta {
+			least = max(least, 0x1p-40*math.Abs(v))
+		}
 	}
 	wanted := make([]float64, s.k)
 	for c, i := range order[:s.k] {
@@ -295,16 +320,16 @@ func (s *lanczos) complete(theta []float64, y []scalar, order []int) bool {
 	if s.found != nil {
 		last, next := theta[order[s.k-1]], order[s.k]
 		gap := math.Abs(last - theta[next])
-		if s.o.Which == LargestMagnitude {
+		if s.o.Which == LargestMagnitude || s.o.Which == SmallestMagnitude {
 			gap = math.Abs(math.Abs(last) - math.Abs(theta[next]))
 		}
 		near := math.Sqrt(s.tol) // a Ritz value's error is about the square of its residual
-		if r := s.residual(theta, y, next) * math.Abs(theta[next]); r > max(gap/2, near*math.Abs(last)) {
+		if r := s.residual(theta, y, next) * math.Abs(theta[next]); r > max(gap/2, near*max(math.Abs(last), least)) {
 			return false
 		}
 		same := true
 		for c, v := range wanted {
-			same = same && math.Abs(v-s.found[c]) <= near*math.Abs(v)
+			same = same && math.Abs(v-s.found[c]) <= near*max(math.Abs(v), least)
 		}
 		if s.searches++; same || s.searches == s.k {
 			return true

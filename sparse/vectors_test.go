@@ -2,6 +2,7 @@ package sparse_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -272,11 +273,27 @@ func TestEigshOfMultipleValues(t *testing.T) {
 	}
 	slices.Sort(all)
 	for _, k := range []int{2, 3, 5} {
-		for which, want := range map[sparse.Which][]float64{sparse.LargestMagnitude: all[n*n-k:], sparse.LargestAlgebraic: all[n*n-k:], sparse.SmallestAlgebraic: all[:k]} {
+		for which, want := range map[sparse.Which][]float64{sparse.LargestMagnitude: all[n*n-k:], sparse.LargestAlgebraic: all[n*n-k:], sparse.SmallestAlgebraic: all[:k], sparse.SmallestMagnitude: all[:k]} {
 			got, _, err := sparse.Eigsh(grid.MatMul, weft.ZerosOf(weft.Float64, n*n), k, sparse.EigshOpts{Which: which})
 			if err != nil || !got.AllClose(weft.From(want)) {
 				t.Errorf("k %d, which %d: %v %v, not %v", k, which, got, err, want)
 			}
+		}
+		if k != 3 {
+			continue
+		}
+		// Between eigenvalues of both signs, the search ends by its bound at the latest.
+		shifted := grid.Sub(sparse.Eye(n * n).As(weft.Float64).Scale(all[30] + 0.01))
+		products := 0
+		got, v, err := sparse.Eigsh(func(x *weft.Tensor) *weft.Tensor { products++; return shifted.MatMul(x) }, weft.ZerosOf(weft.Float64, n*n), k, sparse.EigshOpts{Which: sparse.SmallestMagnitude})
+		near := make([]float64, n*n)
+		for i := range all {
+			near[i] = all[i] - all[30] - 0.01
+		}
+		slices.SortFunc(near, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
+		slices.Sort(near[:k])
+		if err != nil || !got.AllClose(weft.From(near[:k])) || shifted.MatMul(v).Sub(v.Mul(got)).Abs().Max().Item() > 1e-10 || products > 20000 {
+			t.Errorf("k %d: %v %v after %d products, not %v", k, got, err, products, near[:k])
 		}
 	}
 }
