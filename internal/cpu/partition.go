@@ -20,6 +20,10 @@ func partition[U bitsOf](c *device.Call) error {
 	out := codegen.Elements[U](&c.Out[0])
 	return r.each(c, func(u int, w work) {
 		first := r.first(u)
+		if p, ok := r.row(selection.Elements, first, a.At[0], unsafe.Pointer(&out[first]), w); ok {
+			out[first+a.At[0]] = r.at(first + int(p.at))
+			return
+		}
 		p := r.pick(first, a.At[0], w)
 		size := r.step * int(unsafe.Sizeof(U(0)))
 		d := division{to: unsafe.Pointer(&out[first]), size: size}
@@ -45,6 +49,10 @@ func argPartition[U bitsOf](c *device.Call) error {
 	out := codegen.Elements[int64](&c.Out[0])
 	return r.each(c, func(u int, w work) {
 		first := r.first(u)
+		if p, ok := r.row(selection.Places, first, a.At[0], unsafe.Pointer(&out[first]), w); ok {
+			out[first+a.At[0]] = int64(p.at)
+			return
+		}
 		p := r.pick(first, a.At[0], w)
 		d := division{to: unsafe.Pointer(&out[first]), size: r.step * 8, places: true}
 		d.write = func(i, lo, hi int, keys []uint64, limit, flag uint64) (int, int) {
@@ -59,6 +67,16 @@ func argPartition[U bitsOf](c *device.Call) error {
 		r.divide(first, a.At[0], p, d, w.keys[:])
 		out[first+a.At[0]*r.step] = int64(p.at)
 	})
+}
+
+// row finds the element at index kth of the sorted row by one kernel, which writes the others to dst. It returns
+// false where there is no such kernel for the row.
+func (r *rows[U]) row(d selection.Division, first, kth int, dst unsafe.Pointer, w work) (ranked, bool) {
+	if w.room == nil {
+		return ranked{}, false
+	}
+	key, place, ok := r.kernels.Row(d, r.address(first), r.n, kth, dst, w.room)
+	return ranked{key, uint64(place)}, ok
 }
 
 // A division says where the elements of a row go, or their indices.
@@ -152,6 +170,10 @@ func kthValue[U bitsOf](c *device.Call) error {
 	return r.each(c, func(u int, w work) {
 		first, to := r.first(u), u/r.step*len(a.At)*r.step+u%r.step
 		at := make([]uint64, len(a.At))
+		if len(at) <= fewPlaces && r.eachOf(first, a.At, at, w) {
+			r.give(c, first, to, at)
+			return
+		}
 		if len(at) > 1<<6 || len(at) > 1 && r.n <= mergeMost {
 			placed := r.sortRow(first, w.a, w.b)
 			for i, k := range a.At {
@@ -162,6 +184,21 @@ func kthValue[U bitsOf](c *device.Call) error {
 		}
 		r.give(c, first, to, at)
 	})
+}
+
+// fewPlaces is the most elements of a row that are selected each by itself.
+const fewPlaces = 4
+
+// eachOf finds the placed numbers that would be at given indices of the sorted row by [rows.row].
+func (r *rows[U]) eachOf(first int, places []int, found []uint64, w work) bool {
+	for i, k := range places {
+		p, ok := r.row(selection.NoDivision, first, k, nil, w)
+		if !ok {
+			return false
+		}
+		found[i] = p.key&^math.MaxUint32 | p.at
+	}
+	return true
 }
 
 // several finds the placed numbers that would be at given indices of the sorted row. order has these ascending.

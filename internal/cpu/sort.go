@@ -253,6 +253,7 @@ func byDigit(a, b []uint64, lo int, ends []uint32) (sorted, other []uint64) {
 // A work is the memory in which a thread works on a row.
 type work struct {
 	a, b []uint64 // as long as the row
+	room []uint64 // of [selection.Kernels.Row], or nil where rows are too long or there are no kernels
 	*buffers
 }
 
@@ -276,11 +277,19 @@ func (r *rows[U]) each(c *device.Call, f func(u int, w work)) error {
 		k := selection.Keys{Size: int(unsafe.Sizeof(U(0))), Float: r.float, Signed: r.signed, Descending: r.descending, Infinity: r.inf}
 		r.kernels = k.Kernels()
 	}
+	room := 0
+	if r.kernels != nil && r.n <= selection.RowMost {
+		room = selection.Room(r.n)
+	}
 	par.Run(r.count(), max(sortGrain/r.n, 1), 0, func(_, begin, end int) {
-		scratch := c.Stream.Alloc(16*r.n + int(unsafe.Sizeof(buffers{})))
+		fixed := 16*r.n + int(unsafe.Sizeof(buffers{}))
+		scratch := c.Stream.Alloc(fixed + 8*room)
 		defer c.Stream.Free(scratch)
 		both := unsafe.Slice((*uint64)(scratch.Host()), 2*r.n)
-		w := work{both[:r.n:r.n], both[r.n:], (*buffers)(unsafe.Add(scratch.Host(), 16*r.n))}
+		w := work{a: both[:r.n:r.n], b: both[r.n:], buffers: (*buffers)(unsafe.Add(scratch.Host(), 16*r.n))}
+		if room > 0 {
+			w.room = unsafe.Slice((*uint64)(unsafe.Add(scratch.Host(), fixed)), room)
+		}
 		for u := begin; u < end; u++ {
 			f(u, w)
 		}

@@ -14,6 +14,7 @@ const (
 	within kind = iota
 	divide
 	order
+	ofRow
 )
 
 // A key names one piece of machine code: all that its generator reads.
@@ -25,6 +26,8 @@ type key struct {
 	orEqual bool // of divide
 	places  bool // of divide
 	groups  int  // of order
+	// of ofRow
+	division Division
 }
 
 var codes = jit.NewCache[key, *jit.Code](0)
@@ -39,6 +42,8 @@ func (k key) Generate() *jit.Code {
 		g.divide()
 	case order:
 		g.order()
+	case ofRow:
+		g.row()
 	}
 	return g.Install(k)
 }
@@ -190,27 +195,12 @@ func (g *writer) within() {
 func (g *writer) divide() {
 	a := &g.Asm
 	g.begin()
-	const ones, n, mask = asm.R11, asm.RAX, asm.RBX
-	a.MovImm(ones, -1)
+	a.MovImm(sideOnes, -1)
 	a.RR(asm.XOR32, count, count)
-	before, behind, stored := asm.K3, asm.K4, asm.K5
-	size, store := uint8(8), asm.VMOVDQU64
-	if !g.places {
-		size = uint8(g.keys.Size)
-		store = map[uint8]asm.Op{1: asm.VPMOVQB, 2: asm.VPMOVQW, 4: asm.VPMOVQD, 8: asm.VMOVDQU64}[size]
-	}
+	before, behind := asm.K3, asm.K4
 	predicate := int64(notAbove)
 	if g.orEqual {
 		predicate = less
-	}
-	side := func(to asm.Reg, k asm.Reg, v asm.Reg) {
-		a.RR(asm.KMOVB, n, k)
-		a.RR(asm.POPCNT, n, n)
-		a.RRR(asm.BZHI, mask, ones, n)
-		a.RR(asm.KMOVB, stored, mask)
-		a.MaskZ(k).RR(asm.VPCOMPRESSQ, compressed, v)
-		a.Mask(stored).MR(store, asm.Ptr(to, 0), compressed)
-		a.RM(asm.LEA, to, asm.Idx(to, n, size, 0))
 	}
 	g.rounds(func() {
 		g.load()
@@ -222,13 +212,34 @@ func (g *writer) divide() {
 		g.rank()
 		a.RRRI(asm.VPCMPUQ, before, element, low, predicate)
 		a.RR(asm.KNOTB, behind, before)
-		side(first, before, v)
-		a.RR(asm.ADD, count, n)
-		side(second, behind, v)
+		g.side(first, before, v)
+		a.RR(asm.ADD, count, sideCount)
+		g.side(second, behind, v)
 		a.RRR(asm.VPADDQ, index, index, step)
 	})
 	a.MR(asm.MOV, codegen.Field(unsafe.Offsetof(f.kept)), count)
 	g.Done()
+}
+
+// Registers of side: minus one, the number of lanes that it wrote, their mask.
+const sideOnes, sideCount, sideMask = asm.R11, asm.RAX, asm.R10
+
+// side writes the lanes k of v, elements or indices, and advances to.
+func (g *writer) side(to, k, v asm.Reg) {
+	a := &g.Asm
+	stored := asm.K5
+	size, store := uint8(8), asm.VMOVDQU64
+	if !g.places {
+		size = uint8(g.keys.Size)
+		store = map[uint8]asm.Op{1: asm.VPMOVQB, 2: asm.VPMOVQW, 4: asm.VPMOVQD, 8: asm.VMOVDQU64}[size]
+	}
+	a.RR(asm.KMOVB, sideCount, k)
+	a.RR(asm.POPCNT, sideCount, sideCount)
+	a.RRR(asm.BZHI, sideMask, sideOnes, sideCount)
+	a.RR(asm.KMOVB, stored, sideMask)
+	a.MaskZ(k).RR(asm.VPCOMPRESSQ, compressed, v)
+	a.Mask(stored).MR(store, asm.Ptr(to, 0), compressed)
+	a.RM(asm.LEA, to, asm.Idx(to, sideCount, size, 0))
 }
 
 // order writes the kernel of [Kernels.Order]: it compares all keys, in registers, with one after the other.

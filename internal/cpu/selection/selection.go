@@ -31,6 +31,7 @@ type Kernels struct {
 	within, count, keep *jit.Code
 	divide              [4]*jit.Code // by orEqual and places
 	order               [Most / Group]*jit.Code
+	row                 [3]*jit.Code // by Division
 }
 
 // Runs reports whether there are kernels: they need the instruction that compresses a vector.
@@ -44,6 +45,9 @@ func (k Keys) Kernels() *Kernels {
 	s.keep = codegen.Kernel(codes, key{kind: within, keys: plain, carries: true})
 	for i := range s.divide {
 		s.divide[i] = codegen.Kernel(codes, key{kind: divide, keys: k, orEqual: i&1 != 0, places: i&2 != 0})
+	}
+	for d := range s.row {
+		s.row[d] = codegen.Kernel(codes, key{kind: ofRow, keys: k, division: Division(d)})
 	}
 	for i := range s.order {
 		s.order[i] = codegen.Kernel(codes, key{kind: order, groups: i + 1})
