@@ -7,14 +7,15 @@ import (
 
 // Hyp2F1 is Gauss' hypergeometric function of real numbers, the sum of (a)_k*(b)_k/((c)_k*k!)*x^k, continued to x
 // below -1. It is infinite above 1, and where c is a negative whole number or 0, unless a or b ends the sum before.
-// Errors grow with the parameters: those up to some tens have most digits. It has no gradient by a, b and c.
+// Errors grow with the parameters: those up to some tens have most digits. Where its terms are 2^97 times as large as the
+// sum it is NaN, as for a = -500.5, b = 500, c = 3 and x = 0.9. It has no gradient by a, b and c.
 func Hyp2F1(a, b, c, x any) *weft.Tensor {
 	return several("special.hyp2f1", op.Hyp2F1, argument{"a", a}, argument{"b", b}, argument{"c", c}, argument{"x", x})
 }
 
 // Hyp1F1 is Kummer's confluent hypergeometric function of real numbers, the sum of (a)_k/((b)_k*k!)*x^k: infinite
 // where b is a negative whole number or 0, unless a ends the sum before. Errors grow with parameters whose terms
-// cancel: a = 100 and x = -20 leave three digits. It has no gradient by a and b.
+// cancel, and where they leave few digits it is NaN: as for a = 100, b = 2 and x = -20. It has no gradient by a and b.
 func Hyp1F1(a, b, x any) *weft.Tensor {
 	return several("special.hyp1f1", op.Hyp1F1, argument{"a", a}, argument{"b", b}, argument{"x", x})
 }

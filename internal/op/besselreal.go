@@ -279,12 +279,15 @@ func (s stream) powerOver(v, x val) val {
 	b := s.bld
 	half, next := s.Mul(x, s.f(0.5)), s.Add(v, s.f(1))
 	// The rounding of v+1 would cost digits of gamma.
-	gamma := s.Select(s.Lt(v, s.f(1)), vmath.Gamma(b, next), s.Mul(v, vmath.Gamma(b, v)))
+	small := s.Lt(v, s.f(1))
+	gamma := s.Mul(s.Select(small, s.f(1), v), vmath.Gamma(b, s.Select(small, next, v)))
 	// Half of a denormal number would lose digits.
 	tiny := s.Lt(x, s.f(0x1p-1000))
-	direct := s.Div(vmath.Pow(b, s.Select(tiny, x, half), v), s.Select(tiny, s.Mul(gamma, vmath.Exp2(b, v)), gamma))
-	ln := vmath.Exp(b, s.Sub(s.Mul(v, vmath.Log(b, half)), vmath.Lgamma(b, next)))
-	return s.Select(s.Lt(v, s.f(140)), direct, ln)
+	gamma = s.If(tiny, func() []val { return []val{s.Mul(gamma, vmath.Exp2(b, v))} }, func() []val { return []val{gamma} })[0]
+	direct := s.Div(vmath.Pow(b, s.Select(tiny, x, half), v), gamma)
+	return s.If(s.Lt(v, s.f(140)), func() []val { return []val{direct} }, func() []val {
+		return []val{vmath.Exp(b, s.Sub(s.Mul(v, vmath.Log(b, half)), vmath.Lgamma(b, next)))}
+	})[0]
 }
 
 // besselSeries is the sum of (sign*x*x/4)^k/(k!*(v+1)...(v+k)).
@@ -305,8 +308,9 @@ func (s stream) besselJY(v0, x0 val, second bool) val {
 	whole := s.Eq(s.Floor(v0), v0)
 	good := s.both(s.Lt(zero, s.Abs(x0)), s.finite(x0), s.Le(s.Abs(v0), s.f(maxOrder)))
 	v, x := s.Select(good, s.Abs(v0), zero), s.Select(good, s.Abs(x0), one)
-	sin, cos := s.sinCosPi(s.Abs(v0))
 	negative := s.Lt(v0, zero)
+	turn := s.If(negative, func() []val { sin, cos := s.sinCosPi(s.Abs(v0)); return []val{sin, cos} }, func() []val { return []val{zero, one} })
+	sin, cos := turn[0], turn[1]
 	// The other kind serves for negative orders that are not whole.
 	needJ := s.f(1)
 	if second {

@@ -19,6 +19,8 @@ var (
 const (
 	// carlsonNear is the relative distance of the arguments from which the series of degree 7 serves.
 	carlsonNear = 0x1p-7
+	// arcNear is the size of (b*b-a*a)/(a*a) below which the series of arcTerms terms serves for an arc.
+	arcNear, arcTerms = 0x1p-5, 10
 	// maxDuplications bounds the rounds. Arguments of one size take 6, the ends of float64's range 270.
 	maxDuplications = 300
 	// The trapezoidal rule for carlsonPowers in ln(t): the step whose error is below float64's, how far beyond the least
@@ -305,6 +307,22 @@ func (s stream) arc(less, g, a, b val) val {
 	return s.Select(s.Lt(s.f(0), g), s.Div(y, safe), s.Div(s.f(1), a))
 }
 
+// arcOf is arc of a and b: where they are near by its series.
+func (s stream) arcOf(a, b val) val {
+	square := s.Mul(s.Sub(b, a), s.Add(a, b))
+	inverse := s.Div(s.f(1), a)
+	e := s.Mul(s.Mul(square, inverse), inverse)
+	return s.If(s.Lt(s.Abs(e), s.f(arcNear)), func() []val {
+		sum := s.f(0)
+		for k := arcTerms; k > 0; k-- {
+			sum = s.Mul(e, s.Sub(s.f(1/float64(2*k+1)), sum))
+		}
+		return []val{s.Fma(s.Neg(inverse), sum, inverse)}
+	}, func() []val {
+		return []val{s.arc(s.Lt(a, b), s.Sqrt(s.Abs(square)), a, b)}
+	})[0]
+}
+
 // carlsonC is the integral of x and y, or its principal value for y below 0 (DLMF 19.2.17 to 19.2.20).
 func (s stream) carlsonC(x0, y0 val) val {
 	o := s.symmetric(x0, s.Abs(y0), s.Abs(y0))
@@ -349,8 +367,7 @@ func (s stream) thirdKind(x, y, z, p val) val {
 	}, func(v []val) []val {
 		d := s.duplication(v[0], v[1], v[2])
 		a, b := s.Fma(v[3], s.Add(d.x, s.Add(d.y, d.z)), s.Mul(d.x, s.Mul(d.y, d.z))), s.Mul(s.Sqrt(v[3]), d.sum(v[3]))
-		g := s.Sqrt(s.Mul(s.Abs(s.Sub(a, b)), s.Add(a, b)))
-		sum := s.addTwofold(twofold{v[4], v[7]}, twofold{s.Mul(v[5], s.arc(s.Lt(a, b), g, a, b)), s.f(0)})
+		sum := s.addTwofold(twofold{v[4], v[7]}, twofold{s.Mul(v[5], s.arcOf(a, b)), s.f(0)})
 		return []val{d.next(v[0]), d.next(v[1]), d.next(v[2]), d.next(v[3]), sum.hi, s.Mul(v[5], s.f(0.25)), s.Add(v[6], one), sum.lo}
 	})
 	return s.Fma(s.f(3), v[4], s.Fma(s.f(3), v[7], s.Mul(v[5], s.nearlyEqual(v[0], v[1], v[2], v[3]))))

@@ -20,9 +20,11 @@ func init() {
 
 const (
 	// expnSeries is the number below which the power series serves, of expnTerms terms.
-	expnSeries, expnTerms = 1.6, 32
+	expnSeries, expnTerms = 1.6, 24
 	// expnLeast is the least order: fractions of orders below 1 end after -n terms.
 	expnLeast = -50
+	// expnTogether is a number of terms of the fraction whose product is far from overflowing.
+	expnTogether = 4
 )
 
 func (s stream) expnOf(n0, x0 val) val {
@@ -39,21 +41,28 @@ func (s stream) expnOf(n0, x0 val) val {
 		r := s.While([]val{zero, one, zero, first}, func(v []val) val { return s.Lt(v[3], s.f(expnTerms)) }, func(v []val) []val {
 			k := v[3]
 			pole := s.Eq(k, last)
-			sum := s.Add(v[0], s.Select(pole, zero, s.Div(v[1], s.Select(pole, one, s.Sub(k, last)))))
-			next := s.Add(k, one)
-			return []val{sum, s.Neg(s.Mul(v[1], s.Div(x, next))), s.Select(pole, v[1], v[2]), next}
+			next, apart := s.Add(k, one), s.Select(pole, one, s.Sub(k, last))
+			over := s.Div(v[1], s.Mul(next, apart))
+			sum := s.Add(v[0], s.Select(pole, zero, s.Mul(over, next)))
+			return []val{sum, s.Neg(s.Mul(s.Mul(over, apart), x)), s.Select(pole, v[1], v[2]), next}
 		})
 		return []val{s.Sub(s.Mul(r[2], s.Sub(vmath.Digamma(b, n), vmath.Log(b, x))), r[0])}
 	}, s.zeros(1))
 	far := s.Not(series)
 	high := s.If(far, func() []val {
-		// The even part of DLMF 8.19.17, from its last term back. A fraction of order below 1 ends by itself.
+		// The even part of DLMF 8.19.17, from its last term back, expnTogether terms to a division. A fraction of order
+		// below 1 ends by itself.
 		b0 := s.Add(x, n)
-		terms := s.Max(s.Floor(s.Min(s.f(maxFractionTerms), s.Add(s.Div(s.f(90), x), s.f(12)))), s.Sub(one, n))
+		terms := s.Max(s.Min(s.f(maxFractionTerms), s.Add(s.Div(s.f(90), x), s.f(12))), s.Sub(one, n))
+		terms = s.Mul(s.f(expnTogether), s.Ceil(s.Mul(terms, s.f(1./expnTogether))))
 		r := s.While([]val{zero, s.Select(far, terms, zero)}, func(v []val) val { return s.Lt(zero, v[1]) }, func(v []val) []val {
-			k := v[1]
-			c := s.Neg(s.Mul(k, s.Add(n, s.Sub(k, one))))
-			return []val{s.Div(c, s.Add(s.Fma(s.f(2), k, b0), v[0])), s.Sub(k, one)}
+			k, top, bottom := v[1], v[0], one
+			for range expnTogether {
+				c := s.Neg(s.Mul(k, s.Add(n, s.Sub(k, one))))
+				top, bottom = s.Mul(c, bottom), s.Fma(s.Fma(s.f(2), k, b0), bottom, top)
+				k = s.Sub(k, one)
+			}
+			return []val{s.Div(top, bottom), k}
 		})
 		return []val{s.Div(vmath.Exp(b, s.Neg(x)), s.Add(b0, r[0]))}
 	}, s.zeros(1))

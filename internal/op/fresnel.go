@@ -46,7 +46,38 @@ func (s stream) fresnelWave(x val) number {
 	mod := func(x val) val { return s.Fma(s.f(-4), s.Floor(s.Fma(x, s.f(0.25), s.f(0.5))), x) }
 	sin, cos := s.sinCosPi(s.Mul(mod(square), s.f(0.5)))
 	turn := s.Mul(mod(low), s.f(math.Pi/2))
-	return s.times(number{cos, sin}, number{vmath.Cos(s.bld, turn), vmath.Sin(s.bld, turn)})
+	part := s.If(s.Lt(s.f(1e-8), s.Abs(turn)), func() []val {
+		return []val{vmath.Cos(s.bld, turn), vmath.Sin(s.bld, turn)}
+	}, func() []val { return []val{s.f(1), turn} })
+	return s.times(number{cos, sin}, number{part[0], part[1]})
+}
+
+// wofzDiagonal is w(x+ix) for x from 1 on where wave is exp(2i*x*x): the sum of [stream.wofzAbove] with
+// points between multiples of 1/2, of which t and -t have the factor 4*x^4+t^4. Two pairs are a division.
+func (s stream) wofzDiagonal(x val, wave number) number {
+	one := s.f(1)
+	twice := s.Mul(s.f(2), s.sq(x))
+	fourth := s.sq(twice)
+	sum := number{s.f(0), s.f(0)}
+	add := func(t, by val) {
+		sum = number{s.Fma(by, s.Add(twice, t), sum.re), s.Fma(by, s.Sub(twice, t), sum.im)}
+	}
+	for k := 0; k < wofzPoints; k += 2 {
+		t, u := (float64(k)+0.5)/2, (float64(k)+1.5)/2
+		a, b := s.Add(fourth, s.f(t*t*t*t)), s.Add(fourth, s.f(u*u*u*u))
+		over := s.Div(one, s.Mul(a, b))
+		add(s.f(t*t), s.Mul(s.f(math.Exp(-t*t)), s.Mul(over, b)))
+		add(s.f(u*u), s.Mul(s.f(math.Exp(-u*u)), s.Mul(over, a)))
+	}
+	sum = number{s.Mul(s.Mul(x, s.f(1/math.Pi)), sum.re), s.Mul(s.Mul(x, s.f(1/math.Pi)), sum.im)}
+	near := s.Lt(x, s.f(2*math.Pi))
+	y := s.Min(x, s.f(2*math.Pi))
+	shrink := vmath.Exp(s.bld, s.Mul(s.f(-4*math.Pi), y))
+	turn := s.Mul(s.f(4*math.Pi), s.Sub(x, s.Mul(s.f(0.5), s.Floor(s.Fma(s.f(2), x, s.f(0.5))))))
+	sin, rise := vmath.Sin(s.bld, turn), s.Add(shrink, vmath.Cos(s.bld, turn))
+	size := s.Mul(s.f(2), s.Div(s.Select(near, shrink, s.f(0)), s.Fma(rise, rise, s.sq(sin))))
+	re := s.Fma(size, s.Fma(rise, wave.re, s.Mul(sin, wave.im)), sum.re)
+	return number{re, s.Fma(size, s.Fma(sin, wave.re, s.Neg(s.Mul(rise, wave.im))), sum.im)}
 }
 
 // fresnel is both integrals.
@@ -71,8 +102,7 @@ func (s stream) fresnel(x0 val) (sin, cos val) {
 	// Beyond.
 	wave := s.fresnelWave(a)
 	z := s.Mul(s.Min(s.Max(a, s.f(1)), s.f(1e17)), s.f(0.886226925452758))
-	re, im := s.wofzAbove(z, z, bellAt{s.f(1), wave.re, wave.im})
-	p := s.times(wave, number{re, im})
+	p := s.times(wave, s.wofzDiagonal(z, wave))
 	q := number{s.Sub(s.f(1), p.re), s.Neg(p.im)}
 	half := s.f(0.5)
 	sin = s.Select(near, s.Mul(s.Mul(x, t), sinSum), s.Mul(half, s.Add(q.re, q.im)))

@@ -20,6 +20,10 @@ const (
 	maxHyperTerms, maxHyperSteps = 12_000, 1100
 	// hyperLoss is the size of terms beside their sum from which they cancel.
 	hyperLoss = 3
+	// hyperGone is the size of terms above hyperLarge, beside their sum, from which sums in two floats have no digits.
+	hyperGone, hyperLarge = 0x1p97, 0x1p60
+	// hyperVast is the size of parameters and arguments whose terms are taken one by one.
+	hyperVast = 1e40
 	// gaussWide is a c from which Taylor's series about 1/2 lose digits to the solution x^(1-c). There the power
 	// series serves up to gaussSlow, from where steps are short.
 	gaussWide, gaussSlow = 30, 0.98
@@ -87,20 +91,43 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 		falls := s.And(s.Lt(s.Abs(term), s.Mul(s.Abs(sum), s.f(0x1p-57))), s.both(s.Le(s.Abs(term), s.Abs(last)), s.Le(least, k)))
 		return s.both(s.Not(falls), s.Lt(zero, s.Abs(term)), s.Lt(s.Abs(term), s.f(math.Inf(1))), s.Lt(k, s.f(maxHyperTerms)))
 	}
-	start := s.Select(active, one, zero)
-	v := s.While([]val{one, start, start, zero, zero, one}, func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
-		k := v[3]
-		next := s.Add(k, one)
-		up, down := x.hi, next
+	factors := func(k, next val) (up, down val) {
+		up, down = x.hi, next
 		for _, p := range top {
 			up = s.Mul(up, s.Add(p.hi, k))
 		}
 		for _, p := range bottom {
 			down = s.Mul(down, s.Add(p.hi, k))
 		}
-		t := s.Mul(v[1], s.Select(s.Eq(up, zero), zero, s.Div(up, down)))
-		return []val{s.Add(v[0], t), t, v[1], next, s.Fma(next, t, v[4]), s.Max(v[5], s.Abs(t))}
+		return up, s.Select(s.Eq(up, zero), one, down)
+	}
+	// Of vast numbers products of the factors of two terms overflow.
+	size := s.Abs(x.hi)
+	for _, p := range append(top[:len(top):len(top)], bottom...) {
+		size = s.Max(size, s.Abs(p.hi))
+	}
+	vast := s.And(active, s.Lt(s.f(hyperVast), size))
+	start := s.Select(s.And(active, s.Not(vast)), one, zero)
+	v := s.While([]val{one, start, start, zero, zero, one, zero}, func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
+		k, next := v[3], s.Add(v[3], one)
+		after := s.Add(next, one)
+		up, down := factors(k, next)
+		up2, down2 := factors(next, after)
+		over := s.Div(v[1], s.Mul(down, down2))
+		t := s.Mul(s.Mul(over, down2), up)
+		t2 := s.Mul(s.Mul(over, up), up2)
+		most := s.Max(s.Abs(t), s.Abs(t2))
+		return []val{s.Add(v[0], s.Add(t, t2)), t2, t, after, s.Fma(next, t, s.Fma(after, t2, v[4])), s.Max(v[5], most), s.Min(v[6], s.Min(t, t2))}
 	})
+	v = s.If(vast, func() []val {
+		start := s.Select(vast, one, zero)
+		return s.While([]val{one, start, start, zero, zero, one, zero}, func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
+			k, next := v[3], s.Add(v[3], one)
+			up, down := factors(k, next)
+			t := s.Mul(v[1], s.Div(up, down))
+			return []val{s.Add(v[0], t), t, v[1], next, s.Fma(next, t, v[4]), s.Max(v[5], s.Abs(t)), s.Min(v[6], t)}
+		})
+	}, func() []val { return v })
 	lost := s.both(active, s.Lt(s.Mul(s.Abs(v[0]), s.f(hyperLoss)), v[5]), s.finite(v[5]))
 	long2 := s.If(lost, func() []val {
 		start := s.Select(lost, one, zero)
@@ -121,7 +148,12 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 		})
 		return []val{w[0], w[6]}
 	}, s.zeros(2))
-	return s.Select(lost, long2[0], v[0]), s.Select(lost, long2[1], v[4])
+	y, slope = s.Select(lost, long2[0], v[0]), s.Select(lost, long2[1], v[4])
+	// What has no digits left is not a number: not two floats' either, or infinite terms of both signs.
+	gone := s.both(lost, s.Lt(s.f(hyperLarge), v[5]), s.Lt(s.Mul(s.Abs(y), s.f(hyperGone)), v[5]))
+	turns := s.Or(s.Lt(one, least), s.Lt(x.hi, zero))
+	gone = s.Or(gone, s.both(active, turns, s.Lt(v[6], zero), s.Not(s.finite(v[5]))))
+	return s.checked(s.Not(gone), y), slope
 }
 
 // ends reports that a parameter is a negative whole number or 0, so that its series ends.
@@ -300,7 +332,7 @@ func (s stream) kummer(a0, b0, x0 val) val {
 	scaled := s.Or(s.And(left, s.Not(far)), s.And(far, s.Not(left)))
 	e := vmath.Exp(bb, s.Mul(s.f(0.5), s.Select(scaled, x, zero)))
 	y = s.Mul(s.Mul(y, e), e)
-	grown := s.Mul(s.quotientGamma(b, a), s.f(math.Inf(1)))
+	grown := s.If(endless, func() []val { return []val{s.Mul(s.quotientGamma(b, a), s.f(math.Inf(1)))} }, s.zeros(1))[0]
 	y = s.Select(endless, grown, y)
 	y = s.Select(s.both(s.Eq(a, b), s.Not(finite)), vmath.Exp(bb, x), y)
 	y = s.Select(s.Eq(a, zero), one, y)
