@@ -264,6 +264,19 @@ func Table() []*Def {
 	return out
 }
 
+// Unlisted returns the routines outside the table that have samples, by name: functions of packages such as linalg,
+// whose results tests compare in another way than with one reference.
+func Unlisted() []*Def {
+	var out []*Def
+	for name, d := range named {
+		if table[name] == nil && d.Class == Routine && len(d.Samples) > 0 {
+			out = append(out, d)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
 // Of returns the Def of a node, nil for leaves.
 func Of(n *ir.Node) *Def {
 	d, _ := n.Op.(*Def)

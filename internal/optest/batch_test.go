@@ -23,7 +23,7 @@ func TestBatch(t *testing.T) {
 	s := newSuite(t, oracle, Caps{Missing: missing})
 	defer s.mem.Close()
 	tested := map[*op.Def]bool{}
-	for _, d := range slices.Concat(op.Table(), op.Specials()) {
+	for _, d := range slices.Concat(op.Table(), op.Specials(), op.Unlisted()) {
 		if op.Looped(d) != slices.Contains(looped, d.Name) {
 			t.Errorf("%s: has a rule or not, other than listed", d.Name)
 		}

@@ -73,6 +73,13 @@ func TestValues(t *testing.T) {
 	})
 }
 
+func TestUnlisted(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		caps.Only = strings.Fields(os.Getenv("WEFT_OPS"))
+		Unlisted(t, dev, caps)
+	})
+}
+
 func TestFusion(t *testing.T) {
 	each(t, func(t *testing.T, dev device.Device, caps Caps) {
 		if n, err := strconv.Atoi(os.Getenv("WEFT_GRAPHS")); err == nil {
