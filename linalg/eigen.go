@@ -110,7 +110,8 @@ func Hessenberg(a *weft.Tensor) (h, q *weft.Tensor) {
 }
 
 // Expm returns the exponentials of matrices a, [... n n], in the shape of a. Source: Al-Mohy and Higham, "A
-// new scaling and squaring algorithm for the matrix exponential", 2009.
+// new scaling and squaring algorithm for the matrix exponential", 2009. The diagonal of the exponential of a real
+// triangular matrix is that of the exponentials of its elements.
 //
 // It panics with *[weft.Error] where a matrix has elements that are not finite, or other shapes.
 func Expm(a *weft.Tensor) *weft.Tensor { return function("linalg.expm", op.Expm, a) }

@@ -42,7 +42,7 @@ func onDevices(t *testing.T, f func(t *testing.T, dev device.Device)) {
 			f(t, dev)
 			calls := dev.Counters().Fallbacks.Load()
 			t.Logf("%d calls of routines on the host", calls)
-			if _, ok := dev.(bare); ok && calls == 0 {
+			if _, ok := dev.(bare); ok && calls == 0 && os.Getenv("WEFT_OPS") == "" {
 				t.Error("no routine ran on the host")
 			}
 		})

@@ -59,7 +59,7 @@ func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
 			if n := counters.Refused.Load(); n != 0 {
 				t.Errorf("%s refused %d programs", b, n)
 			}
-			if ran.Load() == start {
+			if ran.Load() == start && os.Getenv("WEFT_OPS") == "" { // a name may select none
 				t.Errorf("%s ran nothing", b)
 			}
 		})

@@ -29,6 +29,43 @@ func ln(x float64) float64 {
 	return float64(float64(e)*high) + (2*series(s, float64(s*s), 12) + float64(float64(e)*low))
 }
 
+// exp is e^x within 2 units in the last place.
+func exp(x float64) float64 {
+	switch {
+	case x != x:
+		return x
+	case x > 710:
+		return math.Inf(1)
+	case x < -746:
+		return 0
+	}
+	const high, low = 6.93147180369123816490e-01, 1.90821492927058770002e-10 // ln 2; products of high are exact
+	k := math.Round(x / math.Ln2)
+	r := (x - float64(k*high)) - float64(k*low)
+	y := 1.0
+	for i := 14.0; i > 0; i-- { // Horner's scheme of r^i/i!
+		y = 1 + float64(r*y)/i
+	}
+	return math.Ldexp(y, int(k))
+}
+
+// expDifference is the divided difference (exp(a)-exp(b)) / (a-b), for equal numbers exp(a).
+func expDifference(a, b float64) float64 {
+	d := a - b
+	if math.Abs(d) > 1 {
+		if low := exp(min(a, b)); math.IsInf(low, 1) {
+			return low
+		}
+		return (exp(a) - exp(b)) / d
+	}
+	// exp((a+b)/2) * sinh(d/2)/(d/2)
+	q, y := float64(d*d)/4, 1.0
+	for i := 9.0; i > 0; i-- {
+		y = 1 + float64(q*y)/float64(2*i*(2*i+1))
+	}
+	return exp(b+float64(d/2)) * y
+}
+
 // log2 is the logarithm to base 2 of a number >= 0, exact for powers of 2 that are not below 0x1p-1022.
 func log2(x float64) float64 {
 	m, e := math.Frexp(x)

@@ -36,6 +36,9 @@ func TestElementaryFunctions(t *testing.T) {
 				}
 			}
 		}
+		if v := r.NormFloat64() * 200; v < 709 && v > -708 {
+			check("exp", exp(v), math.Exp(v), v)
+		}
 		if small := r.NormFloat64() * math.Pow(2, -float64(r.IntN(60))); small > -1 {
 			check("ln1p", ln1p(small), math.Log1p(small), small)
 		}

@@ -80,6 +80,7 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 		if eta <= padeLimits[i] && extraScaling(n, a, degree) == 0 {
 			u, v := padeParts(n, padeCoefficients(degree), powers)
 			ok := padeSolve(n, power(a, u), v, x)
+			exactDiagonals(n, a, x, 0)
 			restore(x)
 			return ok
 		}
@@ -120,11 +121,38 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 	if !padeSolve(n, power(b, u), v, x) {
 		return false
 	}
-	for range scaling {
+	exactDiagonals(n, a, x, scaling)
+	for k := scaling - 1; k >= 0; k-- {
 		copy(x, power(x, x))
+		exactDiagonals(n, a, x, k)
 	}
 	restore(x)
 	return true
+}
+
+// exactDiagonals writes the diagonal of the exponential x of a/2^k, and the elements right of it, where a is real and
+// upper triangular. Scaling and squaring would lose digits of them where diagonal elements of a differ much. Source:
+// Al-Mohy and Higham, as at Exp, section 2.
+func exactDiagonals[T number](n int, a, x []T, k int) {
+	b, real := any(a).([]float64)
+	if !real {
+		return
+	}
+	for i := range n {
+		for _, v := range b[i*n : i*n+i] {
+			if v != 0 {
+				return
+			}
+		}
+	}
+	y := any(x).([]float64)
+	for i := range n {
+		d := math.Ldexp(b[i*n+i], -k)
+		y[i*n+i] = exp(d)
+		if i+1 < n && b[i*n+i+1] != 0 {
+			y[i*n+i+1] = math.Ldexp(b[i*n+i+1], -k) * expDifference(d, math.Ldexp(b[(i+1)*n+i+1], -k))
+		}
+	}
 }
 
 // padeCoefficients returns the coefficients of the numerator of degree m, the first being 1.

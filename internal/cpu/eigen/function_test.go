@@ -1,6 +1,7 @@
 package eigen
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -42,6 +43,28 @@ func testFunctions[T number](t *testing.T) {
 			}
 			if d := difference(x, a) / frobenius(a); d > 100*epsilon*float64(n+1) {
 				t.Errorf("%T exp(log) of %d, %g: off by %.3g", a, n, size, d)
+			}
+		}
+	}
+}
+
+// TestExpOfTriangle demands digits of each element of the exponential of a real triangular matrix, below or above the
+// diagonal, whose diagonal elements differ much. The values are mpmath's.
+func TestExpOfTriangle(t *testing.T) {
+	a := []float64{-40, 3, 1, 0, 0.5, 7, 0, 0, 30}
+	want := []float64{4.2483542552915889953e-18, 0.12212750153334282538, 261339935286.64672927, 0, 1.6487212707001281468, 2535773629513.8879315, 0, 0, 10686474581524.462147}
+	for _, lower := range []bool{false, true} {
+		if lower {
+			transpose(a, 3)
+			transpose(want, 3)
+		}
+		x := make([]float64, 9)
+		if !Exp(machine, 3, a, x) {
+			t.Fatal("no exponential")
+		}
+		for i, w := range want {
+			if !(math.Abs(x[i]-w) <= 8*epsilon*math.Abs(w)) {
+				t.Errorf("lower %v, element %d: %v, want %v", lower, i, x[i], w)
 			}
 		}
 	}
