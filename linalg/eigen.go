@@ -29,7 +29,8 @@ func hermitian(name string, a *weft.Tensor, opts []EighOpts) *weft.Tensor {
 // The first of the largest elements of each vector is real and positive: elements count as equally large
 // up to a relative difference of 2^-30. The gradient, which is
 // symmetric or Hermitian, is that of losses that do not depend on signs and phases. It is not finite where
-// a loss depends on the vectors of equal eigenvalues.
+// a loss depends on the vectors of equal eigenvalues. Where eigenvalues are equal, gradients of v * diag(f(w)) * v^H lack
+// the part of the derivative of f between their vectors; losses of w alone are as in [EigValsH].
 //
 // It panics with *[weft.Error] where a matrix has elements that are not finite, or other shapes.
 func Eigh(a *weft.Tensor, opts ...EighOpts) (w, v *weft.Tensor) {

@@ -20,6 +20,8 @@ type SVDOpts struct {
 // The first of the largest elements of each column of u is real and positive, as [Eigh] says. The gradient is
 // that of losses that do not depend on the signs or phases of pairs of vectors, nor on vectors without a
 // singular value. It is not finite where a loss depends on the vectors of equal singular values, or of 0.
+// Where values are equal, gradients of u * diag(f(s)) * vh lack the part of the derivative of f between their
+// vectors; losses of s alone are as in [SVDVals].
 //
 // It panics with *[weft.Error] where a matrix has elements that are not finite, or a is not a matrix.
 func SVD(a *weft.Tensor, opts ...SVDOpts) (u, s, vh *weft.Tensor) {
