@@ -38,7 +38,7 @@ func SVD(a *weft.Tensor, opts ...SVDOpts) (u, s, vh *weft.Tensor) {
 // Second derivatives of smooth functions that do not depend on the order of values, such as SVDVals(a).Pow(4).Sum(),
 // are right where values are equal or 0, up to differences of max(m, n) times the machine epsilon. Functions without a
 // second derivative there, such as the largest of two equal values or the sum where one is 0, get a finite result
-// of no meaning. All values come from one call of SVDVals. Float16 and bfloat16 convert first.
+// of no meaning, and so do products of values of two calls. Convert float16 and bfloat16 with To before.
 //
 // It panics with *[weft.Error] as [SVD] does.
 func SVDVals(a *weft.Tensor) *weft.Tensor {
