@@ -1,6 +1,7 @@
 package data
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
 			array.Failf("read_csv", "Types", "has %s for %q, which Texts has too", d, name)
 		}
 	}
-	c := csv.NewReader(r)
+	c := csv.NewReader(withoutMark(r))
 	if o.Comma != "" {
 		comma, n := utf8.DecodeRuneInString(o.Comma)
 		if n != len(o.Comma) {
@@ -80,6 +81,15 @@ func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
 	return columns, typed(columns, o)
 }
 
+// withoutMark returns r without the byte order mark that spreadsheets put before UTF-8.
+func withoutMark(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {
+		b.Discard(3)
+	}
+	return b
+}
+
 // fieldsOf reads a table as texts.
 func fieldsOf(c *csv.Reader, noHeader bool) (columns []Column, err error) {
 	c.ReuseRecord = true
@@ -94,6 +104,7 @@ func fieldsOf(c *csv.Reader, noHeader bool) (columns []Column, err error) {
 		if first {
 			columns = make([]Column, len(fields))
 			for i, name := range fields {
+				columns[i].Texts = []string{}
 				if columns[i].Name = strings.Clone(name); noHeader {
 					columns[i].Name = strconv.Itoa(i)
 				}
@@ -158,6 +169,9 @@ func parsed(texts []string, d weft.DType) (x *weft.Tensor, err error) {
 		x, err = each(texts, d, func(s string) (float64, error) {
 			if s == "" {
 				return math.NaN(), nil
+			}
+			if strings.ContainsAny(s, "_xX") { // such as 2020_01, which is a number in Go alone
+				return 0, strconv.ErrSyntax
 			}
 			v, err := strconv.ParseFloat(s, 64)
 			if errors.Is(err, strconv.ErrRange) { // 0 or infinite, as in float64

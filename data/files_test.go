@@ -142,6 +142,31 @@ func TestReadCSV(t *testing.T) {
 }
 
 // TestCSVTypes: told by name, kept as texts, or inferred as pandas infers them.
+// TestCSVOfSpreadsheets reads what pandas reads alike: a byte order mark, numbers of Go's syntax that are texts, and a
+// table without rows.
+func TestCSVOfSpreadsheets(t *testing.T) {
+	read := func(text string) []data.Column {
+		columns, err := data.ReadCSV(strings.NewReader(text))
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		return columns
+	}
+	if c := read("\ufeffa,b\r\n1,x\r\n")[0]; c.Name != "a" || c.Numbers == nil {
+		t.Errorf("after a byte order mark: column %q, numbers %v", c.Name, c.Numbers)
+	}
+	for _, text := range []string{"2020_01", "0x10", "0x1p-2", "1_0.5"} {
+		if c := read("a\n" + text + "\n")[0]; c.Texts == nil || c.Texts[0] != text {
+			t.Errorf("%q became %v", text, c.Numbers)
+		}
+	}
+	for _, c := range read("a,b\n") {
+		if c.Texts == nil || len(c.Texts) != 0 {
+			t.Errorf("column %q of no rows: %v", c.Name, c)
+		}
+	}
+}
+
 func TestCSVTypes(t *testing.T) {
 	const table = "id,zip,ok,x,n,mixed,big,none\n1,007, true ,1.5,4,1,9223372036854775807,\n-2,123,FALSE,,,a,1,\n"
 	show := func(opts ...data.CSVOpts) string {
