@@ -146,8 +146,19 @@ func init() {
 		return out
 	}
 	computations["spectrogram"] = func(x []*weft.Tensor) []*weft.Tensor {
-		f, t, p := signal.Spectrogram(x[0], signal.SpectrumOpts{FS: new(2.0), NPerSeg: 16})
+		f, t, p := signal.Spectrogram(x[0], signal.SpectrumOpts{FS: new(2.0), Window: "hann", NPerSeg: 16})
 		return []*weft.Tensor{f, t, p}
+	}
+	computations["spectra_windows"] = func(x []*weft.Tensor) []*weft.Tensor {
+		f, t, p := signal.Spectrogram(x[0], signal.SpectrumOpts{NPerSeg: 16})
+		out := []*weft.Tensor{f, t, p}
+		_, _, p = signal.Spectrogram(x[0], signal.SpectrumOpts{NPerSeg: 16, WindowOpts: signal.WindowOpts{Alpha: new(0.75)}})
+		out = append(out, p)
+		for window, o := range []signal.WindowOpts{{Beta: new(8.6)}, {Std: new(3.5)}, {Alpha: new(0.5), Sym: true}} {
+			_, p := signal.Welch(x[0], signal.SpectrumOpts{Window: []string{"kaiser", "gaussian", "tukey"}[window], WindowOpts: o, NPerSeg: 16})
+			out = append(out, p)
+		}
+		return out
 	}
 	computations["hilbert"] = func(x []*weft.Tensor) []*weft.Tensor {
 		return []*weft.Tensor{signal.Hilbert(x[0]), signal.Hilbert(x[0].Slice(weft.All, weft.Range(0, 9)))}

@@ -73,6 +73,8 @@ func TestMistakesAreTyped(t *testing.T) {
 		"normalize":     {"Normalize", func() { signal.LombScargle(x, x, x, signal.LombScargleOpts{Normalize: "no"}) }},
 		"lomb weights":  {"Weights", func() { signal.LombScargle(x, x, x, signal.LombScargleOpts{Weights: none}) }},
 		"overlap":       {"NOverlap", func() { signal.Welch(x, signal.SpectrumOpts{NOverlap: new(9)}) }},
+		"no window":     {"Window", func() { signal.Welch(x, signal.SpectrumOpts{Window: "curtain"}) }},
+		"kaiser":        {"Beta", func() { signal.Spectrogram(x, signal.SpectrumOpts{Window: "kaiser"}) }},
 		"distance":      {"Distance", func() { signal.FindPeaks(x, signal.PeakOpts{Distance: math.NaN()}) }},
 		"places":        {"peaks", func() { signal.PeakWidths(x, weft.From([]int64{9})) }},
 		"coefficients":  {"a", func() { signal.LFilter(x, none, x) }},

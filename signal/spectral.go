@@ -9,12 +9,15 @@ import (
 // SpectrumOpts are the options of [Welch], [Periodogram], [CSD], [Coherence] and [Spectrogram]. Segments run along
 // the last axis.
 type SpectrumOpts struct {
-	FS       *float64 // sampling rate; nil means 1
-	Window   string   // a name of [GetWindow] that needs no parameter; empty means "hann", and "boxcar" in Periodogram
-	NPerSeg  int      // samples of a segment, at most all of them; 0 means 256. Periodogram ignores it
-	NOverlap *int     // samples that segments share; nil means half, and an eighth in Spectrogram. Periodogram ignores it
-	Detrend  string   // what is taken from each segment: "constant", the default, its mean; "none"
-	Scaling  string   // "density", the default, or "spectrum"
+	FS *float64 // sampling rate; nil means 1
+	// Window is a name of [GetWindow]. Empty means "hann", "boxcar" in Periodogram, and in Spectrogram "tukey" with
+	// an Alpha of 0.25.
+	Window     string
+	WindowOpts WindowOpts // parameters of Window
+	NPerSeg    int        // samples of a segment, at most all of them; 0 means 256. Periodogram ignores it
+	NOverlap   *int       // samples that segments share; nil means half, and an eighth in Spectrogram. Periodogram ignores it
+	Detrend    string     // what is taken from each segment: "constant", the default, its mean; "none"
+	Scaling    string     // "density", the default, or "spectrum"
 }
 
 // segmented is a plan for spectra of segments.
@@ -56,7 +59,7 @@ func segmentsOf(name string, x *weft.Tensor, o SpectrumOpts) segmented {
 	if s.Window == "" {
 		s.Window = "hann"
 	}
-	s.window = GetWindow(s.Window, s.n)
+	s.window = windowSamples(name, "Window", s.Window, s.n, o.WindowOpts)
 	return s
 }
 
@@ -171,13 +174,15 @@ func spectrumPair(name string, x, y *weft.Tensor) (a, b *weft.Tensor) {
 }
 
 // Spectrogram returns frequencies, [k], the times of the middles of segments, [t], and the power spectral
-// densities of segments of real signals, [... samples]: [... k t]. Times are float64. SciPy's default window is
-// Tukey's, here it is Hann's. It panics as [Welch] does.
+// densities of segments of real signals, [... samples]: [... k t]. Times are float64. It panics as [Welch] does.
 func Spectrogram(x *weft.Tensor, opts ...SpectrumOpts) (f, t, p *weft.Tensor) {
 	const name = "signal.spectrogram"
 	defer array.Named(name).End()
 	x = spectrumArg(name, "x", x)
 	o := array.Options(name, opts)
+	if o.Window == "" {
+		o.Window, o.WindowOpts.Alpha = "tukey", new(array.Or(o.WindowOpts.Alpha, 0.25))
+	}
 	if o.NOverlap == nil {
 		n := o.NPerSeg
 		if n == 0 {

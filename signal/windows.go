@@ -33,7 +33,11 @@ var cosines = map[string][]float64{
 func GetWindow(window string, n int, opts ...WindowOpts) *weft.Tensor {
 	const name = "signal.get_window"
 	defer array.Named(name).End()
-	o := array.Options(name, opts)
+	return windowSamples(name, "window", window, n, array.Options(name, opts))
+}
+
+// windowSamples is GetWindow for a function and an argument of other names.
+func windowSamples(name, arg, window string, n int, o WindowOpts) *weft.Tensor {
 	if n < 1 {
 		array.Failf(name, "n", "is %d, want 1 or more samples", n)
 	}
@@ -77,7 +81,7 @@ func GetWindow(window string, n int, opts ...WindowOpts) *weft.Tensor {
 	default:
 		a := cosines[window]
 		if a == nil {
-			array.Failf(name, "window", "is %q, which is not the name of a window", window)
+			array.Failf(name, arg, "is %q, which is not the name of a window", window)
 		}
 		phase := middle.Mul(2 * math.Pi / float64(m-1))
 		w = weft.FullOf(weft.Float64, a[0], m)

@@ -163,6 +163,13 @@ put("periodogram", [x1], ss.periodogram(x1, window="hamming", scaling="spectrum"
 put("csd", [x1, x2], ss.csd(x1, x2, nperseg=15, noverlap=4))
 put("coherence", [x1, x2], ss.coherence(x1, x2, nperseg=16))
 put("spectrogram", [x1], ss.spectrogram(x1, fs=2, window="hann", nperseg=16))
+put("spectra_windows", [x1], [
+    *ss.spectrogram(x1, nperseg=16),
+    ss.spectrogram(x1, window=("tukey", 0.75), nperseg=16)[2],
+    ss.welch(x1, window=("kaiser", 8.6), nperseg=16)[1],
+    ss.welch(x1, window=("gaussian", 3.5), nperseg=16)[1],
+    ss.welch(x1, window=ss.windows.tukey(16, 0.5), nperseg=16)[1],
+])
 put("hilbert", [x1], [ss.hilbert(x1), ss.hilbert(x1[:, :9])])
 put("resample", [x1], [ss.resample(x1, k, axis=-1) for k in (20, 21, 50, 64, 77)])
 put("detrend", [x1], [ss.detrend(x1), ss.detrend(x1, type="constant")])
