@@ -280,7 +280,7 @@ func (k *compiler) block(b []loop.Value, pass bool) []instr {
 				continue
 			}
 			k.reduces = nil
-			s := instr{run: passStep, body: k.block(k.p.Region(in).Body, true)}
+			s := instr{run: passStep, part: &part{body: k.block(k.p.Region(in).Body, true)}}
 			s.reds = k.reduces
 			out = append(out, s)
 		case loop.OpIf:
@@ -313,7 +313,7 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 	k.expire(k.at[v]) // the result may take the place of an operand
 	switch in.Op {
 	case loop.OpStore, loop.OpStoreAt:
-		s.buf = int(in.Imm)
+		s.buf = int32(in.Imm)
 		s.short = in.Op == loop.OpStoreAt && k.p.Ins[in.B].Type == loop.I32
 		s.run = storeFor(k.p.Bufs[s.buf].DType, k.p.Ins[in.A].Type)
 		if !pass {
@@ -322,26 +322,26 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 		return s
 	case loop.OpReduce:
 		d := k.assign(int(v), false)
-		s.run, s.reds = reduceStep, []int{len(k.c.reds)}
+		s.run, s.part = reduceStep, &part{reds: []int{len(k.c.reds)}}
 		k.reduces = append(k.reduces, len(k.c.reds))
 		k.c.reds = append(k.c.reds, redInfo{loop.Reduction(in.Imm), in.Type, int(^d)})
 		return s
 	case loop.OpLoad, loop.OpLoadAt:
-		s.buf = int(in.Imm)
+		s.buf = int32(in.Imm)
 		s.short = in.Op == loop.OpLoadAt && k.p.Ins[in.A].Type == loop.I32
 		d := k.p.Bufs[s.buf].DType
 		s.run = loadFor(d, in.Type)
 		direct := isDirect(d, in.Type) && !k.uniformRoot[v] && s.a <= none && !k.storeBetween(k.at[v], k.last[v])
 		s.d = k.assign(int(v), direct)
 		if direct {
-			s.copied = s.run
+			s.part = &part{copied: s.run}
 			s.run = sized(in.Type, directLoad[uint8], directLoad[uint16], directLoad[uint32], directLoad[uint64])
 		}
 		return s
 	case loop.OpLookup:
 		s.run = lookupStep(k.p.Tables[in.Imm])
 	case loop.OpIndex:
-		s.run, s.axis = indexStep, int(in.Imm)
+		s.run, s.axis = indexStep, int32(in.Imm)
 	default:
 		from := in.Type
 		if in.A != loop.NoValue {
@@ -382,7 +382,7 @@ func (k *compiler) ifCode(v loop.Value, r *loop.Region, pass bool) instr {
 		f.results = append(f.results, merge{k.assign(res, false), k.of(r.Next[i]), k.of(r.ElseNext[i]), size(k.typ[res])})
 	}
 	k.expire(k.end[v])
-	return instr{run: ifStep, cf: f}
+	return instr{run: ifStep, part: &part{cf: f}}
 }
 
 func (k *compiler) loopCode(v loop.Value, r *loop.Region, pass bool) instr {
@@ -432,7 +432,7 @@ func (k *compiler) loopCode(v loop.Value, r *loop.Region, pass bool) instr {
 		}
 	}
 	k.expire(end)
-	return instr{run: loopStep, loop: l}
+	return instr{run: loopStep, part: &part{loop: l}}
 }
 
 // headValues lists the registers that the head fills and the body reads.

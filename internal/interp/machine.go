@@ -49,13 +49,18 @@ func (o opd) uniform() bool { return o < 0 }
 type instr struct {
 	run        func(m *machine, in *instr)
 	d, a, b, c opd
-	buf, axis  int
-	body       []instr // of a pass
-	reds       []int   // of a pass, by number in code.reds; of a reduce, its own
-	cf         *ifCode
-	loop       *loopCode
-	copied     step // of a load that need not copy: how it does
+	buf, axis  int32
 	short      bool // of a load or store: its offset has 4 bytes
+	*part           // nil for most, whose kernels have thousands of instructions
+}
+
+// A part is what few kinds of instructions have.
+type part struct {
+	body   []instr // of a pass
+	reds   []int   // of a pass, by number in code.reds; of a reduce, its own
+	cf     *ifCode
+	loop   *loopCode
+	copied step // of a load that need not copy: how it does
 }
 
 // A machine is the state of one run. It is used by one goroutine at a time.
@@ -190,7 +195,7 @@ func vec[T any](m *machine, o opd) []T {
 }
 
 // addr returns the address of a buffer for the first lane of the tile.
-func (m *machine) addr(buf int) unsafe.Pointer {
+func (m *machine) addr(buf int32) unsafe.Pointer {
 	s := &m.stride[buf]
 	off := m.off[buf] + m.begin[buf] + m.t0*s[m.c.p.Lane]
 	for _, a := range m.c.bufs[buf].serial {
@@ -212,7 +217,7 @@ func (m *machine) laneOffset(i, row, lane int) int {
 }
 
 // rowStride returns the byte stride of a buffer from row to row of the tile.
-func (m *machine) rowStride(buf int) int {
+func (m *machine) rowStride(buf int32) int {
 	if m.rows == 1 {
 		return 0
 	}

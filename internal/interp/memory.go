@@ -273,7 +273,7 @@ func indexStep(m *machine, in *instr) {
 	switch {
 	case in.d.uniform():
 		d[0] = int64(m.from[in.axis] + m.idx[in.axis])
-	case in.axis == lane:
+	case int(in.axis) == lane:
 		first := int64(m.from[lane] + m.t0)
 		switch {
 		case m.ids != nil:

@@ -6,10 +6,8 @@ import (
 	"testing"
 
 	"weft/internal/array"
-	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/ir"
-	"weft/internal/jit"
 	"weft/internal/op"
 )
 
@@ -40,8 +38,6 @@ func specialEdges(d *op.Def, t array.DType) *Case {
 }
 
 func TestSpecialFunctions(t *testing.T) {
-	// Their interpreted kernels have half a gigabyte of steps, which collections of other tests would walk.
-	defer func() { oracle = cpu.New(jit.Portable) }()
 	each(t, func(t *testing.T, dev device.Device, caps Caps) { specialFunctions(t, dev, caps, 1) })
 }
 
