@@ -9,13 +9,15 @@ import (
 	"weft/internal/core"
 )
 
-// A GridMethod says how a [RegularGridInterpolator] goes from point to point.
+// A GridMethod says how a [RegularGridInterpolator] or [GridData] goes from point to point.
 type GridMethod string
 
 // The methods of [NewRegularGridInterpolator].
 const (
 	Linear  GridMethod = "linear"  // along each axis
 	Nearest GridMethod = "nearest" // the value of the nearest point; in the middle the lower one
+	// CloughTocher is for [GridData] alone: smooth, by cubic polynomials on triangles in the plane.
+	CloughTocher GridMethod = "cubic"
 )
 
 // GridOpts are the options of [NewRegularGridInterpolator].

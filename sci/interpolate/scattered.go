@@ -93,36 +93,49 @@ func (l *LinearNDInterpolator) At(x *weft.Tensor) *weft.Tensor {
 func (l *LinearNDInterpolator) at(name string, x *weft.Tensor, fill float64) *weft.Tensor {
 	rows, shape := coordinates(name, x, 2)
 	count := rows.Dim(0)
-	corners, inside := make([][]int64, 3), make([]bool, count)
-	for k := range corners {
-		corners[k] = make([]int64, count)
+	triangles, inside := l.triangles(rows)
+	var p, v [3]*weft.Tensor
+	for k := range p {
+		corner := make([]int64, count)
+		for i, t := range triangles {
+			if inside[i] {
+				corner[i] = int64(l.mesh.v[t][k])
+			}
+		}
+		index := weft.FromSlice(corner, count)
+		p[k], v[k] = l.points.IndexSelect(0, index), l.values.IndexSelect(0, index)
 	}
+	in := weft.FromSlice(inside, count).Reshape(-1, 1)
+	b := l.parts(in, rows, p)
+	y := v[0].Add(b[1].Mul(v[1].Sub(v[0]))).Add(b[2].Mul(v[2].Sub(v[0])))
+	return weft.Where(in, y, fill).Reshape(append(shape, l.rest...)...)
+}
+
+// triangles returns the triangle at each row, and whether there is one.
+func (l *LinearNDInterpolator) triangles(rows *weft.Tensor) (triangles []int32, inside []bool) {
+	triangles, inside = make([]int32, rows.Dim(0)), make([]bool, rows.Dim(0))
 	at := int32(0)
-	for i, p := 0, weft.Data[float64](rows.Detach().Contiguous()); i < count; i++ {
+	for i, p := 0, weft.Data[float64](rows.Detach().Contiguous()); i < len(inside); i++ {
 		if math.IsNaN(p[2*i]) || math.IsNaN(p[2*i+1]) || math.IsInf(p[2*i], 0) || math.IsInf(p[2*i+1], 0) {
 			continue
 		}
-		if at, inside[i] = l.mesh.find(p[2*i], p[2*i+1], at); inside[i] {
-			for k, v := range l.mesh.v[at] {
-				corners[k][i] = int64(v)
-			}
-		}
+		at, inside[i] = l.mesh.find(p[2*i], p[2*i+1], at)
+		triangles[i] = at
 	}
-	var index, p, v [3]*weft.Tensor
-	for k := range corners {
-		index[k] = weft.FromSlice(corners[k], count)
-		p[k], v[k] = l.points.IndexSelect(0, index[k]), l.values.IndexSelect(0, index[k])
-	}
-	mask := weft.FromSlice(inside, count)
+	return triangles, inside
+}
+
+// parts returns the barycentric coordinates, [count 1] each, of rows in triangles with corners p, where in says that there is one.
+func (l *LinearNDInterpolator) parts(in, rows *weft.Tensor, p [3]*weft.Tensor) (b [3]*weft.Tensor) {
 	column := func(x *weft.Tensor, k int) *weft.Tensor { return x.Slice(weft.All, weft.Range(k, k+1)) }
 	cross := func(a, b *weft.Tensor) *weft.Tensor {
 		return column(a, 0).Mul(column(b, 1)).Sub(column(a, 1).Mul(column(b, 0)))
 	}
-	in := mask.Reshape(-1, 1)
 	along, across, from := p[1].Sub(p[0]), p[2].Sub(p[0]), weft.Where(in, rows, 0).Sub(p[0])
 	area := weft.Where(in, cross(along, across), 1)
-	y := v[0].Add(cross(from, across).Div(area).Mul(v[1].Sub(v[0]))).Add(cross(along, from).Div(area).Mul(v[2].Sub(v[0])))
-	return weft.Where(in, y, fill).Reshape(append(shape, l.rest...)...)
+	b[1], b[2] = cross(from, across).Div(area), cross(along, from).Div(area)
+	b[0] = b[1].Add(b[2]).Neg().Add(1)
+	return b
 }
 
 // find returns the triangle at a place, and whether it is in one or within roundings of one at the hull.
@@ -236,13 +249,13 @@ func (n *NearestNDInterpolator) At(x *weft.Tensor) *weft.Tensor {
 
 // GridDataOpts are the options of [GridData].
 type GridDataOpts struct {
-	Method    GridMethod // Linear if it is empty: on triangles, in the plane
-	FillValue *float64   // the value outside of the hull with Linear; NaN if it is nil
+	Method    GridMethod // Linear if it is empty: on triangles, in the plane, as is CloughTocher
+	FillValue *float64   // the value outside of the hull, but with Nearest; NaN if it is nil
 	Rescale   bool       // coordinates are divided by their ranges first, so that units do not count
 }
 
 // GridData returns values at x, of shape [... k], by interpolation of values at scattered points, [n ...] and [n k]. It is
-// [NewLinearNDInterpolator] or [NewNearestNDInterpolator] with At, and panics as these do. SciPy's griddata.
+// [NewLinearNDInterpolator], [NewNearestNDInterpolator] or [NewCloughTocher2DInterpolator] with At, and panics as these do. SciPy's griddata.
 func GridData(points, values, x *weft.Tensor, opts ...GridDataOpts) *weft.Tensor {
 	const name = "interpolate.griddata"
 	o := array.Options(name, opts)
@@ -258,9 +271,11 @@ func GridData(points, values, x *weft.Tensor, opts ...GridDataOpts) *weft.Tensor
 	switch o.Method {
 	case "", Linear:
 		return linearND(name, p, values).at(name, x, array.Or(o.FillValue, math.NaN()))
+	case CloughTocher:
+		return cloughTocher(name, p, values).at(name, x, array.Or(o.FillValue, math.NaN()))
 	case Nearest:
 		return nearestND(name, p, values).At(x)
 	}
-	array.Failf(name, "Method", "%q is unknown: want linear or nearest", o.Method)
+	array.Failf(name, "Method", "%q is unknown: want linear, nearest or cubic", o.Method)
 	return nil
 }

@@ -16,9 +16,9 @@ import (
 
 // griddata is what testdata/scattered.py wrote.
 var griddata = func() (s struct {
-	Points, Values, Targets, Linear, Nearest, Rescaled, Three, ThreeTargets [][]float64
-	ThreeNearest                                                            []float64
-	Triangles                                                               [][]int64
+	Points, Values, Targets, Linear, Nearest, Rescaled, Cubic, Three, ThreeTargets [][]float64
+	ThreeNearest                                                                   []float64
+	Triangles                                                                      [][]int64
 }) {
 	text, err := os.ReadFile("testdata/scattered.json")
 	if err == nil {
@@ -35,6 +35,7 @@ func TestGridData(t *testing.T) {
 	p, v, x := weft.From(griddata.Points), weft.From(griddata.Values), weft.From(griddata.Targets)
 	near(t, "linear", GridData(p, v, x, GridDataOpts{FillValue: new(-7.0)}), griddata.Linear, 1e-12)
 	near(t, "rescaled", GridData(p, v, x, GridDataOpts{FillValue: new(-7.0), Rescale: true}), griddata.Rescaled, 1e-12)
+	near(t, "cubic", GridData(p, v, x, GridDataOpts{Method: CloughTocher, FillValue: new(-7.0)}), griddata.Cubic, 1e-10)
 	near(t, "nearest", GridData(p, v, x, GridDataOpts{Method: Nearest}), griddata.Nearest, 0)
 	near(t, "three", NewNearestNDInterpolator(weft.From(griddata.Three), weft.ArangeOf(weft.Float64, 30)).At(weft.From(griddata.ThreeTargets)), griddata.ThreeNearest, 0)
 	var list [][]int64
@@ -48,6 +49,49 @@ func TestGridData(t *testing.T) {
 	}
 	if y := GridData(p, v, x); fmt.Sprint(y.Shape()) != "[55 2]" || y.Slice(weft.Range(53, 55)).IsNaN().All().Item() == 0 {
 		t.Error(y)
+	}
+}
+
+// TestCloughTocher holds that the function goes through the points and is what it was where that is a plane, that slopes pass edges, and
+// gradients to places and values; a point is there twice.
+func TestCloughTocher(t *testing.T) {
+	p := weft.From(griddata.Points)
+	p = weft.Cat([]*weft.Tensor{p, p.Slice(weft.Range(0, 1))}, 0)
+	plane := p.MatMul(weft.From([]float64{2, -0.5})).Add(3)
+	inner := weft.From(griddata.Points).Mul(0.5)
+	if d := NewCloughTocher2DInterpolator(p, plane).At(inner).Sub(inner.MatMul(weft.From([]float64{2, -0.5})).Add(3)).Abs().Max().Item(); d > 1e-11 {
+		t.Error(d)
+	}
+	v := weft.From(griddata.Values)
+	c := NewCloughTocher2DInterpolator(weft.From(griddata.Points), v)
+	if d := c.At(weft.From(griddata.Points)).Sub(v).Abs().Max().Item(); d > 1e-12 {
+		t.Error(d)
+	}
+	// Slopes on both sides of every edge, and of the lines from corners to centroids, are equal.
+	d := Delaunay(weft.From(griddata.Points))
+	corner := func(k int) *weft.Tensor {
+		return weft.From(griddata.Points).IndexSelect(0, d.Slice(weft.All, weft.Range(k, k+1)).Reshape(-1))
+	}
+	for k := range 3 {
+		i, j, o := corner(k), corner((k+1)%3), corner((k+2)%3)
+		for _, end := range []*weft.Tensor{j, i.Add(j).Add(o).Div(3)} {
+			at := i.Mul(0.7).Add(end.Mul(0.3))
+			slopes := func(side float64) *weft.Tensor {
+				x := at.Add(o.Sub(at).Mul(side)).RequireGrad(true)
+				y := c.At(x).Sum(1)
+				return weft.Grad(y.Sum(), []*weft.Tensor{x})[0].Add(y.Detach().Mul(0).Reshape(-1, 1)) // NaN outside of the hull
+			}
+			jump := slopes(1e-8).Sub(slopes(-1e-8))
+			if d := weft.Where(jump.IsNaN(), 0, jump).Abs().Max().Item(); d > 2e-3 {
+				t.Error(k, d)
+			}
+		}
+	}
+	few := weft.From([][]float64{{0, 0}, {1, 0.1}, {0.2, 1}, {1.3, 1.1}, {0.6, 0.4}})
+	err := weft.GradCheck(func(x ...*weft.Tensor) *weft.Tensor { return NewCloughTocher2DInterpolator(few, x[0]).At(x[1]) },
+		[]*weft.Tensor{weft.From([]float64{1, 2, 0, 3, 1}), weft.From([][]float64{{0.4, 0.3}, {0.9, 0.8}, {0.3, 0.6}})})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -197,7 +241,7 @@ func TestScatteredMistakes(t *testing.T) {
 		"interpolate.newlinearndinterpolator: points: has coordinates that":              func() { NewLinearNDInterpolator(p.Div(0), v) },
 		"interpolate.newlinearndinterpolator: points: is float32 of shape [0 ":           func() { NewLinearNDInterpolator(weft.Zeros(0, 2), weft.Zeros(0)) },
 		"interpolate.newnearestndinterpolator: values: is float32 of shape [2":           func() { NewNearestNDInterpolator(p, weft.Ones(2)) },
-		"interpolate.griddata: Method: \"no\" is unknown: want linear or nearest":        func() { GridData(p, v, p, GridDataOpts{Method: "no"}) },
+		"interpolate.griddata: Method: \"no\" is unknown: want linear, nearest or cubic": func() { GridData(p, v, p, GridDataOpts{Method: "no"}) },
 		"interpolate.griddata: x: is nil":                                                func() { GridData(p, v, nil) },
 		"interpolate.griddata: x: is float64 of shape [3]: want real numbers":            func() { GridData(p, v, v) },
 		"interpolate.griddata: x: is float64 of shape [3 1]: want real numbers, 2 along": func() { GridData(p, v, v.Reshape(3, 1), GridDataOpts{Rescale: true}) },
@@ -236,4 +280,11 @@ func ExampleNewNearestNDInterpolator() {
 func ExampleDelaunay() {
 	fmt.Println(Delaunay(weft.From([][]float64{{0, 0}, {1, 0}, {0, 1}})).Shape())
 	// Output: [1 3]
+}
+
+func ExampleNewCloughTocher2DInterpolator() {
+	points := weft.From([][]float64{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0.5, 0.4}})
+	c := NewCloughTocher2DInterpolator(points, points.Square().Sum(1))
+	fmt.Printf("%.3f\n", weft.Data[float64](c.At(weft.From([][]float64{{0.5, 0.4}, {0.75, 0.5}}))))
+	// Output: [0.410 0.869]
 }

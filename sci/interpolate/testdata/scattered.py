@@ -14,4 +14,6 @@ three = np.round(r.normal(size=(30, 3)), 3)
 out = {"points": points, "values": values, "targets": targets, "linear": si.griddata(points, values, targets, fill_value=-7), "rescaled": si.griddata(points, values, targets, rescale=True, fill_value=-7),
        "nearest": si.griddata(points, values, targets, method="nearest"), "triangles": np.array(sorted(sorted(map(int, s)) for s in t)),
        "three": three, "threeTargets": three[:9] + 0.1, "threeNearest": si.NearestNDInterpolator(three, np.arange(30.0))(three[:9] + 0.1)}
+ct = si.CloughTocher2DInterpolator(points, values, fill_value=-7, tol=1e-15, maxiter=20000)
+out["cubic"] = ct(targets)
 print(json.dumps({k: v.tolist() for k, v in out.items()}))
