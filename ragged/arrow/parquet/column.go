@@ -105,6 +105,10 @@ func (r *rows) fields(c data.Column, d *schema.Column) (data.Column, error) {
 			c.Texts = []string{}
 		}
 	case parquet.Types.FixedLenByteArray:
+		if isDecimal && d.TypeLength() <= 16 {
+			c.Numbers, err = numbers(r, scaledBytes(decimal))
+			break
+		}
 		if _, ok := d.LogicalType().(schema.Float16LogicalType); !ok || d.TypeLength() != 2 {
 			return c, unsupported
 		}
@@ -124,6 +128,26 @@ func (r *rows) fields(c data.Column, d *schema.Column) (data.Column, error) {
 func scaled[V int32 | int64](d schema.DecimalLogicalType) func(v V) float64 {
 	divisor := math.Pow10(int(d.Scale()))
 	return func(v V) float64 { return float64(v) / divisor }
+}
+
+// scaledBytes is scaled for the big-endian bytes of an integer in two's complement, 16 at most. One beyond 64 bits is
+// rounded in steps: its error is within two units in the last place.
+func scaledBytes(d schema.DecimalLogicalType) func(v parquet.FixedLenByteArray) float64 {
+	divisor := math.Pow10(int(d.Scale()))
+	return func(v parquet.FixedLenByteArray) float64 {
+		var high int64
+		if len(v) > 0 {
+			high = int64(int8(v[0])) >> 7
+		}
+		low := uint64(high)
+		for _, b := range v {
+			high, low = high<<8|int64(low>>56), low<<8|uint64(b)
+		}
+		if high == int64(low)>>63 {
+			return float64(int64(low)) / divisor
+		}
+		return (math.Ldexp(float64(high), 64) + float64(low)) / divisor
+	}
 }
 
 // integers reads integers of the type that the schema says.

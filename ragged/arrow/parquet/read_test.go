@@ -82,6 +82,28 @@ func listed(c data.Column) (out []any) {
 	return out
 }
 
+// TestDecimalsAsPyarrowStoresThem reads decimals in byte arrays of 4 to 16 bytes.
+func TestDecimalsAsPyarrowStoresThem(t *testing.T) {
+	columns, err := parquet.ReadFile("testdata/decimals.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range columns {
+		want := []float64{-1.25, 0.01, -0.01, 99999.99, math.NaN(), 7}
+		if c.Name == "d38" {
+			want[5] = -1234567890123456789012345678901234.56
+		}
+		for i, v := range weft.Data[float64](c.Numbers) {
+			if !(math.Abs(v-want[i]) <= 5e-16*math.Abs(want[i]) || v != v && want[i] != want[i]) {
+				t.Errorf("%s: element %d is %v, want %v", c.Name, i, v, want[i])
+			}
+		}
+	}
+	if len(columns) != 4 {
+		t.Errorf("%d columns, want 4", len(columns))
+	}
+}
+
 func TestGroupsAndColumns(t *testing.T) {
 	b, err := os.ReadFile("testdata/plain.parquet")
 	if err != nil {

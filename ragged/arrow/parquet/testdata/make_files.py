@@ -37,6 +37,9 @@ for name, options in {"plain": dict(compression="none", use_dictionary=False, ro
                       "zstd": dict(compression="zstd", version="2.6", data_page_version="2.0"), "gzip": dict(compression="gzip"),
                       "brotli": dict(compression="brotli")}.items():
     pq.write_table(table, f"{name}.parquet", store_decimal_as_integer=True, **options)
+decimals = pa.table({f"d{p}": pa.array([Decimal(v) for v in ("-1.25", "0.01", "-0.01", "99999.99")] + [None, Decimal("-1234567890123456789012345678901234.56") if p == 38 else Decimal("7")],
+                                       pa.decimal128(p, 2)) for p in (7, 9, 18, 38)})
+pq.write_table(decimals, "decimals.parquet")
 pq.write_table(lists, "lists.parquet", row_group_size=3)
 as_json = lambda v: float(v) if isinstance(v, (Decimal, np.floating)) else v
 want = {}
