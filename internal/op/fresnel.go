@@ -52,8 +52,8 @@ func (s stream) fresnelWave(x val) number {
 	return s.times(number{cos, sin}, number{part[0], part[1]})
 }
 
-// wofzDiagonal is w(x+ix) for x from 1 on where wave is exp(2i*x*x): the sum of [stream.wofzAbove] with
-// points between multiples of 1/2, of which t and -t have the factor 4*x^4+t^4. Two pairs are a division.
+// wofzDiagonal is w(x+ix) for x from 1 on, where wave is exp(2i*x*x): the sum of [stream.wofzAbove] with points between
+// multiples of 1/2. The points t and -t have the common denominator 4*x^4+t^4. Two pairs of points share a division.
 func (s stream) wofzDiagonal(x val, wave number) number {
 	one := s.f(1)
 	twice := s.Mul(s.f(2), s.sq(x))

@@ -14,7 +14,7 @@ const (
 	radialMost, radialLeast, radialFar = 25, 0.05, 0.9
 	// radialLoss is the size of terms beside their sum from which the slower formulas are taken.
 	radialLoss = 8
-	// maxRadialTerms bounds the terms, of which v of 0.9 takes some 400.
+	// maxRadialTerms bounds the terms. A v of 0.9 takes some 400.
 	maxRadialTerms = 900
 )
 
