@@ -59,7 +59,12 @@ func TestLUChoosesBlocks(t *testing.T) {
 	for i := range turned {
 		turned[i] = i ^ 1
 	}
-	for name, a := range map[string]*sparse.Matrix{"grid": m, "rows of a grid": m.Rows(turned...), "grid with a zero diagonal": m.Sub(sparse.Diags([]*weft.Tensor{m.Diagonal()}, []int{0}, 400, 400))} {
+	oneWay := make([]int, 1200) // columns of entries at random places, which have no mirrored ones
+	for i := range oneWay {
+		oneWay[i] = r.IntN(400)
+	}
+	random := sparse.NewCOO(weft.FullOf(weft.Float64, -1, 1200), ints(1200, func(i int) int { return i % 400 }), oneWay, 400, 400).Add(sparse.Eye(400).As(weft.Float64).Scale(16))
+	for name, a := range map[string]*sparse.Matrix{"grid": m, "strong diagonal": random, "rows of it": random.Rows(turned...), "rows of a grid": m.Rows(turned...), "grid with a zero diagonal": m.Sub(sparse.Diags([]*weft.Tensor{m.Diagonal()}, []int{0}, 400, 400))} {
 		for _, adjoint := range []bool{false, true} {
 			x, y := sparse.LU(a), sparse.LU(a, sparse.LUOpts{Ordering: sparse.Natural})
 			u, v, of := x.Solve(b), y.Solve(b), a
@@ -71,6 +76,14 @@ func TestLUChoosesBlocks(t *testing.T) {
 			}
 		}
 	}
+}
+
+func ints(n int, f func(i int) int) []int {
+	x := make([]int, n)
+	for i := range x {
+		x[i] = f(i)
+	}
+	return x
 }
 
 // definite returns a Hermitian positive definite matrix of n rows with about k entries above its diagonal.
