@@ -154,7 +154,7 @@ func FactorBlocks[T Element](plan *LUPlan, values []T, threshold float64) (*Bloc
 	if err := mem.CheckHeap((plan.size + plan.behind + plan.scratch) * int(unsafe.Sizeof(zero))); err != nil {
 		return nil, err
 	}
-	f := &BlockLU[T]{plan, make([]T, plan.size), make([]T, plan.behind), make([]int32, len(plan.of)), kernelsOf[T]()}
+	f := &BlockLU[T]{plan, mem.MakeHuge[T](plan.size), mem.MakeHuge[T](plan.behind), make([]int32, len(plan.of)), kernelsOf[T]()}
 	for e, to := range plan.to {
 		if to < 0 {
 			f.u[^to] = f.k.conj(values[e])

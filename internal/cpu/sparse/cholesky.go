@@ -81,7 +81,7 @@ func Factor[T Element](c *CholeskyPlan, values []T) (f *Cholesky[T], bad int, er
 	if err := mem.CheckHeap((c.size + c.most) * int(unsafe.Sizeof(zero))); err != nil {
 		return nil, -1, err
 	}
-	f = &Cholesky[T]{c, make([]T, c.size), kernelsOf[T]()}
+	f = &Cholesky[T]{c, mem.MakeHuge[T](c.size), kernelsOf[T]()}
 	update, where := make([]T, c.most), make([]int32, len(c.of))
 	bad = -1
 	c.sweep(func(s int) { f.load(&c.nodes[s], where, values) }, func(s, from, lo, hi int) {

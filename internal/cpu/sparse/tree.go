@@ -205,7 +205,7 @@ func spans(parent, below []int32) (out []span) {
 			both := span{t.first, t.width + s.width, s.below, 0}
 			both.zeros = both.size() - t.size() - s.size() + t.zeros + s.zeros
 			share := float64(both.zeros) / float64(both.size())
-			if !(both.width <= 4 || both.width <= 16 && share < 0.8 || both.width <= 48 && share < 0.1 || share < 0.05) {
+			if !(both.width <= 4 || both.width <= 16 && share < 0.2 || both.width <= 48 && share < 0.1 || share < 0.05) {
 				break
 			}
 			out, s = out[:len(out)-1], both
