@@ -294,7 +294,7 @@ func (k *compiler) block(b []loop.Value, pass bool) []instr {
 	return out
 }
 
-// steps returns how many steps block emits, those of passes counted as one.
+// steps returns how many steps block emits. A pass counts as one.
 func (k *compiler) steps(b []loop.Value) int {
 	n := 0
 	for _, v := range b {
