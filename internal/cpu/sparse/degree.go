@@ -5,10 +5,11 @@ import "math"
 // MinimumDegree returns an order of elimination of the variables of a graph that keeps fill-in low: place k of the
 // result is the variable that is eliminated k-th. neighbours has the variables that each meets, both ways and without
 // itself; it is overwritten. cliques has sets of variables that all meet one another, each once; it may be nil.
-// entries is how many the triangular factor has, without those of variables that are put last because they meet many others.
+// entries is the number of entries of the triangular factor. It leaves out the columns of variables that are put last because
+// they meet many others.
 //
-// fits returns an error where a factor of so large a number of entries, or more, does not fit. Then MinimumDegree ends with
-// that error. It asks while it orders, since what an eliminated variable meets is a dense triangle of the factor.
+// fits returns an error where a factor of that number of entries does not fit in memory. Then MinimumDegree ends with that
+// error. It asks while it orders, since what an eliminated variable meets is a dense triangle of the factor.
 //
 // Source: Amestoy, Davis, Duff, "An approximate minimum degree ordering algorithm", SIAM J. Matrix Anal. Appl. 17,
 // 1996. Variables that meet more than 10 times the square root of n others are eliminated last, and cliques of more

@@ -107,7 +107,7 @@ func postorder(parent []int32) []int32 {
 
 // counts returns the number of entries below the diagonal of each column of the factor, from the columns of the lower
 // triangle and its elimination tree, which are in postorder. Column j is a leaf of the tree of row i where no column that
-// i has seen is below j. Each leaf adds a column to the row's paths, which meet those of the leaf before at an ancestor.
+// i has seen is below j. Each leaf adds a path of columns to the row, which joins the previous leaf's path at an ancestor.
 //
 // Source: Gilbert, Ng, Peyton, "An efficient algorithm to compute row and column counts for sparse Cholesky
 // factorization", SIAM J. Matrix Anal. Appl. 15, 1994.
