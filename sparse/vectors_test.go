@@ -297,3 +297,16 @@ func TestEigshOfMultipleValues(t *testing.T) {
 		}
 	}
 }
+
+// TestEigshOfCopiesNearZero finds a double eigenvalue near 0 between others of both signs. One Krylov space has it once, and converges before its
+// copy comes from rounding.
+func TestEigshOfCopiesNearZero(t *testing.T) {
+	d := weft.LinspaceOf(weft.Float64, 50, 52, 60)
+	d.Slice(weft.Range(20, 30)).Assign(d.Slice(weft.Range(20, 30)).Neg())
+	d.Slice(weft.Range(0, 2)).Fill(0.5)
+	d.Slice(weft.Range(2, 3)).Fill(2)
+	got, _, err := sparse.Eigsh(func(x *weft.Tensor) *weft.Tensor { return x.Mul(d) }, weft.ZerosOf(weft.Float64, 60), 2, sparse.EigshOpts{Which: sparse.SmallestMagnitude, Vectors: new(6), Tol: new(1e-9)})
+	if want := weft.FullOf(weft.Float64, 0.5, 2); err != nil || !got.AllClose(want) {
+		t.Error(got, err)
+	}
+}
