@@ -309,7 +309,7 @@ func (s stream) besselJY(v0, x0 val, second bool) val {
 	good := s.both(s.Lt(zero, s.Abs(x0)), s.finite(x0), s.Le(s.Abs(v0), s.f(maxOrder)))
 	v, x := s.Select(good, s.Abs(v0), zero), s.Select(good, s.Abs(x0), one)
 	negative := s.Lt(v0, zero)
-	turn := s.If(negative, func() []val { sin, cos := s.sinCosPi(s.Abs(v0)); return []val{sin, cos} }, func() []val { return []val{zero, one} })
+	turn := s.If(s.Or(negative, s.Lt(x0, zero)), func() []val { sin, cos := s.sinCosPi(s.Abs(v0)); return []val{sin, cos} }, func() []val { return []val{zero, one} })
 	sin, cos := turn[0], turn[1]
 	// The other kind serves for negative orders that are not whole.
 	needJ := s.f(1)
