@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"weft"
 	"weft/internal/array"
@@ -21,15 +22,15 @@ const (
 
 // DifferentialEvolutionOpts are the options of [DifferentialEvolution].
 type DifferentialEvolutionOpts struct {
-	Strategy      Strategy
-	MaxIter       int         // the most generations; 1000 if it is 0
-	PopSize       int         // vectors for each unknown that is not fixed, 5 in all at least; 15 if it is 0
-	Tol           *float64    // the search ends where the deviation of all values is at most ATol + Tol times their mean's magnitude; 0.01 if it is nil
-	ATol          float64     // 0 or more
-	Mutation      *[2]float64 // F is drawn between them, once a generation, from 0 to 2; {0.5, 1} if it is nil
-	Recombination *float64    // a probability; 0.7 if it is nil
-	Seed          uint64      // of the draws: the same seed has the same result
-	X0            *weft.Tensor
+	Strategy      Strategy     // Best1Bin if it is empty
+	MaxIter       int          // the most generations; 1000 if it is 0
+	PopSize       int          // vectors for each unknown that is not fixed, 5 in all at least; 15 if it is 0
+	Tol           *float64     // the search ends where the deviation of all values is at most ATol + Tol times their mean's magnitude; 0.01 if it is nil
+	ATol          float64      // 0 or more
+	Mutation      *[2]float64  // F is drawn between them, once a generation, from 0 to 2; {0.5, 1} if it is nil
+	Recombination *float64     // a probability; 0.7 if it is nil
+	Seed          uint64       // of the draws: the same seed has the same result
+	X0            *weft.Tensor // takes the place of one drawn vector; nil: none
 	// Vectorized says that f takes many vectors at once, stacked along a new first axis, and returns one number for each. Then a generation is
 	// made of the one before as a whole; without it a better vector counts at once.
 	Vectorized bool
@@ -49,7 +50,7 @@ func DifferentialEvolution(f func(x *weft.Tensor) *weft.Tensor, bounds Bounds, o
 	array.Given(name, "f", f != nil)
 	o := array.Options(name, opts)
 	e := newEvolution(name, f, bounds, o)
-	e.begin(o)
+	e.begin()
 	most := limit(name, "MaxIter", o.MaxIter, 1000)
 	var err error
 	for {
@@ -74,21 +75,21 @@ func DifferentialEvolution(f func(x *weft.Tensor) *weft.Tensor, bounds Bounds, o
 	}
 	m := e.minimum()
 	if !o.NoPolish && (err == nil || o.Context == nil || o.Context.Err() == nil) && finite(m.Value) {
-		e.polish(m, o.Context)
+		e.polish(m)
 	}
 	return m, err
 }
 
 // An evolution is a population while it changes. Vectors have elements from 0 to 1 between the bounds.
 type evolution struct {
-	name         string
-	f            func(x *weft.Tensor) *weft.Tensor
-	shape        []int
-	lower, width []float64
-	o            DifferentialEvolutionOpts
-	tol, cross   float64
-	mutation     [2]float64
-	r            *rand.Rand
+	name                string
+	f                   func(x *weft.Tensor) *weft.Tensor
+	shape               []int
+	lower, upper, width []float64
+	o                   DifferentialEvolutionOpts
+	tol, cross          float64
+	mutation            [2]float64
+	r                   *rand.Rand
 
 	x            [][]float64
 	value        []float64
@@ -101,11 +102,11 @@ func newEvolution(name string, f func(x *weft.Tensor) *weft.Tensor, bounds Bound
 	array.Given(name, "bounds.Upper", bounds.Upper != nil)
 	shape := array.Broadcast(name, bounds.Lower.Shape(), bounds.Upper.Shape())
 	e := &evolution{name: name, f: f, shape: shape, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x77656674))}
-	lower, upper := bounds.of(name, shape)
-	e.lower, e.width = lower, make([]float64, len(lower))
-	for i := range lower {
-		if e.width[i] = upper[i] - lower[i]; !finite(lower[i]) || !finite(e.width[i]) {
-			array.Failf(name, "bounds", "of element %d are %v and %v: want finite numbers", i, lower[i], upper[i])
+	e.lower, e.upper = bounds.of(name, shape)
+	e.width = make([]float64, len(e.lower))
+	for i := range e.width {
+		if e.width[i] = e.upper[i] - e.lower[i]; !finite(e.lower[i]) || !finite(e.width[i]) {
+			array.Failf(name, "bounds", "of element %d are %v and %v: want finite numbers", i, e.lower[i], e.upper[i])
 		}
 	}
 	switch o.Strategy {
@@ -130,14 +131,14 @@ func newEvolution(name string, f func(x *weft.Tensor) *weft.Tensor, bounds Bound
 }
 
 // begin draws the population: each of its strata along each axis has one vector.
-func (e *evolution) begin(o DifferentialEvolutionOpts) {
+func (e *evolution) begin() {
 	free := 0
 	for _, w := range e.width {
 		if w > 0 {
 			free++
 		}
 	}
-	size := max(5, limit(e.name, "PopSize", o.PopSize, 15)*free)
+	size := max(5, limit(e.name, "PopSize", e.o.PopSize, 15)*free)
 	e.x, e.value = make([][]float64, size), make([]float64, size)
 	for i := range e.x {
 		e.x[i] = make([]float64, len(e.lower))
@@ -147,13 +148,13 @@ func (e *evolution) begin(o DifferentialEvolutionOpts) {
 			e.x[i][j] = (float64(stratum) + e.r.Float64()) / float64(size)
 		}
 	}
-	if o.X0 != nil {
-		x0, at := start(e.name, "X0", o.X0)
+	if e.o.X0 != nil {
+		x0, at := start(e.name, "X0", e.o.X0)
 		if !array.Equal(x0.Shape(), e.shape) {
 			array.Failf(e.name, "X0", "has shape %s: want that of the bounds, %s", array.ShapeString(x0.Shape()), array.ShapeString(e.shape))
 		}
 		for j, v := range at {
-			if !(v >= e.lower[j] && v <= e.lower[j]+e.width[j]) {
+			if !(v >= e.lower[j] && v <= e.upper[j]) {
 				array.Failf(e.name, "X0", "has %v at %d: want numbers between the bounds", v, j)
 			}
 			if e.x[0][j] = 0; e.width[j] > 0 {
@@ -184,7 +185,7 @@ func (e *evolution) begin(o DifferentialEvolutionOpts) {
 func (e *evolution) scaled(x []float64) []float64 {
 	y := make([]float64, len(x))
 	for j, v := range x {
-		y[j] = max(e.lower[j], min(e.lower[j]+e.width[j], e.lower[j]+float64(v*e.width[j])))
+		y[j] = max(e.lower[j], min(e.upper[j], e.lower[j]+float64(v*e.width[j])))
 	}
 	return y
 }
@@ -253,17 +254,11 @@ func (e *evolution) take(i int, x []float64, value float64) {
 
 // trial returns the vector that may replace vector i.
 func (e *evolution) trial(i int, scale float64) []float64 {
-	var drawn [3]int // different ones
+	var drawn [3]int // different ones, and not i
 	for k := range drawn {
-	again:
-		drawn[k] = e.r.IntN(len(e.x))
-		if drawn[k] == i {
-			goto again
-		}
-		for _, before := range drawn[:k] {
-			if drawn[k] == before {
-				goto again
-			}
+		drawn[k] = i
+		for drawn[k] == i || slices.Contains(drawn[:k], drawn[k]) {
+			drawn[k] = e.r.IntN(len(e.x))
 		}
 	}
 	from := e.x[e.best]
@@ -306,11 +301,7 @@ func (e *evolution) minimum() *Minimum {
 }
 
 // polish goes on from the best vector, and keeps a better one.
-func (e *evolution) polish(m *Minimum, ctx context.Context) {
-	upper := make([]float64, len(e.lower))
-	for i := range upper {
-		upper[i] = e.lower[i] + e.width[i]
-	}
+func (e *evolution) polish(m *Minimum) {
 	f := e.f
 	if e.o.Vectorized {
 		f = func(x *weft.Tensor) *weft.Tensor {
@@ -319,7 +310,8 @@ func (e *evolution) polish(m *Minimum, ctx context.Context) {
 	}
 	var better *Minimum
 	if err := weft.Try(func() {
-		better, _ = Minimize(f, m.X, MinimizeOpts{Bounds: &Bounds{Lower: weft.FromSlice(e.lower, e.shape...), Upper: weft.FromSlice(upper, e.shape...)}, Context: ctx})
+		b := &Bounds{Lower: weft.FromSlice(e.lower, e.shape...), Upper: weft.FromSlice(e.upper, e.shape...)}
+		better, _ = Minimize(f, m.X, MinimizeOpts{Bounds: b, Context: e.o.Context})
 	}); err != nil {
 		return // f has no gradient
 	}

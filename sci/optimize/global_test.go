@@ -155,6 +155,20 @@ func TestDifferentialEvolutionOptions(t *testing.T) {
 	}
 }
 
+// TestDifferentialEvolutionWithinBounds holds that f gets no x beyond bounds whose difference and sum are rounded up.
+func TestDifferentialEvolutionWithinBounds(t *testing.T) {
+	bounds := Bounds{weft.From([]float64{-0.1}), weft.From([]float64{0.3})}
+	most := 0.0
+	f := func(x *weft.Tensor) *weft.Tensor {
+		most = max(most, x.Detach().Item())
+		return x.Neg().Sum()
+	}
+	m, err := DifferentialEvolution(f, bounds, DifferentialEvolutionOpts{X0: bounds.Upper})
+	if err != nil || most != 0.3 || m.X.Item() != 0.3 {
+		t.Error(m, err, most)
+	}
+}
+
 // TestContexts holds that searches end with their context, and return the best point and the cause.
 func TestContexts(t *testing.T) {
 	cause := errors.New("enough")
