@@ -340,8 +340,8 @@ func (g *graph) compiledPieces(from, to int) []*piece {
 	return list
 }
 
-// repeat returns the layers in the run of alike nodes that covers most of the nodes from to to, and how many nodes that
-// has, 0 if there is none. If its nodes are alike, but not equal, the layers are 0.
+// repeat returns the layers in the run of alike nodes that covers most of the nodes from to to, and the number of nodes of
+// that run, 0 if there is none. If layers of the run are not equal, best.count is 0.
 func (g *graph) repeat(from, to int) (best repeat, covered int) {
 	for period := minLayerNodes; period <= min((to-from)/minLayers, maxLayerNodes) && g.search > 0; period++ {
 		g.search -= to - from

@@ -105,6 +105,7 @@ func span(t []float64, k int) (first, last int) {
 
 // At returns the values at x: float64 of x's shape followed by the axes of a value. It has gradients with respect to x and to the
 // coefficients, of every order, by the recurrence of Cox and de Boor (de Boor, "A practical guide to splines", 2001, chapter X).
+// It panics with a [*weft.Error] for complex numbers.
 func (b *BSpline) At(x *weft.Tensor) *weft.Tensor {
 	const name = "interpolate.bspline.at"
 	(*core.Tensor)(x).CheckArgument(name, "x")

@@ -16,10 +16,11 @@ type CloughTocher2DInterpolator struct {
 }
 
 // NewCloughTocher2DInterpolator returns an interpolator of values at points, [n ...] and [n 2] for n points in any order. On each triangle of
-// their Delaunay triangulation it has three cubic polynomials that join with continuous slopes (Alfeld, "A trivariate Clough-Tocher scheme for tetrahedral
-// data", Comput. Aided Geom. Des. 1, 1984). Slopes at the points bend the edges least (Nielson, "A method for interpolating
-// scattered data based upon a minimum norm network", Math. Comp. 40, 1983); their equations are solved as a whole. It has gradients with respect to the values. It panics with a
-// [*weft.Error] for bad arguments, and where all points are on a line. SciPy's CloughTocher2DInterpolator with a small tol.
+// their Delaunay triangulation it has three cubic polynomials that join with continuous slopes (Alfeld, "A trivariate Clough-Tocher
+// scheme for tetrahedral data", Comput. Aided Geom. Des. 1, 1984). Slopes at the points bend the edges least (Nielson, "A method for
+// interpolating scattered data based upon a minimum norm network", Math. Comp. 40, 1983); their equations are solved as a whole.
+// Results have gradients with respect to the values. It panics with a [*weft.Error] for bad arguments, and where all points are on a
+// line. SciPy's CloughTocher2DInterpolator with a small tol.
 func NewCloughTocher2DInterpolator(points, values *weft.Tensor) *CloughTocher2DInterpolator {
 	return cloughTocher("interpolate.newcloughtocher2dinterpolator", points, values)
 }
@@ -84,7 +85,8 @@ func (e *entries) of(rows, cols int) *sparse.Matrix {
 }
 
 // At returns the values at x, of shape [... 2]: float64 of shape [...] followed by the axes of a value, NaN outside of the hull of all
-// points. It has derivatives with respect to x. The first ones are continuous.
+// points. It has derivatives with respect to x. The first ones are continuous. It panics with a [*weft.Error] for other shapes and
+// complex numbers.
 func (c *CloughTocher2DInterpolator) At(x *weft.Tensor) *weft.Tensor {
 	return c.at("interpolate.at", x, math.NaN())
 }
@@ -140,7 +142,7 @@ func (c *CloughTocher2DInterpolator) at(name string, x *weft.Tensor, fill float6
 			way[k][a] = weft.FromSlice(across[k][a], count, 1)
 		}
 	}
-	b := l.parts(mask, rows, p)
+	b := barycentric(mask, rows, p)
 	y := cubicPiece(p, f, gx, gy, way, b)
 	return weft.Where(mask, y, fill).Reshape(append(shape, l.rest...)...)
 }

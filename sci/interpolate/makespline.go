@@ -159,7 +159,7 @@ func interpKnots(name string, x []float64, k int, o InterpSplineOpts) []float64 
 	}
 	m := len(x)
 	least := max(2, k+1)
-	if o.Kind == Periodic || o.Kind != NotAKnot && o.Kind != "" || len(o.Start)+len(o.End) > 0 {
+	if o.Kind != NotAKnot && o.Kind != "" || len(o.Start)+len(o.End) > 0 {
 		least = 2
 	}
 	if m < least {

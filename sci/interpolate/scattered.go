@@ -106,7 +106,7 @@ func (l *LinearNDInterpolator) at(name string, x *weft.Tensor, fill float64) *we
 		p[k], v[k] = l.points.IndexSelect(0, index), l.values.IndexSelect(0, index)
 	}
 	in := weft.FromSlice(inside, count).Reshape(-1, 1)
-	b := l.parts(in, rows, p)
+	b := barycentric(in, rows, p)
 	y := v[0].Add(b[1].Mul(v[1].Sub(v[0]))).Add(b[2].Mul(v[2].Sub(v[0])))
 	return weft.Where(in, y, fill).Reshape(append(shape, l.rest...)...)
 }
@@ -125,8 +125,8 @@ func (l *LinearNDInterpolator) triangles(rows *weft.Tensor) (triangles []int32, 
 	return triangles, inside
 }
 
-// parts returns the barycentric coordinates, [count 1] each, of rows in triangles with corners p, where in says that there is one.
-func (l *LinearNDInterpolator) parts(in, rows *weft.Tensor, p [3]*weft.Tensor) (b [3]*weft.Tensor) {
+// barycentric returns the barycentric coordinates, [count 1] each, of rows in triangles with corners p, where in says that there is one.
+func barycentric(in, rows *weft.Tensor, p [3]*weft.Tensor) (b [3]*weft.Tensor) {
 	column := func(x *weft.Tensor, k int) *weft.Tensor { return x.Slice(weft.All, weft.Range(k, k+1)) }
 	cross := func(a, b *weft.Tensor) *weft.Tensor {
 		return column(a, 0).Mul(column(b, 1)).Sub(column(a, 1).Mul(column(b, 0)))
@@ -250,7 +250,7 @@ func (n *NearestNDInterpolator) At(x *weft.Tensor) *weft.Tensor {
 // GridDataOpts are the options of [GridData].
 type GridDataOpts struct {
 	Method    GridMethod // Linear if it is empty: on triangles, in the plane, as is CloughTocher
-	FillValue *float64   // the value outside of the hull, but with Nearest; NaN if it is nil
+	FillValue *float64   // the value outside of the hull, which Nearest does not have; NaN if it is nil
 	Rescale   bool       // coordinates are divided by their ranges first, so that units do not count
 }
 

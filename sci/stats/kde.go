@@ -180,7 +180,8 @@ func (k *GaussianKDE) at(name string, points *weft.Tensor, join func(exponents *
 	return weft.Cat(parts, 0)
 }
 
-// Resample returns n draws from the density, float64 [d n], or [n] of a sample of numbers: points of the sample plus normal noise.
+// Resample returns n draws from the density, float64 [d n], or [n] of a sample of numbers: points of the sample plus normal noise. It
+// panics with a [*weft.Error] for an n below 0.
 func (k *GaussianKDE) Resample(g *weft.Generator, n int) *weft.Tensor {
 	const name = "stats.gaussiankde.resample"
 	array.Given(name, "g", g != nil)
