@@ -9,8 +9,8 @@ import (
 	"weft/internal/op"
 )
 
-// Sets are vectors of different elements in ascending order, complex ones by their real and then their imaginary parts. How many there are depends on the elements,
-// so that these functions are refused in compiled functions.
+// Sets are vectors of different elements in ascending order, complex ones by their real and then their imaginary parts.
+// Their number depends on the elements, so that these functions are refused in compiled functions.
 
 // setsOf returns the different elements of two tensors in the type in which they meet.
 func setsOf(name string, a, b *Tensor) (x, y *Tensor) {
@@ -113,6 +113,7 @@ func UniqueAxis(t *Tensor, axis int) (values, inverse, counts *Tensor) {
 
 // inOrder returns the order of a vector of complex numbers by their real and then their imaginary parts, and for each
 // in this order whether it differs from the one before. Numbers with a part that is NaN are one value and come last.
+// Requires: one element or more.
 func (t *Tensor) inOrder() (order, begins *Tensor) {
 	re, im, nan := t.Real().Detach(), t.Imag().Detach(), t.Detach().IsNaN()
 	kind := re.IsNaN().To(Int64).Add(nan.To(Int64)) // 1 where the imaginary part alone is NaN, 2 where the real part is

@@ -98,9 +98,9 @@ func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
 
 // Unique returns the different elements of t in ascending order, all axes flattened; for
 // each element of t, in its shape, the int64 place of its value among them; and how often
-// each occurs, int64. Complex numbers are in ascending order of real, then of imaginary parts. Zeros of both signs are one value, the first that occurs, and so are
-// NaNs, which come last. values[inverse] is t, and the gradient of values goes to the first
-// element of each.
+// each occurs, int64. Complex numbers are in ascending order of real, then of imaginary parts.
+// Zeros of both signs are one value, the first that occurs, and so are NaNs, which come last.
+// values[inverse] is t, and the gradient of values goes to the first element of each.
 func (t *Tensor) Unique() (values, inverse, counts *Tensor) {
 	defer array.Named("unique").End()
 	t.c().Check("unique")

@@ -425,9 +425,9 @@ func (t *Tensor) Trapezoid(axis int, spacing any) *Tensor {
 }
 
 // Interp is, for each element of t, the value at that place of the line through points with ascending abscissas
-// x and ordinates y, vectors of floats of one size, y of complex numbers too; beyond them the first or the last ordinate. The
-// result has t's shape, and the type in which all meet. NaN stays. Gradients go to t and y. It panics with *[Error] for no
-// points and where sizes differ. What x that does not ascend gives is not specified. NumPy's interp.
+// x and ordinates y, vectors of floats of one size, y of complex numbers too; beyond them the first or the last
+// ordinate. The result has t's shape, and the type in which all meet. NaN stays. Gradients go to t and y. It panics with
+// *[Error] for no points and where sizes differ. What x that does not ascend gives is not specified. NumPy's interp.
 func (t *Tensor) Interp(x, y *Tensor) *Tensor {
 	const name = "interp"
 	defer array.Named(name).End()
@@ -569,8 +569,8 @@ func (t *Tensor) Cov(opts ...CovOpts) *Tensor {
 }
 
 // CorrCoef is the matrix of the correlation coefficients of variables, the rows of t, over observations, its
-// columns, limited to -1 and 1, of complex ones each part; of a vector 1. Options, types and errors are as for [Tensor.Cov]. A variable
-// that does not vary gives NaN. NumPy's corrcoef.
+// columns, limited to -1 and 1, of complex ones each part; of a vector 1. Options, types and errors are as for
+// [Tensor.Cov]. A variable that does not vary gives NaN. NumPy's corrcoef.
 func (t *Tensor) CorrCoef(opts ...CovOpts) *Tensor {
 	defer array.Named("corrcoef").End()
 	t.c().Check("corrcoef")

@@ -141,7 +141,6 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
-// TestCSVTypes: told by name, kept as texts, or inferred as pandas infers them.
 // TestCSVOfSpreadsheets reads what pandas reads alike: a byte order mark, numbers of Go's syntax that are texts, and a
 // table without rows.
 func TestCSVOfSpreadsheets(t *testing.T) {
@@ -167,6 +166,7 @@ func TestCSVOfSpreadsheets(t *testing.T) {
 	}
 }
 
+// TestCSVTypes: types are told by name, kept as texts, or inferred as pandas infers them.
 func TestCSVTypes(t *testing.T) {
 	const table = "id,zip,ok,x,n,mixed,big,none\n1,007, true ,1.5,4,1,9223372036854775807,\n-2,123,FALSE,,,a,1,\n"
 	show := func(opts ...data.CSVOpts) string {

@@ -35,8 +35,8 @@ type EigshOpts struct {
 // The error matches [ErrNotConverged] where some values have not converged; the results are the last then.
 //
 // Eigenvalues come as often as they are multiple: after convergence a search from a random vector looks for missed
-// ones. With [SmallestMagnitude] between eigenvalues of both signs it ends after as many restarts as there were, and 20, and
-// may miss copies then.
+// ones. With [SmallestMagnitude] between eigenvalues of both signs that search takes at most 20 restarts more than the
+// search before took, and may miss copies.
 //
 // Source: Wu and Simon, "Thick-restart Lanczos method for large symmetric eigenvalue problems", 2000, with full
 // orthogonalization.
@@ -70,8 +70,8 @@ type lanczos struct {
 	beta  float64
 
 	found    []float64    // wanted values before the search for missed ones; nil before the first
-	vectors  *weft.Tensor // SmallestMagnitude: theirs
-	until    int          // SmallestMagnitude: the last restart of that search
+	vectors  *weft.Tensor // with SmallestMagnitude: the vectors of found
+	until    int          // with SmallestMagnitude: the last restart of the search for missed values
 	searches int
 	fresh    bool // restart goes on from a random vector
 }

@@ -21,7 +21,8 @@ type LUOpts struct {
 
 // LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
 // its diagonal. Where the pattern is about symmetric, or its diagonal is there and a^T + a fills in less than a^T*a, blocks
-// of columns are factored by dense products, which store some zeros. If a block lacks a pivot that LUOpts.PivotThreshold allows, or the order is [Natural], LU goes column by column.
+// of columns are factored by dense products, which store some zeros. If a block lacks a pivot that LUOpts.PivotThreshold
+// allows, or the order is [Natural], LU goes column by column.
 //
 // Solutions have gradients of any order in the values of a and in the right sides, of the first two orders in [weft.Vmap]
 // and in loops. In a compiled function the factors are computed when it runs, if the values changed. LU is SciPy's splu,
@@ -29,7 +30,7 @@ type LUOpts struct {
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
 // singular, which names a column, or the factors do not fit in memory. The latter is known before factors are computed,
-// but for LU column by column in the order [Natural].
+// except column by column in the order [Natural].
 //
 // Sources: Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006, chapter 6; Schenk, Gärtner, Fichtner,
 // "Efficient sparse LU factorization with left-right looking strategy on shared memory multiprocessors", BIT 40, 2000.

@@ -127,9 +127,9 @@ func eigenvaluesBack(v *VJP, w, d, q *node) *node {
 }
 
 // singularValuesBack is the gradient of matrices from the gradient d of their singular values s, by vectors of both
-// sides. The derivative of u*diag(d)*vh has
-// two parts between a pair of vectors: the Hermitian one of u^H*dy*v is divided as that of eigenvalues, the
-// skew one has the quotient of sums (d[j]+d[i]) / (s[j]+s[i]), and so have vectors beside all pairs, as of a value 0.
+// sides. The derivative of u*diag(d)*vh has two parts between a pair of vectors. The Hermitian part of u^H*dy*v is
+// multiplied by the divided differences of eigenvalues, the skew part by the quotient of sums
+// (d[j]+d[i]) / (s[j]+s[i]). Vectors of the longer side that belong to no value have the quotient for a value of 0.
 func singularValuesBack(v *VJP, s, d, u, vh *node) *node {
 	y := product2(mul(u, asColumns(d)), vh)
 	return v.spectralBack(y, s, d, func(a, d, bend, dy *node) (da, dd *node) {

@@ -134,8 +134,8 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 // upper triangular. Scaling and squaring would lose digits of them where diagonal elements of a differ much. Source:
 // Al-Mohy and Higham, as at Exp, section 2.
 func exactDiagonals[T number](n int, a, x []T, k int) {
-	b, real := any(a).([]float64)
-	if !real {
+	b, isReal := any(a).([]float64)
+	if !isReal {
 		return
 	}
 	for i := range n {
