@@ -47,6 +47,7 @@ var microsoftOperators = []operator{
 	{name: "RotaryEmbedding", run: cachedRotary},
 	{name: "SkipLayerNormalization", run: func(c *call) []Value { return c.skipNorm(c.optional(3), c.optional(4), false) }},
 	{name: "SkipSimplifiedLayerNormalization", run: func(c *call) []Value { return c.skipNorm(nil, c.optional(3), true) }},
+	{name: "Tokenizer", run: tokenizer},
 }
 
 // runtimeOperators are ONNX Runtime's operators that stand in ONNX's own domain.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"weft"
 )
@@ -102,11 +103,93 @@ func stringSplit(c *call) []Value {
 		counts[i] = int64(len(parts[i]))
 		width = max(width, len(parts[i]))
 	}
-	var out []string
-	for _, p := range parts {
-		out = append(append(out, p...), slices.Repeat([]string{""}, width-len(p))...)
+	return []Value{c.paddedRows(parts, shape, width, ""), TensorOf(weft.FromSlice(counts, shape...))}
+}
+
+// paddedRows puts lists of strings behind each other as rows of one width: shape has a list for each element.
+func (c *call) paddedRows(lists [][]string, shape []int, width int, pad string) Value {
+	c.hostTable(len(lists), width) // one long list makes all rows long
+	out := make([]string, 0, len(lists)*width)
+	for _, l := range lists {
+		out = append(out, l...)
+		for range width - len(l) {
+			out = append(out, pad)
+		}
 	}
-	return []Value{StringsOf(out, append(slices.Clone(shape), width)...), TensorOf(weft.FromSlice(counts, shape...))}
+	return StringsOf(out, append(slices.Clone(shape), width)...)
+}
+
+// tokenizer splits each string of a vector or of rows, by separators or else into what matches an expression, and pads to
+// the greatest number of tokens. Expressions are RE2's with longest matches, as ONNX Runtime has them.
+func tokenizer(c *call) []Value {
+	for _, name := range []string{"mark", "mincharnum", "pad_value"} {
+		c.need(name)
+	}
+	mark, least, pad := c.attrBool("mark", false), c.attrInt("mincharnum", 1), c.attrString("pad_value", "")
+	by, expression := c.attrStrings("separators"), c.attrString("tokenexp", "")
+	list, shape := c.strings(0), c.in[0].shape
+	if len(shape) != 1 && len(shape) != 2 {
+		c.fail("the input is %v: want a vector or rows", c.in[0])
+	}
+	if least < 1 {
+		c.fail("attribute %q is %d: want at least 1", "mincharnum", least)
+	}
+	split := c.splitter(by, expression)
+	tokens, width := make([][]string, len(list)), 0
+	for i, s := range list {
+		tokens[i] = slices.DeleteFunc(split(s), func(s string) bool { return utf8.RuneCountInString(s) < least })
+		width = max(width, len(tokens[i]))
+	}
+	if len(list) == 0 { // ONNX Runtime adds no axis here
+		return []Value{StringsOf(nil, shape...)}
+	}
+	if mark && width > 0 {
+		for i, t := range tokens {
+			tokens[i] = slices.Concat([]string{"\x02"}, t, []string{"\x03"}) // start and end of text
+		}
+		width += 2
+	}
+	return []Value{c.paddedRows(tokens, shape, width, pad)}
+}
+
+// splitter returns the function that splits a string into tokens, some perhaps empty.
+func (c *call) splitter(by []string, expression string) func(string) []string {
+	compile := func(attribute, pattern string) *regexp.Regexp {
+		re, err := regexp.Compile(pattern)
+		if err != nil {
+			c.fail("attribute %q: %w", attribute, err)
+		}
+		re.Longest()
+		return re
+	}
+	switch {
+	case len(by) == 1 && by[0] == "":
+		return func(s string) []string { return strings.Split(s, "") } // characters
+	case len(by) == 0 && expression == "":
+		c.fail("attributes %q and %q are missing: want one of them", "separators", "tokenexp")
+	case len(by) == 0:
+		re := compile("tokenexp", expression)
+		return func(s string) []string { return re.FindAllString(s, -1) }
+	}
+	var separators []*regexp.Regexp
+	for _, pattern := range by {
+		re := compile("separators", pattern)
+		if re.MatchString("") {
+			c.fail("attribute %q: %q matches the empty string", "separators", pattern)
+		}
+		separators = append(separators, re)
+	}
+	return func(s string) []string {
+		out := []string{s}
+		for _, re := range separators {
+			var parts []string
+			for _, s := range out {
+				parts = append(parts, re.Split(s, -1)...)
+			}
+			out = parts
+		}
+		return out
+	}
 }
 
 // words splits at white space, most times at most if it is not negative.

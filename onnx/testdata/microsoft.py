@@ -51,7 +51,7 @@ def case(name, op, inputs, outputs=1, domain="com.microsoft", tolerance=(1e-4, 1
         graph = helper.make_graph([node], name, ports, [helper.make_tensor_value_info(o, t, None) for o, t in zip(named, types)])
         return helper.make_model(graph, opset_imports=imports, ir_version=8)
 
-    for first in (TensorProto.FLOAT, TensorProto.UINT8, TensorProto.INT8):
+    for first in (TensorProto.STRING,) if op == "Tokenizer" else (TensorProto.FLOAT, TensorProto.UINT8, TensorProto.INT8):
         types = [first] + [TensorProto.INT32 if op == "EmbedLayerNormalization" and o == "y1" else TensorProto.FLOAT for o in named[1:]]
         m = model(types)
         try:
@@ -156,6 +156,17 @@ case("qlinearconcat", "QLinearConcat", [s(0.1), np.uint8(10), u8(2, 3), s(0.05),
 case("qlinearsoftmax", "QLinearSoftmax", [u8(3, 8), s(0.05), np.uint8(9), s(1 / 256), np.uint8(0)], axis=-1, opset=13)
 case("quantizelinear", "QuantizeLinear", [f(3, 4), s(0.02), np.uint8(128)])
 case("dequantizelinear", "DequantizeLinear", [u8(3, 4), f(3), u8(3)], axis=0)
+
+texts = np.array([["The quick, brown fox", "", "aab abc  a"], ["\u00e9t\u00e9 \u6f22\u5b57", " ,", "x_1 foo(bar)"]], object)
+token = dict(mark=0, mincharnum=1, pad_value="#")
+case("tokenizer", "Tokenizer", [texts], tokenexp="[a-zA-Z0-9_]+", **token)  # as skl2onnx writes it
+case("tokenizer_longest", "Tokenizer", [texts], tokenexp="a|ab|abc|(foo).b", **token)
+case("tokenizer_characters", "Tokenizer", [texts], separators=[""], mark=1, mincharnum=1, pad_value="")
+case("tokenizer_separators", "Tokenizer", [texts], separators=[" ", "[,(]", "ab"], mark=1, mincharnum=2, pad_value="pad")
+case("tokenizer_vector", "Tokenizer", [texts[0]], separators=["a|ab|abc"], **token)
+case("tokenizer_both", "Tokenizer", [texts[0]], separators=[" "], tokenexp="[a-z]", **token)
+case("tokenizer_none", "Tokenizer", [texts[:, 1]], tokenexp="[a-z]", mark=1, mincharnum=1, pad_value="#")
+case("tokenizer_empty", "Tokenizer", [texts[:, :0]], tokenexp="[a-z]", **token)
 
 raw = io.BytesIO()
 with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as tar:
