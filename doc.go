@@ -152,21 +152,28 @@
 //   - Sums and means: [Tensor.Sum], [Tensor.SumKeep], [Tensor.Mean], [Tensor.MeanKeep],
 //     [Tensor.Prod], [Tensor.ProdKeep], [Tensor.Norm], [Tensor.NormKeep]
 //   - Spread: [Tensor.Var], [Tensor.VarKeep], [Tensor.Std], [Tensor.StdKeep],
-//     [Tensor.SampleVar], [Tensor.SampleStd], [Tensor.VarMean], [Tensor.Average], [Tensor.Cov],
-//     [Tensor.CorrCoef], [CovOpts]
-//   - Without NaN: [Tensor.NanSum], [Tensor.NanProd], [Tensor.NanMean], [Tensor.NanVar], [Tensor.NanStd],
-//     [Tensor.NanMin], [Tensor.NanMax], [Tensor.NanArgMin], [Tensor.NanArgMax], [Tensor.NanMedian],
-//     [Tensor.NanQuantile], [Tensor.NanPercentile], [Tensor.NanCumSum], [Tensor.NanCumProd]
-//   - Extremes: [Tensor.Max], [Tensor.MaxKeep], [Tensor.MaxWithIndex], [Tensor.ArgMax],
-//     [Tensor.Min], [Tensor.MinKeep], [Tensor.MinWithIndex], [Tensor.ArgMin], [Tensor.AMinMax], [Tensor.Ptp]
-//   - Truth: [Tensor.All], [Tensor.Any], [Tensor.CountNonZero]
+//     [Tensor.SampleVar], [Tensor.SampleVarKeep], [Tensor.SampleStd], [Tensor.SampleStdKeep],
+//     [Tensor.CorrectedVar], [Tensor.CorrectedVarKeep], [Tensor.CorrectedStd], [Tensor.CorrectedStdKeep],
+//     [Tensor.VarMean], [Tensor.Average], [Tensor.Cov], [Tensor.CorrCoef], [CovOpts]
+//   - Without NaN: [Tensor.NanSum], [Tensor.NanSumKeep], [Tensor.NanProd], [Tensor.NanProdKeep],
+//     [Tensor.NanMean], [Tensor.NanMeanKeep], [Tensor.NanVar], [Tensor.NanVarKeep], [Tensor.NanStd],
+//     [Tensor.NanStdKeep], [Tensor.NanSampleVar], [Tensor.NanSampleVarKeep], [Tensor.NanSampleStd],
+//     [Tensor.NanSampleStdKeep], [Tensor.NanMin], [Tensor.NanMinKeep], [Tensor.NanMax], [Tensor.NanMaxKeep],
+//     [Tensor.NanArgMin], [Tensor.NanArgMinKeep], [Tensor.NanArgMax], [Tensor.NanArgMaxKeep],
+//     [Tensor.NanMedian], [Tensor.NanMedianKeep], [Tensor.NanQuantile], [Tensor.NanQuantileKeep],
+//     [Tensor.NanPercentile], [Tensor.NanCumSum], [Tensor.NanCumProd]
+//   - Extremes: [Tensor.Max], [Tensor.MaxKeep], [Tensor.MaxWithIndex], [Tensor.ArgMax], [Tensor.ArgMaxKeep],
+//     [Tensor.Min], [Tensor.MinKeep], [Tensor.MinWithIndex], [Tensor.ArgMin], [Tensor.ArgMinKeep],
+//     [Tensor.AMinMax], [Tensor.Ptp]
+//   - Truth: [Tensor.All], [Tensor.AllKeep], [Tensor.Any], [Tensor.AnyKeep], [Tensor.CountNonZero],
+//     [Tensor.CountNonZeroKeep]
 //   - Softmax: [Tensor.Softmax], [Tensor.LogSoftmax], [Tensor.LogSumExp],
 //     [Tensor.LogSumExpKeep]
 //   - Running: [Tensor.CumSum], [Tensor.CumProd], [Tensor.CumMax], [Tensor.CumMin], [Tensor.LogCumSumExp]
 //   - Along an axis: [Tensor.Diff], [Tensor.Gradient], [GradientOpts], [Tensor.Trapezoid], [Tensor.Interp],
 //     [Tensor.Unwrap]
 //   - Order: [Tensor.Sort], [Tensor.ArgSort], [SortOpts], [Tensor.TopK], [TopKOpts],
-//     [Tensor.KthValue], [Tensor.Median], [Tensor.Quantile], [Tensor.Quantiles], [QuantileOpts],
+//     [Tensor.KthValue], [Tensor.Median], [Tensor.MedianKeep], [Tensor.Quantile], [Tensor.QuantileKeep], [Tensor.Quantiles], [QuantileOpts],
 //     [Tensor.Percentile], [Tensor.SearchSorted], [SearchOpts], [LexSort], [Tensor.Partition],
 //     [Tensor.ArgPartition]
 //   - Sets: [Tensor.Unique], [UniqueAxis], [UniqueConsecutive], [Tensor.IsIn], [Union1D], [Intersect1D],

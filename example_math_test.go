@@ -126,6 +126,25 @@ func ExampleTensor_Var() {
 	// Output: 1.25 1.6666666269302368
 }
 
+func ExampleTensor_CorrectedStd() {
+	x := weft.FromSlice([]float64{1, 2, 3, 6}, 1, 4)
+	fmt.Println(x.CorrectedVar(2).Item(), x.CorrectedStd(2, 1), x.SampleStdKeep(1).Shape())
+	// Output: 7 [2.64575131] [1 1]
+}
+
+func ExampleTensor_ArgMaxKeep() {
+	x := weft.FromSlice([]float32{1, 9, 3, 8, 5, 6}, 2, 3)
+	places := x.ArgMaxKeep(1)
+	fmt.Println(places.Shape(), x.Gather(1, places).Reshape(-1))
+	// Output: [2 1] [9. 8.]
+}
+
+func ExampleTensor_NanSampleStd() {
+	x := weft.FromSlice([]float64{1, math.NaN(), 3, 5}, 1, 4)
+	fmt.Println(x.NanSampleStd().Item(), x.Sub(x.NanMeanKeep(1)))
+	// Output: 2 [[-2. nan  0.  2.]]
+}
+
 func ExampleTensor_Prod() {
 	x := weft.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	fmt.Println(x.Prod(1))

@@ -73,6 +73,8 @@ func TestMistakesWithArrays(t *testing.T) {
 		{misuse(func() { x.Sum(-3) }), "sum: axis: -3 is out of range for 2 dimensions: want -2 to 1"},
 		{misuse(func() { x.Sum(0, 0) }), "sum: axis: 0 is given twice"},
 		{misuse(func() { weft.Arange(3).Mean() }), "mean: takes floats, got int64: convert with To first"},
+		{misuse(func() { x.CorrectedVar(-1) }), "corrected_var: correction: -1 is negative"},
+		{misuse(func() { x.CorrectedStd(2, 5) }), "corrected_std: axis: 5 is out of range for 2 dimensions: want -2 to 1"},
 		{misuse(func() { weft.Zeros(0).Max() }), "max: has no value over no elements: shape [0], axes [0]"},
 		{misuse(func() { weft.ZerosOf(weft.Bool, 0).Min() }), "min: has no value over no elements: shape [0], axes [0]"},
 		{misuse(func() { weft.Zeros(0).ArgMax() }), "argmax: has no value over no elements: shape [0], axes [0]"},

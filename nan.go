@@ -21,11 +21,7 @@ func (t *Tensor) number(x float64) *Tensor {
 
 // counted is how many elements over axes are not NaN, in t's type, with the axes kept if asked for.
 func (t *Tensor) counted(keep bool, axes []int) *Tensor {
-	n := t.Eq(t).To(Int64)
-	if keep {
-		return n.SumKeep(axes...).To(t.v().DType)
-	}
-	return n.Sum(axes...).To(t.v().DType)
+	return t.Eq(t).To(Int64).reduce(op.Sum, keep, axes).To(t.v().DType)
 }
 
 // nanOf checks the receiver of a function of floats that leaves out NaN.
@@ -38,26 +34,39 @@ func (t *Tensor) nanOf(name string) {
 
 // NanSum is [Tensor.Sum] of the elements over axes that are not NaN, over all if none is given: 0 where all
 // are. Types and errors are as for Sum.
-func (t *Tensor) NanSum(axes ...int) *Tensor {
-	defer array.Named("nansum").End()
-	t.c().Check("nansum")
-	return t.number(0).Sum(axes...)
-}
+func (t *Tensor) NanSum(axes ...int) *Tensor { return t.filled("nansum", op.Sum, 0, false, axes) }
+
+// NanSumKeep is [Tensor.NanSum] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanSum.
+func (t *Tensor) NanSumKeep(axes ...int) *Tensor { return t.filled("nansum", op.Sum, 0, true, axes) }
 
 // NanProd is [Tensor.Prod] of the elements over axes that are not NaN, over all if none is given: 1 where
 // all are. Types and errors are as for Prod.
-func (t *Tensor) NanProd(axes ...int) *Tensor {
-	defer array.Named("nanprod").End()
-	t.c().Check("nanprod")
-	return t.number(1).Prod(axes...)
+func (t *Tensor) NanProd(axes ...int) *Tensor { return t.filled("nanprod", op.Prod, 1, false, axes) }
+
+// NanProdKeep is [Tensor.NanProd] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanProd.
+func (t *Tensor) NanProdKeep(axes ...int) *Tensor { return t.filled("nanprod", op.Prod, 1, true, axes) }
+
+// filled reduces t over axes with x in the place of NaN.
+func (t *Tensor) filled(name string, d *op.Def, x float64, keep bool, axes []int) *Tensor {
+	defer array.Named(name).End()
+	t.c().Check(name)
+	return t.number(x).reduce(d, keep, axes)
 }
 
 // NanMean is the mean of the elements over axes that are not NaN, over all if none is given: NaN where all
 // are. It takes floats, whose type the result has, and panics with *[Error] for others.
-func (t *Tensor) NanMean(axes ...int) *Tensor {
+func (t *Tensor) NanMean(axes ...int) *Tensor { return t.nanMean(false, axes) }
+
+// NanMeanKeep is [Tensor.NanMean] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanMean.
+func (t *Tensor) NanMeanKeep(axes ...int) *Tensor { return t.nanMean(true, axes) }
+
+func (t *Tensor) nanMean(keep bool, axes []int) *Tensor {
 	defer array.Named("nanmean").End()
 	t.nanOf("nanmean")
-	return t.wider(func(t *Tensor) *Tensor { return t.number(0).Sum(axes...).Div(t.counted(false, axes)) })
+	return t.wider(func(t *Tensor) *Tensor { return t.number(0).reduce(op.Sum, keep, axes).Div(t.counted(keep, axes)) })
 }
 
 // wider computes in float32 what 16 bits do not hold on the way.
@@ -71,72 +80,132 @@ func (t *Tensor) wider(f func(t *Tensor) *Tensor) *Tensor {
 // NanVar is the mean squared distance from the mean of the elements over axes that are not NaN, over all
 // if none is given: NaN where all are. It takes floats, whose type the result has, and panics with *[Error]
 // for others.
-func (t *Tensor) NanVar(axes ...int) *Tensor {
-	defer array.Named("nanvar").End()
-	t.nanOf("nanvar")
+func (t *Tensor) NanVar(axes ...int) *Tensor { return t.nanVar("nanvar", 0, false, axes) }
+
+// NanVarKeep is [Tensor.NanVar] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanVar.
+func (t *Tensor) NanVarKeep(axes ...int) *Tensor { return t.nanVar("nanvar", 0, true, axes) }
+
+// NanSampleVar is [Tensor.SampleVar] of the elements over axes that are not NaN, divided by one less
+// than their number: NaN where one or none is left. It takes floats, whose type the result has, and panics
+// with *[Error] for others. NumPy's nanvar with ddof=1.
+func (t *Tensor) NanSampleVar(axes ...int) *Tensor {
+	return t.nanVar("nan_sample_var", 1, false, axes)
+}
+
+// NanSampleVarKeep is [Tensor.NanSampleVar] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanSampleVar.
+func (t *Tensor) NanSampleVarKeep(axes ...int) *Tensor {
+	return t.nanVar("nan_sample_var", 1, true, axes)
+}
+
+// nanVar divides by the number of elements that are not NaN less a correction; NaN where nothing is left.
+func (t *Tensor) nanVar(name string, correction int, keep bool, axes []int) *Tensor {
+	defer array.Named(name).End()
+	t.nanOf(name)
 	return t.wider(func(t *Tensor) *Tensor {
 		mean := t.number(0).SumKeep(axes...).Div(t.counted(true, axes))
 		far := Where(t.IsNaN(), 0, t.Sub(mean))
-		return far.Square().Sum(axes...).Div(t.counted(false, axes))
+		n := t.counted(keep, axes)
+		if correction != 0 {
+			n = n.Sub(correction)
+			n = Where(n.Le(0), math.NaN(), n)
+		}
+		return far.Square().reduce(op.Sum, keep, axes).Div(n)
 	})
 }
 
 // NanStd is the square root of [Tensor.NanVar] over axes, over all if none is given: NaN where all are. It
 // takes floats, whose type the result has, and panics with *[Error] for others.
-func (t *Tensor) NanStd(axes ...int) *Tensor {
-	defer array.Named("nanstd").End()
-	t.nanOf("nanstd")
-	return t.wider(func(t *Tensor) *Tensor { return t.NanVar(axes...).Sqrt() })
+func (t *Tensor) NanStd(axes ...int) *Tensor { return t.nanStd("nanstd", 0, false, axes) }
+
+// NanStdKeep is [Tensor.NanStd] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanStd.
+func (t *Tensor) NanStdKeep(axes ...int) *Tensor { return t.nanStd("nanstd", 0, true, axes) }
+
+// NanSampleStd is the square root of [Tensor.NanSampleVar] over axes, over all if none is given. Types, NaN
+// and errors are as for NanSampleVar. NumPy's nanstd with ddof=1, pandas' std.
+func (t *Tensor) NanSampleStd(axes ...int) *Tensor {
+	return t.nanStd("nan_sample_std", 1, false, axes)
+}
+
+// NanSampleStdKeep is [Tensor.NanSampleStd] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanSampleStd.
+func (t *Tensor) NanSampleStdKeep(axes ...int) *Tensor {
+	return t.nanStd("nan_sample_std", 1, true, axes)
+}
+
+func (t *Tensor) nanStd(name string, correction int, keep bool, axes []int) *Tensor {
+	defer array.Named(name).End()
+	t.nanOf(name)
+	return t.wider(func(t *Tensor) *Tensor { return t.nanVar(name, correction, keep, axes).Sqrt() })
 }
 
 // NanMin is the least of the elements over axes that are not NaN, over all if none is given: NaN where all
 // are. Types, gradients and errors are as for [Tensor.Min].
-func (t *Tensor) NanMin(axes ...int) *Tensor {
-	defer array.Named("nanmin").End()
-	t.c().Check("nanmin")
-	if !t.v().DType.Float() {
-		return t.Min(axes...)
-	}
-	return Where(t.IsNaN().All(axes...), math.NaN(), t.number(math.Inf(1)).Min(axes...))
+func (t *Tensor) NanMin(axes ...int) *Tensor { return t.nanExtreme("nanmin", op.Min, 1, false, axes) }
+
+// NanMinKeep is [Tensor.NanMin] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanMin.
+func (t *Tensor) NanMinKeep(axes ...int) *Tensor {
+	return t.nanExtreme("nanmin", op.Min, 1, true, axes)
 }
 
 // NanMax is the greatest of the elements over axes that are not NaN, over all if none is given: NaN where
 // all are. Types, gradients and errors are as for [Tensor.Max].
-func (t *Tensor) NanMax(axes ...int) *Tensor {
-	defer array.Named("nanmax").End()
-	t.c().Check("nanmax")
+func (t *Tensor) NanMax(axes ...int) *Tensor { return t.nanExtreme("nanmax", op.Max, -1, false, axes) }
+
+// NanMaxKeep is [Tensor.NanMax] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanMax.
+func (t *Tensor) NanMaxKeep(axes ...int) *Tensor {
+	return t.nanExtreme("nanmax", op.Max, -1, true, axes)
+}
+
+// nanExtreme is the least or greatest number: NaN's substitute is the infinity of that sign.
+func (t *Tensor) nanExtreme(name string, d *op.Def, sign int, keep bool, axes []int) *Tensor {
+	defer array.Named(name).End()
+	t.c().Check(name)
 	if !t.v().DType.Float() {
-		return t.Max(axes...)
+		return t.reduce(d, keep, axes)
 	}
-	return Where(t.IsNaN().All(axes...), math.NaN(), t.number(math.Inf(-1)).Max(axes...))
+	return Where(t.IsNaN().reduce(op.All, keep, axes), math.NaN(), t.number(math.Inf(sign)).reduce(d, keep, axes))
 }
 
 // NanArgMin is the place, int64, of the first least element along one axis that is not NaN, flattened if
 // none is given. Where all are NaN, which NumPy refuses, it is 0. Errors are as for [Tensor.ArgMin].
 func (t *Tensor) NanArgMin(axis ...int) *Tensor {
-	defer array.Named("nanargmin").End()
-	t.c().Check("nanargmin")
-	if !t.v().DType.Float() {
-		return t.ArgMin(axis...)
-	}
-	// Where NaN's substitute is what is left, the first number is taken.
-	rest := math.Inf(1)
-	x := t.number(rest)
-	return Where(x.Eq(rest).All(axis...), t.Eq(t).To(Int8).ArgMax(axis...), x.ArgMin(axis...))
+	return t.nanPlace("nanargmin", op.ArgMin, 1, false, axis)
+}
+
+// NanArgMinKeep is [Tensor.NanArgMin] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanArgMin.
+func (t *Tensor) NanArgMinKeep(axis ...int) *Tensor {
+	return t.nanPlace("nanargmin", op.ArgMin, 1, true, axis)
 }
 
 // NanArgMax is the place, int64, of the first greatest element along one axis that is not NaN, flattened if
 // none is given. Where all are NaN, which NumPy refuses, it is 0. Errors are as for [Tensor.ArgMax].
 func (t *Tensor) NanArgMax(axis ...int) *Tensor {
-	defer array.Named("nanargmax").End()
-	t.c().Check("nanargmax")
+	return t.nanPlace("nanargmax", op.ArgMax, -1, false, axis)
+}
+
+// NanArgMaxKeep is [Tensor.NanArgMax] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types and errors are as for NanArgMax.
+func (t *Tensor) NanArgMaxKeep(axis ...int) *Tensor {
+	return t.nanPlace("nanargmax", op.ArgMax, -1, true, axis)
+}
+
+// nanPlace is the place of the least or greatest number: NaN's substitute is the infinity of that sign.
+func (t *Tensor) nanPlace(name string, d *op.Def, sign int, keep bool, axis []int) *Tensor {
+	defer array.Named(name).End()
+	t.c().Check(name)
 	if !t.v().DType.Float() {
-		return t.ArgMax(axis...)
+		return t.reduce(d, keep, axis)
 	}
 	// Where NaN's substitute is what is left, the first number is taken.
-	rest := math.Inf(-1)
+	rest := math.Inf(sign)
 	x := t.number(rest)
-	return Where(x.Eq(rest).All(axis...), t.Eq(t).To(Int8).ArgMax(axis...), x.ArgMax(axis...))
+	return Where(x.Eq(rest).reduce(op.All, keep, axis), t.Eq(t).To(Int8).reduce(op.ArgMax, keep, axis), x.reduce(d, keep, axis))
 }
 
 // NanCumSum is [Tensor.CumSum] along an axis with NaN counted as 0. The axis may count from the back; the
@@ -157,12 +226,26 @@ func (t *Tensor) NanCumProd(axis int) *Tensor {
 
 // NanMedian is [Tensor.Median] of the elements over axes that are not NaN, over all if none is given: NaN
 // where all are. It takes floats, and panics with *[Error] for others.
-func (t *Tensor) NanMedian(axes ...int) *Tensor { return t.nanQuantile("nanmedian", 0.5, axes) }
+func (t *Tensor) NanMedian(axes ...int) *Tensor {
+	return t.nanQuantile("nanmedian", 0.5, false, axes)
+}
+
+// NanMedianKeep is [Tensor.NanMedian] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: NumPy's keepdims. Types and errors are as for NanMedian.
+func (t *Tensor) NanMedianKeep(axes ...int) *Tensor {
+	return t.nanQuantile("nanmedian", 0.5, true, axes)
+}
 
 // NanQuantile is [Tensor.Quantile] of the elements over axes that are not NaN, over all if none is given:
 // NaN where all are. It takes floats, and panics with *[Error] for others and unless q is from 0 to 1.
 func (t *Tensor) NanQuantile(q float64, axes ...int) *Tensor {
-	return t.nanQuantile("nanquantile", q, axes)
+	return t.nanQuantile("nanquantile", q, false, axes)
+}
+
+// NanQuantileKeep is [Tensor.NanQuantile] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: NumPy's keepdims. Types and errors are as for NanQuantile.
+func (t *Tensor) NanQuantileKeep(q float64, axes ...int) *Tensor {
+	return t.nanQuantile("nanquantile", q, true, axes)
 }
 
 // NanPercentile is [Tensor.NanQuantile] of p hundredths over axes, over all if none is given; p is from 0 to
@@ -171,10 +254,10 @@ func (t *Tensor) NanPercentile(p float64, axes ...int) *Tensor {
 	if !(p >= 0 && p <= 100) {
 		array.Failf("nanpercentile", "p", "%v is not from 0 to 100", p)
 	}
-	return t.nanQuantile("nanpercentile", p/100, axes)
+	return t.nanQuantile("nanpercentile", p/100, false, axes)
 }
 
-func (t *Tensor) nanQuantile(name string, q float64, axes []int) *Tensor {
+func (t *Tensor) nanQuantile(name string, q float64, keep bool, axes []int) *Tensor {
 	defer array.Named(name).End()
 	t.nanOf(name)
 	if !(q >= 0 && q <= 1) {
@@ -185,6 +268,9 @@ func (t *Tensor) nanQuantile(name string, q float64, axes []int) *Tensor {
 	for a, size := range t.v().Shape {
 		if slices.Contains(over, a) {
 			n *= size
+			if keep {
+				shape = append(shape, 1)
+			}
 			continue
 		}
 		order, shape = append(order, a), append(shape, size)

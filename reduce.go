@@ -63,8 +63,37 @@ func (t *Tensor) VarKeep(axes ...int) *Tensor { return t.reduce(op.Var, true, ax
 // one. It panics with *[Error] if an axis is out of range or given twice, or t holds integers or
 // Bool.
 func (t *Tensor) SampleVar(axes ...int) *Tensor {
-	defer array.Named("sample_var").End()
-	return (*Tensor)(core.WithAttrs(op.Var, op.Reduction{Axes: axes, Correction: 1}, t.c()))
+	return t.corrected("sample_var", op.Var, 1, false, axes)
+}
+
+// SampleVarKeep is [Tensor.SampleVar] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: PyTorch's keepdim. Types, NaN and errors are as for SampleVar.
+func (t *Tensor) SampleVarKeep(axes ...int) *Tensor {
+	return t.corrected("sample_var", op.Var, 1, true, axes)
+}
+
+// CorrectedVar is the squared distances from the mean over axes, added up and divided by n less a
+// correction: NumPy's ddof, PyTorch's correction. With 0 it is [Tensor.Var], with 1
+// [Tensor.SampleVar]. Axes, types and NaN are as for Var. NaN or +Inf where n is not more than the
+// correction. It panics with *[Error] if the correction is negative and where Var does.
+func (t *Tensor) CorrectedVar(correction int, axes ...int) *Tensor {
+	return t.corrected("corrected_var", op.Var, correction, false, axes)
+}
+
+// CorrectedVarKeep is [Tensor.CorrectedVar] whose result keeps the reduced axes with size 1, so that
+// it broadcasts against t: PyTorch's keepdim. Types, NaN and errors are as for CorrectedVar.
+func (t *Tensor) CorrectedVarKeep(correction int, axes ...int) *Tensor {
+	return t.corrected("corrected_var", op.Var, correction, true, axes)
+}
+
+// corrected is the variance or its square root, divided by n less a correction.
+func (t *Tensor) corrected(name string, d *op.Def, correction int, keep bool, axes []int) *Tensor {
+	defer array.Named(name).End()
+	t.c().Check(name)
+	if correction < 0 {
+		array.Failf(name, "correction", "%d is negative", correction)
+	}
+	return (*Tensor)(core.WithAttrs(d, op.Reduction{Axes: axes, Keep: keep, Correction: correction}, t.c()))
 }
 
 // VarMean returns [Tensor.Var] and [Tensor.Mean] over axes, computed together, with the same
@@ -92,8 +121,25 @@ func (t *Tensor) StdKeep(axes ...int) *Tensor { return t.reduce(op.Std, true, ax
 // is, and of no elements, or of one. It panics with *[Error] if an axis is out of range or given
 // twice, or t holds integers or Bool.
 func (t *Tensor) SampleStd(axes ...int) *Tensor {
-	defer array.Named("sample_std").End()
-	return (*Tensor)(core.WithAttrs(op.Std, op.Reduction{Axes: axes, Correction: 1}, t.c()))
+	return t.corrected("sample_std", op.Std, 1, false, axes)
+}
+
+// SampleStdKeep is [Tensor.SampleStd] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: PyTorch's keepdim. Types, NaN and errors are as for SampleStd.
+func (t *Tensor) SampleStdKeep(axes ...int) *Tensor {
+	return t.corrected("sample_std", op.Std, 1, true, axes)
+}
+
+// CorrectedStd is the square root of [Tensor.CorrectedVar] over axes, over all if none is given:
+// NumPy's std with ddof. Types, NaN and errors are as for CorrectedVar.
+func (t *Tensor) CorrectedStd(correction int, axes ...int) *Tensor {
+	return t.corrected("corrected_std", op.Std, correction, false, axes)
+}
+
+// CorrectedStdKeep is [Tensor.CorrectedStd] whose result keeps the reduced axes with size 1, so that
+// it broadcasts against t: PyTorch's keepdim. Types, NaN and errors are as for CorrectedStd.
+func (t *Tensor) CorrectedStdKeep(correction int, axes ...int) *Tensor {
+	return t.corrected("corrected_std", op.Std, correction, true, axes)
 }
 
 // Min is the least element over axes: axes are those to reduce, which may count from the back,
@@ -124,11 +170,19 @@ func (t *Tensor) MaxKeep(axes ...int) *Tensor { return t.reduce(op.Max, true, ax
 // is no element, and for complex numbers.
 func (t *Tensor) ArgMin(axis ...int) *Tensor { return t.reduce(op.ArgMin, false, axis) }
 
+// ArgMinKeep is [Tensor.ArgMin] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types, NaN and errors are as for ArgMin.
+func (t *Tensor) ArgMinKeep(axis ...int) *Tensor { return t.reduce(op.ArgMin, true, axis) }
+
 // ArgMax is the place, int64, of the first greatest element along one axis, which the result
 // does not have, or in the flattened tensor (row-major) if none is given. A NaN counts as
 // greatest. The axis may count from the back. It panics with *[Error] if the axis is out of
 // range, where there is no element, and for complex numbers.
 func (t *Tensor) ArgMax(axis ...int) *Tensor { return t.reduce(op.ArgMax, false, axis) }
+
+// ArgMaxKeep is [Tensor.ArgMax] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types, NaN and errors are as for ArgMax.
+func (t *Tensor) ArgMaxKeep(axis ...int) *Tensor { return t.reduce(op.ArgMax, true, axis) }
 
 // All is true if every element over axes is true (not 0): axes are those to reduce, which may
 // count from the back, none for all; the result does not have them. It takes every type and
@@ -136,11 +190,19 @@ func (t *Tensor) ArgMax(axis ...int) *Tensor { return t.reduce(op.ArgMax, false,
 // of range or given twice.
 func (t *Tensor) All(axes ...int) *Tensor { return t.reduce(op.All, false, axes) }
 
+// AllKeep is [Tensor.All] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types, NaN and errors are as for All.
+func (t *Tensor) AllKeep(axes ...int) *Tensor { return t.reduce(op.All, true, axes) }
+
 // Any is true if some element over axes is true (not 0): axes are those to reduce, which may
 // count from the back, none for all; the result does not have them. It takes every type and
 // gives Bool; NaN is not 0, and false of no elements. It panics with *[Error] if an axis is out
 // of range or given twice.
 func (t *Tensor) Any(axes ...int) *Tensor { return t.reduce(op.Any, false, axes) }
+
+// AnyKeep is [Tensor.Any] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types, NaN and errors are as for Any.
+func (t *Tensor) AnyKeep(axes ...int) *Tensor { return t.reduce(op.Any, true, axes) }
 
 // LogSumExp is log(sum(exp(t))) over axes, without overflow: axes are those to reduce, which may
 // count from the back, none for all; the result does not have them. It takes floats, whose type

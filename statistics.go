@@ -13,6 +13,10 @@ import (
 // NaN is not 0.
 func (t *Tensor) CountNonZero(axes ...int) *Tensor { return t.reduce(op.CountNonZero, false, axes) }
 
+// CountNonZeroKeep is [Tensor.CountNonZero] whose result keeps the reduced axes with size 1, so that
+// it broadcasts against t: NumPy's keepdims. It panics as CountNonZero does.
+func (t *Tensor) CountNonZeroKeep(axes ...int) *Tensor { return t.reduce(op.CountNonZero, true, axes) }
+
 // BinCount counts how often each integer from 0 to the greatest element of t occurs: the
 // result is int64 and has minSize elements or more. t holds integers that are not negative,
 // of any shape. With weights, floats of t's shape, BinCount adds up the weights of equal elements
@@ -164,12 +168,24 @@ func (t *Tensor) bool() bool { return t.Item() != 0 }
 // number it is the mean of the two in the middle, as in NumPy. PyTorch returns the lower one, which
 // [Tensor.Quantiles] gives. NaN if one is, and of -Inf and +Inf. It takes floats; of float16 and
 // bfloat16 the mean is rounded once.
-func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, axes) }
+func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, false, axes) }
+
+// MedianKeep is [Tensor.Median] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types, NaN and errors are as for Median.
+func (t *Tensor) MedianKeep(axes ...int) *Tensor { return t.quantile("median", 0.5, true, axes) }
 
 // Quantile is the value below which a part q, from 0 to 1, of the elements lies, over axes or over
 // all if none is given. Between two sorted elements it interpolates linearly; between a number and
 // an infinity that is infinite. NaN if one is. It takes floats and has gradients.
-func (t *Tensor) Quantile(q float64, axes ...int) *Tensor { return t.quantile("quantile", q, axes) }
+func (t *Tensor) Quantile(q float64, axes ...int) *Tensor {
+	return t.quantile("quantile", q, false, axes)
+}
+
+// QuantileKeep is [Tensor.Quantile] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: NumPy's keepdims. Types, NaN and errors are as for Quantile.
+func (t *Tensor) QuantileKeep(q float64, axes ...int) *Tensor {
+	return t.quantile("quantile", q, true, axes)
+}
 
 // Percentile is [Tensor.Quantile] of p hundredths, p from 0 to 100. It reduces the given axes,
 // which may count from the back, or all if none is given; the result does not have them. Types,
@@ -178,11 +194,11 @@ func (t *Tensor) Percentile(p float64, axes ...int) *Tensor {
 	if !(p >= 0 && p <= 100) {
 		array.Failf("percentile", "p", "%v is not from 0 to 100", p)
 	}
-	return t.quantile("percentile", p/100, axes)
+	return t.quantile("percentile", p/100, false, axes)
 }
 
-func (t *Tensor) quantile(opName string, q float64, axes []int) *Tensor {
-	y := t.quantiles(opName, []float64{q}, QuantileOpts{Axes: axes})
+func (t *Tensor) quantile(opName string, q float64, keep bool, axes []int) *Tensor {
+	y := t.quantiles(opName, []float64{q}, QuantileOpts{Axes: axes, Keep: keep})
 	return (*Tensor)(y.Reshape(y.v().Shape[1:]...).c().Own())
 }
 

@@ -130,6 +130,15 @@ func (v *Var) All(axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).All(axes...) }, axes)
 }
 
+// AllKeep is [weft.Tensor.AllKeep] of variables.
+func (v *Var) AllKeep(axes ...int) *Var {
+	op := operation{name: "allkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).AllKeep(axes...) }, axes)
+}
+
 // Angle is [weft.Tensor.Angle] of variables.
 func (v *Var) Angle() *Var {
 	op := operation{name: "angle"}
@@ -144,6 +153,15 @@ func (v *Var) Any(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Any(axes...) }, axes)
+}
+
+// AnyKeep is [weft.Tensor.AnyKeep] of variables.
+func (v *Var) AnyKeep(axes ...int) *Var {
+	op := operation{name: "anykeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).AnyKeep(axes...) }, axes)
 }
 
 // Append is [weft.Tensor.Append] of variables.
@@ -164,6 +182,15 @@ func (v *Var) ArgMax(axis ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMax(axis...) }, axis)
 }
 
+// ArgMaxKeep is [weft.Tensor.ArgMaxKeep] of variables.
+func (v *Var) ArgMaxKeep(axis ...int) *Var {
+	op := operation{name: "argmaxkeep"}
+	self := op.arg(v)
+	axis = slices.Clone(axis)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMaxKeep(axis...) }, axis)
+}
+
 // ArgMin is [weft.Tensor.ArgMin] of variables.
 func (v *Var) ArgMin(axis ...int) *Var {
 	op := operation{name: "argmin"}
@@ -171,6 +198,15 @@ func (v *Var) ArgMin(axis ...int) *Var {
 	axis = slices.Clone(axis)
 	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMin(axis...) }, axis)
+}
+
+// ArgMinKeep is [weft.Tensor.ArgMinKeep] of variables.
+func (v *Var) ArgMinKeep(axis ...int) *Var {
+	op := operation{name: "argminkeep"}
+	self := op.arg(v)
+	axis = slices.Clone(axis)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMinKeep(axis...) }, axis)
 }
 
 // ArgPartition is [weft.Tensor.ArgPartition] of variables.
@@ -436,6 +472,46 @@ func (v *Var) CorrCoef(opts ...weft.CovOpts) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CorrCoef(opts...) })
 }
 
+// CorrectedStd is [weft.Tensor.CorrectedStd] of variables.
+func (v *Var) CorrectedStd(correction int, axes ...int) *Var {
+	op := operation{name: "correctedstd"}
+	self := op.arg(v)
+	op.plain(correction)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CorrectedStd(correction, axes...) }, correction, axes)
+}
+
+// CorrectedStdKeep is [weft.Tensor.CorrectedStdKeep] of variables.
+func (v *Var) CorrectedStdKeep(correction int, axes ...int) *Var {
+	op := operation{name: "correctedstdkeep"}
+	self := op.arg(v)
+	op.plain(correction)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CorrectedStdKeep(correction, axes...) }, correction, axes)
+}
+
+// CorrectedVar is [weft.Tensor.CorrectedVar] of variables.
+func (v *Var) CorrectedVar(correction int, axes ...int) *Var {
+	op := operation{name: "correctedvar"}
+	self := op.arg(v)
+	op.plain(correction)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CorrectedVar(correction, axes...) }, correction, axes)
+}
+
+// CorrectedVarKeep is [weft.Tensor.CorrectedVarKeep] of variables.
+func (v *Var) CorrectedVarKeep(correction int, axes ...int) *Var {
+	op := operation{name: "correctedvarkeep"}
+	self := op.arg(v)
+	op.plain(correction)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CorrectedVarKeep(correction, axes...) }, correction, axes)
+}
+
 // Cos is [weft.Tensor.Cos] of variables.
 func (v *Var) Cos() *Var {
 	op := operation{name: "cos"}
@@ -457,6 +533,15 @@ func (v *Var) CountNonZero(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CountNonZero(axes...) }, axes)
+}
+
+// CountNonZeroKeep is [weft.Tensor.CountNonZeroKeep] of variables.
+func (v *Var) CountNonZeroKeep(axes ...int) *Var {
+	op := operation{name: "countnonzerokeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CountNonZeroKeep(axes...) }, axes)
 }
 
 // Cov is [weft.Tensor.Cov] of variables.
@@ -1144,6 +1229,15 @@ func (v *Var) Median(axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Median(axes...) }, axes)
 }
 
+// MedianKeep is [weft.Tensor.MedianKeep] of variables.
+func (v *Var) MedianKeep(axes ...int) *Var {
+	op := operation{name: "mediankeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MedianKeep(axes...) }, axes)
+}
+
 // Min is [weft.Tensor.Min] of variables.
 func (v *Var) Min(axes ...int) *Var {
 	op := operation{name: "min"}
@@ -1233,6 +1327,15 @@ func (v *Var) NanArgMax(axis ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanArgMax(axis...) }, axis)
 }
 
+// NanArgMaxKeep is [weft.Tensor.NanArgMaxKeep] of variables.
+func (v *Var) NanArgMaxKeep(axis ...int) *Var {
+	op := operation{name: "nanargmaxkeep"}
+	self := op.arg(v)
+	axis = slices.Clone(axis)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanArgMaxKeep(axis...) }, axis)
+}
+
 // NanArgMin is [weft.Tensor.NanArgMin] of variables.
 func (v *Var) NanArgMin(axis ...int) *Var {
 	op := operation{name: "nanargmin"}
@@ -1240,6 +1343,15 @@ func (v *Var) NanArgMin(axis ...int) *Var {
 	axis = slices.Clone(axis)
 	op.plain(axis)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanArgMin(axis...) }, axis)
+}
+
+// NanArgMinKeep is [weft.Tensor.NanArgMinKeep] of variables.
+func (v *Var) NanArgMinKeep(axis ...int) *Var {
+	op := operation{name: "nanargminkeep"}
+	self := op.arg(v)
+	axis = slices.Clone(axis)
+	op.plain(axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanArgMinKeep(axis...) }, axis)
 }
 
 // NanCumProd is [weft.Tensor.NanCumProd] of variables.
@@ -1267,6 +1379,15 @@ func (v *Var) NanMax(axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMax(axes...) }, axes)
 }
 
+// NanMaxKeep is [weft.Tensor.NanMaxKeep] of variables.
+func (v *Var) NanMaxKeep(axes ...int) *Var {
+	op := operation{name: "nanmaxkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMaxKeep(axes...) }, axes)
+}
+
 // NanMean is [weft.Tensor.NanMean] of variables.
 func (v *Var) NanMean(axes ...int) *Var {
 	op := operation{name: "nanmean"}
@@ -1274,6 +1395,15 @@ func (v *Var) NanMean(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMean(axes...) }, axes)
+}
+
+// NanMeanKeep is [weft.Tensor.NanMeanKeep] of variables.
+func (v *Var) NanMeanKeep(axes ...int) *Var {
+	op := operation{name: "nanmeankeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMeanKeep(axes...) }, axes)
 }
 
 // NanMedian is [weft.Tensor.NanMedian] of variables.
@@ -1285,6 +1415,15 @@ func (v *Var) NanMedian(axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMedian(axes...) }, axes)
 }
 
+// NanMedianKeep is [weft.Tensor.NanMedianKeep] of variables.
+func (v *Var) NanMedianKeep(axes ...int) *Var {
+	op := operation{name: "nanmediankeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMedianKeep(axes...) }, axes)
+}
+
 // NanMin is [weft.Tensor.NanMin] of variables.
 func (v *Var) NanMin(axes ...int) *Var {
 	op := operation{name: "nanmin"}
@@ -1292,6 +1431,15 @@ func (v *Var) NanMin(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMin(axes...) }, axes)
+}
+
+// NanMinKeep is [weft.Tensor.NanMinKeep] of variables.
+func (v *Var) NanMinKeep(axes ...int) *Var {
+	op := operation{name: "nanminkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanMinKeep(axes...) }, axes)
 }
 
 // NanPercentile is [weft.Tensor.NanPercentile] of variables.
@@ -1313,6 +1461,15 @@ func (v *Var) NanProd(axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanProd(axes...) }, axes)
 }
 
+// NanProdKeep is [weft.Tensor.NanProdKeep] of variables.
+func (v *Var) NanProdKeep(axes ...int) *Var {
+	op := operation{name: "nanprodkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanProdKeep(axes...) }, axes)
+}
+
 // NanQuantile is [weft.Tensor.NanQuantile] of variables.
 func (v *Var) NanQuantile(q float64, axes ...int) *Var {
 	op := operation{name: "nanquantile"}
@@ -1321,6 +1478,52 @@ func (v *Var) NanQuantile(q float64, axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanQuantile(q, axes...) }, axes)
+}
+
+// NanQuantileKeep is [weft.Tensor.NanQuantileKeep] of variables.
+func (v *Var) NanQuantileKeep(q float64, axes ...int) *Var {
+	op := operation{name: "nanquantilekeep"}
+	self := op.arg(v)
+	op.plain(q)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanQuantileKeep(q, axes...) }, axes)
+}
+
+// NanSampleStd is [weft.Tensor.NanSampleStd] of variables.
+func (v *Var) NanSampleStd(axes ...int) *Var {
+	op := operation{name: "nansamplestd"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanSampleStd(axes...) }, axes)
+}
+
+// NanSampleStdKeep is [weft.Tensor.NanSampleStdKeep] of variables.
+func (v *Var) NanSampleStdKeep(axes ...int) *Var {
+	op := operation{name: "nansamplestdkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanSampleStdKeep(axes...) }, axes)
+}
+
+// NanSampleVar is [weft.Tensor.NanSampleVar] of variables.
+func (v *Var) NanSampleVar(axes ...int) *Var {
+	op := operation{name: "nansamplevar"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanSampleVar(axes...) }, axes)
+}
+
+// NanSampleVarKeep is [weft.Tensor.NanSampleVarKeep] of variables.
+func (v *Var) NanSampleVarKeep(axes ...int) *Var {
+	op := operation{name: "nansamplevarkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanSampleVarKeep(axes...) }, axes)
 }
 
 // NanStd is [weft.Tensor.NanStd] of variables.
@@ -1332,6 +1535,15 @@ func (v *Var) NanStd(axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanStd(axes...) }, axes)
 }
 
+// NanStdKeep is [weft.Tensor.NanStdKeep] of variables.
+func (v *Var) NanStdKeep(axes ...int) *Var {
+	op := operation{name: "nanstdkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanStdKeep(axes...) }, axes)
+}
+
 // NanSum is [weft.Tensor.NanSum] of variables.
 func (v *Var) NanSum(axes ...int) *Var {
 	op := operation{name: "nansum"}
@@ -1339,6 +1551,15 @@ func (v *Var) NanSum(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanSum(axes...) }, axes)
+}
+
+// NanSumKeep is [weft.Tensor.NanSumKeep] of variables.
+func (v *Var) NanSumKeep(axes ...int) *Var {
+	op := operation{name: "nansumkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanSumKeep(axes...) }, axes)
 }
 
 // NanToNum is [weft.Tensor.NanToNum] of variables.
@@ -1358,6 +1579,15 @@ func (v *Var) NanVar(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanVar(axes...) }, axes)
+}
+
+// NanVarKeep is [weft.Tensor.NanVarKeep] of variables.
+func (v *Var) NanVarKeep(axes ...int) *Var {
+	op := operation{name: "nanvarkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanVarKeep(axes...) }, axes)
 }
 
 // Ne is [weft.Tensor.Ne] of variables.
@@ -1509,6 +1739,16 @@ func (v *Var) Quantile(q float64, axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Quantile(q, axes...) }, axes)
 }
 
+// QuantileKeep is [weft.Tensor.QuantileKeep] of variables.
+func (v *Var) QuantileKeep(q float64, axes ...int) *Var {
+	op := operation{name: "quantilekeep"}
+	self := op.arg(v)
+	op.plain(q)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).QuantileKeep(q, axes...) }, axes)
+}
+
 // Quantiles is [weft.Tensor.Quantiles] of variables.
 func (v *Var) Quantiles(q []float64, opts ...weft.QuantileOpts) *Var {
 	op := operation{name: "quantiles"}
@@ -1625,6 +1865,15 @@ func (v *Var) SampleStd(axes ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SampleStd(axes...) }, axes)
 }
 
+// SampleStdKeep is [weft.Tensor.SampleStdKeep] of variables.
+func (v *Var) SampleStdKeep(axes ...int) *Var {
+	op := operation{name: "samplestdkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SampleStdKeep(axes...) }, axes)
+}
+
 // SampleVar is [weft.Tensor.SampleVar] of variables.
 func (v *Var) SampleVar(axes ...int) *Var {
 	op := operation{name: "samplevar"}
@@ -1632,6 +1881,15 @@ func (v *Var) SampleVar(axes ...int) *Var {
 	axes = slices.Clone(axes)
 	op.plain(axes)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SampleVar(axes...) }, axes)
+}
+
+// SampleVarKeep is [weft.Tensor.SampleVarKeep] of variables.
+func (v *Var) SampleVarKeep(axes ...int) *Var {
+	op := operation{name: "samplevarkeep"}
+	self := op.arg(v)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SampleVarKeep(axes...) }, axes)
 }
 
 // Scatter is [weft.Tensor.Scatter] of variables.

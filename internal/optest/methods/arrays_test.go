@@ -54,6 +54,16 @@ func spacing(x tensors, n []float64, at int) any {
 	return n[at]
 }
 
+// corrected is a variance with the correction that the first number is; 1 has a name of its own.
+func corrected(sample func(t *weft.Tensor, axes ...int) *weft.Tensor, f func(t *weft.Tensor, correction int, axes ...int) *weft.Tensor) arrayCase {
+	return func(x tensors, n []float64) tensors {
+		if n[0] == 1 {
+			return tensors{sample(x[0], whole(n[1:])...)}
+		}
+		return tensors{f(x[0], int(n[0]), whole(n[1:])...)}
+	}
+}
+
 var arrayCases = map[string]arrayCase{
 	"nansum": over((*weft.Tensor).NanSum), "nanprod": over((*weft.Tensor).NanProd), "nanmean": over((*weft.Tensor).NanMean), "nanvar": over((*weft.Tensor).NanVar),
 	"nanstd": over((*weft.Tensor).NanStd), "nanmin": over((*weft.Tensor).NanMin), "nanmax": over((*weft.Tensor).NanMax), "nanmedian": over((*weft.Tensor).NanMedian),
@@ -168,6 +178,19 @@ var arrayCases = map[string]arrayCase{
 	"round_to": func(x tensors, n []float64) tensors { return list(x[0].RoundTo(int(n[0]))) },
 	"cumsum":   ofAxis((*weft.Tensor).CumSum), "cumprod": ofAxis((*weft.Tensor).CumProd),
 	"divmod": func(x tensors, _ []float64) tensors { return list(x[0].DivMod(x[1])) },
+
+	"any_keep": over((*weft.Tensor).AnyKeep), "all_keep": over((*weft.Tensor).AllKeep), "argmin_keep": over((*weft.Tensor).ArgMinKeep),
+	"argmax_keep": over((*weft.Tensor).ArgMaxKeep), "count_nonzero_keep": over((*weft.Tensor).CountNonZeroKeep), "median_keep": over((*weft.Tensor).MedianKeep),
+	"nansum_keep": over((*weft.Tensor).NanSumKeep), "nanprod_keep": over((*weft.Tensor).NanProdKeep), "nanmean_keep": over((*weft.Tensor).NanMeanKeep),
+	"nanvar_keep": over((*weft.Tensor).NanVarKeep), "nanstd_keep": over((*weft.Tensor).NanStdKeep), "nanmin_keep": over((*weft.Tensor).NanMinKeep),
+	"nanmax_keep": over((*weft.Tensor).NanMaxKeep), "nanmedian_keep": over((*weft.Tensor).NanMedianKeep), "nanargmin_keep": over((*weft.Tensor).NanArgMinKeep),
+	"nanargmax_keep": over((*weft.Tensor).NanArgMaxKeep),
+	"nanvar_sample":  over((*weft.Tensor).NanSampleVar), "nanvar_sample_keep": over((*weft.Tensor).NanSampleVarKeep),
+	"nanstd_sample": over((*weft.Tensor).NanSampleStd), "nanstd_sample_keep": over((*weft.Tensor).NanSampleStdKeep),
+	"quantile_keep":    func(x tensors, n []float64) tensors { return list(x[0].QuantileKeep(n[0], int(n[1]))) },
+	"nanquantile_keep": func(x tensors, n []float64) tensors { return list(x[0].NanQuantileKeep(n[0], int(n[1]))) },
+	"var_ddof":         corrected((*weft.Tensor).SampleVar, (*weft.Tensor).CorrectedVar), "var_ddof_keep": corrected((*weft.Tensor).SampleVarKeep, (*weft.Tensor).CorrectedVarKeep),
+	"std_ddof": corrected((*weft.Tensor).SampleStd, (*weft.Tensor).CorrectedStd), "std_ddof_keep": corrected((*weft.Tensor).SampleStdKeep, (*weft.Tensor).CorrectedStdKeep),
 }
 
 // readArray reads "float64[2 3] 1 2 3 4 5 nan", as testdata/arrays.py writes it.

@@ -299,3 +299,27 @@ for x in (whole, broken, np.zeros((0,), complex)):
         if x is not broken:
             case(name, [], [x, other], g(x, other))
 case("uniqueaxis", [0], [whole.reshape(6, 2)], *np.unique(whole.reshape(6, 2), axis=0, return_inverse=True, return_counts=True))
+
+# The keywords keepdims and ddof of reductions.
+for name, g in [("any", np.any), ("all", np.all), ("argmin", np.argmin), ("argmax", np.argmax), ("count_nonzero", np.count_nonzero), ("median", np.median)]:
+    for x in (f, ints.astype(float)):
+        for axis in (None, 0, -1):
+            case(name + "_keep", [] if axis is None else [axis], [x], g(x, axis=axis, keepdims=True))
+for name, g in [("nansum", np.nansum), ("nanprod", np.nanprod), ("nanmean", np.nanmean), ("nanvar", np.nanvar), ("nanstd", np.nanstd), ("nanmin", np.nanmin),
+                ("nanmax", np.nanmax), ("nanmedian", np.nanmedian), ("nanargmin", np.nanargmin), ("nanargmax", np.nanargmax)]:
+    for axis in (None, 1):
+        case(name + "_keep", [] if axis is None else [axis], [holes[[0, 2]]], g(holes[[0, 2]], axis=axis, keepdims=True))
+for axis in (0, 1):
+    case("quantile_keep", [0.3, axis], [f], np.quantile(f, 0.3, axis=axis, keepdims=True))
+    case("nanquantile_keep", [0.3, axis], [holes], np.nanquantile(holes, 0.3, axis=axis, keepdims=True))
+for keep in ("", "_keep"):
+    for ddof in (0, 1, 2, 3, 4):
+        for axis in ((), (0,), (1,), (-1, 0)):
+            x, over = f, {"axis": axis or None, "ddof": ddof, "keepdims": bool(keep)}
+            case("var_ddof" + keep, [ddof, *axis], [x], np.var(x, **over))
+            case("std_ddof" + keep, [ddof, *axis], [x], np.std(x, **over))
+    for axis in ((), (0,), (1,)):
+        for x in (f, holes, np.array([[nan, 1.0], [2.0, 5.0]])):
+            over = {"axis": axis or None, "ddof": 1, "keepdims": bool(keep)}
+            case("nanvar_sample" + keep, axis, [x], np.nanvar(x, **over))
+            case("nanstd_sample" + keep, axis, [x], np.nanstd(x, **over))
