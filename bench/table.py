@@ -302,6 +302,8 @@ WORKS = (
     Work("argpartition", (1_000_000,), BOTH, 0.5, "arrays", note="as above"),
     Work("topk 100", (1_000_000,), SINGLE, 1.0, "arrays", moved=arrays(1), stream="read"),
     Work("median", (1_000_000,), SINGLE, None, "arrays", moved=arrays(1), stream="read"),
+    Work("median of rows of 101", (10_000,), BOTH, 1.0, "arrays", note="n rows"),
+    Work("partition of rows of 100", (10_000,), BOTH, 0.5, "arrays", note="around the median; torch finds it alone"),
     Work("histogram of 100 bins", (1_000_000,), SINGLE, 1.0, "arrays", moved=arrays(1), stream="read"),
     Work("cumsum", (1_000_000,), SINGLE, 1.0, "arrays", moved=arrays(2)),
     *(Work(f"cumsum axis {axis}", (1024,), SINGLE, 1.0, "arrays", moved=lambda n, e: 2 * n * n * e) for axis in (0, 1)),

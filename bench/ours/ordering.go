@@ -43,6 +43,14 @@ func init() {
 		x := random(p.DType, 1, p.N+1) // of an odd number, which all libraries agree on
 		return func() *weft.Tensor { return x.Median() }
 	})
+	eager("median of rows of 101", func(p worker.Params) func() *weft.Tensor {
+		x := random(p.DType, 1, p.N, 101)
+		return func() *weft.Tensor { return x.Median(1) }
+	})
+	eager("partition of rows of 100", func(p worker.Params) func() *weft.Tensor {
+		x := random(p.DType, 1, p.N, 100)
+		return func() *weft.Tensor { return x.Partition(50, 1).Slice(weft.All, weft.Range(50, 51)) }
+	})
 	eager("histogram of 100 bins", func(p worker.Params) func() *weft.Tensor {
 		x := scrambled(p)
 		return func() *weft.Tensor {

@@ -68,6 +68,14 @@ def odd(n, d):
     return {"x": random(n + 1, 1, d)}
 
 
+def rows_of_101(n, d):
+    return {"x": random((n, 101), 1, d)}
+
+
+def rows_of_100(n, d):
+    return {"x": random((n, 100), 1, d)}
+
+
 def two(n, d):
     return {"x": random(n, 1, d), "y": random(n, 2, d)}
 
@@ -223,6 +231,8 @@ CASES = {
     "argpartition": (scrambled, ["x[x.kthvalue(x.numel() // 2 + 1).indices]"], ["x[np.argpartition(x, x.size // 2)[x.size // 2]]"]),
     "topk 100": (scrambled, ["x.topk(100).values"], ["np.sort(np.partition(x, x.size - 100)[-100:])[::-1]"]),
     "median": (odd, ["x.median()"], ["np.median(x)"]),
+    "median of rows of 101": (rows_of_101, ["x.median(1).values"], ["np.median(x, 1)"]),
+    "partition of rows of 100": (rows_of_100, ["x.kthvalue(51, 1, keepdim=True).values"], ["np.partition(x, 50, 1)[:, 50:51]"]),
     "histogram of 100 bins": (scrambled, ["torch.histc(x, 100, -1, 1)", "torch.histogram(x, 100, range=(-1, 1)).hist"], ["np.histogram(x, 100, (-1, 1))[0]"]),
     "cumsum": (scrambled, ["x.cumsum(0)"], ["x.cumsum()"]),
     "cumsum axis 0": (square, ["x.cumsum(0)"], ["x.cumsum(0)"]),
