@@ -96,6 +96,14 @@ func TestGradients(t *testing.T) {
 		"ModStruve":      func(x tensor) tensor { return special.ModStruve(1.5, x) },
 		"LambertReal":    func(x tensor) tensor { return special.LambertW(weft.Complex(x.Sub(1), x), 0).Real() },
 		"LambertImag":    func(x tensor) tensor { return special.LambertW(weft.Complex(x.Sub(1), x.Mul(2)), -2).Imag() },
+		"Airy x": func(x tensor) tensor {
+			a, _, _, b := special.Airy(weft.Complex(x.Sub(1), x.Mul(2)))
+			return a.Real().Add(b.Imag())
+		},
+		"Airy y": func(x tensor) tensor {
+			_, a, b, _ := special.Airy(weft.Complex(x, x.Mul(-3)))
+			return a.Imag().Sub(b.Real())
+		},
 		"Voigt x":        func(x tensor) tensor { return special.VoigtProfile(x, 0.7, 0.3) },
 		"Voigt sigma":    func(x tensor) tensor { return special.VoigtProfile(1.2, x, 0.3) },
 		"Voigt gamma":    func(x tensor) tensor { return special.VoigtProfile(1.2, 0.8, x) },
@@ -482,6 +490,33 @@ func TestEdgesOfStruveAndLambert(t *testing.T) {
 			if w := c[3+k]; !(v == w || math.Abs(v-w) <= 1e-12*math.Abs(w) || v != v && w != w) {
 				t.Errorf("branch %v of Lambert's function at %v has part %d %v, want %v", c[2], c[:2], k, v, w)
 			}
+		}
+	}
+}
+
+// TestEdgesOfComplexAiry compares values at infinities, far out and on the real line with limits and with real x.
+func TestEdgesOfComplexAiry(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	four := func(x tensor) []tensor { a, b, c, d := special.Airy(x); return []tensor{a, b, c, d} }
+	for _, c := range []struct {
+		x, y float64
+		want [4]float64
+	}{
+		{inf, 0, [4]float64{0, 0, inf, inf}}, {1e12, 0, [4]float64{0, 0, inf, inf}}, {inf, 1, [4]float64{0, 0, nan, nan}}, {1e12, -1e12, [4]float64{0, 0, nan, nan}},
+		{-inf, 0, [4]float64{nan, nan, nan, nan}}, {nan, 0, [4]float64{nan, nan, nan, nan}}, {inf, nan, [4]float64{nan, nan, nan, nan}},
+		{0, inf, [4]float64{nan, nan, nan, nan}}, {1, nan, [4]float64{nan, nan, nan, nan}}, {-1e12, 1, [4]float64{nan, nan, nan, nan}},
+	} {
+		for i, w := range four(weft.From([]complex128{complex(c.x, c.y)})) {
+			if v := w.Real().Item(); v != c.want[i] && (v == v || c.want[i] == c.want[i]) {
+				t.Errorf("the real part of function %d at %v+%vi is %v, want %v", i, c.x, c.y, v, c.want[i])
+			}
+		}
+	}
+	line := weft.FromSlice([]float64{-1e6, -80, -9.2, -3, -1e-300, 0, 0.5, 8.59, 8.61, 9.2, 80})
+	real := four(line)
+	for i, w := range four(line.To(weft.Complex128)) {
+		if !w.Real().AllClose(real[i], weft.CloseOpts{Relative: new(1e-13)}) || w.Imag().Any().Item() != 0 {
+			t.Errorf("function %d of complex numbers on the real line is %v, want %v", i, w, real[i])
 		}
 	}
 }

@@ -259,6 +259,10 @@ planar = {
     "LambertW0": (m.lambertw, sc.lambertw, plane(-4, 4, 2 * N) + plane(-400, 400)),
     "LambertW1": (lambda z: m.lambertw(z, 1), lambda z: sc.lambertw(z, 1), plane(-4, 4) + plane(-400, 400)),
     "LambertW-1": (lambda z: m.lambertw(z, -1), lambda z: sc.lambertw(z, -1), plane(-4, 4, 2 * N) + plane(-400, 400)),
+    "AiryAi": (m.airyai, lambda z: sc.airy(z)[0], plane(-12, 12, N // 2) + plane(-60, 40, N // 4)),
+    "AiryAip": (lambda z: m.airyai(z, derivative=1), lambda z: sc.airy(z)[1], plane(-12, 12, N // 2) + plane(-60, 40, N // 4)),
+    "AiryBi": (m.airybi, lambda z: sc.airy(z)[2], plane(-12, 12, N // 2) + plane(-60, 40, N // 4)),
+    "AiryBip": (lambda z: m.airybi(z, derivative=1), lambda z: sc.airy(z)[3], plane(-12, 12, N // 2) + plane(-60, 40, N // 4)),
 }
 
 
