@@ -38,7 +38,9 @@ func SVD(a *weft.Tensor, opts ...SVDOpts) (u, s, vh *weft.Tensor) {
 // Second derivatives of smooth functions that do not depend on the order of values, such as SVDVals(a).Pow(4).Sum(),
 // are right where values are equal or 0, up to differences of max(m, n) times the machine epsilon. Functions without a
 // second derivative there, such as the largest of two equal values or the sum where one is 0, get a finite result
-// of no meaning, and so do products of values of two calls. Convert float16 and bfloat16 with To before.
+// of no meaning, and so do products of values of two calls. Third derivatives are right where values differ, and not
+// finite where they are equal or 0. In a compiled loop whose results are values instead of the loss, second derivatives
+// at equal values are NaN. Convert float16 and bfloat16 with To before.
 //
 // It panics with *[weft.Error] as [SVD] does.
 func SVDVals(a *weft.Tensor) *weft.Tensor {

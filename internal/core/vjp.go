@@ -505,15 +505,16 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 	return out
 }
 
-// slope is [op.Slope] of a gradient dy of y.
+// slope is [op.Slope] of a gradient dy of y. It has no gradient itself: a pass that recorded it would compute slopes
+// of the gradients on its way, and these theirs.
 func slope(dy, y, along *Tensor) *Tensor {
 	if dy.Node() != nil {
-		o := WalkOpts{Create: true, AllowUnused: true, Seeds: []*Tensor{along}}
+		o := WalkOpts{Retain: true, AllowUnused: true, Seeds: []*Tensor{along}}
 		if g := Walk("backward", []*Tensor{dy}, []*Tensor{y}, o)[0]; g != nil {
 			return g
 		}
 	}
-	return Apply(op.Slope, nil, Operand{T: dy}, Operand{T: y}, Operand{T: along})
+	return Apply(op.Mul, nil, Operand{T: along}, Operand{Num: exec.Number{Kind: array.CatFloat}}) // dy does not depend on y
 }
 
 // owned records [op.Own] of operands. One that has no derivative fails when its gradient is wanted, not before.

@@ -411,6 +411,7 @@ type VJP struct {
 	Ys, DYs []*ir.Node
 	Need    []bool // by argument
 	DX      []*ir.Node
+	Seeds   []*ir.Node // gradients that the graph of gradients begins with
 }
 
 // Set gives the gradient of argument i. The gradient is summed over broadcast axes to the
@@ -508,7 +509,7 @@ func gradientFrom(outs, douts, wrt, starts []*ir.Node) []*ir.Node {
 		if d.VJP == nil {
 			continue
 		}
-		v := &VJP{Node: x, X: x.Args, Y: x, DY: grad[i], Need: make([]bool, len(x.Args)), DX: make([]*ir.Node, len(x.Args))}
+		v := &VJP{Node: x, X: x.Args, Y: x, DY: grad[i], Seeds: douts, Need: make([]bool, len(x.Args)), DX: make([]*ir.Node, len(x.Args))}
 		if x.Results != nil {
 			v.DYs = several[x]
 			for k, t := range x.Results {

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 )
@@ -13,18 +15,27 @@ import (
 // Functions of Matrices, section 3.2.
 
 // Slope is the product of its third argument with the Jacobian matrix of the first, a gradient, by the second, the value
-// that it is the gradient for. The tape computes it, which knows how the first depends on the second. Where the
-// gradient is not differentiated again the tape is not asked, and the result is 0.
+// that it is the gradient for. The tape computes it, which knows how the first depends on the second. Where no tape is
+// asked, as in the body of a compiled loop, it is NaN: only second derivatives at equal values read it.
 var Slope *Def
 
 func init() {
 	Slope = unlisted(Def{Name: "slope", Arity: 3,
-		Elementwise: Elementwise{Rule: Keep, Cost: 1, Expr: func(b *bld, _ *node, x []val) val { return b.Number(b.Type(x[0]), 0) }}})
+		Elementwise: Elementwise{Rule: Keep, Cost: 1, Expr: func(b *bld, _ *node, x []val) val { return b.Number(b.Type(x[0]), math.NaN()) }}})
 }
 
-// slopeAlong is [Slope] of the gradient d of y along a ramp. In a graph that has both it is a gradient.
-func slopeAlong(d, y *node) *node {
-	if d.Op == ir.Input {
+// slopeAlong is [Slope] of the gradient d of y along a ramp. In a graph that has both it is a gradient. seeds are what
+// that graph has of the loss. One that is an input may depend on y in ways that the graph does not have. With fewer
+// elements than y it is that of a sum over values, whose slope is the same for equal ones.
+func slopeAlong(d, y *node, seeds []*node) *node {
+	graph := true
+	reach := ir.Reach([]*node{d})
+	for _, s := range seeds {
+		if s != nil && s.Op == ir.Input && s.ID < len(reach) && reach[s.ID] {
+			graph = graph && s != d && s.Size() < y.Size()
+		}
+	}
+	if !graph || d.Op == ir.Input {
 		return apply(Slope, d, y, ramp(y))
 	}
 	if g := Gradient([]*node{d}, []*node{ramp(y)}, []*node{y})[0]; g != nil {
@@ -56,11 +67,20 @@ func leastGap(values *node, n int) *node {
 	return asRows(scale(top, float64(n)*epsilon(values)))
 }
 
+// betweenValues is the matrix of divided differences of x along e, 0 on the diagonal.
+func betweenValues(x, e *node) *node {
+	return div(onDiagonal(num(x, 0), gaps(x)), onDiagonal(num(e, 1), gaps(e)))
+}
+
 // across is x/gap. It is limit where the gap counts as 0, and where limit*gap is x up to noise, so that values
-// that rounding took apart do not divide it.
+// that rounding took apart do not divide it. Its derivative is not finite where the gap counts as 0, and that of x/gap
+// elsewhere.
 func across(x, gap, limit, least, noise *node) *node {
-	closed := apply(LogicalOr, apply(Le, apply(Abs, gap), least), apply(Le, apply(Abs, sub(x, mul(limit, gap))), noise))
-	return where(closed, limit, div(x, where(closed, num(gap, 1), gap)))
+	closed := apply(Le, apply(Abs, gap), least)
+	noisy := apply(Le, apply(Abs, sub(x, mul(limit, gap))), noise)
+	ratio := div(x, where(closed, num(gap, 0), gap))
+	ratio = add(ratio, Apply(Stop, nil, where(noisy, sub(limit, ratio), num(ratio, 0))))
+	return where(closed, limit, ratio)
 }
 
 // unlessNoise is x/gap. Where the gap counts as 0 it is 0 for an x that is not more than noise, and not finite for
@@ -92,7 +112,7 @@ func (v *VJP) spectralBack(y, w, d *node, back func(a, d, bend, dy *node) (da, d
 		return y
 	}
 	a := v.X[0]
-	bend := slopeAlong(d, w)
+	bend := slopeAlong(d, w, v.Seeds)
 	g := ir.New()
 	reads := []*node{a, d, bend, y}
 	types := make([]ir.Type, len(reads))
@@ -120,8 +140,8 @@ func eigenvaluesBack(v *VJP, w, d, q *node) *node {
 		w, q := r[0], r[1]
 		n := w.Shape[len(w.Shape)-1]
 		m := hermitianPart(product2(adjoint(q), product2(hermitianPart(dy), q)))
-		limit := div(gaps(bend), onDiagonal(num(d, 1), gaps(ramp(d))))
-		ratio := across(gaps(d), gaps(w), limit, leastGap(w, n), noiseOf(n, asRows(d)))
+		limit := betweenValues(bend, ramp(d))
+		ratio := across(gaps(d), onDiagonal(num(w, 1), gaps(w)), limit, leastGap(w, n), noiseOf(n, asRows(d)))
 		return product2(q, product2(mul(m, ratio), adjoint(q))), diagonalOf(m)
 	})
 }
@@ -141,7 +161,7 @@ func singularValuesBack(v *VJP, s, d, u, vh *node) *node {
 		left := product2(adjoint(u), dy)
 		inner := product2(left, adjoint(vh))
 		e := ramp(d)
-		differences := across(gaps(d), gaps(s), div(gaps(bend), onDiagonal(num(d, 1), gaps(e))), least, noise)
+		differences := across(gaps(d), onDiagonal(num(s, 1), gaps(s)), betweenValues(bend, e), least, noise)
 		quotients := across(sums(d), sums(s), div(sums(bend), sums(e)), least, noise)
 		both := mul(hermitianPart(inner), differences)
 		both = add(both, mul(scale(sub(inner, adjoint(inner)), 0.5), quotients))
