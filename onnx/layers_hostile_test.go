@@ -172,7 +172,8 @@ func TestSearchOfLayersEnds(t *testing.T) {
 	}
 }
 
-// Stacks of layers of two kinds are found, whichever is longer, with nodes between and others that are alike but not equal.
+// TestStacksOfLayers finds stacks of layers of two or three kinds, whichever is longer, with nodes between them and with
+// layers that are alike but not equal.
 func TestStacksOfLayers(t *testing.T) {
 	kinds := []string{"Tanh", "Exp", "Cos"}
 	for _, c := range []struct{ counts, want []int }{
