@@ -35,9 +35,7 @@ func TestCountsAreOfEliminatedColumns(t *testing.T) {
 			order := natural(n)
 			l := permuted(p, order)
 			if post := postorder(tree(&l.rows)); n > 0 {
-				for k, i := range post {
-					order[k] = i
-				}
+				copy(order, post)
 				l = permuted(p, order)
 			}
 			parent := tree(&l.rows)
