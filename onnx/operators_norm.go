@@ -124,7 +124,7 @@ func groupNormalization(c *call) []Value {
 func layerNormalization(c *call) []Value {
 	x, scale, bias := c.tensor(0), c.tensor(1), c.optional(2)
 	axis, eps := c.axis(c.attrInt("axis", -1), x.Rank()), c.attrFloat("epsilon", 1e-5)
-	c.attrInt("stash_type", 1) // statistics are at least float32 here
+	c.attrInt("stash_type", 1) // statistics are at least float32 here, and given as float32
 	d := x.DType()
 	axes, shape := from(axis, x.Rank()), x.Shape()[axis:]
 	if !c.wants(1) && !c.wants(2) && d == weft.Float32 && same(scale.Shape(), shape) && (bias == nil || same(bias.Shape(), shape)) {
@@ -139,7 +139,7 @@ func layerNormalization(c *call) []Value {
 	if bias != nil {
 		y = y.Add(bias)
 	}
-	return tensors(y.To(d), mean, inverse)
+	return tensors(y.To(d), mean.To(weft.Float32), inverse.To(weft.Float32))
 }
 
 func rmsNormalization(c *call) []Value {

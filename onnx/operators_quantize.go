@@ -133,7 +133,7 @@ func dequantizeLinear(c *call) []Value {
 func dynamicQuantizeLinear(c *call) []Value {
 	x := c.tensor(0)
 	hi, lo := x.Max().Maximum(0), x.Min().Minimum(0)
-	scale := weft.Where(hi.Eq(lo), weft.OnesOf(x.DType()), hi.Sub(lo)).Div(255)
+	scale := weft.Where(hi.Eq(lo), weft.OnesOf(x.DType()), hi.Sub(lo).Div(255)) // 1 of zeros alone, as in ONNX Runtime
 	zero := lo.Neg().Div(scale).Clamp(0, 255).Round()
 	y := c.rounded(x.Div(scale), zero, Uint8, true)
 	return []Value{y, TensorOf(scale), TensorOf(zero.To(weft.Uint8))}

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
 	"weft"
@@ -283,8 +284,8 @@ func (c *call) spans(shape, starts, ends, axes, steps []int) []weft.Span {
 			start, end = min(start, n), min(max(end, 0), n)
 			spans[axis] = weft.Range(start, max(end, start), step)
 		case step < 0:
-			start, end = min(start, n-1), min(end, n-1)
-			if end < 0 {
+			start = min(start, n-1)
+			if end < 0 || ends[i] == math.MaxInt32 || ends[i] == math.MaxInt64 { // as in ONNX Runtime: the axis' end in this direction
 				end = weft.Begin
 			}
 			if end != weft.Begin && end >= start || n == 0 {

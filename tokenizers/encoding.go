@@ -59,12 +59,17 @@ func (e *Encoding) setTypes(typeID int) {
 
 // RuneOffsets returns Offsets in characters, as Hugging Face's Python library counts them. The texts are those that
 // were encoded; bytes that are not UTF-8 count as a character each. It panics with a *weft.Error if SequenceIDs and
-// Offsets differ in length, or an offset is negative.
+// Offsets differ in length, a text is missing, or an offset is negative.
 func (e *Encoding) RuneOffsets(texts ...string) []Span {
 	const op = "tokenizers.RuneOffsets"
 	array.Given(op, "the encoding", e != nil)
 	if len(e.SequenceIDs) != len(e.Offsets) {
 		array.Failf(op, "SequenceIDs", "has %d entries, Offsets has %d", len(e.SequenceIDs), len(e.Offsets))
+	}
+	for i, k := range e.SequenceIDs {
+		if k >= len(texts) {
+			array.Failf(op, "texts", "are %d, the token at %d is of text %d", len(texts), i, k)
+		}
 	}
 	out := make([]Span, len(e.Offsets))
 	for k, s := range texts {

@@ -167,6 +167,7 @@ func TestErrors(t *testing.T) {
 		"tokenizers.Step: the stream is nil or zero: Tokenizer.DecodeStream makes one":  func() { new(DecodeStream).Step(1) },
 		"tokenizers.Flush: the stream is nil or zero: Tokenizer.DecodeStream makes one": func() { (*DecodeStream)(nil).Flush() },
 		"tokenizers.IDs: the batch: is nil":                                             func() { (*Batch)(nil).IDs() },
+		"tokenizers.RuneOffsets: texts: are 1, the token at 0 is of text 1":             func() { (&Encoding{Offsets: make([]Span, 1), SequenceIDs: []int{1}}).RuneOffsets("a") },
 		"tokenizers.RuneOffsets: SequenceIDs: has 0 entries, Offsets has 1":             func() { (&Encoding{Offsets: make([]Span, 1)}).RuneOffsets("a") },
 	} {
 		e, ok := errors.AsType[*weft.Error](weft.Try(f))

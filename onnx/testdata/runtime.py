@@ -74,4 +74,11 @@ case("mvn","MeanVarianceNormalization",[f(2,3,4,5)],1,13,axes=[0,2])
 case("gs3","GridSample",[f(1,2,4,5,6),f(1,3,3,3,3)],1,20,mode="linear",padding_mode="reflection",align_corners=1)
 case("lppool","LpPool",[f(1,2,7,6)],1,18,kernel_shape=[3,2],strides=[2,2],p=3,ceil_mode=1)
 case("nms","NonMaxSuppression",[rng.random((2,30,4)).astype(np.float32),rng.random((2,3,30)).astype(np.float32),np.array([7],np.int64),np.array([0.2],np.float32),np.array([0.3],np.float32)],1,11,outtypes=[T.INT64])
+big=np.iinfo(np.int64).max
+i64=lambda *v: np.array(v,np.int64)
+for name,start,end in (("slice_back_int64",i64(-1,2),i64(big,-9)),("slice_back_int32",i64(1,5),i64(2**31-1,big)),("slice_back_near",i64(-1,3),i64(big-1,2**31-2))):
+    case(name,"Slice",[f(4,5),start,end,i64(0,1),i64(-1,-2)],1,13)
+case("slice_back_empty","Slice",[f(0,5),i64(-1),i64(big),i64(0),i64(-1)],1,13)
+case("layernorm_float64","LayerNormalization",[f(3,4).astype(np.float64),f(4).astype(np.float64)],2,17,outtypes=[T.DOUBLE,T.FLOAT])
+case("dynamicquantize_zeros","DynamicQuantizeLinear",[np.zeros((2,3),np.float32)],3,11,outtypes=[T.UINT8,T.FLOAT,T.UINT8])
 tar.close()
