@@ -433,7 +433,21 @@ func TestExtremeArguments(t *testing.T) {
 	}
 }
 
-// TestEdgesOfHypergeometric compares polynomials, poles and values at 1 with SciPy's, and sums that end at a pole with mpmath's.
+// TestExpnOfOrdersBelowOne compares with mpmath's values.
+func TestExpnOfOrdersBelowOne(t *testing.T) {
+	for _, c := range [][3]float64{
+		{0, 0.3, 2.4693940689390597}, {-1, 1e-5, 9999999999.5000019}, {-3, 1e-5, 5.9999999999999987e+20}, {-4, 0.19, 96926.486842644445}, {-7, 0.02, 1.9687499999999997e+17}, {-21, 0.5, 2.1429094311456959e+26},
+		{-50, 0.001, 3.0414093201713347e+217}, {-50, 1.5, 3.1799527035504465e+55}, {-50, 30, 1.4117618347079001e-11}, {-2, 1e-310, math.Inf(1)}, {-51, 1, math.NaN()},
+	} {
+		got, w := special.Expn(c[0], weft.From([]float64{c[1]})).Item(), c[2]
+		if !(got == w || math.Abs(got-w) <= 1e-14*math.Abs(w) || got != got && w != w) {
+			t.Errorf("Expn(%v) is %v, want %v", c[:2], got, w)
+		}
+	}
+}
+
+// TestEdgesOfHypergeometric compares polynomials, poles and values at 1 with SciPy's, and sums that end at a pole or have
+// a denormal parameter with mpmath's.
 func TestEdgesOfHypergeometric(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range [][5]float64{
@@ -441,6 +455,7 @@ func TestEdgesOfHypergeometric(t *testing.T) {
 		{1, 2, -2, 0.5, inf}, {1, 2, 3, nan, nan}, {nan, 2, 3, 0.5, nan}, {1, 2, 3, -inf, nan}, {0, 2, 3, 0.5, 1}, {1, 2, 3, 0, 1}, {1.5, -1, 0.5, 1, -2}, {1, 2, 3, -1e10, 1.9999999953948294e-10},
 		{2, 2, 2, 0.5, 4}, {-2, 1, -2, 0.3, 1.39}, {-2, -3, -2, 0.3, 0.37}, {0, 1, -1, 0.5, 1}, {1, 1, 2, -1e300, 6.907755278982137e-298},
 		{-500.5, 500, 3, 0.9, nan}, {-50.5, 50, 3, 0.9, nan}, {600, 700, 3, 0.9, inf}, {1e60, 2, 3, 0.5, inf},
+		{-2, -7.5, -3, 0.09375, 0.6026611328125}, {-4, 2.5, -5, 0.5, 3.09716796875}, {-2, 1.5, -3, -0.25, 0.7890625}, {0.25, -3, 1e-310, 4.75, -inf}, {7, 9.5, -1e-310, 0.4375, -inf}, {1e-20, 0.5, 1e-310, 0.25, 1.5470053837925199e+289},
 	} {
 		got, w := special.Hyp2F1(c[0], c[1], c[2], weft.From([]float64{c[3]})).Item(), c[4]
 		if !(got == w || math.Abs(got-w) <= 1e-14*math.Abs(w) || c[3] < -1e200 && math.Abs(got-w) <= 1e-11*w || got != got && w != w) {
@@ -450,13 +465,15 @@ func TestEdgesOfHypergeometric(t *testing.T) {
 	for _, c := range [][4]float64{
 		{1, 0, 1, inf}, {-1, -1, 2, 3}, {-1, -2, 2, 2}, {-3, -2, 2, inf}, {1, 2, inf, inf}, {1, 2, -inf, 0}, {0, 2, 5, 1}, {1, -2, 3, inf}, {nan, 1, 1, nan}, {1, 2, -1000, 0.001}, {1, 2, 800, inf},
 		{0, 0, 1, inf}, {2, 2, 3, 20.085536923187668}, {-1000.5, 2.5, 20, nan}, {100, 2, -20, nan},
+		{-7, -1e-310, -5e-324, 0.99999999999965417}, {-1e-20, -1e-310, 1.5e-05, 1.5000112500562548e+285}, {0.25, 1e-310, 6e-05, 1.5000562512656501e+305}, {-1, -5e-324, 8, inf}, {2.5, -5e-324, -1, inf}, {1e5, -2.125, 20.5, -inf},
 	} {
 		got, w := special.Hyp1F1(c[0], c[1], weft.From([]float64{c[2]})).Item(), c[3]
 		if !(got == w || math.Abs(got-w) <= 1e-14*math.Abs(w) || got != got && w != w) {
 			t.Errorf("Hyp1F1(%v) is %v, want %v", c[:3], got, w)
 		}
 	}
-	for _, c := range [][3]float64{{0, 1, nan}, {-1, 2, nan}, {2, inf, nan}, {0.5, -1e6, -0.3674595491008313}, {nan, 1, nan}, {2, 1e5, 2.3555100991152914e+270}, {2, 2e5, inf}, {-1.5, 3, 24.666713262825382}} {
+	for _, c := range [][3]float64{{0, 1, nan}, {-1, 2, nan}, {2, inf, nan}, {0.5, -1e6, -0.3674595491008313}, {nan, 1, nan}, {2, 1e5, 2.3555100991152914e+270}, {2, 2e5, inf}, {-1.5, 3, 24.666713262825382},
+		{1e-310, -10, inf}, {1e-310, -20.5, -inf}, {-1.5, 1e60, inf}, {1e-310, 1e-9, 1.0000000005000031e+301}, {-1e-305, -2, 5.6595997376108501e+304}, {-5e-324, -1e-320, 2025}} {
 		got, w := special.Hyp0F1(c[0], weft.From([]float64{c[1]})).Item(), c[2]
 		if !(got == w || math.Abs(got-w) <= 1e-12*math.Abs(w) || got != got && w != w) {
 			t.Errorf("Hyp0F1(%v) is %v, want %v", c[:2], got, w)

@@ -21,7 +21,7 @@ func init() {
 const (
 	// expnSeries is the number below which the power series serves, of expnTerms terms.
 	expnSeries, expnTerms = 1.6, 24
-	// expnLeast is the least order: fractions of orders below 1 end after -n terms.
+	// expnLeast is the least order. Those below 1 take -n steps of a recurrence.
 	expnLeast = -50
 	// expnTogether is a number of terms of the fraction whose product is far from overflowing.
 	expnTogether = 4
@@ -48,12 +48,12 @@ func (s stream) expnOf(n0, x0 val) val {
 		})
 		return []val{s.Sub(s.Mul(r[2], s.Sub(vmath.Digamma(b, n), vmath.Log(b, x))), r[0])}
 	}, s.zeros(1))
-	far := s.Not(series)
+	below := s.Lt(n, one)
+	far := s.Not(s.Or(series, below))
 	high := s.If(far, func() []val {
-		// The even part of DLMF 8.19.17, from its last term back, expnTogether terms to a division. A fraction of order
-		// below 1 ends by itself.
+		// The even part of DLMF 8.19.17, from its last term back, expnTogether terms to a division.
 		b0 := s.Add(x, n)
-		terms := s.Max(s.Min(s.f(maxFractionTerms), s.Add(s.Div(s.f(90), x), s.f(12))), s.Sub(one, n))
+		terms := s.Min(s.f(maxFractionTerms), s.Add(s.Div(s.f(90), x), s.f(12)))
 		terms = s.Mul(s.f(expnTogether), s.Ceil(s.Mul(terms, s.f(1./expnTogether))))
 		r := s.While([]val{zero, s.Select(far, terms, zero)}, func(v []val) val { return s.Lt(zero, v[1]) }, func(v []val) []val {
 			k, top, bottom := v[1], v[0], one
@@ -66,7 +66,15 @@ func (s stream) expnOf(n0, x0 val) val {
 		})
 		return []val{s.Div(vmath.Exp(b, s.Neg(x)), s.Add(b0, r[0]))}
 	}, s.zeros(1))
-	y := s.Select(series, low[0], high[0])
+	// DLMF 8.19.12 from order 0 down: all its terms are positive.
+	down := s.If(below, func() []val {
+		e := vmath.Exp(b, s.Neg(x))
+		r := s.While([]val{s.Div(e, x), s.Select(below, one, s.f(-expnLeast+1))}, func(v []val) val { return s.Le(v[1], s.Neg(n)) }, func(v []val) []val {
+			return []val{s.Div(s.Fma(v[1], v[0], e), x), s.Add(v[1], one)}
+		})
+		return []val{r[0]}
+	}, s.zeros(1))
+	y := s.Select(below, down[0], s.Select(series, low[0], high[0]))
 	pole := s.Select(s.Lt(one, n0), s.Div(one, s.Sub(n0, one)), s.f(math.Inf(1)))
 	y = s.Select(s.Eq(x0, zero), pole, y)
 	return s.checked(s.both(known, s.Le(zero, x0)), y)

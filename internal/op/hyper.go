@@ -22,6 +22,8 @@ const (
 	hyperLoss = 3
 	// hyperGone is the size of terms above hyperLarge, beside their sum, from which sums in two floats have no digits.
 	hyperGone, hyperLarge = 0x1p97, 0x1p60
+	// hyperTiny is a bottom parameter below which terms may overflow although their sum, times it, does not.
+	hyperTiny = 0x1p-800
 	// hyperVast is the size of parameters and arguments whose terms are taken one by one.
 	hyperVast = 1e40
 	// gaussWide is a c from which Taylor's series about 1/2 lose digits to the solution x^(1-c). There the power
@@ -107,31 +109,40 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 		size = s.Max(size, s.Abs(p.hi))
 	}
 	vast := s.And(active, s.Lt(s.f(hyperVast), size))
-	start := s.Select(s.And(active, s.Not(vast)), one, zero)
-	v := s.While([]val{one, start, start, zero, zero, one, zero}, func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
+	from := s.hyperStart(top, bottom, x)
+	begin := func(active val) []val {
+		sum, most := s.addTwofold(from.one, from.term), s.Max(s.Abs(from.one.hi), s.Abs(from.term.hi))
+		sum.hi, most = s.Select(from.tiny, sum.hi, one), s.Select(from.tiny, most, one)
+		start := s.Select(active, s.Select(from.tiny, from.term.hi, one), zero)
+		return []val{sum.hi, start, start, s.Select(from.tiny, one, zero), s.Select(from.tiny, from.term.hi, zero), most}
+	}
+	v := s.While(begin(s.And(active, s.Not(vast))), func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
 		k, next := v[3], s.Add(v[3], one)
 		after := s.Add(next, one)
 		up, down := factors(k, next)
 		up2, down2 := factors(next, after)
-		over := s.Div(v[1], s.Mul(down, down2))
+		// Behind the last term of a sum that ends the bottom may be 0.
+		over := s.Div(v[1], s.Mul(down, s.Select(s.Eq(up, zero), one, down2)))
 		t := s.Mul(s.Mul(over, down2), up)
 		t2 := s.Mul(s.Mul(over, up), up2)
 		most := s.Max(s.Abs(t), s.Abs(t2))
-		return []val{s.Add(v[0], s.Add(t, t2)), t2, t, after, s.Fma(next, t, s.Fma(after, t2, v[4])), s.Max(v[5], most), s.Min(v[6], s.Min(t, t2))}
+		return []val{s.Add(v[0], s.Add(t, t2)), t2, t, after, s.Fma(next, t, s.Fma(after, t2, v[4])), s.Max(v[5], most)}
 	})
 	v = s.If(vast, func() []val {
-		start := s.Select(vast, one, zero)
-		return s.While([]val{one, start, start, zero, zero, one, zero}, func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
+		return s.While(begin(vast), func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
 			k, next := v[3], s.Add(v[3], one)
 			up, down := factors(k, next)
 			t := s.Mul(v[1], s.Div(up, down))
-			return []val{s.Add(v[0], t), t, v[1], next, s.Fma(next, t, v[4]), s.Max(v[5], s.Abs(t)), s.Min(v[6], t)}
+			return []val{s.Add(v[0], t), t, v[1], next, s.Fma(next, t, v[4]), s.Max(v[5], s.Abs(t))}
 		})
 	}, func() []val { return v })
 	lost := s.both(active, s.Lt(s.Mul(s.Abs(v[0]), s.f(hyperLoss)), v[5]), s.finite(v[5]))
 	long2 := s.If(lost, func() []val {
-		start := s.Select(lost, one, zero)
-		w := s.While([]val{one, zero, start, zero, start, zero, zero, zero}, func(v []val) val { return more(v[0], v[2], v[4], v[5]) }, func(v []val) []val {
+		unit, none := twofold{one, zero}, twofold{zero, zero}
+		sum := s.selectTwofold(from.tiny, s.addTwofold(from.one, from.term), unit)
+		t := s.selectTwofold(lost, s.selectTwofold(from.tiny, from.term, unit), none)
+		slope := s.selectTwofold(from.tiny, from.term, none)
+		w := s.While([]val{sum.hi, sum.lo, t.hi, t.lo, t.hi, s.Select(from.tiny, one, zero), slope.hi, slope.lo}, func(v []val) val { return more(v[0], v[2], v[4], v[5]) }, func(v []val) []val {
 			k := v[5]
 			next := twofold{s.Add(k, one), zero}
 			up, down := x, next
@@ -149,11 +160,34 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 		return []val{w[0], w[6]}
 	}, s.zeros(2))
 	y, slope = s.Select(lost, long2[0], v[0]), s.Select(lost, long2[1], v[4])
-	// What has no digits left is not a number: not two floats' either, or infinite terms of both signs.
+	// What has no digits left is not a number: not two floats' either, or terms that grow beyond all numbers with signs
+	// in turns.
 	gone := s.both(lost, s.Lt(s.f(hyperLarge), v[5]), s.Lt(s.Mul(s.Abs(y), s.f(hyperGone)), v[5]))
-	turns := s.Or(s.Lt(one, least), s.Lt(x.hi, zero))
-	gone = s.Or(gone, s.both(active, turns, s.Lt(v[6], zero), s.Not(s.finite(v[5]))))
-	return s.checked(s.Not(gone), y), slope
+	turns := s.Xor(s.Lt(v[1], zero), s.Lt(v[2], zero))
+	gone = s.Or(gone, s.both(active, turns, s.Not(s.finite(v[5]))))
+	return s.checked(s.Not(gone), s.Div(y, from.one.hi)), s.Div(slope, from.one.hi)
+}
+
+// A hyperStart is where the sum of [stream.hyper] starts. The terms beside a tiny bottom overflow where their sum times it
+// does not: that is summed, from the second term on.
+type hyperStart struct {
+	tiny val     // whether a bottom is
+	one  twofold // the tiny bottom: what the sum has as its first term and as a factor. It is 1 if none is tiny
+	term twofold // the second term times one
+}
+
+func (s stream) hyperStart(top, bottom []twofold, x twofold) hyperStart {
+	zero, unit := s.f(0), twofold{s.f(1), s.f(0)}
+	h := hyperStart{s.Lt(unit.hi, zero), unit, x}
+	for _, p := range top {
+		h.term = s.mulTwofold(h.term, p)
+	}
+	for _, p := range bottom {
+		tiny := s.And(s.Lt(s.Abs(p.hi), s.f(hyperTiny)), s.Lt(zero, s.Abs(p.hi)))
+		h.tiny, h.one = s.Or(h.tiny, tiny), s.selectTwofold(tiny, p, h.one)
+		h.term = s.selectTwofold(tiny, h.term, s.divTwofold(h.term, p))
+	}
+	return h
 }
 
 // ends reports that a parameter is a negative whole number or 0, so that its series ends.

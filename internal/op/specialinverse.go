@@ -152,7 +152,7 @@ func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
 	lnUpper.lo = s.Add(lnUpper.lo, s.Div(s.Sub(s.Sub(one, g.upper), g.lower), g.upper))
 	high := s.twoOver(s.twoPlus(s.twoPlus(lnUpper, s.twoLn(b)), shape.unscaled), b)
 	odds := s.betaOdds(shape, g, low.hi, high.hi)
-	odds = s.betaRefined(odds, a, b, low, high)
+	odds = s.betaRefined(odds, a, b, g, low, high)
 	second := func(ln twofold, a, b val) (both twofold, serves val) {
 		x := s.twoExp(ln)
 		more := s.Div(s.Mul(x, s.Sub(b, one)), s.Add(a, one))
@@ -181,15 +181,17 @@ func (s stream) betaInverse(a0, b0, p0 val, rooted bool) val {
 
 // betaRefined is Newton's step for the logarithm of x, or of 1-x, by the power series of DLMF 8.17.7 where a parameter is
 // small. There the tail hardly depends on x, so that its rounding is an error of 1/a in x. With the leading power taken
-// out the series has a for a factor, so that the quotient by a has all digits. low and high are the logarithms
-// without the series.
-func (s stream) betaRefined(odds, a0, b0 val, low, high twofold) val {
+// out the series has a for a factor, so that the quotient by a has all digits. It does not serve where the other tail
+// is smaller than that factor, and better. low and high are the logarithms without the series.
+func (s stream) betaRefined(odds, a0, b0 val, g target, low, high twofold) val {
 	one, two := s.f(1), s.f(2)
 	back := s.Lt(one, odds)
 	a, b := s.Select(back, b0, a0), s.Select(back, a0, b0)
 	r := s.Select(back, s.Div(one, odds), odds)
 	x := s.Div(r, s.Add(one, r))
 	serves := s.both(s.Lt(a, s.f(refineBelow)), s.Lt(s.Mul(x, b), two), s.Lt(s.f(firstTerms), x))
+	near, other := s.Select(back, g.upper, g.lower), s.Select(back, g.lower, g.upper)
+	serves = s.And(serves, s.Lt(s.Mul(a, near), other))
 	return s.If(serves, func() []val {
 		none := s.f(0)
 		pick := func(v, otherwise val) val { return s.Select(serves, v, otherwise) }
