@@ -118,6 +118,12 @@ func (b *BSpline) At(x *weft.Tensor) *weft.Tensor {
 	if b.o.Periodic {
 		v = v.Sub(v.Detach().Sub(low).Div(high - low).Floor().Mul(high - low))
 	}
+	d := v.Detach()
+	inside := d.IsNaN().LogicalNot()
+	if !b.o.Extrapolate && !b.o.Periodic {
+		inside = d.Ge(low).LogicalAnd(d.Le(high))
+	}
+	v = weft.Where(inside, v, low) // so that gradients of the coefficients stay finite
 	first, last := span(b.t, b.k)
 	place := b.knots.SearchSorted(v.Detach().Contiguous(), weft.SearchOpts{Right: true}).Sub(1).Clamp(first, last)
 	// knot[i] is i-k+1 knots from the one that begins the piece.
@@ -148,11 +154,6 @@ func (b *BSpline) At(x *weft.Tensor) *weft.Tensor {
 		} else {
 			sum = sum.Add(term)
 		}
-	}
-	d := v.Detach()
-	inside := d.IsNaN().LogicalNot()
-	if !b.o.Extrapolate && !b.o.Periodic {
-		inside = d.Ge(low).LogicalAnd(d.Le(high))
 	}
 	return weft.Where(inside.Reshape(-1, 1), sum, math.NaN()).Reshape(shape...)
 }

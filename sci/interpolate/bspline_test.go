@@ -151,6 +151,30 @@ func TestBSplineGradient(t *testing.T) {
 	}
 }
 
+// TestBSplineGradientOutside holds that places outside, whose values are NaN, leave the gradients of coefficients and other places finite.
+func TestBSplineGradientOutside(t *testing.T) {
+	knots := weft.From([]float64{0, 0, 0, 1, 2, 2, 2})
+	c := weft.From([]float64{1, -1, 2, 0.5}).RequireGrad()
+	for _, o := range []BSplineOpts{{}, {Extrapolate: true}, {Periodic: true}} {
+		x := weft.From([]float64{0.5, math.NaN(), math.Inf(1), math.Inf(-1), 1e300}).RequireGrad()
+		if !o.Extrapolate { // which has values far outside
+			x = weft.Cat([]*weft.Tensor{x.Detach(), weft.From([]float64{-1e300, -3})}, 0).RequireGrad()
+		} else {
+			x = x.Detach().Slice(weft.Range(0, 2)).RequireGrad()
+		}
+		b := NewBSpline(knots, c, 2, o)
+		one := weft.From([]float64{0.5}).RequireGrad()
+		got := weft.Grad(b.At(x).At(0), []*weft.Tensor{c, x})
+		want := weft.Grad(b.At(one).At(0), []*weft.Tensor{c, one})
+		if d := apart(got[0], want[0]); !(d == 0) {
+			t.Errorf("%+v: %v", o, got[0])
+		}
+		if v := got[1]; v.At(0).Item() != want[1].Item() || v.IsFinite().All().Item() == 0 {
+			t.Errorf("%+v: %v", o, v)
+		}
+	}
+}
+
 // TestBSplineOutside holds what is outside of the knots without options, and empty and scalar arguments.
 func TestBSplineOutside(t *testing.T) {
 	b := MakeInterpSpline(weft.From(bsplines.X), weft.From(bsplines.Y))
@@ -192,6 +216,7 @@ func TestBSplineMistakes(t *testing.T) {
 		"interpolate.makeinterpspline: x: has 3 elements: want 4":       func() { MakeInterpSpline(x.Slice(weft.Range(0, 3)), weft.Ones(3)) },
 		"interpolate.makeinterpspline: y: has numbers that are not":     func() { MakeInterpSpline(x, x.Mul(math.Inf(1))) },
 		"interpolate.makeinterpspline: Kind: \"no\" is unknown":         func() { MakeInterpSpline(x, x, InterpSplineOpts{Kind: "no"}) },
+		"interpolate.makeinterpspline: y: has different values at":      func() { MakeInterpSpline(x, x, InterpSplineOpts{Kind: Periodic}) },
 		"interpolate.makeinterpspline: Kind: is given with Start":       func() { MakeInterpSpline(x, x, InterpSplineOpts{Kind: Natural, Start: []EndCondition{{Order: 1}}}) },
 		"interpolate.makeinterpspline: End: has order 4":                func() { MakeInterpSpline(x, x, InterpSplineOpts{End: []EndCondition{{Order: 4}}}) },
 		"interpolate.makeinterpspline: T: has 10 knots, for 6": func() {

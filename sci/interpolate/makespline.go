@@ -17,7 +17,7 @@ type EndCondition struct {
 	Value *weft.Tensor // of the shape of a value; nil is 0
 }
 
-// Periodic is a [Kind] of [MakeInterpSpline] alone: all derivatives of both ends are equal.
+// Periodic is a [Kind] of [MakeInterpSpline] alone: values and derivatives of both ends are equal. So the first and the last value of y must be.
 const Periodic Kind = "periodic"
 
 // InterpSplineOpts are the options of [MakeInterpSpline].
@@ -46,6 +46,12 @@ func MakeInterpSpline(x, y *weft.Tensor, opts ...InterpSplineOpts) *BSpline {
 	conditions := len(start) + len(end)
 	if o.Kind == Periodic {
 		conditions = k - 1
+	}
+	if o.Kind == Periodic {
+		first, last := values.Detach().At(0), values.Detach().At(-1)
+		if !first.AllClose(last, weft.CloseOpts{Absolute: new(1e-15)}) {
+			array.Failf(name, "y", "has different values at the first and the last x: want equal ones, since the spline is periodic")
+		}
 	}
 	n := len(t) - k - 1
 	if n != len(at)+conditions {
