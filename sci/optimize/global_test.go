@@ -212,6 +212,9 @@ func check(t *testing.T, name string, cause error, search func(ctx context.Conte
 	if !errors.Is(err, cause) || !errors.As(err, &e) || x == nil || n > 60 {
 		t.Errorf("%s: %v, %v after %d evaluations", name, x, err, n)
 	}
+	if x, err := search(ctx, func() {}); !errors.Is(err, cause) || x == nil {
+		t.Errorf("%s with a context that has ended: %v, %v", name, x, err)
+	}
 }
 
 // TestGlobalMistakes compares what is said of bad arguments.

@@ -78,7 +78,7 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 		array.Failf(name, "Method", "%q is unknown: want BFGS, L-BFGS, L-BFGS-B, CG, Newton or Nelder-Mead", o.Method)
 	}
 	e := &evaluations{f: f, shape: first.Shape(), ctx: o.Context}
-	e.at(at, o.Method != NelderMead) // here, so that what f panics with is the caller's
+	begin := *e.at(at, o.Method != NelderMead) // here, so that what f panics with is the caller's
 	problem := gonum.Problem{Status: e.status, Func: func(x []float64) float64 { return e.guarded(x, o.Method != NelderMead).value }}
 	if o.Method != NelderMead {
 		problem.Grad = func(grad, x []float64) { copy(grad, e.guarded(x, true).grad) }
@@ -98,11 +98,15 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 	if e.panicked != nil {
 		panic(e.panicked)
 	}
-	if r == nil {
-		if err := ended(name, o.Context); err != nil {
-			return nil, err
+	if r == nil { // there was no step
+		m := &Minimum{X: e.tensor(at), Value: begin.value, FuncEvals: e.count}
+		if begin.grad != nil {
+			m.Grad = e.tensor(begin.grad)
 		}
-		return nil, &ConvergenceError{Op: name, Reason: err.Error()}
+		if err := ended(name, o.Context); err != nil {
+			return m, err
+		}
+		return m, &ConvergenceError{Op: name, Reason: err.Error()}
 	}
 	m := &Minimum{X: e.tensor(r.X), Value: r.F, Steps: r.MajorIterations, FuncEvals: e.count}
 	if o.Method != NelderMead {
