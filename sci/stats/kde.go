@@ -79,6 +79,9 @@ func NewGaussianKDE(dataset *weft.Tensor, opts ...KDEOpts) *GaussianKDE {
 	apart := k.data.Sub(mean)
 	k.cov = apart.Mul(k.weights).MatMul(apart.Transpose(0, 1)).Mul(k.factor * k.factor / (1 - squares))
 	if err := weft.Try(func() { k.l = linalg.Cholesky(k.cov) }); err != nil || !(1-squares > 0) || k.flat() {
+		if k.d == 1 {
+			array.Failf(name, "dataset", "has the variance %v: want two or more different numbers with a weight above 0", k.cov.Item())
+		}
 		array.Failf(name, "dataset", "has points of %d coordinates that are all on a line, plane or the like: leave coordinates out", k.d)
 	}
 	k.white = linalg.SolveTriangular(k.l, k.data, linalg.SolveTriangularOpts{Lower: true})

@@ -148,7 +148,7 @@ func TestKDEMistakes(t *testing.T) {
 		"stats.newgaussiankde: dataset: is nil":                             func() { NewGaussianKDE(nil) },
 		"stats.newgaussiankde: dataset: is float32 of shape [1]":            func() { NewGaussianKDE(weft.Ones(1)) },
 		"stats.newgaussiankde: dataset: has numbers that are not finite":    func() { NewGaussianKDE(weft.From([]float64{1, math.NaN()})) },
-		"stats.newgaussiankde: dataset: has points of 1 coordinates":        func() { NewGaussianKDE(weft.Ones(5)) },
+		"stats.newgaussiankde: dataset: has the variance 0: want two":       func() { NewGaussianKDE(weft.Ones(5)) },
 		"stats.newgaussiankde: dataset: has points of 2 coordinates":        func() { NewGaussianKDE(weft.Stack([]*weft.Tensor{x, x.Mul(3)}, 0)) },
 		"stats.newgaussiankde: Bandwidth: \"no\" is unknown":                func() { NewGaussianKDE(x, KDEOpts{Bandwidth: "no"}) },
 		"stats.newgaussiankde: Factor: is 0: want a finite number above":    func() { NewGaussianKDE(x, KDEOpts{Factor: new(0.0)}) },

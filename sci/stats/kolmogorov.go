@@ -67,23 +67,42 @@ func (a Alternative) apart(difference int) int {
 
 // paths returns the probability that a random path of n steps along one axis and m along the other comes a distance, times n*m, from
 // the diagonal: all orders of two samples are equally likely. Probabilities of paths to a place are sums of positive numbers, so that
-// small ones keep their digits.
+// small ones keep their digits. It visits the places nearer than distance alone.
 func (a Alternative) paths(n, m, distance int) float64 {
 	row := make([]float64, m+1)
+	for j := range row {
+		row[j] = 1 // a place that far from the diagonal
+	}
+	begin := 0 // the places before are that far
 	for i := range n + 1 {
-		for j := range row {
+		low, high := 0, m
+		if a != Less {
+			low = max(0, floorDiv(i*m-distance, n)+1)
+		}
+		if a != Greater {
+			high = min(m, (i*m+distance-1)/n)
+		}
+		for ; begin < low; begin++ {
+			row[begin] = 1
+		}
+		for j := low; j <= high; j++ {
 			switch {
-			case a.apart(i*m-j*n) >= distance:
-				row[j] = 1
-			case j == 0:
-			case i == 0:
-				row[j] = row[j-1]
+			case i == 0 || j == 0:
+				row[j] = 0
 			default: // the last of i+j elements is one of i with probability i/(i+j)
 				row[j] = (float64(float64(i)*row[j]) + float64(float64(j)*row[j-1])) / float64(i+j)
 			}
 		}
 	}
 	return row[m]
+}
+
+// floorDiv returns x/y rounded down, for y above 0.
+func floorDiv(x, y int) int {
+	if x < 0 {
+		return -((-x + y - 1) / y)
+	}
+	return x / y
 }
 
 // exactSize is the greatest size of a sample whose distances have an exact distribution here.

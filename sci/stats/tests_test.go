@@ -271,3 +271,25 @@ func ExampleFisherExact() {
 	fmt.Printf("%.0f %.4f\n", r.Statistic, r.PValue)
 	// Output: 12 0.1026
 }
+
+// TestKS2SampLarge compares exact p-values with the formula of two samples of one size (Gnedenko, Korolyuk, 1951): with h = n*d and q(k) = (2n)! over
+// (n-k)!(n+k)!, one side has q(h)/q(0) and two sides twice the sum of (-1)^(j+1) q(j*h)/q(0).
+func TestKS2SampLarge(t *testing.T) {
+	const n, shift = 2000, 60
+	x := weft.ArangeOf(weft.Float64, n)
+	y := x.Sub(shift + 0.5)
+	share := func(k float64) float64 {
+		lg := func(x float64) float64 { v, _ := math.Lgamma(x + 1); return v }
+		return math.Exp(2*lg(n) - lg(n-k) - lg(n+k))
+	}
+	h := float64(shift + 1)
+	two := 2 * (share(h) - share(2*h) + share(3*h) - share(4*h))
+	for _, c := range []struct {
+		a    Alternative
+		want float64
+	}{{TwoSided, two}, {Less, share(h)}, {Greater, 1}} {
+		if r := KS2Samp(x, y, TestOpts{Alternative: c.a}); !(math.Abs(r.PValue-c.want) < 1e-9*c.want) {
+			t.Errorf("%s: %v, want %v", c.a, r, c.want)
+		}
+	}
+}
