@@ -166,7 +166,7 @@ func dampedSections(i int, _ []int, x []float64) {
 
 func init() {
 	LFilter = define(Def{Name: "lfilter", Class: Routine, Arity: 4,
-		Doc: "The filter y[i] = b[0]*x[i] + b[1]*x[i-1] + ... - a[0]*y[i-1] - a[1]*y[i-2] - ... of x, b, a and a state zi with a number for each delay, and the state behind the end: the transposed direct form II, computed in float64. Sums are fused multiply-adds.",
+		Doc: "The filter y[i] = b[0]*x[i] + b[1]*x[i-1] + ... - a[0]*y[i-1] - a[1]*y[i-2] - ... of x, b, a and a state zi with a number for each delay, and the state behind the end: the transposed direct form II, computed in float64. Products are rounded before they are added; of complex numbers, sums are fused multiply-adds.",
 		Typing: Typing{Wide: true, Results: 2,
 			InferAll: func(c *Call) []ir.Type {
 				c.signals([]string{"x", "b", "a", "zi"}, []int{1, 1, 1, 1})

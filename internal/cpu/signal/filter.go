@@ -1,8 +1,6 @@
 package signal
 
 import (
-	"math"
-
 	"weft/internal/array"
 	"weft/internal/cpu/codegen"
 	"weft/internal/cpu/tile"
@@ -66,9 +64,11 @@ func widen[T realNumber](to []float64, from []T) {
 // filter filters a row with m+1 coefficients b, m coefficients a and m numbers of state z: the transposed
 // direct form II. With the result o before, a step is
 //
-//	z[0] -= a[0]*o; o = b[0]*v + z[0]; z[0] = b[1]*v + z[1]; z[i] = b[i+1]*v + z[i+1] - a[i]*o
+//	o = (z[0] + b[0]*v) - a[0]*o; z[0] = z[1] + b[1]*v; z[i] = (z[i+1] + b[i+1]*v) - a[i]*o
 //
-// the first with b[0]*v added before, so that a result waits for one operation on the one before.
+// A result waits for a product and a difference, since the product with the one before is subtracted last.
+// Products and sums are rounded apart: with math.FMA, Go checks the processor in each step, and keeps the
+// state in memory for that.
 func filter[T, U realNumber](y []T, x []U, b, a, z []float64) {
 	y = y[:len(x)]
 	switch len(z) {
@@ -86,34 +86,54 @@ func filter[T, U realNumber](y []T, x []U, b, a, z []float64) {
 		b1, bs, as := b[1], b[2:][:len(next)], a[1:][:len(next)]
 		for i, s := range x {
 			v := float64(s)
-			o = math.FMA(-a0, o, math.FMA(b0, v, w))
+			o = (w + float64(b0*v)) - float64(a0*o)
 			y[i] = T(o)
 			if len(next) == 0 {
-				w = b1 * v
+				w = float64(b1 * v)
 				continue
 			}
-			w = math.FMA(b1, v, next[0])
+			w = next[0] + float64(b1*v)
 			k := 0
 			for ; k < len(next)-1; k++ {
-				next[k] = math.FMA(-as[k], o, math.FMA(bs[k], v, next[k+1]))
+				next[k] = (next[k+1] + float64(bs[k]*v)) - float64(as[k]*o)
 			}
-			next[k] = math.FMA(-as[k], o, float64(bs[k]*v))
+			next[k] = float64(bs[k]*v) - float64(as[k]*o)
 		}
-		z[0] = math.FMA(-a0, o, w)
+		z[0] = w - float64(a0*o)
 	}
 }
 
 func filter2[T, U realNumber](y []T, x []U, b, a, z []float64) {
-	b0, b1, b2, a0, a1 := b[0], b[1], b[2], -a[0], -a[1]
+	y = y[:len(x)]
+	b0, b1, b2, a0, a1 := b[0], b[1], b[2], a[0], a[1]
 	w, z1, o := z[0], z[1], 0.0
 	for i, s := range x {
 		v := float64(s)
-		o = math.FMA(a0, o, math.FMA(b0, v, w))
-		w = math.FMA(b1, v, z1)
-		z1 = math.FMA(a1, o, float64(b2*v))
+		w += float64(b0 * v)
+		o = w - float64(a0*o)
 		y[i] = T(o)
+		w = z1 + float64(b1*v)
+		z1 = float64(b2*v) - float64(a1*o)
 	}
-	z[0], z[1] = math.FMA(a0, o, w), z1
+	z[0], z[1] = w-float64(a0*o), z1
+}
+
+func filter4[T, U realNumber](y []T, x []U, b, a, z []float64) {
+	y = y[:len(x)]
+	b0, b1, b2, b3, b4 := b[0], b[1], b[2], b[3], b[4]
+	a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
+	w, z1, z2, z3, o := z[0], z[1], z[2], z[3], 0.0
+	for i, s := range x {
+		v := float64(s)
+		w += float64(b0 * v)
+		o = w - float64(a0*o)
+		y[i] = T(o)
+		w = z1 + float64(b1*v)
+		z1 = (z2 + float64(b2*v)) - float64(a1*o)
+		z2 = (z3 + float64(b3*v)) - float64(a2*o)
+		z3 = float64(b4*v) - float64(a3*o)
+	}
+	z[0], z[1], z[2], z[3] = w-float64(a0*o), z1, z2, z3
 }
 
 // cascade filters part of a row, x, into y with sections one behind the other. Results between are in t.
@@ -174,22 +194,6 @@ func twoSections[T, U realNumber](y []T, x []U, c, z []float64) {
 		y[i] = T(p)
 	}
 	z[0], z[1], z[2], z[3] = w, u, s, t
-}
-
-func filter4[T, U realNumber](y []T, x []U, b, a, z []float64) {
-	b0, b1, b2, b3, b4 := b[0], b[1], b[2], b[3], b[4]
-	a0, a1, a2, a3 := -a[0], -a[1], -a[2], -a[3]
-	w, z1, z2, z3, o := z[0], z[1], z[2], z[3], 0.0
-	for i, s := range x {
-		v := float64(s)
-		o = math.FMA(a0, o, math.FMA(b0, v, w))
-		w = math.FMA(b1, v, z1)
-		z1 = math.FMA(a1, o, math.FMA(b2, v, z2))
-		z2 = math.FMA(a2, o, math.FMA(b3, v, z3))
-		z3 = math.FMA(a3, o, float64(b4*v))
-		y[i] = T(o)
-	}
-	z[0], z[1], z[2], z[3] = math.FMA(a0, o, w), z1, z2, z3
 }
 
 // sectionBlock is the number of elements that go through all sections at once: 4 KB of them.
