@@ -92,13 +92,13 @@ func (s stream) airy(x0, y0 val, slope, second bool) (re, im val) {
 	re, im = s.Select(far, wide[0], close[0]), s.Select(far, wide[1], close[1])
 	// Beyond, what falls to 0 or grows to infinity has its value.
 	falls := s.both(s.Eq(y0, y0), s.Lt(s.f(airyWidest), s.Max(x0, s.Abs(y0))), s.Lt(s.Abs(y0), s.Mul(s.f(1.7), x0)))
-	end, endIm := zero, zero
+	end := zero
 	if second {
 		falls = s.And(falls, s.Eq(y0, zero))
 		end = s.f(math.Inf(1))
 	}
 	re = s.Select(within, re, s.checked(falls, end))
-	im = s.Select(within, s.Mul(withSign(s.bld, one, y0), im), s.checked(falls, endIm))
+	im = s.Select(within, s.Mul(withSign(s.bld, one, y0), im), s.checked(falls, zero))
 	// Real numbers have real values, or none.
 	return re, s.Select(s.both(s.Eq(y0, zero), s.Eq(re, re)), y0, im)
 }
@@ -118,8 +118,8 @@ func (s stream) airyByZero(active val, z number, slope, second bool) number {
 	if slope {
 		first, other = third(5), third(1)
 	}
-	f, _ := s.complexHyper(active, nil, []twofold{first}, w)
-	g, _ := s.complexHyper(active, nil, []twofold{other}, w)
+	f := s.hyperTwofold(active, first, w)
+	g := s.hyperTwofold(active, other, w)
 	if slope {
 		f = s.scaleTwofolds(s.mulTwofolds(square, f), s.twofold(0.5))
 	} else {
