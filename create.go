@@ -92,13 +92,19 @@ func ScalarOf(d DType, x any) *Tensor {
 	return (*Tensor)(o.Number("scalar", 0, d))
 }
 
+// EyeOpts are the options of [Eye] and [EyeOf].
+type EyeOpts struct {
+	Columns  *int // nil means n
+	Diagonal int  // number of the diagonal that has the ones: above the main one if positive, below if negative
+}
+
 // Eye returns the n x n identity matrix, float32: ones on the main diagonal, zeros elsewhere. It
-// panics with *[Error] where n is negative. [EyeOf] takes an element type.
-func Eye(n int) *Tensor { return EyeOf(Float32, n) }
+// panics with *[Error] where n or the number of columns is negative. [EyeOf] takes an element type.
+func Eye(n int, opts ...EyeOpts) *Tensor { return EyeOf(Float32, n, opts...) }
 
 // EyeOf returns the n x n identity matrix of type d: ones on the main diagonal, zeros elsewhere. It
-// panics with *[Error] where n is negative.
-func EyeOf(d DType, n int) *Tensor { return CPU.EyeOf(d, n) }
+// panics with *[Error] where n or the number of columns is negative.
+func EyeOf(d DType, n int, opts ...EyeOpts) *Tensor { return CPU.EyeOf(d, n, opts...) }
 
 // Arange returns start, start+step, ... before stop: float64 arguments give float32, ints int64.
 // One argument is stop; two are start and stop. [ArangeOf] takes an element type.

@@ -280,12 +280,19 @@ func (d Device) FullOf(t DType, x any, shape ...int) *Tensor {
 func (d Device) From(x any) *Tensor { return from(d.number, x) }
 
 // Eye is [Eye] on the device.
-func (d Device) Eye(n int) *Tensor { return d.EyeOf(Float32, n) }
+func (d Device) Eye(n int, opts ...EyeOpts) *Tensor { return d.EyeOf(Float32, n, opts...) }
 
 // EyeOf is [EyeOf] on the device.
-func (d Device) EyeOf(t DType, n int) *Tensor {
-	x := (*Tensor)(core.Full("eye", core.Whole(0), d.number, t, []int{n, n}))
-	x.Diagonal(0).Assign(1)
+func (d Device) EyeOf(t DType, n int, opts ...EyeOpts) *Tensor {
+	o := array.Options("eye", opts)
+	m := array.Or(o.Columns, n)
+	if m < 0 {
+		array.Failf("eye", "Columns", "%d is negative", m)
+	}
+	x := (*Tensor)(core.Full("eye", core.Whole(0), d.number, t, []int{n, m}))
+	if o.Diagonal > -n && o.Diagonal < m {
+		x.Diagonal(o.Diagonal).Assign(1)
+	}
 	return x
 }
 

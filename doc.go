@@ -78,7 +78,7 @@
 //
 //   - Made of Go values: [From], [FromSlice], [Scalar], [ScalarOf], [Full], [FullOf],
 //     [FullLike], [Arange], [ArangeOf], [Linspace], [LinspaceOf], [Logspace], [LogspaceOf], [Geomspace],
-//     [GeomspaceOf], [Eye], [EyeOf], [Tri], [Indices], [Ix], [TrilIndices], [TriuIndices],
+//     [GeomspaceOf], [Eye], [EyeOf], [EyeOpts], [Tri], [Indices], [Ix], [TrilIndices], [TriuIndices],
 //     [Meshgrid], [Complex], [Polar]
 //   - Of one number: [Zeros], [ZerosOf], [ZerosLike], [Ones], [OnesOf], [OnesLike]
 //   - Read by Go: [Data], [CopyTo], [Borrow], [At], [Tensor.Item], [Tensor.ItemInt],
@@ -170,7 +170,7 @@
 //   - Softmax: [Tensor.Softmax], [Tensor.LogSoftmax], [Tensor.LogSumExp],
 //     [Tensor.LogSumExpKeep]
 //   - Running: [Tensor.CumSum], [Tensor.CumProd], [Tensor.CumMax], [Tensor.CumMin], [Tensor.LogCumSumExp]
-//   - Along an axis: [Tensor.Diff], [Tensor.Gradient], [GradientOpts], [Tensor.Trapezoid], [Tensor.Interp],
+//   - Along an axis: [Tensor.Diff], [Tensor.Gradient], [GradientOpts], [Tensor.Trapezoid], [Tensor.Interp], [InterpOpts],
 //     [Tensor.Unwrap]
 //   - Order: [Tensor.Sort], [Tensor.ArgSort], [SortOpts], [Tensor.TopK], [TopKOpts],
 //     [Tensor.KthValue], [Tensor.Median], [Tensor.MedianKeep], [Tensor.Quantile], [Tensor.QuantileKeep], [Tensor.Quantiles], [QuantileOpts],

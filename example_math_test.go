@@ -668,7 +668,11 @@ func ExampleTensor_Diff() {
 func ExampleTensor_Interp() {
 	x := weft.FromSlice([]float64{-1, 0.5, 1.5, 9})
 	fmt.Println(x.Interp(weft.FromSlice([]float64{0, 1, 2}), weft.FromSlice([]float64{0, 10, 30})))
-	// Output: [ 0.  5. 20. 30.]
+	angles := weft.FromSlice([]float64{-10, 365})
+	fmt.Println(angles.Interp(weft.FromSlice([]float64{350, 10}), weft.FromSlice([]float64{1, 3}), weft.InterpOpts{Period: new(360.0)}))
+	// Output:
+	// [ 0.  5. 20. 30.]
+	// [1.  2.5]
 }
 
 func ExampleTensor_Cov() {

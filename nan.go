@@ -172,7 +172,8 @@ func (t *Tensor) nanExtreme(name string, d *op.Def, sign int, keep bool, axes []
 }
 
 // NanArgMin is the place, int64, of the first least element along one axis that is not NaN, flattened if
-// none is given. Where all are NaN, which NumPy refuses, it is 0. Errors are as for [Tensor.ArgMin].
+// none is given. It reads the elements: where all are NaN it panics with *[Error], as NumPy does; in a compiled
+// function, which cannot know, it is 0 there. Other errors are as for [Tensor.ArgMin].
 func (t *Tensor) NanArgMin(axis ...int) *Tensor {
 	return t.nanPlace("nanargmin", op.ArgMin, 1, false, axis)
 }
@@ -184,7 +185,8 @@ func (t *Tensor) NanArgMinKeep(axis ...int) *Tensor {
 }
 
 // NanArgMax is the place, int64, of the first greatest element along one axis that is not NaN, flattened if
-// none is given. Where all are NaN, which NumPy refuses, it is 0. Errors are as for [Tensor.ArgMax].
+// none is given. It reads the elements: where all are NaN it panics with *[Error], as NumPy does; in a compiled
+// function, which cannot know, it is 0 there. Other errors are as for [Tensor.ArgMax].
 func (t *Tensor) NanArgMax(axis ...int) *Tensor {
 	return t.nanPlace("nanargmax", op.ArgMax, -1, false, axis)
 }
@@ -201,6 +203,9 @@ func (t *Tensor) nanPlace(name string, d *op.Def, sign int, keep bool, axis []in
 	t.c().Check(name)
 	if !t.v().DType.Float() {
 		return t.reduce(d, keep, axis)
+	}
+	if core.TracingViews(t.v()) == nil && t.Size() > 0 && t.Detach().IsNaN().reduce(op.All, false, axis).Any().bool() {
+		array.Failf(name, "", "has no value where all elements are NaN: shape %s, axis %v", array.ShapeString(t.v().Shape), axis)
 	}
 	// Where NaN's substitute is what is left, the first number is taken.
 	rest := math.Inf(sign)

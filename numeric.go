@@ -202,3 +202,75 @@ func (t *Tensor) roundInts(unit int64) *Tensor {
 	up := rest.Gt(unit / 2).LogicalOr(rest.Eq(unit / 2).LogicalAnd(down.Mod(2).Eq(1)))
 	return down.Add(up.To(x.v().DType)).Mul(unit).To(d)
 }
+
+// InterpOpts are the options of [Tensor.Interp].
+type InterpOpts struct {
+	Left, Right *float64 // the value below the first and above the last point; nil means the first and the last ordinate
+	// Period is that of the abscissas, whose order is free then and which wrap around, as t's elements do: 360 for
+	// degrees. Left and Right mean nothing then. Its sign means nothing; it is finite and not 0. nil means none.
+	Period *float64
+}
+
+// Interp is, for each element of t, the value at that place of the line through points with ascending abscissas
+// x and ordinates y, vectors of floats of one size, y of complex numbers too; beyond them the first or the last
+// ordinate. The result has t's shape, and the type in which all meet. NaN stays. Gradients go to t and y. It panics with
+// *[Error] for no points, a period of 0 and where sizes differ. What x that does not ascend gives is not specified. NumPy's interp.
+func (t *Tensor) Interp(x, y *Tensor, opts ...InterpOpts) *Tensor {
+	const name = "interp"
+	defer array.Named(name).End()
+	o := array.Options(name, opts)
+	t.c().Check(name)
+	x.c().CheckArgument(name, "x")
+	y.c().CheckArgument(name, "y")
+	if x.Rank() != 1 || !array.Equal(x.v().Shape, y.v().Shape) || x.Size() == 0 {
+		array.Failf(name, "x", "has shape %s, y %s: want vectors of one size, 1 or more", array.ShapeString(x.v().Shape), array.ShapeString(y.v().Shape))
+	}
+	if y.v().DType.Complex() {
+		none := o // ends are real numbers
+		if o.Left != nil {
+			none.Left = new(0.0)
+		}
+		if o.Right != nil {
+			none.Right = new(0.0)
+		}
+		return Complex(t.Interp(x, y.Real(), o), t.Interp(x, y.Imag(), none))
+	}
+	ts := core.MeetWhole(name, core.Inner([]*Tensor{t.floated(), x.floated(), y.floated()}))
+	q, x, y := (*Tensor)(ts[0]).Reshape(t.Size()), (*Tensor)(ts[1]), (*Tensor)(ts[2])
+	if o.Period != nil {
+		q, x, y = around(name, math.Abs(*o.Period), q, x, y)
+		o = InterpOpts{}
+	}
+	n := x.Size()
+	right := x.SearchSorted(q.Detach(), SearchOpts{Right: true}).Clamp(min(1, n-1), n-1)
+	left := right.Sub(1).Maximum(0)
+	x0, y0 := x.IndexSelect(0, left), y.IndexSelect(0, left)
+	x1, y1 := x.IndexSelect(0, right), y.IndexSelect(0, right)
+	dx := x1.Sub(x0)
+	slope := y1.Sub(y0).Div(Where(dx.Eq(0), 1, dx))
+	v := y0.Add(slope.Mul(q.Sub(x0)))
+	// Beside an infinite ordinate the line is taken from the other point, as NumPy does.
+	v = Where(v.IsNaN(), Where(y0.Eq(y1).LogicalOr(q.Eq(x0)), y0, y1.Add(slope.Mul(q.Sub(x1)))), v)
+	first, last := x.Slice(Index(0)), x.Slice(Index(-1))
+	v = Where(q.Le(first), y.Slice(Index(0)), Where(q.Ge(last), y.Slice(Index(-1)), v))
+	if o.Left != nil {
+		v = Where(q.Lt(first), *o.Left, v)
+	}
+	if o.Right != nil {
+		v = Where(q.Gt(last), *o.Right, v)
+	}
+	return (*Tensor)(Where(q.IsNaN(), q, v).Reshape(t.v().Shape...).c().Own())
+}
+
+// around returns queries and points from 0 up to a period, in ascending order, with a point of the period before and of
+// the one after.
+func around(name string, period float64, q, x, y *Tensor) (queries, abscissas, ordinates *Tensor) {
+	if !(period > 0) || math.IsInf(period, 1) {
+		array.Failf(name, "Period", "is %v, want a finite number that is not 0", period)
+	}
+	x, order := x.Mod(period).Sort(0)
+	y = y.IndexSelect(0, order)
+	x = Cat([]*Tensor{x.Slice(Range(-1, End)).Sub(period), x, x.Slice(Range(0, 1)).Add(period)}, 0)
+	y = Cat([]*Tensor{y.Slice(Range(-1, End)), y, y.Slice(Range(0, 1))}, 0)
+	return q.Mod(period), x, y
+}

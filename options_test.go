@@ -509,6 +509,17 @@ var optionCases = merged(merged(merged(merged(merged(merged(merged(merged(merged
 		"Min":  {def: new(-3.0)},
 		"Max":  {in: weft.HistogramOpts{Bins: new(3)}, def: new(5.0)},
 	}),
+	"weft.EyeOpts": optionsOf(func(o weft.EyeOpts) []float64 {
+		x := weft.Eye(3, o)
+		return append(values(x), float64(x.Dim(1)))
+	}, map[string]optionField{"Columns": {def: new(3)}, "Diagonal": {zero: func() []float64 { return []float64{2, 3, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 3} }}}),
+	"weft.InterpOpts": optionsOf(func(o weft.InterpOpts) []float64 {
+		return values(weft.FromSlice([]float64{0.5, 1, 2, 3, 4}).Interp(weft.FromSlice([]float64{1, 2.5, 3}), weft.FromSlice([]float64{4, 2, 9}), o))
+	}, map[string]optionField{
+		"Left":   {def: new(4.0)},
+		"Right":  {def: new(9.0)},
+		"Period": {in: weft.InterpOpts{}, refused: true, def: new(1e9)},
+	}),
 	"weft.TrackOpts": optionsOf(gaps, map[string]optionField{
 		"Cost": {def: &weft.Cost{Latency: 1000, PerSecond: 4e9}},
 		"Item": {def: new(4), refused: true},

@@ -440,38 +440,6 @@ func (t *Tensor) Trapezoid(axis int, spacing any) *Tensor {
 	return mean.Mul(p.Diff(0, 1).To(x.v().DType)).Sum(-1)
 }
 
-// Interp is, for each element of t, the value at that place of the line through points with ascending abscissas
-// x and ordinates y, vectors of floats of one size, y of complex numbers too; beyond them the first or the last
-// ordinate. The result has t's shape, and the type in which all meet. NaN stays. Gradients go to t and y. It panics with
-// *[Error] for no points and where sizes differ. What x that does not ascend gives is not specified. NumPy's interp.
-func (t *Tensor) Interp(x, y *Tensor) *Tensor {
-	const name = "interp"
-	defer array.Named(name).End()
-	t.c().Check(name)
-	x.c().CheckArgument(name, "x")
-	y.c().CheckArgument(name, "y")
-	if x.Rank() != 1 || !array.Equal(x.v().Shape, y.v().Shape) || x.Size() == 0 {
-		array.Failf(name, "x", "has shape %s, y %s: want vectors of one size, 1 or more", array.ShapeString(x.v().Shape), array.ShapeString(y.v().Shape))
-	}
-	if y.v().DType.Complex() {
-		return Complex(t.Interp(x, y.Real()), t.Interp(x, y.Imag()))
-	}
-	ts := core.MeetWhole(name, core.Inner([]*Tensor{t.floated(), x.floated(), y.floated()}))
-	q, x, y := (*Tensor)(ts[0]).Reshape(t.Size()), (*Tensor)(ts[1]), (*Tensor)(ts[2])
-	n := x.Size()
-	right := x.SearchSorted(q.Detach(), SearchOpts{Right: true}).Clamp(min(1, n-1), n-1)
-	left := right.Sub(1).Maximum(0)
-	x0, y0 := x.IndexSelect(0, left), y.IndexSelect(0, left)
-	x1, y1 := x.IndexSelect(0, right), y.IndexSelect(0, right)
-	dx := x1.Sub(x0)
-	slope := y1.Sub(y0).Div(Where(dx.Eq(0), 1, dx))
-	v := y0.Add(slope.Mul(q.Sub(x0)))
-	// Beside an infinite ordinate the line is taken from the other point, as NumPy does.
-	v = Where(v.IsNaN(), Where(y0.Eq(y1).LogicalOr(q.Eq(x0)), y0, y1.Add(slope.Mul(q.Sub(x1)))), v)
-	v = Where(q.Le(x.Slice(Index(0))), y.Slice(Index(0)), Where(q.Ge(x.Slice(Index(-1))), y.Slice(Index(-1)), v))
-	return (*Tensor)(Where(q.IsNaN(), q, v).Reshape(t.v().Shape...).c().Own())
-}
-
 // Average is the mean of t over axes weighted by weights, floats of t's shape, or a vector as long as the one
 // axis that is given: the sum of products over the sum of weights. The axes may count from the back, none for
 // all; the result does not have them. Element types meet by promotion; integers give float32. Weights that add up

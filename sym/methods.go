@@ -924,12 +924,14 @@ func (v *Var) Insert(axis int, places []int, x any) *Var {
 }
 
 // Interp is [weft.Tensor.Interp] of variables.
-func (v *Var) Interp(x *Var, y *Var) *Var {
+func (v *Var) Interp(x *Var, y *Var, opts ...weft.InterpOpts) *Var {
 	op := operation{name: "interp"}
 	self := op.arg(v)
 	xOf := op.optional(x)
 	yOf := op.optional(y)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Interp(xOf(ins), yOf(ins)) })
+	opts = slices.Clone(opts)
+	op.plain(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Interp(xOf(ins), yOf(ins), opts...) })
 }
 
 // IsClose is [weft.Tensor.IsClose] of variables.

@@ -407,6 +407,8 @@ var types = rows(slices.Concat(imageTypes, nnTypes, modelTypes, foreignTypes, tr
 	{"weft.CovOpts", reflect.TypeFor[weft.CovOpts]()},
 	{"weft.DigitizeOpts", reflect.TypeFor[weft.DigitizeOpts]()},
 	{"weft.FloatInfo", reflect.TypeFor[weft.FloatInfo]()},
+	{"weft.EyeOpts", reflect.TypeFor[weft.EyeOpts]()},
+	{"weft.InterpOpts", reflect.TypeFor[weft.InterpOpts]()},
 	{"weft.GradientOpts", reflect.TypeFor[weft.GradientOpts]()},
 	{"weft.HistogramDDOpts", reflect.TypeFor[weft.HistogramDDOpts]()},
 	{"weft.IntInfo", reflect.TypeFor[weft.IntInfo]()},

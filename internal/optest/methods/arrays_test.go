@@ -86,7 +86,23 @@ var arrayCases = map[string]arrayCase{
 	},
 	"trapezoid": func(x tensors, n []float64) tensors { return list(x[0].Trapezoid(int(n[0]), spacing(x, n, 1))) },
 	"interp":    func(x tensors, _ []float64) tensors { return list(x[0].Interp(x[1], x[2])) },
-	"average":   func(x tensors, n []float64) tensors { return list(x[0].Average(x[1], whole(n)...)) },
+	"interp_opts": func(x tensors, n []float64) tensors {
+		o := weft.InterpOpts{Left: &n[0], Right: &n[1], Period: &n[2]}
+		if math.IsNaN(n[0]) {
+			o.Left = nil
+		}
+		if math.IsNaN(n[1]) {
+			o.Right = nil
+		}
+		if n[2] == 0 {
+			o.Period = nil
+		}
+		return list(x[0].Interp(x[1], x[2], o))
+	},
+	"eye": func(_ tensors, n []float64) tensors {
+		return list(weft.EyeOf(weft.Float64, int(n[0]), weft.EyeOpts{Columns: new(int(n[1])), Diagonal: int(n[2])}))
+	},
+	"average": func(x tensors, n []float64) tensors { return list(x[0].Average(x[1], whole(n)...)) },
 	"cov": func(x tensors, n []float64) tensors {
 		o := weft.CovOpts{Columns: n[0] != 0, Population: n[1] != 0}
 		if len(n) > 2 && n[2] != 2 {

@@ -323,3 +323,15 @@ for keep in ("", "_keep"):
             over = {"axis": axis or None, "ddof": 1, "keepdims": bool(keep)}
             case("nanvar_sample" + keep, axis, [x], np.nanvar(x, **over))
             case("nanstd_sample" + keep, axis, [x], np.nanstd(x, **over))
+
+# The keywords of eye and interp: left, right (nan for none), period (0 for none).
+for n, m, k in ((3, 4, 1), (4, 2, -1), (3, 3, 5), (2, 5, -2), (3, 0, 0), (0, 3, 0), (2, 3, 2)):
+    case("eye", [n, m, k], [], np.eye(n, m, k))
+for left, right in ((-5.0, nan), (nan, 7.5), (-5.0, 7.5)):
+    for y, at in ((f[1], queries), (z[1], queries[1])):
+        case("interp_opts", [left, right, 0], [at, places, y], np.interp(at, places, y, None if np.isnan(left) else left, None if np.isnan(right) else right))
+angles, turned = np.array([-725., -180., -0.5, 0., 5., 190., 359., 360., 1000., nan]), np.array([350., 10., -170., 420., 100.])
+for y in (f[1], z[1]):
+    angles = angles[:9] if np.iscomplexobj(y) else angles
+    case("interp_opts", [nan, nan, 360.0], [angles, turned, y], np.interp(angles, turned, y, period=360))
+    case("interp_opts", [-5.0, 7.5, -360.0], [angles, turned[:1], y[:1]], np.interp(angles, turned[:1], y[:1], -5, 7.5, period=-360))
