@@ -115,3 +115,16 @@ func TestPolarOfGreatNumbers(t *testing.T) {
 		t.Errorf("%v times %v", u, p)
 	}
 }
+
+// TestSecondDerivativesOfRootDistances: distances of an order below 1 between equal rows have the gradient 0, and so a
+// second derivative of 0. The distance of the others is (sqrt(a)+sqrt(b))^2.
+func TestSecondDerivativesOfRootDistances(t *testing.T) {
+	x := weft.From([][]float64{{1, 2}, {1, 2}, {5, 11}}).RequireGrad()
+	e := weft.From([][]float64{{0, 0}, {0, 0}, {1, 0}})
+	got := second(func(x *weft.Tensor) *weft.Tensor { return x.Pdist(0.5).Sum() }, x, e).At(2)
+	// By a twice, -sqrt(b)/(2*a^1.5), and by both, 1/(2*sqrt(a*b)), of the differences 4 and 9 with two rows.
+	want := weft.From([]float64{-2 * 3 / (2 * 8.0), 2 / (2 * 6.0)})
+	if d := distance(got, want); !(d <= 1e-14) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

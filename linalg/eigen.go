@@ -30,7 +30,8 @@ func hermitian(name string, a *weft.Tensor, opts []EighOpts) *weft.Tensor {
 // up to a relative difference of 2^-30. The gradient, which is
 // symmetric or Hermitian, is that of losses that do not depend on signs and phases. It is not finite where
 // a loss depends on the vectors of equal eigenvalues. Where eigenvalues are equal, gradients of v * diag(f(w)) * v^H lack
-// the part of the derivative of f between their vectors; losses of w alone are as in [EigValsH].
+// the part of the derivative of f between their vectors; losses of w alone are as in [EigValsH]. The gradients of w and v
+// do not determine that part. [Expm], [Logm], [Sqrtm] and [PInv] have it.
 //
 // It panics with *[weft.Error] where a matrix has elements that are not finite, or other shapes.
 func Eigh(a *weft.Tensor, opts ...EighOpts) (w, v *weft.Tensor) {
@@ -67,7 +68,9 @@ func Eig(a *weft.Tensor) (w, v *weft.Tensor) {
 	return r[0], r[1]
 }
 
-// EigVals returns the eigenvalues of [Eig], complex, [... n].
+// EigVals returns the eigenvalues of [Eig], complex, [... n]. Second derivatives need different eigenvalues. Where
+// eigenvalues are equal, those of symmetric functions of them lack the part between vectors of equal values, or are not
+// finite, even if n independent eigenvectors exist. [EigValsH] and powers of a have them.
 //
 // It panics with *[weft.Error] as Eig does.
 func EigVals(a *weft.Tensor) *weft.Tensor {

@@ -138,6 +138,21 @@ func TestGradients(t *testing.T) {
 	slopes(t, "GammaIncInv a", func(a tensor) tensor { return special.GammaIncInv(a, 0.3) }, 1.7, 1)
 }
 
+// TestVoigtProfileAtPeakOfNormal: at x = gamma = 0 the density is 1/(sigma*sqrt(2*pi)), its second derivatives by x and
+// gamma are opposite, and its derivative by gamma is -1/(pi*sigma^2).
+func TestVoigtProfileAtPeakOfNormal(t *testing.T) {
+	at := weft.From([]float64{0, 1, 0}).RequireGrad()
+	y := special.VoigtProfile(at.At(0), at.At(1), at.At(2))
+	slope := weft.Grad(y, []tensor{at}, weft.GradOpts{Create: true})[0]
+	got := weft.Grad(slope.Sum(), []tensor{at})[0]
+	peak := 1 / math.Sqrt(2*math.Pi)
+	for i, want := range []float64{-peak, 2*peak + 2/math.Pi, peak + 2/math.Pi} {
+		if g := got.At(i).Item(); !(math.Abs(g-want) <= 1e-14) {
+			t.Errorf("sum %d of second derivatives: %v, want %v", i, g, want)
+		}
+	}
+}
+
 // TestGradientsWhereFormsMeet compares derivatives with differences where one form of a function takes over from
 // another, or a quotient has the limit of 0/0.
 func TestGradientsWhereFormsMeet(t *testing.T) {

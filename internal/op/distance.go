@@ -233,7 +233,8 @@ func normSlope(a Measure, x, y, dy *node) *node {
 	case p < 1:
 		zero := apply(Eq, x, num(x, 0))
 		slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))
-		return mul(where(zero, num(x, 0), slope), mul(dy, PowBy(y, 1-p)))
+		none := apply(Eq, y, num(y, 0)) // a power below 1 of 0 has a slope that is not finite
+		return mul(where(zero, num(x, 0), slope), where(none, num(y, 0), mul(dy, PowBy(where(none, one(y), y), 1-p))))
 	case p > 2 && p < 3: // a power below 1 of an element that is 0 has a slope that is not finite
 		zero := apply(Eq, x, num(x, 0))
 		size := PowBy(where(zero, one(x), apply(Abs, x)), p-2)

@@ -81,7 +81,8 @@ func init() {
 				}
 				return pair{mul(to.re, by), mul(to.im, by)}
 			}
-			square, length := mul(x, x), add(mul(x, x), mul(gamma, gamma))
+			square := mul(x, x)
+			length := where(none, add(square, mul(gamma, gamma)), one(x)) // of x = gamma = 0 it would not divide
 			cauchy := func(top *node, by float64) *node { return scale(div(top, mul(length, length)), by/math.Pi) }
 			v.Set(0, func() *node { return mul(v.DY, where(none, cauchy(mul(x, gamma), -2), parts(1).re)) })
 			v.Set(1, func() *node {
