@@ -286,7 +286,7 @@ func (d Device) Eye(n int, opts ...EyeOpts) *Tensor { return d.EyeOf(Float32, n,
 func (d Device) EyeOf(t DType, n int, opts ...EyeOpts) *Tensor {
 	o := array.Options("eye", opts)
 	m := array.Or(o.Columns, n)
-	if m < 0 {
+	if o.Columns != nil && m < 0 {
 		array.Failf("eye", "Columns", "%d is negative", m)
 	}
 	x := (*Tensor)(core.Full("eye", core.Whole(0), d.number, t, []int{n, m}))

@@ -69,8 +69,8 @@ func Eig(a *weft.Tensor) (w, v *weft.Tensor) {
 }
 
 // EigVals returns the eigenvalues of [Eig], complex, [... n]. Second derivatives need different eigenvalues. Where
-// eigenvalues are equal, those of symmetric functions of them lack the part between vectors of equal values, or are not
-// finite, even if n independent eigenvectors exist. [EigValsH] and powers of a have them.
+// eigenvalues are equal, second derivatives of their symmetric functions lack the part between vectors of equal values,
+// or are not finite, even if n independent eigenvectors exist. [EigValsH] and powers of a have them.
 //
 // It panics with *[weft.Error] as Eig does.
 func EigVals(a *weft.Tensor) *weft.Tensor {
