@@ -11,6 +11,7 @@ import (
 	"weft"
 	"weft/internal/jit"
 	"weft/internal/packed"
+	"weft/internal/tensortest"
 	"weft/npy"
 )
 
@@ -172,6 +173,7 @@ func TestCopiesGoWithTheStorage(t *testing.T) {
 		t.Errorf("%s: %d bytes of copies are held, more than %d", what, packed.Held(), most)
 	}
 	x := weft.FromSlice(fill(rows*inner, 9), rows, inner)
+	tensortest.Settled() // copies that other tests left are gone
 	base := packed.Held()
 	use := func() *weft.Tensor {
 		w := weights(10)
