@@ -599,7 +599,7 @@ func TestHalfConvolutionMemory(t *testing.T) {
 		"gradient of the weights": func() { wg := w.Clone().RequireGrad(); x.Conv2d(wg, nil, o).Sum().Backward(); wg.Grad() },
 	} {
 		f()                                                // the leaf is there
-		if most := tensortest.Peak(f); most > halves*3/2 { // a copy takes twice as many
+		if most := tensortest.Peak(f); most > halves*3/2 { // a copy takes 2*halves
 			t.Errorf("%s: %d bytes beside %d of images", name, most, halves)
 		}
 	}

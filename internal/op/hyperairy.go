@@ -14,7 +14,7 @@ var airyParts [4]struct{ re, im *Def }
 
 const (
 	// airyFar is the length of z from which the expansions have all digits, airyFarRight that of Ai by the positive
-	// real line, where the series cancels to twice as many digits.
+	// real line, where the series cancels and needs a number with double the digits.
 	airyFar, airyFarRight = 9.13, 8.6
 	// airyTerms are the terms of the expansions.
 	airyTerms = 36

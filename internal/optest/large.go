@@ -74,12 +74,8 @@ var largeCases = sync.OnceValue(func() (all []expectation) {
 
 func (s *suite) large(e *expectation) {
 	c := &e.Case
-	out, err := c.graph()
-	if err != nil {
-		s.errorf(c.Def.Name, "%s: %v", c, err)
-		return
-	}
-	if !s.have([]*ir.Node{out}) {
+	out := s.graphOf(c)
+	if out == nil {
 		return
 	}
 	par.SetThreads(1)

@@ -35,12 +35,8 @@ func Unlisted(t T, dev device.Device, caps Caps) {
 }
 
 func (s *suite) unlisted(c *Case) {
-	out, err := c.graph()
-	if err != nil {
-		s.errorf(c.Def.Name, "%s: %v", c, err)
-		return
-	}
-	if !s.have([]*ir.Node{out}) {
+	out := s.graphOf(c)
+	if out == nil {
 		return
 	}
 	first := s.contiguous(&expectation{Case: *c}, out)
@@ -60,4 +56,17 @@ func (s *suite) unlisted(c *Case) {
 	for _, l := range mixed {
 		s.laid(c, out, first, func(i int) Layout { return (l + Layout(i)) % numLayouts }, l, false)
 	}
+}
+
+// graphOf returns the graph of a case, or nil where the device does not run it or building it fails, which it reports.
+func (s *suite) graphOf(c *Case) *ir.Node {
+	out, err := c.graph()
+	if err != nil {
+		s.errorf(c.Def.Name, "%s: %v", c, err)
+		return nil
+	}
+	if !s.have([]*ir.Node{out}) {
+		return nil
+	}
+	return out
 }
