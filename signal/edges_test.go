@@ -3,6 +3,7 @@ package signal_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -73,6 +74,8 @@ func TestMistakesAreTyped(t *testing.T) {
 		"normalize":     {"Normalize", func() { signal.LombScargle(x, x, x, signal.LombScargleOpts{Normalize: "no"}) }},
 		"lomb weights":  {"Weights", func() { signal.LombScargle(x, x, x, signal.LombScargleOpts{Weights: none}) }},
 		"overlap":       {"NOverlap", func() { signal.Welch(x, signal.SpectrumOpts{NOverlap: new(9)}) }},
+		"short window":  {"Window", func() { signal.Welch(x, signal.SpectrumOpts{Window: "curtain", NPerSeg: 1}) }},
+		"short kaiser":  {"Beta", func() { signal.GetWindow("kaiser", 1) }},
 		"no window":     {"Window", func() { signal.Welch(x, signal.SpectrumOpts{Window: "curtain"}) }},
 		"kaiser":        {"Beta", func() { signal.Spectrogram(x, signal.SpectrumOpts{Window: "kaiser"}) }},
 		"distance":      {"Distance", func() { signal.FindPeaks(x, signal.PeakOpts{Distance: math.NaN()}) }},
@@ -111,6 +114,23 @@ func TestMistakesAreTyped(t *testing.T) {
 		var e *weft.Error
 		if err := weft.Try(c.f); !errors.As(err, &e) || e.Arg != c.arg {
 			t.Errorf("%s: %v, want an error of %s", name, err, c.arg)
+		}
+	}
+}
+
+// TestWindowsOfExtremeParameters has parameters whose formulas overflow: the values are those of the limit.
+func TestWindowsOfExtremeParameters(t *testing.T) {
+	for _, c := range []struct {
+		window string
+		opts   signal.WindowOpts
+		want   []float64
+	}{
+		{"tukey", signal.WindowOpts{Sym: true, Alpha: new(1e-320)}, []float64{0, 1, 1, 1, 0}},
+		{"kaiser", signal.WindowOpts{Sym: true, Beta: new(1e300)}, []float64{0, 0, 1, 0, 0}},
+		{"kaiser", signal.WindowOpts{Sym: true, Beta: new(-1e300)}, []float64{0, 0, 1, 0, 0}},
+	} {
+		if got := values(signal.GetWindow(c.window, 5, c.opts)); !slices.Equal(got, c.want) {
+			t.Errorf("%s is %v, want %v", c.window, got, c.want)
 		}
 	}
 }

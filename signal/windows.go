@@ -8,7 +8,7 @@ import (
 	"weft/special"
 )
 
-// WindowOpts are the options of [GetWindow].
+// WindowOpts are the options of [GetWindow]. A window ignores parameters of others.
 type WindowOpts struct {
 	Sym   bool     // symmetric, for filters; else periodic, for spectra
 	Beta  *float64 // of "kaiser", which needs it
@@ -47,6 +47,7 @@ func windowSamples(name, arg, window string, n int, o WindowOpts) *weft.Tensor {
 		m++
 	}
 	if n == 1 {
+		windowSamples(name, arg, window, 2, o) // for its errors
 		return weft.OnesOf(weft.Float64, 1)
 	}
 	at := weft.ArangeOf[int](weft.Float64, m)
@@ -69,7 +70,12 @@ func windowSamples(name, arg, window string, n int, o WindowOpts) *weft.Tensor {
 	case "kaiser":
 		beta := parameter(name, "Beta", o.Beta)
 		r := middle.Mul(2 / float64(m-1)).Square().Mul(-1).Add(1)
-		w = special.I0(r.Maximum(0).Sqrt().Mul(beta)).Div(special.I0(weft.FullOf(weft.Float64, beta)))
+		r = r.Maximum(0).Sqrt()
+		if math.Abs(beta) < 700 {
+			w = special.I0(r.Mul(beta)).Div(special.I0(weft.FullOf(weft.Float64, beta)))
+		} else { // I0 overflows
+			w = special.I0e(r.Mul(beta)).Div(special.I0e(weft.FullOf(weft.Float64, beta))).Mul(r.Sub(1).Mul(math.Abs(beta)).Exp())
+		}
 	case "gaussian":
 		std := parameter(name, "Std", o.Std)
 		if std <= 0 {
@@ -102,7 +108,7 @@ func tukey(name string, at *weft.Tensor, m int, o WindowOpts) *weft.Tensor {
 		return weft.OnesOf(weft.Float64, m)
 	}
 	// The distance to the nearer end, in units of the tapered part.
-	d := at.Minimum(at.Mul(-1).Add(float64(m - 1))).Mul(2 / (alpha * float64(m-1))).Minimum(1)
+	d := at.Minimum(at.Mul(-1).Add(float64(m - 1))).Mul(min(2/(alpha*float64(m-1)), math.MaxFloat64)).Minimum(1)
 	return d.Sub(1).Mul(math.Pi).Cos().Add(1).Mul(0.5)
 }
 
