@@ -238,7 +238,7 @@ func (t *Tensor) Interp(x, y *Tensor, opts ...InterpOpts) *Tensor {
 	ts := core.MeetWhole(name, core.Inner([]*Tensor{t.floated(), x.floated(), y.floated()}))
 	q, x, y := (*Tensor)(ts[0]).Reshape(t.Size()), (*Tensor)(ts[1]), (*Tensor)(ts[2])
 	if o.Period != nil {
-		q, x, y = around(name, math.Abs(*o.Period), q, x, y)
+		q, x, y = around(name, *o.Period, q, x, y)
 		o = InterpOpts{}
 	}
 	n := x.Size()
@@ -248,10 +248,12 @@ func (t *Tensor) Interp(x, y *Tensor, opts ...InterpOpts) *Tensor {
 	x1, y1 := x.IndexSelect(0, right), y.IndexSelect(0, right)
 	dx := x1.Sub(x0)
 	slope := y1.Sub(y0).Div(Where(dx.Eq(0), 1, dx))
-	v := y0.Add(slope.Mul(q.Sub(x0)))
-	// Beside an infinite ordinate the line is taken from the other point, as NumPy does.
-	v = Where(v.IsNaN(), Where(y0.Eq(y1).LogicalOr(q.Eq(x0)), y0, y1.Add(slope.Mul(q.Sub(x1)))), v)
 	first, last := x.Slice(Index(0)), x.Slice(Index(-1))
+	// Beyond the ends the line is taken at a point: an infinite or NaN q would make gradients of y NaN.
+	at := Where(q.Gt(first).LogicalAnd(q.Lt(last)), q, x0)
+	v := y0.Add(slope.Mul(at.Sub(x0)))
+	// Beside an infinite ordinate the line is taken from the other point, as NumPy does.
+	v = Where(v.IsNaN(), Where(y0.Eq(y1).LogicalOr(at.Eq(x0)), y0, y1.Add(slope.Mul(at.Sub(x1)))), v)
 	v = Where(q.Le(first), y.Slice(Index(0)), Where(q.Ge(last), y.Slice(Index(-1)), v))
 	if o.Left != nil {
 		v = Where(q.Lt(first), *o.Left, v)
@@ -265,9 +267,14 @@ func (t *Tensor) Interp(x, y *Tensor, opts ...InterpOpts) *Tensor {
 // around returns queries and points from 0 up to a period, in ascending order, with a point of the period before and of
 // the one after.
 func around(name string, period float64, q, x, y *Tensor) (queries, abscissas, ordinates *Tensor) {
-	if !(period > 0) || math.IsInf(period, 1) {
+	size := math.Abs(period)
+	if !(size > 0) || math.IsInf(size, 1) {
 		array.Failf(name, "Period", "is %v, want a finite number that is not 0", period)
 	}
+	if d := q.v().DType; size < FInfo(d).Subnormal {
+		array.Failf(name, "Period", "is %v, which is 0 in %s", period, d)
+	}
+	period = size
 	x, order := x.Mod(period).Sort(0)
 	y = y.IndexSelect(0, order)
 	x = Cat([]*Tensor{x.Slice(Range(-1, End)).Sub(period), x, x.Slice(Range(0, 1)).Add(period)}, 0)

@@ -3,6 +3,7 @@ package methods_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,8 @@ func TestArrayMistakes(t *testing.T) {
 		"nanargmax: has no value where all elements are":   func() { weft.FromSlice([]float64{math.NaN(), 1, math.NaN(), math.NaN()}).Reshape(2, 2).NanArgMax(1) },
 		"nanargmin: has no value where all elements ar":    func() { weft.Scalar(math.NaN()).NanArgMinKeep() },
 		"eye: Columns: -1 is negative":                     func() { weft.Eye(2, weft.EyeOpts{Columns: new(-1)}) },
+		"interp: Period: is -Inf, want":                    func() { weft.Ones(2).Interp(weft.Ones(2), weft.Ones(2), weft.InterpOpts{Period: new(math.Inf(-1))}) },
+		"interp: Period: is 1e-50, which is 0 in float32":  func() { weft.Ones(2).Interp(weft.Ones(2), weft.Ones(2), weft.InterpOpts{Period: new(1e-50)}) },
 		"interp: Period: is 0, want":                       func() { weft.Ones(2).Interp(weft.Ones(2), weft.Ones(2), weft.InterpOpts{Period: new(0.0)}) },
 		`padmode: mode: "bogus" is not`:                    func() { weft.Scalar(1).PadMode("bogus") },
 		"padmode: pads: surround axis 0, which has no":     func() { weft.Zeros(0).PadMode("linear_ramp", 1, 0) },
@@ -56,6 +59,17 @@ func TestArrayMistakes(t *testing.T) {
 		err := weft.Try(f)
 		if e := (*weft.Error)(nil); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("the error is %v, want %s", err, want)
+		}
+	}
+}
+
+// TestInterpGradientsBeyondEnds has queries that are not finite: they must not make gradients of ordinates NaN.
+func TestInterpGradientsBeyondEnds(t *testing.T) {
+	for q, want := range map[float64][]float64{math.Inf(-1): {1, 0, 0}, math.Inf(1): {0, 0, 1}, math.NaN(): {0, 0, 0}, 0.5: {0.5, 0.5, 0}} {
+		y := weft.FromSlice([]float64{0, 10, 30}).RequireGrad()
+		v := weft.FromSlice([]float64{q}).Interp(weft.FromSlice([]float64{0, 1, 2}), y)
+		if got := weft.Data[float64](weft.Grad(v.Sum(), []*weft.Tensor{y})[0]); !slices.Equal(got, want) {
+			t.Errorf("at %v the gradient is %v, want %v", q, got, want)
 		}
 	}
 }
