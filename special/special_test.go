@@ -671,3 +671,21 @@ func TestBinomialOutside(t *testing.T) {
 		}
 	}
 }
+
+// TestValuesBesideLostDigits compares with mpmath's values where inverses divide ln(B) by a small parameter.
+func TestValuesBesideLostDigits(t *testing.T) {
+	at := func(x float64) tensor { return weft.From([]float64{x}) }
+	for i, c := range []struct {
+		name string
+		got  tensor
+		want float64
+	}{
+		{"FDtrI", special.FDtrI(at(8e-05), 5.5, 0.998), 3.122407626467754e-18},
+		{"FDtrI", special.FDtrI(at(0.00017338173423103194), 10.601827325432046, 0.9989716621209263), 0.050039807032542757},
+		{"FDtrI", special.FDtrI(at(4.5280490310151455e-05), 10.101298082997566, 0.9997788853802406), 1.5735717400735828},
+	} {
+		if got := c.got.Item(); !(math.Abs(got-c.want) <= 7.5e-15*math.Abs(c.want)) {
+			t.Errorf("case %d: %s is %v, want %v", i, c.name, got, c.want)
+		}
+	}
+}
