@@ -118,7 +118,7 @@ func TestMistakesAreTyped(t *testing.T) {
 	}
 }
 
-// TestWindowsOfExtremeParameters has parameters whose formulas overflow: the values are those of the limit.
+// TestWindowsOfExtremeParameters has parameters whose formulas overflow: the values are limits.
 func TestWindowsOfExtremeParameters(t *testing.T) {
 	for _, c := range []struct {
 		window string
