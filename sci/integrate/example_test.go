@@ -20,6 +20,17 @@ func ExampleQuad() {
 	// Output: 0.500000 -0.250000
 }
 
+// The mean of x*y over the triangle below the diagonal of a square.
+func ExampleDblQuad() {
+	f := func(x float64, y *weft.Tensor) *weft.Tensor { return y.Mul(2 * x) }
+	v, _, err := integrate.DblQuad(f, 0, 1, func(x float64) float64 { return 0 }, func(x float64) float64 { return x })
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.6f\n", v.Item())
+	// Output: 0.250000
+}
+
 func ExampleSolveIVP() {
 	decay := func(t float64, y *weft.Tensor) *weft.Tensor { return y.Mul(-0.5) }
 	s, err := integrate.SolveIVP(decay, 0, 10, weft.From([]float64{2, 4, 8}), integrate.SolveIVPOpts{TEval: []float64{0, 5, 10}})

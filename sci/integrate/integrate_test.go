@@ -103,6 +103,41 @@ func greatest(got *weft.Tensor, want any) float64 {
 }
 
 // TestSolveIVP compares with SciPy: values at given times, and the work with default tolerances.
+// TestDblQuad compares integrals over areas with closed formulas, and their gradients.
+func TestDblQuad(t *testing.T) {
+	constant := func(v float64) func(float64) float64 { return func(float64) float64 { return v } }
+	k := weft.From([]float64{3}).RequireGrad(true)
+	for _, c := range []struct {
+		name      string
+		f         func(x float64, y *weft.Tensor) *weft.Tensor
+		a, b      float64
+		low, high func(x float64) float64
+		want      float64
+	}{
+		{"x y^2 below a line", func(x float64, y *weft.Tensor) *weft.Tensor { return y.Mul(y).Mul(x) }, 0, 2, constant(0), func(x float64) float64 { return x }, 32.0 / 15},
+		{"a disk's area", func(x float64, y *weft.Tensor) *weft.Tensor { return weft.OnesLike(y) }, -1, 1, func(x float64) float64 { return -math.Sqrt(1 - x*x) }, func(x float64) float64 { return math.Sqrt(1 - x*x) }, math.Pi},
+		{"a normal density of the plane", func(x float64, y *weft.Tensor) *weft.Tensor { return y.Mul(y).Add(x * x).Mul(-0.5).Exp() }, math.Inf(-1), math.Inf(1), constant(math.Inf(-1)), constant(math.Inf(1)), 2 * math.Pi},
+		{"exp(-k x y)", func(x float64, y *weft.Tensor) *weft.Tensor { return y.Mul(k).Mul(-x).Exp().Mul(x) }, 0, 1, constant(0), constant(1), (1 - (1-math.Exp(-3))/3) / 3},
+		{"bounds in reverse", func(x float64, y *weft.Tensor) *weft.Tensor { return y.Mul(x) }, 1, 0, constant(0), constant(2), -1},
+	} {
+		v, estimate, err := DblQuad(c.f, c.a, c.b, c.low, c.high)
+		if err != nil || !(math.Abs(v.Item()-c.want) <= 1e-8*math.Abs(c.want)) || !(estimate < 1e-6) {
+			t.Errorf("%s: %v (%v, %v), want %v", c.name, v, estimate, err, c.want)
+		}
+		if c.name == "exp(-k x y)" {
+			// d/dk of (1 - (1-e^-k)/k)/k at 3.
+			e := math.Exp(-3)
+			if v.Backward(); !(math.Abs(k.Grad().Item()-(-1.0/9-e/9+2*(1-e)/27)) < 1e-8) {
+				t.Errorf("gradient %v", k.Grad())
+			}
+		}
+	}
+	_, _, err := DblQuad(func(x float64, y *weft.Tensor) *weft.Tensor { return y.Div(y.Sub(y)) }, 0, 1, constant(0), constant(1))
+	if failed := (*AccuracyError)(nil); !errors.As(err, &failed) || failed.Op != "integrate.dblquad" {
+		t.Errorf("not finite: %v", err)
+	}
+}
+
 func TestSolveIVP(t *testing.T) {
 	y0 := weft.From([]float64{10, 5})
 	times := make([]float64, 11)

@@ -145,7 +145,10 @@ func realMatrix(name, arg string, x *weft.Tensor) *mat.Dense {
 // realVector returns a copy of a vector of n finite numbers.
 func realVector(name, arg string, x *weft.Tensor, n int) []float64 {
 	t, at := start(name, arg, x)
-	if t.Rank() != 1 || len(at) != n {
+	if t.Rank() != 1 {
+		array.Failf(name, arg, "has shape %s: want one axis", array.ShapeString(t.Shape()))
+	}
+	if n >= 0 && len(at) != n {
 		array.Failf(name, arg, "has shape %s: want [%d]", array.ShapeString(t.Shape()), n)
 	}
 	for _, v := range at {

@@ -65,7 +65,7 @@ func oneway(list [][]float64, total int) Result {
 func Kruskal(samples ...*weft.Tensor) Result {
 	const name = "stats.kruskal"
 	list, total := groups(name, samples, 1)
-	r, ties := ranks(slices.Concat(list...))
+	r, ties := rank(slices.Concat(list...), AverageRank)
 	n, h := float64(total), 0.0
 	for _, s := range list {
 		sum := 0.0
@@ -104,7 +104,7 @@ func Wilcoxon(x, y *weft.Tensor, opts ...TestOpts) Result {
 	for i, v := range d {
 		sizes[i] = math.Abs(v)
 	}
-	r, ties := ranks(sizes)
+	r, ties := rank(sizes, AverageRank)
 	plus, minus := 0.0, 0.0
 	for i, v := range r {
 		if !(d[i] < 0) {

@@ -222,8 +222,8 @@ func SpearmanR(x, y *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.spearmanr"
 	o := alternative(name, opts)
 	a, b := pairs(name, x, y, 3)
-	ra, _ := ranks(a)
-	rb, _ := ranks(b)
+	ra, _ := rank(a, AverageRank)
+	rb, _ := rank(b, AverageRank)
 	return o.Alternative.correlation(ra, rb)
 }
 
@@ -240,29 +240,40 @@ func (a Alternative) correlation(x, y []float64) Result {
 	return Result{Statistic: r, PValue: t.PValue, DF: df}
 }
 
-// ranks returns the ranks of elements from 1 on, equal ones sharing their mean, and the sum of n^3-n over
-// groups of n equal elements. All are NaN where there is a NaN.
-func ranks(x []float64) (r []float64, ties float64) {
+// rank returns the ranks of x from 1 and the sum of n^3 - n over groups of n equal elements. Both are NaN where x has NaN.
+func rank(x []float64, by Ties) (r []float64, ties float64) {
+	if slices.ContainsFunc(x, math.IsNaN) {
+		return slices.Repeat([]float64{math.NaN()}, len(x)), math.NaN()
+	}
 	at := make([]int, len(x))
 	r = make([]float64, len(x))
 	for i := range at {
 		at[i] = i
 	}
-	slices.SortFunc(at, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
-	for i := 0; i < len(at); {
+	slices.SortStableFunc(at, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
+	groups := 0
+	for i := 0; i < len(at); groups++ {
 		j := i + 1
 		for j < len(at) && x[at[j]] == x[at[i]] {
 			j++
 		}
-		for _, k := range at[i:j] {
-			r[k] = float64(i+j+1) / 2
+		for at, k := range at[i:j] {
+			switch by {
+			case AverageRank:
+				r[k] = float64(i+j+1) / 2
+			case MinRank:
+				r[k] = float64(i + 1)
+			case MaxRank:
+				r[k] = float64(j)
+			case DenseRank:
+				r[k] = float64(groups + 1)
+			case OrdinalRank:
+				r[k] = float64(i + at + 1)
+			}
 		}
 		n := float64(j - i)
 		ties += n*n*n - n
 		i = j
-	}
-	if slices.ContainsFunc(x, math.IsNaN) {
-		return slices.Repeat([]float64{math.NaN()}, len(x)), math.NaN()
 	}
 	return r, ties
 }
@@ -275,7 +286,7 @@ func MannWhitneyU(x, y *weft.Tensor, opts ...TestOpts) Result {
 	o := alternative(name, opts)
 	a, b := sample(name, "x", x, 1), sample(name, "y", y, 1)
 	n, m := float64(len(a)), float64(len(b))
-	r, ties := ranks(append(slices.Clone(a), b...))
+	r, ties := rank(append(slices.Clone(a), b...), AverageRank)
 	u := -n * (n + 1) / 2
 	for _, v := range r[:len(a)] {
 		u += v
