@@ -286,6 +286,10 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts int, of [2]array.DType, pixels, weights func(*rand.Rand, int) []E) {
 	t.Helper()
 	d := cputest.DtypeOf[E]()
+	if r.IntN(2) == 0 {
+		defer func(old int) { bandMost = old }(bandMost)
+		bandMost = 1 + r.IntN(6) // rows of several pieces
+	}
 	c := &trial[E]{Geometry: g, of: of, threads: []int{1, 2, 5}[r.IntN(3)]}
 	conv := Convolution{ISA: cputest.UnderTest, DType: d, Of: of, Geometry: g, Threads: c.threads}
 	conv.check("test")

@@ -49,7 +49,8 @@ type correlation struct {
 	remPitch     int // from columns with one remainder modulo stepX to the next
 	table        []int
 	bandH, bands int             // bands have bandH rows or one less
-	tiles        [2][]tile.Place // of bands with bandH rows and with one less
+	bandW        int             // columns of a band: less than outW if the result is one row and bands are pieces of it
+	tiles        [2][]tile.Place // of bands with bandH rows and with one less; of pieces, and of the last one
 	nv, segments int
 	cost         int // of a band, for a term, as tile.Cost
 	pixelCost    int // estimated cost of one term over one image, in the cheaper order of the axes
@@ -165,11 +166,15 @@ func (c *correlation) cut(threads int) {
 	for threads > 1 && c.bandH > 1 && !c.exchanged && stacks*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads && c.bandH*c.outW >= halvedVectors*c.Lanes {
 		c.bandH = tile.Ceil(c.bandH, 2)
 	}
+	if !c.exchanged {
+		c.bandH = min(c.bandH, max(1, bandMost*c.Lanes/c.outW))
+	}
 	c.bands = tile.Ceil(c.outH, c.bandH)
 	if c.bands > 1 && stacks < threads {
 		c.bands = even(c.bands, threads, c.outH)
 	}
 	c.bandH = tile.Ceil(c.outH, c.bands)
+	c.pieces(threads)
 	if !c.direct {
 		c.chanPitch = ((c.bandH-1)*c.stepY + c.rows - (c.outH-1)*c.stepY) * c.rowPitch
 		c.bandBytes = (c.srcC*c.chanPitch*c.Size + 63) &^ 63
@@ -185,10 +190,13 @@ func (c *correlation) cut(threads int) {
 		c.table = append(c.table, off*c.Size)
 	}
 	c.chooseTile()
-	c.tiles[0] = c.places(c.tiles[0][:0], c.segments, c.bandH)
+	c.tiles[0] = c.places(c.tiles[0][:0], c.segments, c.bandH*c.bandW)
 	c.tiles[1] = c.tiles[0]
-	if c.outH%c.bands != 0 {
-		c.tiles[1] = c.places(nil, c.segments, c.bandH-1)
+	switch {
+	case c.bandW < c.outW && c.outW%c.bandW != 0:
+		c.tiles[1] = c.places(nil, c.segments, c.outW%c.bandW)
+	case c.bandW == c.outW && c.outH%c.bands != 0:
+		c.tiles[1] = c.places(nil, c.segments, (c.bandH-1)*c.outW)
 	}
 	c.setPanels(c.nv)
 	c.parts = 1
@@ -197,8 +205,38 @@ func (c *correlation) cut(threads int) {
 	}
 	c.workerBytes = c.bandBytes
 	if c.through {
-		c.workerBytes += c.outC * c.bandH * c.outW * c.Size
+		c.workerBytes += c.outC * c.bandH * c.bandW * c.Size
 	}
+}
+
+// pieces sets bandW. A long row is cut into pieces, which are bands: their lists of places stay in the cache, plans
+// with them are kept, and threads share the row.
+func (c *correlation) pieces(threads int) {
+	c.bandW = c.outW
+	most := bandMost * c.Lanes
+	if c.outH != 1 || c.exchanged || c.outW <= most {
+		return
+	}
+	bands := even(tile.Ceil(c.outW, most), threads, tile.Ceil(c.outW, c.Lanes))
+	c.bandW = tile.Ceil(tile.Ceil(c.outW, bands), c.Lanes) * c.Lanes
+	c.bands = tile.Ceil(c.outW, c.bandW)
+	if !c.direct {
+		c.remPitch = tile.Ceil(c.bandCols(), c.stepX)
+		c.rowPitch = c.remPitch * c.stepX
+	}
+}
+
+// bandCols returns the columns of the source around a band.
+func (c *correlation) bandCols() int { return c.cols - (c.outW-c.bandW)*c.stepX }
+
+// extent returns the rows and columns of a band of the result.
+func (c *correlation) extent(band int) (y, yEnd, x, xEnd int) {
+	if c.bandW < c.outW {
+		x = band * c.bandW
+		return 0, 1, x, min(x+c.bandW, c.outW)
+	}
+	y, yEnd = part(c.outH, c.bands, band)
+	return y, yEnd, 0, c.outW
 }
 
 // setPanels cuts the output channels into panels for tiles of nv vectors.
@@ -214,7 +252,7 @@ func (c *correlation) setPanels(nv int) {
 func (c *correlation) chooseTile() {
 	flat := c.through || c.dst.H == c.outW
 	most := 1
-	if c.ISA == jit.AVX512 && flat && c.outW%c.Lanes != 0 {
+	if c.ISA == jit.AVX512 && flat && c.outW%c.Lanes != 0 && c.bandW == c.outW {
 		most = maxSegments
 	}
 	best := 0
@@ -239,7 +277,7 @@ func (c *correlation) chooseTile() {
 // countVectors returns how many vectors of s parts cover a band.
 func (c *correlation) countVectors(s int) int {
 	if s == 1 {
-		return c.bandH * tile.Ceil(c.outW, c.Lanes)
+		return c.bandH * tile.Ceil(c.bandW, c.Lanes)
 	}
 	n := 0
 	for q := 0; q < c.bandH*c.outW; n++ {
@@ -248,15 +286,15 @@ func (c *correlation) countVectors(s int) int {
 	return n
 }
 
-// places cuts a band of h rows into vectors.
-func (c *correlation) places(to []tile.Place, s, h int) []tile.Place {
-	for q := 0; q < h*c.outW; {
+// places cuts a band of n pixels into vectors of s parts.
+func (c *correlation) places(to []tile.Place, s, n int) []tile.Place {
+	for q := 0; q < n; {
 		t, u := q/c.outW, q%c.outW
 		p := tile.Place{Src: (t*c.stepY*c.rowPitch + u) * c.Size, Dst: (t*c.dst.H + u) * c.Size}
 		if c.through {
 			p.Dst = q * c.Size
 		}
-		p.Count = min(c.Lanes, s*c.outW-u, h*c.outW-q)
+		p.Count = min(c.Lanes, s*c.outW-u, n-q)
 		p.Mask = 1<<p.Count - 1
 		for i := range s {
 			lo, hi := max(i*c.outW-u, 0), min((i+1)*c.outW-u, p.Count)
@@ -314,44 +352,45 @@ func (c *correlation) Chunk(worker, begin, end int) {
 		group := i / c.parts / c.bands % c.groups
 		image := i / c.parts / c.bands / c.groups
 		q0, q1 := part(c.panels, c.parts, i%c.parts)
-		y, yEnd := part(c.outH, c.bands, band)
-		h := yEnd - y
+		y, yEnd, x, xEnd := c.extent(band)
+		h, w := yEnd-y, xEnd-x
+		left := c.colAt + x*c.stepX
 		top := y*c.stepY + c.rowAt
 		var src unsafe.Pointer
 		if len(c.terms) == 0 {
 			// Nothing is read, and there may be no source.
 		} else if c.direct {
-			src = c.src.at(image, group*c.srcC, top, c.colAt, c.Size)
+			src = c.src.at(image, group*c.srcC, top, left, c.Size)
 		} else {
 			src = unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes)
 			if i/c.parts != prepared {
 				if c.D == array.Float32 {
-					copyBand[float32](c, src, image, group*c.srcC, top)
+					copyBand[float32](c, src, image, group*c.srcC, top, left)
 				} else {
-					copyBand[float64](c, src, image, group*c.srcC, top)
+					copyBand[float64](c, src, image, group*c.srcC, top, left)
 				}
 				prepared = i / c.parts
 			}
 		}
 		o0, o1 := group*c.outC+c.rowOf(q0), group*c.outC+c.rowOf(q1)
-		dst := c.dst.at(image, group*c.outC, y, 0, c.Size)
+		dst := c.dst.at(image, group*c.outC, y, x, c.Size)
 		tiles := c.tiles[0]
-		if h < c.bandH {
+		if h < c.bandH || w < c.bandW {
 			tiles = c.tiles[1]
 		}
 		if !c.through {
 			c.band(src, dst, c.dst.C, tiles, group, q0, q1)
-			c.finish(image, image+1, o0, o1, y*c.outW, yEnd*c.outW)
+			c.finish(image, image+1, o0, o1, y*c.outW+x, (yEnd-1)*c.outW+xEnd)
 			continue
 		}
 		// Planes side by side, then to their places.
 		tmp := unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes+c.bandBytes)
-		c.band(src, tmp, h*c.outW, tiles, group, q0, q1)
+		c.band(src, tmp, h*w, tiles, group, q0, q1)
 		for o := c.rowOf(q0); o < c.rowOf(q1); o++ {
-			plane := tile.Mat{Ptr: unsafe.Add(tmp, o*h*c.outW*c.Size), Row: c.outW, Col: 1}
-			tile.CopyMat(c.Machine, h, c.outW, tile.Mat{Ptr: unsafe.Add(dst, o*c.dst.C*c.Size), Row: c.dst.H, Col: c.dst.W}, plane)
+			plane := tile.Mat{Ptr: unsafe.Add(tmp, o*h*w*c.Size), Row: w, Col: 1}
+			tile.CopyMat(c.Machine, h, w, tile.Mat{Ptr: unsafe.Add(dst, o*c.dst.C*c.Size), Row: c.dst.H, Col: c.dst.W}, plane)
 		}
-		c.finish(image, image+1, o0, o1, y*c.outW, yEnd*c.outW)
+		c.finish(image, image+1, o0, o1, y*c.outW+x, (yEnd-1)*c.outW+xEnd)
 	}
 }
 
@@ -370,14 +409,14 @@ func (c *correlation) finish(n0, n1, o0, o1, p0, p1 int) {
 	}
 }
 
-// copyBand copies the rows of the source that a band needs, from channel first and row top
+// copyBand copies the part of the source that a band needs, from channel first, row top and column colAt
 // on, with zeros around it.
-func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, first, top int) {
-	rows := c.chanPitch / c.rowPitch
-	left := min(max(0, -c.colAt), c.cols) // columns of zeros
-	right := max(left, min(c.cols, c.srcW-c.colAt))
+func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, first, top, colAt int) {
+	rows, cols := c.chanPitch/c.rowPitch, c.bandCols()
+	left := min(max(0, -colAt), cols) // columns of zeros
+	right := max(left, min(cols, c.srcW-colAt))
 	out := unsafe.Slice((*E)(dst), c.srcC*c.chanPitch)
-	if c.stepX == 1 && c.src.W == 1 && left < right && left <= c.Lanes && c.cols-right <= c.Lanes {
+	if c.stepX == 1 && c.src.W == 1 && left < right && left <= c.Lanes && cols-right <= c.Lanes {
 		// The rows that exist, by the kernel, between rows of zeros.
 		from := min(max(-top, 0), rows)
 		to := max(from, min(rows, c.srcH-top))
@@ -386,8 +425,8 @@ func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, first, 
 			clear(plane[:from*c.rowPitch])
 			clear(plane[to*c.rowPitch:])
 			if from < to {
-				c.pad(unsafe.Pointer(&plane[from*c.rowPitch]), c.rowPitch, c.src.at(image, first+ch, top+from, c.colAt+left, c.Size),
-					c.src.H, to-from, left, right-left, c.cols-right)
+				c.pad(unsafe.Pointer(&plane[from*c.rowPitch]), c.rowPitch, c.src.at(image, first+ch, top+from, colAt+left, c.Size),
+					c.src.H, to-from, left, right-left, cols-right)
 			}
 		}
 		return
@@ -402,7 +441,7 @@ func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, first, 
 			if from < to && left < right {
 				at := unsafe.Pointer(&plane[from*c.rowPitch+left])
 				tile.CopyMat(c.Machine, to-from, right-left, tile.Mat{Ptr: at, Row: c.rowPitch, Col: 1},
-					tile.Mat{Ptr: c.src.at(image, first+ch, top+from, c.colAt+left, c.Size), Row: c.src.H, Col: c.src.W})
+					tile.Mat{Ptr: c.src.at(image, first+ch, top+from, colAt+left, c.Size), Row: c.src.H, Col: c.src.W})
 			}
 			continue
 		}
@@ -414,7 +453,7 @@ func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, first, 
 				clear(row)
 				continue
 			}
-			p := c.src.at(image, first+ch, y, c.colAt+left, c.Size)
+			p := c.src.at(image, first+ch, y, colAt+left, c.Size)
 			if c.stepX == 1 && c.src.W == 1 {
 				clear(row[:left])
 				copy(row[left:right], unsafe.Slice((*E)(p), right-left))

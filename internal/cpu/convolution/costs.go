@@ -24,6 +24,10 @@ const (
 	maxSegments   = 3         // rows of pixels in a vector, as many as a tile.Place has Parts
 )
 
+// bandMost is the most vectors of a band. A list of them takes 56 KB, so that it stays in the L2 cache and its plan
+// is kept. Tests set it.
+var bandMost = 1 << 10
+
 // Channels in the vectors.
 const (
 	channelTerms  = 48        // the least terms of a sum: with fewer, what is around a tile outweighs what full vectors save

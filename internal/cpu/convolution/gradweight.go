@@ -347,7 +347,7 @@ func (w *gradWeight) groupAt(base unsafe.Pointer, group int) unsafe.Pointer {
 // around them.
 func (t *gradWeightTask) fill(image int) {
 	c := correlation{Machine: t.Machine, src: t.x, srcH: t.g.H, srcW: t.g.W, srcC: t.c1 - t.c0,
-		colAt: -t.g.PadW, stepX: 1, cols: t.xImage.H, remPitch: t.xImage.H, rowPitch: t.xImage.H, chanPitch: t.xImage.C}
+		stepX: 1, cols: t.xImage.H, remPitch: t.xImage.H, rowPitch: t.xImage.H, chanPitch: t.xImage.C}
 	slot := image % t.slots
 	dst := unsafe.Add(t.images, (slot*t.xImage.N+t.c0*t.xImage.C)*t.Size)
 	if t.dyBytes > 0 {
@@ -360,16 +360,16 @@ func (t *gradWeightTask) fill(image int) {
 		c.src, c.srcC = ContiguousImage(plane, 1, t.g.H, t.g.W), 1
 		for ch := t.c0; ch < t.c1; ch++ {
 			widenPlane(t.From(t.of[0]), plane, t.x.at(image, ch, 0, 0, t.of[0].Size()), t.x, t.g.H, t.g.W)
-			copyBand[float32](&c, dst, 0, 0, -t.g.PadH)
+			copyBand[float32](&c, dst, 0, 0, -t.g.PadH, -t.g.PadW)
 			dst = unsafe.Add(dst, t.xImage.C*t.Size)
 		}
 		return
 	}
 	c.src.Ptr = t.x.at(0, t.c0, 0, 0, t.Size)
 	if t.D == array.Float32 {
-		copyBand[float32](&c, dst, image, 0, -t.g.PadH)
+		copyBand[float32](&c, dst, image, 0, -t.g.PadH, -t.g.PadW)
 	} else {
-		copyBand[float64](&c, dst, image, 0, -t.g.PadH)
+		copyBand[float64](&c, dst, image, 0, -t.g.PadH, -t.g.PadW)
 	}
 }
 

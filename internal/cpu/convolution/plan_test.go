@@ -11,13 +11,16 @@ import (
 	"weft/internal/jit"
 )
 
-// planned has geometries whose plans have pixels, exchanged axes and channels in the vectors.
+// planned has geometries whose plans have pixels, exchanged axes and channels in the vectors, long rows and large planes.
 var planned = []Geometry{
 	{N: 1, C: 1, H: 1, W: 640, O: 258, KH: 1, KW: 256, StrideW: 128},
 	{N: 1, C: 129, H: 1, W: 4, O: 128, KH: 1, KW: 3, PadW: 1},
 	{N: 2, C: 3, H: 100, W: 5, O: 7, KH: 3, KW: 2, PadH: 1, PadW: 1},
 	{N: 1, C: 64, H: 9, W: 9, O: 96, KH: 1, KW: 1},
 	{N: 1, C: 8, H: 9, W: 9, O: 12, KH: 3, KW: 3, Groups: 2, StrideH: 2, StrideW: 2},
+	{N: 1, C: 1, H: 1, W: 40_001, O: 1, KH: 1, KW: 11},
+	{N: 1, C: 1, H: 2, W: 90_001, O: 3, KH: 2, KW: 5, PadW: 2, StrideW: 2},
+	{N: 1, C: 1, H: 210, W: 200, O: 2, KH: 2, KW: 2},
 }
 
 // Goroutines that share plans, and images with other strides of a geometry, get the bits of the first call.
