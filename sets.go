@@ -57,8 +57,12 @@ func SetXor1D(a, b *Tensor) *Tensor {
 	x, y := setsOf("setxor1d", a, b)
 	both := []*Tensor{x.MaskSelect(x.IsIn(y).LogicalNot()), y.MaskSelect(y.IsIn(x).LogicalNot())}
 	all := Cat(both, 0)
+	if all.v().DType.Complex() && all.Size() > 0 {
+		order, _ := all.inOrder()
+		return all.IndexSelect(0, order)
+	}
 	if all.v().DType.Complex() {
-		return all.IndexSelect(0, LexSort([]*Tensor{all.Imag(), all.Real()}, 0))
+		return all
 	}
 	values, _ := all.Sort(0)
 	return values

@@ -277,7 +277,7 @@ func Int(c *weft.Tensor, opts ...IntOpts) *weft.Tensor {
 	y := padded(c.Div(powers(c, c.Dim(-1))), 1, 0)
 	first := weft.OnesLike(part(c, 0, 1)).Mul(o.Constant)
 	if o.Lower != 0 {
-		at := c.Device().Full(o.Lower).To(c.DType())
+		at := c.Device().FullOf(c.DType(), o.Lower)
 		first = first.Sub(Val(at, y).Unsqueeze(-1))
 	}
 	return weft.Cat([]*weft.Tensor{first, part(y, 1, c.Dim(-1))}, -1)

@@ -49,7 +49,7 @@ var computations = map[string]func(x tensors) tensors{
 	},
 	"der": func(x tensors) tensors { return tensors{polynomial.Der(x[0])} },
 	"int": func(x tensors) tensors {
-		return tensors{polynomial.Int(x[0]), polynomial.Int(x[0], polynomial.IntOpts{Lower: 0.5, Constant: 2})}
+		return tensors{polynomial.Int(x[0]), polynomial.Int(x[0], polynomial.IntOpts{Lower: 0.3, Constant: 2})}
 	},
 	"companion": func(x tensors) tensors { return tensors{polynomial.Companion(x[0])} },
 	"roots":     func(x tensors) tensors { return tensors{polynomial.Roots(x[0])} },

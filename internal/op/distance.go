@@ -186,7 +186,7 @@ func init() {
 	for _, p := range []float64{2, 1, inf, 3} {
 		distances = append(distances, Sample{Shapes: [][]int{{5, 7}, {3, 7}}, Attrs: Measure{Order: p}})
 	}
-	distances = append(distances, Sample{Shapes: [][]int{{2, 1, 4, 3}, {3, 5, 3}}}, Sample{Shapes: [][]int{{0, 3}, {4, 3}}}, Sample{Shapes: [][]int{{2, 0}, {4, 0}}})
+	distances = append(distances, Sample{Shapes: [][]int{{2, 1, 4, 3}, {3, 5, 3}}}, Sample{Shapes: [][]int{{0, 3}, {4, 3}}}, Sample{Shapes: [][]int{{2, 0}, {4, 0}}}, Sample{Shapes: [][]int{{2, 0}, {4, 0}}, Attrs: Measure{Order: inf}})
 	Cdist = define(Def{Name: "cdist", Class: Composite, Arity: 2, Attrs: Measure{Order: 2},
 		Doc: "The norm of order p of the difference of each row of x and each row of y: of [... n d] and [... m d] it is [... n m].",
 		Composed: Composed{Compose: func(args []*node, attrs ir.Attrs) *node {
@@ -197,18 +197,29 @@ func init() {
 				}
 			}
 			d := sub(apart(x[0], 1), apart(x[1], 2))
-			return Apply(Norm, Measure{Axes: []int{len(d.Shape) - 1}, Order: attrs.(Measure).Order}, d)
+			return Apply(Norm, rowMeasure(attrs, d), d)
 		}},
 		Typing: Typing{Wide: true},
 		Derivative: Derivative{VJP: func(v *VJP) {
 			x := floatsOf("cdist", v.X)
 			d := sub(apart(x[0], 1), apart(x[1], 2))
-			a := Measure{Axes: []int{len(d.Shape) - 1}, Order: v.Node.Attrs.(Measure).Order}
+			a := rowMeasure(v.Node.Attrs, d)
 			slope := func() *node { return normSlope(a, d, v.Y, v.DY) }
 			v.Set(0, func() *node { return reshape(SumTo(slope(), apart(x[0], 1).Shape), v.X[0].Shape) })
 			v.Set(1, func() *node { return neg(reshape(SumTo(slope(), apart(x[1], 2).Shape), v.X[1].Shape)) })
 		}},
 		Conformance: Conformance{Samples: distances}})
+}
+
+// rowMeasure is the norm of the rows of d that attrs asks for. A greatest magnitude has no value over no elements,
+// but a distance of rows without elements is 0, as a sum is.
+func rowMeasure(attrs ir.Attrs, d *node) Measure {
+	last := len(d.Shape) - 1
+	p := attrs.(Measure).Order
+	if d.Shape[last] == 0 && math.IsInf(p, 1) {
+		p = 1
+	}
+	return Measure{Axes: []int{last}, Order: p}
 }
 
 // normSlope is the gradient of x for a norm y of it with the gradient dy.

@@ -40,7 +40,7 @@ for c in (False, True):
     put("div" + s, [a, b], list(p.polydiv(a, b)))
     put("pow" + s, [b], [p.polypow(b, 0), p.polypow(b, 5)])
     put("der" + s, [a], [p.polyder(a)])
-    put("int" + s, [a], [p.polyint(a), p.polyint(a, k=[2], lbnd=0.5)])
+    put("int" + s, [a], [p.polyint(a), p.polyint(a, k=[2], lbnd=0.3)])
     put("companion" + s, [a], [p.polycompanion(a)])
     put("roots" + s, [a], [p.polyroots(a).astype(complex)])
     for n in (1, 2, 5, 8):

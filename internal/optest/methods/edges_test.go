@@ -73,3 +73,33 @@ func TestInterpGradientsBeyondEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestCdistOfEmptyRows: the greatest difference of rows without elements is 0, as their sum is.
+func TestCdistOfEmptyRows(t *testing.T) {
+	x := weft.ZerosOf(weft.Float64, 3, 0).RequireGrad()
+	for _, p := range []float64{0, 0.5, 1, 2, 3, math.Inf(1)} {
+		d := x.Cdist(weft.ZerosOf(weft.Float64, 2, 0), p)
+		if !slices.Equal(d.Shape(), []int{3, 2}) || !slices.Equal(weft.Data[float64](d), make([]float64, 6)) {
+			t.Errorf("distances of order %v are %v of shape %v, want zeros", p, d, d.Shape())
+		}
+		d.Sum().Backward()
+	}
+	if n := x.Pdist(math.Inf(1)); !slices.Equal(weft.Data[float64](n), make([]float64, 3)) {
+		t.Errorf("distances of pairs are %v, want zeros", n)
+	}
+}
+
+// TestSetXor1DPutsNaNLast has complex numbers whose imaginary part alone is NaN: like [weft.Tensor.Unique] puts them,
+// and as NumPy's setxor1d does, they come behind all others.
+func TestSetXor1DPutsNaNLast(t *testing.T) {
+	nan := math.NaN()
+	a := weft.From([]complex128{complex(-5, nan), 2 + 1i, 1})
+	b := weft.From([]complex128{1, -3})
+	got := weft.Data[complex128](weft.SetXor1D(a, b))
+	if len(got) != 3 || got[0] != -3 || got[1] != 2+1i || real(got[2]) != -5 || !math.IsNaN(imag(got[2])) {
+		t.Errorf("elements of one set alone are %v, want -3, 2+1i and NaN", got)
+	}
+	if none := weft.SetXor1D(b, b); none.Size() != 0 || none.DType() != weft.Complex128 {
+		t.Errorf("of equal sets it is %v of type %s", none, none.DType())
+	}
+}
