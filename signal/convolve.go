@@ -158,7 +158,8 @@ func matrixOf(name, arg string, t *weft.Tensor) *weft.Tensor {
 }
 
 // Convolve2D returns the convolution of two matrices, [n m] and [p q], beyond whose edges are zeros. It
-// panics with *[weft.Error] for other shapes and unknown modes.
+// panics with *[weft.Error] for other shapes and unknown modes. [Valid] requires that one matrix is at least as large
+// as the other along both axes.
 func Convolve2D(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	const name = "signal.convolve2d"
 	defer array.Named(name).End()
@@ -189,6 +190,7 @@ func Correlate2D(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 
 // convolved2D convolves the rows of the result's width one behind the other, as vectors.
 func convolved2D(name string, a, b *weft.Tensor, mode Mode) *weft.Tensor {
+	checkWithin(name, a.Shape(), b.Shape(), mode)
 	rows, width := a.Dim(0)+b.Dim(0)-1, a.Dim(1)+b.Dim(1)-1
 	row := func(t *weft.Tensor) *weft.Tensor {
 		flat := padded(t, 1, 0, width-t.Dim(1)).Reshape(t.Dim(0) * width)
@@ -196,6 +198,20 @@ func convolved2D(name string, a, b *weft.Tensor, mode Mode) *weft.Tensor {
 	}
 	y := convolved(row(a), row(b)).Reshape(rows, width)
 	return cutTo(name, y, a.Shape(), b.Shape(), mode)
+}
+
+// checkWithin panics unless one of two shapes is at least as large as the other along every axis, which Valid needs.
+func checkWithin(name string, n, m []int, mode Mode) {
+	if mode != Valid {
+		return
+	}
+	larger, smaller := true, true
+	for i := range n {
+		larger, smaller = larger && n[i] >= m[i], smaller && n[i] <= m[i]
+	}
+	if !larger && !smaller {
+		array.Failf(name, "Mode", "is valid, but of shapes %s and %s neither lies within the other", array.ShapeString(n), array.ShapeString(m))
+	}
 }
 
 // cutTo is the part of a full convolution of several axes that a mode asks for.
@@ -218,7 +234,8 @@ func cutTo(name string, y *weft.Tensor, n, m []int, mode Mode) *weft.Tensor {
 
 // FFTConvolve returns the convolution of a and b, which have the same number of axes, over all of them, by
 // Fourier transforms. [Convolve] does so too along one axis where it is faster. Errors are relative to the
-// greatest result. It panics with *[weft.Error] for shapes that do not fit and unknown modes.
+// greatest result. It panics with *[weft.Error] for shapes that do not fit and unknown modes. [Valid] requires that one
+// argument is at least as large as the other along every axis.
 func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	const name = "signal.fftconvolve"
 	defer array.Named(name).End()
@@ -228,5 +245,6 @@ func FFTConvolve(a, b *weft.Tensor, opts ...ConvolveOpts) *weft.Tensor {
 	if len(n) != len(m) || len(n) == 0 || a.Size() == 0 || b.Size() == 0 {
 		array.Failf(name, "b", "has shape %s, and a %s: want the same number of axes, none empty", array.ShapeString(m), array.ShapeString(n))
 	}
+	checkWithin(name, n, m, o.Mode)
 	return cutTo(name, fftConvolved(c[0], c[1]), n, m, o.Mode)
 }

@@ -59,8 +59,13 @@ func TestMistakesAreTyped(t *testing.T) {
 		arg string
 		f   func()
 	}{
-		"method":        {"Method", func() { signal.Convolve(x, x, signal.ConvolveOpts{Method: "sums"}) }},
-		"mode":          {"Mode", func() { signal.Correlate(x, x, signal.ConvolveOpts{Mode: "most"}) }},
+		"method":     {"Method", func() { signal.Convolve(x, x, signal.ConvolveOpts{Method: "sums"}) }},
+		"mode":       {"Mode", func() { signal.Correlate(x, x, signal.ConvolveOpts{Mode: "most"}) }},
+		"valid rows": {"Mode", func() { signal.Convolve2D(weft.Ones(2, 5), weft.Ones(3, 4), signal.ConvolveOpts{Mode: signal.Valid}) }},
+		"valid lags": {"Mode", func() { signal.Correlate2D(weft.Ones(2, 5), weft.Ones(3, 4), signal.ConvolveOpts{Mode: signal.Valid}) }},
+		"valid boxes": {"Mode", func() {
+			signal.FFTConvolve(weft.Ones(2, 5, 1), weft.Ones(2, 4, 2), signal.ConvolveOpts{Mode: signal.Valid})
+		}},
 		"empty":         {"b", func() { signal.Convolve(x, none) }},
 		"matrix":        {"a", func() { signal.Convolve(x.Reshape(3, 3), x) }},
 		"order":         {"n", func() { signal.Butter(0, []float64{0.2}) }},
@@ -115,6 +120,36 @@ func TestMistakesAreTyped(t *testing.T) {
 		if err := weft.Try(c.f); !errors.As(err, &e) || e.Arg != c.arg {
 			t.Errorf("%s: %v, want an error of %s", name, err, c.arg)
 		}
+	}
+}
+
+// TestFiltFiltExtendsInItsType filters float32 by float64 coefficients: the signal is extended, which rounds, in the type
+// of the result, as SciPy does for a float64 signal.
+func TestFiltFiltExtendsInItsType(t *testing.T) {
+	f, x := signal.Butter(3, []float64{0.4}), wave(weft.Float32, 40)
+	b, a := f.TF()
+	for _, o := range []signal.FiltFiltOpts{{}, {PadType: "even"}} {
+		for name, y := range map[string][2]*weft.Tensor{
+			"FiltFilt":    {signal.FiltFilt(b, a, x, o), signal.FiltFilt(b, a, x.To(weft.Float64), o)},
+			"SOSFiltFilt": {signal.SOSFiltFilt(f.SOS(), x, o), signal.SOSFiltFilt(f.SOS(), x.To(weft.Float64), o)},
+		} {
+			if weft.Digest(y[0]) != weft.Digest(y[1]) {
+				t.Errorf("%s of float32 with PadType %q is %v, of its float64 %v", name, o.PadType, y[0], y[1])
+			}
+		}
+	}
+}
+
+// TestMedFiltKeepsIntegers has elements that no float32 holds.
+func TestMedFiltKeepsIntegers(t *testing.T) {
+	x := weft.From([]int64{1<<40 + 5, 1<<40 + 1, 1<<40 + 3, -1 << 50, 1<<50 + 1})
+	want := []int64{1<<40 + 1, 1<<40 + 3, 1<<40 + 1, 1<<40 + 3, 0} // medians of three, zeros beyond the ends
+	got := signal.MedFilt(x)
+	if got.DType() != weft.Int64 || !slices.Equal(weft.Data[int64](got), want) {
+		t.Errorf("medians are %v, %s, want %v", got, got.DType(), want)
+	}
+	if m := signal.MedFilt2D(x.Reshape(1, 5), 1, 3); m.DType() != weft.Int64 || !slices.Equal(weft.Data[int64](m), want) {
+		t.Errorf("medians of a matrix are %v, %s, want %v", m, m.DType(), want)
 	}
 }
 

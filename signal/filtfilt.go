@@ -22,8 +22,11 @@ type FiltFiltOpts struct {
 func FiltFilt(b, a, x *weft.Tensor, opts ...FiltFiltOpts) *weft.Tensor {
 	const name = "signal.filtfilt"
 	defer array.Named(name).End()
-	b, a = vectorOf(name, "b", b), vectorOf(name, "a", a)
-	return bothWays(name, x, array.Options(name, opts), 3*max(b.Dim(0), a.Dim(0)), func(x *weft.Tensor) *weft.Tensor {
+	o := array.Options(name, opts)
+	x, _ = signalOf(name, "x", x, o.Axis)
+	c := meet(vectorOf(name, "b", b), vectorOf(name, "a", a), x) // before x is extended, which rounds
+	b, a, x = c[0], c[1], c[2]
+	return bothWays(name, x, o, 3*max(b.Dim(0), a.Dim(0)), func(x *weft.Tensor) *weft.Tensor {
 		zi := LFilterZi(b, a).Mul(part(x, x.Rank()-1, 0, 1))
 		y, _ := LFilter(b, a, x, FilterOpts{Zi: zi})
 		return y
@@ -36,6 +39,7 @@ func SOSFiltFilt(sos, x *weft.Tensor, opts ...FiltFiltOpts) *weft.Tensor {
 	defer array.Named(name).End()
 	sos = sectionsOf(name, sos)
 	o := array.Options(name, opts)
+	x, _ = signalOf(name, "x", x, o.Axis)
 	edge := 0
 	if o.PadLen == nil && o.PadType != "none" {
 		c, n := weft.Data[float64](sos.Real().Detach().To(weft.Float64).Contiguous()), sos.Dim(0)
@@ -45,6 +49,8 @@ func SOSFiltFilt(sos, x *weft.Tensor, opts ...FiltFiltOpts) *weft.Tensor {
 		}
 		edge = 3 * (2*n + 1 - min(b2, a2))
 	}
+	met := meet(sos, x)
+	sos, x = met[0], met[1]
 	return bothWays(name, x, o, edge, func(x *weft.Tensor) *weft.Tensor {
 		zi := SOSFiltZi(sos)
 		shape := shapeOf([]int{sos.Dim(0)}, x.Shape()...)

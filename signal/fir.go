@@ -236,19 +236,21 @@ func Decimate(x *weft.Tensor, q int, opts ...DecimateOpts) *weft.Tensor {
 }
 
 // MedFilt returns the medians of windows of x, beyond whose edges are zeros: size has an odd number for each
-// axis, or one for all; none means 3. It is [ndimage.MedianFilter] with [ndimage.Constant]. It panics with *[weft.Error] for
-// other sizes.
+// axis, or one for all; none means 3. It is [ndimage.MedianFilter] with [ndimage.Constant]. The result
+// has the type of x, integers too. It panics with *[weft.Error] for other sizes.
 func MedFilt(x *weft.Tensor, size ...int) *weft.Tensor {
 	const name = "signal.medfilt"
 	defer array.Named(name).End()
-	return medians(name, numbers(name, "x", x), size)
+	numbers(name, "x", x)
+	return medians(name, x, size)
 }
 
 // MedFilt2D is [MedFilt] of matrices, [n m].
 func MedFilt2D(x *weft.Tensor, size ...int) *weft.Tensor {
 	const name = "signal.medfilt2d"
 	defer array.Named(name).End()
-	return medians(name, matrixOf(name, "x", x), size)
+	matrixOf(name, "x", x)
+	return medians(name, x, size)
 }
 
 func medians(name string, x *weft.Tensor, size []int) *weft.Tensor {
