@@ -131,7 +131,8 @@ func (t *Table) HTML() string {
 }
 
 // WriteCSV writes the table as comma-separated values, with a line of names, for [data.ReadCSV]. Missing numbers are
-// empty fields. It panics with *weft.Error where a column has lists or more axes.
+// empty fields, and "" where a row has no other field, because readers skip empty lines. It panics with *weft.Error
+// where a column has lists or more axes.
 func (t *Table) WriteCSV(w io.Writer) error {
 	t.given("write_csv")
 	array.Given("table.write_csv", "w", w != nil)
@@ -141,7 +142,17 @@ func (t *Table) WriteCSV(w io.Writer) error {
 		}
 	}
 	out := csv.NewWriter(w)
-	if err := out.Write(t.Names()); err != nil {
+	write := func(fields []string) error {
+		if len(fields) != 1 || fields[0] != "" {
+			return out.Write(fields)
+		}
+		if out.Flush(); out.Error() != nil {
+			return out.Error()
+		}
+		_, err := io.WriteString(w, "\"\"\n")
+		return err
+	}
+	if err := write(t.Names()); err != nil {
 		return err
 	}
 	fields := make([]string, len(t.columns))
@@ -149,7 +160,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 		for i := range t.columns {
 			fields[i] = cellText(&t.columns[i], row)
 		}
-		if err := out.Write(fields); err != nil {
+		if err := write(fields); err != nil {
 			return err
 		}
 	}

@@ -430,3 +430,26 @@ func TestManyGoroutines(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// TestCSVOfOneColumnKeepsMissingRows writes one column whose missing values, and whose name, are empty: as lines without
+// a character readers would skip them. pandas' to_csv writes quotes there too.
+func TestCSVOfOneColumnKeepsMissingRows(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []data.Column{
+		table.NewColumn("a", []float64{nan, 1, nan, nan, 2, nan}),
+		table.NewColumn("a", []string{"", "x", "", "", "y", ""}),
+		table.NewColumn("", []float64{nan, 3}),
+	} {
+		var b strings.Builder
+		if err := table.New(c).WriteCSV(&b); err != nil {
+			t.Fatal(err)
+		}
+		columns, err := data.ReadCSV(strings.NewReader(b.String()))
+		if err != nil || len(columns) != 1 {
+			t.Fatalf("%q gives %d columns, %v", b.String(), len(columns), err)
+		}
+		if got, want := table.New(columns...).String(), table.New(c).String(); got != want {
+			t.Errorf("%q gives\n%s\nwant\n%s", b.String(), got, want)
+		}
+	}
+}
