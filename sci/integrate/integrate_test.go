@@ -321,3 +321,20 @@ func TestContext(t *testing.T) {
 		}
 	}
 }
+
+// TestQuadContext holds that an integral ends with its context, and returns what was computed and the cause.
+func TestQuadContext(t *testing.T) {
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	rounds := 0
+	v, estimate, err := Quad(func(x *weft.Tensor) *weft.Tensor {
+		if rounds++; rounds == 3 {
+			cancel(cause)
+		}
+		return x.Reciprocal().Sin()
+	}, 0, 1, QuadOpts{Context: ctx, EpsAbs: new(1e-14), EpsRel: new(0.0)})
+	var e *AccuracyError
+	if !errors.Is(err, cause) || !errors.As(err, &e) || rounds != 4 || !(math.Abs(v.Item()-0.504) < 0.1) || !(estimate > 1e-14) {
+		t.Error(v, estimate, err, rounds)
+	}
+}

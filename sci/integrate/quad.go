@@ -3,6 +3,7 @@
 package integrate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -25,10 +26,11 @@ func (e *AccuracyError) Unwrap() error { return e.Err }
 
 // QuadOpts are the options of [Quad].
 type QuadOpts struct {
-	EpsAbs *float64  // absolute tolerance; nil: 1.49e-8
-	EpsRel *float64  // relative tolerance; nil: 1.49e-8
-	Limit  int       // the most intervals; 1000 if it is 0
-	Points []float64 // where f or its derivatives jump, between finite bounds
+	EpsAbs  *float64        // absolute tolerance; nil: 1.49e-8
+	EpsRel  *float64        // relative tolerance; nil: 1.49e-8
+	Limit   int             // the most intervals; 1000 if it is 0
+	Points  []float64       // where f or its derivatives jump, between finite bounds
+	Context context.Context // ends the computation after a round, if it is not nil
 }
 
 // Nodes and weights of the rule of Gauss and Kronrod with 21 nodes, from the outermost to the middle, and weights of Gauss's
@@ -71,7 +73,7 @@ type interval struct{ a, b, value, err float64 }
 // infinite. Intervals with large errors are halved until the tolerances are met; the sum over all points of the last round
 // carries gradients with respect to what f uses. f is not evaluated at the bounds.
 //
-// It returns an [*AccuracyError] and the best value where Limit intervals do not suffice or f is not finite, and panics with a
+// It returns an [*AccuracyError] and the best value where Limit intervals do not suffice, f is not finite or the context ends, and panics with a
 // [*weft.Error] for bad arguments. SciPy's quad.
 func Quad(f func(x *weft.Tensor) *weft.Tensor, a, b float64, opts ...QuadOpts) (value *weft.Tensor, estimate float64, err error) {
 	const name = "integrate.quad"
@@ -105,6 +107,10 @@ func Quad(f func(x *weft.Tensor) *weft.Tensor, a, b float64, opts ...QuadOpts) (
 		goal := max(absolute, relative*math.Abs(total))
 		if wrong <= goal {
 			return q.sum(), wrong, nil
+		}
+		if ctx := o.Context; ctx != nil && ctx.Err() != nil {
+			cause := context.Cause(ctx)
+			return q.sum(), wrong, &AccuracyError{Op: name, Reason: "the context ended: " + cause.Error(), Err: cause}
 		}
 		if fresh = q.halve(goal, most); len(fresh) == 0 {
 			return q.sum(), wrong, &AccuracyError{Op: name, Reason: fmt.Sprintf("the error is about %.3g with %d intervals", wrong, len(q.intervals))}

@@ -98,17 +98,8 @@ type evolution struct {
 }
 
 func newEvolution(name string, f func(x *weft.Tensor) *weft.Tensor, bounds Bounds, o DifferentialEvolutionOpts) *evolution {
-	array.Given(name, "bounds.Lower", bounds.Lower != nil)
-	array.Given(name, "bounds.Upper", bounds.Upper != nil)
-	shape := array.Broadcast(name, bounds.Lower.Shape(), bounds.Upper.Shape())
-	e := &evolution{name: name, f: f, shape: shape, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x77656674))}
-	e.lower, e.upper = bounds.of(name, shape)
-	e.width = make([]float64, len(e.lower))
-	for i := range e.width {
-		if e.width[i] = e.upper[i] - e.lower[i]; !finite(e.lower[i]) || !finite(e.width[i]) {
-			array.Failf(name, "bounds", "of element %d are %v and %v: want finite numbers", i, e.lower[i], e.upper[i])
-		}
-	}
+	e := &evolution{name: name, f: f, o: o, r: rand.New(rand.NewPCG(o.Seed, 0x77656674))}
+	e.shape, e.lower, e.upper, e.width = box(name, bounds)
 	switch o.Strategy {
 	case "", Best1Bin, Rand1Bin:
 	default:
@@ -149,14 +140,7 @@ func (e *evolution) begin() {
 		}
 	}
 	if e.o.X0 != nil {
-		x0, at := start(e.name, "X0", e.o.X0)
-		if !array.Equal(x0.Shape(), e.shape) {
-			array.Failf(e.name, "X0", "has shape %s: want that of the bounds, %s", array.ShapeString(x0.Shape()), array.ShapeString(e.shape))
-		}
-		for j, v := range at {
-			if !(v >= e.lower[j] && v <= e.upper[j]) {
-				array.Failf(e.name, "X0", "has %v at %d: want numbers between the bounds", v, j)
-			}
+		for j, v := range within(e.name, e.o.X0, e.shape, e.lower, e.upper) {
 			if e.x[0][j] = 0; e.width[j] > 0 {
 				e.x[0][j] = (v - e.lower[j]) / e.width[j]
 			}

@@ -97,3 +97,24 @@ func ExampleDifferentialEvolution() {
 	fmt.Printf("%.4f %v\n", m.Value, err)
 	// Output: 0.0000 <nil>
 }
+
+func ExampleDualAnnealing() {
+	// Many minima; the least is 0 at 0.
+	rastrigin := func(x *weft.Tensor) *weft.Tensor {
+		return x.Square().Sub(x.Mul(2 * math.Pi).Cos().Mul(10)).Add(10).Sum()
+	}
+	bounds := optimize.Bounds{Lower: weft.Full(-5.12, 4), Upper: weft.Full(4, 4)}
+	m, err := optimize.DualAnnealing(rastrigin, bounds, optimize.DualAnnealingOpts{Seed: 1})
+	fmt.Printf("%.4f %v\n", m.Value, err)
+	// Output: 0.0000 <nil>
+}
+
+func ExampleBasinHopping() {
+	// The example of SciPy's basinhopping: many minima along x in one funnel.
+	f := func(x *weft.Tensor) *weft.Tensor {
+		return x.Mul(14.5).Sub(0.3).Cos().Add(x.Add(0.2).Mul(x)).Sum()
+	}
+	m, err := optimize.BasinHopping(f, weft.From([]float64{1}), optimize.BasinHoppingOpts{Seed: 1})
+	fmt.Printf("%.4f %.4f %v\n", m.X.Item(), m.Value, err)
+	// Output: -0.1951 -1.0009 <nil>
+}

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -59,10 +60,11 @@ func (b *Bounds) of(name string, shape []int) (lower, upper []float64) {
 
 // LinProgOpts are the constraints and options of [LinProg].
 type LinProgOpts struct {
-	AUb, BUb *weft.Tensor // AUb x <= BUb, [m n] and [m]
-	AEq, BEq *weft.Tensor // AEq x = BEq
-	Bounds   *Bounds      // nil: no element of x is negative
-	MaxIter  int          // 50 for each row and column if it is 0
+	AUb, BUb *weft.Tensor    // AUb x <= BUb, [m n] and [m]
+	AEq, BEq *weft.Tensor    // AEq x = BEq
+	Bounds   *Bounds         // nil: no element of x is negative
+	MaxIter  int             // 50 for each row and column if it is 0
+	Context  context.Context // ends the search, if it is not nil
 }
 
 // A Program is a result of [LinProg].
@@ -75,7 +77,8 @@ type Program struct {
 
 // LinProg finds the x that makes the sum of c*x least under linear constraints, by the simplex method with bounds on dense
 // matrices (Chvátal, "Linear programming", 1983, chapter 8), in two phases. Where steps stop to make progress it changes to
-// Bland's rule, so that it ends. It returns a [*ProgramError] if there is no solution and a [*ConvergenceError] after MaxIter steps, and
+// Bland's rule, so that it ends. It returns a [*ProgramError] if there is no solution. After MaxIter steps, or where the context ends,
+// it returns a [*ConvergenceError] and the point reached, which may not meet the constraints. It
 // panics with a [*weft.Error] for bad arguments. It is meant for up to some thousand rows and columns. SciPy's linprog.
 func LinProg(c *weft.Tensor, opts ...LinProgOpts) (*Program, error) {
 	const name = "optimize.linprog"
@@ -83,7 +86,7 @@ func LinProg(c *weft.Tensor, opts ...LinProgOpts) (*Program, error) {
 	first, cost := start(name, "c", c)
 	n := len(cost)
 	cost = realVector(name, "c", first, n)
-	s := &simplex{name: name}
+	s := &simplex{name: name, ctx: o.Context}
 	b := o.Bounds
 	if b == nil {
 		b = &Bounds{Lower: weft.ZerosOf(weft.Float64, n)}
@@ -136,6 +139,7 @@ func constraint(name, arg, right string, a, b *weft.Tensor, n int) (*mat.Dense, 
 // for each bound, and solves equations of all rows in each step.
 type simplex struct {
 	name  string
+	ctx   context.Context
 	of    []int     // the unknown of each column, -1 for slack
 	sign  []float64 // of the unknown in the column
 	cost  []float64
@@ -331,6 +335,9 @@ func (s *simplex) phase(cost []float64) error {
 		}
 		if s.steps >= s.most {
 			return &ConvergenceError{Op: s.name, Reason: afterSteps(s.most)}
+		}
+		if err := ended(s.name, s.ctx); err != nil {
+			return err
 		}
 		row, step, atUpper := s.leaving(enter, still >= 2*width)
 		if math.IsInf(step, 1) {

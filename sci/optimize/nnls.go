@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -11,12 +12,13 @@ import (
 
 // NNLSOpts are the options of [NNLS].
 type NNLSOpts struct {
-	MaxIter int // 3 for each unknown if it is 0
+	MaxIter int             // 3 for each unknown if it is 0
+	Context context.Context // ends the search, if it is not nil
 }
 
 // NNLS returns the x without negative elements that makes the length of a x - b least, [n] for a of shape [m n] and b of
 // shape [m], and that length. It is the active set method of Lawson and Hanson ("Solving least squares problems", 1974,
-// chapter 23), in float64. It returns a [*ConvergenceError] after MaxIter steps, and panics with a [*weft.Error] for bad arguments.
+// chapter 23), in float64. It returns a [*ConvergenceError] after MaxIter steps or where the context ends, and panics with a [*weft.Error] for bad arguments.
 // SciPy's nnls.
 func NNLS(a, b *weft.Tensor, opts ...NNLSOpts) (x *weft.Tensor, residual float64, err error) {
 	const name = "optimize.nnls"
@@ -58,6 +60,9 @@ func NNLS(a, b *weft.Tensor, opts ...NNLSOpts) (x *weft.Tensor, residual float64
 		for {
 			if steps++; steps > most {
 				return done(&ConvergenceError{Op: name, Reason: afterSteps(most)})
+			}
+			if err := ended(name, o.Context); err != nil {
+				return done(err)
 			}
 			z := freeSolution(matrix, right, free)
 			part, stop := 1.0, -1

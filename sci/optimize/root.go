@@ -67,14 +67,15 @@ func Root(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...RootOpts
 
 // BrentQOpts are the options of [BrentQ].
 type BrentQOpts struct {
-	XTol    float64 // 2e-12 if it is 0
-	RTol    float64 // 4 times the machine epsilon if it is 0
-	MaxIter int     // 100 if it is 0
+	XTol    float64         // 2e-12 if it is 0
+	RTol    float64         // 4 times the machine epsilon if it is 0
+	MaxIter int             // 100 if it is 0
+	Context context.Context // ends the search, if it is not nil
 }
 
 // BrentQ returns a root of f between a and b, at which f has values of opposite signs, by Brent's method ("Algorithms for
 // minimization without derivatives", 1973, chapter 4). The root is within XTol + RTol*|x|. It returns a [*ConvergenceError]
-// after MaxIter steps, where f is NaN, or if the signs are equal, and panics with a [*weft.Error] for bad options. SciPy's brentq.
+// after MaxIter steps, where f is NaN, where the context ends, or if the signs are equal, and panics with a [*weft.Error] for bad options. SciPy's brentq.
 func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float64, error) {
 	const name = "optimize.brentq"
 	array.Given(name, "f", f != nil)
@@ -103,6 +104,9 @@ func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float6
 		middle := (c - b) / 2
 		if fb == 0 || math.Abs(middle) <= tol {
 			return b, nil
+		}
+		if err := ended(name, o.Context); err != nil {
+			return b, err
 		}
 		d, e = interpolated(a, b, c, fa, fb, fc, d, e, middle, tol)
 		a, fa = b, fb

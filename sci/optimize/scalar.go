@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -23,9 +24,10 @@ type MinimizeScalarOpts struct {
 	// Bracket is two points from which the search goes downhill, or three, the one between having the least value.
 	// nil means 0 and 1.
 	Bracket []float64
-	Bounds  []float64 // the least and the greatest x, of Bounded
-	XTol    float64   // Brent and Golden: relative, 1.48e-8 if it is 0; Bounded: absolute, 1e-5
-	MaxIter int       // 500 if it is 0; 5000 of Golden
+	Bounds  []float64       // the least and the greatest x, of Bounded
+	XTol    float64         // Brent and Golden: relative, 1.48e-8 if it is 0; Bounded: absolute, 1e-5
+	MaxIter int             // 500 if it is 0; 5000 of Golden
+	Context context.Context // ends the search, if it is not nil
 }
 
 // A ScalarMinimum is a result of [MinimizeScalar].
@@ -37,7 +39,7 @@ type ScalarMinimum struct {
 
 // MinimizeScalar searches a local minimum of f, a function of one number, by Brent's method ("Algorithms for minimization
 // without derivatives", 1973, chapter 5) or by golden sections. It returns a [*ConvergenceError] and the best point after
-// MaxIter steps, where f is NaN, or where no bracket is found; it panics with a [*weft.Error] for bad arguments. SciPy's
+// MaxIter steps, where f is NaN, where no bracket is found, or where the context ends; it panics with a [*weft.Error] for bad arguments. SciPy's
 // minimize_scalar.
 func MinimizeScalar(f func(x float64) float64, opts ...MinimizeScalarOpts) (*ScalarMinimum, error) {
 	const name = "optimize.minimizescalar"
@@ -64,7 +66,7 @@ func MinimizeScalar(f func(x float64) float64, opts ...MinimizeScalarOpts) (*Sca
 		}
 	}
 	m := &ScalarMinimum{}
-	s := &scalarSearch{name: name, m: m, xtol: positive(name, "XTol", o.XTol, 1.48e-8), most: limit(name, "MaxIter", o.MaxIter, 500)}
+	s := &scalarSearch{name: name, ctx: o.Context, m: m, xtol: positive(name, "XTol", o.XTol, 1.48e-8), most: limit(name, "MaxIter", o.MaxIter, 500)}
 	s.f = func(x float64) float64 {
 		m.FuncEvals++
 		return f(x)
@@ -100,6 +102,7 @@ const cGolden = 0.3819660112501051518
 
 type scalarSearch struct {
 	name           string
+	ctx            context.Context
 	f              func(x float64) float64
 	m              *ScalarMinimum
 	xtol, absolute float64
@@ -137,6 +140,9 @@ func (s *scalarSearch) bracket(points []float64) (a, b, c, fb float64, err error
 		if n == 1000 || !finite(c) {
 			break
 		}
+		if err := ended(s.name, s.ctx); err != nil {
+			return a, c, c, fc, err
+		}
 		a, b, c, fb = b, c, c+(c-b)*1.618034, fc
 		fc = s.f(c)
 	}
@@ -162,6 +168,9 @@ func (s *scalarSearch) brent(a, x, b, fx float64) error {
 		}
 		if math.Abs(x-middle) <= 2*tol-(b-a)/2 {
 			return nil
+		}
+		if err := ended(s.name, s.ctx); err != nil {
+			return err
 		}
 		golden := true
 		if math.Abs(e) > tol {
@@ -236,6 +245,9 @@ func (s *scalarSearch) golden(a, b, c, fb float64) error {
 		}
 		if math.Abs(c-a) <= s.xtol*(math.Abs(x)+math.Abs(y))+1e-300 {
 			return nil
+		}
+		if err := ended(s.name, s.ctx); err != nil {
+			return err
 		}
 		if fy < fx {
 			a, x, fx = x, y, fy
