@@ -12,7 +12,7 @@ import (
 // A CloughTocher2DInterpolator is a smooth function of cubic pieces on triangles of scattered points. It may be used by several goroutines.
 type CloughTocher2DInterpolator struct {
 	linear *LinearNDInterpolator
-	slopes *weft.Tensor // of the values at the points, [2n, all numbers of a value]: along x of all points, then along y
+	slopes *weft.Tensor // of the values at the scaled points, [2n, all numbers of a value]: along x of all points, then along y
 }
 
 // NewCloughTocher2DInterpolator returns an interpolator of values at points, [n ...] and [n 2] for n points in any order. On each triangle of
@@ -39,7 +39,7 @@ func cloughTocher(name string, points, values *weft.Tensor) *CloughTocher2DInter
 				continue // the edge comes with the triangle beyond
 			}
 			joined[i], joined[j] = true, true
-			e := [2]float64{m.x[2*j] - m.x[2*i], m.x[2*j+1] - m.x[2*i+1]}
+			e := m.way(m.x[2*i], m.x[2*i+1])(int32(j))
 			cube := math.Pow(math.Hypot(e[0], e[1]), 3)
 			for a := range 2 {
 				for b := range 2 {
@@ -142,14 +142,14 @@ func (c *CloughTocher2DInterpolator) at(name string, x *weft.Tensor, fill float6
 			way[k][a] = weft.FromSlice(across[k][a], count, 1)
 		}
 	}
-	b := barycentric(mask, rows, p)
+	b := barycentric(mask, rows.Mul(l.mesh.scale), p)
 	y := cubicPiece(p, f, gx, gy, way, b)
 	return weft.Where(mask, y, fill).Reshape(append(shape, l.rest...)...)
 }
 
 // shares returns the barycentric coordinates of a place in a triangle.
 func (m *mesh) shares(v [3]int32, x, y float64) (b [3]float64) {
-	to := func(k int32) [2]float64 { return [2]float64{m.x[2*k] - x, m.x[2*k+1] - y} }
+	to := m.way(x, y)
 	p := [3][2]float64{to(v[0]), to(v[1]), to(v[2])}
 	sum := 0.0
 	for k := range b {

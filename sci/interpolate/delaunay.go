@@ -16,12 +16,13 @@ type mesh struct {
 	near  [][3]int32 // the triangle beyond the edge opposite each vertex
 	mark  []int32    // triangles that the point p is in conflict with have p+1, the others around -p-1
 	start []int32    // of new triangles by their second vertex
+	scale float64    // a power of two: products of scaled coordinates do not overflow
 }
 
 // triangulate returns the mesh of finite points, without those that are there twice, or nil if all are on a line.
 func triangulate(x []float64) *mesh {
 	n := int32(len(x) / 2)
-	m := &mesh{x: x, start: make([]int32, n+1)}
+	m := &mesh{x: x, start: make([]int32, n+1), scale: unitScale(x)}
 	order := m.curve()
 	var c int
 	for c = 2; c < len(order) && m.orient(order[0], order[1], order[c]) == 0; c++ {
@@ -43,6 +44,19 @@ func triangulate(x []float64) *mesh {
 		}
 	}
 	return m
+}
+
+// unitScale returns the power of two that makes the greatest number about 1, or 1 where squares and cubes have room anyway.
+func unitScale(x []float64) float64 {
+	most := 0.0
+	for _, v := range x {
+		most = max(most, math.Abs(v))
+	}
+	_, e := math.Frexp(most)
+	if e > -250 && e < 250 || most == 0 {
+		return 1
+	}
+	return math.Ldexp(1, max(-1022, min(1022, -e)))
 }
 
 // curve returns the points in the order of Hilbert's curve, where neighbours follow each other, the first ones of those that are equal.

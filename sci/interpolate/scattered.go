@@ -62,7 +62,7 @@ func Delaunay(points *weft.Tensor) *weft.Tensor {
 
 // A LinearNDInterpolator is a linear function on each triangle of scattered points. It may be used by several goroutines.
 type LinearNDInterpolator struct {
-	points, values *weft.Tensor
+	points, values *weft.Tensor // points are scaled by the mesh
 	rest           []int
 	mesh           *mesh
 }
@@ -80,6 +80,7 @@ func linearND(name string, points, values *weft.Tensor) *LinearNDInterpolator {
 	l := &LinearNDInterpolator{}
 	l.points, l.values, l.rest = scattered(name, points, values)
 	l.mesh = meshOf(name, l.points)
+	l.points = l.points.Mul(l.mesh.scale)
 	return l
 }
 
@@ -106,7 +107,7 @@ func (l *LinearNDInterpolator) at(name string, x *weft.Tensor, fill float64) *we
 		p[k], v[k] = l.points.IndexSelect(0, index), l.values.IndexSelect(0, index)
 	}
 	in := weft.FromSlice(inside, count).Reshape(-1, 1)
-	b := barycentric(in, rows, p)
+	b := barycentric(in, rows.Mul(l.mesh.scale), p)
 	y := v[0].Add(b[1].Mul(v[1].Sub(v[0]))).Add(b[2].Mul(v[2].Sub(v[0])))
 	return weft.Where(in, y, fill).Reshape(append(shape, l.rest...)...)
 }
@@ -162,16 +163,25 @@ func (m *mesh) find(x, y float64, from int32) (t int32, inside bool) {
 func (m *mesh) close(t int32, x, y float64) bool {
 	v := m.v[t]
 	area := func(a, b [2]float64) float64 { return a[0]*b[1] - a[1]*b[0] }
-	to := func(k int32) [2]float64 { return [2]float64{m.x[2*k] - x, m.x[2*k+1] - y} }
+	to := m.way(x, y)
 	a, b, c := to(v[0]), to(v[1]), to(v[2])
 	s := [3]float64{area(b, c), area(c, a), area(a, b)}
 	return min(s[0], s[1], s[2]) >= -1e-13*(s[0]+s[1]+s[2])
+}
+
+// way returns the function of the scaled ways from a place to points.
+func (m *mesh) way(x, y float64) func(k int32) [2]float64 {
+	x, y = float64(x*m.scale), float64(y*m.scale)
+	return func(k int32) [2]float64 {
+		return [2]float64{float64(m.x[2*k]*m.scale) - x, float64(m.x[2*k+1]*m.scale) - y}
+	}
 }
 
 // A NearestNDInterpolator has the value of the nearest of scattered points. It may be used by several goroutines.
 type NearestNDInterpolator struct {
 	points []float64
 	k      int
+	most   float64 // the greatest size of a coordinate
 	values *weft.Tensor
 	rest   []int
 	order  []int64 // of the points in a k-d tree: the middle of a range parts both halves
@@ -190,6 +200,9 @@ func nearestND(name string, points, values *weft.Tensor) *NearestNDInterpolator 
 	for i := range n.order {
 		n.order[i] = int64(i)
 	}
+	for _, v := range n.points {
+		n.most = max(n.most, math.Abs(v))
+	}
 	n.part(n.order, 0)
 	return n
 }
@@ -207,8 +220,8 @@ func (n *NearestNDInterpolator) part(order []int64, axis int) {
 	n.part(order[half+1:], (axis+1)%n.k)
 }
 
-// search improves best, the place of a point, and its squared distance.
-func (n *NearestNDInterpolator) search(order []int64, axis int, x []float64, best int64, least float64) (int64, float64) {
+// search improves best, the place of a point, and its squared distance, of coordinates times scale.
+func (n *NearestNDInterpolator) search(order []int64, axis int, x []float64, scale float64, best int64, least float64) (int64, float64) {
 	if len(order) == 0 {
 		return best, least
 	}
@@ -216,19 +229,20 @@ func (n *NearestNDInterpolator) search(order []int64, axis int, x []float64, bes
 	i := order[half]
 	p, d := n.points[int(i)*n.k:][:n.k], 0.0
 	for k, v := range x {
-		d += float64((v - p[k]) * (v - p[k]))
+		apart := float64(v*scale) - float64(p[k]*scale)
+		d += float64(apart * apart)
 	}
 	if d < least || d == least && i < best || best < 0 {
 		best, least = i, d
 	}
 	first, then := order[:half], order[half+1:]
-	apart := x[axis] - p[axis]
+	apart := float64(x[axis]*scale) - float64(p[axis]*scale)
 	if apart > 0 {
 		first, then = then, first
 	}
-	best, least = n.search(first, (axis+1)%n.k, x, best, least)
+	best, least = n.search(first, (axis+1)%n.k, x, scale, best, least)
 	if float64(apart*apart) <= least {
-		best, least = n.search(then, (axis+1)%n.k, x, best, least)
+		best, least = n.search(then, (axis+1)%n.k, x, scale, best, least)
 	}
 	return best, least
 }
@@ -240,7 +254,7 @@ func (n *NearestNDInterpolator) At(x *weft.Tensor) *weft.Tensor {
 	at := make([]int64, rows.Dim(0))
 	for i, p := 0, weft.Data[float64](rows.Detach().Contiguous()); i < len(at); i++ {
 		if x := p[i*n.k:][:n.k]; !slices.ContainsFunc(x, math.IsNaN) {
-			at[i], _ = n.search(n.order, 0, x, -1, math.Inf(1))
+			at[i], _ = n.search(n.order, 0, x, unitScale(append([]float64{n.most}, x...)), -1, math.Inf(1))
 		}
 	}
 	missing := rows.Detach().IsNaN().Any(1).Reshape(-1, 1)
@@ -263,6 +277,9 @@ func GridData(points, values, x *weft.Tensor, opts ...GridDataOpts) *weft.Tensor
 	rows, _ := coordinates(name, x, p.Dim(1))
 	x = rows.Reshape(x.Shape()...)
 	if o.Rescale {
+		if p.Abs().Max().Item() > 1e300 { // so that ranges are finite
+			p, x = p.Mul(0.25), x.Mul(0.25)
+		}
 		low := p.Min(0)
 		width := p.Max(0).Sub(low)
 		width = weft.Where(width.Eq(0), 1, width)

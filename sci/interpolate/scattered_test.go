@@ -258,6 +258,47 @@ func TestScatteredMistakes(t *testing.T) {
 	}
 }
 
+// TestScatteredScale holds that powers of two times all coordinates change nothing, up to the ends of float64.
+func TestScatteredScale(t *testing.T) {
+	var x []float64
+	for i := range 40 {
+		x = append(x, math.Sin(float64(i*i)), math.Cos(float64(3*i+1)))
+	}
+	points := weft.FromSlice(x, 40, 2)
+	values := points.Square().Sum(1)
+	at := points.Slice(weft.Range(0, 20)).Add(points.Slice(weft.Range(20, 40))).Div(2)
+	for _, scale := range []float64{0x1p-1000, 0x1p-600, 0x1p-520, 0x1p-300, 0x1p-100, 0x1p300, 0x1p515, 0x1p600, 0x1p1022} {
+		p, x := points.Mul(scale), at.Mul(scale).RequireGrad(true)
+		if got, want := Delaunay(p).String(), Delaunay(points).String(); got != want {
+			t.Errorf("triangles at scale %g: %s, not %s", scale, got, want)
+		}
+		for _, o := range []GridDataOpts{{}, {Method: CloughTocher}, {Method: Nearest}, {Rescale: true}, {Rescale: true, Method: CloughTocher}} {
+			got, want := GridData(p, values, x, o), GridData(points, values, at, o)
+			if d := got.Sub(want).Abs().Max().Item(); !(d < 1e-12) {
+				t.Errorf("%v at scale %g: off by %g, %v", o, scale, d, got)
+			}
+		}
+		y := GridData(p, values, x)
+		y.Sum().Backward()
+		plain := at.Detach().RequireGrad(true)
+		GridData(points, values, plain).Sum().Backward()
+		if d := x.Grad().Mul(scale).Sub(plain.Grad()).Abs().Max().Item(); !(d < 1e-10) && scale > 0x1p-1000 {
+			t.Errorf("gradients at scale %g are off by %g", scale, d)
+		}
+	}
+	far := GridData(points, values, weft.From([][]float64{{1e300, 1}, {0, -1e200}}), GridDataOpts{Method: Nearest})
+	if far.IsFinite().All().Item() == 0 {
+		t.Error(far)
+	}
+	wide := weft.From([][]float64{{-1.5e308, -1e308}, {1.5e308, -1e308}, {0, 1.7e308}})
+	if v := GridData(wide, weft.From([]float64{1, 2, 3}), weft.From([]float64{0, 0}), GridDataOpts{Rescale: true}).Item(); !(v > 1 && v < 3) {
+		t.Error(v)
+	}
+	if v := GridData(wide, weft.From([]float64{1, 2, 3}), weft.From([]float64{0, 0})).Item(); !(v > 1 && v < 3) {
+		t.Error(v)
+	}
+}
+
 func ExampleGridData() {
 	points := weft.From([][]float64{{0, 0}, {2, 0}, {0, 2}, {2, 2.5}})
 	values := weft.From([]float64{0, 2, 4, 7}) // x + 2y
