@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
@@ -28,7 +29,8 @@ type KDEOpts struct {
 	Weights   *weft.Tensor // of the points, [n], 0 or more; nil: all are equal
 }
 
-// A GaussianKDE is an estimate of the density of a sample: a mean of normal densities around its points. It may be used by several goroutines.
+// A GaussianKDE is an estimate of the density of a sample: a mean of normal densities around its points. It may be used
+// by several goroutines.
 type GaussianKDE struct {
 	d, n          int
 	data          *weft.Tensor // [d n]
@@ -38,9 +40,10 @@ type GaussianKDE struct {
 	logNorm       float64
 }
 
-// NewGaussianKDE returns the kernel density estimate of a sample: dataset has n numbers, [n], or n points of d coordinates as columns, [d n]. All kernels
-// have the covariance of the sample times the square of the factor. It panics with a [*weft.Error] for bad arguments, for numbers that
-// are not finite, and where the points are on a line or plane. SciPy's gaussian_kde.
+// NewGaussianKDE returns the kernel density estimate of a sample: dataset has n numbers, [n], or n points of d
+// coordinates as columns, [d n]. All kernels have the covariance of the sample times the square of the factor. It
+// panics with a [*weft.Error] for bad arguments, for numbers that are not finite, and where the points are on a line or
+// plane. SciPy's gaussian_kde.
 func NewGaussianKDE(dataset *weft.Tensor, opts ...KDEOpts) *GaussianKDE {
 	const name = "stats.newgaussiankde"
 	o := array.Options(name, opts)
@@ -142,15 +145,16 @@ func (k *GaussianKDE) Covariance() *weft.Tensor { return k.cov.Clone() }
 // kdeBlock is the most pairs of a point and a kernel that are computed at once.
 const kdeBlock = 1 << 20
 
-// Evaluate returns the density at points, [m], or [d m] with points as columns: float64 [m]. It has gradients with respect to the points. It panics
-// with a [*weft.Error] for other shapes.
+// Evaluate returns the density at points, [m], or [d m] with points as columns: float64 [m]. It has gradients with
+// respect to the points. It panics with a [*weft.Error] for other shapes.
 func (k *GaussianKDE) Evaluate(points *weft.Tensor) *weft.Tensor {
 	return k.at("stats.gaussiankde.evaluate", points, func(exponents *weft.Tensor) *weft.Tensor {
 		return exponents.Exp().MatMul(k.weights)
 	})
 }
 
-// LogPDF returns the logarithm of the density as [GaussianKDE.Evaluate] returns the density, also where that is too small for a float64.
+// LogPDF returns the logarithm of the density as [GaussianKDE.Evaluate] returns the density, also where that is too
+// small for a float64.
 func (k *GaussianKDE) LogPDF(points *weft.Tensor) *weft.Tensor {
 	logs := k.weights.Log()
 	return k.at("stats.gaussiankde.logpdf", points, func(exponents *weft.Tensor) *weft.Tensor {
@@ -183,8 +187,8 @@ func (k *GaussianKDE) at(name string, points *weft.Tensor, join func(exponents *
 	return weft.Cat(parts, 0)
 }
 
-// Resample returns n draws from the density, float64 [d n], or [n] of a sample of numbers: points of the sample plus normal noise. It
-// panics with a [*weft.Error] for an n below 0.
+// Resample returns n draws from the density, float64 [d n], or [n] of a sample of numbers: points of the sample plus
+// normal noise. It panics with a [*weft.Error] for an n below 0.
 func (k *GaussianKDE) Resample(g *weft.Generator, n int) *weft.Tensor {
 	const name = "stats.gaussiankde.resample"
 	array.Given(name, "g", g != nil)
@@ -198,10 +202,11 @@ func (k *GaussianKDE) Resample(g *weft.Generator, n int) *weft.Tensor {
 	return draws
 }
 
-// IntegrateBox returns the probability of the box from low to high, which have d numbers each; they may be infinite. It is exact to about 1e-13 for one
-// and two coordinates. For more it is Genz's sum over a lattice ("Numerical computation of multivariate normal probabilities", J. Comput. Graph. Stat. 1,
-// 1992) with an error of about 1e-5; the same box always has the same result. It panics with a [*weft.Error] for other sizes and NaN.
-// SciPy's integrate_box and integrate_box_1d.
+// IntegrateBox returns the probability of the box from low to high, which have d numbers each; they may be infinite. It
+// is exact to about 1e-13 for one and two coordinates. For more it is Genz's sum over a lattice ("Numerical computation
+// of multivariate normal probabilities", J. Comput. Graph. Stat. 1, 1992) with an error of about 1e-5; the same box
+// always has the same result. It panics with a [*weft.Error] for other sizes and NaN. SciPy's integrate_box and
+// integrate_box_1d.
 func (k *GaussianKDE) IntegrateBox(low, high []float64) float64 {
 	const name = "stats.gaussiankde.integratebox"
 	check := func(arg string, x []float64) {
@@ -312,7 +317,8 @@ func roots(n int) (f []float64) {
 	return f
 }
 
-// plane returns the probability for two coordinates, z[0] being from a to b: an integral over pieces of length 1, or shorter where a limit of z[1] passes 0.
+// plane returns the probability for two coordinates, z[0] being from a to b: an integral over pieces of length 1, or
+// shorter where a limit of z[1] passes 0.
 func (b *box) plane(from, to float64) float64 {
 	width := max(1e-9, min(1, b.l[3]/math.Abs(b.l[2])))
 	sum := 0.0
@@ -337,4 +343,9 @@ func (b *box) plane(from, to float64) float64 {
 		at = next
 	}
 	return sum
+}
+
+// String says what is estimated, not its numbers.
+func (k *GaussianKDE) String() string {
+	return fmt.Sprintf("stats.GaussianKDE of %d points of %d coordinates, factor %v", k.n, k.d, k.factor)
 }

@@ -69,8 +69,8 @@ func TestGaussianKDE(t *testing.T) {
 	}
 }
 
-// TestIntegrateBox holds boxes that are infinite along all coordinates but one against that coordinate's own density, also where points are nearly on a
-// line, and reversed limits.
+// TestIntegrateBox holds boxes that are infinite along all coordinates but one against that coordinate's own density,
+// also where points are nearly on a line, and reversed limits.
 func TestIntegrateBox(t *testing.T) {
 	inf := math.Inf(1)
 	x := weft.From(densities.X)
@@ -167,6 +167,14 @@ func TestKDEMistakes(t *testing.T) {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)
 		}
+	}
+}
+
+// TestGaussianKDEString compares what an estimate prints as.
+func TestGaussianKDEString(t *testing.T) {
+	k := NewGaussianKDE(weft.From([]float64{0, 1, 3, 7}), KDEOpts{Factor: new(0.5)})
+	if got := fmt.Sprint(k); got != "stats.GaussianKDE of 4 points of 1 coordinates, factor 0.5" {
+		t.Error(got)
 	}
 }
 
