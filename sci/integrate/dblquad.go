@@ -7,10 +7,10 @@ import (
 	"weft/internal/array"
 )
 
-// DblQuad returns the integral of f over the area where x is between a and b and y between low(x) and high(x), a float64 of
-// shape [], and an estimate of its error. f gets one x and points y, float64 of one axis, and returns a number for each. Each
-// integral over y is one of [Quad], as is the one over x; the value carries gradients with respect to what f uses, but the
-// bounds. Options hold for both; Points are x's.
+// DblQuad returns the integral of f over the area where x is between a and b and y between low(x) and high(x), a
+// float64 of shape [], and an estimate of its error. f gets one x and points y, float64 of one axis, and returns a
+// number for each. Each integral over y is one of [Quad], as is the one over x; the value carries gradients with
+// respect to what f uses, but the bounds. Options hold for both; Points are x's.
 //
 // It returns an [*AccuracyError] and the best value where an integral does not meet the tolerances, and panics with a
 // [*weft.Error] for bad arguments. SciPy's dblquad, whose f gets y before x.

@@ -18,8 +18,8 @@ type Method string
 
 // The methods of [SolveIVP].
 const (
-	// RK45 is the explicit pair of orders 5 and 4 of Dormand and Prince (1980), with the interpolant of order 4 in Hairer, Nørsett,
-	// Wanner, "Solving ordinary differential equations I", II.6. Results carry gradients.
+	// RK45 is the explicit pair of orders 5 and 4 of Dormand and Prince (1980), with the interpolant of order 4 in
+	// Hairer, Nørsett, Wanner, "Solving ordinary differential equations I", II.6. Results carry gradients.
 	RK45 Method = "RK45"
 	// Rodas3 is an L-stable Rosenbrock method of order 3 for stiff problems (Sandu et al., "Benchmarking stiff ODE solvers
 	// for atmospheric chemistry problems II", 1997). Jacobians come from differentiation. Results carry no gradients.
@@ -57,12 +57,12 @@ type Solution struct {
 	Evals    int // evaluations of f
 }
 
-// SolveIVP solves y' = f(t, y), y(t0) = y0 from t0 to t1, which may lie before t0. y is float64 of y0's shape. Step sizes keep the
-// root mean square of error/(ATol + RTol*|y|) below 1, as in SciPy's solve_ivp, whose defaults these are. With RK45 and a
-// y0, or anything else in f, that requires gradients, they flow through the steps.
+// SolveIVP solves y' = f(t, y), y(t0) = y0 from t0 to t1, which may lie before t0. y is float64 of y0's shape. Step
+// sizes keep the root mean square of error/(ATol + RTol*|y|) below 1, as in SciPy's solve_ivp, whose defaults these
+// are. With RK45 and a y0, or anything else in f, that requires gradients, they flow through the steps.
 //
-// It returns an [*AccuracyError] and what is known so far where steps become too small or too many, or f is not finite at t0,
-// and panics with a [*weft.Error] for bad arguments.
+// It returns an [*AccuracyError] and what is known so far where steps become too small or too many, or f is not finite
+// at t0, and panics with a [*weft.Error] for bad arguments.
 func SolveIVP(f func(t float64, y *weft.Tensor) *weft.Tensor, t0, t1 float64, y0 *weft.Tensor, opts ...SolveIVPOpts) (*Solution, error) {
 	const name = "integrate.solveivp"
 	array.Given(name, "f", f != nil)
@@ -124,11 +124,12 @@ type problem struct {
 	s    Solution
 	out  []*weft.Tensor
 
-	// step tries a step of size h: the values at its end, their errors, the slope there, and values at times within by a fraction.
+	// step tries a step of size h: the values at its end, their errors, the slope there, and values at times within by
+	// a fraction.
 	step  func(h float64) (y, wrong, k *weft.Tensor, within func(part float64) *weft.Tensor)
 	order float64 // one more than that of the error
-	// accepted, unless it is nil, takes the step that was tried, with an error of size n, and returns by how much the next one
-	// is longer.
+	// accepted, unless it is nil, takes the step that was tried, with an error of size n, and returns by how much the
+	// next one is longer.
 	accepted func(n float64) float64
 }
 
@@ -383,9 +384,10 @@ func (p *problem) rodas3(h float64) (y, wrong, k *weft.Tensor, within func(part 
 	return y, k4, k, within
 }
 
-// overPole reports whether the factored matrix 1/(gamma*h) - J has a negative determinant for a positive h, so that an odd
-// number of eigenvalues of J is above 1/(gamma*h). There the method's rational function has passed its pole: growth beyond
-// all bounds has become a decrease, without an error in the estimate. It is exact for y' = y^2, and would solve beyond the pole.
+// overPole reports whether the factored matrix 1/(gamma*h) - J has a negative determinant for a positive h, so that an
+// odd number of eigenvalues of J is above 1/(gamma*h). There the method's rational function has passed its pole: growth
+// beyond all bounds has become a decrease, without an error in the estimate. It is exact for y' = y^2, and would solve
+// beyond the pole.
 func overPole(h float64, lu, pivots *weft.Tensor) bool {
 	over := false
 	for i, at := range weft.Data[int64](pivots.Contiguous()) {

@@ -1,5 +1,5 @@
-// Package integrate computes integrals and solves initial value problems of functions of tensors. Results carry gradients with
-// respect to tensors that the functions use.
+// Package integrate computes integrals and solves initial value problems of functions of tensors. Results carry
+// gradients with respect to tensors that the functions use.
 package integrate
 
 import (
@@ -73,8 +73,8 @@ type interval struct{ a, b, value, err float64 }
 // infinite. Intervals with large errors are halved until the tolerances are met; the sum over all points of the last round
 // carries gradients with respect to what f uses. f is not evaluated at the bounds.
 //
-// It returns an [*AccuracyError] and the best value where Limit intervals do not suffice, f is not finite or the context ends, and panics with a
-// [*weft.Error] for bad arguments. SciPy's quad.
+// It returns an [*AccuracyError] and the best value where Limit intervals do not suffice, f is not finite or the
+// context ends, and panics with a [*weft.Error] for bad arguments. SciPy's quad.
 func Quad(f func(x *weft.Tensor) *weft.Tensor, a, b float64, opts ...QuadOpts) (value *weft.Tensor, estimate float64, err error) {
 	const name = "integrate.quad"
 	array.Given(name, "f", f != nil)
@@ -252,8 +252,8 @@ func (q *quadrature) evaluate(fresh []interval) error {
 	return nil
 }
 
-// halve returns the halves of intervals with more than their share of the error, at most to Limit intervals in all. The others go to
-// done.
+// halve returns the halves of intervals with more than their share of the error, at most to Limit intervals in all. The
+// others go to done.
 func (q *quadrature) halve(goal float64, most int) (fresh []interval) {
 	slices.SortFunc(q.intervals, func(x, y interval) int { return int(math.Copysign(1, y.err-x.err)) })
 	n := len(q.intervals)

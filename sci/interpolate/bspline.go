@@ -16,8 +16,9 @@ type BSplineOpts struct {
 	Periodic    bool // repeats the base interval instead
 }
 
-// A BSpline is a sum of basis splines with knots t, each times a coefficient. [NewBSpline], [MakeInterpSpline] and [MakeLSQSpline] make it.
-// Its base interval goes from knot k to knot n, for degree k and n coefficients. It may be used by several goroutines.
+// A BSpline is a sum of basis splines with knots t, each times a coefficient. [NewBSpline], [MakeInterpSpline] and
+// [MakeLSQSpline] make it. Its base interval goes from knot k to knot n, for degree k and n coefficients. It may be
+// used by several goroutines.
 type BSpline struct {
 	t     []float64
 	knots *weft.Tensor // t
@@ -27,9 +28,9 @@ type BSpline struct {
 	o     BSplineOpts
 }
 
-// NewBSpline returns the spline of degree k with knots t, in order, of n+k+1 elements, and coefficients c, [n ...]. Further rows of c are not
-// used, so that what SciPy's splrep returns fits. Values have the axes of c behind the first. Knots have no gradients,
-// coefficients do. It panics with a [*weft.Error] for bad arguments. SciPy's BSpline(t, c, k).
+// NewBSpline returns the spline of degree k with knots t, in order, of n+k+1 elements, and coefficients c, [n ...].
+// Further rows of c are not used, so that what SciPy's splrep returns fits. Values have the axes of c behind the first.
+// Knots have no gradients, coefficients do. It panics with a [*weft.Error] for bad arguments. SciPy's BSpline(t, c, k).
 func NewBSpline(t, c *weft.Tensor, k int, opts ...BSplineOpts) *BSpline {
 	const name = "interpolate.newbspline"
 	o := array.Options(name, opts)
@@ -103,9 +104,9 @@ func span(t []float64, k int) (first, last int) {
 	return first, last
 }
 
-// At returns the values at x: float64 of x's shape followed by the axes of a value. It has gradients with respect to x and to the
-// coefficients, of every order, by the recurrence of Cox and de Boor (de Boor, "A practical guide to splines", 2001, chapter X).
-// It panics with a [*weft.Error] for complex numbers.
+// At returns the values at x: float64 of x's shape followed by the axes of a value. It has gradients with respect to x
+// and to the coefficients, of every order, by the recurrence of Cox and de Boor (de Boor, "A practical guide to
+// splines", 2001, chapter X). It panics with a [*weft.Error] for complex numbers.
 func (b *BSpline) At(x *weft.Tensor) *weft.Tensor {
 	const name = "interpolate.bspline.at"
 	(*core.Tensor)(x).CheckArgument(name, "x")
@@ -161,8 +162,8 @@ func (b *BSpline) At(x *weft.Tensor) *weft.Tensor {
 // base returns the ends of the base interval.
 func (b *BSpline) base() (low, high float64) { return b.t[b.k], b.t[len(b.t)-b.k-1] }
 
-// Derivative returns the derivative of an order from 0 to k, a spline of lower degree. It panics with a [*weft.Error] for another
-// order, and where the spline has jumps at a knot of the base interval.
+// Derivative returns the derivative of an order from 0 to k, a spline of lower degree. It panics with a [*weft.Error]
+// for another order, and where the spline has jumps at a knot of the base interval.
 func (b *BSpline) Derivative(order int) *BSpline {
 	const name = "interpolate.bspline.derivative"
 	if order < 0 || order > b.k {
@@ -185,8 +186,9 @@ func (b *BSpline) Derivative(order int) *BSpline {
 	return newBSpline(t, c, k, b.rest, b.o)
 }
 
-// Antiderivative returns the antiderivative of an order, 0 or more, a spline of higher degree that is 0 at the first knot. That of a periodic spline
-// is not periodic: it is NaN outside of the base interval. It panics with a [*weft.Error] for a bad order.
+// Antiderivative returns the antiderivative of an order, 0 or more, a spline of higher degree that is 0 at the first
+// knot. That of a periodic spline is not periodic: it is NaN outside of the base interval. It panics with a
+// [*weft.Error] for a bad order.
 func (b *BSpline) Antiderivative(order int) *BSpline {
 	const name = "interpolate.bspline.antiderivative"
 	if order < 0 || b.k+order > maxDegree {
@@ -209,9 +211,9 @@ func (b *BSpline) Antiderivative(order int) *BSpline {
 	return newBSpline(t, c, k, b.rest, o)
 }
 
-// Integrate returns the integral from low to high, float64 of the shape of a value; it is negative where high is below low. Without Extrapolate and Periodic
-// the spline counts as 0 outside of the base interval. It has gradients with respect to the coefficients, and panics with a
-// [*weft.Error] for limits that are not finite. SciPy's integrate.
+// Integrate returns the integral from low to high, float64 of the shape of a value; it is negative where high is below
+// low. Without Extrapolate and Periodic the spline counts as 0 outside of the base interval. It has gradients with
+// respect to the coefficients, and panics with a [*weft.Error] for limits that are not finite. SciPy's integrate.
 func (b *BSpline) Integrate(low, high float64) *weft.Tensor {
 	const name = "interpolate.bspline.integrate"
 	finite := func(arg string, v float64) {
@@ -263,9 +265,10 @@ func place(t []float64, k int, x float64) int {
 	return max(first, min(last, sort.Search(len(t), func(i int) bool { return t[i] > x })-1))
 }
 
-// DesignMatrix returns the values of all basis splines of degree k with knots t at x, [m]: a sparse matrix [m n] for n+k+1 knots, in compressed
-// rows of k+1 elements. Its product with coefficients is the spline at x. It has no gradients, and panics with a [*weft.Error]
-// for bad arguments and where an element of x is outside of the base interval. SciPy's BSpline.design_matrix.
+// DesignMatrix returns the values of all basis splines of degree k with knots t at x, [m]: a sparse matrix [m n] for
+// n+k+1 knots, in compressed rows of k+1 elements. Its product with coefficients is the spline at x. It has no
+// gradients, and panics with a [*weft.Error] for bad arguments and where an element of x is outside of the base
+// interval. SciPy's BSpline.design_matrix.
 func DesignMatrix(x, t *weft.Tensor, k int) *sparse.Matrix {
 	const name = "interpolate.designmatrix"
 	knots := knotVector(name, t, k)

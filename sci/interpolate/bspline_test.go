@@ -151,7 +151,8 @@ func TestBSplineGradient(t *testing.T) {
 	}
 }
 
-// TestBSplineGradientOutside holds that places outside, whose values are NaN, leave the gradients of coefficients and other places finite.
+// TestBSplineGradientOutside holds that places outside, whose values are NaN, leave the gradients of coefficients and
+// other places finite.
 func TestBSplineGradientOutside(t *testing.T) {
 	knots := weft.From([]float64{0, 0, 0, 1, 2, 2, 2})
 	c := weft.From([]float64{1, -1, 2, 0.5}).RequireGrad()

@@ -9,18 +9,20 @@ import (
 	"weft/sparse"
 )
 
-// A CloughTocher2DInterpolator is a smooth function of cubic pieces on triangles of scattered points. It may be used by several goroutines.
+// A CloughTocher2DInterpolator is a smooth function of cubic pieces on triangles of scattered points. It may be used by
+// several goroutines.
 type CloughTocher2DInterpolator struct {
 	linear *LinearNDInterpolator
 	slopes *weft.Tensor // of the values at the scaled points, [2n, all numbers of a value]: along x of all points, then along y
 }
 
-// NewCloughTocher2DInterpolator returns an interpolator of values at points, [n ...] and [n 2] for n points in any order. On each triangle of
-// their Delaunay triangulation it has three cubic polynomials that join with continuous slopes (Alfeld, "A trivariate Clough-Tocher
-// scheme for tetrahedral data", Comput. Aided Geom. Des. 1, 1984). Slopes at the points bend the edges least (Nielson, "A method for
-// interpolating scattered data based upon a minimum norm network", Math. Comp. 40, 1983); their equations are solved as a whole.
-// Results have gradients with respect to the values. It panics with a [*weft.Error] for bad arguments, and where all points are on a
-// line. SciPy's CloughTocher2DInterpolator with a small tol.
+// NewCloughTocher2DInterpolator returns an interpolator of values at points, [n ...] and [n 2] for n points in any
+// order. On each triangle of their Delaunay triangulation it has three cubic polynomials that join with continuous
+// slopes (Alfeld, "A trivariate Clough-Tocher scheme for tetrahedral data", Comput. Aided Geom. Des. 1, 1984). Slopes
+// at the points bend the edges least (Nielson, "A method for interpolating scattered data based upon a minimum norm
+// network", Math. Comp. 40, 1983); their equations are solved as a whole. Results have gradients with respect to the
+// values. It panics with a [*weft.Error] for bad arguments, and where all points are on a line. SciPy's
+// CloughTocher2DInterpolator with a small tol.
 func NewCloughTocher2DInterpolator(points, values *weft.Tensor) *CloughTocher2DInterpolator {
 	return cloughTocher("interpolate.newcloughtocher2dinterpolator", points, values)
 }
@@ -29,7 +31,8 @@ func cloughTocher(name string, points, values *weft.Tensor) *CloughTocher2DInter
 	(*core.Tensor)(values).CheckArgument(name, "values")
 	c := &CloughTocher2DInterpolator{linear: linearND(name, points, values)}
 	m, n := c.linear.mesh, points.Dim(0)
-	// Each edge, of direction e and length L, adds (4 e.g1 + 2 e.g2 - 6 rise) e / L^3 to the equations of the slopes g1 at one end, and the like at the other.
+	// Each edge, of direction e and length L, adds (4 e.g1 + 2 e.g2 - 6 rise) e / L^3 to the equations of the slopes g1
+	// at one end, and the like at the other.
 	var matrix, right entries
 	joined := make([]bool, n)
 	for t, v := range m.v {
@@ -84,9 +87,9 @@ func (e *entries) of(rows, cols int) *sparse.Matrix {
 	return sparse.NewCOO(weft.FromSlice(e.value), e.row, e.col, rows, cols).To(sparse.CSR).Coalesce()
 }
 
-// At returns the values at x, of shape [... 2]: float64 of shape [...] followed by the axes of a value, NaN outside of the hull of all
-// points. It has derivatives with respect to x. The first ones are continuous. It panics with a [*weft.Error] for other shapes and
-// complex numbers.
+// At returns the values at x, of shape [... 2]: float64 of shape [...] followed by the axes of a value, NaN outside of
+// the hull of all points. It has derivatives with respect to x. The first ones are continuous. It panics with a
+// [*weft.Error] for other shapes and complex numbers.
 func (c *CloughTocher2DInterpolator) At(x *weft.Tensor) *weft.Tensor {
 	return c.at("interpolate.at", x, math.NaN())
 }
@@ -163,8 +166,8 @@ func (m *mesh) shares(v [3]int32, x, y float64) (b [3]float64) {
 	return b
 }
 
-// beyond returns the way from the centroid of a triangle to that beyond the edge opposite corner k, or to the middle of an edge of the hull: the parts of
-// the corners k+1 and k+2, and of the centroid itself.
+// beyond returns the way from the centroid of a triangle to that beyond the edge opposite corner k, or to the middle of
+// an edge of the hull: the parts of the corners k+1 and k+2, and of the centroid itself.
 func (m *mesh) beyond(t int32, k int) [3]float64 {
 	other := m.near[t][k]
 	if m.infinite(other) {
@@ -178,7 +181,8 @@ func (m *mesh) beyond(t int32, k int) [3]float64 {
 	return [3]float64{b[(k+1)%3] - b[k], b[(k+2)%3] - b[k], 3*b[k] - 1}
 }
 
-// cubicPiece returns the values of the cubic polynomials opposite corner 2 at barycentric coordinates b, for corners p with values f and slopes.
+// cubicPiece returns the values of the cubic polynomials opposite corner 2 at barycentric coordinates b, for corners p
+// with values f and slopes.
 func cubicPiece(p, f, gx, gy [3]*weft.Tensor, way [3][3]*weft.Tensor, b [3]*weft.Tensor) *weft.Tensor {
 	column := func(x *weft.Tensor, k int) *weft.Tensor { return x.Slice(weft.All, weft.Range(k, k+1)) }
 	sum := func(x ...*weft.Tensor) *weft.Tensor {

@@ -7,9 +7,10 @@ import (
 	"slices"
 )
 
-// mesh is the Delaunay triangulation of points in the plane, built by adding points one by one (Bowyer, "Computing Dirichlet tessellations";
-// Watson, "Computing the n-dimensional Delaunay tessellation"; both Computer Journal 24, 1981). A point at infinity, vertex n, makes triangles
-// with all edges of the hull, so that each edge has two sides. All decisions are exact, so that any points have a valid mesh.
+// mesh is the Delaunay triangulation of points in the plane, built by adding points one by one (Bowyer, "Computing
+// Dirichlet tessellations"; Watson, "Computing the n-dimensional Delaunay tessellation"; both Computer Journal 24,
+// 1981). A point at infinity, vertex n, makes triangles with all edges of the hull, so that each edge has two sides.
+// All decisions are exact, so that any points have a valid mesh.
 type mesh struct {
 	x     []float64  // coordinates of n points
 	v     [][3]int32 // vertices of triangles, counter-clockwise
@@ -59,7 +60,8 @@ func unitScale(x []float64) float64 {
 	return math.Ldexp(1, max(-1022, min(1022, -e)))
 }
 
-// curve returns the points in the order of Hilbert's curve, where neighbours follow each other, the first ones of those that are equal.
+// curve returns the points in the order of Hilbert's curve, where neighbours follow each other, the first ones of those
+// that are equal.
 func (m *mesh) curve() []int32 {
 	low, high := [2]float64{m.x[0], m.x[1]}, [2]float64{m.x[0], m.x[1]}
 	for i, v := range m.x {
@@ -131,8 +133,8 @@ func (m *mesh) infinite(t int32) bool {
 	return max(m.v[t][0], m.v[t][1], m.v[t][2]) == int32(len(m.start)-1)
 }
 
-// insert adds a point that is not there yet: triangles whose circle it is in give way to triangles of their outer edges with it. It
-// returns one of them.
+// insert adds a point that is not there yet: triangles whose circle it is in give way to triangles of their outer edges
+// with it. It returns one of them.
 func (m *mesh) insert(p, from int32) int32 {
 	in, out := p+1, -p-1
 	cavity := []int32{m.locate(m.x[2*p], m.x[2*p+1], from)}
@@ -199,7 +201,8 @@ walk:
 	}
 }
 
-// conflict reports whether p is inside the circle of a triangle. The circle of an infinite one is what is beyond its edge, and the edge.
+// conflict reports whether p is inside the circle of a triangle. The circle of an infinite one is what is beyond its
+// edge, and the edge.
 func (m *mesh) conflict(t, p int32) bool {
 	v, far := m.v[t], int32(len(m.start)-1)
 	for i := range 3 {
@@ -221,8 +224,9 @@ func (m *mesh) orient(a, b, c int32) int {
 	return orientation(m.x[2*a], m.x[2*a+1], m.x[2*b], m.x[2*b+1], m.x[2*c], m.x[2*c+1])
 }
 
-// Bounds of the rounding errors of both determinants, relative to the sum of the sizes of their products (Shewchuk, "Adaptive precision
-// floating-point arithmetic and fast robust geometric predicates", 1997). Below tiny, products may have lost digits.
+// Bounds of the rounding errors of both determinants, relative to the sum of the sizes of their products (Shewchuk,
+// "Adaptive precision floating-point arithmetic and fast robust geometric predicates", 1997). Below tiny, products may
+// have lost digits.
 const (
 	orientError = (3 + 16*0x1p-53) * 0x1p-53
 	circleError = (10 + 96*0x1p-53) * 0x1p-53

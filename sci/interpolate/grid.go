@@ -36,8 +36,9 @@ type RegularGridInterpolator struct {
 	o       GridOpts
 }
 
-// NewRegularGridInterpolator returns an interpolator of values of shape [n0 n1 ... nk ...], points having k+1 ascending vectors of n0, n1, ... nk
-// elements, 2 or more of each. Further axes of values stay. It panics with a [*weft.Error] for bad arguments. SciPy's RegularGridInterpolator.
+// NewRegularGridInterpolator returns an interpolator of values of shape [n0 n1 ... nk ...], points having k+1 ascending
+// vectors of n0, n1, ... nk elements, 2 or more of each. Further axes of values stay. It panics with a [*weft.Error]
+// for bad arguments. SciPy's RegularGridInterpolator.
 func NewRegularGridInterpolator(points []*weft.Tensor, values *weft.Tensor, opts ...GridOpts) *RegularGridInterpolator {
 	const name = "interpolate.newregulargridinterpolator"
 	o := array.Options(name, opts)
@@ -72,8 +73,8 @@ func NewRegularGridInterpolator(points []*weft.Tensor, values *weft.Tensor, opts
 	return g
 }
 
-// At returns the values at x, of shape [... k], k being the number of axes of the grid: float64 of shape [...] followed by the axes of
-// a value. It has gradients with respect to x, with Linear, and to the values of the grid.
+// At returns the values at x, of shape [... k], k being the number of axes of the grid: float64 of shape [...] followed
+// by the axes of a value. It has gradients with respect to x, with Linear, and to the values of the grid.
 func (g *RegularGridInterpolator) At(x *weft.Tensor) *weft.Tensor {
 	const name = "interpolate.at"
 	k := len(g.points)

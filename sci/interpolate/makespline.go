@@ -17,23 +17,25 @@ type EndCondition struct {
 	Value *weft.Tensor // of the shape of a value; nil is 0
 }
 
-// Periodic is a [Kind] of [MakeInterpSpline] alone: values and derivatives of both ends are equal. So the first and the last value of y must be.
+// Periodic is a [Kind] of [MakeInterpSpline] alone: values and derivatives of both ends are equal. So the first and the
+// last value of y must be.
 const Periodic Kind = "periodic"
 
 // InterpSplineOpts are the options of [MakeInterpSpline].
 type InterpSplineOpts struct {
 	K *int         // the degree, 3 if it is nil
 	T *weft.Tensor // knots; nil: chosen for the kind, or for the conditions one at each x
-	// Kind is the kind of the ends: NotAKnot if it is empty, Natural, Clamped or Periodic. Natural and Clamped are conditions of cubic splines:
-	// the second, or the first, derivative of both ends is 0.
+	// Kind is the kind of the ends: NotAKnot if it is empty, Natural, Clamped or Periodic. Natural and Clamped are
+	// conditions of cubic splines: the second, or the first, derivative of both ends is 0.
 	Kind        Kind
 	Start, End  []EndCondition // in place of Kind
 	Extrapolate bool           // as in [BSplineOpts]; a periodic spline repeats
 }
 
-// MakeInterpSpline returns the spline of degree K through the points (x[i], y[i]), x [n] ascending and y [n ...]. A spline has n+K+1 knots for n values
-// without conditions at the ends, and one more for each of these. It has gradients with respect to y and the values of
-// conditions. It panics with a [*weft.Error] for bad arguments, and where knots and points do not determine the spline. SciPy's make_interp_spline.
+// MakeInterpSpline returns the spline of degree K through the points (x[i], y[i]), x [n] ascending and y [n ...]. A
+// spline has n+K+1 knots for n values without conditions at the ends, and one more for each of these. It has gradients
+// with respect to y and the values of conditions. It panics with a [*weft.Error] for bad arguments, and where knots and
+// points do not determine the spline. SciPy's make_interp_spline.
 func MakeInterpSpline(x, y *weft.Tensor, opts ...InterpSplineOpts) *BSpline {
 	const name = "interpolate.makeinterpspline"
 	o := array.Options(name, opts)
@@ -191,7 +193,8 @@ func interpKnots(name string, x []float64, k int, o InterpSplineOpts) []float64 
 	return append(append(t, middle...), slices.Repeat([]float64{x[m-1]}, k+1)...)
 }
 
-// circle returns the knots of a periodic spline: one at each point, for even degrees between the points, and k more at both ends by going on around.
+// circle returns the knots of a periodic spline: one at each point, for even degrees between the points, and k more at
+// both ends by going on around.
 func circle(x []float64, k int) []float64 {
 	m := len(x)
 	at := slices.Clone(x)
@@ -242,10 +245,11 @@ type LSQSplineOpts struct {
 	Extrapolate bool         // as in [BSplineOpts]
 }
 
-// MakeLSQSpline returns the spline of degree k with knots t that makes the sum of the squares of w*(y - f(x)) least, x [m] in order and y [m ...]. For each basis
-// spline, from t[i] to t[i+k+1], there must be a point between that no other needs (the condition of Schoenberg and Whitney). The normal
-// equations are solved by Cholesky's factors, and the solution refined twice with residuals. It has gradients with respect to y.
-// It panics with a [*weft.Error] for bad arguments, and where points do not determine the spline. SciPy's make_lsq_spline.
+// MakeLSQSpline returns the spline of degree k with knots t that makes the sum of the squares of w*(y - f(x)) least, x
+// [m] in order and y [m ...]. For each basis spline, from t[i] to t[i+k+1], there must be a point between that no other
+// needs (the condition of Schoenberg and Whitney). The normal equations are solved by Cholesky's factors, and the
+// solution refined twice with residuals. It has gradients with respect to y. It panics with a [*weft.Error] for bad
+// arguments, and where points do not determine the spline. SciPy's make_lsq_spline.
 func MakeLSQSpline(x, y, t *weft.Tensor, k int, opts ...LSQSplineOpts) *BSpline {
 	const name = "interpolate.makelsqspline"
 	o := array.Options(name, opts)

@@ -43,7 +43,8 @@ type RBFInterpolator struct {
 	rest                     []int
 }
 
-// kernels returns what a kernel is of the square of r, the least degree it needs, and whether Epsilon changes more than scale.
+// kernels returns what a kernel is of the square of r, the least degree it needs, and whether Epsilon changes more than
+// scale.
 func kernels(k Kernel) (f func(s *weft.Tensor) *weft.Tensor, least int, shaped bool) {
 	// Roots and logarithms have no derivatives at 0.
 	safe := func(g func(s *weft.Tensor) *weft.Tensor) func(s *weft.Tensor) *weft.Tensor {
@@ -73,9 +74,10 @@ func kernels(k Kernel) (f func(s *weft.Tensor) *weft.Tensor, least int, shaped b
 	return nil, 0, false
 }
 
-// NewRBFInterpolator returns an interpolator of values at points, [n ...] and [n k] for n points of k coordinates in any
-// order. It solves one system of n equations and a few for the polynomial. It has gradients with respect to the values. It panics with a [*weft.Error] for
-// bad arguments, and where the points do not determine the polynomial. SciPy's RBFInterpolator without neighbors.
+// NewRBFInterpolator returns an interpolator of values at points, [n ...] and [n k] for n points of k coordinates in
+// any order. It solves one system of n equations and a few for the polynomial. It has gradients with respect to the
+// values. It panics with a [*weft.Error] for bad arguments, and where the points do not determine the polynomial.
+// SciPy's RBFInterpolator without neighbors.
 func NewRBFInterpolator(points, values *weft.Tensor, opts ...RBFOpts) *RBFInterpolator {
 	const name = "interpolate.newrbfinterpolator"
 	o := array.Options(name, opts)
@@ -173,8 +175,8 @@ func (r *RBFInterpolator) polynomial(x *weft.Tensor) *weft.Tensor {
 	return weft.Stack(columns, 1)
 }
 
-// At returns the values at x, of shape [... k]: float64 of shape [...] followed by the axes of a value. It has derivatives with
-// respect to x.
+// At returns the values at x, of shape [... k]: float64 of shape [...] followed by the axes of a value. It has
+// derivatives with respect to x.
 func (r *RBFInterpolator) At(x *weft.Tensor) *weft.Tensor {
 	rows, shape := coordinates("interpolate.at", x, r.points.Dim(1))
 	y := r.radial(rows).MatMul(r.weights)

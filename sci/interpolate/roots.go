@@ -8,10 +8,11 @@ import (
 	"weft/internal/array"
 )
 
-// Roots returns the x of the base interval at which the spline is 0, ascending, float64 of one axis. Where the spline touches 0
-// without a change of sign, the value must be 0 within roundings. A piece that is 0 throughout has no roots but its ends, and a
-// jump over 0 is not a root. It panics with a [*weft.Error] for values that are not single numbers, and for coefficients that
-// are not finite. It works for all degrees, where SciPy's UnivariateSpline.roots is for cubic splines.
+// Roots returns the x of the base interval at which the spline is 0, ascending, float64 of one axis. Where the spline
+// touches 0 without a change of sign, the value must be 0 within roundings. A piece that is 0 throughout has no roots
+// but its ends, and a jump over 0 is not a root. It panics with a [*weft.Error] for values that are not single numbers,
+// and for coefficients that are not finite. It works for all degrees, where SciPy's UnivariateSpline.roots is for cubic
+// splines.
 func (b *BSpline) Roots() *weft.Tensor {
 	const name = "interpolate.bspline.roots"
 	if len(b.rest) > 0 {
@@ -63,8 +64,8 @@ func (b *BSpline) Roots() *weft.Tensor {
 // A bernstein is a polynomial on [0, 1], by the coefficients of Bernstein's polynomials.
 type bernstein []float64
 
-// piece returns the piece of a spline that begins at knot i, by its polar form at the ends (Ramshaw, "Blossoms are polar forms",
-// Comput. Aided Geom. Des. 6, 1989).
+// piece returns the piece of a spline that begins at knot i, by its polar form at the ends (Ramshaw, "Blossoms are
+// polar forms", Comput. Aided Geom. Des. 6, 1989).
 func piece(t, c []float64, k, i int) bernstein {
 	p, d := make(bernstein, k+1), make([]float64, k+1)
 	for end := range p {

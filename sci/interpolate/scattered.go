@@ -10,7 +10,8 @@ import (
 	"weft/internal/core"
 )
 
-// scattered returns points of shape [n k] as finite numbers, and values of shape [n ...] as a matrix with the axes of one value.
+// scattered returns points of shape [n k] as finite numbers, and values of shape [n ...] as a matrix with the axes of
+// one value.
 func scattered(name string, points, values *weft.Tensor) (p, v *weft.Tensor, rest []int) {
 	(*core.Tensor)(points).CheckArgument(name, "points")
 	if points.DType().Complex() || points.Rank() != 2 || points.Size() == 0 {
@@ -43,10 +44,10 @@ func meshOf(name string, p *weft.Tensor) *mesh {
 	return m
 }
 
-// Delaunay returns the triangles of Delaunay's triangulation of points, [n 2], in the plane: int64 of shape [t 3], the places of their
-// vertices counter-clockwise. No point is inside the circle of a triangle, exactly. Where four or more points are on one circle, any of
-// their triangulations is right. Of equal points the first counts. It panics with a [*weft.Error] for bad arguments, and where all points are on a
-// line. SciPy's spatial.Delaunay has them as simplices.
+// Delaunay returns the triangles of Delaunay's triangulation of points, [n 2], in the plane: int64 of shape [t 3], the
+// places of their vertices counter-clockwise. No point is inside the circle of a triangle, exactly. Where four or more
+// points are on one circle, any of their triangulations is right. Of equal points the first counts. It panics with a
+// [*weft.Error] for bad arguments, and where all points are on a line. SciPy's spatial.Delaunay has them as simplices.
 func Delaunay(points *weft.Tensor) *weft.Tensor {
 	const name = "interpolate.delaunay"
 	p, _, _ := scattered(name, points, nil)
@@ -67,10 +68,10 @@ type LinearNDInterpolator struct {
 	mesh           *mesh
 }
 
-// NewLinearNDInterpolator returns an interpolator of values at points, [n ...] and [n 2] for n points in any order: on each triangle of their Delaunay
-// triangulation the values lie on the plane through its three vertices. It has gradients with respect to the values. It panics with a
-// [*weft.Error] for bad arguments, and where all points are on a line. SciPy's LinearNDInterpolator in two dimensions; for others there is
-// [NewRBFInterpolator].
+// NewLinearNDInterpolator returns an interpolator of values at points, [n ...] and [n 2] for n points in any order: on
+// each triangle of their Delaunay triangulation the values lie on the plane through its three vertices. It has
+// gradients with respect to the values. It panics with a [*weft.Error] for bad arguments, and where all points are on a
+// line. SciPy's LinearNDInterpolator in two dimensions; for others there is [NewRBFInterpolator].
 func NewLinearNDInterpolator(points, values *weft.Tensor) *LinearNDInterpolator {
 	return linearND("interpolate.newlinearndinterpolator", points, values)
 }
@@ -84,8 +85,8 @@ func linearND(name string, points, values *weft.Tensor) *LinearNDInterpolator {
 	return l
 }
 
-// At returns the values at x, of shape [... 2]: float64 of shape [...] followed by the axes of a value, NaN outside of the hull of all
-// points. Within some roundings of the hull a place is inside. It has derivatives with respect to x.
+// At returns the values at x, of shape [... 2]: float64 of shape [...] followed by the axes of a value, NaN outside of
+// the hull of all points. Within some roundings of the hull a place is inside. It has derivatives with respect to x.
 func (l *LinearNDInterpolator) At(x *weft.Tensor) *weft.Tensor {
 	return l.at("interpolate.at", x, math.NaN())
 }
@@ -126,7 +127,8 @@ func (l *LinearNDInterpolator) triangles(rows *weft.Tensor) (triangles []int32, 
 	return triangles, inside
 }
 
-// barycentric returns the barycentric coordinates, [count 1] each, of rows in triangles with corners p, where in says that there is one.
+// barycentric returns the barycentric coordinates, [count 1] each, of rows in triangles with corners p, where in says
+// that there is one.
 func barycentric(in, rows *weft.Tensor, p [3]*weft.Tensor) (b [3]*weft.Tensor) {
 	column := func(x *weft.Tensor, k int) *weft.Tensor { return x.Slice(weft.All, weft.Range(k, k+1)) }
 	cross := func(a, b *weft.Tensor) *weft.Tensor {
@@ -187,8 +189,9 @@ type NearestNDInterpolator struct {
 	order  []int64 // of the points in a k-d tree: the middle of a range parts both halves
 }
 
-// NewNearestNDInterpolator returns an interpolator of values at points, [n ...] and [n k] for n points of k coordinates in any order. It has
-// gradients with respect to the values. It panics with a [*weft.Error] for bad arguments. SciPy's NearestNDInterpolator.
+// NewNearestNDInterpolator returns an interpolator of values at points, [n ...] and [n k] for n points of k coordinates
+// in any order. It has gradients with respect to the values. It panics with a [*weft.Error] for bad arguments. SciPy's
+// NearestNDInterpolator.
 func NewNearestNDInterpolator(points, values *weft.Tensor) *NearestNDInterpolator {
 	return nearestND("interpolate.newnearestndinterpolator", points, values)
 }
@@ -247,8 +250,8 @@ func (n *NearestNDInterpolator) search(order []int64, axis int, x []float64, sca
 	return best, least
 }
 
-// At returns the values at x, of shape [... k]: float64 of shape [...] followed by the axes of a value. Of equally near points it is the
-// first. NaN has NaN.
+// At returns the values at x, of shape [... k]: float64 of shape [...] followed by the axes of a value. Of equally near
+// points it is the first. NaN has NaN.
 func (n *NearestNDInterpolator) At(x *weft.Tensor) *weft.Tensor {
 	rows, shape := coordinates("interpolate.at", x, n.k)
 	at := make([]int64, rows.Dim(0))
@@ -268,8 +271,9 @@ type GridDataOpts struct {
 	Rescale   bool       // coordinates are divided by their ranges first, so that units do not count
 }
 
-// GridData returns values at x, of shape [... k], by interpolation of values at scattered points, [n ...] and [n k]. It is
-// [NewLinearNDInterpolator], [NewNearestNDInterpolator] or [NewCloughTocher2DInterpolator] with At, and panics as these do. SciPy's griddata.
+// GridData returns values at x, of shape [... k], by interpolation of values at scattered points, [n ...] and [n k]. It
+// is [NewLinearNDInterpolator], [NewNearestNDInterpolator] or [NewCloughTocher2DInterpolator] with At, and panics as
+// these do. SciPy's griddata.
 func GridData(points, values, x *weft.Tensor, opts ...GridDataOpts) *weft.Tensor {
 	const name = "interpolate.griddata"
 	o := array.Options(name, opts)

@@ -52,8 +52,8 @@ func TestGridData(t *testing.T) {
 	}
 }
 
-// TestCloughTocher holds that the function goes through the points and is what it was where that is a plane, that slopes pass edges, and
-// gradients to places and values; a point is there twice.
+// TestCloughTocher holds that the function goes through the points and is what it was where that is a plane, that
+// slopes pass edges, and gradients to places and values; a point is there twice.
 func TestCloughTocher(t *testing.T) {
 	p := weft.From(griddata.Points)
 	p = weft.Cat([]*weft.Tensor{p, p.Slice(weft.Range(0, 1))}, 0)
@@ -95,7 +95,8 @@ func TestCloughTocher(t *testing.T) {
 	}
 }
 
-// meshes are points whose triangulations rounding decides wrongly: on circles, lines, nearly on lines, twice there, and of all sizes.
+// meshes are points whose triangulations rounding decides wrongly: on circles, lines, nearly on lines, twice there, and
+// of all sizes.
 func meshes() map[string][]float64 {
 	r := rand.New(rand.NewPCG(1, 2))
 	sets := map[string][]float64{}
@@ -159,8 +160,8 @@ func TestPredicatesAreExact(t *testing.T) {
 	}
 }
 
-// TestDelaunayIsExact holds that no point is inside the circle of a triangle, that neighbours share their edges, and that triangles and
-// hull have the numbers of Euler's formula, for points that rounding decides wrongly.
+// TestDelaunayIsExact holds that no point is inside the circle of a triangle, that neighbours share their edges, and
+// that triangles and hull have the numbers of Euler's formula, for points that rounding decides wrongly.
 func TestDelaunayIsExact(t *testing.T) {
 	for name, x := range meshes() {
 		m := triangulate(x)
@@ -197,7 +198,8 @@ func TestDelaunayIsExact(t *testing.T) {
 	}
 }
 
-// TestLinearND holds that linear functions are met on triangles of points in order, that edges and corners of the hull are inside, and gradients.
+// TestLinearND holds that linear functions are met on triangles of points in order, that edges and corners of the hull
+// are inside, and gradients.
 func TestLinearND(t *testing.T) {
 	x := meshes()["grid"]
 	p := weft.FromSlice(x, len(x)/2, 2)

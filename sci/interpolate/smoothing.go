@@ -15,12 +15,13 @@ type SmoothingOpts struct {
 	Extrapolate bool         // as in [Opts]
 }
 
-// MakeSmoothingSpline returns the natural cubic spline f that makes the sum of w*(y - f(x))^2 plus Lambda times the integral of the square of
-// its second derivative least, by Reinsch's equations (Green, Silverman, "Nonparametric regression and generalized linear
-// models", 1994, chapter 2). Without Lambda it searches the one with the least generalised cross-validation; the trace comes from bands
-// of an inverse (Hutchinson, de Hoog, "Smoothing noisy data with spline functions", Numer. Math. 47, 1985). x and y are vectors
-// of the same size, of 5 elements or more, x ascending. The curve has no gradient with respect to x, y and the options.
-// It panics with a [*weft.Error] for bad arguments. SciPy's make_smoothing_spline.
+// MakeSmoothingSpline returns the natural cubic spline f that makes the sum of w*(y - f(x))^2 plus Lambda times the
+// integral of the square of its second derivative least, by Reinsch's equations (Green, Silverman, "Nonparametric
+// regression and generalized linear models", 1994, chapter 2). Without Lambda it searches the one with the least
+// generalised cross-validation; the trace comes from bands of an inverse (Hutchinson, de Hoog, "Smoothing noisy data
+// with spline functions", Numer. Math. 47, 1985). x and y are vectors of the same size, of 5 elements or more, x
+// ascending. The curve has no gradient with respect to x, y and the options. It panics with a [*weft.Error] for bad
+// arguments. SciPy's make_smoothing_spline.
 func MakeSmoothingSpline(x, y *weft.Tensor, opts ...SmoothingOpts) *Curve {
 	const name = "interpolate.makesmoothingspline"
 	o := array.Options(name, opts)
@@ -68,8 +69,8 @@ func MakeSmoothingSpline(x, y *weft.Tensor, opts ...SmoothingOpts) *Curve {
 	return &Curve{weft.FromSlice(s.x), weft.FromSlice(values), weft.FromSlice(slope), o.Extrapolate}
 }
 
-// A smoothing has the equations of a smoothing spline: q are the three weights that make second differences of values, r and k the
-// bands of the matrices of curvatures, and of q^T*spread*q.
+// A smoothing has the equations of a smoothing spline: q are the three weights that make second differences of values,
+// r and k the bands of the matrices of curvatures, and of q^T*spread*q.
 type smoothing struct {
 	x, y, spread []float64
 	q, r, k      [][3]float64

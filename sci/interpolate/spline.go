@@ -1,5 +1,6 @@
-// Package interpolate puts curves and B-splines through points, smooths them, and interpolates on grids and between scattered points. The curves of [New] are
-// gonum's (gonum.org/v1/gonum/interp). All are evaluated at tensors of any shape, with gradients with respect to these.
+// Package interpolate puts curves and B-splines through points, smooths them, and interpolates on grids and between
+// scattered points. The curves of [New] are gonum's (gonum.org/v1/gonum/interp). All are evaluated at tensors of any
+// shape, with gradients with respect to these.
 package interpolate
 
 import (
@@ -32,15 +33,16 @@ type Opts struct {
 	Extrapolate bool
 }
 
-// A Curve is a piecewise cubic polynomial through points, smooth between the pieces. [New] and [MakeSmoothingSpline] make it. It may be used by
-// several goroutines.
+// A Curve is a piecewise cubic polynomial through points, smooth between the pieces. [New] and [MakeSmoothingSpline]
+// make it. It may be used by several goroutines.
 type Curve struct {
 	x, y, slope *weft.Tensor // points and derivatives there, float64
 	extrapolate bool
 }
 
-// New returns a curve through the points (x[i], y[i]), x ascending. Both are vectors of the same size, of 2 elements
-// or more; Akima needs 3, NotAKnot 4. The curve has no gradient with respect to them. It panics with a [*weft.Error] for bad arguments.
+// New returns a curve through the points (x[i], y[i]), x ascending. Both are vectors of the same size, of 2 elements or
+// more; Akima needs 3, NotAKnot 4. The curve has no gradient with respect to them. It panics with a [*weft.Error] for
+// bad arguments.
 func New(x, y *weft.Tensor, opts ...Opts) *Curve {
 	const name = "interpolate.new"
 	o := array.Options(name, opts)

@@ -11,8 +11,8 @@ import (
 // UnivariateSplineOpts are the options of [NewUnivariateSpline].
 type UnivariateSplineOpts struct {
 	K *int // the degree, 1 to 5; 3 if it is nil
-	// S bounds the sum of the squares of w*(y - f(x)): fewer knots, and a smoother curve, for a greater one. 0 goes through all
-	// points. nil is the number of points, which is right for weights of 1/(standard deviation of y).
+	// S bounds the sum of the squares of w*(y - f(x)): fewer knots, and a smoother curve, for a greater one. 0 goes
+	// through all points. nil is the number of points, which is right for weights of 1/(standard deviation of y).
 	S           *float64
 	Weights     *weft.Tensor // of the points, above 0; nil: all are 1
 	Low, High   *float64     // the base interval, which has all x; nil: the first and the last x
@@ -29,8 +29,8 @@ type UnivariateSpline struct {
 // Residual returns the sum of the squares of w*(y - f(x)). SciPy's get_residual.
 func (u *UnivariateSpline) Residual() float64 { return u.residual }
 
-// NewUnivariateSpline returns a spline f near the points (x[i], y[i]), both [m] with m above the degree and x in order. The sum of
-// the squares of w*(y - f(x)) is S to a thousandth, or less where a polynomial suffices.
+// NewUnivariateSpline returns a spline f near the points (x[i], y[i]), both [m] with m above the degree and x in order.
+// The sum of the squares of w*(y - f(x)) is S to a thousandth, or less where a polynomial suffices.
 //
 // Knots are added where the error is large until least squares have an error of at most S. Then the jumps of the derivative
 // of order K at the knots are made as small as S allows (Dierckx, "An algorithm for smoothing, differentiation and
@@ -38,8 +38,9 @@ func (u *UnivariateSpline) Residual() float64 { return u.residual }
 // data on a rectangular grid", SIAM J. Numer. Anal. 19, 1982). Several points may have the same x. If their spread alone is
 // more than S, the curve goes through their means.
 //
-// The spline has no gradients with respect to x, y and the options. It panics with a [*weft.Error] for bad arguments. SciPy's
-// UnivariateSpline. Where that takes more than m/2 knots, it differs from SciPy's splrep, whose knots these are.
+// The spline has no gradients with respect to x, y and the options. It panics with a [*weft.Error] for bad arguments.
+// SciPy's UnivariateSpline. Where that takes more than m/2 knots, it differs from SciPy's splrep, whose knots these
+// are.
 func NewUnivariateSpline(x, y *weft.Tensor, opts ...UnivariateSplineOpts) *UnivariateSpline {
 	const name = "interpolate.newunivariatespline"
 	o := array.Options(name, opts)
@@ -242,8 +243,8 @@ func (f *knotSearch) parts(c []float64) []float64 {
 	return list
 }
 
-// split adds a knot at the point in the middle of the interval with the greatest error, which is shared by the numbers of points.
-// Requires a point that differs from all knots.
+// split adds a knot at the point in the middle of the interval with the greatest error, which is shared by the numbers
+// of points. Requires a point that differs from all knots.
 func (f *knotSearch) split(wrongs []float64, inside []int) ([]float64, []int) {
 	for {
 		worst, begin, from := -1, 0, 0
@@ -281,8 +282,8 @@ func (f *knotSearch) middle(from, n int) int {
 	return -1
 }
 
-// smooth makes the jumps small. The error, less s, of the spline for a weight p of the points falls from none, of a polynomial,
-// to few, of least squares; a rational function through three values finds the p where it is 0.
+// smooth makes the jumps small. The error, less s, of the spline for a weight p of the points falls from none, of a
+// polynomial, to few, of least squares; a rational function through three values finds the p where it is 0.
 func (f *knotSearch) smooth(r *triangle, none, few float64) (c []float64, residual float64) {
 	n, acc := len(r.right), boundTolerance*f.s
 	jumps := f.jumps()
@@ -354,8 +355,8 @@ func rationalZero(a, b, c [2]float64) float64 {
 	return -(a[0]*b[0]*w + b[0]*c[0]*u + c[0]*a[0]*v) / (a[0]*u + b[0]*v + c[0]*w)
 }
 
-// jumps returns the jumps of derivatives of order k of k+2 basis splines at each interior knot, from the first that jumps there on. They
-// are divided by k! and by the k-th power of the mean distance of knots.
+// jumps returns the jumps of derivatives of order k of k+2 basis splines at each interior knot, from the first that
+// jumps there on. They are divided by k! and by the k-th power of the mean distance of knots.
 func (f *knotSearch) jumps() [][]float64 {
 	k := f.k
 	n := len(f.t) - k - 1
@@ -378,8 +379,8 @@ func (f *knotSearch) jumps() [][]float64 {
 	return list
 }
 
-// A triangle is an upper triangular matrix with a band above its diagonal, and the right side, to which rotations add equations
-// (Givens, "Computation of plane unitary rotations", J. SIAM 6, 1958).
+// A triangle is an upper triangular matrix with a band above its diagonal, and the right side, to which rotations add
+// equations (Givens, "Computation of plane unitary rotations", J. SIAM 6, 1958).
 type triangle struct {
 	width  int
 	values []float64

@@ -93,7 +93,8 @@ func TestBasinHopping(t *testing.T) {
 	}
 }
 
-// TestDualAnnealingOptions holds what options say: seeds, starting points, callbacks, restarts, NaN, fixed unknowns and functions without gradients.
+// TestDualAnnealingOptions holds what options say: seeds, starting points, callbacks, restarts, NaN, fixed unknowns and
+// functions without gradients.
 func TestDualAnnealingOptions(t *testing.T) {
 	c := functions["ackley"]
 	bounds := Bounds{weft.From(c.lower), weft.From(c.upper)}
@@ -156,7 +157,8 @@ func TestDualAnnealingOptions(t *testing.T) {
 	}
 }
 
-// TestBasinHoppingOptions holds what options say: seeds, bounds, own steps, callbacks, sizes of hops, and functions that are NaN.
+// TestBasinHoppingOptions holds what options say: seeds, bounds, own steps, callbacks, sizes of hops, and functions
+// that are NaN.
 func TestBasinHoppingOptions(t *testing.T) {
 	x0 := weft.From([]float64{1, 1})
 	run := func(o BasinHoppingOpts) *Minimum {

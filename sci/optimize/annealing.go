@@ -25,15 +25,15 @@ type DualAnnealingOpts struct {
 	Context  context.Context // ends the search, if it is not nil; see [ConvergenceError.Err]
 }
 
-// DualAnnealing searches the least value of f, which returns one number, between bounds, which must be finite. It is generalized
-// simulated annealing (Tsallis, Stariolo, "Generalized simulated annealing", Physica A 233, 1996): random steps with heavy tails,
-// whose size and chance to go uphill fall with a temperature. A local search by L-BFGS-B follows each better point, where f
-// has gradients (Xiang et al., "Generalized simulated annealing algorithm and its application to the Thomson model", Phys. Lett. A
-// 233, 1997). f may have many local minima; NaN counts as +Inf.
+// DualAnnealing searches the least value of f, which returns one number, between bounds, which must be finite. It is
+// generalized simulated annealing (Tsallis, Stariolo, "Generalized simulated annealing", Physica A 233, 1996): random
+// steps with heavy tails, whose size and chance to go uphill fall with a temperature. A local search by L-BFGS-B
+// follows each better point, where f has gradients (Xiang et al., "Generalized simulated annealing algorithm and its
+// application to the Thomson model", Phys. Lett. A 233, 1997). f may have many local minima; NaN counts as +Inf.
 //
-// Steps of the result are rounds. To use all of them is not an error. It returns a [*ConvergenceError] and the best point where
-// the context ends, or where f is not finite at 1000 points drawn to begin from. It panics with a [*weft.Error] for
-// bad arguments. SciPy's dual_annealing.
+// Steps of the result are rounds. To use all of them is not an error. It returns a [*ConvergenceError] and the best
+// point where the context ends, or where f is not finite at 1000 points drawn to begin from. It panics with a
+// [*weft.Error] for bad arguments. SciPy's dual_annealing.
 func DualAnnealing(f func(x *weft.Tensor) *weft.Tensor, bounds Bounds, opts ...DualAnnealingOpts) (*Minimum, error) {
 	const name = "optimize.dualannealing"
 	array.Given(name, "f", f != nil)
@@ -209,8 +209,8 @@ func (a *annealing) temperature(cold int) float64 {
 	return a.initial * math.Expm1(q*math.Ln2) / math.Expm1(q*math.Log(float64(cold)+2))
 }
 
-// round takes steps: first of all unknowns, then of one after the other. At its end it may search locally. It reports whether
-// the context let it.
+// round takes steps: first of all unknowns, then of one after the other. At its end it may search locally. It reports
+// whether the context let it.
 func (a *annealing) round(temperature float64, cold int) bool {
 	better := cold == 0
 	n := len(a.free)

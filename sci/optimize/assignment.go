@@ -14,11 +14,13 @@ type AssignmentOpts struct {
 	Maximize bool // the sum is to be greatest
 }
 
-// LinearSumAssignment pairs rows with columns of a matrix of costs, [m n], so that the sum of the costs of all pairs is least. Each of the min(m, n)
-// pairs has a row and a column of its own. It returns their places, int64 of shape [min(m, n)], the rows in order. A cost of +Inf, with Maximize -Inf,
-// forbids a pair; where no assignment avoids these it returns a [*ProgramError] with [Infeasible]. It finds shortest augmenting
-// paths by Dijkstra's algorithm with potentials (Crouse, "On implementing 2D rectangular assignment algorithms", IEEE Trans. Aerosp. Electron. Syst. 52,
-// 2016), in at most min(m, n)^2 * max(m, n) steps. It panics with a [*weft.Error] for bad arguments and NaN. SciPy's linear_sum_assignment.
+// LinearSumAssignment pairs rows with columns of a matrix of costs, [m n], so that the sum of the costs of all pairs is
+// least. Each of the min(m, n) pairs has a row and a column of its own. It returns their places, int64 of shape [min(m,
+// n)], the rows in order. A cost of +Inf, with Maximize -Inf, forbids a pair; where no assignment avoids these it
+// returns a [*ProgramError] with [Infeasible]. It finds shortest augmenting paths by Dijkstra's algorithm with
+// potentials (Crouse, "On implementing 2D rectangular assignment algorithms", IEEE Trans. Aerosp. Electron. Syst. 52,
+// 2016), in at most min(m, n)^2 * max(m, n) steps. It panics with a [*weft.Error] for bad arguments and NaN. SciPy's
+// linear_sum_assignment.
 func LinearSumAssignment(cost *weft.Tensor, opts ...AssignmentOpts) (rows, cols *weft.Tensor, err error) {
 	const name = "optimize.linearsumassignment"
 	o := array.Options(name, opts)

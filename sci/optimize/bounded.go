@@ -9,9 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// bounded is the method of Byrd, Lu, Nocedal, Zhu, "A limited memory algorithm for bound constrained optimization" (SIAM J. Sci.
-// Comput. 16, 1995): a quadratic model of the last steps, its first minimum along the projected gradient, and its minimum
-// over the elements that are not at a bound there. B is theta*I - W*M*W^T. gonum has L-BFGS without bounds.
+// bounded is the method of Byrd, Lu, Nocedal, Zhu, "A limited memory algorithm for bound constrained optimization"
+// (SIAM J. Sci. Comput. 16, 1995): a quadratic model of the last steps, its first minimum along the projected gradient,
+// and its minimum over the elements that are not at a bound there. B is theta*I - W*M*W^T. gonum has L-BFGS without
+// bounds.
 type bounded struct {
 	name         string
 	e            *evaluations

@@ -75,7 +75,8 @@ func TestMinimizeBounded(t *testing.T) {
 	near(t, "quadratic", r.X, n.Div(100).Minimum(1), 1e-6)
 }
 
-// TestBoundedModel compares the steps of L-BFGS-B with steps by a dense matrix, which BFGS's formula makes of the same pairs.
+// TestBoundedModel compares the steps of L-BFGS-B with steps by a dense matrix, which BFGS's formula makes of the same
+// pairs.
 func TestBoundedModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const n = 8

@@ -4,7 +4,8 @@
 // All computations are in float64: the starting point is converted, and functions get float64 tensors of its shape.
 // Nothing is recorded outside: results do not require gradients.
 //
-// Searches end where the context of their options does, with what was found so far and a [*ConvergenceError] that wraps its cause:
+// Searches end where the context of their options does, with what was found so far and a [*ConvergenceError] that wraps
+// its cause:
 //
 //	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 //	defer stop()

@@ -10,8 +10,8 @@ import (
 	"weft/internal/array"
 )
 
-// A Strategy says how [DifferentialEvolution] makes trial vectors. Each takes elements of a mutant with the probability Recombination, at least one,
-// and the others of the vector that it may replace.
+// A Strategy says how [DifferentialEvolution] makes trial vectors. Each takes elements of a mutant with the probability
+// Recombination, at least one, and the others of the vector that it may replace.
 type Strategy string
 
 // The strategies. a and b are vectors drawn from the population, as is the one to start from with Rand1Bin.
@@ -31,20 +31,22 @@ type DifferentialEvolutionOpts struct {
 	Recombination *float64     // a probability; 0.7 if it is nil
 	Seed          uint64       // of the draws: the same seed has the same result
 	X0            *weft.Tensor // takes the place of one drawn vector; nil: none
-	// Vectorized says that f takes many vectors at once, stacked along a new first axis, and returns one number for each. Then a generation is
-	// made of the one before as a whole; without it a better vector counts at once.
+	// Vectorized says that f takes many vectors at once, stacked along a new first axis, and returns one number for
+	// each. Then a generation is made of the one before as a whole; without it a better vector counts at once.
 	Vectorized bool
 	NoPolish   bool // no search by [Minimize] from the best vector at the end
-	// Callback, unless it is nil, gets the best vector after each generation and ends the search by true, which is not an error.
+	// Callback, unless it is nil, gets the best vector after each generation and ends the search by true, which is not
+	// an error.
 	Callback func(m *Minimum) bool
 	Context  context.Context // ends the search, if it is not nil; see [ConvergenceError.Err]
 }
 
-// DifferentialEvolution searches the least value of f, which returns one number, between bounds, which must be finite. It changes a population of vectors, drawn
-// by Latin hypercubes, by differences between them (Storn, Price, "Differential evolution", J. Global Optim. 11, 1997). f may have many
-// local minima and needs no gradient; NaN counts as +Inf. At the end [Minimize] searches from the best vector on by L-BFGS-B, where f has
-// gradients. Steps of the result are generations. It returns a [*ConvergenceError] and the best point after MaxIter generations, or where the context ends, and panics
-// with a [*weft.Error] for bad arguments. SciPy's differential_evolution.
+// DifferentialEvolution searches the least value of f, which returns one number, between bounds, which must be finite.
+// It changes a population of vectors, drawn by Latin hypercubes, by differences between them (Storn, Price,
+// "Differential evolution", J. Global Optim. 11, 1997). f may have many local minima and needs no gradient; NaN counts
+// as +Inf. At the end [Minimize] searches from the best vector on by L-BFGS-B, where f has gradients. Steps of the
+// result are generations. It returns a [*ConvergenceError] and the best point after MaxIter generations, or where the
+// context ends, and panics with a [*weft.Error] for bad arguments. SciPy's differential_evolution.
 func DifferentialEvolution(f func(x *weft.Tensor) *weft.Tensor, bounds Bounds, opts ...DifferentialEvolutionOpts) (*Minimum, error) {
 	const name = "optimize.differentialevolution"
 	array.Given(name, "f", f != nil)

@@ -125,7 +125,8 @@ func TestDifferentialEvolution(t *testing.T) {
 	}
 }
 
-// TestDifferentialEvolutionOptions holds what options say: seeds, starting points, callbacks, NaN, fixed unknowns and functions without gradients.
+// TestDifferentialEvolutionOptions holds what options say: seeds, starting points, callbacks, NaN, fixed unknowns and
+// functions without gradients.
 func TestDifferentialEvolutionOptions(t *testing.T) {
 	c := functions["ackley"]
 	bounds := Bounds{weft.From(c.lower), weft.From(c.upper)}

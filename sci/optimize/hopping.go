@@ -23,18 +23,20 @@ type BasinHoppingOpts struct {
 	Seed             uint64       // of the draws: the same seed has the same result
 	// TakeStep, unless it is nil, returns where a hop from x goes, of x's shape, in place of a uniform draw.
 	TakeStep func(x *weft.Tensor) *weft.Tensor
-	// Callback, unless it is nil, gets each local minimum and whether the search goes on from there. It ends the search by true,
-	// which is not an error.
+	// Callback, unless it is nil, gets each local minimum and whether the search goes on from there. It ends the search
+	// by true, which is not an error.
 	Callback func(m *Minimum, accepted bool) bool
 	Context  context.Context // ends the search, if it is not nil; see [ConvergenceError.Err]
 }
 
-// BasinHopping searches the least value of f, which returns one number, from x0 on: random hops, each followed by a local search
-// by [Minimize]. A hop to a higher minimum is taken with the chance of Metropolis (Wales, Doye, "Global optimization by basin-hopping",
-// J. Phys. Chem. A 101, 1997). It suits smooth functions whose local minima lie in one funnel. NaN counts as +Inf.
+// BasinHopping searches the least value of f, which returns one number, from x0 on: random hops, each followed by a
+// local search by [Minimize]. A hop to a higher minimum is taken with the chance of Metropolis (Wales, Doye, "Global
+// optimization by basin-hopping", J. Phys. Chem. A 101, 1997). It suits smooth functions whose local minima lie in one
+// funnel. NaN counts as +Inf.
 //
-// Steps of the result are hops. To use all of them is not an error. It returns a [*ConvergenceError] and the best point where the
-// context ends, and where no local search converged. It panics with a [*weft.Error] for bad arguments. SciPy's basinhopping.
+// Steps of the result are hops. To use all of them is not an error. It returns a [*ConvergenceError] and the best point
+// where the context ends, and where no local search converged. It panics with a [*weft.Error] for bad arguments.
+// SciPy's basinhopping.
 func BasinHopping(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...BasinHoppingOpts) (*Minimum, error) {
 	const name = "optimize.basinhopping"
 	array.Given(name, "f", f != nil)

@@ -11,9 +11,10 @@ type IsotonicOpts struct {
 	Decreasing bool         // the result does not increase
 }
 
-// IsotonicRegression returns the non-decreasing sequence x that makes the weighted sum of squares of x-y least, float64 of y's
-// shape [n], by pooling adjacent violators (Busing, "Monotone regression: a simple and fast O(n) PAVA implementation", Journal
-// of Statistical Software 102, 2022). It panics with a [*weft.Error] for bad arguments. SciPy's isotonic_regression.
+// IsotonicRegression returns the non-decreasing sequence x that makes the weighted sum of squares of x-y least, float64
+// of y's shape [n], by pooling adjacent violators (Busing, "Monotone regression: a simple and fast O(n) PAVA
+// implementation", Journal of Statistical Software 102, 2022). It panics with a [*weft.Error] for bad arguments.
+// SciPy's isotonic_regression.
 func IsotonicRegression(y *weft.Tensor, opts ...IsotonicOpts) *weft.Tensor {
 	const name = "optimize.isotonicregression"
 	o := array.Options(name, opts)

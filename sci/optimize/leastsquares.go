@@ -33,11 +33,12 @@ type Fit struct {
 	FuncEvals  int
 }
 
-// LeastSquares searches the x that makes the sum of the squares of f(x) least, from x0 on, by the method of Levenberg and Marquardt
-// with the damping of Nielsen (Madsen, Nielsen, Tingleff, "Methods for non-linear least squares problems", 2004). Each
-// step solves its equations by QR. With Bounds the method is trust region reflective (Branch, Coleman, Li, 1999), and x stays strictly
-// between bounds that differ, up to XTol of an active one. f returns residuals of any shape. It returns a [*ConvergenceError] and the best point
-// after MaxIter steps or where f is not finite, and panics with a [*weft.Error] for bad arguments. SciPy's least_squares.
+// LeastSquares searches the x that makes the sum of the squares of f(x) least, from x0 on, by the method of Levenberg
+// and Marquardt with the damping of Nielsen (Madsen, Nielsen, Tingleff, "Methods for non-linear least squares
+// problems", 2004). Each step solves its equations by QR. With Bounds the method is trust region reflective (Branch,
+// Coleman, Li, 1999), and x stays strictly between bounds that differ, up to XTol of an active one. f returns residuals
+// of any shape. It returns a [*ConvergenceError] and the best point after MaxIter steps or where f is not finite, and
+// panics with a [*weft.Error] for bad arguments. SciPy's least_squares.
 func LeastSquares(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...LeastSquaresOpts) (*Fit, error) {
 	const name = "optimize.leastsquares"
 	return leastSquares(name, f, x0, array.Options(name, opts))
@@ -222,9 +223,10 @@ type CurveFitOpts struct {
 	AbsoluteSigma bool         // Sigma are the deviations themselves; otherwise only their ratios count
 }
 
-// CurveFit fits the parameters of a model to data: f(x, parameters) is to be y, and of y's shape, which is any. f gets x as it
-// is given, of any shape and type, and float64 parameters of p0's shape. It returns the parameters in p0's shape and their covariance, [n n] for n parameters, which is infinite where the data do not determine them.
-// Errors and panics are as with [LeastSquares]. SciPy's curve_fit.
+// CurveFit fits the parameters of a model to data: f(x, parameters) is to be y, and of y's shape, which is any. f gets
+// x as it is given, of any shape and type, and float64 parameters of p0's shape. It returns the parameters in p0's
+// shape and their covariance, [n n] for n parameters, which is infinite where the data do not determine them. Errors
+// and panics are as with [LeastSquares]. SciPy's curve_fit.
 func CurveFit(f func(x, parameters *weft.Tensor) *weft.Tensor, x, y, p0 *weft.Tensor, opts ...CurveFitOpts) (parameters, covariance *weft.Tensor, err error) {
 	const name = "optimize.curvefit"
 	array.Given(name, "f", f != nil)

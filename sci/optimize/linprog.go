@@ -75,11 +75,12 @@ type Program struct {
 	Steps int
 }
 
-// LinProg finds the x that makes the sum of c*x least under linear constraints, by the simplex method with bounds on dense
-// matrices (Chvátal, "Linear programming", 1983, chapter 8), in two phases. Where steps stop to make progress it changes to
-// Bland's rule, so that it ends. It returns a [*ProgramError] if there is no solution. After MaxIter steps, or where the context ends,
-// it returns a [*ConvergenceError] and the point reached, which may not meet the constraints. It
-// panics with a [*weft.Error] for bad arguments. It is meant for up to some thousand rows and columns. SciPy's linprog.
+// LinProg finds the x that makes the sum of c*x least under linear constraints, by the simplex method with bounds on
+// dense matrices (Chvátal, "Linear programming", 1983, chapter 8), in two phases. Where steps stop to make progress it
+// changes to Bland's rule, so that it ends. It returns a [*ProgramError] if there is no solution. After MaxIter steps,
+// or where the context ends, it returns a [*ConvergenceError] and the point reached, which may not meet the
+// constraints. It panics with a [*weft.Error] for bad arguments. It is meant for up to some thousand rows and columns.
+// SciPy's linprog.
 func LinProg(c *weft.Tensor, opts ...LinProgOpts) (*Program, error) {
 	const name = "optimize.linprog"
 	o := array.Options(name, opts)

@@ -15,7 +15,8 @@ import (
 // A Method is an algorithm of [Minimize].
 type Method string
 
-// The methods of [Minimize]. LBFGSB is that of package optimize itself. All but NelderMead use gradients; Newton also uses Hessians.
+// The methods of [Minimize]. LBFGSB is that of package optimize itself. All but NelderMead use gradients; Newton also
+// uses Hessians.
 const (
 	BFGS       Method = "BFGS"
 	LBFGS      Method = "L-BFGS"
@@ -43,9 +44,9 @@ type Minimum struct {
 	FuncEvals int // evaluations of f, with or without its gradient
 }
 
-// Minimize searches a local minimum of f, which returns one number, from x0 on. f must be made of operations of tensors,
-// so that its gradient is known; NelderMead takes any function. It returns a [*ConvergenceError] and the best point where the method
-// stops early, and panics with a [*weft.Error] for bad arguments. SciPy's minimize.
+// Minimize searches a local minimum of f, which returns one number, from x0 on. f must be made of operations of
+// tensors, so that its gradient is known; NelderMead takes any function. It returns a [*ConvergenceError] and the best
+// point where the method stops early, and panics with a [*weft.Error] for bad arguments. SciPy's minimize.
 func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...MinimizeOpts) (*Minimum, error) {
 	const name = "optimize.minimize"
 	array.Given(name, "f", f != nil)

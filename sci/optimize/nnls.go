@@ -16,10 +16,10 @@ type NNLSOpts struct {
 	Context context.Context // ends the search, if it is not nil
 }
 
-// NNLS returns the x without negative elements that makes the length of a x - b least, [n] for a of shape [m n] and b of
-// shape [m], and that length. It is the active set method of Lawson and Hanson ("Solving least squares problems", 1974,
-// chapter 23), in float64. It returns a [*ConvergenceError] after MaxIter steps or where the context ends, and panics with a [*weft.Error] for bad arguments.
-// SciPy's nnls.
+// NNLS returns the x without negative elements that makes the length of a x - b least, [n] for a of shape [m n] and b
+// of shape [m], and that length. It is the active set method of Lawson and Hanson ("Solving least squares problems",
+// 1974, chapter 23), in float64. It returns a [*ConvergenceError] after MaxIter steps or where the context ends, and
+// panics with a [*weft.Error] for bad arguments. SciPy's nnls.
 func NNLS(a, b *weft.Tensor, opts ...NNLSOpts) (x *weft.Tensor, residual float64, err error) {
 	const name = "optimize.nnls"
 	o := array.Options(name, opts)

@@ -9,10 +9,11 @@ import (
 	"weft"
 )
 
-// reflective is the method of Branch, Coleman, Li, "A subspace, interior, and conjugate gradient method for large-scale bound-constrained
-// minimization problems" (SIAM J. Sci. Comput. 21, 1999), with exact steps in a trust region. Points stay strictly between
-// their bounds. Unknowns are scaled by roots of their distances from the bounds that the gradient points away from, so that
-// steps do not end there. A step that would leave the bounds is cut, or reflected at the first one.
+// reflective is the method of Branch, Coleman, Li, "A subspace, interior, and conjugate gradient method for large-scale
+// bound-constrained minimization problems" (SIAM J. Sci. Comput. 21, 1999), with exact steps in a trust region. Points
+// stay strictly between their bounds. Unknowns are scaled by roots of their distances from the bounds that the gradient
+// points away from, so that steps do not end there. A step that would leave the bounds is cut, or reflected at the
+// first one.
 type reflective struct {
 	s            *squares
 	lower, upper []float64 // of the free unknowns
@@ -241,8 +242,8 @@ func (m *reflectiveModel) damped(alpha float64) []float64 {
 	return h
 }
 
-// within returns the least point of the model with a length of at most radius, by Newton's method for the damping (Moré, "The
-// Levenberg-Marquardt algorithm: implementation and theory", 1978).
+// within returns the least point of the model with a length of at most radius, by Newton's method for the damping
+// (Moré, "The Levenberg-Marquardt algorithm: implementation and theory", 1978).
 func (m *reflectiveModel) within(radius float64) []float64 {
 	excess := func(alpha float64) (phi, slope float64, h []float64) {
 		h = m.damped(alpha)
@@ -312,7 +313,8 @@ func (m *reflectiveModel) least(from, along []float64, low, high float64) (h []f
 	return h, value
 }
 
-// choose returns the best of the step h cut at the bounds, of one reflected there, and of one along the gradient, with what the model says it gains.
+// choose returns the best of the step h cut at the bounds, of one reflected there, and of one along the gradient, with
+// what the model says it gains.
 func (m *reflectiveModel) choose(t *reflective, h []float64, theta float64) (best []float64, predicted float64) {
 	n := len(h)
 	stride, hits := t.toBound(t.x, h)

@@ -116,8 +116,8 @@ func TestLeastSquaresBoundedEdges(t *testing.T) {
 }
 
 // TestReflectedStep computes a step that ends at a bound by hand. From (0.5, 0) the first unknown may fall by 0.5. The
-// model h1 - 2*h2 + |h|^2/2 of a step h is least at (-1, 2), outside. Half the step gains 1.875. From there the reflected direction (1, 2) gains
-// 0.225 more at 0.3 of it, which is the step (-0.2, 1.6).
+// model h1 - 2*h2 + |h|^2/2 of a step h is least at (-1, 2), outside. Half the step gains 1.875. From there the
+// reflected direction (1, 2) gains 0.225 more at 0.3 of it, which is the step (-0.2, 1.6).
 func TestReflectedStep(t *testing.T) {
 	inf := math.Inf(1)
 	s := &reflective{x: []float64{0.5, 0}, d: []float64{1, 1}, lower: []float64{0, -inf}, upper: []float64{inf, inf}, radius: 10}

@@ -19,8 +19,8 @@ type RootOpts struct {
 }
 
 // Root searches an x with f(x) = 0, from x0 on. f returns one number for each unknown. Its steps are taken by
-// [LeastSquares], and at the end by Newton's method. It returns a [*ConvergenceError] and the best point where f has no root nearby,
-// and panics with a [*weft.Error] for bad arguments. SciPy's root.
+// [LeastSquares], and at the end by Newton's method. It returns a [*ConvergenceError] and the best point where f has no
+// root nearby, and panics with a [*weft.Error] for bad arguments. SciPy's root.
 func Root(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...RootOpts) (*weft.Tensor, error) {
 	const name = "optimize.root"
 	o := array.Options(name, opts)
@@ -73,9 +73,10 @@ type BrentQOpts struct {
 	Context context.Context // ends the search, if it is not nil
 }
 
-// BrentQ returns a root of f between a and b, at which f has values of opposite signs, by Brent's method ("Algorithms for
-// minimization without derivatives", 1973, chapter 4). The root is within XTol + RTol*|x|. It returns a [*ConvergenceError]
-// after MaxIter steps, where f is NaN, where the context ends, or if the signs are equal, and panics with a [*weft.Error] for bad options. SciPy's brentq.
+// BrentQ returns a root of f between a and b, at which f has values of opposite signs, by Brent's method ("Algorithms
+// for minimization without derivatives", 1973, chapter 4). The root is within XTol + RTol*|x|. It returns a
+// [*ConvergenceError] after MaxIter steps, where f is NaN, where the context ends, or if the signs are equal, and
+// panics with a [*weft.Error] for bad options. SciPy's brentq.
 func BrentQ(f func(x float64) float64, a, b float64, opts ...BrentQOpts) (float64, error) {
 	const name = "optimize.brentq"
 	array.Given(name, "f", f != nil)

@@ -37,10 +37,10 @@ type ScalarMinimum struct {
 	FuncEvals int
 }
 
-// MinimizeScalar searches a local minimum of f, a function of one number, by Brent's method ("Algorithms for minimization
-// without derivatives", 1973, chapter 5) or by golden sections. It returns a [*ConvergenceError] and the best point after
-// MaxIter steps, where f is NaN, where no bracket is found, or where the context ends; it panics with a [*weft.Error] for bad arguments. SciPy's
-// minimize_scalar.
+// MinimizeScalar searches a local minimum of f, a function of one number, by Brent's method ("Algorithms for
+// minimization without derivatives", 1973, chapter 5) or by golden sections. It returns a [*ConvergenceError] and the
+// best point after MaxIter steps, where f is NaN, where no bracket is found, or where the context ends; it panics with
+// a [*weft.Error] for bad arguments. SciPy's minimize_scalar.
 func MinimizeScalar(f func(x float64) float64, opts ...MinimizeScalarOpts) (*ScalarMinimum, error) {
 	const name = "optimize.minimizescalar"
 	array.Given(name, "f", f != nil)

@@ -60,8 +60,9 @@ func oneway(list [][]float64, total int) Result {
 	return r
 }
 
-// Kruskal tests whether all samples, 2 or more, have the same median, by the test of Kruskal and Wallis on their ranks with a correction for ties.
-// The statistic is NaN where all elements are equal. It panics with a [*weft.Error] where a sample is empty. SciPy's kruskal.
+// Kruskal tests whether all samples, 2 or more, have the same median, by the test of Kruskal and Wallis on their ranks
+// with a correction for ties. The statistic is NaN where all elements are equal. It panics with a [*weft.Error] where a
+// sample is empty. SciPy's kruskal.
 func Kruskal(samples ...*weft.Tensor) Result {
 	const name = "stats.kruskal"
 	list, total := groups(name, samples, 1)
@@ -79,13 +80,14 @@ func Kruskal(samples ...*weft.Tensor) Result {
 	return chi2(h/(1-ties/(n*n*n-n)), len(list)-1)
 }
 
-// exactSigned and exactTied are the greatest numbers of differences whose signed ranks have an exact distribution here: without
-// ties and zeros, and with them.
+// exactSigned and exactTied are the greatest numbers of differences whose signed ranks have an exact distribution here:
+// without ties and zeros, and with them.
 const exactSigned, exactTied = 50, 13
 
-// Wilcoxon tests whether the differences x-y of pairs are symmetric around 0, by their signed ranks. y nil stands for zeros. Differences of 0 are
-// left out. The statistic is the sum of the ranks of positive differences, or with two sides the lesser of both sums. The p-value is exact
-// for up to 50 differences without ties and zeros, and up to 13 with them; otherwise it is from the normal distribution. SciPy's wilcoxon.
+// Wilcoxon tests whether the differences x-y of pairs are symmetric around 0, by their signed ranks. y nil stands for
+// zeros. Differences of 0 are left out. The statistic is the sum of the ranks of positive differences, or with two
+// sides the lesser of both sums. The p-value is exact for up to 50 differences without ties and zeros, and up to 13
+// with them; otherwise it is from the normal distribution. SciPy's wilcoxon.
 func Wilcoxon(x, y *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.wilcoxon"
 	o := alternative(name, opts)
@@ -168,9 +170,10 @@ func signedRanks(ranks []float64, w float64) (below, above float64) {
 	return math.Ldexp(below, -len(ranks)), math.Ldexp(above, -len(ranks))
 }
 
-// FisherExact tests whether rows and columns of a table of counts, 2 x 2, are independent, by the hypergeometric distribution.
-// The statistic is the odds ratio. With two sides the p-value adds the probabilities of all tables that are at most as likely, to a
-// relative 1e-12. It panics with a [*weft.Error] unless counts are whole and not negative. SciPy's fisher_exact.
+// FisherExact tests whether rows and columns of a table of counts, 2 x 2, are independent, by the hypergeometric
+// distribution. The statistic is the odds ratio. With two sides the p-value adds the probabilities of all tables that
+// are at most as likely, to a relative 1e-12. It panics with a [*weft.Error] unless counts are whole and not negative.
+// SciPy's fisher_exact.
 func FisherExact(table *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.fisherexact"
 	o := alternative(name, opts)

@@ -12,10 +12,11 @@ import (
 // exactKendall is the greatest number of pairs for which all orders have their exact distribution here.
 const exactKendall = 33
 
-// KendallTau returns the rank correlation of pairs, Kendall's tau-b, which corrects for ties, with the p-value of none. Discordant pairs are
-// counted by merging (Knight, "A computer method for calculating Kendall's tau with ungrouped data", 1966). The p-value is exact without ties
-// for up to 33 pairs, and where at most one pair differs from a perfect order; otherwise it is from the normal distribution. Both are NaN where all
-// elements of a sample are equal. SciPy's kendalltau with method="auto".
+// KendallTau returns the rank correlation of pairs, Kendall's tau-b, which corrects for ties, with the p-value of none.
+// Discordant pairs are counted by merging (Knight, "A computer method for calculating Kendall's tau with ungrouped
+// data", 1966). The p-value is exact without ties for up to 33 pairs, and where at most one pair differs from a perfect
+// order; otherwise it is from the normal distribution. Both are NaN where all elements of a sample are equal. SciPy's
+// kendalltau with method="auto".
 func KendallTau(x, y *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.kendalltau"
 	o := alternative(name, opts)
@@ -95,7 +96,8 @@ func inversions(x, room []float64) (n float64) {
 	return n
 }
 
-// orders returns the probabilities that at most, and at least, c of all pairs of n elements in a random order are concordant.
+// orders returns the probabilities that at most, and at least, c of all pairs of n elements in a random order are
+// concordant.
 func orders(n int, c, all float64) (below, above float64) {
 	tail := int(min(c, all-c))
 	p := make([]float64, tail+1) // of the number of concordant pairs of the first elements
@@ -122,12 +124,13 @@ func orders(n int, c, all float64) (below, above float64) {
 	return low, high
 }
 
-// exactRankSum reports whether the ranks of samples of n and m elements without ties have an exact distribution here. Counts of
-// orders fit 128 bits up to this size.
+// exactRankSum reports whether the ranks of samples of n and m elements without ties have an exact distribution here.
+// Counts of orders fit 128 bits up to this size.
 func exactRankSum(n, m int) bool { return min(n, m) <= 8 && n*m <= 1<<20 }
 
-// rankSums returns the probabilities that Mann and Whitney's U of samples of n and m elements is at most, and at least, u. The numbers of orders
-// with each U are the coefficients of the product of (1-q^(m+i))/(1-q^i) for i = 1 to n (Mann and Whitney, 1947), in integers of 128 bits.
+// rankSums returns the probabilities that Mann and Whitney's U of samples of n and m elements is at most, and at least,
+// u. The numbers of orders with each U are the coefficients of the product of (1-q^(m+i))/(1-q^i) for i = 1 to n (Mann
+// and Whitney, 1947), in integers of 128 bits.
 func rankSums(n, m, u int) (below, above float64) {
 	if n > m {
 		n, m = m, n

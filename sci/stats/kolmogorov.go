@@ -9,11 +9,12 @@ import (
 	"weft"
 )
 
-// KS2Samp tests whether two independent samples have the same distribution: the statistic is the greatest distance between the shares of x and of y up to a number, or
-// with Less how far that of y is above, with Greater that of x. So Less speaks for greater elements of x, as in SciPy.
-// P-values are exact for samples of up to 10,000 elements each; ties count as if there were none. For larger ones they come from the distribution of one
-// sample of n*m/(n+m) elements, or of one side from a limit (Hodges, "The significance probability of the Smirnov two-sample test", Ark. Mat. 3, 1958).
-// SciPy's ks_2samp with method="auto".
+// KS2Samp tests whether two independent samples have the same distribution: the statistic is the greatest distance
+// between the shares of x and of y up to a number, or with Less how far that of y is above, with Greater that of x. So
+// Less speaks for greater elements of x, as in SciPy. P-values are exact for samples of up to 10,000 elements each;
+// ties count as if there were none. For larger ones they come from the distribution of one sample of n*m/(n+m)
+// elements, or of one side from a limit (Hodges, "The significance probability of the Smirnov two-sample test", Ark.
+// Mat. 3, 1958). SciPy's ks_2samp with method="auto".
 func KS2Samp(x, y *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.ks2samp"
 	o := alternative(name, opts)
@@ -65,9 +66,9 @@ func (a Alternative) apart(difference int) int {
 	return max(difference, -difference)
 }
 
-// paths returns the probability that a random path of n steps along one axis and m along the other comes a distance, times n*m, from
-// the diagonal: all orders of two samples are equally likely. Probabilities of paths to a place are sums of positive numbers, so that
-// small ones keep their digits. It visits the places nearer than distance alone.
+// paths returns the probability that a random path of n steps along one axis and m along the other comes a distance,
+// times n*m, from the diagonal: all orders of two samples are equally likely. Probabilities of paths to a place are
+// sums of positive numbers, so that small ones keep their digits. It visits the places nearer than distance alone.
 func (a Alternative) paths(n, m, distance int) float64 {
 	row := make([]float64, m+1)
 	for j := range row {
@@ -108,9 +109,9 @@ func floorDiv(x, y int) int {
 // exactSize is the greatest size of a sample whose distances have an exact distribution here.
 const exactSize = 1000
 
-// kolmogorov returns the probability that the distance of a sample of n elements is d or more: exactly by Marsaglia, Tsang, Wang,
-// "Evaluating Kolmogorov's distribution", J. Stat. Software 8, 2003, or for large samples by the limit with a correction
-// of the size (Stephens, 1970).
+// kolmogorov returns the probability that the distance of a sample of n elements is d or more: exactly by Marsaglia,
+// Tsang, Wang, "Evaluating Kolmogorov's distribution", J. Stat. Software 8, 2003, or for large samples by the limit
+// with a correction of the size (Stephens, 1970).
 func kolmogorov(d, n float64) float64 {
 	switch {
 	case d <= 0:

@@ -26,8 +26,9 @@ func polynomial(c []float64, x float64) (y float64) {
 	return y
 }
 
-// Shapiro tests whether a sample of 3 to 5,000 elements is from a normal distribution, by the algorithm of Royston ("Remark AS R94", Applied
-// Statistics 44, 1995). The statistic is W, NaN where all elements are equal. It panics with a [*weft.Error] for other sizes. SciPy's shapiro.
+// Shapiro tests whether a sample of 3 to 5,000 elements is from a normal distribution, by the algorithm of Royston
+// ("Remark AS R94", Applied Statistics 44, 1995). The statistic is W, NaN where all elements are equal. It panics with
+// a [*weft.Error] for other sizes. SciPy's shapiro.
 func Shapiro(x *weft.Tensor) Result {
 	const name = "stats.shapiro"
 	s := slices.Clone(sample(name, "x", x, 3))

@@ -1,5 +1,6 @@
-// Package stats tests hypotheses about samples and estimates their densities. Statistics and p-values are SciPy's; distributions come from gonum
-// (gonum.org/v1/gonum/stat/distuv). Package weft/distributions has distributions of tensors, with gradients.
+// Package stats tests hypotheses about samples and estimates their densities. Statistics and p-values are SciPy's;
+// distributions come from gonum (gonum.org/v1/gonum/stat/distuv). Package weft/distributions has distributions of
+// tensors, with gradients.
 //
 // Samples are tensors of real numbers with one axis. Results are numbers, NaN where a sample has NaN.
 package stats
@@ -136,7 +137,8 @@ func pairs(name string, x, y *weft.Tensor, n int) (a, b []float64) {
 	return a, b
 }
 
-// TTestInd tests whether two independent samples have the same mean: Student's test, or with Unequal Welch's. SciPy's ttest_ind.
+// TTestInd tests whether two independent samples have the same mean: Student's test, or with Unequal Welch's. SciPy's
+// ttest_ind.
 func TTestInd(x, y *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.ttestind"
 	o := alternative(name, opts)
@@ -181,8 +183,8 @@ func chi2(x float64, df int) Result {
 	return Result{Statistic: x, PValue: p, DF: float64(df)}
 }
 
-// Chi2Contingency tests whether rows and columns of a table of counts, of two axes, are independent, with Yates's correction if there is one
-// degree of freedom. SciPy's chi2_contingency.
+// Chi2Contingency tests whether rows and columns of a table of counts, of two axes, are independent, with Yates's
+// correction if there is one degree of freedom. SciPy's chi2_contingency.
 func Chi2Contingency(table *weft.Tensor) Result {
 	const name = "stats.chi2contingency"
 	(*core.Tensor)(table).CheckArgument(name, "table")
@@ -278,9 +280,10 @@ func rank(x []float64, by Ties) (r []float64, ties float64) {
 	return r, ties
 }
 
-// MannWhitneyU tests whether one of two independent samples tends to have greater elements. The statistic is U of x. The p-value is exact without
-// ties if one sample has at most 8 elements, and the product of both sizes is at most 2^20. Otherwise it comes from the normal distribution
-// with corrections for ties and continuity. SciPy's mannwhitneyu with method="auto".
+// MannWhitneyU tests whether one of two independent samples tends to have greater elements. The statistic is U of x.
+// The p-value is exact without ties if one sample has at most 8 elements, and the product of both sizes is at most
+// 2^20. Otherwise it comes from the normal distribution with corrections for ties and continuity. SciPy's mannwhitneyu
+// with method="auto".
 func MannWhitneyU(x, y *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.mannwhitneyu"
 	o := alternative(name, opts)
@@ -309,8 +312,9 @@ func MannWhitneyU(x, y *weft.Tensor, opts ...TestOpts) Result {
 	return Result{Statistic: u, PValue: p}
 }
 
-// KS1Samp returns the greatest distance between the distribution of a sample and cdf, which returns the probability up to each of its arguments, with the
-// p-value of no difference: exact to rounding for up to 1,000 elements, then by the limit. SciPy's ks_1samp.
+// KS1Samp returns the greatest distance between the distribution of a sample and cdf, which returns the probability up
+// to each of its arguments, with the p-value of no difference: exact to rounding for up to 1,000 elements, then by the
+// limit. SciPy's ks_1samp.
 func KS1Samp(x *weft.Tensor, cdf func(x *weft.Tensor) *weft.Tensor) Result {
 	const name = "stats.ks1samp"
 	array.Given(name, "cdf", cdf != nil)

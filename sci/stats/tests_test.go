@@ -272,8 +272,9 @@ func ExampleFisherExact() {
 	// Output: 12 0.1026
 }
 
-// TestKS2SampLarge compares exact p-values with the formula of two samples of one size (Gnedenko, Korolyuk, 1951): with h = n*d and q(k) = (2n)! over
-// (n-k)!(n+k)!, one side has q(h)/q(0) and two sides twice the sum of (-1)^(j+1) q(j*h)/q(0).
+// TestKS2SampLarge compares exact p-values with the formula of two samples of one size (Gnedenko, Korolyuk, 1951): with
+// h = n*d and q(k) = (2n)! over (n-k)!(n+k)!, one side has q(h)/q(0) and two sides twice the sum of (-1)^(j+1)
+// q(j*h)/q(0).
 func TestKS2SampLarge(t *testing.T) {
 	const n, shift = 2000, 60
 	x := weft.ArangeOf(weft.Float64, n)

@@ -42,10 +42,10 @@ func RankData(x *weft.Tensor, opts ...RankOpts) *weft.Tensor {
 	return weft.FromSlice(ranks)
 }
 
-// BoxCox returns Box and Cox's transformation of a sample of positive elements that differ, float64, by the lambda whose
-// transformed sample fits a normal distribution best, and that lambda ("An analysis of transformations", 1964).
-// [special.BoxCox] transforms by a given lambda. It panics with a [*weft.Error] where elements are not positive or all equal,
-// and returns NaN for a sample with NaN. SciPy's boxcox.
+// BoxCox returns Box and Cox's transformation of a sample of positive elements that differ, float64, by the lambda
+// whose transformed sample fits a normal distribution best, and that lambda ("An analysis of transformations", 1964).
+// [special.BoxCox] transforms by a given lambda. It panics with a [*weft.Error] where elements are not positive or all
+// equal, and returns NaN for a sample with NaN. SciPy's boxcox.
 func BoxCox(x *weft.Tensor) (y *weft.Tensor, lambda float64) {
 	const name = "stats.boxcox"
 	a := sample(name, "x", x, 2)
@@ -76,8 +76,8 @@ func BoxCox(x *weft.Tensor) (y *weft.Tensor, lambda float64) {
 	return special.BoxCox(weft.FromSlice(a), best.X), best.X
 }
 
-// boxCoxLogLikelihood returns the logarithm of lambda's likelihood, without its constant, for the sample with these logarithms,
-// whose mean is 0: -n/2 times the logarithm of the transformed sample's variance.
+// boxCoxLogLikelihood returns the logarithm of lambda's likelihood, without its constant, for the sample with these
+// logarithms, whose mean is 0: -n/2 times the logarithm of the transformed sample's variance.
 func boxCoxLogLikelihood(logs []float64, lambda float64) float64 {
 	y, largest := logs, 0.0
 	if lambda != 0 {

@@ -24,9 +24,10 @@ type LeveneOpts struct {
 	ProportionToCut float64 // from each end of a sample, with Trimmed; 0.05 if it is 0
 }
 
-// Levene tests whether all samples, 2 or more, have the same variance: analysis of variance of the distances from each sample's
-// center. It holds where samples are not from normal distributions. DF and DF2 of the result are the degrees of freedom between and within the
-// samples. It panics with a [*weft.Error] where a sample is empty, or each has one element. SciPy's levene.
+// Levene tests whether all samples, 2 or more, have the same variance: analysis of variance of the distances from each
+// sample's center. It holds where samples are not from normal distributions. DF and DF2 of the result are the degrees
+// of freedom between and within the samples. It panics with a [*weft.Error] where a sample is empty, or each has one
+// element. SciPy's levene.
 func Levene(samples []*weft.Tensor, opts ...LeveneOpts) Result {
 	const name = "stats.levene"
 	o := array.Options(name, opts)
@@ -68,8 +69,8 @@ func Levene(samples []*weft.Tensor, opts ...LeveneOpts) Result {
 	return oneway(list, total)
 }
 
-// Bartlett tests whether all samples, 2 or more, have the same variance. It requires samples from normal distributions; [Levene] does
-// not. It panics with a [*weft.Error] where a sample has fewer than 2 elements. SciPy's bartlett.
+// Bartlett tests whether all samples, 2 or more, have the same variance. It requires samples from normal distributions;
+// [Levene] does not. It panics with a [*weft.Error] where a sample has fewer than 2 elements. SciPy's bartlett.
 func Bartlett(samples ...*weft.Tensor) Result {
 	const name = "stats.bartlett"
 	list, total := groups(name, samples, 2)
