@@ -212,7 +212,7 @@ type Event struct {
 
 func (e *Event) at(opName string) device.Event {
 	if e == nil || e.e == nil {
-		array.Failf(opName, "event", "is nil or the zero Event (Stream.Record makes one)")
+		array.Failf(opName, "e", "is nil or the zero Event (Stream.Record makes one)")
 	}
 	return e.e
 }

@@ -416,7 +416,7 @@ func graphKey(out *ir.Node, lead []bool) string {
 func Cond(pred *Tensor, then, els func() []*Tensor) []*Tensor {
 	const name = "cond"
 	defer array.Named(name).End()
-	condition(name, pred)
+	condition(name, "pred", pred)
 	if then == nil || els == nil {
 		array.Failf(name, "", "a function is nil")
 	}
@@ -453,13 +453,13 @@ func While(cond func(s []*Tensor) *Tensor, body func(s []*Tensor) []*Tensor, ini
 		array.Failf(name, "", "a function is nil")
 	}
 	if o.Max < 0 {
-		array.Failf(name, "max", "%d is negative", o.Max)
+		array.Failf(name, "Max", "%d is negative", o.Max)
 	}
 	state := givenState(name, init)
 	holds := func(s []*Tensor) *Tensor {
 		var c *Tensor
 		core.Keeping(name, stateName, core.Inner(s), func() { c = cond(slices.Clone(s)) })
-		condition(name, c)
+		condition(name, "cond", c)
 		return c
 	}
 	step := func(s []*Tensor) []*Tensor {
@@ -562,10 +562,10 @@ func scanned(n int, step func(i *Tensor, s []*Tensor) (next, out []*Tensor), sta
 }
 
 // condition refuses what is not a Bool of no dimensions.
-func condition(name string, c *Tensor) {
+func condition(name, arg string, c *Tensor) {
 	c.c().Check(name)
 	if c.v().DType != Bool || c.Rank() != 0 {
-		array.Failf(name, "condition", "is %s, want a bool of no dimensions", array.TypeString(c.v().DType, c.v().Shape))
+		array.Failf(name, arg, "is %s, want a bool of no dimensions", array.TypeString(c.v().DType, c.v().Shape))
 	}
 }
 

@@ -254,9 +254,9 @@ func next(op string, d Decoder, last []int64) *weft.Tensor {
 	logits := d.Next(weft.FromSlice(last))
 	switch {
 	case logits == nil:
-		array.Failf(op, "logits", "are nil, want numbers [%d vocabulary]", len(last))
+		array.Failf(op, "logits of Next", "are nil, want numbers [%d vocabulary]", len(last))
 	case logits.DType().Complex() || logits.Rank() != 2 || logits.Dim(0) != len(last) || logits.Dim(1) == 0:
-		array.Failf(op, "logits", "are %s%s, want numbers [%d vocabulary]", logits.DType(), array.ShapeString(logits.Shape()), len(last))
+		array.Failf(op, "logits of Next", "are %s%s, want numbers [%d vocabulary]", logits.DType(), array.ShapeString(logits.Shape()), len(last))
 	}
 	return logits
 }
@@ -264,7 +264,7 @@ func next(op string, d Decoder, last []int64) *weft.Tensor {
 // weighs refuses logits whose greatest, NaN if there is one, is not finite.
 func weighs(op string, greatest float64) {
 	if math.IsNaN(greatest) || math.IsInf(greatest, 0) {
-		array.Failf(op, "logits", "have NaN, +Inf, or -Inf alone: they weigh no token")
+		array.Failf(op, "logits of Next", "have NaN, +Inf, or -Inf alone: they weigh no token")
 	}
 }
 

@@ -332,7 +332,7 @@ func TestGenerateRefuses(t *testing.T) {
 			_, err := models.GenerateBatch(smallLMs(t)["llama"], [][]int{{1}, {1, 2, 3, 4}}, models.GenerateOpts{MaxTokens: new(63)})
 			return err
 		},
-		"logits": func() error { // no token has a weight
+		"logits of Next": func() error { // no token has a weight
 			s := &scripted{logits: weft.From([][]float32{{0, float32(math.NaN()), 1}}).Expand(3, 3)}
 			for _, err := range models.Stream(s, [][]int{{0}}, models.GenerateOpts{Temperature: 1}) {
 				return err

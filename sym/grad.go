@@ -47,7 +47,7 @@ func Grad(cost *Var, wrt []*Var, opts ...GradOpts) []*Var {
 		k.notNil(name)
 		g.notNil(name)
 		if k.dtype != g.dtype || len(k.shape) != len(g.shape) {
-			array.Failf(name, "known", "the gradient of %s is %s", k, g)
+			array.Failf(name, "Known", "the gradient of %s is %s", k, g)
 		}
 	}
 	checkWrt(name, append(ends, known...), wrt, o.Constant, o.Disconnected)

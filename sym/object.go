@@ -163,7 +163,7 @@ type hostAny struct {
 // applyAny makes an operation of Go values and tensors.
 func (o *Op) applyAny(args []*Var) []*Var {
 	if o.Backward != nil {
-		array.Failf(o.Name, "backward", "is that of an operation of Go values, which have no gradients: want a nil Backward with ForwardAny")
+		array.Failf(o.Name, "Backward", "is that of an operation of Go values, which have no gradients: want a nil Backward with ForwardAny")
 	}
 	h := &hostAny{op: *o, id: hosts.Add(1)}
 	of := []*Var{callNumber}

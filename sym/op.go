@@ -104,7 +104,7 @@ func (h *host) Results(args []ir.Type) []ir.Type {
 	types := make([]ir.Type, len(out))
 	for i, t := range out {
 		if t.Object {
-			array.Failf(h.op.Name, "results", "have a Go value: want ForwardAny in place of Forward")
+			array.Failf(h.op.Name, "Results", "have a Go value: want ForwardAny in place of Forward")
 		}
 		array.CheckShape(h.op.Name, t.Shape, t.DType)
 		types[i] = ir.Type{DType: t.DType, Shape: slices.Clone(t.Shape)}
@@ -265,7 +265,7 @@ func OpFromGraph(inputs, outputs []*Var, opts ...GraphOpts) func(args ...*Var) [
 	}
 	grads := o.Gradient(slices.Clone(inputs), slices.Clone(ys), slices.Clone(dys))
 	if len(grads) != len(inputs) {
-		array.Failf(o.Name, "gradient", "gives %d for %d inputs", len(grads), len(inputs))
+		array.Failf(o.Name, "Gradient", "gives %d for %d inputs", len(grads), len(inputs))
 	}
 	var wanted []*Var
 	for i, g := range grads {

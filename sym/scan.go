@@ -225,7 +225,7 @@ func (s *scan) results(next Next) []*Var {
 		v.notNil(scanName)
 	}
 	if s.until && (next.Until.dtype != weft.Bool || len(next.Until.shape) != 0) {
-		array.Failf(scanName, "until", "is %s, want a bool without dimensions", next.Until)
+		array.Failf(scanName, "Until", "is %s, want a bool without dimensions", next.Until)
 	}
 	return outs
 }
