@@ -45,6 +45,10 @@ type castLeaf struct {
 	version uint32
 }
 
+// AutocastLists returns the names of operations that run in the type of the scope, and the ones that run
+// in float32.
+func AutocastLists() [][]string { return [][]string{lowered, raised} }
+
 // castTypes says by operation whether arguments become the type of the scope or float32.
 var castTypes = sync.OnceValue(func() map[*op.Def]bool {
 	m := map[*op.Def]bool{}

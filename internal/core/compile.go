@@ -15,7 +15,7 @@ import (
 // and no memory. Operations, backward passes, writes, draws and updates of optimizers are recorded
 // in one graph instead of computed. Captured tensors are inputs by reference, and are written
 // back if the function writes into them. The graph is rewritten up to [Options.Level], planned and
-// compiled. Programs are kept (see [evict]), one for each set of types, shapes, strides and sharing of
+// compiled. Programs are kept (see [Evict]), one for each set of types, shapes, strides and sharing of
 // memory of the arguments. A second run of the function, for other shapes, must do the same with
 // the tensors that it captures. What it does to Go values happens once a trace.
 type Func struct {

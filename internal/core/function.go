@@ -126,7 +126,7 @@ func (c *CompiledFunc) find(g *Supplied) *Entry {
 	mode := c.modeHere()
 	for _, e := range *list {
 		if e.sig.mode == mode && e.sig.fits(g) && e.ready(g) {
-			return e.use()
+			return e.Use()
 		}
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 // The programs that a compiled function keeps. A call with lengths that are new makes a program, so
 // a function keeps enough of them for the lengths of a data set, as far as they are small.
 const (
-	minPrograms     = 32
-	maxPrograms     = 256
-	maxProgramNodes = 1 << 16 // of all programs beyond minPrograms, as traced: some 80 MB
+	MinPrograms     = 32
+	MaxPrograms     = 256
+	MaxProgramNodes = 1 << 16 // of all programs beyond MinPrograms, as traced: some 80 MB
 )
 
 // maxWhy is the maximum number of lines of [CompiledFunc.Reasons] that give a reason.
@@ -33,19 +33,19 @@ func (c *CompiledFunc) keep(e *Entry) {
 		c.why = c.why[1:]
 	}
 	c.made++
-	list = evict(slices.Insert(slices.Clone(list), 0, e))
+	list = Evict(slices.Insert(slices.Clone(list), 0, e))
 	c.Entries.Store(&list)
 }
 
-// evict removes programs until few enough are left, the oldest first. A program that was used
+// Evict removes programs until few enough are left, the oldest first. A program that was used
 // since eviction last looked at it stays if another one can go.
-func evict(list []*Entry) []*Entry {
+func Evict(list []*Entry) []*Entry {
 	nodes := 0
 	for _, e := range list {
 		nodes += len(e.Traced)
 	}
 	tooMany := func() bool {
-		return len(list) > maxPrograms || len(list) > minPrograms && nodes > maxProgramNodes
+		return len(list) > MaxPrograms || len(list) > MinPrograms && nodes > MaxProgramNodes
 	}
 	for _, second := range [...]bool{false, true} {
 		for i := len(list) - 1; i > 0 && tooMany(); i-- {
@@ -58,8 +58,8 @@ func evict(list []*Entry) []*Entry {
 	return list
 }
 
-// use notes that a call uses the program.
-func (e *Entry) use() *Entry {
+// Use notes that a call uses the program.
+func (e *Entry) Use() *Entry {
 	if !e.used.Load() { // a store would take the line from other processors
 		e.used.Store(true)
 	}

@@ -2,13 +2,7 @@ package saved
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
-	"slices"
-	"strings"
 	"testing"
 
 	"weft/internal/ir"
@@ -50,56 +44,6 @@ func TestParametersOfAllOperations(t *testing.T) {
 	}
 	if n < 100 {
 		t.Errorf("only %d parameters", n)
-	}
-}
-
-// operations lists what files depend on: the names of operations and the fields of their parameters.
-func operations() string {
-	var b strings.Builder
-	for _, d := range op.Table() {
-		if d.Class == op.Composite {
-			continue
-		}
-		fmt.Fprintf(&b, "%s %d", d.Name, d.Arity)
-		if d.Attrs != nil {
-			fmt.Fprintf(&b, " %s", kindsByType[reflect.TypeOf(d.Attrs)].name)
-		}
-		b.WriteString("\n")
-	}
-	for _, name := range slices.Sorted(maps.Keys(kindsByName)) {
-		fmt.Fprintf(&b, "parameters %s %s\n", name, fieldsOf(kindsByName[name].parts))
-	}
-	return b.String()
-}
-
-func fieldsOf(t reflect.Type) string {
-	if t.Kind() == reflect.Struct {
-		var list []string
-		for i := range t.NumField() {
-			list = append(list, t.Field(i).Name+" "+fieldsOf(t.Field(i).Type))
-		}
-		return "{" + strings.Join(list, "; ") + "}"
-	}
-	return t.Kind().String()
-}
-
-// TestOpSetVersion holds the op table to the list of the current version. A line that is gone or changed
-// makes files of that version unreadable, unless reading translates it. New operations are added to the
-// list of the next version, when [OpSet] is raised for a release.
-func TestOpSetVersion(t *testing.T) {
-	want, err := os.ReadFile(filepath.Join("testdata", fmt.Sprintf("operations%d.txt", OpSet)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := operations()
-	for line := range strings.Lines(string(want)) {
-		begin := "\n" + line
-		if strings.HasPrefix(line, "parameters ") { // fields can be added behind the others
-			begin = strings.TrimRight(begin, "}\n")
-		}
-		if !strings.Contains("\n"+now, begin) {
-			t.Errorf("files of version %d can have the operation %q, which is gone or changed", OpSet, strings.TrimSpace(line))
-		}
 	}
 }
 

@@ -1,6 +1,6 @@
 package scan
 
-// SetLimit sets the number of elements of a launch, and returns what sets it back.
+// SetLimit is for tests: it sets the number of elements of a launch, and returns what sets it back.
 func SetLimit(elements int) (back func()) {
 	old := maxElements
 	maxElements = elements

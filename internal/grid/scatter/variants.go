@@ -5,7 +5,7 @@ import "weft/internal/grid"
 // Limits are what tests change.
 type Limits struct{ MaxBox, ShortLine, UnitLines, MaxNumber, MostBlocks, LeastChunk, SmallSort int }
 
-// SetLimits sets the limits, and returns what sets them back.
+// SetLimits is for tests: it sets the limits, and returns what sets them back.
 func SetLimits(l Limits) (back func()) {
 	was := Limits{maxBox, shortLine, unitLines, maxNumber, mostBlocks, leastChunk, smallSort}
 	set := func(l Limits) {
@@ -15,7 +15,7 @@ func SetLimits(l Limits) (back func()) {
 	return func() { set(was) }
 }
 
-// Kernels returns the kernels of copies and of sums of floats, and a sample of the other ones.
+// Kernels is for tests. It returns the kernels of copies and of sums of floats, and a sample of the other ones.
 func Kernels() (out []*grid.Kernel) {
 	for i, c := range cells() {
 		if c.op > Copy && !(c.op == Sum && c.dtype.Float()) && i%7 > 0 {

@@ -5,14 +5,14 @@ import (
 	"weft/internal/grid"
 )
 
-// SetMaxBox sets maxBox, and returns what sets it back.
+// SetMaxBox is for tests: it sets maxBox, and returns what sets it back.
 func SetMaxBox(n int) (back func()) {
 	old := maxBox
 	maxBox = n
 	return func() { maxBox = old }
 }
 
-// Kernels returns kernels of all routines, each of them if all is set, else the ones of few axes.
+// Kernels is for tests. It returns kernels of all routines, each of them if all is set, else the ones of few axes.
 func Kernels(all bool) (list []*grid.Kernel) {
 	for _, v := range variants(all) {
 		list = append(list, v.lower())

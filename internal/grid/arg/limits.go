@@ -1,6 +1,6 @@
 package arg
 
-// SetLimits sets the limits of a launch, and returns what sets them back.
+// SetLimits is for tests: it sets the limits of a launch, and returns what sets them back.
 func SetLimits(units, part int) (back func()) {
 	x, y := maxUnits, maxPart
 	maxUnits, maxPart = units, part

@@ -1,4 +1,4 @@
-package saved_test
+package main_test
 
 import (
 	"context"

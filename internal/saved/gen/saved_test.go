@@ -1,4 +1,4 @@
-package saved_test
+package main_test
 
 import (
 	"fmt"
@@ -283,7 +283,7 @@ func TestSaveRefuses(t *testing.T) {
 // TestCorpus calls the programs of every version's corpus and compares the results, bit by bit, with what
 // the functions gave when they were saved.
 func TestCorpus(t *testing.T) {
-	files, err := filepath.Glob("testdata/v*/*.weft")
+	files, err := filepath.Glob("../testdata/v*/*.weft")
 	if err != nil || len(files) < 8 {
 		t.Fatal(files, err)
 	}

@@ -1,11 +1,10 @@
-package grid_test
+package ptx
 
 import (
 	"testing"
 
 	"weft/internal/array"
 	"weft/internal/grid"
-	"weft/internal/grid/gridtest"
 	"weft/internal/loop"
 	"weft/internal/vmath"
 )
@@ -34,7 +33,9 @@ func TestPtxasTakesKept(t *testing.T) {
 	if len(kernels) < 60 {
 		t.Errorf("%d kernels", len(kernels))
 	}
-	gridtest.SpillsNothing(t, kernels)
+	for _, target := range targets {
+		spillNothing(t, target, kernels)
+	}
 }
 
 // TestPtxasTakesWide assembles an exponential of each type of 2 bytes, and sums of bytes.
@@ -59,7 +60,9 @@ func TestPtxasTakesWide(t *testing.T) {
 		}
 		kernels = append(kernels, k)
 	}
-	gridtest.SpillsNothing(t, kernels)
+	for _, target := range targets {
+		spillNothing(t, target, kernels)
+	}
 }
 
 func rows(name string) *loop.Builder {

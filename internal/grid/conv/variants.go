@@ -5,7 +5,7 @@ import (
 	"weft/internal/grid"
 )
 
-// Kernels returns all kernels of the package.
+// Kernels returns all kernels of the package, for tests.
 func Kernels() (list []*grid.Kernel) {
 	for _, v := range directVariants() {
 		if v.kind == weight {
@@ -26,7 +26,7 @@ func Kernels() (list []*grid.Kernel) {
 	return append(list, new(transformed).transformSums(piece{}, 0, 0).Lower())
 }
 
-// SetLimits sets the bytes of memory for Winograd's algorithm and for sums of blocks, and the number
+// SetLimits is for tests: it sets the bytes of memory for Winograd's algorithm and for sums of blocks, and the number
 // of blocks of a launch. It returns what sets them back.
 func SetLimits(winograd, parts, blocks int) (back func()) {
 	a, b, c := winogradBytes, partBytes, maxBlocks

@@ -3,7 +3,7 @@ package pooling
 // Threads is the number of threads of a block.
 const Threads = threads
 
-// SetLimit sets the number of elements of a launch, and returns what sets it back.
+// SetLimit is for tests: it sets the number of elements of a launch, and returns what sets it back.
 func SetLimit(elements int) (back func()) {
 	old := maxElements
 	maxElements = elements

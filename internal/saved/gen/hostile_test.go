@@ -1,4 +1,4 @@
-package saved_test
+package main_test
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func filesOf(t testing.TB) map[string][]byte {
 		}
 		out[m.name] = b
 	}
-	corpus, err := filepath.Glob("testdata/v*/*.weft")
+	corpus, err := filepath.Glob("../testdata/v*/*.weft")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import "weft/internal/grid"
 // Depth is the most terms of a tile.
 const Depth = 16
 
-// SetLimits sets the limits of a launch, and returns what sets them back.
+// SetLimits is for tests: it sets the limits of a launch, and returns what sets them back.
 func SetLimits(side, blocks int) (back func()) {
 	x, y := maxSide, maxBlocks
 	maxSide, maxBlocks = side, blocks
