@@ -90,7 +90,7 @@ func overlay(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	replace := map[string]string{}
 	for name, text := range files {
-		at := filepath.Join(dir, name)
+		at := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
 		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -107,37 +107,39 @@ func overlay(t *testing.T, files map[string]string) string {
 	return at
 }
 
-// TestGuides runs the snippets of all pages: each prints the block that follows it.
+// TestGuides runs the snippets of all pages: each prints the block that follows it. One program has a
+// package for each page, because to link one for each page takes a minute of processor time.
 func TestGuides(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal("there are no pages: ", err)
 	}
+	files, guides := map[string]string{}, map[string]*guide{}
+	var links, calls strings.Builder
 	for _, page := range pages {
+		if page == "add-an-operation.md" {
+			continue // TestAddAnOperation compiles its snippets
+		}
+		g := read(t, page)
+		if len(g.bodies) == 0 {
+			continue
+		}
+		guides[page] = g
+		name := strings.TrimSuffix(page, ".md")
+		g.write(name, files)
+		fmt.Fprintf(&links, "import page%d %q\n", len(guides), module+"/docs/guide/"+name)
+		fmt.Fprintf(&calls, "case %q:\npage%d.Run()\n", page, len(guides))
+	}
+	files["main.go"] = fmt.Sprintf("package main\nimport \"os\"\n%sfunc main() {\nswitch os.Args[1] {\n%s}\n}\n", &links, &calls)
+	program := filepath.Join(t.TempDir(), "guide.exe")
+	// Go's linker is faster without debug information.
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "-overlay="+overlay(t, files), "./guide").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for page, g := range guides {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			if page == "add-an-operation.md" {
-				return // TestAddAnOperation compiles its snippets
-			}
-			g := read(t, page)
-			if len(g.bodies) == 0 {
-				return
-			}
-			const between = "<<<\n"
-			var code, calls strings.Builder
-			for i, b := range g.bodies {
-				fmt.Fprintf(&code, "func snippet%d() {\n%s}\n", i, b)
-				fmt.Fprintf(&calls, "snippet%d()\nfmt.Print(%q)\n", i, between)
-			}
-			fmt.Fprintf(&code, "func main() {\n%s}\n", &calls)
-			files := map[string]string{}
-			if g.kernels != "" {
-				files["kernels.go"] = "package main\n" + imports(g.kernels) + g.kernels
-				code.WriteString("//go:embed kernels.go\nvar source string\nvar kernels = kernel.MustParse(source)\n")
-			}
-			files["main.go"] = "package main\n" + imports(code.String()) + "import _ \"embed\"\n" + code.String()
-			cmd := exec.Command("go", "run", "-overlay="+overlay(t, files), "./guide")
-			out, err := cmd.CombinedOutput()
+			out, err := exec.Command(program, page).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
@@ -149,4 +151,22 @@ func TestGuides(t *testing.T) {
 			}
 		})
 	}
+}
+
+// between stands between the outputs of two snippets.
+const between = "<<<\n"
+
+// write adds the files of a package whose function Run calls all snippets.
+func (g *guide) write(name string, files map[string]string) {
+	var code, calls strings.Builder
+	for i, b := range g.bodies {
+		fmt.Fprintf(&code, "func snippet%d() {\n%s}\n", i, b)
+		fmt.Fprintf(&calls, "snippet%d()\nfmt.Print(%q)\n", i, between)
+	}
+	fmt.Fprintf(&code, "func Run() {\n%s}\n", &calls)
+	if g.kernels != "" {
+		files[name+"/kernels.go"] = "package page\n" + imports(g.kernels) + g.kernels
+		code.WriteString("//go:embed kernels.go\nvar source string\nvar kernels = kernel.MustParse(source)\n")
+	}
+	files[name+"/page.go"] = "package page\n" + imports(code.String()) + "import _ \"embed\"\n" + code.String()
 }
