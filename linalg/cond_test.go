@@ -2,11 +2,44 @@ package linalg_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"weft"
 	"weft/linalg"
 )
+
+// TestCondOfRectangular checks tall, wide and batched matrices with known singular values, and that the norm is Two if
+// none is given. NumPy's numpy.linalg.cond gives the same.
+func TestCondOfRectangular(t *testing.T) {
+	tall := weft.From([][]float64{{0, 2}, {0, 0}, {5, 0}})
+	for name, c := range map[string]struct {
+		got  *weft.Tensor
+		want []float64
+	}{
+		"tall":    {linalg.Cond(tall), []float64{2.5}},
+		"wide":    {linalg.Cond(tall.T(), linalg.NegTwo), []float64{0.4}},
+		"empty":   {linalg.Cond(tall, ""), []float64{2.5}},
+		"batched": {linalg.Cond(weft.Stack([]*weft.Tensor{tall, tall.Mul(0)}, 0)), []float64{2.5, math.Inf(1)}},
+		"square":  {linalg.Cond(weft.From([][]float64{{0, -2}, {3, 0}})), []float64{1.5}},
+	} {
+		for i, x := range elements(c.got) {
+			if d := math.Abs(real(x) - c.want[i]); d > 1e-14 {
+				t.Errorf("%s: %v, want %v", name, c.got, c.want)
+			}
+		}
+	}
+	for name, f := range map[string]func(){
+		"a: has shape [3 2], want square": func() { linalg.Cond(tall, linalg.One) },
+		"a: has shape [0 2], want matric": func() { linalg.Cond(weft.Zeros(0, 2)) },
+		"ord: 2 norms, want one":          func() { linalg.Cond(tall, linalg.Two, linalg.One) },
+		"Ord: \"x\" is not the name":      func() { linalg.Cond(weft.Ones(2, 2), "x") },
+	} {
+		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want an error with %q", err, name)
+		}
+	}
+}
 
 // TestCondOfSingular checks the condition numbers of a singular matrix, of a regular one and of zeros in one
 // batch against NumPy's numpy.linalg.cond.

@@ -98,31 +98,44 @@ func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
 	return y
 }
 
-// Cond returns the condition numbers of square matrices, [... n n], in a norm: the norm times that of the
-// inverse, floats in the shape of the axes before the last two. With Two and NegTwo it is the ratio of the
-// extreme singular values. That of a singular matrix is +Inf in every norm but NegTwo, where it is 0; that of
-// zeros is +Inf, as in NumPy.
+// Cond returns the condition numbers of matrices in a norm, [Two] if none is given: floats in the shape of the
+// axes before the last two. With Two and NegTwo it is the ratio of the extreme singular values of matrices
+// [... m n]. In other norms matrices are square, [... n n], and it is the norm times that of the inverse.
 //
-// It panics with *[weft.Error] where the norm is not known or a has other shapes.
-func Cond(a *weft.Tensor, ord Ord) *weft.Tensor {
+// That of a singular matrix is +Inf in every norm but NegTwo, where it is 0. That of zeros is +Inf, as in NumPy.
+// It panics with *[weft.Error] for other shapes, matrices without elements and norms that are not known.
+func Cond(a *weft.Tensor, ord ...Ord) *weft.Tensor {
 	const name = "linalg.cond"
 	defer array.Named(name).End()
-	a = square(name, "a", a)
-	infinite := func(where, y *weft.Tensor) *weft.Tensor { return y.MaskedFill(where, math.Inf(1)) }
-	if ord == Two || ord == NegTwo { // the ratio of singular values
-		s := SVDVals(a)
-		most, least := s.Max(-1), s.Min(-1)
-		if ord == NegTwo {
-			most, least = least, most
-		}
-		return infinite(s.Eq(0).All(-1), most.Div(least))
+	o := MatrixNormOpts{Ord: Two}
+	switch {
+	case len(ord) > 1:
+		array.Failf(name, "ord", "%d norms, want one", len(ord))
+	case len(ord) == 1 && ord[0] != "":
+		o.Ord = ord[0]
 	}
+	if o.Ord == Two || o.Ord == NegTwo {
+		return condOfSingular(matrix(name, "a", a), o.Ord)
+	}
+	a = square(name, "a", a)
 	f, _ := factors(a.Detach())
 	singular := f.Diagonal(0).Eq(0).Any(-1)
 	eye := a.Device().EyeOf(a.DType(), a.Dim(-1))
 	regular := weft.Where(singular.Unsqueeze(-1).Unsqueeze(-1), eye, a)
-	o := MatrixNormOpts{Ord: ord}
-	return infinite(singular, matrixNorm(name, regular, o).Mul(matrixNorm(name, inverse(regular), o)))
+	return matrixNorm(name, regular, o).Mul(matrixNorm(name, inverse(regular), o)).MaskedFill(singular, math.Inf(1))
+}
+
+// condOfSingular returns the ratio of the extreme singular values, the larger one divided by the smaller one in Two.
+func condOfSingular(a *weft.Tensor, ord Ord) *weft.Tensor {
+	if a.Dim(-1) == 0 || a.Dim(-2) == 0 {
+		array.Failf("linalg.cond", "a", "has shape %s, want matrices with elements", array.ShapeString(a.Shape()))
+	}
+	s := SVDVals(a)
+	most, least := s.Max(-1), s.Min(-1)
+	if ord == NegTwo {
+		most, least = least, most
+	}
+	return most.Div(least).MaskedFill(s.Eq(0).All(-1), math.Inf(1))
 }
 
 // MatrixPower returns square matrices, [... n n], to a power: the identity for 0, of inverses for negative
