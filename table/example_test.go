@@ -101,6 +101,18 @@ func ExampleTable_Filter() {
 	// Rome
 }
 
+func ExampleTable_IsIn() {
+	t := rents()
+	fmt.Print(t.Filter(t.IsIn("city", "Rome", "Oslo")).Select("city", "rent"))
+	fmt.Println(t.IsIn("city", "Oslo").LogicalNot().Sum())
+	// Output:
+	// city  rent
+	// Rome   900
+	// Oslo  1200
+	// Rome  1150
+	// 3
+}
+
 func ExampleTable_Describe() {
 	fmt.Print(rents().Describe().Select("column", "count", "mean", "max"))
 	// Output:

@@ -77,6 +77,26 @@ func (t *Table) Filter(mask *weft.Tensor) *Table {
 	return t.take(places)
 }
 
+// IsIn returns a mask for [Table.Filter]: a vector of bools, true where the text of a column is one of texts. The empty
+// text finds missing values. Columns of numbers have [weft.Tensor.Eq], [weft.Tensor.IsIn] and [weft.Tensor.IsNaN].
+// It panics with *weft.Error if there is no such column of texts. pandas' isin.
+func (t *Table) IsIn(name string, texts ...string) *weft.Tensor {
+	t.given("is_in")
+	c := t.column("is_in", "name", name)
+	if c.Texts == nil {
+		array.Failf("table.is_in", "name", "%q is a column of %s", name, kindOf(c))
+	}
+	wanted := make(map[string]bool, len(texts))
+	for _, text := range texts {
+		wanted[text] = true
+	}
+	mask := make([]bool, t.rows)
+	for i, text := range c.Texts {
+		mask[i] = wanted[text]
+	}
+	return weft.FromSlice(mask)
+}
+
 // Slice returns rows start to stop-1, on the memory of t. Negative numbers count from the back; as in NumPy, what is
 // out of range is cut.
 func (t *Table) Slice(start, stop int) *Table {

@@ -355,6 +355,8 @@ func TestRowsOfTables(t *testing.T) {
 	}
 	check("Take", x.Take(weft.FromSlice([]int{-1, 0, 0})), []int64{1, 3, 3}, "y", "x", "x")
 	check("Filter", x.Filter(x.Numbers("a").Lt(3)), []int64{1, 2, 1}, "y", "z", "y")
+	check("IsIn", x.Filter(x.IsIn("s", "z", "y", "none")), []int64{1, 2, 1}, "y", "z", "y")
+	check("IsIn of nothing", x.Filter(x.IsIn("s")), []int64{})
 	check("Slice", x.Slice(-3, -1), []int64{1, 2}, "y", "z")
 	check("Head", x.Head(9), []int64{3, 1, 2, 1}, "x", "y", "z", "y")
 	check("Unique", x.Unique("a", "s"), []int64{3, 1, 2}, "x", "y", "z")
@@ -401,6 +403,7 @@ func TestMisuse(t *testing.T) {
 		`table.agg: stats: gives two columns the name "a_sum": As gives another`:                             func() { x.GroupBy("a").Agg(table.Sum("a"), table.Sum("a")) },
 		`table.join: On: "a" is a column of int64 in one table, of texts in another`:                         func() { x.Join(x, table.JoinOpts{On: []string{"a"}, RightOn: []string{"s"}}) },
 		`table.take: index: has 2 at 0: there are 2 rows`:                                                    func() { x.Take(weft.FromSlice([]int{2})) },
+		`table.is_in: name: "a" is a column of int64`:                                                        func() { x.IsIn("a", "1") },
 		`table.filter: mask: is bool[3], want bool[2]`:                                                       func() { x.Filter(weft.ZerosOf(weft.Bool, 3)) },
 		`table.len: the table: is nil`:                                                                       func() { none.Len() },
 		`table.len: the groups are nil or zero: Table.GroupBy makes them`:                                    func() { new(table.Groups).Len() },
