@@ -23,7 +23,7 @@ var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 var packages = map[string]string{"bytes": "bytes", "context": "context", "errors": "errors", "fmt": "fmt", "math": "math", "os": "os", "filepath": "path/filepath", "strings": "strings", "image": "image", "png": "image/png", "weft": module, "transforms": module + "/data/transforms", "live": module + "/train/live"}
 
 func init() {
-	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "models", "nn", "npy", "onnx", "optim", "plot", "ragged", "records", "safetensors", "sym", "tokenizers", "torchfile", "linalg", "special", "train", "fft", "signal", "sparse", "ndimage"} {
+	for _, name := range []string{"checkpoint", "data", "distributions", "dlpack", "kernel", "models", "nn", "npy", "onnx", "optim", "plot", "ragged", "records", "safetensors", "sym", "tokenizers", "torchfile", "linalg", "special", "train", "fft", "signal", "sparse", "ndimage", "table"} {
 		packages[name] = module + "/" + name
 	}
 }
