@@ -42,6 +42,22 @@ type lanesJob[F float32 | float64] struct {
 	perMatrix int   // multiply-adds
 }
 
+// elementWork is the multiply-adds that count for an element which is read or written: small matrices wait for memory
+// and divisions more than for products. 10,000 factorizations of 8x8 by LU take 0.86 ms, which is
+// the time of 18 million, and have 1.7 million (float64, Zen 4, November 2026).
+const elementWork = 8
+
+// work is the multiply-adds that count for a matrix.
+func (j *lanesJob[F]) work() int {
+	n := 0
+	for _, arrays := range [2][]lanesArray{j.in, j.out} {
+		for _, v := range arrays {
+			n += v.size
+		}
+	}
+	return j.perMatrix + elementWork*n
+}
+
 // lanes factors the matrices of in[0] by the kernel of a key. It reports whether there is one; alone are the matrices
 // that the kernel left out. perMatrix is a matrix's multiply-adds.
 func lanes(key lanesKey, perMatrix int, in, out []lanesArray, pivots *array.View) (alone []int, ok bool) {
@@ -72,8 +88,9 @@ func lanesOf[F float32 | float64](key lanesKey, perMatrix int, in, out []lanesAr
 	}
 	j.code = codegen.Kernel(lanesCodes, key)
 	groups := tile.Ceil(j.count, j.lanes)
-	threads := tile.ThreadsFor(j.count*perMatrix, 0)
-	grain := max(1, min(tile.Ceil(groups, 4*threads), tile.TaskWork/max(1, perMatrix*j.lanes)))
+	work := j.work()
+	threads := tile.ThreadsFor(j.count*work, 0)
+	grain := max(1, min(tile.Ceil(groups, 4*threads), tile.TaskWork/max(1, work*j.lanes)))
 	par.RunTask(groups, grain, threads, j)
 	return j.alone, true
 }
