@@ -7,7 +7,7 @@ import (
 
 // Hyp2F1 is Gauss' hypergeometric function of real numbers, the sum of (a)_k*(b)_k/((c)_k*k!)*x^k, continued to x
 // below -1. It is infinite above 1, and where c is a negative whole number or 0, unless a or b ends the sum before.
-// Errors grow with the parameters: those up to some tens have most digits. Where its terms are 2^97 times as large as the
+// Parameters up to some tens err up to some tens of units in the last place. Where its terms are 2^97 times as large as the
 // sum it is NaN, as for a = -500.5, b = 500, c = 3 and x = 0.9. It has no gradient by a, b and c.
 func Hyp2F1(a, b, c, x any) *weft.Tensor {
 	return several("special.hyp2f1", op.Hyp2F1, argument{"a", a}, argument{"b", b}, argument{"c", c}, argument{"x", x})

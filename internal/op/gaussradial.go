@@ -13,7 +13,9 @@ const (
 	// radialMost is the size of parameters, radialLeast the least c, and radialFar the size of v up to which the series serves.
 	radialMost, radialLeast, radialFar = 25, 0.05, 0.9
 	// radialLoss is the size of terms beside their sum from which the slower formulas are taken.
-	radialLoss = 8
+	radialLoss = 5
+	// radialMean is the mean number of terms, each weighted by its size, from which they are.
+	radialMean = 24
 	// maxRadialTerms bounds the terms. A v of 0.9 takes some 400.
 	maxRadialTerms = 900
 )
@@ -92,5 +94,6 @@ func (s stream) radial(active, a0, b0, c val, p radialPoint) (y, ok val) {
 	none := twofold{zero, zero}
 	front := exponent(twofold{s.Neg(a2), s.Mul(s.f(-2), a.lo)}, p.half)
 	front = s.addTwofold(front, exponent(s.selectTwofold(euler, power, none), p.less))
-	return s.Mul(sum, s.twoExp(front)), s.both(s.Lt(r[5], s.Mul(s.Abs(sum), s.f(radialLoss))), s.Lt(r[4], s.f(maxRadialTerms)))
+	few := s.Lt(s.Abs(r[3]), s.Mul(s.Abs(sum), s.f(radialMean)))
+	return s.Mul(sum, s.twoExp(front)), s.both(few, s.Lt(r[5], s.Mul(s.Abs(sum), s.f(radialLoss))), s.Lt(r[4], s.f(maxRadialTerms)))
 }

@@ -15,18 +15,24 @@ import (
 var Hyp2F1, Hyp1F1, Hyp0F1 *Def
 
 const (
-	hyperNear = 0.6
+	hyperNear = 0.68
 	// maxHyperTerms bounds the terms of a series, maxHyperSteps the steps towards 1, which lies 2^-1074 away at most.
 	maxHyperTerms, maxHyperSteps = 12_000, 1100
 	// hyperLoss is the size of terms beside their sum from which they cancel.
 	hyperLoss = 3
+	// hyperMean is the mean number of terms, each weighted by its size, up to which the quick sum serves: the relative error
+	// of a term grows with its number.
+	hyperMean = 16
+	// hyperDeep is the size of terms beside their sum at which a sum ends that steps start from. Steps magnify
+	// its error by up to 2^gaussWide.
+	hyperDeep = 0x1p-90
 	// hyperGone is the size of terms above hyperLarge, beside their sum, from which sums in two floats have no digits.
 	hyperGone, hyperLarge = 0x1p97, 0x1p60
 	// hyperTiny is a bottom parameter below which terms may overflow although their sum, times it, does not.
 	hyperTiny = 0x1p-800
 	// hyperVast is the size of parameters and arguments whose terms are taken one by one.
 	hyperVast = 1e40
-	// gaussWide is a c from which Taylor's series about 1/2 lose digits to the solution x^(1-c). There the power
+	// gaussWide is a size of c from which Taylor's series about 1/2 lose digits to the solution x^(1-c). There the power
 	// series serves up to gaussSlow, from where steps are short.
 	gaussWide, gaussSlow = 30, 0.98
 	// gaussDegree bounds polynomials whose terms alternate.
@@ -80,8 +86,9 @@ func (s stream) selectTwofold(c val, x, y twofold) twofold {
 }
 
 // hyper is the sum of the product of all (top)_k, divided by the product of all (bottom)_k and by k!, times x^k. The
-// second result has the factors k too: x times the derivative. Sums of terms that cancel are taken in two floats.
-func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope val) {
+// second result has the factors k too: x times the derivative. Sums of terms that cancel or are many are taken in two
+// floats, and those of lanes that are deep with a relative error of hyperDeep.
+func (s stream) hyper(active, deep val, top, bottom []twofold, x twofold) (y, slope twofold) {
 	zero, one := s.f(0), s.f(1)
 	// All parameters count before terms come to fall.
 	least := zero
@@ -89,10 +96,11 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 		least = s.Min(least, p.hi)
 	}
 	least = s.Min(s.Neg(least), s.f(maxHyperTerms))
-	more := func(sum, term, last, k val) val {
-		falls := s.And(s.Lt(s.Abs(term), s.Mul(s.Abs(sum), s.f(0x1p-57))), s.both(s.Le(s.Abs(term), s.Abs(last)), s.Le(least, k)))
+	more := func(enough, sum, term, last, k val) val {
+		falls := s.And(s.Lt(s.Abs(term), s.Mul(s.Abs(sum), enough)), s.both(s.Le(s.Abs(term), s.Abs(last)), s.Le(least, k)))
 		return s.both(s.Not(falls), s.Lt(zero, s.Abs(term)), s.Lt(s.Abs(term), s.f(math.Inf(1))), s.Lt(k, s.f(maxHyperTerms)))
 	}
+	enough := s.f(0x1p-57)
 	factors := func(k, next val) (up, down val) {
 		up, down = x.hi, next
 		for _, p := range top {
@@ -116,7 +124,7 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 		start := s.Select(active, s.Select(from.tiny, from.term.hi, one), zero)
 		return []val{sum.hi, start, start, s.Select(from.tiny, one, zero), s.Select(from.tiny, from.term.hi, zero), most}
 	}
-	v := s.While(begin(s.And(active, s.Not(vast))), func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
+	v := s.While(begin(s.And(active, s.Not(vast))), func(v []val) val { return more(enough, v[0], v[1], v[2], v[3]) }, func(v []val) []val {
 		k, next := v[3], s.Add(v[3], one)
 		after := s.Add(next, one)
 		up, down := factors(k, next)
@@ -129,20 +137,21 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 		return []val{s.Add(v[0], s.Add(t, t2)), t2, t, after, s.Fma(next, t, s.Fma(after, t2, v[4])), s.Max(v[5], most)}
 	})
 	v = s.If(vast, func() []val {
-		return s.While(begin(vast), func(v []val) val { return more(v[0], v[1], v[2], v[3]) }, func(v []val) []val {
+		return s.While(begin(vast), func(v []val) val { return more(enough, v[0], v[1], v[2], v[3]) }, func(v []val) []val {
 			k, next := v[3], s.Add(v[3], one)
 			up, down := factors(k, next)
 			t := s.Mul(v[1], s.Div(up, down))
 			return []val{s.Add(v[0], t), t, v[1], next, s.Fma(next, t, v[4]), s.Max(v[5], s.Abs(t))}
 		})
 	}, func() []val { return v })
-	lost := s.both(active, s.Lt(s.Mul(s.Abs(v[0]), s.f(hyperLoss)), v[5]), s.finite(v[5]))
+	many := s.And(s.Not(vast), s.Or(deep, s.Lt(s.Mul(s.Abs(v[0]), s.f(hyperMean)), s.Abs(v[4]))))
+	lost := s.both(active, s.Or(many, s.Lt(s.Mul(s.Abs(v[0]), s.f(hyperLoss)), v[5])), s.finite(v[5]))
 	long2 := s.If(lost, func() []val {
 		unit, none := twofold{one, zero}, twofold{zero, zero}
 		sum := s.selectTwofold(from.tiny, s.addTwofold(from.one, from.term), unit)
 		t := s.selectTwofold(lost, s.selectTwofold(from.tiny, from.term, unit), none)
 		slope := s.selectTwofold(from.tiny, from.term, none)
-		w := s.While([]val{sum.hi, sum.lo, t.hi, t.lo, t.hi, s.Select(from.tiny, one, zero), slope.hi, slope.lo}, func(v []val) val { return more(v[0], v[2], v[4], v[5]) }, func(v []val) []val {
+		w := s.While([]val{sum.hi, sum.lo, t.hi, t.lo, t.hi, s.Select(from.tiny, one, zero), slope.hi, slope.lo}, func(v []val) val { return more(s.Select(deep, s.f(hyperDeep), enough), v[0], v[2], v[4], v[5]) }, func(v []val) []val {
 			k := v[5]
 			next := twofold{s.Add(k, one), zero}
 			up, down := x, next
@@ -157,15 +166,21 @@ func (s stream) hyper(active val, top, bottom []twofold, x twofold) (y, slope va
 			slope := s.addTwofold(twofold{v[6], v[7]}, s.mulTwofold(next, t))
 			return []val{sum.hi, sum.lo, t.hi, t.lo, v[2], next.hi, slope.hi, slope.lo}
 		})
-		return []val{w[0], w[6]}
-	}, s.zeros(2))
-	y, slope = s.Select(lost, long2[0], v[0]), s.Select(lost, long2[1], v[4])
+		return []val{w[0], w[1], w[6], w[7]}
+	}, s.zeros(4))
+	y = s.selectTwofold(lost, twofold{long2[0], long2[1]}, twofold{v[0], zero})
+	slope = s.selectTwofold(lost, twofold{long2[2], long2[3]}, twofold{v[4], zero})
 	// What has no digits left is not a number: not two floats' either, or terms that grow beyond all numbers with signs
 	// in turns.
-	gone := s.both(lost, s.Lt(s.f(hyperLarge), v[5]), s.Lt(s.Mul(s.Abs(y), s.f(hyperGone)), v[5]))
+	gone := s.both(lost, s.Lt(s.f(hyperLarge), v[5]), s.Lt(s.Mul(s.Abs(y.hi), s.f(hyperGone)), v[5]))
 	turns := s.Xor(s.Lt(v[1], zero), s.Lt(v[2], zero))
 	gone = s.Or(gone, s.both(active, turns, s.Not(s.finite(v[5]))))
-	return s.checked(s.Not(gone), s.Div(y, from.one.hi)), s.Div(slope, from.one.hi)
+	scaled := func(of twofold) twofold {
+		return twofold{s.Div(of.hi, from.one.hi), s.Select(s.Or(from.tiny, s.Not(s.finite(of.hi))), zero, of.lo)}
+	}
+	y = scaled(y)
+	y.hi = s.checked(s.Not(gone), y.hi)
+	return y, scaled(slope)
 }
 
 // A hyperStart is where the sum of [stream.hyper] starts. The terms beside a tiny bottom overflow where their sum times it
@@ -225,27 +240,25 @@ func (s stream) gaussAnywhere(a0, b0, c0, x0 val) val {
 	over := s.And(s.Or(s.Lt(low(first), low(second)), s.both(s.Not(left), s.Or(s.ends(ca.hi), s.ends(cb.hi)), short)), s.Not(finite))
 	over = s.And(over, s.Not(s.And(left, s.ends(cb.hi))))
 	// Next to 1 a high power of 1-x is 0, and what it multiplies infinite.
-	ln := vmath.Log(bb, s.Select(s.Lt(zero, less.hi), less.hi, one))
+	ln := vmath.Log(bb, s.positive(less.hi))
 	over = s.And(over, s.Or(left, s.Lt(s.f(-600), s.Mul(power.hi, ln))))
 	p, q := s.selectTwofold(over, second[0], first[0]), s.selectTwofold(over, second[1], first[1])
 	front := s.selectTwofold(over, powers[1], powers[0])
 	w := s.selectTwofold(left, s.divTwofold(twofold{s.Neg(x), zero}, less), twofold{x, zero})
-	rest := s.Select(left, s.Div(one, less.hi), less.hi)
+	rest := s.selectTwofold(left, s.divTwofold(twofold{one, zero}, less), less)
 	far := s.both(inside, s.Not(s.Or(finite, binomial)), s.Lt(s.f(hyperNear), w.hi), s.Not(s.ends(p.hi)), s.Not(s.ends(q.hi)))
-	from := s.Select(s.Lt(c, s.f(gaussWide)), s.f(0.5), s.f(gaussSlow))
+	from := s.Select(s.Lt(s.Abs(c), s.f(gaussWide)), s.f(0.5), s.f(gaussSlow))
 	far = s.And(far, s.Lt(from, w.hi))
-	y, slope := s.hyper(s.And(inside, s.Not(binomial)), []twofold{p, q}, []twofold{{c, zero}}, s.selectTwofold(far, twofold{from, zero}, w))
-	y = s.If(far, func() []val {
-		one := s.f(1)
-		pick := func(x val) val { return s.Select(far, x, one) }
-		return []val{s.gaussSteps(pick(p.hi), pick(q.hi), pick(c), s.Sub(one, from), s.Select(far, rest, s.f(0.5)), y, s.Div(slope, from))}
-	}, func() []val { return []val{y} })[0]
-	// (1-x)^front with the roundings of both.
-	factor := vmath.Pow(bb, less.hi, front.hi)
-	rounded := s.Fma(factor, s.Fma(front.lo, ln, s.Mul(front.hi, s.Div(less.lo, s.Select(s.Eq(less.hi, zero), one, less.hi)))), factor)
-	factor = s.Select(s.finite(factor), rounded, factor)
-	y = s.Select(s.Eq(front.hi, zero), y, s.Mul(factor, y))
-	y = s.Select(binomial, vmath.Pow(bb, less.hi, s.Neg(s.Select(s.Eq(a, c), b, a))), y)
+	total, slope := s.hyper(s.And(inside, s.Not(binomial)), far, []twofold{p, q}, []twofold{{c, zero}}, s.selectTwofold(far, twofold{from, zero}, w))
+	y := s.If(far, func() []val {
+		unit := s.twofold(1)
+		pick := func(x twofold) twofold { return s.selectTwofold(far, x, unit) }
+		g := gaussWay{pick(p), pick(q), pick(twofold{c, zero})}
+		return []val{s.gaussSteps(g, s.Sub(one, from), s.selectTwofold(far, rest, s.twofold(0.5)), total, s.divTwofold(slope, twofold{from, zero}))}
+	}, func() []val { return []val{total.hi} })[0]
+	front = s.selectTwofold(binomial, twofold{s.Neg(s.Select(s.Eq(a, c), b, a)), zero}, front)
+	y = s.Select(binomial, one, y)
+	y = s.Select(s.Eq(front.hi, zero), y, s.Mul(s.powerOf(less, front), y))
 	// Gauss' sum at 1 (DLMF 15.4.20).
 	atOne := s.And(s.Eq(x, one), s.Not(finite))
 	sum := s.If(atOne, func() []val {
@@ -267,37 +280,80 @@ func (s stream) quotientGamma(x, y val) val {
 	return s.Select(s.ends(y), s.f(0), s.Select(s.both(s.Lt(s.f(100), s.Max(x, y)), s.Lt(s.f(0), s.Min(x, y))), large, q))
 }
 
-// gaussSteps follows the function from 1-start, where it is y with the derivative dy, to 1-rest.
-func (s stream) gaussSteps(a, b, c, start, rest, y, dy val) val {
-	zero, one, two := s.f(0), s.f(1), s.f(2)
-	sum := s.Add(s.Add(a, b), one)
-	less := s.Sub(c, sum)
-	inf := s.f(math.Inf(1))
+// positive is x where it is above 0, else 1.
+func (s stream) positive(x val) val { return s.Select(s.Lt(s.f(0), x), x, s.f(1)) }
+
+// powerOf is x^e of a positive x. The exponent of e has the roundings of both.
+func (s stream) powerOf(x, e twofold) val {
+	zero, hi := s.f(0), s.positive(x.hi)
+	ln := s.addTwofold(s.twoLn(hi), twofold{s.Div(x.lo, hi), zero})
+	usual := s.Lt(s.Abs(s.Mul(e.hi, ln.hi)), s.f(800))
+	exponent := s.mulTwofold(s.selectTwofold(usual, e, s.twofold(0)), ln)
+	return s.Select(usual, s.twoExp(exponent), vmath.Pow(s.bld, x.hi, e.hi))
+}
+
+// A gaussWay is the parameters of a function that is followed towards 1.
+type gaussWay struct{ a, b, c twofold }
+
+// A gaussStep is what the terms of Taylor's series about 1-d have in common, at the distance h: with x = 1-d,
+//
+//	(k+1)(k+2) t[k+2] = (k+1) h/(x*d) * ((1-2d)k - inner) t[k+1] + h^2/(x*d) * (k+a)(k+b) t[k]
+type gaussStep struct{ ratio, square, inner, bend twofold }
+
+func (s stream) gaussStep(g gaussWay, d val, h twofold) gaussStep {
+	one := s.f(1)
+	at := s.twoTimes(s.differ(one, d), d)
+	sum := s.addTwofold(s.addTwofold(g.a, g.b), s.twofold(1))
+	ratio := s.divTwofold(h, at)
+	inner := s.addTwofold(s.twoTimes(sum, d), s.addTwofold(g.c, s.twoMinus(sum)))
+	return gaussStep{ratio, s.mulTwofold(ratio, h), inner, s.differ(one, s.Add(d, d))}
+}
+
+// next is the term k+2 beside t0 and t1, the terms k and k+1.
+func (s stream) next(g gaussWay, p gaussStep, k val, t0, t1 twofold) twofold {
+	k1, k2, at := s.Add(k, s.f(1)), s.Add(k, s.f(2)), twofold{k, s.f(0)}
+	by := s.mulTwofold(p.ratio, s.addTwofold(s.twoTimes(p.bend, k), s.twoMinus(p.inner)))
+	up := s.mulTwofold(p.square, s.mulTwofold(s.addTwofold(g.a, at), s.addTwofold(g.b, at)))
+	t := s.addTwofold(s.twoTimes(s.mulTwofold(by, t1), k1), s.mulTwofold(up, t0))
+	return s.twoOver(t, s.Mul(k1, k2))
+}
+
+// grown is sum plus t: infinite where that overflows, as t is with no value in two floats.
+func (s stream) grown(sum, t twofold) twofold {
+	size := s.Select(s.Eq(t.hi, t.hi), t.hi, s.Mul(sum.hi, s.f(math.Inf(1))))
+	y := s.addTwofold(sum, t)
+	return twofold{s.Select(s.Eq(y.hi, y.hi), y.hi, s.Add(sum.hi, size)), y.lo}
+}
+
+// gaussSteps follows the function in two floats from 1-start, where it is y with the derivative dy, to 1-rest. The solutions
+// that are not wanted may grow by 2^gaussWide beside it.
+func (s stream) gaussSteps(g gaussWay, start val, rest, y, dy twofold) val {
+	zero, one, half, inf := s.f(0), s.f(1), s.f(0.5), s.f(math.Inf(1))
 	// Products that terms are made of may overflow before terms do.
-	scale := s.Select(s.Lt(s.f(0x1p700), s.Max(s.Abs(y), s.Abs(dy))), s.f(0x1p-128), one)
-	v := s.While([]val{s.Mul(y, scale), s.Mul(dy, scale), start, zero}, func(v []val) val {
-		return s.both(s.Lt(rest, v[2]), s.Lt(v[3], s.f(maxHyperSteps)), s.Lt(s.Abs(v[0]), inf), s.Lt(s.Abs(v[1]), inf))
+	scale := s.Select(s.Lt(s.f(0x1p700), s.Max(s.Abs(y.hi), s.Abs(dy.hi))), s.f(0x1p-128), one)
+	y, dy = s.twoTimes(y, scale), s.twoTimes(dy, scale)
+	v := s.While([]val{y.hi, y.lo, dy.hi, dy.lo, start, zero}, func(v []val) val {
+		return s.both(s.Lt(rest.hi, v[4]), s.Lt(v[5], s.f(maxHyperSteps)), s.Lt(s.Abs(v[0]), inf), s.Lt(s.Abs(v[2]), inf))
 	}, func(v []val) []val {
-		d := v[2]
-		h := s.Min(s.Mul(d, s.f(0.5)), s.Sub(d, rest))
-		ratio := s.Div(h, s.Mul(s.Sub(one, d), d)) // h/(x*(1-x))
-		square := s.Mul(ratio, h)
-		inner := s.Fma(sum, d, less)
-		bend := s.Sub(one, s.Add(d, d))
-		slope := s.Mul(v[1], h)
-		w := s.While([]val{v[0], slope, s.Add(v[0], slope), slope, zero}, func(w []val) val {
-			size := s.Max(s.Abs(w[0]), s.Abs(w[1]))
-			return s.both(s.Lt(s.Mul(s.Abs(w[2]), s.f(0x1p-58)), size), s.Lt(w[4], s.f(maxHyperTerms)), s.Lt(s.Abs(w[2]), inf))
+		d, y, dy := v[4], twofold{v[0], v[1]}, twofold{v[2], v[3]}
+		left := s.addTwofold(twofold{d, zero}, s.twoMinus(rest))
+		short := s.Lt(s.Mul(d, half), left.hi)
+		h := s.selectTwofold(short, twofold{s.Mul(d, half), zero}, left)
+		p := s.gaussStep(g, d, h)
+		slope := s.mulTwofold(dy, h)
+		sum := s.addTwofold(y, slope)
+		w := s.While([]val{y.hi, y.lo, slope.hi, slope.lo, sum.hi, sum.lo, slope.hi, slope.lo, zero}, func(w []val) val {
+			size := s.Max(s.Abs(w[0]), s.Abs(w[2]))
+			return s.both(s.Lt(s.Mul(s.Abs(w[4]), s.f(hyperDeep)), size), s.Lt(w[8], s.f(maxHyperTerms)), s.Lt(s.Abs(w[4]), inf))
 		}, func(w []val) []val {
-			k := w[4]
-			k1, k2 := s.Add(k, one), s.Add(k, two)
-			by := s.Mul(ratio, s.Fma(bend, k, s.Neg(inner)))
-			up := s.Mul(square, s.Mul(s.Add(k, a), s.Add(k, b)))
-			t := s.Div(s.Fma(s.Mul(k1, by), w[1], s.Mul(up, w[0])), s.Mul(k1, k2))
-			t = s.Select(s.Eq(t, t), t, s.Mul(w[2], inf))
-			return []val{w[1], t, s.Add(w[2], t), s.Fma(k2, t, w[3]), k1}
+			k, t1 := w[8], twofold{w[2], w[3]}
+			t := s.next(g, p, k, twofold{w[0], w[1]}, t1)
+			sum := s.grown(twofold{w[4], w[5]}, t)
+			slope := s.grown(twofold{w[6], w[7]}, s.twoTimes(t, s.Add(k, s.f(2))))
+			return []val{t1.hi, t1.lo, t.hi, t.lo, sum.hi, sum.lo, slope.hi, slope.lo, s.Add(k, one)}
 		})
-		return []val{w[2], s.Div(w[3], h), s.Sub(d, h), s.Add(v[3], one)}
+		next := s.divTwofold(twofold{w[6], w[7]}, h)
+		return []val{w[4], w[5], next.hi, next.lo, s.Select(short, s.Mul(d, half), rest.hi), s.Add(v[5], one)}
 	})
 	return s.Div(v[0], scale)
 }
@@ -349,7 +405,8 @@ func (s stream) kummer(a0, b0, x0 val) val {
 	far = s.And(far, s.Or(left, s.Lt(s.f(kummerLeast), s.Abs(a))))
 	endless := s.both(s.Lt(s.f(1e4), x), s.Not(finite))
 	active := s.both(known, s.Not(pole), s.Not(far), s.Not(endless))
-	y, _ := s.hyper(active, []twofold{top}, []twofold{{b, zero}}, twofold{s.Select(left, size, x), zero})
+	total, _ := s.hyper(active, s.Lt(zero, zero), []twofold{top}, []twofold{{b, zero}}, twofold{s.Select(left, size, x), zero})
+	y := total.hi
 	wide := s.If(far, func() []val {
 		over := s.Div(one, s.Select(far, size, s.f(1e3)))
 		v := s.While([]val{one, s.Select(far, one, zero), zero}, func(v []val) val {
@@ -383,7 +440,7 @@ func (s stream) hyperLimit(b0, x0 val) val {
 	b, x := s.Select(known, b0, one), s.Select(known, x0, zero)
 	// Orders above -x/limitOrder have a series whose terms cancel little.
 	far := s.Lt(x, s.Min(s.f(-limitFar), s.Mul(b, s.f(-limitOrder))))
-	y, _ := s.hyper(s.And(known, s.Not(far)), nil, []twofold{{b, zero}}, twofold{s.Select(far, zero, x), zero})
+	y, _ := s.hyper(s.And(known, s.Not(far)), s.Lt(zero, zero), nil, []twofold{{b, zero}}, twofold{s.Select(far, zero, x), zero})
 	wave := s.If(far, func() []val {
 		size := s.Select(far, s.Neg(x), s.f(limitFar))
 		order := s.Sub(b, one)
@@ -391,5 +448,5 @@ func (s stream) hyperLimit(b0, x0 val) val {
 		j := s.besselJY(order, s.Add(root, root), false)
 		return []val{s.Mul(s.Mul(vmath.Gamma(bb, b), vmath.Pow(bb, root, s.Neg(order))), j)}
 	}, s.zeros(1))[0]
-	return s.checked(known, s.Select(far, wave, y))
+	return s.checked(known, s.Select(far, wave, y.hi))
 }

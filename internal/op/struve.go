@@ -50,9 +50,9 @@ func (s stream) struve(v0, x0 val, modified bool) val {
 		v, x := s.Select(near, v, zero), s.Select(near, x, one)
 		square := s.sq(x)
 		z := twofold{s.Mul(square, s.f(sign)), s.Mul(s.Fma(x, x, s.Neg(square)), s.f(sign))}
-		sum, _ := s.hyper(near, []twofold{s.twofold(1)}, []twofold{s.twofold(1.5), s.differ(v, s.f(-1.5))}, z)
+		sum, _ := s.hyper(near, s.Lt(x, zero), []twofold{s.twofold(1)}, []twofold{s.twofold(1.5), s.differ(v, s.f(-1.5))}, z)
 		// (x/2)^(v+1)/(gamma(3/2)*gamma(v+3/2))
-		return []val{s.Mul(s.Mul(sum, s.powerOver(s.Add(v, s.f(0.5)), x)), s.Mul(s.Sqrt(x), s.f(math.Sqrt2/math.Sqrt(math.Pi))))}
+		return []val{s.Mul(s.Mul(sum.hi, s.powerOver(s.Add(v, s.f(0.5)), x)), s.Mul(s.Sqrt(x), s.f(math.Sqrt2/math.Sqrt(math.Pi))))}
 	}, s.zeros(1))[0]
 	bessel := func(active, v val, second bool) val {
 		return s.If(active, func() []val {
