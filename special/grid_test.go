@@ -41,6 +41,7 @@ var ofGrid = map[string]func(x []any) tensor{
 	"RGamma":      func(x []any) tensor { return special.RGamma(x[0].(tensor)) },
 	"LogGamma":    func(x []any) tensor { return special.LogGamma(x[0].(tensor)) },
 	"Factorial":   func(x []any) tensor { return special.Factorial(x[0].(tensor)) },
+	"Erfi":        func(x []any) tensor { return special.Erfi(x[0].(tensor)) },
 	"ExpRel":      func(x []any) tensor { return special.ExpRel(x[0].(tensor)) },
 	"Entr":        func(x []any) tensor { return special.Entr(x[0].(tensor)) },
 	"Digamma":     func(x []any) tensor { return x[0].(tensor).Digamma() },

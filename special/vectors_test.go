@@ -68,8 +68,9 @@ type table struct {
 	hi, lo, scipy []float64
 }
 
-func readVectors(t *testing.T) map[string]*table {
-	file, err := os.Open("testdata/vectors.txt")
+func readVectors(t *testing.T, name string) map[string]*table {
+	t.Helper()
+	file, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func ofOrder(x ...float64) float64 {
 // TestValues compares float64 and float32 results with mpmath's. The bound for float64 is 2 units in the
 // last place, or what bounds says.
 func TestValues(t *testing.T) {
-	vectors := readVectors(t)
+	vectors := readVectors(t, "testdata/vectors.txt")
 	for _, name := range slices.Sorted(maps.Keys(functions)) {
 		v := vectors[name]
 		if v == nil {
@@ -199,7 +200,7 @@ func lengths(vectors map[string]*table, name string) func(x ...float64) float64 
 
 // TestValuesOfSeveral is TestValues for functions of several arguments.
 func TestValuesOfSeveral(t *testing.T) {
-	vectors := readVectors(t)
+	vectors := readVectors(t, "testdata/vectors.txt")
 	for _, name := range []string{"LogGamma", "Gamma", "LambertW0", "LambertW1", "LambertW-1", "AiryAi", "AiryAip", "AiryBi", "AiryBip"} {
 		heights[name+"Real"] = lengths(vectors, name)
 		heights[name+"Imag"] = heights[name+"Real"]
@@ -221,7 +222,7 @@ func TestValuesOfSeveral(t *testing.T) {
 // TestFormsOfSeveral compares results of float32, of broadcast and transposed arrays and of Vmap with results of contiguous
 // float64 arrays.
 func TestFormsOfSeveral(t *testing.T) {
-	vectors := readVectors(t)
+	vectors := readVectors(t, "testdata/vectors.txt")
 	for _, name := range slices.Sorted(maps.Keys(ofSeveral)) {
 		v, f := vectors[name], ofSeveral[name]
 		exact := 0.0

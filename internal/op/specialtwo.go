@@ -150,6 +150,28 @@ func (s stream) lgamma1p(x, rest val) twofold {
 	return twofold{hi, s.Fma(rest, digamma, lo)}
 }
 
+// A gammaNext is gamma(1+x) as by*e^ln, where over is 1/by.
+type gammaNext struct {
+	ln       twofold
+	by, over val
+}
+
+// gamma1p is gamma(1+x+rest) for x of a size up to twofoldMost and a tiny rest. Below 0 it is pi*x/(sin(pi*x)*gamma(1-x))
+// (DLMF 5.5.3).
+func (s stream) gamma1p(x, rest val) gammaNext {
+	zero, one := s.f(0), s.f(1)
+	below := s.Lt(x, zero)
+	ln := s.lgamma1p(s.Abs(x), s.Select(below, s.Neg(rest), rest))
+	sines := s.If(below, func() []val {
+		sin, cos := s.sinCosPi(s.Select(below, x, s.f(-0.5)))
+		sin = s.Fma(s.Mul(cos, rest), s.f(math.Pi), sin)
+		angle := s.Mul(s.Select(below, x, s.f(-0.5)), s.f(math.Pi))
+		return []val{s.Div(angle, sin), s.Div(sin, angle)}
+	}, s.zeros(2))
+	pick := func(v val) val { return s.Select(below, v, one) }
+	return gammaNext{s.selectTwofold(below, s.twoMinus(ln), ln), pick(sines[0]), pick(sines[1])}
+}
+
 // binomial is the binomial coefficient of n and k: for small whole k, or n-k, a product whose parts are whole
 // where n is.
 func (s stream) binomial(n, k0 val) val {
@@ -162,10 +184,11 @@ func (s stream) binomial(n, k0 val) val {
 	r := s.While([]val{one, one}, func(v []val) val { return s.Le(v[1], count) }, func(v []val) []val {
 		return []val{s.Div(s.Mul(v[0], s.Sub(n, s.Sub(k, v[1]))), v[1]), s.Add(v[1], one)}
 	})
-	usual := s.both(s.Le(zero, k0), s.Le(zero, rest), s.Le(n, s.f(twofoldMost)))
+	usual := s.Le(s.Max(s.Max(s.Abs(n), s.Abs(k0)), s.Abs(rest)), s.f(twofoldMost))
 	or := func(v val) val { return s.Select(usual, v, zero) }
-	below := s.twoPlus(s.lgamma1p(or(k0), zero), s.lgamma1p(or(rest), or(lost)))
-	direct := s.twoExp(s.twoPlus(s.lgamma1p(or(n), zero), s.twoMinus(below)))
+	up, first, second := s.gamma1p(or(n), zero), s.gamma1p(or(k0), zero), s.gamma1p(or(rest), or(lost))
+	direct := s.twoExp(s.twoPlus(up.ln, s.twoMinus(s.twoPlus(first.ln, second.ln))))
+	direct = s.Mul(direct, s.Mul(up.by, s.Mul(first.over, second.over)))
 	y := s.If(s.Or(usual, few), func() []val { return []val{s.Select(few, r[0], direct)} }, func() []val {
 		return []val{s.binomialFar(n, k0, rest)}
 	})[0]
@@ -173,7 +196,7 @@ func (s stream) binomial(n, k0 val) val {
 	return s.checked(s.Not(s.both(whole(n), s.Lt(n, zero))), y)
 }
 
-// binomialFar is the binomial coefficient of large or negative numbers; rest is n-k.
+// binomialFar is the binomial coefficient of large numbers; rest is n-k.
 func (s stream) binomialFar(n, k, rest val) val {
 	one := s.f(1)
 	// 1/((n+1) B(1+n-k, 1+k)), or sin(pi*(k-n))/pi * B(1+n, k-n)
@@ -187,14 +210,19 @@ func (s stream) binomialFar(n, k, rest val) val {
 	return s.Select(beyond, s.Mul(s.Mul(sin, s.f(1/math.Pi)), beta), s.Div(one, s.Mul(next, beta)))
 }
 
-// pochhammer is gamma(x+m)/gamma(x): for small whole m a product.
+// pochhammer is gamma(x+m)/gamma(x): for small whole m a product, and for other numbers that are not positive a quotient
+// of gamma1p.
 func (s stream) pochhammer(x, m val) val {
 	b, one, zero := s.bld, s.f(1), s.f(0)
-	few := s.both(s.Eq(s.Floor(m), m), s.Le(zero, m), s.Le(m, s.f(maxProduct)))
-	count := s.Select(few, m, zero)
+	few := s.both(s.Eq(s.Floor(m), m), s.Le(s.Abs(m), s.f(maxProduct)))
+	count, back := s.Select(few, s.Abs(m), zero), s.Lt(m, zero)
 	r := s.While([]val{one, zero}, func(v []val) val { return s.Lt(v[1], count) }, func(v []val) []val {
-		return []val{s.Mul(v[0], s.Add(x, v[1])), s.Add(v[1], one)}
+		next := s.Add(v[1], one)
+		return []val{s.Mul(v[0], s.Select(back, s.Sub(x, next), s.Add(x, v[1]))), next}
 	})
+	product := s.Select(back, s.Div(one, r[0]), r[0])
+	// At poles a quotient has the limits.
+	few = s.And(few, s.Not(s.both(back, s.Eq(r[0], zero))))
 	total, lost := s.difference(x, s.Neg(m))
 	positive := s.both(s.Lt(zero, x), s.Lt(zero, total))
 	usual := s.And(positive, s.Le(s.Max(x, total), s.f(twofoldMost)))
@@ -202,7 +230,15 @@ func (s stream) pochhammer(x, m val) val {
 	up := s.lgamma(or(total))
 	up.lo = s.Fma(s.Select(usual, lost, zero), vmath.Log(b, s.Max(one, or(total))), up.lo)
 	direct := s.twoExp(s.twoPlus(up, s.twoMinus(s.lgamma(or(x)))))
-	return s.If(s.Or(usual, few), func() []val { return []val{s.Select(few, r[0], direct)} }, func() []val {
+	mirror := s.both(s.Not(positive), s.Not(few), s.Not(s.ends(x)), s.Not(s.And(s.ends(total), s.Eq(lost, zero))), s.Le(s.Max(s.Abs(x), s.Abs(total)), s.f(twofoldMost)))
+	direct = s.If(mirror, func() []val {
+		or := func(v val) val { return s.Select(mirror, v, s.f(0.5)) }
+		from, to := s.gamma1p(or(x), zero), s.gamma1p(or(total), s.Select(mirror, lost, zero))
+		ends := s.Mul(s.Div(or(x), or(total)), s.Sub(one, s.Div(s.Select(mirror, lost, zero), or(total))))
+		y := s.Mul(s.twoExp(s.twoPlus(to.ln, s.twoMinus(from.ln))), s.Mul(to.by, from.over))
+		return []val{s.Select(mirror, s.Mul(y, ends), direct)}
+	}, func() []val { return []val{direct} })[0]
+	return s.If(s.Or(s.Or(usual, few), mirror), func() []val { return []val{s.Select(few, product, direct)} }, func() []val {
 		// The difference of Stirling's series.
 		p := s.twoTimes(s.twoLn(s.Select(positive, total, one)), m)
 		near := s.Sub(s.Mul(s.Sub(x, s.f(0.5)), vmath.Log1p(b, s.Div(m, x))), m)

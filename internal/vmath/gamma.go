@@ -155,12 +155,25 @@ func Digamma(b *loop.Builder, x loop.Value) loop.Value {
 			lo = f.Add(lo, f.Add(mid.lo, f.Select(g.low, f.c(0), inv)))
 			hi, rest := f.twoSum(cot, mid.hi)
 			n := f.Select(f.Lt(f.Abs(cot), f.inf()), f.Add(hi, f.Add(rest, lo)), cot)
+			h := f.Sub(f.Sub(x, f.c(digammaRoot)), f.c(digammaRootLow))
+			n = f.Select(f.Lt(f.Abs(h), f.c(0x1p-5)), f.Mul(h, f.poly(h, digammaByRoot)), n)
 			n = f.Select(f.Eq(r, f.c(0)), f.nan(), n)
 			return f.Select(f.Lt(x, f.c(0)), n, v)
 		})
 		v = f.Select(f.Eq(a, f.inf()), f.Select(f.Lt(x, f.c(0)), f.nan(), x), v)
 		return f.Select(f.Eq(x, f.c(0)), f.Div(f.c(-1), x), v)
 	})
+}
+
+// digammaRoot and digammaRootLow are the zero of digamma between -1 and 0. The difference of two large numbers has few digits
+// by there; digammaByRoot are Taylor's coefficients about it, polygamma(n)/n! for n from 1 on.
+const digammaRoot, digammaRootLow = -0x1.02172b05ee260p-1, -0x1.2cd704405bff6p-57
+
+var digammaByRoot = []float64{
+	0x1.1e12d46d5ae28p+3, -0x1.9e62874978640p-1, 0x1.02118e3b13c53p+5, -0x1.6168d467b7402p+1,
+	0x1.008bfe27eb6dcp+7, -0x1.d69d76e6af355p+3, 0x1.00a29e87b803bp+9, -0x1.2d820c764049fp+6,
+	0x1.00f1248d61324p+11, -0x1.70940ec54d8e2p+8, 0x1.015556381b62fp+13, -0x1.b3d755c06e49fp+10,
+	0x1.01cb924167d4bp+15, -0x1.f73d172a14145p+12, 0x1.02537a3728edcp+17, -0x1.1d63e4561cc7cp+15,
 }
 
 // Trigamma is the derivative of [Digamma]. At 0 and the negative integers it is infinite and

@@ -1,0 +1,62 @@
+package special_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"weft"
+)
+
+// campaignBounds are measured errors above 4 units where SciPy's at the same point is less.
+var campaignBounds = map[string]float64{"BetaLn": 8, "Digamma": 1.4e5, "FDtrC": 35, "Hyp2F1": 9, "StdTr": 31}
+
+// TestCampaign compares results at random points with mpmath's: errors are at most 4 units, or about SciPy's at the same
+// point, or what campaignBounds says. WEFT_SPECIAL names a file of more points, which testdata/campaign.py writes; of that the
+// worst points of each function are listed.
+func TestCampaign(t *testing.T) {
+	file, listed := os.Getenv("WEFT_SPECIAL"), 5
+	if file == "" {
+		file, listed = "testdata/campaign.txt", 0
+	}
+	vectors := readVectors(t, file)
+	for _, name := range slices.Sorted(maps.Keys(vectors)) {
+		f := gridFunction(name)
+		if f == nil {
+			t.Errorf("no function %s", name)
+			continue
+		}
+		v := vectors[name]
+		args := make([]any, len(v.args))
+		for i := range args {
+			args[i] = weft.FromSlice(slices.Clone(v.args[i]))
+		}
+		got := weft.Data[float64](f(args))
+		errs, worst := make([]float64, len(got)), []int{}
+		for i, y := range got {
+			errs[i] = min(ulps(y, v.hi[i], v.lo[i], 53), 1e18) // as SciPy's where it has no number
+			if e := errs[i]; e > 4 && e > 1.1*v.scipy[i] {
+				worst = append(worst, i)
+			}
+		}
+		slices.SortFunc(worst, func(i, j int) int { return cmp.Compare(errs[j], errs[i]) })
+		describe := func(i int) string {
+			where := ""
+			for k := range v.args {
+				where += fmt.Sprint(" ", v.args[k][i])
+			}
+			return fmt.Sprintf("%s errs by %.3g ULP at%s: %v, want %v; SciPy by %.3g", name, errs[i], where, got[i], v.hi[i], v.scipy[i])
+		}
+		t.Logf("%-14s %4d of %5d points above 4 ULP and SciPy; %.3g ULP, SciPy %.3g", name, len(worst), len(got), slices.Max(errs), slices.Max(v.scipy))
+		for n, i := range worst {
+			if n < listed {
+				t.Log(describe(i))
+			} else if listed == 0 && !(errs[i] <= campaignBounds[name]) {
+				t.Error(describe(i))
+			}
+		}
+	}
+}
