@@ -406,14 +406,27 @@ func (s stream) betaWeight(p betaPoint, shape betaShape) val {
 // eulerGamma is Euler's constant.
 const eulerGamma = 0.57721566490153286061
 
-// betaCDF is the probability of a beta number of at most x0. Of tiny parameters b/(a+b) is the probability of 0.
-func (s stream) betaCDF(x0, y0, a0, b0 val) val {
+// betaCDF is the probability of a beta number of at most x0. Of tiny parameters b/(a+b) is the probability of 0. The
+// smaller of x0 and y0 counts; lacks is what the rounding took from it, if given.
+func (s stream) betaCDF(x0, y0, a0, b0 val, lacks ...val) val {
 	least, one := s.f(tinyShape), s.f(1)
 	b := s.Select(s.Lt(s.f(0), b0), s.Max(least, b0), b0)
 	p := s.betaPoint(x0, y0, s.Select(s.Lt(s.f(0), a0), s.Max(least, a0), a0), b)
-	tail, _ := s.betaSide(p, s.betaShape(p.a, p.b))
+	tail, weight := s.betaSide(p, s.betaShape(p.a, p.b))
 	tail = s.Max(s.f(0), s.Min(one, tail))
 	tail = s.Select(p.swapped, s.Sub(one, tail), tail)
+	// 1 less a probability that a small parameter puts next to 1 has few digits.
+	uneven := s.both(s.Lt(p.a, s.f(unevenBelow)), p.inside, p.swapped, s.Lt(p.x, s.f(0.5)), s.Le(least, p.a))
+	tail = s.If(uneven, func() []val {
+		pick := func(v val, otherwise float64) val { return s.Select(uneven, v, s.f(otherwise)) }
+		return []val{s.Select(uneven, s.betaBeyond(uneven, pick(p.x, 0.25), pick(p.a, unevenBelow), pick(p.b, 1)), tail)}
+	}, func() []val { return []val{tail} })[0]
+	if len(lacks) > 0 {
+		change := s.Select(s.Le(x0, y0), lacks[0], s.Neg(lacks[0]))
+		usual := s.both(p.inside, s.Le(least, s.Min(p.a, p.b)), s.Not(s.Eq(change, s.f(0))))
+		by := s.Mul(s.Mul(s.Div(change, p.x), weight), s.Div(one, p.y))
+		tail = s.Select(s.And(usual, s.finite(by)), s.Max(s.f(0), s.Min(one, s.Add(tail, by))), tail)
+	}
 	// Multiples of a tiny b: beyond the mean the difference from 1 would lose them.
 	end := s.both(p.inside, p.swapped, s.Lt(b0, least))
 	beyond := s.If(end, func() []val {
@@ -424,6 +437,28 @@ func (s stream) betaCDF(x0, y0, a0, b0 val) val {
 	tail = s.Select(s.Lt(a0, least), s.Select(s.Lt(b0, least), s.Div(b0, s.Add(a0, b0)), one), tail)
 	edge := s.Select(s.Le(x0, s.f(0)), s.f(0), one)
 	return s.checked(p.good, s.Select(p.inside, tail, edge))
+}
+
+// betaBeyond is the probability of a beta number above x for a small a, from the logarithm of that of one below
+// (DLMF 8.17.7): a*ln(x) - ln(a*B(a, b)) and that of 1 + a times the sum of (1-b)_k/k!*x^k/(a+k).
+func (s stream) betaBeyond(active, x, a, b val) val {
+	zero, one := s.f(0), s.f(1)
+	r := s.While([]val{zero, s.Select(active, one, zero), one}, func(v []val) val {
+		return s.And(s.Lt(s.Mul(s.Abs(v[0]), s.f(0x1p-60)), s.Abs(v[1])), s.Lt(v[2], s.f(maxTailTerms)))
+	}, func(v []val) []val {
+		k := v[2]
+		t := s.Div(s.Mul(v[1], s.Mul(s.Sub(k, b), x)), k)
+		return []val{s.Add(v[0], s.Div(t, s.Add(a, k))), t, s.Add(k, one)}
+	})
+	// B(a, b) is B(a, b+8) times 1 + a/(b+k) for k below 8, whose product is 1 + q.
+	q := zero
+	for k := range 8 {
+		q = s.Fma(s.Add(one, q), s.Div(a, s.Add(b, s.f(float64(k)))), q)
+	}
+	beside := s.lnBetaBeside(a, s.Add(b, s.f(8)))
+	less := s.Add(s.Add(beside.hi, beside.lo), vmath.Log1p(s.bld, q))
+	ln := s.Fma(a, vmath.Log(s.bld, x), s.Sub(vmath.Log1p(s.bld, s.Mul(a, r[0])), less))
+	return s.Neg(vmath.Expm1(s.bld, ln))
 }
 
 // betaSide is the probability of a beta number of at most p.x. It and the weight are multiplied by the shape's

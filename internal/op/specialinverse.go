@@ -273,12 +273,17 @@ func (s stream) lnBeta(a, b val) twofold {
 // has the digits of float64: ln(gamma(1+x)) less digamma's integral from y to y+x, by Gauss' formula of three points
 // (DLMF 3.5(v)). So inverses can divide it by x, where differences of lgamma have no digits.
 func (s stream) lnBetaUneven(x, y val) twofold {
+	return s.twoPlus(s.twoMinus(s.twoLn(x)), s.lnBetaBeside(x, y))
+}
+
+// lnBetaBeside is that multiple.
+func (s stream) lnBetaBeside(x, y val) twofold {
 	half, third := s.Mul(x, s.f(0.5)), s.Mul(x, s.f(0.38729833462074168852)) // sqrt(3/5)/2
 	middle := s.Add(y, half)
 	at := func(y val) val { return vmath.Digamma(s.bld, y) }
 	mean := s.Fma(s.Add(at(s.Sub(middle, third)), at(s.Add(middle, third))), s.f(5./18), s.Mul(at(middle), s.f(4./9)))
 	one := s.lgamma1p(x, s.f(0))
-	return s.twoPlus(s.twoMinus(s.twoLn(x)), s.twoPlus(one, twofold{s.Neg(s.Mul(x, mean)), s.f(0)}))
+	return s.twoPlus(one, twofold{s.Neg(s.Mul(x, mean)), s.f(0)})
 }
 
 // logBeta is ln(gamma(a)*gamma(b)/gamma(a+b)) for positive arguments, the greater one at least 20 (A. R. DiDonato,

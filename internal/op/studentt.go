@@ -49,12 +49,24 @@ func (s stream) share(r val) val {
 	return s.Select(s.Lt(r, one), s.Div(r, s.Add(one, r)), s.Div(one, s.Add(one, s.Div(one, r))))
 }
 
+// shareLacks is what the rounding took from the smaller of x = p/(p+q) and y = q/(p+q), or 0 for extreme arguments: high
+// powers magnify it.
+func (s stream) shareLacks(p, q twofold, x, y val) val {
+	sum := s.addTwofold(p, q)
+	usual := s.both(s.Lt(s.f(1e-140), s.Min(p.hi, q.hi)), s.Lt(sum.hi, s.f(1e140)))
+	first := s.Le(x, y)
+	r := s.divTwofold(s.selectTwofold(usual, s.selectTwofold(first, p, q), s.twofold(1)), s.selectTwofold(usual, sum, s.twofold(1)))
+	return s.Select(usual, s.Add(s.Sub(r.hi, s.Select(first, x, y)), r.lo), s.f(0))
+}
+
 // studentCDF is the probability of a number of Student's distribution of at most t.
 func (s stream) studentCDF(df, t val) val {
 	half := s.f(0.5)
 	// The odds of x are df/(t*t).
 	x, y := s.share(s.Div(s.Div(df, t), t)), s.share(s.Mul(s.Div(t, df), t))
-	tail := s.Mul(half, s.betaCDF(x, y, s.Mul(half, df), half))
+	square := s.sq(t)
+	lacks := s.shareLacks(twofold{df, s.f(0)}, twofold{square, s.Fma(t, t, s.Neg(square))}, x, y)
+	tail := s.Mul(half, s.betaCDF(x, y, s.Mul(half, df), half, lacks))
 	return s.Select(s.Lt(t, s.f(0)), tail, s.Sub(s.f(1), tail))
 }
 
@@ -91,8 +103,9 @@ func (s stream) fisher(m, n, x val, upper bool) val {
 		return s.share(s.Select(s.both(s.Lt(a, s.f(tinyShape)), s.Lt(s.f(0), x), s.finite(x)), s.Max(r, least), r))
 	}
 	low, high := odds(r, a), odds(back, b)
+	lacks := s.shareLacks(twofold{up, s.Fma(m, x, s.Neg(up))}, twofold{n, s.f(0)}, low, high)
 	if upper {
-		return s.betaCDF(high, low, b, a)
+		return s.betaCDF(high, low, b, a, lacks)
 	}
-	return s.betaCDF(low, high, a, b)
+	return s.betaCDF(low, high, a, b, lacks)
 }
