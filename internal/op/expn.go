@@ -20,7 +20,7 @@ func init() {
 
 const (
 	// expnSeries is the number below which the power series serves, of expnTerms terms.
-	expnSeries, expnTerms = 1.6, 24
+	expnSeries, expnTerms = 1, 24
 	// expnLeast is the least order. Those below 1 take -n steps of a recurrence.
 	expnLeast = -50
 	// expnTogether is a number of terms of the fraction whose product is far from overflowing.

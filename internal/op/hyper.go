@@ -445,7 +445,11 @@ func (s stream) hyperLimit(b0, x0 val) val {
 		size := s.Select(far, s.Neg(x), s.f(limitFar))
 		order := s.Sub(b, one)
 		root := s.Sqrt(size)
-		j := s.besselJY(order, s.Add(root, root), false)
+		at := s.Add(root, root)
+		j := s.besselJY(order, at, false)
+		// What the root lacks times the derivative, DLMF 10.6.2.
+		slope := s.Sub(s.Mul(s.Div(order, at), j), s.besselJY(b, at, false))
+		j = s.Fma(s.Div(s.Fma(s.Neg(root), root, size), root), slope, j)
 		return []val{s.Mul(s.Mul(vmath.Gamma(bb, b), vmath.Pow(bb, root, s.Neg(order))), j)}
 	}, s.zeros(1))[0]
 	return s.checked(known, s.Select(far, wave, y.hi))
