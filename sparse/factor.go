@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"sync/atomic"
 
@@ -113,7 +114,8 @@ func square(name string, a *Matrix, format Format) *Matrix {
 
 // CholeskyOpts are the options of [Cholesky].
 type CholeskyOpts struct {
-	Ordering Ordering // [MinimumDegree], the default, or [Natural]
+	Ordering Ordering        // [MinimumDegree], the default, or [Natural]
+	Context  context.Context // ends the ordering and the factorization, if it is not nil; later factorizations of the result too
 }
 
 // Cholesky factors a symmetric or Hermitian positive definite matrix a, [n n], whose lower triangle is read:
@@ -121,7 +123,8 @@ type CholeskyOpts struct {
 // triangle and in the right sides, of the first two orders in [weft.Vmap] and in loops. In a compiled function the factors are computed when it runs, if the values changed.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
-// not positive definite, which names a row, or the factor does not fit in memory.
+// not positive definite, which names a row, or the factor does not fit in memory. Where the context of the options ends first, it
+// panics with a *[weft.Error] that wraps the context's cause, such as context.Canceled.
 //
 // Source: Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006, chapter 4.
 func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
@@ -130,19 +133,20 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 	o := array.Options(name, opts)
 	m := square(name, a, CSR).Tril(0)
 	size := m.values.DType().Size()
-	plan, err := sparse.PlanCholesky(m.rowPattern(), o.Ordering.of(name, m.rowPattern(), size), size)
+	plan, err := sparse.PlanCholesky(m.rowPattern(), o.Ordering.of(name, m.rowPattern(), size, o.Context), size)
 	if err != nil {
-		panic(outOfMemory(name, err))
+		panic(failure(name, err))
 	}
 	f := &Factorization{name: name, m: m, d: a.values.DType()}
+	stop := stopOf(name, o.Context)
 	f.factor = func(values *array.View) (factors, error) {
 		switch values.DType {
 		case array.Float32:
-			return choleskyOf[float32](plan, values)
+			return choleskyOf[float32](plan, values, stop)
 		case array.Float64:
-			return choleskyOf[float64](plan, values)
+			return choleskyOf[float64](plan, values, stop)
 		}
-		return choleskyOf[complex128](plan, values)
+		return choleskyOf[complex128](plan, values, stop)
 	}
 	f.constants = []*weft.Tensor{m.indices, (*weft.Tensor)(m.offsets.T), m.onDiagonal()}
 	f.gradient = func(m *Matrix, x, y *weft.Tensor, constants []*weft.Tensor) *weft.Tensor {
@@ -153,13 +157,13 @@ func Cholesky(a *Matrix, opts ...CholeskyOpts) *Factorization {
 }
 
 // of returns the order of a square pattern, whose triangular factor has entries of size bytes. It panics where that does not
-// fit in memory.
-func (o Ordering) of(name string, p *sparse.Pattern, size int) []int32 {
+// fit in memory, or the context ends.
+func (o Ordering) of(name string, p *sparse.Pattern, size int, ctx context.Context) []int32 {
 	switch o {
 	case MinimumDegree, SymmetricDegree:
-		order, _, err := sparse.MinimumDegree(p.Symmetric(), nil, func(entries int) error { return mem.CheckHeap(entries * size) })
+		order, _, err := sparse.MinimumDegree(p.Symmetric(), nil, func(entries int) error { return mem.CheckHeap(entries * size) }, stopOf(name, ctx))
 		if err != nil {
-			panic(outOfMemory(name, err))
+			panic(failure(name, err))
 		}
 		return order
 	case Natural:
@@ -207,18 +211,32 @@ func (f *Factorization) begun() *Factorization {
 
 type choleskyFactors[T sparse.Element] struct{ *sparse.Cholesky[T] }
 
-func choleskyOf[T sparse.Element](plan *sparse.CholeskyPlan, values *array.View) (factors, error) {
-	f, bad, err := sparse.Factor(plan, core.Slice[T](values))
+func choleskyOf[T sparse.Element](plan *sparse.CholeskyPlan, values *array.View, stop sparse.Stop) (factors, error) {
+	f, bad, err := sparse.Factor(plan, core.Slice[T](values), stop)
 	switch {
 	case err != nil:
-		return nil, outOfMemory("sparse.cholesky", err)
+		return nil, failure("sparse.cholesky", err)
 	case bad >= 0:
 		return nil, array.Errorf("sparse.cholesky", "a", "the matrix is not positive definite: the pivot of row %d is not positive", bad)
 	}
 	return choleskyFactors[T]{f}, nil
 }
 
-func outOfMemory(name string, err error) error {
+// stopOf returns the error of a factorization whose context has ended, nil before and without one.
+func stopOf(name string, ctx context.Context) sparse.Stop {
+	return func() error {
+		if ctx == nil || ctx.Err() == nil {
+			return nil
+		}
+		return &array.Error{Op: name, Msg: "the context ended", Err: context.Cause(ctx)}
+	}
+}
+
+// failure returns the error of a factorization that ended early: that of [stopOf], or one for memory that does not suffice.
+func failure(name string, err error) error {
+	if e, ok := err.(*array.Error); ok {
+		return e
+	}
 	return &array.Error{Kind: array.OutOfMemory, Op: name, Msg: "the factors do not fit in memory", Err: err}
 }
 

@@ -1,6 +1,7 @@
 package sparse_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -384,8 +385,51 @@ func TestFactorsThatDoNotFit(t *testing.T) {
 		off[i+1] = int64(len(idx))
 	}
 	m := sparse.NewCSR(weft.Ones(len(idx)), idx, off, n, n)
-	var e *weft.Error
-	if err := weft.Try(func() { sparse.Cholesky(m, sparse.CholeskyOpts{Ordering: sparse.Natural}) }); !errors.As(err, &e) || e.Kind != weft.OutOfMemory || e.Op != "sparse.cholesky" {
-		t.Errorf("%v", err)
+	check := func(op string, f func()) {
+		var e *weft.Error
+		if err := weft.Try(f); !errors.As(err, &e) || e.Kind != weft.OutOfMemory || e.Op != op {
+			t.Errorf("%v", err)
+		}
+	}
+	check("sparse.cholesky", func() { sparse.Cholesky(m, sparse.CholeskyOpts{Ordering: sparse.Natural}) })
+	// A column of ones and a diagonal: rows meet in the product of the transposed matrix with itself.
+	check("sparse.lu", func() { sparse.LU(m.T(), sparse.LUOpts{Ordering: sparse.Natural}) })
+}
+
+// TestFactorizationsEndWithContexts ends contexts before a factorization, and in the middle of its ordering.
+func TestFactorizationsEndWithContexts(t *testing.T) {
+	const n = 30_000
+	r := rand.New(rand.NewPCG(7, 8))
+	rows, cols := []int{}, []int{}
+	for i := range n {
+		rows, cols = append(rows, i, i, i), append(cols, i, r.IntN(n), r.IntN(n))
+	}
+	m := sparse.NewCOO(weft.Ones(3*n), rows, cols, n, n)
+	cause := errors.New("enough")
+	for name, f := range map[string]func(ctx context.Context){
+		"sparse.cholesky": func(ctx context.Context) { sparse.Cholesky(m, sparse.CholeskyOpts{Context: ctx}) },
+		"sparse.lu":       func(ctx context.Context) { sparse.LU(m, sparse.LUOpts{Context: ctx}) },
+		"sparse.solve": func(ctx context.Context) {
+			sparse.Solve(m, weft.Ones(n), sparse.LUOpts{Context: ctx, Ordering: sparse.Natural})
+		},
+	} {
+		for _, after := range []time.Duration{0, 5 * time.Millisecond} {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			timer := time.AfterFunc(after, func() { cancel(cause) })
+			if after == 0 {
+				cancel(cause)
+			}
+			var e *weft.Error
+			if err := weft.Try(func() { f(ctx) }); !errors.Is(err, cause) || !errors.As(err, &e) || e.Op != name {
+				t.Errorf("%s after %v: %v", name, after, err)
+			}
+			timer.Stop()
+			cancel(nil)
+		}
+	}
+	// A context that goes on changes nothing.
+	a := sparse.NewCOO(weft.Ones(3), []int{0, 1, 2}, []int{1, 2, 0}, 3, 3)
+	if x := sparse.Solve(a, weft.Ones(3), sparse.LUOpts{Context: t.Context()}); x.Sum().Item() != 3 {
+		t.Errorf("the solution is %v", x)
 	}
 }

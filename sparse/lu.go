@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"context"
 	"sync"
 
 	"weft"
@@ -17,6 +18,7 @@ type LUOpts struct {
 	// column, that is taken as the pivot; 1 if nil. Smaller numbers keep an order of [SymmetricDegree] and make solutions
 	// less exact.
 	PivotThreshold *float64
+	Context        context.Context // ends the ordering and the factorization, if it is not nil; later factorizations of the result too
 }
 
 // LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
@@ -29,8 +31,9 @@ type LUOpts struct {
 // and the method value Solve of its result is what factorized returns.
 //
 // float16 and bfloat16 are computed in float32, complex numbers in complex128. It panics with *[weft.Error] where a is
-// singular, which names a column, or the factors do not fit in memory. The latter is known before factors are computed,
-// except column by column in the order [Natural].
+// singular, which names a column, or the factors do not fit in memory. The latter is known before factors are computed.
+// Where the context of the options ends first, it panics with a *[weft.Error] that wraps the context's cause, such as
+// context.Canceled.
 //
 // Sources: Davis, "Direct Methods for Sparse Linear Systems", SIAM 2006, chapter 6; Schenk, Gärtner, Fichtner,
 // "Efficient sparse LU factorization with left-right looking strategy on shared memory multiprocessors", BIT 40, 2000.
@@ -56,7 +59,7 @@ func factorLU(name string, a *Matrix, o LUOpts) *Factorization {
 			array.Failf(name, "PivotThreshold", "is %g, want 0 to 1", threshold)
 		}
 	}
-	plan := planLU(name, m.rowPattern(), o.Ordering, m.values.DType().Size())
+	plan := planLU(name, m.rowPattern(), o, m.values.DType().Size())
 	plan.threshold = threshold
 	f := &Factorization{name: name, m: m, d: a.values.DType()}
 	f.factor = func(values *array.View) (factors, error) {
@@ -80,6 +83,7 @@ type luPlan struct {
 	name      string
 	p         *sparse.Pattern // of columns
 	threshold float64
+	stop      sparse.Stop
 	blocks    *sparse.LUPlan          // nil where the pattern does not suit it
 	order     func() ([]int32, error) // of columns, where blocks lack pivots
 }
@@ -91,22 +95,26 @@ const boundShare = 4
 // planLU orders a pattern of columns, whose factors have entries of size bytes. It takes blocks of the pattern of a^T + a
 // where that is about symmetric, or where the diagonal is there and the factors have fewer entries than the bound for
 // columns: an entry of a block takes a fraction of the time.
-func planLU(name string, p *sparse.Pattern, o Ordering, size int) *luPlan {
-	plan := &luPlan{name: name, p: p}
+func planLU(name string, p *sparse.Pattern, opts LUOpts, size int) *luPlan {
+	o := opts.Ordering
+	plan := &luPlan{name: name, p: p, stop: stopOf(name, opts.Context)}
 	share := func(of int) func(entries int) error {
 		return func(entries int) error { return mem.CheckHeap(entries / of * size) }
 	}
 	columns := sync.OnceValues(func() (x columnOrder, err error) {
-		x.order, x.bound, err = sparse.MinimumDegree(make([][]int32, p.Cols), p.Cliques(), share(boundShare))
+		x.order, x.bound, err = sparse.MinimumDegree(make([][]int32, p.Cols), p.Cliques(), share(boundShare), plan.stop)
 		return x, err
 	})
 	var order []int32
 	blocks := o != Natural && p.IsNearlySymmetric()
 	if blocks || o != MinimumDegree {
-		order = o.of(name, p, size)
+		order = o.of(name, p, size, opts.Context)
 	} else if p.HasDiagonal() {
-		own, entries, err := sparse.MinimumDegree(p.Symmetric(), nil, share(1))
+		own, entries, err := sparse.MinimumDegree(p.Symmetric(), nil, share(1), plan.stop)
 		x, bad := columns()
+		if e := plan.stop(); e != nil {
+			panic(e)
+		}
 		if blocks = err == nil && (bad != nil || entries <= x.bound); blocks {
 			order = own
 		}
@@ -114,13 +122,18 @@ func planLU(name string, p *sparse.Pattern, o Ordering, size int) *luPlan {
 	if blocks {
 		var err error
 		if plan.blocks, err = sparse.PlanLU(p, order, size); err != nil {
-			panic(outOfMemory(name, err))
+			panic(failure(name, err))
 		}
 	}
 	plan.order = func() ([]int32, error) {
 		if o == MinimumDegree {
 			x, err := columns()
 			return x.order, err
+		}
+		if o == Natural {
+			if err := share(boundShare)(p.ColumnBound(order)); err != nil {
+				return nil, err
+			}
 		}
 		return order, nil
 	}
@@ -146,22 +159,22 @@ type luFactors[T sparse.Element] struct {
 func luOf[T sparse.Element](plan *luPlan, values *array.View) (factors, error) {
 	x := core.Slice[T](values)
 	if plan.blocks != nil {
-		f, err := sparse.FactorBlocks(plan.blocks, x, plan.threshold)
+		f, err := sparse.FactorBlocks(plan.blocks, x, plan.threshold, plan.stop)
 		switch {
 		case err != nil:
-			return nil, outOfMemory(plan.name, err)
+			return nil, failure(plan.name, err)
 		case f != nil:
 			return luFactors[T]{f}, nil
 		}
 	}
 	order, err := plan.order()
 	if err != nil {
-		return nil, outOfMemory(plan.name, err)
+		return nil, failure(plan.name, err)
 	}
-	f, bad, err := sparse.FactorLU(plan.p, x, order, plan.threshold)
+	f, bad, err := sparse.FactorLU(plan.p, x, order, plan.threshold, plan.stop)
 	switch {
 	case err != nil:
-		return nil, outOfMemory(plan.name, err)
+		return nil, failure(plan.name, err)
 	case bad >= 0:
 		return nil, array.Errorf(plan.name, "a", "the matrix is singular: column %d has no pivot that is not 0", bad)
 	}

@@ -145,11 +145,11 @@ func (f *BlockLU[T]) pack(s int) {
 // FactorBlocks computes factors of a matrix with these values. The pivot of a column is the element of the diagonal if
 // that is at least threshold times the largest of the column, else the largest in the node's triangle. FactorBlocks
 // returns nil where the latter is below the threshold, 0 or NaN: [FactorLU] chooses among all rows. An error says that
-// memory does not suffice.
+// memory does not suffice, or is of stop.
 //
 // Source: Schenk, Gärtner, Fichtner, "Efficient sparse LU factorization with left-right looking strategy on shared
 // memory multiprocessors", BIT 40, 2000, where small pivots are perturbed.
-func FactorBlocks[T Element](plan *LUPlan, values []T, threshold float64) (*BlockLU[T], error) {
+func FactorBlocks[T Element](plan *LUPlan, values []T, threshold float64, stop Stop) (*BlockLU[T], error) {
 	var zero T
 	if err := mem.CheckHeap((plan.size + plan.behind + plan.scratch) * int(unsafe.Sizeof(zero))); err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func FactorBlocks[T Element](plan *LUPlan, values []T, threshold float64) (*Bloc
 	}
 	p := &panel[T]{k: f.k, threshold: threshold, scratch: make([]T, plan.scratch), column: make([]T, maxWidth)}
 	where := make([]int32, len(plan.of))
-	done := plan.sweep(func(s int) {
+	done, err := plan.sweep(stop, func(s int) {
 		for k, i := range plan.nodes[s].rows {
 			where[i] = int32(k)
 		}
@@ -180,7 +180,7 @@ func FactorBlocks[T Element](plan *LUPlan, values []T, threshold float64) (*Bloc
 		return true
 	})
 	if !done {
-		return nil, nil
+		return nil, err
 	}
 	return f, nil
 }

@@ -72,7 +72,7 @@ func testBlocks[T Element](t *testing.T, tol float64, of func(x, y float64) T) {
 		if shape[1] > maxWidth { // pivots are in one of two nodes
 			threshold = 0.01
 		}
-		f, err := FactorBlocks(plan, values, threshold)
+		f, err := FactorBlocks(plan, values, threshold, never)
 		if f == nil {
 			t.Fatalf("%v: no pivots: %v", shape, err)
 		}
@@ -161,7 +161,7 @@ func TestBlocksWithoutPivots(t *testing.T) {
 				v[e] = change(int(p.Idx[e]), j, v[e])
 			}
 		}
-		if f, err := FactorBlocks(plan, v, threshold); f != nil || err != nil {
+		if f, err := FactorBlocks(plan, v, threshold, never); f != nil || err != nil {
 			t.Errorf("%s: %v, %v", what, f != nil, err)
 		}
 	}

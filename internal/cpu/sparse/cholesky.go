@@ -17,6 +17,9 @@ type Element interface {
 	float32 | float64 | complex128
 }
 
+// A Stop returns an error where a computation is to end early, which then returns that error.
+type Stop func() error
+
 // A CholeskyPlan is what a factorization L*L^H of a Hermitian matrix takes from its sparsity pattern alone.
 type CholeskyPlan struct {
 	Order []int32 // the row and column in each place of the factored matrix
@@ -72,11 +75,11 @@ type Cholesky[T Element] struct {
 }
 
 // Factor computes the factor of a matrix whose lower triangle has these values. bad is the row of the matrix with a pivot
-// that is not positive, or -1. An error says that memory does not suffice.
+// that is not positive, or -1. An error says that memory does not suffice, or is of stop.
 //
 // Nodes are computed one after the other from all before them. Source: Ng, Peyton, "Block sparse Cholesky algorithms on
 // advanced uniprocessor computers", SIAM J. Sci. Comput. 14, 1993.
-func Factor[T Element](c *CholeskyPlan, values []T) (f *Cholesky[T], bad int, err error) {
+func Factor[T Element](c *CholeskyPlan, values []T, stop Stop) (f *Cholesky[T], bad int, err error) {
 	var zero T
 	if err := mem.CheckHeap((c.size + c.most) * int(unsafe.Sizeof(zero))); err != nil {
 		return nil, -1, err
@@ -84,7 +87,7 @@ func Factor[T Element](c *CholeskyPlan, values []T) (f *Cholesky[T], bad int, er
 	f = &Cholesky[T]{c, mem.MakeHuge[T](c.size), kernelsOf[T]()}
 	update, where := make([]T, c.most), make([]int32, len(c.of))
 	bad = -1
-	c.sweep(func(s int) { f.load(&c.nodes[s], where, values) }, func(s, from, lo, hi int) {
+	_, err = c.sweep(stop, func(s int) { f.load(&c.nodes[s], where, values) }, func(s, from, lo, hi int) {
 		f.update(&c.nodes[s], &c.nodes[from], lo, hi, where, update)
 	}, func(s int) bool {
 		if j := f.eliminate(&c.nodes[s]); j >= 0 {
@@ -92,15 +95,15 @@ func Factor[T Element](c *CholeskyPlan, values []T) (f *Cholesky[T], bad int, er
 		}
 		return bad < 0
 	})
-	if bad >= 0 {
-		return nil, bad, nil
+	if bad >= 0 || err != nil {
+		return nil, bad, err
 	}
 	return f, -1, nil
 }
 
 // sweep begins each node s, updates it by rows lo to hi-1 of each earlier node that has rows there, which are columns of s,
-// and eliminates it. It returns false where eliminate does.
-func (c *CholeskyPlan) sweep(begin func(s int), update func(s, from, lo, hi int), eliminate func(s int) bool) bool {
+// and eliminates it. It returns false where eliminate does, or with the error of stop, which it calls before each node.
+func (c *CholeskyPlan) sweep(stop Stop, begin func(s int), update func(s, from, lo, hi int), eliminate func(s int) bool) (bool, error) {
 	first, next, done := make([]int32, len(c.nodes)), make([]int32, len(c.nodes)), make([]int, len(c.nodes))
 	for s := range first {
 		first[s] = -1
@@ -112,6 +115,9 @@ func (c *CholeskyPlan) sweep(begin func(s int), update func(s, from, lo, hi int)
 		}
 	}
 	for s := range c.nodes {
+		if err := stop(); err != nil {
+			return false, err
+		}
 		m := &c.nodes[s]
 		begin(s)
 		for d := first[s]; d >= 0; {
@@ -127,12 +133,12 @@ func (c *CholeskyPlan) sweep(begin func(s int), update func(s, from, lo, hi int)
 			d = after
 		}
 		if !eliminate(s) {
-			return false
+			return false, nil
 		}
 		done[s] = m.width
 		wait(int32(s))
 	}
-	return true
+	return true, nil
 }
 
 // load puts the matrix's elements into a node, and sets where its rows are.

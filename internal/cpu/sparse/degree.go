@@ -9,15 +9,19 @@ import "math"
 // they meet many others.
 //
 // fits returns an error where a factor of that number of entries does not fit in memory. Then MinimumDegree ends with that
-// error. It asks while it orders, since what an eliminated variable meets is a dense triangle of the factor.
+// error. It asks while it orders, since what an eliminated variable meets is a dense triangle of the factor. stop, which is
+// called before each elimination, ends the ordering with the error that it returns.
 //
 // Source: Amestoy, Davis, Duff, "An approximate minimum degree ordering algorithm", SIAM J. Matrix Anal. Appl. 17,
 // 1996. Variables that meet more than 10 times the square root of n others are eliminated last, and cliques of more
 // are left out, as in Davis, Gilbert, Larimore, Ng, "A column approximate minimum degree ordering algorithm", 2004.
-func MinimumDegree(neighbours, cliques [][]int32, fits func(entries int) error) (order []int32, entries int, err error) {
+func MinimumDegree(neighbours, cliques [][]int32, fits func(entries int) error, stop Stop) (order []int32, entries int, err error) {
 	q := newQuotient(neighbours, cliques)
 	q.fits = fits
 	for q.eliminated < q.n-len(q.dense) {
+		if err := stop(); err != nil {
+			return nil, 0, err
+		}
 		for q.head[q.least] < 0 {
 			q.least++
 		}

@@ -8,6 +8,8 @@ import (
 	"weft/internal/mem"
 )
 
+func never() error { return nil }
+
 // randomTriangle returns the lower triangle, by rows, of a symmetric matrix with entries at random places beside a full diagonal.
 func randomTriangle(n, each int) *Pattern {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(each)))
@@ -78,17 +80,17 @@ func TestOrderEndsWhereFactorsDoNotFit(t *testing.T) {
 		}
 		return nil
 	}
-	if _, _, err := MinimumDegree(p.Symmetric(), nil, fits); err != full {
+	if _, _, err := MinimumDegree(p.Symmetric(), nil, fits, never); err != full {
 		t.Errorf("neighbours: %v", err)
 	}
-	if _, _, err := MinimumDegree(make([][]int32, p.Cols), p.Cliques(), fits); err != full {
+	if _, _, err := MinimumDegree(make([][]int32, p.Cols), p.Cliques(), fits, never); err != full {
 		t.Errorf("cliques: %v", err)
 	}
 	most = 0
 	order, entries, err := MinimumDegree(p.Symmetric(), nil, func(entries int) error {
 		most = max(most, entries)
 		return nil
-	})
+	}, never)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,5 +107,54 @@ func TestOrderEndsWhereFactorsDoNotFit(t *testing.T) {
 	}
 	if _, err := PlanCholesky(p, natural(p.Cols), 1<<45); err == nil && mem.Physical() > 0 {
 		t.Error("a factor of huge entries fits")
+	}
+}
+
+// TestColumnBoundCountsProducts compares the bound with an elimination of a^T*a, whose pattern is made in full.
+func TestColumnBoundCountsProducts(t *testing.T) {
+	for n := range 30 {
+		r := rand.New(rand.NewPCG(uint64(n), 7))
+		p := &Pattern{Off: make([]int64, 1), Cols: n}
+		rows := make([][]bool, n)
+		for i := range rows {
+			rows[i] = make([]bool, n)
+		}
+		for j := range n {
+			for i := range n {
+				if r.IntN(max(1, n/2)) == 0 {
+					p.Idx, rows[i][j] = append(p.Idx, int32(i)), true
+				}
+			}
+			p.Off = append(p.Off, int64(len(p.Idx)))
+		}
+		order := natural(n)
+		r.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+		joined := make([][]bool, n)
+		for i := range joined {
+			joined[i] = make([]bool, n)
+			joined[i][i] = true
+		}
+		for _, row := range rows {
+			for a := range n {
+				for b := range n {
+					joined[a][b] = joined[a][b] || row[order[a]] && row[order[b]]
+				}
+			}
+		}
+		want := 0
+		for k := range n {
+			for a := k; a < n; a++ {
+				if !joined[a][k] {
+					continue
+				}
+				want++
+				for b := k; b < n; b++ {
+					joined[a][b] = joined[a][b] || joined[k][b]
+				}
+			}
+		}
+		if got := p.ColumnBound(order); got != want {
+			t.Errorf("%d columns: %d entries, want %d", n, got, want)
+		}
 	}
 }

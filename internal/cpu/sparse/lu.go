@@ -78,11 +78,12 @@ type luWork[T Element] struct {
 
 // FactorLU computes factors of a square matrix of compressed columns, in an order of its columns. The pivot of a column
 // is the element of the matrix's diagonal if that is at least threshold times the largest, else the largest. bad is the
-// column of the matrix that has none, or -1. An error says that memory does not suffice.
+// column of the matrix that has none, or -1. An error says that memory does not suffice, or is of stop, which is called
+// before each column.
 //
 // Sources: Gilbert, Peierls, "Sparse partial pivoting in time proportional to arithmetic operations", SIAM J. Sci. Stat.
 // Comput. 9, 1988; Eisenstat, Liu, "Exploiting structural symmetry in a sparse partial pivoting code", ibid. 14, 1993.
-func FactorLU[T Element](p *Pattern, values []T, order []int32, threshold float64) (f *LU[T], bad int, err error) {
+func FactorLU[T Element](p *Pattern, values []T, order []int32, threshold float64, stop Stop) (f *LU[T], bad int, err error) {
 	n := p.rows()
 	f = &LU[T]{Rows: make([]int32, n), Cols: order, diagonal: make([]T, n), k: kernelsOf[T]()}
 	f.l.off, f.u.off = make([]int64, 1, n+1), make([]int64, 1, n+1)
@@ -91,6 +92,9 @@ func FactorLU[T Element](p *Pattern, values []T, order []int32, threshold float6
 		w.place[i] = -1
 	}
 	for k, col := range order {
+		if err := stop(); err != nil {
+			return nil, -1, err
+		}
 		lo, hi := p.Off[col], p.Off[col+1]
 		w.reach(int32(k)+1, p.Idx[lo:hi])
 		for e := lo; e < hi; e++ {
