@@ -24,7 +24,8 @@ type LUOpts struct {
 // LU factors a square matrix a, [n n], by partial pivoting: rows and columns of a in another order are L * U, where L has ones on
 // its diagonal. Where the pattern is about symmetric, or its diagonal is there and a^T + a fills in less than a^T*a, blocks
 // of columns are factored by dense products, which store some zeros. If a block lacks a pivot that LUOpts.PivotThreshold
-// allows, or the order is [Natural], LU goes column by column.
+// allows, or the order is [Natural], pivots come from all rows: panels of columns are computed together where a^T*a fills in,
+// else LU goes column by column.
 //
 // Solutions have gradients of any order in the values of a and in the right sides, of the first two orders in [weft.Vmap]
 // and in loops. In a compiled function the factors are computed when it runs, if the values changed. LU is SciPy's splu,
@@ -85,8 +86,12 @@ type luPlan struct {
 	threshold float64
 	stop      sparse.Stop
 	blocks    *sparse.LUPlan          // nil where the pattern does not suit it
-	order     func() ([]int32, error) // of columns, where blocks lack pivots
+	order     func() (columnOrder, error) // of columns, where blocks lack pivots
 }
+
+// panelsFrom is the number of entries of the bound, for each column, from which [sparse.FactorPanels] is faster than
+// [sparse.FactorLU]: blocks of L have few columns below.
+const panelsFrom = 40
 
 // boundShare is how much less than the triangular factor of a^T*a, which bounds U, the factors of a matrix may have. Where
 // not even that share fits in memory, LU ends before it orders all columns and fills memory.
@@ -103,6 +108,9 @@ func planLU(name string, p *sparse.Pattern, opts LUOpts, size int) *luPlan {
 	}
 	columns := sync.OnceValues(func() (x columnOrder, err error) {
 		x.order, x.bound, err = sparse.MinimumDegree(make([][]int32, p.Cols), p.Cliques(), share(boundShare), plan.stop)
+		if err == nil {
+			x.order = p.ColumnOrder(x.order)
+		}
 		return x, err
 	})
 	var order []int32
@@ -125,17 +133,15 @@ func planLU(name string, p *sparse.Pattern, opts LUOpts, size int) *luPlan {
 			panic(failure(name, err))
 		}
 	}
-	plan.order = func() ([]int32, error) {
-		if o == MinimumDegree {
-			x, err := columns()
-			return x.order, err
-		}
-		if o == Natural {
-			if err := share(boundShare)(p.ColumnBound(order)); err != nil {
-				return nil, err
+	plan.order = columns
+	if o != MinimumDegree {
+		plan.order = sync.OnceValues(func() (columnOrder, error) {
+			x := columnOrder{order, p.ColumnBound(order)}
+			if o == Natural {
+				return x, share(boundShare)(x.bound)
 			}
-		}
-		return order, nil
+			return x, nil
+		})
 	}
 	return plan
 }
@@ -171,14 +177,20 @@ func luOf[T sparse.Element](plan *luPlan, values *array.View) (factors, error) {
 	if err != nil {
 		return nil, failure(plan.name, err)
 	}
-	f, bad, err := sparse.FactorLU(plan.p, x, order, plan.threshold, plan.stop)
+	var f luFactors[T]
+	var bad int
+	if order.bound > panelsFrom*plan.p.Cols {
+		f.f, bad, err = sparse.FactorPanels(plan.p, x, order.order, plan.threshold, plan.stop)
+	} else {
+		f.f, bad, err = sparse.FactorLU(plan.p, x, order.order, plan.threshold, plan.stop)
+	}
 	switch {
 	case err != nil:
 		return nil, failure(plan.name, err)
 	case bad >= 0:
 		return nil, array.Errorf(plan.name, "a", "the matrix is singular: column %d has no pivot that is not 0", bad)
 	}
-	return luFactors[T]{f}, nil
+	return f, nil
 }
 
 func (l luFactors[T]) solve(b *array.View, adjoint bool) {

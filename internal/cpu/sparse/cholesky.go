@@ -293,6 +293,9 @@ type kernels[T Element] struct {
 	divideBy func(y []T, d T)
 	// scatter takes a*l from the elements of x at indices.
 	scatter func(x []T, idx []int32, l []T, a T)
+	// panel takes the products of rows of l, k elements each that lie stride elements apart, with k rows of u from the rows of
+	// x that rows names. Rows of u and x have 64 bytes.
+	panel func(x []T, rows []int32, l []T, stride int, u []T, k int)
 	// byRows returns functions for one solution.
 	byRows func() rowFuncs[T]
 	// lower solves L*x = y in place for the triangle L below the diagonal of the square l, with ones on it. nil: row by row.
@@ -373,6 +376,9 @@ func realKernels[T float32 | float64](d array.DType) *kernels[T] {
 		byRows: func() rowFuncs[T] {
 			p := newRowProducts[T](d)
 			return rowFuncs[T]{p.dot, p.spread}
+		},
+		panel: func(x []T, rows []int32, l []T, stride int, u []T, k int) {
+			panelRows(jit.Chosen().ISA, d, x, rows, l, stride, u, k)
 		},
 		lower:  lowerReal[T],
 		upper:  upperReal[T],
@@ -520,6 +526,7 @@ func complexKernels() *kernels[complex128] {
 			}
 		},
 		size:   func(x z) float64 { return math.Abs(real(x)) + math.Abs(imag(x)) },
+		panel:  panelComplex,
 		byRows: func() rowFuncs[z] { return rowFuncs[z]{complexDot, complexSpread} },
 		reduce: func(x []z, w, lo int, above []z) {
 			n := len(above)
@@ -544,6 +551,36 @@ func complexSpread(x, l []complex128, rows []int32, y []complex128) {
 	for i, r := range rows {
 		for j, a := range l[i*len(x) : (i+1)*len(x)] {
 			x[j] = MultiplyAdd(-conj(a), y[r], x[j])
+		}
+	}
+}
+
+// panelComplex multiplies by parts where that is worth it.
+func panelComplex(x []complex128, rows []int32, l []complex128, stride int, u []complex128, k int) {
+	const w = panelBytes / 16
+	if len(rows)*k*w < productFrom/4 {
+		for i, r := range rows {
+			row := x[int(r)*w:][:w]
+			for p, a := range l[i*stride:][:k] {
+				axpy(row, -a, u[p*w:])
+			}
+		}
+		return
+	}
+	left, right, s := make([]complex128, len(rows)*k), make([]complex128, w*k), make([]complex128, len(rows)*w)
+	for i := range rows {
+		copy(left[i*k:(i+1)*k], l[i*stride:])
+	}
+	for p := range k {
+		for c := range w {
+			right[c*k+p] = conj(u[p*w+c])
+		}
+	}
+	gramComplex(s, left, right, len(rows), w, k)
+	for i, r := range rows {
+		row := x[int(r)*w:][:w]
+		for c := range row {
+			row[c] -= s[i*w+c]
 		}
 	}
 }

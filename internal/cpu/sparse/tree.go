@@ -168,11 +168,32 @@ func counts(cols *Pattern, parent []int32) []int32 {
 }
 
 // ColumnBound returns the entries of the triangular factor of a^T*a for a pattern of compressed columns in an order of the
-// columns. It bounds U of each choice of pivots. The columns that a row has are joined to the first of them alone: to eliminate
-// that one joins them all, so that the factor is the same.
+// columns. It bounds U of each choice of pivots.
 //
 // Source: Gilbert, Li, Ng, Peyton, "Computing row and column counts for sparse QR and LU factorization", BIT 41, 2001.
 func (p *Pattern) ColumnBound(order []int32) int {
+	l := p.joined(order)
+	ordered := permuted(l, postorder(tree(l)))
+	entries := p.Cols
+	for _, k := range counts(&ordered.cols, tree(&ordered.rows)) {
+		entries += int(k)
+	}
+	return entries
+}
+
+// ColumnOrder returns an order of columns with the same bound on fill-in in which columns with similar rows are neighbours:
+// a postorder of the elimination tree of a^T*a.
+func (p *Pattern) ColumnOrder(order []int32) []int32 {
+	out := postorder(tree(p.joined(order)))
+	for k, i := range out {
+		out[k] = order[i]
+	}
+	return out
+}
+
+// joined returns the lower triangle of a symmetric pattern whose triangular factor is that of a^T*a in an order of the
+// columns. The columns that a row has are joined to the first of them alone: to eliminate that one joins them all.
+func (p *Pattern) joined(order []int32) *Pattern {
 	first := make([]int32, p.Cols)
 	for i := range first {
 		first[i] = -1
@@ -189,13 +210,7 @@ func (p *Pattern) ColumnBound(order []int32) int {
 		l.Idx = append(l.Idx, int32(k))
 		l.Off = append(l.Off, int64(len(l.Idx)))
 	}
-	after := postorder(tree(l))
-	ordered := permuted(l, after)
-	entries := p.Cols
-	for _, k := range counts(&ordered.cols, tree(&ordered.rows)) {
-		entries += int(k)
-	}
-	return entries
+	return l
 }
 
 // A node is consecutive columns of a factor that have the same rows below them, or nearly so: zeros are stored. Its

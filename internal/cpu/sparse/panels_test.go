@@ -1,0 +1,244 @@
+package sparse
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/cpu/cputest"
+	"weft/internal/jit"
+)
+
+// unsymmetric returns patterns whose pivots lie far from the diagonal.
+func unsymmetric(r *rand.Rand) map[string]*Pattern {
+	out := map[string]*Pattern{}
+	add := func(name string, n int, entry func(i, j int) bool) {
+		p := &Pattern{Off: make([]int64, 1), Cols: n}
+		for j := range n {
+			for i := range n {
+				if entry(i, j) {
+					p.Idx = append(p.Idx, int32(i))
+				}
+			}
+			p.Off = append(p.Off, int64(len(p.Idx)))
+		}
+		out[name] = p
+	}
+	perm := r.Perm(150)
+	for _, n := range []int{0, 1, 2, 9, 150} {
+		add(fmt.Sprintf("dense %d", n), n, func(i, j int) bool { return true })
+	}
+	add("random", 150, func(i, j int) bool { return perm[i] == j || r.IntN(60) == 0 })
+	add("shuffled grid", 144, func(i, j int) bool {
+		i = (i*35 + 7) % 144
+		return i == j || i == j+12 || i+12 == j || (i/12 == j/12 && (i == j+1 || i+1 == j))
+	})
+	add("shuffled blocks", 120, func(i, j int) bool {
+		i = (i*7 + 3) % 120
+		return i/10 == j/10 || i/10 == j/10+1 && (i+j)%7 == 0
+	})
+	add("arrow against the diagonal", 120, func(i, j int) bool { return i+j == 119 || j == 0 || i == 60 })
+	add("permutation", 150, func(i, j int) bool { return perm[i] == j })
+	return out
+}
+
+// TestPanelsAreFactors demands L*U of panels, elements of L that are at most 1, solutions, and equal bits on every
+// instruction set.
+func TestPanelsAreFactors(t *testing.T) {
+	bits := map[string]string{}
+	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
+		testPanels(t, bits, 1e-3, func(x, _ float64) float32 { return float32(x) })
+		testPanels(t, bits, 1e-11, func(x, _ float64) float64 { return x })
+		testPanels(t, bits, 1e-11, func(x, y float64) complex128 { return complex(x, y) })
+	})
+}
+
+func testPanels[T Element](t *testing.T, bits map[string]string, tol float64, of func(x, y float64) T) {
+	k := kernelsOf[T]()
+	for name, p := range unsymmetric(rand.New(rand.NewPCG(3, 4))) {
+		r := rand.New(rand.NewPCG(5, 6))
+		n := p.rows()
+		values := make([]T, len(p.Idx))
+		for e := range values {
+			values[e] = of(r.NormFloat64(), r.NormFloat64())
+		}
+		order, _, err := MinimumDegree(make([][]int32, n), p.Cliques(), func(int) error { return nil }, never)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, order := range [][]int32{natural(n), p.ColumnOrder(order)} {
+			f, bad, err := FactorPanels(p, values, order, 1, never)
+			if bad >= 0 || err != nil {
+				t.Fatalf("%s: column %d: %v", name, bad, err)
+			}
+			rows, cols := f.Perm()
+			l, u := f.Lower(), f.Upper()
+			rest := make([]T, n*n)
+			for j := range n {
+				for e := u.Off[j]; e < u.Off[j+1]; e++ {
+					c := u.Idx[e]
+					for g := l.Off[c]; g < l.Off[c+1]; g++ {
+						rest[int(l.Idx[g])*n+j] += l.Values[g] * u.Values[e]
+					}
+				}
+			}
+			at := make([]int32, n)
+			for i, r := range rows {
+				at[r] = int32(i)
+			}
+			for j, c := range cols {
+				for e := p.Off[c]; e < p.Off[c+1]; e++ {
+					rest[int(at[p.Idx[e]])*n+j] -= values[e]
+				}
+			}
+			for i, x := range rest {
+				if !(k.size(x) < tol) {
+					t.Fatalf("%s: element %d of L*U errs by %v", name, i, x)
+				}
+			}
+			for _, x := range l.Values {
+				if _, ok := any(x).(complex128); k.size(x) > 1 && !(ok && k.size(x) < 2) { // of complex numbers sums of parts are compared
+					t.Errorf("%s: L has %v", name, x)
+				}
+			}
+			key := fmt.Sprintf("%s %T %v", name, values, len(order) > 0 && order[0] == 0 && slices.IsSorted(order))
+			if now := fmt.Sprint(l, u, rows); bits[key] == "" {
+				bits[key] = now
+			} else if bits[key] != now {
+				t.Errorf("%s: other bits", key)
+			}
+			for _, adjoint := range []bool{false, true} {
+				for _, width := range []int{0, 1, 3} {
+					b := make([]T, n*width)
+					for i := range b {
+						b[i] = of(math.Sin(float64(i)), 1)
+					}
+					x := slices.Clone(b)
+					f.Solve(x, width, adjoint)
+					most, worst := 1.0, 0.0
+					for _, v := range x {
+						most = max(most, k.size(v))
+					}
+					for j := range n {
+						for e := p.Off[j]; e < p.Off[j+1]; e++ {
+							to, from, v := int(p.Idx[e]), j, values[e]
+							if adjoint {
+								to, from, v = from, to, k.conj(v)
+							}
+							for c := range width {
+								b[to*width+c] -= v * x[from*width+c]
+							}
+						}
+					}
+					for _, v := range b {
+						worst = max(worst, k.size(v))
+					}
+					if !(worst < tol*most) {
+						t.Errorf("%s, %d right sides, adjoint %v: the residual is %g of %g", name, width, adjoint, worst, most)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPanelsWithoutPivots demands the column that has no pivot, NaN that comes out, and errors of stop.
+func TestPanelsWithoutPivots(t *testing.T) {
+	for name, p := range unsymmetric(rand.New(rand.NewPCG(3, 4))) {
+		n := p.rows()
+		if n < 2 {
+			continue
+		}
+		for _, at := range []int{0, 1, n / 2, n - 1} {
+			values := make([]float64, len(p.Idx))
+			r := rand.New(rand.NewPCG(uint64(at), 8))
+			for e := range values {
+				values[e] = r.NormFloat64()
+			}
+			clear(values[p.Off[at]:p.Off[at+1]])
+			if f, bad, err := FactorPanels(p, values, natural(n), 1, never); f != nil || bad != at || err != nil {
+				t.Errorf("%s: column %d has no pivot, want %d", name, bad, at)
+			}
+			for e := p.Off[at]; e < p.Off[at+1]; e++ {
+				values[e] = math.NaN()
+			}
+			f, bad, err := FactorPanels(p, values, natural(n), 1, never)
+			if bad >= 0 || err != nil {
+				t.Fatalf("%s with NaN: column %d: %v", name, bad, err)
+			}
+			x := make([]float64, n)
+			x[p.Idx[p.Off[at]]] = 1
+			if f.Solve(x, 1, false); !slices.ContainsFunc(x, math.IsNaN) {
+				t.Errorf("%s: NaN does not come out", name)
+			}
+		}
+		end := errors.New("end")
+		if _, _, err := FactorPanels(p, make([]float64, len(p.Idx)), natural(n), 1, func() error { return end }); err != end {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestPanelsTakeTheDiagonal demands the pivots of the diagonal that a threshold allows.
+func TestPanelsTakeTheDiagonal(t *testing.T) {
+	p := unsymmetric(rand.New(rand.NewPCG(3, 4)))["dense 150"]
+	r := rand.New(rand.NewPCG(1, 2))
+	values := make([]float64, len(p.Idx))
+	for e := range values {
+		values[e] = r.NormFloat64()
+	}
+	for threshold, want := range map[float64]bool{0: true, 1: false} {
+		f, _, _ := FactorPanels(p, values, natural(150), threshold, never)
+		if got := slices.Equal(f.Rows, natural(150)); got != want {
+			t.Errorf("threshold %g: all pivots are on the diagonal: %v", threshold, got)
+		}
+	}
+}
+
+// TestPanelRowsHaveBitsOfGo demands on every instruction set chains of math.FMA.
+func TestPanelRowsHaveBitsOfGo(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		testPanelRows[float32](t, isa, array.Float32)
+		testPanelRows[float64](t, isa, array.Float64)
+	})
+}
+
+func testPanelRows[T float32 | float64](t *testing.T, isa jit.ISA, d array.DType) {
+	w := panelBytes / d.Size()
+	some := func(n, seed int) []T {
+		x := make([]T, n)
+		for i := range x {
+			x[i] = T(math.Sin(float64(i*seed + 1)))
+		}
+		return x
+	}
+	for _, k := range []int{0, 1, 2, 3, 4, 5, 8, 13, 64} {
+		for _, n := range []int{0, 1, 3, 4, 5, 9, rowChunk + 6} {
+			if n > rowChunk && k != 5 {
+				continue
+			}
+			for _, stride := range []int{k, k + 3} {
+				rows, l, u, panel := make([]int32, n), some(n*stride, 3), some(k*w, 5), some(2*n*w, 7)
+				for i := range rows {
+					rows[i] = int32(2*(n-1-i)) + int32(i%2)
+				}
+				want := slices.Clone(panel)
+				for i, r := range rows {
+					for p := range k {
+						for c := range w {
+							at := int(r)*w + c
+							want[at] = MultiplyAdd(-l[i*stride+p], u[p*w+c], want[at])
+						}
+					}
+				}
+				if panelRows(isa, d, panel, rows, l, stride, u, k); !slices.Equal(panel, want) {
+					t.Errorf("%v: %d rows of %d elements, stride %d: other bits", d, n, k, stride)
+				}
+			}
+		}
+	}
+}
