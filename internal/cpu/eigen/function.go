@@ -130,27 +130,38 @@ func Exp[T number](m *Machine, n int, a, x []T) bool {
 	return true
 }
 
-// exactDiagonals writes the diagonal of the exponential x of a/2^k, and the elements right of it, where a is real and
-// upper triangular. Scaling and squaring would lose digits of them where diagonal elements of a differ much. Source:
+// exactDiagonals writes the diagonal of the exponential x of a/2^k, and the elements right of it, where a is upper
+// triangular. Scaling and squaring would lose digits of them where diagonal elements of a differ much. Source:
 // Al-Mohy and Higham, as at Exp, section 2.
 func exactDiagonals[T number](n int, a, x []T, k int) {
-	b, isReal := any(a).([]float64)
-	if !isReal {
-		return
-	}
 	for i := range n {
-		for _, v := range b[i*n : i*n+i] {
-			if v != 0 {
+		for _, v := range a[i*n : i*n+i] {
+			if v != of[T](0) {
 				return
 			}
 		}
 	}
-	y := any(x).([]float64)
+	if b, ok := any(a).([]float64); ok {
+		writeDiagonals(n, b, any(x).([]float64), exp, expDifference, func(v float64) float64 { return math.Ldexp(v, -k) })
+		return
+	}
+	b := any(a).([]complex128)
 	for i := range n {
-		d := math.Ldexp(b[i*n+i], -k)
-		y[i*n+i] = exp(d)
-		if i+1 < n && b[i*n+i+1] != 0 {
-			y[i*n+i+1] = math.Ldexp(b[i*n+i+1], -k) * expDifference(d, math.Ldexp(b[(i+1)*n+i+1], -k))
+		if math.Abs(imag(b[i*n+i])) > mostAngle {
+			return
+		}
+	}
+	half := func(v complex128) complex128 { return complex(math.Ldexp(real(v), -k), math.Ldexp(imag(v), -k)) }
+	writeDiagonals(n, b, any(x).([]complex128), cexp, cexpDifference, half)
+}
+
+// writeDiagonals writes functions of elements of a, scaled, to the diagonal of x and right of it.
+func writeDiagonals[T number](n int, a, x []T, f func(T) T, difference func(a, b T) T, scaled func(T) T) {
+	for i := range n {
+		d := scaled(a[i*n+i])
+		x[i*n+i] = f(d)
+		if i+1 < n && a[i*n+i+1] != of[T](0) {
+			x[i*n+i+1] = mul(scaled(a[i*n+i+1]), difference(d, scaled(a[(i+1)*n+i+1])))
 		}
 	}
 }
