@@ -85,7 +85,7 @@ type luPlan struct {
 	p         *sparse.Pattern // of columns
 	threshold float64
 	stop      sparse.Stop
-	blocks    *sparse.LUPlan          // nil where the pattern does not suit it
+	blocks    *sparse.LUPlan              // nil where the pattern does not suit it
 	order     func() (columnOrder, error) // of columns, where blocks lack pivots
 }
 
