@@ -490,7 +490,7 @@ func TestLogitsThatWeighNoToken(t *testing.T) {
 		_, errs["beam"] = models.Search(&fixedLogits{c.logits}, texts, models.BeamOpts{Beams: new(2)})
 		for kind, err := range errs {
 			var e *weft.Error
-			if (err == nil) != c.fits || err != nil && (!errors.As(err, &e) || e.Arg != "logits") {
+			if (err == nil) != c.fits || err != nil && (!errors.As(err, &e) || e.Arg != "logits of Next") {
 				t.Errorf("%s, %s: error %v", name, kind, err)
 			}
 		}

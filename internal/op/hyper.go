@@ -87,7 +87,7 @@ func (s stream) selectTwofold(c val, x, y twofold) twofold {
 
 // hyper is the sum of the product of all (top)_k, divided by the product of all (bottom)_k and by k!, times x^k. The
 // second result has the factors k too: x times the derivative. Sums of terms that cancel or are many are taken in two
-// floats, and those of lanes that are deep with a relative error of hyperDeep.
+// floats, and lanes that are deep with a relative error of hyperDeep.
 func (s stream) hyper(active, deep val, top, bottom []twofold, x twofold) (y, slope twofold) {
 	zero, one := s.f(0), s.f(1)
 	// All parameters count before terms come to fall.

@@ -54,7 +54,7 @@ func panelRows[T float32 | float64](isa jit.ISA, d array.DType, panel []T, rows 
 	}
 }
 
-// Registers of the kernel beside those of other kernels.
+// Registers of the kernel; other kernels name the rest.
 const (
 	regTerms = asm.R13 // elements of a row of l
 	regTerm  = asm.RAX

@@ -289,7 +289,7 @@ func (w *panelLU[T]) factor(k, c int, threshold float64) (bad int, err error) {
 	return -1, nil
 }
 
-// collect makes the rows of a column: those reached from outside the panel, and those of columns in the panel.
+// collect makes the rows of a column: rows reached from outside the panel, and rows of columns in the panel.
 func (w *panelLU[T]) collect(k, c int) {
 	mark := int32(k) + 1
 	rows := w.inside[c].rows[:0]
