@@ -16,7 +16,7 @@ var normal = family{
 	variance: "s*s",
 	entropy:  "log(s) + 1.4189385332046727",
 	cdf:      "0.5*erfc((m-x)/(s*1.4142135623730951))",
-	icdf:     "m + s*1.4142135623730951*erfinv(2*x-1)",
+	icdf:     "m + s*ndtri(x)",
 	draw:     drawOf((*weft.Generator).NormalOf, "m", "s"),
 }
 
@@ -55,7 +55,7 @@ var logNormal = family{
 	variance: "expm1(s*s) * exp(2*m + s*s)",
 	entropy:  "m + log(s) + 1.4189385332046727",
 	cdf:      "where(x <= 0, 0, 0.5*erfc((m-log(where(x <= 0, 1, x)))/(s*1.4142135623730951)))",
-	icdf:     "exp(m + s*1.4142135623730951*erfinv(2*x-1))",
+	icdf:     "exp(m + s*ndtri(x))",
 	draw: func(b batch, g *weft.Generator, shape []int) *weft.Tensor {
 		return g.NormalOf(b.dtype, b.of("m"), b.of("s"), shape...).Exp()
 	},
@@ -103,8 +103,8 @@ var laplace = family{
 	mean:     "m",
 	variance: "2*s*s",
 	entropy:  "1 + log(2*s)",
-	cdf:      "0.5 - 0.5*sign(x-m)*expm1(-abs(x-m)/s)",
-	icdf:     "m - s*sign(x-0.5)*log1p(-2*abs(x-0.5))",
+	cdf:      "where(x < m, 0.5*exp(-abs(x-m)/s), 0.5 - 0.5*expm1(-abs(x-m)/s))",
+	icdf:     "where(x < 0.5, m + s*log(2*x), m - s*log(2 - 2*x))",
 	draw:     drawOf((*weft.Generator).LaplaceOf, "m", "s"),
 }
 
@@ -121,12 +121,12 @@ type Cauchy struct {
 }
 
 var cauchy = family{
-	logProb:  "-1.1447298858494002 - log(s) - log1p(pow((x-m)/s, 2))",
+	logProb:  "-1.1447298858494002 - log(s) - where(abs(x-m)/s < 1e9, log1p(pow((x-m)/s, 2)), 2*log(maximum(abs(x-m)/s, 1)))",
 	mean:     "m*nan",
-	variance: "where(s > 0, inf, nan)",
+	variance: "where(s > 0, s*inf, s*nan)",
 	entropy:  "log(s) + 2.5310242469692907",
-	cdf:      "atan((x-m)/s)/pi + 0.5",
-	icdf:     "tan(pi*(x-0.5))*s + m",
+	cdf:      "atan2(1, (m-x)/s)/pi",
+	icdf:     "m + s*where(x < 0.25, -1/tan(pi*x), where(x > 0.75, 1/tan(pi*(1-x)), tan(pi*(x-0.5))))",
 	draw:     drawOf((*weft.Generator).CauchyOf, "m", "s"),
 }
 
@@ -175,7 +175,7 @@ const (
 )
 
 var studentT = family{
-	logProb:  "-0.5*(v+1)*log1p(pow((x-m)/s, 2)/v) - log(s) - 0.9189385332046727 + " + gammaRatio,
+	logProb:  "-0.5*(v+1)*where(abs(x-m)/(s*sqrt(v)) < 1e9, log1p(pow((x-m)/s, 2)/v), 2*log(maximum(abs(x-m)/(s*sqrt(v)), 1))) - log(s) - 0.9189385332046727 + " + gammaRatio,
 	mean:     "where(v > 1, m, nan)",
 	variance: "where(v > 2, s*s*v/(v-2), where(v > 1, inf, nan))",
 	entropy: "log(s) + 0.9189385332046727 - (" + gammaRatio + ") + 0.5*(v+1)*" +
