@@ -242,3 +242,93 @@ func testPanelRows[T float32 | float64](t *testing.T, isa jit.ISA, d array.DType
 		}
 	}
 }
+
+// TestPanelsBesideColumns compares with [FactorLU] on random small matrices, of small integers too: the same pivots exist, and
+// solutions have small residuals.
+func TestPanelsBesideColumns(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	singular := 0
+	for trial := range 3000 {
+		n := r.IntN(40)
+		each := 1 + r.IntN(6)
+		p, values := &Pattern{Off: make([]int64, 1), Cols: n}, []float64{}
+		for range n {
+			rows := map[int32]bool{}
+			for range each {
+				rows[int32(r.IntN(n))] = true
+			}
+			for i := range int32(n) {
+				if rows[i] {
+					p.Idx = append(p.Idx, i)
+					v := r.NormFloat64()
+					switch trial % 3 {
+					case 1:
+						v = float64(r.IntN(5) - 2)
+					case 2:
+						v = math.Ldexp(v, r.IntN(600)-300)
+					}
+					values = append(values, v)
+				}
+			}
+			p.Off = append(p.Off, int64(len(p.Idx)))
+		}
+		order := natural(n)
+		if trial%2 == 0 {
+			r.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+			order = p.ColumnOrder(order)
+		}
+		threshold := []float64{1, 0.1, 0}[r.IntN(3)]
+		f, bad, err := FactorPanels(p, values, order, threshold, never)
+		g, want, err2 := FactorLU(p, values, order, threshold, never)
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		if trial%3 == 0 && bad != want {
+			t.Fatalf("trial %d: column %d has no pivot, want %d", trial, bad, want)
+		}
+		if bad >= 0 || want >= 0 {
+			singular++
+			continue
+		}
+		if threshold < 0.1 {
+			continue
+		}
+		for _, adjoint := range []bool{false, true} {
+			b := make([]float64, n)
+			for i := range b {
+				b[i] = r.NormFloat64()
+			}
+			if e, base := backwardError(p, values, f, b, adjoint), backwardError(p, values, g, b, adjoint); base < 1e-10 && !(e < 1e-12+100*base) { // else an element is out of range
+				t.Fatalf("trial %d, adjoint %v: the error is %g, by columns %g", trial, adjoint, e, base)
+			}
+		}
+	}
+	if singular == 0 || singular == 3000 {
+		t.Errorf("%d matrices are singular", singular)
+	}
+}
+
+// backwardError returns the largest residual of a solution relative to the sum of the absolute values in its row.
+func backwardError(p *Pattern, values []float64, f interface{ Solve([]float64, int, bool) }, b []float64, adjoint bool) (worst float64) {
+	x, rest, sum := slices.Clone(b), slices.Clone(b), make([]float64, len(b))
+	f.Solve(x, 1, adjoint)
+	for i, v := range b {
+		sum[i] = math.Abs(v)
+	}
+	for j := range p.rows() {
+		for e := p.Off[j]; e < p.Off[j+1]; e++ {
+			to, from := int(p.Idx[e]), j
+			if adjoint {
+				to, from = from, to
+			}
+			rest[to] -= values[e] * x[from]
+			sum[to] += math.Abs(values[e] * x[from])
+		}
+	}
+	for i, v := range rest {
+		if v != 0 {
+			worst = max(worst, math.Abs(v)/sum[i])
+		}
+	}
+	return worst
+}
