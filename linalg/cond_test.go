@@ -59,3 +59,19 @@ func TestCondOfSingular(t *testing.T) {
 		}
 	}
 }
+
+// TestNormsWithoutElements demands NumPy's: greatest sums over nothing are 0, least ones have no value.
+func TestNormsWithoutElements(t *testing.T) {
+	for _, shape := range [][]int{{0, 0}, {0, 3}, {3, 0}, {2, 0, 3}, {2, 3, 0}, {0, 2, 2}} {
+		a := weft.Zeros(shape...)
+		for _, ord := range []linalg.Ord{linalg.Fro, linalg.Nuc, linalg.One, linalg.Two, linalg.Inf} {
+			y := linalg.MatrixNorm(a, linalg.MatrixNormOpts{Ord: ord})
+			if want := weft.Zeros(shape[:len(shape)-2]...); weft.Digest(y) != weft.Digest(want) {
+				t.Errorf("%s of %v is %v", ord, shape, y)
+			}
+		}
+		if err := weft.Try(func() { linalg.MatrixNorm(a, linalg.MatrixNormOpts{Ord: linalg.NegTwo}) }); (err == nil) != (shape[0] == 0 && len(shape) == 3) {
+			t.Errorf("-2 of %v: %v", shape, err)
+		}
+	}
+}

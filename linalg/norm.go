@@ -61,8 +61,8 @@ type MatrixNormOpts struct {
 // The gradient of Nuc is the polar factor of a, whose derivative exists for every a of full rank and is not finite
 // for others. Two and NegTwo have derivatives where the extreme singular value is not repeated.
 //
-// It panics with *[weft.Error] where the norm is not known, where a is no matrix, or where a greatest or
-// least sum is over nothing.
+// It panics with *[weft.Error] where the norm is not known, where a is no matrix, or where a least sum or value is over
+// nothing. Greatest ones over nothing are 0, as in NumPy.
 func MatrixNorm(a *weft.Tensor, opts ...MatrixNormOpts) *weft.Tensor {
 	const name = "linalg.matrix_norm"
 	defer array.Named(name).End()
@@ -76,15 +76,15 @@ func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
 	case "", Fro:
 		y = a.NormKeep(2, -2, -1)
 	case One:
-		y = a.Abs().SumKeep(-2).MaxKeep(-1)
+		y = greatest(a.Abs().SumKeep(-2), -1)
 	case NegOne:
 		y = a.Abs().SumKeep(-2).MinKeep(-1)
 	case Inf:
-		y = a.Abs().SumKeep(-1).MaxKeep(-2)
+		y = greatest(a.Abs().SumKeep(-1), -2)
 	case NegInf:
 		y = a.Abs().SumKeep(-1).MinKeep(-2)
 	case Two:
-		y = SVDVals(a).MaxKeep(-1).Unsqueeze(-1)
+		y = greatest(SVDVals(a), -1).Unsqueeze(-1)
 	case NegTwo:
 		y = SVDVals(a).MinKeep(-1).Unsqueeze(-1)
 	case Nuc:
@@ -96,6 +96,14 @@ func matrixNorm(name string, a *weft.Tensor, o MatrixNormOpts) *weft.Tensor {
 		y = y.Squeeze(-1).Squeeze(-1)
 	}
 	return y
+}
+
+// greatest returns the greatest numbers along an axis that stays, 0 where there are none. The numbers are not negative.
+func greatest(x *weft.Tensor, axis int) *weft.Tensor {
+	if x.Dim(axis) == 0 {
+		return x.SumKeep(axis)
+	}
+	return x.MaxKeep(axis)
 }
 
 // Cond returns the condition numbers of matrices in a norm, [Two] if none is given: floats in the shape of the
