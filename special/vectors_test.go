@@ -294,10 +294,10 @@ func check(t *testing.T, name string, v *table, got []float64) {
 // which check asserts.
 var bounds = map[string]float64{"J0": 2.9, "J1": 3.1, "Y0": 2.4,
 	"Beta": 4, "BetaLn": 3.4, "BetaInc": 8, "BetaIncInv": 15, "GammaIncC": 18, "GammaIncInv": 11, "GammaIncCInv": 7.5, "Zeta": 3,
-	"Kv": 35, "Kve": 13, "Expn": 7.5, "Jv": 14, "Yv": 38, "Iv": 56, "Ive": 6.5, "WofzReal": 5, "WofzImag": 15, "VoigtProfile": 8,
+	"Kv": 35, "Kve": 13, "Expn": 4.4, "Jv": 14, "Yv": 38, "Iv": 56, "Ive": 6.5, "WofzReal": 5, "WofzImag": 15, "VoigtProfile": 8,
 	"LogGammaReal": 3.6, "LogGammaImag": 1.8, "GammaReal": 44, "GammaImag": 78,
 	"AiryAiReal": 4.5, "AiryAiImag": 4.6, "AiryAipReal": 3.6, "AiryAipImag": 3.2, "AiryBiReal": 5.8, "AiryBiImag": 3.1, "AiryBipReal": 4.5, "AiryBipImag": 2.6,
-	"AiryAip": 3.1, "ElliprJ": 7.5, "Hyp2F1": 170, "Hyp0F1": 33, "Hyp1F1": 64, "Struve": 13, "ModStruve": 22}
+	"AiryAip": 3.1, "ElliprJ": 7.5, "Hyp2F1": 17, "Hyp0F1": 19, "Hyp1F1": 9.5, "Struve": 13, "ModStruve": 12.5}
 
 // narrow holds float32 results to the float64 ones.
 func narrow(t *testing.T, name string, f func(x tensor) tensor, v *table) {

@@ -286,7 +286,10 @@ func (s stream) powerOver(v, x val) val {
 	gamma = s.If(tiny, func() []val { return []val{s.Mul(gamma, vmath.Exp2(b, v))} }, func() []val { return []val{gamma} })[0]
 	direct := s.Div(vmath.Pow(b, s.Select(tiny, x, half), v), gamma)
 	return s.If(s.Lt(v, s.f(140)), func() []val { return []val{direct} }, func() []val {
-		return []val{vmath.Exp(b, s.Sub(s.Mul(v, vmath.Log(b, half)), vmath.Lgamma(b, next)))}
+		exact := s.both(s.Lt(s.f(140), v), s.Le(v, s.f(twofoldMost)), s.Lt(s.f(0), half))
+		order, at := s.Select(exact, v, s.f(140)), s.Select(exact, half, s.f(1))
+		wide := s.twoExp(s.twoPlus(s.twoTimes(s.twoLn(at), order), s.twoMinus(s.lgamma1p(order, s.f(0)))))
+		return []val{s.Select(exact, wide, vmath.Exp(b, s.Sub(s.Mul(v, vmath.Log(b, half)), vmath.Lgamma(b, next))))}
 	})[0]
 }
 

@@ -417,7 +417,11 @@ func (s stream) kummer(a0, b0, x0 val) val {
 			t := s.Mul(v[1], s.Mul(s.Div(s.Mul(s.Add(p, k), s.Add(q, k)), next), over))
 			return []val{s.Add(v[0], t), t, next}
 		})
-		return []val{s.Mul(s.Mul(v[0], s.quotientGamma(b, top.hi)), vmath.Pow(bb, s.Abs(x0), s.Neg(p)))}
+		// The rounding of b-a counts in the power, or in gamma(b-a).
+		power := s.selectTwofold(left, twofold{s.Neg(a), zero}, s.twoMinus(ba))
+		gamma := s.quotientGamma(b, top.hi)
+		gamma = s.Select(left, s.Fma(gamma, s.Neg(s.Mul(vmath.Digamma(bb, s.Select(left, ba.hi, one)), ba.lo)), gamma), gamma)
+		return []val{s.Mul(s.Mul(v[0], gamma), s.powerOf(twofold{s.Abs(x0), zero}, power))}
 	}, s.zeros(1))[0]
 	y = s.Select(far, wide, y)
 	scaled := s.Or(s.And(left, s.Not(far)), s.And(far, s.Not(left)))

@@ -302,6 +302,16 @@ func (s stream) logBeta(a0, b0 val) val {
 	return s.Select(s.Lt(x, s.f(1e-300)), s.Neg(vmath.Log(b, x)), v)
 }
 
+// lnBetaFar is lnBeta of x below stirlingFrom and y of at least 20: ln(gamma(x)) - x*ln(y), which cancel beside the zeros,
+// in two floats, and with h = x/y and l = ln(1+h) the small y*(h-l) - (x-1/2)*l and the difference of Stirling's rests.
+func (s stream) lnBetaFar(x, y val) val {
+	h := s.Div(x, y)
+	rests := s.Sub(s.stirlingRest(y), s.stirlingRest(s.Add(x, y)))
+	small := s.Fma(y, s.besidesLog(h), s.Sub(rests, s.Mul(s.Sub(x, s.f(0.5)), vmath.Log1p(s.bld, h))))
+	large := s.twoPlus(s.lgamma(x), s.twoMinus(s.twoTimes(s.twoLn(y), x)))
+	return s.Add(large.hi, s.Add(large.lo, small))
+}
+
 // quotientBeta is gamma(a)*gamma(b)/gamma(a+b).
 func (s stream) quotientBeta(a, b val) val {
 	return s.Mul(vmath.Gamma(s.bld, a), s.Div(vmath.Gamma(s.bld, b), vmath.Gamma(s.bld, s.Add(a, b))))
@@ -316,6 +326,11 @@ func (s stream) betaOf(a, b val, logged bool) val {
 		large := s.And(positive, s.Le(s.f(20), s.Max(a, b)))
 		y = s.If(large, func() []val { return []val{s.logBeta(s.Select(large, a, s.f(20)), s.Select(large, b, s.f(20)))} },
 			func() []val { return []val{s.Add(ln.hi, ln.lo)} })[0]
+		least := s.Min(a, b)
+		far := s.both(large, s.Lt(least, s.f(stirlingFrom)), s.Lt(s.f(1e-300), least))
+		y = s.If(far, func() []val {
+			return []val{s.Select(far, s.lnBetaFar(s.Select(far, least, s.f(1)), s.Select(far, s.Max(a, b), s.f(20))), y)}
+		}, func() []val { return []val{y} })[0]
 	}
 	return s.If(positive, func() []val { return []val{y} }, func() []val {
 		q := s.quotientBeta(a, b)
