@@ -13,7 +13,7 @@ const (
 	// radialMost is the size of parameters, radialLeast the least c, and radialFar the size of v up to which the series serves.
 	radialMost, radialLeast, radialFar = 25, 0.05, 0.9
 	// radialLoss is the size of terms beside their sum from which the slower formulas are taken.
-	radialLoss = 5
+	radialLoss = 8
 	// radialMean is the mean number of terms, each weighted by its size, from which they are.
 	radialMean = 24
 	// maxRadialTerms bounds the terms. A v of 0.9 takes some 400.
