@@ -112,7 +112,7 @@
 //     [Tensor.ExpandAs], [AlignLeading], [BroadcastShapes], [BroadcastTensors], [Tensor.AtLeast1D],
 //     [Tensor.AtLeast2D], [Tensor.AtLeast3D], [Tensor.Resize]
 //   - Rearranged: [Tensor.Flip], [Tensor.Roll], [Tensor.Tile], [Tensor.Repeat],
-//     [Tensor.RepeatInterleave], [Tensor.Pad], [Tensor.PadMode], [Tensor.Diag], [Tensor.DiagEmbed],
+//     [Tensor.RepeatInterleave], [Tensor.Pad], [Tensor.PadMode], [PadOpts], [Tensor.Diag], [Tensor.DiagEmbed],
 //     [Tensor.Tril], [Tensor.Triu], [Tensor.Rot90], [Tensor.RollAxes]
 //   - Joined: [Cat], [Stack], [HStack], [VStack], [DStack], [ColumnStack]
 //
@@ -158,7 +158,8 @@
 //   - Without NaN: [Tensor.NanSum], [Tensor.NanSumKeep], [Tensor.NanProd], [Tensor.NanProdKeep],
 //     [Tensor.NanMean], [Tensor.NanMeanKeep], [Tensor.NanVar], [Tensor.NanVarKeep], [Tensor.NanStd],
 //     [Tensor.NanStdKeep], [Tensor.NanSampleVar], [Tensor.NanSampleVarKeep], [Tensor.NanSampleStd],
-//     [Tensor.NanSampleStdKeep], [Tensor.NanMin], [Tensor.NanMinKeep], [Tensor.NanMax], [Tensor.NanMaxKeep],
+//     [Tensor.NanSampleStdKeep], [Tensor.NanCorrectedVar], [Tensor.NanCorrectedVarKeep],
+//     [Tensor.NanCorrectedStd], [Tensor.NanCorrectedStdKeep], [Tensor.NanMin], [Tensor.NanMinKeep], [Tensor.NanMax], [Tensor.NanMaxKeep],
 //     [Tensor.NanArgMin], [Tensor.NanArgMinKeep], [Tensor.NanArgMax], [Tensor.NanArgMaxKeep],
 //     [Tensor.NanMedian], [Tensor.NanMedianKeep], [Tensor.NanQuantile], [Tensor.NanQuantileKeep],
 //     [Tensor.NanPercentile], [Tensor.NanCumSum], [Tensor.NanCumProd]

@@ -145,6 +145,15 @@ func ExampleTensor_NanSampleStd() {
 	// Output: 2 [[-2. nan  0.  2.]]
 }
 
+func ExampleTensor_NanCorrectedStd() {
+	x := weft.FromSlice([]float64{1, math.NaN(), 3, 5, 7})
+	fmt.Println(x.NanCorrectedVar(2), x.NanCorrectedVar(3))
+	fmt.Printf("%.3f\n", x.NanCorrectedStd(3).Item())
+	// Output:
+	// 10.0 20.0
+	// 4.472
+}
+
 func ExampleTensor_Prod() {
 	x := weft.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	fmt.Println(x.Prod(1))
@@ -695,8 +704,15 @@ func ExampleTensor_NanMean() {
 
 func ExampleTensor_PadMode() {
 	x := weft.From([]int{1, 2, 3})
-	fmt.Println(x.PadMode("reflect", 2, 2), x.PadMode("wrap", 1, 1), x.PadMode("edge", 0, 2))
-	// Output: [3 2 1 2 3 2 1] [3 1 2 3 1] [1 2 3 3 3]
+	fmt.Println(x.PadMode("reflect", []int{2, 2}), x.PadMode("wrap", []int{1, 1}), x.PadMode("edge", []int{0, 2}))
+	fmt.Println(x.PadMode("reflect", []int{2, 2}, weft.PadOpts{Odd: true}))
+	fmt.Println(x.PadMode("constant", []int{1, 2}, weft.PadOpts{Values: []float64{7, 9}}))
+	fmt.Println(x.PadMode("maximum", []int{1, 1}, weft.PadOpts{Lengths: []int{2}}))
+	// Output:
+	// [3 2 1 2 3 2 1] [3 1 2 3 1] [1 2 3 3 3]
+	// [-1  0  1  2  3  4  5]
+	// [7 1 2 3 9 9]
+	// [2 1 2 3 3]
 }
 
 func ExampleTensor_SlidingWindowView() {

@@ -99,10 +99,28 @@ func (t *Tensor) NanSampleVarKeep(axes ...int) *Tensor {
 	return t.nanVar("nan_sample_var", 1, true, axes)
 }
 
+// NanCorrectedVar is [Tensor.CorrectedVar] of the elements over axes that are not NaN, over all if none is given: the
+// squared distances from their mean, added up and divided by their number less a correction. With 0 it is
+// [Tensor.NanVar], with 1 [Tensor.NanSampleVar]. NaN where not more elements than the correction are left. It takes
+// floats, whose type the result has, and panics with *[Error] for others and for a negative correction. NumPy's nanvar
+// with ddof.
+func (t *Tensor) NanCorrectedVar(correction int, axes ...int) *Tensor {
+	return t.nanVar("nan_corrected_var", correction, false, axes)
+}
+
+// NanCorrectedVarKeep is [Tensor.NanCorrectedVar] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: NumPy's keepdims. Types, NaN and errors are as for NanCorrectedVar.
+func (t *Tensor) NanCorrectedVarKeep(correction int, axes ...int) *Tensor {
+	return t.nanVar("nan_corrected_var", correction, true, axes)
+}
+
 // nanVar divides by the number of elements that are not NaN less a correction; NaN where nothing is left.
 func (t *Tensor) nanVar(name string, correction int, keep bool, axes []int) *Tensor {
 	defer array.Named(name).End()
 	t.nanOf(name)
+	if correction < 0 {
+		array.Failf(name, "correction", "%d is negative", correction)
+	}
 	return t.wider(func(t *Tensor) *Tensor {
 		mean := t.number(0).SumKeep(axes...).Div(t.counted(true, axes))
 		far := Where(t.IsNaN(), 0, t.Sub(mean))
@@ -133,6 +151,18 @@ func (t *Tensor) NanSampleStd(axes ...int) *Tensor {
 // against t: NumPy's keepdims. Types and errors are as for NanSampleStd.
 func (t *Tensor) NanSampleStdKeep(axes ...int) *Tensor {
 	return t.nanStd("nan_sample_std", 1, true, axes)
+}
+
+// NanCorrectedStd is the square root of [Tensor.NanCorrectedVar] over axes, over all if none is given. Types, NaN and
+// errors are as for NanCorrectedVar. NumPy's nanstd with ddof.
+func (t *Tensor) NanCorrectedStd(correction int, axes ...int) *Tensor {
+	return t.nanStd("nan_corrected_std", correction, false, axes)
+}
+
+// NanCorrectedStdKeep is [Tensor.NanCorrectedStd] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: NumPy's keepdims. Types, NaN and errors are as for NanCorrectedVar.
+func (t *Tensor) NanCorrectedStdKeep(correction int, axes ...int) *Tensor {
+	return t.nanStd("nan_corrected_std", correction, true, axes)
 }
 
 func (t *Tensor) nanStd(name string, correction int, keep bool, axes []int) *Tensor {

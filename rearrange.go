@@ -556,50 +556,111 @@ func ApplyAlongAxis(f func(x *Tensor) *Tensor, axis int, t *Tensor) *Tensor {
 	return (*Tensor)(y.Permute(order...).c().Own())
 }
 
+// PadOpts are the options of [Tensor.PadMode]. Each list has one number for all sides, or two for each axis as pads has.
+type PadOpts struct {
+	Values  []float64 // what "constant" pads with and "linear_ramp" ends at, in t's type; 0 if not given
+	Lengths []int     // how many elements next to a side "maximum", "minimum", "mean" and "median" see; all if not given
+	Odd     bool      // "reflect" and "symmetric" mirror at the point of the edge: twice its value less the mirrored one
+}
+
 // PadMode surrounds t as [Tensor.Pad] does, with two numbers for each axis, by its own elements. The modes are "edge" (the
 // nearest one), "reflect" (mirrored at the edge, which is not repeated), "symmetric" (mirrored, with the edge), "wrap"
-// (from the other end), "maximum", "minimum", "mean", "median" of the axis, or "linear_ramp" down to 0. The result is a
-// copy in t's type; means of integers are rounded. It panics with *[Error] for other modes, and where an axis without
-// elements is to be padded. NumPy's pad; the mode "constant" is Pad.
-func (t *Tensor) PadMode(mode string, pads ...int) *Tensor {
+// (from the other end), "maximum", "minimum", "mean", "median" of the axis, "linear_ramp" to a number, or "constant",
+// whose numbers may differ by side. The result is a copy in t's type; means of integers are rounded. It panics with
+// *[Error] for other modes, for options that the mode does not have, and where an axis without elements is to be padded
+// by other modes than "constant". NumPy's pad.
+func (t *Tensor) PadMode(mode string, pads []int, opts ...PadOpts) *Tensor {
 	const name = "padmode"
 	defer array.Named(name).End()
 	t.c().Check(name)
-	if len(pads) != 2*t.Rank() {
-		array.Failf(name, "pads", "%s has %d numbers, want two for each of %d axes", array.ShapeString(pads), len(pads), t.Rank())
-	}
-	if !slices.Contains(padModes, mode) {
-		array.Failf(name, "mode", "%q is not one of %s", mode, strings.Join(padModes, ", "))
-	}
+	o := array.Options(name, opts)
+	t.checkPads(name, mode, pads, o)
 	x := t
 	for a := range t.Rank() {
 		before, after, n := pads[2*a], pads[2*a+1], x.v().Shape[a]
-		if before < 0 || after < 0 {
-			array.Failf(name, "pads", "%s has a negative number", array.ShapeString(pads))
-		}
 		size := array.AddSizes(name, before, n, after)
 		switch {
 		case size == n:
 			continue
+		case mode == "constant":
+			x = x.padConstant(a, before, after, o)
+			continue
 		case n == 0:
 			array.Failf(name, "pads", "surround axis %d, which has no elements", a)
 		}
-		if at := mirrorOf(mode, n); at != nil {
+		array.CheckShape(name, []int{size}, x.v().DType)
+		switch {
+		case o.Odd && n > 1:
+			x = x.padOdd(a, before, after, mode == "symmetric")
+		case mirrorOf(mode, n) != nil:
+			at := mirrorOf(mode, n)
 			places := filled(name, x.v().Store.Device, Int64, core.CheckHeap(name, size, Int64), func(data []int64) {
 				for i := range data {
 					data[i] = int64(at(i - before))
 				}
 			})
 			x = x.IndexSelect(a, places)
-			continue
+		case mode == "linear_ramp":
+			x = Cat([]*Tensor{x.ramp(a, before, side(o.Values, a, 0), false), x, x.ramp(a, after, side(o.Values, a, 1), true)}, a)
+		default:
+			x = x.padBy(mode, a, before, after, o)
 		}
-		array.CheckShape(name, []int{size}, x.v().DType)
-		x = x.padBy(mode, a, before, after)
 	}
 	return x.Clone()
 }
 
-var padModes = []string{"edge", "reflect", "symmetric", "wrap", "maximum", "minimum", "mean", "median", "linear_ramp"}
+// padModes are the modes of PadMode by the field of PadOpts that they have.
+var padModes = map[string][]string{
+	"":        {"edge", "wrap"},
+	"Odd":     {"reflect", "symmetric"},
+	"Lengths": {"maximum", "minimum", "mean", "median"},
+	"Values":  {"linear_ramp", "constant"},
+}
+
+// checkPads checks the arguments of PadMode, without the sizes of axes.
+func (t *Tensor) checkPads(name, mode string, pads []int, o PadOpts) {
+	if len(pads) != 2*t.Rank() {
+		array.Failf(name, "pads", "%s has %d numbers, want two for each of %d axes", array.ShapeString(pads), len(pads), t.Rank())
+	}
+	for _, n := range pads {
+		if n < 0 {
+			array.Failf(name, "pads", "%s has a negative number", array.ShapeString(pads))
+		}
+	}
+	for _, field := range []struct {
+		name  string
+		n     int
+		given bool
+	}{{"Odd", 1, o.Odd}, {"Lengths", len(o.Lengths), o.Lengths != nil}, {"Values", len(o.Values), o.Values != nil}} {
+		switch {
+		case !field.given:
+		case !slices.Contains(padModes[field.name], mode):
+			array.Failf(name, field.name, "belongs to the modes %s, not to %q", strings.Join(padModes[field.name], ", "), mode)
+		case field.n != 1 && field.n != len(pads):
+			array.Failf(name, field.name, "has %d numbers, want one, or two for each of %d axes", field.n, t.Rank())
+		}
+	}
+	for _, n := range o.Lengths {
+		if n < 1 {
+			array.Failf(name, "Lengths", "has %d, want 1 or more", n)
+		}
+	}
+	known := slices.Concat(padModes[""], padModes["Odd"], padModes["Lengths"], padModes["Values"])
+	if !slices.Contains(known, mode) {
+		array.Failf(name, "mode", "%q is not one of %s", mode, strings.Join(known, ", "))
+	}
+}
+
+// side returns the number of a list of PadOpts for one side, 0 or 1, of axis a; 0 if there is no list.
+func side[T any](list []T, a, which int) (x T) {
+	switch len(list) {
+	case 0:
+		return x
+	case 1:
+		return list[0]
+	}
+	return list[2*a+which]
+}
 
 // mirrorOf returns where the element at place i of an axis of n elements comes from, for modes that take
 // elements; nil for others.
@@ -624,8 +685,93 @@ func mirrorOf(mode string, n int) func(i int) int {
 	return nil
 }
 
-// padBy surrounds axis a by what a mode computes of it.
-func (t *Tensor) padBy(mode string, a, before, after int) *Tensor {
+// padConstant surrounds axis a by the numbers of o.
+func (t *Tensor) padConstant(a, before, after int, o PadOpts) *Tensor {
+	pads := make([]int, 2*t.Rank())
+	pads[2*a] = before
+	t = t.Pad(side(o.Values, a, 0), pads...)
+	pads[2*a], pads[2*a+1] = 0, after
+	return t.Pad(side(o.Values, a, 1), pads...)
+}
+
+// padOdd surrounds axis a, which has two elements or more, by what is mirrored at the points of its edges. What
+// stands on both sides grows with each round, in whole periods, as in NumPy, whose roundings and overflows it has.
+func (t *Tensor) padOdd(a, before, after int, symmetric bool) *Tensor {
+	d := t.v().DType
+	if d == Bool {
+		t = t.To(Int64)
+	}
+	skip := 1 // elements between an edge and the first one that is mirrored
+	if symmetric {
+		skip = 0
+	}
+	period := t.v().Shape[a] - skip
+	for before > 0 || after > 0 {
+		n := t.v().Shape[a]
+		whole := (n - skip) / period * period
+		left, right := min(whole, before), min(whole, after)
+		mirrored := func(edge, from, size int) *Tensor {
+			return t.stretch(a, edge, 1).Mul(2).Sub(t.stretch(a, from, size).Flip(a))
+		}
+		t = Cat([]*Tensor{mirrored(0, skip, left), t, mirrored(n-1, n-skip-right, right)}, a)
+		before, after = before-left, after-right
+	}
+	return t.To(d)
+}
+
+// stretch returns a view of n elements of axis a.
+func (t *Tensor) stretch(a, from, n int) *Tensor {
+	return t.Split(a, from, n, t.v().Shape[a]-from-n)[1]
+}
+
+// ramp returns n elements on the way from a number to the edge of axis a: the first one, or the last if flipped.
+// NumPy's linspace without its end.
+func (t *Tensor) ramp(a, n int, from float64, flip bool) *Tensor {
+	d, edge := t.v().DType, 0
+	if flip {
+		edge = t.v().Shape[a] - 1
+	}
+	wide := Float64
+	if d.Complex() {
+		wide = Complex128
+	}
+	shape := slices.Repeat([]int{1}, t.Rank())
+	shape[a] = n
+	steps := t.Device().ArangeOf(wide, n)
+	if flip {
+		steps = steps.Flip(0)
+	}
+	r := t.stretch(a, edge, 1).To(wide).Sub(from).Div(max(n, 1)).Mul(steps.Reshape(shape...)).Add(from)
+	if d.Integer() {
+		r = r.Floor()
+	}
+	return r.To(d)
+}
+
+// padBy surrounds axis a by what a mode computes of its elements, or of those next to each side.
+func (t *Tensor) padBy(mode string, a, before, after int, o PadOpts) *Tensor {
+	n := t.v().Shape[a]
+	lengths := [2]int{n, n}
+	for i := range lengths {
+		if k := side(o.Lengths, a, i); k > 0 {
+			lengths[i] = min(k, n)
+		}
+	}
+	left := t.stretch(a, 0, lengths[0]).statistic(mode, a)
+	right := left
+	if lengths != [2]int{n, n} {
+		right = t.stretch(a, n-lengths[1], lengths[1]).statistic(mode, a)
+	}
+	part := func(y *Tensor, n int) *Tensor {
+		s := slices.Clone(t.v().Shape)
+		s[a] = n
+		return y.Expand(s...)
+	}
+	return Cat([]*Tensor{part(left, before), t, part(right, after)}, a)
+}
+
+// statistic returns what a mode of PadMode computes along axis a, in t's type, with the axis kept.
+func (t *Tensor) statistic(mode string, a int) *Tensor {
 	d := t.v().DType
 	x := t.floated()
 	if d.Integer() {
@@ -640,40 +786,10 @@ func (t *Tensor) padBy(mode string, a, before, after int) *Tensor {
 	case "mean":
 		y = x.MeanKeep(a)
 	case "median":
-		y = x.Median(a).Unsqueeze(a)
-	case "linear_ramp":
-		ramp := func(n, edge int, flip bool) *Tensor {
-			part := x.Split(a, edge, 1, t.v().Shape[a]-1-edge)[1]
-			shape := slices.Repeat([]int{1}, t.Rank())
-			shape[a] = n
-			steps := t.Device().Arange(n).To(x.v().DType).Div(max(n, 1))
-			if flip {
-				steps = steps.Flip(0)
-			}
-			r := part.Mul(steps.Reshape(shape...))
-			if d.Integer() {
-				r = r.Floor()
-			}
-			return r.To(d)
-		}
-		return Cat([]*Tensor{ramp(before, 0, false), t, ramp(after, t.v().Shape[a]-1, true)}, a)
+		y = x.MedianKeep(a)
 	}
 	if d.Integer() {
 		y = y.Round()
 	}
-	part := func(n int) *Tensor {
-		s := slices.Clone(t.v().Shape)
-		s[a] = n
-		return y.To(d).Expand(s...)
-	}
-	return Cat([]*Tensor{part(before), t, part(after)}, a)
-}
-
-// ArrayEqual reports whether t and x have the same shape and equal elements, whatever their types. NaN equals nothing.
-// It reads the answer at once. NumPy's array_equal; [Tensor.AllClose] allows rounding.
-func (t *Tensor) ArrayEqual(x *Tensor) bool {
-	defer array.Named("arrayequal").End()
-	t.c().Check("arrayequal")
-	x.c().CheckArgument("arrayequal", "x")
-	return array.Equal(t.v().Shape, x.v().Shape) && t.Eq(x).All().bool()
+	return y.To(d)
 }

@@ -549,3 +549,12 @@ func Piecewise(t *Tensor, conds []*Tensor, f ...any) *Tensor {
 	}
 	return y
 }
+
+// ArrayEqual reports whether t and x have the same shape and equal elements, whatever their types. NaN equals nothing.
+// It reads the answer at once. NumPy's array_equal; [Tensor.AllClose] allows rounding.
+func (t *Tensor) ArrayEqual(x *Tensor) bool {
+	defer array.Named("arrayequal").End()
+	t.c().Check("arrayequal")
+	x.c().CheckArgument("arrayequal", "x")
+	return array.Equal(t.v().Shape, x.v().Shape) && t.Eq(x).All().bool()
+}

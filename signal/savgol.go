@@ -115,11 +115,11 @@ func SavgolFilter(x *weft.Tensor, window, polyorder int, opts ...SavgolOpts) *we
 			behind = part(x, last, n-window, n).Unsqueeze(-2).MatMul(part(e, 1, half, 2*half)).Squeeze(-2)
 		}
 	case "mirror":
-		x = x.PadMode("reflect", pads...)
+		x = x.PadMode("reflect", pads)
 	case "nearest":
-		x = x.PadMode("edge", pads...)
+		x = x.PadMode("edge", pads)
 	case "wrap":
-		x = x.PadMode("wrap", pads...)
+		x = x.PadMode("wrap", pads)
 	case "constant":
 		x = x.Pad(0, pads...)
 	default:

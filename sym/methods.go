@@ -1356,6 +1356,46 @@ func (v *Var) NanArgMinKeep(axis ...int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanArgMinKeep(axis...) }, axis)
 }
 
+// NanCorrectedStd is [weft.Tensor.NanCorrectedStd] of variables.
+func (v *Var) NanCorrectedStd(correction int, axes ...int) *Var {
+	op := operation{name: "nancorrectedstd"}
+	self := op.arg(v)
+	op.plain(correction)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanCorrectedStd(correction, axes...) }, correction, axes)
+}
+
+// NanCorrectedStdKeep is [weft.Tensor.NanCorrectedStdKeep] of variables.
+func (v *Var) NanCorrectedStdKeep(correction int, axes ...int) *Var {
+	op := operation{name: "nancorrectedstdkeep"}
+	self := op.arg(v)
+	op.plain(correction)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanCorrectedStdKeep(correction, axes...) }, correction, axes)
+}
+
+// NanCorrectedVar is [weft.Tensor.NanCorrectedVar] of variables.
+func (v *Var) NanCorrectedVar(correction int, axes ...int) *Var {
+	op := operation{name: "nancorrectedvar"}
+	self := op.arg(v)
+	op.plain(correction)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanCorrectedVar(correction, axes...) }, correction, axes)
+}
+
+// NanCorrectedVarKeep is [weft.Tensor.NanCorrectedVarKeep] of variables.
+func (v *Var) NanCorrectedVarKeep(correction int, axes ...int) *Var {
+	op := operation{name: "nancorrectedvarkeep"}
+	self := op.arg(v)
+	op.plain(correction)
+	axes = slices.Clone(axes)
+	op.plain(axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanCorrectedVarKeep(correction, axes...) }, correction, axes)
+}
+
 // NanCumProd is [weft.Tensor.NanCumProd] of variables.
 func (v *Var) NanCumProd(axis int) *Var {
 	op := operation{name: "nancumprod"}
@@ -1644,13 +1684,15 @@ func (v *Var) Outer(x *Var) *Var {
 }
 
 // PadMode is [weft.Tensor.PadMode] of variables.
-func (v *Var) PadMode(mode string, pads ...int) *Var {
+func (v *Var) PadMode(mode string, pads []int, opts ...weft.PadOpts) *Var {
 	op := operation{name: "padmode"}
 	self := op.arg(v)
 	op.plain(mode)
 	pads = slices.Clone(pads)
 	op.plain(pads)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).PadMode(mode, pads...) }, pads)
+	opts = slices.Clone(opts)
+	op.plain(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).PadMode(mode, pads, opts...) }, pads)
 }
 
 // Partition is [weft.Tensor.Partition] of variables.

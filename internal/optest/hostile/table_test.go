@@ -408,6 +408,7 @@ var types = rows(slices.Concat(imageTypes, nnTypes, modelTypes, foreignTypes, tr
 	{"weft.DigitizeOpts", reflect.TypeFor[weft.DigitizeOpts]()},
 	{"weft.FloatInfo", reflect.TypeFor[weft.FloatInfo]()},
 	{"weft.EyeOpts", reflect.TypeFor[weft.EyeOpts]()},
+	{"weft.PadOpts", reflect.TypeFor[weft.PadOpts]()},
 	{"weft.InterpOpts", reflect.TypeFor[weft.InterpOpts]()},
 	{"weft.GradientOpts", reflect.TypeFor[weft.GradientOpts]()},
 	{"weft.HistogramDDOpts", reflect.TypeFor[weft.HistogramDDOpts]()},

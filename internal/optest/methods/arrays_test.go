@@ -203,6 +203,8 @@ var arrayCases = map[string]arrayCase{
 	"nanargmax_keep": over((*weft.Tensor).NanArgMaxKeep),
 	"nanvar_sample":  over((*weft.Tensor).NanSampleVar), "nanvar_sample_keep": over((*weft.Tensor).NanSampleVarKeep),
 	"nanstd_sample": over((*weft.Tensor).NanSampleStd), "nanstd_sample_keep": over((*weft.Tensor).NanSampleStdKeep),
+	"nanvar_ddof": corrected((*weft.Tensor).NanSampleVar, (*weft.Tensor).NanCorrectedVar), "nanvar_ddof_keep": corrected((*weft.Tensor).NanSampleVarKeep, (*weft.Tensor).NanCorrectedVarKeep),
+	"nanstd_ddof": corrected((*weft.Tensor).NanSampleStd, (*weft.Tensor).NanCorrectedStd), "nanstd_ddof_keep": corrected((*weft.Tensor).NanSampleStdKeep, (*weft.Tensor).NanCorrectedStdKeep),
 	"quantile_keep":    func(x tensors, n []float64) tensors { return list(x[0].QuantileKeep(n[0], int(n[1]))) },
 	"nanquantile_keep": func(x tensors, n []float64) tensors { return list(x[0].NanQuantileKeep(n[0], int(n[1]))) },
 	"var_ddof":         corrected((*weft.Tensor).SampleVar, (*weft.Tensor).CorrectedVar), "var_ddof_keep": corrected((*weft.Tensor).SampleVarKeep, (*weft.Tensor).CorrectedVarKeep),
@@ -287,7 +289,10 @@ func arrayVectors(t *testing.T, f func(what, call string, x tensors, n []float64
 
 func caseOf(call string) arrayCase {
 	if mode, ok := strings.CutPrefix(call, "pad_"); ok {
-		return func(x tensors, n []float64) tensors { return list(x[0].PadMode(mode, whole(n)...)) }
+		return func(x tensors, n []float64) tensors { return list(x[0].PadMode(mode, whole(n))) }
+	}
+	if f := padCase(call); f != nil {
+		return f
 	}
 	return arrayCases[call]
 }
@@ -358,13 +363,15 @@ var byElements = map[string]bool{"union1d": true, "intersect1d": true, "setdiff1
 
 // smooth are functions with gradients that differences show at the arguments of the cases.
 var smooth = strings.Fields("nansum nanprod nanmean nanvar nanstd nanmin nanmax nanmedian nanquantile nancumsum nancumprod diff gradient trapezoid average cov corrcoef logcumsumexp cross trace vdot inner cdist pdist " +
-	"insert delete append select piecewise atleast dstack column_stack array_split rot90 rollaxes resize sliding_window_view pad_edge pad_reflect pad_symmetric pad_wrap pad_mean pad_linear_ramp unwrap cbrt sinc ldexp")
+	"insert delete append select piecewise atleast dstack column_stack array_split rot90 rollaxes resize sliding_window_view pad_edge pad_reflect pad_symmetric pad_wrap pad_mean pad_linear_ramp padodd_reflect padodd_symmetric padlengths_mean padlengths_maximum padlengths_median padvalues_constant padvalues_linear_ramp nanvar_ddof nanstd_ddof unwrap cbrt sinc ldexp")
 
 // TestArrayGradients compares gradients with differences, where arguments are finite or functions leave NaN out.
 func TestArrayGradients(t *testing.T) {
 	checked := map[string]bool{}
-	arrayVectors(t, func(what, call string, x tensors, n []float64, _ tensors) {
-		if !slices.Contains(smooth, call) || slices.ContainsFunc(x, func(t *weft.Tensor) bool {
+	arrayVectors(t, func(what, call string, x tensors, n []float64, want tensors) {
+		if !slices.Contains(smooth, call) || slices.ContainsFunc(want, func(t *weft.Tensor) bool {
+			return t.DType().Float() && t.IsFinite().All().Item() == 0
+		}) || slices.ContainsFunc(x, func(t *weft.Tensor) bool {
 			return t.DType().Float() && (t.DType() != weft.Float64 || t.Size() == 0 || t.IsFinite().All().Item() == 0)
 		}) {
 			return

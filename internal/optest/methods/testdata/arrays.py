@@ -335,3 +335,29 @@ for y in (f[1], z[1]):
     angles = angles[:9] if np.iscomplexobj(y) else angles
     case("interp_opts", [nan, nan, 360.0], [angles, turned, y], np.interp(angles, turned, y, period=360))
     case("interp_opts", [-5.0, 7.5, -360.0], [angles, turned[:1], y[:1]], np.interp(angles, turned[:1], y[:1], -5, 7.5, period=-360))
+
+# The keywords of pad; their numbers stand behind the widths.
+odd = np.array([[3, -1, 4], [1, 5, -9]], np.int8)
+for mode in ("reflect", "symmetric"):
+    for x, pads in ((f, ((2, 7), (0, 9))), (f, ((11, 0), (1, 13))), (ints, ((1, 0), (4, 1))), (u, ((30, 2),)), (np.array([5.]), ((2, 3),)), (odd, ((3, 4), (9, 2))), (z, ((1, 2), (7, 0))),
+                    (np.array([[1., inf, 3.]]), ((0, 0), (5, 5))), (f[:, :2].astype(np.float32), ((0, 0), (3, 0))), (np.array([True, False, False]), ((2, 7),)), (np.array([1., 2.]), ((0, 40),))):
+        case("padodd_" + mode, [n for p in pads for n in p], [x], np.pad(x, pads, mode, reflect_type="odd"))
+for mode in ("maximum", "minimum", "mean", "median"):
+    for x, pads, lengths in ((f, ((2, 7), (0, 3)), ((1, 2), (3, 4))), (f, ((1, 1), (1, 1)), ((2, 9), (5, 5))), (ints, ((1, 0), (4, 1)), ((2, 2), (2, 3))), (u, ((3, 2),), ((2, 4),)), (z, ((1, 2), (7, 0)), ((2, 2), (3, 3)))):
+        if np.iscomplexobj(x) and mode != "mean":
+            continue
+        case("padlengths_" + mode, [n for p in pads + lengths for n in p], [x], np.pad(x, pads, mode, stat_length=lengths))
+for mode, key in (("constant", "constant_values"), ("linear_ramp", "end_values")):
+    for x, pads, values in ((f, ((2, 7), (0, 3)), ((1.5, -2.5), (3., nan))), (ints, ((1, 0), (4, 1)), ((2, 2), (-7, 30))), (u, ((3, 2),), ((100, 7),)), (z, ((1, 2), (7, 0)), ((2, 1), (0, 0.5))),
+                            (np.array([5.]), ((2, 3),), ((-inf, 1),)), (f.astype(np.float32), ((3, 1), (2, 2)), ((0.1, 0.3), (7, -0.7))), (np.zeros((2, 3)), ((0, 0), (0, 0)), ((1, 1), (1, 1)))):
+        case(f"padvalues_{mode}", [n for p in pads + values for n in p], [x], np.pad(x, pads, mode, **{key: values}))
+case("padvalues_constant", [0, 0, 1, 2, 5, 5, 7, 8], [np.zeros((2, 0))], np.pad(np.zeros((2, 0)), ((0, 0), (1, 2)), constant_values=((5, 5), (7, 8))))
+
+# The keyword ddof of nanvar and nanstd.
+for keep in ("", "_keep"):
+    for ddof in (0, 1, 2, 4):
+        for axis in ((), (0,), (1,), (-1, 0)):
+            for x in (f, holes, np.array([[nan, 1.0, 4.0], [2.0, 5.0, nan]])):
+                over = {"axis": axis or None, "ddof": ddof, "keepdims": bool(keep)}
+                case("nanvar_ddof" + keep, [ddof, *axis], [x], np.nanvar(x, **over))
+                case("nanstd_ddof" + keep, [ddof, *axis], [x], np.nanstd(x, **over))
