@@ -88,6 +88,8 @@ const maxVariants = 32
 //   - elementwise functions under the names of the methods: exp, log1p, abs,
 //     pow(x, y), atan2(y, x), minimum(x, y), maximum(x, y), clamp(x, lo, hi),
 //     floordiv(x, y), where(c, x, y), isnan, relu, gelu, ...
+//   - elementwise functions of package special under SciPy's names: entr, kl_div, comb, gammainc, ...
+//   - isclose(x, y) and nan_to_num(x), with the defaults of the methods.
 //   - reductions over all elements, or over constant axes that follow: sum(x),
 //     sum(x, 1), mean(x, 0, 2), also prod, var, std, sample_var, sample_std, all,
 //     any, logsumexp, argmin, argmax. max(x) and min(x) reduce all; of two

@@ -1,8 +1,6 @@
 package weft
 
 import (
-	"math"
-
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/op"
@@ -543,11 +541,11 @@ func (t *Tensor) AllClose(x any, opts ...CloseOpts) bool {
 // infinite and its negative, or for two numbers those. Integers stay.
 func (t *Tensor) NanToNum(nan float64, infinite ...float64) *Tensor {
 	t.c().Check("nan_to_num")
-	most, ok := map[DType]float64{Float32: math.MaxFloat32, Float64: math.MaxFloat64, array.Float16: 65504, array.BFloat16: 0x1.fep127}[t.v().DType]
-	if !ok && t.v().DType.Float() {
+	a, ok := op.FiniteLimits(t.v().DType)
+	if !ok {
 		array.Failf("nan_to_num", "", "is not defined for %s", t.v().DType)
 	}
-	a := op.Substitutes{NaN: nan, High: most, Low: -most}
+	a.NaN = nan
 	switch len(infinite) {
 	case 0:
 	case 1:

@@ -2,6 +2,7 @@ package special
 
 import (
 	"math"
+	"strings"
 
 	"weft"
 	"weft/internal/array"
@@ -30,18 +31,18 @@ func operand(name string, a argument, beside ...any) *weft.Tensor {
 	return t
 }
 
-// formula computes a formula whose names are the arguments'.
-func formula(name, text string, args ...argument) *weft.Tensor {
+// written computes the function of formulas that has the name behind "special.", of floats.
+func written(name string, args ...argument) *weft.Tensor {
 	defer array.Named(name).End()
-	vars := weft.Vars{"inf": math.Inf(1), "nan": math.NaN()}
+	vars, names := weft.Vars{}, make([]string, len(args))
 	values := make([]any, len(args))
 	for i, a := range args {
-		values[i] = a.value
+		values[i], names[i] = a.value, a.name
 	}
 	for _, a := range args {
 		vars[a.name] = operand(name, a, values...)
 	}
-	return weft.Expr(text, vars)
+	return weft.Expr(strings.TrimPrefix(name, "special.")+"("+strings.Join(names, ", ")+")", vars)
 }
 
 // LogGamma is the logarithm of gamma(x). For complex x it is the branch without a cut but the negative real line, and
@@ -52,41 +53,25 @@ func LogGamma(x *weft.Tensor) *weft.Tensor {
 	if x != nil && x.DType().Complex() {
 		return unary("special.loggamma", op.LogGammaComplex, x)
 	}
-	return formula("special.loggamma", "where(x >= 0, lgamma(x), nan)", argument{"x", x})
+	return written("special.loggamma", argument{"x", x})
 }
 
 // RGamma is 1/gamma(x), which is 0 at 0, the negative integers and minus infinity. Its first two derivatives exist
 // at the integers from -170 to 0 too, and are 0 at those below and where gamma(1-x) overflows x's type.
 func RGamma(x *weft.Tensor) *weft.Tensor {
-	// At a pole -n it is (-1)^n*gamma(1-x)*(x+n), by the reflection formula. Arguments of the other forms are safe
-	// there, so that their derivatives are finite.
-	const (
-		pole  = "((x <= 0) && (x == floor(x)))"
-		whole = "where(" + pole + " && (x >= -170), x, 0)"
-		usual = "where(" + pole + " || (abs(x) < 1e-300) || (x > 171), 1, x)"
-		large = "(where(x > 171, x, 172)-8)"
-		turn  = "where(mod(" + whole + ", 2) == 0, 1, -1)*where(gamma(1 - " + whole + ") < inf, gamma(1 - " + whole + "), 0)"
-	)
-	return formula("special.rgamma", "where("+pole+", 0 + ("+whole+" - floor("+whole+"))*"+turn+
-		", where(abs(x) < 1e-300, x, where(x > 171, 1/gamma("+large+")/poch("+large+", 8), 1/gamma("+usual+"))))", argument{"x", x})
+	return written("special.rgamma", argument{"x", x})
 }
 
 // Factorial is n! = gamma(n+1), also of numbers that are not whole; below 0 it is 0, as in SciPy. Whole
 // numbers up to 18 give exact results.
 func Factorial(n *weft.Tensor) *weft.Tensor {
-	return formula("special.factorial", "where(n < 0, 0, "+wholeWhere("n == floor(n)", "gamma(n+1)")+")", argument{"n", n})
-}
-
-// wholeWhere is a formula whose values below 2^50 are rounded to whole numbers where cond holds.
-func wholeWhere(cond, text string) string {
-	return "where((" + cond + ") && (abs(" + text + ") < 1125899906842624), round(" + text + "), " + text + ")"
+	return written("special.factorial", argument{"n", n})
 }
 
 // Factorial2 is the double factorial n*(n-2)*(n-4)*... of whole n; below 0 it is 0. Odd n have
 // 2^(n/2+1/2)/sqrt(pi)*gamma(n/2+1), even ones 2^(n/2)*gamma(n/2+1).
 func Factorial2(n *weft.Tensor) *weft.Tensor {
-	return formula("special.factorial2", "where(n < 0, 0, "+wholeWhere("n == floor(n)",
-		"exp2(floor(0.5*n+0.5))*gamma(0.5*n+1)*where(mod(n, 2) == 1, 0.5641895835477563, 1)")+")", argument{"n", n})
+	return written("special.factorial2", argument{"n", n})
 }
 
 // Binom is the binomial coefficient gamma(n+1)/(gamma(k+1)*gamma(n-k+1)) of real numbers. Whole
@@ -97,14 +82,13 @@ func Binom(n, k any) *weft.Tensor {
 
 // Comb is the number of ways to choose k of n things: [Binom], but 0 where k is above n or one is below 0.
 func Comb(n, k any) *weft.Tensor {
-	return formula("special.comb", "where((k > n) || (k < 0) || (n < 0), 0*abs(n+k), binom(n, k))", argument{"n", n}, argument{"k", k})
+	return written("special.comb", argument{"n", n}, argument{"k", k})
 }
 
 // Perm is the number of ordered ways to choose k of n things, n*(n-1)*...*(n-k+1): 0 where k is above n or
 // one is below 0.
 func Perm(n, k any) *weft.Tensor {
-	return formula("special.perm", "where((k > n) || (k < 0) || (n < 0), 0*abs(n+k), "+wholeWhere("(n == floor(n)) && (k == floor(k))", "poch(n-k+1, k)")+")",
-		argument{"n", n}, argument{"k", k})
+	return written("special.perm", argument{"n", n}, argument{"k", k})
 }
 
 // Poch is Pochhammer's symbol gamma(x+m)/gamma(x), the rising factorial. Gradients are NaN at the poles of a gamma

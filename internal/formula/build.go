@@ -80,6 +80,12 @@ func (b *builder) build(n *Node) *ir.Node {
 		}
 		return out[0]
 	}
+	if n.kind == made {
+		if w := n.made.written; w != nil {
+			return w.compose(n.made.name, b, args)
+		}
+		return n.made.compose(args)
+	}
 	if n.kind == cast {
 		if args[0].Weak && args[0].DType.Integer() { // what does not fit wraps, as an array's elements do
 			args[0] = op.Convert(args[0], array.Int64)

@@ -58,6 +58,7 @@ const (
 	call // def of args
 	cast // args[0] converted to a type
 	user // fun of args
+	made // made of args
 )
 
 // A Node is one operation of a formula.
@@ -70,6 +71,7 @@ type Node struct {
 	over op.Reduction // of a def over axes
 	cast array.DType
 	fun  *Func
+	made *function // that is written or composed
 	args []*Node
 
 	names uint64 // the names inside, by bit

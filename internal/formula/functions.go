@@ -7,18 +7,22 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/exec"
+	"weft/internal/ir"
 	"weft/internal/op"
 )
 
 // A function is what a name in front of parentheses means.
 type function struct {
+	name string // of what is written
 	def  *op.Def
 	over op.Reduction // but for the axes
 	args int          // arrays it takes
 	// Constant integers that may follow: axes.
 	minAxes, maxAxes int
-	pair             *op.Def     // what it is of two arrays, else nil
-	cast             array.DType // a conversion, else Invalid
+	pair             *op.Def                        // what it is of two arrays, else nil
+	cast             array.DType                    // a conversion, else Invalid
+	written          *written                       // the formula that it is, else nil
+	compose          func(args []*ir.Node) *ir.Node // the graph that it is, else nil
 }
 
 // anyAxes stands for as many axes as the array has.
@@ -61,9 +65,23 @@ var functions = sync.OnceValue(func() map[string]*function {
 	}
 	t["where"] = &function{def: op.Where, args: 3}
 	t["rsqrt"] = &function{def: op.Rsqrt, args: 1}
-	for _, d := range []*op.Def{op.LogAddExp, op.LogAddExp2, op.Logit, op.XLogY, op.Sinc} {
+	for _, d := range []*op.Def{op.LogAddExp, op.LogAddExp2, op.Logit, op.XLogY, op.Sinc, op.Lerp, op.Conj, op.Angle} {
 		t[d.Name] = &function{def: d, args: d.Arity}
 	}
+	for name, d := range map[string]*op.Def{"stdtr": op.StudentCDF, "stdtrit": op.StudentInverse, "fdtr": op.FisherCDF, "fdtrc": op.FisherSurvival} {
+		t[name] = &function{def: d, args: d.Arity}
+	}
+	for name, w := range writtenFunctions {
+		to := t
+		if name[0] == '_' {
+			to = hidden
+		}
+		to[name] = &function{name: name, written: w, args: len(w.params)}
+	}
+	for name, f := range map[string]func(args []*ir.Node) *ir.Node{"isclose": isClose, "nan_to_num": nanToNum, "real": realPart, "imag": imagPart} {
+		t[name] = &function{compose: f, args: 1}
+	}
+	t["isclose"].args = 2
 	t["matmul"] = &function{def: op.MatMul, args: 2}
 	t["dot"] = t["matmul"]
 	t["sample_var"] = &function{def: op.Var, args: 1, maxAxes: anyAxes, over: op.Reduction{Correction: 1}}

@@ -19,7 +19,15 @@ import (
 // Parse reads a formula, which may call funcs by their names here, where the language has
 // no such function. The error is an *array.Error that points at the column.
 func Parse(text string, funcs map[string]*Func) (f *Formula, err error) {
-	p := &reader{f: &Formula{Text: text, funcs: funcs}, index: map[string]int{}}
+	return parse(text, funcs, nil)
+}
+
+// parse is [Parse] of the text of a written function if it has parameters, which are the first names.
+func parse(text string, funcs map[string]*Func, params []string) (f *Formula, err error) {
+	p := &reader{f: &Formula{Text: text, funcs: funcs}, index: map[string]int{}, written: len(params) > 0}
+	for _, name := range params {
+		p.named(name, 0)
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*array.Error)
@@ -52,6 +60,8 @@ type reader struct {
 	spaces []int          // offsets of what goText put in
 	depth  int
 	nodes  int
+
+	written bool // the text is ours, and has hidden names
 }
 
 // make returns a new node, on the heap beside its neighbours.
@@ -203,13 +213,21 @@ func (p *reader) ident(x *ast.Ident) *Node {
 	if x.Name == "_" {
 		p.failf(at, "_ is not a name")
 	}
-	i, ok := p.index[x.Name]
+	if c, ok := hiddenNumbers[x.Name]; ok && p.written {
+		return &Node{kind: number, at: at, num: c, exact: true}
+	}
+	return p.named(x.Name, at)
+}
+
+// named returns the node of a name, which is a new one where it first stands.
+func (p *reader) named(text string, at int) *Node {
+	i, ok := p.index[text]
 	if !ok {
 		if i = len(p.f.Names); i == MaxNames {
 			p.failf(at, "the formula has more than %d names: split it", MaxNames)
 		}
-		p.index[x.Name] = i
-		p.f.Names = append(p.f.Names, x.Name)
+		p.index[text] = i
+		p.f.Names = append(p.f.Names, text)
 		n := p.make(name, at)
 		n.name, n.names, n.exact = i, 1<<i, true
 		p.names = append(p.names, n)
@@ -353,6 +371,9 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 	}
 	called := p.word(fun)
 	f, ok := functions()[called]
+	if p.written && !ok {
+		f, ok = hidden[called], hidden[called] != nil
+	}
 	if fun := p.f.funcs[called]; !ok && fun != nil {
 		n := &Node{kind: user, at: at, fun: fun}
 		for _, a := range x.Args {
@@ -381,6 +402,13 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 	}
 	if f.cast != array.Invalid {
 		return &Node{kind: cast, at: at, cast: f.cast, args: args, names: args[0].names}
+	}
+	if f.written != nil || f.compose != nil {
+		n := &Node{kind: made, at: at, made: f, args: args}
+		for _, a := range args {
+			n.names |= a.names
+		}
+		return n
 	}
 	if f.maxAxes == 0 {
 		return p.node(at, f.def, args...)

@@ -24,7 +24,7 @@ var spellings = sync.OnceValue(func() map[*op.Def]Spelling {
 	t := map[*op.Def]Spelling{}
 	for name, f := range functions() {
 		// Of several names the operation's own.
-		if f.cast == array.Invalid && f.maxAxes == 0 && (t[f.def].Name == "" || name == f.def.Name) {
+		if f.def != nil && f.maxAxes == 0 && (t[f.def].Name == "" || name == f.def.Name) {
 			t[f.def] = Spelling{Name: name}
 		}
 	}

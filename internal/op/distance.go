@@ -42,6 +42,13 @@ func (a Substitutes) AppendKey(k []byte) []byte {
 // signed is the sign of x, 0 for NaN, as the gradient of a magnitude.
 func signed(x *node) *node { return where(apply(IsNaN, x), num(x, 0), apply(Sign, x)) }
 
+// FiniteLimits returns what NanToNum puts in the place of NaN and infinities of a type if nothing else is asked for: 0,
+// the greatest and the least finite number. It is false for floats that have none of these.
+func FiniteLimits(d array.DType) (s Substitutes, ok bool) {
+	most, ok := map[array.DType]float64{array.Float32: math.MaxFloat32, array.Float64: math.MaxFloat64, array.Float16: 65504, array.BFloat16: 0x1.fep127}[d]
+	return Substitutes{High: most, Low: -most}, ok || !d.Float()
+}
+
 func init() {
 	orders := []float64{2, 1, 0, inf, -inf, 3, 0.5, 1.5}
 	var samples []Sample
