@@ -44,7 +44,12 @@ func CholeskySolve(l, b *weft.Tensor, opts ...CholeskySolveOpts) *weft.Tensor {
 	if o.Upper {
 		first, second = op.Triangle{Adjoint: true}, op.Triangle{}
 	}
-	return equations(name, square(name, "l", l), b, func(l, b *weft.Tensor) *weft.Tensor {
+	l = square(name, "l", l)
+	b = numbers(name, "b", b)
+	if d := weft.PromoteTypes(l.DType(), b.DType()); d.Half() {
+		return CholeskySolve(unhalved(l), unhalved(b), o).To(d)
+	}
+	return equations(name, l, b, func(l, b *weft.Tensor) *weft.Tensor {
 		return apply(op.SolveTriangular, second, l, apply(op.SolveTriangular, first, l, b))
 	})
 }

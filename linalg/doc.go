@@ -3,8 +3,9 @@
 //
 // The last two axes of an argument are a matrix; axes before them count matrices and broadcast as in
 // arithmetic. Functions take float32, float64, complex64 and complex128; integers and Bool give float32,
-// and float16 and bfloat16 are computed in float32 and rounded once. Arguments are never changed, may be
-// views of any strides, and may be empty.
+// and float16 and bfloat16 are computed in float32 and rounded once, to the type of the arguments; complex results
+// of them are complex64. NumPy and PyTorch refuse 16 bits. Arguments are never changed, may be views of any strides,
+// and may be empty.
 //
 // Results have gradients of any order, real and complex, as PyTorch defines them, unless a function says
 // otherwise. Functions run eagerly, in [weft.Compile], in [weft.Vmap], and on variables of package sym

@@ -94,7 +94,11 @@ func Schur(a *weft.Tensor, opts ...SchurOpts) (t, z *weft.Tensor) {
 	const name = "linalg.schur"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
-	a = unhalved(square(name, "a", a))
+	a = square(name, "a", a)
+	if d := a.DType(); d.Half() && !o.Complex {
+		return rounded(d)(Schur(unhalved(a)))
+	}
+	a = unhalved(a)
 	if o.Complex && !a.DType().Complex() {
 		a = a.To(a.DType().WithParts())
 	}
@@ -109,7 +113,11 @@ func Schur(a *weft.Tensor, opts ...SchurOpts) (t, z *weft.Tensor) {
 func Hessenberg(a *weft.Tensor) (h, q *weft.Tensor) {
 	const name = "linalg.hessenberg"
 	defer array.Named(name).End()
-	r := applyAll(op.Hessenberg, nil, unhalved(square(name, "a", a)))
+	a = square(name, "a", a)
+	if d := a.DType(); d.Half() {
+		return rounded(d)(Hessenberg(unhalved(a)))
+	}
+	r := applyAll(op.Hessenberg, nil, a)
 	return r[0], r[1]
 }
 
@@ -146,6 +154,11 @@ func unhalved(a *weft.Tensor) *weft.Tensor {
 		return a.To(weft.Float32)
 	}
 	return a
+}
+
+// rounded returns a function that converts two results.
+func rounded(d weft.DType) func(x, y *weft.Tensor) (*weft.Tensor, *weft.Tensor) {
+	return func(x, y *weft.Tensor) (*weft.Tensor, *weft.Tensor) { return x.To(d), y.To(d) }
 }
 
 // applyAll computes an operation of several results.

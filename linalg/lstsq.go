@@ -30,6 +30,14 @@ func LstSq(a, b *weft.Tensor, opts ...LstSqOpts) (x, residuals, rank, s *weft.Te
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	a = matrix(name, "a", a)
+	b = numbers(name, "b", b)
+	if d := weft.PromoteTypes(a.DType(), b.DType()); d.Half() {
+		x, residuals, rank, s = LstSq(unhalved(a), unhalved(b), o)
+		if s != nil {
+			s = s.To(d)
+		}
+		return x.To(d), residuals.To(d), rank, s
+	}
 	method := throughQR
 	if tolerance := (RankOpts{o.RTol}).rtol(name, a); !o.FullRank {
 		a = unhalved(a)

@@ -119,7 +119,11 @@ func inverse(a *weft.Tensor) *weft.Tensor {
 func Det(a *weft.Tensor) *weft.Tensor {
 	const name = "linalg.det"
 	defer array.Named(name).End()
-	u, sign := diagonal(square(name, "a", a))
+	a = square(name, "a", a)
+	if d := a.DType(); d.Half() {
+		return Det(unhalved(a)).To(d)
+	}
+	u, sign := diagonal(a)
 	return u.Prod(-1).Mul(sign)
 }
 
@@ -131,7 +135,11 @@ func Det(a *weft.Tensor) *weft.Tensor {
 func SlogDet(a *weft.Tensor) (sign, logabs *weft.Tensor) {
 	const name = "linalg.slogdet"
 	defer array.Named(name).End()
-	u, exchanged := diagonal(square(name, "a", a))
+	a = square(name, "a", a)
+	if d := a.DType(); d.Half() {
+		return rounded(d)(SlogDet(unhalved(a)))
+	}
+	u, exchanged := diagonal(a)
 	size := u.Abs()
 	if u.DType().Complex() {
 		zero := size.Eq(0)

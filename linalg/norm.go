@@ -122,8 +122,12 @@ func Cond(a *weft.Tensor, ord ...Ord) *weft.Tensor {
 	case len(ord) == 1 && ord[0] != "":
 		o.Ord = ord[0]
 	}
+	a = matrix(name, "a", a)
+	if d := a.DType(); d.Half() {
+		return Cond(unhalved(a), o.Ord).To(d)
+	}
 	if o.Ord == Two || o.Ord == NegTwo {
-		return condOfSingular(matrix(name, "a", a), o.Ord)
+		return condOfSingular(a, o.Ord)
 	}
 	a = square(name, "a", a)
 	f, _ := factors(a.Detach())

@@ -77,7 +77,10 @@ func PInv(a *weft.Tensor, opts ...RankOpts) *weft.Tensor {
 	const name = "linalg.pinv"
 	defer array.Named(name).End()
 	o := array.Options(name, opts)
-	a = unhalved(matrix(name, "a", a))
+	a = matrix(name, "a", a)
+	if d := a.DType(); d.Half() {
+		return PInv(unhalved(a), o).To(d)
+	}
 	return applyAll(op.PInv, op.Cutoff(o.rtol(name, a)), a)[0]
 }
 
@@ -107,8 +110,8 @@ func rankOf(s *weft.Tensor, tolerance float64) *weft.Tensor {
 func Orth(a *weft.Tensor, opts ...RankOpts) *weft.Tensor {
 	const name = "linalg.orth"
 	defer array.Named(name).End()
-	u, _, rank := ranked(name, a, opts)
-	return u.Slice(weft.All, weft.Range(0, rank))
+	d, u, _, rank := ranked(name, a, opts)
+	return u.Slice(weft.All, weft.Range(0, rank)).To(d)
 }
 
 // NullSpace returns an orthonormal basis of the vectors x with a * x = 0 of the matrix a, [m n], in columns,
@@ -118,14 +121,15 @@ func Orth(a *weft.Tensor, opts ...RankOpts) *weft.Tensor {
 func NullSpace(a *weft.Tensor, opts ...RankOpts) *weft.Tensor {
 	const name = "linalg.null_space"
 	defer array.Named(name).End()
-	_, vh, rank := ranked(name, a, opts)
-	return adjoint(vh.Slice(weft.Range(rank, vh.Dim(0))))
+	d, _, vh, rank := ranked(name, a, opts)
+	return adjoint(vh.Slice(weft.Range(rank, vh.Dim(0)))).To(d)
 }
 
-// ranked returns the vectors of a decomposition, and the rank.
-func ranked(name string, a *weft.Tensor, opts []RankOpts) (u, vh *weft.Tensor, rank int) {
+// ranked returns the type of a, the vectors of a decomposition, in float32 for 16 bits, and the rank.
+func ranked(name string, a *weft.Tensor, opts []RankOpts) (d weft.DType, u, vh *weft.Tensor, rank int) {
 	o := array.Options(name, opts)
-	a = unhalved(matrix(name, "a", a))
+	a = matrix(name, "a", a)
+	d, a = a.DType(), unhalved(a)
 	if a.Rank() != 2 {
 		array.Failf(name, "a", "has shape %s, want one matrix", array.ShapeString(a.Shape()))
 	}
@@ -133,7 +137,7 @@ func ranked(name string, a *weft.Tensor, opts []RankOpts) (u, vh *weft.Tensor, r
 	if s.Size() > 0 {
 		rank = int(s.Gt(s.Max().Mul(o.rtol(name, a))).Sum().Item())
 	}
-	return u, vh, rank
+	return d, u, vh, rank
 }
 
 // Polar returns the polar decomposition of matrices a, [... m n], m at least n: a = u * p with orthonormal
