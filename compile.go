@@ -61,7 +61,8 @@ type Compiled[F any] struct {
 //   - Reading elements on the host is an error that names the line: Item, Data, Borrow, a branch on
 //     elements, a selection by a mask. [Cond], [While] and [ScanSteps] branch and loop by elements.
 //     Printing shows type and shape.
-//   - Results, and tensors that f writes, carry no gradients outside: call Backward inside f.
+//   - Results, and tensors that f writes, carry no gradients outside: call Backward inside f, or [Grad], with
+//     [GradOpts].Create for second derivatives.
 //   - A value that no result and no write needs is not computed, and raises no error.
 //
 // With the environment variable WEFT_COMPILE=off calls run f itself. Compile panics with

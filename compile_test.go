@@ -747,3 +747,26 @@ func TestErrorsOfRunningFunctionsNameTheCall(t *testing.T) {
 		}
 	}
 }
+
+// TestSecondDerivativesInsideCompiled demands an error that names the way where a gradient of a compiled function's result
+// is asked for, and takes that way: the second derivative of x^3 is 6x.
+func TestSecondDerivativesInsideCompiled(t *testing.T) {
+	cube := func(x *weft.Tensor) *weft.Tensor { return x.Mul(x).Mul(x).Sum() }
+	f, x := weft.Compile(cube).Func(), weft.FromSlice([]float64{1, -2}).RequireGrad()
+	err := weft.Try(func() { weft.Grad(f(x), []*weft.Tensor{x}, weft.GradOpts{Create: true}) })
+	if err == nil || !strings.Contains(err.Error(), "compiled function") {
+		t.Errorf("the error is %v", err)
+	}
+	err = weft.GradGradCheck(func(x ...*weft.Tensor) *weft.Tensor { return f(x[0]) }, []*weft.Tensor{weft.FromSlice([]float64{1, -2})})
+	if err == nil || !strings.Contains(err.Error(), "compiled function") {
+		t.Errorf("the error of GradGradCheck is %v", err)
+	}
+	second := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		x = x.Detach().RequireGrad()
+		slope := weft.Grad(cube(x), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
+		return weft.Grad(slope.Sum(), []*weft.Tensor{x})[0]
+	}).Func()
+	if got := weft.Data[float64](second(x.Detach())); got[0] != 6 || got[1] != -12 {
+		t.Errorf("second derivatives are %v, want 6 and -12", got)
+	}
+}

@@ -360,7 +360,7 @@ func requireUse(name string, f func(x ...*Tensor) []*Tensor, x []*Tensor) {
 	}
 	for i, g := range grads {
 		if g == nil {
-			array.Failf(name, "f", "has no result with a gradient by input %d: it must use the tensors that it is given", slices.Index(leaves, wanted[i]))
+			array.Failf(name, "f", "has no result with a gradient by input %d: it must use the tensors that it is given, and not in a compiled function, whose gradients stay inside", slices.Index(leaves, wanted[i]))
 		}
 	}
 }

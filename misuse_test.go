@@ -343,7 +343,7 @@ func TestErrorTexts(t *testing.T) {
 		{func() { leaf.AddAssign(1) }, "addassign: the receiver is a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
 		{func() { leaf.At(0).Assign(1) }, "assign: the receiver is a view of a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
 		{func() { leaf.Mul(2).Backward() }, "backward: output 0 has shape [2], want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds"},
-		{func() { weft.Ones().Backward() }, "backward: output 0 does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way"},
+		{func() { weft.Ones().Backward() }, "backward: output 0 does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way; results of a compiled function have gradients inside it alone: call Grad there"},
 		{func() { weft.Grad(leaf.Sum(), []*weft.Tensor{weft.Ones(1)}) }, "grad: inputs: number 0 does not require a gradient: mark it with RequireGrad before computing the outputs"},
 		{func() { weft.Randint(3, 3) }, "randint: hi: 3 is not above lo, 3"},
 		{func() { weft.NewGenerator(1).RandintOf(weft.Uint8, 0, 257) }, "randint: uint8 does not hold all of 0 to 256"},

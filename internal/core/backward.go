@@ -78,7 +78,7 @@ func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res
 		t.Check(name)
 		n := t.Node()
 		if n == nil {
-			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way", i)
+			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way; results of a compiled function have gradients inside it alone: call Grad there", i)
 		}
 		if rows > 0 {
 			p.addGrad(n, partialGrad{t: p.checkSeed(name, i, t.seedRows(name, rows, o.Seeds[i]))})
