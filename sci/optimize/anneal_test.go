@@ -299,3 +299,30 @@ func TestAnnealingMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestMinimizeEnds holds that all methods end where f becomes NaN or infinite, is linear, or is rounded away, and return a finite best point.
+func TestMinimizeEnds(t *testing.T) {
+	for name, f := range map[string]func(x *weft.Tensor) *weft.Tensor{
+		"sqrt":   func(x *weft.Tensor) *weft.Tensor { return x.Sqrt().Sum() },
+		"log":    func(x *weft.Tensor) *weft.Tensor { return x.Log().Sum() },
+		"huge":   func(x *weft.Tensor) *weft.Tensor { return x.Square().Sum().Mul(1e300) },
+		"linear": func(x *weft.Tensor) *weft.Tensor { return x.Sum() },
+		"exp":    func(x *weft.Tensor) *weft.Tensor { return x.Mul(1000).Exp().Sum() },
+		"hole":   func(x *weft.Tensor) *weft.Tensor { return weft.Where(x.Sum().Gt(0.1), x.Square().Sum(), math.NaN()) },
+	} {
+		for _, m := range []Method{BFGS, LBFGS, CG, Newton, NelderMead, LBFGSB} {
+			for _, x0 := range []*weft.Tensor{weft.ScalarOf(weft.Float64, 0.5), weft.OnesOf(weft.Float64, 2, 2)} {
+				n := 0
+				r, _ := Minimize(func(x *weft.Tensor) *weft.Tensor {
+					if n++; n > 20000 {
+						panic("does not end")
+					}
+					return f(x)
+				}, x0, MinimizeOpts{Method: m, MaxIter: 30})
+				if math.IsNaN(r.Value) {
+					t.Errorf("%s of %s from %v: %v at %v", m, name, x0, r.Value, r.X)
+				}
+			}
+		}
+	}
+}

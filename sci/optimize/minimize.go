@@ -3,6 +3,7 @@ package optimize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -61,7 +62,8 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 	if o.Bounds != nil {
 		array.Failf(name, "Bounds", "are given with %s: only L-BFGS-B takes them", o.Method)
 	}
-	settings := &gonum.Settings{GradientThreshold: positive(name, "GTol", o.GTol, 1e-5), MajorIterations: limit(name, "MaxIter", o.MaxIter, 200*len(at)), Converger: gonum.NeverTerminate{}}
+	settings := &gonum.Settings{GradientThreshold: positive(name, "GTol", o.GTol, 1e-5), MajorIterations: limit(name, "MaxIter", o.MaxIter, 200*len(at)), Converger: gonum.NeverTerminate{},
+		Recorder: &stalling{most: 200 + 2*len(at)}}
 	var method gonum.Method
 	switch o.Method {
 	case "", BFGS:
@@ -128,6 +130,22 @@ func Minimize(f func(x *weft.Tensor) *weft.Tensor, x0 *weft.Tensor, opts ...Mini
 		return m, &ConvergenceError{Op: name, Reason: r.Status.String()}
 	}
 	return m, nil
+}
+
+// A stalling recorder ends a search whose step takes too many evaluations: line searches go on forever where f is NaN or infinite.
+type stalling struct{ most, steps, before int }
+
+func (s *stalling) Init() error { return nil }
+
+func (s *stalling) Record(_ *gonum.Location, _ gonum.Operation, stats *gonum.Stats) error {
+	count := stats.FuncEvaluations + stats.GradEvaluations
+	if stats.MajorIterations > s.steps {
+		s.steps, s.before = stats.MajorIterations, count
+	}
+	if count-s.before > s.most {
+		return fmt.Errorf("no step after %d evaluations: f may be NaN or infinite nearby", s.most)
+	}
+	return nil
 }
 
 func minimizeBounded(name string, f func(x *weft.Tensor) *weft.Tensor, first *weft.Tensor, at []float64, o MinimizeOpts) (*Minimum, error) {
