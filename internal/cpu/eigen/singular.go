@@ -50,6 +50,25 @@ func Singular[T number](m *Machine, rows, cols int, a []T, s []float64, u []T, u
 	return true
 }
 
+// FixPhases makes the first of the largest elements of each of the k columns of u, rows x k, real and positive, and turns
+// the rows of vh, k x cols, so that the product of both stays.
+func FixPhases[T number](rows, k, cols int, u, vh []T) {
+	column := make([]T, rows)
+	for j := range k {
+		for i := range rows {
+			column[i] = u[i*k+j]
+		}
+		p := fixPhase(column)
+		if p == of[T](1) {
+			continue
+		}
+		for i, x := range column {
+			u[i*k+j] = x
+		}
+		scale(vh[j*cols:(j+1)*cols], conj(p))
+	}
+}
+
 // singularTall decomposes a matrix with rows >= cols, which it overwrites. It returns the left vectors
 // in rows of length rows and the right ones in rows of length cols.
 func singularTall[T number](m *Machine, rows, cols int, a []T, s []float64, vectors bool) (left, right []T, ok bool) {

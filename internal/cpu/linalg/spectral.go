@@ -143,7 +143,14 @@ func svdAt[T wide](m *eigen.Machine, i, rows, cols int, x []T, u, s, vh *array.V
 		r, _ := any(right).([]float64)
 		ok = smallSVD(rows, cols, small, l, values, r)
 	}
-	if !ok && !eigen.Singular(m, rows, cols, x, values, left, uCols, right, vRows) {
+	converged := ok
+	if thin := u == nil || uCols == k && vRows == k; !ok && thin {
+		ok, converged = svdTall(m, rows, cols, x, values, left, right)
+	}
+	if !ok {
+		converged = eigen.Singular(m, rows, cols, x, values, left, uCols, right, vRows)
+	}
+	if !converged {
 		return notConverged
 	}
 	put(s, i, 1, values)
