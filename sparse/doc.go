@@ -15,6 +15,8 @@
 // [Cholesky] and [LU] factor a matrix and solve its equations directly; [CG] and its neighbours iterate. Solutions have
 // gradients of the values and of the right sides.
 //
+// A square matrix is a graph too, whose entries are edges: ConnectedComponents and ShortestPath walk it.
+//
 // A function panics with *[weft.Error], which [weft.Try] turns into an error, where shapes or types do not
 // fit or an index is not in the matrix. Files and iterations return errors. Results have the same bits on
 // every processor and with any number of threads.

@@ -382,3 +382,19 @@ func Example_pageRank() {
 	fmt.Printf("%.3f\n", weft.Data[float64](rank))
 	// Output: [0.200 0.200 0.200 0.200 0.200]
 }
+
+func ExampleConnectedComponents() {
+	a := sparse.NewCOO(weft.From([]float64{1, 1, 1}), []int{0, 2, 4}, []int{2, 0, 3}, 5, 5) // csgraph.connected_components(a)
+	fmt.Println(sparse.ConnectedComponents(a))
+	fmt.Println(sparse.ConnectedComponents(a, sparse.ComponentsOpts{Strong: true}))
+	// Output:
+	// 3 [0 1 0 2 2]
+	// 4 [0 1 0 2 3]
+}
+
+func ExampleShortestPath() {
+	a := sparse.NewCOO(weft.From([]float64{4, 1, 2}), []int{0, 0, 2}, []int{1, 2, 1}, 4, 4)
+	distances, before := sparse.ShortestPath(a, sparse.ShortestPathOpts{Sources: []int{0}})
+	fmt.Println(distances, before)
+	// Output: [[ 0.  3.  1. inf]] [[-1  2  0 -1]]
+}
