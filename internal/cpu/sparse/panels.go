@@ -373,21 +373,24 @@ func (w *panelLU[T]) storeUpper(k, c int, extends bool) error {
 	if err := w.u.room(inside + maxPanelBlock*len(w.own[c])); err != nil {
 		return err
 	}
+	idx, x := w.u.idx, w.u.x // which have room
 	for _, r := range w.own[c] {
 		if extends && r.block == last {
 			continue
 		}
 		b := &w.blocks[r.block]
-		for q := r.low; int(q) < min(b.first+b.width, first); q++ {
-			w.u.add(q, w.x[int(w.Rows[q])*w.width+c])
+		q := int(r.low)
+		for _, row := range w.Rows[q:min(b.first+b.width, first)] {
+			idx, x = append(idx, int32(q)), append(x, w.x[int(row)*w.width+c])
+			q++
 		}
 	}
 	for j := range inside {
 		if r := w.inside[j].pivot; w.here[r] == int32(k)+1 {
-			w.u.add(int32(first+j), w.x[int(r)*w.width+c])
+			idx, x = append(idx, int32(first+j)), append(x, w.x[int(r)*w.width+c])
 		}
 	}
-	w.u.off = append(w.u.off, int64(len(w.u.idx)))
+	w.u.idx, w.u.x, w.u.off = idx, x, append(w.u.off, int64(len(idx)))
 	return nil
 }
 
