@@ -125,7 +125,7 @@ func besselK(b *loop.Builder, x loop.Value, o *modified, scaled bool) loop.Value
 	return in64(b, x, func(f *form, x loop.Value) loop.Value {
 		c := f.clamp(x, halvesEnd, math.MaxFloat64)
 		far := f.overRoot(f.farPiece(o.kFar, f.Div(f.c(1), c), farScale), c)
-		mid := f.halfPiece(o.k, f.clamp(x, 0.5, halvesEnd-0x1p-40))
+		mid := f.halfPiece(o.k, f.clamp(x, 0.5, halvesEnd-0x1p-50))
 		s := f.choose(f.Le(f.c(halvesEnd), x), far, mid)
 		v := f.rounded(s)
 		if !scaled {

@@ -23,7 +23,7 @@ const (
 func (f *form) exp1Sum(x loop.Value) sum {
 	c := f.clamp(x, halvesEnd, math.MaxFloat64)
 	far := f.over(f.farPiece(exp1Far, f.Div(f.c(1), c), farScale), c)
-	mid := f.halfPiece(exp1Pieces, f.clamp(x, 0.5, halvesEnd-0x1p-40))
+	mid := f.halfPiece(exp1Pieces, f.clamp(x, 0.5, halvesEnd-0x1p-50))
 	return f.choose(f.Le(f.c(halvesEnd), x), far, mid)
 }
 
@@ -62,7 +62,7 @@ func (f *form) lnRatio(x loop.Value, by, byLo float64) (hi, lo loop.Value) {
 func (f *form) expiOf(x loop.Value) loop.Value {
 	c := f.clamp(x, 16, math.MaxFloat64)
 	far := f.over(f.farPiece(expiFar, f.Div(f.c(1), c), 2*farScale), c)
-	mid := f.halfPiece(expiPieces, f.clamp(x, 1, 16-0x1p-40))
+	mid := f.halfPiece(expiPieces, f.clamp(x, 1, 16-0x1p-49))
 	v := f.timesExp(f.choose(f.Le(f.c(16), x), far, mid), x, f.c(0))
 	return f.rare(f.Lt(x, f.c(1)), v, func() loop.Value {
 		// ln(x/z) + (x-z)*g(x), both of one sign.
