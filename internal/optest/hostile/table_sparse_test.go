@@ -13,6 +13,7 @@ var sparseFunctions = []row[any]{
 	{"sparse.BlockDiag", sparse.BlockDiag},
 	{"sparse.CG", sparse.CG},
 	{"sparse.Cholesky", sparse.Cholesky},
+	{"sparse.ConnectedComponents", sparse.ConnectedComponents},
 	{"sparse.Diags", sparse.Diags},
 	{"sparse.Eigsh", sparse.Eigsh},
 	{"sparse.Eye", sparse.Eye},
@@ -33,6 +34,7 @@ var sparseFunctions = []row[any]{
 	{"sparse.ReadMatrixMarket", sparse.ReadMatrixMarket},
 	{"sparse.ReadNPZ", sparse.ReadNPZ},
 	{"sparse.ReadNPZFile", sparse.ReadNPZFile},
+	{"sparse.ShortestPath", sparse.ShortestPath},
 	{"sparse.Solve", sparse.Solve},
 	{"sparse.SolveTriangular", sparse.SolveTriangular},
 	{"sparse.Svds", sparse.Svds},
@@ -44,6 +46,7 @@ var sparseFunctions = []row[any]{
 
 var sparseTypes = []row[reflect.Type]{
 	{"sparse.CholeskyOpts", reflect.TypeFor[sparse.CholeskyOpts]()},
+	{"sparse.ComponentsOpts", reflect.TypeFor[sparse.ComponentsOpts]()},
 	{"sparse.EigshOpts", reflect.TypeFor[sparse.EigshOpts]()},
 	{"sparse.Factorization", reflect.TypeFor[sparse.Factorization]()},
 	{"sparse.Format", reflect.TypeFor[sparse.Format]()},
@@ -53,6 +56,7 @@ var sparseTypes = []row[reflect.Type]{
 	{"sparse.Matrix", reflect.TypeFor[sparse.Matrix]()},
 	{"sparse.Operator", reflect.TypeFor[sparse.Operator]()},
 	{"sparse.Ordering", reflect.TypeFor[sparse.Ordering]()},
+	{"sparse.ShortestPathOpts", reflect.TypeFor[sparse.ShortestPathOpts]()},
 	{"sparse.Solution", reflect.TypeFor[sparse.Solution]()},
 	{"sparse.SolveTriangularOpts", reflect.TypeFor[sparse.SolveTriangularOpts]()},
 	{"sparse.SolverOpts", reflect.TypeFor[sparse.SolverOpts]()},
