@@ -190,11 +190,11 @@ func filled(tg *target, args []reflect.Value, x float64) []reflect.Value {
 var errSilent = errors.New("no error")
 
 // silent is errSilent if a result has elements, and so have all arguments: what no element needs is
-// not computed. IndexPut takes spans that select nothing. RequireGrad refuses results of operations and
+// not computed. IndexPut takes spans that select nothing. NanArgMax and NanArgMin read elements for their error. RequireGrad refuses results of operations and
 // Shuffle views of leaves, which the arguments here are not.
 func (c *tracedCall) silent(results []*weft.Tensor) error {
 	empty := func(t *weft.Tensor) bool { return t == nil || t.Size() == 0 }
-	if c.tg.name == "weft.Tensor.RequireGrad" || c.tg.name == "weft.Generator.Shuffle" || strings.HasPrefix(c.tg.name, "weft.Tensor.IndexPut") || slices.ContainsFunc(c.ts, empty) || !slices.ContainsFunc(results, func(t *weft.Tensor) bool { return !empty(t) }) {
+	if c.tg.name == "weft.Tensor.RequireGrad" || c.tg.name == "weft.Generator.Shuffle" || strings.HasPrefix(c.tg.name, "weft.Tensor.IndexPut") || strings.HasPrefix(c.tg.name, "weft.Tensor.NanArg") || slices.ContainsFunc(c.ts, empty) || !slices.ContainsFunc(results, func(t *weft.Tensor) bool { return !empty(t) }) {
 		return nil
 	}
 	return errSilent
