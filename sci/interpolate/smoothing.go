@@ -51,6 +51,7 @@ func MakeSmoothingSpline(x, y *weft.Tensor, opts ...SmoothingOpts) *Curve {
 			array.Failf(name, "y", "has %v at %d: want finite numbers", v, i)
 		}
 	}
+	checkSpan(name, s.x[0], s.x[n-1])
 	s.prepare()
 	lambda := 0.0
 	if o.Lambda == nil {

@@ -60,15 +60,20 @@ func NewUnivariateSpline(x, y *weft.Tensor, opts ...UnivariateSplineOpts) *Univa
 	if !(f.high >= f.x[m-1]) || math.IsInf(f.high, 0) {
 		array.Failf(name, "High", "is %v: want a finite number from the last x on, %v", f.high, f.x[m-1])
 	}
-	if math.IsInf(f.high-f.low, 0) {
-		array.Failf(name, "x", "goes from %v to %v: want a difference that float64 has", f.low, f.high)
-	}
+	checkSpan(name, f.low, f.high)
 	if f.s = array.Or(o.S, float64(x.Size())); !(f.s >= 0) || math.IsInf(f.s, 1) {
 		array.Failf(name, "S", "is %v: want a finite number from 0 on", f.s)
 	}
 	c, residual := f.fit()
 	b := newBSpline(f.t, weft.FromSlice(c, len(c), 1), f.k, nil, BSplineOpts{Extrapolate: o.Extrapolate})
 	return &UnivariateSpline{b, residual}
+}
+
+// checkSpan refuses x whose differences overflow, or have reciprocals that do.
+func checkSpan(name string, low, high float64) {
+	if span := high - low; math.IsInf(span, 0) || span < 1e-300 {
+		array.Failf(name, "x", "goes from %v to %v: want a difference from 1e-300 on that float64 has", low, high)
+	}
 }
 
 // A knotSearch is a spline of degree k while its knots are chosen.
@@ -249,7 +254,7 @@ func (f *knotSearch) split(wrongs []float64, inside []int) ([]float64, []int) {
 	for {
 		worst, begin, from := -1, 0, 0
 		for j, e := range wrongs {
-			if inside[j] > 0 && e >= 0 && (worst < 0 || e > wrongs[worst]) {
+			if inside[j] > 0 && !(e < 0) && (worst < 0 || e > wrongs[worst]) {
 				worst, from = j, begin
 			}
 			begin += inside[j] + 1
