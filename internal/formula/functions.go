@@ -1,7 +1,9 @@
 package formula
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -94,11 +96,7 @@ var functions = sync.OnceValue(func() map[string]*function {
 
 // Functions returns the names of all functions, in no order.
 func Functions() []string {
-	var out []string
-	for n := range functions() {
-		out = append(out, n)
-	}
-	return out
+	return slices.Sorted(maps.Keys(functions()))
 }
 
 // constants are the names that stand for numbers.

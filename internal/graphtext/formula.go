@@ -180,14 +180,35 @@ func (e expression) above(prec int) string {
 // call writes a function of a node's arguments, with one more behind them.
 func (w *formulas) call(name, more string, readable bool, n *ir.Node) expression {
 	var args []string
-	for _, a := range n.Args {
-		args = append(args, w.of[a].text)
+	typed := typedConstant(n)
+	for i, a := range n.Args {
+		text := w.of[a].text
+		if i == typed {
+			text = a.DType.String() + "(" + text + ")"
+		}
+		args = append(args, text)
 		readable = readable && w.of[a].readable
 	}
 	if more != "" {
 		args = append(args, more)
 	}
 	return expression{name + "(" + strings.Join(args, ", ") + ")", atom, readable}
+}
+
+// typedConstant returns the place of the constant that needs its type to be written, -1 for none. Where constants alone give
+// an operation its type, as in where(y < 0, 1.0, 2.0), formulas would read it as float32.
+func typedConstant(n *ir.Node) int {
+	at := -1
+	for i, a := range n.Args {
+		switch {
+		case a.DType == array.Bool:
+		case a.Op != ir.Const || a.Weak || !a.DType.Float() || a.DType == array.Float32:
+			return -1
+		case at < 0:
+			at = i
+		}
+	}
+	return at
 }
 
 // dropped writes a reshape that drops axes of size 1 which reductions have left.
