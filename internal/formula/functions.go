@@ -94,7 +94,7 @@ var functions = sync.OnceValue(func() map[string]*function {
 	return t
 })
 
-// Functions returns the names of all functions, in no order.
+// Functions returns the names of all functions in order.
 func Functions() []string {
 	return slices.Sorted(maps.Keys(functions()))
 }
