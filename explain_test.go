@@ -53,7 +53,7 @@ func reread(t *testing.T, text string, vars weft.Vars) *weft.Tensor {
 		if !ok {
 			t.Fatalf("%q: a line of Explain is %q", text, line)
 		}
-		for _, beyond := range []string{"[", "{", "complex(", "stop(", "beta distribution(", "beta root("} {
+		for _, beyond := range []string{"[", "{", "complex("} {
 			if strings.Contains(formula, beyond) {
 				return nil
 			}

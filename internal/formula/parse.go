@@ -371,7 +371,7 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 	}
 	called := p.word(fun)
 	f, ok := functions()[called]
-	if p.written && !ok {
+	if !ok { // explained formulas name them
 		f, ok = hidden[called], hidden[called] != nil
 	}
 	if fun := p.f.funcs[called]; !ok && fun != nil {

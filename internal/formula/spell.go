@@ -28,6 +28,11 @@ var spellings = sync.OnceValue(func() map[*op.Def]Spelling {
 			t[f.def] = Spelling{Name: name}
 		}
 	}
+	for name, f := range hidden {
+		if f.def != nil {
+			t[f.def] = Spelling{Name: name}
+		}
+	}
 	for tok, d := range operators {
 		if tok != token.AND_NOT {
 			t[*d] = Spelling{tok.String(), true, tok.Precedence()}

@@ -31,13 +31,14 @@ func (w *written) variant() *Variant {
 	return w.read
 }
 
-// hidden are functions and numbers that only the texts of written functions name.
+// hidden are functions that the texts of written functions and explained formulas name, and no list of functions.
 var hidden = map[string]*function{
 	"_stop":    {def: op.Stop, args: 1},
 	"_betacdf": {def: op.BetaCDF, args: 4}, // takes x, 1-x and the parameters
 	"_root":    {def: op.BetaRoot, args: 3},
 }
 
+// hiddenNumbers are numbers that only the texts of written functions name.
 var hiddenNumbers = map[string]exec.Number{"inf": floatNumber(math.Inf(1)), "nan": floatNumber(math.NaN())}
 
 // writtenFunctions are the written functions by name: functions of package special and methods of tensors.

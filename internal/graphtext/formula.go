@@ -180,7 +180,10 @@ func (e expression) above(prec int) string {
 // call writes a function of a node's arguments, with one more behind them.
 func (w *formulas) call(name, more string, readable bool, n *ir.Node) expression {
 	var args []string
-	typed := typedConstant(n)
+	typed := -1
+	if readable {
+		typed = typedConstant(n)
+	}
 	for i, a := range n.Args {
 		text := w.of[a].text
 		if i == typed {
