@@ -192,7 +192,7 @@ func TestBasinHoppingOptions(t *testing.T) {
 		t.Error(m)
 	}
 	steps := 0
-	m = run(BasinHoppingOpts{MaxIter: 5, TakeStep: func(x *weft.Tensor) *weft.Tensor { steps++; return x.Mul(0.5) }})
+	run(BasinHoppingOpts{MaxIter: 5, TakeStep: func(x *weft.Tensor) *weft.Tensor { steps++; return x.Mul(0.5) }})
 	if steps != 5 {
 		t.Error(steps)
 	}
