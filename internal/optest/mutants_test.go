@@ -28,7 +28,7 @@ var mutants = []mutant{
 	{"the epilogue of a turned product is not turned", "product/job.go", "case j.flipped:", "case j.flipped && j.m > 1:", "linear"},
 	{"an epilogue begins each piece in the first column", "../launch/epilogue.go", "r.cut(end, len(r.Extents), r.c0, r.c1)", "r.cut(end, len(r.Extents), 0, r.c1)", "linear conv2d"},
 	{"the terms of a convolution run backwards", "convolution/channels.go", "for i, t := range terms {", "for i := len(terms) - 1; i >= 0; i-- {\n\t\t\t\t\tt := terms[i]", "conv2d_core conv2d_input"},
-	{"a column is missing in the padding", "convolution/correlate.go", "left := min(max(0, -c.colAt), c.cols) // columns of zeros", "left := min(max(0, -c.colAt)+min(1, max(0, -c.colAt)), c.cols)", "conv2d_core conv2d_input"},
+	{"a column is missing in the padding", "convolution/correlate.go", "left := min(max(0, -colAt), cols) // columns of zeros", "left := min(max(0, -colAt)+min(1, max(0, -colAt)), cols)", "conv2d_core conv2d_input"},
 	{"tiles of Winograd's algorithm lose the last column", "convolution/winograd.go", "n := min(cols-left, w.srcW-(w.colAt+left))", "n := min(cols-left, w.srcW-(w.colAt+left)) - 1", "conv2d_core conv2d_input"},
 	{"portable Go weighs otherwise in Winograd's algorithm", "convolution/winogradgo.go", "f.half", "(f.half * 1.0000001)", "conv2d_core conv2d_input"},
 	{"the second block of a gradient of weights replaces the first", "convolution/gradweight.go", "} else if b > 0 {", "} else if b > 1 {", "conv2d_weight"},
