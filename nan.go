@@ -262,25 +262,25 @@ func (t *Tensor) NanCumProd(axis int) *Tensor {
 // NanMedian is [Tensor.Median] of the elements over axes that are not NaN, over all if none is given: NaN
 // where all are. It takes floats, and panics with *[Error] for others.
 func (t *Tensor) NanMedian(axes ...int) *Tensor {
-	return t.nanQuantile("nanmedian", 0.5, false, axes)
+	return t.nanQuantile("nanmedian", 0.5, false, axes, middle)
 }
 
 // NanMedianKeep is [Tensor.NanMedian] whose result keeps the reduced axes with size 1, so that it
 // broadcasts against t: NumPy's keepdims. Types and errors are as for NanMedian.
 func (t *Tensor) NanMedianKeep(axes ...int) *Tensor {
-	return t.nanQuantile("nanmedian", 0.5, true, axes)
+	return t.nanQuantile("nanmedian", 0.5, true, axes, middle)
 }
 
 // NanQuantile is [Tensor.Quantile] of the elements over axes that are not NaN, over all if none is given:
 // NaN where all are. It takes floats, and panics with *[Error] for others and unless q is from 0 to 1.
 func (t *Tensor) NanQuantile(q float64, axes ...int) *Tensor {
-	return t.nanQuantile("nanquantile", q, false, axes)
+	return t.nanQuantile("nanquantile", q, false, axes, interpolated)
 }
 
 // NanQuantileKeep is [Tensor.NanQuantile] whose result keeps the reduced axes with size 1, so that it
 // broadcasts against t: NumPy's keepdims. Types and errors are as for NanQuantile.
 func (t *Tensor) NanQuantileKeep(q float64, axes ...int) *Tensor {
-	return t.nanQuantile("nanquantile", q, true, axes)
+	return t.nanQuantile("nanquantile", q, true, axes, interpolated)
 }
 
 // NanPercentile is [Tensor.NanQuantile] of p hundredths over axes, over all if none is given; p is from 0 to
@@ -289,10 +289,10 @@ func (t *Tensor) NanPercentile(p float64, axes ...int) *Tensor {
 	if !(p >= 0 && p <= 100) {
 		array.Failf("nanpercentile", "p", "%v is not from 0 to 100", p)
 	}
-	return t.nanQuantile("nanpercentile", p/100, false, axes)
+	return t.nanQuantile("nanpercentile", p/100, false, axes, interpolated)
 }
 
-func (t *Tensor) nanQuantile(name string, q float64, keep bool, axes []int) *Tensor {
+func (t *Tensor) nanQuantile(name string, q float64, keep bool, axes []int, value blend) *Tensor {
 	defer array.Named(name).End()
 	t.nanOf(name)
 	if !(q >= 0 && q <= 1) {
@@ -332,5 +332,5 @@ func (t *Tensor) nanQuantile(name string, q float64, keep bool, axes []int) *Ten
 	some := (*Tensor)(core.ApplyAll(op.KthValue, places, core.Operand{T: x.c()})[0])
 	a, b := some.Slice(All, Range(0, 1)), some.Slice(All, Range(1, 2))
 	b = Where(w.Eq(0), a, b)
-	return (*Tensor)(interpolated(a, b, w).To(d).Reshape(shape...).c().Own())
+	return (*Tensor)(value(a, b, w).To(d).Reshape(shape...).c().Own())
 }

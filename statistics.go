@@ -167,24 +167,27 @@ func (t *Tensor) bool() bool { return t.Item() != 0 }
 // Median is the middle of the sorted elements over axes, over all if none is given. Of an even
 // number it is the mean of the two in the middle, as in NumPy. PyTorch returns the lower one, which
 // [Tensor.Quantiles] gives. NaN if one is, and of -Inf and +Inf. It takes floats; of float16 and
-// bfloat16 the mean is rounded once.
-func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, false, axes) }
+// bfloat16 the mean is rounded once. Where the sum of the two overflows, which NumPy makes infinite, it is the mean of
+// their halves. [Tensor.Quantile] of 0.5 interpolates and may round differently.
+func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, false, axes, middle) }
 
 // MedianKeep is [Tensor.Median] whose result keeps the reduced axes with size 1, so that it broadcasts
 // against t: NumPy's keepdims. Types, NaN and errors are as for Median.
-func (t *Tensor) MedianKeep(axes ...int) *Tensor { return t.quantile("median", 0.5, true, axes) }
+func (t *Tensor) MedianKeep(axes ...int) *Tensor {
+	return t.quantile("median", 0.5, true, axes, middle)
+}
 
 // Quantile is the value below which a part q, from 0 to 1, of the elements lies, over axes or over
 // all if none is given. Between two sorted elements it interpolates linearly; between a number and
 // an infinity that is infinite. NaN if one is. It takes floats and has gradients.
 func (t *Tensor) Quantile(q float64, axes ...int) *Tensor {
-	return t.quantile("quantile", q, false, axes)
+	return t.quantile("quantile", q, false, axes, interpolated)
 }
 
 // QuantileKeep is [Tensor.Quantile] whose result keeps the reduced axes with size 1, so that it broadcasts
 // against t: NumPy's keepdims. Types, NaN and errors are as for Quantile.
 func (t *Tensor) QuantileKeep(q float64, axes ...int) *Tensor {
-	return t.quantile("quantile", q, true, axes)
+	return t.quantile("quantile", q, true, axes, interpolated)
 }
 
 // Percentile is [Tensor.Quantile] of p hundredths, p from 0 to 100. It reduces the given axes,
@@ -194,11 +197,14 @@ func (t *Tensor) Percentile(p float64, axes ...int) *Tensor {
 	if !(p >= 0 && p <= 100) {
 		array.Failf("percentile", "p", "%v is not from 0 to 100", p)
 	}
-	return t.quantile("percentile", p/100, false, axes)
+	return t.quantile("percentile", p/100, false, axes, interpolated)
 }
 
-func (t *Tensor) quantile(opName string, q float64, keep bool, axes []int) *Tensor {
-	y := t.quantiles(opName, []float64{q}, QuantileOpts{Axes: axes, Keep: keep})
+// blend returns the value between two neighbours in order at weight w, from 0 to 1: [interpolated] or [middle].
+type blend func(low, high, w *Tensor) *Tensor
+
+func (t *Tensor) quantile(opName string, q float64, keep bool, axes []int, value blend) *Tensor {
+	y := t.quantiles(opName, []float64{q}, QuantileOpts{Axes: axes, Keep: keep}, value)
 	return (*Tensor)(y.Reshape(y.v().Shape[1:]...).c().Own())
 }
 
@@ -218,10 +224,10 @@ type QuantileOpts struct {
 // [Tensor.Quantile].
 func (t *Tensor) Quantiles(q []float64, opts ...QuantileOpts) *Tensor {
 	defer array.Named("quantiles").End()
-	return t.quantiles("quantile", q, array.Options("quantile", opts))
+	return t.quantiles("quantile", q, array.Options("quantile", opts), interpolated)
 }
 
-func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
+func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts, value blend) *Tensor {
 	t.c().Check(opName)
 	if !t.v().DType.Float() {
 		array.Failf(opName, "", "takes floats, got %s: convert with To first", t.v().DType)
@@ -263,7 +269,7 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 		low, high, greatest, d = low.To(Float32), high.To(Float32), greatest.To(Float32), Float32
 	}
 	w := t.Device().From(weight).To(d)
-	y := Where(greatest.IsNaN(), greatest, interpolated(low, high, w))
+	y := Where(greatest.IsNaN(), greatest, value(low, high, w))
 	return (*Tensor)(y.To(t.v().DType).T().Reshape(shape...).c().Own())
 }
 
@@ -328,6 +334,15 @@ func interpolated(low, high, w *Tensor) *Tensor {
 	// The difference of the two may be infinite: a mean of infinities is one, or NaN of both signs.
 	y = Where(y.IsFinite(), y, Where(w.Eq(0), low, low.Mul(w.Neg().Add(1)).Add(high.Mul(w))))
 	// Between equal infinities, and of an element and itself, is nothing.
+	return Where(low.Eq(high), low, y)
+}
+
+// middle is the mean of low and high, and low where they are equal. It is for weights of 0, where low and high are the
+// same element, and 0.5.
+func middle(low, high, _ *Tensor) *Tensor {
+	sum := low.Add(high)
+	// Halves first where the sum overflows: numbers that large have exact halves.
+	y := Where(sum.IsFinite(), sum.Mul(0.5), low.Mul(0.5).Add(high.Mul(0.5)))
 	return Where(low.Eq(high), low, y)
 }
 

@@ -572,3 +572,41 @@ func TestWeightsOfCovAreRefusedByName(t *testing.T) {
 		}
 	}
 }
+
+// numpyMedians are rows whose middle elements cancel, and their medians by NumPy 2.4.6 in float64 and float32.
+// Interpolation between the two is up to 3 ULP off.
+var numpyMedians = struct{ rows, float64s, float32s []float64 }{
+	[]float64{
+		-20, -0x1.997bba0aae374p+0, 0x1.9d028fd5afed5p+0, 30, -20, -0x1.542ea59220c76p+1, 0x1.582cb172e1a1dp+1, 30,
+		-20, -0x1.a6f890dc91405p+2, 0x1.ad366f8be04ecp+2, 30, -20, -0x1.a8adb3f0469a4p+0, 0x1.ab17a8269436dp+0, 30,
+		-20, -0x1.169d6f6e964f6p+2, 0x1.1a7e97ed166fbp+2, 30,
+	},
+	[]float64{0x1.c36ae580db08p-8, 0x1.ff05f0606d38p-7, 0x1.8f77abd3c39cp-5, 0x1.34fa1b26ce48p-8, 0x1.f0943f401028p-6},
+	[]float64{0x1.c36bp-8, 0x1.ff06p-7, 0x1.8f78p-5, 0x1.34fap-8, 0x1.f094p-6},
+}
+
+func TestMedianIsTheMeanOfTheMiddle(t *testing.T) {
+	x := weft.FromSlice(numpyMedians.rows).Reshape(5, 4)
+	holes := weft.Cat([]*weft.Tensor{x, weft.FullOf(weft.Float64, math.NaN(), 5, 3)}, 1)
+	for _, d := range []weft.DType{weft.Float64, weft.Float32} {
+		want := numpyMedians.float64s
+		if d == weft.Float32 {
+			want = numpyMedians.float32s
+		}
+		for name, y := range map[string]*weft.Tensor{
+			"Median": x.To(d).Median(1), "MedianKeep": x.To(d).MedianKeep(1).Squeeze(1),
+			"NanMedian": holes.To(d).NanMedian(1), "NanMedianKeep": holes.To(d).NanMedianKeep(1).Squeeze(1),
+		} {
+			tensortest.Near(t, name+" of "+d.String(), y.To(weft.Float64), want, 0)
+		}
+	}
+	most, nan := math.MaxFloat64, math.NaN()
+	tensortest.Near(t, "NanMedian of great numbers", weft.FromSlice([]float64{most, nan, most / 2}).NanMedian(), []float64{most / 4 * 3}, 0)
+	for name, f := range map[string]func(*weft.Tensor) *weft.Tensor{
+		"Median": func(x *weft.Tensor) *weft.Tensor { return x.Median(1) }, "NanMedian": func(x *weft.Tensor) *weft.Tensor { return x.NanMedian(1) },
+	} {
+		x := weft.FromSlice(numpyMedians.rows[:8]).Reshape(2, 4).RequireGrad()
+		f(x).Sum().Backward()
+		tensortest.Near(t, "gradient of "+name, x.Grad(), []float64{0, 0.5, 0.5, 0, 0, 0.5, 0.5, 0}, 0)
+	}
+}

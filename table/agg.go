@@ -16,6 +16,7 @@ type Agg struct {
 	column string
 	as     string
 	q      float64 // of quantiles
+	middle bool    // between two numbers lies their mean, not what q interpolates
 }
 
 type stat uint8
@@ -58,9 +59,9 @@ func Std(column string) Agg { return Agg{stat: statStd, column: column} }
 // Var is the variance of a column's numbers with divisor n-1: NaN of fewer than two. Its type is that of [Mean].
 func Var(column string) Agg { return Agg{stat: statVar, column: column} }
 
-// Median is the number in the middle of a column's, or the mean of two.
+// Median is the number in the middle of a column's, or the mean of two, also where their sum overflows.
 func Median(column string) Agg {
-	return Agg{stat: statQuantile, column: column, q: 0.5}.As(column + "_median")
+	return Agg{stat: statQuantile, column: column, q: 0.5, middle: true}.As(column + "_median")
 }
 
 // Quantile is the number below which a part q of a column's numbers lies, from 0 to 1, with linear interpolation.
@@ -273,7 +274,11 @@ func (a Agg) ofNumbers(g *Groups, c *data.Column, shared *[]accumulator, out *da
 			}
 			return
 		case statQuantile:
-			y = g.quantiles(x, a.q)
+			between := interpolated
+			if a.middle {
+				between = mean
+			}
+			y = g.quantiles(x, a.q, between)
 		case statSum, statMean, statVar, statStd:
 			y = g.moments(x, a.stat, shared)
 		default:
@@ -442,7 +447,7 @@ func (g *Groups) chosen(x []float64, stat stat) []float64 {
 }
 
 // quantiles are quantiles by group: NaN of no numbers.
-func (g *Groups) quantiles(x []float64, q float64) []float64 {
+func (g *Groups) quantiles(x []float64, q float64, between func(low, high, part float64) float64) []float64 {
 	places, offsets := g.byGroup()
 	y := make([]float64, g.Len())
 	par.Run(len(y), max(1, grain*max(len(y), 1)/max(len(x), 1)/8), par.Threads(), func(_, begin, end int) {
@@ -455,21 +460,31 @@ func (g *Groups) quantiles(x []float64, q float64) []float64 {
 				}
 			}
 			slices.Sort(row)
-			y[c] = quantile(row, q)
+			y[c] = quantile(row, q, between)
 		}
 	})
 	return y
 }
 
-// quantile interpolates between sorted numbers.
-func quantile(x []float64, q float64) float64 {
+// quantile returns the quantile q of sorted numbers: one of them, or a number between two.
+func quantile(x []float64, q float64, between func(low, high, part float64) float64) float64 {
 	if len(x) == 0 {
 		return math.NaN()
 	}
 	at := q * float64(len(x)-1)
 	i := int(at)
 	if part := at - float64(i); part > 0 {
-		return x[i] + float64(part*(x[i+1]-x[i]))
+		return between(x[i], x[i+1], part)
 	}
 	return x[i]
+}
+
+func interpolated(low, high, part float64) float64 { return low + float64(part*(high-low)) }
+
+// mean returns the mean of low and high, by halves where their sum overflows.
+func mean(low, high, _ float64) float64 {
+	if sum := low + high; !math.IsInf(sum, 0) {
+		return sum / 2
+	}
+	return low/2 + high/2
 }
