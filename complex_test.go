@@ -9,11 +9,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"weft"
 	"weft/internal/core"
 	"weft/internal/op"
+	"weft/internal/tensortest"
 	"weft/npy"
 )
 
@@ -687,5 +689,37 @@ func TestGradientWithComplexNumber(t *testing.T) {
 				t.Errorf("gradient %d (create %v): %v, want %v", i, create, g[i], want)
 			}
 		}
+	}
+}
+
+// TestComplexNanToNum has values of NumPy 2.4.6.
+func TestComplexNanToNum(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	x := []complex128{complex(nan, 1), complex(-inf, nan), complex(2, inf), 3 - 4i, complex(nan, -inf)}
+	for d, most := range map[weft.DType]float64{weft.Complex128: math.MaxFloat64, weft.Complex64: math.MaxFloat32} {
+		for _, c := range []struct {
+			nan      float64
+			infinite []float64
+			want     []float64
+		}{
+			{0, nil, []float64{0, 1, -most, 0, 2, most, 3, -4, 0, -most}},
+			{7, nil, []float64{7, 1, -most, 7, 2, most, 3, -4, 7, -most}},
+			{-1, []float64{9}, []float64{-1, 1, -9, -1, 2, 9, 3, -4, -1, -9}},
+			{1, []float64{5, -6}, []float64{1, 1, -6, 1, 2, 5, 3, -4, 1, -6}},
+		} {
+			z := weft.FromSlice(x).To(d).RequireGrad()
+			y := z.NanToNum(c.nan, c.infinite...)
+			if y.DType() != d {
+				t.Errorf("of %s it is %s", d, y.DType())
+			}
+			what := fmt.Sprintf("%s with %v for NaN and %v for infinities", d, c.nan, c.infinite)
+			tensortest.Near(t, what, weft.Stack([]*weft.Tensor{y.Real(), y.Imag()}, 1).To(weft.Float64), c.want, 0)
+			y.Real().Add(y.Imag()).Sum().Backward()
+			g := z.Grad()
+			tensortest.Near(t, what+": gradient", weft.Stack([]*weft.Tensor{g.Real(), g.Imag()}, 1).To(weft.Float64), []float64{0, 1, 0, 0, 1, 0, 1, 1, 0, 0}, 0)
+		}
+	}
+	if err := weft.Try(func() { weft.FromSlice(x).NanToNum(0, 1, 2, 3) }); err == nil || !strings.Contains(err.Error(), "nan_to_num") {
+		t.Error("three infinities:", err)
 	}
 }

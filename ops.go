@@ -538,9 +538,13 @@ func (t *Tensor) AllClose(x any, opts ...CloseOpts) bool {
 
 // NanToNum returns t with a number in the place of NaN and others in the place of
 // infinities: the greatest and the least finite numbers of the type if none is given, else
-// infinite and its negative, or for two numbers those. Integers stay.
+// infinite and its negative, or for two numbers those. Integers stay. The parts of complex numbers are treated apart.
 func (t *Tensor) NanToNum(nan float64, infinite ...float64) *Tensor {
+	defer array.Named("nan_to_num").End()
 	t.c().Check("nan_to_num")
+	if t.v().DType.Complex() {
+		return Complex(t.Real().NanToNum(nan, infinite...), t.Imag().NanToNum(nan, infinite...))
+	}
 	a, ok := op.FiniteLimits(t.v().DType)
 	if !ok {
 		array.Failf("nan_to_num", "", "is not defined for %s", t.v().DType)
