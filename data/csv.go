@@ -2,6 +2,7 @@ package data
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -42,7 +43,8 @@ type CSVOpts struct {
 	Infer bool
 }
 
-// ReadCSV reads a table of comma-separated values, as package encoding/csv does, by columns. An empty field
+// ReadCSV reads a table of comma-separated values, as package encoding/csv does, by columns; \r\n in quotes stays,
+// which that package reads as \n. An empty field
 // or one of CSVOpts.Missing is NaN, or "" in a column of texts. An error names the line, and for a field that does not have the type that Types
 // tells, the row, from 0, and the column. It panics with *weft.Error if the comma is not one character, or a type
 // is complex.
@@ -59,7 +61,7 @@ func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
 			array.Failf("read_csv", "Types", "has %s for %q, which Texts has too", d, name)
 		}
 	}
-	c := csv.NewReader(withoutMark(r))
+	c := csv.NewReader(&keepReturns{from: withoutMark(r)})
 	if o.Comma != "" {
 		comma, n := utf8.DecodeRuneInString(o.Comma)
 		if n != len(o.Comma) {
@@ -82,12 +84,43 @@ func ReadCSV(r io.Reader, opts ...CSVOpts) ([]Column, error) {
 }
 
 // withoutMark returns r without the byte order mark that spreadsheets put before UTF-8.
-func withoutMark(r io.Reader) io.Reader {
+func withoutMark(r io.Reader) *bufio.Reader {
 	b := bufio.NewReader(r)
 	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		b.Discard(3)
 	}
 	return b
+}
+
+// keepReturns doubles \r before \n in quoted fields, because encoding/csv takes one from the end of each line. Quoted
+// is what follows an odd number of quotes: csv refuses quotes inside fields that do not begin with one.
+type keepReturns struct {
+	from   *bufio.Reader
+	quoted bool
+	extra  bool // the next byte is a second \r
+}
+
+func (k *keepReturns) Read(b []byte) (int, error) {
+	if k.extra && len(b) > 0 {
+		b[0], k.extra = '\r', false
+		return 1, nil
+	}
+	if _, err := k.from.Peek(1); err != nil {
+		return 0, err
+	}
+	part, _ := k.from.Peek(min(k.from.Buffered(), len(b)))
+	if i := bytes.IndexByte(part, '\r'); i >= 0 {
+		part = part[:max(i, 1)]
+	}
+	n := copy(b, part)
+	k.quoted = k.quoted != (bytes.Count(part, []byte{'"'})%2 == 1)
+	returns := n == 1 && part[0] == '\r'
+	k.from.Discard(n)
+	if returns && k.quoted {
+		next, _ := k.from.Peek(1)
+		k.extra = string(next) == "\n"
+	}
+	return n, nil
 }
 
 // fieldsOf reads a table as texts.

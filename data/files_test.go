@@ -3,6 +3,7 @@ package data_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"weft"
 	"weft/data"
@@ -307,5 +309,31 @@ func TestPictures(t *testing.T) {
 	}
 	if _, _, err = data.PictureFolder(filepath.Join(root, "cats", "more")); err == nil {
 		t.Error("a folder without folders has classes")
+	}
+}
+
+// TestReadCSVKeepsReturnsInQuotes has the texts that Python's csv and pandas read. Each chunk size puts the end of a
+// read between other bytes.
+func TestReadCSVKeepsReturnsInQuotes(t *testing.T) {
+	const text = "\xef\xbb\xbfname,\"text\r\nhere\"\r\n\"a\"\"\r\n\"\"b\",x\r\n\"\r\r\n\r\",\"\n\r\n\"\r\n\r\nc,\"d\"\r\n"
+	want := []data.Column{{Name: "name", Texts: []string{"a\"\r\n\"b", "\r\r\n\r", "c"}}, {Name: "text\r\nhere", Texts: []string{"x", "\n\r\n", "d"}}}
+	for name, r := range map[string]io.Reader{"whole": strings.NewReader(text), "bytes": iotest.OneByteReader(strings.NewReader(text)), "halves": iotest.HalfReader(strings.NewReader(text))} {
+		got, err := data.ReadCSV(r)
+		if err != nil {
+			t.Error(name, err)
+			continue
+		}
+		for i, w := range want {
+			if got[i].Name != w.Name || !slices.Equal(got[i].Texts, w.Texts) {
+				t.Errorf("%s: column %d is %q %q, want %q %q", name, i, got[i].Name, got[i].Texts, w.Name, w.Texts)
+			}
+		}
+	}
+	for _, text := range []string{"a,b\r\n1\r\n", "a\n\"b\r\nc", "a\n\"b\r\n\" c\n", "a\r\n\"b\"\r"} {
+		_, got := data.ReadCSV(strings.NewReader(text))
+		_, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if (got == nil) != (err == nil) || err != nil && !strings.Contains(got.Error(), err.Error()) {
+			t.Errorf("%q: error %v, want %v", text, got, err)
+		}
 	}
 }
