@@ -99,8 +99,9 @@ func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
 // Unique returns the different elements of t in ascending order, all axes flattened; for
 // each element of t, in its shape, the int64 place of its value among them; and how often
 // each occurs, int64. Complex numbers are in ascending order of real, then of imaginary parts.
-// Zeros of both signs are one value, the first that occurs, and so are NaNs, which come last.
-// values[inverse] is t, and the gradient of values goes to the first element of each.
+// Zeros of both signs are one value, the first that occurs, and so are NaNs, which come last. Of complex NaNs the
+// value is the first in order, as NumPy's with return_inverse: a NaN as imaginary part alone comes before one as real part.
+// values[inverse] is t, and the gradient of values goes to the first element of each in order.
 func (t *Tensor) Unique() (values, inverse, counts *Tensor) {
 	defer array.Named("unique").End()
 	t.c().Check("unique")
