@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -60,7 +61,6 @@ func TestBlocksAreFactors(t *testing.T) {
 }
 
 func testBlocks[T Element](t *testing.T, tol float64, of func(x, y float64) T) {
-	k := kernelsOf[T]()
 	for _, shape := range [][2]int{{1, 1}, {3, 1}, {5, 7}, {3, 40}, {2, 70}} {
 		p, values := coupled(shape[0], shape[1], of)
 		n := p.rows()
@@ -87,61 +87,75 @@ func testBlocks[T Element](t *testing.T, tol float64, of func(x, y float64) T) {
 		if shape[1] > 1 && shape[1] <= maxWidth && swaps == 0 {
 			t.Errorf("%v: all pivots are on the diagonal", shape)
 		}
-		// Rows of L times U, less the matrix in its new order.
-		rows, cols := f.Perm()
-		err2 := make([]T, n*n)
-		l, u := f.Lower(), f.Upper()
-		for j := range n {
-			for e := u.Off[j]; e < u.Off[j+1]; e++ {
-				c := u.Idx[e]
-				for g := l.Off[c]; g < l.Off[c+1]; g++ {
-					err2[int(l.Idx[g])*n+j] += l.Values[g] * u.Values[e]
-				}
+		testFactors(t, fmt.Sprint(shape), p, values, f, tol*100, of)
+	}
+}
+
+// factors are what a factorization by panels or blocks gives.
+type factors[T Element] interface {
+	Perm() (rows, cols []int32)
+	Lower() Triangular[T]
+	Upper() Triangular[T]
+	Solve(x []T, width int, adjoint bool)
+}
+
+// testFactors demands that L*U is the matrix in its new order, and that solutions of it and its adjoint have small residuals.
+func testFactors[T Element](t *testing.T, name string, p *Pattern, values []T, f factors[T], tol float64, of func(x, y float64) T) {
+	t.Helper()
+	k, n := kernelsOf[T](), p.rows()
+	rows, cols := f.Perm()
+	l, u := f.Lower(), f.Upper()
+	rest := make([]T, n*n)
+	for j := range n {
+		for e := u.Off[j]; e < u.Off[j+1]; e++ {
+			c := u.Idx[e]
+			for g := l.Off[c]; g < l.Off[c+1]; g++ {
+				rest[int(l.Idx[g])*n+j] += l.Values[g] * u.Values[e]
 			}
 		}
-		at := make([]int32, n)
-		for i, r := range rows {
-			at[r] = int32(i)
+	}
+	at := make([]int32, n)
+	for i, r := range rows {
+		at[r] = int32(i)
+	}
+	for j, c := range cols {
+		for e := p.Off[c]; e < p.Off[c+1]; e++ {
+			rest[int(at[p.Idx[e]])*n+j] -= values[e]
 		}
-		for j, c := range cols {
-			for e := p.Off[c]; e < p.Off[c+1]; e++ {
-				err2[int(at[p.Idx[e]])*n+j] -= values[e]
+	}
+	for i, x := range rest {
+		if !(k.size(x) < tol) {
+			t.Fatalf("%s: element %d of L*U errs by %v", name, i, x)
+		}
+	}
+	for _, adjoint := range []bool{false, true} {
+		for _, width := range []int{0, 1, 3} {
+			b := make([]T, n*width)
+			for i := range b {
+				b[i] = of(math.Sin(float64(i)), 1)
 			}
-		}
-		for i, x := range err2 {
-			if !(k.size(x) < tol*100) {
-				t.Fatalf("%v: element %d of L*U errs by %v", shape, i, x)
+			x := slices.Clone(b)
+			f.Solve(x, width, adjoint)
+			most, worst := 1.0, 0.0
+			for _, v := range x {
+				most = max(most, k.size(v))
 			}
-		}
-		for _, adjoint := range []bool{false, true} {
-			for _, width := range []int{1, 3} {
-				b := make([]T, n*width)
-				for i := range b {
-					b[i] = of(math.Sin(float64(i)), 1)
-				}
-				x := slices.Clone(b)
-				f.Solve(x, width, adjoint)
-				worst, most := 0.0, 1.0
-				for _, v := range x {
-					most = max(most, k.size(v))
-				}
-				for j := range n {
-					for e := p.Off[j]; e < p.Off[j+1]; e++ {
-						to, from, v := int(p.Idx[e]), j, values[e]
-						if adjoint {
-							to, from, v = from, to, k.conj(v)
-						}
-						for c := range width {
-							b[to*width+c] -= v * x[from*width+c]
-						}
+			for j := range n {
+				for e := p.Off[j]; e < p.Off[j+1]; e++ {
+					to, from, v := int(p.Idx[e]), j, values[e]
+					if adjoint {
+						to, from, v = from, to, k.conj(v)
+					}
+					for c := range width {
+						b[to*width+c] -= v * x[from*width+c]
 					}
 				}
-				for _, v := range b {
-					worst = max(worst, k.size(v))
-				}
-				if !(worst < tol*100*most) {
-					t.Errorf("%v, %d right sides, adjoint %v: the residual is %g", shape, width, adjoint, worst)
-				}
+			}
+			for _, v := range b {
+				worst = max(worst, k.size(v))
+			}
+			if !(worst < tol*most) {
+				t.Errorf("%s, %d right sides, adjoint %v: the residual is %g of %g", name, width, adjoint, worst, most)
 			}
 		}
 	}
