@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,19 @@ func TestLinRegressAtTheEdges(t *testing.T) {
 	}
 	if r := LinRegress(x, x.Neg(), TestOpts{Alternative: Greater}); r.PValue != 1 || r.RValue != -1 {
 		t.Error(r)
+	}
+	for n := 3; n < 12; n++ {
+		same := weft.From(slices.Repeat([]float64{0.1}, n))
+		want := Regression{Intercept: 0.1, RValue: math.NaN(), PValue: math.NaN(), StdErr: math.NaN(), InterceptStdErr: math.NaN()}
+		if r := LinRegress(weft.Arange(n), same); r.String() != want.String() {
+			t.Errorf("%d times 0.1: %v", n, r)
+		}
+		if r := PearsonR(weft.Arange(n), same); !math.IsNaN(r.Statistic) {
+			t.Errorf("correlation with %d times 0.1: %v", n, r)
+		}
+		if r := TTest1Samp(same, 0.1); !math.IsNaN(r.Statistic) {
+			t.Errorf("mean of %d times 0.1: %v", n, r)
+		}
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		for _, n := range []int{2, 4} {

@@ -89,13 +89,18 @@ func (a Alternative) symmetric(x float64, above func(x float64) float64) float64
 	return 2 * above(math.Abs(x))
 }
 
+// moments returns the mean and the unbiased variance, exactly the one value and 0 of elements that are all equal: the
+// rounded mean of three times 0.1 is not 0.1.
 func moments(x []float64) (mean, variance float64) {
+	if len(x) > 0 && slices.Min(x) == slices.Max(x) && !math.IsInf(x[0], 0) {
+		return x[0], 0
+	}
 	for _, v := range x {
 		mean += v
 	}
 	mean /= float64(len(x))
 	for _, v := range x {
-		variance += (v - mean) * (v - mean)
+		variance += float64((v - mean) * (v - mean))
 	}
 	return mean, variance / float64(len(x)-1)
 }
