@@ -39,6 +39,7 @@ type gen struct {
 	leaves  []*weft.Tensor
 	scopes  []*weft.Scope
 	written sink // by writers that were arguments
+	wrote   callbackWrites
 	depth   int
 	nested  int // pointers around the value that is made
 
@@ -636,7 +637,7 @@ func (g *gen) value(t reflect.Type) reflect.Value {
 			if v.Type() != t && v.Type().ConvertibleTo(t) {
 				v = v.Convert(t)
 			}
-			return v
+			return g.lend(v)
 		}
 		return reflect.Zero(t)
 	}
@@ -704,7 +705,7 @@ func (g *gen) value(t reflect.Type) reflect.Value {
 		v.Elem().Set(g.value(t.Elem()))
 		g.nested--
 	case reflect.Func:
-		return g.callback(t)
+		return g.lend(g.callback(t))
 	default:
 		panic(fmt.Sprintf("no values of type %s are made: gen_test.go wants a maker", t))
 	}

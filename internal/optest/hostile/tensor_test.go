@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"unsafe"
 
@@ -27,7 +28,14 @@ type input struct {
 // chance is true in one of n cases.
 func (g *gen) chance(n int) bool { return g.r.IntN(n) == 0 }
 
-func pick[T any](g *gen, from ...T) T { return from[g.r.IntN(len(from))] }
+// pick is one of several values. Functions are lent.
+func pick[T any](g *gen, from ...T) T {
+	x := from[g.r.IntN(len(from))]
+	if v := reflect.ValueOf(x); v.Kind() == reflect.Func {
+		return g.lend(v).Interface().(T)
+	}
+	return x
+}
 
 // dtype is mostly a supported one, often that of a tensor made before.
 func (g *gen) dtype() weft.DType {
