@@ -59,3 +59,22 @@ func ExampleSolveIVP_stiff() {
 	// 0.617 <nil>
 	// 0.617 <nil>
 }
+
+// A ball that is thrown up: when it is at its highest, and when it falls to the ground.
+func ExampleEvent() {
+	fall := func(_ float64, y *weft.Tensor) *weft.Tensor {
+		return weft.Stack([]*weft.Tensor{y.At(1), weft.ScalarOf(weft.Float64, -10)}, 0)
+	}
+	s, err := integrate.SolveIVP(fall, 0, 100, weft.From([]float64{0, 20}), integrate.SolveIVPOpts{Events: []integrate.Event{
+		{F: func(_ float64, y *weft.Tensor) float64 { return y.At(1).Item() }},
+		{F: func(_ float64, y *weft.Tensor) float64 { return y.At(0).Item() }, Direction: -1, Terminal: 1},
+	}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("highest at %.3f: %.3f\n", s.TEvents[0][0], s.YEvents[0].At(0, 0).Item())
+	fmt.Printf("on the ground at %.3f, %v\n", s.TEvents[1][0], s.Ended)
+	// Output:
+	// highest at 2.000: 20.000
+	// on the ground at 4.000, true
+}

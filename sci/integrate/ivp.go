@@ -10,7 +10,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/linalg"
-	"weft/sci/optimize"
 )
 
 // A Method is a method of [SolveIVP].
@@ -43,15 +42,18 @@ type SolveIVPOpts struct {
 	FirstStep float64                                 // 0: chosen
 	MaxStep   float64                                 // 0: no bound
 	MaxSteps  int                                     // the most steps; 100,000 if it is 0
-	Event     func(t float64, y *weft.Tensor) float64 // the integration ends where its sign changes
+	Event     func(t float64, y *weft.Tensor) float64 // the integration ends where its sign changes; short for one of Events, with Terminal 1
+	Events    []Event                                 // what is looked for, with the times in the result
 	Context   context.Context                         // ends the integration, if it is not nil: the steps so far are returned beside an [*AccuracyError] with its cause
 }
 
 // A Solution is a result of [SolveIVP].
 type Solution struct {
-	T        []float64    // times
-	Y        *weft.Tensor // float64, [len(T) ...] with y0's shape
-	Ended    bool         // by the event, whose time is the last of T
+	T        []float64      // times
+	Y        *weft.Tensor   // float64, [len(T) ...] with y0's shape
+	Ended    bool           // by an event, whose time is the last of T
+	TEvents  [][]float64    // the times of each event
+	YEvents  []*weft.Tensor // of each event y at these times, [times ...] with y0's shape
 	Steps    int
 	Rejected int // steps that were too long
 	Evals    int // evaluations of f
@@ -59,7 +61,8 @@ type Solution struct {
 
 // SolveIVP solves y' = f(t, y), y(t0) = y0 from t0 to t1, which may lie before t0. y is float64 of y0's shape. Step
 // sizes keep the root mean square of error/(ATol + RTol*|y|) below 1, as in SciPy's solve_ivp, whose defaults these
-// are. With RK45 and a y0, or anything else in f, that requires gradients, they flow through the steps.
+// are. With RK45 and a y0, or anything else in f, that requires gradients, they flow through the steps. Times of
+// events have no gradients.
 //
 // It returns an [*AccuracyError] and what is known so far where steps become too small or too many, or f is not finite
 // at t0, and panics with a [*weft.Error] for bad arguments.
@@ -80,6 +83,7 @@ func SolveIVP(f func(t float64, y *weft.Tensor) *weft.Tensor, t0, t1 float64, y0
 	if o.MaxSteps < 0 {
 		array.Failf(name, "MaxSteps", "is %d: want a number of steps", o.MaxSteps)
 	}
+	p.checkEvents()
 	last := t0
 	for _, t := range o.TEval {
 		if !((t-last)*p.direction >= 0 && (t1-t)*p.direction >= 0) {
@@ -123,6 +127,8 @@ type problem struct {
 	y, k *weft.Tensor
 	s    Solution
 	out  []*weft.Tensor
+
+	events []*eventState
 
 	// step tries a step of size h: the values at its end, their errors, the slope there, and values at times within by
 	// a fraction.
@@ -201,9 +207,8 @@ func (p *problem) solve() (*Solution, error) {
 	for ; at < len(p.o.TEval) && p.o.TEval[at] == p.t; at++ {
 		p.record(p.t, p.y)
 	}
-	var event float64
-	if p.o.Event != nil {
-		event = p.o.Event(p.t, p.y.Reshape(p.shape...))
+	for _, e := range p.events {
+		e.value = e.F(p.t, p.y.Reshape(p.shape...))
 	}
 	if p.t == p.end {
 		return p.result(nil)
@@ -242,7 +247,7 @@ func (p *problem) solve() (*Solution, error) {
 			continue
 		}
 		p.s.Steps++
-		stop, ended := p.crossing(&event, next, y, within)
+		stop, ended := p.crossing(next, y, within)
 		for ; at < len(p.o.TEval) && (p.o.TEval[at]-stop)*p.direction <= 0; at++ {
 			p.record(p.o.TEval[at], within((p.o.TEval[at]-p.t)/(next-p.t)))
 		}
@@ -272,34 +277,13 @@ func (p *problem) solve() (*Solution, error) {
 	return p.result(nil)
 }
 
-// crossing returns the time within the step to next at which the event happens, or next.
-func (p *problem) crossing(event *float64, next float64, y *weft.Tensor, within func(part float64) *weft.Tensor) (stop float64, ended bool) {
-	if p.o.Event == nil {
-		return next, false
-	}
-	before := *event
-	*event = p.o.Event(next, y.Reshape(p.shape...))
-	if before == 0 || math.Signbit(before) == math.Signbit(*event) && *event != 0 {
-		return next, false
-	}
-	part, _ := optimize.BrentQ(func(part float64) float64 {
-		switch part {
-		case 0:
-			return before
-		case 1:
-			return *event
-		}
-		return p.o.Event(p.t+part*(next-p.t), within(part).Reshape(p.shape...))
-	}, 0, 1)
-	return p.t + part*(next-p.t), true
-}
-
 func (p *problem) record(t float64, y *weft.Tensor) {
 	p.s.T = append(p.s.T, t)
 	p.out = append(p.out, y.Reshape(p.shape...))
 }
 
 func (p *problem) result(why error) (*Solution, error) {
+	p.happened()
 	if len(p.out) > 0 {
 		p.s.Y = weft.Stack(p.out, 0)
 	} else {

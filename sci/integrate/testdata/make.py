@@ -18,7 +18,19 @@ for m in ["Radau", "BDF"]:
     b = si.solve_ivp(robertson, (0, 1e5), [1, 0, 0], method=m, rtol=1e-6, atol=1e-10)
     stiff[m] = [len(a.t) - 1, len(b.t) - 1]
 rob = si.solve_ivp(robertson, (0, 1e5), [1, 0, 0], t_eval=[1, 100, 1e4, 1e5], method="Radau", rtol=1e-11, atol=1e-15)
+def event(f, terminal, direction):
+    f.terminal, f.direction = terminal, direction
+    return f
+
+
+events = {}
+for case, terminals in {"none": (False, False, False), "second": (False, 2, False), "first": (3, 2, True)}.items():
+    s = si.solve_ivp(lotka, (0, 15), [10, 5], rtol=1e-6, events=[event(lambda t, z: z[0] - 3, terminals[0], 0), event(lambda t, z: z[1] - 2, terminals[1], 1), event(lambda t, z: z[0] - z[1] - 1, terminals[2], -1)])
+    events[case] = {"t": [t.tolist() for t in s.t_events], "y": [y.tolist() for y in s.y_events], "end": float(s.t[-1]), "ended": s.status == 1, "steps": len(s.t) - 1}
+back = si.solve_ivp(lotka, (15, 0), [10, 5], rtol=1e-6, events=[event(lambda t, z: z[0] - 3, False, 1)])
+events["back"] = {"t": [t.tolist() for t in back.t_events], "y": [y.tolist() for y in back.y_events], "end": 0.0, "ended": False, "steps": len(back.t) - 1}
 print(json.dumps({
+    "events": events,
     "lotka": l.y.T.tolist(), "steps": len(d.t) - 1, "evals": int(d.nfev), "default": d.y[:, -1].tolist(), "vanderpol": v.y.T.tolist(),
     "robertson": rob.y.T.tolist(), "stiff": stiff,
     "quad": [si.quad(np.exp, 0, 1)[0], si.quad(lambda x: np.exp(-x * x / 2), -np.inf, np.inf)[0], si.quad(lambda x: 1 / (1 + x * x), 1, np.inf)[0],
