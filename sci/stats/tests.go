@@ -34,6 +34,8 @@ type Result struct {
 	PValue    float64
 	DF        float64 // degrees of freedom, where there are any
 	DF2       float64 // of the denominator of F
+
+	interval interval
 }
 
 // String returns the numbers with their names, six digits of each.
@@ -105,7 +107,14 @@ func moments(x []float64) (mean, variance float64) {
 	return mean, variance / float64(len(x)-1)
 }
 
-func (a Alternative) student(t, df float64) Result {
+// student returns the result of a test of estimate, with its standard error, against the value from.
+func (a Alternative) student(estimate, from, deviation, df float64) Result {
+	r := a.studentOf((estimate-from)/deviation, df)
+	r.interval = interval{byStudent, a, estimate, deviation}
+	return r
+}
+
+func (a Alternative) studentOf(t, df float64) Result {
 	if math.IsNaN(t) {
 		return Result{Statistic: t, PValue: t, DF: df}
 	}
@@ -119,7 +128,7 @@ func TTest1Samp(x *weft.Tensor, mean float64, opts ...TestOpts) Result {
 	o := alternative(name, opts)
 	s := sample(name, "x", x, 2)
 	m, v := moments(s)
-	return o.Alternative.student((m-mean)/math.Sqrt(v/float64(len(s))), float64(len(s)-1))
+	return o.Alternative.student(m, mean, math.Sqrt(v/float64(len(s))), float64(len(s)-1))
 }
 
 // TTestRel tests whether pairs have a mean difference of 0. SciPy's ttest_rel.
@@ -131,7 +140,7 @@ func TTestRel(x, y *weft.Tensor, opts ...TestOpts) Result {
 		a[i] -= b[i]
 	}
 	m, v := moments(a)
-	return o.Alternative.student(m/math.Sqrt(v/float64(len(a))), float64(len(a)-1))
+	return o.Alternative.student(m, 0, math.Sqrt(v/float64(len(a))), float64(len(a)-1))
 }
 
 func pairs(name string, x, y *weft.Tensor, n int) (a, b []float64) {
@@ -153,10 +162,10 @@ func TTestInd(x, y *weft.Tensor, opts ...TestOpts) Result {
 	mb, vb := moments(b)
 	if o.Unequal {
 		p, q := va/n, vb/m
-		return o.Alternative.student((ma-mb)/math.Sqrt(p+q), (p+q)*(p+q)/(p*p/(n-1)+q*q/(m-1)))
+		return o.Alternative.student(ma-mb, 0, math.Sqrt(p+q), (p+q)*(p+q)/(p*p/(n-1)+q*q/(m-1)))
 	}
 	v := ((n-1)*va + (m-1)*vb) / (n + m - 2)
-	return o.Alternative.student((ma-mb)/math.Sqrt(v*(1/n+1/m)), n+m-2)
+	return o.Alternative.student(ma-mb, 0, math.Sqrt(v*(1/n+1/m)), n+m-2)
 }
 
 // ChiSquare tests whether observed counts have the expected frequencies; expected nil means equal ones. SciPy's chisquare.
@@ -220,7 +229,9 @@ func PearsonR(x, y *weft.Tensor, opts ...TestOpts) Result {
 	const name = "stats.pearsonr"
 	o := alternative(name, opts)
 	a, b := pairs(name, x, y, 3)
-	return o.Alternative.correlation(a, b)
+	r := o.Alternative.correlation(a, b)
+	r.interval = interval{byFisher, o.Alternative, math.Atanh(r.Statistic), 1 / math.Sqrt(float64(len(a)-3))}
+	return r
 }
 
 // SpearmanR returns the correlation of the ranks of pairs, with the p-value of none by Student's distribution. SciPy's
@@ -243,7 +254,7 @@ func (a Alternative) correlation(x, y []float64) Result {
 	}
 	df := float64(len(x) - 2)
 	r = max(-1, min(1, r/(float64(len(x)-1)*math.Sqrt(vx)*math.Sqrt(vy))))
-	t := a.student(r*math.Sqrt(df/((1-r)*(1+r))), df)
+	t := a.studentOf(r*math.Sqrt(df/((1-r)*(1+r))), df)
 	return Result{Statistic: r, PValue: t.PValue, DF: df}
 }
 

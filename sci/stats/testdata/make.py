@@ -35,4 +35,11 @@ out["other"] = {"ChiSquare": res(st.chisquare(o)), "ChiSquareExpected": res(st.c
                 "Levene": res(st.levene(x, y, z)), "LeveneMean": res(st.levene(x, y, center="mean")), "LeveneTrimmed": res(st.levene(x, y, z, center="trimmed", proportiontocut=0.1)), "Bartlett": res(st.bartlett(x, y, z)),
                 "Shapiro": res(st.shapiro(x)), "ShapiroSkew": res(st.shapiro(np.exp(x / 2))), "Shapiro3": res(st.shapiro(x[:3])), "Shapiro5": res(st.shapiro(x[:5])), "Shapiro11": res(st.shapiro(y[:11])),
                 "KSBig": res(st.ks_1samp((np.arange(3000) + 0.2) / 3000 * 0.98, st.uniform.cdf))}
-print(json.dumps({"x": x.tolist(), "y": y.tolist(), "z": z.tolist(), "results": out}))
+intervals = {}
+for alt in ["two-sided", "less", "greater"]:
+    for level in [0.5, 0.95, 0.999]:
+        intervals[f"{alt} {level}"] = {k: [str(v) for v in r.confidence_interval(level)] for k, r in {
+            "TTest1Samp": st.ttest_1samp(x, 0.1, alternative=alt), "TTestInd": st.ttest_ind(x, y, alternative=alt), "Welch": st.ttest_ind(x, y, equal_var=False, alternative=alt),
+            "TTestRel": st.ttest_rel(x, z, alternative=alt), "Three": st.ttest_1samp(x[:3], 0, alternative=alt),
+            "PearsonR": st.pearsonr(x, z, alternative=alt), "PearsonThree": st.pearsonr(x[:3], z[:3], alternative=alt)}.items()}
+print(json.dumps({"intervals": intervals, "x": x.tolist(), "y": y.tolist(), "z": z.tolist(), "results": out}))
