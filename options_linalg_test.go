@@ -31,6 +31,12 @@ var linalgOptionCases = map[string]optionCase{
 	"polynomial.FitOpts": optionsOf(func(o polynomial.FitOpts) []float64 {
 		return weft.Data[float64](polynomial.Fit(weft.From([]float64{1, 1, 1 + 0x1p-51}), weft.From([]float64{2, 2, 3}), 1, o).Contiguous())
 	}, map[string]optionField{"RTol": {def: new(0x3p-52), loose: true}}),
+	"polynomial.SeriesOpts": optionsOf(func(o polynomial.SeriesOpts) []float64 {
+		return weft.Data[float64](polynomial.Chebyshev.FitSeries(weft.From([]float64{1, 1, 1 + 0x1p-51}), weft.From([]float64{2, 2, 3}), 1, o).Coef.Contiguous())
+	}, map[string]optionField{
+		"RTol":   {in: polynomial.SeriesOpts{Domain: &[2]float64{-1, 1}}, def: new(0x3p-52), loose: true},
+		"Domain": {def: &[2]float64{1, 1 + 0x1p-51}, refused: true},
+	}),
 	"polynomial.IntOpts": optionsOf(func(o polynomial.IntOpts) []float64 {
 		return weft.Data[float64](polynomial.Int(weft.From([]float64{1, 2}), o).Contiguous())
 	}, map[string]optionField{"Lower": {zero: func() []float64 { return []float64{0, 1, 1} }}, "Constant": {zero: func() []float64 { return []float64{0, 1, 1} }}}),

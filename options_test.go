@@ -61,7 +61,7 @@ var notOptions = map[string]bool{
 	"weft.Batch": true, "data.Batch": true, "data.ItemError": true, "data.Picture": true, "models.Beam": true, "weft.ByteRange": true, "weft.Error": true, "weft.FuncContext": true, "weft.Func": true,
 	"weft.GeneratorState": true, "weft.FloatInfo": true, "weft.IntInfo": true, "weft.MemoryStats": true, "weft.ProfileRow": true, "weft.DebugStep": true, "kernel.Benchmark": true, "kernel.Elem": true, "kernel.Error": true,
 	"hf.Class": true, "hf.Model": true, "hf.Spectrogram": true, "nn.Mismatch": true, "onnx.Error": true, "onnx.Info": true, "onnx.UnsupportedNode": true, "safetensors.Info": true, "sym.Type": true, "npy.Info": true, "safetensors.Unsupported": true, "records.Field": true, "records.Layout": true,
-	"plot.Axes": true, "signal.ZPK": true, "sparse.FormatError": true, "sparse.Solution": true, "train.Epoch": true, "train.Interrupted": true, "train.Run": true, "train.Step": true, "train.Value": true,
+	"plot.Axes": true, "polynomial.Series": true, "signal.ZPK": true, "sparse.FormatError": true, "sparse.Solution": true, "train.Epoch": true, "train.Interrupted": true, "train.Run": true, "train.Step": true, "train.Value": true,
 	"tokenizers.AddedToken": true, "tokenizers.Padding": true, "tokenizers.Span": true, "tokenizers.Truncation": true,
 	"aot.Plan": true, "aot.Array": true, "aot.Slot": true, "aot.Operand": true, "aot.View": true, "aot.Launch": true, "aot.Around": true, "aot.Kernel": true, "aot.Number": true, "aot.Range": true,
 }

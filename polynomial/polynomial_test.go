@@ -63,6 +63,27 @@ var computations = map[string]func(x tensors) tensors{
 	},
 }
 
+// init adds the computations of all bases.
+func init() {
+	for b := polynomial.Power; b <= polynomial.Laguerre; b++ {
+		name := strings.ToLower(b.String())
+		computations["basis_"+name] = func(x tensors) tensors {
+			c := x[1]
+			return tensors{b.Val(x[0], c), b.Vander(x[0], c.Dim(-1)), b.Der(c), b.Int(c), b.Int(c, polynomial.IntOpts{Lower: 0.3, Constant: 2}), b.To(c, polynomial.Power), polynomial.Power.To(c, b)}
+		}
+		computations["roots_"+name] = func(x tensors) tensors { return tensors{b.Roots(x[0])} }
+		computations["fit_"+name] = func(x tensors) tensors {
+			return tensors{b.Fit(x[0], x[1], 3), b.Fit(x[0], x[1], 4, polynomial.FitOpts{W: x[2]})}
+		}
+		domain := [2]float64{-2, 4}
+		computations["series_"+name] = func(x tensors) tensors {
+			s, at := b.FitSeries(x[0], x[1], 3, polynomial.SeriesOpts{Domain: &domain}), x[2]
+			return tensors{s.Coef, s.Val(at), s.Der().Val(at), s.Int(polynomial.IntOpts{Lower: 0.5, Constant: 3}).Val(at), s.To(polynomial.Power).Coef, s.To(polynomial.Chebyshev).Coef}
+		}
+		computations["roots_series_"+name] = func(x tensors) tensors { return tensors{b.Series(x[0], domain).Roots()} }
+	}
+}
+
 func elements(t *weft.Tensor) []complex128 {
 	return weft.Data[complex128](t.To(weft.Complex128).Contiguous())
 }
@@ -136,6 +157,8 @@ func TestGradients(t *testing.T) {
 		"val": {random(4).Mul(0.4), random(17)}, "add": {random(3), random(5)}, "mul": {random(2, 3), random(4)}, "pow": {random(3)},
 		"div": {random(6), random(3)}, "der": {random(4)}, "int": {random(4)}, "companion": {random(4)}, "roots": {random(4)},
 		"fromroots": {random(5)}, "fit": {random(7), random(2, 7)},
+		"basis_chebyshev": {random(3).Mul(0.4), random(5)}, "basis_laguerre": {random(3).Mul(0.4), random(4)}, "basis_hermitee": {random(3), random(4)},
+		"roots_legendre": {random(4)}, "series_legendre": {weft.LinspaceOf(weft.Float64, -2, 4, 7).Add(random(7).Mul(0.1)), random(7), random(2)},
 	} {
 		f := func(x tensors) *weft.Tensor { return loss(computations[name](x)) }
 		for i := range x {
@@ -185,14 +208,37 @@ func TestEdges(t *testing.T) {
 	if q.String() != "[0.]" || r.String() != "[3.]" {
 		t.Errorf("division by more: %v %v", q, r)
 	}
+	if s := polynomial.Laguerre.FitSeries(weft.From([]float64{2, 5, 3}), weft.From([]float64{1, 2, 3}), 1); s.Domain != [2]float64{2, 5} {
+		t.Errorf("domain of x from 2 to 5: %v", s)
+	}
+	if s := polynomial.Power.FitSeries(one, one, 0); s.Domain != [2]float64{2, 4} {
+		t.Errorf("domain of 3: %v", s)
+	}
+	if c := polynomial.Legendre.Fit(weft.From([]int{1, 2, 3}), weft.From([]int{1, 2, 3}), 1); c.DType() != weft.Float32 {
+		t.Errorf("integers: %v", c.DType())
+	}
+	if y := polynomial.Chebyshev.Val(weft.Ones(2, 1), weft.Ones(3, 2)); y.Dim(1) != 3 || polynomial.Chebyshev.Roots(weft.Ones(2, 3, 4)).Rank() != 3 {
+		t.Errorf("batch: %v", y)
+	}
 	for want, f := range map[string]func(){
-		"polynomial.val: c":       func() { polynomial.Val(one, weft.Zeros(0)) },
-		"polynomial.pow: n":       func() { polynomial.Pow(one, -1) },
-		"polynomial.fit: y":       func() { polynomial.Fit(one, weft.Zeros(2), 1) },
-		"polynomial.fit: deg":     func() { polynomial.Fit(one, one, -1) },
-		"polynomial.fit: W":       func() { polynomial.Fit(one, one, 0, polynomial.FitOpts{W: weft.Zeros(2)}) },
-		"polynomial.companion: c": func() { polynomial.Companion(one) },
-		"polynomial.div":          func() { polynomial.Div(weft.From([]float64{1, 2}), weft.From([]float64{1, 0})) },
+		"polynomial.basis.val: b: is 9":                 func() { polynomial.Basis(9).Val(one, one) },
+		"polynomial.basis.val: c":                       func() { polynomial.Hermite.Val(one, weft.Zeros(0)) },
+		"polynomial.basis.to: to: is -1":                func() { polynomial.Hermite.To(one, -1) },
+		"polynomial.basis.fit: W":                       func() { polynomial.Hermite.Fit(one, one, 0, polynomial.FitOpts{W: weft.Zeros(2)}) },
+		"polynomial.basis.fit: deg":                     func() { polynomial.Hermite.Fit(one, one, -1) },
+		"polynomial.basis.vander: deg":                  func() { polynomial.Hermite.Vander(one, -1) },
+		"polynomial.basis.roots: c: polynomial has a l": func() { polynomial.Hermite.Roots(weft.From([]float64{1, 0})) },
+		"polynomial.basis.fitseries: Domain: is [1 1]":  func() { polynomial.Hermite.FitSeries(one, one, 0, polynomial.SeriesOpts{Domain: &[2]float64{1, 1}}) },
+		"polynomial.basis.fitseries: x":                 func() { polynomial.Hermite.FitSeries(one.Unsqueeze(0), one, 0) },
+		"polynomial.series.val: Domain":                 func() { (&polynomial.Series{Coef: one}).Val(one) },
+		"polynomial.series.val: x":                      func() { polynomial.Hermite.Series(one, [2]float64{0, 1}).Val(nil) },
+		"polynomial.val: c":                             func() { polynomial.Val(one, weft.Zeros(0)) },
+		"polynomial.pow: n":                             func() { polynomial.Pow(one, -1) },
+		"polynomial.fit: y":                             func() { polynomial.Fit(one, weft.Zeros(2), 1) },
+		"polynomial.fit: deg":                           func() { polynomial.Fit(one, one, -1) },
+		"polynomial.fit: W":                             func() { polynomial.Fit(one, one, 0, polynomial.FitOpts{W: weft.Zeros(2)}) },
+		"polynomial.companion: c":                       func() { polynomial.Companion(one) },
+		"polynomial.div":                                func() { polynomial.Div(weft.From([]float64{1, 2}), weft.From([]float64{1, 0})) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

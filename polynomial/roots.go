@@ -37,17 +37,22 @@ func Roots(c *weft.Tensor) *weft.Tensor {
 	defer array.Named(name).End()
 	c = coefficients(name, "c", c)
 	if c.Dim(-1) == 1 {
-		d := weft.Complex64
-		if t := c.DType(); t == weft.Float64 || t == weft.Complex128 {
-			d = weft.Complex128
-		}
-		return part(c, 0, 0).To(d)
+		return noRoots(c)
 	}
 	var roots *weft.Tensor
 	blaming("c", func(place string) string {
 		return "polynomial" + place + " has a last coefficient of 0, or one that is not finite"
 	}, func() { roots = linalg.EigVals(Companion(c).Flip(-1, -2)) })
 	return roots
+}
+
+// noRoots returns the roots of constants.
+func noRoots(c *weft.Tensor) *weft.Tensor {
+	d := weft.Complex64
+	if t := c.DType(); t == weft.Float64 || t == weft.Complex128 {
+		d = weft.Complex128
+	}
+	return part(c, 0, 0).To(d)
 }
 
 // FromRoots returns the polynomials with given roots, [... n], as [... n+1]: the last coefficient is 1.
@@ -102,7 +107,13 @@ type FitOpts struct {
 func Fit(x, y *weft.Tensor, deg int, opts ...FitOpts) *weft.Tensor {
 	const name = "polynomial.fit"
 	defer array.Named(name).End()
-	o := array.Options(name, opts)
+	return leastSquares(name, x, y, deg, array.Options(name, opts), func(x *weft.Tensor) *weft.Tensor {
+		return linalg.Vander(x, linalg.VanderOpts{N: new(deg + 1), Increasing: true})
+	})
+}
+
+// leastSquares fits coefficients of the columns that vander returns.
+func leastSquares(name string, x, y *weft.Tensor, deg int, o FitOpts, vander func(x *weft.Tensor) *weft.Tensor) *weft.Tensor {
 	x, y = numbers(name, "x", x), numbers(name, "y", y)
 	if deg < 0 {
 		array.Failf(name, "deg", "%d is negative", deg)
@@ -116,7 +127,7 @@ func Fit(x, y *weft.Tensor, deg int, opts ...FitOpts) *weft.Tensor {
 	}
 	array.CheckShape(name, []int{m, min(deg, math.MaxInt-1) + 1}, x.DType())
 	core.CheckHeap(name, m*(deg+1), x.DType())
-	a := linalg.Vander(x, linalg.VanderOpts{N: new(deg + 1), Increasing: true})
+	a := vander(x)
 	if o.W != nil {
 		w := numbers(name, "W", o.W)
 		if w.Rank() != 1 || w.Dim(0) != m {

@@ -59,6 +59,25 @@ put("div.batch", [a, b], [np.array([[v[i] for v in u] for u in qr]) for i in ran
 put("roots.batch", [a], [np.array([p.polyroots(u).astype(complex) for u in a[:, 0]])[:, None]])
 put("fromroots.batch", [a], [np.array([p.polyfromroots(u) for u in a[:, 0]])[:, None]])
 
+at = np.linspace(-1.5, 3, 9)
+for name, module, cls in [("chebyshev", np.polynomial.chebyshev, np.polynomial.Chebyshev), ("legendre", np.polynomial.legendre, np.polynomial.Legendre), ("hermite", np.polynomial.hermite, np.polynomial.Hermite),
+                          ("hermitee", np.polynomial.hermite_e, np.polynomial.HermiteE), ("laguerre", np.polynomial.laguerre, np.polynomial.Laguerre), ("power", p, np.polynomial.Polynomial)]:
+    short = {"chebyshev": "cheb", "legendre": "leg", "hermite": "herm", "hermitee": "herme", "laguerre": "lag", "power": "poly"}[name]
+    fn = lambda what: getattr(module, short + what)
+    to_power = (lambda c: c) if name == "power" else getattr(module, short + "2poly")
+    from_power = (lambda c: c) if name == "power" else getattr(module, "poly2" + short)
+    for n, cplx in [(1, False), (5, True)] if name != "power" else []:
+        c = np.round(r.standard_normal(n), 3) + (1j * np.round(r.standard_normal(n), 3) if cplx else 0)
+        tag = f"{name}{n}" + ("complex" if cplx else "")
+        put(f"basis_{name}.{tag}", [at, c], [fn("val")(at, c), fn("vander")(at, n), fn("der")(c), fn("int")(c), fn("int")(c, k=[2], lbnd=0.3), to_power(c), from_power(c)])
+        put(f"roots_{name}.{tag}", [c], [fn("roots")(c).astype(complex)])
+    put(f"fit_{name}", [x, y, w], [fn("fit")(x, y.T, 3).T, fn("fit")(x, y.T, 4, w=w).T])
+    s = cls.fit(x, y[0], 3, domain=[-2, 4])
+    lower = s.integ(lbnd=0.5, k=[3])
+    plain = s.convert(kind=np.polynomial.Polynomial)
+    put(f"series_{name}", [x, y[0], at], [s.coef, s(at), s.deriv()(at), lower(at), plain.coef, s.convert(kind=np.polynomial.Chebyshev).coef])
+    put(f"roots_series_{name}", [s.coef], [s.roots().astype(complex)])
+
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vectors.json")
 with open(path, "w") as f:
     json.dump(out, f, separators=(",", ":"))

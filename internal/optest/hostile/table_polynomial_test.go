@@ -24,6 +24,9 @@ var polynomialFunctions = []row[any]{
 }
 
 var polynomialTypes = []row[reflect.Type]{
+	{"polynomial.Basis", reflect.TypeFor[polynomial.Basis]()},
 	{"polynomial.FitOpts", reflect.TypeFor[polynomial.FitOpts]()},
 	{"polynomial.IntOpts", reflect.TypeFor[polynomial.IntOpts]()},
+	{"polynomial.Series", reflect.TypeFor[polynomial.Series]()},
+	{"polynomial.SeriesOpts", reflect.TypeFor[polynomial.SeriesOpts]()},
 }
