@@ -29,6 +29,7 @@
 // kernels, which read B once in long runs, or transpose it in registers. Few results of many
 // terms, such as a dot product, have blocks of terms in the lanes (blocks.go).
 //
-// Threads share tasks that are rectangles of C. One entry into machine code takes at most
+// Threads share tasks that are rectangles of C. Where several would pack the same columns of B, all threads pack B
+// once before the tasks, which are then whole rows of C (share.go). One entry into machine code takes at most
 // some 100 µs.
 package product

@@ -70,12 +70,14 @@ type job struct {
 	of        [2]array.DType // Product.Of
 
 	packA, packB         bool
-	kept                 *packed.Copy // the panels of all of B; nil: tasks pack theirs
-	prefetchA, prefetchB bool         // the operand is read where it lies, and prefetched
-	prefetchPack         bool         // B is packed, and what is packed next is prefetched
-	prefetchKept         bool         // the kept panels are not in the L2 cache, and the next is prefetched
+	kept                 *packed.Copy   // holds panels, if later calls use them again
+	panels               unsafe.Pointer // of all of B, which every task reads; nil: tasks pack theirs
+	prefetchA, prefetchB bool           // the operand is read where it lies, and prefetched
+	prefetchPack         bool           // B is packed, and what is packed next is prefetched
+	prefetchKept         bool           // the kept panels are not in the L2 cache, and the next is prefetched
 	narrow               narrowKind
 	pages                int // products of the last batch dimension that are computed side by side, or 0
+	first, end           int // terms that tasks compute
 	taskM, taskN         int // rows and columns of a task
 	tilesM, tilesN       int
 	rows, nv             int // rows of A in a block, vectors of a tile
@@ -144,16 +146,29 @@ func (p *Product) fold(total int) int {
 
 func (p *Product) operands() operands { return operands{a: p.A, b: p.B, c: p.C} }
 
+// job returns the product as a job that is not planned yet.
+func (p *Product) job() job {
+	return job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, end: p.K, operands: p.operands(), epilogue: p.Epilogue, through: p.C.Col != 1 && p.N > 1, flipped: p.transposed, add: p.Add, size: p.sizes(), of: p.Of}
+}
+
 func (p *Product) runJob(total int) {
-	// On the stack, unless workers share it.
-	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), epilogue: p.Epilogue, through: p.C.Col != 1 && p.N > 1, flipped: p.transposed, add: p.Add, size: p.sizes(), of: p.Of}
+	j := p.job() // on the stack, unless workers share it
 	threads := j.plan(total, p.Threads, p.Kept.Kept())
 	if p.Kept.Kept() {
 		k := j // on the heap, where the function is that packs
 		k.keep(p.Kept, threads)
 		j = k
 		defer runtime.KeepAlive(j.kept)
+	} else if j.sharePays() {
+		k := j // on the heap, as workers share it while they pack
+		k.runShared(total, threads)
+		return
 	}
+	j.runTasks(total, threads)
+}
+
+// runTasks computes all tasks, for the terms from j.first to j.end-1.
+func (j *job) runTasks(total, threads int) {
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
 	if work := j.taskM * j.taskN * (max(j.k, 1) + tile.EpilogueWork(j.epilogue)); work < min(tile.TaskWork, tile.ThreadHot) {
@@ -169,7 +184,7 @@ func (p *Product) runJob(total int) {
 		return
 	}
 	shared := jobs.Get().(*job)
-	*shared = j
+	*shared = *j
 	par.RunTask(tasks, grain, threads, shared)
 	*shared = job{}
 	jobs.Put(shared)
@@ -367,12 +382,12 @@ func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operands, done func(i0, i1 int)) {
 	var f tile.Frame
 	f.CStep = o.c.Row * j.Size
-	for p0 := 0; p0 < j.k || p0 == 0; p0 += numbers.KBlock {
+	for p0 := j.first; p0 < j.end || p0 == 0; p0 += numbers.KBlock {
 		kk := min(numbers.KBlock, j.k-p0)
 		f.K = kk
 		f.Flags = tile.Bit(p0 > 0 || j.add, 0)
-		if j.kept != nil {
-			bufB = unsafe.Add(j.kept.Ptr(), j.keptAt(p0, n0))
+		if j.panels != nil {
+			bufB = unsafe.Add(j.panels, j.panelAt(p0, n0))
 		} else if j.packB {
 			j.packColumns(bufB, o.b, p0, kk, n0, n1)
 		}

@@ -276,9 +276,8 @@ func (g *tileGen) emit() {
 	if g.Segments > 1 {
 		get(regSegment, unsafe.Offsetof(tf.SegmentStep))
 	}
-	if g.Pieces {
-		g.prefetchC()
-	} else {
+	g.prefetchC()
+	if !g.Pieces {
 		get(regA, unsafe.Offsetof(tf.A))
 		a.RM(asm.ADD, regA, codegen.Field(unsafe.Offsetof(tf.aAt)))
 		g.rowPointers()
@@ -374,8 +373,12 @@ func (g *tileGen) chain() {
 	g.Bind(end)
 }
 
-// prefetchC prefetches the lines of C to which the panel's sums are added.
+// prefetchC prefetches the lines of C that the panel's sums are added to or stored in, of tiles with pieces or
+// Prefetch. When the sums are done, the out-of-order window of the core is too short to hide a miss of the L2 cache.
 func (g *tileGen) prefetchC() {
+	if !g.Pieces && !g.Prefetch {
+		return
+	}
 	a := &g.Asm
 	a.RM(asm.MOV, asm.RSI, codegen.Field(unsafe.Offsetof(tf.C)))
 	a.RM(asm.ADD, asm.RSI, codegen.Field(unsafe.Offsetof(tf.cAt)))
