@@ -181,6 +181,14 @@ var signalOptionCases = map[string]optionCase{
 		_, w := filters.ButtOrd([]float64{0.2}, []float64{0.3}, 1, 40, o)
 		return w
 	}, map[string]optionField{"FS": {def: new(2.0), refused: true}}),
+	"signal.NotchOpts": optionsOf(func(o filters.NotchOpts) []float64 {
+		b, _ := filters.IIRNotch(0.3, 5, o)
+		return values(b)
+	}, map[string]optionField{"FS": {def: new(2.0), refused: true}}),
+	"signal.CombOpts": optionsOf(func(o filters.CombOpts) []float64 {
+		b, _ := filters.IIRComb(0.5, 5, o)
+		return values(b)
+	}, map[string]optionField{"FS": {def: new(2.0), refused: true}}),
 	"signal.ChirpOpts": optionsOf(func(o filters.ChirpOpts) []float64 { return values(filters.Chirp(signal(), 1, 2, 3, o)) }, map[string]optionField{
 		"Phi": {}}),
 	"signal.GaussPulseOpts": optionsOf(func(o filters.GaussPulseOpts) []float64 {

@@ -274,3 +274,30 @@ func ExampleWiener() {
 	fmt.Printf("%.1f\n", weft.Data[float64](signal.Wiener(x, signal.WienerOpts{Noise: new(0.5)}).Contiguous()))
 	// Output: [0.3 0.3 0.7 1.1 9.9 10.3 10.7 10.9]
 }
+
+func ExampleIIRNotch() {
+	b, a := signal.IIRNotch(50, 30, signal.NotchOpts{FS: new(1000.0)}) // removes hum of 50 Hz
+	_, h := signal.FreqZ(b, a, signal.FreqZOpts{W: weft.From([]float64{40, 50, 60}), FS: new(1000.0)})
+	fmt.Printf("%.3f\n", weft.Data[float64](h.Abs()))
+	// Output: [0.997 0.000 0.996]
+}
+
+func ExampleIIRPeak() {
+	b, a := signal.IIRPeak(50, 30, signal.NotchOpts{FS: new(1000.0)})
+	_, h := signal.FreqZ(b, a, signal.FreqZOpts{W: weft.From([]float64{40, 50, 60}), FS: new(1000.0)})
+	fmt.Printf("%.3f\n", weft.Data[float64](h.Abs()))
+	// Output: [0.074 1.000 0.090]
+}
+
+func ExampleIIRComb() {
+	b, a := signal.IIRComb(250, 20, signal.CombOpts{FS: new(1000.0)}) // removes 0, 250 and 500 Hz
+	fmt.Printf("%.4f %.4f\n", weft.Data[float64](b), weft.Data[float64](a))
+	// Output: [0.9270 0.0000 0.0000 0.0000 -0.9270] [1.0000 0.0000 0.0000 0.0000 -0.8541]
+}
+
+func ExampleGroupDelay() {
+	b := signal.FirWin(21, []float64{0.3}) // symmetric: all frequencies are delayed by 10 samples
+	w, gd := signal.GroupDelay(b, weft.From([]float64{1}), signal.FreqZOpts{N: new(3), FS: new(2.0)})
+	fmt.Printf("%.3f %.3f\n", weft.Data[float64](w), weft.Data[float64](gd))
+	// Output: [0.000 0.333 0.667] [10.000 10.000 10.000]
+}

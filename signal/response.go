@@ -9,7 +9,7 @@ import (
 	"weft/polynomial"
 )
 
-// FreqZOpts are the options of [FreqZ] and [SOSFreqZ].
+// FreqZOpts are the options of [FreqZ], [SOSFreqZ] and [GroupDelay].
 type FreqZOpts struct {
 	N     *int         // number of frequencies, from 0 to before half of the sampling rate; nil means 512
 	Whole bool         // to before the sampling rate
@@ -43,6 +43,34 @@ func SOSFreqZ(sos *weft.Tensor, opts ...FreqZOpts) (w, h *weft.Tensor) {
 		}
 	}
 	return w, h
+}
+
+// GroupDelay returns frequencies, [k], float64, and the group delay there, [k], of the filter with the coefficients b
+// and a of [LFilter]: the derivative of the phase with respect to the frequency, negated, in samples. It is computed in
+// complex128 and rounded once, to float64 for coefficients of float64 or complex128, else to float32. The delay is 0
+// where a zero or a pole is on the unit circle, within rounding. It panics as [FreqZ] does.
+func GroupDelay(b, a *weft.Tensor, opts ...FreqZOpts) (w, gd *weft.Tensor) {
+	const name = "signal.group_delay"
+	defer array.Named(name).End()
+	c := meet(vectorOf(name, "b", b), vectorOf(name, "a", a))
+	w, z := frequenciesOf(name, c[0].To(weft.Complex128), array.Options(name, opts))
+	upper, free := delayOf(c[0].To(weft.Complex128), z)
+	lower, stable := delayOf(c[1].To(weft.Complex128), z)
+	gd = weft.Where(free.LogicalAnd(stable), upper.Sub(lower), 0.0)
+	if d := c[0].DType(); d != weft.Float64 && d != weft.Complex128 {
+		gd = gd.To(weft.Float32)
+	}
+	return w, gd
+}
+
+// delayOf returns the group delays of a polynomial in z, and where it is not 0 within rounding: the real part of
+// sum(k*c[k]*z^k)/sum(c[k]*z^k), without the loss of digits in the product of both polynomials.
+func delayOf(c, z *weft.Tensor) (delay, ok *weft.Tensor) {
+	v := polynomial.Val(z, c)
+	k := weft.ArangeOf[int](weft.Float64, c.Dim(0)).On(c.Device())
+	ok = v.Detach().Abs().Le(c.Detach().Abs().Sum().Mul(0x1p-52)).LogicalNot()
+	safe := weft.Where(ok, v, weft.OnesLike(v))
+	return polynomial.Val(z, c.Mul(k)).Div(safe).Real(), ok
 }
 
 func sectionsArg(name string, sos *weft.Tensor) *weft.Tensor {

@@ -10,7 +10,7 @@ import (
 	"weft"
 )
 
-// A vector is arguments and results of SciPy or PyTorch: testdata/make.py writes them.
+// A vector is arguments and results of SciPy or PyTorch: testdata/make.py and testdata/designs.py write them.
 type vector struct{ Args, Results []encoded }
 
 type encoded struct {
@@ -29,16 +29,18 @@ func (e encoded) tensor() *weft.Tensor {
 	return weft.FromSlice(z, e.Shape...)
 }
 
-// vectors reads testdata/vectors.json, by name.
+// vectors reads testdata/vectors.json and testdata/designs.json, by name.
 func vectors(t *testing.T) map[string]vector {
 	t.Helper()
-	text, err := os.ReadFile("testdata/vectors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var v map[string]vector
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
+	for _, file := range []string{"testdata/vectors.json", "testdata/designs.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &v); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return v
 }
