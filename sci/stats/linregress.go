@@ -54,7 +54,7 @@ func LinRegress(x, y *weft.Tensor, opts ...TestOpts) Regression {
 		}
 	} else {
 		df, rest := n-2, (1-r.RValue)*(1+r.RValue)
-		r.PValue = o.Alternative.student(r.RValue*math.Sqrt(df/rest), df).PValue
+		r.PValue = o.Alternative.studentOf(r.RValue*math.Sqrt(df/rest), df).PValue
 		r.StdErr = math.Sqrt(rest * vb / va / df)
 		r.InterceptStdErr = r.StdErr * math.Sqrt(float64(va*(n-1)/n)+float64(ma*ma))
 	}

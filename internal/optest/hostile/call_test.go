@@ -49,6 +49,38 @@ func writes(name string) bool {
 	return strings.HasSuffix(base, "Assign")
 }
 
+// kept is the memory of an argument as it was before a call, with the set that notes what is written, or nil.
+type kept struct {
+	s     *array.Storage
+	bytes []byte
+	dirty *dirty.Set
+}
+
+// compare returns what is wrong with the memory after the call, which may change it or not.
+func (k *kept) compare(mayChange bool) (faults []string) {
+	if k.s.Released() || k.s.Host() == nil {
+		return nil
+	}
+	now := unsafe.Slice((*byte)(k.s.Host()), k.s.Bytes)
+	if !mayChange && string(k.bytes) != string(now) {
+		faults = append(faults, "memory of an argument was written")
+	}
+	if k.dirty == nil {
+		return faults
+	}
+	marked := k.s.Track().List(k.dirty, false)
+	for i := range now {
+		if now[i] != k.bytes[i] && !slices.ContainsFunc(marked, func(p dirty.Interval) bool { return p.Start <= i && i < p.Stop }) {
+			faults = append(faults, fmt.Sprintf("byte %d of an argument was written, which is tracked, and only %v is marked", i, marked))
+			break
+		}
+	}
+	if !mayChange && len(marked) > 0 {
+		faults = append(faults, fmt.Sprintf("reading an argument marked %v", marked))
+	}
+	return faults
+}
+
 // perform calls tg with arguments that follow from the seed. Fresh memory holds the poison and
 // begins, or ends, at an inaccessible page.
 func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res result) {
@@ -74,11 +106,6 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 	g.endless = g.endless || steps(tg, args) > 1<<20
 	if g.endless {
 		fmt.Println("endless")
-	}
-	type kept struct {
-		s     *array.Storage
-		bytes []byte
-		dirty *dirty.Set
 	}
 	var before []kept
 	for _, in := range g.inputs {
@@ -110,27 +137,7 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 		}
 	}
 	for _, k := range before {
-		if k.s.Released() || k.s.Host() == nil {
-			continue
-		}
-		now := unsafe.Slice((*byte)(k.s.Host()), k.s.Bytes)
-		mayChange := writes(tg.name) || g.wrote.has(k.s)
-		if !mayChange && string(k.bytes) != string(now) {
-			res.faults = append(res.faults, "memory of an argument was written")
-		}
-		if k.dirty == nil {
-			continue
-		}
-		marked := k.s.Track().List(k.dirty, false)
-		for i := range now {
-			if now[i] != k.bytes[i] && !slices.ContainsFunc(marked, func(p dirty.Interval) bool { return p.Start <= i && i < p.Stop }) {
-				res.faults = append(res.faults, fmt.Sprintf("byte %d of an argument was written, which is tracked, and only %v is marked", i, marked))
-				break
-			}
-		}
-		if !mayChange && len(marked) > 0 {
-			res.faults = append(res.faults, fmt.Sprintf("reading an argument marked %v", marked))
-		}
+		res.faults = append(res.faults, k.compare(writes(tg.name) || g.wrote.has(k.s))...)
 	}
 	for _, further := range []func(d *digester){g.differentiate, g.goOn} {
 		if _, thrown := safely(func() { further(d) }); thrown != nil {
