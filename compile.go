@@ -468,3 +468,14 @@ func (p *Program) Save(path string) error {
 	p.notNil("save")
 	return p.p.Save(path)
 }
+
+// String returns the type of the function.
+func (c *Compiled[F]) String() string {
+	return array.Describe("weft.Compiled", "Func", fmt.Sprintf("%T", c.fn))
+}
+
+// String returns the name, inputs and outputs.
+func (p *Program) String() string {
+	p.notNil("string")
+	return array.Describe("weft.Program", "Name", p.Name(), "Inputs", p.Inputs(), "Outputs", p.Outputs())
+}

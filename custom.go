@@ -398,3 +398,8 @@ func (a *application) owned(tr *core.Trace, k int) array.View {
 	}
 	return tr.Result(tr.G.Node(op.Own, o, y.v().DType, y.v().Shape, false, args...))
 }
+
+// String returns how many tensors are saved, and which arguments need a gradient.
+func (c *FuncContext) String() string {
+	return array.Describe("weft.FuncContext", "Saved", len(c.saved), "Need", c.Need)
+}

@@ -376,3 +376,8 @@ func (d Device) Randperm(n int) *Tensor { return defaultGenerator.On(d).Randperm
 
 // RandpermOf is [RandpermOf] on the device.
 func (d Device) RandpermOf(t DType, n int) *Tensor { return defaultGenerator.On(d).RandpermOf(t, n) }
+
+// String returns the device of the event.
+func (e *Event) String() string {
+	return array.Describe("weft.Event", "Device", e.on)
+}

@@ -11,7 +11,16 @@ import (
 	"testing"
 
 	"weft"
+	"weft/distributions"
 	"weft/half"
+	"weft/nn"
+	"weft/optim"
+	"weft/plot"
+	"weft/sparse"
+	"weft/sym"
+	"weft/table"
+	"weft/tokenizers"
+	"weft/train"
 )
 
 // The texts are what NumPy 2.4 prints for the same arrays.
@@ -342,5 +351,37 @@ func TestMarshalJSONErrors(t *testing.T) {
 	})
 	if inside == nil || err == nil {
 		t.Errorf("a traced tensor: %v, %v", inside, err)
+	}
+}
+
+// TestTexts compares texts of types that hide their fields: names and values, tensors by their types.
+func TestTexts(t *testing.T) {
+	p := weft.Ones(2, 3).RequireGrad()
+	params := func(yield func(string, *weft.Tensor) bool) { yield("w", p) }
+	sgd := optim.NewSGD(params, optim.SGDOpts{LR: new(0.5)})
+	prices := table.New(table.NewColumn("shop", []int64{1, 2, 1}), table.NewColumn("price", []float64{1, 2, 3}))
+	for want, v := range map[string]any{
+		"nn.Dropout(P: 0.25)":                                                    &nn.Dropout{P: 0.25},
+		"nn.AlphaDropout(P: 0.5, Channels: true)":                                &nn.AlphaDropout{P: 0.5, Channels: true},
+		"nn.RRelu(Lower: 0.1, Upper: 0.3333333333333333)":                        &nn.RRelu{Lower: new(0.1)},
+		"nn.KVCache(Keys: float32[2 3], Fixed: false)":                           &nn.KVCache{Keys: p},
+		"nn.Lazy(not made)":                                                      new(nn.Lazy),
+		"optim.sgd(LR: 0.5, Groups: 1, Parameters: 1)":                           sgd,
+		"optim.Scheduler(Schedule: optim.StepDecay{Every:3 Gamma:0.1}, Step: 0)": optim.NewScheduler(sgd, optim.StepDecay{Every: 3, Gamma: 0.1}),
+		"optim.Scaler(Scale: 65536, Growth: 2, Backoff: 0.5, Interval: 2000)":    optim.NewScaler(),
+		"sparse.Factorization(Matrix: ":                                          sparse.LU(sparse.FromDense(weft.EyeOf(weft.Float64, 2))),
+		"mean(price)":                                                            table.Mean("price"),
+		"quantile(price, 0.5) as price_median":                                   table.Median("price"),
+		"table.Groups(Keys: [shop], Groups: 2, Rows: 3)":                         prices.GroupBy("shop"),
+		"sym.Range(Start: 1, Stop: 5, Step: 2)":                                  sym.Range(1, 5, 2),
+		"train.Metric(Name: accuracy, Value: NaN)":                               train.Accuracy(),
+		"plot.Figure(Width: ":                                                    plot.NewFigure(),
+		"multivariate_normal(loc: float32[2])":                                   distributions.NewMultivariateNormal(weft.Zeros(2), weft.Eye(2)),
+		"weft.Tracked(Array: float32[2 3], Bytes: 24)":                           weft.Track(weft.Ones(2, 3)),
+		"tokenizers.AddedToken(ID: 3, Content: \"<s>\", Special: true)":          tokenizers.AddedToken{ID: 3, Content: "<s>", Special: true},
+	} {
+		if got := fmt.Sprint(v); !strings.HasPrefix(got, want) {
+			t.Errorf("%s, not %s", got, want)
+		}
 	}
 }

@@ -238,3 +238,8 @@ func (t *Tensor) Lazy() *Tensor {
 // Lazy makes results of tensors of the scope wait, as [Tensor.Lazy] does, and returns it. It
 // is called before the first [Scope.Track].
 func (s *Scope) Lazy() *Scope { return (*Scope)(s.c().Lazy()) }
+
+// String returns the name and the size.
+func (s *Segment) String() string {
+	return array.Describe("weft.Segment", "Name", s.name, "Bytes", s.size)
+}

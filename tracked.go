@@ -623,3 +623,8 @@ func (t *Tensor) Version() int {
 	core.RefuseRead("version", t.c())
 	return int(t.v().Store.Version())
 }
+
+// String returns the array's type and its size.
+func (t *Tracked) String() string {
+	return array.Describe("weft.Tracked", "Array", t.base, "Bytes", t.bytes)
+}

@@ -324,3 +324,9 @@ func (l *LoaderOf[B]) Batches(ctx context.Context) iter.Seq2[B, error] {
 		l.move(position{at.epoch + 1, 0})
 	}
 }
+
+// String returns the workers and the position.
+func (l *LoaderOf[B]) String() string {
+	at := l.position()
+	return array.Describe("data.Loader", "Workers", l.workers, "Ahead", l.ahead, "Epoch", at.epoch, "Batch", at.batch)
+}

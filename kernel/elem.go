@@ -79,3 +79,8 @@ func (e *Elem) Randn64() float64 {
 func unit53(hi, lo uint32) float64 {
 	return float64((uint64(hi)<<32|uint64(lo))>>11) * 0x1p-53
 }
+
+// String returns the place and the shape.
+func (e Elem) String() string {
+	return array.Describe("kernel.Elem", "Place", e.Place, "Shape", e.Shape)
+}

@@ -347,3 +347,8 @@ func state(g *weft.Generator) (seed, draw core.Operand) {
 	}
 	return (*core.Generator)(g).Draw()
 }
+
+// String returns the name, the parameters and the number of results.
+func (f *Func) String() string {
+	return array.Describe("kernel.Func", "Name", f.Name(), "Params", f.Params(), "Results", f.Results())
+}

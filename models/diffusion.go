@@ -242,3 +242,8 @@ func source(g *weft.Generator) *weft.Generator {
 	}
 	return g
 }
+
+// String returns the number of steps.
+func (d *Diffusion) String() string {
+	return array.Describe("models.Diffusion", "Steps", len(d.kept))
+}

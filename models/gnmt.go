@@ -291,3 +291,8 @@ func (m *GNMT) Translate(sources [][]int, begin int, opts ...BeamOpts) ([][]Beam
 	}
 	return Search(mem, texts, opts...)
 }
+
+// String returns the type of what attention reads.
+func (m *GNMTMemory) String() string {
+	return array.Describe("models.GNMTMemory", "Context", m.context)
+}

@@ -447,3 +447,8 @@ func GumbelSoftmax(logits *weft.Tensor, opts ...GumbelSoftmaxOpts) *weft.Tensor 
 	top := logits.Device().Arange(y.Dim(axis)).Reshape(append([]int{y.Dim(axis)}, ones(y.Rank()-1-axis)...)...).Eq(y.Detach().ArgMax(axis).Unsqueeze(axis))
 	return weft.Expr("(h - d) + y", weft.Vars{"h": top.To(y.DType()), "d": y.Detach(), "y": y})
 }
+
+// String returns the bounds of the slopes.
+func (r *RRelu) String() string {
+	return array.Describe("nn.RRelu", "Lower", array.Or(r.Lower, 1.0/8), "Upper", array.Or(r.Upper, 1.0/3))
+}

@@ -114,3 +114,13 @@ func kept(x *weft.Tensor, p float64, channels bool, g *weft.Generator) *weft.Ten
 	}
 	return x.Device().OnesOf(x.DType(), shape...).Dropout(p, g)
 }
+
+// String returns the probability.
+func (d *ChannelDropout) String() string {
+	return array.Describe("nn.ChannelDropout", "P", d.P)
+}
+
+// String returns the probability.
+func (d *AlphaDropout) String() string {
+	return array.Describe("nn.AlphaDropout", "P", d.P, "Channels", d.Channels)
+}

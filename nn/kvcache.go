@@ -168,3 +168,12 @@ func (c *KVCache) Select(rows *weft.Tensor) {
 		}
 	}
 }
+
+// String returns the types of keys and values, and the number of layers.
+func (c *KVCache) String() string {
+	var layers any
+	if len(c.Layers) > 0 {
+		layers = len(c.Layers)
+	}
+	return array.Describe("nn.KVCache", "Keys", c.Keys, "Values", c.Values, "Layers", layers, "Fixed", c.Fixed)
+}

@@ -101,3 +101,8 @@ func (d *Dropout) notNil() {
 		array.Failf("dropout", "", "the layer is nil")
 	}
 }
+
+// String returns the probability.
+func (d *Dropout) String() string {
+	return array.Describe("nn.Dropout", "P", d.P)
+}

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"reflect"
 
 	"weft"
@@ -83,4 +84,12 @@ func refuseUnmade(path string, v reflect.Value) {
 		}
 		array.Failf("params", "m", "%s is a Lazy layer that is not made yet: call the module's Forward once before its parameters are asked for", path)
 	}
+}
+
+// String returns the type of the layer, once it is made.
+func (l *Lazy) String() string {
+	if l.Layer == nil {
+		return "nn.Lazy(not made)"
+	}
+	return array.Describe("nn.Lazy", "Layer", fmt.Sprintf("%T", l.Layer))
 }

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"fmt"
 	"reflect"
 
 	"weft"
@@ -269,3 +270,8 @@ func (n *SpectralNorm) forward(x *weft.Tensor) *weft.Tensor {
 
 // Remove returns the layer with the weight of now as a parameter. n must not be called afterwards.
 func (n *SpectralNorm) Remove() Layer { return restored("spectral_norm", n.Layer, n.Weight()) }
+
+// String returns the type of the layer, and the options.
+func (s *SpectralNorm) String() string {
+	return array.Describe("nn.SpectralNorm", "Layer", fmt.Sprintf("%T", s.Layer), "Axis", s.Axis, "Iterations", s.Iterations, "Eps", s.Eps)
+}

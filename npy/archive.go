@@ -318,3 +318,8 @@ func (c *counter) Write(b []byte) (int, error) {
 	c.n += int64(n)
 	return n, err
 }
+
+// String returns the path, and the names of the arrays.
+func (a *Archive) String() string {
+	return array.Describe("npy.Archive", "Path", a.path, "Names", a.names)
+}

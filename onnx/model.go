@@ -343,3 +343,8 @@ func (m *Model) ForwardAll(in ...*weft.Tensor) []*weft.Tensor {
 	}
 	return ts
 }
+
+// String returns the name, inputs, outputs and the number of parameters.
+func (m *Model) String() string {
+	return array.Describe("onnx.Model", "Name", m.info.Name, "Inputs", m.info.Inputs, "Outputs", m.info.Outputs, "Parameters", m.info.Parameters)
+}

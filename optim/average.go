@@ -137,3 +137,8 @@ func (a *Average) made() {
 		array.Failf("average", "", "the Average is nil or was not made by NewAverage")
 	}
 }
+
+// String returns the numbers of tensors and of updates.
+func (a *Average) String() string {
+	return array.Describe("optim.Average", "Tensors", len(a.pairs), "Updates", a.updates.Value)
+}

@@ -277,3 +277,8 @@ func dot(x, y *weft.Tensor) float64 {
 }
 
 func total(x *weft.Tensor) float64 { return x.Abs().Sum().Item() }
+
+// String returns what it changes, and what it has done.
+func (l *LBFGS) String() string {
+	return array.Describe("optim.LBFGS", "Tensors", len(l.params), "LR", l.lr, "Iterations", l.iterations, "Evaluations", l.evaluations)
+}

@@ -282,3 +282,13 @@ func requireFraction(opName, arg string, x float64) float64 {
 	}
 	return x
 }
+
+// String returns the name, the learning rate, and the numbers of groups and parameters.
+func (m *Method[O]) String() string {
+	var o O
+	n := 0
+	for _, g := range m.groups {
+		n += len(g.params)
+	}
+	return array.Describe("optim."+o.name(), "LR", m.lr.Value, "Groups", len(m.groups), "Parameters", n)
+}

@@ -109,3 +109,8 @@ func (p *Plateau) made() {
 		array.Failf("plateau", "", "the Plateau is nil or was not made by NewPlateau")
 	}
 }
+
+// String returns the best value and what was counted since.
+func (p *Plateau) String() string {
+	return array.Describe("optim.Plateau", "Best", p.best, "Bad", p.bad, "Cooldown", p.cooldown)
+}

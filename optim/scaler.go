@@ -175,3 +175,8 @@ func (s *Scaler) LoadState(state map[string]*weft.Tensor) error {
 	s.scale.Value, s.tracker = scale, tracker
 	return nil
 }
+
+// String returns the scale and the options.
+func (s *Scaler) String() string {
+	return array.Describe("optim.Scaler", "Scale", s.scale.Value, "Growth", s.o.Growth, "Backoff", s.o.Backoff, "Interval", s.o.Interval)
+}

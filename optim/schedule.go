@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"fmt"
 	"math"
 
 	"weft"
@@ -378,4 +379,9 @@ func (s *Scheduler) made() {
 	if s == nil || s.opt == nil || s.s == nil {
 		array.Failf("scheduler", "", "the scheduler is nil or was not made by NewScheduler")
 	}
+}
+
+// String returns the schedule and the step.
+func (s *Scheduler) String() string {
+	return array.Describe("optim.Scheduler", "Schedule", fmt.Sprintf("%T%+v", s.s, s.s), "Step", s.step.Value)
 }

@@ -303,3 +303,8 @@ func positive(op, name string, x float64) float64 {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// String returns the texts, and how many things are drawn.
+func (a *Axes) String() string {
+	return array.Describe("plot.Axes", "Title", a.Title, "XLabel", a.XLabel, "YLabel", a.YLabel, "Drawn", len(a.artists))
+}

@@ -134,3 +134,8 @@ type box struct{ x0, y0, x1, y1 float64 }
 
 // A point is a place in the picture: pixels, y pointing down.
 type point struct{ x, y float64 }
+
+// String returns the title, the size and the number of axes.
+func (f *Figure) String() string {
+	return array.Describe("plot.Figure", "Title", f.title, "Width", f.width, "Height", f.height, "Axes", len(f.axes))
+}

@@ -346,3 +346,8 @@ func (c *Collection) Clear() {
 		c.uniforms.Clear()
 	}
 }
+
+// String returns the numbers of items and of vertices.
+func (c *Collection) String() string {
+	return array.Describe("ragged.Collection", "Items", c.Len(), "Vertices", c.Vertices().Data().Len())
+}

@@ -199,3 +199,9 @@ func (f *File) view(name string) (array.View, error) {
 	}
 	return raw.Over(e.kind.dtype, slices.Clone(e.shape), false, st), nil
 }
+
+// String returns the names of the tensors.
+func (f *File) String() string {
+	f.notNil()
+	return array.Describe("safetensors.File", "Names", f.Names())
+}

@@ -352,3 +352,8 @@ func (f *Factorization) Perm() (rows, cols []int) {
 	r, c := f.known().perm()
 	return ints(r), ints(c)
 }
+
+// String returns the matrix that was factored.
+func (f *Factorization) String() string {
+	return array.Describe("sparse.Factorization", "Matrix", f.m)
+}

@@ -740,3 +740,13 @@ func checkReplacement(name string, v, to *Var) {
 		array.Failf(name, v.label(), "is %s, what replaces it %s%s", array.TypeString(v.dtype, v.shape), array.TypeString(to.dtype, to.shape), to.where())
 	}
 }
+
+// String returns the name, and the numbers of inputs, outputs and variables that are updated.
+func (f *Fn) String() string {
+	return array.Describe("sym.Fn", "Name", f.name, "Inputs", len(f.inputs), "Outputs", len(f.outputs.vars), "Shared", len(f.shared))
+}
+
+// String returns the names and the variables.
+func (o Outputs) String() string {
+	return array.Describe("sym.Outputs", "Names", o.names, "Vars", o.vars)
+}

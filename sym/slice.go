@@ -252,3 +252,8 @@ func inside(t *weft.Tensor, axis int, at *weft.Tensor, count int) *weft.Tensor {
 	at = weft.Where(at.Lt(0), weft.Where(at.Lt(-n), n, at.Add(n)), at) // n is outside
 	return window(t, axis, at, 1, count)
 }
+
+// String returns the bounds and the step.
+func (s Span) String() string {
+	return array.Describe("sym.Range", "Start", s.start, "Stop", s.stop, "Step", s.step)
+}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -487,4 +488,16 @@ func mean(low, high, _ float64) float64 {
 		return sum / 2
 	}
 	return low/2 + high/2
+}
+
+// String returns what is computed, such as "mean(price)".
+func (a Agg) String() string {
+	s := statNames[a.stat] + "(" + a.column
+	if a.stat == statQuantile {
+		s += fmt.Sprintf(", %v", a.q)
+	}
+	if s += ")"; a.as != "" {
+		s += " as " + a.as
+	}
+	return s
 }

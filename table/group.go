@@ -139,3 +139,9 @@ func (g *Groups) Transform(stats ...Agg) *Table {
 	groups.columns = groups.columns[len(g.names):]
 	return groups.take(g.code64())
 }
+
+// String returns the keys, and the numbers of groups and rows.
+func (g *Groups) String() string {
+	g.given("string")
+	return array.Describe("table.Groups", "Keys", g.names, "Groups", g.Len(), "Rows", g.t.rows)
+}

@@ -1,8 +1,11 @@
 package tokenizers
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"weft/internal/array"
 )
 
 // An AddedToken is a token that is found in the text before a model sees it.
@@ -172,4 +175,9 @@ func wordBefore(s string) bool {
 func wordAfter(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
 	return n > 0 && flagsOf(r)&isWord != 0
+}
+
+// String returns the number and the text.
+func (a AddedToken) String() string {
+	return array.Describe("tokenizers.AddedToken", "ID", a.ID, "Content", fmt.Sprintf("%q", a.Content), "Special", a.Special)
 }

@@ -105,3 +105,8 @@ func (s *DecodeStream) Flush() string {
 	s.ids, s.prefix, s.given = nil, "", 0
 	return more
 }
+
+// String returns the numbers that the next text depends on.
+func (d *DecodeStream) String() string {
+	return array.Describe("tokenizers.DecodeStream", "IDs", d.ids, "Given", d.given)
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"weft/internal/array"
@@ -387,4 +388,9 @@ func (t *Tokenizer) Padding() *Padding {
 		return nil
 	}
 	return new(*t.padding)
+}
+
+// String returns the kind of model and the number of tokens.
+func (t *Tokenizer) String() string {
+	return array.Describe("tokenizers.Tokenizer", "Model", strings.TrimPrefix(fmt.Sprintf("%T", t.model), "*tokenizers."), "VocabSize", t.VocabSize())
 }

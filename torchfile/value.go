@@ -215,3 +215,8 @@ func keyCost(x any) int {
 	}
 	return 1
 }
+
+// String returns the keys.
+func (d *Dict) String() string {
+	return array.Describe("torchfile.Dict", "Keys", d.keys)
+}

@@ -226,3 +226,8 @@ func requireSame(name string, output, target *weft.Tensor) {
 		array.Failf(name, "target", "has shape %s, the output %s", array.ShapeString(target.Shape()), array.ShapeString(output.Shape()))
 	}
 }
+
+// String returns the name and the value.
+func (m *Metric) String() string {
+	return array.Describe("train.Metric", "Name", m.name, "Value", m.Value())
+}

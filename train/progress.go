@@ -188,3 +188,8 @@ func thousands(n int) string {
 	}
 	return s
 }
+
+// String returns how far the training is.
+func (p *Progress) String() string {
+	return array.Describe("train.Progress", "Epoch", p.epoch, "Epochs", p.epochs, "Step", p.step, "Steps", p.steps)
+}

@@ -332,3 +332,8 @@ func (p *Page) made(method string) {
 		array.Failf("page", "", "%s of a Page that is nil or was not made by NewPage or Serve", method)
 	}
 }
+
+// String returns the address.
+func (p *Page) String() string {
+	return array.Describe("live.Page", "URL", p.url)
+}
