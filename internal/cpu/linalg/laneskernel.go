@@ -3,6 +3,7 @@ package linalg
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"unsafe"
 
 	"weft/internal/array"
@@ -413,17 +414,46 @@ func (g *lanesGen) exchange(j int) {
 		g.pick(place, place, t)
 	}
 	g.Store(g.pivot(j), place)
-	for i := j + 1; i < g.n; i++ {
-		g.Load(t, g.constant(float64(i)))
-		g.compare(newMask, place, t, equal)
-		for c := range g.n {
-			g.exchangeSlots(g.at(j, c), g.at(i, c))
-		}
-		for c := range g.w {
-			g.exchangeSlots(g.right(j, c), g.right(i, c))
-		}
+	var slots []func(i int) asm.Mem // of a row
+	for c := range g.n {
+		slots = append(slots, func(i int) asm.Mem { return g.at(i, c) })
+	}
+	for c := range g.w {
+		slots = append(slots, func(i int) asm.Mem { return g.right(i, c) })
+	}
+	for part := range slices.Chunk(slots, g.heldSlots()) {
+		g.exchangeRow(j, part)
 	}
 	g.Load(g.V(6), g.at(j, j))
+}
+
+// heldSlots is the number of slots of a row that exchangeRow holds in vectors, from vector 7 on.
+func (g *lanesGen) heldSlots() int {
+	if g.ISA == jit.AVX512 {
+		return 16
+	}
+	return 3 // the next are masks
+}
+
+// exchangeRow exchanges slots of row j and of another row, which vector 1 names in each lane. Row j stays in vectors:
+// a store and a load of each slot for each other row would cost a quarter of a factorization.
+func (g *lanesGen) exchangeRow(j int, slots []func(i int) asm.Mem) {
+	for c, at := range slots {
+		g.Load(g.V(7+c), at(j))
+	}
+	for i := j + 1; i < g.n; i++ {
+		g.Load(g.V(3), g.constant(float64(i)))
+		g.compare(newMask, g.V(1), g.V(3), equal)
+		for c, at := range slots {
+			g.Load(g.V(4), at(i))
+			g.pick(g.V(6), g.V(4), g.V(7+c))
+			g.pick(g.V(7+c), g.V(7+c), g.V(4))
+			g.Store(at(i), g.V(6))
+		}
+	}
+	for c, at := range slots {
+		g.Store(at(j), g.V(7+c))
+	}
 }
 
 // exchangeSlots exchanges two slots where the new mask is set.
