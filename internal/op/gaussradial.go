@@ -12,10 +12,13 @@ package op
 const (
 	// radialMost is the size of parameters, radialLeast the least c, and radialFar the size of v up to which the series serves.
 	radialMost, radialLeast, radialFar = 25, 0.05, 0.9
-	// radialLoss is the size of terms beside their sum from which the slower formulas are taken.
-	radialLoss = 8
+	// radialLoss is the size of terms beside their sum from which the slower formulas are taken, radialLossNarrow where
+	// the result has at most 24 bits.
+	radialLoss, radialLossNarrow = 8, 0x1p13
 	// radialMean is the mean number of terms, each weighted by its size, from which they are.
-	radialMean = 24
+	radialMean, radialMeanNarrow = 24, 0x1p13
+	// radialEnough is the size of the last term beside the sum.
+	radialEnough, radialEnoughNarrow = 0x1p-57, 0x1p-38
 	// maxRadialTerms bounds the terms. A v of 0.9 takes some 400.
 	maxRadialTerms = 900
 )
@@ -60,6 +63,10 @@ func (s stream) radialPoint(x val) radialPoint {
 // radial is the series, and whether its terms do not cancel.
 func (s stream) radial(active, a0, b0, c val, p radialPoint) (y, ok val) {
 	zero, one, two := s.f(0), s.f(1), s.f(2)
+	loss, mean, enough := s.f(radialLoss), s.f(radialMean), s.f(radialEnough)
+	if s.narrow {
+		loss, mean, enough = s.f(radialLossNarrow), s.f(radialMeanNarrow), s.f(radialEnoughNarrow)
+	}
 	left := s.Lt(p.v, zero)
 	high, low := s.Max(a0, b0), s.Min(a0, b0)
 	u, w := s.Select(left, high, low), s.Select(left, low, high)
@@ -73,7 +80,7 @@ func (s stream) radial(active, a0, b0, c val, p radialPoint) (y, ok val) {
 	vv := s.sq(p.v)
 	start := s.Select(active, one, zero)
 	r := s.While([]val{zero, start, one, zero, zero, one}, func(t []val) val {
-		return s.And(s.Lt(s.Mul(s.Abs(t[2]), s.f(0x1p-57)), s.Max(s.Abs(t[0]), s.Abs(t[1]))), s.Lt(t[4], s.f(maxRadialTerms)))
+		return s.And(s.Lt(s.Mul(s.Abs(t[2]), enough), s.Max(s.Abs(t[0]), s.Abs(t[1]))), s.Lt(t[4], s.f(maxRadialTerms)))
 	}, func(t []val) []val {
 		k := t[4]
 		k1, k2 := s.Add(k, one), s.Add(k, two)
@@ -94,6 +101,6 @@ func (s stream) radial(active, a0, b0, c val, p radialPoint) (y, ok val) {
 	none := twofold{zero, zero}
 	front := exponent(twofold{s.Neg(a2), s.Mul(s.f(-2), a.lo)}, p.half)
 	front = s.addTwofold(front, exponent(s.selectTwofold(euler, power, none), p.less))
-	few := s.Lt(s.Abs(r[3]), s.Mul(s.Abs(sum), s.f(radialMean)))
-	return s.Mul(sum, s.twoExp(front)), s.both(few, s.Lt(r[5], s.Mul(s.Abs(sum), s.f(radialLoss))), s.Lt(r[4], s.f(maxRadialTerms)))
+	few := s.Lt(s.Abs(r[3]), s.Mul(s.Abs(sum), mean))
+	return s.Mul(sum, s.twoExp(front)), s.both(few, s.Lt(r[5], s.Mul(s.Abs(sum), loss)), s.Lt(r[4], s.f(maxRadialTerms)))
 }

@@ -383,9 +383,9 @@ func init() {
 		})
 }
 
-// kummer is Kummer's function of a, b and x: for x below 0 by Kummer's transformation (DLMF 13.2.39), and far from
-// 0 by DLMF 13.7.2.
-func (s stream) kummer(a0, b0, x0 val) val {
+// kummerAnywhere is Kummer's function of any numbers: for x below 0 by Kummer's transformation (DLMF 13.2.39), and far
+// from 0 by DLMF 13.7.2.
+func (s stream) kummerAnywhere(a0, b0, x0 val) val {
 	bb, zero, one := s.bld, s.f(0), s.f(1)
 	known := s.both(s.finite(a0), s.finite(b0), s.Eq(x0, x0))
 	a, b := s.Select(known, a0, one), s.Select(known, b0, one)

@@ -29,7 +29,7 @@ func wideSpecial(name string, cost int, doc string, c Conformance, expr func(s s
 	return special(Def{Name: name, Arity: len(c.Domains), Doc: doc, Conformance: c,
 		Elementwise: Elementwise{Rule: Float, Cost: cost,
 			Expr: func(b *bld, n *node, x []val) val {
-				s, wide := stream{bld: b}, make([]val, len(x))
+				s, wide := stream{bld: b, narrow: b.Type(x[0]) != loop.F64}, make([]val, len(x))
 				for i := range x {
 					wide[i] = b.Cvt(loop.F64, x[i])
 				}

@@ -86,7 +86,9 @@ func variate(name string, params int, expr func(s stream, x []val) val, vjp func
 	}
 	part := unlisted(Def{Name: "random " + name, Arity: params + 3,
 		Elementwise: Elementwise{Rule: Keep, Cost: 400,
-			Expr: func(b *bld, _ *node, x []val) val { return expr(stream{b, x[0], x[1], x[2]}, x[3:]) }},
+			Expr: func(b *bld, _ *node, x []val) val {
+				return expr(stream{bld: b, at: x[0], seed: x[1], draw: x[2]}, x[3:])
+			}},
 		Typing:     Typing{Infer: func(c *Call) (array.DType, []int) { return array.Float64, c.Args[0].Shape }},
 		Derivative: Derivative{VJP: vjp}})
 	return unlisted(Def{Name: "draw " + name, Class: Composite, Arity: params + 2, Attrs: Variate{DType: array.Float64},
@@ -120,10 +122,11 @@ func position(g *ir.Graph, shape []int) *node {
 	return at
 }
 
-// A stream is the random words of one element.
+// A stream is the random words of one element. narrow says that the result is rounded to at most 24 bits.
 type stream struct {
 	*bld
 	at, seed, draw val
+	narrow         bool
 }
 
 // words returns a block; number is below 2^23.
