@@ -171,8 +171,8 @@
 //   - Softmax: [Tensor.Softmax], [Tensor.LogSoftmax], [Tensor.LogSumExp],
 //     [Tensor.LogSumExpKeep]
 //   - Running: [Tensor.CumSum], [Tensor.CumProd], [Tensor.CumMax], [Tensor.CumMin], [Tensor.LogCumSumExp]
-//   - Along an axis: [Tensor.Diff], [Tensor.Gradient], [GradientOpts], [Tensor.Trapezoid], [Tensor.Interp], [InterpOpts],
-//     [Tensor.Unwrap]
+//   - Along an axis: [Tensor.Diff], [Tensor.Gradient], [GradientOpts], [Tensor.Trapezoid],
+//     [Tensor.CumulativeTrapezoid], [Tensor.Simpson], [Tensor.Interp], [InterpOpts], [Tensor.Unwrap]
 //   - Order: [Tensor.Sort], [Tensor.ArgSort], [SortOpts], [Tensor.TopK], [TopKOpts],
 //     [Tensor.KthValue], [Tensor.Median], [Tensor.MedianKeep], [Tensor.Quantile], [Tensor.QuantileKeep], [Tensor.Quantiles], [QuantileOpts],
 //     [Tensor.Percentile], [Tensor.SearchSorted], [SearchOpts], [LexSort], [Tensor.Partition],

@@ -674,6 +674,19 @@ func ExampleTensor_Diff() {
 	// Output: [1. 2. 3.] [1.  1.5 2.5 3. ] 10.0
 }
 
+func ExampleTensor_Simpson() {
+	x := weft.FromSlice([]float64{0, 1, 4, 9, 16})
+	fmt.Printf("%.4f %.4f\n", x.Simpson(0, 1.).Item(), x.Trapezoid(0, 1.).Item())
+	// Output: 21.3333 22.0000
+}
+
+func ExampleTensor_CumulativeTrapezoid() {
+	x := weft.FromSlice([]float64{0, 1, 4, 9})
+	sums := x.CumulativeTrapezoid(0, 1.)
+	fmt.Println(sums, sums.Pad(0, 1, 0))
+	// Output: [0.5 3.  9.5] [0.  0.5 3.  9.5]
+}
+
 func ExampleTensor_Interp() {
 	x := weft.FromSlice([]float64{-1, 0.5, 1.5, 9})
 	fmt.Println(x.Interp(weft.FromSlice([]float64{0, 1, 2}), weft.FromSlice([]float64{0, 10, 30})))

@@ -281,3 +281,100 @@ func around(name string, period float64, q, x, y *Tensor) (queries, abscissas, o
 	y = Cat([]*Tensor{y.Slice(Range(-1, End)), y, y.Slice(Range(0, 1))}, 0)
 	return q.Mod(period), x, y
 }
+
+// Trapezoid is the integral of t along an axis by the trapezoidal rule. spacing is a Go number, the distance of
+// neighbours, or a vector of floats, where they lie. The axis may count from the back; the result does not have
+// it. The type is t's; integers give float32. 0 of fewer than two elements. NumPy's trapezoid.
+func (t *Tensor) Trapezoid(axis int, spacing any) *Tensor {
+	const name = "trapezoid"
+	defer array.Named(name).End()
+	x, _, h := t.samples(name, axis, spacing)
+	if h == nil {
+		return middles(x).Sum(-1).Mul(spacing)
+	}
+	return middles(x).Mul(h).Sum(-1)
+}
+
+// CumulativeTrapezoid is the integral of t from the first element to each later one along an axis, by the trapezoidal
+// rule. spacing is that of [Tensor.Trapezoid]. The axis may count from the back; the result has one element less there,
+// none of an empty axis. The type is t's; integers give float32. SciPy's cumulative_trapezoid without initial.
+func (t *Tensor) CumulativeTrapezoid(axis int, spacing any) *Tensor {
+	const name = "cumulativetrapezoid"
+	defer array.Named(name).End()
+	x, a, h := t.samples(name, axis, spacing)
+	area := middles(x)
+	if h != nil {
+		return area.Mul(h).MoveAxis(-1, a).CumSum(a)
+	}
+	return area.MoveAxis(-1, a).CumSum(a).Mul(spacing)
+}
+
+// Simpson is the integral of t along an axis by Simpson's rule, parabolas through three neighbours. Of an even number
+// of elements, the last two are integrated by the parabola through the last three (Cartwright, Simpson's rule cumulative
+// integration with MS Excel and irregularly-spaced data, J. Math. Sci. Math. Educ. 12, 2017). Two elements give the
+// trapezoid, fewer 0. spacing is that of [Tensor.Trapezoid]. The axis may count from the back; the result does not have
+// it. The type is t's; integers give float32. SciPy's simpson.
+func (t *Tensor) Simpson(axis int, spacing any) *Tensor {
+	const name = "simpson"
+	defer array.Named(name).End()
+	x, _, h := t.samples(name, axis, spacing)
+	n := x.Dim(-1)
+	if n < 3 {
+		if h == nil {
+			return middles(x).Sum(-1).Mul(spacing)
+		}
+		return middles(x).Mul(h).Sum(-1)
+	}
+	odd := n - 1 + n%2 // elements of whole parabolas
+	every := func(v *Tensor, from, to int) *Tensor { return v.Slice(Ellipsis, Range(from, to, 2)) }
+	at := func(v *Tensor, i int) *Tensor { return v.Slice(Ellipsis, Index(i)) }
+	y0, y1, y2 := every(x, 0, odd-2), every(x, 1, odd-1), every(x, 2, odd)
+	if h == nil {
+		sum := y0.Add(y1.Mul(4)).Add(y2).Sum(-1).Div(3)
+		if odd < n {
+			sum = sum.Add(at(x, n-1).Mul(5).Add(at(x, n-2).Mul(8)).Sub(at(x, n-3)).Div(12))
+		}
+		return sum.Mul(spacing)
+	}
+	h0, h1 := every(h, 0, odd-2), every(h, 1, odd-1)
+	both := h0.Add(h1)
+	sum := y0.Mul(over(h1, h0).RSub(2)).Add(y1.Mul(over(both, h0).Mul(over(both, h1)))).Add(y2.Mul(over(h0, h1).RSub(2))).Mul(both.Div(6)).Sum(-1)
+	if odd == n {
+		return sum
+	}
+	h0, h1 = at(h, n-3), at(h, n-2)
+	both = h0.Add(h1)
+	last := over(h1.Mul(h1.Mul(2).Add(h0.Mul(3))), both.Mul(6))
+	middle := over(h1.Mul(h1.Add(h0.Mul(3))), h0.Mul(6))
+	first := over(h1.Mul(h1).Mul(h1), h0.Mul(both).Mul(6))
+	return sum.Add(at(x, n-1).Mul(last)).Add(at(x, n-2).Mul(middle)).Sub(at(x, n-3).Mul(first))
+}
+
+// over is a/b, and 0 where b is 0: points that lie in one place.
+func over(a, b *Tensor) *Tensor {
+	zero := b.Detach().Eq(0)
+	return Where(zero, 0, a.Div(Where(zero, 1, b)))
+}
+
+// samples returns t as floats with an axis last, the axis, and the distances h along it: nil if spacing is a number.
+func (t *Tensor) samples(name string, axis int, spacing any) (x *Tensor, a int, h *Tensor) {
+	t.c().Check(name)
+	at := core.AsOperand[Tensor](name, "spacing", spacing)
+	a = array.Axis(name, axis, t.Rank())
+	x = t.floated().MoveAxis(a, -1)
+	if at.T == nil {
+		return x, a, nil
+	}
+	at.T.Check(name)
+	p := (*Tensor)(at.T)
+	if n := t.v().Shape[a]; p.Rank() != 1 || p.Size() != n || !p.v().DType.Float() {
+		array.Failf(name, "spacing", "is %s, want a number or %d floats", array.TypeString(p.v().DType, p.v().Shape), n)
+	}
+	return x, a, p.Diff(0, 1).To(x.v().DType)
+}
+
+// middles returns the means of neighbours along the last axis.
+func middles(x *Tensor) *Tensor {
+	n := x.Dim(-1)
+	return x.Slice(Ellipsis, Range(1, End)).Add(x.Slice(Ellipsis, Range(0, max(n-1, 0)))).Mul(0.5)
+}

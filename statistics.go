@@ -357,7 +357,7 @@ func (t *Tensor) Diff(axis, n int) *Tensor {
 	if n < 0 {
 		array.Failf(name, "n", "%d is negative", n)
 	}
-	if n == 0 {
+	if n == 0 || t.v().Shape[a] == 0 {
 		return t.Clone()
 	}
 	for ; n > 0 && t.v().Shape[a] > 0; n-- {
@@ -430,29 +430,6 @@ func (t *Tensor) Gradient(axis int, spacing any, opts ...GradientOpts) *Tensor {
 // and e, and whose distances are h and k.
 func secondOrder(d, e, h, k *Tensor) *Tensor {
 	return d.Add(d.Sub(e).Mul(h.Div(h.Add(k))))
-}
-
-// Trapezoid is the integral of t along an axis by the trapezoidal rule. spacing is a Go number, the distance of
-// neighbours, or a vector of floats, where they lie. The axis may count from the back; the result does not have
-// it. The type is t's; integers give float32. 0 of fewer than two elements. NumPy's trapezoid.
-func (t *Tensor) Trapezoid(axis int, spacing any) *Tensor {
-	const name = "trapezoid"
-	defer array.Named(name).End()
-	t.c().Check(name)
-	at := core.AsOperand[Tensor](name, "spacing", spacing)
-	a := array.Axis(name, axis, t.Rank())
-	n := t.v().Shape[a]
-	x := t.floated().MoveAxis(a, -1)
-	mean := x.Slice(Ellipsis, Range(1, End)).Add(x.Slice(Ellipsis, Range(0, max(n-1, 0)))).Mul(0.5)
-	if at.T == nil {
-		return mean.Sum(-1).Mul(spacing)
-	}
-	at.T.Check(name)
-	p := (*Tensor)(at.T)
-	if p.Rank() != 1 || p.Size() != n || !p.v().DType.Float() {
-		array.Failf(name, "spacing", "is %s, want a number or %d floats", array.TypeString(p.v().DType, p.v().Shape), n)
-	}
-	return mean.Mul(p.Diff(0, 1).To(x.v().DType)).Sum(-1)
 }
 
 // Average is the mean of t over axes weighted by weights, floats of t's shape, or a vector as long as the one

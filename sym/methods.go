@@ -595,6 +595,15 @@ func (v *Var) CumSum(axis int) *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CumSum(axis) }, axis)
 }
 
+// CumulativeTrapezoid is [weft.Tensor.CumulativeTrapezoid] of variables.
+func (v *Var) CumulativeTrapezoid(axis int, spacing any) *Var {
+	op := operation{name: "cumulativetrapezoid"}
+	self := op.arg(v)
+	op.plain(axis)
+	spacingOf := op.any(spacing)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CumulativeTrapezoid(axis, spacingOf(ins)) }, axis)
+}
+
 // Degrees is [weft.Tensor.Degrees] of variables.
 func (v *Var) Degrees() *Var {
 	op := operation{name: "degrees"}
@@ -2022,6 +2031,15 @@ func (v *Var) Silu() *Var {
 	op := operation{name: "silu"}
 	self := op.arg(v)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Silu() })
+}
+
+// Simpson is [weft.Tensor.Simpson] of variables.
+func (v *Var) Simpson(axis int, spacing any) *Var {
+	op := operation{name: "simpson"}
+	self := op.arg(v)
+	op.plain(axis)
+	spacingOf := op.any(spacing)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Simpson(axis, spacingOf(ins)) }, axis)
 }
 
 // Sin is [weft.Tensor.Sin] of variables.

@@ -54,6 +54,11 @@ func spacing(x tensors, n []float64, at int) any {
 	return n[at]
 }
 
+// alongPlaces is a function of an axis and the places of elements along it.
+func alongPlaces(f func(t *weft.Tensor, axis int, spacing any) *weft.Tensor) arrayCase {
+	return func(x tensors, n []float64) tensors { return list(f(x[0], int(n[0]), spacing(x, n, 1))) }
+}
+
 // corrected is a variance with the correction that the first number is; 1 has a name of its own.
 func corrected(sample func(t *weft.Tensor, axes ...int) *weft.Tensor, f func(t *weft.Tensor, correction int, axes ...int) *weft.Tensor) arrayCase {
 	return func(x tensors, n []float64) tensors {
@@ -84,7 +89,7 @@ var arrayCases = map[string]arrayCase{
 	"gradient": func(x tensors, n []float64) tensors {
 		return list(x[0].Gradient(int(n[0]), spacing(x, n, 2), weft.GradientOpts{SecondOrderEdges: n[1] == 2}))
 	},
-	"trapezoid": func(x tensors, n []float64) tensors { return list(x[0].Trapezoid(int(n[0]), spacing(x, n, 1))) },
+	"trapezoid": alongPlaces((*weft.Tensor).Trapezoid),
 	"interp":    func(x tensors, _ []float64) tensors { return list(x[0].Interp(x[1], x[2])) },
 	"interp_opts": func(x tensors, n []float64) tensors {
 		o := weft.InterpOpts{Left: &n[0], Right: &n[1], Period: &n[2]}
@@ -99,6 +104,8 @@ var arrayCases = map[string]arrayCase{
 		}
 		return list(x[0].Interp(x[1], x[2], o))
 	},
+	"simpson": alongPlaces((*weft.Tensor).Simpson), "simpson_equal": alongPlaces((*weft.Tensor).Simpson),
+	"cumulativetrapezoid": alongPlaces((*weft.Tensor).CumulativeTrapezoid), "cumulativetrapezoid_equal": alongPlaces((*weft.Tensor).CumulativeTrapezoid),
 	"eye": func(_ tensors, n []float64) tensors {
 		return list(weft.EyeOf(weft.Float64, int(n[0]), weft.EyeOpts{Columns: new(int(n[1])), Diagonal: int(n[2])}))
 	},
@@ -362,7 +369,7 @@ var byElements = map[string]bool{"union1d": true, "intersect1d": true, "setdiff1
 	"unravel_index": true, "digitize": true, "histogram": true, "histogramdd": true, "unique": true, "ix": true}
 
 // smooth are functions with gradients that differences show at the arguments of the cases.
-var smooth = strings.Fields("nansum nanprod nanmean nanvar nanstd nanmin nanmax nanmedian nanquantile nancumsum nancumprod diff gradient trapezoid average cov corrcoef logcumsumexp cross trace vdot inner cdist pdist " +
+var smooth = strings.Fields("nansum nanprod nanmean nanvar nanstd nanmin nanmax nanmedian nanquantile nancumsum nancumprod diff gradient trapezoid simpson cumulativetrapezoid average cov corrcoef logcumsumexp cross trace vdot inner cdist pdist " +
 	"insert delete append select piecewise atleast dstack column_stack array_split rot90 rollaxes resize sliding_window_view pad_edge pad_reflect pad_symmetric pad_wrap pad_mean pad_linear_ramp padodd_reflect padodd_symmetric padlengths_mean padlengths_maximum padlengths_median padvalues_constant padvalues_linear_ramp nanvar_ddof nanstd_ddof unwrap cbrt sinc ldexp")
 
 // TestArrayGradients compares gradients with differences, where arguments are finite or functions leave NaN out.

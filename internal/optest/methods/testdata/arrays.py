@@ -7,7 +7,7 @@ A line is: call | numbers | arguments | results, separated by " | ", arguments b
 import warnings
 
 import numpy as np
-from scipy import special, stats
+from scipy import integrate, special, stats
 from scipy.spatial import distance
 
 warnings.simplefilter("ignore")
@@ -73,6 +73,14 @@ for edge in (1, 2):
 case("trapezoid", [0, 2.], [f], np.trapezoid(f, dx=2., axis=0))
 case("trapezoid", [-1], [f, places], np.trapezoid(f, places, axis=-1))
 case("trapezoid", [0, 1.], [empty], np.trapezoid(empty))
+twice = np.array([0., 1., 1., 2., 2.5])
+for name, g in [("simpson", integrate.simpson), ("cumulativetrapezoid", integrate.cumulative_trapezoid)]:
+    for x in (f, f[:, :4], f[:2, :3], f[:, :2], f[:, :1], ints.astype(float)):
+        case(name, [0, 2.], [x], g(x, dx=2., axis=0))
+        case(name, [-1, 0.5], [x], g(x, dx=0.5, axis=-1))
+        for p in (places, -places):
+            case(name, [-1], [x, p[:x.shape[1]]], g(x, x=p[:x.shape[1]], axis=-1))
+    case(name + "_equal", [1], [f, twice], g(f, x=twice, axis=1))
 queries = np.array([[-1., 0., 0.3, nan], [2.1, 4., 9., 0.5]])
 case("interp", [], [queries, places, f[1]], np.interp(queries, places, f[1]))
 case("interp", [], [queries[1], places[:1], f[1, :1]], np.interp(queries[1], places[:1], f[1, :1]))
