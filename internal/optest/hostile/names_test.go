@@ -210,7 +210,7 @@ func runInside(tg *target, args []reflect.Value, f func(c *tracedCall) error) (e
 	safely(func() {
 		err = weft.Try(func() {
 			for _, t := range tensorsOf(args) {
-				c.ts = append(c.ts, t.Detach().Clone())
+				c.ts = append(c.ts, copied(t.Detach()))
 			}
 		})
 		if err != nil || len(c.ts) == 0 {
@@ -223,6 +223,14 @@ func runInside(tg *target, args []reflect.Value, f func(c *tracedCall) error) (e
 		}
 	})
 	return err
+}
+
+// copied returns a copy of t, contiguous if t is: AsStrided refuses others.
+func copied(t *weft.Tensor) *weft.Tensor {
+	if t.IsContiguous() {
+		return t.Clone()
+	}
+	return weft.Stack([]*weft.Tensor{t, t}, -1).Slice(weft.Ellipsis, weft.Index(0))
 }
 
 var tracedNames = sync.OnceValue(func() map[string]bool {
