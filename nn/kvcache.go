@@ -35,6 +35,7 @@ type kvRoom struct {
 
 // Len returns the number of keys, of the first layer in a stack, and 0 if Keys does not have four axes.
 func (c *KVCache) Len() int {
+	defer array.Named("kvcache").End()
 	if c != nil && len(c.Layers) > 0 {
 		c = c.Layers[0]
 	}
