@@ -132,3 +132,32 @@ func ExamplePolar() {
 	// [[3. 0.]
 	//  [0. 2.]]
 }
+
+func ExampleSolveSylvester() {
+	a, b := weft.From([][]float64{{1, 0}, {0, 2}}), weft.From([][]float64{{3, 0}, {0, 1}})
+	x := linalg.SolveSylvester(a, b, weft.From([][]float64{{8, 4}, {10, 9}}))
+	fmt.Println(x)
+	// Output:
+	// [[2. 2.]
+	//  [2. 3.]]
+}
+
+func ExampleSolveContinuousLyapunov() {
+	// The covariance p of the process dx = a*x dt + noise of covariance I: a*p + p*a^H = -I.
+	a := weft.From([][]float64{{-1, 0}, {0, -2}})
+	p := linalg.SolveContinuousLyapunov(a, weft.EyeOf(weft.Float64, 2).Neg())
+	fmt.Println(p)
+	// Output:
+	// [[0.5  0.  ]
+	//  [0.   0.25]]
+}
+
+func ExampleSolveDiscreteLyapunov() {
+	// The covariance p of the sequence x = a*x + noise of covariance 3*I: p = a*p*a^H + 3*I.
+	a := weft.From([][]float64{{0.5, 0}, {0, 0}})
+	p := linalg.SolveDiscreteLyapunov(a, weft.EyeOf(weft.Float64, 2).Mul(3))
+	fmt.Println(p)
+	// Output:
+	// [[4. 0.]
+	//  [0. 3.]]
+}

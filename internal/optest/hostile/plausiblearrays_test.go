@@ -36,6 +36,18 @@ func init() {
 			lu, pivots := linalg.LUFactor(a)
 			return []any{lu, pivots, g.rightSides(a)}
 		},
+		"linalg.SolveContinuousLyapunov": func(g *gen) []any {
+			a := g.definite()
+			return []any{a, g.tensorOf(g.dtype(), a.Shape())}
+		},
+		"linalg.SolveDiscreteLyapunov": func(g *gen) []any {
+			a := g.definite()
+			return []any{a.Div(100), g.tensorOf(g.dtype(), a.Shape())}
+		},
+		"linalg.SolveSylvester": func(g *gen) []any {
+			a, b := g.definite(), g.definite()
+			return []any{a, b, g.tensorOf(g.dtype(), []int{a.Dim(-2), b.Dim(-1)})}
+		},
 		"linalg.TensorInv": func(g *gen) []any { return []any{g.definite().Reshape(-1).Slice(weft.Range(0, 4)).Reshape(2, 2), 1} },
 		"ndimage.AffineTransform": func(g *gen) []any {
 			return []any{g.plain([]int{5, 6}), [][]float64{{0.9, 0.1}, {-0.2, 1.1}}, pick(g, nil, []float64{0.5}, []float64{-1, 2.25}), pick(g, nil, []int{4, 4}), g.splineOpts()}
