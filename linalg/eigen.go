@@ -10,16 +10,19 @@ import (
 // EighOpts are the options of [Eigh] and [EigValsH].
 type EighOpts struct {
 	Upper bool // the upper triangle is read, not the lower one
+
+	// B makes the problem a * v = B * v * diag(w) for positive definite B, [... n n], as scipy.linalg.eigh(a, b).
+	B *weft.Tensor
 }
 
 // hermitian returns the argument of Eigh, whose lower triangle counts.
-func hermitian(name string, a *weft.Tensor, opts []EighOpts) *weft.Tensor {
+func hermitian(name string, a *weft.Tensor, opts []EighOpts) (*weft.Tensor, EighOpts) {
 	o := array.Options(name, opts)
 	a = square(name, "a", a)
 	if o.Upper {
 		a = adjoint(a)
 	}
-	return a
+	return a, o
 }
 
 // Eigh returns the eigenvalues w of symmetric or Hermitian matrices a, [... n n], ascending, [... n] and
@@ -33,11 +36,19 @@ func hermitian(name string, a *weft.Tensor, opts []EighOpts) *weft.Tensor {
 // the part of the derivative of f between their vectors; losses of w alone are as in [EigValsH]. The gradients of w and v
 // do not determine that part. [Expm], [Logm], [Sqrtm] and [PInv] have it.
 //
-// It panics with *[weft.Error] where a matrix has elements that are not finite, or other shapes.
+// With the option B, v^H * B * v is the identity. The signs are chosen for l^H * v, where l is the Cholesky factor of B.
+// One triangle of B is read, too. The gradient of a is zero in the triangle that is not read.
+//
+// It panics with *[weft.Error] where a matrix has elements that are not finite, B is not positive definite, or shapes
+// do not fit.
 func Eigh(a *weft.Tensor, opts ...EighOpts) (w, v *weft.Tensor) {
 	const name = "linalg.eigh"
 	defer array.Named(name).End()
-	r := applyAll(op.Eigh, nil, hermitian(name, a, opts))
+	a, o := hermitian(name, a, opts)
+	if o.B != nil {
+		return eighGeneralized(name, a, o)
+	}
+	r := applyAll(op.Eigh, nil, a)
 	return r[0], r[1]
 }
 
@@ -48,7 +59,11 @@ func Eigh(a *weft.Tensor, opts ...EighOpts) (w, v *weft.Tensor) {
 func EigValsH(a *weft.Tensor, opts ...EighOpts) *weft.Tensor {
 	const name = "linalg.eigvalsh"
 	defer array.Named(name).End()
-	return apply(op.EigValsH, nil, hermitian(name, a, opts))
+	a, o := hermitian(name, a, opts)
+	if o.B != nil {
+		return eigValsHGeneralized(name, a, o)
+	}
+	return apply(op.EigValsH, nil, a)
 }
 
 // Eig returns the eigenvalues w of matrices a, [... n n], and eigenvectors v in columns: a * v = v * diag(w).

@@ -161,3 +161,10 @@ func ExampleSolveDiscreteLyapunov() {
 	// [[4. 0.]
 	//  [0. 3.]]
 }
+
+func ExampleEighOpts() {
+	// Natural frequencies of masses b on springs a: a*v = w*b*v, where w are the squares.
+	a, b := weft.From([][]float64{{2, 0}, {0, 18}}), weft.From([][]float64{{2, 0}, {0, 2}})
+	fmt.Println(linalg.EigValsH(a, linalg.EighOpts{B: b}).Sqrt())
+	// Output: [1. 3.]
+}

@@ -30,7 +30,9 @@ func init() {
 		"linalg.Cond": func(g *gen) []any {
 			return []any{g.definite(), pick(g, linalg.Fro, "nuc", "inf", "-inf", "1", "-1", "2", "-2")}
 		},
-		"linalg.Eigh": func(g *gen) []any { return []any{g.definite()} },
+		"linalg.Eigh": func(g *gen) []any {
+			return []any{g.definite(), pick(g, nil, []linalg.EighOpts{{B: g.definite(), Upper: g.chance(2)}})}
+		},
 		"linalg.LUSolve": func(g *gen) []any {
 			a := g.definite()
 			lu, pivots := linalg.LUFactor(a)
