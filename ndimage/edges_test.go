@@ -291,3 +291,18 @@ func TestVectorizedFilterInBlocks(t *testing.T) {
 		t.Error(y)
 	}
 }
+
+// The filters are linear: those of complex arrays are the filters of their parts.
+func TestUniformFilterOfComplex(t *testing.T) {
+	re, im := weft.NewGenerator(1).RandnOf(weft.Float64, 4, 50), weft.NewGenerator(2).RandnOf(weft.Float64, 4, 50)
+	for _, d := range []weft.DType{weft.Float64, weft.Float32} {
+		re, im := re.To(d), im.To(d)
+		for _, n := range []int{2, 3, 5, 40} {
+			filtered := func(x *weft.Tensor) *weft.Tensor { return ndimage.UniformFilter1D(x, n, 1) }
+			got, wantRe, wantIm := filtered(weft.Complex(re, im)), filtered(re), filtered(im)
+			if e := max(got.Real().Sub(wantRe).Abs().Max().Item(), got.Imag().Sub(wantIm).Abs().Max().Item()); e > 2e-7 || d == weft.Float64 && e > 1e-15 {
+				t.Errorf("%s, windows of %d: off by %g", d, n, e)
+			}
+		}
+	}
+}

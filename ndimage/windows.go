@@ -241,7 +241,7 @@ func (m meaning) node(x *ir.Node) *ir.Node {
 		}
 		x, width = wide, width*base
 	}
-	return op.Apply(op.Div, nil, sum, sum.Graph.Number(float64(m.size), sum.DType, false))
+	return op.Apply(op.Div, nil, sum, sum.Graph.Number(float64(m.size), sum.DType.Part(), sum.DType.Complex()))
 }
 
 // unravel returns the index of element k of an array.
