@@ -18,27 +18,27 @@ func reduced(name string, a, b *weft.Tensor, upper bool) (c, l *weft.Tensor) {
 	}
 	a, b = meet(name, unhalved(a), unhalved(b))
 	half := a.Tril(0).Mul(0.5).Add(a.Tril(-1).Mul(0.5))
-	l = choleskyOfB(b)
+	l = naming("B", func() *weft.Tensor { return apply(op.Cholesky, nil, b) })
 	whiten := func(t *weft.Tensor) *weft.Tensor {
 		return apply(op.SolveTriangular, op.Triangle{Lower: true}, l, t)
 	}
 	return whiten(adjoint(whiten(half.Add(adjoint(half))))), l
 }
 
-// choleskyOfB is Cholesky whose errors name the option B.
-func choleskyOfB(b *weft.Tensor) *weft.Tensor {
+// naming returns what f returns. Errors of f name the argument arg.
+func naming[T any](arg string, f func() T) T {
 	defer func() {
 		r := recover()
 		if e, ok := r.(*weft.Error); ok {
 			named := *e
-			named.Arg = "B"
+			named.Arg = arg
 			r = &named
 		}
 		if r != nil {
 			panic(r)
 		}
 	}()
-	return apply(op.Cholesky, nil, b)
+	return f()
 }
 
 // eighGeneralized is Eigh with the option B.

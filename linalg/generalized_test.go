@@ -64,7 +64,7 @@ func TestGeneralizedEighValues(t *testing.T) {
 	}
 }
 
-// Derivatives are compared with central differences along symmetric directions.
+// First and second derivatives are compared with central differences along symmetric directions.
 func TestGeneralizedEighGradients(t *testing.T) {
 	for _, d := range []weft.DType{weft.Float64, weft.Complex128} {
 		g := weft.NewGenerator(21)
@@ -94,6 +94,19 @@ func TestGeneralizedEighGradients(t *testing.T) {
 			want := (at(h) - at(-h)) / (2 * h)
 			if e := math.Abs(got.Item() - want); e > 1e-7*(1+math.Abs(want)) {
 				t.Errorf("%s: derivative by argument %d is %v, want %v", d, i, got, want)
+			}
+			first := weft.Grad(loss(x[0], x[1]), x[i:i+1], weft.GradOpts{Create: true})[0].Conj().Mul(direction).Sum()
+			if d.Complex() {
+				first = first.Real()
+			}
+			second := weft.Grad(first, x[i:i+1])[0].Conj().Mul(direction).Sum()
+			if d.Complex() {
+				second = second.Real()
+			}
+			const far = 1e-4
+			want = (at(far) - 2*at(0) + at(-far)) / (far * far)
+			if e := math.Abs(second.Item() - want); e > 1e-5*(1+math.Abs(want)) {
+				t.Errorf("%s: second derivative by argument %d is %v, want %v", d, i, second, want)
 			}
 		}
 	}

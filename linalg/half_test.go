@@ -14,14 +14,22 @@ var halfCalls = map[string]func(a, b *weft.Tensor) []*weft.Tensor{
 	"CholeskySolve": func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.CholeskySolve(a.Tril(0), b)) },
 	"Eigh":          func(a, b *weft.Tensor) []*weft.Tensor { w, v := linalg.Eigh(a); return results(w, v) },
 	"EigValsH":      func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.EigValsH(a)) },
-	"Eig":           func(a, b *weft.Tensor) []*weft.Tensor { w, v := linalg.Eig(a); return results(w, v) },
-	"EigVals":       func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.EigVals(a)) },
-	"Schur":         func(a, b *weft.Tensor) []*weft.Tensor { w, v := linalg.Schur(a); return results(w, v) },
-	"Hessenberg":    func(a, b *weft.Tensor) []*weft.Tensor { w, v := linalg.Hessenberg(a); return results(w, v) },
-	"Expm":          func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.Expm(a)) },
-	"Logm":          func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.Logm(a)) },
-	"Sqrtm":         func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.Sqrtm(a)) },
-	"LstSq":         func(a, b *weft.Tensor) []*weft.Tensor { x, r, _, s := linalg.LstSq(a, b); return results(x, r, s) },
+	"Eigh of two": func(a, b *weft.Tensor) []*weft.Tensor {
+		w, v := linalg.Eigh(a, linalg.EighOpts{B: a.Add(b.MatMul(b.T()))})
+		return results(w, v)
+	},
+	"EigValsH of two":         func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.EigValsH(a, linalg.EighOpts{B: a})) },
+	"SolveSylvester":          func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.SolveSylvester(a, a, a)) },
+	"SolveContinuousLyapunov": func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.SolveContinuousLyapunov(a, a)) },
+	"SolveDiscreteLyapunov":   func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.SolveDiscreteLyapunov(a, a)) },
+	"Eig":                     func(a, b *weft.Tensor) []*weft.Tensor { w, v := linalg.Eig(a); return results(w, v) },
+	"EigVals":                 func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.EigVals(a)) },
+	"Schur":                   func(a, b *weft.Tensor) []*weft.Tensor { w, v := linalg.Schur(a); return results(w, v) },
+	"Hessenberg":              func(a, b *weft.Tensor) []*weft.Tensor { w, v := linalg.Hessenberg(a); return results(w, v) },
+	"Expm":                    func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.Expm(a)) },
+	"Logm":                    func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.Logm(a)) },
+	"Sqrtm":                   func(a, b *weft.Tensor) []*weft.Tensor { return results(linalg.Sqrtm(a)) },
+	"LstSq":                   func(a, b *weft.Tensor) []*weft.Tensor { x, r, _, s := linalg.LstSq(a, b); return results(x, r, s) },
 	"TensorSolve": func(a, b *weft.Tensor) []*weft.Tensor {
 		return results(linalg.TensorSolve(a, b.T().At(0)))
 	},

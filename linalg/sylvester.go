@@ -89,8 +89,11 @@ func newSylvester(a, b *weft.Tensor, discrete bool) *sylvester {
 		e.b, e.l, e.w = adjoint(a), adjoint(e.t), e.z
 		return e
 	}
-	u, w := Schur(adjoint(b.Detach()), SchurOpts{Complex: true})
-	e.l, e.w = adjoint(u), w
+	form := naming("b", func() [2]*weft.Tensor {
+		u, w := Schur(adjoint(b.Detach()), SchurOpts{Complex: true})
+		return [2]*weft.Tensor{u, w}
+	})
+	e.l, e.w = adjoint(form[0]), form[1]
 	return e
 }
 

@@ -117,6 +117,8 @@ func TestSylvesterMistakes(t *testing.T) {
 		"linalg.solve_continuous_lyapunov: q":                       func() { linalg.SolveContinuousLyapunov(two, three) },
 		"linalg.solve_discrete_lyapunov: a":                         func() { linalg.SolveDiscreteLyapunov(weft.Ones(3), two) },
 		"linalg.solve_sylvester: a: the matrix is singular":         func() { linalg.SolveSylvester(two, two.Neg(), two) },
+		"linalg.solve_sylvester: a: matrix [1] of the batch is sin": func() { linalg.SolveSylvester(weft.Stack([]*weft.Tensor{two, two.Neg()}, 0), two, two) },
+		"linalg.solve_sylvester: b: the matrix has elements that":   func() { linalg.SolveSylvester(two, two.Div(0), two) },
 		"linalg.solve_discrete_lyapunov: a: the matrix is singular": func() { linalg.SolveDiscreteLyapunov(two, two) },
 	} {
 		if err := weft.Try(f); err == nil || !strings.Contains(err.Error(), want) {
