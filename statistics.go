@@ -379,7 +379,8 @@ type GradientOpts struct {
 
 // Gradient is the slope of t along an axis by central differences of neighbours, and differences of two at
 // the edges. spacing is a Go number, the distance of neighbours, or a vector of floats, where they lie. The axis
-// may count from the back. The result has t's shape and type; integers give float32. It panics with *[Error]
+// may count from the back. An infinite real element does not count in its own slope if all distances are equal.
+// The result has t's shape and type; integers give float32. It panics with *[Error]
 // for fewer than two elements, or three with SecondOrderEdges. NumPy's gradient along one axis;
 // [Tensor.Backward] computes gradients of programs.
 func (t *Tensor) Gradient(axis int, spacing any, opts ...GradientOpts) *Tensor {
@@ -415,8 +416,11 @@ func (t *Tensor) Gradient(axis int, spacing any, opts ...GradientOpts) *Tensor {
 	// Between two slopes weighted by the distance of the other one.
 	w := before.Div(before.Add(after))
 	inner := part(d, 0, n-2).Mul(w.RSub(1)).Add(part(d, 1, n-1).Mul(w))
-	if at.T == nil { // the element in the middle does not count, infinite or not
+	switch {
+	case at.T == nil: // the element in the middle does not count, infinite or not
 		inner = part(x, 2, n).Sub(part(x, 0, n-2)).Div(before.Add(after))
+	case !x.v().DType.Complex():
+		inner = besideInfinite(inner, part(x, 0, n-2), part(x, 1, n-1), part(x, 2, n), before, after)
 	}
 	first, last := part(d, 0, 1), part(d, n-2, n-1)
 	if o.SecondOrderEdges {
@@ -424,6 +428,17 @@ func (t *Tensor) Gradient(axis int, spacing any, opts ...GradientOpts) *Tensor {
 		last = secondOrder(part(d, n-2, n-1), part(d, n-3, n-2), part(h, n-2, n-1), part(h, n-3, n-2))
 	}
 	return Cat([]*Tensor{first, inner, last}, -1).MoveAxis(-1, a)
+}
+
+// besideInfinite returns the slopes inner between the elements low, middle and high at distances h and k, and where
+// middle is infinite those by NumPy's sum of the weighted elements: the two slopes beside it would cancel to NaN.
+// middle does not count if all distances are equal.
+func besideInfinite(inner, low, middle, high, h, k *Tensor) *Tensor {
+	infinite := middle.Detach().IsInf()
+	equal := h.Eq(k).All()
+	own := Where(equal, 0, Where(infinite, middle, 0).Mul(k.Sub(h)).Div(h.Mul(k)))
+	ends := Where(infinite, high, 0).Mul(h.Div(k)).Sub(Where(infinite, low, 0).Mul(k.Div(h))).Div(h.Add(k))
+	return Where(infinite, ends.Add(own), inner)
 }
 
 // secondOrder is the slope at the edge of a parabola whose slopes between three points are d, at the edge,

@@ -610,3 +610,79 @@ func TestMedianIsTheMeanOfTheMiddle(t *testing.T) {
 		tensortest.Near(t, "gradient of "+name, x.Grad(), []float64{0, 0.5, 0.5, 0, 0, 0.5, 0.5, 0}, 0)
 	}
 }
+
+// TestGradientBesideInfinities has values of NumPy 2.4.6, a row for each of nine vectors.
+func TestGradientBesideInfinities(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	rows := []float64{
+		1, inf, 2, 5, 7,
+		1, 2, inf, 5, 7,
+		1, 2, 3, -inf, 7,
+		inf, 2, 3, 5, -inf,
+		1, 2, 3, inf, inf,
+		1, inf, -inf, 3, 4,
+		1, 2, -inf, inf, 7,
+		inf, inf, 3, 5, 7,
+		1, -inf, 2, -inf, 7,
+	}
+	for _, c := range []struct {
+		at     []float64
+		second bool
+		want   []float64
+	}{
+		{[]float64{0, 1, 3, 4, 8}, false, []float64{
+			inf, inf, -inf, 2.5, 0.5,
+			1, inf, -inf, -inf, 0.5,
+			1, 0.8333333333333334, -inf, -inf, inf,
+			-inf, -inf, 1.4999999999999998, -inf, -inf,
+			1, 0.8333333333333334, inf, inf, nan,
+			inf, nan, nan, inf, 0.25,
+			1, -inf, inf, inf, -inf,
+			nan, nan, -inf, 1.6999999999999997, 0.5,
+			-inf, -inf, nan, -inf, inf,
+		}},
+		{[]float64{0, 1, 3, 4, 8}, true, []float64{
+			inf, inf, -inf, 2.5, -1.5000000000000004,
+			-inf, inf, -inf, -inf, inf,
+			1.1666666666666667, 0.8333333333333334, -inf, -inf, inf,
+			-inf, -inf, 1.4999999999999998, -inf, -inf,
+			1.1666666666666667, 0.8333333333333334, inf, inf, nan,
+			inf, nan, nan, inf, -inf,
+			inf, -inf, inf, inf, -inf,
+			nan, nan, -inf, 1.6999999999999997, -0.6999999999999997,
+			-inf, -inf, nan, -inf, inf,
+		}},
+		{[]float64{0, 2, 4, 6, 8}, false, []float64{
+			inf, 0.25, -inf, 1.25, 1,
+			0.5, inf, 0.75, -inf, 1,
+			0.5, 0.5, -inf, 1, inf,
+			-inf, -inf, 0.75, -inf, -inf,
+			0.5, 0.5, inf, inf, nan,
+			inf, -inf, -inf, inf, 0.5,
+			0.5, -inf, inf, inf, -inf,
+			nan, -inf, -inf, 1, 1,
+			-inf, 0.25, nan, 1.25, inf,
+		}},
+		{[]float64{8, 4, 3, 1, 0}, false, []float64{
+			-inf, inf, inf, -1.8333333333333326, -2,
+			-0.25, -inf, -inf, inf, -2,
+			-0.25, -0.8500000000000003, inf, -inf, -inf,
+			inf, inf, -1, inf, inf,
+			-0.25, -0.8500000000000003, -inf, nan, nan,
+			-inf, inf, inf, -inf, -1,
+			-0.25, inf, nan, nan, inf,
+			nan, inf, inf, -1.666666666666666, -2,
+			inf, -inf, nan, -inf, -inf,
+		}},
+	} {
+		for d, bound := range map[weft.DType]float64{weft.Float64: 1e-15, weft.Float32: 1e-6} {
+			x := weft.FromSlice(rows).Reshape(9, 5).To(d)
+			y := x.Gradient(1, weft.FromSlice(c.at), weft.GradientOpts{SecondOrderEdges: c.second})
+			tensortest.Near(t, fmt.Sprint(d, c.at, c.second), y.To(weft.Float64), c.want, bound)
+		}
+	}
+	// Elements without infinities beside them have the gradients that they have where none is.
+	x := weft.FromSlice([]float64{1, 2, 4, 7, 11, inf}).RequireGrad()
+	x.Gradient(0, weft.FromSlice([]float64{0, 1, 3, 4, 8, 9})).Slice(weft.Range(1, 4)).Sum().Backward()
+	tensortest.Near(t, "gradient", x.Grad(), []float64{-0.6666666666666666, 0.33333333333333337, -1.1333333333333333, 1.4166666666666665, 0.05, 0}, 1e-15)
+}
