@@ -14,7 +14,6 @@ type key struct {
 	isa     jit.ISA
 	dtype   array.DType
 	kind    Kind
-	gather  bool // of products of rows with a vector
 	vectors int  // of a dense row that are computed at once
 	masked  bool // the last of them has fewer elements
 	single  bool // a dense row has one element: no masks, so that loads find what was just stored
@@ -36,12 +35,9 @@ var codes = jit.NewCache[key, *jit.Code](0)
 // Generate writes the kernel.
 func (k key) Generate() *jit.Code {
 	g := &writer{Gen: codegen.Gen{ISA: k.isa, D: part(k.dtype)}, key: k}
-	switch {
-	case k.gather:
-		g.vector()
-	case k.kind == Sampled:
+	if k.kind == Sampled {
 		g.sampled()
-	default:
+	} else {
 		g.rows()
 	}
 	return g.Install(k)
@@ -59,7 +55,8 @@ type frame struct {
 	bits            int // lanes of the last vector, for AVX-512
 	whole           int // whole vectors of a dense row, of sampled products
 	mask            [32]byte
-	signs           [64]byte // the sign bit of even lanes, for complex elements
+	signs           [64]byte       // the sign bit of even lanes, for complex elements
+	work            unsafe.Pointer // a [vectorWork]
 }
 
 var ff frame
@@ -112,67 +109,6 @@ func (g *writer) value() asm.Mem {
 }
 func (g *writer) index() asm.Mem { return asm.Idx(regIndices, regAt, 4, 0) }
 
-// vector writes the product of rows with a vector, for AVX-512: elements of x are gathered. A lane that is
-// masked out adds 0 to a sum that is never -0.
-func (g *writer) vector() {
-	a := &g.Asm
-	acc, idx, bound, x, v := asm.Z(0), asm.Z(1), asm.Z(2), asm.Z(3), asm.Z(4)
-	gather, n := asm.VGATHERDPS, int64(16)
-	at := asm.Z
-	if g.D == array.Float64 {
-		gather, n, at = asm.VGATHERDPD, 8, asm.Y
-		idx, bound = asm.Y(1), asm.Y(2)
-	}
-	const less, notLess = 1, 5
-	valid, wrong, tail, bad := asm.K1, asm.K2, asm.K3, asm.K5
-	g.begin()
-	a.RM(asm.VPBROADCASTD, bound, codegen.Field(unsafe.Offsetof(ff.bound)))
-	a.RRR(asm.KXORW, bad, bad, bad)
-	row := a.Here()
-	a.RM(asm.MOV, regEnd, asm.Ptr(regOff, 8))
-	g.Zero(acc)
-	rest, done := a.NewLabel(), a.NewLabel()
-	a.RM(asm.LEA, regT, asm.Ptr(regAt, int32(n)))
-	a.RR(asm.CMP, regT, regEnd)
-	a.Jcc(asm.CondA, rest)
-	whole := a.Here()
-	a.RM(asm.VMOVDQU32, idx, g.index())
-	a.RRRI(asm.VPCMPUD, valid, idx, bound, less)
-	a.RRRI(asm.VPCMPUD, wrong, idx, bound, notLess)
-	a.RRR(asm.KORW, bad, bad, wrong)
-	g.Zero(x)
-	a.Mask(valid).RM(gather, x, asm.Idx(regX, at(1), uint8(g.D.Size()), 0))
-	a.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, x, g.value())
-	a.RI(asm.ADD, regAt, n)
-	a.RM(asm.LEA, regT, asm.Ptr(regAt, int32(n)))
-	a.RR(asm.CMP, regT, regEnd)
-	a.Jcc(asm.CondBE, whole)
-	a.Bind(rest)
-	a.RR(asm.MOV, regT, regEnd)
-	a.RR(asm.SUB, regT, regAt)
-	a.Jcc(asm.CondE, done)
-	a.MovImm(regAhead, -1)
-	a.RRR(asm.BZHI, regAhead, regAhead, regT)
-	a.RR(asm.KMOVW, tail, regAhead)
-	a.MaskZ(tail).RM(asm.VMOVDQU32, idx, g.index())
-	a.Mask(tail).RRRI(asm.VPCMPUD, valid, idx, bound, less)
-	a.Mask(tail).RRRI(asm.VPCMPUD, wrong, idx, bound, notLess)
-	a.RRR(asm.KORW, bad, bad, wrong)
-	g.Zero(x)
-	a.Mask(valid).RM(gather, x, asm.Idx(regX, at(1), uint8(g.D.Size()), 0))
-	a.MaskZ(tail).RM(g.Pick(asm.VMOVUPS, asm.VMOVUPD), v, g.value())
-	g.Fma(acc, x, v)
-	a.RR(asm.MOV, regAt, regEnd)
-	a.Bind(done)
-	g.total()
-	a.MR(g.Pick(asm.VMOVSS, asm.VMOVSD), asm.Ptr(regY, 0), asm.X(0))
-	a.RI(asm.ADD, regY, int64(g.D.Size()))
-	g.next(row)
-	a.RR(asm.KMOVW, asm.RAX, bad)
-	g.Op0(asm.VZEROUPPER)
-	g.Op0(asm.RET)
-}
-
 // swapped sets dst to src with the two numbers of each complex element in each other's place, and even and odd to the first
 // and the second of them twice.
 func (g *writer) swapped(dst, src asm.Reg) { g.RRI(asm.VPSHUFD, dst, src, g.shuffle(0xB1, 0x4E)) }
@@ -188,20 +124,24 @@ func (g *writer) shuffle(single, double int64) int64 {
 
 // total adds halves of vector 0 until one element is left in lane 0. It uses vector 1.
 func (g *writer) total() {
-	a := &g.Asm
+	g.RRI(asm.VEXTRACTF64X4, asm.Y(1), asm.Z(0), 1)
+	addHalves(&g.Gen, g.dtype)
+}
+
+// addHalves adds vectors 0 and 1, of 32 bytes each, then halves of the sum until one element is left in lane 0.
+func addHalves(g *codegen.Gen, d array.DType) {
 	add := g.Pick(asm.VADDPS, asm.VADDPD)
-	a.RRI(asm.VEXTRACTF64X4, asm.Y(1), asm.Z(0), 1)
-	a.RRR(add, asm.Y(0), asm.Y(0), asm.Y(1))
-	a.RRI(asm.VEXTRACTF128, asm.X(1), asm.Y(0), 1)
-	a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
-	if g.dtype == array.Complex128 {
+	g.RRR(add, asm.Y(0), asm.Y(0), asm.Y(1))
+	g.RRI(asm.VEXTRACTF128, asm.X(1), asm.Y(0), 1)
+	g.RRR(add, asm.X(0), asm.X(0), asm.X(1))
+	if d == array.Complex128 {
 		return
 	}
-	a.RRI(asm.VPSHUFD, asm.X(1), asm.X(0), 0xEE)
-	a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
-	if g.dtype == array.Float32 {
-		a.RRI(asm.VPSHUFD, asm.X(1), asm.X(0), 0x55)
-		a.RRR(add, asm.X(0), asm.X(0), asm.X(1))
+	g.RRI(asm.VPSHUFD, asm.X(1), asm.X(0), 0xEE)
+	g.RRR(add, asm.X(0), asm.X(0), asm.X(1))
+	if d == array.Float32 {
+		g.RRI(asm.VPSHUFD, asm.X(1), asm.X(0), 0x55)
+		g.RRR(add, asm.X(0), asm.X(0), asm.X(1))
 	}
 }
 

@@ -18,8 +18,8 @@ const chunk, callWork = 1024, 1 << 15
 // mostVectors is how many vectors of a dense row stay in registers.
 const mostVectors = 8
 
-// machine returns what Func does by machine code, nil where there is none: for indices of 64 bits, and gathers without
-// AVX-512.
+// machine returns what Func does by machine code, nil where there is none: for indices of 64 bits, and sampled products
+// without AVX-512.
 func (j *Job) machine() func(lo, hi int) bool {
 	d := j.X.DType
 	if j.ISA == jit.Portable || part(d) != array.Float32 && part(d) != array.Float64 || j.Indices.DType != array.Int32 || j.Bound > math.MaxInt32 {
@@ -38,16 +38,15 @@ func (j *Job) machine() func(lo, hi int) bool {
 		return func(lo, hi int) bool { return j.strips(f, 0, items, lo, hi) }
 	case j.Kind == Rows && (j.Width > 1 || d.Complex()):
 		return func(lo, hi int) bool { return j.strips(f, lo, hi, 0, j.Width) }
+	case j.Kind == Rows:
+		return func(lo, hi int) bool { return j.vector(f, lo, hi) }
 	case j.ISA != jit.AVX512:
 		return nil
 	}
-	k := key{isa: j.ISA, dtype: d, kind: j.Kind, gather: j.Kind == Rows}
-	if j.Kind == Sampled {
-		lanes := 64 / size
-		f.whole, f.bits = j.Width/lanes, 1<<(j.Width%lanes*numbersIn(d))-1
-		k.masked = f.bits != 0
-	}
-	return func(lo, hi int) bool { return j.call(k, f, lo, hi, 0, j.Width) }
+	lanes := 64 / size
+	f.whole, f.bits = j.Width/lanes, 1<<(j.Width%lanes*numbersIn(d))-1
+	k := key{isa: j.ISA, dtype: d, kind: j.Kind, masked: f.bits != 0}
+	return func(lo, hi int) bool { return j.call(codegen.Kernel(codes, k), f, f.whole, lo, hi, 0, j.Width) }
 }
 
 // numbersIn is how many lanes an element takes.
@@ -68,7 +67,7 @@ func (j *Job) strips(f frame, lo, hi, from, to int) bool {
 				f.mask[i] = 0xFF
 			}
 		}
-		if !j.call(k, f, lo, hi, from, n) {
+		if !j.call(codegen.Kernel(codes, k), f, k.vectors, lo, hi, from, n) {
 			return false
 		}
 		from += n
@@ -76,14 +75,14 @@ func (j *Job) strips(f frame, lo, hi, from, to int) bool {
 	return true
 }
 
-// call runs a kernel for rows lo to hi-1, some at a time, from a column of dense rows on.
-func (j *Job) call(k key, f frame, lo, hi, column, columns int) bool {
-	code := codegen.Kernel(codes, k)
+// call runs a kernel for rows lo to hi-1, some at a time, from a column of dense rows on. It computes
+// some vectors of each dense row.
+func (j *Job) call(code *jit.Code, f frame, vectors, lo, hi, column, columns int) bool {
 	size := j.X.DType.Size()
 	at := func(v *array.View, row int) unsafe.Pointer {
 		return unsafe.Add(codegen.Ptr(v), (row*j.Width+column)*size)
 	}
-	most := int64(max(1, callWork/max(k.vectors, f.whole, 1)))
+	most := int64(max(1, callWork/max(vectors, 1)))
 	for lo < hi {
 		first, end := j.Offsets[lo], min(lo+chunk, hi)
 		if j.Offsets[end]-first > most {
