@@ -13,6 +13,10 @@ const (
 	fractionDone = 0x1p-56
 	// maxFractionTerms bounds the terms. Arguments that these serve take at most 60 of a fraction.
 	maxFractionTerms = 100
+	// maxStieltjesTerms bounds the terms of Stieltjes' fraction, which has some 170/x.
+	maxStieltjesTerms = 400
+	// stieltjesFrom and stieltjesTo are the range of x that it serves, for a below 1.
+	stieltjesFrom, stieltjesTo = 0.8, 5
 	// leastInverse is a number with a finite square of its inverse. The series of numbers below it has two terms.
 	leastInverse = 0x1p-400
 )
@@ -45,6 +49,28 @@ func (s stream) gammaFraction(active, x, a val) val {
 	return s.fraction(active, s.f(1), b0, func(n val) (c, b val) {
 		return s.Mul(n, s.Sub(a, n)), s.Fma(s.f(2), n, b0)
 	})
+}
+
+// gammaStieltjes is gammaFraction by Stieltjes' form of the fraction (DLMF 8.9.1 with its terms multiplied out):
+//
+//	1/(x + (1-a)/(1 + 1/(x + (2-a)/(1 + 2/(x + ...)))))
+//
+// For a below 1 all of its terms are positive, so that convergents have no cancellation. Legendre's have, but half as many
+// terms.
+func (s stream) gammaStieltjes(active, x, a val) val {
+	start, none, one := s.f(fractionStart), s.f(0), s.f(1)
+	w0 := s.Select(active, s.Mul(start, start), none)
+	r := s.While([]val{none, start, start, s.Mul(start, x), w0, one}, func(v []val) val {
+		near := s.Mul(s.Mul(v[2], v[1]), s.f(fractionDone))
+		return s.And(s.Lt(near, v[4]), s.Lt(v[5], s.f(maxStieltjesTerms/2)))
+	}, func(v []val) []val {
+		n := v[5]
+		c := s.Sub(n, a)
+		p, q := s.Fma(c, v[0], v[2]), s.Fma(c, v[1], v[3])
+		p2, q2 := s.Fma(x, p, s.Mul(n, v[2])), s.Fma(x, q, s.Mul(n, v[3]))
+		return []val{p, q, p2, q2, s.Mul(v[4], s.Mul(c, n)), s.Add(n, one)}
+	})
+	return s.Div(r[2], r[3])
 }
 
 // gammaSeries is the lower incomplete gamma function times a over x^a*exp(-x), less 1: the sum of

@@ -255,22 +255,27 @@ func (s stream) gammaSide(x val, g gammaShape) (tail, isUpper, weight val) {
 	above := s.Le(s.f(slopeSeries), x)
 	above = s.And(above, s.Le(a, x))
 	quick := s.Le(a, s.f(fractionMost))
+	positive := s.both(s.Lt(a, s.f(1)), s.Le(s.f(stieltjesFrom), x), s.Lt(x, s.f(stieltjesTo)), s.Le(a, x))
 	// Where the lower side is more than about a half, 1 less it by an alternating series.
 	low, power := s.Lt(x, s.f(0.5)), s.Mul(a, s.twoLn(x).hi)
 	mostly := s.Or(s.And(low, s.Lt(s.f(-0.4), power)), s.both(s.Not(low), s.Lt(x, s.f(slopeSeries)), s.Lt(a, x)))
+	mostly = s.And(mostly, s.Not(positive))
 	first := s.gammaWeight(x, g)
 	weight = s.Mul(first, a)
 	by := func(active val, f func() val) val {
 		return s.If(active, func() []val { return []val{f()} }, func() []val { return []val{none} })[0]
 	}
-	below := s.both(quick, s.Not(above), s.Not(mostly))
+	below := s.both(quick, s.Not(s.Or(above, positive)), s.Not(mostly))
 	lower := by(below, func() val { return s.Fma(first, s.gammaSeries(below, x, a), first) })
-	beyond := s.And(quick, above)
+	beyond := s.both(quick, above, s.Not(positive))
 	upper := by(beyond, func() val { return s.Mul(weight, s.gammaFraction(beyond, x, a)) })
+	upper = s.If(positive, func() []val {
+		return []val{s.Select(positive, s.Mul(weight, s.gammaStieltjes(positive, x, a)), upper)}
+	}, func() []val { return []val{upper} })[0]
 	near := by(mostly, func() val { return s.Mul(g.scale, s.gammaNear(x, g)) })
 	far := s.Not(s.Or(quick, mostly))
 	integral := by(far, func() val { return s.Mul(weight, s.gammaIntegral(x, a)) })
-	tail = s.Select(below, lower, s.Select(beyond, upper, s.Select(mostly, near, integral)))
+	tail = s.Select(below, lower, s.Select(s.Or(beyond, positive), upper, s.Select(mostly, near, integral)))
 	isUpper = s.Select(s.Or(mostly, s.Le(a, x)), one, none)
 	isUpper = s.Select(below, none, isUpper)
 	return tail, isUpper, weight
