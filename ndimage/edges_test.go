@@ -292,7 +292,7 @@ func TestVectorizedFilterInBlocks(t *testing.T) {
 	}
 }
 
-// The filters are linear: those of complex arrays are the filters of their parts.
+// The filters are linear: a filtered complex array has the filtered parts of the array.
 func TestUniformFilterOfComplex(t *testing.T) {
 	re, im := weft.NewGenerator(1).RandnOf(weft.Float64, 4, 50), weft.NewGenerator(2).RandnOf(weft.Float64, 4, 50)
 	for _, d := range []weft.DType{weft.Float64, weft.Float32} {

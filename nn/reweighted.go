@@ -18,6 +18,7 @@ func takeWeight(name string, layer Layer) *weft.Tensor {
 	if w == nil {
 		array.Failf(name, "layer", "is a %T without a Weight", layer)
 	}
+	w.Detach() // panics where the weight was released, before the layer loses it
 	field.SetZero()
 	return w
 }
@@ -160,6 +161,7 @@ type SpectralNormOpts struct {
 // axes or more. Fifteen iterations from drawn vectors come first, as in PyTorch.
 func NewSpectralNorm(layer Layer, opts ...SpectralNormOpts) *SpectralNorm {
 	const name = "spectral_norm"
+	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	axis := 0
 	switch layer.(type) {

@@ -20,7 +20,7 @@ func Describe(name string, pairs ...any) string {
 			DType() DType
 			Shape() []int
 		}:
-			if v.Kind() != reflect.Pointer || !v.IsNil() {
+			if v.Kind() != reflect.Pointer || !v.IsNil() && !v.Elem().IsZero() {
 				if text = TypeString(t.DType(), t.Shape()); len(t.Shape()) == 0 {
 					text = fmt.Sprint(t)
 				}
