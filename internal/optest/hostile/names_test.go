@@ -106,9 +106,6 @@ var calling = map[string]bool{
 // everywhere are names in errors that any operation may give: no memory, and a scope that closed.
 var everywhere = map[string]bool{"alloc": true, "scope": true}
 
-// ofStrides are functions that refuse strides of an argument. Tensors inside compiled functions are contiguous.
-var ofStrides = map[string]bool{"weft.Tensor.AsStrided": true}
-
 // operationName is the name of a function as its errors have it, without underscores.
 func operationName(name string) string {
 	name, _, _ = strings.Cut(name, "[")
@@ -349,7 +346,7 @@ func namesChild(what string) {
 			for way, f := range deferredWays {
 				inside := f(tg, args)
 				check(way, inside)
-				if inside == errSilent && !wrong[way] && !ofStrides[base] {
+				if inside == errSilent && !wrong[way] {
 					wrong[way] = true
 					fmt.Printf("fault %q\n", fmt.Sprintf("%s: no error, at once: %v", way, err))
 				}
