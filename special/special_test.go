@@ -422,6 +422,20 @@ func TestEdgesOfElliptic(t *testing.T) {
 }
 
 // TestExtremeArguments compares results of large arguments, and of ones next to poles and turns, with mpmath's.
+// The upper side of a gamma distribution vanishes at huge x, where terms of its fraction overflow.
+func TestGammaIncCOfHugeArguments(t *testing.T) {
+	for d, huge := range map[weft.DType][]float64{weft.Float32: {1e30, 3e38}, weft.Float64: {1e30, 1e200, 1e206, 1.7e308}} {
+		a := weft.FromSlice([]float64{1e-40, 1e-20, 0.5, 1, 3, 100, 1e5}, 7, 1).To(d)
+		x := weft.FromSlice(huge, len(huge)).To(d)
+		if y := special.GammaIncC(a, x).Abs().Sum().Item(); y != 0 {
+			t.Errorf("%s: sum of upper sides is %v, want 0", d, y)
+		}
+		if y := special.GammaInc(a, x).Min().Item(); y != 1 {
+			t.Errorf("%s: least lower side is %v, want 1", d, y)
+		}
+	}
+}
+
 func TestExtremeArguments(t *testing.T) {
 	one := func(v float64) tensor { return weft.FromSlice([]float64{v}) }
 	w := special.Wofz(weft.From([]complex128{complex(1e10, -1e10), complex(3e5, -3e5), complex(1e12, -1e5)}))

@@ -268,7 +268,8 @@ func (s stream) gammaSide(x val, g gammaShape) (tail, isUpper, weight val) {
 	below := s.both(quick, s.Not(s.Or(above, positive)), s.Not(mostly))
 	lower := by(below, func() val { return s.Fma(first, s.gammaSeries(below, x, a), first) })
 	beyond := s.both(quick, above, s.Not(positive))
-	upper := by(beyond, func() val { return s.Mul(weight, s.gammaFraction(beyond, x, a)) })
+	// Where x is cut the weight is 0. The fraction would overflow.
+	upper := by(beyond, func() val { return s.Mul(weight, s.gammaFraction(beyond, s.Min(x, s.f(0x1p100)), a)) })
 	upper = s.If(positive, func() []val {
 		return []val{s.Select(positive, s.Mul(weight, s.gammaStieltjes(positive, x, a)), upper)}
 	}, func() []val { return []val{upper} })[0]
