@@ -162,7 +162,8 @@ func TTestInd(x, y *weft.Tensor, opts ...TestOpts) Result {
 	mb, vb := moments(b)
 	if o.Unequal {
 		p, q := va/n, vb/m
-		return o.Alternative.student(ma-mb, 0, math.Sqrt(p+q), (p+q)*(p+q)/(p*p/(n-1)+q*q/(m-1)))
+		f, g := p/(p+q), q/(p+q) // their squares neither overflow nor vanish together
+		return o.Alternative.student(ma-mb, 0, math.Sqrt(p+q), 1/(f*f/(n-1)+g*g/(m-1)))
 	}
 	v := ((n-1)*va + (m-1)*vb) / (n + m - 2)
 	return o.Alternative.student(ma-mb, 0, math.Sqrt(v*(1/n+1/m)), n+m-2)

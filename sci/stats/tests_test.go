@@ -294,3 +294,15 @@ func TestKS2SampLarge(t *testing.T) {
 		}
 	}
 }
+
+// Scaled samples have the same degrees of freedom, also where fourth powers of their deviations vanish.
+func TestWelchOfTinySamples(t *testing.T) {
+	x, y := weft.FromSlice([]float64{0.54, 1.24}, 2), weft.FromSlice([]float64{-1.56, -2.56, 1.08, -0.47}, 4)
+	o := TestOpts{Unequal: true}
+	want := TTestInd(x, y, o)
+	for _, scale := range []float64{0x1p-300, 0x1p300} {
+		if got := TTestInd(x.Mul(scale), y.Mul(scale), o); math.Abs(got.DF-want.DF) > 1e-12 || math.Abs(got.PValue-want.PValue) > 1e-12 {
+			t.Errorf("scaled by %g: %v, want %v", scale, got, want)
+		}
+	}
+}
