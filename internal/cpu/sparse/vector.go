@@ -318,18 +318,10 @@ func (g *vectorWriter) vectorAt(v int) (values asm.Mem, x asm.Reg) {
 
 // tail adds regT products, at most copied. Lanes without one keep their sums, or add 0, since a sum is never -0.
 func (g *vectorWriter) tail() {
-	fma := g.Pick(asm.VFMADD231PS, asm.VFMADD231PD)
-	if g.ISA == jit.AVX512 {
+	if g.ISA == jit.AVX512 { // of float32: one vector
 		g.lanesTo(asm.K1)
-		for v := range copied / g.Lanes() {
-			k := asm.K1
-			if v > 0 {
-				k = asm.K2
-				g.RRI(asm.KSHIFTRW, k, asm.K1, int64(v*g.Lanes()))
-			}
-			m, x := g.vectorAt(v)
-			g.Mask(k).RRM(fma, g.sums(v), x, m)
-		}
+		m, x := g.vectorAt(0)
+		g.Mask(asm.K1).RRM(asm.VFMADD231PS, g.sums(0), x, m)
 		return
 	}
 	count, lanes, value := asm.Y(7), asm.Y(8), asm.Y(9)
