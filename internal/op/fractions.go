@@ -55,8 +55,8 @@ func (s stream) gammaFraction(active, x, a val) val {
 //
 //	1/(x + (1-a)/(1 + 1/(x + (2-a)/(1 + 2/(x + ...)))))
 //
-// For a below 1 all of its terms are positive, so that convergents have no cancellation. Legendre's have, but half as many
-// terms.
+// For a below 1 all of its terms are positive, so that convergents have no cancellation. Legendre's cancels, but needs half
+// the terms.
 func (s stream) gammaStieltjes(active, x, a val) val {
 	start, none, one := s.f(fractionStart), s.f(0), s.f(1)
 	w0 := s.Select(active, s.Mul(start, start), none)
